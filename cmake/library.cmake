@@ -1,0 +1,48 @@
+# The one library: engine (src) and bridge (bridge/src).
+find_package(OpenMP REQUIRED COMPONENTS CXX)
+find_package(dnnl REQUIRED CONFIG)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
+find_package(ZLIB REQUIRED)
+
+file(GLOB_RECURSE HALFBRIDGE_SOURCES CONFIGURE_DEPENDS
+     ${PROJECT_SOURCE_DIR}/src/*.cpp ${PROJECT_SOURCE_DIR}/bridge/src/*.cpp)
+# Loops whose speed depends on the instruction set are compiled once per set and chosen when the library loads.
+file(GLOB HALFBRIDGE_ISA_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cpu/isa/*.cpp)
+list(FILTER HALFBRIDGE_SOURCES EXCLUDE REGEX "/src/cpu/isa/")
+
+function(halfbridge_build_settings target)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_include_directories(${target} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/bridge/include>)
+  target_compile_definitions(${target} PRIVATE HB_BUILDING_LIBRARY)
+  target_link_libraries(${target} PRIVATE OpenMP::OpenMP_CXX)
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+endfunction()
+
+add_library(halfbridge SHARED ${HALFBRIDGE_SOURCES})
+halfbridge_build_settings(halfbridge)
+target_link_libraries(halfbridge PRIVATE DNNL::dnnl PkgConfig::LIBZIP ZLIB::ZLIB)
+target_compile_features(halfbridge INTERFACE cxx_std_17)
+set_target_properties(halfbridge PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0)
+
+# Objects of the plain instruction set stand first on the link line, so that the linker keeps their copies of
+# shared inline functions and no wider instruction reaches a CPU that lacks it.
+set(HALFBRIDGE_ISAS v3 v4)
+foreach(isa IN LISTS HALFBRIDGE_ISAS)
+  if(HALFBRIDGE_ISA_SOURCES)
+    add_library(halfbridge_${isa} OBJECT ${HALFBRIDGE_ISA_SOURCES})
+    halfbridge_build_settings(halfbridge_${isa})
+    target_compile_definitions(halfbridge_${isa} PRIVATE HB_ISA=${isa})
+    target_compile_options(halfbridge_${isa} PRIVATE -march=x86-64-${isa} -O3 -fno-math-errno -fno-trapping-math
+                           $<$<STREQUAL:${isa},v4>:-mprefer-vector-width=512>)
+    target_sources(halfbridge PRIVATE $<TARGET_OBJECTS:halfbridge_${isa}>)
+  endif()
+endforeach()
+
+# LibTorch's names (torch/, ATen/, c10/) are a folder of their own: a program that uses hb:: beside the real LibTorch leaves
+# it out.
+add_library(halfbridge_torch INTERFACE)
+target_include_directories(halfbridge_torch INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/bridge/names>)
+target_link_libraries(halfbridge_torch INTERFACE halfbridge)
