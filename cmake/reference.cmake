@@ -1,0 +1,56 @@
+# The LibTorch that parity tests and benchmarks compare with: HALFBRIDGE_LIBTORCH is the folder that holds torch/ (as
+# `pip install --target` leaves it). Its libraries are linked by path: its own CMake package asks for the CUDA toolkit.
+if(TARGET libtorch_reference)
+  return()
+endif()
+
+set(_torch "${HALFBRIDGE_LIBTORCH}")
+if(EXISTS "${_torch}/torch/lib/libtorch_cpu.so")
+  set(_torch "${_torch}/torch")
+endif()
+if(NOT EXISTS "${_torch}/lib/libtorch_cpu.so" OR NOT EXISTS "${_torch}/include/torch/csrc/api/include/torch/torch.h")
+  message(FATAL_ERROR "HALFBRIDGE_LIBTORCH='${HALFBRIDGE_LIBTORCH}' holds no LibTorch (no torch/lib/libtorch_cpu.so). "
+                      "./dev test fetches it and sets this variable.")
+endif()
+
+add_library(libtorch_reference INTERFACE)
+target_include_directories(libtorch_reference SYSTEM INTERFACE
+  ${_torch}/include ${_torch}/include/torch/csrc/api/include)
+target_compile_definitions(libtorch_reference INTERFACE _GLIBCXX_USE_CXX11_ABI=1)
+# libtorch_cpu registers its operators when it is loaded, so it stays linked even where no symbol is taken from it. The
+# CUDA libraries that it names are never called here, hence --allow-shlib-undefined.
+target_link_libraries(libtorch_reference INTERFACE
+  -Wl,--no-as-needed ${_torch}/lib/libtorch_cpu.so ${_torch}/lib/libc10.so -Wl,--as-needed)
+target_link_options(libtorch_reference INTERFACE
+  -Wl,-rpath,${_torch}/lib -Wl,--allow-shlib-undefined -Wl,--disable-new-dtags)
+
+# Settings of every target on LibTorch's side. LibTorch itself is not built with sanitizers, so neither is this.
+function(halfbridge_reference_target target)
+  set_target_properties(${target} PROPERTIES CXX_STANDARD 17 CXX_EXTENSIONS OFF)
+  target_link_libraries(${target} PRIVATE libtorch_reference)
+  target_compile_options(${target} PRIVATE -w)
+  foreach(property COMPILE_OPTIONS LINK_OPTIONS)
+    get_target_property(options ${target} ${property})
+    if(options)
+      list(FILTER options EXCLUDE REGEX "sanitize|omit-frame-pointer")
+      set_target_properties(${target} PROPERTIES ${property} "${options}")
+    endif()
+  endforeach()
+endfunction()
+
+# <torch/torch.h> of LibTorch takes about 19 s to compile: once here, and never again.
+file(WRITE ${CMAKE_BINARY_DIR}/reference/pch.cpp "")
+add_library(libtorch_pch OBJECT EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/reference/pch.cpp)
+halfbridge_reference_target(libtorch_pch)
+target_precompile_headers(libtorch_pch PRIVATE <torch/torch.h>)
+
+# The same sources built twice: ${name}_libtorch and ${name}_halfbridge.
+function(halfbridge_two_builds name)
+  add_executable(${name}_libtorch ${ARGN})
+  halfbridge_reference_target(${name}_libtorch)
+  target_precompile_headers(${name}_libtorch REUSE_FROM libtorch_pch)
+
+  add_executable(${name}_halfbridge ${ARGN})
+  set_target_properties(${name}_halfbridge PROPERTIES CXX_STANDARD 17 CXX_EXTENSIONS OFF)
+  target_link_libraries(${name}_halfbridge PRIVATE halfbridge_torch)
+endfunction()

@@ -1,0 +1,37 @@
+# One source, two builds: every parity/<family>_cases.cpp goes into parity_libtorch and parity_halfbridge, and the test
+# parity.<family> runs both for that family and compares what they wrote.
+set(HALFBRIDGE_PARITY_FAMILIES "" CACHE STRING "Build only these families, separated by ';' (empty: all)")
+
+file(GLOB _case_files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/parity/*_cases.cpp)
+file(GLOB _harness_files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/parity/harness/*.cpp)
+set(_families "")
+foreach(file IN LISTS _case_files)
+  get_filename_component(family ${file} NAME_WE)
+  string(REGEX REPLACE "_cases$" "" family ${family})
+  if(NOT HALFBRIDGE_PARITY_FAMILIES OR family IN_LIST HALFBRIDGE_PARITY_FAMILIES)
+    list(APPEND _families ${family})
+    list(APPEND _sources ${file})
+  endif()
+endforeach()
+
+halfbridge_two_builds(parity ${_harness_files} ${_sources})
+foreach(side libtorch halfbridge)
+  target_include_directories(parity_${side} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+endforeach()
+target_precompile_headers(parity_halfbridge PRIVATE <torch/torch.h>)
+
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+file(GLOB _compare_files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/parity/compare/*.cpp)
+add_executable(parity_compare ${_compare_files})
+target_link_libraries(parity_compare PRIVATE fmt::fmt nlohmann_json::nlohmann_json CLI11::CLI11)
+
+foreach(family IN LISTS _families)
+  add_test(NAME parity.${family}
+    COMMAND ${CMAKE_COMMAND}
+      -DLIBTORCH=$<TARGET_FILE:parity_libtorch> -DHALFBRIDGE=$<TARGET_FILE:parity_halfbridge>
+      -DCOMPARE=$<TARGET_FILE:parity_compare> -DFAMILY=${family} -DOUT=${CMAKE_CURRENT_BINARY_DIR}/parity
+      -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/run_parity.cmake)
+  set_tests_properties(parity.${family} PROPERTIES LABELS parity TIMEOUT 600)
+endforeach()

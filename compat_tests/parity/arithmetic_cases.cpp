@@ -1,0 +1,62 @@
+#include "parity/case.h"
+
+using torch::Tensor;
+
+PARITY_CASE(arithmetic, add) {
+  c.binary([](const Tensor& a, const Tensor& b) { return a + b; });
+}
+
+PARITY_CASE(arithmetic, sub) {
+  c.binary([](const Tensor& a, const Tensor& b) { return a - b; });
+}
+
+PARITY_CASE(arithmetic, mul) {
+  c.binary([](const Tensor& a, const Tensor& b) { return a * b; });
+}
+
+PARITY_CASE(arithmetic, div) {
+  c.binary([](const Tensor& a, const Tensor& b) { return a / b; }, 0.5, 2);
+}
+
+PARITY_CASE(arithmetic, integers) {
+  c.for_dtypes(parity::kInts, [&](torch::Dtype dtype) {
+    auto a = c.any({3, 4}, dtype), b = c.randint(1, 6, {4}, dtype);
+    c.out("add", a + b);
+    c.out("sub", a - b);
+    c.out("mul", a * b);
+    c.out("div", a / b);  // true division: float
+    c.out("add_scalar", a + 2);
+    c.out("mul_float_scalar", a * 1.5);
+  });
+}
+
+PARITY_CASE(arithmetic, promotion) {
+  for (auto left : parity::kAll) {
+    for (auto right : parity::kAll) {
+      auto a = c.any({2, 3}, left), b = c.any({3}, right);
+      const auto name = parity::dtype_name(left) + "_" + parity::dtype_name(right);
+      c.out(name + "_add", a + b);
+      c.out(name + "_mul_0d", a * b.select(0, 0));
+    }
+  }
+}
+
+PARITY_CASE(arithmetic, in_place) {
+  c.for_dtypes(parity::kFloats, [&](torch::Dtype dtype) {
+    auto a = c.randn({3, 4}, dtype), b = c.randn({4}, dtype);
+    c.out("add_", a.clone().add_(b, 2));
+    auto d = a.clone();
+    d *= b;
+    c.out("mul_assign", d);
+    auto view = d.t();
+    view += 1;
+    c.out("through_view", d);
+  });
+}
+
+PARITY_CASE(arithmetic, errors) {
+  c.throws("shapes", [&] { c.randn({3, 4}) + c.randn({5}); });
+  c.throws("in_place_grows", [&] { c.randn({4}).add_(c.randn({3, 4})); });
+  c.throws("in_place_float_into_int", [&] { c.arange({3}, torch::kLong).add_(c.randn({3})); });
+  c.throws("bool_subtract", [&] { c.bools({3}) - c.bools({3}); });
+}

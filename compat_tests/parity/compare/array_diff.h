@@ -1,0 +1,18 @@
+// Comparing one tensor of the two builds.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "parity_file.h"
+#include "tolerance.h"
+
+namespace parity_diff {
+
+struct ArrayDiff {
+  double used = 0;      // the worst element's share of the tolerance; above 1 is a failure
+  std::string problem;  // empty when the tensors agree
+};
+
+ArrayDiff diff_arrays(const Array& expected, const Array& got, Tolerance tolerance);
+
+}  // namespace parity_diff

@@ -1,0 +1,22 @@
+// What all cases of one run have recorded, and the list of cases. Internal to the harness.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "../case.h"
+#include "../safetensors_writer.h"
+
+namespace parity {
+
+struct RegisteredCase {
+  std::string family, name;
+  void (*body)(Case&);
+  std::string full_name() const { return family + "." + name; }
+};
+
+std::vector<RegisteredCase>& registered_cases();
+SafetensorsWriter& recorder();
+
+const char* safetensors_dtype(Dtype dtype);
+
+}  // namespace parity
