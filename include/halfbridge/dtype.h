@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+
+#include <halfbridge/half.h>
+#include <halfbridge/macros.h>
+
+namespace hb {
+
+/// Element types. The numbers are LibTorch's, which file formats store.
+enum class ScalarType : int8_t {
+  Byte = 0,
+  Char = 1,
+  Short = 2,
+  Int = 3,
+  Long = 4,
+  Half = 5,
+  Float = 6,
+  Double = 7,
+  ComplexHalf = 8,    // named, never stored
+  ComplexFloat = 9,   // named, never stored
+  ComplexDouble = 10, // named, never stored
+  Bool = 11,
+  BFloat16 = 15,
+  Undefined = 29,
+};
+using Dtype = ScalarType;
+
+/// (C++ type, enumerator) of each type that a tensor can have.
+#define HB_FORALL_DTYPES(_) \
+  _(uint8_t, Byte)          \
+  _(int8_t, Char)           \
+  _(int16_t, Short)         \
+  _(int32_t, Int)           \
+  _(int64_t, Long)          \
+  _(::hb::Half, Half)       \
+  _(float, Float)           \
+  _(double, Double)         \
+  _(bool, Bool)             \
+  _(::hb::BFloat16, BFloat16)
+
+constexpr ScalarType kByte = ScalarType::Byte, kUInt8 = ScalarType::Byte, kU8 = ScalarType::Byte;
+constexpr ScalarType kChar = ScalarType::Char, kInt8 = ScalarType::Char, kI8 = ScalarType::Char;
+constexpr ScalarType kShort = ScalarType::Short, kInt16 = ScalarType::Short, kI16 = ScalarType::Short;
+constexpr ScalarType kInt = ScalarType::Int, kInt32 = ScalarType::Int, kI32 = ScalarType::Int;
+constexpr ScalarType kLong = ScalarType::Long, kInt64 = ScalarType::Long, kI64 = ScalarType::Long;
+constexpr ScalarType kHalf = ScalarType::Half, kFloat16 = ScalarType::Half, kF16 = ScalarType::Half;
+constexpr ScalarType kFloat = ScalarType::Float, kFloat32 = ScalarType::Float, kF32 = ScalarType::Float;
+constexpr ScalarType kDouble = ScalarType::Double, kFloat64 = ScalarType::Double, kF64 = ScalarType::Double;
+constexpr ScalarType kBFloat16 = ScalarType::BFloat16, kBF16 = ScalarType::BFloat16;
+constexpr ScalarType kBool = ScalarType::Bool;
+
+template <class T>
+struct dtype_of;
+#define HB_DTYPE_OF(T, Name) \
+  template <>                \
+  struct dtype_of<T> {       \
+    static constexpr ScalarType value = ScalarType::Name; \
+  };
+HB_FORALL_DTYPES(HB_DTYPE_OF)
+#undef HB_DTYPE_OF
+template <>
+struct dtype_of<long long> {
+  static constexpr ScalarType value = ScalarType::Long;
+};
+
+/// Bytes of one element.
+constexpr size_t element_size(ScalarType t) {
+  switch (t) {
+#define HB_SIZE(T, Name) \
+  case ScalarType::Name: \
+    return sizeof(T);
+    HB_FORALL_DTYPES(HB_SIZE)
+#undef HB_SIZE
+    default:
+      return 0;
+  }
+}
+constexpr bool is_half_type(ScalarType t) { return t == kHalf || t == kBFloat16; }
+constexpr bool is_floating_type(ScalarType t) { return t == kFloat || t == kDouble || is_half_type(t); }
+constexpr bool is_integral_type(ScalarType t, bool include_bool) {
+  return (t >= kByte && t <= kLong) || (include_bool && t == kBool);
+}
+constexpr bool is_complex_type(ScalarType) { return false; }
+inline bool isFloatingType(ScalarType t) { return is_floating_type(t); }
+inline bool isIntegralType(ScalarType t, bool include_bool) { return is_integral_type(t, include_bool); }
+inline bool isComplexType(ScalarType t) { return is_complex_type(t); }
+inline size_t elementSize(ScalarType t) { return element_size(t); }
+
+/// "Float", "Long", ...
+HB_API const char* toString(ScalarType t);
+/// "float", "int64_t", ... as error messages of LibTorch write it.
+HB_API std::ostream& operator<<(std::ostream& out, ScalarType t);
+/// The smallest type that holds values of both.
+HB_API ScalarType promote_types(ScalarType a, ScalarType b);
+inline ScalarType promoteTypes(ScalarType a, ScalarType b) { return promote_types(a, b); }
+
+/// kFloat unless changed by set_default_dtype.
+HB_API ScalarType get_default_dtype();
+HB_API void set_default_dtype(ScalarType t);
+
+}  // namespace hb

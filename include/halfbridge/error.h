@@ -1,0 +1,68 @@
+#pragma once
+
+#include <exception>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include <halfbridge/macros.h>
+
+namespace hb {
+
+/// What every failed check of the library throws. Bridge programs know it as `c10::Error` and `torch::Error`.
+class HB_API Error : public std::exception {
+ public:
+  explicit Error(std::string msg);
+  ~Error() override;
+  const char* what() const noexcept override { return msg_.c_str(); }
+  const char* what_without_backtrace() const noexcept { return msg_.c_str(); }
+  const std::string& msg() const { return msg_; }
+
+ private:
+  std::string msg_;
+};
+
+/// An index is out of range.
+class HB_API IndexError : public Error {
+  using Error::Error;
+};
+/// A value is not one of those allowed.
+class HB_API ValueError : public Error {
+  using Error::Error;
+};
+/// A dtype does not fit.
+class HB_API TypeError : public Error {
+  using Error::Error;
+};
+/// The operation exists in LibTorch and is not supported here.
+class HB_API NotImplementedError : public Error {
+  using Error::Error;
+};
+
+namespace detail {
+/// Joins the printed forms of its arguments.
+template <class... Args>
+std::string str(const Args&... args) {
+  std::ostringstream out;
+  (void)(out << ... << args);
+  return out.str();
+}
+inline std::string str(const char* text) { return text; }
+inline std::string str(const std::string& text) { return text; }
+
+[[noreturn]] HB_API void fail(const char* file, int line, const std::string& msg);
+HB_API void warn(const std::string& msg);
+}  // namespace detail
+}  // namespace hb
+
+/// Throws hb::Error with the joined arguments unless the condition holds.
+#define HB_CHECK(cond, ...)                                                                      \
+  do {                                                                                           \
+    if (HB_UNLIKELY(!(cond))) ::hb::detail::fail(__FILE__, __LINE__, ::hb::detail::str(__VA_ARGS__)); \
+  } while (0)
+/// The same for an index out of range and for what is not supported.
+#define HB_CHECK_INDEX(cond, ...)                                             \
+  do {                                                                        \
+    if (HB_UNLIKELY(!(cond))) throw ::hb::IndexError(::hb::detail::str(__VA_ARGS__)); \
+  } while (0)
+#define HB_NOT_SUPPORTED(...) throw ::hb::NotImplementedError(::hb::detail::str(__VA_ARGS__))

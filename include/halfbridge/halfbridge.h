@@ -1,0 +1,6 @@
+#pragma once
+// The engine's whole public interface.
+
+#include <halfbridge/autograd.h>
+#include <halfbridge/ops.h>
+#include <halfbridge/tensor.h>

@@ -1,0 +1,90 @@
+#pragma once
+// New tensors. All take TensorOptions: dtype, device, requires_grad.
+
+#include <halfbridge/tensor.h>
+
+namespace hb {
+
+/// Not initialised.
+HB_API Tensor empty(IntArrayRef size, const TensorOptions& options = {}, std::optional<MemoryFormat> format = std::nullopt);
+HB_API Tensor empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& options = {});
+HB_API Tensor zeros(IntArrayRef size, const TensorOptions& options = {});
+HB_API Tensor ones(IntArrayRef size, const TensorOptions& options = {});
+/// Without a dtype in the options: bool, int64 or the default dtype, by the kind of the value.
+HB_API Tensor full(IntArrayRef size, const Scalar& value, const TensorOptions& options = {});
+HB_API Tensor empty_like(const Tensor& self, const TensorOptions& options = {}, std::optional<MemoryFormat> format = std::nullopt);
+HB_API Tensor zeros_like(const Tensor& self, const TensorOptions& options = {}, std::optional<MemoryFormat> format = std::nullopt);
+HB_API Tensor ones_like(const Tensor& self, const TensorOptions& options = {}, std::optional<MemoryFormat> format = std::nullopt);
+HB_API Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& options = {});
+HB_API Tensor scalar_tensor(const Scalar& value, const TensorOptions& options = {});
+/// Integers if all arguments are, else the default dtype.
+HB_API Tensor arange(const Scalar& end, const TensorOptions& options = {});
+HB_API Tensor arange(const Scalar& start, const Scalar& end, const TensorOptions& options = {});
+HB_API Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, const TensorOptions& options = {});
+HB_API Tensor range(const Scalar& start, const Scalar& end, const Scalar& step = 1, const TensorOptions& options = {});
+HB_API Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, const TensorOptions& options = {});
+HB_API Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double base = 10.0, const TensorOptions& options = {});
+HB_API Tensor eye(int64_t n, const TensorOptions& options = {});
+HB_API Tensor eye(int64_t n, int64_t m, const TensorOptions& options = {});
+HB_API Tensor tril_indices(int64_t row, int64_t col, int64_t offset = 0, const TensorOptions& options = kLong);
+HB_API Tensor triu_indices(int64_t row, int64_t col, int64_t offset = 0, const TensorOptions& options = kLong);
+HB_API Tensor complex(const Tensor& real, const Tensor& imag);
+
+/// A tensor of memory that the caller owns; `deleter` is called with `data` when the last tensor of it is gone.
+HB_API Tensor from_blob(void* data, IntArrayRef sizes, const std::function<void(void*)>& deleter, const TensorOptions& options = {});
+HB_API Tensor from_blob(void* data, IntArrayRef sizes, const TensorOptions& options = {});
+HB_API Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, const std::function<void(void*)>& deleter,
+                        const TensorOptions& options = {});
+HB_API Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options = {});
+
+/// Numbers in nested braces, vectors or single values, as torch::tensor takes them.
+class HB_API TensorData {
+ public:
+  template <class T, class = std::enable_if_t<std::is_arithmetic_v<T> || std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>>>
+  TensorData(T value) : dtype_(natural_dtype<T>()), scalar_(value) {}  // NOLINT
+  TensorData(std::initializer_list<TensorData> list) { assemble(list.begin(), list.size()); }
+  template <class T>
+  TensorData(ArrayRef<T> values) {  // NOLINT
+    fill(values.data(), values.size());
+  }
+  template <class T>
+  TensorData(const std::vector<T>& values) {  // NOLINT
+    if constexpr (std::is_same_v<T, bool>) {
+      std::vector<uint8_t> bytes(values.begin(), values.end());
+      copy(bytes.data(), bytes.size(), 1, kBool);
+    } else {
+      fill(values.data(), values.size());
+    }
+  }
+  Tensor to_tensor(const TensorOptions& options) const;
+
+ private:
+  template <class T>
+  static constexpr ScalarType natural_dtype() {
+    if constexpr (std::is_same_v<T, bool>) return kBool;
+    else if constexpr (std::is_integral_v<T>) return kLong;
+    else if constexpr (std::is_same_v<T, Half>) return kHalf;
+    else if constexpr (std::is_same_v<T, BFloat16>) return kBFloat16;
+    else if constexpr (std::is_same_v<T, float>) return kFloat;
+    else return kDouble;
+  }
+  template <class T>
+  void fill(const T* values, size_t n) {
+    copy(values, n, sizeof(T), dtype_of<T>::value);
+    // As LibTorch: integers become int64 and, without a dtype, floating values the default dtype.
+    dtype_ = natural_dtype<T>();
+  }
+  void copy(const void* values, size_t n, size_t itemsize, ScalarType stored);
+  void assemble(const TensorData* items, size_t n);
+
+  std::vector<int64_t> sizes_;       // empty: one value
+  ScalarType dtype_ = kFloat;        // the kind of the values
+  ScalarType stored_ = kFloat;       // how bytes_ holds them
+  bool is_list_ = false;
+  Scalar scalar_;
+  std::vector<char> bytes_;
+};
+/// Without a dtype in the options: bool, int64 or the default dtype, by the kind of the values.
+inline Tensor tensor(const TensorData& data, const TensorOptions& options = {}) { return data.to_tensor(options); }
+
+}  // namespace hb

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <optional>
+
+#include <halfbridge/device.h>
+#include <halfbridge/dtype.h>
+
+namespace hb {
+
+/// What a new tensor should be; what is left out is the default (float, strided, CPU, no gradient).
+class HB_API TensorOptions {
+ public:
+  TensorOptions() = default;
+  TensorOptions(ScalarType dtype) : dtype_(dtype) {}  // NOLINT: implicit as in LibTorch
+  TensorOptions(Device device) : device_(device) {}   // NOLINT
+  TensorOptions(DeviceType device) : device_(device) {}  // NOLINT
+  TensorOptions(Layout layout) : layout_(layout) {}   // NOLINT
+  TensorOptions(MemoryFormat format) : memory_format_(format) {}  // NOLINT
+
+  [[nodiscard]] TensorOptions dtype(std::optional<ScalarType> t) const { auto o = *this; o.dtype_ = t; return o; }
+  template <class T>
+  [[nodiscard]] TensorOptions dtype() const { return dtype(dtype_of<T>::value); }
+  [[nodiscard]] TensorOptions device(std::optional<Device> d) const { auto o = *this; o.device_ = d; return o; }
+  [[nodiscard]] TensorOptions device(DeviceType type, DeviceIndex index = -1) const { return device(Device(type, index)); }
+  [[nodiscard]] TensorOptions device_index(DeviceIndex index) const { return device(Device(kCUDA, index)); }
+  [[nodiscard]] TensorOptions layout(std::optional<Layout> l) const { auto o = *this; o.layout_ = l; return o; }
+  [[nodiscard]] TensorOptions requires_grad(std::optional<bool> r) const { auto o = *this; o.requires_grad_ = r; return o; }
+  [[nodiscard]] TensorOptions pinned_memory(std::optional<bool> p) const { auto o = *this; o.pinned_ = p; return o; }
+  [[nodiscard]] TensorOptions memory_format(std::optional<MemoryFormat> f) const { auto o = *this; o.memory_format_ = f; return o; }
+
+  ScalarType dtype() const { return dtype_.value_or(get_default_dtype()); }
+  Device device() const { return device_.value_or(Device(kCPU)); }
+  Layout layout() const { return layout_.value_or(kStrided); }
+  bool requires_grad() const { return requires_grad_.value_or(false); }
+  bool pinned_memory() const { return pinned_.value_or(false); }
+  bool has_dtype() const { return dtype_.has_value(); }
+  bool has_device() const { return device_.has_value(); }
+  bool has_layout() const { return layout_.has_value(); }
+  bool has_requires_grad() const { return requires_grad_.has_value(); }
+  std::optional<ScalarType> dtype_opt() const { return dtype_; }
+  std::optional<Device> device_opt() const { return device_; }
+  std::optional<Layout> layout_opt() const { return layout_; }
+  std::optional<MemoryFormat> memory_format_opt() const { return memory_format_; }
+  bool is_sparse() const { return layout() == kSparse; }
+  /// These options, with what `o` sets replacing them.
+  [[nodiscard]] TensorOptions merge_in(const TensorOptions& o) const {
+    auto r = *this;
+    if (o.dtype_) r.dtype_ = o.dtype_;
+    if (o.device_) r.device_ = o.device_;
+    if (o.layout_) r.layout_ = o.layout_;
+    if (o.requires_grad_) r.requires_grad_ = o.requires_grad_;
+    if (o.pinned_) r.pinned_ = o.pinned_;
+    if (o.memory_format_) r.memory_format_ = o.memory_format_;
+    return r;
+  }
+
+ private:
+  std::optional<ScalarType> dtype_;
+  std::optional<Device> device_;
+  std::optional<Layout> layout_;
+  std::optional<bool> requires_grad_;
+  std::optional<bool> pinned_;
+  std::optional<MemoryFormat> memory_format_;
+};
+
+inline TensorOptions dtype(ScalarType t) { return TensorOptions().dtype(t); }
+template <class T>
+TensorOptions dtype() { return TensorOptions().dtype<T>(); }
+inline TensorOptions device(Device d) { return TensorOptions().device(d); }
+inline TensorOptions layout(Layout l) { return TensorOptions().layout(l); }
+inline TensorOptions requires_grad(bool r = true) { return TensorOptions().requires_grad(r); }
+HB_API std::ostream& operator<<(std::ostream& out, const TensorOptions& options);
+
+}  // namespace hb

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <iosfwd>
+#include <type_traits>
+
+#include <halfbridge/dtype.h>
+#include <halfbridge/error.h>
+
+namespace hb {
+
+class Tensor;
+
+/// One number of a kind: floating, integral or boolean.
+class HB_API Scalar {
+ public:
+  Scalar() : Scalar(int64_t{0}) {}
+  template <class T, class = std::enable_if_t<std::is_arithmetic_v<T> || std::is_same_v<T, Half> ||
+                                              std::is_same_v<T, BFloat16>>>
+  Scalar(T v) {  // NOLINT: implicit as in LibTorch
+    if constexpr (std::is_same_v<T, bool>) {
+      kind_ = Kind::boolean, i_ = v;
+    } else if constexpr (std::is_integral_v<T>) {
+      kind_ = Kind::integral, i_ = static_cast<int64_t>(v);
+    } else {
+      kind_ = Kind::floating, d_ = static_cast<double>(v);
+    }
+  }
+  /// The one element of a tensor: in LibTorch a 0-d tensor turns into a Scalar only by item().
+  bool isFloatingPoint() const { return kind_ == Kind::floating; }
+  bool isIntegral(bool include_bool) const {
+    return kind_ == Kind::integral || (include_bool && kind_ == Kind::boolean);
+  }
+  bool isBoolean() const { return kind_ == Kind::boolean; }
+  bool isComplex() const { return false; }
+  /// kDouble, kLong or kBool.
+  ScalarType type() const {
+    return kind_ == Kind::floating ? kDouble : kind_ == Kind::integral ? kLong : kBool;
+  }
+  /// The value as T; throws where T cannot hold it, as LibTorch does.
+  template <class T>
+  T to() const {
+    if constexpr (std::is_same_v<T, bool>) {
+      return kind_ == Kind::floating ? d_ != 0 : i_ != 0;
+    } else if constexpr (std::is_integral_v<T>) {
+      if (kind_ == Kind::floating) return static_cast<T>(to_integer());
+      return static_cast<T>(i_);
+    } else {
+      return kind_ == Kind::floating ? static_cast<T>(d_) : static_cast<T>(static_cast<double>(i_));
+    }
+  }
+  float toFloat() const { return to<float>(); }
+  double toDouble() const { return to<double>(); }
+  int toInt() const { return to<int>(); }
+  int64_t toLong() const { return to<int64_t>(); }
+  bool toBool() const { return to<bool>(); }
+  int8_t toChar() const { return to<int8_t>(); }
+  uint8_t toByte() const { return to<uint8_t>(); }
+  int16_t toShort() const { return to<int16_t>(); }
+  Half toHalf() const { return Half(to<float>()); }
+  BFloat16 toBFloat16() const { return BFloat16(to<float>()); }
+  Scalar operator-() const {
+    HB_CHECK(kind_ != Kind::boolean, "Scalar: cannot negate a bool");
+    return kind_ == Kind::floating ? Scalar(-d_) : Scalar(-i_);
+  }
+  template <class T>
+  bool equal(T v) const {
+    return kind_ == Kind::floating ? d_ == static_cast<double>(v) : i_ == static_cast<int64_t>(v) &&
+                                     static_cast<double>(i_) == static_cast<double>(v);
+  }
+
+ private:
+  enum class Kind : uint8_t { floating, integral, boolean };
+  int64_t to_integer() const;
+  union {
+    double d_;
+    int64_t i_;
+  };
+  Kind kind_;
+};
+HB_API std::ostream& operator<<(std::ostream& out, const Scalar& s);
+
+}  // namespace hb

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+#include <halfbridge/device.h>
+#include <halfbridge/intrusive_ptr.h>
+
+namespace hb {
+
+/// The bytes of one or more tensors. Ours lie in one block behind this header; foreign ones have a deleter.
+class HB_API StorageImpl final : public intrusive_ptr_target {
+ public:
+  using Deleter = std::function<void(void*)>;
+  /// Fresh memory, 64-byte aligned, not initialised.
+  static intrusive_ptr<StorageImpl> allocate(size_t nbytes, Device device);
+  /// Memory of somebody else; `deleter` (may be empty) is called with `data` when the last tensor is gone.
+  static intrusive_ptr<StorageImpl> borrow(void* data, size_t nbytes, Device device, Deleter deleter);
+  ~StorageImpl() override;
+
+  void* data() const { return data_; }
+  size_t nbytes() const { return nbytes_; }
+  const Device& device() const { return device_; }
+  bool is_borrowed() const { return borrowed_; }
+
+ private:
+  StorageImpl(void* data, size_t nbytes, Device device, size_t block_bytes, bool borrowed)
+      : data_(data), nbytes_(nbytes), block_bytes_(block_bytes), device_(device), borrowed_(borrowed) {}
+  void destroy() const override;
+
+  void* data_;
+  size_t nbytes_;
+  size_t block_bytes_;
+  Device device_;
+  bool borrowed_;
+  Deleter* deleter_ = nullptr;
+};
+
+/// What `tensor.storage()` returns.
+class Storage {
+ public:
+  Storage() = default;
+  explicit Storage(intrusive_ptr<StorageImpl> impl) : impl_(std::move(impl)) {}
+  void* data() const { return impl_->data(); }
+  void* mutable_data() const { return impl_->data(); }
+  size_t nbytes() const { return impl_ ? impl_->nbytes() : 0; }
+  Device device() const { return impl_->device(); }
+  int64_t use_count() const { return impl_.use_count(); }
+  bool is_alias_of(const Storage& o) const { return impl_ == o.impl_; }
+  StorageImpl* unsafeGetStorageImpl() const { return impl_.get(); }
+  explicit operator bool() const { return static_cast<bool>(impl_); }
+
+ private:
+  intrusive_ptr<StorageImpl> impl_;
+};
+
+/// Bytes of tensor memory now in use, and the most there were since the last reset; on this device.
+HB_API size_t memory_in_use(Device device = kCPU);
+HB_API size_t peak_memory(Device device = kCPU);
+HB_API void reset_peak_memory(Device device = kCPU);
+
+}  // namespace hb

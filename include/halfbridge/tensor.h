@@ -1,0 +1,347 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include <halfbridge/array_ref.h>
+#include <halfbridge/generator.h>
+#include <halfbridge/options.h>
+#include <halfbridge/scalar.h>
+#include <halfbridge/tensor_impl.h>
+
+namespace hb {
+
+class Tensor;
+class Node;
+struct Edge;
+struct TensorIndex;
+using TensorList = ArrayRef<Tensor>;
+using TensorTuple2 = std::tuple<Tensor, Tensor>;
+using TensorTuple3 = std::tuple<Tensor, Tensor, Tensor>;
+
+#define HB_TAIL(...) __VA_OPT__(, ) __VA_ARGS__
+
+// The functions of the tables. A result of an incomplete type may be declared.
+#define HB_OP(Result, name, params, args) HB_API Result name(const Tensor& self HB_TAIL params);
+#define HB_OP_(name, params, args) HB_API Tensor& name(Tensor& self HB_TAIL params);
+#include <halfbridge/ops/methods.def>
+#define HB_UNARY(name, ...)                      \
+  HB_API Tensor name(const Tensor& self);        \
+  HB_API Tensor& name##_(Tensor& self);          \
+  HB_API Tensor& name##_out(Tensor& out, const Tensor& self);
+#include <halfbridge/ops/unary.def>
+#define HB_BINARY(name, ...)                                                         \
+  HB_API Tensor name(const Tensor& self, const Tensor& other);                       \
+  HB_API Tensor name(const Tensor& self, const Scalar& other);                       \
+  HB_API Tensor& name##_(Tensor& self, const Tensor& other);                         \
+  HB_API Tensor& name##_(Tensor& self, const Scalar& other);                         \
+  HB_API Tensor& name##_out(Tensor& out, const Tensor& self, const Tensor& other);
+#include <halfbridge/ops/binary.def>
+HB_API Tensor index(const Tensor& self, ArrayRef<TensorIndex> indices);
+
+template <class T, size_t N>
+class TensorAccessor;
+
+/// A handle to an n-dimensional array of one dtype; copies share it. The methods are those of at::Tensor.
+class HB_API Tensor {
+ public:
+  Tensor() = default;
+  explicit Tensor(intrusive_ptr<TensorImpl> impl) : impl_(std::move(impl)) {}
+
+  // --- what it is
+  bool defined() const { return static_cast<bool>(impl_); }
+  void reset() { impl_.reset(); }
+  TensorImpl* unsafeGetTensorImpl() const { return impl_.get(); }
+  const intrusive_ptr<TensorImpl>& getIntrusivePtr() const { return impl_; }
+  TensorImpl& impl() const {
+    if (HB_UNLIKELY(!impl_)) fail_undefined();
+    return *impl_;
+  }
+  bool is_same(const Tensor& other) const { return impl_ == other.impl_; }
+  int64_t use_count() const { return impl_.use_count(); }
+  bool is_alias_of(const Tensor& other) const { return impl().storage() == other.impl().storage(); }
+  int64_t dim() const { return impl().dim(); }
+  int64_t ndimension() const { return dim(); }
+  int64_t numel() const { return impl().numel(); }
+  IntArrayRef sizes() const { return {impl().sizes().data(), impl().sizes().size()}; }
+  IntArrayRef strides() const { return {impl().strides().data(), impl().strides().size()}; }
+  /// Sizes and strides of one dimension; negative dimensions count from the end.
+  int64_t size(int64_t dim) const;
+  int64_t stride(int64_t dim) const;
+  int64_t storage_offset() const { return impl().offset(); }
+  Storage storage() const { return Storage(impl().storage()); }
+  bool has_storage() const { return defined(); }
+  ScalarType scalar_type() const { return impl().dtype(); }
+  ScalarType dtype() const { return impl().dtype(); }
+  Device device() const { return impl().device(); }
+  DeviceIndex get_device() const { return device().index(); }
+  Layout layout() const { return kStrided; }
+  /// dtype, device and layout; requires_grad is left out, as in LibTorch.
+  TensorOptions options() const { return TensorOptions().dtype(scalar_type()).device(device()).layout(kStrided); }
+  int64_t element_size() const { return static_cast<int64_t>(impl().itemsize()); }
+  int64_t itemsize() const { return element_size(); }
+  size_t nbytes() const { return impl().numel() * impl().itemsize(); }
+  bool is_contiguous(MemoryFormat format = MemoryFormat::Contiguous) const;
+  MemoryFormat suggest_memory_format() const;
+  bool is_floating_point() const { return is_floating_type(scalar_type()); }
+  bool is_complex() const { return false; }
+  bool is_signed() const { return scalar_type() != kByte && scalar_type() != kBool; }
+  bool is_cpu() const { return device().is_cpu(); }
+  bool is_cuda() const { return device().is_cuda(); }
+  bool is_mps() const { return false; }
+  bool is_meta() const { return false; }
+  bool is_sparse() const { return false; }
+  bool is_quantized() const { return false; }
+  bool is_pinned() const { return false; }
+  bool is_nonzero() const { return item().to<bool>(); }
+  bool is_non_overlapping_and_dense() const;
+  std::string toString() const;
+  void print() const;
+
+  // --- memory
+  /// The first element; T must be the dtype's C++ type (or void).
+  template <class T>
+  T* data_ptr() const {
+    if constexpr (!std::is_void_v<T>) check_dtype(dtype_of<std::remove_const_t<T>>::value, "data_ptr");
+    return static_cast<T*>(impl().data());
+  }
+  void* data_ptr() const { return impl().data(); }
+  template <class T>
+  const T* const_data_ptr() const { return data_ptr<T>(); }
+  const void* const_data_ptr() const { return data_ptr(); }
+  template <class T>
+  T* mutable_data_ptr() const { return data_ptr<T>(); }
+  void* mutable_data_ptr() const { return data_ptr(); }
+  template <class T>
+  T* data() const { return data_ptr<T>(); }
+  /// Indexed reads and writes without checks in the loop; N must be dim().
+  template <class T, size_t N>
+  TensorAccessor<T, N> accessor() const&;
+  template <class T, size_t N>
+  TensorAccessor<T, N> accessor() && = delete;
+  /// The value of a one-element tensor.
+  Scalar item() const;
+  template <class T>
+  T item() const { return item().to<T>(); }
+
+  // --- conversion
+  Tensor to(ScalarType dtype, bool non_blocking = false, bool copy = false, std::optional<MemoryFormat> format = std::nullopt) const;
+  Tensor to(Device device, bool non_blocking = false, bool copy = false) const;
+  Tensor to(DeviceType device, bool non_blocking = false, bool copy = false) const { return to(Device(device), non_blocking, copy); }
+  Tensor to(Device device, ScalarType dtype, bool non_blocking = false, bool copy = false, std::optional<MemoryFormat> format = std::nullopt) const;
+  Tensor to(const TensorOptions& options, bool non_blocking = false, bool copy = false, std::optional<MemoryFormat> format = std::nullopt) const;
+  Tensor to(const Tensor& other, bool non_blocking = false, bool copy = false) const;
+  Tensor toType(ScalarType t) const { return to(t); }
+  Tensor type(ScalarType t) const { return to(t); }
+  Tensor type_as(const Tensor& other) const { return to(other.scalar_type()); }
+  Tensor toBackend(DeviceType backend) const { return to(Device(backend)); }
+  Tensor cpu() const { return to(Device(kCPU)); }
+  Tensor cuda() const { return to(Device(kCUDA)); }
+  Tensor pin_memory() const;
+  Tensor _to_dtype(ScalarType t) const { return to(t); }
+
+  // --- gradients
+  bool requires_grad() const;
+  const Tensor& requires_grad_(bool requires_grad = true) const;
+  const Tensor& set_requires_grad(bool requires_grad) const { return requires_grad_(requires_grad); }
+  bool is_leaf() const;
+  /// The accumulated gradient; undefined before the first backward.
+  const Tensor& grad() const;
+  Tensor& mutable_grad() const;
+  const std::shared_ptr<Node>& grad_fn() const;
+  int64_t output_nr() const;
+  void backward(const Tensor& gradient = {}, std::optional<bool> retain_graph = std::nullopt, bool create_graph = false,
+                std::optional<TensorList> inputs = std::nullopt) const;
+  void retain_grad() const;
+  bool retains_grad() const;
+  /// Calls `hook(grad)` when the gradient of this tensor is known; a defined result replaces the gradient.
+  /// Returns a number for remove_hook.
+  template <class F>
+  unsigned register_hook(F&& hook) const {
+    if constexpr (std::is_void_v<std::invoke_result_t<F&, Tensor>>) {
+      return add_hook([hook = std::forward<F>(hook)](const Tensor& g) mutable { return hook(g), Tensor(); });
+    } else {
+      return add_hook(std::forward<F>(hook));
+    }
+  }
+  void remove_hook(unsigned position) const;
+  Tensor detach() const;
+  const Tensor& detach_() const;
+  /// The values without history; changes through it are not seen by version checks.
+  Tensor data() const;
+  Tensor tensor_data() const { return data(); }
+  Tensor variable_data() const { return data(); }
+  void set_data(const Tensor& new_data) const;
+  bool is_view() const;
+  const Tensor& _base() const;
+  int64_t _version() const { return impl().version(); }
+  bool is_inference() const { return impl().is_inference(); }
+  const std::string& name() const;
+
+  // --- new tensors like this one
+  Tensor new_empty(IntArrayRef size, const TensorOptions& options = {}) const;
+  Tensor new_zeros(IntArrayRef size, const TensorOptions& options = {}) const;
+  Tensor new_ones(IntArrayRef size, const TensorOptions& options = {}) const;
+  Tensor new_full(IntArrayRef size, const Scalar& value, const TensorOptions& options = {}) const;
+  Tensor new_tensor(const Tensor& data) const;
+  const Tensor& resize_(IntArrayRef size, std::optional<MemoryFormat> format = std::nullopt) const;
+  const Tensor& resize_as_(const Tensor& other) const { return resize_(other.sizes()); }
+  Tensor& set_(const Tensor& source) const;
+  Tensor sum_to_size(IntArrayRef size) const;
+
+  // --- indexing
+  Tensor operator[](int64_t i) const { return select(0, i); }
+  Tensor operator[](const Scalar& i) const { return select(0, i.to<int64_t>()); }
+  Tensor operator[](const Tensor& i) const;
+  Tensor index(ArrayRef<TensorIndex> indices) const { return hb::index(*this, indices); }
+  Tensor index(std::initializer_list<TensorIndex> indices) const;
+  Tensor index(const std::vector<std::optional<Tensor>>& indices) const;
+  Tensor& index_put_(ArrayRef<TensorIndex> indices, const Tensor& value) const;
+  Tensor& index_put_(ArrayRef<TensorIndex> indices, const Scalar& value) const;
+  Tensor& index_put_(std::initializer_list<TensorIndex> indices, const Tensor& value) const;
+  Tensor& index_put_(std::initializer_list<TensorIndex> indices, const Scalar& value) const;
+  Tensor& index_put_(const std::vector<std::optional<Tensor>>& indices, const Tensor& value, bool accumulate = false) const;
+
+  // --- functions of the tables as methods
+#define HB_OP(Result, name, params, args) \
+  Result name params const { return hb::name(*this HB_TAIL args); }
+#define HB_OP_(name, params, args) \
+  Tensor& name params const { return hb::name(const_cast<Tensor&>(*this) HB_TAIL args); }
+#include <halfbridge/ops/methods.def>
+#define HB_UNARY(name, ...)                              \
+  Tensor name() const { return hb::name(*this); }        \
+  Tensor& name##_() const { return hb::name##_(const_cast<Tensor&>(*this)); }
+#include <halfbridge/ops/unary.def>
+#define HB_BINARY(name, ...)                                                                \
+  Tensor name(const Tensor& other) const { return hb::name(*this, other); }                 \
+  Tensor name(const Scalar& other) const { return hb::name(*this, other); }                 \
+  Tensor& name##_(const Tensor& other) const { return hb::name##_(const_cast<Tensor&>(*this), other); } \
+  Tensor& name##_(const Scalar& other) const { return hb::name##_(const_cast<Tensor&>(*this), other); }
+#include <halfbridge/ops/binary.def>
+
+  Tensor absolute() const { return abs(); }
+  Tensor negative() const { return neg(); }
+  Tensor multiply(const Tensor& other) const { return mul(other); }
+  Tensor multiply(const Scalar& other) const { return mul(other); }
+  Tensor& multiply_(const Tensor& other) const { return mul_(other); }
+  Tensor& multiply_(const Scalar& other) const { return mul_(other); }
+  Tensor divide(const Tensor& other) const { return div(other); }
+  Tensor divide(const Scalar& other) const { return div(other); }
+  Tensor& divide_(const Tensor& other) const { return div_(other); }
+  Tensor& divide_(const Scalar& other) const { return div_(other); }
+  Tensor subtract(const Tensor& other, const Scalar& alpha = 1) const { return sub(other, alpha); }
+  Tensor greater(const Tensor& other) const { return gt(other); }
+  Tensor greater(const Scalar& other) const { return gt(other); }
+  Tensor greater_equal(const Tensor& other) const { return ge(other); }
+  Tensor greater_equal(const Scalar& other) const { return ge(other); }
+  Tensor less(const Tensor& other) const { return lt(other); }
+  Tensor less(const Scalar& other) const { return lt(other); }
+  Tensor less_equal(const Tensor& other) const { return le(other); }
+  Tensor less_equal(const Scalar& other) const { return le(other); }
+  Tensor not_equal(const Tensor& other) const { return ne(other); }
+  Tensor not_equal(const Scalar& other) const { return ne(other); }
+  Tensor where(const Tensor& condition, const Tensor& other) const;
+  Tensor numpy_T() const;
+  Tensor mT() const { return transpose(-2, -1); }
+
+  // --- operators that change this tensor
+  Tensor& operator+=(const Tensor& other) { return add_(other); }
+  Tensor& operator+=(const Scalar& other) { return add_(other); }
+  Tensor& operator-=(const Tensor& other) { return sub_(other); }
+  Tensor& operator-=(const Scalar& other) { return sub_(other); }
+  Tensor& operator*=(const Tensor& other) { return mul_(other); }
+  Tensor& operator*=(const Scalar& other) { return mul_(other); }
+  Tensor& operator/=(const Tensor& other) { return div_(other); }
+  Tensor& operator/=(const Scalar& other) { return div_(other); }
+  Tensor& operator&=(const Tensor& other) { return bitwise_and_(other); }
+  Tensor& operator|=(const Tensor& other) { return bitwise_or_(other); }
+  Tensor& operator^=(const Tensor& other) { return bitwise_xor_(other); }
+  Tensor operator-() const { return neg(); }
+  Tensor operator~() const { return bitwise_not(); }
+  Tensor operator!() const { return logical_not(); }
+
+  // --- assignment: to a named tensor rebinds the handle, to a temporary (x[i] = y) copies the values
+  Tensor(const Tensor&) = default;
+  Tensor(Tensor&&) = default;
+  Tensor& operator=(const Tensor& other) & = default;
+  Tensor& operator=(Tensor&& other) & = default;
+  Tensor& operator=(const Tensor& other) && { return copy_(other); }
+  Tensor& operator=(Tensor&& other) && { return copy_(other); }
+  Tensor& operator=(const Scalar& value) && { return fill_(value); }
+
+ private:
+  [[noreturn]] static void fail_undefined();
+  void check_dtype(ScalarType wanted, const char* what) const;
+  unsigned add_hook(std::function<Tensor(const Tensor&)> hook) const;
+
+  intrusive_ptr<TensorImpl> impl_;
+};
+
+#define HB_OPERATOR(op, name)                                                                    \
+  inline Tensor operator op(const Tensor& a, const Tensor& b) { return hb::name(a, b); }         \
+  inline Tensor operator op(const Tensor& a, const Scalar& b) { return hb::name(a, b); }
+#define HB_COMMUTING_OPERATOR(op, name) \
+  HB_OPERATOR(op, name)                 \
+  inline Tensor operator op(const Scalar& a, const Tensor& b) { return hb::name(b, a); }
+HB_COMMUTING_OPERATOR(+, add)
+HB_COMMUTING_OPERATOR(*, mul)
+HB_COMMUTING_OPERATOR(==, eq)
+HB_COMMUTING_OPERATOR(!=, ne)
+HB_COMMUTING_OPERATOR(&, bitwise_and)
+HB_COMMUTING_OPERATOR(|, bitwise_or)
+HB_COMMUTING_OPERATOR(^, bitwise_xor)
+HB_OPERATOR(-, sub)
+HB_OPERATOR(/, div)
+HB_OPERATOR(%, remainder)
+HB_OPERATOR(<, lt)
+HB_OPERATOR(<=, le)
+HB_OPERATOR(>, gt)
+HB_OPERATOR(>=, ge)
+#undef HB_OPERATOR
+#undef HB_COMMUTING_OPERATOR
+inline Tensor operator-(const Scalar& a, const Tensor& b) { return hb::rsub(b, a); }
+inline Tensor operator/(const Scalar& a, const Tensor& b) { return hb::mul(hb::reciprocal(b), a); }
+inline Tensor operator<(const Scalar& a, const Tensor& b) { return hb::gt(b, a); }
+inline Tensor operator<=(const Scalar& a, const Tensor& b) { return hb::ge(b, a); }
+inline Tensor operator>(const Scalar& a, const Tensor& b) { return hb::lt(b, a); }
+inline Tensor operator>=(const Scalar& a, const Tensor& b) { return hb::le(b, a); }
+inline Tensor operator&&(const Tensor& a, const Tensor& b) { return hb::logical_and(a, b); }
+inline Tensor operator||(const Tensor& a, const Tensor& b) { return hb::logical_or(a, b); }
+
+/// Prints as LibTorch prints.
+HB_API std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
+
+/// Unchecked n-dimensional indexing of a tensor's memory.
+template <class T, size_t N>
+class TensorAccessor {
+ public:
+  TensorAccessor(T* data, const int64_t* sizes, const int64_t* strides) : data_(data), sizes_(sizes), strides_(strides) {}
+  decltype(auto) operator[](int64_t i) const {
+    if constexpr (N == 1) {
+      return (data_[i * strides_[0]]);
+    } else {
+      return TensorAccessor<T, N - 1>(data_ + i * strides_[0], sizes_ + 1, strides_ + 1);
+    }
+  }
+  int64_t size(int64_t d) const { return sizes_[d]; }
+  int64_t stride(int64_t d) const { return strides_[d]; }
+  IntArrayRef sizes() const { return {sizes_, N}; }
+  IntArrayRef strides() const { return {strides_, N}; }
+  T* data() const { return data_; }
+
+ private:
+  T* data_;
+  const int64_t* sizes_;
+  const int64_t* strides_;
+};
+
+template <class T, size_t N>
+TensorAccessor<T, N> Tensor::accessor() const& {
+  HB_CHECK(dim() == static_cast<int64_t>(N), "[accessor] expected a tensor of ", N, " dimensions, got ", dim());
+  return {data_ptr<T>(), sizes().data(), strides().data()};
+}
+
+}  // namespace hb

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <array>
+#include <initializer_list>
+#include <utility>
+
+#include <halfbridge/autograd.h>
+
+#include "core/inplace.h"
+
+namespace hb {
+
+/// Whether an operation on these inputs must be recorded.
+template <class... Ts>
+bool needs_grad(const Ts&... inputs) {
+  return GradMode::is_enabled() && ((inputs.defined() && inputs.requires_grad()) || ...);
+}
+bool needs_grad_list(TensorList inputs);
+
+/// A tensor kept for the backward pass; notices in-place changes made since.
+class SavedTensor {
+ public:
+  SavedTensor() = default;
+  /// An input of the operation (may be undefined).
+  static SavedTensor input(const Tensor& t);
+  /// A result of the operation; must be made before record() gives the result its history.
+  static SavedTensor output(const Tensor& t, uint32_t output_nr = 0);
+  /// Throws when the tensor was changed in place, or when the graph was already freed.
+  Tensor unpack(Node& node) const;
+  void release() { tensor_ = Tensor(), released_ = true; }
+  bool defined() const { return tensor_.defined(); }
+
+ private:
+  Tensor tensor_;
+  uint32_t version_ = 0, output_nr_ = 0;
+  bool is_output_ = false, released_ = false, defined_ = false;
+};
+
+/// What a gradient formula is given.
+class Backward {
+ public:
+  Backward(Node& node, variable_list& grads) : node_(node), grads_(grads) {}
+  /// Gradient of result i; undefined only where record() was told undefined gradients are welcome.
+  const Tensor& grad(size_t i = 0) const { return grads_[i]; }
+  bool needs(size_t i) const { return node_.should_compute_output(i); }
+  Tensor saved(const SavedTensor& s) const { return s.unpack(node_); }
+  Node& node() const { return node_; }
+
+ private:
+  Node& node_;
+  variable_list& grads_;
+};
+
+namespace detail {
+template <class F, size_t Saved>
+class RecordedNode final : public Node {
+ public:
+  RecordedNode(const char* name, std::array<SavedTensor, Saved> saved, F f)
+      : name_(name), saved_(std::move(saved)), f_(std::move(f)) {}
+  std::string name() const override { return name_; }
+  variable_list apply(variable_list&& grads) override {
+    Backward context(*this, grads);
+    std::array<Tensor, Saved> saved;
+    for (size_t i = 0; i < Saved; ++i) saved[i] = saved_[i].unpack(*this);
+    return f_(context, saved);
+  }
+  void release_variables() override {
+    for (auto& s : saved_) s.release();
+  }
+
+ private:
+  const char* name_;
+  std::array<SavedTensor, Saved> saved_;
+  F f_;
+};
+void attach(const std::shared_ptr<Node>& node, Tensor& result);
+void attach_all(const std::shared_ptr<Node>& node, ArrayRef<Tensor*> results);
+void collect_edges(Node& node, ArrayRef<const Tensor*> inputs);
+}  // namespace detail
+
+/// Gives `result` its history. `inputs` in the order in which `f` returns their gradients; a gradient may be left
+/// undefined where !b.needs(i); the engine sums it over broadcast dimensions and casts it to the input's dtype.
+///   if (needs_grad(a, b))
+///     record("MulBackward0", out, {&a, &b}, {SavedTensor::input(a), SavedTensor::input(b)},
+///            [](Backward& b, auto& s) -> variable_list { return {b.grad() * s[1], b.grad() * s[0]}; });
+template <size_t Saved, class F>
+void record(const char* name, Tensor& result, std::initializer_list<const Tensor*> inputs, SavedTensor (&&saved)[Saved],
+            F f) {
+  std::array<SavedTensor, Saved> kept;
+  for (size_t i = 0; i < Saved; ++i) kept[i] = std::move(saved[i]);
+  auto node = std::make_shared<detail::RecordedNode<F, Saved>>(name, std::move(kept), std::move(f));
+  detail::collect_edges(*node, ArrayRef<const Tensor*>(inputs));
+  detail::attach(node, result);
+}
+/// Nothing saved: f(b).
+template <class F>
+void record(const char* name, Tensor& result, std::initializer_list<const Tensor*> inputs, F f) {
+  auto g = [f = std::move(f)](Backward& b, std::array<Tensor, 0>&) -> variable_list { return f(b); };
+  auto node = std::make_shared<detail::RecordedNode<decltype(g), 0>>(name, std::array<SavedTensor, 0>{}, std::move(g));
+  detail::collect_edges(*node, ArrayRef<const Tensor*>(inputs));
+  detail::attach(node, result);
+}
+/// Several results, any number of inputs, any number of saved tensors (f(b, vector of saved)). Gradients of results
+/// that were not used arrive as zeros.
+using BackwardFn = std::function<variable_list(Backward&, const variable_list& saved)>;
+void record_many(const char* name, ArrayRef<Tensor*> results, ArrayRef<const Tensor*> inputs,
+                 std::vector<SavedTensor> saved, BackwardFn f);
+
+/// For views: shares memory with `base`'s storage, joins its version counter and remembers the base. `f` maps the
+/// gradient of the view to that of `base`.
+Tensor make_view(const char* name, const Tensor& base, DimVector sizes, DimVector strides, int64_t offset,
+                 std::function<Tensor(const Tensor& grad)> f);
+
+}  // namespace hb

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <functional>
+
+#include <halfbridge/tensor.h>
+
+namespace hb {
+
+/// Before an in-place change: throws for leaves that require a gradient, for views that must not be changed and for
+/// memory that overlaps itself. `name` is the operation ("add_").
+void check_inplace(const char* name, const Tensor& self);
+
+/// An in-place operation by way of its out-of-place form: `self` gets the values (cast to its dtype) and the history of
+/// `compute(old self)`. Views and their bases stay connected. Use it for any in-place form; where no gradient is
+/// involved `direct` (may be empty) writes into self at once and no second buffer is made.
+///   Tensor& exp_(Tensor& self) { return inplace("exp_", self, [&](const Tensor& x) { return exp(x); }); }
+Tensor& inplace(const char* name, Tensor& self, const std::function<Tensor(const Tensor&)>& compute,
+                const std::function<void(Tensor&)>& direct = nullptr, std::initializer_list<const Tensor*> others = {});
+
+/// Resizes `out` to the shape if it is empty or differs (with LibTorch's rule), checks its dtype, and copies.
+Tensor& assign_out(const char* name, Tensor& out, const Tensor& result);
+
+}  // namespace hb

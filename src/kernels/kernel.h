@@ -1,0 +1,51 @@
+#pragma once
+
+#include <atomic>
+
+#include <halfbridge/device.h>
+#include <halfbridge/error.h>
+#include <halfbridge/dtype.h>
+
+namespace hb {
+
+/// One numeric routine with an implementation per device; src/ops calls it, src/cpu (and src/cuda) provide it.
+///
+///   inline Kernel<void(const Tensor& out, const Tensor& in)> softmax_kernel{"softmax"};     // src/kernels/….h
+///   softmax_kernel(device)(out, in);                                                          // src/ops
+///   HB_REGISTER_CPU(softmax_kernel, softmax_cpu);                                             // src/cpu
+template <class Signature>
+class Kernel {
+ public:
+  using Function = Signature*;
+  constexpr explicit Kernel(const char* name) : name_(name) {}
+  /// `level` orders variants for instruction sets: the highest that this CPU runs wins.
+  void set(DeviceType type, Function fn, int level = 0) {
+    const int slot = static_cast<int>(type);
+    if (fn && level >= level_[slot]) fn_[slot] = fn, level_[slot] = level;
+  }
+  Function operator()(const Device& device) const {
+    const Function fn = fn_[static_cast<int>(device.type())];
+    if (HB_UNLIKELY(!fn)) HB_NOT_SUPPORTED("[", name_, "] is not supported on device ", device);
+    return fn;
+  }
+  bool available(const Device& device) const { return fn_[static_cast<int>(device.type())] != nullptr; }
+  const char* name() const { return name_; }
+
+ private:
+  const char* name_;
+  Function fn_[2] = {};
+  int level_[2] = {};
+};
+
+namespace cpu {
+/// 0: any x86-64; 3: AVX2, FMA, F16C; 4: AVX-512. Read once.
+int isa_level();
+}  // namespace cpu
+
+#define HB_CONCAT_(a, b) a##b
+#define HB_CONCAT(a, b) HB_CONCAT_(a, b)
+/// Gives a kernel its CPU implementation when the library loads.
+#define HB_REGISTER_CPU(kernel, fn) \
+  [[maybe_unused]] static const bool HB_CONCAT(registered_, __COUNTER__) = (kernel.set(kCPU, fn), true)
+
+}  // namespace hb
