@@ -1,1 +1,14 @@
-
+# A stranger's projects, outside the build tree, against an install tree that has been moved after it was made.
+if(NOT HALFBRIDGE_SANITIZE)  # a library with sanitizers needs programs with them
+  foreach(project torch_program hb_program wrong_component)
+    add_test(NAME install.${project}
+      COMMAND ${CMAKE_COMMAND} -DBUILD=${CMAKE_BINARY_DIR} -DPROJECT=${CMAKE_CURRENT_SOURCE_DIR}/install/${project}
+        -DTREE=${CMAKE_CURRENT_BINARY_DIR}/install-tree -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/run_install.cmake)
+    set_tests_properties(install.${project} PROPERTIES LABELS install TIMEOUT 600 FIXTURES_REQUIRED install_tree)
+  endforeach()
+  set_tests_properties(install.wrong_component PROPERTIES PASS_REGULAR_EXPRESSION "has no component 'no_such_part'")
+  add_test(NAME install.make_tree
+    COMMAND ${CMAKE_COMMAND} -DBUILD=${CMAKE_BINARY_DIR} -DTREE=${CMAKE_CURRENT_BINARY_DIR}/install-tree
+      -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/make_install_tree.cmake)
+  set_tests_properties(install.make_tree PROPERTIES LABELS install FIXTURES_SETUP install_tree)
+endif()

@@ -1,0 +1,39 @@
+# The install tree:
+#   lib/libhalfbridge.so
+#   include/halfbridge/...                      engine and bridge, namespace hb
+#   include/halfbridge-torch/{torch,ATen,c10}   LibTorch's names; only programs that find Torch here see them
+#   share/cmake/Torch, share/cmake/Halfbridge   what find_package(Torch) and find_package(Halfbridge) find
+# Nothing in it depends on where it stands.
+include(CMakePackageConfigHelpers)
+
+set(_include ${CMAKE_INSTALL_INCLUDEDIR})
+set(_packages ${CMAKE_INSTALL_DATADIR}/cmake)
+set_target_properties(halfbridge PROPERTIES INSTALL_RPATH "$ORIGIN")
+target_include_directories(halfbridge PUBLIC $<INSTALL_INTERFACE:${_include}>)
+
+install(TARGETS halfbridge EXPORT HalfbridgeTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY include/halfbridge bridge/include/halfbridge DESTINATION ${_include}
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
+install(DIRECTORY bridge/names/ DESTINATION ${_include}/halfbridge-torch FILES_MATCHING PATTERN "*.h")
+install(EXPORT HalfbridgeTargets NAMESPACE Halfbridge:: DESTINATION ${_packages}/Halfbridge)
+
+# LibTorch's API version is the version that programs ask of Torch; Halfbridge has its own.
+set(HALFBRIDGE_TORCH_VERSION 2.11.0)
+set(_torch_names ${_include}/halfbridge-torch)
+foreach(package Torch Halfbridge)
+  configure_package_config_file(
+    cmake/${package}Config.cmake.in ${CMAKE_BINARY_DIR}/packages/${package}Config.cmake
+    INSTALL_DESTINATION ${_packages}/${package}
+    PATH_VARS _include _torch_names _packages NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+  set(_version ${PROJECT_VERSION})
+  set(_compatibility SameMinorVersion)
+  if(package STREQUAL Torch)
+    set(_version ${HALFBRIDGE_TORCH_VERSION})
+    set(_compatibility AnyNewerVersion)
+  endif()
+  write_basic_package_version_file(${CMAKE_BINARY_DIR}/packages/${package}ConfigVersion.cmake
+                                   VERSION ${_version} COMPATIBILITY ${_compatibility})
+  install(FILES ${CMAKE_BINARY_DIR}/packages/${package}Config.cmake
+                ${CMAKE_BINARY_DIR}/packages/${package}ConfigVersion.cmake
+          DESTINATION ${_packages}/${package})
+endforeach()
