@@ -1,0 +1,323 @@
+// List, Dict and tuples of IValue. Included by ivalue.h.
+#pragma once
+
+#include <initializer_list>
+#include <iterator>
+
+#include <halfbridge/ivalue.h>
+
+namespace hb {
+namespace ivalue {
+
+struct StringData {
+  std::string text;
+  const std::string& string() const { return text; }
+  std::string_view string_view() const { return text; }
+};
+
+struct ListData {
+  TypePtr element_type;
+  std::vector<IValue> items;
+};
+
+struct HB_API TupleData {
+  std::vector<IValue> items;
+  const std::vector<IValue>& elements() const { return items; }
+  size_t size() const { return items.size(); }
+  static std::shared_ptr<TupleData> create(std::vector<IValue> elements);
+  template <typename... Ts>
+  static std::shared_ptr<TupleData> create(Ts&&... elements) {
+    return create(std::vector<IValue>{IValue(std::forward<Ts>(elements))...});
+  }
+};
+
+/// Keeps insertion order. Keys are None, bool, int, float, string or Device, or a tensor by identity.
+struct HB_API DictData {
+  TypePtr key_type;
+  TypePtr value_type;
+  std::vector<std::pair<IValue, IValue>> entries;
+
+  /// The place of a key in `entries`, or the number of entries.
+  size_t find(const IValue& key) const;
+  void set(IValue key, IValue value);
+  bool erase(const IValue& key);
+  void clear();
+
+ private:
+  std::unordered_multimap<size_t, size_t> index_;  // hash of the key to its place
+};
+
+/// An object of a TorchScript class: an archive.
+struct HB_API ObjectData {
+  enum class Role { Attribute, Parameter, Buffer };
+  struct Attribute {
+    std::string name;
+    IValue value;
+    Role role = Role::Attribute;
+  };
+  std::string class_name = "__torch__.Module";
+  std::vector<Attribute> attributes;
+
+  const Attribute* find(const std::string& name) const;
+  /// Adds the attribute or replaces it.
+  void set(const std::string& name, IValue value, Role role);
+
+ private:
+  std::unordered_map<std::string, size_t> index_;
+};
+
+}  // namespace ivalue
+
+/// A list whose copies share their elements.
+template <typename T>
+class List {
+ public:
+  using value_type = T;
+
+  /// Assigns through to the list; reads as T.
+  class Reference {
+   public:
+    Reference(IValue& item) : item_(&item) {}
+    operator T() const { return item_->template to<T>(); }
+    T get() const { return *this; }
+    Reference& operator=(T value) {
+      *item_ = IValue(std::move(value));
+      return *this;
+    }
+
+   private:
+    IValue* item_;
+  };
+
+  class Iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = T;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const T*;
+    using reference = T;
+    explicit Iterator(std::vector<IValue>::const_iterator at) : at_(at) {}
+    T operator*() const { return at_->template to<T>(); }
+    Iterator& operator++() {
+      ++at_;
+      return *this;
+    }
+    Iterator operator++(int) { return Iterator(at_++); }
+    bool operator==(const Iterator& other) const { return at_ == other.at_; }
+    bool operator!=(const Iterator& other) const { return at_ != other.at_; }
+
+   private:
+    std::vector<IValue>::const_iterator at_;
+  };
+  using iterator = Iterator;
+  using const_iterator = Iterator;
+
+  List() : List(TypeOf<T>::get()) {}
+  explicit List(TypePtr element_type) : data_(std::make_shared<ivalue::ListData>()) {
+    data_->element_type = std::move(element_type);
+  }
+  List(std::initializer_list<T> items) : List() {
+    for (const T& item : items) push_back(item);
+  }
+  explicit List(const std::vector<T>& items) : List() {
+    reserve(items.size());
+    for (T item : items) push_back(std::move(item));
+  }
+  explicit List(std::shared_ptr<ivalue::ListData> data) : data_(std::move(data)) {}
+
+  size_t size() const { return data_->items.size(); }
+  bool empty() const { return data_->items.empty(); }
+  void reserve(size_t count) { data_->items.reserve(count); }
+  void clear() { data_->items.clear(); }
+  void push_back(T value) { data_->items.emplace_back(std::move(value)); }
+  template <typename... Args>
+  void emplace_back(Args&&... args) {
+    push_back(T(std::forward<Args>(args)...));
+  }
+  void pop_back() { data_->items.pop_back(); }
+  T get(size_t at) const { return data_->items.at(at).template to<T>(); }
+  void set(size_t at, T value) { data_->items.at(at) = IValue(std::move(value)); }
+  T operator[](size_t at) const { return get(at); }
+  Reference operator[](size_t at) { return Reference(data_->items.at(at)); }
+  Iterator begin() const { return Iterator(data_->items.cbegin()); }
+  Iterator end() const { return Iterator(data_->items.cend()); }
+  std::vector<T> vec() const { return std::vector<T>(begin(), end()); }
+  TypePtr elementType() const { return data_->element_type; }
+  const std::shared_ptr<ivalue::ListData>& data() const { return data_; }
+
+ private:
+  std::shared_ptr<ivalue::ListData> data_;
+};
+
+/// A dict that keeps insertion order and whose copies share their entries.
+template <typename Key, typename Value>
+class Dict {
+ public:
+  using key_type = Key;
+  using mapped_type = Value;
+
+  class Entry {
+   public:
+    explicit Entry(std::pair<IValue, IValue>* entry) : entry_(entry) {}
+    Key key() const { return entry_->first.template to<Key>(); }
+    Value value() const { return entry_->second.template to<Value>(); }
+    void setValue(Value value) const { entry_->second = IValue(std::move(value)); }
+
+   private:
+    std::pair<IValue, IValue>* entry_;
+  };
+
+  class Iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = Entry;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const Entry*;
+    using reference = const Entry&;
+    explicit Iterator(std::pair<IValue, IValue>* at) : at_(at), entry_(at) {}
+    const Entry& operator*() const { return entry_; }
+    const Entry* operator->() const { return &entry_; }
+    Iterator& operator++() {
+      entry_ = Entry(++at_);
+      return *this;
+    }
+    bool operator==(const Iterator& other) const { return at_ == other.at_; }
+    bool operator!=(const Iterator& other) const { return at_ != other.at_; }
+
+   private:
+    std::pair<IValue, IValue>* at_;
+    Entry entry_;
+  };
+  using iterator = Iterator;
+  using const_iterator = Iterator;
+
+  Dict() : Dict(TypeOf<Key>::get(), TypeOf<Value>::get()) {}
+  Dict(TypePtr key_type, TypePtr value_type) : data_(std::make_shared<ivalue::DictData>()) {
+    data_->key_type = std::move(key_type);
+    data_->value_type = std::move(value_type);
+  }
+  explicit Dict(std::shared_ptr<ivalue::DictData> data) : data_(std::move(data)) {}
+
+  size_t size() const { return data_->entries.size(); }
+  bool empty() const { return data_->entries.empty(); }
+  void clear() const { data_->clear(); }
+  Iterator begin() const { return Iterator(data_->entries.data()); }
+  Iterator end() const { return Iterator(data_->entries.data() + size()); }
+  Iterator find(const Key& key) const { return Iterator(data_->entries.data() + data_->find(IValue(key))); }
+  bool contains(const Key& key) const { return data_->find(IValue(key)) < size(); }
+  size_t count(const Key& key) const { return contains(key) ? 1 : 0; }
+  /// Throws std::out_of_range for a key that is not there.
+  Value at(const Key& key) const;
+  /// Leaves a key that is there as it is and says false.
+  std::pair<Iterator, bool> insert(Key key, Value value) const {
+    const bool fresh = !contains(key);
+    if (fresh) data_->set(IValue(key), IValue(std::move(value)));
+    return {find(key), fresh};
+  }
+  std::pair<Iterator, bool> insert_or_assign(Key key, Value value) const {
+    const bool fresh = !contains(key);
+    data_->set(IValue(key), IValue(std::move(value)));
+    return {find(key), fresh};
+  }
+  size_t erase(const Key& key) const { return data_->erase(IValue(key)) ? 1 : 0; }
+  Dict copy() const { return Dict(std::make_shared<ivalue::DictData>(*data_)); }
+  TypePtr keyType() const { return data_->key_type; }
+  TypePtr valueType() const { return data_->value_type; }
+  const std::shared_ptr<ivalue::DictData>& data() const { return data_; }
+
+ private:
+  std::shared_ptr<ivalue::DictData> data_;
+};
+
+namespace ivalue {
+
+HB_API std::shared_ptr<ListData> list_of(const IValue& value);
+HB_API std::shared_ptr<DictData> dict_of(const IValue& value);
+[[noreturn]] HB_API void missing_key(const IValue& key);
+
+// How an IValue becomes a T.
+template <typename T>
+struct Convert;
+template <>
+struct Convert<IValue> {
+  static IValue from(const IValue& value) { return value; }
+};
+template <>
+struct Convert<Tensor> {
+  static Tensor from(const IValue& value) { return value.toTensor(); }
+};
+template <>
+struct Convert<double> {
+  static double from(const IValue& value) { return value.toDouble(); }
+};
+template <>
+struct Convert<int64_t> {
+  static int64_t from(const IValue& value) { return value.toInt(); }
+};
+template <>
+struct Convert<bool> {
+  static bool from(const IValue& value) { return value.toBool(); }
+};
+template <>
+struct Convert<std::string> {
+  static std::string from(const IValue& value) { return value.toStringRef(); }
+};
+template <>
+struct Convert<Device> {
+  static Device from(const IValue& value) { return value.toDevice(); }
+};
+template <typename T>
+struct Convert<List<T>> {
+  static List<T> from(const IValue& value) { return List<T>(list_of(value)); }
+};
+template <typename T>
+struct Convert<std::vector<T>> {
+  static std::vector<T> from(const IValue& value) { return List<T>(list_of(value)).vec(); }
+};
+template <typename Key, typename Value>
+struct Convert<Dict<Key, Value>> {
+  static Dict<Key, Value> from(const IValue& value) { return Dict<Key, Value>(dict_of(value)); }
+};
+template <typename T>
+struct Convert<std::optional<T>> {
+  static std::optional<T> from(const IValue& value) {
+    if (value.isNone()) return std::nullopt;
+    return Convert<T>::from(value);
+  }
+};
+
+}  // namespace ivalue
+
+template <typename Key, typename Value>
+Value Dict<Key, Value>::at(const Key& key) const {
+  const size_t place = data_->find(IValue(key));
+  if (place == size()) ivalue::missing_key(IValue(key));
+  return data_->entries[place].second.template to<Value>();
+}
+
+template <typename T>
+T IValue::to() const {
+  return ivalue::Convert<std::remove_cv_t<T>>::from(*this);
+}
+template <typename T>
+IValue::IValue(List<T> value) : value_(value.data()) {}
+template <typename T>
+IValue::IValue(const std::vector<T>& value) : IValue(List<T>(value)) {}
+template <typename Key, typename Value>
+IValue::IValue(Dict<Key, Value> value) : value_(value.data()) {}
+template <typename Key, typename Value>
+IValue::IValue(const std::unordered_map<Key, Value>& value) {
+  Dict<Key, Value> dict;
+  for (const auto& entry : value) dict.insert(entry.first, entry.second);
+  value_ = dict.data();
+}
+template <typename... Ts>
+IValue::IValue(std::tuple<Ts...> value)
+    : value_(std::apply([](auto&... items) { return ivalue::TupleData::create(std::vector<IValue>{IValue(items)...}); },
+                        value)) {}
+template <typename T>
+IValue::IValue(std::optional<T> value) {
+  if (value) *this = IValue(std::move(*value));
+}
+
+}  // namespace hb

@@ -1,0 +1,95 @@
+// Types of the values that archives and pickles hold.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <halfbridge/macros.h>
+
+namespace hb {
+
+/// A type as TorchScript writes it: "int", "Dict[str, Tensor]", "Tuple[float, float]".
+class Type {
+ public:
+  explicit Type(std::string text) : text_(std::move(text)) {}
+  const std::string& str() const { return text_; }
+  const std::string& repr_str() const { return text_; }
+  const std::string& annotation_str() const { return text_; }
+  bool operator==(const Type& other) const { return text_ == other.text_; }
+  bool operator!=(const Type& other) const { return text_ != other.text_; }
+
+ private:
+  std::string text_;
+};
+
+using TypePtr = std::shared_ptr<const Type>;
+
+inline TypePtr make_type(std::string text) { return std::make_shared<const Type>(std::move(text)); }
+
+#define HB_SIMPLE_TYPE(NAME, TEXT)                  \
+  struct NAME {                                     \
+    static TypePtr get() {                          \
+      static const TypePtr type = make_type(TEXT);  \
+      return type;                                  \
+    }                                               \
+  }
+HB_SIMPLE_TYPE(AnyType, "Any");
+HB_SIMPLE_TYPE(NoneType, "NoneType");
+HB_SIMPLE_TYPE(TensorType, "Tensor");
+HB_SIMPLE_TYPE(IntType, "int");
+HB_SIMPLE_TYPE(FloatType, "float");
+HB_SIMPLE_TYPE(BoolType, "bool");
+HB_SIMPLE_TYPE(StringType, "str");
+HB_SIMPLE_TYPE(DeviceObjType, "Device");
+#undef HB_SIMPLE_TYPE
+
+class Tensor;
+class Device;
+class IValue;
+template <typename T>
+class List;
+template <typename Key, typename Value>
+class Dict;
+
+/// The type that C++ values of type T have in an archive.
+template <typename T>
+struct TypeOf;
+
+template <>
+struct TypeOf<IValue> : AnyType {};
+template <>
+struct TypeOf<Tensor> : TensorType {};
+template <>
+struct TypeOf<int64_t> : IntType {};
+template <>
+struct TypeOf<double> : FloatType {};
+template <>
+struct TypeOf<bool> : BoolType {};
+template <>
+struct TypeOf<std::string> : StringType {};
+template <>
+struct TypeOf<Device> : DeviceObjType {};
+template <typename T>
+struct TypeOf<List<T>> {
+  static TypePtr get() { return make_type("List[" + TypeOf<T>::get()->str() + "]"); }
+};
+template <typename T>
+struct TypeOf<std::vector<T>> : TypeOf<List<T>> {};
+template <typename Key, typename Value>
+struct TypeOf<Dict<Key, Value>> {
+  static TypePtr get() {
+    return make_type("Dict[" + TypeOf<Key>::get()->str() + ", " + TypeOf<Value>::get()->str() + "]");
+  }
+};
+template <typename T>
+struct TypeOf<std::optional<T>> {
+  static TypePtr get() { return make_type("Optional[" + TypeOf<T>::get()->str() + "]"); }
+};
+
+}  // namespace hb

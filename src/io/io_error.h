@@ -1,0 +1,16 @@
+// Errors of reading and writing files.
+#pragma once
+
+#include <string>
+
+#include <halfbridge/error.h>
+
+namespace hb::io {
+
+/// Throws hb::Error "[operation] ...", the rest joined from the parts.
+template <typename... Parts>
+[[noreturn]] void io_fail(const char* operation, const Parts&... parts) {
+  throw Error(detail::str("[", operation, "] ", parts...));
+}
+
+}  // namespace hb::io

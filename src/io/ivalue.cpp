@@ -1,0 +1,267 @@
+#include <halfbridge/ivalue.h>
+
+#include <cmath>
+#include <functional>
+#include <iomanip>
+#include <limits>
+#include <ostream>
+#include <stdexcept>
+
+namespace hb {
+namespace {
+
+size_t hash_key(const IValue& key) {
+  const size_t salt = std::hash<std::string_view>()(key.tagKind());
+  if (key.isString()) return salt ^ std::hash<std::string>()(key.toStringRef());
+  if (key.isInt()) return salt ^ std::hash<int64_t>()(key.toInt());
+  if (key.isDouble()) return salt ^ std::hash<double>()(key.toDouble());
+  if (key.isBool()) return salt ^ (key.toBool() ? 1 : 0);
+  if (key.isDevice()) return salt ^ std::hash<std::string>()(key.toDevice().str());
+  if (key.isTensor()) return salt ^ std::hash<const void*>()(key.toTensor().unsafeGetTensorImpl());
+  if (key.isNone()) return salt;
+  if (!key.isTuple()) throw TypeError(detail::str("[Dict] expected a key that can be hashed, got ", key.tagKind()));
+  size_t hash = salt;
+  for (const IValue& item : key.toTupleRef().items) hash = hash * 31 + hash_key(item);
+  return hash;
+}
+
+std::string dict_text(const ivalue::DictData& dict) {
+  return "Dict[" + dict.key_type->str() + ", " + dict.value_type->str() + "]";
+}
+
+std::string tuple_text(const ivalue::TupleData& tuple) {
+  if (tuple.items.empty()) return "Tuple[()]";
+  std::string text = "Tuple[";
+  for (size_t i = 0; i < tuple.items.size(); ++i) text += (i ? ", " : "") + tuple.items[i].type()->str();
+  return text + "]";
+}
+
+// As LibTorch: whole numbers end in a point, others have all their digits.
+void print_double(std::ostream& out, double value) {
+  const int kind = std::fpclassify(value);
+  if ((kind == FP_NORMAL || kind == FP_ZERO) && std::abs(value) < 1e10) {
+    const auto whole = static_cast<int64_t>(value);
+    if (static_cast<double>(whole) == value) {
+      out << (whole == 0 && std::signbit(value) ? "-" : "") << whole << ".";
+      return;
+    }
+  }
+  const auto precision = out.precision();
+  out << std::setprecision(std::numeric_limits<double>::max_digits10) << value << std::setprecision(precision);
+}
+
+void print_items(std::ostream& out, const std::vector<IValue>& items, const char* open, const char* close) {
+  out << open;
+  for (size_t i = 0; i < items.size(); ++i) out << (i ? ", " : "") << items[i];
+  out << close;
+}
+
+bool equal_items(const std::vector<IValue>& left, const std::vector<IValue>& right) {
+  if (left.size() != right.size()) return false;
+  for (size_t i = 0; i < left.size(); ++i) {
+    if (left[i] != right[i]) return false;
+  }
+  return true;
+}
+
+bool equal_dicts(const ivalue::DictData& left, const ivalue::DictData& right) {
+  if (left.entries.size() != right.entries.size()) return false;
+  for (const auto& [key, value] : left.entries) {
+    const size_t place = right.find(key);
+    if (place == right.entries.size() || right.entries[place].second != value) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+IValue::IValue(std::string value) : value_(std::make_shared<ivalue::StringData>()) {
+  std::get<StringPtr>(value_)->text = std::move(value);
+}
+
+IValue::IValue(const Scalar& value) {
+  if (value.isFloatingPoint()) {
+    value_ = value.toDouble();
+  } else if (value.isBoolean()) {
+    value_ = value.toBool();
+  } else {
+    value_ = value.toLong();
+  }
+}
+
+template <typename T>
+const T& IValue::get(const char* function, const char* wanted) const {
+  if (const T* held = std::get_if<T>(&value_)) return *held;
+  throw Error(detail::str("[", function, "] expected ", wanted, ", got ", tagKind()));
+}
+
+bool IValue::is_list_of(std::string_view element) const {
+  return isList() && std::get<ListPtr>(value_)->element_type->str() == element;
+}
+
+const Tensor& IValue::toTensor() const& { return get<Tensor>("IValue.toTensor", "Tensor"); }
+Tensor IValue::toTensor() && { return get<Tensor>("IValue.toTensor", "Tensor"); }
+double IValue::toDouble() const { return get<double>("IValue.toDouble", "Double"); }
+int64_t IValue::toInt() const { return get<int64_t>("IValue.toInt", "Int"); }
+bool IValue::toBool() const { return get<bool>("IValue.toBool", "Bool"); }
+Device IValue::toDevice() const { return get<Device>("IValue.toDevice", "Device"); }
+
+Scalar IValue::toScalar() const {
+  if (isDouble()) return Scalar(toDouble());
+  if (isBool()) return Scalar(toBool());
+  return Scalar(get<int64_t>("IValue.toScalar", "Double, Int or Bool"));
+}
+
+const std::string& IValue::toStringRef() const { return get<StringPtr>("IValue.toStringRef", "String")->text; }
+std::shared_ptr<ivalue::ConstantString> IValue::toString() const {
+  return get<StringPtr>("IValue.toString", "String");
+}
+List<IValue> IValue::toList() const { return List<IValue>(get<ListPtr>("IValue.toList", "a list")); }
+const std::vector<IValue>& IValue::toListRef() const { return get<ListPtr>("IValue.toListRef", "a list")->items; }
+List<int64_t> IValue::toIntList() const { return to<List<int64_t>>(); }
+List<double> IValue::toDoubleList() const { return to<List<double>>(); }
+List<bool> IValue::toBoolList() const { return to<List<bool>>(); }
+List<Tensor> IValue::toTensorList() const { return to<List<Tensor>>(); }
+std::vector<int64_t> IValue::toIntVector() const { return to<std::vector<int64_t>>(); }
+std::vector<double> IValue::toDoubleVector() const { return to<std::vector<double>>(); }
+std::vector<Tensor> IValue::toTensorVector() const { return to<std::vector<Tensor>>(); }
+std::shared_ptr<ivalue::Tuple> IValue::toTuple() const { return get<TuplePtr>("IValue.toTuple", "Tuple"); }
+const ivalue::Tuple& IValue::toTupleRef() const { return *get<TuplePtr>("IValue.toTupleRef", "Tuple"); }
+Dict<IValue, IValue> IValue::toGenericDict() const {
+  return Dict<IValue, IValue>(get<DictPtr>("IValue.toGenericDict", "GenericDict"));
+}
+std::shared_ptr<ivalue::Object> IValue::toObject() const { return get<ObjectPtr>("IValue.toObject", "Object"); }
+
+const char* IValue::tagKind() const {
+  if (isIntList()) return "IntList";
+  if (isDoubleList()) return "DoubleList";
+  if (isBoolList()) return "BoolList";
+  if (isTensorList()) return "TensorList";
+  constexpr const char* kNames[] = {"None",   "Tensor",      "Double",      "Int",   "Bool",  "Device",
+                                    "String", "GenericList", "GenericDict", "Tuple", "Object"};
+  return kNames[value_.index()];
+}
+
+TypePtr IValue::type() const {
+  if (isNone()) return NoneType::get();
+  if (isTensor()) return TensorType::get();
+  if (isDouble()) return FloatType::get();
+  if (isInt()) return IntType::get();
+  if (isBool()) return BoolType::get();
+  if (isDevice()) return DeviceObjType::get();
+  if (isString()) return StringType::get();
+  if (isList()) return make_type("List[" + std::get<ListPtr>(value_)->element_type->str() + "]");
+  if (isGenericDict()) return make_type(dict_text(*std::get<DictPtr>(value_)));
+  if (isTuple()) return make_type(tuple_text(*std::get<TuplePtr>(value_)));
+  return make_type(std::get<ObjectPtr>(value_)->class_name);
+}
+
+bool IValue::is(const IValue& other) const {
+  if (value_.index() != other.value_.index()) return false;
+  return std::visit(
+      [&](const auto& mine) {
+        using T = std::decay_t<decltype(mine)>;
+        const T& theirs = std::get<T>(other.value_);
+        if constexpr (std::is_same_v<T, Tensor>) {
+          return mine.is_same(theirs);
+        } else if constexpr (std::is_same_v<T, StringPtr>) {
+          return mine->text == theirs->text;
+        } else {
+          return mine == theirs;
+        }
+      },
+      value_);
+}
+
+std::ostream& operator<<(std::ostream& out, const IValue& value) {
+  if (value.isNone()) return out << "None";
+  if (value.isTensor()) return out << value.toTensor();
+  if (value.isDouble()) return print_double(out, value.toDouble()), out;
+  if (value.isInt()) return out << value.toInt();
+  if (value.isBool()) return out << (value.toBool() ? "True" : "False");
+  if (value.isDevice()) return out << value.toDevice();
+  if (value.isString()) return out << value.toStringRef();
+  if (value.isList()) return print_items(out, value.toListRef(), "[", "]"), out;
+  if (value.isTuple()) return print_items(out, value.toTupleRef().items, "(", ")"), out;
+  if (value.isObject()) return out << "<" << value.type()->str() << " object>";
+  out << "{";
+  const char* separator = "";
+  for (const auto& [key, item] : value.toGenericDict().data()->entries) {
+    out << separator << key << ": " << item;
+    separator = ", ";
+  }
+  return out << "}";
+}
+
+bool operator==(const IValue& left, const IValue& right) {
+  if (left.is(right)) return true;
+  if (left.isList() && right.isList()) return equal_items(left.toListRef(), right.toListRef());
+  if (left.isTuple() && right.isTuple()) return equal_items(left.toTupleRef().items, right.toTupleRef().items);
+  if (!left.isGenericDict() || !right.isGenericDict()) return false;
+  return equal_dicts(*left.toGenericDict().data(), *right.toGenericDict().data());
+}
+
+namespace ivalue {
+
+std::shared_ptr<TupleData> TupleData::create(std::vector<IValue> elements) {
+  auto tuple = std::make_shared<TupleData>();
+  tuple->items = std::move(elements);
+  return tuple;
+}
+
+size_t DictData::find(const IValue& key) const {
+  const auto [first, last] = index_.equal_range(hash_key(key));
+  for (auto at = first; at != last; ++at) {
+    if (entries[at->second].first == key) return at->second;
+  }
+  return entries.size();
+}
+
+void DictData::set(IValue key, IValue value) {
+  const size_t place = find(key);
+  if (place < entries.size()) {
+    entries[place].second = std::move(value);
+    return;
+  }
+  index_.emplace(hash_key(key), place);
+  entries.emplace_back(std::move(key), std::move(value));
+}
+
+bool DictData::erase(const IValue& key) {
+  const size_t place = find(key);
+  if (place == entries.size()) return false;
+  entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(place));
+  index_.clear();
+  for (size_t i = 0; i < entries.size(); ++i) index_.emplace(hash_key(entries[i].first), i);
+  return true;
+}
+
+void DictData::clear() {
+  entries.clear();
+  index_.clear();
+}
+
+const ObjectData::Attribute* ObjectData::find(const std::string& name) const {
+  const auto found = index_.find(name);
+  return found == index_.end() ? nullptr : &attributes[found->second];
+}
+
+void ObjectData::set(const std::string& name, IValue value, Role role) {
+  const auto [at, fresh] = index_.emplace(name, attributes.size());
+  if (fresh) {
+    attributes.push_back({name, std::move(value), role});
+  } else {
+    attributes[at->second].value = std::move(value);
+    attributes[at->second].role = role;
+  }
+}
+
+std::shared_ptr<ListData> list_of(const IValue& value) { return value.toList().data(); }
+std::shared_ptr<DictData> dict_of(const IValue& value) { return value.toGenericDict().data(); }
+
+void missing_key(const IValue& key) {
+  throw std::out_of_range(detail::str("[Dict.at] expected a key of the dict, got ", key));
+}
+
+}  // namespace ivalue
+}  // namespace hb

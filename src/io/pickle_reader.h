@@ -1,0 +1,64 @@
+// Reads a pickle into plain nodes. Nothing is constructed or called: what a class or a call means is for others to say.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace hb::io {
+
+struct PickleNode {
+  enum class Kind : uint8_t {
+    None,
+    Bool,        // integer
+    Int,         // integer
+    Float,       // real
+    String,      // text
+    Bytes,       // text
+    List,        // items
+    Tuple,       // items
+    Dict,        // items: key, value, key, value, ...
+    Set,         // items
+    Global,      // text: "module.name"
+    Call,        // callee, arguments; items: appended elements or key-value pairs; state: what BUILD gave
+    Object,      // callee (the class), arguments; items and state as for Call
+    Persistent,  // arguments: the persistent id
+  };
+  Kind kind = Kind::None;
+  size_t offset = 0;  // of the opcode that made it, for errors
+  int64_t integer = 0;
+  double real = 0;
+  std::string text;
+  std::vector<PickleNode*> items;
+  PickleNode* callee = nullptr;
+  PickleNode* arguments = nullptr;
+  PickleNode* state = nullptr;
+};
+
+/// The nodes of one pickle. They may be shared and may form cycles.
+class PickleGraph {
+ public:
+  /// Parses one pickle (binary opcodes of protocols 2 to 5) from the start of `data`. Throws hb::Error with the byte
+  /// offset for anything malformed or beyond the limits; `label` names the data.
+  static PickleGraph parse(std::string_view data, const std::string& label);
+
+  const PickleNode& root() const { return *root_; }
+  const std::string& label() const { return label_; }
+  /// Bytes used, including STOP.
+  size_t size() const { return size_; }
+
+ private:
+  friend class PickleParser;
+  std::deque<PickleNode> nodes_;
+  PickleNode* root_ = nullptr;
+  std::string label_;
+  size_t size_ = 0;
+};
+
+const char* kind_name(PickleNode::Kind kind);
+
+}  // namespace hb::io

@@ -1,0 +1,44 @@
+#include "io/torch_types.h"
+
+namespace hb::io {
+namespace {
+
+struct Names {
+  ScalarType dtype;
+  const char* storage;
+  const char* name;
+  const char* short_name;
+};
+
+constexpr Names kNames[] = {
+    {kByte, "ByteStorage", "uint8", "uint8"},       {kChar, "CharStorage", "int8", "int8"},
+    {kShort, "ShortStorage", "int16", "short"},     {kInt, "IntStorage", "int32", "int"},
+    {kLong, "LongStorage", "int64", "long"},        {kHalf, "HalfStorage", "float16", "half"},
+    {kFloat, "FloatStorage", "float32", "float"},   {kDouble, "DoubleStorage", "float64", "double"},
+    {kBool, "BoolStorage", "bool", "bool"},         {kBFloat16, "BFloat16Storage", "bfloat16", "bfloat16"},
+};
+
+}  // namespace
+
+const char* storage_class(ScalarType dtype) {
+  for (const Names& row : kNames) {
+    if (row.dtype == dtype) return row.storage;
+  }
+  return nullptr;
+}
+
+std::optional<ScalarType> dtype_of_storage_class(std::string_view name) {
+  for (const Names& row : kNames) {
+    if (name == row.storage) return row.dtype;
+  }
+  return std::nullopt;
+}
+
+std::optional<ScalarType> dtype_of_name(std::string_view name) {
+  for (const Names& row : kNames) {
+    if (name == row.name || name == row.short_name) return row.dtype;
+  }
+  return std::nullopt;
+}
+
+}  // namespace hb::io

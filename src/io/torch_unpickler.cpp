@@ -1,0 +1,234 @@
+#include "io/torch_unpickler.h"
+
+#include <utility>
+
+#include "io/torch_types.h"
+
+namespace hb::io {
+namespace {
+
+using Kind = PickleNode::Kind;
+
+// A nested module or dict takes up to three levels. Each level is a few frames of the stack.
+constexpr int kMaxDepth = 600;
+
+bool starts_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
+
+// "K, V" at the comma that is in no bracket.
+std::pair<std::string, std::string> split_types(const std::string& text) {
+  int level = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '[') ++level;
+    if (text[i] == ']') --level;
+    if (text[i] == ',' && level == 0) {
+      const size_t start = text.find_first_not_of(' ', i + 1);
+      return {text.substr(0, i), start == std::string::npos ? "" : text.substr(start)};
+    }
+  }
+  return {text, ""};
+}
+
+}  // namespace
+
+TorchUnpickler::TorchUnpickler(const PickleGraph& graph, StorageReader read_storage, std::optional<Device> device)
+    : graph_(graph), read_storage_(std::move(read_storage)), device_(device) {}
+
+void TorchUnpickler::expect(const PickleNode& node, Kind kind, const char* what) const {
+  if (node.kind != kind) fail(node, "expected ", kind_name(kind), " for ", what, ", got ", kind_name(node.kind));
+}
+
+const PickleNode& TorchUnpickler::argument(const PickleNode& call, size_t index, Kind kind, const char* what) const {
+  const auto& arguments = call.arguments->items;
+  if (index >= arguments.size()) {
+    fail(call, call.callee->text, ": expected more than ", index, " arguments, got ", arguments.size());
+  }
+  expect(*arguments[index], kind, what);
+  return *arguments[index];
+}
+
+IValue TorchUnpickler::convert(const PickleNode& node) {
+  const auto known = values_.find(&node);
+  if (known != values_.end()) return known->second;
+  if (depth_ >= kMaxDepth) fail(node, "expected at most ", kMaxDepth, " levels of nesting, got more");
+  if (!in_progress_.emplace(&node, true).second) fail(node, kind_name(node.kind), " contains itself");
+  ++depth_;
+  IValue value = convert_new(node);
+  --depth_;
+  in_progress_.erase(&node);
+  values_.emplace(&node, value);
+  return value;
+}
+
+IValue TorchUnpickler::convert_new(const PickleNode& node) {
+  switch (node.kind) {
+    case Kind::None:
+      return IValue();
+    case Kind::Bool:
+      return IValue(node.integer != 0);
+    case Kind::Int:
+      return IValue(node.integer);
+    case Kind::Float:
+      return IValue(node.real);
+    case Kind::String:
+    case Kind::Bytes:
+      return IValue(node.text);
+    case Kind::List:
+    case Kind::Set: {
+      auto list = std::make_shared<ivalue::ListData>();
+      list->element_type = AnyType::get();
+      list->items = convert_items(node);
+      return IValue(std::move(list));
+    }
+    case Kind::Tuple:
+      return IValue(ivalue::TupleData::create(convert_items(node)));
+    case Kind::Dict:
+      return convert_dict(node);
+    case Kind::Global:
+      return convert_global(node);
+    case Kind::Call:
+      return convert_call(node);
+    case Kind::Object:
+      return convert_object(node);
+    case Kind::Persistent:
+      break;
+  }
+  fail(node, "expected a value, got ", kind_name(node.kind));
+}
+
+std::vector<IValue> TorchUnpickler::convert_items(const PickleNode& node) {
+  std::vector<IValue> items;
+  items.reserve(node.items.size());
+  for (const PickleNode* item : node.items) items.push_back(convert(*item));
+  return items;
+}
+
+IValue TorchUnpickler::convert_dict(const PickleNode& node) {
+  if (node.items.size() % 2 != 0) fail(node, "expected a value for each key");
+  Dict<IValue, IValue> dict;
+  for (size_t i = 0; i < node.items.size(); i += 2) {
+    IValue key = convert(*node.items[i]);
+    if (key.isList() || key.isGenericDict() || key.isObject()) fail(node, "expected a key, got ", key.tagKind());
+    dict.insert_or_assign(std::move(key), convert(*node.items[i + 1]));
+  }
+  return dict;
+}
+
+// A dtype or a layout is its number, as in LibTorch.
+IValue TorchUnpickler::convert_global(const PickleNode& node) {
+  if (starts_with(node.text, "torch.")) {
+    const std::string_view name = std::string_view(node.text).substr(6);
+    if (const auto dtype = dtype_of_name(name)) return IValue(static_cast<int64_t>(*dtype));
+    if (name == "strided") return IValue(int64_t{0});
+  }
+  fail(node, "class '", node.text, "' is not allowed here");
+}
+
+IValue TorchUnpickler::convert_object(const PickleNode& node) {
+  const std::string& name = node.callee->text;
+  if (!starts_with(name, "__torch__.")) fail(node, "class '", name, "' is not allowed");
+  if (!node.items.empty()) fail(node, "class '", name, "': expected no elements");
+  auto object = std::make_shared<ivalue::ObjectData>();
+  object->class_name = name;
+  if (!node.state) fail(node, "class '", name, "': expected a state, got none");
+  if (node.state->kind != Kind::Dict) {  // a class with its own __setstate__
+    object->set("__state__", convert(*node.state), ivalue::ObjectData::Role::Attribute);
+    return IValue(std::move(object));
+  }
+  for (size_t i = 0; i + 1 < node.state->items.size(); i += 2) {
+    const PickleNode& key = *node.state->items[i];
+    expect(key, Kind::String, "the name of an attribute");
+    object->set(key.text, convert(*node.state->items[i + 1]), ivalue::ObjectData::Role::Attribute);
+  }
+  return IValue(std::move(object));
+}
+
+IValue TorchUnpickler::convert_call(const PickleNode& call) {
+  const std::string& name = call.callee->text;
+  if (name == "torch._utils._rebuild_tensor_v2") return call_rebuild_tensor(call, 6);
+  if (name == "torch._utils._rebuild_tensor_v3") return call_rebuild_tensor(call, 7);
+  if (name == "torch._utils._rebuild_tensor") return call_rebuild_tensor(call, 4);
+  if (name == "torch._utils._rebuild_parameter") return call_rebuild_parameter(call);
+  if (name == "torch._utils._rebuild_parameter_with_state") return call_rebuild_parameter(call);
+  if (name == "collections.OrderedDict") return call_ordered_dict(call);
+  if (name == "torch.jit._pickle.restore_type_tag") return call_restore_type_tag(call);
+  if (name == "torch.jit._pickle.build_intlist") return call_build_list(call, IntType::get());
+  if (name == "torch.jit._pickle.build_doublelist") return call_build_list(call, FloatType::get());
+  if (name == "torch.jit._pickle.build_boollist") return call_build_list(call, BoolType::get());
+  if (name == "torch.jit._pickle.build_tensorlist") return call_build_list(call, TensorType::get());
+  if (name == "torch.device") return call_device(call);
+  if (name == "torch.Size") return IValue(ivalue::TupleData::create(convert_items(argument(call, 0, Kind::Tuple, "sizes"))));
+  if (name == "_codecs.encode") return call_encode(call);
+  if (name == "builtins.set" || name == "__builtin__.set") {
+    return call.arguments->items.empty() ? IValue(List<IValue>()) : call_build_list(call, AnyType::get());
+  }
+  fail(call, "function '", name, "' is not allowed");
+}
+
+IValue TorchUnpickler::call_ordered_dict(const PickleNode& call) {
+  Dict<IValue, IValue> dict = convert_dict(call).toGenericDict();
+  if (call.arguments->items.empty()) return dict;
+  for (const PickleNode* pair : argument(call, 0, Kind::List, "the entries").items) {
+    if ((pair->kind != Kind::List && pair->kind != Kind::Tuple) || pair->items.size() != 2) {
+      fail(*pair, "expected a key and a value");
+    }
+    IValue key = convert(*pair->items[0]);
+    if (key.isList() || key.isGenericDict() || key.isObject()) fail(*pair, "expected a key, got ", key.tagKind());
+    dict.insert_or_assign(std::move(key), convert(*pair->items[1]));
+  }
+  return dict;
+}
+
+IValue TorchUnpickler::call_build_list(const PickleNode& call, TypePtr element_type) {
+  auto list = std::make_shared<ivalue::ListData>();
+  list->items = convert_items(argument(call, 0, Kind::List, "the elements"));
+  for (const IValue& item : list->items) {
+    if (*element_type != *AnyType::get() && *item.type() != *element_type) {
+      fail(call, call.callee->text, ": expected elements of type ", element_type->str(), ", got ", item.tagKind());
+    }
+  }
+  list->element_type = std::move(element_type);
+  return IValue(std::move(list));
+}
+
+IValue TorchUnpickler::call_restore_type_tag(const PickleNode& call) {
+  const std::string& tag = argument(call, 1, Kind::String, "the type").text;
+  IValue value = convert(*call.arguments->items[0]);
+  if (value.isList() && starts_with(tag, "List[") && tag.back() == ']') {
+    value.toList().data()->element_type = make_type(tag.substr(5, tag.size() - 6));
+  } else if (value.isGenericDict() && starts_with(tag, "Dict[") && tag.back() == ']') {
+    auto [key, mapped] = split_types(tag.substr(5, tag.size() - 6));
+    value.toGenericDict().data()->key_type = make_type(std::move(key));
+    value.toGenericDict().data()->value_type = make_type(std::move(mapped));
+  }
+  return value;
+}
+
+IValue TorchUnpickler::call_device(const PickleNode& call) {
+  Device device(argument(call, 0, Kind::String, "the device").text);
+  if (call.arguments->items.size() > 1) {
+    const int64_t index = argument(call, 1, Kind::Int, "the device's number").integer;
+    if (index < 0 || index > 127) fail(call, "expected a device number of 0 to 127, got ", index);
+    device.set_index(static_cast<DeviceIndex>(index));
+  }
+  return IValue(device);
+}
+
+// Protocol 2 has no bytes: they travel as a string of the same code points.
+IValue TorchUnpickler::call_encode(const PickleNode& call) {
+  const std::string& text = argument(call, 0, Kind::String, "the text").text;
+  if (argument(call, 1, Kind::String, "the encoding").text != "latin1") fail(call, "expected the encoding latin1");
+  std::string bytes;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto first = static_cast<unsigned char>(text[i]);
+    if (first < 0x80) {
+      bytes += text[i];
+    } else if ((first & 0xfc) == 0xc0 && i + 1 < text.size()) {
+      bytes += static_cast<char>((first & 3) << 6 | (static_cast<unsigned char>(text[++i]) & 0x3f));
+    } else {
+      fail(call, "expected code points below 256");
+    }
+  }
+  return IValue(std::move(bytes));
+}
+
+}  // namespace hb::io

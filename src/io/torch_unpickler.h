@@ -1,0 +1,74 @@
+// What the classes and calls in PyTorch's pickles mean.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include <halfbridge/ivalue.h>
+
+#include "io/io_error.h"
+#include "io/pickle_reader.h"
+
+namespace hb::io {
+
+/// Turns a pickle's nodes into values. Only the classes and functions that PyTorch itself writes are known; any other is
+/// an error, and nothing is ever called. Shared nodes give shared values.
+class TorchUnpickler {
+ public:
+  /// Gives the storage that the pickle calls `key`; throws if it is not there or has another size than `nbytes`.
+  using StorageReader = std::function<intrusive_ptr<StorageImpl>(const std::string& key, size_t nbytes)>;
+
+  /// With a device, all tensors are put there; without, each goes where it was.
+  TorchUnpickler(const PickleGraph& graph, StorageReader read_storage, std::optional<Device> device = std::nullopt);
+  IValue run() { return convert(graph_.root()); }
+
+ private:
+  struct LoadedStorage {
+    intrusive_ptr<StorageImpl> memory;
+    ScalarType dtype;
+    int64_t numel;
+    Device device;
+  };
+  template <typename... Parts>
+  [[noreturn]] void fail(const PickleNode& node, const Parts&... parts) const {
+    io_fail("pickle", "'", graph_.label(), "', byte ", node.offset, ": ", parts...);
+  }
+  void expect(const PickleNode& node, PickleNode::Kind kind, const char* what) const;
+  const PickleNode& argument(const PickleNode& call, size_t index, PickleNode::Kind kind, const char* what) const;
+
+  IValue convert(const PickleNode& node);
+  IValue convert_new(const PickleNode& node);
+  std::vector<IValue> convert_items(const PickleNode& node);
+  IValue convert_dict(const PickleNode& node);
+  IValue convert_global(const PickleNode& node);
+  IValue convert_object(const PickleNode& node);
+  IValue convert_call(const PickleNode& node);
+
+  IValue call_ordered_dict(const PickleNode& call);
+  IValue call_build_list(const PickleNode& call, TypePtr element_type);
+  IValue call_restore_type_tag(const PickleNode& call);
+  IValue call_device(const PickleNode& call);
+  IValue call_encode(const PickleNode& call);
+  IValue call_rebuild_tensor(const PickleNode& call, size_t arguments);
+  IValue call_rebuild_parameter(const PickleNode& call);
+
+  DimVector dimensions(const PickleNode& node) const;
+  void check_geometry(const PickleNode& call, int64_t offset, const DimVector& sizes, const DimVector& strides,
+                      int64_t numel) const;
+  const LoadedStorage& storage(const PickleNode& persistent);
+  LoadedStorage load_storage(const PickleNode& id);
+  ScalarType storage_dtype(const PickleNode& type) const;
+
+  const PickleGraph& graph_;
+  StorageReader read_storage_;
+  std::optional<Device> device_;
+  std::unordered_map<const PickleNode*, IValue> values_;
+  std::unordered_map<const PickleNode*, bool> in_progress_;
+  std::unordered_map<std::string, LoadedStorage> storages_;
+  int depth_ = 0;
+};
+
+}  // namespace hb::io
