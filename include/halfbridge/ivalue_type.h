@@ -30,14 +30,16 @@ class Type {
 
 using TypePtr = std::shared_ptr<const Type>;
 
-inline TypePtr make_type(std::string text) { return std::make_shared<const Type>(std::move(text)); }
+inline TypePtr make_type(std::string text) {
+  return std::make_shared<const Type>(std::move(text));
+}
 
-#define HB_SIMPLE_TYPE(NAME, TEXT)                  \
-  struct NAME {                                     \
-    static TypePtr get() {                          \
-      static const TypePtr type = make_type(TEXT);  \
-      return type;                                  \
-    }                                               \
+#define HB_SIMPLE_TYPE(NAME, TEXT)                 \
+  struct NAME {                                    \
+    static TypePtr get() {                         \
+      static const TypePtr type = make_type(TEXT); \
+      return type;                                 \
+    }                                              \
   }
 HB_SIMPLE_TYPE(AnyType, "Any");
 HB_SIMPLE_TYPE(NoneType, "NoneType");

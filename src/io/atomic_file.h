@@ -6,8 +6,9 @@
 
 namespace hb::io {
 
-/// Writes to a temporary file beside `path`; commit() flushes it to the disk and renames it to `path`. Without a
-/// commit the destructor removes it, and whatever stood at `path` stays. Every failure throws, naming the path.
+/// Writes to a temporary file beside `path`; commit() flushes it to the disk and renames it to `path`.
+/// Without a commit the destructor removes it, and whatever stood at `path` stays. Every failure throws,
+/// naming the path.
 class AtomicFile {
  public:
   explicit AtomicFile(std::string path);

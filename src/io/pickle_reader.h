@@ -1,4 +1,5 @@
-// Reads a pickle into plain nodes. Nothing is constructed or called: what a class or a call means is for others to say.
+// Reads a pickle into plain nodes. Nothing is constructed or called: what a class or a call means is for
+// others to say.
 #pragma once
 
 #include <cstddef>
@@ -42,8 +43,8 @@ struct PickleNode {
 /// The nodes of one pickle. They may be shared and may form cycles.
 class PickleGraph {
  public:
-  /// Parses one pickle (binary opcodes of protocols 2 to 5) from the start of `data`. Throws hb::Error with the byte
-  /// offset for anything malformed or beyond the limits; `label` names the data.
+  /// Parses one pickle (binary opcodes of protocols 2 to 5) from the start of `data`. Throws hb::Error with
+  /// the byte offset for anything malformed or beyond the limits; `label` names the data.
   static PickleGraph parse(std::string_view data, const std::string& label);
 
   const PickleNode& root() const { return *root_; }

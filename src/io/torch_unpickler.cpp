@@ -12,7 +12,9 @@ using Kind = PickleNode::Kind;
 // A nested module or dict takes up to three levels. Each level is a few frames of the stack.
 constexpr int kMaxDepth = 600;
 
-bool starts_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
+bool starts_with(std::string_view text, std::string_view prefix) {
+  return text.substr(0, prefix.size()) == prefix;
+}
 
 // "K, V" at the comma that is in no bracket.
 std::pair<std::string, std::string> split_types(const std::string& text) {
@@ -30,14 +32,17 @@ std::pair<std::string, std::string> split_types(const std::string& text) {
 
 }  // namespace
 
-TorchUnpickler::TorchUnpickler(const PickleGraph& graph, StorageReader read_storage, std::optional<Device> device)
+TorchUnpickler::TorchUnpickler(const PickleGraph& graph, StorageReader read_storage,
+                               std::optional<Device> device)
     : graph_(graph), read_storage_(std::move(read_storage)), device_(device) {}
 
 void TorchUnpickler::expect(const PickleNode& node, Kind kind, const char* what) const {
-  if (node.kind != kind) fail(node, "expected ", kind_name(kind), " for ", what, ", got ", kind_name(node.kind));
+  if (node.kind != kind)
+    fail(node, "expected ", kind_name(kind), " for ", what, ", got ", kind_name(node.kind));
 }
 
-const PickleNode& TorchUnpickler::argument(const PickleNode& call, size_t index, Kind kind, const char* what) const {
+const PickleNode& TorchUnpickler::argument(const PickleNode& call, size_t index, Kind kind,
+                                           const char* what) const {
   const auto& arguments = call.arguments->items;
   if (index >= arguments.size()) {
     fail(call, call.callee->text, ": expected more than ", index, " arguments, got ", arguments.size());
@@ -107,7 +112,8 @@ IValue TorchUnpickler::convert_dict(const PickleNode& node) {
   Dict<IValue, IValue> dict;
   for (size_t i = 0; i < node.items.size(); i += 2) {
     IValue key = convert(*node.items[i]);
-    if (key.isList() || key.isGenericDict() || key.isObject()) fail(node, "expected a key, got ", key.tagKind());
+    if (key.isList() || key.isGenericDict() || key.isObject())
+      fail(node, "expected a key, got ", key.tagKind());
     dict.insert_or_assign(std::move(key), convert(*node.items[i + 1]));
   }
   return dict;
@@ -156,7 +162,8 @@ IValue TorchUnpickler::convert_call(const PickleNode& call) {
   if (name == "torch.jit._pickle.build_boollist") return call_build_list(call, BoolType::get());
   if (name == "torch.jit._pickle.build_tensorlist") return call_build_list(call, TensorType::get());
   if (name == "torch.device") return call_device(call);
-  if (name == "torch.Size") return IValue(ivalue::TupleData::create(convert_items(argument(call, 0, Kind::Tuple, "sizes"))));
+  if (name == "torch.Size")
+    return IValue(ivalue::TupleData::create(convert_items(argument(call, 0, Kind::Tuple, "sizes"))));
   if (name == "_codecs.encode") return call_encode(call);
   if (name == "builtins.set" || name == "__builtin__.set") {
     return call.arguments->items.empty() ? IValue(List<IValue>()) : call_build_list(call, AnyType::get());
@@ -172,7 +179,8 @@ IValue TorchUnpickler::call_ordered_dict(const PickleNode& call) {
       fail(*pair, "expected a key and a value");
     }
     IValue key = convert(*pair->items[0]);
-    if (key.isList() || key.isGenericDict() || key.isObject()) fail(*pair, "expected a key, got ", key.tagKind());
+    if (key.isList() || key.isGenericDict() || key.isObject())
+      fail(*pair, "expected a key, got ", key.tagKind());
     dict.insert_or_assign(std::move(key), convert(*pair->items[1]));
   }
   return dict;
@@ -183,7 +191,8 @@ IValue TorchUnpickler::call_build_list(const PickleNode& call, TypePtr element_t
   list->items = convert_items(argument(call, 0, Kind::List, "the elements"));
   for (const IValue& item : list->items) {
     if (*element_type != *AnyType::get() && *item.type() != *element_type) {
-      fail(call, call.callee->text, ": expected elements of type ", element_type->str(), ", got ", item.tagKind());
+      fail(call, call.callee->text, ": expected elements of type ", element_type->str(), ", got ",
+           item.tagKind());
     }
   }
   list->element_type = std::move(element_type);
@@ -216,7 +225,8 @@ IValue TorchUnpickler::call_device(const PickleNode& call) {
 // Protocol 2 has no bytes: they travel as a string of the same code points.
 IValue TorchUnpickler::call_encode(const PickleNode& call) {
   const std::string& text = argument(call, 0, Kind::String, "the text").text;
-  if (argument(call, 1, Kind::String, "the encoding").text != "latin1") fail(call, "expected the encoding latin1");
+  if (argument(call, 1, Kind::String, "the encoding").text != "latin1")
+    fail(call, "expected the encoding latin1");
   std::string bytes;
   for (size_t i = 0; i < text.size(); ++i) {
     const auto first = static_cast<unsigned char>(text[i]);

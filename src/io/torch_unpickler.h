@@ -14,15 +14,17 @@
 
 namespace hb::io {
 
-/// Turns a pickle's nodes into values. Only the classes and functions that PyTorch itself writes are known; any other is
-/// an error, and nothing is ever called. Shared nodes give shared values.
+/// Turns a pickle's nodes into values. Only the classes and functions that PyTorch itself writes are known;
+/// any other is an error, and nothing is ever called. Shared nodes give shared values.
 class TorchUnpickler {
  public:
-  /// Gives the storage that the pickle calls `key`; throws if it is not there or has another size than `nbytes`.
+  /// Gives the storage that the pickle calls `key`; throws if it is not there or has another size than
+  /// `nbytes`.
   using StorageReader = std::function<intrusive_ptr<StorageImpl>(const std::string& key, size_t nbytes)>;
 
   /// With a device, all tensors are put there; without, each goes where it was.
-  TorchUnpickler(const PickleGraph& graph, StorageReader read_storage, std::optional<Device> device = std::nullopt);
+  TorchUnpickler(const PickleGraph& graph, StorageReader read_storage,
+                 std::optional<Device> device = std::nullopt);
   IValue run() { return convert(graph_.root()); }
 
  private:
@@ -37,7 +39,8 @@ class TorchUnpickler {
     io_fail("pickle", "'", graph_.label(), "', byte ", node.offset, ": ", parts...);
   }
   void expect(const PickleNode& node, PickleNode::Kind kind, const char* what) const;
-  const PickleNode& argument(const PickleNode& call, size_t index, PickleNode::Kind kind, const char* what) const;
+  const PickleNode& argument(const PickleNode& call, size_t index, PickleNode::Kind kind,
+                             const char* what) const;
 
   IValue convert(const PickleNode& node);
   IValue convert_new(const PickleNode& node);
@@ -56,8 +59,8 @@ class TorchUnpickler {
   IValue call_rebuild_parameter(const PickleNode& call);
 
   DimVector dimensions(const PickleNode& node) const;
-  void check_geometry(const PickleNode& call, int64_t offset, const DimVector& sizes, const DimVector& strides,
-                      int64_t numel) const;
+  void check_geometry(const PickleNode& call, int64_t offset, const DimVector& sizes,
+                      const DimVector& strides, int64_t numel) const;
   const LoadedStorage& storage(const PickleNode& persistent);
   LoadedStorage load_storage(const PickleNode& id);
   ScalarType storage_dtype(const PickleNode& type) const;

@@ -15,9 +15,11 @@ constexpr size_t kMaxDims = 64;
 
 DimVector TorchUnpickler::dimensions(const PickleNode& node) const {
   const PickleNode* tuple = &node;
-  if (node.kind == Kind::Call && node.callee->text == "torch.Size") tuple = &argument(node, 0, Kind::Tuple, "sizes");
+  if (node.kind == Kind::Call && node.callee->text == "torch.Size")
+    tuple = &argument(node, 0, Kind::Tuple, "sizes");
   if (tuple->kind != Kind::List) expect(*tuple, Kind::Tuple, "sizes or strides");
-  if (tuple->items.size() > kMaxDims) fail(node, "expected at most ", kMaxDims, " dimensions, got ", tuple->items.size());
+  if (tuple->items.size() > kMaxDims)
+    fail(node, "expected at most ", kMaxDims, " dimensions, got ", tuple->items.size());
   DimVector values;
   for (const PickleNode* item : tuple->items) {
     expect(*item, Kind::Int, "a size or stride");
@@ -42,8 +44,8 @@ void TorchUnpickler::check_geometry(const PickleNode& call, int64_t offset, cons
     overflow |= __builtin_add_overflow(last, step, &last);
   }
   if (overflow || (count != 0 ? last >= numel : offset > numel)) {
-    fail(call, "expected a tensor within its storage of ", numel, " elements, got sizes ", IntArrayRef(sizes), ", strides ",
-         IntArrayRef(strides), ", offset ", offset);
+    fail(call, "expected a tensor within its storage of ", numel, " elements, got sizes ", IntArrayRef(sizes),
+         ", strides ", IntArrayRef(strides), ", offset ", offset);
   }
 }
 
@@ -62,10 +64,12 @@ IValue TorchUnpickler::call_rebuild_tensor(const PickleNode& call, size_t argume
   }
   const int64_t numel = static_cast<int64_t>(source.memory->nbytes() / element_size(dtype));
   check_geometry(call, offset, sizes, strides, numel);
-  Tensor tensor(make_intrusive<TensorImpl>(source.memory, dtype, std::move(sizes), std::move(strides), offset));
+  Tensor tensor(
+      make_intrusive<TensorImpl>(source.memory, dtype, std::move(sizes), std::move(strides), offset));
   if (source.device != tensor.device()) tensor = tensor.to(source.device);
   if (arguments > 4 && argument(call, 4, Kind::Bool, "requires_grad").integer != 0) {
-    if (!is_floating_type(dtype)) fail(call, "expected a floating dtype for a tensor with a gradient, got ", dtype);
+    if (!is_floating_type(dtype))
+      fail(call, "expected a floating dtype for a tensor with a gradient, got ", dtype);
     tensor.requires_grad_(true);
   }
   return tensor;
@@ -107,7 +111,8 @@ ScalarType TorchUnpickler::storage_dtype(const PickleNode& type) const {
   if (name == "torch.storage.UntypedStorage" || name == "torch.UntypedStorage") return kByte;
   const std::string prefix = "torch.";
   if (name.compare(0, prefix.size(), prefix) == 0) {
-    if (const auto dtype = dtype_of_storage_class(std::string_view(name).substr(prefix.size()))) return *dtype;
+    if (const auto dtype = dtype_of_storage_class(std::string_view(name).substr(prefix.size())))
+      return *dtype;
   }
   fail(type, "expected the class of a storage with a supported dtype, got '", name, "'");
 }

@@ -12,8 +12,8 @@ struct zip;
 
 namespace hb::io {
 
-/// A zip archive from a file or from memory. Compressed records are read too, checksums are verified, and a record
-/// can be no larger than the archive can hold. Errors name the archive and the record.
+/// A zip archive from a file or from memory. Compressed records are read too, checksums are verified, and a
+/// record can be no larger than the archive can hold. Errors name the archive and the record.
 class ZipReader {
  public:
   static ZipReader open_file(const std::string& path);

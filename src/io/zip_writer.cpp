@@ -50,7 +50,9 @@ uint32_t crc_of(const void* data, size_t size) {
   return static_cast<uint32_t>(crc32_z(crc32_z(0, nullptr, 0), static_cast<const Bytef*>(data), size));
 }
 
-uint64_t clip32(uint64_t value) { return std::min<uint64_t>(value, kMax32); }
+uint64_t clip32(uint64_t value) {
+  return std::min<uint64_t>(value, kMax32);
+}
 
 }  // namespace
 
@@ -64,14 +66,20 @@ void ZipWriter::emit(const void* data, size_t size) {
 
 void ZipWriter::add(std::string_view name, const void* data, size_t size) {
   Entry entry{root_ + "/" + std::string(name), size, position_, crc_of(data, size)};
-  if (entry.name.size() > kMax16) io_fail("zip", "expected a record name of at most 65535 bytes, got ", entry.name.size());
+  if (entry.name.size() > kMax16)
+    io_fail("zip", "expected a record name of at most 65535 bytes, got ", entry.name.size());
   const bool big = size >= kMax32;
   const size_t zip64_size = big ? 20 : 0;
   const uint64_t unpadded = position_ + kLocalHeaderSize + entry.name.size() + zip64_size + kFillerHeaderSize;
   const size_t filler = (kAlignment - unpadded % kAlignment) % kAlignment;
 
   Bytes header;
-  header.u32(0x04034b50).u16(big ? kZip64Version : kPlainVersion).u16(kUtf8Names).u16(0).u16(0).u16(kDosEpochDate);
+  header.u32(0x04034b50)
+      .u16(big ? kZip64Version : kPlainVersion)
+      .u16(kUtf8Names)
+      .u16(0)
+      .u16(0)
+      .u16(kDosEpochDate);
   header.u32(entry.crc).u32(clip32(size)).u32(clip32(size));
   header.u16(entry.name.size()).u16(zip64_size + kFillerHeaderSize + filler).text(entry.name);
   if (big) header.u16(1).u16(16).u64(size).u64(size);

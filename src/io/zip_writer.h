@@ -11,9 +11,9 @@ namespace hb::io {
 
 /// Streams a zip archive of stored (uncompressed) records, the data of each aligned to 64 bytes, to a sink.
 ///
-/// Not libzip: PyTorch maps archives into memory and expects aligned records, which needs a filler in each local
-/// header that depends on the offset of the header; libzip neither says that offset nor writes to a plain stream
-/// without holding the whole archive.
+/// Not libzip: PyTorch maps archives into memory and expects aligned records, which needs a filler in each
+/// local header that depends on the offset of the header; libzip neither says that offset nor writes to a
+/// plain stream without holding the whole archive.
 class ZipWriter {
  public:
   using Sink = std::function<void(const void*, size_t)>;

@@ -1,0 +1,183 @@
+#include "io/torch_archive.h"
+
+#include <cstdlib>
+#include <utility>
+
+#include "io/atomic_file.h"
+#include "io/io_error.h"
+#include "io/torch_pickler.h"
+#include "io/torch_unpickler.h"
+
+namespace hb::io {
+namespace {
+
+// A pickle holds names and shapes; the numbers lie in records of their own.
+constexpr uint64_t kMaxPickleBytes = uint64_t{1} << 30;
+constexpr uint64_t kMaxSmallRecord = 4096;
+constexpr long kNewestVersion = 10;
+constexpr const char* kFormatVersion = "3\n";
+
+void check_version(const ZipReader& zip) {
+  const char* name = zip.has("version") ? "version" : ".data/version";
+  if (!zip.has(name))
+    io_fail("load", "expected a PyTorch archive, got '", zip.label(), "' without a version record");
+  const std::string text = zip.read(name, kMaxSmallRecord);
+  char* end = nullptr;
+  const long version = std::strtol(text.c_str(), &end, 10);
+  if (end == text.c_str() || version < 1 || version > kNewestVersion) {
+    io_fail("load", "'", zip.label(), "': expected a format version of 1 to ", kNewestVersion, ", got '",
+            text, "'");
+  }
+}
+
+void check_byte_order(const ZipReader& zip) {
+  if (!zip.has("byteorder")) return;
+  const std::string order = zip.read("byteorder", kMaxSmallRecord);
+  if (order != "little")
+    io_fail("load", "'", zip.label(), "': expected the byte order little, got '", order, "'");
+}
+
+intrusive_ptr<StorageImpl> read_storage(const ZipReader& zip, const std::string& key, size_t nbytes) {
+  const std::string record = "data/" + key;
+  const uint64_t held = zip.size(record);
+  if (held != nbytes) {  // before memory is taken for what the pickle claims
+    io_fail("load", "storage '", key, "' of '", zip.label(), "': expected ", nbytes, " bytes, got ", held);
+  }
+  auto memory = StorageImpl::allocate(nbytes, kCPU);
+  if (nbytes > 0) zip.read_into(record, memory->data(), nbytes);
+  return memory;
+}
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (unsigned char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += static_cast<char>(c);
+    } else if (c < 0x20 || c == 0x7f) {
+      out += '\\';
+      for (int shift = 6; shift >= 0; shift -= 3) out += static_cast<char>('0' + (c >> shift & 7));
+    } else {
+      out += static_cast<char>(c);
+    }
+  }
+  return out + '"';
+}
+
+// One class per object: LibTorch finds an object's attributes, and which of them are parameters, by its
+// class.
+class ClassWriter {
+ public:
+  explicit ClassWriter(const ivalue::ObjectData& root) { collect(root, 0); }
+  const TorchPickler::ClassNames& names() const { return names_; }
+  void write(ZipWriter& zip) const {
+    for (const auto& [object, file] : files_) zip.add(file, source(*object));
+  }
+
+ private:
+  void collect(const ivalue::ObjectData& object, int depth) {
+    if (depth > 200) io_fail("save", "expected at most 200 levels of nested archives, got more");
+    if (names_.count(&object)) return;
+    const bool root = files_.empty();
+    const std::string module = root ? "" : ".___torch_mangle_" + std::to_string(files_.size() - 1);
+    const std::string file = root ? "" : "/" + module.substr(1);
+    names_.emplace(&object, "__torch__" + module + ".Module");
+    files_.emplace_back(&object, "code/__torch__" + file + ".py");
+    for (const auto& attribute : object.attributes) {
+      if (attribute.value.isObject()) collect(*attribute.value.toObject(), depth + 1);
+    }
+  }
+
+  static std::string list_of(const ivalue::ObjectData& object, ivalue::ObjectData::Role role) {
+    std::string text = "[";
+    for (const auto& attribute : object.attributes) {
+      if (attribute.role == role) text += quoted(attribute.name) + ", ";
+    }
+    return text + "]\n";
+  }
+
+  // Quoted, an attribute may have a name that is no identifier, as a parameter "0" has.
+  std::string source(const ivalue::ObjectData& object) const {
+    std::string text = "class Module(Module):\n";
+    text += "  __parameters__ = " + list_of(object, ivalue::ObjectData::Role::Parameter);
+    text += "  __buffers__ = " + list_of(object, ivalue::ObjectData::Role::Buffer);
+    text += "  __annotations__ = []\n";
+    for (const auto& attribute : object.attributes) {
+      const std::string type = attribute.value.isObject() ? names_.at(attribute.value.toObject().get())
+                                                          : attribute.value.type()->str();
+      text += "  __annotations__[" + quoted(attribute.name) + "] = " + type + "\n";
+    }
+    return text;
+  }
+
+  TorchPickler::ClassNames names_;
+  std::vector<std::pair<const ivalue::ObjectData*, std::string>> files_;
+};
+
+void write_pickle(const TorchPickler& pickler, const std::string& pickle, ZipWriter& zip) {
+  const auto& storages = pickler.storages();
+  for (size_t i = 0; i < storages.size(); ++i) {
+    zip.add("data/" + std::to_string(i), storages[i].data_ptr(), storages[i].nbytes());
+  }
+  zip.add("data.pkl", pickle);
+}
+
+void write_end(ZipWriter& zip) {
+  zip.add("version", kFormatVersion);
+  zip.add("byteorder", "little");
+  zip.add(".data/serialization_id", zip.content_id());
+  zip.finish();
+}
+
+}  // namespace
+
+bool is_module_archive(const ZipReader& zip) {
+  return zip.has("constants.pkl");
+}
+
+IValue read_torch_archive(const ZipReader& zip, std::optional<Device> device) {
+  check_version(zip);
+  check_byte_order(zip);
+  if (!zip.has("data.pkl")) {
+    io_fail("load", "expected a PyTorch archive with a record data.pkl, got '", zip.label(), "' without one",
+            zip.has("model.json") ? " (an older TorchScript format, which is not supported)" : "");
+  }
+  const std::string pickle = zip.read("data.pkl", kMaxPickleBytes);
+  const PickleGraph graph = PickleGraph::parse(pickle, zip.label() + ":data.pkl");
+  const auto storage = [&](const std::string& key, size_t nbytes) { return read_storage(zip, key, nbytes); };
+  return TorchUnpickler(graph, storage, device).run();
+}
+
+void write_module_archive(const std::shared_ptr<ivalue::ObjectData>& root, ZipWriter& zip) {
+  const ClassWriter classes(*root);
+  TorchPickler pickler(TorchPickler::Flavour::TorchScript);
+  write_pickle(pickler, pickler.pickle(IValue(root), classes.names()), zip);
+  classes.write(zip);
+  TorchPickler constants(TorchPickler::Flavour::TorchScript);
+  zip.add("constants.pkl", constants.pickle(IValue(ivalue::TupleData::create(std::vector<IValue>()))));
+  write_end(zip);
+}
+
+void write_pickle_archive(const IValue& value, bool for_python, ZipWriter& zip) {
+  TorchPickler pickler(for_python ? TorchPickler::Flavour::Python : TorchPickler::Flavour::TorchScript);
+  const std::string pickle = pickler.pickle(value);
+  write_pickle(pickler, pickle, zip);
+  write_end(zip);
+}
+
+std::string archive_root(const std::string& path) {
+  const auto slash = path.rfind('/');
+  std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
+  const auto dot = name.rfind('.');
+  if (dot != std::string::npos) name.erase(dot);
+  return name.empty() ? "archive" : name;
+}
+
+void save_archive(const std::string& path, const std::function<void(ZipWriter&)>& write) {
+  AtomicFile file(path);
+  ZipWriter zip(archive_root(path), [&file](const void* data, size_t size) { file.write(data, size); });
+  write(zip);
+  file.commit();
+}
+
+}  // namespace hb::io

@@ -1,0 +1,33 @@
+// PyTorch's zip archives: what torch.save, torch::save, torch::pickle_save and TorchScript write.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <halfbridge/ivalue.h>
+
+#include "io/zip_reader.h"
+#include "io/zip_writer.h"
+
+namespace hb::io {
+
+/// Reads the value that an archive holds: an Object for LibTorch's and TorchScript's archives of modules,
+/// anything for the others. With a device, all tensors are put there; without, each goes where it was.
+IValue read_torch_archive(const ZipReader& zip, std::optional<Device> device);
+/// Whether it is an archive of a module, with classes.
+bool is_module_archive(const ZipReader& zip);
+
+/// Writes what LibTorch's torch::load and InputArchive read.
+void write_module_archive(const std::shared_ptr<ivalue::ObjectData>& root, ZipWriter& zip);
+/// Writes what torch::pickle_load reads, and, with `for_python`, what Python's torch.load reads.
+void write_pickle_archive(const IValue& value, bool for_python, ZipWriter& zip);
+
+/// The folder inside an archive that is saved at `path`: the name without folders and ending, as LibTorch has
+/// it.
+std::string archive_root(const std::string& path);
+/// Calls `write` with a writer to a temporary file, which takes the place of `path` when all went well.
+void save_archive(const std::string& path, const std::function<void(ZipWriter&)>& write);
+
+}  // namespace hb::io

@@ -1,0 +1,193 @@
+#include "io/torch_pickler.h"
+
+#include <utility>
+
+#include "io/io_error.h"
+#include "io/torch_types.h"
+
+namespace hb::io {
+namespace {
+
+constexpr int kMaxDepth = 200;  // what the readers accept, and an end for a list that contains itself
+
+const char* specialised_list(const std::string& element_type) {
+  if (element_type == "int") return "build_intlist";
+  if (element_type == "float") return "build_doublelist";
+  if (element_type == "bool") return "build_boollist";
+  if (element_type == "Tensor") return "build_tensorlist";
+  return nullptr;
+}
+
+}  // namespace
+
+std::string TorchPickler::pickle(const IValue& value, const ClassNames& class_names) {
+  class_names_ = &class_names;
+  write(value);
+  return out_.finish();
+}
+
+void TorchPickler::write(const IValue& value) {
+  if (++depth_ > kMaxDepth) io_fail("save", "expected at most ", kMaxDepth, " levels of nesting, got more");
+  if (value.isNone()) {
+    out_.opcode(op::kNone);
+  } else if (value.isTensor()) {
+    write_tensor(value.toTensor());
+  } else if (value.isDouble()) {
+    out_.real(value.toDouble());
+  } else if (value.isInt()) {
+    out_.integer(value.toInt());
+  } else if (value.isBool()) {
+    out_.boolean(value.toBool());
+  } else if (value.isString()) {
+    out_.string(value.toStringRef());
+  } else if (value.isDevice()) {
+    write_device(value.toDevice());
+  } else if (value.isList()) {
+    write_list(*value.toList().data());
+  } else if (value.isGenericDict()) {
+    write_dict(*value.toGenericDict().data());
+  } else if (value.isTuple()) {
+    write_tuple(value.toTupleRef().items);
+  } else {
+    write_object(*value.toObject());
+  }
+  --depth_;
+}
+
+void TorchPickler::write_elements(const std::vector<IValue>& items) {
+  out_.opcode(op::kEmptyList);
+  out_.opcode(op::kMark);
+  for (const IValue& item : items) write(item);
+  out_.opcode(op::kAppends);
+}
+
+void TorchPickler::write_entries(const ivalue::DictData& dict) {
+  out_.opcode(op::kMark);
+  for (const auto& [key, value] : dict.entries) {
+    write(key);
+    write(value);
+  }
+  out_.opcode(op::kSetItems);
+}
+
+void TorchPickler::begin_type_tag() {
+  if (flavour_ == Flavour::TorchScript) out_.global("torch.jit._pickle", "restore_type_tag");
+}
+
+void TorchPickler::end_type_tag(const std::string& type) {
+  if (flavour_ != Flavour::TorchScript) return;
+  out_.string(type);
+  out_.opcode(op::kTuple2);
+  out_.opcode(op::kReduce);
+}
+
+void TorchPickler::write_list(const ivalue::ListData& list) {
+  const std::string& element_type = list.element_type->str();
+  const char* builder = flavour_ == Flavour::TorchScript ? specialised_list(element_type) : nullptr;
+  if (!builder) {
+    begin_type_tag();
+    write_elements(list.items);
+    end_type_tag("List[" + element_type + "]");
+    return;
+  }
+  out_.global("torch.jit._pickle", builder);
+  out_.opcode(op::kMark);
+  write_elements(list.items);
+  out_.opcode(op::kTuple);
+  out_.opcode(op::kReduce);
+}
+
+void TorchPickler::write_dict(const ivalue::DictData& dict) {
+  begin_type_tag();
+  out_.opcode(op::kEmptyDict);
+  write_entries(dict);
+  end_type_tag("Dict[" + dict.key_type->str() + ", " + dict.value_type->str() + "]");
+}
+
+void TorchPickler::write_tuple(const std::vector<IValue>& items) {
+  if (items.empty()) return out_.opcode(op::kEmptyTuple);
+  if (items.size() > 3) out_.opcode(op::kMark);
+  for (const IValue& item : items) write(item);
+  constexpr op::Opcode kSmall[] = {op::kTuple1, op::kTuple2, op::kTuple3};
+  out_.opcode(items.size() > 3 ? op::kTuple : kSmall[items.size() - 1]);
+}
+
+void TorchPickler::write_object(const ivalue::ObjectData& object) {
+  const auto named = class_names_->find(&object);
+  const std::string& name = named == class_names_->end() ? object.class_name : named->second;
+  const auto dot = name.rfind('.');
+  if (dot == std::string::npos) io_fail("save", "expected a class name with a module, got '", name, "'");
+  out_.global(name.substr(0, dot), name.substr(dot + 1));
+  out_.opcode(op::kEmptyTuple);
+  out_.opcode(op::kNewObj);
+  out_.opcode(op::kEmptyDict);
+  out_.opcode(op::kMark);
+  for (const auto& attribute : object.attributes) {
+    out_.string(attribute.name);
+    write(attribute.value);
+  }
+  out_.opcode(op::kSetItems);
+  out_.opcode(op::kBuild);
+}
+
+void TorchPickler::write_device(const Device& device) {
+  out_.global("torch", "device");
+  out_.string(device.str());
+  out_.opcode(op::kTuple1);
+  out_.opcode(op::kReduce);
+}
+
+void TorchPickler::write_dimensions(IntArrayRef values) {
+  out_.opcode(op::kMark);
+  for (int64_t value : values) out_.integer(value);
+  out_.opcode(op::kTuple);
+}
+
+void TorchPickler::write_tensor(const Tensor& tensor) {
+  if (!tensor.defined()) io_fail("save", "expected a defined tensor, got an undefined one");
+  const auto known = tensors_.find(tensor.unsafeGetTensorImpl());
+  if (known != tensors_.end()) return out_.recall(known->second);
+  out_.global("torch._utils", "_rebuild_tensor_v2");
+  out_.opcode(op::kMark);
+  write_storage(tensor);
+  out_.integer(tensor.storage_offset());
+  write_dimensions(tensor.sizes());
+  write_dimensions(tensor.strides());
+  out_.boolean(tensor.requires_grad());
+  out_.global("collections", "OrderedDict");  // of hooks: none
+  out_.opcode(op::kEmptyTuple);
+  out_.opcode(op::kReduce);
+  out_.opcode(op::kTuple);
+  out_.opcode(op::kReduce);
+  tensors_.emplace(tensor.unsafeGetTensorImpl(), out_.memoize());
+  alive_.push_back(tensor);
+}
+
+void TorchPickler::write_storage(const Tensor& tensor) {
+  const ScalarType dtype = tensor.scalar_type();
+  const char* name = storage_class(dtype);
+  if (!name) io_fail("save", "expected a tensor of a supported dtype, got ", dtype);
+  // Two dtypes on one storage are written apart: a storage has one in the file.
+  const std::string identity = detail::str(static_cast<const void*>(tensor.storage().data()), name);
+  const auto known = storage_memo_.find(identity);
+  if (tensor.numel() > 0 && known != storage_memo_.end()) return out_.recall(known->second);
+
+  const std::string key = std::to_string(storages_.size());
+  const size_t numel = tensor.storage().nbytes() / element_size(dtype);
+  const DimVector sizes(1, static_cast<int64_t>(numel)), strides(1, 1);
+  storages_.push_back(
+      Tensor(make_intrusive<TensorImpl>(tensor.unsafeGetTensorImpl()->storage(), dtype, sizes, strides, 0))
+          .cpu());
+  out_.opcode(op::kMark);
+  out_.string("storage");
+  out_.global("torch", name);
+  out_.string(key);
+  out_.string(tensor.device().str());
+  out_.integer(static_cast<int64_t>(numel));
+  out_.opcode(op::kTuple);
+  out_.opcode(op::kBinPersId);
+  const uint32_t number = out_.memoize();
+  if (tensor.numel() > 0) storage_memo_.emplace(identity, number);
+}
+
+}  // namespace hb::io
