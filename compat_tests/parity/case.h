@@ -87,9 +87,11 @@ class Case {
   void for_layouts_of(const Tensor& contiguous, const std::function<void(Tensor)>& body);
   // An element-wise float function: every float dtype, layouts, 0-d, zero-sized, special values, gradients, gradcheck.
   // Inputs are drawn from [low, high), where fn must be smooth for the finite differences to hold.
-  void unary(const std::function<Tensor(const Tensor&)>& fn, double low = -2, double high = 2);
+  void unary(const std::function<Tensor(const Tensor&)>& fn, double low = -2, double high = 2,
+             const Dtypes& dtypes = kFloats);
   // The same for two operands, with broadcasting; the second is drawn from [low, high).
-  void binary(const std::function<Tensor(const Tensor&, const Tensor&)>& fn, double low = -2, double high = 2);
+  void binary(const std::function<Tensor(const Tensor&, const Tensor&)>& fn, double low = -2, double high = 2,
+              const Dtypes& dtypes = kFloats);
 
   const std::vector<std::string>& failures() const { return failures_; }
 

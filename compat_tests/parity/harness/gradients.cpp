@@ -22,7 +22,7 @@ Tensor weights_like(const Tensor& output) {
 double weighted_sum(const Tensors& outputs) {
   double sum = 0;
   for (const auto& output : outputs) {
-    const Tensor t = output.detach().contiguous();
+    const Tensor t = output.detach().clone(torch::MemoryFormat::Contiguous);
     const double* data = t.data_ptr<double>();
     for (int64_t i = 0; i < t.numel(); ++i) sum += weight(i) * data[i];
   }
@@ -70,7 +70,7 @@ void Case::check_gradients(const std::string& what, const std::function<Tensors(
   if (!outputs.empty()) grads = torch::autograd::grad(outputs, inputs, weights, true, false, true);
 
   for (size_t k = 0; k < inputs.size(); ++k) {
-    const Tensor grad = grads[k].defined() ? grads[k].contiguous() : Tensor();
+    const Tensor grad = grads[k].defined() ? grads[k].clone(torch::MemoryFormat::Contiguous) : Tensor();
     double* x = inputs[k].data_ptr<double>();
     for (int64_t i = 0; i < inputs[k].numel(); ++i) {
       const double saved = x[i], step = 1e-5 * std::max(1.0, std::fabs(saved));

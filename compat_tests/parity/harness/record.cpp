@@ -58,7 +58,7 @@ Case::Case(std::string full_name) : name_(std::move(full_name)), state_(hash_of(
 std::string Case::full(const std::string& name) const { return name_ + "/" + scope_ + name; }
 
 void Case::record(const std::string& name, const Tensor& tensor) {
-  const Tensor t = tensor.detach().contiguous();
+  const Tensor t = tensor.detach().clone(torch::MemoryFormat::Contiguous);
   const auto sizes = t.sizes();
   const Dtype dtype = t.scalar_type();
   recorder().add(full(name), safetensors_dtype(dtype), Shape(sizes.begin(), sizes.end()), t.data_ptr(),

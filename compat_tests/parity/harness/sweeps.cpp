@@ -49,12 +49,13 @@ void Case::for_layouts_of(const Tensor& x, const std::function<void(Tensor)>& bo
   }
 }
 
-void Case::unary(const std::function<Tensor(const Tensor&)>& fn, double low, double high) {
+void Case::unary(const std::function<Tensor(const Tensor&)>& fn, double low, double high,
+                 const Dtypes& dtypes) {
   const auto both = [&](const std::string& name, Tensor x) {
     x.requires_grad_(true);
     gradients(name, {x}, [&] { return fn(x); });
   };
-  for_dtypes(kFloats, [&](Dtype dtype) {
+  for_dtypes(dtypes, [&](Dtype dtype) {
     both("vector", rand({37}, dtype, low, high));
     both("scalar", rand({}, dtype, low, high));
     both("empty", rand({0, 3}, dtype, low, high));
@@ -66,7 +67,8 @@ void Case::unary(const std::function<Tensor(const Tensor&)>& fn, double low, dou
   gradgradcheck([&] { return fn(x); }, {x});
 }
 
-void Case::binary(const std::function<Tensor(const Tensor&, const Tensor&)>& fn, double low, double high) {
+void Case::binary(const std::function<Tensor(const Tensor&, const Tensor&)>& fn, double low, double high,
+                 const Dtypes& dtypes) {
   const auto both = [&](const std::string& name, Tensor a, Tensor b) {
     a.requires_grad_(true);
     b.requires_grad_(true);
@@ -75,7 +77,7 @@ void Case::binary(const std::function<Tensor(const Tensor&, const Tensor&)>& fn,
   const auto of = [&](const std::string& name, Shape a, Shape b, Dtype dtype) {
     both(name, rand(a, dtype, -2, 2), rand(b, dtype, low, high));
   };
-  for_dtypes(kFloats, [&](Dtype dtype) {
+  for_dtypes(dtypes, [&](Dtype dtype) {
     of("same", {4, 9}, {4, 9}, dtype);
     of("broadcast", {3, 1, 5}, {4, 1}, dtype);
     of("row", {4, 5}, {5}, dtype);
