@@ -311,8 +311,11 @@ inline Tensor operator>=(const Scalar& a, const Tensor& b) { return hb::le(b, a)
 inline Tensor operator&&(const Tensor& a, const Tensor& b) { return hb::logical_and(a, b); }
 inline Tensor operator||(const Tensor& a, const Tensor& b) { return hb::logical_or(a, b); }
 
-/// Prints as LibTorch prints.
+/// Prints as LibTorch prints; columns that do not fit a line of `linesize` go into further blocks.
 HB_API std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
+HB_API std::ostream& print(std::ostream& out, const Tensor& tensor, int64_t linesize);
+/// To the standard output.
+HB_API void print(const Tensor& tensor, int64_t linesize = 80);
 
 /// Unchecked n-dimensional indexing of a tensor's memory.
 template <class T, size_t N>

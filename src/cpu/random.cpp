@@ -1,0 +1,305 @@
+#include "cpu/random.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include <halfbridge/error.h>
+
+#include "cpu/random_kernels.h"
+#include "kernels/random.h"
+
+namespace hb::cpu {
+
+namespace {
+
+/// Calls `f` with a pointer of the element type.
+template <typename F>
+void with_type(const char* op, RandomSpan span, F f) {
+  switch (span.dtype) {
+#define HB_CASE(T, Name) \
+  case ScalarType::Name: \
+    return f(static_cast<T*>(span.data));
+    HB_FORALL_DTYPES(HB_CASE)
+#undef HB_CASE
+    default:
+      HB_CHECK(false, "[", op, "] expected a tensor type, got ", span.dtype);
+  }
+}
+
+template <typename F>
+void with_floating_type(const char* op, RandomSpan span, F f) {
+  switch (span.dtype) {
+    case kFloat:
+      return f(static_cast<float*>(span.data));
+    case kDouble:
+      return f(static_cast<double*>(span.data));
+    case kHalf:
+      return f(static_cast<Half*>(span.data));
+    case kBFloat16:
+      return f(static_cast<BFloat16*>(span.data));
+    default:
+      throw NotImplementedError(detail::str("\"", op, "\" not implemented for '", toString(span.dtype), "'"));
+  }
+}
+
+template <typename T>
+T from_double(double value) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    return static_cast<T>(value);
+  } else {
+    return T(static_cast<float>(value));
+  }
+}
+
+constexpr int64_t kChunk = 1024;
+
+/// Calls `f(bits, i)` for each i below n with 32 random bits, drawn in blocks.
+template <typename F>
+void each_with_bits(int64_t n, CPUGeneratorImpl& rng, F f) {
+  uint32_t bits[kChunk];
+  for (int64_t start = 0; start < n; start += kChunk) {
+    const int64_t count = std::min(kChunk, n - start);
+    rng.random_fill(bits, count);
+    for (int64_t i = 0; i < count; ++i) f(bits[i], start + i);
+  }
+}
+
+/// The same with 64 bits: two draws each, the first the high half.
+template <typename F>
+void each_with_bits64(int64_t n, CPUGeneratorImpl& rng, F f) {
+  uint32_t bits[kChunk];
+  for (int64_t start = 0; start < n; start += kChunk / 2) {
+    const int64_t count = std::min(kChunk / 2, n - start);
+    rng.random_fill(bits, 2 * count);
+    for (int64_t i = 0; i < count; ++i)
+      f((static_cast<uint64_t>(bits[2 * i]) << 32) | bits[2 * i + 1], start + i);
+  }
+}
+
+template <typename T>
+void uniform_values(T* out, int64_t n, T from, T to, CPUGeneratorImpl& rng) {
+  const T width = to - from;
+  uint32_t bits[kChunk];
+  const int64_t words = std::is_same_v<T, double> ? 2 : 1;
+  for (int64_t start = 0; start < n; start += kChunk / words) {
+    const int64_t count = std::min(kChunk / words, n - start);
+    rng.random_fill(bits, words * count);
+    if constexpr (std::is_same_v<T, double>) {
+      random_kernels().uniform_double(bits, count, from, width, out + start);
+    } else if constexpr (std::is_same_v<T, float>) {
+      random_kernels().uniform_float(bits, count, from, width, out + start);
+    } else {
+      for (int64_t i = 0; i < count; ++i) out[start + i] = kernels::uniform<T>(bits[i], from, width);
+    }
+  }
+}
+
+/// The plain form of kernels::box_muller_16, every step rounded to T as LibTorch's half types do.
+template <typename T>
+void box_muller_16(T* data, T mean, T std) {
+  for (int i = 0; i < 8; ++i) {
+    const T u1 = T(1) - data[i];
+    const T radius = T(std::sqrt(
+        static_cast<kernels::compute_t<T>>(T(-2) * T(std::log(static_cast<kernels::compute_t<T>>(u1))))));
+    const T theta = from_double<T>(2.0 * kernels::kPi * static_cast<double>(data[i + 8]));
+    const T c = T(std::cos(static_cast<kernels::compute_t<T>>(theta)));
+    const T s = T(std::sin(static_cast<kernels::compute_t<T>>(theta)));
+    if constexpr (std::is_same_v<T, double>) {
+      data[i] = kernels::fused(radius * c, std, mean);
+      data[i + 8] = kernels::fused(radius * s, std, mean);
+    } else {
+      data[i] = radius * c * std + mean;
+      data[i + 8] = radius * s * std + mean;
+    }
+  }
+}
+
+void normal_blocks(float* data, int64_t count, float mean, float std) {
+  random_kernels().box_muller(data, count, mean, std);
+}
+template <typename T>
+void normal_blocks(T* data, int64_t count, T mean, T std) {
+  for (int64_t i = 0; i < count; i += 16) box_muller_16(data + i, mean, std);
+}
+
+/// Fills a span of any type by a draw in double.
+template <typename F>
+void fill_each(const char* op, RandomSpan out, F draw) {
+  with_type(op, out, [&](auto* data) {
+    using T = std::remove_pointer_t<decltype(data)>;
+    for (int64_t i = 0; i < out.count; ++i) data[i] = from_double<T>(draw());
+  });
+}
+template <typename F>
+void fill_each_floating(const char* op, RandomSpan out, F draw) {
+  with_floating_type(op, out, [&](auto* data) {
+    using T = std::remove_pointer_t<decltype(data)>;
+    for (int64_t i = 0; i < out.count; ++i) data[i] = from_double<T>(draw());
+  });
+}
+
+}  // namespace
+
+void fill_uniform(RandomSpan out, double from, double to, CPUGeneratorImpl& rng) {
+  with_floating_type("uniform_kernel_cpu", out, [&](auto* data) {
+    using T = std::remove_pointer_t<decltype(data)>;
+    uniform_values(data, out.count, from_double<T>(from), from_double<T>(to), rng);
+  });
+}
+
+void fill_normal_serial(RandomSpan out, double mean, double std, CPUGeneratorImpl& rng) {
+  fill_each_floating("normal_kernel_cpu", out, [&] { return kernels::normal(rng, mean, std); });
+}
+
+void fill_normal_blocks(RandomSpan out, double mean, double std, CPUGeneratorImpl& rng) {
+  with_floating_type("normal_kernel_cpu", out, [&](auto* data) {
+    using T = std::remove_pointer_t<decltype(data)>;
+    const int64_t n = out.count;
+    const int64_t whole = n - n % 16;
+    uniform_values(data, n, T(0), T(1), rng);
+    normal_blocks(data, whole, from_double<T>(mean), from_double<T>(std));
+    if (whole == n) return;
+    // The last 16 are drawn again, over values that are already normal.
+    uniform_values(data + n - 16, 16, T(0), T(1), rng);
+    normal_blocks(data + n - 16, 16, from_double<T>(mean), from_double<T>(std));
+  });
+}
+
+void fill_integers(RandomSpan out, uint64_t range, int64_t base, CPUGeneratorImpl& rng) {
+  with_type("random_", out, [&](auto* data) {
+    using T = std::remove_pointer_t<decltype(data)>;
+    auto put = [=](uint64_t bits, int64_t i) { data[i] = kernels::integer<T>(bits, range, base); };
+    if (range == 0) {
+      each_with_bits64(out.count, rng,
+                       [=](uint64_t bits, int64_t i) { data[i] = kernels::signed_bits<T>(bits); });
+    } else if (range >=
+               uint64_t{1} << 28) {  // 32 bits would favour the lower values by more than a sixteenth
+      each_with_bits64(out.count, rng, put);
+    } else {
+      each_with_bits(out.count, rng, put);
+    }
+  });
+}
+
+void fill_integers_any(RandomSpan out, CPUGeneratorImpl& rng) {
+  with_type("random_", out, [&](auto* data) {
+    using T = std::remove_pointer_t<decltype(data)>;
+    auto put = [=](uint64_t bits, int64_t i) { data[i] = kernels::integer_any<T>(bits); };
+    if constexpr (std::is_same_v<T, double> || std::is_same_v<T, int64_t>) {
+      each_with_bits64(out.count, rng, put);
+    } else {
+      each_with_bits(out.count, rng, put);
+    }
+  });
+}
+
+void fill_bernoulli(RandomSpan out, double p, CPUGeneratorImpl& rng) {
+  with_type("bernoulli_", out, [&](auto* data) {
+    using T = std::remove_pointer_t<decltype(data)>;
+    each_with_bits64(out.count, rng, [=](uint64_t bits, int64_t i) {
+      data[i] = from_double<T>(kernels::unit<double>(bits) < p);
+    });
+  });
+}
+
+void fill_bernoulli_each(RandomSpan out, RandomSpan p, CPUGeneratorImpl& rng) {
+  with_type("bernoulli_", out, [&](auto* data) {
+    using T = std::remove_pointer_t<decltype(data)>;
+    with_floating_type("bernoulli_tensor_cpu_p_", p, [&](const auto* probability) {
+      using P = kernels::compute_t<std::remove_cv_t<std::remove_pointer_t<decltype(probability)>>>;
+      for (int64_t i = 0; i < out.count; ++i) {
+        const P value = probability[i];
+        HB_CHECK(value >= 0 && value <= 1,
+                 "Expected p_in >= 0 && p_in <= 1 to be true, but got false. (bernoulli_: p = ",
+                 static_cast<double>(value), ")");
+        const uint64_t bits = std::is_same_v<P, double> ? rng.random64() : rng.random();
+        data[i] = from_double<T>(kernels::unit<P>(bits) < value);
+      }
+    });
+  });
+}
+
+void fill_exponential(RandomSpan out, double lambda, CPUGeneratorImpl& rng) {
+  fill_each_floating("exponential_cpu", out,
+                     [&] { return -1.0 / lambda * std::log1p(-kernels::unit_double(rng)); });
+}
+
+void fill_geometric(RandomSpan out, double p, CPUGeneratorImpl& rng) {
+  fill_each("geometric_cpu", out,
+            [&] { return std::ceil(std::log(kernels::unit_double(rng)) / std::log1p(-p)); });
+}
+
+void fill_log_normal(RandomSpan out, double mean, double std, CPUGeneratorImpl& rng) {
+  fill_each_floating("log_normal_cpu", out, [&] { return std::exp(kernels::normal(rng, mean, std)); });
+}
+
+void fill_cauchy(RandomSpan out, double median, double sigma, CPUGeneratorImpl& rng) {
+  fill_each_floating("cauchy_cpu", out, [&] {
+    const double slope = std::tan(kernels::kPi * (kernels::unit_double(rng) - 0.5));
+    return kernels::fused(sigma, slope, median);
+  });
+}
+
+void fill_permutation(RandomSpan out, CPUGeneratorImpl& rng) {
+  with_type("randperm", out, [&](auto* data) {
+    using T = std::remove_pointer_t<decltype(data)>;
+    const int64_t n = out.count;
+    auto value = [](int64_t i) { return from_double<T>(static_cast<double>(i)); };
+    // From this size on 32 bits no longer divide evenly enough, and the shuffle runs inside out.
+    if (n < int64_t{std::numeric_limits<uint32_t>::max()} / 20) {
+      for (int64_t i = 0; i < n; ++i) data[i] = value(i);
+      for (int64_t i = 0; i + 1 < n; ++i)
+        std::swap(data[i], data[i + static_cast<int64_t>(rng.random() % static_cast<uint64_t>(n - i))]);
+      return;
+    }
+    for (int64_t i = 0; i < n; ++i) {
+      const auto j = static_cast<int64_t>(rng.random64() % static_cast<uint64_t>(i + 1));
+      data[i] = value(i);
+      data[i] = data[j];
+      data[j] = value(i);
+    }
+  });
+}
+
+namespace {
+
+/// Cumulative weights of one row, the last one 1.
+template <typename T>
+std::vector<kernels::compute_t<T>> cumulative(const T* weights, int64_t n) {
+  using C = kernels::compute_t<T>;
+  std::vector<C> sums(n);
+  C sum = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    const C w = weights[i];
+    HB_CHECK(w >= 0, "invalid multinomial distribution (encountering probability entry < 0)");
+    HB_CHECK(std::isfinite(w),
+             "invalid multinomial distribution (encountering probability entry = infinity or NaN)");
+    sum += w;
+    sums[i] = sum;
+  }
+  HB_CHECK(sum > 0, "invalid multinomial distribution (sum of probabilities <= 0)");
+  for (auto& s : sums) s /= sum;
+  sums.back() = 1;
+  return sums;
+}
+
+}  // namespace
+
+void sample_with_replacement(RandomSpan weights, int64_t rows, int64_t categories, int64_t samples,
+                             int64_t* out, CPUGeneratorImpl& rng) {
+  with_floating_type("multinomial", weights, [&](const auto* data) {
+    for (int64_t row = 0; row < rows; ++row) {
+      const auto sums = cumulative(data + row * categories, categories);
+      for (int64_t i = 0; i < samples; ++i) {
+        const double u = kernels::unit_double(rng);
+        const auto slot = std::partition_point(sums.begin(), sums.end(),
+                                               [u](auto s) { return static_cast<double>(s) < u; });
+        *out++ = slot - sums.begin();
+      }
+    }
+  });
+}
+
+}  // namespace hb::cpu

@@ -1,0 +1,29 @@
+#pragma once
+#include <cstdint>
+
+namespace hb::cpu {
+
+/// The loops of the random fills that gain from wide registers.
+struct RandomKernels {
+  /// Uniform values over [from, from + width) from 32 random bits each.
+  void (*uniform_float)(const uint32_t* bits, int64_t n, float from, float width, float* out);
+  /// The same from 64 bits each: `bits` has 2 n words, each pair's first the high half.
+  void (*uniform_double)(const uint32_t* bits, int64_t n, double from, double width, double* out);
+  /// Turns uniform values into normal ones in blocks of 16; `count` is a multiple of 16.
+  void (*box_muller)(float* data, int64_t count, float mean, float std);
+};
+
+namespace plain {
+extern const RandomKernels random_kernels;
+}
+namespace v3 {
+extern const RandomKernels random_kernels;
+}
+namespace v4 {
+extern const RandomKernels random_kernels;
+}
+
+/// The widest that this CPU runs.
+const RandomKernels& random_kernels();
+
+}  // namespace hb::cpu
