@@ -8,6 +8,11 @@
 
 namespace hb {
 
+namespace cpu {
+/// 0: any x86-64; 3: AVX2, FMA, F16C; 4: AVX-512. Read once.
+int isa_level();
+}  // namespace cpu
+
 /// One numeric routine with an implementation per device; src/ops calls it, src/cpu (and src/cuda) provide it.
 ///
 ///   inline Kernel<void(const Tensor& out, const Tensor& in)> softmax_kernel{"softmax"};     // src/kernels/….h
@@ -25,27 +30,32 @@ class Kernel {
   }
   Function operator()(const Device& device) const {
     const Function fn = fn_[static_cast<int>(device.type())];
-    if (HB_UNLIKELY(!fn)) HB_NOT_SUPPORTED("[", name_, "] is not supported on device ", device);
+    if (HB_UNLIKELY(!fn)) fail(device);
     return fn;
   }
   bool available(const Device& device) const { return fn_[static_cast<int>(device.type())] != nullptr; }
   const char* name() const { return name_; }
 
  private:
+  [[noreturn]] void fail(const Device& device) const {
+    if (device.is_cpu() && cpu::isa_level() < 3)
+      HB_NOT_SUPPORTED("[", name_, "] is not supported on this CPU: it lacks AVX2, FMA or F16C");
+    HB_NOT_SUPPORTED("[", name_, "] is not supported on device ", device);
+  }
   const char* name_;
   Function fn_[2] = {};
   int level_[2] = {};
 };
-
-namespace cpu {
-/// 0: any x86-64; 3: AVX2, FMA, F16C; 4: AVX-512. Read once.
-int isa_level();
-}  // namespace cpu
 
 #define HB_CONCAT_(a, b) a##b
 #define HB_CONCAT(a, b) HB_CONCAT_(a, b)
 /// Gives a kernel its CPU implementation when the library loads.
 #define HB_REGISTER_CPU(kernel, fn) \
   [[maybe_unused]] static const bool HB_CONCAT(registered_, __COUNTER__) = (kernel.set(kCPU, fn), true)
+
+/// In a file of src/cpu/isa: gives a kernel the variant of this instruction set, where the CPU has it.
+#define HB_REGISTER_ISA(kernel, fn)                                           \
+  [[maybe_unused]] static const bool HB_CONCAT(registered_, __COUNTER__) =    \
+      cpu::isa_level() >= kIsaLevel && (kernel.set(kCPU, fn, kIsaLevel), true)
 
 }  // namespace hb
