@@ -1,73 +1,13 @@
-// List, Dict and tuples of IValue. Included by ivalue.h.
+// Lists and dicts of one type, and how an IValue becomes a C++ value. Included by ivalue.h.
 #pragma once
 
 #include <initializer_list>
 #include <iterator>
 
 #include <halfbridge/ivalue.h>
+#include <halfbridge/ivalue_data.h>
 
 namespace hb {
-namespace ivalue {
-
-struct StringData {
-  std::string text;
-  const std::string& string() const { return text; }
-  std::string_view string_view() const { return text; }
-};
-
-struct ListData {
-  TypePtr element_type;
-  std::vector<IValue> items;
-};
-
-struct HB_API TupleData {
-  std::vector<IValue> items;
-  const std::vector<IValue>& elements() const { return items; }
-  size_t size() const { return items.size(); }
-  static std::shared_ptr<TupleData> create(std::vector<IValue> elements);
-  template <typename... Ts>
-  static std::shared_ptr<TupleData> create(Ts&&... elements) {
-    return create(std::vector<IValue>{IValue(std::forward<Ts>(elements))...});
-  }
-};
-
-/// Keeps insertion order. Keys are None, bool, int, float, string or Device, or a tensor by identity.
-struct HB_API DictData {
-  TypePtr key_type;
-  TypePtr value_type;
-  std::vector<std::pair<IValue, IValue>> entries;
-
-  /// The place of a key in `entries`, or the number of entries.
-  size_t find(const IValue& key) const;
-  void set(IValue key, IValue value);
-  bool erase(const IValue& key);
-  void clear();
-
- private:
-  std::unordered_multimap<size_t, size_t> index_;  // hash of the key to its place
-};
-
-/// An object of a TorchScript class: an archive.
-struct HB_API ObjectData {
-  enum class Role { Attribute, Parameter, Buffer };
-  struct Attribute {
-    std::string name;
-    IValue value;
-    Role role = Role::Attribute;
-  };
-  std::string class_name = "__torch__.Module";
-  std::vector<Attribute> attributes;
-
-  const Attribute* find(const std::string& name) const;
-  /// Adds the attribute or replaces it.
-  void set(const std::string& name, IValue value, Role role);
-
- private:
-  std::unordered_map<std::string, size_t> index_;
-};
-
-}  // namespace ivalue
-
 /// A list whose copies share their elements.
 template <typename T>
 class List {

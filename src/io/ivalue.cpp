@@ -1,10 +1,6 @@
 #include <halfbridge/ivalue.h>
 
-#include <cmath>
 #include <functional>
-#include <iomanip>
-#include <limits>
-#include <ostream>
 #include <stdexcept>
 
 namespace hb {
@@ -35,27 +31,6 @@ std::string tuple_text(const ivalue::TupleData& tuple) {
   std::string text = "Tuple[";
   for (size_t i = 0; i < tuple.items.size(); ++i) text += (i ? ", " : "") + tuple.items[i].type()->str();
   return text + "]";
-}
-
-// As LibTorch: whole numbers end in a point, others have all their digits.
-void print_double(std::ostream& out, double value) {
-  const int kind = std::fpclassify(value);
-  if ((kind == FP_NORMAL || kind == FP_ZERO) && std::abs(value) < 1e10) {
-    const auto whole = static_cast<int64_t>(value);
-    if (static_cast<double>(whole) == value) {
-      out << (whole == 0 && std::signbit(value) ? "-" : "") << whole << ".";
-      return;
-    }
-  }
-  const auto precision = out.precision();
-  out << std::setprecision(std::numeric_limits<double>::max_digits10) << value
-      << std::setprecision(precision);
-}
-
-void print_items(std::ostream& out, const std::vector<IValue>& items, const char* open, const char* close) {
-  out << open;
-  for (size_t i = 0; i < items.size(); ++i) out << (i ? ", " : "") << items[i];
-  out << close;
 }
 
 bool equal_items(const std::vector<IValue>& left, const std::vector<IValue>& right) {
@@ -211,26 +186,6 @@ bool IValue::is(const IValue& other) const {
         }
       },
       value_);
-}
-
-std::ostream& operator<<(std::ostream& out, const IValue& value) {
-  if (value.isNone()) return out << "None";
-  if (value.isTensor()) return out << value.toTensor();
-  if (value.isDouble()) return print_double(out, value.toDouble()), out;
-  if (value.isInt()) return out << value.toInt();
-  if (value.isBool()) return out << (value.toBool() ? "True" : "False");
-  if (value.isDevice()) return out << value.toDevice();
-  if (value.isString()) return out << value.toStringRef();
-  if (value.isList()) return print_items(out, value.toListRef(), "[", "]"), out;
-  if (value.isTuple()) return print_items(out, value.toTupleRef().items, "(", ")"), out;
-  if (value.isObject()) return out << "<" << value.type()->str() << " object>";
-  out << "{";
-  const char* separator = "";
-  for (const auto& [key, item] : value.toGenericDict().data()->entries) {
-    out << separator << key << ": " << item;
-    separator = ", ";
-  }
-  return out << "}";
 }
 
 bool operator==(const IValue& left, const IValue& right) {

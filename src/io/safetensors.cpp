@@ -1,0 +1,283 @@
+#include <halfbridge/io/safetensors.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include <sys/stat.h>
+#include <nlohmann/json.hpp>
+
+#include "io/atomic_file.h"
+#include "io/io_error.h"
+
+namespace hb::io {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr uint64_t kMaxHeader = 100'000'000;  // the format's own limit
+constexpr size_t kLengthBytes = 8;
+constexpr size_t kAlignment = 8;
+constexpr size_t kMaxDims = 64;
+
+struct DtypeName {
+  ScalarType dtype;
+  const char* name;
+};
+constexpr DtypeName kDtypes[] = {{kDouble, "F64"}, {kFloat, "F32"}, {kHalf, "F16"},  {kBFloat16, "BF16"},
+                                 {kLong, "I64"},   {kInt, "I32"},   {kShort, "I16"}, {kChar, "I8"},
+                                 {kByte, "U8"},    {kBool, "BOOL"}};
+
+// The bytes of a file or of memory, read at any place.
+struct Source {
+  std::string label;
+  uint64_t size;
+  std::function<void(void* target, uint64_t offset, size_t count)> read;
+};
+
+Source open_source(const std::string& path) {
+  struct stat info;
+  if (::stat(path.c_str(), &info) != 0)
+    io_fail("load_safetensors", "cannot open '", path, "': ", std::strerror(errno));
+  if (!S_ISREG(info.st_mode)) io_fail("load_safetensors", "expected a regular file, got '", path, "'");
+  std::shared_ptr<std::FILE> file(std::fopen(path.c_str(), "rbe"), [](std::FILE* f) {
+    if (f) std::fclose(f);
+  });
+  if (!file) io_fail("load_safetensors", "cannot open '", path, "': ", std::strerror(errno));
+  return {path, static_cast<uint64_t>(info.st_size),
+          [file, path](void* target, uint64_t offset, size_t count) {
+            const bool ok = ::fseeko(file.get(), static_cast<off_t>(offset), SEEK_SET) == 0 &&
+                            std::fread(target, 1, count, file.get()) == count;
+            if (!ok) io_fail("load_safetensors", "cannot read '", path, "'");
+          }};
+}
+
+class Parser {
+ public:
+  explicit Parser(const Source& source) : source_(source) {}
+
+  SafetensorsFile run() {
+    const Json header = read_header();
+    for (const auto& [name, value] : header.items()) {
+      if (name == "__metadata__") {
+        read_metadata(value);
+      } else {
+        read_tensor(name, value);
+      }
+    }
+    sort_by_place();
+    check_coverage();
+    return std::move(file_);
+  }
+
+ private:
+  template <typename... Parts>
+  [[noreturn]] void fail(const Parts&... parts) const {
+    io_fail("load_safetensors", "'", source_.label, "': ", parts...);
+  }
+
+  Json read_header() {
+    if (source_.size < kLengthBytes) fail("expected at least ", kLengthBytes, " bytes, got ", source_.size);
+    unsigned char length[kLengthBytes];
+    source_.read(length, 0, kLengthBytes);
+    uint64_t size = 0;
+    for (size_t i = 0; i < kLengthBytes; ++i) size |= uint64_t{length[i]} << (8 * i);
+    const uint64_t most = std::min(kMaxHeader, source_.size - kLengthBytes);
+    if (size > most) fail("expected a header of at most ", most, " bytes, got ", size);
+    std::string text(size, '\0');
+    source_.read(text.data(), kLengthBytes, size);
+    data_start_ = kLengthBytes + size;
+    return parse_json(text);
+  }
+
+  Json parse_json(const std::string& text) const {
+    std::set<std::string> names;
+    const auto no_repeats = [&](int depth, Json::parse_event_t event, Json& value) {
+      if (depth > 8) fail("its header is nested too deep");
+      if (depth == 1 && event == Json::parse_event_t::key && !names.insert(value.get<std::string>()).second) {
+        fail("tensor '", value.get<std::string>(), "' is there twice");
+      }
+      return true;
+    };
+    Json header;
+    try {
+      header = Json::parse(text, no_repeats);
+    } catch (const Json::exception& error) {
+      fail("its header is not JSON: ", error.what());
+    }
+    if (!header.is_object()) fail("expected a JSON object as header");
+    return header;
+  }
+
+  void read_metadata(const Json& value) {
+    if (!value.is_object()) fail("expected an object as __metadata__");
+    for (const auto& [key, text] : value.items()) {
+      if (!text.is_string()) fail("expected a string as metadata '", key, "'");
+      file_.metadata.emplace(key, text.get<std::string>());
+    }
+  }
+
+  ScalarType dtype_of_json(const std::string& name, const Json& value) const {
+    const auto found = value.find("dtype");
+    if (found == value.end() || !found->is_string()) fail("tensor '", name, "': expected a dtype");
+    for (const DtypeName& row : kDtypes) {
+      if (*found == row.name) return row.dtype;
+    }
+    fail("tensor '", name, "': dtype ", found->get<std::string>(), " is not supported");
+  }
+
+  std::vector<uint64_t> numbers(const std::string& name, const Json& value, const char* field) const {
+    const auto found = value.find(field);
+    if (found == value.end() || !found->is_array()) fail("tensor '", name, "': expected a list as ", field);
+    std::vector<uint64_t> result;
+    for (const Json& item : *found) {
+      if (!item.is_number_unsigned()) fail("tensor '", name, "': expected whole numbers as ", field);
+      result.push_back(item.get<uint64_t>());
+    }
+    return result;
+  }
+
+  void read_tensor(const std::string& name, const Json& value) {
+    if (!value.is_object()) fail("tensor '", name, "': expected an object");
+    const ScalarType dtype = dtype_of_json(name, value);
+    const std::vector<uint64_t> shape = numbers(name, value, "shape");
+    const std::vector<uint64_t> offsets = numbers(name, value, "data_offsets");
+    if (shape.size() > kMaxDims)
+      fail("tensor '", name, "': expected at most 64 dimensions, got ", shape.size());
+    if (offsets.size() != 2 || offsets[0] > offsets[1] || offsets[1] > source_.size - data_start_) {
+      fail("tensor '", name, "': expected data_offsets within the ", source_.size - data_start_,
+           " bytes of data");
+    }
+    int64_t bytes = static_cast<int64_t>(element_size(dtype));
+    for (uint64_t size : shape) {
+      if (size > INT64_MAX || __builtin_mul_overflow(bytes, static_cast<int64_t>(size), &bytes)) {
+        fail("tensor '", name, "' is too large");
+      }
+    }
+    const uint64_t held = offsets[1] - offsets[0];
+    if (static_cast<uint64_t>(bytes) != held) {
+      fail("tensor '", name, "': expected ", bytes, " bytes for its shape and dtype, got ", held);
+    }
+    pieces_.push_back({offsets[0], offsets[1], {name, load(dtype, shape, offsets[0], held)}});
+  }
+
+  Tensor load(ScalarType dtype, const std::vector<uint64_t>& shape, uint64_t offset, uint64_t bytes) const {
+    DimVector sizes(shape.size()), strides(shape.size());
+    int64_t step = 1;
+    for (size_t i = shape.size(); i-- > 0;) {
+      sizes[i] = static_cast<int64_t>(shape[i]);
+      strides[i] = step;
+      step *= std::max<int64_t>(sizes[i], 1);
+    }
+    auto memory = StorageImpl::allocate(bytes, kCPU);
+    if (bytes > 0) source_.read(memory->data(), data_start_ + offset, bytes);
+    return Tensor(
+        make_intrusive<TensorImpl>(std::move(memory), dtype, std::move(sizes), std::move(strides), 0));
+  }
+
+  // JSON has no order; the data has.
+  void sort_by_place() {
+    std::stable_sort(pieces_.begin(), pieces_.end(), [](const Piece& left, const Piece& right) {
+      return std::pair(left.first, left.last) < std::pair(right.first, right.last);
+    });
+    for (Piece& piece : pieces_) file_.tensors.push_back(std::move(piece.tensor));
+  }
+
+  // The format allows neither holes nor overlaps: they could hide other content.
+  void check_coverage() const {
+    uint64_t end = 0;
+    for (const Piece& piece : pieces_) {
+      if (piece.first != end) fail("its tensors overlap or leave a hole at byte ", end, " of the data");
+      end = piece.last;
+    }
+    if (end != source_.size - data_start_) fail("it has bytes after its last tensor");
+  }
+
+  struct Piece {
+    uint64_t first;
+    uint64_t last;
+    std::pair<std::string, Tensor> tensor;
+  };
+  const Source& source_;
+  SafetensorsFile file_;
+  uint64_t data_start_ = 0;
+  std::vector<Piece> pieces_;
+};
+
+const char* dtype_name(ScalarType dtype) {
+  for (const DtypeName& row : kDtypes) {
+    if (row.dtype == dtype) return row.name;
+  }
+  io_fail("save_safetensors", "dtype ", dtype, " is not supported");
+}
+
+// Large elements first: readers that map the file then find every element aligned.
+NamedTensors by_alignment(NamedTensors tensors) {
+  for (const auto& [name, tensor] : tensors) {
+    if (!tensor.defined()) io_fail("save_safetensors", "expected a defined tensor for '", name, "'");
+  }
+  std::stable_sort(tensors.begin(), tensors.end(), [](const auto& left, const auto& right) {
+    return left.second.element_size() > right.second.element_size();
+  });
+  return tensors;
+}
+
+std::string header_text(const NamedTensors& tensors, const std::map<std::string, std::string>& metadata) {
+  Json header = Json::object();
+  if (!metadata.empty()) header["__metadata__"] = metadata;
+  uint64_t offset = 0;
+  for (const auto& [name, tensor] : tensors) {
+    if (name == "__metadata__" || header.contains(name)) {
+      io_fail("save_safetensors", "expected each name once, got '", name, "' again");
+    }
+    const IntArrayRef sizes = tensor.sizes();
+    const uint64_t end = offset + tensor.nbytes();
+    header[name] = {{"dtype", dtype_name(tensor.scalar_type())},
+                    {"shape", std::vector<int64_t>(sizes.begin(), sizes.end())},
+                    {"data_offsets", {offset, end}}};
+    offset = end;
+  }
+  try {
+    return header.dump();
+  } catch (const Json::exception&) {
+    io_fail("save_safetensors", "expected names and metadata in UTF-8");
+  }
+}
+
+}  // namespace
+
+void save_safetensors(const std::string& path, const NamedTensors& tensors,
+                      const std::map<std::string, std::string>& metadata) {
+  const NamedTensors ordered = by_alignment(tensors);
+  std::string header = header_text(ordered, metadata);
+  while (header.size() % kAlignment != 0) header += ' ';
+  AtomicFile file(path);
+  unsigned char length[kLengthBytes];
+  for (size_t i = 0; i < kLengthBytes; ++i) length[i] = static_cast<unsigned char>(header.size() >> (8 * i));
+  file.write(length, kLengthBytes);
+  file.write(header.data(), header.size());
+  for (const auto& [name, tensor] : ordered) {
+    const Tensor plain = tensor.detach().cpu().contiguous();
+    file.write(plain.data_ptr(), plain.nbytes());
+  }
+  file.commit();
+}
+
+SafetensorsFile load_safetensors(const std::string& path) {
+  const Source source = open_source(path);
+  return Parser(source).run();
+}
+
+SafetensorsFile parse_safetensors(const void* data, size_t size, const std::string& label) {
+  const Source source{label, size, [data](void* target, uint64_t offset, size_t count) {
+                        std::memcpy(target, static_cast<const char*>(data) + offset, count);
+                      }};
+  return Parser(source).run();
+}
+
+}  // namespace hb::io
