@@ -92,8 +92,34 @@ inline size_t elementSize(ScalarType t) { return element_size(t); }
 
 /// "Float", "Long", ...
 HB_API const char* toString(ScalarType t);
-/// "float", "int64_t", ... as error messages of LibTorch write it.
+/// As toString.
 HB_API std::ostream& operator<<(std::ostream& out, ScalarType t);
+/// "float", "long int", "c10::Half", ...: what LibTorch prints for `tensor.dtype()`.
+HB_API const char* dtype_name(ScalarType t);
+
+/// What `tensor.dtype()` returns: a ScalarType that prints as dtype_name.
+class TypeMeta {
+ public:
+  constexpr TypeMeta(ScalarType t = ScalarType::Undefined) : t_(t) {}  // NOLINT: implicit as in LibTorch
+  constexpr operator ScalarType() const { return t_; }                 // NOLINT
+  constexpr ScalarType toScalarType() const { return t_; }
+  constexpr size_t itemsize() const { return element_size(t_); }
+  const char* name() const { return dtype_name(t_); }
+  template <class T>
+  static constexpr TypeMeta Make() {
+    return dtype_of<T>::value;
+  }
+  template <class T>
+  constexpr bool Match() const {
+    return t_ == dtype_of<T>::value;
+  }
+
+ private:
+  ScalarType t_;
+};
+HB_API std::ostream& operator<<(std::ostream& out, TypeMeta t);
+constexpr ScalarType typeMetaToScalarType(TypeMeta t) { return t; }
+constexpr TypeMeta scalarTypeToTypeMeta(ScalarType t) { return t; }
 /// The smallest type that holds values of both.
 HB_API ScalarType promote_types(ScalarType a, ScalarType b);
 inline ScalarType promoteTypes(ScalarType a, ScalarType b) { return promote_types(a, b); }

@@ -12,6 +12,7 @@ class HB_API TensorOptions {
  public:
   TensorOptions() = default;
   TensorOptions(ScalarType dtype) : dtype_(dtype) {}  // NOLINT: implicit as in LibTorch
+  TensorOptions(TypeMeta dtype) : dtype_(dtype) {}    // NOLINT
   TensorOptions(Device device) : device_(device) {}   // NOLINT
   TensorOptions(DeviceType device) : device_(device) {}  // NOLINT
   TensorOptions(Layout layout) : layout_(layout) {}   // NOLINT
@@ -28,7 +29,7 @@ class HB_API TensorOptions {
   [[nodiscard]] TensorOptions pinned_memory(std::optional<bool> p) const { auto o = *this; o.pinned_ = p; return o; }
   [[nodiscard]] TensorOptions memory_format(std::optional<MemoryFormat> f) const { auto o = *this; o.memory_format_ = f; return o; }
 
-  ScalarType dtype() const { return dtype_.value_or(get_default_dtype()); }
+  TypeMeta dtype() const { return dtype_.value_or(get_default_dtype()); }
   Device device() const { return device_.value_or(Device(kCPU)); }
   Layout layout() const { return layout_.value_or(kStrided); }
   bool requires_grad() const { return requires_grad_.value_or(false); }

@@ -75,7 +75,7 @@ class HB_API Tensor {
   Storage storage() const { return Storage(impl().storage()); }
   bool has_storage() const { return defined(); }
   ScalarType scalar_type() const { return impl().dtype(); }
-  ScalarType dtype() const { return impl().dtype(); }
+  TypeMeta dtype() const { return impl().dtype(); }
   Device device() const { return impl().device(); }
   DeviceIndex get_device() const { return device().index(); }
   Layout layout() const { return kStrided; }

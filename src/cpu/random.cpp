@@ -195,12 +195,23 @@ void fill_integers_any(RandomSpan out, CPUGeneratorImpl& rng) {
   });
 }
 
-void fill_bernoulli(RandomSpan out, double p, CPUGeneratorImpl& rng) {
+void fill_bernoulli(RandomSpan out, double p, double yes, CPUGeneratorImpl& rng) {
+  // u < p for a u of 53 bits, compared as integers: scaling by a power of two is exact.
+  const auto threshold = static_cast<uint64_t>(std::ceil(p * 0x1p53));
+  uint32_t bits[kChunk];
   with_type("bernoulli_", out, [&](auto* data) {
     using T = std::remove_pointer_t<decltype(data)>;
-    each_with_bits64(out.count, rng, [=](uint64_t bits, int64_t i) {
-      data[i] = from_double<T>(kernels::unit<double>(bits) < p);
-    });
+    const T value = from_double<T>(yes);
+    for (int64_t start = 0; start < out.count; start += kChunk / 2) {
+      const int64_t count = std::min(kChunk / 2, out.count - start);
+      rng.random_fill(bits, 2 * count);
+      if constexpr (std::is_same_v<T, float>) {
+        random_kernels().bernoulli_float(bits, count, threshold, value, data + start);
+      } else {
+        for (int64_t i = 0; i < count; ++i)
+          data[start + i] = kernels::below(bits[2 * i], bits[2 * i + 1], threshold) ? value : T(0);
+      }
+    }
   });
 }
 
@@ -239,6 +250,15 @@ void fill_cauchy(RandomSpan out, double median, double sigma, CPUGeneratorImpl& 
   fill_each_floating("cauchy_cpu", out, [&] {
     const double slope = std::tan(kernels::kPi * (kernels::unit_double(rng) - 0.5));
     return kernels::fused(sigma, slope, median);
+  });
+}
+
+void fill_poisson(RandomSpan out, RandomSpan rate, CPUGeneratorImpl& rng) {
+  with_floating_type("poisson_cpu", out, [&](auto* data) {
+    using T = std::remove_pointer_t<decltype(data)>;
+    const T* rates = static_cast<const T*>(rate.data);
+    for (int64_t i = 0; i < out.count; ++i)
+      data[i] = from_double<T>(static_cast<double>(kernels::poisson(rng, static_cast<double>(rates[i]))));
   });
 }
 

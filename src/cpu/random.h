@@ -25,14 +25,17 @@ void fill_normal_blocks(RandomSpan out, double mean, double std, CPUGeneratorImp
 void fill_integers(RandomSpan out, uint64_t range, int64_t base, CPUGeneratorImpl& rng);
 /// Integers from 0 up to the largest that the type holds (a floating type: holds exactly).
 void fill_integers_any(RandomSpan out, CPUGeneratorImpl& rng);
-void fill_bernoulli(RandomSpan out, double p, CPUGeneratorImpl& rng);
-/// The same with a probability for each element; p.dtype must be a floating type. Throws on one outside [0,
+/// `yes` with probability p, else 0.
+void fill_bernoulli(RandomSpan out, double p, double yes, CPUGeneratorImpl& rng);
+/// 1 with a probability for each element; p.dtype must be a floating type. Throws on one outside [0,
 /// 1].
 void fill_bernoulli_each(RandomSpan out, RandomSpan p, CPUGeneratorImpl& rng);
 void fill_exponential(RandomSpan out, double lambda, CPUGeneratorImpl& rng);
 void fill_geometric(RandomSpan out, double p, CPUGeneratorImpl& rng);
 void fill_log_normal(RandomSpan out, double mean, double std, CPUGeneratorImpl& rng);
 void fill_cauchy(RandomSpan out, double median, double sigma, CPUGeneratorImpl& rng);
+/// out and rate are of one dtype.
+void fill_poisson(RandomSpan out, RandomSpan rate, CPUGeneratorImpl& rng);
 /// A permutation of 0 .. count-1.
 void fill_permutation(RandomSpan out, CPUGeneratorImpl& rng);
 

@@ -11,6 +11,8 @@ struct RandomKernels {
   void (*uniform_double)(const uint32_t* bits, int64_t n, double from, double width, double* out);
   /// Turns uniform values into normal ones in blocks of 16; `count` is a multiple of 16.
   void (*box_muller)(float* data, int64_t count, float mean, float std);
+  /// `yes` where the low 53 bits of each pair are below the threshold, else 0.
+  void (*bernoulli_float)(const uint32_t* bits, int64_t n, uint64_t threshold, float yes, float* out);
 };
 
 namespace plain {

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include <halfbridge/dtype.h>
+#include <halfbridge/error.h>
 
 namespace hb::kernels {
 
@@ -86,6 +87,41 @@ T integer_any(uint64_t bits) {
   } else {
     return static_cast<T>(
         static_cast<compute_t<T>>(bits % ((uint64_t{1} << std::numeric_limits<T>::digits) + 1)));
+  }
+}
+
+/// Whether a uniform value of 53 bits, from two draws, is below threshold / 2^53.
+inline __attribute__((always_inline)) bool below(uint32_t high, uint32_t low, uint64_t threshold) {
+  return (((static_cast<uint64_t>(high) << 32) | low) & ((uint64_t{1} << 53) - 1)) < threshold;
+}
+
+/// A Poisson count: by multiplying uniform values for small rates, by transformed rejection (PTRS: W.
+/// Hoermann, 1993) from 10 on.
+template <typename Rng>
+int64_t poisson(Rng& rng, double rate) {
+  HB_CHECK(rate >= 0, "invalid Poisson rate, expected rate to be non-negative");
+  if (rate == 0) return 0;
+  if (rate < 10) {
+    const double limit = std::exp(-rate);
+    int64_t count = 0;
+    for (double product = unit_double(rng); product > limit; product *= unit_double(rng)) ++count;
+    return count;
+  }
+  const double root = std::sqrt(rate), log_rate = std::log(rate);
+  const double b = 0.931 + 2.53 * root;
+  const double a = -0.059 + 0.02483 * b;
+  const double inverse_alpha = 1.1239 + 1.1328 / (b - 3.4);
+  const double v_r = 0.9277 - 3.6224 / (b - 2);
+  while (true) {
+    const double u = unit_double(rng) - 0.5;
+    const double v = unit_double(rng);
+    const double us = 0.5 - std::fabs(u);
+    const double k = std::floor((2 * a / us + b) * u + rate + 0.43);
+    if (us >= 0.07 && v <= v_r) return static_cast<int64_t>(k);
+    if (k < 0 || (us < 0.013 && v > us)) continue;
+    if (std::log(v) + std::log(inverse_alpha) - std::log(a / (us * us) + b) <=
+        -rate + k * log_rate - std::lgamma(k + 1))
+      return static_cast<int64_t>(k);
   }
 }
 

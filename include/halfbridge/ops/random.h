@@ -10,16 +10,27 @@ HB_API Tensor rand(IntArrayRef size, std::optional<Generator> generator, const T
 HB_API Tensor randn(IntArrayRef size, const TensorOptions& options = {});
 HB_API Tensor randn(IntArrayRef size, std::optional<Generator> generator, const TensorOptions& options = {});
 HB_API Tensor randint(int64_t high, IntArrayRef size, const TensorOptions& options = kLong);
+HB_API Tensor randint(int64_t high, IntArrayRef size, std::optional<Generator> generator,
+                      const TensorOptions& options = kLong);
 HB_API Tensor randint(int64_t low, int64_t high, IntArrayRef size, const TensorOptions& options = kLong);
 HB_API Tensor randint(int64_t low, int64_t high, IntArrayRef size, std::optional<Generator> generator,
                       const TensorOptions& options = kLong);
 HB_API Tensor randperm(int64_t n, const TensorOptions& options = kLong);
 HB_API Tensor randperm(int64_t n, std::optional<Generator> generator, const TensorOptions& options = kLong);
 HB_API Tensor& randperm_out(Tensor& out, int64_t n);
-HB_API Tensor rand_like(const Tensor& self, const TensorOptions& options = {});
-HB_API Tensor randn_like(const Tensor& self, const TensorOptions& options = {});
-HB_API Tensor randint_like(const Tensor& self, int64_t high, const TensorOptions& options = {});
-HB_API Tensor randint_like(const Tensor& self, int64_t low, int64_t high, const TensorOptions& options = {});
+HB_API Tensor& randperm_out(Tensor& out, int64_t n, std::optional<Generator> generator);
+HB_API Tensor rand_like(const Tensor& self, const TensorOptions& options = {},
+                        std::optional<MemoryFormat> format = std::nullopt);
+HB_API Tensor randn_like(const Tensor& self, const TensorOptions& options = {},
+                         std::optional<MemoryFormat> format = std::nullopt);
+HB_API Tensor randint_like(const Tensor& self, int64_t high, const TensorOptions& options = {},
+                           std::optional<MemoryFormat> format = std::nullopt);
+HB_API Tensor randint_like(const Tensor& self, int64_t low, int64_t high, const TensorOptions& options = {},
+                           std::optional<MemoryFormat> format = std::nullopt);
+HB_API Tensor& rand_out(Tensor& out, IntArrayRef size);
+HB_API Tensor& randn_out(Tensor& out, IntArrayRef size);
+HB_API Tensor& randint_out(Tensor& out, int64_t high, IntArrayRef size);
+HB_API Tensor& randint_out(Tensor& out, int64_t low, int64_t high, IntArrayRef size);
 HB_API Tensor normal(double mean, double std, IntArrayRef size, std::optional<Generator> generator = std::nullopt,
                      const TensorOptions& options = {});
 HB_API Tensor normal(const Tensor& mean, double std = 1, std::optional<Generator> generator = std::nullopt);
@@ -34,5 +45,6 @@ HB_API Tensor& feature_dropout_(Tensor& input, double p, bool train);
 HB_API Tensor alpha_dropout(const Tensor& input, double p, bool train);
 HB_API Tensor& alpha_dropout_(Tensor& input, double p, bool train);
 HB_API Tensor feature_alpha_dropout(const Tensor& input, double p, bool train);
+HB_API Tensor& feature_alpha_dropout_(Tensor& input, double p, bool train);
 
 }  // namespace hb

@@ -24,8 +24,13 @@ void box_muller(float* data, int64_t count, float mean, float std) {
   for (int64_t i = 0; i < count; i += 16) kernels::box_muller_16(data + i, mean, std);
 }
 
+void bernoulli_float(const uint32_t* bits, int64_t n, uint64_t threshold, float yes, float* out) {
+  for (int64_t i = 0; i < n; ++i)
+    out[i] = kernels::below(bits[2 * i], bits[2 * i + 1], threshold) ? yes : 0.0f;
+}
+
 }  // namespace
 
-const RandomKernels random_kernels = {uniform<float, uint32_t>, uniform_double, box_muller};
+const RandomKernels random_kernels = {uniform<float, uint32_t>, uniform_double, box_muller, bernoulli_float};
 
 }  // namespace hb::cpu::HB_ISA

@@ -1,0 +1,115 @@
+#include <cmath>
+
+#include <halfbridge/ops.h>
+#include <halfbridge/ops/random.h>
+
+#include "core/inplace.h"
+#include "kernels/distributions.h"
+
+namespace hb {
+
+namespace {
+
+enum class Grain { element, feature };
+
+/// The sizes of a mask that drops single values, or whole channels of (N, C, ...).
+DimVector mask_sizes(const Tensor& input, Grain grain) {
+  DimVector sizes(input.sizes());
+  if (grain == Grain::element) return sizes;
+  HB_CHECK(input.dim() >= 2, "Feature dropout requires at least 2 dimensions in the input");
+  for (size_t d = 2; d < sizes.size(); ++d) sizes[d] = 1;
+  return sizes;
+}
+
+/// `yes` where the input is kept, 0 where it is dropped.
+Tensor mask_for(const Tensor& input, Grain grain, double p, double yes) {
+  const DimVector sizes = mask_sizes(input, grain);
+  Tensor mask = empty({sizes.data(), sizes.size()}, input.options());
+  HB_CHECK(mask.is_floating_point(), "result type Float can't be cast to the desired output type ",
+           mask.scalar_type());
+  bernoulli_kernel(mask.device())(mask, 1 - p, yes, std::nullopt);
+  return mask;
+}
+
+void check_probability(double p) {
+  HB_CHECK(p >= 0 && p <= 1, "dropout probability has to be between 0 and 1, but got ", p);
+}
+bool changes_nothing(const Tensor& input, double p, bool train) {
+  return p == 0 || !train || input.numel() == 0;
+}
+
+Tensor zero_factor(const Tensor& input) {
+  return zeros({}, input.options());
+}
+
+/// 1 / (1 - p) as LibTorch divides: in float, or in double for double.
+double keep_scale(const Tensor& input, double p) {
+  return input.scalar_type() == kDouble ? 1 / (1 - p) : static_cast<double>(1.0f / static_cast<float>(1 - p));
+}
+
+Tensor plain(const Tensor& input, double p, bool train, Grain grain) {
+  check_probability(p);
+  if (changes_nothing(input, p, train)) return input;
+  if (p == 1) return input * zero_factor(input);
+  return input * mask_for(input, grain, p, keep_scale(input, p));
+}
+Tensor& plain_(Tensor& input, double p, bool train, Grain grain) {
+  check_probability(p);
+  if (changes_nothing(input, p, train)) return input;
+  return input.mul_(p == 1 ? zero_factor(input) : mask_for(input, grain, p, keep_scale(input, p)));
+}
+
+/// Factor and offset that keep mean and variance of a SELU network's values: dropped values become -alpha'.
+struct AlphaNoise {
+  Tensor factor, offset;
+};
+AlphaNoise alpha_noise(const Tensor& input, double p, Grain grain) {
+  constexpr double alpha = 1.7580993408473766;
+  const double a = 1.0 / std::sqrt((alpha * alpha * p + 1) * (1 - p));
+  Tensor mask = mask_for(input, grain, p, 1.0);
+  Tensor offset = mask.add(-1).mul_(alpha * a).add_(alpha * a * p);
+  return {mask.mul_(a), offset};
+}
+Tensor alpha(const Tensor& input, double p, bool train, Grain grain) {
+  check_probability(p);
+  if (changes_nothing(input, p, train)) return input;
+  if (p == 1) return input * zero_factor(input);
+  const AlphaNoise noise = alpha_noise(input, p, grain);
+  return (input * noise.factor).add_(noise.offset);
+}
+Tensor& alpha_(Tensor& input, double p, bool train, Grain grain) {
+  check_probability(p);
+  if (changes_nothing(input, p, train)) return input;
+  if (p == 1) return input.mul_(zero_factor(input));
+  const AlphaNoise noise = alpha_noise(input, p, grain);
+  return input.mul_(noise.factor).add_(noise.offset);
+}
+
+}  // namespace
+
+Tensor dropout(const Tensor& input, double p, bool train) {
+  return plain(input, p, train, Grain::element);
+}
+Tensor& dropout_(Tensor& input, double p, bool train) {
+  return plain_(input, p, train, Grain::element);
+}
+Tensor feature_dropout(const Tensor& input, double p, bool train) {
+  return plain(input, p, train, Grain::feature);
+}
+Tensor& feature_dropout_(Tensor& input, double p, bool train) {
+  return plain_(input, p, train, Grain::feature);
+}
+Tensor alpha_dropout(const Tensor& input, double p, bool train) {
+  return alpha(input, p, train, Grain::element);
+}
+Tensor& alpha_dropout_(Tensor& input, double p, bool train) {
+  return alpha_(input, p, train, Grain::element);
+}
+Tensor feature_alpha_dropout(const Tensor& input, double p, bool train) {
+  return alpha(input, p, train, Grain::feature);
+}
+Tensor& feature_alpha_dropout_(Tensor& input, double p, bool train) {
+  return alpha_(input, p, train, Grain::feature);
+}
+
+}  // namespace hb
