@@ -1,0 +1,68 @@
+#include "cpu/isa/convert.h"
+
+#include <cstring>
+
+#include "cpu/isa/convert_element.h"
+
+namespace hb::cpu::HB_ISA {
+namespace {
+
+template <class To, class From>
+void one_row(char* to, int64_t ts, const char* from, int64_t fs, int64_t n) {
+  auto* out = reinterpret_cast<To*>(to);
+  const auto* in = reinterpret_cast<const From*>(from);
+  if (ts == sizeof(To) && fs == sizeof(From)) {
+    if constexpr (std::is_same_v<To, From>) {
+      if (static_cast<const void*>(out) != in) std::memcpy(out, in, n * sizeof(To));
+    } else {
+      convert_run(out, in, n);
+    }
+  } else if (fs == 0) {
+    const To value = convert<To>(*in);
+    if (ts == sizeof(To)) {
+      for (int64_t i = 0; i < n; ++i) out[i] = value;
+    } else {
+      for (int64_t i = 0; i < n; ++i) *reinterpret_cast<To*>(to + i * ts) = value;
+    }
+  } else if (ts == sizeof(To)) {
+    for (int64_t i = 0; i < n; ++i) out[i] = convert<To>(*reinterpret_cast<const From*>(from + i * fs));
+  } else {
+    for (int64_t i = 0; i < n; ++i)
+      *reinterpret_cast<To*>(to + i * ts) = convert<To>(*reinterpret_cast<const From*>(from + i * fs));
+  }
+}
+
+template <class To, class From>
+void all_rows(RowsAt to, RowsAt from, Rows rows) {
+  for (int64_t j = 0; j < rows.n1; ++j)
+    one_row<To, From>(to.data + j * to.s1, to.s0, from.data + j * from.s1, from.s0, rows.n0);
+}
+
+template <class To>
+ConvertRows from_any(ScalarType from) {
+  switch (from) {
+#define HB_FROM(From, Name) \
+  case ScalarType::Name:    \
+    return all_rows<To, From>;
+    HB_FORALL_DTYPES(HB_FROM)
+#undef HB_FROM
+    default:
+      HB_NOT_SUPPORTED("[copy_] is not supported for dtype ", from);
+  }
+}
+
+}  // namespace
+
+ConvertRows convert_rows(ScalarType to, ScalarType from) {
+  switch (to) {
+#define HB_TO(To, Name)  \
+  case ScalarType::Name: \
+    return from_any<To>(from);
+    HB_FORALL_DTYPES(HB_TO)
+#undef HB_TO
+    default:
+      HB_NOT_SUPPORTED("[copy_] is not supported for dtype ", to);
+  }
+}
+
+}  // namespace hb::cpu::HB_ISA

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <immintrin.h>
+
+#include <bit>
+#include <cstdint>
+#include <type_traits>
+
+#include "cpu/isa/isa.h"
+
+namespace hb::cpu::HB_ISA {
+
+template <class T>
+constexpr bool is_half_v = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+
+/// One element. Floating to narrow integers goes by way of a wider one, so that it wraps as LibTorch's does.
+template <class To, class From>
+inline To convert(From v) {
+  if constexpr (std::is_same_v<To, From>) {
+    return v;
+  } else if constexpr (is_half_v<From>) {
+    return convert<To>(static_cast<float>(v));
+  } else if constexpr (is_half_v<To>) {
+    return To(static_cast<float>(v));
+  } else if constexpr (std::is_same_v<To, bool>) {
+    return v != From(0);
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && sizeof(To) < 4) {
+    return static_cast<To>(static_cast<int32_t>(v));
+  } else {
+    return static_cast<To>(v);
+  }
+}
+
+/// n consecutive elements. The compiler vectorises all pairs but those of binary16.
+template <class To, class From>
+inline void convert_run(To* to, const From* from, int64_t n) {
+  int64_t i = 0;
+  if constexpr (std::is_same_v<From, Half> && std::is_same_v<To, float>) {
+    for (; i + 8 <= n; i += 8)
+      _mm256_storeu_ps(to + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i))));
+  } else if constexpr (std::is_same_v<From, float> && std::is_same_v<To, Half>) {
+    for (; i + 8 <= n; i += 8)
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i),
+                       _mm256_cvtps_ph(_mm256_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT));
+  } else if constexpr (std::is_same_v<From, float> && std::is_same_v<To, BFloat16>) {
+    auto* out = reinterpret_cast<uint16_t*>(to);
+    HB_INDEPENDENT
+    for (i = 0; i < n; ++i) {
+      const uint32_t bits = std::bit_cast<uint32_t>(from[i]);
+      const uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+      out[i] = static_cast<uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? 0x7fc0u : rounded);
+    }
+    return;
+  } else if constexpr (std::is_same_v<From, BFloat16> && std::is_same_v<To, float>) {
+    const auto* in = reinterpret_cast<const uint16_t*>(from);
+    HB_INDEPENDENT
+    for (i = 0; i < n; ++i) to[i] = std::bit_cast<float>(static_cast<uint32_t>(in[i]) << 16);
+    return;
+  }
+  HB_INDEPENDENT
+  for (; i < n; ++i) to[i] = convert<To>(from[i]);
+}
+
+}  // namespace hb::cpu::HB_ISA

@@ -1,0 +1,161 @@
+// Copies between any two dtypes and layouts, and fills.
+#include <cstring>
+
+#include "cpu/isa/convert.h"
+#include "cpu/parallel.h"
+#include "kernels/elementwise.h"
+
+namespace hb::cpu::HB_ISA {
+namespace {
+
+/// Sizes and byte strides of a loop, dimension 0 innermost.
+struct Plan {
+  int dims;
+  int64_t size[64], to[64], from[64];
+};
+
+constexpr int64_t kTile = 32;
+
+/// to[j][i] = from[i][j] for a tile; elements of one size, so that the type does not matter.
+template <class T>
+void transpose_tile(char* to, int64_t to_row, const char* from, int64_t from_row, int64_t rows, int64_t columns) {
+  T tile[kTile][kTile];
+  for (int64_t i = 0; i < columns; ++i) {
+    const auto* in = reinterpret_cast<const T*>(from + i * from_row);
+    if (rows == kTile) {
+      for (int64_t j = 0; j < kTile; ++j) tile[j][i] = in[j];
+    } else {
+      for (int64_t j = 0; j < rows; ++j) tile[j][i] = in[j];
+    }
+  }
+  for (int64_t j = 0; j < rows; ++j) std::memcpy(to + j * to_row, tile[j], columns * sizeof(T));
+}
+
+/// to is dense along dimension 0, from along dimension 1. Rows [begin, end) of dimension 1.
+template <class T>
+void transpose(char* to, int64_t to_row, const char* from, int64_t from_row, int64_t n0, int64_t begin, int64_t end) {
+  for (int64_t j = begin; j < end; j += kTile)
+    for (int64_t i = 0; i < n0; i += kTile)
+      transpose_tile<T>(to + j * to_row + i * sizeof(T), to_row, from + i * from_row + j * sizeof(T), from_row,
+                        std::min(kTile, end - j), std::min(kTile, n0 - i));
+}
+
+void transpose_any(int64_t itemsize, char* to, int64_t to_row, const char* from, int64_t from_row, int64_t n0,
+                   int64_t begin, int64_t end) {
+  switch (itemsize) {
+    case 1: return transpose<uint8_t>(to, to_row, from, from_row, n0, begin, end);
+    case 2: return transpose<uint16_t>(to, to_row, from, from_row, n0, begin, end);
+    case 4: return transpose<uint32_t>(to, to_row, from, from_row, n0, begin, end);
+    default: return transpose<uint64_t>(to, to_row, from, from_row, n0, begin, end);
+  }
+}
+
+/// The dimension along which `from` is dense, if it is worth a blocked transpose; else -1.
+int transposed_dim(const Plan& p, int64_t itemsize, bool same) {
+  if (!same || p.dims < 2 || p.to[0] != itemsize || p.from[0] == itemsize || p.from[0] == 0) return -1;
+  for (int d = 1; d < p.dims; ++d)
+    if (p.from[d] == itemsize && p.size[d] >= 4 && p.size[0] >= 4) return d;
+  return -1;
+}
+
+void swap_dims(Plan& p, int a, int b) {
+  std::swap(p.size[a], p.size[b]), std::swap(p.to[a], p.to[b]), std::swap(p.from[a], p.from[b]);
+}
+
+/// Offsets of position `i` in dimensions [first, dims).
+void offsets(const Plan& p, int first, int64_t i, int64_t& to, int64_t& from) {
+  to = from = 0;
+  for (int d = first; d < p.dims; ++d) {
+    const int64_t at = i % p.size[d];
+    i /= p.size[d];
+    to += at * p.to[d], from += at * p.from[d];
+  }
+}
+
+void copy_transposed(const Plan& p, char* to, const char* from, int64_t itemsize) {
+  // Work items: strips of kTile rows of dimension 1, in every position of the outer dimensions.
+  const int64_t strips = (p.size[1] + kTile - 1) / kTile;
+  int64_t outer = 1;
+  for (int d = 2; d < p.dims; ++d) outer *= p.size[d];
+  const int64_t grain = std::max<int64_t>(1, kGrain / (p.size[0] * std::min(kTile, p.size[1])));
+  parallel_for(0, outer * strips, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t w = begin; w < end; ++w) {
+      int64_t t, f;
+      offsets(p, 2, w / strips, t, f);
+      const int64_t j = (w % strips) * kTile;
+      transpose_any(itemsize, to + t, p.to[1], from + f, p.from[0], p.size[0], j, std::min(j + kTile, p.size[1]));
+    }
+  });
+}
+
+void copy_rows(const Plan& p, char* to, char* from, ConvertRows move) {
+  const int64_t n0 = p.size[0], n1 = p.dims > 1 ? p.size[1] : 1;
+  const int64_t t1 = p.dims > 1 ? p.to[1] : 0, f1 = p.dims > 1 ? p.from[1] : 0;
+  int64_t outer = 1;
+  for (int d = 2; d < p.dims; ++d) outer *= p.size[d];
+  if (outer == 1 && n1 == 1) {
+    return parallel_for(0, n0, kGrain, [&](int64_t b, int64_t e) {
+      move({to + b * p.to[0], p.to[0], 0}, {from + b * p.from[0], p.from[0], 0}, {e - b, 1});
+    });
+  }
+  // Items: rows of dimension 0; runs of neighbouring rows go in one call.
+  parallel_for(0, outer * n1, std::max<int64_t>(1, kGrain / n0), [&](int64_t b, int64_t e) {
+    while (b < e) {
+      int64_t t, f;
+      offsets(p, 2, b / n1, t, f);
+      const int64_t j = b % n1, m = std::min(n1 - j, e - b);
+      move({to + t + j * t1, p.to[0], t1}, {from + f + j * f1, p.from[0], f1}, {n0, m});
+      b += m;
+    }
+  });
+}
+
+Plan plan_of(const Loop& loop) {
+  Plan p;
+  p.dims = static_cast<int>(loop.sizes.size());
+  HB_CHECK(p.dims <= 64, "[copy_] expected at most 64 dimensions, got ", p.dims);
+  for (int d = 0; d < p.dims; ++d) {
+    p.size[d] = loop.sizes[d];
+    p.to[d] = loop.op[0].strides[d];
+    p.from[d] = loop.operands > 1 ? loop.op[1].strides[d] : 0;
+  }
+  if (p.dims == 0) p.dims = 1, p.size[0] = 1, p.to[0] = p.from[0] = 0;
+  return p;
+}
+
+void copy(const Loop& loop) {
+  if (loop.numel == 0) return;
+  Plan p = plan_of(loop);
+  const bool same = loop.op[0].dtype == loop.op[1].dtype;
+  const auto itemsize = static_cast<int64_t>(element_size(loop.op[0].dtype));
+  const int d = transposed_dim(p, itemsize, same);
+  if (d > 0) {
+    swap_dims(p, 1, d);
+    return copy_transposed(p, loop.op[0].data, loop.op[1].data, itemsize);
+  }
+  copy_rows(p, loop.op[0].data, loop.op[1].data, convert_rows(loop.op[0].dtype, loop.op[1].dtype));
+}
+
+void fill(const Loop& loop, const Scalar& value) {
+  if (loop.numel == 0) return;
+  const Plan p = plan_of(loop);
+  double d = 0;
+  int64_t i = 0;
+  char* number;
+  ScalarType kind;
+  if (value.isFloatingPoint()) {
+    d = value.toDouble(), number = reinterpret_cast<char*>(&d), kind = kDouble;
+  } else {
+    i = value.toLong(), number = reinterpret_cast<char*>(&i), kind = kLong;
+  }
+  // Converted once; then every element is a copy.
+  alignas(8) char element[8];
+  convert_rows(loop.op[0].dtype, kind)({element, 0, 0}, {number, 0, 0}, {1, 1});
+  copy_rows(p, loop.op[0].data, element, convert_rows(loop.op[0].dtype, loop.op[0].dtype));
+}
+
+HB_REGISTER_ISA(copy_kernel, copy);
+HB_REGISTER_ISA(fill_kernel, fill);
+
+}  // namespace
+}  // namespace hb::cpu::HB_ISA

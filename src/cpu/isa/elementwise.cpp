@@ -1,0 +1,208 @@
+// Runs element-wise formulas over operands of any dtype and layout.
+#include "kernels/elementwise.h"
+
+#include "cpu/isa/convert.h"
+#include "cpu/parallel.h"
+
+namespace hb::cpu::HB_ISA {
+namespace {
+
+constexpr int64_t kBlock = 512;  // elements per operand that stay in the first-level cache
+constexpr int kMax = Loop::kMaxOperands;
+
+template <class T>
+using Formula = void (*)(T* const*, const T* const*, int64_t, const double*);
+
+template <class T>
+Formula<T> formula_of(const ElementwiseFn& fn) {
+  Formula<T> f;
+  if constexpr (std::is_same_v<T, float>) f = fn.f32;
+  if constexpr (std::is_same_v<T, double>) f = fn.f64;
+  if constexpr (std::is_same_v<T, int64_t>) f = fn.i64;
+  if (HB_UNLIKELY(!f)) HB_NOT_SUPPORTED("[", fn.name, "] is not supported for dtype ", dtype_of<T>::value);
+  return f;
+}
+
+/// One call's operands: which are read and written where they lie, which go through a buffer, and how.
+template <class T>
+struct Runner {
+  Formula<T> formula;
+  const double* params;
+  int outputs, operands;
+  ConvertRows convert[kMax];  // null: the operand has the compute type
+  int64_t size[kMax];         // bytes of an element
+  alignas(64) T buffer[kMax][kBlock];
+  bool filled[kMax] = {};  // the buffer holds a value that every element shares
+
+  template <class L>
+  Runner(const L& loop, const ElementwiseFn& fn, const double* p, const ScalarType* dtypes)
+      : formula(formula_of<T>(fn)), params(p), outputs(loop.outputs), operands(loop.operands) {
+    for (int k = 0; k < operands; ++k) {
+      const bool same = dtypes[k] == dtype_of<T>::value;
+      size[k] = static_cast<int64_t>(element_size(dtypes[k]));
+      convert[k] = same ? nullptr
+                        : k < outputs ? convert_rows(dtypes[k], dtype_of<T>::value)
+                                      : convert_rows(dtype_of<T>::value, dtypes[k]);
+    }
+  }
+
+  ConvertRows mover(int k) const {
+    return convert[k] ? convert[k] : convert_rows(dtype_of<T>::value, dtype_of<T>::value);
+  }
+  /// Whether the rows of operand k lie as the formula wants them.
+  bool direct(int k, const RowsAt& at, Rows rows) const {
+    if (convert[k] || at.s0 != static_cast<int64_t>(sizeof(T))) return rows.n0 * rows.n1 == 1 && !convert[k];
+    return rows.n1 == 1 || at.s1 == rows.n0 * at.s0;
+  }
+  /// Up to kBlock elements, unless every operand is direct.
+  void run(const RowsAt* at, Rows rows) {
+    const int64_t n = rows.n0 * rows.n1;
+    T* out[kMax];
+    const T* in[kMax];
+    bool is_direct[kMax];
+    for (int k = 0; k < operands; ++k) {
+      is_direct[k] = direct(k, at[k], rows);
+      T* p = is_direct[k] ? reinterpret_cast<T*>(at[k].data) : buffer[k];
+      if (k < outputs) {
+        out[k] = p;
+        continue;
+      }
+      in[k - outputs] = p;
+      if (is_direct[k]) continue;
+      if (filled[k]) continue;
+      if (at[k].s0 == 0 && (rows.n1 == 1 || at[k].s1 == 0)) {
+        mover(k)(RowsAt{reinterpret_cast<char*>(buffer[k]), sizeof(T), 0}, at[k], Rows{n, 1});
+      } else {
+        const auto row_bytes = static_cast<int64_t>(rows.n0 * sizeof(T));
+        mover(k)(RowsAt{reinterpret_cast<char*>(buffer[k]), sizeof(T), row_bytes}, at[k], rows);
+      }
+    }
+    formula(out, in, n, params);
+    for (int k = 0; k < outputs; ++k) {
+      if (is_direct[k]) continue;
+      const auto row_bytes = static_cast<int64_t>(rows.n0 * sizeof(T));
+      mover(k)(at[k], RowsAt{reinterpret_cast<char*>(buffer[k]), sizeof(T), row_bytes}, rows);
+    }
+  }
+  /// One row of any length.
+  void run_row(RowsAt* at, int64_t n) {
+    bool all_direct = true;
+    for (int k = 0; k < operands; ++k) all_direct &= direct(k, at[k], Rows{n, 1});
+    if (all_direct || n <= kBlock) return run(at, Rows{n, 1});
+    for (int k = outputs; k < operands; ++k) {
+      if (at[k].s0 != 0) continue;
+      mover(k)(RowsAt{reinterpret_cast<char*>(buffer[k]), sizeof(T), 0}, at[k], Rows{kBlock, 1});
+      filled[k] = true;
+    }
+    for (int64_t i = 0; i < n; i += kBlock) {
+      const int64_t m = std::min(kBlock, n - i);
+      run(at, Rows{m, 1});
+      for (int k = 0; k < operands; ++k) at[k].data += m * at[k].s0;
+    }
+    for (int k = outputs; k < operands; ++k) filled[k] = false;
+  }
+};
+
+/// Elements [begin, end) of a loop in its order.
+template <class T>
+void run_range(Runner<T>& runner, const Loop& loop, int64_t begin, int64_t end) {
+  const auto dims = static_cast<int>(loop.sizes.size());
+  const int64_t n0 = loop.sizes[0], n1 = dims > 1 ? loop.sizes[1] : 1;
+  const int64_t rows_at_once = std::max<int64_t>(1, kBlock / n0);
+  while (begin < end) {
+    int64_t rest = begin;
+    RowsAt at[kMax];
+    for (int k = 0; k < loop.operands; ++k) at[k] = {loop.op[k].data, loop.op[k].strides[0], dims > 1 ? loop.op[k].strides[1] : 0};
+    int64_t i0 = 0, i1 = 0;
+    for (int d = 0; d < dims; ++d) {
+      const int64_t i = rest % loop.sizes[d];
+      rest /= loop.sizes[d];
+      if (d == 0) i0 = i;
+      if (d == 1) i1 = i;
+      for (int k = 0; k < loop.operands; ++k) at[k].data += i * loop.op[k].strides[d];
+    }
+    const int64_t whole = std::min(n1 - i1, (end - begin) / n0);
+    if (i0 != 0 || whole == 0) {
+      const int64_t n = std::min(n0 - i0, end - begin);
+      runner.run_row(at, n);
+      begin += n;
+      continue;
+    }
+    begin += whole * n0;
+    for (int64_t j = 0; j < whole; j += rows_at_once) {
+      const int64_t m = std::min(rows_at_once, whole - j);
+      if (rows_at_once > 1) {
+        runner.run(at, Rows{n0, m});
+      } else {
+        RowsAt row[kMax];
+        std::copy(at, at + loop.operands, row);
+        runner.run_row(row, n0);
+      }
+      for (int k = 0; k < loop.operands; ++k) at[k].data += m * at[k].s1;
+    }
+  }
+}
+
+template <class T>
+void run_loop(const Loop& loop, const ElementwiseFn& fn, const double* params) {
+  ScalarType dtypes[kMax];
+  for (int k = 0; k < loop.operands; ++k) dtypes[k] = loop.op[k].dtype;
+  parallel_for(0, loop.numel, std::max<int64_t>(kGrain / fn.cost, 1024), [&](int64_t begin, int64_t end) {
+    Runner<T> runner(loop, fn, params, dtypes);
+    if (loop.sizes.empty()) {
+      RowsAt at[kMax];
+      for (int k = 0; k < loop.operands; ++k) at[k] = {loop.op[k].data, 0, 0};
+      return runner.run(at, Rows{1, 1});
+    }
+    run_range(runner, loop, begin, end);
+  });
+}
+
+void elementwise(const Loop& loop, const ElementwiseFn& fn, ScalarType compute, const double* params) {
+  if (loop.numel == 0) return;
+  if (compute == kFloat) return run_loop<float>(loop, fn, params);
+  if (compute == kDouble) return run_loop<double>(loop, fn, params);
+  run_loop<int64_t>(loop, fn, params);
+}
+
+template <class T>
+void run_flat_range(const FlatLoop& loop, const ElementwiseFn& fn, const double* params, int64_t begin, int64_t end) {
+  Runner<T> runner(loop, fn, params, loop.dtype);
+  RowsAt at[kMax];
+  for (int k = 0; k < loop.operands; ++k) {
+    const int64_t stride = (loop.single >> k) & 1 ? 0 : runner.size[k];
+    at[k] = {loop.data[k] + begin * stride, stride, 0};
+  }
+  runner.run_row(at, end - begin);
+}
+
+template <class T>
+void run_flat(const FlatLoop& loop, const ElementwiseFn& fn, const double* params) {
+  const int64_t grain = std::max<int64_t>(kGrain / fn.cost, 1024);
+  bool plain = loop.single == 0 && loop.numel <= grain;
+  for (int k = 0; k < loop.operands; ++k) plain &= loop.dtype[k] == dtype_of<T>::value;
+  if (plain) {
+    T* out[kMax];
+    const T* in[kMax];
+    for (int k = 0; k < loop.operands; ++k) {
+      if (k < loop.outputs) out[k] = reinterpret_cast<T*>(loop.data[k]);
+      else in[k - loop.outputs] = reinterpret_cast<const T*>(loop.data[k]);
+    }
+    return formula_of<T>(fn)(out, in, loop.numel, params);
+  }
+  parallel_for(0, loop.numel, grain,
+               [&](int64_t begin, int64_t end) { run_flat_range<T>(loop, fn, params, begin, end); });
+}
+
+void flat_elementwise(const FlatLoop& loop, const ElementwiseFn& fn, ScalarType compute, const double* params) {
+  if (loop.numel == 0) return;
+  if (compute == kFloat) return run_flat<float>(loop, fn, params);
+  if (compute == kDouble) return run_flat<double>(loop, fn, params);
+  run_flat<int64_t>(loop, fn, params);
+}
+
+HB_REGISTER_ISA(elementwise_kernel, elementwise);
+HB_REGISTER_ISA(flat_elementwise_kernel, flat_elementwise);
+
+}  // namespace
+}  // namespace hb::cpu::HB_ISA

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "core/loop.h"
+#include "cpu/isa/isa.h"
+#include "kernels/formula.h"
+
+namespace hb::cpu::HB_ISA {
+
+/// The plain loop of a formula. The results may stand where an operand stands.
+template <class F, class T>
+void formula_loop(T* const* out, const T* const* in, int64_t n, const double* params) {
+  T p[F::params + 1];
+  for (int i = 0; i < F::params; ++i) p[i] = static_cast<T>(params[i]);
+  T* y = out[0];
+  const T* a = in[0];
+  if constexpr (F::inputs == 1) {
+    HB_INDEPENDENT
+    for (int64_t i = 0; i < n; ++i) y[i] = F::template apply<T>(p, a[i]);
+  } else if constexpr (F::inputs == 2) {
+    const T* b = in[1];
+    HB_INDEPENDENT
+    for (int64_t i = 0; i < n; ++i) y[i] = F::template apply<T>(p, a[i], b[i]);
+  } else {
+    const T* b = in[1];
+    const T* c = in[2];
+    HB_INDEPENDENT
+    for (int64_t i = 0; i < n; ++i) y[i] = F::template apply<T>(p, a[i], b[i], c[i]);
+  }
+}
+
+template <class F>
+ElementwiseFn make_formula(const char* name) {
+  ElementwiseFn fn;
+  fn.name = name;
+  fn.cost = F::cost;
+  if constexpr (F::kinds != formula::Kinds::ints) fn.f32 = formula_loop<F, float>, fn.f64 = formula_loop<F, double>;
+  if constexpr (F::kinds != formula::Kinds::floats) fn.i64 = formula_loop<F, int64_t>;
+  return fn;
+}
+
+#define HB_REGISTER_FORMULA(name) \
+  HB_REGISTER_ISA(name##_formula, +[]() -> ElementwiseFn { return make_formula<formula::name>(#name); });
+
+}  // namespace hb::cpu::HB_ISA

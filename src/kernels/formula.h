@@ -1,0 +1,17 @@
+#pragma once
+// What an element-wise formula is: a struct with apply(p, operands…), where p are its parameters as T, written once for host
+// and device.
+
+#include "kernels/math.h"
+
+namespace hb::formula {
+
+enum class Kinds { all, floats, ints };
+
+template <int Inputs, int Params = 0, Kinds Kind = Kinds::all, int Cost = 1>
+struct Formula {
+  static constexpr int inputs = Inputs, params = Params, cost = Cost;
+  static constexpr Kinds kinds = Kind;
+};
+
+}  // namespace hb::formula

@@ -1,0 +1,156 @@
+#pragma once
+// The functions of unary.def. `p` is unused: they have no parameters.
+
+#include "kernels/formula.h"
+#include "kernels/special_functions.h"
+
+namespace hb::formula {
+
+#define HB_FLOAT_FORMULA(name, cost, expression)                 \
+  struct name : Formula<1, 0, Kinds::floats, cost> {             \
+    template <class T>                                           \
+    static HB_HD T apply(const T*, T x) { return expression; }   \
+  };
+#define HB_ANY_FORMULA(name, expression)                         \
+  struct name : Formula<1> {                                     \
+    template <class T>                                           \
+    static HB_HD T apply(const T*, T x) { return expression; }   \
+  };
+/// Rounding: integers are what they were.
+#define HB_ROUNDING_FORMULA(name, expression)                    \
+  struct name : Formula<1> {                                     \
+    template <class T>                                           \
+    static HB_HD T apply(const T*, T x) {                        \
+      if constexpr (math::is_float<T>) return expression;        \
+      return x;                                                  \
+    }                                                            \
+  };
+
+HB_ANY_FORMULA(abs, math::abs(x))
+HB_ANY_FORMULA(sign, T((x > T(0)) - (x < T(0))))
+HB_ANY_FORMULA(relu, x < T(0) ? T(0) : x)
+HB_ANY_FORMULA(logical_not, T(x == T(0)))
+HB_ANY_FORMULA(isnan, T(x != x))
+struct neg : Formula<1> {
+  template <class T>
+  static HB_HD T apply(const T*, T x) {
+    if constexpr (math::is_float<T>) return -x;
+    return static_cast<T>(0 - static_cast<uint64_t>(x));
+  }
+};
+struct square : Formula<1> {
+  template <class T>
+  static HB_HD T apply(const T*, T x) {
+    if constexpr (math::is_float<T>) return x * x;
+    return static_cast<T>(static_cast<uint64_t>(x) * static_cast<uint64_t>(x));
+  }
+};
+
+HB_ROUNDING_FORMULA(floor, math::floor(x))
+HB_ROUNDING_FORMULA(ceil, math::ceil(x))
+HB_ROUNDING_FORMULA(round, math::rint(x))
+HB_ROUNDING_FORMULA(trunc, math::trunc(x))
+HB_FLOAT_FORMULA(frac, 1, x - math::trunc(x))
+
+HB_FLOAT_FORMULA(exp, 8, math::exp(x))
+HB_FLOAT_FORMULA(exp2, 8, math::exp2(x))
+HB_FLOAT_FORMULA(expm1, 8, math::expm1(x))
+HB_FLOAT_FORMULA(log, 8, math::log(x))
+HB_FLOAT_FORMULA(log2, 8, math::log2(x))
+HB_FLOAT_FORMULA(log10, 8, math::log10(x))
+HB_FLOAT_FORMULA(log1p, 8, math::log1p(x))
+HB_FLOAT_FORMULA(sqrt, 4, math::sqrt(x))
+HB_FLOAT_FORMULA(rsqrt, 4, T(1) / math::sqrt(x))
+HB_FLOAT_FORMULA(reciprocal, 2, T(1) / x)
+HB_FLOAT_FORMULA(sin, 8, math::sin(x))
+HB_FLOAT_FORMULA(cos, 8, math::cos(x))
+HB_FLOAT_FORMULA(tan, 8, math::tan(x))
+HB_FLOAT_FORMULA(asin, 8, math::asin(x))
+HB_FLOAT_FORMULA(acos, 8, math::acos(x))
+HB_FLOAT_FORMULA(atan, 8, math::atan(x))
+HB_FLOAT_FORMULA(sinh, 8, math::sinh(x))
+HB_FLOAT_FORMULA(cosh, 8, math::cosh(x))
+HB_FLOAT_FORMULA(asinh, 8, math::asinh(x))
+HB_FLOAT_FORMULA(acosh, 8, math::acosh(x))
+HB_FLOAT_FORMULA(atanh, 8, math::atanh(x))
+HB_FLOAT_FORMULA(erf, 8, math::erf(x))
+HB_FLOAT_FORMULA(erfc, 8, math::erfc(x))
+HB_FLOAT_FORMULA(erfinv, 64, T(math::erfinv(x)))
+HB_FLOAT_FORMULA(digamma, 64, T(math::digamma(x)))
+struct lgamma : Formula<1, 0, Kinds::floats, 32> {
+  template <class T>
+  static HB_HD T apply(const T*, T x) {
+    int sign;  // the reentrant form
+    return T(::lgamma_r(static_cast<double>(x), &sign));
+  }
+};
+
+HB_FLOAT_FORMULA(tanh, 8, math::tanh(x))
+HB_FLOAT_FORMULA(sigmoid, 8, T(1) / (T(1) + math::exp(-x)))
+HB_FLOAT_FORMULA(silu, 8, x / (T(1) + math::exp(-x)))
+HB_FLOAT_FORMULA(mish, 16, x* math::tanh(math::log1p(math::exp(x))))
+HB_FLOAT_FORMULA(log_sigmoid, 16, (x < T(0) ? x : x != x ? x : T(0)) - math::log1p(math::exp(-math::abs(x))))
+struct hardsigmoid : Formula<1, 0, Kinds::floats> {
+  template <class T>
+  static HB_HD T apply(const T*, T x) {
+    T y = x + T(3);
+    y = y < T(0) ? T(0) : y;
+    y = y > T(6) ? T(6) : y;
+    return y / T(6);
+  }
+};
+struct hardswish : Formula<1, 0, Kinds::floats> {
+  template <class T>
+  static HB_HD T apply(const T* p, T x) {
+    T y = x + T(3);
+    y = y < T(0) ? T(0) : y;
+    y = y > T(6) ? T(6) : y;
+    return x * y / T(6);
+  }
+};
+
+struct isinf : Formula<1> {
+  template <class T>
+  static HB_HD T apply(const T*, T x) {
+    if constexpr (math::is_float<T>) return T(math::abs(x) == math::infinity<T>);
+    return T(0);
+  }
+};
+struct isfinite : Formula<1> {
+  template <class T>
+  static HB_HD T apply(const T*, T x) {
+    if constexpr (math::is_float<T>) return T(math::abs(x) < math::infinity<T>);
+    return T(1);
+  }
+};
+struct isposinf : Formula<1> {
+  template <class T>
+  static HB_HD T apply(const T*, T x) {
+    if constexpr (math::is_float<T>) return T(x == math::infinity<T>);
+    return T(0);
+  }
+};
+struct isneginf : Formula<1> {
+  template <class T>
+  static HB_HD T apply(const T*, T x) {
+    if constexpr (math::is_float<T>) return T(x == -math::infinity<T>);
+    return T(0);
+  }
+};
+struct signbit : Formula<1> {
+  template <class T>
+  static HB_HD T apply(const T*, T x) {
+    if constexpr (math::is_float<T>) return math::copysign(T(1), x) < T(0) ? T(1) : T(0);
+    return T(x < T(0));
+  }
+};
+struct bitwise_not : Formula<1, 0, Kinds::ints> {
+  template <class T>
+  static HB_HD T apply(const T*, T x) { return ~x; }
+};
+
+#undef HB_FLOAT_FORMULA
+#undef HB_ANY_FORMULA
+#undef HB_ROUNDING_FORMULA
+
+}  // namespace hb::formula
