@@ -1,0 +1,160 @@
+// index, index_put_, and the functions that take index tensors or masks.
+#include "parity/case.h"
+
+using torch::Tensor;
+using torch::indexing::Ellipsis;
+using torch::indexing::None;
+using torch::indexing::Slice;
+
+PARITY_CASE(indexing, basic) {
+  auto x = c.leaf({4, 5, 6});
+  c.gradients("integer", {x}, [&] { return x.index({1}); });
+  c.gradients("negative", {x}, [&] { return x.index({-1, 2}); });
+  c.gradients("slice", {x}, [&] { return x.index({Slice(1, 3), Slice(None, None, 2)}); });
+  c.gradients("ellipsis", {x}, [&] { return x.index({Ellipsis, 0}); });
+  c.gradients("text_ellipsis", {x}, [&] { return x.index({0, "..."}); });
+  c.gradients("new_axis", {x}, [&] { return x.index({None, Slice(), 1, None}); });
+  c.gradients("bracket", {x}, [&] { return x[2][-1]; });
+  c.out("slice_beyond", x.index({Slice(2, 100)}));
+  c.out("slice_negative", x.index({Slice(-3, -1)}));
+  c.out("slice_empty", x.index({Slice(3, 1)}));
+  c.layout("view", x.index({Slice(1, 3), 2, Slice(None, None, 2)}));
+  c.throws("out_of_range", [&] { x.index({4}); });
+  c.throws("too_many", [&] { x.index({0, 0, 0, 0}); });
+  c.throws("zero_step", [&] { x.index({Slice(0, 3, 0)}); });
+  c.throws("bracket_of_0d", [&] { c.randn({})[0]; });
+}
+
+PARITY_CASE(indexing, with_integer_tensors) {
+  auto x = c.leaf({5, 6, 4});
+  auto rows = c.randint(0, 5, {3}), columns = c.randint(0, 6, {3}), grid = c.randint(-5, 5, {2, 3});
+  c.gradients("rows", {x}, [&] { return x.index({rows}); });
+  c.gradients("pairs", {x}, [&] { return x.index({rows, columns}); });
+  c.gradients("grid", {x}, [&] { return x.index({grid}); });
+  c.gradients("middle", {x}, [&] { return x.index({Slice(), columns}); });
+  c.gradients("apart", {x}, [&] { return x.index({rows, Slice(), c.randint(0, 4, {3})}); });
+  c.gradients("broadcast", {x}, [&] { return x.index({rows.unsqueeze(1), columns}); });
+  c.gradients("with_integer", {x}, [&] { return x.index({rows, 2}); });
+  c.gradients("last", {x}, [&] { return x.index({Ellipsis, c.randint(0, 4, {2})}); });
+  c.gradients("repeated", {x}, [&] { return x.index({torch::tensor({1, 1, 1})}); });
+  c.out("int32_index", x.index({rows.to(torch::kInt)}));
+  c.out("empty_index", x.index({c.randint(0, 1, {0})}));
+  c.throws("out_of_range", [&] { x.index({torch::tensor({5})}); });
+  c.throws("float_index", [&] { x.index({c.randn({2})}); });
+  c.throws("shapes", [&] { x.index({c.randint(0, 4, {2}), c.randint(0, 4, {3})}); });
+}
+
+PARITY_CASE(indexing, with_masks) {
+  auto x = c.leaf({4, 5});
+  auto mask = c.bools({4, 5}), rows = torch::tensor({true, false, true, true});
+  c.gradients("full", {x}, [&] { return x.index({mask}); });
+  c.gradients("rows", {x}, [&] { return x.index({rows}); });
+  c.gradients("columns", {x}, [&] { return x.index({Slice(), c.bools({5})}); });
+  c.gradients("comparison", {x}, [&] { return x.index({x > 0}); });
+  c.gradients("masked_select", {x}, [&] { return x.masked_select(mask); });
+  c.out("none_true", x.index({torch::zeros({4, 5}, torch::kBool)}));
+  c.throws("mask_shape", [&] { x.index({c.bools({3})}); });
+}
+
+PARITY_CASE(indexing, put) {
+  const auto base = c.randn({4, 5});
+  auto set = [&](const char* name, std::initializer_list<torch::indexing::TensorIndex> index, const Tensor& value) {
+    auto x = base.clone();
+    x.index_put_(index, value);
+    c.out(name, x);
+  };
+  set("integer", {1}, c.randn({5}));
+  set("broadcast", {Slice(1, 3)}, c.randn({1}));
+  set("column", {Ellipsis, 2}, c.randn({4}));
+  set("rows", {torch::tensor({0, 2})}, c.randn({2, 5}));
+  set("pairs", {torch::tensor({0, 2}), torch::tensor({1, 3})}, c.randn({2}));
+  set("mask", {base > 0}, torch::tensor(9.0f));
+  set("with_step", {Slice(), Slice(None, None, 2)}, c.randn({4, 3}));
+  auto x = base.clone();
+  x.index_put_({base < 0}, 0);
+  c.out("mask_number", x);
+  x.index_put_({0, Slice(0, 2)}, 7.5);
+  c.out("number", x);
+  x.index_put_({torch::tensor({1, 1, 1})}, torch::ones({3, 5}), /*accumulate=*/true);
+  c.out("accumulated", x);
+  auto leaf = c.leaf({3, 4}), value = c.leaf({2, 4});
+  auto y = leaf * 2;
+  y.index_put_({torch::tensor({2, 0})}, value);
+  c.out("graph", y);
+  c.backward("graph", y, {leaf, value});
+  auto z = leaf * 1;
+  z.index_put_({Slice(0, 2)}, value);
+  c.backward("through_view", z * z, {leaf, value});
+  c.throws("shapes", [&] { base.clone().index_put_({torch::tensor({0, 1})}, c.randn({3, 5})); });
+  c.throws("dtypes", [&] { base.clone().index_put_({torch::tensor({0, 1})}, c.randn({2, 5}, torch::kDouble)); });
+}
+
+PARITY_CASE(indexing, select_gather) {
+  for (auto dtype : parity::kAll) {
+    c.out(parity::dtype_name(dtype) + "_index_select", c.any({4, 5}, dtype).index_select(1, c.randint(0, 5, {3})));
+    c.out(parity::dtype_name(dtype) + "_gather", c.any({4, 5}, dtype).gather(1, c.randint(0, 5, {4, 2})));
+  }
+  c.for_layouts({4, 5}, torch::kFloat, [&](Tensor x) {
+    x.requires_grad_();
+    c.gradients("index_select", {x}, [&] { return x.index_select(0, torch::tensor({3, 0, 0})); });
+    auto index = c.randint(0, 4, {2, 5});
+    c.gradients("gather", {x}, [&] { return x.gather(0, index); });
+  });
+  auto x = c.leaf({4, 3}, torch::kDouble);
+  auto index = c.randint(0, 3, {4, 2});
+  c.gradcheck([&] { return x.gather(1, index); }, {x});
+  c.gradgradcheck([&] { return x.gather(1, index).pow(2); }, {x});
+  c.gradcheck([&] { return x.index_select(0, torch::tensor({1, 1, 3})); }, {x});
+  c.gradients("take", {x}, [&] { return x.take(torch::tensor({0, 5, 5})); });
+  c.out("take_along_dim", torch::take_along_dim(x, x.argsort(1, false), 1));
+  c.throws("gather_out_of_range", [&] { x.gather(1, torch::tensor({{3}})); });
+  c.throws("gather_dtype", [&] { x.gather(1, torch::tensor({{1.0f}})); });
+  c.throws("select_out_of_range", [&] { x.index_select(0, torch::tensor({4})); });
+}
+
+PARITY_CASE(indexing, scatter) {
+  auto index = torch::tensor({{0, 1, 2}, {2, 0, 1}});
+  auto x = c.leaf({3, 3}), src = c.leaf({2, 3});
+  c.gradients("tensor", {x, src}, [&] { return x.scatter(0, index, src); });
+  c.gradients("number", {x}, [&] { return x.scatter(1, index.slice(0, 0, 2), 1.5); });
+  auto repeated = torch::tensor({{0, 0, 1}, {0, 2, 1}});
+  c.gradients("add", {x, src}, [&] { return x.scatter_add(0, repeated, src); });
+  c.out("in_place", torch::zeros({2, 5}).scatter_(1, torch::tensor({{1}, {4}}), 1));
+  c.out("one_hot", torch::zeros({4, 6}).scatter_(1, c.randint(0, 6, {4, 1}), 1.0));
+  c.out("reduce_add", torch::ones({3, 3}).scatter_(0, repeated, src.detach(), "add"));
+  c.out("reduce_multiply", torch::ones({3, 3}).scatter_(0, repeated, src.detach(), "multiply"));
+  for (const char* how : {"sum", "prod", "mean", "amax", "amin"}) {
+    c.out(std::string("scatter_reduce_") + how, x.detach().scatter_reduce(0, repeated, src.detach(), how));
+  }
+  c.throws("out_of_range", [&] { torch::zeros({2, 2}).scatter_(0, torch::tensor({{2}}), 1); });
+}
+
+PARITY_CASE(indexing, index_functions) {
+  auto x = c.leaf({4, 3}), source = c.leaf({2, 3});
+  auto index = torch::tensor({3, 1});
+  c.gradients("add", {x, source}, [&] { return x.index_add(0, index, source, 2); });
+  c.gradients("copy", {x, source}, [&] { return x.index_copy(0, index, source); });
+  c.gradients("fill", {x}, [&] { return x.index_fill(1, torch::tensor({0, 2}), -1); });
+  c.out("add_repeated", torch::zeros({3, 2}).index_add_(0, torch::tensor({1, 1}), torch::ones({2, 2})));
+  c.out("put", torch::zeros({2, 3}).put_(torch::tensor({1, 4}), torch::tensor({5.f, 6.f})));
+}
+
+PARITY_CASE(indexing, masked) {
+  auto x = c.leaf({3, 4}), value = c.leaf({});
+  auto mask = c.bools({4});
+  c.gradients("fill", {x}, [&] { return x.masked_fill(mask, -5); });
+  c.gradients("fill_tensor", {x, value}, [&] { return x.masked_fill(mask, value); });
+  c.out("fill_in_place", x.detach().clone().masked_fill_(mask, std::numeric_limits<float>::infinity()));
+  c.out("scatter", x.detach().masked_scatter(c.bools({3, 4}), c.randn({12})));
+  auto a = c.leaf({3, 4}), b = c.leaf({4});
+  c.gradients("where", {a, b}, [&] { return torch::where(a > 0, a, b); });
+  c.out("where_numbers", torch::where(c.bools({5}), 1.5, 0.5));
+  c.out("where_number_and_tensor", torch::where(c.bools({5}), c.randn({5}), 0.0));
+  c.out("nonzero", torch::nonzero(c.randint(0, 2, {3, 4})));
+  c.out("argwhere", torch::argwhere(c.bools({6})));
+  c.out("nonzero_empty", torch::nonzero(torch::zeros({3, 2})));
+  const auto parts = torch::where(c.bools({3, 4}));
+  c.out("where_rows", parts[0]);
+  c.out("where_columns", parts[1]);
+  c.throws("mask_dtype", [&] { x.masked_fill(c.randn({4}), 0); });
+}

@@ -1,0 +1,128 @@
+// Joining, splitting, repeating, turning; copies and conversions.
+#include "parity/case.h"
+
+using torch::Tensor;
+
+PARITY_CASE(rearrange, cat_and_stack) {
+  c.for_dtypes(parity::kAll, [&](torch::Dtype dtype) {
+    c.out("cat0", torch::cat({c.any({2, 3}, dtype), c.any({1, 3}, dtype)}));
+    c.out("cat1", torch::cat({c.any({2, 3}, dtype), c.any({2, 2}, dtype)}, 1));
+    c.out("stack", torch::stack({c.any({2, 3}, dtype), c.any({2, 3}, dtype)}, -1));
+  });
+  auto a = c.leaf({2, 3}), b = c.leaf({2, 2}), e = c.leaf({2, 0});
+  c.gradients("cat", {a, b, e}, [&] { return torch::cat({a, e, b, a}, 1); });
+  c.gradients("stack", {a}, [&] { return torch::stack({a, a * 2}, 1); });
+  c.out("mixed_dtypes", torch::cat({c.randn({2}), c.randint(0, 5, {3})}));
+  c.out("transposed", torch::cat({c.randn({3, 4}).t(), c.randn({4, 2})}, 1));
+  c.out("hstack", torch::hstack({c.randn({2, 2}), c.randn({2, 1})}));
+  c.out("vstack", torch::vstack({c.randn({3}), c.randn({3})}));
+  c.throws("shapes", [&] { torch::cat({c.randn({2, 3}), c.randn({2, 2})}, 0); });
+  c.throws("stack_shapes", [&] { torch::stack({c.randn({2}), c.randn({3})}); });
+  c.throws("empty_list", [&] { torch::cat(std::vector<Tensor>{}); });
+}
+
+PARITY_CASE(rearrange, split_and_chunk) {
+  auto x = c.leaf({7, 4});
+  auto record = [&](const char* name, const std::vector<Tensor>& parts) {
+    c.value(std::string(name) + ".count", static_cast<int64_t>(parts.size()));
+    for (size_t i = 0; i < parts.size(); ++i) c.out(name + std::to_string(i), parts[i]);
+    c.backward(name, parts.back() * 2, {x});
+  };
+  record("split", x.split(3));
+  record("split_sizes", torch::split_with_sizes(x, {1, 4, 2}));
+  record("chunk", x.chunk(3, 0));
+  record("chunk1", x.chunk(2, 1));
+  record("unbind", x.unbind(1));
+  record("tensor_split", torch::tensor_split(x, 3, 0));
+  c.throws("sizes", [&] { torch::split_with_sizes(x, {1, 2}); });
+}
+
+PARITY_CASE(rearrange, repeat) {
+  auto x = c.leaf({2, 3});
+  c.gradients("repeat", {x}, [&] { return x.repeat({2, 1, 2}); });
+  c.gradients("tile", {x}, [&] { return x.tile({2}); });
+  c.gradients("interleave", {x}, [&] { return x.repeat_interleave(2, 1); });
+  c.gradients("interleave_tensor", {x}, [&] { return x.repeat_interleave(torch::tensor({1, 3}), 0); });
+  c.out("interleave_flat", torch::repeat_interleave(x.detach(), 2));
+  c.throws("too_few", [&] { x.repeat({2}); });
+}
+
+PARITY_CASE(rearrange, turn) {
+  auto x = c.leaf({3, 4, 2});
+  c.gradients("flip", {x}, [&] { return x.flip({0, 2}); });
+  c.gradients("roll", {x}, [&] { return x.roll({1, -1}, {0, 1}); });
+  c.gradients("roll_flat", {x}, [&] { return x.roll(5); });
+  c.gradients("rot90", {x}, [&] { return torch::rot90(x, 1, {0, 1}); });
+  auto m = c.leaf({4, 5});
+  c.gradients("tril", {m}, [&] { return m.tril(-1); });
+  c.gradients("triu", {m}, [&] { return m.triu(1); });
+  c.gradients("diag_of_matrix", {m}, [&] { return m.diag(1); });
+  auto v = c.leaf({3});
+  c.gradients("diag_of_vector", {v}, [&] { return torch::diag(v, -1); });
+  c.gradients("diag_embed", {v}, [&] { return torch::diag_embed(v); });
+  c.gradients("diagonal", {x}, [&] { return x.diagonal(0, 0, 1); });
+  c.out("batched_tril", torch::tril(c.randn({2, 3, 3})));
+  c.out("bool_triu", torch::triu(torch::ones({3, 3}, torch::kBool), 1));
+}
+
+PARITY_CASE(rearrange, meshgrid) {
+  auto grids = torch::meshgrid({c.randn({3}), c.randn({2})}, "ij");
+  c.out("ij0", grids[0]);
+  c.out("ij1", grids[1]);
+  auto xy = torch::meshgrid({c.randn({3}), c.randn({2})}, "xy");
+  c.out("xy0", xy[0]);
+}
+
+PARITY_CASE(rearrange, conversions) {
+  for (auto from : parity::kAll) {
+    for (auto to : parity::kAll) {
+      auto x = c.any({6}, from);
+      c.out(parity::dtype_name(from) + "_to_" + parity::dtype_name(to), x.to(to));
+    }
+  }
+  c.out("f32_to_bf16", c.randn({500}).to(torch::kBFloat16));
+  c.out("f32_to_f16", c.randn({500}).to(torch::kHalf));
+  c.out("special_to_bf16", c.special().to(torch::kBFloat16));
+  c.out("special_to_f16", c.special().to(torch::kHalf));
+  c.out("f64_to_f16", c.randn({100}, torch::kDouble).to(torch::kHalf));
+  c.out("ties", c.values({1 + 0x1p-8, 1 + 0x1.8p-7, 1 + 0x1p-11}).to(torch::kBFloat16));
+  auto x = c.leaf({3});
+  c.gradients("through_half", {x}, [&] { return x.to(torch::kHalf) * 2; });
+  c.gradients("through_double", {x}, [&] { return x.to(torch::kDouble).exp(); });
+  c.check(x.to(torch::kFloat).is_same(x), "to() of the same dtype is the same tensor");
+  c.out("type_as", x.detach().type_as(c.randn({1}, torch::kDouble)));
+  c.out("item", torch::tensor(x.detach()[0].item<float>()));
+  c.throws("item_of_many", [&] { x.item(); });
+}
+
+PARITY_CASE(rearrange, copies) {
+  c.for_layouts({4, 5}, torch::kFloat, [&](Tensor x) {
+    c.out("clone", x.clone());
+    c.layout("clone_layout", x.clone());
+    c.layout("contiguous_layout", x.contiguous());
+    c.layout("empty_like_layout", torch::empty_like(x));
+    c.out("copy_", torch::zeros({4, 5}, torch::kDouble).copy_(x));
+  });
+  auto x = torch::zeros({3, 4});
+  x.t().copy_(c.randn({4, 3}));
+  c.out("into_view", x);
+  x.copy_(c.randn({4}));
+  c.out("broadcast", x);
+  c.out("bf16_from_f32", torch::zeros({3}, torch::kBFloat16).copy_(c.randn({3})));
+  c.throws("shapes", [&] { torch::zeros({3}).copy_(c.randn({4})); });
+}
+
+PARITY_CASE(rearrange, clamp) {
+  c.for_dtypes(parity::kFloats, [&](torch::Dtype dtype) {
+    auto x = c.leaf({4, 5}, dtype);
+    c.gradients("both", {x}, [&] { return x.clamp(-0.5, 0.5); });
+    c.gradients("min", {x}, [&] { return x.clamp_min(0); });
+    c.gradients("max", {x}, [&] { return torch::clamp(x, {}, 0.25); });
+    c.out("special", c.special(dtype).clamp(-1, 1));
+  });
+  c.out("integers", c.randint(-9, 10, {8}).clamp(-2, 3));
+  c.out("in_place", c.randn({6}).clamp_(-0.1, 0.1));
+  c.out("tensors", torch::clamp(c.randn({3, 4}), c.values({-1, -0.5, 0, 0}), c.values({0, 0.5, 1, 0})));
+  c.out("nan_to_num", torch::nan_to_num(c.special(), 0.5, 10, -10));
+  c.out("nan_to_num_default", torch::nan_to_num(c.special()));
+}
