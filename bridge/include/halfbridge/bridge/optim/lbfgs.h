@@ -1,0 +1,76 @@
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+
+#include <halfbridge/bridge/optim/optimizer.h>
+
+namespace hb::bridge::optim {
+
+struct HB_API LBFGSOptions : public OptimizerCloneableOptions<LBFGSOptions> {
+  LBFGSOptions(double lr = 1);  // NOLINT: implicit as in LibTorch
+  HB_ARG(double, lr) = 1;
+  HB_ARG(int64_t, max_iter) = 20;
+  HB_ARG(std::optional<int64_t>, max_eval) = std::nullopt;
+  HB_ARG(double, tolerance_grad) = 1e-7;
+  HB_ARG(double, tolerance_change) = 1e-9;
+  HB_ARG(int64_t, history_size) = 100;
+  HB_ARG(std::optional<std::string>, line_search_fn) = std::nullopt;
+
+ public:
+  void serialize(serialize::InputArchive& archive) override;
+  void serialize(serialize::OutputArchive& archive) const override;
+  HB_API friend bool operator==(const LBFGSOptions& a, const LBFGSOptions& b);
+  double get_lr() const override;
+  void set_lr(const double lr) override;
+};
+
+struct HB_API LBFGSParamState : public OptimizerCloneableParamState<LBFGSParamState> {
+  HB_ARG(int64_t, func_evals) = 0;
+  HB_ARG(int64_t, n_iter) = 0;
+  HB_ARG(double, t) = 0;
+  HB_ARG(double, prev_loss) = 0;
+  HB_ARG(Tensor, d);
+  HB_ARG(Tensor, H_diag);
+  HB_ARG(Tensor, prev_flat_grad);
+  HB_ARG(std::deque<Tensor>, old_dirs);
+  HB_ARG(std::deque<Tensor>, old_stps);
+  HB_ARG(std::deque<Tensor>, ro);
+  HB_ARG(std::optional<std::vector<Tensor>>, al) = std::nullopt;
+
+ public:
+  void serialize(serialize::InputArchive& archive) override;
+  void serialize(serialize::OutputArchive& archive) const override;
+  HB_API friend bool operator==(const LBFGSParamState& a, const LBFGSParamState& b);
+};
+
+/// Limited-memory BFGS, with a strong-Wolfe line search if line_search_fn is "strong_wolfe". Takes one parameter group; its
+/// state is that of the first parameter.
+class HB_API LBFGS : public Optimizer {
+ public:
+  explicit LBFGS(const std::vector<OptimizerParamGroup>& param_groups, LBFGSOptions defaults = {});
+  explicit LBFGS(std::vector<Tensor> params, LBFGSOptions defaults = {})
+      : LBFGS(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
+
+  Tensor step(LossClosure closure) override;
+  void save(serialize::OutputArchive& archive) const override;
+  void load(serialize::InputArchive& archive) override;
+
+ private:
+  struct Evaluation {
+    double loss;
+    Tensor flat_grad;
+  };
+  int64_t numel() const;
+  Tensor gather_flat_grad() const;
+  /// p += step_size * (its part of update)
+  void add_update(double step_size, const Tensor& update);
+  std::vector<Tensor> clone_params() const;
+  void set_params(const std::vector<Tensor>& values);
+  Evaluation evaluate(const LossClosure& closure);
+  Evaluation evaluate_at(const LossClosure& closure, const std::vector<Tensor>& x, double t, const Tensor& d);
+  void update_direction(LBFGSParamState& state, const LBFGSOptions& options, const Tensor& flat_grad);
+};
+
+}  // namespace hb::bridge::optim

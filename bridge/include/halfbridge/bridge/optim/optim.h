@@ -1,0 +1,11 @@
+#pragma once
+// Every optimizer and scheduler.
+
+#include <halfbridge/bridge/optim/adagrad.h>
+#include <halfbridge/bridge/optim/adam.h>
+#include <halfbridge/bridge/optim/adamw.h>
+#include <halfbridge/bridge/optim/lbfgs.h>
+#include <halfbridge/bridge/optim/optimizer.h>
+#include <halfbridge/bridge/optim/rmsprop.h>
+#include <halfbridge/bridge/optim/schedulers.h>
+#include <halfbridge/bridge/optim/sgd.h>
