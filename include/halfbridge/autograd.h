@@ -27,6 +27,8 @@ struct InputMetadata {
   Device device = kCPU;
 };
 
+class Engine;
+
 /// One operation of the recorded graph: turns the gradients of its forward results into those of its forward inputs.
 class HB_API Node : public std::enable_shared_from_this<Node> {
  public:
@@ -69,7 +71,6 @@ class HB_API Node : public std::enable_shared_from_this<Node> {
 
  protected:
   friend class Engine;
-  friend struct GraphTask;
   struct Hooks {
     std::vector<std::pair<uint32_t, TensorHook>> tensor_hooks;
     std::vector<std::pair<uint32_t, std::function<void(const Tensor&)>>> retain_hooks;
@@ -80,18 +81,23 @@ class HB_API Node : public std::enable_shared_from_this<Node> {
   std::vector<InputMetadata> inputs_;
   std::unique_ptr<Hooks> hooks_;
   uint64_t sequence_nr_;
-  // Scratch of the one backward pass that owns the node at the moment.
-  std::atomic<void*> task_{nullptr};
-  int32_t dependencies_ = 0;
-  bool queued_ = false;
-  variable_list buffer_;
+  // Where a backward pass is with this node; belongs to the pass that `pass_` names.
+  struct Progress {
+    int32_t dependencies = 0;
+    bool queued = false, wanted = false, runs = true;
+    variable_list buffer;
+  };
+  std::atomic<const Engine*> pass_{nullptr};
+  Progress progress_;
 
  public:
   Hooks& hooks();
 };
 
 /// What a tensor that takes part in a graph carries.
-struct AutogradMeta {
+struct HB_API AutogradMeta {
+  AutogradMeta() = default;
+  ~AutogradMeta();
   Tensor grad;
   std::shared_ptr<Node> grad_fn;
   std::weak_ptr<Node> grad_accumulator;
@@ -99,11 +105,11 @@ struct AutogradMeta {
   bool requires_grad = false;
   bool retains_grad = false;
   std::vector<Node::TensorHook> leaf_hooks;
+  std::shared_ptr<TensorImpl*> retain_slot;  // how retain_grad's hook finds this tensor while it lives
   std::string name;
   // A view that shares memory with `base`; grad_fn is rebuilt when the base was changed in place since.
   Tensor base;
   uint32_t attr_version = 0;
-  bool multi_output_view = false;
   bool created_in_no_grad = false;
 };
 

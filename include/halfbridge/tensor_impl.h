@@ -50,10 +50,7 @@ class HB_API TensorImpl final : public intrusive_ptr_target {
     settle();
     return raw_data();
   }
-  bool is_contiguous() {
-    settle();
-    return contiguous_;
-  }
+  bool is_contiguous() const { return contiguous_ || deferred_; }
 
   // Physical layout, for the engine alone.
   const DimVector& physical_strides() const { return strides_; }

@@ -106,9 +106,17 @@ using BackwardFn = std::function<variable_list(Backward&, const variable_list& s
 void record_many(const char* name, ArrayRef<Tensor*> results, ArrayRef<const Tensor*> inputs,
                  std::vector<SavedTensor> saved, BackwardFn f);
 
+namespace detail {
+Tensor make_view_tensor(const char* name, const Tensor& base, DimVector sizes, DimVector strides, int64_t offset);
+}
 /// For views: shares memory with `base`'s storage, joins its version counter and remembers the base. `f` maps the
 /// gradient of the view to that of `base`.
-Tensor make_view(const char* name, const Tensor& base, DimVector sizes, DimVector strides, int64_t offset,
-                 std::function<Tensor(const Tensor& grad)> f);
+template <class F>
+Tensor make_view(const char* name, const Tensor& base, DimVector sizes, DimVector strides, int64_t offset, F f) {
+  Tensor view = detail::make_view_tensor(name, base, std::move(sizes), std::move(strides), offset);
+  if (needs_grad(base))
+    record(name, view, {&base}, [f = std::move(f)](Backward& b) -> variable_list { return {f(b.grad())}; });
+  return view;
+}
 
 }  // namespace hb

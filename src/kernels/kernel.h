@@ -51,7 +51,7 @@ class Kernel {
 #define HB_CONCAT(a, b) HB_CONCAT_(a, b)
 /// Gives a kernel its CPU implementation when the library loads.
 #define HB_REGISTER_CPU(kernel, fn) \
-  [[maybe_unused]] static const bool HB_CONCAT(registered_, __COUNTER__) = (kernel.set(kCPU, fn), true)
+  [[maybe_unused]] static const bool HB_CONCAT(registered_, __LINE__) = (kernel.set(kCPU, fn), true)
 
 /// In a file of src/cpu/isa: gives a kernel the variant of this instruction set, where the CPU has it.
 #define HB_REGISTER_ISA(kernel, fn)                                           \

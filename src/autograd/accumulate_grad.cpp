@@ -1,0 +1,66 @@
+#include "autograd/accumulate_grad.h"
+
+#include <halfbridge/ops.h>
+
+namespace hb {
+
+namespace {
+bool unshared(const Tensor& t, int64_t handles) {
+  return t.use_count() <= handles && t.impl().physical_storage().use_count() == 1 && !t.impl().physical_storage()->is_borrowed();
+}
+}  // namespace
+
+AccumulateGrad::AccumulateGrad(Tensor variable) : variable_(std::move(variable)) {
+  add_input_metadata(variable_);
+  sequence_nr_ = UINT64_MAX;  // leaves come first: their gradients are freed early
+}
+
+variable_list AccumulateGrad::apply(variable_list&& grads) {
+  if (!grads[0].defined()) return {};
+  Tensor g = std::move(grads[0]);
+  for (auto& hook : variable_.impl().materialize_autograd_meta().leaf_hooks) {
+    if (!hook) continue;
+    Tensor replaced = hook(g);
+    if (replaced.defined()) g = std::move(replaced);
+  }
+  Tensor& sum = variable_.mutable_grad();
+  if (!sum.defined()) {
+    const bool same_layout = g.impl().physical_strides() == variable_.impl().physical_strides() ||
+                             (g.impl().physically_contiguous() && variable_.impl().physically_contiguous());
+    if (!GradMode::is_enabled()) {
+      if (same_layout && unshared(g, 1)) {
+        sum = g.requires_grad() ? g.detach() : std::move(g);
+      } else {
+        sum = empty_like(variable_, TensorOptions().dtype(g.scalar_type())).copy_(g);
+      }
+    } else {
+      sum = same_layout ? g.clone() : g.clone(MemoryFormat::Contiguous);
+    }
+  } else if (!GradMode::is_enabled()) {
+    sum.add_(g);
+  } else {
+    sum = sum + g;
+  }
+  return {};
+}
+
+void accumulate(Tensor& sum, Tensor update) {
+  if (!update.defined()) return;
+  if (!sum.defined()) {
+    sum = std::move(update);
+    return;
+  }
+  if (GradMode::is_enabled()) {
+    sum = sum + update;
+  } else if (unshared(sum, 1)) {
+    sum.add_(update);
+  } else if (unshared(update, 1)) {
+    // The sum commutes bit for bit.
+    update.add_(sum);
+    sum = std::move(update);
+  } else {
+    sum = sum + update;
+  }
+}
+
+}  // namespace hb

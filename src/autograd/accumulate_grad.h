@@ -1,0 +1,22 @@
+#pragma once
+
+#include <halfbridge/autograd.h>
+
+namespace hb {
+
+/// The end of a graph: adds what arrives to the `.grad()` of a leaf.
+class AccumulateGrad final : public Node {
+ public:
+  explicit AccumulateGrad(Tensor variable);
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "AccumulateGrad"; }
+  const Tensor& variable() const { return variable_; }
+
+ private:
+  Tensor variable_;
+};
+
+/// Adds `update` to `sum` (which may be undefined); takes over or changes memory that nobody else holds.
+void accumulate(Tensor& sum, Tensor update);
+
+}  // namespace hb

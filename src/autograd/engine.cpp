@@ -1,0 +1,263 @@
+#include "autograd/engine.h"
+
+#include <algorithm>
+
+#include <halfbridge/ops.h>
+
+#include "autograd/accumulate_grad.h"
+
+namespace hb {
+
+namespace {
+bool earlier(const Node* a, const Node* b) { return a->sequence_nr() < b->sequence_nr(); }
+
+void apply_tensor_hook(const Node::TensorHook& hook, Tensor& grad) {
+  if (!hook || !grad.defined()) return;
+  Tensor replaced = hook(grad);
+  if (replaced.defined()) grad = std::move(replaced);
+}
+
+bool expands_to(const DimVector& from, const DimVector& to) {
+  if (from.size() > to.size()) return false;
+  for (size_t d = 0; d < from.size(); ++d) {
+    const int64_t f = from[from.size() - 1 - d], t = to[to.size() - 1 - d];
+    if (f != t && f != 1) return false;
+  }
+  return true;
+}
+
+// A gradient has the shape, dtype and device of the value that it belongs to.
+void conform(const Node& producer, size_t i, const InputMetadata& wanted, Tensor& grad) {
+  if (grad.impl().sizes() != wanted.sizes) {
+    HB_CHECK(expands_to(wanted.sizes, grad.impl().sizes()), "Function ", producer.name(),
+             " returned an invalid gradient at index ", i, " - got ", grad.sizes(), " but expected shape compatible with ",
+             IntArrayRef(wanted.sizes));
+    grad = sum_to(grad, wanted.sizes);
+  }
+  if (grad.scalar_type() != wanted.dtype) grad = grad.to(wanted.dtype);
+  HB_CHECK(grad.device() == wanted.device, "Function ", producer.name(), " returned an invalid gradient at index ", i,
+           " - expected device ", wanted.device, " but got ", grad.device());
+}
+}  // namespace
+
+Engine::~Engine() {
+  for (Node* n : order_) {
+    if (n->pass_ != this) continue;
+    n->progress_ = Progress();
+    n->pass_ = nullptr;
+  }
+}
+
+void Engine::want(edge_list inputs) {
+  restricted_ = true;
+  wanted_ = std::move(inputs);
+  captured_.resize(wanted_.size());
+}
+
+bool Engine::visit(Node* node) {
+  if (node->pass_.load(std::memory_order_relaxed) == this) return false;
+  const Engine* nobody = nullptr;
+  if (node->pass_.compare_exchange_strong(nobody, this)) {
+    node->progress_ = Progress();
+    return true;
+  }
+  return elsewhere_.try_emplace(node).second;
+}
+
+void Engine::discover(const edge_list& roots) {
+  std::vector<std::pair<Node*, size_t>> stack;
+  for (const Edge& root : roots) {
+    if (!visit(root.function.get())) continue;
+    stack.emplace_back(root.function.get(), 0);
+    while (!stack.empty()) {
+      auto& [node, next] = stack.back();
+      const edge_list& edges = node->next_edges();
+      while (next < edges.size() && !(edges[next].is_valid() && visit(edges[next].function.get()))) ++next;
+      if (next < edges.size()) {
+        stack.emplace_back(edges[next++].function.get(), 0);
+      } else {
+        order_.push_back(node);
+        stack.pop_back();
+      }
+    }
+  }
+  for (const Edge& w : wanted_)
+    if (w.function->pass_ == this || elsewhere_.count(w.function.get())) progress(w.function.get()).wanted = true;
+  for (Node* node : order_) {
+    Progress& p = progress(node);
+    if (restricted_) {
+      p.runs = false;
+      for (const Edge& e : node->next_edges()) {
+        if (!e.is_valid()) continue;
+        const Progress& child = progress(e.function.get());
+        p.runs = p.runs || child.runs || child.wanted;
+      }
+    }
+    if (!p.runs) continue;
+    for (const Edge& e : node->next_edges())
+      if (e.is_valid()) ++progress(e.function.get()).dependencies;
+  }
+}
+
+void Engine::deliver(const Edge& edge, Tensor grad) {
+  Progress& p = progress(edge.function.get());
+  if (!grad.defined()) return;
+  if (p.buffer.empty()) p.buffer.resize(std::max<size_t>(edge.function->num_inputs(), edge.input_nr + 1));
+  accumulate(p.buffer[edge.input_nr], std::move(grad));
+}
+
+void Engine::capture(Node* node, const variable_list& grads) {
+  for (size_t i = 0; i < wanted_.size(); ++i)
+    if (wanted_[i].function.get() == node && wanted_[i].input_nr < grads.size()) captured_[i] = grads[wanted_[i].input_nr];
+}
+
+variable_list Engine::call(Node* node, variable_list&& grads) {
+  bool any = node->accepts_undefined();
+  for (const Tensor& g : grads) any = any || g.defined();
+  const auto* hooks = node->hooks_.get();
+  if (!any) return variable_list(node->num_outputs());
+  if (hooks) {
+    for (const auto& h : hooks->pre_hooks) grads = h(grads);
+  }
+  variable_list seen;
+  if (hooks && !hooks->post_hooks.empty()) seen = grads;
+  variable_list out = node->apply(std::move(grads));
+  if (!keep_graph_) node->release_variables();
+  if (hooks)
+    for (const auto& h : hooks->post_hooks) out = h(out, seen);
+  return out;
+}
+
+void Engine::evaluate(Node* node) {
+  Progress& p = progress(node);
+  variable_list grads = std::move(p.buffer);
+  p.buffer.clear();
+  if (grads.empty()) grads.resize(node->num_inputs());
+  if (const auto* hooks = node->hooks_.get()) {
+    for (const auto& [nr, hook] : hooks->tensor_hooks) apply_tensor_hook(hook, grads[nr]);
+    for (const auto& [nr, hook] : hooks->retain_hooks)
+      if (grads[nr].defined() && !restricted_) hook(grads[nr]);
+  }
+  if (p.wanted) {
+    if (auto* leaf = dynamic_cast<AccumulateGrad*>(node))
+      if (const AutogradMeta* meta = leaf->variable().impl().autograd_meta())
+        for (const auto& hook : meta->leaf_hooks) apply_tensor_hook(hook, grads[0]);
+    capture(node, grads);
+  }
+  if (!p.runs) return;
+  variable_list out = call(node, std::move(grads));
+  const edge_list& edges = node->next_edges();
+  HB_CHECK(out.size() >= edges.size(), "Function ", node->name(), " returned an incorrect number of gradients (expected ",
+           edges.size(), ", got ", out.size(), ")");
+  for (size_t i = 0; i < edges.size(); ++i) {
+    if (!edges[i].is_valid()) continue;
+    Node* next = edges[i].function.get();
+    if (out[i].defined()) {
+      if (edges[i].input_nr < next->num_inputs()) conform(*node, i, next->input_metadata(edges[i].input_nr), out[i]);
+      deliver(edges[i], std::move(out[i]));
+    }
+    Progress& q = progress(next);
+    if (--q.dependencies == 0 && !q.queued && (q.runs || q.wanted)) {
+      q.queued = true;
+      ready_.push_back(next);
+      std::push_heap(ready_.begin(), ready_.end(), earlier);
+    }
+  }
+}
+
+void Engine::run(const edge_list& roots, variable_list&& grads) {
+  discover(roots);
+  AutoGradMode mode(create_graph_);
+  for (size_t i = 0; i < roots.size(); ++i) deliver(roots[i], std::move(grads[i]));
+  grads.clear();
+  for (const Edge& root : roots) {
+    Progress& p = progress(root.function.get());
+    if (p.dependencies != 0 || p.queued || !(p.runs || p.wanted)) continue;
+    p.queued = true;
+    ready_.push_back(root.function.get());
+    std::push_heap(ready_.begin(), ready_.end(), earlier);
+  }
+  while (!ready_.empty()) {
+    std::pop_heap(ready_.begin(), ready_.end(), earlier);
+    Node* node = ready_.back();
+    ready_.pop_back();
+    evaluate(node);
+  }
+}
+
+namespace {
+
+struct Roots {
+  edge_list edges;
+  variable_list grads;
+};
+
+Roots make_roots(const variable_list& tensors, const variable_list& grad_tensors) {
+  HB_CHECK(grad_tensors.empty() || grad_tensors.size() == tensors.size(), "got ", tensors.size(), " tensors and ",
+           grad_tensors.size(), " gradients");
+  Roots roots;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const Tensor& t = tensors[i];
+    HB_CHECK(t.defined() && t.requires_grad(), "element ", i,
+             " of tensors does not require grad and does not have a grad_fn");
+    Tensor g = grad_tensors.empty() ? Tensor() : grad_tensors[i];
+    if (g.defined()) {
+      HB_CHECK(g.impl().sizes() == t.impl().sizes(), "Mismatch in shape: grad_output[", i, "] has a shape of ", g.sizes(),
+               " and output[", i, "] has a shape of ", t.sizes(), ".");
+    } else {
+      HB_CHECK(t.numel() == 1, "grad can be implicitly created only for scalar outputs, got shape ", t.sizes());
+      g = ones_like(t, {}, MemoryFormat::Contiguous);
+    }
+    roots.edges.push_back(gradient_edge(t));
+    roots.grads.push_back(g.scalar_type() == t.scalar_type() ? g : g.to(t.scalar_type()));
+  }
+  return roots;
+}
+
+edge_list edges_of(const variable_list& inputs) {
+  edge_list edges;
+  for (const Tensor& t : inputs) {
+    HB_CHECK(t.defined() && t.requires_grad(), "One of the differentiated Tensors does not require grad");
+    edges.push_back(gradient_edge(t));
+  }
+  return edges;
+}
+
+}  // namespace
+
+namespace autograd {
+
+void backward(const variable_list& tensors, const variable_list& grad_tensors, std::optional<bool> retain_graph,
+              bool create_graph, const variable_list& inputs) {
+  Roots roots = make_roots(tensors, grad_tensors);
+  Engine engine(retain_graph.value_or(create_graph), create_graph);
+  const edge_list wanted = edges_of(inputs);
+  if (!inputs.empty()) engine.want(wanted);
+  engine.run(roots.edges, std::move(roots.grads));
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor& g = engine.captured(i);
+    if (!g.defined()) continue;
+    AutoGradMode mode(create_graph);
+    Tensor& sum = inputs[i].mutable_grad();
+    sum = sum.defined() ? sum + g : create_graph ? g.clone() : g.detach().clone();
+  }
+}
+
+variable_list grad(const variable_list& outputs, const variable_list& inputs, const variable_list& grad_outputs,
+                   std::optional<bool> retain_graph, bool create_graph, bool allow_unused) {
+  Roots roots = make_roots(outputs, grad_outputs);
+  Engine engine(retain_graph.value_or(create_graph), create_graph);
+  engine.want(edges_of(inputs));
+  engine.run(roots.edges, std::move(roots.grads));
+  variable_list out;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    out.push_back(engine.captured(i));
+    HB_CHECK(allow_unused || out.back().defined(),
+             "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this "
+             "is the desired behavior.");
+  }
+  return out;
+}
+
+}  // namespace autograd
+}  // namespace hb

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <unordered_map>
+
+#include <halfbridge/autograd.h>
+
+namespace hb {
+
+/// One backward pass over the graph that is reachable from the roots, on the calling thread. Later operations run first,
+/// leaves before everything.
+class Engine {
+ public:
+  Engine(bool keep_graph, bool create_graph) : keep_graph_(keep_graph), create_graph_(create_graph) {}
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  /// Computes only what these gradients need and keeps them, instead of adding to leaves.
+  void want(edge_list inputs);
+  void run(const edge_list& roots, variable_list&& grads);
+  const Tensor& captured(size_t i) const { return captured_[i]; }
+
+ private:
+  using Progress = Node::Progress;
+
+  Progress& progress(Node* node) { return node->pass_ == this ? node->progress_ : elsewhere_.at(node); }
+  bool visit(Node* node);
+  void discover(const edge_list& roots);
+  void deliver(const Edge& edge, Tensor grad);
+  void evaluate(Node* node);
+  void capture(Node* node, const variable_list& grads);
+  variable_list call(Node* node, variable_list&& grads);
+
+  const bool keep_graph_, create_graph_;
+  bool restricted_ = false;
+  edge_list wanted_;
+  variable_list captured_;
+  std::vector<Node*> order_;  // all nodes of the pass, each after the nodes that it leads to
+  std::unordered_map<Node*, Progress> elsewhere_;  // nodes that another pass works on at the same time
+  std::vector<Node*> ready_;  // heap
+};
+
+}  // namespace hb

@@ -1,0 +1,93 @@
+#include "autograd/history.h"
+
+#include <halfbridge/autograd.h>
+#include <halfbridge/ops.h>
+
+#include "autograd/record.h"
+#include "core/geometry.h"
+#include "kernels/elementwise.h"
+
+namespace hb::history {
+
+namespace {
+
+struct Geometry {
+  DimVector sizes, strides;
+  int64_t offset;
+};
+Geometry geometry_of(const Tensor& t) { return {t.impl().sizes(), t.impl().strides(), t.impl().offset()}; }
+
+// The gradient of `base` laid out in memory as `base` is, so that a view's geometry addresses it too.
+Tensor laid_out_like(const Tensor& grad, const Geometry& base) {
+  Tensor t = empty_strided(base.sizes, base.strides, grad.options());
+  t.copy_(grad);
+  return t;
+}
+
+Tensor window(const Tensor& grad, const Geometry& base, const Geometry& view) {
+  return grad.as_strided(view.sizes, view.strides, view.offset - base.offset + grad.storage_offset());
+}
+
+}  // namespace
+
+Tensor earlier_self(const Tensor& self) {
+  Tensor old(self.impl().alias(true));
+  if (!self.requires_grad()) return old;
+  const Edge edge = gradient_edge(self);
+  AutogradMeta& meta = old.impl().materialize_autograd_meta();
+  meta.grad_fn = edge.function;
+  meta.output_nr = edge.input_nr;
+  return old;
+}
+
+void rebase(const Tensor& self, const Tensor& result) {
+  const Edge edge = gradient_edge(result);
+  AutogradMeta& meta = self.impl().materialize_autograd_meta();
+  if (!meta.base.defined()) {
+    const bool retains = meta.retains_grad;
+    meta.grad_fn = edge.function, meta.output_nr = edge.input_nr;
+    meta.requires_grad = false;
+    if (retains) {
+      meta.retains_grad = false;
+      self.retain_grad();
+    }
+    return;
+  }
+  // base' = base with the window of this view replaced by `result`.
+  Tensor base = meta.base;
+  Tensor old = earlier_self(base), next = base;
+  AutogradMeta& base_meta = base.impl().materialize_autograd_meta();
+  const Geometry g = geometry_of(base), v = geometry_of(self);
+  Tensor marker(base.impl().alias(false));
+  record_many("CopySlices", {&marker}, {&old, &result}, {}, [g, v](Backward& b, const variable_list&) -> variable_list {
+    Tensor whole = laid_out_like(b.grad(), g);
+    Tensor part;
+    if (b.needs(1)) part = window(whole, g, v).clone();
+    if (!b.needs(0)) return {Tensor(), part};
+    window(whole, g, v).zero_();
+    return {whole, part};
+  });
+  base_meta.grad_fn = marker.impl().autograd_meta()->grad_fn;
+  base_meta.output_nr = marker.impl().autograd_meta()->output_nr;
+  meta.attr_version = self.impl().version() - 1;
+  refresh_view(self);
+}
+
+void refresh_view(const Tensor& view) {
+  AutogradMeta& meta = *view.impl().autograd_meta();
+  meta.attr_version = view.impl().version();
+  const Tensor& base = meta.base;
+  if (!base.requires_grad()) return;
+  AutoGradMode on(true);
+  const Geometry g = geometry_of(base), v = geometry_of(view);
+  Tensor marker(view.impl().alias(false));
+  record("AsStridedBackward0", marker, {&base}, [g, v](Backward& b) -> variable_list {
+    Tensor whole = empty_strided(g.sizes, g.strides, b.grad().options()).zero_();
+    window(whole, g, v).copy_(b.grad());
+    return {whole};
+  });
+  meta.grad_fn = marker.impl().autograd_meta()->grad_fn;
+  meta.output_nr = marker.impl().autograd_meta()->output_nr;
+}
+
+}  // namespace hb::history

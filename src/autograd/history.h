@@ -1,0 +1,14 @@
+#pragma once
+
+#include <halfbridge/tensor.h>
+
+namespace hb::history {
+
+/// A second record of self's memory that holds its history: what `self` was before an in-place operation.
+Tensor earlier_self(const Tensor& self);
+/// Gives `self` (and the base that it is a view of) the history of `result`, whose values it has taken.
+void rebase(const Tensor& self, const Tensor& result);
+/// The grad_fn of a view whose base was changed in place since it was made.
+void refresh_view(const Tensor& view);
+
+}  // namespace hb::history

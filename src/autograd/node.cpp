@@ -1,0 +1,63 @@
+#include <halfbridge/autograd.h>
+
+namespace hb {
+
+namespace {
+thread_local uint64_t next_sequence = 0;
+}
+
+Node::Node() : sequence_nr_(next_sequence++) {}
+
+// A long chain of nodes would be freed by recursion: unlink it iteratively instead.
+Node::~Node() {
+  thread_local std::vector<std::shared_ptr<Node>>* pending = nullptr;
+  if (pending) {
+    for (Edge& e : next_edges_)
+      if (e.function) pending->push_back(std::move(e.function));
+    return;
+  }
+  bool worth = false;
+  for (const Edge& e : next_edges_) worth = worth || (e.function && e.function.use_count() == 1);
+  if (!worth) return;
+  std::vector<std::shared_ptr<Node>> stack;
+  pending = &stack;
+  for (Edge& e : next_edges_)
+    if (e.function) stack.push_back(std::move(e.function));
+  while (!stack.empty()) {
+    std::shared_ptr<Node> last = std::move(stack.back());
+    stack.pop_back();
+    last.reset();
+  }
+  pending = nullptr;
+}
+
+void Node::set_next_edges(edge_list edges) { next_edges_ = std::move(edges); }
+void Node::add_next_edge(Edge edge) { next_edges_.push_back(std::move(edge)); }
+
+uint32_t Node::add_input_metadata(const Tensor& t) {
+  inputs_.push_back({t.impl().sizes(), t.scalar_type(), t.device()});
+  return static_cast<uint32_t>(inputs_.size() - 1);
+}
+void Node::set_input_metadata(size_t i, const Tensor& t) {
+  if (inputs_.size() <= i) inputs_.resize(i + 1);
+  inputs_[i] = {t.impl().sizes(), t.scalar_type(), t.device()};
+}
+
+Node::Hooks& Node::hooks() {
+  if (!hooks_) hooks_ = std::make_unique<Hooks>();
+  return *hooks_;
+}
+unsigned Node::add_tensor_hook(uint32_t input_nr, TensorHook hook) {
+  auto& list = hooks().tensor_hooks;
+  list.emplace_back(input_nr, std::move(hook));
+  return static_cast<unsigned>(list.size() - 1);
+}
+void Node::remove_tensor_hook(uint32_t input_nr, unsigned position) {
+  auto& list = hooks().tensor_hooks;
+  HB_CHECK(position < list.size() && list[position].first == input_nr, "[remove_hook] there is no hook ", position);
+  list[position].second = nullptr;
+}
+void Node::add_post_hook(PostHook hook) { hooks().post_hooks.push_back(std::move(hook)); }
+void Node::add_pre_hook(PreHook hook) { hooks().pre_hooks.push_back(std::move(hook)); }
+
+}  // namespace hb

@@ -1,0 +1,131 @@
+#include "autograd/record.h"
+
+#include <halfbridge/ops/factories.h>
+
+namespace hb {
+
+bool needs_grad_list(TensorList inputs) {
+  if (!GradMode::is_enabled()) return false;
+  for (const Tensor& t : inputs)
+    if (t.defined() && t.requires_grad()) return true;
+  return false;
+}
+
+SavedTensor SavedTensor::input(const Tensor& t) {
+  SavedTensor s;
+  if (!t.defined()) return s;
+  HB_CHECK(!t.impl().is_inference(), "Inference tensors cannot be saved for backward. To work around you can make a "
+           "clone to get a normal tensor and use it in autograd.");
+  s.tensor_ = t, s.version_ = t.impl().version(), s.defined_ = true;
+  return s;
+}
+
+SavedTensor SavedTensor::output(const Tensor& t, uint32_t output_nr) {
+  SavedTensor s;
+  if (!t.defined()) return s;
+  // A record of its own: the node must not own the tensor that owns the node.
+  s.tensor_ = Tensor(t.impl().alias(true));
+  s.version_ = t.impl().version(), s.output_nr_ = output_nr, s.is_output_ = s.defined_ = true;
+  return s;
+}
+
+Tensor SavedTensor::unpack(Node& node) const {
+  if (!defined_) return Tensor();
+  HB_CHECK(!released_, "Trying to backward through the graph a second time (or directly access saved tensors after they "
+           "have already been freed): ", node.name(), ". Specify retain_graph=true if you need to backward through the "
+           "graph a second time.");
+  HB_CHECK(tensor_.impl().version() == version_, "one of the variables needed for gradient computation has been modified "
+           "by an inplace operation: [", tensor_.toString(), " ", tensor_.sizes(), "], which is saved for ", node.name(),
+           ", is at version ", tensor_.impl().version(), "; expected version ", version_, " instead.");
+  if (!is_output_) return tensor_;
+  if (!GradMode::is_enabled()) return tensor_;
+  Tensor t(tensor_.impl().alias(true));
+  AutogradMeta& meta = t.impl().materialize_autograd_meta();
+  meta.grad_fn = node.shared_from_this();
+  meta.output_nr = output_nr_;
+  return t;
+}
+
+namespace detail {
+
+void collect_edges(Node& node, ArrayRef<const Tensor*> inputs) {
+  edge_list edges;
+  edges.reserve(inputs.size());
+  for (const Tensor* t : inputs) edges.push_back(t->defined() ? gradient_edge(*t) : Edge());
+  node.set_next_edges(std::move(edges));
+}
+
+void attach(const std::shared_ptr<Node>& node, Tensor& result) {
+  HB_CHECK(is_floating_type(result.scalar_type()), "[autograd] a tensor of dtype ", result.scalar_type(),
+           " cannot require a gradient");
+  AutogradMeta& meta = result.impl().materialize_autograd_meta();
+  meta.grad_fn = node;
+  meta.output_nr = node->add_input_metadata(result);
+  meta.attr_version = result.impl().version();
+}
+
+void attach_all(const std::shared_ptr<Node>& node, ArrayRef<Tensor*> results) {
+  for (Tensor* r : results) {
+    if (r->defined() && is_floating_type(r->scalar_type())) {
+      attach(node, *r);
+    } else if (r->defined()) {
+      node->add_input_metadata(*r);  // keeps the numbering of results
+    }
+  }
+}
+
+namespace {
+class ManyNode final : public Node {
+ public:
+  ManyNode(const char* name, std::vector<SavedTensor> saved, BackwardFn f)
+      : name_(name), saved_(std::move(saved)), f_(std::move(f)) {}
+  std::string name() const override { return name_; }
+  variable_list apply(variable_list&& grads) override {
+    for (size_t i = 0; i < grads.size(); ++i) {
+      if (grads[i].defined() || !is_floating_type(input_metadata(i).dtype)) continue;
+      grads[i] = zeros(input_metadata(i).sizes, TensorOptions().dtype(input_metadata(i).dtype).device(input_metadata(i).device));
+    }
+    Backward context(*this, grads);
+    variable_list saved;
+    saved.reserve(saved_.size());
+    for (const SavedTensor& s : saved_) saved.push_back(s.unpack(*this));
+    return f_(context, saved);
+  }
+  void release_variables() override {
+    for (auto& s : saved_) s.release();
+  }
+
+ private:
+  const char* name_;
+  std::vector<SavedTensor> saved_;
+  BackwardFn f_;
+};
+}  // namespace
+
+Tensor make_view_tensor(const char* name, const Tensor& base, DimVector sizes, DimVector strides, int64_t offset) {
+  (void)name;
+  TensorImpl& b = base.impl();
+  b.settle();
+  auto impl = make_intrusive<TensorImpl>(b.storage(), b.dtype(), std::move(sizes), std::move(strides), offset);
+  impl->set_inference(b.is_inference());
+  impl->set_shared_version(b.shared_version());
+  if (!b.is_inference()) {
+    AutogradMeta& meta = impl->materialize_autograd_meta();
+    const AutogradMeta* base_meta = b.autograd_meta();
+    meta.base = base_meta && base_meta->base.defined() ? base_meta->base : base;
+    meta.attr_version = impl->version();
+    meta.created_in_no_grad = !GradMode::is_enabled() || (base_meta && base_meta->created_in_no_grad);
+  }
+  return Tensor(std::move(impl));
+}
+
+}  // namespace detail
+
+void record_many(const char* name, ArrayRef<Tensor*> results, ArrayRef<const Tensor*> inputs,
+                 std::vector<SavedTensor> saved, BackwardFn f) {
+  auto node = std::make_shared<detail::ManyNode>(name, std::move(saved), std::move(f));
+  detail::collect_edges(*node, inputs);
+  detail::attach_all(node, results);
+}
+
+}  // namespace hb

@@ -1,0 +1,166 @@
+#include <halfbridge/autograd.h>
+#include <halfbridge/ops.h>
+
+#include "autograd/accumulate_grad.h"
+#include "autograd/history.h"
+#include "autograd/record.h"
+
+// The methods of Tensor that deal with gradients.
+namespace hb {
+
+Edge gradient_edge(const Tensor& tensor) {
+  TensorImpl& impl = tensor.impl();
+  if (!impl.autograd_meta()) return {};
+  if (const auto& fn = tensor.grad_fn()) return {fn, impl.autograd_meta()->output_nr};
+  AutogradMeta& meta = *impl.autograd_meta();
+  if (!meta.requires_grad) return {};
+  auto accumulator = meta.grad_accumulator.lock();
+  if (!accumulator) {
+    accumulator = std::make_shared<AccumulateGrad>(tensor);
+    meta.grad_accumulator = accumulator;
+  }
+  return {accumulator, 0};
+}
+
+bool Tensor::requires_grad() const {
+  const AutogradMeta* meta = impl().autograd_meta();
+  return meta && (meta->requires_grad || grad_fn() != nullptr);
+}
+
+const std::shared_ptr<Node>& Tensor::grad_fn() const {
+  static const std::shared_ptr<Node> none;
+  AutogradMeta* meta = impl().autograd_meta();
+  if (!meta) return none;
+  if (meta->base.defined() && meta->attr_version != impl().version()) history::refresh_view(*this);
+  return meta->grad_fn;
+}
+
+const Tensor& Tensor::requires_grad_(bool requires_grad) const {
+  HB_CHECK(!requires_grad || is_floating_type(scalar_type()),
+           "only Tensors of floating point dtype can require gradients, got ", scalar_type());
+  if (!requires_grad && !impl().autograd_meta()) return *this;
+  HB_CHECK(requires_grad || is_leaf(), "you can only change requires_grad flags of leaf variables.");
+  HB_CHECK(!requires_grad || !impl().is_inference() || InferenceMode::is_enabled(),
+           "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
+  if (grad_fn()) return *this;
+  impl().materialize_autograd_meta().requires_grad = requires_grad;
+  return *this;
+}
+
+bool Tensor::is_leaf() const { return grad_fn() == nullptr; }
+int64_t Tensor::output_nr() const {
+  const AutogradMeta* meta = impl().autograd_meta();
+  return meta ? meta->output_nr : 0;
+}
+
+const Tensor& Tensor::grad() const {
+  static const Tensor none;
+  const AutogradMeta* meta = impl().autograd_meta();
+  return meta ? meta->grad : none;
+}
+Tensor& Tensor::mutable_grad() const { return impl().materialize_autograd_meta().grad; }
+
+void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph, bool create_graph,
+                      std::optional<TensorList> inputs) const {
+  autograd::backward({*this}, {gradient}, retain_graph, create_graph, inputs ? inputs->vec() : variable_list{});
+}
+
+void Tensor::retain_grad() const {
+  HB_CHECK(requires_grad(), "can't retain_grad on Tensor that has requires_grad=False");
+  if (is_leaf()) return;
+  AutogradMeta& meta = *impl().autograd_meta();
+  if (meta.retains_grad) return;
+  meta.retains_grad = true;
+  // Weak: the graph must not keep the tensor that keeps the graph. The tensor is looked up by what it still is.
+  auto slot = std::make_shared<TensorImpl*>(&impl());
+  grad_fn()->hooks().retain_hooks.emplace_back(meta.output_nr, [slot](const Tensor& g) {
+    if (!*slot) return;
+    AutogradMeta& m = (*slot)->materialize_autograd_meta();
+    if (m.grad.defined()) {
+      m.grad = m.grad + g;
+    } else {
+      m.grad = GradMode::is_enabled() ? g.clone() : g.detach().clone();
+    }
+  });
+  meta.retain_slot = std::move(slot);
+}
+bool Tensor::retains_grad() const {
+  const AutogradMeta* meta = impl().autograd_meta();
+  return meta && meta->retains_grad;
+}
+AutogradMeta::~AutogradMeta() {
+  if (retain_slot) *retain_slot = nullptr;
+}
+
+unsigned Tensor::add_hook(std::function<Tensor(const Tensor&)> hook) const {
+  HB_CHECK(requires_grad(), "cannot register a hook on a variable that doesn't require gradient");
+  if (const auto& fn = grad_fn()) return fn->add_tensor_hook(impl().autograd_meta()->output_nr, std::move(hook));
+  auto& hooks = impl().autograd_meta()->leaf_hooks;
+  hooks.push_back(std::move(hook));
+  return static_cast<unsigned>(hooks.size() - 1);
+}
+void Tensor::remove_hook(unsigned position) const {
+  HB_CHECK(impl().autograd_meta(), "[remove_hook] there is no hook ", position);
+  if (const auto& fn = grad_fn()) return fn->remove_tensor_hook(impl().autograd_meta()->output_nr, position);
+  auto& hooks = impl().autograd_meta()->leaf_hooks;
+  HB_CHECK(position < hooks.size(), "[remove_hook] there is no hook ", position);
+  hooks[position] = nullptr;
+}
+
+// --- without history
+
+Tensor Tensor::detach() const {
+  impl().settle();
+  Tensor t(impl().alias(true));
+  if (is_view()) {
+    AutogradMeta& meta = t.impl().materialize_autograd_meta();
+    meta.created_in_no_grad = impl().autograd_meta()->created_in_no_grad;
+  }
+  return t;
+}
+
+const Tensor& Tensor::detach_() const {
+  HB_CHECK(!is_view(), "Can't detach views in-place. Use detach() instead.");
+  AutogradMeta* meta = impl().autograd_meta();
+  if (!meta) return *this;
+  meta->grad_fn.reset();
+  meta->output_nr = 0;
+  meta->requires_grad = false;
+  return *this;
+}
+
+Tensor Tensor::data() const {
+  impl().settle();
+  return Tensor(impl().alias(false));
+}
+
+void Tensor::set_data(const Tensor& new_data) const {
+  HB_CHECK(new_data.defined(), "[set_data] expected a defined tensor");
+  HB_CHECK(!requires_grad() || is_floating_type(new_data.scalar_type()),
+           "data set to a tensor that requires gradients must be floating point, got ", new_data.scalar_type());
+  new_data.impl().settle();
+  impl().settle();
+  // The accumulator checks gradients against shape and dtype: a new one is made when they change.
+  if (AutogradMeta* meta = impl().autograd_meta();
+      meta && (scalar_type() != new_data.scalar_type() || impl().sizes() != new_data.impl().sizes()))
+    if (auto accumulator = meta->grad_accumulator.lock()) {
+      meta->grad_accumulator.reset();
+    }
+  impl().share_data_of(new_data.impl());
+}
+
+bool Tensor::is_view() const {
+  const AutogradMeta* meta = impl().autograd_meta();
+  return meta && meta->base.defined();
+}
+const Tensor& Tensor::_base() const {
+  HB_CHECK(is_view(), "Can't get base of non-view Variable");
+  return impl().autograd_meta()->base;
+}
+const std::string& Tensor::name() const {
+  static const std::string none;
+  const AutogradMeta* meta = impl().autograd_meta();
+  return meta ? meta->name : none;
+}
+
+}  // namespace hb

@@ -1,0 +1,149 @@
+#include "core/allocator.h"
+
+#include <sys/mman.h>
+
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <new>
+#include <vector>
+
+#include <halfbridge/error.h>
+#include <halfbridge/storage.h>
+
+namespace hb {
+namespace detail {
+namespace {
+
+constexpr size_t kSmall = 32 * 1024;
+constexpr size_t kHuge = 2 * 1024 * 1024;
+
+// Size classes: four per power of two, so at most a quarter of a block is unused.
+size_t class_bytes(size_t bytes) {
+  if (bytes <= 512) return (bytes + 63) & ~size_t{63};
+  const int top = 63 - __builtin_clzl(bytes - 1);
+  const size_t step = size_t{1} << (top - 2);
+  return (bytes + step - 1) & ~(step - 1);
+}
+size_t small_class(size_t class_bytes) {
+  if (class_bytes <= 512) return class_bytes / 64;  // 1..8
+  const int top = 63 - __builtin_clzl(class_bytes - 1);
+  return 9 + (top - 9) * 4 + ((class_bytes - 1) >> (top - 2)) - 4;
+}
+
+void* system_allocate(size_t bytes) {
+  const size_t align = bytes >= kHuge ? kHuge : 64;
+  void* p = std::aligned_alloc(align, (bytes + align - 1) / align * align);
+  if (!p) HB_CHECK(false, "[allocate] not enough memory: tried to allocate ", bytes, " bytes");
+  if (bytes >= kHuge) madvise(p, bytes, MADV_HUGEPAGE);
+  return p;
+}
+
+struct SmallCache {
+  static constexpr size_t kClasses = 40, kKeep = 48;
+  std::array<std::vector<void*>, kClasses> free;
+  ~SmallCache();
+};
+// Plain pointer: still readable when tensors die after this thread's cache.
+thread_local SmallCache* small_cache = nullptr;
+thread_local bool small_cache_gone = false;
+SmallCache::~SmallCache() {
+  small_cache = nullptr, small_cache_gone = true;
+  for (auto& list : free)
+    for (void* p : list) std::free(p);
+}
+SmallCache* my_cache() {
+  if (HB_LIKELY(small_cache != nullptr)) return small_cache;
+  if (small_cache_gone) return nullptr;
+  thread_local SmallCache cache;
+  return small_cache = &cache;
+}
+
+std::atomic<size_t> in_use{0}, peak{0};
+
+// Large blocks by size; kept while they are less than a quarter of the peak (and at least 32 MiB).
+struct LargeCache {
+  std::mutex mutex;
+  std::map<size_t, std::vector<void*>> free;
+  size_t cached = 0;
+};
+LargeCache& large_cache() {
+  static LargeCache* cache = new LargeCache;  // never destroyed: tensors of static storage outlive everything
+  return *cache;
+}
+
+void* take_large(size_t bytes) {
+  LargeCache& cache = large_cache();
+  std::lock_guard lock(cache.mutex);
+  auto it = cache.free.find(bytes);
+  if (it == cache.free.end()) return nullptr;
+  void* p = it->second.back();
+  it->second.pop_back();
+  if (it->second.empty()) cache.free.erase(it);
+  cache.cached -= bytes;
+  return p;
+}
+
+void keep_large(Block block) {
+  LargeCache& cache = large_cache();
+  std::vector<void*> surplus;
+  {
+    std::lock_guard lock(cache.mutex);
+    cache.free[block.bytes].push_back(block.memory);
+    cache.cached += block.bytes;
+    const size_t limit = std::max<size_t>(peak.load(std::memory_order_relaxed) / 4, 32u << 20);
+    // Beyond the limit the largest go first only if the rest is not enough: sizes in steady use come back at once.
+    while (cache.cached > limit + in_use.load(std::memory_order_relaxed)) {
+      auto last = std::prev(cache.free.end());
+      surplus.push_back(last->second.back());
+      last->second.pop_back();
+      cache.cached -= last->first;
+      if (last->second.empty()) cache.free.erase(last);
+    }
+  }
+  for (void* p : surplus) std::free(p);
+}
+
+}  // namespace
+
+Block allocate_block(size_t bytes) {
+  const size_t size = class_bytes(bytes);
+  const size_t now = in_use.fetch_add(size, std::memory_order_relaxed) + size;
+  if (HB_UNLIKELY(now > peak.load(std::memory_order_relaxed))) peak.store(now, std::memory_order_relaxed);
+  if (size <= kSmall) {
+    if (SmallCache* cache = my_cache()) {
+      auto& list = cache->free[small_class(size)];
+      if (!list.empty()) {
+        void* p = list.back();
+        list.pop_back();
+        return {p, size};
+      }
+    }
+  } else if (void* p = take_large(size)) {
+    return {p, size};
+  }
+  return {system_allocate(size), size};
+}
+
+void free_block(Block block) {
+  in_use.fetch_sub(block.bytes, std::memory_order_relaxed);
+  if (block.bytes > kSmall) return keep_large(block);
+  if (SmallCache* cache = my_cache()) {
+    auto& list = cache->free[small_class(block.bytes)];
+    if (list.size() < SmallCache::kKeep) {
+      list.push_back(block.memory);
+      return;
+    }
+  }
+  std::free(block.memory);
+}
+
+}  // namespace detail
+
+size_t memory_in_use(Device) { return detail::in_use; }
+size_t peak_memory(Device) { return detail::peak; }
+void reset_peak_memory(Device) { detail::peak = detail::in_use.load(); }
+
+}  // namespace hb

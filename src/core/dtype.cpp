@@ -1,0 +1,60 @@
+#include <halfbridge/dtype.h>
+
+#include <atomic>
+#include <ostream>
+
+#include <halfbridge/error.h>
+
+namespace hb {
+
+const char* toString(ScalarType t) {
+  switch (t) {
+#define HB_NAME(T, Name) \
+  case ScalarType::Name: \
+    return #Name;
+    HB_FORALL_DTYPES(HB_NAME)
+#undef HB_NAME
+    case ScalarType::ComplexHalf:
+      return "ComplexHalf";
+    case ScalarType::ComplexFloat:
+      return "ComplexFloat";
+    case ScalarType::ComplexDouble:
+      return "ComplexDouble";
+    default:
+      return "UNKNOWN_SCALAR";
+  }
+}
+
+std::ostream& operator<<(std::ostream& out, ScalarType t) { return out << toString(t); }
+
+ScalarType promote_types(ScalarType a, ScalarType b) {
+  if (a == b) return a;
+  if (a == ScalarType::Undefined) return b;
+  if (b == ScalarType::Undefined) return a;
+  const bool fa = is_floating_type(a), fb = is_floating_type(b);
+  if (fa && fb) {
+    if (a == kDouble || b == kDouble) return kDouble;
+    return kFloat;  // float with a half type, or the two half types together
+  }
+  if (fa) return a;
+  if (fb) return b;
+  if (a == kBool) return b;
+  if (b == kBool) return a;
+  // uint8 with a signed type needs the next wider signed type.
+  if (a == kByte || b == kByte) {
+    const ScalarType other = a == kByte ? b : a;
+    return other == kChar ? kShort : other;
+  }
+  return a > b ? a : b;
+}
+
+namespace {
+std::atomic<ScalarType> default_dtype{kFloat};
+}
+ScalarType get_default_dtype() { return default_dtype.load(std::memory_order_relaxed); }
+void set_default_dtype(ScalarType t) {
+  HB_CHECK(is_floating_type(t), "[set_default_dtype] expected a floating-point dtype, got ", t);
+  default_dtype = t;
+}
+
+}  // namespace hb

@@ -1,0 +1,20 @@
+#include <halfbridge/error.h>
+
+#include <cstdio>
+
+#include <halfbridge/intrusive_ptr.h>
+
+namespace hb {
+
+Error::Error(std::string msg) : msg_(std::move(msg)) {}
+Error::~Error() = default;
+intrusive_ptr_target::~intrusive_ptr_target() = default;
+
+namespace detail {
+void fail(const char* file, int line, const std::string& msg) {
+  (void)file, (void)line;
+  throw Error(msg);
+}
+void warn(const std::string& msg) { std::fprintf(stderr, "Warning: %s\n", msg.c_str()); }
+}  // namespace detail
+}  // namespace hb

@@ -1,0 +1,174 @@
+#include "core/geometry.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <halfbridge/error.h>
+
+namespace hb::geometry {
+
+bool is_contiguous(const DimVector& sizes, const DimVector& strides) {
+  int64_t expected = 1;
+  bool ok = true;
+  for (size_t i = sizes.size(); i-- > 0;) {
+    if (sizes[i] == 0) return true;
+    if (sizes[i] == 1) continue;
+    ok = ok && strides[i] == expected;
+    expected *= sizes[i];
+  }
+  return ok;
+}
+
+namespace {
+// Dimensions by falling stride; among equal strides by falling size, so that broadcast ones come last.
+DimVector by_stride(const DimVector& sizes, const DimVector& strides) {
+  DimVector order(sizes.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return strides[a] > strides[b]; });
+  return order;
+}
+}  // namespace
+
+bool is_dense(const DimVector& sizes, const DimVector& strides) {
+  if (is_contiguous(sizes, strides)) return true;
+  DimVector kept_sizes, kept_strides;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == 1) continue;
+    kept_sizes.push_back(sizes[i]);
+    kept_strides.push_back(strides[i]);
+  }
+  const DimVector order = by_stride(kept_sizes, kept_strides);
+  int64_t expected = 1;
+  for (size_t k = order.size(); k-- > 0;) {
+    if (kept_strides[order[k]] != expected) return false;
+    expected *= kept_sizes[order[k]];
+  }
+  return true;
+}
+
+bool overlaps_itself(const DimVector& sizes, const DimVector& strides) {
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == 0) return false;
+    if (sizes[i] > 1 && strides[i] == 0) return true;
+  }
+  return false;
+}
+
+DimVector contiguous_strides(const DimVector& sizes) {
+  DimVector strides(sizes.size(), 1);
+  for (size_t i = sizes.size(); i-- > 1;) strides[i - 1] = strides[i] * std::max<int64_t>(sizes[i], 1);
+  return strides;
+}
+
+DimVector channels_last_strides(const DimVector& sizes) {
+  HB_CHECK(sizes.size() == 4 || sizes.size() == 5, "[memory_format] channels_last expects 4 or 5 dimensions, got ", sizes.size());
+  DimVector strides(sizes.size());
+  strides[1] = 1;
+  int64_t next = std::max<int64_t>(sizes[1], 1);
+  for (size_t i = sizes.size() - 1; i >= 2; --i) {
+    strides[i] = next;
+    next *= std::max<int64_t>(sizes[i], 1);
+  }
+  strides[0] = next;
+  return strides;
+}
+
+bool is_channels_last(const DimVector& sizes, const DimVector& strides) {
+  if (sizes.size() != 4 && sizes.size() != 5) return false;
+  const DimVector wanted = channels_last_strides(sizes);
+  for (size_t i = 0; i < sizes.size(); ++i)
+    if (sizes[i] != 1 && strides[i] != wanted[i]) return false;
+  return true;
+}
+
+DimVector dense_strides_like(const DimVector& sizes, const DimVector& strides) {
+  const DimVector order = by_stride(sizes, strides);
+  DimVector out(sizes.size());
+  int64_t next = 1;
+  for (size_t k = order.size(); k-- > 0;) {
+    out[order[k]] = next;
+    next *= std::max<int64_t>(sizes[order[k]], 1);
+  }
+  return out;
+}
+
+int64_t numel(const DimVector& sizes) {
+  int64_t n = 1;
+  for (int64_t s : sizes) n *= s;
+  return n;
+}
+
+int64_t extent(const DimVector& sizes, const DimVector& strides) {
+  int64_t last = 1;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == 0) return 0;
+    last += (sizes[i] - 1) * strides[i];
+  }
+  return last;
+}
+
+bool view_strides(const DimVector& old_sizes, const DimVector& old_strides, const DimVector& sizes, DimVector& strides) {
+  strides = DimVector(sizes.size());
+  if (numel(old_sizes) == 0) {
+    strides = contiguous_strides(sizes);
+    return true;
+  }
+  if (old_sizes.empty()) {
+    std::fill(strides.begin(), strides.end(), 1);
+    return true;
+  }
+  int64_t view_d = static_cast<int64_t>(sizes.size()) - 1;
+  int64_t chunk_stride = old_strides.back(), tensor_numel = 1, view_numel = 1;
+  for (int64_t d = static_cast<int64_t>(old_sizes.size()) - 1; d >= 0; --d) {
+    tensor_numel *= old_sizes[d];
+    // A chunk ends where the next dimension out is not laid out around this one.
+    if (d != 0 && (old_sizes[d - 1] == 1 || old_strides[d - 1] == tensor_numel * chunk_stride)) continue;
+    while (view_d >= 0 && (view_numel < tensor_numel || sizes[view_d] == 1)) {
+      strides[view_d] = view_numel * chunk_stride;
+      view_numel *= sizes[view_d--];
+    }
+    if (view_numel != tensor_numel) return false;
+    if (d > 0) chunk_stride = old_strides[d - 1], tensor_numel = view_numel = 1;
+  }
+  return view_d == -1;
+}
+
+int64_t wrap_dim(const char* name, int64_t d, int64_t dim, bool wrap_scalar) {
+  if (dim == 0) {
+    HB_CHECK_INDEX(wrap_scalar, "[", name, "] dimension specified as ", d, " but tensor has no dimensions");
+    dim = 1;
+  }
+  HB_CHECK_INDEX(d >= -dim && d < dim, "[", name, "] Dimension out of range (expected to be in range of [", -dim, ", ",
+                 dim - 1, "], but got ", d, ")");
+  return d < 0 ? d + dim : d;
+}
+
+DimVector infer_size(const char* name, IntArrayRef shape, int64_t numel) {
+  DimVector out(shape);
+  int64_t known = 1, hole = -1;
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (out[i] == -1) {
+      HB_CHECK(hole < 0, "[", name, "] only one dimension can be inferred, got shape ", shape);
+      hole = static_cast<int64_t>(i);
+    } else {
+      HB_CHECK(out[i] >= 0, "[", name, "] invalid shape dimension ", out[i]);
+      known *= out[i];
+    }
+  }
+  if (hole >= 0) {
+    HB_CHECK(known != 0 || numel != 0,
+             "[", name, "] cannot reshape tensor of 0 elements into shape ", shape,
+             " because the unspecified dimension size -1 can be any value and is ambiguous");
+    HB_CHECK(known != 0 && numel % known == 0, "[", name, "] shape '", shape, "' is invalid for input of size ", numel);
+    out[hole] = numel / known;
+  } else {
+    HB_CHECK(known == numel, "[", name, "] shape '", shape, "' is invalid for input of size ", numel);
+  }
+  return out;
+}
+
+MemoryFormat channels_last_format(size_t dim) {
+  return dim == 5 ? MemoryFormat::ChannelsLast3d : MemoryFormat::ChannelsLast;
+}
+
+}  // namespace hb::geometry

@@ -1,0 +1,30 @@
+#pragma once
+// Sizes and strides: pure arithmetic, no tensors.
+
+#include <halfbridge/device.h>
+#include <halfbridge/dim_vector.h>
+
+namespace hb::geometry {
+
+bool is_contiguous(const DimVector& sizes, const DimVector& strides);
+/// Every element has its own place and the places leave no gaps (in some order of dimensions).
+bool is_dense(const DimVector& sizes, const DimVector& strides);
+bool overlaps_itself(const DimVector& sizes, const DimVector& strides);
+DimVector contiguous_strides(const DimVector& sizes);
+/// (N, C, H, W) or (N, C, D, H, W) with C innermost in memory.
+DimVector channels_last_strides(const DimVector& sizes);
+bool is_channels_last(const DimVector& sizes, const DimVector& strides);
+/// Contiguous strides with dimensions in the order of size of the given strides.
+DimVector dense_strides_like(const DimVector& sizes, const DimVector& strides);
+int64_t numel(const DimVector& sizes);
+/// Elements from the first to one past the last that the geometry touches.
+int64_t extent(const DimVector& sizes, const DimVector& strides);
+/// Strides under which memory of `old_sizes` and `old_strides` reads as `sizes`; false where a copy is needed.
+bool view_strides(const DimVector& old_sizes, const DimVector& old_strides, const DimVector& sizes, DimVector& strides);
+/// A dimension number in [-dim, dim) as one in [0, dim); 0-d counts as 1-d unless `wrap_scalar` is off.
+int64_t wrap_dim(const char* name, int64_t d, int64_t dim, bool wrap_scalar = true);
+/// Replaces one -1 by what fits; checks the count of elements.
+DimVector infer_size(const char* name, IntArrayRef shape, int64_t numel);
+MemoryFormat channels_last_format(size_t dim);
+
+}  // namespace hb::geometry

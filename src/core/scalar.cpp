@@ -1,0 +1,32 @@
+#include <halfbridge/scalar.h>
+
+#include <cmath>
+#include <ostream>
+
+#include <halfbridge/options.h>
+
+namespace hb {
+
+int64_t Scalar::to_integer() const {
+  HB_CHECK(std::isfinite(d_) && d_ >= -0x1p63 && d_ < 0x1p63, "value cannot be converted to type int64_t without overflow");
+  return static_cast<int64_t>(d_);
+}
+
+std::ostream& operator<<(std::ostream& out, const Scalar& s) {
+  if (s.isFloatingPoint()) return out << s.toDouble();
+  if (s.isBoolean()) return out << (s.toBool() ? "true" : "false");
+  return out << s.toLong();
+}
+
+std::ostream& operator<<(std::ostream& out, const TensorOptions& o) {
+  const auto flag = [&](bool set) { return set ? "" : " (default)"; };
+  out << "TensorOptions(dtype=" << toString(o.dtype()) << flag(o.has_dtype()) << ", device=" << o.device()
+      << flag(o.has_device()) << ", layout=" << o.layout() << flag(o.has_layout())
+      << ", requires_grad=" << (o.requires_grad() ? "true" : "false") << flag(o.has_requires_grad())
+      << ", pinned_memory=" << (o.pinned_memory() ? "true" : "false") << flag(o.pinned_memory())
+      << ", memory_format=";
+  if (o.memory_format_opt()) return out << *o.memory_format_opt() << ")";
+  return out << "(nullopt))";
+}
+
+}  // namespace hb

@@ -1,0 +1,50 @@
+#include <halfbridge/storage.h>
+
+#include <new>
+
+#include <halfbridge/error.h>
+
+#include "core/allocator.h"
+
+namespace hb {
+
+namespace {
+constexpr size_t kHeader = 64;
+static_assert(sizeof(StorageImpl) <= kHeader);
+}  // namespace
+
+intrusive_ptr<StorageImpl> StorageImpl::allocate(size_t nbytes, Device device) {
+  if (HB_UNLIKELY(!device.is_cpu()))
+    HB_CHECK(false, "[empty] device ", device, " is not available: this build of Halfbridge has no ",
+             DeviceTypeName(device.type()), " support");
+  HB_CHECK(nbytes < (size_t{1} << 47), "[empty] cannot allocate ", nbytes, " bytes");
+  const detail::Block block = detail::allocate_block(nbytes + kHeader);
+  char* data = static_cast<char*>(block.memory) + kHeader;
+  return intrusive_ptr<StorageImpl>(new (block.memory) StorageImpl(data, nbytes, device, block.bytes, false));
+}
+
+intrusive_ptr<StorageImpl> StorageImpl::borrow(void* data, size_t nbytes, Device device, Deleter deleter) {
+  intrusive_ptr<StorageImpl> s(new StorageImpl(data, nbytes, device, 0, true));
+  if (deleter) s->deleter_ = new Deleter(std::move(deleter));
+  return s;
+}
+
+StorageImpl::~StorageImpl() {
+  if (deleter_) {
+    (*deleter_)(data_);
+    delete deleter_;
+  }
+}
+
+void StorageImpl::destroy() const {
+  if (borrowed_) {
+    delete this;
+    return;
+  }
+  const size_t bytes = block_bytes_;
+  void* block = const_cast<StorageImpl*>(this);
+  this->~StorageImpl();
+  detail::free_block({block, bytes});
+}
+
+}  // namespace hb

@@ -1,0 +1,117 @@
+#include <halfbridge/tensor.h>
+
+#include <iostream>
+
+#include <halfbridge/autograd.h>
+#include <halfbridge/ops.h>
+
+#include "core/geometry.h"
+
+namespace hb {
+
+void Tensor::fail_undefined() { HB_CHECK(false, "[Tensor] expected a defined tensor, got an undefined one"); __builtin_unreachable(); }
+
+void Tensor::check_dtype(ScalarType wanted, const char* what) const {
+  HB_CHECK(scalar_type() == wanted, "[", what, "] expected scalar type ", wanted, " but found ", scalar_type());
+}
+
+int64_t Tensor::size(int64_t d) const { return impl().sizes()[geometry::wrap_dim("size", d, dim(), false)]; }
+int64_t Tensor::stride(int64_t d) const { return impl().strides()[geometry::wrap_dim("stride", d, dim(), false)]; }
+
+bool Tensor::is_contiguous(MemoryFormat format) const {
+  TensorImpl& i = impl();
+  if (format == MemoryFormat::Contiguous) return i.is_contiguous();
+  if (format == MemoryFormat::Preserve) return true;
+  if (i.dim() != (format == MemoryFormat::ChannelsLast ? 4 : 5)) return false;
+  return geometry::is_channels_last(i.sizes(), i.strides());
+}
+
+MemoryFormat Tensor::suggest_memory_format() const {
+  TensorImpl& i = impl();
+  if (!i.is_contiguous() && geometry::is_channels_last(i.sizes(), i.strides())) return geometry::channels_last_format(i.dim());
+  return MemoryFormat::Contiguous;
+}
+
+bool Tensor::is_non_overlapping_and_dense() const { return geometry::is_dense(impl().sizes(), impl().strides()); }
+
+std::string Tensor::toString() const {
+  if (!defined()) return "UndefinedType";
+  return DeviceTypeName(device().type()) + hb::toString(scalar_type()) + "Type";
+}
+
+void Tensor::print() const {
+  if (!defined()) {
+    std::cerr << "[UndefinedTensor]\n";
+    return;
+  }
+  std::cerr << "[" << toString() << " " << sizes() << "]\n";
+}
+
+Scalar Tensor::item() const {
+  HB_CHECK(numel() == 1, "[item] a Tensor with ", numel(), " elements cannot be converted to Scalar");
+  const Tensor here = is_cpu() ? *this : cpu();
+  const void* p = here.impl().raw_data();
+  switch (scalar_type()) {
+#define HB_ITEM(T, Name)  \
+  case ScalarType::Name:  \
+    return Scalar(*static_cast<const T*>(p));
+    HB_FORALL_DTYPES(HB_ITEM)
+#undef HB_ITEM
+    default:
+      HB_NOT_SUPPORTED("[item] dtype ", scalar_type(), " is not supported");
+  }
+}
+
+// --- new tensors
+
+Tensor Tensor::new_empty(IntArrayRef size, const TensorOptions& o) const { return empty(size, options().merge_in(o)); }
+Tensor Tensor::new_zeros(IntArrayRef size, const TensorOptions& o) const { return zeros(size, options().merge_in(o)); }
+Tensor Tensor::new_ones(IntArrayRef size, const TensorOptions& o) const { return ones(size, options().merge_in(o)); }
+Tensor Tensor::new_full(IntArrayRef size, const Scalar& value, const TensorOptions& o) const {
+  return full(size, value, options().merge_in(o));
+}
+Tensor Tensor::new_tensor(const Tensor& data) const { return data.to(options(), false, true).detach(); }
+
+const Tensor& Tensor::resize_(IntArrayRef size, std::optional<MemoryFormat> format) const {
+  TensorImpl& i = impl();
+  HB_CHECK(!requires_grad(), "[resize_] cannot resize variables that require grad");
+  DimVector sizes(size);
+  for (int64_t s : sizes) HB_CHECK(s >= 0, "[resize_] expected sizes that are not negative, got ", size);
+  if (i.sizes() == sizes && !format) return *this;
+  DimVector strides = format && *format != MemoryFormat::Contiguous && *format != MemoryFormat::Preserve
+                          ? geometry::channels_last_strides(sizes)
+                          : geometry::contiguous_strides(sizes);
+  const int64_t offset = i.offset();
+  const size_t bytes = (geometry::numel(sizes) + offset) * i.itemsize();
+  if (bytes > i.storage()->nbytes()) {
+    HB_CHECK(!i.storage()->is_borrowed(), "[resize_] memory of somebody else cannot grow");
+    auto grown = StorageImpl::allocate(bytes, i.device());
+    std::memcpy(grown->data(), i.storage()->data(), i.storage()->nbytes());
+    i.set_storage(std::move(grown), i.dtype());
+  }
+  i.set_geometry(std::move(sizes), std::move(strides), offset);
+  i.bump_version();
+  return *this;
+}
+
+Tensor& Tensor::set_(const Tensor& source) const {
+  HB_CHECK(scalar_type() == source.scalar_type(), "[set_] expected dtype ", scalar_type(), ", got ", source.scalar_type());
+  source.impl().settle();
+  impl().share_data_of(source.impl());
+  impl().bump_version();
+  return const_cast<Tensor&>(*this);
+}
+
+Tensor Tensor::pin_memory() const {
+  HB_NOT_SUPPORTED("[pin_memory] Cannot access accelerator device when none is available: pinned memory needs CUDA");
+}
+
+Tensor Tensor::where(const Tensor& condition, const Tensor& other) const { return hb::where(condition, *this, other); }
+Tensor Tensor::numpy_T() const {
+  DimVector dims(dim());
+  for (int64_t d = 0; d < dim(); ++d) dims[d] = dim() - 1 - d;
+  return permute(dims);
+}
+Tensor Tensor::sum_to_size(IntArrayRef size) const { return sum_to(*this, size); }
+
+}  // namespace hb

@@ -1,0 +1,60 @@
+#include <cstring>
+
+#include <halfbridge/ops/factories.h>
+
+namespace hb {
+
+void TensorData::copy(const void* values, size_t n, size_t itemsize, ScalarType stored) {
+  is_list_ = true;
+  sizes_ = {static_cast<int64_t>(n)};
+  dtype_ = stored_ = stored;
+  bytes_.resize(n * itemsize);
+  if (n) std::memcpy(bytes_.data(), values, n * itemsize);
+}
+
+void TensorData::assemble(const TensorData* items, size_t n) {
+  is_list_ = true;
+  sizes_ = {static_cast<int64_t>(n)};
+  if (n == 0) {
+    dtype_ = stored_ = get_default_dtype();
+    return;
+  }
+  dtype_ = items[0].dtype_;
+  for (size_t i = 0; i < n; ++i) {
+    HB_CHECK(items[i].sizes_ == items[0].sizes_, "[tensor] Expected all sub-lists to have sizes: ",
+             IntArrayRef(items[0].sizes_), " (e.g. ", IntArrayRef(items[0].sizes_), "), but got sub-list with sizes: ",
+             IntArrayRef(items[i].sizes_));
+    HB_CHECK(items[i].dtype_ == dtype_, "[tensor] Expected all elements of the tensor to have the same scalar type: ",
+             dtype_, ", but got element of scalar type: ", items[i].dtype_);
+  }
+  // Numbers are kept as double, integers as int64.
+  stored_ = items[0].is_list_ ? items[0].stored_ : is_floating_type(dtype_) ? kDouble : dtype_ == kBool ? kBool : kLong;
+  for (size_t i = 0; i < n; ++i) {
+    if (items[i].is_list_) {
+      HB_CHECK(items[i].stored_ == stored_, "[tensor] expected sub-lists of one type");
+      bytes_.insert(bytes_.end(), items[i].bytes_.begin(), items[i].bytes_.end());
+      continue;
+    }
+    const size_t at = bytes_.size();
+    bytes_.resize(at + element_size(stored_));
+    const double d = items[i].scalar_.to<double>();
+    const int64_t l = is_floating_type(dtype_) ? 0 : items[i].scalar_.to<int64_t>();
+    if (stored_ == kDouble) std::memcpy(&bytes_[at], &d, sizeof d);
+    else if (stored_ == kLong) std::memcpy(&bytes_[at], &l, sizeof l);
+    else bytes_[at] = static_cast<char>(l != 0);
+  }
+  if (items[0].is_list_) sizes_.insert(sizes_.end(), items[0].sizes_.begin(), items[0].sizes_.end());
+}
+
+Tensor TensorData::to_tensor(const TensorOptions& options) const {
+  const ScalarType natural = dtype_ == kDouble ? get_default_dtype() : dtype_;
+  const TensorOptions o = options.has_dtype() ? options : options.dtype(natural);
+  if (!is_list_) return full({}, scalar_, o);
+  const Tensor raw = from_blob(const_cast<char*>(bytes_.data()), sizes_, TensorOptions().dtype(stored_));
+  const TensorOptions plain = TensorOptions().dtype(o.dtype()).device(o.device());
+  Tensor out = raw.to(plain, false, true);
+  if (o.requires_grad()) out.requires_grad_(true);
+  return out;
+}
+
+}  // namespace hb

@@ -1,0 +1,66 @@
+#include "kernels/factories.h"
+
+#include <halfbridge/error.h>
+
+namespace hb::cpu {
+namespace {
+
+template <class T>
+void fill_arange(T* out, int64_t n, const Scalar& start, const Scalar& step) {
+  // Wide arithmetic as LibTorch's: int64 for integers, double for floating types.
+  if constexpr (std::is_integral_v<T>) {
+    const int64_t a = start.to<int64_t>(), s = step.to<int64_t>();
+    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(a + i * s);
+  } else {
+    const double a = start.to<double>(), s = step.to<double>();
+    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(a + static_cast<double>(i) * s);
+  }
+}
+
+template <class T>
+void fill_linspace(T* out, int64_t n, double start, double end) {
+  if (n == 0) return;
+  if constexpr (std::is_same_v<T, float>) {
+    // LibTorch computes the step in the dtype itself and walks from both ends.
+    const float a = static_cast<float>(start), b = static_cast<float>(end);
+    const float step = n > 1 ? (b - a) / static_cast<float>(n - 1) : 0;
+    for (int64_t i = 0; i < n; ++i)
+      out[i] = i < n / 2 ? a + step * static_cast<float>(i) : b - step * static_cast<float>(n - i - 1);
+    if (n == 1) out[0] = a;
+  } else {
+    const double step = n > 1 ? (end - start) / static_cast<double>(n - 1) : 0;
+    for (int64_t i = 0; i < n; ++i)
+      out[i] = static_cast<T>(i < n / 2 ? start + step * static_cast<double>(i) : end - step * static_cast<double>(n - i - 1));
+    if (n == 1) out[0] = static_cast<T>(start);
+  }
+}
+
+void arange_cpu(Tensor& out, const Scalar& start, const Scalar& step) {
+  switch (out.scalar_type()) {
+#define HB_CASE(T, Name)                                                       \
+  case ScalarType::Name:                                                       \
+    return fill_arange(static_cast<T*>(out.impl().raw_data()), out.numel(), start, step);
+    HB_FORALL_DTYPES(HB_CASE)
+#undef HB_CASE
+    default:
+      HB_NOT_SUPPORTED("[arange] dtype ", out.scalar_type(), " is not supported");
+  }
+}
+
+void linspace_cpu(Tensor& out, double start, double end) {
+  switch (out.scalar_type()) {
+#define HB_CASE(T, Name)                                                       \
+  case ScalarType::Name:                                                       \
+    return fill_linspace(static_cast<T*>(out.impl().raw_data()), out.numel(), start, end);
+    HB_FORALL_DTYPES(HB_CASE)
+#undef HB_CASE
+    default:
+      HB_NOT_SUPPORTED("[linspace] dtype ", out.scalar_type(), " is not supported");
+  }
+}
+
+HB_REGISTER_CPU(arange_kernel, arange_cpu);
+HB_REGISTER_CPU(linspace_kernel, linspace_cpu);
+
+}  // namespace
+}  // namespace hb::cpu

@@ -1,0 +1,200 @@
+// Views: the same memory under another geometry.
+#include <halfbridge/ops.h>
+
+#include "autograd/record.h"
+#include "core/geometry.h"
+
+namespace hb {
+
+namespace {
+
+using geometry::wrap_dim;
+
+Tensor with_geometry(const char* name, const Tensor& self, DimVector sizes, DimVector strides) {
+  const DimVector old = self.impl().sizes();
+  const int64_t offset = self.impl().offset();
+  return make_view(name, self, std::move(sizes), std::move(strides), offset,
+                   [old](const Tensor& g) { return g.reshape(old); });
+}
+
+}  // namespace
+
+Tensor alias(const Tensor& self) { return with_geometry("AliasBackward0", self, self.impl().sizes(), self.impl().strides()); }
+Tensor real(const Tensor& self) { return self; }
+Tensor view_as_real(const Tensor&) { HB_NOT_SUPPORTED("[view_as_real] complex tensors are not supported"); }
+
+Tensor view(const Tensor& self, IntArrayRef size) {
+  TensorImpl& i = self.impl();
+  DimVector sizes = geometry::infer_size("view", size, i.numel()), strides;
+  HB_CHECK(geometry::view_strides(i.sizes(), i.strides(), sizes, strides),
+           "[view] view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
+           "contiguous subspaces). Use .reshape(...) instead. Got size ", self.sizes(), ", strides ", self.strides(),
+           " and wanted ", size);
+  return with_geometry("ViewBackward0", self, std::move(sizes), std::move(strides));
+}
+
+Tensor view(const Tensor& self, ScalarType dtype) {
+  HB_CHECK(element_size(dtype) == self.impl().itemsize(), "[view] expected a dtype of ", self.element_size(), " bytes, got ", dtype);
+  if (dtype == self.scalar_type()) return alias(self);
+  Tensor v(self.detach().getIntrusivePtr()->alias(true));
+  v.impl().set_storage(self.impl().storage(), dtype);
+  return v;
+}
+
+Tensor view_as(const Tensor& self, const Tensor& other) { return view(self, other.sizes()); }
+
+Tensor reshape(const Tensor& self, IntArrayRef shape) {
+  TensorImpl& i = self.impl();
+  DimVector sizes = geometry::infer_size("reshape", shape, i.numel()), strides;
+  if (geometry::view_strides(i.sizes(), i.strides(), sizes, strides))
+    return with_geometry("ViewBackward0", self, std::move(sizes), std::move(strides));
+  return view(clone(self, MemoryFormat::Contiguous), sizes);
+}
+Tensor reshape_as(const Tensor& self, const Tensor& other) { return reshape(self, other.sizes()); }
+
+Tensor flatten(const Tensor& self, int64_t start_dim, int64_t end_dim) {
+  const int64_t start = wrap_dim("flatten", start_dim, self.dim()), end = wrap_dim("flatten", end_dim, self.dim());
+  HB_CHECK(start <= end, "[flatten] flatten() has invalid args: start_dim cannot come after end_dim");
+  if (self.dim() == 0) return reshape(self, {1});
+  if (start == end) return self;
+  DimVector sizes;
+  int64_t merged = 1;
+  for (int64_t d = 0; d < self.dim(); ++d) {
+    if (d < start || d > end) {
+      sizes.push_back(self.sizes()[d]);
+      continue;
+    }
+    merged *= self.sizes()[d];
+    if (d == end) sizes.push_back(merged);
+  }
+  return reshape(self, sizes);
+}
+
+Tensor unflatten(const Tensor& self, int64_t dim, IntArrayRef sizes) {
+  const int64_t d = wrap_dim("unflatten", dim, self.dim());
+  HB_CHECK(!sizes.empty(), "[unflatten] sizes must be non-empty");
+  const DimVector inner = geometry::infer_size("unflatten", sizes, self.size(d));
+  DimVector all;
+  for (int64_t k = 0; k < self.dim(); ++k) {
+    if (k != d) all.push_back(self.sizes()[k]);
+    else for (int64_t s : inner) all.push_back(s);
+  }
+  return view(self, all);
+}
+
+Tensor ravel(const Tensor& self) { return contiguous(self).view(-1); }
+
+// --- dimensions of size one
+
+namespace {
+Tensor squeeze_where(const Tensor& self, const std::vector<bool>& drop) {
+  DimVector sizes, strides;
+  for (int64_t d = 0; d < self.dim(); ++d) {
+    if (drop[d] && self.sizes()[d] == 1) continue;
+    sizes.push_back(self.sizes()[d]);
+    strides.push_back(self.strides()[d]);
+  }
+  return with_geometry("SqueezeBackward0", self, std::move(sizes), std::move(strides));
+}
+}  // namespace
+
+Tensor squeeze(const Tensor& self) { return squeeze_where(self, std::vector<bool>(self.dim(), true)); }
+Tensor squeeze(const Tensor& self, int64_t dim) { return squeeze(self, IntArrayRef(dim)); }
+Tensor squeeze(const Tensor& self, IntArrayRef dims) {
+  std::vector<bool> drop(self.dim(), false);
+  for (int64_t d : dims) {
+    const int64_t w = wrap_dim("squeeze", d, self.dim());
+    if (self.dim() > 0) drop[w] = true;
+  }
+  return squeeze_where(self, drop);
+}
+
+Tensor unsqueeze(const Tensor& self, int64_t dim) {
+  const int64_t d = wrap_dim("unsqueeze", dim, self.dim() + 1);
+  DimVector sizes(self.sizes()), strides(self.strides());
+  const int64_t stride = d < self.dim() ? sizes[d] * strides[d] : 1;
+  sizes.insert(d, 1);
+  strides.insert(d, stride);
+  return with_geometry("UnsqueezeBackward0", self, std::move(sizes), std::move(strides));
+}
+
+// --- order of dimensions
+
+Tensor permute(const Tensor& self, IntArrayRef dims) {
+  const int64_t n = self.dim();
+  HB_CHECK(static_cast<int64_t>(dims.size()) == n, "[permute] number of dimensions in the tensor input does not match the "
+           "length of the desired ordering of dimensions i.e. input.dim() = ", n, " is not equal to len(dims) = ", dims.size());
+  DimVector sizes(n), strides(n), inverse(n, -1);
+  for (int64_t k = 0; k < n; ++k) {
+    const int64_t d = wrap_dim("permute", dims[k], n);
+    HB_CHECK(inverse[d] == -1, "[permute] duplicate dims are not allowed, got ", dims);
+    inverse[d] = k;
+    sizes[k] = self.sizes()[d], strides[k] = self.strides()[d];
+  }
+  return make_view("PermuteBackward0", self, std::move(sizes), std::move(strides), self.storage_offset(),
+                   [inverse](const Tensor& g) { return g.permute(inverse); });
+}
+
+Tensor transpose(const Tensor& self, int64_t dim0, int64_t dim1) {
+  const int64_t a = wrap_dim("transpose", dim0, self.dim()), b = wrap_dim("transpose", dim1, self.dim());
+  DimVector sizes(self.sizes()), strides(self.strides());
+  if (a != b) std::swap(sizes[a], sizes[b]), std::swap(strides[a], strides[b]);
+  return make_view("TransposeBackward0", self, std::move(sizes), std::move(strides), self.storage_offset(),
+                   [a, b](const Tensor& g) { return g.transpose(a, b); });
+}
+Tensor swapaxes(const Tensor& self, int64_t a, int64_t b) { return transpose(self, a, b); }
+Tensor swapdims(const Tensor& self, int64_t a, int64_t b) { return transpose(self, a, b); }
+Tensor t(const Tensor& self) {
+  HB_CHECK(self.dim() <= 2, "[t] t() expects a tensor with <= 2 dimensions, but self is ", self.dim(), "D");
+  return self.dim() < 2 ? alias(self) : transpose(self, 0, 1);
+}
+
+Tensor movedim(const Tensor& self, IntArrayRef source, IntArrayRef destination) {
+  HB_CHECK(source.size() == destination.size(), "[movedim] expected as many sources as destinations, got ", source, " and ",
+           destination);
+  const int64_t n = self.dim();
+  DimVector order(n, -1);
+  std::vector<bool> moved(n, false);
+  for (size_t k = 0; k < source.size(); ++k) {
+    const int64_t s = wrap_dim("movedim", source[k], n), d = wrap_dim("movedim", destination[k], n);
+    HB_CHECK(!moved[s] && order[d] == -1, "[movedim] repeated dim in ", source, " or ", destination);
+    order[d] = s, moved[s] = true;
+  }
+  int64_t next = 0;
+  for (int64_t& o : order) {
+    if (o != -1) continue;
+    while (moved[next]) ++next;
+    o = next++;
+  }
+  return permute(self, order);
+}
+Tensor movedim(const Tensor& self, int64_t source, int64_t destination) {
+  return movedim(self, IntArrayRef(source), IntArrayRef(destination));
+}
+
+// --- broadcasting
+
+Tensor expand(const Tensor& self, IntArrayRef size, bool) {
+  const int64_t n = static_cast<int64_t>(size.size()), own = self.dim();
+  HB_CHECK(n >= own, "[expand] the number of sizes provided (", n, ") must be greater or equal to the number of dimensions in "
+           "the tensor (", own, ")");
+  DimVector sizes(n), strides(n);
+  for (int64_t k = 0; k < n; ++k) {
+    const int64_t d = k - (n - own);
+    const int64_t have = d >= 0 ? self.sizes()[d] : 1;
+    HB_CHECK(size[k] != -1 || d >= 0, "[expand] the expanded size of the tensor (-1) isn't allowed in a leading, "
+             "non-existing dimension ", k);
+    sizes[k] = size[k] == -1 ? have : size[k];
+    HB_CHECK(sizes[k] == have || (have == 1 && sizes[k] >= 0), "[expand] The expanded size of the tensor (", size[k],
+             ") must match the existing size (", have, ") at non-singleton dimension ", k, ".  Target sizes: ", size,
+             ".  Tensor sizes: ", self.sizes());
+    strides[k] = sizes[k] == have && d >= 0 ? self.strides()[d] : 0;
+  }
+  // The engine sums the gradient over what was broadcast.
+  return make_view("ExpandBackward0", self, std::move(sizes), std::move(strides), self.storage_offset(),
+                   [](const Tensor& g) { return g; });
+}
+Tensor expand_as(const Tensor& self, const Tensor& other) { return expand(self, other.sizes()); }
+Tensor broadcast_to(const Tensor& self, IntArrayRef size) { return expand(self, size); }
+
+}  // namespace hb

@@ -1,0 +1,38 @@
+// squeeze_ and the like: the tensor itself takes on another geometry.
+#include <halfbridge/ops.h>
+
+#include "autograd/history.h"
+#include "autograd/record.h"
+#include "core/inplace.h"
+
+namespace hb {
+
+namespace {
+template <class View>
+Tensor& reshape_self(const char* name, Tensor& self, View view) {
+  check_inplace(name, self);
+  const Tensor seen = view(history::earlier_self(self));
+  TensorImpl& impl = self.impl();
+  impl.set_geometry(seen.impl().sizes(), seen.impl().strides(), seen.impl().offset());
+  impl.bump_version();
+  if (!seen.requires_grad()) return self;
+  const Edge edge = gradient_edge(seen);
+  AutogradMeta& meta = impl.materialize_autograd_meta();
+  meta.grad_fn = edge.function, meta.output_nr = edge.input_nr, meta.attr_version = impl.version();
+  return self;
+}
+}  // namespace
+
+Tensor& squeeze_(Tensor& self) { return reshape_self("squeeze_", self, [](const Tensor& t) { return t.squeeze(); }); }
+Tensor& squeeze_(Tensor& self, int64_t dim) {
+  return reshape_self("squeeze_", self, [=](const Tensor& t) { return t.squeeze(dim); });
+}
+Tensor& unsqueeze_(Tensor& self, int64_t dim) {
+  return reshape_self("unsqueeze_", self, [=](const Tensor& t) { return t.unsqueeze(dim); });
+}
+Tensor& transpose_(Tensor& self, int64_t dim0, int64_t dim1) {
+  return reshape_self("transpose_", self, [=](const Tensor& t) { return t.transpose(dim0, dim1); });
+}
+Tensor& t_(Tensor& self) { return reshape_self("t_", self, [](const Tensor& t) { return t.t(); }); }
+
+}  // namespace hb
