@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""Times every workload with LibTorch and with Halfbridge, in turn, and prints the ratios.
+
+For each workload the two builds of the same source run one after the other, a process each, for several rounds; each
+process gives the median of its iterations, and a row is the median of the rounds. Peak memory is how much the process's
+resident memory grew beyond what it held before the workload was prepared, the largest of the rounds.
+"""
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCE = "@CMAKE_CURRENT_SOURCE_DIR@"
+COMPILER = "@BENCH_COMPILER@"
+SIDES = {
+    "libtorch": {
+        "program": os.path.join(HERE, "workloads_libtorch"),
+        "library": "@BENCH_LIBTORCH_LIBRARY@",
+        "flags": "@BENCH_LIBTORCH_FLAGS@".split(";"),
+    },
+    "halfbridge": {
+        "program": os.path.join(HERE, "workloads_halfbridge"),
+        "library": "@BENCH_HALFBRIDGE_LIBRARY@",
+        "flags": "@BENCH_HALFBRIDGE_FLAGS@".split(";"),
+    },
+}
+# Ratios (LibTorch time / Halfbridge time) that a release must reach, and where the work is heading.
+FLOORS = {
+    "mlp_b64_sgd_f32": (1.6, 3), "mlp_b64_adam_f32": (4, 8), "mlp_b1_sgd_f32": (2, 4), "lenet_b64_f32": (1.3, 3),
+    "resnet18_b32_f32": (1.4, 2), "gpt_b8_f32": (1.6, 3), "add4": (1.5, 4), "chain10": (2, 5), "mm1024_f32": (2, 2.7),
+    "mm1024_bf16": (1.7, 2.3), "mm1024_f16": (50, 500),
+}
+
+
+def run_once(side, workload, args):
+    """One process: its line of JSON."""
+    environment = dict(os.environ, OMP_NUM_THREADS=str(args.threads))
+    command = [SIDES[side]["program"], "--workload", workload, "--min-time", str(args.min_time),
+               "--threads", str(args.threads)]
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"{side} {workload}: exit status {done.returncode}\n{done.stderr.strip()}")
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def rate(result, ms):
+    if result["flop"]:
+        return {"gflops": result["flop"] / ms / 1e6}
+    if result["bytes"]:
+        return {"gbs": result["bytes"] / ms / 1e6}
+    return {}
+
+
+def time_workload(workload, args):
+    runs = {side: [] for side in SIDES}
+    for round_ in range(args.rounds):
+        # Each goes first as often as the other: what the first warms or slows falls on both.
+        order = list(SIDES) if round_ % 2 == 0 else list(SIDES)[::-1]
+        for side in order:
+            runs[side].append(run_once(side, workload, args))
+    row = {"workload": workload, "rounds": args.rounds, "threads": args.threads}
+    for side, results in runs.items():
+        ms = statistics.median(r["ms"] for r in results)
+        row[f"{side}_ms"] = ms
+        row[f"{side}_best_ms"] = min(r["best_ms"] for r in results)
+        row[f"{side}_peak_mib"] = max(r["peak_mib"] for r in results)
+        row[f"{side}_resident_mib"] = max(r["resident_mib"] for r in results)
+        for unit, value in rate(results[0], ms).items():
+            row[f"{side}_{unit}"] = value
+    row["ratio"] = row["libtorch_ms"] / row["halfbridge_ms"]
+    row["best_ratio"] = row["libtorch_best_ms"] / row["halfbridge_best_ms"]
+    row["floor"], row["heading"] = FLOORS.get(workload, (None, None))
+    return row
+
+
+def time_compile(side):
+    """Seconds to compile compile_me.cpp, without a compiler cache or precompiled header."""
+    command = [COMPILER, "-std=c++17", "-O2", "-c", os.path.join(SOURCE, "compile_me.cpp"), "-o", os.devnull]
+    start = time.monotonic()
+    subprocess.run(command + SIDES[side]["flags"], check=True, stderr=subprocess.DEVNULL)
+    return time.monotonic() - start
+
+
+def build_costs(args):
+    costs = {}
+    for side in SIDES:
+        seconds = [time_compile(side) for _ in range(1 if args.quick or side == "libtorch" else 3)]
+        costs[f"{side}_compile_s"] = min(seconds)
+        costs[f"{side}_library_mb"] = os.path.getsize(os.path.realpath(SIDES[side]["library"])) / 1e6
+    return costs
+
+
+def print_row(row):
+    wanted = "" if row["floor"] is None else f"{row['floor']:g}x"
+    verdict = "" if row["floor"] is None else "ok" if row["ratio"] >= row["floor"] else "below"
+    memory = "ok" if row["halfbridge_peak_mib"] <= max(row["libtorch_peak_mib"], 1) else "more"
+    speed = next((f"{row['halfbridge_' + unit]:.1f} {name}" for unit, name in (("gflops", "GFLOP/s"), ("gbs", "GB/s"))
+                  if "halfbridge_" + unit in row), "")
+    print(f"{row['workload']:<18}{row['libtorch_ms']:>12.5g}{row['halfbridge_ms']:>12.5g}{row['ratio']:>9.2f}x"
+          f"{row['best_ratio']:>9.2f}x{wanted:>7} {verdict:<6}{row['libtorch_peak_mib']:>9.1f}{row['halfbridge_peak_mib']:>9.1f}"
+          f" {memory:<5}{speed:>16}", flush=True)
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="three short rounds of each")
+    parser.add_argument("--json", metavar="FILE", help="write the rows there")
+    parser.add_argument("--only", metavar="TEXT", default="", help="only workloads whose name contains TEXT")
+    parser.add_argument("--rounds", type=int, help="runs of each build (5; 3 with --quick)")
+    parser.add_argument("--min-time", type=float, help="seconds to time in each run (1; 0.2 with --quick)")
+    parser.add_argument("--threads", type=int, default=2)
+    args = parser.parse_args()
+    args.rounds = args.rounds or (3 if args.quick else 5)
+    args.min_time = args.min_time or (0.2 if args.quick else 1.0)
+    return args
+
+
+def main():
+    args = parse_arguments()
+    listed = subprocess.run([SIDES["halfbridge"]["program"], "--list"], check=True, stdout=subprocess.PIPE, text=True)
+    workloads = [name for name in listed.stdout.split() if args.only in name]
+    if not workloads:
+        sys.exit(f"bench: no workload's name contains '{args.only}'")
+    print(f"{args.rounds} alternating rounds, {args.threads} threads; ms are medians, memory is what training adds, in MiB\n")
+    print(f"{'workload':<18}{'LibTorch ms':>12}{'Halfbridge':>12}{'ratio':>10}{'of best':>10}{'wanted':>7} {'':<6}"
+          f"{'LibTorch':>9}{'Halfbr.':>9} {'':<5}{'Halfbridge at':>16}")
+    rows, failures = [], []
+    for workload in workloads:
+        try:
+            rows.append(time_workload(workload, args))
+            print_row(rows[-1])
+        except RuntimeError as error:
+            failures.append(str(error))
+            print(f"{workload:<18} failed: {error}", flush=True)
+    costs = build_costs(args)
+    print(f"\ncompiling a file that includes <torch/torch.h> and trains an MLP: LibTorch {costs['libtorch_compile_s']:.1f} s, "
+          f"Halfbridge {costs['halfbridge_compile_s']:.1f} s (wanted: under 3)")
+    print(f"library: LibTorch {costs['libtorch_library_mb']:.0f} MB, Halfbridge {costs['halfbridge_library_mb']:.1f} MB "
+          f"(wanted: under 30)")
+    if args.json:
+        with open(args.json, "w") as file:
+            json.dump({"rows": rows, "build": costs}, file, indent=1)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,103 @@
+// bench --workload NAME [--min-time S] [--threads N]: times one workload and prints one line of JSON.
+// `--list` names them all.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <fstream>
+#include <stdexcept>
+
+#include "workload.h"
+
+namespace {
+
+double status_mib(const std::string& key) {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    double kib = 0;
+    if (word == key && status >> kib) return kib / 1024;
+  }
+  return 0;
+}
+
+double now_ms() {
+  using namespace std::chrono;
+  return duration<double, std::milli>(steady_clock::now().time_since_epoch()).count();
+}
+
+// The first iterations make caches and plans: at least two, and for a third of the time or ten of them.
+void warm_up(const bench::Prepared& prepared, double min_ms) {
+  const double start = now_ms();
+  for (int i = 0; i < 2 || (i < 10 && now_ms() - start < min_ms / 3); ++i) prepared.iteration();
+}
+
+void time_workload(const bench::Workload& workload, double min_ms) {
+  torch::manual_seed(1);
+  torch::rand({16})
+      .add(1)
+      .sum()
+      .item<float>();  // what any program's first operation loads is not the workload's
+  const double before = status_mib("VmRSS:");
+  const auto prepared = workload.prepare();
+  warm_up(prepared, min_ms);
+  std::vector<double> times;
+  const double start = now_ms();
+  while (times.size() < 3 || now_ms() - start < min_ms) {
+    const double at = now_ms();
+    prepared.iteration();
+    times.push_back((now_ms() - at) / static_cast<double>(prepared.repeats));
+    if (now_ms() - start > 20 * min_ms) break;
+  }
+  std::sort(times.begin(), times.end());
+  std::printf(
+      "{\"workload\":\"%s\",\"ms\":%.9g,\"best_ms\":%.9g,\"iterations\":%zu,\"peak_mib\":%.3f,\"resident_"
+      "mib\":%.3f,"
+      "\"flop\":%.9g,\"bytes\":%.9g,\"threads\":%d}\n",
+      workload.name.c_str(), times[times.size() / 2], times[0], times.size(), status_mib("VmHWM:") - before,
+      status_mib("VmHWM:"), prepared.flop, prepared.bytes, torch::get_num_threads());
+}
+
+int run(int argc, char** argv) {
+  auto all = bench::training_workloads();
+  for (auto& workload : bench::op_workloads()) all.push_back(workload);
+  std::string name;
+  double min_ms = 1000;
+  int threads = 2;
+  for (int i = 1; i < argc; ++i) {
+    const std::string key = argv[i];
+    if (key == "--list") {
+      for (const auto& workload : all) std::printf("%s\n", workload.name.c_str());
+      return 0;
+    }
+    if (i + 1 == argc) throw std::invalid_argument("expected a value after " + key);
+    const std::string value = argv[++i];
+    if (key == "--workload") {
+      name = value;
+    } else if (key == "--min-time") {
+      min_ms = 1000 * std::stod(value);
+    } else if (key == "--threads") {
+      threads = std::stoi(value);
+    } else {
+      throw std::invalid_argument("unknown option " + key);
+    }
+  }
+  torch::set_num_threads(threads);
+  for (const auto& workload : all) {
+    if (workload.name != name) continue;
+    time_workload(workload, min_ms);
+    return 0;
+  }
+  throw std::invalid_argument("no workload '" + name + "' (--list names them)");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "bench: %s\n", error.what());
+    return 2;
+  }
+}
