@@ -1,0 +1,15 @@
+# Files that one library writes and the other reads, and each with its own: interop.<writer>_to_<reader>.
+file(GLOB _interop_files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/interop/*.cpp)
+halfbridge_two_builds(exchange ${_interop_files})
+foreach(library libtorch halfbridge)
+  target_include_directories(exchange_${library} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  set(_folder ${CMAKE_CURRENT_BINARY_DIR}/interop/${library})
+  file(MAKE_DIRECTORY ${_folder})
+  add_test(NAME interop.${library}_writes COMMAND exchange_${library} write ${_folder})
+  set_tests_properties(interop.${library}_writes PROPERTIES LABELS interop TIMEOUT 300 FIXTURES_SETUP interop_${library})
+  foreach(reader libtorch halfbridge)
+    add_test(NAME interop.${library}_to_${reader} COMMAND exchange_${reader} read ${_folder})
+    set_tests_properties(interop.${library}_to_${reader} PROPERTIES LABELS interop TIMEOUT 300
+                         FIXTURES_REQUIRED interop_${library})
+  endforeach()
+endforeach()
