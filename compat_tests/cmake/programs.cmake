@@ -41,3 +41,10 @@ program_test(dcgan dcgan)
 program_test(transformer_lm transformer_lm --dropout 0)
 program_test(transformer_lm_tied transformer_lm --dropout 0 --tie 1 --seed 3)
 program_test(custom_function custom_function --dropout 0)
+
+# The examples, where they are built too.
+if(TARGET demo)
+  add_test(NAME example.demo COMMAND demo --json ${HALFBRIDGE_PROGRAMS_DIR}/demo.json)
+  add_test(NAME example.custom_gradient COMMAND example_custom_gradient)
+  set_tests_properties(example.demo example.custom_gradient PROPERTIES LABELS program TIMEOUT 900)
+endif()
