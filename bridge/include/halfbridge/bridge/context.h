@@ -1,0 +1,109 @@
+#pragma once
+// Global settings, threads and the honest answers about CUDA.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include <halfbridge/device.h>
+#include <halfbridge/generator.h>
+
+namespace hb::bridge {
+inline namespace api {
+
+/// How float32 products may be rounded inside. Here they are always computed in float32.
+enum class Float32MatmulPrecision { HIGHEST, HIGH, MEDIUM };
+
+/// Switches that programs set for LibTorch. Results here are deterministic for a given number of threads in any case, so
+/// most of them are only remembered.
+class HB_API Context {
+ public:
+  bool deterministicAlgorithms() const { return deterministic_; }
+  bool deterministicAlgorithmsWarnOnly() const { return deterministic_warn_only_; }
+  void setDeterministicAlgorithms(bool on, bool warn_only = false) { deterministic_ = on, deterministic_warn_only_ = warn_only; }
+  bool deterministicCuDNN() const { return deterministic_cudnn_; }
+  void setDeterministicCuDNN(bool on) { deterministic_cudnn_ = on; }
+  bool benchmarkCuDNN() const { return benchmark_cudnn_; }
+  void setBenchmarkCuDNN(bool on) { benchmark_cudnn_ = on; }
+  bool userEnabledCuDNN() const { return user_enabled_cudnn_; }
+  void setUserEnabledCuDNN(bool on) { user_enabled_cudnn_ = on; }
+  bool userEnabledMkldnn() const { return user_enabled_mkldnn_; }
+  void setUserEnabledMkldnn(bool on) { user_enabled_mkldnn_ = on; }
+  bool allowTF32CuDNN() const { return allow_tf32_cudnn_; }
+  void setAllowTF32CuDNN(bool on) { allow_tf32_cudnn_ = on; }
+  bool allowTF32CuBLAS() const { return allow_tf32_cublas_; }
+  void setAllowTF32CuBLAS(bool on) { allow_tf32_cublas_ = on; }
+  bool allowFP16ReductionCuBLAS() const { return allow_fp16_reduction_; }
+  void setAllowFP16ReductionCuBLAS(bool on) { allow_fp16_reduction_ = on; }
+  bool allowBF16ReductionCuBLAS() const { return allow_bf16_reduction_; }
+  void setAllowBF16ReductionCuBLAS(bool on) { allow_bf16_reduction_ = on; }
+  Float32MatmulPrecision float32MatmulPrecision() const { return float32_matmul_precision_; }
+  void setFloat32MatmulPrecision(Float32MatmulPrecision p) { float32_matmul_precision_ = p; }
+  /// "highest", "high" or "medium"; throws for another word.
+  void setFloat32MatmulPrecision(const std::string& word);
+
+  static bool hasOpenMP() { return true; }
+  static bool hasMKLDNN() { return true; }
+  static bool hasMKL() { return false; }
+  static bool hasLAPACK() { return false; }
+  static bool hasCUDA() { return false; }
+  static bool hasCUDART() { return false; }
+  static bool hasCuDNN() { return false; }
+  static bool hasHIP() { return false; }
+  static bool hasMPS() { return false; }
+  static bool hasXLA() { return false; }
+  static bool hasXPU() { return false; }
+
+ private:
+  bool deterministic_ = false, deterministic_warn_only_ = false, deterministic_cudnn_ = false;
+  bool benchmark_cudnn_ = false, user_enabled_cudnn_ = true, user_enabled_mkldnn_ = true;
+  bool allow_tf32_cudnn_ = true, allow_tf32_cublas_ = false;
+  bool allow_fp16_reduction_ = true, allow_bf16_reduction_ = true;
+  Float32MatmulPrecision float32_matmul_precision_ = Float32MatmulPrecision::HIGHEST;
+};
+HB_API Context& globalContext();
+inline void init() { globalContext(); }
+inline bool hasCUDA() { return Context::hasCUDA(); }
+inline bool hasMPS() { return Context::hasMPS(); }
+inline bool hasXLA() { return Context::hasXLA(); }
+inline bool hasMKL() { return Context::hasMKL(); }
+inline bool hasLAPACK() { return Context::hasLAPACK(); }
+inline bool hasOpenMP() { return Context::hasOpenMP(); }
+inline size_t getNumGPUs() { return 0; }
+
+// --- threads
+inline void init_num_threads() {}
+/// Threads that one operation uses.
+HB_API int get_num_threads();
+HB_API void set_num_threads(int n);
+/// Operations never run beside each other here: what is set is only remembered.
+HB_API size_t get_num_interop_threads();
+HB_API void set_num_interop_threads(int n);
+HB_API int get_thread_num();
+HB_API bool in_parallel_region();
+/// Calls f(from, to) for parts of [begin, end) of at least grain_size, from several threads.
+HB_API void parallel_for(int64_t begin, int64_t end, int64_t grain_size, const std::function<void(int64_t, int64_t)>& f);
+
+}  // namespace api
+
+namespace cuda {
+/// 0: this build computes on the CPU.
+HB_API DeviceIndex device_count();
+HB_API bool is_available();
+HB_API bool cudnn_is_available();
+/// As in LibTorch nothing happens without a GPU.
+HB_API void manual_seed(uint64_t seed);
+HB_API void manual_seed_all(uint64_t seed);
+/// Throws without a GPU.
+HB_API void synchronize(int64_t device_index = -1);
+}  // namespace cuda
+
+namespace mps {
+inline bool is_available() { return false; }
+}  // namespace mps
+namespace xpu {
+inline bool is_available() { return false; }
+inline size_t device_count() { return 0; }
+}  // namespace xpu
+
+}  // namespace hb::bridge

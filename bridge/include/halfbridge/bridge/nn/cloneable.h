@@ -1,0 +1,35 @@
+#pragma once
+
+#include <halfbridge/bridge/nn/module.h>
+
+namespace hb::bridge::nn {
+inline namespace modules {
+
+/// Gives a module class clone(): copies it, calls its reset() to make fresh parameters, and fills in their values.
+template <typename Derived>
+class Cloneable : public Module {
+ public:
+  using Module::Module;
+  /// Registers parameters, buffers and submodules, and initialises them.
+  virtual void reset() = 0;
+
+  std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override {
+    NoGradGuard no_grad;
+    auto copy = std::make_shared<Derived>(static_cast<const Derived&>(*this));
+    copy->prepare_copy();
+    copy->reset();
+    copy_state_to(*copy, device);
+    return copy;
+  }
+
+ private:
+  void clone_(Module& other, const std::optional<Device>& device) final {
+    auto clone = std::dynamic_pointer_cast<Derived>(other.clone(device));
+    HB_CHECK(clone != nullptr,
+             "Attempted to clone submodule, but it is of a different type than the submodule it was to be cloned into");
+    static_cast<Derived&>(*this) = *clone;
+  }
+};
+
+}  // namespace modules
+}  // namespace hb::bridge::nn

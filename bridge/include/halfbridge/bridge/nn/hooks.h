@@ -1,0 +1,143 @@
+#pragma once
+// Hooks of modules. They see the tensors among the inputs and outputs of forward, in order.
+//
+// They run when a module is called as `holder(x)`, by Sequential or AnyModule, and for the library's own modules also as
+// `holder->forward(x)`. A call of `forward` on a module of the program's own is a plain member call that nothing can see.
+
+#include <functional>
+#include <memory>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include <halfbridge/autograd.h>
+#include <halfbridge/bridge/nn/traits.h>
+
+namespace hb::bridge::nn {
+
+using TensorPointers = std::vector<Tensor*>;
+/// (module, inputs): what is returned replaces the inputs, unless it is empty.
+using ForwardPreHook = std::function<variable_list(Module&, const variable_list&)>;
+/// (module, inputs, outputs): what is returned replaces the outputs, unless it is empty.
+using ForwardHook = std::function<variable_list(Module&, const variable_list&, const variable_list&)>;
+/// (module, gradients of the inputs, gradients of the outputs): what is returned replaces the first, unless it is empty.
+using FullBackwardHook = std::function<variable_list(Module&, const variable_list&, const variable_list&)>;
+
+namespace detail {
+
+// Lets a hook return nothing, one tensor or a list.
+template <class Hook>
+auto adapt_hook(Hook hook) {
+  return [hook = std::move(hook)](Module& m, const auto&... tensors) mutable -> variable_list {
+    using Result = std::invoke_result_t<Hook&, Module&, decltype(tensors)...>;
+    if constexpr (std::is_void_v<Result>) {
+      hook(m, tensors...);
+      return {};
+    } else if constexpr (std::is_convertible_v<Result, Tensor>) {
+      Tensor t = hook(m, tensors...);
+      return t.defined() ? variable_list{t} : variable_list{};
+    } else {
+      return hook(m, tensors...);
+    }
+  };
+}
+
+struct ModuleHooks {
+  template <class Hook>
+  using Table = std::vector<std::pair<unsigned, Hook>>;
+  Table<ForwardPreHook> pre;
+  Table<ForwardHook> post;
+  Table<FullBackwardHook> backward;
+  unsigned next = 0;
+  bool entered = false;  // forward is being called by someone who already runs the hooks
+
+  bool empty() const { return pre.empty() && post.empty() && backward.empty(); }
+  /// False where there is none of this number.
+  HB_API bool remove(unsigned handle);
+};
+
+/// Deep copies with its module.
+class HookSlot {
+ public:
+  HookSlot() = default;
+  HookSlot(const HookSlot& o) : hooks_(o.hooks_ ? std::make_unique<ModuleHooks>(*o.hooks_) : nullptr) {}
+  HookSlot(HookSlot&&) noexcept = default;
+  HookSlot& operator=(HookSlot o) noexcept { return hooks_ = std::move(o.hooks_), *this; }
+  ModuleHooks* get() const { return hooks_.get(); }
+  ModuleHooks& make() {
+    if (!hooks_) hooks_ = std::make_unique<ModuleHooks>();
+    return *hooks_;
+  }
+
+ private:
+  std::unique_ptr<ModuleHooks> hooks_;
+};
+
+/// One call of forward under hooks. `before` runs the pre-hooks on the inputs, `after` the hooks on the outputs.
+class HB_API HookedCall {
+ public:
+  HookedCall(Module& module, ModuleHooks& hooks) : module_(module), hooks_(hooks) {}
+  HookedCall(const HookedCall&) = delete;
+  HookedCall& operator=(const HookedCall&) = delete;
+  ~HookedCall() { hooks_.entered = false; }
+  void before(const TensorPointers& inputs);
+  void after(const TensorPointers& outputs);
+
+ private:
+  struct BackwardState;
+  Module& module_;
+  ModuleHooks& hooks_;
+  variable_list inputs_;
+  std::shared_ptr<BackwardState> backward_;
+};
+
+template <class T>
+void collect_tensors(T& value, TensorPointers& found) {
+  if constexpr (std::is_same_v<T, Tensor>) found.push_back(&value);
+}
+template <class T>
+void collect_tensors(std::vector<T>& values, TensorPointers& found) {
+  if constexpr (!std::is_same_v<T, bool>)
+    for (auto& v : values) collect_tensors(v, found);
+}
+template <class A, class B>
+void collect_tensors(std::pair<A, B>& value, TensorPointers& found) {
+  collect_tensors(value.first, found);
+  collect_tensors(value.second, found);
+}
+template <class... Ts>
+void collect_tensors(std::tuple<Ts...>& values, TensorPointers& found) {
+  std::apply([&](auto&... v) { (collect_tensors(v, found), ...); }, values);
+}
+
+// A stored argument in the form in which it was passed.
+template <class Arg, class Stored>
+decltype(auto) as_passed(Stored& stored) {
+  if constexpr (std::is_same_v<std::remove_cv_t<std::remove_reference_t<Arg>>, Stored>)
+    return static_cast<Arg&&>(stored);
+  else
+    return std::move(stored);
+}
+
+template <class F, class... Args>
+auto run_hooked(Module& module, ModuleHooks& hooks, F& forward, Args&&... args) {
+  HookedCall call(module, hooks);
+  std::tuple<std::decay_t<Args>...> inputs(std::forward<Args>(args)...);
+  TensorPointers found;
+  collect_tensors(inputs, found);
+  call.before(found);
+  auto run = [&](auto&... stored) { return forward(as_passed<Args>(stored)...); };
+  if constexpr (std::is_void_v<decltype(std::apply(run, inputs))>) {
+    std::apply(run, inputs);
+    call.after({});
+  } else {
+    auto result = std::apply(run, inputs);
+    found.clear();
+    collect_tensors(result, found);
+    call.after(found);
+    return result;
+  }
+}
+
+}  // namespace detail
+}  // namespace hb::bridge::nn

@@ -1,0 +1,82 @@
+#pragma once
+// Small helpers that LibTorch programs take from c10 and ATen.
+
+#include <cstddef>
+#include <string>
+#include <type_traits>
+
+#include <halfbridge/dtype.h>
+#include <halfbridge/error.h>
+#include <halfbridge/tensor.h>
+
+namespace hb::bridge {
+inline namespace api {
+
+/// The printed forms of the arguments, joined.
+template <class... Args>
+std::string str(const Args&... args) {
+  return hb::detail::str(args...);
+}
+
+/// for (auto i : irange(n)), for (auto i : irange(from, to)).
+template <class I>
+class integer_range {
+ public:
+  struct iterator {
+    using iterator_category = std::input_iterator_tag;
+    using value_type = I;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const I*;
+    using reference = I;
+    I value;
+    I operator*() const { return value; }
+    iterator& operator++() { return ++value, *this; }
+    iterator operator++(int) { return {value++}; }
+    bool operator==(const iterator& o) const { return value == o.value; }
+    bool operator!=(const iterator& o) const { return value != o.value; }
+  };
+  integer_range(I begin, I end) : begin_{begin}, end_{end < begin ? begin : end} {}
+  iterator begin() const { return begin_; }
+  iterator end() const { return end_; }
+
+ private:
+  iterator begin_, end_;
+};
+template <class I>
+integer_range<I> irange(I end) { return {I(0), end}; }
+template <class A, class B>
+integer_range<B> irange(A begin, B end) { return {static_cast<B>(begin), end}; }
+
+inline bool equal_if_defined(const Tensor& a, const Tensor& b) {
+  return (!a.defined() && !b.defined()) || (a.defined() && b.defined() && a.equal(b));
+}
+}  // namespace api
+
+/// The C++ type of the elements of a dtype.
+template <ScalarType t>
+struct cpp_type;
+#define HB_CPP_TYPE(T, Name)               \
+  template <>                              \
+  struct cpp_type<ScalarType::Name> {      \
+    using type = T;                        \
+  };
+HB_FORALL_DTYPES(HB_CPP_TYPE)
+#undef HB_CPP_TYPE
+template <ScalarType t>
+using cpp_type_t = typename cpp_type<t>::type;
+
+/// A type's name as C++ source would write it; types of the bridge have the names that LibTorch gives them.
+HB_API std::string demangle(const char* mangled);
+
+namespace detail {
+// The text of a failed check: what was said, or that `condition` does not hold.
+template <class... Args>
+std::string check_text(const char* condition, const Args&... args) {
+  if constexpr (sizeof...(Args) == 0)
+    return std::string("Expected ") + condition + " to be true, but got false.";
+  else
+    return hb::detail::str(args...);
+}
+}  // namespace detail
+
+}  // namespace hb::bridge

@@ -1,0 +1,3 @@
+#pragma once
+#include <ATen/Dispatch.h>
+#include <c10/names.h>

@@ -1,0 +1,24 @@
+#pragma once
+
+#define C10_EXPORT __attribute__((visibility("default")))
+#define C10_IMPORT C10_EXPORT
+#define C10_HIDDEN __attribute__((visibility("hidden")))
+#define C10_API
+#define TORCH_API
+#define C10_LIKELY(x) (__builtin_expect(static_cast<bool>(x), 1))
+#define C10_UNLIKELY(x) (__builtin_expect(static_cast<bool>(x), 0))
+#define C10_UNUSED __attribute__((unused))
+#define C10_NODISCARD [[nodiscard]]
+#define C10_FALLTHROUGH [[fallthrough]]
+#define C10_NOINLINE __attribute__((noinline))
+#define C10_ALWAYS_INLINE inline __attribute__((always_inline))
+#define C10_ALWAYS_INLINE_UNUSED C10_ALWAYS_INLINE C10_UNUSED
+#define C10_RESTRICT __restrict__
+#define C10_HOST
+#define C10_DEVICE
+#define C10_HOST_DEVICE
+#define C10_STRINGIZE_IMPL(x) #x
+#define C10_STRINGIZE(x) C10_STRINGIZE_IMPL(x)
+#define C10_CONCATENATE_IMPL(a, b) a##b
+#define C10_CONCATENATE(a, b) C10_CONCATENATE_IMPL(a, b)
+#define C10_ANONYMOUS_VARIABLE(name) C10_CONCATENATE(name, __COUNTER__)

@@ -1,0 +1,41 @@
+#pragma once
+// The engine's names as c10::, at:: and torch::, and the macros of c10. No definition stands here: `hb` holds the engine,
+// `hb::bridge::api` what the bridge adds to these three namespaces themselves.
+
+#include <halfbridge/bridge/context.h>
+#include <halfbridge/bridge/enum.h>
+#include <halfbridge/bridge/utility.h>
+#include <halfbridge/halfbridge.h>
+
+#include <c10/macros/Macros.h>
+#include <c10/util/check_macros.h>
+
+namespace hb::bridge {
+inline namespace api {}
+}  // namespace hb::bridge
+
+namespace c10 {
+using namespace hb;
+using namespace hb::bridge::api;
+using hb::bridge::demangle;
+using std::in_place;
+using std::make_optional;
+using std::nullopt;
+using std::nullopt_t;
+using std::optional;
+using std::string_view;
+}  // namespace c10
+
+namespace at {
+using namespace hb;
+using namespace hb::bridge::api;
+using std::nullopt;
+using std::optional;
+}  // namespace at
+
+namespace torch {
+using namespace hb;
+using namespace hb::bridge::api;
+using std::nullopt;
+using std::optional;
+}  // namespace torch

@@ -1,0 +1,44 @@
+#pragma once
+// TORCH_CHECK and its kin, throwing hb::Error and what derives from it.
+
+#include <stdexcept>
+
+#include <halfbridge/bridge/utility.h>
+
+#define HB_TORCH_CHECK_WITH(Type, cond, ...)                                                   \
+  do {                                                                                         \
+    if (HB_UNLIKELY(!(cond))) throw ::hb::Type(::hb::bridge::detail::check_text(#cond __VA_OPT__(, ) __VA_ARGS__)); \
+  } while (false)
+#define TORCH_CHECK(cond, ...) HB_TORCH_CHECK_WITH(Error, cond __VA_OPT__(, ) __VA_ARGS__)
+#define TORCH_CHECK_INDEX(cond, ...) HB_TORCH_CHECK_WITH(IndexError, cond __VA_OPT__(, ) __VA_ARGS__)
+#define TORCH_CHECK_VALUE(cond, ...) HB_TORCH_CHECK_WITH(ValueError, cond __VA_OPT__(, ) __VA_ARGS__)
+#define TORCH_CHECK_TYPE(cond, ...) HB_TORCH_CHECK_WITH(TypeError, cond __VA_OPT__(, ) __VA_ARGS__)
+#define TORCH_CHECK_NOT_IMPLEMENTED(cond, ...) HB_TORCH_CHECK_WITH(NotImplementedError, cond __VA_OPT__(, ) __VA_ARGS__)
+#define TORCH_CHECK_ARG(cond, argN, ...) \
+  TORCH_CHECK(cond, "invalid argument ", argN, ": " __VA_OPT__(, ) __VA_ARGS__)
+#define TORCH_INTERNAL_ASSERT(cond, ...) TORCH_CHECK(cond __VA_OPT__(, ) __VA_ARGS__)
+#ifdef NDEBUG
+#define TORCH_INTERNAL_ASSERT_DEBUG_ONLY(...) \
+  do {                                        \
+  } while (false)
+#else
+#define TORCH_INTERNAL_ASSERT_DEBUG_ONLY(...) TORCH_INTERNAL_ASSERT(__VA_ARGS__)
+#endif
+#define TORCH_CHECK_EQ(a, b) TORCH_CHECK((a) == (b), "Check failed: " #a " == " #b " (", (a), " vs. ", (b), ")")
+#define TORCH_CHECK_NE(a, b) TORCH_CHECK((a) != (b), "Check failed: " #a " != " #b " (", (a), " vs. ", (b), ")")
+#define TORCH_CHECK_LT(a, b) TORCH_CHECK((a) < (b), "Check failed: " #a " < " #b " (", (a), " vs. ", (b), ")")
+#define TORCH_CHECK_LE(a, b) TORCH_CHECK((a) <= (b), "Check failed: " #a " <= " #b " (", (a), " vs. ", (b), ")")
+#define TORCH_CHECK_GT(a, b) TORCH_CHECK((a) > (b), "Check failed: " #a " > " #b " (", (a), " vs. ", (b), ")")
+#define TORCH_CHECK_GE(a, b) TORCH_CHECK((a) >= (b), "Check failed: " #a " >= " #b " (", (a), " vs. ", (b), ")")
+#define TORCH_WARN(...) ::hb::detail::warn(::hb::detail::str(__VA_ARGS__))
+#define TORCH_WARN_ONCE(...)                                                                    \
+  do {                                                                                          \
+    [[maybe_unused]] static const bool warned = (TORCH_WARN(__VA_ARGS__), true); \
+  } while (false)
+#define TORCH_WARN_DEPRECATION(...) TORCH_WARN(__VA_ARGS__)
+#define AT_ERROR(...) throw ::hb::Error(::hb::detail::str(__VA_ARGS__))
+#define AT_ASSERT(cond, ...) TORCH_INTERNAL_ASSERT(cond __VA_OPT__(, ) __VA_ARGS__)
+#define AT_ASSERTM(cond, ...) TORCH_CHECK(cond __VA_OPT__(, ) __VA_ARGS__)
+#define AT_WARN(...) TORCH_WARN(__VA_ARGS__)
+#define AT_INDEX_ERROR(...) throw ::hb::IndexError(::hb::detail::str(__VA_ARGS__))
+#define C10_THROW_ERROR(Type, ...) throw ::hb::Type(::hb::detail::str(__VA_ARGS__))

@@ -1,0 +1,12 @@
+#pragma once
+#include <torch/std_includes.h>
+#include <torch/autograd.h>
+#include <torch/cuda.h>
+#include <torch/data.h>
+#include <torch/enum.h>
+#include <torch/nn.h>
+#include <torch/optim.h>
+#include <torch/serialize.h>
+#include <torch/types.h>
+#include <torch/utils.h>
+#include <torch/version.h>

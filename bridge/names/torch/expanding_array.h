@@ -1,0 +1,3 @@
+#pragma once
+#include <halfbridge/bridge/expanding_array.h>
+#include <torch/types.h>

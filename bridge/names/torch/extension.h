@@ -1,0 +1,1 @@
+#error "<torch/extension.h> is not supported by Halfbridge: it has no Python binding"

@@ -1,0 +1,1 @@
+#error "<torch/python.h> is not supported by Halfbridge: it has no Python binding"

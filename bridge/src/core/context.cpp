@@ -1,0 +1,83 @@
+#include <halfbridge/bridge/context.h>
+
+#include <algorithm>
+#include <exception>
+#include <mutex>
+
+#include <omp.h>
+
+#include <halfbridge/error.h>
+
+namespace hb::bridge {
+inline namespace api {
+
+Context& globalContext() {
+  static Context context;
+  return context;
+}
+
+void Context::setFloat32MatmulPrecision(const std::string& word) {
+  if (word == "highest") return setFloat32MatmulPrecision(Float32MatmulPrecision::HIGHEST);
+  if (word == "high") return setFloat32MatmulPrecision(Float32MatmulPrecision::HIGH);
+  if (word == "medium") return setFloat32MatmulPrecision(Float32MatmulPrecision::MEDIUM);
+  HB_CHECK(false, "[setFloat32MatmulPrecision] expected highest, high or medium, got '", word, "'");
+}
+
+int get_num_threads() { return omp_in_parallel() ? omp_get_num_threads() : omp_get_max_threads(); }
+
+void set_num_threads(int n) {
+  HB_CHECK(n > 0, "[set_num_threads] expected a positive number of threads, got ", n);
+  omp_set_num_threads(n);
+}
+
+namespace {
+int interop_threads = 0;
+}
+
+size_t get_num_interop_threads() {
+  return interop_threads > 0 ? static_cast<size_t>(interop_threads) : static_cast<size_t>(std::max(1, omp_get_num_procs()));
+}
+
+void set_num_interop_threads(int n) {
+  HB_CHECK(n > 0, "[set_num_interop_threads] expected a positive number of threads, got ", n);
+  interop_threads = n;
+}
+
+int get_thread_num() { return omp_get_thread_num(); }
+bool in_parallel_region() { return omp_in_parallel(); }
+
+void parallel_for(int64_t begin, int64_t end, int64_t grain_size, const std::function<void(int64_t, int64_t)>& f) {
+  HB_CHECK(grain_size >= 0, "[parallel_for] expected a grain size of at least 0, got ", grain_size);
+  if (begin >= end) return;
+  const int64_t n = end - begin;
+  int64_t parts = std::min<int64_t>(get_num_threads(), n / std::max<int64_t>(grain_size, 1));
+  if (parts <= 1 || omp_in_parallel()) return f(begin, end);
+  const int64_t step = (n + parts - 1) / parts;
+  std::exception_ptr error;  // the first one; an exception must not leave a parallel region
+  std::mutex error_mutex;
+#pragma omp parallel for num_threads(static_cast<int>(parts)) schedule(static, 1)
+  for (int64_t part = 0; part < parts; ++part) {
+    const int64_t from = begin + part * step, to = std::min(end, from + step);
+    if (from >= to) continue;
+    try {
+      f(from, to);
+    } catch (...) {
+      std::lock_guard<std::mutex> lock(error_mutex);
+      if (!error) error = std::current_exception();
+    }
+  }
+  if (error) std::rethrow_exception(error);
+}
+
+}  // namespace api
+
+namespace cuda {
+DeviceIndex device_count() { return 0; }
+bool is_available() { return device_count() > 0; }
+bool cudnn_is_available() { return is_available() && Context::hasCuDNN(); }
+void manual_seed(uint64_t) {}
+void manual_seed_all(uint64_t) {}
+void synchronize(int64_t) { HB_CHECK(is_available(), "No CUDA GPUs are available"); }
+}  // namespace cuda
+
+}  // namespace hb::bridge

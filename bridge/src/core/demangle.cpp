@@ -1,0 +1,28 @@
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <memory>
+
+#include <halfbridge/bridge/utility.h>
+
+namespace hb::bridge {
+
+namespace {
+void replace_all(std::string& text, const std::string& from, const std::string& to) {
+  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+}  // namespace
+
+std::string demangle(const char* mangled) {
+  int status = 0;
+  std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(mangled, nullptr, nullptr, &status), std::free);
+  std::string name = status == 0 && text ? text.get() : mangled;
+  replace_all(name, "hb::bridge::nn::modules::", "torch::nn::");
+  replace_all(name, "hb::bridge::api::", "torch::");
+  replace_all(name, "hb::bridge::", "torch::");
+  replace_all(name, "hb::", "at::");
+  return name;
+}
+
+}  // namespace hb::bridge

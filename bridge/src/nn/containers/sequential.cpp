@@ -1,0 +1,74 @@
+#include <halfbridge/bridge/nn/containers/sequential.h>
+
+#include <ostream>
+
+namespace hb::bridge::nn {
+inline namespace modules {
+
+AnyModulePlaceholder::~AnyModulePlaceholder() = default;
+
+namespace detail_any {
+void prepare_arguments(Module& module, const std::type_info& type, size_t wanted, std::vector<AnyValue>& arguments) {
+  const size_t given = arguments.size();
+  if (module._forward_has_default_args()) {
+    HB_CHECK(given >= module._forward_num_required_args() && given <= wanted, demangle(type.name()),
+             "'s forward() method expects at least ", module._forward_num_required_args(), " argument(s) and at most ", wanted,
+             " argument(s), but received ", given, ".");
+    arguments = module._forward_populate_default_args(std::move(arguments));
+    return;
+  }
+  HB_CHECK(given == wanted, demangle(type.name()), "'s forward() method expects ", wanted, " argument(s), but received ", given,
+           ".",
+           given < wanted ? " If " + demangle(type.name()) +
+                                "'s forward() method has default arguments, please make sure the forward() method is "
+                                "declared with a corresponding `FORWARD_HAS_DEFAULT_ARGS` macro."
+                          : "");
+}
+
+void wrong_argument(size_t index, const std::type_info& wanted, const std::type_info& got) {
+  throw Error(hb::detail::str("Expected argument #", index, " to be of type ", demangle(wanted.name()),
+                              ", but received value of type ", demangle(got.name())));
+}
+void wrong_cast(const std::type_info& from, const std::type_info& to) {
+  throw Error(hb::detail::str("Attempted to cast module of type ", demangle(from.name()), " to type ", demangle(to.name())));
+}
+void wrong_result(const std::type_info& is, const std::type_info& wanted) {
+  throw Error(hb::detail::str("The type of the return value is ", demangle(is.name()), ", but you asked for type ",
+                              demangle(wanted.name())));
+}
+}  // namespace detail_any
+
+std::shared_ptr<Module> SequentialImpl::clone(const std::optional<Device>& device) const {
+  auto copy = std::make_shared<SequentialImpl>();
+  for (const auto& child : named_children()) {
+    const auto index = copy->size();
+    copy->push_back(child.key(), modules_[index].clone(device));
+  }
+  return copy;
+}
+
+void SequentialImpl::pretty_print(std::ostream& stream) const { stream << "torch::nn::Sequential"; }
+
+void SequentialImpl::push_back(std::string name, AnyModule any_module) {
+  modules_.push_back(std::move(any_module));
+  register_module(std::move(name), modules_.back().ptr());
+}
+
+// A plain chain of tensors is not boxed; from the first module with another signature on, values are.
+Tensor SequentialImpl::forward_tensor(Tensor input) {
+  for (size_t i = 0; i < modules_.size(); ++i) {
+    if (modules_[i].forward_tensor(input)) continue;
+    AnyValue value = forward_rest(AnyValue(std::move(input)), i);
+    if (auto* result = value.try_get<Tensor>()) return std::move(*result);
+    detail_any::wrong_result(value.type_info(), typeid(Tensor));
+  }
+  return input;
+}
+
+AnyValue SequentialImpl::forward_rest(AnyValue value, size_t from) {
+  for (size_t i = from; i < modules_.size(); ++i) value = modules_[i].any_forward(std::move(value));
+  return value;
+}
+
+}  // namespace modules
+}  // namespace hb::bridge::nn

@@ -1,0 +1,138 @@
+#include <halfbridge/bridge/nn/hooks.h>
+
+#include <algorithm>
+
+#include <halfbridge/bridge/nn/module.h>
+
+#include "autograd/record.h"
+
+namespace hb::bridge::nn {
+
+namespace {
+
+// Passes values on unchanged and shows their gradients to a function.
+class GradientTap final : public Node {
+ public:
+  using Fn = std::function<variable_list(variable_list)>;
+  explicit GradientTap(Fn fn) : fn_(std::move(fn)) {}
+  std::string name() const override { return "BackwardHookFunctionBackward"; }
+  bool accepts_undefined() const override { return true; }
+  variable_list apply(variable_list&& grads) override { return fn_(std::move(grads)); }
+
+ private:
+  Fn fn_;
+};
+
+// Replaces those of the tensors that require a gradient by aliases whose gradient passes through `fn` together.
+bool tap(const TensorPointers& tensors, const std::function<variable_list(variable_list)>& fn) {
+  if (!GradMode::is_enabled()) return false;
+  TensorPointers tapped;
+  for (Tensor* t : tensors)
+    if (t->defined() && t->requires_grad()) tapped.push_back(t);
+  if (tapped.empty()) return false;
+  auto node = std::make_shared<GradientTap>(fn);
+  std::vector<const Tensor*> inputs(tapped.begin(), tapped.end());
+  hb::detail::collect_edges(*node, inputs);
+  variable_list aliases;
+  for (Tensor* t : tapped) aliases.push_back(t->detach());
+  TensorPointers results;
+  for (auto& a : aliases) results.push_back(&a);
+  hb::detail::attach_all(node, results);
+  for (size_t i = 0; i < tapped.size(); ++i) *tapped[i] = aliases[i];
+  return true;
+}
+
+variable_list values_of(const TensorPointers& tensors) {
+  variable_list values;
+  for (const Tensor* t : tensors) values.push_back(*t);
+  return values;
+}
+
+void replace(const char* hook, const TensorPointers& tensors, const variable_list& values) {
+  if (values.empty()) return;
+  HB_CHECK(values.size() == tensors.size(), "[", hook, "] expected the hook to return ", tensors.size(), " tensors, got ",
+           values.size());
+  for (size_t i = 0; i < tensors.size(); ++i) *tensors[i] = values[i];
+}
+
+template <class T>
+bool drop(T& table, unsigned handle) {
+  auto it = std::find_if(table.begin(), table.end(), [&](const auto& entry) { return entry.first == handle; });
+  if (it == table.end()) return false;
+  table.erase(it);
+  return true;
+}
+
+}  // namespace
+
+namespace detail {
+
+bool ModuleHooks::remove(unsigned handle) {
+  return drop(pre, handle) || drop(post, handle) || drop(backward, handle);
+}
+
+struct HookedCall::BackwardState {
+  ModuleHooks::Table<FullBackwardHook> hooks;
+  std::weak_ptr<Module> module;
+  variable_list grad_outputs;
+  bool inputs_tapped = false;
+
+  variable_list run(variable_list grad_inputs) {
+    auto owner = module.lock();
+    if (!owner) return grad_inputs;
+    for (auto& [handle, hook] : hooks) {
+      variable_list replaced = hook(*owner, grad_inputs, grad_outputs);
+      if (replaced.empty()) continue;
+      HB_CHECK(replaced.size() == grad_inputs.size(), "[full_backward_hook] expected the hook to return ",
+               grad_inputs.size(), " gradients, got ", replaced.size());
+      grad_inputs = std::move(replaced);
+    }
+    return grad_inputs;
+  }
+};
+
+void HookedCall::before(const TensorPointers& inputs) {
+  for (auto& [handle, hook] : hooks_.pre) replace("forward_pre_hook", inputs, hook(module_, values_of(inputs)));
+  if (!hooks_.backward.empty()) {
+    backward_ = std::make_shared<BackwardState>();
+    backward_->hooks = hooks_.backward;
+    backward_->module = module_.weak_from_this();
+    HB_CHECK(!backward_->module.expired(), "[full_backward_hook] expected ", module_.name(), " to be held by a shared_ptr");
+    backward_->inputs_tapped = tap(inputs, [state = backward_](variable_list g) { return state->run(std::move(g)); });
+  }
+  inputs_ = values_of(inputs);
+}
+
+void HookedCall::after(const TensorPointers& outputs) {
+  for (auto& [handle, hook] : hooks_.post) replace("forward_hook", outputs, hook(module_, inputs_, values_of(outputs)));
+  if (!backward_) return;
+  tap(outputs, [state = backward_](variable_list g) {
+    state->grad_outputs = g;
+    // Without an input that wants a gradient nothing comes after this.
+    if (!state->inputs_tapped) state->run({});
+    return g;
+  });
+}
+
+}  // namespace detail
+
+inline namespace modules {
+unsigned Module::add_pre_hook(ForwardPreHook hook) {
+  auto& hooks = hooks_.make();
+  hooks.pre.emplace_back(hooks.next, std::move(hook));
+  return hooks.next++;
+}
+unsigned Module::add_forward_hook(ForwardHook hook) {
+  auto& hooks = hooks_.make();
+  hooks.post.emplace_back(hooks.next, std::move(hook));
+  return hooks.next++;
+}
+unsigned Module::add_backward_hook(FullBackwardHook hook) {
+  auto& hooks = hooks_.make();
+  hooks.backward.emplace_back(hooks.next, std::move(hook));
+  return hooks.next++;
+}
+bool Module::remove_hook(unsigned handle) { return hooks_.get() && hooks_.get()->remove(handle); }
+}  // namespace modules
+
+}  // namespace hb::bridge::nn
