@@ -1,10 +1,9 @@
 #pragma once
+#include <halfbridge/bridge/optim/optim.h>
 #include <torch/arg.h>
+#include <torch/serialize.h>
 #include <torch/types.h>
-#if __has_include(<halfbridge/bridge/optim.h>)
-#include <halfbridge/bridge/optim.h>
 
 namespace torch::optim {
 using namespace hb::bridge::optim;
 }
-#endif
