@@ -1,0 +1,281 @@
+// Sums and differences with a factor, division with a rounding mode, and the fused products.
+#include <halfbridge/ops.h>
+
+#include "autograd/record.h"
+#include "ops/elementwise_op.h"
+
+namespace hb {
+namespace {
+
+using ops::gradients;
+using ops::Input;
+
+bool is_one(const Scalar& s) { return s.isIntegral(true) ? s.toLong() == 1 : s.toDouble() == 1; }
+
+void check_alpha(const char* name, ScalarType t, const Scalar& alpha) {
+  HB_CHECK(!alpha.isBoolean() || t == kBool, "[", name, "] Boolean alpha only supported for Boolean results.");
+  HB_CHECK(is_floating_type(t) || alpha.isIntegral(true), "[", name,
+           "] For integral input tensors, argument alpha must not be a floating point number.");
+}
+
+void check_not_bools(const char* name, const Tensor& a, const Input& b) {
+  const bool other = b.tensor ? b.tensor->scalar_type() == kBool : b.number.isBoolean();
+  HB_CHECK(a.scalar_type() != kBool || !other, "[", name,
+           "] subtraction of bool tensors is not supported; use bitwise_xor() or logical_xor()");
+  HB_CHECK(!other || !b.tensor, "[", name, "] subtraction of a bool tensor is not supported; use bitwise_xor()");
+}
+
+/// a + sign alpha b; what every form of add and sub comes to.
+struct Sum {
+  ElementwiseFn fn;
+  ScalarType t;
+  double factor;
+};
+
+Sum plan(const char* name, const Tensor& a, const Input& b, const Scalar& alpha, bool negative) {
+  const ScalarType t = ops::promoted({a, b});
+  if (HB_UNLIKELY(negative)) {
+    if (HB_UNLIKELY(a.scalar_type() == kBool || t == kBool || (b.tensor && b.tensor->scalar_type() == kBool)))
+      check_not_bools(name, a, b);
+  }
+  const Device& device = a.impl().device();
+  if (HB_LIKELY(is_one(alpha))) return {negative ? sub_formula(device)() : add_formula(device)(), t, 1};
+  check_alpha(name, t, alpha);
+  return {add_scaled_formula(device)(), t, negative ? -alpha.toDouble() : alpha.toDouble()};
+}
+
+void attach(const char* node, Tensor& out, const Tensor& a, const Tensor& b, const Scalar& alpha, bool negative) {
+  record(node, out, {&a, &b}, [alpha, negative](Backward& c) {
+    Tensor gb;
+    if (c.needs(1)) {
+      gb = is_one(alpha) ? c.grad() : c.grad() * alpha;
+      if (negative) gb = neg(gb);
+    }
+    return gradients(c.needs(0) ? c.grad() : Tensor(), std::move(gb));
+  });
+}
+
+void attach(const char* node, Tensor& out, const Tensor& a) {
+  record(node, out, {&a}, [](Backward& c) { return gradients(c.grad()); });
+}
+
+template <class B>
+Tensor sum(const char* name, const char* node, const Tensor& a, const B& b, const Scalar& alpha, bool negative) {
+  const Sum p = plan(name, a, b, alpha, negative);
+  Tensor out = ops::launch_new(name, p.fn, compute_type(p.t), p.t, {a, b}, &p.factor);
+  if constexpr (std::is_same_v<B, Tensor>) {
+    if (HB_UNLIKELY(needs_grad(a, b))) attach(node, out, a, b, alpha, negative);
+  } else {
+    if (HB_UNLIKELY(needs_grad(a))) attach(node, out, a);
+  }
+  return out;
+}
+
+template <class B>
+Tensor& sum_inplace(const char* name, const char* node, Tensor& a, const B& b, const Scalar& alpha, bool negative) {
+  const auto compute = [&](const Tensor& old) { return sum(name, node, old, b, alpha, negative); };
+  if constexpr (std::is_same_v<B, Tensor>) {
+    if (HB_UNLIKELY(needs_grad(a, b))) return inplace(name, a, compute, nullptr, {&b});
+  } else {
+    if (HB_UNLIKELY(needs_grad(a))) return inplace(name, a, compute);
+  }
+  const Sum p = plan(name, a, b, alpha, negative);
+  return ops::launch_inplace(name, p.fn, compute_type(p.t), p.t, a, {a, b}, &p.factor);
+}
+
+}  // namespace
+
+Tensor add(const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  return sum("add", "AddBackward0", self, other, alpha, false);
+}
+Tensor add(const Tensor& self, const Scalar& other, const Scalar& alpha) {
+  return sum("add", "AddBackward0", self, other, alpha, false);
+}
+Tensor& add_(Tensor& self, const Tensor& other, const Scalar& alpha) {
+  return sum_inplace("add_", "AddBackward0", self, other, alpha, false);
+}
+Tensor& add_(Tensor& self, const Scalar& other, const Scalar& alpha) {
+  return sum_inplace("add_", "AddBackward0", self, other, alpha, false);
+}
+Tensor& add_out(Tensor& out, const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  return assign_out("add_out", out, add(self, other, alpha));
+}
+Tensor sub(const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  return sum("sub", "SubBackward0", self, other, alpha, true);
+}
+Tensor sub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
+  return sum("sub", "SubBackward0", self, other, alpha, true);
+}
+Tensor& sub_(Tensor& self, const Tensor& other, const Scalar& alpha) {
+  return sum_inplace("sub_", "SubBackward0", self, other, alpha, true);
+}
+Tensor& sub_(Tensor& self, const Scalar& other, const Scalar& alpha) {
+  return sum_inplace("sub_", "SubBackward0", self, other, alpha, true);
+}
+Tensor& sub_out(Tensor& out, const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  return assign_out("sub_out", out, sub(self, other, alpha));
+}
+Tensor rsub(const Tensor& self, const Tensor& other, const Scalar& alpha) { return sub(other, self, alpha); }
+Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
+  const ScalarType t = ops::promoted({self, other});
+  check_not_bools("rsub", self, other);
+  HB_CHECK(self.scalar_type() != kBool, "[rsub] subtraction of a bool tensor is not supported; use logical_not()");
+  check_alpha("rsub", t, alpha);
+  const double factor = alpha.toDouble();
+  Tensor out = is_one(alpha)
+                   ? ops::launch_new("rsub", sub_formula(self.device())(), compute_type(t), t, {other, self})
+                   : ops::launch_new("rsub", rsub_scaled_formula(self.device())(), compute_type(t), t, {self, other}, &factor);
+  if (needs_grad(self))
+    record("RsubBackward1", out, {&self}, [alpha](Backward& c) {
+      return gradients(is_one(alpha) ? neg(c.grad()) : neg(c.grad()) * alpha);
+    });
+  return out;
+}
+
+// --- division with a rounding mode
+
+namespace {
+
+template <class B>
+Tensor divide(const Tensor& a, const B& b, std::optional<std::string_view> mode) {
+  if (!mode) return div(a, b);
+  HB_CHECK(*mode == "trunc" || *mode == "floor", "[div] expected rounding_mode to be one of None, 'trunc', or 'floor', got '",
+           *mode, "'");
+  if (*mode == "floor") return floor_divide(a, b);
+  const ScalarType t = ops::promoted({a, b});
+  HB_CHECK(t != kBool, "[div] rounding mode 'trunc' is not supported for dtype Bool");
+  if (is_integral_type(t, true)) ops::check_no_zero("div", b);
+  Tensor out = ops::launch_new("div", trunc_divide_formula(a.device())(), compute_type(t), t, {a, b});
+  if constexpr (std::is_same_v<B, Tensor>) {
+    if (needs_grad(a, b))
+      record("DivBackward0", out, {&a, &b}, [](Backward& c) { return gradients(zeros_like(c.grad()), zeros_like(c.grad())); });
+  } else {
+    if (needs_grad(a)) record("DivBackward1", out, {&a}, [](Backward& c) { return gradients(zeros_like(c.grad())); });
+  }
+  return out;
+}
+
+}  // namespace
+
+Tensor div(const Tensor& self, const Tensor& other, std::optional<std::string_view> mode) { return divide(self, other, mode); }
+Tensor div(const Tensor& self, const Scalar& other, std::optional<std::string_view> mode) { return divide(self, other, mode); }
+Tensor& div_(Tensor& self, const Tensor& other, std::optional<std::string_view> mode) {
+  return inplace("div_", self, [&](const Tensor& old) { return divide(old, other, mode); }, nullptr, {&other});
+}
+
+// --- fused products
+
+namespace {
+
+ScalarType promoted_with(const char* name, std::initializer_list<Input> inputs, const Scalar& value) {
+  const ScalarType t = ops::promoted(inputs);
+  HB_CHECK(is_floating_type(t) || value.isIntegral(true), "[", name, "] expected an integral value for integral tensors, got ",
+           value);
+  return t;
+}
+
+Tensor addcmul_forward(const Tensor& a, const Tensor& b, const Tensor& c, const Scalar& value) {
+  const ScalarType t = promoted_with("addcmul", {a, b, c}, value);
+  const double factor = value.toDouble();
+  return ops::launch_new("addcmul", addcmul_formula(a.device())(), compute_type(t), t, {a, b, c}, &factor);
+}
+
+Tensor addcdiv_forward(const Tensor& a, const Tensor& b, const Tensor& c, const Scalar& value) {
+  const ScalarType t = ops::promoted({a, b, c});
+  HB_CHECK(is_floating_type(t), "[addcdiv] Integer division with addcdiv is no longer supported");
+  const double factor = value.toDouble();
+  return ops::launch_new("addcdiv", addcdiv_formula(a.device())(), compute_type(t), t, {a, b, c}, &factor);
+}
+
+}  // namespace
+
+Tensor addcmul(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value) {
+  Tensor out = addcmul_forward(self, tensor1, tensor2, value);
+  if (needs_grad(self, tensor1, tensor2))
+    record("AddcmulBackward0", out, {&self, &tensor1, &tensor2}, {SavedTensor::input(tensor1), SavedTensor::input(tensor2)},
+           [value](Backward& c, auto& s) {
+             return gradients(c.needs(0) ? c.grad() : Tensor(), c.needs(1) ? c.grad() * (s[1] * value) : Tensor(),
+                              c.needs(2) ? c.grad() * (s[0] * value) : Tensor());
+           });
+  return out;
+}
+
+Tensor addcdiv(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value) {
+  Tensor out = addcdiv_forward(self, tensor1, tensor2, value);
+  if (needs_grad(self, tensor1, tensor2))
+    record("AddcdivBackward0", out, {&self, &tensor1, &tensor2}, {SavedTensor::input(tensor1), SavedTensor::input(tensor2)},
+           [value](Backward& c, auto& s) {
+             return gradients(c.needs(0) ? c.grad() : Tensor(), c.needs(1) ? c.grad() * (value / s[1]) : Tensor(),
+                              c.needs(2) ? neg(c.grad()) * (value * (s[0] / (s[1] * s[1]))) : Tensor());
+           });
+  return out;
+}
+
+Tensor& addcmul_(Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value) {
+  if (needs_grad(self, tensor1, tensor2))
+    return inplace("addcmul_", self, [&](const Tensor& old) { return addcmul(old, tensor1, tensor2, value); }, nullptr,
+                   {&tensor1, &tensor2});
+  const ScalarType t = promoted_with("addcmul_", {self, tensor1, tensor2}, value);
+  const double factor = value.toDouble();
+  return ops::launch_inplace("addcmul_", addcmul_formula(self.device())(), compute_type(t), t, self, {self, tensor1, tensor2},
+                             &factor);
+}
+
+Tensor& addcdiv_(Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value) {
+  if (needs_grad(self, tensor1, tensor2))
+    return inplace("addcdiv_", self, [&](const Tensor& old) { return addcdiv(old, tensor1, tensor2, value); }, nullptr,
+                   {&tensor1, &tensor2});
+  const ScalarType t = ops::promoted({self, tensor1, tensor2});
+  HB_CHECK(is_floating_type(t), "[addcdiv_] Integer division with addcdiv is no longer supported");
+  const double factor = value.toDouble();
+  return ops::launch_inplace("addcdiv_", addcdiv_formula(self.device())(), compute_type(t), t, self, {self, tensor1, tensor2},
+                             &factor);
+}
+
+namespace {
+
+template <class W>
+Tensor lerp_forward(const Tensor& self, const Tensor& end, const W& weight) {
+  HB_CHECK(self.scalar_type() == end.scalar_type(), "[lerp] expected dtype ", toString(self.scalar_type()), " for `end`, got ",
+           toString(end.scalar_type()));
+  const ScalarType t = self.scalar_type();
+  HB_CHECK(is_floating_type(t), "[lerp] expected floating tensors, got ", toString(t));
+  return ops::launch_new("lerp", lerp_formula(self.device())(), compute_type(t), t, {self, end, weight});
+}
+
+}  // namespace
+
+Tensor lerp(const Tensor& self, const Tensor& end, const Scalar& weight) {
+  Tensor out = lerp_forward(self, end, weight);
+  if (needs_grad(self, end))
+    record("LerpBackward0", out, {&self, &end}, [weight](Backward& c) {
+      return gradients(c.grad() * Scalar(1 - weight.toDouble()), c.grad() * weight);
+    });
+  return out;
+}
+
+Tensor lerp(const Tensor& self, const Tensor& end, const Tensor& weight) {
+  Tensor out = lerp_forward(self, end, weight);
+  if (needs_grad(self, end, weight))
+    record("LerpBackward1", out, {&self, &end, &weight},
+           {SavedTensor::input(self), SavedTensor::input(end), SavedTensor::input(weight)}, [](Backward& c, auto& s) {
+             return gradients(c.needs(0) ? c.grad() * (1 - s[2]) : Tensor(), c.needs(1) ? c.grad() * s[2] : Tensor(),
+                              c.needs(2) ? c.grad() * (s[1] - s[0]) : Tensor());
+           });
+  return out;
+}
+
+Tensor& lerp_(Tensor& self, const Tensor& end, const Scalar& weight) {
+  if (needs_grad(self, end))
+    return inplace("lerp_", self, [&](const Tensor& old) { return lerp(old, end, weight); }, nullptr, {&end});
+  HB_CHECK(self.scalar_type() == end.scalar_type() && self.is_floating_point(),
+           "[lerp_] expected floating tensors of one dtype, got ", toString(self.scalar_type()), " and ", toString(end.scalar_type()));
+  return ops::launch_inplace("lerp_", lerp_formula(self.device())(), compute_type(self.scalar_type()), self.scalar_type(), self,
+                             {self, end, weight});
+}
+
+Tensor& lerp_(Tensor& self, const Tensor& end, const Tensor& weight) {
+  return inplace("lerp_", self, [&](const Tensor& old) { return lerp(old, end, weight); }, nullptr, {&end, &weight});
+}
+
+}  // namespace hb
