@@ -129,6 +129,9 @@ class HB_API Tensor {
 
   // --- conversion
   Tensor to(ScalarType dtype, bool non_blocking = false, bool copy = false, std::optional<MemoryFormat> format = std::nullopt) const;
+  Tensor to(TypeMeta dtype, bool non_blocking = false, bool copy = false) const {
+    return to(typeMetaToScalarType(dtype), non_blocking, copy);
+  }
   Tensor to(Device device, bool non_blocking = false, bool copy = false) const;
   Tensor to(DeviceType device, bool non_blocking = false, bool copy = false) const { return to(Device(device), non_blocking, copy); }
   Tensor to(Device device, ScalarType dtype, bool non_blocking = false, bool copy = false, std::optional<MemoryFormat> format = std::nullopt) const;

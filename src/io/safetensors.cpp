@@ -209,7 +209,7 @@ class Parser {
   std::vector<Piece> pieces_;
 };
 
-const char* dtype_name(ScalarType dtype) {
+const char* safetensors_dtype(ScalarType dtype) {
   for (const DtypeName& row : kDtypes) {
     if (row.dtype == dtype) return row.name;
   }
@@ -237,7 +237,7 @@ std::string header_text(const NamedTensors& tensors, const std::map<std::string,
     }
     const IntArrayRef sizes = tensor.sizes();
     const uint64_t end = offset + tensor.nbytes();
-    header[name] = {{"dtype", dtype_name(tensor.scalar_type())},
+    header[name] = {{"dtype", safetensors_dtype(tensor.scalar_type())},
                     {"shape", std::vector<int64_t>(sizes.begin(), sizes.end())},
                     {"data_offsets", {offset, end}}};
     offset = end;
