@@ -112,7 +112,10 @@ PARITY_CASE(autograd, modes) {
   }
   c.throws("inference_saved", [&] { (x * inference).sum().backward(); });
   c.throws("in_place_on_leaf", [&] { x.add_(1); });
-  c.throws("in_place_on_view_of_leaf", [&] { x[0] = 5; x.view({3}).mul_(2); });
+  c.throws("in_place_on_view_of_leaf", [&] {
+    x[0] = 5;
+    x.view({3}).mul_(2);
+  });
 }
 
 PARITY_CASE(autograd, version_checks) {

@@ -3,8 +3,10 @@
 
 using torch::Tensor;
 
-#define BINARY(name, low, high) \
-  PARITY_CASE(binary, name) { c.binary([](const Tensor& a, const Tensor& b) { return torch::name(a, b); }, low, high); }
+#define BINARY(name, low, high)                                                              \
+  PARITY_CASE(binary, name) {                                                                \
+    c.binary([](const Tensor& a, const Tensor& b) { return torch::name(a, b); }, low, high); \
+  }
 
 BINARY(atan2, 0.3, 2)
 BINARY(maximum, -2, 2)
@@ -92,12 +94,12 @@ COMPARE(le, <=)
 COMPARE(gt, >)
 COMPARE(ge, >=)
 
-#define LOGICAL(name)                                                                                          \
-  PARITY_CASE(binary, name) {                                                                                  \
-    for (auto dtype : parity::kAll) {                                                                          \
-      c.out(parity::dtype_name(dtype), torch::name(c.any({4, 5}, dtype), c.any({5}, dtype)));                 \
-    }                                                                                                          \
-    c.out("mixed", torch::name(c.randn({3}), c.bools({3})));                                                   \
+#define LOGICAL(name)                                                                         \
+  PARITY_CASE(binary, name) {                                                                 \
+    for (auto dtype : parity::kAll) {                                                         \
+      c.out(parity::dtype_name(dtype), torch::name(c.any({4, 5}, dtype), c.any({5}, dtype))); \
+    }                                                                                         \
+    c.out("mixed", torch::name(c.randn({3}), c.bools({3})));                                  \
   }
 
 LOGICAL(logical_and)
@@ -106,7 +108,8 @@ LOGICAL(logical_xor)
 
 PARITY_CASE(binary, bitwise) {
   for (auto dtype : parity::kInts) {
-    auto a = c.randint(0, 100, {8}, dtype), b = c.randint(0, 100, {8}, dtype), shift = c.randint(0, 4, {8}, dtype);
+    auto a = c.randint(0, 100, {8}, dtype), b = c.randint(0, 100, {8}, dtype),
+         shift = c.randint(0, 4, {8}, dtype);
     const auto name = parity::dtype_name(dtype);
     c.out(name + "_and", a & b);
     c.out(name + "_or", a | b);

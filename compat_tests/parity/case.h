@@ -1,6 +1,6 @@
-// The parity cases' own API: 'one source, two builds'. A case file includes only this header and is written against torch::
-// alone; it is compiled once with LibTorch and once with Halfbridge, and each build writes what the case records to a
-// safetensors file. See compat_tests/README.md.
+// The parity cases' own API: 'one source, two builds'. A case file includes only this header and is written
+// against torch:: alone; it is compiled once with LibTorch and once with Halfbridge, and each build writes
+// what the case records to a safetensors file. See compat_tests/README.md.
 #pragma once
 #include <torch/torch.h>
 
@@ -27,7 +27,8 @@ inline const Dtypes kAll{torch::kFloat, torch::kDouble, torch::kHalf, torch::kBF
 std::string dtype_name(Dtype dtype);  // f32 f64 f16 bf16 i64 i32 i16 i8 u8 bool
 bool is_float(Dtype dtype);
 
-// What one case is given (`c`): inputs that do not depend on the library's generator, and the calls that record.
+// What one case is given (`c`): inputs that do not depend on the library's generator, and the calls that
+// record.
 class Case {
  public:
   explicit Case(std::string full_name);
@@ -37,9 +38,10 @@ class Case {
   Tensor randn(Shape shape, Dtype dtype = torch::kFloat);
   Tensor randint(int64_t low, int64_t high, Shape shape, Dtype dtype = torch::kLong);  // [low, high)
   Tensor bools(Shape shape);
-  Tensor arange(Shape shape, Dtype dtype = torch::kFloat);  // 0, 1, 2, ... in the given shape
+  Tensor arange(Shape shape, Dtype dtype = torch::kFloat);                 // 0, 1, 2, ... in the given shape
   Tensor values(std::vector<double> values, Dtype dtype = torch::kFloat);  // 1-d, written out
-  Tensor special(Dtype dtype = torch::kFloat);  // 1-d: NaN, infinities, zeros of both signs, subnormal, largest
+  Tensor special(
+      Dtype dtype = torch::kFloat);  // 1-d: NaN, infinities, zeros of both signs, subnormal, largest
   // randn for float dtypes, small integers for integers, true/false for bool.
   Tensor any(Shape shape, Dtype dtype);
   // A randn (or uniform in [low, high)) that requires grad.
@@ -48,7 +50,8 @@ class Case {
 
   // ---- recording ----
   void out(const std::string& name, const Tensor& tensor);  // values, dtype and shape
-  void layout(const std::string& name, const Tensor& tensor);  // sizes, strides, offset, dtype; compared exactly
+  void layout(const std::string& name,
+              const Tensor& tensor);  // sizes, strides, offset, dtype; compared exactly
   void text(const std::string& name, const std::string& text);  // compared exactly
   void printed(const std::string& name, const Tensor& tensor);  // what operator<< prints
   void value(const std::string& name, double number);
@@ -59,34 +62,40 @@ class Case {
   void backward(const std::string& name, const Tensor& output, const Tensors& inputs);
   // The result of `fn` and the gradients of `inputs`.
   void gradients(const std::string& name, const Tensors& inputs, const std::function<Tensor()>& fn);
-  // Both builds must throw; where LibTorch throws a c10::Error, Halfbridge must as well. Messages are not compared.
+  // Both builds must throw; where LibTorch throws a c10::Error, Halfbridge must as well. Messages are not
+  // compared.
   void throws(const std::string& name, const std::function<void()>& fn);
 
   // ---- checks made within each build ----
-  // Gradients of `fn` against central differences. `inputs`: contiguous kDouble tensors that require grad, read by `fn`.
+  // Gradients of `fn` against central differences. `inputs`: contiguous kDouble tensors that require grad,
+  // read by `fn`.
   void gradcheck(const std::function<Tensor()>& fn, const Tensors& inputs);
   void gradgradcheck(const std::function<Tensor()>& fn, const Tensors& inputs);
   void check(bool ok, const std::string& what);
   void fail(const std::string& what);
 
-  // ---- tolerance of what is recorded from here on (the table in compare/tolerance.cpp gives the defaults) ----
+  // ---- tolerance of what is recorded from here on (the table in compare/tolerance.cpp gives the defaults)
+  // ----
   void tolerance(double rtol, double atol);               // f32 and f64
   void tolerance(Dtype dtype, double rtol, double atol);  // one dtype
-  // For results that depend on a generator or on memory that is not defined: dtype and shape are compared, values not.
+  // For results that depend on a generator or on memory that is not defined: dtype and shape are compared,
+  // values not.
   void shape_only(const std::string& name, const Tensor& tensor);
 
-  // ---- sweeps: everything recorded inside is named after the step, and a step that throws does not end the others ----
+  // ---- sweeps: everything recorded inside is named after the step, and a step that throws does not end the
+  // others ----
   void scope(const std::string& label, const std::function<void()>& body);
   template <typename F>
   void for_dtypes(const Dtypes& dtypes, F body) {
     for (Dtype dtype : dtypes) scope(dtype_name(dtype), [&] { body(dtype); });
   }
-  // body(x) with x of this shape and the same values, laid out contiguous, transposed, strided, offset; and `expanded`, whose
-  // values repeat along the first dimension. x does not require grad; x.requires_grad_() makes it a leaf.
+  // body(x) with x of this shape and the same values, laid out contiguous, transposed, strided, offset; and
+  // `expanded`, whose values repeat along the first dimension. x does not require grad; x.requires_grad_()
+  // makes it a leaf.
   void for_layouts(Shape shape, Dtype dtype, const std::function<void(Tensor)>& body);
   void for_layouts_of(const Tensor& contiguous, const std::function<void(Tensor)>& body);
-  // An element-wise float function: every float dtype, layouts, 0-d, zero-sized, special values, gradients, gradcheck.
-  // Inputs are drawn from [low, high), where fn must be smooth for the finite differences to hold.
+  // An element-wise float function: every float dtype, layouts, 0-d, zero-sized, special values, gradients,
+  // gradcheck. Inputs are drawn from [low, high), where fn must be smooth for the finite differences to hold.
   void unary(const std::function<Tensor(const Tensor&)>& fn, double low = -2, double high = 2,
              const Dtypes& dtypes = kFloats);
   // The same for two operands, with broadcasting; the second is drawn from [low, high).
@@ -121,8 +130,8 @@ struct Registration {
 }  // namespace parity
 
 // PARITY_CASE(family, name) { ... c ... }: `family` is the file's name without _cases.cpp.
-#define PARITY_CASE(family, name)                                                               \
-  static void parity_##family##_##name(parity::Case& c);                                        \
-  static const parity::Registration parity_registration_##family##_##name(__FILE__, #family, #name, \
+#define PARITY_CASE(family, name)                                                                    \
+  static void parity_##family##_##name(parity::Case& c);                                             \
+  static const parity::Registration parity_registration_##family##_##name(__FILE__, #family, #name,  \
                                                                           parity_##family##_##name); \
   static void parity_##family##_##name([[maybe_unused]] parity::Case& c)

@@ -57,7 +57,8 @@ PARITY_CASE(factories, tensor_of_values) {
   c.out("vector_float", torch::tensor(std::vector<float>{1, 2}));
   c.out("vector_long", torch::tensor(std::vector<int64_t>{1, 2}));
   c.out("dtype", torch::tensor({1, 2}, torch::kHalf));
-  c.out("options", torch::tensor({1.0, 2.0}, torch::TensorOptions().dtype(torch::kDouble).requires_grad(true)));
+  c.out("options",
+        torch::tensor({1.0, 2.0}, torch::TensorOptions().dtype(torch::kDouble).requires_grad(true)));
   c.out("scalar_tensor", torch::scalar_tensor(2.5));
   c.throws("ragged", [&] { torch::tensor({{1, 2}, {3}}); });
 }
@@ -70,7 +71,9 @@ PARITY_CASE(factories, from_blob) {
   c.out("shares", x);
   c.out("strided", torch::from_blob(data, {3, 2}, {1, 3}));
   bool deleted = false;
-  { auto owned = torch::from_blob(data, {6}, [&](void*) { deleted = true; }); }
+  {
+    auto owned = torch::from_blob(data, {6}, [&](void*) { deleted = true; });
+  }
   c.check(deleted, "the deleter runs");
   int64_t numbers[2] = {4, 5};
   c.out("long", torch::from_blob(numbers, {2}, torch::kLong));

@@ -37,7 +37,8 @@ void reduction(parity::Case& c, const Fn& all, const Fn& one, double low = -2, d
 }  // namespace
 
 PARITY_CASE(reductions, sum) {
-  reduction(c, [](const Tensor& x) { return x.sum(); }, [](const Tensor& x) { return x.sum(1); });
+  reduction(
+      c, [](const Tensor& x) { return x.sum(); }, [](const Tensor& x) { return x.sum(1); });
   auto x = c.randn({2, 3, 4});
   c.out("dims", x.sum(Dims({0, 2})));
   c.out("keepdim", torch::sum(x, {-1}, /*keepdim=*/true));
@@ -52,7 +53,8 @@ PARITY_CASE(reductions, sum) {
 }
 
 PARITY_CASE(reductions, mean) {
-  reduction(c, [](const Tensor& x) { return x.mean(); }, [](const Tensor& x) { return x.mean(1); });
+  reduction(
+      c, [](const Tensor& x) { return x.mean(); }, [](const Tensor& x) { return x.mean(1); });
   auto x = c.randn({2, 3, 4});
   c.out("dims", x.mean(Dims({0, 2}), true));
   c.out("dtype", c.randint(0, 9, {5}).mean(torch::kFloat));
@@ -61,8 +63,9 @@ PARITY_CASE(reductions, mean) {
 }
 
 PARITY_CASE(reductions, prod) {
-  reduction(c, [](const Tensor& x) { return x.slice(1, 0, 2).prod(); }, [](const Tensor& x) { return x.slice(1, 0, 3).prod(1); },
-            0.6, 1.5);
+  reduction(
+      c, [](const Tensor& x) { return x.slice(1, 0, 2).prod(); },
+      [](const Tensor& x) { return x.slice(1, 0, 3).prod(1); }, 0.6, 1.5);
   auto x = c.leaf({4});
   x.data().select(0, 1).zero_();
   c.gradients("one_zero", {x}, [&] { return x.prod(); });
@@ -71,9 +74,12 @@ PARITY_CASE(reductions, prod) {
 }
 
 PARITY_CASE(reductions, var_and_std) {
-  reduction(c, [](const Tensor& x) { return x.var(); }, [](const Tensor& x) { return x.var(1, /*unbiased=*/false); });
+  reduction(
+      c, [](const Tensor& x) { return x.var(); },
+      [](const Tensor& x) { return x.var(1, /*unbiased=*/false); });
   c.scope("std", [&] {
-    reduction(c, [](const Tensor& x) { return x.std(); }, [](const Tensor& x) { return x.std({1}, true, true); });
+    reduction(
+        c, [](const Tensor& x) { return x.std(); }, [](const Tensor& x) { return x.std({1}, true, true); });
   });
   auto x = c.randn({3, 4});
   c.out("all_biased", torch::var(x, false));
@@ -180,7 +186,9 @@ PARITY_CASE(reductions, norms) {
 }
 
 PARITY_CASE(reductions, logsumexp) {
-  reduction(c, [](const Tensor& x) { return x.flatten().logsumexp(0); }, [](const Tensor& x) { return x.logsumexp(1); });
+  reduction(
+      c, [](const Tensor& x) { return x.flatten().logsumexp(0); },
+      [](const Tensor& x) { return x.logsumexp(1); });
   c.out("infinite", c.values({-INFINITY, -INFINITY}).logsumexp(0));
   c.out("large", c.values({1000, 1001}).logsumexp(0));
   c.out("keepdim", c.randn({2, 3, 4}).logsumexp(Dims({0, 2}), true));

@@ -19,8 +19,9 @@ class SafetensorsWriter {
     if (bytes) data_.append(static_cast<const char*>(data), bytes);
     std::string dims;
     for (auto d : shape) dims += (dims.empty() ? "" : ",") + std::to_string(d);
-    entries_ += (entries_.empty() ? "" : ",\n") + quoted(name) + ":{\"dtype\":\"" + dtype + "\",\"shape\":[" + dims +
-                "],\"data_offsets\":[" + std::to_string(begin) + "," + std::to_string(data_.size()) + "]}";
+    entries_ += (entries_.empty() ? "" : ",\n") + quoted(name) + ":{\"dtype\":\"" + dtype + "\",\"shape\":[" +
+                dims + "],\"data_offsets\":[" + std::to_string(begin) + "," + std::to_string(data_.size()) +
+                "]}";
   }
 
   void add_metadata(const std::string& key, const std::string& value) {
@@ -29,7 +30,8 @@ class SafetensorsWriter {
 
   void write(const std::string& path) const {
     std::string header = "{";
-    if (!metadata_.empty()) header += "\"__metadata__\":{" + metadata_ + "}" + (entries_.empty() ? "" : ",\n");
+    if (!metadata_.empty())
+      header += "\"__metadata__\":{" + metadata_ + "}" + (entries_.empty() ? "" : ",\n");
     header += entries_ + "}";
     while (header.size() % 8 != 0) header += ' ';
     unsigned char length[8];

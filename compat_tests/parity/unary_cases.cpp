@@ -4,18 +4,17 @@
 using torch::Tensor;
 
 // Values from [low, high): inside the function's domain, for the sweep with gradients.
-#define UNARY(name, low, high)                                                        \
-  PARITY_CASE(unary, name) {                                                          \
-    c.unary([](const Tensor& x) { return torch::name(x); }, low, high);               \
-    c.for_dtypes({torch::kLong, torch::kInt, torch::kByte}, [&](torch::Dtype dtype) { \
-      c.out("integer", torch::name(c.randint(0, 5, {6}, dtype)));                     \
-    });                                                                               \
-    auto x = c.rand({3, 5}, torch::kFloat, low, high);                                \
-    c.out("method", x.name());                                                        \
-    c.out("in_place", x.clone().name##_());                                           \
-    auto view = x.clone();                                                            \
-    view.t().slice(0, 1, 4, 2).name##_();                                             \
-    c.out("in_place_on_view", view);                                                  \
+#define UNARY(name, low, high)                                                                             \
+  PARITY_CASE(unary, name) {                                                                               \
+    c.unary([](const Tensor& x) { return torch::name(x); }, low, high);                                    \
+    c.for_dtypes({torch::kLong, torch::kInt, torch::kByte},                                                \
+                 [&](torch::Dtype dtype) { c.out("integer", torch::name(c.randint(0, 5, {6}, dtype))); }); \
+    auto x = c.rand({3, 5}, torch::kFloat, low, high);                                                     \
+    c.out("method", x.name());                                                                             \
+    c.out("in_place", x.clone().name##_());                                                                \
+    auto view = x.clone();                                                                                 \
+    view.t().slice(0, 1, 4, 2).name##_();                                                                  \
+    c.out("in_place_on_view", view);                                                                       \
   }
 
 UNARY(abs, -2, 2)
@@ -60,7 +59,9 @@ PARITY_CASE(unary, frac) {
   c.unary([](const Tensor& x) { return torch::frac(x); }, -3, 3);
 }
 
-PARITY_CASE(unary, round_half_to_even) { c.out("y", torch::round(c.values({-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3.5}))); }
+PARITY_CASE(unary, round_half_to_even) {
+  c.out("y", torch::round(c.values({-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3.5})));
+}
 
 PARITY_CASE(unary, round_decimals) {
   auto x = c.randn({8}, torch::kDouble);
@@ -69,11 +70,12 @@ PARITY_CASE(unary, round_decimals) {
 }
 
 // Results are bool.
-#define TEST_OF(name)                                                                                       \
-  PARITY_CASE(unary, name) {                                                                                \
-    c.for_dtypes(parity::kFloats, [&](torch::Dtype dtype) { c.out("special", torch::name(c.special(dtype))); }); \
-    c.out("integer", torch::name(c.randint(-2, 3, {5})));                                                   \
-    c.out("empty", torch::name(c.randn({0, 2})));                                                           \
+#define TEST_OF(name)                                                                           \
+  PARITY_CASE(unary, name) {                                                                    \
+    c.for_dtypes(parity::kFloats,                                                               \
+                 [&](torch::Dtype dtype) { c.out("special", torch::name(c.special(dtype))); }); \
+    c.out("integer", torch::name(c.randint(-2, 3, {5})));                                       \
+    c.out("empty", torch::name(c.randn({0, 2})));                                               \
   }
 
 TEST_OF(isnan)

@@ -48,14 +48,15 @@ class Report {
 };
 
 parity_diff::Tolerance tolerance_for(const std::string& name, const Array& array, const ParityFile& reference,
-                                 const Options& options) {
+                                     const Options& options) {
   if (options.rtol >= 0) return {options.rtol, options.rtol};
   const auto own = reference.metadata.find("tol:" + name);
   if (own != reference.metadata.end()) return parity_diff::parse_tolerance(own->second, array.dtype);
   return parity_diff::default_tolerance(options.family.empty() ? name : options.family, array.dtype);
 }
 
-void compare_arrays(const ParityFile& reference, const ParityFile& candidate, const Options& options, Report& report) {
+void compare_arrays(const ParityFile& reference, const ParityFile& candidate, const Options& options,
+                    Report& report) {
   for (const auto& [name, expected] : reference.arrays) {
     if (name.find(options.only) == std::string::npos) continue;
     const auto got = candidate.arrays.find(name);
@@ -63,7 +64,8 @@ void compare_arrays(const ParityFile& reference, const ParityFile& candidate, co
       report.fail(name, "missing in the candidate");
       continue;
     }
-    const auto diff = parity_diff::diff_arrays(expected, got->second, tolerance_for(name, expected, reference, options));
+    const auto diff =
+        parity_diff::diff_arrays(expected, got->second, tolerance_for(name, expected, reference, options));
     diff.problem.empty() ? report.pass(name, diff.used) : report.fail(name, diff.problem);
   }
   for (const auto& [name, array] : candidate.arrays) {
@@ -83,7 +85,8 @@ std::string note_problem(const std::string& key, const std::string& expected, co
   return fmt::format("texts differ\n--- expected\n{}\n--- got\n{}\n---", expected, got);
 }
 
-void compare_notes(const ParityFile& reference, const ParityFile& candidate, const Options& options, Report& report) {
+void compare_notes(const ParityFile& reference, const ParityFile& candidate, const Options& options,
+                   Report& report) {
   for (const auto& [key, expected] : reference.metadata) {
     if (key.rfind("tol:", 0) == 0 || key.find(options.only) == std::string::npos) continue;
     const auto got = candidate.metadata.find(key);
@@ -99,7 +102,8 @@ void compare_notes(const ParityFile& reference, const ParityFile& candidate, con
     problem.empty() ? report.pass(key, 0) : report.fail(key, problem);
   }
   for (const auto& [key, value] : candidate.metadata) {
-    if (key.rfind("tol:", 0) != 0 && key.find(options.only) != std::string::npos && !reference.metadata.count(key)) {
+    if (key.rfind("tol:", 0) != 0 && key.find(options.only) != std::string::npos &&
+        !reference.metadata.count(key)) {
       report.fail(key, "missing in the reference");
     }
   }
@@ -109,8 +113,10 @@ void compare_notes(const ParityFile& reference, const ParityFile& candidate, con
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app{"Compares the tensors that the LibTorch build and the Halfbridge build of the same cases wrote"};
-  app.add_option("reference", options.reference, "LibTorch's file (.safetensors, or .json of numbers)")->required();
+  CLI::App app{
+      "Compares the tensors that the LibTorch build and the Halfbridge build of the same cases wrote"};
+  app.add_option("reference", options.reference, "LibTorch's file (.safetensors, or .json of numbers)")
+      ->required();
   app.add_option("candidate", options.candidate, "Halfbridge's file")->required();
   app.add_option("--family", options.family, "row of the tolerance table to use for everything");
   app.add_option("--only", options.only, "compare only names that contain this");

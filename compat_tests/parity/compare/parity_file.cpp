@@ -21,11 +21,11 @@ struct DtypeRow {
   int64_t bytes;
 };
 
-constexpr DtypeRow kDtypes[] = {
-    {Dtype::f64, "F64", "f64", 8}, {Dtype::f32, "F32", "f32", 4}, {Dtype::f16, "F16", "f16", 2},
-    {Dtype::bf16, "BF16", "bf16", 2}, {Dtype::i64, "I64", "i64", 8}, {Dtype::i32, "I32", "i32", 4},
-    {Dtype::i16, "I16", "i16", 2}, {Dtype::i8, "I8", "i8", 1}, {Dtype::u8, "U8", "u8", 1},
-    {Dtype::boolean, "BOOL", "bool", 1}};
+constexpr DtypeRow kDtypes[] = {{Dtype::f64, "F64", "f64", 8}, {Dtype::f32, "F32", "f32", 4},
+                                {Dtype::f16, "F16", "f16", 2}, {Dtype::bf16, "BF16", "bf16", 2},
+                                {Dtype::i64, "I64", "i64", 8}, {Dtype::i32, "I32", "i32", 4},
+                                {Dtype::i16, "I16", "i16", 2}, {Dtype::i8, "I8", "i8", 1},
+                                {Dtype::u8, "U8", "u8", 1},    {Dtype::boolean, "BOOL", "bool", 1}};
 
 const DtypeRow& row_of(Dtype dtype) {
   for (const auto& row : kDtypes) {
@@ -71,8 +71,8 @@ Array parse_array(const std::string& name, const json& entry, const std::string&
   }
   array.bytes = data.substr(range[0], range[1] - range[0]);
   if (array.size() * bytes_of(array.dtype) != static_cast<int64_t>(array.bytes.size())) {
-    throw std::runtime_error(fmt::format("'{}' has {} bytes, its shape {} of {} needs {}", name, array.bytes.size(),
-                                         shape_text(array.shape), name_of(array.dtype),
+    throw std::runtime_error(fmt::format("'{}' has {} bytes, its shape {} of {} needs {}", name,
+                                         array.bytes.size(), shape_text(array.shape), name_of(array.dtype),
                                          array.size() * bytes_of(array.dtype)));
   }
   return array;
@@ -121,30 +121,48 @@ int64_t Array::size() const {
 
 double Array::number(int64_t i) const {
   switch (dtype) {
-    case Dtype::f64: return element<double>(bytes, i);
-    case Dtype::f32: return element<float>(bytes, i);
-    case Dtype::f16: return half_to_float(element<uint16_t>(bytes, i));
-    case Dtype::bf16: return bfloat16_to_float(element<uint16_t>(bytes, i));
-    default: return static_cast<double>(integer(i));
+    case Dtype::f64:
+      return element<double>(bytes, i);
+    case Dtype::f32:
+      return element<float>(bytes, i);
+    case Dtype::f16:
+      return half_to_float(element<uint16_t>(bytes, i));
+    case Dtype::bf16:
+      return bfloat16_to_float(element<uint16_t>(bytes, i));
+    default:
+      return static_cast<double>(integer(i));
   }
 }
 
 int64_t Array::integer(int64_t i) const {
   switch (dtype) {
-    case Dtype::i64: return element<int64_t>(bytes, i);
-    case Dtype::i32: return element<int32_t>(bytes, i);
-    case Dtype::i16: return element<int16_t>(bytes, i);
-    case Dtype::i8: return element<int8_t>(bytes, i);
-    case Dtype::u8: return element<uint8_t>(bytes, i);
-    case Dtype::boolean: return element<uint8_t>(bytes, i);
-    default: throw std::logic_error("integer() of a float array");
+    case Dtype::i64:
+      return element<int64_t>(bytes, i);
+    case Dtype::i32:
+      return element<int32_t>(bytes, i);
+    case Dtype::i16:
+      return element<int16_t>(bytes, i);
+    case Dtype::i8:
+      return element<int8_t>(bytes, i);
+    case Dtype::u8:
+      return element<uint8_t>(bytes, i);
+    case Dtype::boolean:
+      return element<uint8_t>(bytes, i);
+    default:
+      throw std::logic_error("integer() of a float array");
   }
 }
 
-const char* name_of(Dtype dtype) { return row_of(dtype).name; }
-int64_t bytes_of(Dtype dtype) { return row_of(dtype).bytes; }
+const char* name_of(Dtype dtype) {
+  return row_of(dtype).name;
+}
+int64_t bytes_of(Dtype dtype) {
+  return row_of(dtype).bytes;
+}
 
-std::string shape_text(const std::vector<int64_t>& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
+std::string shape_text(const std::vector<int64_t>& shape) {
+  return fmt::format("[{}]", fmt::join(shape, ", "));
+}
 
 ParityFile read_parity_file(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);

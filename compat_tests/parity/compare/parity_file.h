@@ -29,7 +29,8 @@ const char* name_of(Dtype dtype);
 int64_t bytes_of(Dtype dtype);
 std::string shape_text(const std::vector<int64_t>& shape);
 
-// Reads .safetensors, or .json of the form {"name": number | [numbers...]}. Throws std::runtime_error that names the file.
+// Reads .safetensors, or .json of the form {"name": number | [numbers...]}. Throws std::runtime_error that
+// names the file.
 ParityFile read_parity_file(const std::string& path);
 
 }  // namespace parity_diff

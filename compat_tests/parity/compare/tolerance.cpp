@@ -13,8 +13,9 @@ struct Row {
   Tolerance f64, f32, f16, bf16;
 };
 
-// The half types' relative tolerance is one rounding step (2^-10, 2^-7): both libraries compute in f32 and round once. Where
-// LibTorch rounds intermediate results to half as well, the family's row says so with two steps.
+// The half types' relative tolerance is one rounding step (2^-10, 2^-7): both libraries compute in f32 and
+// round once. Where LibTorch rounds intermediate results to half as well, the family's row says so with two
+// steps.
 constexpr Row kTable[] = {
     {"", {1e-10, 1e-12}, {1e-5, 1e-6}, {1e-3, 1e-3}, {8e-3, 8e-3}},
     // Pure data movement: nothing is computed.
@@ -25,11 +26,16 @@ constexpr Row kTable[] = {
 
 Tolerance of(const Row& row, Dtype dtype) {
   switch (dtype) {
-    case Dtype::f64: return row.f64;
-    case Dtype::f32: return row.f32;
-    case Dtype::f16: return row.f16;
-    case Dtype::bf16: return row.bf16;
-    default: return {0, 0};
+    case Dtype::f64:
+      return row.f64;
+    case Dtype::f32:
+      return row.f32;
+    case Dtype::f16:
+      return row.f16;
+    case Dtype::bf16:
+      return row.bf16;
+    default:
+      return {0, 0};
   }
 }
 
@@ -46,10 +52,12 @@ Tolerance default_tolerance(const std::string& name, Dtype dtype) {
 Tolerance parse_tolerance(const std::string& text, Dtype dtype) {
   std::istringstream stream(text);
   Tolerance tolerance;
-  if (!(stream >> tolerance.rtol >> tolerance.atol)) throw std::runtime_error(fmt::format("bad tolerance '{}'", text));
+  if (!(stream >> tolerance.rtol >> tolerance.atol))
+    throw std::runtime_error(fmt::format("bad tolerance '{}'", text));
   const double limit = dtype == Dtype::bf16 ? 4 * 8e-3 : dtype == Dtype::f16 ? 4 * 1e-3 : 1e-3;
   if (tolerance.rtol > limit || tolerance.atol > limit) {
-    throw std::runtime_error(fmt::format("tolerance '{}' is wider than {} allows ({})", text, name_of(dtype), limit));
+    throw std::runtime_error(
+        fmt::format("tolerance '{}' is wider than {} allows ({})", text, name_of(dtype), limit));
   }
   return tolerance;
 }

@@ -55,7 +55,9 @@ const char* safetensors_dtype(Dtype dtype) {
 
 Case::Case(std::string full_name) : name_(std::move(full_name)), state_(hash_of(name_)) {}
 
-std::string Case::full(const std::string& name) const { return name_ + "/" + scope_ + name; }
+std::string Case::full(const std::string& name) const {
+  return name_ + "/" + scope_ + name;
+}
 
 void Case::record(const std::string& name, const Tensor& tensor) {
   const Tensor t = tensor.detach().clone(torch::MemoryFormat::Contiguous);
@@ -64,7 +66,8 @@ void Case::record(const std::string& name, const Tensor& tensor) {
   recorder().add(full(name), safetensors_dtype(dtype), Shape(sizes.begin(), sizes.end()), t.data_ptr(),
                  static_cast<size_t>(t.numel()) * t.element_size());
   for (const auto& tol : tolerances_) {
-    if (tol.dtype == dtype) recorder().add_metadata("tol:" + full(name), number(tol.rtol) + " " + number(tol.atol));
+    if (tol.dtype == dtype)
+      recorder().add_metadata("tol:" + full(name), number(tol.rtol) + " " + number(tol.atol));
   }
 }
 
@@ -85,7 +88,9 @@ void Case::layout(const std::string& name, const Tensor& tensor) {
                  joined(tensor.strides()) + " offset " + std::to_string(tensor.storage_offset()));
 }
 
-void Case::text(const std::string& name, const std::string& text) { recorder().add_metadata("text:" + full(name), text); }
+void Case::text(const std::string& name, const std::string& text) {
+  recorder().add_metadata("text:" + full(name), text);
+}
 
 void Case::printed(const std::string& name, const Tensor& tensor) {
   std::ostringstream out;
@@ -93,9 +98,15 @@ void Case::printed(const std::string& name, const Tensor& tensor) {
   text(name, out.str());
 }
 
-void Case::value(const std::string& name, double number) { record_value(name, "F64", &number, sizeof number); }
-void Case::value(const std::string& name, int64_t number) { record_value(name, "I64", &number, sizeof number); }
-void Case::value(const std::string& name, bool flag) { record_value(name, "BOOL", &flag, sizeof flag); }
+void Case::value(const std::string& name, double number) {
+  record_value(name, "F64", &number, sizeof number);
+}
+void Case::value(const std::string& name, int64_t number) {
+  record_value(name, "I64", &number, sizeof number);
+}
+void Case::value(const std::string& name, bool flag) {
+  record_value(name, "BOOL", &flag, sizeof flag);
+}
 
 void Case::record_value(const std::string& name, const char* dtype, const void* data, size_t bytes) {
   recorder().add(full(name), dtype, {}, data, bytes);
@@ -126,7 +137,9 @@ void Case::check(bool ok, const std::string& what) {
   if (!ok) fail(what);
 }
 
-void Case::fail(const std::string& what) { failures_.push_back(full("") + ": " + what); }
+void Case::fail(const std::string& what) {
+  failures_.push_back(full("") + ": " + what);
+}
 
 void Case::tolerance(Dtype dtype, double rtol, double atol) {
   for (auto& tol : tolerances_) {

@@ -61,14 +61,16 @@ void Case::unary(const std::function<Tensor(const Tensor&)>& fn, double low, dou
     both("empty", rand({0, 3}, dtype, low, high));
     out("special", fn(special(dtype)));
   });
-  scope("layout", [&] { for_layouts_of(rand({5, 6}, torch::kFloat, low, high), [&](Tensor x) { both("y", x); }); });
+  scope("layout", [&] {
+    for_layouts_of(rand({5, 6}, torch::kFloat, low, high), [&](Tensor x) { both("y", x); });
+  });
   Tensor x = leaf_in(low, high, {7}, torch::kDouble);
   gradcheck([&] { return fn(x); }, {x});
   gradgradcheck([&] { return fn(x); }, {x});
 }
 
 void Case::binary(const std::function<Tensor(const Tensor&, const Tensor&)>& fn, double low, double high,
-                 const Dtypes& dtypes) {
+                  const Dtypes& dtypes) {
   const auto both = [&](const std::string& name, Tensor a, Tensor b) {
     a.requires_grad_(true);
     b.requires_grad_(true);

@@ -1,0 +1,176 @@
+// Convolutions: 1 to 3 dimensions, transposed, strides, paddings, dilations, groups, layouts.
+#include "parity/case.h"
+
+using torch::Tensor;
+using Shape = parity::Shape;
+
+namespace {
+
+void tolerances(parity::Case& c) {  // sums of many products, blocked differently
+  c.tolerance(torch::kFloat, 1e-5, 5e-6);
+  c.tolerance(torch::kHalf, 2e-3, 2e-3);
+  c.tolerance(torch::kBFloat16, 1.6e-2, 1.6e-2);
+}
+
+struct Setup {
+  const char* name;
+  Shape input, weight, stride, padding, dilation;
+  int64_t groups = 1;
+};
+
+using Convolve = std::function<Tensor(const Tensor&, const Tensor&, const Tensor&, const Setup&)>;
+
+void sweep(parity::Case& c, const std::vector<Setup>& setups, const Convolve& convolve,
+           bool transposed = false) {
+  tolerances(c);
+  for (const auto& setup : setups) {
+    c.scope(setup.name, [&] {
+      c.for_dtypes(parity::kFloats, [&](torch::Dtype dtype) {
+        auto x = c.leaf(setup.input, dtype), w = c.leaf(setup.weight, dtype);
+        auto b = c.leaf({transposed ? setup.weight[1] * setup.groups : setup.weight[0]}, dtype);
+        c.gradients("bias", {x, w, b}, [&] { return convolve(x, w, b, setup); });
+        c.out("no_bias", convolve(x, w, {}, setup));
+      });
+    });
+  }
+}
+
+Tensor conv2d(const Tensor& x, const Tensor& w, const Tensor& b, const Setup& s) {
+  return torch::conv2d(x, w, b, s.stride, s.padding, s.dilation, s.groups);
+}
+
+}  // namespace
+
+PARITY_CASE(conv, conv1d) {
+  sweep(c,
+        {{"plain", {2, 3, 10}, {4, 3, 3}, {1}, {0}, {1}},
+         {"padded", {2, 3, 10}, {4, 3, 5}, {2}, {2}, {1}},
+         {"dilated", {1, 2, 12}, {2, 2, 3}, {1}, {2}, {2}},
+         {"grouped", {2, 4, 9}, {6, 2, 3}, {1}, {1}, {1}, 2},
+         {"pointwise", {2, 3, 7}, {5, 3, 1}, {1}, {0}, {1}}},
+        [](const Tensor& x, const Tensor& w, const Tensor& b, const Setup& s) {
+          return torch::conv1d(x, w, b, s.stride, s.padding, s.dilation, s.groups);
+        });
+}
+
+PARITY_CASE(conv, conv2d) {
+  sweep(c,
+        {{"plain", {2, 3, 8, 7}, {4, 3, 3, 3}, {1, 1}, {0, 0}, {1, 1}},
+         {"same", {2, 3, 8, 8}, {4, 3, 3, 3}, {1, 1}, {1, 1}, {1, 1}},
+         {"strided", {2, 3, 9, 9}, {4, 3, 3, 3}, {2, 2}, {1, 1}, {1, 1}},
+         {"uneven", {1, 2, 9, 11}, {3, 2, 3, 5}, {2, 1}, {0, 2}, {1, 1}},
+         {"dilated", {1, 2, 10, 10}, {3, 2, 3, 3}, {1, 1}, {2, 2}, {2, 2}},
+         {"grouped", {2, 4, 6, 6}, {8, 2, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 2},
+         {"depthwise", {2, 6, 6, 6}, {6, 1, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 6},
+         {"depthwise_multiplied", {1, 3, 6, 6}, {6, 1, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 3},
+         {"pointwise", {2, 8, 5, 5}, {4, 8, 1, 1}, {1, 1}, {0, 0}, {1, 1}},
+         {"large_kernel", {1, 3, 16, 16}, {8, 3, 7, 7}, {2, 2}, {3, 3}, {1, 1}},
+         {"channels_16", {2, 16, 14, 14}, {32, 16, 3, 3}, {1, 1}, {1, 1}, {1, 1}}},
+        conv2d);
+}
+
+PARITY_CASE(conv, conv3d) {
+  sweep(c,
+        {{"plain", {1, 2, 5, 6, 6}, {3, 2, 3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}},
+         {"strided", {2, 2, 6, 6, 6}, {3, 2, 2, 2, 2}, {2, 2, 2}, {0, 0, 0}, {1, 1, 1}}},
+        [](const Tensor& x, const Tensor& w, const Tensor& b, const Setup& s) {
+          return torch::conv3d(x, w, b, s.stride, s.padding, s.dilation, s.groups);
+        });
+}
+
+PARITY_CASE(conv, transposed) {
+  c.scope("1d", [&] {
+    sweep(
+        c, {{"plain", {2, 3, 6}, {3, 4, 3}, {2}, {1}, {1}}},
+        [](const Tensor& x, const Tensor& w, const Tensor& b, const Setup& s) {
+          return torch::conv_transpose1d(x, w, b, s.stride, s.padding, /*output_padding=*/1, s.groups,
+                                         s.dilation);
+        },
+        true);
+  });
+  c.scope("2d", [&] {
+    sweep(
+        c,
+        {{"plain", {2, 3, 4, 4}, {3, 5, 3, 3}, {1, 1}, {0, 0}, {1, 1}},
+         {"dcgan", {2, 8, 4, 4}, {8, 4, 4, 4}, {2, 2}, {1, 1}, {1, 1}},
+         {"from_one_pixel", {2, 10, 1, 1}, {10, 6, 4, 4}, {1, 1}, {0, 0}, {1, 1}},
+         {"grouped", {1, 4, 5, 5}, {4, 3, 3, 3}, {2, 2}, {1, 1}, {1, 1}, 2},
+         {"dilated", {1, 2, 5, 5}, {2, 3, 3, 3}, {1, 1}, {1, 1}, {2, 2}}},
+        [](const Tensor& x, const Tensor& w, const Tensor& b, const Setup& s) {
+          return torch::conv_transpose2d(x, w, b, s.stride, s.padding, 0, s.groups, s.dilation);
+        },
+        true);
+  });
+  c.scope("3d", [&] {
+    sweep(
+        c, {{"plain", {1, 2, 3, 3, 3}, {2, 3, 2, 2, 2}, {2, 2, 2}, {0, 0, 0}, {1, 1, 1}}},
+        [](const Tensor& x, const Tensor& w, const Tensor& b, const Setup& s) {
+          return torch::conv_transpose3d(x, w, b, s.stride, s.padding, 0, s.groups, s.dilation);
+        },
+        true);
+  });
+}
+
+PARITY_CASE(conv, gradcheck) {
+  auto x = c.leaf({1, 2, 4, 4}, torch::kDouble), w = c.leaf({2, 2, 3, 3}, torch::kDouble),
+       b = c.leaf({2}, torch::kDouble);
+  c.gradcheck([&] { return torch::conv2d(x, w, b, 1, 1); }, {x, w, b});
+  c.gradgradcheck([&] { return torch::conv2d(x, w, b, 2, 1); }, {x, w, b});
+  auto v = c.leaf({2, 2, 3, 3}, torch::kDouble);
+  c.gradcheck([&] { return torch::conv_transpose2d(x, v, b, 2, 1); }, {x, v, b});
+  c.gradgradcheck([&] { return torch::conv_transpose2d(x, v, b, 2); }, {x, v, b});
+  auto line = c.leaf({1, 2, 6}, torch::kDouble), k = c.leaf({2, 1, 3}, torch::kDouble);
+  c.gradcheck([&] { return torch::conv1d(line, k, {}, 1, 1, 1, 2); }, {line, k});
+}
+
+PARITY_CASE(conv, layouts) {
+  tolerances(c);
+  auto w = c.leaf({4, 3, 3, 3}), b = c.leaf({4});
+  auto x = c.randn({2, 3, 6, 6});
+  auto last = x.contiguous(torch::MemoryFormat::ChannelsLast).requires_grad_();
+  c.gradients("channels_last", {last, w, b}, [&] { return torch::conv2d(last, w, b, 1, 1); });
+  c.layout("channels_last_result", torch::conv2d(last, w, b, 1, 1));
+  c.layout("contiguous_result", torch::conv2d(x, w, b, 1, 1));
+  auto permuted = c.randn({2, 6, 6, 3}).permute({0, 3, 1, 2}).requires_grad_();
+  c.gradients("permuted", {permuted, w, b}, [&] { return torch::conv2d(permuted, w, b, 1, 1); });
+  auto sliced = c.randn({2, 3, 12, 12}).slice(2, 0, 12, 2).slice(3, 3, 9).requires_grad_();
+  c.gradients("sliced", {sliced, w, b}, [&] { return torch::conv2d(sliced, w, b, 1, 1); });
+  auto y = torch::conv2d(x, w, b, 1, 1);  // what a program does next with a result
+  c.out("viewed", y.view({2, -1}));
+  c.out("reshaped", y.flatten(1));
+  c.out("transposed", y.permute({0, 2, 3, 1}).contiguous());
+  c.out("sliced_result", y.slice(1, 1, 3).select(2, 0));
+  c.out("in_place", y.detach().clone().mul_(2).add_(x.sum()));
+  c.out("chain", torch::max_pool2d(torch::relu(torch::conv2d(y, c.randn({2, 4, 3, 3}))), 2));
+}
+
+PARITY_CASE(conv, shapes_and_padding_names) {
+  auto w = c.leaf({4, 3, 3, 3});
+  auto image = c.leaf({3, 6, 6});
+  c.gradients("no_batch", {image, w}, [&] { return torch::conv2d(image, w); });
+  auto x = c.leaf({2, 3, 7, 6});
+  c.gradients("same", {x, w}, [&] { return torch::conv2d(x, w, {}, 1, "same"); });
+  c.gradients("valid", {x, w}, [&] { return torch::conv2d(x, w, {}, 1, "valid"); });
+  c.gradients("same_even_kernel", {x}, [&] {
+    return torch::conv2d(x, c.randn({2, 3, 4, 2}), {}, 1, "same");
+  });
+  c.out("empty_batch", torch::conv2d(c.randn({0, 3, 5, 5}), w));
+  auto both = torch::convolution(x, w, {}, {1, 1}, {1, 1}, {1, 1}, false, {0, 0}, 1);
+  c.out("convolution", both);
+  c.throws("channels", [&] { torch::conv2d(c.randn({1, 4, 5, 5}), w); });
+  c.throws("kernel_too_large", [&] { torch::conv2d(c.randn({1, 3, 2, 2}), w); });
+  c.throws("rank", [&] { torch::conv2d(c.randn({3, 5}), w); });
+  c.throws("dtypes", [&] { torch::conv2d(c.randn({1, 3, 5, 5}, torch::kDouble), w); });
+  c.throws("bias_size", [&] { torch::conv2d(c.randn({1, 3, 5, 5}), w, c.randn({5})); });
+  c.throws("same_with_stride", [&] { torch::conv2d(x, w, {}, 2, "same"); });
+}
+
+PARITY_CASE(conv, unfold_fold) {
+  namespace F = torch::nn::functional;
+  auto x = c.leaf({2, 3, 5, 6});
+  c.gradients("unfold", {x}, [&] {
+    return F::unfold(x, F::UnfoldFuncOptions({2, 3}).padding(1).stride({2, 1}));
+  });
+  auto columns = c.leaf({2, 12, 20});
+  c.gradients("fold", {columns}, [&] { return F::fold(columns, F::FoldFuncOptions({5, 6}, {2, 2})); });
+}

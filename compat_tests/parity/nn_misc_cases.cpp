@@ -1,0 +1,145 @@
+// Embedding, attention, padding, resampling, rearranging of pixels.
+#include "parity/case.h"
+
+using torch::Tensor;
+namespace F = torch::nn::functional;
+
+PARITY_CASE(nn_misc, embedding) {
+  c.tolerance(torch::kHalf, 2e-3, 2e-3);
+  c.tolerance(torch::kBFloat16, 1.6e-2, 1.6e-2);
+  c.for_dtypes(parity::kFloats, [&](torch::Dtype dtype) {
+    auto w = c.leaf({6, 4}, dtype);
+    auto index = c.randint(0, 6, {3, 5});
+    c.gradients("y", {w}, [&] { return torch::embedding(w, index); });
+    c.gradients("padding", {w}, [&] { return torch::embedding(w, index, 2); });
+  });
+  auto w = c.leaf({6, 4});
+  c.gradients("by_frequency", {w}, [&] { return torch::embedding(w, torch::tensor({1, 1, 2}), -1, true); });
+  c.out("int32", torch::embedding(w, c.randint(0, 6, {4}, torch::kInt)));
+  c.out("one_hot", torch::one_hot(c.randint(0, 5, {2, 3}), 5));
+  c.out("one_hot_guessed", torch::one_hot(torch::tensor({0, 2, 1})));
+  c.throws("out_of_range", [&] { torch::embedding(w, torch::tensor({6})); });
+  c.throws("index_dtype", [&] { torch::embedding(w, c.randn({2})); });
+}
+
+PARITY_CASE(nn_misc, embedding_bag) {
+  auto w = c.leaf({8, 3});
+  auto index = c.randint(0, 8, {6});
+  auto offsets = torch::tensor({0, 2, 2});
+  for (int64_t mode : {0, 1, 2}) {
+    c.gradients("mode" + std::to_string(mode), {w},
+                [&] { return std::get<0>(torch::embedding_bag(w, index, offsets, false, mode)); });
+  }
+}
+
+PARITY_CASE(nn_misc, attention) {
+  c.tolerance(torch::kFloat, 1e-5, 5e-6);
+  c.tolerance(torch::kHalf, 4e-3, 4e-3);
+  c.tolerance(torch::kBFloat16, 3.2e-2, 3.2e-2);
+  c.for_dtypes(parity::kFloats, [&](torch::Dtype dtype) {
+    auto q = c.leaf({2, 3, 5, 8}, dtype), k = c.leaf({2, 3, 7, 8}, dtype), v = c.leaf({2, 3, 7, 8}, dtype);
+    c.gradients("plain", {q, k, v}, [&] { return torch::scaled_dot_product_attention(q, k, v); });
+    auto mask = c.randn({5, 7}, dtype);
+    c.gradients("added_mask", {q, k, v}, [&] { return torch::scaled_dot_product_attention(q, k, v, mask); });
+    auto s = c.leaf({2, 3, 5, 8}, dtype);
+    c.gradients("causal", {q, s},
+                [&] { return torch::scaled_dot_product_attention(q, s, s, {}, 0.0, true); });
+  });
+  auto q = c.leaf({2, 4, 6}), k = c.leaf({2, 4, 6}), v = c.leaf({2, 4, 5});
+  c.gradients("rank3", {q, k, v}, [&] { return torch::scaled_dot_product_attention(q, k, v); });
+  auto allowed = torch::ones({4, 4}, torch::kBool).tril();
+  c.gradients("bool_mask", {q, k, v}, [&] { return torch::scaled_dot_product_attention(q, k, v, allowed); });
+  c.gradients("scale", {q, k, v},
+              [&] { return torch::scaled_dot_product_attention(q, k, v, {}, 0.0, false, 0.3); });
+  auto longer = c.leaf({1, 2, 130, 16});
+  c.gradients("long", {longer},
+              [&] { return torch::scaled_dot_product_attention(longer, longer, longer, {}, 0.0, true); });
+  auto packed = c.leaf({2, 5, 3, 2, 4});  // as a transformer cuts it
+  c.gradients("from_packed", {packed}, [&] {
+    auto parts = packed.unbind(2);
+    return torch::scaled_dot_product_attention(parts[0].transpose(1, 2), parts[1].transpose(1, 2),
+                                               parts[2].transpose(1, 2));
+  });
+  auto d = c.leaf({1, 3, 2}, torch::kDouble);
+  c.gradcheck([&] { return torch::scaled_dot_product_attention(d, d, d, {}, 0.0, true); }, {d});
+  c.throws("sizes", [&] { torch::scaled_dot_product_attention(q, c.randn({2, 4, 7}), v); });
+}
+
+PARITY_CASE(nn_misc, padding) {
+  auto x = c.leaf({2, 3, 5, 6});
+  c.gradients("constant", {x}, [&] { return torch::constant_pad_nd(x, {1, 2, 0, 1}, 0.5); });
+  c.gradients("negative", {x}, [&] { return torch::constant_pad_nd(x, {-1, 1}); });
+  c.gradients("reflect", {x}, [&] {
+    return F::pad(x, F::PadFuncOptions({2, 1, 1, 2}).mode(torch::kReflect));
+  });
+  c.gradients("replicate", {x}, [&] {
+    return F::pad(x, F::PadFuncOptions({2, 1, 1, 2}).mode(torch::kReplicate));
+  });
+  c.gradients("circular", {x}, [&] {
+    return F::pad(x, F::PadFuncOptions({2, 1, 1, 2}).mode(torch::kCircular));
+  });
+  auto line = c.leaf({2, 3, 6});
+  c.gradients("reflect1d", {line}, [&] { return torch::reflection_pad1d(line, {2, 1}); });
+  c.gradients("replicate1d", {line}, [&] { return torch::replication_pad1d(line, {2, 1}); });
+  auto cube = c.leaf({1, 2, 3, 3, 3});
+  c.gradients("replicate3d", {cube}, [&] { return torch::replication_pad3d(cube, {1, 1, 1, 0, 0, 1}); });
+  c.throws("reflect_too_far", [&] { torch::reflection_pad1d(c.randn({1, 2, 3}), {3, 0}); });
+}
+
+PARITY_CASE(nn_misc, interpolate) {
+  auto x = c.leaf({2, 3, 4, 5});
+  using Options = F::InterpolateFuncOptions;
+  const std::vector<int64_t> size{7, 9};
+  const std::vector<double> scale{2.0, 2.0};
+  c.gradients("nearest", {x}, [&] { return F::interpolate(x, Options().size(size).mode(torch::kNearest)); });
+  c.gradients("nearest_scale", {x},
+              [&] { return F::interpolate(x, Options().scale_factor(scale).mode(torch::kNearest)); });
+  c.gradients("bilinear", {x}, [&] {
+    return F::interpolate(x, Options().size(size).mode(torch::kBilinear).align_corners(false));
+  });
+  c.gradients("bilinear_corners", {x}, [&] {
+    return F::interpolate(x, Options().size(size).mode(torch::kBilinear).align_corners(true));
+  });
+  c.gradients("bicubic", {x}, [&] {
+    return F::interpolate(x, Options().size(size).mode(torch::kBicubic).align_corners(false));
+  });
+  c.gradients("area", {x}, [&] {
+    return F::interpolate(x, Options().size(std::vector<int64_t>{2, 3}).mode(torch::kArea));
+  });
+  auto line = c.leaf({2, 3, 5});
+  c.gradients("linear", {line}, [&] {
+    return F::interpolate(line,
+                          Options().size(std::vector<int64_t>{8}).mode(torch::kLinear).align_corners(false));
+  });
+}
+
+PARITY_CASE(nn_misc, pixels) {
+  auto x = c.leaf({2, 8, 3, 4});
+  c.gradients("shuffle", {x}, [&] { return torch::pixel_shuffle(x, 2); });
+  c.gradients("unshuffle", {x}, [&] { return torch::pixel_unshuffle(c.leaf({2, 2, 4, 6}), 2) * x.sum(); });
+  c.gradients("channel_shuffle", {x}, [&] { return torch::channel_shuffle(x, 4); });
+}
+
+PARITY_CASE(nn_misc, grid_sample) {
+  auto theta = c.leaf({2, 2, 3});
+  c.gradients("affine_grid", {theta}, [&] { return F::affine_grid(theta, {2, 3, 4, 5}, false); });
+  auto x = c.leaf({2, 3, 5, 5}), grid = c.leaf_in(-1.1, 1.1, {2, 4, 4, 2});
+  c.gradients("bilinear", {x, grid}, [&] {
+    return F::grid_sample(
+        x, grid,
+        F::GridSampleFuncOptions().mode(torch::kBilinear).padding_mode(torch::kZeros).align_corners(false));
+  });
+}
+
+PARITY_CASE(nn_misc, cells) {
+  auto x = c.leaf({3, 4}), h = c.leaf({3, 5}), s = c.leaf({3, 5});
+  auto b = c.leaf({20}), b2 = c.leaf({20}), w = c.leaf({20, 4}), u = c.leaf({20, 5});
+  c.gradients("lstm", {x, h, s, w, u, b, b2}, [&] {
+    const auto next = torch::lstm_cell(x, {h, s}, w, u, b, b2);
+    return std::get<0>(next) * 2 + std::get<1>(next);
+  });
+  auto gw = c.leaf({15, 4}), gu = c.leaf({15, 5}), gb = c.leaf({15});
+  c.gradients("gru", {x, h, gw, gu, gb}, [&] { return torch::gru_cell(x, h, gw, gu, gb, gb); });
+  auto rw = c.leaf({5, 4}), ru = c.leaf({5, 5});
+  c.gradients("rnn_tanh", {x, h, rw, ru}, [&] { return torch::rnn_tanh_cell(x, h, rw, ru); });
+}
