@@ -175,9 +175,9 @@ void TorchPickler::write_storage(const Tensor& tensor) {
   const std::string key = std::to_string(storages_.size());
   const size_t numel = tensor.storage().nbytes() / element_size(dtype);
   const DimVector sizes(1, static_cast<int64_t>(numel)), strides(1, 1);
-  storages_.push_back(
-      Tensor(make_intrusive<TensorImpl>(tensor.unsafeGetTensorImpl()->storage(), dtype, sizes, strides, 0))
-          .cpu());
+  const Tensor flat(
+      make_intrusive<TensorImpl>(tensor.unsafeGetTensorImpl()->storage(), dtype, sizes, strides, 0));
+  storages_.push_back(flat.is_cpu() ? flat : flat.cpu());
   out_.opcode(op::kMark);
   out_.string("storage");
   out_.global("torch", name);
