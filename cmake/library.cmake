@@ -21,25 +21,31 @@ function(halfbridge_build_settings target)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
 endfunction()
 
-add_library(halfbridge SHARED ${HALFBRIDGE_SOURCES})
-halfbridge_build_settings(halfbridge)
-target_link_libraries(halfbridge PRIVATE DNNL::dnnl PkgConfig::LIBZIP ZLIB::ZLIB)
-target_compile_features(halfbridge INTERFACE cxx_std_17)
-set_target_properties(halfbridge PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0)
-
 # Objects of the plain instruction set stand first on the link line, so that the linker keeps their copies of
 # shared inline functions and no wider instruction reaches a CPU that lacks it.
-set(HALFBRIDGE_ISAS v3 v4)
-foreach(isa IN LISTS HALFBRIDGE_ISAS)
+add_library(halfbridge_base OBJECT ${HALFBRIDGE_SOURCES})
+halfbridge_build_settings(halfbridge_base)
+target_link_libraries(halfbridge_base PRIVATE DNNL::dnnl PkgConfig::LIBZIP ZLIB::ZLIB)
+set(HALFBRIDGE_OBJECTS $<TARGET_OBJECTS:halfbridge_base>)
+
+foreach(isa v3 v4)
   if(HALFBRIDGE_ISA_SOURCES)
     add_library(halfbridge_${isa} OBJECT ${HALFBRIDGE_ISA_SOURCES})
     halfbridge_build_settings(halfbridge_${isa})
     target_compile_definitions(halfbridge_${isa} PRIVATE HB_ISA=${isa})
     target_compile_options(halfbridge_${isa} PRIVATE -march=x86-64-${isa} -O3 -fno-math-errno -fno-trapping-math
                            $<$<STREQUAL:${isa},v4>:-mprefer-vector-width=512>)
-    target_sources(halfbridge PRIVATE $<TARGET_OBJECTS:halfbridge_${isa}>)
+    list(APPEND HALFBRIDGE_OBJECTS $<TARGET_OBJECTS:halfbridge_${isa}>)
   endif()
 endforeach()
+
+add_library(halfbridge SHARED ${HALFBRIDGE_OBJECTS})
+target_include_directories(halfbridge PUBLIC
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/bridge/include>)
+target_link_libraries(halfbridge PRIVATE DNNL::dnnl PkgConfig::LIBZIP ZLIB::ZLIB OpenMP::OpenMP_CXX)
+target_compile_features(halfbridge INTERFACE cxx_std_17)
+set_target_properties(halfbridge PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0 LINKER_LANGUAGE CXX)
 
 # LibTorch's names (torch/, ATen/, c10/) are a folder of their own: a program that uses hb:: beside the real LibTorch leaves
 # it out.

@@ -1,7 +1,5 @@
 #include <halfbridge/tensor.h>
 
-#include <iostream>
-
 #include <halfbridge/autograd.h>
 #include <halfbridge/ops.h>
 
@@ -33,19 +31,6 @@ MemoryFormat Tensor::suggest_memory_format() const {
 }
 
 bool Tensor::is_non_overlapping_and_dense() const { return geometry::is_dense(impl().sizes(), impl().strides()); }
-
-std::string Tensor::toString() const {
-  if (!defined()) return "UndefinedType";
-  return DeviceTypeName(device().type()) + hb::toString(scalar_type()) + "Type";
-}
-
-void Tensor::print() const {
-  if (!defined()) {
-    std::cerr << "[UndefinedTensor]\n";
-    return;
-  }
-  std::cerr << "[" << toString() << " " << sizes() << "]\n";
-}
 
 Scalar Tensor::item() const {
   HB_CHECK(numel() == 1, "[item] a Tensor with ", numel(), " elements cannot be converted to Scalar");
