@@ -313,12 +313,5 @@ bool equal(const Tensor& self, const Tensor& other) {
   return self.eq(other).all().item().toBool();
 }
 
-bool is_floating_point(const Tensor& self) { return self.is_floating_point(); }
-ScalarType result_type(const Tensor& a, const Tensor& b) { return result_type_of({&a, &b}); }
-ScalarType result_type(const Tensor& a, const Scalar& b) { return ops::scalar_result_type(a.scalar_type(), b); }
-bool can_cast(ScalarType from, ScalarType to) {
-  if (is_floating_type(from) && is_integral_type(to, true)) return false;
-  return from == kBool || to != kBool;
-}
 
 }  // namespace hb
