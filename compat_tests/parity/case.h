@@ -87,7 +87,7 @@ class Case {
   void scope(const std::string& label, const std::function<void()>& body);
   template <typename F>
   void for_dtypes(const Dtypes& dtypes, F body) {
-    for (Dtype dtype : dtypes) scope(dtype_name(dtype), [&] { body(dtype); });
+    for (Dtype dtype : dtypes) scope(parity::dtype_name(dtype), [&] { body(dtype); });
   }
   // body(x) with x of this shape and the same values, laid out contiguous, transposed, strided, offset; and
   // `expanded`, whose values repeat along the first dimension. x does not require grad; x.requires_grad_()

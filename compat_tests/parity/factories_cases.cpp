@@ -104,8 +104,6 @@ PARITY_CASE(factories, properties) {
   c.value("defined", Tensor().defined());
   c.value("floating", x.is_floating_point());
   c.value("integers_floating", c.bools({1}).is_floating_point());
-  c.value("signed", at::isSignedType(torch::kByte));
-  c.value("same_size", x.is_same_size(c.randn({2, 3, 4})));
   std::ostringstream sizes;
   sizes << x.sizes() << " " << x.dtype() << " " << x.device();
   c.text("streamed", sizes.str());

@@ -22,16 +22,6 @@ PARITY_CASE(nn_misc, embedding) {
   c.throws("index_dtype", [&] { torch::embedding(w, c.randn({2})); });
 }
 
-PARITY_CASE(nn_misc, embedding_bag) {
-  auto w = c.leaf({8, 3});
-  auto index = c.randint(0, 8, {6});
-  auto offsets = torch::tensor({0, 2, 2});
-  for (int64_t mode : {0, 1, 2}) {
-    c.gradients("mode" + std::to_string(mode), {w},
-                [&] { return std::get<0>(torch::embedding_bag(w, index, offsets, false, mode)); });
-  }
-}
-
 PARITY_CASE(nn_misc, attention) {
   c.tolerance(torch::kFloat, 1e-5, 5e-6);
   c.tolerance(torch::kHalf, 4e-3, 4e-3);

@@ -80,11 +80,11 @@ void Case::out(const std::string& name, const Tensor& tensor) {
 }
 
 void Case::shape_only(const std::string& name, const Tensor& tensor) {
-  text(name, dtype_name(tensor.scalar_type()) + joined(tensor.sizes()));
+  text(name, parity::dtype_name(tensor.scalar_type()) + joined(tensor.sizes()));
 }
 
 void Case::layout(const std::string& name, const Tensor& tensor) {
-  text(name, dtype_name(tensor.scalar_type()) + " sizes " + joined(tensor.sizes()) + " strides " +
+  text(name, parity::dtype_name(tensor.scalar_type()) + " sizes " + joined(tensor.sizes()) + " strides " +
                  joined(tensor.strides()) + " offset " + std::to_string(tensor.storage_offset()));
 }
 
