@@ -1,16 +1,12 @@
 #include "cpu/random_kernels.h"
 
+#include "kernels/kernel.h"
+
 namespace hb::cpu {
 
 const RandomKernels& random_kernels() {
-  static const RandomKernels& chosen = []() -> const RandomKernels& {
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
-      return v4::random_kernels;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return v3::random_kernels;
-    return plain::random_kernels;
-  }();
-  return chosen;
+  const int level = isa_level();
+  return level >= 4 ? v4::random_kernels : level >= 3 ? v3::random_kernels : plain::random_kernels;
 }
 
 }  // namespace hb::cpu
