@@ -95,16 +95,16 @@ HB_API const char* toString(ScalarType t);
 /// As toString.
 HB_API std::ostream& operator<<(std::ostream& out, ScalarType t);
 /// "float", "long int", "c10::Half", ...: what LibTorch prints for `tensor.dtype()`.
-HB_API const char* dtype_name(ScalarType t);
+HB_API const char* type_meta_name(ScalarType t);
 
-/// What `tensor.dtype()` returns: a ScalarType that prints as dtype_name.
+/// What `tensor.dtype()` returns: a ScalarType that prints as type_meta_name.
 class TypeMeta {
  public:
   constexpr TypeMeta(ScalarType t = ScalarType::Undefined) : t_(t) {}  // NOLINT: implicit as in LibTorch
   constexpr operator ScalarType() const { return t_; }                 // NOLINT
   constexpr ScalarType toScalarType() const { return t_; }
   constexpr size_t itemsize() const { return element_size(t_); }
-  const char* name() const { return dtype_name(t_); }
+  const char* name() const { return type_meta_name(t_); }
   template <class T>
   static constexpr TypeMeta Make() {
     return dtype_of<T>::value;

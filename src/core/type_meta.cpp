@@ -4,7 +4,7 @@
 
 namespace hb {
 
-const char* dtype_name(ScalarType t) {
+const char* type_meta_name(ScalarType t) {
   switch (t) {
     case kByte:
       return "unsigned char";

@@ -96,10 +96,10 @@ void check_bound(const char* what, int64_t value, ScalarType t) {
   const Bounds bounds = bounds_of(t);
   const auto v = static_cast<double>(value);
   HB_CHECK(t == kLong || (v >= bounds.lowest && v <= bounds.highest), what, " is out of bounds for ",
-           dtype_name(t));
+           type_meta_name(t));
   if (bounds.digits > 0 && bounds.digits < 63 && std::fabs(v) > std::ldexp(1.0, bounds.digits))
     detail::warn(detail::str(what, " is out of bounds [-(2^", bounds.digits, "), 2^", bounds.digits,
-                             "]. Due to precision limitations ", dtype_name(t),
+                             "]. Due to precision limitations ", type_meta_name(t),
                              " can support discrete uniform distribution only within this range."));
 }
 
@@ -147,8 +147,8 @@ Tensor& uniform_(Tensor& self, double from, double to, std::optional<Generator> 
     using T = decltype(zero);
     const double low = as_double(std::numeric_limits<T>::lowest()),
                  high = as_double(std::numeric_limits<T>::max());
-    HB_CHECK(from >= low && from <= high, "from is out of bounds for ", dtype_name(self.scalar_type()));
-    HB_CHECK(to >= low && to <= high, "to is out of bounds for ", dtype_name(self.scalar_type()));
+    HB_CHECK(from >= low && from <= high, "from is out of bounds for ", type_meta_name(self.scalar_type()));
+    HB_CHECK(to >= low && to <= high, "to is out of bounds for ", type_meta_name(self.scalar_type()));
     HB_CHECK(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from,
              " > to=", to);
     HB_CHECK(to - from <= high, "uniform_ expects to-from <= std::numeric_limits<",
@@ -225,7 +225,7 @@ Tensor& cauchy_(Tensor& self, double median, double sigma, std::optional<Generat
   HB_CHECK(self.is_floating_point(),
            "Cauchy distribution is a continuous probability distribution. dtype must be a floating point but "
            "you specified ",
-           dtype_name(self.scalar_type()));
+           type_meta_name(self.scalar_type()));
   return fill_random("cauchy_", "CauchyBackward0", self,
                      [&](const Tensor& out) { cauchy_kernel(out.device())(out, median, sigma, generator); });
 }
