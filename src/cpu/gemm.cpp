@@ -1,0 +1,127 @@
+#include "cpu/gemm.h"
+
+#include "cpu/onednn/primitive.h"
+#include "cpu/parallel.h"
+
+namespace hb::cpu {
+
+const GemmLoops& gemm_loops() {
+  static const GemmLoops& loops = isa_level() >= 4 ? v4::gemm_loops : v3::gemm_loops;
+  return loops;
+}
+
+namespace {
+
+bool has_unit_stride(const GemmMatrix& x, int64_t rows, int64_t cols) {
+  const bool by_row = x.col == 1 || cols == 1, by_col = x.row == 1 || rows == 1;
+  // A leading dimension below the length of a row (expanded or overlapping rows) is not for oneDNN.
+  return (by_row && (rows == 1 || x.row >= cols)) || (by_col && (cols == 1 || x.col >= rows));
+}
+
+// A dense copy in float or in the same dtype; the orientation in memory stays, so that the copy is fast.
+template <class T>
+GemmMatrix gather(const GemmMatrix& x, int64_t rows, int64_t cols, T* out) {
+  const bool flip = x.row < x.col;
+  const int64_t outer = flip ? cols : rows, inner = flip ? rows : cols;
+  const int64_t outer_stride = flip ? x.col : x.row, inner_stride = flip ? x.row : x.col;
+  const T* in = static_cast<const T*>(x.data);
+  for (int64_t i = 0; i < outer; ++i)
+    for (int64_t j = 0; j < inner; ++j) out[i * inner + j] = in[i * outer_stride + j * inner_stride];
+  GemmMatrix y;
+  y.data = out;
+  y.row = flip ? 1 : cols, y.col = flip ? rows : 1;
+  return y;
+}
+
+void make_unit_stride(GemmMatrix& x, int64_t rows, int64_t cols, ScalarType dtype, Scratch slot) {
+  if (has_unit_stride(x, rows, cols)) return;
+  void* buffer = scratch_buffer(slot, rows * cols * element_size(dtype));
+  if (element_size(dtype) == 2) {
+    x = gather(x, rows, cols, static_cast<uint16_t*>(buffer));
+  } else {
+    x = gather(x, rows, cols, static_cast<float*>(buffer));
+  }
+}
+
+// A dense matrix (in either orientation) of halves as floats.
+GemmMatrix widen(const GemmMatrix& x, int64_t rows, int64_t cols, ScalarType dtype, Scratch slot) {
+  const bool by_row = x.col == 1 || cols == 1;
+  const int64_t outer = by_row ? rows : cols, inner = by_row ? cols : rows, stride = by_row ? x.row : x.col;
+  auto* out = static_cast<float*>(scratch_buffer(slot, rows * cols * sizeof(float)));
+  const auto* in = static_cast<const char*>(x.data);
+  const auto to_float = gemm_loops().to_float;
+  parallel_for(0, outer, std::max<int64_t>(1, kGrain / std::max<int64_t>(inner, 1)), [&](int64_t from, int64_t to) {
+    if (stride == inner) return to_float(dtype, in + from * inner * 2, out + from * inner, (to - from) * inner);
+    for (int64_t i = from; i < to; ++i) to_float(dtype, in + i * stride * 2, out + i * inner, inner);
+  });
+  GemmMatrix y;
+  y.data = out;
+  y.row = by_row ? cols : 1, y.col = by_row ? 1 : rows;
+  return y;
+}
+
+// Halves that the CPU cannot multiply: computed in float and rounded once.
+void gemm_widened(const Gemm& g) {
+  const auto& loops = gemm_loops();
+  Gemm wide = g;
+  wide.dtype = kFloat;
+  wide.a = widen(g.a, g.m, g.k, g.dtype, Scratch::convert_a);
+  wide.b = widen(g.b, g.k, g.n, g.dtype, Scratch::convert_b);
+  auto* c = static_cast<float*>(scratch_buffer(Scratch::convert_c, (g.m * g.n + g.n) * sizeof(float)));
+  wide.c = GemmMatrix{c, g.n, 1, {0, 0}};
+  auto* stored = static_cast<char*>(g.c.data);
+  if (g.beta != 0)
+    for (int64_t i = 0; i < g.m; ++i) loops.to_float(g.dtype, stored + i * g.c.row * 2, c + i * g.n, g.n);
+  if (g.bias) {
+    loops.to_float(g.dtype, g.bias, c + g.m * g.n, g.n);
+    wide.bias = c + g.m * g.n;
+  }
+  onednn_gemm(wide);
+  parallel_for(0, g.m, std::max<int64_t>(1, kGrain / g.n), [&](int64_t from, int64_t to) {
+    for (int64_t i = from; i < to; ++i) loops.from_float(g.dtype, c + i * g.n, stored + i * g.c.row * 2, g.n);
+  });
+}
+
+void gemm_one(Gemm g) {
+  const auto& loops = gemm_loops();
+  if (g.dtype == kDouble) return loops.f64(g);
+  if (is_integral_type(g.dtype, true)) return loops.integers(g);
+  make_unit_stride(g.a, g.m, g.k, g.dtype, Scratch::gather_a);
+  make_unit_stride(g.b, g.k, g.n, g.dtype, Scratch::gather_b);
+  if (g.k == 1 || g.k == 0) return loops.outer(g);
+  if (g.m == 1 || g.n == 1) return loops.vector(g);
+  if (g.dtype == kHalf || (g.dtype == kBFloat16 && !has_fast_bf16())) {
+    return gemm_widened(g);
+  }
+  onednn_gemm(g);
+}
+
+bool stack_for_onednn(const Gemm& g) {
+  return (g.dtype == kFloat || (g.dtype == kBFloat16 && has_fast_bf16())) && g.k > 1 && g.m > 1 && g.n > 1 &&
+         has_unit_stride(g.a, g.m, g.k) && has_unit_stride(g.b, g.k, g.n);
+}
+
+void gemm_cpu(const Gemm& g) {
+  if (g.m == 0 || g.n == 0 || g.batch_count() == 0) return;
+  if (g.batch_count() == 1) return gemm_one(g);
+  if (stack_for_onednn(g)) return onednn_gemm_stack(g);
+  const int64_t size = static_cast<int64_t>(element_size(g.dtype));
+  const int64_t grain = std::max<int64_t>(1, 30000 / std::max<int64_t>(g.m * g.n * std::max<int64_t>(g.k, 1), 1));
+  parallel_for(0, g.batch_count(), g.batch_count() < get_num_threads() ? g.batch_count() : grain,
+               [&](int64_t from, int64_t to) {
+                 Gemm one = g;
+                 one.batch[0] = one.batch[1] = 1;
+                 for (int64_t i = from; i < to; ++i) {
+                   const int64_t outer = i / g.batch[1], inner = i % g.batch[1];
+                   const auto at = [&](const GemmMatrix& x) {
+                     return static_cast<char*>(x.data) + (outer * x.batch[0] + inner * x.batch[1]) * size;
+                   };
+                   one.a.data = at(g.a), one.b.data = at(g.b), one.c.data = at(g.c);
+                   gemm_one(one);
+                 }
+               });
+}
+HB_REGISTER_CPU(gemm_kernel, gemm_cpu);
+
+}  // namespace
+}  // namespace hb::cpu

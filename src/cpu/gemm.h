@@ -1,0 +1,36 @@
+#pragma once
+// The pieces that the CPU's matrix product is put together from.
+
+#include "kernels/gemm.h"
+
+namespace hb::cpu {
+
+/// f32 and bf16 by oneDNN: a and b have a stride of 1 in one of their dimensions. One matrix.
+void onednn_gemm(const Gemm& g);
+/// Repeated for each matrix of a stack, spread over threads.
+void onednn_gemm_stack(const Gemm& g);
+
+/// Loops per instruction set. One matrix each.
+struct GemmLoops {
+  /// f64 with blocking and packing, any strides.
+  void (*f64)(const Gemm& g);
+  /// Integers, any strides.
+  void (*integers)(const Gemm& g);
+  /// Matrix times vector (m or n is 1) of f32, f16, bf16; a stride of 1 in one dimension.
+  void (*vector)(const Gemm& g);
+  /// k is 1: f32, f16, bf16.
+  void (*outer)(const Gemm& g);
+  /// Dense float copies of strided half or float matrices and back.
+  void (*to_float)(ScalarType dtype, const void* in, float* out, int64_t n);
+  void (*from_float)(ScalarType dtype, const float* in, void* out, int64_t n);
+};
+const GemmLoops& gemm_loops();
+
+namespace v3 {
+extern const GemmLoops gemm_loops;
+}
+namespace v4 {
+extern const GemmLoops gemm_loops;
+}
+
+}  // namespace hb::cpu

@@ -1,0 +1,296 @@
+// Matrix products that oneDNN does not offer (f64, integers) or where a loop over memory is all there is to do.
+#include "cpu/gemm.h"
+
+#include <vector>
+
+#include "cpu/isa/vec.h"
+
+namespace hb::cpu::HB_ISA {
+namespace {
+
+constexpr int kBytes = kIsaLevel >= 4 ? 64 : 32;
+typedef double Vec __attribute__((vector_size(kBytes), aligned(8)));
+constexpr int kLanes = kBytes / 8;
+constexpr int kMr = kIsaLevel >= 4 ? 8 : 4, kVecs = 3, kNr = kVecs * kLanes;
+constexpr int64_t kKc = 256, kMc = 12 * kMr, kNc = 20 * kNr;
+
+// acc (kMr, kNr) = a panel (k, kMr) times b panel (k, kNr).
+void micro_kernel(const double* a, const double* b, int64_t k, double* acc) {
+  Vec c[kMr][kVecs] = {};
+  for (int64_t p = 0; p < k; ++p, a += kMr, b += kNr) {
+    Vec row[kVecs];
+    for (int v = 0; v < kVecs; ++v) row[v] = *reinterpret_cast<const Vec*>(b + v * kLanes);
+#pragma GCC unroll 8
+    for (int i = 0; i < kMr; ++i) {
+#pragma GCC unroll 3
+      for (int v = 0; v < kVecs; ++v) c[i][v] += a[i] * row[v];
+    }
+  }
+  for (int i = 0; i < kMr; ++i)
+    for (int v = 0; v < kVecs; ++v) *reinterpret_cast<Vec*>(acc + i * kNr + v * kLanes) = c[i][v];
+}
+
+// Panels of `width` rows (or columns), zero where the matrix ends.
+void pack(const double* in, int64_t along, int64_t across, int64_t count, int64_t k, int width, double* out) {
+  for (int64_t start = 0; start < count; start += width) {
+    const int64_t n = std::min<int64_t>(width, count - start);
+    for (int64_t p = 0; p < k; ++p, out += width) {
+      const double* from = in + p * along + start * across;
+      for (int64_t i = 0; i < n; ++i) out[i] = from[i * across];
+      for (int64_t i = n; i < width; ++i) out[i] = 0;
+    }
+  }
+}
+
+struct Tile {
+  int64_t from_m, to_m, from_n, to_n;
+};
+
+void f64_tile(const Gemm& g, const Tile& t) {
+  const auto *a = static_cast<const double*>(g.a.data), *b = static_cast<const double*>(g.b.data);
+  auto* c = static_cast<double*>(g.c.data);
+  std::vector<double> packed_a((kMc + kMr) * kKc), packed_b((kNc + kNr) * kKc);
+  double acc[kMr * kNr];
+  for (int64_t jc = t.from_n; jc < t.to_n; jc += kNc) {
+    const int64_t nc = std::min(kNc, t.to_n - jc);
+    for (int64_t pc = 0; pc < g.k; pc += kKc) {
+      const int64_t kc = std::min(kKc, g.k - pc);
+      pack(b + pc * g.b.row + jc * g.b.col, g.b.row, g.b.col, nc, kc, kNr, packed_b.data());
+      for (int64_t ic = t.from_m; ic < t.to_m; ic += kMc) {
+        const int64_t mc = std::min(kMc, t.to_m - ic);
+        pack(a + ic * g.a.row + pc * g.a.col, g.a.col, g.a.row, mc, kc, kMr, packed_a.data());
+        for (int64_t j = 0; j < nc; j += kNr)
+          for (int64_t i = 0; i < mc; i += kMr) {
+            micro_kernel(packed_a.data() + i * kc, packed_b.data() + j * kc, kc, acc);
+            const int64_t rows = std::min<int64_t>(kMr, mc - i), cols = std::min<int64_t>(kNr, nc - j);
+            for (int64_t r = 0; r < rows; ++r) {
+              double* out = c + (ic + i + r) * g.c.row + jc + j;
+              for (int64_t q = 0; q < cols; ++q) out[q] += g.alpha * acc[r * kNr + q];
+            }
+          }
+      }
+    }
+  }
+}
+
+void f64(const Gemm& g) {
+  auto* c = static_cast<double*>(g.c.data);
+  const auto* bias = static_cast<const double*>(g.bias);
+  for (int64_t i = 0; i < g.m; ++i)
+    for (int64_t j = 0; j < g.n; ++j) {
+      double& x = c[i * g.c.row + j];
+      x = (g.beta == 0 ? 0.0 : g.beta * x) + (bias ? bias[j] : 0.0);
+    }
+  const bool by_rows = g.m >= g.n;
+  const int64_t extent = by_rows ? g.m : g.n;
+  const int64_t work = std::max<int64_t>(1, g.m * g.n * g.k / std::max<int64_t>(extent, 1));
+  parallel_for(0, extent, std::max<int64_t>(kNr, 200000 / work), [&](int64_t from, int64_t to) {
+    f64_tile(g, by_rows ? Tile{from, to, 0, g.n} : Tile{0, g.m, from, to});
+  });
+}
+
+template <class T>
+void integers_of(const Gemm& g) {
+  const auto *a = static_cast<const T*>(g.a.data), *b = static_cast<const T*>(g.b.data), *bias = static_cast<const T*>(g.bias);
+  auto* c = static_cast<T*>(g.c.data);
+  const int64_t alpha = static_cast<int64_t>(g.alpha), beta = static_cast<int64_t>(g.beta);
+  const int64_t grain = std::max<int64_t>(1, 30000 / std::max<int64_t>(1, g.n * g.k));
+  parallel_for(0, g.m, grain, [&](int64_t from, int64_t to) {
+    std::vector<uint64_t> row(g.n);
+    for (int64_t i = from; i < to; ++i) {
+      std::fill(row.begin(), row.end(), 0);
+      for (int64_t p = 0; p < g.k; ++p) {
+        const auto x = static_cast<uint64_t>(static_cast<int64_t>(a[i * g.a.row + p * g.a.col]));
+        for (int64_t j = 0; j < g.n; ++j)
+          row[j] += x * static_cast<uint64_t>(static_cast<int64_t>(b[p * g.b.row + j * g.b.col]));
+      }
+      for (int64_t j = 0; j < g.n; ++j) {
+        T& out = c[i * g.c.row + j];
+        const uint64_t old = beta == 0 ? 0 : static_cast<uint64_t>(beta) * static_cast<uint64_t>(static_cast<int64_t>(out));
+        out = static_cast<T>(row[j] * static_cast<uint64_t>(alpha) + old +
+                             (bias ? static_cast<uint64_t>(static_cast<int64_t>(bias[j])) : 0));
+      }
+    }
+  });
+}
+
+void integers(const Gemm& g) {
+  switch (g.dtype) {
+    case kByte: return integers_of<uint8_t>(g);
+    case kChar: return integers_of<int8_t>(g);
+    case kShort: return integers_of<int16_t>(g);
+    case kInt: return integers_of<int32_t>(g);
+    case kLong: return integers_of<int64_t>(g);
+    default: HB_NOT_SUPPORTED("[matmul] expected a numeric dtype, got ", g.dtype);
+  }
+}
+
+constexpr int64_t kWide = kBytes / 4;
+typedef float Lanes __attribute__((vector_size(kBytes), aligned(4)));
+
+template <class T>
+float dot(const T* x, const T* y, int64_t n) {
+  float sum[4 * kWide] = {};
+  int64_t i = 0;
+  for (; i + 4 * kWide <= n; i += 4 * kWide)
+    for (int64_t j = 0; j < 4 * kWide; ++j) sum[j] += widen(x[i + j]) * widen(y[i + j]);
+  float total = 0;
+  for (int64_t j = 0; j < 2 * kWide; ++j) sum[j] += sum[j + 2 * kWide];
+  for (int64_t j = 0; j < kWide; ++j) total += sum[j] + sum[j + kWide];
+  for (; i < n; ++i) total += widen(x[i]) * widen(y[i]);
+  return total;
+}
+
+// out (rows) = matrix (rows, cols) times x (cols, dense).
+struct MatrixVector {
+  int64_t rows, cols, row_stride, col_stride, out_stride;
+  float alpha, beta;
+};
+
+template <class T>
+void put(T* out, float value, const T* bias, const MatrixVector& v) {
+  float y = v.alpha * value + (v.beta == 0 ? 0.0f : v.beta * widen(*out));
+  if (bias) y += widen(*bias);
+  *out = T(y);
+}
+
+template <class T>
+void rows_times_vector(const MatrixVector& v, const T* matrix, const T* x, T* out, const T* bias, bool bias_is_one) {
+  parallel_for(0, v.rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(v.cols, 1)), [&](int64_t from, int64_t to) {
+    for (int64_t i = from; i < to; ++i)
+      put(out + i * v.out_stride, dot(matrix + i * v.row_stride, x, v.cols), bias ? bias + (bias_is_one ? 0 : i) : bias, v);
+  });
+}
+
+// The matrix is dense along `rows`: sums whole columns, a block of rows at a time.
+template <class T>
+void columns_times_vector(const MatrixVector& v, const T* matrix, const T* x, T* out, const T* bias, bool bias_is_one) {
+  constexpr int64_t kBlock = 512;
+  const int64_t blocks = (v.rows + kBlock - 1) / kBlock;
+  const int64_t grain = std::max<int64_t>(1, kGrain / (kBlock * std::max<int64_t>(v.cols, 1)));
+  // With few rows, smaller blocks give every thread something to do.
+  const int64_t block = blocks < get_num_threads() && v.rows * v.cols > kGrain
+                            ? std::max<int64_t>(kWide, (v.rows / get_num_threads() + kWide) / kWide * kWide)
+                            : kBlock;
+  parallel_for(0, (v.rows + std::min(block, kBlock) - 1) / std::min(block, kBlock), grain, [&](int64_t from, int64_t to) {
+    const int64_t step = std::min(block, kBlock);
+    for (int64_t at = from * step; at < std::min(to * step, v.rows); at += step) {
+      const int64_t n = std::min(step, v.rows - at);
+      float sum[kBlock] = {};
+      int64_t j = 0;
+      for (; j + 4 <= v.cols; j += 4) {
+        const T* c = matrix + j * v.col_stride + at;
+        const float x0 = widen(x[j]), x1 = widen(x[j + 1]), x2 = widen(x[j + 2]), x3 = widen(x[j + 3]);
+        for (int64_t i = 0; i < n; ++i)
+          sum[i] += x0 * widen(c[i]) + x1 * widen(c[i + v.col_stride]) + x2 * widen(c[i + 2 * v.col_stride]) +
+                    x3 * widen(c[i + 3 * v.col_stride]);
+      }
+      for (; j < v.cols; ++j)
+        for (int64_t i = 0; i < n; ++i) sum[i] += widen(x[j]) * widen(matrix[j * v.col_stride + at + i]);
+      for (int64_t i = 0; i < n; ++i)
+        put(out + (at + i) * v.out_stride, sum[i], bias ? bias + (bias_is_one ? 0 : at + i) : bias, v);
+    }
+  });
+}
+
+template <class T>
+void vector_of(const Gemm& g) {
+  // A row vector times a matrix is its transpose times a column.
+  const bool column = g.n == 1;
+  const GemmMatrix &matrix = column ? g.a : g.b, &x = column ? g.b : g.a;
+  MatrixVector v{column ? g.m : g.n, g.k, column ? matrix.row : matrix.col, column ? matrix.col : matrix.row,
+                 column ? g.c.row : 1, static_cast<float>(g.alpha), static_cast<float>(g.beta)};
+  const int64_t x_stride = column ? x.row : x.col;
+  const auto* values = static_cast<const T*>(x.data);
+  std::vector<T> dense;
+  if (x_stride != 1) {
+    dense.resize(g.k);
+    for (int64_t i = 0; i < g.k; ++i) dense[i] = values[i * x_stride];
+    values = dense.data();
+  }
+  const auto *m = static_cast<const T*>(matrix.data), *bias = static_cast<const T*>(g.bias);
+  auto* out = static_cast<T*>(g.c.data);
+  if (v.col_stride == 1) {
+    rows_times_vector(v, m, values, out, bias, column);
+  } else {
+    columns_times_vector(v, m, values, out, bias, column);
+  }
+}
+
+template <class T>
+void outer_of(const Gemm& g) {
+  const auto *a = static_cast<const T*>(g.a.data), *b = static_cast<const T*>(g.b.data), *bias = static_cast<const T*>(g.bias);
+  auto* c = static_cast<T*>(g.c.data);
+  const float alpha = g.k == 0 ? 0.0f : static_cast<float>(g.alpha), beta = static_cast<float>(g.beta);
+  std::vector<float> row(g.n), base(g.n);
+  for (int64_t j = 0; j < g.n; ++j) {
+    row[j] = g.k == 0 ? 0.0f : widen(b[j * g.b.col]);
+    base[j] = bias ? widen(bias[j]) : 0.0f;
+  }
+  parallel_for(0, g.m, std::max<int64_t>(1, kGrain / g.n), [&](int64_t from, int64_t to) {
+    const float *__restrict r = row.data(), *__restrict start = base.data();
+    for (int64_t i = from; i < to; ++i) {
+      const float x = g.k == 0 ? 0.0f : alpha * widen(a[i * g.a.row]);
+      T* __restrict out = c + i * g.c.row;
+      if (beta == 0) {
+        for (int64_t j = 0; j < g.n; ++j) out[j] = T(x * r[j] + start[j]);
+      } else {
+        for (int64_t j = 0; j < g.n; ++j) out[j] = T(x * r[j] + start[j] + beta * widen(out[j]));
+      }
+    }
+  });
+}
+
+#define HB_STORED_SWITCH(fn)                       \
+  switch (g.dtype) {                               \
+    case kHalf: return fn<Half>(g);                \
+    case kBFloat16: return fn<BFloat16>(g);        \
+    default: return fn<float>(g);                  \
+  }
+void vector(const Gemm& g) { HB_STORED_SWITCH(vector_of) }
+void outer(const Gemm& g) { HB_STORED_SWITCH(outer_of) }
+
+void to_float(ScalarType dtype, const void* in, float* out, int64_t n) {
+  if (dtype == kHalf) return load(static_cast<const Half*>(in), out, n);
+  if (dtype == kBFloat16) return load(static_cast<const BFloat16*>(in), out, n);
+  std::memcpy(out, in, n * sizeof(float));
+}
+void from_float(ScalarType dtype, const float* in, void* out, int64_t n) {
+  if (dtype == kHalf) return store(in, static_cast<Half*>(out), n);
+  if (dtype == kBFloat16) return store(in, static_cast<BFloat16*>(out), n);
+  std::memcpy(out, in, n * sizeof(float));
+}
+
+template <class T>
+void column_sum_of(T* out, const T* in, int64_t rows, int64_t cols, int64_t stride) {
+  constexpr int64_t kBlock = 128;
+  const int64_t grain = std::max<int64_t>(kBlock, kGrain / std::max<int64_t>(rows, 1));
+  parallel_for(0, cols, grain, [&](int64_t from, int64_t to) {
+    for (int64_t at = from; at < to; at += kBlock) {
+      const int64_t n = std::min(kBlock, to - at);
+      compute_t<T> sum[kBlock] = {};
+      if (n == kBlock) {
+        for (int64_t r = 0; r < rows; ++r)
+          for (int64_t j = 0; j < kBlock; ++j) sum[j] += widen(in[r * stride + at + j]);
+      } else {
+        for (int64_t r = 0; r < rows; ++r)
+          for (int64_t j = 0; j < n; ++j) sum[j] += widen(in[r * stride + at + j]);
+      }
+      for (int64_t j = 0; j < n; ++j) out[at + j] = T(sum[j]);
+    }
+  });
+}
+
+void column_sum(ScalarType dtype, void* out, const void* in, int64_t rows, int64_t cols, int64_t stride) {
+  HB_FLOATING_SWITCH("column_sum", dtype, [&](auto type) {
+    using T = decltype(type);
+    column_sum_of(static_cast<T*>(out), static_cast<const T*>(in), rows, cols, stride);
+  });
+}
+HB_REGISTER_ISA(column_sum_kernel, column_sum);
+
+}  // namespace
+
+extern const GemmLoops gemm_loops = {f64, integers, vector, outer, to_float, from_float};
+
+}  // namespace hb::cpu::HB_ISA

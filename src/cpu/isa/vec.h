@@ -1,0 +1,81 @@
+#pragma once
+// Plain loops that the compiler turns into vector code: conversions of half types, the exponential, sums in lanes.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include <halfbridge/dtype.h>
+
+#include "cpu/isa/isa.h"
+#include "cpu/parallel.h"
+
+/// Calls fn(T()) with the C++ type of a floating dtype.
+#define HB_FLOATING_SWITCH(name, dtype, ...)                                                  \
+  do {                                                                                        \
+    const auto body_ = __VA_ARGS__;                                                           \
+    switch (dtype) {                                                                          \
+      case kFloat: body_(float()); break;                                                     \
+      case kDouble: body_(double()); break;                                                   \
+      case kHalf: body_(Half()); break;                                                       \
+      case kBFloat16: body_(BFloat16()); break;                                               \
+      default: HB_CHECK(false, "[", name, "] expected a floating dtype, got ", dtype);        \
+    }                                                                                         \
+  } while (0)
+
+namespace hb::cpu::HB_ISA {
+namespace {
+
+/// What values of T are computed in.
+template <class T>
+using compute_t = std::conditional_t<std::is_same_v<T, double>, double, float>;
+
+inline float widen(float x) { return x; }
+inline double widen(double x) { return x; }
+inline float widen(BFloat16 x) { return BFloat16::widen(x.x); }
+inline float widen(Half x) { return Half::widen(x.x); }
+template <class T>
+inline T narrow(compute_t<T> x) {
+  return T(x);
+}
+
+template <class T>
+inline void load(const T* __restrict in, compute_t<T>* __restrict out, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) out[i] = widen(in[i]);
+}
+template <class T>
+inline void store(const compute_t<T>* __restrict in, T* __restrict out, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) out[i] = narrow<T>(in[i]);
+}
+
+/// e^x within 1 ULP or so; below the smallest normal number the result is 0.
+inline __attribute__((always_inline)) float exp_of(float x) {
+  const float clipped = x > 88.8f ? 88.8f : x < -87.4f ? -87.4f : x;
+  const float magic = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
+  const float shifted = __builtin_fmaf(clipped, 1.44269504088896341f, magic);
+  const float n = shifted - magic;
+  float r = __builtin_fmaf(n, -0.693145751953125f, clipped);
+  r = __builtin_fmaf(n, -1.42860677e-6f, r);
+  float p = 1.9875691500e-4f;
+  p = __builtin_fmaf(p, r, 1.3981999507e-3f);
+  p = __builtin_fmaf(p, r, 8.3334519073e-3f);
+  p = __builtin_fmaf(p, r, 4.1665795894e-2f);
+  p = __builtin_fmaf(p, r, 1.6666665459e-1f);
+  p = __builtin_fmaf(p, r, 5.0000001201e-1f);
+  p = __builtin_fmaf(p, r * r, r) + 1.0f;
+  // 2^n in two factors, as 2^128 itself is not a number.
+  const int32_t whole = static_cast<int32_t>(n), half = whole >> 1, rest = whole - half;
+  const int32_t bits0 = (half + 127) << 23, bits1 = (rest + 127) << 23;
+  float s0, s1;
+  std::memcpy(&s0, &bits0, 4);
+  std::memcpy(&s1, &bits1, 4);
+  const float y = p * s0 * s1;
+  return x < -87.33f ? 0.0f : x > 88.72284f ? std::numeric_limits<float>::infinity() : y;
+}
+inline double exp_of(double x) { return std::exp(x); }
+
+}  // namespace
+}  // namespace hb::cpu::HB_ISA

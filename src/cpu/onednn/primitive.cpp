@@ -1,0 +1,106 @@
+#include "cpu/onednn/primitive.h"
+
+#include <cstdlib>
+#include <list>
+#include <memory>
+#include <unordered_map>
+
+#include <omp.h>
+
+namespace hb::cpu {
+
+// The engine outlives everything that static destructors may still run.
+const dnnl::engine& onednn_engine() {
+  static const auto* engine = new dnnl::engine(dnnl::engine::kind::cpu, 0);
+  return *engine;
+}
+
+dnnl::stream& onednn_stream() {
+  thread_local dnnl::stream stream(onednn_engine());
+  return stream;
+}
+
+dnnl::memory::data_type onednn_type(ScalarType t) {
+  return t == kBFloat16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
+}
+
+bool has_fast_bf16() {
+  static const bool fast = [] {
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512bf16");
+  }();
+  return fast;
+}
+
+void* scratch_buffer(Scratch slot, size_t bytes) {
+  struct Buffer {
+    void* data = nullptr;
+    size_t bytes = 0;
+    ~Buffer() { std::free(data); }
+  };
+  thread_local Buffer buffers[static_cast<size_t>(Scratch::kCount)];
+  Buffer& b = buffers[static_cast<size_t>(slot)];
+  if (b.bytes < bytes) {
+    std::free(b.data);
+    b.bytes = 0;
+    const size_t rounded = (bytes + 4095) & ~size_t{4095};
+    b.data = std::aligned_alloc(64, rounded);
+    HB_CHECK(b.data, "[allocate] no memory for a buffer of ", rounded, " bytes");
+    b.bytes = rounded;
+  }
+  return b.data;
+}
+
+void Prepared::bind(int arg, const dnnl::memory::desc& desc) {
+  args.push_back(arg);
+  memories.emplace_back(desc, onednn_engine(), nullptr);
+}
+
+void Prepared::finish(const dnnl::memory::desc& scratchpad) {
+  scratch_bytes = scratchpad.get_size();
+  if (scratch_bytes) bind(DNNL_ARG_SCRATCHPAD, scratchpad);
+  for (size_t i = 0; i < args.size(); ++i) exec.push_back({args[i], memories[i].get()});
+}
+
+void Prepared::run(const char* what, std::initializer_list<const void*> addresses) {
+  size_t i = 0;
+  for (const void* p : addresses) dnnl_memory_set_data_handle(memories[i++].get(), const_cast<void*>(p));
+  if (scratch_bytes) {
+    dnnl_memory_set_data_handle(memories[i++].get(), scratch_buffer(Scratch::primitive, scratch_bytes));
+  }
+  const auto status = dnnl_primitive_execute(primitive.get(), onednn_stream().get(), static_cast<int>(exec.size()), exec.data());
+  HB_CHECK(status == dnnl_success, "[", what, "] oneDNN failed with status ", static_cast<int>(status));
+}
+
+namespace {
+// Per thread, so that a hit takes no lock and the memory objects have one user. oneDNN keeps compiled code itself, across
+// threads.
+class Cache {
+ public:
+  Prepared& get(const PrimitiveKey& key, Prepared (*make)(const void*), const void* context) {
+    if (auto it = index_.find(key); it != index_.end()) {
+      if (it->second != order_.begin()) order_.splice(order_.begin(), order_, it->second);
+      return it->second->second;
+    }
+    order_.emplace_front(key, make(context));
+    index_.emplace(key, order_.begin());
+    if (order_.size() > kCapacity) {
+      index_.erase(order_.back().first);
+      order_.pop_back();
+    }
+    return order_.front().second;
+  }
+
+ private:
+  static constexpr size_t kCapacity = 512;
+  std::list<std::pair<PrimitiveKey, Prepared>> order_;  // most recent first
+  std::unordered_map<PrimitiveKey, std::list<std::pair<PrimitiveKey, Prepared>>::iterator, PrimitiveKeyHash> index_;
+};
+}  // namespace
+
+Prepared& prepared(const PrimitiveKey& key, Prepared (*make)(const void*), const void* context) {
+  thread_local Cache cache;
+  return cache.get(key, make, context);
+}
+
+}  // namespace hb::cpu
