@@ -77,5 +77,37 @@ inline __attribute__((always_inline)) float exp_of(float x) {
 }
 inline double exp_of(double x) { return std::exp(x); }
 
+constexpr int64_t kPartials = 32;  // independent partial results: enough to fill the pipelines of either width
+
+/// Sum of f(i) over n items. The lanes make the order of the sum fixed and the loop a vector loop.
+template <class C, class F>
+inline __attribute__((always_inline)) C sum_over(int64_t n, const F& f) {
+  C lane[kPartials] = {};
+  int64_t i = 0;
+  for (; i + kPartials <= n; i += kPartials)
+    for (int64_t j = 0; j < kPartials; ++j) lane[j] += f(i + j);
+  for (int64_t width = kPartials / 2; width > 0; width /= 2)
+    for (int64_t j = 0; j < width; ++j) lane[j] += lane[j + width];
+  C total = lane[0];
+  for (; i < n; ++i) total += f(i);
+  return total;
+}
+/// The largest f(i); NaN loses, so that the caller's sums carry it.
+template <class C, class F>
+inline __attribute__((always_inline)) C max_over(int64_t n, const F& f) {
+  C lane[kPartials];
+  for (auto& l : lane) l = -std::numeric_limits<C>::infinity();
+  int64_t i = 0;
+  for (; i + kPartials <= n; i += kPartials)
+    for (int64_t j = 0; j < kPartials; ++j) {
+      const C x = f(i + j);
+      lane[j] = x > lane[j] ? x : lane[j];
+    }
+  C top = lane[0];
+  for (int64_t j = 1; j < kPartials; ++j) top = lane[j] > top ? lane[j] : top;
+  for (; i < n; ++i) top = f(i) > top ? f(i) : top;
+  return top;
+}
+
 }  // namespace
 }  // namespace hb::cpu::HB_ISA
