@@ -1,0 +1,16 @@
+#pragma once
+
+#include <halfbridge/ops.h>
+
+namespace hb::ops {
+
+/// What a loss does with its values at the end.
+inline Tensor reduce_loss(const Tensor& values, int64_t reduction) {
+  switch (reduction) {
+    case Reduction::Mean: return values.mean();
+    case Reduction::Sum: return values.sum();
+    default: return values;
+  }
+}
+
+}  // namespace hb::ops
