@@ -2,6 +2,8 @@
 
 #include <halfbridge/ops.h>
 
+#include <halfbridge/grad_mode.h>
+
 #include "kernels/conv.h"
 
 namespace hb::ops {
