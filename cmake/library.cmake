@@ -21,6 +21,9 @@ function(halfbridge_build_settings target)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
 endfunction()
 
+# An optimizer's steps round where LibTorch's do.
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/cpu/isa/optim.cpp PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
+
 # Objects of the plain instruction set stand first on the link line, so that the linker keeps their copies of
 # shared inline functions and no wider instruction reaches a CPU that lacks it.
 add_library(halfbridge_base OBJECT ${HALFBRIDGE_SOURCES})

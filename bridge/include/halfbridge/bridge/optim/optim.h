@@ -8,4 +8,5 @@
 #include <halfbridge/bridge/optim/optimizer.h>
 #include <halfbridge/bridge/optim/rmsprop.h>
 #include <halfbridge/bridge/optim/schedulers.h>
+#include <halfbridge/bridge/optim/serialize.h>
 #include <halfbridge/bridge/optim/sgd.h>

@@ -1,0 +1,196 @@
+#include <halfbridge/bridge/optim/lbfgs.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include <halfbridge/autograd.h>
+#include <halfbridge/ops.h>
+
+#include "checks.h"
+#include "fields.h"
+#include "strong_wolfe.h"
+
+namespace hb::bridge::optim {
+
+#define LBFGS_OPTIONS(_) \
+  _(lr) _(max_iter) _(max_eval) _(tolerance_grad) _(tolerance_change) _(history_size) _(line_search_fn)
+#define LBFGS_STATE(_) \
+  _(func_evals) _(n_iter) _(t) _(prev_loss) _(d) _(H_diag) _(prev_flat_grad) _(old_dirs) _(old_stps) _(ro) _(al)
+HB_OPTIMIZER_BOILERPLATE(LBFGS, LBFGS_OPTIONS, LBFGS_STATE)
+
+LBFGSOptions::LBFGSOptions(double lr) : lr_(lr) {}
+
+LBFGS::LBFGS(const std::vector<OptimizerParamGroup>& param_groups, LBFGSOptions defaults)
+    : Optimizer(param_groups, std::make_unique<LBFGSOptions>(defaults)) {
+  HB_CHECK(param_groups_.size() == 1, "LBFGS doesn't support per-parameter options (parameter groups)");
+  HB_CHECK(!param_groups_[0].params().empty(), "[LBFGS] expected at least one parameter, got none");
+  if (!defaults.max_eval()) {
+    const int64_t max_eval = defaults.max_iter() * 5 / 4;
+    static_cast<LBFGSOptions&>(param_groups_[0].options()).max_eval(max_eval);
+    static_cast<LBFGSOptions&>(*defaults_).max_eval(max_eval);
+  }
+}
+
+int64_t LBFGS::numel() const {
+  int64_t total = 0;
+  for (const auto& p : param_groups_[0].params()) total += p.numel();
+  return total;
+}
+
+Tensor LBFGS::gather_flat_grad() const {
+  std::vector<Tensor> parts;
+  for (const auto& p : param_groups_[0].params())
+    parts.push_back(p.grad().defined() ? p.grad().reshape({-1}) : p.new_zeros({p.numel()}));
+  return hb::cat(parts, 0);
+}
+
+void LBFGS::add_update(double step_size, const Tensor& update) {
+  int64_t offset = 0;
+  for (auto& p : param_groups_[0].params()) {
+    p.add_(update.narrow(0, offset, p.numel()).view(p.sizes()), step_size);
+    offset += p.numel();
+  }
+}
+
+std::vector<Tensor> LBFGS::clone_params() const {
+  std::vector<Tensor> copies;
+  for (const auto& p : param_groups_[0].params()) copies.push_back(p.clone(MemoryFormat::Contiguous));
+  return copies;
+}
+
+void LBFGS::set_params(const std::vector<Tensor>& values) {
+  auto& params = param_groups_[0].params();
+  for (size_t i = 0; i < params.size(); ++i) params[i].copy_(values[i]);
+}
+
+LBFGS::Evaluation LBFGS::evaluate(const LossClosure& closure) {
+  AutoGradMode enable_grad(true);
+  const double loss = closure().item<double>();
+  return {loss, gather_flat_grad()};
+}
+
+LBFGS::Evaluation LBFGS::evaluate_at(const LossClosure& closure, const std::vector<Tensor>& x, double t,
+                                     const Tensor& d) {
+  add_update(t, d);
+  Evaluation result = evaluate(closure);
+  set_params(x);
+  return result;
+}
+
+namespace {
+double largest(const Tensor& t) { return t.abs().max().item<double>(); }
+
+/// Remembers the last step and the change of the gradient along it, where it curves upwards.
+void update_history(LBFGSParamState& state, const LBFGSOptions& options, const Tensor& flat_grad) {
+  const Tensor y = flat_grad.sub(state.prev_flat_grad()), s = state.d().mul(state.t());
+  const Tensor ys = y.dot(s);
+  if (ys.item<double>() <= 1e-10) return;
+  if (static_cast<int64_t>(state.old_dirs().size()) >= options.history_size()) {
+    state.old_dirs().pop_front();
+    state.old_stps().pop_front();
+    state.ro().pop_front();
+  }
+  state.old_dirs().push_back(y);
+  state.old_stps().push_back(s);
+  state.ro().push_back(ys.reciprocal());
+  state.H_diag(ys / y.dot(y));
+}
+
+/// The product of the approximate inverse Hessian and -gradient, by the two loops over the history.
+Tensor two_loops(LBFGSParamState& state, const Tensor& flat_grad) {
+  const size_t count = state.old_dirs().size();
+  std::vector<Tensor> al(count);
+  Tensor q = flat_grad.neg();
+  for (size_t i = count; i-- > 0;) {
+    al[i] = state.old_stps()[i].dot(q) * state.ro()[i];
+    q.add_(state.old_dirs()[i], -al[i].item<double>());
+  }
+  Tensor d = q.mul(state.H_diag());
+  for (size_t i = 0; i < count; ++i) {
+    const Tensor be = state.old_dirs()[i].dot(d) * state.ro()[i];
+    d.add_(state.old_stps()[i], (al[i] - be).item<double>());
+  }
+  state.al(std::move(al));
+  return d;
+}
+}  // namespace
+
+void LBFGS::update_direction(LBFGSParamState& state, const LBFGSOptions& options, const Tensor& flat_grad) {
+  state.n_iter(state.n_iter() + 1);
+  if (state.n_iter() == 1) {
+    state.d(flat_grad.neg());
+    state.H_diag(scalar_tensor(1, flat_grad.options()));
+    state.old_dirs({});
+    state.old_stps({});
+    state.ro({});
+  } else {
+    update_history(state, options, flat_grad);
+    state.d(two_loops(state, flat_grad));
+  }
+  state.prev_flat_grad(flat_grad.clone());
+}
+
+Tensor LBFGS::step(LossClosure closure) {
+  NoGradGuard no_grad;
+  HB_CHECK(closure != nullptr, "LBFGS requires a closure function");
+  const auto& options = static_cast<const LBFGSOptions&>(param_groups_[0].options());
+  HB_CHECK(!options.line_search_fn() || *options.line_search_fn() == "strong_wolfe",
+           "only 'strong_wolfe' is supported");
+  const int64_t max_eval = options.max_eval().value_or(options.max_iter() * 5 / 4);
+  auto& slot = state_[param_groups_[0].params()[0].unsafeGetTensorImpl()];
+  if (!slot) slot = std::make_unique<LBFGSParamState>();
+  auto& state = static_cast<LBFGSParamState&>(*slot);
+
+  Tensor first_loss;
+  {
+    AutoGradMode enable_grad(true);
+    first_loss = closure();
+  }
+  Evaluation now{first_loss.item<double>(), gather_flat_grad()};
+  int64_t evals = 1;
+  state.func_evals(state.func_evals() + 1);
+  bool optimal = largest(now.flat_grad) <= options.tolerance_grad();
+  for (int64_t n = 1; n <= options.max_iter() && !optimal; ++n) {
+    update_direction(state, options, now.flat_grad);
+    state.prev_loss(now.loss);
+    const double first_t = std::min(1.0, 1.0 / now.flat_grad.abs().sum().item<double>()) * options.lr();
+    double t = state.n_iter() == 1 ? first_t : options.lr();
+    const double slope = now.flat_grad.dot(state.d()).item<double>();
+    state.t(t);
+    if (slope > -options.tolerance_change()) break;
+
+    int64_t search_evals = 0;
+    if (options.line_search_fn()) {
+      const auto x = clone_params();
+      const auto found = strong_wolfe(
+          [&](double at) {
+            auto e = evaluate_at(closure, x, at, state.d());
+            const double gtd = e.flat_grad.dot(state.d()).item<double>();
+            return LinePoint{at, e.loss, e.flat_grad, gtd};
+          },
+          t, largest(state.d()), LinePoint{0, now.loss, now.flat_grad, slope}, options.tolerance_change());
+      now = {found.point.loss, found.point.grad};
+      t = found.point.t;
+      search_evals = found.evaluations;
+      add_update(t, state.d());
+      optimal = largest(now.flat_grad) <= options.tolerance_grad();
+    } else {
+      add_update(t, state.d());
+      // The gradient after the last step is of no use to anybody.
+      if (n != options.max_iter()) {
+        now = evaluate(closure);
+        optimal = largest(now.flat_grad) <= options.tolerance_grad();
+        search_evals = 1;
+      }
+    }
+    state.t(t);
+    evals += search_evals;
+    state.func_evals(state.func_evals() + search_evals);
+    if (evals >= max_eval || largest(state.d().mul(t)) <= options.tolerance_change() ||
+        std::abs(now.loss - state.prev_loss()) < options.tolerance_change())
+      break;
+  }
+  return first_loss;
+}
+
+}  // namespace hb::bridge::optim
