@@ -1,0 +1,176 @@
+// Pooling over channels-last memory: every step handles a run of channels.
+#include "kernels/pool.h"
+
+#include "cpu/isa/vec.h"
+
+namespace hb::cpu::HB_ISA {
+namespace {
+
+constexpr int64_t kRun = 256;  // channels at a time
+
+// Calls f(position in the plane) for each element of the window of output `o`.
+template <class F>
+inline void over_window(const PoolWindows& w, int64_t o, const F& f) {
+  const auto &d = w.dim[0], &h = w.dim[1], &v = w.dim[2];
+  const int64_t od = o / (h.out * v.out), oh = o / v.out % h.out, ov = o % v.out;
+  for (int64_t i = d.begin[od]; i < d.end[od]; i += d.step)
+    for (int64_t j = h.begin[oh]; j < h.end[oh]; j += h.step)
+      for (int64_t k = v.begin[ov]; k < v.end[ov]; k += v.step) f((i * h.in + j) * v.in + k);
+}
+
+double divisor_of(const PoolWindows& w, int64_t o) {
+  if (w.divisor != 0) return w.divisor;
+  const auto &d = w.dim[0], &h = w.dim[1], &v = w.dim[2];
+  return static_cast<double>(d.extent[o / (h.out * v.out)] * h.extent[o / v.out % h.out] * v.extent[o % v.out]);
+}
+
+int64_t grain_for(int64_t channels) { return std::max<int64_t>(1, kGrain / 8 / std::max<int64_t>(channels, 1)); }
+
+template <class T>
+void max_pool_of(T* y, int32_t* index, const T* x, int64_t batch, int64_t channels, const PoolWindows& w) {
+  using C = compute_t<T>;
+  const int64_t outputs = w.outputs(), inputs = w.inputs();
+  parallel_for(0, batch * outputs, grain_for(channels), [&](int64_t from, int64_t to) {
+    C top[kRun];
+    int32_t place[kRun];
+    for (int64_t at = from; at < to; ++at) {
+      const int64_t n = at / outputs, o = at % outputs;
+      for (int64_t c0 = 0; c0 < channels; c0 += kRun) {
+        const int64_t run = std::min(kRun, channels - c0);
+        bool first = true;
+        over_window(w, o, [&](int64_t p) {
+          const T* __restrict in = x + (n * inputs + p) * channels + c0;
+          const int32_t here = static_cast<int32_t>(p);
+          if (first) {
+            for (int64_t c = 0; c < run; ++c) top[c] = widen(in[c]), place[c] = here;
+            first = false;
+            return;
+          }
+          for (int64_t c = 0; c < run; ++c) {
+            const C value = widen(in[c]);
+            const bool better = (value > top[c]) | (value != value);
+            top[c] = better ? value : top[c];
+            place[c] = better ? here : place[c];
+          }
+        });
+        const int64_t out = at * channels + c0;
+        for (int64_t c = 0; c < run; ++c) y[out + c] = T(top[c]);
+        if (index) std::copy(place, place + run, index + out);
+      }
+    }
+  });
+}
+
+template <class T>
+void max_pool_backward_of(T* grad_x, const T* grad_y, const int32_t* index, int64_t batch, int64_t channels, const PoolWindows& w) {
+  using C = compute_t<T>;
+  const int64_t outputs = w.outputs(), inputs = w.inputs();
+  parallel_for(0, batch, 1, [&](int64_t from, int64_t to) {
+    std::vector<C> sums(std::is_same_v<T, C> ? 0 : inputs * channels);
+    for (int64_t n = from; n < to; ++n) {
+      C* __restrict image;
+      if constexpr (std::is_same_v<T, C>) {
+        image = grad_x + n * inputs * channels;
+      } else {
+        image = sums.data();
+      }
+      std::fill(image, image + inputs * channels, C(0));
+      for (int64_t o = 0; o < outputs; ++o) {
+        const T* __restrict grad = grad_y + (n * outputs + o) * channels;
+        const int32_t* __restrict place = index + (n * outputs + o) * channels;
+        over_window(w, o, [&](int64_t p) {
+          C* __restrict to_image = image + p * channels;
+          const int32_t here = static_cast<int32_t>(p);
+          for (int64_t c = 0; c < channels; ++c) to_image[c] += place[c] == here ? C(widen(grad[c])) : C(0);
+        });
+      }
+      if constexpr (!std::is_same_v<T, C>) store(image, grad_x + n * inputs * channels, inputs * channels);
+    }
+  });
+}
+
+template <class T>
+void avg_pool_of(T* y, const T* x, int64_t batch, int64_t channels, const PoolWindows& w) {
+  using C = compute_t<T>;
+  const int64_t outputs = w.outputs(), inputs = w.inputs();
+  parallel_for(0, batch * outputs, grain_for(channels), [&](int64_t from, int64_t to) {
+    C sum[kRun];
+    for (int64_t at = from; at < to; ++at) {
+      const int64_t n = at / outputs, o = at % outputs;
+      const C divisor = static_cast<C>(divisor_of(w, o));
+      for (int64_t c0 = 0; c0 < channels; c0 += kRun) {
+        const int64_t run = std::min(kRun, channels - c0);
+        std::fill(sum, sum + run, C(0));
+        over_window(w, o, [&](int64_t p) {
+          const T* __restrict in = x + (n * inputs + p) * channels + c0;
+          for (int64_t c = 0; c < run; ++c) sum[c] += widen(in[c]);
+        });
+        for (int64_t c = 0; c < run; ++c) y[at * channels + c0 + c] = T(sum[c] / divisor);
+      }
+    }
+  });
+}
+
+template <class T>
+void avg_pool_backward_of(T* grad_x, const T* grad_y, int64_t batch, int64_t channels, const PoolWindows& w) {
+  using C = compute_t<T>;
+  const int64_t outputs = w.outputs(), inputs = w.inputs();
+  parallel_for(0, batch, 1, [&](int64_t from, int64_t to) {
+    std::vector<C> sums(std::is_same_v<T, C> ? 0 : inputs * channels);
+    for (int64_t n = from; n < to; ++n) {
+      C* __restrict image;
+      if constexpr (std::is_same_v<T, C>) {
+        image = grad_x + n * inputs * channels;
+      } else {
+        image = sums.data();
+      }
+      std::fill(image, image + inputs * channels, C(0));
+      for (int64_t o = 0; o < outputs; ++o) {
+        const T* __restrict grad = grad_y + (n * outputs + o) * channels;
+        const C share = static_cast<C>(1 / divisor_of(w, o));
+        over_window(w, o, [&](int64_t p) {
+          C* __restrict to_image = image + p * channels;
+          for (int64_t c = 0; c < channels; ++c) to_image[c] += share * widen(grad[c]);
+        });
+      }
+      if constexpr (!std::is_same_v<T, C>) store(image, grad_x + n * inputs * channels, inputs * channels);
+    }
+  });
+}
+
+template <class T>
+T* at(const Tensor& t) {
+  return t.defined() ? static_cast<T*>(t.impl().raw_data()) : nullptr;
+}
+
+void max_pool(const Tensor& y, const Tensor& index, const Tensor& x, const PoolWindows& w) {
+  HB_FLOATING_SWITCH("max_pool", x.scalar_type(), [&](auto type) {
+    using T = decltype(type);
+    max_pool_of(at<T>(y), at<int32_t>(index), at<T>(x), x.size(0), x.size(1), w);
+  });
+}
+void max_pool_backward(const Tensor& grad_x, const Tensor& grad_y, const Tensor& index, const PoolWindows& w) {
+  HB_FLOATING_SWITCH("max_pool_backward", grad_x.scalar_type(), [&](auto type) {
+    using T = decltype(type);
+    max_pool_backward_of(at<T>(grad_x), at<T>(grad_y), at<int32_t>(index), grad_x.size(0), grad_x.size(1), w);
+  });
+}
+void avg_pool(const Tensor& y, const Tensor& x, const PoolWindows& w) {
+  HB_FLOATING_SWITCH("avg_pool", x.scalar_type(), [&](auto type) {
+    using T = decltype(type);
+    avg_pool_of(at<T>(y), at<T>(x), x.size(0), x.size(1), w);
+  });
+}
+void avg_pool_backward(const Tensor& grad_x, const Tensor& grad_y, const PoolWindows& w) {
+  HB_FLOATING_SWITCH("avg_pool_backward", grad_x.scalar_type(), [&](auto type) {
+    using T = decltype(type);
+    avg_pool_backward_of(at<T>(grad_x), at<T>(grad_y), grad_x.size(0), grad_x.size(1), w);
+  });
+}
+HB_REGISTER_ISA(max_pool_kernel, max_pool);
+HB_REGISTER_ISA(max_pool_backward_kernel, max_pool_backward);
+HB_REGISTER_ISA(avg_pool_kernel, avg_pool);
+HB_REGISTER_ISA(avg_pool_backward_kernel, avg_pool_backward);
+
+}  // namespace
+}  // namespace hb::cpu::HB_ISA
