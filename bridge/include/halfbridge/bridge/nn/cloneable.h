@@ -7,7 +7,7 @@ inline namespace modules {
 
 /// Gives a module class clone(): copies it, calls its reset() to make fresh parameters, and fills in their values.
 template <typename Derived>
-class Cloneable : public Module {
+class HB_API Cloneable : public Module {
  public:
   using Module::Module;
   /// Registers parameters, buffers and submodules, and initialises them.

@@ -5,6 +5,8 @@
 
 #include <memory>
 
+#include <halfbridge/macros.h>
+
 namespace hb {
 class Tensor;
 }
@@ -20,7 +22,7 @@ class AnyValue;
 template <typename Contained>
 class ModuleHolder;
 template <typename Derived>
-class Cloneable;
+class HB_API Cloneable;
 }  // namespace modules
 namespace functional {}
 namespace init {}
