@@ -1,155 +1,154 @@
-#include <cxxabi.h>
-
-#include <cstdlib>
-#include <typeinfo>
-
 #include <halfbridge/bridge/autograd_function.h>
-#include <halfbridge/ops.h>
+
+#include <algorithm>
+
+#include <halfbridge/bridge/utility.h>
+#include <halfbridge/ops/factories.h>
 
 #include "autograd/history.h"
 #include "autograd/record.h"
 
 namespace hb::autograd {
 
-void AutogradContext::mark_dirty(const variable_list& inputs) {
-  dirty_.clear();
-  for (const Tensor& t : inputs) dirty_.insert(t.unsafeGetTensorImpl());
-}
+struct AutogradContext::State {
+  variable_list to_save, dirty, non_differentiable;
+  std::vector<SavedTensor> saved;
+  bool materialize_grads = true;
+  std::weak_ptr<Node> node;
+};
 
-void AutogradContext::mark_non_differentiable(const variable_list& outputs) {
-  non_differentiable_.clear();
-  for (const Tensor& t : outputs) non_differentiable_.insert(t.unsafeGetTensorImpl());
+namespace {
+bool holds(const variable_list& list, const Tensor& t) {
+  return std::any_of(list.begin(), list.end(), [&](const Tensor& x) { return x.is_same(t); });
 }
+}  // namespace
+
+AutogradContext::AutogradContext() : state_(std::make_unique<State>()) {}
+AutogradContext::~AutogradContext() = default;
+void AutogradContext::save_for_backward(variable_list to_save) { state_->to_save = std::move(to_save); }
+void AutogradContext::mark_dirty(const variable_list& inputs) { state_->dirty = inputs; }
+void AutogradContext::mark_non_differentiable(const variable_list& outputs) { state_->non_differentiable = outputs; }
+void AutogradContext::set_materialize_grads(bool value) { state_->materialize_grads = value; }
 
 variable_list AutogradContext::get_saved_variables() const {
-  HB_CHECK(node_ != nullptr, "[get_saved_variables] the context belongs to no call of a Function");
-  return node_->saved_variables();
+  auto node = state_->node.lock();
+  HB_CHECK(node, "[get_saved_variables] the operation was not recorded");
+  variable_list saved;
+  for (const SavedTensor& s : state_->saved) saved.push_back(s.unpack(*node));
+  return saved;
 }
 
 bool AutogradContext::needs_input_grad(size_t i) const {
-  HB_CHECK(node_ != nullptr && i < node_->num_outputs(), "[needs_input_grad] input ", i, " is out of range");
-  return node_->should_compute_output(i);
+  auto node = state_->node.lock();
+  HB_CHECK(node && i < node->num_outputs(), "[needs_input_grad] expected the number of a tensor argument, got ", i);
+  return node->should_compute_output(i);
 }
 
 namespace detail {
 
-struct FunctionNode::Saved {
-  std::vector<SavedTensor> tensors;
-  bool released = false;
+class FunctionNode final : public Node {
+ public:
+  FunctionNode(const std::type_info& function, BackwardFn backward) : function_(function), backward_(backward) {}
+  std::string name() const override { return "torch::autograd::CppNode<" + bridge::demangle(function_.name()) + ">"; }
+  bool accepts_undefined() const override { return true; }
+
+  variable_list apply(variable_list&& grads) override {
+    if (context.state_->materialize_grads)
+      for (size_t i = 0; i < grads.size(); ++i)
+        if (!grads[i].defined()) {
+          const InputMetadata& m = input_metadata(i);
+          grads[i] = zeros(m.sizes, TensorOptions().dtype(m.dtype).device(m.device));
+        }
+    variable_list given = backward_(&context, std::move(grads));
+    const size_t expected = is_tensor.size();
+    while (given.size() > expected && !given.back().defined()) given.pop_back();
+    HB_CHECK(given.size() == expected, "function ", bridge::demangle(function_.name()),
+             " returned an incorrect number of gradients (expected ", expected, ", got ", given.size(), ")");
+    variable_list result;
+    for (size_t i = 0; i < expected; ++i) {
+      if (is_tensor[i]) result.push_back(std::move(given[i]));
+      else
+        HB_CHECK(!given[i].defined(), "function ", bridge::demangle(function_.name()),
+                 " returned a gradient at position ", i + 1, ", but the corresponding forward input was not a tensor");
+    }
+    return result;
+  }
+
+  void release_variables() override {
+    for (SavedTensor& s : context.state_->saved) s.release();
+  }
+
+  AutogradContext context;
+  std::vector<bool> is_tensor;  // for each argument of forward
+
+ private:
+  const std::type_info& function_;
+  BackwardFn backward_;
 };
 
-FunctionNode::FunctionNode() : saved_(std::make_unique<Saved>()) { context_.node_ = this; }
-FunctionNode::~FunctionNode() = default;
+FunctionCall::FunctionCall(const std::type_info& function, BackwardFn backward)
+    : node_(std::make_shared<FunctionNode>(function, backward)) {}
+FunctionCall::~FunctionCall() = default;
 
-std::string FunctionNode::name() const {
-  const char* mangled = typeid(*this).name();
-  int status = 0;
-  char* text = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
-  std::string name = status == 0 ? text : mangled;
-  std::free(text);
-  return name;
+void FunctionCall::add_tensor(const Tensor* t) {
+  node_->is_tensor.push_back(t != nullptr);
+  if (t) inputs_.push_back(*t);
 }
 
-void FunctionNode::set_inputs(std::vector<bool> is_tensor, variable_list inputs) {
-  recorded_ = needs_grad_list(inputs);
-  is_tensor_ = std::move(is_tensor);
-  inputs_ = std::move(inputs);
-  if (!recorded_) return;
-  std::vector<const Tensor*> pointers;
-  for (const Tensor& t : inputs_) pointers.push_back(&t);
-  hb::detail::collect_edges(*this, pointers);
-}
-
-// Results are saved before they get their history: the node must not own what owns it.
-void FunctionNode::save(const variable_list& outputs) {
-  for (const Tensor& t : context_.to_save_) {
-    uint32_t place = 0;
-    while (place < outputs.size() && !(t.defined() && outputs[place].is_same(t))) ++place;
-    const bool is_input = [&] {
-      for (const Tensor& input : inputs_)
-        if (t.defined() && input.is_same(t) && !context_.dirty_.count(t.unsafeGetTensorImpl())) return true;
-      return false;
-    }();
-    const bool is_output = place < outputs.size() && !is_input;
-    saved_->tensors.push_back(is_output ? SavedTensor::output(t, place) : SavedTensor::input(t));
+AutogradContext* FunctionCall::start() {
+  recorded_ = needs_grad_list(inputs_);
+  node_->context.state_->node = node_;
+  if (recorded_) {
+    std::vector<const Tensor*> inputs;
+    for (const Tensor& t : inputs_) inputs.push_back(&t);
+    hb::detail::collect_edges(*node_, inputs);
   }
-  context_.to_save_.clear();
+  return &node_->context;
 }
 
-Tensor FunctionNode::wrap_one(const Tensor& output) {
-  auto self = shared_from_this();
-  const TensorImpl* impl = output.unsafeGetTensorImpl();
-  const bool dirty = context_.dirty_.count(impl) > 0;
-  if (!is_floating_type(output.scalar_type()) || context_.non_differentiable_.count(impl)) {
-    add_input_metadata(output);
-    return output.requires_grad() ? output.detach() : output;
-  }
-  bool is_input = false;
-  for (const Tensor& input : inputs_) is_input = is_input || input.is_same(output);
-  if (dirty) {
-    HB_CHECK(!(output.is_leaf() && output.requires_grad()),
-             "a leaf Variable that requires grad is being used in an in-place operation.");
-    Tensor values(output.unsafeGetTensorImpl()->alias(true));
-    hb::detail::attach(self, values);
-    history::rebase(output, values);
+// Gives an output its history; the result is another handle where the output is an input or a view.
+Tensor FunctionCall::with_history(Tensor output) {
+  const auto& state = *node_->context.state_;
+  const bool differentiable =
+      output.defined() && is_floating_type(output.scalar_type()) && !holds(state.non_differentiable, output);
+  if (!differentiable) {
+    node_->add_input_metadata(output.defined() ? output : empty({0}));
     return output;
   }
-  // An input that is returned as it is stays apart from what is returned.
-  Tensor result = is_input ? Tensor(output.unsafeGetTensorImpl()->alias(true)) : output;
-  hb::detail::attach(self, result);
-  return result;
+  if (holds(state.dirty, output)) {
+    check_inplace("mark_dirty", output);
+    Tensor marker(output.impl().alias(false));
+    hb::detail::attach(node_, marker);
+    output.impl().bump_version();
+    history::rebase(output, marker);
+    return output;
+  }
+  if (holds(inputs_, output) || output.is_view()) output = Tensor(output.impl().alias(true));
+  hb::detail::attach(node_, output);
+  return output;
 }
 
-variable_list FunctionNode::wrap(variable_list outputs) {
-  for (const Tensor& t : outputs) HB_CHECK(t.defined(), name(), ": forward returned an undefined tensor");
+variable_list FunctionCall::finish(variable_list outputs) {
+  auto& state = *node_->context.state_;
+  for (const Tensor& t : state.dirty)
+    HB_CHECK(holds(inputs_, t), "[mark_dirty] expected inputs of forward, got another tensor of shape ", t.sizes());
   if (!recorded_) {
-    inputs_.clear();
-    context_.to_save_.clear();
+    for (const Tensor& t : state.dirty) t.impl().bump_version();
     return outputs;
   }
-  for (const Tensor& t : outputs)
-    if (context_.dirty_.count(t.unsafeGetTensorImpl())) t.unsafeGetTensorImpl()->bump_version();
-  save(outputs);
-  variable_list wrapped;
-  for (const Tensor& t : outputs) wrapped.push_back(wrap_one(t));
-  inputs_.clear();
-  return wrapped;
-}
-
-variable_list FunctionNode::saved_variables() {
-  HB_CHECK(!saved_->released, "Trying to backward through the graph a second time (or directly access saved tensors after "
-           "they have already been freed): ", name(), ". Specify retain_graph=true if you need to backward through the "
-           "graph a second time.");
-  variable_list list;
-  for (const SavedTensor& s : saved_->tensors) list.push_back(s.unpack(*this));
-  return list;
-}
-
-void FunctionNode::release_variables() {
-  saved_->tensors.clear();
-  saved_->released = true;
-}
-
-variable_list FunctionNode::apply(variable_list&& grads) {
-  for (size_t i = 0; i < grads.size(); ++i) {
-    const InputMetadata& meta = input_metadata(i);
-    if (grads[i].defined() || !context_.materialize_grads_ || !is_floating_type(meta.dtype)) continue;
-    grads[i] = zeros(meta.sizes, TensorOptions().dtype(meta.dtype).device(meta.device));
+  const variable_list raw = outputs;
+  for (Tensor& output : outputs) output = with_history(output);
+  state.saved.resize(state.to_save.size());
+  for (size_t s = 0; s < state.to_save.size(); ++s) {
+    const Tensor& t = state.to_save[s];
+    size_t at = 0;
+    while (at < raw.size() && !(t.defined() && raw[at].defined() && raw[at].is_same(t))) ++at;
+    // An output is saved without its history: the node must not own itself.
+    const bool is_output = at < raw.size() && (!holds(inputs_, t) || holds(state.dirty, t));
+    state.saved[s] = is_output ? SavedTensor::output(t, static_cast<uint32_t>(at)) : SavedTensor::input(t);
   }
-  variable_list given = run_backward(&context_, std::move(grads));
-  while (given.size() > is_tensor_.size() && !given.back().defined()) given.pop_back();
-  HB_CHECK(given.size() == is_tensor_.size(), "function ", name(), " returned an incorrect number of gradients (expected ",
-           is_tensor_.size(), ", got ", given.size(), ")");
-  variable_list wanted;
-  for (size_t i = 0; i < given.size(); ++i) {
-    if (is_tensor_[i]) {
-      wanted.push_back(std::move(given[i]));
-    } else {
-      HB_CHECK(!given[i].defined(), "function ", name(), " returned a gradient at position ", i + 1,
-               ", but the corresponding forward input was not a Variable");
-    }
-  }
-  return wanted;
+  state.to_save.clear();
+  return outputs;
 }
 
 }  // namespace detail

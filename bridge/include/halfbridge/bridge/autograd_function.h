@@ -1,147 +1,120 @@
-// Operations with gradients that the program writes itself: autograd::Function and its context.
 #pragma once
-
-#include <halfbridge/autograd.h>
-#include <halfbridge/ivalue.h>
+// torch::autograd::Function: an operation with a gradient of the program's own.
 
 #include <memory>
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <typeinfo>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
+
+#include <halfbridge/autograd.h>
+#include <halfbridge/ivalue.h>
 
 namespace hb::autograd {
 
 namespace detail {
 class FunctionNode;
-}
+class FunctionCall;
+}  // namespace detail
 
-/// What a Function's forward leaves for its backward.
-struct HB_API AutogradContext {
-  AutogradContext() = default;
+/// What forward leaves for backward.
+class HB_API AutogradContext {
+ public:
+  AutogradContext();
+  ~AutogradContext();
   AutogradContext(const AutogradContext&) = delete;
   AutogradContext& operator=(const AutogradContext&) = delete;
 
-  /// Data that is no tensor, by name.
+  /// Values other than tensors.
   std::unordered_map<std::string, IValue> saved_data;
 
-  /// Keeps tensors for backward: inputs, results or others. At most once, from forward.
-  void save_for_backward(variable_list to_save) { to_save_ = std::move(to_save); }
-  /// Inputs that forward changed in place; each must be among what it returns.
-  void mark_dirty(const variable_list& inputs);
-  /// Results that have no gradient.
-  void mark_non_differentiable(const variable_list& outputs);
-  /// Whether gradients that did not arrive are given to backward as zeros (they are, unless told otherwise)
-  /// or undefined.
-  void set_materialize_grads(bool value) { materialize_grads_ = value; }
-  /// In backward: what save_for_backward kept. Throws if one was changed in place since, or if it was freed.
+  /// Inputs and outputs of forward that backward reads. Throws in backward if they were changed in place since.
+  void save_for_backward(variable_list to_save);
   variable_list get_saved_variables() const;
-  /// In backward: whether the gradient of input `i` of apply (tensors alone are counted) is wanted.
+  /// Inputs that forward changed in place and returns.
+  void mark_dirty(const variable_list& inputs);
+  /// Outputs that have no gradient.
+  void mark_non_differentiable(const variable_list& outputs);
+  /// Whether gradients that did not arrive are given to backward as zeros (the default) or as undefined tensors.
+  void set_materialize_grads(bool value);
+  /// In backward: whether tensor argument number `i` of forward needs its gradient.
   bool needs_input_grad(size_t i) const;
 
  private:
   friend class detail::FunctionNode;
-  variable_list to_save_;
-  std::unordered_set<const TensorImpl*> dirty_, non_differentiable_;
-  bool materialize_grads_ = true;
-  detail::FunctionNode* node_ = nullptr;
+  friend class detail::FunctionCall;
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 namespace detail {
 
-/// The node of one call of a Function.
-class HB_API FunctionNode : public Node {
+using BackwardFn = variable_list (*)(AutogradContext*, variable_list);
+
+// One call of Function::apply; what does not depend on the function's type.
+class HB_API FunctionCall {
  public:
-  FunctionNode();
-  ~FunctionNode() override;
+  FunctionCall(const std::type_info& function, BackwardFn backward);
+  ~FunctionCall();
+  FunctionCall(const FunctionCall&) = delete;
+  FunctionCall& operator=(const FunctionCall&) = delete;
 
-  AutogradContext& context() { return context_; }
-  std::string name() const override;
-  variable_list apply(variable_list&& grads) override;
-  void release_variables() override;
-  bool accepts_undefined() const override { return true; }
-  variable_list saved_variables();
-
-  /// Before forward: `is_tensor` says of each argument whether it is a tensor, `inputs` are those that are.
-  void set_inputs(std::vector<bool> is_tensor, variable_list inputs);
-  /// After forward: gives the results their history, where an input required a gradient.
-  variable_list wrap(variable_list outputs);
-
- protected:
-  virtual variable_list run_backward(AutogradContext* context, variable_list grads) = 0;
-
- private:
-  Tensor wrap_one(const Tensor& output);
-  void save(const variable_list& outputs);
-
-  struct Saved;  // the tensors kept for backward
-  AutogradContext context_;
-  std::vector<bool> is_tensor_;
-  variable_list inputs_;  // until wrap
-  bool recorded_ = false;
-  std::unique_ptr<Saved> saved_;
-};
-
-template <class T>
-class FunctionNodeOf final : public FunctionNode {
- protected:
-  variable_list run_backward(AutogradContext* context, variable_list grads) override {
-    return T::backward(context, std::move(grads));
-  }
-};
-
-struct TensorArguments {
-  std::vector<bool> is_tensor;
-  variable_list tensors;
-
-  void add(const Tensor& x) {
-    is_tensor.push_back(true);
-    tensors.push_back(x);
-  }
-  void add(const std::optional<Tensor>& x) {
-    is_tensor.push_back(x && x->defined());
-    if (is_tensor.back()) tensors.push_back(*x);
-  }
+  void add(const Tensor& t) { add_tensor(&t); }
+  void add(const std::optional<Tensor>& t) { add_tensor(t && t->defined() ? &*t : nullptr); }
+  void add(const std::vector<Tensor>& list) { add(TensorList(list)); }
   void add(const TensorList& list) {
-    for (const Tensor& x : list) add(x);
+    for (const Tensor& t : list) add_tensor(&t);
   }
   template <class T>
   void add(const T&) {
-    is_tensor.push_back(false);  // vectors of tensors too: they are not looked into
+    add_tensor(nullptr);
   }
+  AutogradContext* start();
+  variable_list finish(variable_list outputs);
+
+ private:
+  void add_tensor(const Tensor* t);
+  Tensor with_history(Tensor output);
+
+  std::shared_ptr<FunctionNode> node_;
+  variable_list inputs_;
+  bool recorded_ = false;
 };
 
-template <class X, class... Args>
-using forward_t = decltype(X::forward(nullptr, std::declval<Args>()...));
+template <class T>
+variable_list call_backward(AutogradContext* ctx, variable_list grads) {
+  return T::backward(ctx, std::move(grads));
+}
 
 }  // namespace detail
 
-/// Derive from Function<Derived> and write
-///   static Tensor forward(AutogradContext*, arguments...);            // or variable_list
-///   static variable_list backward(AutogradContext*, variable_list);   // one gradient per argument of
-///   forward
-/// and call Derived::apply(arguments...). Forward runs without recording; backward is recorded under
-/// create_graph.
+/// Derive as `struct F : Function<F>`, with
+///   static Tensor (or variable_list) forward(AutogradContext*, args...);
+///   static variable_list backward(AutogradContext*, variable_list grad_outputs);  // one per argument of forward
+/// and call `F::apply(args...)`.
 template <class T>
 struct Function {
-  template <class X = T, class... Args>
-  static auto apply(Args&&... args) -> std::enable_if_t<std::is_same_v<X, T>, detail::forward_t<X, Args...>> {
-    auto node = std::make_shared<detail::FunctionNodeOf<T>>();
-    detail::TensorArguments arguments;
-    (arguments.add(args), ...);
-    node->set_inputs(std::move(arguments.is_tensor), std::move(arguments.tensors));
-    using Output = detail::forward_t<X, Args...>;
-    Output output = [&] {
-      AutoGradMode no_record(false);
-      return T::forward(&node->context(), std::forward<Args>(args)...);
+  template <typename X = T, typename... Args>
+  static auto apply(Args&&... args) -> std::enable_if_t<
+      std::is_same_v<X, T>,
+      decltype(X::forward(static_cast<AutogradContext*>(nullptr), std::forward<Args>(args)...))> {
+    detail::FunctionCall call(typeid(T), &detail::call_backward<T>);
+    (call.add(std::as_const(args)), ...);
+    AutogradContext* ctx = call.start();
+    using Result = decltype(X::forward(ctx, std::forward<Args>(args)...));
+    static_assert(std::is_same_v<std::decay_t<Result>, Tensor> || std::is_same_v<std::decay_t<Result>, variable_list>,
+                  "forward must return a Tensor or a variable_list");
+    Result result = [&]() -> Result {
+      AutoGradMode no_grad(false);
+      return X::forward(ctx, std::forward<Args>(args)...);
     }();
-    if constexpr (std::is_same_v<std::decay_t<Output>, Tensor>) {
-      return std::move(node->wrap({std::move(output)}).front());
+    if constexpr (std::is_same_v<std::decay_t<Result>, Tensor>) {
+      return call.finish({std::move(result)})[0];
     } else {
-      return node->wrap(std::move(output));
+      return call.finish(std::move(result));
     }
   }
   static constexpr bool is_traceable = false;

@@ -3,8 +3,12 @@
 
 #include <halfbridge/bridge/enum.h>
 #include <halfbridge/bridge/expanding_array.h>
+#include <halfbridge/bridge/nn/activation.h>
 #include <halfbridge/bridge/nn/containers/functional_module.h>
 #include <halfbridge/bridge/nn/containers/sequential.h>
-#if __has_include(<halfbridge/bridge/nn/init.h>)
+#include <halfbridge/bridge/nn/conv.h>
+#include <halfbridge/bridge/nn/dropout.h>
 #include <halfbridge/bridge/nn/init.h>
-#endif
+#include <halfbridge/bridge/nn/linear.h>
+#include <halfbridge/bridge/nn/normalization.h>
+#include <halfbridge/bridge/nn/pooling.h>
