@@ -5,6 +5,7 @@
 #include <halfbridge/io/checkpoint.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
