@@ -18,6 +18,23 @@ const char* specialised_list(const std::string& element_type) {
   return nullptr;
 }
 
+bool is_utf8(const std::string& text) {
+  for (size_t i = 0; i < text.size();) {
+    const auto first = static_cast<unsigned char>(text[i++]);
+    const int rest = first < 0x80   ? 0
+                     : first < 0xc2 ? -1
+                     : first < 0xe0 ? 1
+                     : first < 0xf0 ? 2
+                     : first < 0xf5 ? 3
+                                    : -1;
+    if (rest < 0) return false;
+    for (int k = 0; k < rest; ++k, ++i) {
+      if (i >= text.size() || (static_cast<unsigned char>(text[i]) & 0xc0) != 0x80) return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string TorchPickler::pickle(const IValue& value, const ClassNames& class_names) {
@@ -39,7 +56,7 @@ void TorchPickler::write(const IValue& value) {
   } else if (value.isBool()) {
     out_.boolean(value.toBool());
   } else if (value.isString()) {
-    out_.string(value.toStringRef());
+    write_text(value.toStringRef());
   } else if (value.isDevice()) {
     write_device(value.toDevice());
   } else if (value.isList()) {
@@ -52,6 +69,21 @@ void TorchPickler::write(const IValue& value) {
     write_object(*value.toObject());
   }
   --depth_;
+}
+
+// Python's strings are text: other bytes go as bytes, which protocol 2 spells as their code points.
+void TorchPickler::write_text(const std::string& text) {
+  if (flavour_ != Flavour::Python || is_utf8(text)) return out_.string(text);
+  std::string points;
+  for (unsigned char byte : text) {
+    if (byte >= 0x80) points += static_cast<char>(0xc0 | byte >> 6);
+    points += static_cast<char>(byte >= 0x80 ? 0x80 | (byte & 0x3f) : byte);
+  }
+  out_.global("_codecs", "encode");
+  out_.string(points);
+  out_.string("latin1");
+  out_.opcode(op::kTuple2);
+  out_.opcode(op::kReduce);
 }
 
 void TorchPickler::write_elements(const std::vector<IValue>& items) {

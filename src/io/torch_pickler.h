@@ -32,6 +32,7 @@ class TorchPickler {
 
  private:
   void write(const IValue& value);
+  void write_text(const std::string& text);
   void write_list(const ivalue::ListData& list);
   void write_dict(const ivalue::DictData& dict);
   void write_tuple(const std::vector<IValue>& items);

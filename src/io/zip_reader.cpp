@@ -24,7 +24,8 @@ std::string error_text(zip_error_t* error) {
 }
 
 [[noreturn]] void fail_open(const std::string& label, const std::string& why) {
-  io_fail("load", "expected a PyTorch zip archive, got '", label, "': ", why);
+  io_fail("load", "expected a PyTorch zip archive (torch.save writes them since 1.6), got '", label,
+          "': ", why);
 }
 
 }  // namespace
