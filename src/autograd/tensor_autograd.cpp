@@ -82,6 +82,7 @@ void Tensor::retain_grad() const {
       m.grad = GradMode::is_enabled() ? g.clone() : g.detach().clone();
     }
   });
+  if (meta.retain_slot) *meta.retain_slot = nullptr;  // the node of an earlier value no longer writes here
   meta.retain_slot = std::move(slot);
 }
 bool Tensor::retains_grad() const {
