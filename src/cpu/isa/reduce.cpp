@@ -1,0 +1,231 @@
+// Reductions of any layout. Two ways through memory: along what is reduced (inner), or along what is kept, row by row (outer).
+#include "kernels/reduce.h"
+
+#include <cmath>
+#include <vector>
+
+#include "cpu/isa/convert.h"
+#include "cpu/isa/reduce_step.h"
+#include "cpu/parallel.h"
+
+namespace hb::cpu::HB_ISA {
+namespace {
+
+constexpr int64_t kBuffer = 1024;   // elements converted at a time
+constexpr int64_t kRun = 4096;      // elements added in the compute type before the sum moves on in the wide one
+constexpr int64_t kColumns = 512;   // results gathered at a time on the outer way
+constexpr int64_t kRows = 64;       // rows added in the compute type
+
+/// One reduction's inner loops for a compute type, and what its single results do. W: sums of floats go on in double.
+template <class T>
+struct Steps {
+  using W = std::conditional_t<std::is_same_v<T, float>, double, T>;
+  T first;
+  T (*run)(const T* x, int64_t n);
+  void (*rows)(T* acc, const T* const* x, int count, int64_t n);
+  W (*merge)(W a, W b);
+};
+
+template <ReduceOp op, class T>
+Steps<T> steps() {
+  using W = typename Steps<T>::W;
+  return {start<op, T>(), reduce_run<op, T>, reduce_rows<op, T>, merge<op, W>};
+}
+
+template <class T>
+Steps<T> steps_of(ReduceOp op) {
+  switch (op) {
+#define HB_CASE(name) \
+  case ReduceOp::name: \
+    return steps<ReduceOp::name, T>();
+    HB_CASE(sum) HB_CASE(nansum) HB_CASE(prod) HB_CASE(max) HB_CASE(min) HB_CASE(any) HB_CASE(all) HB_CASE(count)
+    HB_CASE(abs_sum) HB_CASE(square_sum) HB_CASE(abs_max) HB_CASE(abs_min) HB_CASE(power_sum)
+#undef HB_CASE
+  }
+  return {};
+}
+
+template <class T>
+void power(T* x, int64_t n, T p) {
+  if constexpr (std::is_floating_point_v<T>) {
+    HB_INDEPENDENT
+    for (int64_t i = 0; i < n; ++i) x[i] = math::pow(math::abs(x[i]), p);
+  }
+}
+
+/// What one thread works in.
+template <class T>
+struct Scratch {
+  alignas(64) T buffer[kBuffer];
+  alignas(64) T part[kColumns];
+};
+
+template <class T>
+class Reducer {
+ public:
+  using W = typename Steps<T>::W;
+  Reducer(const ReduceLoop& loop, ReduceOp op, const ReduceFinish& finish)
+      : l_(loop), finish_(finish), steps_(steps_of<T>(op)), power_(op == ReduceOp::power_sum) {
+    same_ = l_.in_dtype == dtype_of<T>::value && !power_;
+    load_ = convert_rows(dtype_of<T>::value, l_.in_dtype);
+    store_ = convert_rows(l_.out_dtype, dtype_of<W>::value);
+  }
+
+  void run() {
+    const bool along = l_.kept[0] == 1 || (l_.reduced_in[0] <= l_.kept_in[0] && !(l_.count < 32 && l_.kept[0] >= 16));
+    const int64_t grain = std::max<int64_t>(1, kGrain / l_.count);
+    const int64_t parts = threads_for(l_.outputs * l_.count, kGrain);
+    const int64_t units = along ? l_.outputs : l_.outputs / 64;  // what can be done side by side
+    if (parts > 1 && units < parts) return split_reduced(static_cast<int>(parts), along);
+    parallel_for(0, l_.outputs, along ? grain : std::max<int64_t>(grain, 64), [&](int64_t b, int64_t e) {
+      W results[kColumns];
+      Scratch<T> scratch;
+      each_chunk(b, e, along, [&](const char* in, char* out, int64_t n) {
+        reduce_chunk(scratch, in, n, 0, l_.count, along, results);
+        store(out, results, n);
+      });
+    });
+  }
+
+ private:
+  /// Few results of many elements: every thread reduces a part of all of them.
+  void split_reduced(int threads, bool along) {
+    std::vector<W> partial(static_cast<size_t>(threads) * l_.outputs, W(steps_.first));
+    parallel_ranges(0, l_.count, threads, [&](int64_t b, int64_t e, int me) {
+      Scratch<T> scratch;
+      W* mine = partial.data() + me * l_.outputs;
+      each_chunk(0, l_.outputs, along, [&](const char* in, char*, int64_t n) {
+        reduce_chunk(scratch, in, n, b, e, along, mine);
+        mine += n;
+      });
+    });
+    W* total = partial.data();
+    for (int t = 1; t < threads; ++t)
+      for (int64_t k = 0; k < l_.outputs; ++k) total[k] = steps_.merge(total[k], partial[t * l_.outputs + k]);
+    each_chunk(0, l_.outputs, along, [&](const char*, char* out, int64_t n) {
+      store(out, total, n);
+      total += n;
+    });
+  }
+
+  /// Calls body(in, out, n) for results [b, e): n neighbours along the innermost kept dimension.
+  template <class F>
+  void each_chunk(int64_t b, int64_t e, bool along, const F& body) const {
+    while (b < e) {
+      int64_t rest = b, in = 0, out = 0;
+      for (size_t d = 0; d < l_.kept.size(); ++d) {
+        const int64_t at = rest % l_.kept[d];
+        rest /= l_.kept[d];
+        in += at * l_.kept_in[d], out += at * l_.kept_out[d];
+      }
+      const int64_t n = std::min({l_.kept[0] - b % l_.kept[0], e - b, kColumns});
+      body(l_.in + in, l_.out + out, n);
+      b += n;
+    }
+  }
+
+  void reduce_chunk(Scratch<T>& scratch, const char* in, int64_t n, int64_t b, int64_t e, bool along, W* results) const {
+    if (!along) return outer(scratch, in, n, b, e, results);
+    for (int64_t k = 0; k < n; ++k) results[k] = inner(scratch, in + k * l_.kept_in[0], b, e);
+  }
+
+  /// Byte offset of element `i` of the reduced dimensions; where it stands in the innermost.
+  int64_t reduced_offset(int64_t i, int64_t& at0) const {
+    at0 = i % l_.reduced[0];
+    int64_t rest = i / l_.reduced[0], offset = at0 * l_.reduced_in[0];
+    for (size_t d = 1; d < l_.reduced.size(); ++d) {
+      offset += rest % l_.reduced[d] * l_.reduced_in[d];
+      rest /= l_.reduced[d];
+    }
+    return offset;
+  }
+
+  W inner(Scratch<T>& scratch, const char* in, int64_t b, int64_t e) const {
+    W total = W(steps_.first);
+    const int64_t stride = l_.reduced_in[0];
+    const bool direct = same_ && stride == static_cast<int64_t>(sizeof(T));
+    while (b < e) {
+      int64_t at;
+      const char* p = in + reduced_offset(b, at);
+      const int64_t n = std::min(l_.reduced[0] - at, e - b), most = direct ? kRun : kBuffer;
+      for (int64_t i = 0; i < n; i += most) {
+        const int64_t m = std::min(most, n - i);
+        const T* x = direct ? reinterpret_cast<const T*>(p + i * stride) : load(scratch.buffer, p + i * stride, stride, m);
+        total = steps_.merge(total, static_cast<W>(steps_.run(x, m)));
+      }
+      b += n;
+    }
+    return total;
+  }
+
+  const T* load(T* to, const char* from, int64_t stride, int64_t n) const {
+    load_({reinterpret_cast<char*>(to), sizeof(T), 0}, {const_cast<char*>(from), stride, 0}, {n, 1});
+    if (power_) power(to, n, static_cast<T>(finish_.p));
+    return to;
+  }
+
+  void outer(Scratch<T>& scratch, const char* in, int64_t n, int64_t b, int64_t e, W* results) const {
+    for (int64_t k = 0; k < n; ++k) results[k] = W(steps_.first);
+    const int64_t stride = l_.kept_in[0], step_bytes = l_.reduced_in[0];
+    const bool direct = same_ && (stride == static_cast<int64_t>(sizeof(T)) || n == 1);
+    while (b < e) {
+      for (int64_t k = 0; k < n; ++k) scratch.part[k] = steps_.first;
+      const int64_t stop = std::min(e, b + kRows);
+      while (b < stop) {
+        int64_t at;
+        const char* p = in + reduced_offset(b, at);
+        const int64_t rows = std::min(l_.reduced[0] - at, stop - b);
+        add_rows(scratch, p, stride, step_bytes, n, rows, direct);
+        b += rows;
+      }
+      for (int64_t k = 0; k < n; ++k) results[k] = steps_.merge(results[k], static_cast<W>(scratch.part[k]));
+    }
+  }
+
+  void add_rows(Scratch<T>& scratch, const char* p, int64_t stride, int64_t step_bytes, int64_t n, int64_t rows,
+                bool direct) const {
+    int64_t r = 0;
+    const T* x[4];
+    for (; direct && r + 4 <= rows; r += 4, p += 4 * step_bytes) {
+      for (int j = 0; j < 4; ++j) x[j] = reinterpret_cast<const T*>(p + j * step_bytes);
+      steps_.rows(scratch.part, x, 4, n);
+    }
+    for (; r < rows; ++r, p += step_bytes) {
+      x[0] = direct ? reinterpret_cast<const T*>(p) : load(scratch.buffer, p, stride, n);
+      steps_.rows(scratch.part, x, 1, n);
+    }
+  }
+
+  void store(char* out, const W* results, int64_t n) const {
+    W finished[kColumns];
+    for (int64_t k = 0; k < n; ++k) finished[k] = finish(results[k]);
+    store_({out, l_.kept_out[0], 0}, {reinterpret_cast<char*>(finished), sizeof(W), 0}, {n, 1});
+  }
+
+  W finish(W v) const {
+    if constexpr (std::is_floating_point_v<W>) {
+      if (finish_.divisor != 1) v = static_cast<W>(v / finish_.divisor);
+      if (finish_.root == 2) v = std::sqrt(v);
+      else if (finish_.root != 0) v = static_cast<W>(std::pow(static_cast<double>(v), 1 / finish_.root));
+    }
+    return v;
+  }
+
+  const ReduceLoop& l_;
+  ReduceFinish finish_;
+  Steps<T> steps_;
+  bool power_, same_;
+  ConvertRows load_, store_;
+};
+
+void reduce(const ReduceLoop& loop, ReduceOp op, ScalarType compute, const ReduceFinish& finish) {
+  if (loop.outputs == 0 || loop.count == 0) return;
+  if (compute == kFloat) return Reducer<float>(loop, op, finish).run();
+  if (compute == kDouble) return Reducer<double>(loop, op, finish).run();
+  Reducer<int64_t>(loop, op, finish).run();
+}
+
+HB_REGISTER_ISA(reduce_kernel, reduce);
+
+}  // namespace
+}  // namespace hb::cpu::HB_ISA

@@ -1,0 +1,83 @@
+// Vector norms.
+#include <cmath>
+#include <limits>
+
+#include <halfbridge/ops.h>
+
+#include "autograd/record.h"
+#include "ops/elementwise_op.h"
+#include "ops/reduce_op.h"
+
+namespace hb {
+namespace {
+
+using ops::gradients;
+
+ops::Reduction reduction_of(double p) {
+  const double inf = std::numeric_limits<double>::infinity();
+  if (p == 0) return {ReduceOp::count};
+  if (p == 1) return {ReduceOp::abs_sum};
+  if (p == 2) return {ReduceOp::square_sum, 0, {0, 1, 2}};
+  if (p == inf) return {ReduceOp::abs_max};
+  if (p == -inf) return {ReduceOp::abs_min, inf};
+  return {ReduceOp::power_sum, 0, {p, 1, p}};
+}
+
+Tensor gradient(const Tensor& g, const Tensor& x, const Tensor& norm, double p) {
+  if (p == 0) return zeros_like(x);
+  if (p == 1) return sign(x) * g;
+  if (p == 2) return x * masked_fill(g / norm, norm == 0, 0);
+  if (std::isinf(p)) {
+    const Tensor hit = logical_or(abs(x) == norm, logical_and(isnan(x), isnan(norm)));
+    const Tensor count = sum_to(hit.to(x.scalar_type()), norm.sizes());
+    return sign(x) * where(hit, g / count, Scalar(0));
+  }
+  const Tensor slope = sign(x) * pow(abs(x), Scalar(p - 1));
+  return masked_fill(slope, x == 0, 0) * masked_fill(g / pow(norm, Scalar(p - 1)), norm == 0, 0);
+}
+
+Tensor norm_of(const Tensor& self, double p, uint64_t mask, bool keepdim, std::optional<ScalarType> dtype = std::nullopt) {
+  HB_CHECK(is_floating_type(self.scalar_type()), "[norm] expected a floating dtype, got ", toString(self.scalar_type()));
+  const ScalarType t = dtype.value_or(self.scalar_type());
+  HB_CHECK(is_floating_type(t), "[norm] expected a floating dtype, got ", toString(t));
+  HB_CHECK(ops::reduced_count(self, mask) > 0 || p >= 0, "[norm] the norm of order ", p, " of nothing is not defined");
+  HB_CHECK(ops::reduced_count(self, mask) > 0 || !std::isinf(p) || self.numel() > 0 || ops::reduced_result(self, mask, t).numel() == 0,
+           "[norm] cannot compute the infinity norm on an empty dimension because the operation does not have an identity");
+  Tensor out = ops::run_reduction(self, mask, keepdim, t, t, reduction_of(p));
+  if (needs_grad(self))
+    record("LinalgVectorNormBackward0", out, {&self}, {SavedTensor::input(self), SavedTensor::output(out)},
+           [p, mask, keepdim](Backward& b, auto& s) {
+             const DimVector& sizes = s[0].impl().sizes();
+             return gradients(gradient(ops::restore_dims(b.grad(), sizes, mask, keepdim), s[0],
+                                       ops::restore_dims(s[1], sizes, mask, keepdim), p));
+           });
+  return out;
+}
+
+}  // namespace
+
+Tensor norm(const Tensor& self, const Scalar& p) {
+  return norm_of(self, p.toDouble(), ops::reduced_dims("norm", std::nullopt, self.dim()), false);
+}
+Tensor norm(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim) {
+  return norm_of(self, p ? p->toDouble() : 2, ops::reduced_dims("norm", OptionalIntArrayRef(dim), self.dim()), keepdim);
+}
+Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
+  return norm_of(self, ord.toDouble(), ops::reduced_dims("linalg_vector_norm", dim, self.dim()), keepdim, dtype);
+}
+Tensor frobenius_norm(const Tensor& self, IntArrayRef dim, bool keepdim) {
+  return norm_of(self, 2, ops::reduced_dims("frobenius_norm", OptionalIntArrayRef(dim), self.dim()), keepdim);
+}
+
+Tensor renorm(const Tensor& self, const Scalar& p, int64_t dim, const Scalar& maxnorm) {
+  HB_CHECK(self.dim() > 1, "[renorm] expected at least 2 dimensions, got ", self.dim());
+  HB_CHECK(p.toDouble() > 0, "[renorm] non-positive norm not supported, got ", p);
+  HB_CHECK(maxnorm.toDouble() >= 0, "[renorm] expected maxnorm to be >= 0, got ", maxnorm);
+  const int64_t d = dim < 0 ? dim + self.dim() : dim;
+  const uint64_t all = ops::reduced_dims("renorm", std::nullopt, self.dim());
+  const Tensor length = norm_of(self, p.toDouble(), all & ~ops::reduced_dim("renorm", d, self.dim()), true);
+  const Tensor factor = where(length > maxnorm, reciprocal(length + 1e-7) * maxnorm, ones_like(length));
+  return self * factor;
+}
+
+}  // namespace hb

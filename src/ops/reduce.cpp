@@ -1,0 +1,295 @@
+// Sums, means, products, variances, norms and what else turns many numbers into one.
+#include <cmath>
+#include <limits>
+
+#include <halfbridge/ops.h>
+
+#include "autograd/record.h"
+#include "core/geometry.h"
+#include "ops/elementwise_op.h"
+#include "ops/reduce_op.h"
+
+namespace hb {
+namespace {
+
+using ops::gradients;
+
+IntArrayRef ref(const DimVector& v) { return {v.data(), v.size()}; }
+
+Tensor spread(const Tensor& g, const DimVector& sizes, uint64_t mask, bool keepdim) {
+  return ops::restore_dims(g, sizes, mask, keepdim).expand(ref(sizes));
+}
+
+ScalarType sum_dtype(const Tensor& self, std::optional<ScalarType> dtype) {
+  if (dtype) return *dtype;
+  return is_integral_type(self.scalar_type(), true) ? kLong : self.scalar_type();
+}
+
+Tensor sum_masked(const Tensor& self, uint64_t mask, bool keepdim, std::optional<ScalarType> dtype) {
+  const ScalarType t = sum_dtype(self, dtype);
+  Tensor out = ops::run_reduction(self, mask, keepdim, t, t, {ReduceOp::sum});
+  if (needs_grad(self) && is_floating_type(t))
+    record("SumBackward1", out, {&self}, [sizes = self.impl().sizes(), mask, keepdim](Backward& b) {
+      return gradients(spread(b.grad(), sizes, mask, keepdim));
+    });
+  return out;
+}
+
+Tensor mean_masked(const Tensor& self, uint64_t mask, bool keepdim, std::optional<ScalarType> dtype) {
+  const ScalarType t = dtype.value_or(self.scalar_type());
+  HB_CHECK(is_floating_type(t), "[mean] expected a floating dtype, got ", toString(t), "; give dtype or convert the tensor");
+  const int64_t count = ops::reduced_count(self, mask);
+  const ReduceFinish finish{0, static_cast<double>(count), 0};
+  Tensor out = ops::run_reduction(self, mask, keepdim, t, t, {ReduceOp::sum, std::numeric_limits<double>::quiet_NaN(), finish});
+  if (needs_grad(self))
+    record("MeanBackward1", out, {&self}, [sizes = self.impl().sizes(), mask, keepdim, count](Backward& b) {
+      return gradients(spread(b.grad() / Scalar(static_cast<double>(count)), sizes, mask, keepdim));
+    });
+  return out;
+}
+
+}  // namespace
+
+Tensor sum(const Tensor& self, std::optional<ScalarType> dtype) {
+  return sum_masked(self, ops::reduced_dims("sum", std::nullopt, self.dim()), false, dtype);
+}
+Tensor sum(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
+  return sum_masked(self, ops::reduced_dims("sum", dim, self.dim()), keepdim, dtype);
+}
+Tensor& sum_out(Tensor& out, const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
+  return assign_out("sum_out", out, sum(self, dim, keepdim, dtype));
+}
+Tensor mean(const Tensor& self, std::optional<ScalarType> dtype) {
+  return mean_masked(self, ops::reduced_dims("mean", std::nullopt, self.dim()), false, dtype);
+}
+Tensor mean(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
+  return mean_masked(self, ops::reduced_dims("mean", dim, self.dim()), keepdim, dtype);
+}
+
+Tensor sum_to(const Tensor& self, IntArrayRef shape) {
+  const DimVector& sizes = self.impl().sizes();
+  HB_CHECK(shape.size() <= sizes.size(), "[sum_to] expected a shape that broadcasts to ", self.sizes(), ", got ", shape);
+  const size_t lead = sizes.size() - shape.size();
+  uint64_t mask = 0;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (d < lead || (shape[d - lead] == 1 && sizes[d] != 1)) mask |= uint64_t{1} << d;
+    else HB_CHECK(shape[d - lead] == sizes[d], "[sum_to] expected a shape that broadcasts to ", self.sizes(), ", got ", shape);
+  }
+  if (mask == 0) return self;
+  Tensor out = sum_masked(self, mask, true, self.scalar_type());
+  return lead ? out.reshape(shape) : out;
+}
+
+Tensor nansum(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
+  const uint64_t mask = ops::reduced_dims("nansum", dim, self.dim());
+  const ScalarType t = sum_dtype(self, dtype);
+  if (!is_floating_type(t)) return sum_masked(self, mask, keepdim, dtype);
+  Tensor out = ops::run_reduction(self, mask, keepdim, t, t, {ReduceOp::nansum});
+  if (needs_grad(self))
+    record("NansumBackward0", out, {&self}, {SavedTensor::input(self)}, [mask, keepdim](Backward& b, auto& s) {
+      return gradients(where(isnan(s[0]), Scalar(0), spread(b.grad(), s[0].impl().sizes(), mask, keepdim)));
+    });
+  return out;
+}
+
+// --- products
+
+namespace {
+
+/// Along `dim`: the product of all the other elements.
+Tensor product_of_others(const Tensor& x, int64_t dim) {
+  const int64_t n = x.size(dim);
+  const Tensor one = ones_like(x.narrow(dim, 0, 1));
+  const Tensor before = cat({one, x.narrow(dim, 0, n - 1)}, dim).cumprod(dim);
+  const Tensor after = cat({one, x.narrow(dim, 1, n - 1).flip({dim})}, dim).cumprod(dim).flip({dim});
+  return before * after;
+}
+
+Tensor product_gradient(const Tensor& g, const Tensor& x, const Tensor& y, int64_t dim) {
+  if (x.numel() == 0) return zeros_like(x);
+  if (!eq(x, Scalar(0)).any().item().toBool()) return g * y / x;
+  return g * product_of_others(x, dim);
+}
+
+Tensor prod_masked(const Tensor& self, uint64_t mask, bool keepdim, std::optional<ScalarType> dtype) {
+  const ScalarType t = sum_dtype(self, dtype);
+  return ops::run_reduction(self, mask, keepdim, t, t, {ReduceOp::prod, 1});
+}
+
+}  // namespace
+
+Tensor prod(const Tensor& self, std::optional<ScalarType> dtype) {
+  Tensor out = prod_masked(self, ops::reduced_dims("prod", std::nullopt, self.dim()), false, dtype);
+  if (needs_grad(self) && out.is_floating_point())
+    record("ProdBackward0", out, {&self}, {SavedTensor::input(self), SavedTensor::output(out)}, [](Backward& b, auto& s) {
+      return gradients(product_gradient(b.grad(), s[0].reshape(-1), s[1], 0).reshape(s[0].sizes()));
+    });
+  return out;
+}
+
+Tensor prod(const Tensor& self, int64_t dim, bool keepdim, std::optional<ScalarType> dtype) {
+  const uint64_t mask = ops::reduced_dim("prod", dim, self.dim());
+  Tensor out = prod_masked(self, mask, keepdim, dtype);
+  if (needs_grad(self) && out.is_floating_point())
+    record("ProdBackward1", out, {&self}, {SavedTensor::input(self), SavedTensor::output(out)},
+           [mask, dim, keepdim](Backward& b, auto& s) {
+             const DimVector& sizes = s[0].impl().sizes();
+             if (mask == 0) return gradients(b.grad());
+             return gradients(product_gradient(ops::restore_dims(b.grad(), sizes, mask, keepdim), s[0],
+                                               ops::restore_dims(s[1], sizes, mask, keepdim), dim));
+           });
+  return out;
+}
+
+// --- variance
+
+namespace {
+
+double correction_of(const std::optional<Scalar>& correction) { return correction ? correction->toDouble() : 1; }
+
+Tensor variance_gradient(const Tensor& g, const Tensor& x, uint64_t mask, bool keepdim, double correction) {
+  const double n = static_cast<double>(ops::reduced_count(x, mask));
+  DimVector dims;
+  for (int64_t d = 0; d < x.dim(); ++d)
+    if ((mask >> d) & 1) dims.push_back(d);
+  const Tensor mean = x.dim() ? x.mean(OptionalIntArrayRef(ref(dims)), true) : x;
+  return ops::restore_dims(g, x.impl().sizes(), mask, keepdim) * Scalar(2 / (n - correction)) * (x - mean);
+}
+
+/// (variance or deviation, mean)
+std::pair<Tensor, Tensor> moments(const char* name, const Tensor& self, uint64_t mask, bool keepdim, double correction, bool root,
+                                  bool with_mean) {
+  const ScalarType t = self.scalar_type();
+  HB_CHECK(is_floating_type(t), "[", name, "] expected a floating dtype, got ", toString(t));
+  Tensor out = ops::reduced_result(self, mask, t), mean;
+  if (with_mean) mean = ops::reduced_result(self, mask, t);
+  const ReduceLoop loop(out, self, mask);
+  if (loop.count == 0) {
+    out.fill_(std::numeric_limits<double>::quiet_NaN());
+    if (with_mean) mean.fill_(std::numeric_limits<double>::quiet_NaN());
+  } else if (with_mean) {
+    const ReduceLoop mean_loop(mean, self, mask);
+    moments_kernel(self.device())(loop, &mean_loop, correction, root);
+  } else {
+    moments_kernel(self.device())(loop, nullptr, correction, root);
+  }
+  if (!keepdim) {
+    ops::drop_dims(out, mask);
+    if (with_mean) ops::drop_dims(mean, mask);
+  }
+  return {out, mean};
+}
+
+Tensor deviation_gradient(const Tensor& g, const Tensor& y) { return masked_fill(g / (y * 2), y == 0, 0); }
+
+Tensor spread_of(const char* name, const Tensor& self, uint64_t mask, bool keepdim, double correction, bool root) {
+  Tensor out = moments(name, self, mask, keepdim, correction, root, false).first;
+  if (!needs_grad(self)) return out;
+  if (root) {
+    record("StdBackward0", out, {&self}, {SavedTensor::input(self), SavedTensor::output(out)},
+           [=](Backward& b, auto& s) {
+             return gradients(variance_gradient(deviation_gradient(b.grad(), s[1]), s[0], mask, keepdim, correction));
+           });
+  } else {
+    record("VarBackward0", out, {&self}, {SavedTensor::input(self)}, [=](Backward& b, auto& s) {
+      return gradients(variance_gradient(b.grad(), s[0], mask, keepdim, correction));
+    });
+  }
+  return out;
+}
+
+std::tuple<Tensor, Tensor> spread_and_mean(const char* name, const Tensor& self, OptionalIntArrayRef dim, double correction,
+                                           bool keepdim, bool root) {
+  const uint64_t mask = ops::reduced_dims(name, dim, self.dim());
+  auto [out, mean] = moments(name, self, mask, keepdim, correction, root, true);
+  if (needs_grad(self))
+    record_many(root ? "StdMeanBackward0" : "VarMeanBackward0", {&out, &mean}, {&self},
+                {SavedTensor::input(self), SavedTensor::output(out)}, [=](Backward& b, const variable_list& s) {
+                  const Tensor& x = s[0];
+                  const Tensor gv = root ? deviation_gradient(b.grad(0), s[1]) : b.grad(0);
+                  const double n = static_cast<double>(ops::reduced_count(x, mask));
+                  return gradients(variance_gradient(gv, x, mask, keepdim, correction) +
+                                   ops::restore_dims(b.grad(1), x.impl().sizes(), mask, keepdim) / Scalar(n));
+                });
+  return {out, mean};
+}
+
+}  // namespace
+
+#define HB_SPREAD(name, root)                                                                                              \
+  Tensor name(const Tensor& self, bool unbiased) {                                                                         \
+    return spread_of(#name, self, ops::reduced_dims(#name, std::nullopt, self.dim()), false, unbiased ? 1 : 0, root);      \
+  }                                                                                                                        \
+  Tensor name(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim) {                                  \
+    return spread_of(#name, self, ops::reduced_dims(#name, dim, self.dim()), keepdim, unbiased ? 1 : 0, root);             \
+  }                                                                                                                        \
+  Tensor name(const Tensor& self, OptionalIntArrayRef dim, const std::optional<Scalar>& correction, bool keepdim) {        \
+    return spread_of(#name, self, ops::reduced_dims(#name, dim, self.dim()), keepdim, correction_of(correction), root);    \
+  }
+HB_SPREAD(var, false)
+HB_SPREAD(std, true)
+#undef HB_SPREAD
+std::tuple<Tensor, Tensor> var_mean(const Tensor& self, OptionalIntArrayRef dim, const std::optional<Scalar>& correction, bool keepdim) {
+  return spread_and_mean("var_mean", self, dim, correction_of(correction), keepdim, false);
+}
+std::tuple<Tensor, Tensor> std_mean(const Tensor& self, OptionalIntArrayRef dim, const std::optional<Scalar>& correction, bool keepdim) {
+  return spread_and_mean("std_mean", self, dim, correction_of(correction), keepdim, true);
+}
+
+// --- truth and counts
+
+namespace {
+
+Tensor truth(const Tensor& self, uint64_t mask, bool keepdim, ReduceOp op) {
+  const ScalarType result = self.scalar_type() == kByte ? kByte : kBool;
+  return ops::run_reduction(self, mask, keepdim, self.scalar_type(), result, {op, op == ReduceOp::all ? 1.0 : 0.0});
+}
+
+}  // namespace
+
+Tensor any(const Tensor& self) { return truth(self, ops::reduced_dims("any", std::nullopt, self.dim()), false, ReduceOp::any); }
+Tensor any(const Tensor& self, int64_t dim, bool keepdim) {
+  return truth(self, ops::reduced_dim("any", dim, self.dim()), keepdim, ReduceOp::any);
+}
+Tensor all(const Tensor& self) { return truth(self, ops::reduced_dims("all", std::nullopt, self.dim()), false, ReduceOp::all); }
+Tensor all(const Tensor& self, int64_t dim, bool keepdim) {
+  return truth(self, ops::reduced_dim("all", dim, self.dim()), keepdim, ReduceOp::all);
+}
+Tensor count_nonzero(const Tensor& self, IntArrayRef dim) {
+  return ops::run_reduction(self, ops::reduced_dims("count_nonzero", OptionalIntArrayRef(dim), self.dim()), false,
+                            self.scalar_type(), kLong, {ReduceOp::count});
+}
+Tensor count_nonzero(const Tensor& self, std::optional<int64_t> dim) {
+  return dim ? count_nonzero(self, IntArrayRef(*dim)) : count_nonzero(self, IntArrayRef());
+}
+
+// --- logsumexp
+
+Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim) {
+  const uint64_t mask = ops::reduced_dims("logsumexp", OptionalIntArrayRef(dim), self.dim());
+  Tensor out;
+  {
+    NoGradGuard no_history;
+    const Tensor x = self.is_floating_point() ? self : self.to(get_default_dtype());
+    const double inf = std::numeric_limits<double>::infinity();
+    Tensor high = ops::run_reduction(x, mask, true, x.scalar_type(), x.scalar_type(), {ReduceOp::max, -inf});
+    high.masked_fill_(abs(high) == inf, 0);
+    out = log(sum_masked(exp(x - high), mask, true, std::nullopt)).add_(high);
+    if (!keepdim) ops::drop_dims(out, mask);
+  }
+  if (needs_grad(self))
+    record("LogsumexpBackward0", out, {&self}, {SavedTensor::input(self), SavedTensor::output(out)},
+           [mask, keepdim](Backward& b, auto& s) {
+             const DimVector& sizes = s[0].impl().sizes();
+             return gradients(ops::restore_dims(b.grad(), sizes, mask, keepdim) *
+                              exp(s[0] - ops::restore_dims(s[1], sizes, mask, keepdim)));
+           });
+  return out;
+}
+
+Tensor trace(const Tensor& self) {
+  HB_CHECK(self.dim() == 2, "[trace] expected a matrix, but got tensor with dim ", self.dim());
+  return self.diagonal().sum();
+}
+
+}  // namespace hb
