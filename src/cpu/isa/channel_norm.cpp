@@ -1,0 +1,192 @@
+// Statistics and transforms per channel.
+#include <vector>
+
+#include "cpu/isa/vec.h"
+#include "kernels/norm.h"
+
+namespace hb::cpu::HB_ISA {
+namespace {
+
+constexpr int64_t kRun = 64;        // channels at a time
+constexpr int64_t kStretch = 256;   // values summed in float before they join the double sums
+
+// For each channel the sums of f(i, c) and h(i, c) over all values, in double. `each` fills two partial sums of one
+// stretch: each(first, last, c0, run, a, b) over rows of channels, or over values of one channel where inner > 1.
+template <class C, class Rows>
+void sum_rows_of(const NormShape& s, double* a, double* b, const Rows& each) {
+  const int64_t rows = s.outer, channels = s.channels;
+  const int threads = threads_for(rows * channels, kGrain);
+  std::vector<double> partial(2 * channels * threads, 0.0);
+  parallel_ranges(0, rows, threads, [&](int64_t from, int64_t to, int thread) {
+    double* mine = partial.data() + 2 * channels * thread;
+    for (int64_t first = from; first < to; first += kStretch) {
+      const int64_t last = std::min(first + kStretch, to);
+      for (int64_t c0 = 0; c0 < channels; c0 += kRun) {
+        const int64_t run = std::min(kRun, channels - c0);
+        C x[kRun] = {}, y[kRun] = {};
+        each(first, last, c0, run, x, y);
+        for (int64_t c = 0; c < run; ++c) mine[c0 + c] += x[c], mine[channels + c0 + c] += y[c];
+      }
+    }
+  });
+  for (int64_t c = 0; c < channels; ++c) {
+    a[c] = b[c] = 0;
+    for (int t = 0; t < threads; ++t) a[c] += partial[2 * channels * t + c], b[c] += partial[2 * channels * t + channels + c];
+  }
+}
+
+template <class C, class Planes>
+void sum_planes_of(const NormShape& s, double* a, double* b, const Planes& each) {
+  parallel_for(0, s.channels, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, s.count())), [&](int64_t from, int64_t to) {
+    for (int64_t c = from; c < to; ++c) {
+      a[c] = b[c] = 0;
+      for (int64_t n = 0; n < s.outer; ++n)
+        for (int64_t i = 0; i < s.inner; i += 16 * kStretch) each(n, c, i, std::min(16 * kStretch, s.inner - i), a[c], b[c]);
+    }
+  });
+}
+
+// Shifted by the first value of each channel, so that one pass loses nothing where the mean is far from zero.
+template <class T>
+void stats_of(const NormShape& s, const T* x, compute_t<T>* mean, compute_t<T>* var) {
+  using C = compute_t<T>;
+  std::vector<double> sum(s.channels), squares(s.channels);
+  std::vector<C> first(s.channels);
+  for (int64_t c = 0; c < s.channels; ++c) first[c] = widen(x[c * s.inner]);
+  if (s.inner == 1) {
+    sum_rows_of<C>(s, sum.data(), squares.data(), [&](int64_t from, int64_t to, int64_t c0, int64_t run, C* a, C* b) {
+      const C* __restrict shift = first.data() + c0;
+      for (int64_t r = from; r < to; ++r) {
+        const T* __restrict row = x + r * s.channels + c0;
+        for (int64_t c = 0; c < run; ++c) {
+          const C d = widen(row[c]) - shift[c];
+          a[c] += d, b[c] += d * d;
+        }
+      }
+    });
+  } else {
+    sum_planes_of<C>(s, sum.data(), squares.data(), [&](int64_t n, int64_t c, int64_t at, int64_t len, double& a, double& b) {
+      const T* in = x + (n * s.channels + c) * s.inner + at;
+      const C shift = first[c];
+      a += sum_over<C>(len, [=](int64_t i) { return widen(in[i]) - shift; });
+      b += sum_over<C>(len, [=](int64_t i) { return (widen(in[i]) - shift) * (widen(in[i]) - shift); });
+    });
+  }
+  const double count = static_cast<double>(s.count());
+  for (int64_t c = 0; c < s.channels; ++c) {
+    const double m = sum[c] / count;
+    mean[c] = static_cast<C>(m + first[c]);
+    const double v = squares[c] / count - m * m;
+    var[c] = static_cast<C>(v < 0 ? 0 : v);
+  }
+}
+
+template <class T>
+void grad_stats_of(const NormShape& s, const T* g, const T* x, const compute_t<T>* mean, compute_t<T>* sum_g, compute_t<T>* sum_gx) {
+  using C = compute_t<T>;
+  std::vector<double> a(s.channels), b(s.channels);
+  if (s.inner == 1) {
+    sum_rows_of<C>(s, a.data(), b.data(), [&](int64_t from, int64_t to, int64_t c0, int64_t run, C* p, C* q) {
+      const C* __restrict m = mean + c0;
+      for (int64_t r = from; r < to; ++r) {
+        const T* __restrict grad = g + r * s.channels + c0;
+        const T* __restrict row = x + r * s.channels + c0;
+        for (int64_t c = 0; c < run; ++c) {
+          const C d = widen(grad[c]);
+          p[c] += d, q[c] += d * (widen(row[c]) - m[c]);
+        }
+      }
+    });
+  } else {
+    sum_planes_of<C>(s, a.data(), b.data(), [&](int64_t n, int64_t c, int64_t at, int64_t len, double& p, double& q) {
+      const T *grad = g + (n * s.channels + c) * s.inner + at, *in = x + (n * s.channels + c) * s.inner + at;
+      const C m = mean[c];
+      p += sum_over<C>(len, [=](int64_t i) { return widen(grad[i]); });
+      q += sum_over<C>(len, [=](int64_t i) { return widen(grad[i]) * (widen(in[i]) - m); });
+    });
+  }
+  for (int64_t c = 0; c < s.channels; ++c) sum_g[c] = static_cast<C>(a[c]), sum_gx[c] = static_cast<C>(b[c]);
+}
+
+template <class T>
+void affine_of(const NormShape& s, T* y, const T* x, const compute_t<T>* scale, const compute_t<T>* shift) {
+  const int64_t rows = s.inner == 1 ? s.outer : s.outer * s.channels, len = s.inner == 1 ? s.channels : s.inner;
+  parallel_for(0, rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(len, 1)), [&](int64_t from, int64_t to) {
+    for (int64_t r = from; r < to; ++r) {
+      const T* __restrict in = x + r * len;
+      T* __restrict out = y + r * len;
+      if (s.inner == 1) {
+        for (int64_t c = 0; c < len; ++c) out[c] = T(widen(in[c]) * scale[c] + shift[c]);
+      } else {
+        const auto a = scale[r % s.channels], b = shift[r % s.channels];
+        for (int64_t i = 0; i < len; ++i) out[i] = T(widen(in[i]) * a + b);
+      }
+    }
+  });
+}
+
+template <class T>
+void grad_of(const NormShape& s, T* out_data, const T* g, const T* x, const compute_t<T>* mean, const compute_t<T>* a,
+             const compute_t<T>* b, const compute_t<T>* c) {
+  const int64_t rows = s.inner == 1 ? s.outer : s.outer * s.channels, len = s.inner == 1 ? s.channels : s.inner;
+  parallel_for(0, rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(len, 1)), [&](int64_t from, int64_t to) {
+    for (int64_t r = from; r < to; ++r) {
+      const T *__restrict grad = g + r * len, *__restrict in = x + r * len;
+      T* __restrict out = out_data + r * len;
+      if (s.inner == 1) {
+        for (int64_t i = 0; i < len; ++i) out[i] = T(widen(grad[i]) * a[i] + (widen(in[i]) - mean[i]) * b[i] + c[i]);
+      } else {
+        const int64_t k = r % s.channels;
+        const auto ka = a[k], kb = b[k], kc = c[k], km = mean[k];
+        for (int64_t i = 0; i < len; ++i) out[i] = T(widen(grad[i]) * ka + (widen(in[i]) - km) * kb + kc);
+      }
+    }
+  });
+}
+
+template <class T>
+const T* in(const void* p) {
+  return static_cast<const T*>(p);
+}
+template <class T>
+T* out(void* p) {
+  return static_cast<T*>(p);
+}
+
+void channel_stats(ScalarType dtype, const NormShape& s, const void* x, void* mean, void* var) {
+  HB_FLOATING_SWITCH("batch_norm", dtype, [&](auto type) {
+    using T = decltype(type);
+    using C = compute_t<T>;
+    stats_of<T>(s, in<T>(x), out<C>(mean), out<C>(var));
+  });
+}
+void channel_affine(ScalarType dtype, const NormShape& s, void* y, const void* x, const void* scale, const void* shift) {
+  HB_FLOATING_SWITCH("batch_norm", dtype, [&](auto type) {
+    using T = decltype(type);
+    using C = compute_t<T>;
+    affine_of<T>(s, out<T>(y), in<T>(x), in<C>(scale), in<C>(shift));
+  });
+}
+void channel_grad_stats(ScalarType dtype, const NormShape& s, const void* g, const void* x, const void* mean, void* sum_g,
+                        void* sum_gx) {
+  HB_FLOATING_SWITCH("batch_norm_backward", dtype, [&](auto type) {
+    using T = decltype(type);
+    using C = compute_t<T>;
+    grad_stats_of<T>(s, in<T>(g), in<T>(x), in<C>(mean), out<C>(sum_g), out<C>(sum_gx));
+  });
+}
+void channel_grad(ScalarType dtype, const NormShape& s, void* grad_x, const void* g, const void* x, const void* mean,
+                  const void* a, const void* b, const void* c) {
+  HB_FLOATING_SWITCH("batch_norm_backward", dtype, [&](auto type) {
+    using T = decltype(type);
+    using C = compute_t<T>;
+    grad_of<T>(s, out<T>(grad_x), in<T>(g), in<T>(x), in<C>(mean), in<C>(a), in<C>(b), in<C>(c));
+  });
+}
+HB_REGISTER_ISA(channel_stats_kernel, channel_stats);
+HB_REGISTER_ISA(channel_affine_kernel, channel_affine);
+HB_REGISTER_ISA(channel_grad_stats_kernel, channel_grad_stats);
+HB_REGISTER_ISA(channel_grad_kernel, channel_grad);
+
+}  // namespace
+}  // namespace hb::cpu::HB_ISA

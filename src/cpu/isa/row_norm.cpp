@@ -1,0 +1,122 @@
+// layer_norm and rms_norm: every row by itself.
+#include <vector>
+
+#include "cpu/isa/vec.h"
+#include "kernels/norm.h"
+
+namespace hb::cpu::HB_ISA {
+namespace {
+
+// Parameters as floats once per call, whatever they are stored as; `missing` where they are absent.
+template <class C>
+std::vector<C> widened(const void* data, ScalarType dtype, int64_t n, C missing) {
+  std::vector<C> out(n, missing);
+  if (!data) return out;
+  HB_FLOATING_SWITCH("layer_norm", dtype, [&](auto type) {
+    using T = decltype(type);
+    const auto* in = static_cast<const T*>(data);
+    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<C>(widen(in[i]));
+  });
+  return out;
+}
+
+int64_t grain_for(int64_t n) { return std::max<int64_t>(1, kGrain / 4 / std::max<int64_t>(n, 1)); }
+
+template <class T>
+void forward(const RowNorm& p, T* y, const T* x, compute_t<T>* mean, compute_t<T>* rstd) {
+  using C = compute_t<T>;
+  const auto w = widened<C>(p.weight, p.affine_dtype, p.n, 1), b = widened<C>(p.bias, p.affine_dtype, p.n, 0);
+  const int64_t n = p.n;
+  parallel_for(0, p.rows, grain_for(n), [&](int64_t from, int64_t to) {
+    const C *__restrict weight = w.data(), *__restrict bias = b.data();
+    for (int64_t r = from; r < to; ++r) {
+      const T* __restrict in = x + r * n;
+      T* __restrict out = y + r * n;
+      const C m = p.rms ? C(0) : sum_over<C>(n, [=](int64_t i) { return widen(in[i]); }) / static_cast<C>(n);
+      const C v = sum_over<C>(n, [=](int64_t i) {
+        const C d = widen(in[i]) - m;
+        return d * d;
+      });
+      const C scale = C(1) / std::sqrt(v / static_cast<C>(n) + static_cast<C>(p.eps));
+      for (int64_t i = 0; i < n; ++i) out[i] = T((widen(in[i]) - m) * scale * weight[i] + bias[i]);
+      mean[r] = m, rstd[r] = scale;
+    }
+  });
+}
+
+template <class T>
+void backward_rows(const RowNorm& p, T* grad_x, const T* g, const T* x, const compute_t<T>* mean, const compute_t<T>* rstd,
+                   const compute_t<T>* w, int64_t from, int64_t to, compute_t<T>* dw, compute_t<T>* db) {
+  using C = compute_t<T>;
+  const int64_t n = p.n;
+  const C* __restrict weight = w;
+  for (int64_t r = from; r < to; ++r) {
+    const T *__restrict grad = g + r * n, *__restrict in = x + r * n;
+    const C m = mean[r], scale = rstd[r];
+    if (dw) {
+      C* __restrict sum = dw;
+      for (int64_t i = 0; i < n; ++i) sum[i] += widen(grad[i]) * (widen(in[i]) - m) * scale;
+    }
+    if (db) {
+      C* __restrict sum = db;
+      for (int64_t i = 0; i < n; ++i) sum[i] += widen(grad[i]);
+    }
+    if (!grad_x) continue;
+    const C a = p.rms ? C(0) : sum_over<C>(n, [=](int64_t i) { return widen(grad[i]) * weight[i]; }) / static_cast<C>(n);
+    const C b = sum_over<C>(n, [=](int64_t i) { return widen(grad[i]) * weight[i] * (widen(in[i]) - m); }) * scale * scale /
+                static_cast<C>(n);
+    T* __restrict out = grad_x + r * n;
+    for (int64_t i = 0; i < n; ++i) out[i] = T((widen(grad[i]) * weight[i] - a - (widen(in[i]) - m) * b) * scale);
+  }
+}
+
+template <class C>
+void store_sum(void* to, ScalarType dtype, const std::vector<C>& partial, int64_t n, int threads, int64_t offset) {
+  if (!to) return;
+  HB_FLOATING_SWITCH("layer_norm_backward", dtype, [&](auto type) {
+    using T = decltype(type);
+    for (int64_t i = 0; i < n; ++i) {
+      C sum = 0;
+      for (int t = 0; t < threads; ++t) sum += partial[2 * n * t + offset + i];
+      static_cast<T*>(to)[i] = T(static_cast<compute_t<T>>(sum));
+    }
+  });
+}
+
+template <class T>
+void backward(const RowNorm& p, T* grad_x, void* grad_weight, void* grad_bias, const T* g, const T* x, const compute_t<T>* mean,
+              const compute_t<T>* rstd) {
+  using C = compute_t<T>;
+  const auto w = widened<C>(p.weight, p.affine_dtype, p.n, 1);
+  const int threads = threads_for(p.rows, grain_for(p.n));
+  std::vector<C> partial(2 * p.n * threads, C(0));
+  parallel_ranges(0, p.rows, threads, [&](int64_t from, int64_t to, int thread) {
+    C* mine = partial.data() + 2 * p.n * thread;
+    backward_rows(p, grad_x, g, x, mean, rstd, w.data(), from, to, grad_weight ? mine : nullptr,
+                  grad_bias ? mine + p.n : nullptr);
+  });
+  store_sum(grad_weight, p.affine_dtype, partial, p.n, threads, 0);
+  store_sum(grad_bias, p.affine_dtype, partial, p.n, threads, p.n);
+}
+
+void row_norm(const RowNorm& p, void* y, const void* x, void* mean, void* rstd) {
+  HB_FLOATING_SWITCH("layer_norm", p.dtype, [&](auto type) {
+    using T = decltype(type);
+    using C = compute_t<T>;
+    forward<T>(p, static_cast<T*>(y), static_cast<const T*>(x), static_cast<C*>(mean), static_cast<C*>(rstd));
+  });
+}
+void row_norm_backward(const RowNorm& p, void* grad_x, void* grad_weight, void* grad_bias, const void* g, const void* x,
+                       const void* mean, const void* rstd) {
+  HB_FLOATING_SWITCH("layer_norm_backward", p.dtype, [&](auto type) {
+    using T = decltype(type);
+    using C = compute_t<T>;
+    backward<T>(p, static_cast<T*>(grad_x), grad_weight, grad_bias, static_cast<const T*>(g), static_cast<const T*>(x),
+                static_cast<const C*>(mean), static_cast<const C*>(rstd));
+  });
+}
+HB_REGISTER_ISA(row_norm_kernel, row_norm);
+HB_REGISTER_ISA(row_norm_backward_kernel, row_norm_backward);
+
+}  // namespace
+}  // namespace hb::cpu::HB_ISA
