@@ -12,3 +12,10 @@
 #include <halfbridge/bridge/nn/linear.h>
 #include <halfbridge/bridge/nn/normalization.h>
 #include <halfbridge/bridge/nn/pooling.h>
+#include <halfbridge/bridge/nn/containers/lists.h>
+#include <halfbridge/bridge/nn/vision.h>
+#include <halfbridge/bridge/nn/utils.h>
+#include <halfbridge/bridge/nn/padding.h>
+#include <halfbridge/bridge/nn/loss.h>
+#include <halfbridge/bridge/nn/embedding.h>
+#include <halfbridge/bridge/nn/distance.h>

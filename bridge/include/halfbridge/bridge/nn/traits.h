@@ -24,8 +24,13 @@ template <class T, class Contained>
 struct is_module_holder_of<T, Contained, std::enable_if_t<is_module_holder<T>::value>>
     : std::is_same<typename std::decay_t<T>::ContainedType, Contained> {};
 
+// A struct, so that modules without a forward can be held too.
 template <class M, class... Args>
-using return_type_of_forward_t = decltype(std::declval<M&>().forward(std::declval<Args>()...));
+struct return_type_of_forward {
+  using type = decltype(std::declval<M&>().forward(std::declval<Args>()...));
+};
+template <class M, class... Args>
+using return_type_of_forward_t = typename return_type_of_forward<M, Args...>::type;
 
 template <class T, class = void>
 struct has_plain_forward : std::false_type {};

@@ -1,0 +1,102 @@
+#include <halfbridge/bridge/nn/embedding.h>
+
+#include <halfbridge/ops.h>
+
+namespace hb::bridge::nn::functional {
+
+Tensor one_hot(const Tensor& tensor, int64_t num_classes) { return hb::one_hot(tensor, num_classes); }
+
+Tensor embedding(const Tensor& input, const Tensor& weight, const EmbeddingFuncOptions& o) {
+  int64_t padding = -1;
+  if (o.padding_idx()) {
+    padding = *o.padding_idx();
+    const int64_t rows = weight.size(0);
+    HB_CHECK(padding < rows && padding >= -rows, "Padding_idx must be within num_embeddings");
+    if (padding < 0) padding += rows;
+  }
+  if (o.max_norm()) {
+    NoGradGuard no_grad;
+    Tensor rows = weight;
+    hb::embedding_renorm_(rows, input.contiguous(), *o.max_norm(), o.norm_type());
+  }
+  return hb::embedding(weight, input, padding, o.scale_grad_by_freq(), o.sparse());
+}
+
+namespace {
+
+// Indices, weights and offsets as one long list of bags.
+struct Bags {
+  Tensor indices, weights;
+  std::vector<int64_t> begin;  // of each bag, and the end of the last
+};
+
+Bags bags_of(const Tensor& input, const EmbeddingBagFuncOptions& o) {
+  Bags bags{input, o.per_sample_weights(), {}};
+  HB_CHECK(!bags.weights.defined() || bags.weights.sizes() == input.sizes(), "embedding_bag: If per_sample_weights is not "
+           "null, then it must have the same shape as the input, got ", bags.weights.defined() ? bags.weights.sizes() : IntArrayRef(), " and ", input.sizes());
+  if (input.dim() == 2) {
+    HB_CHECK(!o.offsets().defined(), "If input is 2D, then offsets has to be null, as input is treated is a mini-batch of "
+             "fixed length sequences. However, found offsets of type Tensor");
+    for (int64_t i = 0; i <= input.size(0); ++i) bags.begin.push_back(i * input.size(1));
+    bags.indices = input.reshape({-1});
+    if (bags.weights.defined()) bags.weights = bags.weights.reshape({-1});
+    return bags;
+  }
+  HB_CHECK(input.dim() == 1, "input has to be 1D or 2D Tensor, but got Tensor of dimension ", input.dim());
+  HB_CHECK(o.offsets().defined() && o.offsets().dim() == 1, "offsets has to be a 1D Tensor but got ",
+           o.offsets().defined() ? "another" : "null");
+  Tensor offsets = o.offsets().to(kLong).contiguous();
+  bags.begin.assign(offsets.data_ptr<int64_t>(), offsets.data_ptr<int64_t>() + offsets.numel());
+  if (!o.include_last_offset()) bags.begin.push_back(input.numel());
+  for (size_t i = 0; i + 1 < bags.begin.size(); ++i)
+    HB_CHECK(bags.begin[i] >= 0 && bags.begin[i] <= bags.begin[i + 1] && bags.begin[i + 1] <= input.numel(),
+             "[embedding_bag] expected increasing offsets up to ", input.numel(), ", got ", IntArrayRef(bags.begin));
+  HB_CHECK(bags.begin.empty() || bags.begin[0] == 0, "offsets[0] has to be 0, got ", bags.begin[0]);
+  return bags;
+}
+
+}  // namespace
+
+// Composed of a look-up and a sum by bag; the number of bags, not of indices, decides the cost of `max`.
+Tensor embedding_bag(const Tensor& input, const Tensor& weight, const EmbeddingBagFuncOptions& o) {
+  HB_CHECK(!o.sparse(), "[embedding_bag] sparse gradients are not supported");
+  const bool is_max = std::holds_alternative<enumtype::kMax>(o.mode());
+  HB_CHECK(!(is_max && o.scale_grad_by_freq()), "max mode does not support scaling the gradient by the frequency");
+  HB_CHECK(!o.per_sample_weights().defined() || std::holds_alternative<enumtype::kSum>(o.mode()),
+           "embedding_bag: per_sample_weights is only supported for mode='kSum' (got mode='",
+           enumtype::get_enum_name(o.mode()), "')");
+  Bags bags = bags_of(input, o);
+  const auto count = static_cast<int64_t>(bags.begin.size()) - 1;
+  EmbeddingFuncOptions lookup;
+  lookup.max_norm(o.max_norm()).norm_type(o.norm_type()).scale_grad_by_freq(o.scale_grad_by_freq());
+  lookup.padding_idx(o.padding_idx());
+  Tensor rows = embedding(bags.indices, weight, lookup);  // (total, embedding_dim)
+  if (bags.weights.defined()) rows = rows * bags.weights.unsqueeze(1);
+
+  std::vector<int64_t> bag_of_row;
+  for (int64_t b = 0; b < count; ++b) bag_of_row.insert(bag_of_row.end(), bags.begin[b + 1] - bags.begin[b], b);
+  rows = rows.narrow(0, 0, static_cast<int64_t>(bag_of_row.size()));
+  Tensor bag = hb::tensor(bag_of_row, kLong);
+  Tensor counted = hb::ones({bag.numel()}, rows.options());
+  if (o.padding_idx()) {  // its entries count as absent
+    const int64_t padding = *o.padding_idx() < 0 ? *o.padding_idx() + weight.size(0) : *o.padding_idx();
+    counted = bags.indices.narrow(0, 0, bag.numel()).ne(padding).to(rows.scalar_type());
+    rows = is_max ? rows : rows * counted.unsqueeze(1);
+  }
+  Tensor zero = hb::zeros({count, weight.size(1)}, rows.options());
+  if (!is_max) {
+    Tensor sums = zero.index_add(0, bag, rows);
+    if (std::holds_alternative<enumtype::kSum>(o.mode())) return sums;
+    return sums / hb::zeros({count}, rows.options()).index_add(0, bag, counted).clamp_min(1).unsqueeze(1);
+  }
+  std::vector<Tensor> maxima;
+  for (int64_t b = 0; b < count; ++b) {
+    Tensor part = rows.narrow(0, bags.begin[b], bags.begin[b + 1] - bags.begin[b]);
+    Tensor kept = counted.narrow(0, bags.begin[b], bags.begin[b + 1] - bags.begin[b]).ne(0);
+    part = part.index_select(0, kept.nonzero().squeeze(1));
+    maxima.push_back(part.size(0) ? std::get<0>(part.max(0)) : zero[b]);
+  }
+  return count ? hb::stack(maxima) : zero;
+}
+
+}  // namespace hb::bridge::nn::functional

@@ -1,0 +1,42 @@
+#include <halfbridge/bridge/nn/padding.h>
+
+#include <ostream>
+
+namespace hb::bridge::nn {
+
+namespace functional {
+Tensor pad(const Tensor& input, const PadFuncOptions& o) {
+  if (std::holds_alternative<enumtype::kConstant>(o.mode())) return hb::constant_pad_nd(input, o.pad(), o.value());
+  HB_CHECK(o.value() == 0, "Padding mode '", enumtype::get_enum_name(o.mode()), "' doesn't take in value argument");
+  if (std::holds_alternative<enumtype::kReflect>(o.mode())) return hb::pad(input, o.pad(), "reflect");
+  return hb::pad(input, o.pad(), std::holds_alternative<enumtype::kReplicate>(o.mode()) ? "replicate" : "circular");
+}
+}  // namespace functional
+
+inline namespace modules {
+
+#define HB_PAD(Name, D, call)                                                       \
+  Tensor Name##D##dImpl::forward(const Tensor& input) {                             \
+    return hooked([this](const Tensor& x) { return call; }, input);                 \
+  }                                                                                 \
+  void Name##D##dImpl::pretty_print(std::ostream& stream) const {                   \
+    stream << "torch::nn::" #Name #D "d(padding=" << options.padding() << ")";      \
+  }
+#define HB_PADS(D)                                                                      \
+  HB_PAD(ReflectionPad, D, hb::pad(x, options.padding(), "reflect"))                    \
+  HB_PAD(ReplicationPad, D, hb::pad(x, options.padding(), "replicate"))                 \
+  HB_PAD(ZeroPad, D, hb::constant_pad_nd(x, options.padding(), 0))                      \
+  Tensor ConstantPad##D##dImpl::forward(const Tensor& input) {                          \
+    return hooked([this](const Tensor& x) { return hb::constant_pad_nd(x, options.padding(), options.value()); }, input); \
+  }                                                                                     \
+  void ConstantPad##D##dImpl::pretty_print(std::ostream& stream) const {                \
+    stream << "torch::nn::ConstantPad" #D "d(padding=" << options.padding() << ", value=" << options.value() << ")"; \
+  }
+HB_PADS(1)
+HB_PADS(2)
+HB_PADS(3)
+#undef HB_PADS
+#undef HB_PAD
+
+}  // namespace modules
+}  // namespace hb::bridge::nn

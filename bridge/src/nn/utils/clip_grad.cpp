@@ -1,0 +1,73 @@
+#include <cmath>
+#include <limits>
+
+#include <halfbridge/bridge/nn/utils.h>
+#include <halfbridge/grad_mode.h>
+
+namespace hb::bridge::nn::utils {
+inline namespace functions {
+
+double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type, bool error_if_nonfinite) {
+  NoGradGuard no_grad;
+  std::vector<Tensor> grads, norms;
+  for (const Tensor& p : parameters)
+    if (p.grad().defined()) grads.push_back(p.grad());
+  if (grads.empty()) return 0.0;
+  const bool largest = norm_type == std::numeric_limits<double>::infinity();
+  Tensor total;
+  if (norm_type == 0) {
+    total = hb::full({}, static_cast<double>(grads.size()));
+  } else {
+    for (const Tensor& g : grads) norms.push_back(largest ? g.abs().max() : g.norm(norm_type));
+    if (norms.size() == 1) total = norms[0];
+    else total = largest ? hb::stack(norms).max() : hb::stack(norms).norm(norm_type);
+  }
+  const double total_norm = total.item().toDouble();
+  HB_CHECK(!error_if_nonfinite || std::isfinite(total_norm), "The total norm of order ", norm_type,
+           " for gradients from `parameters` is non-finite, so it cannot be clipped. To disable this error and scale the "
+           "gradients with the non-finite norm anyway, set `error_if_nonfinite=false`");
+  // In the dtype of the norm, as LibTorch computes it.
+  const double factor = hb::clamp(max_norm / (total + 1e-6), std::nullopt, 1.0).item().toDouble();
+  if (factor != 1.0)
+    for (const Tensor& g : grads) g.mul_(factor);
+  return total_norm;
+}
+double clip_grad_norm_(std::initializer_list<Tensor> parameters, double max_norm, double norm_type,
+                       bool error_if_nonfinite) {
+  return clip_grad_norm_(std::vector<Tensor>(parameters), max_norm, norm_type, error_if_nonfinite);
+}
+double clip_grad_norm_(Tensor parameter, double max_norm, double norm_type, bool error_if_nonfinite) {
+  return clip_grad_norm_(std::vector<Tensor>{std::move(parameter)}, max_norm, norm_type, error_if_nonfinite);
+}
+
+void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value) {
+  NoGradGuard no_grad;
+  for (const Tensor& p : parameters)
+    if (p.grad().defined()) p.grad().clamp_(-clip_value, clip_value);
+}
+void clip_grad_value_(std::initializer_list<Tensor> parameters, double clip_value) {
+  clip_grad_value_(std::vector<Tensor>(parameters), clip_value);
+}
+void clip_grad_value_(Tensor parameter, double clip_value) {
+  clip_grad_value_(std::vector<Tensor>{std::move(parameter)}, clip_value);
+}
+
+Tensor parameters_to_vector(const std::vector<Tensor>& parameters) {
+  std::vector<Tensor> flat;
+  for (const Tensor& p : parameters) {
+    HB_CHECK(p.device() == parameters[0].device(), "Found two parameters on different devices, this is currently not supported.");
+    flat.push_back(p.view(-1));
+  }
+  return hb::cat(flat);
+}
+
+void vector_to_parameters(const Tensor& vec, const std::vector<Tensor>& parameters) {
+  int64_t at = 0;
+  for (const Tensor& p : parameters) {
+    p.set_data(vec.slice(0, at, at + p.numel()).view_as(p).data());
+    at += p.numel();
+  }
+}
+
+}  // namespace functions
+}  // namespace hb::bridge::nn::utils
