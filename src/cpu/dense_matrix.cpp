@@ -9,7 +9,8 @@ namespace hb::cpu::dense {
 
 namespace {
 
-/// (I - tau v v^T) applied to rows [first, m) and columns [from, to) of c (m, stride); v[first] = 1, stored with step `v_step`.
+/// (I - tau v v^T) applied to rows [first, m) and columns [from, to) of c (m, stride); v[first] = 1, stored
+/// with step `v_step`.
 void reflect(double* c, int64_t stride, int64_t first, int64_t m, int64_t from, int64_t to, const double* v,
              int64_t v_step, double tau, std::vector<double>& sums) {
   if (tau == 0 || from >= to) return;
@@ -47,7 +48,8 @@ void qr_in_place(double* a, int64_t m, int64_t n, double* tau) {
   }
 }
 
-void form_q(const double* a, int64_t m, int64_t n, const double* tau, int64_t reflectors, double* q, int64_t columns) {
+void form_q(const double* a, int64_t m, int64_t n, const double* tau, int64_t reflectors, double* q,
+            int64_t columns) {
   std::fill(q, q + m * columns, 0.0);
   for (int64_t i = 0; i < std::min(m, columns); ++i) q[i * columns + i] = 1;
   std::vector<double> sums(columns);

@@ -12,21 +12,23 @@ namespace {
 
 enum class Grain { element, feature };
 
-/// The sizes of a mask that drops single values, or whole channels of (N, C, ...).
-DimVector mask_sizes(const Tensor& input, Grain grain) {
+/// Memory for a mask that drops single values, or whole channels of (N, C, ...).
+Tensor empty_mask(const Tensor& input, Grain grain) {
+  HB_CHECK(input.is_floating_point(), "result type Float can't be cast to the desired output type ",
+           toString(input.scalar_type()));
+  // The mask is drawn in the order in which the input lies in memory, as the program sees it.
+  if (grain == Grain::element && !input.impl().is_deferred()) return empty_like(input.detach());
   DimVector sizes(input.sizes());
-  if (grain == Grain::element) return sizes;
-  HB_CHECK(input.dim() >= 2, "Feature dropout requires at least 2 dimensions in the input");
-  for (size_t d = 2; d < sizes.size(); ++d) sizes[d] = 1;
-  return sizes;
+  if (grain == Grain::feature) {
+    HB_CHECK(input.dim() >= 2, "Feature dropout requires at least 2 dimensions in the input");
+    for (size_t d = 2; d < sizes.size(); ++d) sizes[d] = 1;
+  }
+  return empty({sizes.data(), sizes.size()}, input.options());
 }
 
 /// `yes` where the input is kept, 0 where it is dropped.
 Tensor mask_for(const Tensor& input, Grain grain, double p, double yes) {
-  const DimVector sizes = mask_sizes(input, grain);
-  Tensor mask = empty({sizes.data(), sizes.size()}, input.options());
-  HB_CHECK(mask.is_floating_point(), "result type Float can't be cast to the desired output type ",
-           mask.scalar_type());
+  Tensor mask = empty_mask(input, grain);
   bernoulli_kernel(mask.device())(mask, 1 - p, yes, std::nullopt);
   return mask;
 }

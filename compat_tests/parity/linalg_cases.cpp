@@ -1,0 +1,155 @@
+// Inverses, determinants and decompositions; those that are unique up to signs are compared by what does not
+// depend on them.
+#include "parity/case.h"
+
+namespace {
+
+using torch::Tensor;
+
+const parity::Dtypes kReal{torch::kFloat, torch::kDouble};
+
+void loose(parity::Case& c) {
+  c.tolerance(torch::kFloat, 1e-4, 1e-5);  // LibTorch computes in float what is computed in double here
+  c.tolerance(torch::kDouble, 1e-9, 1e-10);
+}
+// Well conditioned.
+Tensor regular(parity::Case& c, parity::Shape shape, torch::Dtype dtype) {
+  auto a = c.randn(shape, dtype);
+  return (a + 3 * torch::eye(shape.back(), dtype)).detach().requires_grad_();
+}
+Tensor positive(parity::Case& c, parity::Shape shape, torch::Dtype dtype) {
+  auto a = c.randn(shape, dtype);
+  return (a.matmul(a.transpose(-2, -1)) + torch::eye(shape.back(), dtype)).detach().requires_grad_();
+}
+
+}  // namespace
+
+PARITY_CASE(linalg, inverse) {
+  loose(c);
+  c.for_dtypes(kReal, [&](torch::Dtype dtype) {
+    for (int64_t n : {1, 2, 5, 40}) {
+      auto a = regular(c, {n, n}, dtype);
+      c.gradients("n" + std::to_string(n), {a}, [&] { return torch::inverse(a); });
+    }
+    auto batch = regular(c, {2, 3, 4, 4}, dtype);
+    c.gradients("batch", {batch}, [&] { return torch::linalg_inv(batch); });
+    c.gradients("transposed", {batch}, [&] { return batch.transpose(-2, -1).inverse(); });
+    c.out("empty", torch::inverse(torch::zeros({0, 0}, dtype)));
+  });
+  auto a = regular(c, {3, 3}, torch::kDouble);
+  c.gradcheck([&] { return torch::inverse(a); }, {a});
+  c.gradgradcheck([&] { return torch::inverse(a); }, {a});
+  c.throws("singular", [] { torch::inverse(torch::ones({2, 2})); });
+  c.throws("rectangular", [] { torch::inverse(torch::ones({2, 3})); });
+  c.throws("vector", [] { torch::inverse(torch::ones({2})); });
+  c.throws("long", [] { torch::inverse(torch::ones({2, 2}, torch::kLong)); });
+  c.throws("half", [] { torch::inverse(torch::ones({2, 2}, torch::kHalf)); });
+}
+
+PARITY_CASE(linalg, det) {
+  loose(c);
+  c.for_dtypes(kReal, [&](torch::Dtype dtype) {
+    for (int64_t n : {1, 2, 5, 12}) {
+      auto a = regular(c, {n, n}, dtype);
+      c.gradients("n" + std::to_string(n), {a}, [&] { return torch::det(a); });
+    }
+    auto batch = regular(c, {2, 3, 4, 4}, dtype);
+    c.gradients("batch", {batch}, [&] { return torch::det(batch); });
+    auto spd = positive(c, {3, 4, 4}, dtype);
+    c.gradients("logdet", {spd}, [&] { return torch::logdet(spd); });
+    c.out("negative", torch::logdet(-torch::eye(3, dtype)));
+    c.out("singular", torch::det(torch::ones({3, 3}, dtype)));
+    c.out("empty", torch::det(torch::zeros({0, 0}, dtype)));
+  });
+  auto a = regular(c, {3, 3}, torch::kDouble);
+  c.gradcheck([&] { return torch::det(a); }, {a});
+  c.gradgradcheck([&] { return torch::det(a); }, {a});
+}
+
+PARITY_CASE(linalg, cholesky) {
+  loose(c);
+  c.for_dtypes(kReal, [&](torch::Dtype dtype) {
+    auto a = positive(c, {5, 5}, dtype);
+    c.gradients("lower", {a}, [&] { return torch::linalg_cholesky(a); });
+    auto batch = positive(c, {2, 3, 3}, dtype);
+    c.gradients("batch", {batch}, [&] { return torch::linalg_cholesky(batch); });
+    c.out("upper", torch::linalg_cholesky(a, true));
+  });
+  c.throws("indefinite", [] { torch::linalg_cholesky(-torch::eye(3)); });
+}
+
+PARITY_CASE(linalg, solve) {
+  loose(c);
+  c.for_dtypes(kReal, [&](torch::Dtype dtype) {
+    auto a = regular(c, {4, 4}, dtype), b = c.leaf({4, 3}, dtype), v = c.leaf({4}, dtype);
+    c.gradients("matrix", {a, b}, [&] { return torch::linalg_solve(a, b); });
+    c.gradients("vector", {a, v}, [&] { return torch::linalg_solve(a, v); });
+    auto batch = regular(c, {2, 4, 4}, dtype);
+    auto vectors = c.leaf({2, 4}, dtype);
+    c.gradients("batch", {batch, vectors}, [&] { return torch::linalg_solve(batch, vectors); });
+    c.gradients("broadcast", {batch, b}, [&] { return torch::linalg_solve(batch, b); });
+    auto right = c.leaf({3, 4}, dtype);
+    c.gradients("right", {a, right}, [&] { return torch::linalg_solve(a, right, false); });
+  });
+  c.throws("singular", [] { torch::linalg_solve(torch::ones({2, 2}), torch::ones({2})); });
+}
+
+PARITY_CASE(linalg, qr) {
+  loose(c);
+  c.for_dtypes(kReal, [&](torch::Dtype dtype) {
+    for (auto shape : {parity::Shape{5, 3}, {3, 5}, {4, 4}, {2, 6, 3}, {30, 20}}) {
+      const auto name = std::to_string(shape[0]) + "x" + std::to_string(shape[1]);
+      auto a = c.leaf(shape, dtype);
+      c.gradients(name + "q", {a}, [&] { return std::get<0>(torch::linalg_qr(a)); });
+      c.gradients(name + "r", {a}, [&] { return std::get<1>(torch::linalg_qr(a)); });
+    }
+    auto plain = c.randn({5, 3}, dtype);
+    auto complete = torch::linalg_qr(plain, "complete");
+    c.out("complete_q", std::get<0>(complete));
+    c.out("complete_r", std::get<1>(complete));
+    c.out("r_only", std::get<1>(torch::linalg_qr(plain, "r")));
+    c.out("qr", std::get<0>(torch::qr(plain)));
+  });
+  c.throws("mode", [&] { torch::linalg_qr(c.randn({3, 3}), "other"); });
+}
+
+PARITY_CASE(linalg, eigh) {
+  loose(c);
+  c.for_dtypes(kReal, [&](torch::Dtype dtype) {
+    auto a = positive(c, {5, 5}, dtype);
+    c.gradients("values", {a}, [&] { return std::get<0>(torch::linalg_eigh(a)); });
+    c.gradients("vectors", {a}, [&] { return std::get<1>(torch::linalg_eigh(a)).square(); });
+    auto batch = positive(c, {2, 3, 3}, dtype);
+    c.out("batch", std::get<0>(torch::linalg_eigh(batch)));
+    c.out("upper", std::get<0>(torch::linalg_eigh(c.randn({4, 4}, dtype), "U")));
+    c.out("large", std::get<0>(torch::linalg_eigh(positive(c, {60, 60}, dtype))));
+  });
+}
+
+PARITY_CASE(linalg, svd) {
+  loose(c);
+  c.for_dtypes(kReal, [&](torch::Dtype dtype) {
+    for (auto shape : {parity::Shape{5, 3}, {3, 5}, {4, 4}, {2, 6, 3}}) {
+      const auto name = std::to_string(shape[0]) + "x" + std::to_string(shape[1]);
+      auto a = c.leaf(shape, dtype);
+      c.gradients(name + "s", {a}, [&] { return std::get<1>(torch::linalg_svd(a, false)); });
+      c.gradients(name + "u", {a}, [&] { return std::get<0>(torch::linalg_svd(a, false)).square(); });
+      c.gradients(name + "vh", {a}, [&] { return std::get<2>(torch::linalg_svd(a, false)).square(); });
+      auto [u, s, v] = torch::svd(a.detach());
+      c.out(name + "again", u.matmul(s.diag_embed()).matmul(v.transpose(-2, -1)));
+    }
+    auto [u, s, vh] = torch::linalg_svd(c.randn({5, 3}, dtype));
+    c.out("full", u.matmul(u.t()));
+    c.out("deficient", std::get<1>(torch::svd(torch::ones({4, 3}, dtype))));
+  });
+}
+
+PARITY_CASE(linalg, powers) {
+  loose(c);
+  c.for_dtypes(kReal, [&](torch::Dtype dtype) {
+    auto a = regular(c, {3, 3}, dtype);
+    for (int64_t n : {-2, 0, 1, 2, 5})
+      c.gradients("power" + std::to_string(n), {a}, [&] { return torch::matrix_power(a, n) + 0 * a; });
+    c.gradients("trace", {a}, [&] { return torch::trace(a); });
+  });
+}

@@ -1,0 +1,186 @@
+// QR, eigenvalues of symmetric matrices, singular values; powers of a matrix.
+#include <halfbridge/ops.h>
+
+#include "autograd/record.h"
+#include "kernels/decompositions.h"
+#include "ops/decompositions.h"
+
+namespace hb {
+
+namespace {
+
+Tensor transposed(const Tensor& t) {
+  return t.transpose(-2, -1);
+}
+
+/// Gradient of A = Q R for m >= n; Q (m, n), R (n, n).
+Tensor tall_qr_gradient(const Tensor& q, const Tensor& r, const Tensor& gq, const Tensor& gr) {
+  const Tensor m = r.matmul(transposed(gr)) - transposed(gq).matmul(q);
+  const Tensor symmetric = m.tril() + transposed(m.tril(-1));
+  const Tensor x = gq + q.matmul(symmetric);
+  return transposed(linalg_solve(r, transposed(x)));
+}
+
+Tensor qr_gradient(const Tensor& a, const Tensor& q, const Tensor& r, const Tensor& gq, const Tensor& gr) {
+  const int64_t m = a.size(-2), n = a.size(-1);
+  if (m >= n) return tall_qr_gradient(q, r, gq, gr);
+  // A = (X | Y), R = (U | V): X = Q U is square, and V = Q^T Y.
+  const Tensor y = a.narrow(-1, m, n - m), gv = gr.narrow(-1, m, n - m);
+  const Tensor gx =
+      tall_qr_gradient(q, r.narrow(-1, 0, m), gq + y.matmul(transposed(gv)), gr.narrow(-1, 0, m));
+  return cat({gx, q.matmul(gv)}, -1);
+}
+
+}  // namespace
+
+std::tuple<Tensor, Tensor> linalg_qr(const Tensor& a, std::string_view mode) {
+  check_matrices("linalg.qr", a, false);
+  HB_CHECK(mode == "reduced" || mode == "complete" || mode == "r", "qr received unrecognized mode '", mode,
+           "' but expected one of 'reduced' (default), 'r', or 'complete'");
+  const int64_t m = a.size(-2), n = a.size(-1), columns = mode == "complete" ? m : std::min(m, n);
+  Tensor q = empty(batch_sizes(a, {m, columns}), a.options()),
+         r = empty(batch_sizes(a, {columns, n}), a.options());
+  {
+    NoGradGuard no_grad;
+    const Tensor flat = flat_batch(a);
+    if (flat.size(0) > 0) qr_kernel(a.device())(flat, as_batch(q), as_batch(r));
+  }
+  if (mode == "r") {
+    HB_CHECK(!needs_grad(a),
+             "The derivative of linalg.qr depends on Q, which is not computed when mode='r'. Please use "
+             "linalg.qr(A, mode='reduced') if you are going to require gradients through linalg.qr.");
+    return {empty({0}, a.options()), r};
+  }
+  if (needs_grad(a)) {
+    HB_CHECK(columns <= n || m <= n,
+             "The QR decomposition is not differentiable when mode='complete' and nrows > ncols");
+    record_many("LinalgQrBackward0", {&q, &r}, {&a},
+                {SavedTensor::input(a), SavedTensor::output(q, 0), SavedTensor::output(r, 1)},
+                [](Backward& b, const variable_list& s) -> variable_list {
+                  return {qr_gradient(s[0], s[1], s[2], b.grad(0), b.grad(1))};
+                });
+  }
+  return {q, r};
+}
+TensorTuple2 qr(const Tensor& self, bool some) {
+  return linalg_qr(self, some ? "reduced" : "complete");
+}
+
+std::tuple<Tensor, Tensor> linalg_eigh(const Tensor& a, std::string_view uplo) {
+  check_matrices("linalg.eigh", a, true);
+  HB_CHECK(uplo == "L" || uplo == "U" || uplo == "l" || uplo == "u",
+           "Expected UPLO argument to be 'L' or 'U', but got ", uplo);
+  Tensor values = empty(batch_sizes(a, {a.size(-1)}), a.options());
+  Tensor vectors = empty(a.sizes(), a.options());
+  {
+    NoGradGuard no_grad;
+    vectors.copy_(uplo == "L" || uplo == "l" ? a.detach() : transposed(a.detach()));
+    const Tensor flat = as_batch(vectors);
+    if (flat.size(0) > 0) eigh_kernel(a.device())(flat, values.view({flat.size(0), a.size(-1)}));
+  }
+  if (needs_grad(a))
+    record_many("LinalgEighBackward0", {&values, &vectors}, {&a},
+                {SavedTensor::output(values, 0), SavedTensor::output(vectors, 1)},
+                [](Backward& b, const variable_list& s) -> variable_list {
+                  const Tensor &l = s[0], &v = s[1];
+                  const Tensor one = eye(l.size(-1), l.options());
+                  const Tensor gaps = l.unsqueeze(-2) - l.unsqueeze(-1) + one;
+                  const Tensor inner =
+                      transposed(v).matmul(b.grad(1)) / gaps * (1 - one) + diag_embed(b.grad(0));
+                  return {v.matmul(inner).matmul(transposed(v))};
+                });
+  return {values, vectors};
+}
+
+namespace {
+
+struct Svd {
+  Tensor u, s, vh;
+};
+
+/// U (m, k), S (k), V^T (k, n), without history.
+Svd reduced_svd(const Tensor& a) {
+  NoGradGuard no_grad;
+  const int64_t m = a.size(-2), n = a.size(-1);
+  if (m < n) {
+    const Svd t = reduced_svd(transposed(a));
+    return {transposed(t.vh).contiguous(), t.s, transposed(t.u).contiguous()};
+  }
+  const Tensor flat = flat_batch(a);
+  const int64_t batch = flat.size(0);
+  Tensor u = empty(a.sizes(), a.options()), s = empty(batch_sizes(a, {n}), a.options());
+  Tensor v = empty(batch_sizes(a, {n, n}), a.options());
+  if (flat.numel() > 0) svd_kernel(a.device())(flat, as_batch(u), s.view({batch, n}), as_batch(v));
+  return {u, s, transposed(v).contiguous()};
+}
+
+/// Orthonormal columns (m, k) with m - k further ones, orthogonal to them, appended.
+Tensor completed(const Tensor& columns) {
+  const int64_t m = columns.size(-2), k = columns.size(-1);
+  if (m == k) return columns;
+  return cat({columns, std::get<0>(linalg_qr(columns, "complete")).narrow(-1, k, m - k)}, -1);
+}
+
+Tensor svd_gradient(const Svd& f, const Tensor& gu, const Tensor& gs, const Tensor& gvh) {
+  const auto skew = [](const Tensor& t) { return t - transposed(t); };
+  const Tensor v = transposed(f.vh), gv = transposed(gvh);
+  const Tensor squares = f.s * f.s;
+  const Tensor gaps = squares.unsqueeze(-2) - squares.unsqueeze(-1) + eye(f.s.size(-1), f.s.options());
+  const Tensor inner = skew(transposed(f.u).matmul(gu)) / gaps * f.s.unsqueeze(-2) +
+                       f.s.unsqueeze(-1) * (skew(transposed(v).matmul(gv)) / gaps) + diag_embed(gs);
+  Tensor left = f.u.matmul(inner);
+  if (f.u.size(-2) > f.u.size(-1)) {
+    const Tensor scaled = gu / f.s.unsqueeze(-2);
+    left = left + scaled - f.u.matmul(transposed(f.u).matmul(scaled));
+  }
+  Tensor ga = left.matmul(f.vh);
+  if (f.vh.size(-1) > f.vh.size(-2)) {
+    const Tensor scaled = gvh / f.s.unsqueeze(-1);
+    ga = ga + f.u.matmul(scaled - scaled.matmul(v).matmul(f.vh));
+  }
+  return ga;
+}
+
+}  // namespace
+
+std::tuple<Tensor, Tensor, Tensor> linalg_svd(const Tensor& a, bool full_matrices) {
+  check_matrices("linalg.svd", a, false);
+  Svd f = reduced_svd(a);
+  if (full_matrices && a.size(-2) != a.size(-1)) {
+    HB_CHECK(!needs_grad(a),
+             "svd_backward: gradients need full_matrices=false (some=true), got full matrices of a ",
+             a.size(-2), " by ", a.size(-1), " input");
+    f.u = completed(f.u);
+    f.vh = transposed(completed(transposed(f.vh)));
+  }
+  if (needs_grad(a))
+    record_many("LinalgSvdBackward0", {&f.u, &f.s, &f.vh}, {&a},
+                {SavedTensor::output(f.u, 0), SavedTensor::output(f.s, 1), SavedTensor::output(f.vh, 2)},
+                [](Backward& b, const variable_list& s) -> variable_list {
+                  return {svd_gradient({s[0], s[1], s[2]}, b.grad(0), b.grad(1), b.grad(2))};
+                });
+  return {f.u, f.s, f.vh};
+}
+
+TensorTuple3 svd(const Tensor& self, bool some, bool compute_uv) {
+  auto [u, s, vh] = linalg_svd(self, !some && compute_uv);
+  if (compute_uv) return {u, s, transposed(vh)};
+  const int64_t m = self.size(-2), n = self.size(-1);
+  return {zeros(batch_sizes(self, {m, m}), self.options()), s,
+          zeros(batch_sizes(self, {n, n}), self.options())};
+}
+
+Tensor matrix_power(const Tensor& self, int64_t n) {
+  HB_CHECK(self.dim() >= 2 && self.size(-1) == self.size(-2),
+           "linalg.matrix_power: A must be batches of square matrices, got sizes ", self.sizes());
+  if (n < 0) return matrix_power(linalg_inv(self), -n);
+  if (n == 0) return eye(self.size(-1), self.options()).expand(self.sizes()).clone();
+  Tensor result, power = self;
+  for (;; power = power.matmul(power)) {
+    if (n & 1) result = result.defined() ? result.matmul(power) : power;
+    n >>= 1;
+    if (n == 0) return result;
+  }
+}
+
+}  // namespace hb

@@ -1,0 +1,253 @@
+// What LU and Cholesky give: solutions, inverses, determinants.
+#include <cmath>
+#include <limits>
+
+#include <halfbridge/ops.h>
+
+#include "autograd/record.h"
+#include "kernels/decompositions.h"
+#include "ops/decompositions.h"
+
+namespace hb {
+
+void check_matrices(const char* name, const Tensor& a, bool square) {
+  HB_CHECK(a.dim() >= 2, name, ": The input tensor A must have at least 2 dimensions.");
+  HB_CHECK(a.is_floating_point(), name, ": Expected a floating point or complex tensor as input. Got ",
+           a.scalar_type());
+  HB_CHECK(!is_half_type(a.scalar_type()), name, ": Low precision dtypes not supported. Got ",
+           a.scalar_type());
+  HB_CHECK(!square || a.size(-1) == a.size(-2), name, ": A must be batches of square matrices, but they are ",
+           a.size(-2), " by ", a.size(-1), " matrices");
+}
+
+Tensor as_batch(const Tensor& a) {
+  int64_t batch = 1;
+  for (int64_t d = 0; d + 2 < a.dim(); ++d) batch *= a.size(d);
+  return a.detach().view({batch, a.size(-2), a.size(-1)});
+}
+Tensor flat_batch(const Tensor& a) {
+  return as_batch(a.detach().clone(MemoryFormat::Contiguous));
+}
+
+std::vector<int64_t> batch_sizes(const Tensor& like, std::initializer_list<int64_t> last) {
+  std::vector<int64_t> sizes(like.sizes().begin(), like.sizes().end() - 2);
+  sizes.insert(sizes.end(), last);
+  return sizes;
+}
+
+void check_info(const char* name, const Tensor& info, bool batched,
+                const std::function<std::string(int64_t)>& explain) {
+  for (int64_t i = 0; i < info.numel(); ++i) {
+    const int64_t code = info.data_ptr<int64_t>()[i];
+    if (code == 0) continue;
+    const std::string where = batched ? detail::str(": (Batch element ", i, "): ") : ": ";
+    HB_CHECK(false, name, where, explain(code));
+  }
+}
+
+namespace {
+
+struct Factors {
+  Tensor lu, pivots, info;  // (b, n, n), (b, n), (b)
+};
+Factors factorise(const Tensor& a) {
+  NoGradGuard no_grad;
+  Factors f{flat_batch(a), Tensor(), Tensor()};
+  f.pivots = empty({f.lu.size(0), f.lu.size(1)}, kLong);
+  f.info = empty({f.lu.size(0)}, kLong);
+  if (f.lu.size(0) > 0) lu_kernel(a.device())(f.lu, f.pivots, f.info);
+  return f;
+}
+
+std::string singular(const char* action, int64_t code) {
+  return detail::str("The diagonal element ", code, " is zero, the ", action,
+                     " could not be completed because the input matrix is singular.");
+}
+
+/// X of A X = B for whole batches, B (*, n, columns) broadcast to A's batch.
+Tensor solve_matrices(const char* name, const char* action, const Tensor& a, const Tensor& b) {
+  NoGradGuard no_grad;
+  const Factors f = factorise(a);
+  check_info(name, f.info, a.dim() > 2, [&](int64_t code) { return singular(action, code); });
+  Tensor x = empty(batch_sizes(a, {b.size(-2), b.size(-1)}), a.options());
+  x.copy_(b.detach());
+  if (x.numel() > 0) lu_solve_kernel(a.device())(f.lu, f.pivots, as_batch(x));
+  return x;
+}
+
+Tensor inverse_of(const char* name, const Tensor& a) {
+  check_matrices(name, a, true);
+  Tensor out = solve_matrices(name, "inversion", a, eye(a.size(-1), a.options()));
+  if (needs_grad(a))
+    record("LinalgInvExBackward0", out, {&a}, {SavedTensor::output(out)},
+           [](Backward& b, auto& s) -> variable_list {
+             const Tensor inverse_t = s[0].transpose(-2, -1);
+             return {neg(inverse_t.matmul(b.grad()).matmul(inverse_t))};
+           });
+  return out;
+}
+
+/// Sign and logarithm of the absolute value of U's diagonal product, from LU.
+std::pair<Tensor, Tensor> sign_and_log(const Tensor& a) {
+  const Factors f = factorise(a);
+  const int64_t n = a.size(-1), batch = f.lu.size(0);
+  Tensor sign = empty({batch}, kDouble), log = empty({batch}, kDouble);
+  const Tensor diagonal = f.lu.diagonal(0, -2, -1).to(kDouble).contiguous();
+  for (int64_t i = 0; i < batch; ++i) {
+    double s = 1, sum = 0;
+    for (int64_t k = 0; k < n; ++k) {
+      const double d = diagonal.data_ptr<double>()[i * n + k];
+      s *= (d > 0) - (d < 0);
+      if (f.pivots.data_ptr<int64_t>()[i * n + k] != k) s = -s;
+      sum += std::log(std::fabs(d));
+    }
+    sign.data_ptr<double>()[i] = s;
+    log.data_ptr<double>()[i] = sum;
+  }
+  const auto shaped = [&](const Tensor& t) {
+    return t.reshape(batch_sizes(a, {})).to(a.scalar_type(), false, true);
+  };
+  return {shaped(sign), shaped(log)};
+}
+
+Tensor determinant(const Tensor& a) {
+  NoGradGuard no_grad;
+  const Factors f = factorise(a);
+  const int64_t n = a.size(-1), batch = f.lu.size(0);
+  const Tensor diagonal = f.lu.diagonal(0, -2, -1).to(kDouble).contiguous();
+  Tensor det = empty({batch}, kDouble);
+  for (int64_t i = 0; i < batch; ++i) {
+    double product = 1;
+    for (int64_t k = 0; k < n; ++k) {
+      product *= diagonal.data_ptr<double>()[i * n + k];
+      if (f.pivots.data_ptr<int64_t>()[i * n + k] != k) product = -product;
+    }
+    det.data_ptr<double>()[i] = product;
+  }
+  return det.reshape(batch_sizes(a, {})).to(a.scalar_type(), false, true);
+}
+
+/// The matrix of cofactors, transposed twice: d det / d A. Where A is regular it is det * A^-T.
+Tensor det_gradient(const Tensor& a, const Tensor& det) {
+  if ((det == 0).any().item<bool>()) {
+    // A = U S V^T: cofactors are sign * U diag(products of the other singular values) V^T.
+    auto [u, s, vh] = linalg_svd(a, false);
+    const int64_t n = a.size(-1);
+    std::vector<Tensor> others;
+    for (int64_t i = 0; i < n; ++i) {
+      Tensor product = ones_like(s.select(-1, 0));
+      for (int64_t k = 0; k < n; ++k)
+        if (k != i) product = product * s.select(-1, k);
+      others.push_back(product);
+    }
+    const Tensor sign = linalg_det(u) * linalg_det(vh);
+    return sign.unsqueeze(-1).unsqueeze(-1) * (u * stack(others, -1).unsqueeze(-2)).matmul(vh);
+  }
+  return det.unsqueeze(-1).unsqueeze(-1) * linalg_inv(a).transpose(-2, -1);
+}
+
+}  // namespace
+
+Tensor linalg_inv(const Tensor& a) {
+  return inverse_of("linalg.inv", a);
+}
+Tensor inverse(const Tensor& self) {
+  return inverse_of("linalg.inv", self);
+}
+
+Tensor linalg_det(const Tensor& a) {
+  check_matrices("linalg.det", a, true);
+  Tensor out = determinant(a);
+  if (needs_grad(a))
+    record("LinalgDetBackward0", out, {&a}, {SavedTensor::input(a), SavedTensor::output(out)},
+           [](Backward& b, auto& s) -> variable_list {
+             return {b.grad().unsqueeze(-1).unsqueeze(-1) * det_gradient(s[0], s[1])};
+           });
+  return out;
+}
+Tensor det(const Tensor& self) {
+  return linalg_det(self);
+}
+
+Tensor logdet(const Tensor& self) {
+  check_matrices("logdet", self, true);
+  Tensor out;
+  {
+    NoGradGuard no_grad;
+    const auto [sign, log] = sign_and_log(self);
+    out = where(sign < 0, full_like(log, std::numeric_limits<double>::quiet_NaN()), log);
+  }
+  if (needs_grad(self))
+    record("LogdetBackward0", out, {&self}, {SavedTensor::input(self)},
+           [](Backward& b, auto& s) -> variable_list {
+             return {b.grad().unsqueeze(-1).unsqueeze(-1) * linalg_inv(s[0]).transpose(-2, -1)};
+           });
+  return out;
+}
+
+Tensor linalg_solve(const Tensor& a, const Tensor& b, bool left) {
+  check_matrices("linalg.solve", a, true);
+  HB_CHECK(a.scalar_type() == b.scalar_type(),
+           "linalg.solve: Expected A and B to have the same dtype, but found A of type ", a.scalar_type(),
+           " and B of type ", b.scalar_type(), " instead");
+  // LibTorch's rule: one vector, or a batch of vectors exactly as large as A's batch, else matrices.
+  const bool vectors =
+      b.dim() == 1 || (a.dim() - 1 == b.dim() && b.sizes().equals(a.sizes().slice(0, a.dim() - 1)));
+  HB_CHECK(left || !vectors,
+           "linalg.solve: Vector broadcasting of the left hand side is not supported for left=False.");
+  if (vectors) return linalg_solve(a, b.unsqueeze(-1), true).squeeze(-1);
+  if (!left) return linalg_solve(a.transpose(-2, -1), b.transpose(-2, -1), true).transpose(-2, -1);
+  HB_CHECK(a.size(-1) == b.size(-2), "linalg.solve: Incompatible shapes of A and B for the equation AX = B (",
+           a.size(-2), "x", a.size(-1), " and ", b.size(-2), "x", b.size(-1), ")");
+  Tensor wide = a;
+  if (b.dim() > 2) {
+    const Tensor probe_a = empty(a.sizes().slice(0, a.dim() - 2)),
+                 probe_b = empty(b.sizes().slice(0, b.dim() - 2));
+    auto sizes = broadcast_tensors({probe_a, probe_b})[0].sizes().vec();
+    sizes.insert(sizes.end(), {a.size(-2), a.size(-1)});
+    wide = a.expand(sizes);
+  }
+  Tensor x = solve_matrices("linalg.solve", "solve", wide, b);
+  if (needs_grad(wide, b))
+    record("LinalgSolveExBackward0", x, {&wide, &b}, {SavedTensor::input(wide), SavedTensor::output(x)},
+           [](Backward& back, auto& s) -> variable_list {
+             const Tensor gb = linalg_solve(s[0].transpose(-2, -1), back.grad());
+             return {back.needs(0) ? neg(gb.matmul(s[1].transpose(-2, -1))) : Tensor(), gb};
+           });
+  return x;
+}
+
+Tensor linalg_cholesky(const Tensor& a, bool upper) {
+  check_matrices("linalg.cholesky", a, true);
+  if (upper) return linalg_cholesky(a.transpose(-2, -1), false).transpose(-2, -1);
+  Tensor l = empty(a.sizes(), a.options());
+  {
+    NoGradGuard no_grad;
+    l.copy_(a.detach());
+    const Tensor flat = as_batch(l), info = empty({flat.size(0)}, kLong);
+    if (flat.size(0) > 0) cholesky_kernel(a.device())(flat, info);
+    check_info("linalg.cholesky", info, a.dim() > 2, [](int64_t order) {
+      return detail::str(
+          "The factorization could not be completed because the input is not positive-definite (the "
+          "leading minor of order ",
+          order, " is not positive-definite).");
+    });
+  }
+  if (needs_grad(a))
+    record("LinalgCholeskyExBackward0", l, {&a}, {SavedTensor::output(l)},
+           [](Backward& b, auto& s) -> variable_list {
+             // L^-T (lower half of L^T g, its diagonal halved, made symmetric) L^-1
+             const Tensor lt = s[0].transpose(-2, -1);
+             Tensor half = lt.matmul(b.grad()).tril();
+             half = half - diag_embed(half.diagonal(0, -2, -1)) * 0.5;
+             const Tensor symmetric = (half + half.transpose(-2, -1)) * 0.5;
+             const Tensor left = linalg_solve(lt, symmetric);
+             return {linalg_solve(lt, left.transpose(-2, -1)).transpose(-2, -1)};
+           });
+  return l;
+}
+Tensor cholesky(const Tensor& self, bool upper) {
+  return linalg_cholesky(self, upper);
+}
+
+}  // namespace hb
