@@ -1,0 +1,87 @@
+// Products written with other functions: kron, cross, bilinear, chain_matmul, matrix_power, distances.
+#include <halfbridge/ops.h>
+
+#include <cmath>
+
+namespace hb {
+
+Tensor kron(const Tensor& self, const Tensor& other) {
+  const int64_t n = std::max(self.dim(), other.dim());
+  DimVector a, b, out;
+  for (int64_t d = 0; d < n; ++d) {
+    const int64_t sa = d + self.dim() >= n ? self.size(d + self.dim() - n) : 1;
+    const int64_t sb = d + other.dim() >= n ? other.size(d + other.dim() - n) : 1;
+    a.push_back(sa), a.push_back(1), b.push_back(1), b.push_back(sb), out.push_back(sa * sb);
+  }
+  return (self.reshape(a) * other.reshape(b)).reshape(out);
+}
+
+Tensor cross(const Tensor& self, const Tensor& other, std::optional<int64_t> dim) {
+  const auto both = broadcast_tensors({self, other});
+  int64_t d = dim.value_or(-1);
+  if (!dim)
+    for (d = 0; d < both[0].dim() && both[0].size(d) != 3;) ++d;
+  HB_CHECK(d < both[0].dim() && both[0].size(d) == 3, "[cross] expected a dimension of size 3, got ", self.sizes(), " and ",
+           other.sizes());
+  const auto turn = [d](const Tensor& t, int64_t by) { return t.roll({-by}, {d}); };
+  return turn(both[0], 1) * turn(both[1], 2) - turn(both[0], 2) * turn(both[1], 1);
+}
+
+Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight, const Tensor& bias) {
+  HB_CHECK(input1.dim() == input2.dim() && weight.dim() == 3 && input1.size(-1) == weight.size(1) &&
+               input2.size(-1) == weight.size(2),
+           "[bilinear] expected inputs (…, in1), (…, in2) and a weight (out, in1, in2), got ", input1.sizes(), ", ",
+           input2.sizes(), " and ", weight.sizes());
+  DimVector sizes(input1.impl().sizes());
+  sizes.back() = weight.size(0);
+  const Tensor a = input1.reshape({-1, input1.size(-1)}), b = input2.reshape({-1, input2.size(-1)});
+  HB_CHECK(a.size(0) == b.size(0), "[bilinear] expected inputs of the same leading sizes, got ", input1.sizes(), " and ",
+           input2.sizes());
+  // (out, rows, in2) times (1, rows, in2), summed over in2: (out, rows).
+  const Tensor out = (matmul(a, weight) * b).sum(-1).t().reshape(sizes);
+  return bias.defined() ? out + bias : out;
+}
+
+Tensor chain_matmul(TensorList matrices) {
+  HB_CHECK(!matrices.empty(), "[chain_matmul] expected at least one matrix, got none");
+  Tensor out = matrices[0];
+  for (size_t i = 1; i < matrices.size(); ++i) out = mm(out, matrices[i]);
+  return out;
+}
+
+Tensor matrix_power(const Tensor& self, int64_t n) {
+  HB_CHECK(self.dim() >= 2 && self.size(-1) == self.size(-2), "[matrix_power] expected square matrices, got ", self.sizes());
+  if (n < 0) return matrix_power(self.inverse(), -n);
+  if (n == 0) return eye(self.size(-1), self.options()).expand(self.sizes()).clone();
+  Tensor out, square = self;
+  for (int64_t left = n;;) {
+    if (left & 1) out = out.defined() ? matmul(out, square) : square;
+    left >>= 1;
+    if (!left) return out;
+    square = matmul(square, square);
+  }
+}
+
+Tensor cdist(const Tensor& x1, const Tensor& x2, double p) {
+  HB_CHECK(x1.dim() >= 2 && x2.dim() >= 2 && x1.size(-1) == x2.size(-1), "[cdist] expected (…, P, M) and (…, R, M), got ",
+           x1.sizes(), " and ", x2.sizes());
+  return linalg_vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, IntArrayRef({-1}));
+}
+
+Tensor pdist(const Tensor& self, double p) {
+  HB_CHECK(self.dim() == 2, "[pdist] expected a matrix, got ", self.sizes());
+  const Tensor pairs = triu_indices(self.size(0), self.size(0), 1);
+  return linalg_vector_norm(self.index_select(0, pairs.select(0, 0)) - self.index_select(0, pairs.select(0, 1)), p, IntArrayRef({-1}));
+}
+
+Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p, double eps, bool keepdim) {
+  return linalg_vector_norm(x1 - x2 + eps, p, IntArrayRef({std::max(x1.dim(), x2.dim()) - 1}), keepdim);
+}
+
+Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double eps) {
+  const Tensor a = x1 / linalg_vector_norm(x1, 2, IntArrayRef({dim}), true).clamp_min(eps);
+  const Tensor b = x2 / linalg_vector_norm(x2, 2, IntArrayRef({dim}), true).clamp_min(eps);
+  return (a * b).sum(IntArrayRef({dim}));
+}
+
+}  // namespace hb
