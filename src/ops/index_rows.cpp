@@ -1,0 +1,152 @@
+// Whole rows by index: index_select, index_add, index_copy, index_fill; elements of the flattened tensor: take, put_.
+#include <halfbridge/ops.h>
+
+#include "autograd/record.h"
+#include "core/geometry.h"
+#include "ops/elementwise_op.h"
+#include "ops/index_op.h"
+#include "ops/reduce_op.h"
+
+namespace hb {
+namespace ops {
+
+Tensor index_tensor(const char* name, const Tensor& index) {
+  HB_CHECK(index.scalar_type() == kLong || index.scalar_type() == kInt, "[", name, "] expected an index of dtype int32 or int64, got ",
+           toString(index.scalar_type()));
+  return index.to(kLong).contiguous();
+}
+
+Tensor wrapped_index(const Tensor& index, int64_t size) {
+  if (index.numel() == 0 || !any(index < 0).item().toBool()) return index;
+  return where(index < 0, index + size, index);
+}
+
+Tensor with_rows_put(const char* name, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, PutOp op) {
+  NoGradGuard no_history;
+  Tensor out = self.clone(MemoryFormat::Contiguous);
+  put_rows_kernel(self.device())(name, out, index, src.contiguous(), lines_of(out, dim), op);
+  return out;
+}
+
+}  // namespace ops
+
+namespace {
+
+using ops::gradients;
+
+Tensor row_index(const char* name, const Tensor& index) {
+  HB_CHECK_INDEX(index.dim() <= 1, "[", name, "] index is supposed to be a vector, got shape ", index.sizes());
+  return ops::index_tensor(name, index);
+}
+
+/// A source for the rows of self at `count` indices.
+void check_source(const char* name, const Tensor& self, int64_t dim, int64_t count, const Tensor& source) {
+  HB_CHECK(self.scalar_type() == source.scalar_type(), "[", name, "] expected self and source of one dtype, got ",
+           toString(self.scalar_type()), " and ", toString(source.scalar_type()));
+  DimVector wanted = self.impl().sizes();
+  if (!wanted.empty()) wanted[dim] = count;
+  const bool fits = source.impl().sizes() == wanted || (source.numel() == 1 && count == 1 && geometry::numel(wanted) == 1);
+  HB_CHECK(fits, "[", name, "] expected a source of shape ", IntArrayRef(wanted.data(), wanted.size()), ", got ", source.sizes());
+}
+
+}  // namespace
+
+Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
+  const int64_t d = geometry::wrap_dim("index_select", dim, self.dim());
+  const Tensor at = row_index("index_select", index);
+  const Tensor x = self.detach().contiguous();
+  DimVector sizes = self.impl().sizes();
+  if (!sizes.empty()) sizes[d] = at.numel();
+  Tensor out = empty_elementwise(sizes, self.scalar_type(), {});
+  select_rows_kernel(self.device())("index_select", out, x, at, ops::lines_of(x, d));
+  if (needs_grad(self))
+    record("IndexSelectBackward0", out, {&self}, {SavedTensor::input(at)},
+           [whole = self.impl().sizes(), d](Backward& b, auto& s) {
+             const Tensor zero = zeros(IntArrayRef(whole.data(), whole.size()), b.grad().options());
+             return gradients(index_add(zero, d, s[0], b.grad()));
+           });
+  return out;
+}
+
+Tensor index_add(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha) {
+  const int64_t d = geometry::wrap_dim("index_add", dim, self.dim());
+  const Tensor at = row_index("index_add", index);
+  check_source("index_add", self, d, at.numel(), source);
+  const bool plain = alpha.equal(1);
+  Tensor scaled = source.detach();
+  if (!plain) scaled = scaled * alpha;
+  Tensor out = ops::with_rows_put("index_add", self, d, at, scaled.to(self.scalar_type()), PutOp::add);
+  if (needs_grad(self, source))
+    record("IndexAddBackward0", out, {&self, &source}, {SavedTensor::input(at)},
+           [d, alpha, plain, shape = source.impl().sizes()](Backward& b, auto& s) {
+             Tensor gs;
+             if (b.needs(1)) {
+               gs = index_select(b.grad(), d, s[0]).reshape(IntArrayRef(shape.data(), shape.size()));
+               if (!plain) gs = gs * alpha;
+             }
+             return gradients(b.grad(), std::move(gs));
+           });
+  return out;
+}
+
+Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
+  const int64_t d = geometry::wrap_dim("index_copy", dim, self.dim());
+  const Tensor at = row_index("index_copy", index);
+  check_source("index_copy", self, d, at.numel(), source);
+  Tensor out = ops::with_rows_put("index_copy", self, d, at, source.detach(), PutOp::assign);
+  if (needs_grad(self, source))
+    record("IndexCopyBackward0", out, {&self, &source}, {SavedTensor::input(at)},
+           [d, shape = source.impl().sizes()](Backward& b, auto& s) {
+             return gradients(b.needs(0) ? index_fill(b.grad(), d, s[0], 0) : Tensor(),
+                              b.needs(1) ? index_select(b.grad(), d, s[0]).reshape(IntArrayRef(shape.data(), shape.size())) : Tensor());
+           });
+  return out;
+}
+
+Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
+  const int64_t d = geometry::wrap_dim("index_fill", dim, self.dim());
+  const int64_t n = self.dim() ? self.sizes()[d] : 1;
+  const Tensor at = ops::wrapped_index(row_index("index_fill", index), n);
+  DimVector shape = self.impl().sizes();
+  if (!shape.empty()) shape[d] = at.numel();
+  const Tensor rows = full(IntArrayRef(shape.data(), shape.size()), value, self.options());
+  Tensor out = ops::with_rows_put("index_fill", self, d, at, rows, PutOp::assign);
+  if (needs_grad(self))
+    record("IndexFillBackward0", out, {&self}, {SavedTensor::input(at)},
+           [d](Backward& b, auto& s) { return gradients(index_fill(b.grad(), d, s[0], 0)); });
+  return out;
+}
+
+Tensor& index_add_(Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha) {
+  return inplace("index_add_", self, [&](const Tensor& old) { return index_add(old, dim, index, source, alpha); }, nullptr, {&source});
+}
+Tensor& index_copy_(Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
+  return inplace("index_copy_", self, [&](const Tensor& old) { return index_copy(old, dim, index, source); }, nullptr, {&source});
+}
+Tensor& index_fill_(Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
+  return inplace("index_fill_", self, [&](const Tensor& old) { return index_fill(old, dim, index, value); });
+}
+
+// --- the flattened tensor
+
+Tensor take(const Tensor& self, const Tensor& index) {
+  HB_CHECK(index.scalar_type() == kLong, "[take] expected an index of dtype int64, got ", toString(index.scalar_type()));
+  const Tensor at = ops::wrapped_index(index.reshape(-1), self.numel());
+  return index_select(self.reshape(-1), 0, at).reshape(index.sizes());
+}
+
+Tensor& put_(Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {
+  HB_CHECK(index.scalar_type() == kLong, "[put_] expected an index of dtype int64, got ", toString(index.scalar_type()));
+  HB_CHECK(index.numel() == source.numel(), "[put_] expected as many indices as source elements, got ", index.numel(), " and ",
+           source.numel());
+  const Tensor at = ops::wrapped_index(index.reshape(-1), self.numel());
+  return inplace(
+      "put_", self,
+      [&](const Tensor& old) {
+        const Tensor flat = old.reshape(-1), values = source.reshape(-1);
+        return (accumulate ? index_add(flat, 0, at, values) : index_copy(flat, 0, at, values)).reshape(old.sizes());
+      },
+      nullptr, {&source});
+}
+
+}  // namespace hb
