@@ -1,61 +1,89 @@
-#include "cpu/rows.h"
-#include "kernels/rows.h"
+// Running sums, products and extrema along lines.
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "cpu/parallel.h"
+#include "kernels/sort.h"
 
 namespace hb::cpu {
 namespace {
 
+/// Sums of float are carried on in double, of half types in float, as LibTorch's are.
 template <class T>
-using Sum = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
+using Carried = std::conditional_t<std::is_same_v<T, float>, double,
+                                   std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float,
+                                                      std::conditional_t<std::is_same_v<T, bool>, int64_t, T>>>;
 
-template <class T>
-void scan_row(const T* in, T* out, int64_t n, Scan scan) {
-  Sum<T> total = scan == Scan::prod ? 1 : 0;
-  if (scan == Scan::sum) {
-    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(total += static_cast<Sum<T>>(in[i]));
-  } else if (scan == Scan::prod) {
-    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(total *= static_cast<Sum<T>>(in[i]));
-  } else if constexpr (!std::is_integral_v<T>) {
-    double log_sum = -INFINITY;
-    for (int64_t i = 0; i < n; ++i) {
-      const double x = static_cast<double>(in[i]), high = std::max(x, log_sum), low = std::min(x, log_sum);
-      log_sum = std::isnan(x) || std::isnan(log_sum) ? NAN
-                : low == -INFINITY || high == INFINITY ? high
-                                                       : high + std::log1p(std::exp(low - high));
-      out[i] = static_cast<T>(log_sum);
-    }
+double log_add_exp(double a, double b) {
+  if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<double>::quiet_NaN();
+  const double low = std::min(a, b), high = std::max(a, b);
+  if (low != high || std::isfinite(low)) return std::log1p(std::exp(low - high)) + high;
+  return a;
+}
+
+template <class C>
+C combined(ScanOp op, C a, C b) {
+  if constexpr (std::is_integral_v<C>) {
+    const auto x = static_cast<uint64_t>(a), y = static_cast<uint64_t>(b);
+    return static_cast<C>(op == ScanOp::sum ? x + y : x * y);
+  } else {
+    if (op == ScanOp::log_sum_exp) return static_cast<C>(log_add_exp(a, b));
+    return op == ScanOp::sum ? a + b : a * b;
   }
 }
 
-void scan_cpu(Tensor& out, const Tensor& in, Scan scan) {
-  const Rows rows = rows_of(in);
-  with_type("cumsum", in.scalar_type(), [&](auto zero) {
-    using T = decltype(zero);
-    const T* from = in.data_ptr<T>();
-    T* to = out.data_ptr<T>();
-    for_rows(rows, [&](int64_t r) { scan_row(from + r * rows.length, to + r * rows.length, rows.length, scan); });
+template <class T>
+void accumulate(T* out, const T* in, int64_t n, int64_t stride, ScanOp op) {
+  using C = Carried<T>;
+  C carried = static_cast<C>(in[0]);
+  out[0] = in[0];
+  for (int64_t i = 1; i < n; ++i) {
+    carried = combined(op, carried, static_cast<C>(in[i * stride]));
+    out[i * stride] = static_cast<T>(carried);
+  }
+}
+
+template <class T>
+void extremum(T* out, int64_t* at, const T* in, int64_t n, int64_t stride, bool largest) {
+  using C = std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
+  C best = static_cast<C>(in[0]);
+  int64_t place = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    const C v = static_cast<C>(in[i * stride]);
+    const bool ordered = largest ? v >= best : v <= best;
+    if (v != v || (best == best && ordered)) best = v, place = i;
+    out[i * stride] = in[place * stride];
+    at[i * stride] = place;
+  }
+}
+
+template <class T>
+void scan_lines(T* out, int64_t* at, const T* in, Lines l, ScanOp op) {
+  parallel_for(0, l.outer * l.inner, std::max<int64_t>(1, kGrain / (4 * l.n)), [&](int64_t b, int64_t e) {
+    for (int64_t i = b; i < e; ++i) {
+      const int64_t from = i / l.inner * l.n * l.inner + i % l.inner;
+      if (op == ScanOp::max || op == ScanOp::min) extremum(out + from, at + from, in + from, l.n, l.inner, op == ScanOp::max);
+      else accumulate(out + from, in + from, l.n, l.inner, op);
+    }
   });
 }
 
-void running_extremum_cpu(Tensor& values, Tensor& indices, const Tensor& in, bool largest) {
-  const Rows rows = rows_of(in);
-  with_type("cummax", in.scalar_type(), [&](auto zero) {
-    using T = decltype(zero);
-    for_rows(rows, [&](int64_t r) {
-      const T* from = in.data_ptr<T>() + r * rows.length;
-      T* best = values.data_ptr<T>() + r * rows.length;
-      int64_t* where = indices.data_ptr<int64_t>() + r * rows.length;
-      int64_t at = 0;
-      for (int64_t i = 0; i < rows.length; ++i) {
-        const bool better = largest ? widened(from[i]) >= widened(from[at]) : widened(from[i]) <= widened(from[at]);
-        if (is_nan(from[i]) || (!is_nan(from[at]) && better)) at = i;
-        best[i] = from[at], where[i] = at;
-      }
-    });
-  });
+void scan(const Tensor& out, const Tensor& indices, const Tensor& in, Lines l, ScanOp op) {
+  if (in.numel() == 0) return;
+  auto* at = indices.defined() ? static_cast<int64_t*>(indices.impl().raw_data()) : nullptr;
+  switch (in.scalar_type()) {
+#define HB_CASE(T, Name) \
+  case ScalarType::Name: \
+    return scan_lines(static_cast<T*>(out.impl().raw_data()), at, static_cast<const T*>(in.impl().raw_data()), l, op);
+    HB_FORALL_DTYPES(HB_CASE)
+#undef HB_CASE
+    default:
+      HB_NOT_SUPPORTED("[cumsum] is not supported for dtype ", in.scalar_type());
+  }
 }
 
-HB_REGISTER_CPU(scan_kernel, scan_cpu);
-HB_REGISTER_CPU(running_extremum_kernel, running_extremum_cpu);
+HB_REGISTER_CPU(scan_kernel, scan);
 
 }  // namespace
 }  // namespace hb::cpu

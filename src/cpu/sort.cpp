@@ -1,113 +1,166 @@
-#include <algorithm>
-#include <numeric>
+// Order along lines: sort, topk, kthvalue, mode, searchsorted, counting.
+#include "kernels/sort.h"
 
-#include "cpu/rows.h"
-#include "kernels/rows.h"
+#include <algorithm>
+#include <type_traits>
+#include <vector>
+
+#include "cpu/parallel.h"
 
 namespace hb::cpu {
 namespace {
 
-// Calls f(row of T, order to fill, values to fill, indices to fill, length of the results' rows).
-template <class F>
-void ordered_rows(const char* name, Tensor& values, Tensor& indices, const Tensor& in, F f) {
-  const Rows rows = rows_of(in);
-  const int64_t kept = rows_of(values).length;
-  with_type(name, in.scalar_type(), [&](auto zero) {
-    using T = decltype(zero);
-    const T* from = in.data_ptr<T>();
-    T* to = values.data_ptr<T>();
-    int64_t* where = indices.data_ptr<int64_t>();
-    for_rows(rows, [&](int64_t r) {
-      thread_local std::vector<int64_t> order;
-      order.resize(rows.length);
-      std::iota(order.begin(), order.end(), 0);
-      f(from + r * rows.length, order, to + r * kept, where + r * kept);
-    });
-  });
+template <class T>
+struct Entry {
+  T value;
+  int64_t index;
+};
+
+template <class T>
+bool is_nan(T v) {
+  if constexpr (std::is_integral_v<T>) return false;
+  else return static_cast<float>(v) != static_cast<float>(v);
+}
+template <>
+bool is_nan(double v) { return v != v; }
+
+template <class T>
+bool less(T a, T b) {
+  if constexpr (std::is_integral_v<T> || std::is_same_v<T, double>) return a < b || (is_nan(b) && !is_nan(a));
+  else return static_cast<float>(a) < static_cast<float>(b) || (is_nan(b) && !is_nan(a));
 }
 
-void sort_cpu(Tensor& values, Tensor& indices, const Tensor& in, bool descending) {
-  ordered_rows("sort", values, indices, in, [&](const auto* row, std::vector<int64_t>& order, auto* out, int64_t* where) {
-    if (descending) {
-      std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return below(row[b], row[a]); });
-    } else {
-      std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return below(row[a], row[b]); });
-    }
-    for (size_t i = 0; i < order.size(); ++i) out[i] = row[order[i]], where[i] = order[i];
-  });
+template <class T, bool Descending>
+struct Before {
+  bool operator()(const Entry<T>& a, const Entry<T>& b) const {
+    const bool first = Descending ? less(b.value, a.value) : less(a.value, b.value);
+    if (first) return true;
+    const bool second = Descending ? less(a.value, b.value) : less(b.value, a.value);
+    return !second && a.index < b.index;
+  }
+};
+
+template <class T, bool Descending>
+void put_in_order(std::vector<Entry<T>>& line, const Order& order) {
+  const Before<T, Descending> before;
+  const auto begin = line.begin(), end = line.end();
+  const auto from = begin + order.from, to = from + order.count;
+  if (order.count * 4 >= static_cast<int64_t>(line.size())) {
+    std::sort(begin, end, before);
+    return;
+  }
+  if (from != begin) std::nth_element(begin, from, end, before);
+  if (to != end && to != from) std::nth_element(from, to - 1, end, before);
+  std::sort(from, to, before);
 }
 
-void topk_cpu(Tensor& values, Tensor& indices, const Tensor& in, int64_t k, bool largest) {
-  ordered_rows("topk", values, indices, in, [&](const auto* row, std::vector<int64_t>& order, auto* out, int64_t* where) {
-    // Among equal values the first stands first.
-    const auto before = [&](int64_t a, int64_t b) {
-      if (largest ? below(row[b], row[a]) : below(row[a], row[b])) return true;
-      if (largest ? below(row[a], row[b]) : below(row[b], row[a])) return false;
-      return a < b;
-    };
-    std::partial_sort(order.begin(), order.begin() + k, order.end(), before);
-    for (int64_t i = 0; i < k; ++i) out[i] = row[order[i]], where[i] = order[i];
-  });
-}
-
-void mode_cpu(Tensor& values, Tensor& indices, const Tensor& in) {
-  const Rows rows = rows_of(in);
-  with_type("mode", in.scalar_type(), [&](auto zero) {
-    using T = decltype(zero);
-    for_rows(rows, [&](int64_t r) {
-      const T* row = in.data_ptr<T>() + r * rows.length;
-      thread_local std::vector<int64_t> order;
-      order.resize(rows.length);
-      std::iota(order.begin(), order.end(), 0);
-      std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return below(row[a], row[b]); });
-      int64_t best = 0, best_run = 0, run = 0;
-      for (size_t i = 0; i < order.size(); ++i) {
-        const bool same = i > 0 && !below(row[order[i - 1]], row[order[i]]);
-        run = same ? run + 1 : 1;
-        if (run > best_run) best_run = run, best = order[i];
+template <class T>
+void order_lines(T* values, int64_t* indices, const T* in, Lines l, const Order& order) {
+  const int64_t lines = l.outer * l.inner;
+  parallel_for(0, lines, std::max<int64_t>(1, kGrain / (16 * l.n + 1)), [&](int64_t b, int64_t e) {
+    std::vector<Entry<T>> line(l.n);
+    for (int64_t i = b; i < e; ++i) {
+      const int64_t o = i / l.inner, k = i % l.inner;
+      const T* x = in + o * l.n * l.inner + k;
+      for (int64_t j = 0; j < l.n; ++j) line[j] = {x[j * l.inner], j};
+      order.descending ? put_in_order<T, true>(line, order) : put_in_order<T, false>(line, order);
+      const int64_t to = o * order.count * l.inner + k;
+      for (int64_t j = 0; j < order.count; ++j) {
+        values[to + j * l.inner] = line[order.from + j].value;
+        indices[to + j * l.inner] = line[order.from + j].index;
       }
-      values.data_ptr<T>()[r] = row[best];
-      indices.data_ptr<int64_t>()[r] = best;
-    });
+    }
   });
 }
 
-void lexicographic_order_cpu(Tensor& order, const Tensor& in) {
-  const Rows rows{in.size(0), in.size(1)};
-  int64_t* out = order.data_ptr<int64_t>();
-  std::iota(out, out + rows.count, 0);
-  with_type("unique_dim", in.scalar_type(), [&](auto zero) {
-    using T = decltype(zero);
-    const T* base = in.data_ptr<T>();
-    std::stable_sort(out, out + rows.count, [&](int64_t a, int64_t b) {
-      return std::lexicographical_compare(base + a * rows.length, base + (a + 1) * rows.length, base + b * rows.length,
-                                          base + (b + 1) * rows.length, [](T x, T y) { return below(x, y); });
-    });
+template <class T>
+void mode_lines(T* values, int64_t* indices, const T* in, Lines l) {
+  std::vector<Entry<T>> line(l.n);
+  for (int64_t i = 0; i < l.outer * l.inner; ++i) {
+    const T* x = in + i / l.inner * l.n * l.inner + i % l.inner;
+    for (int64_t j = 0; j < l.n; ++j) line[j] = {x[j * l.inner], j};
+    std::sort(line.begin(), line.end(), Before<T, false>());
+    int64_t best = 0;
+    for (int64_t j = 0; j < l.n;) {
+      int64_t stop = j + 1;
+      while (stop < l.n && !less(line[j].value, line[stop].value)) ++stop;
+      if (stop - j > best) best = stop - j, values[i] = line[j].value, indices[i] = line[stop - 1].index;
+      j = stop;
+    }
+  }
+}
+
+template <class T>
+void search_lines(int64_t* out, const T* sorted, const T* in, int64_t outer, int64_t n, int64_t m, bool shared, bool right) {
+  parallel_for(0, outer * m, kGrain / 8, [&](int64_t b, int64_t e) {
+    for (int64_t i = b; i < e; ++i) {
+      const T* line = sorted + (shared ? 0 : i / m * n);
+      const auto v = in[i];
+      int64_t low = 0, high = n;
+      while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        // Written so that NaN in the line sends the search to the right, as LibTorch's does.
+        const bool stop = right ? less(v, line[middle]) : !less(line[middle], v);
+        if (stop) high = middle;
+        else low = middle + 1;
+      }
+      out[i] = low;
+    }
   });
 }
 
-void searchsorted_cpu(Tensor& out, const Tensor& sorted, const Tensor& values, bool right) {
-  const Rows rows = rows_of(values);
-  const int64_t length = sorted.size(-1);
+#define HB_FOR_DTYPE(name, dtype, body)                                \
+  switch (dtype) {                                                     \
+    HB_FORALL_DTYPES(body)                                             \
+    default:                                                           \
+      HB_NOT_SUPPORTED("[" name "] is not supported for dtype ", dtype); \
+  }
+
+template <class T>
+T* data(const Tensor& t) { return static_cast<T*>(t.impl().raw_data()); }
+
+void order(const Tensor& values, const Tensor& indices, const Tensor& in, Lines l, Order o) {
+  if (values.numel() == 0) return;
+#define HB_CASE(T, Name) \
+  case ScalarType::Name: return order_lines(data<T>(values), data<int64_t>(indices), data<T>(in), l, o);
+  HB_FOR_DTYPE("sort", in.scalar_type(), HB_CASE)
+#undef HB_CASE
+}
+
+void mode(const Tensor& values, const Tensor& indices, const Tensor& in, Lines l) {
+#define HB_CASE(T, Name) \
+  case ScalarType::Name: return mode_lines(data<T>(values), data<int64_t>(indices), data<T>(in), l);
+  HB_FOR_DTYPE("mode", in.scalar_type(), HB_CASE)
+#undef HB_CASE
+}
+
+void searchsorted(const Tensor& out, const Tensor& sorted, const Tensor& in, int64_t outer, bool right) {
+  if (in.numel() == 0) return;
   const bool shared = sorted.dim() == 1;
-  with_type("searchsorted", sorted.scalar_type(), [&](auto zero) {
-    using T = decltype(zero);
-    for_rows(rows, [&](int64_t r) {
-      const T* row = sorted.data_ptr<T>() + (shared ? 0 : r * length);
-      const T* wanted = values.data_ptr<T>() + r * rows.length;
-      int64_t* to = out.data_ptr<int64_t>() + r * rows.length;
-      for (int64_t i = 0; i < rows.length; ++i)
-        to[i] = (right ? std::upper_bound(row, row + length, wanted[i], below<T>)
-                       : std::lower_bound(row, row + length, wanted[i], below<T>)) - row;
-    });
-  });
+  const int64_t n = sorted.size(-1), m = in.numel() / outer;
+#define HB_CASE(T, Name) \
+  case ScalarType::Name: return search_lines(data<int64_t>(out), data<T>(sorted), data<T>(in), outer, n, m, shared, right);
+  HB_FOR_DTYPE("searchsorted", in.scalar_type(), HB_CASE)
+#undef HB_CASE
 }
 
-HB_REGISTER_CPU(sort_kernel, sort_cpu);
-HB_REGISTER_CPU(topk_kernel, topk_cpu);
-HB_REGISTER_CPU(mode_kernel, mode_cpu);
-HB_REGISTER_CPU(lexicographic_order_kernel, lexicographic_order_cpu);
-HB_REGISTER_CPU(searchsorted_kernel, searchsorted_cpu);
+void bincount(const Tensor& counts, const Tensor& values, const Tensor& weights) {
+  const int64_t* v = data<int64_t>(values);
+  const int64_t n = values.numel();
+  if (!weights.defined()) {
+    int64_t* to = data<int64_t>(counts);
+    for (int64_t i = 0; i < n; ++i) ++to[v[i]];
+  } else if (weights.scalar_type() == kFloat) {
+    for (int64_t i = 0; i < n; ++i) data<float>(counts)[v[i]] += data<float>(weights)[i];
+  } else {
+    for (int64_t i = 0; i < n; ++i) data<double>(counts)[v[i]] += data<double>(weights)[i];
+  }
+}
+
+HB_REGISTER_CPU(order_kernel, order);
+HB_REGISTER_CPU(mode_kernel, mode);
+HB_REGISTER_CPU(searchsorted_kernel, searchsorted);
+HB_REGISTER_CPU(bincount_kernel, bincount);
 
 }  // namespace
 }  // namespace hb::cpu

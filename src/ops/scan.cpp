@@ -1,116 +1,120 @@
-// Running sums, products and extrema along one dimension.
-#include <cmath>
+// Running results along a dimension.
+#include <limits>
 
-#include "kernels/rows.h"
+#include <halfbridge/ops.h>
 
 #include "autograd/record.h"
-#include "ops/rows.h"
+#include "core/geometry.h"
+#include "kernels/sort.h"
+#include "ops/elementwise_op.h"
+#include "ops/reduce_op.h"
 
 namespace hb {
-
 namespace {
 
-Tensor scanned(const char* name, const Tensor& self, int64_t dim, Scan scan) {
-  HB_CHECK(scan != Scan::logsumexp || is_floating_type(self.scalar_type()), "[", name, "] expected a floating-point dtype, got ",
-           self.scalar_type());
-  const Tensor rows = ops::as_rows(self, dim);
-  Tensor out = empty_like(rows, {}, MemoryFormat::Contiguous);
-  scan_kernel(self.device())(out, rows, scan);
-  return ops::from_rows(out, self, dim);
+using ops::gradients;
+
+ScalarType running_dtype(const Tensor& self, std::optional<ScalarType> dtype) {
+  if (dtype) return *dtype;
+  return is_integral_type(self.scalar_type(), true) ? kLong : self.scalar_type();
 }
 
-// Integers are summed as int64.
-Tensor summable(const Tensor& self, std::optional<ScalarType> dtype) {
-  if (dtype) return self.to(*dtype);
-  return is_integral_type(self.scalar_type(), true) ? self.to(kLong) : self;
+Tensor run(const Tensor& self, int64_t d, ScalarType t, ScanOp op) {
+  const Tensor x = self.detach().to(t).contiguous();
+  Tensor out = empty_elementwise(x.impl().sizes(), t, {});
+  scan_kernel(self.device())(out, Tensor(), x, ops::lines_of(x, d), op);
+  return out;
 }
 
-Tensor reverse_cumsum(const Tensor& t, int64_t dim) { return t.flip(dim).cumsum(dim).flip(dim); }
+Tensor reversed_sum(const Tensor& g, int64_t d) { return flip(cumsum(flip(g, d), d), d); }
 
-// d out_i / d x_k is the product of the other factors up to i.
-Tensor cumprod_backward(const Tensor& g, const Tensor& x, const Tensor& y, int64_t dim) {
-  if (x.dim() == 0) return g;
-  if (!x.eq(0).any().item<bool>()) return reverse_cumsum(g * y, dim) / x;
-  const int64_t n = x.size(dim);
-  std::vector<Tensor> parts;
-  for (int64_t k = 0; k < n; ++k) {
-    Tensor others = ones_like(x.narrow(dim, k, 1));
-    if (k > 0) others = y.narrow(dim, k - 1, 1);
-    Tensor factors = others;
-    if (k + 1 < n) factors = cat({others, others * x.narrow(dim, k + 1, n - k - 1).cumprod(dim)}, dim);
-    parts.push_back((g.narrow(dim, k, n - k) * factors).sum(dim, true));
-  }
-  return cat(parts, dim);
-}
-
-// log of what is positive, -inf elsewhere; summed in log space so that nothing overflows.
-Tensor logcumsumexp_backward(const Tensor& g, const Tensor& x, const Tensor& y, int64_t dim) {
-  if (x.dim() == 0) return g;
-  const auto part = [&](const Tensor& positive) {
-    const Tensor log_g = where(positive.gt(0), positive.abs().log(), -INFINITY);
-    return ((log_g - y).flip(dim).logcumsumexp(dim).flip(dim) + x).exp();
-  };
-  return part(g) - part(g.neg());
+/// With a factor of zero: the products of all factors but one, one by one.
+Tensor cumprod_gradient_with_zeros(const Tensor& g, const Tensor& x, int64_t d) {
+  const int64_t n = x.size(d);
+  // (..., k, j): factor j, with 1 in place of factor k.
+  const Tensor moved = x.movedim(d, -1), gm = g.movedim(d, -1);
+  const Tensor own = eye(n, kBool);
+  const Tensor others = where(own, Scalar(1), moved.unsqueeze(-2).expand([&] {
+    std::vector<int64_t> s = moved.sizes().vec();
+    s.insert(s.end() - 1, n);
+    return s;
+  }()));
+  return (others.cumprod(-1).triu() * gm.unsqueeze(-2)).sum(-1).movedim(-1, d);
 }
 
 }  // namespace
 
-Tensor cumsum(const Tensor& self_in, int64_t dim_in, std::optional<ScalarType> dtype) {
-  const Tensor self = summable(self_in, dtype);
-  const int64_t dim = geometry::wrap_dim("cumsum", dim_in, self.dim());
-  Tensor out = scanned("cumsum", self, dim, Scan::sum);
-  if (needs_grad(self))
-    record("CumsumBackward0", out, {&self}, [dim](Backward& b) -> variable_list { return {reverse_cumsum(b.grad(), dim)}; });
+Tensor cumsum(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
+  const int64_t d = geometry::wrap_dim("cumsum", dim, self.dim());
+  Tensor out = run(self, d, running_dtype(self, dtype), ScanOp::sum);
+  if (needs_grad(self) && out.is_floating_point())
+    record("CumsumBackward0", out, {&self}, [d](Backward& b) { return gradients(reversed_sum(b.grad(), d)); });
   return out;
 }
 
-Tensor cumprod(const Tensor& self_in, int64_t dim_in, std::optional<ScalarType> dtype) {
-  const Tensor self = summable(self_in, dtype);
-  const int64_t dim = geometry::wrap_dim("cumprod", dim_in, self.dim());
-  Tensor out = scanned("cumprod", self, dim, Scan::prod);
-  if (needs_grad(self))
-    record("CumprodBackward0", out, {&self}, {SavedTensor::input(self), SavedTensor::output(out)},
-           [dim](Backward& b, auto& s) -> variable_list { return {cumprod_backward(b.grad(), s[0], s[1], dim)}; });
+Tensor cumprod(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
+  const int64_t d = geometry::wrap_dim("cumprod", dim, self.dim());
+  Tensor out = run(self, d, running_dtype(self, dtype), ScanOp::prod);
+  if (needs_grad(self) && out.is_floating_point())
+    record("CumprodBackward0", out, {&self}, {SavedTensor::input(self), SavedTensor::output(out)}, [d](Backward& b, auto& s) {
+      const Tensor &x = s[0], &y = s[1];
+      if (x.numel() == 0 || x.dim() == 0) return gradients(b.grad());
+      if (any(x == 0).item().toBool()) return gradients(cumprod_gradient_with_zeros(b.grad(), x, d));
+      return gradients(reversed_sum(b.grad() * y, d) / x);
+    });
   return out;
 }
 
-Tensor logcumsumexp(const Tensor& self, int64_t dim_in) {
-  const int64_t dim = geometry::wrap_dim("logcumsumexp", dim_in, self.dim());
-  Tensor out = scanned("logcumsumexp", self, dim, Scan::logsumexp);
+Tensor logcumsumexp(const Tensor& self, int64_t dim) {
+  HB_CHECK(self.is_floating_point(), "[logcumsumexp] is not supported for dtype ", toString(self.scalar_type()));
+  const int64_t d = geometry::wrap_dim("logcumsumexp", dim, self.dim());
+  Tensor out = run(self, d, self.scalar_type(), ScanOp::log_sum_exp);
   if (needs_grad(self))
-    record("LogcumsumexpBackward0", out, {&self}, {SavedTensor::input(self), SavedTensor::output(out)},
-           [dim](Backward& b, auto& s) -> variable_list { return {logcumsumexp_backward(b.grad(), s[0], s[1], dim)}; });
+    record("LogcumsumexpBackward0", out, {&self}, {SavedTensor::input(self), SavedTensor::output(out)}, [d](Backward& b, auto& s) {
+      // The gradient's positive and negative parts in logarithms, so that nothing overflows.
+      const Tensor &g = b.grad(), &x = s[0], &y = s[1];
+      const Scalar low = -std::numeric_limits<double>::infinity();
+      const auto part = [&](const Tensor& share, const Tensor& where_it_counts) {
+        const Tensor l = where(where_it_counts, log(share), low);
+        return exp(flip(logcumsumexp(flip(l - y, d), d), d) + x);
+      };
+      return gradients(part(g, g > 0) - part(neg(g), g < 0));
+    });
   return out;
 }
 
 namespace {
-TensorTuple2 running_extremum(const char* name, const Tensor& self, int64_t dim_in, bool largest) {
-  const int64_t dim = geometry::wrap_dim(name, dim_in, self.dim());
-  const Tensor rows = ops::as_rows(self, dim);
-  Tensor values = empty_like(rows), indices = empty_like(rows, TensorOptions().dtype(kLong));
-  running_extremum_kernel(self.device())(values, indices, rows, largest);
-  values = ops::from_rows(values, self, dim), indices = ops::from_rows(indices, self, dim);
+
+TensorTuple2 running_extremum(const char* name, const char* node, const Tensor& self, int64_t dim, ScanOp op) {
+  const int64_t d = geometry::wrap_dim(name, dim, self.dim());
+  const Tensor x = self.detach().contiguous();
+  Tensor values = empty_elementwise(x.impl().sizes(), x.scalar_type(), {});
+  Tensor indices = empty_elementwise(x.impl().sizes(), kLong, {});
+  scan_kernel(self.device())(values, indices, x, ops::lines_of(x, d), op);
   if (needs_grad(self))
-    record(name, values, {&self}, [dim, indices](Backward& b) -> variable_list {
-      return {zeros_like(b.grad()).scatter_add(dim, indices, b.grad())};
+    record(node, values, {&self}, {SavedTensor::input(indices)}, [d](Backward& b, auto& s) {
+      if (b.grad().dim() == 0) return gradients(b.grad());
+      return gradients(scatter_add(zeros_like(b.grad()), d, s[0], b.grad()));
     });
   return {values, indices};
 }
+
 }  // namespace
 
-TensorTuple2 cummax(const Tensor& self, int64_t dim) { return running_extremum("cummax", self, dim, true); }
-TensorTuple2 cummin(const Tensor& self, int64_t dim) { return running_extremum("cummin", self, dim, false); }
+TensorTuple2 cummax(const Tensor& self, int64_t dim) { return running_extremum("cummax", "CummaxBackward0", self, dim, ScanOp::max); }
+TensorTuple2 cummin(const Tensor& self, int64_t dim) { return running_extremum("cummin", "CumminBackward0", self, dim, ScanOp::min); }
 
 Tensor diff(const Tensor& self, int64_t n, int64_t dim) {
-  HB_CHECK(self.dim() > 0, "[diff] expects input to be at least one-dimensional");
+  HB_CHECK(self.dim() >= 1, "[diff] diff expects input to be at least one-dimensional");
   HB_CHECK(n >= 0, "[diff] order must be non-negative but got ", n);
-  Tensor out = self;
-  for (int64_t k = 0; k < n && out.size(dim) > 0; ++k) {
-    const int64_t length = out.size(dim) - 1;
-    const Tensor later = out.narrow(dim, 1, length), earlier = out.narrow(dim, 0, length);
-    out = self.scalar_type() == kBool ? later.logical_xor(earlier) : later - earlier;
+  const int64_t d = geometry::wrap_dim("diff", dim, self.dim());
+  Tensor x = self;
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t length = std::max<int64_t>(x.size(d) - 1, 0);
+    const Tensor after = x.narrow(d, std::min<int64_t>(1, x.size(d)), length), before = x.narrow(d, 0, length);
+    x = x.scalar_type() == kBool ? logical_xor(after, before) : after - before;
   }
-  return out;
+  return n == 0 ? self.clone() : x;
 }
 
 }  // namespace hb

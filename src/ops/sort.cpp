@@ -1,121 +1,216 @@
-// Orders along one dimension: sorted values, largest ones, medians, quantiles.
+// Sorting and what is found in sorted order.
 #include <cmath>
 
-#include "kernels/rows.h"
+#include <halfbridge/ops.h>
 
 #include "autograd/record.h"
-#include "ops/rows.h"
+#include "core/geometry.h"
+#include "kernels/sort.h"
+#include "ops/elementwise_op.h"
+#include "ops/reduce_op.h"
 
 namespace hb {
-
 namespace {
 
-// The gradient of values picked along a dimension goes to where they stood.
-void record_pick(const char* name, Tensor& values, const Tensor& indices, const Tensor& self, int64_t dim, bool keepdim = true) {
+using ops::gradients;
+
+/// Values went to where `indices` say: so do their gradients back.
+void attach_gradient(const char* node, Tensor& values, const Tensor& self, const Tensor& indices, int64_t d, uint64_t dropped = 0) {
   if (!needs_grad(self)) return;
-  record(name, values, {&self}, [=, sizes = self.impl().sizes()](Backward& b) -> variable_list {
-    if (sizes.empty()) return {b.grad().reshape({})};
-    const Tensor g = keepdim ? b.grad() : b.grad().unsqueeze(dim), at = keepdim ? indices : indices.unsqueeze(dim);
-    return {zeros(sizes, g.options()).scatter_add(dim, at, g)};
+  record(node, values, {&self}, {SavedTensor::input(indices)}, [d, dropped, sizes = self.impl().sizes()](Backward& b, auto& s) {
+    if (sizes.empty()) return gradients(b.grad());
+    const Tensor g = ops::restore_dims(b.grad(), sizes, dropped, false), at = ops::restore_dims(s[0], sizes, dropped, false);
+    return gradients(zeros(IntArrayRef(sizes.data(), sizes.size()), g.options()).scatter(d, at, g));
   });
 }
 
-// One value of each row: (rows) from (rows, length).
-template <class Pick>
-TensorTuple2 pick_one(const char* name, const Tensor& self, int64_t dim_in, bool keepdim, Pick pick) {
-  const int64_t dim = geometry::wrap_dim(name, dim_in, self.dim());
-  HB_CHECK_INDEX(self.dim() == 0 || self.size(dim) > 0, "[", name, "] Expected reduction dim ", dim, " to have non-zero size.");
-  const Tensor rows = ops::as_rows(self, dim);
-  auto [values, indices] = pick(rows);  // (…, 1)
-  values = ops::from_rows(values, self, dim), indices = ops::from_rows(indices, self, dim);
-  if (!keepdim && self.dim() > 0) values = values.squeeze(dim).detach(), indices = indices.squeeze(dim);
-  record_pick(name, values, indices, self, dim, keepdim);
+TensorTuple2 ordered(const Tensor& self, int64_t d, Order order) {
+  const Tensor x = self.detach().contiguous();
+  DimVector sizes = x.impl().sizes();
+  if (!sizes.empty()) sizes[d] = order.count;
+  Tensor values = empty_elementwise(sizes, x.scalar_type(), {}), indices = empty_elementwise(sizes, kLong, {});
+  order_kernel(self.device())(values, indices, x, ops::lines_of(x, d), order);
   return {values, indices};
 }
 
-std::pair<Tensor, Tensor> sorted_rows(const Tensor& rows, bool descending) {
-  Tensor values = empty_like(rows), indices = empty_like(rows, TensorOptions().dtype(kLong));
-  sort_kernel(rows.device())(values, indices, rows, descending);
+int64_t length(const Tensor& self, int64_t d) { return self.dim() ? self.sizes()[d] : 1; }
+
+}  // namespace
+
+TensorTuple2 sort(const Tensor& self, std::optional<bool> stable, int64_t dim, bool descending) {
+  const int64_t d = geometry::wrap_dim("sort", dim, self.dim());
+  auto [values, indices] = ordered(self, d, {0, length(self, d), descending});
+  attach_gradient("SortBackward0", values, self, indices, d);
+  return {values, indices};
+}
+TensorTuple2 sort(const Tensor& self, int64_t dim, bool descending) { return sort(self, std::optional<bool>(), dim, descending); }
+Tensor argsort(const Tensor& self, int64_t dim, bool descending) {
+  const int64_t d = geometry::wrap_dim("argsort", dim, self.dim());
+  return std::get<1>(ordered(self, d, {0, length(self, d), descending}));
+}
+Tensor msort(const Tensor& self) { return std::get<0>(sort(self, 0, false)); }
+
+TensorTuple2 topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool sorted) {
+  const int64_t d = geometry::wrap_dim("topk", dim, self.dim());
+  HB_CHECK(k >= 0 && k <= length(self, d), "[topk] selected index k out of range: got ", k, " for a dimension of size ", length(self, d));
+  auto [values, indices] = ordered(self, d, {0, k, largest});
+  attach_gradient("TopkBackward0", values, self, indices, d);
+  return {values, indices};
+}
+
+namespace {
+
+/// One place of the order; the dimension goes unless kept.
+TensorTuple2 one_of_order(const char* node, const Tensor& self, int64_t d, int64_t place, bool keepdim) {
+  auto [values, indices] = ordered(self, d, {place, 1, false});
+  const uint64_t mask = self.dim() ? uint64_t{1} << d : 0;
+  const uint64_t dropped = keepdim ? 0 : mask;
+  if (dropped) ops::drop_dims(values, mask), ops::drop_dims(indices, mask);
+  attach_gradient(node, values, self, indices, d, dropped);
   return {values, indices};
 }
 
 }  // namespace
 
-TensorTuple2 sort(const Tensor& self, std::optional<bool>, int64_t dim_in, bool descending) {
-  const int64_t dim = geometry::wrap_dim("sort", dim_in, self.dim());
-  auto [values, indices] = sorted_rows(ops::as_rows(self, dim), descending);
-  values = ops::from_rows(values, self, dim), indices = ops::from_rows(indices, self, dim);
-  record_pick("SortBackward0", values, indices, self, dim);
-  return {values, indices};
-}
-TensorTuple2 sort(const Tensor& self, int64_t dim, bool descending) { return sort(self, std::optional<bool>(false), dim, descending); }
-Tensor argsort(const Tensor& self, int64_t dim, bool descending) { return std::get<1>(sort(self.detach(), dim, descending)); }
-Tensor msort(const Tensor& self) { return std::get<0>(sort(self, 0, false)); }
-
-TensorTuple2 topk(const Tensor& self, int64_t k, int64_t dim_in, bool largest, bool) {
-  const int64_t dim = geometry::wrap_dim("topk", dim_in, self.dim());
-  HB_CHECK(k >= 0 && k <= (self.dim() ? self.size(dim) : 1), "[topk] selected index k out of range: got k = ", k, " for a dimension of size ",
-           self.dim() ? self.size(dim) : 1);
-  const Tensor rows = ops::as_rows(self, dim);
-  DimVector sizes = rows.impl().sizes();
-  sizes.back() = k;
-  Tensor values = empty(sizes, rows.options()), indices = empty(sizes, rows.options().dtype(kLong));
-  topk_kernel(self.device())(values, indices, rows, k, largest);
-  values = ops::from_rows(values, self, dim), indices = ops::from_rows(indices, self, dim);
-  record_pick("TopkBackward0", values, indices, self, dim);
-  return {values, indices};
-}
-
 TensorTuple2 kthvalue(const Tensor& self, int64_t k, int64_t dim, bool keepdim) {
-  HB_CHECK(k >= 1 && k <= (self.dim() ? self.size(dim) : 1), "[kthvalue] selected number k out of range for dimension ", dim, ": got k = ", k);
-  return pick_one("kthvalue", self, dim, keepdim, [k](const Tensor& rows) {
-    auto [values, indices] = sorted_rows(rows, false);
-    return std::pair(values.narrow(-1, k - 1, 1), indices.narrow(-1, k - 1, 1));
-  });
+  const int64_t d = geometry::wrap_dim("kthvalue", dim, self.dim());
+  HB_CHECK(k >= 1 && k <= length(self, d), "[kthvalue] selected number k out of range for dimension ", d, ": got ", k, " for size ",
+           length(self, d));
+  return one_of_order("KthvalueBackward0", self, d, k - 1, keepdim);
 }
+
+namespace {
+
+/// NaN wins: a line that has one gives its first.
+TensorTuple2 median_along(const Tensor& self, int64_t d, bool keepdim) {
+  const int64_t n = length(self, d);
+  HB_CHECK_INDEX(n > 0, "[median] Expected reduction dim ", d, " to have non-zero size.");
+  if (!self.is_floating_point() || !any(isnan(self)).item().toBool()) return one_of_order("MedianBackward1", self, d, (n - 1) / 2, keepdim);
+  const Tensor x = self.detach();
+  const auto [unused, usual] = one_of_order("", x, d, (n - 1) / 2, true);
+  const auto [first_nan, has] = isnan(x).max(d, true);
+  Tensor at = where(first_nan, has, usual);
+  Tensor values = self.dim() ? gather(x, d, at) : x.clone();
+  const uint64_t mask = self.dim() ? uint64_t{1} << d : 0, dropped = keepdim ? 0 : mask;
+  if (dropped) ops::drop_dims(values, mask), ops::drop_dims(at, mask);
+  attach_gradient("MedianBackward1", values, self, at, d, dropped);
+  return {values, at};
+}
+
+}  // namespace
 
 TensorTuple2 median(const Tensor& self, int64_t dim, bool keepdim) {
-  return pick_one("median", self, dim, keepdim, [](const Tensor& rows) {
-    auto [values, indices] = sorted_rows(rows, false);
-    const int64_t n = rows.size(-1);
-    // The lower of two middle ones; a NaN, which sorts last, wins.
-    const Tensor last = values.narrow(-1, n - 1, 1), nan = last.ne(last);
-    Tensor at = where(nan, full_like(nan, n - 1, TensorOptions().dtype(kLong)), Scalar((n - 1) / 2));
-    const Tensor first_nan = values.ne(values).to(kLong).sum(-1, true);
-    at = where(nan, at - first_nan + 1, at);
-    return std::pair(values.gather(-1, at), indices.gather(-1, at));
-  });
+  return median_along(self, geometry::wrap_dim("median", dim, self.dim()), keepdim);
 }
-
 Tensor median(const Tensor& self) {
-  if (self.numel() == 0) return full({}, NAN, self.options());
-  return std::get<0>(median(self.reshape(-1), 0, false));
+  if (self.numel() == 0) return full({}, std::nan(""), self.options());
+  return std::get<0>(median_along(self.reshape(-1), 0, false));
 }
 
 TensorTuple2 mode(const Tensor& self, int64_t dim, bool keepdim) {
-  return pick_one("mode", self, dim, keepdim, [](const Tensor& rows) {
-    DimVector sizes = rows.impl().sizes();
-    sizes.back() = 1;
-    Tensor values = empty(sizes, rows.options()), indices = empty(sizes, rows.options().dtype(kLong));
-    mode_kernel(rows.device())(values, indices, rows);
-    return std::pair(values, indices);
-  });
+  const int64_t d = geometry::wrap_dim("mode", dim, self.dim());
+  HB_CHECK_INDEX(length(self, d) > 0, "[mode] Expected reduction dim ", d, " to have non-zero size.");
+  const Tensor x = self.detach().contiguous();
+  const uint64_t mask = ops::reduced_dim("mode", dim, self.dim());
+  Tensor values = ops::reduced_result(x, mask, x.scalar_type()), indices = ops::reduced_result(x, mask, kLong);
+  mode_kernel(self.device())(values, indices, x, ops::lines_of(x, d));
+  const uint64_t dropped = keepdim ? 0 : mask;
+  if (dropped) ops::drop_dims(values, mask), ops::drop_dims(indices, mask);
+  attach_gradient("ModeBackward0", values, self, indices, d, dropped);
+  return {values, indices};
 }
 
-Tensor quantile(const Tensor& self, double q, std::optional<int64_t> dim_in, bool keepdim) {
-  HB_CHECK(self.scalar_type() == kFloat || self.scalar_type() == kDouble, "[quantile] input tensor must be either float or double dtype");
-  HB_CHECK(self.numel() > 0, "[quantile] input tensor must be non-empty");
+Tensor quantile(const Tensor& self, double q, std::optional<int64_t> dim, bool keepdim) {
   HB_CHECK(q >= 0 && q <= 1, "[quantile] q must be in the range [0, 1] but got ", q);
-  const Tensor source = dim_in ? self : self.flatten();
-  const int64_t dim = geometry::wrap_dim("quantile", dim_in.value_or(0), source.dim());
-  const Tensor sorted = std::get<0>(sort(source, dim, false));
-  const int64_t n = sorted.dim() ? sorted.size(dim) : 1;
+  HB_CHECK(self.scalar_type() == kFloat || self.scalar_type() == kDouble, "[quantile] input tensor must be either float or double dtype, got ",
+           toString(self.scalar_type()));
+  HB_CHECK(self.numel() > 0, "[quantile] input tensor must be non-empty");
+  const Tensor x = dim ? self : self.reshape(-1);
+  const int64_t d = geometry::wrap_dim("quantile", dim.value_or(0), x.dim());
+  const Tensor sorted = std::get<0>(sort(x.dim() ? x : x.reshape(1), d));
+  const int64_t n = sorted.size(d);
   const double rank = q * static_cast<double>(n - 1);
-  const int64_t low = static_cast<int64_t>(rank), high = std::min(low + 1, n - 1);
-  Tensor out = sorted.narrow(dim, low, 1).lerp(sorted.narrow(dim, high, 1), rank - static_cast<double>(low));
-  out = where(sorted.narrow(dim, n - 1, 1).isnan(), full_like(out, NAN), out);
-  if (!dim_in) return keepdim ? out.reshape(std::vector<int64_t>(self.dim(), 1)) : out.reshape({});
-  return keepdim ? out : out.squeeze(dim);
+  const auto below = static_cast<int64_t>(std::floor(rank));
+  Tensor out = lerp(sorted.narrow(d, below, 1), sorted.narrow(d, std::min(below + 1, n - 1), 1), Scalar(rank - static_cast<double>(below)));
+  // NaN stands last in the order; a line that has one is NaN.
+  const Tensor last = sorted.narrow(d, n - 1, 1);
+  out = where(isnan(last), last, out);
+  if (!keepdim) return x.dim() ? out.squeeze(d) : out.reshape(IntArrayRef());
+  return dim ? out : out.reshape(std::vector<int64_t>(self.dim(), 1));
+}
+
+// --- search
+
+Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& self, bool out_int32, bool right) {
+  HB_CHECK(sorted_sequence.dim() >= 1, "[searchsorted] boundaries tensor should have at least one dimension");
+  const bool shared = sorted_sequence.dim() == 1;
+  int64_t outer = 1;
+  if (!shared) {
+    HB_CHECK(self.dim() == sorted_sequence.dim(), "[searchsorted] boundaries tensor should be 1 dimension or the first N-1 dimensions of "
+             "boundaries tensor and input value tensor must match, got ", sorted_sequence.sizes(), " and ", self.sizes());
+    for (int64_t k = 0; k + 1 < self.dim(); ++k) {
+      HB_CHECK(self.size(k) == sorted_sequence.size(k), "[searchsorted] the first N-1 dimensions of boundaries tensor and input value tensor "
+               "must match, got ", sorted_sequence.sizes(), " and ", self.sizes());
+      outer *= self.size(k);
+    }
+  }
+  HB_CHECK(sorted_sequence.scalar_type() == self.scalar_type(), "[searchsorted] boundary tensor and input value tensor should have same "
+           "dtype, but got boundary tensor ", toString(sorted_sequence.scalar_type()), " and input value tensor ", toString(self.scalar_type()));
+  Tensor out = empty(self.sizes(), kLong);
+  searchsorted_kernel(self.device())(out, sorted_sequence.detach().contiguous(), self.detach().contiguous(), outer, right);
+  return out_int32 ? out.to(kInt) : out;
+}
+
+Tensor bucketize(const Tensor& self, const Tensor& boundaries, bool out_int32, bool right) {
+  HB_CHECK(boundaries.dim() == 1, "[bucketize] boundaries tensor must be 1 dimension, but got dim(", boundaries.dim(), ")");
+  return searchsorted(boundaries, self, out_int32, right);
+}
+
+Tensor isin(const Tensor& elements, const Tensor& test_elements) {
+  const ScalarType t = promote_types(elements.scalar_type(), test_elements.scalar_type());
+  if (test_elements.numel() == 0) return zeros(elements.sizes(), kBool);
+  const Tensor sorted = std::get<0>(sort(test_elements.detach().reshape(-1).to(t), 0)), x = elements.detach().to(t);
+  const Tensor at = searchsorted(sorted, x).clamp_max(sorted.numel() - 1);
+  return sorted.index_select(0, at.reshape(-1)).reshape(x.sizes()) == x;
+}
+
+// --- counting
+
+Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
+  HB_CHECK(self.dim() == 1 || self.numel() == 0, "[bincount] only supports 1-d non-negative integral inputs, got shape ", self.sizes());
+  HB_CHECK(is_integral_type(self.scalar_type(), false), "[bincount] only supports integral inputs, got ", toString(self.scalar_type()));
+  HB_CHECK(minlength >= 0, "[bincount] minlength should be >= 0, got ", minlength);
+  const Tensor values = self.to(kLong).contiguous();
+  int64_t n = minlength;
+  if (values.numel() > 0) {
+    HB_CHECK(values.min().item().toLong() >= 0, "[bincount] only supports 1-d non-negative integral inputs.");
+    n = std::max(n, values.max().item().toLong() + 1);
+  }
+  if (weights.defined()) {
+    HB_CHECK(weights.sizes() == self.sizes(), "[bincount] weights should be 1-d and have the same length as input, got ", weights.sizes());
+    const Tensor w = weights.detach().to(weights.scalar_type() == kFloat ? kFloat : kDouble).contiguous();
+    Tensor counts = zeros({n}, w.scalar_type());
+    bincount_kernel(self.device())(counts, values, w);
+    return counts;
+  }
+  Tensor counts = zeros({n}, kLong);
+  bincount_kernel(self.device())(counts, values, Tensor());
+  return counts;
+}
+Tensor bincount(const Tensor& self) { return bincount(self, Tensor(), 0); }
+
+Tensor histc(const Tensor& self, int64_t bins, const Scalar& min, const Scalar& max) {
+  HB_CHECK(self.is_floating_point(), "[histc] is not supported for dtype ", toString(self.scalar_type()));
+  HB_CHECK(bins > 0, "[histc] bins must be > 0, got ", bins);
+  double low = min.toDouble(), high = max.toDouble();
+  const Tensor x = self.detach().reshape(-1).to(kDouble);
+  if (low == high && x.numel() > 0) low = x.min().item().toDouble(), high = x.max().item().toDouble();
+  if (low == high) low -= 1, high += 1;
+  HB_CHECK(std::isfinite(low) && std::isfinite(high), "[histc] range of [", low, ", ", high, "] is not finite");
+  HB_CHECK(low < high, "[histc] max must be larger than min, got ", low, " and ", high);
+  const Tensor inside = x.masked_select(logical_and(x >= low, x <= high));
+  const Tensor bin = ((inside - low) * (static_cast<double>(bins) / (high - low))).to(kLong).clamp_max(bins - 1);
+  return bincount(bin, Tensor(), bins).to(self.scalar_type());
 }
 
 }  // namespace hb
