@@ -16,7 +16,7 @@ class HB_API ELUImpl : public Cloneable<ELUImpl> {
 
   ELUOptions options;
 };
-HB_MODULE(ELU);
+HB_LIBRARY_MODULE(ELU);
 class HB_API SELUImpl : public Cloneable<SELUImpl> {
  public:
   explicit SELUImpl(const SELUOptions& options_ = {}) : options(options_) {}
@@ -26,7 +26,7 @@ class HB_API SELUImpl : public Cloneable<SELUImpl> {
 
   SELUOptions options;
 };
-HB_MODULE(SELU);
+HB_LIBRARY_MODULE(SELU);
 class HB_API CELUImpl : public Cloneable<CELUImpl> {
  public:
   explicit CELUImpl(const CELUOptions& options_ = {}) : options(options_) {}
@@ -36,7 +36,7 @@ class HB_API CELUImpl : public Cloneable<CELUImpl> {
 
   CELUOptions options;
 };
-HB_MODULE(CELU);
+HB_LIBRARY_MODULE(CELU);
 class HB_API HardshrinkImpl : public Cloneable<HardshrinkImpl> {
  public:
   explicit HardshrinkImpl(const HardshrinkOptions& options_ = {}) : options(options_) {}
@@ -46,7 +46,7 @@ class HB_API HardshrinkImpl : public Cloneable<HardshrinkImpl> {
 
   HardshrinkOptions options;
 };
-HB_MODULE(Hardshrink);
+HB_LIBRARY_MODULE(Hardshrink);
 class HB_API HardtanhImpl : public Cloneable<HardtanhImpl> {
  public:
   explicit HardtanhImpl(const HardtanhOptions& options_ = {}) : options(options_) {}
@@ -56,7 +56,7 @@ class HB_API HardtanhImpl : public Cloneable<HardtanhImpl> {
 
   HardtanhOptions options;
 };
-HB_MODULE(Hardtanh);
+HB_LIBRARY_MODULE(Hardtanh);
 class HB_API LeakyReLUImpl : public Cloneable<LeakyReLUImpl> {
  public:
   explicit LeakyReLUImpl(const LeakyReLUOptions& options_ = {}) : options(options_) {}
@@ -66,14 +66,14 @@ class HB_API LeakyReLUImpl : public Cloneable<LeakyReLUImpl> {
 
   LeakyReLUOptions options;
 };
-HB_MODULE(LeakyReLU);
+HB_LIBRARY_MODULE(LeakyReLU);
 class HB_API LogSigmoidImpl : public Cloneable<LogSigmoidImpl> {
  public:
   void reset() override {}
   void pretty_print(std::ostream& stream) const override;
   Tensor forward(const Tensor& input);
 };
-HB_MODULE(LogSigmoid);
+HB_LIBRARY_MODULE(LogSigmoid);
 class HB_API SoftmaxImpl : public Cloneable<SoftmaxImpl> {
  public:
   explicit SoftmaxImpl(int64_t dim) : SoftmaxImpl(SoftmaxOptions(dim)) {}
@@ -84,7 +84,7 @@ class HB_API SoftmaxImpl : public Cloneable<SoftmaxImpl> {
 
   SoftmaxOptions options;
 };
-HB_MODULE(Softmax);
+HB_LIBRARY_MODULE(Softmax);
 class HB_API SoftminImpl : public Cloneable<SoftminImpl> {
  public:
   explicit SoftminImpl(int64_t dim) : SoftminImpl(SoftminOptions(dim)) {}
@@ -95,7 +95,7 @@ class HB_API SoftminImpl : public Cloneable<SoftminImpl> {
 
   SoftminOptions options;
 };
-HB_MODULE(Softmin);
+HB_LIBRARY_MODULE(Softmin);
 class HB_API LogSoftmaxImpl : public Cloneable<LogSoftmaxImpl> {
  public:
   explicit LogSoftmaxImpl(int64_t dim) : LogSoftmaxImpl(LogSoftmaxOptions(dim)) {}
@@ -106,14 +106,14 @@ class HB_API LogSoftmaxImpl : public Cloneable<LogSoftmaxImpl> {
 
   LogSoftmaxOptions options;
 };
-HB_MODULE(LogSoftmax);
+HB_LIBRARY_MODULE(LogSoftmax);
 class HB_API Softmax2dImpl : public Cloneable<Softmax2dImpl> {
  public:
   void reset() override {}
   void pretty_print(std::ostream& stream) const override;
   Tensor forward(const Tensor& input);
 };
-HB_MODULE(Softmax2d);
+HB_LIBRARY_MODULE(Softmax2d);
 class HB_API PReLUImpl : public Cloneable<PReLUImpl> {
  public:
   explicit PReLUImpl(const PReLUOptions& options_ = {});
@@ -124,7 +124,7 @@ class HB_API PReLUImpl : public Cloneable<PReLUImpl> {
   PReLUOptions options;
   Tensor weight;  // (num_parameters)
 };
-HB_MODULE(PReLU);
+HB_LIBRARY_MODULE(PReLU);
 class HB_API ReLUImpl : public Cloneable<ReLUImpl> {
  public:
   explicit ReLUImpl(const ReLUOptions& options_ = {}) : options(options_) {}
@@ -134,7 +134,7 @@ class HB_API ReLUImpl : public Cloneable<ReLUImpl> {
 
   ReLUOptions options;
 };
-HB_MODULE(ReLU);
+HB_LIBRARY_MODULE(ReLU);
 class HB_API ReLU6Impl : public Cloneable<ReLU6Impl> {
  public:
   explicit ReLU6Impl(const ReLU6Options& options_ = {}) : options(options_) {}
@@ -144,7 +144,7 @@ class HB_API ReLU6Impl : public Cloneable<ReLU6Impl> {
 
   ReLU6Options options;
 };
-HB_MODULE(ReLU6);
+HB_LIBRARY_MODULE(ReLU6);
 class HB_API RReLUImpl : public Cloneable<RReLUImpl> {
  public:
   explicit RReLUImpl(const RReLUOptions& options_ = {}) : options(options_) {}
@@ -154,7 +154,7 @@ class HB_API RReLUImpl : public Cloneable<RReLUImpl> {
 
   RReLUOptions options;
 };
-HB_MODULE(RReLU);
+HB_LIBRARY_MODULE(RReLU);
 class HB_API GLUImpl : public Cloneable<GLUImpl> {
  public:
   explicit GLUImpl(const GLUOptions& options_ = {}) : options(options_) {}
@@ -164,7 +164,7 @@ class HB_API GLUImpl : public Cloneable<GLUImpl> {
 
   GLUOptions options;
 };
-HB_MODULE(GLU);
+HB_LIBRARY_MODULE(GLU);
 class HB_API GELUImpl : public Cloneable<GELUImpl> {
  public:
   explicit GELUImpl(const GELUOptions& options_ = {}) : options(options_) {}
@@ -174,28 +174,28 @@ class HB_API GELUImpl : public Cloneable<GELUImpl> {
 
   GELUOptions options;
 };
-HB_MODULE(GELU);
+HB_LIBRARY_MODULE(GELU);
 class HB_API SiLUImpl : public Cloneable<SiLUImpl> {
  public:
   void reset() override {}
   void pretty_print(std::ostream& stream) const override;
   Tensor forward(const Tensor& input);
 };
-HB_MODULE(SiLU);
+HB_LIBRARY_MODULE(SiLU);
 class HB_API MishImpl : public Cloneable<MishImpl> {
  public:
   void reset() override {}
   void pretty_print(std::ostream& stream) const override;
   Tensor forward(const Tensor& input);
 };
-HB_MODULE(Mish);
+HB_LIBRARY_MODULE(Mish);
 class HB_API SigmoidImpl : public Cloneable<SigmoidImpl> {
  public:
   void reset() override {}
   void pretty_print(std::ostream& stream) const override;
   Tensor forward(const Tensor& input);
 };
-HB_MODULE(Sigmoid);
+HB_LIBRARY_MODULE(Sigmoid);
 class HB_API SoftplusImpl : public Cloneable<SoftplusImpl> {
  public:
   explicit SoftplusImpl(const SoftplusOptions& options_ = {}) : options(options_) {}
@@ -205,7 +205,7 @@ class HB_API SoftplusImpl : public Cloneable<SoftplusImpl> {
 
   SoftplusOptions options;
 };
-HB_MODULE(Softplus);
+HB_LIBRARY_MODULE(Softplus);
 class HB_API SoftshrinkImpl : public Cloneable<SoftshrinkImpl> {
  public:
   explicit SoftshrinkImpl(const SoftshrinkOptions& options_ = {}) : options(options_) {}
@@ -215,28 +215,28 @@ class HB_API SoftshrinkImpl : public Cloneable<SoftshrinkImpl> {
 
   SoftshrinkOptions options;
 };
-HB_MODULE(Softshrink);
+HB_LIBRARY_MODULE(Softshrink);
 class HB_API SoftsignImpl : public Cloneable<SoftsignImpl> {
  public:
   void reset() override {}
   void pretty_print(std::ostream& stream) const override;
   Tensor forward(const Tensor& input);
 };
-HB_MODULE(Softsign);
+HB_LIBRARY_MODULE(Softsign);
 class HB_API TanhImpl : public Cloneable<TanhImpl> {
  public:
   void reset() override {}
   void pretty_print(std::ostream& stream) const override;
   Tensor forward(const Tensor& input);
 };
-HB_MODULE(Tanh);
+HB_LIBRARY_MODULE(Tanh);
 class HB_API TanhshrinkImpl : public Cloneable<TanhshrinkImpl> {
  public:
   void reset() override {}
   void pretty_print(std::ostream& stream) const override;
   Tensor forward(const Tensor& input);
 };
-HB_MODULE(Tanhshrink);
+HB_LIBRARY_MODULE(Tanhshrink);
 class HB_API ThresholdImpl : public Cloneable<ThresholdImpl> {
  public:
   ThresholdImpl(double threshold, double value) : ThresholdImpl(ThresholdOptions(threshold, value)) {}
@@ -247,7 +247,7 @@ class HB_API ThresholdImpl : public Cloneable<ThresholdImpl> {
 
   ThresholdOptions options;
 };
-HB_MODULE(Threshold);
+HB_LIBRARY_MODULE(Threshold);
 
 }  // namespace modules
 

@@ -13,23 +13,41 @@ class HB_API Cloneable : public Module {
   /// Registers parameters, buffers and submodules, and initialises them.
   virtual void reset() = 0;
 
-  std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override {
-    NoGradGuard no_grad;
-    auto copy = std::make_shared<Derived>(static_cast<const Derived&>(*this));
-    copy->prepare_copy();
-    copy->reset();
-    copy_state_to(*copy, device);
-    return copy;
-  }
+  std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override;
 
  private:
-  void clone_(Module& other, const std::optional<Device>& device) final {
-    auto clone = std::dynamic_pointer_cast<Derived>(other.clone(device));
-    HB_CHECK(clone != nullptr,
-             "Attempted to clone submodule, but it is of a different type than the submodule it was to be cloned into");
-    static_cast<Derived&>(*this) = *clone;
-  }
+  void clone_(Module& other, const std::optional<Device>& device) final;
 };
+
+template <typename Derived>
+std::shared_ptr<Module> Cloneable<Derived>::clone(const std::optional<Device>& device) const {
+  NoGradGuard no_grad;
+  auto copy = std::make_shared<Derived>(static_cast<const Derived&>(*this));
+  copy->prepare_copy();
+  copy->reset();
+  copy_state_to(*copy, device);
+  return copy;
+}
+
+template <typename Derived>
+void Cloneable<Derived>::clone_(Module& other, const std::optional<Device>& device) {
+  auto clone = std::dynamic_pointer_cast<Derived>(other.clone(device));
+  HB_CHECK(clone != nullptr,
+           "Attempted to clone submodule, but it is of a different type than the submodule it was to be cloned into");
+  static_cast<Derived&>(*this) = *clone;
+}
 
 }  // namespace modules
 }  // namespace hb::bridge::nn
+
+// Holder of one of the library's own modules. What Cloneable is made of for them is compiled once, in the library, and not
+// again in every program that includes the headers.
+#ifdef HB_INSTANTIATE_MODULES
+#define HB_LIBRARY_MODULE(Name) \
+  HB_MODULE(Name);              \
+  template class Cloneable<Name##Impl>
+#else
+#define HB_LIBRARY_MODULE(Name) \
+  HB_MODULE(Name);              \
+  extern template class Cloneable<Name##Impl>
+#endif

@@ -118,7 +118,7 @@ class HB_API ConvTransposeNdImpl : public ConvNdImpl<D, Derived> {
    protected:                                                                                                 \
     Tensor _conv_forward(const Tensor& input, const Tensor& weight);                                          \
   };                                                                                                          \
-  HB_MODULE(Conv##D##d);                                                                                      \
+  HB_LIBRARY_MODULE(Conv##D##d);                                                                                      \
   class HB_API ConvTranspose##D##dImpl : public ConvTransposeNdImpl<D, ConvTranspose##D##dImpl> {             \
    public:                                                                                                    \
     ConvTranspose##D##dImpl(int64_t input_channels, int64_t output_channels, ExpandingArray<D> kernel_size)   \
@@ -129,7 +129,7 @@ class HB_API ConvTransposeNdImpl : public ConvNdImpl<D, Derived> {
    protected:                                                                                                 \
     HB_FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(std::optional<IntArrayRef>())})                                  \
   };                                                                                                          \
-  HB_MODULE(ConvTranspose##D##d)
+  HB_LIBRARY_MODULE(ConvTranspose##D##d)
 /// Convolution over D spatial dimensions: (N, Cin, …) or (Cin, …) to (N, Cout, …) or (Cout, …).
 HB_CONV(1);
 HB_CONV(2);

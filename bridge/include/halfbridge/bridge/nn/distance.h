@@ -25,7 +25,7 @@ class HB_API CosineSimilarityImpl : public Cloneable<CosineSimilarityImpl> {
 
   CosineSimilarityOptions options;
 };
-HB_MODULE(CosineSimilarity);
+HB_LIBRARY_MODULE(CosineSimilarity);
 
 /// Norm of order p of the difference of vectors.
 class HB_API PairwiseDistanceImpl : public Cloneable<PairwiseDistanceImpl> {
@@ -37,7 +37,7 @@ class HB_API PairwiseDistanceImpl : public Cloneable<PairwiseDistanceImpl> {
 
   PairwiseDistanceOptions options;
 };
-HB_MODULE(PairwiseDistance);
+HB_LIBRARY_MODULE(PairwiseDistance);
 
 }  // namespace modules
 

@@ -39,7 +39,7 @@ inline namespace modules {
     Tensor forward(Arg input);                                 \
     void pretty_print(std::ostream& stream) const override;    \
   };                                                           \
-  HB_MODULE(Name)
+  HB_LIBRARY_MODULE(Name)
 HB_DROPOUT(Dropout, Tensor);
 HB_DROPOUT(Dropout2d, Tensor);
 HB_DROPOUT(Dropout3d, Tensor);

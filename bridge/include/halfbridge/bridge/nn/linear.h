@@ -41,7 +41,7 @@ class HB_API IdentityImpl : public Cloneable<IdentityImpl> {
   void pretty_print(std::ostream& stream) const override;
   Tensor forward(const Tensor& input);
 };
-HB_MODULE(Identity);
+HB_LIBRARY_MODULE(Identity);
 
 /// input (…, in_features) to (…, out_features): input · weightᵀ + bias.
 class HB_API LinearImpl : public Cloneable<LinearImpl> {
@@ -57,7 +57,7 @@ class HB_API LinearImpl : public Cloneable<LinearImpl> {
   Tensor weight;  // (out_features, in_features)
   Tensor bias;    // (out_features), undefined without bias
 };
-HB_MODULE(Linear);
+HB_LIBRARY_MODULE(Linear);
 
 /// Makes dimensions start_dim to end_dim one; all but the batch by default.
 class HB_API FlattenImpl : public Cloneable<FlattenImpl> {
@@ -69,7 +69,7 @@ class HB_API FlattenImpl : public Cloneable<FlattenImpl> {
 
   FlattenOptions options;
 };
-HB_MODULE(Flatten);
+HB_LIBRARY_MODULE(Flatten);
 
 /// Splits one dimension into several. Named dimensions are not supported.
 class HB_API UnflattenImpl : public Cloneable<UnflattenImpl> {
@@ -82,7 +82,7 @@ class HB_API UnflattenImpl : public Cloneable<UnflattenImpl> {
 
   UnflattenOptions options;
 };
-HB_MODULE(Unflatten);
+HB_LIBRARY_MODULE(Unflatten);
 
 /// input1 (…, in1), input2 (…, in2) to (…, out): x1ᵀ · weight[o] · x2 + bias.
 class HB_API BilinearImpl : public Cloneable<BilinearImpl> {
@@ -99,7 +99,7 @@ class HB_API BilinearImpl : public Cloneable<BilinearImpl> {
   Tensor weight;  // (out, in1, in2)
   Tensor bias;    // (out)
 };
-HB_MODULE(Bilinear);
+HB_LIBRARY_MODULE(Bilinear);
 
 }  // namespace modules
 

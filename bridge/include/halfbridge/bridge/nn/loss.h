@@ -16,7 +16,7 @@ class HB_API L1LossImpl : public Cloneable<L1LossImpl> {
 
   L1LossOptions options;
 };
-HB_MODULE(L1Loss);
+HB_LIBRARY_MODULE(L1Loss);
 class HB_API KLDivLossImpl : public Cloneable<KLDivLossImpl> {
  public:
   explicit KLDivLossImpl(KLDivLossOptions options_ = {}) : options(std::move(options_)) {}
@@ -26,7 +26,7 @@ class HB_API KLDivLossImpl : public Cloneable<KLDivLossImpl> {
 
   KLDivLossOptions options;
 };
-HB_MODULE(KLDivLoss);
+HB_LIBRARY_MODULE(KLDivLoss);
 class HB_API MSELossImpl : public Cloneable<MSELossImpl> {
  public:
   explicit MSELossImpl(MSELossOptions options_ = {}) : options(std::move(options_)) {}
@@ -36,7 +36,7 @@ class HB_API MSELossImpl : public Cloneable<MSELossImpl> {
 
   MSELossOptions options;
 };
-HB_MODULE(MSELoss);
+HB_LIBRARY_MODULE(MSELoss);
 class HB_API BCELossImpl : public Cloneable<BCELossImpl> {
  public:
   explicit BCELossImpl(BCELossOptions options_ = {});
@@ -47,7 +47,7 @@ class HB_API BCELossImpl : public Cloneable<BCELossImpl> {
   BCELossOptions options;
   Tensor weight;
 };
-HB_MODULE(BCELoss);
+HB_LIBRARY_MODULE(BCELoss);
 class HB_API HingeEmbeddingLossImpl : public Cloneable<HingeEmbeddingLossImpl> {
  public:
   explicit HingeEmbeddingLossImpl(HingeEmbeddingLossOptions options_ = {}) : options(std::move(options_)) {}
@@ -57,7 +57,7 @@ class HB_API HingeEmbeddingLossImpl : public Cloneable<HingeEmbeddingLossImpl> {
 
   HingeEmbeddingLossOptions options;
 };
-HB_MODULE(HingeEmbeddingLoss);
+HB_LIBRARY_MODULE(HingeEmbeddingLoss);
 class HB_API MultiMarginLossImpl : public Cloneable<MultiMarginLossImpl> {
  public:
   explicit MultiMarginLossImpl(MultiMarginLossOptions options_ = {});
@@ -68,7 +68,7 @@ class HB_API MultiMarginLossImpl : public Cloneable<MultiMarginLossImpl> {
   MultiMarginLossOptions options;
   Tensor weight;
 };
-HB_MODULE(MultiMarginLoss);
+HB_LIBRARY_MODULE(MultiMarginLoss);
 class HB_API CosineEmbeddingLossImpl : public Cloneable<CosineEmbeddingLossImpl> {
  public:
   explicit CosineEmbeddingLossImpl(CosineEmbeddingLossOptions options_ = {}) : options(std::move(options_)) {}
@@ -78,7 +78,7 @@ class HB_API CosineEmbeddingLossImpl : public Cloneable<CosineEmbeddingLossImpl>
 
   CosineEmbeddingLossOptions options;
 };
-HB_MODULE(CosineEmbeddingLoss);
+HB_LIBRARY_MODULE(CosineEmbeddingLoss);
 class HB_API SmoothL1LossImpl : public Cloneable<SmoothL1LossImpl> {
  public:
   explicit SmoothL1LossImpl(SmoothL1LossOptions options_ = {}) : options(std::move(options_)) {}
@@ -88,7 +88,7 @@ class HB_API SmoothL1LossImpl : public Cloneable<SmoothL1LossImpl> {
 
   SmoothL1LossOptions options;
 };
-HB_MODULE(SmoothL1Loss);
+HB_LIBRARY_MODULE(SmoothL1Loss);
 class HB_API HuberLossImpl : public Cloneable<HuberLossImpl> {
  public:
   explicit HuberLossImpl(HuberLossOptions options_ = {}) : options(std::move(options_)) {}
@@ -98,7 +98,7 @@ class HB_API HuberLossImpl : public Cloneable<HuberLossImpl> {
 
   HuberLossOptions options;
 };
-HB_MODULE(HuberLoss);
+HB_LIBRARY_MODULE(HuberLoss);
 class HB_API MultiLabelMarginLossImpl : public Cloneable<MultiLabelMarginLossImpl> {
  public:
   explicit MultiLabelMarginLossImpl(MultiLabelMarginLossOptions options_ = {}) : options(std::move(options_)) {}
@@ -108,7 +108,7 @@ class HB_API MultiLabelMarginLossImpl : public Cloneable<MultiLabelMarginLossImp
 
   MultiLabelMarginLossOptions options;
 };
-HB_MODULE(MultiLabelMarginLoss);
+HB_LIBRARY_MODULE(MultiLabelMarginLoss);
 class HB_API SoftMarginLossImpl : public Cloneable<SoftMarginLossImpl> {
  public:
   explicit SoftMarginLossImpl(SoftMarginLossOptions options_ = {}) : options(std::move(options_)) {}
@@ -118,7 +118,7 @@ class HB_API SoftMarginLossImpl : public Cloneable<SoftMarginLossImpl> {
 
   SoftMarginLossOptions options;
 };
-HB_MODULE(SoftMarginLoss);
+HB_LIBRARY_MODULE(SoftMarginLoss);
 class HB_API MultiLabelSoftMarginLossImpl : public Cloneable<MultiLabelSoftMarginLossImpl> {
  public:
   explicit MultiLabelSoftMarginLossImpl(MultiLabelSoftMarginLossOptions options_ = {});
@@ -129,7 +129,7 @@ class HB_API MultiLabelSoftMarginLossImpl : public Cloneable<MultiLabelSoftMargi
   MultiLabelSoftMarginLossOptions options;
   Tensor weight;
 };
-HB_MODULE(MultiLabelSoftMarginLoss);
+HB_LIBRARY_MODULE(MultiLabelSoftMarginLoss);
 class HB_API TripletMarginLossImpl : public Cloneable<TripletMarginLossImpl> {
  public:
   explicit TripletMarginLossImpl(TripletMarginLossOptions options_ = {}) : options(std::move(options_)) {}
@@ -139,7 +139,7 @@ class HB_API TripletMarginLossImpl : public Cloneable<TripletMarginLossImpl> {
 
   TripletMarginLossOptions options;
 };
-HB_MODULE(TripletMarginLoss);
+HB_LIBRARY_MODULE(TripletMarginLoss);
 class HB_API TripletMarginWithDistanceLossImpl : public Cloneable<TripletMarginWithDistanceLossImpl> {
  public:
   explicit TripletMarginWithDistanceLossImpl(TripletMarginWithDistanceLossOptions options_ = {}) : options(std::move(options_)) {}
@@ -149,7 +149,7 @@ class HB_API TripletMarginWithDistanceLossImpl : public Cloneable<TripletMarginW
 
   TripletMarginWithDistanceLossOptions options;
 };
-HB_MODULE(TripletMarginWithDistanceLoss);
+HB_LIBRARY_MODULE(TripletMarginWithDistanceLoss);
 class HB_API CTCLossImpl : public Cloneable<CTCLossImpl> {
  public:
   explicit CTCLossImpl(CTCLossOptions options_ = {}) : options(std::move(options_)) {}
@@ -159,7 +159,7 @@ class HB_API CTCLossImpl : public Cloneable<CTCLossImpl> {
 
   CTCLossOptions options;
 };
-HB_MODULE(CTCLoss);
+HB_LIBRARY_MODULE(CTCLoss);
 class HB_API PoissonNLLLossImpl : public Cloneable<PoissonNLLLossImpl> {
  public:
   explicit PoissonNLLLossImpl(PoissonNLLLossOptions options_ = {}) : options(std::move(options_)) {}
@@ -169,7 +169,7 @@ class HB_API PoissonNLLLossImpl : public Cloneable<PoissonNLLLossImpl> {
 
   PoissonNLLLossOptions options;
 };
-HB_MODULE(PoissonNLLLoss);
+HB_LIBRARY_MODULE(PoissonNLLLoss);
 class HB_API MarginRankingLossImpl : public Cloneable<MarginRankingLossImpl> {
  public:
   explicit MarginRankingLossImpl(MarginRankingLossOptions options_ = {}) : options(std::move(options_)) {}
@@ -179,7 +179,7 @@ class HB_API MarginRankingLossImpl : public Cloneable<MarginRankingLossImpl> {
 
   MarginRankingLossOptions options;
 };
-HB_MODULE(MarginRankingLoss);
+HB_LIBRARY_MODULE(MarginRankingLoss);
 class HB_API NLLLossImpl : public Cloneable<NLLLossImpl> {
  public:
   explicit NLLLossImpl(NLLLossOptions options_ = {});
@@ -190,7 +190,7 @@ class HB_API NLLLossImpl : public Cloneable<NLLLossImpl> {
   NLLLossOptions options;
   Tensor weight;
 };
-HB_MODULE(NLLLoss);
+HB_LIBRARY_MODULE(NLLLoss);
 class HB_API CrossEntropyLossImpl : public Cloneable<CrossEntropyLossImpl> {
  public:
   explicit CrossEntropyLossImpl(CrossEntropyLossOptions options_ = {});
@@ -201,7 +201,7 @@ class HB_API CrossEntropyLossImpl : public Cloneable<CrossEntropyLossImpl> {
   CrossEntropyLossOptions options;
   Tensor weight;
 };
-HB_MODULE(CrossEntropyLoss);
+HB_LIBRARY_MODULE(CrossEntropyLoss);
 class HB_API BCEWithLogitsLossImpl : public Cloneable<BCEWithLogitsLossImpl> {
  public:
   explicit BCEWithLogitsLossImpl(BCEWithLogitsLossOptions options_ = {});
@@ -213,7 +213,7 @@ class HB_API BCEWithLogitsLossImpl : public Cloneable<BCEWithLogitsLossImpl> {
   Tensor weight;
   Tensor pos_weight;
 };
-HB_MODULE(BCEWithLogitsLoss);
+HB_LIBRARY_MODULE(BCEWithLogitsLoss);
 
 }  // namespace modules
 

@@ -105,7 +105,7 @@ class HB_API InstanceNormImpl : public NormImplBase<D, Derived, InstanceNormOpti
    public:                                                                                      \
     using BatchNormImplBase<D, BatchNorm##D##dImpl>::BatchNormImplBase;                         \
   };                                                                                            \
-  HB_MODULE(BatchNorm##D##d);                                                                   \
+  HB_LIBRARY_MODULE(BatchNorm##D##d);                                                                   \
   class HB_API InstanceNorm##D##dImpl : public InstanceNormImpl<D, InstanceNorm##D##dImpl> {    \
    protected:                                                                                   \
     void _check_input_dim(const Tensor& input) override;                                        \
@@ -113,7 +113,7 @@ class HB_API InstanceNormImpl : public NormImplBase<D, Derived, InstanceNormOpti
    public:                                                                                      \
     using InstanceNormImpl<D, InstanceNorm##D##dImpl>::InstanceNormImpl;                        \
   };                                                                                            \
-  HB_MODULE(InstanceNorm##D##d)
+  HB_LIBRARY_MODULE(InstanceNorm##D##d)
 HB_NORM(1);
 HB_NORM(2);
 HB_NORM(3);
@@ -134,7 +134,7 @@ class HB_API LayerNormImpl : public Cloneable<LayerNormImpl> {
   Tensor weight;  // normalized_shape
   Tensor bias;    // normalized_shape
 };
-HB_MODULE(LayerNorm);
+HB_LIBRARY_MODULE(LayerNorm);
 
 /// Divides each value by a power of the mean of squares over `size` neighbouring channels.
 class HB_API LocalResponseNormImpl : public Cloneable<LocalResponseNormImpl> {
@@ -147,7 +147,7 @@ class HB_API LocalResponseNormImpl : public Cloneable<LocalResponseNormImpl> {
 
   LocalResponseNormOptions options;
 };
-HB_MODULE(LocalResponseNorm);
+HB_LIBRARY_MODULE(LocalResponseNorm);
 
 /// The same over (N, C, H, W), as LibTorch's older layer computes it.
 class HB_API CrossMapLRN2dImpl : public Cloneable<CrossMapLRN2dImpl> {
@@ -160,7 +160,7 @@ class HB_API CrossMapLRN2dImpl : public Cloneable<CrossMapLRN2dImpl> {
 
   CrossMapLRN2dOptions options;
 };
-HB_MODULE(CrossMapLRN2d);
+HB_LIBRARY_MODULE(CrossMapLRN2d);
 
 /// Normalises over groups of channels of each sample.
 class HB_API GroupNormImpl : public Cloneable<GroupNormImpl> {
@@ -176,7 +176,7 @@ class HB_API GroupNormImpl : public Cloneable<GroupNormImpl> {
   Tensor weight;  // (num_channels)
   Tensor bias;    // (num_channels)
 };
-HB_MODULE(GroupNorm);
+HB_LIBRARY_MODULE(GroupNorm);
 
 }  // namespace modules
 

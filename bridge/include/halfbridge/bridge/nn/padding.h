@@ -46,7 +46,7 @@ using ConstantPad3dOptions = ConstantPadOptions<3>;
                                                                                            \
     Name##Options<D> options;                                                              \
   };                                                                                       \
-  HB_MODULE(Name##D##d)
+  HB_LIBRARY_MODULE(Name##D##d)
 #define HB_PADS(D)                                                                         \
   HB_PAD(ReflectionPad, D);                                                                \
   HB_PAD(ReplicationPad, D);                                                               \
@@ -62,7 +62,7 @@ using ConstantPad3dOptions = ConstantPadOptions<3>;
                                                                                            \
     ConstantPadOptions<D> options;                                                         \
   };                                                                                       \
-  HB_MODULE(ConstantPad##D##d)
+  HB_LIBRARY_MODULE(ConstantPad##D##d)
 HB_PADS(1);
 HB_PADS(2);
 HB_PADS(3);

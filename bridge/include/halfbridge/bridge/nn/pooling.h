@@ -86,7 +86,7 @@ using AdaptiveMaxPool3dOptions = AdaptiveMaxPoolOptions<ExpandingArrayWithOption
                                                                                           \
     Name##D##dOptions options;                                                            \
   };                                                                                      \
-  HB_MODULE(Name##D##d)
+  HB_LIBRARY_MODULE(Name##D##d)
 #define HB_POOLS(D, output_size_t)                                                                           \
   HB_POOL(AvgPool, D, ExpandingArray<D>, Tensor forward(const Tensor& input););                              \
   HB_POOL(MaxPool, D, ExpandingArray<D>, Tensor forward(const Tensor& input);                                \
@@ -109,7 +109,7 @@ using AdaptiveMaxPool3dOptions = AdaptiveMaxPoolOptions<ExpandingArrayWithOption
                                                                                                              \
     LPPoolOptions<D> options;                                                                                \
   };                                                                                                         \
-  HB_MODULE(LPPool##D##d)
+  HB_LIBRARY_MODULE(LPPool##D##d)
 HB_POOLS(1, ExpandingArray<1>);
 HB_POOLS(2, ExpandingArrayWithOptionalElem<2>);
 HB_POOLS(3, ExpandingArrayWithOptionalElem<3>);

@@ -56,7 +56,7 @@ class HB_API UpsampleImpl : public Cloneable<UpsampleImpl> {
 
   UpsampleOptions options;
 };
-HB_MODULE(Upsample);
+HB_LIBRARY_MODULE(Upsample);
 
 /// (N, C·r², H, W) to (N, C, H·r, W·r), and back.
 class HB_API PixelShuffleImpl : public Cloneable<PixelShuffleImpl> {
@@ -68,7 +68,7 @@ class HB_API PixelShuffleImpl : public Cloneable<PixelShuffleImpl> {
 
   PixelShuffleOptions options;
 };
-HB_MODULE(PixelShuffle);
+HB_LIBRARY_MODULE(PixelShuffle);
 class HB_API PixelUnshuffleImpl : public Cloneable<PixelUnshuffleImpl> {
  public:
   explicit PixelUnshuffleImpl(const PixelUnshuffleOptions& options_) : options(options_) {}
@@ -78,7 +78,7 @@ class HB_API PixelUnshuffleImpl : public Cloneable<PixelUnshuffleImpl> {
 
   PixelUnshuffleOptions options;
 };
-HB_MODULE(PixelUnshuffle);
+HB_LIBRARY_MODULE(PixelUnshuffle);
 
 /// Sums windows (N, C·k, L) into (N, C, H, W).
 class HB_API FoldImpl : public Cloneable<FoldImpl> {
@@ -92,7 +92,7 @@ class HB_API FoldImpl : public Cloneable<FoldImpl> {
 
   FoldOptions options;
 };
-HB_MODULE(Fold);
+HB_LIBRARY_MODULE(Fold);
 /// Windows of (N, C, H, W) as columns (N, C·k, L).
 class HB_API UnfoldImpl : public Cloneable<UnfoldImpl> {
  public:
@@ -104,7 +104,7 @@ class HB_API UnfoldImpl : public Cloneable<UnfoldImpl> {
 
   UnfoldOptions options;
 };
-HB_MODULE(Unfold);
+HB_LIBRARY_MODULE(Unfold);
 
 }  // namespace modules
 

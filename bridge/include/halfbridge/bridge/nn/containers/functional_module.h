@@ -24,7 +24,7 @@ class HB_API FunctionalImpl : public Cloneable<FunctionalImpl> {
  private:
   Function function_;
 };
-HB_MODULE(Functional);
+HB_LIBRARY_MODULE(Functional);
 
 }  // namespace modules
 }  // namespace hb::bridge::nn

@@ -84,7 +84,7 @@ class HB_API ModuleListImpl : public Cloneable<ModuleListImpl> {
  private:
   std::vector<std::shared_ptr<Module>> modules_;
 };
-HB_MODULE(ModuleList);
+HB_LIBRARY_MODULE(ModuleList);
 
 /// Modules by name, in order of insertion.
 class HB_API ModuleDictImpl : public Cloneable<ModuleDictImpl> {
@@ -132,7 +132,7 @@ class HB_API ModuleDictImpl : public Cloneable<ModuleDictImpl> {
   void insert(const std::string& key, std::shared_ptr<Module> module);
   Dict modules_;
 };
-HB_MODULE(ModuleDict);
+HB_LIBRARY_MODULE(ModuleDict);
 
 /// Parameters under the names "0", "1", ...
 class HB_API ParameterListImpl : public Cloneable<ParameterListImpl> {
@@ -175,7 +175,7 @@ class HB_API ParameterListImpl : public Cloneable<ParameterListImpl> {
   size_t size() const noexcept { return parameters_.size(); }
   bool is_empty() const noexcept { return parameters_.is_empty(); }
 };
-HB_MODULE(ParameterList);
+HB_LIBRARY_MODULE(ParameterList);
 
 /// Parameters by name.
 class HB_API ParameterDictImpl : public Cloneable<ParameterDictImpl> {
@@ -213,7 +213,7 @@ class HB_API ParameterDictImpl : public Cloneable<ParameterDictImpl> {
  private:
   void put(const std::string& key, const Tensor& param);
 };
-HB_MODULE(ParameterDict);
+HB_LIBRARY_MODULE(ParameterDict);
 
 }  // namespace modules
 }  // namespace hb::bridge::nn

@@ -1,0 +1,3 @@
+// Cloneable of every module of the library, see HB_LIBRARY_MODULE.
+#define HB_INSTANTIATE_MODULES
+#include <halfbridge/bridge/nn.h>
