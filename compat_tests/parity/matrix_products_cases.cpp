@@ -1,0 +1,135 @@
+#include "parity/case.h"
+
+using torch::Tensor;
+
+PARITY_CASE(matrix_products, mm) {
+  c.for_dtypes(parity::kFloats, [&](torch::Dtype dtype) {
+    for (auto [m, k, n] : std::vector<std::tuple<int64_t, int64_t, int64_t>>{
+             {1, 1, 1}, {2, 3, 4}, {1, 37, 19}, {19, 37, 1}, {5, 1, 6}, {33, 65, 17}, {64, 100, 48}, {0, 3, 4}, {3, 0, 4}, {3, 4, 0}}) {
+      c.scope(std::to_string(m) + "x" + std::to_string(k) + "x" + std::to_string(n), [&] {
+        auto a = c.leaf({m, k}, dtype), b = c.leaf({k, n}, dtype);
+        c.gradients("mm", {a, b}, [&] { return torch::mm(a, b); });
+        auto at = c.randn({k, m}, dtype), bt = c.randn({n, k}, dtype);
+        c.out("ta", torch::mm(at.t(), b.detach()));
+        c.out("tb", torch::mm(a.detach(), bt.t()));
+        c.out("tab", torch::mm(at.t(), bt.t()));
+      });
+    }
+  });
+  auto a = c.leaf({3, 5}, torch::kDouble), b = c.leaf({5, 4}, torch::kDouble);
+  c.gradcheck([&] { return torch::mm(a, b); }, {a, b});
+  c.gradgradcheck([&] { return torch::mm(a, b); }, {a, b});
+}
+
+PARITY_CASE(matrix_products, integers) {
+  c.for_dtypes(parity::kInts, [&](torch::Dtype dtype) {
+    c.out("mm", torch::mm(c.any({3, 5}, dtype), c.any({5, 4}, dtype)));
+    c.out("bmm", torch::bmm(c.any({2, 3, 5}, dtype), c.any({2, 5, 4}, dtype)));
+    c.out("mv", torch::mv(c.any({3, 5}, dtype), c.any({5}, dtype)));
+    c.out("dot", torch::dot(c.any({5}, dtype), c.any({5}, dtype)));
+  });
+}
+
+PARITY_CASE(matrix_products, layouts) {
+  auto b = c.randn({6, 5});
+  c.for_layouts({4, 6}, torch::kFloat, [&](Tensor x) {
+    c.out("left", torch::mm(x, b));
+    x.requires_grad_();
+    c.gradients("right", {x}, [&] { return torch::mm(b.t(), x.t()); });
+  });
+  auto wide = c.randn({8, 40});
+  c.out("narrow", torch::mm(wide.narrow(1, 3, 20), c.randn({20, 7})));
+  c.out("every_second", torch::mm(wide.slice(1, 0, 40, 2), c.randn({20, 7})));
+  c.out("rows", torch::mm(wide.slice(0, 0, 8, 2), c.randn({40, 7})));
+  c.out("half_rows", torch::mm(wide.slice(1, 0, 40, 2).to(torch::kHalf), c.randn({20, 7}, torch::kHalf)));
+}
+
+PARITY_CASE(matrix_products, matmul) {
+  using S = parity::Shape;
+  const std::vector<std::pair<S, S>> shapes{
+      {{5}, {5}},          {{3, 5}, {5}},       {{5}, {5, 3}},          {{3, 4}, {4, 5}},       {{2, 3, 4}, {4, 5}},
+      {{2, 3, 4}, {4}},    {{4}, {2, 4, 5}},    {{2, 3, 4}, {2, 4, 5}}, {{1, 3, 4}, {6, 4, 5}}, {{3, 4}, {6, 4, 5}},
+      {{2, 1, 3, 4}, {3, 4, 5}}, {{2, 3, 2, 4}, {2, 3, 4, 5}}, {{2, 1, 2, 1, 3, 4}, {1, 3, 1, 2, 4, 5}}, {{0, 3, 4}, {4, 5}}};
+  c.for_dtypes({torch::kFloat, torch::kDouble, torch::kBFloat16, torch::kHalf}, [&](torch::Dtype dtype) {
+    int i = 0;
+    for (const auto& [sa, sb] : shapes) {
+      auto a = c.leaf(sa, dtype), b = c.leaf(sb, dtype);
+      c.gradients("shape" + std::to_string(i++), {a, b}, [&] { return torch::matmul(a, b); });
+    }
+  });
+  auto x = c.randn({2, 3, 4, 5}).transpose(1, 2);
+  c.out("strided_heads", torch::matmul(x, x.transpose(-2, -1)));
+  c.out("expanded", torch::matmul(c.randn({4, 1, 3}).expand({4, 5, 3}), c.randn({3, 2})));
+  c.throws("inner", [&] { torch::matmul(c.randn({3, 4}), c.randn({3, 4})); });
+  c.throws("dtype", [&] { torch::matmul(c.randn({3, 4}), c.randn({4, 3}, torch::kDouble)); });
+  c.throws("zero_dim", [&] { torch::matmul(c.randn({}), c.randn({4})); });
+  auto a = c.leaf({2, 3, 4}, torch::kDouble), b = c.leaf({2, 4, 2}, torch::kDouble);
+  c.gradcheck([&] { return torch::matmul(a, b); }, {a, b});
+  c.gradgradcheck([&] { return torch::matmul(a, b); }, {a, b});
+}
+
+PARITY_CASE(matrix_products, linear) {
+  namespace F = torch::nn::functional;
+  c.for_dtypes(parity::kFloats, [&](torch::Dtype dtype) {
+    auto w = c.leaf({7, 12}, dtype), b = c.leaf({7}, dtype);
+    for (auto shape : std::vector<parity::Shape>{{12}, {1, 12}, {5, 12}, {2, 3, 12}, {2, 0, 12}}) {
+      auto x = c.leaf(shape, dtype);
+      c.scope("d" + std::to_string(shape.size()) + "n" + std::to_string(shape[0]), [&] {
+        c.gradients("bias", {x, w, b}, [&] { return F::linear(x, w, b); });
+        c.gradients("plain", {x, w}, [&] { return F::linear(x, w); });
+      });
+    }
+    auto x = c.randn({12, 4}, dtype).t();
+    c.out("transposed", F::linear(x, w, b));
+  });
+  auto x = c.leaf({3, 4}, torch::kDouble), w = c.leaf({5, 4}, torch::kDouble), b = c.leaf({5}, torch::kDouble);
+  c.gradcheck([&] { return F::linear(x, w, b); }, {x, w, b});
+  c.gradgradcheck([&] { return F::linear(x, w, b); }, {x, w, b});
+  c.gradients("expanded_grad", {x, w, b}, [&] { return F::linear(x, w, b).sum(); });
+  c.throws("features", [&] { F::linear(c.randn({3, 5}), c.randn({2, 4})); });
+}
+
+PARITY_CASE(matrix_products, added) {
+  c.for_dtypes(parity::kFloats, [&](torch::Dtype dtype) {
+    auto m = c.leaf({3, 5}, dtype), a = c.leaf({3, 4}, dtype), b = c.leaf({4, 5}, dtype), row = c.leaf({5}, dtype);
+    c.gradients("addmm", {m, a, b}, [&] { return torch::addmm(m, a, b); });
+    c.gradients("addmm_row", {row, a, b}, [&] { return torch::addmm(row, a, b); });
+    c.gradients("addmm_scaled", {row, a, b}, [&] { return torch::addmm(row, a, b, 0.5, 2); });
+    auto v = c.leaf({4}, dtype), u = c.leaf({3}, dtype);
+    c.gradients("addmv", {u, a, v}, [&] { return torch::addmv(u, a, v, 0.5, 2); });
+    c.gradients("addr", {a, u, v}, [&] { return torch::addr(a, u, v, 0.5, 2); });
+    auto x = c.leaf({2, 3, 4}, dtype), y = c.leaf({2, 4, 5}, dtype), z = c.leaf({2, 3, 5}, dtype);
+    c.gradients("baddbmm", {z, x, y}, [&] { return torch::baddbmm(z, x, y, 0.5, 2); });
+    c.gradients("addbmm", {m, x, y}, [&] { return torch::addbmm(m, x, y, 0.5, 2); });
+    c.gradients("outer", {u, v}, [&] { return torch::outer(u, v); });
+    c.out("in_place", m.detach().clone().addmm_(a.detach(), b.detach(), 2, 0.5));
+  });
+  auto nan = torch::full({2, 2}, std::numeric_limits<float>::quiet_NaN());
+  c.out("beta_zero_ignores_nan", torch::addmm(nan, c.randn({2, 3}), c.randn({3, 2}), 0, 1));
+}
+
+PARITY_CASE(matrix_products, others) {
+  auto a = c.leaf({2, 3}), b = c.leaf({4, 5});
+  c.gradients("kron", {a, b}, [&] { return torch::kron(a, b); });
+  auto x = c.leaf({4, 3}), y = c.leaf({4, 3});
+  c.gradients("cross", {x, y}, [&] { return torch::linalg_cross(x, y); });
+  c.gradients("dot", {x, y}, [&] { return torch::dot(x.flatten(), y.flatten()); });
+  c.gradients("inner", {x, y}, [&] { return torch::inner(x, y); });
+  c.gradients("einsum_mm", {x, y}, [&] { return torch::einsum("ij,kj->ik", {x, y}); });
+  c.gradients("einsum_implicit", {x, y}, [&] { return torch::einsum("ij,kj", {x, y}); });
+  c.gradients("einsum_trace", {x}, [&] { return torch::einsum("ij->", {x}); });
+  c.gradients("einsum_transpose", {x}, [&] { return torch::einsum("ij->ji", {x}); });
+  auto p = c.leaf({2, 3, 4, 5}), q = c.leaf({2, 3, 6, 5});
+  c.gradients("einsum_heads", {p, q}, [&] { return torch::einsum("bhid,bhjd->bhij", {p, q}); });
+  c.gradients("einsum_ellipsis", {p, q}, [&] { return torch::einsum("...id,...jd->...ij", {p, q}); });
+  auto s = c.leaf({3, 3});
+  c.gradients("einsum_diagonal", {s}, [&] { return torch::einsum("ii->i", {s}); });
+  c.gradients("tensordot", {p, q}, [&] { return torch::tensordot(p, q, {1, 3}, {1, 3}); });
+  auto i1 = c.leaf({4, 3}), i2 = c.leaf({4, 5}), w = c.leaf({2, 3, 5}), bias = c.leaf({2});
+  c.gradients("bilinear", {i1, i2, w, bias}, [&] { return torch::bilinear(i1, i2, w, bias); });
+  c.gradients("chain", {x}, [&] { return torch::chain_matmul({x, x.t(), x}); });
+  c.gradients("power", {s}, [&] { return torch::matrix_power(s, 3); });
+  auto t1 = c.leaf({5, 3}), t2 = c.leaf({4, 3});
+  c.gradients("cdist", {t1, t2}, [&] { return torch::cdist(t1, t2); });
+  c.gradients("cdist1", {t1, t2}, [&] { return torch::cdist(t1, t2, 1); });
+}

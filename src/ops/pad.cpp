@@ -1,0 +1,119 @@
+#include <halfbridge/ops.h>
+
+#include "autograd/record.h"
+
+namespace hb {
+namespace {
+
+// Pairs count from the last dimension: (last front, last back, …).
+void check_pairs(const char* name, const Tensor& x, IntArrayRef pad) {
+  HB_CHECK(pad.size() % 2 == 0 && static_cast<int64_t>(pad.size()) <= 2 * x.dim(), "[", name,
+           "] expected pairs of paddings, at most one per dimension, got ", pad, " for ", x.sizes());
+}
+
+Tensor constant_values(const Tensor& self, IntArrayRef pad, const Scalar& value) {
+  DimVector sizes(self.impl().sizes());
+  Tensor source = self.detach();
+  for (size_t i = 0; i < pad.size() / 2; ++i) {
+    const int64_t d = self.dim() - 1 - static_cast<int64_t>(i);
+    sizes[d] += pad[2 * i] + pad[2 * i + 1];
+    HB_CHECK(sizes[d] >= 0, "[constant_pad_nd] expected a result of no negative size, got padding ", pad, " for ", self.sizes());
+    const int64_t front = std::max<int64_t>(0, -pad[2 * i]), back = std::max<int64_t>(0, -pad[2 * i + 1]);
+    if (front || back) source = source.narrow(d, front, std::max<int64_t>(0, self.size(d) - front - back));
+  }
+  Tensor out = empty(sizes, self.options());
+  out.fill_(value);
+  Tensor inside = out;
+  for (size_t i = 0; i < pad.size() / 2; ++i) {
+    const int64_t d = self.dim() - 1 - static_cast<int64_t>(i);
+    inside = inside.narrow(d, std::max<int64_t>(0, pad[2 * i]), source.size(d));
+  }
+  inside.copy_(source);
+  return out;
+}
+
+// Which element each element of the padded dimension repeats.
+Tensor padded_index(const char* name, int64_t n, int64_t front, int64_t back, std::string_view mode) {
+  std::vector<int64_t> at;
+  for (int64_t i = -front; i < n + back; ++i) {
+    int64_t j = i;
+    if (mode == "reflect") {
+      HB_CHECK(front < n && back < n, "[", name, "] expected a padding below the dimension's size ", n, ", got ", front, " and ", back);
+      j = i < 0 ? -i : i >= n ? 2 * (n - 1) - i : i;
+    } else if (mode == "circular") {
+      HB_CHECK(front <= n && back <= n, "[", name, "] expected a padding of at most the dimension's size ", n, ", got ", front,
+               " and ", back);
+      j = (i + n) % n;
+    } else {
+      HB_CHECK(n > 0, "[", name, "] expected no empty dimension to pad");
+      j = std::clamp<int64_t>(i, 0, n - 1);
+    }
+    at.push_back(j);
+  }
+  return tensor(at, kLong);
+}
+
+Tensor pad_by_index(const char* name, const Tensor& self, IntArrayRef pad, std::string_view mode) {
+  check_pairs(name, self, pad);
+  Tensor out = self;
+  for (size_t i = 0; i < pad.size() / 2; ++i) {
+    int64_t front = pad[2 * i], back = pad[2 * i + 1];
+    const int64_t d = self.dim() - 1 - static_cast<int64_t>(i);
+    // Negative paddings cut.
+    const int64_t cut_front = std::max<int64_t>(0, -front), cut_back = std::max<int64_t>(0, -back);
+    if (cut_front || cut_back) out = out.narrow(d, cut_front, out.size(d) - cut_front - cut_back);
+    front = std::max<int64_t>(0, front), back = std::max<int64_t>(0, back);
+    if (front || back) out = out.index_select(d, padded_index(name, out.size(d), front, back, mode).to(self.device()));
+  }
+  return out.is_same(self) ? self.clone() : out;
+}
+
+Tensor pad_spatial(const char* name, int dims, const Tensor& self, IntArrayRef padding, std::string_view mode) {
+  HB_CHECK(padding.size() == 2 * static_cast<size_t>(dims), "[", name, "] expected ", 2 * dims, " paddings, got ", padding);
+  HB_CHECK(self.dim() == dims + 1 || self.dim() == dims + 2, "[", name, "] expected an input of ", dims + 1, " or ", dims + 2,
+           " dimensions, got ", self.sizes());
+  return pad_by_index(name, self, padding, mode);
+}
+
+}  // namespace
+
+Tensor constant_pad_nd(const Tensor& self, IntArrayRef pad, const Scalar& value) {
+  check_pairs("constant_pad_nd", self, pad);
+  Tensor out;
+  {
+    NoGradGuard guard;
+    out = constant_values(self, pad, value);
+  }
+  if (needs_grad(self)) {
+    std::vector<int64_t> back = pad.vec();
+    for (int64_t& p : back) p = -p;
+    record("ConstantPadNdBackward0", out, {&self},
+           [back](Backward& b) -> variable_list { return {constant_pad_nd(b.grad(), back, 0)}; });
+  }
+  return out;
+}
+
+Tensor pad(const Tensor& self, IntArrayRef pad, std::string_view mode, std::optional<double> value) {
+  if (mode == "constant") return constant_pad_nd(self, pad, value.value_or(0));
+  HB_CHECK(mode == "reflect" || mode == "replicate" || mode == "circular",
+           "[pad] expected mode \"constant\", \"reflect\", \"replicate\" or \"circular\", got \"", mode, "\"");
+  HB_CHECK(!value || *value == 0, "[pad] expected no value in mode \"", mode, "\", got ", value.value_or(0));
+  const int64_t dims = static_cast<int64_t>(pad.size()) / 2;
+  HB_CHECK(pad.size() % 2 == 0 && dims >= 1 && dims <= 3 && (self.dim() == dims + 1 || self.dim() == dims + 2),
+           "[pad] expected paddings of the last 1 to 3 dimensions of a batched or unbatched input, got ", pad, " for ",
+           self.sizes());
+  return pad_by_index("pad", self, pad, mode);
+}
+
+#define HB_PAD(n)                                                                       \
+  Tensor reflection_pad##n##d(const Tensor& self, IntArrayRef padding) {                \
+    return pad_spatial("reflection_pad" #n "d", n, self, padding, "reflect");           \
+  }                                                                                     \
+  Tensor replication_pad##n##d(const Tensor& self, IntArrayRef padding) {               \
+    return pad_spatial("replication_pad" #n "d", n, self, padding, "replicate");        \
+  }
+HB_PAD(1)
+HB_PAD(2)
+HB_PAD(3)
+
+}  // namespace hb

@@ -1,0 +1,135 @@
+// Resampling, one dimension at a time: each output element is a weighted sum of a few input elements.
+#include <halfbridge/ops.h>
+
+#include <array>
+#include <cmath>
+
+namespace hb {
+namespace {
+
+void check(const char* name, const Tensor& x, IntArrayRef output, int dims) {
+  HB_CHECK(output.size() == static_cast<size_t>(dims), "[", name, "] expected an output_size of ", dims, " values, got ", output);
+  HB_CHECK(x.dim() == dims + 2, "[", name, "] expected an input of ", dims + 2, " dimensions, got ", x.sizes());
+  for (int d = 0; d < dims; ++d)
+    HB_CHECK(x.size(2 + d) > 0 && output[d] > 0, "[", name, "] expected sizes above 0, got input ", x.sizes(), " and output ", output);
+}
+
+float ratio(int64_t in, int64_t out, std::optional<double> scale) {
+  return scale && *scale > 0 ? static_cast<float>(1.0 / *scale) : static_cast<float>(in) / static_cast<float>(out);
+}
+
+Tensor nearest(const char* name, const Tensor& self, IntArrayRef output, std::initializer_list<std::optional<double>> scales) {
+  check(name, self, output, static_cast<int>(scales.size()));
+  Tensor out = self;
+  int64_t d = 2;
+  for (const auto& scale : scales) {
+    const int64_t in = self.size(d), n = output[d - 2];
+    if (in != n || scale) {
+      const float step = ratio(in, n, scale);
+      std::vector<int64_t> index(n);
+      for (int64_t i = 0; i < n; ++i)
+        index[i] = std::min<int64_t>(static_cast<int64_t>(std::floor(static_cast<float>(i) * step)), in - 1);
+      out = out.index_select(d, tensor(index, kLong).to(self.device()));
+    }
+    ++d;
+  }
+  return out.is_same(self) ? self.clone() : out;
+}
+
+// Where output element i lies between the input's elements, in the precision that LibTorch uses for the dtype.
+template <class C>
+C source(int64_t i, int64_t in, int64_t out, bool align_corners, std::optional<double> scale, bool cubic) {
+  if (align_corners) return out > 1 ? static_cast<C>(i) * (static_cast<C>(in - 1) / static_cast<C>(out - 1)) : C(0);
+  const C step = scale && *scale > 0 ? static_cast<C>(1.0 / *scale) : static_cast<C>(in) / static_cast<C>(out);
+  const C at = step * (static_cast<C>(i) + C(0.5)) - C(0.5);
+  return !cubic && at < 0 ? C(0) : at;
+}
+
+// Taps of one dimension: index and weight of each output element, `taps` times.
+struct Taps {
+  std::vector<std::vector<int64_t>> index;
+  std::vector<std::vector<double>> weight;
+};
+
+template <class C>
+Taps taps_of(int64_t in, int64_t out, bool align_corners, std::optional<double> scale, bool cubic) {
+  const int n = cubic ? 4 : 2;
+  Taps t{std::vector<std::vector<int64_t>>(n, std::vector<int64_t>(out)), std::vector<std::vector<double>>(n, std::vector<double>(out))};
+  for (int64_t i = 0; i < out; ++i) {
+    const C at = source<C>(i, in, out, align_corners, scale, cubic);
+    if (!cubic) {
+      const int64_t low = std::min<int64_t>(static_cast<int64_t>(at), in - 1), high = low + (low < in - 1 ? 1 : 0);
+      const C part = std::min(std::max(at - static_cast<C>(low), C(0)), C(1));
+      t.index[0][i] = low, t.index[1][i] = high;
+      t.weight[0][i] = static_cast<double>(C(1) - part), t.weight[1][i] = static_cast<double>(part);
+      continue;
+    }
+    const int64_t base = static_cast<int64_t>(std::floor(at));
+    const C part = std::min(std::max(at - static_cast<C>(base), C(0)), C(1)), a = C(-0.75);
+    const auto near = [a](C x) { return ((a + 2) * x - (a + 3)) * x * x + 1; };
+    const auto far = [a](C x) { return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a; };
+    const C w[4] = {far(part + 1), near(part), near(1 - part), far(2 - part)};
+    for (int k = 0; k < 4; ++k) {
+      t.index[k][i] = std::clamp<int64_t>(base - 1 + k, 0, in - 1);
+      t.weight[k][i] = static_cast<double>(w[k]);
+    }
+  }
+  return t;
+}
+
+Tensor along(const Tensor& x, int64_t d, const Taps& t) {
+  DimVector shape(static_cast<size_t>(x.dim()), 1);
+  shape[d] = static_cast<int64_t>(t.index[0].size());
+  Tensor out;
+  for (size_t k = 0; k < t.index.size(); ++k) {
+    const Tensor weight = tensor(t.weight[k], x.options()).view(shape);
+    const Tensor term = x.index_select(d, tensor(t.index[k], kLong).to(x.device())) * weight;
+    out = out.defined() ? out + term : term;
+  }
+  return out;
+}
+
+Tensor weighted(const char* name, const Tensor& self, IntArrayRef output, bool align_corners, bool cubic,
+                std::initializer_list<std::optional<double>> scales) {
+  check(name, self, output, static_cast<int>(scales.size()));
+  HB_CHECK(is_floating_type(self.scalar_type()), "[", name, "] expected a floating input, got ", self.scalar_type());
+  // Halves are rounded once, at the end. The last dimension comes first, as in LibTorch's sums.
+  Tensor out = is_half_type(self.scalar_type()) ? self.to(kFloat) : self;
+  const std::vector<std::optional<double>> by(scales);
+  for (int64_t d = self.dim() - 1; d >= 2; --d) {
+    const int64_t in = self.size(d), n = output[d - 2];
+    out = along(out, d, self.scalar_type() == kDouble ? taps_of<double>(in, n, align_corners, by[d - 2], cubic)
+                                                      : taps_of<float>(in, n, align_corners, by[d - 2], cubic));
+  }
+  return out.to(self.scalar_type());
+}
+
+}  // namespace
+
+Tensor upsample_nearest1d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales) {
+  return nearest("upsample_nearest1d", self, output_size, {scales});
+}
+Tensor upsample_nearest2d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales_h, std::optional<double> scales_w) {
+  return nearest("upsample_nearest2d", self, output_size, {scales_h, scales_w});
+}
+Tensor upsample_nearest3d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales_d, std::optional<double> scales_h,
+                          std::optional<double> scales_w) {
+  return nearest("upsample_nearest3d", self, output_size, {scales_d, scales_h, scales_w});
+}
+Tensor upsample_linear1d(const Tensor& self, IntArrayRef output_size, bool align_corners, std::optional<double> scales) {
+  return weighted("upsample_linear1d", self, output_size, align_corners, false, {scales});
+}
+Tensor upsample_bilinear2d(const Tensor& self, IntArrayRef output_size, bool align_corners, std::optional<double> scales_h,
+                           std::optional<double> scales_w) {
+  return weighted("upsample_bilinear2d", self, output_size, align_corners, false, {scales_h, scales_w});
+}
+Tensor upsample_bicubic2d(const Tensor& self, IntArrayRef output_size, bool align_corners, std::optional<double> scales_h,
+                          std::optional<double> scales_w) {
+  return weighted("upsample_bicubic2d", self, output_size, align_corners, true, {scales_h, scales_w});
+}
+Tensor upsample_trilinear3d(const Tensor& self, IntArrayRef output_size, bool align_corners, std::optional<double> scales_d,
+                            std::optional<double> scales_h, std::optional<double> scales_w) {
+  return weighted("upsample_trilinear3d", self, output_size, align_corners, false, {scales_d, scales_h, scales_w});
+}
+
+}  // namespace hb
