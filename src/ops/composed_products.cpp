@@ -1,4 +1,4 @@
-// Products written with other functions: kron, cross, bilinear, chain_matmul, matrix_power, distances.
+// Products written with other functions: kron, cross, bilinear, chain_matmul, distances.
 #include <halfbridge/ops.h>
 
 #include <cmath>
@@ -47,19 +47,6 @@ Tensor chain_matmul(TensorList matrices) {
   Tensor out = matrices[0];
   for (size_t i = 1; i < matrices.size(); ++i) out = mm(out, matrices[i]);
   return out;
-}
-
-Tensor matrix_power(const Tensor& self, int64_t n) {
-  HB_CHECK(self.dim() >= 2 && self.size(-1) == self.size(-2), "[matrix_power] expected square matrices, got ", self.sizes());
-  if (n < 0) return matrix_power(self.inverse(), -n);
-  if (n == 0) return eye(self.size(-1), self.options()).expand(self.sizes()).clone();
-  Tensor out, square = self;
-  for (int64_t left = n;;) {
-    if (left & 1) out = out.defined() ? matmul(out, square) : square;
-    left >>= 1;
-    if (!left) return out;
-    square = matmul(square, square);
-  }
 }
 
 Tensor cdist(const Tensor& x1, const Tensor& x2, double p) {

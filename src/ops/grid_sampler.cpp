@@ -1,0 +1,107 @@
+#include <halfbridge/ops.h>
+
+namespace hb {
+namespace {
+
+enum { kBilinear = 0, kNearest = 1 };
+enum { kZeros = 0, kBorder = 1, kReflection = 2 };
+
+// [-1, 1] to positions between elements.
+Tensor unnormalise(const Tensor& x, int64_t size, bool align_corners) {
+  const double n = static_cast<double>(size);
+  return align_corners ? (x + 1) * ((n - 1) / 2) : ((x + 1) * n - 1) * 0.5;
+}
+
+Tensor reflect(const Tensor& x, double twice_low, double twice_high) {
+  if (twice_low == twice_high) return x * 0;
+  const double low = twice_low / 2, span = (twice_high - twice_low) / 2;
+  const Tensor distance = (x - low).abs(), flips = (distance / span).floor().detach(), rest = distance - flips * span;
+  const Tensor even = flips.remainder(2).eq(0);
+  return where(even, rest + low, span - rest + low);
+}
+
+Tensor position(const Tensor& x, int64_t size, int64_t padding_mode, bool align_corners) {
+  const double n = static_cast<double>(size);
+  Tensor at = unnormalise(x, size, align_corners);
+  if (padding_mode == kReflection) at = align_corners ? reflect(at, 0, 2 * (n - 1)) : reflect(at, -1, 2 * n - 1);
+  return padding_mode == kZeros ? at : at.clamp(0, n - 1);
+}
+
+// One corner of every sample: where it stands, its weight, whether it lies inside.
+struct Corner {
+  Tensor index, weight, inside;
+};
+
+Corner along(const Tensor& at, int64_t size, int64_t mode, bool upper) {
+  Tensor whole, weight;
+  if (mode == kNearest) {
+    whole = at.detach().round();
+  } else {
+    whole = at.detach().floor() + (upper ? 1 : 0);
+    weight = 1 - (at - whole).abs();
+  }
+  const Tensor inside = logical_and(whole.ge(0), whole.le(static_cast<double>(size - 1)));
+  return {whole.clamp(0, static_cast<double>(size - 1)).to(kLong), weight, inside};
+}
+
+}  // namespace
+
+Tensor grid_sampler(const Tensor& input, const Tensor& grid, int64_t interpolation_mode, int64_t padding_mode, bool align_corners) {
+  const int64_t dims = input.dim() - 2;
+  HB_CHECK((dims == 2 || dims == 3) && grid.dim() == input.dim() && grid.size(0) == input.size(0) && grid.size(-1) == dims,
+           "[grid_sampler] expected input (N, C, spatial…) and grid (N, spatial…, ", dims, "), got ", input.sizes(), " and ",
+           grid.sizes());
+  HB_CHECK(padding_mode >= 0 && padding_mode <= 2, "[grid_sampler] expected padding mode 0, 1 or 2, got ", padding_mode);
+  if (interpolation_mode != kBilinear && interpolation_mode != kNearest)
+    HB_NOT_SUPPORTED("[grid_sampler] only bilinear and nearest interpolation are supported, got mode ", interpolation_mode);
+  for (int64_t d = 2; d < input.dim(); ++d)
+    HB_CHECK(input.size(d) > 0, "[grid_sampler] expected an input of no empty dimension, got ", input.sizes());
+  const int64_t n = input.size(0), c = input.size(1), samples = n ? grid.numel() / (n * dims) : 0;
+  const Tensor flat = input.flatten(2), points = grid.reshape({n, samples, dims});
+  // The grid's last dimension names x first, so dimension d of the input is read from its end.
+  std::vector<Tensor> at;
+  for (int64_t d = 0; d < dims; ++d)
+    at.push_back(position(points.select(2, dims - 1 - d), input.size(2 + d), padding_mode, align_corners));
+  Tensor out;
+  for (int64_t corner = 0; corner < (interpolation_mode == kNearest ? 1 : int64_t{1} << dims); ++corner) {
+    Tensor index, weight, inside;
+    for (int64_t d = 0; d < dims; ++d) {
+      const Corner part = along(at[d], input.size(2 + d), interpolation_mode, (corner >> (dims - 1 - d)) & 1);
+      index = index.defined() ? index * input.size(2 + d) + part.index : part.index;
+      inside = inside.defined() ? logical_and(inside, part.inside) : part.inside;
+      if (part.weight.defined()) weight = weight.defined() ? weight * part.weight : part.weight;
+    }
+    Tensor value = flat.gather(2, index.unsqueeze(1).expand({n, c, samples}));
+    if (weight.defined()) value = value * weight.masked_fill(inside.logical_not(), 0).unsqueeze(1);
+    else value = value.masked_fill(inside.logical_not().unsqueeze(1), 0);
+    out = out.defined() ? out + value : value;
+  }
+  DimVector sizes(grid.sizes());
+  sizes.pop_back();
+  sizes.insert(1, c);
+  return out.reshape(sizes);
+}
+
+Tensor affine_grid_generator(const Tensor& theta, IntArrayRef size, bool align_corners) {
+  const int64_t dims = static_cast<int64_t>(size.size()) - 2;
+  HB_CHECK((dims == 2 || dims == 3) && theta.dim() == 3 && theta.size(1) == dims && theta.size(2) == dims + 1,
+           "[affine_grid_generator] expected theta (N, 2, 3) with 4 sizes or (N, 3, 4) with 5, got ", theta.sizes(), " and ", size);
+  std::vector<Tensor> axes;
+  DimVector full(size.data() + 2, size.data() + size.size());
+  for (int64_t d = dims - 1; d >= 0; --d) {
+    const int64_t n = size[2 + d];
+    Tensor line = n > 1 ? linspace(-1, 1, n, theta.options()) : zeros({n}, theta.options());
+    if (!align_corners) line = line * (static_cast<double>(n - 1) / static_cast<double>(n));
+    DimVector shape(static_cast<size_t>(dims), 1);
+    shape[d] = n;
+    axes.push_back(line.view(shape).expand(full));
+  }
+  axes.push_back(ones(full, theta.options()));
+  const Tensor base = stack(axes, -1).reshape({-1, dims + 1});
+  DimVector out{IntArrayRef({theta.size(0)})};
+  for (int64_t s : full) out.push_back(s);
+  out.push_back(dims);
+  return matmul(base.unsqueeze(0), theta.transpose(1, 2)).reshape(out);
+}
+
+}  // namespace hb
