@@ -127,6 +127,27 @@ Tensor& index_fill_(Tensor& self, int64_t dim, const Tensor& index, const Scalar
   return inplace("index_fill_", self, [&](const Tensor& old) { return index_fill(old, dim, index, value); });
 }
 
+// --- rows repeated
+
+Tensor repeat_interleave(const Tensor& self, const Tensor& repeats, std::optional<int64_t> dim) {
+  const Tensor x = dim ? self : self.reshape(-1);
+  const int64_t d = geometry::wrap_dim("repeat_interleave", dim.value_or(0), x.dim()), n = x.size(d);
+  HB_CHECK(repeats.scalar_type() == kLong || repeats.scalar_type() == kInt, "[repeat_interleave] repeats has to be Long or Int tensor, got ",
+           toString(repeats.scalar_type()));
+  HB_CHECK(repeats.dim() <= 1 && (repeats.numel() == 1 || repeats.numel() == n), "[repeat_interleave] repeats must have the same size as "
+           "input along dim, but got ", repeats.sizes(), " for size ", n);
+  const Tensor counts = repeats.to(kLong).reshape(-1).expand(n).contiguous();
+  const auto* c = counts.data_ptr<int64_t>();
+  std::vector<int64_t> places;
+  for (int64_t i = 0; i < n; ++i) {
+    HB_CHECK(c[i] >= 0, "[repeat_interleave] repeats can not be negative, got ", c[i]);
+    places.insert(places.end(), c[i], i);
+  }
+  Tensor index = empty({static_cast<int64_t>(places.size())}, kLong);
+  std::copy(places.begin(), places.end(), index.data_ptr<int64_t>());
+  return index_select(x, d, index);
+}
+
 // --- the flattened tensor
 
 Tensor take(const Tensor& self, const Tensor& index) {

@@ -1,169 +1,145 @@
-// Copies in another arrangement: repeat, flip, roll, triangles, diagonals.
-#include <numeric>
-
+// Copies in another order: repetitions, flips, triangles, diagonals, grids. Composed of views, copies and choices.
 #include <halfbridge/ops.h>
 
-#include "autograd/record.h"
+#include <algorithm>
+
 #include "core/geometry.h"
 #include "core/inplace.h"
-#include "ops/elementwise_op.h"
+#include "core/loop.h"
 
 namespace hb {
-namespace {
 
-using ops::gradients;
-
-}  // namespace
+using geometry::wrap_dim;
 
 Tensor repeat(const Tensor& self, IntArrayRef repeats) {
-  HB_CHECK(static_cast<int64_t>(repeats.size()) >= self.dim(), "[repeat] Number of dimensions of repeat dims can not be smaller than number "
-           "of dimensions of tensor, got ", repeats, " for ", self.sizes());
-  // (r0, s0, r1, s1, ...) expanded, then joined by pairs.
-  std::vector<int64_t> paired, spread, result;
-  const size_t lead = repeats.size() - static_cast<size_t>(self.dim());
-  for (size_t d = 0; d < repeats.size(); ++d) {
-    HB_CHECK(repeats[d] >= 0, "[repeat] expected counts that are not negative, got ", repeats);
-    const int64_t n = d < lead ? 1 : self.sizes()[d - lead];
-    paired.push_back(1), paired.push_back(n);
-    spread.push_back(repeats[d]), spread.push_back(n);
-    result.push_back(repeats[d] * n);
+  const int64_t n = static_cast<int64_t>(repeats.size()), own = self.dim();
+  HB_CHECK(n >= own, "[repeat] Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor: got ",
+           repeats, " for ", self.sizes());
+  DimVector split, wide, flat;
+  for (int64_t d = 0; d < n; ++d) {
+    HB_CHECK(repeats[d] >= 0, "[repeat] expected repeats that are not negative, got ", repeats);
+    const int64_t size = d < n - own ? 1 : self.sizes()[d - (n - own)];
+    split.push_back(1), split.push_back(size);
+    wide.push_back(repeats[d]), wide.push_back(size);
+    flat.push_back(repeats[d] * size);
   }
-  return self.reshape(paired).expand(spread).clone(MemoryFormat::Contiguous).reshape(result);
+  return self.reshape(split).expand(wide).clone(MemoryFormat::Contiguous).view(flat);
 }
 
 Tensor tile(const Tensor& self, IntArrayRef dims) {
-  std::vector<int64_t> counts(std::max<int64_t>(0, self.dim() - static_cast<int64_t>(dims.size())), 1);
-  counts.insert(counts.end(), dims.begin(), dims.end());
-  return repeat(self, counts);
+  DimVector repeats(dims);
+  while (static_cast<int64_t>(repeats.size()) < self.dim()) repeats.insert(0, 1);
+  return repeat(self, repeats);
 }
 
 Tensor repeat_interleave(const Tensor& self, int64_t repeats, std::optional<int64_t> dim) {
-  HB_CHECK(repeats >= 0, "[repeat_interleave] repeats can not be negative, got ", repeats);
-  const Tensor x = dim ? self : self.reshape(-1);
-  const int64_t d = geometry::wrap_dim("repeat_interleave", dim.value_or(0), x.dim());
-  const Tensor y = x.dim() ? x : x.reshape(1);
-  std::vector<int64_t> spread = y.unsqueeze(d + 1).sizes().vec(), result = y.sizes().vec();
-  spread[d + 1] = repeats, result[d] *= repeats;
-  return y.unsqueeze(d + 1).expand(spread).clone(MemoryFormat::Contiguous).reshape(result);
+  HB_CHECK(repeats >= 0, "[repeat_interleave] repeats must be non-negative, got ", repeats);
+  const Tensor source = dim ? self : self.flatten();
+  const int64_t d = wrap_dim("repeat_interleave", dim.value_or(0), source.dim());
+  DimVector sizes = source.impl().sizes();
+  sizes.insert(d + 1, repeats);
+  return source.unsqueeze(d + 1).expand(sizes).clone(MemoryFormat::Contiguous).flatten(d, d + 1);
 }
-
-Tensor repeat_interleave(const Tensor& self, const Tensor& repeats, std::optional<int64_t> dim) {
-  const Tensor x = dim ? self : self.reshape(-1);
-  const int64_t d = geometry::wrap_dim("repeat_interleave", dim.value_or(0), x.dim()), n = x.size(d);
-  HB_CHECK(repeats.scalar_type() == kLong || repeats.scalar_type() == kInt, "[repeat_interleave] repeats has to be Long or Int tensor, got ",
-           toString(repeats.scalar_type()));
-  HB_CHECK(repeats.dim() <= 1 && (repeats.numel() == 1 || repeats.numel() == n), "[repeat_interleave] repeats must have the same size as "
-           "input along dim, but got ", repeats.sizes(), " for size ", n);
-  const Tensor counts = repeats.to(kLong).reshape(-1).expand(n).contiguous();
-  const auto* c = counts.data_ptr<int64_t>();
-  std::vector<int64_t> places;
-  for (int64_t i = 0; i < n; ++i) {
-    HB_CHECK(c[i] >= 0, "[repeat_interleave] repeats can not be negative, got ", c[i]);
-    places.insert(places.end(), c[i], i);
-  }
-  Tensor index = empty({static_cast<int64_t>(places.size())}, kLong);
-  std::copy(places.begin(), places.end(), index.data_ptr<int64_t>());
-  return index_select(x, d, index);
-}
-
-// --- turned and shifted
 
 Tensor flip(const Tensor& self, IntArrayRef dims) {
-  std::vector<bool> seen(std::max<int64_t>(self.dim(), 1));
-  Tensor out = self.detach().clone(MemoryFormat::Contiguous);
+  Tensor out = self;
+  std::vector<bool> seen(std::max<int64_t>(self.dim(), 1), false);
   for (int64_t dim : dims) {
-    const int64_t d = geometry::wrap_dim("flip", dim, self.dim());
+    const int64_t d = wrap_dim("flip", dim, self.dim());
     HB_CHECK(!seen[d], "[flip] dim ", d, " appears multiple times in the list of dims");
     seen[d] = true;
     if (self.dim() == 0) continue;
-    const int64_t n = self.size(d);
-    if (n > 1) out = index_select(out, d, rsub(arange(n, kLong), n - 1));
+    const int64_t n = self.sizes()[d];
+    out = out.index_select(d, arange(n - 1, -1, -1, TensorOptions().dtype(kLong).device(self.device())));
   }
-  if (needs_grad(self))
-    record("FlipBackward0", out, {&self}, [list = dims.vec()](Backward& b) { return gradients(flip(b.grad(), list)); });
-  return out;
+  return out.is_same(self) ? self.clone() : out;
 }
 Tensor fliplr(const Tensor& self) {
-  HB_CHECK(self.dim() >= 2, "[fliplr] Input must be >= 2-d, got ", self.sizes());
-  return flip(self, {1});
+  HB_CHECK(self.dim() >= 2, "[fliplr] Input must be >= 2-d.");
+  return flip(self, 1);
 }
 Tensor flipud(const Tensor& self) {
-  HB_CHECK(self.dim() >= 1, "[flipud] Input must be >= 1-d");
-  return flip(self, {0});
+  HB_CHECK(self.dim() >= 1, "[flipud] Input must be >= 1-d.");
+  return flip(self, 0);
 }
 
 Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
-  HB_CHECK(!shifts.empty(), "[roll] `shifts` required");
-  if (dims.empty() && shifts.size() == 1) return roll(self.reshape(-1), shifts, 0).reshape(self.sizes());
-  HB_CHECK(shifts.size() == dims.size(), "[roll] shifts and dimensions must align. shifts: ", shifts.size(), ", dims:", dims.size());
-  Tensor out = self;
-  for (size_t k = 0; k < shifts.size(); ++k) {
-    const int64_t d = geometry::wrap_dim("roll", dims[k], self.dim()), n = self.dim() ? self.size(d) : 1;
-    if (n <= 1) continue;
-    const int64_t first = ((-shifts[k]) % n + n) % n;
-    if (first) out = cat({out.narrow(d, first, n - first), out.narrow(d, 0, first)}, d);
+  if (self.numel() == 0) return self.clone();
+  if (dims.empty()) {
+    HB_CHECK(shifts.size() == 1, "[roll] shifts and dimensions must align. shifts: ", shifts.size(), ", dims: 0");
+    return roll(self.flatten(), shifts, 0).view(self.sizes());
   }
-  return out.is_same(self) ? self.clone() : out;
+  HB_CHECK(shifts.size() == dims.size(), "[roll] shifts and dimensions must align. shifts: ", shifts.size(), ", dims: ", dims.size());
+  Tensor out = self;
+  for (size_t k = 0; k < dims.size(); ++k) {
+    const int64_t n = out.size(dims[k]), shift = ((shifts[k] % n) + n) % n;
+    out = cat({out.narrow(dims[k], n - shift, shift), out.narrow(dims[k], 0, n - shift)}, dims[k]);
+  }
+  return out;
 }
 
 Tensor rot90(const Tensor& self, int64_t k, IntArrayRef dims) {
   HB_CHECK(dims.size() == 2, "[rot90] expected total rotation dims == 2, but got dims = ", dims.size());
-  HB_CHECK(self.dim() >= 2, "[rot90] expected total dims >= 2, but got total dims = ", self.dim());
-  const int64_t a = geometry::wrap_dim("rot90", dims[0], self.dim()), b = geometry::wrap_dim("rot90", dims[1], self.dim());
+  const int64_t a = wrap_dim("rot90", dims[0], self.dim()), b = wrap_dim("rot90", dims[1], self.dim());
   HB_CHECK(a != b, "[rot90] expected rotation dims to be different, but got dim0 = ", dims[0], " and dim1 = ", dims[1]);
-  switch ((k % 4 + 4) % 4) {
-    case 1: return flip(self, {b}).transpose(a, b);
-    case 2: return flip(self, {a, b});
-    case 3: return flip(self, {a}).transpose(a, b);
-    default: return self.clone(MemoryFormat::Contiguous);
+  switch (((k % 4) + 4) % 4) {
+    case 1:
+      return self.flip(b).transpose(a, b);
+    case 2:
+      return self.flip({a, b});
+    case 3:
+      return self.flip(a).transpose(a, b);
+    default:
+      return self.clone(MemoryFormat::Contiguous);
   }
 }
 
-// --- triangles and diagonals
+// --- triangles
 
 namespace {
-
-/// True where the element belongs to the lower triangle up to `diagonal`.
-Tensor lower(const Tensor& self, int64_t diagonal) {
-  const Tensor row = arange(self.size(-2), kLong).unsqueeze(1), column = arange(self.size(-1), kLong);
-  return column - row <= diagonal;
+// (rows, columns), true where column - row > diagonal.
+Tensor above(const Tensor& self, int64_t diagonal) {
+  HB_CHECK(self.dim() >= 2, "[tril] input tensor must have at least 2 dimensions, got ", self.dim());
+  const TensorOptions options = TensorOptions().dtype(kLong).device(self.device());
+  const Tensor row = arange(self.size(-2), options).unsqueeze(1), column = arange(self.size(-1), options);
+  return column.sub(row).gt(diagonal);
 }
-
-Tensor triangle(const char* name, const Tensor& self, int64_t diagonal, bool upper) {
-  HB_CHECK(self.dim() >= 2, "[", name, "] input tensor must have at least 2 dimensions, got ", self.sizes());
-  const Tensor keep = upper ? logical_not(lower(self, diagonal - 1)) : lower(self, diagonal);
-  return where(keep, self, Scalar(false)).contiguous();
-}
-
 }  // namespace
 
-Tensor tril(const Tensor& self, int64_t diagonal) { return triangle("tril", self, diagonal, false); }
-Tensor triu(const Tensor& self, int64_t diagonal) { return triangle("triu", self, diagonal, true); }
-Tensor& tril_(Tensor& self, int64_t diagonal) {
-  return inplace("tril_", self, [&](const Tensor& old) { return tril(old, diagonal); });
+Tensor tril(const Tensor& self, int64_t diagonal) { return self.masked_fill(above(self, diagonal), 0); }
+Tensor triu(const Tensor& self, int64_t diagonal) { return self.masked_fill(above(self, diagonal - 1).logical_not(), 0); }
+Tensor& tril_(Tensor& self, int64_t diagonal) { return self.masked_fill_(above(self, diagonal), 0); }
+Tensor& triu_(Tensor& self, int64_t diagonal) { return self.masked_fill_(above(self, diagonal - 1).logical_not(), 0); }
+
+namespace {
+Tensor triangle_indices(int64_t row, int64_t col, const TensorOptions& options, bool lower, int64_t offset) {
+  HB_CHECK(row >= 0 && col >= 0, "[tril_indices] row and col must not be negative, got ", row, " and ", col);
+  const Tensor all = ones({row, col}, kBool);
+  const Tensor mask = lower ? above(all, offset).logical_not() : above(all, offset - 1);
+  return mask.nonzero().t().contiguous().to(options.dtype());
 }
-Tensor& triu_(Tensor& self, int64_t diagonal) {
-  return inplace("triu_", self, [&](const Tensor& old) { return triu(old, diagonal); });
+}  // namespace
+
+Tensor tril_indices(int64_t row, int64_t col, int64_t offset, const TensorOptions& options) {
+  return triangle_indices(row, col, options, true, offset);
+}
+Tensor triu_indices(int64_t row, int64_t col, int64_t offset, const TensorOptions& options) {
+  return triangle_indices(row, col, options, false, offset);
 }
 
+// --- diagonals
+
 Tensor diag_embed(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
-  const int64_t dims = self.dim() + 1;
-  const int64_t a = geometry::wrap_dim("diag_embed", dim1, dims), b = geometry::wrap_dim("diag_embed", dim2, dims);
+  const int64_t n = self.dim() + 1;
+  const int64_t a = wrap_dim("diag_embed", dim1, n), b = wrap_dim("diag_embed", dim2, n);
   HB_CHECK(a != b, "[diag_embed] diagonal dimensions cannot be identical ", dim1, ", ", dim2);
-  HB_CHECK(self.dim() > 0, "[diag_embed] expected at least one dimension");
-  const int64_t n = self.size(-1) + std::abs(offset);
-  std::vector<int64_t> shape = self.sizes().vec();
-  shape.pop_back();
-  shape.insert(shape.begin() + std::min(a, b), n);
-  shape.insert(shape.begin() + std::max(a, b), n);
-  Tensor out = zeros(shape, self.options());
-  {
-    NoGradGuard no_history;
-    out.diagonal(offset, a, b).copy_(self);
-    out = Tensor(out.impl().alias(false));
-  }
-  if (needs_grad(self))
-    record("DiagEmbedBackward0", out, {&self}, [=](Backward& g) { return gradients(g.grad().diagonal(offset, a, b)); });
+  const int64_t side = self.size(-1) + std::abs(offset);
+  DimVector sizes(self.impl().sizes());
+  sizes.pop_back();
+  sizes.insert(std::min(a, b), side);
+  sizes.insert(std::max(a, b), side);
+  Tensor out = zeros(sizes, self.options());
+  out.diagonal(offset, a, b).copy_(self);
   return out;
 }
 
@@ -171,6 +147,56 @@ Tensor diag(const Tensor& self, int64_t diagonal) {
   HB_CHECK(self.dim() == 1 || self.dim() == 2, "[diag] Supports 1D or 2D tensors. Got ", self.dim(), "D");
   return self.dim() == 1 ? diag_embed(self, diagonal) : self.diagonal(diagonal).clone();
 }
-Tensor diagflat(const Tensor& self, int64_t offset) { return diag(self.contiguous().reshape(-1), offset); }
+Tensor diagflat(const Tensor& self, int64_t offset) { return diag_embed(self.flatten(), offset); }
+
+// --- grids
+
+std::vector<int64_t> broadcast_shapes(IntArrayRef a, IntArrayRef b) {
+  const Tensor x = empty({1}).expand(a), y = empty({1}).expand(b);
+  const DimVector sizes = broadcast_sizes("broadcast_shapes", {&x, &y});
+  return {sizes.begin(), sizes.end()};
+}
+
+std::vector<Tensor> broadcast_tensors(TensorList tensors) {
+  if (tensors.empty()) return {};
+  std::vector<const Tensor*> pointers;
+  for (const Tensor& t : tensors) pointers.push_back(&t);
+  const DimVector sizes = broadcast_sizes("broadcast_tensors", pointers);
+  std::vector<Tensor> out;
+  for (const Tensor& t : tensors) out.push_back(t.expand(sizes));
+  return out;
+}
+
+std::vector<Tensor> meshgrid(TensorList tensors, std::string_view indexing) {
+  HB_CHECK(!tensors.empty(), "[meshgrid] expects a non-empty TensorList");
+  HB_CHECK(indexing == "ij" || indexing == "xy", "[meshgrid] indexing must be one of \"xy\" or \"ij\", but received: ", indexing);
+  std::vector<Tensor> axes = tensors.vec();
+  const bool swap = indexing == "xy" && axes.size() >= 2;
+  if (swap) std::swap(axes[0], axes[1]);
+  DimVector sizes;
+  for (const Tensor& t : axes) {
+    HB_CHECK(t.dim() <= 1, "[meshgrid] Expected 0D or 1D tensor in the tensor list but got: ", t.sizes());
+    sizes.push_back(t.numel());
+  }
+  std::vector<Tensor> out;
+  for (size_t k = 0; k < axes.size(); ++k) {
+    DimVector shape(axes.size(), 1);
+    shape[k] = sizes[k];
+    out.push_back(axes[k].reshape(shape).expand(sizes));
+  }
+  if (!swap) return out;
+  for (Tensor& t : out) t = t.transpose(0, 1);
+  std::swap(out[0], out[1]);
+  return out;
+}
+std::vector<Tensor> meshgrid(TensorList tensors) { return meshgrid(tensors, "ij"); }
+
+Tensor cartesian_prod(TensorList tensors) {
+  HB_CHECK(!tensors.empty(), "[cartesian_prod] expects a non-empty TensorList");
+  if (tensors.size() == 1) return tensors[0];
+  std::vector<Tensor> columns;
+  for (const Tensor& t : meshgrid(tensors)) columns.push_back(t.flatten());
+  return stack(columns, 1);
+}
 
 }  // namespace hb
