@@ -111,6 +111,7 @@ class Case {
   };
 
   std::string full(const std::string& name) const;
+  void seed();
   double uniform();
   Tensor make(const std::vector<double>& values, const Shape& shape, Dtype dtype);
   void record(const std::string& name, const Tensor& tensor);

@@ -53,7 +53,9 @@ const char* safetensors_dtype(Dtype dtype) {
   throw std::invalid_argument("a dtype that the parity file cannot hold");
 }
 
-Case::Case(std::string full_name) : name_(std::move(full_name)), state_(hash_of(name_)) {}
+Case::Case(std::string full_name) : name_(std::move(full_name)) { seed(); }
+
+void Case::seed() { state_ = hash_of(full("")); }
 
 std::string Case::full(const std::string& name) const {
   return name_ + "/" + scope_ + name;

@@ -6,7 +6,9 @@ namespace parity {
 void Case::scope(const std::string& label, const std::function<void()>& body) {
   const std::string outer = scope_;
   const auto tolerances = tolerances_;
+  const auto state = state_;
   scope_ += label + "/";
+  seed();  // a step that throws must not change what the next one draws
   try {
     body();
   } catch (const std::exception& error) {
@@ -14,6 +16,7 @@ void Case::scope(const std::string& label, const std::function<void()>& body) {
   }
   scope_ = outer;
   tolerances_ = tolerances;
+  state_ = state;
 }
 
 void Case::for_layouts(Shape shape, Dtype dtype, const std::function<void(Tensor)>& body) {
