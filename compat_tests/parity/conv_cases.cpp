@@ -164,13 +164,3 @@ PARITY_CASE(conv, shapes_and_padding_names) {
   c.throws("bias_size", [&] { torch::conv2d(c.randn({1, 3, 5, 5}), w, c.randn({5})); });
   c.throws("same_with_stride", [&] { torch::conv2d(x, w, {}, 2, "same"); });
 }
-
-PARITY_CASE(conv, unfold_fold) {
-  namespace F = torch::nn::functional;
-  auto x = c.leaf({2, 3, 5, 6});
-  c.gradients("unfold", {x}, [&] {
-    return F::unfold(x, F::UnfoldFuncOptions({2, 3}).padding(1).stride({2, 1}));
-  });
-  auto columns = c.leaf({2, 12, 20});
-  c.gradients("fold", {columns}, [&] { return F::fold(columns, F::FoldFuncOptions({5, 6}, {2, 2})); });
-}

@@ -2,7 +2,6 @@
 #include "parity/case.h"
 
 using torch::Tensor;
-namespace F = torch::nn::functional;
 
 PARITY_CASE(nn_misc, embedding) {
   c.tolerance(torch::kHalf, 2e-3, 2e-3);
@@ -55,70 +54,11 @@ PARITY_CASE(nn_misc, attention) {
   c.throws("sizes", [&] { torch::scaled_dot_product_attention(q, c.randn({2, 4, 7}), v); });
 }
 
-PARITY_CASE(nn_misc, padding) {
-  auto x = c.leaf({2, 3, 5, 6});
-  c.gradients("constant", {x}, [&] { return torch::constant_pad_nd(x, {1, 2, 0, 1}, 0.5); });
-  c.gradients("negative", {x}, [&] { return torch::constant_pad_nd(x, {-1, 1}); });
-  c.gradients("reflect", {x}, [&] {
-    return F::pad(x, F::PadFuncOptions({2, 1, 1, 2}).mode(torch::kReflect));
-  });
-  c.gradients("replicate", {x}, [&] {
-    return F::pad(x, F::PadFuncOptions({2, 1, 1, 2}).mode(torch::kReplicate));
-  });
-  c.gradients("circular", {x}, [&] {
-    return F::pad(x, F::PadFuncOptions({2, 1, 1, 2}).mode(torch::kCircular));
-  });
-  auto line = c.leaf({2, 3, 6});
-  c.gradients("reflect1d", {line}, [&] { return torch::reflection_pad1d(line, {2, 1}); });
-  c.gradients("replicate1d", {line}, [&] { return torch::replication_pad1d(line, {2, 1}); });
-  auto cube = c.leaf({1, 2, 3, 3, 3});
-  c.gradients("replicate3d", {cube}, [&] { return torch::replication_pad3d(cube, {1, 1, 1, 0, 0, 1}); });
-  c.throws("reflect_too_far", [&] { torch::reflection_pad1d(c.randn({1, 2, 3}), {3, 0}); });
-}
-
-PARITY_CASE(nn_misc, interpolate) {
-  auto x = c.leaf({2, 3, 4, 5});
-  using Options = F::InterpolateFuncOptions;
-  const std::vector<int64_t> size{7, 9};
-  const std::vector<double> scale{2.0, 2.0};
-  c.gradients("nearest", {x}, [&] { return F::interpolate(x, Options().size(size).mode(torch::kNearest)); });
-  c.gradients("nearest_scale", {x},
-              [&] { return F::interpolate(x, Options().scale_factor(scale).mode(torch::kNearest)); });
-  c.gradients("bilinear", {x}, [&] {
-    return F::interpolate(x, Options().size(size).mode(torch::kBilinear).align_corners(false));
-  });
-  c.gradients("bilinear_corners", {x}, [&] {
-    return F::interpolate(x, Options().size(size).mode(torch::kBilinear).align_corners(true));
-  });
-  c.gradients("bicubic", {x}, [&] {
-    return F::interpolate(x, Options().size(size).mode(torch::kBicubic).align_corners(false));
-  });
-  c.gradients("area", {x}, [&] {
-    return F::interpolate(x, Options().size(std::vector<int64_t>{2, 3}).mode(torch::kArea));
-  });
-  auto line = c.leaf({2, 3, 5});
-  c.gradients("linear", {line}, [&] {
-    return F::interpolate(line,
-                          Options().size(std::vector<int64_t>{8}).mode(torch::kLinear).align_corners(false));
-  });
-}
-
 PARITY_CASE(nn_misc, pixels) {
   auto x = c.leaf({2, 8, 3, 4});
   c.gradients("shuffle", {x}, [&] { return torch::pixel_shuffle(x, 2); });
   c.gradients("unshuffle", {x}, [&] { return torch::pixel_unshuffle(c.leaf({2, 2, 4, 6}), 2) * x.sum(); });
   c.gradients("channel_shuffle", {x}, [&] { return torch::channel_shuffle(x, 4); });
-}
-
-PARITY_CASE(nn_misc, grid_sample) {
-  auto theta = c.leaf({2, 2, 3});
-  c.gradients("affine_grid", {theta}, [&] { return F::affine_grid(theta, {2, 3, 4, 5}, false); });
-  auto x = c.leaf({2, 3, 5, 5}), grid = c.leaf_in(-1.1, 1.1, {2, 4, 4, 2});
-  c.gradients("bilinear", {x, grid}, [&] {
-    return F::grid_sample(
-        x, grid,
-        F::GridSampleFuncOptions().mode(torch::kBilinear).padding_mode(torch::kZeros).align_corners(false));
-  });
 }
 
 PARITY_CASE(nn_misc, cells) {

@@ -1,0 +1,94 @@
+// torch::nn::functional: what has a form of its own there.
+#include "parity/case.h"
+
+using torch::Tensor;
+namespace F = torch::nn::functional;
+
+PARITY_CASE(functional, padding) {
+  auto x = c.leaf({2, 3, 5, 6});
+  c.gradients("constant", {x}, [&] { return torch::constant_pad_nd(x, {1, 2, 0, 1}, 0.5); });
+  c.gradients("negative", {x}, [&] { return torch::constant_pad_nd(x, {-1, 1}); });
+  c.gradients("reflect", {x}, [&] {
+    return F::pad(x, F::PadFuncOptions({2, 1, 1, 2}).mode(torch::kReflect));
+  });
+  c.gradients("replicate", {x}, [&] {
+    return F::pad(x, F::PadFuncOptions({2, 1, 1, 2}).mode(torch::kReplicate));
+  });
+  c.gradients("circular", {x}, [&] {
+    return F::pad(x, F::PadFuncOptions({2, 1, 1, 2}).mode(torch::kCircular));
+  });
+  auto line = c.leaf({2, 3, 6});
+  c.gradients("reflect1d", {line}, [&] { return torch::reflection_pad1d(line, {2, 1}); });
+  c.gradients("replicate1d", {line}, [&] { return torch::replication_pad1d(line, {2, 1}); });
+  auto cube = c.leaf({1, 2, 3, 3, 3});
+  c.gradients("replicate3d", {cube}, [&] { return torch::replication_pad3d(cube, {1, 1, 1, 0, 0, 1}); });
+  c.throws("reflect_too_far", [&] { torch::reflection_pad1d(c.randn({1, 2, 3}), {3, 0}); });
+}
+
+PARITY_CASE(functional, interpolate) {
+  auto x = c.leaf({2, 3, 4, 5});
+  using Options = F::InterpolateFuncOptions;
+  const std::vector<int64_t> size{7, 9};
+  const std::vector<double> scale{2.0, 2.0};
+  c.gradients("nearest", {x}, [&] { return F::interpolate(x, Options().size(size).mode(torch::kNearest)); });
+  c.gradients("nearest_scale", {x},
+              [&] { return F::interpolate(x, Options().scale_factor(scale).mode(torch::kNearest)); });
+  c.gradients("bilinear", {x}, [&] {
+    return F::interpolate(x, Options().size(size).mode(torch::kBilinear).align_corners(false));
+  });
+  c.gradients("bilinear_corners", {x}, [&] {
+    return F::interpolate(x, Options().size(size).mode(torch::kBilinear).align_corners(true));
+  });
+  c.gradients("bicubic", {x}, [&] {
+    return F::interpolate(x, Options().size(size).mode(torch::kBicubic).align_corners(false));
+  });
+  c.gradients("area", {x}, [&] {
+    return F::interpolate(x, Options().size(std::vector<int64_t>{2, 3}).mode(torch::kArea));
+  });
+  auto line = c.leaf({2, 3, 5});
+  c.gradients("linear", {line}, [&] {
+    return F::interpolate(line,
+                          Options().size(std::vector<int64_t>{8}).mode(torch::kLinear).align_corners(false));
+  });
+}
+
+PARITY_CASE(functional, grid_sample) {
+  auto theta = c.leaf({2, 2, 3});
+  c.gradients("affine_grid", {theta}, [&] { return F::affine_grid(theta, {2, 3, 4, 5}, false); });
+  auto x = c.leaf({2, 3, 5, 5}), grid = c.leaf_in(-1.1, 1.1, {2, 4, 4, 2});
+  c.gradients("bilinear", {x, grid}, [&] {
+    return F::grid_sample(
+        x, grid,
+        F::GridSampleFuncOptions().mode(torch::kBilinear).padding_mode(torch::kZeros).align_corners(false));
+  });
+}
+
+PARITY_CASE(functional, unfold_fold) {
+  auto x = c.leaf({2, 3, 5, 6});
+  c.gradients("unfold", {x}, [&] {
+    return F::unfold(x, F::UnfoldFuncOptions({2, 3}).padding(1).stride({2, 1}));
+  });
+  auto columns = c.leaf({2, 12, 20});
+  c.gradients("fold", {columns}, [&] { return F::fold(columns, F::FoldFuncOptions({5, 6}, {2, 2})); });
+}
+
+PARITY_CASE(functional, losses) {
+  auto x = c.leaf({3, 4});
+  auto y = c.randn({3, 4});
+  c.gradients("kl_div_batchmean", {x}, [&] {
+    return F::kl_div(x.log_softmax(1), y.softmax(1), F::KLDivFuncOptions().reduction(torch::kBatchMean));
+  });
+  auto many = c.bools({3, 4}).to(torch::kFloat);
+  c.gradients("multilabel_soft_margin", {x}, [&] { return F::multilabel_soft_margin_loss(x, many); });
+  auto image = c.leaf({2, 4, 3, 3});
+  auto target = c.randint(0, 4, {2, 3, 3});
+  c.gradients("cross_entropy_image", {image}, [&] { return F::cross_entropy(image, target); });
+  c.gradients("cross_entropy_options", {image}, [&] {
+    return F::cross_entropy(image, target,
+                            F::CrossEntropyFuncOptions().reduction(torch::kSum).ignore_index(1));
+  });
+  c.gradients("mse", {x}, [&] { return F::mse_loss(x, y, F::MSELossFuncOptions(torch::kSum)); });
+  c.gradients("smooth_l1", {x}, [&] { return F::smooth_l1_loss(x, y); });
+  c.gradients("nll", {x}, [&] { return F::nll_loss(x.log_softmax(1), torch::tensor({0, 1, 3})); });
+  c.gradients("bce_logits", {x}, [&] { return F::binary_cross_entropy_with_logits(x, many); });
+}
