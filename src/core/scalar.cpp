@@ -20,7 +20,7 @@ std::ostream& operator<<(std::ostream& out, const Scalar& s) {
 
 std::ostream& operator<<(std::ostream& out, const TensorOptions& o) {
   const auto flag = [&](bool set) { return set ? "" : " (default)"; };
-  out << "TensorOptions(dtype=" << toString(o.dtype()) << flag(o.has_dtype()) << ", device=" << o.device()
+  out << "TensorOptions(dtype=" << o.dtype() << flag(o.has_dtype()) << ", device=" << o.device()
       << flag(o.has_device()) << ", layout=" << o.layout() << flag(o.has_layout())
       << ", requires_grad=" << (o.requires_grad() ? "true" : "false") << flag(o.has_requires_grad())
       << ", pinned_memory=" << (o.pinned_memory() ? "true" : "false") << flag(o.pinned_memory())

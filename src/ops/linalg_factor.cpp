@@ -85,8 +85,9 @@ std::tuple<Tensor, Tensor> linalg_eigh(const Tensor& a, std::string_view uplo) {
                   const Tensor &l = s[0], &v = s[1];
                   const Tensor one = eye(l.size(-1), l.options());
                   const Tensor gaps = l.unsqueeze(-2) - l.unsqueeze(-1) + one;
-                  const Tensor inner =
-                      transposed(v).matmul(b.grad(1)) / gaps * (1 - one) + diag_embed(b.grad(0));
+                  const Tensor turned = transposed(v).matmul(b.grad(1));
+                  // Only symmetric changes of A are meant: the gradient is symmetric.
+                  const Tensor inner = (turned - transposed(turned)) * 0.5 / gaps + diag_embed(b.grad(0));
                   return {v.matmul(inner).matmul(transposed(v))};
                 });
   return {values, vectors};
