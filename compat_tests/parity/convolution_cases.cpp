@@ -131,13 +131,14 @@ PARITY_CASE(convolution, same) {
 }
 
 PARITY_CASE(convolution, errors) {
+  const int64_t no_padding = 0;
   auto w = c.randn({4, 3, 3, 3});
   c.throws("channels", [&] { torch::conv2d(c.randn({1, 2, 5, 5}), w); });
   c.throws("dims", [&] { torch::conv2d(c.randn({5, 5}), w); });
   c.throws("small", [&] { torch::conv2d(c.randn({1, 3, 2, 2}), w); });
   c.throws("bias", [&] { torch::conv2d(c.randn({1, 3, 5, 5}), w, c.randn({3})); });
   c.throws("dtype", [&] { torch::conv2d(c.randn({1, 3, 5, 5}, torch::kDouble), w); });
-  c.throws("groups", [&] { torch::conv2d(c.randn({1, 3, 5, 5}), w, Tensor(), 1, 0, 1, 2); });
+  c.throws("groups", [&] { torch::conv2d(c.randn({1, 3, 5, 5}), w, Tensor(), 1, no_padding, 1, 2); });
   c.throws("stride", [&] { torch::conv2d(c.randn({1, 3, 5, 5}), w, Tensor(), 0); });
   c.throws("padding", [&] { torch::conv2d(c.randn({1, 3, 5, 5}), w, Tensor(), 1, -1); });
 }
