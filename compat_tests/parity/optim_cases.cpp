@@ -377,13 +377,14 @@ PARITY_CASE(optim, step_lr) {
 PARITY_CASE(optim, reduce_on_plateau) {
   using Scheduler = optim::ReduceLROnPlateauScheduler;
   auto metrics = c.rand({60}, torch::kFloat, 0.5, 1.0);
+  double offset = 0;
   auto run = [&](const std::string& name, auto... arguments) {
     auto x = c.leaf({2});
     optim::Adam optimizer({x}, 1.0);
     Scheduler scheduler(optimizer, arguments...);
     auto lrs = torch::empty({60}, torch::kDouble);
     for (int i = 0; i < 60; ++i) {
-      scheduler.step(metrics[i].item<float>());
+      scheduler.step(static_cast<float>(metrics[i].item<float>() + offset));
       lrs[i] = optimizer.param_groups()[0].options().get_lr();
     }
     c.out(name, lrs);
@@ -393,6 +394,8 @@ PARITY_CASE(optim, reduce_on_plateau) {
   run("rel", Scheduler::min, 0.5f, 2, 0.1, Scheduler::rel, 2);
   run("abs", Scheduler::max, 0.9f, 1, 0.05, Scheduler::abs, 1, std::vector<float>{0.2f});
   run("eps", Scheduler::min, 0.5f, 0, 1e-4, Scheduler::rel, 0, std::vector<float>(), 0.01);
+  offset = -0.75;
+  run("negative", Scheduler::max, 0.5f, 3);
   c.throws("factor", [&] { run("bad", Scheduler::min, 1.0f); });
   c.throws("min_lrs", [&] {
     run("bad", Scheduler::min, 0.5f, 2, 0.1, Scheduler::rel, 2, std::vector<float>{0.1f, 0.2f});

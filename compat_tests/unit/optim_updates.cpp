@@ -23,7 +23,7 @@ std::vector<Tensor> train(const std::vector<int64_t>& sizes, int threads, torch:
   torch::manual_seed(1);
   std::vector<Tensor> params;
   for (int64_t n : sizes) params.push_back(torch::randn({n}).to(dtype).requires_grad_());
-  optim::Adam optimizer(params, optim::AdamOptions(0.1).amsgrad(true).weight_decay(0.1));
+  optim::Adam optimizer(params, optim::AdamOptions(0.1).amsgrad(true).weight_decay(0.1).eps(1e-3));
   for (int step = 0; step < 3; ++step) {
     for (auto& p : params) p.mutable_grad() = torch::randn({p.numel()}).to(dtype);
     optimizer.step();

@@ -3,7 +3,7 @@
 // in the order of operations and roundings of LibTorch's own steps, so that trajectories agree.
 //
 // T is what is computed in; `r` rounds each intermediate result to what the parameter stores (nothing to do for float and
-// double). LibTorch rounds the factor of a scaled sum to the stored type as well, hence the r(factor).
+// double). LibTorch rounds the factors of scaled sums and of products in place to the stored type as well: r(factor).
 
 #include <cmath>
 
@@ -41,7 +41,7 @@ struct SgdRule {
     void operator()(Round r, T& p, T g, T* s) const {
       if constexpr (flags & kWeightDecay) g = r(std::fma(p, r(weight_decay), g));
       if constexpr (flags & kMomentum) {
-        s[0] = flags & kFirst ? g : r(std::fma(g, r(gain), r(s[0] * momentum)));
+        s[0] = flags & kFirst ? g : r(std::fma(g, r(gain), r(s[0] * r(momentum))));
         g = flags & kNesterov ? r(std::fma(s[0], r(momentum), g)) : s[0];
       }
       p = r(std::fma(g, r(step), p));
@@ -66,13 +66,13 @@ struct AdamRule {
           step(-(h.lr / h.correction1)) {}
     template <class Round>
     void operator()(Round r, T& p, T g, T* s) const {
-      if constexpr (flags & kDecoupled) p = r(p * shrink);
+      if constexpr (flags & kDecoupled) p = r(p * r(shrink));
       if constexpr (flags & kDecay) g = r(std::fma(p, r(weight_decay), g));
-      s[0] = r(std::fma(g, r(gain1), r(s[0] * beta1)));
-      s[1] = r(std::fma(gain2 * g, g, r(s[1] * beta2)));
+      s[0] = r(std::fma(g, r(gain1), r(s[0] * r(beta1))));
+      s[1] = r(std::fma(gain2 * g, g, r(s[1] * r(beta2))));
       if constexpr (flags & kAmsgrad) s[2] = s[1] > s[2] || s[1] != s[1] ? s[1] : s[2];
       const T second = flags & kAmsgrad ? s[2] : s[1];
-      const T denominator = r(r(r(std::sqrt(second)) / root_correction2) + eps);
+      const T denominator = r(r(r(std::sqrt(second)) / root_correction2) + r(eps));
       p = r(p + step * s[0] / denominator);
     }
   };
@@ -93,15 +93,15 @@ struct RmspropRule {
     template <class Round>
     void operator()(Round r, T& p, T g, T* s) const {
       if constexpr (flags & kWeightDecay) g = r(std::fma(p, r(weight_decay), g));
-      s[0] = r(std::fma(gain * g, g, r(s[0] * alpha)));
+      s[0] = r(std::fma(gain * g, g, r(s[0] * r(alpha))));
       T variance = s[0];
       if constexpr (flags & kCentered) {
-        s[2] = r(std::fma(g, r(gain), r(s[2] * alpha)));
+        s[2] = r(std::fma(g, r(gain), r(s[2] * r(alpha))));
         variance = r(std::fma(-s[2], s[2], s[0]));
       }
-      const T denominator = r(r(std::sqrt(variance)) + eps);
+      const T denominator = r(r(std::sqrt(variance)) + r(eps));
       if constexpr (flags & kMomentum) {
-        s[1] = r(r(s[1] * momentum) + g / denominator);
+        s[1] = r(r(s[1] * r(momentum)) + g / denominator);
         p = r(std::fma(s[1], r(step), p));
       } else {
         p = r(p + step * g / denominator);
@@ -124,7 +124,7 @@ struct AdagradRule {
     void operator()(Round r, T& p, T g, T* s) const {
       if constexpr (flags & kWeightDecay) g = r(std::fma(p, r(weight_decay), g));
       s[0] = r(std::fma(g, g, s[0]));
-      p = r(p + step * g / r(r(std::sqrt(s[0])) + eps));
+      p = r(p + step * g / r(r(std::sqrt(s[0])) + r(eps)));
     }
   };
 };

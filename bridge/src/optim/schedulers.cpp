@@ -51,7 +51,7 @@ ReduceLROnPlateauScheduler::ReduceLROnPlateauScheduler(Optimizer& optimizer, Sch
   HB_CHECK(factor < 1.0, "Factor should be < 1.0.");
   if (min_lrs_.empty()) min_lrs_.resize(optimizer.param_groups().size());
   check_count("ReduceLROnPlateauScheduler", min_lrs_.size(), optimizer);
-  best_ = std::numeric_limits<float>::infinity() * (mode == min ? 1.0f : -1.0f);
+  best_ = mode == min ? std::numeric_limits<float>::max() : std::numeric_limits<float>::min();
 }
 ReduceLROnPlateauScheduler::~ReduceLROnPlateauScheduler() = default;
 
@@ -74,11 +74,13 @@ void ReduceLROnPlateauScheduler::step(float metric) {
   }
 }
 
+// LibTorch's own rules, which differ from Python's for `max`: negative metrics never improve, and with `abs` the threshold
+// is a factor.
 bool ReduceLROnPlateauScheduler::is_better(float metric) const {
   const double best = best_;
   if (threshold_mode_ == rel)
     return mode_ == min ? metric < best * (1.0 - threshold_) : metric > best * (threshold_ + 1.0);
-  return mode_ == min ? metric < best - threshold_ : metric > best + threshold_;
+  return mode_ == min ? metric < best - threshold_ : metric > best * threshold_;
 }
 
 void ReduceLROnPlateauScheduler::reduce_lr(int epoch) {
