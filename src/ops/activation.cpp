@@ -266,6 +266,26 @@ Tensor rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper, bool 
   return self * rrelu_slopes(self, low, high, generator);
 }
 
+Tensor prelu(const Tensor& self, const Tensor& weight) {
+  check_floating("prelu", self);
+  HB_CHECK(self.scalar_type() == weight.scalar_type(), "[prelu] expected a weight of dtype ", toString(self.scalar_type()), ", got ",
+           toString(weight.scalar_type()));
+  HB_CHECK(weight.dim() <= 1, "[prelu] expected weight of 0 or 1 dimensions, got shape ", weight.sizes());
+  Tensor slope = weight;
+  if (weight.numel() != 1) {
+    HB_CHECK(self.dim() > 0, "[prelu] Not allow zero-dim input tensor.");
+    const int64_t channels = self.dim() > 1 ? self.size(1) : 1;
+    HB_CHECK(weight.numel() == channels, "[prelu] Mismatch of parameter numbers and input channel size. Found parameter numbers = ",
+             weight.numel(), " and channel size = ", channels);
+    std::vector<int64_t> shape(self.dim(), 1);
+    shape[1] = channels;
+    slope = weight.reshape(shape);
+  } else {
+    slope = weight.reshape(IntArrayRef());
+  }
+  return where(self > 0, self, self * slope);
+}
+
 Tensor glu(const Tensor& self, int64_t dim) {
   check_floating("glu", self);
   HB_CHECK(self.dim() > 0, "[glu] glu does not support 0-dimensional tensors");
