@@ -59,6 +59,8 @@ void take_values(const Tensor& self, const Tensor& old, const Tensor& result) {
   // `self` and `old` each hold the old memory.
   if (!is_view && sole_owner(s, 2) && sole_owner(r, 1) && r.physical_offset() == 0 && same_visible_layout(s, r)) {
     s.share_data_of(r);
+    // What the graph kept of the old values stays what it was.
+    if (old.use_count() > 1) old.impl().set_shared_version(make_intrusive<VersionCounter>(old.impl().version()));
     return;
   }
   // What the graph kept of the old values must survive: give it memory of its own.

@@ -152,7 +152,7 @@ Tensor diagflat(const Tensor& self, int64_t offset) { return diag_embed(self.fla
 // --- grids
 
 std::vector<int64_t> broadcast_shapes(IntArrayRef a, IntArrayRef b) {
-  const Tensor x = empty({1}).expand(a), y = empty({1}).expand(b);
+  const Tensor x = empty({}).expand(a), y = empty({}).expand(b);
   const DimVector sizes = broadcast_sizes("broadcast_shapes", {&x, &y});
   return {sizes.begin(), sizes.end()};
 }
