@@ -12,6 +12,8 @@
 #include <halfbridge/bridge/nn/linear.h>
 #include <halfbridge/bridge/nn/normalization.h>
 #include <halfbridge/bridge/nn/pooling.h>
+#include <halfbridge/bridge/nn/transformer.h>
+#include <halfbridge/bridge/nn/rnn.h>
 #include <halfbridge/bridge/nn/containers/lists.h>
 #include <halfbridge/bridge/nn/vision.h>
 #include <halfbridge/bridge/nn/utils.h>
