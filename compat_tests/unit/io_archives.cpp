@@ -3,6 +3,8 @@
 #include <halfbridge/bridge/serialize.h>
 #include <halfbridge/halfbridge.h>
 #include <halfbridge/io/checkpoint.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -172,6 +174,26 @@ TEST_F(IoArchives, AFailedSaveLeavesTheOldFile) {
   hb::bridge::save(hb::arange(4), path("t.pt"));
   EXPECT_NE(contents(path("t.pt")), before);
   EXPECT_EQ(files(), 1u);
+}
+
+// A process that saves again and again is killed at any moment: the file is always one of the two, whole.
+TEST_F(IoArchives, AKilledSaveLeavesAWholeFile) {
+  constexpr int64_t kCount = 1 << 20;
+  const Tensor values[] = {hb::zeros({kCount}), hb::ones({kCount})};
+  hb::bridge::save(values[0], path("t.pt"));
+  for (int round = 0; round < 8; ++round) {
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      for (int i = 0;; ++i) hb::bridge::save(values[i % 2], path("t.pt"));
+    }
+    ::usleep(5000u * static_cast<unsigned>(round + 1));
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    Tensor loaded;
+    hb::bridge::load(loaded, path("t.pt"));
+    expect_same(loaded, values[*loaded.data_ptr<float>() == 0 ? 0 : 1]);
+  }
 }
 
 TEST_F(IoArchives, ASaveKeepsModeAndLink) {
