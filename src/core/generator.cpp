@@ -10,13 +10,6 @@ namespace hb {
 
 namespace {
 
-constexpr int kMiddle = 397;
-
-uint32_t twist(uint32_t u, uint32_t v) {
-  const uint32_t mixed = (u & 0x80000000u) | (v & 0x7fffffffu);
-  return (mixed >> 1) ^ ((0u - (v & 1u)) & 0x9908b0dfu);
-}
-
 // The bytes of LibTorch's `get_state`: what its first CPU generator stored, then what was added since.
 struct StateBytes {
   uint64_t seed;
@@ -36,47 +29,6 @@ struct StateBytes {
 static_assert(sizeof(StateBytes) == 5056);
 
 }  // namespace
-
-void Mt19937::reseed(uint64_t seed) {
-  seed_ = seed;
-  fresh_ = true;
-  next_ = kStateSize;
-  state_[0] = static_cast<uint32_t>(seed);
-  for (uint32_t i = 1; i < kStateSize; ++i)
-    state_[i] = 1812433253u * (state_[i - 1] ^ (state_[i - 1] >> 30)) + i;
-}
-
-void Mt19937::refill() {
-  uint32_t* s = state_.data();
-  int i = 0;
-  for (; i < kStateSize - kMiddle; ++i) s[i] = s[i + kMiddle] ^ twist(s[i], s[i + 1]);
-  for (; i < kStateSize - 1; ++i) s[i] = s[i + kMiddle - kStateSize] ^ twist(s[i], s[i + 1]);
-  s[i] = s[kMiddle - 1] ^ twist(s[i], s[0]);
-  next_ = 0;
-  fresh_ = false;
-}
-
-void Mt19937::fill(uint32_t* out, int64_t n) {
-  while (n > 0) {
-    if (next_ == kStateSize) refill();
-    const int count = static_cast<int>(std::min<int64_t>(n, kStateSize - next_));
-    const uint32_t* words = state_.data() + next_;
-    for (int i = 0; i < count; ++i) out[i] = temper(words[i]);
-    next_ += count;
-    out += count;
-    n -= count;
-  }
-}
-
-void Mt19937::restore(uint64_t seed, const std::array<uint32_t, kStateSize>& words, int position,
-                      bool fresh) {
-  HB_CHECK(position >= 0 && position <= kStateSize, "[set_state] expected a position of at most ",
-           int{kStateSize}, ", got ", position);
-  seed_ = seed;
-  state_ = words;
-  next_ = position;
-  fresh_ = fresh;
-}
 
 GeneratorImpl::~GeneratorImpl() = default;
 

@@ -5,6 +5,10 @@ namespace hb::cpu {
 
 /// The loops of the random fills that gain from wide registers.
 struct RandomKernels {
+  /// The next block of 624 words of the Mersenne twister, in place.
+  void (*twister_refill)(uint32_t* words);
+  /// Words of a block to the numbers that are given out.
+  void (*twister_temper)(const uint32_t* words, int64_t n, uint32_t* out);
   /// Uniform values over [from, from + width) from 32 random bits each.
   void (*uniform_float)(const uint32_t* bits, int64_t n, float from, float width, float* out);
   /// The same from 64 bits each: `bits` has 2 n words, each pair's first the high half.

@@ -8,6 +8,33 @@ namespace hb::cpu::HB_ISA {
 
 namespace {
 
+constexpr int kWords = 624, kMiddle = 397;
+
+inline uint32_t twist(uint32_t u, uint32_t v) {
+  const uint32_t mixed = (u & 0x80000000u) | (v & 0x7fffffffu);
+  return (mixed >> 1) ^ ((0u - (v & 1u)) & 0x9908b0dfu);
+}
+
+// Each word depends on two after it and one that is 227 behind: far enough for any vector.
+void twister_refill(uint32_t* s) {
+  int i = 0;
+#pragma GCC ivdep
+  for (; i < kWords - kMiddle; ++i) s[i] = s[i + kMiddle] ^ twist(s[i], s[i + 1]);
+#pragma GCC ivdep
+  for (; i < kWords - 1; ++i) s[i] = s[i + kMiddle - kWords] ^ twist(s[i], s[i + 1]);
+  s[i] = s[kMiddle - 1] ^ twist(s[i], s[0]);
+}
+
+void twister_temper(const uint32_t* words, int64_t n, uint32_t* __restrict out) {
+  for (int64_t i = 0; i < n; ++i) {
+    uint32_t y = words[i];
+    y ^= y >> 11;
+    y ^= (y << 7) & 0x9d2c5680u;
+    y ^= (y << 15) & 0xefc60000u;
+    out[i] = y ^ (y >> 18);
+  }
+}
+
 template <typename T, typename Bits>
 void uniform(const Bits* bits, int64_t n, T from, T width, T* out) {
   for (int64_t i = 0; i < n; ++i) out[i] = kernels::uniform<T>(bits[i], from, width);
@@ -31,6 +58,7 @@ void bernoulli_float(const uint32_t* bits, int64_t n, uint64_t threshold, float 
 
 }  // namespace
 
-const RandomKernels random_kernels = {uniform<float, uint32_t>, uniform_double, box_muller, bernoulli_float};
+const RandomKernels random_kernels = {twister_refill, twister_temper, uniform<float, uint32_t>,
+                                      uniform_double, box_muller,     bernoulli_float};
 
 }  // namespace hb::cpu::HB_ISA
