@@ -67,6 +67,7 @@ def time_workload(workload, args):
         ms = statistics.median(r["ms"] for r in results)
         row[f"{side}_ms"] = ms
         row[f"{side}_best_ms"] = min(r["best_ms"] for r in results)
+        row[f"{side}_cpu_ms"] = statistics.median(r["cpu_ms"] for r in results)
         row[f"{side}_peak_mib"] = max(r["peak_mib"] for r in results)
         row[f"{side}_resident_mib"] = max(r["resident_mib"] for r in results)
         for unit, value in rate(results[0], ms).items():

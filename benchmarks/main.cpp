@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <exception>
 #include <fstream>
 #include <stdexcept>
@@ -26,6 +27,14 @@ double now_ms() {
   return duration<double, std::milli>(steady_clock::now().time_since_epoch()).count();
 }
 
+// Processor time of all threads: says less where threads wait by spinning, more where others use the machine
+// too.
+double cpu_ms() {
+  timespec t{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return 1e3 * static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_nsec);
+}
+
 // The first iterations make caches and plans: at least two, and for a third of the time or ten of them.
 void warm_up(const bench::Prepared& prepared, double min_ms) {
   const double start = now_ms();
@@ -42,20 +51,24 @@ void time_workload(const bench::Workload& workload, double min_ms) {
   const auto prepared = workload.prepare();
   warm_up(prepared, min_ms);
   std::vector<double> times;
-  const double start = now_ms();
+  const double start = now_ms(), cpu_start = cpu_ms();
   while (times.size() < 3 || now_ms() - start < min_ms) {
     const double at = now_ms();
     prepared.iteration();
     times.push_back((now_ms() - at) / static_cast<double>(prepared.repeats));
     if (now_ms() - start > 20 * min_ms) break;
   }
+  const double cpu =
+      (cpu_ms() - cpu_start) / static_cast<double>(times.size()) / static_cast<double>(prepared.repeats);
   std::sort(times.begin(), times.end());
   std::printf(
-      "{\"workload\":\"%s\",\"ms\":%.9g,\"best_ms\":%.9g,\"iterations\":%zu,\"peak_mib\":%.3f,\"resident_"
+      "{\"workload\":\"%s\",\"ms\":%.9g,\"best_ms\":%.9g,\"cpu_ms\":%.9g,\"iterations\":%zu,\"peak_mib\":%."
+      "3f,\"resident_"
       "mib\":%.3f,"
       "\"flop\":%.9g,\"bytes\":%.9g,\"threads\":%d}\n",
-      workload.name.c_str(), times[times.size() / 2], times[0], times.size(), status_mib("VmHWM:") - before,
-      status_mib("VmHWM:"), prepared.flop, prepared.bytes, torch::get_num_threads());
+      workload.name.c_str(), times[times.size() / 2], times[0], cpu, times.size(),
+      status_mib("VmHWM:") - before, status_mib("VmHWM:"), prepared.flop, prepared.bytes,
+      torch::get_num_threads());
 }
 
 int run(int argc, char** argv) {

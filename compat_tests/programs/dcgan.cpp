@@ -71,9 +71,9 @@ class Game {
   Game(Painter painter, nn::Sequential critic)
       : painter_(painter),
         critic_(critic),
-        painter_adam_(painter->parameters(), torch::optim::AdamOptions(1e-4).betas({0.5, 0.999}).eps(1e-5)),
+        painter_adam_(painter->parameters(), torch::optim::AdamOptions(5e-5).betas({0.5, 0.999}).eps(1e-5)),
         critic_adam_(critic->parameters(),
-                     torch::optim::AdamOptions(1e-4).betas(std::make_tuple(0.5, 0.999)).eps(1e-5)) {}
+                     torch::optim::AdamOptions(5e-5).betas(std::make_tuple(0.5, 0.999)).eps(1e-5)) {}
 
   Losses play(const Tensor& real) {
     const auto n = real.size(0);

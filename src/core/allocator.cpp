@@ -63,7 +63,8 @@ SmallCache* my_cache() {
 
 std::atomic<size_t> in_use{0}, peak{0};
 
-// Large blocks by size; kept while they are less than a quarter of the peak (and at least 32 MiB).
+// Large blocks by size. What is in use and what is kept together stay within an eighth more than the most that was ever in
+// use: a training step that repeats itself finds all its blocks again, and the process grows no further for it.
 struct LargeCache {
   std::mutex mutex;
   std::map<size_t, std::vector<void*>> free;
@@ -86,6 +87,31 @@ void* take_large(size_t bytes) {
   return p;
 }
 
+// Takes blocks, the largest first, until what is kept fits; the caller frees them without the lock.
+std::vector<void*> take_surplus(LargeCache& cache) {
+  std::vector<void*> surplus;
+  const size_t most = peak.load(std::memory_order_relaxed), used = in_use.load(std::memory_order_relaxed);
+  const size_t limit = most + std::max<size_t>(most / 8, 32u << 20);
+  while (cache.cached > 0 && cache.cached + used > limit) {
+    auto last = std::prev(cache.free.end());
+    surplus.push_back(last->second.back());
+    last->second.pop_back();
+    cache.cached -= last->first;
+    if (last->second.empty()) cache.free.erase(last);
+  }
+  return surplus;
+}
+
+void trim_large() {
+  LargeCache& cache = large_cache();
+  std::vector<void*> surplus;
+  {
+    std::lock_guard lock(cache.mutex);
+    surplus = take_surplus(cache);
+  }
+  for (void* p : surplus) std::free(p);
+}
+
 void keep_large(Block block) {
   LargeCache& cache = large_cache();
   std::vector<void*> surplus;
@@ -93,15 +119,7 @@ void keep_large(Block block) {
     std::lock_guard lock(cache.mutex);
     cache.free[block.bytes].push_back(block.memory);
     cache.cached += block.bytes;
-    const size_t limit = std::max<size_t>(peak.load(std::memory_order_relaxed) / 4, 32u << 20);
-    // Beyond the limit the largest go first only if the rest is not enough: sizes in steady use come back at once.
-    while (cache.cached > limit + in_use.load(std::memory_order_relaxed)) {
-      auto last = std::prev(cache.free.end());
-      surplus.push_back(last->second.back());
-      last->second.pop_back();
-      cache.cached -= last->first;
-      if (last->second.empty()) cache.free.erase(last);
-    }
+    surplus = take_surplus(cache);
   }
   for (void* p : surplus) std::free(p);
 }
@@ -123,6 +141,8 @@ Block allocate_block(size_t bytes) {
     }
   } else if (void* p = take_large(size)) {
     return {p, size};
+  } else {
+    trim_large();
   }
   return {system_allocate(size), size};
 }
