@@ -32,7 +32,9 @@ Tensor transposed(int dims, const Tensor& x, const Tensor& w, const Tensor& b, c
   if (dims == 2) return torch::conv_transpose2d(x, w, b, g.stride, g.padding, extra, g.groups, g.dilation);
   return torch::conv_transpose3d(x, w, b, g.stride, g.padding, extra, g.groups, g.dilation);
 }
+// LibTorch's f16 volumes go through partial sums in f16.
 void all_geometries(parity::Case& c, int dims) {
+  if (dims == 3) c.tolerance(torch::kHalf, 4e-3, 4e-3);
   c.for_dtypes(parity::kFloats, [&](torch::Dtype dtype) {
     for (const auto& g : kGeometries) {
       c.scope(g.name, [&] {
@@ -45,6 +47,7 @@ void all_geometries(parity::Case& c, int dims) {
   });
 }
 void all_transposed(parity::Case& c, int dims) {
+  if (dims == 3) c.tolerance(torch::kHalf, 4e-3, 4e-3);
   c.for_dtypes(parity::kFloats, [&](torch::Dtype dtype) {
     for (const auto& g : kGeometries) {
       c.scope(g.name, [&] {
@@ -93,7 +96,7 @@ PARITY_CASE(convolution, layouts) {
   });
   c.gradients("residual", {x}, [&] {
     auto t = torch::conv2d(x, w, {}, 1, 1);
-    auto u = torch::relu(t + 1);
+    auto u = t * 2;
     u += t;
     return u.transpose(1, 2);
   });
