@@ -134,7 +134,15 @@ TEST(HostileArchives, LoopsAndDepth) {
   for (char i = 0; i < 100; ++i) {
     bomb += std::string("q") + i + "0](h" + i + "h" + i + "e";
   }
-  EXPECT_TRUE(pickle_load(archive_of(pickle(bomb))).isList());
+  const hb::IValue value = pickle_load(archive_of(pickle(bomb)));
+  EXPECT_TRUE(value.isList());
+  EXPECT_LT(hb::io::pickle_save(value).size(), 10000u);
+  // The same with tuples as the key of a dict, and as the element of a typed list.
+  std::string tuples = ")";
+  for (char i = 0; i < 100; ++i) tuples += std::string("q") + i + "0h" + i + "h" + i + "\x86";
+  expect_error("}" + tuples + "Ns", "as key");
+  expect_error(global("torch.jit._pickle", "build_intlist") + "(](" + tuples + "etR",
+               "expected elements of type int");
 }
 
 TEST(HostileArchives, TruncatedAnywhere) {

@@ -59,16 +59,29 @@ void TorchPickler::write(const IValue& value) {
     write_text(value.toStringRef());
   } else if (value.isDevice()) {
     write_device(value.toDevice());
-  } else if (value.isList()) {
-    write_list(*value.toList().data());
-  } else if (value.isGenericDict()) {
-    write_dict(*value.toGenericDict().data());
-  } else if (value.isTuple()) {
-    write_tuple(value.toTupleRef().items);
   } else {
-    write_object(*value.toObject());
+    write_container(value);
   }
   --depth_;
+}
+
+// A container that stands in several places is written once: it stays one, and nesting cannot multiply it.
+void TorchPickler::write_container(const IValue& value) {
+  const auto once = [this](const auto& container, auto&& write_new) {
+    const auto known = containers_.find(&container);
+    if (known != containers_.end()) return out_.recall(known->second);
+    write_new(container);
+    containers_.emplace(&container, out_.memoize());
+  };
+  if (value.isList()) {
+    once(*value.toList().data(), [this](const ivalue::ListData& list) { write_list(list); });
+  } else if (value.isGenericDict()) {
+    once(*value.toGenericDict().data(), [this](const ivalue::DictData& dict) { write_dict(dict); });
+  } else if (value.isTuple()) {
+    once(value.toTupleRef(), [this](const ivalue::TupleData& tuple) { write_tuple(tuple.items); });
+  } else {
+    once(*value.toObject(), [this](const ivalue::ObjectData& object) { write_object(object); });
+  }
 }
 
 // Python's strings are text: other bytes go as bytes, which protocol 2 spells as their code points.

@@ -32,6 +32,7 @@ class TorchPickler {
 
  private:
   void write(const IValue& value);
+  void write_container(const IValue& value);
   void write_text(const std::string& text);
   void write_list(const ivalue::ListData& list);
   void write_dict(const ivalue::DictData& dict);
@@ -50,6 +51,7 @@ class TorchPickler {
   PickleWriter out_;
   const ClassNames* class_names_ = nullptr;
   std::vector<Tensor> storages_;
+  std::unordered_map<const void*, uint32_t> containers_;
   std::unordered_map<const TensorImpl*, uint32_t> tensors_;
   std::unordered_map<std::string, uint32_t> storage_memo_;
   std::vector<Tensor> alive_;  // an address names a tensor only while that lives

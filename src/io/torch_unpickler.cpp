@@ -1,5 +1,6 @@
 #include "io/torch_unpickler.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "io/torch_types.h"
@@ -28,6 +29,15 @@ std::pair<std::string, std::string> split_types(const std::string& text) {
     }
   }
   return {text, ""};
+}
+
+// Whether a value may stand in a list that build_intlist and its like make.
+bool fits(const IValue& item, std::string_view element_type) {
+  if (element_type == "int") return item.isInt();
+  if (element_type == "float") return item.isDouble();
+  if (element_type == "bool") return item.isBool();
+  if (element_type == "Tensor") return item.isTensor();
+  return true;
 }
 
 }  // namespace
@@ -107,13 +117,25 @@ std::vector<IValue> TorchUnpickler::convert_items(const PickleNode& node) {
   return items;
 }
 
+// Tuples of tuples are refused: shared ones could take a time to hash that doubles with each level.
+void TorchUnpickler::check_key(const PickleNode& node, const IValue& key) const {
+  const auto is_plain = [](const IValue& item) {
+    return !item.isList() && !item.isGenericDict() && !item.isObject() && !item.isTuple();
+  };
+  if (is_plain(key)) return;
+  if (key.isTuple()) {
+    const auto& items = key.toTupleRef().elements();
+    if (std::all_of(items.begin(), items.end(), is_plain)) return;
+  }
+  fail(node, "expected a plain value or a tuple of them as key, got ", key.tagKind());
+}
+
 IValue TorchUnpickler::convert_dict(const PickleNode& node) {
   if (node.items.size() % 2 != 0) fail(node, "expected a value for each key");
   Dict<IValue, IValue> dict;
   for (size_t i = 0; i < node.items.size(); i += 2) {
     IValue key = convert(*node.items[i]);
-    if (key.isList() || key.isGenericDict() || key.isObject())
-      fail(node, "expected a key, got ", key.tagKind());
+    check_key(node, key);
     dict.insert_or_assign(std::move(key), convert(*node.items[i + 1]));
   }
   return dict;
@@ -179,8 +201,7 @@ IValue TorchUnpickler::call_ordered_dict(const PickleNode& call) {
       fail(*pair, "expected a key and a value");
     }
     IValue key = convert(*pair->items[0]);
-    if (key.isList() || key.isGenericDict() || key.isObject())
-      fail(*pair, "expected a key, got ", key.tagKind());
+    check_key(*pair, key);
     dict.insert_or_assign(std::move(key), convert(*pair->items[1]));
   }
   return dict;
@@ -190,7 +211,7 @@ IValue TorchUnpickler::call_build_list(const PickleNode& call, TypePtr element_t
   auto list = std::make_shared<ivalue::ListData>();
   list->items = convert_items(argument(call, 0, Kind::List, "the elements"));
   for (const IValue& item : list->items) {
-    if (*element_type != *AnyType::get() && *item.type() != *element_type) {
+    if (!fits(item, element_type->str())) {
       fail(call, call.callee->text, ": expected elements of type ", element_type->str(), ", got ",
            item.tagKind());
     }

@@ -45,6 +45,7 @@ class TorchUnpickler {
   IValue convert(const PickleNode& node);
   IValue convert_new(const PickleNode& node);
   std::vector<IValue> convert_items(const PickleNode& node);
+  void check_key(const PickleNode& node, const IValue& key) const;
   IValue convert_dict(const PickleNode& node);
   IValue convert_global(const PickleNode& node);
   IValue convert_object(const PickleNode& node);
