@@ -1,4 +1,7 @@
 // Element-wise functions of two tensors.
+#include <cmath>
+#include <limits>
+
 #include "parity/case.h"
 
 using torch::Tensor;
@@ -8,20 +11,49 @@ using torch::Tensor;
     c.binary([](const Tensor& a, const Tensor& b) { return torch::name(a, b); }, low, high); \
   }
 
-BINARY(atan2, 0.3, 2)
 BINARY(maximum, -2, 2)
 BINARY(minimum, -2, 2)
 BINARY(fmax, -2, 2)
 BINARY(fmin, -2, 2)
-BINARY(fmod, 0.5, 2)
-BINARY(remainder, 0.5, 2)
 BINARY(xlogy, 0.2, 3)
 
+namespace {
+
+// Sums of gradients over broadcast dimensions cancel: a step of one term is more than a step of the sum.
+void allow_cancelled_sums(parity::Case& c) {
+  c.tolerance(torch::kHalf, 4e-3, 4e-3);
+  c.tolerance(torch::kBFloat16, 3.2e-2, 3.2e-2);
+}
+
+}  // namespace
+
+PARITY_CASE(binary, atan2) {
+  allow_cancelled_sums(c);
+  c.binary([](const Tensor& a, const Tensor& b) { return torch::atan2(a, b); }, 0.3, 2);
+}
+
+// LibTorch's vectorised remainder of a huge number by a tiny one is NaN; ours is exact. Neither is compared.
+#define REMAINDER(name)                                                                                     \
+  PARITY_CASE(binary, name) {                                                                               \
+    c.for_dtypes(parity::kFloats, [&](torch::Dtype dtype) {                                                 \
+      auto a = c.leaf({4, 3}, dtype), b = c.leaf_in(0.5, 2, {3}, dtype);                                    \
+      c.gradients("broadcast", {a, b}, [&] { return torch::name(a, b); });                                  \
+      const double inf = std::numeric_limits<double>::infinity(), nan = std::nan("");                       \
+      auto values = c.values({nan, inf, -inf, 0.0, -0.0, 1, -1, 0.5, -0.5, 3, -3, 100, -100}, dtype);       \
+      c.out("special", torch::name(values.unsqueeze(1), values));                                           \
+    });                                                                                                     \
+    c.for_layouts({4, 5}, torch::kFloat, [&](Tensor x) { c.out("layout", torch::name(x, c.randn({5}))); }); \
+  }
+REMAINDER(fmod)
+REMAINDER(remainder)
+
 PARITY_CASE(binary, hypot) {
+  allow_cancelled_sums(c);
   c.binary([](const Tensor& a, const Tensor& b) { return torch::hypot(a, b); }, 0.3, 2);
 }
 
 PARITY_CASE(binary, logaddexp) {
+  allow_cancelled_sums(c);
   c.binary([](const Tensor& a, const Tensor& b) { return torch::logaddexp(a, b); });
 }
 

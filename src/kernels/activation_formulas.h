@@ -27,11 +27,13 @@ HB_FLOATS_2(elu_backward, 3, 8, const T low = g * p[2] * p[0] * math::exp(x * p[
 HB_FLOATS_1(gelu_erf, 0, 8, return x * T(0.5) * (T(1) + math::erf(x * T(0.70710678118654752440)));)
 HB_FLOATS_2(gelu_erf_backward, 0, 16, const T cdf = T(0.5) * (T(1) + math::erf(x * T(0.70710678118654752440)));
             const T pdf = math::exp(T(-0.5) * x * x) * T(0.39894228040143267794); return g * (cdf + x * pdf);)
-HB_FLOATS_1(gelu_tanh, 0, 8, const T inner = T(0.79788456080286535588) * (x + T(0.044715) * x * x * x);
-            return T(0.5) * x * (T(1) + math::tanh(inner));)
-HB_FLOATS_2(gelu_tanh_backward, 0, 8, const T t = math::tanh(T(0.79788456080286535588) * (x + T(0.044715) * x * x * x));
-            const T slope = T(0.79788456080286535588) * (T(1) + T(3 * 0.044715) * x * x);
-            return g * (T(0.5) * (T(1) + t) + T(0.5) * x * (T(1) - t * t) * slope);)
+// (1 + tanh u) / 2 is the sigmoid of 2u, which does not cancel for negative u.
+HB_FLOATS_1(gelu_tanh, 0, 8, const T twice = T(-2 * 0.79788456080286535588) * (x + T(0.044715) * x * x * x);
+            return x / (T(1) + math::exp(twice));)
+HB_FLOATS_2(gelu_tanh_backward, 0, 8,
+            const T s = T(1) / (T(1) + math::exp(T(-2 * 0.79788456080286535588) * (x + T(0.044715) * x * x * x)));
+            const T slope = T(2 * 0.79788456080286535588) * (T(1) + T(3 * 0.044715) * x * x);
+            return g * (s + x * s * (T(1) - s) * slope);)
 
 /// p: beta, threshold.
 HB_FLOATS_1(softplus, 2, 16, const T curve = math::log1p(math::exp(x * p[0])) / p[0];

@@ -220,6 +220,9 @@ std::tuple<Tensor, Tensor> spread_and_mean(const char* name, const Tensor& self,
   Tensor name(const Tensor& self, bool unbiased) {                                                                         \
     return spread_of(#name, self, ops::reduced_dims(#name, std::nullopt, self.dim()), false, unbiased ? 1 : 0, root);      \
   }                                                                                                                        \
+  Tensor name(const Tensor& self, int dim) {                                                                               \
+    return spread_of(#name, self, ops::reduced_dim(#name, dim, self.dim()), false, 1, root);                               \
+  }                                                                                                                        \
   Tensor name(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim) {                                  \
     return spread_of(#name, self, ops::reduced_dims(#name, dim, self.dim()), keepdim, unbiased ? 1 : 0, root);             \
   }                                                                                                                        \

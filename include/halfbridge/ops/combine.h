@@ -40,6 +40,8 @@ HB_API std::tuple<Tensor, Tensor> var_mean(const Tensor& self, OptionalIntArrayR
                                            const std::optional<Scalar>& correction = std::nullopt, bool keepdim = false);
 HB_API std::tuple<Tensor, Tensor> std_mean(const Tensor& self, OptionalIntArrayRef dim = std::nullopt,
                                            const std::optional<Scalar>& correction = std::nullopt, bool keepdim = false);
+inline std::tuple<Tensor, Tensor> var_mean(const Tensor& self, int dim) { return var_mean(self, IntArrayRef(int64_t{dim})); }
+inline std::tuple<Tensor, Tensor> std_mean(const Tensor& self, int dim) { return std_mean(self, IntArrayRef(int64_t{dim})); }
 HB_API Tensor& add_out(Tensor& out, const Tensor& self, const Tensor& other, const Scalar& alpha = 1);
 HB_API Tensor& sub_out(Tensor& out, const Tensor& self, const Tensor& other, const Scalar& alpha = 1);
 HB_API Tensor& mm_out(Tensor& out, const Tensor& self, const Tensor& mat2);
