@@ -74,10 +74,11 @@ C softmax_row(C* __restrict s, int64_t seen, int64_t n) {
     std::fill(s, s + n, C(0));
     return std::numeric_limits<C>::infinity();
   }
-  for (int64_t j = 0; j < seen; ++j) s[j] = exp_of(s[j] - top);
-  const C sum = sum_over<C>(seen, [=](int64_t j) { return s[j]; }), scale = C(1) / sum;
-  for (int64_t j = 0; j < seen; ++j) s[j] *= scale;
-  std::fill(s + seen, s + n, C(0));
+  // Whole vectors: what is hidden becomes exp(-infinity) = 0.
+  std::fill(s + seen, s + n, -std::numeric_limits<C>::infinity());
+  for (int64_t j = 0; j < n; ++j) s[j] = exp_of(s[j] - top);
+  const C sum = sum_over<C>(n, [=](int64_t j) { return s[j]; }), scale = C(1) / sum;
+  for (int64_t j = 0; j < n; ++j) s[j] *= scale;
   return top + std::log(sum);
 }
 
@@ -148,8 +149,8 @@ struct BackwardHead {
       C* __restrict row = p.data() + i * n;
       const int64_t seen = keys_seen(a, first + i);
       const C sum = kept[i];
-      for (int64_t j = 0; j < seen; ++j) row[j] = exp_of(row[j] - sum);
-      std::fill(row + seen, row + n, C(0));
+      std::fill(row + seen, row + n, -std::numeric_limits<C>::infinity());
+      for (int64_t j = 0; j < n; ++j) row[j] = exp_of(row[j] - sum);
     }
     multiply(n, a.value_width, count, p.data(), true, go.data(), false, dv.data(), 1);
     multiply(count, n, a.value_width, go.data(), false, v.data(), true, dp.data());
