@@ -55,12 +55,11 @@ void trajectory(parity::Case& c, const std::string& name, Options options, torch
   });
 }
 
-// Within 1e-6 of each other after 100 steps; half types bit for bit.
+// Within 1e-6 of each other after 100 steps. The half types keep the family's tolerance: LibTorch rounds factors such as
+// a momentum to half where its loops are vectorised and does not where they end, so that its last elements differ.
 void tight(parity::Case& c) {
   c.tolerance(1e-6, 1e-6);
   c.tolerance(torch::kDouble, 1e-12, 1e-12);
-  c.tolerance(torch::kBFloat16, 0, 0);
-  c.tolerance(torch::kHalf, 0, 0);
 }
 
 template <class Optimizer, class Options>

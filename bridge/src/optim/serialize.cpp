@@ -126,6 +126,7 @@ void load(serialize::InputArchive& archive, Optimizer& optimizer, StateFactory n
       if (found != states.end() && found->second)
         optimizer.state()[groups[i].params()[k].unsafeGetTensorImpl()] = std::move(found->second);
     }
+    saved[i].options->initial_lr(groups[i].options().initial_lr());
     groups[i].set_options(std::move(saved[i].options));
   }
 }

@@ -4,6 +4,7 @@
 #include <halfbridge/bridge/optim/adagrad.h>
 #include <halfbridge/bridge/optim/adam.h>
 #include <halfbridge/bridge/optim/adamw.h>
+#include <halfbridge/bridge/optim/epoch_schedulers.h>
 #include <halfbridge/bridge/optim/lbfgs.h>
 #include <halfbridge/bridge/optim/optimizer.h>
 #include <halfbridge/bridge/optim/rmsprop.h>

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -53,6 +54,9 @@ class HB_API OptimizerOptions {
   virtual void serialize(serialize::OutputArchive& archive) const;
   virtual double get_lr() const;
   virtual void set_lr(const double lr);
+
+  /// The learning rate from before any scheduler changed it; set by the first one.
+  HB_ARG(std::optional<double>, initial_lr);
 };
 
 template <class Derived>

@@ -1,0 +1,149 @@
+#pragma once
+// Schedulers that LibTorch has only in Python, with Python's arguments and defaults.
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include <halfbridge/bridge/optim/schedulers.h>
+
+namespace hb::bridge::optim {
+
+/// Base of the schedulers that count as Python's do: epoch 0 begins when the scheduler is made, each step() begins the next.
+/// For one's own, override get_lr() and call start() in the constructor.
+class HB_API EpochScheduler : public LRScheduler {
+ public:
+  explicit EpochScheduler(Optimizer& optimizer);
+  int64_t last_epoch() const { return last_epoch_; }
+  /// The learning rates that the last step set.
+  std::vector<double> get_last_lr() const { return get_current_lrs(); }
+
+ protected:
+  /// The learning rate of a group in epoch last_epoch(); `lr` is its present one, `base_lr` that from before all schedulers.
+  virtual double get_lr(double lr, double base_lr, size_t group) const = 0;
+  /// Sets the learning rates of epoch 0.
+  void start();
+  /// Checks the length of a list with one entry per group.
+  void check_groups(const char* name, size_t given) const;
+
+ private:
+  std::vector<double> get_lrs() final;
+  std::vector<double> compute();
+
+  Optimizer& groups_of_;
+  std::vector<double> base_lrs_;
+  int64_t last_epoch_ = 0;
+};
+
+using LRLambda = std::function<double(int64_t epoch)>;
+
+/// base_lr * lr_lambda(epoch); one function for all groups, or one per group.
+class HB_API LambdaLR : public EpochScheduler {
+ public:
+  LambdaLR(Optimizer& optimizer, LRLambda lr_lambda);
+  LambdaLR(Optimizer& optimizer, std::vector<LRLambda> lr_lambda);
+
+ protected:
+  double get_lr(double lr, double base_lr, size_t group) const override;
+  std::vector<LRLambda> lambdas_;
+};
+
+/// Multiplies by lr_lambda(epoch) in every epoch but the first.
+class HB_API MultiplicativeLR : public EpochScheduler {
+ public:
+  MultiplicativeLR(Optimizer& optimizer, LRLambda lr_lambda);
+  MultiplicativeLR(Optimizer& optimizer, std::vector<LRLambda> lr_lambda);
+
+ protected:
+  double get_lr(double lr, double base_lr, size_t group) const override;
+  std::vector<LRLambda> lambdas_;
+};
+
+/// Multiplies by gamma at each milestone.
+class HB_API MultiStepLR : public EpochScheduler {
+ public:
+  MultiStepLR(Optimizer& optimizer, std::vector<int64_t> milestones, double gamma = 0.1);
+
+ protected:
+  double get_lr(double lr, double base_lr, size_t group) const override;
+  std::vector<int64_t> milestones_;
+  double gamma_;
+};
+
+/// base_lr * factor for the first total_iters epochs, then base_lr.
+class HB_API ConstantLR : public EpochScheduler {
+ public:
+  explicit ConstantLR(Optimizer& optimizer, double factor = 1.0 / 3, int64_t total_iters = 5);
+
+ protected:
+  double get_lr(double lr, double base_lr, size_t group) const override;
+  double factor_;
+  int64_t total_iters_;
+};
+
+/// From base_lr * start_factor to base_lr * end_factor in total_iters epochs.
+class HB_API LinearLR : public EpochScheduler {
+ public:
+  explicit LinearLR(Optimizer& optimizer, double start_factor = 1.0 / 3, double end_factor = 1.0,
+                    int64_t total_iters = 5);
+
+ protected:
+  double get_lr(double lr, double base_lr, size_t group) const override;
+  double start_factor_, end_factor_;
+  int64_t total_iters_;
+};
+
+/// Multiplies by gamma in every epoch but the first.
+class HB_API ExponentialLR : public EpochScheduler {
+ public:
+  ExponentialLR(Optimizer& optimizer, double gamma);
+
+ protected:
+  double get_lr(double lr, double base_lr, size_t group) const override;
+  double gamma_;
+};
+
+/// base_lr * (1 - epoch / total_iters)^power, then 0.
+class HB_API PolynomialLR : public EpochScheduler {
+ public:
+  explicit PolynomialLR(Optimizer& optimizer, int64_t total_iters = 5, double power = 1.0);
+
+ protected:
+  double get_lr(double lr, double base_lr, size_t group) const override;
+  int64_t total_iters_;
+  double power_;
+};
+
+/// Half a cosine from base_lr to eta_min in T_max epochs, and back.
+class HB_API CosineAnnealingLR : public EpochScheduler {
+ public:
+  CosineAnnealingLR(Optimizer& optimizer, int64_t T_max, double eta_min = 0.0);
+
+ protected:
+  double get_lr(double lr, double base_lr, size_t group) const override;
+  int64_t t_max_;
+  double eta_min_;
+};
+
+/// Half cosines from base_lr to eta_min, the first of T_0 epochs, each T_mult times as long as the one before.
+class HB_API CosineAnnealingWarmRestarts : public EpochScheduler {
+ public:
+  CosineAnnealingWarmRestarts(Optimizer& optimizer, int64_t T_0, int64_t T_mult = 1, double eta_min = 0.0);
+
+ protected:
+  double get_lr(double lr, double base_lr, size_t group) const override;
+  int64_t t_0_, t_mult_;
+  double eta_min_;
+};
+
+/// Steps several schedulers of one optimizer together.
+class HB_API ChainedScheduler {
+ public:
+  explicit ChainedScheduler(std::vector<std::shared_ptr<LRScheduler>> schedulers);
+  void step();
+
+ private:
+  std::vector<std::shared_ptr<LRScheduler>> schedulers_;
+};
+
+}  // namespace hb::bridge::optim

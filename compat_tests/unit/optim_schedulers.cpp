@@ -1,0 +1,107 @@
+// Schedulers that LibTorch has only in Python, against their closed forms.
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <cmath>
+
+namespace optim = torch::optim;
+
+namespace {
+
+struct Groups {
+  Groups()
+      : optimizer(std::vector<optim::OptimizerParamGroup>{
+                      optim::OptimizerParamGroup({torch::ones({1}).requires_grad_()}),
+                      optim::OptimizerParamGroup({torch::ones({1}).requires_grad_()},
+                                                 std::make_unique<optim::SGDOptions>(0.5))},
+                  optim::SGDOptions(2.0)) {}
+  double lr(size_t group) { return optimizer.param_groups()[group].options().get_lr(); }
+  optim::SGD optimizer;
+};
+
+/// Checks 40 epochs of both groups against factor(epoch) * base_lr + offset(epoch).
+template <class Make>
+void check(const Make& make, const std::function<double(int)>& factor,
+           const std::function<double(int)>& offset = [](int) { return 0.0; }) {
+  Groups groups;
+  auto scheduler = make(groups.optimizer);
+  for (int epoch = 0; epoch < 40; ++epoch) {
+    EXPECT_EQ(scheduler.last_epoch(), epoch);
+    EXPECT_NEAR(groups.lr(0), 2.0 * factor(epoch) + offset(epoch), 1e-12) << "epoch " << epoch;
+    EXPECT_NEAR(groups.lr(1), 0.5 * factor(epoch) + offset(epoch), 1e-12) << "epoch " << epoch;
+    EXPECT_EQ(scheduler.get_last_lr()[1], groups.lr(1));
+    scheduler.step();
+  }
+}
+
+const double kPi = std::acos(-1.0);
+
+}  // namespace
+
+TEST(Schedulers, Lambda) {
+  check([](auto& o) { return optim::LambdaLR(o, [](int64_t e) { return 1.0 / (1 + e); }); },
+        [](int e) { return 1.0 / (1 + e); });
+  check([](auto& o) { return optim::MultiplicativeLR(o, [](int64_t) { return 0.95; }); },
+        [](int e) { return std::pow(0.95, e); });
+  Groups groups;
+  optim::LambdaLR two(groups.optimizer, std::vector<optim::LRLambda>{[](int64_t) { return 3.0; },
+                                                                     [](int64_t) { return 4.0; }});
+  EXPECT_EQ(groups.lr(0), 6.0);
+  EXPECT_EQ(groups.lr(1), 2.0);
+  EXPECT_THROW(optim::LambdaLR(groups.optimizer, std::vector<optim::LRLambda>{[](int64_t) { return 1.0; }}),
+               c10::Error);
+}
+
+TEST(Schedulers, Steps) {
+  check([](auto& o) { return optim::MultiStepLR(o, {3, 10, 10, 25}, 0.5); },
+        [](int e) { return std::pow(0.5, (e >= 3) + 2 * (e >= 10) + (e >= 25)); });
+  check([](auto& o) { return optim::ExponentialLR(o, 0.9); }, [](int e) { return std::pow(0.9, e); });
+  check([](auto& o) { return optim::ConstantLR(o); }, [](int e) { return e < 5 ? 1.0 / 3 : 1.0; });
+}
+
+TEST(Schedulers, Lines) {
+  check([](auto& o) { return optim::LinearLR(o); }, [](int e) { return e < 5 ? 1.0 / 3 + 2.0 / 3 * e / 5 : 1.0; });
+  check([](auto& o) { return optim::LinearLR(o, 1.0, 0.1, 20); },
+        [](int e) { return 1.0 - 0.9 * std::min(e, 20) / 20; });
+  check([](auto& o) { return optim::PolynomialLR(o, 10, 2.0); },
+        [](int e) { return std::pow(1 - std::min(e, 10) / 10.0, 2); });
+  Groups groups;
+  EXPECT_THROW(optim::LinearLR(groups.optimizer, 0.0), c10::Error);
+  EXPECT_THROW(optim::ConstantLR(groups.optimizer, 1.5), c10::Error);
+}
+
+TEST(Schedulers, Cosines) {
+  for (double low : {0.0, 0.1}) {
+    const auto curve = [=](double at) { return (1 + std::cos(kPi * at)) / 2; };
+    check([=](auto& o) { return optim::CosineAnnealingLR(o, 7, low); }, [=](int e) { return curve(e / 7.0); },
+          [=](int e) { return low * (1 - curve(e / 7.0)); });
+    check([=](auto& o) { return optim::CosineAnnealingWarmRestarts(o, 6, 1, low); },
+          [=](int e) { return curve(e % 6 / 6.0); }, [=](int e) { return low * (1 - curve(e % 6 / 6.0)); });
+    const auto growing = [=](int e) { return e < 4 ? e / 4.0 : e < 12 ? (e - 4) / 8.0 : e < 28 ? (e - 12) / 16.0 : (e - 28) / 32.0; };
+    check([=](auto& o) { return optim::CosineAnnealingWarmRestarts(o, 4, 2, low); },
+          [=](int e) { return curve(growing(e)); }, [=](int e) { return low * (1 - curve(growing(e))); });
+  }
+}
+
+TEST(Schedulers, Chained) {
+  Groups groups;
+  auto warm_up = std::make_shared<optim::ConstantLR>(groups.optimizer, 0.1, 2);
+  auto decay = std::make_shared<optim::ExponentialLR>(groups.optimizer, 0.9);
+  optim::ChainedScheduler chained({warm_up, decay});
+  for (int epoch = 0; epoch < 6; ++epoch) {
+    EXPECT_NEAR(groups.lr(0), 2.0 * (epoch < 2 ? 0.1 : 1.0) * std::pow(0.9, epoch), 1e-12);
+    chained.step();
+  }
+  EXPECT_THROW(optim::ChainedScheduler({}), c10::Error);
+}
+
+TEST(Schedulers, OnesOwn) {
+  class Halving : public optim::EpochScheduler {
+   public:
+    explicit Halving(optim::Optimizer& optimizer) : EpochScheduler(optimizer) { start(); }
+
+   protected:
+    double get_lr(double, double base_lr, size_t) const override { return base_lr / std::pow(2.0, last_epoch()); }
+  };
+  check([](auto& o) { return Halving(o); }, [](int e) { return std::pow(0.5, e); });
+}
