@@ -81,13 +81,27 @@ bool is_channels_last(const DimVector& sizes, const DimVector& strides) {
   return true;
 }
 
+// A stride of 0 (an expanded dimension) says nothing of the order: such a dimension stays where it stands, as in LibTorch.
 DimVector dense_strides_like(const DimVector& sizes, const DimVector& strides) {
-  const DimVector order = by_stride(sizes, strides);
-  DimVector out(sizes.size());
+  const size_t n = sizes.size();
+  DimVector inner_first(n);
+  for (size_t k = 0; k < n; ++k) inner_first[k] = static_cast<int64_t>(n - 1 - k);
+  for (size_t i = 1; i < n; ++i) {
+    size_t at = i;
+    for (size_t below = i; below-- > 0;) {
+      const int64_t a = inner_first[below], b = inner_first[at];
+      if (strides[a] == 0 || strides[b] == 0) continue;
+      if (strides[a] < strides[b]) break;
+      if (strides[a] == strides[b] && sizes[a] <= sizes[b]) continue;
+      std::swap(inner_first[below], inner_first[at]);
+      at = below;
+    }
+  }
+  DimVector out(n);
   int64_t next = 1;
-  for (size_t k = order.size(); k-- > 0;) {
-    out[order[k]] = next;
-    next *= std::max<int64_t>(sizes[order[k]], 1);
+  for (int64_t d : inner_first) {
+    out[d] = next;
+    next *= std::max<int64_t>(sizes[d], 1);
   }
   return out;
 }

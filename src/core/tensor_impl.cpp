@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include <halfbridge/autograd.h>
+#include <halfbridge/grad_mode.h>
 
 #include "core/geometry.h"
 #include "kernels/elementwise.h"
@@ -12,6 +13,7 @@ namespace hb {
 TensorImpl::TensorImpl(intrusive_ptr<StorageImpl> storage, ScalarType dtype, DimVector sizes, DimVector strides,
                        int64_t offset)
     : storage_(std::move(storage)), sizes_(std::move(sizes)), strides_(std::move(strides)), offset_(offset), dtype_(dtype) {
+  inference_ = InferenceMode::is_enabled();
   refresh();
 }
 

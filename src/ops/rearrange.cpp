@@ -184,9 +184,7 @@ std::vector<Tensor> meshgrid(TensorList tensors, std::string_view indexing) {
     shape[k] = sizes[k];
     out.push_back(axes[k].reshape(shape).expand(sizes));
   }
-  if (!swap) return out;
-  for (Tensor& t : out) t = t.transpose(0, 1);
-  std::swap(out[0], out[1]);
+  if (swap) std::swap(out[0], out[1]);
   return out;
 }
 std::vector<Tensor> meshgrid(TensorList tensors) { return meshgrid(tensors, "ij"); }
