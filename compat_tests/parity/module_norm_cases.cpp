@@ -24,6 +24,7 @@ PARITY_CASE(module_norm, batch) {
 }
 
 PARITY_CASE(module_norm, instance) {
+  c.tolerance(1e-5, 5e-6);  // sums of three values: one of them close to cancelling
   parity::module(c, "1d", nn::InstanceNorm1d(4), c.leaf({5, 4, 3}));
   parity::module(c, "2d", nn::InstanceNorm2d(nn::InstanceNorm2dOptions(3).affine(true).track_running_stats(true)), c.leaf({2, 3, 4, 5}));
   parity::module(c, "2d_unbatched", nn::InstanceNorm2d(3), c.leaf({3, 4, 5}));

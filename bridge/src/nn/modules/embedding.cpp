@@ -92,12 +92,8 @@ void EmbeddingBagImpl::reset() {
   }
 }
 
-void EmbeddingBagImpl::reset_parameters() {
-  init::normal_(weight);
-  if (!options.padding_idx()) return;
-  NoGradGuard no_grad;
-  weight[*options.padding_idx()].fill_(0);
-}
+// Unlike Embedding, the row of the padding index keeps its values.
+void EmbeddingBagImpl::reset_parameters() { init::normal_(weight); }
 
 void EmbeddingBagImpl::pretty_print(std::ostream& stream) const {
   stream << "torch::nn::EmbeddingBag(num_embeddings=" << options.num_embeddings()

@@ -109,8 +109,6 @@ HB_PRINT_NAME(L1Loss)
 HB_PRINT_NAME(KLDivLoss)
 HB_PRINT_NAME(MSELoss)
 HB_PRINT_NAME(BCELoss)
-HB_PRINT_NAME(SmoothL1Loss)
-HB_PRINT_NAME(HuberLoss)
 HB_PRINT_NAME(MultiLabelMarginLoss)
 HB_PRINT_NAME(SoftMarginLoss)
 HB_PRINT_NAME(MultiLabelSoftMarginLoss)
@@ -121,6 +119,9 @@ HB_PRINT_NAME(NLLLoss)
 HB_PRINT_NAME(CrossEntropyLoss)
 HB_PRINT_NAME(BCEWithLogitsLoss)
 #undef HB_PRINT_NAME
+// LibTorch prints these two without parentheses.
+void SmoothL1LossImpl::pretty_print(std::ostream& stream) const { stream << "torch::nn::SmoothL1Loss"; }
+void HuberLossImpl::pretty_print(std::ostream& stream) const { stream << "torch::nn::HuberLoss"; }
 void HingeEmbeddingLossImpl::pretty_print(std::ostream& stream) const {
   stream << "torch::nn::HingeEmbeddingLoss(margin=" << options.margin() << ")";
 }
