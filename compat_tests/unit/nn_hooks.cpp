@@ -1,0 +1,128 @@
+// Module hooks: when they run, what they see and what they may replace.
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+namespace nn = torch::nn;
+using torch::Tensor;
+
+namespace {
+
+struct DoubleImpl : nn::Module {
+  Tensor forward(Tensor x) { return x * 2; }
+};
+TORCH_MODULE(Double);
+
+using Tensors = std::vector<Tensor>;
+
+}  // namespace
+
+TEST(NnHooks, ForwardHooksOfLibraryModulesRunHoweverForwardIsCalled) {
+  nn::Linear fc(2, 2);
+  int before = 0, after = 0;
+  fc->register_forward_pre_hook([&](nn::Module&, const Tensors& inputs) {
+    ++before;
+    EXPECT_EQ(inputs.size(), 1u);
+  });
+  fc->register_forward_hook([&](nn::Module& m, const Tensors& inputs, const Tensors& outputs) {
+    ++after;
+    EXPECT_EQ(&m, fc.get());
+    EXPECT_EQ(inputs.size(), 1u);
+    EXPECT_EQ(outputs.size(), 1u);
+  });
+  auto x = torch::ones({1, 2});
+  fc->forward(x);
+  EXPECT_EQ(before, 1);
+  fc(x);
+  EXPECT_EQ(before, 2);
+  nn::Sequential net(fc);
+  net->forward(x);
+  EXPECT_EQ(before, 3);
+  nn::AnyModule any(fc);
+  any.forward(x);
+  EXPECT_EQ(before, 4);
+  EXPECT_EQ(after, 4);
+}
+
+TEST(NnHooks, HooksOfAProgramsModuleRunWhenItIsCalled) {
+  Double twice;
+  int calls = 0;
+  twice->register_forward_hook([&](nn::Module&, const Tensors&, const Tensors&) { ++calls; });
+  twice(torch::ones({1}));
+  nn::Sequential net(twice, nn::ReLU());
+  net->forward(torch::ones({1}));
+  EXPECT_EQ(calls, 2);
+  twice->forward(torch::ones({1}));  // a plain member call
+  EXPECT_EQ(calls, 2);
+}
+
+TEST(NnHooks, HooksMayReplace) {
+  Double twice;
+  twice->register_forward_pre_hook([](nn::Module&, const Tensors& in) { return in[0] + 1; });
+  twice->register_forward_hook([](nn::Module&, const Tensors&, const Tensors& out) { return Tensors{out[0] * 10}; });
+  EXPECT_EQ(twice(torch::ones({1})).item<float>(), 40);
+}
+
+TEST(NnHooks, ResultOfTheWrongLengthIsAnError) {
+  Double twice;
+  twice->register_forward_hook([](nn::Module&, const Tensors&, const Tensors& out) { return Tensors{out[0], out[0]}; });
+  EXPECT_THROW(twice(torch::ones({1})), c10::Error);
+  EXPECT_THROW(twice(torch::ones({1})), c10::Error);  // the first failure leaves no trace
+}
+
+TEST(NnHooks, RemovedHooksRunNoMore) {
+  nn::ReLU relu;
+  int calls = 0;
+  auto handle = relu->register_forward_hook([&](nn::Module&, const Tensors&, const Tensors&) { ++calls; });
+  relu(torch::ones({1}));
+  EXPECT_TRUE(relu->remove_hook(handle));
+  EXPECT_FALSE(relu->remove_hook(handle));
+  relu(torch::ones({1}));
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(NnHooks, BackwardHookSeesBothGradientsAndMayReplaceOne) {
+  nn::Linear fc(nn::LinearOptions(1, 1).bias(false));
+  torch::nn::init::constant_(fc->weight, 3);
+  int calls = 0;
+  fc->register_full_backward_hook([&](nn::Module&, const Tensors& grad_in, const Tensors& grad_out) {
+    ++calls;
+    EXPECT_EQ(grad_out.at(0).item<float>(), 5);
+    EXPECT_EQ(grad_in.at(0).item<float>(), 15);
+    return Tensors{torch::full({1, 1}, 7.f)};
+  });
+  auto x = torch::ones({1, 1}, torch::requires_grad());
+  (fc(x) * 5).sum().backward();
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(x.grad().item<float>(), 7);
+  EXPECT_EQ(fc->weight.grad().item<float>(), 5);
+}
+
+TEST(NnHooks, BackwardHookOfTheFirstLayerHasNoInputGradient) {
+  nn::Linear fc(1, 1);
+  int calls = 0;
+  fc->register_full_backward_hook([&](nn::Module&, const Tensors& grad_in, const Tensors& grad_out) {
+    ++calls;
+    EXPECT_TRUE(grad_in.empty());
+    EXPECT_EQ(grad_out.size(), 1u);
+  });
+  fc(torch::ones({2, 1})).sum().backward();
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(NnHooks, SeveralResultsAreSeen) {
+  nn::LSTM lstm(2, 3);
+  size_t seen = 0;
+  lstm->register_forward_hook([&](nn::Module&, const Tensors&, const Tensors& out) { seen = out.size(); });
+  lstm->forward(torch::ones({4, 1, 2}));
+  EXPECT_EQ(seen, 3u);
+}
+
+TEST(NnHooks, CloneHasTheHooksOfItsOwn) {
+  nn::ReLU relu;
+  int calls = 0;
+  auto handle = relu->register_forward_hook([&](nn::Module&, const Tensors&, const Tensors&) { ++calls; });
+  auto copy = std::dynamic_pointer_cast<nn::ReLUImpl>(relu->clone());
+  relu->remove_hook(handle);
+  copy->forward(torch::ones({1}));
+  EXPECT_EQ(calls, 1);
+}
