@@ -19,7 +19,7 @@ PARITY_CASE(module_transformer, attention) {
   };
   run("self", nn::MultiheadAttention(8, 2), q, q, q);
   run("cross", nn::MultiheadAttention(nn::MultiheadAttentionOptions(8, 4).bias(false)), q, k, v);
-  run("other_widths", nn::MultiheadAttention(nn::MultiheadAttentionOptions(8, 2).kdim(6).vdim(3)), q, c.leaf({5, 2, 6}), c.leaf({5, 2, 3}));
+  run("other_widths", nn::MultiheadAttention(nn::MultiheadAttentionOptions(8, 2).kdim(6).vdim(6)), q, c.leaf({5, 2, 6}), c.leaf({5, 2, 6}));
   run("extra_keys", nn::MultiheadAttention(nn::MultiheadAttentionOptions(8, 2).add_bias_kv(true).add_zero_attn(true)), q, k, v);
   auto padding = torch::tensor({{false, false, true, false, true}, {false, false, false, false, false}});
   run("padding", nn::MultiheadAttention(8, 2), q, k, v, padding);
