@@ -16,8 +16,6 @@ struct Problem {
   memory::format_tag data_tag, weight_tag;
   memory::data_type type;
   bool bias;
-  // Tiny images of many channels: oneDNN's own blocked layout of images beats channels-last, reorders included.
-  bool blocked = false;
 
   Problem(const Tensor& tx, const Tensor& ty, const Tensor& tw, bool has_bias, const ConvParams& p) : bias(has_bias) {
     type = onednn_type(tx.scalar_type());
@@ -51,16 +49,14 @@ struct Problem {
     }
     return r;
   }
-  memory::desc plain_x() const { return {x, type, data_tag}; }
-  memory::desc plain_y() const { return {y, type, data_tag}; }
-  memory::desc desc_x() const { return blocked ? memory::desc{x, type, memory::format_tag::any} : plain_x(); }
-  memory::desc desc_y() const { return blocked ? memory::desc{y, type, memory::format_tag::any} : plain_y(); }
+  memory::desc desc_x() const { return {x, type, data_tag}; }
+  memory::desc desc_y() const { return {y, type, data_tag}; }
   memory::desc desc_weight() const { return {weight, type, memory::format_tag::any}; }
   memory::desc plain_weight() const { return {weight, type, weight_tag}; }
   memory::desc desc_bias() const { return {{y[1]}, type, memory::format_tag::a}; }
 
   PrimitiveKey key(int64_t kind) const {
-    PrimitiveKey k{kind, static_cast<int64_t>(type), bias, blocked, get_num_threads(), static_cast<int64_t>(weight.size())};
+    PrimitiveKey k{kind, static_cast<int64_t>(type), bias, get_num_threads(), static_cast<int64_t>(weight.size())};
     for (const auto* list : {&x, &y, &weight, &stride, &dilation, &padding})
       for (int64_t v : *list) k.add(v);
     return k;
@@ -126,41 +122,8 @@ const void* weights_for(const Problem& p, const memory::desc& wanted, const Tens
 
 }  // namespace
 
-namespace {
-
-bool prefers_blocked(const Problem& p) {
-  int64_t outputs = 1;
-  for (size_t d = 2; d < p.y.size(); ++d) outputs *= p.y[d];
-  return p.type == memory::data_type::f32 && outputs <= 16 && p.x[1] >= 128 && p.y[1] >= 128 && p.weight.size() == p.x.size();
-}
-
-const void* reordered(const Problem& p, const memory::desc& from, const memory::desc& to, const void* data, void* buffer,
-                      int64_t kind) {
-  if (from == to) return data;
-  weight_reorder(p, from, to, kind).run("convolution", {data, buffer});
-  return buffer;
-}
-
-// As forward, images in the layout that oneDNN chose.
-void run_blocked(const Problem& p, Prepared& conv, const void* weights, const Tensor& y, const Tensor& x, const Tensor& bias) {
-  const memory::desc in = conv.memories[0].get_desc(), out = conv.memories[2].get_desc();
-  const void* source =
-      reordered(p, p.plain_x(), in, x.impl().raw_data(), scratch_buffer(Scratch::convert_a, in.get_size()), 16);
-  const bool direct = out == p.plain_y();
-  void* result = direct ? y.impl().raw_data() : scratch_buffer(Scratch::convert_c, out.get_size());
-  if (p.bias) {
-    conv.run("convolution", {source, weights, result, bias.impl().raw_data()});
-  } else {
-    conv.run("convolution", {source, weights, result});
-  }
-  if (!direct) reordered(p, out, p.plain_y(), result, y.impl().raw_data(), 17);
-}
-
-}  // namespace
-
 bool onednn_conv_forward(const Tensor& y, const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvParams& params) {
-  Problem p(x, y, weight, bias.defined(), params);
-  p.blocked = prefers_blocked(p);
+  const Problem p(x, y, weight, bias.defined(), params);
   Prepared& conv = prepared(p.key(10), [&] {
     Prepared c;
     HB_ONEDNN("convolution", {
@@ -178,10 +141,6 @@ bool onednn_conv_forward(const Tensor& y, const Tensor& x, const Tensor& weight,
   });
   if (!usable(conv)) return false;
   const void* w = weights_for(p, conv.weights, weight, 11);
-  if (p.blocked) {
-    run_blocked(p, conv, w, y, x, bias);
-    return true;
-  }
   if (p.bias) {
     conv.run("convolution", {x.impl().raw_data(), w, y.impl().raw_data(), bias.impl().raw_data()});
   } else {
