@@ -290,12 +290,14 @@ namespace {
 Tensor& put_into(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor& value) {
   HB_CHECK(!indices.empty(), "[index_put_] Passing an empty index list to Tensor::index_put_() is not valid syntax");
   Viewed v = apply_views(self, indices);
-  const Tensor fitting = value.scalar_type() == self.scalar_type() ? value : value.to(self.scalar_type());
-  if (v.advanced) {
-    index_put_(v.view, v.tensors, fitting);
-  } else {
-    v.view.copy_(without_leading_ones(fitting, static_cast<size_t>(v.view.dim())));
+  if (!v.advanced) {
+    v.view.copy_(without_leading_ones(value, static_cast<size_t>(v.view.dim())));
+    return const_cast<Tensor&>(self);
   }
+  // One value under masks is filled in, whatever its dtype; anything else must have the destination's.
+  bool fills = value.numel() == 1;
+  for (const auto& index : v.tensors) fills = fills && (!index || !index->defined() || index->scalar_type() == kBool);
+  index_put_(v.view, v.tensors, fills ? value.to(self.scalar_type()) : value);
   return const_cast<Tensor&>(self);
 }
 
