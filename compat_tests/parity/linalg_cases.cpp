@@ -153,3 +153,23 @@ PARITY_CASE(linalg, powers) {
     c.gradients("trace", {a}, [&] { return torch::trace(a); });
   });
 }
+
+PARITY_CASE(linalg, derived) {
+  loose(c);
+  c.for_dtypes(kReal, [&](torch::Dtype dtype) {
+    auto a = regular(c, {4, 4}, dtype), spd = positive(c, {3, 3}, dtype);
+    c.gradients("eigvalsh", {spd}, [&] { return torch::linalg_eigvalsh(spd); });
+    c.gradients("svdvals", {a}, [&] { return torch::linalg_svdvals(a); });
+    c.gradients("slogdet", {a}, [&] { return std::get<1>(torch::slogdet(a)); });
+    c.out("sign", std::get<0>(torch::linalg_slogdet(-a)));
+    for (auto shape : {parity::Shape{5, 3}, {3, 5}, {2, 3, 3}}) {
+      auto m = c.leaf(shape, dtype);
+      c.gradients("pinverse" + std::to_string(shape[0]), {m}, [&] { return torch::pinverse(m); });
+    }
+    auto lu = torch::linalg_lu_factor(a.detach());
+    c.out("lu", std::get<0>(lu));
+    c.out("pivots", std::get<1>(lu));
+    c.out("matrix_power", torch::linalg_matrix_power(a, 3));
+  });
+  c.throws("lu", [] { torch::linalg_lu_factor(torch::ones({2, 2})); });
+}

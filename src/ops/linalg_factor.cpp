@@ -184,4 +184,38 @@ Tensor matrix_power(const Tensor& self, int64_t n) {
   }
 }
 
+Tensor linalg_eigvalsh(const Tensor& a, std::string_view uplo) {
+  return std::get<0>(linalg_eigh(a, uplo));
+}
+Tensor linalg_svdvals(const Tensor& a) {
+  return std::get<1>(linalg_svd(a, false));
+}
+Tensor linalg_matrix_power(const Tensor& self, int64_t n) {
+  return matrix_power(self, n);
+}
+
+Tensor linalg_pinv(const Tensor& a, double rcond, bool hermitian) {
+  check_matrices("linalg.pinv", a, hermitian);
+  Tensor p;
+  {
+    NoGradGuard no_grad;
+    const Svd f = reduced_svd(a);
+    const Tensor limit = f.s.numel() > 0 ? f.s.amax({-1}, true) * rcond : f.s;
+    const Tensor inverses = where(f.s > limit, f.s.reciprocal(), zeros_like(f.s));
+    p = (transposed(f.vh) * inverses.unsqueeze(-2)).matmul(transposed(f.u));
+  }
+  if (needs_grad(a))
+    record("LinalgPinvBackward0", p, {&a}, {SavedTensor::input(a), SavedTensor::output(p)},
+           [](Backward& b, auto& s) -> variable_list {
+             const Tensor &a = s[0], &p = s[1], pt = transposed(p), gt = transposed(b.grad());
+             const Tensor left = gt.matmul(p).matmul(pt), right = pt.matmul(p).matmul(gt);
+             return {left - a.matmul(p.matmul(left)) + right - right.matmul(p).matmul(a) -
+                     pt.matmul(b.grad()).matmul(pt)};
+           });
+  return p;
+}
+Tensor pinverse(const Tensor& self, double rcond) {
+  return linalg_pinv(self, rcond);
+}
+
 }  // namespace hb

@@ -1,6 +1,7 @@
 // What LU and Cholesky give: solutions, inverses, determinants.
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include <halfbridge/ops.h>
 
@@ -183,6 +184,36 @@ Tensor logdet(const Tensor& self) {
              return {b.grad().unsqueeze(-1).unsqueeze(-1) * linalg_inv(s[0]).transpose(-2, -1)};
            });
   return out;
+}
+
+std::tuple<Tensor, Tensor> linalg_slogdet(const Tensor& a) {
+  check_matrices("linalg.slogdet", a, true);
+  Tensor sign, log;
+  {
+    NoGradGuard no_grad;
+    std::tie(sign, log) = sign_and_log(a);
+  }
+  if (needs_grad(a))
+    record("LinalgSlogdetBackward0", log, {&a}, {SavedTensor::input(a)},
+           [](Backward& b, auto& s) -> variable_list {
+             return {b.grad().unsqueeze(-1).unsqueeze(-1) * linalg_inv(s[0]).transpose(-2, -1)};
+           });
+  return {sign, log};
+}
+std::tuple<Tensor, Tensor> slogdet(const Tensor& self) {
+  return linalg_slogdet(self);
+}
+
+std::tuple<Tensor, Tensor> linalg_lu_factor(const Tensor& a, bool pivot) {
+  check_matrices("linalg.lu_factor", a, true);
+  HB_CHECK(pivot, "linalg.lu_factor: LU without pivoting is not implemented on the CPU");
+  HB_CHECK(!needs_grad(a), "linalg.lu_factor: gradients are not supported");
+  const Factors f = factorise(a);
+  check_info("linalg.lu_factor", f.info, a.dim() > 2, [](int64_t code) {
+    return detail::str("U[", code, ",", code,
+                       "] is zero and using it on lu_solve would result in a division by zero.");
+  });
+  return {f.lu.reshape(a.sizes()), (f.pivots + 1).to(kInt).reshape(batch_sizes(a, {a.size(-1)}))};
 }
 
 Tensor linalg_solve(const Tensor& a, const Tensor& b, bool left) {

@@ -64,6 +64,7 @@ int log2_floor(int64_t value) {
 /// drawn value rounds past it.
 template <typename T>
 int64_t lower_bound_in(int64_t from) {
+  if (from == std::numeric_limits<int64_t>::max()) return from;
   const int64_t next = through<T>(from + 1);
   if (next >= from) return from;
   return next + (int64_t{1} << (log2_floor(std::abs(from + 1)) - std::numeric_limits<T>::digits + 1));

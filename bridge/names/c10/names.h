@@ -39,3 +39,7 @@ using namespace hb::bridge::api;
 using std::nullopt;
 using std::optional;
 }  // namespace torch
+
+namespace caffe2 {
+using hb::TypeMeta;
+}  // namespace caffe2
