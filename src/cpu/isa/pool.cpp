@@ -26,12 +26,23 @@ double divisor_of(const PoolWindows& w, int64_t o) {
 
 int64_t grain_for(int64_t channels) { return std::max<int64_t>(1, kGrain / 8 / std::max<int64_t>(channels, 1)); }
 
+// Half values in `buffer`, others where they are.
+template <class T>
+inline const compute_t<T>* in_float(const T* in, compute_t<T>* buffer, int64_t n) {
+  if constexpr (std::is_same_v<T, compute_t<T>>) {
+    return in;
+  } else {
+    load(in, buffer, n);
+    return buffer;
+  }
+}
+
 template <class T>
 void max_pool_of(T* y, int32_t* index, const T* x, int64_t batch, int64_t channels, const PoolWindows& w) {
   using C = compute_t<T>;
   const int64_t outputs = w.outputs(), inputs = w.inputs();
   parallel_for(0, batch * outputs, grain_for(channels), [&](int64_t from, int64_t to) {
-    C top[kRun];
+    C top[kRun], wide[kRun];
     int32_t place[kRun];
     for (int64_t at = from; at < to; ++at) {
       const int64_t n = at / outputs, o = at % outputs;
@@ -39,22 +50,22 @@ void max_pool_of(T* y, int32_t* index, const T* x, int64_t batch, int64_t channe
         const int64_t run = std::min(kRun, channels - c0);
         bool first = true;
         over_window(w, o, [&](int64_t p) {
-          const T* __restrict in = x + (n * inputs + p) * channels + c0;
+          const C* __restrict in = in_float(x + (n * inputs + p) * channels + c0, wide, run);
           const int32_t here = static_cast<int32_t>(p);
           if (first) {
-            for (int64_t c = 0; c < run; ++c) top[c] = widen(in[c]), place[c] = here;
+            for (int64_t c = 0; c < run; ++c) top[c] = in[c], place[c] = here;
             first = false;
             return;
           }
           for (int64_t c = 0; c < run; ++c) {
-            const C value = widen(in[c]);
+            const C value = in[c];
             const bool better = (value > top[c]) | (value != value);
             top[c] = better ? value : top[c];
             place[c] = better ? here : place[c];
           }
         });
         const int64_t out = at * channels + c0;
-        for (int64_t c = 0; c < run; ++c) y[out + c] = T(top[c]);
+        store(top, y + out, run);
         if (index) std::copy(place, place + run, index + out);
       }
     }
@@ -66,7 +77,7 @@ void max_pool_backward_of(T* grad_x, const T* grad_y, const int32_t* index, int6
   using C = compute_t<T>;
   const int64_t outputs = w.outputs(), inputs = w.inputs();
   parallel_for(0, batch, 1, [&](int64_t from, int64_t to) {
-    std::vector<C> sums(std::is_same_v<T, C> ? 0 : inputs * channels);
+    std::vector<C> sums(std::is_same_v<T, C> ? 0 : inputs * channels), wide(std::is_same_v<T, C> ? 0 : channels);
     for (int64_t n = from; n < to; ++n) {
       C* __restrict image;
       if constexpr (std::is_same_v<T, C>) {
@@ -76,12 +87,12 @@ void max_pool_backward_of(T* grad_x, const T* grad_y, const int32_t* index, int6
       }
       std::fill(image, image + inputs * channels, C(0));
       for (int64_t o = 0; o < outputs; ++o) {
-        const T* __restrict grad = grad_y + (n * outputs + o) * channels;
+        const C* __restrict grad = in_float(grad_y + (n * outputs + o) * channels, wide.data(), channels);
         const int32_t* __restrict place = index + (n * outputs + o) * channels;
         over_window(w, o, [&](int64_t p) {
           C* __restrict to_image = image + p * channels;
           const int32_t here = static_cast<int32_t>(p);
-          for (int64_t c = 0; c < channels; ++c) to_image[c] += place[c] == here ? C(widen(grad[c])) : C(0);
+          for (int64_t c = 0; c < channels; ++c) to_image[c] += place[c] == here ? grad[c] : C(0);
         });
       }
       if constexpr (!std::is_same_v<T, C>) store(image, grad_x + n * inputs * channels, inputs * channels);

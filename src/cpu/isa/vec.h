@@ -1,6 +1,8 @@
 #pragma once
 // Plain loops that the compiler turns into vector code: conversions of half types, the exponential, sums in lanes.
 
+#include <immintrin.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -36,7 +38,7 @@ using compute_t = std::conditional_t<std::is_same_v<T, double>, double, float>;
 inline float widen(float x) { return x; }
 inline double widen(double x) { return x; }
 inline float widen(BFloat16 x) { return BFloat16::widen(x.x); }
-inline float widen(Half x) { return Half::widen(x.x); }
+inline float widen(Half x) { return _cvtsh_ss(x.x); }  // not by _Float16, whose comparisons the compiler would call
 template <class T>
 inline T narrow(compute_t<T> x) {
   return T(x);
@@ -49,6 +51,37 @@ inline void load(const T* __restrict in, compute_t<T>* __restrict out, int64_t n
 template <class T>
 inline void store(const compute_t<T>* __restrict in, T* __restrict out, int64_t n) {
   for (int64_t i = 0; i < n; ++i) out[i] = narrow<T>(in[i]);
+}
+
+// The compiler does not vectorise conversions of f16 by itself.
+#ifdef __AVX512F__
+constexpr int64_t kHalfLanes = 16;
+inline void load_lanes(const Half* in, float* out) {
+  _mm512_storeu_ps(out, _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(in))));
+}
+inline void store_lanes(const float* in, Half* out) {
+  const __m256i half = _mm512_cvtps_ph(_mm512_loadu_ps(in), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), half);
+}
+#else
+constexpr int64_t kHalfLanes = 8;
+inline void load_lanes(const Half* in, float* out) {
+  _mm256_storeu_ps(out, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(in))));
+}
+inline void store_lanes(const float* in, Half* out) {
+  const __m128i half = _mm256_cvtps_ph(_mm256_loadu_ps(in), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(out), half);
+}
+#endif
+inline void load(const Half* __restrict in, float* __restrict out, int64_t n) {
+  int64_t i = 0;
+  for (; i + kHalfLanes <= n; i += kHalfLanes) load_lanes(in + i, out + i);
+  for (; i < n; ++i) out[i] = widen(in[i]);
+}
+inline void store(const float* __restrict in, Half* __restrict out, int64_t n) {
+  int64_t i = 0;
+  for (; i + kHalfLanes <= n; i += kHalfLanes) store_lanes(in + i, out + i);
+  for (; i < n; ++i) out[i] = narrow<Half>(in[i]);
 }
 
 /// e^x within 1 ULP or so; below the smallest normal number the result is 0.
