@@ -1,6 +1,11 @@
 # The one library: engine (src) and bridge (bridge/src).
 find_package(OpenMP REQUIRED COMPONENTS CXX)
-find_package(dnnl REQUIRED CONFIG)
+# Debian's CMake package of oneDNN asks for OpenCL's headers, which nothing here needs: look for the library itself.
+find_path(DNNL_INCLUDE_DIR dnnl.hpp REQUIRED)
+find_library(DNNL_LIBRARY dnnl REQUIRED)
+add_library(DNNL::dnnl UNKNOWN IMPORTED)
+set_target_properties(DNNL::dnnl PROPERTIES
+  IMPORTED_LOCATION ${DNNL_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${DNNL_INCLUDE_DIR})
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
 find_package(ZLIB REQUIRED)
