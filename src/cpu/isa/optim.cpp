@@ -171,10 +171,9 @@ void update(ScalarType dtype, ArrayRef<UpdateTensor> tensors, const Rule& rule, 
 
 [[maybe_unused]] const bool registered = [] {
   if (isa_level() < kIsaLevel) return false;
-  sgd_update.set(kCPU, update<SgdRule>, kIsaLevel);
-  adam_update.set(kCPU, update<AdamRule>, kIsaLevel);
-  rmsprop_update.set(kCPU, update<RmspropRule>, kIsaLevel);
-  adagrad_update.set(kCPU, update<AdagradRule>, kIsaLevel);
+#define HB_SET_UPDATE(Rule, kernel, name) kernel.set(kCPU, update<Rule>, kIsaLevel);
+  HB_FORALL_UPDATE_RULES(HB_SET_UPDATE)
+#undef HB_SET_UPDATE
   return true;
 }();
 

@@ -1,12 +1,17 @@
 #pragma once
 // Every optimizer and scheduler.
 
+#include <halfbridge/bridge/optim/adadelta.h>
 #include <halfbridge/bridge/optim/adagrad.h>
 #include <halfbridge/bridge/optim/adam.h>
+#include <halfbridge/bridge/optim/adamax.h>
 #include <halfbridge/bridge/optim/adamw.h>
 #include <halfbridge/bridge/optim/epoch_schedulers.h>
 #include <halfbridge/bridge/optim/lbfgs.h>
+#include <halfbridge/bridge/optim/lion.h>
+#include <halfbridge/bridge/optim/nadam.h>
 #include <halfbridge/bridge/optim/optimizer.h>
+#include <halfbridge/bridge/optim/radam.h>
 #include <halfbridge/bridge/optim/rmsprop.h>
 #include <halfbridge/bridge/optim/schedulers.h>
 #include <halfbridge/bridge/optim/serialize.h>
