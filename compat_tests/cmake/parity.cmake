@@ -27,6 +27,12 @@ file(GLOB _compare_files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/parity/co
 add_executable(parity_compare ${_compare_files})
 target_link_libraries(parity_compare PRIVATE fmt::fmt nlohmann_json::nlohmann_json CLI11::CLI11)
 
+find_package(GTest REQUIRED)
+list(FILTER _compare_files EXCLUDE REGEX "/main\\.cpp$")
+add_executable(compare_tests ${_compare_files} parity/compare/tests/compare_test.cpp)
+target_link_libraries(compare_tests PRIVATE fmt::fmt nlohmann_json::nlohmann_json GTest::gtest_main)
+add_test(NAME parity_tool.compare COMMAND compare_tests --gtest_brief=1)
+
 foreach(family IN LISTS _families)
   add_test(NAME parity.${family}
     COMMAND ${CMAKE_COMMAND}
