@@ -22,6 +22,23 @@ struct BlockImpl : torch::nn::Module {
 };
 TORCH_MODULE(Block);
 
+// Containers, and layers whose state is not a weight and a bias.
+struct ZooImpl : torch::nn::Module {
+  ZooImpl() {
+    list =
+        register_module("list", torch::nn::ModuleList(torch::nn::LayerNorm(torch::nn::LayerNormOptions({4})),
+                                                      torch::nn::GroupNorm(2, 4)));
+    embedding = register_module("embedding", torch::nn::Embedding(5, 3));
+    up = register_module("up", torch::nn::ConvTranspose2d(2, 3, 3));
+    frozen = register_parameter("frozen", torch::zeros({2}), /*requires_grad=*/false);
+  }
+  torch::nn::ModuleList list{nullptr};
+  torch::nn::Embedding embedding{nullptr};
+  torch::nn::ConvTranspose2d up{nullptr};
+  torch::Tensor frozen;
+};
+TORCH_MODULE(Zoo);
+
 // Every value of the module from its place: no generator is needed.
 void fill(torch::nn::Module& module) {
   torch::NoGradGuard no_grad;
@@ -41,7 +58,8 @@ void check_same(const Holder& got, const Holder& expected, const std::string& wh
   check(left.size() == right.size(), what + ": number of parameters");
   for (const auto& item : right) {
     check_bits(left[item.key()], item.value(), what + " " + item.key());
-    check(left[item.key()].requires_grad(), what + " " + item.key() + ": requires_grad");
+    check(left[item.key()].requires_grad() == item.value().requires_grad(),
+          what + " " + item.key() + ": requires_grad");
   }
   const auto left_buffers = got->named_buffers();
   for (const auto& item : expected->named_buffers())
@@ -57,6 +75,9 @@ void write_modules(const std::string& folder) {
   Block block;
   fill(*block);
   torch::save(block, folder + "block.pt");
+  auto zoo = std::make_shared<ZooImpl>();
+  fill(*zoo);
+  torch::save(zoo, folder + "zoo.pt");
   torch::nn::Linear half(torch::nn::LinearOptions(3, 4).bias(false));
   fill(*half);
   half->to(torch::kBFloat16);
@@ -73,6 +94,11 @@ void read_modules(const std::string& folder) {
   fill(*expected_block);
   torch::load(block, folder + "block.pt", torch::kCPU);
   check_same(block, expected_block, "block.pt");
+
+  Zoo zoo, expected_zoo;
+  fill(*expected_zoo);
+  torch::load(zoo, folder + "zoo.pt");
+  check_same(zoo, expected_zoo, "zoo.pt");
 
   torch::nn::Linear half(torch::nn::LinearOptions(3, 4).bias(false)),
       expected_half(torch::nn::LinearOptions(3, 4).bias(false));

@@ -1,3 +1,4 @@
+#include <memory>
 #include <vector>
 
 #include "interop/check.h"
@@ -64,6 +65,45 @@ void read_one(const std::string& path, const Options& options, const std::string
   }
 }
 
+// Two groups with options of their own, and a parameter that has no state yet.
+std::vector<torch::optim::OptimizerParamGroup> groups(Model& model, double first, double second) {
+  std::vector<torch::optim::OptimizerParamGroup> all;
+  all.emplace_back(std::vector<torch::Tensor>{model.parameters[0]}, std::make_unique<AdamOptions>(first));
+  all.emplace_back(std::vector<torch::Tensor>{model.parameters[1], torch::zeros({3}).requires_grad_()},
+                   std::make_unique<AdamOptions>(second));
+  return all;
+}
+
+void write_groups(const std::string& path) {
+  Model model;
+  torch::optim::Adam optimizer(groups(model, 0.02, 0.05), AdamOptions(0.1));
+  model.steps(optimizer, 3);
+  torch::save(optimizer, path + ".optimizer.pt");
+  torch::save(model.parameters, path + ".before.pt");
+  model.steps(optimizer, 2);
+  torch::save(model.parameters, path + ".after.pt");
+}
+
+void read_groups(const std::string& path) {
+  Model model;
+  std::vector<torch::Tensor> before, after;
+  torch::load(before, path + ".before.pt");
+  torch::load(after, path + ".after.pt");
+  {
+    torch::NoGradGuard no_grad;
+    for (size_t i = 0; i < before.size(); ++i) model.parameters[i].copy_(before[i]);
+  }
+  torch::optim::Adam optimizer(groups(model, 0.7, 0.7), AdamOptions(0.7));
+  torch::load(optimizer, path + ".optimizer.pt");
+  check(static_cast<const AdamOptions&>(optimizer.param_groups()[1].options()).lr() == 0.05,
+        "groups: lr of the second");
+  model.steps(optimizer, 2);
+  for (size_t i = 0; i < after.size(); ++i) {
+    check(torch::allclose(model.parameters[i], after[i], kTolerance, kTolerance),
+          "groups: two steps after loading");
+  }
+}
+
 }  // namespace
 
 void write_optimizers(const std::string& folder) {
@@ -72,6 +112,7 @@ void write_optimizers(const std::string& folder) {
   write_one<torch::optim::Adam>(folder + "adam", AdamOptions(0.02).betas({0.8, 0.95}).amsgrad(true));
   write_one<torch::optim::AdamW>(folder + "adamw", AdamWOptions(0.02).weight_decay(0.2));
   write_one<torch::optim::RMSprop>(folder + "rmsprop", RMSpropOptions(0.01).momentum(0.5).centered(true));
+  write_groups(folder + "groups");
   write_one<torch::optim::Adagrad>(folder + "adagrad", AdagradOptions(0.05).lr_decay(0.1));
 }
 
@@ -80,6 +121,7 @@ void read_optimizers(const std::string& folder) {
   read_one<torch::optim::Adam>(folder + "adam", AdamOptions(0.02), "adam");
   read_one<torch::optim::AdamW>(folder + "adamw", AdamWOptions(0.02), "adamw");
   read_one<torch::optim::RMSprop>(folder + "rmsprop", RMSpropOptions(0.01), "rmsprop");
+  read_groups(folder + "groups");
   read_one<torch::optim::Adagrad>(folder + "adagrad", AdagradOptions(0.05), "adagrad");
 }
 
