@@ -7,7 +7,9 @@ inline namespace modules {
 
 namespace F = functional;
 
-MultiheadAttentionImpl::MultiheadAttentionImpl(const MultiheadAttentionOptions& options_) : options(options_) {
+// The name is the one under which LibTorch prints it.
+MultiheadAttentionImpl::MultiheadAttentionImpl(const MultiheadAttentionOptions& options_)
+    : Cloneable("torch::nn::MultiheadAttention"), options(options_) {
   MultiheadAttentionImpl::reset();
 }
 
