@@ -33,7 +33,9 @@ void check_shapes(const char* name, const Tensor& self, int64_t d, const Tensor&
 Tensor element_index(const char* name, const Tensor& index) {
   HB_CHECK(index.scalar_type() == kLong || index.scalar_type() == kInt || index.numel() == 0, "[", name,
            "] Expected dtype int32/int64 for index, got ", toString(index.scalar_type()));
-  return index.to(kLong).contiguous();
+  Tensor at = index.to(kLong).contiguous();
+  at.impl().settle();  // the kernels walk it as it lies in memory; indices of a pooling may be deferred
+  return at;
 }
 
 void check_same(const char* name, const Tensor& self, const Tensor& src) {
