@@ -54,16 +54,40 @@ void put_in_order(std::vector<Entry<T>>& line, const Order& order) {
   std::sort(from, to, before);
 }
 
+/// The first few of the order: most values are only compared with the last that is in so far.
+template <class T, bool Descending>
+void first_few(const T* x, int64_t n, int64_t stride, int64_t count, std::vector<Entry<T>>& best) {
+  best.clear();
+  for (int64_t j = 0; j < n; ++j) {
+    const T v = x[j * stride];
+    const auto before = [&](const Entry<T>& e) { return Descending ? less(e.value, v) : less(v, e.value); };
+    if (static_cast<int64_t>(best.size()) == count) {
+      if (!before(best.back())) continue;
+      best.pop_back();
+    }
+    auto at = best.end();
+    while (at != best.begin() && before(*(at - 1))) --at;
+    best.insert(at, {v, j});
+  }
+}
+
+constexpr int64_t kFew = 32;
+
 template <class T>
 void order_lines(T* values, int64_t* indices, const T* in, Lines l, const Order& order) {
   const int64_t lines = l.outer * l.inner;
   parallel_for(0, lines, std::max<int64_t>(1, kGrain / (16 * l.n + 1)), [&](int64_t b, int64_t e) {
-    std::vector<Entry<T>> line(l.n);
+    const bool few = order.from == 0 && order.count > 0 && order.count <= kFew && order.count * 4 < l.n;
+    std::vector<Entry<T>> line(few ? 0 : l.n);
     for (int64_t i = b; i < e; ++i) {
       const int64_t o = i / l.inner, k = i % l.inner;
       const T* x = in + o * l.n * l.inner + k;
-      for (int64_t j = 0; j < l.n; ++j) line[j] = {x[j * l.inner], j};
-      order.descending ? put_in_order<T, true>(line, order) : put_in_order<T, false>(line, order);
+      if (few) {
+        order.descending ? first_few<T, true>(x, l.n, l.inner, order.count, line) : first_few<T, false>(x, l.n, l.inner, order.count, line);
+      } else {
+        for (int64_t j = 0; j < l.n; ++j) line[j] = {x[j * l.inner], j};
+        order.descending ? put_in_order<T, true>(line, order) : put_in_order<T, false>(line, order);
+      }
       const int64_t to = o * order.count * l.inner + k;
       for (int64_t j = 0; j < order.count; ++j) {
         values[to + j * l.inner] = line[order.from + j].value;

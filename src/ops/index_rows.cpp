@@ -28,6 +28,12 @@ Tensor with_rows_put(const char* name, const Tensor& self, int64_t dim, const Te
   return out;
 }
 
+void put_rows_into(const char* name, Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, PutOp op) {
+  if (self.is_contiguous()) return put_rows_kernel(self.device())(name, self, index, src.contiguous(), lines_of(self, dim), op);
+  const Tensor result = with_rows_put(name, self, dim, index, src, op);
+  copy_kernel(self.device())(Loop({&self}, {&result}));
+}
+
 }  // namespace ops
 
 namespace {
@@ -118,10 +124,22 @@ Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Sc
 }
 
 Tensor& index_add_(Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha) {
-  return inplace("index_add_", self, [&](const Tensor& old) { return index_add(old, dim, index, source, alpha); }, nullptr, {&source});
+  const auto direct = [&](Tensor& t) {
+    const int64_t d = geometry::wrap_dim("index_add_", dim, t.dim());
+    const Tensor at = row_index("index_add_", index);
+    check_source("index_add_", t, d, at.numel(), source);
+    ops::put_rows_into("index_add_", t, d, at, alpha.equal(1) ? source : (source * alpha).to(t.scalar_type()), PutOp::add);
+  };
+  return inplace("index_add_", self, [&](const Tensor& old) { return index_add(old, dim, index, source, alpha); }, direct, {&source});
 }
 Tensor& index_copy_(Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
-  return inplace("index_copy_", self, [&](const Tensor& old) { return index_copy(old, dim, index, source); }, nullptr, {&source});
+  const auto direct = [&](Tensor& t) {
+    const int64_t d = geometry::wrap_dim("index_copy_", dim, t.dim());
+    const Tensor at = row_index("index_copy_", index);
+    check_source("index_copy_", t, d, at.numel(), source);
+    ops::put_rows_into("index_copy_", t, d, at, source, PutOp::assign);
+  };
+  return inplace("index_copy_", self, [&](const Tensor& old) { return index_copy(old, dim, index, source); }, direct, {&source});
 }
 Tensor& index_fill_(Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
   return inplace("index_fill_", self, [&](const Tensor& old) { return index_fill(old, dim, index, value); });

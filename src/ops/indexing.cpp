@@ -4,6 +4,7 @@
 #include <halfbridge/ops.h>
 
 #include "autograd/record.h"
+#include "core/inplace.h"
 #include "core/loop.h"
 #include "ops/elementwise_op.h"
 #include "ops/index_op.h"
@@ -181,6 +182,13 @@ struct Flattened {
     for (size_t k = 0; k < permutation.size(); ++k) shape.push_back(self.size(permutation[k])), inverse[permutation[k]] = static_cast<int64_t>(k);
     return flat.reshape(shape).permute(inverse);
   }
+  /// A value for the result's shape, as rows of flat().
+  Tensor rows(const Tensor& value, const Advanced& a) const {
+    std::vector<int64_t> shape = before;
+    shape.push_back(a.linear.numel());
+    shape.insert(shape.end(), after.begin(), after.end());
+    return value.expand(result_shape(a)).reshape(shape);
+  }
   std::vector<int64_t> result_shape(const Advanced& a) const {
     std::vector<int64_t> shape = before;
     shape.insert(shape.end(), a.shape.begin(), a.shape.end());
@@ -207,12 +215,8 @@ const Tensor* single_mask(const Tensor& self, const IndexList& list) {
 
 Tensor put_without_history(const Tensor& self, const Advanced& a, const Flattened& f, const Tensor& value, bool accumulate) {
   NoGradGuard no_history;
-  const Tensor flat = f.flat(self);
-  std::vector<int64_t> shape = f.before;
-  shape.push_back(a.linear.numel());
-  shape.insert(shape.end(), f.after.begin(), f.after.end());
-  const Tensor rows = value.expand(f.result_shape(a)).reshape(shape);
-  return f.restore(ops::with_rows_put("index_put_", flat, f.dim(), a.linear, rows, accumulate ? PutOp::add : PutOp::assign), self);
+  return f.restore(ops::with_rows_put("index_put_", f.flat(self), f.dim(), a.linear, f.rows(value, a), accumulate ? PutOp::add : PutOp::assign),
+                   self);
 }
 
 void check_value(const Tensor& self, const Tensor& value, const std::vector<int64_t>& wanted) {
@@ -268,7 +272,28 @@ Tensor index_put(const Tensor& self, const std::vector<std::optional<Tensor>>& i
 
 Tensor& index_put_(Tensor& self, const std::vector<std::optional<Tensor>>& indices, const Tensor& value, bool accumulate) {
   if (!any_given(indices)) return accumulate ? self.add_(value) : self.copy_(value);
-  return inplace("index_put_", self, [&](const Tensor& old) { return index_put(old, indices, value, accumulate); }, nullptr, {&value});
+  const auto direct = [&](Tensor& t) {
+    const Tensor* mask = accumulate || value.numel() != 1 ? nullptr : single_mask(t, indices);
+    if (mask && value.scalar_type() == t.scalar_type()) {
+      Tensor whole = *mask;
+      while (whole.dim() < t.dim()) whole = whole.unsqueeze(-1);
+      masked_fill_(t, whole, value.reshape(IntArrayRef()));
+      return;
+    }
+    const Advanced a = prepare(t, indices);
+    const Flattened f(t, a);
+    const std::vector<int64_t> wanted = f.result_shape(a);
+    const Tensor v = without_leading_ones(value, wanted.size());
+    check_value(t, v, wanted);
+    if (t.is_contiguous() && f.permutation.empty()) {
+      Tensor flat = f.flat(t);
+      ops::put_rows_into("index_put_", flat, f.dim(), a.linear, f.rows(v, a), accumulate ? PutOp::add : PutOp::assign);
+    } else {
+      const Tensor result = put_without_history(t, a, f, v, accumulate);
+      copy_kernel(t.device())(Loop({&t}, {&result}));
+    }
+  };
+  return inplace("index_put_", self, [&](const Tensor& old) { return index_put(old, indices, value, accumulate); }, direct, {&value});
 }
 
 Tensor index(const Tensor& self, ArrayRef<TensorIndex> indices) {

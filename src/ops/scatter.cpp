@@ -51,6 +51,14 @@ Tensor put_elements(const char* name, const Tensor& self, int64_t d, const Tenso
   return out;
 }
 
+/// The same into self itself, which takes part in no graph.
+void put_into(const char* name, Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, PutOp op) {
+  const int64_t d = geometry::wrap_dim(name, dim, self.dim());
+  check_same(name, self, src);
+  check_shapes(name, self, d, index, &src);
+  scatter_kernel(self.device())(name, self, element_index(name, index), src, d, op);
+}
+
 /// The part of the source that an index of this shape reads.
 Tensor padded(const Tensor& part, const DimVector& sizes) {
   if (part.impl().sizes() == sizes) return part;
@@ -215,17 +223,23 @@ Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, cons
 }
 
 Tensor& scatter_(Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
-  return inplace("scatter_", self, [&](const Tensor& old) { return scatter(old, dim, index, src); }, nullptr, {&src});
+  return inplace(
+      "scatter_", self, [&](const Tensor& old) { return scatter(old, dim, index, src); },
+      [&](Tensor& t) { put_into("scatter_", t, dim, index, src, PutOp::assign); }, {&src});
 }
 Tensor& scatter_(Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
-  return inplace("scatter_", self, [&](const Tensor& old) { return scatter(old, dim, index, value); });
+  return inplace(
+      "scatter_", self, [&](const Tensor& old) { return scatter(old, dim, index, value); },
+      [&](Tensor& t) { put_into("scatter_", t, dim, index, full({}, value, t.options()).expand(index.sizes()), PutOp::assign); });
 }
 Tensor& scatter_(Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce) {
   HB_CHECK(reduce == "add" || reduce == "multiply", "[scatter_] reduce argument must be either add or multiply, got ", reduce);
   return inplace("scatter_", self, [&](const Tensor& old) { return scatter_reduce(old, dim, index, src, reduce, true); }, nullptr, {&src});
 }
 Tensor& scatter_add_(Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
-  return inplace("scatter_add_", self, [&](const Tensor& old) { return scatter_add(old, dim, index, src); }, nullptr, {&src});
+  return inplace(
+      "scatter_add_", self, [&](const Tensor& old) { return scatter_add(old, dim, index, src); },
+      [&](Tensor& t) { put_into("scatter_add_", t, dim, index, src, PutOp::add); }, {&src});
 }
 
 Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<int64_t> dim) {

@@ -1,4 +1,6 @@
 // Copies between any two dtypes and layouts, and fills.
+#include <immintrin.h>
+
 #include <cstring>
 
 #include "cpu/isa/convert.h"
@@ -29,6 +31,37 @@ void transpose_tile(char* to, int64_t to_row, const char* from, int64_t from_row
     }
   }
   for (int64_t j = 0; j < rows; ++j) std::memcpy(to + j * to_row, tile[j], columns * sizeof(T));
+}
+
+/// Eight rows of eight four-byte elements.
+inline void transpose_8x8(char* to, int64_t to_row, const char* from, int64_t from_row) {
+  __m256 r[8], t[8];
+  for (int i = 0; i < 8; ++i) r[i] = _mm256_loadu_ps(reinterpret_cast<const float*>(from + i * from_row));
+  for (int i = 0; i < 4; ++i) {
+    t[2 * i] = _mm256_unpacklo_ps(r[2 * i], r[2 * i + 1]);
+    t[2 * i + 1] = _mm256_unpackhi_ps(r[2 * i], r[2 * i + 1]);
+  }
+  for (int i = 0; i < 2; ++i) {
+    const int k = 4 * i;
+    r[k] = _mm256_shuffle_ps(t[k], t[k + 2], 0x44), r[k + 1] = _mm256_shuffle_ps(t[k], t[k + 2], 0xee);
+    r[k + 2] = _mm256_shuffle_ps(t[k + 1], t[k + 3], 0x44), r[k + 3] = _mm256_shuffle_ps(t[k + 1], t[k + 3], 0xee);
+  }
+  for (int i = 0; i < 4; ++i) {
+    t[i] = _mm256_permute2f128_ps(r[i], r[i + 4], 0x20);
+    t[i + 4] = _mm256_permute2f128_ps(r[i], r[i + 4], 0x31);
+  }
+  for (int i = 0; i < 8; ++i) _mm256_storeu_ps(reinterpret_cast<float*>(to + i * to_row), t[i]);
+}
+
+template <>
+void transpose_tile<uint32_t>(char* to, int64_t to_row, const char* from, int64_t from_row, int64_t rows, int64_t columns) {
+  const int64_t whole_rows = rows / 8 * 8, whole_columns = columns / 8 * 8;
+  for (int64_t j = 0; j < whole_rows; j += 8)
+    for (int64_t i = 0; i < whole_columns; i += 8)
+      transpose_8x8(to + j * to_row + i * 4, to_row, from + i * from_row + j * 4, from_row);
+  const auto one = [&](int64_t j, int64_t i) { std::memcpy(to + j * to_row + i * 4, from + i * from_row + j * 4, 4); };
+  for (int64_t j = 0; j < rows; ++j)
+    for (int64_t i = j < whole_rows ? whole_columns : 0; i < columns; ++i) one(j, i);
 }
 
 /// to is dense along dimension 0, from along dimension 1. Rows [begin, end) of dimension 1.
