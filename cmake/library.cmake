@@ -9,6 +9,7 @@ set_target_properties(DNNL::dnnl PROPERTIES
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
 find_package(ZLIB REQUIRED)
+find_package(nlohmann_json REQUIRED CONFIG)
 
 file(GLOB_RECURSE HALFBRIDGE_SOURCES CONFIGURE_DEPENDS
      ${PROJECT_SOURCE_DIR}/src/*.cpp ${PROJECT_SOURCE_DIR}/bridge/src/*.cpp)
@@ -33,7 +34,7 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/src/cpu/isa/optim.cpp PROPERTI
 # shared inline functions and no wider instruction reaches a CPU that lacks it.
 add_library(halfbridge_base OBJECT ${HALFBRIDGE_SOURCES})
 halfbridge_build_settings(halfbridge_base)
-target_link_libraries(halfbridge_base PRIVATE DNNL::dnnl PkgConfig::LIBZIP ZLIB::ZLIB)
+target_link_libraries(halfbridge_base PRIVATE DNNL::dnnl PkgConfig::LIBZIP ZLIB::ZLIB nlohmann_json::nlohmann_json)
 set(HALFBRIDGE_OBJECTS $<TARGET_OBJECTS:halfbridge_base>)
 
 foreach(isa v3 v4)
@@ -51,7 +52,7 @@ add_library(halfbridge SHARED ${HALFBRIDGE_OBJECTS})
 target_include_directories(halfbridge PUBLIC
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/bridge/include>)
-target_link_libraries(halfbridge PRIVATE DNNL::dnnl PkgConfig::LIBZIP ZLIB::ZLIB OpenMP::OpenMP_CXX)
+target_link_libraries(halfbridge PRIVATE DNNL::dnnl PkgConfig::LIBZIP ZLIB::ZLIB nlohmann_json::nlohmann_json OpenMP::OpenMP_CXX)
 target_compile_features(halfbridge INTERFACE cxx_std_17)
 set_target_properties(halfbridge PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0 LINKER_LANGUAGE CXX)
 
