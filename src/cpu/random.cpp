@@ -2,56 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
-#include <vector>
 
 #include <halfbridge/error.h>
 
 #include "cpu/random_kernels.h"
+#include "cpu/random_span.h"
+#include "kernels/box_muller.h"
 #include "kernels/random.h"
 
 namespace hb::cpu {
 
 namespace {
-
-/// Calls `f` with a pointer of the element type.
-template <typename F>
-void with_type(const char* op, RandomSpan span, F f) {
-  switch (span.dtype) {
-#define HB_CASE(T, Name) \
-  case ScalarType::Name: \
-    return f(static_cast<T*>(span.data));
-    HB_FORALL_DTYPES(HB_CASE)
-#undef HB_CASE
-    default:
-      HB_CHECK(false, "[", op, "] expected a tensor type, got ", span.dtype);
-  }
-}
-
-template <typename F>
-void with_floating_type(const char* op, RandomSpan span, F f) {
-  switch (span.dtype) {
-    case kFloat:
-      return f(static_cast<float*>(span.data));
-    case kDouble:
-      return f(static_cast<double*>(span.data));
-    case kHalf:
-      return f(static_cast<Half*>(span.data));
-    case kBFloat16:
-      return f(static_cast<BFloat16*>(span.data));
-    default:
-      throw NotImplementedError(detail::str("\"", op, "\" not implemented for '", toString(span.dtype), "'"));
-  }
-}
-
-template <typename T>
-T from_double(double value) {
-  if constexpr (std::is_arithmetic_v<T>) {
-    return static_cast<T>(value);
-  } else {
-    return T(static_cast<float>(value));
-  }
-}
 
 constexpr int64_t kChunk = 1024;
 
@@ -90,28 +51,10 @@ void uniform_values(T* out, int64_t n, T from, T to, CPUGeneratorImpl& rng) {
       random_kernels().uniform_double(bits, count, from, width, out + start);
     } else if constexpr (std::is_same_v<T, float>) {
       random_kernels().uniform_float(bits, count, from, width, out + start);
+    } else if constexpr (std::is_same_v<T, Half>) {
+      random_kernels().uniform_half(bits, count, from, width, out + start);
     } else {
-      for (int64_t i = 0; i < count; ++i) out[start + i] = kernels::uniform<T>(bits[i], from, width);
-    }
-  }
-}
-
-/// The plain form of kernels::box_muller_16, every step rounded to T as LibTorch's half types do.
-template <typename T>
-void box_muller_16(T* data, T mean, T std) {
-  for (int i = 0; i < 8; ++i) {
-    const T u1 = T(1) - data[i];
-    const T radius = T(std::sqrt(
-        static_cast<kernels::compute_t<T>>(T(-2) * T(std::log(static_cast<kernels::compute_t<T>>(u1))))));
-    const T theta = from_double<T>(2.0 * kernels::kPi * static_cast<double>(data[i + 8]));
-    const T c = T(std::cos(static_cast<kernels::compute_t<T>>(theta)));
-    const T s = T(std::sin(static_cast<kernels::compute_t<T>>(theta)));
-    if constexpr (std::is_same_v<T, double>) {
-      data[i] = kernels::fused(radius * c, std, mean);
-      data[i + 8] = kernels::fused(radius * s, std, mean);
-    } else {
-      data[i] = radius * c * std + mean;
-      data[i + 8] = radius * s * std + mean;
+      random_kernels().uniform_bfloat16(bits, count, from, width, out + start);
     }
   }
 }
@@ -119,9 +62,14 @@ void box_muller_16(T* data, T mean, T std) {
 void normal_blocks(float* data, int64_t count, float mean, float std) {
   random_kernels().box_muller(data, count, mean, std);
 }
-template <typename T>
-void normal_blocks(T* data, int64_t count, T mean, T std) {
-  for (int64_t i = 0; i < count; i += 16) box_muller_16(data + i, mean, std);
+void normal_blocks(Half* data, int64_t count, Half mean, Half std) {
+  random_kernels().box_muller_half(data, count, mean, std);
+}
+void normal_blocks(BFloat16* data, int64_t count, BFloat16 mean, BFloat16 std) {
+  random_kernels().box_muller_bfloat16(data, count, mean, std);
+}
+void normal_blocks(double* data, int64_t count, double mean, double std) {
+  for (int64_t i = 0; i < count; i += 16) kernels::box_muller_steps(data + i, mean, std);
 }
 
 /// Fills a span of any type by a draw in double.
@@ -259,66 +207,6 @@ void fill_poisson(RandomSpan out, RandomSpan rate, CPUGeneratorImpl& rng) {
     const T* rates = static_cast<const T*>(rate.data);
     for (int64_t i = 0; i < out.count; ++i)
       data[i] = from_double<T>(static_cast<double>(kernels::poisson(rng, static_cast<double>(rates[i]))));
-  });
-}
-
-void fill_permutation(RandomSpan out, CPUGeneratorImpl& rng) {
-  with_type("randperm", out, [&](auto* data) {
-    using T = std::remove_pointer_t<decltype(data)>;
-    const int64_t n = out.count;
-    auto value = [](int64_t i) { return from_double<T>(static_cast<double>(i)); };
-    // From this size on 32 bits no longer divide evenly enough, and the shuffle runs inside out.
-    if (n < int64_t{std::numeric_limits<uint32_t>::max()} / 20) {
-      for (int64_t i = 0; i < n; ++i) data[i] = value(i);
-      for (int64_t i = 0; i + 1 < n; ++i)
-        std::swap(data[i], data[i + static_cast<int64_t>(rng.random() % static_cast<uint64_t>(n - i))]);
-      return;
-    }
-    for (int64_t i = 0; i < n; ++i) {
-      const auto j = static_cast<int64_t>(rng.random64() % static_cast<uint64_t>(i + 1));
-      data[i] = value(i);
-      data[i] = data[j];
-      data[j] = value(i);
-    }
-  });
-}
-
-namespace {
-
-/// Cumulative weights of one row, the last one 1.
-template <typename T>
-std::vector<kernels::compute_t<T>> cumulative(const T* weights, int64_t n) {
-  using C = kernels::compute_t<T>;
-  std::vector<C> sums(n);
-  C sum = 0;
-  for (int64_t i = 0; i < n; ++i) {
-    const C w = weights[i];
-    HB_CHECK(w >= 0, "invalid multinomial distribution (encountering probability entry < 0)");
-    HB_CHECK(std::isfinite(w),
-             "invalid multinomial distribution (encountering probability entry = infinity or NaN)");
-    sum += w;
-    sums[i] = sum;
-  }
-  HB_CHECK(sum > 0, "invalid multinomial distribution (sum of probabilities <= 0)");
-  for (auto& s : sums) s /= sum;
-  sums.back() = 1;
-  return sums;
-}
-
-}  // namespace
-
-void sample_with_replacement(RandomSpan weights, int64_t rows, int64_t categories, int64_t samples,
-                             int64_t* out, CPUGeneratorImpl& rng) {
-  with_floating_type("multinomial", weights, [&](const auto* data) {
-    for (int64_t row = 0; row < rows; ++row) {
-      const auto sums = cumulative(data + row * categories, categories);
-      for (int64_t i = 0; i < samples; ++i) {
-        const double u = kernels::unit_double(rng);
-        const auto slot = std::partition_point(sums.begin(), sums.end(),
-                                               [u](auto s) { return static_cast<double>(s) < u; });
-        *out++ = slot - sums.begin();
-      }
-    }
   });
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 #include <cstdint>
 
+#include <halfbridge/half.h>
+
 namespace hb::cpu {
 
 /// The loops of the random fills that gain from wide registers.
@@ -15,6 +17,10 @@ struct RandomKernels {
   void (*uniform_double)(const uint32_t* bits, int64_t n, double from, double width, double* out);
   /// Turns uniform values into normal ones in blocks of 16; `count` is a multiple of 16.
   void (*box_muller)(float* data, int64_t count, float mean, float std);
+  void (*uniform_half)(const uint32_t* bits, int64_t n, Half from, Half width, Half* out);
+  void (*uniform_bfloat16)(const uint32_t* bits, int64_t n, BFloat16 from, BFloat16 width, BFloat16* out);
+  void (*box_muller_half)(Half* data, int64_t count, Half mean, Half std);
+  void (*box_muller_bfloat16)(BFloat16* data, int64_t count, BFloat16 mean, BFloat16 std);
   /// `yes` where the low 53 bits of each pair are below the threshold, else 0.
   void (*bernoulli_float)(const uint32_t* bits, int64_t n, uint64_t threshold, float yes, float* out);
 };

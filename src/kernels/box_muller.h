@@ -5,6 +5,9 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
+
+#include "kernels/random.h"
 
 namespace hb::kernels {
 
@@ -68,6 +71,26 @@ inline __attribute__((always_inline)) void box_muller_16(float* data, float mean
     cephes_sincos(6.283185307179586f * data[i + 8], &sine, &cosine);
     data[i] = fma1(radius * cosine, std, mean);
     data[i + 8] = fma1(radius * sine, std, mean);
+  }
+}
+
+/// The same for the other types, every step rounded to T as LibTorch does.
+template <typename T>
+inline __attribute__((always_inline)) void box_muller_steps(T* data, T mean, T std) {
+  using C = compute_t<T>;
+  for (int i = 0; i < 8; ++i) {
+    const T u1 = T(1) - data[i];
+    const T radius = T(std::sqrt(static_cast<C>(T(-2) * T(std::log(static_cast<C>(u1))))));
+    const T theta = T(static_cast<C>(2.0 * kPi * static_cast<double>(static_cast<C>(data[i + 8]))));
+    const T c = T(std::cos(static_cast<C>(theta)));
+    const T s = T(std::sin(static_cast<C>(theta)));
+    if constexpr (std::is_same_v<T, double>) {
+      data[i] = fused(radius * c, std, mean);
+      data[i + 8] = fused(radius * s, std, mean);
+    } else {
+      data[i] = radius * c * std + mean;
+      data[i + 8] = radius * s * std + mean;
+    }
   }
 }
 

@@ -51,6 +51,11 @@ void box_muller(float* data, int64_t count, float mean, float std) {
   for (int64_t i = 0; i < count; i += 16) kernels::box_muller_16(data + i, mean, std);
 }
 
+template <typename T>
+void box_muller_rounded(T* data, int64_t count, T mean, T std) {
+  for (int64_t i = 0; i < count; i += 16) kernels::box_muller_steps(data + i, mean, std);
+}
+
 void bernoulli_float(const uint32_t* bits, int64_t n, uint64_t threshold, float yes, float* out) {
   for (int64_t i = 0; i < n; ++i)
     out[i] = kernels::below(bits[2 * i], bits[2 * i + 1], threshold) ? yes : 0.0f;
@@ -58,7 +63,17 @@ void bernoulli_float(const uint32_t* bits, int64_t n, uint64_t threshold, float 
 
 }  // namespace
 
-const RandomKernels random_kernels = {twister_refill, twister_temper, uniform<float, uint32_t>,
-                                      uniform_double, box_muller,     bernoulli_float};
+const RandomKernels random_kernels = {
+    twister_refill,
+    twister_temper,
+    uniform<float, uint32_t>,
+    uniform_double,
+    box_muller,
+    uniform<Half, uint32_t>,
+    uniform<BFloat16, uint32_t>,
+    box_muller_rounded<Half>,
+    box_muller_rounded<BFloat16>,
+    bernoulli_float,
+};
 
 }  // namespace hb::cpu::HB_ISA
