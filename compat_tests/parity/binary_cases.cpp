@@ -53,8 +53,16 @@ PARITY_CASE(binary, hypot) {
 }
 
 PARITY_CASE(binary, logaddexp) {
-  allow_cancelled_sums(c);
-  c.binary([](const Tensor& a, const Tensor& b) { return torch::logaddexp(a, b); });
+  c.for_dtypes(parity::kFloats, [&](torch::Dtype dtype) {
+    allow_cancelled_sums(c);
+    auto a = c.leaf({4, 3}, dtype), b = c.leaf({4, 3}, dtype);  // nothing broadcast: a half's sum of gradients would cancel
+    c.gradients("same", {a, b}, [&] { return torch::logaddexp(a, b); });
+    c.out("broadcast", torch::logaddexp(a, c.randn({3}, dtype)));
+    c.out("special", torch::logaddexp(c.special(dtype).unsqueeze(1), c.special(dtype)));
+  });
+  auto a = c.leaf({3, 4}, torch::kDouble), b = c.leaf({4}, torch::kDouble);
+  c.gradients("broadcast", {a, b}, [&] { return torch::logaddexp(a, b); });
+  c.gradcheck([&] { return torch::logaddexp(a, b); }, {a, b});
 }
 
 PARITY_CASE(binary, pow) {
