@@ -1,9 +1,6 @@
 // The state of a module: dictionaries and archives.
 #include <halfbridge/bridge/nn/module.h>
-#if __has_include(<halfbridge/bridge/serialize/archive.h>)
 #include <halfbridge/bridge/serialize/archive.h>
-#define HB_HAVE_ARCHIVES 1
-#endif
 
 namespace hb::bridge::nn {
 inline namespace modules {
@@ -52,7 +49,6 @@ StateDictMismatch Module::load_state_dict(const OrderedDict<std::string, Tensor>
   return result;
 }
 
-#ifdef HB_HAVE_ARCHIVES
 void Module::save(serialize::OutputArchive& archive) const {
   for (const auto& p : named_parameters(/*recurse=*/false)) archive.write(p.key(), p.value());
   for (const auto& b : named_buffers(/*recurse=*/false)) archive.write(b.key(), b.value(), /*is_buffer=*/true);
@@ -74,10 +70,6 @@ void Module::load(serialize::InputArchive& archive) {
     child.value()->load(child_archive);
   }
 }
-#else
-void Module::save(serialize::OutputArchive&) const { HB_NOT_SUPPORTED("[save] archives are not supported"); }
-void Module::load(serialize::InputArchive&) { HB_NOT_SUPPORTED("[load] archives are not supported"); }
-#endif
 
 serialize::OutputArchive& operator<<(serialize::OutputArchive& archive, const std::shared_ptr<Module>& module) {
   HB_CHECK(module != nullptr, "Cannot serialize empty module");
