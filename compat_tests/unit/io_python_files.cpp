@@ -15,8 +15,7 @@ using hb::IValue;
 using hb::Tensor;
 
 std::string path_of(const std::string& name) {
-  const std::string here = __FILE__;
-  return here.substr(0, here.rfind('/')) + "/python_files/" + name;
+  return std::string(HALFBRIDGE_RECORDED_FILES) + "/" + name;
 }
 
 void expect_values(const Tensor& got, const Tensor& expected) {
