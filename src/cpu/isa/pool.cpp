@@ -6,7 +6,8 @@
 namespace hb::cpu::HB_ISA {
 namespace {
 
-constexpr int64_t kRun = 256;  // channels at a time
+constexpr int64_t kRun = 256;    // channels at a time
+constexpr int64_t kMaxRun = 32;  // the same for maxima, which keep values and places
 
 // Calls f(position in the plane) for each element of the window of output `o`.
 template <class F>
@@ -37,36 +38,50 @@ inline const compute_t<T>* in_float(const T* in, compute_t<T>* buffer, int64_t n
   }
 }
 
+// The largest of one window for `run` channels; a constant run stays in registers.
+template <class T, bool kWhole>
+inline __attribute__((always_inline)) void max_of_window(const PoolWindows& w, int64_t o, const T* image, int64_t channels, int64_t run,
+                                                         T* y, int32_t* index) {
+  using C = compute_t<T>;
+  const int64_t n = kWhole ? kMaxRun : run;
+  C top[kMaxRun];
+  int32_t place[kMaxRun];
+  bool first = true;
+  over_window(w, o, [&](int64_t p) __attribute__((always_inline)) {
+    const T* __restrict in = image + p * channels;
+    const int32_t here = static_cast<int32_t>(p);
+    if (first) {
+      for (int64_t c = 0; c < n; ++c) top[c] = widen(in[c]), place[c] = here;
+      first = false;
+      return;
+    }
+    for (int64_t c = 0; c < n; ++c) {
+      const C value = widen(in[c]);
+      const bool better = (value > top[c]) | (value != value);
+      top[c] = better ? value : top[c];
+      place[c] = better ? here : place[c];
+    }
+  });
+  for (int64_t c = 0; c < n; ++c) y[c] = T(top[c]);
+  if (index)
+    for (int64_t c = 0; c < n; ++c) index[c] = place[c];
+}
+
 template <class T>
 void max_pool_of(T* y, int32_t* index, const T* x, int64_t batch, int64_t channels, const PoolWindows& w) {
-  using C = compute_t<T>;
   const int64_t outputs = w.outputs(), inputs = w.inputs();
   parallel_for(0, batch * outputs, grain_for(channels), [&](int64_t from, int64_t to) {
-    C top[kRun], wide[kRun];
-    int32_t place[kRun];
     for (int64_t at = from; at < to; ++at) {
       const int64_t n = at / outputs, o = at % outputs;
-      for (int64_t c0 = 0; c0 < channels; c0 += kRun) {
-        const int64_t run = std::min(kRun, channels - c0);
-        bool first = true;
-        over_window(w, o, [&](int64_t p) {
-          const C* __restrict in = in_float(x + (n * inputs + p) * channels + c0, wide, run);
-          const int32_t here = static_cast<int32_t>(p);
-          if (first) {
-            for (int64_t c = 0; c < run; ++c) top[c] = in[c], place[c] = here;
-            first = false;
-            return;
-          }
-          for (int64_t c = 0; c < run; ++c) {
-            const C value = in[c];
-            const bool better = (value > top[c]) | (value != value);
-            top[c] = better ? value : top[c];
-            place[c] = better ? here : place[c];
-          }
-        });
-        const int64_t out = at * channels + c0;
-        store(top, y + out, run);
-        if (index) std::copy(place, place + run, index + out);
+      for (int64_t c0 = 0; c0 < channels; c0 += kMaxRun) {
+        const T* image = x + n * inputs * channels + c0;
+        const int64_t out = at * channels + c0, run = channels - c0;
+        int32_t* place = index ? index + out : nullptr;
+        if (run >= kMaxRun) {
+          max_of_window<T, true>(w, o, image, channels, kMaxRun, y + out, place);
+        } else {
+          max_of_window<T, false>(w, o, image, channels, run, y + out, place);
+        }
       }
     }
   });
