@@ -83,6 +83,14 @@ Tensor& sum_inplace(const char* name, const char* node, Tensor& a, const B& b, c
   return ops::launch_inplace(name, p.fn, compute_type(p.t), p.t, a, {a, b}, &p.factor);
 }
 
+Tensor& sum_out(const char* name, const char* node, Tensor& out, const Tensor& a, const Tensor& b, const Scalar& alpha, bool negative) {
+  const Sum p = plan(name, a, b, alpha, negative);
+  if (!ops::writes_into(out, a, b, p.t)) return assign_out(name, out, sum(name, node, a, b, alpha, negative));
+  ops::launch(p.fn, compute_type(p.t), out, {a, b}, &p.factor);
+  out.impl().bump_version();
+  return out;
+}
+
 }  // namespace
 
 Tensor add(const Tensor& self, const Tensor& other, const Scalar& alpha) {
@@ -98,7 +106,7 @@ Tensor& add_(Tensor& self, const Scalar& other, const Scalar& alpha) {
   return sum_inplace("add_", "AddBackward0", self, other, alpha, false);
 }
 Tensor& add_out(Tensor& out, const Tensor& self, const Tensor& other, const Scalar& alpha) {
-  return assign_out("add_out", out, add(self, other, alpha));
+  return sum_out("add_out", "AddBackward0", out, self, other, alpha, false);
 }
 Tensor sub(const Tensor& self, const Tensor& other, const Scalar& alpha) {
   return sum("sub", "SubBackward0", self, other, alpha, true);
@@ -113,7 +121,7 @@ Tensor& sub_(Tensor& self, const Scalar& other, const Scalar& alpha) {
   return sum_inplace("sub_", "SubBackward0", self, other, alpha, true);
 }
 Tensor& sub_out(Tensor& out, const Tensor& self, const Tensor& other, const Scalar& alpha) {
-  return assign_out("sub_out", out, sub(self, other, alpha));
+  return sum_out("sub_out", "SubBackward0", out, self, other, alpha, true);
 }
 Tensor rsub(const Tensor& self, const Tensor& other, const Scalar& alpha) { return sub(other, self, alpha); }
 Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) {

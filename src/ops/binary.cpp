@@ -66,6 +66,16 @@ Tensor& forward_inplace(const char* name, const FormulaKernel& formula, Domain d
   return ops::launch_inplace(name, formula(a.impl().device())(), p.compute, result, a, {a, comparable(domain, t, b)});
 }
 
+Tensor* forward_out(const char* name, const FormulaKernel& formula, Domain domain, Tensor& out, const Tensor& a, const Tensor& b) {
+  const ScalarType t = ops::promoted({a, b});
+  const Plan p = plan_of(name, domain, t);
+  if (HB_UNLIKELY(p.compute == kLong)) check_integers(name, formula, t, b);
+  if (!ops::writes_into(out, a, b, p.result)) return nullptr;
+  ops::launch(formula(a.impl().device())(), p.compute, out, {a, b});
+  out.impl().bump_version();
+  return &out;
+}
+
 template <class Row>
 variable_list both(Backward& c, const Tensor& a, const Tensor& b, const Tensor& y) {
   return ops::gradients(c.needs(0) ? Row::grad_a(c.grad(), a, b, y) : Tensor(),
@@ -162,6 +172,7 @@ Tensor& binary_inplace(Tensor& a, const Scalar& b) {
   Tensor& name##_(Tensor& self, const Tensor& other) { return binary_inplace<name##_row>(self, other); }  \
   Tensor& name##_(Tensor& self, const Scalar& other) { return binary_inplace<name##_row>(self, other); }  \
   Tensor& name##_out(Tensor& out, const Tensor& self, const Tensor& other) {                              \
+    if (forward_out(#name, name##_row::formula(), name##_row::domain, out, self, other)) return out;      \
     return assign_out(#name "_out", out, name(self, other));                                              \
   }
 #include <halfbridge/ops/binary.def>

@@ -2,6 +2,8 @@
 
 #include <halfbridge/ops.h>
 
+#include "autograd/record.h"
+#include "core/geometry.h"
 #include "core/inplace.h"
 
 namespace hb::ops {
@@ -177,6 +179,16 @@ Tensor& launch_inplace(const char* name, const ElementwiseFn& fn, ScalarType com
   launch(fn, compute, self, inputs, params);
   self.impl().bump_version();
   return self;
+}
+
+bool writes_into(const Tensor& out, const Tensor& a, const Tensor& b, ScalarType result) {
+  if (!out.defined() || out.scalar_type() != result || needs_grad(out, a, b)) return false;
+  if (out.device() != a.device()) return false;
+  if (a.impl().sizes() != out.impl().sizes() && b.impl().sizes() != out.impl().sizes()) return false;
+  if (broadcast_sizes("out", {&a, &b}) != out.impl().sizes()) return false;
+  if (geometry::overlaps_itself(out.impl().sizes(), out.impl().physical_strides())) return false;
+  const auto apart = [&](const Tensor& t) { return t.is_same(out) || t.impl().physical_storage() != out.impl().physical_storage(); };
+  return apart(a) && apart(b);
 }
 
 Tensor floating_op(const char* name, const FormulaKernel& formula, std::initializer_list<Input> inputs,

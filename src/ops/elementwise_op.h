@@ -44,6 +44,10 @@ void check_no_overlap(const char* name, const Tensor& self, const Tensor& other)
 Tensor& launch_inplace(const char* name, const ElementwiseFn& fn, ScalarType compute, ScalarType result, Tensor& self,
                        std::initializer_list<Input> inputs, const double* params = nullptr);
 
+/// Whether an operation on `a` and `b` whose result has dtype `result` can write straight into `out`: it has the shape
+/// and dtype already, no history is involved, and neither input is another piece of its memory.
+bool writes_into(const Tensor& out, const Tensor& a, const Tensor& b, ScalarType result);
+
 /// A formula of floating operands into a new tensor of their promoted dtype.
 Tensor floating_op(const char* name, const FormulaKernel& formula, std::initializer_list<Input> inputs,
                    const double* params = nullptr);

@@ -105,7 +105,7 @@ Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const Tens
   }
   const bool weighted = weight.defined();
   const Tensor loss = pair_loss("binary_cross_entropy", "BinaryCrossEntropyBackward0", PairLoss::bce, self, target,
-                                weighted ? Reduction::None : reduction, 0);
+                                weighted ? int64_t{Reduction::None} : reduction, 0);
   return weighted ? ops::reduce_loss(loss * weight, reduction) : loss;
 }
 
@@ -116,7 +116,7 @@ Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target
   if (!pos_weight.defined()) {
     const bool weighted = weight.defined();
     const Tensor loss = pair_loss("binary_cross_entropy_with_logits", "BinaryCrossEntropyWithLogitsBackward0",
-                                  PairLoss::bce_logits, self, target, weighted ? Reduction::None : reduction, 0);
+                                  PairLoss::bce_logits, self, target, weighted ? int64_t{Reduction::None} : reduction, 0);
     return weighted ? ops::reduce_loss(loss * weight, reduction) : loss;
   }
   Tensor loss = (1 - target) * self - ((pos_weight - 1) * target + 1) * log_sigmoid(self);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <halfbridge/bridge/data/example.h>
 #include <halfbridge/bridge/data/iterator.h>
 #include <halfbridge/bridge/data/options.h>
 #include <halfbridge/bridge/data/samplers.h>
@@ -89,6 +90,11 @@ class DataLoaderBase {
   std::vector<std::thread> workers_;
   bool joined_ = false;
 };
+
+namespace detail {
+extern template class HB_API WorkerQueue<std::vector<size_t>, Example<>>;
+extern template class HB_API WorkerQueue<std::vector<size_t>, std::vector<Example<>>>;
+}  // namespace detail
 
 /// A sampler decides what is in a batch; each worker has its own copy of the dataset.
 template <class Dataset, class Sampler>
