@@ -43,10 +43,7 @@ void warm_up(const bench::Prepared& prepared, double min_ms) {
 
 void time_workload(const bench::Workload& workload, double min_ms) {
   torch::manual_seed(1);
-  torch::rand({16})
-      .add(1)
-      .sum()
-      .item<float>();  // what any program's first operation loads is not the workload's
+  torch::rand({16}).add(1).sum().item<float>();  // what any program's first operation loads is not the workload's
   const double before = status_mib("VmRSS:");
   const auto prepared = workload.prepare();
   warm_up(prepared, min_ms);
@@ -58,17 +55,15 @@ void time_workload(const bench::Workload& workload, double min_ms) {
     times.push_back((now_ms() - at) / static_cast<double>(prepared.repeats));
     if (now_ms() - start > 20 * min_ms) break;
   }
-  const double cpu =
-      (cpu_ms() - cpu_start) / static_cast<double>(times.size()) / static_cast<double>(prepared.repeats);
+  const double cpu = (cpu_ms() - cpu_start) / static_cast<double>(times.size()) / static_cast<double>(prepared.repeats);
   std::sort(times.begin(), times.end());
   std::printf(
       "{\"workload\":\"%s\",\"ms\":%.9g,\"best_ms\":%.9g,\"cpu_ms\":%.9g,\"iterations\":%zu,\"peak_mib\":%."
       "3f,\"resident_"
       "mib\":%.3f,"
       "\"flop\":%.9g,\"bytes\":%.9g,\"threads\":%d}\n",
-      workload.name.c_str(), times[times.size() / 2], times[0], cpu, times.size(),
-      status_mib("VmHWM:") - before, status_mib("VmHWM:"), prepared.flop, prepared.bytes,
-      torch::get_num_threads());
+      workload.name.c_str(), times[times.size() / 2], times[0], cpu, times.size(), status_mib("VmHWM:") - before,
+      status_mib("VmHWM:"), prepared.flop, prepared.bytes, torch::get_num_threads());
 }
 
 int run(int argc, char** argv) {

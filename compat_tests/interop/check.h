@@ -22,8 +22,7 @@ inline void check(bool ok, const std::string& what) {
 
 /// Same dtype, shape and bits.
 inline bool same_bits(const torch::Tensor& got, const torch::Tensor& expected) {
-  if (!got.defined() || got.scalar_type() != expected.scalar_type() || got.sizes() != expected.sizes())
-    return false;
+  if (!got.defined() || got.scalar_type() != expected.scalar_type() || got.sizes() != expected.sizes()) return false;
   const torch::Tensor left = got.detach().contiguous(), right = expected.detach().contiguous();
   return left.numel() == 0 || std::memcmp(left.data_ptr(), right.data_ptr(), left.nbytes()) == 0;
 }

@@ -8,9 +8,9 @@ namespace {
 
 struct BlockImpl : torch::nn::Module {
   BlockImpl() {
-    layers = register_module(
-        "layers", torch::nn::Sequential(torch::nn::Conv2d(torch::nn::Conv2dOptions(2, 3, 3).bias(false)),
-                                        torch::nn::BatchNorm2d(3), torch::nn::ReLU()));
+    layers = register_module("layers",
+                             torch::nn::Sequential(torch::nn::Conv2d(torch::nn::Conv2dOptions(2, 3, 3).bias(false)),
+                                                   torch::nn::BatchNorm2d(3), torch::nn::ReLU()));
     head = register_module("head", torch::nn::Linear(4, 2));
     scale = register_parameter("scale", torch::zeros({3}));
     counter = register_buffer("counter", torch::zeros({1}, torch::kLong));
@@ -25,9 +25,8 @@ TORCH_MODULE(Block);
 // Containers, and layers whose state is not a weight and a bias.
 struct ZooImpl : torch::nn::Module {
   ZooImpl() {
-    list =
-        register_module("list", torch::nn::ModuleList(torch::nn::LayerNorm(torch::nn::LayerNormOptions({4})),
-                                                      torch::nn::GroupNorm(2, 4)));
+    list = register_module("list", torch::nn::ModuleList(torch::nn::LayerNorm(torch::nn::LayerNormOptions({4})),
+                                                         torch::nn::GroupNorm(2, 4)));
     embedding = register_module("embedding", torch::nn::Embedding(5, 3));
     up = register_module("up", torch::nn::ConvTranspose2d(2, 3, 3));
     frozen = register_parameter("frozen", torch::zeros({2}), /*requires_grad=*/false);

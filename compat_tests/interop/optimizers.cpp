@@ -25,8 +25,7 @@ struct Model {
   void steps(Optimizer& optimizer, int count) {
     for (int i = 0; i < count; ++i) {
       optimizer.zero_grad();
-      ((parameters[0] * parameters[0]).sum() + (parameters[1] * parameters[1] * parameters[1]).sum())
-          .backward();
+      ((parameters[0] * parameters[0]).sum() + (parameters[1] * parameters[1] * parameters[1]).sum()).backward();
       optimizer.step();
     }
   }
@@ -56,8 +55,7 @@ void read_one(const std::string& path, const Options& options, const std::string
   }
   Optimizer optimizer(model.parameters, Options(0.5));  // the file's options replace it
   torch::load(optimizer, path + ".optimizer.pt");
-  check(static_cast<const Options&>(optimizer.param_groups()[0].options()).lr() == options.lr(),
-        name + ": lr");
+  check(static_cast<const Options&>(optimizer.param_groups()[0].options()).lr() == options.lr(), name + ": lr");
   model.steps(optimizer, 2);
   for (size_t i = 0; i < after.size(); ++i) {
     check(torch::allclose(model.parameters[i], after[i], kTolerance, kTolerance),
@@ -99,16 +97,14 @@ void read_groups(const std::string& path) {
         "groups: lr of the second");
   model.steps(optimizer, 2);
   for (size_t i = 0; i < after.size(); ++i) {
-    check(torch::allclose(model.parameters[i], after[i], kTolerance, kTolerance),
-          "groups: two steps after loading");
+    check(torch::allclose(model.parameters[i], after[i], kTolerance, kTolerance), "groups: two steps after loading");
   }
 }
 
 }  // namespace
 
 void write_optimizers(const std::string& folder) {
-  write_one<torch::optim::SGD>(folder + "sgd",
-                               SGDOptions(0.01).momentum(0.9).nesterov(true).weight_decay(0.1));
+  write_one<torch::optim::SGD>(folder + "sgd", SGDOptions(0.01).momentum(0.9).nesterov(true).weight_decay(0.1));
   write_one<torch::optim::Adam>(folder + "adam", AdamOptions(0.02).betas({0.8, 0.95}).amsgrad(true));
   write_one<torch::optim::AdamW>(folder + "adamw", AdamWOptions(0.02).weight_decay(0.2));
   write_one<torch::optim::RMSprop>(folder + "rmsprop", RMSpropOptions(0.01).momentum(0.5).centered(true));

@@ -24,8 +24,7 @@ void write_archive(const std::string& path) {
   archive.write("reals", torch::IValue(std::vector<double>{0.5, 1e300}));
   archive.write("strings", torch::IValue(std::vector<std::string>{"a", "a", "b"}));
   archive.write("pair", torch::IValue(std::tuple<double, double>(0.9, 0.999)));
-  archive.write(
-      "five", torch::IValue(std::tuple<int64_t, bool, double, std::string, int64_t>(1, false, 2.5, "s", 9)));
+  archive.write("five", torch::IValue(std::tuple<int64_t, bool, double, std::string, int64_t>(1, false, 2.5, "s", 9)));
   archive.write("device", torch::IValue(torch::Device("cpu")));
   c10::Dict<std::string, torch::Tensor> dict;
   dict.insert("w", torch::arange(4));
@@ -67,10 +66,8 @@ void read_archive(const std::string& path) {
   check(read_value(archive, "pair").toTuple()->elements()[1].toDouble() == 0.999, "archive: pair");
   check(read_value(archive, "five").toTuple()->elements()[3].toStringRef() == "s", "archive: five");
   check(read_value(archive, "device").toDevice().is_cpu(), "archive: device");
-  check_bits(read_value(archive, "dict").toGenericDict().at("w").toTensor(), torch::arange(4),
-             "archive: dict");
-  check(read_value(archive, "numbers").toGenericDict().at(int64_t{4}).toStringRef() == "four",
-        "archive: numbers");
+  check_bits(read_value(archive, "dict").toGenericDict().at("w").toTensor(), torch::arange(4), "archive: dict");
+  check(read_value(archive, "numbers").toGenericDict().at(int64_t{4}).toStringRef() == "four", "archive: numbers");
 
   torch::serialize::InputArchive nested, deeper, empty;
   archive.read("nested", nested);
@@ -105,8 +102,8 @@ torch::IValue pickled() {
   dict.insert("layer.bias", torch::tensor({0.25f, -1.5f}));
   c10::Dict<std::string, c10::List<int64_t>> lists;
   lists.insert("steps", c10::List<int64_t>({1, 2}));
-  return std::tuple<c10::Dict<std::string, torch::Tensor>, c10::Dict<std::string, c10::List<int64_t>>,
-                    std::string>(dict, lists, "end");
+  return std::tuple<c10::Dict<std::string, torch::Tensor>, c10::Dict<std::string, c10::List<int64_t>>, std::string>(
+      dict, lists, "end");
 }
 
 }  // namespace
@@ -114,8 +111,7 @@ torch::IValue pickled() {
 void write_values(const std::string& folder) {
   write_archive(folder + "archive.pt");
   const std::vector<char> bytes = torch::pickle_save(pickled());
-  std::ofstream(folder + "pickle.pt", std::ios::binary)
-      .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  std::ofstream(folder + "pickle.pt", std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
 void read_values(const std::string& folder) {
@@ -131,8 +127,7 @@ void read_values(const std::string& folder) {
   check(names == "layer.weight;layer.bias;", "pickle: the dict keeps its order");
   check_bits(dict.at("layer.weight").toTensor(), torch::arange(6).view({2, 3}), "pickle: weight");
   check_bits(dict.at("layer.bias").toTensor(), torch::tensor({0.25f, -1.5f}), "pickle: bias");
-  check(elements[1].toGenericDict().at("steps").toIntVector() == std::vector<int64_t>{1, 2},
-        "pickle: a dict of lists");
+  check(elements[1].toGenericDict().at("steps").toIntVector() == std::vector<int64_t>{1, 2}, "pickle: a dict of lists");
 }
 
 }  // namespace interop

@@ -55,7 +55,8 @@ PARITY_CASE(binary, hypot) {
 PARITY_CASE(binary, logaddexp) {
   c.for_dtypes(parity::kFloats, [&](torch::Dtype dtype) {
     allow_cancelled_sums(c);
-    auto a = c.leaf({4, 3}, dtype), b = c.leaf({4, 3}, dtype);  // nothing broadcast: a half's sum of gradients would cancel
+    auto a = c.leaf({4, 3}, dtype),
+         b = c.leaf({4, 3}, dtype);  // nothing broadcast: a half's sum of gradients would cancel
     c.gradients("same", {a, b}, [&] { return torch::logaddexp(a, b); });
     c.out("broadcast", torch::logaddexp(a, c.randn({3}, dtype)));
     c.out("special", torch::logaddexp(c.special(dtype).unsqueeze(1), c.special(dtype)));
@@ -148,8 +149,7 @@ LOGICAL(logical_xor)
 
 PARITY_CASE(binary, bitwise) {
   for (auto dtype : parity::kInts) {
-    auto a = c.randint(0, 100, {8}, dtype), b = c.randint(0, 100, {8}, dtype),
-         shift = c.randint(0, 4, {8}, dtype);
+    auto a = c.randint(0, 100, {8}, dtype), b = c.randint(0, 100, {8}, dtype), shift = c.randint(0, 4, {8}, dtype);
     const auto name = parity::dtype_name(dtype);
     c.out(name + "_and", a & b);
     c.out(name + "_or", a | b);

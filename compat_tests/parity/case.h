@@ -40,8 +40,7 @@ class Case {
   Tensor bools(Shape shape);
   Tensor arange(Shape shape, Dtype dtype = torch::kFloat);                 // 0, 1, 2, ... in the given shape
   Tensor values(std::vector<double> values, Dtype dtype = torch::kFloat);  // 1-d, written out
-  Tensor special(
-      Dtype dtype = torch::kFloat);  // 1-d: NaN, infinities, zeros of both signs, subnormal, largest
+  Tensor special(Dtype dtype = torch::kFloat);  // 1-d: NaN, infinities, zeros of both signs, subnormal, largest
   // randn for float dtypes, small integers for integers, true/false for bool.
   Tensor any(Shape shape, Dtype dtype);
   // A randn (or uniform in [low, high)) that requires grad.
@@ -51,7 +50,7 @@ class Case {
   // ---- recording ----
   void out(const std::string& name, const Tensor& tensor);  // values, dtype and shape
   void layout(const std::string& name,
-              const Tensor& tensor);  // sizes, strides, offset, dtype; compared exactly
+              const Tensor& tensor);                            // sizes, strides, offset, dtype; compared exactly
   void text(const std::string& name, const std::string& text);  // compared exactly
   void printed(const std::string& name, const Tensor& tensor);  // what operator<< prints
   void value(const std::string& name, double number);

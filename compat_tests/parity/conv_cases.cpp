@@ -20,8 +20,7 @@ struct Setup {
 
 using Convolve = std::function<Tensor(const Tensor&, const Tensor&, const Tensor&, const Setup&)>;
 
-void sweep(parity::Case& c, const std::vector<Setup>& setups, const Convolve& convolve,
-           bool transposed = false) {
+void sweep(parity::Case& c, const std::vector<Setup>& setups, const Convolve& convolve, bool transposed = false) {
   tolerances(c);
   for (const auto& setup : setups) {
     c.scope(setup.name, [&] {
@@ -83,8 +82,7 @@ PARITY_CASE(conv, transposed) {
     sweep(
         c, {{"plain", {2, 3, 6}, {3, 4, 3}, {2}, {1}, {1}}},
         [](const Tensor& x, const Tensor& w, const Tensor& b, const Setup& s) {
-          return torch::conv_transpose1d(x, w, b, s.stride, s.padding, /*output_padding=*/1, s.groups,
-                                         s.dilation);
+          return torch::conv_transpose1d(x, w, b, s.stride, s.padding, /*output_padding=*/1, s.groups, s.dilation);
         },
         true);
   });
@@ -151,9 +149,7 @@ PARITY_CASE(conv, shapes_and_padding_names) {
   auto x = c.leaf({2, 3, 7, 6});
   c.gradients("same", {x, w}, [&] { return torch::conv2d(x, w, {}, 1, "same"); });
   c.gradients("valid", {x, w}, [&] { return torch::conv2d(x, w, {}, 1, "valid"); });
-  c.gradients("same_even_kernel", {x}, [&] {
-    return torch::conv2d(x, c.randn({2, 3, 4, 2}), {}, 1, "same");
-  });
+  c.gradients("same_even_kernel", {x}, [&] { return torch::conv2d(x, c.randn({2, 3, 4, 2}), {}, 1, "same"); });
   c.out("empty_batch", torch::conv2d(c.randn({0, 3, 5, 5}), w));
   auto both = torch::convolution(x, w, {}, {1, 1}, {1, 1}, {1, 1}, false, {0, 0}, 1);
   c.out("convolution", both);

@@ -7,11 +7,18 @@ struct Geometry {
   const char* name;
   int64_t n, in, out, size, kernel, stride, padding, dilation, groups;
 };
-const std::vector<Geometry> kGeometries{
-    {"plain", 2, 3, 5, 9, 3, 1, 0, 1, 1},      {"padded", 2, 4, 6, 8, 3, 1, 1, 1, 1},   {"strided", 2, 3, 8, 11, 3, 2, 1, 1, 1},
-    {"dilated", 1, 4, 4, 10, 3, 1, 2, 2, 1},   {"groups", 2, 6, 9, 7, 3, 1, 1, 1, 3},   {"depthwise", 2, 16, 16, 8, 3, 1, 1, 1, 16},
-    {"depthwise_odd", 2, 5, 10, 7, 3, 2, 1, 1, 5}, {"pointwise", 3, 16, 32, 6, 1, 1, 0, 1, 1}, {"pointwise_strided", 2, 8, 16, 6, 1, 2, 0, 1, 1},
-    {"even_kernel", 2, 3, 4, 8, 4, 2, 1, 1, 1}, {"one_channel", 2, 1, 6, 12, 5, 1, 2, 1, 1}, {"wide", 2, 32, 48, 10, 3, 1, 1, 1, 1}};
+const std::vector<Geometry> kGeometries{{"plain", 2, 3, 5, 9, 3, 1, 0, 1, 1},
+                                        {"padded", 2, 4, 6, 8, 3, 1, 1, 1, 1},
+                                        {"strided", 2, 3, 8, 11, 3, 2, 1, 1, 1},
+                                        {"dilated", 1, 4, 4, 10, 3, 1, 2, 2, 1},
+                                        {"groups", 2, 6, 9, 7, 3, 1, 1, 1, 3},
+                                        {"depthwise", 2, 16, 16, 8, 3, 1, 1, 1, 16},
+                                        {"depthwise_odd", 2, 5, 10, 7, 3, 2, 1, 1, 5},
+                                        {"pointwise", 3, 16, 32, 6, 1, 1, 0, 1, 1},
+                                        {"pointwise_strided", 2, 8, 16, 6, 1, 2, 0, 1, 1},
+                                        {"even_kernel", 2, 3, 4, 8, 4, 2, 1, 1, 1},
+                                        {"one_channel", 2, 1, 6, 12, 5, 1, 2, 1, 1},
+                                        {"wide", 2, 32, 48, 10, 3, 1, 1, 1, 1}};
 parity::Shape shape(int dims, int64_t a, int64_t b, int64_t size) {
   parity::Shape s{a, b};
   for (int d = 0; d < dims; ++d) s.push_back(size + (d == 1 ? 1 : 0));
@@ -39,7 +46,8 @@ void all_geometries(parity::Case& c, int dims) {
     for (const auto& g : kGeometries) {
       c.scope(g.name, [&] {
         auto x = c.leaf(shape(dims, g.n, g.in, g.size), dtype);
-        auto w = c.leaf_in(-0.3, 0.3, kernel_shape(dims, g.out, g.in / g.groups, g.kernel), dtype), b = c.leaf({g.out}, dtype);
+        auto w = c.leaf_in(-0.3, 0.3, kernel_shape(dims, g.out, g.in / g.groups, g.kernel), dtype),
+             b = c.leaf({g.out}, dtype);
         c.gradients("y", {x, w, b}, [&] { return conv(dims, x, w, b, g); });
         c.out("no_bias", conv(dims, x, w, {}, g));
       });
@@ -52,7 +60,8 @@ void all_transposed(parity::Case& c, int dims) {
     for (const auto& g : kGeometries) {
       c.scope(g.name, [&] {
         auto x = c.leaf(shape(dims, g.n, g.in, g.size), dtype);
-        auto w = c.leaf_in(-0.3, 0.3, kernel_shape(dims, g.in, g.out / g.groups, g.kernel), dtype), b = c.leaf({g.out}, dtype);
+        auto w = c.leaf_in(-0.3, 0.3, kernel_shape(dims, g.in, g.out / g.groups, g.kernel), dtype),
+             b = c.leaf({g.out}, dtype);
         c.gradients("y", {x, w, b}, [&] { return transposed(dims, x, w, b, g, 0); });
         if (g.stride > 1) c.out("output_padding", transposed(dims, x, w, {}, g, 1));
       });
@@ -91,9 +100,8 @@ PARITY_CASE(convolution, layouts) {
   c.layout("contiguous", torch::conv2d(x.detach(), w, {}, 1, 1));
   auto y = torch::conv2d(x, w, {}, 1, 1);
   c.gradients("view_after", {x}, [&] { return torch::conv2d(x, w, {}, 1, 1).view({2, -1}); });
-  c.gradients("through_relu_pool", {x}, [&] {
-    return torch::max_pool2d(torch::relu(torch::conv2d(x, w, {}, 1, 1)), 2).flatten(1);
-  });
+  c.gradients("through_relu_pool", {x},
+              [&] { return torch::max_pool2d(torch::relu(torch::conv2d(x, w, {}, 1, 1)), 2).flatten(1); });
   c.gradients("residual", {x}, [&] {
     auto t = torch::conv2d(x, w, {}, 1, 1);
     auto u = t * 2;

@@ -62,8 +62,8 @@ struct Pair : torch::autograd::Function<Pair<Materialize>> {
 };
 
 struct ManyArguments : torch::autograd::Function<ManyArguments> {
-  static Tensor forward(AutogradContext* ctx, int64_t power, Tensor x, const std::string& how,
-                        std::optional<Tensor> y, bool negate) {
+  static Tensor forward(AutogradContext* ctx, int64_t power, Tensor x, const std::string& how, std::optional<Tensor> y,
+                        bool negate) {
     ctx->saved_data["power"] = power;
     ctx->saved_data["how"] = how;
     ctx->saved_data["negate"] = negate;
@@ -97,9 +97,7 @@ struct ForNumber : torch::autograd::Function<ForNumber> {
 
 struct Thrower : torch::autograd::Function<Thrower> {
   static Tensor forward(AutogradContext*, Tensor x) { return x * 1; }
-  static variable_list backward(AutogradContext*, variable_list) {
-    throw std::runtime_error("no gradient today");
-  }
+  static variable_list backward(AutogradContext*, variable_list) { throw std::runtime_error("no gradient today"); }
 };
 
 }  // namespace
@@ -136,8 +134,7 @@ PARITY_CASE(custom_function, saves_result) {
   auto y = SavesResult::apply(x);
   c.backward("dx", y, {x});
   auto x2 = c.leaf({3});
-  auto first =
-      torch::autograd::grad({SavesResult::apply(x2).sum()}, {x2}, {}, true, /*create_graph=*/true)[0];
+  auto first = torch::autograd::grad({SavesResult::apply(x2).sum()}, {x2}, {}, true, /*create_graph=*/true)[0];
   c.out("second", torch::autograd::grad({first.sum()}, {x2})[0]);
   auto z = SavesResult::apply(x);
   z.add_(1);

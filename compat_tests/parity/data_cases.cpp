@@ -121,7 +121,7 @@ struct Unsized : data::datasets::Dataset<Unsized> {
 
 PARITY_CASE(data, errors) {
   auto loader = data::make_data_loader<data::samplers::SequentialSampler>(Failing().map(Stack()),
-                                                                         data::DataLoaderOptions(1).workers(2));
+                                                                          data::DataLoaderOptions(1).workers(2));
   std::vector<int64_t> seen;
   std::string message;
   auto it = loader->begin();
@@ -138,8 +138,8 @@ PARITY_CASE(data, errors) {
   c.out("seen", torch::tensor(seen));
   c.text("message", message);
   c.throws("timeout", [&] {
-    auto slow = data::make_data_loader(Slow().map(Stack()), data::DataLoaderOptions(1).workers(1).timeout(
-                                                                std::chrono::milliseconds(10)));
+    auto slow = data::make_data_loader(Slow().map(Stack()),
+                                       data::DataLoaderOptions(1).workers(1).timeout(std::chrono::milliseconds(10)));
     slow->begin()->target.sum();
   });
   c.throws("unsized", [&] { data::make_data_loader(Unsized().map(Stack())); });
@@ -284,7 +284,8 @@ PARITY_CASE(data, other_datasets) {
   c.out("stream", torch::tensor(sizes));
   auto shared = data::datasets::make_shared_dataset<Squares>();
   c.value("shared", static_cast<int64_t>(*shared->size()));
-  auto squares = data::make_data_loader<data::samplers::SequentialSampler>(shared, data::DataLoaderOptions(4).workers(2));
+  auto squares =
+      data::make_data_loader<data::samplers::SequentialSampler>(shared, data::DataLoaderOptions(4).workers(2));
   std::vector<Tensor> batches;
   for (auto& batch : *squares) batches.push_back(batch);
   c.out("squares", torch::cat(batches));
@@ -313,7 +314,7 @@ PARITY_CASE(data, chunks) {
   using namespace data::samplers;
   using Ordered = data::datasets::ChunkDataset<Chunks, SequentialSampler, SequentialSampler>;
   auto ordered = data::datasets::make_shared_dataset<Ordered>(Chunks(), SequentialSampler(0), SequentialSampler(0),
-                                                             data::datasets::ChunkDatasetOptions(1, 3));
+                                                              data::datasets::ChunkDatasetOptions(1, 3));
   auto loader = data::make_data_loader(ordered, data::DataLoaderOptions(3));
   for (int epoch = 0; epoch < 2; ++epoch) {
     std::vector<int64_t> all;
@@ -322,7 +323,7 @@ PARITY_CASE(data, chunks) {
   }
   using Random = data::datasets::ChunkDataset<Chunks, RandomSampler, RandomSampler>;
   auto random = data::datasets::make_shared_dataset<Random>(Chunks(), RandomSampler(0), RandomSampler(0),
-                                                           data::datasets::ChunkDatasetOptions(2, 3, 6, 2));
+                                                            data::datasets::ChunkDatasetOptions(2, 3, 6, 2));
   auto random_loader = data::make_data_loader(random, data::DataLoaderOptions(3).workers(1));
   std::vector<int64_t> all;
   for (auto& batch : *random_loader) all.insert(all.end(), batch.begin(), batch.end());

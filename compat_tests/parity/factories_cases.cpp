@@ -57,8 +57,7 @@ PARITY_CASE(factories, tensor_of_values) {
   c.out("vector_float", torch::tensor(std::vector<float>{1, 2}));
   c.out("vector_long", torch::tensor(std::vector<int64_t>{1, 2}));
   c.out("dtype", torch::tensor({1, 2}, torch::kHalf));
-  c.out("options",
-        torch::tensor({1.0, 2.0}, torch::TensorOptions().dtype(torch::kDouble).requires_grad(true)));
+  c.out("options", torch::tensor({1.0, 2.0}, torch::TensorOptions().dtype(torch::kDouble).requires_grad(true)));
   c.out("scalar_tensor", torch::scalar_tensor(2.5));
   c.throws("ragged", [&] { torch::tensor({{1, 2}, {3}}); });
 }

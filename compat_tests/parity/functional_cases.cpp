@@ -8,15 +8,9 @@ PARITY_CASE(functional, padding) {
   auto x = c.leaf({2, 3, 5, 6});
   c.gradients("constant", {x}, [&] { return torch::constant_pad_nd(x, {1, 2, 0, 1}, 0.5); });
   c.gradients("negative", {x}, [&] { return torch::constant_pad_nd(x, {-1, 1}); });
-  c.gradients("reflect", {x}, [&] {
-    return F::pad(x, F::PadFuncOptions({2, 1, 1, 2}).mode(torch::kReflect));
-  });
-  c.gradients("replicate", {x}, [&] {
-    return F::pad(x, F::PadFuncOptions({2, 1, 1, 2}).mode(torch::kReplicate));
-  });
-  c.gradients("circular", {x}, [&] {
-    return F::pad(x, F::PadFuncOptions({2, 1, 1, 2}).mode(torch::kCircular));
-  });
+  c.gradients("reflect", {x}, [&] { return F::pad(x, F::PadFuncOptions({2, 1, 1, 2}).mode(torch::kReflect)); });
+  c.gradients("replicate", {x}, [&] { return F::pad(x, F::PadFuncOptions({2, 1, 1, 2}).mode(torch::kReplicate)); });
+  c.gradients("circular", {x}, [&] { return F::pad(x, F::PadFuncOptions({2, 1, 1, 2}).mode(torch::kCircular)); });
   auto line = c.leaf({2, 3, 6});
   c.gradients("reflect1d", {line}, [&] { return torch::reflection_pad1d(line, {2, 1}); });
   c.gradients("replicate1d", {line}, [&] { return torch::replication_pad1d(line, {2, 1}); });
@@ -33,22 +27,18 @@ PARITY_CASE(functional, interpolate) {
   c.gradients("nearest", {x}, [&] { return F::interpolate(x, Options().size(size).mode(torch::kNearest)); });
   c.gradients("nearest_scale", {x},
               [&] { return F::interpolate(x, Options().scale_factor(scale).mode(torch::kNearest)); });
-  c.gradients("bilinear", {x}, [&] {
-    return F::interpolate(x, Options().size(size).mode(torch::kBilinear).align_corners(false));
-  });
-  c.gradients("bilinear_corners", {x}, [&] {
-    return F::interpolate(x, Options().size(size).mode(torch::kBilinear).align_corners(true));
-  });
-  c.gradients("bicubic", {x}, [&] {
-    return F::interpolate(x, Options().size(size).mode(torch::kBicubic).align_corners(false));
-  });
+  c.gradients("bilinear", {x},
+              [&] { return F::interpolate(x, Options().size(size).mode(torch::kBilinear).align_corners(false)); });
+  c.gradients("bilinear_corners", {x},
+              [&] { return F::interpolate(x, Options().size(size).mode(torch::kBilinear).align_corners(true)); });
+  c.gradients("bicubic", {x},
+              [&] { return F::interpolate(x, Options().size(size).mode(torch::kBicubic).align_corners(false)); });
   c.gradients("area", {x}, [&] {
     return F::interpolate(x, Options().size(std::vector<int64_t>{2, 3}).mode(torch::kArea));
   });
   auto line = c.leaf({2, 3, 5});
   c.gradients("linear", {line}, [&] {
-    return F::interpolate(line,
-                          Options().size(std::vector<int64_t>{8}).mode(torch::kLinear).align_corners(false));
+    return F::interpolate(line, Options().size(std::vector<int64_t>{8}).mode(torch::kLinear).align_corners(false));
   });
 }
 
@@ -58,16 +48,13 @@ PARITY_CASE(functional, grid_sample) {
   auto x = c.leaf({2, 3, 5, 5}), grid = c.leaf_in(-1.1, 1.1, {2, 4, 4, 2});
   c.gradients("bilinear", {x, grid}, [&] {
     return F::grid_sample(
-        x, grid,
-        F::GridSampleFuncOptions().mode(torch::kBilinear).padding_mode(torch::kZeros).align_corners(false));
+        x, grid, F::GridSampleFuncOptions().mode(torch::kBilinear).padding_mode(torch::kZeros).align_corners(false));
   });
 }
 
 PARITY_CASE(functional, unfold_fold) {
   auto x = c.leaf({2, 3, 5, 6});
-  c.gradients("unfold", {x}, [&] {
-    return F::unfold(x, F::UnfoldFuncOptions({2, 3}).padding(1).stride({2, 1}));
-  });
+  c.gradients("unfold", {x}, [&] { return F::unfold(x, F::UnfoldFuncOptions({2, 3}).padding(1).stride({2, 1})); });
   auto columns = c.leaf({2, 12, 20});
   c.gradients("fold", {columns}, [&] { return F::fold(columns, F::FoldFuncOptions({5, 6}, {2, 2})); });
 }
@@ -84,8 +71,7 @@ PARITY_CASE(functional, losses) {
   auto target = c.randint(0, 4, {2, 3, 3});
   c.gradients("cross_entropy_image", {image}, [&] { return F::cross_entropy(image, target); });
   c.gradients("cross_entropy_options", {image}, [&] {
-    return F::cross_entropy(image, target,
-                            F::CrossEntropyFuncOptions().reduction(torch::kSum).ignore_index(1));
+    return F::cross_entropy(image, target, F::CrossEntropyFuncOptions().reduction(torch::kSum).ignore_index(1));
   });
   c.gradients("mse", {x}, [&] { return F::mse_loss(x, y, F::MSELossFuncOptions(torch::kSum)); });
   c.gradients("smooth_l1", {x}, [&] { return F::smooth_l1_loss(x, y); });

@@ -58,8 +58,7 @@ PARITY_CASE(indexing, with_masks) {
 
 PARITY_CASE(indexing, put) {
   const auto base = c.randn({4, 5});
-  auto set = [&](const char* name, std::initializer_list<torch::indexing::TensorIndex> index,
-                 const Tensor& value) {
+  auto set = [&](const char* name, std::initializer_list<torch::indexing::TensorIndex> index, const Tensor& value) {
     auto x = base.clone();
     x.index_put_(index, value);
     c.out(name, x);
@@ -87,15 +86,12 @@ PARITY_CASE(indexing, put) {
   z.index_put_({Slice(0, 2)}, value);
   c.backward("through_view", z * z, {leaf, value});
   c.throws("shapes", [&] { base.clone().index_put_({torch::tensor({0, 1})}, c.randn({3, 5})); });
-  c.throws("dtypes", [&] {
-    base.clone().index_put_({torch::tensor({0, 1})}, c.randn({2, 5}, torch::kDouble));
-  });
+  c.throws("dtypes", [&] { base.clone().index_put_({torch::tensor({0, 1})}, c.randn({2, 5}, torch::kDouble)); });
 }
 
 PARITY_CASE(indexing, select_gather) {
   for (auto dtype : parity::kAll) {
-    c.out(parity::dtype_name(dtype) + "_index_select",
-          c.any({4, 5}, dtype).index_select(1, c.randint(0, 5, {3})));
+    c.out(parity::dtype_name(dtype) + "_index_select", c.any({4, 5}, dtype).index_select(1, c.randint(0, 5, {3})));
     c.out(parity::dtype_name(dtype) + "_gather", c.any({4, 5}, dtype).gather(1, c.randint(0, 5, {4, 2})));
   }
   c.for_layouts({4, 5}, torch::kFloat, [&](Tensor x) {

@@ -10,8 +10,8 @@ const std::pair<const char*, int64_t> kReductions[] = {
 const parity::Dtypes kTwo{torch::kFloat, torch::kDouble};
 
 // A loss of two equally shaped tensors.
-void pair_loss(parity::Case& c, const std::function<Tensor(const Tensor&, const Tensor&, int64_t)>& fn,
-               double low = -2, double high = 2, double target_low = -2, double target_high = 2) {
+void pair_loss(parity::Case& c, const std::function<Tensor(const Tensor&, const Tensor&, int64_t)>& fn, double low = -2,
+               double high = 2, double target_low = -2, double target_high = 2) {
   c.tolerance(torch::kHalf, 2e-3, 2e-3);
   c.tolerance(torch::kBFloat16, 1.6e-2, 1.6e-2);
   c.for_dtypes(parity::kFloats, [&](torch::Dtype dtype) {
@@ -21,8 +21,7 @@ void pair_loss(parity::Case& c, const std::function<Tensor(const Tensor&, const 
     }
   });
   for (const auto& entry : kReductions) {
-    auto x = c.leaf_in(low, high, {2, 3}, torch::kDouble),
-         y = c.rand({2, 3}, torch::kDouble, target_low, target_high);
+    auto x = c.leaf_in(low, high, {2, 3}, torch::kDouble), y = c.rand({2, 3}, torch::kDouble, target_low, target_high);
     c.gradcheck([&] { return fn(x, y, entry.second); }, {x});
     c.gradgradcheck([&] { return fn(x, y, entry.second); }, {x});
   }
@@ -44,8 +43,7 @@ PARITY_CASE(losses, l1) {
 }
 
 PARITY_CASE(losses, smooth_l1) {
-  pair_loss(c,
-            [](const Tensor& x, const Tensor& y, int64_t r) { return torch::smooth_l1_loss(x, y, r, 0.7); });
+  pair_loss(c, [](const Tensor& x, const Tensor& y, int64_t r) { return torch::smooth_l1_loss(x, y, r, 0.7); });
 }
 
 PARITY_CASE(losses, huber) {
@@ -54,13 +52,12 @@ PARITY_CASE(losses, huber) {
 
 PARITY_CASE(losses, binary_cross_entropy) {
   pair_loss(
-      c, [](const Tensor& x, const Tensor& y, int64_t r) { return torch::binary_cross_entropy(x, y, {}, r); },
-      0.1, 0.9, 0.05, 0.95);
+      c, [](const Tensor& x, const Tensor& y, int64_t r) { return torch::binary_cross_entropy(x, y, {}, r); }, 0.1, 0.9,
+      0.05, 0.95);
   auto x = c.leaf_in(0.1, 0.9, {4});
   c.gradients("weighted", {x},
               [&] { return torch::binary_cross_entropy(x, c.bools({4}).to(torch::kFloat), c.rand({4})); });
-  c.out("edges",
-        torch::binary_cross_entropy(c.values({0, 1, 0, 1}), c.values({0, 1, 1, 0}), {}, at::Reduction::None));
+  c.out("edges", torch::binary_cross_entropy(c.values({0, 1, 0, 1}), c.values({0, 1, 1, 0}), {}, at::Reduction::None));
   c.throws("range", [&] { torch::binary_cross_entropy(c.values({1.5}), c.values({1})); });
 }
 
@@ -76,14 +73,13 @@ PARITY_CASE(losses, binary_cross_entropy_with_logits) {
   c.gradients("weights", {x}, [&] {
     return torch::binary_cross_entropy_with_logits(x, y, c.rand({3}), c.rand({3}, torch::kFloat, 0.5, 2));
   });
-  c.out("extreme", torch::binary_cross_entropy_with_logits(c.values({100, -100, 1e4}), c.values({0, 1, 1}),
-                                                           {}, {}, at::Reduction::None));
+  c.out("extreme", torch::binary_cross_entropy_with_logits(c.values({100, -100, 1e4}), c.values({0, 1, 1}), {}, {},
+                                                           at::Reduction::None));
 }
 
 PARITY_CASE(losses, kl_div) {
   pair_loss(
-      c, [](const Tensor& x, const Tensor& y, int64_t r) { return torch::kl_div(x, y, r); }, -3, -0.1, 0.1,
-      0.9);
+      c, [](const Tensor& x, const Tensor& y, int64_t r) { return torch::kl_div(x, y, r); }, -3, -0.1, 0.1, 0.9);
   auto x = c.leaf({3, 4}), y = c.randn({3, 4});
   c.gradients("log_target", {x}, [&] { return torch::kl_div(x, y, at::Reduction::Sum, true); });
 }
@@ -121,16 +117,14 @@ PARITY_CASE(losses, cross_entropy) {
     for (const auto& [name, reduction] : kReductions) {
       const std::string label = name;
       c.gradients(label, {x}, [&, r = reduction] { return torch::cross_entropy_loss(x, y, {}, r); });
-      c.gradients(label + "_weighted", {x},
-                  [&, r = reduction] { return torch::cross_entropy_loss(x, y, weight, r); });
+      c.gradients(label + "_weighted", {x}, [&, r = reduction] { return torch::cross_entropy_loss(x, y, weight, r); });
       c.gradients(label + "_smoothed", {x},
                   [&, r = reduction] { return torch::cross_entropy_loss(x, y, {}, r, -100, 0.1); });
     }
     auto soft = c.rand({6, 5}, dtype).softmax(1);
     c.gradients("probabilities", {x}, [&] { return torch::cross_entropy_loss(x, soft); });
-    c.gradients("ignored", {x}, [&] {
-      return torch::cross_entropy_loss(x, y, {}, at::Reduction::Mean, y[1].item<int64_t>());
-    });
+    c.gradients("ignored", {x},
+                [&] { return torch::cross_entropy_loss(x, y, {}, at::Reduction::Mean, y[1].item<int64_t>()); });
   });
   auto x = c.leaf({3, 4}, torch::kDouble);
   auto y = torch::tensor({0, 3, 1});
@@ -160,8 +154,7 @@ PARITY_CASE(losses, margins) {
     c.gradients(label + "_poisson", {x},
                 [&] { return torch::poisson_nll_loss(x, y.detach().abs(), true, false, 1e-8, r); });
     auto labels = c.randint(0, 3, {4});
-    c.gradients(label + "_multi_margin", {x},
-                [&] { return torch::multi_margin_loss(x, labels, 1, 1, {}, r); });
+    c.gradients(label + "_multi_margin", {x}, [&] { return torch::multi_margin_loss(x, labels, 1, 1, {}, r); });
   }
 }
 
@@ -176,8 +169,8 @@ PARITY_CASE(losses, ctc) {
   auto targets = c.randint(1, 5, {2, 4});
   auto input_lengths = torch::tensor({10, 8}), target_lengths = torch::tensor({4, 3});
   c.gradients("y", {scores}, [&] {
-    return torch::ctc_loss(scores.log_softmax(2), targets, input_lengths, target_lengths, 0,
-                           at::Reduction::Mean, false);
+    return torch::ctc_loss(scores.log_softmax(2), targets, input_lengths, target_lengths, 0, at::Reduction::Mean,
+                           false);
   });
 }
 

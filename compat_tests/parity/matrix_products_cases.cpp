@@ -4,8 +4,16 @@ using torch::Tensor;
 
 PARITY_CASE(matrix_products, mm) {
   c.for_dtypes(parity::kFloats, [&](torch::Dtype dtype) {
-    for (auto [m, k, n] : std::vector<std::tuple<int64_t, int64_t, int64_t>>{
-             {1, 1, 1}, {2, 3, 4}, {1, 37, 19}, {19, 37, 1}, {5, 1, 6}, {33, 65, 17}, {64, 100, 48}, {0, 3, 4}, {3, 0, 4}, {3, 4, 0}}) {
+    for (auto [m, k, n] : std::vector<std::tuple<int64_t, int64_t, int64_t>>{{1, 1, 1},
+                                                                             {2, 3, 4},
+                                                                             {1, 37, 19},
+                                                                             {19, 37, 1},
+                                                                             {5, 1, 6},
+                                                                             {33, 65, 17},
+                                                                             {64, 100, 48},
+                                                                             {0, 3, 4},
+                                                                             {3, 0, 4},
+                                                                             {3, 4, 0}}) {
       c.scope(std::to_string(m) + "x" + std::to_string(k) + "x" + std::to_string(n), [&] {
         auto a = c.leaf({m, k}, dtype), b = c.leaf({k, n}, dtype);
         c.gradients("mm", {a, b}, [&] { return torch::mm(a, b); });
@@ -46,10 +54,20 @@ PARITY_CASE(matrix_products, layouts) {
 
 PARITY_CASE(matrix_products, matmul) {
   using S = parity::Shape;
-  const std::vector<std::pair<S, S>> shapes{
-      {{5}, {5}},          {{3, 5}, {5}},       {{5}, {5, 3}},          {{3, 4}, {4, 5}},       {{2, 3, 4}, {4, 5}},
-      {{2, 3, 4}, {4}},    {{4}, {2, 4, 5}},    {{2, 3, 4}, {2, 4, 5}}, {{1, 3, 4}, {6, 4, 5}}, {{3, 4}, {6, 4, 5}},
-      {{2, 1, 3, 4}, {3, 4, 5}}, {{2, 3, 2, 4}, {2, 3, 4, 5}}, {{2, 1, 2, 1, 3, 4}, {1, 3, 1, 2, 4, 5}}, {{0, 3, 4}, {4, 5}}};
+  const std::vector<std::pair<S, S>> shapes{{{5}, {5}},
+                                            {{3, 5}, {5}},
+                                            {{5}, {5, 3}},
+                                            {{3, 4}, {4, 5}},
+                                            {{2, 3, 4}, {4, 5}},
+                                            {{2, 3, 4}, {4}},
+                                            {{4}, {2, 4, 5}},
+                                            {{2, 3, 4}, {2, 4, 5}},
+                                            {{1, 3, 4}, {6, 4, 5}},
+                                            {{3, 4}, {6, 4, 5}},
+                                            {{2, 1, 3, 4}, {3, 4, 5}},
+                                            {{2, 3, 2, 4}, {2, 3, 4, 5}},
+                                            {{2, 1, 2, 1, 3, 4}, {1, 3, 1, 2, 4, 5}},
+                                            {{0, 3, 4}, {4, 5}}};
   c.for_dtypes({torch::kFloat, torch::kDouble, torch::kBFloat16, torch::kHalf}, [&](torch::Dtype dtype) {
     int i = 0;
     for (const auto& [sa, sb] : shapes) {

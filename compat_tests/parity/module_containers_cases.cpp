@@ -42,7 +42,9 @@ PARITY_CASE(module_containers, tree) {
   c.text("children", keys_of(net->named_children().keys()));
   c.value("count", static_cast<int64_t>(net->modules().size()));
   std::string visited;
-  net->apply([&](const std::string& name, nn::Module& m) { visited += name + ":" + std::to_string(m.parameters(false).size()) + " "; });
+  net->apply([&](const std::string& name, nn::Module& m) {
+    visited += name + ":" + std::to_string(m.parameters(false).size()) + " ";
+  });
   c.text("applied", visited);
   c.text("as", net->fc1->as<nn::Linear>() ? "linear" : "not");
   c.text("as_other", net->fc1->as<nn::Conv2d>() ? "conv" : "not");
@@ -62,7 +64,10 @@ PARITY_CASE(module_containers, tree) {
   c.throws("clone", [&] { net->clone(); });
   c.throws("name_with_dot", [&] { net->register_module("a.b", nn::Linear(1, 1)); });
   c.throws("name_twice", [&] { net->register_module("fc1", nn::Linear(1, 1)); });
-  c.throws("empty_holder", [] { nn::Linear empty = nullptr; empty->forward(torch::ones({1})); });
+  c.throws("empty_holder", [] {
+    nn::Linear empty = nullptr;
+    empty->forward(torch::ones({1}));
+  });
   net->replace_module("fc1", nn::Linear(2, 2));
   c.out("replaced", net->named_parameters()["fc1.weight"]);
   net->unregister_module("fc1");
@@ -98,12 +103,15 @@ PARITY_CASE(module_containers, lists) {
   c.value("size", static_cast<int64_t>(list->size()));
   auto x = c.randn({2, 2});
   for (const auto& m : *list) {
-    if (auto* fc = m->as<nn::Linear>()) x = fc->forward(x);
-    else if (auto* act = m->as<nn::Tanh>()) x = act->forward(x);
+    if (auto* fc = m->as<nn::Linear>())
+      x = fc->forward(x);
+    else if (auto* act = m->as<nn::Tanh>())
+      x = act->forward(x);
   }
   c.out("y", x);
   nn::ModuleDict dict;
-  dict->update(torch::OrderedDict<std::string, std::shared_ptr<nn::Module>>({{"a", nn::Linear(2, 2).ptr()}, {"b", nn::ReLU().ptr()}}));
+  dict->update(torch::OrderedDict<std::string, std::shared_ptr<nn::Module>>(
+      {{"a", nn::Linear(2, 2).ptr()}, {"b", nn::ReLU().ptr()}}));
   c.text("dict", parity::text_of(dict));
   c.text("keys", keys_of(dict->keys()));
   c.value("contains", dict->contains("a"));

@@ -42,7 +42,9 @@ PARITY_CASE(module_linear, embedding) {
   parity::module(c, "max_norm", nn::Embedding(nn::EmbeddingOptions(7, 3).max_norm(1.0)), indices);
   parity::module(c, "by_frequency", nn::Embedding(nn::EmbeddingOptions(7, 3).scale_grad_by_freq(true)), indices);
   parity::module(c, "given", nn::Embedding::from_pretrained(c.randn({7, 3})), indices);
-  parity::module(c, "given_free", nn::Embedding::from_pretrained(c.randn({7, 3}), nn::EmbeddingFromPretrainedOptions().freeze(false)), indices);
+  parity::module(c, "given_free",
+                 nn::Embedding::from_pretrained(c.randn({7, 3}), nn::EmbeddingFromPretrainedOptions().freeze(false)),
+                 indices);
   c.throws("index_too_large", [&] { nn::Embedding(3, 2)->forward(torch::tensor({3})); });
   c.throws("bad_padding", [&] { nn::Embedding(nn::EmbeddingOptions(7, 3).padding_idx(7)); });
   c.out("functional", F::embedding(indices, c.randn({7, 2})));

@@ -7,9 +7,12 @@ PARITY_CASE(module_norm, batch) {
   parity::module(c, "1d", nn::BatchNorm1d(4), c.leaf({5, 4}));
   parity::module(c, "1d_long", nn::BatchNorm1d(4), c.leaf({5, 4, 3}));
   parity::module(c, "2d", nn::BatchNorm2d(3), c.leaf({2, 3, 4, 5}));
-  parity::module(c, "2d_options", nn::BatchNorm2d(nn::BatchNorm2dOptions(3).eps(1e-3).momentum(0.3).affine(false)), c.leaf({2, 3, 4, 5}));
-  parity::module(c, "2d_average", nn::BatchNorm2d(nn::BatchNorm2dOptions(3).momentum(torch::nullopt)), c.leaf({2, 3, 4, 5}));
-  parity::module(c, "2d_no_stats", nn::BatchNorm2d(nn::BatchNorm2dOptions(3).track_running_stats(false)), c.leaf({2, 3, 4, 5}));
+  parity::module(c, "2d_options", nn::BatchNorm2d(nn::BatchNorm2dOptions(3).eps(1e-3).momentum(0.3).affine(false)),
+                 c.leaf({2, 3, 4, 5}));
+  parity::module(c, "2d_average", nn::BatchNorm2d(nn::BatchNorm2dOptions(3).momentum(torch::nullopt)),
+                 c.leaf({2, 3, 4, 5}));
+  parity::module(c, "2d_no_stats", nn::BatchNorm2d(nn::BatchNorm2dOptions(3).track_running_stats(false)),
+                 c.leaf({2, 3, 4, 5}));
   parity::module(c, "3d", nn::BatchNorm3d(2), c.leaf({2, 2, 3, 2, 4}));
   c.throws("wrong_dim", [&] { nn::BatchNorm2d(3)->forward(c.randn({2, 3})); });
   c.throws("one_value", [&] { nn::BatchNorm1d(3)->forward(c.randn({1, 3})); });
@@ -26,7 +29,8 @@ PARITY_CASE(module_norm, batch) {
 PARITY_CASE(module_norm, instance) {
   c.tolerance(1e-5, 5e-6);  // sums of three values: one of them close to cancelling
   parity::module(c, "1d", nn::InstanceNorm1d(4), c.leaf({5, 4, 3}));
-  parity::module(c, "2d", nn::InstanceNorm2d(nn::InstanceNorm2dOptions(3).affine(true).track_running_stats(true)), c.leaf({2, 3, 4, 5}));
+  parity::module(c, "2d", nn::InstanceNorm2d(nn::InstanceNorm2dOptions(3).affine(true).track_running_stats(true)),
+                 c.leaf({2, 3, 4, 5}));
   parity::module(c, "2d_unbatched", nn::InstanceNorm2d(3), c.leaf({3, 4, 5}));
   parity::module(c, "3d", nn::InstanceNorm3d(2), c.leaf({2, 2, 3, 2, 4}));
 }
@@ -38,7 +42,8 @@ PARITY_CASE(module_norm, layer_and_group) {
   parity::module(c, "group", nn::GroupNorm(2, 4), c.leaf({3, 4, 5}));
   parity::module(c, "group_plain", nn::GroupNorm(nn::GroupNormOptions(4, 4).affine(false)), c.leaf({3, 4, 5, 2}));
   parity::module(c, "local_3d", nn::LocalResponseNorm(3), c.leaf({2, 5, 4}));
-  parity::module(c, "local_4d", nn::LocalResponseNorm(nn::LocalResponseNormOptions(2).alpha(0.1).beta(0.5).k(2.)), c.leaf({2, 5, 4, 3}));
+  parity::module(c, "local_4d", nn::LocalResponseNorm(nn::LocalResponseNormOptions(2).alpha(0.1).beta(0.5).k(2.)),
+                 c.leaf({2, 5, 4, 3}));
 }
 
 PARITY_CASE(module_norm, functional) {
@@ -48,7 +53,8 @@ PARITY_CASE(module_norm, functional) {
   c.gradients("group", {x}, [&] { return F::group_norm(x, F::GroupNormFuncOptions(3)); });
   c.gradients("instance", {x}, [&] { return F::instance_norm(x); });
   auto mean = torch::zeros({3}), var = torch::ones({3});
-  c.gradients("batch", {x}, [&] { return F::batch_norm(x, mean, var, F::BatchNormFuncOptions().training(true).momentum(0.5)); });
+  c.gradients("batch", {x},
+              [&] { return F::batch_norm(x, mean, var, F::BatchNormFuncOptions().training(true).momentum(0.5)); });
   c.out("running_mean", mean);
   c.out("running_var", var);
 }

@@ -6,7 +6,10 @@ namespace F = torch::nn::functional;
 PARITY_CASE(module_pooling, max) {
   parity::module(c, "1d", nn::MaxPool1d(3), c.leaf({2, 3, 10}));
   parity::module(c, "2d", nn::MaxPool2d(2), c.leaf({2, 3, 7, 8}));
-  parity::module(c, "2d_all", nn::MaxPool2d(nn::MaxPool2dOptions({3, 2}).stride({2, 1}).padding({1, 0}).dilation({1, 2}).ceil_mode(true)), c.leaf({2, 3, 8, 9}));
+  parity::module(
+      c, "2d_all",
+      nn::MaxPool2d(nn::MaxPool2dOptions({3, 2}).stride({2, 1}).padding({1, 0}).dilation({1, 2}).ceil_mode(true)),
+      c.leaf({2, 3, 8, 9}));
   parity::module(c, "2d_unbatched", nn::MaxPool2d(2), c.leaf({3, 6, 6}));
   parity::module(c, "3d", nn::MaxPool3d(2), c.leaf({1, 2, 4, 5, 6}));
   auto [y, i] = nn::MaxPool2d(2)->forward_with_indices(c.randn({1, 2, 4, 6}));
@@ -19,7 +22,11 @@ PARITY_CASE(module_pooling, max) {
 PARITY_CASE(module_pooling, average) {
   parity::module(c, "1d", nn::AvgPool1d(nn::AvgPool1dOptions(3).stride(2).padding(1)), c.leaf({2, 3, 10}));
   parity::module(c, "2d", nn::AvgPool2d(2), c.leaf({2, 3, 7, 8}));
-  parity::module(c, "2d_all", nn::AvgPool2d(nn::AvgPool2dOptions({3, 2}).stride({2, 1}).padding({1, 0}).ceil_mode(true).count_include_pad(false)), c.leaf({2, 3, 8, 9}));
+  parity::module(
+      c, "2d_all",
+      nn::AvgPool2d(
+          nn::AvgPool2dOptions({3, 2}).stride({2, 1}).padding({1, 0}).ceil_mode(true).count_include_pad(false)),
+      c.leaf({2, 3, 8, 9}));
   parity::module(c, "2d_divisor", nn::AvgPool2d(nn::AvgPool2dOptions(2).divisor_override(3)), c.leaf({1, 2, 4, 4}));
   parity::module(c, "3d", nn::AvgPool3d(2), c.leaf({1, 2, 4, 5, 6}));
 }
@@ -28,7 +35,8 @@ PARITY_CASE(module_pooling, adaptive) {
   parity::module(c, "avg1d", nn::AdaptiveAvgPool1d(4), c.leaf({2, 3, 10}));
   parity::module(c, "avg2d", nn::AdaptiveAvgPool2d(1), c.leaf({2, 3, 5, 6}));
   parity::module(c, "avg2d_sizes", nn::AdaptiveAvgPool2d(nn::AdaptiveAvgPool2dOptions({3, 2})), c.leaf({2, 3, 7, 6}));
-  parity::module(c, "avg2d_open", nn::AdaptiveAvgPool2d(nn::AdaptiveAvgPool2dOptions({torch::nullopt, 2})), c.leaf({2, 3, 7, 6}));
+  parity::module(c, "avg2d_open", nn::AdaptiveAvgPool2d(nn::AdaptiveAvgPool2dOptions({torch::nullopt, 2})),
+                 c.leaf({2, 3, 7, 6}));
   parity::module(c, "avg3d", nn::AdaptiveAvgPool3d(2), c.leaf({1, 2, 4, 5, 6}));
   parity::module(c, "max1d", nn::AdaptiveMaxPool1d(4), c.leaf({2, 3, 10}));
   parity::module(c, "max2d", nn::AdaptiveMaxPool2d(nn::AdaptiveMaxPool2dOptions({3, 2})), c.leaf({2, 3, 7, 6}));

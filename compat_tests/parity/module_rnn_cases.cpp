@@ -28,7 +28,8 @@ PARITY_CASE(module_rnn, networks) {
   sequence(c, "rnn", nn::RNN(4, 6), x());
   sequence(c, "rnn_relu", nn::RNN(nn::RNNOptions(4, 6).nonlinearity(torch::kReLU).num_layers(2).bias(false)), x());
   sequence(c, "lstm", nn::LSTM(4, 6), x());
-  sequence(c, "lstm_two_ways", nn::LSTM(nn::LSTMOptions(4, 6).num_layers(2).bidirectional(true).batch_first(true)), x());
+  sequence(c, "lstm_two_ways", nn::LSTM(nn::LSTMOptions(4, 6).num_layers(2).bidirectional(true).batch_first(true)),
+           x());
   sequence(c, "lstm_projected", nn::LSTM(nn::LSTMOptions(4, 6).proj_size(2)), x());
   sequence(c, "gru", nn::GRU(nn::GRUOptions(4, 6).num_layers(2)), x());
   sequence(c, "gru_two_ways", nn::GRU(nn::GRUOptions(4, 6).bidirectional(true)), x());

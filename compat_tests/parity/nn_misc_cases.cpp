@@ -31,15 +31,13 @@ PARITY_CASE(nn_misc, attention) {
     auto mask = c.randn({5, 7}, dtype);
     c.gradients("added_mask", {q, k, v}, [&] { return torch::scaled_dot_product_attention(q, k, v, mask); });
     auto s = c.leaf({2, 3, 5, 8}, dtype);
-    c.gradients("causal", {q, s},
-                [&] { return torch::scaled_dot_product_attention(q, s, s, {}, 0.0, true); });
+    c.gradients("causal", {q, s}, [&] { return torch::scaled_dot_product_attention(q, s, s, {}, 0.0, true); });
   });
   auto q = c.leaf({2, 4, 6}), k = c.leaf({2, 4, 6}), v = c.leaf({2, 4, 5});
   c.gradients("rank3", {q, k, v}, [&] { return torch::scaled_dot_product_attention(q, k, v); });
   auto allowed = torch::ones({4, 4}, torch::kBool).tril();
   c.gradients("bool_mask", {q, k, v}, [&] { return torch::scaled_dot_product_attention(q, k, v, allowed); });
-  c.gradients("scale", {q, k, v},
-              [&] { return torch::scaled_dot_product_attention(q, k, v, {}, 0.0, false, 0.3); });
+  c.gradients("scale", {q, k, v}, [&] { return torch::scaled_dot_product_attention(q, k, v, {}, 0.0, false, 0.3); });
   auto longer = c.leaf({1, 2, 130, 16});
   c.gradients("long", {longer},
               [&] { return torch::scaled_dot_product_attention(longer, longer, longer, {}, 0.0, true); });

@@ -21,8 +21,7 @@ PARITY_CASE(normalization, batch_norm_training) {
       const auto name = "rank" + std::to_string(shape.size());
       auto x = c.leaf(shape, dtype), w = c.leaf({4}, dtype), b = c.leaf({4}, dtype);
       auto mean = c.randn({4}, dtype), var = c.rand({4}, dtype, 0.5, 2);
-      c.gradients(name, {x, w, b},
-                  [&] { return torch::batch_norm(x, w, b, mean, var, true, 0.1, 1e-5, true); });
+      c.gradients(name, {x, w, b}, [&] { return torch::batch_norm(x, w, b, mean, var, true, 0.1, 1e-5, true); });
       c.out(name + "_running_mean", mean);
       c.out(name + "_running_var", var);
     });
@@ -44,8 +43,7 @@ PARITY_CASE(normalization, batch_norm_eval) {
   c.for_dtypes(parity::kFloats, [&](torch::Dtype dtype) {
     auto x = c.leaf({3, 4, 5, 2}, dtype), w = c.leaf({4}, dtype), b = c.leaf({4}, dtype);
     auto mean = c.randn({4}, dtype), var = c.rand({4}, dtype, 0.5, 2);
-    c.gradients("y", {x, w, b},
-                [&] { return torch::batch_norm(x, w, b, mean, var, false, 0.1, 1e-5, true); });
+    c.gradients("y", {x, w, b}, [&] { return torch::batch_norm(x, w, b, mean, var, false, 0.1, 1e-5, true); });
   });
 }
 
@@ -73,8 +71,7 @@ PARITY_CASE(normalization, group_norm) {
   c.for_dtypes(parity::kFloats, [&](torch::Dtype dtype) {
     auto x = c.leaf({2, 6, 3, 4}, dtype), w = c.leaf({6}, dtype), b = c.leaf({6}, dtype);
     for (int64_t groups : {1, 2, 3, 6}) {
-      c.gradients("groups" + std::to_string(groups), {x, w, b},
-                  [&] { return torch::group_norm(x, groups, w, b); });
+      c.gradients("groups" + std::to_string(groups), {x, w, b}, [&] { return torch::group_norm(x, groups, w, b); });
     }
     c.gradients("no_affine", {x}, [&] { return torch::group_norm(x, 3); });
   });
@@ -88,13 +85,11 @@ PARITY_CASE(normalization, instance_norm) {
 }
 
 PARITY_CASE(normalization, gradcheck) {
-  auto x = c.leaf({3, 2, 2}, torch::kDouble), w = c.leaf({2}, torch::kDouble),
-       b = c.leaf({2}, torch::kDouble);
+  auto x = c.leaf({3, 2, 2}, torch::kDouble), w = c.leaf({2}, torch::kDouble), b = c.leaf({2}, torch::kDouble);
   c.gradcheck([&] { return torch::batch_norm(x, w, b, {}, {}, true, 0.1, 1e-5, true); }, {x, w, b});
   c.gradgradcheck([&] { return torch::batch_norm(x, w, b, {}, {}, true, 0.1, 1e-5, true); }, {x, w, b});
   c.gradcheck([&] { return torch::layer_norm(x, {2, 2}); }, {x});
-  auto lw = c.leaf({2}, torch::kDouble), lb = c.leaf({2}, torch::kDouble),
-       y = c.leaf({2, 3, 2}, torch::kDouble);
+  auto lw = c.leaf({2}, torch::kDouble), lb = c.leaf({2}, torch::kDouble), y = c.leaf({2, 3, 2}, torch::kDouble);
   c.gradcheck([&] { return torch::layer_norm(y, {2}, lw, lb, 0.1); }, {y, lw, lb});
   c.gradgradcheck([&] { return torch::layer_norm(y, {2}, lw, lb, 0.1); }, {y, lw, lb});
   auto z = c.leaf({1, 4, 2}, torch::kDouble);

@@ -19,7 +19,8 @@ PARITY_CASE(norms, batch_norm) {
   });
   auto last = c.randn({3, 20, 4, 4}).contiguous(torch::MemoryFormat::ChannelsLast).requires_grad_();
   auto w = c.leaf({20}), b = c.leaf({20});
-  c.gradients("channels_last", {last, w, b}, [&] { return torch::batch_norm(last, w, b, {}, {}, true, 0.1, 1e-5, false); });
+  c.gradients("channels_last", {last, w, b},
+              [&] { return torch::batch_norm(last, w, b, {}, {}, true, 0.1, 1e-5, false); });
   auto x = c.leaf({2, 3, 8, 8}), k = c.leaf({20, 3, 3, 3});
   c.gradients("after_conv", {x, k, w, b}, [&] {
     return torch::relu(torch::batch_norm(torch::conv2d(x, k), w, b, {}, {}, true, 0.1, 1e-5, false));
@@ -35,7 +36,8 @@ PARITY_CASE(norms, batch_norm) {
 
 PARITY_CASE(norms, layer_norm) {
   c.for_dtypes(parity::kFloats, [&](torch::Dtype dtype) {
-    for (int64_t n : {5, 33, 130}) c.scope(std::to_string(n), [&] {
+    for (int64_t n : {5, 33, 130})
+      c.scope(std::to_string(n), [&] {
         auto x = c.leaf({3, 4, n}, dtype), w = c.leaf({n}, dtype), b = c.leaf({n}, dtype);
         c.gradients("affine", {x, w, b}, [&] { return torch::layer_norm(x, {n}, w, b); });
         c.gradients("bare", {x}, [&] { return torch::layer_norm(x, {n}); });
@@ -86,8 +88,12 @@ PARITY_CASE(norms, rms_norm) {
 PARITY_CASE(norms, softmax) {
   c.for_dtypes(parity::kFloats, [&](torch::Dtype dtype) {
     for (int64_t n : {1, 7, 65, 300})
-      for (int64_t dim : {0, 1, -1}) c.scope(std::to_string(n) + "_" + std::to_string(dim), [&] {
-          auto x = c.leaf(dim == -1 ? parity::Shape{3, 2, n} : dim == 0 ? parity::Shape{n, 5} : parity::Shape{2, n, 70}, dtype);
+      for (int64_t dim : {0, 1, -1})
+        c.scope(std::to_string(n) + "_" + std::to_string(dim), [&] {
+          auto x = c.leaf(dim == -1  ? parity::Shape{3, 2, n}
+                          : dim == 0 ? parity::Shape{n, 5}
+                                     : parity::Shape{2, n, 70},
+                          dtype);
           c.gradients("softmax", {x}, [&] { return torch::softmax(x, dim); });
           c.gradients("log_softmax", {x}, [&] { return torch::log_softmax(x, dim); });
         });
@@ -98,7 +104,8 @@ PARITY_CASE(norms, softmax) {
   c.gradcheck([&] { return torch::log_softmax(x, 0); }, {x});
   c.gradgradcheck([&] { return torch::log_softmax(x, 0); }, {x});
   c.out("large", torch::softmax(c.values({1000, 0, -1000, 88, 89}), 0));
-  c.out("minus_infinity", torch::softmax(torch::stack({c.values({-INFINITY, 0, 1}), c.values({-INFINITY, -INFINITY, -INFINITY})}), 1));
+  c.out("minus_infinity",
+        torch::softmax(torch::stack({c.values({-INFINITY, 0, 1}), c.values({-INFINITY, -INFINITY, -INFINITY})}), 1));
   c.out("special", torch::softmax(c.special(), 0));
   c.out("log_special", torch::log_softmax(c.values({INFINITY, 1, NAN}), 0));
   c.out("zero_dim", torch::softmax(c.randn({}), 0));

@@ -8,13 +8,12 @@ namespace optim = torch::optim;
 
 namespace {
 
-// In the half types LibTorch rounds factors such as a momentum to half where its loops are vectorised and does not where
-// they end: tensors that its vectors fill can be compared bit for bit, others not at all closely.
+// In the half types LibTorch rounds factors such as a momentum to half where its loops are vectorised and does not
+// where they end: tensors that its vectors fill can be compared bit for bit, others not at all closely.
 Tensors make_params(parity::Case& c, torch::Dtype dtype) {
   const bool half = dtype == torch::kHalf || dtype == torch::kBFloat16;
-  const std::vector<parity::Shape> shapes =
-      half ? std::vector<parity::Shape>{{64, 32}, {512}, {128, 256}}
-           : std::vector<parity::Shape>{{37, 5}, {5}, {}, {130, 260}};
+  const std::vector<parity::Shape> shapes = half ? std::vector<parity::Shape>{{64, 32}, {512}, {128, 256}}
+                                                 : std::vector<parity::Shape>{{37, 5}, {5}, {}, {130, 260}};
   Tensors params;
   for (const auto& shape : shapes) params.push_back(c.randn(shape, dtype));
   for (auto& p : params) p.requires_grad_();
@@ -93,8 +92,8 @@ PARITY_CASE(optim, adam) {
   trajectory<optim::Adam>(c, "default", optim::AdamOptions());
   trajectory<optim::Adam>(c, "decay", optim::AdamOptions(1e-2).weight_decay(0.1));
   every_dtype<optim::Adam>(c, "amsgrad", optim::AdamOptions(1e-2).amsgrad(true).eps(1e-4));
-  every_dtype<optim::Adam>(
-      c, "all", optim::AdamOptions(1e-2).betas({0.5, 0.9}).weight_decay(0.02).eps(1e-3).amsgrad(true));
+  every_dtype<optim::Adam>(c, "all",
+                           optim::AdamOptions(1e-2).betas({0.5, 0.9}).weight_decay(0.02).eps(1e-3).amsgrad(true));
 }
 
 PARITY_CASE(optim, adamw) {
@@ -354,8 +353,7 @@ PARITY_CASE(optim, errors) {
   c.throws("rmsprop_alpha", [&] { optim::RMSprop({x}, optim::RMSpropOptions(1).alpha(-1)); });
   c.throws("rmsprop_momentum", [&] { optim::RMSprop({x}, optim::RMSpropOptions(1).momentum(-1)); });
   c.throws("adagrad_lr_decay", [&] { optim::Adagrad({x}, optim::AdagradOptions(1).lr_decay(-1)); });
-  c.throws("adagrad_initial",
-           [&] { optim::Adagrad({x}, optim::AdagradOptions(1).initial_accumulator_value(-1)); });
+  c.throws("adagrad_initial", [&] { optim::Adagrad({x}, optim::AdagradOptions(1).initial_accumulator_value(-1)); });
   c.throws("no_leaf", [&] { optim::SGD({x * 2}, 0.1); });
   c.throws("undefined", [&] { optim::SGD({Tensor()}, 0.1); });
   c.throws("twice", [&] {
@@ -370,9 +368,9 @@ PARITY_CASE(optim, errors) {
 
 PARITY_CASE(optim, step_lr) {
   auto x = c.leaf({2}), y = c.leaf({2});
-  optim::SGD optimizer({optim::OptimizerParamGroup({x}),
-                        optim::OptimizerParamGroup({y}, std::make_unique<optim::SGDOptions>(2.0))},
-                       optim::SGDOptions(1.0));
+  optim::SGD optimizer(
+      {optim::OptimizerParamGroup({x}), optim::OptimizerParamGroup({y}, std::make_unique<optim::SGDOptions>(2.0))},
+      optim::SGDOptions(1.0));
   optim::StepLR scheduler(optimizer, 3, 0.5);
   for (int i = 0; i < 12; ++i) {
     scheduler.step();

@@ -6,16 +6,15 @@ using Shape = parity::Shape;
 
 namespace {
 
-void pool(parity::Case& c, const std::string& name, const Shape& shape,
-          const std::function<Tensor(const Tensor&)>& fn, bool half = true) {
+void pool(parity::Case& c, const std::string& name, const Shape& shape, const std::function<Tensor(const Tensor&)>& fn,
+          bool half = true) {
   c.tolerance(torch::kHalf, 2e-3, 2e-3);
   c.tolerance(torch::kBFloat16, 1.6e-2, 1.6e-2);
   c.scope(name, [&] {
-    c.for_dtypes(half ? parity::kFloats : parity::Dtypes{torch::kFloat, torch::kDouble},
-                 [&](torch::Dtype dtype) {
-                   auto x = c.leaf(shape, dtype);
-                   c.gradients("y", {x}, [&] { return fn(x); });
-                 });
+    c.for_dtypes(half ? parity::kFloats : parity::Dtypes{torch::kFloat, torch::kDouble}, [&](torch::Dtype dtype) {
+      auto x = c.leaf(shape, dtype);
+      c.gradients("y", {x}, [&] { return fn(x); });
+    });
     auto x = c.leaf(shape, torch::kDouble);
     if (x.numel() <= 80) c.gradcheck([&] { return fn(x); }, {x});
   });
@@ -31,9 +30,7 @@ PARITY_CASE(pooling, max_1d) {
 PARITY_CASE(pooling, max_2d) {
   pool(c, "plain", {2, 3, 8, 8}, [](const Tensor& x) { return torch::max_pool2d(x, 2); });
   pool(c, "padded", {1, 2, 6, 6}, [](const Tensor& x) { return torch::max_pool2d(x, 3, 2, 1); });
-  pool(c, "uneven", {1, 2, 7, 5}, [](const Tensor& x) {
-    return torch::max_pool2d(x, {3, 2}, {2, 1}, {1, 0});
-  });
+  pool(c, "uneven", {1, 2, 7, 5}, [](const Tensor& x) { return torch::max_pool2d(x, {3, 2}, {2, 1}, {1, 0}); });
   pool(c, "dilated", {1, 2, 8, 8}, [](const Tensor& x) { return torch::max_pool2d(x, 2, 1, 0, 2); });
   pool(c, "ceil", {1, 2, 7, 7}, [](const Tensor& x) { return torch::max_pool2d(x, 2, 2, 0, 1, true); });
   pool(c, "no_batch", {2, 6, 6}, [](const Tensor& x) { return torch::max_pool2d(x, 2); });
@@ -61,11 +58,9 @@ PARITY_CASE(pooling, average) {
   pool(c, "1d", {2, 3, 9}, [](const Tensor& x) { return torch::avg_pool1d(x, 3, 2, 1); });
   pool(c, "2d", {2, 3, 8, 8}, [](const Tensor& x) { return torch::avg_pool2d(x, 2); });
   pool(c, "2d_padded", {1, 2, 6, 6}, [](const Tensor& x) { return torch::avg_pool2d(x, 3, 2, 1); });
-  pool(c, "2d_without_pad", {1, 2, 6, 6},
-       [](const Tensor& x) { return torch::avg_pool2d(x, 3, 2, 1, false, false); });
+  pool(c, "2d_without_pad", {1, 2, 6, 6}, [](const Tensor& x) { return torch::avg_pool2d(x, 3, 2, 1, false, false); });
   pool(c, "2d_ceil", {1, 2, 7, 5}, [](const Tensor& x) { return torch::avg_pool2d(x, 2, 2, 0, true); });
-  pool(c, "2d_divisor", {1, 2, 6, 6},
-       [](const Tensor& x) { return torch::avg_pool2d(x, 2, 2, 0, false, true, 3); });
+  pool(c, "2d_divisor", {1, 2, 6, 6}, [](const Tensor& x) { return torch::avg_pool2d(x, 2, 2, 0, false, true, 3); });
   pool(
       c, "3d", {1, 2, 4, 4, 4}, [](const Tensor& x) { return torch::avg_pool3d(x, 2); }, /*half=*/false);
 }
@@ -75,14 +70,10 @@ PARITY_CASE(pooling, adaptive) {
   pool(c, "avg2d", {2, 3, 7, 9}, [](const Tensor& x) { return torch::adaptive_avg_pool2d(x, {3, 4}); });
   pool(c, "avg2d_one", {2, 3, 7, 7}, [](const Tensor& x) { return torch::adaptive_avg_pool2d(x, {1, 1}); });
   pool(c, "avg2d_same", {1, 2, 4, 4}, [](const Tensor& x) { return torch::adaptive_avg_pool2d(x, {4, 4}); });
-  pool(c, "avg2d_larger", {1, 2, 3, 3}, [](const Tensor& x) {
-    return torch::adaptive_avg_pool2d(x, {5, 5});
-  });
+  pool(c, "avg2d_larger", {1, 2, 3, 3}, [](const Tensor& x) { return torch::adaptive_avg_pool2d(x, {5, 5}); });
   pool(c, "avg3d", {1, 2, 4, 5, 6}, [](const Tensor& x) { return torch::adaptive_avg_pool3d(x, {2, 2, 3}); });
   pool(c, "max1d", {2, 3, 10}, [](const Tensor& x) { return std::get<0>(torch::adaptive_max_pool1d(x, 4)); });
-  pool(c, "max2d", {2, 3, 7, 9}, [](const Tensor& x) {
-    return std::get<0>(torch::adaptive_max_pool2d(x, {3, 4}));
-  });
+  pool(c, "max2d", {2, 3, 7, 9}, [](const Tensor& x) { return std::get<0>(torch::adaptive_max_pool2d(x, {3, 4})); });
   pool(
       c, "max3d", {1, 2, 4, 5, 6},
       [](const Tensor& x) {

@@ -8,14 +8,16 @@ struct Pool {
   int64_t kernel, stride, padding, dilation;
   bool ceil;
 };
-const std::vector<Pool> kPools{{"two", 2, 2, 0, 1, false},      {"three", 3, 2, 1, 1, false}, {"ceil", 3, 2, 1, 1, true},
-                               {"overlap", 3, 1, 1, 1, false},  {"dilated", 2, 2, 1, 2, false}, {"ceil2", 2, 2, 0, 1, true},
+const std::vector<Pool> kPools{{"two", 2, 2, 0, 1, false},       {"three", 3, 2, 1, 1, false},
+                               {"ceil", 3, 2, 1, 1, true},       {"overlap", 3, 1, 1, 1, false},
+                               {"dilated", 2, 2, 1, 2, false},   {"ceil2", 2, 2, 0, 1, true},
                                {"wide_stride", 2, 3, 1, 1, true}};
 }  // namespace
 
 PARITY_CASE(pooling_layouts, max2d) {
   c.for_dtypes(parity::kFloats, [&](torch::Dtype dtype) {
-    for (const auto& p : kPools) c.scope(p.name, [&] {
+    for (const auto& p : kPools)
+      c.scope(p.name, [&] {
         auto x = c.leaf({2, 5, 9, 8}, dtype);
         c.gradients("y", {x}, [&] { return torch::max_pool2d(x, p.kernel, p.stride, p.padding, p.dilation, p.ceil); });
         auto [y, index] = torch::max_pool2d_with_indices(x, p.kernel, p.stride, p.padding, p.dilation, p.ceil);
@@ -42,11 +44,13 @@ PARITY_CASE(pooling_layouts, max2d) {
 }
 
 PARITY_CASE(pooling_layouts, max1d_3d) {
-  for (const auto& p : kPools) c.scope(p.name, [&] {
+  for (const auto& p : kPools)
+    c.scope(p.name, [&] {
       auto x = c.leaf({2, 3, 11});
       c.gradients("one", {x}, [&] { return torch::max_pool1d(x, p.kernel, p.stride, p.padding, p.dilation, p.ceil); });
       auto v = c.leaf({2, 3, 7, 6, 5});
-      c.gradients("three", {v}, [&] { return torch::max_pool3d(v, p.kernel, p.stride, p.padding, p.dilation, p.ceil); });
+      c.gradients("three", {v},
+                  [&] { return torch::max_pool3d(v, p.kernel, p.stride, p.padding, p.dilation, p.ceil); });
     });
   auto [y, index] = torch::max_pool1d_with_indices(c.randn({2, 3, 8}), 2);
   c.out("indices", index);
@@ -55,7 +59,8 @@ PARITY_CASE(pooling_layouts, max1d_3d) {
 PARITY_CASE(pooling_layouts, average) {
   c.for_dtypes(parity::kFloats, [&](torch::Dtype dtype) {
     for (const auto& p : kPools)
-      for (bool count : {true, false}) c.scope(std::string(p.name) + (count ? "_count" : ""), [&] {
+      for (bool count : {true, false})
+        c.scope(std::string(p.name) + (count ? "_count" : ""), [&] {
           auto x = c.leaf({2, 5, 9, 8}, dtype);
           c.gradients("y", {x}, [&] { return torch::avg_pool2d(x, p.kernel, p.stride, p.padding, p.ceil, count); });
         });
@@ -71,7 +76,8 @@ PARITY_CASE(pooling_layouts, average) {
 
 PARITY_CASE(pooling_layouts, adaptive) {
   c.for_dtypes(parity::kFloats, [&](torch::Dtype dtype) {
-    for (int64_t out : {1, 3, 5, 8}) c.scope(std::to_string(out), [&] {
+    for (int64_t out : {1, 3, 5, 8})
+      c.scope(std::to_string(out), [&] {
         auto x = c.leaf({2, 4, 8, 7}, dtype);
         c.gradients("avg2d", {x}, [&] { return torch::adaptive_avg_pool2d(x, {out, 2}); });
         c.gradients("max2d", {x}, [&] { return std::get<0>(torch::adaptive_max_pool2d(x, {out, 2})); });

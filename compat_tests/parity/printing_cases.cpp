@@ -36,13 +36,10 @@ PARITY_CASE(printing, magnitudes) {
 
 PARITY_CASE(printing, scalars_and_others) {
   std::ostringstream out;
-  out << torch::kFloat << " " << torch::kLong << " " << torch::Device(torch::kCPU) << " "
-      << torch::Scalar(1.5) << " " << torch::Scalar(3) << " " << c.randn({2, 3}).sizes() << " "
-      << torch::TensorOptions().dtype(torch::kHalf);
+  out << torch::kFloat << " " << torch::kLong << " " << torch::Device(torch::kCPU) << " " << torch::Scalar(1.5) << " "
+      << torch::Scalar(3) << " " << c.randn({2, 3}).sizes() << " " << torch::TensorOptions().dtype(torch::kHalf);
   c.text("streamed", out.str());
   c.text("item", c10::toString(torch::kBFloat16));
 }
 
-PARITY_CASE(printing, requires_grad) {
-  c.printed("leaf", c.leaf({2}));
-}
+PARITY_CASE(printing, requires_grad) { c.printed("leaf", c.leaf({2})); }

@@ -71,8 +71,7 @@ PARITY_CASE(products, gradcheck) {
 PARITY_CASE(products, mm_bmm_mv_dot) {
   using F = Tensor (*)(const Tensor&, const Tensor&);
   product(c, "mm", {3, 4}, {4, 2}, F([](const Tensor& a, const Tensor& b) { return torch::mm(a, b); }));
-  product(c, "bmm", {2, 3, 4}, {2, 4, 2},
-          F([](const Tensor& a, const Tensor& b) { return torch::bmm(a, b); }));
+  product(c, "bmm", {2, 3, 4}, {2, 4, 2}, F([](const Tensor& a, const Tensor& b) { return torch::bmm(a, b); }));
   product(c, "mv", {3, 4}, {4}, F([](const Tensor& a, const Tensor& b) { return torch::mv(a, b); }));
   product(c, "dot", {6}, {6}, F([](const Tensor& a, const Tensor& b) { return torch::dot(a, b); }));
   product(c, "outer", {3}, {4}, F([](const Tensor& a, const Tensor& b) { return torch::outer(a, b); }));
@@ -113,8 +112,7 @@ PARITY_CASE(products, linear) {
     auto x = c.leaf({3, 5}, dtype);
     c.gradients("no_bias", {x, w}, [&] { return torch::linear(x, w); });
   });
-  auto x = c.leaf({2, 3}, torch::kDouble), w = c.leaf({2, 3}, torch::kDouble),
-       b = c.leaf({2}, torch::kDouble);
+  auto x = c.leaf({2, 3}, torch::kDouble), w = c.leaf({2, 3}, torch::kDouble), b = c.leaf({2}, torch::kDouble);
   c.gradcheck([&] { return torch::linear(x, w, b); }, {x, w, b});
   c.gradgradcheck([&] { return torch::linear(x, w, b).tanh(); }, {x, w, b});
   c.throws("shapes", [&] { torch::linear(c.randn({3, 4}), c.randn({2, 5})); });

@@ -69,8 +69,7 @@ PARITY_CASE(random, random_to) {
   fills(c, without_bool(), [](Tensor& t) { t.random_(100); });
 }
 PARITY_CASE(random, random_from_to) {
-  fills(c, {torch::kFloat, torch::kDouble, torch::kLong, torch::kInt},
-        [](Tensor& t) { t.random_(-70000, 1 << 20); });
+  fills(c, {torch::kFloat, torch::kDouble, torch::kLong, torch::kInt}, [](Tensor& t) { t.random_(-70000, 1 << 20); });
 }
 PARITY_CASE(random, random_wide) {
   // From 2^28 values on each takes 64 bits.

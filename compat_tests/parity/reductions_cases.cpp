@@ -75,8 +75,7 @@ PARITY_CASE(reductions, prod) {
 
 PARITY_CASE(reductions, var_and_std) {
   reduction(
-      c, [](const Tensor& x) { return x.var(); },
-      [](const Tensor& x) { return x.var(1, /*unbiased=*/false); });
+      c, [](const Tensor& x) { return x.var(); }, [](const Tensor& x) { return x.var(1, /*unbiased=*/false); });
   c.scope("std", [&] {
     reduction(
         c, [](const Tensor& x) { return x.std(); }, [](const Tensor& x) { return x.std({1}, true, true); });
@@ -187,8 +186,7 @@ PARITY_CASE(reductions, norms) {
 
 PARITY_CASE(reductions, logsumexp) {
   reduction(
-      c, [](const Tensor& x) { return x.flatten().logsumexp(0); },
-      [](const Tensor& x) { return x.logsumexp(1); });
+      c, [](const Tensor& x) { return x.flatten().logsumexp(0); }, [](const Tensor& x) { return x.logsumexp(1); });
   c.out("infinite", c.values({-INFINITY, -INFINITY}).logsumexp(0));
   c.out("large", c.values({1000, 1001}).logsumexp(0));
   c.out("keepdim", c.randn({2, 3, 4}).logsumexp(Dims({0, 2}), true));

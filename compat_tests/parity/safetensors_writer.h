@@ -13,15 +13,14 @@ namespace parity {
 class SafetensorsWriter {
  public:
   // `dtype` is safetensors' name: BOOL U8 I8 I16 I32 I64 F16 BF16 F32 F64.
-  void add(const std::string& name, const std::string& dtype, const std::vector<int64_t>& shape,
-           const void* data, size_t bytes) {
+  void add(const std::string& name, const std::string& dtype, const std::vector<int64_t>& shape, const void* data,
+           size_t bytes) {
     const auto begin = data_.size();
     if (bytes) data_.append(static_cast<const char*>(data), bytes);
     std::string dims;
     for (auto d : shape) dims += (dims.empty() ? "" : ",") + std::to_string(d);
-    entries_ += (entries_.empty() ? "" : ",\n") + quoted(name) + ":{\"dtype\":\"" + dtype + "\",\"shape\":[" +
-                dims + "],\"data_offsets\":[" + std::to_string(begin) + "," + std::to_string(data_.size()) +
-                "]}";
+    entries_ += (entries_.empty() ? "" : ",\n") + quoted(name) + ":{\"dtype\":\"" + dtype + "\",\"shape\":[" + dims +
+                "],\"data_offsets\":[" + std::to_string(begin) + "," + std::to_string(data_.size()) + "]}";
   }
 
   void add_metadata(const std::string& key, const std::string& value) {
@@ -30,8 +29,7 @@ class SafetensorsWriter {
 
   void write(const std::string& path) const {
     std::string header = "{";
-    if (!metadata_.empty())
-      header += "\"__metadata__\":{" + metadata_ + "}" + (entries_.empty() ? "" : ",\n");
+    if (!metadata_.empty()) header += "\"__metadata__\":{" + metadata_ + "}" + (entries_.empty() ? "" : ",\n");
     header += entries_ + "}";
     while (header.size() % 8 != 0) header += ' ';
     unsigned char length[8];

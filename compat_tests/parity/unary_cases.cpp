@@ -71,9 +71,7 @@ PARITY_CASE(unary, frac) {
   c.unary([](const Tensor& x) { return torch::frac(x); }, -3, 3);
 }
 
-PARITY_CASE(unary, round_half_to_even) {
-  c.out("y", torch::round(c.values({-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3.5})));
-}
+PARITY_CASE(unary, round_half_to_even) { c.out("y", torch::round(c.values({-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3.5}))); }
 
 PARITY_CASE(unary, round_decimals) {
   auto x = c.randn({8}, torch::kDouble);
@@ -82,12 +80,11 @@ PARITY_CASE(unary, round_decimals) {
 }
 
 // Results are bool.
-#define TEST_OF(name)                                                                           \
-  PARITY_CASE(unary, name) {                                                                    \
-    c.for_dtypes(parity::kFloats,                                                               \
-                 [&](torch::Dtype dtype) { c.out("special", torch::name(c.special(dtype))); }); \
-    c.out("integer", torch::name(c.randint(-2, 3, {5})));                                       \
-    c.out("empty", torch::name(c.randn({0, 2})));                                               \
+#define TEST_OF(name)                                                                                            \
+  PARITY_CASE(unary, name) {                                                                                     \
+    c.for_dtypes(parity::kFloats, [&](torch::Dtype dtype) { c.out("special", torch::name(c.special(dtype))); }); \
+    c.out("integer", torch::name(c.randint(-2, 3, {5})));                                                        \
+    c.out("empty", torch::name(c.randn({0, 2})));                                                                \
   }
 
 TEST_OF(isnan)

@@ -154,8 +154,7 @@ int main(int argc, char** argv) {
   torch::load(again.optimizer, base + ".optimizer.pt");
   std::vector<Tensor> read_back;
   torch::load(read_back, base + ".data.pt");
-  if (!torch::equal(read_back.at(0), spirals.points()))
-    throw std::runtime_error("the data came back different");
+  if (!torch::equal(read_back.at(0), spirals.points())) throw std::runtime_error("the data came back different");
   while (step < args.steps) {
     for (const auto& batch : *batches) {
       // The same learning rate and dropout masks for both.
@@ -174,8 +173,7 @@ int main(int argc, char** argv) {
   torch::NoGradGuard no_grad;
   again.net->eval();
   auto right = again.net->forward(spirals.points()).argmax(1).eq(spirals.arms()).to(torch::kFloat).mean();
-  std::cout << "examples seen " << again.net->seen.item<int64_t>() << ", accuracy " << right.item<float>()
-            << std::endl;
+  std::cout << "examples seen " << again.net->seen.item<int64_t>() << ", accuracy " << right.item<float>() << std::endl;
   record.loss(right.item<float>(), "accuracy");
   record.weights("final", "net", *again.net);
   record.write();

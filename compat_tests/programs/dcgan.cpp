@@ -17,8 +17,7 @@ class PainterImpl : public nn::Module {
     add_stage(4 * width, 2 * width, nn::ConvTranspose2dOptions(4 * width, 2 * width, 3).stride(2).padding(1));
     add_stage(2 * width, width, nn::ConvTranspose2dOptions(2 * width, width, 4).stride(2).padding(1));
     to_image = register_module(
-        "to_image",
-        nn::ConvTranspose2d(nn::ConvTranspose2dOptions(width, 1, 4).stride(2).padding(1).bias(true)));
+        "to_image", nn::ConvTranspose2d(nn::ConvTranspose2dOptions(width, 1, 4).stride(2).padding(1).bias(true)));
   }
 
   Tensor forward(const Tensor& noise) { return torch::tanh(to_image(body->forward(noise))); }
@@ -40,12 +39,9 @@ nn::Sequential make_critic(int64_t width, double dropout) {
   auto down = [](int64_t in, int64_t out) {
     return nn::Conv2d(nn::Conv2dOptions(in, out, 4).stride(2).padding(1).bias(false));
   };
-  auto leak = [](bool inplace) {
-    return nn::LeakyReLU(nn::LeakyReLUOptions().negative_slope(0.2).inplace(inplace));
-  };
-  return nn::Sequential(down(1, width), leak(false), down(width, 2 * width), nn::BatchNorm2d(2 * width),
-                        leak(true), nn::Dropout(dropout), down(2 * width, 4 * width),
-                        nn::BatchNorm2d(4 * width), leak(false),
+  auto leak = [](bool inplace) { return nn::LeakyReLU(nn::LeakyReLUOptions().negative_slope(0.2).inplace(inplace)); };
+  return nn::Sequential(down(1, width), leak(false), down(width, 2 * width), nn::BatchNorm2d(2 * width), leak(true),
+                        nn::Dropout(dropout), down(2 * width, 4 * width), nn::BatchNorm2d(4 * width), leak(false),
                         nn::Conv2d(nn::Conv2dOptions(4 * width, 1, 3).bias(false)), nn::Sigmoid(),
                         nn::Flatten(nn::FlattenOptions().start_dim(0)));
 }
@@ -151,8 +147,7 @@ int main(int argc, char** argv) {
   again->eval();
   const auto noise = torch::randn({8, kNoise, 1, 1});
   const auto samples = painter->forward(noise);
-  if (!torch::equal(samples, again->forward(noise)))
-    throw std::runtime_error("the checkpoint gave other samples");
+  if (!torch::equal(samples, again->forward(noise))) throw std::runtime_error("the checkpoint gave other samples");
   record.keep("samples", samples);
   record.weights("final", "painter", *painter);
   record.weights("final", "critic", *critic);

@@ -9,13 +9,10 @@ class LeNetImpl : public nn::Module {
  public:
   LeNetImpl(int64_t num_classes, double p)
       : conv1(nn::Conv2dOptions(1, 16, 5).padding(2)),
-        conv2(nn::Conv2dOptions(/*in_channels=*/16, /*out_channels=*/32, /*kernel_size=*/5)
-                  .stride(1)
-                  .bias(true)),
+        conv2(nn::Conv2dOptions(/*in_channels=*/16, /*out_channels=*/32, /*kernel_size=*/5).stride(1).bias(true)),
         drop(nn::DropoutOptions(p)),
-        classifier(nn::Linear(32 * 5 * 5, 120), nn::Functional(torch::relu), nn::Dropout(p),
-                   nn::Linear(120, 84), nn::ReLU(nn::ReLUOptions().inplace(true)),
-                   nn::Linear(nn::LinearOptions(84, num_classes))) {
+        classifier(nn::Linear(32 * 5 * 5, 120), nn::Functional(torch::relu), nn::Dropout(p), nn::Linear(120, 84),
+                   nn::ReLU(nn::ReLUOptions().inplace(true)), nn::Linear(nn::LinearOptions(84, num_classes))) {
     register_module("conv1", conv1);
     register_module("conv2", conv2);
     register_module("drop", drop);
@@ -24,8 +21,7 @@ class LeNetImpl : public nn::Module {
 
   torch::Tensor forward(const torch::Tensor& input) {
     auto x = torch::max_pool2d(torch::relu(conv1(input)), 2);
-    x = F::max_pool2d(F::relu(conv2(x), F::ReLUFuncOptions().inplace(true)),
-                      F::MaxPool2dFuncOptions(2).stride(2));
+    x = F::max_pool2d(F::relu(conv2(x), F::ReLUFuncOptions().inplace(true)), F::MaxPool2dFuncOptions(2).stride(2));
     x = drop(x).flatten(1);
     return classifier->forward(x);
   }
@@ -41,8 +37,7 @@ int main(int argc, char** argv) {
   const auto args = run::parse(argc, argv);
   run::Record record("lenet_dataloader", args);
   torch::Device device(torch::kCPU);
-  if (torch::cuda::is_available() && args.get("device", "cpu") == "cuda")
-    device = torch::Device(torch::kCUDA);
+  if (torch::cuda::is_available() && args.get("device", "cpu") == "cuda") device = torch::Device(torch::kCUDA);
 
   LeNet net(10, args.dropout_or(0.25));
   net->to(device);

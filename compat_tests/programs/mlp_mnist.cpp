@@ -51,8 +51,7 @@ class DigitsCsv : public torch::data::datasets::Dataset<DigitsCsv> {
 
 std::unique_ptr<torch::optim::Optimizer> make_optimizer(const std::string& name, const Net& net) {
   if (name == "adam") {
-    return std::make_unique<torch::optim::Adam>(net.parameters(),
-                                                torch::optim::AdamOptions(1e-3).betas({0.9, 0.98}));
+    return std::make_unique<torch::optim::Adam>(net.parameters(), torch::optim::AdamOptions(1e-3).betas({0.9, 0.98}));
   }
   return std::make_unique<torch::optim::SGD>(net.parameters(), torch::optim::SGDOptions(0.05).momentum(0.9));
 }
@@ -81,8 +80,7 @@ double accuracy(Net& net, Loader& loader, run::Record& record) {
   int64_t right = 0, seen = 0;
   for (const auto& batch : loader) {
     auto output = net.forward(batch.data);
-    total_loss +=
-        torch::nll_loss(output, batch.target, /*weight=*/{}, torch::Reduction::Sum).template item<float>();
+    total_loss += torch::nll_loss(output, batch.target, /*weight=*/{}, torch::Reduction::Sum).template item<float>();
     right += output.argmax(1).eq(batch.target).sum().template item<int64_t>();
     seen += batch.target.size(0);
   }

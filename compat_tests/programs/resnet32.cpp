@@ -48,8 +48,7 @@ class StripesDataset : public torch::data::Dataset<StripesDataset> {
 };
 
 torch::nn::Conv2d conv3x3(int64_t in_planes, int64_t out_planes, int64_t stride = 1) {
-  return torch::nn::Conv2d(
-      torch::nn::Conv2dOptions(in_planes, out_planes, 3).stride(stride).padding(1).bias(false));
+  return torch::nn::Conv2d(torch::nn::Conv2dOptions(in_planes, out_planes, 3).stride(stride).padding(1).bias(false));
 }
 
 struct BasicBlock : torch::nn::Module {
@@ -129,8 +128,7 @@ struct ResNet : torch::nn::Module {
     torch::nn::Sequential layers;
     layers->push_back(Block(in_planes, planes, stride, downsample));
     in_planes = planes * Block::expansion;
-    for (int64_t i = 1; i < blocks; ++i)
-      layers->push_back(Block(in_planes, planes, 1, torch::nn::Sequential()));
+    for (int64_t i = 1; i < blocks; ++i) layers->push_back(Block(in_planes, planes, 1, torch::nn::Sequential()));
     return layers;
   }
 
@@ -175,8 +173,7 @@ int main(int argc, char** argv) {
       loss.backward();
       optimizer.step();
       record.loss(loss.item<double>());
-      if (step % 10 == 0)
-        std::cout << "step " << step << " lr " << lr << " loss " << loss.item<float>() << std::endl;
+      if (step % 10 == 0) std::cout << "step " << step << " lr " << lr << " loss " << loss.item<float>() << std::endl;
       if (++step == args.steps) break;
     }
   }

@@ -41,8 +41,7 @@ inline Args parse(int argc, char** argv) {
   Args args;
   for (int i = 1; i < argc; ++i) {
     const std::string key = argv[i];
-    if (key.rfind("--", 0) != 0 || i + 1 == argc)
-      throw std::invalid_argument("expected --key value, got " + key);
+    if (key.rfind("--", 0) != 0 || i + 1 == argc) throw std::invalid_argument("expected --key value, got " + key);
     const std::string value = argv[++i];
     if (key == "--steps") {
       args.steps = std::stoll(value);
@@ -62,9 +61,7 @@ inline Args parse(int argc, char** argv) {
   return args;
 }
 
-inline bool file_exists(const std::string& path) {
-  return std::ifstream(path).good();
-}
+inline bool file_exists(const std::string& path) { return std::ifstream(path).good(); }
 
 /// Gathers a run and writes it: `FILE.json` to read, `FILE.safetensors` to compare.
 class Record {
@@ -73,10 +70,8 @@ class Record {
 
   /// Keeps copies of the module's parameters and buffers as `phase/prefix.name`.
   void weights(const std::string& phase, const std::string& prefix, const torch::nn::Module& module) {
-    for (const auto& item : module.named_parameters())
-      keep(phase + "/" + prefix + "." + item.key(), item.value());
-    for (const auto& item : module.named_buffers())
-      keep(phase + "/" + prefix + "." + item.key(), item.value());
+    for (const auto& item : module.named_parameters()) keep(phase + "/" + prefix + "." + item.key(), item.value());
+    for (const auto& item : module.named_buffers()) keep(phase + "/" + prefix + "." + item.key(), item.value());
   }
 
   void keep(const std::string& name, const torch::Tensor& value) {

@@ -42,10 +42,7 @@ struct Config {
 class AttentionImpl : public nn::Module {
  public:
   explicit AttentionImpl(const Config& c)
-      : heads_(c.heads),
-        dropout_(c.dropout),
-        qkv(nn::LinearOptions(c.width, 3 * c.width)),
-        out(c.width, c.width) {
+      : heads_(c.heads), dropout_(c.dropout), qkv(nn::LinearOptions(c.width, 3 * c.width)), out(c.width, c.width) {
     register_module("qkv", qkv);
     register_module("out", out);
   }
@@ -127,8 +124,7 @@ TORCH_MODULE(LanguageModel);
 // Decay for matrices only, as is usual.
 torch::optim::AdamW make_optimizer(LanguageModel& model) {
   std::vector<torch::Tensor> decayed, plain;
-  for (const auto& p : model->named_parameters())
-    (p.value().dim() >= 2 ? decayed : plain).push_back(p.value());
+  for (const auto& p : model->named_parameters()) (p.value().dim() >= 2 ? decayed : plain).push_back(p.value());
   std::vector<torch::optim::OptimizerParamGroup> groups;
   groups.emplace_back(decayed, std::make_unique<torch::optim::AdamWOptions>(
                                    torch::optim::AdamWOptions(3e-3).betas({0.9, 0.95}).weight_decay(0.1)));
@@ -158,8 +154,7 @@ int main(int argc, char** argv) {
   model->train();
   const double pi = 3.141592653589793;
   for (int64_t step = 0; step < args.steps; ++step) {
-    const double lr =
-        3e-3 * 0.5 * (1.0 + std::cos(pi * static_cast<double>(step) / static_cast<double>(args.steps)));
+    const double lr = 3e-3 * 0.5 * (1.0 + std::cos(pi * static_cast<double>(step) / static_cast<double>(args.steps)));
     for (auto& group : optimizer.param_groups()) group.options().set_lr(lr);
     const auto starts = torch::randint(data.size(0) - config.length - 1, {config.batch}, torch::kLong);
     std::vector<torch::Tensor> xs, ys;
@@ -178,8 +173,7 @@ int main(int argc, char** argv) {
     optimizer.step();
     record.loss(loss.item<float>());
     record.loss(norm, "grad_norm");
-    if (step % 10 == 0)
-      std::cout << "step " << step << " loss " << loss.item<float>() << " |g| " << norm << "\n";
+    if (step % 10 == 0) std::cout << "step " << step << " loss " << loss.item<float>() << " |g| " << norm << "\n";
   }
 
   model->eval();

@@ -65,7 +65,7 @@ TEST(Engine, GraphsDieWithTheirTensors) {
   const size_t before = hb::memory_in_use();
   {
     Tensor x = leaf(1);
-    Tensor y = x.exp();         // saves its own result
+    Tensor y = x.exp();  // saves its own result
     Tensor v = y[0];
     Tensor z = (y * v).sigmoid();
     z.backward(hb::ones_like(z));

@@ -116,8 +116,8 @@ struct Counted : data::datasets::Dataset<Counted> {
 
 TEST(DataLoader, AnUnfinishedEpochEndsCleanly) {
   {
-    auto loader = data::make_data_loader<data::samplers::SequentialSampler>(
-        Counted().map(data::transforms::Stack<>()), data::DataLoaderOptions(3).workers(3));
+    auto loader = data::make_data_loader<data::samplers::SequentialSampler>(Counted().map(data::transforms::Stack<>()),
+                                                                            data::DataLoaderOptions(3).workers(3));
     int seen = 0;
     for (auto& batch : *loader) {
       EXPECT_EQ(batch.target[0].item<int64_t>(), 3 * seen);
@@ -130,7 +130,7 @@ TEST(DataLoader, AnUnfinishedEpochEndsCleanly) {
 
 TEST(DataLoader, WorkersServeManyEpochs) {
   auto loader = data::make_data_loader<data::samplers::SequentialSampler>(Counted().map(data::transforms::Stack<>()),
-                                                                         data::DataLoaderOptions(7).workers(2));
+                                                                          data::DataLoaderOptions(7).workers(2));
   for (int epoch = 0; epoch < 20; ++epoch) {
     int64_t sum = 0;
     for (auto& batch : *loader) sum += batch.target.sum().item<int64_t>();

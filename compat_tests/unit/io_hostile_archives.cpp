@@ -12,18 +12,10 @@ using unit::archive_of;
 using unit::little;
 using unit::zip_of;
 
-std::string text(const std::string& value) {
-  return "X" + little(value.size(), 4) + value;
-}
-std::string number(int64_t value) {
-  return "\x8a\x08" + little(static_cast<uint64_t>(value), 8);
-}
-std::string pickle(const std::string& body) {
-  return "\x80\x02" + body + ".";
-}
-std::string global(const std::string& module, const std::string& name) {
-  return "c" + module + "\n" + name + "\n";
-}
+std::string text(const std::string& value) { return "X" + little(value.size(), 4) + value; }
+std::string number(int64_t value) { return "\x8a\x08" + little(static_cast<uint64_t>(value), 8); }
+std::string pickle(const std::string& body) { return "\x80\x02" + body + "."; }
+std::string global(const std::string& module, const std::string& name) { return "c" + module + "\n" + name + "\n"; }
 
 std::string tuple(const std::vector<int64_t>& values) {
   std::string body = "(";
@@ -38,8 +30,8 @@ std::string storage_id(int64_t numel, const std::string& type = "FloatStorage") 
 // A tensor on the storage "0", which has four floats.
 std::string tensor(int64_t offset, const std::vector<int64_t>& sizes, const std::vector<int64_t>& strides,
                    int64_t numel = 4, const std::string& requires_grad = "\x89") {
-  return global("torch._utils", "_rebuild_tensor_v2") + "(" + storage_id(numel) + number(offset) +
-         tuple(sizes) + tuple(strides) + requires_grad + global("collections", "OrderedDict") + ")RtR";
+  return global("torch._utils", "_rebuild_tensor_v2") + "(" + storage_id(numel) + number(offset) + tuple(sizes) +
+         tuple(strides) + requires_grad + global("collections", "OrderedDict") + ")RtR";
 }
 
 std::string error_of(const std::vector<char>& bytes) {
@@ -65,10 +57,9 @@ TEST(HostileArchives, TheHonestOnesLoad) {
 }
 
 TEST(HostileArchives, TensorsOutsideTheirStorage) {
-  for (const std::string& bad :
-       {tensor(0, {5}, {1}), tensor(2, {3}, {1}), tensor(-1, {1}, {1}), tensor(0, {2, 2}, {4, 1}),
-        tensor(5, {0}, {1}), tensor(0, {INT64_MAX, 4}, {0, 1}), tensor(0, {INT64_MAX, INT64_MAX}, {0, 0}),
-        tensor(INT64_MAX, {2}, {INT64_MAX})}) {
+  for (const std::string& bad : {tensor(0, {5}, {1}), tensor(2, {3}, {1}), tensor(-1, {1}, {1}),
+                                 tensor(0, {2, 2}, {4, 1}), tensor(5, {0}, {1}), tensor(0, {INT64_MAX, 4}, {0, 1}),
+                                 tensor(0, {INT64_MAX, INT64_MAX}, {0, 0}), tensor(INT64_MAX, {2}, {INT64_MAX})}) {
     expect_error(bad, "within its storage");
   }
   expect_error(tensor(0, {-1}, {1}), "at least 0");
@@ -85,9 +76,8 @@ TEST(HostileArchives, StoragesThatLie) {
   expect_error("(" + tensor(0, {1}, {1}) + tensor(0, {1}, {1}, 2) + "t", "described in two ways");
   const std::string rebuild = global("torch._utils", "_rebuild_tensor_v2");
   expect_error(rebuild + "(" + storage_id(4) + "tR", "expected 6 arguments");
-  expect_error(
-      rebuild + "(" + storage_id(2, "ComplexFloatStorage") + number(0) + tuple({2}) + tuple({1}) + "\x89NtR",
-      "ComplexFloatStorage");
+  expect_error(rebuild + "(" + storage_id(2, "ComplexFloatStorage") + number(0) + tuple({2}) + tuple({1}) + "\x89NtR",
+               "ComplexFloatStorage");
   expect_error(rebuild + "(" + storage_id(2, "LongStorage") + number(0) + tuple({2}) + tuple({1}) + "\x88NtR",
                "floating");
   expect_error(storage_id(4), "expected a value");
@@ -141,16 +131,14 @@ TEST(HostileArchives, LoopsAndDepth) {
   std::string tuples = ")";
   for (char i = 0; i < 100; ++i) tuples += std::string("q") + i + "0h" + i + "h" + i + "\x86";
   expect_error("}" + tuples + "Ns", "as key");
-  expect_error(global("torch.jit._pickle", "build_intlist") + "(](" + tuples + "etR",
-               "expected elements of type int");
+  expect_error(global("torch.jit._pickle", "build_intlist") + "(](" + tuples + "etR", "expected elements of type int");
 }
 
 TEST(HostileArchives, TruncatedAnywhere) {
   const std::vector<char> whole = hb::io::pickle_save(hb::ones({3}));
   for (size_t size = 0; size < whole.size(); ++size) {
-    EXPECT_THROW(
-        pickle_load(std::vector<char>(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size))),
-        hb::Error)
+    EXPECT_THROW(pickle_load(std::vector<char>(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size))),
+                 hb::Error)
         << size;
   }
 }
@@ -197,10 +185,8 @@ TEST(HostileArchives, DirectoriesThatLie) {
   EXPECT_NE(error_of(zip_of({{"data.pkl", none}})).find("folder"), std::string::npos);
   EXPECT_NE(error_of(zip_of({{"a/data.pkl", none}})).find("version"), std::string::npos);
   EXPECT_NE(error_of(zip_of({version})).find("data.pkl"), std::string::npos);
-  EXPECT_NE(error_of(zip_of({{"a/data.pkl", none}, {"a/data.pkl", none}, version})).find("twice"),
-            std::string::npos);
-  EXPECT_NE(error_of(zip_of({{"a/data.pkl", none}, {"a/version", "99\n"}})).find("version"),
-            std::string::npos);
+  EXPECT_NE(error_of(zip_of({{"a/data.pkl", none}, {"a/data.pkl", none}, version})).find("twice"), std::string::npos);
+  EXPECT_NE(error_of(zip_of({{"a/data.pkl", none}, {"a/version", "99\n"}})).find("version"), std::string::npos);
   EXPECT_NE(error_of(zip_of({{"a/data.pkl", none}, version, {"a/byteorder", "big"}})).find("byte order"),
             std::string::npos);
 }

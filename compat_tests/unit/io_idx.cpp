@@ -23,9 +23,7 @@ const std::string kGzipped(
     "\x00\x61\x66\x46\x26\x66\x16\x56\x36\x00\x48\x94\x3e\xe5\x12\x00\x00\x00",
     35);
 
-IdxArray parse(const std::string& bytes) {
-  return parse_idx(bytes.data(), bytes.size());
-}
+IdxArray parse(const std::string& bytes) { return parse_idx(bytes.data(), bytes.size()); }
 
 std::string error_of(const std::string& bytes) {
   try {
@@ -78,8 +76,7 @@ TEST(IoIdx, TruncatedAnywhere) {
   for (size_t size = 0; size < kBytes.size(); ++size) {
     EXPECT_NE(error_of(kBytes.substr(0, size)).find("truncated"), std::string::npos) << size;
   }
-  for (size_t size = 0; size < kGzipped.size(); ++size)
-    EXPECT_NE(error_of(kGzipped.substr(0, size)), "") << size;
+  for (size_t size = 0; size < kGzipped.size(); ++size) EXPECT_NE(error_of(kGzipped.substr(0, size)), "") << size;
 }
 
 TEST(IoIdx, DamagedAnywhere) {
@@ -100,8 +97,7 @@ TEST(IoIdx, HeadersThatLie) {
   EXPECT_NE(error_of(std::string("\0\0\x08\0", 4)).find("magic"), std::string::npos);
   EXPECT_NE(error_of(std::string("\0\0\x07\x01\0\0\0\0", 8)).find("type code"), std::string::npos);
   // Sixteen exabytes are claimed, then a gigabyte: neither is taken from memory for eight bytes of file.
-  EXPECT_NE(error_of(std::string("\0\0\x08\x02", 4) + std::string(8, '\xff')).find("claims"),
-            std::string::npos);
+  EXPECT_NE(error_of(std::string("\0\0\x08\x02", 4) + std::string(8, '\xff')).find("claims"), std::string::npos);
   EXPECT_NE(error_of(std::string("\0\0\x08\x01\x40\0\0\0", 8)).find("truncated"), std::string::npos);
 }
 

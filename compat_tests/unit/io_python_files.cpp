@@ -14,9 +14,7 @@ using hb::Dict;
 using hb::IValue;
 using hb::Tensor;
 
-std::string path_of(const std::string& name) {
-  return std::string(HALFBRIDGE_RECORDED_FILES) + "/" + name;
-}
+std::string path_of(const std::string& name) { return std::string(HALFBRIDGE_RECORDED_FILES) + "/" + name; }
 
 void expect_values(const Tensor& got, const Tensor& expected) {
   ASSERT_EQ(got.scalar_type(), expected.scalar_type());
@@ -91,8 +89,7 @@ TEST(PythonFiles, AWholeModuleIsRefused) {
     hb::io::load_checkpoint(path_of("whole_module.pt"));
     FAIL() << "a pickle of a Python class was read";
   } catch (const hb::Error& error) {
-    EXPECT_NE(std::string(error.what()).find("torch.nn.modules.linear.Linear"), std::string::npos)
-        << error.what();
+    EXPECT_NE(std::string(error.what()).find("torch.nn.modules.linear.Linear"), std::string::npos) << error.what();
   }
 }
 

@@ -55,8 +55,8 @@ TEST(IoSafetensors, EveryDtypeComesBack) {
   EXPECT_EQ(file.metadata.at("note"), "\xc3\xa9 \"quoted\"");
   ASSERT_EQ(file.tensors.size(), saved.size());
   for (const auto& [name, expected] : saved) {
-    const auto found = std::find_if(file.tensors.begin(), file.tensors.end(),
-                                    [&](const auto& t) { return t.first == name; });
+    const auto found =
+        std::find_if(file.tensors.begin(), file.tensors.end(), [&](const auto& t) { return t.first == name; });
     ASSERT_NE(found, file.tensors.end()) << name;
     const Tensor plain = expected.contiguous();
     ASSERT_EQ(found->second.scalar_type(), plain.scalar_type()) << name;

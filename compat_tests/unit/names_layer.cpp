@@ -73,7 +73,8 @@ TEST(NamesLayer, ChecksThrowTheRightError) {
 
 TEST(NamesLayer, DispatchCallsWithTheType) {
   auto size_of = [](const torch::Tensor& t) {
-    return AT_DISPATCH_ALL_TYPES_AND2(torch::kHalf, torch::kBool, t.scalar_type(), "size_of", [&] { return sizeof(scalar_t); });
+    return AT_DISPATCH_ALL_TYPES_AND2(torch::kHalf, torch::kBool, t.scalar_type(), "size_of",
+                                      [&] { return sizeof(scalar_t); });
   };
   EXPECT_EQ(size_of(torch::ones({1}, torch::kDouble)), 8u);
   EXPECT_EQ(size_of(torch::ones({1}, torch::kHalf)), 2u);
@@ -102,7 +103,8 @@ TEST(NamesLayer, Threads) {
     for (auto i : c10::irange(from, to)) ++seen[i];
   });
   for (int n : seen) EXPECT_EQ(n, 1);
-  EXPECT_THROW(at::parallel_for(0, 100, 1, [](int64_t, int64_t) { throw std::runtime_error("x"); }), std::runtime_error);
+  EXPECT_THROW(at::parallel_for(0, 100, 1, [](int64_t, int64_t) { throw std::runtime_error("x"); }),
+               std::runtime_error);
 }
 
 TEST(NamesLayer, GlobalContextRemembers) {

@@ -10,8 +10,8 @@ nn::Sequential make() { return nn::Sequential(nn::Linear(3, 2), nn::BatchNorm1d(
 }  // namespace
 
 TEST(NnStateDict, HasParametersThenBuffersOfEachModule) {
-  const std::vector<std::string> expected{"0.weight",       "0.bias",        "1.weight", "1.bias", "1.running_mean",
-                                          "1.running_var",  "1.num_batches_tracked"};
+  const std::vector<std::string> expected{
+      "0.weight", "0.bias", "1.weight", "1.bias", "1.running_mean", "1.running_var", "1.num_batches_tracked"};
   EXPECT_EQ(make()->state_dict().keys(), expected);
 }
 
@@ -42,7 +42,8 @@ TEST(NnStateDict, OneErrorNamesEveryKeyThatDoesNotFit) {
     FAIL() << "expected an error";
   } catch (const c10::Error& e) {
     const std::string text = e.what();
-    for (const char* part : {"0.bias", "extra", "1.weight", "[2]", "[5]"}) EXPECT_NE(text.find(part), std::string::npos) << part;
+    for (const char* part : {"0.bias", "extra", "1.weight", "[2]", "[5]"})
+      EXPECT_NE(text.find(part), std::string::npos) << part;
   }
   EXPECT_TRUE(torch::equal(before, net->state_dict()["0.weight"]));
 }
@@ -65,7 +66,8 @@ TEST(NnStateDict, ModulesAreSavedAndLoaded) {
   std::stringstream stream;
   torch::save(a, stream);
   torch::load(b, stream);
-  for (const auto& item : a->state_dict()) EXPECT_TRUE(torch::equal(item.value(), b->state_dict()[item.key()])) << item.key();
+  for (const auto& item : a->state_dict())
+    EXPECT_TRUE(torch::equal(item.value(), b->state_dict()[item.key()])) << item.key();
 }
 
 TEST(NnClone, IsDeep) {
@@ -74,7 +76,8 @@ TEST(NnClone, IsDeep) {
   torch::NoGradGuard no_grad;
   copy->weight.zero_();
   EXPECT_EQ(given->weight.sum().item<float>(), 6);
-  nn::TransformerEncoder encoder(nn::TransformerEncoderLayer(nn::TransformerEncoderLayerOptions(4, 2).dim_feedforward(8)), 2);
+  nn::TransformerEncoder encoder(
+      nn::TransformerEncoderLayer(nn::TransformerEncoderLayerOptions(4, 2).dim_feedforward(8)), 2);
   auto twin = std::dynamic_pointer_cast<nn::TransformerEncoderImpl>(encoder->clone());
   EXPECT_TRUE(torch::equal(encoder->parameters()[0], twin->parameters()[0]));
   twin->parameters()[0].zero_();

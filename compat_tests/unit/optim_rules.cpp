@@ -15,7 +15,8 @@ namespace {
 template <class Optimizer, class Options>
 void check(const Options& options, const std::function<void(Tensor& p, const Tensor& g, int step)>& rule) {
   torch::manual_seed(2);
-  Tensor x = torch::randn({70, 3}, torch::kDouble).requires_grad_(), single = x.detach().to(torch::kFloat).requires_grad_();
+  Tensor x = torch::randn({70, 3}, torch::kDouble).requires_grad_(),
+         single = x.detach().to(torch::kFloat).requires_grad_();
   Tensor expected = x.detach().clone();
   Optimizer optimizer({x}, options), in_single({single}, options);
   for (int step = 1; step <= 30; ++step) {
@@ -76,19 +77,18 @@ TEST(UpdateRules, NAdam) {
   for (bool decoupled : {false, true}) {
     Tensor m = zeros(), v = zeros();
     double product = 1;
-    check<optim::NAdam>(
-        optim::NAdamOptions(0.01).weight_decay(0.1).decoupled_weight_decay(decoupled).eps(1e-3),
-        [&](Tensor& p, const Tensor& grad, int t) {
-          if (decoupled) p = p * (1 - 0.01 * 0.1);
-          const Tensor g = decoupled ? grad : grad + p * 0.1;
-          const double mu = 0.9 * (1 - 0.5 * std::pow(0.96, t * 0.004));
-          const double next = 0.9 * (1 - 0.5 * std::pow(0.96, (t + 1) * 0.004));
-          product *= mu;
-          m = m * 0.9 + g * 0.1;
-          v = v * 0.999 + g * g * 0.001;
-          const Tensor hat = m * (next / (1 - product * next)) + g * ((1 - mu) / (1 - product));
-          p = p - hat * 0.01 / ((v / (1 - std::pow(0.999, t))).sqrt() + 1e-3);
-        });
+    check<optim::NAdam>(optim::NAdamOptions(0.01).weight_decay(0.1).decoupled_weight_decay(decoupled).eps(1e-3),
+                        [&](Tensor& p, const Tensor& grad, int t) {
+                          if (decoupled) p = p * (1 - 0.01 * 0.1);
+                          const Tensor g = decoupled ? grad : grad + p * 0.1;
+                          const double mu = 0.9 * (1 - 0.5 * std::pow(0.96, t * 0.004));
+                          const double next = 0.9 * (1 - 0.5 * std::pow(0.96, (t + 1) * 0.004));
+                          product *= mu;
+                          m = m * 0.9 + g * 0.1;
+                          v = v * 0.999 + g * g * 0.001;
+                          const Tensor hat = m * (next / (1 - product * next)) + g * ((1 - mu) / (1 - product));
+                          p = p - hat * 0.01 / ((v / (1 - std::pow(0.999, t))).sqrt() + 1e-3);
+                        });
   }
 }
 

@@ -10,19 +10,21 @@ namespace {
 
 struct Groups {
   Groups()
-      : optimizer(std::vector<optim::OptimizerParamGroup>{
-                      optim::OptimizerParamGroup({torch::ones({1}).requires_grad_()}),
-                      optim::OptimizerParamGroup({torch::ones({1}).requires_grad_()},
-                                                 std::make_unique<optim::SGDOptions>(0.5))},
-                  optim::SGDOptions(2.0)) {}
+      : optimizer(
+            std::vector<optim::OptimizerParamGroup>{
+                optim::OptimizerParamGroup({torch::ones({1}).requires_grad_()}),
+                optim::OptimizerParamGroup({torch::ones({1}).requires_grad_()},
+                                           std::make_unique<optim::SGDOptions>(0.5))},
+            optim::SGDOptions(2.0)) {}
   double lr(size_t group) { return optimizer.param_groups()[group].options().get_lr(); }
   optim::SGD optimizer;
 };
 
 /// Checks 40 epochs of both groups against factor(epoch) * base_lr + offset(epoch).
 template <class Make>
-void check(const Make& make, const std::function<double(int)>& factor,
-           const std::function<double(int)>& offset = [](int) { return 0.0; }) {
+void check(
+    const Make& make, const std::function<double(int)>& factor,
+    const std::function<double(int)>& offset = [](int) { return 0.0; }) {
   Groups groups;
   auto scheduler = make(groups.optimizer);
   for (int epoch = 0; epoch < 40; ++epoch) {
@@ -44,8 +46,8 @@ TEST(Schedulers, Lambda) {
   check([](auto& o) { return optim::MultiplicativeLR(o, [](int64_t) { return 0.95; }); },
         [](int e) { return std::pow(0.95, e); });
   Groups groups;
-  optim::LambdaLR two(groups.optimizer, std::vector<optim::LRLambda>{[](int64_t) { return 3.0; },
-                                                                     [](int64_t) { return 4.0; }});
+  optim::LambdaLR two(groups.optimizer,
+                      std::vector<optim::LRLambda>{[](int64_t) { return 3.0; }, [](int64_t) { return 4.0; }});
   EXPECT_EQ(groups.lr(0), 6.0);
   EXPECT_EQ(groups.lr(1), 2.0);
   EXPECT_THROW(optim::LambdaLR(groups.optimizer, std::vector<optim::LRLambda>{[](int64_t) { return 1.0; }}),
@@ -53,8 +55,11 @@ TEST(Schedulers, Lambda) {
 }
 
 TEST(Schedulers, Steps) {
-  check([](auto& o) { return optim::MultiStepLR(o, {3, 10, 10, 25}, 0.5); },
-        [](int e) { return std::pow(0.5, (e >= 3) + 2 * (e >= 10) + (e >= 25)); });
+  check(
+      [](auto& o) {
+        return optim::MultiStepLR(o, {3, 10, 10, 25}, 0.5);
+      },
+      [](int e) { return std::pow(0.5, (e >= 3) + 2 * (e >= 10) + (e >= 25)); });
   check([](auto& o) { return optim::ExponentialLR(o, 0.9); }, [](int e) { return std::pow(0.9, e); });
   check([](auto& o) { return optim::ConstantLR(o); }, [](int e) { return e < 5 ? 1.0 / 3 : 1.0; });
 }
@@ -77,7 +82,9 @@ TEST(Schedulers, Cosines) {
           [=](int e) { return low * (1 - curve(e / 7.0)); });
     check([=](auto& o) { return optim::CosineAnnealingWarmRestarts(o, 6, 1, low); },
           [=](int e) { return curve(e % 6 / 6.0); }, [=](int e) { return low * (1 - curve(e % 6 / 6.0)); });
-    const auto growing = [=](int e) { return e < 4 ? e / 4.0 : e < 12 ? (e - 4) / 8.0 : e < 28 ? (e - 12) / 16.0 : (e - 28) / 32.0; };
+    const auto growing = [=](int e) {
+      return e < 4 ? e / 4.0 : e < 12 ? (e - 4) / 8.0 : e < 28 ? (e - 12) / 16.0 : (e - 28) / 32.0;
+    };
     check([=](auto& o) { return optim::CosineAnnealingWarmRestarts(o, 4, 2, low); },
           [=](int e) { return curve(growing(e)); }, [=](int e) { return low * (1 - curve(growing(e))); });
   }

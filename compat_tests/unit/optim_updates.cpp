@@ -165,10 +165,10 @@ TEST(OptimizerFiles, EveryOptimizerComesBack) {
     const auto& b = *two.state().at(y.unsafeGetTensorImpl());
     EXPECT_TRUE(compare(a, b, one.param_groups()[0].options(), two.param_groups()[0].options()));
   };
-#define COMPARE(Name)                                                                                           \
-  [](const auto& a, const auto& b, const auto& oa, const auto& ob) {                                            \
-    return static_cast<const optim::Name##ParamState&>(a) == static_cast<const optim::Name##ParamState&>(b) &&  \
-           static_cast<const optim::Name##Options&>(oa) == static_cast<const optim::Name##Options&>(ob);        \
+#define COMPARE(Name)                                                                                          \
+  [](const auto& a, const auto& b, const auto& oa, const auto& ob) {                                           \
+    return static_cast<const optim::Name##ParamState&>(a) == static_cast<const optim::Name##ParamState&>(b) && \
+           static_cast<const optim::Name##Options&>(oa) == static_cast<const optim::Name##Options&>(ob);       \
   }
   check([](Tensor p) { return optim::SGD({p}, optim::SGDOptions(0.1).momentum(0.5).nesterov(true)); }, COMPARE(SGD));
   check([](Tensor p) { return optim::Adam({p}, optim::AdamOptions(0.1).amsgrad(true)); }, COMPARE(Adam));

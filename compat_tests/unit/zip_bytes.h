@@ -35,17 +35,15 @@ inline std::vector<char> zip_of(const std::vector<std::pair<std::string, std::st
     archive += little(0x04034b50, 4) + head + little(0, 2) + name + data;
   }
   const std::string end = little(0x06054b50, 4) + little(0, 2) + little(0, 2) + little(records.size(), 2) +
-                          little(records.size(), 2) + little(directory.size(), 4) +
-                          little(archive.size(), 4) + little(0, 2);
+                          little(records.size(), 2) + little(directory.size(), 4) + little(archive.size(), 4) +
+                          little(0, 2);
   archive += directory + end;
   return std::vector<char>(archive.begin(), archive.end());
 }
 
 /// What torch::pickle_load reads: a pickle and the storage "0".
-inline std::vector<char> archive_of(const std::string& pickle,
-                                    const std::string& storage = std::string(16, '\0')) {
-  return zip_of(
-      {{"a/data.pkl", pickle}, {"a/data/0", storage}, {"a/version", "3\n"}, {"a/byteorder", "little"}});
+inline std::vector<char> archive_of(const std::string& pickle, const std::string& storage = std::string(16, '\0')) {
+  return zip_of({{"a/data.pkl", pickle}, {"a/data/0", storage}, {"a/version", "3\n"}, {"a/byteorder", "little"}});
 }
 
 }  // namespace unit

@@ -21,8 +21,7 @@ std::string read_all(const std::string& path) {
     text.append(part.data(), static_cast<size_t>(n));
   }
   const int closed = gzclose(file);
-  if (n < 0 || closed != Z_OK)
-    throw std::runtime_error("could not read " + path + ": truncated or not gzip data");
+  if (n < 0 || closed != Z_OK) throw std::runtime_error("could not read " + path + ": truncated or not gzip data");
   return text;
 }
 
@@ -44,8 +43,7 @@ torch::Tensor read_idx(const std::string& path, size_t dims) {
   };
   const size_t header = 4 + 4 * dims;
   if (bytes.size() < header || word(0) != 0x800 + dims) {
-    throw std::runtime_error(path + ": expected an IDX file of bytes with " + std::to_string(dims) +
-                             " dimensions");
+    throw std::runtime_error(path + ": expected an IDX file of bytes with " + std::to_string(dims) + " dimensions");
   }
   std::vector<int64_t> sizes;
   size_t count = 1;
@@ -87,8 +85,7 @@ LabelledImages read_digits(const std::string& path) {
       }
     }
     if (cells != 65 || labels.back() < 0 || labels.back() > 9) {
-      throw std::runtime_error(path + ": line " + std::to_string(labels.size()) +
-                               " is not 64 grey levels and a digit");
+      throw std::runtime_error(path + ": line " + std::to_string(labels.size()) + " is not 64 grey levels and a digit");
     }
   }
   const auto n = static_cast<int64_t>(labels.size());
@@ -97,16 +94,14 @@ LabelledImages read_digits(const std::string& path) {
 }
 
 bool has_mnist(const std::string& dir) {
-  return !find_file(dir, "train-images-idx3-ubyte").empty() ||
-         !find_file(dir, "t10k-images-idx3-ubyte").empty();
+  return !find_file(dir, "train-images-idx3-ubyte").empty() || !find_file(dir, "t10k-images-idx3-ubyte").empty();
 }
 
 std::pair<LabelledImages, LabelledImages> read_mnist(const std::string& dir) {
   auto read = [&](const std::string& part) {
     const auto images = find_file(dir, part + "-images-idx3-ubyte"),
                labels = find_file(dir, part + "-labels-idx1-ubyte");
-    if (images.empty() || labels.empty())
-      throw std::runtime_error(dir + ": " + part + " images or labels are missing");
+    if (images.empty() || labels.empty()) throw std::runtime_error(dir + ": " + part + " images or labels are missing");
     return read_mnist_part(images, labels);
   };
   if (find_file(dir, "train-images-idx3-ubyte").empty()) return hold_back(read("t10k"), 6);
@@ -116,8 +111,7 @@ std::pair<LabelledImages, LabelledImages> read_mnist(const std::string& dir) {
 std::pair<LabelledImages, LabelledImages> hold_back(const LabelledImages& all, int64_t one_in) {
   const auto held = torch::arange(all.size()).remainder(one_in) == one_in - 1;
   const auto kept = held.logical_not();
-  return {{all.images.index({kept}), all.labels.index({kept})},
-          {all.images.index({held}), all.labels.index({held})}};
+  return {{all.images.index({kept}), all.labels.index({kept})}, {all.images.index({held}), all.labels.index({held})}};
 }
 
 }  // namespace demo

@@ -74,8 +74,7 @@ std::vector<Plan> make_plans(const Options& options) {
     for (const std::string net : {"mlp", "conv"}) {
       for (const auto precision : {Precision::kF32, Precision::kBf16, Precision::kFp16}) {
         Plan plan{data, net, precision, data == "mnist" ? 8 : net == "mlp" ? 40 : 20, 64, 0.05, options.seed};
-        plan.epochs =
-            std::max<int64_t>(1, static_cast<int64_t>(static_cast<double>(plan.epochs) * options.epochs));
+        plan.epochs = std::max<int64_t>(1, static_cast<int64_t>(static_cast<double>(plan.epochs) * options.epochs));
         const std::string name = data + " " + net + " " + name_of(precision);
         if (name.find(options.only) != std::string::npos) plans.push_back(plan);
       }
@@ -88,8 +87,7 @@ std::vector<Plan> make_plans(const Options& options) {
 // In a process of its own: nothing of LibTorch's has run in this one, so there are no threads to lose.
 Outcome run(const Plan& plan, const Options& options) {
   const std::string text = in_own_process([&] {
-    const auto data =
-        plan.data == "mnist" ? read_mnist(options.mnist) : hold_back(read_digits(options.digits), 5);
+    const auto data = plan.data == "mnist" ? read_mnist(options.mnist) : hold_back(read_digits(options.digits), 5);
     const auto o = train(plan, data.first, data.second);
     std::ostringstream out;
     out.precision(17);
@@ -102,25 +100,21 @@ Outcome run(const Plan& plan, const Options& options) {
 }
 
 void print_table(const std::vector<Row>& rows) {
-  std::printf("\n  %s\n",
-              bold("data    net   precision  accuracy   ms/step  speed  peak MiB  skipped").c_str());
+  std::printf("\n  %s\n", bold("data    net   precision  accuracy   ms/step  speed  peak MiB  skipped").c_str());
   double f32 = 0;
   for (const auto& row : rows) {
     if (row.plan.precision == Precision::kF32) f32 = row.outcome.ms_per_step;
     char accuracy[16], speed[16];
     std::snprintf(accuracy, sizeof accuracy, "%8.4f", row.outcome.accuracy);
     std::snprintf(speed, sizeof speed, f32 > 0 ? "%5.2fx" : "     -", f32 / row.outcome.ms_per_step);
-    std::printf("  %-6s  %-4s  %-9s  %s  %8.3f %s  %8.1f  %7lld\n", row.plan.data.c_str(),
-                row.plan.net.c_str(), name_of(row.plan.precision),
-                (row.outcome.accuracy >= kWanted ? green(accuracy) : red(accuracy)).c_str(),
-                row.outcome.ms_per_step, speed, row.outcome.peak_mib,
-                static_cast<long long>(row.outcome.skipped));
+    std::printf("  %-6s  %-4s  %-9s  %s  %8.3f %s  %8.1f  %7lld\n", row.plan.data.c_str(), row.plan.net.c_str(),
+                name_of(row.plan.precision),
+                (row.outcome.accuracy >= kWanted ? green(accuracy) : red(accuracy)).c_str(), row.outcome.ms_per_step,
+                speed, row.outcome.peak_mib, static_cast<long long>(row.outcome.skipped));
   }
-  std::printf(
-      "%s\n",
-      dim("  ms/step: median; speed: against f32; peak MiB: growth of resident memory while training;\n"
-          "  skipped: fp16 steps whose scaled gradients overflowed")
-          .c_str());
+  std::printf("%s\n", dim("  ms/step: median; speed: against f32; peak MiB: growth of resident memory while training;\n"
+                          "  skipped: fp16 steps whose scaled gradients overflowed")
+                          .c_str());
 }
 
 void write_json(const std::string& path, const std::vector<Row>& rows) {
@@ -141,8 +135,7 @@ int main_checked(int argc, char** argv) {
   const auto options = parse(argc, argv);
   const auto plans = make_plans(options);
   if (!options.mnist.empty() && !has_mnist(options.mnist)) {
-    throw std::runtime_error(options.mnist +
-                             ": no MNIST images (train- or t10k-images-idx3-ubyte, plain or .gz)");
+    throw std::runtime_error(options.mnist + ": no MNIST images (train- or t10k-images-idx3-ubyte, plain or .gz)");
   }
   std::printf("%s\n", bold("Training on handwritten digits").c_str());
   std::vector<Row> rows;
@@ -154,8 +147,8 @@ int main_checked(int argc, char** argv) {
   if (below == 0) {
     std::printf("\n%s every net reaches %.2f on images it has not seen\n", green("ok").c_str(), kWanted);
   } else {
-    std::printf("\n%s %lld of %zu trainings stay below %.2f\n", red("FAILED").c_str(),
-                static_cast<long long>(below), rows.size(), kWanted);
+    std::printf("\n%s %lld of %zu trainings stay below %.2f\n", red("FAILED").c_str(), static_cast<long long>(below),
+                rows.size(), kWanted);
   }
   return below == 0 ? 0 : 1;
 }

@@ -44,12 +44,8 @@ void write_all(int to, const std::string& text) {
 
 }  // namespace
 
-double resident_mib() {
-  return status_mib("VmRSS:");
-}
-double peak_resident_mib() {
-  return status_mib("VmHWM:");
-}
+double resident_mib() { return status_mib("VmRSS:"); }
+double peak_resident_mib() { return status_mib("VmHWM:"); }
 
 std::string in_own_process(const std::function<std::string()>& work) {
   int ends[2];

@@ -13,8 +13,7 @@
 namespace demo {
 
 inline bool on_terminal() {
-  static const bool yes =
-      isatty(STDOUT_FILENO) && std::getenv("TERM") && std::string(std::getenv("TERM")) != "dumb";
+  static const bool yes = isatty(STDOUT_FILENO) && std::getenv("TERM") && std::string(std::getenv("TERM")) != "dumb";
   return yes;
 }
 
@@ -22,18 +21,10 @@ inline std::string styled(const char* code, const std::string& text) {
   static const bool colour = on_terminal() && !std::getenv("NO_COLOR");
   return colour ? std::string("\033[") + code + "m" + text + "\033[0m" : text;
 }
-inline std::string bold(const std::string& text) {
-  return styled("1", text);
-}
-inline std::string dim(const std::string& text) {
-  return styled("2", text);
-}
-inline std::string green(const std::string& text) {
-  return styled("32", text);
-}
-inline std::string red(const std::string& text) {
-  return styled("31", text);
-}
+inline std::string bold(const std::string& text) { return styled("1", text); }
+inline std::string dim(const std::string& text) { return styled("2", text); }
+inline std::string green(const std::string& text) { return styled("32", text); }
+inline std::string red(const std::string& text) { return styled("31", text); }
 
 inline int terminal_width() {
   winsize size{};
@@ -52,8 +43,8 @@ class ProgressBar {
     const int width = std::max(0, std::min(30, room)), full = static_cast<int>(part * width);
     std::string bar;
     for (int i = 0; i < width; ++i) bar += i < full ? "━" : "╌";
-    std::printf("\r\033[K  %s  %s %3d%%  %s", label_.c_str(), green(bar).c_str(),
-                static_cast<int>(part * 100), note.c_str());
+    std::printf("\r\033[K  %s  %s %3d%%  %s", label_.c_str(), green(bar).c_str(), static_cast<int>(part * 100),
+                note.c_str());
     std::fflush(stdout);
   }
 

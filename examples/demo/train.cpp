@@ -28,15 +28,12 @@ std::string format(const char* pattern, double a, double b) {
 
 std::string label_of(const Plan& plan) {
   char text[80];
-  std::snprintf(text, sizeof text, "%-6s %-4s %-4s", plan.data.c_str(), plan.net.c_str(),
-                name_of(plan.precision));
+  std::snprintf(text, sizeof text, "%-6s %-4s %-4s", plan.data.c_str(), plan.net.c_str(), name_of(plan.precision));
   return text;
 }
 
 // Each image mixed with a little noise: there are few digits to learn from.
-torch::Tensor jitter(const torch::Tensor& images) {
-  return images + 0.2 * torch::randn_like(images);
-}
+torch::Tensor jitter(const torch::Tensor& images) { return images + 0.2 * torch::randn_like(images); }
 
 template <class Net>
 double accuracy(Net& net, const LabelledImages& data, torch::Dtype dtype) {
@@ -54,8 +51,7 @@ double accuracy(Net& net, const LabelledImages& data, torch::Dtype dtype) {
 
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
-                   values.end());
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
   return values[values.size() / 2];
 }
 
@@ -66,8 +62,7 @@ Outcome fit(const Plan& plan, Net net, const LabelledImages& training, const Lab
   net->to(dtype);
   MasterWeights weights(*net);
   LossScale scale(plan.precision == Precision::kFp16);
-  torch::optim::SGD optimizer(weights.parameters(),
-                              torch::optim::SGDOptions(plan.lr).momentum(0.9).weight_decay(1e-4));
+  torch::optim::SGD optimizer(weights.parameters(), torch::optim::SGDOptions(plan.lr).momentum(0.9).weight_decay(1e-4));
   auto loader = torch::data::make_data_loader<torch::data::samplers::RandomSampler>(
       ImageDataset(training).map(torch::data::transforms::Stack<>()),
       torch::data::DataLoaderOptions().batch_size(static_cast<size_t>(plan.batch)).drop_last(true));

@@ -34,7 +34,6 @@ int main() {
   torch::load(again, "curve.pt");
   torch::NoGradGuard no_grad;
   const bool same = torch::equal(curve(x), again(x));
-  std::cout << "loss " << last << (same ? ", read back unchanged" : ", NOT the same when read back")
-            << std::endl;
+  std::cout << "loss " << last << (same ? ", read back unchanged" : ", NOT the same when read back") << std::endl;
   return same && last < 0.05 ? 0 : 1;
 }

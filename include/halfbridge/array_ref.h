@@ -73,17 +73,29 @@ class ArrayRef {
 };
 
 template <class T>
-bool operator==(ArrayRef<T> a, ArrayRef<T> b) { return a.equals(b); }
+bool operator==(ArrayRef<T> a, ArrayRef<T> b) {
+  return a.equals(b);
+}
 template <class T>
-bool operator!=(ArrayRef<T> a, ArrayRef<T> b) { return !a.equals(b); }
+bool operator!=(ArrayRef<T> a, ArrayRef<T> b) {
+  return !a.equals(b);
+}
 template <class T>
-bool operator==(const std::vector<T>& a, ArrayRef<T> b) { return ArrayRef<T>(a).equals(b); }
+bool operator==(const std::vector<T>& a, ArrayRef<T> b) {
+  return ArrayRef<T>(a).equals(b);
+}
 template <class T>
-bool operator!=(const std::vector<T>& a, ArrayRef<T> b) { return !ArrayRef<T>(a).equals(b); }
+bool operator!=(const std::vector<T>& a, ArrayRef<T> b) {
+  return !ArrayRef<T>(a).equals(b);
+}
 template <class T>
-bool operator==(ArrayRef<T> a, const std::vector<T>& b) { return a.equals(b); }
+bool operator==(ArrayRef<T> a, const std::vector<T>& b) {
+  return a.equals(b);
+}
 template <class T>
-bool operator!=(ArrayRef<T> a, const std::vector<T>& b) { return !a.equals(b); }
+bool operator!=(ArrayRef<T> a, const std::vector<T>& b) {
+  return !a.equals(b);
+}
 template <class T>
 std::ostream& operator<<(std::ostream& out, ArrayRef<T> list) {
   out << "[";
@@ -97,12 +109,12 @@ using IntArrayRef = ArrayRef<int64_t>;
 class OptionalIntArrayRef {
  public:
   OptionalIntArrayRef() = default;
-  OptionalIntArrayRef(std::nullopt_t) {}                              // NOLINT
-  OptionalIntArrayRef(IntArrayRef list) : list_(list) {}              // NOLINT
-  OptionalIntArrayRef(const std::vector<int64_t>& v) : list_(v) {}    // NOLINT
+  OptionalIntArrayRef(std::nullopt_t) {}                                                   // NOLINT
+  OptionalIntArrayRef(IntArrayRef list) : list_(list) {}                                   // NOLINT
+  OptionalIntArrayRef(const std::vector<int64_t>& v) : list_(v) {}                         // NOLINT
   OptionalIntArrayRef(const std::initializer_list<int64_t>& l) : list_(IntArrayRef(l)) {}  // NOLINT
-  OptionalIntArrayRef(const int64_t& one) : list_(IntArrayRef(one)) {}  // NOLINT
-  OptionalIntArrayRef(const std::optional<IntArrayRef>& o) : list_(o) {}  // NOLINT
+  OptionalIntArrayRef(const int64_t& one) : list_(IntArrayRef(one)) {}                     // NOLINT
+  OptionalIntArrayRef(const std::optional<IntArrayRef>& o) : list_(o) {}                   // NOLINT
   bool has_value() const { return list_.has_value(); }
   explicit operator bool() const { return has_value(); }
   const IntArrayRef& value() const { return list_.value(); }

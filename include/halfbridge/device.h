@@ -25,7 +25,7 @@ class HB_API Device {
  public:
   Device(DeviceType type, DeviceIndex index = -1) : type_(type), index_(index) {}  // NOLINT: implicit as in LibTorch
   /// "cpu", "cuda", "cuda:1"; throws on anything else.
-  Device(const std::string& text);  // NOLINT
+  Device(const std::string& text);                         // NOLINT
   Device(const char* text) : Device(std::string(text)) {}  // NOLINT
   DeviceType type() const { return type_; }
   DeviceIndex index() const { return index_; }

@@ -20,9 +20,9 @@ enum class ScalarType : int8_t {
   Half = 5,
   Float = 6,
   Double = 7,
-  ComplexHalf = 8,    // named, never stored
-  ComplexFloat = 9,   // named, never stored
-  ComplexDouble = 10, // named, never stored
+  ComplexHalf = 8,     // named, never stored
+  ComplexFloat = 9,    // named, never stored
+  ComplexDouble = 10,  // named, never stored
   Bool = 11,
   BFloat16 = 15,
   Undefined = 29,
@@ -55,9 +55,9 @@ constexpr ScalarType kBool = ScalarType::Bool;
 
 template <class T>
 struct dtype_of;
-#define HB_DTYPE_OF(T, Name) \
-  template <>                \
-  struct dtype_of<T> {       \
+#define HB_DTYPE_OF(T, Name)                              \
+  template <>                                             \
+  struct dtype_of<T> {                                    \
     static constexpr ScalarType value = ScalarType::Name; \
   };
 HB_FORALL_DTYPES(HB_DTYPE_OF)

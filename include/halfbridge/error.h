@@ -56,13 +56,13 @@ HB_API void warn(const std::string& msg);
 }  // namespace hb
 
 /// Throws hb::Error with the joined arguments unless the condition holds.
-#define HB_CHECK(cond, ...)                                                                      \
-  do {                                                                                           \
+#define HB_CHECK(cond, ...)                                                                           \
+  do {                                                                                                \
     if (HB_UNLIKELY(!(cond))) ::hb::detail::fail(__FILE__, __LINE__, ::hb::detail::str(__VA_ARGS__)); \
   } while (0)
 /// The same for an index out of range and for what is not supported.
-#define HB_CHECK_INDEX(cond, ...)                                             \
-  do {                                                                        \
+#define HB_CHECK_INDEX(cond, ...)                                                     \
+  do {                                                                                \
     if (HB_UNLIKELY(!(cond))) throw ::hb::IndexError(::hb::detail::str(__VA_ARGS__)); \
   } while (0)
 #define HB_NOT_SUPPORTED(...) throw ::hb::NotImplementedError(::hb::detail::str(__VA_ARGS__))

@@ -46,9 +46,9 @@ struct Half {
     std::memcpy(&bits, &f, 4);
     const uint16_t sign = static_cast<uint16_t>((bits >> 16) & 0x8000u);
     bits &= 0x7fffffffu;
-    if (bits > 0x7f800000u) return sign | 0x7e00u;            // NaN
-    if (bits >= 0x477ff000u) return sign | 0x7c00u;           // rounds beyond the largest: infinity
-    if (bits < 0x38800000u) {                                  // subnormal or zero: align by an addition
+    if (bits > 0x7f800000u) return sign | 0x7e00u;   // NaN
+    if (bits >= 0x477ff000u) return sign | 0x7c00u;  // rounds beyond the largest: infinity
+    if (bits < 0x38800000u) {                        // subnormal or zero: align by an addition
       float value;
       std::memcpy(&value, &bits, 4);
       value += 0.5f;
@@ -85,23 +85,23 @@ struct BFloat16 {
   }
 };
 
-#define HB_HALF_ARITHMETIC(T)                                                                       \
-  inline T operator+(T a, T b) { return T(float(a) + float(b)); }                                   \
-  inline T operator-(T a, T b) { return T(float(a) - float(b)); }                                   \
-  inline T operator*(T a, T b) { return T(float(a) * float(b)); }                                   \
-  inline T operator/(T a, T b) { return T(float(a) / float(b)); }                                   \
-  inline T operator-(T a) { return T(static_cast<uint16_t>(a.x ^ 0x8000u), T::from_bits()); }       \
-  inline T& operator+=(T& a, T b) { return a = a + b; }                                             \
-  inline T& operator-=(T& a, T b) { return a = a - b; }                                             \
-  inline T& operator*=(T& a, T b) { return a = a * b; }                                             \
-  inline T& operator/=(T& a, T b) { return a = a / b; }                                             \
-  inline float operator+(T a, float b) { return float(a) + b; }                                     \
-  inline float operator-(T a, float b) { return float(a) - b; }                                     \
-  inline float operator*(T a, float b) { return float(a) * b; }                                     \
-  inline float operator/(T a, float b) { return float(a) / b; }                                     \
-  inline float operator+(float a, T b) { return a + float(b); }                                     \
-  inline float operator-(float a, T b) { return a - float(b); }                                     \
-  inline float operator*(float a, T b) { return a * float(b); }                                     \
+#define HB_HALF_ARITHMETIC(T)                                                                 \
+  inline T operator+(T a, T b) { return T(float(a) + float(b)); }                             \
+  inline T operator-(T a, T b) { return T(float(a) - float(b)); }                             \
+  inline T operator*(T a, T b) { return T(float(a) * float(b)); }                             \
+  inline T operator/(T a, T b) { return T(float(a) / float(b)); }                             \
+  inline T operator-(T a) { return T(static_cast<uint16_t>(a.x ^ 0x8000u), T::from_bits()); } \
+  inline T& operator+=(T& a, T b) { return a = a + b; }                                       \
+  inline T& operator-=(T& a, T b) { return a = a - b; }                                       \
+  inline T& operator*=(T& a, T b) { return a = a * b; }                                       \
+  inline T& operator/=(T& a, T b) { return a = a / b; }                                       \
+  inline float operator+(T a, float b) { return float(a) + b; }                               \
+  inline float operator-(T a, float b) { return float(a) - b; }                               \
+  inline float operator*(T a, float b) { return float(a) * b; }                               \
+  inline float operator/(T a, float b) { return float(a) / b; }                               \
+  inline float operator+(float a, T b) { return a + float(b); }                               \
+  inline float operator-(float a, T b) { return a - float(b); }                               \
+  inline float operator*(float a, T b) { return a * float(b); }                               \
   inline float operator/(float a, T b) { return a / float(b); }
 HB_HALF_ARITHMETIC(Half)
 HB_HALF_ARITHMETIC(BFloat16)

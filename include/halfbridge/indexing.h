@@ -33,9 +33,9 @@ struct Slice {
 /// One item of tensor.index({...}).
 struct TensorIndex {
   using Type = indexing::TensorIndexType;
-  TensorIndex(std::nullopt_t) : type(Type::None) {}                       // NOLINT
-  TensorIndex(indexing::EllipsisIndexType) : type(Type::Ellipsis) {}      // NOLINT
-  TensorIndex(const char* text) : type(Type::Ellipsis) {                  // NOLINT
+  TensorIndex(std::nullopt_t) : type(Type::None) {}                   // NOLINT
+  TensorIndex(indexing::EllipsisIndexType) : type(Type::Ellipsis) {}  // NOLINT
+  TensorIndex(const char* text) : type(Type::Ellipsis) {              // NOLINT
     HB_CHECK(std::string_view(text) == "...", "[index] expected \"...\", got \"", text, "\"");
   }
   template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
@@ -47,9 +47,9 @@ struct TensorIndex {
       type = Type::SymInt, integer = static_cast<int64_t>(value);
     }
   }
-  TensorIndex(indexing::Slice s) : type(Type::Slice), slice(s) {}         // NOLINT
-  TensorIndex(Tensor t) : type(Type::Tensor), tensor(std::move(t)) {}     // NOLINT
-  TensorIndex(const Scalar& s) : TensorIndex(s.to<int64_t>()) {}          // NOLINT
+  TensorIndex(indexing::Slice s) : type(Type::Slice), slice(s) {}      // NOLINT
+  TensorIndex(Tensor t) : type(Type::Tensor), tensor(std::move(t)) {}  // NOLINT
+  TensorIndex(const Scalar& s) : TensorIndex(s.to<int64_t>()) {}       // NOLINT
 
   bool is_none() const { return type == Type::None; }
   bool is_ellipsis() const { return type == Type::Ellipsis; }
@@ -78,7 +78,8 @@ inline Tensor& Tensor::index_put_(std::initializer_list<TensorIndex> indices, co
   return index_put_(ArrayRef<TensorIndex>(indices), value);
 }
 
-/// `index` and `index_put_` with one entry per leading dimension: a tensor of integers or bools, or nothing (all of it).
+/// `index` and `index_put_` with one entry per leading dimension: a tensor of integers or bools, or nothing (all of
+/// it).
 HB_API Tensor index(const Tensor& self, const std::vector<std::optional<Tensor>>& indices);
 HB_API Tensor& index_put_(Tensor& self, const std::vector<std::optional<Tensor>>& indices, const Tensor& value,
                           bool accumulate = false);

@@ -71,6 +71,8 @@ class intrusive_ptr {
 };
 
 template <class T, class... Args>
-intrusive_ptr<T> make_intrusive(Args&&... args) { return intrusive_ptr<T>(new T(std::forward<Args>(args)...)); }
+intrusive_ptr<T> make_intrusive(Args&&... args) {
+  return intrusive_ptr<T>(new T(std::forward<Args>(args)...));
+}
 
 }  // namespace hb

@@ -130,17 +130,14 @@ class HB_API IValue {
   const T& get(const char* function, const char* wanted) const;
   bool is_list_of(std::string_view element) const;
 
-  std::variant<std::monostate, Tensor, double, int64_t, bool, Device, StringPtr, ListPtr, DictPtr, TuplePtr,
-               ObjectPtr>
+  std::variant<std::monostate, Tensor, double, int64_t, bool, Device, StringPtr, ListPtr, DictPtr, TuplePtr, ObjectPtr>
       value_;
 };
 
 HB_API std::ostream& operator<<(std::ostream& out, const IValue& value);
 /// Equal values; tensors are equal when they are the same tensor.
 HB_API bool operator==(const IValue& left, const IValue& right);
-inline bool operator!=(const IValue& left, const IValue& right) {
-  return !(left == right);
-}
+inline bool operator!=(const IValue& left, const IValue& right) { return !(left == right); }
 
 }  // namespace hb
 

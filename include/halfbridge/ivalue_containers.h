@@ -253,9 +253,8 @@ IValue::IValue(const std::unordered_map<Key, Value>& value) {
 }
 template <typename... Ts>
 IValue::IValue(std::tuple<Ts...> value)
-    : value_(std::apply(
-          [](auto&... items) { return ivalue::TupleData::create(std::vector<IValue>{IValue(items)...}); },
-          value)) {}
+    : value_(std::apply([](auto&... items) { return ivalue::TupleData::create(std::vector<IValue>{IValue(items)...}); },
+                        value)) {}
 template <typename T>
 IValue::IValue(std::optional<T> value) {
   if (value) *this = IValue(std::move(*value));

@@ -11,23 +11,51 @@ namespace hb {
 class HB_API TensorOptions {
  public:
   TensorOptions() = default;
-  TensorOptions(ScalarType dtype) : dtype_(dtype) {}  // NOLINT: implicit as in LibTorch
-  TensorOptions(TypeMeta dtype) : dtype_(dtype) {}    // NOLINT
-  TensorOptions(Device device) : device_(device) {}   // NOLINT
-  TensorOptions(DeviceType device) : device_(device) {}  // NOLINT
-  TensorOptions(Layout layout) : layout_(layout) {}   // NOLINT
+  TensorOptions(ScalarType dtype) : dtype_(dtype) {}              // NOLINT: implicit as in LibTorch
+  TensorOptions(TypeMeta dtype) : dtype_(dtype) {}                // NOLINT
+  TensorOptions(Device device) : device_(device) {}               // NOLINT
+  TensorOptions(DeviceType device) : device_(device) {}           // NOLINT
+  TensorOptions(Layout layout) : layout_(layout) {}               // NOLINT
   TensorOptions(MemoryFormat format) : memory_format_(format) {}  // NOLINT
 
-  [[nodiscard]] TensorOptions dtype(std::optional<ScalarType> t) const { auto o = *this; o.dtype_ = t; return o; }
+  [[nodiscard]] TensorOptions dtype(std::optional<ScalarType> t) const {
+    auto o = *this;
+    o.dtype_ = t;
+    return o;
+  }
   template <class T>
-  [[nodiscard]] TensorOptions dtype() const { return dtype(dtype_of<T>::value); }
-  [[nodiscard]] TensorOptions device(std::optional<Device> d) const { auto o = *this; o.device_ = d; return o; }
-  [[nodiscard]] TensorOptions device(DeviceType type, DeviceIndex index = -1) const { return device(Device(type, index)); }
+  [[nodiscard]] TensorOptions dtype() const {
+    return dtype(dtype_of<T>::value);
+  }
+  [[nodiscard]] TensorOptions device(std::optional<Device> d) const {
+    auto o = *this;
+    o.device_ = d;
+    return o;
+  }
+  [[nodiscard]] TensorOptions device(DeviceType type, DeviceIndex index = -1) const {
+    return device(Device(type, index));
+  }
   [[nodiscard]] TensorOptions device_index(DeviceIndex index) const { return device(Device(kCUDA, index)); }
-  [[nodiscard]] TensorOptions layout(std::optional<Layout> l) const { auto o = *this; o.layout_ = l; return o; }
-  [[nodiscard]] TensorOptions requires_grad(std::optional<bool> r) const { auto o = *this; o.requires_grad_ = r; return o; }
-  [[nodiscard]] TensorOptions pinned_memory(std::optional<bool> p) const { auto o = *this; o.pinned_ = p; return o; }
-  [[nodiscard]] TensorOptions memory_format(std::optional<MemoryFormat> f) const { auto o = *this; o.memory_format_ = f; return o; }
+  [[nodiscard]] TensorOptions layout(std::optional<Layout> l) const {
+    auto o = *this;
+    o.layout_ = l;
+    return o;
+  }
+  [[nodiscard]] TensorOptions requires_grad(std::optional<bool> r) const {
+    auto o = *this;
+    o.requires_grad_ = r;
+    return o;
+  }
+  [[nodiscard]] TensorOptions pinned_memory(std::optional<bool> p) const {
+    auto o = *this;
+    o.pinned_ = p;
+    return o;
+  }
+  [[nodiscard]] TensorOptions memory_format(std::optional<MemoryFormat> f) const {
+    auto o = *this;
+    o.memory_format_ = f;
+    return o;
+  }
 
   TypeMeta dtype() const { return dtype_.value_or(get_default_dtype()); }
   Device device() const { return device_.value_or(Device(kCPU)); }
@@ -66,7 +94,9 @@ class HB_API TensorOptions {
 
 inline TensorOptions dtype(ScalarType t) { return TensorOptions().dtype(t); }
 template <class T>
-TensorOptions dtype() { return TensorOptions().dtype<T>(); }
+TensorOptions dtype() {
+  return TensorOptions().dtype<T>();
+}
 inline TensorOptions device(Device d) { return TensorOptions().device(d); }
 inline TensorOptions layout(Layout l) { return TensorOptions().layout(l); }
 inline TensorOptions requires_grad(bool r = true) { return TensorOptions().requires_grad(r); }

@@ -14,8 +14,8 @@ class Tensor;
 class HB_API Scalar {
  public:
   Scalar() : Scalar(int64_t{0}) {}
-  template <class T, class = std::enable_if_t<std::is_arithmetic_v<T> || std::is_same_v<T, Half> ||
-                                              std::is_same_v<T, BFloat16>>>
+  template <class T,
+            class = std::enable_if_t<std::is_arithmetic_v<T> || std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>>>
   Scalar(T v) {  // NOLINT: implicit as in LibTorch
     if constexpr (std::is_same_v<T, bool>) {
       kind_ = Kind::boolean, i_ = v;
@@ -33,9 +33,7 @@ class HB_API Scalar {
   bool isBoolean() const { return kind_ == Kind::boolean; }
   bool isComplex() const { return false; }
   /// kDouble, kLong or kBool.
-  ScalarType type() const {
-    return kind_ == Kind::floating ? kDouble : kind_ == Kind::integral ? kLong : kBool;
-  }
+  ScalarType type() const { return kind_ == Kind::floating ? kDouble : kind_ == Kind::integral ? kLong : kBool; }
   /// The value as T; throws where T cannot hold it, as LibTorch does.
   template <class T>
   T to() const {
@@ -64,8 +62,8 @@ class HB_API Scalar {
   }
   template <class T>
   bool equal(T v) const {
-    return kind_ == Kind::floating ? d_ == static_cast<double>(v) : i_ == static_cast<int64_t>(v) &&
-                                     static_cast<double>(i_) == static_cast<double>(v);
+    return kind_ == Kind::floating ? d_ == static_cast<double>(v)
+                                   : i_ == static_cast<int64_t>(v) && static_cast<double>(i_) == static_cast<double>(v);
   }
 
  private:

@@ -28,16 +28,16 @@ using TensorTuple3 = std::tuple<Tensor, Tensor, Tensor>;
 #define HB_OP(Result, name, params, args) HB_API Result name(const Tensor& self HB_TAIL params);
 #define HB_OP_(name, params, args) HB_API Tensor& name(Tensor& self HB_TAIL params);
 #include <halfbridge/ops/methods.def>
-#define HB_UNARY(name, ...)                      \
-  HB_API Tensor name(const Tensor& self);        \
-  HB_API Tensor& name##_(Tensor& self);          \
+#define HB_UNARY(name, ...)               \
+  HB_API Tensor name(const Tensor& self); \
+  HB_API Tensor& name##_(Tensor& self);   \
   HB_API Tensor& name##_out(Tensor& out, const Tensor& self);
 #include <halfbridge/ops/unary.def>
-#define HB_BINARY(name, ...)                                                         \
-  HB_API Tensor name(const Tensor& self, const Tensor& other);                       \
-  HB_API Tensor name(const Tensor& self, const Scalar& other);                       \
-  HB_API Tensor& name##_(Tensor& self, const Tensor& other);                         \
-  HB_API Tensor& name##_(Tensor& self, const Scalar& other);                         \
+#define HB_BINARY(name, ...)                                   \
+  HB_API Tensor name(const Tensor& self, const Tensor& other); \
+  HB_API Tensor name(const Tensor& self, const Scalar& other); \
+  HB_API Tensor& name##_(Tensor& self, const Tensor& other);   \
+  HB_API Tensor& name##_(Tensor& self, const Scalar& other);   \
   HB_API Tensor& name##_out(Tensor& out, const Tensor& self, const Tensor& other);
 #include <halfbridge/ops/binary.def>
 HB_API Tensor index(const Tensor& self, ArrayRef<TensorIndex> indices);
@@ -110,13 +110,19 @@ class HB_API Tensor {
   }
   void* data_ptr() const { return impl().data(); }
   template <class T>
-  const T* const_data_ptr() const { return data_ptr<T>(); }
+  const T* const_data_ptr() const {
+    return data_ptr<T>();
+  }
   const void* const_data_ptr() const { return data_ptr(); }
   template <class T>
-  T* mutable_data_ptr() const { return data_ptr<T>(); }
+  T* mutable_data_ptr() const {
+    return data_ptr<T>();
+  }
   void* mutable_data_ptr() const { return data_ptr(); }
   template <class T>
-  T* data() const { return data_ptr<T>(); }
+  T* data() const {
+    return data_ptr<T>();
+  }
   /// Indexed reads and writes without checks in the loop; N must be dim().
   template <class T, size_t N>
   TensorAccessor<T, N> accessor() const&;
@@ -125,17 +131,24 @@ class HB_API Tensor {
   /// The value of a one-element tensor.
   Scalar item() const;
   template <class T>
-  T item() const { return item().to<T>(); }
+  T item() const {
+    return item().to<T>();
+  }
 
   // --- conversion
-  Tensor to(ScalarType dtype, bool non_blocking = false, bool copy = false, std::optional<MemoryFormat> format = std::nullopt) const;
+  Tensor to(ScalarType dtype, bool non_blocking = false, bool copy = false,
+            std::optional<MemoryFormat> format = std::nullopt) const;
   Tensor to(TypeMeta dtype, bool non_blocking = false, bool copy = false) const {
     return to(typeMetaToScalarType(dtype), non_blocking, copy);
   }
   Tensor to(Device device, bool non_blocking = false, bool copy = false) const;
-  Tensor to(DeviceType device, bool non_blocking = false, bool copy = false) const { return to(Device(device), non_blocking, copy); }
-  Tensor to(Device device, ScalarType dtype, bool non_blocking = false, bool copy = false, std::optional<MemoryFormat> format = std::nullopt) const;
-  Tensor to(const TensorOptions& options, bool non_blocking = false, bool copy = false, std::optional<MemoryFormat> format = std::nullopt) const;
+  Tensor to(DeviceType device, bool non_blocking = false, bool copy = false) const {
+    return to(Device(device), non_blocking, copy);
+  }
+  Tensor to(Device device, ScalarType dtype, bool non_blocking = false, bool copy = false,
+            std::optional<MemoryFormat> format = std::nullopt) const;
+  Tensor to(const TensorOptions& options, bool non_blocking = false, bool copy = false,
+            std::optional<MemoryFormat> format = std::nullopt) const;
   Tensor to(const Tensor& other, bool non_blocking = false, bool copy = false) const;
   Tensor toType(ScalarType t) const { return to(t); }
   Tensor type(ScalarType t) const { return to(t); }
@@ -206,7 +219,8 @@ class HB_API Tensor {
   Tensor& index_put_(ArrayRef<TensorIndex> indices, const Scalar& value) const;
   Tensor& index_put_(std::initializer_list<TensorIndex> indices, const Tensor& value) const;
   Tensor& index_put_(std::initializer_list<TensorIndex> indices, const Scalar& value) const;
-  Tensor& index_put_(const std::vector<std::optional<Tensor>>& indices, const Tensor& value, bool accumulate = false) const;
+  Tensor& index_put_(const std::vector<std::optional<Tensor>>& indices, const Tensor& value,
+                     bool accumulate = false) const;
 
   // --- functions of the tables as methods
 #define HB_OP(Result, name, params, args) \
@@ -214,13 +228,13 @@ class HB_API Tensor {
 #define HB_OP_(name, params, args) \
   Tensor& name params const { return hb::name(const_cast<Tensor&>(*this) HB_TAIL args); }
 #include <halfbridge/ops/methods.def>
-#define HB_UNARY(name, ...)                              \
-  Tensor name() const { return hb::name(*this); }        \
+#define HB_UNARY(name, ...)                       \
+  Tensor name() const { return hb::name(*this); } \
   Tensor& name##_() const { return hb::name##_(const_cast<Tensor&>(*this)); }
 #include <halfbridge/ops/unary.def>
-#define HB_BINARY(name, ...)                                                                \
-  Tensor name(const Tensor& other) const { return hb::name(*this, other); }                 \
-  Tensor name(const Scalar& other) const { return hb::name(*this, other); }                 \
+#define HB_BINARY(name, ...)                                                                            \
+  Tensor name(const Tensor& other) const { return hb::name(*this, other); }                             \
+  Tensor name(const Scalar& other) const { return hb::name(*this, other); }                             \
   Tensor& name##_(const Tensor& other) const { return hb::name##_(const_cast<Tensor&>(*this), other); } \
   Tensor& name##_(const Scalar& other) const { return hb::name##_(const_cast<Tensor&>(*this), other); }
 #include <halfbridge/ops/binary.def>
@@ -283,8 +297,8 @@ class HB_API Tensor {
   intrusive_ptr<TensorImpl> impl_;
 };
 
-#define HB_OPERATOR(op, name)                                                                    \
-  inline Tensor operator op(const Tensor& a, const Tensor& b) { return hb::name(a, b); }         \
+#define HB_OPERATOR(op, name)                                                            \
+  inline Tensor operator op(const Tensor& a, const Tensor& b) { return hb::name(a, b); } \
   inline Tensor operator op(const Tensor& a, const Scalar& b) { return hb::name(a, b); }
 #define HB_COMMUTING_OPERATOR(op, name) \
   HB_OPERATOR(op, name)                 \
@@ -324,7 +338,8 @@ HB_API void print(const Tensor& tensor, int64_t linesize = 80);
 template <class T, size_t N>
 class TensorAccessor {
  public:
-  TensorAccessor(T* data, const int64_t* sizes, const int64_t* strides) : data_(data), sizes_(sizes), strides_(strides) {}
+  TensorAccessor(T* data, const int64_t* sizes, const int64_t* strides)
+      : data_(data), sizes_(sizes), strides_(strides) {}
   decltype(auto) operator[](int64_t i) const {
     if constexpr (N == 1) {
       return (data_[i * strides_[0]]);

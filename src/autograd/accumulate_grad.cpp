@@ -6,7 +6,8 @@ namespace hb {
 
 namespace {
 bool unshared(const Tensor& t, int64_t handles) {
-  return t.use_count() <= handles && t.impl().physical_storage().use_count() == 1 && !t.impl().physical_storage()->is_borrowed();
+  return t.use_count() <= handles && t.impl().physical_storage().use_count() == 1 &&
+         !t.impl().physical_storage()->is_borrowed();
 }
 }  // namespace
 

@@ -30,8 +30,8 @@ bool expands_to(const DimVector& from, const DimVector& to) {
 void conform(const Node& producer, size_t i, const InputMetadata& wanted, Tensor& grad) {
   if (grad.impl().sizes() != wanted.sizes) {
     HB_CHECK(expands_to(wanted.sizes, grad.impl().sizes()), "Function ", producer.name(),
-             " returned an invalid gradient at index ", i, " - got ", grad.sizes(), " but expected shape compatible with ",
-             IntArrayRef(wanted.sizes));
+             " returned an invalid gradient at index ", i, " - got ", grad.sizes(),
+             " but expected shape compatible with ", IntArrayRef(wanted.sizes));
     grad = sum_to(grad, wanted.sizes);
   }
   if (grad.scalar_type() != wanted.dtype) grad = grad.to(wanted.dtype);
@@ -108,7 +108,8 @@ void Engine::deliver(const Edge& edge, Tensor grad) {
 
 void Engine::capture(Node* node, const variable_list& grads) {
   for (size_t i = 0; i < wanted_.size(); ++i)
-    if (wanted_[i].function.get() == node && wanted_[i].input_nr < grads.size()) captured_[i] = grads[wanted_[i].input_nr];
+    if (wanted_[i].function.get() == node && wanted_[i].input_nr < grads.size())
+      captured_[i] = grads[wanted_[i].input_nr];
 }
 
 variable_list Engine::call(Node* node, variable_list&& grads) {
@@ -147,8 +148,8 @@ void Engine::evaluate(Node* node) {
   if (!p.runs) return;
   variable_list out = call(node, std::move(grads));
   const edge_list& edges = node->next_edges();
-  HB_CHECK(out.size() >= edges.size(), "Function ", node->name(), " returned an incorrect number of gradients (expected ",
-           edges.size(), ", got ", out.size(), ")");
+  HB_CHECK(out.size() >= edges.size(), "Function ", node->name(),
+           " returned an incorrect number of gradients (expected ", edges.size(), ", got ", out.size(), ")");
   for (size_t i = 0; i < edges.size(); ++i) {
     if (!edges[i].is_valid()) continue;
     Node* next = edges[i].function.get();
@@ -202,8 +203,8 @@ Roots make_roots(const variable_list& tensors, const variable_list& grad_tensors
              " of tensors does not require grad and does not have a grad_fn");
     Tensor g = grad_tensors.empty() ? Tensor() : grad_tensors[i];
     if (g.defined()) {
-      HB_CHECK(g.impl().sizes() == t.impl().sizes(), "Mismatch in shape: grad_output[", i, "] has a shape of ", g.sizes(),
-               " and output[", i, "] has a shape of ", t.sizes(), ".");
+      HB_CHECK(g.impl().sizes() == t.impl().sizes(), "Mismatch in shape: grad_output[", i, "] has a shape of ",
+               g.sizes(), " and output[", i, "] has a shape of ", t.sizes(), ".");
     } else {
       HB_CHECK(t.numel() == 1, "grad can be implicitly created only for scalar outputs, got shape ", t.sizes());
       g = ones_like(t, {}, MemoryFormat::Contiguous);
@@ -252,9 +253,10 @@ variable_list grad(const variable_list& outputs, const variable_list& inputs, co
   variable_list out;
   for (size_t i = 0; i < inputs.size(); ++i) {
     out.push_back(engine.captured(i));
-    HB_CHECK(allow_unused || out.back().defined(),
-             "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this "
-             "is the desired behavior.");
+    HB_CHECK(
+        allow_unused || out.back().defined(),
+        "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this "
+        "is the desired behavior.");
   }
   return out;
 }

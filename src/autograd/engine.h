@@ -6,8 +6,8 @@
 
 namespace hb {
 
-/// One backward pass over the graph that is reachable from the roots, on the calling thread. Later operations run first,
-/// leaves before everything.
+/// One backward pass over the graph that is reachable from the roots, on the calling thread. Later operations run
+/// first, leaves before everything.
 class Engine {
  public:
   Engine(bool keep_graph, bool create_graph) : keep_graph_(keep_graph), create_graph_(create_graph) {}
@@ -35,9 +35,9 @@ class Engine {
   bool restricted_ = false;
   edge_list wanted_;
   variable_list captured_;
-  std::vector<Node*> order_;  // all nodes of the pass, each after the nodes that it leads to
+  std::vector<Node*> order_;                       // all nodes of the pass, each after the nodes that it leads to
   std::unordered_map<Node*, Progress> elsewhere_;  // nodes that another pass works on at the same time
-  std::vector<Node*> ready_;  // heap
+  std::vector<Node*> ready_;                       // heap
 };
 
 }  // namespace hb

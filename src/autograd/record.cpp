@@ -14,7 +14,8 @@ bool needs_grad_list(TensorList inputs) {
 SavedTensor SavedTensor::input(const Tensor& t) {
   SavedTensor s;
   if (!t.defined()) return s;
-  HB_CHECK(!t.impl().is_inference(), "Inference tensors cannot be saved for backward. To work around you can make a "
+  HB_CHECK(!t.impl().is_inference(),
+           "Inference tensors cannot be saved for backward. To work around you can make a "
            "clone to get a normal tensor and use it in autograd.");
   s.tensor_ = t, s.version_ = t.impl().version(), s.defined_ = true;
   return s;
@@ -31,12 +32,17 @@ SavedTensor SavedTensor::output(const Tensor& t, uint32_t output_nr) {
 
 Tensor SavedTensor::unpack(Node& node) const {
   if (!defined_) return Tensor();
-  HB_CHECK(!released_, "Trying to backward through the graph a second time (or directly access saved tensors after they "
-           "have already been freed): ", node.name(), ". Specify retain_graph=true if you need to backward through the "
+  HB_CHECK(!released_,
+           "Trying to backward through the graph a second time (or directly access saved tensors after they "
+           "have already been freed): ",
+           node.name(),
+           ". Specify retain_graph=true if you need to backward through the "
            "graph a second time.");
-  HB_CHECK(tensor_.impl().version() == version_, "one of the variables needed for gradient computation has been modified "
-           "by an inplace operation: [", tensor_.toString(), " ", tensor_.sizes(), "], which is saved for ", node.name(),
-           ", is at version ", tensor_.impl().version(), "; expected version ", version_, " instead.");
+  HB_CHECK(tensor_.impl().version() == version_,
+           "one of the variables needed for gradient computation has been modified "
+           "by an inplace operation: [",
+           tensor_.toString(), " ", tensor_.sizes(), "], which is saved for ", node.name(), ", is at version ",
+           tensor_.impl().version(), "; expected version ", version_, " instead.");
   if (!is_output_) return tensor_;
   if (!GradMode::is_enabled()) return tensor_;
   Tensor t(tensor_.impl().alias(true));
@@ -83,7 +89,8 @@ class ManyNode final : public Node {
   variable_list apply(variable_list&& grads) override {
     for (size_t i = 0; i < grads.size(); ++i) {
       if (grads[i].defined() || !is_floating_type(input_metadata(i).dtype)) continue;
-      grads[i] = zeros(input_metadata(i).sizes, TensorOptions().dtype(input_metadata(i).dtype).device(input_metadata(i).device));
+      grads[i] = zeros(input_metadata(i).sizes,
+                       TensorOptions().dtype(input_metadata(i).dtype).device(input_metadata(i).device));
     }
     Backward context(*this, grads);
     variable_list saved;

@@ -63,8 +63,8 @@ SmallCache* my_cache() {
 
 std::atomic<size_t> in_use{0}, peak{0};
 
-// Large blocks by size. What is in use and what is kept together stay within an eighth more than the most that was ever in
-// use: a training step that repeats itself finds all its blocks again, and the process grows no further for it.
+// Large blocks by size. What is in use and what is kept together stay within an eighth more than the most that was ever
+// in use: a training step that repeats itself finds all its blocks again, and the process grows no further for it.
 struct LargeCache {
   std::mutex mutex;
   std::map<size_t, std::vector<void*>> free;

@@ -2,10 +2,10 @@
 
 #include <cmath>
 
-#include "core/geometry.h"
-#include "core/loop.h"
 #include <halfbridge/autograd.h>
 #include <halfbridge/ops/combine.h>
+#include "core/geometry.h"
+#include "core/loop.h"
 
 #include "kernels/elementwise.h"
 #include "kernels/factories.h"
@@ -34,8 +34,7 @@ void check_options(const char* name, const TensorOptions& o) {
 
 Tensor make(DimVector sizes, DimVector strides, const TensorOptions& o) {
   int64_t n = 1;
-  for (int64_t s : sizes)
-    HB_CHECK(!__builtin_mul_overflow(n, s, &n), "[empty] the number of elements overflows");
+  for (int64_t s : sizes) HB_CHECK(!__builtin_mul_overflow(n, s, &n), "[empty] the number of elements overflows");
   auto storage = StorageImpl::allocate(n * element_size(o.dtype()), o.device());
   return Tensor(make_intrusive<TensorImpl>(std::move(storage), o.dtype(), std::move(sizes), std::move(strides), 0));
 }
@@ -58,12 +57,15 @@ Tensor empty(IntArrayRef size, const TensorOptions& options, std::optional<Memor
 
 Tensor empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& options) {
   check_options("empty_strided", options);
-  HB_CHECK(size.size() == stride.size(), "[empty_strided] expected as many strides as sizes, got ", size, " and ", stride);
+  HB_CHECK(size.size() == stride.size(), "[empty_strided] expected as many strides as sizes, got ", size, " and ",
+           stride);
   DimVector sizes = checked_sizes("empty_strided", size), strides(stride);
   for (int64_t s : strides) HB_CHECK(s >= 0, "[empty_strided] expected strides that are not negative, got ", stride);
-  auto storage = StorageImpl::allocate(geometry::extent(sizes, strides) * element_size(options.dtype()), options.device());
-  return finish(Tensor(make_intrusive<TensorImpl>(std::move(storage), options.dtype(), std::move(sizes), std::move(strides), 0)),
-                options);
+  auto storage =
+      StorageImpl::allocate(geometry::extent(sizes, strides) * element_size(options.dtype()), options.device());
+  return finish(
+      Tensor(make_intrusive<TensorImpl>(std::move(storage), options.dtype(), std::move(sizes), std::move(strides), 0)),
+      options);
 }
 
 namespace {
@@ -151,7 +153,9 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, const 
   }
   return ramp("arange", start, step, n, options);
 }
-Tensor arange(const Scalar& start, const Scalar& end, const TensorOptions& options) { return arange(start, end, 1, options); }
+Tensor arange(const Scalar& start, const Scalar& end, const TensorOptions& options) {
+  return arange(start, end, 1, options);
+}
 Tensor arange(const Scalar& end, const TensorOptions& options) { return arange(0, end, 1, options); }
 Tensor range(const Scalar& start, const Scalar& end, const Scalar& step, const TensorOptions& options) {
   const double s = step.toDouble();
@@ -190,13 +194,16 @@ Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, const std::
   HB_CHECK(options.device().is_cpu(), "[from_blob] device ", options.device(), " is not available");
   DimVector s = checked_sizes("from_blob", sizes), st(strides);
   HB_CHECK(s.size() == st.size(), "[from_blob] expected as many strides as sizes, got ", sizes, " and ", strides);
-  auto storage = StorageImpl::borrow(data, geometry::extent(s, st) * element_size(options.dtype()), options.device(), deleter);
-  return finish(Tensor(make_intrusive<TensorImpl>(std::move(storage), options.dtype(), std::move(s), std::move(st), 0)), options);
+  auto storage =
+      StorageImpl::borrow(data, geometry::extent(s, st) * element_size(options.dtype()), options.device(), deleter);
+  return finish(Tensor(make_intrusive<TensorImpl>(std::move(storage), options.dtype(), std::move(s), std::move(st), 0)),
+                options);
 }
 Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options) {
   return from_blob(data, sizes, strides, nullptr, options);
 }
-Tensor from_blob(void* data, IntArrayRef sizes, const std::function<void(void*)>& deleter, const TensorOptions& options) {
+Tensor from_blob(void* data, IntArrayRef sizes, const std::function<void(void*)>& deleter,
+                 const TensorOptions& options) {
   return from_blob(data, sizes, geometry::contiguous_strides(DimVector(sizes)), deleter, options);
 }
 Tensor from_blob(void* data, IntArrayRef sizes, const TensorOptions& options) {

@@ -47,12 +47,8 @@ uint64_t CPUGeneratorImpl::seed() {
   return seed;
 }
 
-void CPUGeneratorImpl::set_offset(uint64_t) {
-  HB_CHECK(false, "CPU Generator does not use offset");
-}
-uint64_t CPUGeneratorImpl::get_offset() const {
-  HB_CHECK(false, "CPU Generator does not use offset");
-}
+void CPUGeneratorImpl::set_offset(uint64_t) { HB_CHECK(false, "CPU Generator does not use offset"); }
+uint64_t CPUGeneratorImpl::get_offset() const { HB_CHECK(false, "CPU Generator does not use offset"); }
 
 std::vector<uint8_t> CPUGeneratorImpl::state_bytes() const {
   StateBytes s{};
@@ -75,10 +71,9 @@ std::vector<uint8_t> CPUGeneratorImpl::state_bytes() const {
 void CPUGeneratorImpl::set_state_bytes(const uint8_t* data, size_t size) {
   StateBytes s{};
   const size_t without_float = offsetof(StateBytes, next_float_normal);
-  HB_CHECK(size == sizeof(s) || size == without_float,
-           "Expected either a CPUGeneratorImplStateLegacy of size ", without_float,
-           " or a CPUGeneratorImplState of size ", sizeof(s), " but found the input RNG state size to be ",
-           size);
+  HB_CHECK(size == sizeof(s) || size == without_float, "Expected either a CPUGeneratorImplStateLegacy of size ",
+           without_float, " or a CPUGeneratorImplState of size ", sizeof(s),
+           " but found the input RNG state size to be ", size);
   std::memcpy(static_cast<void*>(&s), data, size);
   const bool fresh = s.left == 1 && s.next == 0;
   HB_CHECK(s.seeded == 1 && s.left > 0 && s.left <= Mt19937::kStateSize && s.next <= Mt19937::kStateSize,
@@ -98,9 +93,7 @@ std::shared_ptr<CPUGeneratorImpl> CPUGeneratorImpl::clone() const {
   copy->next_double_normal_ = next_double_normal_;
   return copy;
 }
-std::shared_ptr<GeneratorImpl> CPUGeneratorImpl::clone_impl() const {
-  return clone();
-}
+std::shared_ptr<GeneratorImpl> CPUGeneratorImpl::clone_impl() const { return clone(); }
 
 GeneratorImpl& Generator::impl() const {
   HB_CHECK(impl_, "Generator with undefined implementation is not allowed");
@@ -114,9 +107,7 @@ const Generator& getDefaultCPUGenerator() {
   return generator;
 }
 
-Generator createCPUGenerator(uint64_t seed) {
-  return make_generator<CPUGeneratorImpl>(seed);
-}
+Generator createCPUGenerator(uint64_t seed) { return make_generator<CPUGeneratorImpl>(seed); }
 
 uint64_t getNonDeterministicRandom(bool) {
   std::random_device device;
@@ -133,9 +124,7 @@ void require_generator(const std::optional<Generator>& gen, DeviceType type) {
 
 }  // namespace detail
 
-const Generator& default_generator() {
-  return detail::getDefaultCPUGenerator();
-}
+const Generator& default_generator() { return detail::getDefaultCPUGenerator(); }
 
 void manual_seed(uint64_t seed) {
   Generator generator = default_generator();

@@ -61,7 +61,8 @@ DimVector contiguous_strides(const DimVector& sizes) {
 }
 
 DimVector channels_last_strides(const DimVector& sizes) {
-  HB_CHECK(sizes.size() == 4 || sizes.size() == 5, "[memory_format] channels_last expects 4 or 5 dimensions, got ", sizes.size());
+  HB_CHECK(sizes.size() == 4 || sizes.size() == 5, "[memory_format] channels_last expects 4 or 5 dimensions, got ",
+           sizes.size());
   DimVector strides(sizes.size());
   strides[1] = 1;
   int64_t next = std::max<int64_t>(sizes[1], 1);
@@ -81,7 +82,8 @@ bool is_channels_last(const DimVector& sizes, const DimVector& strides) {
   return true;
 }
 
-// A stride of 0 (an expanded dimension) says nothing of the order: such a dimension stays where it stands, as in LibTorch.
+// A stride of 0 (an expanded dimension) says nothing of the order: such a dimension stays where it stands, as in
+// LibTorch.
 DimVector dense_strides_like(const DimVector& sizes, const DimVector& strides) {
   const size_t n = sizes.size();
   DimVector inner_first(n);
@@ -121,7 +123,8 @@ int64_t extent(const DimVector& sizes, const DimVector& strides) {
   return last;
 }
 
-bool view_strides(const DimVector& old_sizes, const DimVector& old_strides, const DimVector& sizes, DimVector& strides) {
+bool view_strides(const DimVector& old_sizes, const DimVector& old_strides, const DimVector& sizes,
+                  DimVector& strides) {
   strides = DimVector(sizes.size());
   if (numel(old_sizes) == 0) {
     strides = contiguous_strides(sizes);
@@ -170,8 +173,7 @@ DimVector infer_size(const char* name, IntArrayRef shape, int64_t numel) {
     }
   }
   if (hole >= 0) {
-    HB_CHECK(known != 0 || numel != 0,
-             "[", name, "] cannot reshape tensor of 0 elements into shape ", shape,
+    HB_CHECK(known != 0 || numel != 0, "[", name, "] cannot reshape tensor of 0 elements into shape ", shape,
              " because the unspecified dimension size -1 can be any value and is ambiguous");
     HB_CHECK(known != 0 && numel % known == 0, "[", name, "] shape '", shape, "' is invalid for input of size ", numel);
     out[hole] = numel / known;

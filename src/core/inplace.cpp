@@ -27,9 +27,10 @@ void check_inplace(const char* name, const Tensor& self) {
   }
   HB_CHECK(!i.is_inference() || InferenceMode::is_enabled(), "[", name,
            "] Inplace update to inference tensor outside InferenceMode is not allowed.");
-  HB_CHECK(i.physically_contiguous() || !geometry::overlaps_itself(i.sizes(), i.physical_strides()), "[", name,
-           "] unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
-           "Please clone() the tensor before performing the operation.");
+  HB_CHECK(
+      i.physically_contiguous() || !geometry::overlaps_itself(i.sizes(), i.physical_strides()), "[", name,
+      "] unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+      "Please clone() the tensor before performing the operation.");
 }
 
 namespace {

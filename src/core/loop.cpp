@@ -89,7 +89,8 @@ bool flat(Loop& loop, ArrayRef<const Tensor*> outs, ArrayRef<const Tensor*> ins)
 
 Loop::Loop(ArrayRef<const Tensor*> outs, ArrayRef<const Tensor*> ins)
     : outputs(static_cast<int>(outs.size())), operands(static_cast<int>(outs.size() + ins.size())) {
-  HB_CHECK(operands > 0 && operands <= kMaxOperands, "[loop] expected at most ", int{kMaxOperands}, " operands, got ", operands);
+  HB_CHECK(operands > 0 && operands <= kMaxOperands, "[loop] expected at most ", int{kMaxOperands}, " operands, got ",
+           operands);
   for (int k = 0; k < operands; ++k) {
     const TensorImpl& impl = (k < outputs ? outs[k] : ins[k - outputs])->impl();
     op[k].data = static_cast<char*>(impl.raw_data());
@@ -111,8 +112,7 @@ Loop::Loop(ArrayRef<const Tensor*> outs, ArrayRef<const Tensor*> ins)
     const DimVector &s = impl.sizes(), &st = impl.physical_strides();
     const int64_t item = static_cast<int64_t>(impl.itemsize());
     op[k].strides = DimVector(nd);
-    for (size_t d = 0; d < s.size(); ++d)
-      op[k].strides[d] = s[s.size() - 1 - d] == 1 ? 0 : st[s.size() - 1 - d] * item;
+    for (size_t d = 0; d < s.size(); ++d) op[k].strides[d] = s[s.size() - 1 - d] == 1 ? 0 : st[s.size() - 1 - d] * item;
   }
   if (nd == 0) {
     sizes.push_back(1);

@@ -32,7 +32,8 @@ Tensor empty_elementwise(const DimVector& sizes, ScalarType dtype, ArrayRef<cons
 
 /// Element-wise kernels, uniform in the number of operands: out[k][i] = f(in[0][i], in[1][i], …; params).
 /// T is float, double or int64_t: `compute` says which. Half types are computed in float, integers and bool in int64.
-/// The runner converts, gathers strided operands and splits the work among threads, so that a formula is one plain loop.
+/// The runner converts, gathers strided operands and splits the work among threads, so that a formula is one plain
+/// loop.
 struct ElementwiseFn {
   const char* name = nullptr;
   void (*f32)(float* const* out, const float* const* in, int64_t n, const double* params) = nullptr;

@@ -25,13 +25,9 @@ std::ostream& print(std::ostream& out, const Tensor& tensor, int64_t linesize) {
   return out << "} ]";
 }
 
-void print(const Tensor& tensor, int64_t linesize) {
-  print(std::cout, tensor, linesize);
-}
+void print(const Tensor& tensor, int64_t linesize) { print(std::cout, tensor, linesize); }
 
-std::ostream& operator<<(std::ostream& out, const Tensor& tensor) {
-  return print(out, tensor, 80);
-}
+std::ostream& operator<<(std::ostream& out, const Tensor& tensor) { return print(out, tensor, 80); }
 
 std::string Tensor::toString() const {
   if (!defined()) return "UndefinedType";

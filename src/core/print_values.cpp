@@ -13,9 +13,8 @@ std::string shortest(double value) {
   char buffer[40];
   const double size = std::fabs(value);
   const bool plain = !std::isfinite(value) || value == 0 || (size >= 1e-4 && size < 1e16);
-  const auto end = plain
-                       ? std::to_chars(buffer, buffer + sizeof(buffer), value, std::chars_format::fixed)
-                       : std::to_chars(buffer, buffer + sizeof(buffer), value, std::chars_format::scientific);
+  const auto end = plain ? std::to_chars(buffer, buffer + sizeof(buffer), value, std::chars_format::fixed)
+                         : std::to_chars(buffer, buffer + sizeof(buffer), value, std::chars_format::scientific);
   return std::string(buffer, end.ptr);
 }
 
@@ -27,9 +26,7 @@ struct Format {
 };
 
 /// Digits before the point of a finite value: 3 for 123, -1 for 0.012; 1 for 0.
-double magnitude(double value) {
-  return value == 0 ? 1 : std::floor(std::log10(value)) + 1;
-}
+double magnitude(double value) { return value == 0 ? 1 : std::floor(std::log10(value)) + 1; }
 
 /// Smallest and largest magnitude among the finite values.
 std::pair<double, double> magnitudes(const double* data, int64_t n) {
@@ -46,8 +43,7 @@ std::pair<double, double> magnitudes(const double* data, int64_t n) {
 
 /// Chooses how all values of a block are written, and sets the stream to it.
 Format choose_format(std::ostream& out, const double* data, int64_t n) {
-  const bool whole =
-      std::all_of(data, data + n, [](double v) { return !std::isfinite(v) || v == std::ceil(v); });
+  const bool whole = std::all_of(data, data + n, [](double v) { return !std::isfinite(v) || v == std::ceil(v); });
   const auto [low, high] = magnitudes(data, n);
   if (whole) {
     if (high > 9) {
@@ -66,13 +62,12 @@ Format choose_format(std::ostream& out, const double* data, int64_t n) {
   return {1, high == 0 ? 7 : static_cast<int>(high) + 6};
 }
 
-void print_columns(std::ostream& out, const double* data, int64_t rows, int64_t columns, int64_t first,
-                   int64_t last, Format format, const std::string& indent) {
+void print_columns(std::ostream& out, const double* data, int64_t rows, int64_t columns, int64_t first, int64_t last,
+                   Format format, const std::string& indent) {
   for (int64_t row = 0; row < rows; ++row) {
     if (row > 0) out << indent << (format.scale != 1 ? " " : "");
     for (int64_t column = first; column < last; ++column)
-      out << std::setw(format.width) << data[row * columns + column] / format.scale
-          << (column + 1 < last ? ' ' : '\n');
+      out << std::setw(format.width) << data[row * columns + column] / format.scale << (column + 1 < last ? ' ' : '\n');
   }
 }
 

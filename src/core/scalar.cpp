@@ -8,7 +8,8 @@
 namespace hb {
 
 int64_t Scalar::to_integer() const {
-  HB_CHECK(std::isfinite(d_) && d_ >= -0x1p63 && d_ < 0x1p63, "value cannot be converted to type int64_t without overflow");
+  HB_CHECK(std::isfinite(d_) && d_ >= -0x1p63 && d_ < 0x1p63,
+           "value cannot be converted to type int64_t without overflow");
   return static_cast<int64_t>(d_);
 }
 
@@ -20,11 +21,10 @@ std::ostream& operator<<(std::ostream& out, const Scalar& s) {
 
 std::ostream& operator<<(std::ostream& out, const TensorOptions& o) {
   const auto flag = [&](bool set) { return set ? "" : " (default)"; };
-  out << "TensorOptions(dtype=" << o.dtype() << flag(o.has_dtype()) << ", device=" << o.device()
-      << flag(o.has_device()) << ", layout=" << o.layout() << flag(o.has_layout())
+  out << "TensorOptions(dtype=" << o.dtype() << flag(o.has_dtype()) << ", device=" << o.device() << flag(o.has_device())
+      << ", layout=" << o.layout() << flag(o.has_layout())
       << ", requires_grad=" << (o.requires_grad() ? "true" : "false") << flag(o.has_requires_grad())
-      << ", pinned_memory=" << (o.pinned_memory() ? "true" : "false") << flag(o.pinned_memory())
-      << ", memory_format=";
+      << ", pinned_memory=" << (o.pinned_memory() ? "true" : "false") << flag(o.pinned_memory()) << ", memory_format=";
   if (o.memory_format_opt()) return out << *o.memory_format_opt() << ")";
   return out << "(nullopt))";
 }

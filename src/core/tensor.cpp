@@ -7,7 +7,10 @@
 
 namespace hb {
 
-void Tensor::fail_undefined() { HB_CHECK(false, "[Tensor] expected a defined tensor, got an undefined one"); __builtin_unreachable(); }
+void Tensor::fail_undefined() {
+  HB_CHECK(false, "[Tensor] expected a defined tensor, got an undefined one");
+  __builtin_unreachable();
+}
 
 void Tensor::check_dtype(ScalarType wanted, const char* what) const {
   HB_CHECK(scalar_type() == wanted, "[", what, "] expected scalar type ", wanted, " but found ", scalar_type());
@@ -26,7 +29,8 @@ bool Tensor::is_contiguous(MemoryFormat format) const {
 
 MemoryFormat Tensor::suggest_memory_format() const {
   TensorImpl& i = impl();
-  if (!i.is_contiguous() && geometry::is_channels_last(i.sizes(), i.strides())) return geometry::channels_last_format(i.dim());
+  if (!i.is_contiguous() && geometry::is_channels_last(i.sizes(), i.strides()))
+    return geometry::channels_last_format(i.dim());
   return MemoryFormat::Contiguous;
 }
 
@@ -37,8 +41,8 @@ Scalar Tensor::item() const {
   const Tensor here = is_cpu() ? *this : cpu();
   const void* p = here.impl().raw_data();
   switch (scalar_type()) {
-#define HB_ITEM(T, Name)  \
-  case ScalarType::Name:  \
+#define HB_ITEM(T, Name) \
+  case ScalarType::Name: \
     return Scalar(*static_cast<const T*>(p));
     HB_FORALL_DTYPES(HB_ITEM)
 #undef HB_ITEM
@@ -80,7 +84,8 @@ const Tensor& Tensor::resize_(IntArrayRef size, std::optional<MemoryFormat> form
 }
 
 Tensor& Tensor::set_(const Tensor& source) const {
-  HB_CHECK(scalar_type() == source.scalar_type(), "[set_] expected dtype ", scalar_type(), ", got ", source.scalar_type());
+  HB_CHECK(scalar_type() == source.scalar_type(), "[set_] expected dtype ", scalar_type(), ", got ",
+           source.scalar_type());
   source.impl().settle();
   impl().share_data_of(source.impl());
   impl().bump_version();

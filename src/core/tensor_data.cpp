@@ -21,11 +21,12 @@ void TensorData::assemble(const TensorData* items, size_t n) {
   }
   dtype_ = items[0].dtype_;
   for (size_t i = 0; i < n; ++i) {
-    HB_CHECK(items[i].sizes_ == items[0].sizes_, "[tensor] Expected all sub-lists to have sizes: ",
-             IntArrayRef(items[0].sizes_), " (e.g. ", IntArrayRef(items[0].sizes_), "), but got sub-list with sizes: ",
-             IntArrayRef(items[i].sizes_));
-    HB_CHECK(items[i].dtype_ == dtype_, "[tensor] Expected all elements of the tensor to have the same scalar type: ",
-             dtype_, ", but got element of scalar type: ", items[i].dtype_);
+    HB_CHECK(items[i].sizes_ == items[0].sizes_,
+             "[tensor] Expected all sub-lists to have sizes: ", IntArrayRef(items[0].sizes_), " (e.g. ",
+             IntArrayRef(items[0].sizes_), "), but got sub-list with sizes: ", IntArrayRef(items[i].sizes_));
+    HB_CHECK(items[i].dtype_ == dtype_,
+             "[tensor] Expected all elements of the tensor to have the same scalar type: ", dtype_,
+             ", but got element of scalar type: ", items[i].dtype_);
   }
   // Numbers are kept as double, integers as int64.
   stored_ = items[0].is_list_ ? items[0].stored_ : is_floating_type(dtype_) ? kDouble : dtype_ == kBool ? kBool : kLong;
@@ -39,9 +40,12 @@ void TensorData::assemble(const TensorData* items, size_t n) {
     bytes_.resize(at + element_size(stored_));
     const double d = items[i].scalar_.to<double>();
     const int64_t l = is_floating_type(dtype_) ? 0 : items[i].scalar_.to<int64_t>();
-    if (stored_ == kDouble) std::memcpy(&bytes_[at], &d, sizeof d);
-    else if (stored_ == kLong) std::memcpy(&bytes_[at], &l, sizeof l);
-    else bytes_[at] = static_cast<char>(l != 0);
+    if (stored_ == kDouble)
+      std::memcpy(&bytes_[at], &d, sizeof d);
+    else if (stored_ == kLong)
+      std::memcpy(&bytes_[at], &l, sizeof l);
+    else
+      bytes_[at] = static_cast<char>(l != 0);
   }
   if (items[0].is_list_) sizes_.insert(sizes_.end(), items[0].sizes_.begin(), items[0].sizes_.end());
 }

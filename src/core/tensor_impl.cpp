@@ -12,7 +12,11 @@ namespace hb {
 
 TensorImpl::TensorImpl(intrusive_ptr<StorageImpl> storage, ScalarType dtype, DimVector sizes, DimVector strides,
                        int64_t offset)
-    : storage_(std::move(storage)), sizes_(std::move(sizes)), strides_(std::move(strides)), offset_(offset), dtype_(dtype) {
+    : storage_(std::move(storage)),
+      sizes_(std::move(sizes)),
+      strides_(std::move(strides)),
+      offset_(offset),
+      dtype_(dtype) {
   inference_ = InferenceMode::is_enabled();
   refresh();
 }
@@ -62,7 +66,8 @@ void TensorImpl::settle_slow() {
   if (!deferred_) return;
   Tensor physical(make_intrusive<TensorImpl>(storage_, dtype_, sizes_, strides_, offset_));
   DimVector strides = geometry::contiguous_strides(sizes_);
-  auto settled = make_intrusive<TensorImpl>(StorageImpl::allocate(numel_ * itemsize(), device()), dtype_, sizes_, strides, 0);
+  auto settled =
+      make_intrusive<TensorImpl>(StorageImpl::allocate(numel_ * itemsize(), device()), dtype_, sizes_, strides, 0);
   Tensor out(settled);
   copy_kernel(device())(Loop({&out}, {&physical}));
   storage_ = settled->storage_, strides_ = std::move(strides), offset_ = 0, contiguous_ = true, deferred_ = false;

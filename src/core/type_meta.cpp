@@ -31,8 +31,6 @@ const char* type_meta_name(ScalarType t) {
   }
 }
 
-std::ostream& operator<<(std::ostream& out, TypeMeta t) {
-  return out << t.name();
-}
+std::ostream& operator<<(std::ostream& out, TypeMeta t) { return out << t.name(); }
 
 }  // namespace hb

@@ -8,27 +8,40 @@ namespace {
 
 double get(ScalarType t, const void* p, int64_t i) {
   switch (t) {
-    case kDouble: return static_cast<const double*>(p)[i];
-    case kHalf: return static_cast<const Half*>(p)[i];
-    case kBFloat16: return static_cast<const BFloat16*>(p)[i];
-    default: return static_cast<const float*>(p)[i];
+    case kDouble:
+      return static_cast<const double*>(p)[i];
+    case kHalf:
+      return static_cast<const Half*>(p)[i];
+    case kBFloat16:
+      return static_cast<const BFloat16*>(p)[i];
+    default:
+      return static_cast<const float*>(p)[i];
   }
 }
 void put(ScalarType t, void* p, int64_t i, double value) {
   switch (t) {
-    case kDouble: static_cast<double*>(p)[i] = value; return;
-    case kHalf: static_cast<Half*>(p)[i] = Half(static_cast<float>(value)); return;
-    case kBFloat16: static_cast<BFloat16*>(p)[i] = BFloat16(static_cast<float>(value)); return;
-    default: static_cast<float*>(p)[i] = static_cast<float>(value);
+    case kDouble:
+      static_cast<double*>(p)[i] = value;
+      return;
+    case kHalf:
+      static_cast<Half*>(p)[i] = Half(static_cast<float>(value));
+      return;
+    case kBFloat16:
+      static_cast<BFloat16*>(p)[i] = BFloat16(static_cast<float>(value));
+      return;
+    default:
+      static_cast<float*>(p)[i] = static_cast<float>(value);
   }
 }
 
 void update_running(const BatchNormChannels& p, int64_t i, double mean, double var) {
   const double n = static_cast<double>(p.count), unbiased = var * (n / (n - 1));
   if (p.running_mean)
-    put(p.running_dtype, p.running_mean, i, p.momentum * mean + (1 - p.momentum) * get(p.running_dtype, p.running_mean, i));
+    put(p.running_dtype, p.running_mean, i,
+        p.momentum * mean + (1 - p.momentum) * get(p.running_dtype, p.running_mean, i));
   if (p.running_var)
-    put(p.running_dtype, p.running_var, i, p.momentum * unbiased + (1 - p.momentum) * get(p.running_dtype, p.running_var, i));
+    put(p.running_dtype, p.running_var, i,
+        p.momentum * unbiased + (1 - p.momentum) * get(p.running_dtype, p.running_var, i));
 }
 
 void channels(const BatchNormChannels& p, void* scale, void* shift) {

@@ -13,8 +13,8 @@ namespace {
 bool is_native(ScalarType t) { return t == kFloat || (t == kBFloat16 && has_fast_bf16()); }
 
 Tensor raw(const Tensor& like, ScalarType dtype) {
-  auto impl = make_intrusive<TensorImpl>(StorageImpl::allocate(like.numel() * element_size(dtype), like.device()), dtype,
-                                         like.impl().sizes(), like.impl().physical_strides(), 0);
+  auto impl = make_intrusive<TensorImpl>(StorageImpl::allocate(like.numel() * element_size(dtype), like.device()),
+                                         dtype, like.impl().sizes(), like.impl().physical_strides(), 0);
   return Tensor(std::move(impl));
 }
 

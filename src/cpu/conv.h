@@ -5,15 +5,17 @@
 namespace hb::cpu {
 
 /// f32 and bf16. False where oneDNN has no fast primitive for the case; nothing was written then.
-bool onednn_conv_forward(const Tensor& y, const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvParams& p);
+bool onednn_conv_forward(const Tensor& y, const Tensor& x, const Tensor& weight, const Tensor& bias,
+                         const ConvParams& p);
 bool onednn_conv_backward_data(const Tensor& grad_x, const Tensor& grad_y, const Tensor& weight, const ConvParams& p);
-bool onednn_conv_backward_weight(const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& x, const Tensor& grad_y,
-                                 const ConvParams& p);
+bool onednn_conv_backward_weight(const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& x,
+                                 const Tensor& grad_y, const ConvParams& p);
 
 /// f32 and f64 by unfolding and matrix products: any case.
-void unfold_conv_forward(const Tensor& y, const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvParams& p);
+void unfold_conv_forward(const Tensor& y, const Tensor& x, const Tensor& weight, const Tensor& bias,
+                         const ConvParams& p);
 void unfold_conv_backward_data(const Tensor& grad_x, const Tensor& grad_y, const Tensor& weight, const ConvParams& p);
-void unfold_conv_backward_weight(const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& x, const Tensor& grad_y,
-                                 const ConvParams& p);
+void unfold_conv_backward_weight(const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& x,
+                                 const Tensor& grad_y, const ConvParams& p);
 
 }  // namespace hb::cpu

@@ -48,8 +48,7 @@ void qr_in_place(double* a, int64_t m, int64_t n, double* tau) {
   }
 }
 
-void form_q(const double* a, int64_t m, int64_t n, const double* tau, int64_t reflectors, double* q,
-            int64_t columns) {
+void form_q(const double* a, int64_t m, int64_t n, const double* tau, int64_t reflectors, double* q, int64_t columns) {
   std::fill(q, q + m * columns, 0.0);
   for (int64_t i = 0; i < std::min(m, columns); ++i) q[i * columns + i] = 1;
   std::vector<double> sums(columns);

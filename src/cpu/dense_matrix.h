@@ -11,8 +11,7 @@ namespace hb::cpu::dense {
 void qr_in_place(double* a, int64_t m, int64_t n, double* tau);
 /// The first `columns` columns of Q (m, columns), from `reflectors` reflectors stored by qr_in_place in a (m,
 /// n).
-void form_q(const double* a, int64_t m, int64_t n, const double* tau, int64_t reflectors, double* q,
-            int64_t columns);
+void form_q(const double* a, int64_t m, int64_t n, const double* tau, int64_t reflectors, double* q, int64_t columns);
 
 /// LU with row exchanges of a (n, n): row i was exchanged with row pivots[i]. Returns the number (from 1) of
 /// the first zero on U's diagonal, or 0.

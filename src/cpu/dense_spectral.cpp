@@ -33,9 +33,7 @@ void rotate(double* x, double* y, int64_t n, Rotation r) {
   }
 }
 
-double dot(const double* x, const double* y, int64_t n) {
-  return std::inner_product(x, x + n, y, 0.0);
-}
+double dot(const double* x, const double* y, int64_t n) { return std::inner_product(x, x + n, y, 0.0); }
 
 /// Rotates rows of w (n, m) until they are orthogonal, and rows of v (n, n) along with them.
 void orthogonalise_rows(double* w, int64_t n, int64_t m, double* v) {
@@ -130,8 +128,7 @@ void symmetric_eigen(double* a, int64_t n, double* values) {
   }
   std::vector<int64_t> order(n);
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int64_t x, int64_t y) { return a[x * n + x] < a[y * n + y]; });
+  std::stable_sort(order.begin(), order.end(), [&](int64_t x, int64_t y) { return a[x * n + x] < a[y * n + y]; });
   for (int64_t j = 0; j < n; ++j) values[j] = a[order[j] * n + order[j]];
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j < n; ++j) a[i * n + j] = vectors[order[j] * n + i];

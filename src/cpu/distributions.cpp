@@ -12,16 +12,13 @@ namespace hb::cpu {
 
 namespace {
 
-RandomSpan span_of(const Tensor& t) {
-  return {t.data_ptr(), t.scalar_type(), t.numel()};
-}
+RandomSpan span_of(const Tensor& t) { return {t.data_ptr(), t.scalar_type(), t.numel()}; }
 
 /// Dimensions from the widest stride to the narrowest: the order in which LibTorch walks memory.
 DimVector memory_order(const Tensor& t) {
   DimVector order(t.dim());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int64_t a, int64_t b) { return t.stride(a) > t.stride(b); });
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return t.stride(a) > t.stride(b); });
   return order;
 }
 
@@ -52,9 +49,7 @@ void normal(const Tensor& out, double mean, double std, const MaybeGenerator& g)
 void random_from_to(const Tensor& out, uint64_t range, int64_t base, const MaybeGenerator& g) {
   with_memory(out, g, [&](RandomSpan s, CPUGeneratorImpl& rng) { fill_integers(s, range, base, rng); });
 }
-void random(const Tensor& out, const MaybeGenerator& g) {
-  with_memory(out, g, fill_integers_any);
-}
+void random(const Tensor& out, const MaybeGenerator& g) { with_memory(out, g, fill_integers_any); }
 void bernoulli(const Tensor& out, double p, double yes, const MaybeGenerator& g) {
   with_memory(out, g, [&](RandomSpan s, CPUGeneratorImpl& rng) { fill_bernoulli(s, p, yes, rng); });
 }
@@ -70,17 +65,14 @@ void log_normal(const Tensor& out, double mean, double std, const MaybeGenerator
 void cauchy(const Tensor& out, double median, double sigma, const MaybeGenerator& g) {
   with_memory(out, g, [&](RandomSpan s, CPUGeneratorImpl& rng) { fill_cauchy(s, median, sigma, rng); });
 }
-void randperm(const Tensor& out, const MaybeGenerator& g) {
-  with_memory(out, g, fill_permutation);
-}
+void randperm(const Tensor& out, const MaybeGenerator& g) { with_memory(out, g, fill_permutation); }
 
 void bernoulli_each(const Tensor& out, const Tensor& p, const MaybeGenerator& g) {
   NoGradGuard no_grad;
   const DimVector order = memory_order(out);
   const Tensor ordered = p.detach().permute({order.data(), order.size()}).contiguous();
   const Tensor logical = out.is_contiguous() ? p.detach().contiguous() : ordered;
-  with_memory(out, g,
-              [&](RandomSpan s, CPUGeneratorImpl& rng) { fill_bernoulli_each(s, span_of(logical), rng); });
+  with_memory(out, g, [&](RandomSpan s, CPUGeneratorImpl& rng) { fill_bernoulli_each(s, span_of(logical), rng); });
 }
 
 void poisson(const Tensor& out, const Tensor& rate, const MaybeGenerator& g) {

@@ -30,15 +30,16 @@ void fill_linspace(T* out, int64_t n, double start, double end) {
   } else {
     const double step = n > 1 ? (end - start) / static_cast<double>(n - 1) : 0;
     for (int64_t i = 0; i < n; ++i)
-      out[i] = static_cast<T>(i < n / 2 ? start + step * static_cast<double>(i) : end - step * static_cast<double>(n - i - 1));
+      out[i] = static_cast<T>(i < n / 2 ? start + step * static_cast<double>(i)
+                                        : end - step * static_cast<double>(n - i - 1));
     if (n == 1) out[0] = static_cast<T>(start);
   }
 }
 
 void arange_cpu(Tensor& out, const Scalar& start, const Scalar& step) {
   switch (out.scalar_type()) {
-#define HB_CASE(T, Name)                                                       \
-  case ScalarType::Name:                                                       \
+#define HB_CASE(T, Name) \
+  case ScalarType::Name: \
     return fill_arange(static_cast<T*>(out.impl().raw_data()), out.numel(), start, step);
     HB_FORALL_DTYPES(HB_CASE)
 #undef HB_CASE
@@ -49,8 +50,8 @@ void arange_cpu(Tensor& out, const Scalar& start, const Scalar& step) {
 
 void linspace_cpu(Tensor& out, double start, double end) {
   switch (out.scalar_type()) {
-#define HB_CASE(T, Name)                                                       \
-  case ScalarType::Name:                                                       \
+#define HB_CASE(T, Name) \
+  case ScalarType::Name: \
     return fill_linspace(static_cast<T*>(out.impl().raw_data()), out.numel(), start, end);
     HB_FORALL_DTYPES(HB_CASE)
 #undef HB_CASE

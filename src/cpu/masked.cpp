@@ -44,10 +44,17 @@ Tensor masked_select(const Tensor& in, const Tensor& mask) {
   Tensor out = empty({count_true(m, n)}, in.options());
   void *to = out.data_ptr(), *from = in.data_ptr();
   switch (in.itemsize()) {
-    case 1: pick(static_cast<uint8_t*>(to), static_cast<const uint8_t*>(from), m, n); break;
-    case 2: pick(static_cast<uint16_t*>(to), static_cast<const uint16_t*>(from), m, n); break;
-    case 4: pick(static_cast<uint32_t*>(to), static_cast<const uint32_t*>(from), m, n); break;
-    default: pick(static_cast<uint64_t*>(to), static_cast<const uint64_t*>(from), m, n);
+    case 1:
+      pick(static_cast<uint8_t*>(to), static_cast<const uint8_t*>(from), m, n);
+      break;
+    case 2:
+      pick(static_cast<uint16_t*>(to), static_cast<const uint16_t*>(from), m, n);
+      break;
+    case 4:
+      pick(static_cast<uint32_t*>(to), static_cast<const uint32_t*>(from), m, n);
+      break;
+    default:
+      pick(static_cast<uint64_t*>(to), static_cast<const uint64_t*>(from), m, n);
   }
   return out;
 }
@@ -61,13 +68,18 @@ void place(T* to, const T* from, const bool* mask, int64_t n) {
 void masked_scatter(const Tensor& out, const Tensor& mask, const Tensor& source) {
   const auto* m = static_cast<const bool*>(mask.data_ptr());
   const int64_t n = out.numel(), wanted = count_true(m, n);
-  HB_CHECK(source.numel() >= wanted, "[masked_scatter] expected a source of at least ", wanted, " elements, got ", source.numel());
+  HB_CHECK(source.numel() >= wanted, "[masked_scatter] expected a source of at least ", wanted, " elements, got ",
+           source.numel());
   void *to = out.data_ptr(), *from = source.data_ptr();
   switch (out.itemsize()) {
-    case 1: return place(static_cast<uint8_t*>(to), static_cast<const uint8_t*>(from), m, n);
-    case 2: return place(static_cast<uint16_t*>(to), static_cast<const uint16_t*>(from), m, n);
-    case 4: return place(static_cast<uint32_t*>(to), static_cast<const uint32_t*>(from), m, n);
-    default: return place(static_cast<uint64_t*>(to), static_cast<const uint64_t*>(from), m, n);
+    case 1:
+      return place(static_cast<uint8_t*>(to), static_cast<const uint8_t*>(from), m, n);
+    case 2:
+      return place(static_cast<uint16_t*>(to), static_cast<const uint16_t*>(from), m, n);
+    case 4:
+      return place(static_cast<uint32_t*>(to), static_cast<const uint32_t*>(from), m, n);
+    default:
+      return place(static_cast<uint64_t*>(to), static_cast<const uint64_t*>(from), m, n);
   }
 }
 

@@ -34,8 +34,7 @@ void each_with_bits64(int64_t n, CPUGeneratorImpl& rng, F f) {
   for (int64_t start = 0; start < n; start += kChunk / 2) {
     const int64_t count = std::min(kChunk / 2, n - start);
     rng.random_fill(bits, 2 * count);
-    for (int64_t i = 0; i < count; ++i)
-      f((static_cast<uint64_t>(bits[2 * i]) << 32) | bits[2 * i + 1], start + i);
+    for (int64_t i = 0; i < count; ++i) f((static_cast<uint64_t>(bits[2 * i]) << 32) | bits[2 * i + 1], start + i);
   }
 }
 
@@ -120,10 +119,8 @@ void fill_integers(RandomSpan out, uint64_t range, int64_t base, CPUGeneratorImp
     using T = std::remove_pointer_t<decltype(data)>;
     auto put = [=](uint64_t bits, int64_t i) { data[i] = kernels::integer<T>(bits, range, base); };
     if (range == 0) {
-      each_with_bits64(out.count, rng,
-                       [=](uint64_t bits, int64_t i) { data[i] = kernels::signed_bits<T>(bits); });
-    } else if (range >=
-               uint64_t{1} << 28) {  // 32 bits would favour the lower values by more than a sixteenth
+      each_with_bits64(out.count, rng, [=](uint64_t bits, int64_t i) { data[i] = kernels::signed_bits<T>(bits); });
+    } else if (range >= uint64_t{1} << 28) {  // 32 bits would favour the lower values by more than a sixteenth
       each_with_bits64(out.count, rng, put);
     } else {
       each_with_bits(out.count, rng, put);
@@ -181,13 +178,11 @@ void fill_bernoulli_each(RandomSpan out, RandomSpan p, CPUGeneratorImpl& rng) {
 }
 
 void fill_exponential(RandomSpan out, double lambda, CPUGeneratorImpl& rng) {
-  fill_each_floating("exponential_cpu", out,
-                     [&] { return -1.0 / lambda * std::log1p(-kernels::unit_double(rng)); });
+  fill_each_floating("exponential_cpu", out, [&] { return -1.0 / lambda * std::log1p(-kernels::unit_double(rng)); });
 }
 
 void fill_geometric(RandomSpan out, double p, CPUGeneratorImpl& rng) {
-  fill_each("geometric_cpu", out,
-            [&] { return std::ceil(std::log(kernels::unit_double(rng)) / std::log1p(-p)); });
+  fill_each("geometric_cpu", out, [&] { return std::ceil(std::log(kernels::unit_double(rng)) / std::log1p(-p)); });
 }
 
 void fill_log_normal(RandomSpan out, double mean, double std, CPUGeneratorImpl& rng) {

@@ -40,7 +40,7 @@ void fill_poisson(RandomSpan out, RandomSpan rate, CPUGeneratorImpl& rng);
 void fill_permutation(RandomSpan out, CPUGeneratorImpl& rng);
 
 /// Draws `samples` categories with replacement for each row of weights (rows, categories), both contiguous.
-void sample_with_replacement(RandomSpan weights, int64_t rows, int64_t categories, int64_t samples,
-                             int64_t* out, CPUGeneratorImpl& rng);
+void sample_with_replacement(RandomSpan weights, int64_t rows, int64_t categories, int64_t samples, int64_t* out,
+                             CPUGeneratorImpl& rng);
 
 }  // namespace hb::cpu

@@ -42,8 +42,7 @@ std::vector<kernels::compute_t<T>> cumulative(const T* weights, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
     const C w = weights[i];
     HB_CHECK(w >= 0, "invalid multinomial distribution (encountering probability entry < 0)");
-    HB_CHECK(std::isfinite(w),
-             "invalid multinomial distribution (encountering probability entry = infinity or NaN)");
+    HB_CHECK(std::isfinite(w), "invalid multinomial distribution (encountering probability entry = infinity or NaN)");
     sum += w;
     sums[i] = sum;
   }
@@ -55,15 +54,15 @@ std::vector<kernels::compute_t<T>> cumulative(const T* weights, int64_t n) {
 
 }  // namespace
 
-void sample_with_replacement(RandomSpan weights, int64_t rows, int64_t categories, int64_t samples,
-                             int64_t* out, CPUGeneratorImpl& rng) {
+void sample_with_replacement(RandomSpan weights, int64_t rows, int64_t categories, int64_t samples, int64_t* out,
+                             CPUGeneratorImpl& rng) {
   with_floating_type("multinomial", weights, [&](const auto* data) {
     for (int64_t row = 0; row < rows; ++row) {
       const auto sums = cumulative(data + row * categories, categories);
       for (int64_t i = 0; i < samples; ++i) {
         const double u = kernels::unit_double(rng);
-        const auto slot = std::partition_point(sums.begin(), sums.end(),
-                                               [u](auto s) { return static_cast<double>(s) < u; });
+        const auto slot =
+            std::partition_point(sums.begin(), sums.end(), [u](auto s) { return static_cast<double>(s) < u; });
         *out++ = slot - sums.begin();
       }
     }

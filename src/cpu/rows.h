@@ -12,8 +12,8 @@ namespace hb::cpu {
 template <class F>
 void with_type(const char* name, ScalarType t, F f) {
   switch (t) {
-#define HB_CASE(T, Name)  \
-  case ScalarType::Name:  \
+#define HB_CASE(T, Name) \
+  case ScalarType::Name: \
     return f(T());
     HB_FORALL_DTYPES(HB_CASE)
 #undef HB_CASE
@@ -25,17 +25,23 @@ void with_type(const char* name, ScalarType t, F f) {
 /// What values are compared and summed as.
 template <class T>
 auto widened(T v) {
-  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return static_cast<float>(v);
-  else return v;
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
+    return static_cast<float>(v);
+  else
+    return v;
 }
 template <class T>
 bool is_nan(T v) {
-  if constexpr (std::is_integral_v<T>) return false;
-  else return std::isnan(static_cast<double>(widened(v)));
+  if constexpr (std::is_integral_v<T>)
+    return false;
+  else
+    return std::isnan(static_cast<double>(widened(v)));
 }
 /// Strict order with NaN above everything.
 template <class T>
-bool below(T a, T b) { return widened(a) < widened(b) || (!is_nan(a) && is_nan(b)); }
+bool below(T a, T b) {
+  return widened(a) < widened(b) || (!is_nan(a) && is_nan(b));
+}
 
 struct Rows {
   int64_t count, length;

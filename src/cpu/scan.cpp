@@ -63,8 +63,10 @@ void scan_lines(T* out, int64_t* at, const T* in, Lines l, ScanOp op) {
   parallel_for(0, l.outer * l.inner, std::max<int64_t>(1, kGrain / (4 * l.n)), [&](int64_t b, int64_t e) {
     for (int64_t i = b; i < e; ++i) {
       const int64_t from = i / l.inner * l.n * l.inner + i % l.inner;
-      if (op == ScanOp::max || op == ScanOp::min) extremum(out + from, at + from, in + from, l.n, l.inner, op == ScanOp::max);
-      else accumulate(out + from, in + from, l.n, l.inner, op);
+      if (op == ScanOp::max || op == ScanOp::min)
+        extremum(out + from, at + from, in + from, l.n, l.inner, op == ScanOp::max);
+      else
+        accumulate(out + from, in + from, l.n, l.inner, op);
     }
   });
 }

@@ -18,16 +18,22 @@ struct Entry {
 
 template <class T>
 bool is_nan(T v) {
-  if constexpr (std::is_integral_v<T>) return false;
-  else return static_cast<float>(v) != static_cast<float>(v);
+  if constexpr (std::is_integral_v<T>)
+    return false;
+  else
+    return static_cast<float>(v) != static_cast<float>(v);
 }
 template <>
-bool is_nan(double v) { return v != v; }
+bool is_nan(double v) {
+  return v != v;
+}
 
 template <class T>
 bool less(T a, T b) {
-  if constexpr (std::is_integral_v<T> || std::is_same_v<T, double>) return a < b || (is_nan(b) && !is_nan(a));
-  else return static_cast<float>(a) < static_cast<float>(b) || (is_nan(b) && !is_nan(a));
+  if constexpr (std::is_integral_v<T> || std::is_same_v<T, double>)
+    return a < b || (is_nan(b) && !is_nan(a));
+  else
+    return static_cast<float>(a) < static_cast<float>(b) || (is_nan(b) && !is_nan(a));
 }
 
 template <class T, bool Descending>
@@ -83,7 +89,8 @@ void order_lines(T* values, int64_t* indices, const T* in, Lines l, const Order&
       const int64_t o = i / l.inner, k = i % l.inner;
       const T* x = in + o * l.n * l.inner + k;
       if (few) {
-        order.descending ? first_few<T, true>(x, l.n, l.inner, order.count, line) : first_few<T, false>(x, l.n, l.inner, order.count, line);
+        order.descending ? first_few<T, true>(x, l.n, l.inner, order.count, line)
+                         : first_few<T, false>(x, l.n, l.inner, order.count, line);
       } else {
         for (int64_t j = 0; j < l.n; ++j) line[j] = {x[j * l.inner], j};
         order.descending ? put_in_order<T, true>(line, order) : put_in_order<T, false>(line, order);
@@ -115,7 +122,8 @@ void mode_lines(T* values, int64_t* indices, const T* in, Lines l) {
 }
 
 template <class T>
-void search_lines(int64_t* out, const T* sorted, const T* in, int64_t outer, int64_t n, int64_t m, bool shared, bool right) {
+void search_lines(int64_t* out, const T* sorted, const T* in, int64_t outer, int64_t n, int64_t m, bool shared,
+                  bool right) {
   parallel_for(0, outer * m, kGrain / 8, [&](int64_t b, int64_t e) {
     for (int64_t i = b; i < e; ++i) {
       const T* line = sorted + (shared ? 0 : i / m * n);
@@ -125,35 +133,41 @@ void search_lines(int64_t* out, const T* sorted, const T* in, int64_t outer, int
         const int64_t middle = low + (high - low) / 2;
         // Written so that NaN in the line sends the search to the right, as LibTorch's does.
         const bool stop = right ? less(v, line[middle]) : !less(line[middle], v);
-        if (stop) high = middle;
-        else low = middle + 1;
+        if (stop)
+          high = middle;
+        else
+          low = middle + 1;
       }
       out[i] = low;
     }
   });
 }
 
-#define HB_FOR_DTYPE(name, dtype, body)                                \
-  switch (dtype) {                                                     \
-    HB_FORALL_DTYPES(body)                                             \
-    default:                                                           \
+#define HB_FOR_DTYPE(name, dtype, body)                                  \
+  switch (dtype) {                                                       \
+    HB_FORALL_DTYPES(body)                                               \
+    default:                                                             \
       HB_NOT_SUPPORTED("[" name "] is not supported for dtype ", dtype); \
   }
 
 template <class T>
-T* data(const Tensor& t) { return static_cast<T*>(t.impl().raw_data()); }
+T* data(const Tensor& t) {
+  return static_cast<T*>(t.impl().raw_data());
+}
 
 void order(const Tensor& values, const Tensor& indices, const Tensor& in, Lines l, Order o) {
   if (values.numel() == 0) return;
 #define HB_CASE(T, Name) \
-  case ScalarType::Name: return order_lines(data<T>(values), data<int64_t>(indices), data<T>(in), l, o);
+  case ScalarType::Name: \
+    return order_lines(data<T>(values), data<int64_t>(indices), data<T>(in), l, o);
   HB_FOR_DTYPE("sort", in.scalar_type(), HB_CASE)
 #undef HB_CASE
 }
 
 void mode(const Tensor& values, const Tensor& indices, const Tensor& in, Lines l) {
 #define HB_CASE(T, Name) \
-  case ScalarType::Name: return mode_lines(data<T>(values), data<int64_t>(indices), data<T>(in), l);
+  case ScalarType::Name: \
+    return mode_lines(data<T>(values), data<int64_t>(indices), data<T>(in), l);
   HB_FOR_DTYPE("mode", in.scalar_type(), HB_CASE)
 #undef HB_CASE
 }
@@ -163,7 +177,8 @@ void searchsorted(const Tensor& out, const Tensor& sorted, const Tensor& in, int
   const bool shared = sorted.dim() == 1;
   const int64_t n = sorted.size(-1), m = in.numel() / outer;
 #define HB_CASE(T, Name) \
-  case ScalarType::Name: return search_lines(data<int64_t>(out), data<T>(sorted), data<T>(in), outer, n, m, shared, right);
+  case ScalarType::Name: \
+    return search_lines(data<int64_t>(out), data<T>(sorted), data<T>(in), outer, n, m, shared, right);
   HB_FOR_DTYPE("searchsorted", in.scalar_type(), HB_CASE)
 #undef HB_CASE
 }

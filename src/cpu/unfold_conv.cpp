@@ -75,7 +75,8 @@ std::vector<T> weights_by_position(const Geometry& g, const T* w) {
   std::vector<T> out(g.cout * g.columns());
   for (int64_t o = 0; o < g.cout; ++o)
     for (int64_t c = 0; c < g.group_in; ++c)
-      for (int64_t p = 0; p < g.kernel; ++p) out[(o * g.kernel + p) * g.group_in + c] = w[(o * g.group_in + c) * g.kernel + p];
+      for (int64_t p = 0; p < g.kernel; ++p)
+        out[(o * g.kernel + p) * g.group_in + c] = w[(o * g.group_in + c) * g.kernel + p];
   return out;
 }
 
@@ -152,18 +153,20 @@ T* at(const Tensor& t) {
 
 }  // namespace
 
-void unfold_conv_forward(const Tensor& y, const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvParams& p) {
+void unfold_conv_forward(const Tensor& y, const Tensor& x, const Tensor& weight, const Tensor& bias,
+                         const ConvParams& p) {
   const Geometry g(x, y, weight, p);
   if (x.scalar_type() == kDouble) return forward(g, at<double>(y), at<double>(x), at<double>(weight), at<double>(bias));
   forward(g, at<float>(y), at<float>(x), at<float>(weight), at<float>(bias));
 }
 void unfold_conv_backward_data(const Tensor& grad_x, const Tensor& grad_y, const Tensor& weight, const ConvParams& p) {
   const Geometry g(grad_x, grad_y, weight, p);
-  if (grad_x.scalar_type() == kDouble) return backward_data(g, at<double>(grad_x), at<double>(grad_y), at<double>(weight));
+  if (grad_x.scalar_type() == kDouble)
+    return backward_data(g, at<double>(grad_x), at<double>(grad_y), at<double>(weight));
   backward_data(g, at<float>(grad_x), at<float>(grad_y), at<float>(weight));
 }
-void unfold_conv_backward_weight(const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& x, const Tensor& grad_y,
-                                 const ConvParams& p) {
+void unfold_conv_backward_weight(const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& x,
+                                 const Tensor& grad_y, const ConvParams& p) {
   const Geometry g(x, grad_y, grad_weight, p);
   if (x.scalar_type() == kDouble)
     return backward_weight(g, at<double>(grad_weight), at<double>(grad_bias), at<double>(x), at<double>(grad_y));

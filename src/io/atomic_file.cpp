@@ -51,8 +51,7 @@ AtomicFile::AtomicFile(std::string path) : path_(resolve_links(path)) {
     return;
   }
   create_temporary();
-  if (::stat(path_.c_str(), &info) == 0)
-    ::fchmod(fd_, info.st_mode & 07777);  // a replaced file keeps its mode
+  if (::stat(path_.c_str(), &info) == 0) ::fchmod(fd_, info.st_mode & 07777);  // a replaced file keeps its mode
 }
 
 void AtomicFile::create_temporary() {

@@ -45,8 +45,7 @@ GzipReader::GzipReader(std::unique_ptr<State> state, std::string label)
   state_->gzipped = state_->available >= 2 && state_->next[0] == 0x1f && state_->next[1] == 0x8b;
   if (!state_->gzipped) return;
   state_->member_open = true;
-  if (inflateInit2(&state_->stream, kGzipWindow) != Z_OK)
-    io_fail("gzip", "cannot start to unpack '", label_, "'");
+  if (inflateInit2(&state_->stream, kGzipWindow) != Z_OK) io_fail("gzip", "cannot start to unpack '", label_, "'");
 }
 
 GzipReader::~GzipReader() = default;

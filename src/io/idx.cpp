@@ -37,8 +37,7 @@ size_t element_size(uint8_t code, const std::string& label) {
 void read_exactly(GzipReader& in, uint8_t* target, size_t size, const char* what) {
   const size_t got = in.read(target, size);
   if (got != size) {
-    io_fail("read_idx", "'", in.label(), "' is truncated: expected ", size, " bytes of ", what, ", got ",
-            got);
+    io_fail("read_idx", "'", in.label(), "' is truncated: expected ", size, " bytes of ", what, ", got ", got);
   }
 }
 
@@ -70,13 +69,11 @@ std::vector<uint8_t> read_elements(GzipReader& in, size_t total) {
     bytes.resize(done + step);
     const size_t got = in.read(bytes.data() + done, step);
     if (got != step) {
-      io_fail("read_idx", "'", in.label(), "' is truncated: expected ", total, " bytes of data, got ",
-              done + got);
+      io_fail("read_idx", "'", in.label(), "' is truncated: expected ", total, " bytes of data, got ", done + got);
     }
   }
   uint8_t extra;
-  if (in.read(&extra, 1) != 0)
-    io_fail("read_idx", "'", in.label(), "' has bytes after its ", total, " bytes of data");
+  if (in.read(&extra, 1) != 0) io_fail("read_idx", "'", in.label(), "' has bytes after its ", total, " bytes of data");
   return bytes;
 }
 

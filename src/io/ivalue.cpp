@@ -15,8 +15,7 @@ size_t hash_key(const IValue& key) {
   if (key.isDevice()) return salt ^ std::hash<std::string>()(key.toDevice().str());
   if (key.isTensor()) return salt ^ std::hash<const void*>()(key.toTensor().unsafeGetTensorImpl());
   if (key.isNone()) return salt;
-  if (!key.isTuple())
-    throw TypeError(detail::str("[Dict] expected a key that can be hashed, got ", key.tagKind()));
+  if (!key.isTuple()) throw TypeError(detail::str("[Dict] expected a key that can be hashed, got ", key.tagKind()));
   size_t hash = salt;
   for (const IValue& item : key.toTupleRef().items) hash = hash * 31 + hash_key(item);
   return hash;
@@ -76,24 +75,12 @@ bool IValue::is_list_of(std::string_view element) const {
   return isList() && std::get<ListPtr>(value_)->element_type->str() == element;
 }
 
-const Tensor& IValue::toTensor() const& {
-  return get<Tensor>("IValue.toTensor", "Tensor");
-}
-Tensor IValue::toTensor() && {
-  return get<Tensor>("IValue.toTensor", "Tensor");
-}
-double IValue::toDouble() const {
-  return get<double>("IValue.toDouble", "Double");
-}
-int64_t IValue::toInt() const {
-  return get<int64_t>("IValue.toInt", "Int");
-}
-bool IValue::toBool() const {
-  return get<bool>("IValue.toBool", "Bool");
-}
-Device IValue::toDevice() const {
-  return get<Device>("IValue.toDevice", "Device");
-}
+const Tensor& IValue::toTensor() const& { return get<Tensor>("IValue.toTensor", "Tensor"); }
+Tensor IValue::toTensor() && { return get<Tensor>("IValue.toTensor", "Tensor"); }
+double IValue::toDouble() const { return get<double>("IValue.toDouble", "Double"); }
+int64_t IValue::toInt() const { return get<int64_t>("IValue.toInt", "Int"); }
+bool IValue::toBool() const { return get<bool>("IValue.toBool", "Bool"); }
+Device IValue::toDevice() const { return get<Device>("IValue.toDevice", "Device"); }
 
 Scalar IValue::toScalar() const {
   if (isDouble()) return Scalar(toDouble());
@@ -101,51 +88,23 @@ Scalar IValue::toScalar() const {
   return Scalar(get<int64_t>("IValue.toScalar", "Double, Int or Bool"));
 }
 
-const std::string& IValue::toStringRef() const {
-  return get<StringPtr>("IValue.toStringRef", "String")->text;
-}
-std::shared_ptr<ivalue::ConstantString> IValue::toString() const {
-  return get<StringPtr>("IValue.toString", "String");
-}
-List<IValue> IValue::toList() const {
-  return List<IValue>(get<ListPtr>("IValue.toList", "a list"));
-}
-const std::vector<IValue>& IValue::toListRef() const {
-  return get<ListPtr>("IValue.toListRef", "a list")->items;
-}
-List<int64_t> IValue::toIntList() const {
-  return to<List<int64_t>>();
-}
-List<double> IValue::toDoubleList() const {
-  return to<List<double>>();
-}
-List<bool> IValue::toBoolList() const {
-  return to<List<bool>>();
-}
-List<Tensor> IValue::toTensorList() const {
-  return to<List<Tensor>>();
-}
-std::vector<int64_t> IValue::toIntVector() const {
-  return to<std::vector<int64_t>>();
-}
-std::vector<double> IValue::toDoubleVector() const {
-  return to<std::vector<double>>();
-}
-std::vector<Tensor> IValue::toTensorVector() const {
-  return to<std::vector<Tensor>>();
-}
-std::shared_ptr<ivalue::Tuple> IValue::toTuple() const {
-  return get<TuplePtr>("IValue.toTuple", "Tuple");
-}
-const ivalue::Tuple& IValue::toTupleRef() const {
-  return *get<TuplePtr>("IValue.toTupleRef", "Tuple");
-}
+const std::string& IValue::toStringRef() const { return get<StringPtr>("IValue.toStringRef", "String")->text; }
+std::shared_ptr<ivalue::ConstantString> IValue::toString() const { return get<StringPtr>("IValue.toString", "String"); }
+List<IValue> IValue::toList() const { return List<IValue>(get<ListPtr>("IValue.toList", "a list")); }
+const std::vector<IValue>& IValue::toListRef() const { return get<ListPtr>("IValue.toListRef", "a list")->items; }
+List<int64_t> IValue::toIntList() const { return to<List<int64_t>>(); }
+List<double> IValue::toDoubleList() const { return to<List<double>>(); }
+List<bool> IValue::toBoolList() const { return to<List<bool>>(); }
+List<Tensor> IValue::toTensorList() const { return to<List<Tensor>>(); }
+std::vector<int64_t> IValue::toIntVector() const { return to<std::vector<int64_t>>(); }
+std::vector<double> IValue::toDoubleVector() const { return to<std::vector<double>>(); }
+std::vector<Tensor> IValue::toTensorVector() const { return to<std::vector<Tensor>>(); }
+std::shared_ptr<ivalue::Tuple> IValue::toTuple() const { return get<TuplePtr>("IValue.toTuple", "Tuple"); }
+const ivalue::Tuple& IValue::toTupleRef() const { return *get<TuplePtr>("IValue.toTupleRef", "Tuple"); }
 Dict<IValue, IValue> IValue::toGenericDict() const {
   return Dict<IValue, IValue>(get<DictPtr>("IValue.toGenericDict", "GenericDict"));
 }
-std::shared_ptr<ivalue::Object> IValue::toObject() const {
-  return get<ObjectPtr>("IValue.toObject", "Object");
-}
+std::shared_ptr<ivalue::Object> IValue::toObject() const { return get<ObjectPtr>("IValue.toObject", "Object"); }
 
 const char* IValue::tagKind() const {
   if (isIntList()) return "IntList";
@@ -191,8 +150,7 @@ bool IValue::is(const IValue& other) const {
 bool operator==(const IValue& left, const IValue& right) {
   if (left.is(right)) return true;
   if (left.isList() && right.isList()) return equal_items(left.toListRef(), right.toListRef());
-  if (left.isTuple() && right.isTuple())
-    return equal_items(left.toTupleRef().items, right.toTupleRef().items);
+  if (left.isTuple() && right.isTuple()) return equal_items(left.toTupleRef().items, right.toTupleRef().items);
   if (!left.isGenericDict() || !right.isGenericDict()) return false;
   return equal_dicts(*left.toGenericDict().data(), *right.toGenericDict().data());
 }
@@ -252,12 +210,8 @@ void ObjectData::set(const std::string& name, IValue value, Role role) {
   }
 }
 
-std::shared_ptr<ListData> list_of(const IValue& value) {
-  return value.toList().data();
-}
-std::shared_ptr<DictData> dict_of(const IValue& value) {
-  return value.toGenericDict().data();
-}
+std::shared_ptr<ListData> list_of(const IValue& value) { return value.toList().data(); }
+std::shared_ptr<DictData> dict_of(const IValue& value) { return value.toGenericDict().data(); }
 
 void missing_key(const IValue& key) {
   throw std::out_of_range(detail::str("[Dict.at] expected a key of the dict, got ", key));

@@ -19,8 +19,7 @@ void print_double(std::ostream& out, double value) {
     }
   }
   const auto precision = out.precision();
-  out << std::setprecision(std::numeric_limits<double>::max_digits10) << value
-      << std::setprecision(precision);
+  out << std::setprecision(std::numeric_limits<double>::max_digits10) << value << std::setprecision(precision);
 }
 
 void print_items(std::ostream& out, const std::vector<IValue>& items, const char* open, const char* close) {

@@ -150,8 +150,7 @@ class PickleParser {
     if (node->arguments->kind != Kind::Tuple) {
       fail("expected the arguments in a tuple, got ", kind_name(node->arguments->kind));
     }
-    if (node->callee->kind != Kind::Global)
-      fail("expected a class or function, got ", kind_name(node->callee->kind));
+    if (node->callee->kind != Kind::Global) fail("expected a class or function, got ", kind_name(node->callee->kind));
     push(node);
   }
 

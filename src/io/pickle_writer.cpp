@@ -43,8 +43,7 @@ void PickleWriter::real(double value) {
 void PickleWriter::string(std::string_view text) {
   const auto known = strings_.find(std::string(text));
   if (known != strings_.end()) return recall(known->second);
-  if (text.size() > UINT32_MAX)
-    io_fail("save", "expected a string of less than 4 GiB, got ", text.size(), " bytes");
+  if (text.size() > UINT32_MAX) io_fail("save", "expected a string of less than 4 GiB, got ", text.size(), " bytes");
   opcode(op::kBinUnicode);
   little_endian(text.size(), 4);
   bytes_.append(text);

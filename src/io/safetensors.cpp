@@ -42,15 +42,13 @@ struct Source {
 
 Source open_source(const std::string& path) {
   struct stat info;
-  if (::stat(path.c_str(), &info) != 0)
-    io_fail("load_safetensors", "cannot open '", path, "': ", std::strerror(errno));
+  if (::stat(path.c_str(), &info) != 0) io_fail("load_safetensors", "cannot open '", path, "': ", std::strerror(errno));
   if (!S_ISREG(info.st_mode)) io_fail("load_safetensors", "expected a regular file, got '", path, "'");
   std::shared_ptr<std::FILE> file(std::fopen(path.c_str(), "rbe"), [](std::FILE* f) {
     if (f) std::fclose(f);
   });
   if (!file) io_fail("load_safetensors", "cannot open '", path, "': ", std::strerror(errno));
-  return {path, static_cast<uint64_t>(info.st_size),
-          [file, path](void* target, uint64_t offset, size_t count) {
+  return {path, static_cast<uint64_t>(info.st_size), [file, path](void* target, uint64_t offset, size_t count) {
             const bool ok = ::fseeko(file.get(), static_cast<off_t>(offset), SEEK_SET) == 0 &&
                             std::fread(target, 1, count, file.get()) == count;
             if (!ok) io_fail("load_safetensors", "cannot read '", path, "'");
@@ -147,11 +145,9 @@ class Parser {
     const ScalarType dtype = dtype_of_json(name, value);
     const std::vector<uint64_t> shape = numbers(name, value, "shape");
     const std::vector<uint64_t> offsets = numbers(name, value, "data_offsets");
-    if (shape.size() > kMaxDims)
-      fail("tensor '", name, "': expected at most 64 dimensions, got ", shape.size());
+    if (shape.size() > kMaxDims) fail("tensor '", name, "': expected at most 64 dimensions, got ", shape.size());
     if (offsets.size() != 2 || offsets[0] > offsets[1] || offsets[1] > source_.size - data_start_) {
-      fail("tensor '", name, "': expected data_offsets within the ", source_.size - data_start_,
-           " bytes of data");
+      fail("tensor '", name, "': expected data_offsets within the ", source_.size - data_start_, " bytes of data");
     }
     int64_t bytes = static_cast<int64_t>(element_size(dtype));
     for (uint64_t size : shape) {
@@ -176,8 +172,7 @@ class Parser {
     }
     auto memory = StorageImpl::allocate(bytes, kCPU);
     if (bytes > 0) source_.read(memory->data(), data_start_ + offset, bytes);
-    return Tensor(
-        make_intrusive<TensorImpl>(std::move(memory), dtype, std::move(sizes), std::move(strides), 0));
+    return Tensor(make_intrusive<TensorImpl>(std::move(memory), dtype, std::move(sizes), std::move(strides), 0));
   }
 
   // JSON has no order; the data has.

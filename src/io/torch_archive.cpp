@@ -19,22 +19,19 @@ constexpr const char* kFormatVersion = "3\n";
 
 void check_version(const ZipReader& zip) {
   const char* name = zip.has("version") ? "version" : ".data/version";
-  if (!zip.has(name))
-    io_fail("load", "expected a PyTorch archive, got '", zip.label(), "' without a version record");
+  if (!zip.has(name)) io_fail("load", "expected a PyTorch archive, got '", zip.label(), "' without a version record");
   const std::string text = zip.read(name, kMaxSmallRecord);
   char* end = nullptr;
   const long version = std::strtol(text.c_str(), &end, 10);
   if (end == text.c_str() || version < 1 || version > kNewestVersion) {
-    io_fail("load", "'", zip.label(), "': expected a format version of 1 to ", kNewestVersion, ", got '",
-            text, "'");
+    io_fail("load", "'", zip.label(), "': expected a format version of 1 to ", kNewestVersion, ", got '", text, "'");
   }
 }
 
 void check_byte_order(const ZipReader& zip) {
   if (!zip.has("byteorder")) return;
   const std::string order = zip.read("byteorder", kMaxSmallRecord);
-  if (order != "little")
-    io_fail("load", "'", zip.label(), "': expected the byte order little, got '", order, "'");
+  if (order != "little") io_fail("load", "'", zip.label(), "': expected the byte order little, got '", order, "'");
 }
 
 intrusive_ptr<StorageImpl> read_storage(const ZipReader& zip, const std::string& key, size_t nbytes) {
@@ -103,8 +100,8 @@ class ClassWriter {
     text += "  __buffers__ = " + list_of(object, ivalue::ObjectData::Role::Buffer);
     text += "  __annotations__ = []\n";
     for (const auto& attribute : object.attributes) {
-      const std::string type = attribute.value.isObject() ? names_.at(attribute.value.toObject().get())
-                                                          : attribute.value.type()->str();
+      const std::string type =
+          attribute.value.isObject() ? names_.at(attribute.value.toObject().get()) : attribute.value.type()->str();
       text += "  __annotations__[" + quoted(attribute.name) + "] = " + type + "\n";
     }
     return text;
@@ -131,9 +128,7 @@ void write_end(ZipWriter& zip) {
 
 }  // namespace
 
-bool is_module_archive(const ZipReader& zip) {
-  return zip.has("constants.pkl");
-}
+bool is_module_archive(const ZipReader& zip) { return zip.has("constants.pkl"); }
 
 IValue read_torch_archive(const ZipReader& zip, std::optional<Device> device) {
   check_version(zip);

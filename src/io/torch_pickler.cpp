@@ -21,12 +21,7 @@ const char* specialised_list(const std::string& element_type) {
 bool is_utf8(const std::string& text) {
   for (size_t i = 0; i < text.size();) {
     const auto first = static_cast<unsigned char>(text[i++]);
-    const int rest = first < 0x80   ? 0
-                     : first < 0xc2 ? -1
-                     : first < 0xe0 ? 1
-                     : first < 0xf0 ? 2
-                     : first < 0xf5 ? 3
-                                    : -1;
+    const int rest = first < 0x80 ? 0 : first < 0xc2 ? -1 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : first < 0xf5 ? 3 : -1;
     if (rest < 0) return false;
     for (int k = 0; k < rest; ++k, ++i) {
       if (i >= text.size() || (static_cast<unsigned char>(text[i]) & 0xc0) != 0x80) return false;
@@ -220,8 +215,7 @@ void TorchPickler::write_storage(const Tensor& tensor) {
   const std::string key = std::to_string(storages_.size());
   const size_t numel = tensor.storage().nbytes() / element_size(dtype);
   const DimVector sizes(1, static_cast<int64_t>(numel)), strides(1, 1);
-  const Tensor flat(
-      make_intrusive<TensorImpl>(tensor.unsafeGetTensorImpl()->storage(), dtype, sizes, strides, 0));
+  const Tensor flat(make_intrusive<TensorImpl>(tensor.unsafeGetTensorImpl()->storage(), dtype, sizes, strides, 0));
   storages_.push_back(flat.is_cpu() ? flat : flat.cpu());
   out_.opcode(op::kMark);
   out_.string("storage");

@@ -13,9 +13,7 @@ using Kind = PickleNode::Kind;
 // A nested module or dict takes up to three levels. Each level is a few frames of the stack.
 constexpr int kMaxDepth = 600;
 
-bool starts_with(std::string_view text, std::string_view prefix) {
-  return text.substr(0, prefix.size()) == prefix;
-}
+bool starts_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
 
 // "K, V" at the comma that is in no bracket.
 std::pair<std::string, std::string> split_types(const std::string& text) {
@@ -42,17 +40,14 @@ bool fits(const IValue& item, std::string_view element_type) {
 
 }  // namespace
 
-TorchUnpickler::TorchUnpickler(const PickleGraph& graph, StorageReader read_storage,
-                               std::optional<Device> device)
+TorchUnpickler::TorchUnpickler(const PickleGraph& graph, StorageReader read_storage, std::optional<Device> device)
     : graph_(graph), read_storage_(std::move(read_storage)), device_(device) {}
 
 void TorchUnpickler::expect(const PickleNode& node, Kind kind, const char* what) const {
-  if (node.kind != kind)
-    fail(node, "expected ", kind_name(kind), " for ", what, ", got ", kind_name(node.kind));
+  if (node.kind != kind) fail(node, "expected ", kind_name(kind), " for ", what, ", got ", kind_name(node.kind));
 }
 
-const PickleNode& TorchUnpickler::argument(const PickleNode& call, size_t index, Kind kind,
-                                           const char* what) const {
+const PickleNode& TorchUnpickler::argument(const PickleNode& call, size_t index, Kind kind, const char* what) const {
   const auto& arguments = call.arguments->items;
   if (index >= arguments.size()) {
     fail(call, call.callee->text, ": expected more than ", index, " arguments, got ", arguments.size());
@@ -212,8 +207,7 @@ IValue TorchUnpickler::call_build_list(const PickleNode& call, TypePtr element_t
   list->items = convert_items(argument(call, 0, Kind::List, "the elements"));
   for (const IValue& item : list->items) {
     if (!fits(item, element_type->str())) {
-      fail(call, call.callee->text, ": expected elements of type ", element_type->str(), ", got ",
-           item.tagKind());
+      fail(call, call.callee->text, ": expected elements of type ", element_type->str(), ", got ", item.tagKind());
     }
   }
   list->element_type = std::move(element_type);
@@ -246,8 +240,7 @@ IValue TorchUnpickler::call_device(const PickleNode& call) {
 // Protocol 2 has no bytes: they travel as a string of the same code points.
 IValue TorchUnpickler::call_encode(const PickleNode& call) {
   const std::string& text = argument(call, 0, Kind::String, "the text").text;
-  if (argument(call, 1, Kind::String, "the encoding").text != "latin1")
-    fail(call, "expected the encoding latin1");
+  if (argument(call, 1, Kind::String, "the encoding").text != "latin1") fail(call, "expected the encoding latin1");
   std::string bytes;
   for (size_t i = 0; i < text.size(); ++i) {
     const auto first = static_cast<unsigned char>(text[i]);

@@ -23,8 +23,7 @@ class TorchUnpickler {
   using StorageReader = std::function<intrusive_ptr<StorageImpl>(const std::string& key, size_t nbytes)>;
 
   /// With a device, all tensors are put there; without, each goes where it was.
-  TorchUnpickler(const PickleGraph& graph, StorageReader read_storage,
-                 std::optional<Device> device = std::nullopt);
+  TorchUnpickler(const PickleGraph& graph, StorageReader read_storage, std::optional<Device> device = std::nullopt);
   IValue run() { return convert(graph_.root()); }
 
  private:
@@ -39,8 +38,7 @@ class TorchUnpickler {
     io_fail("pickle", "'", graph_.label(), "', byte ", node.offset, ": ", parts...);
   }
   void expect(const PickleNode& node, PickleNode::Kind kind, const char* what) const;
-  const PickleNode& argument(const PickleNode& call, size_t index, PickleNode::Kind kind,
-                             const char* what) const;
+  const PickleNode& argument(const PickleNode& call, size_t index, PickleNode::Kind kind, const char* what) const;
 
   IValue convert(const PickleNode& node);
   IValue convert_new(const PickleNode& node);
@@ -60,8 +58,8 @@ class TorchUnpickler {
   IValue call_rebuild_parameter(const PickleNode& call);
 
   DimVector dimensions(const PickleNode& node) const;
-  void check_geometry(const PickleNode& call, int64_t offset, const DimVector& sizes,
-                      const DimVector& strides, int64_t numel) const;
+  void check_geometry(const PickleNode& call, int64_t offset, const DimVector& sizes, const DimVector& strides,
+                      int64_t numel) const;
   const LoadedStorage& storage(const PickleNode& persistent);
   LoadedStorage load_storage(const PickleNode& id);
   ScalarType storage_dtype(const PickleNode& type) const;

@@ -15,8 +15,7 @@ constexpr size_t kMaxDims = 64;
 
 DimVector TorchUnpickler::dimensions(const PickleNode& node) const {
   const PickleNode* tuple = &node;
-  if (node.kind == Kind::Call && node.callee->text == "torch.Size")
-    tuple = &argument(node, 0, Kind::Tuple, "sizes");
+  if (node.kind == Kind::Call && node.callee->text == "torch.Size") tuple = &argument(node, 0, Kind::Tuple, "sizes");
   if (tuple->kind != Kind::List) expect(*tuple, Kind::Tuple, "sizes or strides");
   if (tuple->items.size() > kMaxDims)
     fail(node, "expected at most ", kMaxDims, " dimensions, got ", tuple->items.size());
@@ -64,12 +63,10 @@ IValue TorchUnpickler::call_rebuild_tensor(const PickleNode& call, size_t argume
   }
   const int64_t numel = static_cast<int64_t>(source.memory->nbytes() / element_size(dtype));
   check_geometry(call, offset, sizes, strides, numel);
-  Tensor tensor(
-      make_intrusive<TensorImpl>(source.memory, dtype, std::move(sizes), std::move(strides), offset));
+  Tensor tensor(make_intrusive<TensorImpl>(source.memory, dtype, std::move(sizes), std::move(strides), offset));
   if (source.device != tensor.device()) tensor = tensor.to(source.device);
   if (arguments > 4 && argument(call, 4, Kind::Bool, "requires_grad").integer != 0) {
-    if (!is_floating_type(dtype))
-      fail(call, "expected a floating dtype for a tensor with a gradient, got ", dtype);
+    if (!is_floating_type(dtype)) fail(call, "expected a floating dtype for a tensor with a gradient, got ", dtype);
     tensor.requires_grad_(true);
   }
   return tensor;
@@ -111,8 +108,7 @@ ScalarType TorchUnpickler::storage_dtype(const PickleNode& type) const {
   if (name == "torch.storage.UntypedStorage" || name == "torch.UntypedStorage") return kByte;
   const std::string prefix = "torch.";
   if (name.compare(0, prefix.size(), prefix) == 0) {
-    if (const auto dtype = dtype_of_storage_class(std::string_view(name).substr(prefix.size())))
-      return *dtype;
+    if (const auto dtype = dtype_of_storage_class(std::string_view(name).substr(prefix.size()))) return *dtype;
   }
   fail(type, "expected the class of a storage with a supported dtype, got '", name, "'");
 }

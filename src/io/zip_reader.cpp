@@ -24,15 +24,12 @@ std::string error_text(zip_error_t* error) {
 }
 
 [[noreturn]] void fail_open(const std::string& label, const std::string& why) {
-  io_fail("load", "expected a PyTorch zip archive (torch.save writes them since 1.6), got '", label,
-          "': ", why);
+  io_fail("load", "expected a PyTorch zip archive (torch.save writes them since 1.6), got '", label, "': ", why);
 }
 
 }  // namespace
 
-void ZipReader::Closer::operator()(zip* archive) const {
-  zip_discard(archive);
-}
+void ZipReader::Closer::operator()(zip* archive) const { zip_discard(archive); }
 
 ZipReader ZipReader::open_file(const std::string& path) {
   struct stat info;
@@ -93,8 +90,7 @@ uint64_t ZipReader::add_record(uint64_t index, uint64_t archive_size) {
   if (stat.comp_size > archive_size || stat.size > most) {
     fail_open(label_, "record '" + name + "' claims more bytes than the archive can hold");
   }
-  if (!index_.emplace(name, Record{index, stat.size}).second)
-    fail_open(label_, "record '" + name + "' is there twice");
+  if (!index_.emplace(name, Record{index, stat.size}).second) fail_open(label_, "record '" + name + "' is there twice");
   names_.push_back(std::move(name));
   return stat.comp_size;
 }
@@ -105,22 +101,16 @@ const ZipReader::Record& ZipReader::find(const std::string& name) const {
   return found->second;
 }
 
-uint64_t ZipReader::size(const std::string& name) const {
-  return find(name).size;
-}
+uint64_t ZipReader::size(const std::string& name) const { return find(name).size; }
 
 void ZipReader::extract(const std::string& name, const Record& record, void* target) const {
-  const auto fail = [&](const std::string& why) {
-    io_fail("load", "record '", name, "' of '", label_, "': ", why);
-  };
-  std::unique_ptr<zip_file_t, int (*)(zip_file_t*)> file(zip_fopen_index(archive_.get(), record.index, 0),
-                                                         zip_fclose);
+  const auto fail = [&](const std::string& why) { io_fail("load", "record '", name, "' of '", label_, "': ", why); };
+  std::unique_ptr<zip_file_t, int (*)(zip_file_t*)> file(zip_fopen_index(archive_.get(), record.index, 0), zip_fclose);
   if (!file) fail(zip_strerror(archive_.get()));
   char* out = static_cast<char*>(target);
   uint64_t done = 0;
   while (done < record.size) {
-    const zip_int64_t got =
-        zip_fread(file.get(), out + done, std::min<uint64_t>(record.size - done, 1u << 30));
+    const zip_int64_t got = zip_fread(file.get(), out + done, std::min<uint64_t>(record.size - done, 1u << 30));
     if (got < 0) fail(zip_file_strerror(file.get()));
     if (got == 0) fail("expected " + std::to_string(record.size) + " bytes, got " + std::to_string(done));
     done += static_cast<uint64_t>(got);
@@ -135,8 +125,7 @@ void ZipReader::extract(const std::string& name, const Record& record, void* tar
 std::string ZipReader::read(const std::string& name, uint64_t limit) const {
   const Record& record = find(name);
   if (record.size > limit) {
-    io_fail("load", "record '", name, "' of '", label_, "': expected at most ", limit, " bytes, got ",
-            record.size);
+    io_fail("load", "record '", name, "' of '", label_, "': expected at most ", limit, " bytes, got ", record.size);
   }
   std::string bytes(record.size, '\0');
   extract(name, record, bytes.data());

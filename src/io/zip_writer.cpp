@@ -50,9 +50,7 @@ uint32_t crc_of(const void* data, size_t size) {
   return static_cast<uint32_t>(crc32_z(crc32_z(0, nullptr, 0), static_cast<const Bytef*>(data), size));
 }
 
-uint64_t clip32(uint64_t value) {
-  return std::min<uint64_t>(value, kMax32);
-}
+uint64_t clip32(uint64_t value) { return std::min<uint64_t>(value, kMax32); }
 
 }  // namespace
 
@@ -74,12 +72,7 @@ void ZipWriter::add(std::string_view name, const void* data, size_t size) {
   const size_t filler = (kAlignment - unpadded % kAlignment) % kAlignment;
 
   Bytes header;
-  header.u32(0x04034b50)
-      .u16(big ? kZip64Version : kPlainVersion)
-      .u16(kUtf8Names)
-      .u16(0)
-      .u16(0)
-      .u16(kDosEpochDate);
+  header.u32(0x04034b50).u16(big ? kZip64Version : kPlainVersion).u16(kUtf8Names).u16(0).u16(0).u16(kDosEpochDate);
   header.u32(entry.crc).u32(clip32(size)).u32(clip32(size));
   header.u16(entry.name.size()).u16(zip64_size + kFillerHeaderSize + filler).text(entry.name);
   if (big) header.u16(1).u16(16).u64(size).u64(size);

@@ -11,7 +11,8 @@ struct HeadsRef {
   void* data = nullptr;
   int64_t batch = 0, head = 0, row = 0;
 };
-/// softmax(scale q k^T + mask) v without a matrix of all scores. Heads h of q belong to head h / (heads / kv_heads) of k, v.
+/// softmax(scale q k^T + mask) v without a matrix of all scores. Heads h of q belong to head h / (heads / kv_heads) of
+/// k, v.
 struct Attention {
   ScalarType dtype = kFloat;
   int64_t batch = 0, heads = 0, kv_heads = 0;
@@ -27,9 +28,11 @@ inline Kernel<void(const Attention& a)> attention_kernel{"scaled_dot_product_att
 struct AttentionGrad {
   HeadsRef grad_out, q, k, v;  // the last three are written
 };
-inline Kernel<void(const Attention& a, const AttentionGrad& g)> attention_backward_kernel{"scaled_dot_product_attention_backward"};
+inline Kernel<void(const Attention& a, const AttentionGrad& g)> attention_backward_kernel{
+    "scaled_dot_product_attention_backward"};
 
-inline Kernel<void(ScalarType dtype, void* out, const void* weight, const int64_t* index, int64_t n, int64_t rows, int64_t width)>
+inline Kernel<void(ScalarType dtype, void* out, const void* weight, const int64_t* index, int64_t n, int64_t rows,
+                   int64_t width)>
     embedding_kernel{"embedding"};
 /// grad_weight (rows, width), zeroed here; rows `padding` get none.
 inline Kernel<void(ScalarType dtype, void* grad_weight, const void* grad, const int64_t* index, int64_t n, int64_t rows,

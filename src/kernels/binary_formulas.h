@@ -5,10 +5,12 @@
 
 namespace hb::formula {
 
-#define HB_FORMULA_2(name, kinds, cost, expression)                  \
-  struct name : Formula<2, 0, Kinds::kinds, cost> {                  \
-    template <class T>                                               \
-    static HB_HD T apply(const T*, T a, T b) { return expression; }  \
+#define HB_FORMULA_2(name, kinds, cost, expression) \
+  struct name : Formula<2, 0, Kinds::kinds, cost> { \
+    template <class T>                              \
+    static HB_HD T apply(const T*, T a, T b) {      \
+      return expression;                            \
+    }                                               \
   };
 
 struct mul : Formula<2> {
@@ -45,8 +47,10 @@ HB_FORMULA_2(fmin, all, 1, a != a ? b : b != b ? a : a < b ? a : b)
 struct fmod : Formula<2, 0, Kinds::all, 16> {
   template <class T>
   static HB_HD T apply(const T*, T a, T b) {
-    if constexpr (math::is_float<T>) return math::fmod(a, b);
-    else return b == 0 || b == -1 ? 0 : a % b;
+    if constexpr (math::is_float<T>)
+      return math::fmod(a, b);
+    else
+      return b == 0 || b == -1 ? 0 : a % b;
   }
 };
 struct remainder : Formula<2, 0, Kinds::all, 16> {
@@ -103,7 +107,8 @@ HB_FORMULA_2(logical_xor, all, 1, T((a != T(0)) != (b != T(0))))
 HB_FORMULA_2(bitwise_and, ints, 1, a& b)
 HB_FORMULA_2(bitwise_or, ints, 1, a | b)
 HB_FORMULA_2(bitwise_xor, ints, 1, a ^ b)
-HB_FORMULA_2(bitwise_left_shift, ints, 1, static_cast<uint64_t>(b) > 63 ? T(0) : T(static_cast<uint64_t>(a) << (b & 63)))
+HB_FORMULA_2(bitwise_left_shift, ints, 1,
+             static_cast<uint64_t>(b) > 63 ? T(0) : T(static_cast<uint64_t>(a) << (b & 63)))
 HB_FORMULA_2(bitwise_right_shift, ints, 1, a >> (static_cast<uint64_t>(b) > 63 ? T(63) : b))
 
 #undef HB_FORMULA_2

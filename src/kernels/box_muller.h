@@ -11,9 +11,7 @@
 
 namespace hb::kernels {
 
-inline __attribute__((always_inline)) float fma1(float a, float b, float c) {
-  return __builtin_fmaf(a, b, c);
-}
+inline __attribute__((always_inline)) float fma1(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 
 /// log(x) for normal x > 0.
 inline __attribute__((always_inline)) float cephes_log(float x) {

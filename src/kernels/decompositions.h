@@ -13,15 +13,13 @@ inline Kernel<void(const Tensor& a, const Tensor& q, const Tensor& r)> qr_kernel
 /// pivots[i].
 inline Kernel<void(const Tensor& lu, const Tensor& pivots, const Tensor& info)> lu_kernel{"linalg_lu_factor"};
 /// x (b, n, columns) holds right-hand sides and becomes solutions.
-inline Kernel<void(const Tensor& lu, const Tensor& pivots, const Tensor& x)> lu_solve_kernel{
-    "linalg_lu_solve"};
+inline Kernel<void(const Tensor& lu, const Tensor& pivots, const Tensor& x)> lu_solve_kernel{"linalg_lu_solve"};
 /// a (b, n, n) becomes its lower Cholesky factor.
 inline Kernel<void(const Tensor& a, const Tensor& info)> cholesky_kernel{"linalg_cholesky"};
 /// a (b, n, n), of which the lower triangle is read, becomes its eigenvectors (columns); values (b, n)
 /// ascend.
 inline Kernel<void(const Tensor& a, const Tensor& values)> eigh_kernel{"linalg_eigh"};
 /// a (b, m, n), m >= n: u (b, m, n), s (b, n) descending, v (b, n, n) with a = u diag(s) v^T.
-inline Kernel<void(const Tensor& a, const Tensor& u, const Tensor& s, const Tensor& v)> svd_kernel{
-    "linalg_svd"};
+inline Kernel<void(const Tensor& a, const Tensor& u, const Tensor& s, const Tensor& v)> svd_kernel{"linalg_svd"};
 
 }  // namespace hb

@@ -5,8 +5,8 @@
 
 namespace hb {
 
-/// The simplest loop: operands of numel elements one after the other, outputs first. What small operations use, for which
-/// making a Loop would cost more than the work.
+/// The simplest loop: operands of numel elements one after the other, outputs first. What small operations use, for
+/// which making a Loop would cost more than the work.
 struct FlatLoop {
   int outputs = 0, operands = 0;
   int64_t numel = 0;

@@ -1,6 +1,6 @@
 #pragma once
-// What an element-wise formula is: a struct with apply(p, operands…), where p are its parameters as T, written once for host
-// and device.
+// What an element-wise formula is: a struct with apply(p, operands…), where p are its parameters as T, written once for
+// host and device.
 
 #include "kernels/math.h"
 

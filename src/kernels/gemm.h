@@ -4,15 +4,16 @@
 
 namespace hb {
 
-/// One matrix operand or a stack of them; strides in elements. A stack has up to two dimensions, which may have stride 0.
+/// One matrix operand or a stack of them; strides in elements. A stack has up to two dimensions, which may have stride
+/// 0.
 struct GemmMatrix {
   void* data = nullptr;
   int64_t row = 0, col = 0;
   int64_t batch[2] = {0, 0};
 };
 
-/// c (m, n) = alpha a (m, k) b (k, n) + beta c + bias (n), for each of batch[0] x batch[1] matrices, rounded once to dtype.
-/// Rows of c are dense: c.col is 1.
+/// c (m, n) = alpha a (m, k) b (k, n) + beta c + bias (n), for each of batch[0] x batch[1] matrices, rounded once to
+/// dtype. Rows of c are dense: c.col is 1.
 struct Gemm {
   ScalarType dtype = kFloat;  // of everything
   int64_t batch[2] = {1, 1};

@@ -13,20 +13,26 @@ enum class PutOp { assign, add, multiply, max, min };
 // Index tensors are int64 and contiguous. Kernels check every index against the size: [name] index i is out of range.
 
 /// out[o][k][:] = in[o][index[k]][:] of contiguous tensors; lines: (outer, size of the indexed dimension, inner).
-inline Kernel<void(const char* name, const Tensor& out, const Tensor& in, const Tensor& index, Lines)> select_rows_kernel{"index_select"};
+inline Kernel<void(const char* name, const Tensor& out, const Tensor& in, const Tensor& index, Lines)>
+    select_rows_kernel{"index_select"};
 /// out[o][index[k]][:] = or += in[o][k][:].
-inline Kernel<void(const char* name, const Tensor& out, const Tensor& index, const Tensor& in, Lines, PutOp)> put_rows_kernel{"index_put_"};
+inline Kernel<void(const char* name, const Tensor& out, const Tensor& index, const Tensor& in, Lines, PutOp)>
+    put_rows_kernel{"index_put_"};
 
 /// out[…][k][…] = in[…][index[…][k][…]][…] along dim; out and index contiguous, in of any layout.
-inline Kernel<void(const char* name, const Tensor& out, const Tensor& in, const Tensor& index, int64_t dim)> gather_kernel{"gather"};
-/// out[…][index[…][k][…]][…] op= src[…][k][…] along dim; out and index contiguous, src of any layout with at least index's sizes.
-inline Kernel<void(const char* name, const Tensor& out, const Tensor& index, const Tensor& src, int64_t dim, PutOp)> scatter_kernel{"scatter"};
+inline Kernel<void(const char* name, const Tensor& out, const Tensor& in, const Tensor& index, int64_t dim)>
+    gather_kernel{"gather"};
+/// out[…][index[…][k][…]][…] op= src[…][k][…] along dim; out and index contiguous, src of any layout with at least
+/// index's sizes.
+inline Kernel<void(const char* name, const Tensor& out, const Tensor& index, const Tensor& src, int64_t dim, PutOp)>
+    scatter_kernel{"scatter"};
 
 /// Positions of elements other than zero: (count, dim) int64, in memory order of the program's layout.
 inline Kernel<Tensor(const Tensor& in)> nonzero_kernel{"nonzero"};
 /// Elements of contiguous `in` where contiguous `mask` is true, in order.
 inline Kernel<Tensor(const Tensor& in, const Tensor& mask)> masked_select_kernel{"masked_select"};
 /// Contiguous `out` takes the next element of `source` wherever `mask` is true.
-inline Kernel<void(const Tensor& out, const Tensor& mask, const Tensor& source)> masked_scatter_kernel{"masked_scatter_"};
+inline Kernel<void(const Tensor& out, const Tensor& mask, const Tensor& source)> masked_scatter_kernel{
+    "masked_scatter_"};
 
 }  // namespace hb

@@ -3,8 +3,8 @@
 #include <atomic>
 
 #include <halfbridge/device.h>
-#include <halfbridge/error.h>
 #include <halfbridge/dtype.h>
+#include <halfbridge/error.h>
 
 namespace hb {
 
@@ -54,8 +54,8 @@ class Kernel {
   [[maybe_unused]] static const bool HB_CONCAT(registered_, __LINE__) = (kernel.set(kCPU, fn), true)
 
 /// In a file of src/cpu/isa: gives a kernel the variant of this instruction set, where the CPU has it.
-#define HB_REGISTER_ISA(kernel, fn)                                           \
-  [[maybe_unused]] static const bool HB_CONCAT(registered_, __COUNTER__) =    \
+#define HB_REGISTER_ISA(kernel, fn)                                        \
+  [[maybe_unused]] static const bool HB_CONCAT(registered_, __COUNTER__) = \
       cpu::isa_level() >= kIsaLevel && (kernel.set(kCPU, fn, kIsaLevel), true)
 
 }  // namespace hb

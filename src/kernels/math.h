@@ -15,8 +15,8 @@
 // Loops that call these are vectorised with the GNU C library's vector variants (libmvec, at most 4 ULP).
 #if defined(__GNUC__) && defined(__x86_64__) && !defined(__CUDACC__)
 #define HB_SIMD __attribute__((simd("notinbranch"), const))
-#define HB_SIMD_1(name)                              \
-  extern "C" HB_SIMD double name(double) noexcept;   \
+#define HB_SIMD_1(name)                            \
+  extern "C" HB_SIMD double name(double) noexcept; \
   extern "C" HB_SIMD float name##f(float) noexcept;
 #define HB_SIMD_2(name)                                    \
   extern "C" HB_SIMD double name(double, double) noexcept; \
@@ -26,17 +26,17 @@
 #define HB_SIMD_2(name)
 #endif
 
-#define HB_MATH_1(name)                                             \
-  HB_SIMD_1(name)                                                   \
-  namespace hb::math {                                              \
-  HB_HD float name(float x) { return ::name##f(x); }                \
-  HB_HD double name(double x) { return ::name(x); }                 \
+#define HB_MATH_1(name)                              \
+  HB_SIMD_1(name)                                    \
+  namespace hb::math {                               \
+  HB_HD float name(float x) { return ::name##f(x); } \
+  HB_HD double name(double x) { return ::name(x); }  \
   }
-#define HB_MATH_2(name)                                             \
-  HB_SIMD_2(name)                                                   \
-  namespace hb::math {                                              \
-  HB_HD float name(float x, float y) { return ::name##f(x, y); }    \
-  HB_HD double name(double x, double y) { return ::name(x, y); }    \
+#define HB_MATH_2(name)                                          \
+  HB_SIMD_2(name)                                                \
+  namespace hb::math {                                           \
+  HB_HD float name(float x, float y) { return ::name##f(x, y); } \
+  HB_HD double name(double x, double y) { return ::name(x, y); } \
   }
 HB_MATH_1(exp)
 HB_MATH_1(exp2)
@@ -94,5 +94,7 @@ constexpr T infinity = std::numeric_limits<T>::infinity();
 template <class T>
 constexpr T nan = std::numeric_limits<T>::quiet_NaN();
 template <class T>
-HB_HD bool isnan(T x) { return x != x; }
+HB_HD bool isnan(T x) {
+  return x != x;
+}
 }  // namespace hb::math

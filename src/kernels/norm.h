@@ -13,12 +13,14 @@ struct NormShape {
 };
 // Statistics are float (double for double). Affine parameters have their own dtype.
 /// mean and variance (biased) of each channel.
-inline Kernel<void(ScalarType dtype, const NormShape& s, const void* x, void* mean, void* var)> channel_stats_kernel{"batch_norm"};
+inline Kernel<void(ScalarType dtype, const NormShape& s, const void* x, void* mean, void* var)> channel_stats_kernel{
+    "batch_norm"};
 /// y = x * scale + shift, per channel; scale and shift float (double).
 inline Kernel<void(ScalarType dtype, const NormShape& s, void* y, const void* x, const void* scale, const void* shift)>
     channel_affine_kernel{"batch_norm"};
 /// Per channel the sums of g and of g * (x - mean).
-inline Kernel<void(ScalarType dtype, const NormShape& s, const void* g, const void* x, const void* mean, void* sum_g, void* sum_gx)>
+inline Kernel<void(ScalarType dtype, const NormShape& s, const void* g, const void* x, const void* mean, void* sum_g,
+                   void* sum_gx)>
     channel_grad_stats_kernel{"batch_norm_backward"};
 /// grad_x = g * a + (x - mean) * b + c, per channel.
 inline Kernel<void(ScalarType dtype, const NormShape& s, void* grad_x, const void* g, const void* x, const void* mean,
@@ -38,8 +40,8 @@ struct BatchNormChannels {
 /// From the statistics (in training) or the running ones: mean, rstd, scale, shift; updates the running ones.
 inline Kernel<void(const BatchNormChannels& p, void* scale, void* shift)> batch_norm_channels_kernel{"batch_norm"};
 /// From the sums: what channel_grad_kernel multiplies with, and the gradients of the parameters (may be absent).
-inline Kernel<void(const BatchNormChannels& p, const void* sum_g, const void* sum_gx, void* a, void* b, void* c, void* grad_weight,
-                   void* grad_bias)>
+inline Kernel<void(const BatchNormChannels& p, const void* sum_g, const void* sum_gx, void* a, void* b, void* c,
+                   void* grad_weight, void* grad_bias)>
     batch_norm_grad_channels_kernel{"batch_norm_backward"};
 
 /// Rows normalised one by one: layer_norm (rms: without the mean). weight, bias (n) may be absent.

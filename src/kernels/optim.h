@@ -1,9 +1,10 @@
 #pragma once
-// The update rules of the optimizers. A rule holds the hyper-parameters of a step; its Formula is the update of one element,
-// in the order of operations and roundings of LibTorch's own steps, so that trajectories agree.
+// The update rules of the optimizers. A rule holds the hyper-parameters of a step; its Formula is the update of one
+// element, in the order of operations and roundings of LibTorch's own steps, so that trajectories agree.
 //
-// T is what is computed in; `r` rounds each intermediate result to what the parameter stores (nothing to do for float and
-// double). LibTorch rounds the factors of scaled sums and of products in place to the stored type as well: r(factor).
+// T is what is computed in; `r` rounds each intermediate result to what the parameter stores (nothing to do for float
+// and double). LibTorch rounds the factors of scaled sums and of products in place to the stored type as well:
+// r(factor).
 
 #include <cmath>
 
@@ -61,8 +62,14 @@ struct AdamRule {
   struct Formula {
     T shrink, weight_decay, beta1, gain1, beta2, gain2, root_correction2, eps, step;
     explicit Formula(const AdamRule& h)
-        : shrink(1 - h.lr * h.weight_decay), weight_decay(h.weight_decay), beta1(h.beta1), gain1(1 - h.beta1),
-          beta2(h.beta2), gain2(1 - h.beta2), root_correction2(std::sqrt(h.correction2)), eps(h.eps),
+        : shrink(1 - h.lr * h.weight_decay),
+          weight_decay(h.weight_decay),
+          beta1(h.beta1),
+          gain1(1 - h.beta1),
+          beta2(h.beta2),
+          gain2(1 - h.beta2),
+          root_correction2(std::sqrt(h.correction2)),
+          eps(h.eps),
           step(-(h.lr / h.correction1)) {}
     template <class Round>
     void operator()(Round r, T& p, T g, T* s) const {
@@ -81,14 +88,20 @@ struct AdamRule {
 struct RmspropRule {
   enum : unsigned { kWeightDecay = 1, kCentered = 2, kMomentum = 4, kFlagSets = 8 };
   /// States: mean of the squared gradient, momentum buffer, mean of the gradient.
-  static constexpr unsigned states(unsigned flags) { return 1 | (flags & kMomentum ? 2 : 0) | (flags & kCentered ? 4 : 0); }
+  static constexpr unsigned states(unsigned flags) {
+    return 1 | (flags & kMomentum ? 2 : 0) | (flags & kCentered ? 4 : 0);
+  }
   double lr, alpha, eps, weight_decay, momentum;
 
   template <class T, unsigned flags>
   struct Formula {
     T step, alpha, gain, eps, weight_decay, momentum;
     explicit Formula(const RmspropRule& h)
-        : step(-h.lr), alpha(h.alpha), gain(1 - h.alpha), eps(h.eps), weight_decay(h.weight_decay),
+        : step(-h.lr),
+          alpha(h.alpha),
+          gain(1 - h.alpha),
+          eps(h.eps),
+          weight_decay(h.weight_decay),
           momentum(h.momentum) {}
     template <class Round>
     void operator()(Round r, T& p, T g, T* s) const {
@@ -185,8 +198,14 @@ struct NadamRule {
   struct Formula {
     T shrink, weight_decay, gain1, beta2, gain2, correction2, eps, grad_step, momentum_step;
     explicit Formula(const NadamRule& h)
-        : shrink(1 - h.lr * h.weight_decay), weight_decay(h.weight_decay), gain1(1 - h.beta1), beta2(h.beta2),
-          gain2(1 - h.beta2), correction2(h.correction2), eps(h.eps), grad_step(-h.grad_step),
+        : shrink(1 - h.lr * h.weight_decay),
+          weight_decay(h.weight_decay),
+          gain1(1 - h.beta1),
+          beta2(h.beta2),
+          gain2(1 - h.beta2),
+          correction2(h.correction2),
+          eps(h.eps),
+          grad_step(-h.grad_step),
           momentum_step(-h.momentum_step) {}
     template <class Round>
     void operator()(Round r, T& p, T g, T* s) const {
@@ -213,8 +232,15 @@ struct RadamRule {
   struct Formula {
     T shrink, weight_decay, gain1, beta2, gain2, correction1, lr, rectification, eps;
     explicit Formula(const RadamRule& h)
-        : shrink(1 - h.lr * h.weight_decay), weight_decay(h.weight_decay), gain1(1 - h.beta1), beta2(h.beta2),
-          gain2(1 - h.beta2), correction1(h.correction1), lr(h.lr), rectification(h.rectification), eps(h.eps) {}
+        : shrink(1 - h.lr * h.weight_decay),
+          weight_decay(h.weight_decay),
+          gain1(1 - h.beta1),
+          beta2(h.beta2),
+          gain2(1 - h.beta2),
+          correction1(h.correction1),
+          lr(h.lr),
+          rectification(h.rectification),
+          eps(h.eps) {}
     template <class Round>
     void operator()(Round r, T& p, T g, T* s) const {
       if constexpr (flags & kDecoupled) p = r(p * r(shrink));
@@ -238,7 +264,11 @@ struct LionRule {
   struct Formula {
     T shrink, lr, beta1, gain1, beta2, gain2;
     explicit Formula(const LionRule& h)
-        : shrink(1 - h.lr * h.weight_decay), lr(h.lr), beta1(h.beta1), gain1(1 - h.beta1), beta2(h.beta2),
+        : shrink(1 - h.lr * h.weight_decay),
+          lr(h.lr),
+          beta1(h.beta1),
+          gain1(1 - h.beta1),
+          beta2(h.beta2),
           gain2(1 - h.beta2) {}
     template <class Round>
     void operator()(Round r, T& p, T g, T* s) const {
@@ -253,15 +283,15 @@ struct LionRule {
 };
 
 /// (rule, name of its kernel, name of the optimizer): a rule that is listed here has a kernel on every device.
-#define HB_FORALL_UPDATE_RULES(_)           \
-  _(SgdRule, sgd_update, "SGD")             \
-  _(AdamRule, adam_update, "Adam")          \
-  _(RmspropRule, rmsprop_update, "RMSprop") \
-  _(AdagradRule, adagrad_update, "Adagrad") \
-  _(AdamaxRule, adamax_update, "Adamax")    \
+#define HB_FORALL_UPDATE_RULES(_)              \
+  _(SgdRule, sgd_update, "SGD")                \
+  _(AdamRule, adam_update, "Adam")             \
+  _(RmspropRule, rmsprop_update, "RMSprop")    \
+  _(AdagradRule, adagrad_update, "Adagrad")    \
+  _(AdamaxRule, adamax_update, "Adamax")       \
   _(AdadeltaRule, adadelta_update, "Adadelta") \
-  _(NadamRule, nadam_update, "NAdam")       \
-  _(RadamRule, radam_update, "RAdam")       \
+  _(NadamRule, nadam_update, "NAdam")          \
+  _(RadamRule, radam_update, "RAdam")          \
   _(LionRule, lion_update, "Lion")
 
 #define HB_UPDATE_KERNEL(Rule, kernel, name) inline UpdateKernel<Rule> kernel{name};

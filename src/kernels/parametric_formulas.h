@@ -8,66 +8,92 @@ namespace hb::formula {
 
 template <class T>
 HB_HD T wrapping_add(T a, T b) {
-  if constexpr (math::is_float<T>) return a + b;
-  else return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  if constexpr (math::is_float<T>)
+    return a + b;
+  else
+    return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 }
 template <class T>
 HB_HD T wrapping_sub(T a, T b) {
-  if constexpr (math::is_float<T>) return a - b;
-  else return static_cast<T>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+  if constexpr (math::is_float<T>)
+    return a - b;
+  else
+    return static_cast<T>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
 }
 
 struct add : Formula<2> {
   template <class T>
-  static HB_HD T apply(const T*, T a, T b) { return wrapping_add(a, b); }
+  static HB_HD T apply(const T*, T a, T b) {
+    return wrapping_add(a, b);
+  }
 };
 struct sub : Formula<2> {
   template <class T>
-  static HB_HD T apply(const T*, T a, T b) { return wrapping_sub(a, b); }
+  static HB_HD T apply(const T*, T a, T b) {
+    return wrapping_sub(a, b);
+  }
 };
 /// a + p0 b
 struct add_scaled : Formula<2, 1> {
   template <class T>
-  static HB_HD T apply(const T* p, T a, T b) { return wrapping_add(a, mul::apply(p, p[0], b)); }
+  static HB_HD T apply(const T* p, T a, T b) {
+    return wrapping_add(a, mul::apply(p, p[0], b));
+  }
 };
 /// b - p0 a
 struct rsub_scaled : Formula<2, 1> {
   template <class T>
-  static HB_HD T apply(const T* p, T a, T b) { return wrapping_sub(b, mul::apply(p, p[0], a)); }
+  static HB_HD T apply(const T* p, T a, T b) {
+    return wrapping_sub(b, mul::apply(p, p[0], a));
+  }
 };
 /// p0 a
 struct scale : Formula<1, 1> {
   template <class T>
-  static HB_HD T apply(const T* p, T a) { return mul::apply(p, p[0], a); }
+  static HB_HD T apply(const T* p, T a) {
+    return mul::apply(p, p[0], a);
+  }
 };
 struct trunc_divide : Formula<2, 0, Kinds::all, 2> {
   template <class T>
   static HB_HD T apply(const T*, T a, T b) {
-    if constexpr (math::is_float<T>) return math::trunc(a / b);
-    else return b == 0 ? 0 : b == -1 ? static_cast<T>(0 - static_cast<uint64_t>(a)) : a / b;
+    if constexpr (math::is_float<T>)
+      return math::trunc(a / b);
+    else
+      return b == 0 ? 0 : b == -1 ? static_cast<T>(0 - static_cast<uint64_t>(a)) : a / b;
   }
 };
 /// p0 / a
 struct reverse_divide : Formula<1, 1, Kinds::floats, 2> {
   template <class T>
-  static HB_HD T apply(const T* p, T a) { return p[0] / a; }
+  static HB_HD T apply(const T* p, T a) {
+    return p[0] / a;
+  }
 };
 struct pow_cube : Formula<1> {
   template <class T>
-  static HB_HD T apply(const T* p, T a) { return mul::apply(p, mul::apply(p, a, a), a); }
+  static HB_HD T apply(const T* p, T a) {
+    return mul::apply(p, mul::apply(p, a, a), a);
+  }
 };
 /// Operands x, low, high. NaN of any of them wins.
 struct clamp : Formula<3> {
   template <class T>
-  static HB_HD T apply(const T* p, T x, T low, T high) { return minimum::apply(p, maximum::apply(p, x, low), high); }
+  static HB_HD T apply(const T* p, T x, T low, T high) {
+    return minimum::apply(p, maximum::apply(p, x, low), high);
+  }
 };
 struct clamp_low : Formula<2> {
   template <class T>
-  static HB_HD T apply(const T* p, T x, T low) { return maximum::apply(p, x, low); }
+  static HB_HD T apply(const T* p, T x, T low) {
+    return maximum::apply(p, x, low);
+  }
 };
 struct clamp_high : Formula<2> {
   template <class T>
-  static HB_HD T apply(const T* p, T x, T high) { return minimum::apply(p, x, high); }
+  static HB_HD T apply(const T* p, T x, T high) {
+    return minimum::apply(p, x, high);
+  }
 };
 /// Gradient g where p0 <= x <= p1 (p2: <), else 0. Operands g, x.
 struct inside : Formula<2, 3> {
@@ -95,12 +121,16 @@ struct addcmul : Formula<3, 1> {
 /// a + p0 b / c
 struct addcdiv : Formula<3, 1, Kinds::floats, 2> {
   template <class T>
-  static HB_HD T apply(const T* p, T a, T b, T c) { return a + p[0] * b / c; }
+  static HB_HD T apply(const T* p, T a, T b, T c) {
+    return a + p[0] * b / c;
+  }
 };
 /// Operands condition, a, b.
 struct where : Formula<3> {
   template <class T>
-  static HB_HD T apply(const T*, T condition, T a, T b) { return condition != T(0) ? a : b; }
+  static HB_HD T apply(const T*, T condition, T a, T b) {
+    return condition != T(0) ? a : b;
+  }
 };
 /// p: for NaN, for +inf, for -inf.
 struct nan_to_num : Formula<1, 3> {
@@ -117,7 +147,7 @@ struct isclose : Formula<2, 3, Kinds::all, 2> {
   static HB_HD T apply(const T* p, T a, T b) {
     if constexpr (math::is_float<T>) {
       const T error = math::abs(a - b), allowed = p[1] + math::abs(p[0] * b);
-      const bool close = (error < math::infinity<T>) & (error <= allowed);
+      const bool close = (error < math::infinity<T>)&(error <= allowed);
       return T((a == b) | close | ((p[2] != T(0)) & (a != a) & (b != b)));
     }
     return T(a == b);
@@ -133,7 +163,9 @@ struct round_decimals : Formula<1, 2, Kinds::floats, 4> {
 /// p: the order.
 struct polygamma : Formula<1, 1, Kinds::floats, 128> {
   template <class T>
-  static HB_HD T apply(const T* p, T x) { return T(math::polygamma(static_cast<int>(p[0]), x)); }
+  static HB_HD T apply(const T* p, T x) {
+    return T(math::polygamma(static_cast<int>(p[0]), x));
+  }
 };
 
 }  // namespace hb::formula

@@ -19,12 +19,8 @@ constexpr double kPi = 3.14159265358979323846;
 template <typename T>
 using compute_t = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
-inline __attribute__((always_inline)) float fused(float a, float b, float c) {
-  return __builtin_fmaf(a, b, c);
-}
-inline __attribute__((always_inline)) double fused(double a, double b, double c) {
-  return __builtin_fma(a, b, c);
-}
+inline __attribute__((always_inline)) float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+inline __attribute__((always_inline)) double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
 
 /// Random bits to [0, 1): as many low bits as T has digits.
 template <typename T>
@@ -37,8 +33,7 @@ inline __attribute__((always_inline)) compute_t<T> unit(uint64_t bits) {
 /// Uniform over [from, to); `width` is to - from, rounded to T.
 template <typename T>
 inline __attribute__((always_inline)) T uniform(uint64_t bits, T from, T width) {
-  return static_cast<T>(
-      fused(unit<T>(bits), static_cast<compute_t<T>>(width), static_cast<compute_t<T>>(from)));
+  return static_cast<T>(fused(unit<T>(bits), static_cast<compute_t<T>>(width), static_cast<compute_t<T>>(from)));
 }
 
 template <typename Rng>
@@ -85,8 +80,7 @@ T integer_any(uint64_t bits) {
   } else if constexpr (std::is_integral_v<T>) {
     return static_cast<T>(bits % (static_cast<uint64_t>(std::numeric_limits<T>::max()) + 1));
   } else {
-    return static_cast<T>(
-        static_cast<compute_t<T>>(bits % ((uint64_t{1} << std::numeric_limits<T>::digits) + 1)));
+    return static_cast<T>(static_cast<compute_t<T>>(bits % ((uint64_t{1} << std::numeric_limits<T>::digits) + 1)));
   }
 }
 

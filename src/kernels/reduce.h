@@ -9,18 +9,18 @@ namespace hb {
 /// What many elements become: one.
 enum class ReduceOp {
   sum,
-  nansum,       // NaN counts as 0
+  nansum,  // NaN counts as 0
   prod,
-  max,          // NaN wins
+  max,  // NaN wins
   min,
   any,
   all,
-  count,        // of elements other than zero
+  count,  // of elements other than zero
   abs_sum,
   square_sum,
   abs_max,
   abs_min,
-  power_sum,    // |x|^p
+  power_sum,  // |x|^p
 };
 
 /// A reduction's geometry, innermost dimension first, strides in bytes; neighbours that can be merged are.
@@ -36,7 +36,8 @@ struct ReduceLoop {
   ReduceLoop(const Tensor& out, const Tensor& in, uint64_t mask);
 };
 
-/// How a result is finished: (value / divisor) and then root: 0 as it is, 2 the square root, else the root of that degree.
+/// How a result is finished: (value / divisor) and then root: 0 as it is, 2 the square root, else the root of that
+/// degree.
 struct ReduceFinish {
   double p = 0, divisor = 1, root = 0;
 };
@@ -52,6 +53,7 @@ struct Lines {
   int64_t outer, n, inner;
 };
 /// The largest (or smallest) of each line and where it first stands; NaN wins. `values` may be undefined.
-inline Kernel<void(const Tensor& values, const Tensor& indices, const Tensor& in, Lines, bool largest)> extremum_kernel{"max"};
+inline Kernel<void(const Tensor& values, const Tensor& indices, const Tensor& in, Lines, bool largest)> extremum_kernel{
+    "max"};
 
 }  // namespace hb

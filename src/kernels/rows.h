@@ -21,6 +21,7 @@ inline Kernel<void(Tensor& values, Tensor& indices, const Tensor& in)> mode_kern
 /// Numbers of the rows of a 2-d tensor in lexicographic order (int64, stable).
 inline Kernel<void(Tensor& order, const Tensor& rows)> lexicographic_order_kernel{"unique_dim"};
 /// For each value the number of elements of its sorted row that are less (right: less or equal). One row serves all.
-inline Kernel<void(Tensor& out, const Tensor& sorted, const Tensor& values, bool right)> searchsorted_kernel{"searchsorted"};
+inline Kernel<void(Tensor& out, const Tensor& sorted, const Tensor& values, bool right)> searchsorted_kernel{
+    "searchsorted"};
 
 }  // namespace hb

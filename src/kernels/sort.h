@@ -18,7 +18,8 @@ inline Kernel<void(const Tensor& values, const Tensor& indices, const Tensor& in
 /// The value that each line has most often (the smallest of several) and its last place.
 inline Kernel<void(const Tensor& values, const Tensor& indices, const Tensor& in, Lines)> mode_kernel{"mode"};
 /// For every value of `in` (outer, m): where it would stand in the sorted line of `sorted` (outer or 1, n). Same dtype.
-inline Kernel<void(const Tensor& out, const Tensor& sorted, const Tensor& in, int64_t outer, bool right)> searchsorted_kernel{"searchsorted"};
+inline Kernel<void(const Tensor& out, const Tensor& sorted, const Tensor& in, int64_t outer, bool right)>
+    searchsorted_kernel{"searchsorted"};
 
 enum class ScanOp { sum, prod, log_sum_exp, max, min };
 /// Running results along each line; out and in of one dtype, contiguous. indices (of max and min) may be undefined.

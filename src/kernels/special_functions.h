@@ -20,7 +20,8 @@ HB_HD double digamma(double x) {
   if (x == 10) return result + 2.25175258906672110764;
   const double z = 1 / (x * x);
   const double series =
-      z * (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132 - z * (691.0 / 32760 - z / 12))))));
+      z *
+      (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132 - z * (691.0 / 32760 - z / 12))))));
   return result + ::log(x) - 0.5 / x - series;
 }
 
@@ -32,8 +33,8 @@ HB_HD double hurwitz_zeta(double s, double q) {
   }
   double sum = 0;
   for (int i = 0; i < 12 || q < 9; ++i, q += 1) sum += ::pow(q, -s);
-  const double bernoulli_over_factorial[] = {1.0 / 12,          -1.0 / 720,           1.0 / 30240,          -1.0 / 1209600,
-                                             1.0 / 47900160,    -691.0 / 1307674368000.0, 1.0 / 74724249600.0};
+  const double bernoulli_over_factorial[] = {
+      1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600, 1.0 / 47900160, -691.0 / 1307674368000.0, 1.0 / 74724249600.0};
   sum += ::pow(q, 1 - s) / (s - 1) + 0.5 * ::pow(q, -s);
   double factor = s * ::pow(q, -s - 1);
   for (int k = 0; k < 7; ++k) {

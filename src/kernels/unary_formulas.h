@@ -6,24 +6,28 @@
 
 namespace hb::formula {
 
-#define HB_FLOAT_FORMULA(name, cost, expression)                 \
-  struct name : Formula<1, 0, Kinds::floats, cost> {             \
-    template <class T>                                           \
-    static HB_HD T apply(const T*, T x) { return expression; }   \
+#define HB_FLOAT_FORMULA(name, cost, expression)     \
+  struct name : Formula<1, 0, Kinds::floats, cost> { \
+    template <class T>                               \
+    static HB_HD T apply(const T*, T x) {            \
+      return expression;                             \
+    }                                                \
   };
-#define HB_ANY_FORMULA(name, expression)                         \
-  struct name : Formula<1> {                                     \
-    template <class T>                                           \
-    static HB_HD T apply(const T*, T x) { return expression; }   \
+#define HB_ANY_FORMULA(name, expression)  \
+  struct name : Formula<1> {              \
+    template <class T>                    \
+    static HB_HD T apply(const T*, T x) { \
+      return expression;                  \
+    }                                     \
   };
 /// Rounding: integers are what they were.
-#define HB_ROUNDING_FORMULA(name, expression)                    \
-  struct name : Formula<1> {                                     \
-    template <class T>                                           \
-    static HB_HD T apply(const T*, T x) {                        \
-      if constexpr (math::is_float<T>) return expression;        \
-      return x;                                                  \
-    }                                                            \
+#define HB_ROUNDING_FORMULA(name, expression)             \
+  struct name : Formula<1> {                              \
+    template <class T>                                    \
+    static HB_HD T apply(const T*, T x) {                 \
+      if constexpr (math::is_float<T>) return expression; \
+      return x;                                           \
+    }                                                     \
   };
 
 HB_ANY_FORMULA(abs, math::abs(x))
@@ -146,7 +150,9 @@ struct signbit : Formula<1> {
 };
 struct bitwise_not : Formula<1, 0, Kinds::ints> {
   template <class T>
-  static HB_HD T apply(const T*, T x) { return ~x; }
+  static HB_HD T apply(const T*, T x) {
+    return ~x;
+  }
 };
 
 #undef HB_FLOAT_FORMULA

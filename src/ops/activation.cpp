@@ -1,5 +1,5 @@
-// Activations with parameters, and the fused gradients of all activations. Every fused gradient is differentiable itself,
-// by way of its composed form.
+// Activations with parameters, and the fused gradients of all activations. Every fused gradient is differentiable
+// itself, by way of its composed form.
 #include <halfbridge/ops.h>
 
 #include "autograd/record.h"
@@ -38,7 +38,8 @@ Tensor sigmoid_backward(const Tensor& g, const Tensor& y) {
 Tensor threshold_backward(const Tensor& g, const Tensor& x, const Scalar& threshold) {
   const double p[] = {threshold.toDouble()};
   const ScalarType t = ops::promoted({g, x});
-  Tensor out = ops::launch_new("threshold_backward", threshold_backward_formula(g.device())(), compute_type(t), t, {g, x}, p);
+  Tensor out =
+      ops::launch_new("threshold_backward", threshold_backward_formula(g.device())(), compute_type(t), t, {g, x}, p);
   if (needs_grad(g))
     record("ThresholdBackwardBackward0", out, {&g}, {SavedTensor::input(x)},
            [threshold](Backward& b, auto& s) { return gradients(threshold_backward(b.grad(), s[0], threshold)); });
@@ -70,7 +71,8 @@ Tensor hardswish_backward(const Tensor& g, const Tensor& x) {
 // --- leaky_relu
 
 Tensor leaky_relu_backward(const Tensor& g, const Tensor& x, const Scalar& negative_slope, bool self_is_result) {
-  HB_CHECK(!self_is_result || negative_slope.toDouble() >= 0, "[leaky_relu_backward] In-place leakyReLu backward calculation is "
+  HB_CHECK(!self_is_result || negative_slope.toDouble() >= 0,
+           "[leaky_relu_backward] In-place leakyReLu backward calculation is "
            "triggered with a negative slope which is not supported.");
   const double p[] = {negative_slope.toDouble()};
   return fused("leaky_relu_backward", leaky_relu_backward_formula, g, x, p,
@@ -115,7 +117,8 @@ Tensor elu_general(const char* name, const char* node, const Tensor& self, const
 }  // namespace
 
 Tensor elu(const Tensor& self, const Scalar& alpha, const Scalar& scale, const Scalar& input_scale) {
-  return elu_general("elu", "EluBackward0", self, {alpha.toDouble() * scale.toDouble(), scale.toDouble(), input_scale.toDouble()});
+  return elu_general("elu", "EluBackward0", self,
+                     {alpha.toDouble() * scale.toDouble(), scale.toDouble(), input_scale.toDouble()});
 }
 Tensor celu(const Tensor& self, const Scalar& alpha) {
   HB_CHECK(alpha.toDouble() != 0, "[celu] ZeroDivisionError: alpha cannot be 0 for CELU");
@@ -131,8 +134,8 @@ Tensor selu(const Tensor& self) {
 namespace {
 
 bool is_tanh(const char* name, std::string_view approximate) {
-  HB_CHECK(approximate == "none" || approximate == "tanh", "[", name, "] approximate argument must be either none or tanh, got ",
-           approximate);
+  HB_CHECK(approximate == "none" || approximate == "tanh", "[", name,
+           "] approximate argument must be either none or tanh, got ", approximate);
   return approximate == "tanh";
 }
 
@@ -200,10 +203,11 @@ Tensor inside_gradient(const Tensor& g, const Tensor& x, double low, double high
 Tensor shrink_gradient(const Tensor& g, const Tensor& x, double lambd) {
   const double p[] = {lambd};
   return fused("shrink_backward", shrink_backward_formula, g, x, p,
-               [&] { return g * as_factor(logical_or(x < -lambd, x > lambd), g); });
+               [&] { return g * as_factor(logical_or(x<-lambd, x> lambd), g); });
 }
 
-Tensor shrink(const char* name, const char* node, const FormulaKernel& formula, const Tensor& self, const Scalar& lambd) {
+Tensor shrink(const char* name, const char* node, const FormulaKernel& formula, const Tensor& self,
+              const Scalar& lambd) {
   check_floating(name, self);
   const double p[] = {lambd.toDouble()};
   Tensor out = floating_op(name, formula, {self}, p);
@@ -218,8 +222,10 @@ Tensor shrink(const char* name, const char* node, const FormulaKernel& formula, 
 Tensor hardtanh(const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
   const ScalarType t = self.scalar_type();
   HB_CHECK(t != kBool, "[hardtanh] Bool inputs not supported for hardtanh");
-  HB_CHECK(min_val.toDouble() <= max_val.toDouble(), "[hardtanh] expected min_val to be at most max_val, got ", min_val, " and ", max_val);
-  Tensor out = ops::launch_new("hardtanh", clamp_formula(self.device())(), compute_type(t), t, {self, min_val, max_val});
+  HB_CHECK(min_val.toDouble() <= max_val.toDouble(), "[hardtanh] expected min_val to be at most max_val, got ", min_val,
+           " and ", max_val);
+  Tensor out =
+      ops::launch_new("hardtanh", clamp_formula(self.device())(), compute_type(t), t, {self, min_val, max_val});
   if (needs_grad(self))
     record("HardtanhBackward0", out, {&self}, {SavedTensor::input(self)},
            [l = min_val.toDouble(), h = max_val.toDouble()](Backward& b, auto& s) {
@@ -258,9 +264,11 @@ Tensor rrelu_slopes(const Tensor& self, double low, double high, const std::opti
 
 }  // namespace
 
-Tensor rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper, bool training, std::optional<Generator> generator) {
+Tensor rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper, bool training,
+             std::optional<Generator> generator) {
   const double low = lower.toDouble(), high = upper.toDouble();
-  HB_CHECK(low <= high, "[rrelu] Lower bound should be less than or equal to the upper bound, got ", low, " and ", high);
+  HB_CHECK(low <= high, "[rrelu] Lower bound should be less than or equal to the upper bound, got ", low, " and ",
+           high);
   check_floating("rrelu", self);
   if (!training) return leaky_relu(self, (low + high) / 2);
   return self * rrelu_slopes(self, low, high, generator);
@@ -268,15 +276,16 @@ Tensor rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper, bool 
 
 Tensor prelu(const Tensor& self, const Tensor& weight) {
   check_floating("prelu", self);
-  HB_CHECK(self.scalar_type() == weight.scalar_type(), "[prelu] expected a weight of dtype ", toString(self.scalar_type()), ", got ",
-           toString(weight.scalar_type()));
+  HB_CHECK(self.scalar_type() == weight.scalar_type(), "[prelu] expected a weight of dtype ",
+           toString(self.scalar_type()), ", got ", toString(weight.scalar_type()));
   HB_CHECK(weight.dim() <= 1, "[prelu] expected weight of 0 or 1 dimensions, got shape ", weight.sizes());
   Tensor slope = weight;
   if (weight.numel() != 1) {
     HB_CHECK(self.dim() > 0, "[prelu] Not allow zero-dim input tensor.");
     const int64_t channels = self.dim() > 1 ? self.size(1) : 1;
-    HB_CHECK(weight.numel() == channels, "[prelu] Mismatch of parameter numbers and input channel size. Found parameter numbers = ",
-             weight.numel(), " and channel size = ", channels);
+    HB_CHECK(weight.numel() == channels,
+             "[prelu] Mismatch of parameter numbers and input channel size. Found parameter numbers = ", weight.numel(),
+             " and channel size = ", channels);
     std::vector<int64_t> shape(self.dim(), 1);
     shape[1] = channels;
     slope = weight.reshape(shape);
@@ -289,7 +298,8 @@ Tensor prelu(const Tensor& self, const Tensor& weight) {
 Tensor glu(const Tensor& self, int64_t dim) {
   check_floating("glu", self);
   HB_CHECK(self.dim() > 0, "[glu] glu does not support 0-dimensional tensors");
-  HB_CHECK(self.size(dim) % 2 == 0, "[glu] Halving dimension must be even, but dimension ", dim, " is size ", self.size(dim));
+  HB_CHECK(self.size(dim) % 2 == 0, "[glu] Halving dimension must be even, but dimension ", dim, " is size ",
+           self.size(dim));
   const auto halves = self.chunk(2, dim);
   if (needs_grad(self)) return halves[0] * sigmoid(halves[1]);
   return floating_op("glu", glu_formula, {halves[0], halves[1]});
@@ -297,19 +307,20 @@ Tensor glu(const Tensor& self, int64_t dim) {
 
 // --- in-place forms
 
-#define HB_INPLACE(name, params, args)                                                   \
-  Tensor& name##_ params {                                                               \
+#define HB_INPLACE(name, params, args)                                                       \
+  Tensor& name##_ params {                                                                   \
     return inplace(#name "_", self, [&](const Tensor& old) -> Tensor { return name args; }); \
   }
-HB_INPLACE(leaky_relu, (Tensor& self, const Scalar& slope), (old, slope))
-HB_INPLACE(elu, (Tensor& self, const Scalar& alpha, const Scalar& scale, const Scalar& input_scale),
+HB_INPLACE(leaky_relu, (Tensor & self, const Scalar& slope), (old, slope))
+HB_INPLACE(elu, (Tensor & self, const Scalar& alpha, const Scalar& scale, const Scalar& input_scale),
            (old, alpha, scale, input_scale))
-HB_INPLACE(celu, (Tensor& self, const Scalar& alpha), (old, alpha))
-HB_INPLACE(selu, (Tensor& self), (old))
-HB_INPLACE(hardtanh, (Tensor& self, const Scalar& low, const Scalar& high), (old, low, high))
-HB_INPLACE(relu6, (Tensor& self), (old))
-HB_INPLACE(threshold, (Tensor& self, const Scalar& level, const Scalar& value), (old, level, value))
-HB_INPLACE(rrelu, (Tensor& self, const Scalar& lower, const Scalar& upper, bool training, std::optional<Generator> generator),
+HB_INPLACE(celu, (Tensor & self, const Scalar& alpha), (old, alpha))
+HB_INPLACE(selu, (Tensor & self), (old))
+HB_INPLACE(hardtanh, (Tensor & self, const Scalar& low, const Scalar& high), (old, low, high))
+HB_INPLACE(relu6, (Tensor & self), (old))
+HB_INPLACE(threshold, (Tensor & self, const Scalar& level, const Scalar& value), (old, level, value))
+HB_INPLACE(rrelu,
+           (Tensor & self, const Scalar& lower, const Scalar& upper, bool training, std::optional<Generator> generator),
            (old, lower, upper, training, generator))
 #undef HB_INPLACE
 

@@ -9,8 +9,8 @@ namespace hb {
 namespace {
 
 // alpha a b + beta self, self broadcast to the result.
-Tensor add_product(const char* name, const char* node, const Tensor& self, const Tensor& a, const Tensor& b, const Scalar& beta,
-                   const Scalar& alpha) {
+Tensor add_product(const char* name, const char* node, const Tensor& self, const Tensor& a, const Tensor& b,
+                   const Scalar& beta, const Scalar& alpha) {
   ops::check_same_dtype(name, a, b);
   ops::check_same_dtype(name, self, a);
   DimVector sizes(a.impl().sizes());
@@ -25,7 +25,8 @@ Tensor add_product(const char* name, const char* node, const Tensor& self, const
     record(node, out, {&self, &a, &b}, {SavedTensor::input(a), SavedTensor::input(b)},
            [alpha, beta](Backward& c, auto& s) -> variable_list {
              const Tensor& g = c.grad();
-             return {c.needs(0) ? g * beta : Tensor(), c.needs(1) ? matmul(g, s[1].transpose(-2, -1)) * alpha : Tensor(),
+             return {c.needs(0) ? g * beta : Tensor(),
+                     c.needs(1) ? matmul(g, s[1].transpose(-2, -1)) * alpha : Tensor(),
                      c.needs(2) ? matmul(s[0].transpose(-2, -1), g) * alpha : Tensor()};
            });
   }
@@ -35,7 +36,8 @@ Tensor add_product(const char* name, const char* node, const Tensor& self, const
 }  // namespace
 
 Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta, const Scalar& alpha) {
-  HB_CHECK(mat1.dim() == 2 && mat2.dim() == 2, "[addmm] expected two matrices, got ", mat1.sizes(), " and ", mat2.sizes());
+  HB_CHECK(mat1.dim() == 2 && mat2.dim() == 2, "[addmm] expected two matrices, got ", mat1.sizes(), " and ",
+           mat2.sizes());
   HB_CHECK(mat1.size(1) == mat2.size(0), "[addmm] expected the inner dimensions to agree, got ", mat1.sizes(), " and ",
            mat2.sizes());
   if (self.dim() == 1 && self.size(0) == mat2.size(1) && beta.equal(1) && alpha.equal(1)) {
@@ -46,7 +48,8 @@ Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const S
   return add_product("addmm", "AddmmBackward0", self, mat1, mat2, beta, alpha);
 }
 Tensor& addmm_(Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta, const Scalar& alpha) {
-  return inplace("addmm_", self, [&](const Tensor& x) { return addmm(x, mat1, mat2, beta, alpha); }, nullptr, {&mat1, &mat2});
+  return inplace("addmm_", self, [&](const Tensor& x) { return addmm(x, mat1, mat2, beta, alpha); }, nullptr,
+                 {&mat1, &mat2});
 }
 
 Tensor addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta, const Scalar& alpha) {
@@ -59,7 +62,8 @@ Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Sc
   return beta.equal(0) ? product : product + self * beta;
 }
 
-Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta, const Scalar& alpha) {
+Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
+               const Scalar& alpha) {
   HB_CHECK(batch1.dim() == 3 && batch2.dim() == 3, "[baddbmm] expected two stacks of matrices (3 dimensions), got ",
            batch1.sizes(), " and ", batch2.sizes());
   HB_CHECK(batch1.size(0) == batch2.size(0) && batch1.size(2) == batch2.size(1),

@@ -83,7 +83,8 @@ Tensor& sum_inplace(const char* name, const char* node, Tensor& a, const B& b, c
   return ops::launch_inplace(name, p.fn, compute_type(p.t), p.t, a, {a, b}, &p.factor);
 }
 
-Tensor& sum_out(const char* name, const char* node, Tensor& out, const Tensor& a, const Tensor& b, const Scalar& alpha, bool negative) {
+Tensor& sum_out(const char* name, const char* node, Tensor& out, const Tensor& a, const Tensor& b, const Scalar& alpha,
+                bool negative) {
   const Sum p = plan(name, a, b, alpha, negative);
   if (!ops::writes_into(out, a, b, p.t)) return assign_out(name, out, sum(name, node, a, b, alpha, negative));
   ops::launch(p.fn, compute_type(p.t), out, {a, b}, &p.factor);
@@ -130,13 +131,12 @@ Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
   HB_CHECK(self.scalar_type() != kBool, "[rsub] subtraction of a bool tensor is not supported; use logical_not()");
   check_alpha("rsub", t, alpha);
   const double factor = alpha.toDouble();
-  Tensor out = is_one(alpha)
-                   ? ops::launch_new("rsub", sub_formula(self.device())(), compute_type(t), t, {other, self})
-                   : ops::launch_new("rsub", rsub_scaled_formula(self.device())(), compute_type(t), t, {self, other}, &factor);
+  Tensor out = is_one(alpha) ? ops::launch_new("rsub", sub_formula(self.device())(), compute_type(t), t, {other, self})
+                             : ops::launch_new("rsub", rsub_scaled_formula(self.device())(), compute_type(t), t,
+                                               {self, other}, &factor);
   if (needs_grad(self))
-    record("RsubBackward1", out, {&self}, [alpha](Backward& c) {
-      return gradients(is_one(alpha) ? neg(c.grad()) : neg(c.grad()) * alpha);
-    });
+    record("RsubBackward1", out, {&self},
+           [alpha](Backward& c) { return gradients(is_one(alpha) ? neg(c.grad()) : neg(c.grad()) * alpha); });
   return out;
 }
 
@@ -147,8 +147,8 @@ namespace {
 template <class B>
 Tensor divide(const Tensor& a, const B& b, std::optional<std::string_view> mode) {
   if (!mode) return div(a, b);
-  HB_CHECK(*mode == "trunc" || *mode == "floor", "[div] expected rounding_mode to be one of None, 'trunc', or 'floor', got '",
-           *mode, "'");
+  HB_CHECK(*mode == "trunc" || *mode == "floor",
+           "[div] expected rounding_mode to be one of None, 'trunc', or 'floor', got '", *mode, "'");
   if (*mode == "floor") return floor_divide(a, b);
   const ScalarType t = ops::promoted({a, b});
   HB_CHECK(t != kBool, "[div] rounding mode 'trunc' is not supported for dtype Bool");
@@ -156,7 +156,8 @@ Tensor divide(const Tensor& a, const B& b, std::optional<std::string_view> mode)
   Tensor out = ops::launch_new("div", trunc_divide_formula(a.device())(), compute_type(t), t, {a, b});
   if constexpr (std::is_same_v<B, Tensor>) {
     if (needs_grad(a, b))
-      record("DivBackward0", out, {&a, &b}, [](Backward& c) { return gradients(zeros_like(c.grad()), zeros_like(c.grad())); });
+      record("DivBackward0", out, {&a, &b},
+             [](Backward& c) { return gradients(zeros_like(c.grad()), zeros_like(c.grad())); });
   } else {
     if (needs_grad(a)) record("DivBackward1", out, {&a}, [](Backward& c) { return gradients(zeros_like(c.grad())); });
   }
@@ -165,8 +166,12 @@ Tensor divide(const Tensor& a, const B& b, std::optional<std::string_view> mode)
 
 }  // namespace
 
-Tensor div(const Tensor& self, const Tensor& other, std::optional<std::string_view> mode) { return divide(self, other, mode); }
-Tensor div(const Tensor& self, const Scalar& other, std::optional<std::string_view> mode) { return divide(self, other, mode); }
+Tensor div(const Tensor& self, const Tensor& other, std::optional<std::string_view> mode) {
+  return divide(self, other, mode);
+}
+Tensor div(const Tensor& self, const Scalar& other, std::optional<std::string_view> mode) {
+  return divide(self, other, mode);
+}
 Tensor& div_(Tensor& self, const Tensor& other, std::optional<std::string_view> mode) {
   return inplace("div_", self, [&](const Tensor& old) { return divide(old, other, mode); }, nullptr, {&other});
 }
@@ -177,8 +182,8 @@ namespace {
 
 ScalarType promoted_with(const char* name, std::initializer_list<Input> inputs, const Scalar& value) {
   const ScalarType t = ops::promoted(inputs);
-  HB_CHECK(is_floating_type(t) || value.isIntegral(true), "[", name, "] expected an integral value for integral tensors, got ",
-           value);
+  HB_CHECK(is_floating_type(t) || value.isIntegral(true), "[", name,
+           "] expected an integral value for integral tensors, got ", value);
   return t;
 }
 
@@ -200,8 +205,8 @@ Tensor addcdiv_forward(const Tensor& a, const Tensor& b, const Tensor& c, const 
 Tensor addcmul(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value) {
   Tensor out = addcmul_forward(self, tensor1, tensor2, value);
   if (needs_grad(self, tensor1, tensor2))
-    record("AddcmulBackward0", out, {&self, &tensor1, &tensor2}, {SavedTensor::input(tensor1), SavedTensor::input(tensor2)},
-           [value](Backward& c, auto& s) {
+    record("AddcmulBackward0", out, {&self, &tensor1, &tensor2},
+           {SavedTensor::input(tensor1), SavedTensor::input(tensor2)}, [value](Backward& c, auto& s) {
              return gradients(c.needs(0) ? c.grad() : Tensor(), c.needs(1) ? c.grad() * (s[1] * value) : Tensor(),
                               c.needs(2) ? c.grad() * (s[0] * value) : Tensor());
            });
@@ -211,8 +216,8 @@ Tensor addcmul(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
 Tensor addcdiv(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value) {
   Tensor out = addcdiv_forward(self, tensor1, tensor2, value);
   if (needs_grad(self, tensor1, tensor2))
-    record("AddcdivBackward0", out, {&self, &tensor1, &tensor2}, {SavedTensor::input(tensor1), SavedTensor::input(tensor2)},
-           [value](Backward& c, auto& s) {
+    record("AddcdivBackward0", out, {&self, &tensor1, &tensor2},
+           {SavedTensor::input(tensor1), SavedTensor::input(tensor2)}, [value](Backward& c, auto& s) {
              return gradients(c.needs(0) ? c.grad() : Tensor(), c.needs(1) ? c.grad() * (value / s[1]) : Tensor(),
                               c.needs(2) ? neg(c.grad()) * (value * (s[0] / (s[1] * s[1]))) : Tensor());
            });
@@ -225,8 +230,8 @@ Tensor& addcmul_(Tensor& self, const Tensor& tensor1, const Tensor& tensor2, con
                    {&tensor1, &tensor2});
   const ScalarType t = promoted_with("addcmul_", {self, tensor1, tensor2}, value);
   const double factor = value.toDouble();
-  return ops::launch_inplace("addcmul_", addcmul_formula(self.device())(), compute_type(t), t, self, {self, tensor1, tensor2},
-                             &factor);
+  return ops::launch_inplace("addcmul_", addcmul_formula(self.device())(), compute_type(t), t, self,
+                             {self, tensor1, tensor2}, &factor);
 }
 
 Tensor& addcdiv_(Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value) {
@@ -236,16 +241,16 @@ Tensor& addcdiv_(Tensor& self, const Tensor& tensor1, const Tensor& tensor2, con
   const ScalarType t = ops::promoted({self, tensor1, tensor2});
   HB_CHECK(is_floating_type(t), "[addcdiv_] Integer division with addcdiv is no longer supported");
   const double factor = value.toDouble();
-  return ops::launch_inplace("addcdiv_", addcdiv_formula(self.device())(), compute_type(t), t, self, {self, tensor1, tensor2},
-                             &factor);
+  return ops::launch_inplace("addcdiv_", addcdiv_formula(self.device())(), compute_type(t), t, self,
+                             {self, tensor1, tensor2}, &factor);
 }
 
 namespace {
 
 template <class W>
 Tensor lerp_forward(const Tensor& self, const Tensor& end, const W& weight) {
-  HB_CHECK(self.scalar_type() == end.scalar_type(), "[lerp] expected dtype ", toString(self.scalar_type()), " for `end`, got ",
-           toString(end.scalar_type()));
+  HB_CHECK(self.scalar_type() == end.scalar_type(), "[lerp] expected dtype ", toString(self.scalar_type()),
+           " for `end`, got ", toString(end.scalar_type()));
   const ScalarType t = self.scalar_type();
   HB_CHECK(is_floating_type(t), "[lerp] expected floating tensors, got ", toString(t));
   return ops::launch_new("lerp", lerp_formula(self.device())(), compute_type(t), t, {self, end, weight});
@@ -256,9 +261,8 @@ Tensor lerp_forward(const Tensor& self, const Tensor& end, const W& weight) {
 Tensor lerp(const Tensor& self, const Tensor& end, const Scalar& weight) {
   Tensor out = lerp_forward(self, end, weight);
   if (needs_grad(self, end))
-    record("LerpBackward0", out, {&self, &end}, [weight](Backward& c) {
-      return gradients(c.grad() * Scalar(1 - weight.toDouble()), c.grad() * weight);
-    });
+    record("LerpBackward0", out, {&self, &end},
+           [weight](Backward& c) { return gradients(c.grad() * Scalar(1 - weight.toDouble()), c.grad() * weight); });
   return out;
 }
 
@@ -277,9 +281,10 @@ Tensor& lerp_(Tensor& self, const Tensor& end, const Scalar& weight) {
   if (needs_grad(self, end))
     return inplace("lerp_", self, [&](const Tensor& old) { return lerp(old, end, weight); }, nullptr, {&end});
   HB_CHECK(self.scalar_type() == end.scalar_type() && self.is_floating_point(),
-           "[lerp_] expected floating tensors of one dtype, got ", toString(self.scalar_type()), " and ", toString(end.scalar_type()));
-  return ops::launch_inplace("lerp_", lerp_formula(self.device())(), compute_type(self.scalar_type()), self.scalar_type(), self,
-                             {self, end, weight});
+           "[lerp_] expected floating tensors of one dtype, got ", toString(self.scalar_type()), " and ",
+           toString(end.scalar_type()));
+  return ops::launch_inplace("lerp_", lerp_formula(self.device())(), compute_type(self.scalar_type()),
+                             self.scalar_type(), self, {self, end, weight});
 }
 
 Tensor& lerp_(Tensor& self, const Tensor& end, const Tensor& weight) {

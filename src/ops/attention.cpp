@@ -73,8 +73,8 @@ Attention describe(const Tensor& q, const Tensor& k, const Tensor& v, const Tens
   return a;
 }
 
-variable_list composed_gradients(const Tensor& g, const Tensor& q, const Tensor& k_, const Tensor& v_, const Tensor& mask,
-                                 const Config& c) {
+variable_list composed_gradients(const Tensor& g, const Tensor& q, const Tensor& k_, const Tensor& v_,
+                                 const Tensor& mask, const Config& c) {
   const int64_t h = q.size(1);
   const Tensor k = repeat_heads(k_, h), v = repeat_heads(v_, h);
   const Tensor p = probabilities(q, k, mask, c.causal, c.scale);
@@ -94,7 +94,8 @@ variable_list gradients(Backward& b, const variable_list& s, const Config& c) {
   Tensor dq = empty_heads(q, q.size(0), q.size(1), q.size(2), q.size(3));
   Tensor dk = empty_heads(k, k.size(0), k.size(1), k.size(2), k.size(3));
   Tensor dv = empty_heads(v, v.size(0), v.size(1), v.size(2), v.size(3));
-  attention_backward_kernel(q.device())(describe(q, k, v, out, mask, normalizer, c), {heads(g), heads(dq), heads(dk), heads(dv)});
+  attention_backward_kernel(q.device())(describe(q, k, v, out, mask, normalizer, c),
+                                        {heads(g), heads(dq), heads(dk), heads(dv)});
   return {dq, dk, dv};
 }
 
@@ -104,7 +105,8 @@ Tensor fused(const Tensor& query, const Tensor& key, const Tensor& value, const 
   const bool graph = needs_grad(q, k, v);
   Tensor normalizer;
   if (graph)
-    normalizer = empty({q.size(0), q.size(1), q.size(2)}, q.options().dtype(q.scalar_type() == kDouble ? kDouble : kFloat));
+    normalizer =
+        empty({q.size(0), q.size(1), q.size(2)}, q.options().dtype(q.scalar_type() == kDouble ? kDouble : kFloat));
   attention_kernel(q.device())(describe(q, k, v, out, mask, normalizer, c));
   if (graph) {
     // Its own result is needed as values only.
@@ -118,14 +120,14 @@ Tensor fused(const Tensor& query, const Tensor& key, const Tensor& value, const 
 
 void check(const Tensor& q, const Tensor& k, const Tensor& v, bool grouped) {
   const char* name = "scaled_dot_product_attention";
-  HB_CHECK(q.dim() >= 2 && k.dim() >= 2 && v.dim() >= 2, "[", name, "] expected operands of at least 2 dimensions, got ", q.sizes(),
-           ", ", k.sizes(), " and ", v.sizes());
+  HB_CHECK(q.dim() >= 2 && k.dim() >= 2 && v.dim() >= 2, "[", name,
+           "] expected operands of at least 2 dimensions, got ", q.sizes(), ", ", k.sizes(), " and ", v.sizes());
   HB_CHECK(q.scalar_type() == k.scalar_type() && q.scalar_type() == v.scalar_type(), "[", name,
            "] expected query, key and value of the same dtype, got ", q.scalar_type(), ", ", k.scalar_type(), " and ",
            v.scalar_type());
   HB_CHECK(is_floating_type(q.scalar_type()), "[", name, "] expected floating operands, got ", q.scalar_type());
-  HB_CHECK(q.size(-1) == k.size(-1) && k.size(-2) == v.size(-2), "[", name, "] expected (…, L, E), (…, S, E), (…, S, Ev), got ",
-           q.sizes(), ", ", k.sizes(), " and ", v.sizes());
+  HB_CHECK(q.size(-1) == k.size(-1) && k.size(-2) == v.size(-2), "[", name,
+           "] expected (…, L, E), (…, S, E), (…, S, Ev), got ", q.sizes(), ", ", k.sizes(), " and ", v.sizes());
   if (grouped)
     HB_CHECK(q.dim() >= 3 && k.size(-3) > 0 && q.size(-3) % k.size(-3) == 0 && k.size(-3) == v.size(-3), "[", name,
              "] expected query heads that are a multiple of key heads, got ", q.sizes(), " and ", k.sizes());
@@ -137,13 +139,14 @@ Tensor additive(const std::optional<Tensor>& mask, const Tensor& q) {
   if (mask->scalar_type() == kBool)
     return zeros(mask->sizes(), q.options()).masked_fill(mask->logical_not(), -std::numeric_limits<double>::infinity());
   HB_CHECK(mask->scalar_type() == q.scalar_type() || mask->scalar_type() == kFloat,
-           "[scaled_dot_product_attention] expected a bool mask or one of the query's dtype, got ", mask->scalar_type(), " for ",
-           q.scalar_type());
+           "[scaled_dot_product_attention] expected a bool mask or one of the query's dtype, got ", mask->scalar_type(),
+           " for ", q.scalar_type());
   return mask->to(q.scalar_type());
 }
 
 bool same_batch(const Tensor& q, const Tensor& k, const Tensor& v) {
-  return q.dim() == 4 && k.dim() == 4 && v.dim() == 4 && q.size(0) == k.size(0) && q.size(0) == v.size(0) && k.size(1) == v.size(1);
+  return q.dim() == 4 && k.dim() == 4 && v.dim() == 4 && q.size(0) == k.size(0) && q.size(0) == v.size(0) &&
+         k.size(1) == v.size(1);
 }
 
 }  // namespace
@@ -153,14 +156,16 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
                                     std::optional<double> scale, bool enable_gqa) {
   check(query, key, value, enable_gqa);
   Tensor mask = additive(attn_mask, query);
-  HB_CHECK(!(is_causal && mask.defined()), "[scaled_dot_product_attention] expected no attn_mask with is_causal, got one of shape ",
+  HB_CHECK(!(is_causal && mask.defined()),
+           "[scaled_dot_product_attention] expected no attn_mask with is_causal, got one of shape ",
            mask.defined() ? mask.sizes() : IntArrayRef());
   const double factor = scale.value_or(1.0 / std::sqrt(static_cast<double>(std::max<int64_t>(query.size(-1), 1))));
   if (query.dim() == 3 && key.dim() == 3 && value.dim() == 3 && !enable_gqa && dropout_p == 0 &&
       (!mask.defined() || mask.dim() <= 3)) {
     if (mask.defined() && mask.dim() == 3) mask = mask.unsqueeze(1);
     return scaled_dot_product_attention(query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1),
-                                        mask.defined() ? std::optional<Tensor>(mask) : std::nullopt, 0, is_causal, factor, false)
+                                        mask.defined() ? std::optional<Tensor>(mask) : std::nullopt, 0, is_causal,
+                                        factor, false)
         .squeeze(1);
   }
   const bool regular = same_batch(query, key, value) && query.numel() && value.numel() && key.size(1) &&
@@ -168,8 +173,7 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
   if (!regular || dropout_p > 0 || (mask.defined() && (mask.requires_grad() || mask.dim() > 4))) {
     return composed(query, key, value, mask, dropout_p, is_causal, factor, enable_gqa);
   }
-  if (mask.defined())
-    mask = mask.expand({query.size(0), query.size(1), query.size(2), key.size(2)});
+  if (mask.defined()) mask = mask.expand({query.size(0), query.size(1), query.size(2), key.size(2)});
   return fused(query, key, value, mask, {is_causal, factor});
 }
 

@@ -23,19 +23,21 @@ struct Arranged {
     x = channels_last ? input : ops::to_contiguous(input);
     int64_t plane = 1;
     for (int64_t d = 2; d < input.dim(); ++d) plane *= input.size(d);
-    shape = channels_last ? NormShape{input.size(0) * plane, input.size(1), 1} : NormShape{input.size(0), input.size(1), plane};
+    shape = channels_last ? NormShape{input.size(0) * plane, input.size(1), 1}
+                          : NormShape{input.size(0), input.size(1), plane};
   }
   Tensor match(const Tensor& t) const { return channels_last ? ops::to_channels_last(t) : ops::to_contiguous(t); }
 };
 
 void check_parameter(const char* what, const Tensor& t, int64_t channels) {
-  HB_CHECK(!t.defined() || t.numel() == channels, "[batch_norm] expected ", what, " of ", channels, " elements, got ", t.sizes());
+  HB_CHECK(!t.defined() || t.numel() == channels, "[batch_norm] expected ", what, " of ", channels, " elements, got ",
+           t.sizes());
 }
 
 void* raw(const Tensor& t) { return t.defined() ? t.data_ptr() : nullptr; }
 
-BatchNormChannels channels_of(const Tensor& x, const NormShape& s, const Tensor& weight, const Tensor& bias, const Tensor& mean,
-                              const Tensor& rstd, const Config& c) {
+BatchNormChannels channels_of(const Tensor& x, const NormShape& s, const Tensor& weight, const Tensor& bias,
+                              const Tensor& mean, const Tensor& rstd, const Config& c) {
   BatchNormChannels p;
   p.compute = compute_dtype(x), p.channels = s.channels, p.count = s.count();
   p.eps = c.eps, p.momentum = c.momentum, p.training = c.training;
@@ -44,8 +46,8 @@ BatchNormChannels channels_of(const Tensor& x, const NormShape& s, const Tensor&
   return p;
 }
 
-variable_list composed_gradients(Backward& b, const Tensor& x, const Tensor& weight, const Tensor& mean, const Tensor& rstd,
-                                 bool training, double eps) {
+variable_list composed_gradients(Backward& b, const Tensor& x, const Tensor& weight, const Tensor& mean,
+                                 const Tensor& rstd, bool training, double eps) {
   const Tensor& g = b.grad();
   std::vector<int64_t> dims{0}, shape(x.dim(), 1);
   for (int64_t d = 2; d < x.dim(); ++d) dims.push_back(d);
@@ -82,19 +84,21 @@ variable_list gradients(Backward& b, const Tensor& input, const Tensor& weight, 
   Tensor dx, dw, db;
   if (b.needs(1)) dw = empty({l.shape.channels}, x.options().dtype(affine_dtype));
   if (b.needs(2)) db = empty({l.shape.channels}, x.options().dtype(affine_dtype));
-  channel_grad_stats_kernel(x.device())(x.scalar_type(), l.shape, g.impl().raw_data(), x.impl().raw_data(), p.mean, row(0), row(1));
+  channel_grad_stats_kernel(x.device())(x.scalar_type(), l.shape, g.impl().raw_data(), x.impl().raw_data(), p.mean,
+                                        row(0), row(1));
   batch_norm_grad_channels_kernel(x.device())(p, row(0), row(1), row(2), row(3), row(4), raw(dw), raw(db));
   if (b.needs(0)) {
     dx = ops::empty_same_layout(x);
-    channel_grad_kernel(x.device())(x.scalar_type(), l.shape, dx.impl().raw_data(), g.impl().raw_data(), x.impl().raw_data(),
-                                    p.mean, row(2), row(3), row(4));
+    channel_grad_kernel(x.device())(x.scalar_type(), l.shape, dx.impl().raw_data(), g.impl().raw_data(),
+                                    x.impl().raw_data(), p.mean, row(2), row(3), row(4));
   }
   return {dx, dw, db};
 }
 
 Tensor dense(const Tensor& t) { return t.defined() ? ops::to_contiguous(t) : t; }
 
-void check(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& mean, const Tensor& var, bool training) {
+void check(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& mean, const Tensor& var,
+           bool training) {
   HB_CHECK(x.dim() >= 2, "[batch_norm] expected an input of at least 2 dimensions, got ", x.sizes());
   HB_CHECK(is_floating_type(x.scalar_type()), "[batch_norm] expected a floating input, got ", x.scalar_type());
   check_parameter("a weight", weight, x.size(1));
@@ -117,7 +121,8 @@ Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
   if (out.numel() == 0 && !needs_grad(input, weight, bias)) return out;
   const ScalarType compute = compute_dtype(x);
   const Tensor stats = empty({4, l.shape.channels}, x.options().dtype(compute));
-  const Tensor mean = stats.select(0, 0), rstd = stats.select(0, 1), scale = stats.select(0, 2), shift = stats.select(0, 3);
+  const Tensor mean = stats.select(0, 0), rstd = stats.select(0, 1), scale = stats.select(0, 2),
+               shift = stats.select(0, 3);
   const Tensor w = dense(weight.defined() ? weight.detach() : weight), b = dense(bias.defined() ? bias.detach() : bias);
   BatchNormChannels p = channels_of(x, l.shape, w, b, mean, rstd, c);
   HB_CHECK(!running_mean.defined() || (running_mean.is_contiguous() && running_var.is_contiguous()),
@@ -128,15 +133,16 @@ Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
     channel_stats_kernel(x.device())(x.scalar_type(), l.shape, x.impl().raw_data(), p.mean, p.rstd);
   if (x.numel()) {
     batch_norm_channels_kernel(x.device())(p, scale.data_ptr(), shift.data_ptr());
-    channel_affine_kernel(x.device())(x.scalar_type(), l.shape, out.impl().raw_data(), x.impl().raw_data(), scale.data_ptr(),
-                                      shift.data_ptr());
+    channel_affine_kernel(x.device())(x.scalar_type(), l.shape, out.impl().raw_data(), x.impl().raw_data(),
+                                      scale.data_ptr(), shift.data_ptr());
   }
   if (training && running_mean.defined()) running_mean.impl().bump_version(), running_var.impl().bump_version();
   if (needs_grad(input, weight, bias)) {
     const ScalarType affine = p.affine_dtype;
-    record("NativeBatchNormBackward0", out, {&input, &weight, &bias},
-           {SavedTensor::input(input), SavedTensor::input(weight), SavedTensor::input(mean), SavedTensor::input(rstd)},
-           [c, affine](Backward& g, auto& s) -> variable_list { return gradients(g, s[0], s[1], s[2], s[3], affine, c); });
+    record(
+        "NativeBatchNormBackward0", out, {&input, &weight, &bias},
+        {SavedTensor::input(input), SavedTensor::input(weight), SavedTensor::input(mean), SavedTensor::input(rstd)},
+        [c, affine](Backward& g, auto& s) -> variable_list { return gradients(g, s[0], s[1], s[2], s[3], affine, c); });
   }
   return out;
 }
@@ -151,8 +157,8 @@ Tensor instance_norm(const Tensor& input, const Tensor& weight, const Tensor& bi
   shape[0] = 1, shape[1] = n * c;
   const auto repeated = [n](const Tensor& t) { return t.defined() ? t.repeat({n}) : t; };
   const Tensor mean = repeated(running_mean), var = repeated(running_var);
-  const Tensor out = batch_norm(input.contiguous().view(shape), repeated(weight), repeated(bias), mean, var, use_input_stats,
-                                momentum, eps, cudnn_enabled);
+  const Tensor out = batch_norm(input.contiguous().view(shape), repeated(weight), repeated(bias), mean, var,
+                                use_input_stats, momentum, eps, cudnn_enabled);
   if (use_input_stats && n > 0) {
     NoGradGuard guard;
     Tensor m = running_mean, v = running_var;

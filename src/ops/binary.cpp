@@ -66,7 +66,8 @@ Tensor& forward_inplace(const char* name, const FormulaKernel& formula, Domain d
   return ops::launch_inplace(name, formula(a.impl().device())(), p.compute, result, a, {a, comparable(domain, t, b)});
 }
 
-Tensor* forward_out(const char* name, const FormulaKernel& formula, Domain domain, Tensor& out, const Tensor& a, const Tensor& b) {
+Tensor* forward_out(const char* name, const FormulaKernel& formula, Domain domain, Tensor& out, const Tensor& a,
+                    const Tensor& b) {
   const ScalarType t = ops::promoted({a, b});
   const Plan p = plan_of(name, domain, t);
   if (HB_UNLIKELY(p.compute == kLong)) check_integers(name, formula, t, b);
@@ -150,15 +151,15 @@ Tensor& binary_inplace(Tensor& a, const Scalar& b) {
 #define SAVE_OTHER Saves::other
 #define SAVE_AB Saves::ab
 #define SAVE_AB_Y Saves::ab_y
-#define HB_BINARY(name, kind, autocast, kept, ga, gb)                                                          \
-  struct name##_row {                                                                                          \
-    static constexpr char label[] = #name;                                                                     \
-    static constexpr const char* inplace_label = #name "_";                                                    \
-    static constexpr Domain domain = Domain::kind;                                                             \
-    static constexpr Saves saves = kept;                                                                       \
+#define HB_BINARY(name, kind, autocast, kept, ga, gb)                                                           \
+  struct name##_row {                                                                                           \
+    static constexpr char label[] = #name;                                                                      \
+    static constexpr const char* inplace_label = #name "_";                                                     \
+    static constexpr Domain domain = Domain::kind;                                                              \
+    static constexpr Saves saves = kept;                                                                        \
     static constexpr bool is_mul = std::string_view(#name) == "mul", is_div = std::string_view(#name) == "div"; \
-    static constexpr bool is_pow = std::string_view(#name) == "pow";                                           \
-    static const FormulaKernel& formula() { return name##_formula; }                                           \
+    static constexpr bool is_pow = std::string_view(#name) == "pow";                                            \
+    static const FormulaKernel& formula() { return name##_formula; }                                            \
     static Tensor grad_a(const Tensor& g, const Tensor& a, const Tensor& b, const Tensor& y) { return ga; }     \
     static Tensor grad_b(const Tensor& g, const Tensor& a, const Tensor& b, const Tensor& y) { return gb; }     \
   };
@@ -166,14 +167,14 @@ Tensor& binary_inplace(Tensor& a, const Scalar& b) {
 
 }  // namespace
 
-#define HB_BINARY(name, ...)                                                                              \
-  Tensor name(const Tensor& self, const Tensor& other) { return binary<name##_row>(self, other); }        \
-  Tensor name(const Tensor& self, const Scalar& other) { return binary<name##_row>(self, other); }        \
-  Tensor& name##_(Tensor& self, const Tensor& other) { return binary_inplace<name##_row>(self, other); }  \
-  Tensor& name##_(Tensor& self, const Scalar& other) { return binary_inplace<name##_row>(self, other); }  \
-  Tensor& name##_out(Tensor& out, const Tensor& self, const Tensor& other) {                              \
-    if (forward_out(#name, name##_row::formula(), name##_row::domain, out, self, other)) return out;      \
-    return assign_out(#name "_out", out, name(self, other));                                              \
+#define HB_BINARY(name, ...)                                                                             \
+  Tensor name(const Tensor& self, const Tensor& other) { return binary<name##_row>(self, other); }       \
+  Tensor name(const Tensor& self, const Scalar& other) { return binary<name##_row>(self, other); }       \
+  Tensor& name##_(Tensor& self, const Tensor& other) { return binary_inplace<name##_row>(self, other); } \
+  Tensor& name##_(Tensor& self, const Scalar& other) { return binary_inplace<name##_row>(self, other); } \
+  Tensor& name##_out(Tensor& out, const Tensor& self, const Tensor& other) {                             \
+    if (forward_out(#name, name##_row::formula(), name##_row::domain, out, self, other)) return out;     \
+    return assign_out(#name "_out", out, name(self, other));                                             \
   }
 #include <halfbridge/ops/binary.def>
 

@@ -25,10 +25,11 @@ DimVector cat_sizes(TensorList tensors, const Tensor& model, int64_t dim) {
   for (size_t k = 0; k < tensors.size(); ++k) {
     const Tensor& t = tensors[k];
     if (skipped(t)) continue;
-    HB_CHECK(t.dim() == model.dim(), "[cat] Tensors must have same number of dimensions: got ", model.dim(), " and ", t.dim());
+    HB_CHECK(t.dim() == model.dim(), "[cat] Tensors must have same number of dimensions: got ", model.dim(), " and ",
+             t.dim());
     for (int64_t d = 0; d < t.dim(); ++d)
-      HB_CHECK(d == dim || t.sizes()[d] == sizes[d], "[cat] Sizes of tensors must match except in dimension ", dim, ". Expected size ",
-               sizes[d], " but got size ", t.sizes()[d], " for tensor number ", k, " in the list.");
+      HB_CHECK(d == dim || t.sizes()[d] == sizes[d], "[cat] Sizes of tensors must match except in dimension ", dim,
+               ". Expected size ", sizes[d], " but got size ", t.sizes()[d], " for tensor number ", k, " in the list.");
     total += t.sizes()[dim];
   }
   sizes[dim] = total;
@@ -111,8 +112,8 @@ Tensor stack(TensorList tensors, int64_t dim) {
   HB_CHECK(!tensors.empty(), "[stack] expected a non-empty TensorList");
   std::vector<Tensor> rows;
   for (size_t k = 0; k < tensors.size(); ++k) {
-    HB_CHECK(tensors[k].sizes() == tensors[0].sizes(), "[stack] expects each tensor to be equal size, but got ", tensors[0].sizes(),
-             " at entry 0 and ", tensors[k].sizes(), " at entry ", k);
+    HB_CHECK(tensors[k].sizes() == tensors[0].sizes(), "[stack] expects each tensor to be equal size, but got ",
+             tensors[0].sizes(), " at entry 0 and ", tensors[k].sizes(), " at entry ", k);
     rows.push_back(tensors[k].unsqueeze(dim));
   }
   return cat(rows, geometry::wrap_dim("stack", dim, tensors[0].dim() + 1));

@@ -21,8 +21,8 @@ Tensor cross(const Tensor& self, const Tensor& other, std::optional<int64_t> dim
   int64_t d = dim.value_or(-1);
   if (!dim)
     for (d = 0; d < both[0].dim() && both[0].size(d) != 3;) ++d;
-  HB_CHECK(d < both[0].dim() && both[0].size(d) == 3, "[cross] expected a dimension of size 3, got ", self.sizes(), " and ",
-           other.sizes());
+  HB_CHECK(d < both[0].dim() && both[0].size(d) == 3, "[cross] expected a dimension of size 3, got ", self.sizes(),
+           " and ", other.sizes());
   const auto turn = [d](const Tensor& t, int64_t by) { return t.roll({-by}, {d}); };
   return turn(both[0], 1) * turn(both[1], 2) - turn(both[0], 2) * turn(both[1], 1);
 }
@@ -35,8 +35,8 @@ Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight
   DimVector sizes(input1.impl().sizes());
   sizes.back() = weight.size(0);
   const Tensor a = input1.reshape({-1, input1.size(-1)}), b = input2.reshape({-1, input2.size(-1)});
-  HB_CHECK(a.size(0) == b.size(0), "[bilinear] expected inputs of the same leading sizes, got ", input1.sizes(), " and ",
-           input2.sizes());
+  HB_CHECK(a.size(0) == b.size(0), "[bilinear] expected inputs of the same leading sizes, got ", input1.sizes(),
+           " and ", input2.sizes());
   // (out, rows, in2) times (1, rows, in2), summed over in2: (out, rows).
   const Tensor out = (matmul(a, weight) * b).sum(-1).t().reshape(sizes);
   return bias.defined() ? out + bias : out;
@@ -50,15 +50,16 @@ Tensor chain_matmul(TensorList matrices) {
 }
 
 Tensor cdist(const Tensor& x1, const Tensor& x2, double p) {
-  HB_CHECK(x1.dim() >= 2 && x2.dim() >= 2 && x1.size(-1) == x2.size(-1), "[cdist] expected (…, P, M) and (…, R, M), got ",
-           x1.sizes(), " and ", x2.sizes());
+  HB_CHECK(x1.dim() >= 2 && x2.dim() >= 2 && x1.size(-1) == x2.size(-1),
+           "[cdist] expected (…, P, M) and (…, R, M), got ", x1.sizes(), " and ", x2.sizes());
   return linalg_vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, IntArrayRef({-1}));
 }
 
 Tensor pdist(const Tensor& self, double p) {
   HB_CHECK(self.dim() == 2, "[pdist] expected a matrix, got ", self.sizes());
   const Tensor pairs = triu_indices(self.size(0), self.size(0), 1);
-  return linalg_vector_norm(self.index_select(0, pairs.select(0, 0)) - self.index_select(0, pairs.select(0, 1)), p, IntArrayRef({-1}));
+  return linalg_vector_norm(self.index_select(0, pairs.select(0, 0)) - self.index_select(0, pairs.select(0, 1)), p,
+                            IntArrayRef({-1}));
 }
 
 Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p, double eps, bool keepdim) {

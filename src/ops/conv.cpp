@@ -17,16 +17,16 @@ struct Call {
 };
 
 void fill(const char* name, const char* what, IntArrayRef values, int dims, int64_t* out, int64_t least) {
-  HB_CHECK(values.size() == 1 || values.size() == static_cast<size_t>(dims), "[", name, "] expected ", what, " of 1 or ", dims,
-           " values, got ", values);
+  HB_CHECK(values.size() == 1 || values.size() == static_cast<size_t>(dims), "[", name, "] expected ", what,
+           " of 1 or ", dims, " values, got ", values);
   for (int d = 0; d < dims; ++d) {
     out[d] = values[values.size() == 1 ? 0 : d];
     HB_CHECK(out[d] >= least, "[", name, "] expected ", what, " of at least ", least, ", got ", values);
   }
 }
 
-Call make_call(const char* name, int dims, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool transposed,
-               IntArrayRef output_padding, int64_t groups) {
+Call make_call(const char* name, int dims, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
+               bool transposed, IntArrayRef output_padding, int64_t groups) {
   Call c;
   c.p.dims = dims, c.p.groups = groups, c.transposed = transposed;
   fill(name, "stride", stride, dims, c.p.stride, 1);
@@ -43,17 +43,17 @@ void check(const char* name, const Tensor& x, const Tensor& w, const Tensor& bia
            "] expected input, weight and bias of the same dtype, got ", x.scalar_type(), ", ", w.scalar_type(), " and ",
            bias.defined() ? toString(bias.scalar_type()) : "no bias");
   HB_CHECK(w.dim() == c.p.dims + 2, "[", name, "] expected a weight of ", c.p.dims + 2, " dimensions, got ", w.sizes());
-  HB_CHECK(x.dim() == w.dim(), "[", name, "] expected an input of ", c.p.dims + 1, " or ", c.p.dims + 2, " dimensions, got ",
-           x.sizes());
+  HB_CHECK(x.dim() == w.dim(), "[", name, "] expected an input of ", c.p.dims + 1, " or ", c.p.dims + 2,
+           " dimensions, got ", x.sizes());
   const int64_t groups = c.p.groups;
-  HB_CHECK(w.size(0) % groups == 0 && w.size(0) > 0, "[", name, "] expected a weight whose first size is a multiple of ", groups,
-           " groups, got ", w.sizes());
+  HB_CHECK(w.size(0) % groups == 0 && w.size(0) > 0, "[", name,
+           "] expected a weight whose first size is a multiple of ", groups, " groups, got ", w.sizes());
   const int64_t wanted = c.transposed ? w.size(0) : w.size(1) * groups;
-  HB_CHECK(x.size(1) == wanted, "[", name, "] expected an input of ", wanted, " channels (weight ", w.sizes(), ", groups ", groups,
-           "), got ", x.sizes());
+  HB_CHECK(x.size(1) == wanted, "[", name, "] expected an input of ", wanted, " channels (weight ", w.sizes(),
+           ", groups ", groups, "), got ", x.sizes());
   const int64_t out = c.transposed ? w.size(1) * groups : w.size(0);
-  HB_CHECK(!bias.defined() || (bias.dim() == 1 && bias.size(0) == out), "[", name, "] expected a bias of shape [", out, "], got ",
-           bias.sizes());
+  HB_CHECK(!bias.defined() || (bias.dim() == 1 && bias.size(0) == out), "[", name, "] expected a bias of shape [", out,
+           "], got ", bias.sizes());
 }
 
 DimVector output_sizes(const char* name, const Tensor& x, const Tensor& w, const Call& c) {
@@ -66,12 +66,13 @@ DimVector output_sizes(const char* name, const Tensor& x, const Tensor& w, const
                "] expected output_padding below stride or dilation, got ", c.output_padding[d]);
       out[2 + d] = (in - 1) * c.p.stride[d] - 2 * c.p.padding[d] + kernel + c.output_padding[d];
     } else {
-      HB_CHECK(in + 2 * c.p.padding[d] >= kernel, "[", name, "] expected a padded input of at least the kernel's extent ", kernel,
-               ", got input ", x.sizes(), ", weight ", w.sizes(), " and padding ", c.p.padding[d]);
+      HB_CHECK(in + 2 * c.p.padding[d] >= kernel, "[", name,
+               "] expected a padded input of at least the kernel's extent ", kernel, ", got input ", x.sizes(),
+               ", weight ", w.sizes(), " and padding ", c.p.padding[d]);
       out[2 + d] = (in + 2 * c.p.padding[d] - kernel) / c.p.stride[d] + 1;
     }
-    HB_CHECK(out[2 + d] > 0, "[", name, "] expected a result of at least one element, got size ", out[2 + d], " from input ",
-             x.sizes(), " and weight ", w.sizes());
+    HB_CHECK(out[2 + d] > 0, "[", name, "] expected a result of at least one element, got size ", out[2 + d],
+             " from input ", x.sizes(), " and weight ", w.sizes());
   }
   return out;
 }
@@ -97,7 +98,8 @@ Tensor run_forward(const Tensor& x, const Tensor& w, const Tensor& bias, const C
 }
 
 Tensor input_gradient(const Tensor& g, const Tensor& x, const Tensor& w, const Call& c) {
-  Tensor out = ops::empty_channels_last(x.impl().sizes(), x.scalar_type(), x.device(), ops::is_visibly_channels_last(x));
+  Tensor out =
+      ops::empty_channels_last(x.impl().sizes(), x.scalar_type(), x.device(), ops::is_visibly_channels_last(x));
   if (out.numel() == 0) return out;
   const Tensor grad = ops::to_channels_last(g), weight = dense(w);
   if (c.transposed) {
@@ -108,7 +110,8 @@ Tensor input_gradient(const Tensor& g, const Tensor& x, const Tensor& w, const C
   return out;
 }
 
-void weight_gradient(const Tensor& g, const Tensor& x, const Tensor& w, const Call& c, bool with_bias, Tensor& dw, Tensor& db) {
+void weight_gradient(const Tensor& g, const Tensor& x, const Tensor& w, const Call& c, bool with_bias, Tensor& dw,
+                     Tensor& db) {
   dw = empty(w.sizes(), w.options());
   const Tensor grad = ops::to_channels_last(g), in = ops::to_channels_last(x);
   if (with_bias) db = empty({g.size(1)}, w.options());
@@ -139,14 +142,15 @@ Tensor differentiable_weight_gradient(const Tensor& g, const Tensor& x, const Te
 Tensor differentiable_input_gradient(const Tensor& g, const Tensor& x, const Tensor& w, const Call& c) {
   const int n = c.p.dims;
   if (c.transposed)
-    return convolution(g, w, {}, list(c.p.stride, n), list(c.p.padding, n), list(c.p.dilation, n), false, list(c.output_padding, n),
-                       c.p.groups);
+    return convolution(g, w, {}, list(c.p.stride, n), list(c.p.padding, n), list(c.p.dilation, n), false,
+                       list(c.output_padding, n), c.p.groups);
   DimVector extra(n, 0);
   for (int d = 0; d < n; ++d) {
     const int64_t kernel = c.p.dilation[d] * (w.size(2 + d) - 1) + 1;
     extra[d] = x.size(2 + d) - ((g.size(2 + d) - 1) * c.p.stride[d] - 2 * c.p.padding[d] + kernel);
   }
-  return convolution(g, w, {}, list(c.p.stride, n), list(c.p.padding, n), list(c.p.dilation, n), true, extra, c.p.groups);
+  return convolution(g, w, {}, list(c.p.stride, n), list(c.p.padding, n), list(c.p.dilation, n), true, extra,
+                     c.p.groups);
 }
 
 variable_list convolution_gradients(Backward& b, const Tensor& x, const Tensor& w, const Call& c) {
@@ -178,8 +182,8 @@ Tensor differentiable_weight_gradient(const Tensor& g, const Tensor& x, const Te
              const Tensor &g2 = s[0], &x2 = s[1], &v = b.grad();
              Tensor dg, dx;
              if (b.needs(0))
-               dg = convolution(x2, v, {}, list(c.p.stride, n), list(c.p.padding, n), list(c.p.dilation, n), c.transposed,
-                                list(c.output_padding, n), c.p.groups);
+               dg = convolution(x2, v, {}, list(c.p.stride, n), list(c.p.padding, n), list(c.p.dilation, n),
+                                c.transposed, list(c.output_padding, n), c.p.groups);
              if (b.needs(1)) dx = differentiable_input_gradient(g2, x2, v, c);
              return {dg, dx};
            });
@@ -211,7 +215,8 @@ Tensor conv(const char* name, int dims, const Tensor& x, const Tensor& w, const 
 // "same": as much padding as keeps the size; the odd one goes to the end.
 Tensor conv(const char* name, int dims, const Tensor& x, const Tensor& w, const Tensor& bias, IntArrayRef stride,
             std::string_view padding, IntArrayRef dilation, int64_t groups) {
-  HB_CHECK(padding == "same" || padding == "valid", "[", name, "] expected padding \"same\" or \"valid\", got \"", padding, "\"");
+  HB_CHECK(padding == "same" || padding == "valid", "[", name, "] expected padding \"same\" or \"valid\", got \"",
+           padding, "\"");
   Call c = make_call(name, dims, stride, 0, dilation, false, 0, groups);
   if (padding == "valid") return convolution_of(name, dims, x, w, bias, c);
   HB_CHECK(w.dim() == dims + 2, "[", name, "] expected a weight of ", dims + 2, " dimensions, got ", w.sizes());
@@ -229,27 +234,28 @@ Tensor conv(const char* name, int dims, const Tensor& x, const Tensor& w, const 
 
 }  // namespace
 
-#define HB_CONV(nd, n)                                                                                                    \
-  Tensor conv##nd(const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride, IntArrayRef padding,  \
-                  IntArrayRef dilation, int64_t groups) {                                                                  \
-    return conv("conv" #nd, n, input, weight, bias, stride, padding, dilation, groups);                                    \
-  }                                                                                                                        \
-  Tensor conv##nd(const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride,                       \
-                  std::string_view padding, IntArrayRef dilation, int64_t groups) {                                        \
-    return conv("conv" #nd, n, input, weight, bias, stride, padding, dilation, groups);                                    \
-  }                                                                                                                        \
-  Tensor conv_transpose##nd(const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride,             \
-                            IntArrayRef padding, IntArrayRef output_padding, int64_t groups, IntArrayRef dilation) {       \
-    const char* name = "conv_transpose" #nd;                                                                               \
-    return convolution_of(name, n, input, weight, bias,                                                                    \
-                          make_call(name, n, stride, padding, dilation, true, output_padding, groups));                    \
+#define HB_CONV(nd, n)                                                                                               \
+  Tensor conv##nd(const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride,                 \
+                  IntArrayRef padding, IntArrayRef dilation, int64_t groups) {                                       \
+    return conv("conv" #nd, n, input, weight, bias, stride, padding, dilation, groups);                              \
+  }                                                                                                                  \
+  Tensor conv##nd(const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride,                 \
+                  std::string_view padding, IntArrayRef dilation, int64_t groups) {                                  \
+    return conv("conv" #nd, n, input, weight, bias, stride, padding, dilation, groups);                              \
+  }                                                                                                                  \
+  Tensor conv_transpose##nd(const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride,       \
+                            IntArrayRef padding, IntArrayRef output_padding, int64_t groups, IntArrayRef dilation) { \
+    const char* name = "conv_transpose" #nd;                                                                         \
+    return convolution_of(name, n, input, weight, bias,                                                              \
+                          make_call(name, n, stride, padding, dilation, true, output_padding, groups));              \
   }
 HB_CONV(1d, 1)
 HB_CONV(2d, 2)
 HB_CONV(3d, 3)
 
-Tensor convolution(const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride, IntArrayRef padding,
-                   IntArrayRef dilation, bool transposed, IntArrayRef output_padding, int64_t groups) {
+Tensor convolution(const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride,
+                   IntArrayRef padding, IntArrayRef dilation, bool transposed, IntArrayRef output_padding,
+                   int64_t groups) {
   const int dims = static_cast<int>(weight.dim()) - 2;
   HB_CHECK(dims >= 1 && dims <= 3, "[convolution] expected a weight of 3 to 5 dimensions, got ", weight.sizes());
   return convolution_of("convolution", dims, input, weight, bias,

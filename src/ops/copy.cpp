@@ -11,13 +11,13 @@ namespace hb {
 Tensor clone(const Tensor& self, std::optional<MemoryFormat> format) {
   Tensor out = empty_like(self, {}, format);
   copy_kernel(self.device())(Loop({&out}, {&self}));
-  if (needs_grad(self))
-    record("CloneBackward0", out, {&self}, [](Backward& b) -> variable_list { return {b.grad()}; });
+  if (needs_grad(self)) record("CloneBackward0", out, {&self}, [](Backward& b) -> variable_list { return {b.grad()}; });
   return out;
 }
 
 Tensor contiguous(const Tensor& self, MemoryFormat format) {
-  HB_CHECK(format != MemoryFormat::Preserve, "[contiguous] preserve memory format is unsupported by the contiguous operator");
+  HB_CHECK(format != MemoryFormat::Preserve,
+           "[contiguous] preserve memory format is unsupported by the contiguous operator");
   return self.is_contiguous(format) ? self : clone(self, format);
 }
 
@@ -49,13 +49,17 @@ Tensor Tensor::to(ScalarType dtype, bool, bool copy, std::optional<MemoryFormat>
   if (as_is && !copy) return *this;
   return converted(*this, dtype, format);
 }
-Tensor Tensor::to(Device target, bool non_blocking, bool copy) const { return to(target, scalar_type(), non_blocking, copy); }
-Tensor Tensor::to(Device target, ScalarType dtype, bool non_blocking, bool copy, std::optional<MemoryFormat> format) const {
+Tensor Tensor::to(Device target, bool non_blocking, bool copy) const {
+  return to(target, scalar_type(), non_blocking, copy);
+}
+Tensor Tensor::to(Device target, ScalarType dtype, bool non_blocking, bool copy,
+                  std::optional<MemoryFormat> format) const {
   if (!same_place(target, device())) check_device(target);
   return to(dtype, non_blocking, copy, format);
 }
 Tensor Tensor::to(const TensorOptions& o, bool non_blocking, bool copy, std::optional<MemoryFormat> format) const {
-  HB_CHECK(!o.has_requires_grad(), "to(options) expects unset requires_grad flag, but got options.requires_grad set as ",
+  HB_CHECK(!o.has_requires_grad(),
+           "to(options) expects unset requires_grad flag, but got options.requires_grad set as ",
            o.requires_grad() ? "true" : "false");
   return to(o.device_opt().value_or(device()), o.dtype_opt().value_or(scalar_type()), non_blocking, copy,
             format ? format : o.memory_format_opt());
@@ -95,13 +99,13 @@ Tensor& copy_(Tensor& self, const Tensor& src, bool) {
 
 Tensor& fill_(Tensor& self, const Scalar& value) {
   return inplace(
-      "fill_", self,
-      [&](const Tensor& old) { return full_like(old, value); },
+      "fill_", self, [&](const Tensor& old) { return full_like(old, value); },
       [&](Tensor& t) { fill_kernel(t.device())(Loop({&t}, {}), value); });
 }
 
 Tensor& fill_(Tensor& self, const Tensor& value) {
-  HB_CHECK(value.dim() == 0, "[fill_] only supports 0-dimension value tensor but got tensor with ", value.dim(), " dimensions.");
+  HB_CHECK(value.dim() == 0, "[fill_] only supports 0-dimension value tensor but got tensor with ", value.dim(),
+           " dimensions.");
   return copy_(self, value);
 }
 

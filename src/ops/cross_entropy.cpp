@@ -17,14 +17,14 @@ void check_classes(const char* name, const Tensor& x, const Tensor& target, cons
   bool fits = target.dim() == x.dim() - 1;
   for (int64_t d = 0, t = 0; fits && d < x.dim(); ++d)
     if (d != c) fits = x.size(d) == target.size(t++);
-  HB_CHECK(fits, "[", name, "] expected a target of the input's shape without its class dimension, got input ", x.sizes(),
-           " and target ", target.sizes());
-  HB_CHECK(target.scalar_type() == kLong || target.scalar_type() == kByte || target.scalar_type() == kInt,
-           "[", name, "] expected target of class numbers (int64), got ", target.scalar_type());
+  HB_CHECK(fits, "[", name, "] expected a target of the input's shape without its class dimension, got input ",
+           x.sizes(), " and target ", target.sizes());
+  HB_CHECK(target.scalar_type() == kLong || target.scalar_type() == kByte || target.scalar_type() == kInt, "[", name,
+           "] expected target of class numbers (int64), got ", target.scalar_type());
   if (weight.defined())
     HB_CHECK(weight.dim() == 1 && weight.size(0) == x.size(c) && weight.scalar_type() == x.scalar_type(), "[", name,
-             "] expected a weight for each of ", x.size(c), " classes in ", x.scalar_type(), ", got ", weight.scalar_type(), " ",
-             weight.sizes());
+             "] expected a weight for each of ", x.size(c), " classes in ", x.scalar_type(), ", got ",
+             weight.scalar_type(), " ", weight.sizes());
 }
 
 // Contiguous operands, with what keeps them alive.
@@ -50,7 +50,8 @@ Tensor loss_result(const Tensor& x, const Tensor& target, int64_t reduction) {
   return empty(reduction == Reduction::None ? target.sizes() : IntArrayRef(), x.options());
 }
 
-Tensor nll_gradient_composed(const Tensor& g, const Tensor& x, const Tensor& target, const Tensor& weight, const ClassLoss& l) {
+Tensor nll_gradient_composed(const Tensor& g, const Tensor& x, const Tensor& target, const Tensor& weight,
+                             const ClassLoss& l) {
   // -w[target] / total at the target, a constant: the gradient is linear in g.
   Tensor slope;
   {
@@ -64,7 +65,8 @@ Tensor nll_gradient_composed(const Tensor& g, const Tensor& x, const Tensor& tar
   return slope * (l.reduction == Reduction::None ? g.unsqueeze(class_dim(x)) : g);
 }
 
-variable_list nll_gradient(Backward& b, const Tensor& x, const Tensor& target, const Tensor& weight, const ClassLoss& l) {
+variable_list nll_gradient(Backward& b, const Tensor& x, const Tensor& target, const Tensor& weight,
+                           const ClassLoss& l) {
   const Tensor& g = b.grad();
   if (GradMode::is_enabled() && g.requires_grad()) return {nll_gradient_composed(g, x, target, weight, l)};
   Operands o(x, target, weight, l.ignore_index, l.reduction);
@@ -119,7 +121,8 @@ variable_list cross_entropy_gradient(Backward& b, const Tensor& x, const Tensor&
   Tensor out = empty(o.x.sizes(), x.options());
   const Tensor grad = g.contiguous();
   if (out.numel())
-    cross_entropy_backward_kernel(x.device())(x.scalar_type(), o.loss, out.data_ptr(), grad.data_ptr(), normalizer.data_ptr());
+    cross_entropy_backward_kernel(x.device())(x.scalar_type(), o.loss, out.data_ptr(), grad.data_ptr(),
+                                              normalizer.data_ptr());
   return {out};
 }
 
@@ -135,17 +138,19 @@ Tensor cross_entropy_fused(const Tensor& self, const Tensor& target, const Tenso
     ClassLoss l = o.loss;
     l.x = l.weight = nullptr, l.target = nullptr;
     record("CrossEntropyLossBackward0", out, {&self},
-           {SavedTensor::input(self), SavedTensor::input(target), SavedTensor::input(weight), SavedTensor::input(normalizer)},
+           {SavedTensor::input(self), SavedTensor::input(target), SavedTensor::input(weight),
+            SavedTensor::input(normalizer)},
            [l](Backward& b, auto& s) -> variable_list { return cross_entropy_gradient(b, s[0], s[1], s[2], s[3], l); });
   }
   return out;
 }
 
 // Targets that are probabilities of the classes.
-Tensor cross_entropy_of_probabilities(const Tensor& self, const Tensor& target_, const Tensor& weight, int64_t reduction,
-                                      double smoothing) {
-  HB_CHECK(is_floating_type(target_.scalar_type()), "[cross_entropy] expected probabilities in a floating dtype for a target of ",
-           "the input's shape, got ", target_.scalar_type(), " ", target_.sizes());
+Tensor cross_entropy_of_probabilities(const Tensor& self, const Tensor& target_, const Tensor& weight,
+                                      int64_t reduction, double smoothing) {
+  HB_CHECK(is_floating_type(target_.scalar_type()),
+           "[cross_entropy] expected probabilities in a floating dtype for a target of ", "the input's shape, got ",
+           target_.scalar_type(), " ", target_.sizes());
   const int64_t c = class_dim(self), classes = self.size(c);
   Tensor target = target_;
   if (smoothing > 0) target = target * (1 - smoothing) + smoothing / static_cast<double>(classes);
@@ -156,9 +161,12 @@ Tensor cross_entropy_of_probabilities(const Tensor& self, const Tensor& target_,
     terms = terms * weight.view(shape);
   }
   switch (reduction) {
-    case Reduction::Mean: return -terms.sum() / static_cast<double>(std::max<int64_t>(self.numel() / classes, self.numel() ? 1 : 0));
-    case Reduction::Sum: return -terms.sum();
-    default: return -terms.sum(c);
+    case Reduction::Mean:
+      return -terms.sum() / static_cast<double>(std::max<int64_t>(self.numel() / classes, self.numel() ? 1 : 0));
+    case Reduction::Sum:
+      return -terms.sum();
+    default:
+      return -terms.sum(c);
   }
 }
 
@@ -180,7 +188,8 @@ Tensor cross_entropy_smoothed(const Tensor& self, const Tensor& target, const Te
   if (reduction == Reduction::Mean) {
     if (weight.defined()) {
       const Tensor safe = target.to(kLong).masked_fill(ignored, 0);
-      const Tensor per_target = weight.index_select(0, safe.reshape({-1})).reshape(safe.sizes()).masked_fill(ignored, 0);
+      const Tensor per_target =
+          weight.index_select(0, safe.reshape({-1})).reshape(safe.sizes()).masked_fill(ignored, 0);
       smooth = smooth.sum() / per_target.sum();
     } else {
       smooth = smooth.sum() / ignored.logical_not().sum().to(self.scalar_type());
@@ -191,10 +200,12 @@ Tensor cross_entropy_smoothed(const Tensor& self, const Tensor& target, const Te
 
 }  // namespace
 
-Tensor nll_loss(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction, int64_t ignore_index) {
+Tensor nll_loss(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction,
+                int64_t ignore_index) {
   return nll_any("nll_loss", self, target, weight, reduction, ignore_index);
 }
-Tensor nll_loss2d(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction, int64_t ignore_index) {
+Tensor nll_loss2d(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction,
+                  int64_t ignore_index) {
   HB_CHECK(self.dim() == 4 && target.dim() == 3, "[nll_loss2d] expected input (N, C, H, W) and target (N, H, W), got ",
            self.sizes(), " and ", target.sizes());
   return nll_any("nll_loss2d", self, target, weight, reduction, ignore_index);
@@ -202,8 +213,8 @@ Tensor nll_loss2d(const Tensor& self, const Tensor& target, const Tensor& weight
 
 Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction,
                           int64_t ignore_index, double label_smoothing) {
-  HB_CHECK(label_smoothing >= 0 && label_smoothing <= 1, "[cross_entropy] expected a label smoothing between 0 and 1, got ",
-           label_smoothing);
+  HB_CHECK(label_smoothing >= 0 && label_smoothing <= 1,
+           "[cross_entropy] expected a label smoothing between 0 and 1, got ", label_smoothing);
   HB_CHECK(self.dim() >= 1, "[cross_entropy] expected an input of at least 1 dimension, got ", self.sizes());
   if (self.sizes() == target.sizes()) {
     return cross_entropy_of_probabilities(self, target, weight, reduction, label_smoothing);
@@ -213,7 +224,8 @@ Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const Tensor
   if (rows && !(weight.defined() && label_smoothing > 0) && self.size(class_dim(self)) > 0) {
     return cross_entropy_fused(self, target, weight, reduction, ignore_index, label_smoothing);
   }
-  if (label_smoothing > 0) return cross_entropy_smoothed(self, target, weight, reduction, ignore_index, label_smoothing);
+  if (label_smoothing > 0)
+    return cross_entropy_smoothed(self, target, weight, reduction, ignore_index, label_smoothing);
   return nll_any("cross_entropy", log_softmax(self, class_dim(self)), target, weight, reduction, ignore_index);
 }
 

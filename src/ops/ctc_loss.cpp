@@ -1,5 +1,5 @@
-// Connectionist temporal classification: the forward recursion over the labels with blanks between, for a whole batch at
-// a time, written so that it can be differentiated.
+// Connectionist temporal classification: the forward recursion over the labels with blanks between, for a whole batch
+// at a time, written so that it can be differentiated.
 #include <halfbridge/ops.h>
 
 namespace hb {
@@ -37,14 +37,16 @@ Tensor shifted(const Tensor& alpha, int64_t by) {
   return constant_pad_nd(alpha, {by, 0}, kNever).narrow(1, 0, alpha.size(1));
 }
 
-Tensor log_add(const Tensor& a, const Tensor& b, const Tensor& c) { return stack({a, b, c}, 0).logsumexp(IntArrayRef({0})); }
+Tensor log_add(const Tensor& a, const Tensor& b, const Tensor& c) {
+  return stack({a, b, c}, 0).logsumexp(IntArrayRef({0}));
+}
 
 }  // namespace
 
-Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths, const Tensor& target_lengths,
-                int64_t blank, int64_t reduction, bool zero_infinity) {
-  HB_CHECK(log_probs.dim() == 3 || log_probs.dim() == 2, "[ctc_loss] expected log-probabilities (T, N, C) or (T, C), got ",
-           log_probs.sizes());
+Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
+                const Tensor& target_lengths, int64_t blank, int64_t reduction, bool zero_infinity) {
+  HB_CHECK(log_probs.dim() == 3 || log_probs.dim() == 2,
+           "[ctc_loss] expected log-probabilities (T, N, C) or (T, C), got ", log_probs.sizes());
   if (log_probs.dim() == 2) {
     const Tensor out = ctc_loss(log_probs.unsqueeze(1), targets.reshape({1, -1}), input_lengths.reshape({-1}),
                                 target_lengths.reshape({-1}), blank, reduction, zero_infinity);
@@ -52,9 +54,10 @@ Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& in
   }
   const int64_t steps = log_probs.size(0), n = log_probs.size(1);
   const auto in = values_of(input_lengths), lengths = values_of(target_lengths);
-  HB_CHECK(static_cast<int64_t>(in.size()) == n && static_cast<int64_t>(lengths.size()) == n,
-           "[ctc_loss] expected ", n, " input and target lengths, got ", in.size(), " and ", lengths.size());
-  HB_CHECK(blank >= 0 && blank < log_probs.size(2), "[ctc_loss] expected blank in [0, ", log_probs.size(2), "), got ", blank);
+  HB_CHECK(static_cast<int64_t>(in.size()) == n && static_cast<int64_t>(lengths.size()) == n, "[ctc_loss] expected ", n,
+           " input and target lengths, got ", in.size(), " and ", lengths.size());
+  HB_CHECK(blank >= 0 && blank < log_probs.size(2), "[ctc_loss] expected blank in [0, ", log_probs.size(2), "), got ",
+           blank);
   int64_t longest = 0;
   for (int64_t i = 0; i < n; ++i) {
     HB_CHECK(in[i] >= 0 && in[i] <= steps && lengths[i] >= 0, "[ctc_loss] expected input lengths of at most ", steps,
@@ -63,7 +66,8 @@ Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& in
   }
   const Labels labels = extend(targets, lengths, longest, blank);
   const int64_t width = 2 * longest + 1;
-  const Tensor emitted = log_probs.gather(2, labels.extended.unsqueeze(0).expand({steps, n, width}));  // (T, N, 2 S + 1)
+  const Tensor emitted =
+      log_probs.gather(2, labels.extended.unsqueeze(0).expand({steps, n, width}));  // (T, N, 2 S + 1)
   std::vector<int64_t> start(n * width, 1), last(n * width, 1);
   for (int64_t i = 0; i < n; ++i) {
     start[i * width] = 0;
@@ -73,7 +77,8 @@ Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& in
   }
   const auto mask = [&](const std::vector<int64_t>& v) { return tensor(v, kLong).view({n, width}).to(kBool); };
   const Tensor length = tensor(in, kLong).view({n, 1});
-  Tensor alpha = steps ? emitted.select(0, 0).masked_fill(mask(start), kNever) : full({n, width}, kNever, log_probs.options());
+  Tensor alpha =
+      steps ? emitted.select(0, 0).masked_fill(mask(start), kNever) : full({n, width}, kNever, log_probs.options());
   for (int64_t t = 1; t < steps; ++t) {
     const Tensor skip = shifted(alpha, 2).masked_fill(labels.may_skip.logical_not(), kNever);
     const Tensor next = (log_add(alpha, shifted(alpha, 1), skip) + emitted.select(0, t)).clamp_min(kNever);
@@ -82,8 +87,7 @@ Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& in
   Tensor loss = neg(alpha.masked_fill(mask(last), kNever).logsumexp(IntArrayRef({1})));
   const Tensor impossible = loss.detach().gt(-kNever / 2);
   loss = loss.masked_fill(impossible, zero_infinity ? 0.0 : std::numeric_limits<double>::infinity());
-  if (reduction == Reduction::Mean)
-    return (loss / tensor(lengths, kLong).clamp_min(1).to(loss.scalar_type())).mean();
+  if (reduction == Reduction::Mean) return (loss / tensor(lengths, kLong).clamp_min(1).to(loss.scalar_type())).mean();
   return reduction == Reduction::Sum ? loss.sum() : loss;
 }
 

@@ -16,7 +16,6 @@ Tensor flat_batch(const Tensor& a);
 /// Batch dimensions of `like`, then these.
 std::vector<int64_t> batch_sizes(const Tensor& like, std::initializer_list<int64_t> last);
 /// Throws with the first matrix whose info is not 0; `explain(info)` says what that means.
-void check_info(const char* name, const Tensor& info, bool batched,
-                const std::function<std::string(int64_t)>& explain);
+void check_info(const char* name, const Tensor& info, bool batched, const std::function<std::string(int64_t)>& explain);
 
 }  // namespace hb

@@ -36,13 +36,9 @@ Tensor mask_for(const Tensor& input, Grain grain, double p, double yes) {
 void check_probability(double p) {
   HB_CHECK(p >= 0 && p <= 1, "dropout probability has to be between 0 and 1, but got ", p);
 }
-bool changes_nothing(const Tensor& input, double p, bool train) {
-  return p == 0 || !train || input.numel() == 0;
-}
+bool changes_nothing(const Tensor& input, double p, bool train) { return p == 0 || !train || input.numel() == 0; }
 
-Tensor zero_factor(const Tensor& input) {
-  return zeros({}, input.options());
-}
+Tensor zero_factor(const Tensor& input) { return zeros({}, input.options()); }
 
 /// 1 / (1 - p) as LibTorch divides: in float, or in double for double.
 double keep_scale(const Tensor& input, double p) {
@@ -89,29 +85,15 @@ Tensor& alpha_(Tensor& input, double p, bool train, Grain grain) {
 
 }  // namespace
 
-Tensor dropout(const Tensor& input, double p, bool train) {
-  return plain(input, p, train, Grain::element);
-}
-Tensor& dropout_(Tensor& input, double p, bool train) {
-  return plain_(input, p, train, Grain::element);
-}
-Tensor feature_dropout(const Tensor& input, double p, bool train) {
-  return plain(input, p, train, Grain::feature);
-}
-Tensor& feature_dropout_(Tensor& input, double p, bool train) {
-  return plain_(input, p, train, Grain::feature);
-}
-Tensor alpha_dropout(const Tensor& input, double p, bool train) {
-  return alpha(input, p, train, Grain::element);
-}
-Tensor& alpha_dropout_(Tensor& input, double p, bool train) {
-  return alpha_(input, p, train, Grain::element);
-}
+Tensor dropout(const Tensor& input, double p, bool train) { return plain(input, p, train, Grain::element); }
+Tensor& dropout_(Tensor& input, double p, bool train) { return plain_(input, p, train, Grain::element); }
+Tensor feature_dropout(const Tensor& input, double p, bool train) { return plain(input, p, train, Grain::feature); }
+Tensor& feature_dropout_(Tensor& input, double p, bool train) { return plain_(input, p, train, Grain::feature); }
+Tensor alpha_dropout(const Tensor& input, double p, bool train) { return alpha(input, p, train, Grain::element); }
+Tensor& alpha_dropout_(Tensor& input, double p, bool train) { return alpha_(input, p, train, Grain::element); }
 Tensor feature_alpha_dropout(const Tensor& input, double p, bool train) {
   return alpha(input, p, train, Grain::feature);
 }
-Tensor& feature_alpha_dropout_(Tensor& input, double p, bool train) {
-  return alpha_(input, p, train, Grain::feature);
-}
+Tensor& feature_alpha_dropout_(Tensor& input, double p, bool train) { return alpha_(input, p, train, Grain::feature); }
 
 }  // namespace hb

@@ -113,7 +113,9 @@ Operand contract(Operand a, Operand b, const std::vector<bool>& needed_later) {
   // A dimension of size 1 broadcasts against the other operand's.
   for (const Labels* list : {&stacked, &inner})
     for (int l : *list) {
-      const auto at = [&](const Operand& x) { return std::find(x.labels.begin(), x.labels.end(), l) - x.labels.begin(); };
+      const auto at = [&](const Operand& x) {
+        return std::find(x.labels.begin(), x.labels.end(), l) - x.labels.begin();
+      };
       const int64_t na = a.tensor.size(at(a)), nb = b.tensor.size(at(b));
       HB_CHECK(na == nb || na == 1 || nb == 1, "[einsum] expected subscripts of the same size, got ", na, " and ", nb);
       const auto grow = [&](Operand& x, int64_t n) {
@@ -158,7 +160,8 @@ Equation parse(std::string_view text, TensorList operands) {
       terms.back() += ch;
     }
   }
-  HB_CHECK(terms.size() == operands.size(), "[einsum] expected ", terms.size(), " operands for \"", text, "\", got ", operands.size());
+  HB_CHECK(terms.size() == operands.size(), "[einsum] expected ", terms.size(), " operands for \"", text, "\", got ",
+           operands.size());
   Equation e;
   int most = 0;
   std::vector<int> dots(terms.size(), 0);
@@ -166,8 +169,8 @@ Equation parse(std::string_view text, TensorList operands) {
     const bool ellipsis = terms[i].find("...") != std::string::npos;
     const int letters = static_cast<int>(terms[i].size()) - (ellipsis ? 3 : 0);
     dots[i] = static_cast<int>(operands[i].dim()) - letters;
-    HB_CHECK(ellipsis ? dots[i] >= 0 : dots[i] == 0, "[einsum] expected an operand of ", letters, " dimensions for \"", terms[i],
-             "\", got ", operands[i].sizes());
+    HB_CHECK(ellipsis ? dots[i] >= 0 : dots[i] == 0, "[einsum] expected an operand of ", letters, " dimensions for \"",
+             terms[i], "\", got ", operands[i].sizes());
     HB_CHECK(dots[i] <= kLabels - kLetters, "[einsum] expected at most 16 dimensions under an ellipsis");
     if (ellipsis) most = std::max(most, dots[i]);
   }
@@ -182,7 +185,9 @@ Equation parse(std::string_view text, TensorList operands) {
   }
   if (arrow != std::string::npos) {
     e.result = parse_term(equation.substr(arrow + 2), most);
-    for (int l : e.result) HB_CHECK(l >= kLetters || seen[l], "[einsum] expected subscripts of the result among those of operands in \"", text, "\"");
+    for (int l : e.result)
+      HB_CHECK(l >= kLetters || seen[l], "[einsum] expected subscripts of the result among those of operands in \"",
+               text, "\"");
   } else {
     for (int d = 0; d < most; ++d) e.result.push_back(kLetters + d);
     for (int l = 0; l < kLetters; ++l)
@@ -216,15 +221,15 @@ Tensor einsum(std::string_view equation, TensorList operands) {
 }
 
 Tensor tensordot(const Tensor& self, const Tensor& other, IntArrayRef dims_self, IntArrayRef dims_other) {
-  HB_CHECK(dims_self.size() == dims_other.size(), "[tensordot] expected as many dimensions of both operands, got ", dims_self,
-           " and ", dims_other);
+  HB_CHECK(dims_self.size() == dims_other.size(), "[tensordot] expected as many dimensions of both operands, got ",
+           dims_self, " and ", dims_other);
   std::vector<int64_t> inner_a, inner_b, free_a, free_b;
   std::vector<bool> used_a(self.dim()), used_b(other.dim());
   int64_t inner = 1;
   for (size_t i = 0; i < dims_self.size(); ++i) {
     const int64_t a = wrap("tensordot", dims_self[i], self.dim()), b = wrap("tensordot", dims_other[i], other.dim());
-    HB_CHECK(self.size(a) == other.size(b), "[tensordot] expected contracted dimensions of the same size, got ", self.sizes(),
-             " and ", other.sizes());
+    HB_CHECK(self.size(a) == other.size(b), "[tensordot] expected contracted dimensions of the same size, got ",
+             self.sizes(), " and ", other.sizes());
     inner_a.push_back(a), inner_b.push_back(b), used_a[a] = used_b[b] = true, inner *= self.size(a);
   }
   DimVector sizes;

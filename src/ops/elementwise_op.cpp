@@ -157,9 +157,10 @@ void check_no_overlap(const char* name, const Tensor& self, const Tensor& other)
       if (a.sizes()[d] > 1) step = step == 0 ? a.physical_strides()[d] : std::min(step, a.physical_strides()[d]);
     return step > 0 && distance % (step * static_cast<int64_t>(a.itemsize())) != 0;
   }();
-  HB_CHECK(apart || interleaved, "[", name,
-           "] expected memory that does not overlap, got a result and an input that share some of their elements; clone() "
-           "the input first");
+  HB_CHECK(
+      apart || interleaved, "[", name,
+      "] expected memory that does not overlap, got a result and an input that share some of their elements; clone() "
+      "the input first");
 }
 
 void check_inplace_result(const char* name, const Tensor& self, ScalarType result, const DimVector& sizes) {
@@ -187,7 +188,9 @@ bool writes_into(const Tensor& out, const Tensor& a, const Tensor& b, ScalarType
   if (a.impl().sizes() != out.impl().sizes() && b.impl().sizes() != out.impl().sizes()) return false;
   if (broadcast_sizes("out", {&a, &b}) != out.impl().sizes()) return false;
   if (geometry::overlaps_itself(out.impl().sizes(), out.impl().physical_strides())) return false;
-  const auto apart = [&](const Tensor& t) { return t.is_same(out) || t.impl().physical_storage() != out.impl().physical_storage(); };
+  const auto apart = [&](const Tensor& t) {
+    return t.is_same(out) || t.impl().physical_storage() != out.impl().physical_storage();
+  };
   return apart(a) && apart(b);
 }
 
@@ -200,8 +203,8 @@ Tensor floating_op(const char* name, const FormulaKernel& formula, std::initiali
 }
 
 void check_no_zero(const char* name, const Input& divisor) {
-  const bool zero = divisor.tensor ? hb::any(hb::eq(*divisor.tensor, Scalar(0))).item().toBool()
-                                   : divisor.number.toDouble() == 0;
+  const bool zero =
+      divisor.tensor ? hb::any(hb::eq(*divisor.tensor, Scalar(0))).item().toBool() : divisor.number.toDouble() == 0;
   HB_CHECK(!zero, "[", name, "] ZeroDivisionError: expected integers other than zero to divide by");
 }
 

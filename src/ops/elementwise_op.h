@@ -16,8 +16,8 @@ enum class Domain { numeric, floating, integral, test, any, real };
 
 /// One input: a tensor, or a number that is the same for every element.
 struct Input {
-  Input(const Tensor& t) : tensor(&t) {}        // NOLINT
-  Input(const Scalar& s) : number(s) {}         // NOLINT
+  Input(const Tensor& t) : tensor(&t) {}  // NOLINT
+  Input(const Scalar& s) : number(s) {}   // NOLINT
   const Tensor* tensor = nullptr;
   Scalar number;
 };

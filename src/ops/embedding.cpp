@@ -12,8 +12,9 @@ Tensor embedding_gradient(const Tensor& g, const Tensor& indices, int64_t rows, 
   const int64_t width = g.size(-1);
   const Tensor grad = ops::to_contiguous(g);
   Tensor out = empty({rows, width}, g.options());
-  embedding_backward_kernel(g.device())(g.scalar_type(), out.data_ptr(), grad.impl().raw_data(), indices.data_ptr<int64_t>(),
-                                        indices.numel(), rows, width, padding, by_frequency);
+  embedding_backward_kernel(g.device())(g.scalar_type(), out.data_ptr(), grad.impl().raw_data(),
+                                        indices.data_ptr<int64_t>(), indices.numel(), rows, width, padding,
+                                        by_frequency);
   if (needs_grad(g)) {
     // Linear in g: its gradient looks the rows up again.
     record("EmbeddingDenseBackwardBackward0", out, {&g}, {SavedTensor::input(indices)},
@@ -32,18 +33,19 @@ Tensor embedding_gradient(const Tensor& g, const Tensor& indices, int64_t rows, 
 
 }  // namespace
 
-Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_idx, bool scale_grad_by_freq, bool sparse) {
+Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_idx, bool scale_grad_by_freq,
+                 bool sparse) {
   HB_CHECK(weight.dim() == 2, "[embedding] expected a weight of 2 dimensions, got ", weight.sizes());
-  HB_CHECK(indices.scalar_type() == kLong || indices.scalar_type() == kInt, "[embedding] expected indices of int64 or int32, got ",
-           indices.scalar_type());
+  HB_CHECK(indices.scalar_type() == kLong || indices.scalar_type() == kInt,
+           "[embedding] expected indices of int64 or int32, got ", indices.scalar_type());
   if (sparse) HB_NOT_SUPPORTED("[embedding] sparse gradients are not supported; use sparse = false");
   const Tensor index = indices.to(kLong).contiguous(), table = ops::to_contiguous(weight);
   const int64_t rows = weight.size(0), width = weight.size(1);
   DimVector sizes(indices.impl().sizes());
   sizes.push_back(width);
   Tensor out = empty(sizes, weight.options());
-  embedding_kernel(weight.device())(weight.scalar_type(), out.data_ptr(), table.impl().raw_data(), index.data_ptr<int64_t>(),
-                                    index.numel(), rows, width);
+  embedding_kernel(weight.device())(weight.scalar_type(), out.data_ptr(), table.impl().raw_data(),
+                                    index.data_ptr<int64_t>(), index.numel(), rows, width);
   if (needs_grad(weight)) {
     record("EmbeddingBackward0", out, {&weight}, {SavedTensor::input(index)},
            [=](Backward& b, auto& s) -> variable_list {

@@ -46,14 +46,18 @@ Corner along(const Tensor& at, int64_t size, int64_t mode, bool upper) {
 
 }  // namespace
 
-Tensor grid_sampler(const Tensor& input, const Tensor& grid, int64_t interpolation_mode, int64_t padding_mode, bool align_corners) {
+Tensor grid_sampler(const Tensor& input, const Tensor& grid, int64_t interpolation_mode, int64_t padding_mode,
+                    bool align_corners) {
   const int64_t dims = input.dim() - 2;
-  HB_CHECK((dims == 2 || dims == 3) && grid.dim() == input.dim() && grid.size(0) == input.size(0) && grid.size(-1) == dims,
-           "[grid_sampler] expected input (N, C, spatial…) and grid (N, spatial…, ", dims, "), got ", input.sizes(), " and ",
-           grid.sizes());
-  HB_CHECK(padding_mode >= 0 && padding_mode <= 2, "[grid_sampler] expected padding mode 0, 1 or 2, got ", padding_mode);
+  HB_CHECK(
+      (dims == 2 || dims == 3) && grid.dim() == input.dim() && grid.size(0) == input.size(0) && grid.size(-1) == dims,
+      "[grid_sampler] expected input (N, C, spatial…) and grid (N, spatial…, ", dims, "), got ", input.sizes(), " and ",
+      grid.sizes());
+  HB_CHECK(padding_mode >= 0 && padding_mode <= 2, "[grid_sampler] expected padding mode 0, 1 or 2, got ",
+           padding_mode);
   if (interpolation_mode != kBilinear && interpolation_mode != kNearest)
-    HB_NOT_SUPPORTED("[grid_sampler] only bilinear and nearest interpolation are supported, got mode ", interpolation_mode);
+    HB_NOT_SUPPORTED("[grid_sampler] only bilinear and nearest interpolation are supported, got mode ",
+                     interpolation_mode);
   for (int64_t d = 2; d < input.dim(); ++d)
     HB_CHECK(input.size(d) > 0, "[grid_sampler] expected an input of no empty dimension, got ", input.sizes());
   const int64_t n = input.size(0), c = input.size(1), samples = n ? grid.numel() / (n * dims) : 0;
@@ -72,8 +76,10 @@ Tensor grid_sampler(const Tensor& input, const Tensor& grid, int64_t interpolati
       if (part.weight.defined()) weight = weight.defined() ? weight * part.weight : part.weight;
     }
     Tensor value = flat.gather(2, index.unsqueeze(1).expand({n, c, samples}));
-    if (weight.defined()) value = value * weight.masked_fill(inside.logical_not(), 0).unsqueeze(1);
-    else value = value.masked_fill(inside.logical_not().unsqueeze(1), 0);
+    if (weight.defined())
+      value = value * weight.masked_fill(inside.logical_not(), 0).unsqueeze(1);
+    else
+      value = value.masked_fill(inside.logical_not().unsqueeze(1), 0);
     out = out.defined() ? out + value : value;
   }
   DimVector sizes(grid.sizes());
@@ -85,7 +91,8 @@ Tensor grid_sampler(const Tensor& input, const Tensor& grid, int64_t interpolati
 Tensor affine_grid_generator(const Tensor& theta, IntArrayRef size, bool align_corners) {
   const int64_t dims = static_cast<int64_t>(size.size()) - 2;
   HB_CHECK((dims == 2 || dims == 3) && theta.dim() == 3 && theta.size(1) == dims && theta.size(2) == dims + 1,
-           "[affine_grid_generator] expected theta (N, 2, 3) with 4 sizes or (N, 3, 4) with 5, got ", theta.sizes(), " and ", size);
+           "[affine_grid_generator] expected theta (N, 2, 3) with 4 sizes or (N, 3, 4) with 5, got ", theta.sizes(),
+           " and ", size);
   std::vector<Tensor> axes;
   DimVector full(size.data() + 2, size.data() + size.size());
   for (int64_t d = dims - 1; d >= 0; --d) {

@@ -12,7 +12,8 @@ Tensor index_tensor(const char* name, const Tensor& index);
 /// Negative indices count from the end.
 Tensor wrapped_index(const Tensor& index, int64_t size);
 /// out[o][index[k]][:] op= src[o][k][:] on a contiguous copy of self along dim, without history.
-Tensor with_rows_put(const char* name, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, PutOp op);
+Tensor with_rows_put(const char* name, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
+                     PutOp op);
 
 /// The same into self itself, which takes part in no graph.
 void put_rows_into(const char* name, Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, PutOp op);

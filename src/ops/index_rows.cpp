@@ -11,8 +11,8 @@ namespace hb {
 namespace ops {
 
 Tensor index_tensor(const char* name, const Tensor& index) {
-  HB_CHECK(index.scalar_type() == kLong || index.scalar_type() == kInt, "[", name, "] expected an index of dtype int32 or int64, got ",
-           toString(index.scalar_type()));
+  HB_CHECK(index.scalar_type() == kLong || index.scalar_type() == kInt, "[", name,
+           "] expected an index of dtype int32 or int64, got ", toString(index.scalar_type()));
   return index.to(kLong).contiguous();
 }
 
@@ -21,7 +21,8 @@ Tensor wrapped_index(const Tensor& index, int64_t size) {
   return where(index < 0, index + size, index);
 }
 
-Tensor with_rows_put(const char* name, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, PutOp op) {
+Tensor with_rows_put(const char* name, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
+                     PutOp op) {
   NoGradGuard no_history;
   Tensor out = self.clone(MemoryFormat::Contiguous);
   put_rows_kernel(self.device())(name, out, index, src.contiguous(), lines_of(out, dim), op);
@@ -29,7 +30,8 @@ Tensor with_rows_put(const char* name, const Tensor& self, int64_t dim, const Te
 }
 
 void put_rows_into(const char* name, Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, PutOp op) {
-  if (self.is_contiguous()) return put_rows_kernel(self.device())(name, self, index, src.contiguous(), lines_of(self, dim), op);
+  if (self.is_contiguous())
+    return put_rows_kernel(self.device())(name, self, index, src.contiguous(), lines_of(self, dim), op);
   const Tensor result = with_rows_put(name, self, dim, index, src, op);
   copy_kernel(self.device())(Loop({&self}, {&result}));
 }
@@ -51,8 +53,10 @@ void check_source(const char* name, const Tensor& self, int64_t dim, int64_t cou
            toString(self.scalar_type()), " and ", toString(source.scalar_type()));
   DimVector wanted = self.impl().sizes();
   if (!wanted.empty()) wanted[dim] = count;
-  const bool fits = source.impl().sizes() == wanted || (source.numel() == 1 && count == 1 && geometry::numel(wanted) == 1);
-  HB_CHECK(fits, "[", name, "] expected a source of shape ", IntArrayRef(wanted.data(), wanted.size()), ", got ", source.sizes());
+  const bool fits =
+      source.impl().sizes() == wanted || (source.numel() == 1 && count == 1 && geometry::numel(wanted) == 1);
+  HB_CHECK(fits, "[", name, "] expected a source of shape ", IntArrayRef(wanted.data(), wanted.size()), ", got ",
+           source.sizes());
 }
 
 }  // namespace
@@ -104,7 +108,9 @@ Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Te
     record("IndexCopyBackward0", out, {&self, &source}, {SavedTensor::input(at)},
            [d, shape = source.impl().sizes()](Backward& b, auto& s) {
              return gradients(b.needs(0) ? index_fill(b.grad(), d, s[0], 0) : Tensor(),
-                              b.needs(1) ? index_select(b.grad(), d, s[0]).reshape(IntArrayRef(shape.data(), shape.size())) : Tensor());
+                              b.needs(1)
+                                  ? index_select(b.grad(), d, s[0]).reshape(IntArrayRef(shape.data(), shape.size()))
+                                  : Tensor());
            });
   return out;
 }
@@ -128,9 +134,11 @@ Tensor& index_add_(Tensor& self, int64_t dim, const Tensor& index, const Tensor&
     const int64_t d = geometry::wrap_dim("index_add_", dim, t.dim());
     const Tensor at = row_index("index_add_", index);
     check_source("index_add_", t, d, at.numel(), source);
-    ops::put_rows_into("index_add_", t, d, at, alpha.equal(1) ? source : (source * alpha).to(t.scalar_type()), PutOp::add);
+    ops::put_rows_into("index_add_", t, d, at, alpha.equal(1) ? source : (source * alpha).to(t.scalar_type()),
+                       PutOp::add);
   };
-  return inplace("index_add_", self, [&](const Tensor& old) { return index_add(old, dim, index, source, alpha); }, direct, {&source});
+  return inplace("index_add_", self, [&](const Tensor& old) { return index_add(old, dim, index, source, alpha); },
+                 direct, {&source});
 }
 Tensor& index_copy_(Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
   const auto direct = [&](Tensor& t) {
@@ -139,7 +147,8 @@ Tensor& index_copy_(Tensor& self, int64_t dim, const Tensor& index, const Tensor
     check_source("index_copy_", t, d, at.numel(), source);
     ops::put_rows_into("index_copy_", t, d, at, source, PutOp::assign);
   };
-  return inplace("index_copy_", self, [&](const Tensor& old) { return index_copy(old, dim, index, source); }, direct, {&source});
+  return inplace("index_copy_", self, [&](const Tensor& old) { return index_copy(old, dim, index, source); }, direct,
+                 {&source});
 }
 Tensor& index_fill_(Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
   return inplace("index_fill_", self, [&](const Tensor& old) { return index_fill(old, dim, index, value); });
@@ -150,10 +159,12 @@ Tensor& index_fill_(Tensor& self, int64_t dim, const Tensor& index, const Scalar
 Tensor repeat_interleave(const Tensor& self, const Tensor& repeats, std::optional<int64_t> dim) {
   const Tensor x = dim ? self : self.reshape(-1);
   const int64_t d = geometry::wrap_dim("repeat_interleave", dim.value_or(0), x.dim()), n = x.size(d);
-  HB_CHECK(repeats.scalar_type() == kLong || repeats.scalar_type() == kInt, "[repeat_interleave] repeats has to be Long or Int tensor, got ",
-           toString(repeats.scalar_type()));
-  HB_CHECK(repeats.dim() <= 1 && (repeats.numel() == 1 || repeats.numel() == n), "[repeat_interleave] repeats must have the same size as "
-           "input along dim, but got ", repeats.sizes(), " for size ", n);
+  HB_CHECK(repeats.scalar_type() == kLong || repeats.scalar_type() == kInt,
+           "[repeat_interleave] repeats has to be Long or Int tensor, got ", toString(repeats.scalar_type()));
+  HB_CHECK(repeats.dim() <= 1 && (repeats.numel() == 1 || repeats.numel() == n),
+           "[repeat_interleave] repeats must have the same size as "
+           "input along dim, but got ",
+           repeats.sizes(), " for size ", n);
   const Tensor counts = repeats.to(kLong).reshape(-1).expand(n).contiguous();
   const auto* c = counts.data_ptr<int64_t>();
   std::vector<int64_t> places;
@@ -169,15 +180,17 @@ Tensor repeat_interleave(const Tensor& self, const Tensor& repeats, std::optiona
 // --- the flattened tensor
 
 Tensor take(const Tensor& self, const Tensor& index) {
-  HB_CHECK(index.scalar_type() == kLong, "[take] expected an index of dtype int64, got ", toString(index.scalar_type()));
+  HB_CHECK(index.scalar_type() == kLong, "[take] expected an index of dtype int64, got ",
+           toString(index.scalar_type()));
   const Tensor at = ops::wrapped_index(index.reshape(-1), self.numel());
   return index_select(self.reshape(-1), 0, at).reshape(index.sizes());
 }
 
 Tensor& put_(Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {
-  HB_CHECK(index.scalar_type() == kLong, "[put_] expected an index of dtype int64, got ", toString(index.scalar_type()));
-  HB_CHECK(index.numel() == source.numel(), "[put_] expected as many indices as source elements, got ", index.numel(), " and ",
-           source.numel());
+  HB_CHECK(index.scalar_type() == kLong, "[put_] expected an index of dtype int64, got ",
+           toString(index.scalar_type()));
+  HB_CHECK(index.numel() == source.numel(), "[put_] expected as many indices as source elements, got ", index.numel(),
+           " and ", source.numel());
   const Tensor at = ops::wrapped_index(index.reshape(-1), self.numel());
   return inplace(
       "put_", self,

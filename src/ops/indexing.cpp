@@ -1,4 +1,5 @@
-// tensor.index({...}): integers, slices, None, Ellipsis and bools make views; what remains are index tensors, which pick elements.
+// tensor.index({...}): integers, slices, None, Ellipsis and bools make views; what remains are index tensors, which
+// pick elements.
 #include <algorithm>
 
 #include <halfbridge/ops.h>
@@ -40,15 +41,16 @@ void put_tensor(Viewed& v, int64_t slot, Tensor index) {
 Viewed apply_views(const Tensor& self, ArrayRef<TensorIndex> indices) {
   int64_t given = 0;
   for (const TensorIndex& i : indices) given += dims_taken(i);
-  HB_CHECK_INDEX(given <= self.dim(), "[index] too many indices for tensor of dimension ", self.dim(), " (got ", given, ")");
+  HB_CHECK_INDEX(given <= self.dim(), "[index] too many indices for tensor of dimension ", self.dim(), " (got ", given,
+                 ")");
   Viewed v{self, {}, false};
   int64_t dim = 0, slot = 0, source = 0;  // of the view, of the list, of self
   for (const TensorIndex& i : indices) {
     switch (i.type) {
       case TensorIndex::Type::SymInt: {
         const int64_t n = v.view.size(dim);
-        HB_CHECK_INDEX(i.integer >= -n && i.integer < n, "[index] index ", i.integer, " is out of bounds for dimension ", source,
-                       " with size ", n);
+        HB_CHECK_INDEX(i.integer >= -n && i.integer < n, "[index] index ", i.integer,
+                       " is out of bounds for dimension ", source, " with size ", n);
         v.view = v.view.select(dim, i.integer);
         ++source;
         break;
@@ -95,9 +97,9 @@ Viewed apply_views(const Tensor& self, ArrayRef<TensorIndex> indices) {
 
 /// Masks turned into positions, all indices broadcast together, negative ones wrapped.
 struct Advanced {
-  std::vector<int64_t> dims;  // indexed dimensions of self, ascending
+  std::vector<int64_t> dims;   // indexed dimensions of self, ascending
   std::vector<int64_t> shape;  // common shape of the indices
-  Tensor linear;              // (numel of shape) position in the flattened indexed dimensions
+  Tensor linear;               // (numel of shape) position in the flattened indexed dimensions
   bool adjacent = true;
 };
 
@@ -114,14 +116,17 @@ Expanded expand_masks(const Tensor& self, const IndexList& list) {
     const auto at = static_cast<int64_t>(dim);
     HB_CHECK_INDEX(at < self.dim(), "[index] too many indices for tensor of dimension ", self.dim());
     if (t.scalar_type() != kBool && t.scalar_type() != kByte) {
-      HB_CHECK_INDEX(t.scalar_type() == kLong || t.scalar_type() == kInt, "[index] tensors used as indices must be long, int, byte or "
-                     "bool tensors, got ", toString(t.scalar_type()));
+      HB_CHECK_INDEX(t.scalar_type() == kLong || t.scalar_type() == kInt,
+                     "[index] tensors used as indices must be long, int, byte or "
+                     "bool tensors, got ",
+                     toString(t.scalar_type()));
       e.dims.push_back(at), e.indices.push_back(t.to(kLong));
       continue;
     }
     for (int64_t d = 0; d < t.dim(); ++d)
-      HB_CHECK_INDEX(at + d < self.dim() && t.size(d) == self.size(at + d), "[index] The shape of the mask ", t.sizes(), " at index ", d,
-                     " does not match the shape of the indexed tensor ", self.sizes(), " at index ", at + d);
+      HB_CHECK_INDEX(at + d < self.dim() && t.size(d) == self.size(at + d), "[index] The shape of the mask ", t.sizes(),
+                     " at index ", d, " does not match the shape of the indexed tensor ", self.sizes(), " at index ",
+                     at + d);
     const Tensor places = t.nonzero();
     for (int64_t d = 0; d < t.dim(); ++d) e.dims.push_back(at + d), e.indices.push_back(places.select(1, d));
     dim += t.dim() - 1;
@@ -141,8 +146,8 @@ Advanced prepare(const Tensor& self, const IndexList& list) {
     const Tensor index = ops::wrapped_index(e.indices[k], n);
     if (index.numel() > 0) {
       const int64_t low = e.indices[k].min().item().toLong(), high = e.indices[k].max().item().toLong();
-      HB_CHECK_INDEX(low >= -n && high < n, "[index] index ", low < -n ? low : high, " is out of bounds for dimension ", a.dims[k],
-                     " with size ", n);
+      HB_CHECK_INDEX(low >= -n && high < n, "[index] index ", low < -n ? low : high, " is out of bounds for dimension ",
+                     a.dims[k], " with size ", n);
     }
     a.linear = k == 0 ? index : a.linear * n + index;
   }
@@ -164,8 +169,10 @@ struct Flattened {
         if (!is_indexed(d)) permutation.push_back(d);
     }
     for (int64_t d = 0; d < self.dim(); ++d) {
-      if (is_indexed(d)) indexed *= self.size(d);
-      else (a.adjacent && d < a.dims[0] ? before : after).push_back(self.size(d));
+      if (is_indexed(d))
+        indexed *= self.size(d);
+      else
+        (a.adjacent && d < a.dims[0] ? before : after).push_back(self.size(d));
     }
   }
   int64_t dim() const { return static_cast<int64_t>(before.size()); }
@@ -179,7 +186,8 @@ struct Flattened {
   Tensor restore(const Tensor& flat, const Tensor& self) const {
     if (permutation.empty()) return flat.reshape(self.sizes());
     std::vector<int64_t> shape, inverse(permutation.size());
-    for (size_t k = 0; k < permutation.size(); ++k) shape.push_back(self.size(permutation[k])), inverse[permutation[k]] = static_cast<int64_t>(k);
+    for (size_t k = 0; k < permutation.size(); ++k)
+      shape.push_back(self.size(permutation[k])), inverse[permutation[k]] = static_cast<int64_t>(k);
     return flat.reshape(shape).permute(inverse);
   }
   /// A value for the result's shape, as rows of flat().
@@ -213,23 +221,27 @@ const Tensor* single_mask(const Tensor& self, const IndexList& list) {
   return &mask;
 }
 
-Tensor put_without_history(const Tensor& self, const Advanced& a, const Flattened& f, const Tensor& value, bool accumulate) {
+Tensor put_without_history(const Tensor& self, const Advanced& a, const Flattened& f, const Tensor& value,
+                           bool accumulate) {
   NoGradGuard no_history;
-  return f.restore(ops::with_rows_put("index_put_", f.flat(self), f.dim(), a.linear, f.rows(value, a), accumulate ? PutOp::add : PutOp::assign),
+  return f.restore(ops::with_rows_put("index_put_", f.flat(self), f.dim(), a.linear, f.rows(value, a),
+                                      accumulate ? PutOp::add : PutOp::assign),
                    self);
 }
 
 void check_value(const Tensor& self, const Tensor& value, const std::vector<int64_t>& wanted) {
-  HB_CHECK(self.scalar_type() == value.scalar_type(), "[index_put_] Index put requires the source and destination dtypes match, got ",
-           toString(self.scalar_type()), " for the destination and ", toString(value.scalar_type()), " for the source.");
+  HB_CHECK(self.scalar_type() == value.scalar_type(),
+           "[index_put_] Index put requires the source and destination dtypes match, got ",
+           toString(self.scalar_type()), " for the destination and ", toString(value.scalar_type()),
+           " for the source.");
   const std::vector<int64_t> sizes = value.sizes().vec();
   bool fits = sizes.size() <= wanted.size();
   for (size_t k = 0; fits && k < sizes.size(); ++k) {
     const int64_t w = wanted[wanted.size() - sizes.size() + k];
     fits = sizes[k] == w || sizes[k] == 1;
   }
-  HB_CHECK(fits, "[index_put_] shape mismatch: value tensor of shape ", value.sizes(), " cannot be broadcast to indexing result of shape ",
-           IntArrayRef(wanted));
+  HB_CHECK(fits, "[index_put_] shape mismatch: value tensor of shape ", value.sizes(),
+           " cannot be broadcast to indexing result of shape ", IntArrayRef(wanted));
 }
 
 /// A value of more leading dimensions of size 1 than what it is put into.
@@ -247,7 +259,8 @@ Tensor index(const Tensor& self, const std::vector<std::optional<Tensor>>& indic
   return index_select(f.flat(self), f.dim(), a.linear).reshape(f.result_shape(a));
 }
 
-Tensor index_put(const Tensor& self, const std::vector<std::optional<Tensor>>& indices, const Tensor& value, bool accumulate) {
+Tensor index_put(const Tensor& self, const std::vector<std::optional<Tensor>>& indices, const Tensor& value,
+                 bool accumulate) {
   const Tensor* mask = accumulate || value.numel() != 1 ? nullptr : single_mask(self, indices);
   if (mask && value.scalar_type() == self.scalar_type()) {
     Tensor whole = *mask;
@@ -270,7 +283,8 @@ Tensor index_put(const Tensor& self, const std::vector<std::optional<Tensor>>& i
   return out;
 }
 
-Tensor& index_put_(Tensor& self, const std::vector<std::optional<Tensor>>& indices, const Tensor& value, bool accumulate) {
+Tensor& index_put_(Tensor& self, const std::vector<std::optional<Tensor>>& indices, const Tensor& value,
+                   bool accumulate) {
   if (!any_given(indices)) return accumulate ? self.add_(value) : self.copy_(value);
   const auto direct = [&](Tensor& t) {
     const Tensor* mask = accumulate || value.numel() != 1 ? nullptr : single_mask(t, indices);
@@ -293,7 +307,8 @@ Tensor& index_put_(Tensor& self, const std::vector<std::optional<Tensor>>& indic
       copy_kernel(t.device())(Loop({&t}, {&result}));
     }
   };
-  return inplace("index_put_", self, [&](const Tensor& old) { return index_put(old, indices, value, accumulate); }, direct, {&value});
+  return inplace("index_put_", self, [&](const Tensor& old) { return index_put(old, indices, value, accumulate); },
+                 direct, {&value});
 }
 
 Tensor index(const Tensor& self, ArrayRef<TensorIndex> indices) {
@@ -304,8 +319,10 @@ Tensor index(const Tensor& self, ArrayRef<TensorIndex> indices) {
 }
 
 Tensor Tensor::operator[](const Tensor& i) const {
-  HB_CHECK_INDEX(is_integral_type(i.scalar_type(), false) && i.dim() == 0, "[operator[]] Can only index with tensors that are scalars "
-                 "(zero-dim) of integers, got shape ", i.sizes());
+  HB_CHECK_INDEX(is_integral_type(i.scalar_type(), false) && i.dim() == 0,
+                 "[operator[]] Can only index with tensors that are scalars "
+                 "(zero-dim) of integers, got shape ",
+                 i.sizes());
   return select(0, i.item().toLong());
 }
 Tensor Tensor::index(const std::vector<std::optional<Tensor>>& indices) const { return hb::index(*this, indices); }
@@ -328,11 +345,14 @@ Tensor& put_into(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor
 
 }  // namespace
 
-Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& value) const { return put_into(*this, indices, value); }
+Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& value) const {
+  return put_into(*this, indices, value);
+}
 Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Scalar& value) const {
   return put_into(*this, indices, full(IntArrayRef(), value, options()));
 }
-Tensor& Tensor::index_put_(const std::vector<std::optional<Tensor>>& indices, const Tensor& value, bool accumulate) const {
+Tensor& Tensor::index_put_(const std::vector<std::optional<Tensor>>& indices, const Tensor& value,
+                           bool accumulate) const {
   return hb::index_put_(const_cast<Tensor&>(*this), indices, value, accumulate);
 }
 

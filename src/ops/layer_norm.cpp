@@ -19,7 +19,8 @@ RowNorm parameters(const Tensor& x, int64_t n, bool rms, double eps, const Tenso
 }
 
 // Over the last `dims` dimensions, in terms that can be differentiated again.
-variable_list composed_gradients(Backward& b, const Tensor& x, const Tensor& weight, int64_t dims, bool rms, double eps) {
+variable_list composed_gradients(Backward& b, const Tensor& x, const Tensor& weight, int64_t dims, bool rms,
+                                 double eps) {
   const Tensor& g = b.grad();
   std::vector<int64_t> last, leading;
   for (int64_t d = 0; d < x.dim(); ++d) (d < x.dim() - dims ? leading : last).push_back(d);
@@ -38,8 +39,8 @@ variable_list composed_gradients(Backward& b, const Tensor& x, const Tensor& wei
   return {dx, dw, db};
 }
 
-variable_list gradients(Backward& b, const Tensor& input, const Tensor& weight, const Tensor& stats, int64_t dims, bool rms,
-                        double eps, ScalarType affine_dtype) {
+variable_list gradients(Backward& b, const Tensor& input, const Tensor& weight, const Tensor& stats, int64_t dims,
+                        bool rms, double eps, ScalarType affine_dtype) {
   if (GradMode::is_enabled()) return composed_gradients(b, input, weight, dims, rms, eps);
   const Tensor x = ops::to_contiguous(input), g = ops::to_contiguous(b.grad());
   const DimVector shape(x.impl().sizes().end() - dims, x.impl().sizes().end());
@@ -58,11 +59,13 @@ variable_list gradients(Backward& b, const Tensor& input, const Tensor& weight, 
 }
 
 // Normalises over the last `dims` dimensions.
-Tensor row_norm(const char* node, const Tensor& input, int64_t dims, const Tensor& weight, const Tensor& bias, bool rms, double eps) {
+Tensor row_norm(const char* node, const Tensor& input, int64_t dims, const Tensor& weight, const Tensor& bias, bool rms,
+                double eps) {
   const Tensor x = ops::to_contiguous(input);
   int64_t n = 1;
   for (int64_t d = x.dim() - dims; d < x.dim(); ++d) n *= x.size(d);
-  const Tensor w = weight.defined() ? ops::to_contiguous(weight) : weight, b = bias.defined() ? ops::to_contiguous(bias) : bias;
+  const Tensor w = weight.defined() ? ops::to_contiguous(weight) : weight,
+               b = bias.defined() ? ops::to_contiguous(bias) : bias;
   const RowNorm p = parameters(x, n, rms, eps, w, b);
   Tensor out = empty(x.sizes(), x.options());
   const Tensor stats = empty({2, p.rows}, x.options().dtype(x.scalar_type() == kDouble ? kDouble : kFloat));
@@ -71,8 +74,10 @@ Tensor row_norm(const char* node, const Tensor& input, int64_t dims, const Tenso
                                 stats.select(0, 1).data_ptr());
   if (needs_grad(input, weight, bias)) {
     const ScalarType affine = p.affine_dtype;
-    record(node, out, {&input, &weight, &bias}, {SavedTensor::input(input), SavedTensor::input(weight), SavedTensor::input(stats)},
-           [=](Backward& g, auto& s) -> variable_list { return gradients(g, s[0], s[1], s[2], dims, rms, eps, affine); });
+    record(
+        node, out, {&input, &weight, &bias},
+        {SavedTensor::input(input), SavedTensor::input(weight), SavedTensor::input(stats)},
+        [=](Backward& g, auto& s) -> variable_list { return gradients(g, s[0], s[1], s[2], dims, rms, eps, affine); });
   }
   return out;
 }
@@ -80,26 +85,34 @@ Tensor row_norm(const char* node, const Tensor& input, int64_t dims, const Tenso
 void check(const char* name, const Tensor& x, IntArrayRef shape, const Tensor& weight, const Tensor& bias) {
   HB_CHECK(is_floating_type(x.scalar_type()), "[", name, "] expected a floating input, got ", x.scalar_type());
   HB_CHECK(!shape.empty(), "[", name, "] expected a normalized_shape of at least one dimension, got ", shape);
-  HB_CHECK(!weight.defined() || weight.sizes() == shape, "[", name, "] expected a weight of shape ", shape, ", got ", weight.sizes());
-  HB_CHECK(!bias.defined() || bias.sizes() == shape, "[", name, "] expected a bias of shape ", shape, ", got ", bias.sizes());
+  HB_CHECK(!weight.defined() || weight.sizes() == shape, "[", name, "] expected a weight of shape ", shape, ", got ",
+           weight.sizes());
+  HB_CHECK(!bias.defined() || bias.sizes() == shape, "[", name, "] expected a bias of shape ", shape, ", got ",
+           bias.sizes());
   const bool fits = x.dim() >= static_cast<int64_t>(shape.size()) && x.sizes().slice(x.dim() - shape.size()) == shape;
   HB_CHECK(fits, "[", name, "] expected an input that ends in shape ", shape, ", got ", x.sizes());
 }
 
 double epsilon_of(ScalarType t) {
   switch (t) {
-    case kDouble: return std::numeric_limits<double>::epsilon();
-    case kHalf: return static_cast<float>(std::numeric_limits<Half>::epsilon());
-    case kBFloat16: return static_cast<float>(std::numeric_limits<BFloat16>::epsilon());
-    default: return std::numeric_limits<float>::epsilon();
+    case kDouble:
+      return std::numeric_limits<double>::epsilon();
+    case kHalf:
+      return static_cast<float>(std::numeric_limits<Half>::epsilon());
+    case kBFloat16:
+      return static_cast<float>(std::numeric_limits<BFloat16>::epsilon());
+    default:
+      return std::numeric_limits<float>::epsilon();
   }
 }
 
 }  // namespace
 
-Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight, const Tensor& bias, double eps, bool) {
+Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight, const Tensor& bias,
+                  double eps, bool) {
   check("layer_norm", input, normalized_shape, weight, bias);
-  return row_norm("NativeLayerNormBackward0", input, static_cast<int64_t>(normalized_shape.size()), weight, bias, false, eps);
+  return row_norm("NativeLayerNormBackward0", input, static_cast<int64_t>(normalized_shape.size()), weight, bias, false,
+                  eps);
 }
 
 Tensor rms_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight, std::optional<double> eps) {
@@ -113,10 +126,10 @@ Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight,
   const int64_t n = input.size(0), c = input.size(1);
   HB_CHECK(num_groups > 0 && c % num_groups == 0, "[group_norm] expected channels that divide into ", num_groups,
            " groups, got input ", input.sizes());
-  HB_CHECK(!weight.defined() || (weight.dim() == 1 && weight.numel() == c), "[group_norm] expected a weight of shape [", c, "], got ",
-           weight.sizes());
-  HB_CHECK(!bias.defined() || (bias.dim() == 1 && bias.numel() == c), "[group_norm] expected a bias of shape [", c, "], got ",
-           bias.sizes());
+  HB_CHECK(!weight.defined() || (weight.dim() == 1 && weight.numel() == c), "[group_norm] expected a weight of shape [",
+           c, "], got ", weight.sizes());
+  HB_CHECK(!bias.defined() || (bias.dim() == 1 && bias.numel() == c), "[group_norm] expected a bias of shape [", c,
+           "], got ", bias.sizes());
   if (input.numel() == 0) return input.clone();
   const Tensor rows = input.contiguous().view({n, num_groups, input.numel() / (n * num_groups)});
   Tensor out = row_norm("NativeGroupNormBackward0", rows, 1, {}, {}, false, eps).view(input.sizes());

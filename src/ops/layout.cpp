@@ -20,8 +20,8 @@ DimVector channels_last_strides(const DimVector& sizes) {
 
 Tensor raw(const Tensor& like, DimVector strides) {
   const TensorImpl& impl = like.impl();
-  return Tensor(make_intrusive<TensorImpl>(StorageImpl::allocate(impl.numel() * impl.itemsize(), impl.device()), impl.dtype(),
-                                           impl.sizes(), std::move(strides), 0));
+  return Tensor(make_intrusive<TensorImpl>(StorageImpl::allocate(impl.numel() * impl.itemsize(), impl.device()),
+                                           impl.dtype(), impl.sizes(), std::move(strides), 0));
 }
 
 int64_t spatial(const Tensor& t) {

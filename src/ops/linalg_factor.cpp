@@ -9,9 +9,7 @@ namespace hb {
 
 namespace {
 
-Tensor transposed(const Tensor& t) {
-  return t.transpose(-2, -1);
-}
+Tensor transposed(const Tensor& t) { return t.transpose(-2, -1); }
 
 /// Gradient of A = Q R for m >= n; Q (m, n), R (n, n).
 Tensor tall_qr_gradient(const Tensor& q, const Tensor& r, const Tensor& gq, const Tensor& gr) {
@@ -26,8 +24,7 @@ Tensor qr_gradient(const Tensor& a, const Tensor& q, const Tensor& r, const Tens
   if (m >= n) return tall_qr_gradient(q, r, gq, gr);
   // A = (X | Y), R = (U | V): X = Q U is square, and V = Q^T Y.
   const Tensor y = a.narrow(-1, m, n - m), gv = gr.narrow(-1, m, n - m);
-  const Tensor gx =
-      tall_qr_gradient(q, r.narrow(-1, 0, m), gq + y.matmul(transposed(gv)), gr.narrow(-1, 0, m));
+  const Tensor gx = tall_qr_gradient(q, r.narrow(-1, 0, m), gq + y.matmul(transposed(gv)), gr.narrow(-1, 0, m));
   return cat({gx, q.matmul(gv)}, -1);
 }
 
@@ -38,8 +35,7 @@ std::tuple<Tensor, Tensor> linalg_qr(const Tensor& a, std::string_view mode) {
   HB_CHECK(mode == "reduced" || mode == "complete" || mode == "r", "qr received unrecognized mode '", mode,
            "' but expected one of 'reduced' (default), 'r', or 'complete'");
   const int64_t m = a.size(-2), n = a.size(-1), columns = mode == "complete" ? m : std::min(m, n);
-  Tensor q = empty(batch_sizes(a, {m, columns}), a.options()),
-         r = empty(batch_sizes(a, {columns, n}), a.options());
+  Tensor q = empty(batch_sizes(a, {m, columns}), a.options()), r = empty(batch_sizes(a, {columns, n}), a.options());
   {
     NoGradGuard no_grad;
     const Tensor flat = flat_batch(a);
@@ -62,9 +58,7 @@ std::tuple<Tensor, Tensor> linalg_qr(const Tensor& a, std::string_view mode) {
   }
   return {q, r};
 }
-TensorTuple2 qr(const Tensor& self, bool some) {
-  return linalg_qr(self, some ? "reduced" : "complete");
-}
+TensorTuple2 qr(const Tensor& self, bool some) { return linalg_qr(self, some ? "reduced" : "complete"); }
 
 std::tuple<Tensor, Tensor> linalg_eigh(const Tensor& a, std::string_view uplo) {
   check_matrices("linalg.eigh", a, true);
@@ -148,8 +142,7 @@ std::tuple<Tensor, Tensor, Tensor> linalg_svd(const Tensor& a, bool full_matrice
   check_matrices("linalg.svd", a, false);
   Svd f = reduced_svd(a);
   if (full_matrices && a.size(-2) != a.size(-1)) {
-    HB_CHECK(!needs_grad(a),
-             "svd_backward: gradients need full_matrices=false (some=true), got full matrices of a ",
+    HB_CHECK(!needs_grad(a), "svd_backward: gradients need full_matrices=false (some=true), got full matrices of a ",
              a.size(-2), " by ", a.size(-1), " input");
     f.u = completed(f.u);
     f.vh = transposed(completed(transposed(f.vh)));
@@ -167,8 +160,7 @@ TensorTuple3 svd(const Tensor& self, bool some, bool compute_uv) {
   auto [u, s, vh] = linalg_svd(self, !some && compute_uv);
   if (compute_uv) return {u, s, transposed(vh)};
   const int64_t m = self.size(-2), n = self.size(-1);
-  return {zeros(batch_sizes(self, {m, m}), self.options()), s,
-          zeros(batch_sizes(self, {n, n}), self.options())};
+  return {zeros(batch_sizes(self, {m, m}), self.options()), s, zeros(batch_sizes(self, {n, n}), self.options())};
 }
 
 Tensor matrix_power(const Tensor& self, int64_t n) {
@@ -184,15 +176,9 @@ Tensor matrix_power(const Tensor& self, int64_t n) {
   }
 }
 
-Tensor linalg_eigvalsh(const Tensor& a, std::string_view uplo) {
-  return std::get<0>(linalg_eigh(a, uplo));
-}
-Tensor linalg_svdvals(const Tensor& a) {
-  return std::get<1>(linalg_svd(a, false));
-}
-Tensor linalg_matrix_power(const Tensor& self, int64_t n) {
-  return matrix_power(self, n);
-}
+Tensor linalg_eigvalsh(const Tensor& a, std::string_view uplo) { return std::get<0>(linalg_eigh(a, uplo)); }
+Tensor linalg_svdvals(const Tensor& a) { return std::get<1>(linalg_svd(a, false)); }
+Tensor linalg_matrix_power(const Tensor& self, int64_t n) { return matrix_power(self, n); }
 
 Tensor linalg_pinv(const Tensor& a, double rcond, bool hermitian) {
   check_matrices("linalg.pinv", a, hermitian);
@@ -205,17 +191,15 @@ Tensor linalg_pinv(const Tensor& a, double rcond, bool hermitian) {
     p = (transposed(f.vh) * inverses.unsqueeze(-2)).matmul(transposed(f.u));
   }
   if (needs_grad(a))
-    record("LinalgPinvBackward0", p, {&a}, {SavedTensor::input(a), SavedTensor::output(p)},
-           [](Backward& b, auto& s) -> variable_list {
-             const Tensor &a = s[0], &p = s[1], pt = transposed(p), gt = transposed(b.grad());
-             const Tensor left = gt.matmul(p).matmul(pt), right = pt.matmul(p).matmul(gt);
-             return {left - a.matmul(p.matmul(left)) + right - right.matmul(p).matmul(a) -
-                     pt.matmul(b.grad()).matmul(pt)};
-           });
+    record(
+        "LinalgPinvBackward0", p, {&a}, {SavedTensor::input(a), SavedTensor::output(p)},
+        [](Backward& b, auto& s) -> variable_list {
+          const Tensor &a = s[0], &p = s[1], pt = transposed(p), gt = transposed(b.grad());
+          const Tensor left = gt.matmul(p).matmul(pt), right = pt.matmul(p).matmul(gt);
+          return {left - a.matmul(p.matmul(left)) + right - right.matmul(p).matmul(a) - pt.matmul(b.grad()).matmul(pt)};
+        });
   return p;
 }
-Tensor pinverse(const Tensor& self, double rcond) {
-  return linalg_pinv(self, rcond);
-}
+Tensor pinverse(const Tensor& self, double rcond) { return linalg_pinv(self, rcond); }
 
 }  // namespace hb

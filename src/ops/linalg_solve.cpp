@@ -15,8 +15,7 @@ void check_matrices(const char* name, const Tensor& a, bool square) {
   HB_CHECK(a.dim() >= 2, name, ": The input tensor A must have at least 2 dimensions.");
   HB_CHECK(a.is_floating_point(), name, ": Expected a floating point or complex tensor as input. Got ",
            a.scalar_type());
-  HB_CHECK(!is_half_type(a.scalar_type()), name, ": Low precision dtypes not supported. Got ",
-           a.scalar_type());
+  HB_CHECK(!is_half_type(a.scalar_type()), name, ": Low precision dtypes not supported. Got ", a.scalar_type());
   HB_CHECK(!square || a.size(-1) == a.size(-2), name, ": A must be batches of square matrices, but they are ",
            a.size(-2), " by ", a.size(-1), " matrices");
 }
@@ -26,9 +25,7 @@ Tensor as_batch(const Tensor& a) {
   for (int64_t d = 0; d + 2 < a.dim(); ++d) batch *= a.size(d);
   return a.detach().view({batch, a.size(-2), a.size(-1)});
 }
-Tensor flat_batch(const Tensor& a) {
-  return as_batch(a.detach().clone(MemoryFormat::Contiguous));
-}
+Tensor flat_batch(const Tensor& a) { return as_batch(a.detach().clone(MemoryFormat::Contiguous)); }
 
 std::vector<int64_t> batch_sizes(const Tensor& like, std::initializer_list<int64_t> last) {
   std::vector<int64_t> sizes(like.sizes().begin(), like.sizes().end() - 2);
@@ -80,11 +77,10 @@ Tensor inverse_of(const char* name, const Tensor& a) {
   check_matrices(name, a, true);
   Tensor out = solve_matrices(name, "inversion", a, eye(a.size(-1), a.options()));
   if (needs_grad(a))
-    record("LinalgInvExBackward0", out, {&a}, {SavedTensor::output(out)},
-           [](Backward& b, auto& s) -> variable_list {
-             const Tensor inverse_t = s[0].transpose(-2, -1);
-             return {neg(inverse_t.matmul(b.grad()).matmul(inverse_t))};
-           });
+    record("LinalgInvExBackward0", out, {&a}, {SavedTensor::output(out)}, [](Backward& b, auto& s) -> variable_list {
+      const Tensor inverse_t = s[0].transpose(-2, -1);
+      return {neg(inverse_t.matmul(b.grad()).matmul(inverse_t))};
+    });
   return out;
 }
 
@@ -105,9 +101,7 @@ std::pair<Tensor, Tensor> sign_and_log(const Tensor& a) {
     sign.data_ptr<double>()[i] = s;
     log.data_ptr<double>()[i] = sum;
   }
-  const auto shaped = [&](const Tensor& t) {
-    return t.reshape(batch_sizes(a, {})).to(a.scalar_type(), false, true);
-  };
+  const auto shaped = [&](const Tensor& t) { return t.reshape(batch_sizes(a, {})).to(a.scalar_type(), false, true); };
   return {shaped(sign), shaped(log)};
 }
 
@@ -149,12 +143,8 @@ Tensor det_gradient(const Tensor& a, const Tensor& det) {
 
 }  // namespace
 
-Tensor linalg_inv(const Tensor& a) {
-  return inverse_of("linalg.inv", a);
-}
-Tensor inverse(const Tensor& self) {
-  return inverse_of("linalg.inv", self);
-}
+Tensor linalg_inv(const Tensor& a) { return inverse_of("linalg.inv", a); }
+Tensor inverse(const Tensor& self) { return inverse_of("linalg.inv", self); }
 
 Tensor linalg_det(const Tensor& a) {
   check_matrices("linalg.det", a, true);
@@ -166,9 +156,7 @@ Tensor linalg_det(const Tensor& a) {
            });
   return out;
 }
-Tensor det(const Tensor& self) {
-  return linalg_det(self);
-}
+Tensor det(const Tensor& self) { return linalg_det(self); }
 
 Tensor logdet(const Tensor& self) {
   check_matrices("logdet", self, true);
@@ -179,10 +167,9 @@ Tensor logdet(const Tensor& self) {
     out = where(sign < 0, full_like(log, std::numeric_limits<double>::quiet_NaN()), log);
   }
   if (needs_grad(self))
-    record("LogdetBackward0", out, {&self}, {SavedTensor::input(self)},
-           [](Backward& b, auto& s) -> variable_list {
-             return {b.grad().unsqueeze(-1).unsqueeze(-1) * linalg_inv(s[0]).transpose(-2, -1)};
-           });
+    record("LogdetBackward0", out, {&self}, {SavedTensor::input(self)}, [](Backward& b, auto& s) -> variable_list {
+      return {b.grad().unsqueeze(-1).unsqueeze(-1) * linalg_inv(s[0]).transpose(-2, -1)};
+    });
   return out;
 }
 
@@ -194,15 +181,12 @@ std::tuple<Tensor, Tensor> linalg_slogdet(const Tensor& a) {
     std::tie(sign, log) = sign_and_log(a);
   }
   if (needs_grad(a))
-    record("LinalgSlogdetBackward0", log, {&a}, {SavedTensor::input(a)},
-           [](Backward& b, auto& s) -> variable_list {
-             return {b.grad().unsqueeze(-1).unsqueeze(-1) * linalg_inv(s[0]).transpose(-2, -1)};
-           });
+    record("LinalgSlogdetBackward0", log, {&a}, {SavedTensor::input(a)}, [](Backward& b, auto& s) -> variable_list {
+      return {b.grad().unsqueeze(-1).unsqueeze(-1) * linalg_inv(s[0]).transpose(-2, -1)};
+    });
   return {sign, log};
 }
-std::tuple<Tensor, Tensor> slogdet(const Tensor& self) {
-  return linalg_slogdet(self);
-}
+std::tuple<Tensor, Tensor> slogdet(const Tensor& self) { return linalg_slogdet(self); }
 
 std::tuple<Tensor, Tensor> linalg_lu_factor(const Tensor& a, bool pivot) {
   check_matrices("linalg.lu_factor", a, true);
@@ -210,8 +194,7 @@ std::tuple<Tensor, Tensor> linalg_lu_factor(const Tensor& a, bool pivot) {
   HB_CHECK(!needs_grad(a), "linalg.lu_factor: gradients are not supported");
   const Factors f = factorise(a);
   check_info("linalg.lu_factor", f.info, a.dim() > 2, [](int64_t code) {
-    return detail::str("U[", code, ",", code,
-                       "] is zero and using it on lu_solve would result in a division by zero.");
+    return detail::str("U[", code, ",", code, "] is zero and using it on lu_solve would result in a division by zero.");
   });
   return {f.lu.reshape(a.sizes()), (f.pivots + 1).to(kInt).reshape(batch_sizes(a, {a.size(-1)}))};
 }
@@ -222,8 +205,7 @@ Tensor linalg_solve(const Tensor& a, const Tensor& b, bool left) {
            "linalg.solve: Expected A and B to have the same dtype, but found A of type ", a.scalar_type(),
            " and B of type ", b.scalar_type(), " instead");
   // LibTorch's rule: one vector, or a batch of vectors exactly as large as A's batch, else matrices.
-  const bool vectors =
-      b.dim() == 1 || (a.dim() - 1 == b.dim() && b.sizes().equals(a.sizes().slice(0, a.dim() - 1)));
+  const bool vectors = b.dim() == 1 || (a.dim() - 1 == b.dim() && b.sizes().equals(a.sizes().slice(0, a.dim() - 1)));
   HB_CHECK(left || !vectors,
            "linalg.solve: Vector broadcasting of the left hand side is not supported for left=False.");
   if (vectors) return linalg_solve(a, b.unsqueeze(-1), true).squeeze(-1);
@@ -232,8 +214,7 @@ Tensor linalg_solve(const Tensor& a, const Tensor& b, bool left) {
            a.size(-2), "x", a.size(-1), " and ", b.size(-2), "x", b.size(-1), ")");
   Tensor wide = a;
   if (b.dim() > 2) {
-    const Tensor probe_a = empty(a.sizes().slice(0, a.dim() - 2)),
-                 probe_b = empty(b.sizes().slice(0, b.dim() - 2));
+    const Tensor probe_a = empty(a.sizes().slice(0, a.dim() - 2)), probe_b = empty(b.sizes().slice(0, b.dim() - 2));
     auto sizes = broadcast_tensors({probe_a, probe_b})[0].sizes().vec();
     sizes.insert(sizes.end(), {a.size(-2), a.size(-1)});
     wide = a.expand(sizes);
@@ -265,20 +246,17 @@ Tensor linalg_cholesky(const Tensor& a, bool upper) {
     });
   }
   if (needs_grad(a))
-    record("LinalgCholeskyExBackward0", l, {&a}, {SavedTensor::output(l)},
-           [](Backward& b, auto& s) -> variable_list {
-             // L^-T (lower half of L^T g, its diagonal halved, made symmetric) L^-1
-             const Tensor lt = s[0].transpose(-2, -1);
-             Tensor half = lt.matmul(b.grad()).tril();
-             half = half - diag_embed(half.diagonal(0, -2, -1)) * 0.5;
-             const Tensor symmetric = (half + half.transpose(-2, -1)) * 0.5;
-             const Tensor left = linalg_solve(lt, symmetric);
-             return {linalg_solve(lt, left.transpose(-2, -1)).transpose(-2, -1)};
-           });
+    record("LinalgCholeskyExBackward0", l, {&a}, {SavedTensor::output(l)}, [](Backward& b, auto& s) -> variable_list {
+      // L^-T (lower half of L^T g, its diagonal halved, made symmetric) L^-1
+      const Tensor lt = s[0].transpose(-2, -1);
+      Tensor half = lt.matmul(b.grad()).tril();
+      half = half - diag_embed(half.diagonal(0, -2, -1)) * 0.5;
+      const Tensor symmetric = (half + half.transpose(-2, -1)) * 0.5;
+      const Tensor left = linalg_solve(lt, symmetric);
+      return {linalg_solve(lt, left.transpose(-2, -1)).transpose(-2, -1)};
+    });
   return l;
 }
-Tensor cholesky(const Tensor& self, bool upper) {
-  return linalg_cholesky(self, upper);
-}
+Tensor cholesky(const Tensor& self, bool upper) { return linalg_cholesky(self, upper); }
 
 }  // namespace hb

@@ -16,31 +16,37 @@ Tensor soft_margin_loss(const Tensor& self, const Tensor& target, int64_t reduct
 }
 
 Tensor hinge_embedding_loss(const Tensor& self, const Tensor& target, double margin, int64_t reduction) {
-  const Tensor near = self.masked_fill(target.ne(1), 0), far = (margin - self).clamp_min(0).masked_fill(target.ne(-1), 0);
+  const Tensor near = self.masked_fill(target.ne(1), 0),
+               far = (margin - self).clamp_min(0).masked_fill(target.ne(-1), 0);
   return reduce_loss(far + near, reduction);
 }
 
-Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, double margin, int64_t reduction) {
-  HB_CHECK(target.dim() <= 1 && input1.dim() == target.dim() + 1, "[cosine_embedding_loss] expected inputs (N, D) or (D) and a ",
-           "target without the last dimension, got ", input1.sizes(), ", ", input2.sizes(), " and ", target.sizes());
+Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, double margin,
+                             int64_t reduction) {
+  HB_CHECK(target.dim() <= 1 && input1.dim() == target.dim() + 1,
+           "[cosine_embedding_loss] expected inputs (N, D) or (D) and a ", "target without the last dimension, got ",
+           input1.sizes(), ", ", input2.sizes(), " and ", target.sizes());
   const int64_t d = target.dim();
   constexpr double kEps = 1e-12;
   const Tensor product = (input1 * input2).sum(IntArrayRef({d}));
-  const Tensor size1 = (input1 * input1).sum(IntArrayRef({d})) + kEps, size2 = (input2 * input2).sum(IntArrayRef({d})) + kEps;
+  const Tensor size1 = (input1 * input1).sum(IntArrayRef({d})) + kEps,
+               size2 = (input2 * input2).sum(IntArrayRef({d})) + kEps;
   const Tensor cosine = product / (size1 * size2).sqrt();
-  const Tensor near = (1 - cosine).masked_fill(target.ne(1), 0), far = (cosine - margin).clamp_min(0).masked_fill(target.ne(-1), 0);
+  const Tensor near = (1 - cosine).masked_fill(target.ne(1), 0),
+               far = (cosine - margin).clamp_min(0).masked_fill(target.ne(-1), 0);
   return reduce_loss(near + far, reduction);
 }
 
-Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, double margin, int64_t reduction) {
+Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, double margin,
+                           int64_t reduction) {
   HB_CHECK(input1.dim() == input2.dim() && input1.dim() == target.dim(),
-           "[margin_ranking_loss] expected operands of the same number of dimensions, got ", input1.sizes(), ", ", input2.sizes(),
-           " and ", target.sizes());
+           "[margin_ranking_loss] expected operands of the same number of dimensions, got ", input1.sizes(), ", ",
+           input2.sizes(), " and ", target.sizes());
   return reduce_loss((neg(target) * (input1 - input2) + margin).clamp_min(0), reduction);
 }
 
-Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative, double margin, double p, double eps,
-                           bool swap, int64_t reduction) {
+Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative, double margin,
+                           double p, double eps, bool swap, int64_t reduction) {
   HB_CHECK(anchor.dim() == positive.dim() && anchor.dim() == negative.dim(),
            "[triplet_margin_loss] expected operands of the same number of dimensions, got ", anchor.sizes(), ", ",
            positive.sizes(), " and ", negative.sizes());
@@ -50,7 +56,8 @@ Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const T
   return reduce_loss((near - far + margin).clamp_min(0), reduction);
 }
 
-Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_input, bool full, double eps, int64_t reduction) {
+Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_input, bool full, double eps,
+                        int64_t reduction) {
   Tensor loss = log_input ? input.exp() - target * input : input - target * (input + eps).log();
   if (full) {
     const Tensor stirling = target * target.log() - target + (target * 6.283185307179586).log() * 0.5;
@@ -59,12 +66,14 @@ Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_inpu
   return reduce_loss(loss, reduction);
 }
 
-Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar& p, const Scalar& margin, const Tensor& weight,
-                         int64_t reduction) {
-  HB_CHECK(self.dim() == 1 || self.dim() == 2, "[multi_margin_loss] expected an input (N, C) or (C), got ", self.sizes());
+Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar& p, const Scalar& margin,
+                         const Tensor& weight, int64_t reduction) {
+  HB_CHECK(self.dim() == 1 || self.dim() == 2, "[multi_margin_loss] expected an input (N, C) or (C), got ",
+           self.sizes());
   HB_CHECK(p.equal(1) || p.equal(2), "[multi_margin_loss] expected p of 1 or 2, got ", p);
   const Tensor x = self.dim() == 1 ? self.unsqueeze(0) : self, t = target.reshape({-1, 1});
-  HB_CHECK(t.size(0) == x.size(0), "[multi_margin_loss] expected a target for each row, got ", self.sizes(), " and ", target.sizes());
+  HB_CHECK(t.size(0) == x.size(0), "[multi_margin_loss] expected a target for each row, got ", self.sizes(), " and ",
+           target.sizes());
   Tensor z = (margin.toDouble() - x.gather(1, t) + x).clamp_min(0);
   if (p.equal(2)) z = z * z;
   if (weight.defined()) z = z * weight.index_select(0, t.reshape({-1})).unsqueeze(1);
@@ -76,9 +85,10 @@ Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar&
 
 Tensor multilabel_margin_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
   HB_CHECK(self.dim() <= 2 && self.sizes() == target.sizes(),
-           "[multilabel_margin_loss] expected input and target (N, C) or (C) of the same shape, got ", self.sizes(), " and ",
-           target.sizes());
-  const Tensor x = self.dim() < 2 ? self.reshape({1, -1}) : self, t = target.dim() < 2 ? target.reshape({1, -1}) : target;
+           "[multilabel_margin_loss] expected input and target (N, C) or (C) of the same shape, got ", self.sizes(),
+           " and ", target.sizes());
+  const Tensor x = self.dim() < 2 ? self.reshape({1, -1}) : self,
+               t = target.dim() < 2 ? target.reshape({1, -1}) : target;
   // Labels stand before the first negative entry.
   const Tensor valid = t.lt(0).to(kLong).cumsum(1).eq(0);
   const Tensor index = t.masked_fill(valid.logical_not(), 0);

@@ -12,7 +12,8 @@ namespace {
 using ops::gradients;
 
 void check_mask(const char* name, const Tensor& mask) {
-  HB_CHECK(mask.scalar_type() == kBool, "[", name, "] expected a mask of dtype Bool, got ", toString(mask.scalar_type()));
+  HB_CHECK(mask.scalar_type() == kBool, "[", name, "] expected a mask of dtype Bool, got ",
+           toString(mask.scalar_type()));
 }
 
 /// Contiguous, in the common shape.
@@ -44,8 +45,9 @@ Tensor masked_select(const Tensor& self, const Tensor& mask) {
 
 Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& source) {
   check_mask("masked_scatter", mask);
-  HB_CHECK(self.scalar_type() == source.scalar_type(), "[masked_scatter] expected self and source to have same dtypes but got ",
-           toString(self.scalar_type()), " and ", toString(source.scalar_type()));
+  HB_CHECK(self.scalar_type() == source.scalar_type(),
+           "[masked_scatter] expected self and source to have same dtypes but got ", toString(self.scalar_type()),
+           " and ", toString(source.scalar_type()));
   const DimVector sizes = broadcast_sizes("masked_scatter", {&self, &mask});
   Tensor out;
   {
@@ -61,7 +63,8 @@ Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& sour
                const Tensor used = masked_select(b.grad(), s[0]);
                int64_t count = 1;
                for (int64_t n : shape) count *= n;
-               gs = cat({used, zeros({count - used.numel()}, used.options())}).reshape(IntArrayRef(shape.data(), shape.size()));
+               gs = cat({used, zeros({count - used.numel()}, used.options())})
+                        .reshape(IntArrayRef(shape.data(), shape.size()));
              }
              return gradients(b.needs(0) ? masked_fill(b.grad(), s[0], 0) : Tensor(), std::move(gs));
            });
@@ -69,7 +72,8 @@ Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& sour
 }
 
 Tensor& masked_scatter_(Tensor& self, const Tensor& mask, const Tensor& source) {
-  return inplace("masked_scatter_", self, [&](const Tensor& old) { return masked_scatter(old, mask, source); }, nullptr, {&source});
+  return inplace("masked_scatter_", self, [&](const Tensor& old) { return masked_scatter(old, mask, source); }, nullptr,
+                 {&source});
 }
 
 }  // namespace hb

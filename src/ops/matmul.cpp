@@ -19,14 +19,16 @@ Tensor mm(const Tensor& self, const Tensor& mat2) {
 }
 
 Tensor bmm(const Tensor& self, const Tensor& mat2) {
-  HB_CHECK(self.dim() == 3 && mat2.dim() == 3, "[bmm] expected two stacks of matrices (3 dimensions), got ", self.sizes(),
-           " and ", mat2.sizes());
-  HB_CHECK(self.size(0) == mat2.size(0), "[bmm] expected stacks of the same length, got ", self.sizes(), " and ", mat2.sizes());
+  HB_CHECK(self.dim() == 3 && mat2.dim() == 3, "[bmm] expected two stacks of matrices (3 dimensions), got ",
+           self.sizes(), " and ", mat2.sizes());
+  HB_CHECK(self.size(0) == mat2.size(0), "[bmm] expected stacks of the same length, got ", self.sizes(), " and ",
+           mat2.sizes());
   return stack_product("bmm", self, mat2);
 }
 
 Tensor dot(const Tensor& self, const Tensor& tensor) {
-  HB_CHECK(self.dim() == 1 && tensor.dim() == 1, "[dot] expected two vectors, got ", self.sizes(), " and ", tensor.sizes());
+  HB_CHECK(self.dim() == 1 && tensor.dim() == 1, "[dot] expected two vectors, got ", self.sizes(), " and ",
+           tensor.sizes());
   HB_CHECK(self.size(0) == tensor.size(0), "[dot] expected vectors of the same length, got ", self.sizes(), " and ",
            tensor.sizes());
   check_same_dtype("dot", self, tensor);
@@ -44,7 +46,8 @@ Tensor dot(const Tensor& self, const Tensor& tensor) {
 Tensor vdot(const Tensor& self, const Tensor& other) { return dot(self, other); }
 
 Tensor mv(const Tensor& self, const Tensor& vec) {
-  HB_CHECK(self.dim() == 2 && vec.dim() == 1, "[mv] expected a matrix and a vector, got ", self.sizes(), " and ", vec.sizes());
+  HB_CHECK(self.dim() == 2 && vec.dim() == 1, "[mv] expected a matrix and a vector, got ", self.sizes(), " and ",
+           vec.sizes());
   HB_CHECK(self.size(1) == vec.size(0), "[mv] expected a vector of length ", self.size(1), ", got ", vec.sizes());
   check_same_dtype("mv", self, vec);
   return affine("MvBackward0", self, vec.unsqueeze(1), false, {}).squeeze(1);
@@ -52,11 +55,12 @@ Tensor mv(const Tensor& self, const Tensor& vec) {
 
 Tensor matmul(const Tensor& self, const Tensor& other) {
   const int64_t da = self.dim(), db = other.dim();
-  HB_CHECK(da > 0 && db > 0, "[matmul] expected both operands to have at least one dimension, got ", self.sizes(), " and ",
-           other.sizes());
+  HB_CHECK(da > 0 && db > 0, "[matmul] expected both operands to have at least one dimension, got ", self.sizes(),
+           " and ", other.sizes());
   check_same_dtype("matmul", self, other);
   const int64_t inner = other.size(db == 1 ? 0 : -2);
-  HB_CHECK(self.size(-1) == inner, "[matmul] expected the inner dimensions to agree, got ", self.sizes(), " and ", other.sizes());
+  HB_CHECK(self.size(-1) == inner, "[matmul] expected the inner dimensions to agree, got ", self.sizes(), " and ",
+           other.sizes());
   if (da == 1 && db == 1) return dot(self, other);
   if (da == 2 && db == 1) return mv(self, other);
   if (da == 1) return matmul(self.unsqueeze(0), other).squeeze(-2);
@@ -67,13 +71,14 @@ Tensor matmul(const Tensor& self, const Tensor& other) {
 
 Tensor inner(const Tensor& self, const Tensor& other) {
   if (self.dim() == 0 || other.dim() == 0) return self * other;
-  HB_CHECK(self.size(-1) == other.size(-1), "[inner] expected last dimensions of the same size, got ", self.sizes(), " and ",
-           other.sizes());
+  HB_CHECK(self.size(-1) == other.size(-1), "[inner] expected last dimensions of the same size, got ", self.sizes(),
+           " and ", other.sizes());
   return tensordot(self, other, {-1}, {-1});
 }
 
 Tensor outer(const Tensor& self, const Tensor& vec2) {
-  HB_CHECK(self.dim() == 1 && vec2.dim() == 1, "[outer] expected two vectors, got ", self.sizes(), " and ", vec2.sizes());
+  HB_CHECK(self.dim() == 1 && vec2.dim() == 1, "[outer] expected two vectors, got ", self.sizes(), " and ",
+           vec2.sizes());
   return self.unsqueeze(1) * vec2;
 }
 Tensor ger(const Tensor& self, const Tensor& vec2) { return outer(self, vec2); }
@@ -84,7 +89,8 @@ Tensor& matmul_out(Tensor& out, const Tensor& self, const Tensor& other) {
 }
 
 Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
-  HB_CHECK(weight.dim() == 1 || weight.dim() == 2, "[linear] expected a weight of 1 or 2 dimensions, got ", weight.sizes());
+  HB_CHECK(weight.dim() == 1 || weight.dim() == 2, "[linear] expected a weight of 1 or 2 dimensions, got ",
+           weight.sizes());
   HB_CHECK(input.dim() >= 1, "[linear] expected an input of at least 1 dimension, got ", input.sizes());
   if (weight.dim() == 1) {
     const Tensor out = matmul(input, weight);
@@ -96,7 +102,8 @@ Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
   if (bias.defined()) {
     check_same_dtype("linear", bias, weight);
     // Anything but one value per feature is added by broadcasting.
-    if (bias.dim() != 1 || bias.size(0) != weight.size(0)) return affine("LinearBackward0", input, weight, true, {}) + bias;
+    if (bias.dim() != 1 || bias.size(0) != weight.size(0))
+      return affine("LinearBackward0", input, weight, true, {}) + bias;
   }
   return affine("LinearBackward0", input, weight, true, bias);
 }

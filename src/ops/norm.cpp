@@ -36,13 +36,17 @@ Tensor gradient(const Tensor& g, const Tensor& x, const Tensor& norm, double p) 
   return masked_fill(slope, x == 0, 0) * masked_fill(g / pow(norm, Scalar(p - 1)), norm == 0, 0);
 }
 
-Tensor norm_of(const Tensor& self, double p, uint64_t mask, bool keepdim, std::optional<ScalarType> dtype = std::nullopt) {
-  HB_CHECK(is_floating_type(self.scalar_type()), "[norm] expected a floating dtype, got ", toString(self.scalar_type()));
+Tensor norm_of(const Tensor& self, double p, uint64_t mask, bool keepdim,
+               std::optional<ScalarType> dtype = std::nullopt) {
+  HB_CHECK(is_floating_type(self.scalar_type()), "[norm] expected a floating dtype, got ",
+           toString(self.scalar_type()));
   const ScalarType t = dtype.value_or(self.scalar_type());
   HB_CHECK(is_floating_type(t), "[norm] expected a floating dtype, got ", toString(t));
   HB_CHECK(ops::reduced_count(self, mask) > 0 || p >= 0, "[norm] the norm of order ", p, " of nothing is not defined");
-  HB_CHECK(ops::reduced_count(self, mask) > 0 || !std::isinf(p) || self.numel() > 0 || ops::reduced_result(self, mask, t).numel() == 0,
-           "[norm] cannot compute the infinity norm on an empty dimension because the operation does not have an identity");
+  HB_CHECK(
+      ops::reduced_count(self, mask) > 0 || !std::isinf(p) || self.numel() > 0 ||
+          ops::reduced_result(self, mask, t).numel() == 0,
+      "[norm] cannot compute the infinity norm on an empty dimension because the operation does not have an identity");
   Tensor out = ops::run_reduction(self, mask, keepdim, t, t, reduction_of(p));
   if (needs_grad(self))
     record("LinalgVectorNormBackward0", out, {&self}, {SavedTensor::input(self), SavedTensor::output(out)},
@@ -62,7 +66,8 @@ Tensor norm(const Tensor& self, const Scalar& p) {
 Tensor norm(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim) {
   return norm_of(self, p ? p->toDouble() : 2, ops::reduced_dims("norm", OptionalIntArrayRef(dim), self.dim()), keepdim);
 }
-Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
+Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord, OptionalIntArrayRef dim, bool keepdim,
+                          std::optional<ScalarType> dtype) {
   return norm_of(self, ord.toDouble(), ops::reduced_dims("linalg_vector_norm", dim, self.dim()), keepdim, dtype);
 }
 Tensor frobenius_norm(const Tensor& self, IntArrayRef dim, bool keepdim) {

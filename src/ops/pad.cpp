@@ -17,7 +17,8 @@ Tensor constant_values(const Tensor& self, IntArrayRef pad, const Scalar& value)
   for (size_t i = 0; i < pad.size() / 2; ++i) {
     const int64_t d = self.dim() - 1 - static_cast<int64_t>(i);
     sizes[d] += pad[2 * i] + pad[2 * i + 1];
-    HB_CHECK(sizes[d] >= 0, "[constant_pad_nd] expected a result of no negative size, got padding ", pad, " for ", self.sizes());
+    HB_CHECK(sizes[d] >= 0, "[constant_pad_nd] expected a result of no negative size, got padding ", pad, " for ",
+             self.sizes());
     const int64_t front = std::max<int64_t>(0, -pad[2 * i]), back = std::max<int64_t>(0, -pad[2 * i + 1]);
     if (front || back) source = source.narrow(d, front, std::max<int64_t>(0, self.size(d) - front - back));
   }
@@ -38,11 +39,12 @@ Tensor padded_index(const char* name, int64_t n, int64_t front, int64_t back, st
   for (int64_t i = -front; i < n + back; ++i) {
     int64_t j = i;
     if (mode == "reflect") {
-      HB_CHECK(front < n && back < n, "[", name, "] expected a padding below the dimension's size ", n, ", got ", front, " and ", back);
+      HB_CHECK(front < n && back < n, "[", name, "] expected a padding below the dimension's size ", n, ", got ", front,
+               " and ", back);
       j = i < 0 ? -i : i >= n ? 2 * (n - 1) - i : i;
     } else if (mode == "circular") {
-      HB_CHECK(front <= n && back <= n, "[", name, "] expected a padding of at most the dimension's size ", n, ", got ", front,
-               " and ", back);
+      HB_CHECK(front <= n && back <= n, "[", name, "] expected a padding of at most the dimension's size ", n, ", got ",
+               front, " and ", back);
       j = (i + n) % n;
     } else {
       HB_CHECK(n > 0, "[", name, "] expected no empty dimension to pad");
@@ -69,9 +71,10 @@ Tensor pad_by_index(const char* name, const Tensor& self, IntArrayRef pad, std::
 }
 
 Tensor pad_spatial(const char* name, int dims, const Tensor& self, IntArrayRef padding, std::string_view mode) {
-  HB_CHECK(padding.size() == 2 * static_cast<size_t>(dims), "[", name, "] expected ", 2 * dims, " paddings, got ", padding);
-  HB_CHECK(self.dim() == dims + 1 || self.dim() == dims + 2, "[", name, "] expected an input of ", dims + 1, " or ", dims + 2,
-           " dimensions, got ", self.sizes());
+  HB_CHECK(padding.size() == 2 * static_cast<size_t>(dims), "[", name, "] expected ", 2 * dims, " paddings, got ",
+           padding);
+  HB_CHECK(self.dim() == dims + 1 || self.dim() == dims + 2, "[", name, "] expected an input of ", dims + 1, " or ",
+           dims + 2, " dimensions, got ", self.sizes());
   return pad_by_index(name, self, padding, mode);
 }
 
@@ -105,12 +108,12 @@ Tensor pad(const Tensor& self, IntArrayRef pad, std::string_view mode, std::opti
   return pad_by_index("pad", self, pad, mode);
 }
 
-#define HB_PAD(n)                                                                       \
-  Tensor reflection_pad##n##d(const Tensor& self, IntArrayRef padding) {                \
-    return pad_spatial("reflection_pad" #n "d", n, self, padding, "reflect");           \
-  }                                                                                     \
-  Tensor replication_pad##n##d(const Tensor& self, IntArrayRef padding) {               \
-    return pad_spatial("replication_pad" #n "d", n, self, padding, "replicate");        \
+#define HB_PAD(n)                                                                \
+  Tensor reflection_pad##n##d(const Tensor& self, IntArrayRef padding) {         \
+    return pad_spatial("reflection_pad" #n "d", n, self, padding, "reflect");    \
+  }                                                                              \
+  Tensor replication_pad##n##d(const Tensor& self, IntArrayRef padding) {        \
+    return pad_spatial("replication_pad" #n "d", n, self, padding, "replicate"); \
   }
 HB_PAD(1)
 HB_PAD(2)

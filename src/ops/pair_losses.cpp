@@ -11,12 +11,18 @@ namespace {
 // The derivative with respect to a, in terms that can be differentiated again.
 Tensor slope(PairLoss kind, const Tensor& a, const Tensor& b, double param) {
   switch (kind) {
-    case PairLoss::mse: return (a - b) * 2;
-    case PairLoss::l1: return (a - b).sign();
-    case PairLoss::smooth_l1: return ((a - b) / param).clamp(-1, 1);
-    case PairLoss::huber: return (a - b).clamp(-param, param);
-    case PairLoss::bce: return (a - b) / ((1 - a) * a).clamp_min(1e-12);
-    case PairLoss::bce_logits: return a.sigmoid() - b;
+    case PairLoss::mse:
+      return (a - b) * 2;
+    case PairLoss::l1:
+      return (a - b).sign();
+    case PairLoss::smooth_l1:
+      return ((a - b) / param).clamp(-1, 1);
+    case PairLoss::huber:
+      return (a - b).clamp(-param, param);
+    case PairLoss::bce:
+      return (a - b) / ((1 - a) * a).clamp_min(1e-12);
+    case PairLoss::bce_logits:
+      return a.sigmoid() - b;
   }
   return {};
 }
@@ -24,9 +30,12 @@ Tensor slope(PairLoss kind, const Tensor& a, const Tensor& b, double param) {
 // The derivative with respect to the target.
 Tensor target_slope(PairLoss kind, const Tensor& a, const Tensor& b, double param) {
   switch (kind) {
-    case PairLoss::bce: return (1 - a).log().clamp_min(-100) - a.log().clamp_min(-100);
-    case PairLoss::bce_logits: return -a;
-    default: return -slope(kind, a, b, param);
+    case PairLoss::bce:
+      return (1 - a).log().clamp_min(-100) - a.log().clamp_min(-100);
+    case PairLoss::bce_logits:
+      return -a;
+    default:
+      return -slope(kind, a, b, param);
   }
 }
 
@@ -45,13 +54,13 @@ variable_list gradients(Backward& b, PairLoss kind, double param, int64_t reduct
   const Tensor a = x.contiguous(), t = y.contiguous(), grad = g.contiguous();
   dx = empty(x.sizes(), x.options());
   if (dx.numel())
-    pair_loss_backward_kernel(x.device())(x.scalar_type(), kind, param, dx.numel(), scale ? &*scale : nullptr, dx.data_ptr(),
-                                          grad.data_ptr(), a.data_ptr(), t.data_ptr());
+    pair_loss_backward_kernel(x.device())(x.scalar_type(), kind, param, dx.numel(), scale ? &*scale : nullptr,
+                                          dx.data_ptr(), grad.data_ptr(), a.data_ptr(), t.data_ptr());
   return {dx, dy};
 }
 
-Tensor pair_loss(const char* name, const char* node, PairLoss kind, const Tensor& self, const Tensor& target, int64_t reduction,
-                 double param) {
+Tensor pair_loss(const char* name, const char* node, PairLoss kind, const Tensor& self, const Tensor& target,
+                 int64_t reduction, double param) {
   Tensor x = self, y = target;
   if (x.sizes() != y.sizes()) {
     HB_CHECK(kind != PairLoss::bce && kind != PairLoss::bce_logits, "[", name,
@@ -60,7 +69,8 @@ Tensor pair_loss(const char* name, const char* node, PairLoss kind, const Tensor
     x = both[0], y = both[1];
   }
   const ScalarType dtype = promote_types(x.scalar_type(), y.scalar_type());
-  HB_CHECK(is_floating_type(dtype), "[", name, "] expected floating operands, got ", x.scalar_type(), " and ", y.scalar_type());
+  HB_CHECK(is_floating_type(dtype), "[", name, "] expected floating operands, got ", x.scalar_type(), " and ",
+           y.scalar_type());
   x = x.to(dtype), y = y.to(dtype);
   const auto scale = scale_of(reduction, x.numel());
   Tensor out = empty(scale ? IntArrayRef() : x.sizes(), x.options());
@@ -96,8 +106,9 @@ Tensor huber_loss(const Tensor& self, const Tensor& target, int64_t reduction, d
 }
 
 Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction) {
-  HB_CHECK(self.scalar_type() == target.scalar_type(), "[binary_cross_entropy] expected input and target of the same dtype, got ",
-           self.scalar_type(), " and ", target.scalar_type());
+  HB_CHECK(self.scalar_type() == target.scalar_type(),
+           "[binary_cross_entropy] expected input and target of the same dtype, got ", self.scalar_type(), " and ",
+           target.scalar_type());
   {
     NoGradGuard guard;
     HB_CHECK(self.numel() == 0 || (self.detach().min().item<double>() >= 0 && self.detach().max().item<double>() <= 1),
@@ -111,12 +122,14 @@ Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const Tens
 
 Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target, const Tensor& weight,
                                         const Tensor& pos_weight, int64_t reduction) {
-  HB_CHECK(self.sizes() == target.sizes(), "[binary_cross_entropy_with_logits] expected input and target of the same shape, got ",
-           self.sizes(), " and ", target.sizes());
+  HB_CHECK(self.sizes() == target.sizes(),
+           "[binary_cross_entropy_with_logits] expected input and target of the same shape, got ", self.sizes(),
+           " and ", target.sizes());
   if (!pos_weight.defined()) {
     const bool weighted = weight.defined();
-    const Tensor loss = pair_loss("binary_cross_entropy_with_logits", "BinaryCrossEntropyWithLogitsBackward0",
-                                  PairLoss::bce_logits, self, target, weighted ? int64_t{Reduction::None} : reduction, 0);
+    const Tensor loss =
+        pair_loss("binary_cross_entropy_with_logits", "BinaryCrossEntropyWithLogitsBackward0", PairLoss::bce_logits,
+                  self, target, weighted ? int64_t{Reduction::None} : reduction, 0);
     return weighted ? ops::reduce_loss(loss * weight, reduction) : loss;
   }
   Tensor loss = (1 - target) * self - ((pos_weight - 1) * target + 1) * log_sigmoid(self);

@@ -13,8 +13,8 @@ namespace {
 using Windows = std::shared_ptr<const PoolWindows>;
 
 int64_t nth(const char* name, const char* what, IntArrayRef list, int d, int dims) {
-  HB_CHECK(list.size() == 1 || list.size() == static_cast<size_t>(dims), "[", name, "] expected ", what, " of 1 or ", dims,
-           " values, got ", list);
+  HB_CHECK(list.size() == 1 || list.size() == static_cast<size_t>(dims), "[", name, "] expected ", what, " of 1 or ",
+           dims, " values, got ", list);
   return list[list.size() == 1 ? 0 : d];
 }
 
@@ -47,14 +47,14 @@ Windows plain_windows(const char* name, const Tensor& x, int dims, const PoolArg
     const int64_t kernel = nth(name, "kernel_size", a.kernel, d, dims);
     const int64_t stride = a.stride.empty() ? kernel : nth(name, "stride", a.stride, d, dims);
     const int64_t padding = nth(name, "padding", a.padding, d, dims), step = nth(name, "dilation", a.dilation, d, dims);
-    HB_CHECK(kernel > 0 && stride > 0 && step > 0, "[", name, "] expected kernel_size, stride and dilation above 0, got ", kernel,
-             ", ", stride, " and ", step);
+    HB_CHECK(kernel > 0 && stride > 0 && step > 0, "[", name,
+             "] expected kernel_size, stride and dilation above 0, got ", kernel, ", ", stride, " and ", step);
     HB_CHECK(padding >= 0 && padding <= ((kernel - 1) * step + 1) / 2, "[", name,
              "] expected a padding of at most half the kernel, got padding ", padding, " and kernel_size ", kernel);
     dim.in = x.size(2 + d), dim.step = step;
     dim.out = output_size(dim.in, kernel, stride, padding, step, a.ceil_mode);
-    HB_CHECK(dim.out > 0, "[", name, "] expected a result of at least one element, got size ", dim.out, " from input ", x.sizes(),
-             " and kernel_size ", a.kernel);
+    HB_CHECK(dim.out > 0, "[", name, "] expected a result of at least one element, got size ", dim.out, " from input ",
+             x.sizes(), " and kernel_size ", a.kernel);
     dim.begin.resize(dim.out), dim.end.resize(dim.out), dim.extent.resize(dim.out);
     for (int64_t o = 0; o < dim.out; ++o) {
       int64_t begin = o * stride - padding;
@@ -107,9 +107,10 @@ Tensor avg(const Tensor& x, const Windows& w) {
   Tensor out = ops::empty_channels_last(output_sizes(x, *w), x.scalar_type(), x.device(), visible);
   if (out.numel()) avg_pool_kernel(x.device())(out, ops::to_channels_last(x), *w);
   if (needs_grad(x)) {
-    record("AvgPoolBackward0", out, {&x}, [w, visible, sizes = DimVector(x.impl().sizes())](Backward& b) -> variable_list {
-      return {avg_transposed(b.grad(), sizes, visible, w)};
-    });
+    record("AvgPoolBackward0", out, {&x},
+           [w, visible, sizes = DimVector(x.impl().sizes())](Backward& b) -> variable_list {
+             return {avg_transposed(b.grad(), sizes, visible, w)};
+           });
   }
   return out;
 }
@@ -148,7 +149,8 @@ Tensor batched(const Tensor& x, int dims, const F& f) {
 
 Tensor max_pool(const char* name, int dims, const Tensor& x, const PoolArgs& a, Tensor* index) {
   check_input(name, x, dims);
-  const Tensor out = batched(x, dims, [&](const Tensor& t) { return max_of(t, plain_windows(name, t, dims, a), index); });
+  const Tensor out =
+      batched(x, dims, [&](const Tensor& t) { return max_of(t, plain_windows(name, t, dims, a), index); });
   if (index) *index = (x.dim() == dims + 1 ? index->squeeze(0) : *index).to(kLong);
   return out;
 }
@@ -183,8 +185,10 @@ TensorTuple2 adaptive_max(const char* name, int dims, const Tensor& x, IntArrayR
 Tensor max_unpool(const char* name, int dims, const Tensor& x, const Tensor& indices, IntArrayRef output) {
   check_input(name, x, dims);
   HB_CHECK(indices.scalar_type() == kLong && indices.sizes() == x.sizes(), "[", name,
-           "] expected int64 indices of the input's shape, got ", indices.scalar_type(), " ", indices.sizes(), " for ", x.sizes());
-  HB_CHECK(output.size() == static_cast<size_t>(dims), "[", name, "] expected an output_size of ", dims, " values, got ", output);
+           "] expected int64 indices of the input's shape, got ", indices.scalar_type(), " ", indices.sizes(), " for ",
+           x.sizes());
+  HB_CHECK(output.size() == static_cast<size_t>(dims), "[", name, "] expected an output_size of ", dims,
+           " values, got ", output);
   DimVector flat(x.sizes().data(), x.sizes().data() + x.dim() - dims);
   DimVector full = flat;
   int64_t plane = 1;
@@ -194,32 +198,33 @@ Tensor max_unpool(const char* name, int dims, const Tensor& x, const Tensor& ind
   const Tensor at = indices.flatten(start);
   if (at.numel()) {
     NoGradGuard guard;
-    HB_CHECK(at.min().item<int64_t>() >= 0 && at.max().item<int64_t>() < plane, "[", name, "] expected indices in [0, ", plane, ")");
+    HB_CHECK(at.min().item<int64_t>() >= 0 && at.max().item<int64_t>() < plane, "[", name, "] expected indices in [0, ",
+             plane, ")");
   }
   return zeros(flat, x.options()).scatter(start, at, x.flatten(start)).view(full);
 }
 
 }  // namespace
 
-#define HB_POOL(nd, n)                                                                                                     \
-  Tensor max_pool##nd(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,                 \
-                      IntArrayRef dilation, bool ceil_mode) {                                                               \
-    return max_pool("max_pool" #nd, n, self, {kernel_size, stride, padding, dilation, ceil_mode}, nullptr);                 \
-  }                                                                                                                         \
-  TensorTuple2 max_pool##nd##_with_indices(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,                 \
-                                           IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {                     \
-    Tensor index;                                                                                                           \
-    const Tensor out = max_pool("max_pool" #nd, n, self, {kernel_size, stride, padding, dilation, ceil_mode}, &index);      \
-    return {out, index};                                                                                                    \
-  }                                                                                                                         \
-  Tensor adaptive_avg_pool##nd(const Tensor& self, IntArrayRef output_size) {                                               \
-    return adaptive_avg("adaptive_avg_pool" #nd, n, self, output_size);                                                     \
-  }                                                                                                                         \
-  TensorTuple2 adaptive_max_pool##nd(const Tensor& self, IntArrayRef output_size) {                                         \
-    return adaptive_max("adaptive_max_pool" #nd, n, self, output_size);                                                     \
-  }                                                                                                                         \
-  Tensor max_unpool##nd(const Tensor& self, const Tensor& indices, IntArrayRef output_size) {                               \
-    return max_unpool("max_unpool" #nd, n, self, indices, output_size);                                                     \
+#define HB_POOL(nd, n)                                                                                                 \
+  Tensor max_pool##nd(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,            \
+                      IntArrayRef dilation, bool ceil_mode) {                                                          \
+    return max_pool("max_pool" #nd, n, self, {kernel_size, stride, padding, dilation, ceil_mode}, nullptr);            \
+  }                                                                                                                    \
+  TensorTuple2 max_pool##nd##_with_indices(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,            \
+                                           IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {                \
+    Tensor index;                                                                                                      \
+    const Tensor out = max_pool("max_pool" #nd, n, self, {kernel_size, stride, padding, dilation, ceil_mode}, &index); \
+    return {out, index};                                                                                               \
+  }                                                                                                                    \
+  Tensor adaptive_avg_pool##nd(const Tensor& self, IntArrayRef output_size) {                                          \
+    return adaptive_avg("adaptive_avg_pool" #nd, n, self, output_size);                                                \
+  }                                                                                                                    \
+  TensorTuple2 adaptive_max_pool##nd(const Tensor& self, IntArrayRef output_size) {                                    \
+    return adaptive_max("adaptive_max_pool" #nd, n, self, output_size);                                                \
+  }                                                                                                                    \
+  Tensor max_unpool##nd(const Tensor& self, const Tensor& indices, IntArrayRef output_size) {                          \
+    return max_unpool("max_unpool" #nd, n, self, indices, output_size);                                                \
   }
 HB_POOL(1d, 1)
 HB_POOL(2d, 2)
@@ -231,11 +236,13 @@ Tensor avg_pool1d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef strid
 }
 Tensor avg_pool2d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, bool ceil_mode,
                   bool count_include_pad, std::optional<int64_t> divisor_override) {
-  return avg_pool("avg_pool2d", 2, self, {kernel_size, stride, padding, 1, ceil_mode, count_include_pad}, divisor_override);
+  return avg_pool("avg_pool2d", 2, self, {kernel_size, stride, padding, 1, ceil_mode, count_include_pad},
+                  divisor_override);
 }
 Tensor avg_pool3d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, bool ceil_mode,
                   bool count_include_pad, std::optional<int64_t> divisor_override) {
-  return avg_pool("avg_pool3d", 3, self, {kernel_size, stride, padding, 1, ceil_mode, count_include_pad}, divisor_override);
+  return avg_pool("avg_pool3d", 3, self, {kernel_size, stride, padding, 1, ceil_mode, count_include_pad},
+                  divisor_override);
 }
 
 }  // namespace hb

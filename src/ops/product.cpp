@@ -9,7 +9,8 @@ namespace hb::ops {
 void check_same_dtype(const char* name, const Tensor& a, const Tensor& b) {
   HB_CHECK(a.scalar_type() == b.scalar_type(), "[", name, "] expected both operands to have the same dtype, got ",
            a.scalar_type(), " ", a.sizes(), " and ", b.scalar_type(), " ", b.sizes());
-  HB_CHECK(a.device() == b.device(), "[", name, "] expected both operands on one device, got ", a.device(), " and ", b.device());
+  HB_CHECK(a.device() == b.device(), "[", name, "] expected both operands on one device, got ", a.device(), " and ",
+           b.device());
 }
 
 namespace {
@@ -77,7 +78,8 @@ Tensor sum_rows(const Folded& x, const Tensor& like) {
   if (x.col_stride != 1 && x.cols > 1) {
     dense = fold_rows(x.holder.contiguous());
   }
-  column_sum_kernel(like.device())(like.scalar_type(), out.data_ptr(), dense.data, dense.rows, dense.cols, dense.row_stride);
+  column_sum_kernel(like.device())(like.scalar_type(), out.data_ptr(), dense.data, dense.rows, dense.cols,
+                                   dense.row_stride);
   return out;
 }
 
@@ -128,7 +130,8 @@ Tensor affine(const char* node, const Tensor& x, const Tensor& w, bool transpose
   Tensor out = affine_value(fold_rows(x), leading_sizes(x), w, transposed, bias);
   if (needs_grad(x, w, bias)) {
     record(node, out, {&x, &w, &bias},
-           {w.requires_grad() ? SavedTensor::input(x) : SavedTensor(), x.requires_grad() ? SavedTensor::input(w) : SavedTensor()},
+           {w.requires_grad() ? SavedTensor::input(x) : SavedTensor(),
+            x.requires_grad() ? SavedTensor::input(w) : SavedTensor()},
            [transposed](Backward& b, auto& s) -> variable_list { return affine_gradients(b, s[0], s[1], transposed); });
   }
   return out;

@@ -19,8 +19,7 @@ Tensor& fill_random(const char* name, const char* node, Tensor& self, F fill) {
   const auto compute = [&](const Tensor& old) {
     Tensor out = empty_like(old);
     fill(out);
-    if (needs_grad(old))
-      record(node, out, {&old}, [](Backward& b) -> variable_list { return {zeros_like(b.grad())}; });
+    if (needs_grad(old)) record(node, out, {&old}, [](Backward& b) -> variable_list { return {zeros_like(b.grad())}; });
     return out;
   };
   return inplace(name, self, compute, fill);
@@ -56,9 +55,7 @@ int64_t through(int64_t value) {
   return static_cast<int64_t>(
       as_double(T(static_cast<std::conditional_t<std::is_same_v<T, double>, double, float>>(value))));
 }
-int log2_floor(int64_t value) {
-  return 63 - __builtin_clzll(static_cast<uint64_t>(value));
-}
+int log2_floor(int64_t value) { return 63 - __builtin_clzll(static_cast<uint64_t>(value)); }
 
 /// A floating type rounds integers beyond its digits: moves a bound inwards to one that it holds, so that no
 /// drawn value rounds past it.
@@ -113,8 +110,8 @@ uint64_t range_to(const Tensor& self, int64_t& from, int64_t to) {
       to = upper_bound_in<decltype(zero)>(to);
     });
     HB_CHECK(from < to,
-             "random_ expects 'from' casted to dtype to be less than 'to' casted to dtype, but got from=",
-             from, " >= to=", to);
+             "random_ expects 'from' casted to dtype to be less than 'to' casted to dtype, but got from=", from,
+             " >= to=", to);
   }
   check_bound("from", from, self.scalar_type());
   check_bound("to - 1", to - 1, self.scalar_type());
@@ -146,15 +143,12 @@ uint64_t range_upwards(const Tensor& self, int64_t& from) {
 Tensor& uniform_(Tensor& self, double from, double to, std::optional<Generator> generator) {
   with_floating("check_uniform_bounds", self.scalar_type(), [&](auto zero) {
     using T = decltype(zero);
-    const double low = as_double(std::numeric_limits<T>::lowest()),
-                 high = as_double(std::numeric_limits<T>::max());
+    const double low = as_double(std::numeric_limits<T>::lowest()), high = as_double(std::numeric_limits<T>::max());
     HB_CHECK(from >= low && from <= high, "from is out of bounds for ", type_meta_name(self.scalar_type()));
     HB_CHECK(to >= low && to <= high, "to is out of bounds for ", type_meta_name(self.scalar_type()));
-    HB_CHECK(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from,
-             " > to=", to);
-    HB_CHECK(to - from <= high, "uniform_ expects to-from <= std::numeric_limits<",
-             toString(self.scalar_type()), ">::max(), but found to=", to, " and from=", from,
-             " which result in to-from to exceed the limit");
+    HB_CHECK(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from, " > to=", to);
+    HB_CHECK(to - from <= high, "uniform_ expects to-from <= std::numeric_limits<", toString(self.scalar_type()),
+             ">::max(), but found to=", to, " and from=", from, " which result in to-from to exceed the limit");
   });
   return fill_random("uniform_", "UniformBackward0", self,
                      [&](const Tensor& out) { uniform_kernel(out.device())(out, from, to, generator); });
@@ -169,12 +163,11 @@ Tensor& normal_(Tensor& self, double mean, double std, std::optional<Generator> 
 
 Tensor& random_(Tensor& self, int64_t from, std::optional<int64_t> to, std::optional<Generator> generator) {
   const uint64_t range = to ? range_to(self, from, *to) : range_upwards(self, from);
-  HB_CHECK(range != 0 || self.scalar_type() == kLong || self.scalar_type() == kFloat ||
-               self.scalar_type() == kDouble || self.scalar_type() == kBFloat16,
+  HB_CHECK(range != 0 || self.scalar_type() == kLong || self.scalar_type() == kFloat || self.scalar_type() == kDouble ||
+               self.scalar_type() == kBFloat16,
            "random_full_64_bits_range_kernel_cpu handles only int64, double, float and bfloat16");
-  return fill_random("random_", "RandomBackward0", self, [&](const Tensor& out) {
-    random_from_to_kernel(out.device())(out, range, from, generator);
-  });
+  return fill_random("random_", "RandomBackward0", self,
+                     [&](const Tensor& out) { random_from_to_kernel(out.device())(out, range, from, generator); });
 }
 Tensor& random_(Tensor& self, int64_t to, std::optional<Generator> generator) {
   return random_(self, 0, to, std::move(generator));
@@ -209,8 +202,7 @@ Tensor& exponential_(Tensor& self, double lambd, std::optional<Generator> genera
 
 Tensor& geometric_(Tensor& self, double p, std::optional<Generator> generator) {
   HB_CHECK(p > 0 && p < 1, "geometric_ expects p to be in (0, 1), but got p=", p);
-  if (self.scalar_type() == kBool && self.numel() > 0)
-    HB_NOT_SUPPORTED("\"geometric_cpu\" not implemented for 'Bool'");
+  if (self.scalar_type() == kBool && self.numel() > 0) HB_NOT_SUPPORTED("\"geometric_cpu\" not implemented for 'Bool'");
   return fill_random("geometric_", "GeometricBackward0", self,
                      [&](const Tensor& out) { geometric_kernel(out.device())(out, p, generator); });
 }

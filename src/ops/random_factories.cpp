@@ -27,11 +27,10 @@ Tensor new_filled(IntArrayRef size, const TensorOptions& options, F fill) {
   return filled(empty(size, options.requires_grad(std::nullopt), options.memory_format_opt()), options, fill);
 }
 template <typename F>
-Tensor like_filled(const Tensor& self, const TensorOptions& options, std::optional<MemoryFormat> format,
-                   F fill) {
+Tensor like_filled(const Tensor& self, const TensorOptions& options, std::optional<MemoryFormat> format, F fill) {
   const auto wanted = format ? format : options.memory_format_opt();
-  return filled(empty_like(self, options.requires_grad(std::nullopt).memory_format(std::nullopt), wanted),
-                options, fill);
+  return filled(empty_like(self, options.requires_grad(std::nullopt).memory_format(std::nullopt), wanted), options,
+                fill);
 }
 
 /// A result that depends on `input` by chance only: its gradient is zero.
@@ -42,29 +41,23 @@ void record_zero(const char* node, Tensor& result, const Tensor& input) {
 }
 
 void check_stds(const Tensor& std) {
-  HB_CHECK(std.numel() == 0 || std.detach().min().item<double>() >= 0,
-           "normal expects all elements of std >= 0.0");
+  HB_CHECK(std.numel() == 0 || std.detach().min().item<double>() >= 0, "normal expects all elements of std >= 0.0");
 }
 
 }  // namespace
 
-Tensor rand(IntArrayRef size, const TensorOptions& options) {
-  return rand(size, std::nullopt, options);
-}
+Tensor rand(IntArrayRef size, const TensorOptions& options) { return rand(size, std::nullopt, options); }
 Tensor rand(IntArrayRef size, std::optional<Generator> generator, const TensorOptions& options) {
   return new_filled(size, options, [&](Tensor& t) { t.uniform_(0, 1, generator); });
 }
-Tensor randn(IntArrayRef size, const TensorOptions& options) {
-  return randn(size, std::nullopt, options);
-}
+Tensor randn(IntArrayRef size, const TensorOptions& options) { return randn(size, std::nullopt, options); }
 Tensor randn(IntArrayRef size, std::optional<Generator> generator, const TensorOptions& options) {
   return new_filled(size, options, [&](Tensor& t) { t.normal_(0, 1, generator); });
 }
 Tensor randint(int64_t high, IntArrayRef size, const TensorOptions& options) {
   return randint(0, high, size, std::nullopt, options);
 }
-Tensor randint(int64_t high, IntArrayRef size, std::optional<Generator> generator,
-               const TensorOptions& options) {
+Tensor randint(int64_t high, IntArrayRef size, std::optional<Generator> generator, const TensorOptions& options) {
   return randint(0, high, size, std::move(generator), options);
 }
 Tensor randint(int64_t low, int64_t high, IntArrayRef size, const TensorOptions& options) {
@@ -75,9 +68,7 @@ Tensor randint(int64_t low, int64_t high, IntArrayRef size, std::optional<Genera
   return new_filled(size, options, [&](Tensor& t) { t.random_(low, high, generator); });
 }
 
-Tensor randperm(int64_t n, const TensorOptions& options) {
-  return randperm(n, std::nullopt, options);
-}
+Tensor randperm(int64_t n, const TensorOptions& options) { return randperm(n, std::nullopt, options); }
 Tensor randperm(int64_t n, std::optional<Generator> generator, const TensorOptions& options) {
   HB_CHECK(n >= 0, "n must be non-negative, got ", n);
   const ScalarType t = options.dtype();
@@ -95,22 +86,14 @@ Tensor randperm(int64_t n, std::optional<Generator> generator, const TensorOptio
   HB_CHECK(n <= (int64_t{1} << digits), "n is too large for result tensor type: 'CPU", toString(t), "Type'");
   return new_filled({n}, options, [&](Tensor& out) { randperm_kernel(out.device())(out, generator); });
 }
-Tensor& randperm_out(Tensor& out, int64_t n) {
-  return randperm_out(out, n, std::nullopt);
-}
+Tensor& randperm_out(Tensor& out, int64_t n) { return randperm_out(out, n, std::nullopt); }
 Tensor& randperm_out(Tensor& out, int64_t n, std::optional<Generator> generator) {
   return assign_out("randperm", out, randperm(n, std::move(generator), out.options()));
 }
 
-Tensor& rand_out(Tensor& out, IntArrayRef size) {
-  return assign_out("rand", out, rand(size, out.options()));
-}
-Tensor& randn_out(Tensor& out, IntArrayRef size) {
-  return assign_out("randn", out, randn(size, out.options()));
-}
-Tensor& randint_out(Tensor& out, int64_t high, IntArrayRef size) {
-  return randint_out(out, 0, high, size);
-}
+Tensor& rand_out(Tensor& out, IntArrayRef size) { return assign_out("rand", out, rand(size, out.options())); }
+Tensor& randn_out(Tensor& out, IntArrayRef size) { return assign_out("randn", out, randn(size, out.options())); }
+Tensor& randint_out(Tensor& out, int64_t high, IntArrayRef size) { return randint_out(out, 0, high, size); }
 Tensor& randint_out(Tensor& out, int64_t low, int64_t high, IntArrayRef size) {
   return assign_out("randint", out, randint(low, high, size, out.options()));
 }
@@ -206,13 +189,10 @@ void check_multinomial(const Tensor& self, int64_t num_samples, bool replacement
 }
 
 /// The categories with the largest weight / exponential value: a draw without replacement.
-Tensor draw_without_replacement(const Tensor& weights, int64_t num_samples,
-                                std::optional<Generator> generator) {
-  HB_CHECK(weights.max().item<double>() < std::numeric_limits<double>::infinity() &&
-               weights.min().item<double>() >= 0,
+Tensor draw_without_replacement(const Tensor& weights, int64_t num_samples, std::optional<Generator> generator) {
+  HB_CHECK(weights.max().item<double>() < std::numeric_limits<double>::infinity() && weights.min().item<double>() >= 0,
            "probability tensor contains either `inf`, `nan` or element < 0");
-  HB_CHECK(!(weights.sum(-1) == 0).any().item<bool>(),
-           "invalid multinomial distribution (sum of probabilities <= 0)");
+  HB_CHECK(!(weights.sum(-1) == 0).any().item<bool>(), "invalid multinomial distribution (sum of probabilities <= 0)");
   const Tensor keys = weights / empty_like(weights).exponential_(1, std::move(generator));
   if (num_samples == 1) return keys.argmax(-1, true);
   return std::get<1>(keys.topk(num_samples));
@@ -220,15 +200,13 @@ Tensor draw_without_replacement(const Tensor& weights, int64_t num_samples,
 
 }  // namespace
 
-Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement,
-                   std::optional<Generator> generator) {
+Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement, std::optional<Generator> generator) {
   check_multinomial(self, num_samples, replacement);
   NoGradGuard no_grad;
   const Tensor weights = self.detach();
   if (weights.numel() == 0)
     return weights.dim() == 1 ? empty({num_samples}, kLong) : empty({weights.size(0), num_samples}, kLong);
-  if (!replacement || num_samples == 1)
-    return draw_without_replacement(weights, num_samples, std::move(generator));
+  if (!replacement || num_samples == 1) return draw_without_replacement(weights, num_samples, std::move(generator));
   const Tensor rows = weights.dim() == 1 ? weights.unsqueeze(0) : weights;
   Tensor out = empty({rows.size(0), num_samples}, kLong);
   multinomial_kernel(self.device())(out, rows.contiguous(), generator);

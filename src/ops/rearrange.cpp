@@ -13,7 +13,8 @@ using geometry::wrap_dim;
 
 Tensor repeat(const Tensor& self, IntArrayRef repeats) {
   const int64_t n = static_cast<int64_t>(repeats.size()), own = self.dim();
-  HB_CHECK(n >= own, "[repeat] Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor: got ",
+  HB_CHECK(n >= own,
+           "[repeat] Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor: got ",
            repeats, " for ", self.sizes());
   DimVector split, wide, flat;
   for (int64_t d = 0; d < n; ++d) {
@@ -69,7 +70,8 @@ Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
     HB_CHECK(shifts.size() == 1, "[roll] shifts and dimensions must align. shifts: ", shifts.size(), ", dims: 0");
     return roll(self.flatten(), shifts, 0).view(self.sizes());
   }
-  HB_CHECK(shifts.size() == dims.size(), "[roll] shifts and dimensions must align. shifts: ", shifts.size(), ", dims: ", dims.size());
+  HB_CHECK(shifts.size() == dims.size(), "[roll] shifts and dimensions must align. shifts: ", shifts.size(),
+           ", dims: ", dims.size());
   Tensor out = self;
   for (size_t k = 0; k < dims.size(); ++k) {
     const int64_t n = out.size(dims[k]), shift = ((shifts[k] % n) + n) % n;
@@ -107,7 +109,9 @@ Tensor above(const Tensor& self, int64_t diagonal) {
 }  // namespace
 
 Tensor tril(const Tensor& self, int64_t diagonal) { return self.masked_fill(above(self, diagonal), 0); }
-Tensor triu(const Tensor& self, int64_t diagonal) { return self.masked_fill(above(self, diagonal - 1).logical_not(), 0); }
+Tensor triu(const Tensor& self, int64_t diagonal) {
+  return self.masked_fill(above(self, diagonal - 1).logical_not(), 0);
+}
 Tensor& tril_(Tensor& self, int64_t diagonal) { return self.masked_fill_(above(self, diagonal), 0); }
 Tensor& triu_(Tensor& self, int64_t diagonal) { return self.masked_fill_(above(self, diagonal - 1).logical_not(), 0); }
 
@@ -169,7 +173,8 @@ std::vector<Tensor> broadcast_tensors(TensorList tensors) {
 
 std::vector<Tensor> meshgrid(TensorList tensors, std::string_view indexing) {
   HB_CHECK(!tensors.empty(), "[meshgrid] expects a non-empty TensorList");
-  HB_CHECK(indexing == "ij" || indexing == "xy", "[meshgrid] indexing must be one of \"xy\" or \"ij\", but received: ", indexing);
+  HB_CHECK(indexing == "ij" || indexing == "xy",
+           "[meshgrid] indexing must be one of \"xy\" or \"ij\", but received: ", indexing);
   std::vector<Tensor> axes = tensors.vec();
   const bool swap = indexing == "xy" && axes.size() >= 2;
   if (swap) std::swap(axes[0], axes[1]);

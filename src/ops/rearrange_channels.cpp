@@ -4,8 +4,8 @@
 namespace hb {
 
 Tensor pixel_shuffle(const Tensor& self, int64_t r) {
-  HB_CHECK(self.dim() >= 3 && r > 0 && self.size(-3) % (r * r) == 0, "[pixel_shuffle] expected (…, C * ", r, "^2, H, W), got ",
-           self.sizes());
+  HB_CHECK(self.dim() >= 3 && r > 0 && self.size(-3) % (r * r) == 0, "[pixel_shuffle] expected (…, C * ", r,
+           "^2, H, W), got ", self.sizes());
   DimVector split(self.sizes().data(), self.sizes().data() + self.dim() - 3), out = split;
   const int64_t c = self.size(-3) / (r * r), h = self.size(-2), w = self.size(-1), n = self.dim() - 3;
   for (int64_t s : {c, r, r, h, w}) split.push_back(s);
@@ -41,8 +41,8 @@ Tensor channel_shuffle(const Tensor& self, int64_t groups) {
 namespace {
 
 struct Unfolding {
-  int64_t out;         // windows along the dimension
-  Tensor index;        // (kernel * out): padded position of each kernel element of each window
+  int64_t out;   // windows along the dimension
+  Tensor index;  // (kernel * out): padded position of each kernel element of each window
 };
 
 int64_t nth(IntArrayRef list, int d) {
@@ -50,14 +50,15 @@ int64_t nth(IntArrayRef list, int d) {
   return list[list.size() == 1 ? 0 : d];
 }
 
-Unfolding unfolding(const char* name, int64_t size, int d, IntArrayRef kernel, IntArrayRef dilation, IntArrayRef padding, IntArrayRef stride) {
+Unfolding unfolding(const char* name, int64_t size, int d, IntArrayRef kernel, IntArrayRef dilation,
+                    IntArrayRef padding, IntArrayRef stride) {
   const int64_t k = nth(kernel, d), step = nth(dilation, d), pad = nth(padding, d), stride_d = nth(stride, d);
   HB_CHECK(k > 0 && step > 0 && stride_d > 0 && pad >= 0, "[", name,
-           "] expected kernel_size, dilation and stride above 0 and padding of at least 0, got ", kernel, ", ", dilation, ", ",
-           stride, " and ", padding);
+           "] expected kernel_size, dilation and stride above 0 and padding of at least 0, got ", kernel, ", ",
+           dilation, ", ", stride, " and ", padding);
   const int64_t out = (size + 2 * pad - step * (k - 1) - 1) / stride_d + 1;
-  HB_CHECK(size + 2 * pad >= step * (k - 1) + 1, "[", name, "] expected a kernel that fits in the padded size ", size + 2 * pad,
-           ", got ", kernel);
+  HB_CHECK(size + 2 * pad >= step * (k - 1) + 1, "[", name, "] expected a kernel that fits in the padded size ",
+           size + 2 * pad, ", got ", kernel);
   std::vector<int64_t> at;
   for (int64_t i = 0; i < k; ++i)
     for (int64_t o = 0; o < out; ++o) at.push_back(o * stride_d + i * step);
@@ -66,8 +67,10 @@ Unfolding unfolding(const char* name, int64_t size, int d, IntArrayRef kernel, I
 
 }  // namespace
 
-Tensor im2col(const Tensor& self, IntArrayRef kernel_size, IntArrayRef dilation, IntArrayRef padding, IntArrayRef stride) {
-  HB_CHECK(self.dim() == 3 || self.dim() == 4, "[im2col] expected an input (N, C, H, W) or (C, H, W), got ", self.sizes());
+Tensor im2col(const Tensor& self, IntArrayRef kernel_size, IntArrayRef dilation, IntArrayRef padding,
+              IntArrayRef stride) {
+  HB_CHECK(self.dim() == 3 || self.dim() == 4, "[im2col] expected an input (N, C, H, W) or (C, H, W), got ",
+           self.sizes());
   if (self.dim() == 3) return im2col(self.unsqueeze(0), kernel_size, dilation, padding, stride).squeeze(0);
   const auto h = unfolding("im2col", self.size(2), 0, kernel_size, dilation, padding, stride);
   const auto w = unfolding("im2col", self.size(3), 1, kernel_size, dilation, padding, stride);
@@ -80,17 +83,20 @@ Tensor im2col(const Tensor& self, IntArrayRef kernel_size, IntArrayRef dilation,
       .reshape({self.size(0), self.size(1) * kh * kw, h.out * w.out});
 }
 
-Tensor col2im(const Tensor& self, IntArrayRef output_size, IntArrayRef kernel_size, IntArrayRef dilation, IntArrayRef padding,
-              IntArrayRef stride) {
-  HB_CHECK(self.dim() == 2 || self.dim() == 3, "[col2im] expected an input (N, C * kernel, L) or (C * kernel, L), got ", self.sizes());
+Tensor col2im(const Tensor& self, IntArrayRef output_size, IntArrayRef kernel_size, IntArrayRef dilation,
+              IntArrayRef padding, IntArrayRef stride) {
+  HB_CHECK(self.dim() == 2 || self.dim() == 3, "[col2im] expected an input (N, C * kernel, L) or (C * kernel, L), got ",
+           self.sizes());
   if (self.dim() == 2) return col2im(self.unsqueeze(0), output_size, kernel_size, dilation, padding, stride).squeeze(0);
-  const int64_t height = nth(output_size, 0), width = nth(output_size, 1), kh = nth(kernel_size, 0), kw = nth(kernel_size, 1);
+  const int64_t height = nth(output_size, 0), width = nth(output_size, 1), kh = nth(kernel_size, 0),
+                kw = nth(kernel_size, 1);
   const auto h = unfolding("col2im", height, 0, kernel_size, dilation, padding, stride);
   const auto w = unfolding("col2im", width, 1, kernel_size, dilation, padding, stride);
   HB_CHECK(self.size(1) % (kh * kw) == 0 && self.size(2) == h.out * w.out, "[col2im] expected (N, C * ", kh * kw, ", ",
            h.out * w.out, "), got ", self.sizes());
   const int64_t n = self.size(0), c = self.size(1) / (kh * kw), ph = nth(padding, 0), pw = nth(padding, 1);
-  const Tensor windows = self.reshape({n, c, kh, kw, h.out, w.out}).permute({0, 1, 2, 4, 3, 5}).reshape({n, c, kh * h.out, kw * w.out});
+  const Tensor windows =
+      self.reshape({n, c, kh, kw, h.out, w.out}).permute({0, 1, 2, 4, 3, 5}).reshape({n, c, kh * h.out, kw * w.out});
   const Tensor columns = zeros({n, c, kh * h.out, width + 2 * pw}, self.options()).index_add(3, w.index, windows);
   const Tensor image = zeros({n, c, height + 2 * ph, width + 2 * pw}, self.options()).index_add(2, h.index, columns);
   return image.narrow(2, ph, height).narrow(3, pw, width).contiguous();

@@ -37,10 +37,12 @@ Tensor sum_masked(const Tensor& self, uint64_t mask, bool keepdim, std::optional
 
 Tensor mean_masked(const Tensor& self, uint64_t mask, bool keepdim, std::optional<ScalarType> dtype) {
   const ScalarType t = dtype.value_or(self.scalar_type());
-  HB_CHECK(is_floating_type(t), "[mean] expected a floating dtype, got ", toString(t), "; give dtype or convert the tensor");
+  HB_CHECK(is_floating_type(t), "[mean] expected a floating dtype, got ", toString(t),
+           "; give dtype or convert the tensor");
   const int64_t count = ops::reduced_count(self, mask);
   const ReduceFinish finish{0, static_cast<double>(count), 0};
-  Tensor out = ops::run_reduction(self, mask, keepdim, t, t, {ReduceOp::sum, std::numeric_limits<double>::quiet_NaN(), finish});
+  Tensor out =
+      ops::run_reduction(self, mask, keepdim, t, t, {ReduceOp::sum, std::numeric_limits<double>::quiet_NaN(), finish});
   if (needs_grad(self))
     record("MeanBackward1", out, {&self}, [sizes = self.impl().sizes(), mask, keepdim, count](Backward& b) {
       return gradients(spread(b.grad() / Scalar(static_cast<double>(count)), sizes, mask, keepdim));
@@ -56,7 +58,8 @@ Tensor sum(const Tensor& self, std::optional<ScalarType> dtype) {
 Tensor sum(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
   return sum_masked(self, ops::reduced_dims("sum", dim, self.dim()), keepdim, dtype);
 }
-Tensor& sum_out(Tensor& out, const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
+Tensor& sum_out(Tensor& out, const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
+                std::optional<ScalarType> dtype) {
   return assign_out("sum_out", out, sum(self, dim, keepdim, dtype));
 }
 Tensor mean(const Tensor& self, std::optional<ScalarType> dtype) {
@@ -68,12 +71,16 @@ Tensor mean(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::opti
 
 Tensor sum_to(const Tensor& self, IntArrayRef shape) {
   const DimVector& sizes = self.impl().sizes();
-  HB_CHECK(shape.size() <= sizes.size(), "[sum_to] expected a shape that broadcasts to ", self.sizes(), ", got ", shape);
+  HB_CHECK(shape.size() <= sizes.size(), "[sum_to] expected a shape that broadcasts to ", self.sizes(), ", got ",
+           shape);
   const size_t lead = sizes.size() - shape.size();
   uint64_t mask = 0;
   for (size_t d = 0; d < sizes.size(); ++d) {
-    if (d < lead || (shape[d - lead] == 1 && sizes[d] != 1)) mask |= uint64_t{1} << d;
-    else HB_CHECK(shape[d - lead] == sizes[d], "[sum_to] expected a shape that broadcasts to ", self.sizes(), ", got ", shape);
+    if (d < lead || (shape[d - lead] == 1 && sizes[d] != 1))
+      mask |= uint64_t{1} << d;
+    else
+      HB_CHECK(shape[d - lead] == sizes[d], "[sum_to] expected a shape that broadcasts to ", self.sizes(), ", got ",
+               shape);
   }
   if (mask == 0) return self;
   Tensor out = sum_masked(self, mask, true, self.scalar_type());
@@ -121,9 +128,10 @@ Tensor prod_masked(const Tensor& self, uint64_t mask, bool keepdim, std::optiona
 Tensor prod(const Tensor& self, std::optional<ScalarType> dtype) {
   Tensor out = prod_masked(self, ops::reduced_dims("prod", std::nullopt, self.dim()), false, dtype);
   if (needs_grad(self) && out.is_floating_point())
-    record("ProdBackward0", out, {&self}, {SavedTensor::input(self), SavedTensor::output(out)}, [](Backward& b, auto& s) {
-      return gradients(product_gradient(b.grad(), s[0].reshape(-1), s[1], 0).reshape(s[0].sizes()));
-    });
+    record("ProdBackward0", out, {&self}, {SavedTensor::input(self), SavedTensor::output(out)},
+           [](Backward& b, auto& s) {
+             return gradients(product_gradient(b.grad(), s[0].reshape(-1), s[1], 0).reshape(s[0].sizes()));
+           });
   return out;
 }
 
@@ -157,8 +165,8 @@ Tensor variance_gradient(const Tensor& g, const Tensor& x, uint64_t mask, bool k
 }
 
 /// (variance or deviation, mean)
-std::pair<Tensor, Tensor> moments(const char* name, const Tensor& self, uint64_t mask, bool keepdim, double correction, bool root,
-                                  bool with_mean) {
+std::pair<Tensor, Tensor> moments(const char* name, const Tensor& self, uint64_t mask, bool keepdim, double correction,
+                                  bool root, bool with_mean) {
   const ScalarType t = self.scalar_type();
   HB_CHECK(is_floating_type(t), "[", name, "] expected a floating dtype, got ", toString(t));
   Tensor out = ops::reduced_result(self, mask, t), mean;
@@ -198,8 +206,8 @@ Tensor spread_of(const char* name, const Tensor& self, uint64_t mask, bool keepd
   return out;
 }
 
-std::tuple<Tensor, Tensor> spread_and_mean(const char* name, const Tensor& self, OptionalIntArrayRef dim, double correction,
-                                           bool keepdim, bool root) {
+std::tuple<Tensor, Tensor> spread_and_mean(const char* name, const Tensor& self, OptionalIntArrayRef dim,
+                                           double correction, bool keepdim, bool root) {
   const uint64_t mask = ops::reduced_dims(name, dim, self.dim());
   auto [out, mean] = moments(name, self, mask, keepdim, correction, root, true);
   if (needs_grad(self))
@@ -216,26 +224,29 @@ std::tuple<Tensor, Tensor> spread_and_mean(const char* name, const Tensor& self,
 
 }  // namespace
 
-#define HB_SPREAD(name, root)                                                                                              \
-  Tensor name(const Tensor& self, bool unbiased) {                                                                         \
-    return spread_of(#name, self, ops::reduced_dims(#name, std::nullopt, self.dim()), false, unbiased ? 1 : 0, root);      \
-  }                                                                                                                        \
-  Tensor name(const Tensor& self, int dim) {                                                                               \
-    return spread_of(#name, self, ops::reduced_dim(#name, dim, self.dim()), false, 1, root);                               \
-  }                                                                                                                        \
-  Tensor name(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim) {                                  \
-    return spread_of(#name, self, ops::reduced_dims(#name, dim, self.dim()), keepdim, unbiased ? 1 : 0, root);             \
-  }                                                                                                                        \
-  Tensor name(const Tensor& self, OptionalIntArrayRef dim, const std::optional<Scalar>& correction, bool keepdim) {        \
-    return spread_of(#name, self, ops::reduced_dims(#name, dim, self.dim()), keepdim, correction_of(correction), root);    \
+#define HB_SPREAD(name, root)                                                                                         \
+  Tensor name(const Tensor& self, bool unbiased) {                                                                    \
+    return spread_of(#name, self, ops::reduced_dims(#name, std::nullopt, self.dim()), false, unbiased ? 1 : 0, root); \
+  }                                                                                                                   \
+  Tensor name(const Tensor& self, int dim) {                                                                          \
+    return spread_of(#name, self, ops::reduced_dim(#name, dim, self.dim()), false, 1, root);                          \
+  }                                                                                                                   \
+  Tensor name(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim) {                             \
+    return spread_of(#name, self, ops::reduced_dims(#name, dim, self.dim()), keepdim, unbiased ? 1 : 0, root);        \
+  }                                                                                                                   \
+  Tensor name(const Tensor& self, OptionalIntArrayRef dim, const std::optional<Scalar>& correction, bool keepdim) {   \
+    return spread_of(#name, self, ops::reduced_dims(#name, dim, self.dim()), keepdim, correction_of(correction),      \
+                     root);                                                                                           \
   }
 HB_SPREAD(var, false)
 HB_SPREAD(std, true)
 #undef HB_SPREAD
-std::tuple<Tensor, Tensor> var_mean(const Tensor& self, OptionalIntArrayRef dim, const std::optional<Scalar>& correction, bool keepdim) {
+std::tuple<Tensor, Tensor> var_mean(const Tensor& self, OptionalIntArrayRef dim,
+                                    const std::optional<Scalar>& correction, bool keepdim) {
   return spread_and_mean("var_mean", self, dim, correction_of(correction), keepdim, false);
 }
-std::tuple<Tensor, Tensor> std_mean(const Tensor& self, OptionalIntArrayRef dim, const std::optional<Scalar>& correction, bool keepdim) {
+std::tuple<Tensor, Tensor> std_mean(const Tensor& self, OptionalIntArrayRef dim,
+                                    const std::optional<Scalar>& correction, bool keepdim) {
   return spread_and_mean("std_mean", self, dim, correction_of(correction), keepdim, true);
 }
 
@@ -250,11 +261,15 @@ Tensor truth(const Tensor& self, uint64_t mask, bool keepdim, ReduceOp op) {
 
 }  // namespace
 
-Tensor any(const Tensor& self) { return truth(self, ops::reduced_dims("any", std::nullopt, self.dim()), false, ReduceOp::any); }
+Tensor any(const Tensor& self) {
+  return truth(self, ops::reduced_dims("any", std::nullopt, self.dim()), false, ReduceOp::any);
+}
 Tensor any(const Tensor& self, int64_t dim, bool keepdim) {
   return truth(self, ops::reduced_dim("any", dim, self.dim()), keepdim, ReduceOp::any);
 }
-Tensor all(const Tensor& self) { return truth(self, ops::reduced_dims("all", std::nullopt, self.dim()), false, ReduceOp::all); }
+Tensor all(const Tensor& self) {
+  return truth(self, ops::reduced_dims("all", std::nullopt, self.dim()), false, ReduceOp::all);
+}
 Tensor all(const Tensor& self, int64_t dim, bool keepdim) {
   return truth(self, ops::reduced_dim("all", dim, self.dim()), keepdim, ReduceOp::all);
 }

@@ -50,7 +50,8 @@ ReduceLoop::ReduceLoop(const Tensor& out_tensor, const Tensor& in_tensor, uint64
   }
   if (outputs == 0 || count == 0) return;
   keeps = order(keep, keeps), reduces = order(reduce, reduces);
-  for (size_t d = 0; d < keeps; ++d) kept.push_back(keep[d].size), kept_in.push_back(keep[d].in), kept_out.push_back(keep[d].out);
+  for (size_t d = 0; d < keeps; ++d)
+    kept.push_back(keep[d].size), kept_in.push_back(keep[d].in), kept_out.push_back(keep[d].out);
   for (size_t d = 0; d < reduces; ++d) reduced.push_back(reduce[d].size), reduced_in.push_back(reduce[d].in);
   if (keeps == 0) kept.push_back(1), kept_in.push_back(0), kept_out.push_back(0);
   if (reduces == 0) reduced.push_back(1), reduced_in.push_back(0);

@@ -48,7 +48,8 @@ void drop_dims(Tensor& result, uint64_t mask) {
   result.impl().set_geometry(std::move(kept), std::move(kept_strides), 0);
 }
 
-Tensor run_reduction(const Tensor& self, uint64_t mask, bool keepdim, ScalarType compute, ScalarType result, const Reduction& r) {
+Tensor run_reduction(const Tensor& self, uint64_t mask, bool keepdim, ScalarType compute, ScalarType result,
+                     const Reduction& r) {
   Tensor out = reduced_result(self, mask, result);
   const ReduceLoop loop(out, self, mask);
   if (loop.count == 0) {
@@ -71,7 +72,8 @@ Tensor restore_dims(const Tensor& reduced, const DimVector& sizes, uint64_t mask
 Lines lines_of(const Tensor& contiguous, int64_t dim) {
   Lines l{1, 1, 1};
   const DimVector& sizes = contiguous.impl().sizes();
-  for (int64_t d = 0; d < static_cast<int64_t>(sizes.size()); ++d) (d < dim ? l.outer : d == dim ? l.n : l.inner) *= sizes[d];
+  for (int64_t d = 0; d < static_cast<int64_t>(sizes.size()); ++d)
+    (d < dim ? l.outer : d == dim ? l.n : l.inner) *= sizes[d];
   return l;
 }
 

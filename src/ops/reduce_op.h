@@ -26,7 +26,8 @@ struct Reduction {
   ReduceFinish finish = {};
 };
 /// Runs a reduction in the compute type of `compute` into a new tensor of dtype `result`.
-Tensor run_reduction(const Tensor& self, uint64_t mask, bool keepdim, ScalarType compute, ScalarType result, const Reduction& r);
+Tensor run_reduction(const Tensor& self, uint64_t mask, bool keepdim, ScalarType compute, ScalarType result,
+                     const Reduction& r);
 
 /// A gradient (or result) of a reduction, back in a shape that broadcasts with the input.
 Tensor restore_dims(const Tensor& reduced, const DimVector& sizes, uint64_t mask, bool keepdim);

@@ -7,9 +7,12 @@ namespace hb::ops {
 /// What a loss does with its values at the end.
 inline Tensor reduce_loss(const Tensor& values, int64_t reduction) {
   switch (reduction) {
-    case Reduction::Mean: return values.mean();
-    case Reduction::Sum: return values.sum();
-    default: return values;
+    case Reduction::Mean:
+      return values.mean();
+    case Reduction::Sum:
+      return values.sum();
+    default:
+      return values;
   }
 }
 

@@ -3,11 +3,13 @@
 namespace hb {
 namespace {
 void check(const char* name, const Tensor& input, const Tensor& hidden, const Tensor& w_ih, const Tensor& w_hh) {
-  HB_CHECK(input.size(-1) == w_ih.size(1), "[", name, "] expected an input of ", w_ih.size(1), " features, got ", input.sizes());
+  HB_CHECK(input.size(-1) == w_ih.size(1), "[", name, "] expected an input of ", w_ih.size(1), " features, got ",
+           input.sizes());
   HB_CHECK(hidden.size(-1) == w_hh.size(1), "[", name, "] expected a hidden state of ", w_hh.size(1), " features, got ",
            hidden.sizes());
 }
-Tensor gates(const Tensor& input, const Tensor& hidden, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih, const Tensor& b_hh) {
+Tensor gates(const Tensor& input, const Tensor& hidden, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih,
+             const Tensor& b_hh) {
   return linear(input, w_ih, b_ih) + linear(hidden, w_hh, b_hh);
 }
 }  // namespace
@@ -21,7 +23,8 @@ TensorTuple2 lstm_cell(const Tensor& input, TensorList hx, const Tensor& w_ih, c
   return {parts[3].sigmoid() * c.tanh(), c};
 }
 
-Tensor gru_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih, const Tensor& b_hh) {
+Tensor gru_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih,
+                const Tensor& b_hh) {
   check("gru_cell", input, hx, w_ih, w_hh);
   const auto x = linear(input, w_ih, b_ih).chunk(3, -1), h = linear(hx, w_hh, b_hh).chunk(3, -1);
   const Tensor reset = (x[0] + h[0]).sigmoid(), update = (x[1] + h[1]).sigmoid();

@@ -56,12 +56,13 @@ Tensor cumprod(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype)
   const int64_t d = geometry::wrap_dim("cumprod", dim, self.dim());
   Tensor out = run(self, d, running_dtype(self, dtype), ScanOp::prod);
   if (needs_grad(self) && out.is_floating_point())
-    record("CumprodBackward0", out, {&self}, {SavedTensor::input(self), SavedTensor::output(out)}, [d](Backward& b, auto& s) {
-      const Tensor &x = s[0], &y = s[1];
-      if (x.numel() == 0 || x.dim() == 0) return gradients(b.grad());
-      if (any(x == 0).item().toBool()) return gradients(cumprod_gradient_with_zeros(b.grad(), x, d));
-      return gradients(reversed_sum(b.grad() * y, d) / x);
-    });
+    record("CumprodBackward0", out, {&self}, {SavedTensor::input(self), SavedTensor::output(out)},
+           [d](Backward& b, auto& s) {
+             const Tensor &x = s[0], &y = s[1];
+             if (x.numel() == 0 || x.dim() == 0) return gradients(b.grad());
+             if (any(x == 0).item().toBool()) return gradients(cumprod_gradient_with_zeros(b.grad(), x, d));
+             return gradients(reversed_sum(b.grad() * y, d) / x);
+           });
   return out;
 }
 
@@ -70,16 +71,17 @@ Tensor logcumsumexp(const Tensor& self, int64_t dim) {
   const int64_t d = geometry::wrap_dim("logcumsumexp", dim, self.dim());
   Tensor out = run(self, d, self.scalar_type(), ScanOp::log_sum_exp);
   if (needs_grad(self))
-    record("LogcumsumexpBackward0", out, {&self}, {SavedTensor::input(self), SavedTensor::output(out)}, [d](Backward& b, auto& s) {
-      // The gradient's positive and negative parts in logarithms, so that nothing overflows.
-      const Tensor &g = b.grad(), &x = s[0], &y = s[1];
-      const Scalar low = -std::numeric_limits<double>::infinity();
-      const auto part = [&](const Tensor& share, const Tensor& where_it_counts) {
-        const Tensor l = where(where_it_counts, log(share), low);
-        return exp(flip(logcumsumexp(flip(l - y, d), d), d) + x);
-      };
-      return gradients(part(g, g > 0) - part(neg(g), g < 0));
-    });
+    record("LogcumsumexpBackward0", out, {&self}, {SavedTensor::input(self), SavedTensor::output(out)},
+           [d](Backward& b, auto& s) {
+             // The gradient's positive and negative parts in logarithms, so that nothing overflows.
+             const Tensor &g = b.grad(), &x = s[0], &y = s[1];
+             const Scalar low = -std::numeric_limits<double>::infinity();
+             const auto part = [&](const Tensor& share, const Tensor& where_it_counts) {
+               const Tensor l = where(where_it_counts, log(share), low);
+               return exp(flip(logcumsumexp(flip(l - y, d), d), d) + x);
+             };
+             return gradients(part(g, g > 0) - part(neg(g), g < 0));
+           });
   return out;
 }
 
@@ -101,8 +103,12 @@ TensorTuple2 running_extremum(const char* name, const char* node, const Tensor& 
 
 }  // namespace
 
-TensorTuple2 cummax(const Tensor& self, int64_t dim) { return running_extremum("cummax", "CummaxBackward0", self, dim, ScanOp::max); }
-TensorTuple2 cummin(const Tensor& self, int64_t dim) { return running_extremum("cummin", "CumminBackward0", self, dim, ScanOp::min); }
+TensorTuple2 cummax(const Tensor& self, int64_t dim) {
+  return running_extremum("cummax", "CummaxBackward0", self, dim, ScanOp::max);
+}
+TensorTuple2 cummin(const Tensor& self, int64_t dim) {
+  return running_extremum("cummin", "CumminBackward0", self, dim, ScanOp::min);
+}
 
 Tensor diff(const Tensor& self, int64_t n, int64_t dim) {
   HB_CHECK(self.dim() >= 1, "[diff] diff expects input to be at least one-dimensional");

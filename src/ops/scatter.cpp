@@ -18,15 +18,17 @@ void check_shapes(const char* name, const Tensor& self, int64_t d, const Tensor&
   if (index.numel() == 0) return;
   const auto ndim = [](const Tensor& t) { return std::max<int64_t>(t.dim(), 1); };
   const auto size = [](const Tensor& t, int64_t k) { return t.dim() ? t.sizes()[k] : 1; };
-  HB_CHECK(ndim(self) == ndim(index), "[", name, "] Index tensor must have the same number of dimensions as self tensor, got ",
-           index.sizes(), " for ", self.sizes());
-  HB_CHECK(!src || ndim(*src) == ndim(index), "[", name, "] Index tensor must have the same number of dimensions as src tensor, got ",
-           index.sizes(), " for ", src ? src->sizes() : IntArrayRef());
+  HB_CHECK(ndim(self) == ndim(index), "[", name,
+           "] Index tensor must have the same number of dimensions as self tensor, got ", index.sizes(), " for ",
+           self.sizes());
+  HB_CHECK(!src || ndim(*src) == ndim(index), "[", name,
+           "] Index tensor must have the same number of dimensions as src tensor, got ", index.sizes(), " for ",
+           src ? src->sizes() : IntArrayRef());
   for (int64_t k = 0; k < ndim(index); ++k) {
-    HB_CHECK(k == d || size(index, k) <= size(self, k), "[", name, "] Expected index ", index.sizes(), " to be smaller than self ",
-             self.sizes(), " apart from dimension ", d);
-    HB_CHECK(!src || size(index, k) <= size(*src, k), "[", name, "] Expected index ", index.sizes(), " to be smaller than src ",
-             src ? src->sizes() : IntArrayRef());
+    HB_CHECK(k == d || size(index, k) <= size(self, k), "[", name, "] Expected index ", index.sizes(),
+             " to be smaller than self ", self.sizes(), " apart from dimension ", d);
+    HB_CHECK(!src || size(index, k) <= size(*src, k), "[", name, "] Expected index ", index.sizes(),
+             " to be smaller than src ", src ? src->sizes() : IntArrayRef());
   }
 }
 
@@ -78,9 +80,11 @@ Tensor gather(const Tensor& self, int64_t dim, const Tensor& index, bool sparse_
   Tensor out = empty_elementwise(at.impl().sizes(), self.scalar_type(), {});
   gather_kernel(self.device())("gather", out, self, at, d);
   if (needs_grad(self))
-    record("GatherBackward0", out, {&self}, {SavedTensor::input(at)}, [d, sizes = self.impl().sizes()](Backward& b, auto& s) {
-      return gradients(scatter_add(zeros(IntArrayRef(sizes.data(), sizes.size()), b.grad().options()), d, s[0], b.grad()));
-    });
+    record("GatherBackward0", out, {&self}, {SavedTensor::input(at)},
+           [d, sizes = self.impl().sizes()](Backward& b, auto& s) {
+             return gradients(
+                 scatter_add(zeros(IntArrayRef(sizes.data(), sizes.size()), b.grad().options()), d, s[0], b.grad()));
+           });
   return out;
 }
 
@@ -91,10 +95,11 @@ Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tenso
   const Tensor at = element_index("scatter", index);
   Tensor out = put_elements("scatter", self, d, at, src, PutOp::assign);
   if (needs_grad(self, src))
-    record("ScatterBackward0", out, {&self, &src}, {SavedTensor::input(at)}, [d, sizes = src.impl().sizes()](Backward& b, auto& s) {
-      return gradients(b.needs(0) ? scatter(b.grad(), d, s[0], Scalar(0)) : Tensor(),
-                       b.needs(1) ? padded(gather(b.grad(), d, s[0]), sizes) : Tensor());
-    });
+    record("ScatterBackward0", out, {&self, &src}, {SavedTensor::input(at)},
+           [d, sizes = src.impl().sizes()](Backward& b, auto& s) {
+             return gradients(b.needs(0) ? scatter(b.grad(), d, s[0], Scalar(0)) : Tensor(),
+                              b.needs(1) ? padded(gather(b.grad(), d, s[0]), sizes) : Tensor());
+           });
   return out;
 }
 
@@ -146,21 +151,31 @@ Scalar neutral(Reduce r, ScalarType t) {
   if (is_floating_type(t)) return r == Reduce::amax ? -inf : inf;
   const bool low = r == Reduce::amax;
   switch (t) {
-    case kByte: return low ? 0 : 255;
-    case kChar: return low ? -128 : 127;
-    case kShort: return low ? -32768 : 32767;
-    case kInt: return low ? std::numeric_limits<int32_t>::lowest() : std::numeric_limits<int32_t>::max();
-    case kBool: return !low;
-    default: return low ? std::numeric_limits<int64_t>::lowest() : std::numeric_limits<int64_t>::max();
+    case kByte:
+      return low ? 0 : 255;
+    case kChar:
+      return low ? -128 : 127;
+    case kShort:
+      return low ? -32768 : 32767;
+    case kInt:
+      return low ? std::numeric_limits<int32_t>::lowest() : std::numeric_limits<int32_t>::max();
+    case kBool:
+      return !low;
+    default:
+      return low ? std::numeric_limits<int64_t>::lowest() : std::numeric_limits<int64_t>::max();
   }
 }
 
 PutOp put_op(Reduce r) {
   switch (r) {
-    case Reduce::prod: return PutOp::multiply;
-    case Reduce::amax: return PutOp::max;
-    case Reduce::amin: return PutOp::min;
-    default: return PutOp::add;
+    case Reduce::prod:
+      return PutOp::multiply;
+    case Reduce::amax:
+      return PutOp::max;
+    case Reduce::amin:
+      return PutOp::min;
+    default:
+      return PutOp::add;
   }
 }
 
@@ -170,7 +185,8 @@ Tensor meeting_count(const Tensor& self, int64_t d, const Tensor& at, bool inclu
   return scatter_add(start, d, at, ones(at.sizes(), self.options())).clamp_min_(1);
 }
 
-Tensor scatter_reduce_forward(const Tensor& self, int64_t d, const Tensor& at, const Tensor& src, Reduce r, bool include_self) {
+Tensor scatter_reduce_forward(const Tensor& self, int64_t d, const Tensor& at, const Tensor& src, Reduce r,
+                              bool include_self) {
   NoGradGuard no_history;
   const Tensor start = include_self ? self : scatter(self, d, at, neutral(r, self.scalar_type()));
   Tensor out = put_elements("scatter_reduce", start, d, at, src, put_op(r));
@@ -179,8 +195,8 @@ Tensor scatter_reduce_forward(const Tensor& self, int64_t d, const Tensor& at, c
   return self.is_floating_point() ? out / count : out.div(count, "floor");
 }
 
-variable_list scatter_reduce_gradient(Backward& b, const Tensor& self, const Tensor& at, const Tensor& src, const Tensor& y, int64_t d,
-                                      Reduce r, bool include_self) {
+variable_list scatter_reduce_gradient(Backward& b, const Tensor& self, const Tensor& at, const Tensor& src,
+                                      const Tensor& y, int64_t d, Reduce r, bool include_self) {
   const Tensor& g = b.grad();
   Tensor gx, gs;
   if (r == Reduce::sum) {
@@ -205,7 +221,8 @@ variable_list scatter_reduce_gradient(Backward& b, const Tensor& self, const Ten
 
 }  // namespace
 
-Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce, bool include_self) {
+Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce,
+                      bool include_self) {
   const int64_t d = geometry::wrap_dim("scatter_reduce", dim, self.dim());
   check_same("scatter_reduce", self, src);
   check_shapes("scatter_reduce", self, d, index, &src);
@@ -213,11 +230,13 @@ Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, cons
   const Tensor at = element_index("scatter_reduce", index);
   Tensor out = scatter_reduce_forward(self, d, at, src, r, include_self);
   if (needs_grad(self, src)) {
-    HB_CHECK(src.impl().sizes() == at.impl().sizes(), "[scatter_reduce] a gradient needs an index of src's shape ", src.sizes(), ", got ",
-             at.sizes());
+    HB_CHECK(src.impl().sizes() == at.impl().sizes(), "[scatter_reduce] a gradient needs an index of src's shape ",
+             src.sizes(), ", got ", at.sizes());
     record("ScatterReduceBackward0", out, {&self, &src},
            {SavedTensor::input(self), SavedTensor::input(at), SavedTensor::input(src), SavedTensor::output(out)},
-           [d, r, include_self](Backward& b, auto& s) { return scatter_reduce_gradient(b, s[0], s[1], s[2], s[3], d, r, include_self); });
+           [d, r, include_self](Backward& b, auto& s) {
+             return scatter_reduce_gradient(b, s[0], s[1], s[2], s[3], d, r, include_self);
+           });
   }
   return out;
 }
@@ -230,11 +249,16 @@ Tensor& scatter_(Tensor& self, int64_t dim, const Tensor& index, const Tensor& s
 Tensor& scatter_(Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
   return inplace(
       "scatter_", self, [&](const Tensor& old) { return scatter(old, dim, index, value); },
-      [&](Tensor& t) { put_into("scatter_", t, dim, index, full({}, value, t.options()).expand(index.sizes()), PutOp::assign); });
+      [&](Tensor& t) {
+        put_into("scatter_", t, dim, index, full({}, value, t.options()).expand(index.sizes()), PutOp::assign);
+      });
 }
 Tensor& scatter_(Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce) {
-  HB_CHECK(reduce == "add" || reduce == "multiply", "[scatter_] reduce argument must be either add or multiply, got ", reduce);
-  return inplace("scatter_", self, [&](const Tensor& old) { return scatter_reduce(old, dim, index, src, reduce, true); }, nullptr, {&src});
+  HB_CHECK(reduce == "add" || reduce == "multiply", "[scatter_] reduce argument must be either add or multiply, got ",
+           reduce);
+  return inplace("scatter_", self,
+                 [&](const Tensor& old) { return scatter_reduce(old, dim, index, src, reduce, true); }, nullptr,
+                 {&src});
 }
 Tensor& scatter_add_(Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
   return inplace(
@@ -243,10 +267,12 @@ Tensor& scatter_add_(Tensor& self, int64_t dim, const Tensor& index, const Tenso
 }
 
 Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<int64_t> dim) {
-  HB_CHECK(indices.scalar_type() == kLong, "[take_along_dim] dtype of indices should be Long, got ", toString(indices.scalar_type()));
+  HB_CHECK(indices.scalar_type() == kLong, "[take_along_dim] dtype of indices should be Long, got ",
+           toString(indices.scalar_type()));
   if (!dim) return gather(self.reshape(-1), 0, indices.reshape(-1));
-  HB_CHECK(self.dim() == indices.dim(), "[take_along_dim] input and indices should have the same number of dimensions, got ", self.dim(),
-           " and ", indices.dim());
+  HB_CHECK(self.dim() == indices.dim(),
+           "[take_along_dim] input and indices should have the same number of dimensions, got ", self.dim(), " and ",
+           indices.dim());
   const int64_t d = geometry::wrap_dim("take_along_dim", *dim, self.dim());
   // Broadcast in every dimension but d.
   std::vector<int64_t> a(self.sizes().vec()), b(indices.sizes().vec());

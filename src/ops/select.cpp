@@ -59,7 +59,9 @@ Tensor where(const Tensor& condition, const Tensor& self, const Scalar& other) {
   return out;
 }
 
-Tensor where(const Tensor& condition, const Scalar& self, const Scalar& other) { return choose(condition, self, other); }
+Tensor where(const Tensor& condition, const Scalar& self, const Scalar& other) {
+  return choose(condition, self, other);
+}
 std::vector<Tensor> where(const Tensor& condition) { return condition.nonzero().unbind(1); }
 
 // --- masked_fill
@@ -67,12 +69,13 @@ std::vector<Tensor> where(const Tensor& condition) { return condition.nonzero().
 namespace {
 
 void check_mask(const char* name, const Tensor& mask) {
-  HB_CHECK(mask.scalar_type() == kBool, "[", name, "] expected a mask of dtype Bool, got ", toString(mask.scalar_type()));
+  HB_CHECK(mask.scalar_type() == kBool, "[", name, "] expected a mask of dtype Bool, got ",
+           toString(mask.scalar_type()));
 }
 
 void check_fits(const char* name, ScalarType t, const Scalar& value) {
-  HB_CHECK(is_floating_type(t) || !value.isFloatingPoint() || value.toDouble() == static_cast<double>(value.toLong()), "[", name,
-           "] value cannot be converted to type ", t, " without overflow");
+  HB_CHECK(is_floating_type(t) || !value.isFloatingPoint() || value.toDouble() == static_cast<double>(value.toLong()),
+           "[", name, "] value cannot be converted to type ", t, " without overflow");
 }
 
 Tensor masked_fill_forward(const Tensor& self, const Tensor& mask, const Input& value) {
@@ -82,14 +85,15 @@ Tensor masked_fill_forward(const Tensor& self, const Tensor& mask, const Input& 
 }
 
 void check_value(const char* name, const Tensor& value) {
-  HB_CHECK(value.dim() == 0, "[", name, "] only supports a 0-dimensional value tensor, but got tensor with ", value.dim(),
-           " dimension(s).");
+  HB_CHECK(value.dim() == 0, "[", name, "] only supports a 0-dimensional value tensor, but got tensor with ",
+           value.dim(), " dimension(s).");
 }
 
 Tensor& masked_fill_direct(Tensor& self, const Tensor& mask, const Input& value) {
   check_mask("masked_fill_", mask);
   const ScalarType t = self.scalar_type();
-  return ops::launch_inplace("masked_fill_", where_formula(self.device())(), compute_type(t), t, self, {mask, value, self});
+  return ops::launch_inplace("masked_fill_", where_formula(self.device())(), compute_type(t), t, self,
+                             {mask, value, self});
 }
 
 }  // namespace
@@ -118,7 +122,8 @@ Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value) 
 
 Tensor& masked_fill_(Tensor& self, const Tensor& mask, const Scalar& value) {
   if (needs_grad(self))
-    return inplace("masked_fill_", self, [&](const Tensor& old) { return masked_fill(old, mask, value); }, nullptr, {&mask});
+    return inplace("masked_fill_", self, [&](const Tensor& old) { return masked_fill(old, mask, value); }, nullptr,
+                   {&mask});
   check_fits("masked_fill_", self.scalar_type(), value);
   return masked_fill_direct(self, mask, value);
 }
@@ -224,10 +229,8 @@ Tensor clamp(const Tensor& self, const std::optional<Tensor>& min, const std::op
              Tensor gx = g, gl, gh;
              if (l.defined()) gx = masked_fill(gx, under, 0);
              if (h.defined()) gx = masked_fill(gx, over, 0);
-             if (l.defined() && b.needs(1))
-               gl = where(h.defined() ? logical_and(under, l < h) : under, g, Scalar(0));
-             if (h.defined() && b.needs(2))
-               gh = where(l.defined() ? logical_or(over, h < l) : over, g, Scalar(0));
+             if (l.defined() && b.needs(1)) gl = where(h.defined() ? logical_and(under, l < h) : under, g, Scalar(0));
+             if (h.defined() && b.needs(2)) gh = where(l.defined() ? logical_or(over, h < l) : over, g, Scalar(0));
              return gradients(std::move(gx), std::move(gl), std::move(gh));
            });
   return out;
@@ -237,7 +240,8 @@ Tensor clamp(const Tensor& self, const std::optional<Tensor>& min, const std::op
 
 Tensor round(const Tensor& self, int64_t decimals) {
   if (decimals == 0) return round(self);
-  HB_CHECK(self.is_floating_point(), "[round] decimals: expected a floating tensor, got ", toString(self.scalar_type()));
+  HB_CHECK(self.is_floating_point(), "[round] decimals: expected a floating tensor, got ",
+           toString(self.scalar_type()));
   double power = 1;
   for (int64_t i = 0; i < std::abs(decimals); ++i) power *= 10;
   const double p[] = {power, decimals < 0 ? 1.0 : 0.0};
@@ -251,16 +255,21 @@ namespace {
 
 double largest(ScalarType t) {
   switch (t) {
-    case kHalf: return 65504;
-    case kBFloat16: return static_cast<float>(std::numeric_limits<BFloat16>::max());
-    case kDouble: return std::numeric_limits<double>::max();
-    default: return std::numeric_limits<float>::max();
+    case kHalf:
+      return 65504;
+    case kBFloat16:
+      return static_cast<float>(std::numeric_limits<BFloat16>::max());
+    case kDouble:
+      return std::numeric_limits<double>::max();
+    default:
+      return std::numeric_limits<float>::max();
   }
 }
 
 }  // namespace
 
-Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<double> posinf, std::optional<double> neginf) {
+Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<double> posinf,
+                  std::optional<double> neginf) {
   const ScalarType t = self.scalar_type();
   if (is_integral_type(t, true)) return self.clone();
   const double p[] = {nan.value_or(0), posinf.value_or(largest(t)), neginf.value_or(-largest(t))};
@@ -271,7 +280,8 @@ Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<d
   return out;
 }
 
-Tensor& nan_to_num_(Tensor& self, std::optional<double> nan, std::optional<double> posinf, std::optional<double> neginf) {
+Tensor& nan_to_num_(Tensor& self, std::optional<double> nan, std::optional<double> posinf,
+                    std::optional<double> neginf) {
   return inplace("nan_to_num_", self, [&](const Tensor& old) { return nan_to_num(old, nan, posinf, neginf); });
 }
 
@@ -312,6 +322,5 @@ bool equal(const Tensor& self, const Tensor& other) {
   if (self.sizes() != other.sizes()) return false;
   return self.eq(other).all().item().toBool();
 }
-
 
 }  // namespace hb

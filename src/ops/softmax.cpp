@@ -32,11 +32,13 @@ Tensor softmax_gradient(const Tensor& grad, const Tensor& output, int64_t dim, b
   const Tensor g = grad.contiguous(), y = output.contiguous();
   Tensor out = empty(y.sizes(), y.options());
   if (out.numel())
-    softmax_backward_kernel(y.device())(y.scalar_type(), shape_along(y, dim), log, out.data_ptr(), g.data_ptr(), y.data_ptr());
+    softmax_backward_kernel(y.device())(y.scalar_type(), shape_along(y, dim), log, out.data_ptr(), g.data_ptr(),
+                                        y.data_ptr());
   return out;
 }
 
-Tensor softmax_any(const char* name, const char* node, const Tensor& self, int64_t dim, std::optional<ScalarType> dtype, bool log) {
+Tensor softmax_any(const char* name, const char* node, const Tensor& self, int64_t dim, std::optional<ScalarType> dtype,
+                   bool log) {
   dim = checked_dim(name, self, dim);
   Tensor x = dtype ? self.to(*dtype) : self;
   if (!is_floating_type(x.scalar_type())) {
@@ -45,12 +47,10 @@ Tensor softmax_any(const char* name, const char* node, const Tensor& self, int64
   }
   const Tensor in = x.contiguous();
   Tensor out = empty(x.sizes(), x.options());
-  if (out.numel())
-    softmax_kernel(x.device())(x.scalar_type(), shape_along(x, dim), log, out.data_ptr(), in.data_ptr());
+  if (out.numel()) softmax_kernel(x.device())(x.scalar_type(), shape_along(x, dim), log, out.data_ptr(), in.data_ptr());
   if (needs_grad(x)) {
-    record(node, out, {&x}, {SavedTensor::output(out)}, [dim, log](Backward& b, auto& s) -> variable_list {
-      return {softmax_gradient(b.grad(), s[0], dim, log)};
-    });
+    record(node, out, {&x}, {SavedTensor::output(out)},
+           [dim, log](Backward& b, auto& s) -> variable_list { return {softmax_gradient(b.grad(), s[0], dim, log)}; });
   }
   return out;
 }

@@ -15,13 +15,16 @@ namespace {
 using ops::gradients;
 
 /// Values went to where `indices` say: so do their gradients back.
-void attach_gradient(const char* node, Tensor& values, const Tensor& self, const Tensor& indices, int64_t d, uint64_t dropped = 0) {
+void attach_gradient(const char* node, Tensor& values, const Tensor& self, const Tensor& indices, int64_t d,
+                     uint64_t dropped = 0) {
   if (!needs_grad(self)) return;
-  record(node, values, {&self}, {SavedTensor::input(indices)}, [d, dropped, sizes = self.impl().sizes()](Backward& b, auto& s) {
-    if (sizes.empty()) return gradients(b.grad());
-    const Tensor g = ops::restore_dims(b.grad(), sizes, dropped, false), at = ops::restore_dims(s[0], sizes, dropped, false);
-    return gradients(zeros(IntArrayRef(sizes.data(), sizes.size()), g.options()).scatter(d, at, g));
-  });
+  record(node, values, {&self}, {SavedTensor::input(indices)},
+         [d, dropped, sizes = self.impl().sizes()](Backward& b, auto& s) {
+           if (sizes.empty()) return gradients(b.grad());
+           const Tensor g = ops::restore_dims(b.grad(), sizes, dropped, false),
+                        at = ops::restore_dims(s[0], sizes, dropped, false);
+           return gradients(zeros(IntArrayRef(sizes.data(), sizes.size()), g.options()).scatter(d, at, g));
+         });
 }
 
 TensorTuple2 ordered(const Tensor& self, int64_t d, Order order) {
@@ -43,7 +46,9 @@ TensorTuple2 sort(const Tensor& self, std::optional<bool> stable, int64_t dim, b
   attach_gradient("SortBackward0", values, self, indices, d);
   return {values, indices};
 }
-TensorTuple2 sort(const Tensor& self, int64_t dim, bool descending) { return sort(self, std::optional<bool>(), dim, descending); }
+TensorTuple2 sort(const Tensor& self, int64_t dim, bool descending) {
+  return sort(self, std::optional<bool>(), dim, descending);
+}
 Tensor argsort(const Tensor& self, int64_t dim, bool descending) {
   const int64_t d = geometry::wrap_dim("argsort", dim, self.dim());
   return std::get<1>(ordered(self, d, {0, length(self, d), descending}));
@@ -52,7 +57,8 @@ Tensor msort(const Tensor& self) { return std::get<0>(sort(self, 0, false)); }
 
 TensorTuple2 topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool sorted) {
   const int64_t d = geometry::wrap_dim("topk", dim, self.dim());
-  HB_CHECK(k >= 0 && k <= length(self, d), "[topk] selected index k out of range: got ", k, " for a dimension of size ", length(self, d));
+  HB_CHECK(k >= 0 && k <= length(self, d), "[topk] selected index k out of range: got ", k, " for a dimension of size ",
+           length(self, d));
   auto [values, indices] = ordered(self, d, {0, k, largest});
   attach_gradient("TopkBackward0", values, self, indices, d);
   return {values, indices};
@@ -74,8 +80,8 @@ TensorTuple2 one_of_order(const char* node, const Tensor& self, int64_t d, int64
 
 TensorTuple2 kthvalue(const Tensor& self, int64_t k, int64_t dim, bool keepdim) {
   const int64_t d = geometry::wrap_dim("kthvalue", dim, self.dim());
-  HB_CHECK(k >= 1 && k <= length(self, d), "[kthvalue] selected number k out of range for dimension ", d, ": got ", k, " for size ",
-           length(self, d));
+  HB_CHECK(k >= 1 && k <= length(self, d), "[kthvalue] selected number k out of range for dimension ", d, ": got ", k,
+           " for size ", length(self, d));
   return one_of_order("KthvalueBackward0", self, d, k - 1, keepdim);
 }
 
@@ -85,7 +91,8 @@ namespace {
 TensorTuple2 median_along(const Tensor& self, int64_t d, bool keepdim) {
   const int64_t n = length(self, d);
   HB_CHECK_INDEX(n > 0, "[median] Expected reduction dim ", d, " to have non-zero size.");
-  if (!self.is_floating_point() || !any(isnan(self)).item().toBool()) return one_of_order("MedianBackward1", self, d, (n - 1) / 2, keepdim);
+  if (!self.is_floating_point() || !any(isnan(self)).item().toBool())
+    return one_of_order("MedianBackward1", self, d, (n - 1) / 2, keepdim);
   const Tensor x = self.detach();
   const auto [unused, usual] = one_of_order("", x, d, (n - 1) / 2, true);
   const auto [first_nan, has] = isnan(x).max(d, true);
@@ -122,8 +129,8 @@ TensorTuple2 mode(const Tensor& self, int64_t dim, bool keepdim) {
 
 Tensor quantile(const Tensor& self, double q, std::optional<int64_t> dim, bool keepdim) {
   HB_CHECK(q >= 0 && q <= 1, "[quantile] q must be in the range [0, 1] but got ", q);
-  HB_CHECK(self.scalar_type() == kFloat || self.scalar_type() == kDouble, "[quantile] input tensor must be either float or double dtype, got ",
-           toString(self.scalar_type()));
+  HB_CHECK(self.scalar_type() == kFloat || self.scalar_type() == kDouble,
+           "[quantile] input tensor must be either float or double dtype, got ", toString(self.scalar_type()));
   HB_CHECK(self.numel() > 0, "[quantile] input tensor must be non-empty");
   const Tensor x = dim ? self : self.reshape(-1);
   const int64_t d = geometry::wrap_dim("quantile", dim.value_or(0), x.dim());
@@ -131,7 +138,8 @@ Tensor quantile(const Tensor& self, double q, std::optional<int64_t> dim, bool k
   const int64_t n = sorted.size(d);
   const double rank = q * static_cast<double>(n - 1);
   const auto below = static_cast<int64_t>(std::floor(rank));
-  Tensor out = lerp(sorted.narrow(d, below, 1), sorted.narrow(d, std::min(below + 1, n - 1), 1), Scalar(rank - static_cast<double>(below)));
+  Tensor out = lerp(sorted.narrow(d, below, 1), sorted.narrow(d, std::min(below + 1, n - 1), 1),
+                    Scalar(rank - static_cast<double>(below)));
   // NaN stands last in the order; a line that has one is NaN.
   const Tensor last = sorted.narrow(d, n - 1, 1);
   out = where(isnan(last), last, out);
@@ -146,23 +154,31 @@ Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& self, bool out_
   const bool shared = sorted_sequence.dim() == 1;
   int64_t outer = 1;
   if (!shared) {
-    HB_CHECK(self.dim() == sorted_sequence.dim(), "[searchsorted] boundaries tensor should be 1 dimension or the first N-1 dimensions of "
-             "boundaries tensor and input value tensor must match, got ", sorted_sequence.sizes(), " and ", self.sizes());
+    HB_CHECK(self.dim() == sorted_sequence.dim(),
+             "[searchsorted] boundaries tensor should be 1 dimension or the first N-1 dimensions of "
+             "boundaries tensor and input value tensor must match, got ",
+             sorted_sequence.sizes(), " and ", self.sizes());
     for (int64_t k = 0; k + 1 < self.dim(); ++k) {
-      HB_CHECK(self.size(k) == sorted_sequence.size(k), "[searchsorted] the first N-1 dimensions of boundaries tensor and input value tensor "
-               "must match, got ", sorted_sequence.sizes(), " and ", self.sizes());
+      HB_CHECK(self.size(k) == sorted_sequence.size(k),
+               "[searchsorted] the first N-1 dimensions of boundaries tensor and input value tensor "
+               "must match, got ",
+               sorted_sequence.sizes(), " and ", self.sizes());
       outer *= self.size(k);
     }
   }
-  HB_CHECK(sorted_sequence.scalar_type() == self.scalar_type(), "[searchsorted] boundary tensor and input value tensor should have same "
-           "dtype, but got boundary tensor ", toString(sorted_sequence.scalar_type()), " and input value tensor ", toString(self.scalar_type()));
+  HB_CHECK(sorted_sequence.scalar_type() == self.scalar_type(),
+           "[searchsorted] boundary tensor and input value tensor should have same "
+           "dtype, but got boundary tensor ",
+           toString(sorted_sequence.scalar_type()), " and input value tensor ", toString(self.scalar_type()));
   Tensor out = empty(self.sizes(), kLong);
-  searchsorted_kernel(self.device())(out, sorted_sequence.detach().contiguous(), self.detach().contiguous(), outer, right);
+  searchsorted_kernel(self.device())(out, sorted_sequence.detach().contiguous(), self.detach().contiguous(), outer,
+                                     right);
   return out_int32 ? out.to(kInt) : out;
 }
 
 Tensor bucketize(const Tensor& self, const Tensor& boundaries, bool out_int32, bool right) {
-  HB_CHECK(boundaries.dim() == 1, "[bucketize] boundaries tensor must be 1 dimension, but got dim(", boundaries.dim(), ")");
+  HB_CHECK(boundaries.dim() == 1, "[bucketize] boundaries tensor must be 1 dimension, but got dim(", boundaries.dim(),
+           ")");
   return searchsorted(boundaries, self, out_int32, right);
 }
 
@@ -177,8 +193,10 @@ Tensor isin(const Tensor& elements, const Tensor& test_elements) {
 // --- counting
 
 Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
-  HB_CHECK(self.dim() == 1 || self.numel() == 0, "[bincount] only supports 1-d non-negative integral inputs, got shape ", self.sizes());
-  HB_CHECK(is_integral_type(self.scalar_type(), false), "[bincount] only supports integral inputs, got ", toString(self.scalar_type()));
+  HB_CHECK(self.dim() == 1 || self.numel() == 0,
+           "[bincount] only supports 1-d non-negative integral inputs, got shape ", self.sizes());
+  HB_CHECK(is_integral_type(self.scalar_type(), false), "[bincount] only supports integral inputs, got ",
+           toString(self.scalar_type()));
   HB_CHECK(minlength >= 0, "[bincount] minlength should be >= 0, got ", minlength);
   const Tensor values = self.to(kLong).contiguous();
   int64_t n = minlength;
@@ -187,7 +205,8 @@ Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
     n = std::max(n, values.max().item().toLong() + 1);
   }
   if (weights.defined()) {
-    HB_CHECK(weights.sizes() == self.sizes(), "[bincount] weights should be 1-d and have the same length as input, got ", weights.sizes());
+    HB_CHECK(weights.sizes() == self.sizes(),
+             "[bincount] weights should be 1-d and have the same length as input, got ", weights.sizes());
     const Tensor w = weights.detach().to(weights.scalar_type() == kFloat ? kFloat : kDouble).contiguous();
     Tensor counts = zeros({n}, w.scalar_type());
     bincount_kernel(self.device())(counts, values, w);

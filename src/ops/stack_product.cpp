@@ -71,14 +71,16 @@ void stack_product_into(const Tensor& out, const Tensor& a, const Tensor& b, dou
 
 Tensor stack_product(const char* name, const Tensor& a, const Tensor& b) {
   check_same_dtype(name, a, b);
-  HB_CHECK(a.size(-1) == b.size(-2), "[", name, "] expected the inner dimensions to agree, got ", a.sizes(), " and ", b.sizes());
+  HB_CHECK(a.size(-1) == b.size(-2), "[", name, "] expected the inner dimensions to agree, got ", a.sizes(), " and ",
+           b.sizes());
   const auto &sa = a.impl().sizes(), &sb = b.impl().sizes();
   const size_t n = std::max(sa.size(), sb.size());
   DimVector sizes(n, 1);
   for (size_t d = 0; d + 2 < n; ++d) {
-    const int64_t x = d + sa.size() >= n ? sa[d + sa.size() - n] : 1, y = d + sb.size() >= n ? sb[d + sb.size() - n] : 1;
-    HB_CHECK(x == y || x == 1 || y == 1, "[", name, "] expected batch dimensions that broadcast, got ", a.sizes(), " and ",
-             b.sizes());
+    const int64_t x = d + sa.size() >= n ? sa[d + sa.size() - n] : 1,
+                  y = d + sb.size() >= n ? sb[d + sb.size() - n] : 1;
+    HB_CHECK(x == y || x == 1 || y == 1, "[", name, "] expected batch dimensions that broadcast, got ", a.sizes(),
+             " and ", b.sizes());
     sizes[d] = x == 1 ? y : x;
   }
   sizes[n - 2] = a.size(-2), sizes[n - 1] = b.size(-1);
@@ -86,7 +88,8 @@ Tensor stack_product(const char* name, const Tensor& a, const Tensor& b) {
   stack_product_into(out, a, b, 1, 0);
   if (needs_grad(a, b)) {
     record("BmmBackward0", out, {&a, &b},
-           {b.requires_grad() ? SavedTensor::input(a) : SavedTensor(), a.requires_grad() ? SavedTensor::input(b) : SavedTensor()},
+           {b.requires_grad() ? SavedTensor::input(a) : SavedTensor(),
+            a.requires_grad() ? SavedTensor::input(b) : SavedTensor()},
            [](Backward& c, auto& s) -> variable_list {
              return {c.needs(0) ? stack_product("bmm", c.grad(), s[1].transpose(-2, -1)) : Tensor(),
                      c.needs(1) ? stack_product("bmm", s[0].transpose(-2, -1), c.grad()) : Tensor()};

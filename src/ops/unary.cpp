@@ -70,13 +70,11 @@ void attach_gradient(Tensor& out, const Tensor& x) {
     record(node.text, out, {&x},
            [](Backward& b) -> variable_list { return ops::gradients(Row::gradient(b.grad(), {}, {})); });
   } else if constexpr (Row::saves == Saves::x) {
-    record(node.text, out, {&x}, {SavedTensor::input(x)}, [](Backward& b, auto& s) -> variable_list {
-      return ops::gradients(Row::gradient(b.grad(), s[0], {}));
-    });
+    record(node.text, out, {&x}, {SavedTensor::input(x)},
+           [](Backward& b, auto& s) -> variable_list { return ops::gradients(Row::gradient(b.grad(), s[0], {})); });
   } else {
-    record(node.text, out, {&x}, {SavedTensor::output(out)}, [](Backward& b, auto& s) -> variable_list {
-      return ops::gradients(Row::gradient(b.grad(), {}, s[0]));
-    });
+    record(node.text, out, {&x}, {SavedTensor::output(out)},
+           [](Backward& b, auto& s) -> variable_list { return ops::gradients(Row::gradient(b.grad(), {}, s[0])); });
   }
 }
 
@@ -98,21 +96,21 @@ Tensor& unary_inplace(Tensor& x) {
 #define SAVE_NONE Saves::none
 #define SAVE_X Saves::x
 #define SAVE_Y Saves::y
-#define HB_UNARY(name, kind, autocast, kept, ...)                                                   \
-  struct name##_row {                                                                               \
-    static constexpr char label[] = #name;                                                          \
-    static constexpr const char* inplace_label = #name "_";                                         \
-    static constexpr Domain domain = Domain::kind;                                                  \
-    static constexpr Saves saves = kept;                                                            \
-    static const FormulaKernel& formula() { return name##_formula; }                                \
+#define HB_UNARY(name, kind, autocast, kept, ...)                                                     \
+  struct name##_row {                                                                                 \
+    static constexpr char label[] = #name;                                                            \
+    static constexpr const char* inplace_label = #name "_";                                           \
+    static constexpr Domain domain = Domain::kind;                                                    \
+    static constexpr Saves saves = kept;                                                              \
+    static const FormulaKernel& formula() { return name##_formula; }                                  \
     static Tensor gradient(const Tensor& g, const Tensor& x, const Tensor& y) { return __VA_ARGS__; } \
   };
 #include <halfbridge/ops/unary.def>
 
 }  // namespace
 
-#define HB_UNARY(name, ...)                                          \
-  Tensor name(const Tensor& self) { return unary<name##_row>(self); } \
+#define HB_UNARY(name, ...)                                                 \
+  Tensor name(const Tensor& self) { return unary<name##_row>(self); }       \
   Tensor& name##_(Tensor& self) { return unary_inplace<name##_row>(self); } \
   Tensor& name##_out(Tensor& out, const Tensor& self) { return assign_out(#name "_out", out, name(self)); }
 #include <halfbridge/ops/unary.def>

@@ -46,7 +46,8 @@ std::tuple<Tensor, Tensor> _unique(const Tensor& self, bool sorted, bool return_
   return {values, inverse};
 }
 
-std::tuple<Tensor, Tensor, Tensor> unique_dim(const Tensor& self, int64_t dim, bool, bool return_inverse, bool return_counts) {
+std::tuple<Tensor, Tensor, Tensor> unique_dim(const Tensor& self, int64_t dim, bool, bool return_inverse,
+                                              bool return_counts) {
   NoGradGuard no_history;
   const int64_t n = self.size(dim);
   // Rows, sorted from their last column to their first: a stable sort by each gives the lexicographic order.

@@ -8,17 +8,20 @@ namespace hb {
 namespace {
 
 void check(const char* name, const Tensor& x, IntArrayRef output, int dims) {
-  HB_CHECK(output.size() == static_cast<size_t>(dims), "[", name, "] expected an output_size of ", dims, " values, got ", output);
+  HB_CHECK(output.size() == static_cast<size_t>(dims), "[", name, "] expected an output_size of ", dims,
+           " values, got ", output);
   HB_CHECK(x.dim() == dims + 2, "[", name, "] expected an input of ", dims + 2, " dimensions, got ", x.sizes());
   for (int d = 0; d < dims; ++d)
-    HB_CHECK(x.size(2 + d) > 0 && output[d] > 0, "[", name, "] expected sizes above 0, got input ", x.sizes(), " and output ", output);
+    HB_CHECK(x.size(2 + d) > 0 && output[d] > 0, "[", name, "] expected sizes above 0, got input ", x.sizes(),
+             " and output ", output);
 }
 
 float ratio(int64_t in, int64_t out, std::optional<double> scale) {
   return scale && *scale > 0 ? static_cast<float>(1.0 / *scale) : static_cast<float>(in) / static_cast<float>(out);
 }
 
-Tensor nearest(const char* name, const Tensor& self, IntArrayRef output, std::initializer_list<std::optional<double>> scales) {
+Tensor nearest(const char* name, const Tensor& self, IntArrayRef output,
+               std::initializer_list<std::optional<double>> scales) {
   check(name, self, output, static_cast<int>(scales.size()));
   Tensor out = self;
   int64_t d = 2;
@@ -54,7 +57,8 @@ struct Taps {
 template <class C>
 Taps taps_of(int64_t in, int64_t out, bool align_corners, std::optional<double> scale, bool cubic) {
   const int n = cubic ? 4 : 2;
-  Taps t{std::vector<std::vector<int64_t>>(n, std::vector<int64_t>(out)), std::vector<std::vector<double>>(n, std::vector<double>(out))};
+  Taps t{std::vector<std::vector<int64_t>>(n, std::vector<int64_t>(out)),
+         std::vector<std::vector<double>>(n, std::vector<double>(out))};
   for (int64_t i = 0; i < out; ++i) {
     const C at = source<C>(i, in, out, align_corners, scale, cubic);
     if (!cubic) {
@@ -98,8 +102,9 @@ Tensor weighted(const char* name, const Tensor& self, IntArrayRef output, bool a
   const std::vector<std::optional<double>> by(scales);
   for (int64_t d = self.dim() - 1; d >= 2; --d) {
     const int64_t in = self.size(d), n = output[d - 2];
-    out = along(out, d, self.scalar_type() == kDouble ? taps_of<double>(in, n, align_corners, by[d - 2], cubic)
-                                                      : taps_of<float>(in, n, align_corners, by[d - 2], cubic));
+    out = along(out, d,
+                self.scalar_type() == kDouble ? taps_of<double>(in, n, align_corners, by[d - 2], cubic)
+                                              : taps_of<float>(in, n, align_corners, by[d - 2], cubic));
   }
   return out.to(self.scalar_type());
 }
@@ -109,26 +114,29 @@ Tensor weighted(const char* name, const Tensor& self, IntArrayRef output, bool a
 Tensor upsample_nearest1d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales) {
   return nearest("upsample_nearest1d", self, output_size, {scales});
 }
-Tensor upsample_nearest2d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales_h, std::optional<double> scales_w) {
+Tensor upsample_nearest2d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales_h,
+                          std::optional<double> scales_w) {
   return nearest("upsample_nearest2d", self, output_size, {scales_h, scales_w});
 }
-Tensor upsample_nearest3d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales_d, std::optional<double> scales_h,
-                          std::optional<double> scales_w) {
+Tensor upsample_nearest3d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales_d,
+                          std::optional<double> scales_h, std::optional<double> scales_w) {
   return nearest("upsample_nearest3d", self, output_size, {scales_d, scales_h, scales_w});
 }
-Tensor upsample_linear1d(const Tensor& self, IntArrayRef output_size, bool align_corners, std::optional<double> scales) {
+Tensor upsample_linear1d(const Tensor& self, IntArrayRef output_size, bool align_corners,
+                         std::optional<double> scales) {
   return weighted("upsample_linear1d", self, output_size, align_corners, false, {scales});
 }
-Tensor upsample_bilinear2d(const Tensor& self, IntArrayRef output_size, bool align_corners, std::optional<double> scales_h,
-                           std::optional<double> scales_w) {
+Tensor upsample_bilinear2d(const Tensor& self, IntArrayRef output_size, bool align_corners,
+                           std::optional<double> scales_h, std::optional<double> scales_w) {
   return weighted("upsample_bilinear2d", self, output_size, align_corners, false, {scales_h, scales_w});
 }
-Tensor upsample_bicubic2d(const Tensor& self, IntArrayRef output_size, bool align_corners, std::optional<double> scales_h,
-                          std::optional<double> scales_w) {
+Tensor upsample_bicubic2d(const Tensor& self, IntArrayRef output_size, bool align_corners,
+                          std::optional<double> scales_h, std::optional<double> scales_w) {
   return weighted("upsample_bicubic2d", self, output_size, align_corners, true, {scales_h, scales_w});
 }
-Tensor upsample_trilinear3d(const Tensor& self, IntArrayRef output_size, bool align_corners, std::optional<double> scales_d,
-                            std::optional<double> scales_h, std::optional<double> scales_w) {
+Tensor upsample_trilinear3d(const Tensor& self, IntArrayRef output_size, bool align_corners,
+                            std::optional<double> scales_d, std::optional<double> scales_h,
+                            std::optional<double> scales_w) {
   return weighted("upsample_trilinear3d", self, output_size, align_corners, false, {scales_d, scales_h, scales_w});
 }
 

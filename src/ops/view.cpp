@@ -19,22 +19,26 @@ Tensor with_geometry(const char* name, const Tensor& self, DimVector sizes, DimV
 
 }  // namespace
 
-Tensor alias(const Tensor& self) { return with_geometry("AliasBackward0", self, self.impl().sizes(), self.impl().strides()); }
+Tensor alias(const Tensor& self) {
+  return with_geometry("AliasBackward0", self, self.impl().sizes(), self.impl().strides());
+}
 Tensor real(const Tensor& self) { return self; }
 Tensor view_as_real(const Tensor&) { HB_NOT_SUPPORTED("[view_as_real] complex tensors are not supported"); }
 
 Tensor view(const Tensor& self, IntArrayRef size) {
   TensorImpl& i = self.impl();
   DimVector sizes = geometry::infer_size("view", size, i.numel()), strides;
-  HB_CHECK(geometry::view_strides(i.sizes(), i.strides(), sizes, strides),
-           "[view] view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
-           "contiguous subspaces). Use .reshape(...) instead. Got size ", self.sizes(), ", strides ", self.strides(),
-           " and wanted ", size);
+  HB_CHECK(
+      geometry::view_strides(i.sizes(), i.strides(), sizes, strides),
+      "[view] view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
+      "contiguous subspaces). Use .reshape(...) instead. Got size ",
+      self.sizes(), ", strides ", self.strides(), " and wanted ", size);
   return with_geometry("ViewBackward0", self, std::move(sizes), std::move(strides));
 }
 
 Tensor view(const Tensor& self, ScalarType dtype) {
-  HB_CHECK(element_size(dtype) == self.impl().itemsize(), "[view] expected a dtype of ", self.element_size(), " bytes, got ", dtype);
+  HB_CHECK(element_size(dtype) == self.impl().itemsize(), "[view] expected a dtype of ", self.element_size(),
+           " bytes, got ", dtype);
   if (dtype == self.scalar_type()) return alias(self);
   Tensor v(self.detach().getIntrusivePtr()->alias(true));
   v.impl().set_storage(self.impl().storage(), dtype);
@@ -76,8 +80,10 @@ Tensor unflatten(const Tensor& self, int64_t dim, IntArrayRef sizes) {
   const DimVector inner = geometry::infer_size("unflatten", sizes, self.size(d));
   DimVector all;
   for (int64_t k = 0; k < self.dim(); ++k) {
-    if (k != d) all.push_back(self.sizes()[k]);
-    else for (int64_t s : inner) all.push_back(s);
+    if (k != d)
+      all.push_back(self.sizes()[k]);
+    else
+      for (int64_t s : inner) all.push_back(s);
   }
   return view(self, all);
 }
@@ -122,8 +128,10 @@ Tensor unsqueeze(const Tensor& self, int64_t dim) {
 
 Tensor permute(const Tensor& self, IntArrayRef dims) {
   const int64_t n = self.dim();
-  HB_CHECK(static_cast<int64_t>(dims.size()) == n, "[permute] number of dimensions in the tensor input does not match the "
-           "length of the desired ordering of dimensions i.e. input.dim() = ", n, " is not equal to len(dims) = ", dims.size());
+  HB_CHECK(static_cast<int64_t>(dims.size()) == n,
+           "[permute] number of dimensions in the tensor input does not match the "
+           "length of the desired ordering of dimensions i.e. input.dim() = ",
+           n, " is not equal to len(dims) = ", dims.size());
   DimVector sizes(n), strides(n), inverse(n, -1);
   for (int64_t k = 0; k < n; ++k) {
     const int64_t d = wrap_dim("permute", dims[k], n);
@@ -150,8 +158,8 @@ Tensor t(const Tensor& self) {
 }
 
 Tensor movedim(const Tensor& self, IntArrayRef source, IntArrayRef destination) {
-  HB_CHECK(source.size() == destination.size(), "[movedim] expected as many sources as destinations, got ", source, " and ",
-           destination);
+  HB_CHECK(source.size() == destination.size(), "[movedim] expected as many sources as destinations, got ", source,
+           " and ", destination);
   const int64_t n = self.dim();
   DimVector order(n, -1);
   std::vector<bool> moved(n, false);
@@ -176,14 +184,18 @@ Tensor movedim(const Tensor& self, int64_t source, int64_t destination) {
 
 Tensor expand(const Tensor& self, IntArrayRef size, bool) {
   const int64_t n = static_cast<int64_t>(size.size()), own = self.dim();
-  HB_CHECK(n >= own, "[expand] the number of sizes provided (", n, ") must be greater or equal to the number of dimensions in "
-           "the tensor (", own, ")");
+  HB_CHECK(n >= own, "[expand] the number of sizes provided (", n,
+           ") must be greater or equal to the number of dimensions in "
+           "the tensor (",
+           own, ")");
   DimVector sizes(n), strides(n);
   for (int64_t k = 0; k < n; ++k) {
     const int64_t d = k - (n - own);
     const int64_t have = d >= 0 ? self.sizes()[d] : 1;
-    HB_CHECK(size[k] != -1 || d >= 0, "[expand] the expanded size of the tensor (-1) isn't allowed in a leading, "
-             "non-existing dimension ", k);
+    HB_CHECK(size[k] != -1 || d >= 0,
+             "[expand] the expanded size of the tensor (-1) isn't allowed in a leading, "
+             "non-existing dimension ",
+             k);
     sizes[k] = size[k] == -1 ? have : size[k];
     HB_CHECK(sizes[k] == have || (have == 1 && sizes[k] >= 0), "[expand] The expanded size of the tensor (", size[k],
              ") must match the existing size (", have, ") at non-singleton dimension ", k, ".  Target sizes: ", size,

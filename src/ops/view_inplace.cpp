@@ -23,7 +23,9 @@ Tensor& reshape_self(const char* name, Tensor& self, View view) {
 }
 }  // namespace
 
-Tensor& squeeze_(Tensor& self) { return reshape_self("squeeze_", self, [](const Tensor& t) { return t.squeeze(); }); }
+Tensor& squeeze_(Tensor& self) {
+  return reshape_self("squeeze_", self, [](const Tensor& t) { return t.squeeze(); });
+}
 Tensor& squeeze_(Tensor& self, int64_t dim) {
   return reshape_self("squeeze_", self, [=](const Tensor& t) { return t.squeeze(dim); });
 }
@@ -33,6 +35,8 @@ Tensor& unsqueeze_(Tensor& self, int64_t dim) {
 Tensor& transpose_(Tensor& self, int64_t dim0, int64_t dim1) {
   return reshape_self("transpose_", self, [=](const Tensor& t) { return t.transpose(dim0, dim1); });
 }
-Tensor& t_(Tensor& self) { return reshape_self("t_", self, [](const Tensor& t) { return t.t(); }); }
+Tensor& t_(Tensor& self) {
+  return reshape_self("t_", self, [](const Tensor& t) { return t.t(); });
+}
 
 }  // namespace hb

@@ -58,7 +58,8 @@ Tensor narrow(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
   HB_CHECK(self.dim() > 0, "[narrow] narrow() cannot be applied to a 0-dim tensor.");
   HB_CHECK(length >= 0, "[narrow] narrow(): length must be non-negative, got ", length);
   const int64_t d = wrap_dim("narrow", dim, self.dim()), n = self.sizes()[d];
-  HB_CHECK_INDEX(start >= -n && start <= n, "[narrow] start out of range (expected to be in range of [", -n, ", ", n, "], but got ", start, ")");
+  HB_CHECK_INDEX(start >= -n && start <= n, "[narrow] start out of range (expected to be in range of [", -n, ", ", n,
+                 "], but got ", start, ")");
   const int64_t from = start < 0 ? start + n : start;
   HB_CHECK(from + length <= n, "[narrow] start (", from, ") + length (", length, ") exceeds dimension size (", n, ").");
   return slice(self, d, from, from + length, 1);
@@ -68,8 +69,8 @@ Tensor diagonal(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) 
   const int64_t a = wrap_dim("diagonal", dim1, self.dim()), b = wrap_dim("diagonal", dim2, self.dim());
   HB_CHECK(a != b, "[diagonal] diagonal dimensions cannot be identical ", dim1, ", ", dim2);
   DimVector sizes(self.sizes()), strides(self.strides());
-  const int64_t length = std::max<int64_t>(
-      offset >= 0 ? std::min(sizes[a], sizes[b] - offset) : std::min(sizes[a] + offset, sizes[b]), 0);
+  const int64_t length =
+      std::max<int64_t>(offset >= 0 ? std::min(sizes[a], sizes[b] - offset) : std::min(sizes[a] + offset, sizes[b]), 0);
   int64_t start = self.storage_offset();
   if (length > 0) start += offset >= 0 ? offset * strides[b] : -offset * strides[a];
   const int64_t stride = strides[a] + strides[b];
@@ -85,7 +86,8 @@ Tensor diagonal(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) 
 Tensor unfold(const Tensor& self, int64_t dimension, int64_t size, int64_t step) {
   const int64_t d = wrap_dim("unfold", dimension, self.dim()), n = self.dim() ? self.sizes()[d] : 1;
   HB_CHECK(step > 0, "[unfold] step is ", step, " but must be > 0");
-  HB_CHECK(size >= 0 && size <= n, "[unfold] maximum size for tensor at dimension ", d, " is ", n, " but size is ", size);
+  HB_CHECK(size >= 0 && size <= n, "[unfold] maximum size for tensor at dimension ", d, " is ", n, " but size is ",
+           size);
   DimVector sizes(self.sizes()), strides(self.strides());
   if (sizes.empty()) sizes.push_back(1), strides.push_back(1);
   const int64_t stride = strides[d];
@@ -102,27 +104,30 @@ Tensor unfold(const Tensor& self, int64_t dimension, int64_t size, int64_t step)
 }
 
 Tensor as_strided(const Tensor& self, IntArrayRef size, IntArrayRef stride, std::optional<int64_t> storage_offset) {
-  HB_CHECK(size.size() == stride.size(), "[as_strided] mismatch in length of strides and shape: ", stride, " and ", size);
+  HB_CHECK(size.size() == stride.size(), "[as_strided] mismatch in length of strides and shape: ", stride, " and ",
+           size);
   TensorImpl& i = self.impl();
   DimVector sizes(size), strides(stride);
   const int64_t offset = storage_offset.value_or(i.offset());
   for (size_t k = 0; k < sizes.size(); ++k)
-    HB_CHECK(sizes[k] >= 0 && strides[k] >= 0, "[as_strided] sizes and strides must not be negative, got ", size, " and ", stride);
+    HB_CHECK(sizes[k] >= 0 && strides[k] >= 0, "[as_strided] sizes and strides must not be negative, got ", size,
+             " and ", stride);
   const int64_t extent = geometry::extent(sizes, strides);
   HB_CHECK(offset >= 0 && static_cast<size_t>(offset + extent) * i.itemsize() <= i.storage()->nbytes(),
-           "[as_strided] setStorage: sizes ", size, ", strides ", stride, ", storage offset ", offset, " requiring a storage size of ",
-           (offset + extent) * static_cast<int64_t>(i.itemsize()), " are out of bounds for storage of size ", i.storage()->nbytes());
+           "[as_strided] setStorage: sizes ", size, ", strides ", stride, ", storage offset ", offset,
+           " requiring a storage size of ", (offset + extent) * static_cast<int64_t>(i.itemsize()),
+           " are out of bounds for storage of size ", i.storage()->nbytes());
   const DimVector own_sizes = i.sizes(), own_strides = i.strides();
   const int64_t own_offset = i.offset();
-  return make_view("AsStridedBackward0", self, sizes, strides, offset,
-                   [=](const Tensor& g) {
-                     // Sum into places of the storage, then read it as self does.
-                     const int64_t low = std::min(offset, own_offset);
-                     const int64_t places = std::max(offset + extent, own_offset + geometry::extent(own_sizes, own_strides)) - low;
-                     const Tensor place = arange(places).as_strided(sizes, strides, offset - low).reshape(-1);
-                     return zeros({places}, g.options()).index_add(0, place, g.reshape(-1))
-                         .as_strided(own_sizes, own_strides, own_offset - low);
-                   });
+  return make_view("AsStridedBackward0", self, sizes, strides, offset, [=](const Tensor& g) {
+    // Sum into places of the storage, then read it as self does.
+    const int64_t low = std::min(offset, own_offset);
+    const int64_t places = std::max(offset + extent, own_offset + geometry::extent(own_sizes, own_strides)) - low;
+    const Tensor place = arange(places).as_strided(sizes, strides, offset - low).reshape(-1);
+    return zeros({places}, g.options())
+        .index_add(0, place, g.reshape(-1))
+        .as_strided(own_sizes, own_strides, own_offset - low);
+  });
 }
 
 // --- several parts
@@ -131,7 +136,8 @@ std::vector<Tensor> split(const Tensor& self, int64_t split_size, int64_t dim) {
   HB_CHECK(self.dim() > 0, "[split] split expects at least a 1-dimensional tensor");
   HB_CHECK(split_size >= 0, "[split] split expects split_size be non-negative, but got split_size=", split_size);
   const int64_t n = self.size(dim);
-  HB_CHECK(split_size > 0 || n == 0, "[split] split_size can only be 0 if dimension size is 0, but got dimension size of ", n);
+  HB_CHECK(split_size > 0 || n == 0,
+           "[split] split_size can only be 0 if dimension size is 0, but got dimension size of ", n);
   std::vector<Tensor> parts;
   const int64_t count = split_size == 0 ? 1 : std::max<int64_t>((n + split_size - 1) / split_size, 1);
   for (int64_t k = 0; k < count; ++k)
@@ -155,7 +161,9 @@ std::vector<Tensor> split_with_sizes(const Tensor& self, IntArrayRef sizes, int6
   }
   return parts;
 }
-std::vector<Tensor> split(const Tensor& self, IntArrayRef sizes, int64_t dim) { return split_with_sizes(self, sizes, dim); }
+std::vector<Tensor> split(const Tensor& self, IntArrayRef sizes, int64_t dim) {
+  return split_with_sizes(self, sizes, dim);
+}
 
 std::vector<Tensor> chunk(const Tensor& self, int64_t chunks, int64_t dim) {
   HB_CHECK(self.dim() > 0, "[chunk] chunk expects at least a 1-dimensional tensor");

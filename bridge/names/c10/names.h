@@ -1,6 +1,6 @@
 #pragma once
-// The engine's names as c10::, at:: and torch::, and the macros of c10. No definition stands here: `hb` holds the engine,
-// `hb::bridge::api` what the bridge adds to these three namespaces themselves.
+// The engine's names as c10::, at:: and torch::, and the macros of c10. No definition stands here: `hb` holds the
+// engine, `hb::bridge::api` what the bridge adds to these three namespaces themselves.
 
 #include <halfbridge/bridge/context.h>
 #include <halfbridge/bridge/enum.h>

@@ -1,5 +1,4 @@
 #pragma once
-#include <torch/std_includes.h>
 #include <torch/autograd.h>
 #include <torch/cuda.h>
 #include <torch/data.h>
@@ -7,6 +6,7 @@
 #include <torch/nn.h>
 #include <torch/optim.h>
 #include <torch/serialize.h>
+#include <torch/std_includes.h>
 #include <torch/types.h>
 #include <torch/utils.h>
 #include <torch/version.h>

@@ -1,3 +1,3 @@
 #pragma once
-#include <torch/types.h>
 #include <halfbridge/bridge/autograd_function.h>
+#include <torch/types.h>

@@ -66,7 +66,8 @@ class FunctionNode final : public Node {
              " returned an incorrect number of gradients (expected ", expected, ", got ", given.size(), ")");
     variable_list result;
     for (size_t i = 0; i < expected; ++i) {
-      if (is_tensor[i]) result.push_back(std::move(given[i]));
+      if (is_tensor[i])
+        result.push_back(std::move(given[i]));
       else
         HB_CHECK(!given[i].defined(), "function ", bridge::demangle(function_.name()),
                  " returned a gradient at position ", i + 1, ", but the corresponding forward input was not a tensor");

@@ -35,7 +35,8 @@ int interop_threads = 0;
 }
 
 size_t get_num_interop_threads() {
-  return interop_threads > 0 ? static_cast<size_t>(interop_threads) : static_cast<size_t>(std::max(1, omp_get_num_procs()));
+  return interop_threads > 0 ? static_cast<size_t>(interop_threads)
+                             : static_cast<size_t>(std::max(1, omp_get_num_procs()));
 }
 
 void set_num_interop_threads(int n) {
@@ -55,7 +56,7 @@ void parallel_for(int64_t begin, int64_t end, int64_t grain_size, const std::fun
   const int64_t step = (n + parts - 1) / parts;
   std::exception_ptr error;  // the first one; an exception must not leave a parallel region
   std::mutex error_mutex;
-#pragma omp parallel for num_threads(static_cast<int>(parts)) schedule(static, 1)
+#pragma omp parallel for num_threads(static_cast <int>(parts)) schedule(static, 1)
   for (int64_t part = 0; part < parts; ++part) {
     const int64_t from = begin + part * step, to = std::min(end, from + step);
     if (from >= to) continue;

@@ -27,8 +27,8 @@ size_t read(serialize::InputArchive& archive, const std::string& key) {
 constexpr const char *kSampleIndex = "sample_index_", *kEpoch = "epoch_";
 
 void check_rank(size_t num_replicas, size_t rank) {
-  HB_CHECK(num_replicas > 0 && rank < num_replicas, "[DistributedSampler] expected a rank below num_replicas, got rank ",
-           rank, " of ", num_replicas);
+  HB_CHECK(num_replicas > 0 && rank < num_replicas,
+           "[DistributedSampler] expected a rank below num_replicas, got rank ", rank, " of ", num_replicas);
 }
 }  // namespace
 

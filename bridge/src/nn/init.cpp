@@ -31,8 +31,7 @@ double calculate_gain(NonlinearityType nonlinearity, double param) {
 }
 
 std::tuple<int64_t, int64_t> _calculate_fan_in_and_fan_out(const Tensor& tensor) {
-  HB_CHECK(tensor.dim() >= 2,
-           "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions");
+  HB_CHECK(tensor.dim() >= 2, "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions");
   int64_t receptive_field = 1;
   for (int64_t d = 2; d < tensor.dim(); ++d) receptive_field *= tensor.size(d);
   return {tensor.size(1) * receptive_field, tensor.size(0) * receptive_field};

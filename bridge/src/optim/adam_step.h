@@ -28,8 +28,13 @@ void adam_step(std::vector<OptimizerParamGroup>& groups, Optimizer::StateMap& st
       state.step(state.step() + 1);
       const auto rule = [&, beta1 = beta1, beta2 = beta2] {
         const auto step = static_cast<double>(state.step());
-        return AdamRule{options.lr(), beta1, beta2, options.eps(), options.weight_decay(),
-                        1 - std::pow(beta1, step), 1 - std::pow(beta2, step)};
+        return AdamRule{options.lr(),
+                        beta1,
+                        beta2,
+                        options.eps(),
+                        options.weight_decay(),
+                        1 - std::pow(beta1, step),
+                        1 - std::pow(beta2, step)};
       };
       batches.add(p, grad,
                   {&state.exp_avg(), &state.exp_avg_sq(), options.amsgrad() ? &state.max_exp_avg_sq() : nullptr}, flags,

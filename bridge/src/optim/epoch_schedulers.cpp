@@ -120,8 +120,7 @@ double CosineAnnealingLR::get_lr(double lr, double base_lr, size_t) const {
   if (last_epoch() == 0) return lr;
   const auto epoch = static_cast<double>(last_epoch()), t = static_cast<double>(t_max_);
   // Where the recursion below would divide by zero, the curve is at its lowest point.
-  if ((last_epoch() - 1 - t_max_) % (2 * t_max_) == 0)
-    return lr + (base_lr - eta_min_) * (1 - std::cos(kPi / t)) / 2;
+  if ((last_epoch() - 1 - t_max_) % (2 * t_max_) == 0) return lr + (base_lr - eta_min_) * (1 - std::cos(kPi / t)) / 2;
   return (1 + std::cos(kPi * epoch / t)) / (1 + std::cos(kPi * (epoch - 1) / t)) * (lr - eta_min_) + eta_min_;
 }
 
@@ -142,8 +141,10 @@ double CosineAnnealingWarmRestarts::get_lr(double, double base_lr, size_t) const
 
 ChainedScheduler::ChainedScheduler(std::vector<std::shared_ptr<LRScheduler>> schedulers)
     : schedulers_(std::move(schedulers)) {
-  HB_CHECK(!schedulers_.empty(), "ChainedScheduler expects at least one scheduler to be chained, but got no scheduler.");
-  for (const auto& scheduler : schedulers_) HB_CHECK(scheduler, "[ChainedScheduler] expected schedulers, got a null one");
+  HB_CHECK(!schedulers_.empty(),
+           "ChainedScheduler expects at least one scheduler to be chained, but got no scheduler.");
+  for (const auto& scheduler : schedulers_)
+    HB_CHECK(scheduler, "[ChainedScheduler] expected schedulers, got a null one");
 }
 void ChainedScheduler::step() {
   for (const auto& scheduler : schedulers_) scheduler->step();

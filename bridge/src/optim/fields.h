@@ -15,7 +15,9 @@ namespace hb::bridge::optim {
 struct FieldWriter {
   serialize::OutputArchive& archive;
   template <class T>
-  void operator()(const char* name, const T& value) const { archive.write(name, IValue(value)); }
+  void operator()(const char* name, const T& value) const {
+    archive.write(name, IValue(value));
+  }
   /// Undefined tensors are left out.
   void operator()(const char* name, const Tensor& value) const {
     if (value.defined()) archive.write(name, IValue(value));
@@ -79,7 +81,9 @@ inline bool same_field(const std::optional<std::vector<Tensor>>& a, const std::o
   return a && b ? same_list(*a, *b) : a.has_value() == b.has_value();
 }
 template <class T>
-bool same_field(const T& a, const T& b) { return a == b; }
+bool same_field(const T& a, const T& b) {
+  return a == b;
+}
 
 /// Defines serialize() and operator== of a class; `HB_FIELDS(name)` stands for its list of fields:
 ///   #define FIELDS(_) _(lr) _(momentum)
@@ -87,15 +91,15 @@ bool same_field(const T& a, const T& b) { return a == b; }
 #define HB_WRITE_FIELD(name) write(#name, this->name());
 #define HB_READ_FIELD(name) read(#name, this->name());
 #define HB_SAME_FIELD(name) &&same_field(a.name(), b.name())
-#define HB_SERIALIZE_FIELDS(Class, FIELDS)                             \
-  void Class::serialize(serialize::OutputArchive& archive) const {     \
-    const FieldWriter write{archive};                                  \
-    FIELDS(HB_WRITE_FIELD)                                             \
-  }                                                                    \
-  void Class::serialize(serialize::InputArchive& archive) {            \
-    const FieldReader read{archive};                                   \
-    FIELDS(HB_READ_FIELD)                                              \
-  }                                                                    \
+#define HB_SERIALIZE_FIELDS(Class, FIELDS)                         \
+  void Class::serialize(serialize::OutputArchive& archive) const { \
+    const FieldWriter write{archive};                              \
+    FIELDS(HB_WRITE_FIELD)                                         \
+  }                                                                \
+  void Class::serialize(serialize::InputArchive& archive) {        \
+    const FieldReader read{archive};                               \
+    FIELDS(HB_READ_FIELD)                                          \
+  }                                                                \
   bool operator==(const Class& a, const Class& b) { return true FIELDS(HB_SAME_FIELD); }
 
 /// All of an optimizer that follows from the names of its fields.

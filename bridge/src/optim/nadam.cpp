@@ -43,11 +43,18 @@ Tensor NAdam::step(LossClosure closure) {
       }
       state.step(state.step() + 1);
       const auto step = static_cast<double>(state.step());
-      const auto mu_at = [&, b1 = beta1](double t) { return b1 * (1 - 0.5 * std::pow(0.96, t * options.momentum_decay())); };
+      const auto mu_at = [&, b1 = beta1](double t) {
+        return b1 * (1 - 0.5 * std::pow(0.96, t * options.momentum_decay()));
+      };
       const double mu = mu_at(step), mu_next = mu_at(step + 1);
       state.mu_product(state.mu_product() * mu);
       batches.add(p, grad, {&state.exp_avg(), &state.exp_avg_sq()}, flags, state.step(), [&, b1 = beta1, b2 = beta2] {
-        return NadamRule{options.lr(), b1, b2, options.eps(), options.weight_decay(), 1 - std::pow(b2, step),
+        return NadamRule{options.lr(),
+                         b1,
+                         b2,
+                         options.eps(),
+                         options.weight_decay(),
+                         1 - std::pow(b2, step),
                          options.lr() * (1 - mu) / (1 - state.mu_product()),
                          options.lr() * mu_next / (1 - state.mu_product() * mu_next)};
       });

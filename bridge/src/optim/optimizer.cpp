@@ -32,9 +32,7 @@ void OptimizerOptions::serialize(serialize::InputArchive&) {
 void OptimizerOptions::serialize(serialize::OutputArchive&) const {
   not_overridden("serialize(OutputArchive&)", "OptimizerOptions", "OptimizerCloneableOptions");
 }
-double OptimizerOptions::get_lr() const {
-  not_overridden("get_lr()", "OptimizerOptions", "OptimizerCloneableOptions");
-}
+double OptimizerOptions::get_lr() const { not_overridden("get_lr()", "OptimizerOptions", "OptimizerCloneableOptions"); }
 void OptimizerOptions::set_lr(const double) {
   not_overridden("set_lr()", "OptimizerOptions", "OptimizerCloneableOptions");
 }
@@ -43,7 +41,8 @@ OptimizerParamGroup::OptimizerParamGroup(const OptimizerParamGroup& other)
     : params_(other.params_), options_(other.options_ ? other.options_->clone() : nullptr) {}
 
 OptimizerOptions& OptimizerParamGroup::options() {
-  HB_CHECK(has_options(), "[OptimizerParamGroup] options(): the group has none; add it to an optimizer or set_options()");
+  HB_CHECK(has_options(),
+           "[OptimizerParamGroup] options(): the group has none; add it to an optimizer or set_options()");
   return *options_;
 }
 const OptimizerOptions& OptimizerParamGroup::options() const {

@@ -49,8 +49,13 @@ Tensor RAdam::step(LossClosure closure) {
       batches.add(p, grad, {&state.exp_avg(), &state.exp_avg_sq()}, flags | flag_if(rectified, RadamRule::kRectified),
                   state.step(), [&, b1 = beta1, b2 = beta2] {
                     const double ratio = (length - 4) * (length - 2) * limit / ((limit - 4) * (limit - 2) * length);
-                    return RadamRule{options.lr(), b1, b2, options.eps(), options.weight_decay(),
-                                     1 - std::pow(b1, step), rectified ? std::sqrt(ratio * correction2) : 0};
+                    return RadamRule{options.lr(),
+                                     b1,
+                                     b2,
+                                     options.eps(),
+                                     options.weight_decay(),
+                                     1 - std::pow(b1, step),
+                                     rectified ? std::sqrt(ratio * correction2) : 0};
                   });
     }
     batches.run();

@@ -10,8 +10,8 @@ namespace hb::bridge::optim {
 namespace {
 void check_count(const char* name, size_t given, const Optimizer& optimizer) {
   HB_CHECK(given == optimizer.param_groups().size(), "[", name,
-           "] Number of learning rates not equal to the number of param groups\nNumber of learning rates given: ", given,
-           "\nNumber of param groups: ", optimizer.param_groups().size());
+           "] Number of learning rates not equal to the number of param groups\nNumber of learning rates given: ",
+           given, "\nNumber of param groups: ", optimizer.param_groups().size());
 }
 }  // namespace
 
@@ -46,8 +46,16 @@ ReduceLROnPlateauScheduler::ReduceLROnPlateauScheduler(Optimizer& optimizer, Sch
                                                        int patience, double threshold, ThresholdMode threshold_mode,
                                                        int cooldown, const std::vector<float>& min_lr, double eps,
                                                        bool verbose)
-    : optimizer_(optimizer), mode_(mode), factor_(factor), patience_(patience), threshold_(threshold),
-      threshold_mode_(threshold_mode), cooldown_(cooldown), min_lrs_(min_lr), eps_(eps), verbose_(verbose) {
+    : optimizer_(optimizer),
+      mode_(mode),
+      factor_(factor),
+      patience_(patience),
+      threshold_(threshold),
+      threshold_mode_(threshold_mode),
+      cooldown_(cooldown),
+      min_lrs_(min_lr),
+      eps_(eps),
+      verbose_(verbose) {
   HB_CHECK(factor < 1.0, "Factor should be < 1.0.");
   if (min_lrs_.empty()) min_lrs_.resize(optimizer.param_groups().size());
   check_count("ReduceLROnPlateauScheduler", min_lrs_.size(), optimizer);
@@ -74,8 +82,8 @@ void ReduceLROnPlateauScheduler::step(float metric) {
   }
 }
 
-// LibTorch's own rules, which differ from Python's for `max`: negative metrics never improve, and with `abs` the threshold
-// is a factor.
+// LibTorch's own rules, which differ from Python's for `max`: negative metrics never improve, and with `abs` the
+// threshold is a factor.
 bool ReduceLROnPlateauScheduler::is_better(float metric) const {
   const double best = best_;
   if (threshold_mode_ == rel)

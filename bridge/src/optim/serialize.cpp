@@ -102,8 +102,9 @@ void save(serialize::OutputArchive& archive, const Optimizer& optimizer) {
 void load(serialize::InputArchive& archive, Optimizer& optimizer, StateFactory new_state, OptionsFactory new_options) {
   IValue version;
   if (!archive.try_read("pytorch_version", version))
-    HB_NOT_SUPPORTED("[Optimizer::load] archives of optimizers from before LibTorch 1.5 are not supported: expected a "
-                     "'pytorch_version', got none");
+    HB_NOT_SUPPORTED(
+        "[Optimizer::load] archives of optimizers from before LibTorch 1.5 are not supported: expected a "
+        "'pytorch_version', got none");
   HB_CHECK(version.isString() && version.toStringRef() == "1.5.0",
            "[Optimizer::load] expected pytorch_version 1.5.0, got ", version);
   serialize::InputArchive state_archive, groups_archive;
@@ -117,8 +118,9 @@ void load(serialize::InputArchive& archive, Optimizer& optimizer, StateFactory n
   std::vector<SavedGroup> saved;
   for (size_t i = 0; i < groups.size(); ++i) {
     saved.push_back(load_group(groups_archive, "param_groups/" + std::to_string(i), new_options));
-    HB_CHECK(saved[i].params.size() == groups[i].params().size(),
-             "loaded state dict contains a parameter group that has a different size than the optimizer's parameter group");
+    HB_CHECK(
+        saved[i].params.size() == groups[i].params().size(),
+        "loaded state dict contains a parameter group that has a different size than the optimizer's parameter group");
   }
   for (size_t i = 0; i < groups.size(); ++i) {
     for (size_t k = 0; k < saved[i].params.size(); ++k) {

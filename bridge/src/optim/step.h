@@ -61,8 +61,8 @@ class UpdateBatches {
   }
   /// `step` numbers the rules: `make_rule` is called once for each.
   template <class MakeRule>
-  void add(const Tensor& param, const Tensor& grad, std::initializer_list<Tensor*> states, unsigned flags,
-           int64_t step, const MakeRule& make_rule) {
+  void add(const Tensor& param, const Tensor& grad, std::initializer_list<Tensor*> states, unsigned flags, int64_t step,
+           const MakeRule& make_rule) {
     const UpdateTensor tensor = tensors_.add(param, grad, states);
     batch(param, flags, step, make_rule).push_back(tensor);
   }

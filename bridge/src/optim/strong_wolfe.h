@@ -8,10 +8,10 @@ namespace hb::bridge::optim {
 
 /// The objective at one place of a line.
 struct LinePoint {
-  double t;     // how far along
+  double t;  // how far along
   double loss;
-  Tensor grad;  // of all parameters
-  double slope; // gradient along the line
+  Tensor grad;   // of all parameters
+  double slope;  // gradient along the line
 };
 struct LineSearch {
   LinePoint point;

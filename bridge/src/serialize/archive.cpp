@@ -33,8 +33,8 @@ std::string read_all(std::istream& stream) {
 std::shared_ptr<ivalue::ObjectData> read_module(const io::ZipReader& zip, std::optional<Device> device) {
   const IValue value = io::read_torch_archive(zip, device);
   if (!value.isObject()) {
-    io::io_fail("load", "expected an archive that torch::save wrote, got '", zip.label(), "' with a ",
-                value.tagKind(), " (read it with torch::pickle_load or hb::io::load_checkpoint)");
+    io::io_fail("load", "expected an archive that torch::save wrote, got '", zip.label(), "' with a ", value.tagKind(),
+                " (read it with torch::pickle_load or hb::io::load_checkpoint)");
   }
   return value.toObject();
 }
@@ -44,13 +44,10 @@ std::shared_ptr<ivalue::ObjectData> read_module(const io::ZipReader& zip, std::o
 OutputArchive::OutputArchive(std::shared_ptr<jit::CompilationUnit> unit)
     : unit_(std::move(unit)), object_(std::make_shared<ivalue::ObjectData>()) {}
 
-void OutputArchive::write(const std::string& key, const IValue& value) {
-  object_->set(key, value, Role::Attribute);
-}
+void OutputArchive::write(const std::string& key, const IValue& value) { object_->set(key, value, Role::Attribute); }
 
 void OutputArchive::write(const std::string& key, const Tensor& tensor, bool is_buffer) {
-  if (!tensor.defined())
-    io::io_fail("save", "expected a defined tensor for '", key, "', got an undefined one");
+  if (!tensor.defined()) io::io_fail("save", "expected a defined tensor for '", key, "', got an undefined one");
   object_->set(key, tensor, is_buffer ? Role::Buffer : Role::Parameter);
 }
 
@@ -113,8 +110,7 @@ bool InputArchive::try_read(const std::string& key, Tensor& tensor, bool /*is_bu
 }
 
 void InputArchive::read(const std::string& key, Tensor& tensor, bool is_buffer) {
-  if (!try_read(key, tensor, is_buffer))
-    io::io_fail("load", "No such serialized tensor '", prefix_, key, "'");
+  if (!try_read(key, tensor, is_buffer)) io::io_fail("load", "No such serialized tensor '", prefix_, key, "'");
 }
 
 bool InputArchive::try_read(const std::string& key, InputArchive& archive) {
@@ -165,11 +161,7 @@ std::vector<std::string> InputArchive::keys() {
 
 }  // namespace serialize
 
-std::vector<char> pickle_save(const IValue& value) {
-  return io::pickle_save(value);
-}
-IValue pickle_load(const std::vector<char>& data) {
-  return io::pickle_load(data);
-}
+std::vector<char> pickle_save(const IValue& value) { return io::pickle_save(value); }
+IValue pickle_load(const std::vector<char>& data) { return io::pickle_load(data); }
 
 }  // namespace hb::bridge

@@ -39,8 +39,7 @@ double share_used(double expected, double got, Tolerance tolerance, double scale
   if (expected == got || (std::isnan(expected) && std::isnan(got))) return 0;
   const double allowed = tolerance.rtol * std::fabs(expected) + tolerance.atol * scale;
   const double error = std::fabs(got - expected);
-  if (!std::isfinite(expected) || !std::isfinite(got) || allowed == 0)
-    return std::numeric_limits<double>::infinity();
+  if (!std::isfinite(expected) || !std::isfinite(got) || allowed == 0) return std::numeric_limits<double>::infinity();
   return error / allowed;
 }
 
@@ -68,9 +67,8 @@ ArrayDiff diff_floats(const Array& expected, const Array& got, Tolerance toleran
   diff.problem = fmt::format(
       "{} of {} elements of {}{} differ; worst at {}: expected {:.9g}, got {:.9g} ({:.3g} ULP, {:.3g} "
       "times the tolerance rtol {:g} atol {:g})",
-      wrong, expected.size(), name_of(expected.dtype), shape_text(expected.shape),
-      index_text(worst, expected.shape), e, g, ulps(e, g, expected.dtype), diff.used, tolerance.rtol,
-      tolerance.atol);
+      wrong, expected.size(), name_of(expected.dtype), shape_text(expected.shape), index_text(worst, expected.shape), e,
+      g, ulps(e, g, expected.dtype), diff.used, tolerance.rtol, tolerance.atol);
   return diff;
 }
 
@@ -82,9 +80,9 @@ ArrayDiff diff_integers(const Array& expected, const Array& got) {
   }
   if (wrong == 0) return {};
   return {std::numeric_limits<double>::infinity(),
-          fmt::format("{} of {} elements of {}{} differ; first at {}: expected {}, got {}", wrong,
-                      expected.size(), name_of(expected.dtype), shape_text(expected.shape),
-                      index_text(first, expected.shape), expected.integer(first), got.integer(first))};
+          fmt::format("{} of {} elements of {}{} differ; first at {}: expected {}, got {}", wrong, expected.size(),
+                      name_of(expected.dtype), shape_text(expected.shape), index_text(first, expected.shape),
+                      expected.integer(first), got.integer(first))};
 }
 
 }  // namespace
@@ -95,8 +93,7 @@ ArrayDiff diff_arrays(const Array& expected, const Array& got, Tolerance toleran
     return {infinite, fmt::format("expected dtype {}, got {}", name_of(expected.dtype), name_of(got.dtype))};
   }
   if (expected.shape != got.shape) {
-    return {infinite,
-            fmt::format("expected shape {}, got {}", shape_text(expected.shape), shape_text(got.shape))};
+    return {infinite, fmt::format("expected shape {}, got {}", shape_text(expected.shape), shape_text(got.shape))};
   }
   return expected.is_float() ? diff_floats(expected, got, tolerance) : diff_integers(expected, got);
 }

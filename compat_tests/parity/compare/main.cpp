@@ -55,8 +55,7 @@ parity_diff::Tolerance tolerance_for(const std::string& name, const Array& array
   return parity_diff::default_tolerance(options.family.empty() ? name : options.family, array.dtype);
 }
 
-void compare_arrays(const ParityFile& reference, const ParityFile& candidate, const Options& options,
-                    Report& report) {
+void compare_arrays(const ParityFile& reference, const ParityFile& candidate, const Options& options, Report& report) {
   for (const auto& [name, expected] : reference.arrays) {
     if (name.find(options.only) == std::string::npos) continue;
     const auto got = candidate.arrays.find(name);
@@ -85,8 +84,7 @@ std::string note_problem(const std::string& key, const std::string& expected, co
   return fmt::format("texts differ\n--- expected\n{}\n--- got\n{}\n---", expected, got);
 }
 
-void compare_notes(const ParityFile& reference, const ParityFile& candidate, const Options& options,
-                   Report& report) {
+void compare_notes(const ParityFile& reference, const ParityFile& candidate, const Options& options, Report& report) {
   for (const auto& [key, expected] : reference.metadata) {
     if (key.rfind("tol:", 0) == 0 || key.find(options.only) == std::string::npos) continue;
     const auto got = candidate.metadata.find(key);
@@ -102,8 +100,7 @@ void compare_notes(const ParityFile& reference, const ParityFile& candidate, con
     problem.empty() ? report.pass(key, 0) : report.fail(key, problem);
   }
   for (const auto& [key, value] : candidate.metadata) {
-    if (key.rfind("tol:", 0) != 0 && key.find(options.only) != std::string::npos &&
-        !reference.metadata.count(key)) {
+    if (key.rfind("tol:", 0) != 0 && key.find(options.only) != std::string::npos && !reference.metadata.count(key)) {
       report.fail(key, "missing in the reference");
     }
   }
@@ -113,10 +110,8 @@ void compare_notes(const ParityFile& reference, const ParityFile& candidate, con
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app{
-      "Compares the tensors that the LibTorch build and the Halfbridge build of the same cases wrote"};
-  app.add_option("reference", options.reference, "LibTorch's file (.safetensors, or .json of numbers)")
-      ->required();
+  CLI::App app{"Compares the tensors that the LibTorch build and the Halfbridge build of the same cases wrote"};
+  app.add_option("reference", options.reference, "LibTorch's file (.safetensors, or .json of numbers)")->required();
   app.add_option("candidate", options.candidate, "Halfbridge's file")->required();
   app.add_option("--family", options.family, "row of the tolerance table to use for everything");
   app.add_option("--only", options.only, "compare only names that contain this");

@@ -71,8 +71,8 @@ Array parse_array(const std::string& name, const json& entry, const std::string&
   }
   array.bytes = data.substr(range[0], range[1] - range[0]);
   if (array.size() * bytes_of(array.dtype) != static_cast<int64_t>(array.bytes.size())) {
-    throw std::runtime_error(fmt::format("'{}' has {} bytes, its shape {} of {} needs {}", name,
-                                         array.bytes.size(), shape_text(array.shape), name_of(array.dtype),
+    throw std::runtime_error(fmt::format("'{}' has {} bytes, its shape {} of {} needs {}", name, array.bytes.size(),
+                                         shape_text(array.shape), name_of(array.dtype),
                                          array.size() * bytes_of(array.dtype)));
   }
   return array;
@@ -153,16 +153,10 @@ int64_t Array::integer(int64_t i) const {
   }
 }
 
-const char* name_of(Dtype dtype) {
-  return row_of(dtype).name;
-}
-int64_t bytes_of(Dtype dtype) {
-  return row_of(dtype).bytes;
-}
+const char* name_of(Dtype dtype) { return row_of(dtype).name; }
+int64_t bytes_of(Dtype dtype) { return row_of(dtype).bytes; }
 
-std::string shape_text(const std::vector<int64_t>& shape) {
-  return fmt::format("[{}]", fmt::join(shape, ", "));
-}
+std::string shape_text(const std::vector<int64_t>& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
 
 ParityFile read_parity_file(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);

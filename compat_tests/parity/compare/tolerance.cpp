@@ -52,12 +52,10 @@ Tolerance default_tolerance(const std::string& name, Dtype dtype) {
 Tolerance parse_tolerance(const std::string& text, Dtype dtype) {
   std::istringstream stream(text);
   Tolerance tolerance;
-  if (!(stream >> tolerance.rtol >> tolerance.atol))
-    throw std::runtime_error(fmt::format("bad tolerance '{}'", text));
+  if (!(stream >> tolerance.rtol >> tolerance.atol)) throw std::runtime_error(fmt::format("bad tolerance '{}'", text));
   const double limit = dtype == Dtype::bf16 ? 4 * 8e-3 : dtype == Dtype::f16 ? 4 * 1e-3 : 1e-3;
   if (tolerance.rtol > limit || tolerance.atol > limit) {
-    throw std::runtime_error(
-        fmt::format("tolerance '{}' is wider than {} allows ({})", text, name_of(dtype), limit));
+    throw std::runtime_error(fmt::format("tolerance '{}' is wider than {} allows ({})", text, name_of(dtype), limit));
   }
   return tolerance;
 }

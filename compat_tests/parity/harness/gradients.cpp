@@ -8,9 +8,7 @@ namespace parity {
 namespace {
 
 // The weight of element i of a loss: fixed, of mixed sign, and exact in every float dtype.
-double weight(int64_t i) {
-  return static_cast<double>((i * 7 + 3) % 16 - 8) / 8.0 + 0.0625;
-}
+double weight(int64_t i) { return static_cast<double>((i * 7 + 3) % 16 - 8) / 8.0 + 0.0625; }
 
 Tensor weights_like(const Tensor& output) {
   std::vector<float> data(output.numel());
@@ -42,8 +40,7 @@ Tensors differentiable(const Tensors& outputs) {
 std::string describe(size_t input, int64_t element, double got, double expected) {
   std::ostringstream out;
   out.precision(12);
-  out << "input " << input << " element " << element << ": gradient " << got << ", central difference "
-      << expected;
+  out << "input " << input << " element " << element << ": gradient " << got << ", central difference " << expected;
   return out.str();
 }
 
@@ -61,8 +58,7 @@ void Case::gradients(const std::string& name, const Tensors& inputs, const std::
   backward(name, result, inputs);
 }
 
-void Case::check_gradients(const std::string& what, const std::function<Tensors()>& fn,
-                           const Tensors& inputs) {
+void Case::check_gradients(const std::string& what, const std::function<Tensors()>& fn, const Tensors& inputs) {
   for (const auto& input : inputs) {
     if (input.scalar_type() != torch::kDouble || !input.is_contiguous()) {
       throw std::invalid_argument(what + " takes contiguous kDouble inputs");

@@ -38,13 +38,10 @@ Tensor from_values(const std::vector<double>& values, const Shape& shape, Dtype 
 }  // namespace
 
 bool is_float(Dtype dtype) {
-  return dtype == torch::kFloat || dtype == torch::kDouble || dtype == torch::kHalf ||
-         dtype == torch::kBFloat16;
+  return dtype == torch::kFloat || dtype == torch::kDouble || dtype == torch::kHalf || dtype == torch::kBFloat16;
 }
 
-double Case::uniform() {
-  return static_cast<double>(splitmix64(state_) >> 11) * 0x1p-53;
-}
+double Case::uniform() { return static_cast<double>(splitmix64(state_) >> 11) * 0x1p-53; }
 
 Tensor Case::make(const std::vector<double>& values, const Shape& shape, Dtype dtype) {
   if (dtype == torch::kFloat) return from_values<float>(values, shape, dtype);
@@ -85,14 +82,11 @@ Tensor Case::randn(Shape shape, Dtype dtype) {
 
 Tensor Case::randint(int64_t low, int64_t high, Shape shape, Dtype dtype) {
   std::vector<double> values(count(shape));
-  for (auto& v : values)
-    v = std::floor(static_cast<double>(low) + static_cast<double>(high - low) * uniform());
+  for (auto& v : values) v = std::floor(static_cast<double>(low) + static_cast<double>(high - low) * uniform());
   return make(values, shape, dtype);
 }
 
-Tensor Case::bools(Shape shape) {
-  return randint(0, 2, shape, torch::kBool);
-}
+Tensor Case::bools(Shape shape) { return randint(0, 2, shape, torch::kBool); }
 
 Tensor Case::arange(Shape shape, Dtype dtype) {
   std::vector<double> values(count(shape));
@@ -110,8 +104,7 @@ Tensor Case::special(Dtype dtype) {
   double tiny = 0x1p-130, huge = 0x1.fep127;  // subnormal and large in f32 and bf16
   if (dtype == torch::kHalf) tiny = 0x1p-20, huge = 0x1.fep15;
   if (dtype == torch::kDouble) tiny = 0x1p-1060, huge = 0x1.fep1023;
-  return values({nan, inf, -inf, 0.0, -0.0, tiny, -tiny, huge, -huge, 1, -1, 0.5, -0.5, 3, -3, 100, -100},
-                dtype);
+  return values({nan, inf, -inf, 0.0, -0.0, tiny, -tiny, huge, -huge, 1, -1, 0.5, -0.5, 3, -3, 100, -100}, dtype);
 }
 
 Tensor Case::any(Shape shape, Dtype dtype) {
@@ -119,9 +112,7 @@ Tensor Case::any(Shape shape, Dtype dtype) {
   return dtype == torch::kBool ? bools(shape) : randint(-9, 10, shape, dtype);
 }
 
-Tensor Case::leaf(Shape shape, Dtype dtype) {
-  return randn(shape, dtype).requires_grad_(true);
-}
+Tensor Case::leaf(Shape shape, Dtype dtype) { return randn(shape, dtype).requires_grad_(true); }
 
 Tensor Case::leaf_in(double low, double high, Shape shape, Dtype dtype) {
   return rand(shape, dtype, low, high).requires_grad_(true);

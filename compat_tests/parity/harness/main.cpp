@@ -93,8 +93,7 @@ std::vector<RegisteredCase>& registered_cases() {
 
 Registration::Registration(const char* file, const char* family, const char* name, void (*body)(Case&)) {
   const std::string path = file, expected = std::string("/") + family + "_cases.cpp";
-  if (path.size() < expected.size() ||
-      path.compare(path.size() - expected.size(), expected.size(), expected) != 0) {
+  if (path.size() < expected.size() || path.compare(path.size() - expected.size(), expected.size(), expected) != 0) {
     std::cerr << file << ": case " << family << "." << name << " belongs in " << family << "_cases.cpp\n";
     std::exit(2);
   }

@@ -57,9 +57,7 @@ Case::Case(std::string full_name) : name_(std::move(full_name)) { seed(); }
 
 void Case::seed() { state_ = hash_of(full("")); }
 
-std::string Case::full(const std::string& name) const {
-  return name_ + "/" + scope_ + name;
-}
+std::string Case::full(const std::string& name) const { return name_ + "/" + scope_ + name; }
 
 void Case::record(const std::string& name, const Tensor& tensor) {
   const Tensor t = tensor.detach().clone(torch::MemoryFormat::Contiguous);
@@ -68,8 +66,7 @@ void Case::record(const std::string& name, const Tensor& tensor) {
   recorder().add(full(name), safetensors_dtype(dtype), Shape(sizes.begin(), sizes.end()), t.data_ptr(),
                  static_cast<size_t>(t.numel()) * t.element_size());
   for (const auto& tol : tolerances_) {
-    if (tol.dtype == dtype)
-      recorder().add_metadata("tol:" + full(name), number(tol.rtol) + " " + number(tol.atol));
+    if (tol.dtype == dtype) recorder().add_metadata("tol:" + full(name), number(tol.rtol) + " " + number(tol.atol));
   }
 }
 
@@ -100,15 +97,9 @@ void Case::printed(const std::string& name, const Tensor& tensor) {
   text(name, out.str());
 }
 
-void Case::value(const std::string& name, double number) {
-  record_value(name, "F64", &number, sizeof number);
-}
-void Case::value(const std::string& name, int64_t number) {
-  record_value(name, "I64", &number, sizeof number);
-}
-void Case::value(const std::string& name, bool flag) {
-  record_value(name, "BOOL", &flag, sizeof flag);
-}
+void Case::value(const std::string& name, double number) { record_value(name, "F64", &number, sizeof number); }
+void Case::value(const std::string& name, int64_t number) { record_value(name, "I64", &number, sizeof number); }
+void Case::value(const std::string& name, bool flag) { record_value(name, "BOOL", &flag, sizeof flag); }
 
 void Case::record_value(const std::string& name, const char* dtype, const void* data, size_t bytes) {
   recorder().add(full(name), dtype, {}, data, bytes);
@@ -139,9 +130,7 @@ void Case::check(bool ok, const std::string& what) {
   if (!ok) fail(what);
 }
 
-void Case::fail(const std::string& what) {
-  failures_.push_back(full("") + ": " + what);
-}
+void Case::fail(const std::string& what) { failures_.push_back(full("") + ": " + what); }
 
 void Case::tolerance(Dtype dtype, double rtol, double atol) {
   for (auto& tol : tolerances_) {

@@ -52,8 +52,7 @@ void Case::for_layouts_of(const Tensor& x, const std::function<void(Tensor)>& bo
   }
 }
 
-void Case::unary(const std::function<Tensor(const Tensor&)>& fn, double low, double high,
-                 const Dtypes& dtypes) {
+void Case::unary(const std::function<Tensor(const Tensor&)>& fn, double low, double high, const Dtypes& dtypes) {
   const auto both = [&](const std::string& name, Tensor x) {
     x.requires_grad_(true);
     gradients(name, {x}, [&] { return fn(x); });
@@ -64,9 +63,7 @@ void Case::unary(const std::function<Tensor(const Tensor&)>& fn, double low, dou
     both("empty", rand({0, 3}, dtype, low, high));
     out("special", fn(special(dtype)));
   });
-  scope("layout", [&] {
-    for_layouts_of(rand({5, 6}, torch::kFloat, low, high), [&](Tensor x) { both("y", x); });
-  });
+  scope("layout", [&] { for_layouts_of(rand({5, 6}, torch::kFloat, low, high), [&](Tensor x) { both("y", x); }); });
   Tensor x = leaf_in(low, high, {7}, torch::kDouble);
   gradcheck([&] { return fn(x); }, {x});
   gradgradcheck([&] { return fn(x); }, {x});

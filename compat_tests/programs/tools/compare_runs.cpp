@@ -68,8 +68,8 @@ struct Report {
     initial_worst = std::max(initial_worst, worst);
     if (worst <= max_ulps) return;
     ++failures;
-    std::printf("FAILED %s[%zu]: expected %.9g, got %.9g, %lld ULP apart (%lld allowed)\n", name.c_str(), at,
-                want[at], got[at], static_cast<long long>(worst), static_cast<long long>(max_ulps));
+    std::printf("FAILED %s[%zu]: expected %.9g, got %.9g, %lld ULP apart (%lld allowed)\n", name.c_str(), at, want[at],
+                got[at], static_cast<long long>(worst), static_cast<long long>(max_ulps));
   }
 
   void series(const std::string& name, const std::vector<float>& want, const std::vector<float>& got) {
@@ -77,10 +77,9 @@ struct Report {
     double worst = 0;
     size_t at = 0;
     for (size_t i = 0; i < std::min(want.size(), steps); ++i) {
-      const double apart =
-          std::isfinite(want[i]) && std::isfinite(got[i])
-              ? std::fabs(double(want[i]) - got[i]) / std::max(1.0, std::fabs(double(want[i])))
-              : INFINITY;
+      const double apart = std::isfinite(want[i]) && std::isfinite(got[i])
+                               ? std::fabs(double(want[i]) - got[i]) / std::max(1.0, std::fabs(double(want[i])))
+                               : INFINITY;
       if (apart > worst) worst = apart, at = i;
     }
     failures += worst > allowed;
@@ -88,8 +87,8 @@ struct Report {
         "%s %-24s %3zu values, from %.6g to %.6g; furthest apart %.2e at %zu (%.9g, %.9g), %.2g%% of what is "
         "allowed\n",
         worst > allowed ? "FAILED" : "ok    ", name.c_str(), want.size(), want.empty() ? 0.0 : want.front(),
-        want.empty() ? 0.0 : want.back(), worst, at, want.empty() ? 0.0 : want[at],
-        want.empty() ? 0.0 : got[at], 100 * worst / allowed);
+        want.empty() ? 0.0 : want.back(), worst, at, want.empty() ? 0.0 : want[at], want.empty() ? 0.0 : got[at],
+        100 * worst / allowed);
   }
 
   void other(const std::string& name, const std::vector<float>& want, const std::vector<float>& got) {
@@ -105,8 +104,7 @@ static void compare(const Arrays& want, const Arrays& got, Report& report) {
   for (const auto& item : want) {
     auto other = got.find(item.first);
     if (other == got.end() || other->second.size() != item.second.size()) {
-      std::printf("FAILED %s: %s\n", item.first.c_str(),
-                  other == got.end() ? "only in the first" : "another size");
+      std::printf("FAILED %s: %s\n", item.first.c_str(), other == got.end() ? "only in the first" : "another size");
       ++report.failures;
       continue;
     }
@@ -125,14 +123,13 @@ static void compare(const Arrays& want, const Arrays& got, Report& report) {
     ++report.failures;
   }
   if (report.initial_tensors == 0 || series == 0) {
-    std::printf("FAILED nothing to compare: %zu initial weights, %zu series\n", report.initial_tensors,
-                series);
+    std::printf("FAILED nothing to compare: %zu initial weights, %zu series\n", report.initial_tensors, series);
     ++report.failures;
   }
-  std::printf("initial weights: %zu of %zu tensors bit for bit, the others within %lld ULP\n",
-              report.initial_same, report.initial_tensors, static_cast<long long>(report.initial_worst));
-  std::printf("final state: furthest apart %.2e%s%s\n", report.final_worst,
-              report.final_name.empty() ? "" : " in ", report.final_name.c_str());
+  std::printf("initial weights: %zu of %zu tensors bit for bit, the others within %lld ULP\n", report.initial_same,
+              report.initial_tensors, static_cast<long long>(report.initial_worst));
+  std::printf("final state: furthest apart %.2e%s%s\n", report.final_worst, report.final_name.empty() ? "" : " in ",
+              report.final_name.c_str());
 }
 
 int main(int argc, char** argv) try {

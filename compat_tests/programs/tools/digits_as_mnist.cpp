@@ -38,8 +38,8 @@ static unsigned char sample(const std::vector<int>& digit, int y, int x) {
   };
   const int r = static_cast<int>(fy + 1) - 1, c = static_cast<int>(fx + 1) - 1;
   const float dy = fy - static_cast<float>(r), dx = fx - static_cast<float>(c);
-  const float value = (at(r, c) * (1 - dx) + at(r, c + 1) * dx) * (1 - dy) +
-                      (at(r + 1, c) * (1 - dx) + at(r + 1, c + 1) * dx) * dy;
+  const float value =
+      (at(r, c) * (1 - dx) + at(r, c + 1) * dx) * (1 - dy) + (at(r + 1, c) * (1 - dx) + at(r + 1, c + 1) * dx) * dy;
   return static_cast<unsigned char>(value * 255 / 16);
 }
 
@@ -54,16 +54,14 @@ int main(int argc, char** argv) try {
     std::istringstream row(line);
     std::vector<int> cells;
     for (std::string cell; std::getline(row, cell, ',');) cells.push_back(std::stoi(cell));
-    if (cells.size() != 65)
-      throw std::runtime_error("expected 65 numbers a line, got " + std::to_string(cells.size()));
+    if (cells.size() != 65) throw std::runtime_error("expected 65 numbers a line, got " + std::to_string(cells.size()));
     labels.push_back(cells.back());
     digits.push_back(std::move(cells));
   }
   const int kCount = 10000, kSide = 28;
   std::ofstream images(out + "/t10k-images-idx3-ubyte", std::ios::binary);
   std::ofstream targets(out + "/t10k-labels-idx1-ubyte", std::ios::binary);
-  for (unsigned value : {2051u, unsigned(kCount), unsigned(kSide), unsigned(kSide)})
-    big_endian(images, value);
+  for (unsigned value : {2051u, unsigned(kCount), unsigned(kSide), unsigned(kSide)}) big_endian(images, value);
   for (unsigned value : {2049u, unsigned(kCount)}) big_endian(targets, value);
   const int places[5][2] = {{2, 2}, {0, 2}, {4, 2}, {2, 0}, {2, 4}};
   for (int i = 0; i < kCount; ++i) {

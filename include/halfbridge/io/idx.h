@@ -10,14 +10,7 @@
 namespace hb::io {
 
 /// Type codes of IDX files.
-enum class IdxType : uint8_t {
-  UInt8 = 0x08,
-  Int8 = 0x09,
-  Int16 = 0x0b,
-  Int32 = 0x0c,
-  Float = 0x0d,
-  Double = 0x0e
-};
+enum class IdxType : uint8_t { UInt8 = 0x08, Int8 = 0x09, Int16 = 0x0b, Int32 = 0x0c, Float = 0x0d, Double = 0x0e };
 
 /// An array as an IDX file holds it.
 struct IdxArray {

@@ -23,8 +23,8 @@ HB_API Tensor& relu6_(Tensor& self);
 HB_API Tensor softshrink(const Tensor& self, const Scalar& lambd = 0.5);
 HB_API Tensor threshold(const Tensor& self, const Scalar& threshold, const Scalar& value);
 HB_API Tensor& threshold_(Tensor& self, const Scalar& threshold, const Scalar& value);
-HB_API Tensor rrelu(const Tensor& self, const Scalar& lower = 0.125, const Scalar& upper = 1.0 / 3, bool training = false,
-                    std::optional<Generator> generator = std::nullopt);
+HB_API Tensor rrelu(const Tensor& self, const Scalar& lower = 0.125, const Scalar& upper = 1.0 / 3,
+                    bool training = false, std::optional<Generator> generator = std::nullopt);
 HB_API Tensor& rrelu_(Tensor& self, const Scalar& lower = 0.125, const Scalar& upper = 1.0 / 3, bool training = false,
                       std::optional<Generator> generator = std::nullopt);
 HB_API Tensor glu(const Tensor& self, int64_t dim = -1);
@@ -37,9 +37,11 @@ HB_API Tensor mish_backward(const Tensor& grad, const Tensor& self);
 HB_API Tensor hardsigmoid_backward(const Tensor& grad, const Tensor& self);
 HB_API Tensor hardswish_backward(const Tensor& grad, const Tensor& self);
 HB_API Tensor gelu_backward(const Tensor& grad, const Tensor& self, std::string_view approximate = "none");
-HB_API Tensor leaky_relu_backward(const Tensor& grad, const Tensor& self, const Scalar& negative_slope, bool self_is_result);
+HB_API Tensor leaky_relu_backward(const Tensor& grad, const Tensor& self, const Scalar& negative_slope,
+                                  bool self_is_result);
 HB_API Tensor pow_backward_self(const Tensor& grad, const Tensor& base, const Tensor& exponent);
-HB_API Tensor pow_backward_exponent(const Tensor& grad, const Tensor& base, const Tensor& exponent, const Tensor& result);
+HB_API Tensor pow_backward_exponent(const Tensor& grad, const Tensor& base, const Tensor& exponent,
+                                    const Tensor& result);
 /// 1, and 1/2 where the two are equal: how maximum and minimum share a gradient.
 HB_API Tensor extremum_share(const Tensor& a, const Tensor& b);
 HB_API Tensor softmax_backward(const Tensor& grad, const Tensor& output, int64_t dim);

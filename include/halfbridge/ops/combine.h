@@ -29,7 +29,8 @@ HB_API Tensor clamp(const Tensor& self, const std::optional<Tensor>& min, const 
 HB_API Tensor pow(const Scalar& self, const Tensor& exponent);
 HB_API Tensor isin(const Tensor& elements, const Tensor& test_elements);
 HB_API Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength = 0);
-HB_API Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& self, bool out_int32 = false, bool right = false);
+HB_API Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& self, bool out_int32 = false,
+                           bool right = false);
 HB_API Tensor bucketize(const Tensor& self, const Tensor& boundaries, bool out_int32 = false, bool right = false);
 HB_API std::tuple<Tensor, Tensor, Tensor> unique_dim(const Tensor& self, int64_t dim, bool sorted = true,
                                                      bool return_inverse = false, bool return_counts = false);
@@ -37,11 +38,17 @@ HB_API std::tuple<Tensor, Tensor> _unique(const Tensor& self, bool sorted = true
 HB_API std::tuple<Tensor, Tensor, Tensor> _unique2(const Tensor& self, bool sorted = true, bool return_inverse = false,
                                                    bool return_counts = false);
 HB_API std::tuple<Tensor, Tensor> var_mean(const Tensor& self, OptionalIntArrayRef dim = std::nullopt,
-                                           const std::optional<Scalar>& correction = std::nullopt, bool keepdim = false);
+                                           const std::optional<Scalar>& correction = std::nullopt,
+                                           bool keepdim = false);
 HB_API std::tuple<Tensor, Tensor> std_mean(const Tensor& self, OptionalIntArrayRef dim = std::nullopt,
-                                           const std::optional<Scalar>& correction = std::nullopt, bool keepdim = false);
-inline std::tuple<Tensor, Tensor> var_mean(const Tensor& self, int dim) { return var_mean(self, IntArrayRef(int64_t{dim})); }
-inline std::tuple<Tensor, Tensor> std_mean(const Tensor& self, int dim) { return std_mean(self, IntArrayRef(int64_t{dim})); }
+                                           const std::optional<Scalar>& correction = std::nullopt,
+                                           bool keepdim = false);
+inline std::tuple<Tensor, Tensor> var_mean(const Tensor& self, int dim) {
+  return var_mean(self, IntArrayRef(int64_t{dim}));
+}
+inline std::tuple<Tensor, Tensor> std_mean(const Tensor& self, int dim) {
+  return std_mean(self, IntArrayRef(int64_t{dim}));
+}
 HB_API Tensor& add_out(Tensor& out, const Tensor& self, const Tensor& other, const Scalar& alpha = 1);
 HB_API Tensor& sub_out(Tensor& out, const Tensor& self, const Tensor& other, const Scalar& alpha = 1);
 HB_API Tensor& mm_out(Tensor& out, const Tensor& self, const Tensor& mat2);

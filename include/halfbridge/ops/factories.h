@@ -6,15 +6,19 @@
 namespace hb {
 
 /// Not initialised.
-HB_API Tensor empty(IntArrayRef size, const TensorOptions& options = {}, std::optional<MemoryFormat> format = std::nullopt);
+HB_API Tensor empty(IntArrayRef size, const TensorOptions& options = {},
+                    std::optional<MemoryFormat> format = std::nullopt);
 HB_API Tensor empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& options = {});
 HB_API Tensor zeros(IntArrayRef size, const TensorOptions& options = {});
 HB_API Tensor ones(IntArrayRef size, const TensorOptions& options = {});
 /// Without a dtype in the options: bool, int64 or the default dtype, by the kind of the value.
 HB_API Tensor full(IntArrayRef size, const Scalar& value, const TensorOptions& options = {});
-HB_API Tensor empty_like(const Tensor& self, const TensorOptions& options = {}, std::optional<MemoryFormat> format = std::nullopt);
-HB_API Tensor zeros_like(const Tensor& self, const TensorOptions& options = {}, std::optional<MemoryFormat> format = std::nullopt);
-HB_API Tensor ones_like(const Tensor& self, const TensorOptions& options = {}, std::optional<MemoryFormat> format = std::nullopt);
+HB_API Tensor empty_like(const Tensor& self, const TensorOptions& options = {},
+                         std::optional<MemoryFormat> format = std::nullopt);
+HB_API Tensor zeros_like(const Tensor& self, const TensorOptions& options = {},
+                         std::optional<MemoryFormat> format = std::nullopt);
+HB_API Tensor ones_like(const Tensor& self, const TensorOptions& options = {},
+                        std::optional<MemoryFormat> format = std::nullopt);
 HB_API Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& options = {});
 HB_API Tensor scalar_tensor(const Scalar& value, const TensorOptions& options = {});
 /// Integers if all arguments are, else the default dtype.
@@ -23,7 +27,8 @@ HB_API Tensor arange(const Scalar& start, const Scalar& end, const TensorOptions
 HB_API Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, const TensorOptions& options = {});
 HB_API Tensor range(const Scalar& start, const Scalar& end, const Scalar& step = 1, const TensorOptions& options = {});
 HB_API Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, const TensorOptions& options = {});
-HB_API Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double base = 10.0, const TensorOptions& options = {});
+HB_API Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double base = 10.0,
+                       const TensorOptions& options = {});
 HB_API Tensor eye(int64_t n, const TensorOptions& options = {});
 HB_API Tensor eye(int64_t n, int64_t m, const TensorOptions& options = {});
 HB_API Tensor tril_indices(int64_t row, int64_t col, int64_t offset = 0, const TensorOptions& options = kLong);
@@ -31,7 +36,8 @@ HB_API Tensor triu_indices(int64_t row, int64_t col, int64_t offset = 0, const T
 HB_API Tensor complex(const Tensor& real, const Tensor& imag);
 
 /// A tensor of memory that the caller owns; `deleter` is called with `data` when the last tensor of it is gone.
-HB_API Tensor from_blob(void* data, IntArrayRef sizes, const std::function<void(void*)>& deleter, const TensorOptions& options = {});
+HB_API Tensor from_blob(void* data, IntArrayRef sizes, const std::function<void(void*)>& deleter,
+                        const TensorOptions& options = {});
 HB_API Tensor from_blob(void* data, IntArrayRef sizes, const TensorOptions& options = {});
 HB_API Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, const std::function<void(void*)>& deleter,
                         const TensorOptions& options = {});
@@ -40,7 +46,8 @@ HB_API Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, cons
 /// Numbers in nested braces, vectors or single values, as torch::tensor takes them.
 class HB_API TensorData {
  public:
-  template <class T, class = std::enable_if_t<std::is_arithmetic_v<T> || std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>>>
+  template <class T,
+            class = std::enable_if_t<std::is_arithmetic_v<T> || std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>>>
   TensorData(T value) : dtype_(natural_dtype<T>()), scalar_(value) {}  // NOLINT
   TensorData(std::initializer_list<TensorData> list) { assemble(list.begin(), list.size()); }
   template <class T>
@@ -61,12 +68,18 @@ class HB_API TensorData {
  private:
   template <class T>
   static constexpr ScalarType natural_dtype() {
-    if constexpr (std::is_same_v<T, bool>) return kBool;
-    else if constexpr (std::is_integral_v<T>) return kLong;
-    else if constexpr (std::is_same_v<T, Half>) return kHalf;
-    else if constexpr (std::is_same_v<T, BFloat16>) return kBFloat16;
-    else if constexpr (std::is_same_v<T, float>) return kFloat;
-    else return kDouble;
+    if constexpr (std::is_same_v<T, bool>)
+      return kBool;
+    else if constexpr (std::is_integral_v<T>)
+      return kLong;
+    else if constexpr (std::is_same_v<T, Half>)
+      return kHalf;
+    else if constexpr (std::is_same_v<T, BFloat16>)
+      return kBFloat16;
+    else if constexpr (std::is_same_v<T, float>)
+      return kFloat;
+    else
+      return kDouble;
   }
   template <class T>
   void fill(const T* values, size_t n) {
@@ -77,9 +90,9 @@ class HB_API TensorData {
   void copy(const void* values, size_t n, size_t itemsize, ScalarType stored);
   void assemble(const TensorData* items, size_t n);
 
-  std::vector<int64_t> sizes_;       // empty: one value
-  ScalarType dtype_ = kFloat;        // the kind of the values
-  ScalarType stored_ = kFloat;       // how bytes_ holds them
+  std::vector<int64_t> sizes_;  // empty: one value
+  ScalarType dtype_ = kFloat;   // the kind of the values
+  ScalarType stored_ = kFloat;  // how bytes_ holds them
   bool is_list_ = false;
   Scalar scalar_;
   std::vector<char> bytes_;

@@ -24,28 +24,28 @@ HB_API Tensor conv2d(const Tensor& input, const Tensor& weight, const Tensor& bi
 HB_API Tensor conv3d(const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride,
                      std::string_view padding, IntArrayRef dilation = 1, int64_t groups = 1);
 /// weight (Cin, Cout / groups, kernel…).
-HB_API Tensor conv_transpose1d(const Tensor& input, const Tensor& weight, const Tensor& bias = {}, IntArrayRef stride = 1,
-                               IntArrayRef padding = 0, IntArrayRef output_padding = 0, int64_t groups = 1,
-                               IntArrayRef dilation = 1);
-HB_API Tensor conv_transpose2d(const Tensor& input, const Tensor& weight, const Tensor& bias = {}, IntArrayRef stride = 1,
-                               IntArrayRef padding = 0, IntArrayRef output_padding = 0, int64_t groups = 1,
-                               IntArrayRef dilation = 1);
-HB_API Tensor conv_transpose3d(const Tensor& input, const Tensor& weight, const Tensor& bias = {}, IntArrayRef stride = 1,
-                               IntArrayRef padding = 0, IntArrayRef output_padding = 0, int64_t groups = 1,
-                               IntArrayRef dilation = 1);
+HB_API Tensor conv_transpose1d(const Tensor& input, const Tensor& weight, const Tensor& bias = {},
+                               IntArrayRef stride = 1, IntArrayRef padding = 0, IntArrayRef output_padding = 0,
+                               int64_t groups = 1, IntArrayRef dilation = 1);
+HB_API Tensor conv_transpose2d(const Tensor& input, const Tensor& weight, const Tensor& bias = {},
+                               IntArrayRef stride = 1, IntArrayRef padding = 0, IntArrayRef output_padding = 0,
+                               int64_t groups = 1, IntArrayRef dilation = 1);
+HB_API Tensor conv_transpose3d(const Tensor& input, const Tensor& weight, const Tensor& bias = {},
+                               IntArrayRef stride = 1, IntArrayRef padding = 0, IntArrayRef output_padding = 0,
+                               int64_t groups = 1, IntArrayRef dilation = 1);
 HB_API Tensor convolution(const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride,
                           IntArrayRef padding, IntArrayRef dilation, bool transposed, IntArrayRef output_padding,
                           int64_t groups);
 
 // --- pooling
-#define HB_POOL(nd)                                                                                                    \
-  HB_API Tensor max_pool##nd(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride = {}, IntArrayRef padding = 0, \
-                             IntArrayRef dilation = 1, bool ceil_mode = false);                                        \
-  HB_API TensorTuple2 max_pool##nd##_with_indices(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride = {}, \
-                                                  IntArrayRef padding = 0, IntArrayRef dilation = 1,                   \
-                                                  bool ceil_mode = false);                                             \
-  HB_API Tensor adaptive_avg_pool##nd(const Tensor& self, IntArrayRef output_size);                                    \
-  HB_API TensorTuple2 adaptive_max_pool##nd(const Tensor& self, IntArrayRef output_size);                              \
+#define HB_POOL(nd)                                                                                      \
+  HB_API Tensor max_pool##nd(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride = {},       \
+                             IntArrayRef padding = 0, IntArrayRef dilation = 1, bool ceil_mode = false); \
+  HB_API TensorTuple2 max_pool##nd##_with_indices(const Tensor& self, IntArrayRef kernel_size,           \
+                                                  IntArrayRef stride = {}, IntArrayRef padding = 0,      \
+                                                  IntArrayRef dilation = 1, bool ceil_mode = false);     \
+  HB_API Tensor adaptive_avg_pool##nd(const Tensor& self, IntArrayRef output_size);                      \
+  HB_API TensorTuple2 adaptive_max_pool##nd(const Tensor& self, IntArrayRef output_size);                \
   HB_API Tensor max_unpool##nd(const Tensor& self, const Tensor& indices, IntArrayRef output_size);
 HB_POOL(1d)
 HB_POOL(2d)
@@ -62,9 +62,10 @@ HB_API Tensor avg_pool3d(const Tensor& self, IntArrayRef kernel_size, IntArrayRe
 
 // --- normalisation
 HB_API Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
-                         const Tensor& running_var, bool training, double momentum, double eps, bool cudnn_enabled = true);
-HB_API Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight = {}, const Tensor& bias = {},
-                         double eps = 1e-05, bool cudnn_enable = true);
+                         const Tensor& running_var, bool training, double momentum, double eps,
+                         bool cudnn_enabled = true);
+HB_API Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight = {},
+                         const Tensor& bias = {}, double eps = 1e-05, bool cudnn_enable = true);
 HB_API Tensor rms_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight = {},
                        std::optional<double> eps = std::nullopt);
 HB_API Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight = {}, const Tensor& bias = {},
@@ -76,8 +77,10 @@ HB_API Tensor instance_norm(const Tensor& input, const Tensor& weight, const Ten
 // --- losses; reduction is Reduction::None, Mean or Sum
 HB_API Tensor mse_loss(const Tensor& self, const Tensor& target, int64_t reduction = Reduction::Mean);
 HB_API Tensor l1_loss(const Tensor& self, const Tensor& target, int64_t reduction = Reduction::Mean);
-HB_API Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, int64_t reduction = Reduction::Mean, double beta = 1.0);
-HB_API Tensor huber_loss(const Tensor& self, const Tensor& target, int64_t reduction = Reduction::Mean, double delta = 1.0);
+HB_API Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, int64_t reduction = Reduction::Mean,
+                             double beta = 1.0);
+HB_API Tensor huber_loss(const Tensor& self, const Tensor& target, int64_t reduction = Reduction::Mean,
+                         double delta = 1.0);
 /// self (N, C, …) log-probabilities, target (N, …) class numbers.
 HB_API Tensor nll_loss(const Tensor& self, const Tensor& target, const Tensor& weight = {},
                        int64_t reduction = Reduction::Mean, int64_t ignore_index = -100);
@@ -90,16 +93,18 @@ HB_API Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, con
                                    int64_t reduction = Reduction::Mean);
 HB_API Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target, const Tensor& weight = {},
                                                const Tensor& pos_weight = {}, int64_t reduction = Reduction::Mean);
-HB_API Tensor kl_div(const Tensor& self, const Tensor& target, int64_t reduction = Reduction::Mean, bool log_target = false);
+HB_API Tensor kl_div(const Tensor& self, const Tensor& target, int64_t reduction = Reduction::Mean,
+                     bool log_target = false);
 HB_API Tensor soft_margin_loss(const Tensor& self, const Tensor& target, int64_t reduction = Reduction::Mean);
 HB_API Tensor hinge_embedding_loss(const Tensor& self, const Tensor& target, double margin = 1.0,
                                    int64_t reduction = Reduction::Mean);
-HB_API Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, double margin = 0.0,
-                                    int64_t reduction = Reduction::Mean);
+HB_API Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
+                                    double margin = 0.0, int64_t reduction = Reduction::Mean);
 HB_API Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, double margin = 0.0,
                                   int64_t reduction = Reduction::Mean);
-HB_API Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative, double margin = 1.0,
-                                  double p = 2, double eps = 1e-6, bool swap = false, int64_t reduction = Reduction::Mean);
+HB_API Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
+                                  double margin = 1.0, double p = 2, double eps = 1e-6, bool swap = false,
+                                  int64_t reduction = Reduction::Mean);
 HB_API Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_input, bool full, double eps,
                                int64_t reduction);
 HB_API Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar& p = 1, const Scalar& margin = 1,
@@ -116,9 +121,9 @@ HB_API Tensor& embedding_renorm_(Tensor& self, const Tensor& indices, double max
 HB_API Tensor one_hot(const Tensor& self, int64_t num_classes = -1);
 /// query (…, L, E), key (…, S, E), value (…, S, Ev); attn_mask broadcast to (…, L, S), bool or added.
 HB_API Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
-                                           const std::optional<Tensor>& attn_mask = std::nullopt, double dropout_p = 0.0,
-                                           bool is_causal = false, std::optional<double> scale = std::nullopt,
-                                           bool enable_gqa = false);
+                                           const std::optional<Tensor>& attn_mask = std::nullopt,
+                                           double dropout_p = 0.0, bool is_causal = false,
+                                           std::optional<double> scale = std::nullopt, bool enable_gqa = false);
 
 // --- padding, resampling, rearranging
 HB_API Tensor constant_pad_nd(const Tensor& self, IntArrayRef pad, const Scalar& value = 0);
@@ -131,10 +136,13 @@ HB_API Tensor reflection_pad3d(const Tensor& self, IntArrayRef padding);
 HB_API Tensor replication_pad1d(const Tensor& self, IntArrayRef padding);
 HB_API Tensor replication_pad2d(const Tensor& self, IntArrayRef padding);
 HB_API Tensor replication_pad3d(const Tensor& self, IntArrayRef padding);
-HB_API Tensor upsample_nearest1d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales = std::nullopt);
-HB_API Tensor upsample_nearest2d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales_h = std::nullopt,
+HB_API Tensor upsample_nearest1d(const Tensor& self, IntArrayRef output_size,
+                                 std::optional<double> scales = std::nullopt);
+HB_API Tensor upsample_nearest2d(const Tensor& self, IntArrayRef output_size,
+                                 std::optional<double> scales_h = std::nullopt,
                                  std::optional<double> scales_w = std::nullopt);
-HB_API Tensor upsample_nearest3d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales_d = std::nullopt,
+HB_API Tensor upsample_nearest3d(const Tensor& self, IntArrayRef output_size,
+                                 std::optional<double> scales_d = std::nullopt,
                                  std::optional<double> scales_h = std::nullopt,
                                  std::optional<double> scales_w = std::nullopt);
 HB_API Tensor upsample_linear1d(const Tensor& self, IntArrayRef output_size, bool align_corners,
@@ -152,14 +160,16 @@ HB_API Tensor upsample_trilinear3d(const Tensor& self, IntArrayRef output_size, 
 HB_API Tensor pixel_shuffle(const Tensor& self, int64_t upscale_factor);
 HB_API Tensor pixel_unshuffle(const Tensor& self, int64_t downscale_factor);
 HB_API Tensor channel_shuffle(const Tensor& self, int64_t groups);
-HB_API Tensor im2col(const Tensor& self, IntArrayRef kernel_size, IntArrayRef dilation, IntArrayRef padding, IntArrayRef stride);
+HB_API Tensor im2col(const Tensor& self, IntArrayRef kernel_size, IntArrayRef dilation, IntArrayRef padding,
+                     IntArrayRef stride);
 HB_API Tensor col2im(const Tensor& self, IntArrayRef output_size, IntArrayRef kernel_size, IntArrayRef dilation,
                      IntArrayRef padding, IntArrayRef stride);
 HB_API Tensor grid_sampler(const Tensor& input, const Tensor& grid, int64_t interpolation_mode, int64_t padding_mode,
                            bool align_corners);
 HB_API Tensor affine_grid_generator(const Tensor& theta, IntArrayRef size, bool align_corners);
 HB_API Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim = 1, double eps = 1e-08);
-HB_API Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p = 2, double eps = 1e-06, bool keepdim = false);
+HB_API Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p = 2, double eps = 1e-06,
+                                bool keepdim = false);
 HB_API Tensor pdist(const Tensor& self, double p = 2);
 
 // --- recurrent networks: one layer's cell

@@ -19,7 +19,8 @@ void gather(const HeadsRef& x, int64_t b, int64_t h, int64_t first, int64_t coun
   for (int64_t i = 0; i < count; ++i) load(rows_at<const T>(x, b, h, first + i), out + i * width, width);
 }
 template <class T>
-void scatter(const HeadsRef& x, int64_t b, int64_t h, int64_t first, int64_t count, int64_t width, const compute_t<T>* in) {
+void scatter(const HeadsRef& x, int64_t b, int64_t h, int64_t first, int64_t count, int64_t width,
+             const compute_t<T>* in) {
   for (int64_t i = 0; i < count; ++i) store(in + i * width, rows_at<T>(x, b, h, first + i), width);
 }
 
@@ -87,7 +88,8 @@ void forward(const Attention& a) {
   using C = compute_t<T>;
   const int64_t rows = block_rows(a), blocks = (a.queries + rows - 1) / rows;
   parallel_for(0, a.batch * a.heads * blocks, 1, [&](int64_t from, int64_t to) {
-    std::vector<C> k(a.keys * a.width), v(a.keys * a.value_width), q(rows * a.width), s(rows * a.keys), o(rows * a.value_width);
+    std::vector<C> k(a.keys * a.width), v(a.keys * a.value_width), q(rows * a.width), s(rows * a.keys),
+        o(rows * a.value_width);
     int64_t loaded = -1;
     for (int64_t unit = from; unit < to; ++unit) {
       const int64_t head = unit / blocks, b = head / a.heads, h = head % a.heads, kv = h / (a.heads / a.kv_heads);

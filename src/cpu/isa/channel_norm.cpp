@@ -7,8 +7,8 @@
 namespace hb::cpu::HB_ISA {
 namespace {
 
-constexpr int64_t kRun = 64;        // channels at a time
-constexpr int64_t kStretch = 256;   // values summed in float before they join the double sums
+constexpr int64_t kRun = 64;       // channels at a time
+constexpr int64_t kStretch = 256;  // values summed in float before they join the double sums
 
 // For each channel the sums of f(i, c) and h(i, c) over all values, in double. `each` fills two partial sums of one
 // stretch: each(first, last, c0, run, a, b) over rows of channels, or over values of one channel where inner > 1.
@@ -31,19 +31,22 @@ void sum_rows_of(const NormShape& s, double* a, double* b, const Rows& each) {
   });
   for (int64_t c = 0; c < channels; ++c) {
     a[c] = b[c] = 0;
-    for (int t = 0; t < threads; ++t) a[c] += partial[2 * channels * t + c], b[c] += partial[2 * channels * t + channels + c];
+    for (int t = 0; t < threads; ++t)
+      a[c] += partial[2 * channels * t + c], b[c] += partial[2 * channels * t + channels + c];
   }
 }
 
 template <class C, class Planes>
 void sum_planes_of(const NormShape& s, double* a, double* b, const Planes& each) {
-  parallel_for(0, s.channels, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, s.count())), [&](int64_t from, int64_t to) {
-    for (int64_t c = from; c < to; ++c) {
-      a[c] = b[c] = 0;
-      for (int64_t n = 0; n < s.outer; ++n)
-        for (int64_t i = 0; i < s.inner; i += 16 * kStretch) each(n, c, i, std::min(16 * kStretch, s.inner - i), a[c], b[c]);
-    }
-  });
+  parallel_for(0, s.channels, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, s.count())),
+               [&](int64_t from, int64_t to) {
+                 for (int64_t c = from; c < to; ++c) {
+                   a[c] = b[c] = 0;
+                   for (int64_t n = 0; n < s.outer; ++n)
+                     for (int64_t i = 0; i < s.inner; i += 16 * kStretch)
+                       each(n, c, i, std::min(16 * kStretch, s.inner - i), a[c], b[c]);
+                 }
+               });
 }
 
 // Shifted by the first value of each channel, so that one pass loses nothing where the mean is far from zero.
@@ -65,12 +68,13 @@ void stats_of(const NormShape& s, const T* x, compute_t<T>* mean, compute_t<T>* 
       }
     });
   } else {
-    sum_planes_of<C>(s, sum.data(), squares.data(), [&](int64_t n, int64_t c, int64_t at, int64_t len, double& a, double& b) {
-      const T* in = x + (n * s.channels + c) * s.inner + at;
-      const C shift = first[c];
-      a += sum_over<C>(len, [=](int64_t i) { return widen(in[i]) - shift; });
-      b += sum_over<C>(len, [=](int64_t i) { return (widen(in[i]) - shift) * (widen(in[i]) - shift); });
-    });
+    sum_planes_of<C>(
+        s, sum.data(), squares.data(), [&](int64_t n, int64_t c, int64_t at, int64_t len, double& a, double& b) {
+          const T* in = x + (n * s.channels + c) * s.inner + at;
+          const C shift = first[c];
+          a += sum_over<C>(len, [=](int64_t i) { return widen(in[i]) - shift; });
+          b += sum_over<C>(len, [=](int64_t i) { return (widen(in[i]) - shift) * (widen(in[i]) - shift); });
+        });
   }
   const double count = static_cast<double>(s.count());
   for (int64_t c = 0; c < s.channels; ++c) {
@@ -82,7 +86,8 @@ void stats_of(const NormShape& s, const T* x, compute_t<T>* mean, compute_t<T>* 
 }
 
 template <class T>
-void grad_stats_of(const NormShape& s, const T* g, const T* x, const compute_t<T>* mean, compute_t<T>* sum_g, compute_t<T>* sum_gx) {
+void grad_stats_of(const NormShape& s, const T* g, const T* x, const compute_t<T>* mean, compute_t<T>* sum_g,
+                   compute_t<T>* sum_gx) {
   using C = compute_t<T>;
   std::vector<double> a(s.channels), b(s.channels);
   if (s.inner == 1) {
@@ -131,7 +136,7 @@ void grad_of(const NormShape& s, T* out_data, const T* g, const T* x, const comp
   const int64_t rows = s.inner == 1 ? s.outer : s.outer * s.channels, len = s.inner == 1 ? s.channels : s.inner;
   parallel_for(0, rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(len, 1)), [&](int64_t from, int64_t to) {
     for (int64_t r = from; r < to; ++r) {
-      const T *__restrict grad = g + r * len, *__restrict in = x + r * len;
+      const T* __restrict grad = g + r * len, * __restrict in = x + r * len;
       T* __restrict out = out_data + r * len;
       if (s.inner == 1) {
         for (int64_t i = 0; i < len; ++i) out[i] = T(widen(grad[i]) * a[i] + (widen(in[i]) - mean[i]) * b[i] + c[i]);
@@ -160,15 +165,16 @@ void channel_stats(ScalarType dtype, const NormShape& s, const void* x, void* me
     stats_of<T>(s, in<T>(x), out<C>(mean), out<C>(var));
   });
 }
-void channel_affine(ScalarType dtype, const NormShape& s, void* y, const void* x, const void* scale, const void* shift) {
+void channel_affine(ScalarType dtype, const NormShape& s, void* y, const void* x, const void* scale,
+                    const void* shift) {
   HB_FLOATING_SWITCH("batch_norm", dtype, [&](auto type) {
     using T = decltype(type);
     using C = compute_t<T>;
     affine_of<T>(s, out<T>(y), in<T>(x), in<C>(scale), in<C>(shift));
   });
 }
-void channel_grad_stats(ScalarType dtype, const NormShape& s, const void* g, const void* x, const void* mean, void* sum_g,
-                        void* sum_gx) {
+void channel_grad_stats(ScalarType dtype, const NormShape& s, const void* g, const void* x, const void* mean,
+                        void* sum_g, void* sum_gx) {
   HB_FLOATING_SWITCH("batch_norm_backward", dtype, [&](auto type) {
     using T = decltype(type);
     using C = compute_t<T>;

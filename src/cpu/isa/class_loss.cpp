@@ -111,7 +111,8 @@ void cross_entropy_backward_of(const ClassLoss& l, void* grad_x, const void* gra
         continue;
       }
       const int64_t c = class_of("cross_entropy", l, i);
-      const C g = static_cast<C>(static_cast<double>(widen(grad[l.reduction == kNone ? i : 0])) * mean * weight_of<T>(l, c));
+      const C g =
+          static_cast<C>(static_cast<double>(widen(grad[l.reduction == kNone ? i : 0])) * mean * weight_of<T>(l, c));
       const C shift = kept[i], spread = static_cast<C>(l.smoothing / static_cast<double>(n));
       for (int64_t j = 0; j < n; ++j) o[j] = T(g * (exp_of(widen(row[j]) - shift) - spread));
       o[c] = T(g * (exp_of(widen(row[c]) - shift) - spread - static_cast<C>(1 - l.smoothing)));
@@ -119,10 +120,13 @@ void cross_entropy_backward_of(const ClassLoss& l, void* grad_x, const void* gra
   });
 }
 
-#define HB_CLASS_LOSS(name, params, call)                                              \
-  void name params {                                                                   \
-    HB_FLOATING_SWITCH(#name, dtype, [&](auto type) { using T = decltype(type); call; }); \
-  }                                                                                    \
+#define HB_CLASS_LOSS(name, params, call)             \
+  void name params {                                  \
+    HB_FLOATING_SWITCH(#name, dtype, [&](auto type) { \
+      using T = decltype(type);                       \
+      call;                                           \
+    });                                               \
+  }                                                   \
   HB_REGISTER_ISA(name##_kernel, name)
 HB_CLASS_LOSS(nll, (ScalarType dtype, ClassLoss& l, void* out), nll_of<T>(l, out));
 HB_CLASS_LOSS(nll_backward, (ScalarType dtype, const ClassLoss& l, void* grad_x, const void* grad),

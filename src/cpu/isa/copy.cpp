@@ -54,7 +54,8 @@ inline void transpose_8x8(char* to, int64_t to_row, const char* from, int64_t fr
 }
 
 template <>
-void transpose_tile<uint32_t>(char* to, int64_t to_row, const char* from, int64_t from_row, int64_t rows, int64_t columns) {
+void transpose_tile<uint32_t>(char* to, int64_t to_row, const char* from, int64_t from_row, int64_t rows,
+                              int64_t columns) {
   const int64_t whole_rows = rows / 8 * 8, whole_columns = columns / 8 * 8;
   for (int64_t j = 0; j < whole_rows; j += 8)
     for (int64_t i = 0; i < whole_columns; i += 8)
@@ -76,10 +77,14 @@ void transpose(char* to, int64_t to_row, const char* from, int64_t from_row, int
 void transpose_any(int64_t itemsize, char* to, int64_t to_row, const char* from, int64_t from_row, int64_t n0,
                    int64_t begin, int64_t end) {
   switch (itemsize) {
-    case 1: return transpose<uint8_t>(to, to_row, from, from_row, n0, begin, end);
-    case 2: return transpose<uint16_t>(to, to_row, from, from_row, n0, begin, end);
-    case 4: return transpose<uint32_t>(to, to_row, from, from_row, n0, begin, end);
-    default: return transpose<uint64_t>(to, to_row, from, from_row, n0, begin, end);
+    case 1:
+      return transpose<uint8_t>(to, to_row, from, from_row, n0, begin, end);
+    case 2:
+      return transpose<uint16_t>(to, to_row, from, from_row, n0, begin, end);
+    case 4:
+      return transpose<uint32_t>(to, to_row, from, from_row, n0, begin, end);
+    default:
+      return transpose<uint64_t>(to, to_row, from, from_row, n0, begin, end);
   }
 }
 

@@ -40,9 +40,9 @@ struct Runner {
     for (int k = 0; k < operands; ++k) {
       const bool same = dtypes[k] == dtype_of<T>::value;
       size[k] = static_cast<int64_t>(element_size(dtypes[k]));
-      convert[k] = same ? nullptr
-                        : k < outputs ? convert_rows(dtypes[k], dtype_of<T>::value)
-                                      : convert_rows(dtype_of<T>::value, dtypes[k]);
+      convert[k] = same          ? nullptr
+                   : k < outputs ? convert_rows(dtypes[k], dtype_of<T>::value)
+                                 : convert_rows(dtype_of<T>::value, dtypes[k]);
     }
   }
 
@@ -112,7 +112,8 @@ void run_range(Runner<T>& runner, const Loop& loop, int64_t begin, int64_t end) 
   while (begin < end) {
     int64_t rest = begin;
     RowsAt at[kMax];
-    for (int k = 0; k < loop.operands; ++k) at[k] = {loop.op[k].data, loop.op[k].strides[0], dims > 1 ? loop.op[k].strides[1] : 0};
+    for (int k = 0; k < loop.operands; ++k)
+      at[k] = {loop.op[k].data, loop.op[k].strides[0], dims > 1 ? loop.op[k].strides[1] : 0};
     int64_t i0 = 0, i1 = 0;
     for (int d = 0; d < dims; ++d) {
       const int64_t i = rest % loop.sizes[d];
@@ -185,8 +186,10 @@ void run_flat(const FlatLoop& loop, const ElementwiseFn& fn, const double* param
     T* out[kMax];
     const T* in[kMax];
     for (int k = 0; k < loop.operands; ++k) {
-      if (k < loop.outputs) out[k] = reinterpret_cast<T*>(loop.data[k]);
-      else in[k - loop.outputs] = reinterpret_cast<const T*>(loop.data[k]);
+      if (k < loop.outputs)
+        out[k] = reinterpret_cast<T*>(loop.data[k]);
+      else
+        in[k - loop.outputs] = reinterpret_cast<const T*>(loop.data[k]);
     }
     return formula_of<T>(fn)(out, in, loop.numel, params);
   }

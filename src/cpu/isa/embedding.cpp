@@ -6,13 +6,15 @@
 namespace hb::cpu::HB_ISA {
 namespace {
 
-void embedding(ScalarType dtype, void* out, const void* weight, const int64_t* index, int64_t n, int64_t rows, int64_t width) {
+void embedding(ScalarType dtype, void* out, const void* weight, const int64_t* index, int64_t n, int64_t rows,
+               int64_t width) {
   const int64_t bytes = width * static_cast<int64_t>(element_size(dtype));
   auto* to_bytes = static_cast<char*>(out);
   const auto* table = static_cast<const char*>(weight);
   parallel_for(0, n, std::max<int64_t>(1, kGrain / std::max<int64_t>(width, 1)), [&](int64_t from, int64_t to) {
     for (int64_t i = from; i < to; ++i) {
-      HB_CHECK_INDEX(index[i] >= 0 && index[i] < rows, "[embedding] expected indices in [0, ", rows, "), got ", index[i]);
+      HB_CHECK_INDEX(index[i] >= 0 && index[i] < rows, "[embedding] expected indices in [0, ", rows, "), got ",
+                     index[i]);
       std::memcpy(to_bytes + i * bytes, table + index[i] * bytes, bytes);
     }
   });
@@ -20,8 +22,8 @@ void embedding(ScalarType dtype, void* out, const void* weight, const int64_t* i
 HB_REGISTER_ISA(embedding_kernel, embedding);
 
 template <class T>
-void backward(T* grad_weight, const T* grad, const int64_t* index, int64_t n, int64_t rows, int64_t width, int64_t padding,
-              bool by_frequency) {
+void backward(T* grad_weight, const T* grad, const int64_t* index, int64_t n, int64_t rows, int64_t width,
+              int64_t padding, bool by_frequency) {
   using C = compute_t<T>;
   std::vector<int64_t> counts;
   if (by_frequency) {
@@ -50,8 +52,8 @@ void backward(T* grad_weight, const T* grad, const int64_t* index, int64_t n, in
   });
 }
 
-void embedding_backward(ScalarType dtype, void* grad_weight, const void* grad, const int64_t* index, int64_t n, int64_t rows,
-                        int64_t width, int64_t padding, bool by_frequency) {
+void embedding_backward(ScalarType dtype, void* grad_weight, const void* grad, const int64_t* index, int64_t n,
+                        int64_t rows, int64_t width, int64_t padding, bool by_frequency) {
   HB_FLOATING_SWITCH("embedding_backward", dtype, [&](auto type) {
     using T = decltype(type);
     backward(static_cast<T*>(grad_weight), static_cast<const T*>(grad), index, n, rows, width, padding, by_frequency);

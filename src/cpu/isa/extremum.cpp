@@ -27,7 +27,7 @@ template <class T, bool Largest>
 int64_t find_in_line(const T* x, int64_t n) {
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
     if (n >= 32) {
-      const T best = reduce_run<Largest ? ReduceOp::max : ReduceOp::min, T>(x, n);
+      const T best = reduce_run < Largest ? ReduceOp::max : ReduceOp::min, T > (x, n);
       if (best != best) {
         for (int64_t i = 0; i < n; ++i)
           if (x[i] != x[i]) return i;
@@ -79,8 +79,8 @@ void run(T* values, int64_t* indices, const T* x, Lines l) {
         continue;
       }
       for (int64_t k = 0; k < l.inner; k += kColumns)
-        columns<T, Largest>(from + k, l.n, l.inner, std::min(kColumns, l.inner - k), values ? values + o * l.inner + k : nullptr,
-                            indices + o * l.inner + k);
+        columns<T, Largest>(from + k, l.n, l.inner, std::min(kColumns, l.inner - k),
+                            values ? values + o * l.inner + k : nullptr, indices + o * l.inner + k);
     }
   });
 }
@@ -89,11 +89,11 @@ void extremum(const Tensor& values, const Tensor& indices, const Tensor& in, Lin
   if (l.outer * l.inner == 0) return;
   auto* at = static_cast<int64_t*>(indices.impl().raw_data());
   switch (in.scalar_type()) {
-#define HB_CASE(T, Name)                                                            \
-  case ScalarType::Name: {                                                          \
-    T* v = values.defined() ? static_cast<T*>(values.impl().raw_data()) : nullptr;  \
-    const auto* x = static_cast<const T*>(in.impl().raw_data());                    \
-    return largest ? run<T, true>(v, at, x, l) : run<T, false>(v, at, x, l);        \
+#define HB_CASE(T, Name)                                                           \
+  case ScalarType::Name: {                                                         \
+    T* v = values.defined() ? static_cast<T*>(values.impl().raw_data()) : nullptr; \
+    const auto* x = static_cast<const T*>(in.impl().raw_data());                   \
+    return largest ? run<T, true>(v, at, x, l) : run<T, false>(v, at, x, l);       \
   }
     HB_FORALL_DTYPES(HB_CASE)
 #undef HB_CASE

@@ -39,6 +39,7 @@ ElementwiseFn make_formula(const char* name) {
 }
 
 #define HB_REGISTER_FORMULA(name) \
-  HB_REGISTER_ISA(name##_formula, +[]() -> ElementwiseFn { return make_formula<formula::name>(#name); });
+  HB_REGISTER_ISA(                \
+      name##_formula, +[]() -> ElementwiseFn { return make_formula<formula::name>(#name); });
 
 }  // namespace hb::cpu::HB_ISA

@@ -91,7 +91,8 @@ void f64(const Gemm& g) {
 
 template <class T>
 void integers_of(const Gemm& g) {
-  const auto *a = static_cast<const T*>(g.a.data), *b = static_cast<const T*>(g.b.data), *bias = static_cast<const T*>(g.bias);
+  const auto *a = static_cast<const T*>(g.a.data), *b = static_cast<const T*>(g.b.data),
+             *bias = static_cast<const T*>(g.bias);
   auto* c = static_cast<T*>(g.c.data);
   const int64_t alpha = static_cast<int64_t>(g.alpha), beta = static_cast<int64_t>(g.beta);
   const int64_t grain = std::max<int64_t>(1, 30000 / std::max<int64_t>(1, g.n * g.k));
@@ -106,7 +107,8 @@ void integers_of(const Gemm& g) {
       }
       for (int64_t j = 0; j < g.n; ++j) {
         T& out = c[i * g.c.row + j];
-        const uint64_t old = beta == 0 ? 0 : static_cast<uint64_t>(beta) * static_cast<uint64_t>(static_cast<int64_t>(out));
+        const uint64_t old =
+            beta == 0 ? 0 : static_cast<uint64_t>(beta) * static_cast<uint64_t>(static_cast<int64_t>(out));
         out = static_cast<T>(row[j] * static_cast<uint64_t>(alpha) + old +
                              (bias ? static_cast<uint64_t>(static_cast<int64_t>(bias[j])) : 0));
       }
@@ -116,12 +118,18 @@ void integers_of(const Gemm& g) {
 
 void integers(const Gemm& g) {
   switch (g.dtype) {
-    case kByte: return integers_of<uint8_t>(g);
-    case kChar: return integers_of<int8_t>(g);
-    case kShort: return integers_of<int16_t>(g);
-    case kInt: return integers_of<int32_t>(g);
-    case kLong: return integers_of<int64_t>(g);
-    default: HB_NOT_SUPPORTED("[matmul] expected a numeric dtype, got ", g.dtype);
+    case kByte:
+      return integers_of<uint8_t>(g);
+    case kChar:
+      return integers_of<int8_t>(g);
+    case kShort:
+      return integers_of<int16_t>(g);
+    case kInt:
+      return integers_of<int32_t>(g);
+    case kLong:
+      return integers_of<int64_t>(g);
+    default:
+      HB_NOT_SUPPORTED("[matmul] expected a numeric dtype, got ", g.dtype);
   }
 }
 
@@ -158,7 +166,8 @@ template <class T>
 void rows_times_vector(const MatrixVector& v, const T* matrix, const T* x, T* out, const T* bias, bool bias_is_one) {
   parallel_for(0, v.rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(v.cols, 1)), [&](int64_t from, int64_t to) {
     for (int64_t i = from; i < to; ++i)
-      put(out + i * v.out_stride, dot(matrix + i * v.row_stride, x, v.cols), bias ? bias + (bias_is_one ? 0 : i) : bias, v);
+      put(out + i * v.out_stride, dot(matrix + i * v.row_stride, x, v.cols), bias ? bias + (bias_is_one ? 0 : i) : bias,
+          v);
   });
 }
 
@@ -172,25 +181,26 @@ void columns_times_vector(const MatrixVector& v, const T* matrix, const T* x, T*
   const int64_t block = blocks < get_num_threads() && v.rows * v.cols > kGrain
                             ? std::max<int64_t>(kWide, (v.rows / get_num_threads() + kWide) / kWide * kWide)
                             : kBlock;
-  parallel_for(0, (v.rows + std::min(block, kBlock) - 1) / std::min(block, kBlock), grain, [&](int64_t from, int64_t to) {
-    const int64_t step = std::min(block, kBlock);
-    for (int64_t at = from * step; at < std::min(to * step, v.rows); at += step) {
-      const int64_t n = std::min(step, v.rows - at);
-      float sum[kBlock] = {};
-      int64_t j = 0;
-      for (; j + 4 <= v.cols; j += 4) {
-        const T* c = matrix + j * v.col_stride + at;
-        const float x0 = widen(x[j]), x1 = widen(x[j + 1]), x2 = widen(x[j + 2]), x3 = widen(x[j + 3]);
-        for (int64_t i = 0; i < n; ++i)
-          sum[i] += x0 * widen(c[i]) + x1 * widen(c[i + v.col_stride]) + x2 * widen(c[i + 2 * v.col_stride]) +
-                    x3 * widen(c[i + 3 * v.col_stride]);
-      }
-      for (; j < v.cols; ++j)
-        for (int64_t i = 0; i < n; ++i) sum[i] += widen(x[j]) * widen(matrix[j * v.col_stride + at + i]);
-      for (int64_t i = 0; i < n; ++i)
-        put(out + (at + i) * v.out_stride, sum[i], bias ? bias + (bias_is_one ? 0 : at + i) : bias, v);
-    }
-  });
+  parallel_for(0, (v.rows + std::min(block, kBlock) - 1) / std::min(block, kBlock), grain,
+               [&](int64_t from, int64_t to) {
+                 const int64_t step = std::min(block, kBlock);
+                 for (int64_t at = from * step; at < std::min(to * step, v.rows); at += step) {
+                   const int64_t n = std::min(step, v.rows - at);
+                   float sum[kBlock] = {};
+                   int64_t j = 0;
+                   for (; j + 4 <= v.cols; j += 4) {
+                     const T* c = matrix + j * v.col_stride + at;
+                     const float x0 = widen(x[j]), x1 = widen(x[j + 1]), x2 = widen(x[j + 2]), x3 = widen(x[j + 3]);
+                     for (int64_t i = 0; i < n; ++i)
+                       sum[i] += x0 * widen(c[i]) + x1 * widen(c[i + v.col_stride]) +
+                                 x2 * widen(c[i + 2 * v.col_stride]) + x3 * widen(c[i + 3 * v.col_stride]);
+                   }
+                   for (; j < v.cols; ++j)
+                     for (int64_t i = 0; i < n; ++i) sum[i] += widen(x[j]) * widen(matrix[j * v.col_stride + at + i]);
+                   for (int64_t i = 0; i < n; ++i)
+                     put(out + (at + i) * v.out_stride, sum[i], bias ? bias + (bias_is_one ? 0 : at + i) : bias, v);
+                 }
+               });
 }
 
 template <class T>
@@ -198,8 +208,13 @@ void vector_of(const Gemm& g) {
   // A row vector times a matrix is its transpose times a column.
   const bool column = g.n == 1;
   const GemmMatrix &matrix = column ? g.a : g.b, &x = column ? g.b : g.a;
-  MatrixVector v{column ? g.m : g.n, g.k, column ? matrix.row : matrix.col, column ? matrix.col : matrix.row,
-                 column ? g.c.row : 1, static_cast<float>(g.alpha), static_cast<float>(g.beta)};
+  MatrixVector v{column ? g.m : g.n,
+                 g.k,
+                 column ? matrix.row : matrix.col,
+                 column ? matrix.col : matrix.row,
+                 column ? g.c.row : 1,
+                 static_cast<float>(g.alpha),
+                 static_cast<float>(g.beta)};
   const int64_t x_stride = column ? x.row : x.col;
   const auto* values = static_cast<const T*>(x.data);
   std::vector<T> dense;
@@ -219,7 +234,8 @@ void vector_of(const Gemm& g) {
 
 template <class T>
 void outer_of(const Gemm& g) {
-  const auto *a = static_cast<const T*>(g.a.data), *b = static_cast<const T*>(g.b.data), *bias = static_cast<const T*>(g.bias);
+  const auto *a = static_cast<const T*>(g.a.data), *b = static_cast<const T*>(g.b.data),
+             *bias = static_cast<const T*>(g.bias);
   auto* c = static_cast<T*>(g.c.data);
   const float alpha = g.k == 0 ? 0.0f : static_cast<float>(g.alpha), beta = static_cast<float>(g.beta);
   std::vector<float> row(g.n), base(g.n);
@@ -228,7 +244,7 @@ void outer_of(const Gemm& g) {
     base[j] = bias ? widen(bias[j]) : 0.0f;
   }
   parallel_for(0, g.m, std::max<int64_t>(1, kGrain / g.n), [&](int64_t from, int64_t to) {
-    const float *__restrict r = row.data(), *__restrict start = base.data();
+    const float* __restrict r = row.data(), * __restrict start = base.data();
     for (int64_t i = from; i < to; ++i) {
       const float x = g.k == 0 ? 0.0f : alpha * widen(a[i * g.a.row]);
       T* __restrict out = c + i * g.c.row;
@@ -241,11 +257,14 @@ void outer_of(const Gemm& g) {
   });
 }
 
-#define HB_STORED_SWITCH(fn)                       \
-  switch (g.dtype) {                               \
-    case kHalf: return fn<Half>(g);                \
-    case kBFloat16: return fn<BFloat16>(g);        \
-    default: return fn<float>(g);                  \
+#define HB_STORED_SWITCH(fn)  \
+  switch (g.dtype) {          \
+    case kHalf:               \
+      return fn<Half>(g);     \
+    case kBFloat16:           \
+      return fn<BFloat16>(g); \
+    default:                  \
+      return fn<float>(g);    \
   }
 void vector(const Gemm& g) { HB_STORED_SWITCH(vector_of) }
 void outer(const Gemm& g) { HB_STORED_SWITCH(outer_of) }

@@ -12,34 +12,39 @@ void transpose_of(int64_t batch, int64_t rows, int64_t cols, T* out, const T* in
   const int64_t row_tiles = (rows + kTile - 1) / kTile, col_tiles = (cols + kTile - 1) / kTile;
   // Bands of output rows: writes stay in one place.
   const int64_t bands = batch * col_tiles;
-  parallel_for(0, bands, std::max<int64_t>(1, kGrain / (kTile * std::max<int64_t>(rows, 1))), [&](int64_t from, int64_t to) {
-    for (int64_t band = from; band < to; ++band) {
-      const int64_t b = band / col_tiles, c0 = band % col_tiles * kTile, cn = std::min(kTile, cols - c0);
-      const T* __restrict src = in + b * rows * cols;
-      T* __restrict dst = out + b * rows * cols;
-      for (int64_t tile = 0; tile < row_tiles; ++tile) {
-        const int64_t r0 = tile * kTile, rn = std::min(kTile, rows - r0);
-        if (rn == kTile && cn == kTile) {
-          T block[kTile][kTile];
-          for (int64_t r = 0; r < kTile; ++r)
-            for (int64_t c = 0; c < kTile; ++c) block[r][c] = src[(r0 + r) * cols + c0 + c];
-          for (int64_t c = 0; c < kTile; ++c)
-            for (int64_t r = 0; r < kTile; ++r) dst[(c0 + c) * rows + r0 + r] = block[r][c];
-        } else {
-          for (int64_t c = 0; c < cn; ++c)
-            for (int64_t r = 0; r < rn; ++r) dst[(c0 + c) * rows + r0 + r] = src[(r0 + r) * cols + c0 + c];
-        }
-      }
-    }
-  });
+  parallel_for(0, bands, std::max<int64_t>(1, kGrain / (kTile * std::max<int64_t>(rows, 1))),
+               [&](int64_t from, int64_t to) {
+                 for (int64_t band = from; band < to; ++band) {
+                   const int64_t b = band / col_tiles, c0 = band % col_tiles * kTile, cn = std::min(kTile, cols - c0);
+                   const T* __restrict src = in + b * rows * cols;
+                   T* __restrict dst = out + b * rows * cols;
+                   for (int64_t tile = 0; tile < row_tiles; ++tile) {
+                     const int64_t r0 = tile * kTile, rn = std::min(kTile, rows - r0);
+                     if (rn == kTile && cn == kTile) {
+                       T block[kTile][kTile];
+                       for (int64_t r = 0; r < kTile; ++r)
+                         for (int64_t c = 0; c < kTile; ++c) block[r][c] = src[(r0 + r) * cols + c0 + c];
+                       for (int64_t c = 0; c < kTile; ++c)
+                         for (int64_t r = 0; r < kTile; ++r) dst[(c0 + c) * rows + r0 + r] = block[r][c];
+                     } else {
+                       for (int64_t c = 0; c < cn; ++c)
+                         for (int64_t r = 0; r < rn; ++r) dst[(c0 + c) * rows + r0 + r] = src[(r0 + r) * cols + c0 + c];
+                     }
+                   }
+                 }
+               });
 }
 
 void transpose(size_t size, int64_t batch, int64_t rows, int64_t cols, void* out, const void* in) {
   switch (size) {
-    case 1: return transpose_of(batch, rows, cols, static_cast<uint8_t*>(out), static_cast<const uint8_t*>(in));
-    case 2: return transpose_of(batch, rows, cols, static_cast<uint16_t*>(out), static_cast<const uint16_t*>(in));
-    case 4: return transpose_of(batch, rows, cols, static_cast<uint32_t*>(out), static_cast<const uint32_t*>(in));
-    default: return transpose_of(batch, rows, cols, static_cast<uint64_t*>(out), static_cast<const uint64_t*>(in));
+    case 1:
+      return transpose_of(batch, rows, cols, static_cast<uint8_t*>(out), static_cast<const uint8_t*>(in));
+    case 2:
+      return transpose_of(batch, rows, cols, static_cast<uint16_t*>(out), static_cast<const uint16_t*>(in));
+    case 4:
+      return transpose_of(batch, rows, cols, static_cast<uint32_t*>(out), static_cast<const uint32_t*>(in));
+    default:
+      return transpose_of(batch, rows, cols, static_cast<uint64_t*>(out), static_cast<const uint64_t*>(in));
   }
 }
 HB_REGISTER_ISA(transpose_kernel, transpose);

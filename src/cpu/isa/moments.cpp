@@ -122,7 +122,8 @@ struct Results {
       offset += rest % to.kept[d] * to.kept_out[d];
       rest /= to.kept[d];
     }
-    convert_rows(to.out_dtype, kDouble)({to.out + offset, to.kept_out[0], 0}, {reinterpret_cast<char*>(values), 8, 0}, {n, 1});
+    convert_rows(to.out_dtype, kDouble)({to.out + offset, to.kept_out[0], 0}, {reinterpret_cast<char*>(values), 8, 0},
+                                        {n, 1});
   }
 };
 

@@ -1,4 +1,5 @@
-// The loops of the update rules. Built without contraction of products and sums, so that a rule rounds where LibTorch does.
+// The loops of the update rules. Built without contraction of products and sums, so that a rule rounds where LibTorch
+// does.
 
 #include "kernels/optim.h"
 
@@ -23,9 +24,12 @@ constexpr int64_t kUpdateGrain = kGrain / 4;
 
 struct Exact {
   template <class T>
-  T operator()(T x) const { return x; }
+  T operator()(T x) const {
+    return x;
+  }
 };
-/// A float rounded to the nearest value of a half type. Always inlined: a call would keep the loop from being vectorised.
+/// A float rounded to the nearest value of a half type. Always inlined: a call would keep the loop from being
+/// vectorised.
 template <class Half16>
 struct Rounded;
 template <>
@@ -124,8 +128,8 @@ bool overlap(ArrayRef<UpdateTensor> tensors, size_t itemsize) {
 
 int64_t units(const UpdateTensor& t) { return (t.numel + kUnit - 1) / kUnit; }
 
-/// Calls fn(tensor, from, to) on ranges of elements. All tensors end to end are split among the threads, so that many small
-/// ones cost no more than one large one.
+/// Calls fn(tensor, from, to) on ranges of elements. All tensors end to end are split among the threads, so that many
+/// small ones cost no more than one large one.
 template <class F>
 void for_ranges(ArrayRef<UpdateTensor> tensors, size_t itemsize, const F& fn) {
   int64_t total = 0;
@@ -153,7 +157,8 @@ void update_flags(const Rule& rule, unsigned flags, ArrayRef<UpdateTensor> tenso
   using Function = void (*)(const Rule&, const UpdateTensor&, int64_t, int64_t);
   static constexpr auto table = []<unsigned... f>(std::integer_sequence<unsigned, f...>) {
     return std::array<Function, sizeof...(f)>{update_range<Rule, Stored, f>...};
-  }(std::make_integer_sequence<unsigned, Rule::kFlagSets>());
+  }
+  (std::make_integer_sequence<unsigned, Rule::kFlagSets>());
   for_ranges(tensors, sizeof(Stored),
              [&rule, fn = table[flags]](const UpdateTensor& t, int64_t from, int64_t to) { fn(rule, t, from, to); });
 }
@@ -161,11 +166,16 @@ void update_flags(const Rule& rule, unsigned flags, ArrayRef<UpdateTensor> tenso
 template <class Rule>
 void update(ScalarType dtype, ArrayRef<UpdateTensor> tensors, const Rule& rule, unsigned flags) {
   switch (dtype) {
-    case kFloat: return update_flags<Rule, float>(rule, flags, tensors);
-    case kDouble: return update_flags<Rule, double>(rule, flags, tensors);
-    case kHalf: return update_flags<Rule, Half>(rule, flags, tensors);
-    case kBFloat16: return update_flags<Rule, BFloat16>(rule, flags, tensors);
-    default: HB_NOT_SUPPORTED("[optimizer step] expected a floating-point parameter, got dtype ", dtype);
+    case kFloat:
+      return update_flags<Rule, float>(rule, flags, tensors);
+    case kDouble:
+      return update_flags<Rule, double>(rule, flags, tensors);
+    case kHalf:
+      return update_flags<Rule, Half>(rule, flags, tensors);
+    case kBFloat16:
+      return update_flags<Rule, BFloat16>(rule, flags, tensors);
+    default:
+      HB_NOT_SUPPORTED("[optimizer step] expected a floating-point parameter, got dtype ", dtype);
   }
 }
 

@@ -73,14 +73,20 @@ void backward(double param_, int64_t n, const double* scale, T* out, const T* gr
   });
 }
 
-#define HB_KIND_SWITCH(fn, ...)                                                      \
-  switch (kind) {                                                                    \
-    case PairLoss::mse: return fn<PairLoss::mse, T>(__VA_ARGS__);                    \
-    case PairLoss::l1: return fn<PairLoss::l1, T>(__VA_ARGS__);                      \
-    case PairLoss::smooth_l1: return fn<PairLoss::smooth_l1, T>(__VA_ARGS__);        \
-    case PairLoss::huber: return fn<PairLoss::huber, T>(__VA_ARGS__);                \
-    case PairLoss::bce: return fn<PairLoss::bce, T>(__VA_ARGS__);                    \
-    case PairLoss::bce_logits: return fn<PairLoss::bce_logits, T>(__VA_ARGS__);      \
+#define HB_KIND_SWITCH(fn, ...)                        \
+  switch (kind) {                                      \
+    case PairLoss::mse:                                \
+      return fn<PairLoss::mse, T>(__VA_ARGS__);        \
+    case PairLoss::l1:                                 \
+      return fn<PairLoss::l1, T>(__VA_ARGS__);         \
+    case PairLoss::smooth_l1:                          \
+      return fn<PairLoss::smooth_l1, T>(__VA_ARGS__);  \
+    case PairLoss::huber:                              \
+      return fn<PairLoss::huber, T>(__VA_ARGS__);      \
+    case PairLoss::bce:                                \
+      return fn<PairLoss::bce, T>(__VA_ARGS__);        \
+    case PairLoss::bce_logits:                         \
+      return fn<PairLoss::bce_logits, T>(__VA_ARGS__); \
   }
 
 void pair_loss(ScalarType dtype, PairLoss kind, double param, int64_t n, const double* scale, void* out, const void* a,
@@ -96,8 +102,8 @@ void pair_loss_backward(ScalarType dtype, PairLoss kind, double param, int64_t n
                         const void* grad, const void* a, const void* b) {
   HB_FLOATING_SWITCH("pair_loss_backward", dtype, [&](auto type) {
     using T = decltype(type);
-    HB_KIND_SWITCH(backward, param, n, scale, static_cast<T*>(grad_a), static_cast<const T*>(grad), static_cast<const T*>(a),
-                   static_cast<const T*>(b))
+    HB_KIND_SWITCH(backward, param, n, scale, static_cast<T*>(grad_a), static_cast<const T*>(grad),
+                   static_cast<const T*>(a), static_cast<const T*>(b))
   });
 }
 HB_REGISTER_ISA(pair_loss_backward_kernel, pair_loss_backward);

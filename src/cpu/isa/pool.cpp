@@ -40,28 +40,29 @@ inline const compute_t<T>* in_float(const T* in, compute_t<T>* buffer, int64_t n
 
 // The largest of one window for `run` channels; a constant run stays in registers.
 template <class T, bool kWhole>
-inline __attribute__((always_inline)) void max_of_window(const PoolWindows& w, int64_t o, const T* image, int64_t channels, int64_t run,
-                                                         T* y, int32_t* index) {
+inline __attribute__((always_inline)) void max_of_window(const PoolWindows& w, int64_t o, const T* image,
+                                                         int64_t channels, int64_t run, T* y, int32_t* index) {
   using C = compute_t<T>;
   const int64_t n = kWhole ? kMaxRun : run;
   C top[kMaxRun];
   int32_t place[kMaxRun];
   bool first = true;
-  over_window(w, o, [&](int64_t p) __attribute__((always_inline)) {
-    const T* __restrict in = image + p * channels;
-    const int32_t here = static_cast<int32_t>(p);
-    if (first) {
-      for (int64_t c = 0; c < n; ++c) top[c] = widen(in[c]), place[c] = here;
-      first = false;
-      return;
-    }
-    for (int64_t c = 0; c < n; ++c) {
-      const C value = widen(in[c]);
-      const bool better = (value > top[c]) | (value != value);
-      top[c] = better ? value : top[c];
-      place[c] = better ? here : place[c];
-    }
-  });
+  over_window(
+      w, o, [&](int64_t p) __attribute__((always_inline)) {
+        const T* __restrict in = image + p * channels;
+        const int32_t here = static_cast<int32_t>(p);
+        if (first) {
+          for (int64_t c = 0; c < n; ++c) top[c] = widen(in[c]), place[c] = here;
+          first = false;
+          return;
+        }
+        for (int64_t c = 0; c < n; ++c) {
+          const C value = widen(in[c]);
+          const bool better = (value > top[c]) | (value != value);
+          top[c] = better ? value : top[c];
+          place[c] = better ? here : place[c];
+        }
+      });
   for (int64_t c = 0; c < n; ++c) y[c] = T(top[c]);
   if (index)
     for (int64_t c = 0; c < n; ++c) index[c] = place[c];
@@ -88,7 +89,8 @@ void max_pool_of(T* y, int32_t* index, const T* x, int64_t batch, int64_t channe
 }
 
 template <class T>
-void max_pool_backward_of(T* grad_x, const T* grad_y, const int32_t* index, int64_t batch, int64_t channels, const PoolWindows& w) {
+void max_pool_backward_of(T* grad_x, const T* grad_y, const int32_t* index, int64_t batch, int64_t channels,
+                          const PoolWindows& w) {
   using C = compute_t<T>;
   const int64_t outputs = w.outputs(), inputs = w.inputs();
   parallel_for(0, batch, 1, [&](int64_t from, int64_t to) {

@@ -43,8 +43,7 @@ void uniform(const Bits* bits, int64_t n, T from, T width, T* out) {
 // Bits arrive as pairs of draws, the high half first.
 void uniform_double(const uint32_t* bits, int64_t n, double from, double width, double* out) {
   for (int64_t i = 0; i < n; ++i)
-    out[i] =
-        kernels::uniform<double>((static_cast<uint64_t>(bits[2 * i]) << 32) | bits[2 * i + 1], from, width);
+    out[i] = kernels::uniform<double>((static_cast<uint64_t>(bits[2 * i]) << 32) | bits[2 * i + 1], from, width);
 }
 
 void box_muller(float* data, int64_t count, float mean, float std) {
@@ -57,8 +56,7 @@ void box_muller_rounded(T* data, int64_t count, T mean, T std) {
 }
 
 void bernoulli_float(const uint32_t* bits, int64_t n, uint64_t threshold, float yes, float* out) {
-  for (int64_t i = 0; i < n; ++i)
-    out[i] = kernels::below(bits[2 * i], bits[2 * i + 1], threshold) ? yes : 0.0f;
+  for (int64_t i = 0; i < n; ++i) out[i] = kernels::below(bits[2 * i], bits[2 * i + 1], threshold) ? yes : 0.0f;
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Reductions of any layout. Two ways through memory: along what is reduced (inner), or along what is kept, row by row (outer).
+// Reductions of any layout. Two ways through memory: along what is reduced (inner), or along what is kept, row by row
+// (outer).
 #include "kernels/reduce.h"
 
 #include <cmath>
@@ -11,10 +12,10 @@
 namespace hb::cpu::HB_ISA {
 namespace {
 
-constexpr int64_t kBuffer = 1024;   // elements converted at a time
-constexpr int64_t kRun = 4096;      // elements added in the compute type before the sum moves on in the wide one
-constexpr int64_t kColumns = 512;   // results gathered at a time on the outer way
-constexpr int64_t kRows = 64;       // rows added in the compute type
+constexpr int64_t kBuffer = 1024;  // elements converted at a time
+constexpr int64_t kRun = 4096;     // elements added in the compute type before the sum moves on in the wide one
+constexpr int64_t kColumns = 512;  // results gathered at a time on the outer way
+constexpr int64_t kRows = 64;      // rows added in the compute type
 
 /// One reduction's inner loops for a compute type, and what its single results do. W: sums of floats go on in double.
 template <class T>
@@ -35,11 +36,13 @@ Steps<T> steps() {
 template <class T>
 Steps<T> steps_of(ReduceOp op) {
   switch (op) {
-#define HB_CASE(name) \
+#define HB_CASE(name)  \
   case ReduceOp::name: \
     return steps<ReduceOp::name, T>();
-    HB_CASE(sum) HB_CASE(nansum) HB_CASE(prod) HB_CASE(max) HB_CASE(min) HB_CASE(any) HB_CASE(all) HB_CASE(count)
-    HB_CASE(abs_sum) HB_CASE(square_sum) HB_CASE(abs_max) HB_CASE(abs_min) HB_CASE(power_sum)
+    HB_CASE(sum)
+    HB_CASE(nansum)
+    HB_CASE(prod) HB_CASE(max) HB_CASE(min) HB_CASE(any) HB_CASE(all) HB_CASE(count) HB_CASE(abs_sum)
+        HB_CASE(square_sum) HB_CASE(abs_max) HB_CASE(abs_min) HB_CASE(power_sum)
 #undef HB_CASE
   }
   return {};
@@ -124,7 +127,8 @@ class Reducer {
     }
   }
 
-  void reduce_chunk(Scratch<T>& scratch, const char* in, int64_t n, int64_t b, int64_t e, bool along, W* results) const {
+  void reduce_chunk(Scratch<T>& scratch, const char* in, int64_t n, int64_t b, int64_t e, bool along,
+                    W* results) const {
     if (!along) return outer(scratch, in, n, b, e, results);
     for (int64_t k = 0; k < n; ++k) results[k] = inner(scratch, in + k * l_.kept_in[0], b, e);
   }
@@ -150,7 +154,8 @@ class Reducer {
       const int64_t n = std::min(l_.reduced[0] - at, e - b), most = direct ? kRun : kBuffer;
       for (int64_t i = 0; i < n; i += most) {
         const int64_t m = std::min(most, n - i);
-        const T* x = direct ? reinterpret_cast<const T*>(p + i * stride) : load(scratch.buffer, p + i * stride, stride, m);
+        const T* x =
+            direct ? reinterpret_cast<const T*>(p + i * stride) : load(scratch.buffer, p + i * stride, stride, m);
         total = steps_.merge(total, static_cast<W>(steps_.run(x, m)));
       }
       b += n;
@@ -205,8 +210,10 @@ class Reducer {
   W finish(W v) const {
     if constexpr (std::is_floating_point_v<W>) {
       if (finish_.divisor != 1) v = static_cast<W>(v / finish_.divisor);
-      if (finish_.root == 2) v = std::sqrt(v);
-      else if (finish_.root != 0) v = static_cast<W>(std::pow(static_cast<double>(v), 1 / finish_.root));
+      if (finish_.root == 2)
+        v = std::sqrt(v);
+      else if (finish_.root != 0)
+        v = static_cast<W>(std::pow(static_cast<double>(v), 1 / finish_.root));
     }
     return v;
   }

@@ -21,7 +21,8 @@ template <ReduceOp op, class T>
 constexpr T start() {
   constexpr bool floating = std::is_floating_point_v<T>;
   if constexpr (op == ReduceOp::prod || op == ReduceOp::all) return T(1);
-  if constexpr (op == ReduceOp::max) return floating ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+  if constexpr (op == ReduceOp::max)
+    return floating ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
   if constexpr (op == ReduceOp::min || op == ReduceOp::abs_min)
     return floating ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
   return T(0);
@@ -47,10 +48,12 @@ inline V step(V acc, V x) {
 /// Two partial results.
 template <ReduceOp op, class W>
 inline W merge(W a, W b) {
-  constexpr bool adds = op == ReduceOp::sum || op == ReduceOp::nansum || op == ReduceOp::count || op == ReduceOp::abs_sum ||
-                        op == ReduceOp::square_sum || op == ReduceOp::power_sum;
-  if constexpr (adds) return a + b;
-  else return step<op, W>(a, b);
+  constexpr bool adds = op == ReduceOp::sum || op == ReduceOp::nansum || op == ReduceOp::count ||
+                        op == ReduceOp::abs_sum || op == ReduceOp::square_sum || op == ReduceOp::power_sum;
+  if constexpr (adds)
+    return a + b;
+  else
+    return step<op, W>(a, b);
 }
 
 /// n consecutive values in the compute type.

@@ -28,7 +28,7 @@ void forward(const RowNorm& p, T* y, const T* x, compute_t<T>* mean, compute_t<T
   const auto w = widened<C>(p.weight, p.affine_dtype, p.n, 1), b = widened<C>(p.bias, p.affine_dtype, p.n, 0);
   const int64_t n = p.n;
   parallel_for(0, p.rows, grain_for(n), [&](int64_t from, int64_t to) {
-    const C *__restrict weight = w.data(), *__restrict bias = b.data();
+    const C* __restrict weight = w.data(), * __restrict bias = b.data();
     for (int64_t r = from; r < to; ++r) {
       const T* __restrict in = x + r * n;
       T* __restrict out = y + r * n;
@@ -45,13 +45,14 @@ void forward(const RowNorm& p, T* y, const T* x, compute_t<T>* mean, compute_t<T
 }
 
 template <class T>
-void backward_rows(const RowNorm& p, T* grad_x, const T* g, const T* x, const compute_t<T>* mean, const compute_t<T>* rstd,
-                   const compute_t<T>* w, int64_t from, int64_t to, compute_t<T>* dw, compute_t<T>* db) {
+void backward_rows(const RowNorm& p, T* grad_x, const T* g, const T* x, const compute_t<T>* mean,
+                   const compute_t<T>* rstd, const compute_t<T>* w, int64_t from, int64_t to, compute_t<T>* dw,
+                   compute_t<T>* db) {
   using C = compute_t<T>;
   const int64_t n = p.n;
   const C* __restrict weight = w;
   for (int64_t r = from; r < to; ++r) {
-    const T *__restrict grad = g + r * n, *__restrict in = x + r * n;
+    const T* __restrict grad = g + r * n, * __restrict in = x + r * n;
     const C m = mean[r], scale = rstd[r];
     if (dw) {
       C* __restrict sum = dw;
@@ -62,9 +63,10 @@ void backward_rows(const RowNorm& p, T* grad_x, const T* g, const T* x, const co
       for (int64_t i = 0; i < n; ++i) sum[i] += widen(grad[i]);
     }
     if (!grad_x) continue;
-    const C a = p.rms ? C(0) : sum_over<C>(n, [=](int64_t i) { return widen(grad[i]) * weight[i]; }) / static_cast<C>(n);
-    const C b = sum_over<C>(n, [=](int64_t i) { return widen(grad[i]) * weight[i] * (widen(in[i]) - m); }) * scale * scale /
-                static_cast<C>(n);
+    const C a =
+        p.rms ? C(0) : sum_over<C>(n, [=](int64_t i) { return widen(grad[i]) * weight[i]; }) / static_cast<C>(n);
+    const C b = sum_over<C>(n, [=](int64_t i) { return widen(grad[i]) * weight[i] * (widen(in[i]) - m); }) * scale *
+                scale / static_cast<C>(n);
     T* __restrict out = grad_x + r * n;
     for (int64_t i = 0; i < n; ++i) out[i] = T((widen(grad[i]) * weight[i] - a - (widen(in[i]) - m) * b) * scale);
   }
@@ -84,8 +86,8 @@ void store_sum(void* to, ScalarType dtype, const std::vector<C>& partial, int64_
 }
 
 template <class T>
-void backward(const RowNorm& p, T* grad_x, void* grad_weight, void* grad_bias, const T* g, const T* x, const compute_t<T>* mean,
-              const compute_t<T>* rstd) {
+void backward(const RowNorm& p, T* grad_x, void* grad_weight, void* grad_bias, const T* g, const T* x,
+              const compute_t<T>* mean, const compute_t<T>* rstd) {
   using C = compute_t<T>;
   const auto w = widened<C>(p.weight, p.affine_dtype, p.n, 1);
   const int threads = threads_for(p.rows, grain_for(p.n));

@@ -48,13 +48,19 @@ template <class T>
 T combined(PutOp op, T a, T b) {
   switch (op) {
     case PutOp::add:
-      if constexpr (std::is_same_v<T, bool>) return a || b;
-      else if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-      else return a + b;
+      if constexpr (std::is_same_v<T, bool>)
+        return a || b;
+      else if constexpr (std::is_integral_v<T>)
+        return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+      else
+        return a + b;
     case PutOp::multiply:
-      if constexpr (std::is_same_v<T, bool>) return a && b;
-      else if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-      else return a * b;
+      if constexpr (std::is_same_v<T, bool>)
+        return a && b;
+      else if constexpr (std::is_integral_v<T>)
+        return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+      else
+        return a * b;
     case PutOp::max:
       return (b > a) | (b != b) ? b : a;
     case PutOp::min:
@@ -80,11 +86,12 @@ template <class T>
 void put_rows_of(T* to, const T* from, const int64_t* at, int64_t count, Lines l, PutOp op) {
   // An index may come twice: outer positions and columns are independent, rows are not.
   if (l.outer > 1 || l.inner < 64) {
-    return parallel_for(0, l.outer, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, count * l.inner)), [&](int64_t b, int64_t e) {
-      for (int64_t o = b; o < e; ++o)
-        for (int64_t k = 0; k < count; ++k)
-          put_row(to + (o * l.n + at[k]) * l.inner, from + (o * count + k) * l.inner, l.inner, op);
-    });
+    return parallel_for(0, l.outer, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, count * l.inner)),
+                        [&](int64_t b, int64_t e) {
+                          for (int64_t o = b; o < e; ++o)
+                            for (int64_t k = 0; k < count; ++k)
+                              put_row(to + (o * l.n + at[k]) * l.inner, from + (o * count + k) * l.inner, l.inner, op);
+                        });
   }
   const int64_t grain = std::max<int64_t>(32, kGrain / std::max<int64_t>(1, count));
   parallel_for(0, l.inner, grain, [&](int64_t b, int64_t e) {
@@ -98,9 +105,10 @@ void put_rows(const char* name, const Tensor& out, const Tensor& index, const Te
   for (int64_t k = 0; k < count; ++k) checked(name, at[k], l.n);
   if (l.outer * count * l.inner == 0) return;
   switch (out.scalar_type()) {
-#define HB_CASE(T, Name)                                                                                                  \
-  case ScalarType::Name:                                                                                                  \
-    return put_rows_of(static_cast<T*>(out.impl().raw_data()), static_cast<const T*>(in.impl().raw_data()), at, count, l, op);
+#define HB_CASE(T, Name)                                                                                               \
+  case ScalarType::Name:                                                                                               \
+    return put_rows_of(static_cast<T*>(out.impl().raw_data()), static_cast<const T*>(in.impl().raw_data()), at, count, \
+                       l, op);
     HB_FORALL_DTYPES(HB_CASE)
 #undef HB_CASE
     default:
@@ -124,7 +132,7 @@ struct Walk {
 };
 
 struct Pass {
-  DimVector sizes;   // of the index, at least one dimension
+  DimVector sizes;  // of the index, at least one dimension
   int64_t last, rows;
 };
 
@@ -144,7 +152,7 @@ DimVector strides_of(const Tensor& t) {
 
 /// The tensor's own walk and the stride along dim, in which an index counts.
 struct Indexed {
-  Walk others;       // dim has stride 0 here
+  Walk others;  // dim has stride 0 here
   int64_t along, last, size;
 };
 
@@ -178,16 +186,20 @@ void gather(const char* name, const Tensor& out, const Tensor& in, const Tensor&
   const auto* at = static_cast<const int64_t*>(index.impl().raw_data());
   void *to = out.impl().raw_data(), *from = in.impl().raw_data();
   switch (in.impl().itemsize()) {
-    case 1: return gather_of(name, static_cast<uint8_t*>(to), static_cast<const uint8_t*>(from), at, p, x);
-    case 2: return gather_of(name, static_cast<uint16_t*>(to), static_cast<const uint16_t*>(from), at, p, x);
-    case 4: return gather_of(name, static_cast<uint32_t*>(to), static_cast<const uint32_t*>(from), at, p, x);
-    default: return gather_of(name, static_cast<uint64_t*>(to), static_cast<const uint64_t*>(from), at, p, x);
+    case 1:
+      return gather_of(name, static_cast<uint8_t*>(to), static_cast<const uint8_t*>(from), at, p, x);
+    case 2:
+      return gather_of(name, static_cast<uint16_t*>(to), static_cast<const uint16_t*>(from), at, p, x);
+    case 4:
+      return gather_of(name, static_cast<uint32_t*>(to), static_cast<const uint32_t*>(from), at, p, x);
+    default:
+      return gather_of(name, static_cast<uint64_t*>(to), static_cast<const uint64_t*>(from), at, p, x);
   }
 }
 
 template <class T>
-void scatter_of(const char* name, T* out, const int64_t* index, const T* src, const Pass& p, const Indexed& x, const Walk& from,
-                PutOp op) {
+void scatter_of(const char* name, T* out, const int64_t* index, const T* src, const Pass& p, const Indexed& x,
+                const Walk& from, PutOp op) {
   const int64_t step = from.strides.back();
   for (int64_t r = 0; r < p.rows; ++r) {
     T* to = out + x.others.offset(r);
@@ -207,9 +219,10 @@ void scatter(const char* name, const Tensor& out, const Tensor& index, const Ten
   const Walk from{p.sizes, strides_of(src)};
   const auto* at = static_cast<const int64_t*>(index.impl().raw_data());
   switch (out.scalar_type()) {
-#define HB_CASE(T, Name)                                                                                        \
-  case ScalarType::Name:                                                                                        \
-    return scatter_of(name, static_cast<T*>(out.impl().raw_data()), at, static_cast<const T*>(src.impl().raw_data()), p, x, from, op);
+#define HB_CASE(T, Name)                                                                                              \
+  case ScalarType::Name:                                                                                              \
+    return scatter_of(name, static_cast<T*>(out.impl().raw_data()), at, static_cast<const T*>(src.impl().raw_data()), \
+                      p, x, from, op);
     HB_FORALL_DTYPES(HB_CASE)
 #undef HB_CASE
     default:

@@ -62,8 +62,7 @@ void softmax_columns_backward(const T* grad, const T* y, T* out, int64_t n, int6
   using C = compute_t<T>;
   C sum[kBlock] = {};
   for (int64_t i = 0; i < n; ++i)
-    for (int64_t j = 0; j < width; ++j)
-      sum[j] += widen(grad[i * inner + j]) * (log ? C(1) : widen(y[i * inner + j]));
+    for (int64_t j = 0; j < width; ++j) sum[j] += widen(grad[i * inner + j]) * (log ? C(1) : widen(y[i * inner + j]));
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j < width; ++j) {
       const C g = widen(grad[i * inner + j]), v = widen(y[i * inner + j]);
@@ -89,11 +88,14 @@ void softmax(ScalarType dtype, const SoftmaxShape& s, bool log, void* out_data, 
     const auto* in = static_cast<const T*>(in_data);
     auto* out = static_cast<T*>(out_data);
     if (s.inner > 1)
-      return over_columns(s, [&](int64_t at, int64_t width) { softmax_columns(in + at, out + at, s.n, s.inner, width, log); });
-    parallel_for(0, s.outer, std::max<int64_t>(1, kGrain / 8 / std::max<int64_t>(1, s.n)), [&](int64_t from, int64_t to) {
-      std::vector<compute_t<T>> buffer(log ? 0 : s.n);
-      for (int64_t r = from; r < to; ++r) softmax_row(in + r * s.n, out + r * s.n, s.n, log, buffer.data());
-    });
+      return over_columns(
+          s, [&](int64_t at, int64_t width) { softmax_columns(in + at, out + at, s.n, s.inner, width, log); });
+    parallel_for(0, s.outer, std::max<int64_t>(1, kGrain / 8 / std::max<int64_t>(1, s.n)),
+                 [&](int64_t from, int64_t to) {
+                   std::vector<compute_t<T>> buffer(log ? 0 : s.n);
+                   for (int64_t r = from; r < to; ++r)
+                     softmax_row(in + r * s.n, out + r * s.n, s.n, log, buffer.data());
+                 });
   });
 }
 HB_REGISTER_ISA(softmax_kernel, softmax);
@@ -108,10 +110,11 @@ void softmax_backward(ScalarType dtype, const SoftmaxShape& s, bool log, void* g
       return over_columns(s, [&](int64_t at, int64_t width) {
         softmax_columns_backward(grad + at, y + at, out + at, s.n, s.inner, width, log);
       });
-    parallel_for(0, s.outer, std::max<int64_t>(1, kGrain / 8 / std::max<int64_t>(1, s.n)), [&](int64_t from, int64_t to) {
-      for (int64_t r = from; r < to; ++r)
-        softmax_row_backward(grad + r * s.n, y + r * s.n, out + r * s.n, s.n, log);
-    });
+    parallel_for(0, s.outer, std::max<int64_t>(1, kGrain / 8 / std::max<int64_t>(1, s.n)),
+                 [&](int64_t from, int64_t to) {
+                   for (int64_t r = from; r < to; ++r)
+                     softmax_row_backward(grad + r * s.n, y + r * s.n, out + r * s.n, s.n, log);
+                 });
   });
 }
 HB_REGISTER_ISA(softmax_backward_kernel, softmax_backward);

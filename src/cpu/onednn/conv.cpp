@@ -73,14 +73,17 @@ dnnl::convolution_forward::primitive_desc forward_desc(const Problem& p) {
   const auto algorithm = dnnl::algorithm::convolution_direct;
   const auto kind = dnnl::prop_kind::forward_training;
   const auto right = p.right_padding();
-  const auto desc = p.bias ? dnnl::convolution_forward::desc(kind, algorithm, p.desc_x(), p.desc_weight(), p.desc_bias(),
-                                                             p.desc_y(), p.stride, p.dilation, p.padding, right)
-                           : dnnl::convolution_forward::desc(kind, algorithm, p.desc_x(), p.desc_weight(), p.desc_y(), p.stride,
-                                                             p.dilation, p.padding, right);
+  const auto desc = p.bias
+                        ? dnnl::convolution_forward::desc(kind, algorithm, p.desc_x(), p.desc_weight(), p.desc_bias(),
+                                                          p.desc_y(), p.stride, p.dilation, p.padding, right)
+                        : dnnl::convolution_forward::desc(kind, algorithm, p.desc_x(), p.desc_weight(), p.desc_y(),
+                                                          p.stride, p.dilation, p.padding, right);
   dnnl::convolution_forward::primitive_desc pd(desc, user_scratch(), onednn_engine());
-  // Its kernel of batched products takes a row of outputs at a time, which is half as fast as the plain one on short rows
-  // (512 channels, 4x4, f32: 128 against 254 GFLOP/s a core).
-  const auto is = [&](std::string_view name) { return std::string_view(pd.impl_info_str()).substr(0, name.size()) == name; };
+  // Its kernel of batched products takes a row of outputs at a time, which is half as fast as the plain one on short
+  // rows (512 channels, 4x4, f32: 128 against 254 GFLOP/s a core).
+  const auto is = [&](std::string_view name) {
+    return std::string_view(pd.impl_info_str()).substr(0, name.size()) == name;
+  };
   if (p.type == memory::data_type::f32 && p.y.back() <= 4 && is("brgconv:")) {
     const dnnl::convolution_forward::primitive_desc first = pd;
     if (!pd.next_impl() || !is("jit:avx512_core")) pd = first;
@@ -122,7 +125,8 @@ const void* weights_for(const Problem& p, const memory::desc& wanted, const Tens
 
 }  // namespace
 
-bool onednn_conv_forward(const Tensor& y, const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvParams& params) {
+bool onednn_conv_forward(const Tensor& y, const Tensor& x, const Tensor& weight, const Tensor& bias,
+                         const ConvParams& params) {
   const Problem p(x, y, weight, bias.defined(), params);
   Prepared& conv = prepared(p.key(10), [&] {
     Prepared c;
@@ -149,7 +153,8 @@ bool onednn_conv_forward(const Tensor& y, const Tensor& x, const Tensor& weight,
   return true;
 }
 
-bool onednn_conv_backward_data(const Tensor& grad_x, const Tensor& grad_y, const Tensor& weight, const ConvParams& params) {
+bool onednn_conv_backward_data(const Tensor& grad_x, const Tensor& grad_y, const Tensor& weight,
+                               const ConvParams& params) {
   const Problem p(grad_x, grad_y, weight, false, params);
   Prepared& conv = prepared(p.key(12), [&] {
     Prepared c;
@@ -173,8 +178,8 @@ bool onednn_conv_backward_data(const Tensor& grad_x, const Tensor& grad_y, const
   return true;
 }
 
-bool onednn_conv_backward_weight(const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& x, const Tensor& grad_y,
-                                 const ConvParams& params) {
+bool onednn_conv_backward_weight(const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& x,
+                                 const Tensor& grad_y, const ConvParams& params) {
   const Problem p(x, grad_y, grad_weight, grad_bias.defined(), params);
   Prepared& conv = prepared(p.key(14), [&] {
     Prepared c;
@@ -182,10 +187,10 @@ bool onednn_conv_backward_weight(const Tensor& grad_weight, const Tensor& grad_b
       using Backward = dnnl::convolution_backward_weights;
       const auto algorithm = dnnl::algorithm::convolution_direct;
       const auto right = p.right_padding();
-      const auto desc = p.bias ? Backward::desc(algorithm, p.desc_x(), p.desc_weight(), p.desc_bias(), p.desc_y(), p.stride,
-                                                p.dilation, p.padding, right)
-                               : Backward::desc(algorithm, p.desc_x(), p.desc_weight(), p.desc_y(), p.stride, p.dilation,
-                                                p.padding, right);
+      const auto desc = p.bias ? Backward::desc(algorithm, p.desc_x(), p.desc_weight(), p.desc_bias(), p.desc_y(),
+                                                p.stride, p.dilation, p.padding, right)
+                               : Backward::desc(algorithm, p.desc_x(), p.desc_weight(), p.desc_y(), p.stride,
+                                                p.dilation, p.padding, right);
       const Backward::primitive_desc pd(desc, user_scratch(), onednn_engine(), forward_desc(p));
       if (is_slow(pd)) return c;
       c.primitive = Backward(pd);

@@ -32,8 +32,16 @@ void tidy(int64_t rows, int64_t cols, int64_t (&stride)[2]) {
 }
 
 Shape shape_of(const Gemm& g) {
-  Shape s{g.m, g.n, g.k, {g.a.row, g.a.col}, {g.b.row, g.b.col}, g.c.row, g.bias != nullptr, g.dtype,
-          static_cast<float>(g.alpha), static_cast<float>(g.beta)};
+  Shape s{g.m,
+          g.n,
+          g.k,
+          {g.a.row, g.a.col},
+          {g.b.row, g.b.col},
+          g.c.row,
+          g.bias != nullptr,
+          g.dtype,
+          static_cast<float>(g.alpha),
+          static_cast<float>(g.beta)};
   tidy(s.m, s.k, s.a);
   tidy(s.k, s.n, s.b);
   if (s.m == 1) s.ldc = s.n;
@@ -71,8 +79,20 @@ Prepared make(const Shape& s) {
 Prepared& lookup(const Gemm& g) {
   const Shape s = shape_of(g);
   // A primitive is made for a number of threads: those inside a parallel region are others.
-  const PrimitiveKey key{1, s.m, s.n, s.k, s.a[0], s.a[1], s.b[0], s.b[1], s.ldc, s.bias, static_cast<int64_t>(s.dtype),
-                         bits(s.alpha), bits(s.beta), omp_in_parallel() ? 1 : get_num_threads()};
+  const PrimitiveKey key{1,
+                         s.m,
+                         s.n,
+                         s.k,
+                         s.a[0],
+                         s.a[1],
+                         s.b[0],
+                         s.b[1],
+                         s.ldc,
+                         s.bias,
+                         static_cast<int64_t>(s.dtype),
+                         bits(s.alpha),
+                         bits(s.beta),
+                         omp_in_parallel() ? 1 : get_num_threads()};
   return prepared(key, [&] { return make(s); });
 }
 
@@ -87,7 +107,8 @@ void run(Prepared& p, const Gemm& g, const char* a, const char* b, char* c) {
 }  // namespace
 
 void onednn_gemm(const Gemm& g) {
-  run(lookup(g), g, static_cast<const char*>(g.a.data), static_cast<const char*>(g.b.data), static_cast<char*>(g.c.data));
+  run(lookup(g), g, static_cast<const char*>(g.a.data), static_cast<const char*>(g.b.data),
+      static_cast<char*>(g.c.data));
 }
 
 void onednn_gemm_stack(const Gemm& g) {

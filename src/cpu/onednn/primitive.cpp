@@ -68,13 +68,14 @@ void Prepared::run(const char* what, std::initializer_list<const void*> addresse
   if (scratch_bytes) {
     dnnl_memory_set_data_handle(memories[i++].get(), scratch_buffer(Scratch::primitive, scratch_bytes));
   }
-  const auto status = dnnl_primitive_execute(primitive.get(), onednn_stream().get(), static_cast<int>(exec.size()), exec.data());
+  const auto status =
+      dnnl_primitive_execute(primitive.get(), onednn_stream().get(), static_cast<int>(exec.size()), exec.data());
   HB_CHECK(status == dnnl_success, "[", what, "] oneDNN failed with status ", static_cast<int>(status));
 }
 
 namespace {
-// Per thread, so that a hit takes no lock and the memory objects have one user. oneDNN keeps compiled code itself, across
-// threads.
+// Per thread, so that a hit takes no lock and the memory objects have one user. oneDNN keeps compiled code itself,
+// across threads.
 class Cache {
  public:
   Prepared& get(const PrimitiveKey& key, Prepared (*make)(const void*), const void* context) {

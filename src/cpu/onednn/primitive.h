@@ -6,20 +6,20 @@
 #include <initializer_list>
 #include <vector>
 
-#include <dnnl.hpp>
 #include <halfbridge/dtype.h>
 #include <halfbridge/error.h>
+#include <dnnl.hpp>
 
 namespace hb::cpu {
 
 /// Turns a vendor error into an Error that names what was called.
-#define HB_ONEDNN(name, ...)                                                                       \
-  do {                                                                                             \
-    try {                                                                                          \
-      __VA_ARGS__;                                                                                 \
-    } catch (const dnnl::error& e) {                                                               \
+#define HB_ONEDNN(name, ...)                                                                                  \
+  do {                                                                                                        \
+    try {                                                                                                     \
+      __VA_ARGS__;                                                                                            \
+    } catch (const dnnl::error& e) {                                                                          \
       HB_CHECK(false, "[", name, "] oneDNN failed with status ", static_cast<int>(e.status), ": ", e.what()); \
-    }                                                                                              \
+    }                                                                                                         \
   } while (0)
 
 const dnnl::engine& onednn_engine();
@@ -65,8 +65,8 @@ struct PrimitiveKeyHash {
 /// A primitive and the memory objects of its arguments, whose addresses are set for each run.
 struct Prepared {
   dnnl::primitive primitive;
-  std::vector<int> args;                // DNNL_ARG_…
-  std::vector<dnnl::memory> memories;   // beside args
+  std::vector<int> args;               // DNNL_ARG_…
+  std::vector<dnnl::memory> memories;  // beside args
   std::vector<dnnl_exec_arg_t> exec;
   size_t scratch_bytes = 0;
   // The formats that the primitive chose for what was left to it (weights).

@@ -98,9 +98,9 @@ variable_list call_backward(AutogradContext* ctx, variable_list grads) {
 template <class T>
 struct Function {
   template <typename X = T, typename... Args>
-  static auto apply(Args&&... args) -> std::enable_if_t<
-      std::is_same_v<X, T>,
-      decltype(X::forward(static_cast<AutogradContext*>(nullptr), std::forward<Args>(args)...))> {
+  static auto apply(Args&&... args)
+      -> std::enable_if_t<std::is_same_v<X, T>,
+                          decltype(X::forward(static_cast<AutogradContext*>(nullptr), std::forward<Args>(args)...))> {
     detail::FunctionCall call(typeid(T), &detail::call_backward<T>);
     (call.add(std::as_const(args)), ...);
     AutogradContext* ctx = call.start();

@@ -14,13 +14,15 @@ inline namespace api {
 /// How float32 products may be rounded inside. Here they are always computed in float32.
 enum class Float32MatmulPrecision { HIGHEST, HIGH, MEDIUM };
 
-/// Switches that programs set for LibTorch. Results here are deterministic for a given number of threads in any case, so
-/// most of them are only remembered.
+/// Switches that programs set for LibTorch. Results here are deterministic for a given number of threads in any case,
+/// so most of them are only remembered.
 class HB_API Context {
  public:
   bool deterministicAlgorithms() const { return deterministic_; }
   bool deterministicAlgorithmsWarnOnly() const { return deterministic_warn_only_; }
-  void setDeterministicAlgorithms(bool on, bool warn_only = false) { deterministic_ = on, deterministic_warn_only_ = warn_only; }
+  void setDeterministicAlgorithms(bool on, bool warn_only = false) {
+    deterministic_ = on, deterministic_warn_only_ = warn_only;
+  }
   bool deterministicCuDNN() const { return deterministic_cudnn_; }
   void setDeterministicCuDNN(bool on) { deterministic_cudnn_ = on; }
   bool benchmarkCuDNN() const { return benchmark_cudnn_; }
@@ -82,7 +84,8 @@ HB_API void set_num_interop_threads(int n);
 HB_API int get_thread_num();
 HB_API bool in_parallel_region();
 /// Calls f(from, to) for parts of [begin, end) of at least grain_size, from several threads.
-HB_API void parallel_for(int64_t begin, int64_t end, int64_t grain_size, const std::function<void(int64_t, int64_t)>& f);
+HB_API void parallel_for(int64_t begin, int64_t end, int64_t grain_size,
+                         const std::function<void(int64_t, int64_t)>& f);
 
 }  // namespace api
 

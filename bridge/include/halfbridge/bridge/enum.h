@@ -7,18 +7,20 @@
 #include <halfbridge/error.h>
 #include <halfbridge/ops/nn.h>
 
-#define HB_FORALL_CHOICES(_)                                                                                       \
-  _(Linear) _(Conv1D) _(Conv2D) _(Conv3D) _(ConvTranspose1D) _(ConvTranspose2D) _(ConvTranspose3D) _(Sigmoid)      \
-  _(Tanh) _(ReLU) _(GELU) _(SiLU) _(Mish) _(LeakyReLU) _(FanIn) _(FanOut) _(Constant) _(Reflect) _(Replicate)      \
-  _(Circular) _(Nearest) _(Bilinear) _(Bicubic) _(Trilinear) _(Area) _(NearestExact) _(Sum) _(Mean) _(Max) _(None) \
-  _(BatchMean) _(Zeros) _(Border) _(Reflection) _(RNN_TANH) _(RNN_RELU) _(LSTM) _(GRU) _(Valid) _(Same)
+#define HB_FORALL_CHOICES(_)                                                                                      \
+  _(Linear)                                                                                                       \
+  _(Conv1D)                                                                                                       \
+  _(Conv2D) _(Conv3D) _(ConvTranspose1D) _(ConvTranspose2D) _(ConvTranspose3D) _(Sigmoid) _(Tanh) _(ReLU) _(GELU) \
+      _(SiLU) _(Mish) _(LeakyReLU) _(FanIn) _(FanOut) _(Constant) _(Reflect) _(Replicate) _(Circular) _(Nearest)  \
+          _(Bilinear) _(Bicubic) _(Trilinear) _(Area) _(NearestExact) _(Sum) _(Mean) _(Max) _(None) _(BatchMean)  \
+              _(Zeros) _(Border) _(Reflection) _(RNN_TANH) _(RNN_RELU) _(LSTM) _(GRU) _(Valid) _(Same)
 
 namespace hb::bridge {
 
 namespace enumtype {
-#define HB_CHOICE(name)      \
-  struct k##name {           \
-    constexpr k##name() {}   \
+#define HB_CHOICE(name)                            \
+  struct k##name {                                 \
+    constexpr k##name() {}                         \
     static constexpr const char* text = "k" #name; \
   };
 HB_FORALL_CHOICES(HB_CHOICE)

@@ -18,14 +18,15 @@ inline namespace api {
 template <size_t D, typename T = int64_t>
 class ExpandingArray {
  public:
-  ExpandingArray(std::initializer_list<T> list) : ExpandingArray(ArrayRef<T>(list)) {}  // NOLINT: implicit as in LibTorch
-  ExpandingArray(std::vector<T> vec) : ExpandingArray(ArrayRef<T>(vec)) {}              // NOLINT
-  ExpandingArray(ArrayRef<T> values) {                                                  // NOLINT
+  ExpandingArray(std::initializer_list<T> list)
+      : ExpandingArray(ArrayRef<T>(list)) {}                                // NOLINT: implicit as in LibTorch
+  ExpandingArray(std::vector<T> vec) : ExpandingArray(ArrayRef<T>(vec)) {}  // NOLINT
+  ExpandingArray(ArrayRef<T> values) {                                      // NOLINT
     HB_CHECK(values.size() == D, "Expected ", D, " values, but instead got ", values.size());
     std::copy(values.begin(), values.end(), values_.begin());
   }
-  ExpandingArray(T single_size) { values_.fill(single_size); }           // NOLINT
-  ExpandingArray(const std::array<T, D>& values) : values_(values) {}    // NOLINT
+  ExpandingArray(T single_size) { values_.fill(single_size); }         // NOLINT
+  ExpandingArray(const std::array<T, D>& values) : values_(values) {}  // NOLINT
 
   std::array<T, D>& operator*() { return values_; }
   const std::array<T, D>& operator*() const { return values_; }
@@ -54,7 +55,7 @@ class ExpandingArrayWithOptionalElem : public ExpandingArray<D, std::optional<T>
   ExpandingArrayWithOptionalElem(std::initializer_list<T> list)  // NOLINT
       : ExpandingArrayWithOptionalElem(ArrayRef<T>(list)) {}
   ExpandingArrayWithOptionalElem(std::vector<T> vec) : ExpandingArrayWithOptionalElem(ArrayRef<T>(vec)) {}  // NOLINT
-  ExpandingArrayWithOptionalElem(ArrayRef<T> values) : Base(std::optional<T>()) {  // NOLINT
+  ExpandingArrayWithOptionalElem(ArrayRef<T> values) : Base(std::optional<T>()) {                           // NOLINT
     HB_CHECK(values.size() == D, "Expected ", D, " values, but instead got ", values.size());
     std::copy(values.begin(), values.end(), this->values_.begin());
   }

@@ -43,9 +43,13 @@ class integer_range {
   iterator begin_, end_;
 };
 template <class I>
-integer_range<I> irange(I end) { return {I(0), end}; }
+integer_range<I> irange(I end) {
+  return {I(0), end};
+}
 template <class A, class B>
-integer_range<B> irange(A begin, B end) { return {static_cast<B>(begin), end}; }
+integer_range<B> irange(A begin, B end) {
+  return {static_cast<B>(begin), end};
+}
 
 inline bool equal_if_defined(const Tensor& a, const Tensor& b) {
   return (!a.defined() && !b.defined()) || (a.defined() && b.defined() && a.equal(b));
@@ -55,10 +59,10 @@ inline bool equal_if_defined(const Tensor& a, const Tensor& b) {
 /// The C++ type of the elements of a dtype.
 template <ScalarType t>
 struct cpp_type;
-#define HB_CPP_TYPE(T, Name)               \
-  template <>                              \
-  struct cpp_type<ScalarType::Name> {      \
-    using type = T;                        \
+#define HB_CPP_TYPE(T, Name)          \
+  template <>                         \
+  struct cpp_type<ScalarType::Name> { \
+    using type = T;                   \
   };
 HB_FORALL_DTYPES(HB_CPP_TYPE)
 #undef HB_CPP_TYPE

@@ -5,8 +5,8 @@
 
 #include <halfbridge/bridge/utility.h>
 
-#define HB_TORCH_CHECK_WITH(Type, cond, ...)                                                   \
-  do {                                                                                         \
+#define HB_TORCH_CHECK_WITH(Type, cond, ...)                                                                        \
+  do {                                                                                                              \
     if (HB_UNLIKELY(!(cond))) throw ::hb::Type(::hb::bridge::detail::check_text(#cond __VA_OPT__(, ) __VA_ARGS__)); \
   } while (false)
 #define TORCH_CHECK(cond, ...) HB_TORCH_CHECK_WITH(Error, cond __VA_OPT__(, ) __VA_ARGS__)
@@ -14,8 +14,7 @@
 #define TORCH_CHECK_VALUE(cond, ...) HB_TORCH_CHECK_WITH(ValueError, cond __VA_OPT__(, ) __VA_ARGS__)
 #define TORCH_CHECK_TYPE(cond, ...) HB_TORCH_CHECK_WITH(TypeError, cond __VA_OPT__(, ) __VA_ARGS__)
 #define TORCH_CHECK_NOT_IMPLEMENTED(cond, ...) HB_TORCH_CHECK_WITH(NotImplementedError, cond __VA_OPT__(, ) __VA_ARGS__)
-#define TORCH_CHECK_ARG(cond, argN, ...) \
-  TORCH_CHECK(cond, "invalid argument ", argN, ": " __VA_OPT__(, ) __VA_ARGS__)
+#define TORCH_CHECK_ARG(cond, argN, ...) TORCH_CHECK(cond, "invalid argument ", argN, ": " __VA_OPT__(, ) __VA_ARGS__)
 #define TORCH_INTERNAL_ASSERT(cond, ...) TORCH_CHECK(cond __VA_OPT__(, ) __VA_ARGS__)
 #ifdef NDEBUG
 #define TORCH_INTERNAL_ASSERT_DEBUG_ONLY(...) \
@@ -31,8 +30,8 @@
 #define TORCH_CHECK_GT(a, b) TORCH_CHECK((a) > (b), "Check failed: " #a " > " #b " (", (a), " vs. ", (b), ")")
 #define TORCH_CHECK_GE(a, b) TORCH_CHECK((a) >= (b), "Check failed: " #a " >= " #b " (", (a), " vs. ", (b), ")")
 #define TORCH_WARN(...) ::hb::detail::warn(::hb::detail::str(__VA_ARGS__))
-#define TORCH_WARN_ONCE(...)                                                                    \
-  do {                                                                                          \
+#define TORCH_WARN_ONCE(...)                                                     \
+  do {                                                                           \
     [[maybe_unused]] static const bool warned = (TORCH_WARN(__VA_ARGS__), true); \
   } while (false)
 #define TORCH_WARN_DEPRECATION(...) TORCH_WARN(__VA_ARGS__)

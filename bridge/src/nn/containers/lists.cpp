@@ -69,8 +69,8 @@ namespace {
 void print(std::ostream& stream, const char* name, const OrderedDict<std::string, Tensor>& parameters) {
   stream << "torch::nn::" << name << "(\n";
   for (const auto& p : parameters)
-    stream << "(" << p.key() << "): Parameter containing: [" << p.value().scalar_type() << " of size " << p.value().sizes()
-           << "]\n";
+    stream << "(" << p.key() << "): Parameter containing: [" << p.value().scalar_type() << " of size "
+           << p.value().sizes() << "]\n";
   stream << ")";
 }
 Tensor copy_of(const Tensor& t, const std::optional<Device>& device) {
@@ -104,8 +104,10 @@ Tensor ParameterDictImpl::pop(const std::string& key) {
   return value;
 }
 void ParameterDictImpl::put(const std::string& key, const Tensor& param) {
-  if (contains(key)) parameters_[key] = param;
-  else insert(key, param);
+  if (contains(key))
+    parameters_[key] = param;
+  else
+    insert(key, param);
 }
 
 }  // namespace modules

@@ -12,13 +12,13 @@ void prepare_arguments(Module& module, const std::type_info& type, size_t wanted
   const size_t given = arguments.size();
   if (module._forward_has_default_args()) {
     HB_CHECK(given >= module._forward_num_required_args() && given <= wanted, demangle(type.name()),
-             "'s forward() method expects at least ", module._forward_num_required_args(), " argument(s) and at most ", wanted,
-             " argument(s), but received ", given, ".");
+             "'s forward() method expects at least ", module._forward_num_required_args(), " argument(s) and at most ",
+             wanted, " argument(s), but received ", given, ".");
     arguments = module._forward_populate_default_args(std::move(arguments));
     return;
   }
-  HB_CHECK(given == wanted, demangle(type.name()), "'s forward() method expects ", wanted, " argument(s), but received ", given,
-           ".",
+  HB_CHECK(given == wanted, demangle(type.name()), "'s forward() method expects ", wanted,
+           " argument(s), but received ", given, ".",
            given < wanted ? " If " + demangle(type.name()) +
                                 "'s forward() method has default arguments, please make sure the forward() method is "
                                 "declared with a corresponding `FORWARD_HAS_DEFAULT_ARGS` macro."
@@ -30,7 +30,8 @@ void wrong_argument(size_t index, const std::type_info& wanted, const std::type_
                               ", but received value of type ", demangle(got.name())));
 }
 void wrong_cast(const std::type_info& from, const std::type_info& to) {
-  throw Error(hb::detail::str("Attempted to cast module of type ", demangle(from.name()), " to type ", demangle(to.name())));
+  throw Error(
+      hb::detail::str("Attempted to cast module of type ", demangle(from.name()), " to type ", demangle(to.name())));
 }
 void wrong_result(const std::type_info& is, const std::type_info& wanted) {
   throw Error(hb::detail::str("The type of the return value is ", demangle(is.name()), ", but you asked for type ",

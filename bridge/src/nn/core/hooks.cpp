@@ -50,8 +50,8 @@ variable_list values_of(const TensorPointers& tensors) {
 
 void replace(const char* hook, const TensorPointers& tensors, const variable_list& values) {
   if (values.empty()) return;
-  HB_CHECK(values.size() == tensors.size(), "[", hook, "] expected the hook to return ", tensors.size(), " tensors, got ",
-           values.size());
+  HB_CHECK(values.size() == tensors.size(), "[", hook, "] expected the hook to return ", tensors.size(),
+           " tensors, got ", values.size());
   for (size_t i = 0; i < tensors.size(); ++i) *tensors[i] = values[i];
 }
 
@@ -67,9 +67,7 @@ bool drop(T& table, unsigned handle) {
 
 namespace detail {
 
-bool ModuleHooks::remove(unsigned handle) {
-  return drop(pre, handle) || drop(post, handle) || drop(backward, handle);
-}
+bool ModuleHooks::remove(unsigned handle) { return drop(pre, handle) || drop(post, handle) || drop(backward, handle); }
 
 struct HookedCall::BackwardState {
   ModuleHooks::Table<FullBackwardHook> hooks;
@@ -97,7 +95,8 @@ void HookedCall::before(const TensorPointers& inputs) {
     backward_ = std::make_shared<BackwardState>();
     backward_->hooks = hooks_.backward;
     backward_->module = module_.weak_from_this();
-    HB_CHECK(!backward_->module.expired(), "[full_backward_hook] expected ", module_.name(), " to be held by a shared_ptr");
+    HB_CHECK(!backward_->module.expired(), "[full_backward_hook] expected ", module_.name(),
+             " to be held by a shared_ptr");
     backward_->inputs_tapped = tap(inputs, [state = backward_](variable_list g) { return state->run(std::move(g)); });
   }
   inputs_ = values_of(inputs);

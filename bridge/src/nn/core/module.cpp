@@ -63,9 +63,10 @@ void copy_tensors(const char* kind, const char* call, const OrderedDict<std::str
 void Module::copy_state_to(Module& copy, const std::optional<Device>& device) const {
   copy_tensors("parameters", "register_parameter", parameters_, copy.parameters_, device);
   copy_tensors("buffers", "register_buffer", buffers_, copy.buffers_, device);
-  HB_CHECK(copy.children_.size() == children_.size(),
-           "The cloned module does not have the same number of child modules as the original module after calling reset(). "
-           "Are you sure you called register_module() inside reset() and not the constructor?");
+  HB_CHECK(
+      copy.children_.size() == children_.size(),
+      "The cloned module does not have the same number of child modules as the original module after calling reset(). "
+      "Are you sure you called register_module() inside reset() and not the constructor?");
   for (const auto& child : children_) copy.children_[child.key()]->clone_(*child.value(), device);
 }
 
@@ -73,14 +74,18 @@ void Module::copy_state_to(Module& copy, const std::optional<Device>& device) co
 
 std::shared_ptr<Module> Module::shared_from_this_checked() const {
   std::shared_ptr<const Module> ptr = weak_from_this().lock();
-  HB_CHECK(ptr, "It looks like you attempted to retrieve your top-level module as a shared_ptr, but it is not stored in a "
-                "shared_ptr. Use std::make_shared<", name(), "> instead of creating your module on the stack, or alternatively "
-                "do not try to access your top-level module at all by passing /*include_self=*/false to modules() or "
-                "named_modules()");
+  HB_CHECK(ptr,
+           "It looks like you attempted to retrieve your top-level module as a shared_ptr, but it is not stored in a "
+           "shared_ptr. Use std::make_shared<",
+           name(),
+           "> instead of creating your module on the stack, or alternatively "
+           "do not try to access your top-level module at all by passing /*include_self=*/false to modules() or "
+           "named_modules()");
   return std::const_pointer_cast<Module>(ptr);
 }
 
-void Module::apply_to_submodules(const NamedModulePointerApplyFunction& function, const std::string& name_prefix) const {
+void Module::apply_to_submodules(const NamedModulePointerApplyFunction& function,
+                                 const std::string& name_prefix) const {
   for (const auto& child : children_) {
     const std::string qualified = join_name(name_prefix, child.key());
     function(qualified, child.value());
@@ -98,11 +103,13 @@ void Module::apply(const ConstModuleApplyFunction& function) const {
 }
 void Module::apply(const NamedModuleApplyFunction& function, const std::string& name_prefix) {
   function(name_prefix, *this);
-  apply_to_submodules([&](const std::string& name, const std::shared_ptr<Module>& m) { function(name, *m); }, name_prefix);
+  apply_to_submodules([&](const std::string& name, const std::shared_ptr<Module>& m) { function(name, *m); },
+                      name_prefix);
 }
 void Module::apply(const ConstNamedModuleApplyFunction& function, const std::string& name_prefix) const {
   function(name_prefix, *this);
-  apply_to_submodules([&](const std::string& name, const std::shared_ptr<Module>& m) { function(name, *m); }, name_prefix);
+  apply_to_submodules([&](const std::string& name, const std::shared_ptr<Module>& m) { function(name, *m); },
+                      name_prefix);
 }
 void Module::apply(const ModulePointerApplyFunction& function) const {
   function(shared_from_this_checked());
@@ -121,8 +128,10 @@ OrderedDict<std::string, Tensor> Module::named_parameters(bool recurse) const {
     for (const auto& p : module.parameters_)
       if (p.value().defined()) result.insert(join_name(prefix, p.key()), p.value());
   };
-  if (recurse) apply(ConstNamedModuleApplyFunction(add));
-  else add("", *this);
+  if (recurse)
+    apply(ConstNamedModuleApplyFunction(add));
+  else
+    add("", *this);
   return result;
 }
 
@@ -132,8 +141,10 @@ OrderedDict<std::string, Tensor> Module::named_buffers(bool recurse) const {
     for (const auto& b : module.buffers_)
       if (b.value().defined()) result.insert(join_name(prefix, b.key()), b.value());
   };
-  if (recurse) apply(ConstNamedModuleApplyFunction(add));
-  else add("", *this);
+  if (recurse)
+    apply(ConstNamedModuleApplyFunction(add));
+  else
+    add("", *this);
   return result;
 }
 
@@ -143,8 +154,10 @@ std::vector<Tensor> Module::parameters(bool recurse) const {
     for (const auto& p : module.parameters_)
       if (p.value().defined()) result.push_back(p.value());
   };
-  if (recurse) apply(ConstModuleApplyFunction(add));
-  else add(*this);
+  if (recurse)
+    apply(ConstModuleApplyFunction(add));
+  else
+    add(*this);
   return result;
 }
 
@@ -173,7 +186,8 @@ OrderedDict<std::string, std::shared_ptr<Module>> Module::named_children() const
 
 Tensor& Module::register_parameter(std::string name, Tensor tensor, bool requires_grad) {
   check_name("Parameter", name);
-  if (tensor.defined()) tensor.set_requires_grad(requires_grad);
+  if (tensor.defined())
+    tensor.set_requires_grad(requires_grad);
   else if (requires_grad)
     hb::detail::warn("An undefined tensor cannot require grad. Ignoring the `requires_grad=true` function parameter.");
   return parameters_.insert(std::move(name), std::move(tensor));
@@ -261,13 +275,15 @@ std::ostream& operator<<(std::ostream& stream, const Module& module) {
 }
 
 unsigned int Module::_forward_num_required_args() {
-  HB_CHECK(false, "torch::nn::Module subclass that has default arguments in `forward` method must override "
-                  "`_forward_num_required_args` method. Please use `FORWARD_HAS_DEFAULT_ARGS` macro to do so.");
+  HB_CHECK(false,
+           "torch::nn::Module subclass that has default arguments in `forward` method must override "
+           "`_forward_num_required_args` method. Please use `FORWARD_HAS_DEFAULT_ARGS` macro to do so.");
   return 0;
 }
 std::vector<AnyValue> Module::_forward_populate_default_args(std::vector<AnyValue>&&) {
-  HB_CHECK(false, "torch::nn::Module subclass that has default arguments in `forward` method must override "
-                  "`_forward_populate_default_args` method. Please use `FORWARD_HAS_DEFAULT_ARGS` macro to do so.");
+  HB_CHECK(false,
+           "torch::nn::Module subclass that has default arguments in `forward` method must override "
+           "`_forward_populate_default_args` method. Please use `FORWARD_HAS_DEFAULT_ARGS` macro to do so.");
   return {};
 }
 

@@ -29,7 +29,8 @@ StateDictMismatch Module::load_state_dict(const OrderedDict<std::string, Tensor>
   std::vector<std::string> wrong_shape;
   for (const auto& item : own) {
     const Tensor* given = state.find(item.key());
-    if (!given || !given->defined()) result.missing_keys.push_back(item.key());
+    if (!given || !given->defined())
+      result.missing_keys.push_back(item.key());
     else if (given->sizes() != item.value().sizes())
       wrong_shape.push_back(
           hb::detail::str(item.key(), " (expected shape ", item.value().sizes(), ", got ", given->sizes(), ")"));

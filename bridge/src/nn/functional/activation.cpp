@@ -31,7 +31,9 @@ Tensor gumbel_softmax(const Tensor& logits, const GumbelSoftmaxFuncOptions& o) {
 
 Tensor softmax(const Tensor& input, const SoftmaxFuncOptions& o) { return input.softmax(o.dim(), o.dtype()); }
 Tensor softmin(const Tensor& input, const SoftminFuncOptions& o) { return (-input).softmax(o.dim(), o.dtype()); }
-Tensor log_softmax(const Tensor& input, const LogSoftmaxFuncOptions& o) { return input.log_softmax(o.dim(), o.dtype()); }
+Tensor log_softmax(const Tensor& input, const LogSoftmaxFuncOptions& o) {
+  return input.log_softmax(o.dim(), o.dtype());
+}
 Tensor glu(const Tensor& input, const GLUFuncOptions& o) {
   HB_CHECK(input.dim() != 0, "glu does not support scalars because halving size must be even");
   return hb::glu(input, o.dim());
@@ -46,7 +48,9 @@ Tensor rrelu(Tensor input, const RReLUFuncOptions& o) {
   return o.inplace() ? hb::rrelu_(input, o.lower(), o.upper(), o.training())
                      : hb::rrelu(input, o.lower(), o.upper(), o.training());
 }
-Tensor softplus(const Tensor& input, const SoftplusFuncOptions& o) { return hb::softplus(input, o.beta(), o.threshold()); }
+Tensor softplus(const Tensor& input, const SoftplusFuncOptions& o) {
+  return hb::softplus(input, o.beta(), o.threshold());
+}
 Tensor softshrink(const Tensor& input, const SoftshrinkFuncOptions& o) { return hb::softshrink(input, o.lambda()); }
 Tensor softsign(const Tensor& input) { return input / (input.abs() + 1); }
 Tensor tanhshrink(const Tensor& input) { return input - input.tanh(); }

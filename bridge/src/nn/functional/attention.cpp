@@ -40,22 +40,21 @@ Tensor widened(const Tensor& mask) {
   return hb::cat({mask, hb::zeros(sizes, mask.options())}, -1);
 }
 
-Tensor with_zero_row(const Tensor& t) {
-  return hb::cat({t, hb::zeros({t.size(0), 1, t.size(2)}, t.options())}, 1);
-}
+Tensor with_zero_row(const Tensor& t) { return hb::cat({t, hb::zeros({t.size(0), 1, t.size(2)}, t.options())}, 1); }
 
 }  // namespace
 
 std::tuple<Tensor, Tensor> multi_head_attention_forward(const Tensor& query, const Tensor& key, const Tensor& value,
                                                         const Options& o) {
   HB_CHECK(query.dim() == 3 && key.dim() == 3 && value.dim() == 3,
-           "[multi_head_attention] expected query, key and value of 3 dimensions, got ", query.sizes(), ", ", key.sizes(),
-           " and ", value.sizes());
+           "[multi_head_attention] expected query, key and value of 3 dimensions, got ", query.sizes(), ", ",
+           key.sizes(), " and ", value.sizes());
   const int64_t length = query.size(0), batch = query.size(1), embed = query.size(2), heads = o.num_heads();
   HB_CHECK(embed == o.embed_dim_to_check(), "[multi_head_attention] expected a query of width ", o.embed_dim_to_check(),
            ", got ", embed);
   HB_CHECK(key.size(0) == value.size(0) && key.size(1) == value.size(1),
-           "[multi_head_attention] expected key and value of one length and batch, got ", key.sizes(), " and ", value.sizes());
+           "[multi_head_attention] expected key and value of one length and batch, got ", key.sizes(), " and ",
+           value.sizes());
   const int64_t head = embed / heads;
   HB_CHECK(head * heads == embed, "embed_dim must be divisible by num_heads");
 
@@ -84,8 +83,9 @@ std::tuple<Tensor, Tensor> multi_head_attention_forward(const Tensor& query, con
   Tensor weights = hb::bmm(q, k.transpose(1, 2));  // (N * heads, L, S)
   if (mask.defined()) weights = weights + (mask.dim() == 2 ? mask.unsqueeze(0) : mask);
   if (padding.defined()) {
-    HB_CHECK(padding.size(0) == batch && padding.size(1) == keys, "[multi_head_attention] expected a key_padding_mask of shape [",
-             batch, ", ", keys, "], got ", padding.sizes());
+    HB_CHECK(padding.size(0) == batch && padding.size(1) == keys,
+             "[multi_head_attention] expected a key_padding_mask of shape [", batch, ", ", keys, "], got ",
+             padding.sizes());
     weights = weights.view({batch, heads, length, keys})
                   .masked_fill(padding.to(kBool).unsqueeze(1).unsqueeze(2), -std::numeric_limits<double>::infinity())
                   .view({batch * heads, length, keys});

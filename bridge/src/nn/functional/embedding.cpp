@@ -32,10 +32,13 @@ struct Bags {
 
 Bags bags_of(const Tensor& input, const EmbeddingBagFuncOptions& o) {
   Bags bags{input, o.per_sample_weights(), {}};
-  HB_CHECK(!bags.weights.defined() || bags.weights.sizes() == input.sizes(), "embedding_bag: If per_sample_weights is not "
-           "null, then it must have the same shape as the input, got ", bags.weights.defined() ? bags.weights.sizes() : IntArrayRef(), " and ", input.sizes());
+  HB_CHECK(!bags.weights.defined() || bags.weights.sizes() == input.sizes(),
+           "embedding_bag: If per_sample_weights is not "
+           "null, then it must have the same shape as the input, got ",
+           bags.weights.defined() ? bags.weights.sizes() : IntArrayRef(), " and ", input.sizes());
   if (input.dim() == 2) {
-    HB_CHECK(!o.offsets().defined(), "If input is 2D, then offsets has to be null, as input is treated is a mini-batch of "
+    HB_CHECK(!o.offsets().defined(),
+             "If input is 2D, then offsets has to be null, as input is treated is a mini-batch of "
              "fixed length sequences. However, found offsets of type Tensor");
     for (int64_t i = 0; i <= input.size(0); ++i) bags.begin.push_back(i * input.size(1));
     bags.indices = input.reshape({-1});

@@ -60,8 +60,9 @@ Tensor huber_loss(const Tensor& input, const Tensor& target, const HuberLossFunc
 
 Tensor kl_div(const Tensor& input, const Tensor& target, const KLDivFuncOptions& o) {
   if (std::holds_alternative<enumtype::kMean>(o.reduction()))
-    hb::detail::warn("reduction: 'mean' divides the total loss by both the batch size and the support size. 'batchmean' "
-                     "divides only by the batch size, and aligns with the KL div math definition.");
+    hb::detail::warn(
+        "reduction: 'mean' divides the total loss by both the batch size and the support size. 'batchmean' "
+        "divides only by the batch size, and aligns with the KL div math definition.");
   if (!std::holds_alternative<enumtype::kBatchMean>(o.reduction()))
     return hb::kl_div(input, target, reduction_get_enum(o.reduction()), o.log_target());
   Tensor sum = hb::kl_div(input, target, Reduction::Sum, o.log_target());
@@ -70,7 +71,8 @@ Tensor kl_div(const Tensor& input, const Tensor& target, const KLDivFuncOptions&
 
 Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const BinaryCrossEntropyFuncOptions& o) {
   HB_CHECK(target.sizes() == input.sizes(), "Using a target size (", target.sizes(),
-           ") that is different to the input size (", input.sizes(), ") is deprecated. Please ensure they have the same size.");
+           ") that is different to the input size (", input.sizes(),
+           ") is deprecated. Please ensure they have the same size.");
   Tensor weight = o.weight();
   if (weight.defined()) weight = weight.expand(hb::broadcast_shapes(target.sizes(), weight.sizes()));
   return hb::binary_cross_entropy(input, target, weight, reduction_get_enum(o.reduction()));
@@ -130,8 +132,8 @@ Tensor triplet_margin_with_distance_loss(const Tensor& anchor, const Tensor& pos
   return reduce(hb::clamp_min(to_positive - to_negative + o.margin(), 0), o.reduction());
 }
 
-Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths, const Tensor& target_lengths,
-                const CTCLossFuncOptions& o) {
+Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
+                const Tensor& target_lengths, const CTCLossFuncOptions& o) {
   return hb::ctc_loss(log_probs, targets, input_lengths, target_lengths, o.blank(), reduction_get_enum(o.reduction()),
                       o.zero_infinity());
 }

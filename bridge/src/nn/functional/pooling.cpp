@@ -9,8 +9,8 @@ namespace {
 // Sizes that were left out are the input's.
 template <size_t D>
 std::vector<int64_t> output_size_of(const Tensor& input, const ExpandingArrayWithOptionalElem<D>& wanted) {
-  HB_CHECK(input.dim() >= static_cast<int64_t>(D), "[adaptive_pool] expected an input of at least ", D, " dimensions, got ",
-           input.sizes());
+  HB_CHECK(input.dim() >= static_cast<int64_t>(D), "[adaptive_pool] expected an input of at least ", D,
+           " dimensions, got ", input.sizes());
   std::vector<int64_t> size;
   for (size_t i = 0; i < D; ++i)
     size.push_back((*wanted)[i].value_or(input.size(input.dim() - static_cast<int64_t>(D - i))));

@@ -38,7 +38,8 @@ std::vector<std::optional<double>> scales_of(const Tensor& input, const Interpol
 Tensor interpolate(const Tensor& input, const InterpolateFuncOptions& o) {
   const std::string mode = enumtype::get_enum_name(o.mode());
   const bool unaligned = is<enumtype::kNearest>(o) || is<enumtype::kArea>(o);
-  HB_CHECK(!(unaligned && o.align_corners()), "align_corners option can only be set with the interpolating modes: linear | "
+  HB_CHECK(!(unaligned && o.align_corners()),
+           "align_corners option can only be set with the interpolating modes: linear | "
            "bilinear | bicubic | trilinear");
   if (is<enumtype::kNearestExact>(o)) HB_NOT_SUPPORTED("[interpolate] mode kNearestExact is not supported");
   if (o.antialias()) HB_NOT_SUPPORTED("[interpolate] antialias is not supported");
@@ -63,7 +64,10 @@ Tensor interpolate(const Tensor& input, const InterpolateFuncOptions& o) {
   if (is<enumtype::kBicubic>(o) && dim == 4) return hb::upsample_bicubic2d(input, size, align, s[0], s[1]);
   if (is<enumtype::kTrilinear>(o) && dim == 5) return hb::upsample_trilinear3d(input, size, align, s[0], s[1], s[2]);
   HB_CHECK(false, "Got ", dim, "D input, but mode ", mode, " needs ",
-           is<enumtype::kLinear>(o) ? 3 : is<enumtype::kTrilinear>(o) ? 5 : 4, "D input");
+           is<enumtype::kLinear>(o)      ? 3
+           : is<enumtype::kTrilinear>(o) ? 5
+                                         : 4,
+           "D input");
   return Tensor();
 }
 
@@ -84,8 +88,8 @@ Tensor unfold(const Tensor& input, const UnfoldFuncOptions& o) {
 }
 
 Tensor grid_sample(const Tensor& input, const Tensor& grid, const GridSampleFuncOptions& o) {
-  return hb::grid_sampler(input, grid, static_cast<int64_t>(o.mode().index()), static_cast<int64_t>(o.padding_mode().index()),
-                          o.align_corners().value_or(false));
+  return hb::grid_sampler(input, grid, static_cast<int64_t>(o.mode().index()),
+                          static_cast<int64_t>(o.padding_mode().index()), o.align_corners().value_or(false));
 }
 
 Tensor affine_grid(const Tensor& theta, const IntArrayRef& size, bool align_corners) {

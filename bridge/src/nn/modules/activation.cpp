@@ -10,14 +10,14 @@ inline namespace modules {
 namespace F = functional;
 
 // forward through the functional form that takes the module's options.
-#define HB_FORWARD(Name, Arg, call)                                                  \
-  Tensor Name##Impl::forward(Arg input) {                                            \
-    return hooked([this](const Tensor& x) -> Tensor { return call; }, input);        \
+#define HB_FORWARD(Name, Arg, call)                                           \
+  Tensor Name##Impl::forward(Arg input) {                                     \
+    return hooked([this](const Tensor& x) -> Tensor { return call; }, input); \
   }
-#define HB_FORWARD_PLAIN(Name, call)                                                 \
-  Tensor Name##Impl::forward(const Tensor& input) {                                  \
-    return hooked([](const Tensor& x) -> Tensor { return call; }, input);            \
-  }                                                                                  \
+#define HB_FORWARD_PLAIN(Name, call)                                      \
+  Tensor Name##Impl::forward(const Tensor& input) {                       \
+    return hooked([](const Tensor& x) -> Tensor { return call; }, input); \
+  }                                                                       \
   void Name##Impl::pretty_print(std::ostream& stream) const { stream << "torch::nn::" #Name "()"; }
 HB_FORWARD(ELU, Tensor, F::elu(x, options))
 HB_FORWARD(SELU, Tensor, F::selu(x, options))
@@ -84,10 +84,15 @@ void HardtanhImpl::pretty_print(std::ostream& stream) const {
   end(stream, options.inplace());
 }
 void LeakyReLUImpl::pretty_print(std::ostream& stream) const {
-  end(stream << std::boolalpha << "torch::nn::LeakyReLU(negative_slope=" << options.negative_slope(), options.inplace());
+  end(stream << std::boolalpha << "torch::nn::LeakyReLU(negative_slope=" << options.negative_slope(),
+      options.inplace());
 }
-void SoftmaxImpl::pretty_print(std::ostream& stream) const { stream << "torch::nn::Softmax(dim=" << options.dim() << ")"; }
-void SoftminImpl::pretty_print(std::ostream& stream) const { stream << "torch::nn::Softmin(dim=" << options.dim() << ")"; }
+void SoftmaxImpl::pretty_print(std::ostream& stream) const {
+  stream << "torch::nn::Softmax(dim=" << options.dim() << ")";
+}
+void SoftminImpl::pretty_print(std::ostream& stream) const {
+  stream << "torch::nn::Softmin(dim=" << options.dim() << ")";
+}
 void LogSoftmaxImpl::pretty_print(std::ostream& stream) const {
   stream << "torch::nn::LogSoftmax(dim=" << options.dim() << ")";
 }

@@ -57,9 +57,9 @@ std::tuple<Tensor, Tensor> MultiheadAttentionImpl::forward(const Tensor& query, 
                                                            const Tensor& key_padding_mask, bool need_weights,
                                                            const Tensor& attn_mask, bool average_attn_weights) {
   auto attend = [&](const Tensor& q, const Tensor& k, const Tensor& v) {
-    F::MultiheadAttentionForwardFuncOptions o(options.embed_dim(), options.num_heads(), in_proj_weight, in_proj_bias, bias_k,
-                                              bias_v, options.add_zero_attn(), options.dropout(), out_proj->weight,
-                                              out_proj->bias);
+    F::MultiheadAttentionForwardFuncOptions o(options.embed_dim(), options.num_heads(), in_proj_weight, in_proj_bias,
+                                              bias_k, bias_v, options.add_zero_attn(), options.dropout(),
+                                              out_proj->weight, out_proj->bias);
     o.training(is_training()).key_padding_mask(key_padding_mask).need_weights(need_weights).attn_mask(attn_mask);
     o.average_attn_weights(average_attn_weights);
     if (!_qkv_same_embed_dim) {

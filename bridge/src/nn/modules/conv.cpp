@@ -36,9 +36,12 @@ Tensor conv_padded(const Tensor& x, const Tensor& w, const Tensor& b, IntArrayRe
 template <size_t D>
 Tensor transposed(const Tensor& x, const Tensor& w, const Tensor& b, IntArrayRef stride, IntArrayRef padding,
                   IntArrayRef output_padding, int64_t groups, IntArrayRef dilation) {
-  if constexpr (D == 1) return hb::conv_transpose1d(x, w, b, stride, padding, output_padding, groups, dilation);
-  else if constexpr (D == 2) return hb::conv_transpose2d(x, w, b, stride, padding, output_padding, groups, dilation);
-  else return hb::conv_transpose3d(x, w, b, stride, padding, output_padding, groups, dilation);
+  if constexpr (D == 1)
+    return hb::conv_transpose1d(x, w, b, stride, padding, output_padding, groups, dilation);
+  else if constexpr (D == 2)
+    return hb::conv_transpose2d(x, w, b, stride, padding, output_padding, groups, dilation);
+  else
+    return hb::conv_transpose3d(x, w, b, stride, padding, output_padding, groups, dilation);
 }
 
 template <size_t D>
@@ -109,8 +112,10 @@ void ConvNdImpl<D, Derived>::reset() {
                                    : std::vector{options.out_channels(), options.in_channels() / options.groups()};
   sizes.insert(sizes.end(), options.kernel_size()->begin(), options.kernel_size()->end());
   weight = this->register_parameter("weight", hb::empty(sizes));
-  if (options.bias()) bias = this->register_parameter("bias", hb::empty({options.out_channels()}));
-  else this->register_parameter("bias", Tensor(), /*requires_grad=*/false);
+  if (options.bias())
+    bias = this->register_parameter("bias", hb::empty({options.out_channels()}));
+  else
+    this->register_parameter("bias", Tensor(), /*requires_grad=*/false);
   reset_parameters();
 }
 
@@ -127,8 +132,10 @@ template <size_t D, typename Derived>
 void ConvNdImpl<D, Derived>::pretty_print(std::ostream& stream) const {
   stream << "torch::nn::Conv" << (options.transposed() ? "Transpose" : "") << D << "d(" << options.in_channels() << ", "
          << options.out_channels() << ", kernel_size=" << options.kernel_size() << ", stride=" << options.stride();
-  if (std::holds_alternative<enumtype::kValid>(options.padding())) stream << ", padding='valid'";
-  else if (std::holds_alternative<enumtype::kSame>(options.padding())) stream << ", padding='same'";
+  if (std::holds_alternative<enumtype::kValid>(options.padding()))
+    stream << ", padding='valid'";
+  else if (std::holds_alternative<enumtype::kSame>(options.padding()))
+    stream << ", padding='same'";
   else if (const auto& pad = std::get<ExpandingArray<D>>(options.padding()); *pad != *ExpandingArray<D>(0))
     stream << ", padding=" << pad;
   if (*options.dilation() != *ExpandingArray<D>(1)) stream << ", dilation=" << options.dilation();
@@ -166,7 +173,8 @@ static std::vector<int64_t> output_padding_for(const Tensor& input, IntArrayRef 
                           (*o.dilation())[d] * ((*o.kernel_size())[d] - 1) + 1;
     const int64_t most = least + (*o.stride())[d] - 1;
     HB_CHECK(size[d] >= least && size[d] <= most, "requested an output size of ", wanted,
-             ", but valid sizes of dimension ", d, " range from ", least, " to ", most, " for an input of ", input.sizes());
+             ", but valid sizes of dimension ", d, " range from ", least, " to ", most, " for an input of ",
+             input.sizes());
     result.push_back(size[d] - least);
   }
   return result;
@@ -182,18 +190,18 @@ Tensor ConvNdImpl<D, Derived>::convolve_transposed(const Tensor& input, const st
   return transposed<D>(input, weight, bias, options.stride(), padding, extra, options.groups(), options.dilation());
 }
 
-#define HB_CONV(D)                                                                                                      \
-  template class ConvNdImpl<D, Conv##D##dImpl>;                                                                         \
-  template class ConvNdImpl<D, ConvTranspose##D##dImpl>;                                                                \
-  Conv##D##dImpl::Conv##D##dImpl(ConvOptions<D> o) : ConvNdImpl(shared_options<D>(o, false)) {}                         \
-  Tensor Conv##D##dImpl::_conv_forward(const Tensor& input, const Tensor& w) { return convolve(input, w); }             \
-  Tensor Conv##D##dImpl::forward(const Tensor& input) {                                                                 \
-    return hooked([this](const Tensor& x) { return _conv_forward(x, weight); }, input);                                 \
-  }                                                                                                                     \
-  ConvTranspose##D##dImpl::ConvTranspose##D##dImpl(ConvTransposeOptions<D> o)                                           \
-      : ConvTransposeNdImpl(shared_options<D>(o, true).output_padding(o.output_padding())) {}                           \
-  Tensor ConvTranspose##D##dImpl::forward(const Tensor& input, const std::optional<IntArrayRef>& output_size) {         \
-    return hooked([&](const Tensor& x) { return convolve_transposed(x, output_size); }, input);                         \
+#define HB_CONV(D)                                                                                              \
+  template class ConvNdImpl<D, Conv##D##dImpl>;                                                                 \
+  template class ConvNdImpl<D, ConvTranspose##D##dImpl>;                                                        \
+  Conv##D##dImpl::Conv##D##dImpl(ConvOptions<D> o) : ConvNdImpl(shared_options<D>(o, false)) {}                 \
+  Tensor Conv##D##dImpl::_conv_forward(const Tensor& input, const Tensor& w) { return convolve(input, w); }     \
+  Tensor Conv##D##dImpl::forward(const Tensor& input) {                                                         \
+    return hooked([this](const Tensor& x) { return _conv_forward(x, weight); }, input);                         \
+  }                                                                                                             \
+  ConvTranspose##D##dImpl::ConvTranspose##D##dImpl(ConvTransposeOptions<D> o)                                   \
+      : ConvTransposeNdImpl(shared_options<D>(o, true).output_padding(o.output_padding())) {}                   \
+  Tensor ConvTranspose##D##dImpl::forward(const Tensor& input, const std::optional<IntArrayRef>& output_size) { \
+    return hooked([&](const Tensor& x) { return convolve_transposed(x, output_size); }, input);                 \
   }
 HB_CONV(1)
 HB_CONV(2)

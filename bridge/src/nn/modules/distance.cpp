@@ -17,16 +17,16 @@ Tensor pdist(const Tensor& input, double p) { return hb::pdist(input, p); }
 inline namespace modules {
 
 Tensor CosineSimilarityImpl::forward(const Tensor& input1, const Tensor& input2) {
-  return hooked([this](const Tensor& a, const Tensor& b) { return functional::cosine_similarity(a, b, options); }, input1,
-                input2);
+  return hooked([this](const Tensor& a, const Tensor& b) { return functional::cosine_similarity(a, b, options); },
+                input1, input2);
 }
 void CosineSimilarityImpl::pretty_print(std::ostream& stream) const {
   stream << "torch::nn::CosineSimilarity(dim=" << options.dim() << ", eps=" << options.eps() << ")";
 }
 
 Tensor PairwiseDistanceImpl::forward(const Tensor& input1, const Tensor& input2) {
-  return hooked([this](const Tensor& a, const Tensor& b) { return functional::pairwise_distance(a, b, options); }, input1,
-                input2);
+  return hooked([this](const Tensor& a, const Tensor& b) { return functional::pairwise_distance(a, b, options); },
+                input1, input2);
 }
 void PairwiseDistanceImpl::pretty_print(std::ostream& stream) const {
   stream << "torch::nn::PairwiseDistance(p=" << options.p() << ", eps=" << options.eps() << std::boolalpha

@@ -29,7 +29,8 @@ Tensor channels(Tensor& input, const DropoutFuncOptions& o, int64_t batched_dims
                         : hb::feature_dropout(batched, o.p(), o.training()))
         .squeeze(0);
   }
-  return o.inplace() ? hb::feature_dropout_(input, o.p(), o.training()) : hb::feature_dropout(input, o.p(), o.training());
+  return o.inplace() ? hb::feature_dropout_(input, o.p(), o.training())
+                     : hb::feature_dropout(input, o.p(), o.training());
 }
 }  // namespace
 
@@ -50,12 +51,12 @@ Tensor feature_alpha_dropout(Tensor input, const FeatureAlphaDropoutFuncOptions&
 }  // namespace functional
 
 inline namespace modules {
-#define HB_DROPOUT(Name, Arg, function, Options)                                                                  \
-  Tensor Name##Impl::forward(Arg input) {                                                                         \
-    auto o = functional::Options().p(options.p()).training(is_training()).inplace(options.inplace());             \
-    return hooked([&](const Tensor& x) { return functional::function(x, o); }, input);                            \
-  }                                                                                                               \
-  void Name##Impl::pretty_print(std::ostream& stream) const {                                                     \
+#define HB_DROPOUT(Name, Arg, function, Options)                                                                      \
+  Tensor Name##Impl::forward(Arg input) {                                                                             \
+    auto o = functional::Options().p(options.p()).training(is_training()).inplace(options.inplace());                 \
+    return hooked([&](const Tensor& x) { return functional::function(x, o); }, input);                                \
+  }                                                                                                                   \
+  void Name##Impl::pretty_print(std::ostream& stream) const {                                                         \
     stream << std::boolalpha << "torch::nn::" #Name "(p=" << options.p() << ", inplace=" << options.inplace() << ")"; \
   }
 HB_DROPOUT(Dropout, Tensor, dropout, DropoutFuncOptions)

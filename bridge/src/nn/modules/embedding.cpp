@@ -48,12 +48,13 @@ void EmbeddingImpl::pretty_print(std::ostream& stream) const {
 
 Tensor EmbeddingImpl::forward(const Tensor& indices) {
   auto look_up = [this](const Tensor& i) {
-    return F::embedding(i, weight, F::EmbeddingFuncOptions()
-                                       .padding_idx(options.padding_idx())
-                                       .max_norm(options.max_norm())
-                                       .norm_type(options.norm_type())
-                                       .scale_grad_by_freq(options.scale_grad_by_freq())
-                                       .sparse(options.sparse()));
+    return F::embedding(i, weight,
+                        F::EmbeddingFuncOptions()
+                            .padding_idx(options.padding_idx())
+                            .max_norm(options.max_norm())
+                            .norm_type(options.norm_type())
+                            .scale_grad_by_freq(options.scale_grad_by_freq())
+                            .sparse(options.sparse()));
   };
   return hooked(look_up, indices);
 }
@@ -111,16 +112,17 @@ void EmbeddingBagImpl::pretty_print(std::ostream& stream) const {
 
 Tensor EmbeddingBagImpl::forward(const Tensor& input, const Tensor& offsets, const Tensor& per_sample_weights) {
   auto look_up = [this](const Tensor& i, const Tensor& o, const Tensor& w) {
-    return F::embedding_bag(i, weight, F::EmbeddingBagFuncOptions()
-                                           .offsets(o)
-                                           .max_norm(options.max_norm())
-                                           .norm_type(options.norm_type())
-                                           .scale_grad_by_freq(options.scale_grad_by_freq())
-                                           .mode(options.mode())
-                                           .sparse(options.sparse())
-                                           .per_sample_weights(w)
-                                           .include_last_offset(options.include_last_offset())
-                                           .padding_idx(options.padding_idx()));
+    return F::embedding_bag(i, weight,
+                            F::EmbeddingBagFuncOptions()
+                                .offsets(o)
+                                .max_norm(options.max_norm())
+                                .norm_type(options.norm_type())
+                                .scale_grad_by_freq(options.scale_grad_by_freq())
+                                .mode(options.mode())
+                                .sparse(options.sparse())
+                                .per_sample_weights(w)
+                                .include_last_offset(options.include_last_offset())
+                                .padding_idx(options.padding_idx()));
   };
   return hooked(look_up, input, offsets, per_sample_weights);
 }

@@ -25,8 +25,10 @@ LinearImpl::LinearImpl(const LinearOptions& options_) : options(options_) { Line
 
 void LinearImpl::reset() {
   weight = register_parameter("weight", empty({options.out_features(), options.in_features()}));
-  if (options.bias()) bias = register_parameter("bias", empty({options.out_features()}));
-  else bias = register_parameter("bias", {}, /*requires_grad=*/false);
+  if (options.bias())
+    bias = register_parameter("bias", empty({options.out_features()}));
+  else
+    bias = register_parameter("bias", {}, /*requires_grad=*/false);
   reset_parameters();
 }
 
@@ -65,10 +67,12 @@ Tensor UnflattenImpl::forward(const Tensor& input) {
 BilinearImpl::BilinearImpl(const BilinearOptions& options_) : options(options_) { BilinearImpl::reset(); }
 
 void BilinearImpl::reset() {
-  weight = register_parameter("weight",
-                              empty({options.out_features(), options.in1_features(), options.in2_features()}));
-  if (options.bias()) bias = register_parameter("bias", empty({options.out_features()}));
-  else bias = register_parameter("bias", {}, /*requires_grad=*/false);
+  weight =
+      register_parameter("weight", empty({options.out_features(), options.in1_features(), options.in2_features()}));
+  if (options.bias())
+    bias = register_parameter("bias", empty({options.out_features()}));
+  else
+    bias = register_parameter("bias", {}, /*requires_grad=*/false);
   reset_parameters();
 }
 

@@ -69,8 +69,10 @@ void BatchNormImplBase<D, Derived>::pretty_print(std::ostream& stream) const {
   const auto& o = this->options;
   stream << std::boolalpha << "torch::nn::BatchNorm" << D << "d(" << o.num_features() << ", eps=" << o.eps()
          << ", momentum=";
-  if (o.momentum()) stream << *o.momentum();
-  else stream << "None";
+  if (o.momentum())
+    stream << *o.momentum();
+  else
+    stream << "None";
   stream << ", affine=" << o.affine() << ", track_running_stats=" << o.track_running_stats() << ")";
 }
 
@@ -80,8 +82,9 @@ Tensor InstanceNormImpl<D, Derived>::forward(const Tensor& input) {
   const auto& o = this->options;
   auto normalise = [&](const Tensor& x) {
     const bool single = x.dim() == static_cast<int64_t>(D) + 1;  // no batch dimension
-    Tensor y = hb::instance_norm(single ? x.unsqueeze(0) : x, this->weight, this->bias, this->running_mean,
-                                 this->running_var, this->is_training() || !o.track_running_stats(), o.momentum(), o.eps());
+    Tensor y =
+        hb::instance_norm(single ? x.unsqueeze(0) : x, this->weight, this->bias, this->running_mean, this->running_var,
+                          this->is_training() || !o.track_running_stats(), o.momentum(), o.eps());
     return single ? y.squeeze(0) : y;
   };
   return this->hooked(normalise, input);
@@ -97,17 +100,20 @@ void InstanceNormImpl<D, Derived>::pretty_print(std::ostream& stream) const {
 
 namespace {
 void check_dims(const Tensor& input, int64_t a, int64_t b) {
-  if (a == b) HB_CHECK(input.dim() == a, "expected ", a, "D input (got ", input.dim(), "D input)");
-  else HB_CHECK(input.dim() == a || input.dim() == b, "expected ", a, "D or ", b, "D input (got ", input.dim(), "D input)");
+  if (a == b)
+    HB_CHECK(input.dim() == a, "expected ", a, "D input (got ", input.dim(), "D input)");
+  else
+    HB_CHECK(input.dim() == a || input.dim() == b, "expected ", a, "D or ", b, "D input (got ", input.dim(),
+             "D input)");
 }
 }  // namespace
 
-#define HB_NORM(D, batch_dims)                                                                                   \
-  template class NormImplBase<D, BatchNorm##D##dImpl, BatchNormOptions>;                                         \
-  template class NormImplBase<D, InstanceNorm##D##dImpl, InstanceNormOptions>;                                   \
-  template class BatchNormImplBase<D, BatchNorm##D##dImpl>;                                                      \
-  template class InstanceNormImpl<D, InstanceNorm##D##dImpl>;                                                    \
-  void BatchNorm##D##dImpl::_check_input_dim(const Tensor& input) { check_dims(input, batch_dims, (D) + 2); }    \
+#define HB_NORM(D, batch_dims)                                                                                \
+  template class NormImplBase<D, BatchNorm##D##dImpl, BatchNormOptions>;                                      \
+  template class NormImplBase<D, InstanceNorm##D##dImpl, InstanceNormOptions>;                                \
+  template class BatchNormImplBase<D, BatchNorm##D##dImpl>;                                                   \
+  template class InstanceNormImpl<D, InstanceNorm##D##dImpl>;                                                 \
+  void BatchNorm##D##dImpl::_check_input_dim(const Tensor& input) { check_dims(input, batch_dims, (D) + 2); } \
   void InstanceNorm##D##dImpl::_check_input_dim(const Tensor& input) { check_dims(input, (D) + 1, (D) + 2); }
 HB_NORM(1, 2)
 HB_NORM(2, 4)
@@ -132,7 +138,8 @@ void LayerNormImpl::pretty_print(std::ostream& stream) const {
 }
 Tensor LayerNormImpl::forward(const Tensor& input) {
   return hooked(
-      [this](const Tensor& x) { return hb::layer_norm(x, options.normalized_shape(), weight, bias, options.eps()); }, input);
+      [this](const Tensor& x) { return hb::layer_norm(x, options.normalized_shape(), weight, bias, options.eps()); },
+      input);
 }
 
 void LocalResponseNormImpl::pretty_print(std::ostream& stream) const {

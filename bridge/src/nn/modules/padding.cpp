@@ -15,21 +15,22 @@ Tensor pad(const Tensor& input, const PadFuncOptions& o) {
 
 inline namespace modules {
 
-#define HB_PAD(Name, D, call)                                                       \
-  Tensor Name##D##dImpl::forward(const Tensor& input) {                             \
-    return hooked([this](const Tensor& x) { return call; }, input);                 \
-  }                                                                                 \
-  void Name##D##dImpl::pretty_print(std::ostream& stream) const {                   \
-    stream << "torch::nn::" #Name #D "d(padding=" << options.padding() << ")";      \
+#define HB_PAD(Name, D, call)                                                  \
+  Tensor Name##D##dImpl::forward(const Tensor& input) {                        \
+    return hooked([this](const Tensor& x) { return call; }, input);            \
+  }                                                                            \
+  void Name##D##dImpl::pretty_print(std::ostream& stream) const {              \
+    stream << "torch::nn::" #Name #D "d(padding=" << options.padding() << ")"; \
   }
-#define HB_PADS(D)                                                                      \
-  HB_PAD(ReflectionPad, D, hb::pad(x, options.padding(), "reflect"))                    \
-  HB_PAD(ReplicationPad, D, hb::pad(x, options.padding(), "replicate"))                 \
-  HB_PAD(ZeroPad, D, hb::constant_pad_nd(x, options.padding(), 0))                      \
-  Tensor ConstantPad##D##dImpl::forward(const Tensor& input) {                          \
-    return hooked([this](const Tensor& x) { return hb::constant_pad_nd(x, options.padding(), options.value()); }, input); \
-  }                                                                                     \
-  void ConstantPad##D##dImpl::pretty_print(std::ostream& stream) const {                \
+#define HB_PADS(D)                                                                                                   \
+  HB_PAD(ReflectionPad, D, hb::pad(x, options.padding(), "reflect"))                                                 \
+  HB_PAD(ReplicationPad, D, hb::pad(x, options.padding(), "replicate"))                                              \
+  HB_PAD(ZeroPad, D, hb::constant_pad_nd(x, options.padding(), 0))                                                   \
+  Tensor ConstantPad##D##dImpl::forward(const Tensor& input) {                                                       \
+    return hooked([this](const Tensor& x) { return hb::constant_pad_nd(x, options.padding(), options.value()); },    \
+                  input);                                                                                            \
+  }                                                                                                                  \
+  void ConstantPad##D##dImpl::pretty_print(std::ostream& stream) const {                                             \
     stream << "torch::nn::ConstantPad" #D "d(padding=" << options.padding() << ", value=" << options.value() << ")"; \
   }
 HB_PADS(1)

@@ -38,8 +38,8 @@ State joined(const State& a, const State& b) {
 }
 
 // From the first step: sequences end one after another.
-std::pair<std::vector<Tensor>, State> forwards(const detail::RNNOptionsBase& o, const std::vector<Tensor>& gates, State state,
-                                               const Weights& w) {
+std::pair<std::vector<Tensor>, State> forwards(const detail::RNNOptionsBase& o, const std::vector<Tensor>& gates,
+                                               State state, const Weights& w) {
   std::vector<Tensor> outputs;
   std::vector<State> ended;
   for (const Tensor& g : gates) {

@@ -15,20 +15,27 @@ using utils::rnn::PackedSequence;
 namespace {
 
 int64_t gates_of(const detail::RNNOptionsBase& o) {
-  return std::holds_alternative<enumtype::kLSTM>(o.mode()) ? 4 : std::holds_alternative<enumtype::kGRU>(o.mode()) ? 3 : 1;
+  return std::holds_alternative<enumtype::kLSTM>(o.mode())  ? 4
+         : std::holds_alternative<enumtype::kGRU>(o.mode()) ? 3
+                                                            : 1;
 }
 
 std::string suffix(int64_t layer, bool reverse) { return "_l" + std::to_string(layer) + (reverse ? "_reverse" : ""); }
 
 void check_options(const detail::RNNOptionsBase& o) {
-  HB_CHECK(o.dropout() >= 0 && o.dropout() <= 1, "dropout should be a number in range [0, 1] representing the probability of "
-           "an element being zeroed, got ", o.dropout());
+  HB_CHECK(o.dropout() >= 0 && o.dropout() <= 1,
+           "dropout should be a number in range [0, 1] representing the probability of "
+           "an element being zeroed, got ",
+           o.dropout());
   if (o.dropout() > 0 && o.num_layers() == 1)
-    hb::detail::warn(hb::detail::str("dropout option adds dropout after all but last recurrent layer, so non-zero dropout "
-                                     "expects num_layers greater than 1, but got dropout=", o.dropout(), " and num_layers=1"));
+    hb::detail::warn(
+        hb::detail::str("dropout option adds dropout after all but last recurrent layer, so non-zero dropout "
+                        "expects num_layers greater than 1, but got dropout=",
+                        o.dropout(), " and num_layers=1"));
   HB_CHECK(o.hidden_size() > 0, "hidden_size must be positive");
   HB_CHECK(o.num_layers() > 0, "num_layers must be positive");
-  HB_CHECK(o.proj_size() >= 0 && o.proj_size() < o.hidden_size(), "proj_size must be at least 0 and less than hidden_size");
+  HB_CHECK(o.proj_size() >= 0 && o.proj_size() < o.hidden_size(),
+           "proj_size must be at least 0 and less than hidden_size");
 }
 
 // The state given, or zeros, checked against the batch.
@@ -60,7 +67,8 @@ recurrence::WeightsOf weights_in(const detail::RNNOptionsBase& o, const Paramete
       const Tensor* t = parameters.find(kind + suffix(layer, reverse));
       return t ? *t : Tensor();
     };
-    return recurrence::Weights{find("weight_ih"), find("weight_hh"), find("bias_ih"), find("bias_hh"), find("weight_hr")};
+    return recurrence::Weights{find("weight_ih"), find("weight_hh"), find("bias_ih"), find("bias_hh"),
+                               find("weight_hr")};
   };
 }
 
@@ -106,13 +114,15 @@ void RNNImplBase<Derived>::pretty_print(std::ostream& stream) const {
   const auto& o = options_base;
   stream << std::boolalpha << this->name().substr(0, this->name().size() - 4) << "(input_size=" << o.input_size()
          << ", hidden_size=" << o.hidden_size() << ", num_layers=" << o.num_layers() << ", bias=" << o.bias()
-         << ", batch_first=" << o.batch_first() << ", dropout=" << o.dropout() << ", bidirectional=" << o.bidirectional();
+         << ", batch_first=" << o.batch_first() << ", dropout=" << o.dropout()
+         << ", bidirectional=" << o.bidirectional();
   if (o.proj_size() > 0) stream << ", proj_size=" << o.proj_size();
   stream << ")";
 }
 
 template <typename Derived>
-std::pair<Tensor, RecurrentState> RNNImplBase<Derived>::run_padded(const Tensor& given, const RecurrentState& initial) const {
+std::pair<Tensor, RecurrentState> RNNImplBase<Derived>::run_padded(const Tensor& given,
+                                                                   const RecurrentState& initial) const {
   const auto& o = options_base;
   check_width(o, given, 3);
   Tensor input = o.batch_first() ? given.transpose(0, 1) : given;
@@ -130,16 +140,16 @@ std::pair<PackedSequence, RecurrentState> RNNImplBase<Derived>::run_packed(const
   const auto& o = options_base;
   check_width(o, packed.data(), 2);
   Tensor sizes = packed.batch_sizes().contiguous();
-  std::vector<int64_t> batch_sizes(sizes.template data_ptr<int64_t>(), sizes.template data_ptr<int64_t>() + sizes.numel());
+  std::vector<int64_t> batch_sizes(sizes.template data_ptr<int64_t>(),
+                                   sizes.template data_ptr<int64_t>() + sizes.numel());
   HB_CHECK(!batch_sizes.empty(), "Expected sequence length to be larger than 0 in RNN");
   auto permute = [](RecurrentState& state, const Tensor& order) {
     if (order.defined())
       for (Tensor& t : state) t = t.index_select(1, order);
   };
   permute(initial, packed.sorted_indices());
-  auto [output, state] =
-      recurrence::run(o, weights_in(o, this->parameters_), this->is_training(), packed.data(), batch_sizes,
-                      complete(o, std::move(initial), batch_sizes[0], packed.data()));
+  auto [output, state] = recurrence::run(o, weights_in(o, this->parameters_), this->is_training(), packed.data(),
+                                         batch_sizes, complete(o, std::move(initial), batch_sizes[0], packed.data()));
   permute(state, packed.unsorted_indices());
   return {PackedSequence(output, packed.batch_sizes(), packed.sorted_indices(), packed.unsorted_indices()), state};
 }

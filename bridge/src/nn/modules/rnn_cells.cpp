@@ -69,7 +69,8 @@ Tensor RNNCellImpl::forward(const Tensor& input, const Tensor& hx) {
   auto run = [this](const Tensor& x, const Tensor& given) {
     const bool single = x.dim() == 1;
     Tensor h = batched(checked_state(x, given), single), in = batched(x, single);
-    auto cell = std::holds_alternative<enumtype::kTanh>(options.nonlinearity()) ? &hb::rnn_tanh_cell : &hb::rnn_relu_cell;
+    auto cell =
+        std::holds_alternative<enumtype::kTanh>(options.nonlinearity()) ? &hb::rnn_tanh_cell : &hb::rnn_relu_cell;
     return unbatched(cell(in, h, weight_ih, weight_hh, bias_ih, bias_hh), single);
   };
   return hooked(run, input, hx);

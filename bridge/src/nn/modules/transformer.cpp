@@ -65,8 +65,8 @@ Tensor TransformerDecoderImpl::forward(const Tensor& tgt, const Tensor& memory, 
 }
 
 TransformerImpl::TransformerImpl(TransformerOptions options_) : options(std::move(options_)) {
-  HB_CHECK(options.d_model() > 0 && options.nhead() > 0 && options.d_model() % options.nhead() == 0,
-           "d_model (", options.d_model(), ") must be a positive multiple of nhead (", options.nhead(), ")");
+  HB_CHECK(options.d_model() > 0 && options.nhead() > 0 && options.d_model() % options.nhead() == 0, "d_model (",
+           options.d_model(), ") must be a positive multiple of nhead (", options.nhead(), ")");
   TransformerImpl::reset();
 }
 
@@ -113,12 +113,13 @@ void TransformerImpl::reset_parameters() {
 Tensor TransformerImpl::forward(const Tensor& src, const Tensor& tgt, const Tensor& src_mask, const Tensor& tgt_mask,
                                 const Tensor& memory_mask, const Tensor& src_key_padding_mask,
                                 const Tensor& tgt_key_padding_mask, const Tensor& memory_key_padding_mask) {
-  HB_CHECK(src.dim() == 3 && tgt.dim() == 3, "src and tgt should have 3 dimensions, but got ", src.dim(), " and ", tgt.dim());
-  HB_CHECK(src.size(1) == tgt.size(1), "src and tgt should have equal batch size (at dim 1), but got ", src.size(1), " and ",
-           tgt.size(1));
+  HB_CHECK(src.dim() == 3 && tgt.dim() == 3, "src and tgt should have 3 dimensions, but got ", src.dim(), " and ",
+           tgt.dim());
+  HB_CHECK(src.size(1) == tgt.size(1), "src and tgt should have equal batch size (at dim 1), but got ", src.size(1),
+           " and ", tgt.size(1));
   HB_CHECK(src.size(2) == options.d_model() && tgt.size(2) == options.d_model(),
-           "src and tgt should have same feature size as d_model (at dim 2), but got ", src.size(2), " and ", tgt.size(2),
-           " while d_model is ", options.d_model());
+           "src and tgt should have same feature size as d_model (at dim 2), but got ", src.size(2), " and ",
+           tgt.size(2), " while d_model is ", options.d_model());
   auto run = [&](const Tensor& s, const Tensor& t) {
     Tensor memory = encoder.forward<Tensor>(s, src_mask, src_key_padding_mask);
     return decoder.forward<Tensor>(t, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask);

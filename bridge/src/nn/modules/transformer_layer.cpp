@@ -43,7 +43,8 @@ void TransformerEncoderLayerImpl::reset_parameters() {
   norm2->reset_parameters();
 }
 
-Tensor TransformerEncoderLayerImpl::forward(const Tensor& src, const Tensor& src_mask, const Tensor& src_key_padding_mask) {
+Tensor TransformerEncoderLayerImpl::forward(const Tensor& src, const Tensor& src_mask,
+                                            const Tensor& src_key_padding_mask) {
   auto encode = [&](const Tensor& x) {
     Tensor attended = std::get<0>(self_attn(x, x, x, src_key_padding_mask, /*need_weights=*/false, src_mask));
     Tensor y = norm1(x + dropout1(attended));

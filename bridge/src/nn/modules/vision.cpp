@@ -15,14 +15,16 @@ Tensor UpsampleImpl::forward(const Tensor& input) {
 }
 void UpsampleImpl::pretty_print(std::ostream& stream) const {
   stream << "torch::nn::Upsample(";
-  if (options.scale_factor()) stream << "scale_factor=" << ArrayRef<double>(*options.scale_factor());
-  else if (options.size()) stream << "size=" << IntArrayRef(*options.size());
+  if (options.scale_factor())
+    stream << "scale_factor=" << ArrayRef<double>(*options.scale_factor());
+  else if (options.size())
+    stream << "size=" << IntArrayRef(*options.size());
   stream << ", mode=" << enumtype::get_enum_name(options.mode()) << ")";
 }
 
-#define HB_FORWARD(Name, function)                                                              \
-  Tensor Name##Impl::forward(const Tensor& input) {                                             \
-    return hooked([this](const Tensor& x) { return F::function(x, options); }, input);          \
+#define HB_FORWARD(Name, function)                                                     \
+  Tensor Name##Impl::forward(const Tensor& input) {                                    \
+    return hooked([this](const Tensor& x) { return F::function(x, options); }, input); \
   }
 HB_FORWARD(PixelShuffle, pixel_shuffle)
 HB_FORWARD(PixelUnshuffle, pixel_unshuffle)
@@ -38,7 +40,8 @@ void PixelUnshuffleImpl::pretty_print(std::ostream& stream) const {
 }
 void FoldImpl::pretty_print(std::ostream& stream) const {
   stream << "torch::nn::Fold(output_size=" << options.output_size() << ", kernel_size=" << options.kernel_size()
-         << ", dilation=" << options.dilation() << ", padding=" << options.padding() << ", stride=" << options.stride() << ")";
+         << ", dilation=" << options.dilation() << ", padding=" << options.padding() << ", stride=" << options.stride()
+         << ")";
 }
 void UnfoldImpl::pretty_print(std::ostream& stream) const {
   stream << "torch::nn::Unfold(kernel_size=" << options.kernel_size() << ", dilation=" << options.dilation()

@@ -7,7 +7,8 @@
 namespace hb::bridge::nn::utils {
 inline namespace functions {
 
-double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type, bool error_if_nonfinite) {
+double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type,
+                       bool error_if_nonfinite) {
   NoGradGuard no_grad;
   std::vector<Tensor> grads, norms;
   for (const Tensor& p : parameters)
@@ -19,13 +20,16 @@ double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, d
     total = hb::full({}, static_cast<double>(grads.size()));
   } else {
     for (const Tensor& g : grads) norms.push_back(largest ? g.abs().max() : g.norm(norm_type));
-    if (norms.size() == 1) total = norms[0];
-    else total = largest ? hb::stack(norms).max() : hb::stack(norms).norm(norm_type);
+    if (norms.size() == 1)
+      total = norms[0];
+    else
+      total = largest ? hb::stack(norms).max() : hb::stack(norms).norm(norm_type);
   }
   const double total_norm = total.item().toDouble();
-  HB_CHECK(!error_if_nonfinite || std::isfinite(total_norm), "The total norm of order ", norm_type,
-           " for gradients from `parameters` is non-finite, so it cannot be clipped. To disable this error and scale the "
-           "gradients with the non-finite norm anyway, set `error_if_nonfinite=false`");
+  HB_CHECK(
+      !error_if_nonfinite || std::isfinite(total_norm), "The total norm of order ", norm_type,
+      " for gradients from `parameters` is non-finite, so it cannot be clipped. To disable this error and scale the "
+      "gradients with the non-finite norm anyway, set `error_if_nonfinite=false`");
   // In the dtype of the norm, as LibTorch computes it.
   const double factor = hb::clamp(max_norm / (total + 1e-6), std::nullopt, 1.0).item().toDouble();
   if (factor != 1.0)
@@ -55,7 +59,8 @@ void clip_grad_value_(Tensor parameter, double clip_value) {
 Tensor parameters_to_vector(const std::vector<Tensor>& parameters) {
   std::vector<Tensor> flat;
   for (const Tensor& p : parameters) {
-    HB_CHECK(p.device() == parameters[0].device(), "Found two parameters on different devices, this is currently not supported.");
+    HB_CHECK(p.device() == parameters[0].device(),
+             "Found two parameters on different devices, this is currently not supported.");
     flat.push_back(p.view(-1));
   }
   return hb::cat(flat);

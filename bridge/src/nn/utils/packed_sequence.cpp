@@ -16,7 +16,8 @@ PackedSequence::PackedSequence(Tensor data, Tensor batch_sizes, Tensor sorted_in
       sorted_indices_(std::move(sorted_indices)),
       unsorted_indices_(std::move(unsorted_indices)) {
   if (!unsorted_indices_.defined()) unsorted_indices_ = invert_permutation(sorted_indices_);
-  HB_CHECK(batch_sizes_.device().is_cpu(), "batch_sizes should always be on CPU. Instances of PackedSequence should never be "
+  HB_CHECK(batch_sizes_.device().is_cpu(),
+           "batch_sizes should always be on CPU. Instances of PackedSequence should never be "
            "created manually. They should be instantiated by functions like pack_sequence and pack_padded_sequences");
 }
 
@@ -62,7 +63,8 @@ PackedSequence pack_padded_sequence(Tensor input, Tensor lengths, bool batch_fir
            batch, " (batch_size=", input.size(1), ")");
   HB_CHECK(batch > 0 && std::is_sorted(length, length + batch, std::greater<>()),
            "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True, got ", lengths);
-  HB_CHECK(length[batch - 1] > 0, "Length of all samples has to be greater than 0, but found an element in 'lengths' that "
+  HB_CHECK(length[batch - 1] > 0,
+           "Length of all samples has to be greater than 0, but found an element in 'lengths' that "
            "is <= 0");
   HB_CHECK(length[0] <= input.size(0), "Expected lengths up to ", input.size(0), ", got ", length[0]);
   const auto count = sequences_per_step(length, batch);
@@ -84,8 +86,10 @@ std::tuple<Tensor, Tensor> pad_packed_sequence(const PackedSequence& sequence, b
   const int64_t* count = sizes.data_ptr<int64_t>();
   const int64_t steps = sizes.numel();
   const int64_t total = total_length.value_or(steps);
-  HB_CHECK(total >= steps, "Expected total_length to be at least the length of the longest sequence in input, but got "
-           "total_length=", total, " and max sequence length being ", steps);
+  HB_CHECK(total >= steps,
+           "Expected total_length to be at least the length of the longest sequence in input, but got "
+           "total_length=",
+           total, " and max sequence length being ", steps);
   const int64_t batch = steps ? count[0] : 0;
   std::vector<Tensor> padded;
   int64_t at = 0;
@@ -114,8 +118,8 @@ std::tuple<Tensor, Tensor> pad_packed_sequence(const PackedSequence& sequence, b
 
 Tensor pad_sequence(ArrayRef<Tensor> sequences, bool batch_first, double padding_value, std::string_view padding_side) {
   HB_CHECK(!sequences.empty(), "received an empty list of sequences");
-  HB_CHECK(padding_side == "left" || padding_side == "right", "Expected padding_side to be one of left or right, but got ",
-           padding_side, ".");
+  HB_CHECK(padding_side == "left" || padding_side == "right",
+           "Expected padding_side to be one of left or right, but got ", padding_side, ".");
   int64_t longest = 0;
   for (const Tensor& s : sequences) longest = std::max(longest, s.size(0));
   std::vector<Tensor> padded;

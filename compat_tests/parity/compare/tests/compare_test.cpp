@@ -66,7 +66,8 @@ TEST(Compare, SmallTensorsAreHeldToTheirOwnSize) {
 TEST(Compare, ShapesDtypesAndIntegersMustBeEqual) {
   EXPECT_NE(diff_arrays(floats({1, 2}), floats({1}), kTight).problem.find("expected shape [2], got [1]"),
             std::string::npos);
-  EXPECT_NE(diff_arrays(floats({1}), longs({1}), kTight).problem.find("expected dtype f32, got i64"), std::string::npos);
+  EXPECT_NE(diff_arrays(floats({1}), longs({1}), kTight).problem.find("expected dtype f32, got i64"),
+            std::string::npos);
   EXPECT_NE(diff_arrays(longs({1, 5}), longs({1, 6}), {1, 1}).problem.find("first at [1]: expected 5, got 6"),
             std::string::npos);
 }
@@ -96,6 +97,7 @@ TEST(ParityFile, RefusesWhatIsNoSuchFile) {
   EXPECT_THROW(read_parity_file(temporary("short")), std::runtime_error);
   EXPECT_THROW(read_parity_file(temporary(std::string(8, '\xff') + "{}")), std::runtime_error);
   const std::string lies = R"({"x":{"dtype":"F32","shape":[9],"data_offsets":[0,4]}})";
-  EXPECT_THROW(read_parity_file(temporary(std::string(1, static_cast<char>(lies.size())) + std::string(7, '\0') + lies + "1234")),
+  EXPECT_THROW(read_parity_file(
+                   temporary(std::string(1, static_cast<char>(lies.size())) + std::string(7, '\0') + lies + "1234")),
                std::runtime_error);
 }

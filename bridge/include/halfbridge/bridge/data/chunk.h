@@ -60,7 +60,8 @@ class BatchBuffer {
   /// Waits for a full batch, or for the end, when what is left is given out and then nullopt.
   std::optional<Batch> pop() {
     std::unique_lock<std::mutex> lock(mutex_);
-    filled_.wait(lock, [this] { return stopped_ || (!items_.empty() && items_.front().error) || examples_ >= batch_size_; });
+    filled_.wait(lock,
+                 [this] { return stopped_ || (!items_.empty() && items_.front().error) || examples_ >= batch_size_; });
     if (items_.empty()) return std::nullopt;
     Item item = std::move(items_.front());
     items_.pop_front();
@@ -82,7 +83,8 @@ class BatchBuffer {
       }
       Batch& batch = items_.back().batch;
       const auto indices = sampler_.next(std::min(left, batch_size_ - batch.size()));
-      HB_CHECK(indices && indices->size() > 0, "[ChunkDataset] expected ", left, " more examples from the sampler, got none");
+      HB_CHECK(indices && indices->size() > 0, "[ChunkDataset] expected ", left,
+               " more examples from the sampler, got none");
       for (size_t i : *indices) {
         HB_CHECK_INDEX(i < size, "[ChunkDataset] expected an example index below ", size, ", got ", i);
         batch.emplace_back(std::move(chunk[i]));
@@ -130,8 +132,8 @@ class BatchBuffer {
 };
 }  // namespace detail
 
-/// Examples of chunks that threads read ahead: `chunk_sampler` orders the chunks, `example_sampler` the examples in them.
-/// The data loader's batch_size must be that of the options.
+/// Examples of chunks that threads read ahead: `chunk_sampler` orders the chunks, `example_sampler` the examples in
+/// them. The data loader's batch_size must be that of the options.
 template <class ChunkReader, class ChunkSampler = samplers::RandomSampler,
           class ExampleSampler = samplers::RandomSampler>
 class ChunkDataset final : public StatefulDataset<ChunkDataset<ChunkReader, ChunkSampler, ExampleSampler>,

@@ -30,8 +30,8 @@ template <class T>
 struct is_optional<std::optional<T>> : std::true_type {};
 }  // namespace detail
 
-/// Yields batches. `Self` is the subclass. A dataset whose Batch is an optional is stateful: it decides itself what comes
-/// next, and nullopt ends the epoch.
+/// Yields batches. `Self` is the subclass. A dataset whose Batch is an optional is stateful: it decides itself what
+/// comes next, and nullopt ends the epoch.
 template <class Self, class Batch = std::vector<Example<>>, class BatchRequest = ArrayRef<size_t>>
 class BatchDataset {
  public:
@@ -111,8 +111,7 @@ class MapDataset
   using DatasetType = SourceDataset;
   using TransformType = AppliedTransform;
   using BatchRequestType = typename SourceDataset::BatchRequestType;
-  using OutputBatchType =
-      detail::optional_if_t<SourceDataset::is_stateful, typename AppliedTransform::OutputBatchType>;
+  using OutputBatchType = detail::optional_if_t<SourceDataset::is_stateful, typename AppliedTransform::OutputBatchType>;
 
   MapDataset(DatasetType dataset, TransformType transform)
       : dataset_(std::move(dataset)), transform_(std::move(transform)) {}

@@ -11,8 +11,8 @@
 
 namespace hb::bridge::data {
 
-/// Walks over the batches of a data loader, once and forwards. Copies share the position. The first batch is fetched when
-/// it is first asked for.
+/// Walks over the batches of a data loader, once and forwards. Copies share the position. The first batch is fetched
+/// when it is first asked for.
 template <class Batch>
 class Iterator {
  public:

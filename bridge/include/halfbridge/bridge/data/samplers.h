@@ -94,9 +94,7 @@ class DistributedSampler : public Sampler<BatchRequest> {
   size_t epoch() const { return epoch_; }
 
  protected:
-  size_t local_sample_count() {
-    return (size_ + (allow_duplicates_ ? num_replicas_ - 1 : 0)) / num_replicas_;
-  }
+  size_t local_sample_count() { return (size_ + (allow_duplicates_ ? num_replicas_ - 1 : 0)) / num_replicas_; }
 
   size_t size_, num_replicas_, rank_;
   size_t epoch_ = 0;

@@ -54,8 +54,8 @@ class Queue {
   std::condition_variable filled_;
 };
 
-/// Requests on their way to the workers of a data loader, and results on their way back. Only the two functions that say
-/// so are for workers.
+/// Requests on their way to the workers of a data loader, and results on their way back. Only the two functions that
+/// say so are for workers.
 template <class Request, class Batch>
 class WorkerQueue {
  public:

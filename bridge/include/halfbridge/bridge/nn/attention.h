@@ -42,7 +42,8 @@ class HB_API MultiheadAttentionImpl : public Cloneable<MultiheadAttentionImpl> {
   int64_t head_dim{};
 
  protected:
-  HB_FORWARD_HAS_DEFAULT_ARGS({3, AnyValue(Tensor())}, {4, AnyValue(true)}, {5, AnyValue(Tensor())}, {6, AnyValue(true)})
+  HB_FORWARD_HAS_DEFAULT_ARGS({3, AnyValue(Tensor())}, {4, AnyValue(true)}, {5, AnyValue(Tensor())},
+                              {6, AnyValue(true)})
 };
 HB_LIBRARY_MODULE(MultiheadAttention);
 
@@ -86,7 +87,8 @@ struct HB_API MultiheadAttentionForwardFuncOptions {
   HB_ARG(Tensor, static_v);
   HB_ARG(bool, average_attn_weights) = true;
 };
-HB_API std::tuple<Tensor, Tensor> multi_head_attention_forward(const Tensor& query, const Tensor& key, const Tensor& value,
+HB_API std::tuple<Tensor, Tensor> multi_head_attention_forward(const Tensor& query, const Tensor& key,
+                                                               const Tensor& value,
                                                                const MultiheadAttentionForwardFuncOptions& options);
 
 }  // namespace functional

@@ -40,8 +40,8 @@ void Cloneable<Derived>::clone_(Module& other, const std::optional<Device>& devi
 }  // namespace modules
 }  // namespace hb::bridge::nn
 
-// Holder of one of the library's own modules. What Cloneable is made of for them is compiled once, in the library, and not
-// again in every program that includes the headers.
+// Holder of one of the library's own modules. What Cloneable is made of for them is compiled once, in the library, and
+// not again in every program that includes the headers.
 #ifdef HB_INSTANTIATE_MODULES
 #define HB_LIBRARY_MODULE(Name) \
   HB_MODULE(Name);              \

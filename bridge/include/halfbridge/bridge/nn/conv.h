@@ -107,28 +107,28 @@ class HB_API ConvTransposeNdImpl : public ConvNdImpl<D, Derived> {
   using ConvNdImpl<D, Derived>::ConvNdImpl;
 };
 
-#define HB_CONV(D)                                                                                            \
-  class HB_API Conv##D##dImpl : public ConvNdImpl<D, Conv##D##dImpl> {                                        \
-   public:                                                                                                    \
-    Conv##D##dImpl(int64_t input_channels, int64_t output_channels, ExpandingArray<D> kernel_size)            \
-        : Conv##D##dImpl(ConvOptions<D>(input_channels, output_channels, kernel_size)) {}                     \
-    explicit Conv##D##dImpl(ConvOptions<D> options_);                                                         \
-    Tensor forward(const Tensor& input);                                                                      \
-                                                                                                              \
-   protected:                                                                                                 \
-    Tensor _conv_forward(const Tensor& input, const Tensor& weight);                                          \
-  };                                                                                                          \
-  HB_LIBRARY_MODULE(Conv##D##d);                                                                                      \
-  class HB_API ConvTranspose##D##dImpl : public ConvTransposeNdImpl<D, ConvTranspose##D##dImpl> {             \
-   public:                                                                                                    \
-    ConvTranspose##D##dImpl(int64_t input_channels, int64_t output_channels, ExpandingArray<D> kernel_size)   \
-        : ConvTranspose##D##dImpl(ConvTransposeOptions<D>(input_channels, output_channels, kernel_size)) {}   \
-    explicit ConvTranspose##D##dImpl(ConvTransposeOptions<D> options_);                                       \
-    Tensor forward(const Tensor& input, const std::optional<IntArrayRef>& output_size = std::nullopt);        \
-                                                                                                              \
-   protected:                                                                                                 \
-    HB_FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(std::optional<IntArrayRef>())})                                  \
-  };                                                                                                          \
+#define HB_CONV(D)                                                                                          \
+  class HB_API Conv##D##dImpl : public ConvNdImpl<D, Conv##D##dImpl> {                                      \
+   public:                                                                                                  \
+    Conv##D##dImpl(int64_t input_channels, int64_t output_channels, ExpandingArray<D> kernel_size)          \
+        : Conv##D##dImpl(ConvOptions<D>(input_channels, output_channels, kernel_size)) {}                   \
+    explicit Conv##D##dImpl(ConvOptions<D> options_);                                                       \
+    Tensor forward(const Tensor& input);                                                                    \
+                                                                                                            \
+   protected:                                                                                               \
+    Tensor _conv_forward(const Tensor& input, const Tensor& weight);                                        \
+  };                                                                                                        \
+  HB_LIBRARY_MODULE(Conv##D##d);                                                                            \
+  class HB_API ConvTranspose##D##dImpl : public ConvTransposeNdImpl<D, ConvTranspose##D##dImpl> {           \
+   public:                                                                                                  \
+    ConvTranspose##D##dImpl(int64_t input_channels, int64_t output_channels, ExpandingArray<D> kernel_size) \
+        : ConvTranspose##D##dImpl(ConvTransposeOptions<D>(input_channels, output_channels, kernel_size)) {} \
+    explicit ConvTranspose##D##dImpl(ConvTransposeOptions<D> options_);                                     \
+    Tensor forward(const Tensor& input, const std::optional<IntArrayRef>& output_size = std::nullopt);      \
+                                                                                                            \
+   protected:                                                                                               \
+    HB_FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(std::optional<IntArrayRef>())})                                \
+  };                                                                                                        \
   HB_LIBRARY_MODULE(ConvTranspose##D##d)
 /// Convolution over D spatial dimensions: (N, Cin, …) or (Cin, …) to (N, Cout, …) or (Cout, …).
 HB_CONV(1);
@@ -171,9 +171,12 @@ using ConvTranspose3dFuncOptions = ConvTransposeFuncOptions<3>;
 HB_API Tensor conv1d(const Tensor& input, const Tensor& weight, const Conv1dFuncOptions& options = {});
 HB_API Tensor conv2d(const Tensor& input, const Tensor& weight, const Conv2dFuncOptions& options = {});
 HB_API Tensor conv3d(const Tensor& input, const Tensor& weight, const Conv3dFuncOptions& options = {});
-HB_API Tensor conv_transpose1d(const Tensor& input, const Tensor& weight, const ConvTranspose1dFuncOptions& options = {});
-HB_API Tensor conv_transpose2d(const Tensor& input, const Tensor& weight, const ConvTranspose2dFuncOptions& options = {});
-HB_API Tensor conv_transpose3d(const Tensor& input, const Tensor& weight, const ConvTranspose3dFuncOptions& options = {});
+HB_API Tensor conv_transpose1d(const Tensor& input, const Tensor& weight,
+                               const ConvTranspose1dFuncOptions& options = {});
+HB_API Tensor conv_transpose2d(const Tensor& input, const Tensor& weight,
+                               const ConvTranspose2dFuncOptions& options = {});
+HB_API Tensor conv_transpose3d(const Tensor& input, const Tensor& weight,
+                               const ConvTranspose3dFuncOptions& options = {});
 
 }  // namespace functional
 }  // namespace hb::bridge::nn

@@ -32,13 +32,13 @@ class HB_API _DropoutNd : public Cloneable<Derived> {
 inline namespace modules {
 
 /// While training, values (or with 2d and 3d whole channels) become zero with probability p; the others are scaled up.
-#define HB_DROPOUT(Name, Arg)                                  \
+#define HB_DROPOUT(Name, Arg)                                       \
   class HB_API Name##Impl : public detail::_DropoutNd<Name##Impl> { \
-   public:                                                     \
-    using detail::_DropoutNd<Name##Impl>::_DropoutNd;          \
-    Tensor forward(Arg input);                                 \
-    void pretty_print(std::ostream& stream) const override;    \
-  };                                                           \
+   public:                                                          \
+    using detail::_DropoutNd<Name##Impl>::_DropoutNd;               \
+    Tensor forward(Arg input);                                      \
+    void pretty_print(std::ostream& stream) const override;         \
+  };                                                                \
   HB_LIBRARY_MODULE(Name)
 HB_DROPOUT(Dropout, Tensor);
 HB_DROPOUT(Dropout2d, Tensor);

@@ -1,7 +1,7 @@
 #pragma once
-// Declarations that need no definition. `modules` is inline: hb::bridge::nn::Linear is the name to write. It exists so that
-// torch::nn can take in the modules without the nested namespaces, which would make `nn::functional` ambiguous below
-// `using namespace torch`.
+// Declarations that need no definition. `modules` is inline: hb::bridge::nn::Linear is the name to write. It exists so
+// that torch::nn can take in the modules without the nested namespaces, which would make `nn::functional` ambiguous
+// below `using namespace torch`.
 
 #include <memory>
 

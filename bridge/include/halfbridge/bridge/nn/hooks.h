@@ -1,8 +1,9 @@
 #pragma once
 // Hooks of modules. They see the tensors among the inputs and outputs of forward, in order.
 //
-// They run when a module is called as `holder(x)`, by Sequential or AnyModule, and for the library's own modules also as
-// `holder->forward(x)`. A call of `forward` on a module of the program's own is a plain member call that nothing can see.
+// They run when a module is called as `holder(x)`, by Sequential or AnyModule, and for the library's own modules also
+// as `holder->forward(x)`. A call of `forward` on a module of the program's own is a plain member call that nothing can
+// see.
 
 #include <functional>
 #include <memory>
@@ -20,7 +21,8 @@ using TensorPointers = std::vector<Tensor*>;
 using ForwardPreHook = std::function<variable_list(Module&, const variable_list&)>;
 /// (module, inputs, outputs): what is returned replaces the outputs, unless it is empty.
 using ForwardHook = std::function<variable_list(Module&, const variable_list&, const variable_list&)>;
-/// (module, gradients of the inputs, gradients of the outputs): what is returned replaces the first, unless it is empty.
+/// (module, gradients of the inputs, gradients of the outputs): what is returned replaces the first, unless it is
+/// empty.
 using FullBackwardHook = std::function<variable_list(Module&, const variable_list&, const variable_list&)>;
 
 namespace detail {

@@ -11,9 +11,9 @@
 namespace hb::bridge::nn::init {
 
 using NonlinearityType =
-    std::variant<enumtype::kLinear, enumtype::kConv1D, enumtype::kConv2D, enumtype::kConv3D,
-                 enumtype::kConvTranspose1D, enumtype::kConvTranspose2D, enumtype::kConvTranspose3D,
-                 enumtype::kSigmoid, enumtype::kTanh, enumtype::kReLU, enumtype::kLeakyReLU>;
+    std::variant<enumtype::kLinear, enumtype::kConv1D, enumtype::kConv2D, enumtype::kConv3D, enumtype::kConvTranspose1D,
+                 enumtype::kConvTranspose2D, enumtype::kConvTranspose3D, enumtype::kSigmoid, enumtype::kTanh,
+                 enumtype::kReLU, enumtype::kLeakyReLU>;
 using FanModeType = std::variant<enumtype::kFanIn, enumtype::kFanOut>;
 
 /// The factor by which weights before this nonlinearity are widened; `param` is a leaky ReLU's slope.

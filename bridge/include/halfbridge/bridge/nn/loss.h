@@ -142,7 +142,8 @@ class HB_API TripletMarginLossImpl : public Cloneable<TripletMarginLossImpl> {
 HB_LIBRARY_MODULE(TripletMarginLoss);
 class HB_API TripletMarginWithDistanceLossImpl : public Cloneable<TripletMarginWithDistanceLossImpl> {
  public:
-  explicit TripletMarginWithDistanceLossImpl(TripletMarginWithDistanceLossOptions options_ = {}) : options(std::move(options_)) {}
+  explicit TripletMarginWithDistanceLossImpl(TripletMarginWithDistanceLossOptions options_ = {})
+      : options(std::move(options_)) {}
   void reset() override {}
   void pretty_print(std::ostream& stream) const override;
   Tensor forward(const Tensor& anchor, const Tensor& positive, const Tensor& negative);
@@ -155,7 +156,8 @@ class HB_API CTCLossImpl : public Cloneable<CTCLossImpl> {
   explicit CTCLossImpl(CTCLossOptions options_ = {}) : options(std::move(options_)) {}
   void reset() override {}
   void pretty_print(std::ostream& stream) const override;
-  Tensor forward(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths, const Tensor& target_lengths);
+  Tensor forward(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
+                 const Tensor& target_lengths);
 
   CTCLossOptions options;
 };
@@ -230,8 +232,7 @@ HB_API Tensor multi_margin_loss(const Tensor& input, const Tensor& target,
                                 const MultiMarginLossFuncOptions& options = {});
 HB_API Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
                                     const CosineEmbeddingLossFuncOptions& options = {});
-HB_API Tensor smooth_l1_loss(const Tensor& input, const Tensor& target,
-                             const SmoothL1LossFuncOptions& options = {});
+HB_API Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, const SmoothL1LossFuncOptions& options = {});
 HB_API Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, const SmoothL1LossFuncOptions& options,
                              double beta);
 HB_API Tensor huber_loss(const Tensor& input, const Tensor& target, const HuberLossFuncOptions& options = {});
@@ -245,15 +246,14 @@ HB_API Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, 
                                   const TripletMarginLossFuncOptions& options = {});
 HB_API Tensor triplet_margin_with_distance_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
                                                 const TripletMarginWithDistanceLossFuncOptions& options = {});
-HB_API Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths, const Tensor& target_lengths,
-                       const CTCLossFuncOptions& options = {});
+HB_API Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
+                       const Tensor& target_lengths, const CTCLossFuncOptions& options = {});
 HB_API Tensor poisson_nll_loss(const Tensor& input, const Tensor& target,
                                const PoissonNLLLossFuncOptions& options = {});
 HB_API Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
                                   const MarginRankingLossFuncOptions& options = {});
 HB_API Tensor nll_loss(const Tensor& input, const Tensor& target, const NLLLossFuncOptions& options = {});
-HB_API Tensor cross_entropy(const Tensor& input, const Tensor& target,
-                            const CrossEntropyFuncOptions& options = {});
+HB_API Tensor cross_entropy(const Tensor& input, const Tensor& target, const CrossEntropyFuncOptions& options = {});
 HB_API Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
                                                const BinaryCrossEntropyWithLogitsFuncOptions& options = {});
 

@@ -12,10 +12,10 @@ namespace hb::bridge::nn {
 inline namespace modules {
 
 // Options that a choice alone turns into: MSELoss(kSum).
-#define HB_FROM_CHOICE(Name)                                                        \
-  Name() = default;                                                                 \
-  Name(enumtype::kNone choice) : reduction_(choice) {} /* NOLINT */                 \
-  Name(enumtype::kMean choice) : reduction_(choice) {} /* NOLINT */                 \
+#define HB_FROM_CHOICE(Name)                                        \
+  Name() = default;                                                 \
+  Name(enumtype::kNone choice) : reduction_(choice) {} /* NOLINT */ \
+  Name(enumtype::kMean choice) : reduction_(choice) {} /* NOLINT */ \
   Name(enumtype::kSum choice) : reduction_(choice) {}  /* NOLINT */
 
 struct HB_API L1LossOptions {

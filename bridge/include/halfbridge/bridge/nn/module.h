@@ -100,8 +100,8 @@ class HB_API Module : public std::enable_shared_from_this<Module> {
 
   /// Parameters and buffers by dotted path, in PyTorch's order; they share memory with the module.
   OrderedDict<std::string, Tensor> state_dict() const;
-  /// Copies values into the parameters and buffers. With `strict`, and for shapes that differ in any case, throws one error
-  /// that lists every key that does not fit; nothing is copied then.
+  /// Copies values into the parameters and buffers. With `strict`, and for shapes that differ in any case, throws one
+  /// error that lists every key that does not fit; nothing is copied then.
   StateDictMismatch load_state_dict(const OrderedDict<std::string, Tensor>& state, bool strict = true);
 
   Tensor& register_parameter(std::string name, Tensor tensor, bool requires_grad = true);
@@ -126,7 +126,8 @@ class HB_API Module : public std::enable_shared_from_this<Module> {
   }
   void unregister_module(const std::string& name);
 
-  // Hooks, see hooks.h for when they run. A hook may return nothing, one tensor or a list. The result is for remove_hook.
+  // Hooks, see hooks.h for when they run. A hook may return nothing, one tensor or a list. The result is for
+  // remove_hook.
   /// hook(module, inputs)
   template <class Hook>
   unsigned register_forward_pre_hook(Hook hook) {
@@ -206,17 +207,17 @@ HB_API serialize::InputArchive& operator>>(serialize::InputArchive& archive, con
 
 /// For modules that are put into AnyModule or Sequential and whose forward has default arguments: lists them as
 /// {position, AnyValue(default)}.
-#define HB_FORWARD_HAS_DEFAULT_ARGS(...)                                                             \
-  bool _forward_has_default_args() override { return true; }                                         \
-  unsigned int _forward_num_required_args() override {                                               \
-    std::pair<unsigned int, ::hb::bridge::nn::AnyValue> args_info[] = {__VA_ARGS__};                 \
-    return args_info[0].first;                                                                       \
-  }                                                                                                  \
-  std::vector<::hb::bridge::nn::AnyValue> _forward_populate_default_args(                            \
-      std::vector<::hb::bridge::nn::AnyValue>&& arguments) override {                                \
-    std::pair<unsigned int, ::hb::bridge::nn::AnyValue> args_info[] = {__VA_ARGS__};                 \
-    std::vector<::hb::bridge::nn::AnyValue> ret = std::move(arguments);                              \
-    for (auto& info : args_info)                                                                     \
-      if (info.first >= ret.size()) ret.push_back(std::move(info.second));                           \
-    return ret;                                                                                      \
+#define HB_FORWARD_HAS_DEFAULT_ARGS(...)                                             \
+  bool _forward_has_default_args() override { return true; }                         \
+  unsigned int _forward_num_required_args() override {                               \
+    std::pair<unsigned int, ::hb::bridge::nn::AnyValue> args_info[] = {__VA_ARGS__}; \
+    return args_info[0].first;                                                       \
+  }                                                                                  \
+  std::vector<::hb::bridge::nn::AnyValue> _forward_populate_default_args(            \
+      std::vector<::hb::bridge::nn::AnyValue>&& arguments) override {                \
+    std::pair<unsigned int, ::hb::bridge::nn::AnyValue> args_info[] = {__VA_ARGS__}; \
+    std::vector<::hb::bridge::nn::AnyValue> ret = std::move(arguments);              \
+    for (auto& info : args_info)                                                     \
+      if (info.first >= ret.size()) ret.push_back(std::move(info.second));           \
+    return ret;                                                                      \
   }

@@ -97,22 +97,22 @@ class HB_API InstanceNormImpl : public NormImplBase<D, Derived, InstanceNormOpti
   void pretty_print(std::ostream& stream) const override;
 };
 
-#define HB_NORM(D)                                                                              \
-  class HB_API BatchNorm##D##dImpl : public BatchNormImplBase<D, BatchNorm##D##dImpl> {         \
-   protected:                                                                                   \
-    void _check_input_dim(const Tensor& input) override;                                        \
-                                                                                                \
-   public:                                                                                      \
-    using BatchNormImplBase<D, BatchNorm##D##dImpl>::BatchNormImplBase;                         \
-  };                                                                                            \
-  HB_LIBRARY_MODULE(BatchNorm##D##d);                                                                   \
-  class HB_API InstanceNorm##D##dImpl : public InstanceNormImpl<D, InstanceNorm##D##dImpl> {    \
-   protected:                                                                                   \
-    void _check_input_dim(const Tensor& input) override;                                        \
-                                                                                                \
-   public:                                                                                      \
-    using InstanceNormImpl<D, InstanceNorm##D##dImpl>::InstanceNormImpl;                        \
-  };                                                                                            \
+#define HB_NORM(D)                                                                           \
+  class HB_API BatchNorm##D##dImpl : public BatchNormImplBase<D, BatchNorm##D##dImpl> {      \
+   protected:                                                                                \
+    void _check_input_dim(const Tensor& input) override;                                     \
+                                                                                             \
+   public:                                                                                   \
+    using BatchNormImplBase<D, BatchNorm##D##dImpl>::BatchNormImplBase;                      \
+  };                                                                                         \
+  HB_LIBRARY_MODULE(BatchNorm##D##d);                                                        \
+  class HB_API InstanceNorm##D##dImpl : public InstanceNormImpl<D, InstanceNorm##D##dImpl> { \
+   protected:                                                                                \
+    void _check_input_dim(const Tensor& input) override;                                     \
+                                                                                             \
+   public:                                                                                   \
+    using InstanceNormImpl<D, InstanceNorm##D##dImpl>::InstanceNormImpl;                     \
+  };                                                                                         \
   HB_LIBRARY_MODULE(InstanceNorm##D##d)
 HB_NORM(1);
 HB_NORM(2);
@@ -199,7 +199,8 @@ struct HB_API InstanceNormFuncOptions {
   HB_ARG(double, eps) = 1e-5;
 };
 struct HB_API LayerNormFuncOptions {
-  LayerNormFuncOptions(std::vector<int64_t> normalized_shape) : normalized_shape_(std::move(normalized_shape)) {}  // NOLINT
+  LayerNormFuncOptions(std::vector<int64_t> normalized_shape)
+      : normalized_shape_(std::move(normalized_shape)) {}  // NOLINT
   HB_ARG(std::vector<int64_t>, normalized_shape);
   HB_ARG(Tensor, weight);
   HB_ARG(Tensor, bias);

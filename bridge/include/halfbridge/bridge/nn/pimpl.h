@@ -19,9 +19,10 @@ class ModuleHolder : detail::ModuleHolderIndicator {
   using ContainedType = Contained;
 
   ModuleHolder() : impl_(default_construct()) {
-    static_assert(std::is_default_constructible_v<Contained>,
-                  "You are trying to default construct a module which has no default constructor. Use = nullptr to give it "
-                  "the empty state (e.g. `Linear linear = nullptr;` instead of `Linear linear;`).");
+    static_assert(
+        std::is_default_constructible_v<Contained>,
+        "You are trying to default construct a module which has no default constructor. Use = nullptr to give it "
+        "the empty state (e.g. `Linear linear = nullptr;` instead of `Linear linear;`).");
   }
   ModuleHolder(std::nullptr_t) : impl_(nullptr) {}  // NOLINT: implicit as in LibTorch
   template <typename Head, typename... Tail,

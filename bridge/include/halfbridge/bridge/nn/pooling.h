@@ -75,40 +75,40 @@ using AdaptiveAvgPool3dOptions = AdaptiveAvgPoolOptions<ExpandingArrayWithOption
 using AdaptiveMaxPool3dOptions = AdaptiveMaxPoolOptions<ExpandingArrayWithOptionalElem<3>>;
 
 /// Pooling over D spatial dimensions of (N, C, …) or (C, …). Defined for D = 1, 2, 3 in the library.
-#define HB_POOL(Name, D, size_type, ...)                                                  \
-  class HB_API Name##D##dImpl : public Cloneable<Name##D##dImpl> {                        \
-   public:                                                                                \
+#define HB_POOL(Name, D, size_type, ...)                                                     \
+  class HB_API Name##D##dImpl : public Cloneable<Name##D##dImpl> {                           \
+   public:                                                                                   \
     Name##D##dImpl(size_type size) : Name##D##dImpl(Name##D##dOptions(size)) {} /* NOLINT */ \
-    explicit Name##D##dImpl(const Name##D##dOptions& options_) : options(options_) {}     \
-    void reset() override {}                                                              \
-    void pretty_print(std::ostream& stream) const override;                               \
-    __VA_ARGS__                                                                           \
-                                                                                          \
-    Name##D##dOptions options;                                                            \
-  };                                                                                      \
+    explicit Name##D##dImpl(const Name##D##dOptions& options_) : options(options_) {}        \
+    void reset() override {}                                                                 \
+    void pretty_print(std::ostream& stream) const override;                                  \
+    __VA_ARGS__                                                                              \
+                                                                                             \
+    Name##D##dOptions options;                                                               \
+  };                                                                                         \
   HB_LIBRARY_MODULE(Name##D##d)
-#define HB_POOLS(D, output_size_t)                                                                           \
-  HB_POOL(AvgPool, D, ExpandingArray<D>, Tensor forward(const Tensor& input););                              \
-  HB_POOL(MaxPool, D, ExpandingArray<D>, Tensor forward(const Tensor& input);                                \
-          std::tuple<Tensor, Tensor> forward_with_indices(const Tensor& input););                            \
-  HB_POOL(AdaptiveAvgPool, D, output_size_t, Tensor forward(const Tensor& input););                          \
-  HB_POOL(AdaptiveMaxPool, D, output_size_t, Tensor forward(const Tensor& input);                            \
-          std::tuple<Tensor, Tensor> forward_with_indices(const Tensor& input););                            \
-  HB_POOL(MaxUnpool, D, ExpandingArray<D>,                                                                   \
-          Tensor forward(const Tensor& input, const Tensor& indices,                                         \
-                         const std::optional<std::vector<int64_t>>& output_size = std::nullopt);             \
-          HB_FORWARD_HAS_DEFAULT_ARGS({2, AnyValue(std::optional<std::vector<int64_t>>())}));                \
-  class HB_API LPPool##D##dImpl : public Cloneable<LPPool##D##dImpl> {                                       \
-   public:                                                                                                   \
-    LPPool##D##dImpl(double norm_type, ExpandingArray<D> kernel_size)                                        \
-        : LPPool##D##dImpl(LPPoolOptions<D>(norm_type, kernel_size)) {}                                      \
-    explicit LPPool##D##dImpl(const LPPoolOptions<D>& options_) : options(options_) {}                       \
-    void reset() override {}                                                                                 \
-    void pretty_print(std::ostream& stream) const override;                                                  \
-    Tensor forward(const Tensor& input);                                                                     \
-                                                                                                             \
-    LPPoolOptions<D> options;                                                                                \
-  };                                                                                                         \
+#define HB_POOLS(D, output_size_t)                                                               \
+  HB_POOL(AvgPool, D, ExpandingArray<D>, Tensor forward(const Tensor& input););                  \
+  HB_POOL(MaxPool, D, ExpandingArray<D>, Tensor forward(const Tensor& input);                    \
+          std::tuple<Tensor, Tensor> forward_with_indices(const Tensor& input););                \
+  HB_POOL(AdaptiveAvgPool, D, output_size_t, Tensor forward(const Tensor& input););              \
+  HB_POOL(AdaptiveMaxPool, D, output_size_t, Tensor forward(const Tensor& input);                \
+          std::tuple<Tensor, Tensor> forward_with_indices(const Tensor& input););                \
+  HB_POOL(MaxUnpool, D, ExpandingArray<D>,                                                       \
+          Tensor forward(const Tensor& input, const Tensor& indices,                             \
+                         const std::optional<std::vector<int64_t>>& output_size = std::nullopt); \
+          HB_FORWARD_HAS_DEFAULT_ARGS({2, AnyValue(std::optional<std::vector<int64_t>>())}));    \
+  class HB_API LPPool##D##dImpl : public Cloneable<LPPool##D##dImpl> {                           \
+   public:                                                                                       \
+    LPPool##D##dImpl(double norm_type, ExpandingArray<D> kernel_size)                            \
+        : LPPool##D##dImpl(LPPoolOptions<D>(norm_type, kernel_size)) {}                          \
+    explicit LPPool##D##dImpl(const LPPoolOptions<D>& options_) : options(options_) {}           \
+    void reset() override {}                                                                     \
+    void pretty_print(std::ostream& stream) const override;                                      \
+    Tensor forward(const Tensor& input);                                                         \
+                                                                                                 \
+    LPPoolOptions<D> options;                                                                    \
+  };                                                                                             \
   HB_LIBRARY_MODULE(LPPool##D##d)
 HB_POOLS(1, ExpandingArray<1>);
 HB_POOLS(2, ExpandingArrayWithOptionalElem<2>);
@@ -129,23 +129,22 @@ struct MaxUnpoolFuncOptions {
   HB_ARG(std::optional<std::vector<int64_t>>, output_size) = std::nullopt;
 };
 
-#define HB_POOL_FUNCTIONS(nd, D)                                                                               \
-  using AvgPool##D##dFuncOptions = AvgPool##D##dOptions;                                                       \
-  using MaxPool##D##dFuncOptions = MaxPool##D##dOptions;                                                       \
-  using AdaptiveAvgPool##D##dFuncOptions = AdaptiveAvgPool##D##dOptions;                                       \
-  using AdaptiveMaxPool##D##dFuncOptions = AdaptiveMaxPool##D##dOptions;                                       \
-  using MaxUnpool##D##dFuncOptions = MaxUnpoolFuncOptions<D>;                                                  \
-  using LPPool##D##dFuncOptions = LPPool##D##dOptions;                                                         \
-  HB_API Tensor avg_pool##nd(const Tensor& input, const AvgPool##D##dFuncOptions& options);                    \
-  HB_API Tensor max_pool##nd(const Tensor& input, const MaxPool##D##dFuncOptions& options);                    \
-  HB_API std::tuple<Tensor, Tensor> max_pool##nd##_with_indices(const Tensor& input,                           \
-                                                                const MaxPool##D##dFuncOptions& options);      \
-  HB_API Tensor adaptive_avg_pool##nd(const Tensor& input, const AdaptiveAvgPool##D##dFuncOptions& options);   \
-  HB_API Tensor adaptive_max_pool##nd(const Tensor& input, const AdaptiveMaxPool##D##dFuncOptions& options);   \
-  HB_API std::tuple<Tensor, Tensor> adaptive_max_pool##nd##_with_indices(                                      \
-      const Tensor& input, const AdaptiveMaxPool##D##dFuncOptions& options);                                   \
-  HB_API Tensor max_unpool##nd(const Tensor& input, const Tensor& indices,                                     \
-                               const MaxUnpool##D##dFuncOptions& options);                                     \
+#define HB_POOL_FUNCTIONS(nd, D)                                                                                       \
+  using AvgPool##D##dFuncOptions = AvgPool##D##dOptions;                                                               \
+  using MaxPool##D##dFuncOptions = MaxPool##D##dOptions;                                                               \
+  using AdaptiveAvgPool##D##dFuncOptions = AdaptiveAvgPool##D##dOptions;                                               \
+  using AdaptiveMaxPool##D##dFuncOptions = AdaptiveMaxPool##D##dOptions;                                               \
+  using MaxUnpool##D##dFuncOptions = MaxUnpoolFuncOptions<D>;                                                          \
+  using LPPool##D##dFuncOptions = LPPool##D##dOptions;                                                                 \
+  HB_API Tensor avg_pool##nd(const Tensor& input, const AvgPool##D##dFuncOptions& options);                            \
+  HB_API Tensor max_pool##nd(const Tensor& input, const MaxPool##D##dFuncOptions& options);                            \
+  HB_API std::tuple<Tensor, Tensor> max_pool##nd##_with_indices(const Tensor& input,                                   \
+                                                                const MaxPool##D##dFuncOptions& options);              \
+  HB_API Tensor adaptive_avg_pool##nd(const Tensor& input, const AdaptiveAvgPool##D##dFuncOptions& options);           \
+  HB_API Tensor adaptive_max_pool##nd(const Tensor& input, const AdaptiveMaxPool##D##dFuncOptions& options);           \
+  HB_API std::tuple<Tensor, Tensor> adaptive_max_pool##nd##_with_indices(                                              \
+      const Tensor& input, const AdaptiveMaxPool##D##dFuncOptions& options);                                           \
+  HB_API Tensor max_unpool##nd(const Tensor& input, const Tensor& indices, const MaxUnpool##D##dFuncOptions& options); \
   HB_API Tensor lp_pool##nd(const Tensor& input, const LPPool##D##dFuncOptions& options);
 HB_POOL_FUNCTIONS(1d, 1)
 HB_POOL_FUNCTIONS(2d, 2)

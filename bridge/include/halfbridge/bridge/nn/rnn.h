@@ -16,8 +16,8 @@ namespace detail {
 // {h} or {h, c}.
 using RecurrentState = std::vector<Tensor>;
 
-/// What the layers share. The weights of layer k are weight_ih_lk, weight_hh_lk, bias_ih_lk, bias_hh_lk and weight_hr_lk;
-/// those of the backward direction end in _reverse. Defined in the library for the three networks.
+/// What the layers share. The weights of layer k are weight_ih_lk, weight_hh_lk, bias_ih_lk, bias_hh_lk and
+/// weight_hr_lk; those of the backward direction end in _reverse. Defined in the library for the three networks.
 template <typename Derived>
 class HB_API RNNImplBase : public Cloneable<Derived> {
  public:
@@ -65,8 +65,8 @@ class HB_API RNNImpl : public detail::RNNImplBase<RNNImpl> {
   RNNImpl(int64_t input_size, int64_t hidden_size) : RNNImpl(RNNOptions(input_size, hidden_size)) {}
   explicit RNNImpl(const RNNOptions& options_);
   std::tuple<Tensor, Tensor> forward(const Tensor& input, Tensor hx = {});
-  std::tuple<utils::rnn::PackedSequence, Tensor> forward_with_packed_input(const utils::rnn::PackedSequence& packed_input,
-                                                                           Tensor hx = {});
+  std::tuple<utils::rnn::PackedSequence, Tensor> forward_with_packed_input(
+      const utils::rnn::PackedSequence& packed_input, Tensor hx = {});
 
   RNNOptions options;
 
@@ -98,8 +98,8 @@ class HB_API GRUImpl : public detail::RNNImplBase<GRUImpl> {
   GRUImpl(int64_t input_size, int64_t hidden_size) : GRUImpl(GRUOptions(input_size, hidden_size)) {}
   explicit GRUImpl(const GRUOptions& options_);
   std::tuple<Tensor, Tensor> forward(const Tensor& input, Tensor hx = {});
-  std::tuple<utils::rnn::PackedSequence, Tensor> forward_with_packed_input(const utils::rnn::PackedSequence& packed_input,
-                                                                           Tensor hx = {});
+  std::tuple<utils::rnn::PackedSequence, Tensor> forward_with_packed_input(
+      const utils::rnn::PackedSequence& packed_input, Tensor hx = {});
 
   GRUOptions options;
 

@@ -17,7 +17,8 @@ HB_API double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_
                               bool error_if_nonfinite = false);
 HB_API double clip_grad_norm_(std::initializer_list<Tensor> parameters, double max_norm, double norm_type = 2.0,
                               bool error_if_nonfinite = false);
-HB_API double clip_grad_norm_(Tensor parameter, double max_norm, double norm_type = 2.0, bool error_if_nonfinite = false);
+HB_API double clip_grad_norm_(Tensor parameter, double max_norm, double norm_type = 2.0,
+                              bool error_if_nonfinite = false);
 /// Clamps the gradients in place to [-clip_value, clip_value].
 HB_API void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value);
 HB_API void clip_grad_value_(std::initializer_list<Tensor> parameters, double clip_value);

@@ -9,8 +9,8 @@
 
 namespace hb::bridge::optim {
 
-/// Base of the schedulers that count as Python's do: epoch 0 begins when the scheduler is made, each step() begins the next.
-/// For one's own, override get_lr() and call start() in the constructor.
+/// Base of the schedulers that count as Python's do: epoch 0 begins when the scheduler is made, each step() begins the
+/// next. For one's own, override get_lr() and call start() in the constructor.
 class HB_API EpochScheduler : public LRScheduler {
  public:
   explicit EpochScheduler(Optimizer& optimizer);
@@ -19,7 +19,8 @@ class HB_API EpochScheduler : public LRScheduler {
   std::vector<double> get_last_lr() const { return get_current_lrs(); }
 
  protected:
-  /// The learning rate of a group in epoch last_epoch(); `lr` is its present one, `base_lr` that from before all schedulers.
+  /// The learning rate of a group in epoch last_epoch(); `lr` is its present one, `base_lr` that from before all
+  /// schedulers.
   virtual double get_lr(double lr, double base_lr, size_t group) const = 0;
   /// Sets the learning rates of epoch 0.
   void start();

@@ -45,8 +45,8 @@ struct HB_API LBFGSParamState : public OptimizerCloneableParamState<LBFGSParamSt
   HB_API friend bool operator==(const LBFGSParamState& a, const LBFGSParamState& b);
 };
 
-/// Limited-memory BFGS, with a strong-Wolfe line search if line_search_fn is "strong_wolfe". Takes one parameter group; its
-/// state is that of the first parameter.
+/// Limited-memory BFGS, with a strong-Wolfe line search if line_search_fn is "strong_wolfe". Takes one parameter group;
+/// its state is that of the first parameter.
 class HB_API LBFGS : public Optimizer {
  public:
   explicit LBFGS(const std::vector<OptimizerParamGroup>& param_groups, LBFGSOptions defaults = {});

@@ -106,9 +106,11 @@ class HB_API Optimizer {
   Optimizer& operator=(Optimizer&&) = default;
   virtual ~Optimizer();
 
-  /// Updates the parameters that have a gradient. A closure is called first, with gradients enabled, and its loss returned.
+  /// Updates the parameters that have a gradient. A closure is called first, with gradients enabled, and its loss
+  /// returned.
   virtual Tensor step(LossClosure closure = nullptr) = 0;
-  /// Adds a group, with the defaults where it has no options. Throws for tensors that are no leaves or already have state.
+  /// Adds a group, with the defaults where it has no options. Throws for tensors that are no leaves or already have
+  /// state.
   void add_param_group(const OptimizerParamGroup& param_group);
   void add_parameters(const std::vector<Tensor>& parameters);
   /// Drops the gradients, or fills them with zeros.

@@ -26,7 +26,8 @@ struct HB_API AnyModulePlaceholder {
 
 namespace detail_any {
 // Fills in default arguments and throws where the number of arguments does not fit.
-HB_API void prepare_arguments(Module& module, const std::type_info& type, size_t wanted, std::vector<AnyValue>& arguments);
+HB_API void prepare_arguments(Module& module, const std::type_info& type, size_t wanted,
+                              std::vector<AnyValue>& arguments);
 [[noreturn]] HB_API void wrong_argument(size_t index, const std::type_info& wanted, const std::type_info& got);
 [[noreturn]] HB_API void wrong_cast(const std::type_info& from, const std::type_info& to);
 [[noreturn]] HB_API void wrong_result(const std::type_info& is, const std::type_info& wanted);
@@ -86,9 +87,10 @@ class HB_API AnyModule {
   template <typename ModuleType>
   explicit AnyModule(std::shared_ptr<ModuleType> module) {
     static_assert(detail::is_module<ModuleType>::value, "Can only store object derived from nn::Module into AnyModule");
-    static_assert(detail::has_plain_forward<ModuleType>::value,
-                  "Can only store module with a forward() method that has a non-templatized argument type and return type "
-                  "into AnyModule (e.g. we cannot store nn::Sequential into AnyModule)");
+    static_assert(
+        detail::has_plain_forward<ModuleType>::value,
+        "Can only store module with a forward() method that has a non-templatized argument type and return type "
+        "into AnyModule (e.g. we cannot store nn::Sequential into AnyModule)");
     content_ = make_holder(std::move(module), &ModuleType::forward);
   }
   template <typename ModuleType, typename = detail::enable_if_module_t<ModuleType>>
@@ -163,8 +165,9 @@ class HB_API AnyModule {
     values.emplace_back(std::forward<T>(value));
   }
   template <typename ModuleType, typename Class, typename Result, typename... Args>
-  static std::unique_ptr<AnyModulePlaceholder> make_holder(std::shared_ptr<ModuleType> module, Result (Class::*)(Args...)) {
-    static_assert(((!std::is_lvalue_reference_v<Args> || std::is_const_v<std::remove_reference_t<Args>>) && ...),
+  static std::unique_ptr<AnyModulePlaceholder> make_holder(std::shared_ptr<ModuleType> module,
+                                                           Result (Class::*)(Args...)) {
+    static_assert(((!std::is_lvalue_reference_v<Args> || std::is_const_v<std::remove_reference_t<Args>>)&&...),
                   "Modules stored inside AnyModule must not take references. Use pointers instead.");
     static_assert(!std::is_void_v<Result>,
                   "AnyModule cannot store modules that return void (you can return a dummy value).");
