@@ -7,6 +7,7 @@
 #include <halfbridge/error.h>
 #include <halfbridge/ops/nn.h>
 
+// clang-format off
 #define HB_FORALL_CHOICES(_)                                                                                      \
   _(Linear)                                                                                                       \
   _(Conv1D)                                                                                                       \
@@ -14,6 +15,7 @@
       _(SiLU) _(Mish) _(LeakyReLU) _(FanIn) _(FanOut) _(Constant) _(Reflect) _(Replicate) _(Circular) _(Nearest)  \
           _(Bilinear) _(Bicubic) _(Trilinear) _(Area) _(NearestExact) _(Sum) _(Mean) _(Max) _(None) _(BatchMean)  \
               _(Zeros) _(Border) _(Reflection) _(RNN_TANH) _(RNN_RELU) _(LSTM) _(GRU) _(Valid) _(Same)
+// clang-format on
 
 namespace hb::bridge {
 
