@@ -1,6 +1,6 @@
 // What no comparison with LibTorch shows: depth, concurrency, ownership, errors' texts.
 #include <gtest/gtest.h>
-#include <halfbridge/halfbridge.h>
+#include <halfbridge/engine.h>
 
 #include <thread>
 

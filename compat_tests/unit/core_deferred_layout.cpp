@@ -1,6 +1,6 @@
 // Tensors that lie channels-last in memory while the program sees contiguous NCHW.
 #include <gtest/gtest.h>
-#include <halfbridge/halfbridge.h>
+#include <halfbridge/engine.h>
 
 namespace {
 

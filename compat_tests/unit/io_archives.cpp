@@ -1,7 +1,7 @@
 // PyTorch's archives: values there and back, and that a save is atomic.
 #include <gtest/gtest.h>
 #include <halfbridge/bridge/serialize.h>
-#include <halfbridge/halfbridge.h>
+#include <halfbridge/engine.h>
 #include <halfbridge/io/checkpoint.h>
 #include <signal.h>
 #include <sys/wait.h>

@@ -1,6 +1,6 @@
 // Archives that are damaged or lie: each is an hb::Error, never a crash and never a huge allocation.
 #include <gtest/gtest.h>
-#include <halfbridge/halfbridge.h>
+#include <halfbridge/engine.h>
 #include <halfbridge/io/checkpoint.h>
 
 #include "zip_bytes.h"

@@ -1,7 +1,7 @@
 // Files that Python's torch.save and TorchScript wrote; python_files/record.py is the script.
 #include <gtest/gtest.h>
 #include <halfbridge/bridge/serialize.h>
-#include <halfbridge/halfbridge.h>
+#include <halfbridge/engine.h>
 #include <halfbridge/io/checkpoint.h>
 
 #include <cstring>

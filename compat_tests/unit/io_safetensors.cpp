@@ -1,6 +1,6 @@
 // Safetensors files.
 #include <gtest/gtest.h>
-#include <halfbridge/halfbridge.h>
+#include <halfbridge/engine.h>
 #include <halfbridge/io/safetensors.h>
 #include <unistd.h>
 

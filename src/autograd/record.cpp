@@ -11,41 +11,67 @@ bool needs_grad_list(TensorList inputs) {
   return false;
 }
 
+namespace {
+thread_local SavedSource* current_source = nullptr;
+}
+SavedSource* SavedSource::current() { return current_source; }
+SavedSource::Scope::Scope(SavedSource* source) : previous_(current_source) { current_source = source; }
+SavedSource::Scope::~Scope() { current_source = previous_; }
+
+bool SavedTensor::hand_over(const Tensor& t) {
+  const auto number = current_source->add(t);
+  if (!number) return false;
+  version_ = *number;
+  source_ = intrusive_ptr<SavedSource>(current_source);
+  return true;
+}
+
 SavedTensor SavedTensor::input(const Tensor& t) {
   SavedTensor s;
   if (!t.defined()) return s;
   HB_CHECK(!t.impl().is_inference(),
            "Inference tensors cannot be saved for backward. To work around you can make a "
            "clone to get a normal tensor and use it in autograd.");
-  s.tensor_ = t, s.version_ = t.impl().version(), s.defined_ = true;
+  s.defined_ = true;
+  if (HB_UNLIKELY(current_source) && s.hand_over(t)) return s;
+  s.tensor_ = t, s.version_ = t.impl().version();
   return s;
 }
 
 SavedTensor SavedTensor::output(const Tensor& t, uint32_t output_nr) {
   SavedTensor s;
   if (!t.defined()) return s;
+  s.output_nr_ = output_nr, s.is_output_ = s.defined_ = true;
+  if (HB_UNLIKELY(current_source) && s.hand_over(t)) return s;
   // A record of its own: the node must not own the tensor that owns the node.
   s.tensor_ = Tensor(t.impl().alias(true));
-  s.version_ = t.impl().version(), s.output_nr_ = output_nr, s.is_output_ = s.defined_ = true;
+  s.version_ = t.impl().version();
   return s;
 }
 
-Tensor SavedTensor::unpack(Node& node) const {
+Tensor SavedTensor::value(const Node* node) const {
   if (!defined_) return Tensor();
+  auto name = [node] { return node ? node->name() : "checkpoint"; };
   HB_CHECK(!released_,
            "Trying to backward through the graph a second time (or directly access saved tensors after they "
            "have already been freed): ",
-           node.name(),
+           name(),
            ". Specify retain_graph=true if you need to backward through the "
            "graph a second time.");
+  if (HB_UNLIKELY(source_)) return source_->get(version_);
   HB_CHECK(tensor_.impl().version() == version_,
            "one of the variables needed for gradient computation has been modified "
            "by an inplace operation: [",
-           tensor_.toString(), " ", tensor_.sizes(), "], which is saved for ", node.name(), ", is at version ",
+           tensor_.toString(), " ", tensor_.sizes(), "], which is saved for ", name(), ", is at version ",
            tensor_.impl().version(), "; expected version ", version_, " instead.");
-  if (!is_output_) return tensor_;
-  if (!GradMode::is_enabled()) return tensor_;
-  Tensor t(tensor_.impl().alias(true));
+  return tensor_;
+}
+
+Tensor SavedTensor::unpack(Node& node) const {
+  Tensor kept = value(&node);
+  if (!is_output_ || !GradMode::is_enabled()) return kept;
+  // A result is saved without its history, which it gets back here.
+  Tensor t(kept.impl().alias(true));
   AutogradMeta& meta = t.impl().materialize_autograd_meta();
   meta.grad_fn = node.shared_from_this();
   meta.output_nr = output_nr_;

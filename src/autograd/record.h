@@ -2,6 +2,7 @@
 
 #include <array>
 #include <initializer_list>
+#include <optional>
 #include <utility>
 
 #include <halfbridge/autograd.h>
@@ -17,6 +18,30 @@ bool needs_grad(const Ts&... inputs) {
 }
 bool needs_grad_list(TensorList inputs);
 
+/// Where tensors that are saved on a thread go while this is current there (checkpoint), in place of being kept.
+class SavedSource : public intrusive_ptr_target {
+ public:
+  /// Takes note of a tensor and gives its number for the other two, or nothing: then it is kept as it is.
+  virtual std::optional<uint32_t> add(const Tensor& t) = 0;
+  virtual Tensor get(uint32_t number) = 0;
+  /// The tensor is not needed any more.
+  virtual void drop(uint32_t number) = 0;
+
+  /// The current one of this thread, or nullptr.
+  static SavedSource* current();
+  /// Makes one current until the end of the scope; nullptr: tensors are saved as they are.
+  class Scope {
+   public:
+    explicit Scope(SavedSource* source);
+    ~Scope();
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    SavedSource* previous_;
+  };
+};
+
 /// A tensor kept for the backward pass; notices in-place changes made since.
 class SavedTensor {
  public:
@@ -27,12 +52,21 @@ class SavedTensor {
   static SavedTensor output(const Tensor& t, uint32_t output_nr = 0);
   /// Throws when the tensor was changed in place, or when the graph was already freed.
   Tensor unpack(Node& node) const;
-  void release() { tensor_ = Tensor(), released_ = true; }
-  bool defined() const { return tensor_.defined(); }
+  /// The same for an input that no node holds.
+  Tensor unpack_input() const { return value(nullptr); }
+  void release() {
+    tensor_ = Tensor(), released_ = true;
+    if (source_) source_->drop(version_), source_.reset();
+  }
+  bool defined() const { return defined_ && !released_; }
 
  private:
+  bool hand_over(const Tensor& t);
+  Tensor value(const Node* node) const;
+
   Tensor tensor_;
-  uint32_t version_ = 0, output_nr_ = 0;
+  intrusive_ptr<SavedSource> source_;
+  uint32_t version_ = 0, output_nr_ = 0;  // version_: the number in source_ where that holds the tensor
   bool is_output_ = false, released_ = false, defined_ = false;
 };
 

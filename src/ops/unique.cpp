@@ -3,7 +3,7 @@
 #include <cstring>
 #include <numeric>
 
-#include <halfbridge/halfbridge.h>
+#include <halfbridge/engine.h>
 
 namespace hb {
 namespace {

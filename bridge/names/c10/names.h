@@ -5,7 +5,7 @@
 #include <halfbridge/bridge/context.h>
 #include <halfbridge/bridge/enum.h>
 #include <halfbridge/bridge/utility.h>
-#include <halfbridge/halfbridge.h>
+#include <halfbridge/engine.h>
 
 #include <c10/macros/Macros.h>
 #include <c10/util/check_macros.h>

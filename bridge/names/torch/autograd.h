@@ -1,3 +1,4 @@
 #pragma once
 #include <halfbridge/bridge/autograd_function.h>
+#include <halfbridge/bridge/checkpoint.h>
 #include <torch/types.h>

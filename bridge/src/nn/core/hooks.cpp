@@ -67,7 +67,9 @@ bool drop(T& table, unsigned handle) {
 
 namespace detail {
 
-bool ModuleHooks::remove(unsigned handle) { return drop(pre, handle) || drop(post, handle) || drop(backward, handle); }
+bool ModuleHooks::remove(unsigned handle) {
+  return drop(pre, handle) || drop(post, handle) || drop(backward, handle) || drop(scopes, handle);
+}
 
 struct HookedCall::BackwardState {
   ModuleHooks::Table<FullBackwardHook> hooks;
@@ -100,9 +102,11 @@ void HookedCall::before(const TensorPointers& inputs) {
     backward_->inputs_tapped = tap(inputs, [state = backward_](variable_list g) { return state->run(std::move(g)); });
   }
   inputs_ = values_of(inputs);
+  for (auto& [handle, scope] : hooks_.scopes) scopes_.push_back(scope(module_));
 }
 
 void HookedCall::after(const TensorPointers& outputs) {
+  leave_scopes();
   for (auto& [handle, hook] : hooks_.post) replace("forward_hook", outputs, hook(module_, inputs_, values_of(outputs)));
   if (!backward_) return;
   tap(outputs, [state = backward_](variable_list g) {
@@ -129,6 +133,11 @@ unsigned Module::add_forward_hook(ForwardHook hook) {
 unsigned Module::add_backward_hook(FullBackwardHook hook) {
   auto& hooks = hooks_.make();
   hooks.backward.emplace_back(hooks.next, std::move(hook));
+  return hooks.next++;
+}
+unsigned Module::add_scope(ForwardScope scope) {
+  auto& hooks = hooks_.make();
+  hooks.scopes.emplace_back(hooks.next, std::move(scope));
   return hooks.next++;
 }
 bool Module::remove_hook(unsigned handle) { return hooks_.get() && hooks_.get()->remove(handle); }

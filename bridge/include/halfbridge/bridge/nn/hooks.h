@@ -24,6 +24,8 @@ using ForwardHook = std::function<variable_list(Module&, const variable_list&, c
 /// (module, gradients of the inputs, gradients of the outputs): what is returned replaces the first, unless it is
 /// empty.
 using FullBackwardHook = std::function<variable_list(Module&, const variable_list&, const variable_list&)>;
+/// (module): what is returned lives as long as this call of forward, however it ends: a guard, say.
+using ForwardScope = std::function<std::shared_ptr<void>(Module&)>;
 
 namespace detail {
 
@@ -50,10 +52,11 @@ struct ModuleHooks {
   Table<ForwardPreHook> pre;
   Table<ForwardHook> post;
   Table<FullBackwardHook> backward;
+  Table<ForwardScope> scopes;
   unsigned next = 0;
   bool entered = false;  // forward is being called by someone who already runs the hooks
 
-  bool empty() const { return pre.empty() && post.empty() && backward.empty(); }
+  bool empty() const { return pre.empty() && post.empty() && backward.empty() && scopes.empty(); }
   /// False where there is none of this number.
   HB_API bool remove(unsigned handle);
 };
@@ -75,22 +78,30 @@ class HookSlot {
   std::unique_ptr<ModuleHooks> hooks_;
 };
 
-/// One call of forward under hooks. `before` runs the pre-hooks on the inputs, `after` the hooks on the outputs.
+/// One call of forward under hooks. `before` runs the pre-hooks on the inputs and enters the scopes, `after` leaves
+/// them and runs the hooks on the outputs.
 class HB_API HookedCall {
  public:
   HookedCall(Module& module, ModuleHooks& hooks) : module_(module), hooks_(hooks) {}
   HookedCall(const HookedCall&) = delete;
   HookedCall& operator=(const HookedCall&) = delete;
-  ~HookedCall() { hooks_.entered = false; }
+  ~HookedCall() {
+    hooks_.entered = false;
+    leave_scopes();
+  }
   void before(const TensorPointers& inputs);
   void after(const TensorPointers& outputs);
 
  private:
   struct BackwardState;
+  void leave_scopes() {
+    while (!scopes_.empty()) scopes_.pop_back();
+  }
   Module& module_;
   ModuleHooks& hooks_;
   variable_list inputs_;
   std::shared_ptr<BackwardState> backward_;
+  std::vector<std::shared_ptr<void>> scopes_;
 };
 
 template <class T>

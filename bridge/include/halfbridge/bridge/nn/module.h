@@ -143,6 +143,8 @@ class HB_API Module : public std::enable_shared_from_this<Module> {
   unsigned register_full_backward_hook(Hook hook) {
     return add_backward_hook(detail::adapt_hook(std::move(hook)));
   }
+  /// scope(module): what it returns is held while forward runs, also when that throws. Later ones lie inside.
+  unsigned register_forward_scope(ForwardScope scope) { return add_scope(std::move(scope)); }
   /// False where there is no such hook.
   bool remove_hook(unsigned handle);
 
@@ -155,7 +157,7 @@ class HB_API Module : public std::enable_shared_from_this<Module> {
   template <class F, class... Args>
   auto call_hooked(F&& forward, Args&&... args) -> decltype(forward(std::forward<Args>(args)...)) {
     detail::ModuleHooks* hooks = hooks_.get();
-    if (HB_LIKELY(!hooks)) return forward(std::forward<Args>(args)...);
+    if (HB_LIKELY(!hooks || hooks->empty())) return forward(std::forward<Args>(args)...);
     if (hooks->entered) return hooks->entered = false, forward(std::forward<Args>(args)...);
     hooks->entered = true;
     return detail::run_hooked(*this, *hooks, forward, std::forward<Args>(args)...);
@@ -164,7 +166,7 @@ class HB_API Module : public std::enable_shared_from_this<Module> {
   template <class F, class... Args>
   auto hooked(F&& forward, const Args&... args) const {
     detail::ModuleHooks* hooks = hooks_.get();
-    if (HB_LIKELY(!hooks)) return forward(args...);
+    if (HB_LIKELY(!hooks || hooks->empty())) return forward(args...);
     if (hooks->entered) return hooks->entered = false, forward(args...);
     return detail::run_hooked(const_cast<Module&>(*this), *hooks, forward, args...);
   }
@@ -182,6 +184,7 @@ class HB_API Module : public std::enable_shared_from_this<Module> {
   unsigned add_pre_hook(ForwardPreHook hook);
   unsigned add_forward_hook(ForwardHook hook);
   unsigned add_backward_hook(FullBackwardHook hook);
+  unsigned add_scope(ForwardScope scope);
   // Cloneable's work that does not depend on the class.
   void prepare_copy();
   void copy_state_to(Module& copy, const std::optional<Device>& device) const;

@@ -1,0 +1,131 @@
+#include <halfbridge/bridge/checkpoint.h>
+
+#include <mutex>
+
+#include <halfbridge/generator.h>
+
+#include "autograd/record.h"
+
+namespace hb::bridge::detail {
+
+namespace {
+
+// One call of checkpoint: what was saved in it, by number, and how to compute it again.
+class Region final : public SavedSource {
+ public:
+  Region(const variable_list& inputs, CheckpointScope::Again again)
+      : again_(std::move(again)), random_state_(default_generator().get_state()) {
+    for (const Tensor& t : inputs) inputs_.push_back(SavedTensor::input(t));
+  }
+  ~Region() override {
+    for (SavedTensor& t : inputs_) t.release();
+  }
+
+  std::optional<uint32_t> add(const Tensor& t) override {
+    saved_.push_back({DimVector(t.sizes()), t.scalar_type(), t.device(), {}, 0});
+    return static_cast<uint32_t>(saved_.size() - 1);
+  }
+  Tensor get(uint32_t number) override {
+    std::lock_guard lock(mutex_);
+    const bool with_history = GradMode::is_enabled();
+    if (!saved_[number].value.defined() || (with_history && !with_history_)) compute_again(with_history);
+    const Saved& s = saved_[number];
+    HB_CHECK(s.value.impl().version() == s.version,
+             "[checkpoint] one of the variables needed for gradient computation has been modified by an inplace "
+             "operation: saved tensor ",
+             number, " of shape ", s.value.sizes());
+    return s.value;
+  }
+  void drop(uint32_t number) override {
+    std::lock_guard lock(mutex_);
+    saved_[number].value = Tensor();
+  }
+
+ private:
+  struct Saved {
+    DimVector sizes;
+    ScalarType dtype;
+    Device device;
+    Tensor value;
+    uint32_t version;
+  };
+
+  // Takes the tensors of the second call; its own operations keep them too, for as long as their graph lives.
+  class Refill final : public SavedSource {
+   public:
+    Refill(Region& region, bool with_history) : region_(region), with_history_(with_history) {}
+    std::optional<uint32_t> add(const Tensor& t) override {
+      region_.refill(count++, t, with_history_);
+      return std::nullopt;
+    }
+    Tensor get(uint32_t) override { return {}; }
+    void drop(uint32_t) override {}
+    size_t count = 0;
+
+   private:
+    Region& region_;
+    bool with_history_;
+  };
+
+  void refill(size_t number, const Tensor& t, bool with_history) {
+    if (number >= saved_.size()) return;  // compute_again() compares the numbers
+    Saved& s = saved_[number];
+    HB_CHECK(t.sizes() == IntArrayRef(s.sizes) && t.scalar_type() == s.dtype && t.device() == s.device,
+             "[checkpoint] expected the second call of the function to save the same tensors as the first, got ",
+             t.scalar_type(), " ", t.sizes(), " on ", t.device(), " for ", s.dtype, " ", IntArrayRef(s.sizes), " on ",
+             s.device, " (saved tensor ", number, ")");
+    s.version = t.impl().version();
+    if (with_history) {
+      s.value = t;
+      return;
+    }
+    s.value = Tensor(t.impl().alias(true));
+    // It may be the input of a checkpoint inside this one, which records by what its inputs require.
+    if (t.requires_grad()) s.value.requires_grad_(true);
+  }
+
+  void compute_again(bool with_history) {
+    variable_list inputs;
+    for (const SavedTensor& t : inputs_) inputs.push_back(t.unpack_input());
+    auto refill = make_intrusive<Refill>(*this, with_history);
+    SavedSource::Scope scope(refill.get());
+    AutoGradMode recording(true);
+    RandomStateGuard random(random_state_);
+    again_(inputs);
+    HB_CHECK(refill->count == saved_.size(),
+             "[checkpoint] expected the second call of the function to save as many tensors as the first (",
+             saved_.size(), "), got ", refill->count);
+    with_history_ = with_history;
+  }
+
+  struct RandomStateGuard {
+    explicit RandomStateGuard(const Tensor& state) : generator(default_generator()), before(generator.get_state()) {
+      generator.set_state(state);
+    }
+    ~RandomStateGuard() { generator.set_state(before); }
+    Generator generator;
+    Tensor before;
+  };
+
+  CheckpointScope::Again again_;
+  Tensor random_state_;
+  std::vector<SavedTensor> inputs_;
+  std::vector<Saved> saved_;
+  bool with_history_ = false;
+  std::recursive_mutex mutex_;
+};
+
+}  // namespace
+
+struct CheckpointScope::State {
+  intrusive_ptr<Region> region;
+  SavedSource::Scope scope;
+};
+
+CheckpointScope::CheckpointScope(const variable_list& inputs, Again again) {
+  auto region = make_intrusive<Region>(inputs, std::move(again));
+  state_ = new State{region, SavedSource::Scope(region.get())};
+}
+CheckpointScope::~CheckpointScope() { delete state_; }
+
+}  // namespace hb::bridge::detail

@@ -1,0 +1,17 @@
+#pragma once
+// Everything: engine, bridge and the training layer above it. Names of the latter two are in hb::bridge, hb::amp and
+// hb::train.
+
+#include <halfbridge/engine.h>
+
+#include <halfbridge/bridge/autograd_function.h>
+#include <halfbridge/bridge/checkpoint.h>
+#include <halfbridge/bridge/context.h>
+#include <halfbridge/bridge/data/data.h>
+#include <halfbridge/bridge/nn.h>
+#include <halfbridge/bridge/optim/optim.h>
+#include <halfbridge/bridge/serialize.h>
+
+#include <halfbridge/train/accumulator.h>
+#include <halfbridge/train/metrics.h>
+#include <halfbridge/train/summary.h>
