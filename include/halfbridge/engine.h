@@ -1,6 +1,7 @@
 #pragma once
 // The engine's whole public interface.
 
+#include <halfbridge/autocast.h>
 #include <halfbridge/autograd.h>
 #include <halfbridge/ops.h>
 #include <halfbridge/tensor.h>

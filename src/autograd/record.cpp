@@ -113,6 +113,7 @@ class ManyNode final : public Node {
       : name_(name), saved_(std::move(saved)), f_(std::move(f)) {}
   std::string name() const override { return name_; }
   variable_list apply(variable_list&& grads) override {
+    autocast::Excluded excluded;
     for (size_t i = 0; i < grads.size(); ++i) {
       if (grads[i].defined() || !is_floating_type(input_metadata(i).dtype)) continue;
       grads[i] = zeros(input_metadata(i).sizes,

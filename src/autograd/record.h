@@ -7,6 +7,7 @@
 
 #include <halfbridge/autograd.h>
 
+#include "autocast/autocast.h"
 #include "core/inplace.h"
 
 namespace hb {
@@ -93,6 +94,7 @@ class RecordedNode final : public Node {
       : name_(name), saved_(std::move(saved)), f_(std::move(f)) {}
   std::string name() const override { return name_; }
   variable_list apply(variable_list&& grads) override {
+    autocast::Excluded excluded;  // gradients keep the dtypes of the forward pass
     Backward context(*this, grads);
     std::array<Tensor, Saved> saved;
     for (size_t i = 0; i < Saved; ++i) saved[i] = saved_[i].unpack(*this);

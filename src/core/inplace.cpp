@@ -3,6 +3,7 @@
 #include <halfbridge/autograd.h>
 #include <halfbridge/ops.h>
 
+#include "autocast/autocast.h"
 #include "autograd/history.h"
 #include "autograd/record.h"
 #include "core/geometry.h"
@@ -85,6 +86,7 @@ Tensor& inplace(const char* name, Tensor& self, const std::function<Tensor(const
     self.impl().bump_version();
     return self;
   }
+  autocast::Excluded excluded;  // only out-of-place forms have classes
   Tensor old = history::earlier_self(self);
   Tensor result = compute(old);
   HB_CHECK(result.impl().sizes() == self.impl().sizes(), "[", name, "] output with shape ", self.sizes(),

@@ -2,6 +2,7 @@
 // itself, by way of its composed form.
 #include <halfbridge/ops.h>
 
+#include "autocast/autocast.h"
 #include "autograd/record.h"
 #include "ops/elementwise_op.h"
 
@@ -275,6 +276,7 @@ Tensor rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper, bool 
 }
 
 Tensor prelu(const Tensor& self, const Tensor& weight) {
+  HB_AUTOCAST(prelu, half, half, self, weight);
   check_floating("prelu", self);
   HB_CHECK(self.scalar_type() == weight.scalar_type(), "[prelu] expected a weight of dtype ",
            toString(self.scalar_type()), ", got ", toString(weight.scalar_type()));

@@ -1,6 +1,7 @@
 // Products added to something: addmm, addmv, addr, baddbmm, addbmm.
 #include <halfbridge/ops.h>
 
+#include "autocast/autocast.h"
 #include "autograd/record.h"
 #include "core/inplace.h"
 #include "ops/product.h"
@@ -36,6 +37,7 @@ Tensor add_product(const char* name, const char* node, const Tensor& self, const
 }  // namespace
 
 Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta, const Scalar& alpha) {
+  HB_AUTOCAST(addmm, half, half, self, mat1, mat2, beta, alpha);
   HB_CHECK(mat1.dim() == 2 && mat2.dim() == 2, "[addmm] expected two matrices, got ", mat1.sizes(), " and ",
            mat2.sizes());
   HB_CHECK(mat1.size(1) == mat2.size(0), "[addmm] expected the inner dimensions to agree, got ", mat1.sizes(), " and ",
@@ -53,17 +55,20 @@ Tensor& addmm_(Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scala
 }
 
 Tensor addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta, const Scalar& alpha) {
+  HB_AUTOCAST(addmv, closed, half, self, mat, vec, beta, alpha);
   const Tensor product = mv(mat, vec) * alpha;
   return beta.equal(0) ? product : product + self * beta;
 }
 
 Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta, const Scalar& alpha) {
+  HB_AUTOCAST(addr, closed, half, self, vec1, vec2, beta, alpha);
   const Tensor product = outer(vec1, vec2) * alpha;
   return beta.equal(0) ? product : product + self * beta;
 }
 
 Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
                const Scalar& alpha) {
+  HB_AUTOCAST(baddbmm, half, half, self, batch1, batch2, beta, alpha);
   HB_CHECK(batch1.dim() == 3 && batch2.dim() == 3, "[baddbmm] expected two stacks of matrices (3 dimensions), got ",
            batch1.sizes(), " and ", batch2.sizes());
   HB_CHECK(batch1.size(0) == batch2.size(0) && batch1.size(2) == batch2.size(1),
@@ -76,6 +81,7 @@ Tensor& baddbmm_(Tensor& self, const Tensor& batch1, const Tensor& batch2, const
 }
 
 Tensor addbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta, const Scalar& alpha) {
+  HB_AUTOCAST(addbmm, half, half, self, batch1, batch2, beta, alpha);
   const Tensor product = bmm(batch1, batch2).sum(0) * alpha;
   return beta.equal(0) ? product : product + self * beta;
 }

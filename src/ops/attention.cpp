@@ -3,6 +3,7 @@
 #include <halfbridge/ops.h>
 
 #include <cmath>
+#include "autocast/autocast.h"
 
 #include "autograd/record.h"
 
@@ -154,6 +155,8 @@ bool same_batch(const Tensor& q, const Tensor& k, const Tensor& v) {
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     const std::optional<Tensor>& attn_mask, double dropout_p, bool is_causal,
                                     std::optional<double> scale, bool enable_gqa) {
+  HB_AUTOCAST(scaled_dot_product_attention, half, half, query, key, value, attn_mask, dropout_p, is_causal, scale,
+              enable_gqa);
   check(query, key, value, enable_gqa);
   Tensor mask = additive(attn_mask, query);
   HB_CHECK(!(is_causal && mask.defined()),

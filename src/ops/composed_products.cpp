@@ -2,6 +2,7 @@
 #include <halfbridge/ops.h>
 
 #include <cmath>
+#include "autocast/autocast.h"
 
 namespace hb {
 
@@ -43,6 +44,7 @@ Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight
 }
 
 Tensor chain_matmul(TensorList matrices) {
+  HB_AUTOCAST(chain_matmul, as_is, half, matrices);
   HB_CHECK(!matrices.empty(), "[chain_matmul] expected at least one matrix, got none");
   Tensor out = matrices[0];
   for (size_t i = 1; i < matrices.size(); ++i) out = mm(out, matrices[i]);

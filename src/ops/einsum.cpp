@@ -5,6 +5,8 @@
 #include <array>
 #include <string>
 
+#include "autocast/autocast.h"
+
 namespace hb {
 namespace {
 
@@ -199,6 +201,7 @@ Equation parse(std::string_view text, TensorList operands) {
 }  // namespace
 
 Tensor einsum(std::string_view equation, TensorList operands) {
+  HB_AUTOCAST(einsum, as_is, half, equation, operands);
   HB_CHECK(!operands.empty(), "[einsum] expected at least one operand, got none");
   const Equation e = parse(equation, operands);
   std::vector<Operand> queue;

@@ -1,5 +1,6 @@
 #include <halfbridge/ops.h>
 
+#include "autocast/autocast.h"
 #include "autograd/record.h"
 #include "core/inplace.h"
 #include "ops/product.h"
@@ -11,6 +12,7 @@ using ops::check_same_dtype;
 using ops::stack_product;
 
 Tensor mm(const Tensor& self, const Tensor& mat2) {
+  HB_AUTOCAST(mm, half, half, self, mat2);
   HB_CHECK(self.dim() == 2 && mat2.dim() == 2, "[mm] expected two matrices, got ", self.sizes(), " and ", mat2.sizes());
   HB_CHECK(self.size(1) == mat2.size(0), "[mm] expected the inner dimensions to agree, got ", self.sizes(), " and ",
            mat2.sizes());
@@ -19,6 +21,7 @@ Tensor mm(const Tensor& self, const Tensor& mat2) {
 }
 
 Tensor bmm(const Tensor& self, const Tensor& mat2) {
+  HB_AUTOCAST(bmm, half, half, self, mat2);
   HB_CHECK(self.dim() == 3 && mat2.dim() == 3, "[bmm] expected two stacks of matrices (3 dimensions), got ",
            self.sizes(), " and ", mat2.sizes());
   HB_CHECK(self.size(0) == mat2.size(0), "[bmm] expected stacks of the same length, got ", self.sizes(), " and ",
@@ -46,6 +49,7 @@ Tensor dot(const Tensor& self, const Tensor& tensor) {
 Tensor vdot(const Tensor& self, const Tensor& other) { return dot(self, other); }
 
 Tensor mv(const Tensor& self, const Tensor& vec) {
+  HB_AUTOCAST(mv, closed, half, self, vec);
   HB_CHECK(self.dim() == 2 && vec.dim() == 1, "[mv] expected a matrix and a vector, got ", self.sizes(), " and ",
            vec.sizes());
   HB_CHECK(self.size(1) == vec.size(0), "[mv] expected a vector of length ", self.size(1), ", got ", vec.sizes());
@@ -54,6 +58,7 @@ Tensor mv(const Tensor& self, const Tensor& vec) {
 }
 
 Tensor matmul(const Tensor& self, const Tensor& other) {
+  HB_AUTOCAST(matmul, half, half, self, other);
   const int64_t da = self.dim(), db = other.dim();
   HB_CHECK(da > 0 && db > 0, "[matmul] expected both operands to have at least one dimension, got ", self.sizes(),
            " and ", other.sizes());
@@ -83,12 +88,17 @@ Tensor outer(const Tensor& self, const Tensor& vec2) {
 }
 Tensor ger(const Tensor& self, const Tensor& vec2) { return outer(self, vec2); }
 
-Tensor& mm_out(Tensor& out, const Tensor& self, const Tensor& mat2) { return assign_out("mm", out, mm(self, mat2)); }
+Tensor& mm_out(Tensor& out, const Tensor& self, const Tensor& mat2) {
+  autocast::Excluded excluded;
+  return assign_out("mm", out, mm(self, mat2));
+}
 Tensor& matmul_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  autocast::Excluded excluded;
   return assign_out("matmul", out, matmul(self, other));
 }
 
 Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
+  HB_AUTOCAST(linear, half, half, input, weight, bias);
   HB_CHECK(weight.dim() == 1 || weight.dim() == 2, "[linear] expected a weight of 1 or 2 dimensions, got ",
            weight.sizes());
   HB_CHECK(input.dim() >= 1, "[linear] expected an input of at least 1 dimension, got ", input.sizes());

@@ -1,5 +1,7 @@
 #include <halfbridge/ops.h>
 
+#include "autocast/autocast.h"
+
 namespace hb {
 namespace {
 void check(const char* name, const Tensor& input, const Tensor& hidden, const Tensor& w_ih, const Tensor& w_hh) {
@@ -16,6 +18,7 @@ Tensor gates(const Tensor& input, const Tensor& hidden, const Tensor& w_ih, cons
 
 TensorTuple2 lstm_cell(const Tensor& input, TensorList hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih,
                        const Tensor& b_hh) {
+  HB_AUTOCAST(lstm_cell, as_is, half, input, hx, w_ih, w_hh, b_ih, b_hh);
   HB_CHECK(hx.size() == 2, "[lstm_cell] expected a hidden and a cell state, got ", hx.size(), " tensors");
   check("lstm_cell", input, hx[0], w_ih, w_hh);
   const auto parts = gates(input, hx[0], w_ih, w_hh, b_ih, b_hh).chunk(4, -1);
@@ -25,6 +28,7 @@ TensorTuple2 lstm_cell(const Tensor& input, TensorList hx, const Tensor& w_ih, c
 
 Tensor gru_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih,
                 const Tensor& b_hh) {
+  HB_AUTOCAST(gru_cell, as_is, half, input, hx, w_ih, w_hh, b_ih, b_hh);
   check("gru_cell", input, hx, w_ih, w_hh);
   const auto x = linear(input, w_ih, b_ih).chunk(3, -1), h = linear(hx, w_hh, b_hh).chunk(3, -1);
   const Tensor reset = (x[0] + h[0]).sigmoid(), update = (x[1] + h[1]).sigmoid();
@@ -34,11 +38,13 @@ Tensor gru_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const
 
 Tensor rnn_tanh_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih,
                      const Tensor& b_hh) {
+  HB_AUTOCAST(rnn_tanh_cell, as_is, half, input, hx, w_ih, w_hh, b_ih, b_hh);
   check("rnn_tanh_cell", input, hx, w_ih, w_hh);
   return gates(input, hx, w_ih, w_hh, b_ih, b_hh).tanh();
 }
 Tensor rnn_relu_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih,
                      const Tensor& b_hh) {
+  HB_AUTOCAST(rnn_relu_cell, as_is, half, input, hx, w_ih, w_hh, b_ih, b_hh);
   check("rnn_relu_cell", input, hx, w_ih, w_hh);
   return gates(input, hx, w_ih, w_hh, b_ih, b_hh).relu();
 }

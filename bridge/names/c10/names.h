@@ -36,6 +36,7 @@ using std::optional;
 namespace torch {
 using namespace hb;
 using namespace hb::bridge::api;
+using autocast = hb::AutocastGuard;  // at::autocast stays the namespace
 using std::nullopt;
 using std::optional;
 }  // namespace torch

@@ -1,0 +1,115 @@
+#pragma once
+// How a function of src/ops declares what autocast does with it: one line at its front.
+//
+//   Tensor mm(const Tensor& self, const Tensor& mat2) {
+//     HB_AUTOCAST(mm, half, half, self, mat2);          // class in the CPU's list, class in CUDA's, all arguments
+//
+// While autocast is off this costs one test of a thread-local byte. While it is on, the function is called again with
+// cast arguments and with autocast excluded. The declaration also enters the function into the table of classes.
+
+#include <utility>
+
+#include <halfbridge/autocast.h>
+
+namespace hb::autocast {
+
+/// One bit per type of device whose autocast is on and not excluded.
+extern thread_local constinit uint8_t active __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/// Runs what is below it on the arguments as they are.
+class Excluded {
+ public:
+  Excluded() : previous_(std::exchange(active, uint8_t{0})) {}
+  Excluded(const Excluded&) = delete;
+  Excluded& operator=(const Excluded&) = delete;
+  ~Excluded() { active = previous_; }
+
+ private:
+  uint8_t previous_;
+};
+
+bool register_op(const OpEntry& entry);
+/// Enters the function when the library loads: it is enough that the function names `done`.
+template <class Op>
+struct Registered {
+  static const bool done;
+};
+template <class Op>
+const bool Registered<Op>::done = register_op(Op::entry());
+
+/// What happens to the arguments of one call.
+struct Plan {
+  OpClass op_class = OpClass::as_is;
+  DeviceType device = kCPU;
+  ScalarType dtype = kFloat;  // what tensors are cast to
+  bool cast = false;          // whether they are
+  bool set_dtype = false;     // whether an optional dtype becomes float32
+  explicit operator bool() const { return op_class != OpClass::as_is; }
+};
+
+/// Looks at the arguments of a call for the device whose autocast applies and for the widest dtype.
+class Inspector {
+ public:
+  void see(const Tensor& t);
+  void see(const std::optional<Tensor>& t) {
+    if (t) see(*t);
+  }
+  void see(TensorList list) {
+    for (const Tensor& t : list) see(t);
+  }
+  template <class T>
+  std::enable_if_t<!std::is_convertible_v<const T&, TensorList>> see(const T&) {}
+  Plan plan(const OpEntry& entry) const;
+
+ private:
+  uint8_t found_ = 0;              // devices of the arguments whose autocast is on
+  const Tensor* first_ = nullptr;  // the first argument that is a tensor
+  // What the arguments are, by device: bits of `floats_` and of each half dtype.
+  uint8_t floats_ = 0, halves_ = 0, bfloats_ = 0;
+};
+
+Tensor cast(const Plan& plan, const Tensor& t);
+inline std::optional<Tensor> cast(const Plan& plan, const std::optional<Tensor>& t) {
+  return t ? std::optional<Tensor>(cast(plan, *t)) : std::nullopt;
+}
+std::vector<Tensor> cast(const Plan& plan, TensorList list);
+inline std::optional<ScalarType> cast(const Plan& plan, const std::optional<ScalarType>& dtype) {
+  return plan.set_dtype ? set_opt_dtype(kFloat, dtype) : dtype;
+}
+template <class T>
+std::enable_if_t<!std::is_convertible_v<const T&, TensorList>, const T&> cast(const Plan&, const T& other) {
+  return other;
+}
+
+template <class... Args>
+Plan plan_for(const OpEntry& entry, const Args&... args) {
+  Inspector inspector;
+  (inspector.see(args), ...);
+  return inspector.plan(entry);
+}
+
+template <class F, class... Args>
+decltype(auto) run(const Plan& plan, F&& f, const Args&... args) {
+  // Casts happen outside the exclusion, which they do not need.
+  return [&](const auto&... cast_args) -> decltype(auto) {
+    Excluded excluded;
+    return f(cast_args...);
+  }(cast(plan, args)...);
+}
+
+/// The first line of a function with the parameters `...`; overloads of one name may differ.
+#define HB_AUTOCAST(function, cpu_class, cuda_class, ...)                                                       \
+  struct AutocastOp {                                                                                           \
+    static constexpr ::hb::autocast::OpEntry entry() {                                                          \
+      return {#function, ::hb::autocast::OpClass::cpu_class, ::hb::autocast::OpClass::cuda_class};              \
+    }                                                                                                           \
+  };                                                                                                            \
+  (void)::hb::autocast::Registered<AutocastOp>::done;                                                           \
+  if (HB_UNLIKELY(::hb::autocast::active != 0)) {                                                               \
+    if (const auto hb_plan = ::hb::autocast::plan_for(AutocastOp::entry(), __VA_ARGS__))                        \
+      return ::hb::autocast::run(                                                                               \
+          hb_plan, [](const auto&... hb_args) -> decltype(auto) { return function(hb_args...); }, __VA_ARGS__); \
+  }                                                                                                             \
+  static_assert(true, "")
+
+}  // namespace hb::autocast
