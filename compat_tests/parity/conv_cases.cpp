@@ -68,6 +68,16 @@ PARITY_CASE(conv, conv2d) {
         conv2d);
 }
 
+// Enough channels and tiles for the scheme with fewer multiplications: tiles cut by the border, every padding.
+PARITY_CASE(conv, conv2d_3x3_many_channels) {
+  sweep(c,
+        {{"same", {2, 32, 16, 16}, {64, 32, 3, 3}, {1, 1}, {1, 1}, {1, 1}},
+         {"cut", {3, 64, 13, 11}, {32, 64, 3, 3}, {1, 1}, {1, 1}, {1, 1}},
+         {"unpadded", {4, 32, 10, 14}, {32, 32, 3, 3}, {1, 1}, {0, 0}, {1, 1}},
+         {"widely_padded", {4, 32, 6, 9}, {96, 32, 3, 3}, {1, 1}, {2, 1}, {1, 1}}},
+        conv2d);
+}
+
 PARITY_CASE(conv, conv3d) {
   sweep(c,
         {{"plain", {1, 2, 5, 6, 6}, {3, 2, 3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}},

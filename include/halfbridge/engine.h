@@ -3,5 +3,6 @@
 
 #include <halfbridge/autocast.h>
 #include <halfbridge/autograd.h>
+#include <halfbridge/numerics.h>
 #include <halfbridge/ops.h>
 #include <halfbridge/tensor.h>

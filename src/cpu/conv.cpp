@@ -5,6 +5,7 @@
 #include "cpu/gemm.h"
 #include "cpu/onednn/primitive.h"
 #include "cpu/parallel.h"
+#include "cpu/winograd.h"
 
 namespace hb::cpu {
 namespace {
@@ -40,6 +41,7 @@ void round_into(const Tensor& out, const Tensor& value) {
 
 void forward(const Tensor& y, const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvParams& p) {
   const ScalarType t = x.scalar_type();
+  if (winograd_forward(y, x, weight, bias, p)) return;
   if (is_native(t) && onednn_conv_forward(y, x, weight, bias, p)) return;
   if (!is_half_type(t)) return unfold_conv_forward(y, x, weight, bias, p);
   const Tensor wide = float_like(y);
@@ -49,6 +51,7 @@ void forward(const Tensor& y, const Tensor& x, const Tensor& weight, const Tenso
 
 void backward_data(const Tensor& grad_x, const Tensor& grad_y, const Tensor& weight, const ConvParams& p) {
   const ScalarType t = grad_x.scalar_type();
+  if (winograd_backward_data(grad_x, grad_y, weight, p)) return;
   if (is_native(t) && onednn_conv_backward_data(grad_x, grad_y, weight, p)) return;
   if (!is_half_type(t)) return unfold_conv_backward_data(grad_x, grad_y, weight, p);
   const Tensor wide = float_like(grad_x);
@@ -59,6 +62,7 @@ void backward_data(const Tensor& grad_x, const Tensor& grad_y, const Tensor& wei
 void backward_weight(const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& x, const Tensor& grad_y,
                      const ConvParams& p) {
   const ScalarType t = x.scalar_type();
+  if (winograd_backward_weight(grad_weight, grad_bias, x, grad_y, p)) return;
   if (is_native(t) && onednn_conv_backward_weight(grad_weight, grad_bias, x, grad_y, p)) return;
   if (!is_half_type(t)) return unfold_conv_backward_weight(grad_weight, grad_bias, x, grad_y, p);
   const Tensor wide = float_like(grad_weight), wide_bias = float_like(grad_bias);

@@ -1,6 +1,5 @@
 #include "cpu/onednn/primitive.h"
 
-#include <cstdlib>
 #include <list>
 #include <memory>
 #include <unordered_map>
@@ -30,25 +29,6 @@ bool has_fast_bf16() {
     return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512bf16");
   }();
   return fast;
-}
-
-void* scratch_buffer(Scratch slot, size_t bytes) {
-  struct Buffer {
-    void* data = nullptr;
-    size_t bytes = 0;
-    ~Buffer() { std::free(data); }
-  };
-  thread_local Buffer buffers[static_cast<size_t>(Scratch::kCount)];
-  Buffer& b = buffers[static_cast<size_t>(slot)];
-  if (b.bytes < bytes) {
-    std::free(b.data);
-    b.bytes = 0;
-    const size_t rounded = (bytes + 4095) & ~size_t{4095};
-    b.data = std::aligned_alloc(64, rounded);
-    HB_CHECK(b.data, "[allocate] no memory for a buffer of ", rounded, " bytes");
-    b.bytes = rounded;
-  }
-  return b.data;
 }
 
 void Prepared::bind(int arg, const dnnl::memory::desc& desc) {

@@ -10,6 +10,8 @@
 #include <halfbridge/error.h>
 #include <dnnl.hpp>
 
+#include "cpu/scratch.h"
+
 namespace hb::cpu {
 
 /// Turns a vendor error into an Error that names what was called.
@@ -28,10 +30,6 @@ dnnl::stream& onednn_stream();
 dnnl::memory::data_type onednn_type(ScalarType t);
 /// Whether this CPU multiplies bf16 itself, so that oneDNN has fast primitives for it.
 bool has_fast_bf16();
-
-/// Memory for intermediate results, reused by each thread; valid until the next call with the same slot.
-enum class Scratch { primitive, gather_a, gather_b, convert_a, convert_b, convert_c, weights, other, kCount };
-void* scratch_buffer(Scratch slot, size_t bytes);
 
 /// Everything that tells two primitives apart, as plain numbers.
 class PrimitiveKey {
