@@ -51,8 +51,8 @@ bool winograd_backward_data(const Tensor& grad_x, const Tensor& grad_y, const Te
   return true;
 }
 
-bool winograd_backward_weight(const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& x,
-                              const Tensor& grad_y, const ConvParams& p) {
+bool winograd_backward_weight(const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& x, const Tensor& grad_y,
+                              const ConvParams& p) {
   const Winograd s = shape_of(x, grad_y, p, false);
   if (!applies(s, grad_weight, p) || !pays(s)) return false;
   loops().backward_weight(s, data(x), data(grad_y), data(grad_weight));

@@ -1,9 +1,10 @@
 #pragma once
-// 3x3 convolutions of stride 1 with a quarter of the multiplications: Winograd's minimal filtering F(4x4, 3x3) (Lavin and
-// Gray, "Fast Algorithms for Convolutional Neural Networks", 2015). A tile of 4x4 results is made from 6x6 inputs by a
-// bilinear scheme with 36 products; over tiles and channels these are 36 matrix products. The points of interpolation
-// are 0, ±sqrt(1/2), ±sqrt(2) and infinity: with them the rounding error in f32 is that of the plain sum (largest error
-// over 128 channels 4.1e-6 of the results' spread, against 2.9e-6), where the usual 0, ±1, ±2 lose a factor of five.
+// 3x3 convolutions of stride 1 with a quarter of the multiplications: Winograd's minimal filtering F(4x4, 3x3) (Lavin
+// and Gray, "Fast Algorithms for Convolutional Neural Networks", 2015). A tile of 4x4 results is made from 6x6 inputs
+// by a bilinear scheme with 36 products; over tiles and channels these are 36 matrix products. The points of
+// interpolation are 0, ±sqrt(1/2), ±sqrt(2) and infinity: with them the rounding error in f32 is that of the plain sum
+// (largest error over 128 channels 4.1e-6 of the results' spread, against 2.9e-6), where the usual 0, ±1, ±2 lose a
+// factor of five.
 
 #include "kernels/conv.h"
 
@@ -24,8 +25,8 @@ struct Winograd {
 struct WinogradLoops {
   /// Channels come in multiples of this.
   int64_t channel_block;
-  /// y = conv(x) + bias (which may be null). With `transposed`, weight is (in_channels, out_channels, 3, 3) and is turned by
-  /// 180 degrees: the gradient of the input.
+  /// y = conv(x) + bias (which may be null). With `transposed`, weight is (in_channels, out_channels, 3, 3) and is
+  /// turned by 180 degrees: the gradient of the input.
   void (*forward)(const Winograd& shape, const float* x, const float* weight, bool transposed, const float* bias,
                   float* y);
   /// grad_weight (out_channels, in_channels, 3, 3).
@@ -42,7 +43,7 @@ extern const WinogradLoops winograd_loops;
 /// False where the scheme does not apply or does not pay; nothing was written then. f32 only.
 bool winograd_forward(const Tensor& y, const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvParams& p);
 bool winograd_backward_data(const Tensor& grad_x, const Tensor& grad_y, const Tensor& weight, const ConvParams& p);
-bool winograd_backward_weight(const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& x,
-                              const Tensor& grad_y, const ConvParams& p);
+bool winograd_backward_weight(const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& x, const Tensor& grad_y,
+                              const ConvParams& p);
 
 }  // namespace hb::cpu

@@ -1,0 +1,80 @@
+#pragma once
+// The one-dimensional transforms of cpu/winograd.h on vectors of channels, and the matrices between them.
+
+#include "cpu/isa/isa.h"
+#include "cpu/winograd.h"
+
+namespace hb::cpu::HB_ISA {
+namespace {
+
+constexpr int kBytes = kIsaLevel >= 4 ? 64 : 32;
+typedef float Vec __attribute__((vector_size(kBytes), aligned(4)));
+constexpr int64_t kLanes = kBytes / 4, kPanel = 2 * kLanes;
+constexpr int kRows = kIsaLevel >= 4 ? 12 : 4, kRowStep = 4;  // rows of a product come in multiples of kRowStep
+constexpr int64_t kPoints = kWinogradPoints, kTile = kWinogradTile, kPatch = 6;
+// Points ±a and ±b, their squares and cubes, and the products of differences that the weights are divided by.
+constexpr float kA = 0.70710678118654752f, kB = 1.41421356237309505f, kA3 = kA * 0.5f, kB3 = kB * 2.0f;
+constexpr float kNa = -1.0f / 1.5f, kNb = 1.0f / 6.0f;
+
+inline Vec& at(float* p) { return *reinterpret_cast<Vec*>(p); }
+inline const Vec& at(const float* p) { return *reinterpret_cast<const Vec*>(p); }
+
+// The one-dimensional transforms; `step` apart lie the values of a column. Applied to rows, then to columns.
+inline __attribute__((always_inline)) void transform_input(const Vec* d, int s, Vec* v, int t) {
+  const Vec e1 = d[4 * s] - 2.0f * d[2 * s], o1 = kA * d[3 * s] - (2.0f * kA) * d[s];
+  const Vec e2 = d[4 * s] - 0.5f * d[2 * s], o2 = kB * d[3 * s] - (0.5f * kB) * d[s];
+  v[0] = d[0] - 2.5f * d[2 * s] + d[4 * s];
+  v[t] = e1 + o1;
+  v[2 * t] = e1 - o1;
+  v[3 * t] = e2 + o2;
+  v[4 * t] = e2 - o2;
+  v[5 * t] = d[s] - 2.5f * d[3 * s] + d[5 * s];
+}
+inline __attribute__((always_inline)) void transform_output(const Vec* m, int s, Vec* y, int t) {
+  const Vec p = m[s] + m[2 * s], r = m[s] - m[2 * s], q = m[3 * s] + m[4 * s], u = m[3 * s] - m[4 * s];
+  y[0] = m[0] + p + q;
+  y[t] = kA * r + kB * u;
+  y[2 * t] = 0.5f * p + 2.0f * q;
+  y[3 * t] = kA3 * r + kB3 * u + m[5 * s];
+}
+inline __attribute__((always_inline)) void transform_output_gradient(const Vec* y, int s, Vec* z, int t) {
+  const Vec e1 = y[0] + 0.5f * y[2 * s], o1 = kA * y[s] + kA3 * y[3 * s];
+  const Vec e2 = y[0] + 2.0f * y[2 * s], o2 = kB * y[s] + kB3 * y[3 * s];
+  z[0] = y[0];
+  z[t] = e1 + o1;
+  z[2 * t] = e1 - o1;
+  z[3 * t] = e2 + o2;
+  z[4 * t] = e2 - o2;
+  z[5 * t] = y[3 * s];
+}
+inline __attribute__((always_inline)) void transform_weight(const Vec* g, int s, Vec* u, int t) {
+  const Vec e1 = kNa * g[0] + (0.5f * kNa) * g[2 * s], o1 = (kNa * kA) * g[s];
+  const Vec e2 = kNb * g[0] + (2.0f * kNb) * g[2 * s], o2 = (kNb * kB) * g[s];
+  u[0] = g[0];
+  u[t] = e1 + o1;
+  u[2 * t] = e1 - o1;
+  u[3 * t] = e2 + o2;
+  u[4 * t] = e2 - o2;
+  u[5 * t] = g[2 * s];
+}
+inline __attribute__((always_inline)) void transform_weight_gradient(const Vec* z, int s, Vec* g, int t) {
+  const Vec p = kNa * (z[s] + z[2 * s]), r = kNa * (z[s] - z[2 * s]);
+  const Vec q = kNb * (z[3 * s] + z[4 * s]), u = kNb * (z[3 * s] - z[4 * s]);
+  g[0] = z[0] + p + q;
+  g[t] = kA * r + kB * u;
+  g[2 * t] = 0.5f * p + 2.0f * q + z[5 * s];
+}
+
+// One matrix (rows, cols) for each point. The gap between them keeps the 36 places that are written together from
+// falling into the same lines of a cache.
+struct Matrices {
+  float* data;
+  int64_t cols, stride;
+  Matrices(float* memory, int64_t rows, int64_t width) : data(memory), cols(width), stride(rows * width + kGap) {}
+  static size_t floats(int64_t rows, int64_t width) { return kPoints * (rows * width + kGap); }
+  float* row(int64_t point, int64_t r) const { return data + point * stride + r * cols; }
+  static constexpr int64_t kGap = 48;
+};
+
+}  // namespace
+}  // namespace hb::cpu::HB_ISA
