@@ -96,6 +96,7 @@ TEST(NamesLayer, Threads) {
   const int threads = torch::get_num_threads();
   torch::set_num_threads(1);
   EXPECT_EQ(at::get_num_threads(), 1);
+  EXPECT_EQ(hb::get_num_threads(), 1);  // what the engine goes by
   EXPECT_THROW(torch::set_num_threads(0), c10::Error);
   torch::set_num_threads(threads);
   std::vector<int> seen(1000);

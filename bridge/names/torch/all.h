@@ -1,4 +1,5 @@
 #pragma once
+#include <torch/amp.h>
 #include <torch/autograd.h>
 #include <torch/cuda.h>
 #include <torch/data.h>

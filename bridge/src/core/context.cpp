@@ -23,13 +23,6 @@ void Context::setFloat32MatmulPrecision(const std::string& word) {
   HB_CHECK(false, "[setFloat32MatmulPrecision] expected highest, high or medium, got '", word, "'");
 }
 
-int get_num_threads() { return omp_in_parallel() ? omp_get_num_threads() : omp_get_max_threads(); }
-
-void set_num_threads(int n) {
-  HB_CHECK(n > 0, "[set_num_threads] expected a positive number of threads, got ", n);
-  omp_set_num_threads(n);
-}
-
 namespace {
 int interop_threads = 0;
 }

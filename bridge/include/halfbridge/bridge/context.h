@@ -7,6 +7,7 @@
 
 #include <halfbridge/device.h>
 #include <halfbridge/generator.h>
+#include <halfbridge/threads.h>
 
 namespace hb::bridge {
 inline namespace api {
@@ -75,9 +76,7 @@ inline size_t getNumGPUs() { return 0; }
 
 // --- threads
 inline void init_num_threads() {}
-/// Threads that one operation uses.
-HB_API int get_num_threads();
-HB_API void set_num_threads(int n);
+// get_num_threads and set_num_threads are the engine's.
 /// Operations never run beside each other here: what is set is only remembered.
 HB_API size_t get_num_interop_threads();
 HB_API void set_num_interop_threads(int n);

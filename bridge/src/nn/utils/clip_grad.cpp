@@ -4,12 +4,15 @@
 #include <halfbridge/bridge/nn/utils.h>
 #include <halfbridge/grad_mode.h>
 
+#include "../../amp/scaled_grads.h"
+
 namespace hb::bridge::nn::utils {
 inline namespace functions {
 
 double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type,
                        bool error_if_nonfinite) {
   NoGradGuard no_grad;
+  amp::warn_if_scaled(parameters, "clip_grad_norm_");
   std::vector<Tensor> grads, norms;
   for (const Tensor& p : parameters)
     if (p.grad().defined()) grads.push_back(p.grad());
@@ -46,6 +49,7 @@ double clip_grad_norm_(Tensor parameter, double max_norm, double norm_type, bool
 
 void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value) {
   NoGradGuard no_grad;
+  amp::warn_if_scaled(parameters, "clip_grad_value_");
   for (const Tensor& p : parameters)
     if (p.grad().defined()) p.grad().clamp_(-clip_value, clip_value);
 }

@@ -1,0 +1,272 @@
+#include <halfbridge/bridge/amp/grad_scaler.h>
+
+#include <halfbridge/bridge/context.h>
+#include <halfbridge/grad_mode.h>
+#include <halfbridge/ops.h>
+#include <halfbridge/ops/amp.h>
+
+#include "overflow_tracer.h"
+#include "scaler_state.h"
+
+namespace hb::amp {
+
+namespace {
+
+/// The gradients of all parameters, in order.
+std::vector<Tensor> grads_of(const GradScaler::Optimizer& optimizer) {
+  std::vector<Tensor> grads;
+  grads.reserve(optimizer.size());
+  for (const auto& group : optimizer.param_groups())
+    for (const Tensor& p : group.params()) grads.push_back(p.grad());
+  return grads;
+}
+
+void check_count(const char* function, const GradScaler::Optimizer& optimizer, const std::vector<Tensor>& grads) {
+  HB_CHECK(grads.size() == optimizer.size(), "[", function, "] expected one gradient for each of the optimizer's ",
+           optimizer.size(), " parameters, got ", grads.size());
+}
+
+// An optimizer takes explicit gradients in the place of those of the parameters.
+Tensor step_with_grads(GradScaler::Optimizer& optimizer, const std::vector<Tensor>& grads) {
+  std::vector<Tensor> own = grads_of(optimizer);
+  const auto put = [&](const std::vector<Tensor>& list) {
+    size_t i = 0;
+    for (auto& group : optimizer.param_groups())
+      for (Tensor& p : group.params()) p.mutable_grad() = list[i++];
+  };
+  put(grads);
+  Tensor result = optimizer.step();
+  put(own);
+  return result;
+}
+
+bool any_fp16(const std::vector<Tensor>& grads) {
+  for (const Tensor& g : grads)
+    if (g.defined() && g.scalar_type() == kHalf) return true;
+  return false;
+}
+
+}  // namespace
+
+// --- state
+
+GradScaler::State::State(Device device, const GradScalerOptions& options) : device(device), options(options) {}
+GradScaler::State::~State() { set_pending(false); }
+
+Tensor GradScaler::State::scale_on(const Device& where) {
+  if (!scale.defined()) {
+    HB_CHECK(!growth_tracker.defined(), "_growth_tracker initialized before _scale");
+    scale = full({}, options.init_scale(), TensorOptions(kFloat).device(where));
+    growth_tracker = full({}, init_growth_tracker, TensorOptions(kInt).device(where));
+  }
+  return scale.device() == where ? scale : scale.to(where);
+}
+
+void GradScaler::State::check_scale(const char* function) const {
+  HB_CHECK(scale.defined(), "Attempted ", function,
+           " but _scale is None.  This may indicate your script did not use scaler.scale(loss or outputs) earlier in "
+           "the iteration.");
+}
+
+void GradScaler::State::check_grads(PerOptimizer& optimizer, const std::vector<Tensor>& grads, bool unscale) {
+  NoGradGuard no_grad;
+  std::vector<Device> devices;
+  std::vector<std::vector<Tensor>> lists;
+  for (const Tensor& grad : grads) {
+    if (!grad.defined()) continue;
+    size_t i = 0;
+    while (i < devices.size() && devices[i] != grad.device()) ++i;
+    if (i == devices.size()) devices.push_back(grad.device()), lists.emplace_back();
+    lists[i].push_back(grad);
+  }
+  // The reciprocal of a float rounds best from double.
+  const Tensor inv_scale = unscale ? scale.to(kDouble).reciprocal().to(kFloat) : Tensor();
+  optimizer.found_inf.clear();
+  for (size_t i = 0; i < devices.size(); ++i) {
+    Tensor flag = zeros({}, TensorOptions(kFloat).device(devices[i]));
+    _amp_foreach_non_finite_check_and_unscale_(lists[i], flag, unscale ? inv_scale.to(devices[i]) : inv_scale);
+    optimizer.found_inf.push_back(std::move(flag));
+  }
+}
+
+void GradScaler::State::unscale_once(PerOptimizer& optimizer, const std::vector<Tensor>& grads) {
+  HB_CHECK(optimizer.stage != OptState::kUnscaled,
+           "unscale_() has already been called on this optimizer since the last update().");
+  HB_CHECK(optimizer.stage != OptState::kStepped, "unscale_() is being called after step().");
+  if (any_fp16(grads)) throw ValueError("Attempting to unscale FP16 gradients.");
+  check_grads(optimizer, grads, true);
+  for (const Tensor& g : grads)
+    if (g.defined()) optimizer.unscaled.push_back(&g.impl());
+  optimizer.stage = OptState::kUnscaled;
+}
+
+Tensor GradScaler::State::found_inf(const PerOptimizer& optimizer) const {
+  HB_CHECK(!optimizer.found_inf.empty(), "No inf checks were recorded for this optimizer.");
+  NoGradGuard no_grad;
+  Tensor sum = optimizer.found_inf[0].to(scale.device());
+  for (size_t i = 1; i < optimizer.found_inf.size(); ++i) sum = sum + optimizer.found_inf[i].to(scale.device());
+  return sum;
+}
+
+// --- scaler
+
+GradScaler::GradScaler(Device device, GradScalerOptions options) {
+  if (device.is_cuda() && options.enabled() && !bridge::cuda::is_available()) {
+    detail::warn("torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.");
+    options.enabled(false);
+  }
+  if (options.enabled()) {
+    HB_CHECK(options.growth_factor() > 1.0, "The growth factor must be > 1.0.");
+    HB_CHECK(options.backoff_factor() < 1.0, "The backoff factor must be < 1.0.");
+  }
+  state_ = std::make_unique<State>(device, options);
+}
+
+GradScaler::GradScaler(Device device, double init_scale, double growth_factor, double backoff_factor,
+                       int64_t growth_interval, bool enabled)
+    : GradScaler(device, GradScalerOptions()
+                             .init_scale(init_scale)
+                             .growth_factor(growth_factor)
+                             .backoff_factor(backoff_factor)
+                             .growth_interval(growth_interval)
+                             .enabled(enabled)) {}
+
+GradScaler::GradScaler(GradScaler&&) noexcept = default;
+GradScaler& GradScaler::operator=(GradScaler&&) noexcept = default;
+GradScaler::~GradScaler() = default;
+
+Tensor GradScaler::scale(const Tensor& output) {
+  if (!is_enabled()) return output;
+  HB_CHECK(output.defined(), "[scale] expected a tensor, got an undefined one");
+  const Tensor scaled = output * state_->scale_on(output.device());
+  state_->set_pending(true);
+  if (state_->tracer) state_->tracer->loss_was_scaled(scaled);
+  return scaled;
+}
+
+std::vector<Tensor> GradScaler::scale(const std::vector<Tensor>& outputs) {
+  std::vector<Tensor> scaled;
+  scaled.reserve(outputs.size());
+  for (const Tensor& t : outputs) scaled.push_back(scale(t));
+  return scaled;
+}
+
+void GradScaler::unscale_(Optimizer& optimizer) {
+  if (!is_enabled()) return;
+  state_->check_scale("unscale_");
+  const auto grads = grads_of(optimizer);
+  if (state_->tracer) state_->tracer->look_at(optimizer, grads);
+  state_->unscale_once(state_->optimizers[&optimizer], grads);
+}
+
+void GradScaler::unscale_(Optimizer& optimizer, const std::vector<Tensor>& grads) {
+  if (!is_enabled()) return;
+  state_->check_scale("unscale_");
+  check_count("unscale_", optimizer, grads);
+  if (state_->tracer) state_->tracer->look_at(optimizer, grads);
+  state_->unscale_once(state_->optimizers[&optimizer], grads);
+}
+
+Tensor GradScaler::step(Optimizer& optimizer, Optimizer::LossClosure closure) {
+  if (!is_enabled()) return optimizer.step(std::move(closure));
+  return step_with(optimizer, nullptr, closure);
+}
+
+Tensor GradScaler::step(Optimizer& optimizer, const std::vector<Tensor>& grads, Optimizer::LossClosure closure) {
+  if (!is_enabled()) return step_with_grads(optimizer, grads);
+  check_count("step", optimizer, grads);
+  return step_with(optimizer, &grads, closure);
+}
+
+Tensor GradScaler::step_with(Optimizer& optimizer, const std::vector<Tensor>* grads,
+                             const Optimizer::LossClosure& closure) {
+  HB_CHECK(!closure, "Closure use is not currently supported if GradScaler is enabled.");
+  state_->check_scale("step");
+  PerOptimizer& state = state_->optimizers[&optimizer];
+  HB_CHECK(state.stage != OptState::kStepped, "step() has already been called since the last update().");
+  const auto call = [&] { return grads ? step_with_grads(optimizer, *grads) : optimizer.step(); };
+
+  const bool fused = false;
+  Tensor grad_scale;
+  if (state.stage == OptState::kReady) {
+    const auto list = grads ? *grads : grads_of(optimizer);
+    if (state_->tracer) state_->tracer->look_at(optimizer, list);
+    if (fused && any_fp16(list)) {
+      // Half gradients cannot hold their unscaled values: the step divides as it computes in float.
+      state_->check_grads(state, list, false);
+      grad_scale = state_->scale;
+    } else {
+      state_->unscale_once(state, list);
+    }
+  }
+  const Tensor found_inf = state_->found_inf(state);
+  Tensor result;
+  if (fused) {
+    result = call();
+  } else if (found_inf.item<float>() == 0) {
+    result = call();
+  }
+  state.stage = OptState::kStepped;
+  return result;
+}
+
+void GradScaler::update() {
+  if (!is_enabled()) return;
+  State& s = *state_;
+  s.check_scale("update");
+  NoGradGuard no_grad;
+  Tensor found_inf;
+  for (const auto& [optimizer, state] : s.optimizers) {
+    if (state.found_inf.empty()) continue;
+    const Tensor own = s.found_inf(state);
+    found_inf = found_inf.defined() ? found_inf + own : own;
+  }
+  HB_CHECK(found_inf.defined(), "No inf checks were recorded prior to update.");
+  ++s.updates;
+  if (s.tracer && found_inf.item<float>() != 0) {
+    s.last_overflow = s.tracer->story();
+    s.last_overflow->step = s.updates;
+    s.last_overflow->scale = get_scale();
+  }
+  _amp_update_scale_(s.scale, s.growth_tracker, found_inf, s.options.growth_factor(), s.options.backoff_factor(),
+                     s.options.growth_interval());
+  finish_update();
+}
+
+void GradScaler::update(double new_scale) {
+  if (!is_enabled()) return;
+  state_->check_scale("update");
+  state_->scale.fill_(new_scale);
+  ++state_->updates;
+  finish_update();
+}
+
+void GradScaler::update(const Tensor& new_scale) {
+  if (!is_enabled()) return;
+  state_->check_scale("update");
+  HB_CHECK(new_scale.defined() && new_scale.device().type() == state_->device.type() && new_scale.numel() == 1 &&
+               !new_scale.requires_grad(),
+           "new_scale should be a float or a 1-element torch.cuda.FloatTensor or torch.FloatTensor with "
+           "requires_grad=False.");
+  state_->scale.copy_(new_scale.reshape({}));
+  ++state_->updates;
+  finish_update();
+}
+
+void GradScaler::finish_update() {
+  state_->optimizers.clear();
+  state_->set_pending(false);
+  if (state_->tracer) state_->tracer->next_step();
+}
+
+// --- tracing
+
+void GradScaler::trace_overflow(bridge::nn::Module& model) {
+  stop_tracing();
+  state_->tracer = std::make_unique<OverflowTracer>(model);
+}
+void GradScaler::stop_tracing() { state_->tracer.reset(); }
+bool GradScaler::is_tracing() const { return state_->tracer != nullptr; }
+std::optional<Overflow> GradScaler::last_overflow() const { return state_->last_overflow; }
+
+}  // namespace hb::amp
