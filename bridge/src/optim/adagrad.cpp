@@ -1,7 +1,5 @@
 #include <halfbridge/bridge/optim/adagrad.h>
 
-#include <halfbridge/ops/factories.h>
-
 #include "checks.h"
 #include "fields.h"
 #include "step.h"
@@ -9,14 +7,15 @@
 namespace hb::bridge::optim {
 
 #define ADAGRAD_OPTIONS(_) _(lr) _(lr_decay) _(weight_decay) _(initial_accumulator_value) _(eps)
+#define ADAGRAD_EXTRA(_) _(maximize)
 #define ADAGRAD_STATE(_) _(sum) _(step)
-HB_OPTIMIZER_BOILERPLATE(Adagrad, ADAGRAD_OPTIONS, ADAGRAD_STATE)
+HB_OPTIMIZER_BOILERPLATE(Adagrad, ADAGRAD_OPTIONS, ADAGRAD_EXTRA, ADAGRAD_STATE)
 
 AdagradOptions::AdagradOptions(double lr) : lr_(lr) {}
 
 namespace {
-void start(AdagradParamState& state, const Tensor& param, double value) {
-  state.sum(zero_state(param));
+void start(AdagradParamState& state, const Tensor& param, double value, ScalarType dtype) {
+  state.sum(zero_state(param, dtype));
   if (value != 0) state.sum().fill_(value);
 }
 }  // namespace
@@ -29,37 +28,27 @@ Adagrad::Adagrad(const std::vector<OptimizerParamGroup>& param_groups, AdagradOp
   check_not_negative(defaults.initial_accumulator_value(), "initial_accumulator_value value");
   check_not_negative(defaults.eps(), "epsilon value");
   NoGradGuard no_grad;
-  for (const auto& group : param_groups_) {
-    for (const auto& p : group.params()) {
-      bool fresh;
-      start(state_of<AdagradParamState>(state_, p, fresh), p, defaults.initial_accumulator_value());
-    }
-  }
+  for (const auto& group : param_groups_)
+    for (const auto& p : group.params())
+      start(state_of<AdagradParamState>(state_, p), p, defaults.initial_accumulator_value(), p.scalar_type());
 }
 
-Tensor Adagrad::step(LossClosure closure) {
-  NoGradGuard no_grad;
-  const Tensor loss = evaluate(closure);
-  for (auto& group : param_groups_) {
-    const auto& options = static_cast<const AdagradOptions&>(group.options());
-    const unsigned flags = flag_if(options.weight_decay() != 0, AdagradRule::kWeightDecay);
-    UpdateBatches<AdagradRule> batches(adagrad_update);
-    for (const auto& p : group.params()) {
-      const Tensor& grad = p.grad();
-      if (!grad.defined()) continue;
-      bool fresh;
-      auto& state = state_of<AdagradParamState>(state_, p, fresh);
-      // Groups that were added later have no state yet.
-      if (fresh) start(state, p, options.initial_accumulator_value());
-      state.step(state.step() + 1);
-      batches.add(p, grad, {&state.sum()}, flags, state.step(), [&] {
-        const double lr = options.lr() / (1 + static_cast<double>(state.step() - 1) * options.lr_decay());
-        return AdagradRule{lr, options.eps(), options.weight_decay()};
-      });
-    }
-    batches.run();
-  }
-  return loss;
+Tensor Adagrad::step(const std::vector<Tensor>& grads, LossClosure closure) {
+  const auto make = [](const AdagradOptions& o) {
+    const unsigned flags = flag_if(o.weight_decay() != 0, AdagradRule::kWeightDecay);
+    return GroupRule<AdagradRule>{{o.lr(), o.lr_decay(), o.eps(), o.weight_decay()}, flags, o.maximize()};
+  };
+  const auto refs = [this](const AdagradOptions& o, AdagradParamState& s, const Tensor& param) {
+    const ScalarType dtype = param.scalar_type();
+    const ScalarType wanted = uses_master_weights() && is_half_type(dtype) ? kFloat : dtype;
+    // Groups that were added later have no state yet; that of half parameters may have been made before master weights
+    // were asked for.
+    const bool unused = !s.step().on_device() && s.step() == 0;
+    if (!s.sum().defined() || (unused && s.sum().scalar_type() == dtype && dtype != wanted))
+      start(s, param, o.initial_accumulator_value(), wanted);
+    return StateRefs{{&s.sum()}, &s.step()};
+  };
+  return fused_step<AdagradOptions, AdagradParamState>(*this, adagrad_update, grads, closure, make, refs);
 }
 
 }  // namespace hb::bridge::optim

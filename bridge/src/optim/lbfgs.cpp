@@ -16,7 +16,7 @@ namespace hb::bridge::optim {
   _(lr) _(max_iter) _(max_eval) _(tolerance_grad) _(tolerance_change) _(history_size) _(line_search_fn)
 #define LBFGS_STATE(_) \
   _(func_evals) _(n_iter) _(t) _(prev_loss) _(d) _(H_diag) _(prev_flat_grad) _(old_dirs) _(old_stps) _(ro) _(al)
-HB_OPTIMIZER_BOILERPLATE(LBFGS, LBFGS_OPTIONS, LBFGS_STATE)
+HB_OPTIMIZER_BOILERPLATE(LBFGS, LBFGS_OPTIONS, HB_NO_FIELDS, LBFGS_STATE)
 
 LBFGSOptions::LBFGSOptions(double lr) : lr_(lr) {}
 
@@ -128,6 +128,10 @@ void LBFGS::update_direction(LBFGSParamState& state, const LBFGSOptions& options
     state.d(two_loops(state, flat_grad));
   }
   state.prev_flat_grad(flat_grad.clone());
+}
+
+Tensor LBFGS::step(const std::vector<Tensor>&, LossClosure) {
+  HB_NOT_SUPPORTED("[LBFGS] step(grads) is not supported: it needs a closure that computes the gradients anew");
 }
 
 Tensor LBFGS::step(LossClosure closure) {

@@ -1,6 +1,9 @@
 #include <halfbridge/bridge/optim/optimizer.h>
 
 #include <halfbridge/bridge/serialize/archive.h>
+#include <halfbridge/grad_mode.h>
+
+#include "step.h"
 
 namespace hb::bridge::optim {
 
@@ -22,19 +25,11 @@ void OptimizerParamState::serialize(serialize::OutputArchive&) const {
   not_overridden("serialize(OutputArchive&)", "OptimizerParamState", "OptimizerCloneableParamState");
 }
 
-OptimizerOptions::~OptimizerOptions() = default;
-std::unique_ptr<OptimizerOptions> OptimizerOptions::clone() const {
-  not_overridden("clone()", "OptimizerOptions", "OptimizerCloneableOptions");
+IValue OptimizerParamState::state_dict() const {
+  not_overridden("state_dict()", "OptimizerParamState", "OptimizerCloneableParamState");
 }
-void OptimizerOptions::serialize(serialize::InputArchive&) {
-  not_overridden("serialize(InputArchive&)", "OptimizerOptions", "OptimizerCloneableOptions");
-}
-void OptimizerOptions::serialize(serialize::OutputArchive&) const {
-  not_overridden("serialize(OutputArchive&)", "OptimizerOptions", "OptimizerCloneableOptions");
-}
-double OptimizerOptions::get_lr() const { not_overridden("get_lr()", "OptimizerOptions", "OptimizerCloneableOptions"); }
-void OptimizerOptions::set_lr(const double) {
-  not_overridden("set_lr()", "OptimizerOptions", "OptimizerCloneableOptions");
+void OptimizerParamState::load_state_dict(const IValue&) {
+  not_overridden("load_state_dict()", "OptimizerParamState", "OptimizerCloneableParamState");
 }
 
 OptimizerParamGroup::OptimizerParamGroup(const OptimizerParamGroup& other)
@@ -56,6 +51,91 @@ Optimizer::Optimizer(const std::vector<OptimizerParamGroup>& param_groups, std::
 Optimizer::Optimizer(std::vector<Tensor> parameters, std::unique_ptr<OptimizerOptions> defaults)
     : Optimizer(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(parameters))}, std::move(defaults)) {}
 Optimizer::~Optimizer() = default;
+
+std::unique_ptr<OptimizerParamState> Optimizer::new_state() const {
+  not_overridden("new_state()", "Optimizer", "Optimizer");
+}
+
+void Optimizer::check_grads(const std::vector<Tensor>& grads) const {
+  HB_CHECK(grads.size() == size(), "[Optimizer::step] expected a gradient for each of ", size(), " parameters, got ",
+           grads.size());
+}
+
+// For optimizers that override the other step.
+Tensor Optimizer::step(LossClosure closure) {
+  HB_CHECK(!in_default_step_, "[Optimizer] expected a subclass that overrides step(closure) or step(grads, closure)");
+  const Tensor loss = evaluate(closure);
+  std::vector<Tensor> grads;
+  grads.reserve(size());
+  for (const auto& group : param_groups_)
+    for (const auto& p : group.params()) grads.push_back(p.grad());
+  const Tensor result = step(grads);
+  return closure ? loss : result;
+}
+
+// For optimizers that override the other step: it finds the gradients where it looks for them.
+Tensor Optimizer::step(const std::vector<Tensor>& grads, LossClosure closure) {
+  check_grads(grads);
+  const Tensor loss = evaluate(closure);
+  struct Lent {
+    Optimizer& self;
+    std::vector<Tensor> own;
+    explicit Lent(Optimizer& optimizer) : self(optimizer) {
+      self.in_default_step_ = true;
+      for (const auto& group : self.param_groups_)
+        for (const auto& p : group.params()) own.push_back(p.grad());
+    }
+    ~Lent() {
+      lend(own);
+      self.in_default_step_ = false;
+    }
+    void lend(const std::vector<Tensor>& grads) {
+      size_t at = 0;
+      for (auto& group : self.param_groups_)
+        for (auto& p : group.params()) p.mutable_grad() = grads[at++];
+    }
+  } lent(*this);
+  lent.lend(grads);
+  const Tensor result = step(LossClosure());
+  return closure ? loss : result;
+}
+
+void Optimizer::set_amp_scaling(Tensor grad_scale, Tensor found_inf) {
+  const auto check = [](const Tensor& t, const char* what) {
+    HB_CHECK(!t.defined() || (t.scalar_type() == kFloat && t.numel() == 1), "[Optimizer::set_amp_scaling] expected ",
+             what, " of dtype Float with one element, got ", t.sizes(), " of dtype ", t.scalar_type());
+  };
+  check(grad_scale, "grad_scale"), check(found_inf, "found_inf");
+  if ((grad_scale.defined() || found_inf.defined()) && !supports_amp_scaling())
+    HB_NOT_SUPPORTED(
+        "[Optimizer::set_amp_scaling] is not supported by this optimizer: unscale its gradients and look "
+        "at found_inf before its step");
+  grad_scale_ = std::move(grad_scale), found_inf_ = std::move(found_inf);
+}
+
+Optimizer& Optimizer::use_master_weights(bool on) {
+  if (on && !supports_amp_scaling())
+    HB_NOT_SUPPORTED("[Optimizer::use_master_weights] is not supported by this optimizer");
+  use_master_weights_ = on;
+  return *this;
+}
+
+Tensor Optimizer::master_weight(const Tensor& param) const {
+  const auto found = state_.find(param.unsafeGetTensorImpl());
+  return found == state_.end() ? Tensor() : found->second->master_weight();
+}
+
+void Optimizer::set_master_weight(const Tensor& param, const Tensor& value) {
+  HB_CHECK(is_half_type(param.scalar_type()) && value.defined() && value.sizes().equals(param.sizes()),
+           "[Optimizer::set_master_weight] expected a half parameter and a value of its shape ", param.sizes(),
+           ", got a parameter of dtype ", param.scalar_type(), " and ", value.defined() ? "another shape" : "nothing");
+  auto& slot = state_[param.unsafeGetTensorImpl()];
+  if (!slot) slot = new_state();
+  NoGradGuard no_grad;
+  Tensor copy = zero_state(param, kFloat);
+  copy.copy_(value);
+  slot->master_weight(copy);
+}
 
 void Optimizer::add_param_group(const OptimizerParamGroup& param_group) {
   HB_CHECK(defaults_ || param_group.has_options(), "[Optimizer] expected default options, got none");

@@ -25,6 +25,7 @@ void save_state(serialize::OutputArchive& archive, const Optimizer& optimizer) {
       if (found == optimizer.state().end()) continue;
       serialize::OutputArchive one(archive.compilation_unit());
       found->second->serialize(one);
+      if (found->second->master_weight().defined()) one.write("master_weight", IValue(found->second->master_weight()));
       archive.write(key_of(found->first), one);
     }
   }
@@ -83,6 +84,8 @@ SavedStates load_states(serialize::InputArchive& archive, StateFactory new_state
     archive.read(key, one);
     auto state = new_state();
     state->serialize(one);
+    IValue master;
+    if (one.try_read("master_weight", master)) state->master_weight(master.toTensor());
     states.emplace(key, std::move(state));
   }
   return states;

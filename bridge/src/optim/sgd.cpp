@@ -7,8 +7,31 @@
 namespace hb::bridge::optim {
 
 #define SGD_OPTIONS(_) _(lr) _(momentum) _(dampening) _(weight_decay) _(nesterov)
-#define SGD_STATE(_) _(momentum_buffer)
-HB_OPTIMIZER_BOILERPLATE(SGD, SGD_OPTIONS, SGD_STATE)
+#define SGD_EXTRA(_) _(maximize)
+HB_OPTIONS_BOILERPLATE(SGDOptions, SGD_OPTIONS, SGD_EXTRA)
+HB_OPTIMIZER_FILES(SGD, SGDParamState)
+
+// A buffer that waits for its first gradient is none, in files and for Python.
+void SGDParamState::serialize(serialize::OutputArchive& archive) const {
+  if (step() != 0) FieldWriter{archive}("momentum_buffer", momentum_buffer());
+}
+void SGDParamState::serialize(serialize::InputArchive& archive) {
+  FieldReader{archive}("momentum_buffer", momentum_buffer());
+}
+IValue SGDParamState::state_dict() const {
+  Dict<std::string, IValue> dict = new_value_dict();
+  dict.insert("momentum_buffer", step() != 0 ? to_value(momentum_buffer()) : IValue());
+  add_master_weight(dict, *this);
+  return dict;
+}
+void SGDParamState::load_state_dict(const IValue& from) {
+  const Dict<IValue, IValue> dict = from.toGenericDict();
+  from_python_state(dict, "momentum_buffer", momentum_buffer());
+  read_master_weight(dict, *this);
+}
+bool operator==(const SGDParamState& a, const SGDParamState& b) {
+  return same_value(a.momentum_buffer(), b.momentum_buffer());
+}
 
 SGDOptions::SGDOptions(double lr) : lr_(lr) {}
 
@@ -21,34 +44,21 @@ SGD::SGD(const std::vector<OptimizerParamGroup>& param_groups, SGDOptions defaul
            "Nesterov momentum requires a momentum and zero dampening");
 }
 
-Tensor SGD::step(LossClosure closure) {
-  NoGradGuard no_grad;
-  const Tensor loss = evaluate(closure);
-  for (auto& group : param_groups_) {
-    const auto& options = static_cast<const SGDOptions&>(group.options());
-    const SgdRule rule{options.lr(), options.momentum(), options.dampening(), options.weight_decay()};
-    const bool momentum = options.momentum() != 0;
-    const unsigned flags = flag_if(options.weight_decay() != 0, SgdRule::kWeightDecay) |
+Tensor SGD::step(const std::vector<Tensor>& grads, LossClosure closure) {
+  const auto make = [](const SGDOptions& o) {
+    const bool momentum = o.momentum() != 0;
+    const unsigned flags = flag_if(o.weight_decay() != 0, SgdRule::kWeightDecay) |
                            flag_if(momentum, SgdRule::kMomentum) |
-                           flag_if(momentum && options.nesterov(), SgdRule::kNesterov);
-    UpdateBatches<SgdRule> batches(sgd_update);
-    for (const auto& p : group.params()) {
-      const Tensor& grad = p.grad();
-      if (!grad.defined()) continue;
-      Tensor* buffer = nullptr;
-      bool fresh = false;
-      if (momentum) {
-        auto& state = state_of<SGDParamState>(state_, p, fresh);
-        // State that was loaded or copied may lack the buffer.
-        fresh = !state.momentum_buffer().defined();
-        if (fresh) state.momentum_buffer(zero_state(p));
-        buffer = &state.momentum_buffer();
-      }
-      batches.add(p, grad, {buffer}, flags | flag_if(fresh, SgdRule::kFirst), 0, [&] { return rule; });
-    }
-    batches.run();
-  }
-  return loss;
+                           flag_if(momentum && o.nesterov(), SgdRule::kNesterov);
+    return GroupRule<SgdRule>{{o.lr(), o.momentum(), o.dampening(), o.weight_decay()}, flags, o.maximize()};
+  };
+  const auto refs = [](const SGDOptions& o, SGDParamState& s, const Tensor&) {
+    if (o.momentum() == 0) return StateRefs{};
+    if (!s.momentum_buffer().defined()) s.step(0);
+    return StateRefs{{&s.momentum_buffer()}, &s.step()};
+  };
+  return fused_step<SGDOptions, SGDParamState>(*this, sgd_update, grads, closure, make, refs,
+                                               [](const SGDOptions& o) { return o.momentum() != 0; });
 }
 
 }  // namespace hb::bridge::optim

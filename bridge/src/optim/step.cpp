@@ -4,7 +4,23 @@
 
 namespace hb::bridge::optim {
 
-Tensor zero_state(const Tensor& param) { return zeros_like(param, {}, MemoryFormat::Preserve); }
+Tensor zero_state(const Tensor& param, ScalarType dtype) {
+  return zeros_like(param, TensorOptions(dtype), MemoryFormat::Preserve);
+}
+
+
+namespace {
+bool is_small_float(ScalarType dtype) { return dtype == kFloat || is_half_type(dtype); }
+
+Tensor copy_like(const Tensor& t, const Tensor& like, ScalarType dtype) {
+  Tensor copy = empty_strided(like.sizes(), like.strides(), like.options().dtype(dtype));
+  copy.copy_(t);
+  return copy;
+}
+bool in_layout(const Tensor& t, const Tensor& like, ScalarType dtype) {
+  return t.scalar_type() == dtype && t.strides().equals(like.strides());
+}
+}  // namespace
 
 void StepTensors::check(const Tensor& param, const Tensor& other, const char* what) const {
   HB_CHECK(other.defined(), "[", name_, "] expected ", what, " for a parameter of shape ", param.sizes(),
@@ -14,57 +30,125 @@ void StepTensors::check(const Tensor& param, const Tensor& other, const char* wh
            other.device());
 }
 
-UpdateTensor StepTensors::add(const Tensor& param, const Tensor& grad, std::initializer_list<Tensor*> states) {
-  check(param, grad, "a gradient");
-  const ScalarType dtype = param.scalar_type();
-  bool direct = grad.scalar_type() == dtype && param.is_contiguous() && grad.is_contiguous();
-  for (const Tensor* state : states) {
-    if (!state) continue;
-    check(param, *state, "a state");
-    direct = direct && state->scalar_type() == dtype && state->is_contiguous();
+void StepTensors::prepare_states(const Tensor& param, OptimizerParamState* state, const StateRefs& refs,
+                                 bool master) const {
+  const ScalarType dtype = master ? kFloat : param.scalar_type();
+  for (Tensor* t : refs.tensors) {
+    if (!t) continue;
+    if (!t->defined()) *t = zero_state(param, dtype);
+    check(param, *t, "a state");
+    // States from before master weights were asked for.
+    if (master && is_half_type(t->scalar_type())) *t = t->to(kFloat);
   }
+  if (state && !master) state->master_weight().reset();
+}
+
+UpdateTensor StepTensors::add(UpdateCall& call, const Tensor& param, const Tensor& grad, OptimizerParamState* state,
+                              const StateRefs& refs) {
+  const ScalarType dtype = param.scalar_type();
+  if (dtype != kDouble && !is_small_float(dtype))
+    HB_NOT_SUPPORTED("[", name_, "] expected a floating-point parameter, got dtype ", dtype);
+  const bool master = state && optimizer_.uses_master_weights() && is_half_type(dtype);
+  check(param, grad, "a gradient");
+  prepare_states(param, state, refs, master);
+  call.param = call.grad = call.state = dtype;
+  if (dtype != kDouble && is_small_float(grad.scalar_type())) call.grad = grad.scalar_type();
+  // Half parameters whose master weights were given up may have states in f32.
+  for (const Tensor* t : refs.tensors)
+    if (t && is_half_type(dtype) && t->scalar_type() == kFloat) call.state = kFloat;
+
+  bool direct = grad.scalar_type() == call.grad && param.is_contiguous() && grad.is_contiguous();
+  for (const Tensor* t : refs.tensors)
+    direct = direct && (!t || (t->scalar_type() == call.state && t->is_contiguous()));
   param.impl().bump_version();
-  if (!direct) return stage(param, grad, states);
-  UpdateTensor t{param.data_ptr(), grad.data_ptr(), {}, param.numel()};
-  int i = 0;
-  for (const Tensor* state : states) t.state[i++] = state ? state->data_ptr() : nullptr;
-  return t;
+  UpdateTensor result{};
+  if (direct) {
+    result = {param.data_ptr(), nullptr, grad.data_ptr(), {}, nullptr, nullptr, param.numel()};
+    for (int i = 0; i < UpdateTensor::kMaxStates; ++i)
+      if (refs.tensors[i]) result.state[i] = refs.tensors[i]->data_ptr();
+  } else {
+    result = stage(call, param, grad, refs);
+  }
+  if (master) result.master = master_data(param, *state);
+  if (refs.step) result.step = refs.step->data(param.device());
+  if (refs.scalar) result.scalar = refs.scalar->data(param.device());
+  return result;
 }
 
 // Any dense layout will do, as long as all tensors share it.
-UpdateTensor StepTensors::stage(const Tensor& param, const Tensor& grad, std::initializer_list<Tensor*> states) {
-  const bool dense = param.is_non_overlapping_and_dense();
+UpdateTensor StepTensors::stage(const UpdateCall& call, const Tensor& param, const Tensor& grad,
+                                const StateRefs& refs) {
   Tensor like = param;
-  const auto in_layout = [&](const Tensor& t) {
-    return t.scalar_type() == like.scalar_type() && t.strides().equals(like.strides());
-  };
-  const auto copy_of = [&](const Tensor& t) {
-    Tensor copy = empty_strided(like.sizes(), like.strides(), like.options());
-    copy.copy_(t);
-    return copy;
-  };
-  const auto writable = [&](const Tensor& t) -> void* {
-    if (in_layout(t)) return t.data_ptr();
-    written_.push_back({t, copy_of(t)});
-    return written_.back().copy.data_ptr();
-  };
-  if (!dense) {
+  if (!param.is_non_overlapping_and_dense()) {
     like = empty(param.sizes(), param.options());
     like.copy_(param.detach());
     written_.push_back({param, like});
   }
-  UpdateTensor t{like.data_ptr(), nullptr, {}, param.numel()};
-  kept_.push_back(in_layout(grad) ? grad : copy_of(grad));
+  UpdateTensor t{like.data_ptr(), nullptr, nullptr, {}, nullptr, nullptr, param.numel()};
+  kept_.push_back(in_layout(grad, like, call.grad) ? grad : copy_like(grad, like, call.grad));
   t.grad = kept_.back().data_ptr();
-  int i = 0;
-  for (const Tensor* state : states) t.state[i++] = state ? writable(*state) : nullptr;
+  for (int i = 0; i < UpdateTensor::kMaxStates; ++i) {
+    if (!refs.tensors[i]) continue;
+    Tensor& state = *refs.tensors[i];
+    if (in_layout(state, like, call.state)) {
+      t.state[i] = state.data_ptr();
+    } else {
+      written_.push_back({state, copy_like(state, like, call.state)});
+      t.state[i] = written_.back().copy.data_ptr();
+    }
+  }
   return t;
+}
+
+float* StepTensors::master_data(const Tensor& param, OptimizerParamState& state) {
+  Tensor& master = state.master_weight();
+  if (!master.defined()) master = param.detach();
+  check(param, master, "a master weight");
+  const bool dense = param.is_non_overlapping_and_dense();
+  const bool fits =
+      master.scalar_type() == kFloat && (dense ? master.strides().equals(param.strides()) : master.is_contiguous());
+  if (!fits) {
+    Tensor copy = zero_state(param, kFloat);
+    copy.copy_(master);
+    master = copy;
+  }
+  return master.data_ptr<float>();
+}
+
+const float* StepTensors::number(const Tensor& tensor, const Device& device) {
+  if (!tensor.defined()) return nullptr;
+  kept_.push_back(tensor.to(device).contiguous());
+  return kept_.back().data_ptr<float>();
 }
 
 void StepTensors::finish() {
   for (auto& [original, copy] : written_) original.copy_(copy);
   written_.clear();
   kept_.clear();
+}
+
+std::vector<UpdateBatches::Batch>& UpdateBatches::batches() {
+  static thread_local std::vector<Batch> kept;
+  return kept;
+}
+
+void UpdateBatches::add(const Tensor& param, const Tensor& grad, OptimizerParamState* state, const StateRefs& refs,
+                        unsigned flags, bool maximize) {
+  UpdateCall call{};
+  call.flags = flags, call.maximize = maximize;
+  const UpdateTensor tensor = tensors_.add(call, param, grad, state, refs);
+  auto& all = batches();
+  for (size_t i = 0; i < used_; ++i) {
+    const UpdateCall& c = all[i].call;
+    if (all[i].device == param.device() && c.param == call.param && c.grad == call.grad && c.state == call.state) {
+      all[i].tensors.push_back(tensor);
+      return;
+    }
+  }
+  if (used_ == all.size()) all.emplace_back();
+  Batch& b = all[used_++];
+  b.device = param.device(), b.call = call;
+  b.tensors.push_back(tensor);
 }
 
 }  // namespace hb::bridge::optim

@@ -16,60 +16,71 @@ inline Tensor evaluate(const Optimizer::LossClosure& closure) {
   return closure();
 }
 
-/// The state of a parameter; made, and `fresh` set, at the parameter's first step.
+/// The state of a parameter; made at its first step.
 template <class State>
-State& state_of(Optimizer::StateMap& states, const Tensor& param, bool& fresh) {
+State& state_of(Optimizer::StateMap& states, const Tensor& param) {
   auto& slot = states[param.unsafeGetTensorImpl()];
-  fresh = slot == nullptr;
-  if (fresh) slot = std::make_unique<State>();
+  if (!slot) slot = std::make_unique<State>();
   return static_cast<State&>(*slot);
 }
 
 /// Zeros in the parameter's layout.
-Tensor zero_state(const Tensor& param);
+Tensor zero_state(const Tensor& param, ScalarType dtype);
+
+/// What a rule keeps for one parameter. Tensors that are not defined yet are made, of zeros; null: not used.
+struct StateRefs {
+  Tensor* tensors[UpdateTensor::kMaxStates] = {};
+  StepCounter* step = nullptr;
+  DeviceNumber<double>* scalar = nullptr;
+};
 
 /// The parameters of one step: brings each with its gradient and state into one dense layout, which nearly always they
 /// have, and puts back afterwards what had to be copied.
 class StepTensors {
  public:
-  explicit StepTensors(const char* name) : name_(name) {}
-  /// States may be fewer than UpdateTensor::kMaxStates, and null where they are not used.
-  UpdateTensor add(const Tensor& param, const Tensor& grad, std::initializer_list<Tensor*> states);
+  StepTensors(const char* name, const Optimizer& optimizer) : name_(name), optimizer_(optimizer) {}
+  /// Fills in the dtypes of `call`. `state` is null for a rule that keeps nothing.
+  UpdateTensor add(UpdateCall& call, const Tensor& param, const Tensor& grad, OptimizerParamState* state,
+                   const StateRefs& refs);
+  /// Where the scaler's numbers lie on this device; null where there are none.
+  const float* grad_scale(const Device& device) { return number(optimizer_.grad_scale(), device); }
+  const float* found_inf(const Device& device) { return number(optimizer_.found_inf(), device); }
   void finish();
 
  private:
   struct Copy {
     Tensor original, copy;
   };
-  UpdateTensor stage(const Tensor& param, const Tensor& grad, std::initializer_list<Tensor*> states);
   void check(const Tensor& param, const Tensor& other, const char* what) const;
+  void prepare_states(const Tensor& param, OptimizerParamState* state, const StateRefs& refs, bool master) const;
+  UpdateTensor stage(const UpdateCall& call, const Tensor& param, const Tensor& grad, const StateRefs& refs);
+  float* master_data(const Tensor& param, OptimizerParamState& state);
+  const float* number(const Tensor& tensor, const Device& device);
 
   const char* name_;
+  const Optimizer& optimizer_;
   std::vector<Copy> written_;
   std::vector<Tensor> kept_;
 };
 
-/// Collects the parameters of a group and updates all that follow the same rule together, in one pass over memory.
-///   UpdateBatches<AdamRule> batches(adam_update);
-///   batches.add(p, p.grad(), {&m, &v}, flags, step, [&] { return AdamRule{...}; });
-///   batches.run();
-template <class Rule>
+/// Collects the parameters of a group and updates them together, in one pass over memory.
+///   UpdateBatches batches(name, optimizer);
+///   batches.add(p, grad, &state, refs, flags, maximize);
+///   batches.run([&](auto& call, auto& tensors, auto& device) { kernel(device)(call, tensors, rule); });
 class UpdateBatches {
  public:
-  explicit UpdateBatches(const UpdateKernel<Rule>& kernel) : kernel_(kernel), tensors_(kernel.name()) {
+  UpdateBatches(const char* name, const Optimizer& optimizer) : tensors_(name, optimizer) {
     for (auto& batch : batches()) batch.tensors.clear();
   }
-  /// `step` numbers the rules: `make_rule` is called once for each.
-  template <class MakeRule>
-  void add(const Tensor& param, const Tensor& grad, std::initializer_list<Tensor*> states, unsigned flags, int64_t step,
-           const MakeRule& make_rule) {
-    const UpdateTensor tensor = tensors_.add(param, grad, states);
-    batch(param, flags, step, make_rule).push_back(tensor);
-  }
-  void run() {
+  void add(const Tensor& param, const Tensor& grad, OptimizerParamState* state, const StateRefs& refs, unsigned flags,
+           bool maximize);
+  template <class Kernel>
+  void run(const Kernel& kernel) {
     for (size_t i = 0; i < used_; ++i) {
-      const Batch& b = batches()[i];
-      kernel_(b.device)(b.dtype, b.tensors, b.rule, b.flags);
+      Batch& b = batches()[i];
+      b.call.grad_scale = tensors_.grad_scale(b.device);
+      b.call.found_inf = tensors_.found_inf(b.device);
+      kernel(b.call, b.tensors, b.device);
     }
     tensors_.finish();
   }
@@ -77,34 +88,59 @@ class UpdateBatches {
  private:
   struct Batch {
     Device device = kCPU;
-    ScalarType dtype = kFloat;
-    unsigned flags = 0;
-    int64_t step = 0;
-    Rule rule{};
+    UpdateCall call{};
     std::vector<UpdateTensor> tensors;
   };
   // Kept between steps, so that a step allocates nothing.
-  static std::vector<Batch>& batches() {
-    static thread_local std::vector<Batch> kept;
-    return kept;
-  }
-  template <class MakeRule>
-  std::vector<UpdateTensor>& batch(const Tensor& param, unsigned flags, int64_t step, const MakeRule& make_rule) {
-    auto& all = batches();
-    const ScalarType dtype = param.scalar_type();
-    for (size_t i = 0; i < used_; ++i) {
-      Batch& b = all[i];
-      if (b.dtype == dtype && b.flags == flags && b.step == step && b.device == param.device()) return b.tensors;
-    }
-    if (used_ == all.size()) all.emplace_back();
-    Batch& b = all[used_++];
-    b.device = param.device(), b.dtype = dtype, b.flags = flags, b.step = step, b.rule = make_rule();
-    return b.tensors;
-  }
+  static std::vector<Batch>& batches();
 
-  const UpdateKernel<Rule>& kernel_;
   StepTensors tensors_;
   size_t used_ = 0;
 };
+
+/// A rule with the options of a group.
+template <class Rule>
+struct GroupRule {
+  Rule rule;
+  unsigned flags;
+  bool maximize;
+};
+
+/// The step of an optimizer that follows one rule. `make(options)` gives a group's GroupRule, `refs(options, state,
+/// param)` the StateRefs of one parameter; `keeps(options)` says whether there is any state to keep.
+template <class Options, class State, class Rule, class Make, class Refs, class Keeps>
+Tensor fused_step(Optimizer& optimizer, const UpdateKernel<Rule>& kernel, const std::vector<Tensor>& grads,
+                  const Optimizer::LossClosure& closure, const Make& make, const Refs& refs, const Keeps& keeps) {
+  NoGradGuard no_grad;
+  const Tensor loss = evaluate(closure);
+  HB_CHECK(grads.size() == optimizer.size(), "[", kernel.name(), "] expected a gradient for each of ", optimizer.size(),
+           " parameters, got ", grads.size());
+  size_t at = 0;
+  for (auto& group : optimizer.param_groups()) {
+    const auto& options = static_cast<const Options&>(group.options());
+    const GroupRule<Rule> with = make(options);
+    UpdateBatches batches(kernel.name(), optimizer);
+    for (const auto& p : group.params()) {
+      const Tensor& grad = grads[at++];
+      if (!grad.defined()) continue;
+      const bool state = keeps(options) || (optimizer.uses_master_weights() && is_half_type(p.scalar_type()));
+      if (state) {
+        auto& kept = state_of<State>(optimizer.state(), p);
+        batches.add(p, grad, &kept, refs(options, kept, p), with.flags, with.maximize);
+      } else {
+        batches.add(p, grad, nullptr, {}, with.flags, with.maximize);
+      }
+    }
+    batches.run([&](const UpdateCall& call, ArrayRef<UpdateTensor> tensors, const Device& device) {
+      kernel(device)(call, tensors, with.rule);
+    });
+  }
+  return loss;
+}
+template <class Options, class State, class Rule, class Make, class Refs>
+Tensor fused_step(Optimizer& optimizer, const UpdateKernel<Rule>& kernel, const std::vector<Tensor>& grads,
+                  const Optimizer::LossClosure& closure, const Make& make, const Refs& refs) {
+  return fused_step<Options, State>(optimizer, kernel, grads, closure, make, refs, [](const Options&) { return true; });
+}
 
 }  // namespace hb::bridge::optim

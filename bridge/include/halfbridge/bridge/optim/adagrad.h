@@ -1,6 +1,6 @@
 #pragma once
 
-#include <halfbridge/bridge/optim/optimizer.h>
+#include <halfbridge/bridge/optim/declare.h>
 
 namespace hb::bridge::optim {
 
@@ -11,35 +11,21 @@ struct HB_API AdagradOptions : public OptimizerCloneableOptions<AdagradOptions> 
   HB_ARG(double, weight_decay) = 0;
   HB_ARG(double, initial_accumulator_value) = 0;
   HB_ARG(double, eps) = 1e-10;
+  HB_ARG(bool, maximize) = false;
 
- public:
-  void serialize(serialize::InputArchive& archive) override;
-  void serialize(serialize::OutputArchive& archive) const override;
-  HB_API friend bool operator==(const AdagradOptions& a, const AdagradOptions& b);
-  double get_lr() const override;
-  void set_lr(const double lr) override;
+  HB_OPTIONS_METHODS(AdagradOptions);
 };
 
 struct HB_API AdagradParamState : public OptimizerCloneableParamState<AdagradParamState> {
   HB_ARG(Tensor, sum);
-  HB_ARG(int64_t, step) = 0;
+  HB_ARG(StepCounter, step) = 0;
 
- public:
-  void serialize(serialize::InputArchive& archive) override;
-  void serialize(serialize::OutputArchive& archive) const override;
-  HB_API friend bool operator==(const AdagradParamState& a, const AdagradParamState& b);
+  HB_STATE_METHODS(AdagradParamState);
 };
 
 /// Adagrad: the gradient over the root of the sum of its squares, lr falling as lr / (1 + (step - 1) * lr_decay).
 class HB_API Adagrad : public Optimizer {
- public:
-  explicit Adagrad(const std::vector<OptimizerParamGroup>& param_groups, AdagradOptions defaults = {});
-  explicit Adagrad(std::vector<Tensor> params, AdagradOptions defaults = {})
-      : Adagrad(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
-
-  Tensor step(LossClosure closure = nullptr) override;
-  void save(serialize::OutputArchive& archive) const override;
-  void load(serialize::InputArchive& archive) override;
+  HB_FUSED_OPTIMIZER_METHODS(Adagrad, = {})
 };
 
 }  // namespace hb::bridge::optim

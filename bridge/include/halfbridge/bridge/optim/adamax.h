@@ -2,47 +2,35 @@
 
 #include <tuple>
 
-#include <halfbridge/bridge/optim/optimizer.h>
+#include <halfbridge/bridge/optim/declare.h>
 
 namespace hb::bridge::optim {
 
 struct HB_API AdamaxOptions : public OptimizerCloneableOptions<AdamaxOptions> {
-  AdamaxOptions(double lr = 2e-3);  // NOLINT: implicit as LibTorch's options
   using betas_t = std::tuple<double, double>;
-  HB_ARG(double, lr) = 2e-3;
-  HB_ARG(betas_t, betas) = std::make_tuple(0.9, 0.999);
-  HB_ARG(double, eps) = 1e-8;
-  HB_ARG(double, weight_decay) = 0;
+  AdamaxOptions(double lr = 2e-3, betas_t betas = {0.9, 0.999}, double eps = 1e-8,
+                double weight_decay = 0)  // NOLINT: implicit from lr
+      : lr_(lr), betas_(betas), eps_(eps), weight_decay_(weight_decay) {}
+  HB_ARG(double, lr);
+  HB_ARG(betas_t, betas);
+  HB_ARG(double, eps);
+  HB_ARG(double, weight_decay);
+  HB_ARG(bool, maximize) = false;
 
- public:
-  void serialize(serialize::InputArchive& archive) override;
-  void serialize(serialize::OutputArchive& archive) const override;
-  HB_API friend bool operator==(const AdamaxOptions& a, const AdamaxOptions& b);
-  double get_lr() const override;
-  void set_lr(const double lr) override;
+  HB_OPTIONS_METHODS(AdamaxOptions);
 };
 
 struct HB_API AdamaxParamState : public OptimizerCloneableParamState<AdamaxParamState> {
-  HB_ARG(int64_t, step) = 0;
+  HB_ARG(StepCounter, step) = 0;
   HB_ARG(Tensor, exp_avg);
   HB_ARG(Tensor, exp_inf);
 
- public:
-  void serialize(serialize::InputArchive& archive) override;
-  void serialize(serialize::OutputArchive& archive) const override;
-  HB_API friend bool operator==(const AdamaxParamState& a, const AdamaxParamState& b);
+  HB_STATE_METHODS(AdamaxParamState);
 };
 
 /// Adamax: Adam with the largest recent gradient in place of the root of the second moment.
 class HB_API Adamax : public Optimizer {
- public:
-  explicit Adamax(const std::vector<OptimizerParamGroup>& param_groups, AdamaxOptions defaults = {});
-  explicit Adamax(std::vector<Tensor> params, AdamaxOptions defaults = {})
-      : Adamax(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
-
-  Tensor step(LossClosure closure = nullptr) override;
-  void save(serialize::OutputArchive& archive) const override;
-  void load(serialize::InputArchive& archive) override;
+  HB_FUSED_OPTIMIZER_METHODS(Adamax, = {})
 };
 
 }  // namespace hb::bridge::optim

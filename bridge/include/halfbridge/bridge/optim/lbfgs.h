@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include <halfbridge/bridge/optim/optimizer.h>
+#include <halfbridge/bridge/optim/declare.h>
 
 namespace hb::bridge::optim {
 
@@ -18,12 +18,7 @@ struct HB_API LBFGSOptions : public OptimizerCloneableOptions<LBFGSOptions> {
   HB_ARG(int64_t, history_size) = 100;
   HB_ARG(std::optional<std::string>, line_search_fn) = std::nullopt;
 
- public:
-  void serialize(serialize::InputArchive& archive) override;
-  void serialize(serialize::OutputArchive& archive) const override;
-  HB_API friend bool operator==(const LBFGSOptions& a, const LBFGSOptions& b);
-  double get_lr() const override;
-  void set_lr(const double lr) override;
+  HB_OPTIONS_METHODS(LBFGSOptions);
 };
 
 struct HB_API LBFGSParamState : public OptimizerCloneableParamState<LBFGSParamState> {
@@ -39,23 +34,17 @@ struct HB_API LBFGSParamState : public OptimizerCloneableParamState<LBFGSParamSt
   HB_ARG(std::deque<Tensor>, ro);
   HB_ARG(std::optional<std::vector<Tensor>>, al) = std::nullopt;
 
- public:
-  void serialize(serialize::InputArchive& archive) override;
-  void serialize(serialize::OutputArchive& archive) const override;
-  HB_API friend bool operator==(const LBFGSParamState& a, const LBFGSParamState& b);
+  HB_STATE_METHODS(LBFGSParamState);
 };
 
 /// Limited-memory BFGS, with a strong-Wolfe line search if line_search_fn is "strong_wolfe". Takes one parameter group;
 /// its state is that of the first parameter.
 class HB_API LBFGS : public Optimizer {
- public:
-  explicit LBFGS(const std::vector<OptimizerParamGroup>& param_groups, LBFGSOptions defaults = {});
-  explicit LBFGS(std::vector<Tensor> params, LBFGSOptions defaults = {})
-      : LBFGS(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
-
+  HB_OPTIMIZER_METHODS(LBFGS, = {})
+  using Optimizer::step;
   Tensor step(LossClosure closure) override;
-  void save(serialize::OutputArchive& archive) const override;
-  void load(serialize::InputArchive& archive) override;
+  /// Not supported: every step needs gradients at several points.
+  Tensor step(const std::vector<Tensor>& grads, LossClosure closure = nullptr) override;
 
  private:
   struct Evaluation {

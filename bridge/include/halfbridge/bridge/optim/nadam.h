@@ -2,50 +2,43 @@
 
 #include <tuple>
 
-#include <halfbridge/bridge/optim/optimizer.h>
+#include <halfbridge/bridge/optim/declare.h>
 
 namespace hb::bridge::optim {
 
 struct HB_API NAdamOptions : public OptimizerCloneableOptions<NAdamOptions> {
-  NAdamOptions(double lr = 2e-3);  // NOLINT: implicit as LibTorch's options
   using betas_t = std::tuple<double, double>;
-  HB_ARG(double, lr) = 2e-3;
-  HB_ARG(betas_t, betas) = std::make_tuple(0.9, 0.999);
-  HB_ARG(double, eps) = 1e-8;
-  HB_ARG(double, weight_decay) = 0;
-  HB_ARG(double, momentum_decay) = 4e-3;
-  HB_ARG(bool, decoupled_weight_decay) = false;
+  NAdamOptions(double lr = 2e-3, betas_t betas = {0.9, 0.999}, double eps = 1e-8, double weight_decay = 0,
+               double momentum_decay = 4e-3, bool decoupled_weight_decay = false)  // NOLINT: implicit from lr
+      : lr_(lr),
+        betas_(betas),
+        eps_(eps),
+        weight_decay_(weight_decay),
+        momentum_decay_(momentum_decay),
+        decoupled_weight_decay_(decoupled_weight_decay) {}
+  HB_ARG(double, lr);
+  HB_ARG(betas_t, betas);
+  HB_ARG(double, eps);
+  HB_ARG(double, weight_decay);
+  HB_ARG(double, momentum_decay);
+  HB_ARG(bool, decoupled_weight_decay);
+  HB_ARG(bool, maximize) = false;
 
- public:
-  void serialize(serialize::InputArchive& archive) override;
-  void serialize(serialize::OutputArchive& archive) const override;
-  HB_API friend bool operator==(const NAdamOptions& a, const NAdamOptions& b);
-  double get_lr() const override;
-  void set_lr(const double lr) override;
+  HB_OPTIONS_METHODS(NAdamOptions);
 };
 
 struct HB_API NAdamParamState : public OptimizerCloneableParamState<NAdamParamState> {
-  HB_ARG(int64_t, step) = 0;
-  HB_ARG(double, mu_product) = 1;
+  HB_ARG(StepCounter, step) = 0;
+  HB_ARG(DeviceNumber<double>, mu_product) = 1;
   HB_ARG(Tensor, exp_avg);
   HB_ARG(Tensor, exp_avg_sq);
 
- public:
-  void serialize(serialize::InputArchive& archive) override;
-  void serialize(serialize::OutputArchive& archive) const override;
-  HB_API friend bool operator==(const NAdamParamState& a, const NAdamParamState& b);
+  HB_STATE_METHODS(NAdamParamState);
 };
 
 /// Adam with Nesterov's momentum.
 class HB_API NAdam : public Optimizer {
- public:
-  explicit NAdam(const std::vector<OptimizerParamGroup>& param_groups, NAdamOptions defaults = {});
-  explicit NAdam(std::vector<Tensor> params, NAdamOptions defaults = {})
-      : NAdam(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
-
-  Tensor step(LossClosure closure = nullptr) override;
-  void save(serialize::OutputArchive& archive) const override;
-  void load(serialize::InputArchive& archive) override;
+  HB_FUSED_OPTIMIZER_METHODS(NAdam, = {})
 };
 
 }  // namespace hb::bridge::optim

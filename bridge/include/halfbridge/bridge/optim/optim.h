@@ -5,7 +5,7 @@
 #include <halfbridge/bridge/optim/adagrad.h>
 #include <halfbridge/bridge/optim/adam.h>
 #include <halfbridge/bridge/optim/adamax.h>
-#include <halfbridge/bridge/optim/adamw.h>
+#include <halfbridge/bridge/optim/asgd.h>
 #include <halfbridge/bridge/optim/epoch_schedulers.h>
 #include <halfbridge/bridge/optim/lbfgs.h>
 #include <halfbridge/bridge/optim/lion.h>
@@ -13,6 +13,7 @@
 #include <halfbridge/bridge/optim/optimizer.h>
 #include <halfbridge/bridge/optim/radam.h>
 #include <halfbridge/bridge/optim/rmsprop.h>
+#include <halfbridge/bridge/optim/rprop.h>
 #include <halfbridge/bridge/optim/schedulers.h>
 #include <halfbridge/bridge/optim/serialize.h>
 #include <halfbridge/bridge/optim/sgd.h>

@@ -7,13 +7,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include <halfbridge/bridge/arg.h>
+#include <halfbridge/bridge/optim/device_number.h>
+#include <halfbridge/bridge/optim/options.h>
 #include <halfbridge/tensor.h>
-
-namespace hb::bridge::serialize {
-class OutputArchive;
-class InputArchive;
-}  // namespace hb::bridge::serialize
 
 namespace hb::bridge::optim {
 
@@ -30,39 +26,17 @@ class HB_API OptimizerParamState {
   virtual std::unique_ptr<OptimizerParamState> clone() const;
   virtual void serialize(serialize::InputArchive& archive);
   virtual void serialize(serialize::OutputArchive& archive) const;
+  /// The same as a dict with Python's names; throw unless a subclass overrides them.
+  virtual IValue state_dict() const;
+  virtual void load_state_dict(const IValue& dict);
+
+  /// The f32 copy of a half parameter, see Optimizer::use_master_weights().
+  HB_ARG(Tensor, master_weight);
 };
 
 template <class Derived>
 class OptimizerCloneableParamState : public OptimizerParamState {
   std::unique_ptr<OptimizerParamState> clone() const override {
-    return std::make_unique<Derived>(static_cast<const Derived&>(*this));
-  }
-};
-
-/// Hyper-parameters of a parameter group.
-class HB_API OptimizerOptions {
- public:
-  OptimizerOptions() = default;
-  OptimizerOptions(const OptimizerOptions&) = default;
-  OptimizerOptions& operator=(const OptimizerOptions&) = default;
-  OptimizerOptions(OptimizerOptions&&) noexcept = default;
-  OptimizerOptions& operator=(OptimizerOptions&&) noexcept = default;
-  virtual ~OptimizerOptions();
-  /// These throw unless a subclass overrides them.
-  virtual std::unique_ptr<OptimizerOptions> clone() const;
-  virtual void serialize(serialize::InputArchive& archive);
-  virtual void serialize(serialize::OutputArchive& archive) const;
-  virtual double get_lr() const;
-  virtual void set_lr(const double lr);
-
-  /// The learning rate from before any scheduler changed it; set by the first one.
-  HB_ARG(std::optional<double>, initial_lr);
-};
-
-template <class Derived>
-class OptimizerCloneableOptions : public OptimizerOptions {
- private:
-  std::unique_ptr<OptimizerOptions> clone() const override {
     return std::make_unique<Derived>(static_cast<const Derived&>(*this));
   }
 };
@@ -86,13 +60,16 @@ class HB_API OptimizerParamGroup {
   void set_options(std::unique_ptr<OptimizerOptions> options) { options_ = std::move(options); }
   std::vector<Tensor>& params() { return params_; }
   const std::vector<Tensor>& params() const { return params_; }
+  /// An option by its Python name, to read and to assign.
+  OptionRef operator[](const std::string& name) { return {options(), name}; }
+  IValue operator[](const std::string& name) const { return options().get(name); }
 
  protected:
   std::vector<Tensor> params_;
   std::unique_ptr<OptimizerOptions> options_;
 };
 
-/// Base of all optimizers. A subclass overrides step().
+/// Base of all optimizers. A subclass overrides one of the two step functions; the other then calls it.
 class HB_API Optimizer {
  public:
   using LossClosure = std::function<Tensor()>;
@@ -108,7 +85,34 @@ class HB_API Optimizer {
 
   /// Updates the parameters that have a gradient. A closure is called first, with gradients enabled, and its loss
   /// returned.
-  virtual Tensor step(LossClosure closure = nullptr) = 0;
+  virtual Tensor step(LossClosure closure = nullptr);
+  /// The same with these gradients, one for each parameter of all groups in their order, in place of the parameters'
+  /// own; parameters with an undefined one are left out. They may be of another floating dtype than the parameters. A
+  /// closure is called first, and what gradients it computes are not used. A subclass that overrides this needs
+  /// `using Optimizer::step;` for `step()` to be found in it.
+  virtual Tensor step(const std::vector<Tensor>& grads, LossClosure closure = nullptr);
+
+  /// What a gradient scaler sets for the steps that follow, and clears with undefined tensors: f32 tensors of one
+  /// element on any device. Gradients are divided by `grad_scale` (or left alone where it is undefined) as they are
+  /// read. Where `found_inf` is not zero, a step changes nothing: not the parameters, nor states, nor step counters.
+  /// The host never reads them. Throws unless supports_amp_scaling().
+  void set_amp_scaling(Tensor grad_scale, Tensor found_inf);
+  const Tensor& grad_scale() const { return grad_scale_; }
+  const Tensor& found_inf() const { return found_inf_; }
+  /// Whether step() obeys these tensors; if not, the scaler must look at the flag and leave out the step itself.
+  virtual bool supports_amp_scaling() const { return false; }
+
+  /// From the next step on, update an f32 copy of each fp16 or bf16 parameter, with its state in f32, and round it to
+  /// the parameter in the same pass. A parameter that is changed between steps is followed by its copy. The copies are
+  /// part of the state and of saved files. Off by default: without, the arithmetic is done in f32 all the same, but
+  /// parameters and states are stored in half, where small changes and small squares are lost.
+  Optimizer& use_master_weights(bool on = true);
+  bool uses_master_weights() const { return use_master_weights_; }
+  /// The copy of a parameter; undefined if it has none.
+  Tensor master_weight(const Tensor& param) const;
+  /// Gives a half parameter a copy to begin with, as from before it was rounded.
+  void set_master_weight(const Tensor& param, const Tensor& value);
+
   /// Adds a group, with the defaults where it has no options. Throws for tensors that are no leaves or already have
   /// state.
   void add_param_group(const OptimizerParamGroup& param_group);
@@ -129,6 +133,12 @@ class HB_API Optimizer {
   StateMap& state() noexcept { return state_; }
   const StateMap& state() const noexcept { return state_; }
 
+  /// State and options as Python has them: {'state': {number: {...}}, 'param_groups': [{..., 'params': [number]}]},
+  /// the numbers counting the parameters of all groups. A dict from Python's torch.save is read as well. Tensors are
+  /// shared, not copied; loading copies them to the dtype and device of the parameter.
+  IValue state_dict() const;
+  void load_state_dict(const IValue& dict);
+
   /// Writes and reads state and options, in LibTorch's layout.
   virtual void save(serialize::OutputArchive& archive) const;
   virtual void load(serialize::InputArchive& archive);
@@ -137,6 +147,16 @@ class HB_API Optimizer {
   std::vector<OptimizerParamGroup> param_groups_;
   StateMap state_;
   std::unique_ptr<OptimizerOptions> defaults_;
+
+  /// An empty state, for load_state_dict(); throws unless a subclass overrides it.
+  virtual std::unique_ptr<OptimizerParamState> new_state() const;
+
+ private:
+  void check_grads(const std::vector<Tensor>& grads) const;
+
+  Tensor grad_scale_, found_inf_;
+  bool use_master_weights_ = false;
+  bool in_default_step_ = false;
 };
 
 HB_API serialize::OutputArchive& operator<<(serialize::OutputArchive& archive, const Optimizer& optimizer);

@@ -2,48 +2,40 @@
 
 #include <tuple>
 
-#include <halfbridge/bridge/optim/optimizer.h>
+#include <halfbridge/bridge/optim/declare.h>
 
 namespace hb::bridge::optim {
 
 struct HB_API RAdamOptions : public OptimizerCloneableOptions<RAdamOptions> {
-  RAdamOptions(double lr = 1e-3);  // NOLINT: implicit as LibTorch's options
   using betas_t = std::tuple<double, double>;
-  HB_ARG(double, lr) = 1e-3;
-  HB_ARG(betas_t, betas) = std::make_tuple(0.9, 0.999);
-  HB_ARG(double, eps) = 1e-8;
-  HB_ARG(double, weight_decay) = 0;
-  HB_ARG(bool, decoupled_weight_decay) = false;
+  RAdamOptions(double lr = 1e-3, betas_t betas = {0.9, 0.999}, double eps = 1e-8, double weight_decay = 0,
+               bool decoupled_weight_decay = false)  // NOLINT: implicit from lr
+      : lr_(lr),
+        betas_(betas),
+        eps_(eps),
+        weight_decay_(weight_decay),
+        decoupled_weight_decay_(decoupled_weight_decay) {}
+  HB_ARG(double, lr);
+  HB_ARG(betas_t, betas);
+  HB_ARG(double, eps);
+  HB_ARG(double, weight_decay);
+  HB_ARG(bool, decoupled_weight_decay);
+  HB_ARG(bool, maximize) = false;
 
- public:
-  void serialize(serialize::InputArchive& archive) override;
-  void serialize(serialize::OutputArchive& archive) const override;
-  HB_API friend bool operator==(const RAdamOptions& a, const RAdamOptions& b);
-  double get_lr() const override;
-  void set_lr(const double lr) override;
+  HB_OPTIONS_METHODS(RAdamOptions);
 };
 
 struct HB_API RAdamParamState : public OptimizerCloneableParamState<RAdamParamState> {
-  HB_ARG(int64_t, step) = 0;
+  HB_ARG(StepCounter, step) = 0;
   HB_ARG(Tensor, exp_avg);
   HB_ARG(Tensor, exp_avg_sq);
 
- public:
-  void serialize(serialize::InputArchive& archive) override;
-  void serialize(serialize::OutputArchive& archive) const override;
-  HB_API friend bool operator==(const RAdamParamState& a, const RAdamParamState& b);
+  HB_STATE_METHODS(RAdamParamState);
 };
 
 /// Adam that holds the second moment back while too few steps were made to know it.
 class HB_API RAdam : public Optimizer {
- public:
-  explicit RAdam(const std::vector<OptimizerParamGroup>& param_groups, RAdamOptions defaults = {});
-  explicit RAdam(std::vector<Tensor> params, RAdamOptions defaults = {})
-      : RAdam(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
-
-  Tensor step(LossClosure closure = nullptr) override;
-  void save(serialize::OutputArchive& archive) const override;
-  void load(serialize::InputArchive& archive) override;
+  HB_FUSED_OPTIMIZER_METHODS(RAdam, = {})
 };
 
 }  // namespace hb::bridge::optim

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <halfbridge/bridge/optim/optimizer.h>
+#include <halfbridge/bridge/optim/declare.h>
 
 namespace hb::bridge::optim {
 
@@ -12,37 +12,23 @@ struct HB_API RMSpropOptions : public OptimizerCloneableOptions<RMSpropOptions> 
   HB_ARG(double, weight_decay) = 0;
   HB_ARG(double, momentum) = 0;
   HB_ARG(bool, centered) = false;
+  HB_ARG(bool, maximize) = false;
 
- public:
-  void serialize(serialize::InputArchive& archive) override;
-  void serialize(serialize::OutputArchive& archive) const override;
-  HB_API friend bool operator==(const RMSpropOptions& a, const RMSpropOptions& b);
-  double get_lr() const override;
-  void set_lr(const double lr) override;
+  HB_OPTIONS_METHODS(RMSpropOptions);
 };
 
 struct HB_API RMSpropParamState : public OptimizerCloneableParamState<RMSpropParamState> {
-  HB_ARG(int64_t, step) = 0;
+  HB_ARG(StepCounter, step) = 0;
   HB_ARG(Tensor, square_avg);
   HB_ARG(Tensor, momentum_buffer);
   HB_ARG(Tensor, grad_avg);
 
- public:
-  void serialize(serialize::InputArchive& archive) override;
-  void serialize(serialize::OutputArchive& archive) const override;
-  HB_API friend bool operator==(const RMSpropParamState& a, const RMSpropParamState& b);
+  HB_STATE_METHODS(RMSpropParamState);
 };
 
 /// RMSprop: the gradient over the root of its running mean square, about its mean if centered.
 class HB_API RMSprop : public Optimizer {
- public:
-  explicit RMSprop(const std::vector<OptimizerParamGroup>& param_groups, RMSpropOptions defaults = {});
-  explicit RMSprop(std::vector<Tensor> params, RMSpropOptions defaults = {})
-      : RMSprop(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
-
-  Tensor step(LossClosure closure = nullptr) override;
-  void save(serialize::OutputArchive& archive) const override;
-  void load(serialize::InputArchive& archive) override;
+  HB_FUSED_OPTIMIZER_METHODS(RMSprop, = {})
 };
 
 }  // namespace hb::bridge::optim

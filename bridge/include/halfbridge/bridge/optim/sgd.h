@@ -1,6 +1,6 @@
 #pragma once
 
-#include <halfbridge/bridge/optim/optimizer.h>
+#include <halfbridge/bridge/optim/declare.h>
 
 namespace hb::bridge::optim {
 
@@ -11,34 +11,22 @@ struct HB_API SGDOptions : public OptimizerCloneableOptions<SGDOptions> {
   HB_ARG(double, dampening) = 0;
   HB_ARG(double, weight_decay) = 0;
   HB_ARG(bool, nesterov) = false;
+  HB_ARG(bool, maximize) = false;
 
- public:
-  void serialize(serialize::InputArchive& archive) override;
-  void serialize(serialize::OutputArchive& archive) const override;
-  HB_API friend bool operator==(const SGDOptions& a, const SGDOptions& b);
-  double get_lr() const override;
-  void set_lr(const double lr) override;
+  HB_OPTIONS_METHODS(SGDOptions);
 };
 
 struct HB_API SGDParamState : public OptimizerCloneableParamState<SGDParamState> {
   HB_ARG(Tensor, momentum_buffer);
+  /// 0 as long as the buffer waits for its first gradient. Not saved: nor is such a buffer.
+  HB_ARG(StepCounter, step) = 1;
 
- public:
-  void serialize(serialize::InputArchive& archive) override;
-  void serialize(serialize::OutputArchive& archive) const override;
-  HB_API friend bool operator==(const SGDParamState& a, const SGDParamState& b);
+  HB_STATE_METHODS(SGDParamState);
 };
 
 /// Stochastic gradient descent: p -= lr * v with v = momentum * v + (1 - dampening) * g, v starting as the first g.
 class HB_API SGD : public Optimizer {
- public:
-  explicit SGD(const std::vector<OptimizerParamGroup>& param_groups, SGDOptions defaults);
-  explicit SGD(std::vector<Tensor> params, SGDOptions defaults)
-      : SGD(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
-
-  Tensor step(LossClosure closure = nullptr) override;
-  void save(serialize::OutputArchive& archive) const override;
-  void load(serialize::InputArchive& archive) override;
+  HB_FUSED_OPTIMIZER_METHODS(SGD, )
 };
 
 }  // namespace hb::bridge::optim

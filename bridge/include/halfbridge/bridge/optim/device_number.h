@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+
+#include <halfbridge/tensor.h>
+
+namespace hb::bridge::optim {
+
+/// A number that update kernels change in the device's memory, so that nobody waits for a skipped step to be known
+/// about. Reads as a T (int64_t or double), which is the only thing that waits. Copies are independent.
+template <class T>
+class HB_API DeviceNumber {
+ public:
+  DeviceNumber(T value = T(0)) : value_(value) {}  // NOLINT: implicit, it stands for a T
+  DeviceNumber(const DeviceNumber& other) : value_(other.get()) {}
+  DeviceNumber(DeviceNumber&&) noexcept = default;
+  DeviceNumber& operator=(const DeviceNumber& other) { return *this = other.get(); }
+  DeviceNumber& operator=(DeviceNumber&&) noexcept = default;
+  DeviceNumber& operator=(T value);
+  ~DeviceNumber() = default;
+
+  operator T() const { return get(); }  // NOLINT
+  T get() const;
+  DeviceNumber& operator+=(T value) { return *this = get() + value; }
+  DeviceNumber& operator++() { return *this += 1; }
+  T operator++(int) {
+    const T before = get();
+    *this = before + 1;
+    return before;
+  }
+  /// Whether a kernel may have changed the number, so that reading it waits.
+  bool on_device() const { return on_device_.defined(); }
+  /// The number in the memory of a device.
+  T* data(const Device& device);
+
+ private:
+  T value_;
+  Tensor on_device_;  // holds the number once data() was called
+};
+
+using StepCounter = DeviceNumber<int64_t>;
+
+}  // namespace hb::bridge::optim

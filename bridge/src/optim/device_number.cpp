@@ -1,0 +1,32 @@
+#include <halfbridge/bridge/optim/device_number.h>
+
+#include <halfbridge/grad_mode.h>
+#include <halfbridge/ops/factories.h>
+
+namespace hb::bridge::optim {
+
+template <class T>
+DeviceNumber<T>& DeviceNumber<T>::operator=(T value) {
+  value_ = value;
+  on_device_.reset();
+  return *this;
+}
+
+template <class T>
+T DeviceNumber<T>::get() const {
+  return on_device_.defined() ? on_device_.template item<T>() : value_;
+}
+
+template <class T>
+T* DeviceNumber<T>::data(const Device& device) {
+  if (!on_device_.defined() || on_device_.device() != device) {
+    NoGradGuard no_grad;
+    on_device_ = full({}, get(), TensorOptions(std::is_same_v<T, double> ? kDouble : kLong).device(device));
+  }
+  return on_device_.template data_ptr<T>();
+}
+
+template class DeviceNumber<int64_t>;
+template class DeviceNumber<double>;
+
+}  // namespace hb::bridge::optim

@@ -1,0 +1,353 @@
+// Explicit gradients, what a gradient scaler sets, and master weights.
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <functional>
+#include <limits>
+#include <sstream>
+
+namespace optim = torch::optim;
+using torch::Tensor;
+using Tensors = std::vector<Tensor>;
+
+namespace {
+
+using Make = std::function<std::unique_ptr<optim::Optimizer>(Tensors)>;
+
+template <class Optimizer, class Options>
+Make make(Options options) {
+  return [=](Tensors params) { return std::make_unique<Optimizer>(std::move(params), options); };
+}
+
+/// Every optimizer that the update kernels serve, with options that use all of its state.
+std::vector<std::pair<const char*, Make>> optimizers() {
+  return {
+      {"SGD", make<optim::SGD>(optim::SGDOptions(0.1).momentum(0.9).dampening(0.5).weight_decay(0.01))},
+      {"Adam", make<optim::Adam>(optim::AdamOptions(0.1).amsgrad(true).weight_decay(0.01))},
+      {"AdamW", make<optim::AdamW>(optim::AdamWOptions(0.1))},
+      {"RMSprop", make<optim::RMSprop>(optim::RMSpropOptions(0.1).momentum(0.5).centered(true))},
+      {"Adagrad", make<optim::Adagrad>(optim::AdagradOptions(0.1).lr_decay(0.1).initial_accumulator_value(0.1))},
+      {"Adamax", make<optim::Adamax>(optim::AdamaxOptions(0.1))},
+      {"Adadelta", make<optim::Adadelta>(optim::AdadeltaOptions(0.5))},
+      {"NAdam", make<optim::NAdam>(optim::NAdamOptions(0.1))},
+      {"RAdam", make<optim::RAdam>(optim::RAdamOptions(0.1))},
+      {"ASGD", make<optim::ASGD>(optim::ASGDOptions(0.1).t0(2))},
+      {"Rprop", make<optim::Rprop>(optim::RpropOptions(0.01))},
+      {"Lion", make<optim::Lion>(optim::LionOptions(0.01).weight_decay(0.1))},
+  };
+}
+
+Tensors leaves(torch::Dtype dtype = torch::kFloat) {
+  torch::manual_seed(5);
+  return {torch::randn({20, 40}).to(dtype).requires_grad_(), torch::randn({7}).to(dtype).requires_grad_()};
+}
+Tensors draw(const Tensors& like, uint64_t seed) {
+  torch::manual_seed(seed);
+  Tensors grads;
+  for (const auto& p : like) grads.push_back(torch::randn(p.sizes().vec()));
+  return grads;
+}
+void set_grads(const Tensors& params, const Tensors& grads) {
+  for (size_t i = 0; i < params.size(); ++i) Tensor(params[i]).mutable_grad() = grads[i].to(params[i].scalar_type());
+}
+void expect_equal(const Tensors& a, const Tensors& b, const char* what) {
+  for (size_t i = 0; i < a.size(); ++i) EXPECT_TRUE(a[i].equal(b[i])) << what << ", parameter " << i;
+}
+/// State and options as a file holds them.
+std::string saved(const optim::Optimizer& optimizer) {
+  std::ostringstream text;
+  text << optimizer.state_dict();
+  return text.str();
+}
+
+}  // namespace
+
+TEST(ExplicitGradients, SameWeightsAsOwnOnes) {
+  for (const auto& [name, make] : optimizers()) {
+    auto own = leaves(), given = leaves();
+    auto a = make(own), b = make(given);
+    for (uint64_t step = 0; step < 5; ++step) {
+      const auto grads = draw(own, step);
+      set_grads(own, grads);
+      a->step();
+      b->step(grads);
+    }
+    expect_equal(own, given, name);
+    EXPECT_FALSE(given[0].grad().defined());
+  }
+}
+
+TEST(ExplicitGradients, UndefinedOnesAreLeftOutAndTheNumberMustFit) {
+  auto params = leaves();
+  const Tensor before = params[1].detach().clone();
+  optim::Adam optimizer({optim::OptimizerParamGroup({params[0]}), optim::OptimizerParamGroup({params[1]})}, 0.1);
+  optimizer.step({torch::ones({20, 40}), Tensor()});
+  EXPECT_TRUE(params[1].equal(before));
+  EXPECT_EQ(optimizer.state().size(), 1u);
+  EXPECT_THROW(optimizer.step({torch::ones({20, 40})}), c10::Error);
+  EXPECT_THROW(optimizer.step({torch::ones({20, 40}), torch::ones({8})}), c10::Error);
+}
+
+TEST(ExplicitGradients, TheClosureGivesTheLossOnly) {
+  Tensor x = torch::ones({2}).requires_grad_();
+  optim::SGD optimizer({x}, 0.5);
+  const Tensor loss = optimizer.step({torch::full({2}, 2.0)}, [&] {
+    optimizer.zero_grad();
+    auto l = (x * x).sum();
+    l.backward();
+    return l;
+  });
+  EXPECT_EQ(loss.item<float>(), 2.0f);
+  EXPECT_EQ(x[0].item<float>(), 0.0f);
+}
+
+namespace {
+/// Overrides what takes gradients.
+class SignSgd : public optim::Optimizer {
+ public:
+  SignSgd(Tensors params, double lr) : Optimizer(std::move(params), std::make_unique<optim::SGDOptions>(lr)) {}
+  using Optimizer::step;
+  Tensor step(const Tensors& grads, LossClosure closure) override {
+    torch::NoGradGuard no_grad;
+    size_t at = 0;
+    for (auto& group : param_groups()) {
+      for (auto& p : group.params()) {
+        if (grads[at].defined()) p.sub_(grads[at].sign(), group.options().get_lr());
+        ++at;
+      }
+    }
+    return closure ? closure() : Tensor();
+  }
+};
+/// Overrides what LibTorch's programs do.
+class OldStyle : public optim::Optimizer {
+ public:
+  OldStyle(Tensors params, double lr) : Optimizer(std::move(params), std::make_unique<optim::SGDOptions>(lr)) {}
+  Tensor step(LossClosure closure) override {
+    Tensor loss;
+    if (closure) {
+      torch::AutoGradMode on(true);
+      loss = closure();
+    }
+    torch::NoGradGuard no_grad;
+    for (auto& p : parameters())
+      if (p.grad().defined()) p.sub_(p.grad().sign(), param_groups()[0].options().get_lr());
+    return loss;
+  }
+};
+class Neither : public optim::Optimizer {
+ public:
+  explicit Neither(Tensors params) : Optimizer(std::move(params), std::make_unique<optim::SGDOptions>(0.1)) {}
+};
+}  // namespace
+
+TEST(CustomOptimizers, OneOverrideServesBothSteps) {
+  const auto check = [](optim::Optimizer& optimizer, Tensor x) {
+    const Tensor own = torch::tensor({-1.0f, 1.0f});
+    x.mutable_grad() = own;
+    optimizer.step();
+    EXPECT_TRUE(x.equal(torch::tensor({1.5f, 0.5f})));
+    optimizer.step({torch::tensor({2.0f, 2.0f})});
+    EXPECT_TRUE(x.equal(torch::tensor({1.0f, 0.0f})));
+    EXPECT_TRUE(x.grad().is_same(own));
+    const Tensor loss = optimizer.step([&] {
+      optimizer.zero_grad();
+      auto l = (x * torch::tensor({-3.0f, 4.0f})).sum();
+      l.backward();
+      return l;
+    });
+    EXPECT_EQ(loss.item<float>(), -3.0f);
+    EXPECT_TRUE(x.equal(torch::tensor({1.5f, -0.5f})));
+    EXPECT_FALSE(optimizer.supports_amp_scaling());
+    EXPECT_THROW(optimizer.set_amp_scaling(Tensor(), torch::zeros({1})), c10::Error);
+    EXPECT_THROW(optimizer.use_master_weights(), c10::Error);
+  };
+  Tensor x = torch::ones({2}).requires_grad_(), y = torch::ones({2}).requires_grad_();
+  SignSgd with_grads({x}, 0.5);
+  OldStyle without({y}, 0.5);
+  check(with_grads, x);
+  check(without, y);
+}
+
+TEST(CustomOptimizers, OneOfTheTwoMustBeOverridden) {
+  Tensor x = torch::ones({2}).requires_grad_();
+  Neither optimizer({x});
+  EXPECT_THROW(static_cast<optim::Optimizer&>(optimizer).step(), c10::Error);
+  EXPECT_THROW(static_cast<optim::Optimizer&>(optimizer).step({x}), c10::Error);
+}
+
+TEST(AmpScaling, ASkippedStepLeavesNoTrace) {
+  for (auto dtype : {torch::kFloat, torch::kHalf, torch::kDouble}) {
+    for (const auto& [name, make] : optimizers()) {
+      auto params = leaves(dtype), undisturbed = leaves(dtype);
+      auto a = make(params), b = make(undisturbed);
+      a->use_master_weights(), b->use_master_weights();
+      const Tensor clear = torch::zeros({1}), set = torch::ones({1});
+      for (uint64_t step = 0; step < 6; ++step) {
+        // The first step and one in the middle overflow.
+        if (step == 0 || step == 3) {
+          const auto before = saved(*a);
+          const Tensor weights = params[0].detach().clone();
+          a->set_amp_scaling(Tensor(), set);
+          Tensors bad{torch::full({20, 40}, std::numeric_limits<float>::infinity()), torch::full({7}, NAN)};
+          a->step(bad);
+          EXPECT_TRUE(params[0].equal(weights)) << name;
+          if (step == 3) EXPECT_EQ(saved(*a), before) << name;
+          continue;
+        }
+        a->set_amp_scaling(Tensor(), clear);
+        a->step(draw(params, step));
+        b->step(draw(params, step));
+      }
+      expect_equal(params, undisturbed, name);
+      EXPECT_EQ(saved(*a), saved(*b)) << name;
+    }
+  }
+}
+
+TEST(AmpScaling, GradientsAreDividedByTheScale) {
+  for (const auto& [name, make] : optimizers()) {
+    auto params = leaves(), unscaled = leaves();
+    auto a = make(params), b = make(unscaled);
+    a->set_amp_scaling(torch::full({}, 1024.0f), Tensor());
+    for (uint64_t step = 0; step < 4; ++step) {
+      auto grads = draw(params, step);
+      b->step(grads);
+      for (auto& g : grads) g = g * 1024;
+      a->step(grads);
+    }
+    expect_equal(params, unscaled, name);
+  }
+  optim::SGD sgd(leaves(), 0.1);
+  EXPECT_THROW(sgd.set_amp_scaling(torch::ones({2}), Tensor()), c10::Error);
+  EXPECT_THROW(sgd.set_amp_scaling(Tensor(), torch::ones({1}, torch::kDouble)), c10::Error);
+}
+
+TEST(AmpScaling, TheSavedStepCountsOnlyWhatWasDone) {
+  Tensor x = torch::ones({2}).requires_grad_();
+  optim::Adam optimizer({x}, 0.1);
+  for (float flag : {0.0f, 1.0f, 0.0f, 1.0f}) {
+    optimizer.set_amp_scaling(Tensor(), torch::full({1}, flag));
+    optimizer.step({torch::ones({2})});
+  }
+  auto& state = static_cast<optim::AdamParamState&>(*optimizer.state().at(x.unsafeGetTensorImpl()));
+  EXPECT_EQ(state.step(), 2);
+  std::stringstream file;
+  torch::save(optimizer, file);
+  optim::Adam other({x}, 0.1);
+  torch::load(other, file);
+  EXPECT_EQ(static_cast<optim::AdamParamState&>(*other.state().at(x.unsafeGetTensorImpl())).step(), 2);
+}
+
+TEST(MasterWeights, EqualTrainingInFloat) {
+  for (auto dtype : {torch::kHalf, torch::kBFloat16}) {
+    for (const auto& [name, make] : optimizers()) {
+      auto half = leaves(dtype);
+      Tensors full;
+      for (const auto& p : half) full.push_back(p.detach().to(torch::kFloat).requires_grad_());
+      auto a = make(half), b = make(full);
+      a->use_master_weights();
+      for (uint64_t step = 0; step < 20; ++step) {
+        const auto grads = draw(half, step);
+        step % 2 == 0 ? a->step(grads) : (set_grads(half, grads), a->step());
+        Tensors same;
+        for (size_t i = 0; i < grads.size(); ++i)
+          same.push_back(step % 2 == 0 ? grads[i] : half[i].grad().to(torch::kFloat));
+        b->step(same);
+      }
+      for (size_t i = 0; i < half.size(); ++i) {
+        // Adagrad makes its sums before anyone asks for master weights; all are f32 from the first step on.
+        EXPECT_TRUE(a->master_weight(half[i]).equal(full[i])) << name << " " << dtype;
+        EXPECT_TRUE(half[i].equal(full[i].to(dtype))) << name << " " << dtype;
+      }
+    }
+  }
+}
+
+TEST(MasterWeights, SmallChangesAddUp) {
+  const auto train = [](bool master) {
+    Tensor x = torch::ones({10}, torch::kHalf).requires_grad_();
+    optim::SGD optimizer({x}, 1e-4);
+    optimizer.use_master_weights(master);
+    for (int i = 0; i < 1000; ++i) optimizer.step({torch::ones({10})});
+    return x[0].item<float>();
+  };
+  EXPECT_NEAR(train(true), 0.9f, 1e-3f);
+  EXPECT_EQ(train(false), 1.0f);
+}
+
+TEST(MasterWeights, FollowTheirParameter) {
+  Tensor x = torch::ones({600}, torch::kBFloat16).requires_grad_();
+  optim::SGD optimizer({x}, 1e-3);
+  optimizer.use_master_weights();
+  optimizer.step({torch::ones({600})});
+  EXPECT_FLOAT_EQ(optimizer.master_weight(x)[5].item<float>(), 0.999f);
+  {
+    torch::NoGradGuard no_grad;
+    x.slice(0, 500).fill_(3);
+  }
+  optimizer.step({torch::ones({600})});
+  EXPECT_FLOAT_EQ(optimizer.master_weight(x)[499].item<float>(), 0.998f);
+  EXPECT_FLOAT_EQ(optimizer.master_weight(x)[500].item<float>(), 2.999f);
+  // What they begin with can be finer than the parameter.
+  Tensor y = torch::full({3}, 1.001f).to(torch::kBFloat16).requires_grad_();
+  optim::SGD fine({y}, 1e-3);
+  fine.use_master_weights().set_master_weight(y, torch::full({3}, 1.001f));
+  fine.step({torch::ones({3})});
+  EXPECT_FLOAT_EQ(fine.master_weight(y)[0].item<float>(), 1.0f);
+}
+
+TEST(MasterWeights, AreSavedAndRestored) {
+  for (const auto& [name, make] : optimizers()) {
+    for (bool python : {false, true}) {
+      auto params = leaves(torch::kHalf);
+      auto a = make(params);
+      a->use_master_weights();
+      for (uint64_t step = 0; step < 3; ++step) a->step(draw(params, step));
+      Tensors copies;
+      for (const auto& p : params) copies.push_back(p.detach().clone().requires_grad_());
+      auto b = make(copies);
+      b->use_master_weights();
+      std::stringstream file;
+      if (python) {
+        b->load_state_dict(a->state_dict());
+      } else {
+        torch::save(*a, file);
+        torch::load(*b, file);
+      }
+      a->step(draw(params, 9));
+      b->step(draw(params, 9));
+      expect_equal(params, copies, name);
+      EXPECT_TRUE(a->master_weight(params[0]).equal(b->master_weight(copies[0]))) << name;
+    }
+  }
+}
+
+TEST(MasterWeights, CanBeSwitchedOnAndOff) {
+  for (const auto& [name, make] : optimizers()) {
+    auto params = leaves(torch::kHalf);
+    auto optimizer = make(params);
+    for (uint64_t step = 0; step < 6; ++step) {
+      optimizer->use_master_weights(step == 2 || step == 3);
+      optimizer->step(draw(params, step));
+      EXPECT_EQ(optimizer->master_weight(params[0]).defined(), step == 2 || step == 3) << name;
+      EXPECT_TRUE(torch::isfinite(params[0]).all().item<bool>()) << name;
+    }
+  }
+}
+
+// The smallest positive number of binary16 is larger than Adam's eps, and squares of small gradients vanish.
+TEST(HalfParameters, SmallGradientsMakeNoNan) {
+  for (const auto& [name, make] : optimizers()) {
+    for (float size : {0.0f, 1e-7f, 1e-5f, 1e-3f}) {
+      auto params = leaves(torch::kHalf);
+      auto optimizer = make(params);
+      for (uint64_t step = 0; step < 10; ++step) {
+        auto grads = draw(params, step);
+        for (auto& g : grads) g = (g * size).to(torch::kHalf);
+        optimizer->step(grads);
+      }
+      EXPECT_FALSE(torch::isnan(params[0]).any().item<bool>()) << name << " " << size;
+    }
+  }
+}
