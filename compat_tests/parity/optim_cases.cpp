@@ -72,6 +72,12 @@ template <class Optimizer, class Options>
 void every_dtype(parity::Case& c, const std::string& name, Options options) {
   for (auto dtype : parity::kFloats) trajectory<Optimizer>(c, name + "_" + parity::dtype_name(dtype), options, dtype);
 }
+// In fp16, LibTorch rounds a small eps to zero, and small squares: its steps end in infinities. Halfbridge's do not.
+template <class Optimizer, class Options>
+void every_dtype_but_half(parity::Case& c, const std::string& name, Options options) {
+  for (auto dtype : {torch::kFloat, torch::kDouble, torch::kBFloat16})
+    trajectory<Optimizer>(c, name + "_" + parity::dtype_name(dtype), options, dtype);
+}
 
 }  // namespace
 PARITY_CASE(optim, sgd) {
@@ -86,17 +92,17 @@ PARITY_CASE(optim, sgd) {
 
 PARITY_CASE(optim, adam) {
   tight(c);
-  every_dtype<optim::Adam>(c, "plain", optim::AdamOptions(1e-2));
+  every_dtype_but_half<optim::Adam>(c, "plain", optim::AdamOptions(1e-2));
   trajectory<optim::Adam>(c, "default", optim::AdamOptions());
   trajectory<optim::Adam>(c, "decay", optim::AdamOptions(1e-2).weight_decay(0.1));
-  every_dtype<optim::Adam>(c, "amsgrad", optim::AdamOptions(1e-2).amsgrad(true).eps(1e-4));
+  every_dtype_but_half<optim::Adam>(c, "amsgrad", optim::AdamOptions(1e-2).amsgrad(true).eps(1e-4));
   every_dtype<optim::Adam>(c, "all",
                            optim::AdamOptions(1e-2).betas({0.5, 0.9}).weight_decay(0.02).eps(1e-3).amsgrad(true));
 }
 
 PARITY_CASE(optim, adamw) {
   tight(c);
-  every_dtype<optim::AdamW>(c, "plain", optim::AdamWOptions(1e-2));
+  every_dtype_but_half<optim::AdamW>(c, "plain", optim::AdamWOptions(1e-2));
   trajectory<optim::AdamW>(c, "no_decay", optim::AdamWOptions(1e-2).weight_decay(0));
   every_dtype<optim::AdamW>(c, "all",
                             optim::AdamWOptions(1e-2).betas({0.8, 0.95}).weight_decay(0.1).eps(1e-3).amsgrad(true));
@@ -104,7 +110,7 @@ PARITY_CASE(optim, adamw) {
 
 PARITY_CASE(optim, rmsprop) {
   tight(c);
-  every_dtype<optim::RMSprop>(c, "plain", optim::RMSpropOptions(1e-2).eps(1e-4));
+  every_dtype_but_half<optim::RMSprop>(c, "plain", optim::RMSpropOptions(1e-2).eps(1e-4));
   trajectory<optim::RMSprop>(c, "default", optim::RMSpropOptions());
   trajectory<optim::RMSprop>(c, "decay", optim::RMSpropOptions(1e-2).weight_decay(0.1));
   trajectory<optim::RMSprop>(c, "momentum", optim::RMSpropOptions(1e-2).momentum(0.9));
@@ -115,7 +121,7 @@ PARITY_CASE(optim, rmsprop) {
 
 PARITY_CASE(optim, adagrad) {
   tight(c);
-  every_dtype<optim::Adagrad>(c, "plain", optim::AdagradOptions(0.1));
+  every_dtype_but_half<optim::Adagrad>(c, "plain", optim::AdagradOptions(0.1));
   trajectory<optim::Adagrad>(c, "default", optim::AdagradOptions());
   every_dtype<optim::Adagrad>(
       c, "all", optim::AdagradOptions(0.1).lr_decay(0.01).weight_decay(0.01).initial_accumulator_value(0.5).eps(1e-3));
