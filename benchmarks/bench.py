@@ -4,6 +4,9 @@
 For each workload the two builds of the same source run one after the other, a process each, for several rounds; each
 process gives the median of its iterations, and a row is the median of the rounds. Peak memory is how much the process's
 resident memory grew beyond what it held before the workload was prepared, the largest of the rounds.
+
+Training in half precision (*_bf16, *_fp16) is timed beside Halfbridge's own f32 too. LibTorch has no fp16 training on the
+CPU to compare with: rows *_fp16 stand beside its f32.
 """
 import argparse
 import json
@@ -55,13 +58,23 @@ def rate(result, ms):
     return {}
 
 
-def time_workload(workload, args):
-    runs = {side: [] for side in SIDES}
+def plan(workload, known):
+    """What a row times: (name of the column, side, workload)."""
+    base, _, precision = workload.rpartition("_")
+    full = f"{base}_f32"
+    half = precision in ("bf16", "fp16") and full in known
+    runs = [("libtorch", "libtorch", full if half and precision == "fp16" else workload),
+            ("halfbridge", "halfbridge", workload)]
+    return runs + [("halfbridge_f32", "halfbridge", full)] if half else runs
+
+
+def time_workload(workload, known, args):
+    columns = plan(workload, known)
+    runs = {column: [] for column, _, _ in columns}
     for round_ in range(args.rounds):
-        # Each goes first as often as the other: what the first warms or slows falls on both.
-        order = list(SIDES) if round_ % 2 == 0 else list(SIDES)[::-1]
-        for side in order:
-            runs[side].append(run_once(side, workload, args))
+        # Each goes first as often as the others: what the first warms or slows falls on all.
+        for column, side, what in columns if round_ % 2 == 0 else columns[::-1]:
+            runs[column].append(run_once(side, what, args))
     row = {"workload": workload, "rounds": args.rounds, "threads": args.threads}
     for side, results in runs.items():
         ms = statistics.median(r["ms"] for r in results)
@@ -74,6 +87,9 @@ def time_workload(workload, args):
             row[f"{side}_{unit}"] = value
     row["ratio"] = row["libtorch_ms"] / row["halfbridge_ms"]
     row["best_ratio"] = row["libtorch_best_ms"] / row["halfbridge_best_ms"]
+    if "halfbridge_f32_ms" in row:
+        row["own_f32_ratio"] = row["halfbridge_f32_ms"] / row["halfbridge_ms"]
+        row["own_f32_memory"] = row["halfbridge_peak_mib"] / row["halfbridge_f32_peak_mib"]
     row["floor"], row["heading"] = FLOORS.get(workload, (None, None))
     return row
 
@@ -101,6 +117,8 @@ def print_row(row):
     memory = "ok" if row["halfbridge_peak_mib"] <= max(row["libtorch_peak_mib"], 1) else "more"
     speed = next((f"{row['halfbridge_' + unit]:.1f} {name}" for unit, name in (("gflops", "GFLOP/s"), ("gbs", "GB/s"))
                   if "halfbridge_" + unit in row), "")
+    if "own_f32_ratio" in row:
+        speed += f"  {row['own_f32_ratio']:.2f}x own f32 in {row['own_f32_memory']:.0%} of its memory"
     print(f"{row['workload']:<18}{row['libtorch_ms']:>12.5g}{row['halfbridge_ms']:>12.5g}{row['ratio']:>9.2f}x"
           f"{row['best_ratio']:>9.2f}x{wanted:>7} {verdict:<6}{row['libtorch_peak_mib']:>9.1f}{row['halfbridge_peak_mib']:>9.1f}"
           f" {memory:<5}{speed:>16}", flush=True)
@@ -123,7 +141,8 @@ def parse_arguments():
 def main():
     args = parse_arguments()
     listed = subprocess.run([SIDES["halfbridge"]["program"], "--list"], check=True, stdout=subprocess.PIPE, text=True)
-    workloads = [name for name in listed.stdout.split() if args.only in name]
+    known = listed.stdout.split()
+    workloads = [name for name in known if args.only in name]
     if not workloads:
         sys.exit(f"bench: no workload's name contains '{args.only}'")
     print(f"{args.rounds} alternating rounds, {args.threads} threads; ms are medians, memory is what training adds, in MiB\n")
@@ -132,7 +151,7 @@ def main():
     rows, failures = [], []
     for workload in workloads:
         try:
-            rows.append(time_workload(workload, args))
+            rows.append(time_workload(workload, known, args))
             print_row(rows[-1])
         except RuntimeError as error:
             failures.append(str(error))

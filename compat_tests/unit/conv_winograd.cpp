@@ -31,7 +31,10 @@ struct Case {
 };
 
 TEST(Winograd, AgreesWithDoubleOnEverySideOfATile) {
-  for (const Case& c : {Case{4, 32, 64, 16, 16, 1}, {3, 64, 32, 13, 11, 1}, {8, 32, 32, 8, 10, 0}, {5, 96, 64, 7, 9, 2},
+  for (const Case& c : {Case{4, 32, 64, 16, 16, 1},
+                        {3, 64, 32, 13, 11, 1},
+                        {8, 32, 32, 8, 10, 0},
+                        {5, 96, 64, 7, 9, 2},
                         {32, 128, 128, 4, 4, 1}}) {
     SCOPED_TRACE(testing::Message() << c.in << " to " << c.out << " channels, " << c.height << "x" << c.width);
     hb::manual_seed(1);
@@ -49,6 +52,24 @@ TEST(Winograd, AgreesWithDoubleOnEverySideOfATile) {
     hb::set_allow_winograd(true);
     EXPECT_LT(error(plain.y, exact.y), 2e-5);
     EXPECT_FALSE(fast.y.equal(plain.y)) << "both went the same way: the case tests nothing";
+  }
+}
+
+// Halves are computed in float and rounded once: within half a unit in the last place of the largest result.
+TEST(Winograd, HalvesRoundOnce) {
+  for (const auto [dtype, unit] : {std::pair{hb::kBFloat16, 0x1p-8}, {hb::kHalf, 0x1p-11}}) {
+    hb::manual_seed(1);
+    const Tensor x = hb::randn({4, 64, 12, 12}).to(dtype), weight = (hb::randn({32, 64, 3, 3}) / 24).to(dtype);
+    const Tensor bias = hb::randn({32}).to(dtype), grad = hb::randn({4, 32, 12, 12}).to(dtype);
+    const Result exact = run(x, weight, bias, grad, 1, hb::kDouble), half = run(x, weight, bias, grad, 1, dtype);
+    const auto within_half_unit = [&, u = unit](const Tensor& value, const Tensor& reference) {
+      const double worst = (value.to(hb::kDouble) - reference).abs().max().item<double>();
+      return worst <= 0.51 * 2 * u * reference.abs().max().item<double>();
+    };
+    EXPECT_TRUE(within_half_unit(half.y, exact.y)) << dtype;
+    EXPECT_TRUE(within_half_unit(half.grad_x, exact.grad_x)) << dtype;
+    EXPECT_TRUE(within_half_unit(half.grad_weight, exact.grad_weight)) << dtype;
+    EXPECT_TRUE(within_half_unit(half.grad_bias, exact.grad_bias)) << dtype;
   }
 }
 

@@ -5,18 +5,7 @@
 namespace hb::cpu {
 
 /// Memory for intermediate results, reused by each thread; valid until the next call with the same slot.
-enum class Scratch {
-  primitive,
-  gather_a,
-  gather_b,
-  convert_a,
-  convert_b,
-  convert_c,
-  weights,
-  weight_products,
-  tiles,
-  kCount
-};
+enum class Scratch { primitive, gather_a, gather_b, convert_a, convert_b, convert_c, weights, tiles, kCount };
 void* scratch_buffer(Scratch slot, size_t bytes);
 
 }  // namespace hb::cpu

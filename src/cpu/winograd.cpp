@@ -10,19 +10,19 @@ namespace {
 
 const WinogradLoops& loops() { return isa_level() >= 4 ? v4::winograd_loops : v3::winograd_loops; }
 
-float* data(const Tensor& t) { return t.defined() ? static_cast<float*>(t.impl().raw_data()) : nullptr; }
+void* data(const Tensor& t) { return t.defined() ? t.impl().raw_data() : nullptr; }
 
 // The convolution of x that gives y; padding as the gradient of the input needs it with `transposed`.
 Winograd shape_of(const Tensor& x, const Tensor& y, const ConvParams& p, bool transposed) {
   const auto in = x.impl().sizes(), out = y.impl().sizes();
   const int64_t pad_h = transposed ? 2 - p.padding[0] : p.padding[0];
   const int64_t pad_w = transposed ? 2 - p.padding[1] : p.padding[1];
-  return {in[0], in[2], in[3], in[1], out[2], out[3], out[1], pad_h, pad_w};
+  return {in[0], in[2], in[3], in[1], out[2], out[3], out[1], pad_h, pad_w, out[1]};
 }
 
 bool applies(const Winograd& s, const Tensor& weight, const ConvParams& p) {
   if (!allow_winograd()) return false;
-  if (weight.scalar_type() != kFloat || p.dims != 2 || p.groups != 1 || isa_level() < 3) return false;
+  if (weight.scalar_type() == kDouble || p.dims != 2 || p.groups != 1 || isa_level() < 3) return false;
   for (int d = 0; d < 2; ++d)
     if (weight.size(2 + d) != 3 || p.stride[d] != 1 || p.dilation[d] != 1 || p.padding[d] > 2) return false;
   const int64_t block = loops().channel_block;
@@ -40,14 +40,14 @@ bool pays(const Winograd& s) {
 bool winograd_forward(const Tensor& y, const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvParams& p) {
   const Winograd s = shape_of(x, y, p, false);
   if (!applies(s, weight, p) || !pays(s)) return false;
-  loops().forward(s, data(x), data(weight), false, data(bias), data(y));
+  loops().forward(x.scalar_type(), s, data(x), data(weight), false, data(bias), data(y));
   return true;
 }
 
 bool winograd_backward_data(const Tensor& grad_x, const Tensor& grad_y, const Tensor& weight, const ConvParams& p) {
   const Winograd s = shape_of(grad_y, grad_x, p, true);
   if (!applies(s, weight, p) || !pays(s)) return false;
-  loops().forward(s, data(grad_y), data(weight), true, nullptr, data(grad_x));
+  loops().forward(grad_x.scalar_type(), s, data(grad_y), data(weight), true, nullptr, data(grad_x));
   return true;
 }
 
@@ -55,9 +55,9 @@ bool winograd_backward_weight(const Tensor& grad_weight, const Tensor& grad_bias
                               const ConvParams& p) {
   const Winograd s = shape_of(x, grad_y, p, false);
   if (!applies(s, grad_weight, p) || !pays(s)) return false;
-  loops().backward_weight(s, data(x), data(grad_y), data(grad_weight));
+  loops().backward_weight(x.scalar_type(), s, data(x), data(grad_y), data(grad_weight));
   if (grad_bias.defined())
-    column_sum_kernel(kCPU)(kFloat, data(grad_bias), data(grad_y), s.batch * s.out_h * s.out_w, s.out_channels,
+    column_sum_kernel(kCPU)(x.scalar_type(), data(grad_bias), data(grad_y), s.batch * s.out_h * s.out_w, s.out_channels,
                             s.out_channels);
   return true;
 }

@@ -69,7 +69,9 @@ inline void load_lanes(const Half* in, float* out) {
   _mm512_storeu_ps(out, _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(in))));
 }
 inline void store_lanes(const float* in, Half* out) {
-  const __m256i half = _mm512_cvtps_ph(_mm512_loadu_ps(in), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  // The form with a mask of all lanes: GCC 12 warns of the other's undefined operand.
+  const __m256i half =
+      _mm512_maskz_cvtps_ph(0xFFFF, _mm512_loadu_ps(in), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), half);
 }
 #else

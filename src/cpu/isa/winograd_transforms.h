@@ -1,7 +1,7 @@
 #pragma once
 // The one-dimensional transforms of cpu/winograd.h on vectors of channels, and the matrices between them.
 
-#include "cpu/isa/isa.h"
+#include "cpu/isa/vec.h"
 #include "cpu/winograd.h"
 
 namespace hb::cpu::HB_ISA {
@@ -16,6 +16,17 @@ constexpr int64_t kPoints = kWinogradPoints, kTile = kWinogradTile, kPatch = 6;
 constexpr float kA = 0.70710678118654752f, kB = 1.41421356237309505f, kA3 = kA * 0.5f, kB3 = kB * 2.0f;
 constexpr float kNa = -1.0f / 1.5f, kNb = 1.0f / 6.0f;
 
+// A vector of elements of any dtype as floats, and back.
+template <class T>
+inline __attribute__((always_inline)) Vec read(const T* p) {
+  Vec v;
+  load(p, reinterpret_cast<float*>(&v), kLanes);
+  return v;
+}
+template <class T>
+inline __attribute__((always_inline)) void write(T* p, const Vec& v) {
+  store(reinterpret_cast<const float*>(&v), p, kLanes);
+}
 inline Vec& at(float* p) { return *reinterpret_cast<Vec*>(p); }
 inline const Vec& at(const float* p) { return *reinterpret_cast<const Vec*>(p); }
 
@@ -63,6 +74,28 @@ inline __attribute__((always_inline)) void transform_weight_gradient(const Vec* 
   g[0] = z[0] + p + q;
   g[t] = kA * r + kB * u;
   g[2 * t] = 0.5f * p + 2.0f * q + z[5 * s];
+}
+
+// Exchanges the off-diagonal blocks of side S of a square of vectors.
+template <int S>
+inline __attribute__((always_inline)) void transpose_step(Vec* v) {
+  typedef int Index __attribute__((vector_size(kBytes)));
+  Index low, high;
+  for (int j = 0; j < static_cast<int>(kLanes); ++j) {
+    low[j] = j & S ? j - S + static_cast<int>(kLanes) : j;
+    high[j] = j & S ? j + static_cast<int>(kLanes) : j + S;
+  }
+  for (int i = 0; i < static_cast<int>(kLanes); ++i) {
+    if (i & S) continue;
+    const Vec a = v[i], b = v[i + S];
+    v[i] = __builtin_shuffle(a, b, low), v[i + S] = __builtin_shuffle(a, b, high);
+  }
+}
+inline void transpose(Vec* v) {
+  transpose_step<1>(v);
+  transpose_step<2>(v);
+  transpose_step<4>(v);
+  if constexpr (kLanes > 8) transpose_step<kLanes / 2>(v);
 }
 
 // One matrix (rows, cols) for each point. The gap between them keeps the 36 places that are written together from
