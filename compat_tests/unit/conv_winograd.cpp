@@ -57,7 +57,7 @@ TEST(Winograd, AgreesWithDoubleOnEverySideOfATile) {
 
 // Halves are computed in float and rounded once: within half a unit in the last place of the largest result.
 TEST(Winograd, HalvesRoundOnce) {
-  for (const auto [dtype, unit] : {std::pair{hb::kBFloat16, 0x1p-8}, {hb::kHalf, 0x1p-11}}) {
+  for (const auto& [dtype, unit] : {std::pair{hb::kBFloat16, 0x1p-8}, {hb::kHalf, 0x1p-11}}) {
     hb::manual_seed(1);
     const Tensor x = hb::randn({4, 64, 12, 12}).to(dtype), weight = (hb::randn({32, 64, 3, 3}) / 24).to(dtype);
     const Tensor bias = hb::randn({32}).to(dtype), grad = hb::randn({4, 32, 12, 12}).to(dtype);

@@ -44,7 +44,9 @@ void expect_same(const Tensor& got, const Tensor& expected) {
   ASSERT_EQ(got.scalar_type(), expected.scalar_type());
   ASSERT_EQ(got.sizes(), expected.sizes());
   const Tensor left = got.detach().contiguous(), right = expected.detach().contiguous();
-  if (left.numel() > 0) EXPECT_EQ(std::memcmp(left.data_ptr(), right.data_ptr(), left.nbytes()), 0);
+  if (left.numel() > 0) {
+    EXPECT_EQ(std::memcmp(left.data_ptr(), right.data_ptr(), left.nbytes()), 0);
+  }
 }
 
 TEST_F(IoArchives, EveryDtypeComesBack) {

@@ -61,8 +61,9 @@ TEST(IoSafetensors, EveryDtypeComesBack) {
     const Tensor plain = expected.contiguous();
     ASSERT_EQ(found->second.scalar_type(), plain.scalar_type()) << name;
     ASSERT_EQ(found->second.sizes(), plain.sizes()) << name;
-    if (plain.numel() > 0)
+    if (plain.numel() > 0) {
       EXPECT_EQ(std::memcmp(found->second.data_ptr(), plain.data_ptr(), plain.nbytes()), 0) << name;
+    }
   }
 }
 
