@@ -3,7 +3,7 @@ find_package(GTest REQUIRED)
 file(GLOB _unit_files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/unit/*.cpp)
 if(_unit_files)
   add_executable(unit_tests ${_unit_files})
-  target_link_libraries(unit_tests PRIVATE halfbridge_torch GTest::gtest_main)
+  target_link_libraries(unit_tests PRIVATE halfbridge_torch GTest::gtest_main ZLIB::ZLIB)
   target_compile_definitions(unit_tests PRIVATE HALFBRIDGE_TEST_DATA="${PROJECT_SOURCE_DIR}/data")
   set_property(SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/unit/io_python_files.cpp
                PROPERTY COMPILE_DEFINITIONS HALFBRIDGE_RECORDED_FILES="${CMAKE_CURRENT_SOURCE_DIR}/unit/python_files")

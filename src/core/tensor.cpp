@@ -2,6 +2,7 @@
 
 #include <halfbridge/autograd.h>
 #include <halfbridge/ops.h>
+#include <halfbridge/ops/amp.h>
 
 #include "core/geometry.h"
 
@@ -36,7 +37,13 @@ MemoryFormat Tensor::suggest_memory_format() const {
 
 bool Tensor::is_non_overlapping_and_dense() const { return geometry::is_dense(impl().sizes(), impl().strides()); }
 
+namespace {
+thread_local uint64_t reads = 0;
+}
+uint64_t host_reads() { return reads; }
+
 Scalar Tensor::item() const {
+  ++reads;
   HB_CHECK(numel() == 1, "[item] a Tensor with ", numel(), " elements cannot be converted to Scalar");
   const Tensor here = is_cpu() ? *this : cpu();
   const void* p = here.impl().raw_data();

@@ -26,25 +26,26 @@ void check_count(const char* function, const GradScaler::Optimizer& optimizer, c
            optimizer.size(), " parameters, got ", grads.size());
 }
 
-// An optimizer takes explicit gradients in the place of those of the parameters.
-Tensor step_with_grads(GradScaler::Optimizer& optimizer, const std::vector<Tensor>& grads) {
-  std::vector<Tensor> own = grads_of(optimizer);
-  const auto put = [&](const std::vector<Tensor>& list) {
-    size_t i = 0;
-    for (auto& group : optimizer.param_groups())
-      for (Tensor& p : group.params()) p.mutable_grad() = list[i++];
-  };
-  put(grads);
-  Tensor result = optimizer.step();
-  put(own);
-  return result;
-}
-
 bool any_fp16(const std::vector<Tensor>& grads) {
   for (const Tensor& g : grads)
     if (g.defined() && g.scalar_type() == kHalf) return true;
   return false;
 }
+
+/// For the time of a step: the update kernels divide by the scale and obey the flag, so that nobody waits for it.
+class AmpScaling {
+ public:
+  AmpScaling(GradScaler::Optimizer& optimizer, const Tensor& grad_scale, const Tensor& found_inf)
+      : optimizer_(optimizer) {
+    optimizer.set_amp_scaling(grad_scale, found_inf);
+  }
+  AmpScaling(const AmpScaling&) = delete;
+  AmpScaling& operator=(const AmpScaling&) = delete;
+  ~AmpScaling() { optimizer_.set_amp_scaling({}, {}); }
+
+ private:
+  GradScaler::Optimizer& optimizer_;
+};
 
 }  // namespace
 
@@ -173,7 +174,7 @@ Tensor GradScaler::step(Optimizer& optimizer, Optimizer::LossClosure closure) {
 }
 
 Tensor GradScaler::step(Optimizer& optimizer, const std::vector<Tensor>& grads, Optimizer::LossClosure closure) {
-  if (!is_enabled()) return step_with_grads(optimizer, grads);
+  if (!is_enabled()) return optimizer.step(grads, std::move(closure));
   check_count("step", optimizer, grads);
   return step_with(optimizer, &grads, closure);
 }
@@ -184,17 +185,17 @@ Tensor GradScaler::step_with(Optimizer& optimizer, const std::vector<Tensor>* gr
   state_->check_scale("step");
   PerOptimizer& state = state_->optimizers[&optimizer];
   HB_CHECK(state.stage != OptState::kStepped, "step() has already been called since the last update().");
-  const auto call = [&] { return grads ? step_with_grads(optimizer, *grads) : optimizer.step(); };
+  const auto call = [&] { return grads ? optimizer.step(*grads) : optimizer.step(); };
 
-  const bool fused = false;
-  Tensor grad_scale;
+  const bool fused = optimizer.supports_amp_scaling();
+  Tensor grad_scale = optimizer.grad_scale();  // the program's own, if it has set one
   if (state.stage == OptState::kReady) {
     const auto list = grads ? *grads : grads_of(optimizer);
     if (state_->tracer) state_->tracer->look_at(optimizer, list);
     if (fused && any_fp16(list)) {
       // Half gradients cannot hold their unscaled values: the step divides as it computes in float.
       state_->check_grads(state, list, false);
-      grad_scale = state_->scale;
+      grad_scale = grad_scale.defined() ? grad_scale * state_->scale : state_->scale;
     } else {
       state_->unscale_once(state, list);
     }
@@ -202,6 +203,7 @@ Tensor GradScaler::step_with(Optimizer& optimizer, const std::vector<Tensor>* gr
   const Tensor found_inf = state_->found_inf(state);
   Tensor result;
   if (fused) {
+    const AmpScaling scaling(optimizer, grad_scale, found_inf);
     result = call();
   } else if (found_inf.item<float>() == 0) {
     result = call();

@@ -15,6 +15,9 @@ HB_API void _amp_foreach_non_finite_check_and_unscale_(TensorList self, const Te
 HB_API Tensor& _amp_update_scale_(Tensor& self, Tensor& growth_tracker, const Tensor& found_inf,
                                   double scale_growth_factor, double scale_backoff_factor, int64_t growth_interval);
 
+/// How often this thread has read a tensor's value with item(), for which the host waits for the device.
+HB_API uint64_t host_reads();
+
 namespace amp {
 
 /// A bool tensor of no dimensions: whether no tensor holds an inf or NaN. Reads the memory once. Undefined tensors are
