@@ -30,7 +30,8 @@ function(halfbridge_build_settings target)
 endfunction()
 
 # An optimizer's steps round where LibTorch's do.
-set_source_files_properties(${PROJECT_SOURCE_DIR}/src/cpu/isa/optim.cpp PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/cpu/isa/optim.cpp
+                            ${PROJECT_SOURCE_DIR}/src/cpu/isa/optim_scaled.cpp PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
 
 # Objects of the plain instruction set stand first on the link line, so that the linker keeps their copies of
 # shared inline functions and no wider instruction reaches a CPU that lacks it.

@@ -33,6 +33,8 @@ std::vector<std::pair<const char*, Make>> optimizers() {
       {"RAdam", make<optim::RAdam>(optim::RAdamOptions(0.1))},
       {"ASGD", make<optim::ASGD>(optim::ASGDOptions(0.1).t0(2))},
       {"Rprop", make<optim::Rprop>(optim::RpropOptions(0.01))},
+      {"LAMB", make<optim::LAMB>(optim::LAMBOptions(0.01, {0.9, 0.99}, 1e-6, 0.1))},
+      {"Adafactor", make<optim::Adafactor>(optim::AdafactorOptions(0.05))},
       {"Lion", make<optim::Lion>(optim::LionOptions(0.01).weight_decay(0.1))},
   };
 }

@@ -9,71 +9,134 @@ namespace {
 constexpr double kPi = 3.14159265358979323846;
 }  // namespace
 
-EpochScheduler::EpochScheduler(Optimizer& optimizer) : LRScheduler(optimizer), groups_of_(optimizer) {
+EpochScheduler::EpochScheduler(Optimizer& optimizer, int64_t last_epoch)
+    : LRScheduler(optimizer), last_epoch_(last_epoch) {
   for (auto& group : optimizer.param_groups()) {
     auto& options = group.options();
+    HB_CHECK(last_epoch == -1 || options.initial_lr(),
+             "[LRScheduler] expected an 'initial_lr' in each parameter group when resuming with last_epoch ",
+             last_epoch, ", got none: load the optimizer's state first");
     if (!options.initial_lr()) options.initial_lr(options.get_lr());
     base_lrs_.push_back(*options.initial_lr());
   }
 }
 
+size_t EpochScheduler::group_count() const { return optimizer().param_groups().size(); }
+
 void EpochScheduler::check_groups(const char* name, size_t given) const {
-  HB_CHECK(given == base_lrs_.size(), "[", name, "] expected one entry for each of ", base_lrs_.size(),
+  HB_CHECK(given == group_count(), "[", name, "] expected one entry for each of ", group_count(),
            " parameter groups, got ", given);
 }
 
-std::vector<double> EpochScheduler::compute() {
+std::optional<double> EpochScheduler::closed_form_lr(double, size_t) const { return std::nullopt; }
+
+std::vector<double> EpochScheduler::get_lrs() {
   auto lrs = get_current_lrs();
-  check_groups("LRScheduler", lrs.size());
+  HB_CHECK(lrs.size() == base_lrs_.size(), "[LRScheduler] expected ", base_lrs_.size(),
+           " parameter groups as when it was made, got ", lrs.size());
   for (size_t i = 0; i < lrs.size(); ++i) lrs[i] = get_lr(lrs[i], base_lrs_[i], i);
   return lrs;
 }
 
-void EpochScheduler::start() {
-  const auto lrs = compute();
-  for (size_t i = 0; i < lrs.size(); ++i) groups_of_.param_groups()[i].options().set_lr(lrs[i]);
+void EpochScheduler::update(std::optional<int64_t> epoch) {
+  last_epoch_ = epoch ? *epoch : last_epoch_ + 1;
+  on_epoch();
+  auto lrs = get_current_lrs();
+  if (epoch && !lrs.empty() && closed_form_lr(base_lrs_[0], 0)) {
+    for (size_t i = 0; i < lrs.size(); ++i) lrs[i] = *closed_form_lr(base_lrs_[i], i);
+  } else {
+    lrs = get_lrs();
+  }
+  for (size_t i = 0; i < lrs.size(); ++i) optimizer().param_groups()[i].options().set_lr(lrs[i]);
+  last_lrs_ = std::move(lrs);
 }
 
-std::vector<double> EpochScheduler::get_lrs() {
-  last_epoch_ = static_cast<int64_t>(step_count_) + 1;
-  return compute();
+void EpochScheduler::step() {
+  ++count_;
+  update(std::nullopt);
 }
 
-namespace {
-size_t group_count(const Optimizer& optimizer) { return optimizer.param_groups().size(); }
-}  // namespace
+void EpochScheduler::step(int64_t epoch) {
+  HB_CHECK(epoch >= 0, "Expected non-negative epoch, but got ", epoch);
+  ++count_;
+  update(epoch);
+}
 
-LambdaLR::LambdaLR(Optimizer& optimizer, LRLambda lr_lambda)
-    : LambdaLR(optimizer, std::vector<LRLambda>(group_count(optimizer), std::move(lr_lambda))) {}
-LambdaLR::LambdaLR(Optimizer& optimizer, std::vector<LRLambda> lr_lambda)
-    : EpochScheduler(optimizer), lambdas_(std::move(lr_lambda)) {
+void EpochScheduler::initial_step() {
+  count_ = 0;
+  is_initial_ = true;
+  step();
+  is_initial_ = false;
+}
+
+void EpochScheduler::state(SchedulerState& state) {
+  state("last_epoch", last_epoch_);
+  state("_step_count", count_);
+  state("base_lrs", base_lrs_);
+  state("_last_lr", last_lrs_);
+}
+
+LambdaLR::LambdaLR(Optimizer& optimizer, LRLambda lr_lambda, int64_t last_epoch)
+    : LambdaLR(optimizer, std::vector<LRLambda>(optimizer.param_groups().size(), std::move(lr_lambda)), last_epoch) {}
+LambdaLR::LambdaLR(Optimizer& optimizer, std::vector<LRLambda> lr_lambda, int64_t last_epoch)
+    : EpochScheduler(optimizer, last_epoch), lambdas_(std::move(lr_lambda)) {
   check_groups("LambdaLR", lambdas_.size());
   start();
 }
 double LambdaLR::get_lr(double, double base_lr, size_t group) const { return base_lr * lambdas_[group](last_epoch()); }
 
-MultiplicativeLR::MultiplicativeLR(Optimizer& optimizer, LRLambda lr_lambda)
-    : MultiplicativeLR(optimizer, std::vector<LRLambda>(group_count(optimizer), std::move(lr_lambda))) {}
-MultiplicativeLR::MultiplicativeLR(Optimizer& optimizer, std::vector<LRLambda> lr_lambda)
-    : EpochScheduler(optimizer), lambdas_(std::move(lr_lambda)) {
+MultiplicativeLR::MultiplicativeLR(Optimizer& optimizer, LRLambda lr_lambda, int64_t last_epoch)
+    : MultiplicativeLR(optimizer, std::vector<LRLambda>(optimizer.param_groups().size(), std::move(lr_lambda)),
+                       last_epoch) {}
+MultiplicativeLR::MultiplicativeLR(Optimizer& optimizer, std::vector<LRLambda> lr_lambda, int64_t last_epoch)
+    : EpochScheduler(optimizer, last_epoch), lambdas_(std::move(lr_lambda)) {
   check_groups("MultiplicativeLR", lambdas_.size());
   start();
 }
 double MultiplicativeLR::get_lr(double lr, double, size_t group) const {
-  return last_epoch() > 0 ? lr * lambdas_[group](last_epoch()) : lr;
+  return is_initial() ? lr : lr * lambdas_[group](last_epoch());
 }
 
-MultiStepLR::MultiStepLR(Optimizer& optimizer, std::vector<int64_t> milestones, double gamma)
-    : EpochScheduler(optimizer), milestones_(std::move(milestones)), gamma_(gamma) {
+namespace lr_scheduler {
+StepLR::StepLR(Optimizer& optimizer, int64_t step_size, double gamma, int64_t last_epoch)
+    : EpochScheduler(optimizer, last_epoch), step_size_(step_size), gamma_(gamma) {
+  HB_CHECK(step_size > 0, "[StepLR] expected a step_size of at least 1, got ", step_size);
+  start();
+}
+double StepLR::get_lr(double lr, double, size_t) const {
+  return last_epoch() == 0 || last_epoch() % step_size_ != 0 ? lr : lr * gamma_;
+}
+std::optional<double> StepLR::closed_form_lr(double base_lr, size_t) const {
+  return base_lr * std::pow(gamma_, static_cast<double>(last_epoch() / step_size_));
+}
+void StepLR::state(SchedulerState& state) {
+  EpochScheduler::state(state);
+  state("step_size", step_size_);
+  state("gamma", gamma_);
+}
+}  // namespace lr_scheduler
+
+MultiStepLR::MultiStepLR(Optimizer& optimizer, std::vector<int64_t> milestones, double gamma, int64_t last_epoch)
+    : EpochScheduler(optimizer, last_epoch), milestones_(std::move(milestones)), gamma_(gamma) {
   start();
 }
 double MultiStepLR::get_lr(double lr, double, size_t) const {
   const auto times = std::count(milestones_.begin(), milestones_.end(), last_epoch());
   return times == 0 ? lr : lr * std::pow(gamma_, static_cast<double>(times));
 }
+std::optional<double> MultiStepLR::closed_form_lr(double base_lr, size_t) const {
+  const auto passed =
+      std::count_if(milestones_.begin(), milestones_.end(), [&](int64_t at) { return at <= last_epoch(); });
+  return base_lr * std::pow(gamma_, static_cast<double>(passed));
+}
+void MultiStepLR::state(SchedulerState& state) {
+  EpochScheduler::state(state);
+  state("milestones", milestones_);
+  state("gamma", gamma_);
+}
 
-ConstantLR::ConstantLR(Optimizer& optimizer, double factor, int64_t total_iters)
-    : EpochScheduler(optimizer), factor_(factor), total_iters_(total_iters) {
+ConstantLR::ConstantLR(Optimizer& optimizer, double factor, int64_t total_iters, int64_t last_epoch)
+    : EpochScheduler(optimizer, last_epoch), factor_(factor), total_iters_(total_iters) {
   HB_CHECK(0 <= factor && factor <= 1, "Constant multiplicative factor expected to be between 0 and 1, got ", factor);
   start();
 }
@@ -81,9 +144,21 @@ double ConstantLR::get_lr(double lr, double, size_t) const {
   if (last_epoch() == 0) return lr * factor_;
   return last_epoch() == total_iters_ ? lr * (1.0 / factor_) : lr;
 }
+std::optional<double> ConstantLR::closed_form_lr(double base_lr, size_t) const {
+  return base_lr * (last_epoch() >= total_iters_ ? 1.0 : factor_);
+}
+void ConstantLR::state(SchedulerState& state) {
+  EpochScheduler::state(state);
+  state("factor", factor_);
+  state("total_iters", total_iters_);
+}
 
-LinearLR::LinearLR(Optimizer& optimizer, double start_factor, double end_factor, int64_t total_iters)
-    : EpochScheduler(optimizer), start_factor_(start_factor), end_factor_(end_factor), total_iters_(total_iters) {
+LinearLR::LinearLR(Optimizer& optimizer, double start_factor, double end_factor, int64_t total_iters,
+                   int64_t last_epoch)
+    : EpochScheduler(optimizer, last_epoch),
+      start_factor_(start_factor),
+      end_factor_(end_factor),
+      total_iters_(total_iters) {
   HB_CHECK(0 < start_factor && start_factor <= 1,
            "Starting multiplicative factor expected to be greater than 0 and less or equal to 1, got ", start_factor);
   HB_CHECK(0 <= end_factor && end_factor <= 1, "Ending multiplicative factor expected to be between 0 and 1, got ",
@@ -92,41 +167,80 @@ LinearLR::LinearLR(Optimizer& optimizer, double start_factor, double end_factor,
 }
 double LinearLR::get_lr(double lr, double, size_t) const {
   if (last_epoch() == 0) return lr * start_factor_;
-  if (last_epoch() > total_iters_) return lr;
+  if (is_initial() || last_epoch() > total_iters_) return lr;
   const double change = end_factor_ - start_factor_;
   return lr * (1.0 + change / (static_cast<double>(total_iters_) * start_factor_ +
                                static_cast<double>(last_epoch() - 1) * change));
 }
+std::optional<double> LinearLR::closed_form_lr(double base_lr, size_t) const {
+  const auto done = static_cast<double>(std::min(total_iters_, last_epoch()));
+  return base_lr * (start_factor_ + (end_factor_ - start_factor_) * done / static_cast<double>(total_iters_));
+}
+void LinearLR::state(SchedulerState& state) {
+  EpochScheduler::state(state);
+  state("start_factor", start_factor_);
+  state("end_factor", end_factor_);
+  state("total_iters", total_iters_);
+}
 
-ExponentialLR::ExponentialLR(Optimizer& optimizer, double gamma) : EpochScheduler(optimizer), gamma_(gamma) { start(); }
-double ExponentialLR::get_lr(double lr, double, size_t) const { return last_epoch() == 0 ? lr : lr * gamma_; }
+ExponentialLR::ExponentialLR(Optimizer& optimizer, double gamma, int64_t last_epoch)
+    : EpochScheduler(optimizer, last_epoch), gamma_(gamma) {
+  start();
+}
+double ExponentialLR::get_lr(double lr, double, size_t) const { return is_initial() ? lr : lr * gamma_; }
+std::optional<double> ExponentialLR::closed_form_lr(double base_lr, size_t) const {
+  return base_lr * std::pow(gamma_, static_cast<double>(last_epoch()));
+}
+void ExponentialLR::state(SchedulerState& state) {
+  EpochScheduler::state(state);
+  state("gamma", gamma_);
+}
 
-PolynomialLR::PolynomialLR(Optimizer& optimizer, int64_t total_iters, double power)
-    : EpochScheduler(optimizer), total_iters_(total_iters), power_(power) {
+PolynomialLR::PolynomialLR(Optimizer& optimizer, int64_t total_iters, double power, int64_t last_epoch)
+    : EpochScheduler(optimizer, last_epoch), total_iters_(total_iters), power_(power) {
   start();
 }
 double PolynomialLR::get_lr(double lr, double, size_t) const {
-  if (last_epoch() == 0 || last_epoch() > total_iters_) return lr;
+  if (is_initial() || last_epoch() > total_iters_) return lr;
   const auto epoch = static_cast<double>(last_epoch()), total = static_cast<double>(total_iters_);
   return lr * std::pow((1.0 - epoch / total) / (1.0 - (epoch - 1) / total), power_);
 }
+std::optional<double> PolynomialLR::closed_form_lr(double base_lr, size_t) const {
+  const auto done = static_cast<double>(std::min(total_iters_, last_epoch()));
+  return base_lr * std::pow(1.0 - done / static_cast<double>(total_iters_), power_);
+}
+void PolynomialLR::state(SchedulerState& state) {
+  EpochScheduler::state(state);
+  state("total_iters", total_iters_);
+  state("power", power_);
+}
 
-CosineAnnealingLR::CosineAnnealingLR(Optimizer& optimizer, int64_t T_max, double eta_min)
-    : EpochScheduler(optimizer), t_max_(T_max), eta_min_(eta_min) {
+CosineAnnealingLR::CosineAnnealingLR(Optimizer& optimizer, int64_t T_max, double eta_min, int64_t last_epoch)
+    : EpochScheduler(optimizer, last_epoch), t_max_(T_max), eta_min_(eta_min) {
   HB_CHECK(T_max > 0, "[CosineAnnealingLR] expected a T_max of at least 1, got ", T_max);
   start();
 }
-double CosineAnnealingLR::get_lr(double lr, double base_lr, size_t) const {
-  if (last_epoch() == 0) return lr;
+double CosineAnnealingLR::get_lr(double lr, double base_lr, size_t group) const {
+  if (is_initial()) return lr;
+  if (count_ == 1 && last_epoch() > 0) return *closed_form_lr(base_lr, group);
   const auto epoch = static_cast<double>(last_epoch()), t = static_cast<double>(t_max_);
   // Where the recursion below would divide by zero, the curve is at its lowest point.
   if ((last_epoch() - 1 - t_max_) % (2 * t_max_) == 0) return lr + (base_lr - eta_min_) * (1 - std::cos(kPi / t)) / 2;
   return (1 + std::cos(kPi * epoch / t)) / (1 + std::cos(kPi * (epoch - 1) / t)) * (lr - eta_min_) + eta_min_;
 }
+std::optional<double> CosineAnnealingLR::closed_form_lr(double base_lr, size_t) const {
+  const double part = static_cast<double>(last_epoch()) / static_cast<double>(t_max_);
+  return eta_min_ + (base_lr - eta_min_) * (1 + std::cos(kPi * part)) / 2;
+}
+void CosineAnnealingLR::state(SchedulerState& state) {
+  EpochScheduler::state(state);
+  state("T_max", t_max_);
+  state("eta_min", eta_min_);
+}
 
 CosineAnnealingWarmRestarts::CosineAnnealingWarmRestarts(Optimizer& optimizer, int64_t T_0, int64_t T_mult,
-                                                         double eta_min)
-    : EpochScheduler(optimizer), t_0_(T_0), t_mult_(T_mult), eta_min_(eta_min) {
+                                                         double eta_min, int64_t last_epoch)
+    : EpochScheduler(optimizer, last_epoch), t_0_(T_0), t_mult_(T_mult), eta_min_(eta_min) {
   HB_CHECK(T_0 > 0, "Expected positive integer T_0, but got ", T_0);
   HB_CHECK(T_mult >= 1, "Expected integer T_mult >= 1, but got ", T_mult);
   start();
@@ -138,16 +252,11 @@ double CosineAnnealingWarmRestarts::get_lr(double, double base_lr, size_t) const
   return eta_min_ +
          (base_lr - eta_min_) * (1 + std::cos(kPi * static_cast<double>(since) / static_cast<double>(length))) / 2;
 }
-
-ChainedScheduler::ChainedScheduler(std::vector<std::shared_ptr<LRScheduler>> schedulers)
-    : schedulers_(std::move(schedulers)) {
-  HB_CHECK(!schedulers_.empty(),
-           "ChainedScheduler expects at least one scheduler to be chained, but got no scheduler.");
-  for (const auto& scheduler : schedulers_)
-    HB_CHECK(scheduler, "[ChainedScheduler] expected schedulers, got a null one");
-}
-void ChainedScheduler::step() {
-  for (const auto& scheduler : schedulers_) scheduler->step();
+void CosineAnnealingWarmRestarts::state(SchedulerState& state) {
+  EpochScheduler::state(state);
+  state("T_0", t_0_);
+  state("T_mult", t_mult_);
+  state("eta_min", eta_min_);
 }
 
 }  // namespace hb::bridge::optim

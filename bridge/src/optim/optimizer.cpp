@@ -56,11 +56,6 @@ std::unique_ptr<OptimizerParamState> Optimizer::new_state() const {
   not_overridden("new_state()", "Optimizer", "Optimizer");
 }
 
-void Optimizer::check_grads(const std::vector<Tensor>& grads) const {
-  HB_CHECK(grads.size() == size(), "[Optimizer::step] expected a gradient for each of ", size(), " parameters, got ",
-           grads.size());
-}
-
 // For optimizers that override the other step.
 Tensor Optimizer::step(LossClosure closure) {
   HB_CHECK(!in_default_step_, "[Optimizer] expected a subclass that overrides step(closure) or step(grads, closure)");
@@ -75,7 +70,7 @@ Tensor Optimizer::step(LossClosure closure) {
 
 // For optimizers that override the other step: it finds the gradients where it looks for them.
 Tensor Optimizer::step(const std::vector<Tensor>& grads, LossClosure closure) {
-  check_grads(grads);
+  check_gradient_count("Optimizer::step", *this, grads);
   const Tensor loss = evaluate(closure);
   struct Lent {
     Optimizer& self;

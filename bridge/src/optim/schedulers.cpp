@@ -5,6 +5,8 @@
 #include <iostream>
 #include <limits>
 
+#include <halfbridge/bridge/serialize/archive.h>
+
 namespace hb::bridge::optim {
 
 namespace {
@@ -22,6 +24,37 @@ void LRScheduler::step() {
   check_count("LRScheduler", lrs.size(), optimizer_);
   for (size_t i = 0; i < lrs.size(); ++i) optimizer_.param_groups()[i].options().set_lr(lrs[i]);
   ++step_count_;
+}
+
+void LRScheduler::state(SchedulerState& state) {
+  int64_t count = step_count_;
+  state("_step_count", count);
+  step_count_ = static_cast<unsigned>(count);
+}
+
+IValue LRScheduler::state_dict() const {
+  SchedulerState writer;
+  const_cast<LRScheduler*>(this)->state(writer);  // which only reads when it collects
+  return writer.dict();
+}
+void LRScheduler::load_state_dict(const IValue& dict) {
+  SchedulerState reader(dict);
+  state(reader);
+}
+void LRScheduler::save(serialize::OutputArchive& archive) const { archive.write("state_dict", state_dict()); }
+void LRScheduler::load(serialize::InputArchive& archive) {
+  IValue dict;
+  archive.read("state_dict", dict);
+  load_state_dict(dict);
+}
+
+serialize::OutputArchive& operator<<(serialize::OutputArchive& archive, const LRScheduler& scheduler) {
+  scheduler.save(archive);
+  return archive;
+}
+serialize::InputArchive& operator>>(serialize::InputArchive& archive, LRScheduler& scheduler) {
+  scheduler.load(archive);
+  return archive;
 }
 
 std::vector<double> LRScheduler::get_current_lrs() const {

@@ -8,7 +8,6 @@ Tensor zero_state(const Tensor& param, ScalarType dtype) {
   return zeros_like(param, TensorOptions(dtype), MemoryFormat::Preserve);
 }
 
-
 namespace {
 bool is_small_float(ScalarType dtype) { return dtype == kFloat || is_half_type(dtype); }
 

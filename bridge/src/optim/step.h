@@ -27,6 +27,11 @@ State& state_of(Optimizer::StateMap& states, const Tensor& param) {
 /// Zeros in the parameter's layout.
 Tensor zero_state(const Tensor& param, ScalarType dtype);
 
+inline void check_gradient_count(const char* name, const Optimizer& optimizer, const std::vector<Tensor>& grads) {
+  HB_CHECK(grads.size() == optimizer.size(), "[", name, "] expected a gradient for each of ", optimizer.size(),
+           " parameters, got ", grads.size());
+}
+
 /// What a rule keeps for one parameter. Tensors that are not defined yet are made, of zeros; null: not used.
 struct StateRefs {
   Tensor* tensors[UpdateTensor::kMaxStates] = {};
@@ -113,8 +118,7 @@ Tensor fused_step(Optimizer& optimizer, const UpdateKernel<Rule>& kernel, const 
                   const Optimizer::LossClosure& closure, const Make& make, const Refs& refs, const Keeps& keeps) {
   NoGradGuard no_grad;
   const Tensor loss = evaluate(closure);
-  HB_CHECK(grads.size() == optimizer.size(), "[", kernel.name(), "] expected a gradient for each of ", optimizer.size(),
-           " parameters, got ", grads.size());
+  check_gradient_count(kernel.name(), optimizer, grads);
   size_t at = 0;
   for (auto& group : optimizer.param_groups()) {
     const auto& options = static_cast<const Options&>(group.options());

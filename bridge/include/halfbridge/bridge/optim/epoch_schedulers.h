@@ -2,7 +2,7 @@
 // Schedulers that LibTorch has only in Python, with Python's arguments and defaults.
 
 #include <functional>
-#include <memory>
+#include <optional>
 #include <vector>
 
 #include <halfbridge/bridge/optim/schedulers.h>
@@ -10,30 +10,49 @@
 namespace hb::bridge::optim {
 
 /// Base of the schedulers that count as Python's do: epoch 0 begins when the scheduler is made, each step() begins the
-/// next. For one's own, override get_lr() and call start() in the constructor.
+/// next. For one's own, override get_lr() and call start() in the constructor. With a last_epoch the schedule goes on
+/// after that epoch; the groups then need an initial_lr.
 class HB_API EpochScheduler : public LRScheduler {
  public:
-  explicit EpochScheduler(Optimizer& optimizer);
+  explicit EpochScheduler(Optimizer& optimizer, int64_t last_epoch = -1);
+  void step() override;
+  /// Goes to an epoch, by the closed form where the schedule has one.
+  void step(int64_t epoch);
   int64_t last_epoch() const { return last_epoch_; }
+  const std::vector<double>& base_lrs() const { return base_lrs_; }
   /// The learning rates that the last step set.
-  std::vector<double> get_last_lr() const { return get_current_lrs(); }
+  std::vector<double> get_last_lr() const { return last_lrs_; }
 
  protected:
   /// The learning rate of a group in epoch last_epoch(); `lr` is its present one, `base_lr` that from before all
   /// schedulers.
   virtual double get_lr(double lr, double base_lr, size_t group) const = 0;
-  /// Sets the learning rates of epoch 0.
-  void start();
+  /// The same from base_lr alone, for schedules that can jump.
+  virtual std::optional<double> closed_form_lr(double base_lr, size_t group) const;
+  /// Called when last_epoch() has changed, before the learning rates: for momenta.
+  virtual void on_epoch() {}
+  void state(SchedulerState& state) override;
+  /// Sets the learning rates of epoch 0. Last call of a constructor.
+  void start() { initial_step(); }
+  /// Whether it is start() that asks.
+  bool is_initial() const { return is_initial_; }
   /// Checks the length of a list with one entry per group.
   void check_groups(const char* name, size_t given) const;
+  size_t group_count() const;
+
+  int64_t last_epoch_;
+  int64_t count_ = 0;  // of steps, the initial one included
+  std::vector<double> base_lrs_, last_lrs_;
 
  private:
+  friend class SequentialLR;
+  friend class ChainedScheduler;
+  virtual void initial_step();
+  virtual void undo() { --last_epoch_; }
   std::vector<double> get_lrs() final;
-  std::vector<double> compute();
+  void update(std::optional<int64_t> epoch);
 
-  Optimizer& groups_of_;
-  std::vector<double> base_lrs_;
-  int64_t last_epoch_ = 0;
+  bool is_initial_ = false;
 };
 
 using LRLambda = std::function<double(int64_t epoch)>;
@@ -41,8 +60,8 @@ using LRLambda = std::function<double(int64_t epoch)>;
 /// base_lr * lr_lambda(epoch); one function for all groups, or one per group.
 class HB_API LambdaLR : public EpochScheduler {
  public:
-  LambdaLR(Optimizer& optimizer, LRLambda lr_lambda);
-  LambdaLR(Optimizer& optimizer, std::vector<LRLambda> lr_lambda);
+  LambdaLR(Optimizer& optimizer, LRLambda lr_lambda, int64_t last_epoch = -1);
+  LambdaLR(Optimizer& optimizer, std::vector<LRLambda> lr_lambda, int64_t last_epoch = -1);
 
  protected:
   double get_lr(double lr, double base_lr, size_t group) const override;
@@ -52,8 +71,8 @@ class HB_API LambdaLR : public EpochScheduler {
 /// Multiplies by lr_lambda(epoch) in every epoch but the first.
 class HB_API MultiplicativeLR : public EpochScheduler {
  public:
-  MultiplicativeLR(Optimizer& optimizer, LRLambda lr_lambda);
-  MultiplicativeLR(Optimizer& optimizer, std::vector<LRLambda> lr_lambda);
+  MultiplicativeLR(Optimizer& optimizer, LRLambda lr_lambda, int64_t last_epoch = -1);
+  MultiplicativeLR(Optimizer& optimizer, std::vector<LRLambda> lr_lambda, int64_t last_epoch = -1);
 
  protected:
   double get_lr(double lr, double base_lr, size_t group) const override;
@@ -63,10 +82,12 @@ class HB_API MultiplicativeLR : public EpochScheduler {
 /// Multiplies by gamma at each milestone.
 class HB_API MultiStepLR : public EpochScheduler {
  public:
-  MultiStepLR(Optimizer& optimizer, std::vector<int64_t> milestones, double gamma = 0.1);
+  MultiStepLR(Optimizer& optimizer, std::vector<int64_t> milestones, double gamma = 0.1, int64_t last_epoch = -1);
 
  protected:
   double get_lr(double lr, double base_lr, size_t group) const override;
+  std::optional<double> closed_form_lr(double base_lr, size_t group) const override;
+  void state(SchedulerState& state) override;
   std::vector<int64_t> milestones_;
   double gamma_;
 };
@@ -74,10 +95,12 @@ class HB_API MultiStepLR : public EpochScheduler {
 /// base_lr * factor for the first total_iters epochs, then base_lr.
 class HB_API ConstantLR : public EpochScheduler {
  public:
-  explicit ConstantLR(Optimizer& optimizer, double factor = 1.0 / 3, int64_t total_iters = 5);
+  explicit ConstantLR(Optimizer& optimizer, double factor = 1.0 / 3, int64_t total_iters = 5, int64_t last_epoch = -1);
 
  protected:
   double get_lr(double lr, double base_lr, size_t group) const override;
+  std::optional<double> closed_form_lr(double base_lr, size_t group) const override;
+  void state(SchedulerState& state) override;
   double factor_;
   int64_t total_iters_;
 };
@@ -86,10 +109,12 @@ class HB_API ConstantLR : public EpochScheduler {
 class HB_API LinearLR : public EpochScheduler {
  public:
   explicit LinearLR(Optimizer& optimizer, double start_factor = 1.0 / 3, double end_factor = 1.0,
-                    int64_t total_iters = 5);
+                    int64_t total_iters = 5, int64_t last_epoch = -1);
 
  protected:
   double get_lr(double lr, double base_lr, size_t group) const override;
+  std::optional<double> closed_form_lr(double base_lr, size_t group) const override;
+  void state(SchedulerState& state) override;
   double start_factor_, end_factor_;
   int64_t total_iters_;
 };
@@ -97,20 +122,24 @@ class HB_API LinearLR : public EpochScheduler {
 /// Multiplies by gamma in every epoch but the first.
 class HB_API ExponentialLR : public EpochScheduler {
  public:
-  ExponentialLR(Optimizer& optimizer, double gamma);
+  ExponentialLR(Optimizer& optimizer, double gamma, int64_t last_epoch = -1);
 
  protected:
   double get_lr(double lr, double base_lr, size_t group) const override;
+  std::optional<double> closed_form_lr(double base_lr, size_t group) const override;
+  void state(SchedulerState& state) override;
   double gamma_;
 };
 
 /// base_lr * (1 - epoch / total_iters)^power, then 0.
 class HB_API PolynomialLR : public EpochScheduler {
  public:
-  explicit PolynomialLR(Optimizer& optimizer, int64_t total_iters = 5, double power = 1.0);
+  explicit PolynomialLR(Optimizer& optimizer, int64_t total_iters = 5, double power = 1.0, int64_t last_epoch = -1);
 
  protected:
   double get_lr(double lr, double base_lr, size_t group) const override;
+  std::optional<double> closed_form_lr(double base_lr, size_t group) const override;
+  void state(SchedulerState& state) override;
   int64_t total_iters_;
   double power_;
 };
@@ -118,10 +147,12 @@ class HB_API PolynomialLR : public EpochScheduler {
 /// Half a cosine from base_lr to eta_min in T_max epochs, and back.
 class HB_API CosineAnnealingLR : public EpochScheduler {
  public:
-  CosineAnnealingLR(Optimizer& optimizer, int64_t T_max, double eta_min = 0.0);
+  CosineAnnealingLR(Optimizer& optimizer, int64_t T_max, double eta_min = 0.0, int64_t last_epoch = -1);
 
  protected:
   double get_lr(double lr, double base_lr, size_t group) const override;
+  std::optional<double> closed_form_lr(double base_lr, size_t group) const override;
+  void state(SchedulerState& state) override;
   int64_t t_max_;
   double eta_min_;
 };
@@ -129,22 +160,43 @@ class HB_API CosineAnnealingLR : public EpochScheduler {
 /// Half cosines from base_lr to eta_min, the first of T_0 epochs, each T_mult times as long as the one before.
 class HB_API CosineAnnealingWarmRestarts : public EpochScheduler {
  public:
-  CosineAnnealingWarmRestarts(Optimizer& optimizer, int64_t T_0, int64_t T_mult = 1, double eta_min = 0.0);
+  CosineAnnealingWarmRestarts(Optimizer& optimizer, int64_t T_0, int64_t T_mult = 1, double eta_min = 0.0,
+                              int64_t last_epoch = -1);
 
  protected:
   double get_lr(double lr, double base_lr, size_t group) const override;
+  void state(SchedulerState& state) override;
   int64_t t_0_, t_mult_;
   double eta_min_;
 };
 
-/// Steps several schedulers of one optimizer together.
-class HB_API ChainedScheduler {
- public:
-  explicit ChainedScheduler(std::vector<std::shared_ptr<LRScheduler>> schedulers);
-  void step();
+}  // namespace hb::bridge::optim
 
- private:
-  std::vector<std::shared_ptr<LRScheduler>> schedulers_;
+/// Python's module of this name: the schedulers as Python counts them.
+namespace hb::bridge::optim::lr_scheduler {
+
+using LRScheduler = optim::EpochScheduler;
+using optim::ConstantLR;
+using optim::CosineAnnealingLR;
+using optim::CosineAnnealingWarmRestarts;
+using optim::ExponentialLR;
+using optim::LambdaLR;
+using optim::LinearLR;
+using optim::MultiplicativeLR;
+using optim::MultiStepLR;
+using optim::PolynomialLR;
+
+/// Multiplies by gamma every step_size epochs.
+class HB_API StepLR : public EpochScheduler {
+ public:
+  StepLR(Optimizer& optimizer, int64_t step_size, double gamma = 0.1, int64_t last_epoch = -1);
+
+ protected:
+  double get_lr(double lr, double base_lr, size_t group) const override;
+  std::optional<double> closed_form_lr(double base_lr, size_t group) const override;
+  void state(SchedulerState& state) override;
+  int64_t step_size_;
+  double gamma_;
 };
 
-}  // namespace hb::bridge::optim
+}  // namespace hb::bridge::optim::lr_scheduler

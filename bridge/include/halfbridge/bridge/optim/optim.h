@@ -2,11 +2,15 @@
 // Every optimizer and scheduler.
 
 #include <halfbridge/bridge/optim/adadelta.h>
+#include <halfbridge/bridge/optim/adafactor.h>
 #include <halfbridge/bridge/optim/adagrad.h>
 #include <halfbridge/bridge/optim/adam.h>
 #include <halfbridge/bridge/optim/adamax.h>
 #include <halfbridge/bridge/optim/asgd.h>
+#include <halfbridge/bridge/optim/combined_schedulers.h>
+#include <halfbridge/bridge/optim/cyclic_schedulers.h>
 #include <halfbridge/bridge/optim/epoch_schedulers.h>
+#include <halfbridge/bridge/optim/lamb.h>
 #include <halfbridge/bridge/optim/lbfgs.h>
 #include <halfbridge/bridge/optim/lion.h>
 #include <halfbridge/bridge/optim/nadam.h>

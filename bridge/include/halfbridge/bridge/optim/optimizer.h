@@ -152,8 +152,6 @@ class HB_API Optimizer {
   virtual std::unique_ptr<OptimizerParamState> new_state() const;
 
  private:
-  void check_grads(const std::vector<Tensor>& grads) const;
-
   Tensor grad_scale_, found_inf_;
   bool use_master_weights_ = false;
   bool in_default_step_ = false;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <halfbridge/bridge/optim/optimizer.h>
+#include <halfbridge/bridge/optim/scheduler_state.h>
 
 namespace hb::bridge::optim {
 
@@ -12,12 +13,22 @@ class HB_API LRScheduler {
  public:
   LRScheduler(Optimizer& optimizer) : optimizer_(optimizer) {}  // NOLINT: implicit as in LibTorch
   virtual ~LRScheduler();
-  void step();
+  virtual void step();
+
+  /// What it takes to go on, as a dict; Python's names. Functions are not in it.
+  IValue state_dict() const;
+  void load_state_dict(const IValue& dict);
+  /// For torch::save and torch::load.
+  void save(serialize::OutputArchive& archive) const;
+  void load(serialize::InputArchive& archive);
+  Optimizer& optimizer() const { return optimizer_; }
 
  protected:
   /// One learning rate per parameter group; step_count_ is the number of steps made before.
   virtual std::vector<double> get_lrs() = 0;
   std::vector<double> get_current_lrs() const;
+  /// Names the fields of the state.
+  virtual void state(SchedulerState& state);
 
   unsigned step_count_ = 0;
 
@@ -25,7 +36,11 @@ class HB_API LRScheduler {
   Optimizer& optimizer_;
 };
 
-/// Multiplies the learning rates by gamma every step_size steps.
+HB_API serialize::OutputArchive& operator<<(serialize::OutputArchive& archive, const LRScheduler& scheduler);
+HB_API serialize::InputArchive& operator>>(serialize::InputArchive& archive, LRScheduler& scheduler);
+
+/// Multiplies the learning rates by gamma every step_size steps. LibTorch's, which counts from the first step(): its
+/// changes come one step later than those of Python's, lr_scheduler::StepLR.
 class HB_API StepLR : public LRScheduler {
  public:
   StepLR(Optimizer& optimizer, const unsigned step_size, const double gamma = 0.1);
@@ -37,7 +52,8 @@ class HB_API StepLR : public LRScheduler {
   const double gamma_;
 };
 
-/// Multiplies the learning rates by factor when the metric has not improved for more than patience steps.
+/// LibTorch's counterpart of ReduceLROnPlateau: multiplies the learning rates by factor when the metric has not
+/// improved for more than patience steps.
 class HB_API ReduceLROnPlateauScheduler {
  public:
   enum SchedulerMode { min, max };
