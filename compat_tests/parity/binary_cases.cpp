@@ -19,16 +19,16 @@ BINARY(xlogy, 0.2, 3)
 
 namespace {
 
-// Sums of gradients over broadcast dimensions cancel: a step of one term is more than a step of the sum.
+// Sums of gradients over broadcast dimensions cancel: a step of one term is more than a step of the sum. Both libraries
+// are up to 2.9 steps of f16 from the exact sum, each in other elements.
 void allow_cancelled_sums(parity::Case& c) {
-  c.tolerance(torch::kHalf, 4e-3, 4e-3);
-  c.tolerance(torch::kBFloat16, 3.2e-2, 3.2e-2);
+  c.tolerance(torch::kHalf, 3e-3, 3e-3);
+  c.tolerance(torch::kBFloat16, 1.6e-2, 1.6e-2);
 }
 
 }  // namespace
 
 PARITY_CASE(binary, atan2) {
-  allow_cancelled_sums(c);
   c.binary([](const Tensor& a, const Tensor& b) { return torch::atan2(a, b); }, 0.3, 2);
 }
 
@@ -54,9 +54,7 @@ PARITY_CASE(binary, hypot) {
 
 PARITY_CASE(binary, logaddexp) {
   c.for_dtypes(parity::kFloats, [&](torch::Dtype dtype) {
-    allow_cancelled_sums(c);
-    auto a = c.leaf({4, 3}, dtype),
-         b = c.leaf({4, 3}, dtype);  // nothing broadcast: a half's sum of gradients would cancel
+    auto a = c.leaf({4, 3}, dtype), b = c.leaf({4, 3}, dtype);
     c.gradients("same", {a, b}, [&] { return torch::logaddexp(a, b); });
     c.out("broadcast", torch::logaddexp(a, c.randn({3}, dtype)));
     c.out("special", torch::logaddexp(c.special(dtype).unsqueeze(1), c.special(dtype)));
@@ -68,8 +66,6 @@ PARITY_CASE(binary, logaddexp) {
 
 PARITY_CASE(binary, pow) {
   c.for_dtypes(parity::kFloats, [&](torch::Dtype dtype) {
-    if (dtype == torch::kHalf || dtype == torch::kBFloat16) c.tolerance(dtype, 1.6e-2, 8e-3);
-    if (dtype == torch::kHalf) c.tolerance(dtype, 2e-3, 2e-3);
     auto a = c.leaf_in(0.2, 2, {4, 3}, dtype), b = c.leaf_in(-2, 2, {3}, dtype);
     c.gradients("tensors", {a, b}, [&] { return torch::pow(a, b); });
     auto x = c.leaf_in(0.3, 2, {5}, dtype);
@@ -166,9 +162,6 @@ PARITY_CASE(binary, bitwise) {
 
 PARITY_CASE(binary, add_sub_with_alpha) {
   c.for_dtypes(parity::kFloats, [&](torch::Dtype dtype) {
-    // The half types: alpha * other may be rounded once more in between.
-    if (dtype == torch::kHalf) c.tolerance(dtype, 2e-3, 1e-3);
-    if (dtype == torch::kBFloat16) c.tolerance(dtype, 1.6e-2, 8e-3);
     auto a = c.leaf({3, 4}, dtype), b = c.leaf({4}, dtype);
     c.gradients("add", {a, b}, [&] { return torch::add(a, b, 0.5); });
     c.gradients("sub", {a, b}, [&] { return torch::sub(a, b, 2); });

@@ -8,8 +8,7 @@ namespace {
 
 void tolerances(parity::Case& c) {  // sums of many products, blocked differently
   c.tolerance(torch::kFloat, 1e-5, 5e-6);
-  c.tolerance(torch::kHalf, 2e-3, 2e-3);
-  c.tolerance(torch::kBFloat16, 1.6e-2, 1.6e-2);
+  c.tolerance(torch::kHalf, 2e-3, 2e-3);  // volumes: LibTorch is up to 1.1 steps of f16 from the exact result, we 0.2
 }
 
 struct Setup {

@@ -8,8 +8,6 @@ namespace {
 
 void tolerances(parity::Case& c) {
   c.tolerance(torch::kFloat, 1e-5, 1e-5);  // gradients are small differences of large sums
-  c.tolerance(torch::kHalf, 2e-3, 3e-3);
-  c.tolerance(torch::kBFloat16, 1.6e-2, 2e-2);
 }
 
 }  // namespace

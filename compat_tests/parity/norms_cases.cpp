@@ -25,7 +25,7 @@ PARITY_CASE(norms, batch_norm) {
   c.gradients("after_conv", {x, k, w, b}, [&] {
     return torch::relu(torch::batch_norm(torch::conv2d(x, k), w, b, {}, {}, true, 0.1, 1e-5, false));
   });
-  c.tolerance(1e-3, 1e-3);  // 1000 has 6e-5 of rounding in f32
+  c.tolerance(1e-4, 1e-4);  // the mean, 1000, has 3e-5 of rounding in f32: ours is 3e-5 off, LibTorch's 2e-5
   c.out("far_from_zero", torch::batch_norm(c.randn({4, 3, 5, 5}) + 1000, {}, {}, {}, {}, true, 0.1, 1e-5, false));
   c.tolerance(1e-5, 1e-6);
   auto xd = c.leaf({3, 2, 3, 2}, torch::kDouble), wd = c.leaf({2}, torch::kDouble), bd = c.leaf({2}, torch::kDouble);

@@ -8,8 +8,6 @@ namespace {
 
 void pool(parity::Case& c, const std::string& name, const Shape& shape, const std::function<Tensor(const Tensor&)>& fn,
           bool half = true) {
-  c.tolerance(torch::kHalf, 2e-3, 2e-3);
-  c.tolerance(torch::kBFloat16, 1.6e-2, 1.6e-2);
   c.scope(name, [&] {
     c.for_dtypes(half ? parity::kFloats : parity::Dtypes{torch::kFloat, torch::kDouble}, [&](torch::Dtype dtype) {
       auto x = c.leaf(shape, dtype);

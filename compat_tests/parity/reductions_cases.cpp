@@ -7,15 +7,8 @@ using Fn = std::function<Tensor(const Tensor&)>;
 
 namespace {
 
-// The half types: LibTorch may round partial sums to half.
-void allow_half_sums(parity::Case& c) {
-  c.tolerance(torch::kHalf, 2e-3, 2e-3);
-  c.tolerance(torch::kBFloat16, 1.6e-2, 1.6e-2);
-}
-
 // A reduction `all` over everything and `one` over dimension 1: dtypes, layouts, gradients, second gradients.
 void reduction(parity::Case& c, const Fn& all, const Fn& one, double low = -2, double high = 2) {
-  allow_half_sums(c);
   c.for_dtypes(parity::kFloats, [&](torch::Dtype dtype) {
     auto x = c.leaf_in(low, high, {3, 4, 5}, dtype);
     c.gradients("all", {x}, [&] { return all(x); });
@@ -166,7 +159,6 @@ PARITY_CASE(reductions, any_all_count) {
 }
 
 PARITY_CASE(reductions, norms) {
-  allow_half_sums(c);
   c.for_dtypes(parity::kFloats, [&](torch::Dtype dtype) {
     auto x = c.leaf({4, 5}, dtype);
     c.gradients("two", {x}, [&] { return x.norm(); });
@@ -193,7 +185,6 @@ PARITY_CASE(reductions, logsumexp) {
 }
 
 PARITY_CASE(reductions, scans) {
-  allow_half_sums(c);
   c.for_dtypes(parity::kFloats, [&](torch::Dtype dtype) {
     auto x = c.leaf_in(0.5, 1.5, {3, 6}, dtype);
     c.gradients("cumsum0", {x}, [&] { return x.cumsum(0); });

@@ -29,9 +29,9 @@ UNARY(log10, 0.1, 4)
 UNARY(log1p, -0.7, 3)
 UNARY(sqrt, 0.1, 4)
 
-PARITY_CASE(unary, rsqrt) {  // LibTorch rounds each factor of the cube in its gradient to half
-  c.tolerance(torch::kHalf, 4e-3, 4e-3);
-  c.tolerance(torch::kBFloat16, 3.2e-2, 3.2e-2);
+PARITY_CASE(unary,
+            rsqrt) {  // both round the factors of the gradient to half, in different places: at most 1.4 steps apart
+  c.tolerance(torch::kBFloat16, 1.6e-2, 8e-3);
   c.unary([](const Tensor& x) { return torch::rsqrt(x); }, 0.1, 4);
   c.out("integer", torch::rsqrt(c.randint(0, 5, {6})));
   c.out("in_place", c.rand({3, 5}, torch::kFloat, 0.1, 4).rsqrt_());
@@ -56,7 +56,7 @@ UNARY(erfinv, -0.9, 0.9)
 UNARY(lgamma, 0.3, 4)
 
 PARITY_CASE(unary, digamma) {
-  c.tolerance(torch::kDouble, 1e-8, 1e-8);  // LibTorch's trigamma, its gradient, is no better
+  c.tolerance(torch::kDouble, 1e-8, 1e-8);  // LibTorch's trigamma, its gradient, is 5e-10 off; ours 1e-15
   c.unary([](const Tensor& x) { return torch::digamma(x); }, 0.5, 4);
 }
 UNARY(tanh, -3, 3)

@@ -54,6 +54,7 @@ Tensor chain_matmul(TensorList matrices) {
 Tensor cdist(const Tensor& x1, const Tensor& x2, double p) {
   HB_CHECK(x1.dim() >= 2 && x2.dim() >= 2 && x1.size(-1) == x2.size(-1),
            "[cdist] expected (…, P, M) and (…, R, M), got ", x1.sizes(), " and ", x2.sizes());
+  HB_CHECK(p >= 0, "[cdist] expected an order of at least 0, got ", p);
   return linalg_vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, IntArrayRef({-1}));
 }
 
@@ -72,6 +73,17 @@ Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double
   const Tensor a = x1 / linalg_vector_norm(x1, 2, IntArrayRef({dim}), true).clamp_min(eps);
   const Tensor b = x2 / linalg_vector_norm(x2, 2, IntArrayRef({dim}), true).clamp_min(eps);
   return (a * b).sum(IntArrayRef({dim}));
+}
+
+Tensor vander(const Tensor& x, std::optional<int64_t> n, bool increasing) {
+  HB_CHECK(x.dim() == 1, "[vander] expected a vector, got ", x.sizes());
+  const int64_t columns = n.value_or(x.size(0));
+  HB_CHECK(columns >= 0, "[vander] expected a number of columns of at least 0, got ", columns);
+  const ScalarType dtype = is_floating_type(x.scalar_type()) ? x.scalar_type() : kLong;
+  if (columns == 0) return empty({x.size(0), 0}, x.options().dtype(dtype));
+  const Tensor first = ones({x.size(0), 1}, x.options().dtype(dtype));
+  const Tensor powers = cat({first, x.to(dtype).unsqueeze(1).expand({x.size(0), columns - 1})}, 1).cumprod(1);
+  return increasing ? powers : powers.flip(IntArrayRef({1}));
 }
 
 }  // namespace hb

@@ -217,6 +217,8 @@ Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const Tensor
            "[cross_entropy] expected a label smoothing between 0 and 1, got ", label_smoothing);
   HB_CHECK(self.dim() >= 1, "[cross_entropy] expected an input of at least 1 dimension, got ", self.sizes());
   if (self.sizes() == target.sizes()) {
+    HB_CHECK(ignore_index < 0, "[cross_entropy] ignore_index is not supported for a floating target, got ",
+             ignore_index);
     return cross_entropy_of_probabilities(self, target, weight, reduction, label_smoothing);
   }
   check_classes("cross_entropy", self, target, weight);

@@ -58,12 +58,17 @@ Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& in
            " input and target lengths, got ", in.size(), " and ", lengths.size());
   HB_CHECK(blank >= 0 && blank < log_probs.size(2), "[ctc_loss] expected blank in [0, ", log_probs.size(2), "), got ",
            blank);
-  int64_t longest = 0;
+  int64_t longest = 0, total = 0;
   for (int64_t i = 0; i < n; ++i) {
     HB_CHECK(in[i] >= 0 && in[i] <= steps && lengths[i] >= 0, "[ctc_loss] expected input lengths of at most ", steps,
              " and target lengths of at least 0, got ", in[i], " and ", lengths[i]);
     longest = std::max(longest, lengths[i]);
+    total += lengths[i];
   }
+  HB_CHECK(targets.dim() == 1 ? total <= targets.numel()
+                              : targets.dim() == 2 && targets.size(0) == n && longest <= targets.size(1),
+           "[ctc_loss] expected targets (", n, ", S) with S of at least ", longest, ", or ", total,
+           " labels one after the other, got ", targets.sizes());
   const Labels labels = extend(targets, lengths, longest, blank);
   const int64_t width = 2 * longest + 1;
   const Tensor emitted =

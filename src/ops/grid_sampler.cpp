@@ -53,6 +53,8 @@ Tensor grid_sampler(const Tensor& input, const Tensor& grid, int64_t interpolati
       (dims == 2 || dims == 3) && grid.dim() == input.dim() && grid.size(0) == input.size(0) && grid.size(-1) == dims,
       "[grid_sampler] expected input (N, C, spatial…) and grid (N, spatial…, ", dims, "), got ", input.sizes(), " and ",
       grid.sizes());
+  HB_CHECK(input.scalar_type() == grid.scalar_type(), "[grid_sampler] expected input and grid of the same dtype, got ",
+           input.scalar_type(), " and ", grid.scalar_type());
   HB_CHECK(padding_mode >= 0 && padding_mode <= 2, "[grid_sampler] expected padding mode 0, 1 or 2, got ",
            padding_mode);
   if (interpolation_mode != kBilinear && interpolation_mode != kNearest)
@@ -90,9 +92,10 @@ Tensor grid_sampler(const Tensor& input, const Tensor& grid, int64_t interpolati
 
 Tensor affine_grid_generator(const Tensor& theta, IntArrayRef size, bool align_corners) {
   const int64_t dims = static_cast<int64_t>(size.size()) - 2;
-  HB_CHECK((dims == 2 || dims == 3) && theta.dim() == 3 && theta.size(1) == dims && theta.size(2) == dims + 1,
-           "[affine_grid_generator] expected theta (N, 2, 3) with 4 sizes or (N, 3, 4) with 5, got ", theta.sizes(),
-           " and ", size);
+  HB_CHECK((dims == 2 || dims == 3) && theta.dim() == 3 && theta.size(1) == dims && theta.size(2) == dims + 1 &&
+               theta.size(0) == size[0],
+           "[affine_grid_generator] expected theta (N, 2, 3) with 4 sizes or (N, 3, 4) with 5, the first one N, got ",
+           theta.sizes(), " and ", size);
   std::vector<Tensor> axes;
   DimVector full(size.data() + 2, size.data() + size.size());
   for (int64_t d = dims - 1; d >= 0; --d) {

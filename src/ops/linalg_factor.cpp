@@ -28,6 +28,13 @@ Tensor qr_gradient(const Tensor& a, const Tensor& q, const Tensor& r, const Tens
   return cat({gx, q.matmul(gv)}, -1);
 }
 
+/// Iterations do not converge on NaN and infinities.
+void check_finite(const char* name, const Tensor& a) {
+  NoGradGuard no_grad;
+  HB_CHECK(isfinite(a.detach()).all().item<bool>(), name,
+           ": The algorithm failed to converge because the input matrix contained non-finite values.");
+}
+
 }  // namespace
 
 std::tuple<Tensor, Tensor> linalg_qr(const Tensor& a, std::string_view mode) {
@@ -140,6 +147,7 @@ Tensor svd_gradient(const Svd& f, const Tensor& gu, const Tensor& gs, const Tens
 
 std::tuple<Tensor, Tensor, Tensor> linalg_svd(const Tensor& a, bool full_matrices) {
   check_matrices("linalg.svd", a, false);
+  check_finite("linalg.svd", a);
   Svd f = reduced_svd(a);
   if (full_matrices && a.size(-2) != a.size(-1)) {
     HB_CHECK(!needs_grad(a), "svd_backward: gradients need full_matrices=false (some=true), got full matrices of a ",

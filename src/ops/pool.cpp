@@ -2,6 +2,7 @@
 
 #include <halfbridge/ops.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "autograd/record.h"
@@ -69,11 +70,12 @@ Windows plain_windows(const char* name, const Tensor& x, int dims, const PoolArg
 }
 
 Windows adaptive_windows(const char* name, const Tensor& x, int dims, IntArrayRef output) {
+  HB_CHECK(output.size() == static_cast<size_t>(dims), "[", name, "] expected an output_size of ", dims,
+           " values, got ", output);
   auto w = std::make_shared<PoolWindows>();
   for (int d = 0; d < dims; ++d) {
     auto& dim = w->dim[3 - dims + d];
-    dim.in = x.size(2 + d), dim.out = nth(name, "output_size", output, d, dims);
-    if (dim.out == -1) dim.out = dim.in;  // as it is
+    dim.in = x.size(2 + d), dim.out = output[d];
     HB_CHECK(dim.out >= 0, "[", name, "] expected an output_size of at least 0, got ", output);
     dim.begin.resize(dim.out), dim.end.resize(dim.out), dim.extent.resize(dim.out);
     for (int64_t o = 0; o < dim.out; ++o) {
@@ -171,6 +173,13 @@ Tensor avg_pool(const char* name, int dims, const Tensor& x, const PoolArgs& a, 
 
 Tensor adaptive_avg(const char* name, int dims, const Tensor& x, IntArrayRef output) {
   check_input(name, x, dims);
+  // One value of each plane, where planes lie together: no need for channels-last.
+  const bool planes = x.impl().physically_contiguous() && !output.empty() &&
+                      std::all_of(output.begin(), output.end(), [](int64_t n) { return n == 1; });
+  if (planes && output.size() == static_cast<size_t>(dims)) {
+    const int64_t last[] = {-1, -2, -3};
+    return x.mean(IntArrayRef(last, dims), true);
+  }
   return batched(x, dims, [&](const Tensor& t) { return avg(t, adaptive_windows(name, t, dims, output)); });
 }
 

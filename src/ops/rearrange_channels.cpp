@@ -46,8 +46,8 @@ struct Unfolding {
 };
 
 int64_t nth(IntArrayRef list, int d) {
-  HB_CHECK(list.size() == 1 || list.size() == 2, "[im2col] expected parameters of 1 or 2 values, got ", list);
-  return list[list.size() == 1 ? 0 : d];
+  HB_CHECK(list.size() == 2, "[im2col] expected parameters of 2 values, got ", list);
+  return list[d];
 }
 
 Unfolding unfolding(const char* name, int64_t size, int d, IntArrayRef kernel, IntArrayRef dilation,

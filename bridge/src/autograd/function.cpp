@@ -149,6 +149,9 @@ variable_list FunctionCall::finish(variable_list outputs) {
     state.saved[s] = is_output ? SavedTensor::output(t, static_cast<uint32_t>(at)) : SavedTensor::input(t);
   }
   state.to_save.clear();
+  // An input that was changed in place has this node as its history now: keeping it here would be a cycle.
+  state.dirty.clear();
+  state.non_differentiable.clear();
   return outputs;
 }
 

@@ -85,7 +85,22 @@ ArrayDiff diff_integers(const Array& expected, const Array& got) {
                       expected.integer(first), got.integer(first))};
 }
 
+double step_of(Dtype dtype) {
+  return std::ldexp(1.0, dtype == Dtype::f64 ? -52 : dtype == Dtype::f32 ? -23 : dtype == Dtype::f16 ? -10 : -7);
+}
+
 }  // namespace
+
+double steps_from(const Array& exact, const Array& got) {
+  const double scale = scale_of(exact), step = step_of(got.dtype);
+  double worst = 0;
+  for (int64_t i = 0; i < exact.size(); ++i) {
+    const double e = exact.number(i), g = got.number(i);
+    // What overflows in the narrower dtype says nothing about its formula.
+    if (std::isfinite(e) && std::isfinite(g)) worst = std::max(worst, share_used(e, g, {step, step}, scale));
+  }
+  return worst;
+}
 
 ArrayDiff diff_arrays(const Array& expected, const Array& got, Tolerance tolerance) {
   const double infinite = std::numeric_limits<double>::infinity();

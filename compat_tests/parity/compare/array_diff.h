@@ -15,4 +15,7 @@ struct ArrayDiff {
 
 ArrayDiff diff_arrays(const Array& expected, const Array& got, Tolerance tolerance);
 
+// The worst element's distance from `exact` in rounding steps of `got`'s dtype (of |exact| and of the tensor's scale).
+double steps_from(const Array& exact, const Array& got);
+
 }  // namespace parity_diff

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <optional>
 
+#include "accuracy.h"
 #include "array_diff.h"
 #include "parity_file.h"
 #include "tolerance.h"
@@ -14,8 +15,8 @@ using parity_diff::Array;
 using parity_diff::ParityFile;
 
 struct Options {
-  std::string reference, candidate, family, only;
-  double rtol = -1;
+  std::string reference, candidate, family, only, exact;
+  double rtol = -1, steps = 1;
   int show = 40;
 };
 
@@ -118,10 +119,16 @@ int main(int argc, char** argv) {
   app.add_option("--rtol", options.rtol, "one tolerance, relative and scaled absolute, for everything")
       ->check(CLI::Range(0.0, 1e-3));
   app.add_option("--show", options.show, "how many failures to print");
+  app.add_option("--exact", options.exact, "what either build wrote with --exact: report whose errors are the larger");
+  app.add_option("--steps", options.steps, "with --exact: errors up to so many rounding steps are passed over");
   CLI11_PARSE(app, argc, argv);
   try {
     const auto reference = parity_diff::read_parity_file(options.reference);
     const auto candidate = parity_diff::read_parity_file(options.candidate);
+    if (!options.exact.empty()) {
+      parity_diff::report_accuracy(parity_diff::read_parity_file(options.exact), reference, candidate, options.steps);
+      return 0;
+    }
     Report report(options.show);
     compare_arrays(reference, candidate, options, report);
     compare_notes(reference, candidate, options, report);

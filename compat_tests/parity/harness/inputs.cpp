@@ -43,7 +43,17 @@ bool is_float(Dtype dtype) {
 
 double Case::uniform() { return static_cast<double>(splitmix64(state_) >> 11) * 0x1p-53; }
 
+bool& exact_mode() {
+  static bool on = false;
+  return on;
+}
+
 Tensor Case::make(const std::vector<double>& values, const Shape& shape, Dtype dtype) {
+  if (exact_mode() && is_float(dtype) && dtype != torch::kDouble) {
+    std::vector<double> rounded(values);
+    for (auto& v : rounded) v = dtype == torch::kFloat ? static_cast<float>(v) : to_half_grid(v);
+    return from_values<double>(rounded, shape, torch::kDouble);
+  }
   if (dtype == torch::kFloat) return from_values<float>(values, shape, dtype);
   if (dtype == torch::kDouble) return from_values<double>(values, shape, dtype);
   if (dtype == torch::kLong) return from_values<int64_t>(values, shape, dtype);

@@ -33,10 +33,12 @@ Options parse(int argc, char** argv) {
     const std::string arg = argv[i];
     if (arg == "--list") {
       options.list = true;
+    } else if (arg == "--exact") {
+      exact_mode() = true;
     } else if ((arg == "--out" || arg == "--filter") && i + 1 < argc) {
       (arg == "--out" ? options.out : options.filter) = argv[++i];
     } else {
-      throw std::invalid_argument("unknown argument '" + arg + "'; known: --out FILE --filter TEXT --list");
+      throw std::invalid_argument("unknown argument '" + arg + "'; known: --out FILE --filter TEXT --list --exact");
     }
   }
   return options;

@@ -49,13 +49,22 @@ void sum_planes_of(const NormShape& s, double* a, double* b, const Planes& each)
                });
 }
 
-// Shifted by the first value of each channel, so that one pass loses nothing where the mean is far from zero.
+// The mean of the first few values of channel c: near the channel's mean, whatever the first value is.
+template <class T>
+compute_t<T> shift_of(const NormShape& s, const T* x, int64_t c) {
+  const int64_t n = std::min<int64_t>(8, s.inner == 1 ? s.outer : s.inner), step = s.inner == 1 ? s.channels : 1;
+  double sum = 0;
+  for (int64_t i = 0; i < n; ++i) sum += widen(x[c * s.inner + i * step]);
+  return static_cast<compute_t<T>>(sum / static_cast<double>(n));
+}
+
+// Shifted by about the mean of each channel, so that one pass loses little where the mean is far from zero.
 template <class T>
 void stats_of(const NormShape& s, const T* x, compute_t<T>* mean, compute_t<T>* var) {
   using C = compute_t<T>;
   std::vector<double> sum(s.channels), squares(s.channels);
   std::vector<C> first(s.channels);
-  for (int64_t c = 0; c < s.channels; ++c) first[c] = widen(x[c * s.inner]);
+  for (int64_t c = 0; c < s.channels; ++c) first[c] = shift_of(s, x, c);
   if (s.inner == 1) {
     sum_rows_of<C>(s, sum.data(), squares.data(), [&](int64_t from, int64_t to, int64_t c0, int64_t run, C* a, C* b) {
       const C* __restrict shift = first.data() + c0;

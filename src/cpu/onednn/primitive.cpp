@@ -6,11 +6,16 @@
 
 #include <omp.h>
 
+#include "kernels/kernel.h"
+
 namespace hb::cpu {
 
 // The engine outlives everything that static destructors may still run.
 const dnnl::engine& onednn_engine() {
-  static const auto* engine = new dnnl::engine(dnnl::engine::kind::cpu, 0);
+  static const auto* engine = [] {
+    if (isa_level() < 4) dnnl::set_max_cpu_isa(dnnl::cpu_isa::avx2_vnni);  // before oneDNN looks at the CPU
+    return new dnnl::engine(dnnl::engine::kind::cpu, 0);
+  }();
   return *engine;
 }
 
@@ -26,7 +31,7 @@ dnnl::memory::data_type onednn_type(ScalarType t) {
 bool has_fast_bf16() {
   static const bool fast = [] {
     __builtin_cpu_init();
-    return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512bf16");
+    return isa_level() >= 4 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512bf16");
   }();
   return fast;
 }
