@@ -42,6 +42,24 @@ program_test(transformer_lm transformer_lm --dropout 0)
 program_test(transformer_lm_tied transformer_lm --dropout 0 --tie 1 --seed 3)
 program_test(custom_function custom_function --dropout 0)
 
+# The same programs, unmodified, in mixed precision: HALFBRIDGE_AMP turns it on.
+add_executable(compare_losses programs/tools/compare_losses.cpp)
+target_link_libraries(compare_losses PRIVATE nlohmann_json::nlohmann_json)
+function(amp_program_test program steps)
+  list(JOIN ARGN " " arguments)
+  add_test(NAME program.amp_${program}
+    COMMAND ${CMAKE_COMMAND}
+      -DPROGRAM=$<TARGET_FILE:prog_${program}_halfbridge> -DCOMPARE=$<TARGET_FILE:compare_losses> -DTEST=amp_${program}
+      -DARGUMENTS=${arguments} -DSTEPS=${steps} "-DMODES=O1:fp16 O1:bf16 O2:fp16 O2:bf16" -DTOLERANCE=0.02
+      -DOUT=${HALFBRIDGE_PROGRAMS_DIR} -DDATA=${HALFBRIDGE_PROGRAMS_DIR}/data
+      -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/run_amp_program.cmake)
+  set_tests_properties(program.amp_${program} PROPERTIES LABELS program TIMEOUT 1800 FIXTURES_REQUIRED program_data)
+endfunction()
+amp_program_test(lenet_dataloader 60 --dropout 0)
+amp_program_test(resnet32 40)
+amp_program_test(transformer_lm 60 --dropout 0)
+amp_program_test(custom_function 60 --dropout 0)
+
 # The examples, where they are built too.
 if(TARGET demo)
   add_test(NAME example.demo COMMAND demo --json ${HALFBRIDGE_PROGRAMS_DIR}/demo.json)

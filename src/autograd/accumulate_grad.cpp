@@ -2,6 +2,8 @@
 
 #include <halfbridge/ops.h>
 
+#include "autograd/loss_scaling.h"
+
 namespace hb {
 
 namespace {
@@ -19,6 +21,8 @@ AccumulateGrad::AccumulateGrad(Tensor variable) : variable_(std::move(variable))
 variable_list AccumulateGrad::apply(variable_list&& grads) {
   if (!grads[0].defined()) return {};
   Tensor g = std::move(grads[0]);
+  if (BackwardScaling* scaling = backward_scaling(); HB_UNLIKELY(scaling != nullptr))
+    g = scaling->arrived(variable_, std::move(g));
   for (auto& hook : variable_.impl().materialize_autograd_meta().leaf_hooks) {
     if (!hook) continue;
     Tensor replaced = hook(g);

@@ -5,6 +5,7 @@
 #include <halfbridge/ops.h>
 
 #include "autograd/accumulate_grad.h"
+#include "autograd/loss_scaling.h"
 #include "autograd/watch.h"
 
 namespace hb {
@@ -239,10 +240,13 @@ void backward(const variable_list& tensors, const variable_list& grad_tensors, s
   Engine engine(retain_graph.value_or(create_graph), create_graph);
   const edge_list wanted = edges_of(inputs);
   if (!inputs.empty()) engine.want(wanted);
+  const ScaledPass scaled(roots.grads, create_graph);
   engine.run(roots.edges, std::move(roots.grads));
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const Tensor& g = engine.captured(i);
+    Tensor g = engine.captured(i);
     if (!g.defined()) continue;
+    if (BackwardScaling* scaling = backward_scaling(); HB_UNLIKELY(scaling != nullptr))
+      g = scaling->arrived(inputs[i], std::move(g));
     AutoGradMode mode(create_graph);
     Tensor& sum = inputs[i].mutable_grad();
     sum = sum.defined() ? sum + g : create_graph ? g.clone() : g.detach().clone();

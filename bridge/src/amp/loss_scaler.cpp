@@ -108,6 +108,12 @@ class DynamicUpdate final : public LossScaleUpdateCell {
     adapt(loss_scale, counter_, overflow, factor_, window_);
     return overflow;
   }
+  StateDict state_dict() const override {
+    StateDict state;
+    state.insert("counter", counter_.item<int64_t>());
+    return state;
+  }
+  void load_state_dict(const StateDict& state) override { counter_.fill_(entry(state, "counter").toInt()); }
 
  private:
   double scale_, factor_;

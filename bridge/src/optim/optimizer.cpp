@@ -4,6 +4,7 @@
 #include <halfbridge/grad_mode.h>
 
 #include "step.h"
+#include "step_watcher.h"
 
 namespace hb::bridge::optim {
 
@@ -60,11 +61,15 @@ std::unique_ptr<OptimizerParamState> Optimizer::new_state() const {
 Tensor Optimizer::step(LossClosure closure) {
   HB_CHECK(!in_default_step_, "[Optimizer] expected a subclass that overrides step(closure) or step(grads, closure)");
   const Tensor loss = evaluate(closure);
-  std::vector<Tensor> grads;
-  grads.reserve(size());
-  for (const auto& group : param_groups_)
-    for (const auto& p : group.params()) grads.push_back(p.grad());
-  const Tensor result = step(grads);
+  const auto update = [this] {
+    std::vector<Tensor> grads;
+    grads.reserve(size());
+    for (const auto& group : param_groups_)
+      for (const auto& p : group.params()) grads.push_back(p.grad());
+    return step(grads);
+  };
+  StepWatcher* const watcher = step_watcher();
+  const Tensor result = HB_UNLIKELY(watcher != nullptr) ? watcher->step(*this, update) : update();
   return closure ? loss : result;
 }
 
@@ -138,6 +143,8 @@ void Optimizer::add_param_group(const OptimizerParamGroup& param_group) {
     HB_CHECK(p.is_leaf(), "can't optimize a non-leaf Tensor");
     HB_CHECK(state_.count(p.unsafeGetTensorImpl()) == 0, "some parameters appear in more than one parameter group");
   }
+  if (StepWatcher* watcher = step_watcher(); HB_UNLIKELY(watcher != nullptr))
+    watcher->parameters_added(param_group.params());
   param_groups_.emplace_back(param_group.params(),
                              (param_group.has_options() ? param_group.options() : *defaults_).clone());
 }

@@ -7,6 +7,7 @@
 #include <halfbridge/grad_mode.h>
 #include <halfbridge/io/checkpoint.h>
 
+#include "../optim/step_watcher.h"
 #include "io/io_error.h"
 #include "io/torch_archive.h"
 
@@ -101,6 +102,12 @@ bool InputArchive::try_read(const std::string& key, Tensor& tensor, bool /*is_bu
     return true;
   }
   if (tensor.scalar_type() != loaded.scalar_type()) {
+    // Under HALFBRIDGE_AMP weights may have been half when they were saved and float32 now, or the other way round.
+    if (optim::step_watcher() && tensor.is_floating_point() && loaded.is_floating_point()) {
+      NoGradGuard no_grad;
+      tensor.set_data(loaded.to(tensor.scalar_type()));
+      return true;
+    }
     io::io_fail("load", "'", prefix_, key, "': expected a tensor of dtype ", tensor.scalar_type(), ", got ",
                 loaded.scalar_type());
   }

@@ -4,6 +4,9 @@
 
 #include <halfbridge/engine.h>
 
+#include <halfbridge/bridge/amp/grad_scaler.h>
+#include <halfbridge/bridge/amp/loss_scaler.h>
+#include <halfbridge/bridge/autograd/functional.h>
 #include <halfbridge/bridge/autograd_function.h>
 #include <halfbridge/bridge/checkpoint.h>
 #include <halfbridge/bridge/context.h>
@@ -12,6 +15,12 @@
 #include <halfbridge/bridge/optim/optim.h>
 #include <halfbridge/bridge/serialize.h>
 
+#include <halfbridge/amp/initialize.h>
+#include <halfbridge/amp/levels.h>
+#include <halfbridge/amp/train_network.h>
 #include <halfbridge/train/accumulator.h>
+#include <halfbridge/train/callbacks.h>
 #include <halfbridge/train/metrics.h>
+#include <halfbridge/train/model.h>
 #include <halfbridge/train/summary.h>
+#include <halfbridge/train/tensorboard.h>

@@ -71,6 +71,9 @@ class HB_API LossScaleUpdateCell {
   virtual ~LossScaleUpdateCell();
   virtual double get_loss_scale() const = 0;
   virtual Tensor operator()(Tensor& loss_scale, const Tensor& overflow) = 0;
+  /// What it remembers besides the scale, for a checkpoint.
+  virtual Dict<std::string, IValue> state_dict() const { return {}; }
+  virtual void load_state_dict(const Dict<std::string, IValue>& state) { (void)state; }
 };
 
 /// Decides on the scale of a training loop from the overflows that it is told of.

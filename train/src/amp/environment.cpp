@@ -1,0 +1,245 @@
+// HALFBRIDGE_AMP=O1|O2|O3[:fp16|:bf16]: mixed precision, loss scaling included, for a program that knows nothing of it.
+//
+// - Autocast is on in every thread that trains.
+// - In O2 and O3, weights that an optimizer steps become half: in O2 those of two dimensions and more, with float32
+//   master weights in the optimizer (norms and biases stay in float32), in O3 all.
+// - backward() multiplies the gradient that it begins with by the scale (fp16), and divides a leaf's gradient by it on
+// its
+//   arrival: the program never sees a scaled one, and may clip or print what it likes.
+// - step() changes nothing where a gradient of its parameters overflowed, and adapts the scale.
+#include <cstdlib>
+#include <iostream>
+#include <mutex>
+#include <unordered_map>
+
+#include <halfbridge/autocast.h>
+#include <halfbridge/grad_mode.h>
+#include <halfbridge/ops.h>
+#include <halfbridge/ops/amp.h>
+
+#include "../../../bridge/src/optim/step_watcher.h"
+#include "autograd/loss_scaling.h"
+#include "environment.h"
+
+namespace hb::amp {
+
+using bridge::optim::Optimizer;
+
+Environment parse_environment(const std::string& value) {
+  Environment e;
+  const size_t colon = value.find(':');
+  const std::string level = value.substr(0, colon),
+                    dtype = colon == std::string::npos ? "fp16" : value.substr(colon + 1);
+  if (level == "O1")
+    e.level = 1;
+  else if (level == "O2")
+    e.level = 2;
+  else if (level == "O3")
+    e.level = 3;
+  else if (level != "O0")
+    e.level = -1;
+  if (dtype == "bf16")
+    e.dtype = kBFloat16;
+  else if (dtype != "fp16")
+    e.level = -1;
+  if (e.level < 0)
+    throw ValueError("[HALFBRIDGE_AMP] expected O0, O1, O2 or O3, alone or followed by :fp16 or :bf16, got '" + value +
+                     "'");
+  return e;
+}
+
+namespace {
+
+constexpr double kFirstScale = 65536, kGrowth = 2, kBackoff = 0.5;
+constexpr int64_t kGrowthInterval = 2000;
+
+bool is_half(const Tensor& t) { return t.scalar_type() == kHalf || t.scalar_type() == kBFloat16; }
+
+void enter_thread(const Environment& e) {
+  thread_local bool entered = false;
+  if (entered) return;
+  entered = true;
+  hb::autocast::set_autocast_dtype(kCPU, e.dtype);
+  hb::autocast::set_autocast_enabled(kCPU, true);
+  // No guard ends here that would clear the cache.
+  hb::autocast::set_autocast_cache_enabled(false);
+  // CUDA's list keeps more in float32: float16 needs it to train, and bfloat16 stays closer to float32 with it.
+  hb::autocast::set_op_list(kCPU, kCUDA);
+}
+
+// The scale of the pass that a thread is in.
+struct Pass {
+  int depth = 0;
+  Tensor inverse;
+};
+Pass& pass() {
+  thread_local Pass p;
+  return p;
+}
+
+class Scaling final : public BackwardScaling {
+ public:
+  explicit Scaling(const Environment& e) : environment_(e) {}
+
+  void begin(variable_list& grads) override {
+    enter_thread(environment_);
+    if (pass().depth++ > 0 || environment_.dtype != kHalf) return;
+    NoGradGuard no_grad;
+    const std::lock_guard lock(mutex_);
+    Tensor now = scale().clone();
+    // A root in half holds no more.
+    for (const Tensor& g : grads)
+      if (g.defined() && g.scalar_type() == kHalf) now.clamp_max_(32768);
+    for (Tensor& g : grads)
+      if (g.defined() && g.is_floating_point()) g = g * now.to(g.scalar_type());
+    pass().inverse = now.reciprocal();
+  }
+  void end() override {
+    if (--pass().depth == 0) pass().inverse = Tensor();
+  }
+
+  Tensor arrived(const Tensor& leaf, Tensor grad) override {
+    const Tensor& inverse = pass().inverse;
+    if (!inverse.defined() || !grad.is_floating_point()) return grad;
+    NoGradGuard no_grad;
+    const std::lock_guard lock(mutex_);
+    auto found = flags_.find(leaf.unsafeGetTensorImpl());
+    Tensor flag = found == flags_.end() ? zeros({}, kFloat) : found->second.overflow;
+    if (found != flags_.end()) {
+      found->second.scaled = true;
+      if (!leaf.grad().defined()) flag.zero_();  // the first gradient since they were zeroed
+    }
+    // Others may hold this memory; float32 keeps what unscaling a half gradient would lose.
+    grad = grad.to(is_half(grad) ? kFloat : grad.scalar_type(), /*non_blocking=*/false, /*copy=*/true);
+    _amp_foreach_non_finite_check_and_unscale_({grad}, flag, inverse);
+    return grad;
+  }
+
+  void watch(const std::vector<Tensor>& parameters) {
+    const std::lock_guard lock(mutex_);
+    for (const Tensor& p : parameters)
+      flags_[p.unsafeGetTensorImpl()] = {zeros({}, TensorOptions().dtype(kFloat).device(p.device())), false};
+  }
+
+  /// Whether a gradient of these parameters overflowed (float32, not 0), undefined where none was scaled; forgets it.
+  Tensor take_overflow(Optimizer& optimizer) {
+    NoGradGuard no_grad;
+    const std::lock_guard lock(mutex_);
+    std::vector<Tensor> overflows;
+    for (const auto& group : optimizer.param_groups()) {
+      for (const Tensor& p : group.params()) {
+        auto found = flags_.find(p.unsafeGetTensorImpl());
+        if (found == flags_.end() || !found->second.scaled) continue;
+        found->second.scaled = false;
+        overflows.push_back(found->second.overflow);
+      }
+    }
+    if (overflows.empty()) return {};
+    const Tensor any = stack(overflows).amax();
+    for (Tensor& t : overflows) t.zero_();
+    return any;
+  }
+  void adapt(const Tensor& overflow) {
+    NoGradGuard no_grad;
+    const std::lock_guard lock(mutex_);
+    _amp_update_scale_(scale(), growth_tracker_, overflow, kGrowth, kBackoff, kGrowthInterval);
+  }
+
+ private:
+  Tensor& scale() {
+    if (!scale_.defined()) scale_ = full({}, kFirstScale, kFloat), growth_tracker_ = zeros({}, kInt);
+    return scale_;
+  }
+
+  struct Flag {
+    Tensor overflow;
+    bool scaled = false;
+  };
+  const Environment environment_;
+  std::mutex mutex_;
+  std::unordered_map<TensorImpl*, Flag> flags_;  // of parameters that optimizers have
+  Tensor scale_, growth_tracker_;
+};
+
+class Steps final : public bridge::optim::StepWatcher {
+ public:
+  Steps(const Environment& e, Scaling& scaling) : environment_(e), scaling_(scaling) {}
+
+  void parameters_added(const std::vector<Tensor>& parameters) override {
+    enter_thread(environment_);
+    scaling_.watch(parameters);
+  }
+
+  Tensor step(Optimizer& optimizer, const std::function<Tensor()>& do_step) override {
+    enter_thread(environment_);
+    round_weights(optimizer);
+    const Tensor overflow = scaling_.take_overflow(optimizer);
+    if (!overflow.defined()) return do_step();
+    scaling_.adapt(overflow);
+    if (!optimizer.supports_amp_scaling()) return overflow.item<float>() == 0 ? do_step() : Tensor();
+    struct Flag {
+      Optimizer& optimizer;
+      ~Flag() { optimizer.set_amp_scaling({}, {}); }
+    } flag{optimizer};
+    optimizer.set_amp_scaling({}, overflow);
+    return do_step();
+  }
+
+ private:
+  // At the first step, when the program has loaded what it wanted.
+  void round_weights(Optimizer& optimizer) {
+    if (environment_.level < 2) return;
+    for (const auto& group : optimizer.param_groups())
+      for (const Tensor& p : group.params()) round(optimizer, p);
+  }
+  void round(Optimizer& optimizer, const Tensor& p) {
+    const bool wanted = p.scalar_type() == kFloat && (environment_.level == 3 || p.dim() >= 2);
+    if (!wanted || (environment_.level == 2 && !optimizer.supports_amp_scaling())) return;
+    NoGradGuard no_grad;
+    const Tensor before = p.data();
+    p.set_data(p.to(environment_.dtype));
+    if (environment_.level != 2) return;
+    optimizer.use_master_weights();
+    if (!optimizer.master_weight(p).defined()) optimizer.set_master_weight(p, before);  // or it came from a file
+  }
+
+  const Environment environment_;
+  Scaling& scaling_;
+};
+
+// A wrong value is an error of the first optimizer or backward pass: nothing can be thrown while the library loads.
+class WrongValue final : public BackwardScaling, public bridge::optim::StepWatcher {
+ public:
+  explicit WrongValue(std::string message) : message_(std::move(message)) {}
+  void begin(variable_list&) override { throw ValueError(message_); }
+  void end() override {}
+  Tensor arrived(const Tensor&, Tensor grad) override { return grad; }
+  void parameters_added(const std::vector<Tensor>&) override { throw ValueError(message_); }
+  Tensor step(Optimizer&, const std::function<Tensor()>&) override { throw ValueError(message_); }
+
+ private:
+  std::string message_;
+};
+
+const bool read = [] {
+  const char* value = std::getenv("HALFBRIDGE_AMP");
+  if (!value || !*value) return false;
+  // These live until the process ends: tensors may be trained while it does.
+  try {
+    const Environment e = parse_environment(value);
+    if (e.level == 0) return false;
+    auto* scaling = new Scaling(e);
+    backward_scaling_slot = scaling;
+    bridge::optim::step_watcher_slot = new Steps(e, *scaling);
+    enter_thread(e);
+  } catch (const ValueError& error) {
+    std::cerr << error.what() << std::endl;
+    auto* wrong = new WrongValue(error.what());
+    backward_scaling_slot = wrong;
+    bridge::optim::step_watcher_slot = wrong;
+  }
+  return true;
+}();
+
+}  // namespace
+}  // namespace hb::amp

@@ -1,0 +1,18 @@
+#pragma once
+// Steps of the flow that all training loops of this layer share.
+
+#include <vector>
+
+#include <halfbridge/amp/levels.h>
+
+namespace hb::amp {
+
+/// The parameters' gradients that are there. Half ones are first replaced by float32 ones, so that unscaling loses
+/// nothing.
+std::vector<Tensor> full_precision_grads(bridge::optim::Optimizer& optimizer);
+/// Master weights with the values from before rounding, where the optimizer can keep them.
+void keep_master_weights(bridge::optim::Optimizer& optimizer, const FullPrecision& before);
+/// optimizer.step(), which does nothing where `found_inf` (float32, one element) is not 0.
+void step_unless(bridge::optim::Optimizer& optimizer, const Tensor& found_inf);
+
+}  // namespace hb::amp

@@ -1,0 +1,219 @@
+#include <halfbridge/train/model.h>
+
+#include <halfbridge/bridge/serialize/archive.h>
+#include <halfbridge/generator.h>
+#include <halfbridge/grad_mode.h>
+#include <halfbridge/ops.h>
+
+namespace hb::train {
+
+using bridge::serialize::InputArchive;
+using bridge::serialize::OutputArchive;
+
+namespace {
+
+Tensor random_state() { return default_generator().get_state(); }
+void set_random_state(const Tensor& state) { Generator(default_generator()).set_state(state); }
+
+// Evaluation mode until the end of the scope.
+class EvalMode {
+ public:
+  explicit EvalMode(bridge::nn::Module& module) {
+    module.apply([this](bridge::nn::Module& m) { modes_.emplace_back(&m, m.is_training()); });
+    module.eval();
+  }
+  ~EvalMode() {
+    // Parents come first: each sets everything below it.
+    for (auto& [module, training] : modes_) module->train(training);
+  }
+  EvalMode(const EvalMode&) = delete;
+  EvalMode& operator=(const EvalMode&) = delete;
+
+ private:
+  std::vector<std::pair<bridge::nn::Module*, bool>> modes_;
+};
+
+void write_int(OutputArchive& archive, const char* key, int64_t value) { archive.write(key, IValue(value)); }
+int64_t read_int(InputArchive& archive, const char* key) {
+  IValue value;
+  archive.read(key, value);
+  return value.toInt();
+}
+
+}  // namespace
+
+Callback::~Callback() = default;
+
+Model::Model(const Network& network, Loss loss, bridge::optim::Optimizer& optimizer, Metrics metrics,
+             const std::string& amp_level, amp::LossScale loss_scale, const amp::LevelOptions& options)
+    : network_(network),
+      step_(amp::build_train_network(network, optimizer, loss, amp_level, std::move(loss_scale), options)),
+      has_loss_(static_cast<bool>(loss)),
+      metrics_(std::move(metrics)) {}
+
+void Model::train(int64_t epochs, const Batches& batches, const Callbacks& callbacks) {
+  run(epochs, batches, nullptr, callbacks);
+}
+void Model::fit(int64_t epochs, const Batches& train_batches, const Batches& validation_batches,
+                const Callbacks& callbacks) {
+  run(epochs, train_batches, &validation_batches, callbacks);
+}
+
+void Model::run(int64_t epochs, const Batches& batches, const Batches* validation, const Callbacks& callbacks) {
+  HB_CHECK(has_loss_, "[Model::train] expected a model with a loss");
+  struct Current {
+    const Callbacks*& slot;
+    ~Current() { slot = nullptr; }
+  } current{callbacks_};
+  callbacks_ = &callbacks;
+  if (!loaded_from_.empty()) {
+    InputArchive archive, state, one;
+    archive.load_from(loaded_from_);
+    archive.read("callbacks", state);
+    for (const auto& c : callbacks)
+      if (!c->state_name().empty() && state.try_read(c->state_name(), one)) c->load(one);
+    loaded_from_.clear();
+  }
+  RunContext run(*this);
+  run.epochs = epochs, run.steps_per_epoch = batches.size(), run.epoch = epoch_, run.global_step = global_step_;
+  for (const auto& c : callbacks) c->on_train_begin(run);
+  while (epoch_ < epochs && !run.stop_requested) {
+    network_.module().train();
+    run_epoch(run, batches, callbacks);
+    if (steps_in_epoch_ != 0) break;  // stopped in the middle
+    if (validation)
+      for (const auto& [name, value] : eval(*validation)) run.results["eval_" + name] = value;
+    for (const auto& c : callbacks) c->on_train_epoch_end(run);
+  }
+  for (const auto& c : callbacks) c->on_train_end(run);
+}
+
+// The epoch's batches from where training stands.
+Batches::Next Model::position(const Batches& batches) {
+  if (steps_in_epoch_ == 0 || !epoch_random_.defined()) {
+    epoch_random_ = random_state();
+    loss_sum_ = Tensor(), examples_ = 0;
+    return batches.begin();
+  }
+  set_random_state(epoch_random_);
+  auto next = batches.begin();
+  for (int64_t i = 0; i < steps_in_epoch_; ++i)
+    HB_CHECK(next(), "[Model::train] expected the data that the checkpoint was made with: the epoch ends after ", i,
+             " batches, the checkpoint is at batch ", steps_in_epoch_);
+  if (resume_random_.defined()) set_random_state(resume_random_);
+  return next;
+}
+
+void Model::run_epoch(RunContext& run, const Batches& batches, const Callbacks& callbacks) {
+  auto next = position(batches);
+  resume_random_ = Tensor();
+  run.epoch = epoch_ + 1, run.step = steps_in_epoch_;
+  for (const auto& c : callbacks) c->on_train_epoch_begin(run);
+  while (!run.stop_requested) {
+    const auto batch = next();
+    if (!batch) break;
+    auto step = step_.step(batch->inputs, batch->target);
+    run.loss = step.loss, run.overflow = step.overflow;
+    run.batch_size = batch->target.dim() > 0 ? batch->target.size(0) : 1;
+    const Tensor weighted = step.loss.to(kDouble) * run.batch_size;
+    loss_sum_ = loss_sum_.defined() ? loss_sum_ + weighted : weighted;
+    examples_ += run.batch_size;
+    run.step = ++steps_in_epoch_, run.global_step = ++global_step_;
+    for (const auto& c : callbacks) c->on_train_step_end(run);
+  }
+  if (run.stop_requested) {
+    resume_random_ = random_state();
+    return;
+  }
+  HB_CHECK(steps_in_epoch_ > 0, "[Model::train] expected data, got no batch");
+  ++epoch_, steps_in_epoch_ = 0;
+  run.results = {{"loss", loss_sum_.item<double>() / static_cast<double>(examples_)}};
+}
+
+std::map<std::string, double> Model::eval(const Batches& batches) {
+  EvalMode mode(network_.module());
+  for (const auto& m : metrics_) m->clear();
+  Mean loss;
+  auto next = batches.begin();
+  while (const auto batch = next()) {
+    const auto result = step_.evaluate(batch->inputs, has_loss_ ? batch->target : Tensor());
+    const double n = batch->target.dim() > 0 ? static_cast<double>(batch->target.size(0)) : 1;
+    if (has_loss_) loss.update(result.loss.item<double>(), n);
+    for (const auto& m : metrics_) m->update(result.outputs.at(0), batch->target);
+  }
+  std::map<std::string, double> results;
+  if (!loss.empty()) results["loss"] = loss.compute();
+  for (const auto& m : metrics_)
+    if (const Tensor value = m->compute(); value.numel() == 1) results[m->name()] = value.item<double>();
+  return results;
+}
+
+variable_list Model::predict(const variable_list& inputs) {
+  EvalMode mode(network_.module());
+  return step_.evaluate(inputs).outputs;
+}
+
+void Model::add_state(const std::string& name, Save save, Load load) {
+  extras_.push_back({name, std::move(save), std::move(load)});
+}
+
+void Model::save_checkpoint(const std::string& path) const {
+  OutputArchive archive, network, optimizer, step, extras, callbacks;
+  network_.module().save(network);
+  step_.optimizer().save(optimizer);
+  step_.save(step);
+  archive.write("network", network);
+  archive.write("optimizer", optimizer);
+  archive.write("step", step);
+  for (const Extra& e : extras_) {
+    OutputArchive one;
+    e.save(one);
+    extras.write(e.name, one);
+  }
+  archive.write("extras", extras);
+  if (callbacks_) {
+    for (const auto& c : *callbacks_) {
+      if (c->state_name().empty()) continue;
+      OutputArchive one;
+      c->save(one);
+      callbacks.write(c->state_name(), one);
+    }
+  }
+  archive.write("callbacks", callbacks);
+  write_int(archive, "epoch", epoch_);
+  write_int(archive, "steps_in_epoch", steps_in_epoch_);
+  write_int(archive, "global_step", global_step_);
+  write_int(archive, "examples", examples_);
+  archive.write("random", random_state(), /*is_buffer=*/true);
+  if (epoch_random_.defined()) archive.write("epoch_random", epoch_random_, /*is_buffer=*/true);
+  if (loss_sum_.defined()) archive.write("loss_sum", loss_sum_, /*is_buffer=*/true);
+  archive.save_to(path);
+}
+
+void Model::load_checkpoint(const std::string& path) {
+  InputArchive archive, network, optimizer, step, extras, one;
+  archive.load_from(path);
+  archive.read("network", network);
+  archive.read("optimizer", optimizer);
+  archive.read("step", step);
+  archive.read("extras", extras);
+  network_.module().load(network);
+  step_.optimizer().load(optimizer);
+  step_.load(step);
+  for (const Extra& e : extras_) {
+    extras.read(e.name, one);
+    e.load(one);
+  }
+  epoch_ = read_int(archive, "epoch");
+  steps_in_epoch_ = read_int(archive, "steps_in_epoch");
+  global_step_ = read_int(archive, "global_step");
+  examples_ = read_int(archive, "examples");
+  resume_random_ = epoch_random_ = loss_sum_ = Tensor();
+  archive.read("random", resume_random_, /*is_buffer=*/true);
+  archive.try_read("epoch_random", epoch_random_, /*is_buffer=*/true);
+  archive.try_read("loss_sum", loss_sum_, /*is_buffer=*/true);
+  set_random_state(resume_random_);
+  loaded_from_ = path;
+}
+
+}  // namespace hb::train
