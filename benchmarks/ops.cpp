@@ -48,6 +48,17 @@ Prepared add_large() {
   return prepared;
 }
 
+// A gradient scaler's check and unscale: read and write once.
+Prepared unscale() {
+  std::vector<torch::Tensor> grads;
+  for (int i = 0; i < 64; ++i) grads.push_back(torch::rand({1 << 18}));
+  auto found_inf = torch::zeros({}), inv_scale = torch::ones({});
+  Prepared prepared;
+  prepared.bytes = 2.0 * 4 * (1 << 24);
+  prepared.iteration = [=]() mutable { at::_amp_foreach_non_finite_check_and_unscale_(grads, found_inf, inv_scale); };
+  return prepared;
+}
+
 }  // namespace
 
 std::vector<Workload> op_workloads() {
@@ -58,6 +69,7 @@ std::vector<Workload> op_workloads() {
       {"mm1024_bf16", [] { return mm1024(torch::kBFloat16); }},
       {"mm1024_f16", [] { return mm1024(torch::kHalf); }},
       {"add_16m_f32", add_large},
+      {"unscale_16m_f32", unscale},
   };
 }
 

@@ -211,4 +211,40 @@ TEST(ExplicitGrads, SeveralOptimizersAndLosses) {
   EXPECT_THROW(scaler.step(first, std::vector<Tensor>{a, b}), torch::Error);  // one parameter, two gradients
 }
 
+/// An optimizer of the program's own that takes its gradients explicitly.
+class SignDescent : public torch::optim::Optimizer {
+ public:
+  explicit SignDescent(std::vector<Tensor> params)
+      : Optimizer(std::move(params), std::make_unique<torch::optim::SGDOptions>(0.5)) {}
+  using Optimizer::step;
+  Tensor step(const std::vector<Tensor>& grads, LossClosure closure = nullptr) override {
+    torch::NoGradGuard no_grad;
+    seen = grads[0].clone();
+    param_groups()[0].params()[0].sub_(grads[0].sign(), 0.5);
+    return closure ? closure() : Tensor();
+  }
+  Tensor seen;
+};
+
+TEST(ExplicitGrads, CustomOptimizer) {
+  Tensor w = torch::tensor({1.f, -2.f}).requires_grad_();
+  SignDescent optimizer({w});
+  torch::amp::GradScaler scaler("cpu", 8.0);
+  double factor = 1;
+  auto fn = torch::value_and_grad([&] { return scaler.scale((w * w).sum() * factor); }, {w});
+  scaler.step(optimizer, fn().second);
+  scaler.update();
+  EXPECT_TRUE(torch::equal(w, torch::tensor({0.5f, -1.5f})));
+  EXPECT_TRUE(torch::equal(optimizer.seen, torch::tensor({2.f, -4.f})));  // unscaled
+  factor = std::numeric_limits<double>::infinity();
+  scaler.step(optimizer, fn().second);
+  scaler.update();
+  EXPECT_TRUE(torch::equal(w, torch::tensor({0.5f, -1.5f})));
+  EXPECT_EQ(scaler.get_scale(), 4.0);
+  // The gradients of the parameters serve as well.
+  w.sum().backward();
+  optimizer.step();
+  EXPECT_TRUE(torch::equal(w, torch::tensor({0.f, -2.f})));
+}
+
 }  // namespace
