@@ -71,6 +71,24 @@ void nll_backward_of(const ClassLoss& l, void* grad_x, const void* grad_data) {
   }
 }
 
+// A row in the type it is computed in. Halves are converted into a buffer of the thread, valid until its next row.
+template <class T>
+compute_t<T>* row_buffer(int64_t n) {
+  thread_local std::vector<compute_t<T>> buffer;
+  if (static_cast<int64_t>(buffer.size()) < n) buffer.resize(n);
+  return buffer.data();
+}
+template <class T>
+const compute_t<T>* computable_row(const T* row, int64_t n) {
+  if constexpr (std::is_same_v<T, compute_t<T>>) {
+    return row;
+  } else {
+    compute_t<T>* buffer = row_buffer<T>(n);
+    load(row, buffer, n);
+    return buffer;
+  }
+}
+
 template <class T>
 void cross_entropy_of(ClassLoss& l, void* out, void* normalizer) {
   using C = compute_t<T>;
@@ -78,16 +96,16 @@ void cross_entropy_of(ClassLoss& l, void* out, void* normalizer) {
   auto* kept = static_cast<C*>(normalizer);
   const int64_t n = l.classes;
   reduce_losses<T>(l, out, l.outer, std::max<int64_t>(1, kGrain / 8 / n), [&](int64_t i) -> Totals {
-    const T* __restrict row = x + i * n;
-    const C top = max_over<C>(n, [=](int64_t j) { return widen(row[j]); });
-    const C shift = top + std::log(sum_over<C>(n, [=](int64_t j) { return exp_of(widen(row[j]) - top); }));
+    const C* __restrict row = computable_row(x + i * n, n);
+    const C top = max_over<C>(n, [=](int64_t j) { return row[j]; });
+    const C shift = top + std::log(sum_over<C>(n, [=](int64_t j) { return exp_of(row[j] - top); }));
     kept[i] = shift;
     if (l.target[i] == l.ignore_index) return {};
     const int64_t c = class_of("cross_entropy", l, i);
     const double w = weight_of<T>(l, c);
-    double loss = w * static_cast<double>(shift - widen(row[c]));
+    double loss = w * static_cast<double>(shift - row[c]);
     if (l.smoothing > 0) {
-      const C sum = sum_over<C>(n, [=](int64_t j) { return shift - widen(row[j]); });
+      const C sum = sum_over<C>(n, [=](int64_t j) { return shift - row[j]; });
       loss = (1 - l.smoothing) * loss + l.smoothing / static_cast<double>(n) * static_cast<double>(sum);
     }
     return {loss, w};
@@ -104,8 +122,7 @@ void cross_entropy_backward_of(const ClassLoss& l, void* grad_x, const void* gra
   const double mean = l.reduction == kMean ? 1 / l.total : 1.0;
   parallel_for(0, l.outer, std::max<int64_t>(1, kGrain / 8 / n), [&](int64_t from, int64_t to) {
     for (int64_t i = from; i < to; ++i) {
-      const T* __restrict row = x + i * n;
-      T* __restrict o = out + i * n;
+      T* o = out + i * n;
       if (l.target[i] == l.ignore_index) {
         std::memset(static_cast<void*>(o), 0, n * sizeof(T));
         continue;
@@ -114,8 +131,13 @@ void cross_entropy_backward_of(const ClassLoss& l, void* grad_x, const void* gra
       const C g =
           static_cast<C>(static_cast<double>(widen(grad[l.reduction == kNone ? i : 0])) * mean * weight_of<T>(l, c));
       const C shift = kept[i], spread = static_cast<C>(l.smoothing / static_cast<double>(n));
-      for (int64_t j = 0; j < n; ++j) o[j] = T(g * (exp_of(widen(row[j]) - shift) - spread));
-      o[c] = T(g * (exp_of(widen(row[c]) - shift) - spread - static_cast<C>(1 - l.smoothing)));
+      const C* row = computable_row(x + i * n, n);
+      C* to = std::is_same_v<T, C> ? reinterpret_cast<C*>(o) : row_buffer<T>(n);
+      const C at_target = g * (exp_of(row[c] - shift) - spread - static_cast<C>(1 - l.smoothing));
+      HB_INDEPENDENT
+      for (int64_t j = 0; j < n; ++j) to[j] = g * (exp_of(row[j] - shift) - spread);
+      to[c] = at_target;
+      if constexpr (!std::is_same_v<T, C>) store(to, o, n);
     }
   });
 }
