@@ -5,6 +5,7 @@
 #include <cmath>
 
 namespace optim = torch::optim;
+using torch::Tensor;
 
 namespace {
 
@@ -111,4 +112,67 @@ TEST(Schedulers, OnesOwn) {
     double get_lr(double, double base_lr, size_t) const override { return base_lr / std::pow(2.0, last_epoch()); }
   };
   check([](auto& o) { return Halving(o); }, [](int e) { return std::pow(0.5, e); });
+}
+
+TEST(Schedulers, LastEpochGoesOn) {
+  Groups groups;
+  EXPECT_THROW(optim::ExponentialLR(groups.optimizer, 0.5, 3), c10::Error);
+  optim::ExponentialLR first(groups.optimizer, 0.5);
+  for (int i = 0; i < 3; ++i) first.step();
+  optim::ExponentialLR second(groups.optimizer, 0.5, first.last_epoch() - 1);
+  EXPECT_EQ(second.last_epoch(), 3);
+  second.step();
+  EXPECT_NEAR(groups.lr(0), 2.0 / 16, 1e-12);
+  // To an epoch, by the closed form.
+  second.step(1);
+  EXPECT_NEAR(groups.lr(1), 0.25, 1e-12);
+  EXPECT_THROW(second.step(-1), c10::Error);
+}
+
+TEST(Schedulers, MomentaAreCycled) {
+  Groups groups;  // SGD without momentum has the option all the same
+  optim::OneCycleLR scheduler(groups.optimizer, 1.0, 10, std::nullopt, std::nullopt, 0.5);
+  EXPECT_DOUBLE_EQ(groups.optimizer.param_groups()[0]["momentum"], 0.95);
+  for (int i = 0; i < 4; ++i) scheduler.step();
+  EXPECT_DOUBLE_EQ(groups.optimizer.param_groups()[1]["momentum"], 0.85);
+  EXPECT_NEAR(groups.lr(1), 1.0, 1e-12);
+  for (int i = 0; i < 6; ++i) scheduler.step();
+  EXPECT_THROW(scheduler.step(), c10::Error);
+  Tensor x = torch::ones({1}).requires_grad_();
+  optim::Adagrad without({x}, 0.1);
+  EXPECT_THROW(optim::OneCycleLR(without, 1.0, 10), c10::Error);
+  EXPECT_NO_THROW(
+      optim::OneCycleLR(without, 1.0, 10, std::nullopt, std::nullopt, 0.3, "cos", /*cycle_momentum=*/false));
+  EXPECT_THROW(optim::OneCycleLR(groups.optimizer, 1.0), c10::Error);
+  EXPECT_THROW(optim::CyclicLR(groups.optimizer, 0.1, {1.0, 2.0, 3.0}), c10::Error);
+  EXPECT_THROW(optim::CyclicLR(groups.optimizer, 0.1, 1.0, 5, 5, "square"), c10::Error);
+  EXPECT_THROW(optim::SWALR(groups.optimizer, 0.1, 3, "square"), c10::Error);
+  EXPECT_THROW(optim::ReduceLROnPlateau(groups.optimizer, "least"), c10::Error);
+  EXPECT_THROW(optim::ReduceLROnPlateau(groups.optimizer, "min", 1.0), c10::Error);
+}
+
+TEST(Schedulers, SequencesRefuseWhatTheyCannotStep) {
+  Groups groups, others;
+  using List = std::vector<std::shared_ptr<optim::LRScheduler>>;
+  const auto own = [&] { return std::make_shared<optim::ExponentialLR>(groups.optimizer, 0.9); };
+  EXPECT_THROW(optim::SequentialLR(groups.optimizer, List{own(), own()}, {}), c10::Error);
+  EXPECT_THROW(optim::SequentialLR(others.optimizer, List{own()}, {}), c10::Error);
+  EXPECT_THROW(optim::SequentialLR(groups.optimizer,
+                                   List{own(), std::make_shared<optim::ReduceLROnPlateau>(groups.optimizer)}, {3}),
+               c10::Error);
+  EXPECT_THROW(
+      optim::SequentialLR(groups.optimizer, List{own(), std::make_shared<optim::StepLR>(groups.optimizer, 3)}, {3}),
+      c10::Error);
+}
+
+// LibTorch's StepLR changes one step later than Python's.
+TEST(Schedulers, BothCountsOfStepLR) {
+  Groups cpp, python;
+  optim::StepLR late(cpp.optimizer, 3, 0.5);
+  optim::lr_scheduler::StepLR early(python.optimizer, 3, 0.5);
+  for (int i = 0; i < 3; ++i) late.step(), early.step();
+  EXPECT_EQ(cpp.lr(0), 2.0);
+  EXPECT_EQ(python.lr(0), 1.0);
+  late.step();
+  EXPECT_EQ(cpp.lr(0), 1.0);
 }

@@ -10,22 +10,23 @@ namespace {
 
 constexpr int64_t kPart = 16384;
 
-/// The sum of squares of n numbers, in lanes that the compiler turns into vectors.
-template <class F>
-double sum_of(int64_t n, const F& value) {
-  constexpr int64_t kLanes = 8;
-  double lanes[kLanes] = {};
-  int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes)
-    for (int64_t k = 0; k < kLanes; ++k) lanes[k] += value(i + k);
-  for (; i < n; ++i) lanes[0] += value(i);
+/// The sum of squares of value(0) to value(n - 1), computed in blocks and lanes that the compiler turns into vectors.
+template <class T, class F>
+double sum_squares(int64_t n, const F& value) {
+  constexpr int64_t kBlock = 256, kLanes = 16;
   double sum = 0;
-  for (double lane : lanes) sum += lane;
+  for (int64_t at = 0; at < n; at += kBlock) {
+    alignas(64) T block[kBlock], lanes[kLanes] = {};
+    const int64_t size = std::min(kBlock, n - at);
+    HB_INDEPENDENT
+    for (int64_t i = 0; i < size; ++i) block[i] = value(at + i);
+    const int64_t padded = (size + kLanes - 1) / kLanes * kLanes;
+    for (int64_t i = size; i < padded; ++i) block[i] = 0;
+    for (int64_t i = 0; i < padded; i += kLanes)
+      for (int64_t k = 0; k < kLanes; ++k) lanes[k] = std::fma(block[i + k], block[i + k], lanes[k]);
+    for (T lane : lanes) sum += static_cast<double>(lane);
+  }
   return sum;
-}
-template <class T>
-double square(T x) {
-  return static_cast<double>(x) * static_cast<double>(x);
 }
 double total(const std::vector<double>& parts) {
   double sum = 0;
@@ -49,9 +50,9 @@ void lamb_tensor(const UpdateCall& call, const UpdateTensor& t, const LambRule& 
   for_parts([&](const UpdateBlock<T>& b, int64_t part) {
     HB_INDEPENDENT
     for (int64_t i = 0; i < b.size; ++i) f.moments(b.grad[i] * factor, b.state[0][i], b.state[1][i]);
-    weights[part] += sum_of(b.size, [&](int64_t i) { return square(b.param[i]); });
+    weights[part] += sum_squares<T>(b.size, [&](int64_t i) { return b.param[i]; });
     steps[part] +=
-        sum_of(b.size, [&](int64_t i) { return square(f.direction(b.param[i], b.state[0][i], b.state[1][i])); });
+        sum_squares<T>(b.size, [&](int64_t i) { return f.direction(b.param[i], b.state[0][i], b.state[1][i]); });
   });
   const double weight = std::sqrt(total(weights)), step = std::sqrt(total(steps));
   const T by = -rule.lr * (weight > 0 && step > 0 ? weight / step : 1.0);
@@ -123,7 +124,7 @@ class Adafactor {
     std::vector<double> weights(parts_);
     T* variance = static_cast<T*>(f_.variance);
     for_rows([&](const UpdateBlock<T>& b, int64_t row, int64_t column, int64_t part) {
-      weights[part] += sum_of(b.size, [&](int64_t i) { return square(b.param[i]); });
+      weights[part] += sum_squares<T>(b.size, [&](int64_t i) { return b.param[i]; });
       T* v = variance + row * f_.cols + column;
       for (int64_t i = 0; i < b.size; ++i) {
         const T g = b.grad[i] * factor_;
@@ -139,10 +140,13 @@ class Adafactor {
     const int64_t sets = f_.batch > 1 ? f_.batch : parts_;
     std::vector<double> weights(parts_), row_sums(rows_), col_sums(sets * f_.cols);
     for_rows([&](const UpdateBlock<T>& b, int64_t row, int64_t column, int64_t part) {
-      weights[part] += sum_of(b.size, [&](int64_t i) { return square(b.param[i]); });
-      row_sums[row] += sum_of(b.size, [&](int64_t i) { return square(b.grad[i] * factor_); });
+      weights[part] += sum_squares<T>(b.size, [&](int64_t i) { return b.param[i]; });
+      row_sums[row] += sum_squares<T>(b.size, [&](int64_t i) { return b.grad[i] * factor_; });
       double* sums = &col_sums[(f_.batch > 1 ? row / f_.rows : part) * f_.cols + column];
-      for (int64_t i = 0; i < b.size; ++i) sums[i] += square(b.grad[i] * factor_);
+      for (int64_t i = 0; i < b.size; ++i) {
+        const T g = b.grad[i] * factor_;
+        sums[i] += static_cast<double>(g * g);
+      }
     });
     if (f_.batch == 1)
       for (int64_t set = 1; set < sets; ++set)
@@ -159,25 +163,25 @@ class Adafactor {
     return std::sqrt(total(weights));
   }
 
-  /// Calls fn(i, update) on the elements of a block.
+  /// Calls fn(update) with a function that gives the update of the block's element i.
   template <class F>
-  void updates(const UpdateBlock<T>& b, int64_t row, int64_t column, const F& fn) const {
+  void with_update(const UpdateBlock<T>& b, int64_t row, int64_t column, const F& fn) const {
+    const T *g = b.grad, factor = factor_, floor = floor_;
     if (f_.variance) {
       const T* v = static_cast<const T*>(f_.variance) + row * f_.cols + column;
-      for (int64_t i = 0; i < b.size; ++i) fn(i, b.grad[i] * factor_ / std::sqrt(std::max(v[i], floor_)));
+      fn([=](int64_t i) { return g[i] * factor / std::sqrt(std::max(v[i], floor)); });
     } else {
       const int64_t matrix = row / f_.rows;
       const T* cols = static_cast<const T*>(f_.col_var) + matrix * f_.cols + column;
       const T by = static_cast<const T*>(f_.row_var)[row], mean = row_means_[matrix];
-      for (int64_t i = 0; i < b.size; ++i)
-        fn(i, b.grad[i] * factor_ / std::sqrt(std::max(by * cols[i] / mean, floor_)));
+      fn([=](int64_t i) { return g[i] * factor / std::sqrt(std::max(by * cols[i] / mean, floor)); });
     }
   }
 
   double size_of_update() const {
     std::vector<double> sizes(parts_);
     for_rows([&](const UpdateBlock<T>& b, int64_t row, int64_t column, int64_t part) {
-      updates(b, row, column, [&](int64_t, T update) { sizes[part] += square(update); });
+      with_update(b, row, column, [&](const auto& update) { sizes[part] += sum_squares<T>(b.size, update); });
     });
     return std::sqrt(total(sizes));
   }
@@ -185,7 +189,11 @@ class Adafactor {
   void apply(double by) {
     const T scale = static_cast<T>(by), shrink = static_cast<T>(1 - rule_.lr * rule_.weight_decay);
     for_rows([&](const UpdateBlock<T>& b, int64_t row, int64_t column, int64_t) {
-      updates(b, row, column, [&](int64_t i, T update) { b.param[i] = std::fma(update, scale, b.param[i] * shrink); });
+      with_update(b, row, column, [&](const auto& update) {
+        T* __restrict p = b.param;
+        HB_INDEPENDENT
+        for (int64_t i = 0; i < b.size; ++i) p[i] = std::fma(update(i), scale, p[i] * shrink);
+      });
     });
   }
 

@@ -2,6 +2,7 @@
 // What the loops of the update kernels share: reading half types block by block, and sharing tensors among threads.
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -37,9 +38,11 @@ Rule begun(Rule rule, const UpdateTensor& t, double* carried = nullptr) {
 /// Counts the step, after the last element of the tensor was updated.
 template <class Rule>
 void count_step(const Rule& rule, const UpdateTensor& t) {
-  double carried = 0;
-  begun(rule, t, &carried);
-  if (t.scalar) *t.scalar = carried;
+  if (t.scalar) {
+    double carried = 0;
+    begun(rule, t, &carried);
+    *t.scalar = carried;
+  }
   if (t.step) ++*t.step;
 }
 
@@ -78,8 +81,9 @@ template <class Stored>
   const auto* p = static_cast<const Stored*>(param) + at;
   alignas(64) Stored rounded[512];
   convert_run(rounded, master, n);
+  if (HB_LIKELY(std::memcmp(rounded, p, static_cast<size_t>(n) * sizeof(Stored)) == 0)) return;
   for (int64_t i = 0; i < n; ++i) {
-    if (HB_UNLIKELY(rounded[i].x != p[i].x)) master[i] = static_cast<float>(p[i]);
+    if (rounded[i].x != p[i].x) master[i] = static_cast<float>(p[i]);
   }
 }
 
