@@ -21,3 +21,4 @@
 #include <halfbridge/bridge/optim/schedulers.h>
 #include <halfbridge/bridge/optim/serialize.h>
 #include <halfbridge/bridge/optim/sgd.h>
+#include <halfbridge/bridge/optim/swa_utils.h>
