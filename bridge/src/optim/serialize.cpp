@@ -128,8 +128,9 @@ void load(serialize::InputArchive& archive, Optimizer& optimizer, StateFactory n
   for (size_t i = 0; i < groups.size(); ++i) {
     for (size_t k = 0; k < saved[i].params.size(); ++k) {
       const auto found = states.find(saved[i].params[k]);
-      if (found != states.end() && found->second)
-        optimizer.state()[groups[i].params()[k].unsafeGetTensorImpl()] = std::move(found->second);
+      if (found == states.end() || !found->second) continue;
+      if (found->second->master_weight().defined()) optimizer.use_master_weights();
+      optimizer.state()[groups[i].params()[k].unsafeGetTensorImpl()] = std::move(found->second);
     }
     saved[i].options->initial_lr(groups[i].options().initial_lr());
     groups[i].set_options(std::move(saved[i].options));

@@ -79,6 +79,7 @@ void Optimizer::load_state_dict(const IValue& from) {
 
   // Nothing is changed before everything was read.
   StateMap new_states;
+  bool master = false;
   std::vector<std::unique_ptr<OptimizerOptions>> new_options;
   for (size_t i = 0; i < groups.size(); ++i) {
     new_options.push_back(param_groups_[i].options().clone());
@@ -97,9 +98,11 @@ void Optimizer::load_state_dict(const IValue& from) {
       for (const auto& entry : entries) own.insert(entry.key(), own_copy(entry.value(), param, cast));
       auto state = new_state();
       state->load_state_dict(own);
+      master = master || state->master_weight().defined();
       new_states[param.unsafeGetTensorImpl()] = std::move(state);
     }
   }
+  if (master) use_master_weights();
   state_ = std::move(new_states);
   for (size_t i = 0; i < groups.size(); ++i) param_groups_[i].set_options(std::move(new_options[i]));
 }

@@ -29,11 +29,11 @@ void update_run(const Formula& formula, T factor, int64_t n, T* __restrict p, co
   }
 }
 
-/// Elements [from, to) of one tensor.
+/// Elements [from, to) of one tensor, by a rule that has begun.
 template <class Rule, class T, unsigned flags>
 void update_range(const UpdateCall& call, const Rule& rule, const UpdateTensor& t, int64_t from, int64_t to) {
   constexpr unsigned used = Rule::states(flags);
-  const typename Rule::template Formula<T, flags> formula(begun(rule, t));
+  const typename Rule::template Formula<T, flags> formula(rule);
   const T factor = grad_factor<T>(call);
   for_blocks<used, T>(call, t, from, to, [&](const UpdateBlock<T>& b) {
     update_run<used>(formula, factor, b.size, b.param, b.grad, b.state[0], b.state[1], b.state[2]);
@@ -48,7 +48,14 @@ void update_all(const UpdateCall& call, ArrayRef<UpdateTensor> tensors, const Ru
   }
   (std::make_integer_sequence<unsigned, Rule::kFlagSets>());
   in_turn_if_shared(call, tensors, [&, fn = table[call.flags]](ArrayRef<UpdateTensor> some) {
-    for_ranges(some, [&](const UpdateTensor& t, int64_t from, int64_t to) { fn(call, rule, t, from, to); });
+    // Nearly always all are at the same step.
+    const auto step_of = [](const UpdateTensor& t) { return t.step ? *t.step : 0; };
+    const int64_t step = step_of(some[0]);
+    const Rule shared = begun(rule, some[0]);
+    for_ranges(some, [&](const UpdateTensor& t, int64_t from, int64_t to) {
+      const bool same = !t.scalar && step_of(t) == step;
+      fn(call, same ? shared : begun(rule, t), t, from, to);
+    });
     for (const auto& t : some) count_step(rule, t);
   });
 }
