@@ -55,7 +55,7 @@ void rebase(const Tensor& self, const Tensor& result) {
   }
   // base' = base with the window of this view replaced by `result`.
   Tensor base = meta.base;
-  Tensor old = earlier_self(base), next = base;
+  Tensor old = earlier_self(base);
   AutogradMeta& base_meta = base.impl().materialize_autograd_meta();
   const Geometry g = geometry_of(base), v = geometry_of(self);
   Tensor marker(base.impl().alias(false));

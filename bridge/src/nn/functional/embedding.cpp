@@ -15,9 +15,10 @@ Tensor embedding(const Tensor& input, const Tensor& weight, const EmbeddingFuncO
     if (padding < 0) padding += rows;
   }
   if (o.max_norm()) {
-    NoGradGuard no_grad;
+    NoGradGuard no_grad;  // both numbers go through float, as in LibTorch
     Tensor rows = weight;
-    hb::embedding_renorm_(rows, input.contiguous(), *o.max_norm(), o.norm_type());
+    hb::embedding_renorm_(rows, input.contiguous(), static_cast<float>(*o.max_norm()),
+                          static_cast<float>(o.norm_type()));
   }
   return hb::embedding(weight, input, padding, o.scale_grad_by_freq(), o.sparse());
 }

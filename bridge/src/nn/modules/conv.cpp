@@ -123,8 +123,8 @@ template <size_t D, typename Derived>
 void ConvNdImpl<D, Derived>::reset_parameters() {
   init::kaiming_uniform_(weight, std::sqrt(5));
   if (!bias.defined()) return;
-  const double fan_in = static_cast<double>(weight.numel() / weight.size(0));
-  const double bound = 1 / std::sqrt(fan_in);
+  const int64_t fan_in = weight.numel() / weight.size(0);
+  const double bound = 1 / std::sqrt(static_cast<double>(fan_in));
   init::uniform_(bias, -bound, bound);
 }
 

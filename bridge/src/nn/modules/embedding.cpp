@@ -9,24 +9,54 @@ inline namespace modules {
 
 namespace F = functional;
 
-EmbeddingImpl::EmbeddingImpl(EmbeddingOptions options_) : options(std::move(options_)) { EmbeddingImpl::reset(); }
+namespace {
 
-void EmbeddingImpl::reset() {
-  if (auto& padding = options.padding_idx()) {
-    const int64_t rows = options.num_embeddings();
+// The weight of Embedding or EmbeddingBag: the one of the options, or a new one.
+template <class Module>
+void make_table(Module& m) {
+  auto& o = m.options;
+  if (auto& padding = o.padding_idx()) {
+    const int64_t rows = o.num_embeddings();
     HB_CHECK(*padding < rows && *padding >= -rows, "Padding_idx must be within num_embeddings");
     if (*padding < 0) padding = rows + *padding;
   }
-  if (options._weight().defined()) {
-    HB_CHECK(options._weight().sizes() == IntArrayRef({options.num_embeddings(), options.embedding_dim()}),
-             "Shape of _weight does not match num_embeddings and embedding_dim");
-    // A clone resets a module that has its weight already: it must not take that very tensor.
-    weight = register_parameter("weight", weight.defined() ? options._weight().detach() : options._weight());
-  } else {
-    weight = register_parameter("weight", hb::empty({options.num_embeddings(), options.embedding_dim()}));
-    reset_parameters();
+  if (!o._weight().defined()) {
+    m.weight = m.register_parameter("weight", hb::empty({o.num_embeddings(), o.embedding_dim()}));
+    return m.reset_parameters();
   }
+  HB_CHECK(o._weight().sizes() == IntArrayRef({o.num_embeddings(), o.embedding_dim()}),
+           "Shape of _weight does not match num_embeddings and embedding_dim, got ", o._weight().sizes());
+  // A clone resets a module that has its weight already: it must not take that very tensor.
+  m.weight = m.register_parameter("weight", m.weight.defined() ? o._weight().detach() : o._weight());
 }
+
+// What Embedding and EmbeddingBag print of the rows' norms and gradients.
+template <class Options>
+void print_common(std::ostream& stream, const Options& o) {
+  if (o.max_norm()) stream << ", max_norm=" << *o.max_norm();
+  if (o.norm_type() != 2) stream << ", norm_type=" << o.norm_type();
+  if (o.scale_grad_by_freq()) stream << ", scale_grad_by_freq=" << std::boolalpha << true;
+  if (o.sparse()) stream << ", sparse=" << std::boolalpha << true;
+}
+
+// The options that a table that is given shares with a new one.
+template <class Options, class FromPretrained>
+Options options_for(const Tensor& embeddings, const FromPretrained& o) {
+  HB_CHECK(embeddings.dim() == 2, "Embeddings parameter is expected to be 2-dimensional");
+  return Options(embeddings.size(0), embeddings.size(1))
+      ._weight(embeddings)
+      .padding_idx(o.padding_idx())
+      .max_norm(o.max_norm())
+      .norm_type(o.norm_type())
+      .scale_grad_by_freq(o.scale_grad_by_freq())
+      .sparse(o.sparse());
+}
+
+}  // namespace
+
+EmbeddingImpl::EmbeddingImpl(EmbeddingOptions options_) : options(std::move(options_)) { EmbeddingImpl::reset(); }
+
+void EmbeddingImpl::reset() { make_table(*this); }
 
 void EmbeddingImpl::reset_parameters() {
   init::normal_(weight);
@@ -39,10 +69,7 @@ void EmbeddingImpl::pretty_print(std::ostream& stream) const {
   stream << "torch::nn::Embedding(num_embeddings=" << options.num_embeddings()
          << ", embedding_dim=" << options.embedding_dim();
   if (options.padding_idx()) stream << ", padding_idx=" << *options.padding_idx();
-  if (options.max_norm()) stream << ", max_norm=" << *options.max_norm();
-  if (options.norm_type() != 2) stream << ", norm_type=" << options.norm_type();
-  if (options.scale_grad_by_freq()) stream << ", scale_grad_by_freq=" << std::boolalpha << true;
-  if (options.sparse()) stream << ", sparse=" << std::boolalpha << true;
+  print_common(stream, options);
   stream << ")";
 }
 
@@ -60,14 +87,7 @@ Tensor EmbeddingImpl::forward(const Tensor& indices) {
 }
 
 Embedding Embedding::from_pretrained(const Tensor& embeddings, const EmbeddingFromPretrainedOptions& o) {
-  HB_CHECK(embeddings.dim() == 2, "Embeddings parameter is expected to be 2-dimensional");
-  Embedding embedding(EmbeddingOptions(embeddings.size(0), embeddings.size(1))
-                          ._weight(embeddings)
-                          .padding_idx(o.padding_idx())
-                          .max_norm(o.max_norm())
-                          .norm_type(o.norm_type())
-                          .scale_grad_by_freq(o.scale_grad_by_freq())
-                          .sparse(o.sparse()));
+  Embedding embedding(options_for<EmbeddingOptions>(embeddings, o));
   embedding->weight.set_requires_grad(!o.freeze());
   return embedding;
 }
@@ -76,22 +96,7 @@ EmbeddingBagImpl::EmbeddingBagImpl(EmbeddingBagOptions options_) : options(std::
   EmbeddingBagImpl::reset();
 }
 
-void EmbeddingBagImpl::reset() {
-  if (auto& padding = options.padding_idx()) {
-    const int64_t rows = options.num_embeddings();
-    HB_CHECK(*padding < rows && *padding >= -rows, "Padding_idx must be within num_embeddings");
-    if (*padding < 0) padding = rows + *padding;
-  }
-  if (options._weight().defined()) {
-    HB_CHECK(options._weight().sizes() == IntArrayRef({options.num_embeddings(), options.embedding_dim()}),
-             "Shape of weight does not match num_embeddings and embedding_dim");
-    // A clone resets a module that has its weight already: it must not take that very tensor.
-    weight = register_parameter("weight", weight.defined() ? options._weight().detach() : options._weight());
-  } else {
-    weight = register_parameter("weight", hb::empty({options.num_embeddings(), options.embedding_dim()}));
-    reset_parameters();
-  }
-}
+void EmbeddingBagImpl::reset() { make_table(*this); }
 
 // Unlike Embedding, the row of the padding index keeps its values.
 void EmbeddingBagImpl::reset_parameters() { init::normal_(weight); }
@@ -99,10 +104,7 @@ void EmbeddingBagImpl::reset_parameters() { init::normal_(weight); }
 void EmbeddingBagImpl::pretty_print(std::ostream& stream) const {
   stream << "torch::nn::EmbeddingBag(num_embeddings=" << options.num_embeddings()
          << ", embedding_dim=" << options.embedding_dim();
-  if (options.max_norm()) stream << ", max_norm=" << *options.max_norm();
-  if (options.norm_type() != 2) stream << ", norm_type=" << options.norm_type();
-  if (options.scale_grad_by_freq()) stream << ", scale_grad_by_freq=" << std::boolalpha << true;
-  if (options.sparse()) stream << ", sparse=" << std::boolalpha << true;
+  print_common(stream, options);
   if (!std::holds_alternative<enumtype::kMean>(options.mode()))
     stream << ", mode=" << enumtype::get_enum_name(options.mode());
   if (options.include_last_offset()) stream << ", include_last_offset=" << std::boolalpha << true;
@@ -128,15 +130,7 @@ Tensor EmbeddingBagImpl::forward(const Tensor& input, const Tensor& offsets, con
 }
 
 EmbeddingBag EmbeddingBag::from_pretrained(const Tensor& embeddings, const EmbeddingBagFromPretrainedOptions& o) {
-  HB_CHECK(embeddings.dim() == 2, "Embeddings parameter is expected to be 2-dimensional");
-  EmbeddingBag bag(EmbeddingBagOptions(embeddings.size(0), embeddings.size(1))
-                       ._weight(embeddings)
-                       .max_norm(o.max_norm())
-                       .norm_type(o.norm_type())
-                       .scale_grad_by_freq(o.scale_grad_by_freq())
-                       .mode(o.mode())
-                       .sparse(o.sparse())
-                       .padding_idx(o.padding_idx()));
+  EmbeddingBag bag(options_for<EmbeddingBagOptions>(embeddings, o).mode(o.mode()));
   bag->weight.set_requires_grad(!o.freeze());
   return bag;
 }
