@@ -59,6 +59,10 @@ amp_program_test(lenet_dataloader 60 --dropout 0)
 amp_program_test(resnet32 40)
 amp_program_test(transformer_lm 60 --dropout 0)
 amp_program_test(custom_function 60 --dropout 0)
+add_test(NAME program.amp_wrong_value COMMAND prog_mlp_mnist_halfbridge --steps 1 --data ${HALFBRIDGE_PROGRAMS_DIR}/data)
+set_tests_properties(program.amp_wrong_value PROPERTIES LABELS program FIXTURES_REQUIRED program_data
+  ENVIRONMENT HALFBRIDGE_AMP=O4:fp16
+  PASS_REGULAR_EXPRESSION "what\\(\\):  \\[HALFBRIDGE_AMP\\] expected O0, O1, O2 or O3")
 
 # The examples, where they are built too.
 if(TARGET demo)
@@ -66,4 +70,9 @@ if(TARGET demo)
   add_test(NAME example.custom_gradient COMMAND example_custom_gradient)
   add_test(NAME example.seven_steps COMMAND example_seven_steps)
   set_tests_properties(example.demo example.custom_gradient example.seven_steps PROPERTIES LABELS program TIMEOUT 900)
+  foreach(style low_level explicit_gradients levels model)
+    add_test(NAME example.mnist_mlp_${style} COMMAND mnist_mlp_${style} --epochs 3)
+    add_test(NAME example.resnet34_${style} COMMAND resnet34_${style} --epochs 2 --steps 3)
+    set_tests_properties(example.mnist_mlp_${style} example.resnet34_${style} PROPERTIES LABELS program TIMEOUT 900)
+  endforeach()
 endif()

@@ -111,6 +111,29 @@ TEST(TrainCheckpoint, SecondDerivativesAndASecondPass) {
   EXPECT_THROW(y.sum().backward(), torch::Error);  // freed, as any graph
 }
 
+TEST(TrainCheckpoint, UnderAutocast) {
+  for (auto dtype : {torch::kHalf, torch::kBFloat16}) {
+    torch::manual_seed(1);
+    auto b = block(8);
+    auto x = torch::randn({4, 8}).requires_grad_(true);
+    auto grads = [&](bool checkpoint) {
+      torch::manual_seed(2);
+      Tensor y;
+      {
+        torch::autocast guard(torch::kCPU, dtype);
+        y = checkpoint ? checkpointed(b, x) : plain(b, x);
+        EXPECT_EQ(y.scalar_type(), dtype);
+      }
+      auto inputs = b->parameters();
+      inputs.push_back(x);
+      return torch::autograd::grad({y.to(torch::kFloat).sum()}, inputs);
+    };
+    const auto expected = grads(false), given = grads(true);
+    for (size_t i = 0; i < expected.size(); ++i) EXPECT_TRUE(torch::equal(expected[i], given[i])) << i;
+    EXPECT_EQ(hb::autocast::cache_size(), 0u);
+  }
+}
+
 TEST(TrainCheckpoint, WithoutGradientsItIsACall) {
   torch::NoGradGuard no_grad;
   int calls = 0;

@@ -52,12 +52,12 @@ struct CheckpointCall {
 inline namespace api {
 
 /// `function(inputs...)`, whose operations keep nothing for the backward pass: there the function is called once more,
-/// with the random numbers of the first call. Inputs may be tensors, vectors, pairs and tuples of them, and any other
-/// values that can be copied; the function (a callable or a module holder) is copied too. It may return anything, may
-/// be called inside another checkpoint, and need not have an input that requires a gradient. Gradients are those of the
-/// plain call, also of `torch::autograd::grad` and with create_graph. Throws in the backward pass if the second call
-/// saves other tensors (number, shape, dtype, device) than the first. Side effects of the function, running statistics
-/// of batch normalisation included, happen twice.
+/// with the random numbers and the autocast state of the first call. Inputs may be tensors, vectors, pairs and tuples
+/// of them, and any other values that can be copied; the function (a callable or a module holder) is copied too. It may
+/// return anything, may be called inside another checkpoint, and need not have an input that requires a gradient.
+/// Gradients are those of the plain call, also of `torch::autograd::grad` and with create_graph. Throws in the backward
+/// pass if the second call saves other tensors (number, shape, dtype, device) than the first. Side effects of the
+/// function, running statistics of batch normalisation included, happen twice.
 template <class F, class... Inputs,
           class = std::enable_if_t<std::is_invocable_v<std::decay_t<F>&, std::decay_t<Inputs>&...>>>
 auto checkpoint(F&& function, Inputs&&... inputs) -> std::invoke_result_t<std::decay_t<F>&, std::decay_t<Inputs>&...> {

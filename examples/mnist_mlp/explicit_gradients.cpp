@@ -1,0 +1,41 @@
+// The MLP 784-512-512-10 on digits, mixed precision with gradients as values: value_and_grad and a loss scaler.
+#include <halfbridge/halfbridge.h>
+
+#include "../common/example.h"
+#include "mlp.h"
+
+// Gradients of two batches make one step.
+constexpr int64_t kAccumulate = 2;
+
+int main(int argc, char** argv) {
+  const auto args = example::parse(argc, argv);
+  const auto [training, test] = example::load(args, 32);
+  auto loader = example::loader(training, 32);
+  Mlp net;
+  torch::optim::Adam optimizer(net->parameters(), 1e-3);
+  hb::amp::DynamicLossScaler scaler(/*scale_value=*/1024, /*scale_factor=*/2, /*scale_window=*/100);
+  hb::train::Accumulator accumulator(optimizer, kAccumulate);
+  example::Progress progress;
+
+  auto forward = [&](const torch::Tensor& images, const torch::Tensor& labels) {
+    torch::autocast guard(torch::kCPU, torch::kHalf);
+    auto loss = torch::nn::functional::cross_entropy(net(images), labels);
+    return std::make_tuple(scaler.scale(loss / kAccumulate), loss);
+  };
+  auto step = torch::value_and_grad(forward, std::nullopt, net->parameters(), /*has_aux=*/true);
+
+  for (int64_t epoch = 1; epoch <= args.epochs; ++epoch) {
+    torch::Tensor loss;
+    for (auto& batch : *loader) {
+      auto [value, scaled] = step(batch.data, batch.target);
+      loss = std::get<1>(value);
+      progress.first_loss(loss);
+      auto grads = scaler.unscale(scaled);
+      const auto finite = hb::amp::all_finite(grads);
+      if (finite.item<bool>()) accumulator(grads);
+      scaler.adjust(finite);
+    }
+    progress.epoch(epoch, loss, example::accuracy(net, test));
+  }
+  return progress.status();
+}
