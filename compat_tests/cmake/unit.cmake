@@ -9,6 +9,8 @@ if(_unit_files)
                PROPERTY COMPILE_DEFINITIONS HALFBRIDGE_RECORDED_FILES="${CMAKE_CURRENT_SOURCE_DIR}/unit/python_files")
   set_property(SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/unit/optim_recorded.cpp
                PROPERTY COMPILE_DEFINITIONS HALFBRIDGE_RECORDED_FILES="${CMAKE_CURRENT_SOURCE_DIR}/unit/recorded_optim")
+  set_property(SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/unit/amp_recorded.cpp
+               PROPERTY COMPILE_DEFINITIONS HALFBRIDGE_RECORDED_FILES="${CMAKE_CURRENT_SOURCE_DIR}/unit/recorded_amp")
   foreach(file IN LISTS _unit_files)
     get_filename_component(name ${file} NAME_WE)
     file(STRINGS ${file} _tests REGEX "^(TEST|TEST_F|TEST_P|TYPED_TEST)\\(")
