@@ -8,6 +8,7 @@ if(_unit_files)
   set_property(SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/unit/io_python_files.cpp
                PROPERTY COMPILE_DEFINITIONS HALFBRIDGE_RECORDED_FILES="${CMAKE_CURRENT_SOURCE_DIR}/unit/python_files")
   set_property(SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/unit/optim_recorded.cpp
+                      ${CMAKE_CURRENT_SOURCE_DIR}/unit/optim_recorded_schedulers.cpp
                PROPERTY COMPILE_DEFINITIONS HALFBRIDGE_RECORDED_FILES="${CMAKE_CURRENT_SOURCE_DIR}/unit/recorded_optim")
   set_property(SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/unit/amp_recorded.cpp
                PROPERTY COMPILE_DEFINITIONS HALFBRIDGE_RECORDED_FILES="${CMAKE_CURRENT_SOURCE_DIR}/unit/recorded_amp")

@@ -2,7 +2,7 @@
 
 optimizers.pt: {case: {dtype: (4, 33) parameters after steps 1, 10, 50 and 100}}
 schedulers.pt: {case: (101, 2 or 4) learning rates of two groups, then their momenta, from epoch 0 on}
-The numbers that go in are those of optim_recorded.cpp: keep both alike.
+The numbers that go in are those of recorded.h, the options those of ../optim_recorded*.cpp: keep them alike.
 """
 import math
 import os
