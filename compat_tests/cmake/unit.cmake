@@ -12,6 +12,8 @@ if(_unit_files)
                PROPERTY COMPILE_DEFINITIONS HALFBRIDGE_RECORDED_FILES="${CMAKE_CURRENT_SOURCE_DIR}/unit/recorded_optim")
   set_property(SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/unit/amp_recorded.cpp
                PROPERTY COMPILE_DEFINITIONS HALFBRIDGE_RECORDED_FILES="${CMAKE_CURRENT_SOURCE_DIR}/unit/recorded_amp")
+  set_property(SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/unit/autocast_parity.cpp
+               PROPERTY COMPILE_DEFINITIONS HALFBRIDGE_AUTOCAST_RECORDS="${CMAKE_CURRENT_SOURCE_DIR}/amp")
   foreach(file IN LISTS _unit_files)
     get_filename_component(name ${file} NAME_WE)
     file(STRINGS ${file} _tests REGEX "^(TEST|TEST_F|TEST_P|TYPED_TEST)\\(")
@@ -30,3 +32,9 @@ if(_unit_files)
   # Its tests need the variable that they test; without it they are skipped.
   set_tests_properties(unit.amp_environment PROPERTIES ENVIRONMENT HALFBRIDGE_AMP=O1:fp16)
 endif()
+
+# docs/mixed-precision.md lists the classes that functions declare.
+add_executable(autocast_classes ${PROJECT_SOURCE_DIR}/tools/autocast/classes.cpp)
+target_link_libraries(autocast_classes PRIVATE halfbridge)
+add_test(NAME docs.mixed_precision COMMAND autocast_classes --check ${PROJECT_SOURCE_DIR}/docs/mixed-precision.md)
+set_tests_properties(docs.mixed_precision PROPERTIES LABELS unit)

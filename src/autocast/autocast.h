@@ -37,6 +37,9 @@ struct Registered {
 template <class Op>
 const bool Registered<Op>::done = register_op(Op::entry());
 
+/// Rows of tables that are as_is in every list need no test.
+constexpr bool acts(const OpEntry& e) { return e.cpu != OpClass::as_is || e.cuda != OpClass::as_is; }
+
 /// What happens to the arguments of one call.
 struct Plan {
   OpClass op_class = OpClass::as_is;
@@ -105,7 +108,7 @@ decltype(auto) run(const Plan& plan, F&& f, const Args&... args) {
     }                                                                                                           \
   };                                                                                                            \
   (void)::hb::autocast::Registered<AutocastOp>::done;                                                           \
-  if (HB_UNLIKELY(::hb::autocast::active != 0)) {                                                               \
+  if (::hb::autocast::acts(AutocastOp::entry()) && HB_UNLIKELY(::hb::autocast::active != 0)) {                  \
     if (const auto hb_plan = ::hb::autocast::plan_for(AutocastOp::entry(), __VA_ARGS__))                        \
       return ::hb::autocast::run(                                                                               \
           hb_plan, [](const auto&... hb_args) -> decltype(auto) { return function(hb_args...); }, __VA_ARGS__); \

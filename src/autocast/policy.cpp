@@ -44,11 +44,10 @@ Plan Inspector::plan(const OpEntry& entry) const {
       break;
     case OpClass::widest: {
       p.dtype = get_autocast_dtype(p.device);
-      const uint8_t others = p.dtype == kHalf ? bfloats_ : p.dtype == kBFloat16 ? halves_ : halves_ | bfloats_;
-      HB_CHECK(floats_ & bit || !(others & bit), "[", entry.name, "] expected arguments of Float or ", p.dtype,
-               " (the dtype of autocast), got another half type");
-      if (floats_ & bit) p.dtype = kFloat;
-      p.cast = true;
+      const uint8_t same = p.dtype == kHalf ? halves_ : bfloats_, others = p.dtype == kHalf ? bfloats_ : halves_;
+      // PyTorch throws at half types other than autocast's; here they stay, or join the rest in float32.
+      if (floats_ & bit || (same & others & bit)) p.dtype = kFloat;
+      p.cast = p.dtype == kFloat || !(others & bit);
       break;
     }
     case OpClass::banned:

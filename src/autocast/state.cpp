@@ -1,4 +1,5 @@
 // The state of a thread: what is on, the dtypes, the half copies of weights.
+#include <algorithm>
 #include <unordered_map>
 
 #include <halfbridge/autograd.h>
@@ -6,6 +7,7 @@
 
 #include "autocast/autocast.h"
 #include "autocast/devices.h"
+#include "autocast/snapshot.h"
 #include "kernels/elementwise.h"
 
 namespace hb {
@@ -117,6 +119,19 @@ std::vector<Tensor> cached_cast(ScalarType to_type, TensorList arg, DeviceType t
   out.reserve(arg.size());
   for (const Tensor& t : arg) out.push_back(cached_cast(to_type, t, type));
   return out;
+}
+
+Snapshot Snapshot::take() {
+  Snapshot s;
+  s.active = autocast::active, s.cache_enabled = settings.cache_enabled;
+  std::copy_n(settings.dtypes, kDeviceSlots, s.dtypes);
+  std::copy_n(settings.lists, kDeviceSlots, s.lists);
+  return s;
+}
+void Snapshot::apply() const {
+  autocast::active = active, settings.cache_enabled = cache_enabled;
+  std::copy_n(dtypes, kDeviceSlots, settings.dtypes);
+  std::copy_n(lists, kDeviceSlots, settings.lists);
 }
 
 }  // namespace autocast

@@ -182,6 +182,7 @@ Tensor softplus_backward(const Tensor& g, const Tensor& x, double beta, double t
 }  // namespace
 
 Tensor softplus(const Tensor& self, const Scalar& beta, const Scalar& threshold) {
+  HB_AUTOCAST(softplus, as_is, fp32, self, beta, threshold);
   check_floating("softplus", self);
   const double p[] = {beta.toDouble(), threshold.toDouble()};
   Tensor out = floating_op("softplus", softplus_formula, {self}, p);

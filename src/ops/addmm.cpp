@@ -57,7 +57,7 @@ Tensor& addmm_(Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scala
 Tensor addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta, const Scalar& alpha) {
   HB_AUTOCAST(addmv, closed, half, self, mat, vec, beta, alpha);
   const Tensor product = mv(mat, vec) * alpha;
-  return beta.equal(0) ? product : product + self * beta;
+  return beta.equal(0) ? product : product + (self * beta).to(product.scalar_type());
 }
 
 Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta, const Scalar& alpha) {

@@ -1,6 +1,7 @@
 // Sums and differences with a factor, division with a rounding mode, and the fused products.
 #include <halfbridge/ops.h>
 
+#include "autocast/autocast.h"
 #include "autograd/record.h"
 #include "ops/elementwise_op.h"
 
@@ -203,6 +204,7 @@ Tensor addcdiv_forward(const Tensor& a, const Tensor& b, const Tensor& c, const 
 }  // namespace
 
 Tensor addcmul(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value) {
+  HB_AUTOCAST(addcmul, as_is, widest, self, tensor1, tensor2, value);
   Tensor out = addcmul_forward(self, tensor1, tensor2, value);
   if (needs_grad(self, tensor1, tensor2))
     record("AddcmulBackward0", out, {&self, &tensor1, &tensor2},
@@ -214,6 +216,7 @@ Tensor addcmul(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
 }
 
 Tensor addcdiv(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value) {
+  HB_AUTOCAST(addcdiv, as_is, widest, self, tensor1, tensor2, value);
   Tensor out = addcdiv_forward(self, tensor1, tensor2, value);
   if (needs_grad(self, tensor1, tensor2))
     record("AddcdivBackward0", out, {&self, &tensor1, &tensor2},

@@ -1,6 +1,7 @@
 // The functions of binary.def: forms and gradients.
 #include <halfbridge/ops.h>
 
+#include "autocast/autocast.h"
 #include "autograd/record.h"
 #include "ops/elementwise_op.h"
 
@@ -151,7 +152,7 @@ Tensor& binary_inplace(Tensor& a, const Scalar& b) {
 #define SAVE_OTHER Saves::other
 #define SAVE_AB Saves::ab
 #define SAVE_AB_Y Saves::ab_y
-#define HB_BINARY(name, kind, autocast, kept, ga, gb)                                                           \
+#define HB_BINARY(name, kind, on_cpu, on_cuda, kept, ga, gb)                                                    \
   struct name##_row {                                                                                           \
     static constexpr char label[] = #name;                                                                      \
     static constexpr const char* inplace_label = #name "_";                                                     \
@@ -167,14 +168,20 @@ Tensor& binary_inplace(Tensor& a, const Scalar& b) {
 
 }  // namespace
 
-#define HB_BINARY(name, ...)                                                                             \
-  Tensor name(const Tensor& self, const Tensor& other) { return binary<name##_row>(self, other); }       \
-  Tensor name(const Tensor& self, const Scalar& other) { return binary<name##_row>(self, other); }       \
+#define HB_BINARY(name, kind, on_cpu, on_cuda, ...)                                                      \
+  Tensor name(const Tensor& self, const Tensor& other) {                                                 \
+    HB_AUTOCAST(name, on_cpu, on_cuda, self, other);                                                     \
+    return binary<name##_row>(self, other);                                                              \
+  }                                                                                                      \
+  Tensor name(const Tensor& self, const Scalar& other) {                                                 \
+    HB_AUTOCAST(name, on_cpu, on_cuda, self, other);                                                     \
+    return binary<name##_row>(self, other);                                                              \
+  }                                                                                                      \
   Tensor& name##_(Tensor& self, const Tensor& other) { return binary_inplace<name##_row>(self, other); } \
   Tensor& name##_(Tensor& self, const Scalar& other) { return binary_inplace<name##_row>(self, other); } \
   Tensor& name##_out(Tensor& out, const Tensor& self, const Tensor& other) {                             \
     if (forward_out(#name, name##_row::formula(), name##_row::domain, out, self, other)) return out;     \
-    return assign_out(#name "_out", out, name(self, other));                                             \
+    return assign_out(#name "_out", out, binary<name##_row>(self, other));                               \
   }
 #include <halfbridge/ops/binary.def>
 

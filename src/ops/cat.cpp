@@ -1,6 +1,7 @@
 // Joining tensors.
 #include <halfbridge/ops.h>
 
+#include "autocast/autocast.h"
 #include "autograd/record.h"
 #include "core/geometry.h"
 #include "core/inplace.h"
@@ -85,6 +86,7 @@ void record_cat(Tensor& out, TensorList tensors, int64_t dim) {
 }  // namespace
 
 Tensor cat(TensorList tensors, int64_t dim_in) {
+  HB_AUTOCAST(cat, widest, as_is, tensors, dim_in);
   HB_CHECK(!tensors.empty(), "[cat] expected a non-empty list of Tensors");
   std::vector<const Tensor*> pointers;
   for (size_t k = 0; k < tensors.size(); ++k) {
@@ -106,9 +108,13 @@ Tensor cat(TensorList tensors, int64_t dim_in) {
   return out;
 }
 
-Tensor& cat_out(Tensor& out, TensorList tensors, int64_t dim) { return assign_out("cat", out, cat(tensors, dim)); }
+Tensor& cat_out(Tensor& out, TensorList tensors, int64_t dim) {
+  autocast::Excluded excluded;
+  return assign_out("cat", out, cat(tensors, dim));
+}
 
 Tensor stack(TensorList tensors, int64_t dim) {
+  HB_AUTOCAST(stack, widest, as_is, tensors, dim);
   HB_CHECK(!tensors.empty(), "[stack] expected a non-empty TensorList");
   std::vector<Tensor> rows;
   for (size_t k = 0; k < tensors.size(); ++k) {
@@ -157,11 +163,13 @@ Tensor block_diag(TensorList tensors) {
   HB_CHECK(!tensors.empty(), "[block_diag] expects a non-empty TensorList");
   const auto blocks = at_least(tensors, 2);
   int64_t height = 0, width = 0;
+  ScalarType dtype = blocks[0].scalar_type();
   for (const Tensor& b : blocks) {
+    dtype = promote_types(dtype, b.scalar_type());
     HB_CHECK(b.dim() == 2, "[block_diag] expected tensors of 2 or fewer dimensions, got ", b.dim());
     height += b.size(0), width += b.size(1);
   }
-  Tensor out = zeros({height, width}, blocks[0].options());
+  Tensor out = zeros({height, width}, blocks[0].options().dtype(dtype));
   int64_t y = 0, x = 0;
   for (const Tensor& b : blocks) {
     out.narrow(0, y, b.size(0)).narrow(1, x, b.size(1)).copy_(b);

@@ -18,6 +18,7 @@ Tensor kron(const Tensor& self, const Tensor& other) {
 }
 
 Tensor cross(const Tensor& self, const Tensor& other, std::optional<int64_t> dim) {
+  HB_AUTOCAST(cross, closed, widest, self, other, dim);
   const auto both = broadcast_tensors({self, other});
   int64_t d = dim.value_or(-1);
   if (!dim)
@@ -29,6 +30,7 @@ Tensor cross(const Tensor& self, const Tensor& other, std::optional<int64_t> dim
 }
 
 Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight, const Tensor& bias) {
+  HB_AUTOCAST(bilinear, closed, widest, input1, input2, weight, bias);
   HB_CHECK(input1.dim() == input2.dim() && weight.dim() == 3 && input1.size(-1) == weight.size(1) &&
                input2.size(-1) == weight.size(2),
            "[bilinear] expected inputs (…, in1), (…, in2) and a weight (out, in1, in2), got ", input1.sizes(), ", ",
@@ -52,6 +54,7 @@ Tensor chain_matmul(TensorList matrices) {
 }
 
 Tensor cdist(const Tensor& x1, const Tensor& x2, double p) {
+  HB_AUTOCAST(cdist, fp32, fp32, x1, x2, p);
   HB_CHECK(x1.dim() >= 2 && x2.dim() >= 2 && x1.size(-1) == x2.size(-1),
            "[cdist] expected (…, P, M) and (…, R, M), got ", x1.sizes(), " and ", x2.sizes());
   HB_CHECK(p >= 0, "[cdist] expected an order of at least 0, got ", p);
@@ -59,6 +62,7 @@ Tensor cdist(const Tensor& x1, const Tensor& x2, double p) {
 }
 
 Tensor pdist(const Tensor& self, double p) {
+  HB_AUTOCAST(pdist, as_is, fp32, self, p);
   HB_CHECK(self.dim() == 2, "[pdist] expected a matrix, got ", self.sizes());
   const Tensor pairs = triu_indices(self.size(0), self.size(0), 1);
   return linalg_vector_norm(self.index_select(0, pairs.select(0, 0)) - self.index_select(0, pairs.select(0, 1)), p,
@@ -70,6 +74,7 @@ Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p, double ep
 }
 
 Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double eps) {
+  HB_AUTOCAST(cosine_similarity, as_is, fp32, x1, x2, dim, eps);
   const Tensor a = x1 / linalg_vector_norm(x1, 2, IntArrayRef({dim}), true).clamp_min(eps);
   const Tensor b = x2 / linalg_vector_norm(x2, 2, IntArrayRef({dim}), true).clamp_min(eps);
   return (a * b).sum(IntArrayRef({dim}));

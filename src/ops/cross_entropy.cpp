@@ -1,6 +1,7 @@
 // nll_loss and cross_entropy_loss.
 #include <halfbridge/ops.h>
 
+#include "autocast/autocast.h"
 #include "autograd/record.h"
 #include "kernels/loss.h"
 #include "ops/reduction.h"
@@ -202,10 +203,12 @@ Tensor cross_entropy_smoothed(const Tensor& self, const Tensor& target, const Te
 
 Tensor nll_loss(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction,
                 int64_t ignore_index) {
+  HB_AUTOCAST(nll_loss, fp32, fp32, self, target, weight, reduction, ignore_index);
   return nll_any("nll_loss", self, target, weight, reduction, ignore_index);
 }
 Tensor nll_loss2d(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction,
                   int64_t ignore_index) {
+  HB_AUTOCAST(nll_loss2d, fp32, fp32, self, target, weight, reduction, ignore_index);
   HB_CHECK(self.dim() == 4 && target.dim() == 3, "[nll_loss2d] expected input (N, C, H, W) and target (N, H, W), got ",
            self.sizes(), " and ", target.sizes());
   return nll_any("nll_loss2d", self, target, weight, reduction, ignore_index);
@@ -213,6 +216,7 @@ Tensor nll_loss2d(const Tensor& self, const Tensor& target, const Tensor& weight
 
 Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction,
                           int64_t ignore_index, double label_smoothing) {
+  HB_AUTOCAST(cross_entropy_loss, fp32, fp32, self, target, weight, reduction, ignore_index, label_smoothing);
   HB_CHECK(label_smoothing >= 0 && label_smoothing <= 1,
            "[cross_entropy] expected a label smoothing between 0 and 1, got ", label_smoothing);
   HB_CHECK(self.dim() >= 1, "[cross_entropy] expected an input of at least 1 dimension, got ", self.sizes());

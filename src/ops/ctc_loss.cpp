@@ -2,6 +2,8 @@
 // at a time, written so that it can be differentiated.
 #include <halfbridge/ops.h>
 
+#include "autocast/autocast.h"
+
 namespace hb {
 namespace {
 
@@ -45,6 +47,8 @@ Tensor log_add(const Tensor& a, const Tensor& b, const Tensor& c) {
 
 Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
                 const Tensor& target_lengths, int64_t blank, int64_t reduction, bool zero_infinity) {
+  HB_AUTOCAST(ctc_loss, fp32, as_is, log_probs, targets, input_lengths, target_lengths, blank, reduction,
+              zero_infinity);
   HB_CHECK(log_probs.dim() == 3 || log_probs.dim() == 2,
            "[ctc_loss] expected log-probabilities (T, N, C) or (T, C), got ", log_probs.sizes());
   if (log_probs.dim() == 2) {

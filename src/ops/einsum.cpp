@@ -135,7 +135,9 @@ Operand contract(Operand a, Operand b, const std::vector<bool>& needed_later) {
     order.insert(order.end(), c.order.begin(), c.order.end());
     return (order.empty() ? x.tensor : x.tensor.permute(order)).reshape({s.size, r.size, c.size});
   };
-  Tensor product = matmul(matrix(a, left, inner), matrix(b, inner, right));
+  // Without a sum it is no product of matrices, which autocast would run in half.
+  const Tensor x = matrix(a, left, inner), y = matrix(b, inner, right);
+  const Tensor product = inner.empty() ? x * y : matmul(x, y);
   DimVector sizes = group(a, stacked).sizes;
   for (int64_t n : group(a, left).sizes) sizes.push_back(n);
   for (int64_t n : group(b, right).sizes) sizes.push_back(n);
@@ -224,6 +226,7 @@ Tensor einsum(std::string_view equation, TensorList operands) {
 }
 
 Tensor tensordot(const Tensor& self, const Tensor& other, IntArrayRef dims_self, IntArrayRef dims_other) {
+  HB_AUTOCAST(tensordot, as_is, widest, self, other, dims_self, dims_other);
   HB_CHECK(dims_self.size() == dims_other.size(), "[tensordot] expected as many dimensions of both operands, got ",
            dims_self, " and ", dims_other);
   std::vector<int64_t> inner_a, inner_b, free_a, free_b;

@@ -1,5 +1,7 @@
 #include <halfbridge/ops.h>
 
+#include "autocast/autocast.h"
+
 namespace hb {
 namespace {
 
@@ -48,6 +50,7 @@ Corner along(const Tensor& at, int64_t size, int64_t mode, bool upper) {
 
 Tensor grid_sampler(const Tensor& input, const Tensor& grid, int64_t interpolation_mode, int64_t padding_mode,
                     bool align_corners) {
+  HB_AUTOCAST(grid_sampler, fp32, widest, input, grid, interpolation_mode, padding_mode, align_corners);
   const int64_t dims = input.dim() - 2;
   HB_CHECK(
       (dims == 2 || dims == 3) && grid.dim() == input.dim() && grid.size(0) == input.size(0) && grid.size(-1) == dims,

@@ -1,6 +1,7 @@
 // Whole rows by index: index_select, index_add, index_copy, index_fill; elements of the flattened tensor: take, put_.
 #include <halfbridge/ops.h>
 
+#include "autocast/autocast.h"
 #include "autograd/record.h"
 #include "core/geometry.h"
 #include "ops/elementwise_op.h"
@@ -100,6 +101,7 @@ Tensor index_add(const Tensor& self, int64_t dim, const Tensor& index, const Ten
 }
 
 Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
+  HB_AUTOCAST(index_copy, widest, as_is, self, dim, index, source);
   const int64_t d = geometry::wrap_dim("index_copy", dim, self.dim());
   const Tensor at = row_index("index_copy", index);
   check_source("index_copy", self, d, at.numel(), source);

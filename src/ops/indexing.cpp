@@ -4,6 +4,7 @@
 
 #include <halfbridge/ops.h>
 
+#include "autocast/autocast.h"
 #include "autograd/record.h"
 #include "core/inplace.h"
 #include "core/loop.h"
@@ -261,6 +262,7 @@ Tensor index(const Tensor& self, const std::vector<std::optional<Tensor>>& indic
 
 Tensor index_put(const Tensor& self, const std::vector<std::optional<Tensor>>& indices, const Tensor& value,
                  bool accumulate) {
+  HB_AUTOCAST(index_put, as_is, widest, self, indices, value, accumulate);
   const Tensor* mask = accumulate || value.numel() != 1 ? nullptr : single_mask(self, indices);
   if (mask && value.scalar_type() == self.scalar_type()) {
     Tensor whole = *mask;

@@ -1,6 +1,7 @@
 // layer_norm, rms_norm, group_norm.
 #include <halfbridge/ops.h>
 
+#include "autocast/autocast.h"
 #include "autograd/record.h"
 #include "kernels/norm.h"
 #include "ops/layout.h"
@@ -110,6 +111,7 @@ double epsilon_of(ScalarType t) {
 
 Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight, const Tensor& bias,
                   double eps, bool) {
+  HB_AUTOCAST(layer_norm, as_is, fp32, input, normalized_shape, weight, bias, eps);
   check("layer_norm", input, normalized_shape, weight, bias);
   return row_norm("NativeLayerNormBackward0", input, static_cast<int64_t>(normalized_shape.size()), weight, bias, false,
                   eps);
@@ -122,6 +124,7 @@ Tensor rms_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor&
 }
 
 Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight, const Tensor& bias, double eps, bool) {
+  HB_AUTOCAST(group_norm, as_is, fp32, input, num_groups, weight, bias, eps);
   HB_CHECK(input.dim() >= 2, "[group_norm] expected an input of at least 2 dimensions, got ", input.sizes());
   const int64_t n = input.size(0), c = input.size(1);
   HB_CHECK(num_groups > 0 && c % num_groups == 0, "[group_norm] expected channels that divide into ", num_groups,
@@ -137,7 +140,7 @@ Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight,
   shape[1] = c;
   if (weight.defined()) out = out * weight.view(shape);
   if (bias.defined()) out = out + bias.view(shape);
-  return out;
+  return out.to(input.scalar_type());  // parameters may be float beside a half input
 }
 
 }  // namespace hb

@@ -1,6 +1,7 @@
 // QR, eigenvalues of symmetric matrices, singular values; powers of a matrix.
 #include <halfbridge/ops.h>
 
+#include "autocast/autocast.h"
 #include "autograd/record.h"
 #include "kernels/decompositions.h"
 #include "ops/decompositions.h"
@@ -38,6 +39,7 @@ void check_finite(const char* name, const Tensor& a) {
 }  // namespace
 
 std::tuple<Tensor, Tensor> linalg_qr(const Tensor& a, std::string_view mode) {
+  HB_AUTOCAST(linalg_qr, fp32, as_is, a, mode);
   check_matrices("linalg.qr", a, false);
   HB_CHECK(mode == "reduced" || mode == "complete" || mode == "r", "qr received unrecognized mode '", mode,
            "' but expected one of 'reduced' (default), 'r', or 'complete'");
@@ -65,9 +67,13 @@ std::tuple<Tensor, Tensor> linalg_qr(const Tensor& a, std::string_view mode) {
   }
   return {q, r};
 }
-TensorTuple2 qr(const Tensor& self, bool some) { return linalg_qr(self, some ? "reduced" : "complete"); }
+TensorTuple2 qr(const Tensor& self, bool some) {
+  HB_AUTOCAST(qr, fp32, as_is, self, some);
+  return linalg_qr(self, some ? "reduced" : "complete");
+}
 
 std::tuple<Tensor, Tensor> linalg_eigh(const Tensor& a, std::string_view uplo) {
+  HB_AUTOCAST(linalg_eigh, fp32, as_is, a, uplo);
   check_matrices("linalg.eigh", a, true);
   HB_CHECK(uplo == "L" || uplo == "U" || uplo == "l" || uplo == "u",
            "Expected UPLO argument to be 'L' or 'U', but got ", uplo);
@@ -146,6 +152,7 @@ Tensor svd_gradient(const Svd& f, const Tensor& gu, const Tensor& gs, const Tens
 }  // namespace
 
 std::tuple<Tensor, Tensor, Tensor> linalg_svd(const Tensor& a, bool full_matrices) {
+  HB_AUTOCAST(linalg_svd, fp32, as_is, a, full_matrices);
   check_matrices("linalg.svd", a, false);
   check_finite("linalg.svd", a);
   Svd f = reduced_svd(a);
@@ -165,6 +172,7 @@ std::tuple<Tensor, Tensor, Tensor> linalg_svd(const Tensor& a, bool full_matrice
 }
 
 TensorTuple3 svd(const Tensor& self, bool some, bool compute_uv) {
+  HB_AUTOCAST(svd, fp32, as_is, self, some, compute_uv);
   auto [u, s, vh] = linalg_svd(self, !some && compute_uv);
   if (compute_uv) return {u, s, transposed(vh)};
   const int64_t m = self.size(-2), n = self.size(-1);
@@ -184,8 +192,14 @@ Tensor matrix_power(const Tensor& self, int64_t n) {
   }
 }
 
-Tensor linalg_eigvalsh(const Tensor& a, std::string_view uplo) { return std::get<0>(linalg_eigh(a, uplo)); }
-Tensor linalg_svdvals(const Tensor& a) { return std::get<1>(linalg_svd(a, false)); }
+Tensor linalg_eigvalsh(const Tensor& a, std::string_view uplo) {
+  HB_AUTOCAST(linalg_eigvalsh, fp32, as_is, a, uplo);
+  return std::get<0>(linalg_eigh(a, uplo));
+}
+Tensor linalg_svdvals(const Tensor& a) {
+  HB_AUTOCAST(linalg_svdvals, fp32, as_is, a);
+  return std::get<1>(linalg_svd(a, false));
+}
 Tensor linalg_matrix_power(const Tensor& self, int64_t n) { return matrix_power(self, n); }
 
 Tensor linalg_pinv(const Tensor& a, double rcond, bool hermitian) {
@@ -208,6 +222,9 @@ Tensor linalg_pinv(const Tensor& a, double rcond, bool hermitian) {
         });
   return p;
 }
-Tensor pinverse(const Tensor& self, double rcond) { return linalg_pinv(self, rcond); }
+Tensor pinverse(const Tensor& self, double rcond) {
+  HB_AUTOCAST(pinverse, fp32, as_is, self, rcond);
+  return linalg_pinv(self, rcond);
+}
 
 }  // namespace hb

@@ -5,6 +5,7 @@
 
 #include <halfbridge/ops.h>
 
+#include "autocast/autocast.h"
 #include "autograd/record.h"
 #include "kernels/decompositions.h"
 #include "ops/decompositions.h"
@@ -143,8 +144,14 @@ Tensor det_gradient(const Tensor& a, const Tensor& det) {
 
 }  // namespace
 
-Tensor linalg_inv(const Tensor& a) { return inverse_of("linalg.inv", a); }
-Tensor inverse(const Tensor& self) { return inverse_of("linalg.inv", self); }
+Tensor linalg_inv(const Tensor& a) {
+  HB_AUTOCAST(linalg_inv, fp32, as_is, a);
+  return inverse_of("linalg.inv", a);
+}
+Tensor inverse(const Tensor& self) {
+  HB_AUTOCAST(inverse, fp32, as_is, self);
+  return inverse_of("linalg.inv", self);
+}
 
 Tensor linalg_det(const Tensor& a) {
   check_matrices("linalg.det", a, true);
@@ -200,6 +207,7 @@ std::tuple<Tensor, Tensor> linalg_lu_factor(const Tensor& a, bool pivot) {
 }
 
 Tensor linalg_solve(const Tensor& a, const Tensor& b, bool left) {
+  HB_AUTOCAST(linalg_solve, fp32, as_is, a, b, left);
   check_matrices("linalg.solve", a, true);
   HB_CHECK(a.scalar_type() == b.scalar_type(),
            "linalg.solve: Expected A and B to have the same dtype, but found A of type ", a.scalar_type(),
@@ -230,6 +238,7 @@ Tensor linalg_solve(const Tensor& a, const Tensor& b, bool left) {
 }
 
 Tensor linalg_cholesky(const Tensor& a, bool upper) {
+  HB_AUTOCAST(linalg_cholesky, fp32, as_is, a, upper);
   check_matrices("linalg.cholesky", a, true);
   if (upper) return linalg_cholesky(a.transpose(-2, -1), false).transpose(-2, -1);
   Tensor l = empty(a.sizes(), a.options());
@@ -257,6 +266,9 @@ Tensor linalg_cholesky(const Tensor& a, bool upper) {
     });
   return l;
 }
-Tensor cholesky(const Tensor& self, bool upper) { return linalg_cholesky(self, upper); }
+Tensor cholesky(const Tensor& self, bool upper) {
+  HB_AUTOCAST(cholesky, fp32, as_is, self, upper);
+  return linalg_cholesky(self, upper);
+}
 
 }  // namespace hb

@@ -1,6 +1,7 @@
 // Losses written with other functions.
 #include <halfbridge/ops.h>
 
+#include "autocast/autocast.h"
 #include "ops/reduction.h"
 
 namespace hb {
@@ -8,14 +9,17 @@ namespace hb {
 using ops::reduce_loss;
 
 Tensor kl_div(const Tensor& self, const Tensor& target, int64_t reduction, bool log_target) {
+  HB_AUTOCAST(kl_div, fp32, fp32, self, target, reduction, log_target);
   return reduce_loss(log_target ? target.exp() * (target - self) : xlogy(target, target) - target * self, reduction);
 }
 
 Tensor soft_margin_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
+  HB_AUTOCAST(soft_margin_loss, fp32, fp32, self, target, reduction);
   return reduce_loss((neg(target) * self).exp().log1p(), reduction);
 }
 
 Tensor hinge_embedding_loss(const Tensor& self, const Tensor& target, double margin, int64_t reduction) {
+  HB_AUTOCAST(hinge_embedding_loss, fp32, fp32, self, target, margin, reduction);
   const Tensor near = self.masked_fill(target.ne(1), 0),
                far = (margin - self).clamp_min(0).masked_fill(target.ne(-1), 0);
   return reduce_loss(far + near, reduction);
@@ -23,6 +27,7 @@ Tensor hinge_embedding_loss(const Tensor& self, const Tensor& target, double mar
 
 Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, double margin,
                              int64_t reduction) {
+  HB_AUTOCAST(cosine_embedding_loss, fp32, fp32, input1, input2, target, margin, reduction);
   HB_CHECK(target.dim() <= 1 && input1.dim() == target.dim() + 1,
            "[cosine_embedding_loss] expected inputs (N, D) or (D) and a ", "target without the last dimension, got ",
            input1.sizes(), ", ", input2.sizes(), " and ", target.sizes());
@@ -39,6 +44,7 @@ Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const T
 
 Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, double margin,
                            int64_t reduction) {
+  HB_AUTOCAST(margin_ranking_loss, fp32, fp32, input1, input2, target, margin, reduction);
   HB_CHECK(input1.dim() == input2.dim() && input1.dim() == target.dim(),
            "[margin_ranking_loss] expected operands of the same number of dimensions, got ", input1.sizes(), ", ",
            input2.sizes(), " and ", target.sizes());
@@ -47,6 +53,7 @@ Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Ten
 
 Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative, double margin,
                            double p, double eps, bool swap, int64_t reduction) {
+  HB_AUTOCAST(triplet_margin_loss, fp32, fp32, anchor, positive, negative, margin, p, eps, swap, reduction);
   HB_CHECK(anchor.dim() == positive.dim() && anchor.dim() == negative.dim(),
            "[triplet_margin_loss] expected operands of the same number of dimensions, got ", anchor.sizes(), ", ",
            positive.sizes(), " and ", negative.sizes());
@@ -58,6 +65,7 @@ Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const T
 
 Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_input, bool full, double eps,
                         int64_t reduction) {
+  HB_AUTOCAST(poisson_nll_loss, fp32, fp32, input, target, log_input, full, eps, reduction);
   Tensor loss = log_input ? input.exp() - target * input : input - target * (input + eps).log();
   if (full) {
     const Tensor stirling = target * target.log() - target + (target * 6.283185307179586).log() * 0.5;
@@ -68,6 +76,7 @@ Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_inpu
 
 Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar& p, const Scalar& margin,
                          const Tensor& weight, int64_t reduction) {
+  HB_AUTOCAST(multi_margin_loss, fp32, fp32, self, target, p, margin, weight, reduction);
   HB_CHECK(self.dim() == 1 || self.dim() == 2, "[multi_margin_loss] expected an input (N, C) or (C), got ",
            self.sizes());
   HB_CHECK(p.equal(1) || p.equal(2), "[multi_margin_loss] expected p of 1 or 2, got ", p);
@@ -84,6 +93,7 @@ Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar&
 }
 
 Tensor multilabel_margin_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
+  HB_AUTOCAST(multilabel_margin_loss, fp32, fp32, self, target, reduction);
   HB_CHECK(self.dim() <= 2 && self.sizes() == target.sizes(),
            "[multilabel_margin_loss] expected input and target (N, C) or (C) of the same shape, got ", self.sizes(),
            " and ", target.sizes());

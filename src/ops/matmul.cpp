@@ -30,6 +30,7 @@ Tensor bmm(const Tensor& self, const Tensor& mat2) {
 }
 
 Tensor dot(const Tensor& self, const Tensor& tensor) {
+  HB_AUTOCAST(dot, as_is, widest, self, tensor);
   HB_CHECK(self.dim() == 1 && tensor.dim() == 1, "[dot] expected two vectors, got ", self.sizes(), " and ",
            tensor.sizes());
   HB_CHECK(self.size(0) == tensor.size(0), "[dot] expected vectors of the same length, got ", self.sizes(), " and ",
@@ -46,7 +47,10 @@ Tensor dot(const Tensor& self, const Tensor& tensor) {
   }
   return out;
 }
-Tensor vdot(const Tensor& self, const Tensor& other) { return dot(self, other); }
+Tensor vdot(const Tensor& self, const Tensor& other) {
+  HB_AUTOCAST(vdot, as_is, widest, self, other);
+  return dot(self, other);
+}
 
 Tensor mv(const Tensor& self, const Tensor& vec) {
   HB_AUTOCAST(mv, closed, half, self, vec);

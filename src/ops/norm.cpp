@@ -4,6 +4,7 @@
 
 #include <halfbridge/ops.h>
 
+#include "autocast/autocast.h"
 #include "autograd/record.h"
 #include "ops/elementwise_op.h"
 #include "ops/reduce_op.h"
@@ -61,20 +62,25 @@ Tensor norm_of(const Tensor& self, double p, uint64_t mask, bool keepdim,
 }  // namespace
 
 Tensor norm(const Tensor& self, const Scalar& p) {
+  HB_AUTOCAST(norm, as_is, fp32, self, p);
   return norm_of(self, p.toDouble(), ops::reduced_dims("norm", std::nullopt, self.dim()), false);
 }
 Tensor norm(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim) {
+  HB_AUTOCAST(norm, as_is, fp32, self, p, dim, keepdim);
   return norm_of(self, p ? p->toDouble() : 2, ops::reduced_dims("norm", OptionalIntArrayRef(dim), self.dim()), keepdim);
 }
 Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord, OptionalIntArrayRef dim, bool keepdim,
                           std::optional<ScalarType> dtype) {
+  HB_AUTOCAST(linalg_vector_norm, as_is, fp32_dtype, self, ord, dim, keepdim, dtype);
   return norm_of(self, ord.toDouble(), ops::reduced_dims("linalg_vector_norm", dim, self.dim()), keepdim, dtype);
 }
 Tensor frobenius_norm(const Tensor& self, IntArrayRef dim, bool keepdim) {
+  HB_AUTOCAST(frobenius_norm, as_is, fp32, self, dim, keepdim);
   return norm_of(self, 2, ops::reduced_dims("frobenius_norm", OptionalIntArrayRef(dim), self.dim()), keepdim);
 }
 
 Tensor renorm(const Tensor& self, const Scalar& p, int64_t dim, const Scalar& maxnorm) {
+  HB_AUTOCAST(renorm, as_is, fp32, self, p, dim, maxnorm);
   HB_CHECK(self.dim() > 1, "[renorm] expected at least 2 dimensions, got ", self.dim());
   HB_CHECK(p.toDouble() > 0, "[renorm] non-positive norm not supported, got ", p);
   HB_CHECK(maxnorm.toDouble() >= 0, "[renorm] expected maxnorm to be >= 0, got ", maxnorm);

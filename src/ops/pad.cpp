@@ -1,5 +1,7 @@
 #include <halfbridge/ops.h>
 
+#include "autocast/autocast.h"
+
 #include "autograd/record.h"
 
 namespace hb {
@@ -105,18 +107,28 @@ Tensor pad(const Tensor& self, IntArrayRef pad, std::string_view mode, std::opti
   HB_CHECK(pad.size() % 2 == 0 && dims >= 1 && dims <= 3 && (self.dim() == dims + 1 || self.dim() == dims + 2),
            "[pad] expected paddings of the last 1 to 3 dimensions of a batched or unbatched input, got ", pad, " for ",
            self.sizes());
+  if (mode == "reflect")
+    return dims == 1   ? reflection_pad1d(self, pad)
+           : dims == 2 ? reflection_pad2d(self, pad)
+                       : reflection_pad3d(self, pad);
+  if (mode == "replicate")
+    return dims == 1   ? replication_pad1d(self, pad)
+           : dims == 2 ? replication_pad2d(self, pad)
+                       : replication_pad3d(self, pad);
   return pad_by_index("pad", self, pad, mode);
 }
 
-#define HB_PAD(n)                                                                \
+#define HB_PAD(n, reflection_class)                                              \
   Tensor reflection_pad##n##d(const Tensor& self, IntArrayRef padding) {         \
+    HB_AUTOCAST(reflection_pad##n##d, reflection_class, as_is, self, padding);   \
     return pad_spatial("reflection_pad" #n "d", n, self, padding, "reflect");    \
   }                                                                              \
   Tensor replication_pad##n##d(const Tensor& self, IntArrayRef padding) {        \
+    HB_AUTOCAST(replication_pad##n##d, fp32, as_is, self, padding);              \
     return pad_spatial("replication_pad" #n "d", n, self, padding, "replicate"); \
   }
-HB_PAD(1)
-HB_PAD(2)
-HB_PAD(3)
+HB_PAD(1, fp32)
+HB_PAD(2, fp32)
+HB_PAD(3, as_is)
 
 }  // namespace hb

@@ -1,6 +1,7 @@
 // Losses of pairs of numbers, computed and summed in one pass.
 #include <halfbridge/ops.h>
 
+#include "autocast/autocast.h"
 #include "autograd/record.h"
 #include "kernels/loss.h"
 #include "ops/reduction.h"
@@ -90,22 +91,27 @@ Tensor pair_loss(const char* name, const char* node, PairLoss kind, const Tensor
 }  // namespace
 
 Tensor mse_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
+  HB_AUTOCAST(mse_loss, fp32, fp32, self, target, reduction);
   return pair_loss("mse_loss", "MseLossBackward0", PairLoss::mse, self, target, reduction, 0);
 }
 Tensor l1_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
+  HB_AUTOCAST(l1_loss, fp32, fp32, self, target, reduction);
   return pair_loss("l1_loss", "L1LossBackward0", PairLoss::l1, self, target, reduction, 0);
 }
 Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, int64_t reduction, double beta) {
+  HB_AUTOCAST(smooth_l1_loss, fp32, fp32, self, target, reduction, beta);
   HB_CHECK(beta >= 0, "[smooth_l1_loss] expected beta of at least 0, got ", beta);
   if (beta == 0) return l1_loss(self, target, reduction);
   return pair_loss("smooth_l1_loss", "SmoothL1LossBackward0", PairLoss::smooth_l1, self, target, reduction, beta);
 }
 Tensor huber_loss(const Tensor& self, const Tensor& target, int64_t reduction, double delta) {
+  HB_AUTOCAST(huber_loss, fp32, fp32, self, target, reduction, delta);
   HB_CHECK(delta > 0, "[huber_loss] expected delta above 0, got ", delta);
   return pair_loss("huber_loss", "HuberLossBackward0", PairLoss::huber, self, target, reduction, delta);
 }
 
 Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction) {
+  HB_AUTOCAST(binary_cross_entropy, fp32, banned, self, target, weight, reduction);
   HB_CHECK(self.scalar_type() == target.scalar_type(),
            "[binary_cross_entropy] expected input and target of the same dtype, got ", self.scalar_type(), " and ",
            target.scalar_type());
@@ -122,6 +128,7 @@ Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const Tens
 
 Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target, const Tensor& weight,
                                         const Tensor& pos_weight, int64_t reduction) {
+  HB_AUTOCAST(binary_cross_entropy_with_logits, fp32, fp32, self, target, weight, pos_weight, reduction);
   HB_CHECK(self.sizes() == target.sizes(),
            "[binary_cross_entropy_with_logits] expected input and target of the same shape, got ", self.sizes(),
            " and ", target.sizes());

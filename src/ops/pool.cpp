@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include "autocast/autocast.h"
 
 #include "autograd/record.h"
 #include "ops/layout.h"
@@ -215,9 +216,11 @@ Tensor max_unpool(const char* name, int dims, const Tensor& x, const Tensor& ind
 
 }  // namespace
 
-#define HB_POOL(nd, n)                                                                                                 \
+// pool_class, unpool_class: what the CPU's list of autocast says; CUDA's has none of them.
+#define HB_POOL(nd, n, pool_class, unpool_class)                                                                       \
   Tensor max_pool##nd(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,            \
                       IntArrayRef dilation, bool ceil_mode) {                                                          \
+    HB_AUTOCAST(max_pool##nd, pool_class, as_is, self, kernel_size, stride, padding, dilation, ceil_mode);             \
     return max_pool("max_pool" #nd, n, self, {kernel_size, stride, padding, dilation, ceil_mode}, nullptr);            \
   }                                                                                                                    \
   TensorTuple2 max_pool##nd##_with_indices(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,            \
@@ -227,17 +230,20 @@ Tensor max_unpool(const char* name, int dims, const Tensor& x, const Tensor& ind
     return {out, index};                                                                                               \
   }                                                                                                                    \
   Tensor adaptive_avg_pool##nd(const Tensor& self, IntArrayRef output_size) {                                          \
+    HB_AUTOCAST(adaptive_avg_pool##nd, pool_class, as_is, self, output_size);                                          \
     return adaptive_avg("adaptive_avg_pool" #nd, n, self, output_size);                                                \
   }                                                                                                                    \
   TensorTuple2 adaptive_max_pool##nd(const Tensor& self, IntArrayRef output_size) {                                    \
+    HB_AUTOCAST(adaptive_max_pool##nd, pool_class, as_is, self, output_size);                                          \
     return adaptive_max("adaptive_max_pool" #nd, n, self, output_size);                                                \
   }                                                                                                                    \
   Tensor max_unpool##nd(const Tensor& self, const Tensor& indices, IntArrayRef output_size) {                          \
+    HB_AUTOCAST(max_unpool##nd, unpool_class, as_is, self, indices, output_size);                                      \
     return max_unpool("max_unpool" #nd, n, self, indices, output_size);                                                \
   }
-HB_POOL(1d, 1)
-HB_POOL(2d, 2)
-HB_POOL(3d, 3)
+HB_POOL(1d, 1, as_is, as_is)
+HB_POOL(2d, 2, as_is, fp32)
+HB_POOL(3d, 3, fp32, fp32)
 
 Tensor avg_pool1d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, bool ceil_mode,
                   bool count_include_pad) {
@@ -250,6 +256,8 @@ Tensor avg_pool2d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef strid
 }
 Tensor avg_pool3d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, bool ceil_mode,
                   bool count_include_pad, std::optional<int64_t> divisor_override) {
+  HB_AUTOCAST(avg_pool3d, fp32, as_is, self, kernel_size, stride, padding, ceil_mode, count_include_pad,
+              divisor_override);
   return avg_pool("avg_pool3d", 3, self, {kernel_size, stride, padding, 1, ceil_mode, count_include_pad},
                   divisor_override);
 }

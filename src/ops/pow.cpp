@@ -3,6 +3,8 @@
 
 #include <halfbridge/ops.h>
 
+#include "autocast/autocast.h"
+
 #include "autograd/record.h"
 #include "ops/elementwise_op.h"
 
@@ -56,6 +58,7 @@ Tensor pow_number(const Tensor& base, const Scalar& exponent) {
 }  // namespace ops
 
 Tensor pow(const Scalar& self, const Tensor& exponent) {
+  HB_AUTOCAST(pow, as_is, fp32, self, exponent);
   const ScalarType t = ops::scalar_result_type(exponent.scalar_type(), self);
   HB_CHECK(t != kBool, "[pow] is not supported for dtype Bool");
   Tensor out = ops::launch_new("pow", pow_formula(exponent.device())(), compute_type(t), t, {self, exponent});

@@ -4,6 +4,7 @@
 
 #include <halfbridge/ops.h>
 
+#include "autocast/autocast.h"
 #include "autograd/record.h"
 #include "core/geometry.h"
 #include "ops/elementwise_op.h"
@@ -53,13 +54,16 @@ Tensor mean_masked(const Tensor& self, uint64_t mask, bool keepdim, std::optiona
 }  // namespace
 
 Tensor sum(const Tensor& self, std::optional<ScalarType> dtype) {
+  HB_AUTOCAST(sum, as_is, fp32_dtype, self, dtype);
   return sum_masked(self, ops::reduced_dims("sum", std::nullopt, self.dim()), false, dtype);
 }
 Tensor sum(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
+  HB_AUTOCAST(sum, as_is, fp32_dtype, self, dim, keepdim, dtype);
   return sum_masked(self, ops::reduced_dims("sum", dim, self.dim()), keepdim, dtype);
 }
 Tensor& sum_out(Tensor& out, const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
                 std::optional<ScalarType> dtype) {
+  autocast::Excluded excluded;
   return assign_out("sum_out", out, sum(self, dim, keepdim, dtype));
 }
 Tensor mean(const Tensor& self, std::optional<ScalarType> dtype) {
@@ -126,6 +130,7 @@ Tensor prod_masked(const Tensor& self, uint64_t mask, bool keepdim, std::optiona
 }  // namespace
 
 Tensor prod(const Tensor& self, std::optional<ScalarType> dtype) {
+  HB_AUTOCAST(prod, fp32, fp32_dtype, self, dtype);
   Tensor out = prod_masked(self, ops::reduced_dims("prod", std::nullopt, self.dim()), false, dtype);
   if (needs_grad(self) && out.is_floating_point())
     record("ProdBackward0", out, {&self}, {SavedTensor::input(self), SavedTensor::output(out)},
@@ -136,6 +141,7 @@ Tensor prod(const Tensor& self, std::optional<ScalarType> dtype) {
 }
 
 Tensor prod(const Tensor& self, int64_t dim, bool keepdim, std::optional<ScalarType> dtype) {
+  HB_AUTOCAST(prod, fp32, fp32_dtype, self, dim, keepdim, dtype);
   const uint64_t mask = ops::reduced_dim("prod", dim, self.dim());
   Tensor out = prod_masked(self, mask, keepdim, dtype);
   if (needs_grad(self) && out.is_floating_point())
@@ -284,6 +290,7 @@ Tensor count_nonzero(const Tensor& self, std::optional<int64_t> dim) {
 // --- logsumexp
 
 Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim) {
+  HB_AUTOCAST(logsumexp, as_is, fp32, self, dim, keepdim);
   const uint64_t mask = ops::reduced_dims("logsumexp", OptionalIntArrayRef(dim), self.dim());
   Tensor out;
   {
@@ -306,6 +313,7 @@ Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim) {
 }
 
 Tensor trace(const Tensor& self) {
+  HB_AUTOCAST(trace, fp32, closed, self);
   HB_CHECK(self.dim() == 2, "[trace] expected a matrix, but got tensor with dim ", self.dim());
   return self.diagonal().sum();
 }

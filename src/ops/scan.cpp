@@ -3,6 +3,7 @@
 
 #include <halfbridge/ops.h>
 
+#include "autocast/autocast.h"
 #include "autograd/record.h"
 #include "core/geometry.h"
 #include "kernels/sort.h"
@@ -45,6 +46,7 @@ Tensor cumprod_gradient_with_zeros(const Tensor& g, const Tensor& x, int64_t d) 
 }  // namespace
 
 Tensor cumsum(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
+  HB_AUTOCAST(cumsum, as_is, fp32_dtype, self, dim, dtype);
   const int64_t d = geometry::wrap_dim("cumsum", dim, self.dim());
   Tensor out = run(self, d, running_dtype(self, dtype), ScanOp::sum);
   if (needs_grad(self) && out.is_floating_point())
@@ -53,6 +55,7 @@ Tensor cumsum(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) 
 }
 
 Tensor cumprod(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
+  HB_AUTOCAST(cumprod, as_is, fp32_dtype, self, dim, dtype);
   const int64_t d = geometry::wrap_dim("cumprod", dim, self.dim());
   Tensor out = run(self, d, running_dtype(self, dtype), ScanOp::prod);
   if (needs_grad(self) && out.is_floating_point())

@@ -3,6 +3,7 @@
 
 #include <halfbridge/ops.h>
 
+#include "autocast/autocast.h"
 #include "autograd/record.h"
 #include "core/geometry.h"
 #include "ops/elementwise_op.h"
@@ -116,6 +117,7 @@ Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scala
 }
 
 Tensor scatter_add(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
+  HB_AUTOCAST(scatter_add, as_is, widest, self, dim, index, src);
   const int64_t d = geometry::wrap_dim("scatter_add", dim, self.dim());
   check_same("scatter_add", self, src);
   check_shapes("scatter_add", self, d, index, &src);

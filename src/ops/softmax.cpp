@@ -2,6 +2,7 @@
 
 #include <halfbridge/ops.h>
 
+#include "autocast/autocast.h"
 #include "autograd/record.h"
 
 namespace hb {
@@ -58,9 +59,11 @@ Tensor softmax_any(const char* name, const char* node, const Tensor& self, int64
 }  // namespace
 
 Tensor softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
+  HB_AUTOCAST(softmax, as_is, fp32_dtype, self, dim, dtype);
   return softmax_any("softmax", "SoftmaxBackward0", self, dim, dtype, false);
 }
 Tensor log_softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
+  HB_AUTOCAST(log_softmax, as_is, fp32_dtype, self, dim, dtype);
   return softmax_any("log_softmax", "LogSoftmaxBackward0", self, dim, dtype, true);
 }
 Tensor softmax_backward(const Tensor& grad, const Tensor& output, int64_t dim) {

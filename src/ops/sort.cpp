@@ -3,6 +3,7 @@
 
 #include <halfbridge/ops.h>
 
+#include "autocast/autocast.h"
 #include "autograd/record.h"
 #include "core/geometry.h"
 #include "kernels/sort.h"
@@ -128,6 +129,7 @@ TensorTuple2 mode(const Tensor& self, int64_t dim, bool keepdim) {
 }
 
 Tensor quantile(const Tensor& self, double q, std::optional<int64_t> dim, bool keepdim) {
+  HB_AUTOCAST(quantile, fp32, as_is, self, q, dim, keepdim);
   HB_CHECK(q >= 0 && q <= 1, "[quantile] q must be in the range [0, 1] but got ", q);
   HB_CHECK(self.scalar_type() == kFloat || self.scalar_type() == kDouble,
            "[quantile] input tensor must be either float or double dtype, got ", toString(self.scalar_type()));

@@ -1,6 +1,7 @@
 // The functions of unary.def: forms and gradients.
 #include <halfbridge/ops.h>
 
+#include "autocast/autocast.h"
 #include "autograd/record.h"
 #include "ops/elementwise_op.h"
 
@@ -96,7 +97,7 @@ Tensor& unary_inplace(Tensor& x) {
 #define SAVE_NONE Saves::none
 #define SAVE_X Saves::x
 #define SAVE_Y Saves::y
-#define HB_UNARY(name, kind, autocast, kept, ...)                                                     \
+#define HB_UNARY(name, kind, on_cpu, on_cuda, kept, ...)                                              \
   struct name##_row {                                                                                 \
     static constexpr char label[] = #name;                                                            \
     static constexpr const char* inplace_label = #name "_";                                           \
@@ -109,10 +110,13 @@ Tensor& unary_inplace(Tensor& x) {
 
 }  // namespace
 
-#define HB_UNARY(name, ...)                                                 \
-  Tensor name(const Tensor& self) { return unary<name##_row>(self); }       \
+#define HB_UNARY(name, kind, on_cpu, on_cuda, ...)                          \
+  Tensor name(const Tensor& self) {                                         \
+    HB_AUTOCAST(name, on_cpu, on_cuda, self);                               \
+    return unary<name##_row>(self);                                         \
+  }                                                                         \
   Tensor& name##_(Tensor& self) { return unary_inplace<name##_row>(self); } \
-  Tensor& name##_out(Tensor& out, const Tensor& self) { return assign_out(#name "_out", out, name(self)); }
+  Tensor& name##_out(Tensor& out, const Tensor& self) { return assign_out(#name "_out", out, unary<name##_row>(self)); }
 #include <halfbridge/ops/unary.def>
 
 }  // namespace hb

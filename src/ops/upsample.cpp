@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cmath>
+#include "autocast/autocast.h"
 
 namespace hb {
 namespace {
@@ -112,31 +113,38 @@ Tensor weighted(const char* name, const Tensor& self, IntArrayRef output, bool a
 }  // namespace
 
 Tensor upsample_nearest1d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales) {
+  HB_AUTOCAST(upsample_nearest1d, as_is, fp32, self, output_size, scales);
   return nearest("upsample_nearest1d", self, output_size, {scales});
 }
 Tensor upsample_nearest2d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales_h,
                           std::optional<double> scales_w) {
+  HB_AUTOCAST(upsample_nearest2d, as_is, fp32, self, output_size, scales_h, scales_w);
   return nearest("upsample_nearest2d", self, output_size, {scales_h, scales_w});
 }
 Tensor upsample_nearest3d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales_d,
                           std::optional<double> scales_h, std::optional<double> scales_w) {
+  HB_AUTOCAST(upsample_nearest3d, as_is, fp32, self, output_size, scales_d, scales_h, scales_w);
   return nearest("upsample_nearest3d", self, output_size, {scales_d, scales_h, scales_w});
 }
 Tensor upsample_linear1d(const Tensor& self, IntArrayRef output_size, bool align_corners,
                          std::optional<double> scales) {
+  HB_AUTOCAST(upsample_linear1d, as_is, fp32, self, output_size, align_corners, scales);
   return weighted("upsample_linear1d", self, output_size, align_corners, false, {scales});
 }
 Tensor upsample_bilinear2d(const Tensor& self, IntArrayRef output_size, bool align_corners,
                            std::optional<double> scales_h, std::optional<double> scales_w) {
+  HB_AUTOCAST(upsample_bilinear2d, as_is, fp32, self, output_size, align_corners, scales_h, scales_w);
   return weighted("upsample_bilinear2d", self, output_size, align_corners, false, {scales_h, scales_w});
 }
 Tensor upsample_bicubic2d(const Tensor& self, IntArrayRef output_size, bool align_corners,
                           std::optional<double> scales_h, std::optional<double> scales_w) {
+  HB_AUTOCAST(upsample_bicubic2d, as_is, fp32, self, output_size, align_corners, scales_h, scales_w);
   return weighted("upsample_bicubic2d", self, output_size, align_corners, true, {scales_h, scales_w});
 }
 Tensor upsample_trilinear3d(const Tensor& self, IntArrayRef output_size, bool align_corners,
                             std::optional<double> scales_d, std::optional<double> scales_h,
                             std::optional<double> scales_w) {
+  HB_AUTOCAST(upsample_trilinear3d, as_is, fp32, self, output_size, align_corners, scales_d, scales_h, scales_w);
   return weighted("upsample_trilinear3d", self, output_size, align_corners, false, {scales_d, scales_h, scales_w});
 }
 

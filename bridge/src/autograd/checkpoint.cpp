@@ -2,55 +2,14 @@
 
 #include <mutex>
 
-#include <halfbridge/autocast.h>
 #include <halfbridge/generator.h>
 
+#include "autocast/snapshot.h"
 #include "autograd/record.h"
 
 namespace hb::bridge::detail {
 
 namespace {
-
-// Autocast as it was on the thread of the first call.
-class AutocastState {
- public:
-  AutocastState() {
-    for (DeviceType type : {kCPU, kCUDA})
-      settings_.push_back(
-          {type, autocast::get_autocast_dtype(type), autocast::get_op_list(type), autocast::is_autocast_enabled(type)});
-  }
-  // The backward pass runs without; with the guard's end its half copies of weights go.
-  class Restored {
-   public:
-    explicit Restored(const AutocastState& state) {
-      for (const Setting& s : state.settings_) {
-        if (!s.enabled) continue;
-        lists_.emplace_back(s.type, autocast::get_op_list(s.type));
-        autocast::set_op_list(s.type, s.list);
-        guards_.push_back(std::make_unique<AutocastGuard>(Device(s.type), s.dtype));
-      }
-    }
-    ~Restored() {
-      guards_.clear();
-      for (const auto& [type, list] : lists_) autocast::set_op_list(type, list);
-    }
-    Restored(const Restored&) = delete;
-    Restored& operator=(const Restored&) = delete;
-
-   private:
-    std::vector<std::pair<DeviceType, DeviceType>> lists_;
-    std::vector<std::unique_ptr<AutocastGuard>> guards_;
-  };
-
- private:
-  struct Setting {
-    DeviceType type;
-    ScalarType dtype;
-    DeviceType list;
-    bool enabled;
-  };
-  std::vector<Setting> settings_;
-};
 
 // One call of checkpoint: what was saved in it, by number, and how to compute it again.
 class Region final : public SavedSource {
@@ -132,7 +91,7 @@ class Region final : public SavedSource {
     auto refill = make_intrusive<Refill>(*this, with_history);
     SavedSource::Scope scope(refill.get());
     AutoGradMode recording(true);
-    AutocastState::Restored precision(autocast_);
+    autocast::Restored precision(autocast_);
     RandomStateGuard random(random_state_);
     again_(inputs);
     HB_CHECK(refill->count == saved_.size(),
@@ -152,7 +111,7 @@ class Region final : public SavedSource {
 
   CheckpointScope::Again again_;
   Tensor random_state_;
-  AutocastState autocast_;
+  autocast::Snapshot autocast_ = autocast::Snapshot::take();
   std::vector<SavedTensor> inputs_;
   std::vector<Saved> saved_;
   bool with_history_ = false;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "autocast/autocast.h"
+
 namespace hb::bridge::nn::recurrence {
 
 namespace {
@@ -69,10 +71,36 @@ std::pair<std::vector<Tensor>, State> backwards(const detail::RNNOptionsBase& o,
   return {outputs, state};
 }
 
+// Whether autocast casts a whole recurrent layer rather than the functions in it: so does CUDA's list (cuDNN's kernel),
+// and the CPU's for an LSTM in bfloat16 (oneDNN's kernel).
+bool whole_in_half(const detail::RNNOptionsBase& o, const Tensor& input) {
+  const DeviceType device = input.device().type();
+  if (!autocast::is_autocast_available(device) || !autocast::is_autocast_enabled(device)) return false;
+  if (!autocast::is_eligible(input, device)) return false;
+  if (autocast::get_op_list(device) != kCPU) return true;
+  return std::holds_alternative<enumtype::kLSTM>(o.mode()) && o.proj_size() == 0 &&
+         autocast::get_autocast_dtype(device) == kBFloat16 && input.scalar_type() != kHalf;
+}
+
 }  // namespace
 
 std::pair<Tensor, State> run(const detail::RNNOptionsBase& o, const WeightsOf& weights, bool training, Tensor input,
                              const std::vector<int64_t>& batch_sizes, const State& initial) {
+  if (whole_in_half(o, input)) {
+    const DeviceType device = input.device().type();
+    const auto cast = [&](const Tensor& t) {
+      return autocast::cached_cast(autocast::get_autocast_dtype(device), t, device);
+    };
+    State state;
+    for (const Tensor& t : initial) state.push_back(cast(t));
+    const WeightsOf halves = [&](int64_t layer, bool reverse) {
+      const Weights w = weights(layer, reverse);
+      return Weights{cast(w.ih), cast(w.hh), cast(w.b_ih), cast(w.b_hh), cast(w.hr)};
+    };
+    const Tensor x = cast(input);
+    autocast::Excluded excluded;
+    return run(o, halves, training, x, batch_sizes, state);
+  }
   const int64_t directions = o.bidirectional() ? 2 : 1;
   std::vector<std::vector<Tensor>> last(initial.size());
   for (int64_t layer = 0; layer < o.num_layers(); ++layer) {
