@@ -72,6 +72,25 @@ TEST_P(AutocastTraining, RecurrentNet) {
   EXPECT_LT(train<nn::LSTM>(net, x, loss, GetParam(), 60), 0.9);
 }
 
+// The loss and its gradient are computed in float32, though the graph keeps half logits: no factor overflows.
+TEST(AutocastLoss, CrossEntropyOfHalfLogitsSurvivesLargeScales) {
+  torch::manual_seed(5);
+  const auto logits = torch::randn({64, 10}).to(torch::kHalf).requires_grad_();
+  const auto wide = logits.detach().to(torch::kFloat).requires_grad_();
+  const auto target = torch::randint(10, {64}, torch::kLong);
+  Tensor loss;
+  {
+    torch::autocast guard(torch::kCPU, torch::kHalf);
+    loss = nn::functional::cross_entropy(logits, target);
+  }
+  const auto reference = nn::functional::cross_entropy(wide, target);
+  EXPECT_EQ(loss.item<float>(), reference.item<float>());
+  (loss * 131072).backward();  // above what half holds
+  (reference * 131072).backward();
+  EXPECT_EQ(logits.grad().scalar_type(), torch::kHalf);
+  EXPECT_TRUE(torch::equal(logits.grad(), wide.grad().to(torch::kHalf)));
+}
+
 // Forward in the dtype that autocast has there, backward likewise.
 struct Product : torch::autograd::Function<Product> {
   static inline torch::Dtype forward_dtype, backward_dtype;

@@ -117,6 +117,9 @@ variable_list cross_entropy_gradient(Backward& b, const Tensor& x, const Tensor&
                                      const Tensor& normalizer, const ClassLoss& l) {
   const Tensor& g = b.grad();
   if (GradMode::is_enabled()) return {cross_entropy_composed_gradient(g, x, target, weight, l)};
+  // A loss in float32 of half logits: its gradient may be scaled beyond what half holds, so all is computed in float32.
+  if (g.scalar_type() != x.scalar_type())
+    return cross_entropy_gradient(b, x.to(g.scalar_type()), target, weight, normalizer, l);
   Operands o(x, target, weight, l.ignore_index, l.reduction);
   o.loss.total = l.total, o.loss.smoothing = l.smoothing;
   Tensor out = empty(o.x.sizes(), x.options());
@@ -127,14 +130,16 @@ variable_list cross_entropy_gradient(Backward& b, const Tensor& x, const Tensor&
   return {out};
 }
 
+// `result`: the dtype of the loss, that of `self` or float32; the graph keeps `self` as it is.
 Tensor cross_entropy_fused(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction,
-                           int64_t ignore_index, double smoothing) {
-  Operands o(self, target, weight, ignore_index, reduction);
+                           int64_t ignore_index, double smoothing, ScalarType result) {
+  const Tensor x = self.detach().to(result);
+  Operands o(x, target, weight, ignore_index, reduction);
   o.loss.smoothing = smoothing;
-  Tensor out = loss_result(self, target, reduction);
+  Tensor out = loss_result(x, target, reduction);
   const ScalarType compute = self.scalar_type() == kDouble ? kDouble : kFloat;
   const Tensor normalizer = empty({o.loss.outer}, self.options().dtype(compute));
-  cross_entropy_kernel(self.device())(self.scalar_type(), o.loss, out.data_ptr(), normalizer.data_ptr());
+  cross_entropy_kernel(self.device())(result, o.loss, out.data_ptr(), normalizer.data_ptr());
   if (needs_grad(self)) {
     ClassLoss l = o.loss;
     l.x = l.weight = nullptr, l.target = nullptr;
@@ -199,6 +204,14 @@ Tensor cross_entropy_smoothed(const Tensor& self, const Tensor& target, const Te
   return nll * (1 - smoothing) + smooth * (smoothing / static_cast<double>(classes));
 }
 
+// Autocast casts logits to float32; where the fused kernel takes them, the graph need not keep that copy.
+bool keeps_half_logits(const Tensor& self, const Tensor& target, const Tensor& weight) {
+  const DeviceType device = self.device().type();
+  return is_half_type(self.scalar_type()) && autocast::is_autocast_available(device) &&
+         autocast::is_autocast_enabled(device) && !weight.defined() && (self.dim() == 1 || self.dim() == 2) &&
+         self.dim() == target.dim() + 1 && self.size(class_dim(self)) > 0;
+}
+
 }  // namespace
 
 Tensor nll_loss(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction,
@@ -216,9 +229,14 @@ Tensor nll_loss2d(const Tensor& self, const Tensor& target, const Tensor& weight
 
 Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction,
                           int64_t ignore_index, double label_smoothing) {
-  HB_AUTOCAST(cross_entropy_loss, fp32, fp32, self, target, weight, reduction, ignore_index, label_smoothing);
   HB_CHECK(label_smoothing >= 0 && label_smoothing <= 1,
            "[cross_entropy] expected a label smoothing between 0 and 1, got ", label_smoothing);
+  if (HB_UNLIKELY(autocast::active != 0) && keeps_half_logits(self, target, weight)) {
+    autocast::Excluded excluded;
+    check_classes("cross_entropy", self, target, weight);
+    return cross_entropy_fused(self, target, weight, reduction, ignore_index, label_smoothing, kFloat);
+  }
+  HB_AUTOCAST(cross_entropy_loss, fp32, fp32, self, target, weight, reduction, ignore_index, label_smoothing);
   HB_CHECK(self.dim() >= 1, "[cross_entropy] expected an input of at least 1 dimension, got ", self.sizes());
   if (self.sizes() == target.sizes()) {
     HB_CHECK(ignore_index < 0, "[cross_entropy] ignore_index is not supported for a floating target, got ",
@@ -228,7 +246,7 @@ Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const Tensor
   check_classes("cross_entropy", self, target, weight);
   const bool rows = self.dim() <= 2;
   if (rows && !(weight.defined() && label_smoothing > 0) && self.size(class_dim(self)) > 0) {
-    return cross_entropy_fused(self, target, weight, reduction, ignore_index, label_smoothing);
+    return cross_entropy_fused(self, target, weight, reduction, ignore_index, label_smoothing, self.scalar_type());
   }
   if (label_smoothing > 0)
     return cross_entropy_smoothed(self, target, weight, reduction, ignore_index, label_smoothing);
