@@ -61,10 +61,12 @@ amp_program_test(lenet_dataloader 60 --dropout 0)
 amp_program_test(resnet32 40)
 amp_program_test(transformer_lm 60 --dropout 0)
 amp_program_test(custom_function 60 --dropout 0)
-add_test(NAME program.amp_wrong_value COMMAND prog_mlp_mnist_halfbridge --steps 1 --data ${HALFBRIDGE_PROGRAMS_DIR}/data)
+# The program ends by an exception that it does not catch; CTest would count the abort itself as a failure.
+add_test(NAME program.amp_wrong_value
+  COMMAND sh -c "'$<TARGET_FILE:prog_mlp_mnist_halfbridge>' --steps 1 --data '${HALFBRIDGE_PROGRAMS_DIR}/data' || echo stopped")
 set_tests_properties(program.amp_wrong_value PROPERTIES LABELS program FIXTURES_REQUIRED program_data
   ENVIRONMENT HALFBRIDGE_AMP=O4:fp16
-  PASS_REGULAR_EXPRESSION "what\\(\\):  \\[HALFBRIDGE_AMP\\] expected O0, O1, O2 or O3")
+  PASS_REGULAR_EXPRESSION "what\\(\\):  \\[HALFBRIDGE_AMP\\] expected O0, O1, O2 or O3.*stopped")
 
 # The examples, where they are built too.
 if(TARGET demo)

@@ -109,8 +109,11 @@ class Scaling final : public BackwardScaling {
       found->second.scaled = true;
       if (!leaf.grad().defined()) flag.zero_();  // the first gradient since they were zeroed
     }
-    // Others may hold this memory; float32 keeps what unscaling a half gradient would lose.
-    grad = grad.to(is_half(grad) ? kFloat : grad.scalar_type(), /*non_blocking=*/false, /*copy=*/true);
+    // float32 keeps what unscaling a half gradient would lose; memory that others hold stays as it is.
+    const auto& storage = grad.impl().physical_storage();
+    const bool ours = grad.use_count() == 1 && storage.use_count() == 1 && !storage->is_borrowed() && !is_half(grad) &&
+                      grad.is_non_overlapping_and_dense();
+    if (!ours) grad = grad.to(is_half(grad) ? kFloat : grad.scalar_type(), /*non_blocking=*/false, /*copy=*/true);
     _amp_foreach_non_finite_check_and_unscale_({grad}, flag, inverse);
     return grad;
   }

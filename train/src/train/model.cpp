@@ -5,6 +5,8 @@
 #include <halfbridge/grad_mode.h>
 #include <halfbridge/ops.h>
 
+#include "modes.h"
+
 namespace hb::train {
 
 using bridge::serialize::InputArchive;
@@ -14,24 +16,6 @@ namespace {
 
 Tensor random_state() { return default_generator().get_state(); }
 void set_random_state(const Tensor& state) { Generator(default_generator()).set_state(state); }
-
-// Evaluation mode until the end of the scope.
-class EvalMode {
- public:
-  explicit EvalMode(bridge::nn::Module& module) {
-    module.apply([this](bridge::nn::Module& m) { modes_.emplace_back(&m, m.is_training()); });
-    module.eval();
-  }
-  ~EvalMode() {
-    // Parents come first: each sets everything below it.
-    for (auto& [module, training] : modes_) module->train(training);
-  }
-  EvalMode(const EvalMode&) = delete;
-  EvalMode& operator=(const EvalMode&) = delete;
-
- private:
-  std::vector<std::pair<bridge::nn::Module*, bool>> modes_;
-};
 
 void write_int(OutputArchive& archive, const char* key, int64_t value) { archive.write(key, IValue(value)); }
 int64_t read_int(InputArchive& archive, const char* key) {

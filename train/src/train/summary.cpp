@@ -11,6 +11,8 @@
 #include <halfbridge/grad_mode.h>
 #include <halfbridge/ops.h>
 
+#include "modes.h"
+
 namespace hb::train {
 
 namespace {
@@ -24,24 +26,17 @@ std::string short_type(const std::string& name) {
   return type;
 }
 
-// Training modes and random state as they were, whatever happens.
-class StateGuard {
+// The random state as it was, whatever happens.
+class RandomStateGuard {
  public:
-  explicit StateGuard(Module& module) : generator_(default_generator()), random_(generator_.get_state()) {
-    module.apply([this](Module& m) { modes_.emplace_back(&m, m.is_training()); });
-  }
-  ~StateGuard() {
-    // Parents come first: each sets everything below it.
-    for (auto& [module, training] : modes_) module->train(training);
-    generator_.set_state(random_);
-  }
-  StateGuard(const StateGuard&) = delete;
-  StateGuard& operator=(const StateGuard&) = delete;
+  RandomStateGuard() : generator_(default_generator()), state_(generator_.get_state()) {}
+  ~RandomStateGuard() { generator_.set_state(state_); }
+  RandomStateGuard(const RandomStateGuard&) = delete;
+  RandomStateGuard& operator=(const RandomStateGuard&) = delete;
 
  private:
   Generator generator_;
-  Tensor random_;
-  std::vector<std::pair<Module*, bool>> modes_;
+  Tensor state_;
 };
 
 class Watch {
@@ -158,22 +153,21 @@ std::vector<Tensor> example_inputs(const Network& network, const std::vector<std
                                    ScalarType dtype) {
   const auto parameters = network.module().parameters();
   const auto options = TensorOptions().dtype(dtype).device(parameters.empty() ? Device(kCPU) : parameters[0].device());
-  const Tensor random = default_generator().get_state();
+  RandomStateGuard random;
   std::vector<Tensor> inputs;
   for (const auto& shape : shapes)
     inputs.push_back(is_floating_type(dtype) ? randn(shape, options) : zeros(shape, options));
-  Generator(default_generator()).set_state(random);
   return inputs;
 }
 
 Summary summarize(const Network& network, const std::vector<Tensor>& inputs) {
   Module& module = network.module();
   Summary result;
-  StateGuard state(module);
   Watch watch(module);
   {
+    RandomStateGuard random;
+    EvalMode mode(module);
     NoGradGuard no_grad;
-    module.eval();
     network(inputs);
   }
   const Count parameters = module.parameters(), buffers = module.buffers();
