@@ -50,7 +50,9 @@ Environment parse_environment(const std::string& value) {
 
 namespace {
 
-constexpr double kFirstScale = 65536, kGrowth = 2, kBackoff = 0.5;
+// The programs know nothing of skipped steps: gradients up to 64 fit into fp16 from the first step on, and the scale
+// grows.
+constexpr double kFirstScale = 1024, kGrowth = 2, kBackoff = 0.5;
 constexpr int64_t kGrowthInterval = 2000;
 
 bool is_half(const Tensor& t) { return t.scalar_type() == kHalf || t.scalar_type() == kBFloat16; }
