@@ -17,7 +17,7 @@ struct Half {
   operator float() const { return widen(x); }
 
   static float widen(uint16_t h) {
-#ifdef __F16C__
+#if defined(__F16C__) && defined(__FLT16_MAX__)
     _Float16 f;
     std::memcpy(&f, &h, 2);
     return static_cast<float>(f);
@@ -36,7 +36,7 @@ struct Half {
 #endif
   }
   static uint16_t round(float f) {
-#ifdef __F16C__
+#if defined(__F16C__) && defined(__FLT16_MAX__)
     const _Float16 h = static_cast<_Float16>(f);
     uint16_t out;
     std::memcpy(&out, &h, 2);
