@@ -81,6 +81,7 @@ Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double
 }
 
 Tensor vander(const Tensor& x, std::optional<int64_t> n, bool increasing) {
+  HB_AUTOCAST(vander, closed, closed, x, n, increasing);
   HB_CHECK(x.dim() == 1, "[vander] expected a vector, got ", x.sizes());
   const int64_t columns = n.value_or(x.size(0));
   HB_CHECK(columns >= 0, "[vander] expected a number of columns of at least 0, got ", columns);

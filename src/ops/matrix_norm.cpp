@@ -3,6 +3,7 @@
 
 #include <halfbridge/ops.h>
 
+#include "autocast/autocast.h"
 #include "ops/decompositions.h"
 
 namespace hb {
@@ -37,6 +38,7 @@ Tensor matrix_norm(const Tensor& self, double ord, IntArrayRef dim, bool keepdim
 
 Tensor linalg_norm(const Tensor& self, const std::optional<Scalar>& ord, OptionalIntArrayRef dim, bool keepdim,
                    std::optional<ScalarType> dtype) {
+  HB_AUTOCAST(linalg_norm, as_is, fp32_dtype, self, ord, dim, keepdim, dtype);
   HB_CHECK(!dim || dim->size() == 1 || dim->size() == 2, "[linalg_norm] expected one or two dimensions, got ", *dim);
   HB_CHECK(dim || !ord || self.dim() == 1 || self.dim() == 2,
            "[linalg_norm] expected a vector or a matrix where an order but no dimension is given, got ", self.sizes());
