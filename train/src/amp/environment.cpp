@@ -198,12 +198,14 @@ class Steps final : public bridge::optim::StepWatcher {
       for (const Tensor& p : group.params()) round(optimizer, p);
   }
   void round(Optimizer& optimizer, const Tensor& p) {
-    const bool wanted = p.scalar_type() == kFloat && (environment_.level == 3 || p.dim() >= 2);
-    if (!wanted || (environment_.level == 2 && !optimizer.supports_amp_scaling())) return;
+    const bool masters = environment_.level == 2;
+    if (masters && !optimizer.supports_amp_scaling()) return;
+    const bool float_weight = p.scalar_type() == kFloat && (environment_.level == 3 || p.dim() >= 2);
+    if (!float_weight && !is_half(p)) return;
     NoGradGuard no_grad;
     const Tensor before = p.data();
-    p.set_data(p.to(environment_.dtype));
-    if (environment_.level != 2) return;
+    if (float_weight) p.set_data(p.to(environment_.dtype));
+    if (!masters) return;
     optimizer.use_master_weights();
     if (!optimizer.master_weight(p).defined()) optimizer.set_master_weight(p, before);  // or it came from a file
   }
