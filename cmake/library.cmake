@@ -37,6 +37,7 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/src/cpu/isa/optim.cpp
 # shared inline functions and no wider instruction reaches a CPU that lacks it.
 add_library(halfbridge_base OBJECT ${HALFBRIDGE_SOURCES})
 halfbridge_build_settings(halfbridge_base)
+target_include_directories(halfbridge_base PRIVATE ${PROJECT_SOURCE_DIR}/bridge/src)
 target_link_libraries(halfbridge_base PRIVATE DNNL::dnnl PkgConfig::LIBZIP ZLIB::ZLIB nlohmann_json::nlohmann_json)
 set(HALFBRIDGE_OBJECTS $<TARGET_OBJECTS:halfbridge_base>)
 

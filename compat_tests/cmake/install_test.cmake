@@ -3,7 +3,8 @@ if(NOT HALFBRIDGE_SANITIZE)  # a library with sanitizers needs programs with the
   foreach(project torch_program hb_program wrong_component)
     add_test(NAME install.${project}
       COMMAND ${CMAKE_COMMAND} -DBUILD=${CMAKE_BINARY_DIR} -DPROJECT=${CMAKE_CURRENT_SOURCE_DIR}/install/${project}
-        -DTREE=${CMAKE_CURRENT_BINARY_DIR}/install-tree -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/run_install.cmake)
+        -DTREE=${CMAKE_CURRENT_BINARY_DIR}/install-tree "-DGENERATOR=${CMAKE_GENERATOR}"
+        -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/run_install.cmake)
     set_tests_properties(install.${project} PROPERTIES LABELS install TIMEOUT 600 FIXTURES_REQUIRED install_tree)
   endforeach()
   set_tests_properties(install.wrong_component PROPERTIES PASS_REGULAR_EXPRESSION "has no component 'no_such_part'")

@@ -10,7 +10,8 @@ endif()
 set(place ${temporary}/halfbridge-stranger-${unique}/${name})
 file(REMOVE_RECURSE ${place})
 file(COPY ${PROJECT}/ DESTINATION ${place})
-execute_process(COMMAND ${CMAKE_COMMAND} -S ${place} -B ${place}/build -DCMAKE_PREFIX_PATH=${TREE}
+# CMake's own choice, make, may not be there.
+execute_process(COMMAND ${CMAKE_COMMAND} -G ${GENERATOR} -S ${place} -B ${place}/build -DCMAKE_PREFIX_PATH=${TREE}
                 COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${CMAKE_COMMAND} --build ${place}/build COMMAND_ERROR_IS_FATAL ANY)
 file(GLOB programs ${place}/build/*-app ${place}/build/other-style)

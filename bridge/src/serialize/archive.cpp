@@ -7,9 +7,9 @@
 #include <halfbridge/grad_mode.h>
 #include <halfbridge/io/checkpoint.h>
 
-#include "../optim/step_watcher.h"
 #include "io/io_error.h"
 #include "io/torch_archive.h"
+#include "optim/step_watcher.h"
 
 namespace hb::bridge {
 namespace serialize {

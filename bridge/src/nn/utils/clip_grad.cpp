@@ -4,7 +4,7 @@
 #include <halfbridge/bridge/nn/utils.h>
 #include <halfbridge/grad_mode.h>
 
-#include "../../amp/scaled_grads.h"
+#include "amp/scaled_grads.h"
 
 namespace hb::bridge::nn::utils {
 inline namespace functions {
