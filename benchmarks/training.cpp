@@ -66,7 +66,8 @@ Prepared classifier(Net net, torch::Tensor images, Optimizer optimizer, double f
 
 Prepared mlp(int64_t batch, Optimizer (*optimizer)(const std::vector<torch::Tensor>&), Precision precision = {}) {
   Mlp net;
-  return classifier(net, torch::rand({batch, 784}), optimizer(net->parameters()), 784 * 512 + 512 * 512 + 512 * 10, precision);
+  return classifier(net, torch::rand({batch, 784}), optimizer(net->parameters()), 784 * 512 + 512 * 512 + 512 * 10,
+                    precision);
 }
 
 Prepared lenet() {

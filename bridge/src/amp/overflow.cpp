@@ -108,7 +108,8 @@ void OverflowTracer::arrived(const Node& node, const variable_list& grads) {
   if (finite(grads)) return;
   // No operation made it: finite gradients were summed or cast, or a hook put it there.
   const auto* leaf = dynamic_cast<const AccumulateGrad*>(&node);
-  blame(false, leaf ? "the sum or cast of a gradient" : "the sum or cast of the gradient for " + node.name(), layer_of(node));
+  blame(false, leaf ? "the sum or cast of a gradient" : "the sum or cast of the gradient for " + node.name(),
+        layer_of(node));
   if (!leaf || !found_.parameter.empty()) return;
   const auto name = names_.find(&leaf->variable().impl());
   if (name != names_.end()) found_.parameter = name->second;

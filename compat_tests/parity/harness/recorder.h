@@ -19,7 +19,8 @@ SafetensorsWriter& recorder();
 
 const char* safetensors_dtype(Dtype dtype);
 
-// Cases compute in f64 what they would in another float dtype, on the same numbers: the reference for both builds' errors.
+// Cases compute in f64 what they would in another float dtype, on the same numbers: the reference for both builds'
+// errors.
 bool& exact_mode();
 
 }  // namespace parity

@@ -3,8 +3,8 @@
 // - Autocast is on in every thread that trains.
 // - In O2 and O3, weights that an optimizer steps become half: in O2 those of two dimensions and more, with float32
 //   master weights in the optimizer (norms and biases stay in float32), in O3 all.
-// - backward() multiplies the gradient that it begins with by the scale (fp16), and divides a leaf's gradient by it when
-//   it arrives: the program never sees a scaled one, and may clip or print what it likes.
+// - backward() multiplies the gradient that it begins with by the scale (fp16), and divides the gradient of a leaf by
+//   it when it arrives: the program never sees a scaled one, and may clip or print what it likes.
 // - step() changes nothing where a gradient of its parameters overflowed, and adapts the scale.
 #include <cstdlib>
 #include <iostream>
@@ -16,9 +16,9 @@
 #include <halfbridge/ops.h>
 #include <halfbridge/ops/amp.h>
 
-#include "optim/step_watcher.h"
 #include "autograd/loss_scaling.h"
 #include "environment.h"
+#include "optim/step_watcher.h"
 
 namespace hb::amp {
 
