@@ -77,7 +77,7 @@ void EpochScheduler::state(SchedulerState& state) {
 }
 
 LambdaLR::LambdaLR(Optimizer& optimizer, LRLambda lr_lambda, int64_t last_epoch)
-    : LambdaLR(optimizer, std::vector<LRLambda>(optimizer.param_groups().size(), std::move(lr_lambda)), last_epoch) {}
+    : LambdaLR(optimizer, std::vector<LRLambda>(optimizer.param_groups().size(), lr_lambda), last_epoch) {}
 LambdaLR::LambdaLR(Optimizer& optimizer, std::vector<LRLambda> lr_lambda, int64_t last_epoch)
     : EpochScheduler(optimizer, last_epoch), lambdas_(std::move(lr_lambda)) {
   check_groups("LambdaLR", lambdas_.size());
@@ -86,8 +86,7 @@ LambdaLR::LambdaLR(Optimizer& optimizer, std::vector<LRLambda> lr_lambda, int64_
 double LambdaLR::get_lr(double, double base_lr, size_t group) const { return base_lr * lambdas_[group](last_epoch()); }
 
 MultiplicativeLR::MultiplicativeLR(Optimizer& optimizer, LRLambda lr_lambda, int64_t last_epoch)
-    : MultiplicativeLR(optimizer, std::vector<LRLambda>(optimizer.param_groups().size(), std::move(lr_lambda)),
-                       last_epoch) {}
+    : MultiplicativeLR(optimizer, std::vector<LRLambda>(optimizer.param_groups().size(), lr_lambda), last_epoch) {}
 MultiplicativeLR::MultiplicativeLR(Optimizer& optimizer, std::vector<LRLambda> lr_lambda, int64_t last_epoch)
     : EpochScheduler(optimizer, last_epoch), lambdas_(std::move(lr_lambda)) {
   check_groups("MultiplicativeLR", lambdas_.size());
@@ -107,7 +106,8 @@ double StepLR::get_lr(double lr, double, size_t) const {
   return last_epoch() == 0 || last_epoch() % step_size_ != 0 ? lr : lr * gamma_;
 }
 std::optional<double> StepLR::closed_form_lr(double base_lr, size_t) const {
-  return base_lr * std::pow(gamma_, static_cast<double>(last_epoch() / step_size_));
+  const auto whole_steps = last_epoch() / step_size_;
+  return base_lr * std::pow(gamma_, static_cast<double>(whole_steps));
 }
 void StepLR::state(SchedulerState& state) {
   EpochScheduler::state(state);
