@@ -43,6 +43,17 @@ Tensor run() {
 }
 }  // namespace unqualified
 
+// Names that programs give to classes of their own.
+struct Node {
+  int value = 1;
+};
+struct Edge {
+  int value = 2;
+};
+struct Engine {
+  int value = 3;
+};
+
 TEST(NamesLayer, NamespacesAreReopenedAndUsed) {
   torch::nn::Own own;
   EXPECT_EQ(own(torch::ones({1})).item<float>(), 1);
@@ -119,4 +130,12 @@ TEST(NamesLayer, GlobalContextRemembers) {
   EXPECT_THROW(context.setFloat32MatmulPrecision("best"), c10::Error);
   context.setBenchmarkCuDNN(false);
   context.setDeterministicAlgorithms(false);
+}
+
+TEST(NamesLayer, ProgramsKeepTheirOwnNames) {
+  using namespace torch;
+  EXPECT_EQ(Node().value + Edge().value + Engine().value, 6);
+  const auto y = ones({2}, requires_grad()) * 2;
+  const std::shared_ptr<torch::autograd::Node> node = y.grad_fn();
+  EXPECT_EQ(node->name(), "MulBackward0");
 }

@@ -12,6 +12,8 @@ namespace hb {
 using variable_list = std::vector<Tensor>;
 using Variable = Tensor;
 
+namespace autograd {
+
 /// An input slot of a node: where a gradient flows to.
 struct Edge {
   std::shared_ptr<Node> function;
@@ -94,17 +96,19 @@ class HB_API Node : public std::enable_shared_from_this<Node> {
   Hooks& hooks();
 };
 
+}  // namespace autograd
+
 /// What a tensor that takes part in a graph carries.
 struct HB_API AutogradMeta {
   AutogradMeta() = default;
   ~AutogradMeta();
   Tensor grad;
-  std::shared_ptr<Node> grad_fn;
-  std::weak_ptr<Node> grad_accumulator;
+  std::shared_ptr<autograd::Node> grad_fn;
+  std::weak_ptr<autograd::Node> grad_accumulator;
   uint32_t output_nr = 0;
   bool requires_grad = false;
   bool retains_grad = false;
-  std::vector<Node::TensorHook> leaf_hooks;
+  std::vector<autograd::Node::TensorHook> leaf_hooks;
   std::shared_ptr<TensorImpl*> retain_slot;  // how retain_grad's hook finds this tensor while it lives
   std::string name;
   // A view that shares memory with `base`; grad_fn is rebuilt when the base was changed in place since.
@@ -114,13 +118,10 @@ struct HB_API AutogradMeta {
 };
 
 /// Where the gradient of this tensor flows to: its grad_fn, its accumulator if it is a leaf, or nowhere.
-HB_API Edge gradient_edge(const Tensor& tensor);
+HB_API autograd::Edge gradient_edge(const Tensor& tensor);
 
 namespace autograd {
 
-using hb::Edge;
-using hb::edge_list;
-using hb::Node;
 using hb::Variable;
 using hb::variable_list;
 using tensor_list = variable_list;

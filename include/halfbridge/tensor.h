@@ -15,8 +15,9 @@
 namespace hb {
 
 class Tensor;
+namespace autograd {
 class Node;
-struct Edge;
+}
 struct TensorIndex;
 using TensorList = ArrayRef<Tensor>;
 using TensorTuple2 = std::tuple<Tensor, Tensor>;
@@ -167,7 +168,7 @@ class HB_API Tensor {
   /// The accumulated gradient; undefined before the first backward.
   const Tensor& grad() const;
   Tensor& mutable_grad() const;
-  const std::shared_ptr<Node>& grad_fn() const;
+  const std::shared_ptr<autograd::Node>& grad_fn() const;
   int64_t output_nr() const;
   void backward(const Tensor& gradient = {}, std::optional<bool> retain_graph = std::nullopt, bool create_graph = false,
                 std::optional<TensorList> inputs = std::nullopt) const;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <halfbridge/autograd.h>
+#include "autograd/names.h"
 
 namespace hb {
 

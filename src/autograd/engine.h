@@ -2,9 +2,9 @@
 
 #include <unordered_map>
 
-#include <halfbridge/autograd.h>
+#include "autograd/names.h"
 
-namespace hb {
+namespace hb::autograd {
 
 /// One backward pass over the graph that is reachable from the roots, on the calling thread. Later operations run
 /// first, leaves before everything.
@@ -40,4 +40,4 @@ class Engine {
   std::vector<Node*> ready_;                       // heap
 };
 
-}  // namespace hb
+}  // namespace hb::autograd

@@ -1,4 +1,4 @@
-#include <halfbridge/autograd.h>
+#include "autograd/names.h"
 
 namespace hb {
 

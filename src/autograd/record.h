@@ -5,9 +5,8 @@
 #include <optional>
 #include <utility>
 
-#include <halfbridge/autograd.h>
-
 #include "autocast/autocast.h"
+#include "autograd/names.h"
 #include "core/inplace.h"
 
 namespace hb {

@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-#include <halfbridge/autograd.h>
+#include "autograd/names.h"
 
 namespace hb {
 
