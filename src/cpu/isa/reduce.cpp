@@ -42,8 +42,11 @@ Steps<T> steps_of(ReduceOp op) {
     HB_CASE(sum)
     HB_CASE(nansum)
     HB_CASE(prod)
-    HB_CASE(max) HB_CASE(min) HB_CASE(any) HB_CASE(all) HB_CASE(count) HB_CASE(abs_sum) HB_CASE(square_sum)
-        HB_CASE(abs_max) HB_CASE(abs_min) HB_CASE(power_sum)
+    HB_CASE(max)
+    HB_CASE(min)
+    HB_CASE(any)
+    HB_CASE(all)
+    HB_CASE(count) HB_CASE(abs_sum) HB_CASE(square_sum) HB_CASE(abs_max) HB_CASE(abs_min) HB_CASE(power_sum)
 #undef HB_CASE
   }
   return {};
