@@ -1,5 +1,6 @@
 # The install tree:
 #   lib/libhalfbridge.so
+#   bin/halfbridge                              the program: diff, trace, checkpoint, port, info
 #   include/halfbridge/...                      engine, bridge and training layer, namespace hb
 #   include/halfbridge-torch/{torch,ATen,c10}   LibTorch's names; only programs that find Torch here see them
 #   share/cmake/Torch, share/cmake/Halfbridge   what find_package(Torch) and find_package(Halfbridge) find
@@ -12,7 +13,7 @@ set_target_properties(halfbridge PROPERTIES INSTALL_RPATH "$ORIGIN")
 target_include_directories(halfbridge PUBLIC $<INSTALL_INTERFACE:${_include}>)
 
 install(TARGETS halfbridge EXPORT HalfbridgeTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY include/halfbridge bridge/include/halfbridge train/include/halfbridge DESTINATION ${_include}
+install(DIRECTORY include/halfbridge bridge/include/halfbridge train/include/halfbridge trace/include/halfbridge DESTINATION ${_include}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
 install(DIRECTORY bridge/names/ DESTINATION ${_include}/halfbridge-torch FILES_MATCHING PATTERN "*.h")
 install(EXPORT HalfbridgeTargets NAMESPACE Halfbridge:: DESTINATION ${_packages}/Halfbridge)

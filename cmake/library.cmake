@@ -1,4 +1,4 @@
-# The one library: engine (src), bridge (bridge/src) and training layer (train/src).
+# The one library: engine (src), bridge (bridge/src), training layer (train/src) and traces (trace/src).
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 # Debian's CMake package of oneDNN asks for OpenCL's headers, which nothing here needs: look for the library itself.
 find_path(DNNL_INCLUDE_DIR dnnl.hpp REQUIRED)
@@ -13,7 +13,7 @@ find_package(nlohmann_json REQUIRED CONFIG)
 
 file(GLOB_RECURSE HALFBRIDGE_SOURCES CONFIGURE_DEPENDS
      ${PROJECT_SOURCE_DIR}/src/*.cpp ${PROJECT_SOURCE_DIR}/bridge/src/*.cpp
-     ${PROJECT_SOURCE_DIR}/train/src/*.cpp)
+     ${PROJECT_SOURCE_DIR}/train/src/*.cpp ${PROJECT_SOURCE_DIR}/trace/src/*.cpp)
 # Loops whose speed depends on the instruction set are compiled once per set and chosen when the library loads.
 file(GLOB HALFBRIDGE_ISA_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cpu/isa/*.cpp)
 list(FILTER HALFBRIDGE_SOURCES EXCLUDE REGEX "/src/cpu/isa/")
@@ -23,7 +23,8 @@ function(halfbridge_build_settings target)
   target_include_directories(${target} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/bridge/include>
-    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/train/include>)
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/train/include>
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/trace/include>)
   target_compile_definitions(${target} PRIVATE HB_BUILDING_LIBRARY)
   target_link_libraries(${target} PRIVATE OpenMP::OpenMP_CXX)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
@@ -56,7 +57,8 @@ add_library(halfbridge SHARED ${HALFBRIDGE_OBJECTS})
 target_include_directories(halfbridge PUBLIC
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/bridge/include>
-  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/train/include>)
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/train/include>
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/trace/include>)
 target_link_libraries(halfbridge PRIVATE DNNL::dnnl PkgConfig::LIBZIP ZLIB::ZLIB nlohmann_json::nlohmann_json OpenMP::OpenMP_CXX)
 target_compile_features(halfbridge INTERFACE cxx_std_17)
 set_target_properties(halfbridge PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0 LINKER_LANGUAGE CXX)

@@ -55,10 +55,10 @@ need() {
   rm -f "$log"
 }
 
-need_build() { need g++ cmake ninja-build pkg-config libdnnl-dev libzip-dev zlib1g-dev nlohmann-json3-dev; }
+need_build() { need g++ cmake ninja-build pkg-config libdnnl-dev libzip-dev zlib1g-dev nlohmann-json3-dev libcli11-dev libfmt-dev; }
 need_tests() {
   need_build
-  need ccache libfmt-dev libcli11-dev libgtest-dev libbenchmark-dev
+  need ccache libgtest-dev libbenchmark-dev
   need_libtorch
 }
 

@@ -240,6 +240,8 @@ class HB_API Tensor {
   Tensor& name##_(const Scalar& other) const { return hb::name##_(const_cast<Tensor&>(*this), other); }
 #include <halfbridge/ops/binary.def>
 
+  /// Sum of a matrix's diagonal. No free function: hb::trace is the namespace of recorded runs.
+  Tensor trace() const;
   Tensor absolute() const { return abs(); }
   Tensor negative() const { return neg(); }
   Tensor multiply(const Tensor& other) const { return mul(other); }

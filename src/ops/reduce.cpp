@@ -312,10 +312,14 @@ Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim) {
   return out;
 }
 
+namespace {
 Tensor trace(const Tensor& self) {
   HB_AUTOCAST(trace, fp32, closed, self);
   HB_CHECK(self.dim() == 2, "[trace] expected a matrix, but got tensor with dim ", self.dim());
   return self.diagonal().sum();
 }
+}  // namespace
+
+Tensor Tensor::trace() const { return hb::trace(*this); }
 
 }  // namespace hb

@@ -29,6 +29,7 @@ using std::string_view;
 namespace at {
 using namespace hb;
 using namespace hb::bridge::api;
+using hb::bridge::api::trace;  // before the namespace hb::trace
 using std::nullopt;
 using std::optional;
 }  // namespace at
@@ -36,6 +37,7 @@ using std::optional;
 namespace torch {
 using namespace hb;
 using namespace hb::bridge::api;
+using hb::bridge::api::trace;  // before the namespace hb::trace
 using autocast = hb::AutocastGuard;  // at::autocast stays the namespace
 using std::nullopt;
 using std::optional;

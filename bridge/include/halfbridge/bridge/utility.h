@@ -83,4 +83,8 @@ std::string check_text(const char* condition, const Args&... args) {
 }
 }  // namespace detail
 
+inline namespace api {
+inline Tensor trace(const Tensor& self) { return self.trace(); }
+}  // namespace api
+
 }  // namespace hb::bridge

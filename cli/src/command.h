@@ -1,0 +1,13 @@
+#pragma once
+// The commands of the program. Each adds itself to the application, and sets the exit status when it is the one that
+// runs: 0 agrees or done, 1 differs, 2 could not run. What cannot run throws.
+
+#include <CLI/CLI.hpp>
+
+namespace hb::cli {
+
+enum Exit { kAgrees = 0, kDiffers = 1, kCouldNotRun = 2 };
+
+void add_info(CLI::App& app, int& exit);
+
+}  // namespace hb::cli

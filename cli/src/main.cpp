@@ -1,0 +1,25 @@
+#include <cstdio>
+#include <exception>
+
+#include "command.h"
+
+int main(int argc, char** argv) {
+  using namespace hb::cli;
+  CLI::App app{"Halfbridge: compare runs layer by layer, convert checkpoints, plan a port.", "halfbridge"};
+  app.set_version_flag("--version", "halfbridge " HALFBRIDGE_VERSION);
+  app.require_subcommand(1);
+  app.footer(
+      "Exit status: 0 agrees or done, 1 differs, 2 could not run. `halfbridge COMMAND --help` explains a command.");
+  int exit = kAgrees;
+  add_info(app, exit);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    // --help and --version come as errors of code 0.
+    return app.exit(e) == 0 ? kAgrees : kCouldNotRun;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "halfbridge: %s\n", e.what());
+    return kCouldNotRun;
+  }
+  return exit;
+}

@@ -1,0 +1,93 @@
+// Traces as the comparison reads them (docs/trace-format.md). Tensors stay on disk until they are asked for.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <halfbridge/tensor.h>
+
+namespace hb::layer_diff {
+
+enum class Kind {
+  input,
+  output,
+  grad_output,
+  grad_input,
+  mask,
+  parameter,
+  buffer,
+  parameter_grad,
+  updated_parameter,
+  updated_buffer,
+  optimizer_state,
+  loss_scale
+};
+/// As in trace files; throws hb::Error for a name that is none.
+Kind kind_of(const std::string& name);
+const char* name_of(Kind kind);
+
+struct Statistics {
+  double min = 0, max = 0, mean = 0, std = 0, l2 = 0;
+  int64_t nan = 0, inf = 0, zeros = 0;
+};
+
+/// One tensor of a trace.
+struct Record {
+  int64_t order = 0, step = 0, index = 0;
+  Kind kind = Kind::output;
+  std::optional<int64_t> call;
+  bool has_path = false;
+  std::string path, root, type, name;
+  Dtype dtype = kFloat;
+  std::vector<int64_t> shape;
+  std::optional<Statistics> statistics;
+  // Where its bytes are; file < 0 for one of statistics alone.
+  int file = -1;
+  uint64_t offset = 0, bytes = 0;
+  int64_t numel() const;
+};
+
+/// One call of a module or function, with its records in the order of their index.
+struct Call {
+  int64_t id = 0, order = 0, step = 0;
+  std::optional<int64_t> parent;
+  bool has_path = false, training = false, has_children = false;
+  std::string path, root, type, config;
+  std::vector<const Record*> inputs, outputs, grad_outputs, grad_inputs, masks;
+};
+
+/// A trace on disk: a folder of trace files, one such file, or any other safetensors file (its tensors are then outputs
+/// of calls without a type, named by their paths).
+class Trace {
+ public:
+  /// Reads the headers. Throws hb::Error that names the file for what is missing, malformed or not within it.
+  static std::shared_ptr<const Trace> open(const std::string& path);
+  ~Trace();
+
+  const std::string& path() const { return path_; }
+  const std::string& producer() const { return producer_; }
+  const std::string& end() const { return end_; }
+  const std::vector<Record>& records() const { return records_; }
+  const std::vector<Call>& calls() const { return calls_; }  // by order
+  /// Parameters and buffers that a module had when `step` began (from parameter, buffer or the updated_ record of an
+  /// earlier step), by name; empty where none was recorded.
+  std::map<std::string, const Record*> state_of(const std::string& root, const std::string& path, int64_t step) const;
+
+  /// Reads a tensor into memory.
+  Tensor load(const Record& record) const;
+  /// Reads `count` elements from element `first` on, converted to double.
+  void read(const Record& record, int64_t first, int64_t count, double* values) const;
+
+ private:
+  struct Files;
+  std::string path_, producer_, end_;
+  std::vector<Record> records_;
+  std::vector<Call> calls_;
+  std::unique_ptr<Files> files_;
+};
+
+}  // namespace hb::layer_diff
