@@ -62,8 +62,9 @@ struct TensorDiff {
 };
 
 enum class Match { path, map, order, fused, only_ref, only_test };
-/// Where a layer's error comes from. `rounding`: no more than the noise of its dtypes explains.
-enum class Verdict { none, exact, rounding, bug };
+/// Where a layer's error comes from. `rounding`: no more than the noise of its dtypes explains, here and in every layer
+/// before it. `inherited`: the layer itself adds no more than that, but something before it did.
+enum class Verdict { none, exact, rounding, bug, inherited };
 
 /// Errors as root of the mean square over that of the reference, of the layer's first failing output (else its first).
 struct ErrorSplit {
@@ -103,7 +104,8 @@ struct StateDiff {
   int64_t step = 0;
   std::string path, name;
   Kind kind = Kind::parameter;
-  TensorDiff tensor;  // ref or test is null for one that the other side lacks
+  TensorDiff tensor;        // ref or test is null for one that the other side lacks
+  std::vector<Hint> hints;  // of gradients and updates: optimizer, gradient_scale, …
 };
 
 struct Report {
