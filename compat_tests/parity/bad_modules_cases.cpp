@@ -3,15 +3,13 @@
 #include <filesystem>
 #include <fstream>
 
-#include "parity/case.h"
+#include "parity/bad.h"
 
 using torch::Tensor;
 namespace nn = torch::nn;
 namespace F = torch::nn::functional;
 namespace optim = torch::optim;
 using Tensors = std::vector<Tensor>;
-
-#define BAD(...) c.throws(#__VA_ARGS__, [&] { __VA_ARGS__; })
 
 namespace {
 

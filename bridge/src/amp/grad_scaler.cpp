@@ -5,6 +5,7 @@
 #include <halfbridge/ops.h>
 #include <halfbridge/ops/amp.h>
 
+#include "optim/step_unless.h"
 #include "overflow_tracer.h"
 #include "scaler_state.h"
 
@@ -31,21 +32,6 @@ bool any_fp16(const std::vector<Tensor>& grads) {
     if (g.defined() && g.scalar_type() == kHalf) return true;
   return false;
 }
-
-/// For the time of a step: the update kernels divide by the scale and obey the flag, so that nobody waits for it.
-class AmpScaling {
- public:
-  AmpScaling(GradScaler::Optimizer& optimizer, const Tensor& grad_scale, const Tensor& found_inf)
-      : optimizer_(optimizer) {
-    optimizer.set_amp_scaling(grad_scale, found_inf);
-  }
-  AmpScaling(const AmpScaling&) = delete;
-  AmpScaling& operator=(const AmpScaling&) = delete;
-  ~AmpScaling() { optimizer_.set_amp_scaling({}, {}); }
-
- private:
-  GradScaler::Optimizer& optimizer_;
-};
 
 }  // namespace
 
@@ -185,7 +171,6 @@ Tensor GradScaler::step_with(Optimizer& optimizer, const std::vector<Tensor>* gr
   state_->check_scale("step");
   PerOptimizer& state = state_->optimizers[&optimizer];
   HB_CHECK(state.stage != OptState::kStepped, "step() has already been called since the last update().");
-  const auto call = [&] { return grads ? optimizer.step(*grads) : optimizer.step(); };
 
   const bool fused = optimizer.supports_amp_scaling();
   Tensor grad_scale = optimizer.grad_scale();  // the program's own, if it has set one
@@ -200,14 +185,8 @@ Tensor GradScaler::step_with(Optimizer& optimizer, const std::vector<Tensor>* gr
       state_->unscale_once(state, list);
     }
   }
-  const Tensor found_inf = state_->found_inf(state);
-  Tensor result;
-  if (fused) {
-    const AmpScaling scaling(optimizer, grad_scale, found_inf);
-    result = call();
-  } else if (found_inf.item<float>() == 0) {
-    result = call();
-  }
+  Tensor result = bridge::optim::step_unless(optimizer, grad_scale, state_->found_inf(state),
+                                             [&] { return grads ? optimizer.step(*grads) : optimizer.step(); });
   state.stage = OptState::kStepped;
   return result;
 }

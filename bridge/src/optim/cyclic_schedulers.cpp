@@ -206,8 +206,7 @@ ReduceLROnPlateau::ReduceLROnPlateau(Optimizer& optimizer, std::string mode, dou
       factor_(factor),
       threshold_(threshold),
       eps_(eps),
-      patience_(patience),
-      cooldown_(cooldown),
+      counter_{patience, cooldown},
       min_lrs_(min_lr.for_groups("min_lr", groups_of(optimizer))),
       last_lrs_(get_current_lrs()) {
   HB_CHECK(factor < 1.0, "Factor should be < 1.0.");
@@ -228,21 +227,9 @@ bool ReduceLROnPlateau::is_better(double metric) const {
 
 void ReduceLROnPlateau::step(double metric) {
   ++last_epoch_;
-  if (is_better(metric)) {
-    best_ = metric;
-    num_bad_epochs_ = 0;
-  } else {
-    ++num_bad_epochs_;
-  }
-  if (cooldown_counter_ > 0) {
-    --cooldown_counter_;
-    num_bad_epochs_ = 0;
-  }
-  if (num_bad_epochs_ > patience_) {
-    reduce();
-    cooldown_counter_ = cooldown_;
-    num_bad_epochs_ = 0;
-  }
+  const bool better = is_better(metric);
+  if (better) best_ = metric;
+  if (counter_.reduces(better)) reduce();
   last_lrs_ = get_current_lrs();
 }
 
@@ -259,8 +246,8 @@ void ReduceLROnPlateau::reduce() {
 void ReduceLROnPlateau::state(SchedulerState& state) {
   state("factor", factor_);
   state("min_lrs", min_lrs_);
-  state("patience", patience_);
-  state("cooldown", cooldown_);
+  state("patience", counter_.patience);
+  state("cooldown", counter_.cooldown);
   state("eps", eps_);
   state("last_epoch", last_epoch_);
   state("_last_lr", last_lrs_);
@@ -268,8 +255,8 @@ void ReduceLROnPlateau::state(SchedulerState& state) {
   state("threshold", threshold_);
   state("threshold_mode", threshold_mode_);
   state("best", best_);
-  state("cooldown_counter", cooldown_counter_);
-  state("num_bad_epochs", num_bad_epochs_);
+  state("cooldown_counter", counter_.cooling);
+  state("num_bad_epochs", counter_.bad_steps);
 }
 
 }  // namespace hb::bridge::optim

@@ -75,6 +75,14 @@ std::vector<double> StepLR::get_lrs() {
   return lrs;
 }
 
+bool PlateauCounter::reduces(bool improved) {
+  bad_steps = improved ? 0 : bad_steps + 1;
+  if (cooling > 0) --cooling, bad_steps = 0;
+  if (bad_steps <= patience) return false;
+  cooling = cooldown, bad_steps = 0;
+  return true;
+}
+
 ReduceLROnPlateauScheduler::ReduceLROnPlateauScheduler(Optimizer& optimizer, SchedulerMode mode, float factor,
                                                        int patience, double threshold, ThresholdMode threshold_mode,
                                                        int cooldown, const std::vector<float>& min_lr, double eps,
@@ -82,10 +90,9 @@ ReduceLROnPlateauScheduler::ReduceLROnPlateauScheduler(Optimizer& optimizer, Sch
     : optimizer_(optimizer),
       mode_(mode),
       factor_(factor),
-      patience_(patience),
       threshold_(threshold),
       threshold_mode_(threshold_mode),
-      cooldown_(cooldown),
+      counter_{patience, cooldown},
       min_lrs_(min_lr),
       eps_(eps),
       verbose_(verbose) {
@@ -98,21 +105,9 @@ ReduceLROnPlateauScheduler::~ReduceLROnPlateauScheduler() = default;
 
 void ReduceLROnPlateauScheduler::step(float metric) {
   ++last_epoch_;
-  if (is_better(metric)) {
-    best_ = metric;
-    num_bad_epochs_ = 0;
-  } else {
-    ++num_bad_epochs_;
-  }
-  if (cooldown_counter_ > 0) {
-    --cooldown_counter_;
-    num_bad_epochs_ = 0;
-  }
-  if (num_bad_epochs_ > patience_) {
-    reduce_lr(last_epoch_);
-    cooldown_counter_ = cooldown_;
-    num_bad_epochs_ = 0;
-  }
+  const bool better = is_better(metric);
+  if (better) best_ = metric;
+  if (counter_.reduces(better)) reduce_lr(last_epoch_);
 }
 
 // LibTorch's own rules, which differ from Python's for `max`: negative metrics never improve, and with `abs` the

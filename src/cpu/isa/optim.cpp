@@ -52,10 +52,11 @@ void update_all(const UpdateCall& call, ArrayRef<UpdateTensor> tensors, const Ru
     const auto step_of = [](const UpdateTensor& t) { return t.step ? *t.step : 0; };
     const int64_t step = step_of(some[0]);
     const Rule shared = begun(rule, some[0]);
-    for_ranges(some, [&](const UpdateTensor& t, int64_t from, int64_t to) {
-      const bool same = !t.scalar && step_of(t) == step;
-      fn(call, same ? shared : begun(rule, t), t, from, to);
-    });
+    for_ranges(some, threads_for(total_units(some), kUpdateGrain / kUnit),
+               [&](const UpdateTensor& t, int64_t from, int64_t to) {
+                 const bool same = !t.scalar && step_of(t) == step;
+                 fn(call, same ? shared : begun(rule, t), t, from, to);
+               });
     for (const auto& t : some) count_step(rule, t);
   });
 }

@@ -7,13 +7,11 @@
 #include <vector>
 
 #include "cpu/isa/convert_element.h"
-#include "cpu/parallel.h"
+#include "cpu/isa/tensor_ranges.h"
 #include "kernels/update_call.h"
 
 namespace hb::cpu::HB_ISA {
 
-/// Elements that stay together: what a thread gets begins on a cache line wherever the tensor does.
-constexpr int64_t kUpdateUnit = 64;
 /// An update does several times the work of an addition.
 constexpr int64_t kUpdateGrain = kGrain / 4;
 
@@ -135,22 +133,6 @@ inline bool overlap(ArrayRef<UpdateTensor> tensors, size_t itemsize) {
   for (size_t i = 1; i < ranges.size(); ++i)
     if (ranges[i].first < ranges[i - 1].second) return true;
   return false;
-}
-
-/// Calls fn(tensor, from, to) on ranges of elements. All tensors end to end are split among the threads, so that many
-/// small ones cost no more than one large one.
-template <class F>
-void for_ranges(ArrayRef<UpdateTensor> tensors, const F& fn) {
-  const auto units = [](const UpdateTensor& t) { return (t.numel + kUpdateUnit - 1) / kUpdateUnit; };
-  int64_t total = 0;
-  for (const auto& t : tensors) total += units(t);
-  parallel_ranges(0, total, threads_for(total, kUpdateGrain / kUpdateUnit), [&](int64_t from, int64_t to, int) {
-    for (const auto& t : tensors) {
-      const int64_t size = units(t);
-      if (from < size && to > 0) fn(t, std::max<int64_t>(from, 0) * kUpdateUnit, std::min(t.numel, to * kUpdateUnit));
-      from -= size, to -= size;
-    }
-  });
 }
 
 /// Calls fn on all tensors together, or one after the other where they share memory.

@@ -18,6 +18,7 @@
 
 #include "autograd/loss_scaling.h"
 #include "environment.h"
+#include "optim/step_unless.h"
 #include "optim/step_watcher.h"
 
 namespace hb::amp {
@@ -53,8 +54,6 @@ namespace {
 // grows.
 constexpr double kFirstScale = 1024, kGrowth = 2, kBackoff = 0.5;
 constexpr int64_t kGrowthInterval = 2000;
-
-bool is_half(const Tensor& t) { return t.scalar_type() == kHalf || t.scalar_type() == kBFloat16; }
 
 void enter_thread(const Environment& e) {
   thread_local bool entered = false;
@@ -112,9 +111,11 @@ class Scaling final : public BackwardScaling {
     }
     // float32 keeps what unscaling a half gradient would lose; memory that others hold stays as it is.
     const auto& storage = grad.impl().physical_storage();
-    const bool ours = grad.use_count() == 1 && storage.use_count() == 1 && !storage->is_borrowed() && !is_half(grad) &&
-                      grad.is_non_overlapping_and_dense();
-    if (!ours) grad = grad.to(is_half(grad) ? kFloat : grad.scalar_type(), /*non_blocking=*/false, /*copy=*/true);
+    const bool ours = grad.use_count() == 1 && storage.use_count() == 1 && !storage->is_borrowed() &&
+                      !is_half_type(grad.scalar_type()) && grad.is_non_overlapping_and_dense();
+    if (!ours)
+      grad = grad.to(is_half_type(grad.scalar_type()) ? kFloat : grad.scalar_type(), /*non_blocking=*/false,
+                     /*copy=*/true);
     _amp_foreach_non_finite_check_and_unscale_({grad}, flag, inverse);
     return grad;
   }
@@ -180,13 +181,7 @@ class Steps final : public bridge::optim::StepWatcher {
     const Tensor overflow = scaling_.take_overflow(optimizer);
     if (!overflow.defined()) return do_step();
     scaling_.adapt(overflow);
-    if (!optimizer.supports_amp_scaling()) return overflow.item<float>() == 0 ? do_step() : Tensor();
-    struct Flag {
-      Optimizer& optimizer;
-      ~Flag() { optimizer.set_amp_scaling({}, {}); }
-    } flag{optimizer};
-    optimizer.set_amp_scaling({}, overflow);
-    return do_step();
+    return bridge::optim::step_unless(optimizer, {}, overflow, do_step);
   }
 
  private:
@@ -200,7 +195,7 @@ class Steps final : public bridge::optim::StepWatcher {
     const bool masters = environment_.level == 2;
     if (masters && !optimizer.supports_amp_scaling()) return;
     const bool float_weight = p.scalar_type() == kFloat && (environment_.level == 3 || p.dim() >= 2);
-    if (!float_weight && !is_half(p)) return;
+    if (!float_weight && !is_half_type(p.scalar_type())) return;
     NoGradGuard no_grad;
     const Tensor before = p.data();
     if (float_weight) p.set_data(p.to(environment_.dtype));

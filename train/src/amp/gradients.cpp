@@ -16,7 +16,7 @@ std::vector<Tensor> full_precision_grads(Optimizer& optimizer) {
     for (Tensor& p : group.params()) {
       Tensor& grad = p.mutable_grad();
       if (!grad.defined()) continue;
-      if (grad.scalar_type() == kHalf || grad.scalar_type() == kBFloat16) grad = grad.to(kFloat);
+      if (is_half_type(grad.scalar_type())) grad = grad.to(kFloat);
       grads.push_back(grad);
     }
   }
@@ -32,19 +32,6 @@ void keep_master_weights(Optimizer& optimizer, const FullPrecision& before) {
     for (Tensor& p : group.params())
       if (auto found = old.find(p.unsafeGetTensorImpl()); found != old.end())
         optimizer.set_master_weight(p, found->second);
-}
-
-void step_unless(Optimizer& optimizer, const Tensor& found_inf) {
-  if (optimizer.supports_amp_scaling()) {
-    struct Flag {
-      Optimizer& optimizer;
-      ~Flag() { optimizer.set_amp_scaling({}, {}); }
-    } flag{optimizer};
-    optimizer.set_amp_scaling({}, found_inf);
-    optimizer.step();
-  } else if (found_inf.item<float>() == 0) {
-    optimizer.step();
-  }
 }
 
 }  // namespace hb::amp

@@ -12,7 +12,5 @@ namespace hb::amp {
 std::vector<Tensor> full_precision_grads(bridge::optim::Optimizer& optimizer);
 /// Master weights with the values from before rounding, where the optimizer can keep them.
 void keep_master_weights(bridge::optim::Optimizer& optimizer, const FullPrecision& before);
-/// optimizer.step(), which does nothing where `found_inf` (float32, one element) is not 0.
-void step_unless(bridge::optim::Optimizer& optimizer, const Tensor& found_inf);
 
 }  // namespace hb::amp

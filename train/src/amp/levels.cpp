@@ -15,10 +15,8 @@ namespace nn = bridge::nn;
 
 namespace {
 
-bool is_half(ScalarType t) { return t == kHalf || t == kBFloat16; }
-
 void check_dtype(ScalarType dtype) {
-  HB_CHECK(is_half(dtype), "[auto_mixed_precision] expected dtype Half or BFloat16, got ", dtype);
+  HB_CHECK(is_half_type(dtype), "[auto_mixed_precision] expected dtype Half or BFloat16, got ", dtype);
 }
 
 // Floating tensors in `dtype`; float64 ones and all others as they are.
@@ -189,7 +187,7 @@ thread_local ScalarType caller_dtype = kFloat;
 
 struct ComputeScope {
   ComputeScope(const nn::Module& module, ScalarType dtype)
-      : caller(caller_dtype), scope(device_of(module), is_half(dtype) ? std::optional(dtype) : std::nullopt) {}
+      : caller(caller_dtype), scope(device_of(module), is_half_type(dtype) ? std::optional(dtype) : std::nullopt) {}
   ~ComputeScope() { caller_dtype = caller; }
   ScalarType caller;
   HalfScope scope;
@@ -197,7 +195,7 @@ struct ComputeScope {
 }  // namespace
 
 void set_compute_dtype(nn::Module& module, ScalarType dtype) {
-  HB_CHECK(is_half(dtype) || dtype == kFloat, "[to_float] expected Float, Half or BFloat16, got ", dtype);
+  HB_CHECK(is_half_type(dtype) || dtype == kFloat, "[to_float] expected Float, Half or BFloat16, got ", dtype);
   std::lock_guard lock(compute_dtypes_mutex);
   auto& all = compute_dtypes();
   for (auto it = all.begin(); it != all.end();) it = it->second.module.expired() ? all.erase(it) : std::next(it);

@@ -8,6 +8,7 @@
 
 #include "gradients.h"
 #include "half_scope.h"
+#include "optim/step_unless.h"
 
 namespace hb::amp {
 
@@ -46,7 +47,7 @@ struct TrainNetwork::State {
     variable_list outputs = result.outputs;
     if (level != Level::automatic && level != Level::O0)
       for (Tensor& t : outputs)
-        if (t.scalar_type() == kHalf || t.scalar_type() == kBFloat16) t = t.to(kFloat);
+        if (is_half_type(t.scalar_type())) t = t.to(kFloat);
     result.loss = loss(outputs, target);
     return result;
   }
@@ -92,7 +93,7 @@ TrainNetwork::Step TrainNetwork::step(const variable_list& inputs, const Tensor&
     bridge::nn::utils::clip_grad_norm_(parameters, s.max_norm);
   }
   if (s.watches())
-    step_unless(s.optimizer, result.overflow);
+    bridge::optim::step_unless(s.optimizer, {}, result.overflow, [&] { return s.optimizer.step(); });
   else
     s.optimizer.step();
   if (s.cell) {

@@ -11,7 +11,6 @@ namespace hb::train {
 
 namespace {
 
-bool is_half(ScalarType t) { return t == kHalf || t == kBFloat16; }
 
 // Puts gradients in place of the parameters' own until the end of the scope.
 class GradSwap {
@@ -64,7 +63,7 @@ bool Accumulator::operator()(const std::vector<Tensor>& grads) {
   sums_.resize(params.size());
   for (size_t i = 0; i < grads.size(); ++i) {
     if (!grads[i].defined()) continue;
-    const ScalarType dtype = is_half(params[i].scalar_type()) ? kFloat : params[i].scalar_type();
+    const ScalarType dtype = is_half_type(params[i].scalar_type()) ? kFloat : params[i].scalar_type();
     if (sums_[i].defined())
       sums_[i].add_(grads[i]);
     else

@@ -29,20 +29,47 @@ constexpr bool is_tensor_argument = std::is_same_v<std::decay_t<T>, Tensor>;
 
 struct NoArgnums {};
 
+// One gradient for one number, a list for a list.
+template <class Argnums>
+auto input_grads(std::vector<Tensor> grads) {
+  if constexpr (std::is_integral_v<Argnums>)
+    return std::move(grads.front());
+  else
+    return grads;
+}
+
 /// What value_and_grad returns. `Argnums`: NoArgnums, int64_t or std::vector<int64_t>.
-template <class F, class Argnums>
+template <class F, class Argnums, bool with_params>
 class ValueAndGrad {
  public:
-  ValueAndGrad(F forward, Argnums argnums, std::optional<std::vector<Tensor>> params, bool has_aux)
+  ValueAndGrad(F forward, Argnums argnums, std::vector<Tensor> params, bool has_aux)
       : forward_(std::move(forward)), argnums_(std::move(argnums)), params_(std::move(params)), has_aux_(has_aux) {}
 
- protected:
+  /// (value, gradients): of the inputs, of the parameters, or the pair of both.
+  template <class... Args>
+  auto operator()(const Args&... inputs) {
+    std::vector<Tensor> grads;
+    auto value = run(grads, inputs...);
+    if constexpr (std::is_same_v<Argnums, NoArgnums>) {
+      return std::make_pair(std::move(value), std::move(grads));
+    } else if constexpr (!with_params) {
+      return std::make_pair(std::move(value), input_grads<Argnums>(std::move(grads)));
+    } else {
+      const auto middle = grads.end() - static_cast<std::ptrdiff_t>(params_.size());
+      std::vector<Tensor> of_params(middle, grads.end());
+      grads.erase(middle, grads.end());
+      return std::make_pair(std::move(value),
+                            std::make_pair(input_grads<Argnums>(std::move(grads)), std::move(of_params)));
+    }
+  }
+
+ private:
   template <class... Args>
   auto run(std::vector<Tensor>& grads, const Args&... inputs) {
     std::tuple<std::decay_t<Args>...> arguments(inputs...);
     bool create_graph = false;
     std::vector<Tensor> wanted = pick_inputs(arguments, create_graph);
-    if (params_) wanted.insert(wanted.end(), params_->begin(), params_->end());
+    wanted.insert(wanted.end(), params_.begin(), params_.end());
     AutoGradMode enable_grad(true);
     auto value = std::apply([&](auto&... a) { return forward_(a...); }, arguments);
     bridge::nn::TensorPointers outputs;
@@ -57,17 +84,6 @@ class ValueAndGrad {
         if (t->defined()) *t = t->detach();
     return value;
   }
-  size_t inputs_wanted() const {
-    if constexpr (std::is_same_v<Argnums, NoArgnums>)
-      return 0;
-    else if constexpr (std::is_integral_v<Argnums>)
-      return 1;
-    else
-      return argnums_.size();
-  }
-  const std::optional<std::vector<Tensor>>& params() const { return params_; }
-
- private:
   template <class Tuple>
   std::vector<Tensor> pick_inputs(Tuple& arguments, bool& create_graph) {
     std::vector<Tensor> picked;
@@ -97,60 +113,8 @@ class ValueAndGrad {
 
   F forward_;
   Argnums argnums_;
-  std::optional<std::vector<Tensor>> params_;
+  std::vector<Tensor> params_;
   bool has_aux_;
-};
-
-/// With respect to parameters alone: (value, gradients of the parameters).
-template <class F>
-class ParamsValueAndGrad : public ValueAndGrad<F, NoArgnums> {
- public:
-  using ValueAndGrad<F, NoArgnums>::ValueAndGrad;
-  template <class... Args>
-  auto operator()(const Args&... inputs) {
-    std::vector<Tensor> grads;
-    auto value = this->run(grads, inputs...);
-    return std::pair<decltype(value), std::vector<Tensor>>(std::move(value), std::move(grads));
-  }
-};
-
-// One gradient for one number, a list for a list.
-template <class Argnums>
-auto input_grads(std::vector<Tensor> grads) {
-  if constexpr (std::is_integral_v<Argnums>)
-    return std::move(grads.front());
-  else
-    return grads;
-}
-
-/// With respect to inputs: (value, gradient or gradients).
-template <class F, class Argnums>
-class InputsValueAndGrad : public ValueAndGrad<F, Argnums> {
- public:
-  using ValueAndGrad<F, Argnums>::ValueAndGrad;
-  template <class... Args>
-  auto operator()(const Args&... inputs) {
-    std::vector<Tensor> grads;
-    auto value = this->run(grads, inputs...);
-    return std::make_pair(std::move(value), input_grads<Argnums>(std::move(grads)));
-  }
-};
-
-/// With respect to both: (value, (gradients of the inputs, gradients of the parameters)).
-template <class F, class Argnums>
-class BothValueAndGrad : public ValueAndGrad<F, Argnums> {
- public:
-  using ValueAndGrad<F, Argnums>::ValueAndGrad;
-  template <class... Args>
-  auto operator()(const Args&... inputs) {
-    std::vector<Tensor> grads;
-    auto value = this->run(grads, inputs...);
-    const auto middle = grads.begin() + static_cast<std::ptrdiff_t>(this->inputs_wanted());
-    std::vector<Tensor> of_params(middle, grads.end());
-    grads.erase(middle, grads.end());
-    return std::make_pair(std::move(value),
-                          std::make_pair(input_grads<Argnums>(std::move(grads)), std::move(of_params)));
-  }
 };
 
 template <class Fn>
@@ -165,40 +129,43 @@ using enable_if_function = std::enable_if_t<!std::is_convertible_v<F, Tensor> &&
 /// A function that calls `forward` and also gives the gradients of what it returned (a tensor of one element) with
 /// respect to `params`, in their order. It touches no `.grad()`:
 ///
-///   auto step = torch::value_and_grad([&](Tensor x, Tensor y) { return cross_entropy(net(x), y); },
-///   net->parameters()); auto [loss, grads] = step(images, labels); optimizer.step(grads);
+///   auto loss_of = [&](Tensor x, Tensor y) { return cross_entropy(net(x), y); };
+///   auto fn = torch::value_and_grad(loss_of, net->parameters());
+///
+///   auto [loss, grads] = fn(images, labels);
+///
+///   optimizer.step(grads);
 ///
 /// A parameter that `forward` did not use, or that requires no gradient, has an undefined gradient, as `.grad()` would
 /// be. The value carries no history. If `forward` returns several tensors (a tuple, a pair or a vector), the gradients
 /// are those of their sum.
 template <class F, class = detail::enable_if_function<F>>
 auto value_and_grad(F forward, std::vector<Tensor> params) {
-  return detail::ParamsValueAndGrad<F>(std::move(forward), {}, std::move(params), false);
+  return detail::ValueAndGrad<F, detail::NoArgnums, true>(std::move(forward), {}, std::move(params), false);
 }
 /// The same; with `has_aux` only the first tensor that `forward` returned is differentiated.
 template <class F, class = detail::enable_if_function<F>>
 auto value_and_grad(F forward, std::nullopt_t, std::vector<Tensor> params, bool has_aux = false) {
-  return detail::ParamsValueAndGrad<F>(std::move(forward), {}, std::move(params), has_aux);
+  return detail::ValueAndGrad<F, detail::NoArgnums, true>(std::move(forward), {}, std::move(params), has_aux);
 }
 /// With respect to the argument of number `argnums` (from 0; below 0 from the end): `auto [value, grad] = fn(x, y)`.
 template <class F, class = detail::enable_if_function<F>>
 auto value_and_grad(F forward, int64_t argnums = 0, std::nullopt_t = std::nullopt, bool has_aux = false) {
-  return detail::InputsValueAndGrad<F, int64_t>(std::move(forward), argnums, std::nullopt, has_aux);
+  return detail::ValueAndGrad<F, int64_t, false>(std::move(forward), argnums, {}, has_aux);
 }
 template <class F, class = detail::enable_if_function<F>>
 auto value_and_grad(F forward, std::vector<int64_t> argnums, std::nullopt_t = std::nullopt, bool has_aux = false) {
-  return detail::InputsValueAndGrad<F, std::vector<int64_t>>(std::move(forward), std::move(argnums), std::nullopt,
-                                                             has_aux);
+  return detail::ValueAndGrad<F, std::vector<int64_t>, false>(std::move(forward), std::move(argnums), {}, has_aux);
 }
 /// With respect to arguments and parameters: `auto [value, grads] = fn(x, y); auto& [of_inputs, of_params] = grads;`
 template <class F, class = detail::enable_if_function<F>>
 auto value_and_grad(F forward, int64_t argnums, std::vector<Tensor> params, bool has_aux = false) {
-  return detail::BothValueAndGrad<F, int64_t>(std::move(forward), argnums, std::move(params), has_aux);
+  return detail::ValueAndGrad<F, int64_t, true>(std::move(forward), argnums, std::move(params), has_aux);
 }
 template <class F, class = detail::enable_if_function<F>>
 auto value_and_grad(F forward, std::vector<int64_t> argnums, std::vector<Tensor> params, bool has_aux = false) {
-  return detail::BothValueAndGrad<F, std::vector<int64_t>>(std::move(forward), std::move(argnums), std::move(params),
-                                                           has_aux);
+  return detail::ValueAndGrad<F, std::vector<int64_t>, true>(std::move(forward), std::move(argnums), std::move(params),
+                                                             has_aux);
 }
 
 /// Like value_and_grad, without the value: a function that gives the gradients. `torch::grad(torch::grad(f))` is the

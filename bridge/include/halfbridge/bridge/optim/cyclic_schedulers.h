@@ -128,7 +128,8 @@ class HB_API ReduceLROnPlateau : public LRScheduler {
 
   std::string mode_, threshold_mode_;
   double factor_, threshold_, eps_, best_;
-  int64_t patience_, cooldown_, last_epoch_ = 0, cooldown_counter_ = 0, num_bad_epochs_ = 0;
+  PlateauCounter counter_;
+  int64_t last_epoch_ = 0;
   std::vector<double> min_lrs_, last_lrs_;
 };
 

@@ -52,6 +52,14 @@ class HB_API StepLR : public LRScheduler {
   const double gamma_;
 };
 
+/// Counts the steps without an improvement of a metric.
+struct HB_API PlateauCounter {
+  int64_t patience, cooldown;  // bad steps that are borne, steps after a reduction that do not count
+  int64_t bad_steps = 0, cooling = 0;
+  /// Whether the learning rate is to be reduced now.
+  bool reduces(bool improved);
+};
+
 /// LibTorch's counterpart of ReduceLROnPlateau: multiplies the learning rates by factor when the metric has not
 /// improved for more than patience steps.
 class HB_API ReduceLROnPlateauScheduler {
@@ -72,15 +80,14 @@ class HB_API ReduceLROnPlateauScheduler {
   Optimizer& optimizer_;
   SchedulerMode mode_;
   float factor_;
-  int patience_;
   double threshold_;
   ThresholdMode threshold_mode_;
-  int cooldown_, cooldown_counter_ = 0;
+  PlateauCounter counter_;
   std::vector<float> min_lrs_;
   double eps_;
   float best_;
   bool verbose_;
-  int last_epoch_ = 0, num_bad_epochs_ = 0;
+  int last_epoch_ = 0;
 };
 
 }  // namespace hb::bridge::optim
