@@ -59,7 +59,7 @@ class Parser {
  public:
   explicit Parser(const Source& source) : source_(source) {}
 
-  SafetensorsFile run() {
+  SafetensorsHeader run() {
     const Json header = read_header();
     for (const auto& [name, value] : header.items()) {
       if (name == "__metadata__") {
@@ -70,7 +70,7 @@ class Parser {
     }
     sort_by_place();
     check_coverage();
-    return std::move(file_);
+    return std::move(header_);
   }
 
  private:
@@ -116,7 +116,7 @@ class Parser {
     if (!value.is_object()) fail("expected an object as __metadata__");
     for (const auto& [key, text] : value.items()) {
       if (!text.is_string()) fail("expected a string as metadata '", key, "'");
-      file_.metadata.emplace(key, text.get<std::string>());
+      header_.metadata.emplace(key, text.get<std::string>());
     }
   }
 
@@ -149,60 +149,69 @@ class Parser {
     if (offsets.size() != 2 || offsets[0] > offsets[1] || offsets[1] > source_.size - data_start_) {
       fail("tensor '", name, "': expected data_offsets within the ", source_.size - data_start_, " bytes of data");
     }
+    const uint64_t held = offsets[1] - offsets[0];
+    if (byte_count(name, dtype, shape) != held) {
+      fail("tensor '", name, "': expected ", byte_count(name, dtype, shape), " bytes for its shape and dtype, got ",
+           held);
+    }
+    header_.tensors.push_back({name, dtype, {shape.begin(), shape.end()}, data_start_ + offsets[0], held});
+  }
+
+  uint64_t byte_count(const std::string& name, ScalarType dtype, const std::vector<uint64_t>& shape) const {
     int64_t bytes = static_cast<int64_t>(element_size(dtype));
     for (uint64_t size : shape) {
       if (size > INT64_MAX || __builtin_mul_overflow(bytes, static_cast<int64_t>(size), &bytes)) {
         fail("tensor '", name, "' is too large");
       }
     }
-    const uint64_t held = offsets[1] - offsets[0];
-    if (static_cast<uint64_t>(bytes) != held) {
-      fail("tensor '", name, "': expected ", bytes, " bytes for its shape and dtype, got ", held);
-    }
-    pieces_.push_back({offsets[0], offsets[1], {name, load(dtype, shape, offsets[0], held)}});
-  }
-
-  Tensor load(ScalarType dtype, const std::vector<uint64_t>& shape, uint64_t offset, uint64_t bytes) const {
-    DimVector sizes(shape.size()), strides(shape.size());
-    int64_t step = 1;
-    for (size_t i = shape.size(); i-- > 0;) {
-      sizes[i] = static_cast<int64_t>(shape[i]);
-      strides[i] = step;
-      step *= std::max<int64_t>(sizes[i], 1);
-    }
-    auto memory = StorageImpl::allocate(bytes, kCPU);
-    if (bytes > 0) source_.read(memory->data(), data_start_ + offset, bytes);
-    return Tensor(make_intrusive<TensorImpl>(std::move(memory), dtype, std::move(sizes), std::move(strides), 0));
+    return static_cast<uint64_t>(bytes);
   }
 
   // JSON has no order; the data has.
   void sort_by_place() {
-    std::stable_sort(pieces_.begin(), pieces_.end(), [](const Piece& left, const Piece& right) {
-      return std::pair(left.first, left.last) < std::pair(right.first, right.last);
+    std::stable_sort(header_.tensors.begin(), header_.tensors.end(), [](const auto& left, const auto& right) {
+      return std::pair(left.offset, left.bytes) < std::pair(right.offset, right.bytes);
     });
-    for (Piece& piece : pieces_) file_.tensors.push_back(std::move(piece.tensor));
   }
 
   // The format allows neither holes nor overlaps: they could hide other content.
   void check_coverage() const {
-    uint64_t end = 0;
-    for (const Piece& piece : pieces_) {
-      if (piece.first != end) fail("its tensors overlap or leave a hole at byte ", end, " of the data");
-      end = piece.last;
+    uint64_t end = data_start_;
+    for (const SafetensorsEntry& entry : header_.tensors) {
+      if (entry.offset != end) fail("its tensors overlap or leave a hole at byte ", end - data_start_, " of the data");
+      end += entry.bytes;
     }
-    if (end != source_.size - data_start_) fail("it has bytes after its last tensor");
+    if (end != source_.size) fail("it has bytes after its last tensor");
   }
 
-  struct Piece {
-    uint64_t first;
-    uint64_t last;
-    std::pair<std::string, Tensor> tensor;
-  };
   const Source& source_;
-  SafetensorsFile file_;
+  SafetensorsHeader header_;
   uint64_t data_start_ = 0;
-  std::vector<Piece> pieces_;
 };
+
+Tensor load_entry(const Source& source, const SafetensorsEntry& entry) {
+  DimVector sizes(entry.shape.size()), strides(entry.shape.size());
+  int64_t step = 1;
+  for (size_t i = entry.shape.size(); i-- > 0;) {
+    sizes[i] = entry.shape[i];
+    strides[i] = step;
+    step *= std::max<int64_t>(sizes[i], 1);
+  }
+  auto memory = StorageImpl::allocate(entry.bytes, kCPU);
+  if (entry.bytes > 0) source.read(memory->data(), entry.offset, entry.bytes);
+  return Tensor(make_intrusive<TensorImpl>(std::move(memory), entry.dtype, std::move(sizes), std::move(strides), 0));
+}
+
+SafetensorsFile load_all(const Source& source) {
+  SafetensorsHeader header = Parser(source).run();
+  SafetensorsFile file;
+  file.metadata = std::move(header.metadata);
+  for (SafetensorsEntry& entry : header.tensors) {
+    Tensor tensor = load_entry(source, entry);
+    file.tensors.emplace_back(std::move(entry.name), std::move(tensor));
+  }
+  return file;
+}
 
 const char* safetensors_dtype(ScalarType dtype) {
   for (const DtypeName& row : kDtypes) {
@@ -263,7 +272,9 @@ void save_safetensors(const std::string& path, const NamedTensors& tensors,
   file.commit();
 }
 
-SafetensorsFile load_safetensors(const std::string& path) {
+SafetensorsFile load_safetensors(const std::string& path) { return load_all(open_source(path)); }
+
+SafetensorsHeader read_safetensors_header(const std::string& path) {
   const Source source = open_source(path);
   return Parser(source).run();
 }
@@ -272,7 +283,7 @@ SafetensorsFile parse_safetensors(const void* data, size_t size, const std::stri
   const Source source{label, size, [data](void* target, uint64_t offset, size_t count) {
                         std::memcpy(target, static_cast<const char*>(data) + offset, count);
                       }};
-  return Parser(source).run();
+  return load_all(source);
 }
 
 }  // namespace hb::io

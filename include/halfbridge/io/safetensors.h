@@ -18,6 +18,20 @@ struct SafetensorsFile {
   std::map<std::string, std::string> metadata;
 };
 
+/// Where a tensor lies in a safetensors file.
+struct SafetensorsEntry {
+  std::string name;
+  ScalarType dtype = kFloat;
+  std::vector<int64_t> shape;
+  uint64_t offset = 0, bytes = 0;  // from the beginning of the file
+};
+
+/// What a file says of its tensors, in the order of the file.
+struct SafetensorsHeader {
+  std::vector<SafetensorsEntry> tensors;
+  std::map<std::string, std::string> metadata;
+};
+
 /// Writes contiguous copies of the tensors (any dtype that a Tensor has), each name once. The file appears at
 /// `path` only when it is complete.
 HB_API void save_safetensors(const std::string& path, const NamedTensors& tensors,
@@ -27,7 +41,10 @@ HB_API void save_safetensors(const std::string& path, const NamedTensors& tensor
 /// anything that is not within it, and for dtypes that no Tensor has.
 HB_API SafetensorsFile load_safetensors(const std::string& path);
 
-/// The same from memory; `label` names the data in errors.
+/// Reads the header alone, with the same checks: every entry lies within the file and fits its shape and dtype.
+HB_API SafetensorsHeader read_safetensors_header(const std::string& path);
+
+/// load_safetensors from memory; `label` names the data in errors.
 HB_API SafetensorsFile parse_safetensors(const void* data, size_t size, const std::string& label = "memory");
 
 }  // namespace hb::io
