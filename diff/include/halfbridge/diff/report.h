@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,8 +53,9 @@ struct HeatMap {
 struct TensorDiff {
   const Record* ref = nullptr;
   const Record* test = nullptr;
-  std::string problem;  // why they cannot be compared: shapes that differ, statistics alone; empty otherwise
-  std::string note;     // compared after a change: "reference viewed as [64, 1, 28, 28]"
+  std::string problem;    // why they cannot be compared: shapes that differ; empty otherwise
+  std::string note;       // "reference viewed as [64, 1, 28, 28]", "statistics alone agree", "all of it is below atol"
+  bool compared = false;  // element by element; else `metrics` says nothing but `pass`
   Tolerance tolerance;
   Metrics metrics;
   std::optional<Histogram> histogram;  // where it failed, or all when asked for
@@ -88,10 +90,15 @@ struct LayerDiff {
   Match match = Match::path;
   const Call* ref = nullptr;
   const Call* test = nullptr;
-  std::vector<const Call*> fused;    // further calls of one side that this one does in one
+  // Calls before `ref` (fused_in_ref) or before `test` that together with it do what the other side does in one call.
+  std::vector<const Call*> fused;
+  bool fused_in_ref = false;
   std::vector<TensorDiff> forward;   // inputs and outputs
   std::vector<TensorDiff> backward;  // gradients of outputs and of inputs
-  std::vector<TensorDiff> state;     // parameters, buffers
+  // Parameters, buffers and gradients of parameters (see the kind of the records), at the module's first call in the
+  // step.
+  std::vector<TensorDiff> state;
+  bool container = false;  // has calls within it on a side: what it shows, they show more exactly
   std::optional<ErrorSplit> split;
   Verdict verdict = Verdict::none;
   std::string verdict_reason;
@@ -102,7 +109,7 @@ struct LayerDiff {
 /// Parameters, their gradients and updates, optimizer states and scales: by path and name, not by call.
 struct StateDiff {
   int64_t step = 0;
-  std::string path, name;
+  std::string root, path, name;  // the reference's, where it has it
   Kind kind = Kind::parameter;
   TensorDiff tensor;        // ref or test is null for one that the other side lacks
   std::vector<Hint> hints;  // of gradients and updates: optimizer, gradient_scale, …
@@ -117,7 +124,10 @@ struct Report {
   std::optional<int> first_forward, first_backward;
   std::optional<int> first_state;  // index into `state`
   std::vector<std::string> notes;  // what the reader must know: truncated traces, steps that one side lacks
-  int64_t compared = 0, failed = 0, only_ref = 0, only_test = 0;
+  int64_t compared = 0;            // pairs of tensors, element by element
+  int64_t failed = 0;              // pairs of tensors that differ or cannot be compared, and states that one side lacks
+  int64_t statistics = 0;          // pairs of which one has statistics alone
+  int64_t only_ref = 0, only_test = 0;  // calls without a counterpart, containers left out
   bool agree() const { return compared > 0 && failed == 0; }
 };
 

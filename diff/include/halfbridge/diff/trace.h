@@ -70,17 +70,20 @@ class Trace {
 
   const std::string& path() const { return path_; }
   const std::string& producer() const { return producer_; }
+  /// `complete`, or why the trace stopped early; empty where the program ended before it was closed.
   const std::string& end() const { return end_; }
-  const std::vector<Record>& records() const { return records_; }
-  const std::vector<Call>& calls() const { return calls_; }  // by order
+  const std::vector<Record>& records() const { return records_; }  // by order
+  const std::vector<Call>& calls() const { return calls_; }        // by order
   /// Parameters and buffers that a module had when `step` began (from parameter, buffer or the updated_ record of an
   /// earlier step), by name; empty where none was recorded.
   std::map<std::string, const Record*> state_of(const std::string& root, const std::string& path, int64_t step) const;
 
   /// Reads a tensor into memory.
   Tensor load(const Record& record) const;
-  /// Reads `count` elements from element `first` on, converted to double.
+  /// Reads `count` elements from element `first` on, converted to double. Any thread may call it.
   void read(const Record& record, int64_t first, int64_t count, double* values) const;
+  /// The same as they are on disk.
+  void read_raw(const Record& record, int64_t first, int64_t count, void* bytes) const;
 
  private:
   struct Files;
