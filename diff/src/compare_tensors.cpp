@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstring>
 #include <exception>
+#include <map>
+#include <tuple>
 
 #include <halfbridge/diff/metrics.h>
 #include <halfbridge/error.h>
@@ -36,31 +38,54 @@ void on_all_threads(size_t n, const F& work) {
 }
 
 struct Part {
-  TensorDiff* pair;
+  size_t task;
   int64_t first, last;
   ErrorSums sums;
 };
 
-std::vector<Part> split(const std::vector<TensorDiff*>& pairs) {
-  std::vector<Part> parts;
+// Pairs that share their bytes on both sides: what one layer returned is what the next was given.
+struct Task {
+  std::vector<TensorDiff*> pairs;
+};
+
+std::vector<Task> tasks_of(const std::vector<TensorDiff*>& pairs) {
+  std::map<std::tuple<int, uint64_t, int, uint64_t, int64_t, double, double>, size_t> places;
+  std::vector<Task> tasks;
   for (TensorDiff* pair : pairs) {
     if (!pair->ref || !pair->test || !pair->problem.empty() || pair->ref->file < 0 || pair->test->file < 0) continue;
-    const int64_t numel = pair->ref->numel();
+    const Record& r = *pair->ref;
+    const Record& t = *pair->test;
+    const auto [place, is_new] = places.emplace(
+        std::tuple(r.file, r.offset, t.file, t.offset, r.numel(), pair->tolerance.atol, pair->tolerance.rtol),
+        tasks.size());
+    if (is_new) tasks.emplace_back();
+    tasks[place->second].pairs.push_back(pair);
+  }
+  return tasks;
+}
+
+std::vector<Part> split(const std::vector<Task>& tasks) {
+  std::vector<Part> parts;
+  for (size_t task = 0; task < tasks.size(); ++task) {
+    const int64_t numel = tasks[task].pairs.front()->ref->numel();
     for (int64_t first = 0; first == 0 || first < numel; first += kPart) {
-      parts.push_back({pair, first, std::min(first + kPart, numel), {}});
+      parts.push_back({task, first, std::min(first + kPart, numel), {}});
     }
   }
   return parts;
 }
 
-// Statistics that differ prove a difference; equal ones prove nothing.
-bool statistics_agree(const Statistics& ref, const Statistics& test, const Tolerance& tolerance) {
-  const auto near = [&](double r, double t) {
-    return std::fabs(t - r) <= tolerance.atol + tolerance.rtol * std::fabs(r);
+// Whether elements within tolerance could have these statistics. Where they could not, the tensors differ; where they
+// could, nothing is proven.
+bool statistics_agree(const Statistics& ref, const Statistics& test, const Tolerance& tolerance, int64_t numel) {
+  const double root_n = std::sqrt(static_cast<double>(numel)), rms = numel > 0 ? ref.l2 / root_n : 0;
+  const auto within = [&](double r, double t, double scale) {
+    return std::isnan(r) || std::isnan(t) || std::fabs(t - r) <= tolerance.atol + tolerance.rtol * scale;
   };
-  return near(ref.min, test.min) && near(ref.max, test.max) && near(ref.mean, test.mean) && near(ref.std, test.std) &&
-         std::fabs(test.l2 - ref.l2) <= (tolerance.atol + tolerance.rtol) * std::max(1.0, ref.l2) &&
-         ref.nan == test.nan && ref.inf == test.inf;
+  const double largest = std::max(std::fabs(ref.min), std::fabs(ref.max));
+  return within(ref.min, test.min, largest) && within(ref.max, test.max, largest) && within(ref.mean, test.mean, rms) &&
+         within(ref.std, test.std, rms) && within(rms, numel > 0 ? test.l2 / root_n : 0, rms) && ref.nan == test.nan &&
+         ref.inf == test.inf;
 }
 
 void compare_statistics(TensorDiff& pair) {
@@ -75,7 +100,8 @@ void compare_statistics(TensorDiff& pair) {
   pair.metrics.nan_test = pair.test->statistics->nan;
   pair.metrics.inf_ref = pair.ref->statistics->inf;
   pair.metrics.inf_test = pair.test->statistics->inf;
-  pair.metrics.pass = statistics_agree(*pair.ref->statistics, *pair.test->statistics, pair.tolerance);
+  pair.metrics.pass =
+      statistics_agree(*pair.ref->statistics, *pair.test->statistics, pair.tolerance, pair.ref->numel());
   pair.note = pair.metrics.pass ? "statistics alone agree" : "statistics differ";
 }
 
@@ -103,26 +129,27 @@ bool same_layout(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
 
 void compare_tensors(const Trace& ref, const Trace& test, const std::vector<TensorDiff*>& pairs, bool all_histograms) {
   for (TensorDiff* pair : pairs) compare_statistics(*pair);
-  std::vector<Part> parts = split(pairs);
+  const std::vector<Task> tasks = tasks_of(pairs);
+  std::vector<Part> parts = split(tasks);
   on_all_threads(parts.size(), [&](size_t i) {
     Part& part = parts[i];
-    part.sums = sums_of(elements_of(ref, *part.pair->ref), elements_of(test, *part.pair->test), part.first, part.last,
-                        part.pair->tolerance);
+    const TensorDiff& pair = *tasks[part.task].pairs.front();
+    part.sums =
+        sums_of(elements_of(ref, *pair.ref), elements_of(test, *pair.test), part.first, part.last, pair.tolerance);
   });
-  std::vector<TensorDiff*> pictured;
-  for (size_t i = 0; i < parts.size();) {
-    TensorDiff& pair = *parts[i].pair;
-    ErrorSums sums;
-    for (; i < parts.size() && parts[i].pair == &pair; ++i) sums.add(parts[i].sums);
-    pair.metrics = sums.metrics(pair.ref->shape);
-    pair.compared = true;
-    if ((all_histograms || !pair.metrics.pass) && pair.metrics.numel > 0) pictured.push_back(&pair);
-  }
-  on_all_threads(pictured.size(), [&](size_t i) {
-    TensorDiff& pair = *pictured[i];
-    const Elements r = elements_of(ref, *pair.ref), t = elements_of(test, *pair.test);
-    pair.histogram = histogram_of(r, t);
-    if (!pair.metrics.worst.empty()) pair.heat_map = heat_map_of(r, t, pair.metrics.worst);
+  std::vector<ErrorSums> sums(tasks.size());
+  for (const Part& part : parts) sums[part.task].add(part.sums);
+  on_all_threads(tasks.size(), [&](size_t i) {
+    std::optional<Histogram> histogram;
+    for (TensorDiff* pair : tasks[i].pairs) {
+      pair->metrics = sums[i].metrics(pair->ref->shape);
+      pair->compared = true;
+      if ((!all_histograms && pair->metrics.pass) || pair->metrics.numel == 0) continue;
+      const Elements r = elements_of(ref, *pair->ref), t = elements_of(test, *pair->test);
+      if (!histogram) histogram = histogram_of(r, t);
+      pair->histogram = histogram;
+      if (!pair->metrics.worst.empty()) pair->heat_map = heat_map_of(r, t, pair->metrics.worst);
+    }
   });
 }
 

@@ -138,6 +138,8 @@ bool ErrorSums::add_finite(const double* ref, const double* test, int64_t count,
       const double bound = tolerance.atol + tolerance.rtol * std::fabs(ref[i]);
       if (std::fabs(test[i] - ref[i]) / (bound > DBL_MIN ? bound : DBL_MIN) == share) {
         worst = first + i;
+        worst_ref = ref[i];
+        worst_test = test[i];
         break;
       }
     }
@@ -172,6 +174,8 @@ void ErrorSums::add_one(double ref, double test, int64_t index, const Tolerance&
   if (share > max_share) {
     max_share = share;
     worst = index;
+    worst_ref = ref;
+    worst_test = test;
   }
 }
 
@@ -187,6 +191,8 @@ void ErrorSums::add(const ErrorSums& later) {
   if (later.max_share > max_share) {
     max_share = later.max_share;
     worst = later.worst;
+    worst_ref = later.worst_ref;
+    worst_test = later.worst_test;
   }
   finite += later.finite;
   out += later.out;
@@ -220,6 +226,8 @@ Metrics ErrorSums::metrics(const std::vector<int64_t>& shape) const {
   m.inf_test = inf_test;
   m.pass = out == 0;
   if (worst >= 0) m.worst = unravel(worst, shape);
+  m.worst_ref = worst_ref;
+  m.worst_test = worst_test;
   return m;
 }
 

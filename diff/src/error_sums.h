@@ -22,6 +22,7 @@ struct ErrorSums {
   double max_abs = 0, max_rel = 0, max_ulp = 0;
   double max_share = 0;  // of the tolerance
   int64_t worst = -1;    // element that has it
+  double worst_ref = 0, worst_test = 0;
   int64_t finite = 0, out = 0;
   int64_t nan_ref = 0, nan_test = 0, inf_ref = 0, inf_test = 0;
 

@@ -1,6 +1,7 @@
 #include "record_json.h"
 
 #include <cstring>
+#include <limits>
 
 #include <nlohmann/json.hpp>
 
@@ -98,10 +99,10 @@ class Fields {
   Statistics statistics() const {
     const Json& value = *find("stats");
     if (!value.is_object()) fail("expected an object as stats");
-    // A number that JSON cannot say (all elements are NaN) is null.
+    // No element is finite: JSON has no NaN.
     const auto real = [&](const char* field) {
       const auto found = value.find(field);
-      if (found == value.end() || found->is_null()) return 0.0;
+      if (found == value.end() || found->is_null()) return std::numeric_limits<double>::quiet_NaN();
       if (!found->is_number()) fail("expected a number as stats.", field);
       return found->get<double>();
     };
@@ -145,6 +146,7 @@ ParsedRecord parse_record(const std::string& name, const std::string& json) {
   if ((parsed.has_shape = fields.find("shape") != nullptr)) record.shape = fields.shape();
   parsed.parent = fields.whole("parent");
   parsed.training = fields.flag("training");
+  parsed.same_as = fields.text("same_as").value_or("");
   parsed.config = fields.text("config").value_or("");
   return parsed;
 }

@@ -13,6 +13,7 @@ struct ParsedRecord {
   std::optional<int64_t> parent;
   std::optional<bool> training;
   std::string config;
+  std::string same_as;  // the tensor that holds its bytes, where it has none itself
   bool has_dtype = false, has_shape = false;
 };
 

@@ -53,6 +53,7 @@ std::vector<std::string> list_files(const std::string& path) {
 struct Collected {
   std::vector<ParsedRecord> records;
   std::string producer, end;
+  std::unordered_map<std::string, size_t> tensors;  // by name, places in `records`
 };
 
 void take_entry(Record& record, const io::SafetensorsEntry& entry, int file) {
@@ -82,13 +83,32 @@ void read_trace_file(const std::string& path, int number, io::SafetensorsHeader&
     if (entry != entries.end()) {
       take_entry(parsed.record, *entry->second, number);
       entries.erase(entry);
-    } else if (!parsed.record.statistics || !parsed.has_dtype || !parsed.has_shape) {
-      fail("'", path, "': record '", name, "' has neither a tensor nor statistics with dtype and shape");
+      if (!all.tensors.emplace(name, all.records.size()).second) fail("record '", name, "' is there twice");
+    } else if (!parsed.has_dtype || !parsed.has_shape || (!parsed.record.statistics && parsed.same_as.empty())) {
+      fail("'", path, "': record '", name, "' has no tensor: expected its dtype and shape, and statistics or same_as");
     }
     all.records.push_back(std::move(parsed));
   }
   if (!entries.empty()) {
     fail("'", path, "': ", entries.size(), " tensors have no entry in the metadata, as '", entries.begin()->first, "'");
+  }
+}
+
+// Gives records that share the bytes of another their place.
+void resolve_shared(Collected& all) {
+  for (ParsedRecord& parsed : all.records) {
+    Record& record = parsed.record;
+    if (record.file >= 0 || parsed.same_as.empty()) continue;
+    const auto found = all.tensors.find(parsed.same_as);
+    if (found == all.tensors.end())
+      fail("no tensor '", parsed.same_as, "' is there, whose bytes another record shares");
+    const Record& source = all.records[found->second].record;
+    if (source.dtype != record.dtype || source.numel() != record.numel()) {
+      fail("expected the dtype and number of elements of '", parsed.same_as, "' in the record that shares its bytes");
+    }
+    record.file = source.file;
+    record.offset = source.offset;
+    record.bytes = source.bytes;
   }
 }
 
@@ -110,13 +130,14 @@ void read_plain_file(const io::SafetensorsHeader& header, Collected& all) {
 Collected collect(const std::vector<std::string>& files) {
   Collected all;
   for (size_t i = 0; i < files.size(); ++i) {
-    io::SafetensorsHeader header = io::read_safetensors_header(files[i]);
+    io::SafetensorsHeader header = io::read_safetensors_header(files[i], i + 1 == files.size());
     if (files.size() == 1 && header.metadata.count(kVersionKey) == 0) {
       read_plain_file(header, all);
     } else {
       read_trace_file(files[i], static_cast<int>(i), header, all);
     }
   }
+  resolve_shared(all);
   std::stable_sort(all.records.begin(), all.records.end(),
                    [](const auto& a, const auto& b) { return a.record.order < b.record.order; });
   return all;

@@ -57,7 +57,7 @@ Source open_source(const std::string& path) {
 
 class Parser {
  public:
-  explicit Parser(const Source& source) : source_(source) {}
+  explicit Parser(const Source& source, bool unfinished = false) : source_(source), unfinished_(unfinished) {}
 
   SafetensorsHeader run() {
     const Json header = read_header();
@@ -181,10 +181,11 @@ class Parser {
       if (entry.offset != end) fail("its tensors overlap or leave a hole at byte ", end - data_start_, " of the data");
       end += entry.bytes;
     }
-    if (end != source_.size) fail("it has bytes after its last tensor");
+    if (end != source_.size && !unfinished_) fail("it has bytes after its last tensor");
   }
 
   const Source& source_;
+  bool unfinished_;
   SafetensorsHeader header_;
   uint64_t data_start_ = 0;
 };
@@ -274,9 +275,9 @@ void save_safetensors(const std::string& path, const NamedTensors& tensors,
 
 SafetensorsFile load_safetensors(const std::string& path) { return load_all(open_source(path)); }
 
-SafetensorsHeader read_safetensors_header(const std::string& path) {
+SafetensorsHeader read_safetensors_header(const std::string& path, bool unfinished) {
   const Source source = open_source(path);
-  return Parser(source).run();
+  return Parser(source, unfinished).run();
 }
 
 SafetensorsFile parse_safetensors(const void* data, size_t size, const std::string& label) {

@@ -42,7 +42,8 @@ HB_API void save_safetensors(const std::string& path, const NamedTensors& tensor
 HB_API SafetensorsFile load_safetensors(const std::string& path);
 
 /// Reads the header alone, with the same checks: every entry lies within the file and fits its shape and dtype.
-HB_API SafetensorsHeader read_safetensors_header(const std::string& path);
+/// `unfinished` allows bytes after the last tensor: a writer may have been stopped there.
+HB_API SafetensorsHeader read_safetensors_header(const std::string& path, bool unfinished = false);
 
 /// load_safetensors from memory; `label` names the data in errors.
 HB_API SafetensorsFile parse_safetensors(const void* data, size_t size, const std::string& label = "memory");

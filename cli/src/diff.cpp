@@ -1,0 +1,112 @@
+// halfbridge diff REF TEST
+#include <fstream>
+#include <iostream>
+
+#include <halfbridge/diff/compare.h>
+#include <halfbridge/diff/output.h>
+#include <halfbridge/error.h>
+
+#include "command.h"
+#include "terminal.h"
+
+namespace hb::cli {
+namespace {
+
+using namespace hb::layer_diff;
+
+constexpr const char* kHelp = R"(Compare two traces layer by layer, element by element.
+
+REF is the trace that is right (LibTorch, Python), TEST the one to check: folders that HALFBRIDGE_TRACE, hb::capture or
+halfbridge_capture.py wrote, one file of such, or any safetensors files with the same names in both.
+
+Layers are aligned by module path, then by type, shapes and order of the calls. An element agrees when
+|test - ref| <= atol + rtol * |ref|.)";
+
+constexpr const char* kExamples = R"(Examples:
+  halfbridge diff ref/ test/                        the table; exit status 1 when they differ
+  halfbridge diff ref/ test/ --all                  every layer, not the failing ones alone
+  halfbridge diff ref/ test/ --tol 'layer4.*=1e-2'  more room for some layers
+  halfbridge diff ref/ test/ --map backbone=body    the test calls `body` what the reference calls `backbone`
+  halfbridge diff ref/ test/ --map '/h\.(\d+)\.(.*)/=layers.$1.$2'
+  halfbridge diff ref/ test/ --json - | jq '.layers[.first_forward].ref.path'
+  halfbridge diff ref/ test/ --html page.html --junit tests.xml
+
+How to find a difference: same inputs, same weights, eval mode, then compare. `first` marks the first layer whose outputs
+differ in the order of the forward pass, `first grad` the first whose gradients do in the order of the backward pass:
+what follows usually follows from it.
+
+Exit status: 0 all agree, 1 some differ, 2 nothing could be compared.)";
+
+struct Options {
+  std::string ref, test, json, junit;
+  std::vector<std::string> maps, tolerances;
+  Tolerance tolerance;
+  bool all = false, plain = false, histograms = false;
+};
+
+void write(const std::string& file, const std::string& text) {
+  if (file == "-") {
+    std::cout << text << std::flush;
+    HB_CHECK(std::cout.good(), "[diff] cannot write to the standard output");
+    return;
+  }
+  std::ofstream out(file, std::ios::binary);
+  out << text;
+  out.close();
+  HB_CHECK(out.good(), "[diff] cannot write '", file, "'");
+}
+
+int run(const Options& options) {
+  CompareOptions compare_options;
+  compare_options.tolerance = options.tolerance;
+  compare_options.all_histograms = options.histograms;
+  for (const std::string& text : options.maps) compare_options.maps.push_back(parse_path_map(text));
+  for (const std::string& text : options.tolerances) compare_options.layers.push_back(parse_layer_tolerance(text));
+  const Report report = compare(Trace::open(options.ref), Trace::open(options.test), compare_options);
+  if (!options.json.empty()) write(options.json, json_report(report));
+  if (!options.junit.empty()) write(options.junit, junit_report(report));
+  // JSON on the standard output stands alone.
+  if (options.json != "-" && options.junit != "-") {
+    TextOptions text = terminal(options.plain);
+    text.all = options.all;
+    write("-", text_report(report, text));
+  }
+  if (report.failed > 0) return kDiffers;
+  return report.compared > 0 ? kAgrees : kCouldNotRun;
+}
+
+}  // namespace
+
+void add_diff(CLI::App& app, int& exit) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("diff", kHelp);
+  command->footer(kExamples);
+  command->add_option("ref", options->ref, "Trace of the reference")->required()->type_name("REF");
+  command->add_option("test", options->test, "Trace to check")->required()->type_name("TEST");
+  command->add_option("--atol", options->tolerance.atol, "Absolute tolerance")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--rtol", options->tolerance.rtol, "Relative tolerance")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      ->add_option("--tol", options->tolerances,
+                   "Tolerance of layers: PATTERN=TOL or PATTERN=ATOL,RTOL; * and ? in paths")
+      ->type_name("PATTERN=TOL")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--map", options->maps,
+                   "A module that has another path in the test: REF=TEST (with all below it), or /REGEX/=TEST")
+      ->type_name("REF=TEST")
+      ->allow_extra_args(false);
+  command->add_flag("--all", options->all, "List every layer and state");
+  command->add_flag("--plain", options->plain, "No colours, ASCII alone; the default where the output is no terminal");
+  command->add_flag("--histograms", options->histograms,
+                    "Histograms and heat maps of all tensors in JSON and HTML, not of the failing alone");
+  command->add_option("--json", options->json, "Write everything as JSON; - for the standard output")
+      ->type_name("FILE");
+  command->add_option("--junit", options->junit, "Write JUnit's XML")->type_name("FILE");
+  command->callback([options, &exit] { exit = run(*options); });
+}
+
+}  // namespace hb::cli
