@@ -17,7 +17,9 @@ file(GLOB _program_files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/programs/
 foreach(file IN LISTS _program_files)
   get_filename_component(name ${file} NAME_WE)
   halfbridge_two_builds(prog_${name} ${file})
-  target_include_directories(prog_${name}_libtorch PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/programs)
+  target_include_directories(prog_${name}_libtorch PRIVATE
+    ${CMAKE_CURRENT_SOURCE_DIR}/programs ${PROJECT_SOURCE_DIR}/trace/include)
+  target_compile_definitions(prog_${name}_libtorch PRIVATE HALFBRIDGE_CAPTURE)
   target_include_directories(prog_${name}_halfbridge PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/programs)
 endforeach()
 

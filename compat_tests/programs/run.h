@@ -4,6 +4,9 @@
 #pragma once
 
 #include <torch/torch.h>
+#ifdef HALFBRIDGE_CAPTURE  // the build with LibTorch; in the other one HALFBRIDGE_TRACE works by itself
+#include <halfbridge/capture_libtorch.h>
+#endif
 
 #include <cinttypes>
 #include <cstdint>
@@ -13,6 +16,7 @@
 #include <fstream>
 #include <iostream>
 #include <map>
+#include <memory>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -59,6 +63,24 @@ inline Args parse(int argc, char** argv) {
   }
   torch::manual_seed(args.seed);
   return args;
+}
+
+#ifdef HALFBRIDGE_CAPTURE
+using Trace = std::unique_ptr<hb::trace::Capture>;
+#else
+struct Trace {
+  ~Trace() {}
+};
+#endif
+
+/// Where HALFBRIDGE_TRACE names a folder: while the result lives, what these modules compute is traced.
+template <class... Modules>
+Trace trace(const Modules&... modules) {
+#ifdef HALFBRIDGE_CAPTURE
+  const char* folder = std::getenv("HALFBRIDGE_TRACE");
+  if (folder && *folder) return std::make_unique<hb::trace::Capture>(hb::capture({modules...}, folder));
+#endif
+  return {};
 }
 
 inline bool file_exists(const std::string& path) { return std::ifstream(path).good(); }
