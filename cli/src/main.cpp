@@ -11,6 +11,7 @@ int main(int argc, char** argv) {
   app.footer(
       "Exit status: 0 agrees or done, 1 differs, 2 could not run. `halfbridge COMMAND --help` explains a command.");
   int exit = kAgrees;
+  add_checkpoint(app, exit);
   add_diff(app, exit);
   add_info(app, exit);
   try {

@@ -13,3 +13,26 @@ foreach(library libtorch halfbridge)
                          FIXTURES_REQUIRED interop_${library})
   endforeach()
 endforeach()
+
+# The same files after `halfbridge checkpoint convert` to another format and back.
+if(TARGET halfbridge_cli)
+  foreach(via torch safetensors)
+    add_test(NAME interop.converted_by_${via}
+      COMMAND ${CMAKE_COMMAND} -DCLI=$<TARGET_FILE:halfbridge_cli> -DREADER=$<TARGET_FILE:exchange_libtorch> -DVIA=${via}
+        -DFROM=${CMAKE_CURRENT_BINARY_DIR}/interop/libtorch -DOUT=${CMAKE_CURRENT_BINARY_DIR}/interop/by_${via}
+        -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/run_convert.cmake)
+    set_tests_properties(interop.converted_by_${via} PROPERTIES LABELS interop TIMEOUT 300 FIXTURES_REQUIRED interop_libtorch)
+  endforeach()
+
+  # Python's PyTorch in both directions, where there is one; else the tests are skipped.
+  find_package(Python3 COMPONENTS Interpreter)
+  set(HALFBRIDGE_PYTHON "${Python3_EXECUTABLE}" CACHE FILEPATH "Python with PyTorch 2.11 for the tests interop.python_*")
+  if(HALFBRIDGE_PYTHON)
+    foreach(part formats optimizers modules)
+      add_test(NAME interop.python_${part}
+        COMMAND ${HALFBRIDGE_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/interop/python_files.py ${part}
+          $<TARGET_FILE:halfbridge_cli> ${CMAKE_CURRENT_BINARY_DIR}/interop/python_${part})
+      set_tests_properties(interop.python_${part} PROPERTIES LABELS interop TIMEOUT 300 SKIP_RETURN_CODE 77)
+    endforeach()
+  endif()
+endif()

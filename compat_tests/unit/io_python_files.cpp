@@ -3,6 +3,7 @@
 #include <halfbridge/bridge/serialize.h>
 #include <halfbridge/engine.h>
 #include <halfbridge/io/checkpoint.h>
+#include <halfbridge/io/state_dict.h>
 
 #include <cstring>
 #include <fstream>
@@ -23,8 +24,13 @@ void expect_values(const Tensor& got, const Tensor& expected) {
   EXPECT_EQ(std::memcmp(left.data_ptr(), right.data_ptr(), left.nbytes()), 0);
 }
 
-TEST(PythonFiles, StateDictsAndOptimizers) {
-  const Dict<IValue, IValue> file = hb::io::load_checkpoint(path_of("checkpoint.pt")).toGenericDict();
+// The same content in the form since PyTorch 1.6 and in the one before.
+class PythonForms : public testing::TestWithParam<const char*> {
+ protected:
+  Dict<IValue, IValue> file = hb::io::load_checkpoint(path_of(GetParam())).toGenericDict();
+};
+
+TEST_P(PythonForms, StateDictsAndOptimizers) {
   const Dict<IValue, IValue> model = file.at("model").toGenericDict();
   std::string names;
   for (const auto& entry : model) names += entry.key().toStringRef() + " ";
@@ -40,8 +46,7 @@ TEST(PythonFiles, StateDictsAndOptimizers) {
   EXPECT_EQ(state.at("momentum_buffer").toTensor().sizes(), (std::vector<int64_t>{2, 3}));
 }
 
-TEST(PythonFiles, TensorsOfEveryKind) {
-  const Dict<IValue, IValue> file = hb::io::load_checkpoint(path_of("checkpoint.pt")).toGenericDict();
+TEST_P(PythonForms, TensorsOfEveryKind) {
   const Tensor base = hb::arange(12).to(hb::kFloat).view({3, 4});
   const auto views = file.at("views").toTensorVector();
   ASSERT_EQ(views.size(), 3u);
@@ -59,10 +64,13 @@ TEST(PythonFiles, TensorsOfEveryKind) {
   EXPECT_TRUE(file.at("parameter").toTensor().requires_grad());
 }
 
-TEST(PythonFiles, PlainValues) {
+TEST(PythonFiles, ThroughPickleLoad) {
   std::ifstream stream(path_of("checkpoint.pt"), std::ios::binary);
   const std::vector<char> bytes((std::istreambuf_iterator<char>(stream)), {});
-  const Dict<IValue, IValue> file = hb::bridge::pickle_load(bytes).toGenericDict();
+  EXPECT_EQ(hb::bridge::pickle_load(bytes).toGenericDict().at("epoch").toInt(), 3);
+}
+
+TEST_P(PythonForms, PlainValues) {
   EXPECT_EQ(file.at("epoch").toInt(), 3);
   EXPECT_EQ(file.at("best").toDouble(), 0.5);
   EXPECT_EQ(file.at("big").toInt(), int64_t{1} << 62);
@@ -72,6 +80,39 @@ TEST(PythonFiles, PlainValues) {
   EXPECT_TRUE(file.at("device").toDevice().is_cpu());
   EXPECT_EQ(file.at("dtype").toInt(), static_cast<int64_t>(hb::kHalf));
   EXPECT_TRUE(file.at("flags").toTupleRef().elements()[2].isNone());
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, PythonForms, testing::Values("checkpoint.pt", "legacy.pt"));
+
+TEST(PythonFiles, AnyFormatIsFound) {
+  using Format = hb::io::CheckpointFormat;
+  const auto zip = hb::io::load_state_dict_file(path_of("checkpoint.pt"));
+  const auto legacy = hb::io::load_state_dict_file(path_of("legacy.pt"));
+  EXPECT_EQ(zip.format, Format::Torch);
+  EXPECT_EQ(legacy.format, Format::TorchLegacy);
+  ASSERT_EQ(zip.tensors.size(), legacy.tensors.size());
+  for (size_t i = 0; i < zip.tensors.size(); ++i) {
+    EXPECT_EQ(zip.tensors[i].first, legacy.tensors[i].first);
+    expect_values(legacy.tensors[i].second, zip.tensors[i].second);
+  }
+  EXPECT_EQ(zip.tensors[0].first, "model.0.weight");
+  const auto script = hb::io::load_state_dict_file(path_of("script.pt"));
+  EXPECT_EQ(script.format, Format::TorchScript);
+  ASSERT_EQ(script.tensors.size(), 2u);
+  EXPECT_EQ(script.tensors[1].first, "0.bias");
+  EXPECT_TRUE(hb::io::flatten_others(script.value).empty());
+}
+
+TEST(PythonFiles, ShardedSafetensors) {
+  const Dict<IValue, IValue> model =
+      hb::io::load_checkpoint(path_of("checkpoint.pt")).toGenericDict().at("model").toGenericDict();
+  for (const char* path : {"sharded", "sharded/model.safetensors.index.json"}) {
+    const auto file = hb::io::load_state_dict_file(path_of(path));
+    EXPECT_EQ(file.format, hb::io::CheckpointFormat::ShardedSafetensors);
+    ASSERT_EQ(file.tensors.size(), 4u);
+    for (const auto& [name, tensor] : file.tensors) expect_values(tensor, model.at(name).toTensor());
+    EXPECT_EQ(file.metadata.at("format"), "pt");
+  }
 }
 
 TEST(PythonFiles, TorchScriptParameters) {

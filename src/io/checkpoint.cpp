@@ -1,10 +1,16 @@
 #include <halfbridge/io/checkpoint.h>
 
+#include "io/legacy_archive.h"
+#include "io/mapped_file.h"
 #include "io/torch_archive.h"
 
 namespace hb::io {
 
 IValue load_checkpoint(const std::string& path, std::optional<Device> device) {
+  {
+    const MappedFile file(path, "load");
+    if (is_legacy_archive(file.bytes())) return read_legacy_archive(file.bytes(), path, device);
+  }
   return read_torch_archive(ZipReader::open_file(path), device);
 }
 

@@ -19,14 +19,15 @@ constexpr size_t kMaxPickleMarks = size_t{1} << 16;
 
 class PickleParser {
  public:
-  PickleParser(std::string_view data, PickleGraph& graph) : data_(data), graph_(graph) {}
+  PickleParser(std::string_view data, PickleGraph& graph, size_t begin)
+      : data_(data), graph_(graph), begin_(begin), position_(begin) {}
 
   void run() {
     while (!done_) {
       start_ = position_;
       step(static_cast<uint8_t>(take(1)[0]));
     }
-    graph_.size_ = position_;
+    graph_.size_ = position_ - begin_;
   }
 
  private:
@@ -222,7 +223,8 @@ class PickleParser {
 
   std::string_view data_;
   PickleGraph& graph_;
-  size_t position_ = 0;
+  size_t begin_;
+  size_t position_;
   size_t start_ = 0;
   bool done_ = false;
   std::vector<PickleNode*> stack_;

@@ -93,10 +93,10 @@ bool PickleParser::step_object(uint8_t code) {
 }
 // clang-format on
 
-PickleGraph PickleGraph::parse(std::string_view data, const std::string& label) {
+PickleGraph PickleGraph::parse(std::string_view data, const std::string& label, size_t start) {
   PickleGraph graph;
   graph.label_ = label;
-  PickleParser(data, graph).run();
+  PickleParser(data, graph, start).run();
   return graph;
 }
 

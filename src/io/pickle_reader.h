@@ -43,11 +43,13 @@ struct PickleNode {
 /// The nodes of one pickle. They may be shared and may form cycles.
 class PickleGraph {
  public:
-  /// Parses one pickle (binary opcodes of protocols 2 to 5) from the start of `data`. Throws hb::Error with
-  /// the byte offset for anything malformed or beyond the limits; `label` names the data.
-  static PickleGraph parse(std::string_view data, const std::string& label);
+  /// Parses one pickle (binary opcodes of protocols 2 to 5) that begins at byte `start` of `data`. Throws hb::Error
+  /// with the byte offset for anything malformed or beyond the limits; `label` names the data.
+  static PickleGraph parse(std::string_view data, const std::string& label, size_t start = 0);
 
   const PickleNode& root() const { return *root_; }
+  /// All of them, in the order in which they were made; some may not be reachable from the root.
+  const std::deque<PickleNode>& nodes() const { return nodes_; }
   const std::string& label() const { return label_; }
   /// Bytes used, including STOP.
   size_t size() const { return size_; }

@@ -14,6 +14,19 @@
 
 namespace hb::io {
 
+/// What a pickle says about a storage: ('storage', class, key, device, elements) and, in the oldest files, a part of
+/// it: (key, offset, elements).
+struct StorageId {
+  std::string key;
+  std::string device;
+  ScalarType dtype;
+  int64_t numel;
+  size_t nbytes;
+};
+/// Reads the argument of a node of kind Persistent; throws hb::Error for one that names no storage of a supported
+/// dtype. `label` names the pickle.
+StorageId storage_id(const PickleNode& persistent, const std::string& label);
+
 /// Turns a pickle's nodes into values. Only the classes and functions that PyTorch itself writes are known;
 /// any other is an error, and nothing is ever called. Shared nodes give shared values.
 class TorchUnpickler {
@@ -60,9 +73,13 @@ class TorchUnpickler {
   DimVector dimensions(const PickleNode& node) const;
   void check_geometry(const PickleNode& call, int64_t offset, const DimVector& sizes, const DimVector& strides,
                       int64_t numel) const;
+  struct Window {
+    int64_t offset;
+    int64_t numel;
+  };
   const LoadedStorage& storage(const PickleNode& persistent);
-  LoadedStorage load_storage(const PickleNode& id);
-  ScalarType storage_dtype(const PickleNode& type) const;
+  Window window(const PickleNode& persistent, const LoadedStorage& source, ScalarType dtype) const;
+  LoadedStorage load_storage(const StorageId& id);
 
   const PickleGraph& graph_;
   StorageReader read_storage_;

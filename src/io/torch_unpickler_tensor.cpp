@@ -1,4 +1,5 @@
 // Tensors and storages in PyTorch's pickles.
+#include <iterator>
 #include <utility>
 
 #include "io/torch_types.h"
@@ -11,7 +12,42 @@ using Kind = PickleNode::Kind;
 
 constexpr size_t kMaxDims = 64;
 
+template <typename... Parts>
+[[noreturn]] void fail_at(const PickleNode& node, const std::string& label, const Parts&... parts) {
+  io_fail("pickle", "'", label, "', byte ", node.offset, ": ", parts...);
+}
+
+ScalarType storage_dtype(const PickleNode& type, const std::string& label) {
+  const std::string& name = type.text;
+  if (name == "torch.storage.UntypedStorage" || name == "torch.UntypedStorage") return kByte;
+  const std::string prefix = "torch.";
+  if (name.compare(0, prefix.size(), prefix) == 0) {
+    if (const auto dtype = dtype_of_storage_class(std::string_view(name).substr(prefix.size()))) return *dtype;
+  }
+  fail_at(type, label, "expected the class of a storage with a supported dtype, got '", name, "'");
+}
+
 }  // namespace
+
+StorageId storage_id(const PickleNode& persistent, const std::string& label) {
+  const PickleNode& id = *persistent.arguments;
+  if (id.kind == Kind::Tuple && !id.items.empty() && id.items[0]->kind == Kind::String &&
+      id.items[0]->text == "module") {
+    fail_at(id, label, "it holds a whole Python module, not its state_dict(): save that instead");
+  }
+  constexpr Kind kKinds[] = {Kind::String, Kind::Global, Kind::String, Kind::String, Kind::Int};
+  bool fits = id.kind == Kind::Tuple && id.items.size() >= std::size(kKinds);
+  for (size_t i = 0; fits && i < std::size(kKinds); ++i) fits = id.items[i]->kind == kKinds[i];
+  if (!fits || id.items[0]->text != "storage") {
+    fail_at(id, label, "expected the id of a storage: ('storage', class, key, device, elements)");
+  }
+  StorageId result{id.items[2]->text, id.items[3]->text, storage_dtype(*id.items[1], label), id.items[4]->integer, 0};
+  if (result.numel < 0 ||
+      __builtin_mul_overflow(static_cast<size_t>(result.numel), element_size(result.dtype), &result.nbytes)) {
+    fail_at(id, label, "expected a storage size of at least 0 that fits into memory, got ", result.numel);
+  }
+  return result;
+}
 
 DimVector TorchUnpickler::dimensions(const PickleNode& node) const {
   const PickleNode* tuple = &node;
@@ -52,7 +88,8 @@ IValue TorchUnpickler::call_rebuild_tensor(const PickleNode& call, size_t argume
   if (call.arguments->items.size() < arguments) {
     fail(call, call.callee->text, ": expected ", arguments, " arguments, got ", call.arguments->items.size());
   }
-  const LoadedStorage& source = storage(argument(call, 0, Kind::Persistent, "the storage"));
+  const PickleNode& persistent = argument(call, 0, Kind::Persistent, "the storage");
+  const LoadedStorage& source = storage(persistent);
   const int64_t offset = argument(call, 1, Kind::Int, "the offset").integer;
   DimVector sizes = dimensions(*call.arguments->items[2]);
   DimVector strides = dimensions(*call.arguments->items[3]);
@@ -61,9 +98,10 @@ IValue TorchUnpickler::call_rebuild_tensor(const PickleNode& call, size_t argume
     const IValue wanted = convert_global(argument(call, 6, Kind::Global, "the dtype"));
     dtype = static_cast<ScalarType>(wanted.toInt());
   }
-  const int64_t numel = static_cast<int64_t>(source.memory->nbytes() / element_size(dtype));
-  check_geometry(call, offset, sizes, strides, numel);
-  Tensor tensor(make_intrusive<TensorImpl>(source.memory, dtype, std::move(sizes), std::move(strides), offset));
+  const Window place = window(persistent, source, dtype);
+  check_geometry(call, offset, sizes, strides, place.numel);
+  Tensor tensor(
+      make_intrusive<TensorImpl>(source.memory, dtype, std::move(sizes), std::move(strides), place.offset + offset));
   if (source.device != tensor.device()) tensor = tensor.to(source.device);
   if (arguments > 4 && argument(call, 4, Kind::Bool, "requires_grad").integer != 0) {
     if (!is_floating_type(dtype)) fail(call, "expected a floating dtype for a tensor with a gradient, got ", dtype);
@@ -85,44 +123,36 @@ IValue TorchUnpickler::call_rebuild_parameter(const PickleNode& call) {
 }
 
 const TorchUnpickler::LoadedStorage& TorchUnpickler::storage(const PickleNode& persistent) {
-  const PickleNode& id = *persistent.arguments;
-  expect(id, Kind::Tuple, "a persistent id");
-  if (id.items.size() < 5 || id.items[0]->kind != Kind::String || id.items[0]->text != "storage") {
-    fail(id, "expected the id of a storage: ('storage', class, key, device, elements)");
-  }
-  expect(*id.items[1], Kind::Global, "the storage's class");
-  expect(*id.items[2], Kind::String, "the storage's key");
-  expect(*id.items[3], Kind::String, "the storage's device");
-  expect(*id.items[4], Kind::Int, "the storage's size");
-  const std::string& key = id.items[2]->text;
-  auto found = storages_.find(key);
-  if (found == storages_.end()) found = storages_.emplace(key, load_storage(id)).first;
-  if (found->second.dtype != storage_dtype(*id.items[1]) || found->second.numel != id.items[4]->integer) {
-    fail(id, "storage '", key, "' is described in two ways");
+  const StorageId id = storage_id(persistent, graph_.label());
+  auto found = storages_.find(id.key);
+  if (found == storages_.end()) found = storages_.emplace(id.key, load_storage(id)).first;
+  if (found->second.dtype != id.dtype || found->second.numel != id.numel) {
+    fail(persistent, "storage '", id.key, "' is described in two ways");
   }
   return found->second;
 }
 
-ScalarType TorchUnpickler::storage_dtype(const PickleNode& type) const {
-  const std::string& name = type.text;
-  if (name == "torch.storage.UntypedStorage" || name == "torch.UntypedStorage") return kByte;
-  const std::string prefix = "torch.";
-  if (name.compare(0, prefix.size(), prefix) == 0) {
-    if (const auto dtype = dtype_of_storage_class(std::string_view(name).substr(prefix.size()))) return *dtype;
+// The elements of the storage that a tensor may use. The oldest files know parts of storages: (key, offset, elements).
+TorchUnpickler::Window TorchUnpickler::window(const PickleNode& persistent, const LoadedStorage& source,
+                                              ScalarType dtype) const {
+  const auto& id = persistent.arguments->items;
+  const auto numel = static_cast<int64_t>(source.memory->nbytes() / element_size(dtype));
+  if (id.size() < 6 || id[5]->kind == Kind::None) return {0, numel};
+  const PickleNode& view = *id[5];
+  expect(view, Kind::Tuple, "a part of a storage");
+  if (view.items.size() != 3) fail(view, "expected a part of a storage: (key, offset, elements)");
+  expect(*view.items[1], Kind::Int, "the part's offset");
+  expect(*view.items[2], Kind::Int, "the part's size");
+  const int64_t offset = view.items[1]->integer, size = view.items[2]->integer;
+  if (dtype != source.dtype || offset < 0 || size < 0 || offset > numel || size > numel - offset) {
+    fail(view, "expected a part within the storage's ", numel, " elements, got ", size, " at ", offset);
   }
-  fail(type, "expected the class of a storage with a supported dtype, got '", name, "'");
+  return {offset, size};
 }
 
-TorchUnpickler::LoadedStorage TorchUnpickler::load_storage(const PickleNode& id) {
-  const ScalarType dtype = storage_dtype(*id.items[1]);
-  const int64_t numel = id.items[4]->integer;
-  size_t nbytes = 0;
-  if (numel < 0 || __builtin_mul_overflow(static_cast<size_t>(numel), element_size(dtype), &nbytes)) {
-    fail(id, "expected a storage size of at least 0 that fits into memory, got ", numel);
-  }
-  const Device device = device_ ? *device_ : Device(id.items[3]->text);
-  LoadedStorage loaded{read_storage_(id.items[2]->text, nbytes), dtype, numel, device};
-  return loaded;
+TorchUnpickler::LoadedStorage TorchUnpickler::load_storage(const StorageId& id) {
+  const Device device = device_ ? *device_ : Device(id.device);
+  return {read_storage_(id.key, id.nbytes), id.dtype, id.numel, device};
 }
 
 }  // namespace hb::io

@@ -9,8 +9,8 @@
 
 namespace hb::io {
 
-/// Reads a zip archive that Python's torch.save, torch::save, torch::pickle_save or TorchScript wrote. A
-/// state dict is a dict of tensors, an archive of a module an object with its attributes. No code of the file
+/// Reads a file that Python's torch.save (zip or the form before 1.6), torch::save, torch::pickle_save or TorchScript
+/// wrote. A state dict is a dict of tensors, an archive of a module an object with its attributes. No code of the file
 /// is run: known classes only. With a device, all tensors are put there; without, each goes where it was.
 /// Throws hb::Error that names the file, and the byte where there is one.
 HB_API IValue load_checkpoint(const std::string& path, std::optional<Device> device = std::nullopt);

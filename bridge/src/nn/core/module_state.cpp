@@ -1,4 +1,5 @@
 // The state of a module: dictionaries and archives.
+#include <halfbridge/bridge/nn/load_state.h>
 #include <halfbridge/bridge/nn/module.h>
 #include <halfbridge/bridge/serialize/archive.h>
 
@@ -15,39 +16,12 @@ OrderedDict<std::string, Tensor> Module::state_dict() const {
   return result;
 }
 
-namespace {
-void list(std::string& text, const char* title, const std::vector<std::string>& keys) {
-  if (keys.empty()) return;
-  text += std::string("\n  ") + title + ": ";
-  for (size_t i = 0; i < keys.size(); ++i) text += (i ? ", " : "") + keys[i];
-}
-}  // namespace
-
 StateDictMismatch Module::load_state_dict(const OrderedDict<std::string, Tensor>& state, bool strict) {
-  auto own = state_dict();
-  StateDictMismatch result;
-  std::vector<std::string> wrong_shape;
-  for (const auto& item : own) {
-    const Tensor* given = state.find(item.key());
-    if (!given || !given->defined())
-      result.missing_keys.push_back(item.key());
-    else if (given->sizes() != item.value().sizes())
-      wrong_shape.push_back(
-          hb::detail::str(item.key(), " (expected shape ", item.value().sizes(), ", got ", given->sizes(), ")"));
-  }
-  for (const auto& item : state)
-    if (!own.contains(item.key())) result.unexpected_keys.push_back(item.key());
-  std::string problems;
-  if (strict) {
-    list(problems, "missing keys", result.missing_keys);
-    list(problems, "unexpected keys", result.unexpected_keys);
-  }
-  list(problems, "shapes that differ", wrong_shape);
-  HB_CHECK(problems.empty(), "[load_state_dict] the dictionary does not fit ", name(), ":", problems);
-  NoGradGuard no_grad;
-  for (auto& item : own)
-    if (const Tensor* given = state.find(item.key()); given && given->defined()) item.value().copy_(*given);
-  return result;
+  io::NamedTensors tensors;
+  for (const auto& item : state) tensors.emplace_back(item.key(), item.value());
+  LoadStateOptions options;
+  options.strict = strict;
+  return nn::load_state_dict(*this, tensors, options);
 }
 
 void Module::save(serialize::OutputArchive& archive) const {

@@ -1,0 +1,81 @@
+#include "common.h"
+
+#include <sstream>
+
+#include <fmt/format.h>
+#include <halfbridge/error.h>
+
+namespace hb::cli::checkpoint {
+
+IValue select(const io::StateDictFile& file, const Names& names, const std::string& path) {
+  const auto part = io::value_at(file.value, names.only);
+  HB_CHECK(part, "'", path, "' holds nothing named '", names.only, "': `halfbridge checkpoint show ", path,
+           "` lists its names");
+  return *part;
+}
+
+io::NamedTensors rename(io::NamedTensors tensors, const Names& names) {
+  io::RenameRules all;
+  if (!names.strip.empty()) all.add_prefix(names.strip, "");
+  for (const std::string& rule : names.rename) all.add(rule);
+  if (!names.prefix.empty()) all.add_prefix("", names.prefix);
+  for (const std::string& rule : all.unused(tensors)) fmt::print(stderr, "note: the rule '{}' fits no name\n", rule);
+  return all.apply(tensors);
+}
+
+std::string dtype_text(ScalarType dtype) {
+  switch (dtype) {
+    case kByte:
+      return "uint8";
+    case kChar:
+      return "int8";
+    case kShort:
+      return "int16";
+    case kInt:
+      return "int32";
+    case kLong:
+      return "int64";
+    case kHalf:
+      return "float16";
+    case kFloat:
+      return "float32";
+    case kDouble:
+      return "float64";
+    case kBool:
+      return "bool";
+    case kBFloat16:
+      return "bfloat16";
+    default:
+      return "?";
+  }
+}
+
+std::string shape_text(const Tensor& tensor) { return hb::detail::str(tensor.sizes()); }
+
+std::string size_text(uint64_t bytes) {
+  const char* units[] = {"B", "kB", "MB", "GB", "TB"};
+  double value = static_cast<double>(bytes);
+  size_t unit = 0;
+  for (; value >= 1000 && unit + 1 < std::size(units); ++unit) value /= 1000;
+  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.{}f} {}", value, value < 10 ? 2 : 1, units[unit]);
+}
+
+std::string value_text(const IValue& value, size_t most) {
+  std::ostringstream out;
+  if (value.isString()) {
+    out << '"' << value.toStringRef() << '"';
+  } else {
+    out << value;
+  }
+  std::string text = out.str();
+  if (text.size() > most) text = text.substr(0, most) + "...";
+  return printable(text);
+}
+
+uint64_t bytes_of(const io::NamedTensors& tensors) {
+  uint64_t bytes = 0;
+  for (const auto& item : tensors) bytes += item.second.nbytes();
+  return bytes;
+}
+
+}  // namespace hb::cli::checkpoint
