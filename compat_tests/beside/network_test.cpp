@@ -50,8 +50,8 @@ struct Net : Library::Module {
         norm1(this->register_module("norm1", typename Library::BatchNorm2d(8))),
         conv2(this->register_module("conv2",
                                     typename Library::Conv2d(typename Library::Conv2dOptions(8, 16, 3).stride(2)))),
-        norm2(this->register_module("norm2", typename Library::LayerNorm(typename Library::LayerNormOptions({48})))),
-        head(this->register_module("head", typename Library::Linear(48, 10))) {}
+        norm2(this->register_module("norm2", typename Library::LayerNorm(typename Library::LayerNormOptions({64})))),
+        head(this->register_module("head", typename Library::Linear(64, 10))) {}
 
   // Every layer's output, by name.
   std::vector<std::pair<std::string, Tensor>> run(Tensor x) {
@@ -92,7 +92,7 @@ void expect_close(const std::string& layer, const hb::Tensor& ours, const at::Te
 struct Pair {
   Net<Theirs> theirs;
   Net<Ours> ours;
-  at::Tensor x = at::randn({4, 3, 8, 8});
+  at::Tensor x = at::randn({4, 3, 12, 12});
   Pair() { torch::manual_seed(0); }
 
   void compare() {
