@@ -1,138 +1,248 @@
 #!/usr/bin/env python3
-"""Writes docs/coverage.md: which LibTorch names of symbols.tsv and methods.tsv (names that public LibTorch programs use,
-with the number of programs) Halfbridge has. The compiler is asked: every name stands in a declaration of its own, and a
-name is supported if one of its declarations compiles.
+"""Writes docs/coverage.md from names.tsv (names.py writes it), substitutes.tsv, and symbols.tsv and methods.tsv (names that
+public LibTorch programs use, with the number of programs).
 
-    tools/coverage/coverage.py [--check]      # --check: fail if docs/coverage.md is not up to date
+    tools/coverage/coverage.py [--check]
+
+--check fails if docs/coverage.md is not up to date, or if the compiler sees other names in Halfbridge's headers than
+names.tsv says: each row of names.tsv stands in a declaration of its own, which must compile, or must not.
 """
-import argparse, csv, os, re, subprocess, sys, tempfile
+import argparse
+import csv
+import fnmatch
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HERE = os.path.dirname(os.path.abspath(__file__))
-HEADERS = ["torch/torch.h"]
-
-# Classes in which a method of "module/optimizer/data/options" may stand.
-CLASSES = """
-torch::nn::Module torch::nn::SequentialImpl torch::nn::ModuleListImpl torch::nn::ModuleDictImpl torch::nn::ParameterListImpl
-torch::nn::LinearImpl torch::nn::Conv2dImpl torch::nn::BatchNorm2dImpl torch::nn::MaxPool2dImpl torch::nn::EmbeddingImpl
-torch::nn::LSTMImpl torch::nn::Linear torch::nn::AnyModule torch::nn::LinearOptions torch::nn::Conv2dOptions
-torch::nn::ConvTranspose2dOptions torch::nn::BatchNormOptions torch::nn::EmbeddingOptions torch::nn::LSTMOptions
-torch::nn::RNNOptions torch::nn::LeakyReLUOptions torch::nn::ELUOptions torch::nn::ReLUOptions torch::nn::DropoutOptions
-torch::nn::SoftplusOptions torch::nn::LocalResponseNormOptions torch::nn::MaxPool2dOptions torch::nn::CrossEntropyLossOptions
-torch::nn::UpsampleOptions torch::nn::FlattenOptions torch::nn::PReLUOptions torch::nn::GELUOptions
-torch::nn::MSELossOptions torch::nn::TransformerEncoderLayerOptions torch::nn::functional::PadFuncOptions
-torch::nn::functional::BatchNormFuncOptions
-torch::optim::Optimizer torch::optim::Adam torch::optim::SGD torch::optim::SGDOptions torch::optim::AdamOptions
-torch::optim::AdamParamState torch::optim::SGDParamState torch::optim::RMSpropOptions torch::optim::OptimizerParamGroup
-torch::optim::StepLR torch::data::DataLoaderOptions torch::data::datasets::MNIST
-torch::data::datasets::Dataset<torch::data::datasets::MNIST> torch::OrderedDict<std::string,torch::Tensor>
-torch::OrderedDict<std::string,torch::Tensor>::Item torch::serialize::InputArchive torch::serialize::OutputArchive
-c10::IValue torch::TensorOptions c10::ArrayRef<int64_t> std::vector<torch::Tensor> std::optional<torch::Tensor>
-torch::indexing::Slice torch::autograd::Node std::string std::condition_variable std::deque<int> std::mutex
-torch::data::samplers::RandomSampler torch::Scalar torch::Generator torch::Dict<std::string,torch::Tensor>
-""".split()
-# Names that the programs or the standard library define themselves: nothing of LibTorch's.
-FOREIGN = {"map", "string", "pair", "wait", "wait_for", "notify_all", "lock", "predict", "log_prob", "get_lr", "set_lr", "attr",
-           "def", "def_submodule", "commit", "extend", "encoder", "linear", "keys_", "freeze", "call", "ones", "zeros", "randn",
-           "cat", "copy", "push", "swap", "pop", "names", "tensor"}
+ROOT = os.path.dirname(os.path.dirname(HERE))
+PAGE = os.path.join(ROOT, "docs", "coverage.md")
+INCLUDE = [os.path.join(ROOT, d) for d in ("bridge/names", "bridge/include", "include")]
+HEADERS = ["torch/torch.h", "ATen/autocast_mode.h", "ATen/Parallel.h", "ATen/Dispatch.h", "c10/util/irange.h", "c10/util/Exception.h"]
+NAMESPACES = {"t": "torch", "a": "at", "c": "c10"}
+LETTERS = {v: k for k, v in NAMESPACES.items()}
+# Names in LibTorch's headers that its documentation does not offer to programs.
+INNER = re.compile(r"(^|::)_|^detail::|(_outf?|_symint\w*|_copy|_backward\w*|_jvp)$|^c10_|_forward$|^(mkldnn|cudnn|miopen|fbgemm|quantized|sym)_|_H_$")
 
 
 def read(table):
     with open(os.path.join(HERE, table)) as f:
-        return list(csv.DictReader(f, delimiter="\t"))
+        return list(csv.DictReader(f, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+class Names:
+    """names.tsv and substitutes.tsv, looked up as `halfbridge port` does (cli/src/port/names.cpp)."""
+
+    def __init__(self):
+        self.rows = read("names.tsv")
+        self.table = {(r["kind"], r["name"]): r for r in self.rows}
+        self.substitutes = [(r["name"], r["instead"]) for r in read("substitutes.tsv")]
+
+    def instead(self, name):
+        while name:
+            for pattern, text in self.substitutes:
+                if fnmatch.fnmatchcase(name, pattern):
+                    return text
+            name = name.rpartition("::")[0]
+        return ""
+
+    def symbol(self, name):
+        """Whether Halfbridge has torch::…, at::… or c10::…, which may reach into a class."""
+        root, _, rest = name.partition("::")
+        parts, letter = rest.split("::"), LETTERS[root]
+        for n in range(len(parts), 0, -1):
+            row = self.table.get(("name", "::".join(parts[:n]))) or self.table.get(("namespace", "::".join(parts[:n])))
+            if row is None:
+                continue
+            if row["kind"] == "namespace" and n < len(parts):
+                return False  # nothing of this name in the namespace
+            return letter in row["halfbridge"]
+        return False
+
+    def method(self, name, of):
+        kinds = ["tensor"] if of == "tensor" else ["member", "tensor"]
+        return any(self.table.get((k, name), {"halfbridge": "-"})["halfbridge"] != "-" for k in kinds)
+
+    def of_libtorch(self, kind, name):
+        return self.table.get((kind, name), {"libtorch": "-"})["libtorch"] != "-"
+
+
+# --- the page
+
+
+def share(rows, least=0):
+    rows = [r for r in rows if r[1] >= least]
+    return "%d of %d" % (sum(r[2] for r in rows), len(rows))
+
+
+def used_rows(names):
+    symbols = [(s["symbol"], int(s["programs_using"]), names.symbol(s["symbol"])) for s in read("symbols.tsv")
+               if names.symbol(s["symbol"]) or is_libtorch(names, s["symbol"])]
+    methods = defaultdict(list)
+    for m in read("methods.tsv"):
+        kind = "tensor" if m["of"] == "tensor" else "member"
+        if names.of_libtorch(kind, m["method"]):
+            methods[kind].append((m["method"], int(m["programs_using"]), names.method(m["method"], m["of"])))
+    return symbols, methods["tensor"], methods["member"]
+
+
+def is_libtorch(names, symbol):
+    """Whether it is a name of LibTorch 2.11, or of a namespace that the table does not open (CUDA's, TorchScript's)."""
+    root, _, rest = symbol.partition("::")
+    parts = rest.split("::")
+    for n in range(len(parts), 0, -1):
+        row = names.table.get(("name", "::".join(parts[:n])))
+        if row:
+            return LETTERS[root] in row["libtorch"]
+        row = names.table.get(("namespace", "::".join(parts[:n])))
+        if row:
+            return LETTERS[root] in row["libtorch"] and LETTERS[root] not in row["halfbridge"]
+    return False
+
+
+def missing_table(rows, names, strip):
+    out = ["| name | programs | instead |", "| --- | --- | --- |"]
+    for name, programs, ok in rows:
+        if not ok:
+            out.append("| `%s` | %d | %s |" % (name, programs, names.instead(strip(name))))
+    return out
+
+
+def by_area(names):
+    """{title: (supported names, missing names)} of all public names of LibTorch."""
+    areas = defaultdict(lambda: ([], []))
+    for r in names.rows:
+        if r["kind"] in ("header", "namespace", "member") or r["libtorch"] == "-" or INNER.search(r["name"]):
+            continue
+        scope, _, last = r["name"].rpartition("::")
+        if r["kind"] == "tensor":
+            title = "methods of Tensor"
+        elif r["kind"] == "macro":
+            title = "macros"
+        elif scope:
+            title = "`torch::%s`" % scope
+        elif last[0].isupper() or re.match(r"k[A-Z]", last):
+            title = "types and constants of `torch`, `at`, `c10`"
+        else:
+            title = "functions of `torch`, `at`, `c10`"
+        areas[title][r["halfbridge"] == "-"].append(last)
+    return areas
+
+
+def page(names):
+    symbols, tensor, members = used_rows(names)
+    out = ["# Coverage of LibTorch's names", "",
+           "Generated by `tools/coverage/coverage.py` from `tools/coverage/names.tsv`, which libclang writes from the headers of LibTorch",
+           "2.11 and of Halfbridge: do not edit. `halfbridge port DIR` reads the same table and tells which of these names a program uses,",
+           "where, and what to write instead. A name is one row whatever its overloads are; one that is not there fails to compile.", "",
+           "## Names that public programs use", "",
+           "18 public LibTorch programs were read; a name is counted once per program.", "",
+           "| | used by 6 or more | by 2 or more | all |", "| --- | --- | --- | --- |"]
+    for title, rows in (("`torch::`, `at::`, `c10::`", symbols), ("methods of Tensor", tensor), ("methods of other classes", members)):
+        out.append("| %s | %s | %s | %s |" % (title, share(rows, 6), share(rows, 2), share(rows)))
+    out += ["", "What Halfbridge lacks of them:", ""]
+    out += missing_table(symbols, names, lambda n: n.partition("::")[2]) + missing_table(tensor + members, names, lambda n: n)[2:]
+    areas = by_area(names)
+    out += ["", "## All public names of LibTorch 2.11", "",
+            "From `<torch/torch.h>` and the headers beside it, without `_out` forms, gradients and names that begin with `_`. TorchScript,",
+            "CUDA, the operator registry and the Python binding are not part of this library.", "",
+            "| | supported | of |", "| --- | --- | --- |"]
+    for title in sorted(areas):
+        have, lack = areas[title]
+        out.append("| %s | %d | %d |" % (title, len(have), len(have) + len(lack)))
+    for title in sorted(areas):
+        have, lack = areas[title]
+        out += ["", "### " + title[0].upper() + title[1:]]
+        for label, part in (("Supported", have), ("Missing", lack)):
+            if part:
+                out += ["", "%s: %s" % (label, " ".join("`%s`" % n for n in sorted(part)))]
+    spaces = [r["name"] for r in names.rows if r["kind"] == "namespace" and r["libtorch"] != "-" and r["halfbridge"] == "-"]
+    out += ["", "### Namespaces that Halfbridge lacks", "", " ".join("`%s`" % s for s in spaces if "::" not in s or s.rpartition("::")[0] not in spaces)]
+    return "\n".join(out) + "\n"
+
+
+# --- the compiler's word
 
 
 def failing_lines(lines):
     """The numbers (from 0) of those lines that do not compile."""
-    with tempfile.TemporaryDirectory() as d:
-        path = os.path.join(d, "names.cpp")
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "names.cpp")
         prefix = ["#include <%s>" % h for h in HEADERS]
         with open(path, "w") as f:
             f.write("\n".join(prefix + lines) + "\n")
-        command = [os.environ.get("CXX", "g++"), "-std=c++20", "-fsyntax-only", "-w", "-Dfinal=", "-fmax-errors=0",
-                   "-fno-diagnostics-show-caret", "-I", ROOT + "/include", "-I", ROOT + "/bridge/include",
-                   "-I", ROOT + "/bridge/names", path]
-        text = subprocess.run(command, capture_output=True, text=True).stderr
+        command = [os.environ.get("CXX", "c++"), "-std=c++20", "-fsyntax-only", "-w", "-Dfinal="]
+        clang = "clang" in subprocess.run(command[:1] + ["--version"], capture_output=True, text=True, check=True).stdout
+        command += ["-ferror-limit=0", "-fno-spell-checking"] if clang else ["-fmax-errors=0", "-fno-diagnostics-show-caret"]
+        done = subprocess.run(command + ["-I" + d for d in INCLUDE] + [path], capture_output=True, text=True)
+        text = done.stderr
         if "fatal error" in text:
             sys.exit(text)
-        return {int(n) - 1 - len(prefix) for n in re.findall(r"names\.cpp:(\d+):\d+: error", text)}
+        bad = {int(n) - 1 - len(prefix) for n in re.findall(r"names\.cpp:(\d+):\d+: error", text)}
+        if min(bad, default=0) < 0 or bool(bad) != (done.returncode != 0):
+            sys.exit(text)
+        return bad
 
 
-def forms(name, i):
-    """Declarations that compile if the name is a member of a namespace, a namespace, or a member of a class."""
-    scope, _, last = name.rpartition("::")
-    yield "namespace c%d { using ::%s; }" % (i, name)
-    yield "namespace n%d = ::%s;" % (i, name)
-    if "::" in scope:
-        yield "struct m%d : ::%s { using ::%s::%s; };" % (i, scope, scope, last)
-        yield "struct h%d : ::%s::Impl { using ::%s::Impl::%s; };" % (i, scope, scope, last)
-        yield "auto v%d = ::%s;" % (i, name)
+def declarations(rows):
+    """Lines that compile if Halfbridge has the row's name, and whether it should."""
+    for i, r in enumerate(rows):
+        kind, name = r["kind"], r["name"]
+        roots = r["halfbridge"] if r["halfbridge"] != "-" else r["libtorch"][:1]
+        has = r["halfbridge"] != "-"
+        if kind == "name":
+            for letter in roots:
+                yield "namespace n%d%s { using ::%s::%s; }" % (i, letter, NAMESPACES[letter], name), has, name
+        elif kind == "namespace":
+            for letter in roots:
+                yield "namespace n%d%s = ::%s::%s;" % (i, letter, NAMESPACES[letter], name), has, name
+        elif kind == "tensor":
+            yield "struct t%d : ::torch::Tensor { using ::torch::Tensor::%s; };" % (i, name), has, "Tensor::" + name
 
 
-def supported_symbols(names):
-    lines, owner = [], []
+def contradictions(rows):
+    lines, expected, names = zip(*declarations(rows))
+    bad = failing_lines(list(lines))
     for i, name in enumerate(names):
-        for form in forms(name, i):
-            lines.append(form)
-            owner.append(name)
-    bad = failing_lines(lines)
-    return {owner[i] for i in range(len(lines)) if i not in bad}
+        if (i not in bad) != expected[i]:
+            yield "%s: names.tsv says %s, the compiler %s" % (name, expected[i], not expected[i])
 
 
-def supported_methods(methods):
-    lines, owner = [], []
-    for i, (method, of) in enumerate(methods):
-        for j, cls in enumerate(["torch::Tensor"] if of == "tensor" else CLASSES):
-            lines.append("struct t%d_%d : %s { using B = %s; using B::%s; };" % (i, j, cls, cls, method))
-            owner.append((method, of))
-    bad = failing_lines(lines)
-    return {owner[i] for i in range(len(lines)) if i not in bad}
-
-
-def table(rows):
-    return ["| name | programs | |", "| --- | --- | --- |"] + ["| `%s` | %s | %s |" % r for r in rows]
-
-
-def page():
-    symbols, methods = read("symbols.tsv"), read("methods.tsv")
-    have = supported_symbols([s["symbol"] for s in symbols])
-    pairs = [(m["method"], m["of"]) for m in methods]
-    have_methods = supported_methods(pairs)
-    answer = lambda ok: "supported" if ok else "**not supported**"
-    symbol_rows = [(s["symbol"], s["programs_using"], answer(s["symbol"] in have)) for s in symbols]
-    tensor_rows, other_rows = [], []
-    for m in methods:
-        key = (m["method"], m["of"])
-        if m["of"] == "tensor":
-            tensor_rows.append((m["method"], m["programs_using"], answer(key in have_methods)))
-        elif key in have_methods or m["method"] not in FOREIGN:
-            other_rows.append((m["method"], m["programs_using"], answer(key in have_methods)))
-    count = lambda rows, least: "%d of %d" % (sum(r[2] == "supported" and int(r[1]) >= least for r in rows),
-                                              sum(int(r[1]) >= least for r in rows))
-    out = ["# Coverage of LibTorch's names", "",
-           "Generated by `tools/coverage/coverage.py` from the code: do not edit. The names are those that 18 public LibTorch",
-           "programs use, with the number of programs; the compiler was asked whether `<torch/torch.h>` of Halfbridge has them.",
-           "A name that is not supported fails to compile. TorchScript, CUDA and the Python binding are not part of this library.", "",
-           "| | used by 6 or more | by 2 or more | all |", "| --- | --- | --- | --- |"]
-    for title, rows in (("symbols", symbol_rows), ("Tensor methods", tensor_rows), ("other methods", other_rows)):
-        out.append("| %s | %s | %s | %s |" % (title, count(rows, 6), count(rows, 2), count(rows, 1)))
-    out += ["", "## Symbols", ""] + table(symbol_rows)
-    out += ["", "## Tensor methods", ""] + table(tensor_rows)
-    out += ["", "## Methods of modules, optimizers, data and options", ""] + table(other_rows)
-    return "\n".join(out) + "\n"
+def stale_substitutes(names):
+    """Patterns for names that Halfbridge has, and names in substitutes that it has not."""
+    have = [r["name"] for r in names.rows if r["halfbridge"] not in ("-", "stub") and r["kind"] != "member"]
+    lack = {r["name"] for r in names.rows if r["halfbridge"] in ("-", "stub")}
+    for pattern, text in names.substitutes:
+        if "*" not in pattern and pattern in have and pattern not in lack:
+            yield "substitutes.tsv: Halfbridge has " + pattern
+        for used in re.findall(r"\b(?:torch|at|c10)::[\w:]*\w", text):
+            if not names.symbol(used):
+                yield "substitutes.tsv: %s names %s, which Halfbridge lacks" % (pattern, used)
+        for used in re.findall(r"\bx\.(\w+)", text):
+            if not names.method(used, "tensor"):
+                yield "substitutes.tsv: %s names x.%s, which Halfbridge lacks" % (pattern, used)
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--check", action="store_true")
-    target = os.path.join(ROOT, "docs", "coverage.md")
-    text = page()
-    if parser.parse_args().check:
-        with open(target) as f:
-            sys.exit(0 if f.read() == text else "docs/coverage.md is not up to date: run tools/coverage/coverage.py")
-    with open(target, "w") as f:
-        f.write(text)
-    print(text.split("## Symbols")[0])
+    check = parser.parse_args().check
+    names = Names()
+    text = page(names)
+    wrong = list(stale_substitutes(names))
+    if check:
+        wrong += contradictions(names.rows)
+        with open(PAGE) as f:
+            if f.read() != text:
+                wrong.append("docs/coverage.md is not up to date: run tools/coverage/coverage.py")
+    else:
+        with open(PAGE, "w") as f:
+            f.write(text)
+    if wrong:
+        sys.exit("\n".join(wrong) + ("\nrun tools/coverage/names.py, then tools/coverage/coverage.py" if check else ""))
 
 
 if __name__ == "__main__":

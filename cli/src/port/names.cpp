@@ -1,0 +1,104 @@
+#include "names.h"
+
+#include <fnmatch.h>
+
+namespace hb::cli::port {
+
+extern const char kNamesTable[];
+extern const char kSubstitutesTable[];
+
+namespace {
+
+/// Calls `row` with the cells of each line but the first.
+template <typename F>
+void for_each_row(std::string_view table, const F& row) {
+  bool first = true;
+  while (!table.empty()) {
+    const size_t end = table.find('\n');
+    std::string_view line = table.substr(0, end);
+    table.remove_prefix(end == table.npos ? table.size() : end + 1);
+    std::vector<std::string_view> cells;
+    for (size_t tab; (tab = line.find('\t')) != line.npos; line.remove_prefix(tab + 1))
+      cells.push_back(line.substr(0, tab));
+    cells.push_back(line);
+    if (!first && cells.size() >= 2) row(cells);
+    first = false;
+  }
+}
+
+char letter_of(std::string_view root) {
+  return root == "torch" ? 't' : root == "at" ? 'a' : root == "c10" ? 'c' : '\0';
+}
+
+}  // namespace
+
+const Names& Names::get() {
+  static const Names names;
+  return names;
+}
+
+Names::Names() {
+  for_each_row(kNamesTable, [&](const auto& c) {
+    if (c.size() == 4) rows_[std::string(c[0]) + " " + std::string(c[1])] = {c[2], c[3]};
+  });
+  for_each_row(kSubstitutesTable, [&](const auto& c) { substitutes_.emplace_back(c[0], c[1]); });
+}
+
+const Names::Row* Names::find(std::string_view kind, std::string_view name) const {
+  const auto it = rows_.find(std::string(kind) + " " + std::string(name));
+  return it == rows_.end() ? nullptr : &it->second;
+}
+
+Support Names::of(std::string_view kind, std::string_view name) const {
+  const Row* row = find(kind, name);
+  if (!row) return Support::unknown;
+  return row->halfbridge != "-" ? Support::supported : Support::missing;
+}
+
+Support Names::header(std::string_view path) const {
+  const Row* row = find("header", path);
+  return row && row->halfbridge == "yes" ? Support::supported : Support::missing;
+}
+
+Support Names::symbol(std::string_view name, std::string* table_name) const {
+  const size_t colon = name.find("::");
+  const char letter = letter_of(name.substr(0, colon));
+  if (!letter) return Support::unknown;
+  if (colon == name.npos) return Support::supported;
+  const std::string_view rest = name.substr(colon + 2);
+  for (size_t end = rest.size(); end != rest.npos && end > 0; end = rest.rfind("::", end - 1)) {
+    const std::string_view part = rest.substr(0, end);
+    const Row* row = find("name", part);
+    const Row* space = find("namespace", part);
+    if (!row && !space) continue;
+    if (table_name) *table_name = part;
+    const auto has = [&](std::string_view letters) { return letters.find(letter) != letters.npos; };
+    if (row && (has(row->halfbridge) || has(row->libtorch)))
+      return has(row->halfbridge) ? Support::supported : Support::missing;
+    if (space && !has(space->halfbridge)) return Support::missing;  // and so all that is in it
+    if (space && end == rest.size()) return Support::supported;
+    if (table_name) *table_name = rest;
+    return Support::unknown;
+  }
+  if (table_name) *table_name = rest;
+  return Support::unknown;
+}
+
+bool Names::is_namespace(std::string_view name) const {
+  const size_t colon = name.find("::");
+  if (!letter_of(name.substr(0, colon))) return false;
+  return colon == name.npos || find("namespace", name.substr(colon + 2));
+}
+
+std::string_view Names::instead(std::string_view name) const {
+  while (!name.empty()) {
+    const std::string text(name);
+    for (const auto& [pattern, instead] : substitutes_)
+      if (fnmatch(std::string(pattern).c_str(), text.c_str(), 0) == 0) return instead;
+    const size_t colon = name.rfind("::");
+    name = colon == name.npos ? std::string_view() : name.substr(0, colon);
+  }
+  return {};
+}
+
+}  // namespace hb::cli::port

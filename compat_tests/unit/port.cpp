@@ -1,0 +1,126 @@
+// The source reader of `halfbridge port`: its lexer, its table, and what it does about hostile trees.
+#include <gtest/gtest.h>
+#include <port/lexer.h>
+#include <port/names.h>
+#include <port/sources.h>
+#include <port/uses.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace hb::cli::port;
+
+class PortTree : public testing::Test {
+ protected:
+  PortTree() : root_(fs::temp_directory_path() / ("halfbridge_port_" + std::to_string(getpid()))) {
+    fs::create_directories(root_);
+  }
+  ~PortTree() override { fs::remove_all(root_); }
+  void write(const std::string& name, const std::string& text) {
+    fs::create_directories((root_ / name).parent_path());
+    std::ofstream(root_ / name, std::ios::binary) << text;
+  }
+  /// The names that are used, the missing ones with a `!` in front.
+  std::vector<std::string> names() const {
+    std::vector<std::string> out;
+    for (const Use& use : find_uses(root_.string()).all) out.push_back((use.supported ? "" : "!") + use.name);
+    return out;
+  }
+  fs::path root_;
+};
+
+std::string words(const std::string& text) {
+  std::string out;
+  for (const Token& t : lex(text)) out += std::string(t.text) + " ";
+  return out;
+}
+
+TEST(PortLexer, LeavesOutWhatIsNoCode) {
+  EXPECT_EQ(words("a /* b */ c // d \\\n e\n f"), "a c f ");
+  EXPECT_EQ(words("a\n#if 0\nb\n#if 1\nc\n#endif\n#else\nd\n#endif\ne"), "a d e ");
+  EXPECT_EQ(words("x \"torch::a \\\" b\" R\"z(\"torch::b)\")z\" y"), "x \"torch::a \\\" b\" R\"z(\"torch::b)\")z\" y ");
+  EXPECT_EQ(words("1'000 0x1e+2 1e+2 'a' '\\''"), "1'000 0x1e + 2 1e+2 'a' '\\'' ");
+}
+
+TEST(PortLexer, CountsLines) {
+  const std::string text = "a\n/* \n */ b\nR\"(\n\n)\" c\n#include <torch/torch.h>\nd";
+  std::vector<int> lines;
+  for (const Token& t : lex(text)) lines.push_back(t.line);
+  EXPECT_EQ(lines, (std::vector<int>{1, 3, 4, 6, 7, 8}));
+}
+
+TEST(PortLexer, EndsOnBrokenSource) {
+  for (const char* text :
+       {"\"open", "/* open", "R\"x(open", "#if 0", "#include <open", "'", "\\", "#", "R\"", "1'", "#define"})
+    lex(text);
+}
+
+TEST(PortNames, KnowsBothLibraries) {
+  const Names& names = Names::get();
+  EXPECT_EQ(names.symbol("torch::nn::Conv2d"), Support::supported);
+  EXPECT_EQ(names.symbol("torch::data::datasets::MNIST::Mode::kTest"), Support::supported);
+  EXPECT_EQ(names.symbol("torch::jit::load"), Support::missing);
+  EXPECT_EQ(names.symbol("torch::no_such_name"), Support::unknown);
+  EXPECT_EQ(names.tensor_method("view"), Support::supported);
+  EXPECT_EQ(names.tensor_method("to_sparse"), Support::missing);
+  EXPECT_EQ(names.header("torch/script.h"), Support::missing);
+  EXPECT_FALSE(names.instead("jit::load").empty());
+}
+
+TEST_F(PortTree, TellsTensorsFromOtherObjects) {
+  write("a.cpp",
+        "struct Grid { int to_sparse(); };\n"
+        "void f(torch::Tensor t, Grid g, std::vector<torch::Tensor> v, std::map<int, int> m) {\n"
+        "  t.to_sparse(); g.to_sparse(); v[0].sinc(); m.values(); (t + 1).logit();\n"
+        "}\n");
+  EXPECT_EQ(names(), (std::vector<std::string>{"torch::Tensor", "!.logit()", "!.sinc()", "!.to_sparse()"}));
+  const Uses uses = find_uses(root_.string());
+  const auto sparse =
+      std::find_if(uses.all.begin(), uses.all.end(), [](const Use& u) { return u.name == ".to_sparse()"; });
+  ASSERT_EQ(sparse->places.size(), 1u);
+  EXPECT_EQ(sparse->places[0].line, 3);
+}
+
+TEST_F(PortTree, SeesThroughAliases) {
+  write("model.h", "namespace F = torch::nn::functional;\nnamespace loop = loop;\n");
+  write("a.cpp", "#include \"model.h\"\nusing namespace torch;\nauto f(Tensor x) { return F::relu(x) + loop::x; }\n");
+  const std::vector<std::string> found = names();
+  EXPECT_NE(std::find(found.begin(), found.end(), "torch::nn::functional::relu"), found.end());
+  EXPECT_NE(std::find(found.begin(), found.end(), "torch::Tensor"), found.end());
+}
+
+TEST_F(PortTree, SurvivesHostileTrees) {
+  write("ok.cpp", "torch::Tensor t;");
+  write("binary.cpp", std::string("torch::jit::load\0", 17));
+  write("large.cpp", std::string(5 << 20, ' '));
+  write("build/CMakeCache.txt", "");
+  write("build/generated.cpp", "torch::jit::load");
+  fs::create_directory_symlink(root_, root_ / "loop");
+  fs::create_symlink("/dev/zero", root_ / "endless.cpp");
+  const Uses uses = find_uses(root_.string());
+  EXPECT_EQ(uses.files, 1u);
+  EXPECT_EQ(uses.notes.size(), 3u);
+  EXPECT_TRUE(uses.files_to_edit().empty());
+}
+
+TEST_F(PortTree, TakesTimeThatGrowsWithTheSource) {
+  std::string chain = "torch::Tensor x; auto y = x", nest = "auto z = ";
+  for (int i = 0; i < 20000; ++i) chain += ".view()";
+  nest += std::string(100000, '(') + "x" + std::string(100000, ')') + ".view();";
+  write("chain.cpp", chain + ";");
+  write("nest.cpp", nest);
+  write("less.cpp", std::string(100000, '<'));
+  EXPECT_EQ(names().front(), "torch::Tensor");
+}
+
+TEST_F(PortTree, RefusesWhatIsNoProgram) {
+  EXPECT_THROW(find_uses((root_ / "missing").string()), std::runtime_error);
+  EXPECT_THROW(find_uses(root_.string()), std::runtime_error);  // no C++ in it
+}
+
+}  // namespace
