@@ -59,7 +59,11 @@ target_include_directories(halfbridge PUBLIC
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/bridge/include>
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/train/include>
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/trace/include>)
-target_link_libraries(halfbridge PRIVATE DNNL::dnnl PkgConfig::LIBZIP ZLIB::ZLIB nlohmann_json::nlohmann_json OpenMP::OpenMP_CXX)
+# oneDNN is not linked: src/cpu/onednn/library.cpp loads it, apart from the oneDNN that LibTorch brings.
+target_link_libraries(halfbridge PRIVATE PkgConfig::LIBZIP ZLIB::ZLIB nlohmann_json::nlohmann_json OpenMP::OpenMP_CXX ${CMAKE_DL_LIBS})
+if(NOT HALFBRIDGE_SANITIZE)  # whose runtime comes with the program
+  target_link_options(halfbridge PRIVATE -Wl,--no-undefined)
+endif()
 target_compile_features(halfbridge INTERFACE cxx_std_17)
 set_target_properties(halfbridge PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0 LINKER_LANGUAGE CXX)
 

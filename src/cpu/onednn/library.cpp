@@ -1,0 +1,93 @@
+// oneDNN, loaded so that it finds its own symbols first. LibTorch brings another version of oneDNN, whose templates
+// have the same names: in a process with both, an ordinary link would let each call the other's.
+#include <dlfcn.h>
+#include <dnnl_version.h>
+
+#include <halfbridge/error.h>
+
+#ifndef __x86_64__
+#error "src/cpu/onednn/library.cpp forwards calls with x86-64 instructions"
+#endif
+
+// The functions that this back end uses. One that is missing here is an undefined symbol when the library is linked.
+#define HB_ONEDNN_FUNCTIONS(_)                           \
+  _(dnnl_dilated_convolution_backward_data_desc_init)    \
+  _(dnnl_dilated_convolution_backward_weights_desc_init) \
+  _(dnnl_dilated_convolution_forward_desc_init)          \
+  _(dnnl_engine_create)                                  \
+  _(dnnl_engine_destroy)                                 \
+  _(dnnl_matmul_desc_init)                               \
+  _(dnnl_memory_create)                                  \
+  _(dnnl_memory_desc_equal)                              \
+  _(dnnl_memory_desc_get_size)                           \
+  _(dnnl_memory_desc_init_by_strides)                    \
+  _(dnnl_memory_desc_init_by_tag)                        \
+  _(dnnl_memory_destroy)                                 \
+  _(dnnl_memory_set_data_handle)                         \
+  _(dnnl_post_ops_append_sum)                            \
+  _(dnnl_post_ops_create)                                \
+  _(dnnl_post_ops_destroy)                               \
+  _(dnnl_primitive_attr_create)                          \
+  _(dnnl_primitive_attr_destroy)                         \
+  _(dnnl_primitive_attr_set_output_scales)               \
+  _(dnnl_primitive_attr_set_post_ops)                    \
+  _(dnnl_primitive_attr_set_scratchpad_mode)             \
+  _(dnnl_primitive_create)                               \
+  _(dnnl_primitive_desc_destroy)                         \
+  _(dnnl_primitive_desc_iterator_create)                 \
+  _(dnnl_primitive_desc_iterator_destroy)                \
+  _(dnnl_primitive_desc_iterator_fetch)                  \
+  _(dnnl_primitive_desc_iterator_next)                   \
+  _(dnnl_primitive_desc_query)                           \
+  _(dnnl_primitive_desc_query_md)                        \
+  _(dnnl_primitive_destroy)                              \
+  _(dnnl_primitive_execute)                              \
+  _(dnnl_reorder_primitive_desc_create)                  \
+  _(dnnl_set_max_cpu_isa)                                \
+  _(dnnl_stream_create)                                  \
+  _(dnnl_stream_destroy)
+
+#define HB_TEXT(x) #x
+#define HB_NUMBER(x) HB_TEXT(x)
+
+// `name` jumps to where `hb_name` points.
+#define HB_FORWARD(name)                                                                                           \
+  extern "C" {                                                                                                     \
+  __attribute__((visibility("hidden"), used)) void* hb_##name = nullptr;                                           \
+  }                                                                                                                \
+  asm(".text\n.globl " #name "\n.hidden " #name "\n.type " #name ",@function\n" #name ":\nendbr64\njmp *hb_" #name \
+      "(%rip)\n.size " #name ",.-" #name "\n");
+HB_ONEDNN_FUNCTIONS(HB_FORWARD)
+#undef HB_FORWARD
+
+namespace {
+
+constexpr const char* kLibrary = "libdnnl.so." HB_NUMBER(DNNL_VERSION_MAJOR);
+
+[[noreturn]] void missing() {
+  throw hb::Error(hb::detail::str("[oneDNN] expected ", kLibrary,
+                                  " with all functions that Halfbridge uses, got none: "
+                                  "install oneDNN ",
+                                  DNNL_VERSION_MAJOR));
+}
+
+// AddressSanitizer refuses libraries that look into themselves first.
+#ifdef __SANITIZE_ADDRESS__
+constexpr int kFlags = RTLD_NOW | RTLD_LOCAL;
+#else
+constexpr int kFlags = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND;
+#endif
+
+// Before other initialisers: one of them may compute.
+__attribute__((constructor(101))) void load() {
+  void* library = dlopen(kLibrary, kFlags);
+  const auto find = [library](const char* name) {
+    void* function = library ? dlsym(library, name) : nullptr;
+    return function ? function : reinterpret_cast<void*>(&missing);
+  };
+#define HB_FIND(name) hb_##name = find(#name);
+  HB_ONEDNN_FUNCTIONS(HB_FIND)
+#undef HB_FIND
+}
+
+}  // namespace
