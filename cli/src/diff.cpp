@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include <halfbridge/diff/compare.h>
+#include <halfbridge/diff/html.h>
 #include <halfbridge/diff/output.h>
 #include <halfbridge/error.h>
 
@@ -38,7 +39,7 @@ what follows usually follows from it.
 Exit status: 0 all agree, 1 some differ, 2 nothing could be compared.)";
 
 struct Options {
-  std::string ref, test, json, junit;
+  std::string ref, test, json, junit, html;
   std::vector<std::string> maps, tolerances;
   Tolerance tolerance;
   bool all = false, plain = false, histograms = false;
@@ -64,6 +65,7 @@ int run(const Options& options) {
   for (const std::string& text : options.tolerances) compare_options.layers.push_back(parse_layer_tolerance(text));
   const Report report = compare(Trace::open(options.ref), Trace::open(options.test), compare_options);
   if (!options.json.empty()) write(options.json, json_report(report));
+  if (!options.html.empty()) write(options.html, html_page(report));
   if (!options.junit.empty()) write(options.junit, junit_report(report));
   // JSON on the standard output stands alone.
   if (options.json != "-" && options.junit != "-") {
@@ -105,6 +107,7 @@ void add_diff(CLI::App& app, int& exit) {
                     "Histograms and heat maps of all tensors in JSON and HTML, not of the failing alone");
   command->add_option("--json", options->json, "Write everything as JSON; - for the standard output")
       ->type_name("FILE");
+  command->add_option("--html", options->html, "Write one self-contained page for the browser")->type_name("FILE");
   command->add_option("--junit", options->junit, "Write JUnit's XML")->type_name("FILE");
   command->callback([options, &exit] { exit = run(*options); });
 }

@@ -1,13 +1,22 @@
 # Halfbridge's own unit tests: unit/*.cpp in one GoogleTest program; the test unit.<file> runs the suites of that file.
 find_package(GTest REQUIRED)
 file(GLOB _unit_files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/unit/*.cpp)
+if(NOT HALFBRIDGE_CLI)
+  list(FILTER _unit_files EXCLUDE REGEX "/(port|diff_[a-z_]+)\\.cpp$")
+endif()
 if(_unit_files)
   add_executable(unit_tests ${_unit_files})
   target_link_libraries(unit_tests PRIVATE halfbridge_torch GTest::gtest_main ZLIB::ZLIB)
-  if(TARGET halfbridge_port)
-    target_link_libraries(unit_tests PRIVATE halfbridge_port)
+  if(HALFBRIDGE_CLI)
+    target_link_libraries(unit_tests PRIVATE halfbridge_port halfbridge_diff)
   endif()
   target_compile_definitions(unit_tests PRIVATE HALFBRIDGE_TEST_DATA="${PROJECT_SOURCE_DIR}/data")
+  # The page of a comparison is looked at in a browser where there is one.
+  find_program(HALFBRIDGE_BROWSER NAMES chromium chromium-browser google-chrome)
+  if(HALFBRIDGE_BROWSER)
+    set_property(SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/unit/diff_html.cpp
+                 PROPERTY COMPILE_DEFINITIONS HALFBRIDGE_BROWSER="${HALFBRIDGE_BROWSER}")
+  endif()
   set_property(SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/unit/io_python_files.cpp
                PROPERTY COMPILE_DEFINITIONS HALFBRIDGE_RECORDED_FILES="${CMAKE_CURRENT_SOURCE_DIR}/unit/python_files")
   set_property(SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/unit/optim_recorded.cpp

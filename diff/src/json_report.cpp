@@ -1,16 +1,13 @@
 // The report as JSON: fields as in report.h.
 #include <cmath>
 
-#include <nlohmann/json.hpp>
-
 #include <halfbridge/diff/output.h>
 
 #include "describe.h"
+#include "report_json.h"
 
 namespace hb::layer_diff {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // JSON has no infinity and no NaN.
 Json number(double value) {
@@ -69,7 +66,11 @@ Json metrics_json(const Metrics& m) {
           {"pass", m.pass}};
 }
 
-Json tensor_json(const TensorDiff& pair, bool pictures) {
+Json all_cells(const HeatMap& map) {
+  return {{"slice", map.slice}, {"rows", map.rows}, {"columns", map.columns}, {"cells", numbers(map.cells)}};
+}
+
+Json tensor_json(const TensorDiff& pair, HeatMapJson* heat_map) {
   const Record& any = any_of(pair);
   Json json = {{"kind", name_of(any.kind)},
                {"index", any.index},
@@ -82,22 +83,18 @@ Json tensor_json(const TensorDiff& pair, bool pictures) {
                {"note", pair.note}};
   json["tolerance"] = {{"atol", pair.tolerance.atol}, {"rtol", pair.tolerance.rtol}};
   if (pair.compared) json["metrics"] = metrics_json(pair.metrics);
-  if (pictures && pair.histogram) {
+  if (heat_map && pair.histogram) {
     const Histogram& h = *pair.histogram;
     json["histogram"] = {
         {"low", h.low}, {"high", h.high}, {"below", h.below}, {"above", h.above}, {"counts", h.counts}};
   }
-  if (pictures && pair.heat_map) {
-    const HeatMap& map = *pair.heat_map;
-    json["heat_map"] = {
-        {"slice", map.slice}, {"rows", map.rows}, {"columns", map.columns}, {"cells", numbers(map.cells)}};
-  }
+  if (heat_map && pair.heat_map) json["heat_map"] = heat_map(*pair.heat_map);
   return json;
 }
 
-Json tensors_json(const std::vector<TensorDiff>& pairs, bool pictures) {
+Json tensors_json(const std::vector<TensorDiff>& pairs, HeatMapJson* heat_map) {
   Json list = Json::array();
-  for (const TensorDiff& pair : pairs) list.push_back(tensor_json(pair, pictures));
+  for (const TensorDiff& pair : pairs) list.push_back(tensor_json(pair, heat_map));
   return list;
 }
 
@@ -109,7 +106,7 @@ Json hints_json(const std::vector<Hint>& hints) {
   return list;
 }
 
-Json layer_json(const LayerDiff& layer) {
+Json layer_json(const LayerDiff& layer, HeatMapJson* heat_map) {
   Json json = {{"id", layer.id}, {"step", layer.step}, {"match", name_of(layer.match)}, {"container", layer.container}};
   json["ref"] = call_json(layer.ref);
   json["test"] = call_json(layer.test);
@@ -119,9 +116,9 @@ Json layer_json(const LayerDiff& layer) {
   json["inputs_pass"] = layer.inputs_pass;
   json["outputs_pass"] = layer.outputs_pass;
   json["gradients_pass"] = layer.gradients_pass;
-  json["forward"] = tensors_json(layer.forward, true);
-  json["backward"] = tensors_json(layer.backward, true);
-  json["state"] = tensors_json(layer.state, false);
+  json["forward"] = tensors_json(layer.forward, heat_map);
+  json["backward"] = tensors_json(layer.backward, heat_map);
+  json["state"] = tensors_json(layer.state, nullptr);
   json["split"] = nullptr;
   if (layer.split) {
     json["split"] = {{"inherited", number(layer.split->inherited)},
@@ -134,13 +131,13 @@ Json layer_json(const LayerDiff& layer) {
   return json;
 }
 
-Json state_json(const StateDiff& state) {
+Json state_json(const StateDiff& state, HeatMapJson* heat_map) {
   Json json = {{"step", state.step},
                {"root", state.root},
                {"path", state.path},
                {"name", state.name},
                {"kind", name_of(state.kind)}};
-  json["tensor"] = tensor_json(state.tensor, true);
+  json["tensor"] = tensor_json(state.tensor, heat_map);
   json["hints"] = hints_json(state.hints);
   return json;
 }
@@ -149,7 +146,7 @@ Json id_json(const std::optional<int>& id) { return id ? Json(*id) : Json(nullpt
 
 }  // namespace
 
-std::string json_report(const Report& report) {
+Json report_json(const Report& report, HeatMapJson* heat_map) {
   Json json = {{"halfbridge.diff", 1}, {"agree", report.agree()}};
   json["ref"] = trace_json(*report.ref);
   json["test"] = trace_json(*report.test);
@@ -163,11 +160,15 @@ std::string json_report(const Report& report) {
   json["first_state"] = id_json(report.first_state);
   json["notes"] = report.notes;
   json["layers"] = Json::array();
-  for (const LayerDiff& layer : report.layers) json["layers"].push_back(layer_json(layer));
+  for (const LayerDiff& layer : report.layers) json["layers"].push_back(layer_json(layer, heat_map));
   json["state"] = Json::array();
-  for (const StateDiff& state : report.state) json["state"].push_back(state_json(state));
+  for (const StateDiff& state : report.state) json["state"].push_back(state_json(state, heat_map));
+  return json;
+}
+
+std::string json_report(const Report& report) {
   // A path may hold any bytes.
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
+  return report_json(report, all_cells).dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
 }  // namespace hb::layer_diff
