@@ -64,6 +64,8 @@ std::string value_text(const IValue& value, size_t most) {
   std::ostringstream out;
   if (value.isString()) {
     out << '"' << value.toStringRef() << '"';
+  } else if (value.isDouble()) {
+    out << fmt::format("{}", value.toDouble());  // the shortest that is this number
   } else {
     out << value;
   }
