@@ -157,6 +157,39 @@ TEST_F(HtmlPage, ShowsTheFirstDivergenceInABrowser) {
   EXPECT_NE(dom.find("&lt;img src=x"), dom.npos);
 }
 
+TEST_F(HtmlPage, SortsFiltersAndFollowsKeysInABrowser) {
+  if (!has_browser()) GTEST_SKIP() << "no Chromium was found when the tests were configured";
+  std::string page = html_page(report(0.5f));
+  // What a user does, and what is seen then, left in attributes of the document.
+  const std::string script = R"js(<script>
+const seen = document.documentElement.dataset, $all = (s) => [...document.querySelectorAll(s)];
+const title = () => document.querySelector("#detail h2").textContent;
+$all("#layers th button").find((b) => b.textContent === "max abs").click();
+seen.sorted = $all("#layers tbody tr").map((r) => r.children[3].textContent).join("|");
+const filter = document.querySelector("#layers input");
+filter.value = "BLOCK";
+filter.dispatchEvent(new Event("input"));
+seen.filtered = $all("#layers tbody tr").length;
+filter.value = "";
+filter.dispatchEvent(new Event("input"));
+$all("#layers th button")[0].click();
+const rows = $all("#layers tbody tr");
+rows[0].focus();
+rows[0].dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowDown", bubbles: true }));
+seen.followed = title().includes(rows[1].children[1].textContent.slice(2)) && document.activeElement === rows[1];
+$all("#tree button").find((b) => b.textContent.includes("first")).click();
+seen.tree = title().includes("first");
+</script>)js";
+  page.insert(page.find("</body>"), script);
+  const std::string dom = in_browser(page);
+  EXPECT_EQ(dom.find("data-error"), dom.npos) << dom.substr(0, 2000);
+  const std::string html = dom.substr(dom.find("<html"), 1000);
+  EXPECT_NE(html.find("data-sorted=\"2|2|2|2|0\""), html.npos) << html;
+  EXPECT_NE(html.find("data-filtered=\"1\""), html.npos) << html;
+  EXPECT_NE(html.find("data-followed=\"true\""), html.npos) << html;
+  EXPECT_NE(html.find("data-tree=\"true\""), html.npos) << html;
+}
+
 TEST_F(HtmlPage, SaysThatAllAgreeInABrowser) {
   if (!has_browser()) GTEST_SKIP() << "no Chromium was found when the tests were configured";
   const Report r = report(0);

@@ -25,7 +25,7 @@ function header() {
   if (second) {
     $("second").hidden = false;
     $("second").textContent = second;
-    if (firstBackward && firstBackward !== firstForward) $("second").append(" ", el("a", { href: "#", click: (e) => (e.preventDefault(), select(firstBackward, "head")) }, "Show it"));
+    if (firstForward && firstBackward && firstBackward !== firstForward) $("second").append(" ", el("a", { href: "#", click: (e) => (e.preventDefault(), select(firstBackward, "head")) }, "Show it"));
   }
   const side = (t) => `${t.path} (${t.producer || "safetensors"})`;
   $("sides").textContent = `Reference ${side(report.ref)}, test ${side(report.test)}`;

@@ -15,7 +15,7 @@ function short(value) {
   const a = Math.abs(v);
   return a >= 1e-3 && a < 1e5 ? String(+v.toPrecision(3)) : v.toExponential(1);
 }
-const percent = (share) => (share === 0 ? "0" : share < 1e-3 ? "<0.1 %" : +(100 * share).toPrecision(3) + " %");
+const percent = (share) => (share === undefined ? "" : share === 0 ? "0" : share < 1e-3 ? "<0.1 %" : +(100 * share).toPrecision(3) + " %");
 const shape = (r) => (r ? r.dtype + " [" + r.shape.join(", ") + "]" : "");
 const tensorName = (t) => t.name || t.kind.replace("_", " of ").replace("grad of", "gradient of") + (t.index ? " " + t.index : "");
 

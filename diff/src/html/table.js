@@ -9,15 +9,15 @@ const table = (() => {
     steps && { name: "step", numeric: true, value: (l) => l.step, text: String },
     { name: "max abs", title: "largest |test − ref|", numeric: true, ...metric("max_abs", short) },
     { name: "out", title: "share of elements out of tolerance", numeric: true, ...metric("share_out", percent) },
-    { name: "verdict", value: (l) => (isAlone(l) ? l.match.replace("_", " ") : l.verdict === "none" ? "" : l.verdict) },
-    { name: "cause", value: (l) => l.hints.map((h) => h.text).join("; ") },
+    { name: "verdict", optional: true, value: (l) => (isAlone(l) ? l.match.replace("_", " ") : l.verdict === "none" ? "" : l.verdict) },
+    { name: "cause", optional: true, value: (l) => l.hints.map((h) => h.text).join("; ") },
     { name: "max rel", title: "largest |test − ref| / |ref| of elements above atol", numeric: true, ...metric("max_rel", short) },
     { name: "cosine", title: "of the angle between the two as vectors", numeric: true, ...metric("cosine", (v) => (v === undefined ? "" : v.toFixed(6))) },
     { name: "SNR dB", title: "signal to noise: the reference against the error", numeric: true, ...metric("snr_db", (v) => (v === Infinity ? "equal" : v === undefined ? "" : v.toFixed(1))) },
     { name: "ULP", title: "largest error in units of the last place", numeric: true, ...metric("max_ulp", short) },
-    { name: "inherited", title: "error that came in with the inputs, relative", numeric: true, value: (l) => (l.split ? number(l.split.inherited) : undefined), text: short },
-    { name: "added", title: "error that the layer itself adds, relative", numeric: true, value: (l) => (l.split ? number(l.split.added) : undefined), text: short },
-  ].filter(Boolean);
+    { name: "inherited", optional: true, title: "error that came in with the inputs, relative", numeric: true, value: (l) => (l.split ? number(l.split.inherited) : undefined), text: short },
+    { name: "added", optional: true, title: "error that the layer itself adds, relative", numeric: true, value: (l) => (l.split ? number(l.split.added) : undefined), text: short },
+  ].filter((c) => c && (!c.optional || layers.some((l) => c.value(l))));
   for (const c of columns) c.text = c.text || ((v) => v || "");
   const rows = new Map();
   let sorted = { column: 0, down: false }, body, filter, state, count;
