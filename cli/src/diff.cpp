@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include <halfbridge/diff/compare.h>
+#include <halfbridge/diff/explain.h>
 #include <halfbridge/diff/html.h>
 #include <halfbridge/diff/output.h>
 #include <halfbridge/error.h>
@@ -30,6 +31,7 @@ constexpr const char* kExamples = R"(Examples:
   halfbridge diff ref/ test/ --map backbone=body    the test calls `body` what the reference calls `backbone`
   halfbridge diff ref/ test/ --map '/h\.(\d+)\.(.*)/=layers.$1.$2'
   halfbridge diff ref/ test/ --json - | jq '.layers[.first_forward].ref.path'
+  halfbridge diff ref/ test/ --bundle repro         the layer to blame as a C++ program
   halfbridge diff ref/ test/ --html page.html --junit tests.xml
 
 How to find a difference: same inputs, same weights, eval mode, then compare. `first` marks the first layer whose outputs
@@ -39,10 +41,10 @@ what follows usually follows from it.
 Exit status: 0 all agree, 1 some differ, 2 nothing could be compared.)";
 
 struct Options {
-  std::string ref, test, json, junit, html;
+  std::string ref, test, json, junit, html, bundle;
   std::vector<std::string> maps, tolerances;
   Tolerance tolerance;
-  bool all = false, plain = false, histograms = false;
+  bool all = false, plain = false, histograms = false, explain_all = false, no_explain = false;
 };
 
 void write(const std::string& file, const std::string& text) {
@@ -63,7 +65,16 @@ int run(const Options& options) {
   compare_options.all_histograms = options.histograms;
   for (const std::string& text : options.maps) compare_options.maps.push_back(parse_path_map(text));
   for (const std::string& text : options.tolerances) compare_options.layers.push_back(parse_layer_tolerance(text));
-  const Report report = compare(Trace::open(options.ref), Trace::open(options.test), compare_options);
+  Report report = compare(Trace::open(options.ref), Trace::open(options.test), compare_options);
+  ExplainOptions explain_options;
+  explain_options.all_layers = options.explain_all;
+  if (!options.no_explain) explain(report, explain_options);
+  if (!options.bundle.empty()) {
+    if (const auto id = layer_for_bundle(report))
+      write_bundle(report, *id, options.bundle);
+    else
+      std::cerr << "halfbridge diff: every layer agrees, no bundle was written\n";
+  }
   if (!options.json.empty()) write(options.json, json_report(report));
   if (!options.html.empty()) write(options.html, html_page(report));
   if (!options.junit.empty()) write(options.junit, junit_report(report));
@@ -105,6 +116,10 @@ void add_diff(CLI::App& app, int& exit) {
   command->add_flag("--plain", options->plain, "No colours, ASCII alone; the default where the output is no terminal");
   command->add_flag("--histograms", options->histograms,
                     "Histograms and heat maps of all tensors in JSON and HTML, not of the failing alone");
+  command->add_flag("--explain-all", options->explain_all, "Split the error of layers that agree too");
+  command->add_flag("--no-explain", options->no_explain, "Compare alone: run no layer again, look for no cause");
+  command->add_option("--bundle", options->bundle, "Write the layer to blame as a C++ program of its own")
+      ->type_name("DIR");
   command->add_option("--json", options->json, "Write everything as JSON; - for the standard output")
       ->type_name("FILE");
   command->add_option("--html", options->html, "Write one self-contained page for the browser")->type_name("FILE");

@@ -1,0 +1,37 @@
+# Builds bundles of halfbridge diff with LIBRARY (libtorch, halfbridge) as their README says, and runs them: they agree with the
+# reference, and no longer do when the reference's output is another.
+set(prefix ${TREE})
+if(LIBRARY STREQUAL libtorch)
+  # LibTorch's own package asks for the CUDA toolkit.
+  set(torch ${LIBTORCH})
+  if(EXISTS ${torch}/torch/lib/libtorch_cpu.so)
+    set(torch ${torch}/torch)
+  endif()
+  set(prefix ${BUNDLES}/libtorch-package)
+  file(WRITE ${prefix}/TorchConfig.cmake "
+add_library(libtorch INTERFACE)
+target_include_directories(libtorch SYSTEM INTERFACE ${torch}/include ${torch}/include/torch/csrc/api/include)
+target_link_libraries(libtorch INTERFACE -Wl,--no-as-needed ${torch}/lib/libtorch_cpu.so ${torch}/lib/libc10.so)
+target_link_options(libtorch INTERFACE -Wl,-rpath,${torch}/lib -Wl,--allow-shlib-undefined -Wl,--disable-new-dtags)
+set(TORCH_LIBRARIES libtorch)
+set(Torch_FOUND TRUE)
+")
+endif()
+foreach(name first lstm tanh attention loss)
+  set(source ${BUNDLES}/${name})
+  set(build ${source}/build-${LIBRARY})
+  execute_process(COMMAND ${CMAKE_COMMAND} -G ${GENERATOR} -S ${source} -B ${build} -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_BUILD_TYPE=Debug
+                  COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND ${CMAKE_COMMAND} --build ${build} COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND ${build}/layer COMMAND_ERROR_IS_FATAL ANY)
+  if(name STREQUAL first)
+    # Input and output of this convolution are of one size.
+    file(RENAME ${source}/output_0.bin ${source}/kept.bin)
+    configure_file(${source}/input_0.bin ${source}/output_0.bin COPYONLY)
+    execute_process(COMMAND ${build}/layer RESULT_VARIABLE result)
+    file(RENAME ${source}/kept.bin ${source}/output_0.bin)
+    if(NOT result EQUAL 1)
+      message(FATAL_ERROR "expected the exit status 1 for another output, got ${result}")
+    endif()
+  endif()
+endforeach()

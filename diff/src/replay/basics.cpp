@@ -1,0 +1,176 @@
+// Products, embeddings, dropout, shapes, padding and resizing.
+#include <halfbridge/ops.h>
+#include <halfbridge/ops/nn.h>
+
+#include <halfbridge/bridge/nn/embedding.h>
+#include <halfbridge/bridge/nn/vision.h>
+
+#include "declarations.h"
+
+namespace hb::layer_diff::replay {
+
+namespace F = hb::bridge::nn::functional;
+
+namespace {
+
+Tensors linear(Run& run) {
+  const Tensor weight = run.operand("weight", 1);
+  HB_CHECK(weight.defined(), "[replay] the weight of this layer is not in the trace");
+  return {hb::linear(run.input(0), weight, run.operand("bias", 2))};
+}
+Tensors bilinear(Run& run) {
+  return {hb::bilinear(run.input(0), run.input(1), run.operand("weight", 2), run.operand("bias", 3))};
+}
+
+bool is_index(const Tensor& t) { return t.defined() && !t.is_floating_point(); }
+
+// The function of LibTorch takes (weight, indices), that of Python (indices, weight).
+std::pair<Tensor, Tensor> indices_and_weight(Run& run) {
+  if (run.layer.is_module) return {run.input(0), run.operand("weight", 0)};
+  return is_index(run.input(0)) ? std::pair{run.input(0), run.input(1)} : std::pair{run.input(1), run.input(0)};
+}
+
+Tensors embedding(Run& run) {
+  const auto [indices, weight] = indices_and_weight(run);
+  HB_CHECK(weight.defined(), "[replay] the weight of this embedding is not in the trace");
+  F::EmbeddingFuncOptions options;
+  const double padding = run.args.optional_number("padding_idx").value_or(-1);
+  if (padding >= 0 || (run.layer.is_module && run.args.has("padding_idx")))
+    options.padding_idx(static_cast<int64_t>(padding));
+  if (run.args.has("max_norm")) options.max_norm(run.args.number("max_norm")).norm_type(run.args.number("norm_type"));
+  options.scale_grad_by_freq(run.args.flag("scale_grad_by_freq"));
+  return {F::embedding(indices, run.args.has("max_norm") ? weight.clone() : weight, options)};
+}
+
+Tensors embedding_bag(Run& run) {
+  const auto [indices, weight] = indices_and_weight(run);
+  HB_CHECK(weight.defined(), "[replay] the weight of this embedding is not in the trace");
+  F::EmbeddingBagFuncOptions options;
+  const std::string mode = run.args.word("mode");
+  if (mode == "sum") options.mode(bridge::kSum);
+  if (mode == "max") options.mode(bridge::kMax);
+  const size_t next = run.layer.is_module ? 1 : 2;
+  if (is_index(run.input_or_none(next))) options.offsets(run.input_or_none(next));
+  options.include_last_offset(run.args.flag("include_last_offset"));
+  if (run.args.has("padding_idx")) options.padding_idx(run.args.integer("padding_idx"));
+  return {F::embedding_bag(indices, weight, options)};
+}
+
+// The mask has the shape of the random numbers: one per channel where whole channels are dropped.
+Tensors dropout(Run& run) {
+  const Tensor& x = run.input(0);
+  const double p = run.args.number("p");
+  if (!run.training() || p == 0) return {x};
+  HB_CHECK(!run.masks.empty(), "[replay] the mask of this dropout is not in the trace");
+  Tensor mask = run.masks[0].to(x.scalar_type());
+  if (mask.numel() == x.numel()) mask = mask.reshape(x.sizes());
+  return {p >= 1 ? x * 0 : x * mask / (1 - p)};
+}
+
+Tensors flatten(Run& run) { return {run.input(0).flatten(run.args.integer("start_dim"), run.args.integer("end_dim"))}; }
+Tensors unflatten(Run& run) {
+  return {run.input(0).unflatten(run.args.integer("dim"), run.args.integers("unflattened_size"))};
+}
+
+template <size_t D>
+std::vector<int64_t> pads(const Run& run) {
+  return run.args.integers("padding", 2 * D);
+}
+template <size_t D>
+Tensors reflection_pad(Run& run) {
+  return {hb::pad(run.input(0), pads<D>(run), "reflect")};
+}
+template <size_t D>
+Tensors replication_pad(Run& run) {
+  return {hb::pad(run.input(0), pads<D>(run), "replicate")};
+}
+template <size_t D>
+Tensors constant_pad(Run& run) {
+  return {hb::constant_pad_nd(run.input(0), pads<D>(run), run.args.optional_number("value").value_or(0))};
+}
+Tensors pad(Run& run) {
+  const std::string mode = run.args.word("mode");
+  return {hb::pad(run.input(0), run.args.integers("pad"), mode.empty() ? "constant" : mode,
+                  run.args.optional_number("value"))};
+}
+
+Tensors upsample(Run& run) {
+  const Arguments& o = run.args;
+  const auto dims = static_cast<size_t>(run.input(0).dim() - 2);
+  F::InterpolateFuncOptions options;
+  if (o.has("size")) options.size(o.integers("size", dims));
+  if (o.has("scale_factor")) {
+    std::vector<double> scales = o.numbers("scale_factor");
+    if (scales.size() == 1) scales.resize(dims, scales[0]);
+    options.scale_factor(scales);
+  }
+  const std::string mode = o.word("mode");
+  if (mode == "linear") options.mode(bridge::kLinear);
+  if (mode == "bilinear") options.mode(bridge::kBilinear);
+  if (mode == "bicubic") options.mode(bridge::kBicubic);
+  if (mode == "trilinear") options.mode(bridge::kTrilinear);
+  if (mode == "area") options.mode(bridge::kArea);
+  HB_CHECK(mode != "nearest-exact" && mode != "nearestexact", "[replay] mode nearest-exact cannot be run again");
+  if (mode != "nearest" && mode != "area") options.align_corners(o.flag("align_corners"));
+  return {F::interpolate(run.input(0), options)};
+}
+
+Tensors pixel_shuffle(Run& run) { return {hb::pixel_shuffle(run.input(0), run.args.integer("upscale_factor"))}; }
+Tensors pixel_unshuffle(Run& run) { return {hb::pixel_unshuffle(run.input(0), run.args.integer("downscale_factor"))}; }
+Tensors identity(Run& run) { return {run.input(0)}; }
+
+// A function of two operands, of which the second may be a number.
+#define HB_OF_TWO(symbol)                                                 \
+  [](Run& run) -> Tensors {                                               \
+    if (run.inputs.size() > 1) return {run.input(0) symbol run.input(1)}; \
+    return {run.input(0) symbol Scalar(run.args.number("other"))};        \
+  }
+
+}  // namespace
+
+#define HB_EMBEDDING_OPTIONS "num_embeddings embedding_dim padding_idx=None max_norm=None norm_type=2"
+#define HB_UPSAMPLE_OPTIONS \
+  "size=None scale_factor=None mode=nearest|bilinear|bicubic|linear|trilinear align_corners=false|true"
+
+const Lines& basic_lines() {
+  static const Lines lines = {
+      {"Linear", "in_features out_features bias=true", linear},
+      {"linear", "", linear},
+      {"Bilinear bilinear", "in1_features in2_features out_features bias=true", bilinear},
+      {"matmul mm bmm", "", [](Run& run) -> Tensors { return {run.input(0).matmul(run.input(1))}; }},
+      {"addmm", "", [](Run& run) -> Tensors { return {run.input(1).matmul(run.input(2)) + run.input(0)}; }},
+      {"add", "other", HB_OF_TWO(+)},
+      {"sub", "other", HB_OF_TWO(-)},
+      {"mul", "other", HB_OF_TWO(*)},
+      {"div", "other", HB_OF_TWO(/)},
+      {"Embedding", HB_EMBEDDING_OPTIONS " scale_grad_by_freq=false sparse=false", embedding},
+      {"embedding", "padding_idx=-1 scale_grad_by_freq=false sparse=false", embedding},
+      {"EmbeddingBag",
+       "num_embeddings embedding_dim max_norm=None norm_type=2 scale_grad_by_freq=false mode=mean|sum|max sparse=false "
+       "include_last_offset=false padding_idx=None",
+       embedding_bag},
+      {"Dropout Dropout1d Dropout2d Dropout3d", "p=0.5|0.1|0.2|0.3 inplace=false", dropout},
+      {"dropout dropout2d dropout3d feature_dropout", "p=0.5 training=true", dropout},
+      {"Flatten", "start_dim=1 end_dim=-1", flatten},
+      {"flatten", "start_dim=0 end_dim=-1", flatten},
+      {"Unflatten", "dim unflattened_size", unflatten},
+      {"ReflectionPad1d", "padding", reflection_pad<1>},
+      {"ReflectionPad2d", "padding", reflection_pad<2>},
+      {"ReflectionPad3d", "padding", reflection_pad<3>},
+      {"ReplicationPad1d", "padding", replication_pad<1>},
+      {"ReplicationPad2d", "padding", replication_pad<2>},
+      {"ReplicationPad3d", "padding", replication_pad<3>},
+      {"ZeroPad1d ConstantPad1d", "padding value=0", constant_pad<1>},
+      {"ZeroPad2d ConstantPad2d", "padding value=0", constant_pad<2>},
+      {"ZeroPad3d ConstantPad3d", "padding value=0", constant_pad<3>},
+      {"pad constant_pad_nd", "pad mode=constant|reflect|replicate|circular value=None", pad},
+      {"Upsample UpsamplingNearest2d interpolate", HB_UPSAMPLE_OPTIONS, upsample},
+      {"UpsamplingBilinear2d", "size=None scale_factor=None mode=bilinear align_corners=true|false", upsample},
+      {"PixelShuffle pixel_shuffle", "upscale_factor", pixel_shuffle},
+      {"PixelUnshuffle pixel_unshuffle", "downscale_factor", pixel_unshuffle},
+      {"Identity", "", identity},
+  };
+  return lines;
+}
+
+}  // namespace hb::layer_diff::replay

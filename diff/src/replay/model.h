@@ -1,0 +1,39 @@
+// The two calls of a pair as functions that can be run: each with its tensors in memory, and with proof that what is
+// run again is what was recorded.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <halfbridge/diff/report.h>
+
+#include "error.h"
+#include "layer.h"
+
+namespace hb::layer_diff::replay {
+
+/// Tensors of one call.
+struct CallData {
+  const Trace* trace = nullptr;
+  const Call* call = nullptr;
+  Tensors inputs, outputs, grad_inputs, grad_outputs;
+  Dtype dtype = kFloat;  // the coarsest of the floating outputs
+};
+CallData load(const Trace& trace, const Call& call);
+
+/// A layer that was run on the inputs of its call.
+struct Model {
+  std::optional<Layer> layer;
+  bool reproduces = false;  // its outputs are those recorded, up to rounding
+  std::string fitted;       // an option that the text did not print and that the outputs show: "approximate=tanh"
+  std::string problem;      // why there is no layer, or why it does not reproduce
+  Noise noise;              // of the output that is looked at
+};
+/// Looks at output `k`. Options that `call` does not print are fitted to its outputs.
+Model model_of(const CallData& data, size_t k);
+
+/// The tensors of `from` in the shapes of `like`, where the sizes agree: one side may have flattened them.
+Tensors shaped_like(const Tensors& from, const Tensors& like);
+
+}  // namespace hb::layer_diff::replay
