@@ -82,6 +82,7 @@ const detail = (() => {
     if (t.heat_map) out.push(heatMap(t));
     return out;
   }
+  const sentence = (text) => (text ? text[0].toUpperCase() + text.slice(1).replace(/\.?$/, ".") : "");
   const precise = (v) => (typeof v === "number" ? String(+v.toPrecision(7)) : v);
 
   function tensors(layer) {
@@ -96,7 +97,7 @@ const detail = (() => {
     let chosen = null;
     const parts = groups.map(([title, list]) => el("div", {}, el("h3", {}, title), el("div", { class: "tensors" }, list.map((t) => {
       const status = t.pass ? "pass" : t.compared || t.problem ? "fail" : "none";
-      const b = el("button", { "aria-pressed": "false", click: () => show(t, b) }, el("span", { class: "status " + status, title: statusText[status] }),
+      const b = el("button", { "aria-pressed": "false", click: () => (show(t, b), pane.scrollIntoView({ block: "nearest" })) }, el("span", { class: "status " + status, title: statusText[status] }),
                    el("span", {}, tensorName(t), " ", el("small", {}, shape(t.ref || t.test), t.ref && t.test && shape(t.ref) !== shape(t.test) ? " / " + shape(t.test) : "")),
                    el("span", { class: "mono" }, t.compared ? short(t.metrics.max_abs) : ""));
       buttons.push(b);
@@ -104,7 +105,8 @@ const detail = (() => {
       return b;
     }))));
     if (chosen) show(...chosen);
-    return [...parts, pane];
+    const states = layer.state.length ? parts.pop() : null;
+    return [...parts, pane, states].filter(Boolean);
   }
   function render(layer) {
     const c = call(layer);
@@ -113,11 +115,11 @@ const detail = (() => {
     const fused = layer.fused.map((f) => (f.path === null || f.path === undefined ? f.type + "()" : f.path || f.root)).join(", ");
     $("detail").replaceChildren(
         el("h2", {}, el("span", { class: "status " + layer.status, title: statusText[layer.status] }), " ", layerName(layer), " ", el("small", {}, layerType(layer))),
-        el("p", {}, el("small", {}, `${c.root}, step ${layer.step}` + (layer === firstForward ? ", first divergence of the forward pass" : "") + (layer === firstBackward ? ", first divergence of the backward pass" : ""))),
+        el("p", {}, el("small", {}, `${c.root || "outside of modules"}, step ${layer.step}` + (layer === firstForward ? ", first divergence of the forward pass" : "") + (layer === firstBackward ? ", first divergence of the backward pass" : ""))),
         ...[alone && el("p", { class: "cause" }, alone), renamed && el("p", {}, `Matched by ${layer.match}: ${layerName({ ref: layer.ref })} with ${layerName({ ref: layer.test })}`),
             fused && el("p", {}, `Together with ${fused} it does what the other side does in one call.`), configs(layer), modes(layer),
             ...layer.hints.map((h) => el("div", { class: "cause" }, el("b", {}, "Cause found: "), h.text, el("small", {}, ` (leaves ${short(h.max_abs)})`))),
-            (layer.verdict_reason || layer.verdict !== "none") && el("p", {}, el("b", {}, "Verdict: " + layer.verdict), layer.verdict_reason ? ". " + layer.verdict_reason : ""),
+            (layer.verdict_reason || layer.verdict !== "none") && el("p", {}, el("b", {}, `Verdict: ${layer.verdict}.`), " " + sentence(layer.verdict_reason)),
             split(layer), ...tensors(layer)].filter(Boolean));
     $("detail").scrollTop = 0;
   }

@@ -17,7 +17,9 @@ function short(value) {
 }
 const percent = (share) => (share === undefined ? "" : share === 0 ? "0" : share < 1e-3 ? "<0.1 %" : +(100 * share).toPrecision(3) + " %");
 const shape = (r) => (r ? r.dtype + " [" + r.shape.join(", ") + "]" : "");
-const tensorName = (t) => t.name || t.kind.replace("_", " of ").replace("grad of", "gradient of") + (t.index ? " " + t.index : "");
+const stateKinds = { parameter_grad: "gradient of ", updated_parameter: "updated ", updated_buffer: "updated " };
+const tensorName = (t) =>
+  t.name ? (stateKinds[t.kind] || "") + t.name : t.kind.replace("grad_", "gradient of ") + (t.index ? " " + t.index : "");
 
 const sides = (layer) => [layer.ref, layer.test].filter(Boolean);
 const call = (layer) => layer.ref || layer.test;

@@ -16,7 +16,7 @@ const tree = (() => {
         parts = callerPath(l).split(".").filter(Boolean);
         extra = c.type + "()";
       }
-      let at = child(roots, c.root);
+      let at = child(roots, c.root || "outside of modules");
       const way = [at];
       for (const part of parts) way.push((at = child(at, part)));
       if (extra !== null) way.push((at = child(at, extra)));
