@@ -78,8 +78,8 @@ int run(const Options& options) {
   if (!options.json.empty()) write(options.json, json_report(report));
   if (!options.html.empty()) write(options.html, html_page(report));
   if (!options.junit.empty()) write(options.junit, junit_report(report));
-  // JSON on the standard output stands alone.
-  if (options.json != "-" && options.junit != "-") {
+  // What goes to the standard output stands alone.
+  if (options.json != "-" && options.junit != "-" && options.html != "-") {
     TextOptions text = terminal(options.plain);
     text.all = options.all;
     write("-", text_report(report, text));

@@ -28,7 +28,7 @@ function header() {
     if (firstForward && firstBackward && firstBackward !== firstForward) $("second").append(" ", el("a", { href: "#", click: (e) => (e.preventDefault(), select(firstBackward, "head")) }, "Show it"));
   }
   const side = (t) => `${t.path} (${t.producer || "safetensors"})`;
-  $("sides").textContent = `Reference ${side(report.ref)}, test ${side(report.test)}`;
+  $("sides").textContent = `Reference: ${side(report.ref)} · test: ${side(report.test)}`;
   const counts = [[report.compared, "pairs of tensors compared"], [report.failed, "out of tolerance or unmatched"], [report.only_ref, "calls in the reference alone"],
                   [report.only_test, "calls in the test alone"], [report.statistics, "with statistics alone"]];
   $("counts").append(...counts.filter(([n], i) => n || i < 2).map(([n, text]) => el("li", {}, el("b", {}, String(n)), " " + text)));
