@@ -34,6 +34,9 @@ endfunction()
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/cpu/isa/optim.cpp
                             ${PROJECT_SOURCE_DIR}/src/cpu/isa/optim_scaled.cpp PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
 
+set_source_files_properties(${PROJECT_SOURCE_DIR}/trace/src/recorder.cpp PROPERTIES
+  COMPILE_DEFINITIONS HALFBRIDGE_VERSION="${PROJECT_VERSION}")
+
 # Objects of the plain instruction set stand first on the link line, so that the linker keeps their copies of
 # shared inline functions and no wider instruction reaches a CPU that lacks it.
 add_library(halfbridge_base OBJECT ${HALFBRIDGE_SOURCES})

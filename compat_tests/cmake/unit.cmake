@@ -26,6 +26,11 @@ if(_unit_files)
                PROPERTY COMPILE_DEFINITIONS HALFBRIDGE_RECORDED_FILES="${CMAKE_CURRENT_SOURCE_DIR}/unit/recorded_amp")
   set_property(SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/unit/autocast_parity.cpp
                PROPERTY COMPILE_DEFINITIONS HALFBRIDGE_AUTOCAST_RECORDS="${CMAKE_CURRENT_SOURCE_DIR}/amp")
+  add_executable(trace_program ${CMAKE_CURRENT_SOURCE_DIR}/trace/program.cpp)
+  target_link_libraries(trace_program PRIVATE halfbridge_torch)
+  add_dependencies(unit_tests trace_program)
+  set_property(SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/unit/trace_environment.cpp
+               PROPERTY COMPILE_DEFINITIONS HALFBRIDGE_TRACE_PROGRAM="$<TARGET_FILE:trace_program>")
   foreach(file IN LISTS _unit_files)
     get_filename_component(name ${file} NAME_WE)
     file(STRINGS ${file} _tests REGEX "^(TEST|TEST_F|TEST_P|TYPED_TEST)\\(")

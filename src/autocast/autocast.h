@@ -4,17 +4,17 @@
 //   Tensor mm(const Tensor& self, const Tensor& mat2) {
 //     HB_AUTOCAST(mm, half, half, self, mat2);          // class in the CPU's list, class in CUDA's, all arguments
 //
-// While autocast is off this costs one test of a thread-local byte. While it is on, the function is called again with
-// cast arguments and with autocast excluded. The declaration also enters the function into the table of classes.
+// While autocast is off and nobody watches (function_watch.h) this costs one test of a thread-local byte. While it is
+// on, the function is called again with cast arguments and with autocast excluded. The declaration also enters the
+// function into the table of classes.
 
 #include <utility>
 
 #include <halfbridge/autocast.h>
 
-namespace hb::autocast {
+#include "autocast/function_watch.h"
 
-/// One bit per type of device whose autocast is on and not excluded.
-extern thread_local constinit uint8_t active __attribute__((tls_model("initial-exec"), visibility("hidden")));
+namespace hb::autocast {
 
 /// Runs what is below it on the arguments as they are.
 class Excluded {
@@ -101,18 +101,21 @@ decltype(auto) run(const Plan& plan, F&& f, const Args&... args) {
 }
 
 /// The first line of a function with the parameters `...`; overloads of one name may differ.
-#define HB_AUTOCAST(function, cpu_class, cuda_class, ...)                                                       \
-  struct AutocastOp {                                                                                           \
-    static constexpr ::hb::autocast::OpEntry entry() {                                                          \
-      return {#function, ::hb::autocast::OpClass::cpu_class, ::hb::autocast::OpClass::cuda_class};              \
-    }                                                                                                           \
-  };                                                                                                            \
-  (void)::hb::autocast::Registered<AutocastOp>::done;                                                           \
-  if (::hb::autocast::acts(AutocastOp::entry()) && HB_UNLIKELY(::hb::autocast::active != 0)) {                  \
-    if (const auto hb_plan = ::hb::autocast::plan_for(AutocastOp::entry(), __VA_ARGS__))                        \
-      return ::hb::autocast::run(                                                                               \
-          hb_plan, [](const auto&... hb_args) -> decltype(auto) { return function(hb_args...); }, __VA_ARGS__); \
-  }                                                                                                             \
+#define HB_AUTOCAST(function, cpu_class, cuda_class, ...)                                                         \
+  struct AutocastOp {                                                                                             \
+    static constexpr ::hb::autocast::OpEntry entry() {                                                            \
+      return {#function, ::hb::autocast::OpClass::cpu_class, ::hb::autocast::OpClass::cuda_class};                \
+    }                                                                                                             \
+  };                                                                                                              \
+  (void)::hb::autocast::Registered<AutocastOp>::done;                                                             \
+  if (HB_UNLIKELY(::hb::autocast::active != 0)) {                                                                 \
+    HB_FUNCTION(function, __VA_ARGS__);                                                                           \
+    if constexpr (::hb::autocast::acts(AutocastOp::entry())) {                                                    \
+      if (const auto hb_plan = ::hb::autocast::plan_for(AutocastOp::entry(), __VA_ARGS__))                        \
+        return ::hb::autocast::run(                                                                               \
+            hb_plan, [](const auto&... hb_args) -> decltype(auto) { return function(hb_args...); }, __VA_ARGS__); \
+    }                                                                                                             \
+  }                                                                                                               \
   static_assert(true, "")
 
 }  // namespace hb::autocast

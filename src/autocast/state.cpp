@@ -123,13 +123,15 @@ std::vector<Tensor> cached_cast(ScalarType to_type, TensorList arg, DeviceType t
 
 Snapshot Snapshot::take() {
   Snapshot s;
-  s.active = autocast::active, s.cache_enabled = settings.cache_enabled;
+  s.active = autocast::active & static_cast<uint8_t>(~kWatched), s.cache_enabled = settings.cache_enabled;
   std::copy_n(settings.dtypes, kDeviceSlots, s.dtypes);
   std::copy_n(settings.lists, kDeviceSlots, s.lists);
   return s;
 }
 void Snapshot::apply() const {
-  autocast::active = active, settings.cache_enabled = cache_enabled;
+  // Who watches is no matter of precision.
+  autocast::active = static_cast<uint8_t>(active | (autocast::active & kWatched)),
+  settings.cache_enabled = cache_enabled;
   std::copy_n(dtypes, kDeviceSlots, settings.dtypes);
   std::copy_n(lists, kDeviceSlots, settings.lists);
 }

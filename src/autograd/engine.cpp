@@ -124,10 +124,10 @@ variable_list Engine::call(Node* node, variable_list&& grads) {
   }
   variable_list seen;
   if (hooks && !hooks->post_hooks.empty()) seen = grads;
-  GraphWatcher* const w = watcher();
-  if (HB_UNLIKELY(w != nullptr)) w->arrived(*node, grads);
+  const bool watched = GraphWatchers::any();
+  if (watched) GraphWatchers::each([&](GraphWatcher& w) { w.arrived(*node, grads); });
   variable_list out = node->apply(std::move(grads));
-  if (HB_UNLIKELY(w != nullptr)) w->evaluated(*node, out);
+  if (watched) GraphWatchers::each([&](GraphWatcher& w) { w.evaluated(*node, out); });
   if (!keep_graph_) node->release_variables();
   if (hooks)
     for (const auto& h : hooks->post_hooks) out = h(out, seen);
@@ -149,7 +149,7 @@ void Engine::evaluate(Node* node) {
       if (const AutogradMeta* meta = leaf->variable().impl().autograd_meta())
         for (const auto& hook : meta->leaf_hooks) apply_tensor_hook(hook, grads[0]);
     capture(node, grads);
-    if (GraphWatcher* w = watcher(); HB_UNLIKELY(w != nullptr)) w->arrived(*node, grads);
+    if (GraphWatchers::any()) GraphWatchers::each([&](GraphWatcher& w) { w.arrived(*node, grads); });
   }
   if (!p.runs) return;
   variable_list out = call(node, std::move(grads));

@@ -81,6 +81,7 @@ Tensor leaky_relu_backward(const Tensor& g, const Tensor& x, const Scalar& negat
 }
 
 Tensor leaky_relu(const Tensor& self, const Scalar& negative_slope) {
+  HB_FUNCTION(leaky_relu, self, negative_slope);
   check_floating("leaky_relu", self);
   const double p[] = {negative_slope.toDouble()};
   Tensor out = floating_op("leaky_relu", leaky_relu_formula, {self}, p);
@@ -118,14 +119,17 @@ Tensor elu_general(const char* name, const char* node, const Tensor& self, const
 }  // namespace
 
 Tensor elu(const Tensor& self, const Scalar& alpha, const Scalar& scale, const Scalar& input_scale) {
+  HB_FUNCTION(elu, self, alpha, scale, input_scale);
   return elu_general("elu", "EluBackward0", self,
                      {alpha.toDouble() * scale.toDouble(), scale.toDouble(), input_scale.toDouble()});
 }
 Tensor celu(const Tensor& self, const Scalar& alpha) {
+  HB_FUNCTION(celu, self, alpha);
   HB_CHECK(alpha.toDouble() != 0, "[celu] ZeroDivisionError: alpha cannot be 0 for CELU");
   return elu_general("celu", "EluBackward0", self, {alpha.toDouble(), 1, 1 / alpha.toDouble()});
 }
 Tensor selu(const Tensor& self) {
+  HB_FUNCTION(selu, self);
   constexpr double alpha = 1.6732632423543772848170429916717, scale = 1.0507009873554804934193349852946;
   return elu_general("selu", "EluBackward0", self, {alpha * scale, scale, 1});
 }
@@ -159,6 +163,7 @@ Tensor gelu_backward(const Tensor& g, const Tensor& x, std::string_view approxim
 }
 
 Tensor gelu(const Tensor& self, std::string_view approximate) {
+  HB_FUNCTION(gelu, self, approximate);
   check_floating("gelu", self);
   const bool by_tanh = is_tanh("gelu", approximate);
   Tensor out = floating_op("gelu", by_tanh ? gelu_tanh_formula : gelu_erf_formula, {self});
@@ -222,6 +227,7 @@ Tensor shrink(const char* name, const char* node, const FormulaKernel& formula, 
 }  // namespace
 
 Tensor hardtanh(const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
+  HB_FUNCTION(hardtanh, self, min_val, max_val);
   const ScalarType t = self.scalar_type();
   HB_CHECK(t != kBool, "[hardtanh] Bool inputs not supported for hardtanh");
   HB_CHECK(min_val.toDouble() <= max_val.toDouble(), "[hardtanh] expected min_val to be at most max_val, got ", min_val,
@@ -235,15 +241,21 @@ Tensor hardtanh(const Tensor& self, const Scalar& min_val, const Scalar& max_val
            });
   return out;
 }
-Tensor relu6(const Tensor& self) { return hardtanh(self, 0, 6); }
+Tensor relu6(const Tensor& self) {
+  HB_FUNCTION(relu6, self);
+  return hardtanh(self, 0, 6);
+}
 Tensor softshrink(const Tensor& self, const Scalar& lambd) {
+  HB_FUNCTION(softshrink, self, lambd);
   HB_CHECK(lambd.toDouble() >= 0, "[softshrink] lambda must be greater or equal to 0, but found to be ", lambd);
   return shrink("softshrink", "SoftshrinkBackward0", softshrink_formula, self, lambd);
 }
 Tensor hardshrink(const Tensor& self, const Scalar& lambd) {
+  HB_FUNCTION(hardshrink, self, lambd);
   return shrink("hardshrink", "HardshrinkBackward0", hardshrink_formula, self, lambd);
 }
 Tensor threshold(const Tensor& self, const Scalar& threshold, const Scalar& value) {
+  HB_FUNCTION(hb::threshold, self, threshold, value);
   const double p[] = {threshold.toDouble(), value.toDouble()};
   const ScalarType t = self.scalar_type();
   Tensor out = ops::launch_new("threshold", threshold_formula(self.device())(), compute_type(t), t, {self}, p);
@@ -268,6 +280,7 @@ Tensor rrelu_slopes(const Tensor& self, double low, double high, const std::opti
 
 Tensor rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper, bool training,
              std::optional<Generator> generator) {
+  HB_FUNCTION(rrelu, self, lower, upper, training, generator);
   const double low = lower.toDouble(), high = upper.toDouble();
   HB_CHECK(low <= high, "[rrelu] Lower bound should be less than or equal to the upper bound, got ", low, " and ",
            high);
@@ -299,6 +312,7 @@ Tensor prelu(const Tensor& self, const Tensor& weight) {
 }
 
 Tensor glu(const Tensor& self, int64_t dim) {
+  HB_FUNCTION(glu, self, dim);
   check_floating("glu", self);
   HB_CHECK(self.dim() > 0, "[glu] glu does not support 0-dimensional tensors");
   HB_CHECK(self.size(dim) % 2 == 0, "[glu] Halving dimension must be even, but dimension ", dim, " is size ",
@@ -310,21 +324,23 @@ Tensor glu(const Tensor& self, int64_t dim) {
 
 // --- in-place forms
 
-#define HB_INPLACE(name, params, args)                                                       \
-  Tensor& name##_ params {                                                                   \
-    return inplace(#name "_", self, [&](const Tensor& old) -> Tensor { return name args; }); \
+#define HB_INPLACE(name, params, ...)                                                                  \
+  Tensor& name##_ params {                                                                             \
+    HB_FUNCTION(name##_, self __VA_OPT__(, ) __VA_ARGS__);                                             \
+    return inplace(#name "_", self,                                                                    \
+                   [&](const Tensor& old) -> Tensor { return name(old __VA_OPT__(, ) __VA_ARGS__); }); \
   }
-HB_INPLACE(leaky_relu, (Tensor & self, const Scalar& slope), (old, slope))
-HB_INPLACE(elu, (Tensor & self, const Scalar& alpha, const Scalar& scale, const Scalar& input_scale),
-           (old, alpha, scale, input_scale))
-HB_INPLACE(celu, (Tensor & self, const Scalar& alpha), (old, alpha))
-HB_INPLACE(selu, (Tensor & self), (old))
-HB_INPLACE(hardtanh, (Tensor & self, const Scalar& low, const Scalar& high), (old, low, high))
-HB_INPLACE(relu6, (Tensor & self), (old))
-HB_INPLACE(threshold, (Tensor & self, const Scalar& level, const Scalar& value), (old, level, value))
+HB_INPLACE(leaky_relu, (Tensor & self, const Scalar& slope), slope)
+HB_INPLACE(elu, (Tensor & self, const Scalar& alpha, const Scalar& scale, const Scalar& input_scale), alpha, scale,
+           input_scale)
+HB_INPLACE(celu, (Tensor & self, const Scalar& alpha), alpha)
+HB_INPLACE(selu, (Tensor & self))
+HB_INPLACE(hardtanh, (Tensor & self, const Scalar& low, const Scalar& high), low, high)
+HB_INPLACE(relu6, (Tensor & self))
+HB_INPLACE(threshold, (Tensor & self, const Scalar& level, const Scalar& value), level, value)
 HB_INPLACE(rrelu,
            (Tensor & self, const Scalar& lower, const Scalar& upper, bool training, std::optional<Generator> generator),
-           (old, lower, upper, training, generator))
+           lower, upper, training, generator)
 #undef HB_INPLACE
 
 }  // namespace hb

@@ -96,37 +96,49 @@ Tensor& sum_out(const char* name, const char* node, Tensor& out, const Tensor& a
 }  // namespace
 
 Tensor add(const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  HB_FUNCTION(add, self, other, alpha);
   return sum("add", "AddBackward0", self, other, alpha, false);
 }
 Tensor add(const Tensor& self, const Scalar& other, const Scalar& alpha) {
+  HB_FUNCTION(add, self, other, alpha);
   return sum("add", "AddBackward0", self, other, alpha, false);
 }
 Tensor& add_(Tensor& self, const Tensor& other, const Scalar& alpha) {
+  HB_FUNCTION(add_, self, other, alpha);
   return sum_inplace("add_", "AddBackward0", self, other, alpha, false);
 }
 Tensor& add_(Tensor& self, const Scalar& other, const Scalar& alpha) {
+  HB_FUNCTION(add_, self, other, alpha);
   return sum_inplace("add_", "AddBackward0", self, other, alpha, false);
 }
 Tensor& add_out(Tensor& out, const Tensor& self, const Tensor& other, const Scalar& alpha) {
   return sum_out("add_out", "AddBackward0", out, self, other, alpha, false);
 }
 Tensor sub(const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  HB_FUNCTION(sub, self, other, alpha);
   return sum("sub", "SubBackward0", self, other, alpha, true);
 }
 Tensor sub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
+  HB_FUNCTION(sub, self, other, alpha);
   return sum("sub", "SubBackward0", self, other, alpha, true);
 }
 Tensor& sub_(Tensor& self, const Tensor& other, const Scalar& alpha) {
+  HB_FUNCTION(sub_, self, other, alpha);
   return sum_inplace("sub_", "SubBackward0", self, other, alpha, true);
 }
 Tensor& sub_(Tensor& self, const Scalar& other, const Scalar& alpha) {
+  HB_FUNCTION(sub_, self, other, alpha);
   return sum_inplace("sub_", "SubBackward0", self, other, alpha, true);
 }
 Tensor& sub_out(Tensor& out, const Tensor& self, const Tensor& other, const Scalar& alpha) {
   return sum_out("sub_out", "SubBackward0", out, self, other, alpha, true);
 }
-Tensor rsub(const Tensor& self, const Tensor& other, const Scalar& alpha) { return sub(other, self, alpha); }
+Tensor rsub(const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  HB_FUNCTION(rsub, self, other, alpha);
+  return sub(other, self, alpha);
+}
 Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
+  HB_FUNCTION(rsub, self, other, alpha);
   const ScalarType t = ops::promoted({self, other});
   check_not_bools("rsub", self, other);
   HB_CHECK(self.scalar_type() != kBool, "[rsub] subtraction of a bool tensor is not supported; use logical_not()");
@@ -168,12 +180,15 @@ Tensor divide(const Tensor& a, const B& b, std::optional<std::string_view> mode)
 }  // namespace
 
 Tensor div(const Tensor& self, const Tensor& other, std::optional<std::string_view> mode) {
+  HB_FUNCTION(div, self, other, mode);
   return divide(self, other, mode);
 }
 Tensor div(const Tensor& self, const Scalar& other, std::optional<std::string_view> mode) {
+  HB_FUNCTION(div, self, other, mode);
   return divide(self, other, mode);
 }
 Tensor& div_(Tensor& self, const Tensor& other, std::optional<std::string_view> mode) {
+  HB_FUNCTION(div_, self, other, mode);
   return inplace("div_", self, [&](const Tensor& old) { return divide(old, other, mode); }, nullptr, {&other});
 }
 
@@ -228,6 +243,7 @@ Tensor addcdiv(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
 }
 
 Tensor& addcmul_(Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value) {
+  HB_FUNCTION(addcmul_, self, tensor1, tensor2, value);
   if (needs_grad(self, tensor1, tensor2))
     return inplace("addcmul_", self, [&](const Tensor& old) { return addcmul(old, tensor1, tensor2, value); }, nullptr,
                    {&tensor1, &tensor2});
@@ -238,6 +254,7 @@ Tensor& addcmul_(Tensor& self, const Tensor& tensor1, const Tensor& tensor2, con
 }
 
 Tensor& addcdiv_(Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value) {
+  HB_FUNCTION(addcdiv_, self, tensor1, tensor2, value);
   if (needs_grad(self, tensor1, tensor2))
     return inplace("addcdiv_", self, [&](const Tensor& old) { return addcdiv(old, tensor1, tensor2, value); }, nullptr,
                    {&tensor1, &tensor2});
@@ -262,6 +279,7 @@ Tensor lerp_forward(const Tensor& self, const Tensor& end, const W& weight) {
 }  // namespace
 
 Tensor lerp(const Tensor& self, const Tensor& end, const Scalar& weight) {
+  HB_FUNCTION(lerp, self, end, weight);
   Tensor out = lerp_forward(self, end, weight);
   if (needs_grad(self, end))
     record("LerpBackward0", out, {&self, &end},
@@ -270,6 +288,7 @@ Tensor lerp(const Tensor& self, const Tensor& end, const Scalar& weight) {
 }
 
 Tensor lerp(const Tensor& self, const Tensor& end, const Tensor& weight) {
+  HB_FUNCTION(lerp, self, end, weight);
   Tensor out = lerp_forward(self, end, weight);
   if (needs_grad(self, end, weight))
     record("LerpBackward1", out, {&self, &end, &weight},
@@ -281,6 +300,7 @@ Tensor lerp(const Tensor& self, const Tensor& end, const Tensor& weight) {
 }
 
 Tensor& lerp_(Tensor& self, const Tensor& end, const Scalar& weight) {
+  HB_FUNCTION(lerp_, self, end, weight);
   if (needs_grad(self, end))
     return inplace("lerp_", self, [&](const Tensor& old) { return lerp(old, end, weight); }, nullptr, {&end});
   HB_CHECK(self.scalar_type() == end.scalar_type() && self.is_floating_point(),
@@ -291,6 +311,7 @@ Tensor& lerp_(Tensor& self, const Tensor& end, const Scalar& weight) {
 }
 
 Tensor& lerp_(Tensor& self, const Tensor& end, const Tensor& weight) {
+  HB_FUNCTION(lerp_, self, end, weight);
   return inplace("lerp_", self, [&](const Tensor& old) { return lerp(old, end, weight); }, nullptr, {&end, &weight});
 }
 

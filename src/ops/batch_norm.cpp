@@ -1,5 +1,6 @@
 #include <halfbridge/ops.h>
 
+#include "autocast/function_watch.h"
 #include "autograd/record.h"
 #include "kernels/norm.h"
 #include "ops/layout.h"
@@ -112,7 +113,8 @@ void check(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tens
 }  // namespace
 
 Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
-                  const Tensor& running_var, bool training, double momentum, double eps, bool) {
+                  const Tensor& running_var, bool training, double momentum, double eps, bool cudnn_enabled) {
+  HB_FUNCTION(batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled);
   check(input, weight, bias, running_mean, running_var, training);
   const Config c{training, momentum, eps};
   const Arranged l(input);
@@ -149,6 +151,8 @@ Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
 
 Tensor instance_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
                      const Tensor& running_var, bool use_input_stats, double momentum, double eps, bool cudnn_enabled) {
+  HB_FUNCTION(instance_norm, input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps,
+              cudnn_enabled);
   HB_CHECK(use_input_stats || (running_mean.defined() && running_var.defined()),
            "[instance_norm] expected running_mean and running_var without input statistics, got none");
   HB_CHECK(input.dim() >= 3, "[instance_norm] expected an input of at least 3 dimensions, got ", input.sizes());

@@ -168,20 +168,26 @@ Tensor& binary_inplace(Tensor& a, const Scalar& b) {
 
 }  // namespace
 
-#define HB_BINARY(name, kind, on_cpu, on_cuda, ...)                                                      \
-  Tensor name(const Tensor& self, const Tensor& other) {                                                 \
-    HB_AUTOCAST(name, on_cpu, on_cuda, self, other);                                                     \
-    return binary<name##_row>(self, other);                                                              \
-  }                                                                                                      \
-  Tensor name(const Tensor& self, const Scalar& other) {                                                 \
-    HB_AUTOCAST(name, on_cpu, on_cuda, self, other);                                                     \
-    return binary<name##_row>(self, other);                                                              \
-  }                                                                                                      \
-  Tensor& name##_(Tensor& self, const Tensor& other) { return binary_inplace<name##_row>(self, other); } \
-  Tensor& name##_(Tensor& self, const Scalar& other) { return binary_inplace<name##_row>(self, other); } \
-  Tensor& name##_out(Tensor& out, const Tensor& self, const Tensor& other) {                             \
-    if (forward_out(#name, name##_row::formula(), name##_row::domain, out, self, other)) return out;     \
-    return assign_out(#name "_out", out, binary<name##_row>(self, other));                               \
+#define HB_BINARY(name, kind, on_cpu, on_cuda, ...)                                                  \
+  Tensor name(const Tensor& self, const Tensor& other) {                                             \
+    HB_AUTOCAST(name, on_cpu, on_cuda, self, other);                                                 \
+    return binary<name##_row>(self, other);                                                          \
+  }                                                                                                  \
+  Tensor name(const Tensor& self, const Scalar& other) {                                             \
+    HB_AUTOCAST(name, on_cpu, on_cuda, self, other);                                                 \
+    return binary<name##_row>(self, other);                                                          \
+  }                                                                                                  \
+  Tensor& name##_(Tensor& self, const Tensor& other) {                                               \
+    HB_FUNCTION(name##_, self, other);                                                               \
+    return binary_inplace<name##_row>(self, other);                                                  \
+  }                                                                                                  \
+  Tensor& name##_(Tensor& self, const Scalar& other) {                                               \
+    HB_FUNCTION(name##_, self, other);                                                               \
+    return binary_inplace<name##_row>(self, other);                                                  \
+  }                                                                                                  \
+  Tensor& name##_out(Tensor& out, const Tensor& self, const Tensor& other) {                         \
+    if (forward_out(#name, name##_row::formula(), name##_row::domain, out, self, other)) return out; \
+    return assign_out(#name "_out", out, binary<name##_row>(self, other));                           \
   }
 #include <halfbridge/ops/binary.def>
 

@@ -3,8 +3,10 @@
 #include <halfbridge/ops.h>
 #include <halfbridge/ops/random.h>
 
+#include "autocast/function_watch.h"
 #include "core/inplace.h"
 #include "kernels/distributions.h"
+#include "ops/mask_watch.h"
 
 namespace hb {
 
@@ -30,6 +32,8 @@ Tensor empty_mask(const Tensor& input, Grain grain) {
 Tensor mask_for(const Tensor& input, Grain grain, double p, double yes) {
   Tensor mask = empty_mask(input, grain);
   bernoulli_kernel(mask.device())(mask, 1 - p, yes, std::nullopt);
+  if (MaskWatcher* w = mask_watcher_slot.load(std::memory_order_acquire); HB_UNLIKELY(w != nullptr))
+    w->drawn(mask, yes);
   return mask;
 }
 
@@ -85,15 +89,37 @@ Tensor& alpha_(Tensor& input, double p, bool train, Grain grain) {
 
 }  // namespace
 
-Tensor dropout(const Tensor& input, double p, bool train) { return plain(input, p, train, Grain::element); }
-Tensor& dropout_(Tensor& input, double p, bool train) { return plain_(input, p, train, Grain::element); }
-Tensor feature_dropout(const Tensor& input, double p, bool train) { return plain(input, p, train, Grain::feature); }
-Tensor& feature_dropout_(Tensor& input, double p, bool train) { return plain_(input, p, train, Grain::feature); }
-Tensor alpha_dropout(const Tensor& input, double p, bool train) { return alpha(input, p, train, Grain::element); }
-Tensor& alpha_dropout_(Tensor& input, double p, bool train) { return alpha_(input, p, train, Grain::element); }
+Tensor dropout(const Tensor& input, double p, bool train) {
+  HB_FUNCTION(dropout, input, p, train);
+  return plain(input, p, train, Grain::element);
+}
+Tensor& dropout_(Tensor& input, double p, bool train) {
+  HB_FUNCTION(dropout_, input, p, train);
+  return plain_(input, p, train, Grain::element);
+}
+Tensor feature_dropout(const Tensor& input, double p, bool train) {
+  HB_FUNCTION(feature_dropout, input, p, train);
+  return plain(input, p, train, Grain::feature);
+}
+Tensor& feature_dropout_(Tensor& input, double p, bool train) {
+  HB_FUNCTION(feature_dropout_, input, p, train);
+  return plain_(input, p, train, Grain::feature);
+}
+Tensor alpha_dropout(const Tensor& input, double p, bool train) {
+  HB_FUNCTION(alpha_dropout, input, p, train);
+  return alpha(input, p, train, Grain::element);
+}
+Tensor& alpha_dropout_(Tensor& input, double p, bool train) {
+  HB_FUNCTION(alpha_dropout_, input, p, train);
+  return alpha_(input, p, train, Grain::element);
+}
 Tensor feature_alpha_dropout(const Tensor& input, double p, bool train) {
+  HB_FUNCTION(feature_alpha_dropout, input, p, train);
   return alpha(input, p, train, Grain::feature);
 }
-Tensor& feature_alpha_dropout_(Tensor& input, double p, bool train) { return alpha_(input, p, train, Grain::feature); }
+Tensor& feature_alpha_dropout_(Tensor& input, double p, bool train) {
+  HB_FUNCTION(feature_alpha_dropout_, input, p, train);
+  return alpha_(input, p, train, Grain::feature);
+}
 
 }  // namespace hb

@@ -1,5 +1,6 @@
 #include <halfbridge/ops.h>
 
+#include "autocast/function_watch.h"
 #include "autograd/record.h"
 #include "core/inplace.h"
 #include "kernels/attention.h"
@@ -35,6 +36,7 @@ Tensor embedding_gradient(const Tensor& g, const Tensor& indices, int64_t rows, 
 
 Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_idx, bool scale_grad_by_freq,
                  bool sparse) {
+  HB_FUNCTION(embedding, weight, indices, padding_idx, scale_grad_by_freq, sparse);
   HB_CHECK(weight.dim() == 2, "[embedding] expected a weight of 2 dimensions, got ", weight.sizes());
   HB_CHECK(indices.scalar_type() == kLong || indices.scalar_type() == kInt,
            "[embedding] expected indices of int64 or int32, got ", indices.scalar_type());

@@ -1,6 +1,7 @@
 // Largest and smallest values, and where they stand.
 #include <halfbridge/ops.h>
 
+#include "autocast/function_watch.h"
 #include "autograd/record.h"
 #include "core/geometry.h"
 #include "ops/elementwise_op.h"
@@ -91,33 +92,52 @@ Tensor place_of(const char* name, const Tensor& self, std::optional<int64_t> dim
 
 }  // namespace
 
-Tensor max(const Tensor& self) { return value_of_whole("max", "MaxBackward1", self, ReduceOp::max); }
-Tensor min(const Tensor& self) { return value_of_whole("min", "MinBackward1", self, ReduceOp::min); }
-Tensor max(const Tensor& self, const Tensor& other) { return maximum(self, other); }
-Tensor min(const Tensor& self, const Tensor& other) { return minimum(self, other); }
+Tensor max(const Tensor& self) {
+  HB_FUNCTION(max, self);
+  return value_of_whole("max", "MaxBackward1", self, ReduceOp::max);
+}
+Tensor min(const Tensor& self) {
+  HB_FUNCTION(min, self);
+  return value_of_whole("min", "MinBackward1", self, ReduceOp::min);
+}
+Tensor max(const Tensor& self, const Tensor& other) {
+  HB_FUNCTION(max, self, other);
+  return maximum(self, other);
+}
+Tensor min(const Tensor& self, const Tensor& other) {
+  HB_FUNCTION(min, self, other);
+  return minimum(self, other);
+}
 TensorTuple2 max(const Tensor& self, int64_t dim, bool keepdim) {
+  HB_FUNCTION(max, self, dim, keepdim);
   return value_along("max", "MaxBackward0", self, dim, keepdim, true);
 }
 TensorTuple2 min(const Tensor& self, int64_t dim, bool keepdim) {
+  HB_FUNCTION(min, self, dim, keepdim);
   return value_along("min", "MinBackward0", self, dim, keepdim, false);
 }
 Tensor amax(const Tensor& self, IntArrayRef dim, bool keepdim) {
+  HB_FUNCTION(amax, self, dim, keepdim);
   return value_of_all("amax", "AmaxBackward0", self, ops::reduced_dims("amax", OptionalIntArrayRef(dim), self.dim()),
                       keepdim, ReduceOp::max);
 }
 Tensor amin(const Tensor& self, IntArrayRef dim, bool keepdim) {
+  HB_FUNCTION(amin, self, dim, keepdim);
   return value_of_all("amin", "AminBackward0", self, ops::reduced_dims("amin", OptionalIntArrayRef(dim), self.dim()),
                       keepdim, ReduceOp::min);
 }
 TensorTuple2 aminmax(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
+  HB_FUNCTION(aminmax, self, dim, keepdim);
   if (!dim && self.dim() > 0 && keepdim) return {amin(self, {}, true), amax(self, {}, true)};
   return dim ? TensorTuple2{amin(self, *dim, keepdim), amax(self, *dim, keepdim)}
              : TensorTuple2{amin(self), amax(self)};
 }
 Tensor argmax(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
+  HB_FUNCTION(argmax, self, dim, keepdim);
   return place_of("argmax", self, dim, keepdim, true);
 }
 Tensor argmin(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
+  HB_FUNCTION(argmin, self, dim, keepdim);
   return place_of("argmin", self, dim, keepdim, false);
 }
 

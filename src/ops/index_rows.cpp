@@ -63,6 +63,7 @@ void check_source(const char* name, const Tensor& self, int64_t dim, int64_t cou
 }  // namespace
 
 Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
+  HB_FUNCTION(index_select, self, dim, index);
   const int64_t d = geometry::wrap_dim("index_select", dim, self.dim());
   const Tensor at = row_index("index_select", index);
   const Tensor x = self.detach().contiguous();
@@ -80,6 +81,7 @@ Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
 }
 
 Tensor index_add(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha) {
+  HB_FUNCTION(index_add, self, dim, index, source, alpha);
   const int64_t d = geometry::wrap_dim("index_add", dim, self.dim());
   const Tensor at = row_index("index_add", index);
   check_source("index_add", self, d, at.numel(), source);
@@ -118,6 +120,7 @@ Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Te
 }
 
 Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
+  HB_FUNCTION(index_fill, self, dim, index, value);
   const int64_t d = geometry::wrap_dim("index_fill", dim, self.dim());
   const int64_t n = self.dim() ? self.sizes()[d] : 1;
   const Tensor at = ops::wrapped_index(row_index("index_fill", index), n);
@@ -182,6 +185,7 @@ Tensor repeat_interleave(const Tensor& self, const Tensor& repeats, std::optiona
 // --- the flattened tensor
 
 Tensor take(const Tensor& self, const Tensor& index) {
+  HB_FUNCTION(take, self, index);
   HB_CHECK(index.scalar_type() == kLong, "[take] expected an index of dtype int64, got ",
            toString(index.scalar_type()));
   const Tensor at = ops::wrapped_index(index.reshape(-1), self.numel());

@@ -118,6 +118,7 @@ Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tenso
 }
 
 Tensor rms_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight, std::optional<double> eps) {
+  HB_FUNCTION(rms_norm, input, normalized_shape, weight, eps);
   check("rms_norm", input, normalized_shape, weight, {});
   return row_norm("RmsNormBackward0", input, static_cast<int64_t>(normalized_shape.size()), weight, {}, true,
                   eps.value_or(epsilon_of(input.scalar_type())));

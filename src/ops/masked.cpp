@@ -1,6 +1,7 @@
 // Elements by mask.
 #include <halfbridge/ops.h>
 
+#include "autocast/function_watch.h"
 #include "autograd/record.h"
 #include "core/loop.h"
 #include "ops/elementwise_op.h"
@@ -30,6 +31,7 @@ Tensor argwhere(const Tensor& self) {
 }
 
 Tensor masked_select(const Tensor& self, const Tensor& mask) {
+  HB_FUNCTION(masked_select, self, mask);
   check_mask("masked_select", mask);
   const DimVector sizes = broadcast_sizes("masked_select", {&self, &mask});
   const Tensor x = spread(self, sizes), m = spread(mask, sizes);
@@ -44,6 +46,7 @@ Tensor masked_select(const Tensor& self, const Tensor& mask) {
 }
 
 Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& source) {
+  HB_FUNCTION(masked_scatter, self, mask, source);
   check_mask("masked_scatter", mask);
   HB_CHECK(self.scalar_type() == source.scalar_type(),
            "[masked_scatter] expected self and source to have same dtypes but got ", toString(self.scalar_type()),

@@ -83,6 +83,7 @@ Tensor pad_spatial(const char* name, int dims, const Tensor& self, IntArrayRef p
 }  // namespace
 
 Tensor constant_pad_nd(const Tensor& self, IntArrayRef pad, const Scalar& value) {
+  HB_FUNCTION(constant_pad_nd, self, pad, value);
   check_pairs("constant_pad_nd", self, pad);
   Tensor out;
   {
@@ -99,6 +100,7 @@ Tensor constant_pad_nd(const Tensor& self, IntArrayRef pad, const Scalar& value)
 }
 
 Tensor pad(const Tensor& self, IntArrayRef pad, std::string_view mode, std::optional<double> value) {
+  HB_FUNCTION(hb::pad, self, pad, mode, value);
   if (mode == "constant") return constant_pad_nd(self, pad, value.value_or(0));
   HB_CHECK(mode == "reflect" || mode == "replicate" || mode == "circular",
            "[pad] expected mode \"constant\", \"reflect\", \"replicate\" or \"circular\", got \"", mode, "\"");

@@ -225,6 +225,7 @@ Tensor max_unpool(const char* name, int dims, const Tensor& x, const Tensor& ind
   }                                                                                                                    \
   TensorTuple2 max_pool##nd##_with_indices(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,            \
                                            IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {                \
+    HB_FUNCTION(max_pool##nd##_with_indices, self, kernel_size, stride, padding, dilation, ceil_mode);                 \
     Tensor index;                                                                                                      \
     const Tensor out = max_pool("max_pool" #nd, n, self, {kernel_size, stride, padding, dilation, ceil_mode}, &index); \
     return {out, index};                                                                                               \
@@ -247,10 +248,12 @@ HB_POOL(3d, 3, fp32, fp32)
 
 Tensor avg_pool1d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, bool ceil_mode,
                   bool count_include_pad) {
+  HB_FUNCTION(avg_pool1d, self, kernel_size, stride, padding, ceil_mode, count_include_pad);
   return avg_pool("avg_pool1d", 1, self, {kernel_size, stride, padding, 1, ceil_mode, count_include_pad}, std::nullopt);
 }
 Tensor avg_pool2d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, bool ceil_mode,
                   bool count_include_pad, std::optional<int64_t> divisor_override) {
+  HB_FUNCTION(avg_pool2d, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override);
   return avg_pool("avg_pool2d", 2, self, {kernel_size, stride, padding, 1, ceil_mode, count_include_pad},
                   divisor_override);
 }

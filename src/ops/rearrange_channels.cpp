@@ -1,9 +1,12 @@
 // pixel_shuffle and its kin, unfolding into columns and back.
 #include <halfbridge/ops.h>
 
+#include "autocast/function_watch.h"
+
 namespace hb {
 
 Tensor pixel_shuffle(const Tensor& self, int64_t r) {
+  HB_FUNCTION(pixel_shuffle, self, r);
   HB_CHECK(self.dim() >= 3 && r > 0 && self.size(-3) % (r * r) == 0, "[pixel_shuffle] expected (…, C * ", r,
            "^2, H, W), got ", self.sizes());
   DimVector split(self.sizes().data(), self.sizes().data() + self.dim() - 3), out = split;
@@ -17,6 +20,7 @@ Tensor pixel_shuffle(const Tensor& self, int64_t r) {
 }
 
 Tensor pixel_unshuffle(const Tensor& self, int64_t r) {
+  HB_FUNCTION(pixel_unshuffle, self, r);
   HB_CHECK(self.dim() >= 3 && r > 0 && self.size(-2) % r == 0 && self.size(-1) % r == 0,
            "[pixel_unshuffle] expected height and width to be multiples of ", r, ", got ", self.sizes());
   DimVector split(self.sizes().data(), self.sizes().data() + self.dim() - 3), out = split;
@@ -30,6 +34,7 @@ Tensor pixel_unshuffle(const Tensor& self, int64_t r) {
 }
 
 Tensor channel_shuffle(const Tensor& self, int64_t groups) {
+  HB_FUNCTION(channel_shuffle, self, groups);
   HB_CHECK(self.dim() >= 3 && groups > 0 && self.size(1) % groups == 0,
            "[channel_shuffle] expected (N, C, …) with C a multiple of ", groups, ", got ", self.sizes());
   DimVector split(self.sizes());
@@ -69,6 +74,7 @@ Unfolding unfolding(const char* name, int64_t size, int d, IntArrayRef kernel, I
 
 Tensor im2col(const Tensor& self, IntArrayRef kernel_size, IntArrayRef dilation, IntArrayRef padding,
               IntArrayRef stride) {
+  HB_FUNCTION(im2col, self, kernel_size, dilation, padding, stride);
   HB_CHECK(self.dim() == 3 || self.dim() == 4, "[im2col] expected an input (N, C, H, W) or (C, H, W), got ",
            self.sizes());
   if (self.dim() == 3) return im2col(self.unsqueeze(0), kernel_size, dilation, padding, stride).squeeze(0);
@@ -85,6 +91,7 @@ Tensor im2col(const Tensor& self, IntArrayRef kernel_size, IntArrayRef dilation,
 
 Tensor col2im(const Tensor& self, IntArrayRef output_size, IntArrayRef kernel_size, IntArrayRef dilation,
               IntArrayRef padding, IntArrayRef stride) {
+  HB_FUNCTION(col2im, self, output_size, kernel_size, dilation, padding, stride);
   HB_CHECK(self.dim() == 2 || self.dim() == 3, "[col2im] expected an input (N, C * kernel, L) or (C * kernel, L), got ",
            self.sizes());
   if (self.dim() == 2) return col2im(self.unsqueeze(0), output_size, kernel_size, dilation, padding, stride).squeeze(0);

@@ -67,9 +67,11 @@ Tensor& sum_out(Tensor& out, const Tensor& self, OptionalIntArrayRef dim, bool k
   return assign_out("sum_out", out, sum(self, dim, keepdim, dtype));
 }
 Tensor mean(const Tensor& self, std::optional<ScalarType> dtype) {
+  HB_FUNCTION(mean, self, dtype);
   return mean_masked(self, ops::reduced_dims("mean", std::nullopt, self.dim()), false, dtype);
 }
 Tensor mean(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
+  HB_FUNCTION(mean, self, dim, keepdim, dtype);
   return mean_masked(self, ops::reduced_dims("mean", dim, self.dim()), keepdim, dtype);
 }
 
@@ -92,6 +94,7 @@ Tensor sum_to(const Tensor& self, IntArrayRef shape) {
 }
 
 Tensor nansum(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
+  HB_FUNCTION(nansum, self, dim, keepdim, dtype);
   const uint64_t mask = ops::reduced_dims("nansum", dim, self.dim());
   const ScalarType t = sum_dtype(self, dtype);
   if (!is_floating_type(t)) return sum_masked(self, mask, keepdim, dtype);
@@ -232,15 +235,19 @@ std::tuple<Tensor, Tensor> spread_and_mean(const char* name, const Tensor& self,
 
 #define HB_SPREAD(name, root)                                                                                         \
   Tensor name(const Tensor& self, bool unbiased) {                                                                    \
+    HB_FUNCTION(name, self, unbiased);                                                                                \
     return spread_of(#name, self, ops::reduced_dims(#name, std::nullopt, self.dim()), false, unbiased ? 1 : 0, root); \
   }                                                                                                                   \
   Tensor name(const Tensor& self, int dim) {                                                                          \
+    HB_FUNCTION(name, self, dim);                                                                                     \
     return spread_of(#name, self, ops::reduced_dim(#name, dim, self.dim()), false, 1, root);                          \
   }                                                                                                                   \
   Tensor name(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim) {                             \
+    HB_FUNCTION(name, self, dim, unbiased, keepdim);                                                                  \
     return spread_of(#name, self, ops::reduced_dims(#name, dim, self.dim()), keepdim, unbiased ? 1 : 0, root);        \
   }                                                                                                                   \
   Tensor name(const Tensor& self, OptionalIntArrayRef dim, const std::optional<Scalar>& correction, bool keepdim) {   \
+    HB_FUNCTION(name, self, dim, correction, keepdim);                                                                \
     return spread_of(#name, self, ops::reduced_dims(#name, dim, self.dim()), keepdim, correction_of(correction),      \
                      root);                                                                                           \
   }
@@ -249,10 +256,12 @@ HB_SPREAD(std, true)
 #undef HB_SPREAD
 std::tuple<Tensor, Tensor> var_mean(const Tensor& self, OptionalIntArrayRef dim,
                                     const std::optional<Scalar>& correction, bool keepdim) {
+  HB_FUNCTION(var_mean, self, dim, correction, keepdim);
   return spread_and_mean("var_mean", self, dim, correction_of(correction), keepdim, false);
 }
 std::tuple<Tensor, Tensor> std_mean(const Tensor& self, OptionalIntArrayRef dim,
                                     const std::optional<Scalar>& correction, bool keepdim) {
+  HB_FUNCTION(std_mean, self, dim, correction, keepdim);
   return spread_and_mean("std_mean", self, dim, correction_of(correction), keepdim, true);
 }
 

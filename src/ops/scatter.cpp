@@ -74,6 +74,7 @@ Tensor padded(const Tensor& part, const DimVector& sizes) {
 }  // namespace
 
 Tensor gather(const Tensor& self, int64_t dim, const Tensor& index, bool sparse_grad) {
+  HB_FUNCTION(gather, self, dim, index, sparse_grad);
   if (sparse_grad) HB_NOT_SUPPORTED("[gather] sparse gradients are not supported");
   const int64_t d = geometry::wrap_dim("gather", dim, self.dim());
   check_shapes("gather", self, d, index, nullptr);
@@ -90,6 +91,7 @@ Tensor gather(const Tensor& self, int64_t dim, const Tensor& index, bool sparse_
 }
 
 Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
+  HB_FUNCTION(scatter, self, dim, index, src);
   const int64_t d = geometry::wrap_dim("scatter", dim, self.dim());
   check_same("scatter", self, src);
   check_shapes("scatter", self, d, index, &src);
@@ -105,6 +107,7 @@ Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tenso
 }
 
 Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
+  HB_FUNCTION(scatter, self, dim, index, value);
   const int64_t d = geometry::wrap_dim("scatter", dim, self.dim());
   check_shapes("scatter", self, d, index, nullptr);
   const Tensor at = element_index("scatter", index);
@@ -225,6 +228,7 @@ variable_list scatter_reduce_gradient(Backward& b, const Tensor& self, const Ten
 
 Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce,
                       bool include_self) {
+  HB_FUNCTION(scatter_reduce, self, dim, index, src, reduce, include_self);
   const int64_t d = geometry::wrap_dim("scatter_reduce", dim, self.dim());
   check_same("scatter_reduce", self, src);
   check_shapes("scatter_reduce", self, d, index, &src);
@@ -269,6 +273,7 @@ Tensor& scatter_add_(Tensor& self, int64_t dim, const Tensor& index, const Tenso
 }
 
 Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<int64_t> dim) {
+  HB_FUNCTION(take_along_dim, self, indices, dim);
   HB_CHECK(indices.scalar_type() == kLong, "[take_along_dim] dtype of indices should be Long, got ",
            toString(indices.scalar_type()));
   if (!dim) return gather(self.reshape(-1), 0, indices.reshape(-1));

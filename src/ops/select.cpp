@@ -3,6 +3,7 @@
 
 #include <halfbridge/ops.h>
 
+#include "autocast/function_watch.h"
 #include "autograd/record.h"
 #include "ops/elementwise_op.h"
 
@@ -34,6 +35,7 @@ Tensor choose(const Tensor& condition, const Input& a, const Input& b) {
 }  // namespace
 
 Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other) {
+  HB_FUNCTION(where, condition, self, other);
   Tensor out = choose(condition, self, other);
   if (needs_grad(self, other))
     record("WhereBackward0", out, {&self, &other}, {SavedTensor::input(condition)}, [](Backward& b, auto& s) {
@@ -44,6 +46,7 @@ Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other) {
 }
 
 Tensor where(const Tensor& condition, const Scalar& self, const Tensor& other) {
+  HB_FUNCTION(where, condition, self, other);
   Tensor out = choose(condition, self, other);
   if (needs_grad(other))
     record("WhereBackward0", out, {&other}, {SavedTensor::input(condition)},
@@ -52,6 +55,7 @@ Tensor where(const Tensor& condition, const Scalar& self, const Tensor& other) {
 }
 
 Tensor where(const Tensor& condition, const Tensor& self, const Scalar& other) {
+  HB_FUNCTION(where, condition, self, other);
   Tensor out = choose(condition, self, other);
   if (needs_grad(self))
     record("WhereBackward0", out, {&self}, {SavedTensor::input(condition)},
@@ -60,6 +64,7 @@ Tensor where(const Tensor& condition, const Tensor& self, const Scalar& other) {
 }
 
 Tensor where(const Tensor& condition, const Scalar& self, const Scalar& other) {
+  HB_FUNCTION(where, condition, self, other);
   return choose(condition, self, other);
 }
 std::vector<Tensor> where(const Tensor& condition) { return condition.nonzero().unbind(1); }
@@ -99,6 +104,7 @@ Tensor& masked_fill_direct(Tensor& self, const Tensor& mask, const Input& value)
 }  // namespace
 
 Tensor masked_fill(const Tensor& self, const Tensor& mask, const Scalar& value) {
+  HB_FUNCTION(masked_fill, self, mask, value);
   check_fits("masked_fill", self.scalar_type(), value);
   Tensor out = masked_fill_forward(self, mask, value);
   if (needs_grad(self))
@@ -108,6 +114,7 @@ Tensor masked_fill(const Tensor& self, const Tensor& mask, const Scalar& value) 
 }
 
 Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value) {
+  HB_FUNCTION(masked_fill, self, mask, value);
   check_value("masked_fill", value);
   HB_CHECK(can_cast(value.scalar_type(), self.scalar_type()), "[masked_fill] value cannot be converted from ",
            toString(value.scalar_type()), " to ", toString(self.scalar_type()));
@@ -121,6 +128,7 @@ Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value) 
 }
 
 Tensor& masked_fill_(Tensor& self, const Tensor& mask, const Scalar& value) {
+  HB_FUNCTION(masked_fill_, self, mask, value);
   if (needs_grad(self))
     return inplace("masked_fill_", self, [&](const Tensor& old) { return masked_fill(old, mask, value); }, nullptr,
                    {&mask});
@@ -129,6 +137,7 @@ Tensor& masked_fill_(Tensor& self, const Tensor& mask, const Scalar& value) {
 }
 
 Tensor& masked_fill_(Tensor& self, const Tensor& mask, const Tensor& value) {
+  HB_FUNCTION(masked_fill_, self, mask, value);
   check_value("masked_fill_", value);
   if (needs_grad(self, value))
     return inplace("masked_fill_", self, [&](const Tensor& old) { return masked_fill(old, mask, value); }, nullptr,
@@ -189,29 +198,52 @@ Tensor& clamp_numbers_(const char* name, Tensor& self, const Bounds& b) {
 }  // namespace
 
 Tensor clamp(const Tensor& self, const std::optional<Scalar>& min, const std::optional<Scalar>& max) {
+  HB_FUNCTION(clamp, self, min, max);
   return clamp_numbers(self, {min, max});
 }
 Tensor& clamp_(Tensor& self, const std::optional<Scalar>& min, const std::optional<Scalar>& max) {
+  HB_FUNCTION(clamp_, self, min, max);
   return clamp_numbers_("clamp_", self, {min, max});
 }
 Tensor& clamp_out(Tensor& out, const Tensor& self, const std::optional<Scalar>& min, const std::optional<Scalar>& max) {
   return assign_out("clamp_out", out, clamp(self, min, max));
 }
 Tensor clip(const Tensor& self, const std::optional<Scalar>& min, const std::optional<Scalar>& max) {
+  HB_FUNCTION(clip, self, min, max);
   return clamp_numbers(self, {min, max});
 }
 Tensor& clip_(Tensor& self, const std::optional<Scalar>& min, const std::optional<Scalar>& max) {
+  HB_FUNCTION(clip_, self, min, max);
   return clamp_numbers_("clip_", self, {min, max});
 }
-Tensor clamp_min(const Tensor& self, const Scalar& min) { return clamp_numbers(self, {min, std::nullopt}); }
-Tensor clamp_max(const Tensor& self, const Scalar& max) { return clamp_numbers(self, {std::nullopt, max}); }
-Tensor& clamp_min_(Tensor& self, const Scalar& min) { return clamp_numbers_("clamp_min_", self, {min, std::nullopt}); }
-Tensor& clamp_max_(Tensor& self, const Scalar& max) { return clamp_numbers_("clamp_max_", self, {std::nullopt, max}); }
+Tensor clamp_min(const Tensor& self, const Scalar& min) {
+  HB_FUNCTION(clamp_min, self, min);
+  return clamp_numbers(self, {min, std::nullopt});
+}
+Tensor clamp_max(const Tensor& self, const Scalar& max) {
+  HB_FUNCTION(clamp_max, self, max);
+  return clamp_numbers(self, {std::nullopt, max});
+}
+Tensor& clamp_min_(Tensor& self, const Scalar& min) {
+  HB_FUNCTION(clamp_min_, self, min);
+  return clamp_numbers_("clamp_min_", self, {min, std::nullopt});
+}
+Tensor& clamp_max_(Tensor& self, const Scalar& max) {
+  HB_FUNCTION(clamp_max_, self, max);
+  return clamp_numbers_("clamp_max_", self, {std::nullopt, max});
+}
 
-Tensor clamp_min(const Tensor& self, const Tensor& min) { return clamp(self, min, std::nullopt); }
-Tensor clamp_max(const Tensor& self, const Tensor& max) { return clamp(self, std::nullopt, max); }
+Tensor clamp_min(const Tensor& self, const Tensor& min) {
+  HB_FUNCTION(clamp_min, self, min);
+  return clamp(self, min, std::nullopt);
+}
+Tensor clamp_max(const Tensor& self, const Tensor& max) {
+  HB_FUNCTION(clamp_max, self, max);
+  return clamp(self, std::nullopt, max);
+}
 
 Tensor clamp(const Tensor& self, const std::optional<Tensor>& min, const std::optional<Tensor>& max) {
+  HB_FUNCTION(clamp, self, min, max);
   HB_CHECK(min || max, "[clamp] At least one of 'min' or 'max' must not be None");
   const Tensor low = min.value_or(Tensor()), high = max.value_or(Tensor());
   const ScalarType t = min && max ? ops::promoted({self, low, high}) : ops::promoted({self, min ? low : high});
@@ -270,6 +302,7 @@ double largest(ScalarType t) {
 
 Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<double> posinf,
                   std::optional<double> neginf) {
+  HB_FUNCTION(nan_to_num, self, nan, posinf, neginf);
   const ScalarType t = self.scalar_type();
   if (is_integral_type(t, true)) return self.clone();
   const double p[] = {nan.value_or(0), posinf.value_or(largest(t)), neginf.value_or(-largest(t))};

@@ -42,12 +42,14 @@ int64_t length(const Tensor& self, int64_t d) { return self.dim() ? self.sizes()
 }  // namespace
 
 TensorTuple2 sort(const Tensor& self, std::optional<bool> stable, int64_t dim, bool descending) {
+  HB_FUNCTION(sort, self, stable, dim, descending);
   const int64_t d = geometry::wrap_dim("sort", dim, self.dim());
   auto [values, indices] = ordered(self, d, {0, length(self, d), descending});
   attach_gradient("SortBackward0", values, self, indices, d);
   return {values, indices};
 }
 TensorTuple2 sort(const Tensor& self, int64_t dim, bool descending) {
+  HB_FUNCTION(sort, self, dim, descending);
   return sort(self, std::optional<bool>(), dim, descending);
 }
 Tensor argsort(const Tensor& self, int64_t dim, bool descending) {
@@ -57,6 +59,7 @@ Tensor argsort(const Tensor& self, int64_t dim, bool descending) {
 Tensor msort(const Tensor& self) { return std::get<0>(sort(self, 0, false)); }
 
 TensorTuple2 topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool sorted) {
+  HB_FUNCTION(topk, self, k, dim, largest, sorted);
   const int64_t d = geometry::wrap_dim("topk", dim, self.dim());
   HB_CHECK(k >= 0 && k <= length(self, d), "[topk] selected index k out of range: got ", k, " for a dimension of size ",
            length(self, d));

@@ -110,12 +110,15 @@ Tensor& unary_inplace(Tensor& x) {
 
 }  // namespace
 
-#define HB_UNARY(name, kind, on_cpu, on_cuda, ...)                          \
-  Tensor name(const Tensor& self) {                                         \
-    HB_AUTOCAST(name, on_cpu, on_cuda, self);                               \
-    return unary<name##_row>(self);                                         \
-  }                                                                         \
-  Tensor& name##_(Tensor& self) { return unary_inplace<name##_row>(self); } \
+#define HB_UNARY(name, kind, on_cpu, on_cuda, ...) \
+  Tensor name(const Tensor& self) {                \
+    HB_AUTOCAST(name, on_cpu, on_cuda, self);      \
+    return unary<name##_row>(self);                \
+  }                                                \
+  Tensor& name##_(Tensor& self) {                  \
+    HB_FUNCTION(name##_, self);                    \
+    return unary_inplace<name##_row>(self);        \
+  }                                                \
   Tensor& name##_out(Tensor& out, const Tensor& self) { return assign_out(#name "_out", out, unary<name##_row>(self)); }
 #include <halfbridge/ops/unary.def>
 

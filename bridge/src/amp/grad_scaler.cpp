@@ -5,6 +5,7 @@
 #include <halfbridge/ops.h>
 #include <halfbridge/ops/amp.h>
 
+#include "optim/step_observer.h"
 #include "optim/step_unless.h"
 #include "overflow_tracer.h"
 #include "scaler_state.h"
@@ -235,6 +236,8 @@ void GradScaler::update(const Tensor& new_scale) {
 }
 
 void GradScaler::finish_update() {
+  if (auto* observer = bridge::optim::step_observer(); HB_UNLIKELY(observer != nullptr))
+    observer->scale_updated(state_->scale);
   state_->optimizers.clear();
   state_->set_pending(false);
   if (state_->tracer) state_->tracer->next_step();

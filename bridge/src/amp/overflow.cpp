@@ -36,24 +36,12 @@ bool finite(const variable_list& tensors) {
   return true;
 }
 
-/// The watcher's own work must not be watched.
-class NotWatching {
- public:
-  NotWatching() : watcher_(graph_watcher.exchange(nullptr)) {}
-  NotWatching(const NotWatching&) = delete;
-  NotWatching& operator=(const NotWatching&) = delete;
-  ~NotWatching() { graph_watcher = watcher_; }
-
- private:
-  GraphWatcher* watcher_;
-};
+std::atomic<bool> at_work{false};
 
 }  // namespace
 
 OverflowTracer::OverflowTracer(bridge::nn::Module& model) : layers_(std::make_shared<std::vector<std::string>>()) {
-  GraphWatcher* nobody = nullptr;
-  HB_CHECK(graph_watcher.compare_exchange_strong(nobody, this),
-           "[trace_overflow] expected no other scaler to be tracing, got one");
+  HB_CHECK(!at_work.exchange(true), "[trace_overflow] expected no other scaler to be tracing, got one");
   for (const auto& item : model.named_parameters()) names_[&item.value().impl()] = item.key();
   model.apply(std::function<void(const std::string&, bridge::nn::Module&)>(
       [this](const std::string& path, bridge::nn::Module& module) {
@@ -64,17 +52,19 @@ OverflowTracer::OverflowTracer(bridge::nn::Module& model) : layers_(std::make_sh
         const auto alive = module.weak_from_this();
         watched_.push_back({&module, alive, !alive.expired(), scope});
       }));
+  GraphWatchers::add(*this);
 }
 
 OverflowTracer::~OverflowTracer() {
-  graph_watcher = nullptr;
+  GraphWatchers::remove(*this);
+  at_work = false;
   for (const Watched& w : watched_)
     if (!w.counted || !w.alive.expired()) w.module->remove_hook(w.scope);
 }
 
 void OverflowTracer::inputs(const Node& node, ArrayRef<const Tensor*> inputs) {
   std::lock_guard<std::recursive_mutex> lock(mutex_);
-  NotWatching guard;
+  const Unwatched guard;
   Seen& seen = seen_[&node];
   seen = Seen();
   if (!layers_->empty()) seen.layer = layers_->back();
@@ -83,7 +73,7 @@ void OverflowTracer::inputs(const Node& node, ArrayRef<const Tensor*> inputs) {
 
 void OverflowTracer::result(const Node& node, const Tensor& result) {
   std::lock_guard<std::recursive_mutex> lock(mutex_);
-  NotWatching guard;
+  const Unwatched guard;
   Seen& seen = seen_[&node];
   seen.bad_result = seen.bad_result || !finite(result);
 }
@@ -104,7 +94,7 @@ void OverflowTracer::blame(bool forward, std::string operation, const std::strin
 
 void OverflowTracer::arrived(const Node& node, const variable_list& grads) {
   std::lock_guard<std::recursive_mutex> lock(mutex_);
-  NotWatching guard;
+  const Unwatched guard;
   if (finite(grads)) return;
   // No operation made it: finite gradients were summed or cast, or a hook put it there.
   const auto* leaf = dynamic_cast<const AccumulateGrad*>(&node);
@@ -117,13 +107,13 @@ void OverflowTracer::arrived(const Node& node, const variable_list& grads) {
 
 void OverflowTracer::evaluated(const Node& node, const variable_list& grads) {
   std::lock_guard<std::recursive_mutex> lock(mutex_);
-  NotWatching guard;
+  const Unwatched guard;
   if (!blamed_ && !finite(grads)) blame(false, node.name(), layer_of(node));
 }
 
 void OverflowTracer::loss_was_scaled(const Tensor& scaled) {
   std::lock_guard<std::recursive_mutex> lock(mutex_);
-  NotWatching guard;
+  const Unwatched guard;
   if (blamed_ || finite(scaled) || !scaled.grad_fn()) return;
   // Back along values that are not finite; an infinite mask that a later operation absorbed is no overflow.
   const Node* first = nullptr;
@@ -145,7 +135,7 @@ void OverflowTracer::loss_was_scaled(const Tensor& scaled) {
 
 void OverflowTracer::look_at(const bridge::optim::Optimizer& optimizer, const std::vector<Tensor>& grads) {
   std::lock_guard<std::recursive_mutex> lock(mutex_);
-  NotWatching guard;
+  const Unwatched guard;
   if (!found_.parameter.empty()) return;
   // The backward pass reaches the last parameters first.
   std::vector<const Tensor*> params;

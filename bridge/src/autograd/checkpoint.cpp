@@ -6,6 +6,7 @@
 
 #include "autocast/snapshot.h"
 #include "autograd/record.h"
+#include "autograd/watch.h"
 
 namespace hb::bridge::detail {
 
@@ -92,6 +93,7 @@ class Region final : public SavedSource {
     SavedSource::Scope scope(refill.get());
     AutoGradMode recording(true);
     autocast::Restored precision(autocast_);
+    const Recomputation again;
     RandomStateGuard random(random_state_);
     again_(inputs);
     HB_CHECK(refill->count == saved_.size(),

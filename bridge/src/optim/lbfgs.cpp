@@ -8,6 +8,7 @@
 
 #include "checks.h"
 #include "fields.h"
+#include "step_observer.h"
 #include "strong_wolfe.h"
 
 namespace hb::bridge::optim {
@@ -150,6 +151,7 @@ Tensor LBFGS::step(LossClosure closure) {
     AutoGradMode enable_grad(true);
     first_loss = closure();
   }
+  const ObservedStep observed(*this);
   Evaluation now{first_loss.item<double>(), gather_flat_grad()};
   int64_t evals = 1;
   state.func_evals(state.func_evals() + 1);

@@ -4,6 +4,7 @@
 #include <halfbridge/grad_mode.h>
 
 #include "step.h"
+#include "step_observer.h"
 #include "step_watcher.h"
 
 namespace hb::bridge::optim {
@@ -68,6 +69,7 @@ Tensor Optimizer::step(LossClosure closure) {
       for (const auto& p : group.params()) grads.push_back(p.grad());
     return step(grads);
   };
+  const ObservedStep observed(*this);
   StepWatcher* const watcher = step_watcher();
   const Tensor result = HB_UNLIKELY(watcher != nullptr) ? watcher->step(*this, update) : update();
   return closure ? loss : result;
@@ -96,6 +98,7 @@ Tensor Optimizer::step(const std::vector<Tensor>& grads, LossClosure closure) {
     }
   } lent(*this);
   lent.lend(grads);
+  const ObservedStep observed(*this);
   const Tensor result = step(LossClosure());
   return closure ? loss : result;
 }

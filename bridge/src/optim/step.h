@@ -7,6 +7,7 @@
 #include <halfbridge/grad_mode.h>
 
 #include "kernels/optim.h"
+#include "step_observer.h"
 
 namespace hb::bridge::optim {
 
@@ -119,6 +120,7 @@ Tensor fused_step(Optimizer& optimizer, const UpdateKernel<Rule>& kernel, const 
   NoGradGuard no_grad;
   const Tensor loss = evaluate(closure);
   check_gradient_count(kernel.name(), optimizer, grads);
+  const ObservedStep observed(optimizer, &grads);
   size_t at = 0;
   for (auto& group : optimizer.param_groups()) {
     const auto& options = static_cast<const Options&>(group.options());

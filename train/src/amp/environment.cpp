@@ -18,6 +18,7 @@
 
 #include "autograd/loss_scaling.h"
 #include "environment.h"
+#include "optim/step_observer.h"
 #include "optim/step_unless.h"
 #include "optim/step_watcher.h"
 
@@ -148,6 +149,8 @@ class Scaling final : public BackwardScaling {
     NoGradGuard no_grad;
     const std::lock_guard lock(mutex_);
     _amp_update_scale_(scale(), growth_tracker_, overflow, kGrowth, kBackoff, kGrowthInterval);
+    if (auto* observer = bridge::optim::step_observer(); HB_UNLIKELY(observer != nullptr))
+      observer->scale_updated(scale());
   }
 
  private:

@@ -3,6 +3,8 @@
 #include <ostream>
 #include <typeinfo>
 
+#include "module_watch.h"
+
 namespace hb::bridge::nn {
 inline namespace modules {
 
@@ -18,13 +20,35 @@ void check_name(const char* what, const std::string& name) {
 }
 }  // namespace
 
-Module::Module() : parameters_("Parameter"), buffers_("Buffer"), children_("Submodule") {}
+Module::Module() : parameters_("Parameter"), buffers_("Buffer"), children_("Submodule") {
+  tell_module_watcher([&](ModuleWatcher& w) { w.made(*this, false); });
+}
 Module::Module(std::string name) : Module() { name_ = std::move(name); }
-Module::Module(const Module&) = default;
+Module::Module(const Module& o)
+    : std::enable_shared_from_this<Module>(o),
+      parameters_(o.parameters_),
+      buffers_(o.buffers_),
+      children_(o.children_),
+      name_(o.name_),
+      hooks_(o.hooks_),
+      is_training_(o.is_training_) {
+  tell_module_watcher([&](ModuleWatcher& w) { w.made(*this, true); });
+}
 Module& Module::operator=(const Module&) = default;
-Module::Module(Module&&) noexcept = default;
+Module::Module(Module&& o) noexcept
+    : std::enable_shared_from_this<Module>(o),
+      parameters_(std::move(o.parameters_)),
+      buffers_(std::move(o.buffers_)),
+      children_(std::move(o.children_)),
+      name_(std::move(o.name_)),
+      hooks_(std::move(o.hooks_)),
+      is_training_(o.is_training_) {
+  tell_module_watcher([&](ModuleWatcher& w) { w.made(*this, true); });
+}
 Module& Module::operator=(Module&&) noexcept = default;
-Module::~Module() = default;
+Module::~Module() {
+  tell_module_watcher([&](ModuleWatcher& w) { w.gone(*this); });
+}
 
 const std::string& Module::name() const noexcept {
   if (!name_) name_ = demangle(typeid(*this).name());
@@ -201,11 +225,13 @@ Tensor& Module::register_buffer(std::string name, Tensor tensor) {
 void Module::add_child(std::string name, std::shared_ptr<Module> module) {
   check_name("Submodule", name);
   children_.insert(std::move(name), std::move(module));
+  tell_module_watcher([](ModuleWatcher& w) { w.children_changed(); });
 }
 
 void Module::unregister_module(const std::string& name) {
   HB_CHECK(children_.contains(name), "No Module with name `", name, "` is registered");
   children_.erase(name);
+  tell_module_watcher([](ModuleWatcher& w) { w.children_changed(); });
 }
 
 // --- changing it

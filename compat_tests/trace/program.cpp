@@ -1,0 +1,44 @@
+// A program that knows nothing of traces, for the test of HALFBRIDGE_TRACE: trains two steps and prints the loss.
+// An argument makes it end otherwise: `throw` by an exception, `exit` in the middle.
+#include <torch/torch.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <stdexcept>
+#include <string>
+
+struct Net : torch::nn::Module {
+  Net()
+      : conv(register_module("conv", torch::nn::Conv2d(1, 4, 3))),
+        dropout(register_module("dropout", torch::nn::Dropout(0.25))),
+        fc(register_module("fc", torch::nn::Linear(4 * 9, 10))) {}
+  torch::Tensor forward(const torch::Tensor& x) {
+    return fc(dropout(torch::max_pool2d(torch::relu(conv(x)), 2).flatten(1)));
+  }
+  torch::nn::Conv2d conv;
+  torch::nn::Dropout dropout;
+  torch::nn::Linear fc;
+};
+
+int main(int argc, char** argv) {
+  const std::string how = argc > 1 ? argv[1] : "";
+  if (how == "help") return 0;
+  torch::manual_seed(argc > 2 ? std::atoi(argv[2]) : 1);
+  torch::Tensor images = torch::rand({16, 1, 8, 8});
+  const torch::Tensor labels = torch::arange(16).remainder(10);
+  torch::manual_seed(7);
+  auto net = std::make_shared<Net>();
+  torch::optim::SGD optimizer(net->parameters(), torch::optim::SGDOptions(0.1).momentum(0.9));
+  images = (images - 0.5) / 0.25;  // preprocessing, not the network
+  if (argc > 2) torch::manual_seed(std::atoi(argv[2]));
+  for (int step = 0; step < 2; ++step) {
+    optimizer.zero_grad();
+    const torch::Tensor loss = torch::nn::functional::cross_entropy(net->forward(images), labels);
+    loss.backward();
+    optimizer.step();
+    std::cout.precision(9);
+    std::cout << loss.item<float>() << '\n';
+    if (how == "throw") throw std::runtime_error("the data ran out");
+    if (how == "exit") std::exit(0);
+  }
+}

@@ -1,0 +1,97 @@
+#pragma once
+// Sees what a program computes and has it recorded.
+
+#include <array>
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include <halfbridge/trace/session.h>
+
+#include "autocast/function_watch.h"
+#include "gradients.h"
+#include "masks.h"
+#include "module_tree.h"
+#include "nn/core/module_watch.h"
+#include "ops/mask_watch.h"
+#include "optim/step_observer.h"
+#include "parameters.h"
+#include "recorder.h"
+
+namespace hb::trace {
+
+/// One for the life of the process: hooks on modules refer to it. It is at work while it is open.
+class Tracer final : public bridge::nn::ModuleWatcher,
+                     public FunctionWatcher,
+                     public bridge::optim::StepObserver,
+                     public MaskWatcher {
+ public:
+  static Tracer& instance();
+
+  void open(const std::string& folder, const std::vector<std::shared_ptr<Module>>& roots,
+            const SessionOptions& options);
+  void close(const std::string& end);
+  int64_t step() const { return step_; }
+  bool stopped() const;
+
+  void made(Module& module, bool copy) override;
+  void gone(Module& module) override;
+  void children_changed() override;
+
+  void begin(WatchedCall& call) override;
+  void end(WatchedCall& call, ArrayRef<const Tensor*> results) override;
+  void abandon(WatchedCall& call) override;
+
+  void step_begins(bridge::optim::Optimizer& optimizer, const std::vector<Tensor>* grads) noexcept override;
+  void step_ended(bridge::optim::Optimizer& optimizer) noexcept override;
+  void scale_updated(const Tensor& scale) noexcept override;
+
+  void drawn(Tensor& mask, double kept) override;
+
+ private:
+  /// A call that runs on this thread.
+  struct Frame {
+    std::shared_ptr<Call> call;
+    const Module* module = nullptr;  // of a call of a module
+    bool layer = false;              // functions inside are its own business
+    bool watching = false;           // whether functions were seen when it began
+    int64_t masks = 0;
+  };
+  struct Thread {
+    std::vector<Frame> running;
+    std::vector<Frame> entering;  // their pre-hook ran, their scope does not yet
+    Frame left;                   // its scope ended, its forward hook did not run yet
+    std::shared_ptr<Call> function;
+    int64_t masks = 0;  // that the function drew
+  };
+  static Thread& thread();
+
+  Tracer() = default;
+  void hook(Module& module);
+  void module_begins(Module& module, const variable_list& inputs);
+  std::shared_ptr<void> module_enters(Module& module);
+  void module_leaves();
+  void module_ended(Module& module, const variable_list& outputs);
+  std::shared_ptr<Call> new_call(const std::string& layer);
+  void write(const Call& call, Kind kind, int64_t index, const Tensor& tensor);
+  void write_all(const Call& call, Kind kind, ArrayRef<const Tensor*> tensors);
+  bool takes_recorded(const WatchedCall& call);
+  bool recording() const { return recording_.load(std::memory_order_relaxed); }
+  void begin_step();
+  void guarded(const std::function<void()>& work) noexcept;
+
+  std::mutex mutex_;  // of the tree, the parameters and the masks
+  std::unique_ptr<Recorder> recorder_;
+  std::unique_ptr<MaskReplay> replay_;
+  std::unique_ptr<Gradients> gradients_;
+  std::unique_ptr<Parameters> parameters_;
+  ModuleTree tree_;
+  std::unordered_map<Module*, std::array<unsigned, 3>> hooks_;
+  std::atomic<bool> open_{false}, recording_{false}, stepping_{false};
+  std::atomic<int64_t> step_{0}, calls_{0}, session_{0};
+};
+
+}  // namespace hb::trace
