@@ -84,6 +84,7 @@ void measure(Model model, const std::string& folder, int rounds) {
   std::vector<double> plain, traced;
   for (int i = 0; i < rounds; ++i) {
     plain.push_back(seconds_of(step));
+    std::filesystem::remove_all(folder);  // or the next session would do it
     traced.push_back(seconds_of([&] {
       hb::trace::Session session(folder, {model.net.ptr()}, hb::trace::SessionOptions());
       step();

@@ -45,6 +45,7 @@ TEST(TraceEnvironment, WorksWithMixedPrecision) {
   EXPECT_EQ(traced.output, plain.output);
   const Trace trace = trace_files::read(folder);
   EXPECT_EQ(trace.only("output", "fc").json.at("dtype"), "F16");
+  EXPECT_EQ(trace.calls().back(), "cross_entropy_loss");
   EXPECT_EQ(trace.only("loss_scale", "-").tensor.item<float>(), 1024);
   EXPECT_EQ(trace.of("updated_parameter").size(), 4u);
 }

@@ -231,6 +231,7 @@ Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const Tensor
                           int64_t ignore_index, double label_smoothing) {
   HB_CHECK(label_smoothing >= 0 && label_smoothing <= 1,
            "[cross_entropy] expected a label smoothing between 0 and 1, got ", label_smoothing);
+  HB_FUNCTION(cross_entropy_loss, self, target, weight, reduction, ignore_index, label_smoothing);
   if (HB_UNLIKELY(autocast::active != 0) && keeps_half_logits(self, target, weight)) {
     autocast::Excluded excluded;
     check_classes("cross_entropy", self, target, weight);

@@ -1,6 +1,6 @@
 #pragma once
-// Everything: engine, bridge and the training layer above it. Names of the latter two are in hb::bridge, hb::amp and
-// hb::train.
+// Everything: engine, bridge, the training layer above it and traces. Names of the latter are in hb::bridge, hb::amp,
+// hb::train and hb::trace.
 
 #include <halfbridge/engine.h>
 
@@ -24,3 +24,6 @@
 #include <halfbridge/train/model.h>
 #include <halfbridge/train/summary.h>
 #include <halfbridge/train/tensorboard.h>
+
+#include <halfbridge/trace/debug.h>
+#include <halfbridge/trace/session.h>
