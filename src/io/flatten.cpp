@@ -10,8 +10,9 @@
 namespace hb::io {
 namespace {
 
-// Shared lists can name one tensor in more ways than there are atoms.
+// Shared lists can name one tensor in more ways than there are atoms: a small file would take all memory.
 constexpr size_t kMaxPlaces = size_t{1} << 22;
+constexpr size_t kMaxRepeats = size_t{1} << 18;
 constexpr size_t kMaxNameBytes = 4096;
 constexpr size_t kMaxBytesOfNames = size_t{1} << 28;
 constexpr int kMaxDepth = 700;
@@ -37,9 +38,20 @@ class Walk {
     return value.isGenericDict() || value.isList() || value.isTuple() || value.isObject();
   }
 
+  static const void* identity(const IValue& value) {
+    if (value.isGenericDict()) return value.toGenericDict().data().get();
+    if (value.isList()) return value.toList().data().get();
+    if (value.isTuple()) return &value.toTupleRef();
+    return value.isObject() ? value.toObject().get() : nullptr;
+  }
+
   void step(const IValue& value) {
     if (++places_ > kMaxPlaces || ++depth_ > kMaxDepth) {
       io_fail("flatten", "expected at most ", kMaxPlaces, " values nested at most ", kMaxDepth, " deep, got more");
+    }
+    if (const void* container = identity(value);
+        container && !seen_.insert(container).second && ++repeats_ > kMaxRepeats) {
+      io_fail("flatten", "expected lists and dicts that stand in at most ", kMaxRepeats, " further places, got more");
     }
     if (value.isGenericDict()) {
       for (const auto& [key, item] : value.toGenericDict().data()->entries) below(text_of_key(key), item);
@@ -81,6 +93,8 @@ class Walk {
   std::string name_;
   size_t places_ = 0;
   size_t bytes_ = 0;
+  size_t repeats_ = 0;
+  std::unordered_set<const void*> seen_;
   int depth_ = 0;
 };
 
