@@ -12,5 +12,6 @@ void add_checkpoint(CLI::App& app, int& exit);
 void add_diff(CLI::App& app, int& exit);
 void add_info(CLI::App& app, int& exit);
 void add_port(CLI::App& app, int& exit);
+void add_trace(CLI::App& app, int& exit);
 
 }  // namespace hb::cli

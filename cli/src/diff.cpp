@@ -16,15 +16,14 @@ namespace {
 
 using namespace hb::layer_diff;
 
-constexpr const char* kHelp = R"(Compare two traces layer by layer, element by element.
+constexpr const char* kExamples =
+    R"(REF is the trace that is right (of LibTorch or Python), TEST the one to check: folders that HALFBRIDGE_TRACE, hb::capture
+or halfbridge_capture.py wrote, single files of them, or any safetensors files with the same names in both.
 
-REF is the trace that is right (LibTorch, Python), TEST the one to check: folders that HALFBRIDGE_TRACE, hb::capture or
-halfbridge_capture.py wrote, one file of such, or any safetensors files with the same names in both.
+Layers are aligned by module path, then by type, shapes and order of calls. An element agrees when
+|test - ref| <= atol + rtol * |ref|.
 
-Layers are aligned by module path, then by type, shapes and order of the calls. An element agrees when
-|test - ref| <= atol + rtol * |ref|.)";
-
-constexpr const char* kExamples = R"(Examples:
+Examples:
   halfbridge diff ref/ test/                        the table; exit status 1 when they differ
   halfbridge diff ref/ test/ --all                  every layer, not the failing ones alone
   halfbridge diff ref/ test/ --tol 'layer4.*=1e-2'  more room for some layers
@@ -92,7 +91,7 @@ int run(const Options& options) {
 
 void add_diff(CLI::App& app, int& exit) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("diff", kHelp);
+  CLI::App* command = app.add_subcommand("diff", "Compare two traces layer by layer, element by element");
   command->footer(kExamples);
   command->add_option("ref", options->ref, "Trace of the reference")->required()->type_name("REF");
   command->add_option("test", options->test, "Trace to check")->required()->type_name("TEST");

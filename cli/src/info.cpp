@@ -1,4 +1,6 @@
 #include <fmt/format.h>
+#include <halfbridge/dtype.h>
+#include <halfbridge/machine.h>
 #include <halfbridge/numerics.h>
 #include <halfbridge/threads.h>
 
@@ -7,10 +9,19 @@
 namespace hb::cli {
 
 void add_info(CLI::App& app, int& exit) {
-  CLI::App* command = app.add_subcommand("info", "Print the version and what this machine gives it.");
+  CLI::App* command = app.add_subcommand("info", "Print the version and what this machine gives it");
   command->callback([&exit] {
-    fmt::print("halfbridge   {}\nthreads      {} (OMP_NUM_THREADS)\nWinograd     {} for 3x3 convolutions\n",
-               HALFBRIDGE_VERSION, get_num_threads(), allow_winograd() ? "on" : "off");
+    const Machine here = machine();
+    fmt::print("halfbridge       {}\n", HALFBRIDGE_VERSION);
+    fmt::print("instruction set  {} (HALFBRIDGE_ISA=v3 keeps to AVX2)\n", here.instruction_set);
+    fmt::print("threads          {} (OMP_NUM_THREADS)\n", get_num_threads());
+    fmt::print("oneDNN           {}\n", here.onednn);
+    fmt::print("Winograd         {} for 3x3 convolutions\n", allow_winograd() ? "on" : "off");
+    std::string dtypes;
+#define HB_NAME(T, Name) dtypes += std::string(" ") + toString(ScalarType::Name);
+    HB_FORALL_DTYPES(HB_NAME)
+#undef HB_NAME
+    fmt::print("dtypes          {}\n", dtypes);
     exit = kAgrees;
   });
 }

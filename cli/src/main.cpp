@@ -13,6 +13,7 @@ int main(int argc, char** argv) {
   int exit = kAgrees;
   add_checkpoint(app, exit);
   add_diff(app, exit);
+  add_trace(app, exit);
   add_info(app, exit);
   add_port(app, exit);
   try {

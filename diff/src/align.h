@@ -36,10 +36,9 @@ class Naming {
   std::vector<Rule> rules_;
 };
 
-/// Aligns the calls of one step, each side's in order: by path and occurrence, then what is left between those by type,
-/// shapes and order. Every call of both sides is in one row, but for those within a layer that the other side records
-/// as one call: `hidden` counts them.
-std::vector<Aligned> align(const std::vector<const Call*>& ref, const std::vector<const Call*>& test,
-                           const Naming& naming, int64_t& hidden);
+/// Aligns the calls of one step: by path and occurrence, then what is left between those by type, shapes and order.
+/// Every call of both sides is in one row, but for calls within a layer that the other side records as one: `hidden` is
+/// raised by their number.
+std::vector<Aligned> align(const Trace& ref, const Trace& test, int64_t step, const Naming& naming, int64_t& hidden);
 
 }  // namespace hb::layer_diff

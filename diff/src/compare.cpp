@@ -42,14 +42,6 @@ std::vector<int64_t> common_steps(const Trace& ref, const Trace& test, std::vect
   return common;
 }
 
-std::vector<const Call*> calls_of(const Trace& trace, int64_t step) {
-  std::vector<const Call*> calls;
-  for (const Call& call : trace.calls()) {
-    if (call.step == step) calls.push_back(&call);
-  }
-  return calls;
-}
-
 // Attaches what was found of a module's states to its first call in the step.
 void attach_states(Report& report) {
   std::map<std::tuple<int64_t, std::string, std::string>, LayerDiff*> modules;
@@ -157,7 +149,7 @@ Report compare(std::shared_ptr<const Trace> ref, std::shared_ptr<const Trace> te
   int64_t hidden = 0;
   for (int64_t step : common_steps(r, t, report.notes)) {
     const size_t first = report.layers.size();
-    for (const Aligned& row : align(calls_of(r, step), calls_of(t, step), naming, hidden)) {
+    for (const Aligned& row : align(r, t, step, naming, hidden)) {
       report.layers.push_back(pair_layer(row, options));
       report.layers.back().id = static_cast<int>(report.layers.size()) - 1;
     }

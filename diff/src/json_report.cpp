@@ -5,6 +5,7 @@
 
 #include "describe.h"
 #include "report_json.h"
+#include "record_json.h"
 
 namespace hb::layer_diff {
 namespace {
@@ -41,7 +42,7 @@ Json call_json(const Call* call) {
 
 Json record_json(const Record* record) {
   if (!record) return nullptr;
-  return {{"order", record->order}, {"dtype", toString(record->dtype)}, {"shape", record->shape}};
+  return {{"order", record->order}, {"dtype", dtype_name(record->dtype)}, {"shape", record->shape}};
 }
 
 Json metrics_json(const Metrics& m) {

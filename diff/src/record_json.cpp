@@ -122,6 +122,12 @@ class Fields {
 
 }  // namespace
 
+const char* dtype_name(Dtype dtype) {
+  for (const DtypeName& row : kDtypes)
+    if (row.dtype == dtype) return row.name;
+  return "?";
+}
+
 ParsedRecord parse_record(const std::string& name, const std::string& json) {
   const Fields fields(name, json);
   ParsedRecord parsed;

@@ -21,4 +21,7 @@ struct ParsedRecord {
 /// left alone, so that later versions may add some.
 ParsedRecord parse_record(const std::string& name, const std::string& json);
 
+/// As in safetensors: "F32".
+const char* dtype_name(Dtype dtype);
+
 }  // namespace hb::layer_diff

@@ -38,24 +38,37 @@ Shown shown(const TensorDiff* pair) {
 }
 
 std::vector<Column> layer_columns() {
+  const std::string output = "output", gradient = "gradient";
   return {{"", false, 0},
-          {"layer", false, 0, true},
-          {"type", false, 6, true},
-          {"output: max abs", true, 0},
-          {"max rel", true, 5},
-          {"SNR", true, 7},
-          {"out", true, 8},
-          {"ULP", true, 2},
-          {"mean abs", true, 1},
-          {"cosine", true, 1},
-          {"gradient: max abs", true, 9},
-          {"max rel", true, 3},
-          {"SNR", true, 5},
-          {"out", true, 7}};
+          {"layer", false, 0, 14},
+          {"type", false, 8, 6},
+          {"max abs", true, 0, 0, output},
+          {"max rel", true, 5, 0, output},
+          {"SNR", true, 7, 0, output},
+          {"out", true, 9, 0, output},
+          {"ULP", true, 2, 0, output},
+          {"mean abs", true, 1, 0, output},
+          {"cosine", true, 1, 0, output},
+          {"max abs", true, 10, 0, gradient},
+          {"max rel", true, 3, 0, gradient},
+          {"SNR", true, 4, 0, gradient},
+          {"out", true, 6, 0, gradient}};
 }
 
 bool compared(const LayerDiff& layer) { return !layer.forward.empty() || !layer.backward.empty(); }
 bool passes(const LayerDiff& layer) { return layer.outputs_pass && layer.gradients_pass; }
+
+const TensorDiff* worst_gradient(const LayerDiff& layer) {
+  const TensorDiff* a = worst_of(layer.backward, is_gradient);
+  const TensorDiff* b = worst_of(layer.state, is_gradient);
+  return !a || (b && a->pass() && !b->pass()) ? b : a;
+}
+
+// Of several tensors the one with the largest error.
+const TensorDiff* larger(const TensorDiff* a, const TensorDiff* b) {
+  const auto weight = [](const TensorDiff& pair) { return std::pair(!pair.pass(), pair.metrics.max_abs); };
+  return !a || (b && weight(*a) < weight(*b)) ? b : a;
+}
 
 class LayerRows {
  public:
@@ -64,107 +77,80 @@ class LayerRows {
 
   std::vector<Row> run(int64_t step) {
     for (const LayerDiff& layer : report_.layers) {
-      if (layer.step != step) continue;
-      const bool alone = !layer.ref || !layer.test;
-      if (!options_.all && (alone || !compared(layer))) continue;
-      if (!options_.all && passes(layer)) {
-        passing_.push_back(&layer);
+      if (layer.step != step || (!options_.all && (!layer.ref || !layer.test || !compared(layer)))) continue;
+      if (options_.all) {
+        add({&layer});
         continue;
       }
-      flush_passing();
-      add(layer);
+      if (!run_.empty() && (!alike(*run_.back(), layer) || marked(layer) || marked(*run_.back()))) flush();
+      run_.push_back(&layer);
     }
-    flush_passing();
-    flush_hidden();
+    flush();
     return std::move(rows_);
   }
 
  private:
-  void add(const LayerDiff& layer) {
-    const bool first = report_.first_forward == layer.id || report_.first_backward == layer.id;
-    if (!options_.all && !first && listed_ >= options_.most_rows) {
-      ++hidden_;
-      return;
-    }
-    flush_hidden();
-    ++listed_;
-    Row row;
-    row.cells = {mark(passes(layer) ? "ok" : "FAIL", passes(layer)), layer_name(layer, roots_), layer_type(layer)};
-    fill(row, shown(worst_of(layer.forward, is_output)), shown(worst_gradient(layer)));
-    if (!layer.ref || !layer.test) row.cells[0] = layer.ref ? "-" : "+";
-    row.ink = passes(layer) ? Ink::plain : first ? Ink::strong_fail : Ink::fail;
-    if (report_.first_forward == layer.id) row.mark = arrow("first");
-    if (report_.first_backward == layer.id) row.mark = arrow(row.mark.empty() ? "first grad" : "first, grad too");
-    rows_.push_back(std::move(row));
+  bool marked(const LayerDiff& layer) const {
+    return report_.first_forward == layer.id || report_.first_backward == layer.id;
+  }
+  static bool alike(const LayerDiff& a, const LayerDiff& b) {
+    return a.outputs_pass == b.outputs_pass && a.gradients_pass == b.gradients_pass;
   }
 
-  const TensorDiff* worst_gradient(const LayerDiff& layer) const {
-    const TensorDiff* a = worst_of(layer.backward, is_gradient);
-    const TensorDiff* b = worst_of(layer.state, is_gradient);
-    return !a || (b && a->pass() && !b->pass()) ? b : a;
+  // Layers of one result that follow each other: those that pass in one row, of those that fail the first and the last.
+  void flush() {
+    constexpr size_t kFirst = 3, kLast = 2;
+    const size_t n = run_.size();
+    if (n > 0 && passes(*run_[0])) {
+      add(run_);
+    } else if (n <= kFirst + kLast + 1) {
+      for (const LayerDiff* layer : run_) add({layer});
+    } else {
+      for (size_t i = 0; i < kFirst; ++i) add({run_[i]});
+      add({run_.begin() + kFirst, run_.end() - kLast});
+      for (size_t i = n - kLast; i < n; ++i) add({run_[i]});
+    }
+    run_.clear();
   }
 
-  std::string arrow(const std::string& text) const { return (options_.unicode ? "◀ " : "<- ") + text; }
-  std::string mark(const char* plain, bool pass) const { return options_.unicode ? (pass ? "✓" : "✗") : plain; }
-
-  static void fill(Row& row, const Shown& forward, const Shown& backward) {
-    for (const std::string* cell :
-         {&forward.max_abs, &forward.max_rel, &forward.snr, &forward.out, &forward.ulp, &forward.mean, &forward.cosine,
-          &backward.max_abs, &backward.max_rel, &backward.snr, &backward.out}) {
-      row.cells.push_back(*cell);
-    }
-  }
-
-  // One row for layers that pass one after the other, with the worst of each figure.
-  void flush_passing() {
-    if (passing_.empty()) return;
-    if (passing_.size() == 1) {
-      flush_hidden();
-      Row row;
-      const LayerDiff& layer = *passing_[0];
-      row.cells = {mark("ok", true), layer_name(layer, roots_), layer_type(layer)};
-      fill(row, shown(worst_of(layer.forward, is_output)), shown(worst_gradient(layer)));
-      row.ink = Ink::pass;
-      rows_.push_back(std::move(row));
-      passing_.clear();
-      return;
-    }
-    flush_hidden();
-    Row row;
-    const std::string dots = options_.unicode ? " … " : " .. ";
-    row.cells = {mark("ok", true), layer_name(*passing_.front(), roots_) + dots + layer_name(*passing_.back(), roots_),
-                 fmt::format("{} agree", passing_.size())};
+  // One row, with the worst of each figure.
+  void add(const std::vector<const LayerDiff*>& layers) {
+    const LayerDiff& layer = *layers.front();
     const TensorDiff* forward = nullptr;
     const TensorDiff* backward = nullptr;
-    const auto larger = [](const TensorDiff* a, const TensorDiff* b) {
-      return !a || (b && b->metrics.max_abs > a->metrics.max_abs) ? b : a;
-    };
-    for (const LayerDiff* layer : passing_) {
-      forward = larger(forward, worst_of(layer->forward, is_output));
-      backward = larger(backward, worst_gradient(*layer));
+    for (const LayerDiff* each : layers) {
+      forward = larger(forward, worst_of(each->forward, is_output));
+      backward = larger(backward, worst_gradient(*each));
     }
-    fill(row, shown(forward), shown(backward));
-    row.ink = Ink::pass;
+    const bool pass = passes(layer), alone = !layer.ref || !layer.test;
+    Row row;
+    row.cells = {alone ? (layer.ref ? "-" : "+") : mark(pass), layer_name(layer, roots_), layer_type(layer)};
+    if (layers.size() > 1) {
+      row.cells[1] += fmt::format(" + {} more", layers.size() - 1);
+      row.cells[2] = options_.unicode ? "…" : "..";
+    }
+    const Shown f = shown(forward), g = shown(backward);
+    for (const std::string* cell :
+         {&f.max_abs, &f.max_rel, &f.snr, &f.out, &f.ulp, &f.mean, &f.cosine, &g.max_abs, &g.max_rel, &g.snr, &g.out}) {
+      row.cells.push_back(*cell);
+    }
+    row.ink = alone ? Ink::faint : pass ? Ink::pass : marked(layer) ? Ink::strong_fail : Ink::fail;
+    const bool first = report_.first_forward == layer.id, first_gradient = report_.first_backward == layer.id;
+    if (first || first_gradient) {
+      row.mark = std::string(options_.unicode ? "◀ " : "< ") + (!first           ? "first grad"
+                                                                : first_gradient ? "first, both"
+                                                                                 : "first");
+    }
     rows_.push_back(std::move(row));
-    passing_.clear();
   }
 
-  void flush_hidden() {
-    if (hidden_ == 0) return;
-    Row row;
-    row.cells.assign(layer_columns().size(), "");
-    row.cells[1] = fmt::format("{} more differ (--all)", hidden_);
-    row.ink = Ink::faint;
-    rows_.push_back(std::move(row));
-    hidden_ = 0;
-  }
+  std::string mark(bool pass) const { return options_.unicode ? (pass ? "✓" : "✗") : (pass ? "ok" : "FAIL"); }
 
   const Report& report_;
   const TextOptions& options_;
   bool roots_;
   std::vector<Row> rows_;
-  std::vector<const LayerDiff*> passing_;
-  size_t listed_ = 0, hidden_ = 0;
+  std::vector<const LayerDiff*> run_;
 };
 
 }  // namespace
@@ -217,8 +203,8 @@ std::string state_table(const Report& report, const TextOptions& options) {
   }
   if (!rows.empty()) {
     text += '\n' + table({{"", false, 0},
-                          {"state", false, 0, true},
-                          {"kind", false, 3, true},
+                          {"state", false, 0, 14},
+                          {"kind", false, 3, 9},
                           {"max abs", true, 0},
                           {"max rel", true, 2},
                           {"SNR", true, 4},

@@ -17,7 +17,6 @@ size_t byte_of(const std::string& text, int n) {
 }
 
 constexpr int kGap = 2;
-constexpr int kNarrowest = 10;  // of a column that shrinks
 
 int total(const std::vector<int>& widths) {
   int sum = 0;
@@ -44,12 +43,12 @@ void drop(size_t c, std::vector<Column>& columns, std::vector<Row>& rows, std::v
 
 // Shrinks what may shrink to a comfortable width, then leaves columns out, then shrinks to the narrowest.
 void fit(std::vector<Column>& columns, std::vector<Row>& rows, std::vector<int>& widths, int room) {
-  const auto shrink = [&](int least) {
+  const auto shrink = [&](int times) {
     while (total(widths) > room) {
       size_t widest = columns.size();
       for (size_t c = 0; c < columns.size(); ++c) {
-        if (columns[c].shrinks && widths[c] > least && (widest == columns.size() || widths[c] > widths[widest]))
-          widest = c;
+        const bool shrinks = columns[c].least > 0 && widths[c] > times * columns[c].least;
+        if (shrinks && (widest == columns.size() || widths[c] > widths[widest])) widest = c;
       }
       if (widest == columns.size()) return;
       --widths[widest];
@@ -65,9 +64,38 @@ void fit(std::vector<Column>& columns, std::vector<Row>& rows, std::vector<int>&
     }
     return least;
   };
-  shrink(2 * kNarrowest);
+  shrink(2);
   while (total(widths) > room && least_important() < columns.size()) drop(least_important(), columns, rows, widths);
-  shrink(kNarrowest);
+  shrink(1);
+}
+
+// A column that is empty in all rows says nothing.
+void drop_empty(std::vector<Column>& columns, std::vector<Row>& rows) {
+  for (size_t c = columns.size(); c-- > 0;) {
+    const bool empty = std::all_of(rows.begin(), rows.end(), [c](const Row& row) { return row.cells[c].empty(); });
+    std::vector<int> no_widths(columns.size());
+    if (empty && columns[c].importance > 0) drop(c, columns, rows, no_widths);
+  }
+}
+
+// Each group's name above its columns, a line under both; empty where no column has one.
+std::string group_line(const std::vector<Column>& columns, const std::vector<int>& widths, bool unicode) {
+  std::string text;
+  int at = 0, end = 0;
+  for (size_t c = 0; c < columns.size(); at += widths[c] + kGap, ++c) {
+    const std::string& group = columns[c].group;
+    if (group.empty() || (c > 0 && columns[c - 1].group == group)) continue;
+    int width = -kGap;
+    for (size_t i = c; i < columns.size() && columns[i].group == group; ++i) width += widths[i] + kGap;
+    const int left = std::max(width - text_width(group) - 2, 0) / 2,
+              right = std::max(width - text_width(group) - 2, 0) - left;
+    text.append(static_cast<size_t>(std::max(at - end, 0)), ' ');
+    for (int i = 0; i < left; ++i) text += unicode ? "─" : "-";
+    text += (width > text_width(group) + 1 ? " " + group + " " : shortened(group, width, unicode));
+    for (int i = 0; i < right; ++i) text += unicode ? "─" : "-";
+    end = at + width;
+  }
+  return text;
 }
 
 std::string line(const std::vector<Column>& columns, const std::vector<std::string>& cells,
@@ -124,13 +152,16 @@ std::string shortened(const std::string& text, int width, bool unicode) {
 }
 
 std::string table(std::vector<Column> columns, std::vector<Row> rows, const TextOptions& options) {
+  drop_empty(columns, rows);
   std::vector<int> widths = widths_of(columns, rows);
   int marks = 0;
   for (const Row& row : rows) marks = std::max(marks, row.mark.empty() ? 0 : text_width(row.mark) + kGap);
   fit(columns, rows, widths, options.width - marks);
   std::vector<std::string> titles;
   for (const Column& column : columns) titles.push_back(column.title);
-  std::string text = paint(line(columns, titles, widths, options.unicode), Ink::faint, options) + '\n';
+  std::string text = group_line(columns, widths, options.unicode);
+  if (!text.empty()) text = paint(text, Ink::faint, options) + '\n';
+  text += paint(line(columns, titles, widths, options.unicode), Ink::faint, options) + '\n';
   for (const Row& row : rows) {
     std::string cells = line(columns, row.cells, widths, options.unicode);
     if (!row.mark.empty()) {

@@ -16,7 +16,8 @@ struct Column {
   std::string title;
   bool right = false;
   int importance = 0;  // columns of the least are left out first where the table is too wide; 0 stays
-  bool shrinks = false;
+  int least = 0;       // places to which it may shrink; 0: it does not
+  std::string group;   // printed above columns that share it
 };
 
 struct Row {

@@ -1,0 +1,19 @@
+#include <halfbridge/machine.h>
+
+#include <dnnl.h>
+
+#include "kernels/kernel.h"
+
+namespace hb {
+
+Machine machine() {
+  const int level = cpu::isa_level();
+  const dnnl_version_t* version = dnnl_version();
+  const auto number = [](int n) { return std::to_string(n); };
+  return {level >= 4   ? "x86-64-v4 (AVX-512)"
+          : level == 3 ? "x86-64-v3 (AVX2)"
+                       : "none",
+          number(version->major) + '.' + number(version->minor) + '.' + number(version->patch)};
+}
+
+}  // namespace hb
