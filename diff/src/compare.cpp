@@ -12,7 +12,9 @@
 
 #include "align.h"
 #include "compare_tensors.h"
+#include "notes.h"
 #include "pairing.h"
+#include "refine.h"
 
 namespace hb::layer_diff {
 namespace {
@@ -135,6 +137,27 @@ void note_ends(const Trace& trace, const char* side, std::vector<std::string>& n
                       : fmt::format("the {}'s trace stopped early: {}", side, trace.end()));
 }
 
+void compare_step(Report& report, int64_t step, const Naming& naming, const CompareOptions& options, int64_t& hidden) {
+  const Trace& ref = *report.ref;
+  const Trace& test = *report.test;
+  std::vector<LayerDiff> layers;
+  for (const Aligned& row : align(ref, test, step, naming, hidden)) layers.push_back(pair_layer(row, options));
+  std::vector<TensorDiff*> pairs;
+  for (LayerDiff& layer : layers) {
+    for (auto* list : {&layer.forward, &layer.backward}) {
+      for (TensorDiff& pair : *list) pairs.push_back(&pair);
+    }
+  }
+  compare_tensors(ref, test, pairs, options.all_histograms);
+  refine(ref, test, layers, options);
+  std::vector<const LayerDiff*> modules;
+  for (const LayerDiff& layer : layers) modules.push_back(&layer);
+  for (StateDiff& state : pair_states(ref, test, step, naming, modules, options, report.notes)) {
+    report.state.push_back(std::move(state));
+  }
+  std::move(layers.begin(), layers.end(), std::back_inserter(report.layers));
+}
+
 }  // namespace
 
 Report compare(std::shared_ptr<const Trace> ref, std::shared_ptr<const Trace> test, const CompareOptions& options) {
@@ -147,23 +170,16 @@ Report compare(std::shared_ptr<const Trace> ref, std::shared_ptr<const Trace> te
   note_ends(t, "test", report.notes);
   const Naming naming(r, t, options.maps);
   int64_t hidden = 0;
-  for (int64_t step : common_steps(r, t, report.notes)) {
-    const size_t first = report.layers.size();
-    for (const Aligned& row : align(r, t, step, naming, hidden)) {
-      report.layers.push_back(pair_layer(row, options));
-      report.layers.back().id = static_cast<int>(report.layers.size()) - 1;
-    }
-    std::vector<const LayerDiff*> layers;
-    for (size_t i = first; i < report.layers.size(); ++i) layers.push_back(&report.layers[i]);
-    for (StateDiff& state : pair_states(r, t, step, naming, layers, options, report.notes)) {
-      report.state.push_back(std::move(state));
-    }
-  }
-  compare_tensors(r, t, all_pairs(report), options.all_histograms);
+  for (int64_t step : common_steps(r, t, report.notes)) compare_step(report, step, naming, options, hidden);
+  for (size_t i = 0; i < report.layers.size(); ++i) report.layers[i].id = static_cast<int>(i);
+  std::vector<TensorDiff*> states;
+  for (StateDiff& state : report.state) states.push_back(&state.tensor);
+  compare_tensors(r, t, states, options.all_histograms);
   attach_states(report);
   for (LayerDiff& layer : report.layers) judge(layer);
   find_first(report);
   count(report);
+  add_notes(report, hidden);
   return report;
 }
 

@@ -96,6 +96,10 @@ std::string divergence(const Report& report, int id, bool forward, const TextOpt
   return text + cause(layer, options) + '\n';
 }
 
+bool records_functions(const Trace& trace) {
+  return std::any_of(trace.calls().begin(), trace.calls().end(), [](const Call& call) { return !call.has_path; });
+}
+
 std::string side(const char* name, const Trace& trace) {
   return fmt::format("{}  {} ({}, {} records)\n", name, clean(trace.path()), clean(trace.producer()),
                      trace.records().size());
@@ -121,16 +125,17 @@ std::string conclusion(const Report& report, const TextOptions& options) {
 
 std::string structure(const Report& report, const TextOptions& options) {
   const bool roots = many_roots(report);
-  std::vector<std::string> renamed, fused, only_ref, only_test;
-  std::set<std::string> seen;  // of earlier steps
+  std::vector<std::string> renamed, fused, only_ref, only_test, functions_ref, functions_test;
+  // Names repeat in later steps, and where a module is called again.
+  std::set<std::pair<const void*, std::string>> seen;
   const auto add = [&](std::vector<std::string>& list, const std::string& text) {
-    if (seen.insert(text).second) list.push_back(text);
+    if (seen.emplace(&list, text).second) list.push_back(text);
   };
   for (const LayerDiff& layer : report.layers) {
     if (layer.match == Match::only_ref && !layer.container) {
-      add(only_ref, with_type(*layer.ref, roots));
+      add(layer.ref->has_path ? only_ref : functions_ref, with_type(*layer.ref, roots));
     } else if (layer.match == Match::only_test && !layer.container) {
-      add(only_test, with_type(*layer.test, roots));
+      add(layer.test->has_path ? only_test : functions_test, with_type(*layer.test, roots));
     } else if (layer.match == Match::fused) {
       std::vector<std::string> parts;
       for (const Call* call : layer.fused) parts.push_back(layer_name(*call, roots));
@@ -143,14 +148,19 @@ std::string structure(const Report& report, const TextOptions& options) {
     }
   }
   std::string text;
-  const auto print = [&](const char* title, const std::vector<std::string>& names) {
-    if (!names.empty())
-      text += wrapped(fmt::format("{} ({}): {}", title, names.size(), listed(names, options.all)), 2, options);
+  const auto print = [&](const char* title, const std::vector<std::string>& names, const char* why = "") {
+    if (names.empty()) return;
+    const std::string list = *why ? why : listed(names, options.all);
+    text += wrapped(fmt::format("{} ({}): {}", title, names.size(), list), 2, options);
   };
   print("Renamed", renamed);
   print("Fused", fused);
   print("Only in the reference", only_ref);
   print("Only in the test", only_test);
+  print("Functions in the reference alone", functions_ref,
+        records_functions(*report.test) ? "" : "the test's trace has modules alone");
+  print("Functions in the test alone", functions_test,
+        records_functions(*report.ref) ? "" : "the reference's trace has modules alone");
   return text.empty() ? text : text + '\n';
 }
 
