@@ -35,7 +35,7 @@ Examples:
 
 How to find a difference: same inputs, same weights, eval mode, then compare. `first` marks the first layer whose outputs
 differ in the order of the forward pass, `first grad` the first whose gradients do in the order of the backward pass:
-what follows usually follows from it.
+what follows usually follows from it. FAIL marks layers whose outputs differ, grad those whose gradients alone do.
 
 Exit status: 0 all agree, 1 some differ, 2 nothing could be compared.)";
 

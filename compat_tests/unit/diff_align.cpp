@@ -61,8 +61,9 @@ TEST(DiffAlign, MapsOfPaths) {
   hb::layer_diff::CompareOptions options;
   options.maps = {hb::layer_diff::parse_path_map("enc=body.encoder"),
                   hb::layer_diff::parse_path_map("/h\\.(\\d+)\\.(.*)/=layers.$1.$2")};
-  const auto report = compared(chain({{"Conv2d", "enc.a"}, {"ReLU", "h.0.act"}, {"ReLU", "other"}}),
-                               chain({{"ReLU", "other"}, {"ReLU", "layers.0.act"}, {"Conv2d", "body.encoder.a"}}), options);
+  const auto report =
+      compared(chain({{"Conv2d", "enc.a"}, {"ReLU", "h.0.act"}, {"ReLU", "other"}}),
+               chain({{"ReLU", "other"}, {"ReLU", "layers.0.act"}, {"Conv2d", "body.encoder.a"}}), options);
   EXPECT_EQ(rows(report), (Rows{"map enc.a body.encoder.a", "map h.0.act layers.0.act", "path other other"}));
   EXPECT_THROW(hb::layer_diff::parse_path_map("no equals sign"), hb::Error);
   EXPECT_THROW(hb::layer_diff::parse_path_map("/(/=x"), hb::Error);

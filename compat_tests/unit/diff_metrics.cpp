@@ -126,12 +126,15 @@ TEST(DiffMetrics, ShapesThatDifferByLayoutAlone) {
     return compared(ref, test).layers[0].forward[1];
   };
   for (const auto& [a, b] : {std::pair(std::vector<int64_t>{2, 3, 1, 1}, std::vector<int64_t>{2, 3}),
-                             {{2, 3, 4}, {2, 12}}, {{}, {1}}, {{6, 4}, {2, 3, 4}}}) {
+                             {{2, 3, 4}, {2, 12}},
+                             {{}, {1}},
+                             {{6, 4}, {2, 3, 4}}}) {
     EXPECT_TRUE(pair(a, b).pass());
     EXPECT_FALSE(pair(a, b).note.empty());
   }
   // A transposed tensor is another one.
-  for (const auto& [a, b] : {std::pair(std::vector<int64_t>{2, 3}, std::vector<int64_t>{3, 2}), {{2, 6}, {4, 3}}, {{2, 3}, {2, 4}}}) {
+  for (const auto& [a, b] :
+       {std::pair(std::vector<int64_t>{2, 3}, std::vector<int64_t>{3, 2}), {{2, 6}, {4, 3}}, {{2, 3}, {2, 4}}}) {
     EXPECT_FALSE(pair(a, b).pass());
     EXPECT_NE(pair(a, b).problem.find("shapes differ"), std::string::npos);
   }

@@ -1,6 +1,9 @@
 // Traces made by hand, for the tests of the comparison.
 #pragma once
 
+#include <unistd.h>
+
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -8,10 +11,9 @@
 
 #include <gtest/gtest.h>
 #include <halfbridge/diff/compare.h>
+#include <halfbridge/engine.h>
 #include <halfbridge/io/safetensors.h>
 #include <nlohmann/json.hpp>
-
-#include <unistd.h>
 
 namespace diff_test {
 

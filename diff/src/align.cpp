@@ -51,6 +51,7 @@ Look look_of(const Call& call, const std::string& path, const States& states) {
   look.call = &call;
   look.type = canonical_type(call.type);
   look.known = !look.type.empty();
+  look.compositions = compositions_of(look.type);
   look.any_type = call.type.empty() || call.type == "Functional";
   if (!look.known) look.type = call.type;
   look.path = path;

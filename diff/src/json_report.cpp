@@ -4,8 +4,8 @@
 #include <halfbridge/diff/output.h>
 
 #include "describe.h"
-#include "report_json.h"
 #include "record_json.h"
+#include "report_json.h"
 
 namespace hb::layer_diff {
 namespace {

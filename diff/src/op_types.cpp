@@ -1,9 +1,9 @@
 #include "op_types.h"
 
-#include <algorithm>
 #include <cctype>
 #include <set>
 #include <unordered_map>
+#include <vector>
 
 namespace hb::layer_diff {
 namespace {
@@ -200,12 +200,16 @@ std::string canonical_type(const std::string& type) {
   return found == names.end() ? "" : found->second;
 }
 
-bool composes(const std::string& one, const std::vector<std::string>& parts) {
-  return std::any_of(compositions().begin(), compositions().end(), [&](const Composition& c) {
-    return one == c.one && std::find(parts.begin(), parts.end(), c.needed) != parts.end() &&
-           std::all_of(parts.begin(), parts.end(),
-                       [&](const std::string& part) { return c.parts.count(part) > 0 || kViews.count(part) > 0; });
-  });
+Compositions compositions_of(const std::string& canonical) {
+  Compositions result;
+  for (size_t i = 0; i < compositions().size(); ++i) {
+    const Composition& c = compositions()[i];
+    const uint32_t bit = uint32_t{1} << i;
+    if (canonical == c.one) result.of |= bit;
+    if (canonical == c.needed) result.needed |= bit;
+    if (c.parts.count(canonical) > 0 || kViews.count(canonical) > 0) result.part |= bit;
+  }
+  return result;
 }
 
 bool is_identity_like(const std::string& canonical) {

@@ -4,7 +4,6 @@
 #include <map>
 
 #include "compare_tensors.h"
-#include "op_types.h"
 
 namespace hb::layer_diff {
 namespace {
@@ -72,15 +71,16 @@ float pair_evidence(const Look& a, const Look& b, int outputs, int inputs) {
 
 // One call against calls first..last of the other side, at least two, whose inputs and outputs fit.
 float group_evidence(const Look& one, const std::vector<Look>& other, size_t first, size_t last) {
-  std::vector<std::string> parts;
+  uint32_t parts = one.compositions.of, needed = 0;
   bool functions = true;
   for (size_t i = first; i <= last; ++i) {
-    parts.push_back(other[i].type);
+    parts &= other[i].compositions.part;
+    needed |= other[i].compositions.needed;
     functions = functions && !other[i].call->has_path;
   }
   // A little less for every part, so that a group takes in no more than it needs.
   const float length = 0.01f * static_cast<float>(last - first);
-  if (composes(one.type, parts)) return 6 - length;
+  if ((parts & needed) != 0) return 6 - length;
   // A module that somebody wrote, against the operations that it may be made of.
   if (!one.known && one.call->has_path && functions) return 3 - length;
   return kNever;

@@ -7,13 +7,16 @@
 
 #include <halfbridge/diff/trace.h>
 
+#include "op_types.h"
+
 namespace hb::layer_diff {
 
 /// What is compared of a call.
 struct Look {
   const Call* call = nullptr;
-  std::string type;                 // canonical, else as it is
-  bool known = false;               // the type is an operation that we know
+  std::string type;    // canonical, else as it is
+  bool known = false;  // the type is an operation that we know
+  Compositions compositions;
   bool any_type = false;            // says nothing of what it does
   std::string path, name;           // in the words of the test; the last part of the path
   std::vector<std::string> states;  // name and shape of parameters and buffers, sorted; empty where none was recorded

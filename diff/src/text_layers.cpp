@@ -38,7 +38,7 @@ Shown shown(const TensorDiff* pair) {
 }
 
 std::vector<Column> layer_columns() {
-  const std::string output = "output", gradient = "gradient";
+  const std::string output = "output", gradient = "grad";
   return {{"", false, 0},
           {"layer", false, 0, 14},
           {"type", false, 8, 6},
@@ -124,7 +124,7 @@ class LayerRows {
     }
     const bool pass = passes(layer), alone = !layer.ref || !layer.test;
     Row row;
-    row.cells = {alone ? (layer.ref ? "-" : "+") : mark(pass), layer_name(layer, roots_), layer_type(layer)};
+    row.cells = {alone ? (layer.ref ? "-" : "+") : mark(layer), layer_name(layer, roots_), layer_type(layer)};
     if (layers.size() > 1) {
       row.cells[1] += fmt::format(" + {} more", layers.size() - 1);
       row.cells[2] = options_.unicode ? "…" : "..";
@@ -144,7 +144,12 @@ class LayerRows {
     rows_.push_back(std::move(row));
   }
 
-  std::string mark(bool pass) const { return options_.unicode ? (pass ? "✓" : "✗") : (pass ? "ok" : "FAIL"); }
+  // Outputs that differ, or gradients alone.
+  std::string mark(const LayerDiff& layer) const {
+    if (passes(layer)) return options_.unicode ? "✓" : "ok";
+    if (layer.outputs_pass) return options_.unicode ? "∇" : "grad";
+    return options_.unicode ? "✗" : "FAIL";
+  }
 
   const Report& report_;
   const TextOptions& options_;

@@ -64,8 +64,12 @@ void fit(std::vector<Column>& columns, std::vector<Row>& rows, std::vector<int>&
     }
     return least;
   };
+  constexpr int kNeeded = 7;  // columns of this importance are worth narrow names
   shrink(2);
-  while (total(widths) > room && least_important() < columns.size()) drop(least_important(), columns, rows, widths);
+  while (total(widths) > room && least_important() < columns.size()) {
+    if (columns[least_important()].importance >= kNeeded) shrink(1);
+    if (total(widths) > room) drop(least_important(), columns, rows, widths);
+  }
   shrink(1);
 }
 

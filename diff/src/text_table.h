@@ -15,9 +15,9 @@ std::string paint(const std::string& text, Ink ink, const TextOptions& options);
 struct Column {
   std::string title;
   bool right = false;
-  int importance = 0;  // columns of the least are left out first where the table is too wide; 0 stays
-  int least = 0;       // places to which it may shrink; 0: it does not
-  std::string group;   // printed above columns that share it
+  int importance = 0;      // columns of the least are left out first where the table is too wide; 0 stays
+  int least = 0;           // places to which it may shrink; 0: it does not
+  std::string group = {};  // printed above columns that share it
 };
 
 struct Row {
