@@ -9,6 +9,9 @@ if(_unit_files)
   target_link_libraries(unit_tests PRIVATE halfbridge_torch GTest::gtest_main ZLIB::ZLIB)
   if(HALFBRIDGE_CLI)
     target_link_libraries(unit_tests PRIVATE halfbridge_port halfbridge_diff)
+    add_dependencies(unit_tests halfbridge_cli)
+    set_property(SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/unit/diff_program.cpp
+                 PROPERTY COMPILE_DEFINITIONS HALFBRIDGE_PROGRAM="$<TARGET_FILE:halfbridge_cli>")
   endif()
   target_compile_definitions(unit_tests PRIVATE HALFBRIDGE_TEST_DATA="${PROJECT_SOURCE_DIR}/data")
   # The page of a comparison is looked at in a browser where there is one.

@@ -45,7 +45,8 @@
   _(dnnl_reorder_primitive_desc_create)                  \
   _(dnnl_set_max_cpu_isa)                                \
   _(dnnl_stream_create)                                  \
-  _(dnnl_stream_destroy)
+  _(dnnl_stream_destroy)                                 \
+  _(dnnl_version)
 
 #define HB_TEXT(x) #x
 #define HB_NUMBER(x) HB_TEXT(x)
