@@ -8,7 +8,7 @@ target_include_directories(explain_tests PRIVATE ${PROJECT_SOURCE_DIR}/diff/src)
 target_link_libraries(explain_tests PRIVATE halfbridge_diff halfbridge_torch GTest::gtest_main nlohmann_json::nlohmann_json)
 set(_bundles ${CMAKE_CURRENT_BINARY_DIR}/bundles)
 add_test(NAME diff.explain COMMAND explain_tests --gtest_brief=1)
-set_tests_properties(diff.explain PROPERTIES LABELS diff TIMEOUT 900 ENVIRONMENT HALFBRIDGE_BUNDLES=${_bundles}
+set_tests_properties(diff.explain PROPERTIES LABELS diff TIMEOUT 900 ENVIRONMENT "HALFBRIDGE_BUNDLES=${_bundles};OMP_WAIT_POLICY=passive"
                      FIXTURES_SETUP bundles)
 if(NOT HALFBRIDGE_SANITIZE)
   foreach(library libtorch halfbridge)

@@ -17,7 +17,7 @@ set(TORCH_LIBRARIES libtorch)
 set(Torch_FOUND TRUE)
 ")
 endif()
-foreach(name first lstm tanh attention loss)
+foreach(name first lstm attention)
   set(source ${BUNDLES}/${name})
   set(build ${source}/build-${LIBRARY})
   execute_process(COMMAND ${CMAKE_COMMAND} -G ${GENERATOR} -S ${source} -B ${build} -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_BUILD_TYPE=Debug
