@@ -5,7 +5,7 @@
 //   auto trace = hb::capture(*model, "trace-folder");
 //
 // After <torch/torch.h> of LibTorch 1.13 or later. LibTorch has no hooks on modules, so layers are recognised by the
-// parameters that operators use and by their order: see docs/layer-diff.md for what that cannot see. Only what the
+// parameters that operators use and by their order: docs/capture.md says what that cannot see. Only what the
 // thread that called hb::capture() does is recorded, and one trace at a time.
 
 #include <atomic>

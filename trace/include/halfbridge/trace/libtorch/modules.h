@@ -28,6 +28,7 @@ struct OwnedTensor {
   int module = 0;
   std::string name;
   bool parameter = true;
+  bool registered = true;  // false: a weight that was assigned to a module which registered another one
 };
 
 /// `torch::nn::Conv2dImpl` is `Conv2d`.
@@ -131,6 +132,7 @@ class ModuleTree {
     for (const auto& p : module.named_parameters(/*recurse=*/false)) add_tensor(n, id, p.key(), p.value(), true);
     for (const auto& b : module.named_buffers(/*recurse=*/false)) add_tensor(n, id, b.key(), b.value(), false);
     n.has_tensors = !n.tensors.empty();
+    add_assigned(id, module);
     n.sort = sort_of(module);
     nodes_[static_cast<size_t>(id)] = n;
     for (const auto& child : module.named_children()) {
@@ -147,6 +149,18 @@ class ModuleTree {
     if (module.as<torch::nn::SequentialImpl>()) return ModuleNode::Sort::sequential;
     if (module.as<torch::nn::ModuleListImpl>() || module.as<torch::nn::ModuleDictImpl>()) return ModuleNode::Sort::list;
     return module.children().empty() ? ModuleNode::Sort::leaf : ModuleNode::Sort::custom;
+  }
+  // `head->weight = embedding->weight` ties them, and leaves the old weight of `head` registered.
+  void add_assigned(int id, const torch::nn::Module& module) {
+    torch::Tensor weight;
+    if (const auto* linear = module.as<torch::nn::LinearImpl>()) weight = linear->weight;
+    if (const auto* embedding = module.as<torch::nn::EmbeddingImpl>()) weight = embedding->weight;
+    if (!weight.defined()) return;
+    for (const auto& p : module.named_parameters(/*recurse=*/false))
+      if (p.value().is_same(weight)) return;
+    by_impl_[weight.unsafeGetTensorImpl()].push_back(tensors());
+    if (weight.has_storage()) by_storage_[weight.storage().unsafeGetStorageImpl()].push_back(tensors());
+    tensors_.push_back({weight, id, "weight", true, false});
   }
   void add_tensor(ModuleNode& n, int module, const std::string& name, const torch::Tensor& value, bool parameter) {
     if (!value.defined()) return;

@@ -94,7 +94,6 @@ class Session {
     std::shared_ptr<Call> call;  // null where nothing is recorded
     std::vector<CallTensor> inputs;
     std::vector<torch::Tensor> masks;
-    std::vector<int> weights;      // parameters and buffers among its inputs
     torch::Tensor viewed;          // the first input of a view
     uint64_t sequence_number = 0;  // of the graph when it began
     bool grad_mode = false, part_of_net = false;
@@ -118,7 +117,7 @@ class Session {
     std::vector<torch::Tensor> outputs;
     for (const c10::IValue& value : fn.outputs())
       for_each_tensor(value, [&](const torch::Tensor& t) { outputs.push_back(t); });
-    if (done.op->name == "zeros") zeros_ = outputs;
+    if (done.op->name == "zeros") note_zeros(outputs);
     if (done.op->what == OpClass::view) end_view(done, outputs);
     if (product_.call && done.op->name == "add") {
       const Running linear = std::exchange(product_, Running());
@@ -178,6 +177,7 @@ class Session {
     const Op& op = *running_.op;
     if (op.writes_first && !fn.inputs().empty()) {
       for_each_tensor(fn.inputs()[0], [&](const torch::Tensor& t) {
+        buffer_changes(t);
         if (!steps_.is_change(t)) return;
         decide();
         steps_.changes(t);
@@ -200,6 +200,16 @@ class Session {
     begin_call(fn, inputs, module);
   }
 
+  // A layer counts its batches before it computes.
+  void buffer_changes(const torch::Tensor& t) {
+    for (int id : tree_.find(t)) {
+      if (tree_.tensor(id).parameter || !tree_.tensor(id).value.is_alias_of(t)) continue;
+      decide();
+      if (steps_.running()) steps_.finish();
+      steps_.module_used(tree_.tensor(id).module);
+    }
+  }
+
   void begin_call(const at::RecordFunction& fn, const Inputs& inputs, int module) {
     if (named_step_ != steps_.number()) log_.new_step();
     named_step_ = steps_.number();
@@ -213,7 +223,8 @@ class Session {
     // What the operator overwrites is copied before.
     if (running_.op->writes_first && !running_.inputs.empty())
       running_.inputs[0].value = running_.inputs[0].value.detach().clone();
-    running_.weights = inputs.own;
+    // Before the operator runs: batch_norm changes its buffers.
+    for (int id : inputs.own) steps_.module_used(tree_.tensor(id).module);
     running_.sequence_number = at::sequence_number::peek();
     running_.call = std::move(call);
   }
@@ -223,9 +234,14 @@ class Session {
       if (tree_.tensor(id).module == module) return true;
     static const Names recurrent{"LSTM", "GRU", "RNN", "LSTMCell", "GRUCell", "RNNCell"};
     if (!recurrent.count(tree_.node(module).type)) return false;
-    for (const torch::Tensor& zeros : zeros_)
-      if (zeros.is_same(t)) return true;
-    return false;
+    return std::any_of(zeros_.begin(), zeros_.end(), [&](const auto& zeros) {
+      return !zeros.expired() && zeros._unsafe_get_target() == t.storage().unsafeGetStorageImpl();
+    });
+  }
+  void note_zeros(const std::vector<torch::Tensor>& outputs) {
+    if (zeros_.size() > 3) zeros_.erase(zeros_.begin());
+    for (const torch::Tensor& t : outputs)
+      if (t.has_storage()) zeros_.push_back(t.storage().getWeakStorageImpl());
   }
 
   // The nested operator that draws what a dropout keeps.
@@ -254,7 +270,6 @@ class Session {
     const bool floating = std::any_of(outputs.begin(), outputs.end(),
                                       [](const torch::Tensor& t) { return t.is_floating_point() || t.is_complex(); });
     if (call.module < 0 && !floating) return;
-    for (int id : done.weights) steps_.module_used(tree_.tensor(id).module);
     const KindSet& kinds = writer_.options().kinds;
     if (kinds.contains(Kind::grad_output) || kinds.contains(Kind::grad_input))
       hooks_.watch(done.call, done.sequence_number, done.inputs, outputs);
@@ -282,7 +297,7 @@ class Session {
   Running running_;
   Running product_;  // see is_product()
   std::vector<torch::Tensor> product_outputs_;
-  std::vector<torch::Tensor> zeros_;  // of the operator before
+  std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>> zeros_;  // made since the last call
   int depth_ = 0;
   int64_t next_call_ = 0, named_step_ = -1;
 };

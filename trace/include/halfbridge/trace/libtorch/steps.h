@@ -2,8 +2,8 @@
 // Optimizer steps, and what is recorded of parameters and buffers around them. LibTorch does not tell of a step: it is
 // noticed when a parameter changes in place after a backward pass.
 
-#include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -32,7 +32,7 @@ class Steps {
       if (s.used_in == number_) continue;
       s.used_in = number_;
       const OwnedTensor& t = tree_.tensor(id);
-      if (!t.parameter) s.version = key_of(t.value).version;
+      if (!t.parameter) s.hash = TensorWriter::hash_of(t.value);
       // The record of the step before holds it.
       const bool known = s.updated_in >= 0 && s.updated_in == number_ - 1;
       if (!known) write(t.parameter ? Kind::parameter : Kind::buffer, id, t.value);
@@ -46,12 +46,14 @@ class Steps {
 
   /// A tensor that needs a gradient and no module has: changes of it are a step too.
   void note_leaf(const torch::Tensor& t) {
-    if (leaves_.size() < 65536) leaves_.insert(t.unsafeGetTensorImpl());
+    if (!t.has_storage() || is_leaf(t)) return;
+    if (leaves_.size() >= 65536) leaves_.clear();
+    leaves_.insert_or_assign(t.storage().unsafeGetStorageImpl(), t.storage().getWeakStorageImpl());
   }
 
   /// Whether an operator that is about to change this tensor in place is an optimizer's.
   bool is_change(const torch::Tensor& t) const {
-    return (backward_seen_ || running_) && (leaves_.count(t.unsafeGetTensorImpl()) > 0 || !parameters_at(t).empty());
+    return (backward_seen_ || running_) && (is_leaf(t) || !parameters_at(t).empty());
   }
   void changes(const torch::Tensor& t) {
     const std::vector<int> found = parameters_at(t);
@@ -90,15 +92,20 @@ class Steps {
  private:
   struct State {
     int64_t used_in = -1, changed_in = -1, updated_in = -1;  // steps
-    int64_t version = -1;                                    // of a buffer, when its module was called
+    uint64_t hash = 0;  // of a buffer when its module was called: batch_norm changes it without counting
   };
 
+  bool is_leaf(const torch::Tensor& t) const {
+    if (!t.has_storage()) return false;
+    const auto found = leaves_.find(t.storage().unsafeGetStorageImpl());
+    return found != leaves_.end() && !found->second.expired();
+  }
   // Parameters whose memory this is.
   std::vector<int> parameters_at(const torch::Tensor& t) const {
     std::vector<int> found = tree_.find(t);
     const auto other = [&](int id) {
       const OwnedTensor& own = tree_.tensor(id);
-      return !own.parameter || !own.value.is_alias_of(t);
+      return !own.parameter || !own.registered || !own.value.is_alias_of(t);
     };
     found.erase(std::remove_if(found.begin(), found.end(), other), found.end());
     return found;
@@ -116,7 +123,7 @@ class Steps {
     State& s = states_[static_cast<size_t>(id)];
     const OwnedTensor& t = tree_.tensor(id);
     const bool changed =
-        t.parameter ? s.changed_in == number_ : s.used_in == number_ && key_of(t.value).version != s.version;
+        t.parameter ? s.changed_in == number_ : s.used_in == number_ && TensorWriter::hash_of(t.value) != s.hash;
     if (!changed) return;
     s.updated_in = number_;
     write(t.parameter ? Kind::updated_parameter : Kind::updated_buffer, id, t.value);
@@ -139,7 +146,8 @@ class Steps {
   TensorWriter& writer_;
   ModuleTree& tree_;
   std::vector<State> states_;  // of the tree's tensors
-  std::set<const c10::TensorImpl*> leaves_;
+  // By their memory: SGD changes `p.data()`.
+  std::unordered_map<const c10::StorageImpl*, c10::weak_intrusive_ptr<c10::StorageImpl>> leaves_;
   std::vector<WatchedOptimizer> optimizers_;
   int64_t number_ = 0;
   int optimizer_ = -1;  // whose step it is, where it was watched

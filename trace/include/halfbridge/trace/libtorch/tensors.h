@@ -102,6 +102,11 @@ class TensorWriter {
     written_.insert_or_assign(impl, Written{std::move(*key.tensor), key.version, hash, name});
   }
 
+  static uint64_t hash_of(const torch::Tensor& t) {
+    const torch::Tensor plain = t.detach().cpu().contiguous();
+    return hash_of(static_cast<const char*>(plain.data_ptr()), static_cast<size_t>(plain.nbytes()));
+  }
+
  private:
   struct Written {
     WeakTensor tensor;
