@@ -9,6 +9,7 @@
 #include <halfbridge/error.h>
 
 #include "command.h"
+#include "diff.h"
 #include "terminal.h"
 
 namespace hb::cli {
@@ -21,7 +22,7 @@ constexpr const char* kExamples =
 or halfbridge_capture.py wrote, single files of them, or any safetensors files with the same names in both.
 
 Layers are aligned by module path, then by type, shapes and order of calls. An element agrees when
-|test - ref| <= atol + rtol * |ref|.
+|test - ref| <= atol + rtol * |ref|; for gradients atol is scaled down to the largest of the tensor.
 
 Examples:
   halfbridge diff ref/ test/                        the table; exit status 1 when they differ
@@ -39,13 +40,6 @@ what follows usually follows from it. FAIL marks layers whose outputs differ, gr
 
 Exit status: 0 all agree, 1 some differ, 2 nothing could be compared.)";
 
-struct Options {
-  std::string ref, test, json, junit, html, bundle;
-  std::vector<std::string> maps, tolerances;
-  Tolerance tolerance;
-  bool all = false, plain = false, histograms = false, explain_all = false, no_explain = false;
-};
-
 void write(const std::string& file, const std::string& text) {
   if (file == "-") {
     std::cout << text << std::flush;
@@ -58,7 +52,9 @@ void write(const std::string& file, const std::string& text) {
   HB_CHECK(out.good(), "[diff] cannot write '", file, "'");
 }
 
-int run(const Options& options) {
+}  // namespace
+
+int run_diff(const DiffOptions& options, const std::function<std::string(const Report&)>& preface) {
   CompareOptions compare_options;
   compare_options.tolerance = options.tolerance;
   compare_options.all_histograms = options.histograms;
@@ -81,49 +77,51 @@ int run(const Options& options) {
   if (options.json != "-" && options.junit != "-" && options.html != "-") {
     TextOptions text = terminal(options.plain);
     text.all = options.all;
+    if (preface) write("-", preface(report));
     write("-", text_report(report, text));
   }
   if (report.failed > 0) return kDiffers;
   return report.compared > 0 ? kAgrees : kCouldNotRun;
 }
 
-}  // namespace
+void add_diff_options(CLI::App& command, DiffOptions& options) {
+  command.add_option("--atol", options.tolerance.atol, "Absolute tolerance")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command.add_option("--rtol", options.tolerance.rtol, "Relative tolerance")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      .add_option("--tol", options.tolerances,
+                  "Tolerance of layers: PATTERN=TOL or PATTERN=ATOL,RTOL; * and ? in paths")
+      ->type_name("PATTERN=TOL")
+      ->allow_extra_args(false);
+  command
+      .add_option("--map", options.maps,
+                  "A module that has another path in the test: REF=TEST (with all below it), or /REGEX/=TEST")
+      ->type_name("REF=TEST")
+      ->allow_extra_args(false);
+  command.add_flag("--all", options.all, "List every layer and state");
+  command.add_flag("--plain", options.plain, "No colours, ASCII alone; the default where the output is no terminal");
+  command.add_flag("--histograms", options.histograms,
+                   "Histograms and heat maps of all tensors in JSON and HTML, not of the failing alone");
+  command.add_flag("--explain-all", options.explain_all, "Split the error of layers that agree too");
+  command.add_flag("--no-explain", options.no_explain, "Compare alone: run no layer again, look for no cause");
+  command.add_option("--bundle", options.bundle, "Write the layer to blame as a C++ program of its own")
+      ->type_name("DIR");
+  command.add_option("--json", options.json, "Write everything as JSON; - for the standard output")->type_name("FILE");
+  command.add_option("--html", options.html, "Write one self-contained page for the browser")->type_name("FILE");
+  command.add_option("--junit", options.junit, "Write JUnit's XML")->type_name("FILE");
+}
 
 void add_diff(CLI::App& app, int& exit) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DiffOptions>();
   CLI::App* command = app.add_subcommand("diff", "Compare two traces layer by layer, element by element");
   command->footer(kExamples);
   command->add_option("ref", options->ref, "Trace of the reference")->required()->type_name("REF");
   command->add_option("test", options->test, "Trace to check")->required()->type_name("TEST");
-  command->add_option("--atol", options->tolerance.atol, "Absolute tolerance")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  command->add_option("--rtol", options->tolerance.rtol, "Relative tolerance")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  command
-      ->add_option("--tol", options->tolerances,
-                   "Tolerance of layers: PATTERN=TOL or PATTERN=ATOL,RTOL; * and ? in paths")
-      ->type_name("PATTERN=TOL")
-      ->allow_extra_args(false);
-  command
-      ->add_option("--map", options->maps,
-                   "A module that has another path in the test: REF=TEST (with all below it), or /REGEX/=TEST")
-      ->type_name("REF=TEST")
-      ->allow_extra_args(false);
-  command->add_flag("--all", options->all, "List every layer and state");
-  command->add_flag("--plain", options->plain, "No colours, ASCII alone; the default where the output is no terminal");
-  command->add_flag("--histograms", options->histograms,
-                    "Histograms and heat maps of all tensors in JSON and HTML, not of the failing alone");
-  command->add_flag("--explain-all", options->explain_all, "Split the error of layers that agree too");
-  command->add_flag("--no-explain", options->no_explain, "Compare alone: run no layer again, look for no cause");
-  command->add_option("--bundle", options->bundle, "Write the layer to blame as a C++ program of its own")
-      ->type_name("DIR");
-  command->add_option("--json", options->json, "Write everything as JSON; - for the standard output")
-      ->type_name("FILE");
-  command->add_option("--html", options->html, "Write one self-contained page for the browser")->type_name("FILE");
-  command->add_option("--junit", options->junit, "Write JUnit's XML")->type_name("FILE");
-  command->callback([options, &exit] { exit = run(*options); });
+  add_diff_options(*command, *options);
+  command->callback([options, &exit] { exit = run_diff(*options); });
 }
 
 }  // namespace hb::cli

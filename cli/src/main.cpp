@@ -14,6 +14,7 @@ int main(int argc, char** argv) {
   add_checkpoint(app, exit);
   add_diff(app, exit);
   add_trace(app, exit);
+  add_verify(app, exit);
   add_info(app, exit);
   add_port(app, exit);
   try {

@@ -128,7 +128,7 @@ int main(int argc, char** argv) {
   Spirals spirals(2048);
   Trainer trainer(64, args.dropout_or(0.05));
   record.weights("initial", "net", *trainer.net);
-  const auto trace = run::trace(*trainer.net);
+  const auto trace = run::trace(args, *trainer.net);
 
   // Half of the steps through single examples, half through whole batches.
   auto stacked = torch::data::make_data_loader<torch::data::samplers::RandomSampler>(

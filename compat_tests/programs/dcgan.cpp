@@ -114,7 +114,7 @@ int main(int argc, char** argv) {
   critic->apply(draw_weights);
   record.weights("initial", "painter", *painter);
   record.weights("initial", "critic", *critic);
-  const auto trace = run::trace(*painter, *critic);
+  const auto trace = run::trace(args, *painter, *critic);
   std::cout << painter << "\n" << critic << std::endl;
 
   auto images = torch::data::datasets::MNIST(args.data, torch::data::datasets::MNIST::Mode::kTest)

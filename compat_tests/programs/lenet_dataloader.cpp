@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
   LeNet net(10, args.dropout_or(0.25));
   net->to(device);
   record.weights("initial", "net", *net);
-  const auto trace = run::trace(*net);
+  const auto trace = run::trace(args, *net);
   std::cout << net << "\n";
 
   using torch::data::datasets::MNIST;

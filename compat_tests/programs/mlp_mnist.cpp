@@ -93,7 +93,7 @@ template <class Set>
 void fit(const run::Args& args, Set set, int64_t inputs, run::Record& record) {
   Net net(inputs, 512, args.dropout_or(0.2));
   record.weights("initial", "net", net);
-  const auto trace = run::trace(net);
+  const auto trace = run::trace(args, net);
   std::cout << net << std::endl;
   auto test_loader = torch::data::make_data_loader<torch::data::samplers::SequentialSampler>(Set(set), 1000);
   auto train_loader = torch::data::make_data_loader<torch::data::samplers::RandomSampler>(

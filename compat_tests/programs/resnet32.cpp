@@ -148,7 +148,7 @@ int main(int argc, char** argv) {
 
   auto model = std::make_shared<ResNet<BasicBlock>>(std::vector<int64_t>{blocks, blocks, blocks});
   record.weights("initial", "net", *model);
-  const auto trace = run::trace(*model);
+  const auto trace = run::trace(args, *model);
   int64_t weights = 0;
   for (const auto& p : model->parameters()) weights += p.numel();
   std::cout << "parameters: " << weights << ", tensors: " << model->parameters().size() << std::endl;

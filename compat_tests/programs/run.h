@@ -3,6 +3,8 @@
 // library.
 #pragma once
 
+#include "fault.h"
+
 #include <torch/torch.h>
 #ifdef HALFBRIDGE_CAPTURE  // the build with LibTorch; in the other one HALFBRIDGE_TRACE works by itself
 #include <halfbridge/capture_libtorch.h>
@@ -73,9 +75,11 @@ struct Trace {
 };
 #endif
 
-/// Where HALFBRIDGE_TRACE names a folder: while the result lives, what these modules compute is traced.
+/// Where HALFBRIDGE_TRACE names a folder: while the result lives, what these modules compute is traced. Before that, the fault
+/// of `--fault KIND:PATH` is put in.
 template <class... Modules>
-Trace trace(const Modules&... modules) {
+Trace trace(const Args& args, Modules&... modules) {
+  fault(args.get("fault", ""), {&modules...});
 #ifdef HALFBRIDGE_CAPTURE
   const char* folder = std::getenv("HALFBRIDGE_TRACE");
   if (folder && *folder) return std::make_unique<hb::trace::Capture>(hb::capture({modules...}, folder));

@@ -149,7 +149,7 @@ int main(int argc, char** argv) {
   config.tie = args.get("tie", "0") == "1";
   LanguageModel model(config);
   record.weights("initial", "model", *model);
-  const auto trace = run::trace(*model);
+  const auto trace = run::trace(args, *model);
   auto optimizer = make_optimizer(model);
 
   model->train();

@@ -1,41 +1,22 @@
 #include "compare_tensors.h"
 
-#include <omp.h>
-
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstring>
-#include <exception>
 #include <map>
 #include <tuple>
 
 #include <halfbridge/diff/metrics.h>
 #include <halfbridge/error.h>
-#include <halfbridge/threads.h>
 
 #include "elements.h"
+#include "gradient_tolerance.h"
+#include "threads.h"
 
 namespace hb::layer_diff {
 namespace {
 
 constexpr int64_t kPart = 1 << 18;  // elements of one piece of work
-
-// Calls work(i) for 0 to n - 1 on all threads. An exception of one reaches the caller.
-template <class F>
-void on_all_threads(size_t n, const F& work) {
-  std::exception_ptr failure;
-  std::atomic_flag failed = ATOMIC_FLAG_INIT;
-#pragma omp parallel for schedule(dynamic) num_threads(get_num_threads())
-  for (size_t i = 0; i < n; ++i) {
-    try {
-      work(i);
-    } catch (...) {
-      if (!failed.test_and_set()) failure = std::current_exception();
-    }
-  }
-  if (failure) std::rethrow_exception(failure);
-}
 
 struct Part {
   size_t task;
@@ -128,6 +109,7 @@ bool same_layout(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
 }
 
 void compare_tensors(const Trace& ref, const Trace& test, const std::vector<TensorDiff*>& pairs, bool all_histograms) {
+  scale_gradient_tolerances(ref, pairs);
   for (TensorDiff* pair : pairs) compare_statistics(*pair);
   const std::vector<Task> tasks = tasks_of(pairs);
   std::vector<Part> parts = split(tasks);

@@ -50,18 +50,18 @@ GemmMatrix widen(const GemmMatrix& x, int64_t rows, int64_t cols, ScalarType dty
   auto* out = static_cast<float*>(scratch_buffer(slot, rows * cols * sizeof(float)));
   const auto* in = static_cast<const char*>(x.data);
   const auto to_float = gemm_loops().to_float;
-  parallel_for(0, outer, std::max<int64_t>(1, kGrain / std::max<int64_t>(inner, 1)), [&](int64_t from, int64_t to) {
-    if (stride == inner) return to_float(dtype, in + from * inner * 2, out + from * inner, (to - from) * inner);
-    for (int64_t i = from; i < to; ++i) to_float(dtype, in + i * stride * 2, out + i * inner, inner);
-  });
+  if (stride == inner || outer == 1)
+    to_float(dtype, in, out, outer * inner);
+  else
+    for (int64_t i = 0; i < outer; ++i) to_float(dtype, in + i * stride * 2, out + i * inner, inner);
   GemmMatrix y;
   y.data = out;
   y.row = by_row ? cols : 1, y.col = by_row ? 1 : rows;
   return y;
 }
 
-// Halves that the CPU cannot multiply: computed in float and rounded once.
-void gemm_widened(const Gemm& g) {
+// One thread's part, in memory of its own.
+void widened_part(const Gemm& g) {
   const auto& loops = gemm_loops();
   Gemm wide = g;
   wide.dtype = kFloat;
@@ -77,8 +77,32 @@ void gemm_widened(const Gemm& g) {
     wide.bias = c + g.m * g.n;
   }
   onednn_gemm(wide);
-  parallel_for(0, g.m, std::max<int64_t>(1, kGrain / g.n), [&](int64_t from, int64_t to) {
-    for (int64_t i = from; i < to; ++i) loops.from_float(g.dtype, c + i * g.n, stored + i * g.c.row * 2, g.n);
+  for (int64_t i = 0; i < g.m; ++i) loops.from_float(g.dtype, c + i * g.n, stored + i * g.c.row * 2, g.n);
+}
+
+// Halves that the CPU cannot multiply: computed in float and rounded once. Threads share the rows or columns of the
+// result and each converts what it needs: to convert the smaller operand once per thread costs less than to wait for
+// each other between the steps.
+void gemm_widened(const Gemm& g) {
+  constexpr int64_t kUnit = 32, kWork = 1 << 18;  // a cache line of halves; products per thread
+  const bool columns = g.n >= g.m;
+  const int64_t size = columns ? g.n : g.m, units = (size + kUnit - 1) / kUnit;
+  const int64_t grain = std::max<int64_t>(1, kWork / (g.m * g.n * g.k / units + 1));
+  parallel_for(0, units, grain, [&](int64_t first, int64_t last) {
+    const int64_t from = first * kUnit, to = std::min(size, last * kUnit);
+    const auto at = [](const void* data, int64_t elements) {
+      return const_cast<char*>(static_cast<const char*>(data)) + elements * 2;
+    };
+    Gemm part = g;
+    (columns ? part.n : part.m) = to - from;
+    part.c.data = at(g.c.data, from * (columns ? 1 : g.c.row));
+    if (columns) {
+      part.b.data = at(g.b.data, from * g.b.col);
+      if (g.bias) part.bias = at(g.bias, from);
+    } else {
+      part.a.data = at(g.a.data, from * g.a.row);
+    }
+    widened_part(part);
   });
 }
 

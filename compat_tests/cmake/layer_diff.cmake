@@ -1,0 +1,30 @@
+# Layer by layer against LibTorch on the programs, and with faults put into single layers (run_layer_diff.cmake).
+# layer_diff_test(name program tensors-compared-at-least ARGUMENTS ... FAULTS ...)
+function(layer_diff_test test program compared)
+  cmake_parse_arguments(PARSE_ARGV 3 _arg "" "" "ARGUMENTS;FAULTS")
+  list(JOIN _arg_ARGUMENTS " " arguments)
+  add_test(NAME layers.${test}
+    COMMAND ${CMAKE_COMMAND}
+      -DLIBTORCH=$<TARGET_FILE:prog_${program}_libtorch> -DHALFBRIDGE=$<TARGET_FILE:prog_${program}_halfbridge>
+      -DCLI=$<TARGET_FILE:halfbridge_cli> -DTEST=${test} -DARGUMENTS=${arguments} -DCOMPARED=${compared}
+      "-DFAULTS=${_arg_FAULTS}" -DOUT=${HALFBRIDGE_PROGRAMS_DIR}/layers -DDATA=${HALFBRIDGE_PROGRAMS_DIR}/data
+      -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/run_layer_diff.cmake)
+  set_tests_properties(layers.${test} PROPERTIES LABELS program TIMEOUT 1200 FIXTURES_REQUIRED program_data)
+endfunction()
+file(MAKE_DIRECTORY ${HALFBRIDGE_PROGRAMS_DIR}/layers)
+
+layer_diff_test(mlp_mnist mlp_mnist 1 ARGUMENTS --dropout 0
+  FAULTS transposed:fc2=transposed_weight permuted:fc1=permuted_weight no_bias:fc3=missing_bias gain:fc2=scaled_weight)
+layer_diff_test(lenet_dataloader lenet_dataloader 1 ARGUMENTS --dropout 0
+  FAULTS permuted:conv1=permuted_weight padding_mode:conv1=padding_mode no_bias:conv2=missing_bias gain:classifier.3=scaled_weight)
+layer_diff_test(resnet32 resnet32 1
+  FAULTS eps:layer1.0.bn1=eps momentum:layer2.0.bn2@state=momentum eval:layer3.0.bn1=training_mode
+         padding:layer1.1.conv1=padding,dilation shifted:layer2.1.conv1=shifted_keys permuted:fc=permuted_weight
+         doubled_gradient:layer2.1.conv2@gradient=gradient_scale)
+layer_diff_test(dcgan dcgan 1
+  FAULTS slope:1=negative_slope eps:body.1=eps permuted:to_image=permuted_weight)
+layer_diff_test(transformer_lm transformer_lm 1 ARGUMENTS --dropout 0
+  FAULTS eps:blocks.0.ln1=eps transposed:blocks.0.attention.out=transposed_weight permuted:tokens=permuted_weight
+         no_bias:blocks.1.mlp.up=missing_bias shifted:blocks.0.mlp.down=shifted_keys)
+layer_diff_test(custom_function custom_function 1 ARGUMENTS --dropout 0
+  FAULTS transposed:middle=transposed_weight gain:hidden=scaled_weight doubled_gradient:last@gradient=gradient_scale)

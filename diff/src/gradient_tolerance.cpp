@@ -1,0 +1,64 @@
+#include "gradient_tolerance.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "threads.h"
+
+namespace hb::layer_diff {
+namespace {
+
+constexpr double kSmallest = 0.01;  // of the largest gradient of the kind
+
+bool is_gradient(Kind kind) {
+  return kind == Kind::grad_output || kind == Kind::grad_input || kind == Kind::parameter_grad;
+}
+
+// Largest finite magnitude.
+double largest_of(const Trace& trace, const Record& record) {
+  if (record.statistics) return std::max(std::fabs(record.statistics->min), std::fabs(record.statistics->max));
+  constexpr int64_t kBlock = 1 << 14;
+  std::vector<double> block(static_cast<size_t>(std::min(kBlock, record.numel())));
+  double largest = 0;
+  for (int64_t first = 0; first < record.numel(); first += kBlock) {
+    const int64_t count = std::min(kBlock, record.numel() - first);
+    trace.read(record, first, count, block.data());
+    for (int64_t i = 0; i < count; ++i) {
+      const double x = std::fabs(block[static_cast<size_t>(i)]);
+      if (x <= std::numeric_limits<double>::max()) largest = std::max(largest, x);
+    }
+  }
+  return largest;
+}
+
+}  // namespace
+
+void scale_gradient_tolerances(const Trace& ref, const std::vector<TensorDiff*>& pairs) {
+  // Records that share their bytes are read once.
+  std::map<std::pair<int, uint64_t>, size_t> places;
+  std::vector<const Record*> records;
+  std::vector<std::pair<TensorDiff*, size_t>> gradients;
+  for (TensorDiff* pair : pairs) {
+    if (!pair->ref || !pair->test || !pair->problem.empty() || !is_gradient(pair->ref->kind)) continue;
+    if (pair->ref->file < 0 && !pair->ref->statistics) continue;
+    size_t place = records.size();
+    if (pair->ref->file >= 0)
+      place = places.emplace(std::pair(pair->ref->file, pair->ref->offset), place).first->second;
+    if (place == records.size()) records.push_back(pair->ref);
+    gradients.emplace_back(pair, place);
+  }
+  std::vector<double> largest(records.size());
+  on_all_threads(records.size(), [&](size_t i) { largest[i] = largest_of(ref, *records[i]); });
+  std::map<Kind, double> of_kind;
+  for (const auto& [pair, place] : gradients)
+    of_kind[pair->ref->kind] = std::max(of_kind[pair->ref->kind], largest[place]);
+  for (const auto& [pair, place] : gradients) {
+    const double scale = std::min(1.0, std::max(largest[place], kSmallest * of_kind[pair->ref->kind]));
+    if (scale > 0) pair->tolerance.atol *= scale;
+  }
+}
+
+}  // namespace hb::layer_diff
