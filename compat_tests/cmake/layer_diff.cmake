@@ -20,7 +20,7 @@ layer_diff_test(lenet_dataloader lenet_dataloader 1 ARGUMENTS --dropout 0
 layer_diff_test(resnet32 resnet32 1
   FAULTS eps:layer1.0.bn1=eps momentum:layer2.0.bn2@state=momentum eval:layer3.0.bn1=training_mode
          padding:layer1.1.conv1=padding,dilation shifted:layer2.1.conv1=shifted_keys permuted:fc=permuted_weight
-         doubled_gradient:layer2.1.conv2@gradient=gradient_scale)
+         doubled_gradient:fc@gradient=gradient_scale)
 layer_diff_test(dcgan dcgan 1
   FAULTS slope:1=negative_slope eps:body.1=eps permuted:to_image=permuted_weight)
 layer_diff_test(transformer_lm transformer_lm 1 ARGUMENTS --dropout 0
@@ -28,3 +28,19 @@ layer_diff_test(transformer_lm transformer_lm 1 ARGUMENTS --dropout 0
          no_bias:blocks.1.mlp.up=missing_bias shifted:blocks.0.mlp.down=shifted_keys)
 layer_diff_test(custom_function custom_function 1 ARGUMENTS --dropout 0
   FAULTS transposed:middle=transposed_weight gain:hidden=scaled_weight doubled_gradient:last@gradient=gradient_scale)
+
+# The worked case of docs/layer-diff.md: a net with weights from Python, and four mistakes of a port.
+if(TARGET reference_checkpoint)
+  set(_verify $<TARGET_FILE:halfbridge_cli> verify ${PROJECT_SOURCE_DIR}/examples/reference_checkpoint/reference --plain --
+    $<TARGET_FILE:reference_checkpoint>)
+  add_test(NAME verify.agrees COMMAND ${_verify})
+  function(verify_mistake mistake expected)
+    add_test(NAME verify.${mistake} COMMAND ${_verify} --mistake ${mistake})
+    set_tests_properties(verify.${mistake} PROPERTIES PASS_REGULAR_EXPRESSION "${expected}")
+  endfunction()
+  verify_mistake(eps "first layer1.0.bn1 .BatchNorm2d., forward: agrees with eps=0.001")
+  verify_mistake(padding "first stem .Conv2d., forward: .*padding")
+  verify_mistake(train "2  mode +DIFFERS.*first layer1.0.bn1 .BatchNorm2d., forward: .*train")
+  verify_mistake(transposed "first neck .Linear., forward: .*transpos")
+  set_tests_properties(verify.agrees verify.eps verify.padding verify.train verify.transposed PROPERTIES LABELS program)
+endif()

@@ -19,7 +19,8 @@ namespace nn = torch::nn;
 using torch::Tensor;
 
 inline Tensor parameter(nn::Module& layer, const std::string& name) {
-  const Tensor* p = layer.named_parameters(false).find(name);
+  const auto parameters = layer.named_parameters(false);
+  const Tensor* p = parameters.find(name);
   if (!p) throw std::invalid_argument("--fault: the layer has no " + name);
   return p->data();
 }

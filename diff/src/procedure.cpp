@@ -103,7 +103,9 @@ ProcedureStep outputs(const Report& report) {
 
 ProcedureStep layers(const Report& report) {
   if (report.compared == 0) return {"layers", State::unknown, "nothing was compared"};
-  if (report.failed == 0) return {"layers", State::agrees, fmt::format("{} tensors of {} layers agree", report.compared, report.layers.size())};
+  if (report.failed == 0)
+    return {"layers", State::agrees,
+            fmt::format("{} tensors of {} layers agree", report.compared, report.layers.size())};
   std::string first;
   if (const auto id = report.first_forward ? report.first_forward : report.first_backward) {
     const LayerDiff& layer = report.layers[static_cast<size_t>(*id)];
@@ -111,7 +113,8 @@ ProcedureStep layers(const Report& report) {
     first = fmt::format(", first {} ({}), {}", name_of(call), call.type, report.first_forward ? "forward" : "backward");
     if (!layer.hints.empty()) first += ": " + layer.hints.front().text;
   }
-  return {"layers", State::differs, fmt::format("{} of {} tensors differ{}", report.failed, report.compared, first)};
+  return {"layers", State::differs,
+          fmt::format("{} of {} tensors differ{}", report.failed, std::max(report.compared, report.failed), first)};
 }
 
 }  // namespace

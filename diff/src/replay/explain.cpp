@@ -127,6 +127,12 @@ class Explainer {
   }
 
   void judge(LayerDiff& layer, const Split& split, bool silent) {
+    if (!split.done && split.other_size) {
+      layer.verdict = Verdict::bug;
+      layer.verdict_reason = "on the same inputs its output has another size";
+      if (!culprit_) culprit_ = layer.id;
+      return;
+    }
     if (!split.done) {
       layer.verdict_reason = "cannot be split: " + split.problem;
       return;

@@ -88,6 +88,7 @@ Split split_forward(const Pair& pair) {
   }
   if (pair.ref.outputs[k].numel() != pair.test.outputs[k].numel()) {
     split.problem = "its outputs are not of one size";
+    split.other_size = same_inputs(pair);
     return split;
   }
   try {

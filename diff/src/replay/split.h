@@ -18,9 +18,10 @@ struct Pair {
 
 struct Split {
   ErrorSplit errors;
-  bool done = false;       // false: `problem` says why
-  bool explained = false;  // what is added is no more than rounding
-  Error added;             // absolute
+  bool done = false;        // false: `problem` says why
+  bool other_size = false;  // its outputs, on the same inputs
+  bool explained = false;   // what is added is no more than rounding
+  Error added;              // absolute
   Noise noise;
   std::string problem;
 };

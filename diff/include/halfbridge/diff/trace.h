@@ -9,31 +9,14 @@
 #include <vector>
 
 #include <halfbridge/tensor.h>
+#include <halfbridge/trace/record.h>
 
 namespace hb::layer_diff {
 
-enum class Kind {
-  input,
-  output,
-  grad_output,
-  grad_input,
-  mask,
-  parameter,
-  buffer,
-  parameter_grad,
-  updated_parameter,
-  updated_buffer,
-  optimizer_state,
-  loss_scale
-};
+using trace::Kind;
+using trace::Statistics;
 /// As in trace files; throws hb::Error for a name that is none.
 Kind kind_of(const std::string& name);
-const char* name_of(Kind kind);
-
-struct Statistics {
-  double min = 0, max = 0, mean = 0, std = 0, l2 = 0;
-  int64_t nan = 0, inf = 0, zeros = 0;
-};
 
 /// One tensor of a trace.
 struct Record {
