@@ -14,7 +14,7 @@ endfunction()
 file(MAKE_DIRECTORY ${HALFBRIDGE_PROGRAMS_DIR}/layers)
 
 layer_diff_test(mlp_mnist mlp_mnist 1 ARGUMENTS --dropout 0
-  FAULTS transposed:fc2=transposed_weight permuted:fc1=permuted_weight no_bias:fc3=missing_bias gain:fc2=scaled_weight)
+  FAULTS permuted:fc1=permuted_weight no_bias:fc3=missing_bias gain:fc2=scaled_weight)
 layer_diff_test(lenet_dataloader lenet_dataloader 1 ARGUMENTS --dropout 0
   FAULTS permuted:conv1=permuted_weight padding_mode:conv1=padding_mode no_bias:conv2=missing_bias gain:classifier.3=scaled_weight)
 layer_diff_test(resnet32 resnet32 1
@@ -22,7 +22,7 @@ layer_diff_test(resnet32 resnet32 1
          padding:layer1.1.conv1=padding,dilation shifted:layer2.1.conv1=shifted_keys permuted:fc=permuted_weight
          doubled_gradient:fc@gradient=gradient_scale)
 layer_diff_test(dcgan dcgan 1
-  FAULTS slope:1=negative_slope eps:body.1=eps permuted:to_image=permuted_weight)
+  FAULTS slope:1=negative_slope eps:3=eps permuted:to_image=permuted_weight)
 layer_diff_test(transformer_lm transformer_lm 1 ARGUMENTS --dropout 0
   FAULTS eps:blocks.0.ln1=eps transposed:blocks.0.attention.out=transposed_weight permuted:tokens=permuted_weight
          no_bias:blocks.1.mlp.up=missing_bias shifted:blocks.0.mlp.down=shifted_keys)

@@ -46,13 +46,14 @@ template <size_t D, typename Derived>
 Tensor BatchNormImplBase<D, Derived>::forward(const Tensor& input) {
   this->_check_input_dim(input);
   const auto& o = this->options;
-  double factor = o.momentum().value_or(0.0);
-  const bool training = this->is_training();
-  if (training && o.track_running_stats() && this->num_batches_tracked.defined()) {
-    this->num_batches_tracked += 1;
-    if (!o.momentum()) factor = 1.0 / this->num_batches_tracked.template item<double>();
-  }
+  // Hooks see the buffers as they are before the call.
   auto normalise = [&](const Tensor& x) {
+    double factor = o.momentum().value_or(0.0);
+    const bool training = this->is_training();
+    if (training && o.track_running_stats() && this->num_batches_tracked.defined()) {
+      this->num_batches_tracked += 1;
+      if (!o.momentum()) factor = 1.0 / this->num_batches_tracked.template item<double>();
+    }
     return F::batch_norm(x, this->running_mean, this->running_var,
                          F::BatchNormFuncOptions()
                              .weight(this->weight)
