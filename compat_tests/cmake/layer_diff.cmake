@@ -13,20 +13,20 @@ function(layer_diff_test test program compared)
 endfunction()
 file(MAKE_DIRECTORY ${HALFBRIDGE_PROGRAMS_DIR}/layers)
 
-layer_diff_test(mlp_mnist mlp_mnist 1 ARGUMENTS --dropout 0
+layer_diff_test(mlp_mnist mlp_mnist 48 ARGUMENTS --dropout 0
   FAULTS permuted:fc1=permuted_weight no_bias:fc3=missing_bias gain:fc2=scaled_weight)
-layer_diff_test(lenet_dataloader lenet_dataloader 1 ARGUMENTS --dropout 0
+layer_diff_test(lenet_dataloader lenet_dataloader 82 ARGUMENTS --dropout 0
   FAULTS permuted:conv1=permuted_weight padding_mode:conv1=padding_mode no_bias:conv2=missing_bias gain:classifier.3=scaled_weight)
-layer_diff_test(resnet32 resnet32 1
+layer_diff_test(resnet32 resnet32 451
   FAULTS eps:layer1.0.bn1=eps momentum:layer2.0.bn2@state=momentum eval:layer3.0.bn1=training_mode
-         padding:layer1.1.conv1=padding,dilation shifted:layer2.1.conv1=shifted_keys permuted:fc=permuted_weight
+         padding:layer1.1.conv1=options shifted:layer2.1.conv1=shifted_keys permuted:fc=permuted_weight
          doubled_gradient:fc@gradient=gradient_scale)
-layer_diff_test(dcgan dcgan 1
+layer_diff_test(dcgan dcgan 187
   FAULTS slope:1=negative_slope eps:3=eps permuted:to_image=permuted_weight)
-layer_diff_test(transformer_lm transformer_lm 1 ARGUMENTS --dropout 0
+layer_diff_test(transformer_lm transformer_lm 212 ARGUMENTS --dropout 0
   FAULTS eps:blocks.0.ln1=eps transposed:blocks.0.attention.out=transposed_weight permuted:tokens=permuted_weight
          no_bias:blocks.1.mlp.up=missing_bias shifted:blocks.0.mlp.down=shifted_keys)
-layer_diff_test(custom_function custom_function 1 ARGUMENTS --dropout 0
+layer_diff_test(custom_function custom_function 81 ARGUMENTS --dropout 0
   FAULTS transposed:middle=transposed_weight gain:hidden=scaled_weight doubled_gradient:last@gradient=gradient_scale)
 
 # The worked case of docs/layer-diff.md: a net with weights from Python, and four mistakes of a port.
