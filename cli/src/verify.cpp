@@ -19,7 +19,8 @@ namespace {
 
 using namespace hb::layer_diff;
 
-constexpr const char* kHelp = R"(REF is a trace of the reference (LibTorch, Python). PROGRAM, built with Halfbridge and otherwise unchanged, is run while its layers
+constexpr const char* kHelp =
+    R"(REF is a trace of the reference (LibTorch, Python). PROGRAM, built with Halfbridge and otherwise unchanged, is run while its layers
 are recorded, at the steps that REF holds; dropout takes its masks from REF where it has them. Then the five steps of a port are
 gone through: same inputs, same mode (train or eval), same weights, same outputs, and layer by layer.)";
 

@@ -75,8 +75,8 @@ struct Trace {
 };
 #endif
 
-/// Where HALFBRIDGE_TRACE names a folder: while the result lives, what these modules compute is traced. Before that, the fault
-/// of `--fault KIND:PATH` is put in.
+/// Where HALFBRIDGE_TRACE names a folder: while the result lives, what these modules compute is traced. Before that,
+/// the fault of `--fault KIND:PATH` is put in.
 template <class... Modules>
 Trace trace(const Args& args, Modules&... modules) {
   fault(args.get("fault", ""), {&modules...});

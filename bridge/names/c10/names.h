@@ -37,7 +37,7 @@ using std::optional;
 namespace torch {
 using namespace hb;
 using namespace hb::bridge::api;
-using hb::bridge::api::trace;  // before the namespace hb::trace
+using hb::bridge::api::trace;        // before the namespace hb::trace
 using autocast = hb::AutocastGuard;  // at::autocast stays the namespace
 using std::nullopt;
 using std::optional;

@@ -11,7 +11,6 @@ namespace hb::train {
 
 namespace {
 
-
 // Puts gradients in place of the parameters' own until the end of the scope.
 class GradSwap {
  public:

@@ -16,8 +16,8 @@ struct Tolerance {
 };
 
 /// Error of one tensor against its reference, element by element in double. An element is within tolerance when
-/// |test - ref| <= atol + rtol * |ref|; NaN matches NaN, infinities match their like. For gradients atol is scaled down to
-/// their size: TensorDiff::tolerance holds what was applied.
+/// |test - ref| <= atol + rtol * |ref|; NaN matches NaN, infinities match their like. For gradients atol is scaled down
+/// to their size: TensorDiff::tolerance holds what was applied.
 struct Metrics {
   double max_abs = 0;    // largest |test - ref|
   double max_rel = 0;    // largest |test - ref| / |ref| over elements with |ref| > atol
