@@ -110,6 +110,19 @@ def record_case(name, shapes, python, device, half):
     return cells
 
 
+def check_lists_differ():
+    """Fake tensors of a GPU do follow CUDA's list: functions whose class PyTorch's documentation names."""
+    documented = {"exp": {"cpu": "f16", "cuda": "f32"}, "mv": {"cpu": "f32", "cuda": "f16"},
+                  "softmax": {"cpu": "f16", "cuda": "f32"}, "mm": {"cpu": "f16", "cuda": "f16"},
+                  "stack": {"cpu": "f32", "cuda": "f32"}, "avg_pool3d": {"cpu": "f32", "cuda": "f16"}}
+    of_halves = {"exp", "softmax", "avg_pool3d"}
+    for name, shapes, python in cases():
+        for device, expected in documented.get(name, {}).items():
+            cells = record_case(name, shapes, python, device, torch.float16)
+            got = cells[PATTERNS.index("f16" if name in of_halves else "f32")]
+            assert got == expected, f"{name} on {device}: expected {expected}, got {got}"
+
+
 def record_lists():
     has = torch._C._dispatch_has_kernel_for_dispatch_key
     rows = {}
@@ -125,6 +138,7 @@ def record_lists():
 def main():
     assert torch.__version__.startswith("2.11"), torch.__version__
     torch.manual_seed(0)
+    check_lists_differ()
     record_lists()
     with open(os.path.join(HERE, "autocast_dtypes.tsv"), "w") as out:
         out.write("\t".join(["case", "list", "autocast"] + PATTERNS) + "\n")

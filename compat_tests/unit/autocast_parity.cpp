@@ -145,6 +145,62 @@ TEST(AutocastParity, ResultDtypesAreThoseOfPyTorch) {
   EXPECT_GT(compared, 4000u);
 }
 
+// A function that is declared has a class in exactly the lists in which PyTorch has one for it.
+TEST(AutocastParity, ClassesStandInPyTorchsLists) {
+  // Composed of listed functions in PyTorch, one function here.
+  const std::set<std::string> composed{"cross_entropy_loss cuda", "linalg_norm cuda", "square cuda"};
+  std::set<std::string> found;
+  size_t compared = 0;
+  for (const auto& [list, type] : {std::pair{"cpu", torch::kCPU}, std::pair{"cuda", torch::kCUDA}}) {
+    const auto listed = listed_for(list);
+    for (const auto& op : at::autocast::ops()) {
+      using at::autocast::OpClass;
+      const OpClass c = at::autocast::op_class(op.name, type);
+      const bool has_class = c != OpClass::as_is && c != OpClass::closed;
+      const std::string what = std::string(op.name) + " " + list;
+      ++compared;
+      if (has_class && listed.count(op.name) == 0 && composed.count(what) != 0) {
+        found.insert(what);
+        continue;
+      }
+      EXPECT_EQ(has_class, listed.count(op.name) != 0) << what << " is " << at::autocast::to_string(c);
+    }
+  }
+  EXPECT_EQ(found, composed);
+  EXPECT_GT(compared, 300u);
+}
+
+// CUDA's list bans what the CPU's computes in float32, whatever the dtype (float64 included).
+TEST(AutocastParity, CudasListBansBinaryCrossEntropy) {
+  const auto& banned = cases().at("binary_cross_entropy");
+  for (const auto& row : recorded("autocast_dtypes.tsv")) {
+    if (row[0] != "binary_cross_entropy" || row[1] != "cuda") continue;
+    ASSERT_EQ(row[3], "error");
+    const auto got = run(banned, "f32", torch::kCUDA, dtype_of(row[2]));
+    EXPECT_NE(got.find("unsafe to autocast"), std::string::npos) << got;
+  }
+  EXPECT_EQ(run(banned, "f32", torch::kCPU, torch::kHalf), "f32");
+}
+
+// A switch acts on tensors of its own type of device alone; the list belongs to the type.
+TEST(AutocastParity, StateBelongsToATypeOfDevice) {
+  using namespace at::autocast;
+  EXPECT_EQ(get_op_list(torch::kCPU), torch::kCPU);
+  for (const auto type : {torch::kCUDA, torch::kXLA, torch::kMPS}) EXPECT_EQ(get_op_list(type), torch::kCUDA);
+  set_autocast_enabled(torch::kCUDA, true);
+  set_autocast_dtype(torch::kCUDA, torch::kBFloat16);
+  EXPECT_TRUE(is_autocast_enabled(torch::kCUDA));
+  EXPECT_FALSE(is_autocast_enabled(torch::kCPU));
+  const auto x = torch::ones({2, 2});
+  EXPECT_EQ(torch::mm(x, x).scalar_type(), torch::kFloat);
+  EXPECT_EQ(cached_cast(torch::kHalf, x, torch::kCUDA).scalar_type(), torch::kFloat);
+  EXPECT_EQ(cached_cast(torch::kHalf, x, torch::kCPU).scalar_type(), torch::kHalf);
+  EXPECT_EQ(get_autocast_dtype(torch::kCUDA), torch::kBFloat16);
+  EXPECT_EQ(get_autocast_dtype(torch::kCPU), torch::kBFloat16);
+  set_autocast_dtype(torch::kCUDA, torch::kHalf);
+  set_autocast_enabled(torch::kCUDA, false);
+}
+
 // Every function of PyTorch's lists is declared here or named as one that Halfbridge lacks.
 TEST(AutocastParity, EveryListedFunctionIsDeclared) {
   std::set<std::string> declared, lacking;
