@@ -112,6 +112,37 @@ TEST(TraceWriter, TensorsLargerThanTheQueuePassThrough) {
   EXPECT_EQ(std::memcmp(trace.records[0].tensor.data_ptr(), values.data(), values.size() * 4), 0);
 }
 
+// Blocks that go past the page cache and pieces that cannot (a refresh cuts one short) make one file.
+TEST(TraceStream, BytesKeepTheirPlacesAcrossARefresh) {
+  const std::string path = fresh_folder() + ".bytes";
+  const auto values = ramp(5'000'000);  // 20 MB
+  const size_t bytes = values.size() * 4, room = hb::trace::detail::Stream::room_for(100);
+  const auto header = [&](int64_t, const std::string&) {
+    return hb::trace::detail::Stream::Header{"{}", static_cast<int64_t>(bytes)};
+  };
+  EXPECT_EQ((room + 8) % hb::trace::detail::OutputFile::kAlignment, 0u);
+  {
+    hb::trace::detail::Stream stream;
+    stream.open(path, room, header);
+    const char* data = reinterpret_cast<const char*>(values.data());
+    size_t at = 0;
+    for (const size_t n : {size_t{13}, size_t{5'000'000}, size_t{1}, bytes - 5'000'014}) {
+      stream.append(data + at, n);
+      at += n;
+      stream.refresh(header);
+    }
+    stream.finish(header);
+    stream.wait();
+    EXPECT_EQ(stream.error(), "");
+  }
+  std::ifstream file(path, std::ios::binary);
+  std::string read((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  ASSERT_EQ(read.size(), 8 + room + bytes);
+  EXPECT_EQ(read.substr(8, 2), "{}");
+  EXPECT_EQ(std::memcmp(read.data() + 8 + room, values.data(), bytes), 0);
+  std::filesystem::remove(path);
+}
+
 TEST(TraceWriter, StatisticsStandInForTensors) {
   const std::string folder = fresh_folder();
   Options options;

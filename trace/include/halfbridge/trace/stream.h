@@ -1,7 +1,6 @@
 #pragma once
 // Files written by a thread of their own, with a bounded amount of memory in between.
 
-#include <cerrno>
 #include <condition_variable>
 #include <cstdio>
 #include <cstring>
@@ -9,12 +8,15 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include <unistd.h>
+#include <sys/mman.h>
+
+#include <halfbridge/trace/output_file.h>
 
 namespace hb::trace::detail {
 
@@ -30,24 +32,32 @@ class Stream {
   /// Given how many bytes behind the room reached the file, and the error that stopped it, if any.
   using MakeHeader = std::function<Header(int64_t written, const std::string& error)>;
 
+  /// Room for a header of so many characters: what follows it begins where it can go straight to the disk.
+  static size_t room_for(size_t characters) {
+    constexpr size_t alignment = OutputFile::kAlignment;
+    return (characters + kLength + alignment - 1) / alignment * alignment - kLength;
+  }
+
   Stream() : thread_([this] { run(); }) {}
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
   ~Stream() { close(); }
 
-  /// `room` is a multiple of 8; `header` fits into it.
+  /// `room` is what room_for() gave; `header` fits into it.
   void open(std::string path, size_t room, MakeHeader make) {
+    position_ = 0;
     push({Op::open, std::move(path), room, std::move(make)});
   }
   /// Blocks while the thread is `kBlocks` blocks behind.
   void append(const void* data, size_t bytes) {
     const char* from = static_cast<const char*>(data);
     while (bytes > 0) {
-      if (!block_) block_ = take_block(), used_ = 0;
-      const size_t n = bytes < kBlock - used_ ? bytes : kBlock - used_;
+      // After a refresh() the next block is shorter, and those behind it lie where they did.
+      if (!block_) block_ = take_block(), used_ = 0, size_ = kBlock - position_ % kBlock;
+      const size_t n = bytes < size_ - used_ ? bytes : size_ - used_;
       std::memcpy(block_.get() + used_, from, n);
-      used_ += n, from += n, bytes -= n;
-      if (used_ == kBlock) push_block();
+      used_ += n, position_ += n, from += n, bytes -= n;
+      if (used_ == size_) push_block();
     }
   }
   /// Brings the header up to date with what was appended so far.
@@ -76,7 +86,11 @@ class Stream {
   }
 
  private:
-  using Block = std::unique_ptr<char[]>;
+  static constexpr size_t kLength = 8;  // the header's length stands in front of it
+  struct Unmap {
+    void operator()(char* p) const { ::munmap(p, kBlock); }
+  };
+  using Block = std::unique_ptr<char, Unmap>;
   struct Op {
     enum What { open, append, refresh, finish, stop } what;
     std::string path;
@@ -100,8 +114,11 @@ class Stream {
   Block take_block() {
     std::unique_lock<std::mutex> lock(mutex_);
     if (free_.empty() && made_ < kBlocks) {
+      // Mapped, not from the heap: at the end it is given back whole.
+      void* memory = ::mmap(nullptr, kBlock, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      if (memory == MAP_FAILED) throw std::bad_alloc();
       ++made_;
-      return Block(new char[kBlock]);
+      return Block(static_cast<char*>(memory));
     }
     changed_.wait(lock, [&] { return !free_.empty(); });
     Block block = std::move(free_.back());
@@ -135,12 +152,13 @@ class Stream {
   }
   void execute(const Op& op) {
     // The file that an error hit still gets a header of what it holds; later ones are not begun.
-    if (failed_ && (op.what != Op::finish || !file_)) return;
+    if (failed_ && (op.what != Op::finish || !file_.is_open())) return;
     switch (op.what) {
       case Op::open:
         return begin(op);
       case Op::append:
-        written_ += static_cast<int64_t>(write(op.block.get(), op.size));
+        written_ +=
+            static_cast<int64_t>(write(op.block.get(), op.size, static_cast<int64_t>(kLength + room_) + written_));
         return;
       case Op::refresh:
         return fill_in(op.make(written_, {}));
@@ -152,10 +170,8 @@ class Stream {
     }
   }
   void begin(const Op& op) {
-    file_ = std::fopen(op.path.c_str(), "wb");
-    if (!file_) return fail(op.path + ": " + std::strerror(errno));
     path_ = op.path, room_ = op.size, written_ = 0;
-    std::setvbuf(file_, nullptr, _IONBF, 0);  // blocks are large
+    if (!check(file_.open(path_))) return;
     fill_in(op.make(0, {}));
   }
   // The room is written, not skipped: on a full disk it is there.
@@ -163,23 +179,25 @@ class Stream {
     if (header.json.size() > room_) return fail(path_ + ": the header outgrew its room");
     covered_ = header.bytes;
     header.json.resize(room_, ' ');
-    unsigned char length[8];
-    for (int i = 0; i < 8; ++i) length[i] = static_cast<unsigned char>(uint64_t{room_} >> (8 * i));
-    if (std::fseek(file_, 0, SEEK_SET) == 0 && write(length, sizeof length) == sizeof length)
-      write(header.json.data(), header.json.size());
-    std::fseek(file_, 0, SEEK_END);
+    unsigned char length[kLength];
+    for (size_t i = 0; i < kLength; ++i) length[i] = static_cast<unsigned char>(uint64_t{room_} >> (8 * i));
+    header.json.insert(0, reinterpret_cast<const char*>(length), kLength);
+    write(header.json.data(), header.json.size(), 0);
   }
-  size_t write(const void* data, size_t bytes) {
-    const size_t done = std::fwrite(data, 1, bytes, file_);
-    if (done != bytes) fail(path_ + ": " + std::strerror(errno));
+  size_t write(const void* data, size_t bytes, int64_t offset) {
+    size_t done = 0;
+    check(file_.write(data, bytes, offset, &done));
     return done;
   }
   void close_file() {
-    if (!file_) return;
+    if (!file_.is_open()) return;
     // Readers refuse a file that is longer than its header says.
-    if (failed_ && ftruncate(fileno(file_), static_cast<off_t>(8 + room_) + covered_) != 0) covered_ = 0;
-    if (std::fclose(file_) != 0) fail(path_ + ": " + std::strerror(errno));
-    file_ = nullptr;
+    if (failed_) file_.truncate(static_cast<int64_t>(kLength + room_) + covered_);
+    check(file_.close());
+  }
+  bool check(int error) {
+    if (error != 0) fail(path_ + ": " + std::strerror(error));
+    return error == 0;
   }
   void fail(const std::string& message) {
     if (failed_) return;
@@ -200,9 +218,9 @@ class Stream {
   std::string error_;
   // The caller's.
   Block block_;
-  size_t used_ = 0;
+  size_t used_ = 0, size_ = 0, position_ = 0;
   // The thread's.
-  std::FILE* file_ = nullptr;
+  OutputFile file_;
   std::string path_;
   size_t room_ = 0;
   int64_t written_ = 0, covered_ = 0;

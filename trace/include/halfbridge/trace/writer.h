@@ -111,7 +111,7 @@ class Writer {
     const bool alone = detail::OpenWriters::instance().add(this, folder_);
     if (!alone) throw std::runtime_error("[trace] " + folder + ": this process writes a trace there already");
     stream_ = std::make_unique<detail::Stream>();
-    open_file(kFirstRoom);
+    open_file(detail::Stream::room_for(kFirstRoom));
     stream_->wait();
     const std::string error = stream_->error();
     if (error.empty()) return;
@@ -234,7 +234,7 @@ class Writer {
   // For an entry of so many characters and its bytes; false where the trace ends here.
   bool make_room(size_t characters, int64_t bytes) {
     const bool next = used_ + characters > room_ || (offset_ > 0 && offset_ + bytes > kFileBytes);
-    const size_t room = std::max(std::min(room_ * 2, kLargestRoom), (characters + kSpare + 7) / 8 * 8);
+    const size_t room = detail::Stream::room_for(std::max(std::min(room_ * 2, kLargestRoom), characters + kSpare));
     if (bytes + (next ? static_cast<int64_t>(room) + 8 : 0) > options_.max_bytes - total_) {
       stop("limit of " + std::to_string(options_.max_bytes) + " bytes");
       std::fprintf(stderr, "[trace] stopped: %s (HALFBRIDGE_TRACE_MAX_BYTES)\n", end_.c_str());
