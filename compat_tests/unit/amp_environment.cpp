@@ -45,9 +45,114 @@ TEST_F(AmpEnvironment, GradientsAreUnscaledAndSmallOnesSurvive) {
   // They add up, as ever.
   (fc(x).to(torch::kFloat) * 1e-8).sum().backward();
   EXPECT_TRUE(torch::allclose(fc->weight.grad(), expected * 2, 1e-2, 1e-10));
-  // Without the scale of backward() they are gone.
+  // A pass that returns gradients of what no optimizer has is not scaled: they are gone.
   auto lost = torch::autograd::grad({(fc(x).to(torch::kFloat) * 1e-8).sum()}, {fc->weight})[0];
   EXPECT_EQ(lost.abs().max().item<float>(), 0);
+}
+
+TEST_F(AmpEnvironment, ReturnedGradientsOfTrainedParametersAreUnscaledAndSmallOnesSurvive) {
+  torch::optim::SGD sgd(fc->parameters(), 0.1);
+  auto small = [&] { return (fc(x).to(torch::kFloat) * 1e-8).sum(); };
+  const auto expected = (x.sum(0) * 1e-8).expand({8, 32});
+  auto [loss, grads] = torch::value_and_grad(small, fc->parameters())();
+  EXPECT_LT(std::abs(loss.item<float>()), 1e-4f);
+  ASSERT_EQ(grads.size(), 2u);
+  EXPECT_EQ(grads[0].scalar_type(), torch::kFloat);
+  EXPECT_TRUE(torch::allclose(grads[0], expected, 1e-2, 1e-10));
+  EXPECT_FALSE(fc->weight.grad().defined());
+  // Inputs and intermediate tensors among them too, each in its dtype.
+  const auto input = x.clone().requires_grad_();
+  const auto y = fc(input);
+  const auto some = torch::autograd::grad({(y.to(torch::kFloat) / 64).sum()}, {fc->bias, input, y});
+  EXPECT_TRUE(torch::equal(some[0], torch::full({8}, 0.25f)));
+  EXPECT_TRUE(torch::allclose(some[1], (fc->weight.sum(0) / 64).expand({16, 32}), 1e-2, 1e-4));
+  EXPECT_TRUE(torch::equal(some[2], torch::full({16, 8}, 1.0 / 64, torch::kHalf)));
+  // One that records a graph is not scaled.
+  const auto twice = torch::autograd::grad({small()}, {fc->weight}, {}, true, /*create_graph=*/true)[0];
+  EXPECT_EQ(twice.abs().max().item<float>(), 0);
+}
+
+TEST_F(AmpEnvironment, AnOverflowSkipsOneStepOfExplicitGradients) {
+  torch::optim::Adam adam(fc->parameters(), 0.1);
+  const auto before = fc->weight.detach().clone();
+  float factor = 1;
+  auto fn = torch::value_and_grad([&] { return (fc(x) * factor).to(torch::kFloat).mean().mul(1e3); }, fc->parameters());
+  factor = 1e5;
+  auto grads = fn().second;
+  EXPECT_FALSE(torch::isfinite(grads[0]).all().item<bool>());
+  EXPECT_FALSE(adam.step(grads).defined());
+  EXPECT_TRUE(torch::equal(fc->weight, before));
+  // Clipping does not hide it, nor a sum.
+  grads = fn().second;
+  for (auto& g : grads) g = g.nan_to_num(0, 1, -1).clamp(-1, 1);
+  adam.step(grads);
+  EXPECT_TRUE(torch::equal(fc->weight, before));
+  grads = fn().second;
+  factor = 1;
+  const auto more = fn().second;
+  for (size_t i = 0; i < grads.size(); ++i) grads[i] = grads[i] + more[i];
+  adam.step(grads);
+  EXPECT_TRUE(torch::equal(fc->weight, before));
+  // Values that were thrown away are forgotten.
+  factor = 1e5;
+  fn();
+  factor = 1;
+  grads = fn().second;
+  const auto loss = adam.step(grads, [] { return torch::full({}, 7.0); });
+  EXPECT_EQ(loss.item<float>(), 7);
+  EXPECT_FALSE(torch::equal(fc->weight, before));
+  EXPECT_TRUE(torch::isfinite(fc->weight).all().item<bool>());
+}
+
+TEST_F(AmpEnvironment, ExplicitGradientsGiveTheWeightsOfBackward) {
+  const auto with_backward = std::dynamic_pointer_cast<nn::LinearImpl>(fc->clone());
+  torch::optim::AdamW explicit_steps(fc->parameters(), 0.01), steps(with_backward->parameters(), 0.01);
+  auto fn = torch::value_and_grad([&] { return fc(x).to(torch::kFloat).pow(2).mean(); }, fc->parameters());
+  for (int i = 0; i < 5; ++i) {
+    explicit_steps.step(fn().second);
+    steps.zero_grad();
+    with_backward->forward(x).to(torch::kFloat).pow(2).mean().backward();
+    steps.step();
+  }
+  EXPECT_TRUE(torch::equal(fc->weight, with_backward->weight));
+  EXPECT_TRUE(torch::equal(fc->bias, with_backward->bias));
+}
+
+namespace {
+// Of the program's own: neither supports scaling.
+struct OwnStep : torch::optim::Optimizer {
+  explicit OwnStep(std::vector<Tensor> p) : Optimizer(std::move(p), std::make_unique<torch::optim::SGDOptions>(0.1)) {}
+  using Optimizer::step;
+  Tensor step(LossClosure = nullptr) override {
+    torch::NoGradGuard no_grad;
+    for (auto& p : parameters()) p.sub_(p.grad());
+    return {};
+  }
+};
+}  // namespace
+
+TEST_F(AmpEnvironment, AnOptimizerOfOnesOwnIsHeldBackFromExplicitGradients) {
+  OwnStep own(fc->parameters());
+  const auto before = fc->weight.detach().clone();
+  auto bad = torch::value_and_grad([&] { return (fc(x) * 1e5).to(torch::kFloat).mean().mul(1e3); }, fc->parameters());
+  own.step(bad().second);
+  EXPECT_TRUE(torch::equal(fc->weight, before));
+  auto good = torch::value_and_grad([&] { return fc(x).to(torch::kFloat).mean(); }, fc->parameters());
+  own.step(good().second);
+  EXPECT_FALSE(torch::equal(fc->weight, before));
+}
+
+// A scaler of the program's own multiplies and divides besides.
+TEST_F(AmpEnvironment, AScalerOfTheProgramKeepsItsWord) {
+  fc->to(torch::kHalf);  // its step divides half gradients as it computes
+  torch::optim::SGD sgd(fc->parameters(), 1.0);
+  torch::amp::GradScaler scaler("cpu", torch::amp::GradScalerOptions().init_scale(4));
+  const auto before = fc->bias.detach().clone();
+  scaler.scale((fc(x).to(torch::kFloat) / 64).sum()).backward();
+  fc->bias.mutable_grad() = fc->bias.grad().to(torch::kHalf);
+  scaler.step(sgd);
+  scaler.update();
+  EXPECT_TRUE(torch::allclose(before - fc->bias, torch::full({8}, 0.25, torch::kHalf), 1e-2, 1e-2));
 }
 
 TEST_F(AmpEnvironment, HooksOfParametersSeeUnscaledGradients) {

@@ -258,10 +258,11 @@ variable_list grad(const variable_list& outputs, const variable_list& inputs, co
   Roots roots = make_roots(outputs, grad_outputs);
   Engine engine(retain_graph.value_or(create_graph), create_graph);
   engine.want(edges_of(inputs));
+  const ScaledPass scaled(roots.grads, create_graph, inputs);
   engine.run(roots.edges, std::move(roots.grads));
   variable_list out;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    out.push_back(engine.captured(i));
+    out.push_back(scaled.returned(inputs[i], engine.captured(i)));
     HB_CHECK(
         allow_unused || out.back().defined(),
         "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this "

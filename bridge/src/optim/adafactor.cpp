@@ -59,22 +59,18 @@ void fill_factors(FactoredTensor& t, AdafactorParamState& state, const Tensor& p
   t.row_var = factor(state.row_var(), row, dtype, param);
   t.col_var = factor(state.col_var(), col, dtype, param);
 }
-}  // namespace
 
-Tensor Adafactor::step(const std::vector<Tensor>& grads, LossClosure closure) {
-  NoGradGuard no_grad;
-  const Tensor loss = evaluate(closure);
-  check_gradient_count("Adafactor", *this, grads);
+void update(Adafactor& self, const std::vector<Tensor>& grads) {
   size_t at = 0;
-  for (auto& group : param_groups_) {
+  for (auto& group : self.param_groups()) {
     const auto& o = static_cast<const AdafactorOptions&>(group.options());
     for (auto& p : group.params()) {
       const Tensor& grad = grads[at++];
       if (!grad.defined()) continue;
-      auto& state = state_of<AdafactorParamState>(state_, p);
+      auto& state = state_of<AdafactorParamState>(self.state(), p);
       // The factors belong to the order of a contiguous parameter.
       Tensor param = p.is_contiguous() ? p : p.detach().contiguous();
-      StepTensors tensors("Adafactor", *this);
+      StepTensors tensors("Adafactor", self);
       UpdateCall call{};
       call.maximize = o.maximize();
       FactoredTensor t{};
@@ -90,7 +86,11 @@ Tensor Adafactor::step(const std::vector<Tensor>& grads, LossClosure closure) {
       if (!param.is_same(p)) p.copy_(param);
     }
   }
-  return loss;
+}
+}  // namespace
+
+Tensor Adafactor::step(const std::vector<Tensor>& grads, LossClosure closure) {
+  return whole_step("Adafactor", *this, grads, closure, [&] { update(*this, grads); });
 }
 
 }  // namespace hb::bridge::optim

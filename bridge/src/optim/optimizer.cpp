@@ -70,8 +70,7 @@ Tensor Optimizer::step(LossClosure closure) {
     return step(grads);
   };
   const ObservedStep observed(*this);
-  StepWatcher* const watcher = step_watcher();
-  const Tensor result = HB_UNLIKELY(watcher != nullptr) ? watcher->step(*this, update) : update();
+  const Tensor result = watched_step(*this, nullptr, update);
   return closure ? loss : result;
 }
 
@@ -99,7 +98,7 @@ Tensor Optimizer::step(const std::vector<Tensor>& grads, LossClosure closure) {
   } lent(*this);
   lent.lend(grads);
   const ObservedStep observed(*this);
-  const Tensor result = step(LossClosure());
+  const Tensor result = watched_step(*this, &grads, [this] { return step(LossClosure()); });
   return closure ? loss : result;
 }
 

@@ -8,6 +8,7 @@
 
 #include "kernels/optim.h"
 #include "step_observer.h"
+#include "step_watcher.h"
 
 namespace hb::bridge::optim {
 
@@ -112,15 +113,25 @@ struct GroupRule {
   bool maximize;
 };
 
-/// The step of an optimizer that follows one rule. `make(options)` gives a group's GroupRule, `refs(options, state,
-/// param)` the StateRefs of one parameter; `keeps(options)` says whether there is any state to keep.
-template <class Options, class State, class Rule, class Make, class Refs, class Keeps>
-Tensor fused_step(Optimizer& optimizer, const UpdateKernel<Rule>& kernel, const std::vector<Tensor>& grads,
-                  const Optimizer::LossClosure& closure, const Make& make, const Refs& refs, const Keeps& keeps) {
+/// A step with explicit gradients, of which update() is the update: its closure before, and those who stand around it.
+template <class F>
+Tensor whole_step(const char* name, Optimizer& optimizer, const std::vector<Tensor>& grads,
+                  const Optimizer::LossClosure& closure, const F& update) {
   NoGradGuard no_grad;
   const Tensor loss = evaluate(closure);
-  check_gradient_count(kernel.name(), optimizer, grads);
+  check_gradient_count(name, optimizer, grads);
   const ObservedStep observed(optimizer, &grads);
+  watched_step(optimizer, &grads, [&] {
+    update();
+    return Tensor();
+  });
+  return loss;
+}
+
+/// All groups of a fused_step.
+template <class Options, class State, class Rule, class Make, class Refs, class Keeps>
+void update_groups(Optimizer& optimizer, const UpdateKernel<Rule>& kernel, const std::vector<Tensor>& grads,
+                   const Make& make, const Refs& refs, const Keeps& keeps) {
   size_t at = 0;
   for (auto& group : optimizer.param_groups()) {
     const auto& options = static_cast<const Options&>(group.options());
@@ -141,7 +152,15 @@ Tensor fused_step(Optimizer& optimizer, const UpdateKernel<Rule>& kernel, const 
       kernel(device)(call, tensors, with.rule);
     });
   }
-  return loss;
+}
+
+/// The step of an optimizer that follows one rule. `make(options)` gives a group's GroupRule, `refs(options, state,
+/// param)` the StateRefs of one parameter; `keeps(options)` says whether there is any state to keep.
+template <class Options, class State, class Rule, class Make, class Refs, class Keeps>
+Tensor fused_step(Optimizer& optimizer, const UpdateKernel<Rule>& kernel, const std::vector<Tensor>& grads,
+                  const Optimizer::LossClosure& closure, const Make& make, const Refs& refs, const Keeps& keeps) {
+  return whole_step(kernel.name(), optimizer, grads, closure,
+                    [&] { update_groups<Options, State>(optimizer, kernel, grads, make, refs, keeps); });
 }
 template <class Options, class State, class Rule, class Make, class Refs>
 Tensor fused_step(Optimizer& optimizer, const UpdateKernel<Rule>& kernel, const std::vector<Tensor>& grads,

@@ -4,8 +4,10 @@
 // - In O2 and O3, weights that an optimizer steps become half: in O2 those of two dimensions and more, with float32
 //   master weights in the optimizer (norms and biases stay in float32), in O3 all.
 // - backward() multiplies the gradient that it begins with by the scale (fp16), and divides the gradient of a leaf by
-//   it when it arrives: the program never sees a scaled one, and may clip or print what it likes.
-// - step() changes nothing where a gradient of its parameters overflowed, and adapts the scale.
+//   it when it arrives: the program never sees a scaled one, and may clip or print what it likes. Passes that return
+//   gradients (value_and_grad, autograd::grad) do likewise for the parameters of optimizers.
+// - step() and step(grads) change nothing where a gradient of their parameters overflowed, and adapt the scale.
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <mutex>
@@ -82,11 +84,14 @@ class Scaling final : public BackwardScaling {
  public:
   explicit Scaling(const Environment& e) : environment_(e) {}
 
-  void begin(variable_list& grads) override {
+  void begin(variable_list& grads, const variable_list& inputs) override {
     enter_thread(environment_);
     if (pass().depth++ > 0 || environment_.dtype != kHalf) return;
     NoGradGuard no_grad;
     const std::lock_guard lock(mutex_);
+    // Gradients of anything else may be used where no step obeys an overflow.
+    const auto is_trained = [&](const Tensor& t) { return flags_.count(t.unsafeGetTensorImpl()) != 0; };
+    if (!inputs.empty() && std::none_of(inputs.begin(), inputs.end(), is_trained)) return;
     Tensor now = scale().clone();
     // A root in half holds no more.
     for (const Tensor& g : grads)
@@ -121,6 +126,15 @@ class Scaling final : public BackwardScaling {
     return grad;
   }
 
+  Tensor returned(const Tensor& input, Tensor grad) override {
+    // A pass within another has gradients that the other scaled, and gives them back to it.
+    const Tensor& inverse = pass().inverse;
+    if (pass().depth != 1 || !inverse.defined() || !grad.is_floating_point()) return grad;
+    if (input.is_leaf()) return arrived(input, std::move(grad));
+    NoGradGuard no_grad;
+    return (grad.to(kFloat) * inverse).to(grad.scalar_type());
+  }
+
   void watch(const std::vector<Tensor>& parameters) {
     const std::lock_guard lock(mutex_);
     for (const Tensor& p : parameters)
@@ -128,7 +142,8 @@ class Scaling final : public BackwardScaling {
   }
 
   /// Whether a gradient of these parameters overflowed (float32, not 0), undefined where none was scaled; forgets it.
-  Tensor take_overflow(Optimizer& optimizer) {
+  /// Explicit gradients are looked at too: they may be sums of several passes, of which flags know the last.
+  Tensor take_overflow(Optimizer& optimizer, const std::vector<Tensor>* grads) {
     NoGradGuard no_grad;
     const std::lock_guard lock(mutex_);
     std::vector<Tensor> overflows;
@@ -141,8 +156,9 @@ class Scaling final : public BackwardScaling {
       }
     }
     if (overflows.empty()) return {};
-    const Tensor any = stack(overflows).amax();
+    Tensor any = stack(overflows).amax();
     for (Tensor& t : overflows) t.zero_();
+    if (grads) any = any + all_finite(*grads).logical_not().to(any.options());
     return any;
   }
   void adapt(const Tensor& overflow) {
@@ -178,13 +194,16 @@ class Steps final : public bridge::optim::StepWatcher {
     scaling_.watch(parameters);
   }
 
-  Tensor step(Optimizer& optimizer, const std::function<Tensor()>& do_step) override {
+  Tensor step(Optimizer& optimizer, const std::vector<Tensor>* grads, const std::function<Tensor()>& do_step) override {
     enter_thread(environment_);
     round_weights(optimizer);
-    const Tensor overflow = scaling_.take_overflow(optimizer);
+    const Tensor overflow = scaling_.take_overflow(optimizer, grads);
     if (!overflow.defined()) return do_step();
     scaling_.adapt(overflow);
-    return bridge::optim::step_unless(optimizer, {}, overflow, do_step);
+    // The program may have a scaler of its own, which has told the optimizer already.
+    const Tensor& told = optimizer.found_inf();
+    return bridge::optim::step_unless(optimizer, optimizer.grad_scale(), told.defined() ? told + overflow : overflow,
+                                      do_step);
   }
 
  private:
@@ -215,11 +234,14 @@ class Steps final : public bridge::optim::StepWatcher {
 class WrongValue final : public BackwardScaling, public bridge::optim::StepWatcher {
  public:
   explicit WrongValue(std::string message) : message_(std::move(message)) {}
-  void begin(variable_list&) override { throw ValueError(message_); }
+  void begin(variable_list&, const variable_list&) override { throw ValueError(message_); }
   void end() override {}
   Tensor arrived(const Tensor&, Tensor grad) override { return grad; }
+  Tensor returned(const Tensor&, Tensor grad) override { return grad; }
   void parameters_added(const std::vector<Tensor>&) override { throw ValueError(message_); }
-  Tensor step(Optimizer&, const std::function<Tensor()>&) override { throw ValueError(message_); }
+  Tensor step(Optimizer&, const std::vector<Tensor>*, const std::function<Tensor()>&) override {
+    throw ValueError(message_);
+  }
 
  private:
   std::string message_;
