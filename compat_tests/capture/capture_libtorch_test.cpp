@@ -293,12 +293,16 @@ TEST(Preload, RecordsAProgramThatNobodyEdited) {
   if (!dir) GTEST_SKIP() << "runs as the test capture.preload";
   const TraceFile file(dir);
   EXPECT_EQ(file.end(), "complete");
-  EXPECT_EQ(file.calls(), (Strings{"conv2d()", "relu()", "max_pool2d()", "addmm()", "cross_entropy_loss()"}));
+  EXPECT_EQ(file.calls(), (Strings{"conv2d()", "relu()", "max_pool2d()", "linear()", "cross_entropy_loss()"}));
   const auto conv = file.find({{"kind", "input"}, {"type", "conv2d"}});
   ASSERT_EQ(conv.size(), 3u);  // weights are inputs
   expect_close(file.one({{"kind", "output"}, {"type", "conv2d"}}).value,
                torch::conv2d(conv[0].value, conv[1].value, conv[2].value), "conv2d");
   EXPECT_EQ(file.find({{"kind", "grad_input"}, {"type", "conv2d"}}).size(), 2u);
+  const auto fc = file.find({{"kind", "input"}, {"type", "linear"}});
+  ASSERT_EQ(fc.size(), 3u);
+  expect_close(file.one({{"kind", "output"}, {"type", "linear"}}).value,
+               torch::linear(fc[0].value, fc[1].value, fc[2].value), "linear");
   EXPECT_EQ(file.one({{"kind", "output"}, {"type", "max_pool2d"}}).text("config").substr(0, 15), "kernel_size=[2]");
 }
 

@@ -1,12 +1,16 @@
 # Layer by layer against LibTorch on the programs, and with faults put into single layers (run_layer_diff.cmake).
-# layer_diff_test(name program tensors-compared-at-least ARGUMENTS ... FAULTS ...)
+# layer_diff_test(name program tensors-compared-at-least [PRELOAD] ARGUMENTS ... FAULTS ...)
 function(layer_diff_test test program compared)
-  cmake_parse_arguments(PARSE_ARGV 3 _arg "" "" "ARGUMENTS;FAULTS")
+  cmake_parse_arguments(PARSE_ARGV 3 _arg "PRELOAD" "" "ARGUMENTS;FAULTS")
+  set(preload "")
+  if(_arg_PRELOAD)
+    set(preload $<TARGET_FILE:halfbridge_capture>)
+  endif()
   list(JOIN _arg_ARGUMENTS " " arguments)
   add_test(NAME layers.${test}
     COMMAND ${CMAKE_COMMAND}
       -DLIBTORCH=$<TARGET_FILE:prog_${program}_libtorch> -DHALFBRIDGE=$<TARGET_FILE:prog_${program}_halfbridge>
-      -DCLI=$<TARGET_FILE:halfbridge_cli> -DTEST=${test} -DARGUMENTS=${arguments} -DCOMPARED=${compared}
+      -DCLI=$<TARGET_FILE:halfbridge_cli> -DTEST=${test} -DARGUMENTS=${arguments} -DCOMPARED=${compared} -DPRELOAD=${preload}
       "-DFAULTS=${_arg_FAULTS}" -DOUT=${HALFBRIDGE_PROGRAMS_DIR}/layers -DDATA=${HALFBRIDGE_PROGRAMS_DIR}/data
       -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/run_layer_diff.cmake)
   set_tests_properties(layers.${test} PROPERTIES LABELS program TIMEOUT 1200 FIXTURES_REQUIRED program_data)
@@ -28,6 +32,16 @@ layer_diff_test(transformer_lm transformer_lm 212 ARGUMENTS --dropout 0
          no_bias:blocks.1.mlp.up=missing_bias shifted:blocks.0.mlp.down=shifted_keys)
 layer_diff_test(custom_function custom_function 81 ARGUMENTS --dropout 0
   FAULTS transposed:middle=transposed_weight gain:hidden=scaled_weight doubled_gradient:last@gradient=gradient_scale)
+
+# The same without an edit of LibTorch's program: what it traces has no modules.
+layer_diff_test(preloaded_lenet_dataloader lenet_dataloader 62 PRELOAD ARGUMENTS --dropout 0
+  FAULTS permuted:conv1=permuted_weight no_bias:conv2=missing_bias padding_mode:conv1=- gain:classifier.3=scaled_weight)
+layer_diff_test(preloaded_resnet32 resnet32 297 PRELOAD
+  FAULTS eps:layer1.0.bn1=eps eval:layer3.0.bn1=training_mode padding:layer1.1.conv1=- shifted:layer2.1.conv1=-
+         permuted:fc=permuted_weight)
+layer_diff_test(preloaded_transformer_lm transformer_lm 154 PRELOAD ARGUMENTS --dropout 0
+  FAULTS eps:blocks.0.ln1=eps transposed:blocks.0.attention.out=transposed_weight permuted:tokens=permuted_weight
+         no_bias:blocks.1.mlp.up=missing_bias)
 
 # The worked case of docs/layer-diff.md: a net with weights from Python, and four mistakes of a port.
 if(TARGET reference_checkpoint)

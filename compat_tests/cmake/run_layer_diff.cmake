@@ -1,6 +1,7 @@
 cmake_minimum_required(VERSION 3.22)
 # Traces one step of a program on both sides and compares layer by layer: they agree. Then once more for each fault
 # KIND:PATH=CAUSE[,CAUSE...] with that fault in Halfbridge's build: the comparison names PATH first, and one of the causes.
+# With PRELOAD=LIBRARY the reference is LibTorch's build as the preloaded library sees it: without modules.
 # A cause `-` stands for a fault that none is known for; a PATH followed by @gradient or @state for where it shows first.
 separate_arguments(arguments UNIX_COMMAND "${ARGUMENTS}")
 set(reference ${OUT}/${TEST}.reference)
@@ -17,7 +18,13 @@ function(trace program folder)
   endif()
 endfunction()
 
-trace(${LIBTORCH} ${reference})
+if(PRELOAD)
+  set(ENV{LD_PRELOAD} ${PRELOAD})
+  trace(${LIBTORCH} ${reference} --capture 0)
+  unset(ENV{LD_PRELOAD})
+else()
+  trace(${LIBTORCH} ${reference})
+endif()
 trace(${HALFBRIDGE} ${OUT}/${TEST}.clean)
 execute_process(COMMAND ${CLI} diff ${reference} ${OUT}/${TEST}.clean --plain --json ${OUT}/${TEST}.clean.json
                 RESULT_VARIABLE status)
@@ -62,6 +69,9 @@ function(first_of json)
     else()
       string(JSON item GET "${report}" layers ${id})
       string(JSON name ERROR_VARIABLE none GET "${item}" ref path)
+      if(name STREQUAL "")  # of a function
+        string(JSON name ERROR_VARIABLE none GET "${item}" test path)
+      endif()
     endif()
     causes_of("${item}" list)
     # The cause of a gradient may stand with the parameter's.

@@ -75,14 +75,15 @@ struct Trace {
 };
 #endif
 
-/// Where HALFBRIDGE_TRACE names a folder: while the result lives, what these modules compute is traced. Before that,
-/// the fault of `--fault KIND:PATH` is put in.
+/// Where HALFBRIDGE_TRACE names a folder: while the result lives, what these modules compute is traced (with `--capture
+/// 0` LibTorch's build leaves that to the preloaded library). Before that, the fault of `--fault KIND:PATH` is put in.
 template <class... Modules>
 Trace trace(const Args& args, Modules&... modules) {
   fault(args.get("fault", ""), {&modules...});
 #ifdef HALFBRIDGE_CAPTURE
   const char* folder = std::getenv("HALFBRIDGE_TRACE");
-  if (folder && *folder) return std::make_unique<hb::trace::Capture>(hb::capture({modules...}, folder));
+  if (folder && *folder && args.get("capture", "1") == "1")
+    return std::make_unique<hb::trace::Capture>(hb::capture({modules...}, folder));
 #endif
   return {};
 }

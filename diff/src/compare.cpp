@@ -13,6 +13,7 @@
 #include "align.h"
 #include "compare_tensors.h"
 #include "notes.h"
+#include "operands.h"
 #include "pairing.h"
 #include "refine.h"
 
@@ -48,8 +49,8 @@ std::vector<int64_t> common_steps(const Trace& ref, const Trace& test, std::vect
 void attach_states(Report& report) {
   std::map<std::tuple<int64_t, std::string, std::string>, LayerDiff*> modules;
   for (LayerDiff& layer : report.layers) {
-    if (layer.ref && layer.ref->has_path)
-      modules.emplace(std::tuple(layer.step, layer.ref->root, layer.ref->path), &layer);
+    const Call* call = layer.ref && layer.ref->has_path ? layer.ref : layer.operands.empty() ? nullptr : layer.test;
+    if (call) modules.emplace(std::tuple(layer.step, call->root, call->path), &layer);
   }
   for (const StateDiff& state : report.state) {
     if (state.kind != Kind::parameter && state.kind != Kind::buffer && state.kind != Kind::parameter_grad) continue;
@@ -151,7 +152,10 @@ void compare_step(Report& report, int64_t step, const Naming& naming, const Comp
   compare_tensors(ref, test, pairs, options.all_histograms);
   refine(ref, test, layers, options);
   std::vector<const LayerDiff*> modules;
-  for (const LayerDiff& layer : layers) modules.push_back(&layer);
+  for (LayerDiff& layer : layers) {
+    find_operands(ref, test, layer);
+    modules.push_back(&layer);
+  }
   for (StateDiff& state : pair_states(ref, test, step, naming, modules, options, report.notes)) {
     report.state.push_back(std::move(state));
   }

@@ -49,11 +49,18 @@ class Fits {
   size_t width_;
 };
 
+// A linear layer without a bias is a product.
+bool is_product(const Look& a, const Look& b) {
+  return (a.type == "linear" && b.type == "matmul") || (a.type == "matmul" && b.type == "linear");
+}
+
 float pair_evidence(const Look& a, const Look& b, int outputs, int inputs) {
   const bool same_path = !a.path.empty() && a.path == b.path;
   float sum = 0;
   if (!a.type.empty() && a.type == b.type) {
     sum += 4;
+  } else if (is_product(a, b) && outputs == 1) {
+    sum += 2;
   } else if (a.any_type || b.any_type) {
     sum += 1;
   } else if (!same_path) {

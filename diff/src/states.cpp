@@ -30,7 +30,7 @@ class Pairs {
  public:
   Pairs(const Trace& ref, const Trace& test, int64_t step, const Naming& naming,
         const std::vector<const LayerDiff*>& layers)
-      : ref_(ref), test_(test), step_(step), naming_(naming) {
+      : ref_(ref), test_(test), step_(step), naming_(naming), layers_(layers) {
     for (const LayerDiff* layer : layers) {
       const auto module = [](const Call* call) { return Module{call->root, call->path}; };
       if (layer->ref && layer->ref->has_path && layer->test && layer->test->has_path) {
@@ -47,7 +47,9 @@ class Pairs {
   std::vector<StateDiff> run(const CompareOptions& options, std::vector<std::string>& notes) {
     const std::map<State, const Record*> ref = states_of(ref_, step_), test = states_of(test_, step_);
     std::set<const Record*> used;
+    for (const LayerDiff* layer : layers_) add_operands(*layer, used, options);
     for (const auto& [state, record] : ref) {
+      if (used.count(record)) continue;
       const auto& [root, path, name, kind] = state;
       const Module module = in_test({root, path});
       const auto found = test.find({module.first, module.second, name, kind});
@@ -88,6 +90,16 @@ class Pairs {
     return found == states.end() ? nullptr : found->second;
   }
 
+  // Only what they are, not their gradients: a program may clip or add up those that the step finds.
+  void add_operands(const LayerDiff& layer, std::set<const Record*>& used, const CompareOptions& options) {
+    for (const Operand& operand : layer.operands) {
+      if (!used.insert(operand.state).second) continue;  // the module is called again
+      const bool of_test = layer.test->has_path;
+      add_pair(of_test ? operand.given : operand.state, of_test ? operand.state : operand.given, *operand.state,
+               options);
+    }
+  }
+
   static bool records_kind(const Trace& trace, Kind kind) {
     return std::any_of(trace.records().begin(), trace.records().end(), [&](const Record& r) { return r.kind == kind; });
   }
@@ -98,13 +110,15 @@ class Pairs {
       ++skipped_;
       return;
     }
-    const Record& named = ref ? *ref : *test;
+    add_pair(ref, test, ref ? *ref : *test, options);
+  }
+  void add_pair(const Record* ref, const Record* test, const Record& named, const CompareOptions& options) {
     StateDiff state;
     state.step = step_;
     state.root = named.root;
     state.path = named.path;
     state.name = named.name;
-    state.kind = (ref ? ref : test)->kind;
+    state.kind = named.kind;
     state.tensor = pair_tensors(ref, test, tolerance_of(options, named.path, named.type));
     states_.push_back(std::move(state));
   }
@@ -113,6 +127,7 @@ class Pairs {
   const Trace& test_;
   int64_t step_;
   const Naming& naming_;
+  const std::vector<const LayerDiff*>& layers_;
   std::map<Module, Module> to_test_, to_ref_;
   std::set<Module> alone_ref_, alone_test_;
   std::vector<StateDiff> states_;

@@ -42,6 +42,7 @@ Hint describe_state(const Trace& ref, const std::string& path, const std::string
 void try_recorded_state(Search& search) {
   if (!search.own_state || !search.test_model.layer) return;
   const replay::State &mine = search.test_model.layer->state, &theirs = search.layer().state;
+  const Call& module = search.ref.call->has_path ? *search.ref.call : *search.test.call;
   Layer all = search.layer();
   std::vector<Hint> hints;
   for (const auto& [name, tensor] : theirs) {
@@ -51,8 +52,8 @@ void try_recorded_state(Search& search) {
       hints.push_back({"missing_" + name, "`" + name + "` is not there: the test's layer has none", 0});
     } else if (tensor.numel() != mine.at(name).numel() || !agree(mine.at(name), tensor)) {
       all.state[name] = mine.at(name);
-      hints.push_back(describe_state(*search.ref.trace, search.ref.call->path, search.ref.call->type,
-                                     search.ref.call->step, name, tensor, mine.at(name)));
+      hints.push_back(
+          describe_state(*search.ref.trace, module.path, module.type, module.step, name, tensor, mine.at(name)));
     }
   }
   for (const auto& [name, tensor] : mine) {

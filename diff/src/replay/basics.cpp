@@ -24,9 +24,11 @@ Tensors bilinear(Run& run) {
 
 bool is_index(const Tensor& t) { return t.defined() && !t.is_floating_point(); }
 
+bool has_own_weight(const Run& run) { return run.layer.is_module || run.state.count("weight") != 0; }
+
 // The function of LibTorch takes (weight, indices), that of Python (indices, weight).
 std::pair<Tensor, Tensor> indices_and_weight(Run& run) {
-  if (run.layer.is_module) return {run.input(0), run.operand("weight", 0)};
+  if (has_own_weight(run)) return {run.input(0), run.operand("weight", 0)};
   return is_index(run.input(0)) ? std::pair{run.input(0), run.input(1)} : std::pair{run.input(1), run.input(0)};
 }
 
@@ -49,7 +51,7 @@ Tensors embedding_bag(Run& run) {
   const std::string mode = run.args.word("mode");
   if (mode == "sum") options.mode(bridge::kSum);
   if (mode == "max") options.mode(bridge::kMax);
-  const size_t next = run.layer.is_module ? 1 : 2;
+  const size_t next = has_own_weight(run) ? 1 : 2;
   if (is_index(run.input_or_none(next))) options.offsets(run.input_or_none(next));
   options.include_last_offset(run.args.flag("include_last_offset"));
   if (run.args.has("padding_idx")) options.padding_idx(run.args.integer("padding_idx"));

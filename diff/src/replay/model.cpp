@@ -78,7 +78,7 @@ CallData load(const Trace& trace, const Call& call) {
   return data;
 }
 
-Model model_of(const CallData& data, size_t k) {
+Model model_of(const CallData& data, size_t k, const State& state) {
   Model model;
   if (k >= data.outputs.size() || !data.outputs[k].defined()) {
     model.problem = "the trace has no output of it";
@@ -91,6 +91,7 @@ Model model_of(const CallData& data, size_t k) {
                                               : data.call->type + " is no type that can be run again";
       return model;
     }
+    for (const auto& [name, tensor] : state) model.layer->state[name] = tensor;
     model.reproduces = run_reproduces(*model.layer, data, k, &model.noise);
   } catch (const std::exception& error) {
     model.problem = error.what();

@@ -30,8 +30,9 @@ struct Model {
   std::string problem;      // why there is no layer, or why it does not reproduce
   Noise noise;              // of the output that is looked at
 };
-/// Looks at output `k`. Options that `call` does not print are fitted to its outputs.
-Model model_of(const CallData& data, size_t k);
+/// Looks at output `k`. Options that `call` does not print are fitted to its outputs. `state`: of a function, the
+/// tensors among its arguments that were taken out of `data`.
+Model model_of(const CallData& data, size_t k, const State& state = {});
 
 /// The tensors of `from` in the shapes of `like`, where the sizes agree: one side may have flattened them.
 Tensors shaped_like(const Tensors& from, const Tensors& like);

@@ -71,10 +71,29 @@ void finish(Split& split) {
 
 }  // namespace
 
+// A function that was given the parameters of the other side's module, as a layer that has them.
+static State take_operands(const LayerDiff& layer, CallData& function) {
+  State state;
+  const auto drop = [](Tensors& tensors, size_t at) {
+    if (at < tensors.size()) tensors.erase(tensors.begin() + static_cast<std::ptrdiff_t>(at));
+  };
+  for (auto operand = layer.operands.rbegin(); operand != layer.operands.rend(); ++operand) {
+    const auto at = static_cast<size_t>(operand->given->index);
+    if (at >= function.inputs.size() || !function.inputs[at].defined()) continue;
+    state[operand->state->name] = function.inputs[at];
+    drop(function.inputs, at);
+    drop(function.grad_inputs, at);
+  }
+  return state;
+}
+
 Pair make_pair(const Report& report, const LayerDiff& layer, size_t k, bool own_state) {
   Pair pair{load(*report.ref, *layer.ref), load(*report.test, *layer.test), {}, {}, k, own_state};
-  pair.ref_model = model_of(pair.ref, k);
-  pair.test_model = model_of(pair.test, k);
+  State of_ref, of_test;
+  if (!layer.operands.empty())
+    (layer.ref->has_path ? of_test : of_ref) = take_operands(layer, layer.ref->has_path ? pair.test : pair.ref);
+  pair.ref_model = model_of(pair.ref, k, of_ref);
+  pair.test_model = model_of(pair.test, k, of_test);
   return pair;
 }
 

@@ -84,6 +84,12 @@ struct Hint {
   double max_abs = 0;  // that is left then
 };
 
+/// A tensor that a function was given, and the parameter or buffer of the other side's module that it stands for.
+struct Operand {
+  const Record* given = nullptr;
+  const Record* state = nullptr;
+};
+
 /// One layer in one step: a call on either side, or on both.
 struct LayerDiff {
   int id = 0;
@@ -94,6 +100,7 @@ struct LayerDiff {
   // Calls before `ref` (fused_in_ref) or before `test` that together with it do what the other side does in one call.
   std::vector<const Call*> fused;
   bool fused_in_ref = false;
+  std::vector<Operand> operands;     // where one side is a function and the other a module
   std::vector<TensorDiff> forward;   // inputs and outputs
   std::vector<TensorDiff> backward;  // gradients of outputs and of inputs
   // Parameters, buffers and gradients of parameters (see the kind of the records), at the module's first call in the

@@ -37,6 +37,7 @@ struct CallTensor {
   torch::Tensor value;
   TensorKey key;
   torch::autograd::Edge edge;  // invalid where it needs no gradient
+  bool transposed = false;     // `value` is the transpose of what the call was given
 };
 
 inline CallTensor call_tensor(const torch::Tensor& t, bool grad_mode) {
@@ -52,7 +53,10 @@ using GradientSink = std::function<void(const Call&, Kind, int64_t, const torch:
 // What flows over an input's edges from these nodes is this call's own share, also where the input is used elsewhere.
 class CallGradients {
  public:
-  CallGradients(std::shared_ptr<const Call> call, size_t inputs) : call_(std::move(call)), shares_(inputs) {}
+  CallGradients(std::shared_ptr<const Call> call, const std::vector<CallTensor>& inputs)
+      : call_(std::move(call)), shares_(inputs.size()) {
+    for (size_t i = 0; i < inputs.size(); ++i) shares_[i].transposed = inputs[i].transposed;
+  }
 
   void expect(size_t input) { ++shares_[input].edges; }
   const Call& call() const { return *call_; }
@@ -64,7 +68,8 @@ class CallGradients {
     Share& share = shares_[index];
     if (gradient.defined()) share.sum = share.sum.defined() ? share.sum + gradient : gradient;
     if (++share.arrived < share.edges) return;
-    if (share.sum.defined()) sink(*call_, Kind::grad_input, static_cast<int64_t>(index), share.sum);
+    if (share.sum.defined())
+      sink(*call_, Kind::grad_input, static_cast<int64_t>(index), share.transposed ? share.sum.t() : share.sum);
     share.sum = torch::Tensor();
     share.arrived = 0;  // the graph may be walked again
   }
@@ -72,6 +77,7 @@ class CallGradients {
  private:
   struct Share {
     int edges = 0, arrived = 0;
+    bool transposed = false;
     torch::Tensor sum;
   };
   std::shared_ptr<const Call> call_;
@@ -89,7 +95,7 @@ class GradientHooks {
   /// `begin`: at::sequence_number::peek() when the call began.
   void watch(const std::shared_ptr<const Call>& call, uint64_t begin, const std::vector<CallTensor>& inputs,
              const std::vector<torch::Tensor>& outputs) {
-    const auto gradients = std::make_shared<CallGradients>(call, inputs.size());
+    const auto gradients = std::make_shared<CallGradients>(call, inputs);
     std::unordered_map<Node*, Watched> watched;
     std::vector<std::shared_ptr<Node>> open;
     const auto recorded_here = [&](const std::shared_ptr<Node>& node) {

@@ -24,7 +24,8 @@ struct Op {
   std::vector<std::string> arguments;
   bool writes_first = false;  // changes its first argument in place
   OpClass what = OpClass::compute;
-  const Names* modules = nullptr;  // types of the modules whose forward it is; null where there is none
+  bool changes_statistics = false;  // its last arguments in place, which the schema does not say
+  const Names* modules = nullptr;   // types of the modules whose forward it is; null where there is none
 };
 
 // Modules whose forward is one call of the operator.
@@ -232,6 +233,7 @@ class Ops {
       static const Names others{"requires_grad", "set", "set_data", "resize", "resize_as", "embedding_renorm"};
       op.writes_first = alias && alias->isWrite() && op.what != OpClass::view && !others.count(op.name);
     }
+    op.changes_statistics = op.name == "batch_norm" || op.name == "instance_norm";
     const auto modules = modules_of_ops().find(op.name);
     if (modules != modules_of_ops().end()) op.modules = &modules->second;
     return op;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <halfbridge/trace/libtorch/call_log.h>
+#include <halfbridge/trace/libtorch/linear.h>
 #include <halfbridge/trace/libtorch/steps.h>
 
 namespace hb::trace::libtorch {
@@ -133,12 +134,21 @@ class Session {
 
   // LibTorch's Linear multiplies and then adds the bias in place: two operators, one call.
   bool is_product(const Running& r) const {
-    return r.call->module >= 0 && r.op->name == "matmul" && tree_.node(r.call->module).tensors.size() > 1;
+    if (r.op->name != "matmul") return false;
+    if (r.call->module < 0) return r.call->op == &linear_op();
+    return tree_.node(r.call->module).tensors.size() > 1;
   }
-  bool adds_bias(const Inputs& inputs) const {
+  bool adds_bias(const Inputs& inputs) {
     if (running_.op->name != "add" || !running_.op->writes_first || inputs.all.size() < 2) return false;
+    if (!inputs.all[0].is_same(product_outputs_[0])) return false;
+    if (product_.call->module < 0) {
+      const torch::Tensor& bias = inputs.all[1];
+      if (bias.dim() != 1 || !bias.is_leaf() || !bias.requires_grad()) return false;
+      product_.inputs.push_back(call_tensor(bias, running_.grad_mode));
+      return true;
+    }
     const auto is_bias = [&](int id) { return tree_.tensor(id).module == product_.call->module; };
-    return inputs.all[0].is_same(product_outputs_[0]) && std::any_of(inputs.own.begin(), inputs.own.end(), is_bias);
+    return std::any_of(inputs.own.begin(), inputs.own.end(), is_bias);
   }
   void finish_product() {
     if (!product_.call) return;
@@ -217,12 +227,21 @@ class Session {
     call->number = next_call_++, call->step = steps_.number();
     call->op = running_.op, call->module = module;
     call->config = arguments_text(*running_.op, fn.inputs());
-    for (const torch::Tensor& t : inputs.all)
-      if (module < 0 || !is_given_by(module, t)) running_.inputs.push_back(call_tensor(t, running_.grad_mode));
+    if (tree_.modules() == 0 &&
+        begins_linear(*running_.op, inputs.all, call->config, running_.grad_mode, running_.inputs)) {
+      call->op = &linear_op();
+      call->config.clear();
+    } else {
+      for (const torch::Tensor& t : inputs.all)
+        if (module < 0 || !is_given_by(module, t)) running_.inputs.push_back(call_tensor(t, running_.grad_mode));
+    }
     if (running_.op->what == OpClass::view) call->viewed = log_.producer_of(inputs.all[0]);
     // What the operator overwrites is copied before.
-    if (running_.op->writes_first && !running_.inputs.empty())
-      running_.inputs[0].value = running_.inputs[0].value.detach().clone();
+    for (CallTensor& t : running_.inputs) {
+      const bool first = &t == &running_.inputs[0];
+      if (first ? running_.op->writes_first : running_.op->changes_statistics && !t.value.requires_grad())
+        t.value = t.value.detach().clone();
+    }
     // Before the operator runs: batch_norm changes its buffers.
     for (int id : inputs.own) steps_.module_used(tree_.tensor(id).module);
     running_.sequence_number = at::sequence_number::peek();
