@@ -60,13 +60,12 @@ GemmMatrix widen(const GemmMatrix& x, int64_t rows, int64_t cols, ScalarType dty
   return y;
 }
 
-// One thread's part, in memory of its own.
-void widened_part(const Gemm& g) {
+// The result of a panel whose operands are float already, in memory of the thread's own: halves are read and written.
+void multiply_panel(const Gemm& g, const GemmMatrix& a, const GemmMatrix& b) {
   const auto& loops = gemm_loops();
   Gemm wide = g;
   wide.dtype = kFloat;
-  wide.a = widen(g.a, g.m, g.k, g.dtype, Scratch::convert_a);
-  wide.b = widen(g.b, g.k, g.n, g.dtype, Scratch::convert_b);
+  wide.a = a, wide.b = b;
   auto* c = static_cast<float*>(scratch_buffer(Scratch::convert_c, (g.m * g.n + g.n) * sizeof(float)));
   wide.c = GemmMatrix{c, g.n, 1, {0, 0}};
   auto* stored = static_cast<char*>(g.c.data);
@@ -80,29 +79,60 @@ void widened_part(const Gemm& g) {
   for (int64_t i = 0; i < g.m; ++i) loops.from_float(g.dtype, c + i * g.n, stored + i * g.c.row * 2, g.n);
 }
 
+constexpr int64_t kUnit = 32;  // a cache line of halves
+
+// A range of the columns (or rows) of a product.
+Gemm slice(const Gemm& g, bool columns, int64_t from, int64_t to) {
+  const auto at = [](const void* data, int64_t elements) {
+    return const_cast<char*>(static_cast<const char*>(data)) + elements * 2;
+  };
+  Gemm part = g;
+  (columns ? part.n : part.m) = to - from;
+  part.c.data = at(g.c.data, from * (columns ? 1 : g.c.row));
+  if (columns) {
+    part.b.data = at(g.b.data, from * g.b.col);
+    if (g.bias) part.bias = at(g.bias, from);
+  } else {
+    part.a.data = at(g.a.data, from * g.a.row);
+  }
+  return part;
+}
+
+// How many columns (or rows) are converted and multiplied at a time: so many that their floats stay in the second-level
+// cache, but all of them where the operand that all panels share would not stay there too, for it is packed anew for
+// each.
+int64_t panel_size(const Gemm& g, bool columns) {
+  constexpr int64_t kShared = 1 << 16, kPanel = 1 << 16, kLeast = 2 * kUnit;  // elements
+  const int64_t other = columns ? g.m : g.n, size = columns ? g.n : g.m;
+  if (other * g.k > kShared) return size;
+  const int64_t most = std::max(kLeast, kPanel / (other + g.k)), panels = (size + most - 1) / most;
+  return ((size + panels - 1) / panels + kUnit - 1) / kUnit * kUnit;
+}
+
+// One thread's part.
+void widened_part(const Gemm& g, bool columns) {
+  const int64_t size = columns ? g.n : g.m, panel = panel_size(g, columns);
+  const GemmMatrix shared =
+      columns ? widen(g.a, g.m, g.k, g.dtype, Scratch::convert_a) : widen(g.b, g.k, g.n, g.dtype, Scratch::convert_b);
+  for (int64_t from = 0; from < size; from += panel) {
+    const Gemm part = slice(g, columns, from, std::min(size, from + panel));
+    if (columns)
+      multiply_panel(part, shared, widen(part.b, g.k, part.n, g.dtype, Scratch::convert_b));
+    else
+      multiply_panel(part, widen(part.a, part.m, g.k, g.dtype, Scratch::convert_a), shared);
+  }
+}
+
 // Halves that the CPU cannot multiply: computed in float and rounded once. Threads share the rows or columns of the
 // result and each converts what it needs: to convert the smaller operand once per thread costs less than to wait for
 // each other between the steps.
 void gemm_widened(const Gemm& g) {
-  constexpr int64_t kUnit = 32, kWork = 1 << 18;  // a cache line of halves; products per thread
+  constexpr int64_t kWork = 1 << 18;  // products per thread
   const bool columns = g.n >= g.m;
   const int64_t size = columns ? g.n : g.m, units = (size + kUnit - 1) / kUnit;
   const int64_t grain = std::max<int64_t>(1, kWork / (g.m * g.n * g.k / units + 1));
   parallel_for(0, units, grain, [&](int64_t first, int64_t last) {
-    const int64_t from = first * kUnit, to = std::min(size, last * kUnit);
-    const auto at = [](const void* data, int64_t elements) {
-      return const_cast<char*>(static_cast<const char*>(data)) + elements * 2;
-    };
-    Gemm part = g;
-    (columns ? part.n : part.m) = to - from;
-    part.c.data = at(g.c.data, from * (columns ? 1 : g.c.row));
-    if (columns) {
-      part.b.data = at(g.b.data, from * g.b.col);
-      if (g.bias) part.bias = at(g.bias, from);
-    } else {
-      part.a.data = at(g.a.data, from * g.a.row);
-    }
-    widened_part(part);
+    widened_part(slice(g, columns, first * kUnit, std::min(size, last * kUnit)), columns);
   });
 }
 

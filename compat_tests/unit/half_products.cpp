@@ -1,0 +1,52 @@
+// Products of halves where the CPU cannot multiply them: in panels, by columns or rows, computed in float, rounded
+// once.
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+using torch::Tensor;
+
+namespace {
+
+struct Sizes {
+  int64_t m, n, k;
+};
+// Whole panels and a rest, more columns than rows and fewer, a shared operand that is too large for panels.
+const std::vector<Sizes> kSizes{{64, 512, 784}, {512, 784, 64}, {784, 64, 512},
+                                {700, 10, 64},  {33, 1001, 65}, {300, 350, 300}};
+
+// Small whole numbers: every sum is exact in float, so that only the rounding to half is left.
+Tensor numbers(torch::IntArrayRef sizes, torch::Dtype dtype) {
+  return torch::randint(-3, 4, sizes, torch::kFloat).to(dtype);
+}
+
+class HalfProducts : public testing::TestWithParam<torch::Dtype> {};
+
+}  // namespace
+
+TEST_P(HalfProducts, EqualFloatProductsRoundedOnce) {
+  const auto dtype = GetParam();
+  for (const auto& [m, n, k] : kSizes) {
+    const auto a = numbers({m, k}, dtype), b = numbers({k, n}, dtype);
+    const auto wide = torch::mm(a.to(torch::kFloat), b.to(torch::kFloat));
+    const auto expected = wide.to(dtype);
+    EXPECT_TRUE(torch::equal(torch::mm(a, b), expected)) << m << " " << n << " " << k;
+    const auto a_turned = a.t().contiguous().t(), b_turned = b.t().contiguous().t();
+    EXPECT_TRUE(torch::equal(torch::mm(a_turned, b), expected)) << m << " " << n << " " << k;
+    EXPECT_TRUE(torch::equal(torch::mm(a, b_turned), expected)) << m << " " << n << " " << k;
+  }
+}
+
+TEST_P(HalfProducts, BiasAndSumReachEveryPanel) {
+  const auto dtype = GetParam();
+  for (const auto& [m, n, k] : kSizes) {
+    const auto a = numbers({m, k}, dtype), b = numbers({n, k}, dtype), bias = numbers({n}, dtype);
+    const auto wide = torch::mm(a.to(torch::kFloat), b.to(torch::kFloat).t());
+    EXPECT_TRUE(torch::equal(torch::linear(a, b, bias), (wide + bias.to(torch::kFloat)).to(dtype)))
+        << m << " " << n << " " << k;
+    const auto self = numbers({m, n}, dtype);
+    EXPECT_TRUE(torch::equal(torch::addmm(self, a, b.t(), 2), (wide + 2 * self.to(torch::kFloat)).to(dtype)))
+        << m << " " << n << " " << k;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Dtypes, HalfProducts, testing::Values(torch::kHalf, torch::kBFloat16));
