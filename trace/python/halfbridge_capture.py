@@ -126,13 +126,13 @@ class _Writer:
             return  # safetensors has no such type
         plain = tensor.detach().cpu().contiguous()
         entry = dict(record, order=self._order, dtype=dtype, shape=list(tensor.shape))
-        of = record.get("path") or record.get("root") or record.get("type", "") if "path" in record else record.get("type", "")
+        of = record.get("path") or record.get("root") or record.get("type", "")
         name = "/".join(filter(None, [f"{self._order:06d}", of, record["kind"], record.get("name", str(record["index"]))]))
         count = 0 if self._options.stats else plain.numel() * plain.element_size()
         if self._options.stats:
             entry["stats"] = _statistics(plain)
         meta = json.dumps(json.dumps(entry))
-        characters = 2 * len(meta) + 3 * len(name) + 128
+        characters = len(meta) + 2 * len(json.dumps(name)) + len(json.dumps(entry["shape"])) + 160
         if self._used + characters > self._room or (self._offset and self._offset + count > self._FILE_BYTES):
             self._finish(None)
             self._open(characters)
@@ -464,9 +464,8 @@ class Trace:
             return None
         inputs = list(_tensors((args, kwargs)))
         grad = torch.is_grad_enabled()
-        if not any(t.requires_grad if grad else self._is_produced(t) for t in inputs):
-            if not any(self._is_produced(t) for t in inputs):
-                return None
+        if not any((grad and t.requires_grad) or self._is_produced(t) for t in inputs):
+            return None
         plain = [a for a in args if not any(True for _ in _tensors(a))]
         words = [_printed(repr(a)) for a in plain if isinstance(a, (int, float, bool, str, tuple, list))]
         words += [f"{k}={_printed(repr(v))}" for k, v in kwargs.items()
