@@ -15,6 +15,7 @@ target_precompile_headers(capture_plain_program REUSE_FROM libtorch_pch)
 add_library(halfbridge_capture SHARED ${PROJECT_SOURCE_DIR}/trace/capture/preload.cpp)
 halfbridge_reference_target(halfbridge_capture)
 target_include_directories(halfbridge_capture PRIVATE ${PROJECT_SOURCE_DIR}/trace/include)
+target_compile_options(halfbridge_capture PRIVATE -UNDEBUG)  # as where no build type is chosen
 set(_preloaded ${CMAKE_CURRENT_BINARY_DIR}/capture/preloaded)
 add_test(NAME capture.preload_run COMMAND capture_plain_program)
 set_tests_properties(capture.preload_run PROPERTIES FIXTURES_SETUP preloaded_trace

@@ -242,6 +242,25 @@ class Ops {
   std::unordered_map<const void*, std::unique_ptr<Op>> ops_;
 };
 
+// RecordFunction::inputs() asserts, in a program that was compiled without NDEBUG, a flag that a LibTorch which was
+// compiled with it never sets. The member lies at the same place in both: it is read by its address.
+#ifndef NDEBUG
+struct RecordedInputs {
+  using Member = c10::ArrayRef<const c10::IValue> at::RecordFunction::*;
+  friend Member member_of(RecordedInputs);
+};
+template <class Tag, typename Tag::Member member>
+struct Expose {
+  friend typename Tag::Member member_of(Tag) { return member; }
+};
+template struct Expose<RecordedInputs, &at::RecordFunction::inputs_>;
+inline c10::ArrayRef<const c10::IValue> inputs_of(const at::RecordFunction& fn) {
+  return fn.*member_of(RecordedInputs());
+}
+#else
+inline c10::ArrayRef<const c10::IValue> inputs_of(const at::RecordFunction& fn) { return fn.inputs(); }
+#endif
+
 /// Calls `use(tensor)` for each defined tensor in a value, lists too.
 template <class Use>
 void for_each_tensor(const c10::IValue& value, const Use& use) {

@@ -168,7 +168,7 @@ class Session {
 
   Inputs look_at(const at::RecordFunction& fn) {
     Inputs inputs;
-    for (const c10::IValue& value : fn.inputs()) {
+    for (const c10::IValue& value : inputs_of(fn)) {
       for_each_tensor(value, [&](const torch::Tensor& t) {
         inputs.all.push_back(t);
         const std::vector<int> found = tree_.find(t);
@@ -185,8 +185,8 @@ class Session {
 
   void begin_outermost(const at::RecordFunction& fn) {
     const Op& op = *running_.op;
-    if (op.writes_first && !fn.inputs().empty()) {
-      for_each_tensor(fn.inputs()[0], [&](const torch::Tensor& t) {
+    if (op.writes_first && !inputs_of(fn).empty()) {
+      for_each_tensor(inputs_of(fn)[0], [&](const torch::Tensor& t) {
         buffer_changes(t);
         if (!steps_.is_change(t)) return;
         decide();
@@ -226,7 +226,7 @@ class Session {
     auto call = std::make_shared<Call>();
     call->number = next_call_++, call->step = steps_.number();
     call->op = running_.op, call->module = module;
-    call->config = arguments_text(*running_.op, fn.inputs());
+    call->config = arguments_text(*running_.op, inputs_of(fn));
     if (tree_.modules() == 0 &&
         begins_linear(*running_.op, inputs.all, call->config, running_.grad_mode, running_.inputs)) {
       call->op = &linear_op();
