@@ -39,7 +39,7 @@ std::vector<Tensor> gradients_of(const std::vector<Tensor>& outputs, const std::
   std::vector<Tensor> roots;
   for (const Tensor& t : outputs) {
     HB_CHECK(t.defined() && t.numel() == 1, "[value_and_grad] expected the function to return tensors of one element, ",
-             "got ", t.defined() ? t.toString() : "an undefined tensor");
+             "got ", t.defined() ? detail::str("shape ", t.sizes()) : "an undefined tensor");
     if (t.requires_grad()) roots.push_back(t);
   }
   std::vector<Tensor> found(used.size());
