@@ -126,6 +126,25 @@ PARITY_CASE(matrix_products, added) {
   c.out("beta_zero_ignores_nan", torch::addmm(nan, c.randn({2, 3}), c.randn({3, 2}), 0, 1));
 }
 
+// Sums over many rows of matrices whose sizes are powers of two: blocked otherwise than small ones.
+PARITY_CASE(matrix_products, long_sums) {
+  for (const auto& [m, k, n] :
+       std::vector<std::tuple<int, int, int>>{{64, 1100, 256}, {256, 520, 40}, {33, 600, 512}}) {
+    const auto a = c.randn({k, m}), b = c.randn({k, n}), row = c.randn({n}), full = c.randn({m, n});
+    c.scope("m" + std::to_string(m), [&, k = k] {
+      const double scale = 1 / std::sqrt(static_cast<double>(k));  // of the order of 1, as the tolerance is
+      c.out("mm", torch::mm(a.t(), b) * scale);
+      c.out("addmm_row", torch::addmm(row, a.t(), b, 1, scale));
+      c.out("addmm_scaled", torch::addmm(full, a.t(), b, 0.5, 2 * scale));
+      const auto nan = torch::full_like(full, std::numeric_limits<double>::quiet_NaN());
+      c.out("beta_zero_ignores_nan", torch::addmm(nan, a.t(), b, 0, scale));
+      const auto x = a.t().contiguous();
+      c.out("rows", torch::addmm(full, x, b, 0.5, 2 * scale));
+      c.out("half", torch::mm(a.t().to(torch::kHalf), b.to(torch::kHalf) * scale));
+    });
+  }
+}
+
 PARITY_CASE(matrix_products, others) {
   auto a = c.leaf({2, 3}), b = c.leaf({4, 5});
   c.gradients("kron", {a, b}, [&] { return torch::kron(a, b); });

@@ -43,21 +43,62 @@ void make_unit_stride(GemmMatrix& x, int64_t rows, int64_t cols, ScalarType dtyp
   }
 }
 
+// Rows of float matrices, a multiple of 1 KB apart, fall into the same lines of the first cache. oneDNN's AVX2 code
+// walks down such rows where the result is narrow, and loses half of its time.
+bool rows_collide(int64_t stride) { return isa_level() < 4 && stride % 256 == 0; }
+int64_t spread_stride(int64_t cols) {
+  const int64_t lines = (cols + 15) / 16 * 16;
+  return rows_collide(lines) ? lines + 16 : lines;
+}
+
 // A dense matrix (in either orientation) of halves as floats.
 GemmMatrix widen(const GemmMatrix& x, int64_t rows, int64_t cols, ScalarType dtype, Scratch slot) {
   const bool by_row = x.col == 1 || cols == 1;
   const int64_t outer = by_row ? rows : cols, inner = by_row ? cols : rows, stride = by_row ? x.row : x.col;
-  auto* out = static_cast<float*>(scratch_buffer(slot, rows * cols * sizeof(float)));
+  const int64_t pitch = rows_collide(inner) ? spread_stride(inner) : inner;
+  auto* out = static_cast<float*>(scratch_buffer(slot, outer * pitch * sizeof(float)));
   const auto* in = static_cast<const char*>(x.data);
   const auto to_float = gemm_loops().to_float;
-  if (stride == inner || outer == 1)
+  if ((stride == inner && pitch == inner) || outer == 1)
     to_float(dtype, in, out, outer * inner);
   else
-    for (int64_t i = 0; i < outer; ++i) to_float(dtype, in + i * stride * 2, out + i * inner, inner);
+    for (int64_t i = 0; i < outer; ++i) to_float(dtype, in + i * stride * 2, out + i * pitch, inner);
   GemmMatrix y;
   y.data = out;
-  y.row = by_row ? cols : 1, y.col = by_row ? 1 : rows;
+  y.row = by_row ? pitch : 1, y.col = by_row ? 1 : pitch;
   return y;
+}
+
+// Copies rows to where they do not collide. Calls with the same slot reuse the memory.
+void spread_rows(void*& data, int64_t& stride, int64_t rows, int64_t cols, Scratch slot) {
+  const int64_t wide = spread_stride(cols);
+  auto* out = static_cast<float*>(scratch_buffer(slot, rows * wide * sizeof(float)));
+  const auto* in = static_cast<const float*>(data);
+  parallel_for(0, rows, std::max<int64_t>(1, kGrain / cols), [&](int64_t from, int64_t to) {
+    for (int64_t i = from; i < to; ++i) std::copy_n(in + i * stride, cols, out + i * wide);
+  });
+  data = out, stride = wide;
+}
+
+// Rows that would collide (in the gradients of linear layers whose sizes are powers of two) are copied, a stretch of k
+// at a time.
+void gemm_float(const Gemm& g) {
+  constexpr double kNarrow = 0.0038;                // oneDNN's own bound
+  constexpr int64_t kStretch = 512, kWorthIt = 32;  // uses of an element that pay for its copy
+  const bool narrow = 1.0 / static_cast<double>(g.m) + 1.0 / static_cast<double>(g.n) >= kNarrow;
+  const bool spread_a = g.a.row == 1 && rows_collide(g.a.col) && g.n >= kWorthIt;
+  const bool spread_b = g.b.col == 1 && rows_collide(g.b.row) && g.m >= kWorthIt;
+  if (g.dtype != kFloat || !narrow || !(spread_a || spread_b)) return onednn_gemm(g);
+  Gemm part = g;
+  for (int64_t from = 0; from < g.k; from += kStretch) {
+    part.k = std::min(kStretch, g.k - from);
+    part.a.data = static_cast<float*>(g.a.data) + from * g.a.col, part.a.col = g.a.col;
+    part.b.data = static_cast<float*>(g.b.data) + from * g.b.row, part.b.row = g.b.row;
+    if (spread_a) spread_rows(part.a.data, part.a.col, part.k, g.m, Scratch::spread_a);
+    if (spread_b) spread_rows(part.b.data, part.b.row, part.k, g.n, Scratch::spread_b);
+    onednn_gemm(part);
+    part.beta = 1, part.bias = nullptr;
+  }
 }
 
 // The result of a panel whose operands are float already, in memory of the thread's own: halves are read and written.
@@ -75,7 +116,7 @@ void multiply_panel(const Gemm& g, const GemmMatrix& a, const GemmMatrix& b) {
     loops.to_float(g.dtype, g.bias, c + g.m * g.n, g.n);
     wide.bias = c + g.m * g.n;
   }
-  onednn_gemm(wide);
+  gemm_float(wide);
   for (int64_t i = 0; i < g.m; ++i) loops.from_float(g.dtype, c + i * g.n, stored + i * g.c.row * 2, g.n);
 }
 
@@ -147,7 +188,7 @@ void gemm_one(Gemm g) {
   if (g.dtype == kHalf || (g.dtype == kBFloat16 && !has_fast_bf16())) {
     return gemm_widened(g);
   }
-  onednn_gemm(g);
+  gemm_float(g);
 }
 
 bool stack_for_onednn(const Gemm& g) {

@@ -5,7 +5,19 @@
 namespace hb::cpu {
 
 /// Memory for intermediate results, reused by each thread; valid until the next call with the same slot.
-enum class Scratch { primitive, gather_a, gather_b, convert_a, convert_b, convert_c, weights, tiles, kCount };
+enum class Scratch {
+  primitive,
+  gather_a,
+  gather_b,
+  convert_a,
+  convert_b,
+  convert_c,
+  spread_a,
+  spread_b,
+  weights,
+  tiles,
+  kCount
+};
 void* scratch_buffer(Scratch slot, size_t bytes);
 
 }  // namespace hb::cpu
