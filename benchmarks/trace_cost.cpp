@@ -1,6 +1,7 @@
-// What a trace costs: a training step of a model of 100 MB with and without one, in turn.
+// What a trace costs: a training step of a model of 100 MB with and without one, in turn. Built with LibTorch
+// (hb::capture) and with Halfbridge (hb::trace::Session).
 //
-//   trace_cost [folder] [rounds]
+//   trace_cost_libtorch [folder] [rounds]
 //
 // A traced step is a session of one step with everything in it: opening and completing the files too. Memory is how
 // much the process's peak grew beyond that of the untraced steps.
@@ -16,7 +17,11 @@
 
 #include <sys/resource.h>
 
+#ifdef HALFBRIDGE_CAPTURE
+#include <halfbridge/capture_libtorch.h>
+#else
 #include <halfbridge/trace/session.h>
+#endif
 
 namespace {
 
@@ -70,6 +75,18 @@ Model conv() {
   return {"conv, batch 16", net, torch::randn({16, 3, 64, 64}), torch::randint(0, 100, {16}, torch::kLong)};
 }
 
+#ifdef HALFBRIDGE_CAPTURE
+hb::trace::Capture trace_of(const Model& model, torch::optim::Optimizer& optimizer, const std::string& folder) {
+  hb::trace::Capture trace = hb::capture(*model.net, folder, hb::trace::Options());
+  trace.watch(optimizer);
+  return trace;
+}
+#else
+hb::trace::Session trace_of(const Model& model, torch::optim::Optimizer&, const std::string& folder) {
+  return hb::trace::Session(folder, {model.net.ptr()}, hb::trace::SessionOptions());
+}
+#endif
+
 void measure(Model model, const std::string& folder, int rounds) {
   int64_t parameters = 0;
   for (const auto& p : model.net->parameters()) parameters += p.numel();
@@ -86,7 +103,7 @@ void measure(Model model, const std::string& folder, int rounds) {
     plain.push_back(seconds_of(step));
     std::filesystem::remove_all(folder);  // or the next session would do it
     traced.push_back(seconds_of([&] {
-      hb::trace::Session session(folder, {model.net.ptr()}, hb::trace::SessionOptions());
+      const auto trace = trace_of(model, optimizer, folder);
       step();
     }));
   }
