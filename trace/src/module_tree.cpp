@@ -48,7 +48,18 @@ void ModuleTree::add(Module& module) {
 }
 
 void ModuleTree::remove(Module& module) {
-  if (places_.erase(&module) == 0) return;
+  if (!contains(module)) return;
+  refresh();
+  // What it holds goes with it as a rule, and is called what it was until then.
+  const Entry& gone = places_.at(&module);
+  const std::string front = gone.path.empty() ? "" : gone.path + ".";
+  for (auto& [other, entry] : places_) {
+    if (other == &module || !gone.root || entry.root != gone.root || entry.path.compare(0, front.size(), front) != 0)
+      continue;
+    entry.place = {root_name(*entry.root), entry.path};
+    entry.orphan = true;
+  }
+  places_.erase(&module);
   modules_.erase(std::find(modules_.begin(), modules_.end(), &module));
   stale_ = true;
 }
@@ -56,6 +67,7 @@ void ModuleTree::remove(Module& module) {
 const Place& ModuleTree::place_of(const Module& module) {
   refresh();
   Entry& entry = places_.at(&module);
+  if (entry.orphan) return entry.place;
   entry.place = {root_name(entry.root ? *entry.root : module), entry.path};
   return entry.place;
 }
@@ -88,13 +100,14 @@ void ModuleTree::refresh() {
   }
   for (auto& [module, entry] : places_) entry.root = nullptr, entry.path.clear();
   for (Module* m : modules_)
-    if (!children.count(m)) walk(*m, *m, "");
+    if (!children.count(m) && !places_.at(m).orphan) walk(*m, *m, "");
 }
 
 // A module that stands at two places has the first path.
 void ModuleTree::walk(const Module& root, const Module& module, const std::string& path) {
   const auto found = places_.find(&module);
   if (found == places_.end() || found->second.root) return;
+  found->second.orphan = false;
   found->second.root = &root;
   found->second.path = path;
   for (const auto& child : module.named_children())

@@ -54,6 +54,7 @@ class ModuleTree {
     Place place;
     std::string root_name;  // given when it is first asked for
     const Module* root = nullptr;
+    bool orphan = false;  // the module that held it is gone: `place` stays
     std::string path;
     std::optional<Traits> traits;
   };

@@ -26,6 +26,9 @@ void Parameters::write_value(int64_t step, const Module& module, const std::stri
 void Parameters::module_called(const Module& module, int64_t step) {
   if (!called_.insert(&module).second) return;
   for (const auto& p : module.named_parameters(/*recurse=*/false)) write_value(step, module, p.key(), p.value());
+  if (tree_.traits_of(module).layer)  // attention uses the parameters of a child that it never calls
+    for (const auto& child : module.named_children())
+      if (child.value()) module_called(*child.value(), step);
   for (const auto& b : module.named_buffers(/*recurse=*/false)) {
     Value& value = values_.try_emplace({&module, b.key()}, Value{-1, 0}).first->second;
     const uint32_t version = b.value().impl().version();

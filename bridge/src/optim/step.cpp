@@ -60,6 +60,8 @@ UpdateTensor StepTensors::add(UpdateCall& call, const Tensor& param, const Tenso
   for (const Tensor* t : refs.tensors)
     direct = direct && (!t || (t->scalar_type() == call.state && t->is_contiguous()));
   param.impl().bump_version();
+  for (const Tensor* t : refs.tensors)
+    if (t) t->impl().bump_version();
   UpdateTensor result{};
   if (direct) {
     result = {param.data_ptr(), nullptr, grad.data_ptr(), {}, nullptr, nullptr, param.numel()};

@@ -193,11 +193,12 @@ std::tuple<PackedSequence, Tensor> RNNImpl::forward_with_packed_input(const Pack
 LSTMImpl::LSTMImpl(const LSTMOptions& o) : RNNImplBase(base_of(kLSTM, o)), options(o) {}
 std::tuple<Tensor, std::tuple<Tensor, Tensor>> LSTMImpl::forward(const Tensor& input,
                                                                  std::optional<std::tuple<Tensor, Tensor>> hx) {
-  auto run = [&](const Tensor& x) -> std::tuple<Tensor, std::tuple<Tensor, Tensor>> {
-    auto [output, state] = run_padded(x, state_of(hx));
+  auto run = [&](const Tensor& x, const Tensor& h, const Tensor& c) -> std::tuple<Tensor, std::tuple<Tensor, Tensor>> {
+    auto [output, state] = run_padded(x, state_of(hx ? std::optional(std::tuple(h, c)) : std::nullopt));
     return {output, *pair_of(state)};
   };
-  return hooked(run, input);
+  const auto [h0, c0] = hx.value_or(std::tuple<Tensor, Tensor>());
+  return hooked(run, input, h0, c0);
 }
 std::tuple<PackedSequence, std::tuple<Tensor, Tensor>> LSTMImpl::forward_with_packed_input(
     const PackedSequence& packed, std::optional<std::tuple<Tensor, Tensor>> hx) {

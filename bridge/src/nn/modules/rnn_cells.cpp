@@ -79,14 +79,15 @@ Tensor RNNCellImpl::forward(const Tensor& input, const Tensor& hx) {
 LSTMCellImpl::LSTMCellImpl(const LSTMCellOptions& o)
     : RNNCellImplBase(detail::RNNCellOptionsBase(o.input_size(), o.hidden_size(), o.bias(), 4)), options(o) {}
 std::tuple<Tensor, Tensor> LSTMCellImpl::forward(const Tensor& input, std::optional<std::tuple<Tensor, Tensor>> hx) {
-  auto run = [&](const Tensor& x) -> std::tuple<Tensor, Tensor> {
+  auto run = [this](const Tensor& x, const Tensor& h0, const Tensor& c0) -> std::tuple<Tensor, Tensor> {
     const bool single = x.dim() == 1;
-    Tensor h = batched(checked_state(x, hx ? std::get<0>(*hx) : Tensor()), single);
-    Tensor c = batched(checked_state(x, hx ? std::get<1>(*hx) : Tensor()), single);
+    Tensor h = batched(checked_state(x, h0), single);
+    Tensor c = batched(checked_state(x, c0), single);
     auto [next_h, next_c] = hb::lstm_cell(batched(x, single), {h, c}, weight_ih, weight_hh, bias_ih, bias_hh);
     return {unbatched(next_h, single), unbatched(next_c, single)};
   };
-  return hooked(run, input);
+  const auto [h0, c0] = hx.value_or(std::tuple<Tensor, Tensor>());
+  return hooked(run, input, h0, c0);
 }
 
 GRUCellImpl::GRUCellImpl(const GRUCellOptions& o)
