@@ -54,13 +54,14 @@ void write(const std::string& file, const std::string& text) {
 
 }  // namespace
 
-int run_diff(const DiffOptions& options, const std::function<std::string(const Report&)>& preface) {
+int run_diff(std::shared_ptr<const Trace> ref, std::shared_ptr<const Trace> test, const DiffOptions& options,
+             const std::function<std::string(const Report&)>& preface) {
   CompareOptions compare_options;
   compare_options.tolerance = options.tolerance;
   compare_options.all_histograms = options.histograms;
   for (const std::string& text : options.maps) compare_options.maps.push_back(parse_path_map(text));
   for (const std::string& text : options.tolerances) compare_options.layers.push_back(parse_layer_tolerance(text));
-  Report report = compare(Trace::open(options.ref), Trace::open(options.test), compare_options);
+  Report report = compare(std::move(ref), std::move(test), compare_options);
   ExplainOptions explain_options;
   explain_options.all_layers = options.explain_all;
   if (!options.no_explain) explain(report, explain_options);
@@ -115,13 +116,18 @@ void add_diff_options(CLI::App& command, DiffOptions& options) {
 }
 
 void add_diff(CLI::App& app, int& exit) {
-  auto options = std::make_shared<DiffOptions>();
+  struct Options {
+    std::string ref, test;
+    DiffOptions diff;
+  };
+  auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("diff", "Compare two traces layer by layer, element by element");
   command->footer(kExamples);
   command->add_option("ref", options->ref, "Trace of the reference")->required()->type_name("REF");
   command->add_option("test", options->test, "Trace to check")->required()->type_name("TEST");
-  add_diff_options(*command, *options);
-  command->callback([options, &exit] { exit = run_diff(*options); });
+  add_diff_options(*command, options->diff);
+  command->callback(
+      [options, &exit] { exit = run_diff(Trace::open(options->ref), Trace::open(options->test), options->diff); });
 }
 
 }  // namespace hb::cli

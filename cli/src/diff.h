@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,7 @@
 namespace hb::cli {
 
 struct DiffOptions {
-  std::string ref, test, json, junit, html, bundle;
+  std::string json, junit, html, bundle;
   std::vector<std::string> maps, tolerances;
   layer_diff::Tolerance tolerance;
   bool all = false, plain = false, histograms = false, explain_all = false, no_explain = false;
@@ -22,6 +23,7 @@ void add_diff_options(CLI::App& command, DiffOptions& options);
 
 /// Compares, explains, and writes what was asked for; `preface` gives what stands before the table. Returns the exit
 /// status.
-int run_diff(const DiffOptions& options, const std::function<std::string(const layer_diff::Report&)>& preface = {});
+int run_diff(std::shared_ptr<const layer_diff::Trace> ref, std::shared_ptr<const layer_diff::Trace> test,
+             const DiffOptions& options, const std::function<std::string(const layer_diff::Report&)>& preface = {});
 
 }  // namespace hb::cli

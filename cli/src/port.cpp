@@ -9,6 +9,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include <halfbridge/io/keys.h>
+
 #include "command.h"
 #include "port/uses.h"
 
@@ -24,12 +26,8 @@ struct Options {
 constexpr std::array kKinds = {"name", "method of Tensor", "method", "macro", "header", "build"};
 constexpr size_t kPlacesShown = 12;
 
-/// File names may hold anything: nothing of it reaches the terminal's control sequences.
-std::string printable(std::string text) {
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  return text;
-}
+// File names may hold anything: nothing of it reaches the terminal's control sequences.
+using io::printable;
 
 /// `a.cpp:3, 7; b.cpp:1`
 std::string places_of(const port::Use& use, bool all) {

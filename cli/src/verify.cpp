@@ -85,13 +85,13 @@ std::string steps_text(const Report& report) {
 void add_verify(CLI::App& app, int& exit) {
   struct Options {
     DiffOptions diff;
-    std::string keep;
+    std::string ref, keep;
     std::vector<std::string> program;
   };
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("verify", "Run a program and check each layer of it against a reference");
   command->footer(std::string(kHelp) + "\n\n" + kExamples);
-  command->add_option("ref", options->diff.ref, "Trace of the reference")->required()->type_name("REF");
+  command->add_option("ref", options->ref, "Trace of the reference")->required()->type_name("REF");
   command->add_option("program", options->program, "The program and its arguments, after --")
       ->required()
       ->type_name("PROGRAM");
@@ -99,9 +99,9 @@ void add_verify(CLI::App& app, int& exit) {
   add_diff_options(*command, options->diff);
   command->callback([options, &exit] {
     const TraceFolder folder(options->keep);
-    record(options->program, *Trace::open(options->diff.ref), folder.path());
-    options->diff.test = folder.path();
-    exit = run_diff(options->diff, steps_text);
+    const auto reference = Trace::open(options->ref);
+    record(options->program, *reference, folder.path());
+    exit = run_diff(reference, Trace::open(folder.path()), options->diff, steps_text);
   });
 }
 

@@ -17,12 +17,7 @@ set(TORCH_LIBRARIES libtorch)
 set(Torch_FOUND TRUE)
 ")
 endif()
-set(bundles first lstm attention)
-# LibTorch takes a query, key and value of equal elements for one tensor: the gradient of each by itself cannot be had there.
-if(LIBRARY STREQUAL libtorch)
-  list(REMOVE_ITEM bundles attention)
-endif()
-foreach(name IN LISTS bundles)
+foreach(name first lstm self_attention)
   set(source ${BUNDLES}/${name})
   set(build ${source}/build-${LIBRARY})
   execute_process(COMMAND ${CMAKE_COMMAND} -G ${GENERATOR} -S ${source} -B ${build} -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_BUILD_TYPE=Debug

@@ -5,42 +5,12 @@
 #include <cstdlib>
 #include <fstream>
 
-#include <halfbridge/diff/compare.h>
 #include <halfbridge/diff/explain.h>
 
-#include "describe.h"
 #include "net.h"
+#include "programs.h"
 
 namespace {
-
-using hb::layer_diff::Report;
-using hb::layer_diff::Verdict;
-
-std::string folder(const std::string& name) { return testing::TempDir() + "explain/" + name; }
-
-Report explained(const std::string& ref, const std::string& test, double tolerance = 1e-3) {
-  hb::layer_diff::CompareOptions options;
-  options.tolerance = {tolerance, tolerance};
-  Report report = hb::layer_diff::compare(hb::layer_diff::Trace::open(ref), hb::layer_diff::Trace::open(test), options);
-  hb::layer_diff::explain(report);
-  return report;
-}
-
-std::string describe(const Report& report) {
-  std::ostringstream text;
-  for (const auto& layer : report.layers) {
-    if (!layer.ref) continue;
-    text << layer.ref->path << " " << layer.ref->type << (layer.outputs_pass ? "" : " OUT")
-         << (layer.gradients_pass ? "" : " GRAD") << " " << hb::layer_diff::name_of(layer.verdict) << ": "
-         << layer.verdict_reason << "\n";
-    for (const auto& hint : layer.hints)
-      text << "    " << hint.cause << ": " << hint.text << " (" << hint.max_abs << ")\n";
-  }
-  for (const auto& state : report.state)
-    for (const auto& hint : state.hints)
-      text << state.path << "." << state.name << " " << hint.cause << ": " << hint.text << "\n";
-  return text.str();
-}
 
 struct Fault {
   const char* name;
@@ -144,8 +114,8 @@ TEST_P(OneFault, IsNamedWithItsCause) {
   fault.put_in(test, other);
   const RunOptions run{false};
   const Report report =
-      explained(record_run(ref, batch, folder(std::string(fault.name) + "_ref"), run),
-                record_run(test, other, folder(std::string(fault.name) + "_test"), run), fault.tolerance);
+      explained(record_run(ref, batch, trace_folder(std::string(fault.name) + "_ref"), run),
+                record_run(test, other, trace_folder(std::string(fault.name) + "_test"), run), fault.tolerance);
   ASSERT_FALSE(report.agree());
   ASSERT_TRUE(report.first_forward.has_value()) << describe(report);
   const auto& layer = report.layers[static_cast<size_t>(*report.first_forward)];
@@ -207,8 +177,8 @@ TEST(Explain, NamesFaultsOfGradientsAndSteps) {
     Net ref = make_net(), test = make_net();
     const Batch batch = make_batch();
     const std::string name = std::string("step_") + fault.name;
-    const Report report = explained(record_run(ref, batch, folder(name + "_ref"), ref_run),
-                                    record_run(test, batch, folder(name + "_test"), fault.run));
+    const Report report = explained(record_run(ref, batch, trace_folder(name + "_ref"), ref_run),
+                                    record_run(test, batch, trace_folder(name + "_test"), fault.run));
     EXPECT_FALSE(report.agree());
     EXPECT_FALSE(report.first_forward.has_value());
     EXPECT_EQ(state_cause(report, fault.path, fault.parameter, fault.kind), fault.cause) << describe(report);
@@ -222,8 +192,8 @@ TEST(Explain, NamesTheMomentumOfRunningStatistics) {
   test->bn1->options.momentum(0.9);
   const Batch batch = make_batch();
   const RunOptions run{true, 0.1};
-  const Report report = explained(record_run(ref, batch, folder("momentum_ref"), run),
-                                  record_run(test, batch, folder("momentum_test"), run));
+  const Report report = explained(record_run(ref, batch, trace_folder("momentum_ref"), run),
+                                  record_run(test, batch, trace_folder("momentum_test"), run));
   EXPECT_FALSE(report.agree());
   EXPECT_FALSE(report.first_forward.has_value()) << describe(report);
   EXPECT_EQ(state_cause(report, "bn1", "running_mean", hb::layer_diff::Kind::updated_buffer), "momentum")
@@ -236,8 +206,8 @@ TEST(Explain, BlamesALayerThatPasses) {
   for (Net* net : {&ref, &test}) set((*net)->fc1->weight, (*net)->fc1->weight * 100);
   test->act2->options.approximate("tanh");
   const Batch batch = make_batch();
-  const Report report = explained(record_run(ref, batch, folder("silent_ref"), {false}),
-                                  record_run(test, batch, folder("silent_test"), {false}));
+  const Report report = explained(record_run(ref, batch, trace_folder("silent_ref"), {false}),
+                                  record_run(test, batch, trace_folder("silent_test"), {false}));
   ASSERT_TRUE(report.first_forward.has_value());
   const auto& layer = report.layers[static_cast<size_t>(*report.first_forward)];
   EXPECT_EQ(layer.ref->path, "act2") << describe(report);
@@ -253,8 +223,8 @@ TEST(Explain, GrownRoundingIsRounding) {
   for (Net* net : {&ref, &test}) set((*net)->fc2->bias, (*net)->fc2->bias + 2e4);  // norm3 takes it off again
   test->nudge = 2e-7;
   const Batch batch = make_batch();
-  const Report report = explained(record_run(ref, batch, folder("grown_ref"), {false}),
-                                  record_run(test, batch, folder("grown_test"), {false}));
+  const Report report = explained(record_run(ref, batch, trace_folder("grown_ref"), {false}),
+                                  record_run(test, batch, trace_folder("grown_test"), {false}));
   ASSERT_FALSE(report.agree());
   for (const auto& layer : report.layers)
     if (layer.ref) EXPECT_NE(layer.verdict, Verdict::bug) << describe(report);
@@ -266,8 +236,8 @@ TEST(Explain, EqualMeansAreNotEnough) {
   Net ref = make_net(), test = make_net();
   set(test->embedding->weight, test->embedding->weight.flip({1}));
   const Batch batch = make_batch();
-  const Report report = explained(record_run(ref, batch, folder("means_ref"), {false}),
-                                  record_run(test, batch, folder("means_test"), {false}));
+  const Report report = explained(record_run(ref, batch, trace_folder("means_ref"), {false}),
+                                  record_run(test, batch, trace_folder("means_test"), {false}));
   ASSERT_TRUE(report.first_forward.has_value());
   EXPECT_EQ(report.layers[static_cast<size_t>(*report.first_forward)].ref->path, "embedding") << describe(report);
 }
@@ -276,8 +246,8 @@ TEST(Explain, NamesNothingWithoutAFault) {
   Net ref = make_net(), test = make_net();
   const Batch batch = make_batch();
   const RunOptions run{true, 0.1};
-  Report report =
-      explained(record_run(ref, batch, folder("same_ref"), run), record_run(test, batch, folder("same_test"), run));
+  Report report = explained(record_run(ref, batch, trace_folder("same_ref"), run),
+                            record_run(test, batch, trace_folder("same_test"), run));
   EXPECT_TRUE(report.agree()) << describe(report);
   EXPECT_FALSE(report.first_forward.has_value());
   for (const auto& layer : report.layers) {
@@ -296,10 +266,10 @@ TEST(Bundle, WritesPrograms) {
   test->conv2->options.padding_mode(torch::kReplicate);
   Batch batch = make_batch();
   batch.image.requires_grad_(true);
-  const Report report =
-      explained(record_run(ref, batch, folder("bundle_ref"), {}), record_run(test, batch, folder("bundle_test"), {}));
+  const Report report = explained(record_run(ref, batch, trace_folder("bundle_ref"), {}),
+                                  record_run(test, batch, trace_folder("bundle_test"), {}));
   const char* given = std::getenv("HALFBRIDGE_BUNDLES");
-  const std::string place = given ? given : folder("bundles");
+  const std::string place = given ? given : trace_folder("bundles");
   std::filesystem::remove_all(place);
   ASSERT_TRUE(hb::layer_diff::layer_for_bundle(report).has_value());
   hb::layer_diff::write_bundle(report, *hb::layer_diff::layer_for_bundle(report), place + "/first");
@@ -318,6 +288,18 @@ TEST(Bundle, WritesPrograms) {
   }
   EXPECT_EQ(written, 25);
   EXPECT_THROW(hb::layer_diff::write_bundle(report, 1000, place + "/none"), hb::Error);
+  // Query, key and value are one tensor: LibTorch then computes otherwise, and has one gradient for the three.
+  const Report attention = compare_programs("bundle_attention", [](bool wrong) {
+    auto net = std::make_shared<Parts>();
+    auto layer = net->add("attention", torch::nn::MultiheadAttention(8, wrong ? 4 : 2));
+    train_a_little(*net);
+    const torch::Tensor x = torch::randn({5, 2, 8}).requires_grad_(true);
+    std::get<0>(layer(x, x, x)).square().mean().backward();
+  });
+  ASSERT_TRUE(hb::layer_diff::layer_for_bundle(attention).has_value()) << describe(attention);
+  hb::layer_diff::write_bundle(attention, *hb::layer_diff::layer_for_bundle(attention), place + "/self_attention");
+  EXPECT_TRUE(std::filesystem::exists(place + "/self_attention/grad_input_0.bin"));
+  EXPECT_FALSE(std::filesystem::exists(place + "/self_attention/input_1.bin"));
 }
 
 }  // namespace

@@ -10,9 +10,9 @@
 namespace hb::layer_diff {
 
 std::string layer_name(const Call& call, bool roots) {
-  if (!call.has_path) return clean(call.type.empty() ? "(unnamed)" : call.type + "()");
-  if (call.path.empty()) return clean(call.root.empty() ? "(root)" : "(" + call.root + ")");
-  return clean(roots && !call.root.empty() ? call.root + ":" + call.path : call.path);
+  if (!call.has_path) return printable(call.type.empty() ? "(unnamed)" : call.type + "()");
+  if (call.path.empty()) return printable(call.root.empty() ? "(root)" : "(" + call.root + ")");
+  return printable(roots && !call.root.empty() ? call.root + ":" + call.path : call.path);
 }
 
 std::string layer_name(const LayerDiff& layer, bool roots) {
@@ -20,22 +20,27 @@ std::string layer_name(const LayerDiff& layer, bool roots) {
   return layer_name(from_test ? *layer.test : *layer.ref, roots);
 }
 
+std::string layer_title(const Call& call, bool roots) {
+  const std::string name = layer_name(call, roots);
+  return call.has_path && !call.type.empty() ? name + " (" + printable(call.type) + ")" : name;
+}
+
 std::string layer_type(const LayerDiff& layer) {
-  if (!layer.ref) return clean(layer.test->type);
-  if (!layer.test || layer.ref->type == layer.test->type || layer.test->type.empty()) return clean(layer.ref->type);
-  return clean(layer.ref->type + " / " + layer.test->type);
+  if (!layer.ref) return printable(layer.test->type);
+  if (!layer.test || layer.ref->type == layer.test->type || layer.test->type.empty()) return printable(layer.ref->type);
+  return printable(layer.ref->type + " / " + layer.test->type);
 }
 
 std::string tensor_name(const Record& record) {
-  if (record.kind == Kind::parameter || record.kind == Kind::buffer) return clean(record.name);
-  if (!record.name.empty()) return clean(record.name) + ' ' + name_of(record.kind);
+  if (record.kind == Kind::parameter || record.kind == Kind::buffer) return printable(record.name);
+  if (!record.name.empty()) return printable(record.name) + ' ' + name_of(record.kind);
   return fmt::format("{} {}", name_of(record.kind), record.index);
 }
 
 std::string state_name(const StateDiff& state, bool roots) {
   std::string module = roots && !state.root.empty() ? state.root + ":" + state.path : state.path;
   if (!module.empty() && !state.name.empty()) module += '.';
-  return clean(module + state.name);
+  return printable(module + state.name);
 }
 
 bool many_roots(const Report& report) {
@@ -80,18 +85,6 @@ std::string printed(double value) { return value == 0 ? "0" : fmt::format("{:.1e
 
 std::string printed_snr(const Metrics& metrics) {
   return metrics.max_abs == 0 ? "equal" : fmt::format("{:.0f} dB", metrics.snr_db);
-}
-
-std::string clean(const std::string& text) {
-  std::string result;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    // C1 controls are U+0080 to U+009F: two bytes in UTF-8.
-    const bool c1 = byte == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0;
-    if (c1) ++i;
-    result += c1 || byte < 0x20 || byte == 0x7F ? '?' : text[i];
-  }
-  return result;
 }
 
 }  // namespace hb::layer_diff

@@ -4,12 +4,15 @@
 #include <string>
 
 #include <halfbridge/diff/report.h>
+#include <halfbridge/io/keys.h>
 
 namespace hb::layer_diff {
 
 /// The path; of a root its class, of a function its name with parentheses. With `roots` the root stands in front.
 std::string layer_name(const Call& call, bool roots);
 std::string layer_name(const LayerDiff& layer, bool roots);
+/// "layer1.0.bn1 (BatchNorm2d)"
+std::string layer_title(const Call& call, bool roots);
 /// The type; both where they differ: "ReLU / gelu".
 std::string layer_type(const LayerDiff& layer);
 /// "output 0", "grad_input 0", "weight"
@@ -34,6 +37,6 @@ std::string printed(double value);
 /// Decibels, "equal" for no error.
 std::string printed_snr(const Metrics& metrics);
 /// A text from a file without what a terminal would obey.
-std::string clean(const std::string& text);
+using io::printable;
 
 }  // namespace hb::layer_diff

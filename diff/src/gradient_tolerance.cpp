@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <string>
 #include <utility>
 
 #include "threads.h"
@@ -11,10 +12,18 @@
 namespace hb::layer_diff {
 namespace {
 
-constexpr double kSmallest = 0.01;  // of the largest gradient of the kind
+constexpr double kSmallest = 0.01;  // of the largest of the group
 
-bool is_gradient(Kind kind) {
-  return kind == Kind::grad_output || kind == Kind::grad_input || kind == Kind::parameter_grad;
+// Tensors of one kind are of one size: gradients, and states of one name (exp_avg, exp_avg_sq).
+using Group = std::pair<Kind, std::string>;
+
+bool is_small(Kind kind) {
+  return kind == Kind::grad_output || kind == Kind::grad_input || kind == Kind::parameter_grad ||
+         kind == Kind::optimizer_state;
+}
+Group group_of(const Record& record) {
+  const bool state = record.kind == Kind::optimizer_state;
+  return {record.kind, state ? record.name.substr(record.name.rfind('/') + 1) : ""};
 }
 
 // Largest finite magnitude.
@@ -42,7 +51,7 @@ void scale_gradient_tolerances(const Trace& ref, const std::vector<TensorDiff*>&
   std::vector<const Record*> records;
   std::vector<std::pair<TensorDiff*, size_t>> gradients;
   for (TensorDiff* pair : pairs) {
-    if (!pair->ref || !pair->test || !pair->problem.empty() || !is_gradient(pair->ref->kind)) continue;
+    if (!pair->ref || !pair->test || !pair->problem.empty() || !is_small(pair->ref->kind)) continue;
     if (pair->ref->file < 0 && !pair->ref->statistics) continue;
     size_t place = records.size();
     if (pair->ref->file >= 0)
@@ -52,11 +61,11 @@ void scale_gradient_tolerances(const Trace& ref, const std::vector<TensorDiff*>&
   }
   std::vector<double> largest(records.size());
   on_all_threads(records.size(), [&](size_t i) { largest[i] = largest_of(ref, *records[i]); });
-  std::map<Kind, double> of_kind;
+  std::map<Group, double> of_group;
   for (const auto& [pair, place] : gradients)
-    of_kind[pair->ref->kind] = std::max(of_kind[pair->ref->kind], largest[place]);
+    of_group[group_of(*pair->ref)] = std::max(of_group[group_of(*pair->ref)], largest[place]);
   for (const auto& [pair, place] : gradients) {
-    const double scale = std::min(1.0, std::max(largest[place], kSmallest * of_kind[pair->ref->kind]));
+    const double scale = std::min(1.0, std::max(largest[place], kSmallest * of_group[group_of(*pair->ref)]));
     if (scale > 0) pair->tolerance.atol *= scale;
   }
 }

@@ -7,10 +7,10 @@
 namespace hb::layer_diff {
 namespace {
 
-// clean() has taken the control characters, which XML does not allow.
+// printable() has taken the control characters, which XML does not allow.
 std::string escaped(const std::string& text) {
   std::string result;
-  for (char c : clean(text)) {
+  for (char c : printable(text)) {
     switch (c) {
       case '&':
         result += "&amp;";

@@ -5,18 +5,14 @@
 #include <cstdlib>
 #include <limits>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <halfbridge/error.h>
+#include <halfbridge/trace/pattern.h>
 
 #include "compare_tensors.h"
-#include "pattern.h"
+#include "describe.h"
 
 namespace hb::layer_diff {
 namespace {
-
-std::string printed(const std::vector<int64_t>& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
 
 double parse_tolerance(const std::string& text, const std::string& whole) {
   char* end = nullptr;
@@ -66,7 +62,7 @@ LayerTolerance parse_layer_tolerance(const std::string& text) {
 Tolerance tolerance_of(const CompareOptions& options, const std::string& path, const std::string& type) {
   Tolerance tolerance = options.tolerance;
   for (const LayerTolerance& layer : options.layers) {
-    if (matches_pattern(layer.pattern, path) || (path.empty() && matches_pattern(layer.pattern, type))) {
+    if (trace::matches_pattern(layer.pattern, path) || (path.empty() && trace::matches_pattern(layer.pattern, type))) {
       tolerance = layer.tolerance;
     }
   }

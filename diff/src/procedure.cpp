@@ -4,12 +4,12 @@
 
 #include <fmt/format.h>
 
+#include "describe.h"
+
 namespace hb::layer_diff {
 namespace {
 
 using State = ProcedureStep::State;
-
-std::string name_of(const Call& call) { return call.path.empty() ? call.type : call.path; }
 
 // Outermost calls of modules; where there are none (a module of the program's own, called directly), all calls.
 bool outermost(const LayerDiff& layer) { return layer.ref && !layer.ref->parent && layer.ref->has_path; }
@@ -44,8 +44,8 @@ ProcedureStep inputs(const Report& report) {
     step = layer.step;
     for (const TensorDiff& d : layer.forward)
       if (d.ref && d.test && d.ref->kind == Kind::input)
-        tally.add(d.pass(),
-                  fmt::format("input {} of {} in step {}: {}", d.ref->index, name_of(*layer.ref), step, describe(d)));
+        tally.add(d.pass(), fmt::format("input {} of {} in step {}: {}", d.ref->index, layer_name(*layer.ref, false),
+                                        step, describe(d)));
   }
   return tally.step("inputs", "inputs of the network", "the traces share no inputs of an outermost module");
 }
@@ -57,7 +57,7 @@ ProcedureStep mode(const Report& report) {
     if (!layer.ref || !layer.test || !layer.ref->has_path || !layer.test->has_path) continue;
     const bool ref = layer.ref->training, test = layer.test->training;
     training += ref;
-    tally.add(ref == test, fmt::format("{}: {} in the reference, {} in the test", name_of(*layer.ref),
+    tally.add(ref == test, fmt::format("{}: {} in the reference, {} in the test", layer_name(*layer.ref, false),
                                        ref ? "train" : "eval", test ? "train" : "eval"));
   }
   ProcedureStep step = tally.step("mode", "calls of modules", "the traces share no calls of modules");
@@ -73,7 +73,7 @@ ProcedureStep weights(const Report& report) {
   Tally tally;
   for (const StateDiff& s : report.state) {
     if (s.kind != Kind::parameter && s.kind != Kind::buffer) continue;
-    const std::string name = s.path.empty() ? s.name : s.path + "." + s.name;
+    const std::string name = state_name(s, false);
     const TensorDiff& d = s.tensor;
     if (!d.ref || !d.test)
       tally.add(false, fmt::format("{}: only in the {}", name, d.ref ? "reference" : "test"));
@@ -92,7 +92,7 @@ ProcedureStep outputs(const Report& report) {
     for (const TensorDiff& d : layer.forward) {
       if (!d.ref || !d.test || d.ref->kind != Kind::output) continue;
       worst = std::max(worst, d.metrics.max_abs);
-      tally.add(d.pass(), fmt::format("{} in step {}: {}", name_of(*layer.ref), layer.step, describe(d)));
+      tally.add(d.pass(), fmt::format("{} in step {}: {}", layer_name(*layer.ref, false), layer.step, describe(d)));
     }
   }
   ProcedureStep step =
@@ -110,8 +110,12 @@ ProcedureStep layers(const Report& report) {
   if (const auto id = report.first_forward ? report.first_forward : report.first_backward) {
     const LayerDiff& layer = report.layers[static_cast<size_t>(*id)];
     const Call& call = layer.ref ? *layer.ref : *layer.test;
-    first = fmt::format(", first {} ({}), {}", name_of(call), call.type, report.first_forward ? "forward" : "backward");
+    first = fmt::format(", first {}, {}", layer_title(call, false), report.first_forward ? "forward" : "backward");
     if (!layer.hints.empty()) first += ": " + layer.hints.front().text;
+  } else if (report.first_state) {
+    const StateDiff& state = report.state[static_cast<size_t>(*report.first_state)];
+    first = fmt::format(", first {} ({}) of step {}", state_name(state, false), name_of(state.kind), state.step);
+    if (!state.hints.empty()) first += ": " + state.hints.front().text;
   }
   return {"layers", State::differs,
           fmt::format("{} of {} tensors differ{}", report.failed, std::max(report.compared, report.failed), first)};

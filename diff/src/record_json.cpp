@@ -84,7 +84,8 @@ class Fields {
     for (const Json& size : value) {
       if (!size.is_number_unsigned() || size.get<uint64_t>() > INT64_MAX) fail("expected whole numbers as shape");
       result.push_back(size.get<int64_t>());
-      if (__builtin_mul_overflow(numel, result.back(), &numel)) fail("it is too large");
+      // Strides skip sizes of zero: they must not overflow either.
+      if (__builtin_mul_overflow(numel, std::max<int64_t>(result.back(), 1), &numel)) fail("it is too large");
     }
     return result;
   }

@@ -23,15 +23,10 @@ std::string listed(const std::vector<std::string>& names, bool all) {
   return fmt::format("{} and {} more", fmt::join(names.begin(), names.begin() + kMost, ", "), names.size() - kMost);
 }
 
-std::string with_type(const Call& call, bool roots) {
-  const std::string name = layer_name(call, roots);
-  return call.has_path && !call.type.empty() ? name + " (" + clean(call.type) + ")" : name;
-}
-
 std::string tensor_line(const TensorDiff& pair) {
   const std::string name = tensor_name(any_of(pair));
   if (!pair.problem.empty()) return fmt::format("{}: {}", name, pair.problem);
-  const std::string note = pair.note.empty() ? "" : "; " + clean(pair.note);
+  const std::string note = pair.note.empty() ? "" : "; " + printable(pair.note);
   if (!pair.compared) return name + note;
   const Metrics& m = pair.metrics;
   if (m.max_abs == 0) return fmt::format("{} {}: equal{}", name, printed(pair.ref->shape), note);
@@ -59,11 +54,11 @@ std::string cause(const LayerDiff& layer, const TextOptions& options) {
   }
   if (layer.verdict != Verdict::none) {
     text += bullet(fmt::format("verdict: {}{}", name_of(layer.verdict),
-                               layer.verdict_reason.empty() ? "" : ", " + clean(layer.verdict_reason)),
+                               layer.verdict_reason.empty() ? "" : ", " + printable(layer.verdict_reason)),
                    options);
   }
   for (const Hint& hint : layer.hints) {
-    text += paint(bullet("hint: " + clean(hint.text), options), Ink::heading, options);
+    text += paint(bullet("hint: " + printable(hint.text), options), Ink::heading, options);
   }
   return text;
 }
@@ -101,7 +96,7 @@ bool records_functions(const Trace& trace) {
 }
 
 std::string side(const char* name, const Trace& trace) {
-  return fmt::format("{}  {} ({}, {} records)\n", name, clean(trace.path()), clean(trace.producer()),
+  return fmt::format("{}  {} ({}, {} records)\n", name, printable(trace.path()), printable(trace.producer()),
                      trace.records().size());
 }
 
@@ -133,15 +128,15 @@ std::string structure(const Report& report, const TextOptions& options) {
   };
   for (const LayerDiff& layer : report.layers) {
     if (layer.match == Match::only_ref && !layer.container) {
-      add(layer.ref->has_path ? only_ref : functions_ref, with_type(*layer.ref, roots));
+      add(layer.ref->has_path ? only_ref : functions_ref, layer_title(*layer.ref, roots));
     } else if (layer.match == Match::only_test && !layer.container) {
-      add(layer.test->has_path ? only_test : functions_test, with_type(*layer.test, roots));
+      add(layer.test->has_path ? only_test : functions_test, layer_title(*layer.test, roots));
     } else if (layer.match == Match::fused) {
       std::vector<std::string> parts;
       for (const Call* call : layer.fused) parts.push_back(layer_name(*call, roots));
       parts.push_back(layer_name(layer.fused_in_ref ? *layer.ref : *layer.test, roots));
       add(fused, fmt::format("{} {} {}{}", fmt::join(parts, " + "), options.unicode ? "→" : "->",
-                             with_type(layer.fused_in_ref ? *layer.test : *layer.ref, roots),
+                             layer_title(layer.fused_in_ref ? *layer.test : *layer.ref, roots),
                              layer.fused_in_ref ? "" : " of the reference"));
     } else if (layer.match == Match::order && layer.ref->has_path && layer.test->has_path) {
       add(renamed, layer_name(*layer.ref, roots) + (options.unicode ? " → " : " -> ") + layer_name(*layer.test, roots));
@@ -164,29 +159,34 @@ std::string structure(const Report& report, const TextOptions& options) {
   return text.empty() ? text : text + '\n';
 }
 
+static std::string state_divergence(const Report& report, const TextOptions& options) {
+  const StateDiff& state = report.state[static_cast<size_t>(*report.first_state)];
+  std::string text =
+      paint(fmt::format("First state that differs: {}, step {}", state_name(state, many_roots(report)), state.step),
+            Ink::heading, options) +
+      '\n';
+  text += bullet(tensor_line(state.tensor), options);
+  for (const Hint& hint : state.hints)
+    text += paint(bullet("hint: " + printable(hint.text), options), Ink::heading, options);
+  return text + '\n';
+}
+
 std::string divergences(const Report& report, const TextOptions& options) {
   std::string text;
   if (report.first_forward) text += divergence(report, *report.first_forward, true, options);
   if (report.first_backward) text += divergence(report, *report.first_backward, false, options);
-  if (report.first_state) {
-    const StateDiff& state = report.state[static_cast<size_t>(*report.first_state)];
-    text +=
-        paint(fmt::format("First state that differs: {}, step {}", state_name(state, many_roots(report)), state.step),
-              Ink::heading, options) +
-        '\n';
-    text += bullet(tensor_line(state.tensor), options);
-    for (const Hint& hint : state.hints)
-      text += paint(bullet("hint: " + clean(hint.text), options), Ink::heading, options);
-    text += '\n';
-  }
-  return text;
+  if (!report.first_state) return text;
+  const auto layer = report.first_forward ? report.first_forward : report.first_backward;
+  const bool before = layer && report.state[static_cast<size_t>(*report.first_state)].step <
+                                   report.layers[static_cast<size_t>(*layer)].step;
+  return before ? state_divergence(report, options) + text : text + state_divergence(report, options);
 }
 
 std::string text_report(const Report& report, const TextOptions& options) {
   std::string text = side("reference", *report.ref) + side("test     ", *report.test) + '\n';
   text += layer_table(report, options) + state_table(report, options) + structure(report, options) +
           divergences(report, options);
-  for (const std::string& note : report.notes) text += wrapped("note: " + clean(note), 6, options);
+  for (const std::string& note : report.notes) text += wrapped("note: " + printable(note), 6, options);
   return text + conclusion(report, options);
 }
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include <halfbridge/error.h>
+#include <halfbridge/ops/factories.h>
 
 #include "read_double.h"
 #include "trace_files.h"
@@ -44,16 +45,9 @@ Trace::~Trace() = default;
 
 Tensor Trace::load(const Record& record) const {
   HB_CHECK(record.file >= 0, "[trace] expected a record with its tensor, got one of statistics alone");
-  DimVector sizes(record.shape.size()), strides(record.shape.size());
-  int64_t step = 1;
-  for (size_t i = record.shape.size(); i-- > 0;) {
-    sizes[i] = record.shape[i];
-    strides[i] = step;
-    step *= std::max<int64_t>(sizes[i], 1);
-  }
-  auto memory = StorageImpl::allocate(record.bytes, kCPU);
-  files_->files[static_cast<size_t>(record.file)].read(memory->data(), record.offset, record.bytes);
-  return Tensor(make_intrusive<TensorImpl>(std::move(memory), record.dtype, std::move(sizes), std::move(strides), 0));
+  Tensor tensor = hb::empty(record.shape, TensorOptions().dtype(record.dtype));
+  files_->files[static_cast<size_t>(record.file)].read(tensor.data_ptr(), record.offset, record.bytes);
+  return tensor;
 }
 
 void Trace::read_raw(const Record& record, int64_t first, int64_t count, void* bytes) const {

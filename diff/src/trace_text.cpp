@@ -7,8 +7,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <halfbridge/trace/pattern.h>
+
 #include "describe.h"
-#include "pattern.h"
 #include "record_json.h"
 #include "text_table.h"
 
@@ -17,7 +18,8 @@ namespace {
 
 bool wanted(const Record& record, const std::string& pattern) {
   if (pattern.empty()) return true;
-  return (record.has_path && matches_pattern(pattern, record.path)) || matches_pattern(pattern, record.type);
+  return (record.has_path && trace::matches_pattern(pattern, record.path)) ||
+         trace::matches_pattern(pattern, record.type);
 }
 
 std::vector<double> first_values(const Trace& trace, const Record& record, int64_t most) {
@@ -28,8 +30,8 @@ std::vector<double> first_values(const Trace& trace, const Record& record, int64
 }
 
 std::string layer_of(const Record& record) {
-  if (!record.has_path) return record.type.empty() ? "" : clean(record.type) + "()";
-  return clean(record.path.empty() ? "(" + record.root + ")" : record.path);
+  if (!record.has_path) return record.type.empty() ? "" : printable(record.type) + "()";
+  return printable(record.path.empty() ? "(" + record.root + ")" : record.path);
 }
 
 std::string text_of(const Statistics& s) {
@@ -49,7 +51,7 @@ Row row_of(const Trace& trace, const Record& record, const TraceTextOptions& opt
   std::string values;
   for (double value : first_values(trace, record, options.values)) values += fmt::format("{:.5g} ", value);
   const std::optional<Statistics> s = statistics(trace, record, options);
-  return {{std::to_string(record.order), std::to_string(record.step), layer_of(record), clean(record.type),
+  return {{std::to_string(record.order), std::to_string(record.step), layer_of(record), printable(record.type),
            tensor_name(record), dtype_name(record.dtype), printed(record.shape), s ? text_of(*s) : "", values},
           record.file < 0 ? Ink::faint : Ink::plain,
           ""};
@@ -111,9 +113,9 @@ std::string trace_text(const Trace& trace, const TraceTextOptions& options) {
   if (!steps) without(1);
   const std::string end = trace.end() == "complete" ? ""
                           : trace.end().empty()     ? ", not closed"
-                                                    : ", " + clean(trace.end());
+                                                    : ", " + printable(trace.end());
   const size_t n = rows.size();
-  std::string text = fmt::format("{} ({}{})\n\n", clean(trace.path()), clean(trace.producer()), end);
+  std::string text = fmt::format("{} ({}{})\n\n", printable(trace.path()), printable(trace.producer()), end);
   if (n > 0) text += table(std::move(columns), std::move(rows), options.terminal) + '\n';
   return text + fmt::format("{} of {} records, {} calls\n", n, trace.records().size(), trace.calls().size());
 }

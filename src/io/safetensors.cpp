@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <nlohmann/json.hpp>
 
+#include <halfbridge/ops/factories.h>
+
 #include "io/atomic_file.h"
 #include "io/io_error.h"
 
@@ -158,13 +160,17 @@ class Parser {
   }
 
   uint64_t byte_count(const std::string& name, ScalarType dtype, const std::vector<uint64_t>& shape) const {
+    // Strides skip sizes of zero: they must not overflow either.
     int64_t bytes = static_cast<int64_t>(element_size(dtype));
+    bool empty = false;
     for (uint64_t size : shape) {
-      if (size > INT64_MAX || __builtin_mul_overflow(bytes, static_cast<int64_t>(size), &bytes)) {
+      empty = empty || size == 0;
+      const auto factor = static_cast<int64_t>(std::max<uint64_t>(size, 1));
+      if (size > INT64_MAX || __builtin_mul_overflow(bytes, factor, &bytes)) {
         fail("tensor '", name, "' is too large");
       }
     }
-    return static_cast<uint64_t>(bytes);
+    return empty ? 0 : static_cast<uint64_t>(bytes);
   }
 
   // JSON has no order; the data has.
@@ -191,16 +197,9 @@ class Parser {
 };
 
 Tensor load_entry(const Source& source, const SafetensorsEntry& entry) {
-  DimVector sizes(entry.shape.size()), strides(entry.shape.size());
-  int64_t step = 1;
-  for (size_t i = entry.shape.size(); i-- > 0;) {
-    sizes[i] = entry.shape[i];
-    strides[i] = step;
-    step *= std::max<int64_t>(sizes[i], 1);
-  }
-  auto memory = StorageImpl::allocate(entry.bytes, kCPU);
-  if (entry.bytes > 0) source.read(memory->data(), entry.offset, entry.bytes);
-  return Tensor(make_intrusive<TensorImpl>(std::move(memory), entry.dtype, std::move(sizes), std::move(strides), 0));
+  Tensor tensor = hb::empty(entry.shape, TensorOptions().dtype(entry.dtype));
+  if (entry.bytes > 0) source.read(tensor.data_ptr(), entry.offset, entry.bytes);
+  return tensor;
 }
 
 SafetensorsFile load_all(const Source& source) {

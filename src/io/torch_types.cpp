@@ -1,5 +1,7 @@
 #include "io/torch_types.h"
 
+#include <halfbridge/io/dtype_name.h>
+
 namespace hb::io {
 namespace {
 
@@ -25,6 +27,13 @@ const char* storage_class(ScalarType dtype) {
     if (row.dtype == dtype) return row.storage;
   }
   return nullptr;
+}
+
+const char* dtype_name(ScalarType dtype) {
+  for (const Names& row : kNames) {
+    if (row.dtype == dtype) return row.name;
+  }
+  return "?";
 }
 
 std::optional<ScalarType> dtype_of_storage_class(std::string_view name) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <halfbridge/bridge/utility.h>
+#include <halfbridge/io/dtype_name.h>
 #include <halfbridge/trace/statistics.h>
 
 #include "module_tree.h"
@@ -17,33 +18,6 @@ namespace hb {
 using bridge::nn::Module;
 
 namespace {
-
-const char* pytorch_name(ScalarType dtype) {
-  switch (dtype) {
-    case kDouble:
-      return "float64";
-    case kFloat:
-      return "float32";
-    case kHalf:
-      return "float16";
-    case kBFloat16:
-      return "bfloat16";
-    case kLong:
-      return "int64";
-    case kInt:
-      return "int32";
-    case kShort:
-      return "int16";
-    case kChar:
-      return "int8";
-    case kByte:
-      return "uint8";
-    case kBool:
-      return "bool";
-    default:
-      return toString(dtype);
-  }
-}
 
 class Printer {
  public:
@@ -72,7 +46,7 @@ class Printer {
     }
     const trace::Statistics s = trace::with_plain_bytes(
         t, [&](const void* data) { return trace::statistics_of(trace::dtype_of(t.scalar_type()), data, t.numel()); });
-    text << t.sizes() << ' ' << (pytorch_ ? pytorch_name(t.scalar_type()) : toString(t.scalar_type()));
+    text << t.sizes() << ' ' << (pytorch_ ? io::dtype_name(t.scalar_type()) : toString(t.scalar_type()));
     if (t.numel() == s.nan + s.inf) {
       text << (t.numel() == 0 ? " empty" : "");
     } else {

@@ -23,31 +23,19 @@ io::NamedTensors rename(io::NamedTensors tensors, const Names& names) {
   return all.apply(tensors);
 }
 
-std::string dtype_text(ScalarType dtype) {
-  switch (dtype) {
-    case kByte:
-      return "uint8";
-    case kChar:
-      return "int8";
-    case kShort:
-      return "int16";
-    case kInt:
-      return "int32";
-    case kLong:
-      return "int64";
-    case kHalf:
-      return "float16";
-    case kFloat:
-      return "float32";
-    case kDouble:
-      return "float64";
-    case kBool:
-      return "bool";
-    case kBFloat16:
-      return "bfloat16";
-    default:
-      return "?";
-  }
+void add_name_options(CLI::App& command, Names& names, const std::string& whose) {
+  command
+      .add_option(
+          "--rename", names.rename,
+          "Change names" + whose + ": 'old=new', 'prefix*=new*' or '/regex/=new'; may be given again, applied in order")
+      ->type_name("RULE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command.add_option("--only", names.only, "Take what stands at this name alone, as 'model'")->type_name("NAME");
+  command.add_option("--strip", names.strip, "Take this text from the front of names" + whose + ", before --rename")
+      ->type_name("TEXT");
+  command.add_option("--prefix", names.prefix, "Put this text in front of names" + whose + ", after --rename")
+      ->type_name("TEXT");
 }
 
 std::string shape_text(const Tensor& tensor) { return hb::detail::str(tensor.sizes()); }

@@ -90,18 +90,7 @@ void add_convert(CLI::App& app, int& exit) {
   command->add_option("OUT", options->to, "The file to write; it is replaced when the new one is complete")->required();
   command->add_option("--to", options->format, "torch, libtorch, safetensors or sharded; without it by OUT's ending")
       ->type_name("FORMAT");
-  command
-      ->add_option("--rename", options->names.rename,
-                   "Change names: 'old=new', 'prefix*=new*' or '/regex/=new'; may be given again, applied in order")
-      ->type_name("RULE")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option("--only", options->names.only, "Convert what stands at this name alone, as 'model'")
-      ->type_name("NAME");
-  command->add_option("--strip", options->names.strip, "Take this text from the front of names, before --rename")
-      ->type_name("TEXT");
-  command->add_option("--prefix", options->names.prefix, "Put this text in front of names, after --rename")
-      ->type_name("TEXT");
+  add_name_options(*command, options->names);
   command->add_option("--shard-size", options->shard_bytes, "Safetensors in several files of at most this (500MB, 5GB)")
       ->transform(CLI::AsSizeValue(true))
       ->type_name("SIZE");

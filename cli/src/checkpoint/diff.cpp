@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int64_t kChunk = int64_t{1} << 20;  // elements in double at a time
 
-struct DiffOptions {
+struct Options {
   std::string first, second;
   Names names;
   double atol = 0, rtol = 0;
@@ -37,7 +37,7 @@ struct Result {
   size_t differing = 0;
 };
 
-void compare_chunk(const Tensor& first, const Tensor& second, const DiffOptions& options, Row& row) {
+void compare_chunk(const Tensor& first, const Tensor& second, const Options& options, Row& row) {
   const Tensor a = first.to(kDouble), b = second.to(kDouble);
   const double *x = a.data_ptr<double>(), *y = b.data_ptr<double>();
   for (int64_t i = 0; i < a.numel(); ++i) {
@@ -52,12 +52,12 @@ void compare_chunk(const Tensor& first, const Tensor& second, const DiffOptions&
 // Integers beyond 2^53 that a double would take for equal.
 int64_t count_unequal(const Tensor& a, const Tensor& b) { return a.ne(b).sum().item<int64_t>(); }
 
-Row compare(const std::string& name, const Tensor& first, const Tensor& second, const DiffOptions& options) {
+Row compare(const std::string& name, const Tensor& first, const Tensor& second, const Options& options) {
   Row row;
   row.name = name;
   row.elements = first.numel();
   if (first.scalar_type() != second.scalar_type()) {
-    row.dtypes = dtype_text(first.scalar_type()) + " / " + dtype_text(second.scalar_type());
+    row.dtypes = std::string(io::dtype_name(first.scalar_type())) + " / " + io::dtype_name(second.scalar_type());
   }
   const Tensor a = first.detach().contiguous().view({-1}), b = second.detach().contiguous().view({-1});
   for (int64_t start = 0; start < a.numel(); start += kChunk) {
@@ -76,7 +76,7 @@ std::vector<io::NamedShape> shapes_of(const io::NamedTensors& tensors) {
   return shapes;
 }
 
-Result compare_files(const DiffOptions& options) {
+Result compare_files(const Options& options) {
   const auto a = io::load_state_dict_file(options.first), b = io::load_state_dict_file(options.second);
   const bool inside = !options.names.only.empty();
   const io::NamedTensors first =
@@ -96,7 +96,7 @@ Result compare_files(const DiffOptions& options) {
   return result;
 }
 
-bool differs(const Result& result, const DiffOptions& options) {
+bool differs(const Result& result, const Options& options) {
   const bool names = !result.keys.missing.empty() || !result.keys.unexpected.empty();
   return result.differing > 0 || !result.keys.mismatched.empty() || (names && !options.common);
 }
@@ -107,7 +107,7 @@ Json names_of(const std::vector<io::NamedShape>& items) {
   return names;
 }
 
-void print_json(const Result& result, const DiffOptions& options) {
+void print_json(const Result& result, const Options& options) {
   Json json{{"agree", !differs(result, options)},
             {"atol", options.atol},
             {"rtol", options.rtol},
@@ -130,7 +130,7 @@ void print_json(const Result& result, const DiffOptions& options) {
   fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
-void print_text(const Result& result, const DiffOptions& options) {
+void print_text(const Result& result, const Options& options) {
   const io::DescribeKeys how{
       true, options.most, "in SECOND alone", "in FIRST alone", "nearest in FIRST", "nearest in SECOND"};
   const std::string keys = io::describe(result.keys, how);
@@ -153,7 +153,7 @@ void print_text(const Result& result, const DiffOptions& options) {
              result.rows.size() + result.keys.mismatched.size(), options.atol, options.rtol, worst);
 }
 
-int run(const DiffOptions& options) {
+int run(const Options& options) {
   const Result result = compare_files(options);
   (options.json ? print_json : print_text)(result, options);
   return differs(result, options) ? kDiffers : kAgrees;
@@ -162,20 +162,11 @@ int run(const DiffOptions& options) {
 }  // namespace
 
 void add_diff(CLI::App& app, int& exit) {
-  auto options = std::make_shared<DiffOptions>();
+  auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("diff", "Compare the tensors of two checkpoints by name, element by element.");
   command->add_option("FIRST", options->first, "A checkpoint of any format")->required();
   command->add_option("SECOND", options->second, "Another, of the same format or not")->required();
-  command->add_option("--rename", options->names.rename, "Change names of the first: see `checkpoint convert --help`")
-      ->type_name("RULE")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option("--only", options->names.only, "Compare what stands at this name alone, as 'model'")
-      ->type_name("NAME");
-  command->add_option("--strip", options->names.strip, "Take this text from the front of the first's names")
-      ->type_name("TEXT");
-  command->add_option("--prefix", options->names.prefix, "Put this text in front of the first's names")
-      ->type_name("TEXT");
+  add_name_options(*command, options->names, " of the first");
   command->add_option("--atol", options->atol, "Accept |a - b| <= atol + rtol * |a|; 0: equal values")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--rtol", options->rtol, "See --atol")->check(CLI::NonNegativeNumber);

@@ -64,7 +64,7 @@ void show_json(const io::StateDictFile& file, const IValue& value, const io::Nam
   const auto shares = shared_memory(tensors);
   for (const auto& [name, tensor] : tensors) {
     Json row{{"name", name},
-             {"dtype", dtype_text(tensor.scalar_type())},
+             {"dtype", io::dtype_name(tensor.scalar_type())},
              {"shape", std::vector<int64_t>(tensor.sizes().begin(), tensor.sizes().end())},
              {"strides", std::vector<int64_t>(tensor.strides().begin(), tensor.strides().end())},
              {"bytes", tensor.nbytes()}};
@@ -91,7 +91,7 @@ void show_tensors(const io::NamedTensors& tensors, bool stats) {
   const auto shares = shared_memory(tensors);
   for (const auto& [name, tensor] : tensors) {
     std::string line =
-        fmt::format("  {:<{}}  {:<8}  {:<{}}  {:>9}", printable(name), name_width, dtype_text(tensor.scalar_type()),
+        fmt::format("  {:<{}}  {:<8}  {:<{}}  {:>9}", printable(name), name_width, io::dtype_name(tensor.scalar_type()),
                     shape_text(tensor), shape_width, size_text(tensor.nbytes()));
     if (stats) {
       const Statistics s = statistics_of(tensor);

@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <halfbridge/diff/explain.h>
 #include <halfbridge/error.h>
@@ -119,6 +120,10 @@ class Writer {
     for (size_t i = 0; i < data_.inputs.size(); ++i) {
       const Tensor& input = data_.inputs[i];
       if (!input.defined()) continue;
+      if (const size_t first = data_.first_same[i]; first != i) {
+        text += fmt::format("  torch::Tensor in{} = in{};  // one tensor\n", i, first);
+        continue;
+      }
       text += fmt::format("  torch::Tensor in{} = {};\n", i, stored(fmt::format("input_{}", i), input));
       if (gradients && input.is_floating_point()) text += fmt::format("  in{}.requires_grad_(true);\n", i);
     }
@@ -136,9 +141,10 @@ class Writer {
     if (!gradients) return text;
     text += fmt::format("  out.backward({});\n", stored("grad_output_0", data_.grad_outputs[0]));
     for (size_t i = 0; i < data_.grad_inputs.size(); ++i)
-      if (data_.grad_inputs[i].defined())
-        text += fmt::format("  same = compare(\"gradient of input {0}\", in{0}.grad(), {1}) && same;\n", i,
-                            stored(fmt::format("grad_input_{}", i), data_.grad_inputs[i]));
+      if (data_.grad_inputs[i].defined() && data_.first_same[i] == i)
+        text += fmt::format("  same = compare(\"gradient of input {0}\", in{1}.grad(), {2}) && same;\n",
+                            fmt::join(data_.same_as(i), ", "), i,
+                            stored(fmt::format("grad_input_{}", i), data_.grad_of_same(i)));
     return text;
   }
 

@@ -2,11 +2,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
+#include <tuple>
 
 #include <fmt/format.h>
 
 #include <halfbridge/ops.h>
 
+#include "../describe.h"
 #include "causes.h"
 #include "gradients.h"
 #include "optimizer.h"
@@ -19,15 +22,6 @@ namespace {
 
 // Looking at each of thousands of parameters of a network that diverged would tell nothing new.
 constexpr std::chrono::seconds kTimeForStates{20};
-
-const Record* find(const Trace& trace, const Record& like, Kind kind, int64_t step, const std::string& name) {
-  for (const Record& record : trace.records())
-    if (record.kind == kind && record.step == step && record.root == like.root && record.path == like.path &&
-        record.name == name && record.file >= 0)
-      return &record;
-  return nullptr;
-}
-Tensor load(const Trace& trace, const Record* record) { return record ? trace.load(*record) : Tensor(); }
 
 Tensor value_before(const Trace& trace, const Record& record) {
   const auto state = trace.state_of(record.root, record.path, record.step);
@@ -70,83 +64,153 @@ std::optional<Hint> momentum_hint(const Report& report, const StateDiff& state) 
       error.max};
 }
 
-UpdateData update_data(const Trace& trace, const Record& updated) {
-  UpdateData data;
-  data.updated = trace.load(updated);
-  data.parameter = value_before(trace, updated);
-  data.gradient = load(trace, find(trace, updated, Kind::parameter_grad, updated.step, updated.name));
-  data.steps = updated.step + 1;
-  const std::string prefix = updated.name + "/";
-  for (const Record& record : trace.records()) {
-    if (record.kind != Kind::optimizer_state || record.root != updated.root || record.path != updated.path ||
-        record.file < 0 || record.name.rfind(prefix, 0) != 0)
-      continue;
-    if (record.step == updated.step) data.states[record.name.substr(prefix.size())] = trace.load(record);
-    if (record.step == updated.step - 1) data.states_before[record.name.substr(prefix.size())] = trace.load(record);
-  }
-  const auto step = data.states.find("step");
-  if (step != data.states.end() && step->second.numel() == 1)
-    data.steps = std::max<int64_t>(1, std::llround(step->second.to(kDouble).item<double>()));
-  return data;
-}
+// What both sides recorded of a parameter in one step.
+struct Parameter {
+  const StateDiff *gradient = nullptr, *updated = nullptr;
+};
+using Place = std::tuple<int64_t, std::string, std::string, std::string>;  // step, root, path, name
 
-std::vector<Hint> optimizer_hints(const Report& report, const StateDiff& state) {
-  const auto ref = fit_update(update_data(*report.ref, *state.tensor.ref));
-  const auto test = fit_update(update_data(*report.test, *state.tensor.test));
-  if (!ref || !test) return {};
-  const auto base = [](const std::string& kind) { return kind.substr(0, 4); };
-  if (base(ref->kind) != base(test->kind))
-    return {{"optimizer",
-             fmt::format("the update is that of {} where the reference's is that of {}", test->kind, ref->kind),
-             test->max_abs}};
-  std::vector<Hint> hints;
-  for (const auto& [name, value] : ref->values) {
-    const auto other = test->values.find(name);
-    if (other == test->values.end() ||
-        std::abs(other->second - value) <= 2e-3 * std::max(std::abs(value), std::abs(other->second)))
-      continue;
-    hints.push_back({name,
-                     fmt::format("the step agrees with {}={:.4g} (the reference's with {}={:.4g}), by {} fitted to "
-                                 "parameter, gradient and update",
-                                 name, other->second, name, value, test->kind),
-                     test->max_abs});
-  }
-  return hints;
-}
+bool on_disk(const TensorDiff& d) { return d.ref && d.test && d.ref->file >= 0 && d.test->file >= 0; }
 
-void explain_state(const Report& report, StateDiff& state) {
-  const Record &ref = *state.tensor.ref, &test = *state.tensor.test;
-  if (ref.numel() != test.numel()) return;
-  if (state.kind == Kind::parameter_grad) {
-    if (const auto hint = gradient_hint(*report.test, state.step, report.ref->load(ref), report.test->load(test),
-                                        "the gradient of `" + state.name + "`"))
+class StateExplainer {
+ public:
+  explicit StateExplainer(Report& report) : report_(report), steps_(report) {
+    for (const StateDiff& state : report.state) {
+      Parameter& parameter = parameters_[{state.step, state.root, state.path, state.name}];
+      if (state.kind == Kind::parameter_grad) parameter.gradient = &state;
+      if (state.kind == Kind::updated_parameter) parameter.updated = &state;
+    }
+  }
+
+  void explain(StateDiff& state) {
+    if (!on_disk(state.tensor) || state.tensor.ref->numel() != state.tensor.test->numel()) return;
+    switch (state.kind) {
+      case Kind::parameter:
+      case Kind::buffer:
+        if (!state.tensor.pass()) values(state);
+        break;
+      case Kind::parameter_grad:
+        if (!state.tensor.pass()) gradient(state);
+        break;
+      case Kind::updated_buffer:
+        if (!state.tensor.pass() || (!report_.agree() && state.tensor.metrics.max_abs > 0)) statistics(state);
+        break;
+      case Kind::updated_parameter:
+        update(state);
+        break;
+      case Kind::optimizer_state:
+        if (!state.tensor.pass()) moment(state);
+        break;
+      default:
+        break;
+    }
+  }
+
+ private:
+  Report& report_;
+  StepComparison steps_;
+  std::map<Place, Parameter> parameters_;
+
+  void values(StateDiff& state) {
+    const Record &ref = *state.tensor.ref, &test = *state.tensor.test;
+    const Call* call = call_of(*report_.ref, ref);
+    const auto hint = describe_state(*report_.ref, call ? call->path : ref.path, call ? call->type : "", ref.step,
+                                     state.name, report_.ref->load(ref), report_.test->load(test));
+    if (hint)
       state.hints.push_back(*hint);
-  } else if (state.kind == Kind::updated_buffer) {
-    if (const auto hint = momentum_hint(report, state)) state.hints.push_back(*hint);
-  } else if (state.kind == Kind::updated_parameter) {
-    state.hints = optimizer_hints(report, state);
-  } else if (state.kind == Kind::parameter || state.kind == Kind::buffer) {
-    const Call* call = call_of(*report.ref, ref);
-    state.hints.push_back(describe_state(*report.ref, call ? call->path : ref.path, call ? call->type : "", ref.step,
-                                         state.name, report.ref->load(ref), report.test->load(test)));
+    else
+      add_note(state, "differs from the reference's in no way that is known");
   }
-}
+
+  void gradient(StateDiff& state) {
+    if (const auto hint = gradient_hint(*report_.test, state.step, report_.ref->load(*state.tensor.ref),
+                                        report_.test->load(*state.tensor.test), "the gradient of `" + state.name + "`"))
+      state.hints.push_back(*hint);
+    else if (const auto untied = untied_hint(state))
+      state.hints.push_back(*untied);
+  }
+
+  // Two parameters that are one tensor in the reference have the sum of what two tensors have in the test.
+  std::optional<Hint> untied_hint(const StateDiff& state) {
+    const Record& of_ref = *state.tensor.ref;
+    for (const StateDiff& other : report_.state) {
+      if (&other == &state || other.kind != Kind::parameter_grad || other.step != state.step ||
+          !on_disk(other.tensor) || other.tensor.ref->shape != of_ref.shape)
+        continue;
+      const Record& ref = *other.tensor.ref;
+      if (ref.file != of_ref.file || ref.offset != of_ref.offset) continue;
+      const Tensor sum = report_.test->load(*state.tensor.test) + report_.test->load(*other.tensor.test);
+      double left = 0;
+      if (!agree(sum, report_.ref->load(ref), &left)) continue;
+      return Hint{"untied_weights",
+                  fmt::format("the reference's gradient is the sum of the test's for `{}` and for `{}`: one parameter "
+                              "there, two here",
+                              state_name(state, false), state_name(other, false)),
+                  left};
+    }
+    return std::nullopt;
+  }
+
+  void statistics(StateDiff& state) {
+    if (const auto hint = momentum_hint(report_, state)) state.hints.push_back(*hint);
+  }
+
+  // The rule of the step, where the gradients agree: a gradient that is off moves its parameter off.
+  std::vector<Hint> rule_of(const StateDiff& state, const std::string& name) {
+    const auto found = parameters_.find({state.step, state.root, state.path, name});
+    if (found == parameters_.end()) return {};
+    const auto& [gradient, updated] = found->second;
+    if (!gradient || !gradient->tensor.pass() || !updated || !on_disk(updated->tensor)) return {};
+    return steps_.hints(*updated->tensor.ref, *updated->tensor.test);
+  }
+
+  // A step is smaller than the tolerance of values: a parameter that agrees may still have moved by another rule.
+  void update(StateDiff& state) {
+    if (!state.tensor.compared || state.tensor.metrics.max_abs == 0) return;
+    state.hints = rule_of(state, state.name);
+    if (state.hints.empty() || !state.tensor.pass()) return;
+    state.tensor.problem = "the optimizer's step is another, though smaller than the tolerance";
+    ++report_.failed;
+  }
+
+  // exp_avg, exp_avg_sq, momentum_buffer: what of the rule is theirs.
+  void moment(StateDiff& state) {
+    static const std::map<std::string, std::vector<std::string>> numbers = {
+        {"exp_avg", {"beta1", "weight_decay"}},
+        {"exp_avg_sq", {"beta2", "weight_decay"}},
+        {"momentum_buffer", {"momentum", "dampening", "weight_decay"}}};
+    const size_t slash = state.name.rfind('/');
+    const auto of_state = numbers.find(state.name.substr(slash + 1));
+    if (slash == std::string::npos || of_state == numbers.end()) return;
+    for (const Hint& hint : rule_of(state, state.name.substr(0, slash)))
+      if (std::count(of_state->second.begin(), of_state->second.end(), hint.cause)) state.hints.push_back(hint);
+  }
+
+  // Beside the state and beside the layer that has it.
+  void add_note(StateDiff& state, const std::string& note) {
+    const auto add = [&](TensorDiff& tensor) { tensor.note += (tensor.note.empty() ? "" : "; ") + note; };
+    add(state.tensor);
+    for (LayerDiff& layer : report_.layers)
+      for (TensorDiff& tensor : layer.state)
+        if (tensor.ref == state.tensor.ref) add(tensor);
+  }
+};
 
 }  // namespace
 
 void explain_states(Report& report) {
   const auto deadline = std::chrono::steady_clock::now() + kTimeForStates;
+  StateExplainer explainer(report);
   for (StateDiff& state : report.state) {
-    const bool same_size =
-        state.tensor.ref && state.tensor.test && state.tensor.ref->file >= 0 && state.tensor.test->file >= 0;
-    // Steps of optimizers are smaller than tolerances of layers: those that pass are looked at too.
-    const bool update = state.kind == Kind::updated_parameter || state.kind == Kind::updated_buffer;
-    const bool differs = !state.tensor.pass() ||
-                         (update && state.tensor.compared && state.tensor.metrics.max_abs > 0 && !report.agree());
-    if (!same_size || !differs) continue;
-    if (std::chrono::steady_clock::now() > deadline) return;
-    explain_state(report, state);
+    if (std::chrono::steady_clock::now() > deadline) {
+      report.notes.push_back("not every parameter and step was explained: the time for it was used up");
+      break;
+    }
+    explainer.explain(state);
   }
+  report.first_state.reset();
+  for (size_t i = 0; i < report.state.size() && !report.first_state; ++i)
+    if (!report.state[i].tensor.pass()) report.first_state = static_cast<int>(i);
 }
 
 }  // namespace hb::layer_diff::hints

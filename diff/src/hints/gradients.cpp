@@ -1,4 +1,5 @@
 // Causes in gradients: their scale, their sign, a branch that gives none.
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include "causes.h"
 #include "gradients.h"
 #include "relations.h"
+#include "search.h"
 
 namespace hb::layer_diff::hints {
 
@@ -67,6 +69,14 @@ std::optional<Hint> gradient_hint(const Trace& test_trace, int64_t step, const T
 
 std::vector<Hint> causes_of_gradients(const Report& report, const LayerDiff& layer) {
   std::vector<Hint> hints;
+  const auto lost = [](const TensorDiff& d) { return d.ref && !d.test && d.ref->kind == Kind::parameter_grad; };
+  const auto kept = [](const TensorDiff& d) { return d.test && d.test->kind == Kind::parameter_grad; };
+  if (std::any_of(layer.state.begin(), layer.state.end(), lost) &&
+      std::none_of(layer.state.begin(), layer.state.end(), kept))
+    hints.push_back({"detached",
+                     "its parameters have no gradient in the test: nothing flows back to it (detach(), no_grad or "
+                     "data() after it, or requires_grad off?)",
+                     0});
   for (const TensorDiff& diff : layer.backward) {
     if (!diff.ref || !diff.test || diff.ref->kind != Kind::grad_output || diff.pass()) continue;
     if (diff.ref->file < 0 || diff.test->file < 0 || diff.ref->numel() != diff.test->numel()) continue;
@@ -77,9 +87,39 @@ std::vector<Hint> causes_of_gradients(const Report& report, const LayerDiff& lay
   return hints;
 }
 
+namespace {
+
+// Options that show in the backward pass alone, as the padding_idx of an embedding: the test prints another value, and
+// the reference's layer with that value gives the test's gradient.
+std::optional<Hint> option_of_gradient(const replay::Pair& pair, const replay::Chosen& chosen, const Tensor& test) {
+  if (!pair.test_model.layer || pair.test_model.layer->declaration != pair.ref_model.layer->declaration)
+    return std::nullopt;
+  for (const replay::Option& option : pair.ref_model.layer->declaration->options) {
+    const replay::Value &of_ref = pair.ref_model.layer->args.at(option.name),
+                        &of_test = pair.test_model.layer->args.at(option.name);
+    if (replay::same(of_ref, of_test)) continue;
+    replay::Pair changed = pair;
+    changed.ref_model.layer->args.set(option.name, of_test);
+    try {
+      const Tensor exact = chosen.of(replay::expected_gradients(changed, kDouble), pair.ref);
+      const Tensor rounded = chosen.of(replay::expected_gradients(changed, test.scalar_type()), pair.ref);
+      const auto error = replay::error_of(test, exact);
+      if (replay::noise_between(rounded, exact, test.scalar_type()).explains(error))
+        return Hint{option.name, option_text(option.name, of_test, of_ref), error.max};
+    } catch (const std::exception&) {
+      continue;  // a value that the layer refuses is not the cause
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 std::vector<Hint> causes_of_gradient(const replay::Pair& pair, const replay::Chosen& chosen) {
-  const Tensor expected = chosen.of(replay::expected_gradients(pair, kDouble)), test = chosen.recorded(pair.test);
+  const Tensor expected = chosen.of(replay::expected_gradients(pair, kDouble), pair.ref),
+               test = chosen.recorded(pair.test);
   const Dtype dtype = test.scalar_type();
+  if (auto hint = option_of_gradient(pair, chosen, test)) return {*hint};
   if (auto hint = gradient_hint(*pair.test.trace, pair.test.call->step, expected.to(dtype), test,
                                 "the gradient of " + chosen.name()))
     return {*hint};

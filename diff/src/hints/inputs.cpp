@@ -5,19 +5,17 @@
 
 #include <fmt/format.h>
 
+#include <halfbridge/io/dtype_name.h>
 #include <halfbridge/ops.h>
 
+#include "../describe.h"
 #include "causes.h"
 #include "relations.h"
+#include "search.h"
 
 namespace hb::layer_diff::hints {
 
 namespace {
-
-std::string title(const Call& call) {
-  if (!call.has_path) return call.type;
-  return fmt::format("{} ({})", call.path.empty() ? call.root : call.path, call.type);
-}
 
 // Compares a record's first elements before all of it is read.
 class Likeness {
@@ -51,16 +49,16 @@ std::optional<Hint> by_call_between(const Report& report, const LayerDiff& layer
       continue;
     for (const Record* input : call.inputs) {
       if (is_test.is(*input) && is_ref.is(*call.outputs[0]))
-        return Hint{
-            "missing_layer",
-            fmt::format("the test's input is what {} is given in the reference: {} is missing", title(call), call.type),
-            0};
+        return Hint{"missing_layer",
+                    fmt::format("the test's input is what {} is given in the reference: {} is missing",
+                                layer_title(call, false), call.type),
+                    0};
       if (is_ref.is(*input) && is_test.is(*call.outputs[0]))
         return Hint{
             "inplace",
             fmt::format(
                 "the test's input is what {} returns, the reference's what it is given: it was changed in place",
-                title(call)),
+                layer_title(call, false)),
             0};
     }
   }
@@ -82,6 +80,13 @@ std::string cause_of_input(const std::string& relation) {
   return relation;
 }
 
+std::string zero_text(const Tensor& ref, const Tensor& test) {
+  const auto is_zero = [](const Tensor& t) { return t.count_nonzero().item<int64_t>() == 0; };
+  if (is_zero(ref)) return ": the reference's is zero, the test's is not";
+  if (is_zero(test)) return ": the test's is zero, the reference's is not";
+  return "";
+}
+
 }  // namespace
 
 std::vector<Hint> causes_of_inputs(const Report& report, const LayerDiff& layer) {
@@ -94,7 +99,14 @@ std::vector<Hint> causes_of_inputs(const Report& report, const LayerDiff& layer)
       if (hint->cause == "missing_layer" && is_activation(hint->text)) hint->cause = "missing_activation";
       hints.push_back(*hint);
     }
-    if (const auto relation = relate(ref, test, fmt::format("input {}", diff.ref->index)))
+    if (const std::string name = input_name(layer.ref->type, diff.ref->index); !name.empty())
+      hints.push_back({"initial_state", name + " differs" + zero_text(ref, test), 0});
+    const Dtype dtype = test.scalar_type();
+    if (is_rounded_to(ref, test))
+      hints.push_back({"half_precision",
+                       fmt::format("input {} is the reference's rounded to {}", diff.ref->index, io::dtype_name(dtype)),
+                       0});
+    else if (const auto relation = relate(ref, test, fmt::format("input {}", diff.ref->index)))
       hints.push_back({cause_of_input(relation->cause), relation->text, relation->max_abs});
   }
   return hints;

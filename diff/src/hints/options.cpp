@@ -95,15 +95,29 @@ void try_printed_options(Search& search) {
   if (!search.test_model.layer || search.test_model.layer->declaration->type != search.layer().declaration->type)
     return;
   Layer all = search.layer();
-  std::string text;
+  std::string text, first;
+  int changed = 0;
   for (const Option& option : search.layer().declaration->options) {
     const Value& value = search.test_model.layer->args.at(option.name);
     if (attempt_option(search, option, value)) return;
     if (replay::same(value, all.args.at(option.name))) continue;
     text += (text.empty() ? "" : ", ") + option.name + "=" + replay::text_of(value);
     all.args.set(option.name, value);
+    if (++changed == 1) first = option.name;
   }
-  if (!text.empty()) search.attempt("options", "agrees with the options that the test prints: " + text, all);
+  if (text.empty()) return;
+  if (search.attempt("options", "agrees with the options that the test prints: " + text, all)) return;
+  // Options that decide the shapes of parameters, as groups do: the test's parameters come with them.
+  bool other_shapes = false;
+  for (const auto& [name, tensor] : search.test_model.layer->state) {
+    const auto of_ref = search.layer().state.find(name);
+    other_shapes = other_shapes || (of_ref != search.layer().state.end() && of_ref->second.sizes() != tensor.sizes());
+  }
+  if (!other_shapes) return;
+  all.state = search.test_model.layer->state;
+  search.attempt(changed == 1 ? first : "options",
+                 "agrees with the options that the test prints, which make its parameters of another shape: " + text,
+                 all);
 }
 
 void try_options(Search& search) {

@@ -112,13 +112,31 @@ bool flatten_orders(const Tensor& t, const std::string& noun, const Visit& visit
   return false;
 }
 
+// Attention that splits (B, T, E) into heads and forgets to move them, before or after.
+bool heads(const Tensor& t, const std::string& noun, const Visit& visit) {
+  if (t.dim() != 3) return false;
+  const int64_t batch = t.size(0), time = t.size(1), width = t.size(2);
+  for (int64_t h = 2; h <= width / 2; ++h) {
+    if (width % h != 0 || time == 1) continue;
+    const std::string text = noun + " has its " + std::to_string(h) + " heads in another order: ";
+    const int64_t each = width / h;
+    if (visit({"memory_order", text + "(batch, head, time) was read as (batch, time, head)",
+               t.reshape({batch, time, h, each}).transpose(1, 2).reshape({batch, time, width})}) ||
+        visit({"memory_order", text + "(batch, time, head) was read as (batch, head, time)",
+               t.reshape({batch, h, time, each}).transpose(1, 2).reshape({batch, time, width})}))
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool for_rearrangements(const Tensor& tensor, const Sizes& shape, const std::string& noun, const Visit& visit) {
   NoGradGuard no_grad;
   if (permutations(tensor, shape, noun, visit)) return true;
   if (tensor.sizes().vec() != shape) return false;
-  return flatten_orders(tensor, noun, visit) || blocks(tensor, noun, visit) || reversals(tensor, noun, visit);
+  return flatten_orders(tensor, noun, visit) || heads(tensor, noun, visit) || blocks(tensor, noun, visit) ||
+         reversals(tensor, noun, visit);
 }
 
 }  // namespace hb::layer_diff::hints

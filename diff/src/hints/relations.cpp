@@ -155,6 +155,12 @@ bool agree(const Tensor& a, const Tensor& b, double* max_abs) {
   return error.rms <= t * error.ref_rms && error.max <= 4 * t * error.ref_max;
 }
 
+bool is_rounded_to(const Tensor& ref, const Tensor& test) {
+  return ref.is_floating_point() && test.is_floating_point() && ref.numel() == test.numel() &&
+         replay::unit_roundoff(test.scalar_type()) > replay::unit_roundoff(ref.scalar_type()) &&
+         error_of(test, ref.to(test.scalar_type())).max == 0;
+}
+
 std::string text_of_factor(double factor) {
   const double back = 1 / factor;
   if (std::abs(factor) < 1 && std::abs(back - std::round(back)) < 1e-5 * std::abs(back))

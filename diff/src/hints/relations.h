@@ -32,6 +32,8 @@ std::optional<Relation> relate_by_activation(const Tensor& ref, const Tensor& te
 /// test = factor * ref, with the factor.
 std::optional<double> factor_between(const Tensor& ref, const Tensor& test);
 
+/// Whether `test` has a coarser dtype and is `ref` rounded to it.
+bool is_rounded_to(const Tensor& ref, const Tensor& test);
 /// Whether the tensors agree up to a few units of rounding.
 bool agree(const Tensor& a, const Tensor& b, double* max_abs = nullptr);
 /// 0.0039215686 as "1/255", 65536 as "65536", 0.123 as "0.123".

@@ -82,9 +82,9 @@ std::vector<Hint> find_causes(Search& search) {
   if (!search.ref_model.reproduces) return {};
   using Try = void (*)(Search&);
   // What is recorded to differ first, then what could be; the search ends with the first kind that finds a cause.
-  constexpr Try kinds[] = {try_other_type, try_mode,   try_printed_options,  try_recorded_state,   try_options,
-                           solve_options,  try_output, try_rearranged_state, try_rearranged_inputs};
-  constexpr size_t kOfAnySize = 5;  // the others take outputs element by element
+  constexpr Try kinds[] = {try_given_inputs, try_other_type, try_mode,   try_printed_options,  try_recorded_state,
+                           try_options,      solve_options,  try_output, try_rearranged_state, try_rearranged_inputs};
+  constexpr size_t kOfAnySize = 6;  // the others take outputs element by element
   const bool same_size = search.ref.outputs[search.k].numel() == search.output().numel();
   for (size_t i = 0; i < (same_size ? std::size(kinds) : kOfAnySize); ++i) {
     kinds[i](search);

@@ -46,6 +46,7 @@ class Search {
 };
 
 // The kinds of changes, most telling first. Each may add several hints.
+void try_given_inputs(Search& search);
 void try_other_type(Search& search);
 void try_mode(Search& search);
 void try_printed_options(Search& search);
@@ -60,13 +61,16 @@ void try_precision(Search& search);
 /// All of them; the best hint first.
 std::vector<Hint> find_causes(Search& search);
 
+/// Of a recurrent layer "the initial hidden state"; empty where an input has no name.
+std::string input_name(const std::string& type, int64_t index);
 /// "agrees with eps=0.001 (the reference has eps=1e-05)"
 std::string option_text(const std::string& name, const replay::Value& value, const replay::Value& of_ref);
 
 /// What is wrong with a parameter or buffer of the test, from the two tensors alone: the keys, the order of its
-/// elements, its scale, that it was never loaded. `path`, `type` and `step` are those of its module in the reference.
-Hint describe_state(const Trace& ref, const std::string& path, const std::string& type, int64_t step,
-                    const std::string& name, const Tensor& of_ref, const Tensor& of_test);
+/// elements, its scale, that it was never loaded. Nothing where it differs in no way that is known. `path`, `type` and
+/// `step` are those of its module in the reference.
+std::optional<Hint> describe_state(const Trace& ref, const std::string& path, const std::string& type, int64_t step,
+                                   const std::string& name, const Tensor& of_ref, const Tensor& of_test);
 /// Whether the tensors of a layer look as this library makes them, untrained.
 bool looks_initial(const std::string& type, const std::string& name, const Tensor& tensor);
 /// The module of `trace` that has the tensor `name` with these values at the step; empty for none.

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <halfbridge/io/dtype_name.h>
 #include <halfbridge/ops.h>
 
 #include "relations.h"
@@ -17,26 +18,30 @@ bool has(const replay::State& state, const std::string& name) { return state.cou
 
 }  // namespace
 
-Hint describe_state(const Trace& ref, const std::string& path, const std::string& type, int64_t step,
-                    const std::string& name, const Tensor& of_ref, const Tensor& of_test) {
+std::optional<Hint> describe_state(const Trace& ref, const std::string& path, const std::string& type, int64_t step,
+                                   const std::string& name, const Tensor& of_ref, const Tensor& of_test) {
   const std::string owner = owner_of(ref, name, of_test, step);
   if (!owner.empty() && owner != path)
-    return {"shifted_keys", fmt::format("`{}` is that of the reference's {}: keys in another order", name, owner), 0};
+    return Hint{"shifted_keys", fmt::format("`{}` is that of the reference's {}: keys in another order", name, owner),
+                0};
+  if (is_rounded_to(of_ref, of_test))
+    return Hint{"half_precision",
+                fmt::format("`{}` is the reference's rounded to {}", name, io::dtype_name(of_test.scalar_type())), 0};
   if (const auto relation = relate(of_ref, of_test, "`" + name + "`")) {
     const bool scaled = relation->cause == "input_scale";
     std::string cause = scaled ? "scaled_weight" : relation->cause == "zero" ? "missing_" + name : relation->cause;
     if (cause == "transposed") cause = "transposed_weight";
     if (cause == "memory_order" || cause == "reversed" || cause == "flatten_order") cause = "permuted_weight";
-    return {cause, relation->text, relation->max_abs};
+    return Hint{cause, relation->text, relation->max_abs};
   }
   if (looks_initial(type, name, of_test)) {
     const bool both = looks_initial(type, name, of_ref);
-    return {"not_loaded",
-            fmt::format("`{}` has the values of a layer that was just made{}: no weights were loaded into it", name,
-                        both ? ", on both sides, by other random numbers" : ", the reference's has not"),
-            0};
+    return Hint{"not_loaded",
+                fmt::format("`{}` has the values of a layer that was just made{}: no weights were loaded into it", name,
+                            both ? ", on both sides, by other random numbers" : ", the reference's has not"),
+                0};
   }
-  return {"weights", fmt::format("`{}` differs from the reference's in no way that is known", name), 0};
+  return std::nullopt;
 }
 
 void try_recorded_state(Search& search) {
@@ -45,6 +50,7 @@ void try_recorded_state(Search& search) {
   const Call& module = search.ref.call->has_path ? *search.ref.call : *search.test.call;
   Layer all = search.layer();
   std::vector<Hint> hints;
+  std::string others;  // that differ in no way that is known
   for (const auto& [name, tensor] : theirs) {
     if (!has(mine, name)) {
       if (name.rfind("bias", 0) != 0 && name != "weight") continue;
@@ -52,8 +58,12 @@ void try_recorded_state(Search& search) {
       hints.push_back({"missing_" + name, "`" + name + "` is not there: the test's layer has none", 0});
     } else if (tensor.numel() != mine.at(name).numel() || !agree(mine.at(name), tensor)) {
       all.state[name] = mine.at(name);
-      hints.push_back(
-          describe_state(*search.ref.trace, module.path, module.type, module.step, name, tensor, mine.at(name)));
+      const auto hint =
+          describe_state(*search.ref.trace, module.path, module.type, module.step, name, tensor, mine.at(name));
+      if (hint)
+        hints.push_back(*hint);
+      else
+        others += (others.empty() ? "`" : ", `") + name + "`";
     }
   }
   for (const auto& [name, tensor] : mine) {
@@ -61,14 +71,15 @@ void try_recorded_state(Search& search) {
     all.state[name] = tensor;
     hints.push_back({"extra_" + name, "`" + name + "` is there: the reference's layer has none", 0});
   }
+  if (!others.empty())
+    hints.push_back(
+        {"weights", "agrees with the test's " + others + ": its values are others, the layer is the same", 0});
   if (hints.empty()) return;
   // Shown by a run: the test's tensors in the reference's layer give the test's output.
   const size_t before = search.found.size();
   if (!search.attempt("weights", "", all)) return;
   const double left = search.found.back().max_abs;
   search.found.resize(before);
-  std::stable_sort(hints.begin(), hints.end(),
-                   [](const Hint& a, const Hint& b) { return (a.cause == "weights") < (b.cause == "weights"); });
   for (const Hint& hint : hints) search.add(hint.cause, hint.text, left);
 }
 

@@ -3,16 +3,20 @@ function describe(layer, direction) {
   const cause = layer.hints.length ? `Cause found: ${layer.hints[0].text}` : layer.verdict_reason;
   return `${layerName(layer)} (${layerType(layer)}), ${direction}.` + (cause ? " " + cause.replace(/\.?$/, ".") : "");
 }
+function describeState() {
+  const name = [firstState.path, firstState.name].filter(Boolean).join(".");
+  const cause = firstState.hints.length ? " Cause found: " + firstState.hints[0].text : "";
+  return `First divergence: ${name}, ${firstState.kind.replace("_", " ")} of step ${firstState.step}.${cause}`;
+}
 function sentences() {
+  const first = firstForward || firstBackward;
+  if (first && firstState && firstState.step < first.step) return [describeState(), `Layers differ from step ${first.step} on, first ${describe(first, firstForward ? "forward" : "backward")}`];
   if (firstForward) {
     const second = firstBackward && firstBackward !== firstForward ? "First in the backward pass: " + describe(firstBackward, "gradients") : "";
     return ["First divergence: " + describe(firstForward, "forward"), second];
   }
   if (firstBackward) return ["First divergence: " + describe(firstBackward, "backward"), "All outputs of the forward pass agree."];
-  if (firstState) {
-    const cause = firstState.hints.length ? " Cause found: " + firstState.hints[0].text : "";
-    return [`First divergence: ${[firstState.path, firstState.name].filter(Boolean).join(".")}, ${firstState.kind.replace("_", " ")}.${cause}`, "All layers agree."];
-  }
+  if (firstState) return [describeState(), "All layers agree."];
   if (report.failed) return [`${report.failed} tensors could not be matched or differ.`, ""];
   if (!report.compared) return ["Nothing was compared.", ""];
   return [`All ${report.compared} pairs of tensors agree.`, ""];

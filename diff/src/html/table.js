@@ -114,7 +114,7 @@ const table = (() => {
     const lines = failing.map((s) => {
       const t = s.tensor, m = t.compared ? t.metrics : null;
       const cells = [(s.path ? s.path + "." : "") + s.name, names[s.kind] || s.kind.replace("_", " "), s.step, m ? short(m.max_abs) : "", m ? percent(m.share_out) : "",
-                     t.problem || s.hints.map((h) => h.text).join("; ")];
+                     [t.problem, ...s.hints.map((h) => h.text), t.note].filter(Boolean).join("; ")];
       return el("tr", { class: s === firstState ? "first" : null }, cells.map((c, i) => el("td", { class: i > 1 && i < 5 ? "number" : null, title: i === 5 ? c : null },
           i === 0 ? el("span", { class: "status fail" }) : null, String(c))));
     });

@@ -19,6 +19,23 @@ Tensors load_all(const Trace& trace, const std::vector<const Record*>& records) 
   return tensors;
 }
 
+std::vector<size_t> first_same_of(const std::vector<const Record*>& records, size_t count) {
+  std::vector<size_t> first(count);
+  for (size_t i = 0; i < count; ++i) first[i] = i;
+  for (size_t a = 0; a < records.size(); ++a) {
+    const Record& later = *records[a];
+    for (size_t b = 0; b < a; ++b) {
+      const Record& earlier = *records[b];
+      const bool same = later.file >= 0 && later.file == earlier.file && later.offset == earlier.offset &&
+                        later.bytes > 0 && later.dtype == earlier.dtype && later.shape == earlier.shape;
+      if (!same) continue;
+      first[static_cast<size_t>(later.index)] = first[static_cast<size_t>(earlier.index)];
+      break;
+    }
+  }
+  return first;
+}
+
 bool run_reproduces(const Layer& layer, const CallData& data, size_t k, Noise* noise) {
   const Tensors native = forward(layer, data.inputs, data.dtype);
   HB_CHECK(k < native.size() && native[k].defined(), "[replay] the layer run again has no output ", k);
@@ -61,6 +78,36 @@ bool fit(Model& model, const CallData& data, size_t k) {
 
 }  // namespace
 
+std::vector<size_t> CallData::same_as(size_t i) const {
+  std::vector<size_t> all;
+  for (size_t j = 0; j < first_same.size(); ++j)
+    if (i < first_same.size() && first_same[j] == first_same[i]) all.push_back(j);
+  return all;
+}
+
+Tensor CallData::grad_of_same(size_t i) const {
+  Tensor first, sum;
+  bool all_equal = true;
+  for (size_t j : same_as(i)) {
+    if (j >= grad_inputs.size() || !grad_inputs[j].defined()) continue;
+    if (!first.defined()) first = grad_inputs[j];
+    all_equal = all_equal && grad_inputs[j].equal(first);
+    sum = sum.defined() ? sum + grad_inputs[j] : grad_inputs[j];
+  }
+  return all_equal ? first : sum;
+}
+
+void CallData::drop_input(size_t i) {
+  const auto drop = [i](auto& list) {
+    if (i < list.size()) list.erase(list.begin() + static_cast<std::ptrdiff_t>(i));
+  };
+  drop(inputs), drop(grad_inputs), drop(first_same);
+  for (size_t j = 0; j < first_same.size(); ++j) {
+    const size_t first = first_same[j];
+    first_same[j] = first == i ? j : first > i ? first - 1 : first;
+  }
+}
+
 CallData load(const Trace& trace, const Call& call) {
   CallData data;
   data.trace = &trace;
@@ -68,6 +115,7 @@ CallData load(const Trace& trace, const Call& call) {
   data.inputs = load_all(trace, call.inputs);
   data.outputs = load_all(trace, call.outputs);
   data.grad_inputs = load_all(trace, call.grad_inputs);
+  data.first_same = first_same_of(call.inputs, data.inputs.size());
   data.grad_outputs = load_all(trace, call.grad_outputs);
   bool floating = false;
   for (const Tensor& output : data.outputs) {

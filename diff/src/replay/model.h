@@ -18,7 +18,15 @@ struct CallData {
   const Trace* trace = nullptr;
   const Call* call = nullptr;
   Tensors inputs, outputs, grad_inputs, grad_outputs;
-  Dtype dtype = kFloat;  // the coarsest of the floating outputs
+  Dtype dtype = kFloat;            // the coarsest of the floating outputs
+  std::vector<size_t> first_same;  // of each input: the first input that is the same tensor, often itself
+  /// The inputs that are one tensor with input `i`; it alone as a rule.
+  std::vector<size_t> same_as(size_t i) const;
+  /// The gradient of all inputs that are one tensor with input `i`. Traces hold it at each of them, or at each its
+  /// part.
+  Tensor grad_of_same(size_t i) const;
+  /// Takes input `i` out, with its gradient.
+  void drop_input(size_t i);
 };
 CallData load(const Trace& trace, const Call& call);
 

@@ -1,6 +1,9 @@
 #include "split.h"
 
+#include <algorithm>
+
 #include <halfbridge/error.h>
+#include <halfbridge/ops.h>
 
 namespace hb::layer_diff::replay {
 
@@ -74,15 +77,11 @@ void finish(Split& split) {
 // A function that was given the parameters of the other side's module, as a layer that has them.
 static State take_operands(const LayerDiff& layer, CallData& function) {
   State state;
-  const auto drop = [](Tensors& tensors, size_t at) {
-    if (at < tensors.size()) tensors.erase(tensors.begin() + static_cast<std::ptrdiff_t>(at));
-  };
   for (auto operand = layer.operands.rbegin(); operand != layer.operands.rend(); ++operand) {
     const auto at = static_cast<size_t>(operand->given->index);
     if (at >= function.inputs.size() || !function.inputs[at].defined()) continue;
     state[operand->state->name] = function.inputs[at];
-    drop(function.inputs, at);
-    drop(function.grad_inputs, at);
+    function.drop_input(at);
   }
   return state;
 }
@@ -129,13 +128,32 @@ Gradients expected_gradients(const Pair& pair, Dtype dtype) {
   return backward(*pair.ref_model.layer, shaped_like(pair.test.inputs, pair.ref.inputs), pair.test.grad_outputs, dtype);
 }
 
-Tensor Chosen::of(const Gradients& gradients) const {
-  if (state.empty()) return input < gradients.inputs.size() ? gradients.inputs[input] : Tensor();
+bool given_otherwise(const Pair& pair) {
+  if (!pair.ref.call->has_path || !pair.test.call->has_path || pair.ref.call->type != pair.test.call->type)
+    return false;
+  const auto is_given = [](const Call& call, size_t i) {
+    return std::any_of(call.inputs.begin(), call.inputs.end(),
+                       [&](const Record* r) { return r->index == static_cast<int64_t>(i); });
+  };
+  const size_t count = std::max(pair.ref.inputs.size(), pair.test.inputs.size());
+  for (size_t i = 0; i < count; ++i)
+    if (is_given(*pair.ref.call, i) != is_given(*pair.test.call, i)) return true;
+  return false;
+}
+
+Tensor Chosen::of(const Gradients& gradients, const CallData& data) const {
+  if (state.empty()) {
+    Tensor sum;
+    for (size_t i : data.same_as(input))
+      if (i < gradients.inputs.size() && gradients.inputs[i].defined())
+        sum = sum.defined() ? sum + gradients.inputs[i] : gradients.inputs[i];
+    return sum;
+  }
   const auto found = gradients.state.find(state);
   return found == gradients.state.end() ? Tensor() : found->second;
 }
 Tensor Chosen::recorded(const CallData& data) const {
-  if (state.empty()) return input < data.grad_inputs.size() ? data.grad_inputs[input] : Tensor();
+  if (state.empty()) return data.grad_of_same(input);
   for (const Record& record : data.trace->records())
     if (record.kind == Kind::parameter_grad && record.step == data.call->step && record.root == data.call->root &&
         record.path == data.call->path && record.name == state && record.file >= 0)
@@ -157,7 +175,7 @@ Split split_backward(const Pair& pair, const Chosen& chosen) {
   const Dtype dtype = coarser(pair.ref.dtype, pair.test.dtype);
   try {
     const auto at = [&](const Gradients& gradients) {
-      const Tensor gradient = chosen.of(gradients);
+      const Tensor gradient = chosen.of(gradients, pair.ref);
       HB_CHECK(gradient.defined(), "[replay] ", chosen.name(), " has no gradient when the layer is run again");
       return gradient;
     };

@@ -26,6 +26,8 @@ struct Split {
   std::string problem;
 };
 
+/// Whether a module is given an input on one side that it is not given on the other: an initial state, a mask.
+bool given_otherwise(const Pair& pair);
 /// Loads the tensors of both sides and makes the layers. `k` is an output.
 Pair make_pair(const Report& report, const LayerDiff& layer, size_t k, bool own_state);
 /// Of output pair.k.
@@ -35,8 +37,8 @@ struct Chosen {
   size_t input = 0;
   std::string state;
   std::string name() const { return state.empty() ? "input " + std::to_string(input) : "`" + state + "`"; }
-  /// Undefined where there is none.
-  Tensor of(const Gradients& gradients) const;
+  /// Undefined where there is none. Inputs that are one tensor in `data` have one gradient.
+  Tensor of(const Gradients& gradients, const CallData& data) const;
   Tensor recorded(const CallData& data) const;
 };
 /// The reference's layer is differentiated at the test's inputs.

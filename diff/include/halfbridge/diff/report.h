@@ -54,7 +54,7 @@ struct HeatMap {
 struct TensorDiff {
   const Record* ref = nullptr;
   const Record* test = nullptr;
-  std::string problem;    // why they cannot be compared: shapes that differ; empty otherwise
+  std::string problem;    // why they cannot be compared (shapes), or differ though elements agree; empty otherwise
   std::string note;       // "reference viewed as [64, 1, 28, 28]", "statistics alone agree", "all of it is below atol"
   bool compared = false;  // element by element; else `metrics` says nothing but `pass`
   Tolerance tolerance;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <halfbridge/trace/pattern.h>
 #include <halfbridge/trace/record.h>
 
 namespace hb::trace {
@@ -34,24 +35,6 @@ inline bool parse_number(const std::string& text, int64_t& value) {
   }
   value = static_cast<int64_t>(n);
   return n <= static_cast<uint64_t>(INT64_MAX);
-}
-
-/// `*` stands for any characters, dots too, `?` for one.
-inline bool matches(const std::string& pattern, const std::string& text) {
-  size_t p = 0, t = 0, star = std::string::npos, retry = 0;
-  while (t < text.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++, retry = t;
-    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
-      ++p, ++t;
-    } else if (star != std::string::npos) {
-      p = star + 1, t = ++retry;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
 }
 
 }  // namespace detail
@@ -101,7 +84,7 @@ class StepSet {
   std::vector<Range> ranges_;
 };
 
-/// A set of module paths: patterns with commas, see detail::matches(); a `-` in front leaves out. Without a pattern
+/// A set of module paths: patterns with commas, see matches_pattern(); a `-` in front leaves out. Without a pattern
 /// that takes, all are taken that are not left out.
 class LayerSet {
  public:
@@ -118,9 +101,9 @@ class LayerSet {
 
   bool contains(const std::string& path) const {
     for (const std::string& p : out_)
-      if (detail::matches(p, path)) return false;
+      if (matches_pattern(p, path)) return false;
     for (const std::string& p : in_)
-      if (detail::matches(p, path)) return true;
+      if (matches_pattern(p, path)) return true;
     return in_.empty();
   }
 
