@@ -223,7 +223,7 @@ const std::vector<Mistake>& mistakes() {
          last((wrong ? x : x.transpose(1, 2)).reshape({2, 3, 8}));
        },
        Verdict::inherited},
-      {"calls_in_another_order", "a", "",
+      {"calls_in_another_order", "a", "call_order",
        [](bool wrong) {
          auto net = std::make_shared<Parts>();
          auto a = net->add("a", nn::Linear(8, 8)), b = net->add("b", nn::Linear(8, 8));

@@ -87,10 +87,25 @@ std::string zero_text(const Tensor& ref, const Tensor& test) {
   return "";
 }
 
+// A layer that one side calls before this one and the other after it.
+std::optional<Hint> by_order_of_calls(const Report& report, const LayerDiff& layer) {
+  for (const LayerDiff& other : report.layers) {
+    if (!other.ref || !other.test || other.step != layer.step || other.container || !other.ref->has_path) continue;
+    if (other.ref->path == layer.ref->path || other.ref->order < layer.ref->order) continue;
+    if (other.test->order < layer.test->order)
+      return Hint{"call_order",
+                  fmt::format("the test calls {} before it, the reference after it", layer_title(*other.ref, false)),
+                  0};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<Hint> causes_of_inputs(const Report& report, const LayerDiff& layer) {
   std::vector<Hint> hints;
+  if (layer.ref->has_path && !layer.container)
+    if (const auto hint = by_order_of_calls(report, layer)) hints.push_back(*hint);
   for (const TensorDiff& diff : layer.forward) {
     if (!diff.ref || !diff.test || diff.ref->kind != Kind::input || diff.pass()) continue;
     if (diff.ref->file < 0 || diff.test->file < 0 || diff.ref->numel() != diff.test->numel()) continue;
