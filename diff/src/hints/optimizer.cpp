@@ -220,7 +220,9 @@ std::optional<UpdateRule> adam(const Step& s) {
 std::optional<UpdateRule> adam_without_states(const Step& s) {
   Moments moments{s.g, Column(s.g.size())};
   for (size_t i = 0; i < s.g.size(); ++i) moments.root[i] = std::abs(s.g[i]);
-  return adam_step(s, moments);
+  auto rule = adam_step(s, moments);
+  if (rule && rule->kind == "Adam") rule->values.erase("weight_decay");  // in the gradient it does not show
+  return rule;
 }
 
 bool explains_states(const UpdateRule& rule, const Step& s) {
