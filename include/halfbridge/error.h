@@ -34,6 +34,10 @@ class HB_API ValueError : public Error {
 class HB_API TypeError : public Error {
   using Error::Error;
 };
+/// A matrix has no decomposition of the kind that was asked for.
+class HB_API LinAlgError : public Error {
+  using Error::Error;
+};
 /// The operation exists in LibTorch and is not supported here.
 class HB_API NotImplementedError : public Error {
   using Error::Error;
@@ -51,7 +55,11 @@ inline std::string str(const char* text) { return text; }
 inline std::string str(const std::string& text) { return text; }
 
 [[noreturn]] HB_API void fail(const char* file, int line, const std::string& msg);
+/// Hands a warning to the sink, by default print_warning. The bridge's sink is the program's c10::WarningHandler.
 HB_API void warn(const std::string& msg);
+HB_API void print_warning(const std::string& msg);
+using WarningSink = void (*)(const std::string& msg);
+HB_API void set_warning_sink(WarningSink sink);
 }  // namespace detail
 }  // namespace hb
 

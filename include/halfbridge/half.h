@@ -120,6 +120,16 @@ struct std::numeric_limits<hb::Half> {
   static constexpr hb::Half epsilon() { return bits(0x1400); }
   static constexpr hb::Half infinity() { return bits(0x7c00); }
   static constexpr hb::Half quiet_NaN() { return bits(0x7e00); }
+  static constexpr hb::Half signaling_NaN() { return bits(0x7d00); }
+  static constexpr hb::Half denorm_min() { return bits(0x0001); }
+  static constexpr hb::Half round_error() { return bits(0x3800); }
+  static constexpr bool has_quiet_NaN = true, has_signaling_NaN = true, is_exact = false, is_iec559 = true;
+  static constexpr bool is_bounded = true, is_modulo = false, traps = false, tinyness_before = false;
+  static constexpr auto round_style = std::round_to_nearest;
+  static constexpr auto has_denorm = std::denorm_present;
+  static constexpr bool has_denorm_loss = false;
+  static constexpr int radix = 2, digits10 = 3, max_digits10 = 5;
+  static constexpr int min_exponent = -13, max_exponent = 16, min_exponent10 = -4, max_exponent10 = 4;
 };
 template <>
 struct std::numeric_limits<hb::BFloat16> {
@@ -132,4 +142,14 @@ struct std::numeric_limits<hb::BFloat16> {
   static constexpr hb::BFloat16 epsilon() { return bits(0x3c00); }
   static constexpr hb::BFloat16 infinity() { return bits(0x7f80); }
   static constexpr hb::BFloat16 quiet_NaN() { return bits(0x7fc0); }
+  static constexpr hb::BFloat16 signaling_NaN() { return bits(0x7f81); }
+  static constexpr hb::BFloat16 denorm_min() { return bits(0x0001); }
+  static constexpr hb::BFloat16 round_error() { return bits(0x3f00); }
+  static constexpr bool has_quiet_NaN = true, has_signaling_NaN = true, is_exact = false, is_iec559 = false;
+  static constexpr bool is_bounded = true, is_modulo = false, traps = false, tinyness_before = false;
+  static constexpr auto round_style = std::round_to_nearest;
+  static constexpr auto has_denorm = std::denorm_present;
+  static constexpr bool has_denorm_loss = false;
+  static constexpr int radix = 2, digits10 = 2, max_digits10 = 4;
+  static constexpr int min_exponent = -125, max_exponent = 128, min_exponent10 = -37, max_exponent10 = 38;
 };

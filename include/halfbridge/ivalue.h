@@ -54,6 +54,8 @@ class HB_API IValue {
   IValue(List<T> value);
   template <typename T>
   IValue(const std::vector<T>& value);
+  template <typename T>
+  IValue(ArrayRef<T> value) : IValue(value.vec()) {}
   template <typename Key, typename Value>
   IValue(Dict<Key, Value> value);
   template <typename Key, typename Value>

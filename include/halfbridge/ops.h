@@ -8,3 +8,4 @@
 #include <halfbridge/ops/linalg.h>
 #include <halfbridge/ops/nn.h>
 #include <halfbridge/ops/random.h>
+#include <halfbridge/ops/special.h>

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -45,6 +47,20 @@ HB_API Tensor index(const Tensor& self, ArrayRef<TensorIndex> indices);
 
 template <class T, size_t N>
 class TensorAccessor;
+template <class T>
+struct DefaultPtrTraits {
+  using PtrType = T*;
+};
+template <class T>
+struct RestrictPtrTraits {
+  using PtrType = T* __restrict__;
+};
+template <class T, size_t N, template <class U> class PtrTraits = DefaultPtrTraits, class Index = int64_t>
+class GenericPackedTensorAccessor;
+template <class T, size_t N, template <class U> class PtrTraits = DefaultPtrTraits>
+using PackedTensorAccessor32 = GenericPackedTensorAccessor<T, N, PtrTraits, int32_t>;
+template <class T, size_t N, template <class U> class PtrTraits = DefaultPtrTraits>
+using PackedTensorAccessor64 = GenericPackedTensorAccessor<T, N, PtrTraits, int64_t>;
 
 /// A handle to an n-dimensional array of one dtype; copies share it. The methods are those of at::Tensor.
 class HB_API Tensor {
@@ -64,10 +80,13 @@ class HB_API Tensor {
   bool is_same(const Tensor& other) const { return impl_ == other.impl_; }
   int64_t use_count() const { return impl_.use_count(); }
   bool is_alias_of(const Tensor& other) const { return impl().storage() == other.impl().storage(); }
-  int64_t dim() const { return impl().dim(); }
+  // As LibTorch's, an undefined tensor has the sizes [0], no memory, and belongs to no device.
+  int64_t dim() const { return HB_UNLIKELY(!impl_) ? 1 : impl_->dim(); }
   int64_t ndimension() const { return dim(); }
-  int64_t numel() const { return impl().numel(); }
-  IntArrayRef sizes() const { return {impl().sizes().data(), impl().sizes().size()}; }
+  int64_t numel() const { return HB_UNLIKELY(!impl_) ? 0 : impl_->numel(); }
+  IntArrayRef sizes() const {
+    return HB_UNLIKELY(!impl_) ? undefined_sizes() : IntArrayRef(impl_->sizes().data(), impl_->sizes().size());
+  }
   IntArrayRef strides() const { return {impl().strides().data(), impl().strides().size()}; }
   /// Sizes and strides of one dimension; negative dimensions count from the end.
   int64_t size(int64_t dim) const;
@@ -87,11 +106,11 @@ class HB_API Tensor {
   size_t nbytes() const { return impl().numel() * impl().itemsize(); }
   bool is_contiguous(MemoryFormat format = MemoryFormat::Contiguous) const;
   MemoryFormat suggest_memory_format() const;
-  bool is_floating_point() const { return is_floating_type(scalar_type()); }
+  bool is_floating_point() const { return defined() && is_floating_type(scalar_type()); }
   bool is_complex() const { return false; }
   bool is_signed() const { return scalar_type() != kByte && scalar_type() != kBool; }
-  bool is_cpu() const { return device().is_cpu(); }
-  bool is_cuda() const { return device().is_cuda(); }
+  bool is_cpu() const { return defined() && device().is_cpu(); }
+  bool is_cuda() const { return defined() && device().is_cuda(); }
   bool is_mps() const { return false; }
   bool is_meta() const { return false; }
   bool is_sparse() const { return false; }
@@ -129,6 +148,15 @@ class HB_API Tensor {
   TensorAccessor<T, N> accessor() const&;
   template <class T, size_t N>
   TensorAccessor<T, N> accessor() && = delete;
+  /// An accessor by value with its sizes and strides, as programs pass it to kernels.
+  template <class T, size_t N, template <class U> class PtrTraits = DefaultPtrTraits>
+  PackedTensorAccessor32<T, N, PtrTraits> packed_accessor32() const&;
+  template <class T, size_t N, template <class U> class PtrTraits = DefaultPtrTraits>
+  PackedTensorAccessor64<T, N, PtrTraits> packed_accessor64() const&;
+  template <class T, size_t N, template <class U> class PtrTraits = DefaultPtrTraits>
+  PackedTensorAccessor32<T, N, PtrTraits> packed_accessor32() && = delete;
+  template <class T, size_t N, template <class U> class PtrTraits = DefaultPtrTraits>
+  PackedTensorAccessor64<T, N, PtrTraits> packed_accessor64() && = delete;
   /// The value of a one-element tensor.
   Scalar item() const;
   template <class T>
@@ -200,6 +228,7 @@ class HB_API Tensor {
 
   // --- new tensors like this one
   Tensor new_empty(IntArrayRef size, const TensorOptions& options = {}) const;
+  Tensor new_empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& options = {}) const;
   Tensor new_zeros(IntArrayRef size, const TensorOptions& options = {}) const;
   Tensor new_ones(IntArrayRef size, const TensorOptions& options = {}) const;
   Tensor new_full(IntArrayRef size, const Scalar& value, const TensorOptions& options = {}) const;
@@ -223,6 +252,9 @@ class HB_API Tensor {
   Tensor& index_put_(const std::vector<std::optional<Tensor>>& indices, const Tensor& value,
                      bool accumulate = false) const;
 
+  Tensor index_put(const std::vector<std::optional<Tensor>>& indices, const Tensor& value,
+                   bool accumulate = false) const;
+
   // --- functions of the tables as methods
 #define HB_OP(Result, name, params, args) \
   Result name params const { return hb::name(*this HB_TAIL args); }
@@ -240,29 +272,20 @@ class HB_API Tensor {
   Tensor& name##_(const Scalar& other) const { return hb::name##_(const_cast<Tensor&>(*this), other); }
 #include <halfbridge/ops/binary.def>
 
+  Tensor cov(int64_t correction = 1, const std::optional<Tensor>& fweights = std::nullopt,
+             const std::optional<Tensor>& aweights = std::nullopt) const;
   /// Sum of a matrix's diagonal. No free function: hb::trace is the namespace of recorded runs.
   Tensor trace() const;
-  Tensor absolute() const { return abs(); }
-  Tensor negative() const { return neg(); }
-  Tensor multiply(const Tensor& other) const { return mul(other); }
-  Tensor multiply(const Scalar& other) const { return mul(other); }
-  Tensor& multiply_(const Tensor& other) const { return mul_(other); }
-  Tensor& multiply_(const Scalar& other) const { return mul_(other); }
-  Tensor divide(const Tensor& other) const { return div(other); }
-  Tensor divide(const Scalar& other) const { return div(other); }
-  Tensor& divide_(const Tensor& other) const { return div_(other); }
-  Tensor& divide_(const Scalar& other) const { return div_(other); }
-  Tensor subtract(const Tensor& other, const Scalar& alpha = 1) const { return sub(other, alpha); }
-  Tensor greater(const Tensor& other) const { return gt(other); }
-  Tensor greater(const Scalar& other) const { return gt(other); }
-  Tensor greater_equal(const Tensor& other) const { return ge(other); }
-  Tensor greater_equal(const Scalar& other) const { return ge(other); }
-  Tensor less(const Tensor& other) const { return lt(other); }
-  Tensor less(const Scalar& other) const { return lt(other); }
-  Tensor less_equal(const Tensor& other) const { return le(other); }
-  Tensor less_equal(const Scalar& other) const { return le(other); }
-  Tensor not_equal(const Tensor& other) const { return ne(other); }
-  Tensor not_equal(const Scalar& other) const { return ne(other); }
+  Tensor subtract(const Tensor& other, const Scalar& alpha) const { return sub(other, alpha); }
+#define HB_UNARY_ALIAS(name, function)       \
+  Tensor name() const { return function(); } \
+  Tensor& name##_() const { return function##_(); }
+#define HB_BINARY_ALIAS(name, function)                                     \
+  Tensor name(const Tensor& other) const { return function(other); }        \
+  Tensor name(const Scalar& other) const { return function(other); }        \
+  Tensor& name##_(const Tensor& other) const { return function##_(other); } \
+  Tensor& name##_(const Scalar& other) const { return function##_(other); }
+#include <halfbridge/ops/aliases.def>
   Tensor where(const Tensor& condition, const Tensor& other) const;
   Tensor numpy_T() const;
   Tensor mT() const { return transpose(-2, -1); }
@@ -294,6 +317,7 @@ class HB_API Tensor {
 
  private:
   [[noreturn]] static void fail_undefined();
+  static IntArrayRef undefined_sizes();
   void check_dtype(ScalarType wanted, const char* what) const;
   unsigned add_hook(std::function<Tensor(const Tensor&)> hook) const;
 
@@ -362,10 +386,39 @@ class TensorAccessor {
   const int64_t* strides_;
 };
 
+/// A TensorAccessor that holds its sizes and strides. Index is the type that the program counts in.
+template <class T, size_t N, template <class U> class PtrTraits, class Index>
+class GenericPackedTensorAccessor {
+ public:
+  GenericPackedTensorAccessor(T* data, const int64_t* sizes, const int64_t* strides) : data_(data) {
+    for (size_t d = 0; d < N; ++d) sizes_[d] = sizes[d], strides_[d] = strides[d];
+  }
+  decltype(auto) operator[](Index i) const { return TensorAccessor<T, N>(data_, sizes_.data(), strides_.data())[i]; }
+  Index size(Index d) const { return static_cast<Index>(sizes_[d]); }
+  Index stride(Index d) const { return static_cast<Index>(strides_[d]); }
+  typename PtrTraits<T>::PtrType data() const { return data_; }
+
+ private:
+  T* data_;
+  std::array<int64_t, N> sizes_, strides_;
+};
+
 template <class T, size_t N>
 TensorAccessor<T, N> Tensor::accessor() const& {
   HB_CHECK(dim() == static_cast<int64_t>(N), "[accessor] expected a tensor of ", N, " dimensions, got ", dim());
   return {data_ptr<T>(), sizes().data(), strides().data()};
+}
+template <class T, size_t N, template <class U> class PtrTraits>
+PackedTensorAccessor32<T, N, PtrTraits> Tensor::packed_accessor32() const& {
+  HB_CHECK(numel() <= std::numeric_limits<int32_t>::max(),
+           "[packed_accessor32] expected fewer than 2^31 elements, got ", numel(), "; use packed_accessor64");
+  const auto view = accessor<T, N>();
+  return {view.data(), view.sizes().data(), view.strides().data()};
+}
+template <class T, size_t N, template <class U> class PtrTraits>
+PackedTensorAccessor64<T, N, PtrTraits> Tensor::packed_accessor64() const& {
+  const auto view = accessor<T, N>();
+  return {view.data(), view.sizes().data(), view.strides().data()};
 }
 
 }  // namespace hb

@@ -23,6 +23,7 @@ Edge gradient_edge(const Tensor& tensor) {
 }
 
 bool Tensor::requires_grad() const {
+  if (!defined()) return false;
   const AutogradMeta* meta = impl().autograd_meta();
   return meta && (meta->requires_grad || grad_fn() != nullptr);
 }

@@ -1,5 +1,6 @@
 #include <halfbridge/error.h>
 
+#include <atomic>
 #include <cstdio>
 
 #include <halfbridge/intrusive_ptr.h>
@@ -15,6 +16,12 @@ void fail(const char* file, int line, const std::string& msg) {
   (void)file, (void)line;
   throw Error(msg);
 }
-void warn(const std::string& msg) { std::fprintf(stderr, "Warning: %s\n", msg.c_str()); }
+void print_warning(const std::string& msg) { std::fprintf(stderr, "Warning: %s\n", msg.c_str()); }
+
+namespace {
+std::atomic<WarningSink> warning_sink{print_warning};
+}
+void set_warning_sink(WarningSink sink) { warning_sink = sink; }
+void warn(const std::string& msg) { warning_sink.load()(msg); }
 }  // namespace detail
 }  // namespace hb

@@ -13,14 +13,20 @@ void Tensor::fail_undefined() {
   __builtin_unreachable();
 }
 
+IntArrayRef Tensor::undefined_sizes() {
+  static constexpr int64_t none = 0;
+  return {&none, 1};
+}
+
 void Tensor::check_dtype(ScalarType wanted, const char* what) const {
   HB_CHECK(scalar_type() == wanted, "[", what, "] expected scalar type ", wanted, " but found ", scalar_type());
 }
 
-int64_t Tensor::size(int64_t d) const { return impl().sizes()[geometry::wrap_dim("size", d, dim(), false)]; }
+int64_t Tensor::size(int64_t d) const { return sizes()[geometry::wrap_dim("size", d, dim(), false)]; }
 int64_t Tensor::stride(int64_t d) const { return impl().strides()[geometry::wrap_dim("stride", d, dim(), false)]; }
 
 bool Tensor::is_contiguous(MemoryFormat format) const {
+  if (!defined()) return true;
   TensorImpl& i = impl();
   if (format == MemoryFormat::Contiguous) return i.is_contiguous();
   if (format == MemoryFormat::Preserve) return true;
@@ -61,6 +67,9 @@ Scalar Tensor::item() const {
 // --- new tensors
 
 Tensor Tensor::new_empty(IntArrayRef size, const TensorOptions& o) const { return empty(size, options().merge_in(o)); }
+Tensor Tensor::new_empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& o) const {
+  return empty_strided(size, stride, options().merge_in(o));
+}
 Tensor Tensor::new_zeros(IntArrayRef size, const TensorOptions& o) const { return zeros(size, options().merge_in(o)); }
 Tensor Tensor::new_ones(IntArrayRef size, const TensorOptions& o) const { return ones(size, options().merge_in(o)); }
 Tensor Tensor::new_full(IntArrayRef size, const Scalar& value, const TensorOptions& o) const {
@@ -110,5 +119,9 @@ Tensor Tensor::numpy_T() const {
   return permute(dims);
 }
 Tensor Tensor::sum_to_size(IntArrayRef size) const { return sum_to(*this, size); }
+
+Tensor Tensor::index_put(const std::vector<std::optional<Tensor>>& indices, const Tensor& value, bool accumulate) const {
+  return clone().index_put_(indices, value, accumulate);
+}
 
 }  // namespace hb

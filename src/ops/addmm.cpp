@@ -86,4 +86,14 @@ Tensor addbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, co
   return beta.equal(0) ? product : product + self * beta;
 }
 
+Tensor& addmv_(Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta, const Scalar& alpha) {
+  return inplace("addmv_", self, [&](const Tensor& x) { return addmv(x, mat, vec, beta, alpha); });
+}
+Tensor& addr_(Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta, const Scalar& alpha) {
+  return inplace("addr_", self, [&](const Tensor& x) { return addr(x, vec1, vec2, beta, alpha); });
+}
+Tensor& addbmm_(Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta, const Scalar& alpha) {
+  return inplace("addbmm_", self, [&](const Tensor& x) { return addbmm(x, batch1, batch2, beta, alpha); });
+}
+
 }  // namespace hb

@@ -40,7 +40,7 @@ void check_info(const char* name, const Tensor& info, bool batched,
     const int64_t code = info.data_ptr<int64_t>()[i];
     if (code == 0) continue;
     const std::string where = batched ? detail::str(": (Batch element ", i, "): ") : ": ";
-    HB_CHECK(false, name, where, explain(code));
+    throw LinAlgError(detail::str(name, where, explain(code)));
   }
 }
 

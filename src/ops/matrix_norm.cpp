@@ -50,4 +50,30 @@ Tensor linalg_norm(const Tensor& self, const std::optional<Scalar>& ord, Optiona
   return linalg_vector_norm(self, ord.value_or(2), dim, keepdim, dtype);
 }
 
+Tensor linalg_matrix_norm(const Tensor& self, const Scalar& ord, IntArrayRef dim, bool keepdim,
+                          std::optional<ScalarType> dtype) {
+  HB_AUTOCAST(linalg_matrix_norm, as_is, fp32_dtype, self, ord, dim, keepdim, dtype);
+  return matrix_norm(dtype ? self.to(*dtype) : self, ord.toDouble(), dim, keepdim);
+}
+Tensor linalg_matrix_norm(const Tensor& self, std::string_view ord, IntArrayRef dim, bool keepdim,
+                          std::optional<ScalarType> dtype) {
+  HB_AUTOCAST(linalg_matrix_norm, as_is, fp32_dtype, self, ord, dim, keepdim, dtype);
+  check_matrices("linalg.matrix_norm", self, false);
+  HB_CHECK(dim.size() == 2, "[linalg_matrix_norm] expected two dimensions, got ", dim);
+  HB_CHECK(ord == "fro" || ord == "nuc", "[linalg_matrix_norm] expected the order 'fro' or 'nuc', got '", ord, "'");
+  if (ord == "fro") return linalg_vector_norm(self, 2, dim, keepdim, dtype);
+  const int64_t rank = self.dim(), rows = dim[0] < 0 ? dim[0] + rank : dim[0],
+                columns = dim[1] < 0 ? dim[1] + rank : dim[1];
+  const Tensor a = dtype ? self.to(*dtype) : self;
+  Tensor out = linalg_svdvals(a.movedim({rows, columns}, {-2, -1})).sum(-1);
+  if (keepdim) out = out.unsqueeze(std::min(rows, columns)).unsqueeze(std::max(rows, columns));
+  return out;
+}
+Tensor linalg_norm(const Tensor& self, std::string_view ord, OptionalIntArrayRef dim, bool keepdim,
+                   std::optional<ScalarType> dtype) {
+  HB_CHECK(dim || self.dim() == 2, "[linalg_norm] expected a matrix where an order '", ord,
+           "' but no dimension is given, got ", self.sizes());
+  return linalg_matrix_norm(self, ord, dim ? *dim : IntArrayRef({0, 1}), keepdim, dtype);
+}
+
 }  // namespace hb

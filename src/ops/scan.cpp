@@ -6,6 +6,7 @@
 #include "autocast/autocast.h"
 #include "autograd/record.h"
 #include "core/geometry.h"
+#include "core/inplace.h"
 #include "kernels/sort.h"
 #include "ops/elementwise_op.h"
 #include "ops/reduce_op.h"
@@ -124,6 +125,13 @@ Tensor diff(const Tensor& self, int64_t n, int64_t dim) {
     x = x.scalar_type() == kBool ? logical_xor(after, before) : after - before;
   }
   return n == 0 ? self.clone() : x;
+}
+
+Tensor& cumsum_(Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
+  return inplace("cumsum_", self, [&](const Tensor& x) { return cumsum(x, dim, dtype); });
+}
+Tensor& cumprod_(Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
+  return inplace("cumprod_", self, [&](const Tensor& x) { return cumprod(x, dim, dtype); });
 }
 
 }  // namespace hb

@@ -6,6 +6,7 @@
 #include "autocast/autocast.h"
 #include "autograd/record.h"
 #include "core/geometry.h"
+#include "core/inplace.h"
 #include "ops/elementwise_op.h"
 #include "ops/index_op.h"
 
@@ -287,6 +288,12 @@ Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<i
   std::vector<int64_t> both = broadcast_shapes(a, b), x = both, at = both;
   x[d] = self.size(d), at[d] = indices.size(d);
   return gather(self.expand(x), d, indices.expand(at));
+}
+
+Tensor& scatter_reduce_(Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce,
+                        bool include_self) {
+  return inplace("scatter_reduce_", self,
+                 [&](const Tensor& x) { return scatter_reduce(x, dim, index, src, reduce, include_self); });
 }
 
 }  // namespace hb

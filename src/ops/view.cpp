@@ -179,6 +179,33 @@ Tensor movedim(const Tensor& self, IntArrayRef source, IntArrayRef destination) 
 Tensor movedim(const Tensor& self, int64_t source, int64_t destination) {
   return movedim(self, IntArrayRef(source), IntArrayRef(destination));
 }
+Tensor moveaxis(const Tensor& self, IntArrayRef source, IntArrayRef destination) {
+  return movedim(self, source, destination);
+}
+Tensor moveaxis(const Tensor& self, int64_t source, int64_t destination) { return movedim(self, source, destination); }
+
+Tensor adjoint(const Tensor& self) { return self.transpose(-2, -1); }
+
+Tensor atleast_1d(const Tensor& self) { return self.dim() == 0 ? self.reshape({1}) : self; }
+Tensor atleast_2d(const Tensor& self) {
+  if (self.dim() == 0) return self.reshape({1, 1});
+  return self.dim() == 1 ? self.unsqueeze(0) : self;
+}
+Tensor atleast_3d(const Tensor& self) {
+  if (self.dim() == 0) return self.reshape({1, 1, 1});
+  if (self.dim() == 1) return self.unsqueeze(0).unsqueeze(-1);
+  return self.dim() == 2 ? self.unsqueeze(-1) : self;
+}
+namespace {
+std::vector<Tensor> each(TensorList tensors, Tensor (*function)(const Tensor&)) {
+  std::vector<Tensor> out;
+  for (const Tensor& t : tensors) out.push_back(function(t));
+  return out;
+}
+}  // namespace
+std::vector<Tensor> atleast_1d(TensorList tensors) { return each(tensors, atleast_1d); }
+std::vector<Tensor> atleast_2d(TensorList tensors) { return each(tensors, atleast_2d); }
+std::vector<Tensor> atleast_3d(TensorList tensors) { return each(tensors, atleast_3d); }
 
 // --- broadcasting
 

@@ -35,6 +35,8 @@ Tensor& unsqueeze_(Tensor& self, int64_t dim) {
 Tensor& transpose_(Tensor& self, int64_t dim0, int64_t dim1) {
   return reshape_self("transpose_", self, [=](const Tensor& t) { return t.transpose(dim0, dim1); });
 }
+Tensor& swapaxes_(Tensor& self, int64_t axis0, int64_t axis1) { return transpose_(self, axis0, axis1); }
+Tensor& swapdims_(Tensor& self, int64_t dim0, int64_t dim1) { return transpose_(self, dim0, dim1); }
 Tensor& t_(Tensor& self) {
   return reshape_self("t_", self, [](const Tensor& t) { return t.t(); });
 }

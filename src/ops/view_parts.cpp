@@ -186,6 +186,61 @@ std::vector<Tensor> tensor_split(const Tensor& self, int64_t sections, int64_t d
   return parts;
 }
 
+std::vector<Tensor> tensor_split(const Tensor& self, IntArrayRef indices, int64_t dim) {
+  std::vector<Tensor> parts;
+  int64_t from = 0;
+  for (const int64_t to : indices) parts.push_back(slice(self, dim, from, to)), from = to;
+  parts.push_back(slice(self, dim, from));
+  return parts;
+}
+
+// Splitting along columns, rows and depth: tensor_split with equal parts.
+namespace {
+std::vector<Tensor> equal_parts(const char* name, const Tensor& self, int64_t sections, int64_t dim, int64_t least) {
+  HB_CHECK(self.dim() >= least, "[", name, "] expected a tensor with ", least, " or more dimensions, got ", self.dim());
+  HB_CHECK(sections > 0 && self.size(dim) % sections == 0, "[", name, "] expected a number of sections that divides ",
+           self.size(dim), ", the size of dimension ", dim, ", got ", sections);
+  return tensor_split(self, sections, dim);
+}
+std::vector<Tensor> parts_at(const char* name, const Tensor& self, IntArrayRef indices, int64_t dim, int64_t least) {
+  HB_CHECK(self.dim() >= least, "[", name, "] expected a tensor with ", least, " or more dimensions, got ", self.dim());
+  return tensor_split(self, indices, dim);
+}
+int64_t column_dim(const Tensor& self) { return self.dim() == 1 ? 0 : 1; }
+}  // namespace
+std::vector<Tensor> hsplit(const Tensor& self, int64_t sections) {
+  return equal_parts("hsplit", self, sections, column_dim(self), 1);
+}
+std::vector<Tensor> hsplit(const Tensor& self, IntArrayRef indices) {
+  return parts_at("hsplit", self, indices, column_dim(self), 1);
+}
+std::vector<Tensor> vsplit(const Tensor& self, int64_t sections) { return equal_parts("vsplit", self, sections, 0, 2); }
+std::vector<Tensor> vsplit(const Tensor& self, IntArrayRef indices) { return parts_at("vsplit", self, indices, 0, 2); }
+std::vector<Tensor> dsplit(const Tensor& self, int64_t sections) { return equal_parts("dsplit", self, sections, 2, 3); }
+std::vector<Tensor> dsplit(const Tensor& self, IntArrayRef indices) { return parts_at("dsplit", self, indices, 2, 3); }
+
+// A copy of self of which a view has the values of src.
+namespace {
+template <class View>
+Tensor with_part(const char* name, const Tensor& self, const Tensor& src, View view) {
+  Tensor out = self.clone(), part = view(out);
+  HB_CHECK(part.sizes().equals(src.sizes()), "[", name, "] expected a source of the part's sizes ", part.sizes(),
+           ", got ", src.sizes());
+  part.copy_(src);
+  return out;
+}
+}  // namespace
+Tensor select_scatter(const Tensor& self, const Tensor& src, int64_t dim, int64_t index) {
+  return with_part("select_scatter", self, src, [=](const Tensor& t) { return t.select(dim, index); });
+}
+Tensor slice_scatter(const Tensor& self, const Tensor& src, int64_t dim, std::optional<int64_t> start,
+                     std::optional<int64_t> end, int64_t step) {
+  return with_part("slice_scatter", self, src, [=](const Tensor& t) { return t.slice(dim, start, end, step); });
+}
+Tensor diagonal_scatter(const Tensor& self, const Tensor& src, int64_t offset, int64_t dim1, int64_t dim2) {
+  return with_part("diagonal_scatter", self, src, [=](const Tensor& t) { return t.diagonal(offset, dim1, dim2); });
+}
+
 std::vector<Tensor> unbind(const Tensor& self, int64_t dim) {
   const int64_t d = wrap_dim("unbind", dim, self.dim(), false);
   std::vector<Tensor> parts;

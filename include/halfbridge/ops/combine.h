@@ -1,6 +1,7 @@
 #pragma once
 // Functions of several tensors.
 
+#include <halfbridge/ops/factories.h>
 #include <halfbridge/tensor.h>
 
 namespace hb {
@@ -8,12 +9,20 @@ namespace hb {
 HB_API Tensor cat(TensorList tensors, int64_t dim = 0);
 HB_API Tensor& cat_out(Tensor& out, TensorList tensors, int64_t dim = 0);
 inline Tensor concat(TensorList tensors, int64_t dim = 0) { return cat(tensors, dim); }
+inline Tensor concatenate(TensorList tensors, int64_t dim = 0) { return cat(tensors, dim); }
 HB_API Tensor stack(TensorList tensors, int64_t dim = 0);
 HB_API Tensor hstack(TensorList tensors);
 HB_API Tensor vstack(TensorList tensors);
 HB_API Tensor dstack(TensorList tensors);
 HB_API Tensor column_stack(TensorList tensors);
 HB_API Tensor block_diag(TensorList tensors);
+/// Views with at least one, two, three dimensions.
+HB_API Tensor atleast_1d(const Tensor& self);
+HB_API Tensor atleast_2d(const Tensor& self);
+HB_API Tensor atleast_3d(const Tensor& self);
+HB_API std::vector<Tensor> atleast_1d(TensorList tensors);
+HB_API std::vector<Tensor> atleast_2d(TensorList tensors);
+HB_API std::vector<Tensor> atleast_3d(TensorList tensors);
 HB_API Tensor cartesian_prod(TensorList tensors);
 HB_API std::vector<Tensor> broadcast_tensors(TensorList tensors);
 HB_API std::vector<Tensor> meshgrid(TensorList tensors);
@@ -27,6 +36,8 @@ HB_API Tensor where(const Tensor& condition, const Scalar& self, const Scalar& o
 HB_API std::vector<Tensor> where(const Tensor& condition);
 HB_API Tensor clamp(const Tensor& self, const std::optional<Tensor>& min, const std::optional<Tensor>& max);
 HB_API Tensor pow(const Scalar& self, const Tensor& exponent);
+HB_API Tensor cov(const Tensor& self, int64_t correction = 1, const std::optional<Tensor>& fweights = std::nullopt,
+                  const std::optional<Tensor>& aweights = std::nullopt);
 HB_API Tensor isin(const Tensor& elements, const Tensor& test_elements);
 HB_API Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength = 0);
 HB_API Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& self, bool out_int32 = false,
@@ -66,25 +77,23 @@ HB_API Tensor vander(const Tensor& x, std::optional<int64_t> n = std::nullopt, b
 /// Sums `self` over the dimensions in which `shape` was broadcast.
 HB_API Tensor sum_to(const Tensor& self, IntArrayRef shape);
 HB_API bool is_floating_point(const Tensor& self);
+inline bool is_complex(const Tensor& self) { return self.is_complex(); }
+inline bool is_signed(const Tensor& self) { return self.is_signed(); }
+inline bool is_nonzero(const Tensor& self) { return self.is_nonzero(); }
+inline Tensor detach(const Tensor& self) { return self.detach(); }
+inline Tensor fill(const Tensor& self, const Scalar& value) { return full_like(self, value); }
 HB_API ScalarType result_type(const Tensor& a, const Tensor& b);
 HB_API ScalarType result_type(const Tensor& a, const Scalar& b);
 HB_API bool can_cast(ScalarType from, ScalarType to);
 
-inline Tensor multiply(const Tensor& a, const Tensor& b) { return mul(a, b); }
-inline Tensor multiply(const Tensor& a, const Scalar& b) { return mul(a, b); }
-inline Tensor divide(const Tensor& a, const Tensor& b) { return div(a, b); }
-inline Tensor divide(const Tensor& a, const Scalar& b) { return div(a, b); }
-inline Tensor subtract(const Tensor& a, const Tensor& b) { return sub(a, b); }
-inline Tensor true_divide(const Tensor& a, const Tensor& b) { return div(a, b); }
-inline Tensor negative(const Tensor& a) { return neg(a); }
-inline Tensor absolute(const Tensor& a) { return abs(a); }
-inline Tensor greater(const Tensor& a, const Tensor& b) { return gt(a, b); }
-inline Tensor greater(const Tensor& a, const Scalar& b) { return gt(a, b); }
-inline Tensor less(const Tensor& a, const Tensor& b) { return lt(a, b); }
-inline Tensor less(const Tensor& a, const Scalar& b) { return lt(a, b); }
-inline Tensor arccos(const Tensor& a) { return acos(a); }
-inline Tensor arcsin(const Tensor& a) { return asin(a); }
-inline Tensor arctan(const Tensor& a) { return atan(a); }
-inline Tensor fix(const Tensor& a) { return trunc(a); }
+inline Tensor subtract(const Tensor& a, const Tensor& b, const Scalar& alpha) { return sub(a, b, alpha); }
+#define HB_UNARY_ALIAS(name, function)                         \
+  inline Tensor name(const Tensor& a) { return function(a); }  \
+  inline Tensor& name##_(Tensor& a) { return function##_(a); } \
+  inline Tensor& name##_out(Tensor& out, const Tensor& a) { return function##_out(out, a); }
+#define HB_BINARY_ALIAS(name, function)                                           \
+  inline Tensor name(const Tensor& a, const Tensor& b) { return function(a, b); } \
+  inline Tensor name(const Tensor& a, const Scalar& b) { return function(a, b); }
+#include <halfbridge/ops/aliases.def>
 
 }  // namespace hb

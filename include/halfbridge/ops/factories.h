@@ -29,6 +29,26 @@ HB_API Tensor range(const Scalar& start, const Scalar& end, const Scalar& step =
 HB_API Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, const TensorOptions& options = {});
 HB_API Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double base = 10.0,
                        const TensorOptions& options = {});
+// Windows of signal processing; a periodic one is the first n values of the symmetric one of n + 1.
+HB_API Tensor hann_window(int64_t window_length, bool periodic, const TensorOptions& options = {});
+HB_API Tensor hamming_window(int64_t window_length, bool periodic, double alpha, double beta,
+                             const TensorOptions& options = {});
+HB_API Tensor blackman_window(int64_t window_length, bool periodic, const TensorOptions& options = {});
+HB_API Tensor bartlett_window(int64_t window_length, bool periodic, const TensorOptions& options = {});
+inline Tensor hann_window(int64_t n, const TensorOptions& options = {}) { return hann_window(n, true, options); }
+inline Tensor blackman_window(int64_t n, const TensorOptions& options = {}) {
+  return blackman_window(n, true, options);
+}
+inline Tensor bartlett_window(int64_t n, const TensorOptions& options = {}) {
+  return bartlett_window(n, true, options);
+}
+inline Tensor hamming_window(int64_t n, bool periodic, const TensorOptions& options = {}) {
+  return hamming_window(n, periodic, 0.54, 0.46, options);
+}
+inline Tensor hamming_window(int64_t n, bool periodic, double alpha, const TensorOptions& options = {}) {
+  return hamming_window(n, periodic, alpha, 0.46, options);
+}
+inline Tensor hamming_window(int64_t n, const TensorOptions& options = {}) { return hamming_window(n, true, options); }
 HB_API Tensor eye(int64_t n, const TensorOptions& options = {});
 HB_API Tensor eye(int64_t n, int64_t m, const TensorOptions& options = {});
 HB_API Tensor tril_indices(int64_t row, int64_t col, int64_t offset = 0, const TensorOptions& options = kLong);

@@ -18,10 +18,8 @@ HB_API Tensor linalg_eigvalsh(const Tensor& a, std::string_view uplo = "L");
 HB_API Tensor linalg_svdvals(const Tensor& a);
 /// Sign and logarithm of the absolute value of the determinant.
 HB_API std::tuple<Tensor, Tensor> linalg_slogdet(const Tensor& a);
-HB_API std::tuple<Tensor, Tensor> slogdet(const Tensor& self);
 /// The Moore-Penrose inverse; singular values of at most rcond times the largest count as zero.
 HB_API Tensor linalg_pinv(const Tensor& a, double rcond = 1e-15, bool hermitian = false);
-HB_API Tensor pinverse(const Tensor& self, double rcond = 1e-15);
 HB_API Tensor linalg_matrix_power(const Tensor& self, int64_t n);
 /// (LU, pivots of int32 counted from 1) of square matrices; without gradients.
 HB_API std::tuple<Tensor, Tensor> linalg_lu_factor(const Tensor& a, bool pivot = true);
@@ -30,6 +28,36 @@ HB_API Tensor linalg_norm(const Tensor& self, const std::optional<Scalar>& ord =
                           std::optional<ScalarType> dtype = std::nullopt);
 HB_API Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord = 2, OptionalIntArrayRef dim = std::nullopt,
                                  bool keepdim = false, std::optional<ScalarType> dtype = std::nullopt);
+/// "fro" and "nuc", as LibTorch's overload for strings.
+HB_API Tensor linalg_norm(const Tensor& self, std::string_view ord, OptionalIntArrayRef dim = std::nullopt,
+                          bool keepdim = false, std::optional<ScalarType> dtype = std::nullopt);
+HB_API Tensor linalg_matrix_norm(const Tensor& self, const Scalar& ord, IntArrayRef dim = {-2, -1},
+                                 bool keepdim = false, std::optional<ScalarType> dtype = std::nullopt);
+HB_API Tensor linalg_matrix_norm(const Tensor& self, std::string_view ord = "fro", IntArrayRef dim = {-2, -1},
+                                 bool keepdim = false, std::optional<ScalarType> dtype = std::nullopt);
+HB_API Tensor linalg_cross(const Tensor& self, const Tensor& other, int64_t dim = -1);
+HB_API Tensor linalg_vecdot(const Tensor& x, const Tensor& y, int64_t dim = -1);
+HB_API Tensor linalg_multi_dot(TensorList tensors);
+HB_API Tensor linalg_diagonal(const Tensor& a, int64_t offset = 0, int64_t dim1 = -2, int64_t dim2 = -1);
+HB_API Tensor linalg_matrix_exp(const Tensor& self);
+HB_API Tensor linalg_matrix_rank(const Tensor& self, const std::optional<double>& atol = std::nullopt,
+                                 const std::optional<double>& rtol = std::nullopt, bool hermitian = false);
+inline Tensor linalg_matmul(const Tensor& self, const Tensor& other) { return matmul(self, other); }
+/// X of A X = B (X A = B unless `left`) for a triangular A; the other triangle is not read. Throws for a zero on the
+/// diagonal, where LibTorch gives infinities.
+HB_API Tensor linalg_solve_triangular(const Tensor& self, const Tensor& b, bool upper, bool left = true,
+                                      bool unitriangular = false);
+/// (solution, residuals, rank, singular values), as LibTorch's driver "gelsy": of all best solutions the smallest; the
+/// singular values are left empty.
+HB_API std::tuple<Tensor, Tensor, Tensor, Tensor> linalg_lstsq(const Tensor& self, const Tensor& b,
+                                                               std::optional<double> rcond = std::nullopt,
+                                                               std::optional<std::string_view> driver = std::nullopt);
+/// (P, L, U) of the factors that linalg_lu_factor gives.
+HB_API std::tuple<Tensor, Tensor, Tensor> lu_unpack(const Tensor& lu_data, const Tensor& lu_pivots,
+                                                    bool unpack_data = true, bool unpack_pivots = true);
+HB_API std::tuple<Tensor, Tensor, Tensor> linalg_lu(const Tensor& a, bool pivot = true);
+HB_API Tensor linalg_lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool left = true,
+                              bool adjoint = false);
 HB_API Tensor frobenius_norm(const Tensor& self, IntArrayRef dim, bool keepdim = false);
 
 }  // namespace hb
