@@ -3,8 +3,10 @@
 // engine, `hb::bridge::api` what the bridge adds to these three namespaces themselves.
 
 #include <halfbridge/bridge/context.h>
+#include <halfbridge/bridge/element_types.h>
 #include <halfbridge/bridge/enum.h>
 #include <halfbridge/bridge/utility.h>
+#include <halfbridge/bridge/warning.h>
 #include <halfbridge/engine.h>
 
 #include <c10/macros/Macros.h>

@@ -1,1 +1,6 @@
-#error "<torch/script.h> is not supported by Halfbridge: it has no TorchScript"
+#pragma once
+#include <torch/autograd.h>
+#include <torch/custom_class.h>
+#include <torch/jit.h>
+#include <torch/library.h>
+#include <torch/types.h>

@@ -2,11 +2,14 @@
 // Small helpers that LibTorch programs take from c10 and ATen.
 
 #include <cstddef>
+#include <optional>
+#include <sstream>
 #include <string>
 #include <type_traits>
 
 #include <halfbridge/dtype.h>
 #include <halfbridge/error.h>
+#include <halfbridge/grad_mode.h>
 #include <halfbridge/tensor.h>
 
 namespace hb::bridge {
@@ -17,6 +20,45 @@ template <class... Args>
 std::string str(const Args&... args) {
   return hb::detail::str(args...);
 }
+
+/// The elements of a container, printed with `delimiter` between them.
+template <class Container>
+std::string Join(const std::string& delimiter, const Container& values) {
+  std::ostringstream out;
+  const char* before = "";
+  for (const auto& value : values) out << before << value, before = delimiter.c_str();
+  return out.str();
+}
+
+/// Current devices: there is one.
+struct DeviceGuard {
+  explicit DeviceGuard(Device device) : device_(device) {}
+  void set_index(DeviceIndex) {}
+  void reset_device(Device device) { device_ = device; }
+  Device original_device() const { return device_; }
+  Device current_device() const { return device_; }
+
+ private:
+  Device device_;
+};
+struct OptionalDeviceGuard {
+  OptionalDeviceGuard() = default;
+  explicit OptionalDeviceGuard(std::optional<Device> device) : device_(device) {}
+  void reset_device(Device device) { device_ = device; }
+  std::optional<Device> original_device() const { return device_; }
+  std::optional<Device> current_device() const { return device_; }
+
+ private:
+  std::optional<Device> device_;
+};
+/// The device that programs make current for a tensor.
+inline std::optional<Device> device_of(const Tensor& tensor) {
+  return tensor.defined() ? std::optional<Device>(tensor.device()) : std::nullopt;
+}
+
+/// In forward of a program's own Function: what it calls is not recorded.
+using AutoDispatchBelowADInplaceOrView = NoGradGuard;
+using AutoDispatchBelowAutograd = NoGradGuard;
 
 /// for (auto i : irange(n)), for (auto i : irange(from, to)).
 template <class I>

@@ -12,6 +12,7 @@
 #define C10_FALLTHROUGH [[fallthrough]]
 #define C10_NOINLINE __attribute__((noinline))
 #define C10_ALWAYS_INLINE inline __attribute__((always_inline))
+#define C10_ALWAYS_INLINE_ATTRIBUTE __attribute__((always_inline))
 #define C10_ALWAYS_INLINE_UNUSED C10_ALWAYS_INLINE C10_UNUSED
 #define C10_RESTRICT __restrict__
 #define C10_HOST
@@ -22,3 +23,12 @@
 #define C10_CONCATENATE_IMPL(a, b) a##b
 #define C10_CONCATENATE(a, b) C10_CONCATENATE_IMPL(a, b)
 #define C10_ANONYMOUS_VARIABLE(name) C10_CONCATENATE(name, __COUNTER__)
+#define C10_UID __COUNTER__
+#define C10_DISABLE_COPY_AND_ASSIGN(Class) \
+  Class(const Class&) = delete;            \
+  Class& operator=(const Class&) = delete
+#define C10_DEPRECATED [[deprecated]]
+#define C10_DEPRECATED_MESSAGE(text) [[deprecated(text)]]
+#define C10_LOG_API_USAGE_ONCE(...) static_cast<void>(0)
+#define TORCH_CUDA_CPP_API
+#define TORCH_CUDA_CU_API

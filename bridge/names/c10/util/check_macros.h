@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include <halfbridge/bridge/utility.h>
+#include <halfbridge/bridge/warning.h>
 
 #define HB_TORCH_CHECK_WITH(Type, cond, ...)                                                                        \
   do {                                                                                                              \
@@ -13,6 +14,8 @@
 #define TORCH_CHECK_INDEX(cond, ...) HB_TORCH_CHECK_WITH(IndexError, cond __VA_OPT__(, ) __VA_ARGS__)
 #define TORCH_CHECK_VALUE(cond, ...) HB_TORCH_CHECK_WITH(ValueError, cond __VA_OPT__(, ) __VA_ARGS__)
 #define TORCH_CHECK_TYPE(cond, ...) HB_TORCH_CHECK_WITH(TypeError, cond __VA_OPT__(, ) __VA_ARGS__)
+#define TORCH_CHECK_LINALG(cond, ...) HB_TORCH_CHECK_WITH(LinAlgError, cond __VA_OPT__(, ) __VA_ARGS__)
+#define TORCH_CHECK_WITH(Type, cond, ...) HB_TORCH_CHECK_WITH(Type, cond __VA_OPT__(, ) __VA_ARGS__)
 #define TORCH_CHECK_NOT_IMPLEMENTED(cond, ...) HB_TORCH_CHECK_WITH(NotImplementedError, cond __VA_OPT__(, ) __VA_ARGS__)
 #define TORCH_CHECK_ARG(cond, argN, ...) TORCH_CHECK(cond, "invalid argument ", argN, ": " __VA_OPT__(, ) __VA_ARGS__)
 #define TORCH_INTERNAL_ASSERT(cond, ...) TORCH_CHECK(cond __VA_OPT__(, ) __VA_ARGS__)
@@ -29,11 +32,22 @@
 #define TORCH_CHECK_LE(a, b) TORCH_CHECK((a) <= (b), "Check failed: " #a " <= " #b " (", (a), " vs. ", (b), ")")
 #define TORCH_CHECK_GT(a, b) TORCH_CHECK((a) > (b), "Check failed: " #a " > " #b " (", (a), " vs. ", (b), ")")
 #define TORCH_CHECK_GE(a, b) TORCH_CHECK((a) >= (b), "Check failed: " #a " >= " #b " (", (a), " vs. ", (b), ")")
-#define TORCH_WARN(...) ::hb::detail::warn(::hb::detail::str(__VA_ARGS__))
-#define TORCH_WARN_ONCE(...)                                                     \
-  do {                                                                           \
-    [[maybe_unused]] static const bool warned = (TORCH_WARN(__VA_ARGS__), true); \
+#define TORCH_WARN(...) \
+  ::hb::bridge::warn(   \
+      ::hb::bridge::Warning({__func__, __FILE__, static_cast<uint32_t>(__LINE__)}, ::hb::detail::str(__VA_ARGS__)))
+#define TORCH_WARN_ONCE(...)                                                                 \
+  do {                                                                                       \
+    static bool hb_warned = false;                                                           \
+    if (!hb_warned || ::hb::bridge::WarningUtils::get_warnAlways()) TORCH_WARN(__VA_ARGS__); \
+    hb_warned = true;                                                                        \
   } while (false)
+#define TORCH_CHECK_NOTNULL(pointer) ((pointer) ? (pointer) : throw ::hb::Error("Check failed: " #pointer " is null"))
+#define TORCH_DCHECK_EQ(a, b) TORCH_INTERNAL_ASSERT_DEBUG_ONLY((a) == (b))
+#define TORCH_DCHECK_NE(a, b) TORCH_INTERNAL_ASSERT_DEBUG_ONLY((a) != (b))
+#define TORCH_DCHECK_LT(a, b) TORCH_INTERNAL_ASSERT_DEBUG_ONLY((a) < (b))
+#define TORCH_DCHECK_LE(a, b) TORCH_INTERNAL_ASSERT_DEBUG_ONLY((a) <= (b))
+#define TORCH_DCHECK_GT(a, b) TORCH_INTERNAL_ASSERT_DEBUG_ONLY((a) > (b))
+#define TORCH_DCHECK_GE(a, b) TORCH_INTERNAL_ASSERT_DEBUG_ONLY((a) >= (b))
 #define TORCH_WARN_DEPRECATION(...) TORCH_WARN(__VA_ARGS__)
 #define AT_ERROR(...) throw ::hb::Error(::hb::detail::str(__VA_ARGS__))
 #define AT_ASSERT(cond, ...) TORCH_INTERNAL_ASSERT(cond __VA_OPT__(, ) __VA_ARGS__)

@@ -1,1 +1,2 @@
-#error "<torch/csrc/jit/serialization/import.h> is not supported by Halfbridge: it has no TorchScript"
+#pragma once
+#include <torch/jit.h>

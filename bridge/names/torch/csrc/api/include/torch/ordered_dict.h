@@ -1,0 +1,2 @@
+#pragma once
+#include <torch/ordered_dict.h>

@@ -1,0 +1,1 @@
+#error "<torch/fft.h> is not supported by Halfbridge: it has no complex tensors"

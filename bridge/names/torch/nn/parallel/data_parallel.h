@@ -1,0 +1,1 @@
+#error "<torch/nn/parallel/data_parallel.h> is not supported by Halfbridge: it computes on one device"
