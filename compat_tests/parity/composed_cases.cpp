@@ -149,6 +149,7 @@ PARITY_CASE(composed, least_squares) {
   const auto [x, residuals, rank, values] = torch::linalg_lstsq(a.detach(), b.detach());
   c.out("residuals", residuals);
   c.out("rank", rank);
+  c.out("residuals_gelsd", std::get<1>(torch::linalg_lstsq(a.detach(), b.detach(), {}, "gelsd")));
   c.shape_only("values", values);
   c.out("wide", std::get<0>(torch::linalg_lstsq(a.detach().t(), c.randn({3, 2}, torch::kDouble))));
   const auto poor = torch::cat({a.detach(), a.detach()}, 1);

@@ -132,7 +132,9 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> linalg_lstsq(const Tensor& self, cons
   const Tensor rank = ranked ? linalg_matrix_rank(self, std::nullopt, limit) : empty({0}, kLong);
   Tensor residuals = none;
   const int64_t m = self.size(-2), n = self.size(-1);
-  if (m > n && (!ranked || (rank == n).all().item<bool>())) residuals = (matmul(self, solution) - right).pow(2).sum(-2);
+  // The default, gelsy, gives no residuals.
+  if (m > n && driver && *driver != "gelsy" && (!ranked || (rank == n).all().item<bool>()))
+    residuals = (matmul(self, solution) - right).pow(2).sum(-2);
   const Tensor values = driver && (*driver == "gelsd" || *driver == "gelss") ? linalg_svdvals(self) : none;
   if (vectors) solution = solution.squeeze(-1);
   return {solution, residuals, rank, values};
