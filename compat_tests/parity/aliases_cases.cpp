@@ -148,7 +148,7 @@ PARITY_CASE(aliases, warnings) {
 }
 PARITY_CASE(aliases, packed_accessors) {
   const auto x = c.randn({3, 4});
-  const auto a = x.packed_accessor32<float, 2, torch::RestrictPtrTraits>();
+  const auto a = x.packed_accessor32<float, 2>();
   const torch::PackedTensorAccessor64<float, 2> b = x.packed_accessor64<float, 2>();
   float sum = 0;
   for (int i = 0; i < a.size(0); ++i)
