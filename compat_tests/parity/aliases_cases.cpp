@@ -24,6 +24,10 @@ UNARY_ALIAS(arctanh, -0.9, 0.9)
 UNARY_ALIAS(sgn, 0.1, 2)
 
 PARITY_CASE(aliases, sinc) {
+  // Near 0 the gradient is a small difference of large terms, which LibTorch rounds to half one by one.
+  c.tolerance(torch::kFloat, 1e-4, 1e-5);
+  c.tolerance(torch::kHalf, 8e-3, 8e-3);
+  c.tolerance(torch::kBFloat16, 1.6e-2, 1.6e-2);
   c.unary([](const Tensor& x) { return torch::sinc(x); }, -2, 2);
   c.out("in_place", c.rand({3, 5}, torch::kFloat, -2, 2).sinc_());
   auto zero = c.values({0, 0.5}, torch::kDouble).requires_grad_();
@@ -86,7 +90,8 @@ PARITY_CASE(aliases, powers) {
   c.out("float_power_number", torch::float_power(c.rand({4}), 2));
   auto a = c.leaf({4, 5}), b = c.leaf({5});
   c.gradients("logaddexp2", {a, b}, [&] { return torch::logaddexp2(a, b); });
-  c.gradients("ldexp", {a}, [&] { return torch::ldexp(a, c.values({-2, -1, 0, 1, 3}, torch::kLong)); });
+  c.gradients("ldexp", {a, b}, [&] { return torch::ldexp(a, b); });
+  c.out("ldexp_integers", torch::ldexp(a.detach(), c.values({-2, -1, 0, 1, 3}, torch::kLong)));
   c.out("ldexp_in_place", c.randn({3}).ldexp_(c.values({1, 2, 3}, torch::kLong)));
   c.gradients("dist", {a, b}, [&] { return torch::dist(a, b) + torch::dist(a, b, 1); });
 }
