@@ -26,9 +26,9 @@ UNARY_ALIAS(sgn, 0.1, 2)
 PARITY_CASE(aliases, sinc) {
   // Near 0 the gradient is a small difference of large terms, which LibTorch rounds to half one by one.
   c.tolerance(torch::kFloat, 1e-4, 1e-5);
-  c.tolerance(torch::kHalf, 8e-3, 8e-3);
+  c.tolerance(torch::kHalf, 4e-3, 4e-3);
   c.tolerance(torch::kBFloat16, 1.6e-2, 1.6e-2);
-  c.unary([](const Tensor& x) { return torch::sinc(x); }, -2, 2);
+  c.unary([](const Tensor& x) { return torch::sinc(x); }, 0.3, 2);
   c.out("in_place", c.rand({3, 5}, torch::kFloat, -2, 2).sinc_());
   auto zero = c.values({0, 0.5}, torch::kDouble).requires_grad_();
   c.gradients("zero", {zero}, [&] { return torch::sinc(zero); });
