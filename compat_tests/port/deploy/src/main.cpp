@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
   std::vector<torch::jit::IValue> inputs{torch::ones({1, 3, 224, 224})};
   at::Tensor output = module.forward(inputs).toTensor();
   auto [values, indices] = output.sort(1, true);
-  auto angles = torch::arctan2(values, torch::ones_like(values)).rad2deg();
+  auto angles = torch::polar(values, torch::ones_like(values)).angle();
   auto sparse = output.to_sparse().coalesce();
   TORCH_CHECK(output.defined(), "nothing came back");
   C10_CUDA_CHECK(cudaGetLastError());

@@ -18,7 +18,7 @@ Tensor lu(const Matrix& m) {
   shapes::Grid grid;
   const int three = grid.values() + grid.coalesce().values();
   auto rows = m.index({Slice(0, three), indexing::None});
-  return (rows + 1).sinc();
+  return (rows + 1).to_dense();
 }
 }  // namespace
 
@@ -31,8 +31,8 @@ Tensor Net::forward(Tensor x) {
   kept.push_back(y);
   std::map<std::string, Tensor> by_name{{"y", y}};
   Tensor first = kept[0].
-      vsplit(2)[0];  // a method on the next line
-  for (const auto& p : parameters()) first += p.logit();
+      unsafe_chunk(2)[0];  // a method on the next line
+  for (const auto& p : parameters()) first += p.resolve_neg();
   const auto& [low, high] = std::make_pair(y.amin(), y.amax());
-  return UNARY(neg) + special::expit(first) + arctan2(low, high) + lu(std::get<0>(y.max(1)).conj());
+  return UNARY(neg) + special::bessel_j0(first) + polar(low, high) + lu(std::get<0>(y.max(1)).conj());
 }
