@@ -3,35 +3,62 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include <halfbridge/error.h>
 #include <halfbridge/ops.h>
 
+#include "threads.h"
+
 namespace hb::layer_diff::replay {
+
+namespace {
+struct Sums {
+  double squares = 0, max = 0, ref_squares = 0, ref_max = 0;
+  bool infinite = false;
+};
+
+Sums sums_of(const double* x, const double* y, int64_t n) {
+  Sums s;
+  for (int64_t i = 0; i < n; ++i) {
+    if (std::isfinite(y[i])) {
+      s.ref_squares += y[i] * y[i];
+      s.ref_max = std::max(s.ref_max, std::abs(y[i]));
+    }
+    if (x[i] == y[i] || (std::isnan(x[i]) && std::isnan(y[i]))) continue;
+    const double d = std::abs(x[i] - y[i]);
+    s.infinite = s.infinite || !std::isfinite(d);
+    s.squares += d * d;
+    s.max = std::max(s.max, d);
+  }
+  return s;
+}
+}  // namespace
 
 Error error_of(const Tensor& test, const Tensor& ref) {
   HB_CHECK(test.numel() == ref.numel(), "[replay] expected tensors of one size, got ", test.sizes(), " and ",
            ref.sizes());
   const Tensor a = test.detach().to(kDouble).contiguous(), b = ref.detach().to(kDouble).contiguous();
   const double *x = a.data_ptr<double>(), *y = b.data_ptr<double>();
+  const int64_t n = a.numel();
+  // Blocks of one size: the sums do not depend on the number of threads.
+  constexpr int64_t kBlock = 1 << 16;
+  std::vector<Sums> blocks(static_cast<size_t>((n + kBlock - 1) / kBlock));
+  on_all_threads(blocks.size(), [&](size_t i) {
+    const int64_t from = static_cast<int64_t>(i) * kBlock;
+    blocks[i] = sums_of(x + from, y + from, std::min(kBlock, n - from));
+  });
   Error error;
   double squares = 0, ref_squares = 0;
-  const int64_t n = a.numel();
-  for (int64_t i = 0; i < n; ++i) {
-    if (std::isfinite(y[i])) {
-      ref_squares += y[i] * y[i];
-      error.ref_max = std::max(error.ref_max, std::abs(y[i]));
-    }
-    if (x[i] == y[i] || (std::isnan(x[i]) && std::isnan(y[i]))) continue;
-    const double d = std::abs(x[i] - y[i]);
-    if (!std::isfinite(d)) {
-      error.rms = error.max = std::numeric_limits<double>::infinity();
-      return error;
-    }
-    squares += d * d;
-    error.max = std::max(error.max, d);
+  bool infinite = false;
+  for (const Sums& s : blocks) {
+    squares += s.squares, ref_squares += s.ref_squares;
+    error.max = std::max(error.max, s.max), error.ref_max = std::max(error.ref_max, s.ref_max);
+    infinite = infinite || s.infinite;
   }
-  if (n > 0) {
+  if (infinite) {
+    error.rms = error.max = std::numeric_limits<double>::infinity();
+  } else if (n > 0) {
     error.rms = std::sqrt(squares / static_cast<double>(n));
     error.ref_rms = std::sqrt(ref_squares / static_cast<double>(n));
   }
