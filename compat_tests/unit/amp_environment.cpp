@@ -229,3 +229,65 @@ TEST_F(AmpEnvironment, ClosuresAndOptimizersOfOnesOwn) {
   EXPECT_GT(loss.item<float>(), 0);
   EXPECT_FALSE(torch::equal(fc->weight, before));
 }
+
+// The closure of LBFGS runs within its step.
+TEST_F(AmpEnvironment, AnOverflowTakesAStepOfLBFGSBack) {
+  for (const bool line_search : {false, true}) {
+    auto options = torch::optim::LBFGSOptions(0.1).max_iter(4);
+    if (line_search) options.line_search_fn("strong_wolfe");
+    torch::optim::LBFGS lbfgs(fc->parameters(), options);
+    int calls = 0, bad_call = 0;
+    const auto closure = [&] {
+      lbfgs.zero_grad();
+      auto loss = fc(x).to(torch::kFloat).pow(2).mean();
+      if (++calls == bad_call) loss = loss + (fc(x) * 1e5).to(torch::kFloat).mean().mul(1e3);
+      loss.backward();
+      return loss;
+    };
+    for (const int bad : {1, 2, 3}) {
+      const auto good = lbfgs.step(closure);
+      EXPECT_TRUE(torch::isfinite(fc->weight).all().item<bool>());
+      const auto before = fc->weight.detach().clone();
+      const auto history = static_cast<torch::optim::LBFGSParamState&>(*lbfgs.state().begin()->second);
+      calls = 0, bad_call = bad;
+      lbfgs.step(closure);
+      EXPECT_TRUE(torch::equal(fc->weight, before)) << bad;
+      EXPECT_TRUE(static_cast<torch::optim::LBFGSParamState&>(*lbfgs.state().begin()->second) == history) << bad;
+      bad_call = 0;
+      EXPECT_LT(lbfgs.step(closure).item<float>(), good.item<float>()) << bad;
+      EXPECT_FALSE(torch::equal(fc->weight, before));
+    }
+  }
+}
+
+// Overflows belong to a parameter while it lives, not to its address.
+TEST_F(AmpEnvironment, ParametersOfOnesThatAreGoneAreNotTakenForThem) {
+  for (int i = 0; i < 200; ++i) {
+    {
+      nn::Linear gone(32, 8);
+      torch::optim::SGD sgd(gone->parameters(), 0.1);
+      (gone(x) * 1e5).to(torch::kFloat).mean().mul(1e3).backward();  // overflows, and no step follows
+    }
+    torch::optim::SGD sgd(fc->parameters(), 0.1);
+    nn::Linear at_its_address(32, 8);
+    sgd.param_groups()[0].params().push_back(at_its_address->weight);
+    sgd.param_groups()[0].params().push_back(at_its_address->bias);
+    fc->zero_grad();
+    fc(x).to(torch::kFloat).mean().backward();
+    const auto before = fc->weight.detach().clone();
+    sgd.step();
+    ASSERT_FALSE(torch::equal(fc->weight, before)) << i;
+  }
+}
+
+TEST_F(AmpEnvironment, ParametersThatJoinLaterAreHeldBackToo) {
+  nn::Linear more(8, 8);
+  torch::optim::SGD sgd(fc->parameters(), 0.1);
+  sgd.add_parameters(more->parameters());
+  const auto before = fc->weight.detach().clone();
+  // The gradient of `more` alone overflows.
+  (more(fc(x).detach()) * 1e5).to(torch::kFloat).mean().mul(1e3).backward();
+  fc(x).to(torch::kFloat).mean().backward();
+  sgd.step();
+  EXPECT_TRUE(torch::equal(fc->weight, before));
+}

@@ -9,6 +9,7 @@
 #include "checks.h"
 #include "fields.h"
 #include "step_observer.h"
+#include "step_watcher.h"
 #include "strong_wolfe.h"
 
 namespace hb::bridge::optim {
@@ -64,10 +65,28 @@ void LBFGS::set_params(const std::vector<Tensor>& values) {
   for (size_t i = 0; i < params.size(); ++i) params[i].copy_(values[i]);
 }
 
+namespace {
+// Gradients of an evaluation overflowed in half precision (the HALFBRIDGE_AMP variable): the step is taken back.
+struct Overflowed {};
+
+void check_overflow(Optimizer& optimizer) {
+  if (StepWatcher* watcher = step_watcher(); HB_UNLIKELY(watcher != nullptr))
+    if (watcher->evaluation_overflowed(optimizer)) throw Overflowed();
+}
+}  // namespace
+
+LBFGS::Start LBFGS::start(const LossClosure& closure) {
+  const Tensor loss = [&] {
+    AutoGradMode enable_grad(true);
+    return closure();
+  }();
+  return {loss, {loss.item<double>(), gather_flat_grad()}};
+}
+
 LBFGS::Evaluation LBFGS::evaluate(const LossClosure& closure) {
-  AutoGradMode enable_grad(true);
-  const double loss = closure().item<double>();
-  return {loss, gather_flat_grad()};
+  const Evaluation result = start(closure).at;
+  check_overflow(*this);
+  return result;
 }
 
 LBFGS::Evaluation LBFGS::evaluate_at(const LossClosure& closure, const std::vector<Tensor>& x, double t,
@@ -135,24 +154,32 @@ Tensor LBFGS::step(const std::vector<Tensor>&, LossClosure) {
   HB_NOT_SUPPORTED("[LBFGS] step(grads) is not supported: it needs a closure that computes the gradients anew");
 }
 
-Tensor LBFGS::step(LossClosure closure) {
-  NoGradGuard no_grad;
-  HB_CHECK(closure != nullptr, "LBFGS requires a closure function");
+int64_t LBFGS::search_line(LBFGSParamState& state, const LossClosure& closure, double slope, Evaluation& now) {
   const auto& options = static_cast<const LBFGSOptions&>(param_groups_[0].options());
-  HB_CHECK(!options.line_search_fn() || *options.line_search_fn() == "strong_wolfe",
-           "only 'strong_wolfe' is supported");
-  const int64_t max_eval = options.max_eval().value_or(options.max_iter() * 5 / 4);
-  auto& slot = state_[param_groups_[0].params()[0].unsafeGetTensorImpl()];
-  if (!slot) slot = std::make_unique<LBFGSParamState>();
-  auto& state = static_cast<LBFGSParamState&>(*slot);
+  const auto x = clone_params();
+  const auto at = [&](double t) {
+    auto e = evaluate_at(closure, x, t, state.d());
+    const double gtd = e.flat_grad.dot(state.d()).item<double>();
+    return LinePoint{t, e.loss, e.flat_grad, gtd};
+  };
+  const auto found = strong_wolfe(at, state.t(), largest(state.d()), LinePoint{0, now.loss, now.flat_grad, slope},
+                                  options.tolerance_change());
+  now = {found.point.loss, found.point.grad};
+  state.t(found.point.t);
+  add_update(state.t(), state.d());
+  return found.evaluations;
+}
 
-  Tensor first_loss;
-  {
-    AutoGradMode enable_grad(true);
-    first_loss = closure();
-  }
-  const ObservedStep observed(*this);
-  Evaluation now{first_loss.item<double>(), gather_flat_grad()};
+int64_t LBFGS::take_full_step(LBFGSParamState& state, const LossClosure& closure, bool last, Evaluation& now) {
+  add_update(state.t(), state.d());
+  if (last) return 0;
+  now = evaluate(closure);
+  return 1;
+}
+
+void LBFGS::minimize(LBFGSParamState& state, const LossClosure& closure, Evaluation now) {
+  const auto& options = static_cast<const LBFGSOptions&>(param_groups_[0].options());
+  const int64_t max_eval = options.max_eval().value_or(options.max_iter() * 5 / 4);
   int64_t evals = 1;
   state.func_evals(state.func_evals() + 1);
   bool optimal = largest(now.flat_grad) <= options.tolerance_grad();
@@ -160,43 +187,43 @@ Tensor LBFGS::step(LossClosure closure) {
     update_direction(state, options, now.flat_grad);
     state.prev_loss(now.loss);
     const double first_t = std::min(1.0, 1.0 / now.flat_grad.abs().sum().item<double>()) * options.lr();
-    double t = state.n_iter() == 1 ? first_t : options.lr();
+    state.t(state.n_iter() == 1 ? first_t : options.lr());
     const double slope = now.flat_grad.dot(state.d()).item<double>();
-    state.t(t);
     if (slope > -options.tolerance_change()) break;
 
-    int64_t search_evals = 0;
-    if (options.line_search_fn()) {
-      const auto x = clone_params();
-      const auto found = strong_wolfe(
-          [&](double at) {
-            auto e = evaluate_at(closure, x, at, state.d());
-            const double gtd = e.flat_grad.dot(state.d()).item<double>();
-            return LinePoint{at, e.loss, e.flat_grad, gtd};
-          },
-          t, largest(state.d()), LinePoint{0, now.loss, now.flat_grad, slope}, options.tolerance_change());
-      now = {found.point.loss, found.point.grad};
-      t = found.point.t;
-      search_evals = found.evaluations;
-      add_update(t, state.d());
-      optimal = largest(now.flat_grad) <= options.tolerance_grad();
-    } else {
-      add_update(t, state.d());
-      // The gradient after the last step is of no use to anybody.
-      if (n != options.max_iter()) {
-        now = evaluate(closure);
-        optimal = largest(now.flat_grad) <= options.tolerance_grad();
-        search_evals = 1;
-      }
-    }
-    state.t(t);
-    evals += search_evals;
-    state.func_evals(state.func_evals() + search_evals);
-    if (evals >= max_eval || largest(state.d().mul(t)) <= options.tolerance_change() ||
+    const bool last = n == options.max_iter();
+    const int64_t more =
+        options.line_search_fn() ? search_line(state, closure, slope, now) : take_full_step(state, closure, last, now);
+    if (options.line_search_fn() || !last) optimal = largest(now.flat_grad) <= options.tolerance_grad();
+    evals += more;
+    state.func_evals(state.func_evals() + more);
+    if (evals >= max_eval || largest(state.d().mul(state.t())) <= options.tolerance_change() ||
         std::abs(now.loss - state.prev_loss()) < options.tolerance_change())
       break;
   }
-  return first_loss;
+}
+
+Tensor LBFGS::step(LossClosure closure) {
+  NoGradGuard no_grad;
+  HB_CHECK(closure != nullptr, "LBFGS requires a closure function");
+  const auto& options = static_cast<const LBFGSOptions&>(param_groups_[0].options());
+  HB_CHECK(!options.line_search_fn() || *options.line_search_fn() == "strong_wolfe",
+           "only 'strong_wolfe' is supported");
+  auto& slot = state_[param_groups_[0].params()[0].unsafeGetTensorImpl()];
+  if (!slot) slot = std::make_unique<LBFGSParamState>();
+
+  const Start first = start(closure);
+  const ObservedStep observed(*this);
+  std::vector<Tensor> params_before;
+  std::unique_ptr<OptimizerParamState> state_before;
+  try {
+    check_overflow(*this);
+    if (HB_UNLIKELY(step_watcher() != nullptr)) params_before = clone_params(), state_before = slot->clone();
+    minimize(static_cast<LBFGSParamState&>(*slot), closure, first.at);
+  } catch (const Overflowed&) {
+    if (!params_before.empty()) set_params(params_before), slot = std::move(state_before);
+  }
+  return first.loss;
 }
 
 }  // namespace hb::bridge::optim

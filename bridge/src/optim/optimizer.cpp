@@ -152,6 +152,7 @@ void Optimizer::add_param_group(const OptimizerParamGroup& param_group) {
 }
 
 void Optimizer::add_parameters(const std::vector<Tensor>& parameters) {
+  if (StepWatcher* watcher = step_watcher(); HB_UNLIKELY(watcher != nullptr)) watcher->parameters_added(parameters);
   auto& all = this->parameters();
   all.insert(all.end(), parameters.begin(), parameters.end());
 }

@@ -18,6 +18,9 @@ class StepWatcher {
   /// own.
   virtual Tensor step(Optimizer& optimizer, const std::vector<Tensor>* grads,
                       const std::function<Tensor()>& do_step) = 0;
+  /// For optimizers that compute gradients within their step, each time that they have: whether one overflowed, so that
+  /// the step has to be taken back.
+  virtual bool evaluation_overflowed(Optimizer& optimizer) = 0;
 };
 
 inline std::atomic<StepWatcher*> step_watcher_slot{nullptr};

@@ -6,21 +6,17 @@
 // - backward() multiplies the gradient that it begins with by the scale (fp16), and divides the gradient of a leaf by
 //   it when it arrives: the program never sees a scaled one, and may clip or print what it likes. Passes that return
 //   gradients (value_and_grad, autograd::grad) do likewise for the parameters of optimizers.
-// - step() and step(grads) change nothing where a gradient of their parameters overflowed, and adapt the scale.
-#include <algorithm>
+// - step() and step(grads) change nothing where a gradient of their parameters overflowed, and adapt the scale. A step
+//   that computes its gradients itself is taken back when one of them overflows.
+#include "environment.h"
+
 #include <cstdlib>
 #include <iostream>
-#include <mutex>
-#include <unordered_map>
 
-#include <halfbridge/autocast.h>
 #include <halfbridge/grad_mode.h>
 #include <halfbridge/ops.h>
-#include <halfbridge/ops/amp.h>
 
-#include "autograd/loss_scaling.h"
-#include "environment.h"
-#include "optim/step_observer.h"
+#include "environment_scaling.h"
 #include "optim/step_unless.h"
 #include "optim/step_watcher.h"
 
@@ -53,138 +49,6 @@ Environment parse_environment(const std::string& value) {
 
 namespace {
 
-// The programs know nothing of skipped steps: gradients up to 64 fit into fp16 from the first step on, and the scale
-// grows.
-constexpr double kFirstScale = 1024, kGrowth = 2, kBackoff = 0.5;
-constexpr int64_t kGrowthInterval = 2000;
-
-void enter_thread(const Environment& e) {
-  thread_local bool entered = false;
-  if (entered) return;
-  entered = true;
-  hb::autocast::set_autocast_dtype(kCPU, e.dtype);
-  hb::autocast::set_autocast_enabled(kCPU, true);
-  // No guard ends here that would clear the cache.
-  hb::autocast::set_autocast_cache_enabled(false);
-  // CUDA's list keeps more in float32: float16 needs it to train, and bfloat16 stays closer to float32 with it.
-  hb::autocast::set_op_list(kCPU, kCUDA);
-}
-
-// The scale of the pass that a thread is in.
-struct Pass {
-  int depth = 0;
-  Tensor inverse;
-};
-Pass& pass() {
-  thread_local Pass p;
-  return p;
-}
-
-class Scaling final : public BackwardScaling {
- public:
-  explicit Scaling(const Environment& e) : environment_(e) {}
-
-  void begin(variable_list& grads, const variable_list& inputs) override {
-    enter_thread(environment_);
-    if (pass().depth++ > 0 || environment_.dtype != kHalf) return;
-    NoGradGuard no_grad;
-    const std::lock_guard lock(mutex_);
-    // Gradients of anything else may be used where no step obeys an overflow.
-    const auto is_trained = [&](const Tensor& t) { return flags_.count(t.unsafeGetTensorImpl()) != 0; };
-    if (!inputs.empty() && std::none_of(inputs.begin(), inputs.end(), is_trained)) return;
-    Tensor now = scale().clone();
-    // A root in half holds no more.
-    for (const Tensor& g : grads)
-      if (g.defined() && g.scalar_type() == kHalf) now.clamp_max_(32768);
-    for (Tensor& g : grads)
-      if (g.defined() && g.is_floating_point()) g = g * now.to(g.scalar_type());
-    pass().inverse = now.reciprocal();
-  }
-  void end() override {
-    if (--pass().depth == 0) pass().inverse = Tensor();
-  }
-
-  Tensor arrived(const Tensor& leaf, Tensor grad) override {
-    const Tensor& inverse = pass().inverse;
-    if (!inverse.defined() || !grad.is_floating_point()) return grad;
-    NoGradGuard no_grad;
-    const std::lock_guard lock(mutex_);
-    auto found = flags_.find(leaf.unsafeGetTensorImpl());
-    Tensor flag = found == flags_.end() ? zeros({}, kFloat) : found->second.overflow;
-    if (found != flags_.end()) {
-      found->second.scaled = true;
-      if (!leaf.grad().defined()) flag.zero_();  // the first gradient since they were zeroed
-    }
-    // float32 keeps what unscaling a half gradient would lose; memory that others hold stays as it is.
-    const auto& storage = grad.impl().physical_storage();
-    const bool ours = grad.use_count() == 1 && storage.use_count() == 1 && !storage->is_borrowed() &&
-                      !is_half_type(grad.scalar_type()) && grad.is_non_overlapping_and_dense();
-    if (!ours)
-      grad = grad.to(is_half_type(grad.scalar_type()) ? kFloat : grad.scalar_type(), /*non_blocking=*/false,
-                     /*copy=*/true);
-    _amp_foreach_non_finite_check_and_unscale_({grad}, flag, inverse);
-    return grad;
-  }
-
-  Tensor returned(const Tensor& input, Tensor grad) override {
-    // A pass within another has gradients that the other scaled, and gives them back to it.
-    const Tensor& inverse = pass().inverse;
-    if (pass().depth != 1 || !inverse.defined() || !grad.is_floating_point()) return grad;
-    if (input.is_leaf()) return arrived(input, std::move(grad));
-    NoGradGuard no_grad;
-    return (grad.to(kFloat) * inverse).to(grad.scalar_type());
-  }
-
-  void watch(const std::vector<Tensor>& parameters) {
-    const std::lock_guard lock(mutex_);
-    for (const Tensor& p : parameters)
-      flags_[p.unsafeGetTensorImpl()] = {zeros({}, TensorOptions().dtype(kFloat).device(p.device())), false};
-  }
-
-  /// Whether a gradient of these parameters overflowed (float32, not 0), undefined where none was scaled; forgets it.
-  /// Explicit gradients are looked at too: they may be sums of several passes, of which flags know the last.
-  Tensor take_overflow(Optimizer& optimizer, const std::vector<Tensor>* grads) {
-    NoGradGuard no_grad;
-    const std::lock_guard lock(mutex_);
-    std::vector<Tensor> overflows;
-    for (const auto& group : optimizer.param_groups()) {
-      for (const Tensor& p : group.params()) {
-        auto found = flags_.find(p.unsafeGetTensorImpl());
-        if (found == flags_.end() || !found->second.scaled) continue;
-        found->second.scaled = false;
-        overflows.push_back(found->second.overflow);
-      }
-    }
-    if (overflows.empty()) return {};
-    Tensor any = stack(overflows).amax();
-    for (Tensor& t : overflows) t.zero_();
-    if (grads) any = any + all_finite(*grads).logical_not().to(any.options());
-    return any;
-  }
-  void adapt(const Tensor& overflow) {
-    NoGradGuard no_grad;
-    const std::lock_guard lock(mutex_);
-    _amp_update_scale_(scale(), growth_tracker_, overflow, kGrowth, kBackoff, kGrowthInterval);
-    if (auto* observer = bridge::optim::step_observer(); HB_UNLIKELY(observer != nullptr))
-      observer->scale_updated(scale());
-  }
-
- private:
-  Tensor& scale() {
-    if (!scale_.defined()) scale_ = full({}, kFirstScale, kFloat), growth_tracker_ = zeros({}, kInt);
-    return scale_;
-  }
-
-  struct Flag {
-    Tensor overflow;
-    bool scaled = false;
-  };
-  const Environment environment_;
-  std::mutex mutex_;
-  std::unordered_map<TensorImpl*, Flag> flags_;  // of parameters that optimizers have
-  Tensor scale_, growth_tracker_;
-};
-
 class Steps final : public bridge::optim::StepWatcher {
  public:
   Steps(const Environment& e, Scaling& scaling) : environment_(e), scaling_(scaling) {}
@@ -204,6 +68,13 @@ class Steps final : public bridge::optim::StepWatcher {
     const Tensor& told = optimizer.found_inf();
     return bridge::optim::step_unless(optimizer, optimizer.grad_scale(), told.defined() ? told + overflow : overflow,
                                       do_step);
+  }
+
+  bool evaluation_overflowed(Optimizer& optimizer) override {
+    const Tensor overflow = scaling_.take_overflow(optimizer, nullptr);
+    if (!overflow.defined()) return false;
+    scaling_.adapt(overflow);
+    return overflow.item<float>() != 0;
   }
 
  private:
@@ -242,6 +113,7 @@ class WrongValue final : public BackwardScaling, public bridge::optim::StepWatch
   Tensor step(Optimizer&, const std::vector<Tensor>*, const std::function<Tensor()>&) override {
     throw ValueError(message_);
   }
+  bool evaluation_overflowed(Optimizer&) override { throw ValueError(message_); }
 
  private:
   std::string message_;

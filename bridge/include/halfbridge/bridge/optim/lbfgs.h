@@ -57,9 +57,20 @@ class HB_API LBFGS : public Optimizer {
   void add_update(double step_size, const Tensor& update);
   std::vector<Tensor> clone_params() const;
   void set_params(const std::vector<Tensor>& values);
+  /// The point that a step begins with: the closure's loss as it gave it, for step() to return, and that as a number.
+  struct Start {
+    Tensor loss;
+    Evaluation at;
+  };
+  Start start(const LossClosure& closure);
   Evaluation evaluate(const LossClosure& closure);
   Evaluation evaluate_at(const LossClosure& closure, const std::vector<Tensor>& x, double t, const Tensor& d);
   void update_direction(LBFGSParamState& state, const LBFGSOptions& options, const Tensor& flat_grad);
+  /// Goes along the direction, `now` with it; the number of evaluations.
+  int64_t search_line(LBFGSParamState& state, const LossClosure& closure, double slope, Evaluation& now);
+  /// Evaluates at the end of the full step; the last point's gradient is of no use to anybody.
+  int64_t take_full_step(LBFGSParamState& state, const LossClosure& closure, bool last, Evaluation& now);
+  void minimize(LBFGSParamState& state, const LossClosure& closure, Evaluation now);
 };
 
 }  // namespace hb::bridge::optim

@@ -1,0 +1,138 @@
+#include "environment_scaling.h"
+
+#include <algorithm>
+
+#include <halfbridge/autocast.h>
+#include <halfbridge/grad_mode.h>
+#include <halfbridge/ops.h>
+#include <halfbridge/ops/amp.h>
+
+#include "optim/step_observer.h"
+
+namespace hb::amp {
+
+namespace {
+
+// The programs know nothing of skipped steps: gradients up to 64 fit into fp16 from the first step on, and the scale
+// grows.
+constexpr double kFirstScale = 1024, kGrowth = 2, kBackoff = 0.5;
+constexpr int64_t kGrowthInterval = 2000;
+
+// The scale of the pass that a thread is in.
+struct Pass {
+  int depth = 0;
+  Tensor inverse;
+};
+Pass& pass() {
+  thread_local Pass p;
+  return p;
+}
+
+// To be unscaled in place: float32 keeps what unscaling a half gradient would lose; memory that others hold stays as it
+// is.
+Tensor own_and_wide(Tensor grad) {
+  const auto& storage = grad.impl().physical_storage();
+  const bool half = is_half_type(grad.scalar_type());
+  if (!half && grad.use_count() == 1 && storage.use_count() == 1 && !storage->is_borrowed() &&
+      grad.is_non_overlapping_and_dense())
+    return grad;
+  return grad.to(half ? kFloat : grad.scalar_type(), /*non_blocking=*/false, /*copy=*/true);
+}
+
+}  // namespace
+
+void enter_thread(const Environment& environment) {
+  thread_local bool entered = false;
+  if (entered) return;
+  entered = true;
+  hb::autocast::set_autocast_dtype(kCPU, environment.dtype);
+  hb::autocast::set_autocast_enabled(kCPU, true);
+  // No guard ends here that would clear the cache.
+  hb::autocast::set_autocast_cache_enabled(false);
+  // CUDA's list keeps more in float32: float16 needs it to train, and bfloat16 stays closer to float32 with it.
+  hb::autocast::set_op_list(kCPU, kCUDA);
+}
+
+void Scaling::begin(variable_list& grads, const variable_list& inputs) {
+  enter_thread(environment_);
+  if (pass().depth++ > 0 || environment_.dtype != kHalf) return;
+  NoGradGuard no_grad;
+  const std::lock_guard lock(mutex_);
+  // Gradients of anything else may be used where no step obeys an overflow.
+  const auto is_trained = [&](const Tensor& t) { return flags_.find(t) != nullptr; };
+  if (!inputs.empty() && std::none_of(inputs.begin(), inputs.end(), is_trained)) return;
+  Tensor now = scale().clone();
+  // A root in half holds no more.
+  for (const Tensor& g : grads)
+    if (g.defined() && g.scalar_type() == kHalf) now.clamp_max_(32768);
+  for (Tensor& g : grads)
+    if (g.defined() && g.is_floating_point()) g = g * now.to(g.scalar_type());
+  pass().inverse = now.reciprocal();
+}
+
+void Scaling::end() {
+  if (--pass().depth == 0) pass().inverse = Tensor();
+}
+
+Tensor Scaling::arrived(const Tensor& leaf, Tensor grad) {
+  const Tensor& inverse = pass().inverse;
+  if (!inverse.defined() || !grad.is_floating_point()) return grad;
+  NoGradGuard no_grad;
+  const std::lock_guard lock(mutex_);
+  OverflowFlag* const known = flags_.find(leaf);
+  Tensor overflow = known ? known->overflow : zeros({}, kFloat);
+  if (known) {
+    known->scaled = true;
+    if (!leaf.grad().defined()) overflow.zero_();  // the first gradient since they were zeroed
+  }
+  grad = own_and_wide(std::move(grad));
+  _amp_foreach_non_finite_check_and_unscale_({grad}, overflow, inverse);
+  return grad;
+}
+
+Tensor Scaling::returned(const Tensor& input, Tensor grad) {
+  // A pass within another has gradients that the other scaled, and gives them back to it.
+  const Tensor& inverse = pass().inverse;
+  if (pass().depth != 1 || !inverse.defined() || !grad.is_floating_point()) return grad;
+  if (input.is_leaf()) return arrived(input, std::move(grad));
+  NoGradGuard no_grad;
+  return (grad.to(kFloat) * inverse).to(grad.scalar_type());
+}
+
+void Scaling::watch(const std::vector<Tensor>& parameters) {
+  const std::lock_guard lock(mutex_);
+  for (const Tensor& p : parameters) flags_.watch(p);
+}
+
+Tensor Scaling::take_overflow(bridge::optim::Optimizer& optimizer, const std::vector<Tensor>* grads) {
+  NoGradGuard no_grad;
+  const std::lock_guard lock(mutex_);
+  std::vector<Tensor> overflows;
+  for (const auto& group : optimizer.param_groups()) {
+    for (const Tensor& p : group.params()) {
+      // Those that the program put into a group by itself are watched from now on.
+      OverflowFlag& flag = flags_.watch(p);
+      if (std::exchange(flag.scaled, false)) overflows.push_back(flag.overflow);
+    }
+  }
+  if (overflows.empty()) return {};
+  Tensor any = stack(overflows).amax();
+  for (Tensor& t : overflows) t.zero_();
+  if (grads) any = any + all_finite(*grads).logical_not().to(any.options());
+  return any;
+}
+
+void Scaling::adapt(const Tensor& overflow) {
+  NoGradGuard no_grad;
+  const std::lock_guard lock(mutex_);
+  _amp_update_scale_(scale(), growth_tracker_, overflow, kGrowth, kBackoff, kGrowthInterval);
+  if (auto* observer = bridge::optim::step_observer(); HB_UNLIKELY(observer != nullptr))
+    observer->scale_updated(scale());
+}
+
+Tensor& Scaling::scale() {
+  if (!scale_.defined()) scale_ = full({}, kFirstScale, kFloat), growth_tracker_ = zeros({}, kInt);
+  return scale_;
+}
+
+}  // namespace hb::amp

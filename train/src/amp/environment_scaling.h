@@ -1,0 +1,43 @@
+#pragma once
+// HALFBRIDGE_AMP: how backward passes are scaled, and which gradients overflowed.
+
+#include <mutex>
+#include <vector>
+
+#include <halfbridge/bridge/optim/optimizer.h>
+
+#include "autograd/loss_scaling.h"
+#include "environment.h"
+#include "overflow_flags.h"
+
+namespace hb::amp {
+
+/// Turns autocast on in this thread; again, it does nothing.
+void enter_thread(const Environment& environment);
+
+class Scaling final : public BackwardScaling {
+ public:
+  explicit Scaling(const Environment& environment) : environment_(environment) {}
+
+  void begin(variable_list& grads, const variable_list& inputs) override;
+  void end() override;
+  Tensor arrived(const Tensor& leaf, Tensor grad) override;
+  Tensor returned(const Tensor& input, Tensor grad) override;
+
+  void watch(const std::vector<Tensor>& parameters);
+  /// Whether a gradient of these parameters overflowed (float32, not 0), undefined where none was scaled; forgets it.
+  /// Explicit gradients are looked at too: they may be sums of several passes, of which flags know the last.
+  Tensor take_overflow(bridge::optim::Optimizer& optimizer, const std::vector<Tensor>* grads);
+  /// What follows from it for the scale.
+  void adapt(const Tensor& overflow);
+
+ private:
+  Tensor& scale();
+
+  const Environment environment_;
+  std::mutex mutex_;
+  OverflowFlags flags_;  // of parameters that optimizers have
+  Tensor scale_, growth_tracker_;
+};
+
+}  // namespace hb::amp
