@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <array>
 #include <cmath>
 
 namespace optim = torch::optim;
@@ -175,4 +176,62 @@ TEST(Schedulers, BothCountsOfStepLR) {
   EXPECT_EQ(python.lr(0), 1.0);
   late.step();
   EXPECT_EQ(cpp.lr(0), 1.0);
+}
+
+// What Python 2.11 gives after each batch: within an epoch, into later periods, and back.
+TEST(Schedulers, WarmRestartsTakeFractionsOfEpochs) {
+  Groups groups;
+  optim::CosineAnnealingWarmRestarts restarts(groups.optimizer, 5, 2, 0.01);
+  const auto expected = [](double since, double length) {
+    return 0.01 + (2.0 - 0.01) * (1 + std::cos(kPi * since / length)) / 2;
+  };
+  const std::vector<std::array<double, 3>> points{{0.25, 0.25, 5}, {4.75, 4.75, 5},  {5, 0, 10},  {7.5, 2.5, 10},
+                                                  {15, 0, 20},     {34.5, 19.5, 20}, {35, 0, 40}, {2.5, 2.5, 5}};
+  for (const auto& [epoch, since, length] : points) {
+    restarts.step(epoch);
+    EXPECT_NEAR(groups.lr(0), expected(since, length), 1e-12) << epoch;
+    EXPECT_EQ(restarts.last_epoch(), std::floor(epoch));
+  }
+  // On from there in whole epochs; its state goes along.
+  restarts.step();
+  EXPECT_NEAR(groups.lr(0), expected(3.5, 5), 1e-12);
+  Groups others;
+  optim::CosineAnnealingWarmRestarts resumed(others.optimizer, 5, 2, 0.01);
+  resumed.load_state_dict(restarts.state_dict());
+  restarts.step(), resumed.step(), restarts.step(), resumed.step();
+  EXPECT_NEAR(groups.lr(0), expected(0.5, 10), 1e-12);
+  EXPECT_EQ(others.lr(0), groups.lr(0));
+  EXPECT_THROW(restarts.step(-1.0), c10::Error);
+  optim::ExponentialLR whole(groups.optimizer, 0.9);
+  EXPECT_THROW(whole.step(1.5), c10::Error);
+}
+
+TEST(Schedulers, PlateauFollowsGroupsThatJoin) {
+  for (const bool list : {false, true}) {
+    Groups groups;
+    optim::ReduceLROnPlateau plateau(groups.optimizer, "min", 0.1, 1, 1e-4, "rel", 0,
+                                     list ? optim::GroupValues({0.3, 0.3}) : optim::GroupValues(0.3));
+    plateau.step(1.0), plateau.step(1.0);
+    groups.optimizer.add_param_group(optim::OptimizerParamGroup({torch::ones({1}).requires_grad_()}));
+    if (list) {
+      EXPECT_THROW(plateau.step(1.0), c10::Error);
+    } else {
+      plateau.step(1.0);
+      EXPECT_NEAR(groups.lr(2), 0.3, 1e-12);
+    }
+  }
+}
+
+// The phases are part of the state: a cycle of another length goes on as the one that was saved.
+TEST(Schedulers, OneCycleTakesOverTheSavedPhases) {
+  Groups groups, others;
+  optim::OneCycleLR saved(groups.optimizer, 1.0, 40, std::nullopt, std::nullopt, 0.25, "linear", false, 0.85, 0.95,
+                          25.0, 1e4, true);
+  optim::OneCycleLR loaded(others.optimizer, 1.0, 10, std::nullopt, std::nullopt, 0.5, "cos", false);
+  for (int i = 0; i < 7; ++i) saved.step();
+  loaded.load_state_dict(saved.state_dict());
+  for (int i = 0; i < 32; ++i) {
+    saved.step(), loaded.step();
+    ASSERT_EQ(others.lr(0), groups.lr(0)) << i;
+  }
 }

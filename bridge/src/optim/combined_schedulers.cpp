@@ -9,13 +9,15 @@ namespace hb::bridge::optim {
 namespace {
 using List = std::vector<std::shared_ptr<LRScheduler>>;
 
-Optimizer& checked(const char* name, Optimizer* optimizer, const List& schedulers) {
-  HB_CHECK(!schedulers.empty(), name, " expects at least one scheduler to be chained, but got no scheduler.");
+Optimizer& checked(const char* name, Optimizer* optimizer, const List& schedulers, const char* to_be = "") {
+  HB_CHECK(!schedulers.empty(), name, " expects at least one scheduler", to_be, ", but got no scheduler.");
   for (size_t i = 0; i < schedulers.size(); ++i) {
     const auto* scheduler = schedulers[i].get();
     HB_CHECK(scheduler, "[", name, "] expected schedulers, got a null one");
     HB_CHECK(!dynamic_cast<const ReduceLROnPlateau*>(scheduler), name,
-             " does not support `ReduceLROnPlateau`, whose steps need a metric, but got one at index ", i);
+             " does not support `ReduceLROnPlateau` scheduler as it requires additional kwargs to be specified when "
+             "calling `step`, but got one at index ",
+             i, " in the given schedulers sequence.");
     if (!optimizer) optimizer = &scheduler->optimizer();
     HB_CHECK(&scheduler->optimizer() == optimizer, name,
              " expects all schedulers to belong to the same optimizer, but that at index ", i, " belongs to another");
@@ -40,7 +42,8 @@ void inner_states(SchedulerState& state, const std::vector<std::shared_ptr<T>>& 
 }  // namespace
 
 ChainedScheduler::ChainedScheduler(List schedulers, Optimizer* optimizer)
-    : EpochScheduler(checked("ChainedScheduler", optimizer, schedulers)), schedulers_(std::move(schedulers)) {
+    : EpochScheduler(checked("ChainedScheduler", optimizer, schedulers, " to be chained")),
+      schedulers_(std::move(schedulers)) {
   last_lrs_ = get_current_lrs();
 }
 double ChainedScheduler::get_lr(double, double, size_t) const {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace hb::bridge::optim {
 
@@ -28,6 +27,15 @@ std::vector<double> divided(std::vector<double> values, double by) {
 void check_strategy(const std::string& strategy) {
   HB_CHECK(strategy == "cos" || strategy == "linear", "anneal_strategy must be one of 'cos' or 'linear', instead got ",
            strategy);
+}
+int64_t positive_steps(std::optional<int64_t> total, std::optional<int64_t> epochs, std::optional<int64_t> per_epoch) {
+  HB_CHECK(total || (epochs && per_epoch), "You must define either total_steps OR (epochs AND steps_per_epoch)");
+  const auto check = [](const char* name, int64_t value) {
+    HB_CHECK(value > 0, "Expected positive integer ", name, ", but got ", value);
+    return value;
+  };
+  if (total) return check("total_steps", *total);
+  return check("epochs", *epochs) * check("steps_per_epoch", *per_epoch);
 }
 }  // namespace
 
@@ -110,11 +118,7 @@ OneCycleLR::OneCycleLR(Optimizer& optimizer, const GroupValues& max_lr, std::opt
                      last_epoch),
       anneal_strategy_(std::move(anneal_strategy)),
       max_lrs_(max_lr.for_groups("max_lr", groups_of(optimizer))) {
-  HB_CHECK(total_steps || (epochs && steps_per_epoch),
-           "You must define either total_steps OR (epochs AND steps_per_epoch)");
-  total_steps_ = total_steps ? *total_steps : *epochs * *steps_per_epoch;
-  HB_CHECK(total_steps_ > 0 && (total_steps || *epochs > 0), "Expected positive integer total_steps, but got ",
-           total_steps_);
+  total_steps_ = positive_steps(total_steps, epochs, steps_per_epoch);
   HB_CHECK(0 <= pct_start && pct_start <= 1, "Expected float between 0 and 1 pct_start, but got ", pct_start);
   check_strategy(anneal_strategy_);
   initial_lrs_ = divided(max_lrs_, div_factor);
@@ -167,6 +171,55 @@ void OneCycleLR::state(SchedulerState& state) {
   EpochScheduler::state(state);
   state("total_steps", total_steps_);
   state("_anneal_func_type", anneal_strategy_);
+  phases_state(state);
+}
+
+namespace {
+// A phase as Python's state has it.
+struct PhaseEntry {
+  double end = 0;
+  std::string lr_from, lr_to, momentum_from, momentum_to;
+  void state(SchedulerState& state) {
+    state("end_step", end);
+    state("start_lr", lr_from), state("end_lr", lr_to);
+    state("start_momentum", momentum_from), state("end_momentum", momentum_to);
+  }
+};
+const char* const kLevels[] = {"initial_lr", "max_lr", "min_lr"};
+const char* const kMomenta[] = {"base_momentum", "max_momentum"};
+
+template <size_t N>
+size_t index_in(const char* const (&names)[N], const std::string& name) {
+  const auto at = std::find(std::begin(names), std::end(names), name);
+  HB_CHECK(at != std::end(names), "[OneCycleLR::load_state_dict] expected ", names[0], " or ", names[1], ", got '",
+           name, "'");
+  return static_cast<size_t>(at - std::begin(names));
+}
+}  // namespace
+
+void OneCycleLR::phases_state(SchedulerState& state) {
+  std::vector<IValue> list;
+  for (const Phase& p : phases_) {
+    PhaseEntry entry{p.end, kLevels[p.lr_from], kLevels[p.lr_to], kMomenta[p.momentum_high_from],
+                     kMomenta[p.momentum_high_to]};
+    SchedulerState writer;
+    entry.state(writer);
+    list.push_back(writer.dict());
+  }
+  IValue phases(list);
+  state("_schedule_phases", phases);
+  if (!state.reading()) return;
+  std::vector<Phase> read;
+  for (const IValue& dict : phases.toListRef()) {
+    PhaseEntry entry;
+    SchedulerState reader(dict);
+    entry.state(reader);
+    read.push_back({entry.end, static_cast<Level>(index_in(kLevels, entry.lr_from)),
+                    static_cast<Level>(index_in(kLevels, entry.lr_to)), index_in(kMomenta, entry.momentum_from) == 1,
+                    index_in(kMomenta, entry.momentum_to) == 1});
+  }
+  HB_CHECK(!read.empty(), "[OneCycleLR::load_state_dict] expected phases, got none");
+  phases_ = std::move(read);
 }
 
 SWALR::SWALR(Optimizer& optimizer, const GroupValues& swa_lr, int64_t anneal_epochs, std::string anneal_strategy,
@@ -175,7 +228,8 @@ SWALR::SWALR(Optimizer& optimizer, const GroupValues& swa_lr, int64_t anneal_epo
       swa_lrs_(swa_lr.for_groups("swa_lr", groups_of(optimizer))),
       anneal_epochs_(anneal_epochs),
       anneal_strategy_(std::move(anneal_strategy)) {
-  check_strategy(anneal_strategy_);
+  HB_CHECK(anneal_strategy_ == "cos" || anneal_strategy_ == "linear",
+           "anneal_strategy must by one of 'cos' or 'linear', instead got ", anneal_strategy_);
   HB_CHECK(anneal_epochs >= 0, "anneal_epochs must be equal or greater than 0, got ", anneal_epochs);
   start();
 }
@@ -195,68 +249,6 @@ void SWALR::state(SchedulerState& state) {
   state("swa_lrs", swa_lrs_);
   state("anneal_epochs", anneal_epochs_);
   state("_anneal_strategy", anneal_strategy_);
-}
-
-ReduceLROnPlateau::ReduceLROnPlateau(Optimizer& optimizer, std::string mode, double factor, int64_t patience,
-                                     double threshold, std::string threshold_mode, int64_t cooldown,
-                                     const GroupValues& min_lr, double eps)
-    : LRScheduler(optimizer),
-      mode_(std::move(mode)),
-      threshold_mode_(std::move(threshold_mode)),
-      factor_(factor),
-      threshold_(threshold),
-      eps_(eps),
-      counter_{patience, cooldown},
-      min_lrs_(min_lr.for_groups("min_lr", groups_of(optimizer))),
-      last_lrs_(get_current_lrs()) {
-  HB_CHECK(factor < 1.0, "Factor should be < 1.0.");
-  HB_CHECK(mode_ == "min" || mode_ == "max", "mode ", mode_, " is unknown!");
-  HB_CHECK(threshold_mode_ == "rel" || threshold_mode_ == "abs", "threshold mode ", threshold_mode_, " is unknown!");
-  best_ = mode_ == "min" ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity();
-}
-
-void ReduceLROnPlateau::step() {
-  HB_NOT_SUPPORTED("[ReduceLROnPlateau] step() is not supported without a metric: call step(metric)");
-}
-
-bool ReduceLROnPlateau::is_better(double metric) const {
-  if (threshold_mode_ == "rel")
-    return mode_ == "min" ? metric < best_ * (1.0 - threshold_) : metric > best_ * (threshold_ + 1.0);
-  return mode_ == "min" ? metric < best_ - threshold_ : metric > best_ + threshold_;
-}
-
-void ReduceLROnPlateau::step(double metric) {
-  ++last_epoch_;
-  const bool better = is_better(metric);
-  if (better) best_ = metric;
-  if (counter_.reduces(better)) reduce();
-  last_lrs_ = get_current_lrs();
-}
-
-void ReduceLROnPlateau::reduce() {
-  auto& groups = optimizer().param_groups();
-  HB_CHECK(groups.size() == min_lrs_.size(), "[ReduceLROnPlateau] expected ", min_lrs_.size(),
-           " parameter groups as when it was made, got ", groups.size());
-  for (size_t i = 0; i < groups.size(); ++i) {
-    const double lr = groups[i].options().get_lr(), lower = std::max(lr * factor_, min_lrs_[i]);
-    if (lr - lower > eps_) groups[i].options().set_lr(lower);
-  }
-}
-
-void ReduceLROnPlateau::state(SchedulerState& state) {
-  state("factor", factor_);
-  state("min_lrs", min_lrs_);
-  state("patience", counter_.patience);
-  state("cooldown", counter_.cooldown);
-  state("eps", eps_);
-  state("last_epoch", last_epoch_);
-  state("_last_lr", last_lrs_);
-  state("mode", mode_);
-  state("threshold", threshold_);
-  state("threshold_mode", threshold_mode_);
-  state("best", best_);
-  state("cooldown_counter", counter_.cooling);
-  state("num_bad_epochs", counter_.bad_steps);
 }
 
 }  // namespace hb::bridge::optim

@@ -11,22 +11,18 @@ constexpr double kPi = 3.14159265358979323846;
 
 EpochScheduler::EpochScheduler(Optimizer& optimizer, int64_t last_epoch)
     : LRScheduler(optimizer), last_epoch_(last_epoch) {
-  for (auto& group : optimizer.param_groups()) {
-    auto& options = group.options();
-    HB_CHECK(last_epoch == -1 || options.initial_lr(),
-             "[LRScheduler] expected an 'initial_lr' in each parameter group when resuming with last_epoch ",
-             last_epoch, ", got none: load the optimizer's state first");
+  for (size_t i = 0; i < optimizer.param_groups().size(); ++i) {
+    auto& options = optimizer.param_groups()[i].options();
+    HB_CHECK(last_epoch == -1 || options.initial_lr(), "param 'initial_lr' is not specified in param_groups[", i,
+             "] when resuming scheduler with last_epoch >= 0.\nThis typically happens when:\n"
+             "1. You're trying to resume training from a checkpoint but haven't properly loaded the optimizer state\n"
+             "2. You're using last_epoch >= 0 for a fresh training run (not recommended)");
     if (!options.initial_lr()) options.initial_lr(options.get_lr());
     base_lrs_.push_back(*options.initial_lr());
   }
 }
 
 size_t EpochScheduler::group_count() const { return optimizer().param_groups().size(); }
-
-void EpochScheduler::check_groups(const char* name, size_t given) const {
-  HB_CHECK(given == group_count(), "[", name, "] expected one entry for each of ", group_count(),
-           " parameter groups, got ", given);
-}
 
 std::optional<double> EpochScheduler::closed_form_lr(double, size_t) const { return std::nullopt; }
 
@@ -56,10 +52,12 @@ void EpochScheduler::step() {
   update(std::nullopt);
 }
 
-void EpochScheduler::step(int64_t epoch) {
+void EpochScheduler::step(double epoch) {
   HB_CHECK(epoch >= 0, "Expected non-negative epoch, but got ", epoch);
+  HB_CHECK(epoch == std::floor(epoch), "[LRScheduler::step] expected a whole epoch, got ", epoch,
+           ": only CosineAnnealingWarmRestarts takes fractions");
   ++count_;
-  update(epoch);
+  update(static_cast<int64_t>(epoch));
 }
 
 void EpochScheduler::initial_step() {
@@ -76,11 +74,17 @@ void EpochScheduler::state(SchedulerState& state) {
   state("_last_lr", last_lrs_);
 }
 
+namespace {
+void check_lambdas(size_t given, size_t groups) {
+  HB_CHECK(given == groups, "Expected ", groups, " lr_lambdas, but got ", given);
+}
+}  // namespace
+
 LambdaLR::LambdaLR(Optimizer& optimizer, LRLambda lr_lambda, int64_t last_epoch)
     : LambdaLR(optimizer, std::vector<LRLambda>(optimizer.param_groups().size(), lr_lambda), last_epoch) {}
 LambdaLR::LambdaLR(Optimizer& optimizer, std::vector<LRLambda> lr_lambda, int64_t last_epoch)
     : EpochScheduler(optimizer, last_epoch), lambdas_(std::move(lr_lambda)) {
-  check_groups("LambdaLR", lambdas_.size());
+  check_lambdas(lambdas_.size(), group_count());
   start();
 }
 double LambdaLR::get_lr(double, double base_lr, size_t group) const { return base_lr * lambdas_[group](last_epoch()); }
@@ -89,7 +93,7 @@ MultiplicativeLR::MultiplicativeLR(Optimizer& optimizer, LRLambda lr_lambda, int
     : MultiplicativeLR(optimizer, std::vector<LRLambda>(optimizer.param_groups().size(), lr_lambda), last_epoch) {}
 MultiplicativeLR::MultiplicativeLR(Optimizer& optimizer, std::vector<LRLambda> lr_lambda, int64_t last_epoch)
     : EpochScheduler(optimizer, last_epoch), lambdas_(std::move(lr_lambda)) {
-  check_groups("MultiplicativeLR", lambdas_.size());
+  check_lambdas(lambdas_.size(), group_count());
   start();
 }
 double MultiplicativeLR::get_lr(double lr, double, size_t group) const {
@@ -137,7 +141,7 @@ void MultiStepLR::state(SchedulerState& state) {
 
 ConstantLR::ConstantLR(Optimizer& optimizer, double factor, int64_t total_iters, int64_t last_epoch)
     : EpochScheduler(optimizer, last_epoch), factor_(factor), total_iters_(total_iters) {
-  HB_CHECK(0 <= factor && factor <= 1, "Constant multiplicative factor expected to be between 0 and 1, got ", factor);
+  HB_CHECK(0 <= factor && factor <= 1, "Constant multiplicative factor expected to be between 0 and 1.");
   start();
 }
 double ConstantLR::get_lr(double lr, double, size_t) const {
@@ -160,9 +164,8 @@ LinearLR::LinearLR(Optimizer& optimizer, double start_factor, double end_factor,
       end_factor_(end_factor),
       total_iters_(total_iters) {
   HB_CHECK(0 < start_factor && start_factor <= 1,
-           "Starting multiplicative factor expected to be greater than 0 and less or equal to 1, got ", start_factor);
-  HB_CHECK(0 <= end_factor && end_factor <= 1, "Ending multiplicative factor expected to be between 0 and 1, got ",
-           end_factor);
+           "Starting multiplicative factor expected to be greater than 0 and less or equal to 1.");
+  HB_CHECK(0 <= end_factor && end_factor <= 1, "Ending multiplicative factor expected to be between 0 and 1.");
   start();
 }
 double LinearLR::get_lr(double lr, double, size_t) const {
@@ -240,22 +243,45 @@ void CosineAnnealingLR::state(SchedulerState& state) {
 
 CosineAnnealingWarmRestarts::CosineAnnealingWarmRestarts(Optimizer& optimizer, int64_t T_0, int64_t T_mult,
                                                          double eta_min, int64_t last_epoch)
-    : EpochScheduler(optimizer, last_epoch), t_0_(T_0), t_mult_(T_mult), eta_min_(eta_min) {
+    : EpochScheduler(optimizer, last_epoch),
+      t_0_(T_0),
+      t_mult_(T_mult),
+      eta_min_(eta_min),
+      t_cur_(static_cast<double>(last_epoch)),
+      t_i_(static_cast<double>(T_0)) {
   HB_CHECK(T_0 > 0, "Expected positive integer T_0, but got ", T_0);
   HB_CHECK(T_mult >= 1, "Expected integer T_mult >= 1, but got ", T_mult);
   start();
 }
+void CosineAnnealingWarmRestarts::step() {
+  if (last_epoch_ < 0) return step(0.0);
+  if (++t_cur_ >= t_i_) {
+    t_cur_ = std::fmod(t_cur_, t_i_);
+    t_i_ *= static_cast<double>(t_mult_);
+  }
+  EpochScheduler::step();
+}
+void CosineAnnealingWarmRestarts::step(double epoch) {
+  HB_CHECK(epoch >= 0, "Expected non-negative epoch, but got ", epoch);
+  const auto first = static_cast<double>(t_0_), factor = static_cast<double>(t_mult_);
+  if (t_mult_ == 1) {
+    t_cur_ = std::fmod(epoch, first), t_i_ = first;
+  } else {
+    const double restarts = std::floor(std::log(epoch / first * (factor - 1) + 1) / std::log(factor));
+    t_cur_ = epoch - first * (std::pow(factor, restarts) - 1) / (factor - 1);
+    t_i_ = first * std::pow(factor, restarts);
+  }
+  EpochScheduler::step(std::floor(epoch));
+}
 double CosineAnnealingWarmRestarts::get_lr(double, double base_lr, size_t) const {
-  int64_t since = last_epoch(), length = t_0_;
-  if (t_mult_ == 1) since %= length;
-  for (; since >= length; length *= t_mult_) since -= length;
-  return eta_min_ +
-         (base_lr - eta_min_) * (1 + std::cos(kPi * static_cast<double>(since) / static_cast<double>(length))) / 2;
+  return eta_min_ + (base_lr - eta_min_) * (1 + std::cos(kPi * t_cur_ / t_i_)) / 2;
 }
 void CosineAnnealingWarmRestarts::state(SchedulerState& state) {
   EpochScheduler::state(state);
   state("T_0", t_0_);
   state("T_mult", t_mult_);
+  state("T_cur", t_cur_);
+  state("T_i", t_i_);
   state("eta_min", eta_min_);
 }
 

@@ -76,6 +76,7 @@ class HB_API OneCycleLR : public EpochScheduler {
   };
   /// The phase of the present epoch, and how far it has come.
   std::pair<Phase, double> now() const;
+  void phases_state(SchedulerState& state);
   double anneal(double from, double to, double part) const;
   double level(Level level, size_t group) const;
 
@@ -130,6 +131,7 @@ class HB_API ReduceLROnPlateau : public LRScheduler {
   double factor_, threshold_, eps_, best_;
   PlateauCounter counter_;
   int64_t last_epoch_ = 0;
+  std::optional<double> default_min_lr_;  // of groups that join later
   std::vector<double> min_lrs_, last_lrs_;
 };
 

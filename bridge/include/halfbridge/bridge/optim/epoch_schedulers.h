@@ -16,8 +16,8 @@ class HB_API EpochScheduler : public LRScheduler {
  public:
   explicit EpochScheduler(Optimizer& optimizer, int64_t last_epoch = -1);
   void step() override;
-  /// Goes to an epoch, by the closed form where the schedule has one.
-  void step(int64_t epoch);
+  /// Goes to an epoch, by the closed form where the schedule has one. Fractions are for CosineAnnealingWarmRestarts.
+  virtual void step(double epoch);
   int64_t last_epoch() const { return last_epoch_; }
   const std::vector<double>& base_lrs() const { return base_lrs_; }
   /// The learning rates that the last step set.
@@ -36,8 +36,6 @@ class HB_API EpochScheduler : public LRScheduler {
   void start() { initial_step(); }
   /// Whether it is start() that asks.
   bool is_initial() const { return is_initial_; }
-  /// Checks the length of a list with one entry per group.
-  void check_groups(const char* name, size_t given) const;
   size_t group_count() const;
 
   int64_t last_epoch_;
@@ -157,17 +155,21 @@ class HB_API CosineAnnealingLR : public EpochScheduler {
   double eta_min_;
 };
 
-/// Half cosines from base_lr to eta_min, the first of T_0 epochs, each T_mult times as long as the one before.
+/// Half cosines from base_lr to eta_min, the first of T_0 epochs, each T_mult times as long as the one before. step()
+/// begins the next epoch; after every batch, step(epoch + batch / batches) goes to that point.
 class HB_API CosineAnnealingWarmRestarts : public EpochScheduler {
  public:
   CosineAnnealingWarmRestarts(Optimizer& optimizer, int64_t T_0, int64_t T_mult = 1, double eta_min = 0.0,
                               int64_t last_epoch = -1);
+  void step() override;
+  void step(double epoch) override;
 
  protected:
   double get_lr(double lr, double base_lr, size_t group) const override;
   void state(SchedulerState& state) override;
   int64_t t_0_, t_mult_;
   double eta_min_;
+  double t_cur_, t_i_;  // epochs since the last restart, and between that and the next
 };
 
 }  // namespace hb::bridge::optim

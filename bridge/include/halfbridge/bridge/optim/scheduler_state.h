@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,9 @@ class GroupValues {
   GroupValues(double value) : values_{value}, single_(true) {}             // NOLINT: implicit, as in Python
   GroupValues(std::vector<double> values) : values_(std::move(values)) {}  // NOLINT
   GroupValues(std::initializer_list<double> values) : values_(values) {}   // NOLINT
+  /// The number for all groups, if it is one.
+  std::optional<double> single() const { return single_ ? std::optional<double>(values_[0]) : std::nullopt; }
+  size_t size() const { return values_.size(); }
   /// Throws if there is another number of them.
   std::vector<double> for_groups(const char* name, size_t groups) const {
     if (single_) return std::vector<double>(groups, values_[0]);
