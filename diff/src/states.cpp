@@ -14,8 +14,6 @@ namespace {
 using Module = std::pair<std::string, std::string>;                     // root, path
 using State = std::tuple<std::string, std::string, std::string, Kind>;  // root, path, name
 
-bool is_state(Kind kind) { return kind >= Kind::parameter; }
-
 std::map<State, const Record*> states_of(const Trace& trace, int64_t step) {
   std::map<State, const Record*> states;
   for (const Record& record : trace.records()) {

@@ -29,8 +29,8 @@ class ReadFile {
 struct Trace::Files {
   std::vector<ReadFile> files;
   std::vector<int64_t> steps;  // that were recorded, sorted
-  // Parameters and buffers and their updates of (root, path), by order.
-  std::map<std::pair<std::string, std::string>, std::vector<const Record*>> states;
+  // Of (root, path): what is recorded of a module beside its calls, by order.
+  std::map<std::pair<std::string, std::string>, std::vector<const Record*>> modules;
 };
 
 }  // namespace hb::layer_diff

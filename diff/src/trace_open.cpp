@@ -210,11 +210,6 @@ std::vector<Call> group_calls(const std::vector<Record>& records, const std::vec
   return calls;
 }
 
-bool is_state(Kind kind) {
-  return kind == Kind::parameter || kind == Kind::buffer || kind == Kind::updated_parameter ||
-         kind == Kind::updated_buffer;
-}
-
 }  // namespace
 
 std::shared_ptr<const Trace> Trace::open(const std::string& path) {
@@ -231,7 +226,7 @@ std::shared_ptr<const Trace> Trace::open(const std::string& path) {
   trace->calls_ = group_calls(trace->records_, all.records);
   std::vector<int64_t>& steps = trace->files_->steps;
   for (const Record& record : trace->records_) {
-    if (is_state(record.kind)) trace->files_->states[{record.root, record.path}].push_back(&record);
+    if (is_state(record.kind)) trace->files_->modules[{record.root, record.path}].push_back(&record);
     if (steps.empty() || steps.back() != record.step) steps.push_back(record.step);
   }
   std::sort(steps.begin(), steps.end());

@@ -65,15 +65,20 @@ void Trace::read(const Record& record, int64_t first, int64_t count, double* val
   to_double(record.dtype, bytes.data(), count, values);
 }
 
+const std::vector<const Record*>& Trace::of_module(const std::string& root, const std::string& path) const {
+  static const std::vector<const Record*> none;
+  const auto found = files_->modules.find({root, path});
+  return found == files_->modules.end() ? none : found->second;
+}
+
 std::map<std::string, const Record*> Trace::state_of(const std::string& root, const std::string& path,
                                                      int64_t step) const {
   std::map<std::string, const Record*> result;
-  const auto found = files_->states.find({root, path});
-  if (found == files_->states.end()) return result;
   const auto updated = [](const Record& r) {
     return r.kind == Kind::updated_parameter || r.kind == Kind::updated_buffer;
   };
-  for (const Record* record : found->second) {
+  for (const Record* record : of_module(root, path)) {
+    if (!updated(*record) && record->kind != Kind::parameter && record->kind != Kind::buffer) continue;
     if (record->step > step || (updated(*record) && record->step == step)) continue;
     const Record*& best = result[record->name];
     // What a step left behind comes after what it began with.

@@ -12,14 +12,6 @@ namespace hb::layer_diff::hints {
 
 namespace {
 
-const Record* find(const Trace& trace, const Record& like, Kind kind, int64_t step, const std::string& name) {
-  for (const Record& record : trace.records())
-    if (record.kind == kind && record.step == step && record.root == like.root && record.path == like.path &&
-        record.name == name && record.file >= 0)
-      return &record;
-  return nullptr;
-}
-
 // Blocks spread evenly over a large tensor: the rows of an embedding that a batch uses lie anywhere.
 Tensor sample(const Trace& trace, const Record* record) {
   constexpr int64_t kBlocks = 128, kBlock = 64;
@@ -38,15 +30,17 @@ UpdateData update_data(const Trace& trace, const Record& updated) {
   const auto before = state.find(updated.name);
   data.updated = sample(trace, &updated);
   data.parameter = sample(trace, before == state.end() ? nullptr : before->second);
-  data.gradient = sample(trace, find(trace, updated, Kind::parameter_grad, updated.step, updated.name));
   data.steps = updated.step + 1;
   const std::string prefix = updated.name + "/";
-  for (const Record& record : trace.records()) {
-    if (record.kind != Kind::optimizer_state || record.root != updated.root || record.path != updated.path ||
-        record.name.rfind(prefix, 0) != 0 || record.step > updated.step || record.step < updated.step - 1)
+  for (const Record* record : trace.of_module(updated.root, updated.path)) {
+    if (record->kind == Kind::parameter_grad && record->step == updated.step && record->name == updated.name &&
+        !data.gradient.defined())
+      data.gradient = sample(trace, record);
+    if (record->kind != Kind::optimizer_state || record->name.rfind(prefix, 0) != 0 || record->step > updated.step ||
+        record->step < updated.step - 1)
       continue;
-    auto& states = record.step == updated.step ? data.states : data.states_before;
-    if (Tensor values = sample(trace, &record); values.defined()) states[record.name.substr(prefix.size())] = values;
+    auto& states = record->step == updated.step ? data.states : data.states_before;
+    if (Tensor values = sample(trace, record); values.defined()) states[record->name.substr(prefix.size())] = values;
   }
   const auto step = data.states.find("step");
   if (step != data.states.end() && step->second.numel() == 1)

@@ -72,10 +72,8 @@ void finish(Split& split) {
   split.errors.noise = split.noise.relative();
 }
 
-}  // namespace
-
 // A function that was given the parameters of the other side's module, as a layer that has them.
-static State take_operands(const LayerDiff& layer, CallData& function) {
+State take_operands(const LayerDiff& layer, CallData& function) {
   State state;
   for (auto operand = layer.operands.rbegin(); operand != layer.operands.rend(); ++operand) {
     const auto at = static_cast<size_t>(operand->given->index);
@@ -85,6 +83,8 @@ static State take_operands(const LayerDiff& layer, CallData& function) {
   }
   return state;
 }
+
+}  // namespace
 
 Pair make_pair(const Report& report, const LayerDiff& layer, size_t k, bool own_state) {
   Pair pair{load(*report.ref, *layer.ref), load(*report.test, *layer.test), {}, {}, k, own_state};
@@ -154,10 +154,10 @@ Tensor Chosen::of(const Gradients& gradients, const CallData& data) const {
 }
 Tensor Chosen::recorded(const CallData& data) const {
   if (state.empty()) return data.grad_of_same(input);
-  for (const Record& record : data.trace->records())
-    if (record.kind == Kind::parameter_grad && record.step == data.call->step && record.root == data.call->root &&
-        record.path == data.call->path && record.name == state && record.file >= 0)
-      return data.trace->load(record);
+  for (const Record* record : data.trace->of_module(data.call->root, data.call->path))
+    if (record->kind == Kind::parameter_grad && record->step == data.call->step && record->name == state &&
+        record->file >= 0)
+      return data.trace->load(*record);
   return Tensor();
 }
 

@@ -43,6 +43,9 @@ struct Call {
   std::vector<const Record*> inputs, outputs, grad_outputs, grad_inputs, masks;
 };
 
+/// Recorded of a module (or of the optimizer) rather than of a call.
+inline bool is_state(Kind kind) { return kind >= Kind::parameter; }
+
 /// A trace on disk: a folder of trace files, one such file, or any other safetensors file (its tensors are then outputs
 /// of calls without a type, named by their paths).
 class Trace {
@@ -60,6 +63,10 @@ class Trace {
   /// Parameters and buffers that a module had when `step` began (from parameter, buffer or the updated_ record of an
   /// earlier step), by name; empty where none was recorded.
   std::map<std::string, const Record*> state_of(const std::string& root, const std::string& path, int64_t step) const;
+
+  /// What is recorded of a module beside its calls, by order: parameters, buffers, their gradients and updates, the
+  /// optimizer's states.
+  const std::vector<const Record*>& of_module(const std::string& root, const std::string& path) const;
 
   /// Reads a tensor into memory.
   Tensor load(const Record& record) const;
