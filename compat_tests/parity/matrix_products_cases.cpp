@@ -169,4 +169,7 @@ PARITY_CASE(matrix_products, others) {
   auto t1 = c.leaf({5, 3}), t2 = c.leaf({4, 3});
   c.gradients("cdist", {t1, t2}, [&] { return torch::cdist(t1, t2); });
   c.gradients("cdist1", {t1, t2}, [&] { return torch::cdist(t1, t2, 1); });
+  auto many = c.leaf({2, 30, 3}), few = c.leaf({1, 4, 3});
+  c.gradients("cdist_by_product", {many, few}, [&] { return torch::cdist(many, few); });
+  c.gradients("cdist_by_product_swapped", {many, few}, [&] { return torch::cdist(few, many); });
 }

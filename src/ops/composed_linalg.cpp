@@ -11,8 +11,14 @@
 namespace hb {
 
 namespace {
-Tensor transposed(const Tensor& t) { return t.transpose(-2, -1); }
 double epsilon_of(ScalarType t) { return t == kDouble ? 2.220446049250313e-16 : 1.1920928955078125e-07; }
+
+/// How many of the singular values (…, k) of each matrix lie above both limits.
+Tensor count_above(const Tensor& values, double relative, double absolute) {
+  if (values.size(-1) == 0) return values.sum(-1).to(kLong);
+  const Tensor limit = (values.amax(IntArrayRef({-1}), true) * relative).clamp_min(absolute);
+  return (values > limit).sum(-1);
+}
 }  // namespace
 
 Tensor linalg_cross(const Tensor& self, const Tensor& other, int64_t dim) {
@@ -87,15 +93,13 @@ Tensor linalg_matrix_rank(const Tensor& self, const std::optional<double>& atol,
   const double relative = rtol                ? *rtol
                           : atol && *atol > 0 ? 0
                                               : epsilon_of(self.scalar_type()) * std::max(self.size(-1), self.size(-2));
-  if (values.size(-1) == 0) return values.sum(-1).to(kLong);
-  const Tensor limit = (values.amax(IntArrayRef({-1}), true) * relative).clamp_min(atol.value_or(0));
-  return (values > limit).sum(-1);
+  return count_above(values, relative, atol.value_or(0));
 }
 
 Tensor linalg_solve_triangular(const Tensor& self, const Tensor& b, bool upper, bool left, bool unitriangular) {
   check_matrices("linalg.solve_triangular", self, true);
   HB_CHECK(b.dim() >= 2, "linalg.solve_triangular: The input tensor B must have at least 2 dimensions.");
-  if (!left) return transposed(linalg_solve_triangular(transposed(self), transposed(b), !upper, true, unitriangular));
+  if (!left) return linalg_solve_triangular(self.mT(), b.mT(), !upper, true, unitriangular).mT();
   Tensor a = upper ? self.triu(unitriangular ? 1 : 0) : self.tril(unitriangular ? -1 : 0);
   if (unitriangular) a = a + eye(a.size(-1), a.options());
   // LU of an upper triangle is itself: a lower one is turned around.
@@ -105,8 +109,8 @@ Tensor linalg_solve_triangular(const Tensor& self, const Tensor& b, bool upper, 
 
 Tensor cholesky_solve(const Tensor& self, const Tensor& input2, bool upper) {
   HB_AUTOCAST(cholesky_solve, fp32, as_is, self, input2, upper);
-  const Tensor l = upper ? transposed(input2) : input2;
-  return linalg_solve_triangular(transposed(l), linalg_solve_triangular(l, self, false), true);
+  const Tensor l = upper ? input2.mT() : input2;
+  return linalg_solve_triangular(l.mT(), linalg_solve_triangular(l, self, false), true);
 }
 Tensor cholesky_inverse(const Tensor& self, bool upper) {
   HB_AUTOCAST(cholesky_inverse, fp32, as_is, self, upper);
@@ -127,15 +131,18 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> linalg_lstsq(const Tensor& self, cons
   const double limit =
       rcond && *rcond >= 0 ? *rcond : epsilon_of(self.scalar_type()) * std::max(self.size(-2), self.size(-1));
   Tensor solution = matmul(linalg_pinv(self, limit), right);
-  const Tensor none = empty({0}, self.options());
   const bool ranked = !driver || *driver != "gels";
-  const Tensor rank = ranked ? linalg_matrix_rank(self, std::nullopt, limit) : empty({0}, kLong);
-  Tensor residuals = none;
+  Tensor residuals = empty({0}, self.options()), values = residuals, rank = empty({0}, kLong);
+  if (ranked) {
+    NoGradGuard no_grad;
+    values = linalg_svdvals(self);
+    rank = count_above(values, limit, 0);
+    if (!driver || *driver == "gelsy") values = empty({0}, self.options());  // found by a QR in LAPACK
+  }
   const int64_t m = self.size(-2), n = self.size(-1);
   // The default, gelsy, gives no residuals.
   if (m > n && driver && *driver != "gelsy" && (!ranked || (rank == n).all().item<bool>()))
     residuals = (matmul(self, solution) - right).pow(2).sum(-2);
-  const Tensor values = driver && (*driver == "gelsd" || *driver == "gelss") ? linalg_svdvals(self) : none;
   if (vectors) solution = solution.squeeze(-1);
   return {solution, residuals, rank, values};
 }
@@ -175,11 +182,10 @@ std::tuple<Tensor, Tensor, Tensor> linalg_lu(const Tensor& a, bool pivot) {
 
 Tensor linalg_lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool left, bool adjoint) {
   HB_CHECK(b.dim() >= 2, "linalg.lu_solve: The input tensor B must have at least 2 dimensions.");
-  if (!left) return transposed(linalg_lu_solve(lu, pivots, transposed(b), true, !adjoint));
+  if (!left) return linalg_lu_solve(lu, pivots, b.mT(), true, !adjoint).mT();
   const auto [p, l, u] = lu_unpack(lu, pivots);
-  if (adjoint)
-    return matmul(p, linalg_solve_triangular(transposed(l), linalg_solve_triangular(transposed(u), b, false), true));
-  return linalg_solve_triangular(u, linalg_solve_triangular(l, matmul(transposed(p), b), false), true);
+  if (adjoint) return matmul(p, linalg_solve_triangular(l.mT(), linalg_solve_triangular(u.mT(), b, false), true));
+  return linalg_solve_triangular(u, linalg_solve_triangular(l, matmul(p.mT(), b), false), true);
 }
 Tensor lu_solve(const Tensor& self, const Tensor& lu_data, const Tensor& lu_pivots) {
   HB_AUTOCAST(lu_solve, fp32, as_is, self, lu_data, lu_pivots);

@@ -1,8 +1,10 @@
 // Products written with other functions: kron, cross, bilinear, chain_matmul, distances.
+#include <cmath>
+
 #include <halfbridge/ops.h>
 
-#include <cmath>
 #include "autocast/autocast.h"
+#include "autograd/record.h"
 
 namespace hb {
 
@@ -48,16 +50,43 @@ Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight
 Tensor chain_matmul(TensorList matrices) {
   HB_AUTOCAST(chain_matmul, as_is, half, matrices);
   HB_CHECK(!matrices.empty(), "[chain_matmul] expected at least one matrix, got none");
-  Tensor out = matrices[0];
-  for (size_t i = 1; i < matrices.size(); ++i) out = mm(out, matrices[i]);
+  for (const Tensor& t : matrices) HB_CHECK(t.dim() == 2, "[chain_matmul] expected matrices, got ", t.sizes());
+  return matrices.size() == 1 ? matrices[0] : linalg_multi_dot(matrices);
+}
+
+namespace {
+
+/// Distances by one product, |a|^2 - 2 a.b + |b|^2: nothing of the size rows x rows x columns is made, but distances
+/// far below the vectors' own length lose digits.
+Tensor euclidean_distances(const Tensor& x1, const Tensor& x2) {
+  Tensor out;
+  {
+    NoGradGuard no_grad;
+    const auto squares = [](const Tensor& x) { return (x * x).sum(IntArrayRef({-1}), true); };
+    const Tensor s1 = squares(x1), s2 = squares(x2);
+    const Tensor a = cat({x1 * -2, s1, ones_like(s1)}, -1), b = cat({x2, ones_like(s2), s2}, -1);
+    out = matmul(a, b.mT()).clamp_min(0).sqrt();
+  }
+  if (needs_grad(x1, x2))
+    record("EuclideanDistBackward0", out, {&x1, &x2},
+           {SavedTensor::input(x1), SavedTensor::input(x2), SavedTensor::output(out)},
+           [](Backward& b, auto& s) -> variable_list {
+             const Tensor &x1 = s[0], &x2 = s[1], ratio = (b.grad() / s[2]).masked_fill(s[2] == 0, 0);
+             return {x1 * ratio.sum(-1, true) - ratio.matmul(x2),
+                     x2 * ratio.sum(-2).unsqueeze(-1) - ratio.mT().matmul(x1)};
+           });
   return out;
 }
+
+}  // namespace
 
 Tensor cdist(const Tensor& x1, const Tensor& x2, double p) {
   HB_AUTOCAST(cdist, fp32, fp32, x1, x2, p);
   HB_CHECK(x1.dim() >= 2 && x2.dim() >= 2 && x1.size(-1) == x2.size(-1),
            "[cdist] expected (…, P, M) and (…, R, M), got ", x1.sizes(), " and ", x2.sizes());
   HB_CHECK(p >= 0, "[cdist] expected an order of at least 0, got ", p);
+  // PyTorch's rule ("use_mm_for_euclid_dist_if_necessary").
+  if (p == 2 && (x1.size(-2) > 25 || x2.size(-2) > 25) && x1.size(-1) > 0) return euclidean_distances(x1, x2);
   return linalg_vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, IntArrayRef({-1}));
 }
 

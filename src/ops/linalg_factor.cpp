@@ -10,14 +10,12 @@ namespace hb {
 
 namespace {
 
-Tensor transposed(const Tensor& t) { return t.transpose(-2, -1); }
-
 /// Gradient of A = Q R for m >= n; Q (m, n), R (n, n).
 Tensor tall_qr_gradient(const Tensor& q, const Tensor& r, const Tensor& gq, const Tensor& gr) {
-  const Tensor m = r.matmul(transposed(gr)) - transposed(gq).matmul(q);
-  const Tensor symmetric = m.tril() + transposed(m.tril(-1));
+  const Tensor m = r.matmul(gr.mT()) - gq.mT().matmul(q);
+  const Tensor symmetric = m.tril() + m.tril(-1).mT();
   const Tensor x = gq + q.matmul(symmetric);
-  return transposed(linalg_solve(r, transposed(x)));
+  return linalg_solve(r, x.mT()).mT();
 }
 
 Tensor qr_gradient(const Tensor& a, const Tensor& q, const Tensor& r, const Tensor& gq, const Tensor& gr) {
@@ -25,7 +23,7 @@ Tensor qr_gradient(const Tensor& a, const Tensor& q, const Tensor& r, const Tens
   if (m >= n) return tall_qr_gradient(q, r, gq, gr);
   // A = (X | Y), R = (U | V): X = Q U is square, and V = Q^T Y.
   const Tensor y = a.narrow(-1, m, n - m), gv = gr.narrow(-1, m, n - m);
-  const Tensor gx = tall_qr_gradient(q, r.narrow(-1, 0, m), gq + y.matmul(transposed(gv)), gr.narrow(-1, 0, m));
+  const Tensor gx = tall_qr_gradient(q, r.narrow(-1, 0, m), gq + y.matmul(gv.mT()), gr.narrow(-1, 0, m));
   return cat({gx, q.matmul(gv)}, -1);
 }
 
@@ -81,7 +79,7 @@ std::tuple<Tensor, Tensor> linalg_eigh(const Tensor& a, std::string_view uplo) {
   Tensor vectors = empty(a.sizes(), a.options());
   {
     NoGradGuard no_grad;
-    vectors.copy_(uplo == "L" || uplo == "l" ? a.detach() : transposed(a.detach()));
+    vectors.copy_(uplo == "L" || uplo == "l" ? a.detach() : a.detach().mT());
     const Tensor flat = as_batch(vectors);
     if (flat.size(0) > 0) eigh_kernel(a.device())(flat, values.view({flat.size(0), a.size(-1)}));
   }
@@ -92,10 +90,10 @@ std::tuple<Tensor, Tensor> linalg_eigh(const Tensor& a, std::string_view uplo) {
                   const Tensor &l = s[0], &v = s[1];
                   const Tensor one = eye(l.size(-1), l.options());
                   const Tensor gaps = l.unsqueeze(-2) - l.unsqueeze(-1) + one;
-                  const Tensor turned = transposed(v).matmul(b.grad(1));
+                  const Tensor turned = v.mT().matmul(b.grad(1));
                   // Only symmetric changes of A are meant: the gradient is symmetric.
-                  const Tensor inner = (turned - transposed(turned)) * 0.5 / gaps + diag_embed(b.grad(0));
-                  return {v.matmul(inner).matmul(transposed(v))};
+                  const Tensor inner = (turned - turned.mT()) * 0.5 / gaps + diag_embed(b.grad(0));
+                  return {v.matmul(inner).matmul(v.mT())};
                 });
   return {values, vectors};
 }
@@ -111,15 +109,15 @@ Svd reduced_svd(const Tensor& a) {
   NoGradGuard no_grad;
   const int64_t m = a.size(-2), n = a.size(-1);
   if (m < n) {
-    const Svd t = reduced_svd(transposed(a));
-    return {transposed(t.vh).contiguous(), t.s, transposed(t.u).contiguous()};
+    const Svd t = reduced_svd(a.mT());
+    return {t.vh.mT().contiguous(), t.s, t.u.mT().contiguous()};
   }
   const Tensor flat = flat_batch(a);
   const int64_t batch = flat.size(0);
   Tensor u = empty(a.sizes(), a.options()), s = empty(batch_sizes(a, {n}), a.options());
   Tensor v = empty(batch_sizes(a, {n, n}), a.options());
   if (flat.numel() > 0) svd_kernel(a.device())(flat, as_batch(u), s.view({batch, n}), as_batch(v));
-  return {u, s, transposed(v).contiguous()};
+  return {u, s, v.mT().contiguous()};
 }
 
 /// Orthonormal columns (m, k) with m - k further ones, orthogonal to them, appended.
@@ -130,16 +128,16 @@ Tensor completed(const Tensor& columns) {
 }
 
 Tensor svd_gradient(const Svd& f, const Tensor& gu, const Tensor& gs, const Tensor& gvh) {
-  const auto skew = [](const Tensor& t) { return t - transposed(t); };
-  const Tensor v = transposed(f.vh), gv = transposed(gvh);
+  const auto skew = [](const Tensor& t) { return t - t.mT(); };
+  const Tensor v = f.vh.mT(), gv = gvh.mT();
   const Tensor squares = f.s * f.s;
   const Tensor gaps = squares.unsqueeze(-2) - squares.unsqueeze(-1) + eye(f.s.size(-1), f.s.options());
-  const Tensor inner = skew(transposed(f.u).matmul(gu)) / gaps * f.s.unsqueeze(-2) +
-                       f.s.unsqueeze(-1) * (skew(transposed(v).matmul(gv)) / gaps) + diag_embed(gs);
+  const Tensor inner = skew(f.u.mT().matmul(gu)) / gaps * f.s.unsqueeze(-2) +
+                       f.s.unsqueeze(-1) * (skew(v.mT().matmul(gv)) / gaps) + diag_embed(gs);
   Tensor left = f.u.matmul(inner);
   if (f.u.size(-2) > f.u.size(-1)) {
     const Tensor scaled = gu / f.s.unsqueeze(-2);
-    left = left + scaled - f.u.matmul(transposed(f.u).matmul(scaled));
+    left = left + scaled - f.u.matmul(f.u.mT().matmul(scaled));
   }
   Tensor ga = left.matmul(f.vh);
   if (f.vh.size(-1) > f.vh.size(-2)) {
@@ -160,7 +158,7 @@ std::tuple<Tensor, Tensor, Tensor> linalg_svd(const Tensor& a, bool full_matrice
     HB_CHECK(!needs_grad(a), "svd_backward: gradients need full_matrices=false (some=true), got full matrices of a ",
              a.size(-2), " by ", a.size(-1), " input");
     f.u = completed(f.u);
-    f.vh = transposed(completed(transposed(f.vh)));
+    f.vh = completed(f.vh.mT()).mT();
   }
   if (needs_grad(a))
     record_many("LinalgSvdBackward0", {&f.u, &f.s, &f.vh}, {&a},
@@ -174,7 +172,7 @@ std::tuple<Tensor, Tensor, Tensor> linalg_svd(const Tensor& a, bool full_matrice
 TensorTuple3 svd(const Tensor& self, bool some, bool compute_uv) {
   HB_AUTOCAST(svd, fp32, as_is, self, some, compute_uv);
   auto [u, s, vh] = linalg_svd(self, !some && compute_uv);
-  if (compute_uv) return {u, s, transposed(vh)};
+  if (compute_uv) return {u, s, vh.mT()};
   const int64_t m = self.size(-2), n = self.size(-1);
   return {zeros(batch_sizes(self, {m, m}), self.options()), s, zeros(batch_sizes(self, {n, n}), self.options())};
 }
@@ -210,13 +208,13 @@ Tensor linalg_pinv(const Tensor& a, double rcond, bool hermitian) {
     const Svd f = reduced_svd(a);
     const Tensor limit = f.s.numel() > 0 ? f.s.amax({-1}, true) * rcond : f.s;
     const Tensor inverses = where(f.s > limit, f.s.reciprocal(), zeros_like(f.s));
-    p = (transposed(f.vh) * inverses.unsqueeze(-2)).matmul(transposed(f.u));
+    p = (f.vh.mT() * inverses.unsqueeze(-2)).matmul(f.u.mT());
   }
   if (needs_grad(a))
     record(
         "LinalgPinvBackward0", p, {&a}, {SavedTensor::input(a), SavedTensor::output(p)},
         [](Backward& b, auto& s) -> variable_list {
-          const Tensor &a = s[0], &p = s[1], pt = transposed(p), gt = transposed(b.grad());
+          const Tensor &a = s[0], &p = s[1], pt = p.mT(), gt = b.grad().mT();
           const Tensor left = gt.matmul(p).matmul(pt), right = pt.matmul(p).matmul(gt);
           return {left - a.matmul(p.matmul(left)) + right - right.matmul(p).matmul(a) - pt.matmul(b.grad()).matmul(pt)};
         });

@@ -4,10 +4,20 @@
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
+#include "core/geometry.h"
 #include "ops/decompositions.h"
 
 namespace hb {
 namespace {
+
+/// The two dimensions of a matrix norm, counted from the front.
+std::pair<int64_t, int64_t> matrix_dims(const char* name, const Tensor& self, IntArrayRef dim) {
+  HB_CHECK(dim.size() == 2, "[", name, "] expected two dimensions for a matrix norm, got ", dim);
+  const int64_t rows = geometry::wrap_dim(name, dim[0], self.dim()),
+                columns = geometry::wrap_dim(name, dim[1], self.dim());
+  HB_CHECK(rows != columns, "[", name, "] expected two different dimensions, got ", dim);
+  return {rows, columns};
+}
 
 /// Sums of absolute values along `summed`, the extreme of them along `other`.
 Tensor extreme_of_sums(const Tensor& a, int64_t summed, int64_t other, bool largest, bool keepdim) {
@@ -18,11 +28,7 @@ Tensor extreme_of_sums(const Tensor& a, int64_t summed, int64_t other, bool larg
 
 Tensor matrix_norm(const Tensor& self, double ord, IntArrayRef dim, bool keepdim) {
   check_matrices("linalg.matrix_norm", self, false);
-  HB_CHECK(dim.size() == 2, "[linalg_norm] expected two dimensions for a matrix norm, got ", dim);
-  const int64_t rank = self.dim();
-  const int64_t rows = dim[0] < 0 ? dim[0] + rank : dim[0], columns = dim[1] < 0 ? dim[1] + rank : dim[1];
-  HB_CHECK(rows >= 0 && rows < rank && columns >= 0 && columns < rank && rows != columns,
-           "[linalg_norm] expected two different dimensions of a tensor of ", rank, " dimensions, got ", dim);
+  const auto [rows, columns] = matrix_dims("linalg_norm", self, dim);
   const double size = std::fabs(ord);
   HB_CHECK(size == 1 || size == 2 || std::isinf(size), "[linalg_norm] expected an order of 1, -1, 2, -2, inf or -inf ",
            "for a matrix norm, got ", ord);
@@ -59,11 +65,9 @@ Tensor linalg_matrix_norm(const Tensor& self, std::string_view ord, IntArrayRef 
                           std::optional<ScalarType> dtype) {
   HB_AUTOCAST(linalg_matrix_norm, as_is, fp32_dtype, self, ord, dim, keepdim, dtype);
   check_matrices("linalg.matrix_norm", self, false);
-  HB_CHECK(dim.size() == 2, "[linalg_matrix_norm] expected two dimensions, got ", dim);
+  const auto [rows, columns] = matrix_dims("linalg_matrix_norm", self, dim);
   HB_CHECK(ord == "fro" || ord == "nuc", "[linalg_matrix_norm] expected the order 'fro' or 'nuc', got '", ord, "'");
   if (ord == "fro") return linalg_vector_norm(self, 2, dim, keepdim, dtype);
-  const int64_t rank = self.dim(), rows = dim[0] < 0 ? dim[0] + rank : dim[0],
-                columns = dim[1] < 0 ? dim[1] + rank : dim[1];
   const Tensor a = dtype ? self.to(*dtype) : self;
   Tensor out = linalg_svdvals(a.movedim({rows, columns}, {-2, -1})).sum(-1);
   if (keepdim) out = out.unsqueeze(std::min(rows, columns)).unsqueeze(std::max(rows, columns));
