@@ -50,7 +50,8 @@ foreach(isa v3 v4)
     add_library(halfbridge_${isa} OBJECT ${HALFBRIDGE_ISA_SOURCES})
     halfbridge_build_settings(halfbridge_${isa})
     target_compile_definitions(halfbridge_${isa} PRIVATE HB_ISA=${isa})
-    target_compile_options(halfbridge_${isa} PRIVATE -march=x86-64-${isa} -O3 -fno-math-errno -fno-trapping-math
+    target_compile_options(halfbridge_${isa} PRIVATE -march=x86-64-${isa} $<$<NOT:$<BOOL:${HALFBRIDGE_SANITIZE}>>:-O3>
+                           -fno-math-errno -fno-trapping-math
                            $<$<STREQUAL:${isa},v4>:-mprefer-vector-width=512>)
     list(APPEND HALFBRIDGE_OBJECTS $<TARGET_OBJECTS:halfbridge_${isa}>)
   endif()

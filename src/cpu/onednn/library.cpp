@@ -72,16 +72,16 @@ constexpr const char* kLibrary = "libdnnl.so." HB_NUMBER(DNNL_VERSION_MAJOR);
                                   DNNL_VERSION_MAJOR));
 }
 
-// AddressSanitizer refuses libraries that look into themselves first.
-#ifdef __SANITIZE_ADDRESS__
-constexpr int kFlags = RTLD_NOW | RTLD_LOCAL;
-#else
-constexpr int kFlags = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND;
-#endif
+// Sanitizers end a process that loads a library which looks into itself first. The program may have one where this
+// library has none.
+int flags() {
+  const bool sanitized = dlsym(RTLD_DEFAULT, "__sanitizer_print_stack_trace") != nullptr;
+  return RTLD_NOW | RTLD_LOCAL | (sanitized ? 0 : RTLD_DEEPBIND);
+}
 
 // Before other initialisers: one of them may compute.
 __attribute__((constructor(101))) void load() {
-  void* library = dlopen(kLibrary, kFlags);
+  void* library = dlopen(kLibrary, flags());
   const auto find = [library](const char* name) {
     void* function = library ? dlsym(library, name) : nullptr;
     return function ? function : reinterpret_cast<void*>(&missing);
