@@ -1,5 +1,6 @@
 // HALFBRIDGE_AMP=O1:fp16 (set by CTest for this file): what a program that knows nothing of it sees.
 #include <gtest/gtest.h>
+#include <halfbridge/halfbridge.h>
 #include <torch/torch.h>
 
 #include <cstdlib>
@@ -228,6 +229,24 @@ TEST_F(AmpEnvironment, ClosuresAndOptimizersOfOnesOwn) {
   });
   EXPECT_GT(loss.item<float>(), 0);
   EXPECT_FALSE(torch::equal(fc->weight, before));
+}
+
+// An overflow in any micro-batch, not the last alone.
+TEST_F(AmpEnvironment, AnOverflowSkipsTheStepOfAnAccumulator) {
+  torch::optim::SGD sgd(fc->parameters(), 0.1);
+  hb::train::Accumulator accumulator(sgd, 2);
+  const auto before = fc->weight.detach().clone();
+  overflow();
+  accumulator.step();
+  fc(x).to(torch::kFloat).mean().backward();
+  EXPECT_TRUE(accumulator.step());
+  EXPECT_TRUE(torch::equal(fc->weight, before));
+  for (int i = 0; i < 2; ++i) {
+    fc(x).to(torch::kFloat).mean().backward();
+    accumulator.step();
+  }
+  EXPECT_FALSE(torch::equal(fc->weight, before));
+  EXPECT_TRUE(torch::isfinite(fc->weight).all().item<bool>());
 }
 
 // The closure of LBFGS runs within its step.

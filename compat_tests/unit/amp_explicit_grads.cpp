@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 namespace {
@@ -248,3 +249,10 @@ TEST(ExplicitGrads, CustomOptimizer) {
 }
 
 }  // namespace
+
+// Half types hold neither the squares nor the factor.
+TEST(ClipByGlobalNorm, OfHugeHalfGradients) {
+  const auto clipped = hb::clip_by_global_norm({torch::full({1000}, 60000.0, torch::kHalf)}, 1.0);
+  EXPECT_EQ(clipped[0].scalar_type(), torch::kHalf);
+  EXPECT_NEAR(clipped[0][0].item<double>(), 1 / std::sqrt(1000.0), 2e-5);
+}

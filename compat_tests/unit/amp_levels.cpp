@@ -163,6 +163,24 @@ TEST(AmpLevels, ToFloat) {
   EXPECT_THROW(hb::amp::to_float(net->conv, torch::kInt), hb::Error);
 }
 
+// A Sequential follows however it is called, and so do modules inside it that were told otherwise.
+TEST(AmpLevels, ToFloatOfASequentialThatForwardIsCalledOn) {
+  nn::Linear first(4, 8), second(8, 2);
+  nn::Sequential net(first, nn::LayerNorm(nn::LayerNormOptions({8})), second);
+  hb::amp::to_float(net, torch::kHalf);
+  hb::amp::to_float(second, kFloat);
+  std::vector<torch::ScalarType> seen;
+  for (auto layer : {first, second})
+    layer->register_forward_pre_hook([&](nn::Module&, const std::vector<Tensor>& inputs) {
+      seen.push_back(inputs[0].scalar_type());
+      return inputs;
+    });
+  const auto x = torch::randn({3, 4});
+  EXPECT_EQ(net->forward(x).scalar_type(), kFloat);
+  EXPECT_EQ(net->forward(x.to(torch::kHalf)).scalar_type(), torch::kHalf);
+  EXPECT_EQ(seen, (std::vector<torch::ScalarType>{torch::kHalf, kFloat, torch::kHalf, kFloat}));
+}
+
 TEST(AmpLevels, AScopeEndsWhenForwardThrows) {
   auto net = hb::amp::auto_mixed_precision(Net(), "auto");
   EXPECT_ANY_THROW(net(torch::ones({1, 5, 8, 8})));

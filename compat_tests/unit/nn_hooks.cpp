@@ -43,6 +43,21 @@ TEST(NnHooks, ForwardHooksOfLibraryModulesRunHoweverForwardIsCalled) {
   EXPECT_EQ(after, 4);
 }
 
+TEST(NnHooks, HooksOfASequentialRunOnceHoweverItIsCalled) {
+  nn::Sequential inner(nn::Linear(2, 2)), net(inner);
+  int calls = 0;
+  inner->register_forward_hook([&](nn::Module&, const Tensors&, const Tensors&) { ++calls; });
+  auto x = torch::ones({1, 2});
+  inner->forward(x);
+  EXPECT_EQ(calls, 1);
+  inner(x);
+  EXPECT_EQ(calls, 2);
+  net->forward(x);
+  EXPECT_EQ(calls, 3);
+  net(x);
+  EXPECT_EQ(calls, 4);
+}
+
 TEST(NnHooks, HooksOfAProgramsModuleRunWhenItIsCalled) {
   Double twice;
   int calls = 0;

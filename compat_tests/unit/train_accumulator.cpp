@@ -117,6 +117,16 @@ TEST(TrainAccumulator, HalfParametersAreSummedInFloat) {
   EXPECT_EQ(p.item<float>(), torch::full({1}, -2049.0).to(torch::kHalf).item<float>());  // 1 - 2050, rounded
 }
 
+TEST(TrainAccumulator, MasterWeightsSeeWhatHalfGradientsWouldLose) {
+  auto p = torch::zeros({1}, torch::kHalf).requires_grad_(true);
+  torch::optim::SGD optimizer({p}, 1.0);
+  optimizer.use_master_weights();
+  hb::train::Accumulator accumulator(optimizer, 2, 0, /*average=*/true);
+  accumulator({torch::full({1}, 2048, torch::kHalf)});
+  accumulator({torch::ones({1}, torch::kHalf)});
+  EXPECT_EQ(optimizer.master_weight(p).item<float>(), -1024.5f);
+}
+
 TEST(TrainAccumulator, WrongInputIsAnError) {
   auto p = torch::ones({2}).requires_grad_(true);
   torch::optim::SGD optimizer({p}, 1.0);

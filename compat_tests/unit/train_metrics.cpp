@@ -107,6 +107,7 @@ TEST(TrainMetrics, WrongInputIsAnError) {
   EXPECT_THROW(m.update(classes({0, 3}), classes({0, 1})), hb::Error);
   EXPECT_THROW(m.update(classes({0, 1}), classes({-1, 1})), hb::Error);
   EXPECT_THROW(m.update(classes({0, 1}), classes({1})), hb::Error);
+  EXPECT_THROW(m.update(hb::ones({2, 1}), classes({0, 1})), hb::Error);  // scores of one class
   EXPECT_THROW(m.update(hb::ones({2, 3}), hb::full({2}, 0.5)), hb::Error);
   EXPECT_THROW(make_metric("top_x_accuracy"), hb::ValueError);
   EXPECT_THROW(make_metric("perplexity"), hb::ValueError);

@@ -169,6 +169,34 @@ TEST(TrainModel, CheckpointsResumeBitForBit) {
   }
 }
 
+// Whatever the order in which the callbacks are listed, a checkpoint holds what the others have just changed.
+TEST(TrainModel, CheckpointsAreMadeAfterTheOtherCallbacks) {
+  Clouds clouds(40);
+  const std::string dir = folder("hb_order");
+  struct Scheduled : Trained {
+    Scheduled() : schedule(optimizer, 1, 0.5) {
+      model.add_state(
+          "schedule", [this](auto& archive) { schedule.save(archive); },
+          [this](auto& archive) { schedule.load(archive); });
+    }
+    tr::Callbacks callbacks(const std::string& dir) {
+      return {tr::ModelCheckpoint("net", dir), stop,
+              tr::LambdaCallback().epoch_end([this](tr::RunContext&) { schedule.step(); })};
+    }
+    torch::optim::lr_scheduler::StepLR schedule;
+    std::shared_ptr<tr::EarlyStopping> stop = std::make_shared<tr::EarlyStopping>("loss", 2, /*min_delta=*/1e6);
+  };
+  Scheduled whole, again;
+  torch::manual_seed(21);
+  whole.model.train(9, tr::make_batches(clouds, 8), whole.callbacks(dir));
+  EXPECT_EQ(whole.stop->stopped_epoch(), 4);  // the first loss is better than infinity, three are not
+  again.model.load_checkpoint(tr::ModelCheckpoint::find("net", dir).at(1));
+  EXPECT_EQ(again.schedule.last_epoch(), 2);
+  again.model.train(9, tr::make_batches(clouds, 8), again.callbacks(dir));
+  EXPECT_EQ(again.stop->stopped_epoch(), 4);
+  expect_equal(whole.net, again.net);
+}
+
 TEST(TrainModel, KeepsTheNewestCheckpoints) {
   Clouds clouds(32);
   const std::string dir = folder("hb_keep");

@@ -66,15 +66,17 @@ std::vector<Tensor> gradients_of(const std::vector<Tensor>& outputs, const std::
 std::vector<Tensor> clip_by_global_norm(const std::vector<Tensor>& grads, double clip_norm) {
   HB_CHECK(clip_norm > 0, "[clip_by_global_norm] expected clip_norm > 0, got ", clip_norm);
   amp::warn_if_scaled(grads, "clip_by_global_norm");
+  // Half types hold neither large sums of squares nor small factors.
+  const auto wide = [](const Tensor& g) { return is_half_type(g.scalar_type()) ? g.to(kFloat) : g; };
   std::vector<Tensor> norms;
   for (const Tensor& g : grads)
-    if (g.defined()) norms.push_back(g.to(kFloat).norm());
+    if (g.defined()) norms.push_back(wide(g).norm().to(kDouble));
   if (norms.empty()) return grads;
   const Tensor norm = stack(norms).norm();
   const Tensor factor = clip_norm / norm.clamp_min(clip_norm);
   std::vector<Tensor> clipped;
   clipped.reserve(grads.size());
-  for (const Tensor& g : grads) clipped.push_back(g.defined() ? g * factor.to(g.scalar_type()) : g);
+  for (const Tensor& g : grads) clipped.push_back(g.defined() ? (wide(g) * factor).to(g.scalar_type()) : g);
   return clipped;
 }
 

@@ -9,6 +9,7 @@
 #include <halfbridge/ops.h>
 
 #include "gradients.h"
+#include "weak_tensor.h"
 
 namespace hb::amp {
 
@@ -19,8 +20,8 @@ namespace {
 // By the optimizer's address: initialize() replaces what an earlier optimizer may have left there.
 struct Scaling {
   std::unique_ptr<GradScaler> scaler;
-  double fixed;  // 0: dynamic
-  Tensor first;  // the optimizer's first parameter: another optimizer may come to stand at this address
+  double fixed;      // 0: dynamic
+  WeakTensor first;  // the optimizer's first parameter: another optimizer may come to stand at this address
 };
 std::unordered_map<const Optimizer*, Scaling>& scalers() {
   static std::unordered_map<const Optimizer*, Scaling> all;
@@ -58,7 +59,9 @@ void initialize(bridge::nn::Module& model, Optimizer& optimizer, const std::stri
   std::lock_guard lock(scalers_mutex);
   const Tensor first = first_parameter(optimizer);
   HB_CHECK(first.defined(), "[initialize] expected an optimizer with parameters");
-  scalers()[&optimizer] = {std::make_unique<GradScaler>(first.device(), scaling), fixed, first};
+  auto& all = scalers();
+  for (auto it = all.begin(); it != all.end();) it = it->second.first.is_gone() ? all.erase(it) : std::next(it);
+  all[&optimizer] = {std::make_unique<GradScaler>(first.device(), scaling), fixed, WeakTensor(first)};
 }
 }  // namespace detail
 
@@ -66,7 +69,8 @@ namespace {
 Scaling& scaling_of(const Optimizer& optimizer) {
   std::lock_guard lock(scalers_mutex);
   const auto found = scalers().find(&optimizer);
-  HB_CHECK(found != scalers().end() && found->second.first.is_same(first_parameter(optimizer)),
+  const Tensor first = first_parameter(optimizer);
+  HB_CHECK(found != scalers().end() && first.defined() && found->second.first.get() == &first.impl(),
            "[scale_loss] expected an optimizer that hb::amp::initialize() has prepared");
   return found->second;
 }

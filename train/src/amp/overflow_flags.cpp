@@ -2,42 +2,27 @@
 
 #include <algorithm>
 
-#include <halfbridge/autograd.h>
 #include <halfbridge/ops.h>
 
 namespace hb::amp {
-
-namespace {
-std::shared_ptr<TensorImpl*> slot_of(const Tensor& tensor) {
-  auto& slot = tensor.impl().materialize_autograd_meta().retain_slot;
-  if (!slot) slot = std::make_shared<TensorImpl*>(&tensor.impl());
-  return slot;
-}
-}  // namespace
-
-// A hook that retain_grad() once left may keep the slot alive, which is empty then.
-bool OverflowFlags::Entry::is_gone() const {
-  const auto slot = tensor.lock();
-  return !slot || *slot == nullptr;
-}
 
 OverflowFlag& OverflowFlags::watch(const Tensor& parameter) {
   if (OverflowFlag* known = find(parameter)) return *known;
   if (entries_.size() >= look_at_size_) drop_the_gone();
   Entry& entry = entries_[&parameter.impl()];
-  entry = {slot_of(parameter), {zeros({}, TensorOptions().dtype(kFloat).device(parameter.device())), false}};
+  entry = {WeakTensor(parameter), {zeros({}, TensorOptions().dtype(kFloat).device(parameter.device())), false}};
   return entry.flag;
 }
 
 OverflowFlag* OverflowFlags::find(const Tensor& parameter) {
   const auto found = entries_.find(parameter.unsafeGetTensorImpl());
-  return found == entries_.end() || found->second.is_gone() ? nullptr : &found->second.flag;
+  return found == entries_.end() || found->second.tensor.is_gone() ? nullptr : &found->second.flag;
 }
 
 // Whenever the number has doubled: a constant share of what made them.
 void OverflowFlags::drop_the_gone() {
   for (auto it = entries_.begin(); it != entries_.end();)
-    it = it->second.is_gone() ? entries_.erase(it) : std::next(it);
+    it = it->second.tensor.is_gone() ? entries_.erase(it) : std::next(it);
   look_at_size_ = std::max<size_t>(64, 2 * entries_.size());
 }
 

@@ -2,11 +2,9 @@
 // Which parameters' gradients overflowed: a flag on the device for each parameter that an optimizer has. It is found by
 // the parameter's address and belongs to that tensor alone; it goes when the tensor goes.
 
-#include <memory>
 #include <unordered_map>
-#include <vector>
 
-#include <halfbridge/tensor.h>
+#include "weak_tensor.h"
 
 namespace hb::amp {
 
@@ -26,9 +24,8 @@ class OverflowFlags {
 
  private:
   struct Entry {
-    std::weak_ptr<TensorImpl*> tensor;  // expires with the tensor: another may have its address then
+    WeakTensor tensor;
     OverflowFlag flag;
-    bool is_gone() const;
   };
   void drop_the_gone();
 

@@ -11,24 +11,6 @@ namespace hb::train {
 
 namespace {
 
-// Puts gradients in place of the parameters' own until the end of the scope.
-class GradSwap {
- public:
-  GradSwap(const std::vector<Tensor>& parameters, const std::vector<Tensor>& grads) : parameters_(parameters) {
-    for (size_t i = 0; i < parameters.size(); ++i)
-      own_.push_back(std::exchange(parameters[i].mutable_grad(), grads[i]));
-  }
-  ~GradSwap() {
-    for (size_t i = 0; i < own_.size(); ++i) parameters_[i].mutable_grad() = own_[i];
-  }
-  GradSwap(const GradSwap&) = delete;
-  GradSwap& operator=(const GradSwap&) = delete;
-
- private:
-  const std::vector<Tensor>& parameters_;
-  std::vector<Tensor> own_;
-};
-
 double total_norm(const std::vector<Tensor>& grads) {
   double squares = 0;
   for (const Tensor& g : grads)
@@ -101,10 +83,10 @@ void Accumulator::update() {
   for (size_t i = 0; i < grads.size(); ++i) {
     if (!grads[i].defined()) continue;
     if (factor != 1.0) grads[i].mul_(factor);
-    grads[i] = grads[i].to(params[i].scalar_type());
+    // The library's own optimizers take float32 gradients of half parameters as they are.
+    if (!optimizer_.supports_amp_scaling()) grads[i] = grads[i].to(params[i].scalar_type());
   }
-  GradSwap swap(params, grads);
-  optimizer_.step();
+  optimizer_.step(grads);
 }
 
 void Accumulator::save(bridge::serialize::OutputArchive& archive) const {

@@ -1,5 +1,6 @@
 #include <halfbridge/train/callbacks.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <iomanip>
@@ -69,9 +70,8 @@ void ProgressBar::on_train_epoch_end(RunContext& run) { draw(run, true); }
 void ProgressBar::draw(const RunContext& run, bool last) {
   if (redraws_) *out_ << '\r';
   *out_ << "epoch " << run.epoch << "/" << run.epochs << " [";
-  const double share = last                  ? 1
-                       : run.steps_per_epoch ? static_cast<double>(run.step) / static_cast<double>(*run.steps_per_epoch)
-                                             : 0;
+  const double steps = run.steps_per_epoch ? static_cast<double>(*run.steps_per_epoch) : 0;
+  const double share = last ? 1 : steps > 0 ? std::min(1.0, static_cast<double>(run.step) / steps) : 0;
   const int filled = static_cast<int>(share * width_);
   *out_ << std::string(static_cast<size_t>(filled), '=') << std::string(static_cast<size_t>(width_ - filled), ' ')
         << "] " << run.step;

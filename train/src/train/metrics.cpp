@@ -26,7 +26,11 @@ Tensor target_classes(const Tensor& predictions, const Tensor& targets) {
 
 Tensor predicted_classes(const Tensor& predictions, const Tensor& targets, double threshold) {
   if (!predictions.is_floating_point()) return predictions.to(kLong);
-  if (predictions.dim() == targets.dim() + 1 || one_hot(predictions, targets)) return predictions.argmax(1);
+  if (predictions.dim() == targets.dim() + 1 || one_hot(predictions, targets)) {
+    HB_CHECK(predictions.size(1) > 1, "[metric] expected scores of two classes or more, got ", predictions.sizes(),
+             " for targets ", targets.sizes(), ": probabilities of one class take the shape of the targets");
+    return predictions.argmax(1);
+  }
   return (predictions >= threshold).to(kLong);
 }
 

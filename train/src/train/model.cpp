@@ -1,5 +1,7 @@
 #include <halfbridge/train/model.h>
 
+#include <algorithm>
+
 #include <halfbridge/bridge/serialize/archive.h>
 #include <halfbridge/generator.h>
 #include <halfbridge/grad_mode.h>
@@ -43,8 +45,10 @@ void Model::fit(int64_t epochs, const Batches& train_batches, const Batches& val
   run(epochs, train_batches, &validation_batches, callbacks);
 }
 
-void Model::run(int64_t epochs, const Batches& batches, const Batches* validation, const Callbacks& callbacks) {
+void Model::run(int64_t epochs, const Batches& batches, const Batches* validation, const Callbacks& given) {
   HB_CHECK(has_loss_, "[Model::train] expected a model with a loss");
+  Callbacks callbacks = given;
+  std::stable_partition(callbacks.begin(), callbacks.end(), [](const auto& c) { return !c->comes_last(); });
   struct Current {
     const Callbacks*& slot;
     ~Current() { slot = nullptr; }
@@ -75,6 +79,8 @@ void Model::run(int64_t epochs, const Batches& batches, const Batches* validatio
 // The epoch's batches from where training stands.
 Batches::Next Model::position(const Batches& batches) {
   if (steps_in_epoch_ == 0 || !epoch_random_.defined()) {
+    // A loader that was made since the checkpoint was loaded may have drawn numbers.
+    if (resume_random_.defined()) set_random_state(resume_random_);
     epoch_random_ = random_state();
     loss_sum_ = Tensor(), examples_ = 0;
     return batches.begin();

@@ -47,6 +47,8 @@ class HB_API Callback {
   /// After the validation of fit().
   virtual void on_train_epoch_end(RunContext& run) { (void)run; }
   virtual void on_train_end(RunContext& run) { (void)run; }
+  /// Whether it is called after all others, wherever it is listed: what saves the state that they change.
+  virtual bool comes_last() const { return false; }
 
   /// What a checkpoint must hold for this callback to go on: one with a `state_name` is saved and loaded.
   virtual std::string state_name() const { return ""; }

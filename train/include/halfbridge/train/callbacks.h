@@ -65,13 +65,14 @@ struct HB_API CheckpointConfig {
 };
 
 /// Saves Model::save_checkpoint files `prefix-EPOCH_STEP.ckpt` in a folder, which it makes, and removes its oldest
-/// ones.
+/// ones. It is called after the other callbacks: a checkpoint holds what a scheduler or EarlyStopping has just changed.
 class HB_API ModelCheckpoint : public Callback {
  public:
   ModelCheckpoint(std::string prefix, std::string directory, CheckpointConfig config = {});
   void on_train_begin(RunContext& run) override;
   void on_train_step_end(RunContext& run) override;
   void on_train_epoch_end(RunContext& run) override;
+  bool comes_last() const override { return true; }
 
   /// Complete files of this prefix in the folder, oldest first.
   static std::vector<std::string> find(const std::string& prefix, const std::string& directory);

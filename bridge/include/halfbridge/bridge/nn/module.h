@@ -164,11 +164,11 @@ class HB_API Module : public std::enable_shared_from_this<Module> {
   }
   // For `forward` of the library's own modules.
   template <class F, class... Args>
-  auto hooked(F&& forward, const Args&... args) const {
+  auto hooked(F&& forward, Args&&... args) const {
     detail::ModuleHooks* hooks = hooks_.get();
-    if (HB_LIKELY(!hooks || hooks->empty())) return forward(args...);
-    if (hooks->entered) return hooks->entered = false, forward(args...);
-    return detail::run_hooked(const_cast<Module&>(*this), *hooks, forward, args...);
+    if (HB_LIKELY(!hooks || hooks->empty())) return forward(std::forward<Args>(args)...);
+    if (hooks->entered) return hooks->entered = false, forward(std::forward<Args>(args)...);
+    return detail::run_hooked(const_cast<Module&>(*this), *hooks, forward, std::forward<Args>(args)...);
   }
 
  protected:

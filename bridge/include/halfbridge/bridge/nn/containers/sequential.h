@@ -36,14 +36,8 @@ class HB_API SequentialImpl : public Cloneable<SequentialImpl> {
   template <typename ReturnType = Tensor, typename... InputTypes>
   ReturnType forward(InputTypes&&... inputs) {
     HB_CHECK(!is_empty(), "Cannot call forward() on an empty Sequential");
-    if constexpr (std::is_same_v<ReturnType, Tensor> && sizeof...(InputTypes) == 1 &&
-                  (std::is_same_v<std::decay_t<InputTypes>, Tensor> && ...)) {
-      return forward_tensor(std::forward<InputTypes>(inputs)...);
-    } else {
-      AnyValue value = forward_rest(modules_.front().any_forward(std::forward<InputTypes>(inputs)...), 1);
-      if (auto* result = value.template try_get<ReturnType>()) return std::move(*result);
-      detail_any::wrong_result(value.type_info(), typeid(ReturnType));
-    }
+    return hooked([this](auto&&... in) { return run<ReturnType>(std::forward<decltype(in)>(in)...); },
+                  std::forward<InputTypes>(inputs)...);
   }
 
   template <typename ModuleType>
@@ -113,6 +107,17 @@ class HB_API SequentialImpl : public Cloneable<SequentialImpl> {
   }
   void push_back() {}
   void check_index(size_t index) const { HB_CHECK(index < size(), "Index out of range"); }
+  template <typename ReturnType, typename... InputTypes>
+  ReturnType run(InputTypes&&... inputs) {
+    if constexpr (std::is_same_v<ReturnType, Tensor> && sizeof...(InputTypes) == 1 &&
+                  (std::is_same_v<std::decay_t<InputTypes>, Tensor> && ...)) {
+      return forward_tensor(std::forward<InputTypes>(inputs)...);
+    } else {
+      AnyValue value = forward_rest(modules_.front().any_forward(std::forward<InputTypes>(inputs)...), 1);
+      if (auto* result = value.template try_get<ReturnType>()) return std::move(*result);
+      detail_any::wrong_result(value.type_info(), typeid(ReturnType));
+    }
+  }
   Tensor forward_tensor(Tensor input);
   AnyValue forward_rest(AnyValue value, size_t from);
 
