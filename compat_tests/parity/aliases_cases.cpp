@@ -92,6 +92,8 @@ PARITY_CASE(aliases, powers) {
   c.gradients("logaddexp2", {a, b}, [&] { return torch::logaddexp2(a, b); });
   c.gradients("ldexp", {a, b}, [&] { return torch::ldexp(a, b); });
   c.out("ldexp_integers", torch::ldexp(a.detach(), c.values({-2, -1, 0, 1, 3}, torch::kLong)));
+  c.out("ldexp_half", torch::ldexp(a.detach().to(torch::kHalf), c.values({-2, -1, 0, 1, 3}, torch::kLong)));
+  c.out("ldexp_large", torch::ldexp(c.values({3e-30, -1e-38, 0.5}), c.values({140, 130, -140}, torch::kLong)));
   c.out("ldexp_in_place", c.randn({3}).ldexp_(c.values({1, 2, 3}, torch::kLong)));
   c.gradients("dist", {a, b}, [&] { return torch::dist(a, b) + torch::dist(a, b, 1); });
 }

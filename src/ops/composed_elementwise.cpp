@@ -99,7 +99,11 @@ Tensor logaddexp2(const Tensor& self, const Tensor& other) {
   return logaddexp(self * kLn2, other * kLn2) * (1 / kLn2);
 }
 
-Tensor ldexp(const Tensor& self, const Tensor& other) { return self * exp2(other); }
+Tensor ldexp(const Tensor& self, const Tensor& other) {
+  if (!is_floating_type(self.scalar_type()) || is_floating_type(other.scalar_type())) return self * exp2(other);
+  // Powers that self's own type does not hold may lead to values that it does.
+  return (self.to(kDouble) * exp2(other.to(kDouble))).to(self.scalar_type());
+}
 Tensor& ldexp_(Tensor& self, const Tensor& other) {
   return inplace("ldexp_", self, [&](const Tensor& x) { return ldexp(x, other); });
 }
