@@ -129,6 +129,37 @@ void product(bool cast, bool autocast_forward, bool autocast_backward, torch::Dt
   EXPECT_EQ(a.grad().scalar_type(), input);
 }
 
+// The float32 loss of half logits is computed from them as they are: the bits are those of a copy in float32, which
+// nobody makes.
+TEST(AutocastLoss, CrossEntropyOfHalfLogitsNeedsNoCopyInFloat) {
+  namespace F = torch::nn::functional;
+  const int64_t rows = 1024, classes = 2048;
+  const auto y = torch::randint(classes, {rows}, torch::kLong);
+  y[3] = -100;
+  for (const auto dtype : {torch::kHalf, torch::kBFloat16}) {
+    for (const double smoothing : {0.0, 0.1}) {
+      const auto options = F::CrossEntropyFuncOptions().label_smoothing(smoothing);
+      const auto x = torch::randn({rows, classes}).to(dtype).requires_grad_();
+      const auto wide = x.detach().to(torch::kFloat).requires_grad_();
+      auto expected = F::cross_entropy(wide, y, options);
+      (expected * 1024).backward();
+      const size_t before = hb::memory_in_use(torch::kCPU);
+      hb::reset_peak_memory(torch::kCPU);
+      torch::Tensor loss;
+      {
+        torch::autocast guard(torch::kCPU, dtype);
+        loss = F::cross_entropy(x, y, options);
+      }
+      (loss * 1024).backward();
+      const size_t gradient = rows * classes * 2;
+      EXPECT_LT(hb::peak_memory(torch::kCPU) - before, gradient + gradient / 2);
+      EXPECT_EQ(loss.scalar_type(), torch::kFloat);
+      EXPECT_TRUE(torch::equal(loss, expected));
+      EXPECT_TRUE(torch::equal(x.grad(), wide.grad().to(dtype)));
+    }
+  }
+}
+
 TEST(AutocastFunction, BackwardRunsInTheStateOfForward) {
   product(false, true, false);
   EXPECT_EQ(Product::forward_dtype, torch::kHalf);

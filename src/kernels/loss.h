@@ -18,6 +18,8 @@ struct ClassLoss {
   int64_t reduction = 1;
   /// Sum of the weights of the targets that count; written by the forward pass, which a mean divides by.
   double total = 0;
+  /// The cross entropy of half logits in float32: `out`, and `grad` of the backward pass, are float32.
+  bool float_loss = false;
 };
 /// out: one value, or (outer, inner) without reduction.
 inline Kernel<void(ScalarType dtype, ClassLoss& loss, void* out)> nll_kernel{"nll_loss"};

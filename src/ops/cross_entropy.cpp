@@ -47,8 +47,8 @@ struct Operands {
   }
 };
 
-Tensor loss_result(const Tensor& x, const Tensor& target, int64_t reduction) {
-  return empty(reduction == Reduction::None ? target.sizes() : IntArrayRef(), x.options());
+Tensor loss_result(const Tensor& x, const Tensor& target, int64_t reduction, ScalarType dtype) {
+  return empty(reduction == Reduction::None ? target.sizes() : IntArrayRef(), x.options().dtype(dtype));
 }
 
 Tensor nll_gradient_composed(const Tensor& g, const Tensor& x, const Tensor& target, const Tensor& weight,
@@ -82,7 +82,7 @@ Tensor nll_any(const char* name, const Tensor& self, const Tensor& target, const
                int64_t ignore_index) {
   check_classes(name, self, target, weight);
   Operands o(self, target, weight, ignore_index, reduction);
-  Tensor out = loss_result(self, target, reduction);
+  Tensor out = loss_result(self, target, reduction, self.scalar_type());
   nll_kernel(self.device())(self.scalar_type(), o.loss, out.data_ptr());
   if (needs_grad(self)) {
     ClassLoss l = o.loss;
@@ -116,12 +116,12 @@ Tensor cross_entropy_composed_gradient(const Tensor& g, const Tensor& x, const T
 variable_list cross_entropy_gradient(Backward& b, const Tensor& x, const Tensor& target, const Tensor& weight,
                                      const Tensor& normalizer, const ClassLoss& l) {
   const Tensor& g = b.grad();
-  if (GradMode::is_enabled()) return {cross_entropy_composed_gradient(g, x, target, weight, l)};
-  // A loss in float32 of half logits: its gradient may be scaled beyond what half holds, so all is computed in float32.
-  if (g.scalar_type() != x.scalar_type())
-    return cross_entropy_gradient(b, x.to(g.scalar_type()), target, weight, normalizer, l);
+  // A loss in float32 of half logits: its gradient may be scaled beyond what half holds.
+  if (GradMode::is_enabled())
+    return {cross_entropy_composed_gradient(g, x.to(g.scalar_type()), target, weight, l).to(x.scalar_type())};
   Operands o(x, target, weight, l.ignore_index, l.reduction);
   o.loss.total = l.total, o.loss.smoothing = l.smoothing;
+  o.loss.float_loss = g.scalar_type() != x.scalar_type();
   Tensor out = empty(o.x.sizes(), x.options());
   const Tensor grad = g.contiguous();
   if (out.numel())
@@ -133,13 +133,13 @@ variable_list cross_entropy_gradient(Backward& b, const Tensor& x, const Tensor&
 // `result`: the dtype of the loss, that of `self` or float32; the graph keeps `self` as it is.
 Tensor cross_entropy_fused(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction,
                            int64_t ignore_index, double smoothing, ScalarType result) {
-  const Tensor x = self.detach().to(result);
-  Operands o(x, target, weight, ignore_index, reduction);
+  Operands o(self, target, weight, ignore_index, reduction);
   o.loss.smoothing = smoothing;
-  Tensor out = loss_result(x, target, reduction);
+  o.loss.float_loss = result != self.scalar_type();
+  Tensor out = loss_result(self, target, reduction, result);
   const ScalarType compute = self.scalar_type() == kDouble ? kDouble : kFloat;
   const Tensor normalizer = empty({o.loss.outer}, self.options().dtype(compute));
-  cross_entropy_kernel(self.device())(result, o.loss, out.data_ptr(), normalizer.data_ptr());
+  cross_entropy_kernel(self.device())(self.scalar_type(), o.loss, out.data_ptr(), normalizer.data_ptr());
   if (needs_grad(self)) {
     ClassLoss l = o.loss;
     l.x = l.weight = nullptr, l.target = nullptr;

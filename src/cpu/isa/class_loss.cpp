@@ -89,13 +89,14 @@ const compute_t<T>* computable_row(const T* row, int64_t n) {
   }
 }
 
-template <class T>
+// T: of the logits and their gradient, L: of the loss and its gradient.
+template <class T, class L>
 void cross_entropy_of(ClassLoss& l, void* out, void* normalizer) {
   using C = compute_t<T>;
   const auto* x = static_cast<const T*>(l.x);
   auto* kept = static_cast<C*>(normalizer);
   const int64_t n = l.classes;
-  reduce_losses<T>(l, out, l.outer, std::max<int64_t>(1, kGrain / 8 / n), [&](int64_t i) -> Totals {
+  reduce_losses<L>(l, out, l.outer, std::max<int64_t>(1, kGrain / 8 / n), [&](int64_t i) -> Totals {
     const C* __restrict row = computable_row(x + i * n, n);
     const C top = max_over<C>(n, [=](int64_t j) { return row[j]; });
     const C shift = top + std::log(sum_over<C>(n, [=](int64_t j) { return exp_of(row[j] - top); }));
@@ -112,10 +113,11 @@ void cross_entropy_of(ClassLoss& l, void* out, void* normalizer) {
   });
 }
 
-template <class T>
+template <class T, class L>
 void cross_entropy_backward_of(const ClassLoss& l, void* grad_x, const void* grad_data, const void* normalizer) {
   using C = compute_t<T>;
-  const auto *x = static_cast<const T*>(l.x), *grad = static_cast<const T*>(grad_data);
+  const auto* x = static_cast<const T*>(l.x);
+  const auto* grad = static_cast<const L*>(grad_data);
   const auto* kept = static_cast<const C*>(normalizer);
   auto* out = static_cast<T*>(grad_x);
   const int64_t n = l.classes;
@@ -153,11 +155,20 @@ void cross_entropy_backward_of(const ClassLoss& l, void* grad_x, const void* gra
 HB_CLASS_LOSS(nll, (ScalarType dtype, ClassLoss& l, void* out), nll_of<T>(l, out));
 HB_CLASS_LOSS(nll_backward, (ScalarType dtype, const ClassLoss& l, void* grad_x, const void* grad),
               nll_backward_of<T>(l, grad_x, grad));
+template <class T>
+void cross_entropy_as_asked(ClassLoss& l, void* out, void* normalizer) {
+  return l.float_loss ? cross_entropy_of<T, float>(l, out, normalizer) : cross_entropy_of<T, T>(l, out, normalizer);
+}
+template <class T>
+void cross_entropy_backward_as_asked(const ClassLoss& l, void* grad_x, const void* grad, const void* normalizer) {
+  return l.float_loss ? cross_entropy_backward_of<T, float>(l, grad_x, grad, normalizer)
+                      : cross_entropy_backward_of<T, T>(l, grad_x, grad, normalizer);
+}
 HB_CLASS_LOSS(cross_entropy, (ScalarType dtype, ClassLoss& l, void* out, void* normalizer),
-              cross_entropy_of<T>(l, out, normalizer));
+              cross_entropy_as_asked<T>(l, out, normalizer));
 HB_CLASS_LOSS(cross_entropy_backward,
               (ScalarType dtype, const ClassLoss& l, void* grad_x, const void* grad, const void* normalizer),
-              cross_entropy_backward_of<T>(l, grad_x, grad, normalizer));
+              cross_entropy_backward_as_asked<T>(l, grad_x, grad, normalizer));
 
 }  // namespace
 }  // namespace hb::cpu::HB_ISA
