@@ -47,6 +47,15 @@ TEST(PortLexer, LeavesOutWhatIsNoCode) {
   EXPECT_EQ(words("1'000 0x1e+2 1e+2 'a' '\\''"), "1'000 0x1e + 2 1e+2 'a' '\\'' ");
 }
 
+// 8 MB of beginnings without an end: looking for each end up to that of the file would take hours.
+TEST(PortLexer, LooksForEndsWhereTheyMayBe) {
+  std::string raw, include;
+  for (int i = 0; i < 1 << 22; ++i) raw += "R\"";
+  for (int i = 0; i < 1 << 20; ++i) include += "#include <\n";
+  EXPECT_TRUE(lex(raw).empty());
+  EXPECT_TRUE(lex(include).empty());
+}
+
 TEST(PortLexer, CountsLines) {
   const std::string text = "a\n/* \n */ b\nR\"(\n\n)\" c\n#include <torch/torch.h>\nd";
   std::vector<int> lines;

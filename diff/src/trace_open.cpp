@@ -30,7 +30,7 @@ template <typename... Parts>
 std::vector<std::string> list_files(const std::string& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
-  if (!fs::exists(status)) fail("'", path, "' does not exist");
+  if (!fs::exists(status)) fail("cannot open '", path, "': ", error.message());
   if (!fs::is_directory(status)) return {path};
   std::vector<std::string> files;
   for (const fs::directory_entry& entry : fs::directory_iterator(path)) {

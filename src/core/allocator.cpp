@@ -4,13 +4,16 @@
 
 #include <array>
 #include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <map>
 #include <mutex>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include <halfbridge/error.h>
+#include <halfbridge/memory_limit.h>
 #include <halfbridge/storage.h>
 
 namespace hb {
@@ -62,6 +65,7 @@ SmallCache* my_cache() {
 }
 
 std::atomic<size_t> in_use{0}, peak{0};
+thread_local size_t most_bytes = SIZE_MAX;  // of one block, see MemoryLimit
 
 // Large blocks by size. What is in use and what is kept together stay within an eighth more than the most that was ever
 // in use: a training step that repeats itself finds all its blocks again, and the process grows no further for it.
@@ -127,9 +131,13 @@ void keep_large(Block block) {
 }  // namespace
 
 Block allocate_block(size_t bytes) {
+  if (bytes > kSmall && HB_UNLIKELY(bytes > most_bytes)) {
+    HB_CHECK(false, "[allocate] expected at most ", most_bytes, " bytes here, got ", bytes);
+  }
   const size_t size = class_bytes(bytes);
   const size_t now = in_use.fetch_add(size, std::memory_order_relaxed) + size;
-  if (HB_UNLIKELY(now > peak.load(std::memory_order_relaxed))) peak.store(now, std::memory_order_relaxed);
+  const size_t before = peak.load(std::memory_order_relaxed);
+  if (HB_UNLIKELY(now > before)) peak.store(now, std::memory_order_relaxed);
   if (size <= kSmall) {
     if (SmallCache* cache = my_cache()) {
       auto& list = cache->free[small_class(size)];
@@ -144,7 +152,14 @@ Block allocate_block(size_t bytes) {
   } else {
     trim_large();
   }
-  return {system_allocate(size), size};
+  try {
+    return {system_allocate(size), size};
+  } catch (...) {  // it was never in use
+    in_use.fetch_sub(size, std::memory_order_relaxed);
+    size_t mine = now;
+    if (now > before) peak.compare_exchange_strong(mine, before, std::memory_order_relaxed);
+    throw;
+  }
 }
 
 void free_block(Block block) {
@@ -161,6 +176,9 @@ void free_block(Block block) {
 }
 
 }  // namespace detail
+
+MemoryLimit::MemoryLimit(size_t bytes) : outer_(std::exchange(detail::most_bytes, bytes)) {}
+MemoryLimit::~MemoryLimit() { detail::most_bytes = outer_; }
 
 size_t memory_in_use(Device) { return detail::in_use; }
 size_t peak_memory(Device) { return detail::peak; }

@@ -88,7 +88,9 @@ class Parser {
     uint64_t size = 0;
     for (size_t i = 0; i < kLengthBytes; ++i) size |= uint64_t{length[i]} << (8 * i);
     const uint64_t most = std::min(kMaxHeader, source_.size - kLengthBytes);
-    if (size > most) fail("expected a header of at most ", most, " bytes, got ", size);
+    if (size > most) {
+      fail("expected a header of at most ", most, " bytes, got ", size, ": it is cut short, or no safetensors file");
+    }
     std::string text(size, '\0');
     source_.read(text.data(), kLengthBytes, size);
     data_start_ = kLengthBytes + size;

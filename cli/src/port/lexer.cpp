@@ -93,8 +93,9 @@ class Lexer {
     } else if (word == "include") {
       while (at < text_.size() && (text_[at] == ' ' || text_[at] == '\t')) ++at;
       const char close = at < text_.size() && text_[at] == '<' ? '>' : '"';
-      const size_t end = text_.find(close, at + 1), line_end = end_of_line(at_);
-      if (end < line_end) add(Token::include, at + 1, end, line_);
+      const size_t line_end = end_of_line(at_);
+      const size_t end = text_.substr(0, line_end).find(close, at + 1);
+      if (end != text_.npos) add(Token::include, at + 1, end, line_);
       advance_to(line_end);
     } else if (size_t zero = at; word == "if" && word_at(zero) == "0") {
       skip_block();
@@ -129,9 +130,9 @@ class Lexer {
     at_ = end;
   }
   void raw_string(size_t quote) {
-    const size_t open = text_.find('(', quote);
-    // A delimiter has at most 16 characters.
-    if (open == text_.npos || open - quote > 17) return advance_to(quote + 1);
+    constexpr size_t kMostDelimiter = 16;
+    const size_t open = text_.substr(0, quote + kMostDelimiter + 2).find('(', quote);
+    if (open == text_.npos) return advance_to(quote + 1);
     const std::string close = ")" + std::string(text_.substr(quote + 1, open - quote - 1)) + "\"";
     const size_t end = after(text_.find(close, open), close.size());
     add(Token::literal, at_, end, line_);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <set>
 #include <sstream>
@@ -9,9 +10,11 @@
 #include <fmt/format.h>
 
 #include <halfbridge/error.h>
+#include <halfbridge/io/keys.h>
 
 namespace hb::layer_diff::bundle {
 
+using io::printable;
 using replay::Layer;
 using replay::Option;
 using replay::Value;
@@ -98,23 +101,29 @@ bool contains(const std::string& words, const std::string& word) {
   return false;
 }
 
+// What a trace says goes into the source of a program: nothing but letters.
+void check_word(const std::string& word) {
+  HB_CHECK(!word.empty() &&
+               std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isalpha(c) || c == '-'; }),
+           "[bundle] an option has the value '", printable(word), "', which has no name in C++");
+}
+
 // torch::kReflect of reflect
 std::string enumerator(const std::string& word) {
   static const std::map<std::string, std::string> special = {
       {"relu", "ReLU"}, {"gelu", "GELU"}, {"batchmean", "BatchMean"}};
   const auto found = special.find(word);
   if (found != special.end()) return "torch::k" + found->second;
-  HB_CHECK(!word.empty() &&
-               std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isalpha(c) || c == '-'; }),
-           "[bundle] an option has the value '", word, "', which has no name in C++");
+  check_word(word);
   std::string name = word;
   name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
   return "torch::k" + name;
 }
 
 std::string text_of_number(double number) {
-  return number == static_cast<double>(static_cast<int64_t>(number)) ? fmt::format("{}", static_cast<int64_t>(number))
-                                                                     : fmt::format("{:.17g}", number);
+  HB_CHECK(std::isfinite(number), "[bundle] an option has the value ", number, ", which is no number in C++");
+  const bool whole = std::abs(number) <= replay::kMaxWhole && number == std::trunc(number);
+  return whole ? fmt::format("{}", static_cast<int64_t>(number)) : fmt::format("{:.17g}", number);
 }
 
 std::string literal(const std::string& option, const Value& value) {
@@ -124,7 +133,9 @@ std::string literal(const std::string& option, const Value& value) {
     case Value::Type::number:
       return text_of_number(value.number);
     case Value::Type::word:
-      return option == "approximate" ? "\"" + value.word + "\"" : enumerator(value.word);
+      if (option != "approximate") return enumerator(value.word);
+      check_word(value.word);
+      return '"' + value.word + '"';
     case Value::Type::none:
       return option == "stride" ? "{}" : "std::nullopt";
     case Value::Type::list:

@@ -1,4 +1,6 @@
 // Writes a layer as a program of its own.
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 
@@ -55,6 +57,13 @@ const char* name_of_dtype(Dtype dtype) {
   throw Error("[bundle] a tensor has a dtype that has no file");
 }
 
+// A parameter's name becomes that of a file, and stands in the source.
+void check_name(const std::string& name) {
+  const auto is_plain = [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.'; };
+  HB_CHECK(std::all_of(name.begin(), name.end(), is_plain), "[bundle] the trace names a parameter '", printable(name),
+           "': expected letters, digits, '_' and '.' alone");
+}
+
 class Writer {
  public:
   Writer(const Report& report, const LayerDiff& layer, const fs::path& folder) : layer_(layer), folder_(folder) {
@@ -65,6 +74,7 @@ class Writer {
     model_ = replay::model_of(data_, 0);
     HB_CHECK(model_.layer && !data_.outputs.empty() && data_.outputs[0].defined(),
              "[bundle] the layer cannot be made again: ", model_.problem);
+    for (const auto& item : model_.layer->state) check_name(item.first);
   }
 
   void write() {
@@ -92,7 +102,7 @@ class Writer {
 
   std::string title() const {
     const Call& call = *layer_.ref;
-    return call.has_path ? fmt::format("{} {} ({})", call.root, call.path, call.type) : call.type;
+    return printable(call.has_path ? fmt::format("{} {} ({})", call.root, call.path, call.type) : call.type);
   }
   Tolerance tolerance() const { return layer_.forward.empty() ? Tolerance() : layer_.forward.front().tolerance; }
 

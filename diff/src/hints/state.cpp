@@ -129,7 +129,7 @@ void try_rearranged_state(Search& search) {
   try_gates(search);
   for (const auto& [name, tensor] : search.layer().state) {
     if (tensor.dim() < 2 || search.out_of_time()) continue;
-    const auto agrees_with = [&](const Rearranged& r) {
+    const auto agrees_with = [&search, &name = name](const Rearranged& r) {
       Layer changed = search.layer();
       changed.state[name] = r.tensor;
       const std::string cause = r.cause == "transposed" ? "transposed_weight" : "permuted_weight";

@@ -98,6 +98,7 @@ Tensors pad(Run& run) {
 
 Tensors upsample(Run& run) {
   const Arguments& o = run.args;
+  HB_CHECK(run.input(0).dim() > 2, "[replay] expected an input of 3 to 5 dimensions, got ", run.input(0).sizes());
   const auto dims = static_cast<size_t>(run.input(0).dim() - 2);
   F::InterpolateFuncOptions options;
   if (o.has("size")) options.size(o.integers("size", dims));

@@ -1,10 +1,13 @@
 #include "layer.h"
 
+#include <algorithm>
+#include <cmath>
 #include <sstream>
 #include <unordered_map>
 
 #include <halfbridge/autograd.h>
 #include <halfbridge/error.h>
+#include <halfbridge/memory_limit.h>
 #include <halfbridge/ops.h>
 
 #include "declarations.h"
@@ -55,6 +58,16 @@ Tensor converted(const Tensor& tensor, Dtype dtype) {
   return tensor.defined() && tensor.is_floating_point() ? tensor.detach().to(dtype) : tensor;
 }
 
+// What a layer may take for one tensor: options of a hostile trace could ask for any amount.
+size_t most_bytes(const Layer& layer, const Tensors& inputs) {
+  constexpr size_t kLeast = size_t{256} << 20, kTimes = 64;
+  size_t bytes = 0;
+  const auto add = [&](const Tensor& tensor) { bytes += tensor.defined() ? tensor.nbytes() : 0; };
+  for (const Tensor& input : inputs) add(input);
+  for (const auto& item : layer.state) add(item.second);
+  return std::max(kLeast, kTimes * bytes);
+}
+
 Run make_run(const Layer& layer, const Tensors& inputs, Dtype dtype) {
   Run run{layer, layer.args, {}, {}, layer.masks};
   for (const Tensor& input : inputs) run.inputs.push_back(converted(input, dtype));
@@ -82,6 +95,12 @@ Arguments arguments_of(const Declaration& declaration, const std::string& config
       args.set(option.name, i < given.positional.size() ? given.positional[i] : option.standard);
   }
   return args;
+}
+
+int64_t whole(const std::string& name, double number) {
+  HB_CHECK(std::abs(number) <= kMaxWhole, "[replay] expected a whole number of at most ",
+           static_cast<int64_t>(kMaxWhole), " for ", name, ", got ", number);
+  return static_cast<int64_t>(number);
 }
 
 const Value& Arguments::at(const std::string& name) const {
@@ -113,8 +132,9 @@ std::vector<double> Arguments::numbers(const std::string& name) const {
   return numbers;
 }
 std::vector<int64_t> Arguments::integers(const std::string& name) const {
-  const std::vector<double> values = numbers(name);
-  return {values.begin(), values.end()};
+  std::vector<int64_t> values;
+  for (double number : numbers(name)) values.push_back(whole(name, number));
+  return values;
 }
 std::vector<int64_t> Arguments::integers(const std::string& name, size_t count) const {
   std::vector<int64_t> values = integers(name);
@@ -138,6 +158,7 @@ bool Run::training() const { return args.has("training") ? args.flag("training")
 
 Tensors forward(const Layer& layer, const Tensors& inputs, Dtype dtype, State* updated) {
   NoGradGuard no_grad;
+  const MemoryLimit limit(most_bytes(layer, inputs));
   Run run = make_run(layer, inputs, dtype);
   Tensors outputs = layer.declaration->forward(run);
   if (updated) *updated = std::move(run.updated);
@@ -146,6 +167,7 @@ Tensors forward(const Layer& layer, const Tensors& inputs, Dtype dtype, State* u
 
 Gradients backward(const Layer& layer, const Tensors& inputs, const Tensors& grad_outputs, Dtype dtype) {
   AutoGradMode with_grad(true);
+  const MemoryLimit limit(most_bytes(layer, inputs));
   Run run = make_run(layer, inputs, dtype);
   std::vector<Tensor> leaves;
   const auto follow = [&](Tensor& tensor) {

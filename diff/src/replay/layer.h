@@ -16,6 +16,11 @@ namespace hb::layer_diff::replay {
 using Tensors = std::vector<Tensor>;
 using State = std::map<std::string, Tensor>;
 
+/// The largest whole number that an option may be. Sizes made of a few such fit into 64 bits, indices into memory.
+constexpr double kMaxWhole = 1 << 24;
+/// Throws for what is no number of that size; the name is for the error.
+int64_t whole(const std::string& name, double number);
+
 /// Options of a layer by name; those that its text did not give have their defaults.
 class Arguments {
  public:
@@ -23,7 +28,7 @@ class Arguments {
   void set(const std::string& name, Value value) { values_[name] = std::move(value); }
   bool has(const std::string& name) const { return !at(name).is_none(); }
   double number(const std::string& name) const;
-  int64_t integer(const std::string& name) const { return static_cast<int64_t>(number(name)); }
+  int64_t integer(const std::string& name) const { return whole(name, number(name)); }
   bool flag(const std::string& name) const;
   std::string word(const std::string& name) const;
   std::optional<double> optional_number(const std::string& name) const;

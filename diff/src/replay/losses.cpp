@@ -10,7 +10,7 @@ namespace {
 // Functions of LibTorch take 0, 1, 2; modules a word.
 int64_t reduction(const Arguments& o) {
   const Value& value = o.at("reduction");
-  if (value.type == Value::Type::number) return static_cast<int64_t>(value.number);
+  if (value.type == Value::Type::number) return whole("reduction", value.number);
   if (value.word == "none") return Reduction::None;
   if (value.word == "sum") return Reduction::Sum;
   return Reduction::Mean;

@@ -19,7 +19,7 @@ std::vector<int64_t> output_size(const Run& run, size_t dims) {
   for (size_t i = 0; i < dims; ++i) {
     const Value& item = value.type == Value::Type::list ? value.items.at(std::min(i, value.items.size() - 1)) : value;
     size.push_back(item.is_none() ? run.input(0).size(static_cast<int64_t>(i) - static_cast<int64_t>(dims))
-                                  : static_cast<int64_t>(item.number));
+                                  : whole("output_size", item.number));
   }
   return size;
 }
