@@ -3,6 +3,7 @@
 #include <halfbridge/halfbridge.h>
 #include <torch/torch.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <thread>
 
@@ -185,6 +186,22 @@ TEST_F(AmpEnvironment, ClippingDoesNotHideAnOverflow) {
   torch::nn::utils::clip_grad_value_(fc->parameters(), 1.0);
   sgd.step();
   EXPECT_TRUE(torch::equal(fc->weight, before));
+}
+
+// All networks share the scale: it does not vanish with one of them.
+TEST_F(AmpEnvironment, ANetworkThatIsLostDoesNotTakeTheScaleAway) {
+  nn::Linear lost(8, 8);
+  torch::optim::SGD lost_sgd(lost->parameters(), 0.1), sgd(fc->parameters(), 0.1);
+  for (int i = 0; i < 200; ++i) {
+    lost->zero_grad();
+    (lost(x.narrow(1, 0, 8)).to(torch::kFloat) * NAN).sum().backward();
+    lost_sgd.step();
+  }
+  const auto before = fc->weight.detach().clone();
+  fc(x).to(torch::kFloat).mean().backward();
+  sgd.step();
+  EXPECT_FALSE(torch::equal(fc->weight, before));
+  EXPECT_TRUE(torch::isfinite(fc->weight).all().item<bool>());
 }
 
 TEST_F(AmpEnvironment, AnOverflowThatWasZeroedIsForgotten) {

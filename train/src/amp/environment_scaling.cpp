@@ -16,6 +16,8 @@ namespace {
 // The programs know nothing of skipped steps: gradients up to 64 fit into fp16 from the first step on, and the scale
 // grows.
 constexpr double kFirstScale = 1024, kGrowth = 2, kBackoff = 0.5;
+// All networks share the scale: one that has become NaN must not take it from the others.
+constexpr double kLeastScale = 1;
 constexpr int64_t kGrowthInterval = 2000;
 
 // The scale of the pass that a thread is in.
@@ -126,6 +128,7 @@ void Scaling::adapt(const Tensor& overflow) {
   NoGradGuard no_grad;
   const std::lock_guard lock(mutex_);
   _amp_update_scale_(scale(), growth_tracker_, overflow, kGrowth, kBackoff, kGrowthInterval);
+  scale().clamp_min_(kLeastScale);
   if (auto* observer = bridge::optim::step_observer(); HB_UNLIKELY(observer != nullptr))
     observer->scale_updated(scale());
 }
