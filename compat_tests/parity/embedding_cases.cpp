@@ -75,3 +75,21 @@ PARITY_CASE(embedding, pretrained) {
   auto bag = nn::EmbeddingBag::from_pretrained(table, nn::EmbeddingBagFromPretrainedOptions().freeze(false));
   c.backward("bag", bag(index), {bag->weight});
 }
+
+PARITY_CASE(embedding, native_bag) {
+  const auto index = torch::tensor({1, 4, 2, 2, 0}), offsets = torch::tensor({0, 2, 2});
+  c.for_dtypes({torch::kFloat, torch::kDouble, torch::kHalf, torch::kBFloat16}, [&](torch::Dtype dtype) {
+    auto weight = c.leaf({5, 3}, dtype);
+    for (int64_t mode : {0, 1, 2})
+      c.gradients("mode" + std::to_string(mode), {weight},
+                  [&] { return std::get<0>(torch::embedding_bag(weight, index, offsets, false, mode)); });
+    c.gradients("last_offset", {weight}, [&] {
+      return std::get<0>(
+          torch::embedding_bag(weight, index, torch::tensor({0, 2, 2, 5}), false, 1, false, std::nullopt, true, 2));
+    });
+  });
+  auto weight = c.leaf({5, 3}), scale = c.leaf({5});
+  c.gradients("weighted", {weight, scale},
+              [&] { return std::get<0>(torch::embedding_bag(weight, index, offsets, false, 0, false, scale)); });
+  c.throws("two_dimensions", [&] { torch::embedding_bag(weight, index.view({1, 5}), offsets); });
+}

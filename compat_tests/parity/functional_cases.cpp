@@ -78,3 +78,13 @@ PARITY_CASE(functional, losses) {
   c.gradients("nll", {x}, [&] { return F::nll_loss(x.log_softmax(1), torch::tensor({0, 1, 3})); });
   c.gradients("bce_logits", {x}, [&] { return F::binary_cross_entropy_with_logits(x, many); });
 }
+
+PARITY_CASE(functional, grid_sample_bicubic) {
+  auto x = c.leaf({2, 3, 5, 6});
+  auto grid = c.leaf_in(-1.4, 1.4, {2, 4, 3, 2});
+  for (int64_t padding : {0, 1, 2})
+    for (bool align : {false, true})
+      c.gradients("padding" + std::to_string(padding) + (align ? "_aligned" : ""), {x, grid},
+                  [&] { return torch::grid_sampler(x, grid, 2, padding, align); });
+  c.throws("3d", [&] { torch::grid_sampler(c.randn({1, 1, 2, 2, 2}), c.randn({1, 1, 1, 1, 3}), 2, 0, false); });
+}

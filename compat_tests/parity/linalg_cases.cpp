@@ -199,3 +199,27 @@ PARITY_CASE(linalg, derived) {
   });
   c.throws("lu", [] { torch::linalg_lu_factor(torch::ones({2, 2})); });
 }
+
+PARITY_CASE(linalg, triangular) {
+  loose(c);
+  c.for_dtypes(kReal, [&](torch::Dtype dtype) {
+    auto a = regular(c, {4, 4}, dtype), batch = regular(c, {2, 3, 3}, dtype);
+    auto b = c.leaf({4, 2}, dtype), rows = c.leaf({2, 4}, dtype), column = c.leaf({3, 2}, dtype);
+    for (bool upper : {false, true})
+      for (bool unit : {false, true}) {
+        const auto name = std::string(upper ? "upper" : "lower") + (unit ? "_unit" : "");
+        c.gradients(name, {a, b}, [&] { return torch::linalg_solve_triangular(a, b, upper, true, unit); });
+        c.gradients(name + "_right", {a, rows},
+                    [&] { return torch::linalg_solve_triangular(a, rows, upper, false, unit); });
+        c.gradients(name + "_batch", {batch, column},
+                    [&] { return torch::linalg_solve_triangular(batch, column, upper, true, unit); });
+      }
+    // B is matrices whatever its size is: two rows here are no batch of vectors.
+    c.out("matrices", torch::linalg_solve_triangular(batch.detach(), c.randn({3, 3}, dtype), true));
+    c.out("zero_on_diagonal", torch::linalg_solve_triangular(torch::tensor({{1., 2.}, {0., 0.}}, dtype),
+                                                             torch::tensor({{1.}, {1.}}, dtype), true));
+    c.out("empty", torch::linalg_solve_triangular(torch::zeros({0, 0}, dtype), torch::zeros({0, 2}, dtype), true));
+  });
+  c.throws("shapes", [] { torch::linalg_solve_triangular(torch::eye(3), torch::ones({2, 1}), true); });
+  c.throws("vector", [] { torch::linalg_solve_triangular(torch::eye(3), torch::ones({3}), true); });
+}

@@ -110,6 +110,11 @@ class HB_API IValue {
   std::shared_ptr<ivalue::Object> toObject() const;
   template <typename T>
   T to() const;
+  /// Nothing for None.
+  template <typename T>
+  std::optional<T> toOptional() const {
+    return to<std::optional<T>>();
+  }
 
   /// "Tensor", "Int", "GenericDict" and so on, as LibTorch names kinds.
   const char* tagKind() const;

@@ -225,6 +225,19 @@ struct Convert<std::optional<T>> {
     return Convert<T>::from(value);
   }
 };
+template <typename... Ts>
+struct Convert<std::tuple<Ts...>> {
+  static std::tuple<Ts...> from(const IValue& value) { return from(value, std::index_sequence_for<Ts...>()); }
+
+ private:
+  template <size_t... at>
+  static std::tuple<Ts...> from(const IValue& value, std::index_sequence<at...>) {
+    const auto& elements = value.toTupleRef().elements();
+    HB_CHECK(elements.size() == sizeof...(Ts), "[IValue::to] expected a tuple of ", sizeof...(Ts), " values, got ",
+             elements.size());
+    return {Convert<Ts>::from(elements[at])...};
+  }
+};
 
 }  // namespace ivalue
 

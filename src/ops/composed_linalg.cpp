@@ -96,17 +96,6 @@ Tensor linalg_matrix_rank(const Tensor& self, const std::optional<double>& atol,
   return count_above(values, relative, atol.value_or(0));
 }
 
-Tensor linalg_solve_triangular(const Tensor& self, const Tensor& b, bool upper, bool left, bool unitriangular) {
-  check_matrices("linalg.solve_triangular", self, true);
-  HB_CHECK(b.dim() >= 2, "linalg.solve_triangular: The input tensor B must have at least 2 dimensions.");
-  if (!left) return linalg_solve_triangular(self.mT(), b.mT(), !upper, true, unitriangular).mT();
-  Tensor a = upper ? self.triu(unitriangular ? 1 : 0) : self.tril(unitriangular ? -1 : 0);
-  if (unitriangular) a = a + eye(a.size(-1), a.options());
-  // LU of an upper triangle is itself: a lower one is turned around.
-  if (upper) return linalg_solve(a, b);
-  return linalg_solve(a.flip({-2, -1}), b.flip({-2})).flip({-2});
-}
-
 Tensor cholesky_solve(const Tensor& self, const Tensor& input2, bool upper) {
   HB_AUTOCAST(cholesky_solve, fp32, as_is, self, input2, upper);
   const Tensor l = upper ? input2.mT() : input2;

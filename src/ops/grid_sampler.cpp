@@ -5,7 +5,7 @@
 namespace hb {
 namespace {
 
-enum { kBilinear = 0, kNearest = 1 };
+enum { kBilinear = 0, kNearest = 1, kBicubic = 2 };
 enum { kZeros = 0, kBorder = 1, kReflection = 2 };
 
 // [-1, 1] to positions between elements.
@@ -22,25 +22,45 @@ Tensor reflect(const Tensor& x, double twice_low, double twice_high) {
   return where(even, rest + low, span - rest + low);
 }
 
-Tensor position(const Tensor& x, int64_t size, int64_t padding_mode, bool align_corners) {
+// Positions outside of the input moved into it, unless they count as zeros.
+Tensor padded(Tensor at, int64_t size, int64_t padding_mode, bool align_corners) {
   const double n = static_cast<double>(size);
-  Tensor at = unnormalise(x, size, align_corners);
   if (padding_mode == kReflection) at = align_corners ? reflect(at, 0, 2 * (n - 1)) : reflect(at, -1, 2 * n - 1);
   return padding_mode == kZeros ? at : at.clamp(0, n - 1);
 }
 
-// One corner of every sample: where it stands, its weight, whether it lies inside.
+struct Rule {
+  int64_t mode, padding_mode;
+  bool align_corners;
+  // Elements that a sample is computed from, along one dimension.
+  int64_t taps() const { return mode == kNearest ? 1 : mode == kBilinear ? 2 : 4; }
+};
+
+// The weight of the element that stands `distance` away: cubic convolution with a = -0.75 (Keys, 1981).
+Tensor cubic_weight(const Tensor& distance, bool near) {
+  constexpr double a = -0.75;
+  const Tensor& x = distance;
+  return near ? ((a + 2) * x - (a + 3)) * x * x + 1 : ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
+}
+
+// One element of every sample: where it stands, its weight, whether it lies inside.
 struct Corner {
   Tensor index, weight, inside;
 };
 
-Corner along(const Tensor& at, int64_t size, int64_t mode, bool upper) {
-  Tensor whole, weight;
-  if (mode == kNearest) {
+Corner along(const Tensor& x, int64_t size, const Rule& rule, int64_t tap) {
+  Tensor whole, weight, at = unnormalise(x, size, rule.align_corners);
+  // Bicubic sampling pads every element on its own, the others the position.
+  if (rule.mode != kBicubic) at = padded(at, size, rule.padding_mode, rule.align_corners);
+  if (rule.mode == kNearest) {
     whole = at.detach().round();
-  } else {
-    whole = at.detach().floor() + (upper ? 1 : 0);
+  } else if (rule.mode == kBilinear) {
+    whole = at.detach().floor() + tap;
     weight = 1 - (at - whole).abs();
+  } else {
+    whole = at.detach().floor() + (tap - 1);
+    weight = cubic_weight((at - whole).abs(), tap == 1 || tap == 2);
+    whole = padded(whole, size, rule.padding_mode, rule.align_corners);
   }
   const Tensor inside = logical_and(whole.ge(0), whole.le(static_cast<double>(size - 1)));
   return {whole.clamp(0, static_cast<double>(size - 1)).to(kLong), weight, inside};
@@ -60,22 +80,28 @@ Tensor grid_sampler(const Tensor& input, const Tensor& grid, int64_t interpolati
            input.scalar_type(), " and ", grid.scalar_type());
   HB_CHECK(padding_mode >= 0 && padding_mode <= 2, "[grid_sampler] expected padding mode 0, 1 or 2, got ",
            padding_mode);
-  if (interpolation_mode != kBilinear && interpolation_mode != kNearest)
-    HB_NOT_SUPPORTED("[grid_sampler] only bilinear and nearest interpolation are supported, got mode ",
-                     interpolation_mode);
+  HB_CHECK(interpolation_mode >= 0 && interpolation_mode <= 2,
+           "[grid_sampler] expected interpolation mode 0, 1 or 2, got ", interpolation_mode);
+  HB_CHECK(interpolation_mode != kBicubic || dims == 2,
+           "[grid_sampler] bicubic interpolation only supports 4D input, got ", input.sizes());
   for (int64_t d = 2; d < input.dim(); ++d)
     HB_CHECK(input.size(d) > 0, "[grid_sampler] expected an input of no empty dimension, got ", input.sizes());
   const int64_t n = input.size(0), c = input.size(1), samples = n ? grid.numel() / (n * dims) : 0;
   const Tensor flat = input.flatten(2), points = grid.reshape({n, samples, dims});
   // The grid's last dimension names x first, so dimension d of the input is read from its end.
-  std::vector<Tensor> at;
-  for (int64_t d = 0; d < dims; ++d)
-    at.push_back(position(points.select(2, dims - 1 - d), input.size(2 + d), padding_mode, align_corners));
+  const Rule rule{interpolation_mode, padding_mode, align_corners};
+  int64_t corners = 1;
+  std::vector<std::vector<Corner>> parts(static_cast<size_t>(dims));  // [dimension][tap]
+  for (int64_t d = 0; d < dims; ++d, corners *= rule.taps())
+    for (int64_t tap = 0; tap < rule.taps(); ++tap)
+      parts[d].push_back(along(points.select(2, dims - 1 - d), input.size(2 + d), rule, tap));
   Tensor out;
-  for (int64_t corner = 0; corner < (interpolation_mode == kNearest ? 1 : int64_t{1} << dims); ++corner) {
+  for (int64_t corner = 0; corner < corners; ++corner) {
     Tensor index, weight, inside;
+    int64_t step = corners;
     for (int64_t d = 0; d < dims; ++d) {
-      const Corner part = along(at[d], input.size(2 + d), interpolation_mode, (corner >> (dims - 1 - d)) & 1);
+      step /= rule.taps();
+      const Corner& part = parts[d][corner / step % rule.taps()];
       index = index.defined() ? index * input.size(2 + d) + part.index : part.index;
       inside = inside.defined() ? logical_and(inside, part.inside) : part.inside;
       if (part.weight.defined()) weight = weight.defined() ? weight * part.weight : part.weight;

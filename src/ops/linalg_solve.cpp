@@ -74,6 +74,33 @@ Tensor solve_matrices(const char* name, const char* action, const Tensor& a, con
   return x;
 }
 
+/// A with the batch that it and B have together.
+Tensor with_batch_of(const Tensor& a, const Tensor& b) {
+  if (b.dim() <= 2) return a;
+  const Tensor probe_a = empty(a.sizes().slice(0, a.dim() - 2)), probe_b = empty(b.sizes().slice(0, b.dim() - 2));
+  auto sizes = broadcast_tensors({probe_a, probe_b})[0].sizes().vec();
+  sizes.insert(sizes.end(), {a.size(-2), a.size(-1)});
+  return a.expand(sizes);
+}
+
+/// X of U X = B for an upper triangle: U is its own LU. Zeros on the diagonal give infinities.
+Tensor solve_upper(const Tensor& u, const Tensor& b) {
+  Tensor x = empty(batch_sizes(u, {b.size(-2), b.size(-1)}), u.options());
+  {
+    NoGradGuard no_grad;
+    x.copy_(b.detach());
+    const Tensor flat = flat_batch(u), pivots = arange(u.size(-1), kLong).expand({flat.size(0), u.size(-1)});
+    if (x.numel() > 0) lu_solve_kernel(u.device())(flat, pivots.contiguous(), as_batch(x));
+  }
+  if (needs_grad(u, b))
+    record("LinalgSolveTriangularBackward0", x, {&u, &b}, {SavedTensor::input(u), SavedTensor::output(x)},
+           [](Backward& back, auto& s) -> variable_list {
+             const Tensor gb = linalg_solve_triangular(s[0].mT(), back.grad(), /*upper=*/false);
+             return {back.needs(0) ? neg(gb.matmul(s[1].mT())) : Tensor(), gb};
+           });
+  return x;
+}
+
 Tensor inverse_of(const char* name, const Tensor& a) {
   check_matrices(name, a, true);
   Tensor out = solve_matrices(name, "inversion", a, eye(a.size(-1), a.options()));
@@ -220,13 +247,7 @@ Tensor linalg_solve(const Tensor& a, const Tensor& b, bool left) {
   if (!left) return linalg_solve(a.transpose(-2, -1), b.transpose(-2, -1), true).transpose(-2, -1);
   HB_CHECK(a.size(-1) == b.size(-2), "linalg.solve: Incompatible shapes of A and B for the equation AX = B (",
            a.size(-2), "x", a.size(-1), " and ", b.size(-2), "x", b.size(-1), ")");
-  Tensor wide = a;
-  if (b.dim() > 2) {
-    const Tensor probe_a = empty(a.sizes().slice(0, a.dim() - 2)), probe_b = empty(b.sizes().slice(0, b.dim() - 2));
-    auto sizes = broadcast_tensors({probe_a, probe_b})[0].sizes().vec();
-    sizes.insert(sizes.end(), {a.size(-2), a.size(-1)});
-    wide = a.expand(sizes);
-  }
+  const Tensor wide = with_batch_of(a, b);
   Tensor x = solve_matrices("linalg.solve", "solve", wide, b);
   if (needs_grad(wide, b))
     record("LinalgSolveExBackward0", x, {&wide, &b}, {SavedTensor::input(wide), SavedTensor::output(x)},
@@ -235,6 +256,23 @@ Tensor linalg_solve(const Tensor& a, const Tensor& b, bool left) {
              return {back.needs(0) ? neg(gb.matmul(s[1].transpose(-2, -1))) : Tensor(), gb};
            });
   return x;
+}
+
+Tensor linalg_solve_triangular(const Tensor& self, const Tensor& b, bool upper, bool left, bool unitriangular) {
+  check_matrices("linalg.solve_triangular", self, true);
+  HB_CHECK(b.dim() >= 2, "linalg.solve_triangular: The input tensor B must have at least 2 dimensions.");
+  HB_CHECK(self.scalar_type() == b.scalar_type(),
+           "linalg.solve_triangular: Expected A and B to have the same dtype, but found A of type ", self.scalar_type(),
+           " and B of type ", b.scalar_type(), " instead");
+  if (!left) return linalg_solve_triangular(self.mT(), b.mT(), !upper, true, unitriangular).mT();
+  HB_CHECK(self.size(-1) == b.size(-2),
+           "linalg.solve_triangular: Incompatible shapes of A and B for the equation AX = B (", self.size(-2), "x",
+           self.size(-1), " and ", b.size(-2), "x", b.size(-1), ")");
+  Tensor a = upper ? self.triu(unitriangular ? 1 : 0) : self.tril(unitriangular ? -1 : 0);
+  if (unitriangular) a = a + eye(a.size(-1), a.options());
+  a = with_batch_of(a, b);
+  if (upper) return solve_upper(a, b);
+  return solve_upper(a.flip({-2, -1}), b.flip({-2})).flip({-2});  // a lower triangle is turned around
 }
 
 Tensor linalg_cholesky(const Tensor& a, bool upper) {

@@ -5,6 +5,8 @@
 #include <halfbridge/bridge/context.h>
 #include <halfbridge/bridge/element_types.h>
 #include <halfbridge/bridge/enum.h>
+#include <halfbridge/bridge/print_containers.h>
+#include <halfbridge/bridge/tensor_maker.h>
 #include <halfbridge/bridge/utility.h>
 #include <halfbridge/bridge/warning.h>
 #include <halfbridge/engine.h>

@@ -1,4 +1,5 @@
 #pragma once
+#include <halfbridge/bridge/autograd/anomaly.h>
 #include <halfbridge/bridge/autograd/functional.h>
 #include <halfbridge/bridge/autograd_function.h>
 #include <halfbridge/bridge/checkpoint.h>

@@ -7,3 +7,5 @@
 namespace torch::optim {
 using namespace hb::bridge::optim;
 }
+
+#include <torch/optim/serialize.h>

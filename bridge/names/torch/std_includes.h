@@ -2,8 +2,10 @@
 // What programs get from LibTorch's headers without asking for it.
 // clang-format off
 #include <algorithm>
+#include <bitset>
 #include <cassert>
 #include <chrono>
+#include <climits>
 #include <cmath>
 #include <complex>
 #include <condition_variable>
@@ -19,9 +21,11 @@
 #include <numeric>
 #include <queue>
 #include <set>
+#include <shared_mutex>
 #include <sstream>
 #include <stack>
 #include <thread>
+#include <typeindex>
 #include <unordered_map>
 #include <unordered_set>
 // clang-format on

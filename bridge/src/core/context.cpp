@@ -23,6 +23,11 @@ void Context::setFloat32MatmulPrecision(const std::string& word) {
   HB_CHECK(false, "[setFloat32MatmulPrecision] expected highest, high or medium, got '", word, "'");
 }
 
+const Generator& Context::defaultGenerator(Device device) const {
+  HB_CHECK(device.is_cpu(), "[defaultGenerator] expected the CPU, got ", device);
+  return detail::getDefaultCPUGenerator();
+}
+
 namespace {
 int interop_threads = 0;
 }

@@ -1,9 +1,13 @@
 #pragma once
 // Global settings, threads and the honest answers about CUDA.
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <halfbridge/device.h>
 #include <halfbridge/generator.h>
@@ -44,6 +48,10 @@ class HB_API Context {
   void setFloat32MatmulPrecision(Float32MatmulPrecision p) { float32_matmul_precision_ = p; }
   /// "highest", "high" or "medium"; throws for another word.
   void setFloat32MatmulPrecision(const std::string& word);
+  bool deterministicFillUninitializedMemory() const { return deterministic_fill_; }
+  void setDeterministicFillUninitializedMemory(bool on) { deterministic_fill_ = on; }
+  /// The generator that functions draw from when they are given none; throws for another device than the CPU.
+  const Generator& defaultGenerator(Device device) const;
 
   static bool hasOpenMP() { return true; }
   static bool hasMKLDNN() { return true; }
@@ -61,7 +69,7 @@ class HB_API Context {
   bool deterministic_ = false, deterministic_warn_only_ = false, deterministic_cudnn_ = false;
   bool benchmark_cudnn_ = false, user_enabled_cudnn_ = true, user_enabled_mkldnn_ = true;
   bool allow_tf32_cudnn_ = true, allow_tf32_cublas_ = false;
-  bool allow_fp16_reduction_ = true, allow_bf16_reduction_ = true;
+  bool allow_fp16_reduction_ = true, allow_bf16_reduction_ = true, deterministic_fill_ = true;
   Float32MatmulPrecision float32_matmul_precision_ = Float32MatmulPrecision::HIGHEST;
 };
 HB_API Context& globalContext();
@@ -85,6 +93,28 @@ HB_API bool in_parallel_region();
 /// Calls f(from, to) for parts of [begin, end) of at least grain_size, from several threads.
 HB_API void parallel_for(int64_t begin, int64_t end, int64_t grain_size,
                          const std::function<void(int64_t, int64_t)>& f);
+/// Combines with `combine` what f(from, to, identity) gives for parts of [begin, end). Which numbers meet depends on
+/// the number of threads.
+template <class Result, class F, class Combine>
+Result parallel_reduce(int64_t begin, int64_t end, int64_t grain_size, const Result identity, const F& f,
+                       const Combine& combine) {
+  if (begin >= end) return identity;
+  struct Part {
+    int64_t from;
+    Result result;
+  };
+  std::mutex mutex;
+  std::vector<Part> parts;
+  parallel_for(begin, end, grain_size, [&](int64_t from, int64_t to) {
+    Part part{from, f(from, to, identity)};
+    std::lock_guard<std::mutex> lock(mutex);
+    parts.push_back(std::move(part));
+  });
+  std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) { return a.from < b.from; });
+  Result result = identity;
+  for (const Part& part : parts) result = combine(result, part.result);
+  return result;
+}
 
 }  // namespace api
 

@@ -4,6 +4,7 @@
 #include <halfbridge/bridge/enum.h>
 #include <halfbridge/bridge/expanding_array.h>
 #include <halfbridge/bridge/nn/activation.h>
+#include <halfbridge/bridge/nn/adaptive.h>
 #include <halfbridge/bridge/nn/containers/functional_module.h>
 #include <halfbridge/bridge/nn/containers/lists.h>
 #include <halfbridge/bridge/nn/containers/sequential.h>
@@ -11,6 +12,7 @@
 #include <halfbridge/bridge/nn/distance.h>
 #include <halfbridge/bridge/nn/dropout.h>
 #include <halfbridge/bridge/nn/embedding.h>
+#include <halfbridge/bridge/nn/fractional_pool.h>
 #include <halfbridge/bridge/nn/init.h>
 #include <halfbridge/bridge/nn/linear.h>
 #include <halfbridge/bridge/nn/loss.h>

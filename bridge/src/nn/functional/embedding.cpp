@@ -104,3 +104,28 @@ Tensor embedding_bag(const Tensor& input, const Tensor& weight, const EmbeddingB
 }
 
 }  // namespace hb::bridge::nn::functional
+
+namespace hb::bridge {
+inline namespace api {
+
+std::tuple<Tensor, Tensor, Tensor, Tensor> embedding_bag(const Tensor& weight, const Tensor& indices,
+                                                         const Tensor& offsets, bool scale_grad_by_freq, int64_t mode,
+                                                         bool sparse, const std::optional<Tensor>& per_sample_weights,
+                                                         bool include_last_offset, std::optional<int64_t> padding_idx) {
+  HB_CHECK(mode >= 0 && mode <= 2, "[embedding_bag] expected mode 0 (sum), 1 (mean) or 2 (max), got ", mode);
+  HB_CHECK(indices.dim() == 1, "[embedding_bag] expected indices of one dimension, got ", indices.sizes());
+  nn::functional::EmbeddingBagFuncOptions o;
+  o.offsets(offsets).scale_grad_by_freq(scale_grad_by_freq).sparse(sparse).include_last_offset(include_last_offset);
+  o.padding_idx(padding_idx).per_sample_weights(per_sample_weights.value_or(Tensor()));
+  if (mode == 0) o.mode(kSum);
+  if (mode == 2) o.mode(kMax);
+  const Tensor bags = nn::functional::embedding_bag(indices, weight, o);
+  const Tensor begin = include_last_offset ? offsets.slice(0, 0, -1) : offsets;
+  const Tensor end = cat({begin.slice(0, 1), full({begin.numel() ? 1 : 0}, indices.numel(), begin.options())});
+  const Tensor sizes = end - begin;
+  return {bags, hb::arange(begin.numel(), begin.options()).repeat_interleave(sizes), sizes,
+          hb::empty({0}, begin.options())};
+}
+
+}  // namespace api
+}  // namespace hb::bridge

@@ -1,9 +1,34 @@
 #pragma once
 
 #include <optional>
+#include <tuple>
 
 #include <halfbridge/bridge/enum.h>
 #include <halfbridge/bridge/nn/cloneable.h>
+
+namespace hb::bridge {
+inline namespace api {
+
+/// What nn::functional::embedding_bag computes, as LibTorch's native function takes it: mode 0 is the sum, 1 the mean,
+/// 2 the maximum. Indices (total) with offsets (bags). Gives the bags (bags, embedding_dim), the bag of each index, the
+/// size of each bag and, for the maximum, an empty tensor where LibTorch's kernels keep places.
+HB_API std::tuple<Tensor, Tensor, Tensor, Tensor> embedding_bag(const Tensor& weight, const Tensor& indices,
+                                                                const Tensor& offsets, bool scale_grad_by_freq,
+                                                                int64_t mode, bool sparse,
+                                                                const std::optional<Tensor>& per_sample_weights,
+                                                                bool include_last_offset,
+                                                                std::optional<int64_t> padding_idx);
+inline std::tuple<Tensor, Tensor, Tensor, Tensor> embedding_bag(const Tensor& weight, const Tensor& indices,
+                                                                const Tensor& offsets, bool scale_grad_by_freq = false,
+                                                                int64_t mode = 0, bool sparse = false,
+                                                                const std::optional<Tensor>& per_sample_weights = {},
+                                                                bool include_last_offset = false) {
+  return embedding_bag(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights,
+                       include_last_offset, std::nullopt);
+}
+
+}  // namespace api
+}  // namespace hb::bridge
 
 namespace hb::bridge::nn {
 inline namespace modules {
