@@ -172,4 +172,6 @@ PARITY_CASE(matrix_products, others) {
   auto many = c.leaf({2, 30, 3}), few = c.leaf({1, 4, 3});
   c.gradients("cdist_by_product", {many, few}, [&] { return torch::cdist(many, few); });
   c.gradients("cdist_by_product_swapped", {many, few}, [&] { return torch::cdist(few, many); });
+  c.gradients("cdist_always_by_product", {t1, t2}, [&] { return torch::cdist(t1, t2, 2, 1); });
+  c.gradients("cdist_never_by_product", {many, few}, [&] { return torch::cdist(many, few, 2, 2); });
 }

@@ -79,6 +79,14 @@ constexpr size_t element_size(ScalarType t) {
       return 0;
   }
 }
+/// The largest finite number of a floating type.
+constexpr double largest_of(ScalarType t) {
+  return t == kDouble ? 0x1.fffffffffffffp1023 : t == kHalf ? 65504 : t == kBFloat16 ? 0x1.fep127 : 0x1.fffffep127;
+}
+/// The distance from 1 to the next larger number of a floating type.
+constexpr double epsilon_of(ScalarType t) {
+  return t == kDouble ? 0x1p-52 : t == kHalf ? 0x1p-10 : t == kBFloat16 ? 0x1p-7 : 0x1p-23;
+}
 constexpr bool is_half_type(ScalarType t) { return t == kHalf || t == kBFloat16; }
 constexpr bool is_floating_type(ScalarType t) { return t == kFloat || t == kDouble || is_half_type(t); }
 constexpr bool is_integral_type(ScalarType t, bool include_bool) {

@@ -109,10 +109,11 @@ HB_HALF_ARITHMETIC(BFloat16)
 
 }  // namespace hb
 
+/// What is not named here (signs, infinities, rounding) is as in float.
 template <>
-struct std::numeric_limits<hb::Half> {
-  static constexpr bool is_specialized = true, is_signed = true, is_integer = false, has_infinity = true;
-  static constexpr int digits = 11;
+struct std::numeric_limits<hb::Half> : std::numeric_limits<float> {
+  static constexpr int digits = 11, digits10 = 3, max_digits10 = 5;
+  static constexpr int min_exponent = -13, max_exponent = 16, min_exponent10 = -4, max_exponent10 = 4;
   static constexpr hb::Half bits(uint16_t x) { return {x, hb::Half::from_bits()}; }
   static constexpr hb::Half min() { return bits(0x0400); }
   static constexpr hb::Half lowest() { return bits(0xfbff); }
@@ -123,18 +124,12 @@ struct std::numeric_limits<hb::Half> {
   static constexpr hb::Half signaling_NaN() { return bits(0x7d00); }
   static constexpr hb::Half denorm_min() { return bits(0x0001); }
   static constexpr hb::Half round_error() { return bits(0x3800); }
-  static constexpr bool has_quiet_NaN = true, has_signaling_NaN = true, is_exact = false, is_iec559 = true;
-  static constexpr bool is_bounded = true, is_modulo = false, traps = false, tinyness_before = false;
-  static constexpr auto round_style = std::round_to_nearest;
-  static constexpr auto has_denorm = std::denorm_present;
-  static constexpr bool has_denorm_loss = false;
-  static constexpr int radix = 2, digits10 = 3, max_digits10 = 5;
-  static constexpr int min_exponent = -13, max_exponent = 16, min_exponent10 = -4, max_exponent10 = 4;
 };
+/// As for Half.
 template <>
-struct std::numeric_limits<hb::BFloat16> {
-  static constexpr bool is_specialized = true, is_signed = true, is_integer = false, has_infinity = true;
-  static constexpr int digits = 8;
+struct std::numeric_limits<hb::BFloat16> : std::numeric_limits<float> {
+  static constexpr bool is_iec559 = false;
+  static constexpr int digits = 8, digits10 = 2, max_digits10 = 4;
   static constexpr hb::BFloat16 bits(uint16_t x) { return {x, hb::BFloat16::from_bits()}; }
   static constexpr hb::BFloat16 min() { return bits(0x0080); }
   static constexpr hb::BFloat16 lowest() { return bits(0xff7f); }
@@ -145,11 +140,4 @@ struct std::numeric_limits<hb::BFloat16> {
   static constexpr hb::BFloat16 signaling_NaN() { return bits(0x7f81); }
   static constexpr hb::BFloat16 denorm_min() { return bits(0x0001); }
   static constexpr hb::BFloat16 round_error() { return bits(0x3f00); }
-  static constexpr bool has_quiet_NaN = true, has_signaling_NaN = true, is_exact = false, is_iec559 = false;
-  static constexpr bool is_bounded = true, is_modulo = false, traps = false, tinyness_before = false;
-  static constexpr auto round_style = std::round_to_nearest;
-  static constexpr auto has_denorm = std::denorm_present;
-  static constexpr bool has_denorm_loss = false;
-  static constexpr int radix = 2, digits10 = 2, max_digits10 = 4;
-  static constexpr int min_exponent = -125, max_exponent = 128, min_exponent10 = -37, max_exponent10 = 38;
 };

@@ -11,8 +11,6 @@
 namespace hb {
 
 namespace {
-double epsilon_of(ScalarType t) { return t == kDouble ? 2.220446049250313e-16 : 1.1920928955078125e-07; }
-
 /// How many of the singular values (…, k) of each matrix lie above both limits.
 Tensor count_above(const Tensor& values, double relative, double absolute) {
   if (values.size(-1) == 0) return values.sum(-1).to(kLong);

@@ -80,13 +80,15 @@ Tensor euclidean_distances(const Tensor& x1, const Tensor& x2) {
 
 }  // namespace
 
-Tensor cdist(const Tensor& x1, const Tensor& x2, double p) {
-  HB_AUTOCAST(cdist, fp32, fp32, x1, x2, p);
+Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t> compute_mode) {
+  HB_AUTOCAST(cdist, fp32, fp32, x1, x2, p, compute_mode);
   HB_CHECK(x1.dim() >= 2 && x2.dim() >= 2 && x1.size(-1) == x2.size(-1),
            "[cdist] expected (…, P, M) and (…, R, M), got ", x1.sizes(), " and ", x2.sizes());
   HB_CHECK(p >= 0, "[cdist] expected an order of at least 0, got ", p);
-  // PyTorch's rule ("use_mm_for_euclid_dist_if_necessary").
-  if (p == 2 && (x1.size(-2) > 25 || x2.size(-2) > 25) && x1.size(-1) > 0) return euclidean_distances(x1, x2);
+  const int64_t mode = compute_mode.value_or(0);
+  HB_CHECK(mode >= 0 && mode <= 2, "[cdist] expected a compute_mode of 0, 1 or 2, got ", mode);
+  const bool many = x1.size(-2) > 25 || x2.size(-2) > 25;
+  if (p == 2 && x1.size(-1) > 0 && (mode == 1 || (mode == 0 && many))) return euclidean_distances(x1, x2);
   return linalg_vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, IntArrayRef({-1}));
 }
 

@@ -94,19 +94,6 @@ void check(const char* name, const Tensor& x, IntArrayRef shape, const Tensor& w
   HB_CHECK(fits, "[", name, "] expected an input that ends in shape ", shape, ", got ", x.sizes());
 }
 
-double epsilon_of(ScalarType t) {
-  switch (t) {
-    case kDouble:
-      return std::numeric_limits<double>::epsilon();
-    case kHalf:
-      return static_cast<float>(std::numeric_limits<Half>::epsilon());
-    case kBFloat16:
-      return static_cast<float>(std::numeric_limits<BFloat16>::epsilon());
-    default:
-      return std::numeric_limits<float>::epsilon();
-  }
-}
-
 }  // namespace
 
 Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight, const Tensor& bias,

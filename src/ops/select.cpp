@@ -283,29 +283,12 @@ Tensor round(const Tensor& self, int64_t decimals) {
   return out;
 }
 
-namespace {
-
-double largest(ScalarType t) {
-  switch (t) {
-    case kHalf:
-      return 65504;
-    case kBFloat16:
-      return static_cast<float>(std::numeric_limits<BFloat16>::max());
-    case kDouble:
-      return std::numeric_limits<double>::max();
-    default:
-      return std::numeric_limits<float>::max();
-  }
-}
-
-}  // namespace
-
 Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<double> posinf,
                   std::optional<double> neginf) {
   HB_FUNCTION(nan_to_num, self, nan, posinf, neginf);
   const ScalarType t = self.scalar_type();
   if (is_integral_type(t, true)) return self.clone();
-  const double p[] = {nan.value_or(0), posinf.value_or(largest(t)), neginf.value_or(-largest(t))};
+  const double p[] = {nan.value_or(0), posinf.value_or(largest_of(t)), neginf.value_or(-largest_of(t))};
   Tensor out = ops::launch_new("nan_to_num", nan_to_num_formula(self.device())(), compute_type(t), t, {self}, p);
   if (needs_grad(self))
     record("NanToNumBackward0", out, {&self}, {SavedTensor::input(self)},

@@ -28,13 +28,6 @@ Adafactor::Adafactor(const std::vector<OptimizerParamGroup>& param_groups, Adafa
 }
 
 namespace {
-double epsilon_of(ScalarType dtype) {
-  return dtype == kHalf       ? 0x1p-10
-         : dtype == kBFloat16 ? 0x1p-7
-         : dtype == kDouble   ? std::numeric_limits<double>::epsilon()
-                              : static_cast<double>(std::numeric_limits<float>::epsilon());
-}
-
 /// Brings a factor into the wanted shape and dtype; made of zeros at the first step.
 void* factor(Tensor& state, std::vector<int64_t> shape, ScalarType dtype, const Tensor& param) {
   if (!state.defined()) state = zeros(shape, param.options().dtype(dtype).requires_grad(false));

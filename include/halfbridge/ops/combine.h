@@ -72,7 +72,11 @@ HB_API Tensor& clamp_out(Tensor& out, const Tensor& self, const std::optional<Sc
 HB_API Tensor einsum(std::string_view equation, TensorList operands);
 HB_API Tensor tensordot(const Tensor& self, const Tensor& other, IntArrayRef dims_self, IntArrayRef dims_other);
 HB_API Tensor chain_matmul(TensorList matrices);
-HB_API Tensor cdist(const Tensor& x1, const Tensor& x2, double p = 2);
+/// Distances (…, P, R) of the rows of x1 (…, P, M) and x2 (…, R, M) in the norm of order p >= 0. For p = 2 by one
+/// product, which takes no memory of the size P * R * M: always in mode 1, never in mode 2, else (PyTorch's default, 0)
+/// where P or R is above 25.
+HB_API Tensor cdist(const Tensor& x1, const Tensor& x2, double p = 2,
+                    std::optional<int64_t> compute_mode = std::nullopt);
 HB_API Tensor vander(const Tensor& x, std::optional<int64_t> n = std::nullopt, bool increasing = false);
 /// Sums `self` over the dimensions in which `shape` was broadcast.
 HB_API Tensor sum_to(const Tensor& self, IntArrayRef shape);

@@ -31,8 +31,7 @@ HB_FORALL_CHOICES(HB_CHOICE)
 /// "kMean", as option structs print it.
 template <class... Ts>
 std::string get_enum_name(const std::variant<Ts...>& choice) {
-  constexpr const char* names[] = {Ts::text...};
-  return names[choice.index()];
+  return std::visit([](auto chosen) { return chosen.text; }, choice);
 }
 /// hb::Reduction of kNone, kMean or kSum; throws for another choice.
 template <class... Ts>

@@ -1,6 +1,7 @@
 #pragma once
 // TORCH_CHECK and its kin, throwing hb::Error and what derives from it.
 
+#include <atomic>
 #include <stdexcept>
 
 #include <halfbridge/bridge/utility.h>
@@ -35,11 +36,10 @@
 #define TORCH_WARN(...) \
   ::hb::bridge::warn(   \
       ::hb::bridge::Warning({__func__, __FILE__, static_cast<uint32_t>(__LINE__)}, ::hb::detail::str(__VA_ARGS__)))
-#define TORCH_WARN_ONCE(...)                                                                 \
-  do {                                                                                       \
-    static bool hb_warned = false;                                                           \
-    if (!hb_warned || ::hb::bridge::WarningUtils::get_warnAlways()) TORCH_WARN(__VA_ARGS__); \
-    hb_warned = true;                                                                        \
+#define TORCH_WARN_ONCE(...)                                                                                \
+  do {                                                                                                      \
+    static ::std::atomic<bool> hb_warned{false};                                                            \
+    if (!hb_warned.exchange(true) || ::hb::bridge::WarningUtils::get_warnAlways()) TORCH_WARN(__VA_ARGS__); \
   } while (false)
 #define TORCH_CHECK_NOTNULL(pointer) ((pointer) ? (pointer) : throw ::hb::Error("Check failed: " #pointer " is null"))
 #define TORCH_DCHECK_EQ(a, b) TORCH_INTERNAL_ASSERT_DEBUG_ONLY((a) == (b))
