@@ -89,9 +89,10 @@ std::string error_of(const char* type, const std::string& config) {
 // Without a limit these are undefined conversions, divisions by zero and sizes of exabytes.
 TEST(HostileTrace, NumbersThatNoLayerHasAreRefused) {
   for (const char* number : {"1e300", "-1e300", "inf", "nan", "9223372036854775807"}) {
-    for (const auto& [type, option] : {std::pair("MaxPool2d", "kernel_size="), std::pair("AvgPool2d", "2, stride="),
-                                       std::pair("AdaptiveAvgPool2d", "output_size="), std::pair("GroupNorm", ""),
-                                       std::pair("ZeroPad2d", "padding="), std::pair("PixelShuffle", "")}) {
+    for (const auto& [type, option] :
+         {std::pair("MaxPool2d", "kernel_size="), std::pair("AvgPool2d", "2, stride="),
+          std::pair("AdaptiveAvgPool2d", "output_size="), std::pair("GroupNorm", ""),
+          std::pair("ZeroPad2d", "padding="), std::pair("PixelShuffle", ""), std::pair("Upsample", "scale_factor=")}) {
       const std::string error = error_of(type, std::string(option) + number);
       EXPECT_NE(error.find("expected a whole number"), std::string::npos) << type << " " << number << ": " << error;
     }

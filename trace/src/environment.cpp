@@ -27,7 +27,8 @@ class FirstModule final : public bridge::nn::ModuleWatcher {
 
 const bool read = [] {
   if (value_of("HALFBRIDGE_TRACE").empty() && value_of("HALFBRIDGE_TRACE_MASKS").empty()) return false;
-  bridge::nn::module_watcher_slot = new FirstModule;
+  static auto* first = new FirstModule;  // never destroyed, and reachable when the tracer has its slot
+  bridge::nn::module_watcher_slot = first;
   return true;
 }();
 

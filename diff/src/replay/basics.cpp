@@ -1,4 +1,6 @@
 // Products, embeddings, dropout, shapes, padding and resizing.
+#include <cmath>
+
 #include <halfbridge/ops.h>
 #include <halfbridge/ops/nn.h>
 
@@ -105,6 +107,10 @@ Tensors upsample(Run& run) {
   if (o.has("scale_factor")) {
     std::vector<double> scales = o.numbers("scale_factor");
     if (scales.size() == 1) scales.resize(dims, scales[0]);
+    for (double scale : scales)
+      for (size_t i = 2; i < dims + 2; ++i)
+        whole("the size by scale_factor",
+              std::floor(scale * static_cast<double>(run.input(0).size(static_cast<int64_t>(i)))));
     options.scale_factor(scales);
   }
   const std::string mode = o.word("mode");
