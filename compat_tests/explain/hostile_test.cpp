@@ -1,4 +1,6 @@
 // Traces come from strangers: what they say must not get out of the folder of a bundle, nor into its program as code.
+#include <torch/torch.h>
+
 #include <filesystem>
 #include <fstream>
 
@@ -97,6 +99,18 @@ TEST(HostileTrace, NumbersThatNoLayerHasAreRefused) {
       EXPECT_NE(error.find("expected a whole number"), std::string::npos) << type << " " << number << ": " << error;
     }
   }
+}
+
+TEST(HostileTrace, AttentionHasHeads) {
+  torch::nn::MultiheadAttention layer(4, 2);
+  EXPECT_THROW(torch::nn::MultiheadAttention(4, 0), c10::Error);
+  namespace F = torch::nn::functional;
+  const auto x = torch::ones({3, 1, 4});
+  EXPECT_THROW(F::multi_head_attention_forward(
+                   x, x, x,
+                   F::MultiheadAttentionForwardFuncOptions(4, 0, layer->in_proj_weight, layer->in_proj_bias, {}, {},
+                                                           false, 0, layer->out_proj->weight, layer->out_proj->bias)),
+               c10::Error);
 }
 
 // A few bytes of a trace must not take gigabytes.

@@ -38,9 +38,8 @@ Tensors embedding(Run& run) {
   const auto [indices, weight] = indices_and_weight(run);
   HB_CHECK(weight.defined(), "[replay] the weight of this embedding is not in the trace");
   F::EmbeddingFuncOptions options;
-  const double padding = run.args.optional_number("padding_idx").value_or(-1);
-  if (padding >= 0 || (run.layer.is_module && run.args.has("padding_idx")))
-    options.padding_idx(static_cast<int64_t>(padding));
+  const int64_t padding = run.args.has("padding_idx") ? run.args.integer("padding_idx") : -1;
+  if (padding >= 0 || (run.layer.is_module && run.args.has("padding_idx"))) options.padding_idx(padding);
   if (run.args.has("max_norm")) options.max_norm(run.args.number("max_norm")).norm_type(run.args.number("norm_type"));
   options.scale_grad_by_freq(run.args.flag("scale_grad_by_freq"));
   return {F::embedding(indices, run.args.has("max_norm") ? weight.clone() : weight, options)};

@@ -50,6 +50,7 @@ std::tuple<Tensor, Tensor> multi_head_attention_forward(const Tensor& query, con
            "[multi_head_attention] expected query, key and value of 3 dimensions, got ", query.sizes(), ", ",
            key.sizes(), " and ", value.sizes());
   const int64_t length = query.size(0), batch = query.size(1), embed = query.size(2), heads = o.num_heads();
+  HB_CHECK(heads > 0, "[multi_head_attention_forward] expected at least one head, got ", heads);
   HB_CHECK(embed == o.embed_dim_to_check(), "[multi_head_attention] expected a query of width ", o.embed_dim_to_check(),
            ", got ", embed);
   HB_CHECK(key.size(0) == value.size(0) && key.size(1) == value.size(1),

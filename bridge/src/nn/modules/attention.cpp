@@ -16,6 +16,7 @@ MultiheadAttentionImpl::MultiheadAttentionImpl(const MultiheadAttentionOptions& 
 void MultiheadAttentionImpl::reset() {
   const int64_t e = options.embed_dim();
   _qkv_same_embed_dim = options.kdim() == e && options.vdim() == e;
+  HB_CHECK(options.num_heads() > 0, "[MultiheadAttention] expected at least one head, got ", options.num_heads());
   head_dim = e / options.num_heads();
   HB_CHECK(head_dim * options.num_heads() == e, "embed_dim must be divisible by num_heads");
   const bool separate = !_qkv_same_embed_dim;
