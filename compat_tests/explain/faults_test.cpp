@@ -126,7 +126,9 @@ TEST_P(OneFault, IsNamedWithItsCause) {
   EXPECT_EQ(layer.hints[0].cause, fault.cause) << describe(report);
   for (const auto& later : report.layers) {
     const bool other = later.id != layer.id && later.ref;
-    if (other) EXPECT_NE(later.verdict, Verdict::bug) << describe(report);
+    if (other) {
+      EXPECT_NE(later.verdict, Verdict::bug) << describe(report);
+    }
   }
 }
 INSTANTIATE_TEST_SUITE_P(Explain, OneFault, testing::ValuesIn(faults()),
@@ -227,7 +229,9 @@ TEST(Explain, GrownRoundingIsRounding) {
                                   record_run(test, batch, trace_folder("grown_test"), {false}));
   ASSERT_FALSE(report.agree());
   for (const auto& layer : report.layers)
-    if (layer.ref) EXPECT_NE(layer.verdict, Verdict::bug) << describe(report);
+    if (layer.ref) {
+      EXPECT_NE(layer.verdict, Verdict::bug) << describe(report);
+    }
   EXPECT_EQ(report.layers[static_cast<size_t>(*report.first_forward)].verdict, Verdict::rounding) << describe(report);
 }
 
@@ -251,7 +255,9 @@ TEST(Explain, NamesNothingWithoutAFault) {
   EXPECT_TRUE(report.agree()) << describe(report);
   EXPECT_FALSE(report.first_forward.has_value());
   for (const auto& layer : report.layers) {
-    if (layer.ref && layer.test) EXPECT_EQ(layer.verdict, Verdict::exact) << describe(report);
+    if (layer.ref && layer.test) {
+      EXPECT_EQ(layer.verdict, Verdict::exact) << describe(report);
+    }
     EXPECT_TRUE(layer.hints.empty());
   }
   hb::layer_diff::ExplainOptions all;

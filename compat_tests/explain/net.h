@@ -114,7 +114,7 @@ inline Batch make_batch() {
 struct RunOptions {
   bool backward = true;
   double lr = 0, weight_decay = 0, loss_factor = 1;
-  std::function<void(Net&)> after_backward;
+  std::function<void(Net&)> after_backward = nullptr;
 };
 
 /// Runs forward, backward and where lr is given a step of SGD; writes the trace and gives its folder.

@@ -65,9 +65,15 @@ void overflow_skips_one_update(const Make& make) {
       run.train(step);
       without.train(step);
       // Halved at the overflow, doubled after each five steps without one.
-      if (step == kBad + 4) EXPECT_EQ(run.scaler->get_scale(), 512.0);
-      if (step == kBad + 5) EXPECT_EQ(run.scaler->get_scale(), 1024.0);
-      if (step == kBad + 10) EXPECT_EQ(run.scaler->get_scale(), 2048.0);
+      if (step == kBad + 4) {
+        EXPECT_EQ(run.scaler->get_scale(), 512.0);
+      }
+      if (step == kBad + 5) {
+        EXPECT_EQ(run.scaler->get_scale(), 1024.0);
+      }
+      if (step == kBad + 10) {
+        EXPECT_EQ(run.scaler->get_scale(), 2048.0);
+      }
       continue;
     }
     run.backward(step);

@@ -39,9 +39,6 @@ template <class... Ts>
 void add_dtypes(const std::tuple<Ts...>& all, std::string& out) {
   std::apply([&](const auto&... each) { (add_dtypes(each, out), ...); }, all);
 }
-void add_dtypes(const std::vector<Tensor>& all, std::string& out) {
-  for (const Tensor& t : all) add_dtypes(t, out);
-}
 template <class T>
 std::string dtypes(const T& result) {
   std::string out;

@@ -22,7 +22,9 @@ TEST(AmpScaling, ASkippedStepLeavesNoTrace) {
           Tensors bad{torch::full({20, 40}, std::numeric_limits<float>::infinity()), torch::full({7}, NAN)};
           a->step(bad);
           EXPECT_TRUE(params[0].equal(weights)) << name;
-          if (step == 3) EXPECT_EQ(saved(*a), before) << name;
+          if (step == 3) {
+            EXPECT_EQ(saved(*a), before) << name;
+          }
           continue;
         }
         a->set_amp_scaling(Tensor(), clear);

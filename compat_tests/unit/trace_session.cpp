@@ -39,9 +39,9 @@ TEST(TraceSession, RecordsEveryKindOfOneStep) {
   EXPECT_EQ(trace.end(), "complete");
   for (const auto& r : trace.records) EXPECT_EQ(r.number("step"), 0) << r.name;
   // The root's own forward is a plain member call; its functions are seen.
-  const std::vector<std::string> calls = {"Linear", "mul",   "Linear",  "BatchNorm1d", "relu",
-                                          "add",    "Block", "Linear",  "BatchNorm1d", "relu",
-                                          "add",    "Block", "Dropout", "Linear",      "cross_entropy_loss"};
+  const std::vector<std::string> calls = {
+      "Linear",      "mul",  "Linear", "BatchNorm1d", "relu",       "add",     "Block",  "Linear",
+      "BatchNorm1d", "relu", "add",    "Block",       "Sequential", "Dropout", "Linear", "cross_entropy_loss"};
   EXPECT_EQ(trace.calls(), calls);
 
   const auto in = trace.only("input", "last"), out = trace.only("output", "last");
