@@ -58,6 +58,8 @@ PARITY_CASE(anomaly, for_blob) {
                  .deleter([&](void*) { ++freed; })
                  .make_tensor();
     auto d = torch::for_blob(data.data(), {2, 2}).storage_offset(3).make_tensor();
+    auto e = torch::for_blob(data.data(), {2, 2}).strides(at::IntArrayRef({1, 3})).storage_offset(2).make_tensor();
+    c.out("e_values", e.clone());
     c.layout("a", a);
     c.layout("b", b);
     c.layout("d", d);

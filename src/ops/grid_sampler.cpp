@@ -1,6 +1,7 @@
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
+#include "ops/cubic_weight.h"
 
 namespace hb {
 namespace {
@@ -36,22 +37,19 @@ struct Rule {
   int64_t taps() const { return mode == kNearest ? 1 : mode == kBilinear ? 2 : 4; }
 };
 
-// The weight of the element that stands `distance` away: cubic convolution with a = -0.75 (Keys, 1981).
-Tensor cubic_weight(const Tensor& distance, bool near) {
-  constexpr double a = -0.75;
-  const Tensor& x = distance;
-  return near ? ((a + 2) * x - (a + 3)) * x * x + 1 : ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
-}
-
 // One element of every sample: where it stands, its weight, whether it lies inside.
 struct Corner {
   Tensor index, weight, inside;
 };
 
-Corner along(const Tensor& x, int64_t size, const Rule& rule, int64_t tap) {
-  Tensor whole, weight, at = unnormalise(x, size, rule.align_corners);
-  // Bicubic sampling pads every element on its own, the others the position.
-  if (rule.mode != kBicubic) at = padded(at, size, rule.padding_mode, rule.align_corners);
+// Bicubic sampling pads every element on its own, the others the position.
+Tensor position(const Tensor& x, int64_t size, const Rule& rule) {
+  const Tensor at = unnormalise(x, size, rule.align_corners);
+  return rule.mode == kBicubic ? at : padded(at, size, rule.padding_mode, rule.align_corners);
+}
+
+Corner along(const Tensor& at, int64_t size, const Rule& rule, int64_t tap) {
+  Tensor whole, weight;
   if (rule.mode == kNearest) {
     whole = at.detach().round();
   } else if (rule.mode == kBilinear) {
@@ -59,7 +57,7 @@ Corner along(const Tensor& x, int64_t size, const Rule& rule, int64_t tap) {
     weight = 1 - (at - whole).abs();
   } else {
     whole = at.detach().floor() + (tap - 1);
-    weight = cubic_weight((at - whole).abs(), tap == 1 || tap == 2);
+    weight = cubic_weight<double>((at - whole).abs(), tap == 1 || tap == 2);
     whole = padded(whole, size, rule.padding_mode, rule.align_corners);
   }
   const Tensor inside = logical_and(whole.ge(0), whole.le(static_cast<double>(size - 1)));
@@ -92,9 +90,10 @@ Tensor grid_sampler(const Tensor& input, const Tensor& grid, int64_t interpolati
   const Rule rule{interpolation_mode, padding_mode, align_corners};
   int64_t corners = 1;
   std::vector<std::vector<Corner>> parts(static_cast<size_t>(dims));  // [dimension][tap]
-  for (int64_t d = 0; d < dims; ++d, corners *= rule.taps())
-    for (int64_t tap = 0; tap < rule.taps(); ++tap)
-      parts[d].push_back(along(points.select(2, dims - 1 - d), input.size(2 + d), rule, tap));
+  for (int64_t d = 0; d < dims; ++d, corners *= rule.taps()) {
+    const Tensor at = position(points.select(2, dims - 1 - d), input.size(2 + d), rule);
+    for (int64_t tap = 0; tap < rule.taps(); ++tap) parts[d].push_back(along(at, input.size(2 + d), rule, tap));
+  }
   Tensor out;
   for (int64_t corner = 0; corner < corners; ++corner) {
     Tensor index, weight, inside;

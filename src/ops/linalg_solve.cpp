@@ -77,8 +77,7 @@ Tensor solve_matrices(const char* name, const char* action, const Tensor& a, con
 /// A with the batch that it and B have together.
 Tensor with_batch_of(const Tensor& a, const Tensor& b) {
   if (b.dim() <= 2) return a;
-  const Tensor probe_a = empty(a.sizes().slice(0, a.dim() - 2)), probe_b = empty(b.sizes().slice(0, b.dim() - 2));
-  auto sizes = broadcast_tensors({probe_a, probe_b})[0].sizes().vec();
+  std::vector<int64_t> sizes = broadcast_shapes(a.sizes().slice(0, a.dim() - 2), b.sizes().slice(0, b.dim() - 2));
   sizes.insert(sizes.end(), {a.size(-2), a.size(-1)});
   return a.expand(sizes);
 }

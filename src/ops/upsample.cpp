@@ -1,9 +1,11 @@
 // Resampling, one dimension at a time: each output element is a weighted sum of a few input elements.
-#include <halfbridge/ops.h>
-
 #include <array>
 #include <cmath>
+
+#include <halfbridge/ops.h>
+
 #include "autocast/autocast.h"
+#include "ops/cubic_weight.h"
 
 namespace hb {
 namespace {
@@ -70,10 +72,9 @@ Taps taps_of(int64_t in, int64_t out, bool align_corners, std::optional<double> 
       continue;
     }
     const int64_t base = static_cast<int64_t>(std::floor(at));
-    const C part = std::min(std::max(at - static_cast<C>(base), C(0)), C(1)), a = C(-0.75);
-    const auto near = [a](C x) { return ((a + 2) * x - (a + 3)) * x * x + 1; };
-    const auto far = [a](C x) { return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a; };
-    const C w[4] = {far(part + 1), near(part), near(1 - part), far(2 - part)};
+    const C part = std::min(std::max(at - static_cast<C>(base), C(0)), C(1));
+    const C w[4] = {cubic_weight<C>(part + 1, false), cubic_weight<C>(part, true), cubic_weight<C>(1 - part, true),
+                    cubic_weight<C>(2 - part, false)};
     for (int k = 0; k < 4; ++k) {
       t.index[k][i] = std::clamp<int64_t>(base - 1 + k, 0, in - 1);
       t.weight[k][i] = static_cast<double>(w[k]);

@@ -24,9 +24,10 @@ std::vector<double> divided(std::vector<double> values, double by) {
   for (double& value : values) value /= by;
   return values;
 }
-void check_strategy(const std::string& strategy) {
-  HB_CHECK(strategy == "cos" || strategy == "linear", "anneal_strategy must be one of 'cos' or 'linear', instead got ",
-           strategy);
+// `must`: Python words it differently in its two classes.
+void check_strategy(const std::string& strategy, const char* must = "must be") {
+  HB_CHECK(strategy == "cos" || strategy == "linear", "anneal_strategy ", must,
+           " one of 'cos' or 'linear', instead got ", strategy);
 }
 int64_t positive_steps(std::optional<int64_t> total, std::optional<int64_t> epochs, std::optional<int64_t> per_epoch) {
   HB_CHECK(total || (epochs && per_epoch), "You must define either total_steps OR (epochs AND steps_per_epoch)");
@@ -228,8 +229,7 @@ SWALR::SWALR(Optimizer& optimizer, const GroupValues& swa_lr, int64_t anneal_epo
       swa_lrs_(swa_lr.for_groups("swa_lr", groups_of(optimizer))),
       anneal_epochs_(anneal_epochs),
       anneal_strategy_(std::move(anneal_strategy)) {
-  HB_CHECK(anneal_strategy_ == "cos" || anneal_strategy_ == "linear",
-           "anneal_strategy must by one of 'cos' or 'linear', instead got ", anneal_strategy_);
+  check_strategy(anneal_strategy_, "must by");
   HB_CHECK(anneal_epochs >= 0, "anneal_epochs must be equal or greater than 0, got ", anneal_epochs);
   start();
 }

@@ -12,7 +12,7 @@ inline namespace api {
 
 /// for_blob(data, sizes).strides({...}).deleter(f).options(kFloat).make_tensor(). The sizes and strides given must
 /// outlive the call of make_tensor().
-class TensorMaker {
+class HB_API TensorMaker {
  public:
   TensorMaker(void* data, IntArrayRef sizes) : data_(data), sizes_(sizes) {}
 
@@ -31,27 +31,9 @@ class TensorMaker {
   }
   TensorMaker& options(TensorOptions value) { return options_ = value, *this; }
 
-  Tensor make_tensor() {
-    if (!offset_) return strides_ ? blob(sizes_, *strides_) : blob(sizes_, std::nullopt);
-    DimVector strides = strides_ ? DimVector(strides_->begin(), strides_->end()) : contiguous_strides();
-    int64_t extent = *offset_ + 1;
-    for (size_t d = 0; d < sizes_.size(); ++d) extent += (sizes_[d] - 1) * strides[d];
-    return blob({extent}, std::nullopt).as_strided(sizes_, IntArrayRef(strides.data(), strides.size()), *offset_);
-  }
+  Tensor make_tensor();
 
  private:
-  DimVector contiguous_strides() const {
-    DimVector strides(sizes_.size(), 1);
-    for (size_t d = sizes_.size(); d-- > 1;) strides[d - 1] = strides[d] * sizes_[d];
-    return strides;
-  }
-  Tensor blob(IntArrayRef sizes, std::optional<IntArrayRef> strides) {
-    if (deleter_)
-      return strides ? from_blob(data_, sizes, *strides, deleter_, options_)
-                     : from_blob(data_, sizes, deleter_, options_);
-    return strides ? from_blob(data_, sizes, *strides, options_) : from_blob(data_, sizes, options_);
-  }
-
   void* data_;
   IntArrayRef sizes_;
   std::optional<IntArrayRef> strides_;

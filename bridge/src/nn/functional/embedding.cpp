@@ -59,10 +59,13 @@ Bags bags_of(const Tensor& input, const EmbeddingBagFuncOptions& o) {
   return bags;
 }
 
-}  // namespace
+struct Pooled {
+  Tensor values, bag;          // of each bag; of each index, the number of its bag
+  std::vector<int64_t> begin;  // as in Bags
+};
 
 // Composed of a look-up and a sum by bag; the number of bags, not of indices, decides the cost of `max`.
-Tensor embedding_bag(const Tensor& input, const Tensor& weight, const EmbeddingBagFuncOptions& o) {
+Pooled pooled(const Tensor& input, const Tensor& weight, const EmbeddingBagFuncOptions& o) {
   HB_CHECK(!o.sparse(), "[embedding_bag] sparse gradients are not supported");
   const bool is_max = std::holds_alternative<enumtype::kMax>(o.mode());
   HB_CHECK(!(is_max && o.scale_grad_by_freq()), "max mode does not support scaling the gradient by the frequency");
@@ -90,8 +93,9 @@ Tensor embedding_bag(const Tensor& input, const Tensor& weight, const EmbeddingB
   Tensor zero = hb::zeros({count, weight.size(1)}, rows.options());
   if (!is_max) {
     Tensor sums = zero.index_add(0, bag, rows);
-    if (std::holds_alternative<enumtype::kSum>(o.mode())) return sums;
-    return sums / hb::zeros({count}, rows.options()).index_add(0, bag, counted).clamp_min(1).unsqueeze(1);
+    if (!std::holds_alternative<enumtype::kSum>(o.mode()))
+      sums = sums / hb::zeros({count}, rows.options()).index_add(0, bag, counted).clamp_min(1).unsqueeze(1);
+    return {sums, bag, bags.begin};
   }
   std::vector<Tensor> maxima;
   for (int64_t b = 0; b < count; ++b) {
@@ -100,7 +104,13 @@ Tensor embedding_bag(const Tensor& input, const Tensor& weight, const EmbeddingB
     part = part.index_select(0, kept.nonzero().squeeze(1));
     maxima.push_back(part.size(0) ? std::get<0>(part.max(0)) : zero[b]);
   }
-  return count ? hb::stack(maxima) : zero;
+  return {count ? hb::stack(maxima) : zero, bag, bags.begin};
+}
+
+}  // namespace
+
+Tensor embedding_bag(const Tensor& input, const Tensor& weight, const EmbeddingBagFuncOptions& o) {
+  return pooled(input, weight, o).values;
 }
 
 }  // namespace hb::bridge::nn::functional
@@ -119,12 +129,11 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> embedding_bag(const Tensor& weight, c
   o.padding_idx(padding_idx).per_sample_weights(per_sample_weights.value_or(Tensor()));
   if (mode == 0) o.mode(kSum);
   if (mode == 2) o.mode(kMax);
-  const Tensor bags = nn::functional::embedding_bag(indices, weight, o);
-  const Tensor begin = include_last_offset ? offsets.slice(0, 0, -1) : offsets;
-  const Tensor end = cat({begin.slice(0, 1), full({begin.numel() ? 1 : 0}, indices.numel(), begin.options())});
-  const Tensor sizes = end - begin;
-  return {bags, hb::arange(begin.numel(), begin.options()).repeat_interleave(sizes), sizes,
-          hb::empty({0}, begin.options())};
+  const auto result = nn::functional::pooled(indices, weight, o);
+  std::vector<int64_t> sizes;
+  for (size_t i = 0; i + 1 < result.begin.size(); ++i) sizes.push_back(result.begin[i + 1] - result.begin[i]);
+  const auto as_given = offsets.scalar_type();
+  return {result.values, result.bag.to(as_given), hb::tensor(sizes, kLong).to(as_given), hb::empty({0}, as_given)};
 }
 
 }  // namespace api
