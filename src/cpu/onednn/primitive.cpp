@@ -36,6 +36,15 @@ bool has_fast_bf16() {
   return fast;
 }
 
+bool has_bf16_tiles() {
+#ifdef __clang__  // clang-tidy's does not know this name
+  return false;
+#else
+  static const bool tiles = has_fast_bf16() && __builtin_cpu_supports("amx-bf16");
+  return tiles;
+#endif
+}
+
 void Prepared::bind(int arg, const dnnl::memory::desc& desc) {
   args.push_back(arg);
   memories.emplace_back(desc, onednn_engine(), nullptr);
