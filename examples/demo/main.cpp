@@ -1,6 +1,5 @@
 // The demo: trains an MLP and a small convolutional net on handwritten digits in f32, bf16 and fp16 and shows
-// what each precision costs and reaches. The training code is plain LibTorch C++; nothing here knows which
-// library it is built with.
+// what each precision costs and reaches.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <vector>
 
-#include "mixed_precision.h"
 #include "nets.h"
 #include "process.h"
 #include "terminal.h"
@@ -36,13 +34,13 @@ std::string label_of(const Plan& plan) {
 torch::Tensor jitter(const torch::Tensor& images) { return images + 0.2 * torch::randn_like(images); }
 
 template <class Net>
-double accuracy(Net& net, const LabelledImages& data, torch::Dtype dtype) {
+double accuracy(Net& net, const LabelledImages& data) {
   torch::NoGradGuard no_grad;
   net->eval();
   int64_t right = 0;
   for (int64_t at = 0; at < data.size(); at += 500) {
     const auto end = std::min(at + 500, data.size());
-    const auto guess = net(data.images.slice(0, at, end).to(dtype)).argmax(1);
+    const auto guess = net(data.images.slice(0, at, end)).argmax(1);
     right += guess.eq(data.labels.slice(0, at, end)).sum().template item<int64_t>();
   }
   net->train();
@@ -57,47 +55,46 @@ double median(std::vector<double> values) {
 
 template <class Net>
 Outcome fit(const Plan& plan, Net net, const LabelledImages& training, const LabelledImages& held_back) {
-  const auto dtype = dtype_of(plan.precision);
+  const auto autocast = [&] {
+    return torch::autocast(torch::kCPU, dtype_of(plan.precision), plan.precision != Precision::kF32);
+  };
   const double memory_before = resident_mib();
-  net->to(dtype);
-  MasterWeights weights(*net);
-  LossScale scale(plan.precision == Precision::kFp16);
-  torch::optim::SGD optimizer(weights.parameters(), torch::optim::SGDOptions(plan.lr).momentum(0.9).weight_decay(1e-4));
+  torch::optim::SGD optimizer(net->parameters(), torch::optim::SGDOptions(plan.lr).momentum(0.9).weight_decay(1e-4));
+  // bf16 has the range of f32: only the gradients of fp16 need a scale.
+  torch::amp::GradScaler scaler("cpu", torch::amp::GradScalerOptions().enabled(plan.precision == Precision::kFp16));
   auto loader = torch::data::make_data_loader<torch::data::samplers::RandomSampler>(
       ImageDataset(training).map(torch::data::transforms::Stack<>()),
       torch::data::DataLoaderOptions().batch_size(static_cast<size_t>(plan.batch)).drop_last(true));
+  // All of MNIST needs fewer rounds than a part of it.
+  const int64_t epochs = training.size() > 20000 ? std::max<int64_t>(1, plan.epochs / 3) : plan.epochs;
+  const int64_t steps = epochs * (training.size() / plan.batch);
+  torch::optim::CosineAnnealingLR schedule(optimizer, steps);
 
   ProgressBar bar(label_of(plan));
   Outcome outcome;
   std::vector<double> times;
-  // All of MNIST needs fewer rounds than a part of it.
-  const int64_t epochs = training.size() > 20000 ? std::max<int64_t>(1, plan.epochs / 3) : plan.epochs;
-  const int64_t steps = epochs * (training.size() / plan.batch);
   int64_t step = 0;
   for (int64_t epoch = 0; epoch < epochs; ++epoch) {
     double total = 0;
     int64_t batches = 0;
     for (auto& batch : *loader) {
-      const double lr =
-          plan.lr * 0.5 * (1 + std::cos(3.14159265 * static_cast<double>(step) / static_cast<double>(steps)));
-      for (auto& group : optimizer.param_groups()) group.options().set_lr(lr);
-
       const auto images = jitter(batch.data);
+      const double scale = scaler.get_scale();
       const auto start = std::chrono::steady_clock::now();
-      net->zero_grad();
-      const auto logits = net(images.to(dtype));
-      const auto loss = torch::nn::functional::cross_entropy(logits.to(torch::kFloat), batch.target);
-      (loss * scale.value()).backward();
-      const bool finite = weights.take_gradients(scale.value());
-      if (finite) {
-        optimizer.step();
-        weights.give_weights();
+      optimizer.zero_grad();
+      torch::Tensor loss;
+      {
+        const auto guard = autocast();
+        loss = torch::nn::functional::cross_entropy(net(images), batch.target);
       }
-      scale.update(finite);
+      scaler.scale(loss).backward();
+      scaler.step(optimizer);
+      scaler.update();
       const auto end = std::chrono::steady_clock::now();
+      schedule.step();
 
       times.push_back(std::chrono::duration<double, std::milli>(end - start).count());
-      outcome.skipped += !finite;
+      outcome.skipped += scaler.get_scale() < scale;
       total += loss.template item<double>();
       ++batches;
       if (++step % 8 == 0) {
@@ -106,7 +103,8 @@ Outcome fit(const Plan& plan, Net net, const LabelledImages& training, const Lab
       }
     }
     outcome.loss = total / static_cast<double>(batches);
-    outcome.accuracy = accuracy(net, held_back, dtype);
+    const auto guard = autocast();
+    outcome.accuracy = accuracy(net, held_back);
   }
   outcome.ms_per_step = median(times);
   outcome.peak_mib = std::max(0.0, peak_resident_mib() - memory_before);
