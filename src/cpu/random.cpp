@@ -1,6 +1,7 @@
 #include "cpu/random.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include <halfbridge/error.h>
@@ -68,7 +69,7 @@ void normal_blocks(BFloat16* data, int64_t count, BFloat16 mean, BFloat16 std) {
   random_kernels().box_muller_bfloat16(data, count, mean, std);
 }
 void normal_blocks(double* data, int64_t count, double mean, double std) {
-  for (int64_t i = 0; i < count; i += 16) kernels::box_muller_steps(data + i, mean, std);
+  for (int64_t i = 0; i < count; i += 16) kernels::box_muller_16(data + i, mean, std);
 }
 
 /// Fills a span of any type by a draw in double.
@@ -150,8 +151,12 @@ void fill_bernoulli(RandomSpan out, double p, double yes, CPUGeneratorImpl& rng)
     for (int64_t start = 0; start < out.count; start += kChunk / 2) {
       const int64_t count = std::min(kChunk / 2, out.count - start);
       rng.random_fill(bits, 2 * count);
-      if constexpr (std::is_same_v<T, float>) {
-        random_kernels().bernoulli_float(bits, count, threshold, value, data + start);
+      if constexpr (sizeof(T) == 4) {
+        random_kernels().bernoulli_32(bits, count, threshold, std::bit_cast<uint32_t>(value),
+                                      reinterpret_cast<uint32_t*>(data) + start);
+      } else if constexpr (sizeof(T) == 2) {
+        random_kernels().bernoulli_16(bits, count, threshold, std::bit_cast<uint16_t>(value),
+                                      reinterpret_cast<uint16_t*>(data) + start);
       } else {
         for (int64_t i = 0; i < count; ++i)
           data[start + i] = kernels::below(bits[2 * i], bits[2 * i + 1], threshold) ? value : T(0);

@@ -21,8 +21,9 @@ struct RandomKernels {
   void (*uniform_bfloat16)(const uint32_t* bits, int64_t n, BFloat16 from, BFloat16 width, BFloat16* out);
   void (*box_muller_half)(Half* data, int64_t count, Half mean, Half std);
   void (*box_muller_bfloat16)(BFloat16* data, int64_t count, BFloat16 mean, BFloat16 std);
-  /// `yes` where the low 53 bits of each pair are below the threshold, else 0.
-  void (*bernoulli_float)(const uint32_t* bits, int64_t n, uint64_t threshold, float yes, float* out);
+  /// `yes` where the low 53 bits of each pair are below the threshold, else 0: elements of 4 and of 2 bytes.
+  void (*bernoulli_32)(const uint32_t* bits, int64_t n, uint64_t threshold, uint32_t yes, uint32_t* out);
+  void (*bernoulli_16)(const uint32_t* bits, int64_t n, uint64_t threshold, uint16_t yes, uint16_t* out);
 };
 
 namespace plain {

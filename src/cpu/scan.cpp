@@ -3,6 +3,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "cpu/gemm.h"
 #include "cpu/parallel.h"
 #include "kernels/sort.h"
 
@@ -44,6 +45,21 @@ void accumulate(T* out, const T* in, int64_t n, int64_t stride, ScanOp op) {
   }
 }
 
+/// A contiguous line of a half type, converted a run at a time.
+template <class T>
+void accumulate_half(T* out, const T* in, int64_t n, ScanOp op) {
+  constexpr int64_t kRun = 512;
+  const auto& loops = gemm_loops();
+  float values[kRun], carried = 0;
+  for (int64_t at = 0; at < n; at += kRun) {
+    const int64_t count = std::min(kRun, n - at);
+    loops.to_float(dtype_of<T>::value, in + at, values, count);
+    for (int64_t i = 0; i < count; ++i)
+      values[i] = carried = at + i == 0 ? values[0] : combined(op, carried, values[i]);
+    loops.from_float(dtype_of<T>::value, values, out + at, count);
+  }
+}
+
 template <class T>
 void extremum(T* out, int64_t* at, const T* in, int64_t n, int64_t stride, bool largest) {
   using C = std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
@@ -65,6 +81,9 @@ void scan_lines(T* out, int64_t* at, const T* in, Lines l, ScanOp op) {
       const int64_t from = i / l.inner * l.n * l.inner + i % l.inner;
       if (op == ScanOp::max || op == ScanOp::min)
         extremum(out + from, at + from, in + from, l.n, l.inner, op == ScanOp::max);
+      else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
+        l.inner == 1 ? accumulate_half(out + from, in + from, l.n, op)
+                     : accumulate(out + from, in + from, l.n, l.inner, op);
       else
         accumulate(out + from, in + from, l.n, l.inner, op);
     }

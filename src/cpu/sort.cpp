@@ -10,6 +10,10 @@
 namespace hb::cpu {
 namespace {
 
+/// Half types are compared as floats, to which they are converted once.
+template <class T>
+using Compared = std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
+
 template <class T>
 struct Entry {
   T value;
@@ -18,22 +22,12 @@ struct Entry {
 
 template <class T>
 bool is_nan(T v) {
-  if constexpr (std::is_integral_v<T>)
-    return false;
-  else
-    return static_cast<float>(v) != static_cast<float>(v);
-}
-template <>
-bool is_nan(double v) {
   return v != v;
 }
 
 template <class T>
 bool less(T a, T b) {
-  if constexpr (std::is_integral_v<T> || std::is_same_v<T, double>)
-    return a < b || (is_nan(b) && !is_nan(a));
-  else
-    return static_cast<float>(a) < static_cast<float>(b) || (is_nan(b) && !is_nan(a));
+  return a < b || (is_nan(b) && !is_nan(a));
 }
 
 template <class T, bool Descending>
@@ -62,11 +56,11 @@ void put_in_order(std::vector<Entry<T>>& line, const Order& order) {
 
 /// The first few of the order: most values are only compared with the last that is in so far.
 template <class T, bool Descending>
-void first_few(const T* x, int64_t n, int64_t stride, int64_t count, std::vector<Entry<T>>& best) {
+void first_few(const T* x, int64_t n, int64_t stride, int64_t count, std::vector<Entry<Compared<T>>>& best) {
   best.clear();
   for (int64_t j = 0; j < n; ++j) {
-    const T v = x[j * stride];
-    const auto before = [&](const Entry<T>& e) { return Descending ? less(e.value, v) : less(v, e.value); };
+    const auto v = static_cast<Compared<T>>(x[j * stride]);
+    const auto before = [&](const Entry<Compared<T>>& e) { return Descending ? less(e.value, v) : less(v, e.value); };
     if (static_cast<int64_t>(best.size()) == count) {
       if (!before(best.back())) continue;
       best.pop_back();
@@ -81,10 +75,11 @@ constexpr int64_t kFew = 32;
 
 template <class T>
 void order_lines(T* values, int64_t* indices, const T* in, Lines l, const Order& order) {
+  using C = Compared<T>;
   const int64_t lines = l.outer * l.inner;
   parallel_for(0, lines, std::max<int64_t>(1, kGrain / (16 * l.n + 1)), [&](int64_t b, int64_t e) {
     const bool few = order.from == 0 && order.count > 0 && order.count <= kFew && order.count * 4 < l.n;
-    std::vector<Entry<T>> line(few ? 0 : l.n);
+    std::vector<Entry<C>> line(few ? 0 : l.n);
     for (int64_t i = b; i < e; ++i) {
       const int64_t o = i / l.inner, k = i % l.inner;
       const T* x = in + o * l.n * l.inner + k;
@@ -92,12 +87,12 @@ void order_lines(T* values, int64_t* indices, const T* in, Lines l, const Order&
         order.descending ? first_few<T, true>(x, l.n, l.inner, order.count, line)
                          : first_few<T, false>(x, l.n, l.inner, order.count, line);
       } else {
-        for (int64_t j = 0; j < l.n; ++j) line[j] = {x[j * l.inner], j};
-        order.descending ? put_in_order<T, true>(line, order) : put_in_order<T, false>(line, order);
+        for (int64_t j = 0; j < l.n; ++j) line[j] = {static_cast<C>(x[j * l.inner]), j};
+        order.descending ? put_in_order<C, true>(line, order) : put_in_order<C, false>(line, order);
       }
       const int64_t to = o * order.count * l.inner + k;
       for (int64_t j = 0; j < order.count; ++j) {
-        values[to + j * l.inner] = line[order.from + j].value;
+        values[to + j * l.inner] = x[line[order.from + j].index * l.inner];
         indices[to + j * l.inner] = line[order.from + j].index;
       }
     }
@@ -106,16 +101,18 @@ void order_lines(T* values, int64_t* indices, const T* in, Lines l, const Order&
 
 template <class T>
 void mode_lines(T* values, int64_t* indices, const T* in, Lines l) {
-  std::vector<Entry<T>> line(l.n);
+  using C = Compared<T>;
+  std::vector<Entry<C>> line(l.n);
   for (int64_t i = 0; i < l.outer * l.inner; ++i) {
     const T* x = in + i / l.inner * l.n * l.inner + i % l.inner;
-    for (int64_t j = 0; j < l.n; ++j) line[j] = {x[j * l.inner], j};
-    std::sort(line.begin(), line.end(), Before<T, false>());
+    for (int64_t j = 0; j < l.n; ++j) line[j] = {static_cast<C>(x[j * l.inner]), j};
+    std::sort(line.begin(), line.end(), Before<C, false>());
     int64_t best = 0;
     for (int64_t j = 0; j < l.n;) {
       int64_t stop = j + 1;
       while (stop < l.n && !less(line[j].value, line[stop].value)) ++stop;
-      if (stop - j > best) best = stop - j, values[i] = line[j].value, indices[i] = line[stop - 1].index;
+      if (stop - j > best)
+        best = stop - j, values[i] = static_cast<T>(line[j].value), indices[i] = line[stop - 1].index;
       j = stop;
     }
   }
@@ -127,12 +124,13 @@ void search_lines(int64_t* out, const T* sorted, const T* in, int64_t outer, int
   parallel_for(0, outer * m, kGrain / 8, [&](int64_t b, int64_t e) {
     for (int64_t i = b; i < e; ++i) {
       const T* line = sorted + (shared ? 0 : i / m * n);
-      const auto v = in[i];
+      const auto v = static_cast<Compared<T>>(in[i]);
       int64_t low = 0, high = n;
       while (low < high) {
         const int64_t middle = low + (high - low) / 2;
         // Written so that NaN in the line sends the search to the right, as LibTorch's does.
-        const bool stop = right ? less(v, line[middle]) : !less(line[middle], v);
+        const auto at = static_cast<Compared<T>>(line[middle]);
+        const bool stop = right ? less(v, at) : !less(at, v);
         if (stop)
           high = middle;
         else

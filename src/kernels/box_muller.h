@@ -72,23 +72,49 @@ inline __attribute__((always_inline)) void box_muller_16(float* data, float mean
   }
 }
 
-/// The same for the other types, every step rounded to T as LibTorch does.
+/// The steps of the other types, each rounded to T as LibTorch does: of the first value of a pair, and of the second.
 template <typename T>
-inline __attribute__((always_inline)) void box_muller_steps(T* data, T mean, T std) {
+T box_muller_radius(T u) {
   using C = compute_t<T>;
+  return T(std::sqrt(static_cast<C>(T(-2) * T(std::log(static_cast<C>(T(1) - u))))));
+}
+template <typename T>
+T box_muller_angle(T u) {
+  return T(static_cast<compute_t<T>>(2.0 * kPi * static_cast<double>(static_cast<compute_t<T>>(u))));
+}
+
+inline void box_muller_16(double* data, double mean, double std) {
   for (int i = 0; i < 8; ++i) {
-    const T u1 = T(1) - data[i];
-    const T radius = T(std::sqrt(static_cast<C>(T(-2) * T(std::log(static_cast<C>(u1))))));
-    const T theta = T(static_cast<C>(2.0 * kPi * static_cast<double>(static_cast<C>(data[i + 8]))));
-    const T c = T(std::cos(static_cast<C>(theta)));
-    const T s = T(std::sin(static_cast<C>(theta)));
-    if constexpr (std::is_same_v<T, double>) {
-      data[i] = fused(radius * c, std, mean);
-      data[i + 8] = fused(radius * s, std, mean);
-    } else {
-      data[i] = radius * c * std + mean;
-      data[i + 8] = radius * s * std + mean;
+    const double radius = box_muller_radius(data[i]), theta = box_muller_angle(data[i + 8]);
+    data[i] = fused(radius * std::cos(theta), std, mean);
+    data[i + 8] = fused(radius * std::sin(theta), std, mean);
+  }
+}
+
+/// The steps for each of the few uniform values that a half type has.
+template <typename T>
+struct BoxMullerTable {
+  static constexpr int kValues = 1 << std::numeric_limits<T>::digits;
+  T radius[kValues], cosine[kValues], sine[kValues];
+
+  BoxMullerTable() {
+    for (int i = 0; i < kValues; ++i) {
+      const T u = static_cast<float>(i) / kValues, theta = box_muller_angle(u);
+      radius[i] = box_muller_radius(u);
+      cosine[i] = std::cos(static_cast<float>(theta));
+      sine[i] = std::sin(static_cast<float>(theta));
     }
+  }
+  static int index(T u) { return static_cast<int>(static_cast<float>(u) * kValues); }
+};
+
+template <typename T>
+void box_muller_16(T* data, T mean, T std, const BoxMullerTable<T>& table) {
+  for (int i = 0; i < 8; ++i) {
+    const T radius = table.radius[table.index(data[i])];
+    const int angle = table.index(data[i + 8]);
+    data[i] = radius * table.cosine[angle] * std + mean;
+    data[i + 8] = radius * table.sine[angle] * std + mean;
   }
 }
 

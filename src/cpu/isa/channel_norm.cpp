@@ -1,14 +1,15 @@
 // Statistics and transforms per channel.
 #include <vector>
 
-#include "cpu/isa/vec.h"
+#include "cpu/isa/runs.h"
 #include "kernels/norm.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {
 
-constexpr int64_t kRun = 64;       // channels at a time
-constexpr int64_t kStretch = 256;  // values summed in float before they join the double sums
+constexpr int64_t kRun = 64;               // channels at a time
+constexpr int64_t kStretch = 256;          // values summed in float before they join the double sums
+constexpr int64_t kPlane = 16 * kStretch;  // the same where they lie side by side, in partial sums
 
 // For each channel the sums of f(i, c) and h(i, c) over all values, in double. `each` fills two partial sums of one
 // stretch: each(first, last, c0, run, a, b) over rows of channels, or over values of one channel where inner > 1.
@@ -43,8 +44,8 @@ void sum_planes_of(const NormShape& s, double* a, double* b, const Planes& each)
                  for (int64_t c = from; c < to; ++c) {
                    a[c] = b[c] = 0;
                    for (int64_t n = 0; n < s.outer; ++n)
-                     for (int64_t i = 0; i < s.inner; i += 16 * kStretch)
-                       each(n, c, i, std::min(16 * kStretch, s.inner - i), a[c], b[c]);
+                     for (int64_t i = 0; i < s.inner; i += kPlane)
+                       each(n, c, i, std::min(kPlane, s.inner - i), a[c], b[c]);
                  }
                });
 }
@@ -68,22 +69,24 @@ void stats_of(const NormShape& s, const T* x, compute_t<T>* mean, compute_t<T>* 
   if (s.inner == 1) {
     sum_rows_of<C>(s, sum.data(), squares.data(), [&](int64_t from, int64_t to, int64_t c0, int64_t run, C* a, C* b) {
       const C* __restrict shift = first.data() + c0;
+      C wide[kRun];
       for (int64_t r = from; r < to; ++r) {
-        const T* __restrict row = x + r * s.channels + c0;
+        const C* __restrict row = computable(x + r * s.channels + c0, wide, run);
         for (int64_t c = 0; c < run; ++c) {
-          const C d = widen(row[c]) - shift[c];
+          const C d = row[c] - shift[c];
           a[c] += d, b[c] += d * d;
         }
       }
     });
   } else {
-    sum_planes_of<C>(
-        s, sum.data(), squares.data(), [&](int64_t n, int64_t c, int64_t at, int64_t len, double& a, double& b) {
-          const T* in = x + (n * s.channels + c) * s.inner + at;
-          const C shift = first[c];
-          a += sum_over<C>(len, [=](int64_t i) { return widen(in[i]) - shift; });
-          b += sum_over<C>(len, [=](int64_t i) { return (widen(in[i]) - shift) * (widen(in[i]) - shift); });
-        });
+    sum_planes_of<C>(s, sum.data(), squares.data(),
+                     [&](int64_t n, int64_t c, int64_t at, int64_t len, double& a, double& b) {
+                       C wide[kPlane];
+                       const C* in = computable(x + (n * s.channels + c) * s.inner + at, wide, len);
+                       const C shift = first[c];
+                       a += sum_over<C>(len, [=](int64_t i) { return in[i] - shift; });
+                       b += sum_over<C>(len, [=](int64_t i) { return (in[i] - shift) * (in[i] - shift); });
+                     });
   }
   const double count = static_cast<double>(s.count());
   for (int64_t c = 0; c < s.channels; ++c) {
@@ -102,21 +105,21 @@ void grad_stats_of(const NormShape& s, const T* g, const T* x, const compute_t<T
   if (s.inner == 1) {
     sum_rows_of<C>(s, a.data(), b.data(), [&](int64_t from, int64_t to, int64_t c0, int64_t run, C* p, C* q) {
       const C* __restrict m = mean + c0;
+      C wide_g[kRun], wide_x[kRun];
       for (int64_t r = from; r < to; ++r) {
-        const T* __restrict grad = g + r * s.channels + c0;
-        const T* __restrict row = x + r * s.channels + c0;
-        for (int64_t c = 0; c < run; ++c) {
-          const C d = widen(grad[c]);
-          p[c] += d, q[c] += d * (widen(row[c]) - m[c]);
-        }
+        const C* __restrict grad = computable(g + r * s.channels + c0, wide_g, run);
+        const C* __restrict row = computable(x + r * s.channels + c0, wide_x, run);
+        for (int64_t c = 0; c < run; ++c) p[c] += grad[c], q[c] += grad[c] * (row[c] - m[c]);
       }
     });
   } else {
     sum_planes_of<C>(s, a.data(), b.data(), [&](int64_t n, int64_t c, int64_t at, int64_t len, double& p, double& q) {
-      const T *grad = g + (n * s.channels + c) * s.inner + at, *in = x + (n * s.channels + c) * s.inner + at;
+      C wide_g[kPlane], wide_x[kPlane];
+      const int64_t from = (n * s.channels + c) * s.inner + at;
+      const C *grad = computable(g + from, wide_g, len), *in = computable(x + from, wide_x, len);
       const C m = mean[c];
-      p += sum_over<C>(len, [=](int64_t i) { return widen(grad[i]); });
-      q += sum_over<C>(len, [=](int64_t i) { return widen(grad[i]) * (widen(in[i]) - m); });
+      p += sum_over<C>(len, [=](int64_t i) { return grad[i]; });
+      q += sum_over<C>(len, [=](int64_t i) { return grad[i] * (in[i] - m); });
     });
   }
   for (int64_t c = 0; c < s.channels; ++c) sum_g[c] = static_cast<C>(a[c]), sum_gx[c] = static_cast<C>(b[c]);
@@ -127,14 +130,17 @@ void affine_of(const NormShape& s, T* y, const T* x, const compute_t<T>* scale, 
   const int64_t rows = s.inner == 1 ? s.outer : s.outer * s.channels, len = s.inner == 1 ? s.channels : s.inner;
   parallel_for(0, rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(len, 1)), [&](int64_t from, int64_t to) {
     for (int64_t r = from; r < to; ++r) {
-      const T* __restrict in = x + r * len;
-      T* __restrict out = y + r * len;
-      if (s.inner == 1) {
-        for (int64_t c = 0; c < len; ++c) out[c] = T(widen(in[c]) * scale[c] + shift[c]);
-      } else {
-        const auto a = scale[r % s.channels], b = shift[r % s.channels];
-        for (int64_t i = 0; i < len; ++i) out[i] = T(widen(in[i]) * a + b);
-      }
+      over_runs<T, 1>(len, y + r * len, {x + r * len}, [&](auto* out, const auto& in, int64_t at, int64_t n) {
+        const auto* __restrict v = in[0];
+        if (s.inner == 1) {
+          HB_INDEPENDENT
+          for (int64_t i = 0; i < n; ++i) out[i] = v[i] * scale[at + i] + shift[at + i];
+        } else {
+          const auto a = scale[r % s.channels], b = shift[r % s.channels];
+          HB_INDEPENDENT
+          for (int64_t i = 0; i < n; ++i) out[i] = v[i] * a + b;
+        }
+      });
     }
   });
 }
@@ -145,15 +151,19 @@ void grad_of(const NormShape& s, T* out_data, const T* g, const T* x, const comp
   const int64_t rows = s.inner == 1 ? s.outer : s.outer * s.channels, len = s.inner == 1 ? s.channels : s.inner;
   parallel_for(0, rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(len, 1)), [&](int64_t from, int64_t to) {
     for (int64_t r = from; r < to; ++r) {
-      const T* __restrict grad = g + r * len, * __restrict in = x + r * len;
-      T* __restrict out = out_data + r * len;
-      if (s.inner == 1) {
-        for (int64_t i = 0; i < len; ++i) out[i] = T(widen(grad[i]) * a[i] + (widen(in[i]) - mean[i]) * b[i] + c[i]);
-      } else {
-        const int64_t k = r % s.channels;
-        const auto ka = a[k], kb = b[k], kc = c[k], km = mean[k];
-        for (int64_t i = 0; i < len; ++i) out[i] = T(widen(grad[i]) * ka + (widen(in[i]) - km) * kb + kc);
-      }
+      const auto each = [&](auto* out, const auto& in, int64_t at, int64_t n) {
+        const auto *grad = in[0], *v = in[1];
+        if (s.inner == 1) {
+          HB_INDEPENDENT
+          for (int64_t i = 0; i < n; ++i) out[i] = grad[i] * a[at + i] + (v[i] - mean[at + i]) * b[at + i] + c[at + i];
+        } else {
+          const int64_t k = r % s.channels;
+          const auto ka = a[k], kb = b[k], kc = c[k], km = mean[k];
+          HB_INDEPENDENT
+          for (int64_t i = 0; i < n; ++i) out[i] = grad[i] * ka + (v[i] - km) * kb + kc;
+        }
+      };
+      over_runs<T, 2>(len, out_data + r * len, {g + r * len, x + r * len}, each);
     }
   });
 }

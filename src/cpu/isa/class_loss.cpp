@@ -1,6 +1,6 @@
 #include <vector>
 
-#include "cpu/isa/vec.h"
+#include "cpu/isa/runs.h"
 #include "kernels/loss.h"
 
 namespace hb::cpu::HB_ISA {
@@ -24,17 +24,19 @@ struct Totals {
   double loss = 0, weight = 0;
 };
 
-template <class T, class F>
-void reduce_losses(ClassLoss& l, void* out_data, int64_t n, int64_t grain, const F& one) {
+// T: of the logits, L: of the loss. one(i, buffer) may use memory for `row` logits.
+template <class T, class L, class F>
+void reduce_losses(ClassLoss& l, void* out_data, int64_t n, int64_t grain, int64_t row, const F& one) {
   const int threads = threads_for(n, grain);
   std::vector<Totals> totals(threads);
-  auto* out = static_cast<T*>(out_data);
+  auto* out = static_cast<L*>(out_data);
   parallel_ranges(0, n, threads, [&](int64_t from, int64_t to, int thread) {
+    RunBuffer<T> buffer(row);
     Totals sum;
     for (int64_t i = from; i < to; ++i) {
-      const Totals x = one(i);
+      const Totals x = one(i, buffer.data());
       sum.loss += x.loss, sum.weight += x.weight;
-      if (l.reduction == kNone) out[i] = T(static_cast<compute_t<T>>(x.loss));
+      if (l.reduction == kNone) out[i] = L(static_cast<compute_t<L>>(x.loss));
     }
     totals[thread] = sum;
   });
@@ -42,13 +44,13 @@ void reduce_losses(ClassLoss& l, void* out_data, int64_t n, int64_t grain, const
   l.total = 0;
   for (const auto& t : totals) loss += t.loss, l.total += t.weight;
   if (l.reduction == kNone) return;
-  out[0] = T(static_cast<compute_t<T>>(l.reduction == kMean ? loss / l.total : loss));
+  out[0] = L(static_cast<compute_t<L>>(l.reduction == kMean ? loss / l.total : loss));
 }
 
 template <class T>
 void nll_of(ClassLoss& l, void* out) {
   const auto* x = static_cast<const T*>(l.x);
-  reduce_losses<T>(l, out, l.outer * l.inner, kGrain / 4, [&](int64_t i) -> Totals {
+  reduce_losses<T, T>(l, out, l.outer * l.inner, kGrain / 4, 0, [&](int64_t i, compute_t<T>*) -> Totals {
     if (l.target[i] == l.ignore_index) return {};
     const int64_t c = class_of("nll_loss", l, i);
     const double w = weight_of<T>(l, c);
@@ -71,24 +73,6 @@ void nll_backward_of(const ClassLoss& l, void* grad_x, const void* grad_data) {
   }
 }
 
-// A row in the type it is computed in. Halves are converted into a buffer of the thread, valid until its next row.
-template <class T>
-compute_t<T>* row_buffer(int64_t n) {
-  thread_local std::vector<compute_t<T>> buffer;
-  if (static_cast<int64_t>(buffer.size()) < n) buffer.resize(n);
-  return buffer.data();
-}
-template <class T>
-const compute_t<T>* computable_row(const T* row, int64_t n) {
-  if constexpr (std::is_same_v<T, compute_t<T>>) {
-    return row;
-  } else {
-    compute_t<T>* buffer = row_buffer<T>(n);
-    load(row, buffer, n);
-    return buffer;
-  }
-}
-
 // T: of the logits and their gradient, L: of the loss and its gradient.
 template <class T, class L>
 void cross_entropy_of(ClassLoss& l, void* out, void* normalizer) {
@@ -96,8 +80,8 @@ void cross_entropy_of(ClassLoss& l, void* out, void* normalizer) {
   const auto* x = static_cast<const T*>(l.x);
   auto* kept = static_cast<C*>(normalizer);
   const int64_t n = l.classes;
-  reduce_losses<L>(l, out, l.outer, std::max<int64_t>(1, kGrain / 8 / n), [&](int64_t i) -> Totals {
-    const C* __restrict row = computable_row(x + i * n, n);
+  reduce_losses<T, L>(l, out, l.outer, std::max<int64_t>(1, kGrain / 8 / n), n, [&](int64_t i, C* buffer) -> Totals {
+    const C* __restrict row = computable(x + i * n, buffer, n);
     const C top = max_over<C>(n, [=](int64_t j) { return row[j]; });
     const C shift = top + std::log(sum_over<C>(n, [=](int64_t j) { return exp_of(row[j] - top); }));
     kept[i] = shift;
@@ -123,6 +107,7 @@ void cross_entropy_backward_of(const ClassLoss& l, void* grad_x, const void* gra
   const int64_t n = l.classes;
   const double mean = l.reduction == kMean ? 1 / l.total : 1.0;
   parallel_for(0, l.outer, std::max<int64_t>(1, kGrain / 8 / n), [&](int64_t from, int64_t to) {
+    RunBuffer<T> buffer(n);
     for (int64_t i = from; i < to; ++i) {
       T* o = out + i * n;
       if (l.target[i] == l.ignore_index) {
@@ -133,13 +118,13 @@ void cross_entropy_backward_of(const ClassLoss& l, void* grad_x, const void* gra
       const C g =
           static_cast<C>(static_cast<double>(widen(grad[l.reduction == kNone ? i : 0])) * mean * weight_of<T>(l, c));
       const C shift = kept[i], spread = static_cast<C>(l.smoothing / static_cast<double>(n));
-      const C* row = computable_row(x + i * n, n);
-      C* to = std::is_same_v<T, C> ? reinterpret_cast<C*>(o) : row_buffer<T>(n);
+      const C* row = computable(x + i * n, buffer.data(), n);
+      C* y = results(o, buffer.data());
       const C at_target = g * (exp_of(row[c] - shift) - spread - static_cast<C>(1 - l.smoothing));
       HB_INDEPENDENT
-      for (int64_t j = 0; j < n; ++j) to[j] = g * (exp_of(row[j] - shift) - spread);
-      to[c] = at_target;
-      if constexpr (!std::is_same_v<T, C>) store(to, o, n);
+      for (int64_t j = 0; j < n; ++j) y[j] = g * (exp_of(row[j] - shift) - spread);
+      y[c] = at_target;
+      finish(y, o, n);
     }
   });
 }

@@ -1,5 +1,6 @@
 #include "cpu/isa/convert.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "cpu/isa/convert_element.h"
@@ -20,7 +21,11 @@ void one_row(char* to, int64_t ts, const char* from, int64_t fs, int64_t n) {
   } else if (fs == 0) {
     const To value = convert<To>(*in);
     if (ts == sizeof(To)) {
-      for (int64_t i = 0; i < n; ++i) out[i] = value;
+      if constexpr (is_half_v<To>) {  // classes are not stored by vectors
+        std::fill_n(reinterpret_cast<uint16_t*>(out), n, value.x);
+      } else {
+        std::fill_n(out, n, value);
+      }
     } else {
       for (int64_t i = 0; i < n; ++i) *reinterpret_cast<To*>(to + i * ts) = value;
     }

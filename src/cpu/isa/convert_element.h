@@ -31,9 +31,21 @@ inline To convert(From v) {
   }
 }
 
-/// n consecutive elements. The compiler vectorises all pairs but those of binary16.
+/// n consecutive elements. The compiler vectorises all pairs but those of binary16, which go by way of float.
 template <class To, class From>
 inline void convert_run(To* to, const From* from, int64_t n) {
+  constexpr bool by_float = (std::is_same_v<From, Half> && !std::is_same_v<To, float>) ||
+                            (std::is_same_v<To, Half> && !std::is_same_v<From, float>);
+  if constexpr (by_float) {
+    constexpr int64_t kRun = 128;
+    float wide[kRun];
+    for (int64_t at = 0; at < n; at += kRun) {
+      const int64_t count = n - at < kRun ? n - at : kRun;
+      convert_run(wide, from + at, count);
+      convert_run(to + at, wide, count);
+    }
+    return;
+  }
   int64_t i = 0;
   if constexpr (std::is_same_v<From, Half> && std::is_same_v<To, float>) {
     for (; i + 8 <= n; i += 8)

@@ -1,6 +1,6 @@
 #include <vector>
 
-#include "cpu/isa/vec.h"
+#include "cpu/isa/runs.h"
 #include "kernels/attention.h"
 
 namespace hb::cpu::HB_ISA {
@@ -32,23 +32,18 @@ void backward(T* grad_weight, const T* grad, const int64_t* index, int64_t n, in
   }
   // Each thread owns a range of rows, so that the order of the sums does not depend on the number of threads.
   parallel_for(0, rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(width, 1)), [&](int64_t from, int64_t to) {
-    std::vector<C> sums(std::is_same_v<T, C> ? 0 : (to - from) * width);
-    C* table;
-    if constexpr (std::is_same_v<T, C>) {
-      table = grad_weight + from * width;
-    } else {
-      table = sums.data();
-    }
+    RunBuffer<T> sums((to - from) * width), wide(width);
+    C* table = results(grad_weight + from * width, sums.data());
     std::fill(table, table + (to - from) * width, C(0));
     for (int64_t i = 0; i < n; ++i) {
       const int64_t row = index[i];
       if (row < from || row >= to || row == padding) continue;
-      const T* __restrict g = grad + i * width;
+      const C* __restrict g = computable(grad + i * width, wide.data(), width);
       C* __restrict sum = table + (row - from) * width;
       const C scale = by_frequency ? C(1) / static_cast<C>(counts[row]) : C(1);
-      for (int64_t j = 0; j < width; ++j) sum[j] += widen(g[j]) * scale;
+      for (int64_t j = 0; j < width; ++j) sum[j] += g[j] * scale;
     }
-    if constexpr (!std::is_same_v<T, C>) store(table, grad_weight + from * width, (to - from) * width);
+    finish(table, grad_weight + from * width, (to - from) * width);
   });
 }
 

@@ -1,7 +1,9 @@
 // The largest or smallest value of each line, and where it first stands.
+#include <vector>
+
 #include "cpu/isa/convert_element.h"
 #include "cpu/isa/reduce_step.h"
-#include "cpu/parallel.h"
+#include "cpu/isa/runs.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {
@@ -10,6 +12,16 @@ constexpr int64_t kColumns = 256;
 
 template <class T>
 using Compared = std::conditional_t<is_half_v<T>, float, T>;
+
+/// n values as they are compared; `wide` has room for them if they are of a half type.
+template <class T>
+const Compared<T>* comparable(const T* x, float* wide, int64_t n) {
+  if constexpr (is_half_v<T>) {
+    return computable(x, wide, n);
+  } else {
+    return x;
+  }
+}
 
 /// Whether x comes before what was found so far: a larger (smaller) value, or the first NaN.
 template <class C, bool Largest>
@@ -23,11 +35,11 @@ inline bool better(C x, C best) {
 }
 
 /// One contiguous line: the value first, at full speed, and then its place.
-template <class T, bool Largest>
-int64_t find_in_line(const T* x, int64_t n) {
-  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+template <class C, bool Largest>
+int64_t find_in_line(const C* x, int64_t n) {
+  if constexpr (std::is_floating_point_v<C>) {
     if (n >= 32) {
-      const T best = reduce_run < Largest ? ReduceOp::max : ReduceOp::min, T > (x, n);
+      const C best = reduce_run < Largest ? ReduceOp::max : ReduceOp::min, C > (x, n);
       if (best != best) {
         for (int64_t i = 0; i < n; ++i)
           if (x[i] != x[i]) return i;
@@ -36,13 +48,10 @@ int64_t find_in_line(const T* x, int64_t n) {
         if (x[i] == best) return i;
     }
   }
-  using C = Compared<T>;
-  C best = static_cast<C>(x[0]);
+  C best = x[0];
   int64_t at = 0;
-  for (int64_t i = 1; i < n; ++i) {
-    const C v = static_cast<C>(x[i]);
-    if (better<C, Largest>(v, best)) best = v, at = i;
-  }
+  for (int64_t i = 1; i < n; ++i)
+    if (better<C, Largest>(x[i], best)) best = x[i], at = i;
   return at;
 }
 
@@ -50,15 +59,16 @@ template <class T, bool Largest>
 void columns(const T* x, int64_t n, int64_t inner, int64_t count, T* values, int64_t* indices) {
   using C = Compared<T>;
   C best[kColumns];
+  float wide[kColumns];
   int64_t at[kColumns];
-  for (int64_t k = 0; k < count; ++k) best[k] = static_cast<C>(x[k]), at[k] = 0;
+  std::copy_n(comparable(x, wide, count), count, best);
+  std::fill_n(at, count, 0);
   for (int64_t i = 1; i < n; ++i) {
-    const T* row = x + i * inner;
+    const C* row = comparable(x + i * inner, wide, count);
     HB_INDEPENDENT
     for (int64_t k = 0; k < count; ++k) {
-      const C v = static_cast<C>(row[k]);
-      const bool take = better<C, Largest>(v, best[k]);
-      best[k] = take ? v : best[k];
+      const bool take = better<C, Largest>(row[k], best[k]);
+      best[k] = take ? row[k] : best[k];
       at[k] = take ? i : at[k];
     }
   }
@@ -71,10 +81,11 @@ void columns(const T* x, int64_t n, int64_t inner, int64_t count, T* values, int
 template <class T, bool Largest>
 void run(T* values, int64_t* indices, const T* x, Lines l) {
   parallel_for(0, l.outer, std::max<int64_t>(1, kGrain / (l.n * l.inner)), [&](int64_t b, int64_t e) {
+    std::vector<float> wide(is_half_v<T> && l.inner == 1 ? l.n : 0);
     for (int64_t o = b; o < e; ++o) {
       const T* from = x + o * l.n * l.inner;
       if (l.inner == 1) {
-        indices[o] = find_in_line<T, Largest>(from, l.n);
+        indices[o] = find_in_line<Compared<T>, Largest>(comparable(from, wide.data(), l.n), l.n);
         if (values) values[o] = from[indices[o]];
         continue;
       }

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "cpu/isa/vec.h"
+#include "cpu/isa/runs.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {
@@ -140,8 +140,11 @@ template <class T>
 float dot(const T* x, const T* y, int64_t n) {
   float sum[4 * kWide] = {};
   int64_t i = 0;
-  for (; i + 4 * kWide <= n; i += 4 * kWide)
-    for (int64_t j = 0; j < 4 * kWide; ++j) sum[j] += widen(x[i + j]) * widen(y[i + j]);
+  float wide_x[4 * kWide], wide_y[4 * kWide];
+  for (; i + 4 * kWide <= n; i += 4 * kWide) {
+    const float *a = computable(x + i, wide_x, 4 * kWide), *b = computable(y + i, wide_y, 4 * kWide);
+    for (int64_t j = 0; j < 4 * kWide; ++j) sum[j] += a[j] * b[j];
+  }
   float total = 0;
   for (int64_t j = 0; j < 2 * kWide; ++j) sum[j] += sum[j + 2 * kWide];
   for (int64_t j = 0; j < kWide; ++j) total += sum[j] + sum[j + kWide];
@@ -186,17 +189,21 @@ void columns_times_vector(const MatrixVector& v, const T* matrix, const T* x, T*
                  const int64_t step = std::min(block, kBlock);
                  for (int64_t at = from * step; at < std::min(to * step, v.rows); at += step) {
                    const int64_t n = std::min(step, v.rows - at);
-                   float sum[kBlock] = {};
+                   float sum[kBlock] = {}, wide[4][kStoredAsComputed<T> ? 1 : kBlock];
+                   const auto column_of = [&](int64_t k, int slot) {
+                     return computable(matrix + k * v.col_stride + at, wide[slot], n);
+                   };
                    int64_t j = 0;
                    for (; j + 4 <= v.cols; j += 4) {
-                     const T* c = matrix + j * v.col_stride + at;
+                     const float *c0 = column_of(j, 0), *c1 = column_of(j + 1, 1), *c2 = column_of(j + 2, 2),
+                                 *c3 = column_of(j + 3, 3);
                      const float x0 = widen(x[j]), x1 = widen(x[j + 1]), x2 = widen(x[j + 2]), x3 = widen(x[j + 3]);
-                     for (int64_t i = 0; i < n; ++i)
-                       sum[i] += x0 * widen(c[i]) + x1 * widen(c[i + v.col_stride]) +
-                                 x2 * widen(c[i + 2 * v.col_stride]) + x3 * widen(c[i + 3 * v.col_stride]);
+                     for (int64_t i = 0; i < n; ++i) sum[i] += x0 * c0[i] + x1 * c1[i] + x2 * c2[i] + x3 * c3[i];
                    }
-                   for (; j < v.cols; ++j)
-                     for (int64_t i = 0; i < n; ++i) sum[i] += widen(x[j]) * widen(matrix[j * v.col_stride + at + i]);
+                   for (; j < v.cols; ++j) {
+                     const float *c = column_of(j, 0), factor = widen(x[j]);
+                     for (int64_t i = 0; i < n; ++i) sum[i] += factor * c[i];
+                   }
                    for (int64_t i = 0; i < n; ++i)
                      put(out + (at + i) * v.out_stride, sum[i], bias ? bias + (bias_is_one ? 0 : at + i) : bias, v);
                  }
@@ -247,12 +254,16 @@ void outer_of(const Gemm& g) {
     const float* __restrict r = row.data(), * __restrict start = base.data();
     for (int64_t i = from; i < to; ++i) {
       const float x = g.k == 0 ? 0.0f : alpha * widen(a[i * g.a.row]);
-      T* __restrict out = c + i * g.c.row;
-      if (beta == 0) {
-        for (int64_t j = 0; j < g.n; ++j) out[j] = T(x * r[j] + start[j]);
-      } else {
-        for (int64_t j = 0; j < g.n; ++j) out[j] = T(x * r[j] + start[j] + beta * widen(out[j]));
-      }
+      T* out = c + i * g.c.row;
+      over_runs<T, 1>(g.n, out, {out}, [&](float* y, const auto& old, int64_t at, int64_t n) {
+        if (beta == 0) {
+          HB_INDEPENDENT
+          for (int64_t j = 0; j < n; ++j) y[j] = x * r[at + j] + start[at + j];
+        } else {
+          HB_INDEPENDENT
+          for (int64_t j = 0; j < n; ++j) y[j] = x * r[at + j] + start[at + j] + beta * old[0][j];
+        }
+      });
     }
   });
 }
@@ -287,15 +298,16 @@ void column_sum_of(T* out, const T* in, int64_t rows, int64_t cols, int64_t stri
   parallel_for(0, cols, grain, [&](int64_t from, int64_t to) {
     for (int64_t at = from; at < to; at += kBlock) {
       const int64_t n = std::min(kBlock, to - at);
-      compute_t<T> sum[kBlock] = {};
-      if (n == kBlock) {
-        for (int64_t r = 0; r < rows; ++r)
-          for (int64_t j = 0; j < kBlock; ++j) sum[j] += widen(in[r * stride + at + j]);
-      } else {
-        for (int64_t r = 0; r < rows; ++r)
-          for (int64_t j = 0; j < n; ++j) sum[j] += widen(in[r * stride + at + j]);
+      compute_t<T> sum[kBlock] = {}, wide[kBlock];
+      for (int64_t r = 0; r < rows; ++r) {
+        const compute_t<T>* __restrict row = computable(in + r * stride + at, wide, n);
+        if (n == kBlock) {
+          for (int64_t j = 0; j < kBlock; ++j) sum[j] += row[j];
+        } else {
+          for (int64_t j = 0; j < n; ++j) sum[j] += row[j];
+        }
       }
-      for (int64_t j = 0; j < n; ++j) out[at + j] = T(sum[j]);
+      store(sum, out + at, n);
     }
   });
 }

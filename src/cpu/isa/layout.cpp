@@ -1,5 +1,5 @@
 // Transposition between contiguous and channels-last, and the bias of channels-last results.
-#include "cpu/isa/vec.h"
+#include "cpu/isa/runs.h"
 #include "kernels/conv.h"
 
 namespace hb::cpu::HB_ISA {
@@ -53,11 +53,14 @@ void add_bias(ScalarType dtype, int64_t rows, int64_t cols, void* x_data, const 
   HB_FLOATING_SWITCH("add_bias", dtype, [&](auto type) {
     using T = decltype(type);
     auto* x = static_cast<T*>(x_data);
-    const auto* __restrict bias = static_cast<const T*>(bias_data);
+    const auto* bias = static_cast<const T*>(bias_data);
     parallel_for(0, rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(cols, 1)), [&](int64_t from, int64_t to) {
       for (int64_t r = from; r < to; ++r) {
-        T* __restrict row = x + r * cols;
-        for (int64_t c = 0; c < cols; ++c) row[c] = T(widen(row[c]) + widen(bias[c]));
+        T* row = x + r * cols;
+        over_runs<T, 2>(cols, row, {row, bias}, [](auto* sum, const auto& in, int64_t, int64_t n) {
+          HB_INDEPENDENT
+          for (int64_t c = 0; c < n; ++c) sum[c] = in[0][c] + in[1][c];
+        });
       }
     });
   });

@@ -1,6 +1,6 @@
 #include <vector>
 
-#include "cpu/isa/vec.h"
+#include "cpu/isa/runs.h"
 #include "kernels/loss.h"
 
 namespace hb::cpu::HB_ISA {
@@ -42,17 +42,21 @@ void forward(double param_, int64_t n, const double* scale, T* out, const T* a, 
   const C param = static_cast<C>(param_);
   if (!scale) {
     return parallel_for(0, n, kGrain / 2, [&](int64_t from, int64_t to) {
-      for (int64_t i = from; i < to; ++i) out[i] = T(value<kind, C>(widen(a[i]), widen(b[i]), param));
+      over_runs<T, 2>(to - from, out + from, {a + from, b + from},
+                      [=](C* y, const std::array<const C*, 2>& x, int64_t, int64_t count) {
+                        HB_INDEPENDENT
+                        for (int64_t i = 0; i < count; ++i) y[i] = value<kind, C>(x[0][i], x[1][i], param);
+                      });
     });
   }
   // Sums of fixed chunks, added in order: the same on any number of threads.
   std::vector<double> sums((n + kChunk - 1) / kChunk);
   parallel_for(0, static_cast<int64_t>(sums.size()), 4, [&](int64_t from, int64_t to) {
+    C wide_a[kStoredAsComputed<T> ? 1 : kChunk], wide_b[kStoredAsComputed<T> ? 1 : kChunk];
     for (int64_t c = from; c < to; ++c) {
-      const T *x = a + c * kChunk, *y = b + c * kChunk;
-      sums[c] = static_cast<double>(sum_over<C>(std::min(kChunk, n - c * kChunk), [=](int64_t i) {
-        return value<kind, C>(widen(x[i]), widen(y[i]), param);
-      }));
+      const int64_t count = std::min(kChunk, n - c * kChunk);
+      const C *x = computable(a + c * kChunk, wide_a, count), *y = computable(b + c * kChunk, wide_b, count);
+      sums[c] = static_cast<double>(sum_over<C>(count, [=](int64_t i) { return value<kind, C>(x[i], y[i], param); }));
     }
   });
   double total = 0;
@@ -66,9 +70,17 @@ void backward(double param_, int64_t n, const double* scale, T* out, const T* gr
   const C param = static_cast<C>(param_), common = scale ? static_cast<C>(*scale) * widen(grad[0]) : C(0);
   parallel_for(0, n, kGrain / 2, [&](int64_t from, int64_t to) {
     if (scale) {
-      for (int64_t i = from; i < to; ++i) out[i] = T(common * slope<kind, C>(widen(a[i]), widen(b[i]), param));
+      over_runs<T, 2>(to - from, out + from, {a + from, b + from},
+                      [=](C* y, const std::array<const C*, 2>& x, int64_t, int64_t count) {
+                        HB_INDEPENDENT
+                        for (int64_t i = 0; i < count; ++i) y[i] = common * slope<kind, C>(x[0][i], x[1][i], param);
+                      });
     } else {
-      for (int64_t i = from; i < to; ++i) out[i] = T(widen(grad[i]) * slope<kind, C>(widen(a[i]), widen(b[i]), param));
+      over_runs<T, 3>(to - from, out + from, {a + from, b + from, grad + from},
+                      [=](C* y, const std::array<const C*, 3>& x, int64_t, int64_t count) {
+                        HB_INDEPENDENT
+                        for (int64_t i = 0; i < count; ++i) y[i] = x[2][i] * slope<kind, C>(x[0][i], x[1][i], param);
+                      });
     }
   });
 }

@@ -1,7 +1,7 @@
 // Pooling over channels-last memory: every step handles a run of channels.
 #include "kernels/pool.h"
 
-#include "cpu/isa/vec.h"
+#include "cpu/isa/runs.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {
@@ -27,43 +27,31 @@ double divisor_of(const PoolWindows& w, int64_t o) {
 
 int64_t grain_for(int64_t channels) { return std::max<int64_t>(1, kGrain / 8 / std::max<int64_t>(channels, 1)); }
 
-// Half values in `buffer`, others where they are.
-template <class T>
-inline const compute_t<T>* in_float(const T* in, compute_t<T>* buffer, int64_t n) {
-  if constexpr (std::is_same_v<T, compute_t<T>>) {
-    return in;
-  } else {
-    load(in, buffer, n);
-    return buffer;
-  }
-}
-
 // The largest of one window for `run` channels; a constant run stays in registers.
 template <class T, bool kWhole>
 inline __attribute__((always_inline)) void max_of_window(const PoolWindows& w, int64_t o, const T* image,
                                                          int64_t channels, int64_t run, T* y, int32_t* index) {
   using C = compute_t<T>;
   const int64_t n = kWhole ? kMaxRun : run;
-  C top[kMaxRun];
+  C top[kMaxRun], wide[kMaxRun];
   int32_t place[kMaxRun];
   bool first = true;
   over_window(
       w, o, [&](int64_t p) __attribute__((always_inline)) {
-        const T* __restrict in = image + p * channels;
+        const C* __restrict in = computable(image + p * channels, wide, n);
         const int32_t here = static_cast<int32_t>(p);
         if (first) {
-          for (int64_t c = 0; c < n; ++c) top[c] = widen(in[c]), place[c] = here;
+          for (int64_t c = 0; c < n; ++c) top[c] = in[c], place[c] = here;
           first = false;
           return;
         }
         for (int64_t c = 0; c < n; ++c) {
-          const C value = widen(in[c]);
-          const bool better = (value > top[c]) | (value != value);
-          top[c] = better ? value : top[c];
+          const bool better = (in[c] > top[c]) | (in[c] != in[c]);
+          top[c] = better ? in[c] : top[c];
           place[c] = better ? here : place[c];
         }
       });
-  for (int64_t c = 0; c < n; ++c) y[c] = T(top[c]);
+  store(top, y, n);
   if (index)
     for (int64_t c = 0; c < n; ++c) index[c] = place[c];
 }
@@ -94,17 +82,12 @@ void max_pool_backward_of(T* grad_x, const T* grad_y, const int32_t* index, int6
   using C = compute_t<T>;
   const int64_t outputs = w.outputs(), inputs = w.inputs();
   parallel_for(0, batch, 1, [&](int64_t from, int64_t to) {
-    std::vector<C> sums(std::is_same_v<T, C> ? 0 : inputs * channels), wide(std::is_same_v<T, C> ? 0 : channels);
+    RunBuffer<T> sums(inputs * channels), wide(channels);
     for (int64_t n = from; n < to; ++n) {
-      C* __restrict image;
-      if constexpr (std::is_same_v<T, C>) {
-        image = grad_x + n * inputs * channels;
-      } else {
-        image = sums.data();
-      }
+      C* __restrict image = results(grad_x + n * inputs * channels, sums.data());
       std::fill(image, image + inputs * channels, C(0));
       for (int64_t o = 0; o < outputs; ++o) {
-        const C* __restrict grad = in_float(grad_y + (n * outputs + o) * channels, wide.data(), channels);
+        const C* __restrict grad = computable(grad_y + (n * outputs + o) * channels, wide.data(), channels);
         const int32_t* __restrict place = index + (n * outputs + o) * channels;
         over_window(w, o, [&](int64_t p) {
           C* __restrict to_image = image + p * channels;
@@ -112,7 +95,7 @@ void max_pool_backward_of(T* grad_x, const T* grad_y, const int32_t* index, int6
           for (int64_t c = 0; c < channels; ++c) to_image[c] += place[c] == here ? grad[c] : C(0);
         });
       }
-      if constexpr (!std::is_same_v<T, C>) store(image, grad_x + n * inputs * channels, inputs * channels);
+      finish(image, grad_x + n * inputs * channels, inputs * channels);
     }
   });
 }
@@ -122,7 +105,7 @@ void avg_pool_of(T* y, const T* x, int64_t batch, int64_t channels, const PoolWi
   using C = compute_t<T>;
   const int64_t outputs = w.outputs(), inputs = w.inputs();
   parallel_for(0, batch * outputs, grain_for(channels), [&](int64_t from, int64_t to) {
-    C sum[kRun];
+    C sum[kRun], wide[kRun];
     for (int64_t at = from; at < to; ++at) {
       const int64_t n = at / outputs, o = at % outputs;
       const C divisor = static_cast<C>(divisor_of(w, o));
@@ -130,10 +113,11 @@ void avg_pool_of(T* y, const T* x, int64_t batch, int64_t channels, const PoolWi
         const int64_t run = std::min(kRun, channels - c0);
         std::fill(sum, sum + run, C(0));
         over_window(w, o, [&](int64_t p) {
-          const T* __restrict in = x + (n * inputs + p) * channels + c0;
-          for (int64_t c = 0; c < run; ++c) sum[c] += widen(in[c]);
+          const C* __restrict in = computable(x + (n * inputs + p) * channels + c0, wide, run);
+          for (int64_t c = 0; c < run; ++c) sum[c] += in[c];
         });
-        for (int64_t c = 0; c < run; ++c) y[at * channels + c0 + c] = T(sum[c] / divisor);
+        for (int64_t c = 0; c < run; ++c) sum[c] /= divisor;
+        store(sum, y + at * channels + c0, run);
       }
     }
   });
@@ -144,24 +128,19 @@ void avg_pool_backward_of(T* grad_x, const T* grad_y, int64_t batch, int64_t cha
   using C = compute_t<T>;
   const int64_t outputs = w.outputs(), inputs = w.inputs();
   parallel_for(0, batch, 1, [&](int64_t from, int64_t to) {
-    std::vector<C> sums(std::is_same_v<T, C> ? 0 : inputs * channels);
+    RunBuffer<T> sums(inputs * channels), wide(channels);
     for (int64_t n = from; n < to; ++n) {
-      C* __restrict image;
-      if constexpr (std::is_same_v<T, C>) {
-        image = grad_x + n * inputs * channels;
-      } else {
-        image = sums.data();
-      }
+      C* __restrict image = results(grad_x + n * inputs * channels, sums.data());
       std::fill(image, image + inputs * channels, C(0));
       for (int64_t o = 0; o < outputs; ++o) {
-        const T* __restrict grad = grad_y + (n * outputs + o) * channels;
+        const C* __restrict grad = computable(grad_y + (n * outputs + o) * channels, wide.data(), channels);
         const C share = static_cast<C>(1 / divisor_of(w, o));
         over_window(w, o, [&](int64_t p) {
           C* __restrict to_image = image + p * channels;
-          for (int64_t c = 0; c < channels; ++c) to_image[c] += share * widen(grad[c]);
+          for (int64_t c = 0; c < channels; ++c) to_image[c] += share * grad[c];
         });
       }
-      if constexpr (!std::is_same_v<T, C>) store(image, grad_x + n * inputs * channels, inputs * channels);
+      finish(image, grad_x + n * inputs * channels, inputs * channels);
     }
   });
 }

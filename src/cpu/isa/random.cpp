@@ -52,11 +52,13 @@ void box_muller(float* data, int64_t count, float mean, float std) {
 
 template <typename T>
 void box_muller_rounded(T* data, int64_t count, T mean, T std) {
-  for (int64_t i = 0; i < count; i += 16) kernels::box_muller_steps(data + i, mean, std);
+  static const kernels::BoxMullerTable<T> table;
+  for (int64_t i = 0; i < count; i += 16) kernels::box_muller_16(data + i, mean, std, table);
 }
 
-void bernoulli_float(const uint32_t* bits, int64_t n, uint64_t threshold, float yes, float* out) {
-  for (int64_t i = 0; i < n; ++i) out[i] = kernels::below(bits[2 * i], bits[2 * i + 1], threshold) ? yes : 0.0f;
+template <typename Word>
+void bernoulli(const uint32_t* bits, int64_t n, uint64_t threshold, Word yes, Word* out) {
+  for (int64_t i = 0; i < n; ++i) out[i] = kernels::below(bits[2 * i], bits[2 * i + 1], threshold) ? yes : Word{0};
 }
 
 }  // namespace
@@ -71,7 +73,8 @@ const RandomKernels random_kernels = {
     uniform<BFloat16, uint32_t>,
     box_muller_rounded<Half>,
     box_muller_rounded<BFloat16>,
-    bernoulli_float,
+    bernoulli<uint32_t>,
+    bernoulli<uint16_t>,
 };
 
 }  // namespace hb::cpu::HB_ISA

@@ -1,7 +1,7 @@
 // layer_norm and rms_norm: every row by itself.
 #include <vector>
 
-#include "cpu/isa/vec.h"
+#include "cpu/isa/runs.h"
 #include "kernels/norm.h"
 
 namespace hb::cpu::HB_ISA {
@@ -14,8 +14,9 @@ std::vector<C> widened(const void* data, ScalarType dtype, int64_t n, C missing)
   if (!data) return out;
   HB_FLOATING_SWITCH("layer_norm", dtype, [&](auto type) {
     using T = decltype(type);
-    const auto* in = static_cast<const T*>(data);
-    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<C>(widen(in[i]));
+    RunBuffer<T> buffer(n);
+    const auto* in = computable(static_cast<const T*>(data), buffer.data(), n);
+    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<C>(in[i]);
   });
   return out;
 }
@@ -29,16 +30,19 @@ void forward(const RowNorm& p, T* y, const T* x, compute_t<T>* mean, compute_t<T
   const int64_t n = p.n;
   parallel_for(0, p.rows, grain_for(n), [&](int64_t from, int64_t to) {
     const C* __restrict weight = w.data(), * __restrict bias = b.data();
+    RunBuffer<T> buffer(n);
     for (int64_t r = from; r < to; ++r) {
-      const T* __restrict in = x + r * n;
-      T* __restrict out = y + r * n;
-      const C m = p.rms ? C(0) : sum_over<C>(n, [=](int64_t i) { return widen(in[i]); }) / static_cast<C>(n);
+      const C* in = computable(x + r * n, buffer.data(), n);
+      C* out = results(y + r * n, buffer.data());
+      const C m = p.rms ? C(0) : sum_over<C>(n, [=](int64_t i) { return in[i]; }) / static_cast<C>(n);
       const C v = sum_over<C>(n, [=](int64_t i) {
-        const C d = widen(in[i]) - m;
+        const C d = in[i] - m;
         return d * d;
       });
       const C scale = C(1) / std::sqrt(v / static_cast<C>(n) + static_cast<C>(p.eps));
-      for (int64_t i = 0; i < n; ++i) out[i] = T((widen(in[i]) - m) * scale * weight[i] + bias[i]);
+      HB_INDEPENDENT
+      for (int64_t i = 0; i < n; ++i) out[i] = (in[i] - m) * scale * weight[i] + bias[i];
+      finish(out, y + r * n, n);
       mean[r] = m, rstd[r] = scale;
     }
   });
@@ -51,24 +55,26 @@ void backward_rows(const RowNorm& p, T* grad_x, const T* g, const T* x, const co
   using C = compute_t<T>;
   const int64_t n = p.n;
   const C* __restrict weight = w;
+  RunBuffer<T> wide_g(n), wide_x(n);
   for (int64_t r = from; r < to; ++r) {
-    const T* __restrict grad = g + r * n, * __restrict in = x + r * n;
+    const C *grad = computable(g + r * n, wide_g.data(), n), *in = computable(x + r * n, wide_x.data(), n);
     const C m = mean[r], scale = rstd[r];
     if (dw) {
       C* __restrict sum = dw;
-      for (int64_t i = 0; i < n; ++i) sum[i] += widen(grad[i]) * (widen(in[i]) - m) * scale;
+      for (int64_t i = 0; i < n; ++i) sum[i] += grad[i] * (in[i] - m) * scale;
     }
     if (db) {
       C* __restrict sum = db;
-      for (int64_t i = 0; i < n; ++i) sum[i] += widen(grad[i]);
+      for (int64_t i = 0; i < n; ++i) sum[i] += grad[i];
     }
     if (!grad_x) continue;
-    const C a =
-        p.rms ? C(0) : sum_over<C>(n, [=](int64_t i) { return widen(grad[i]) * weight[i]; }) / static_cast<C>(n);
-    const C b = sum_over<C>(n, [=](int64_t i) { return widen(grad[i]) * weight[i] * (widen(in[i]) - m); }) * scale *
-                scale / static_cast<C>(n);
-    T* __restrict out = grad_x + r * n;
-    for (int64_t i = 0; i < n; ++i) out[i] = T((widen(grad[i]) * weight[i] - a - (widen(in[i]) - m) * b) * scale);
+    const C a = p.rms ? C(0) : sum_over<C>(n, [=](int64_t i) { return grad[i] * weight[i]; }) / static_cast<C>(n);
+    const C b = sum_over<C>(n, [=](int64_t i) { return grad[i] * weight[i] * (in[i] - m); }) * scale * scale /
+                static_cast<C>(n);
+    C* out = results(grad_x + r * n, wide_g.data());
+    HB_INDEPENDENT
+    for (int64_t i = 0; i < n; ++i) out[i] = (grad[i] * weight[i] - a - (in[i] - m) * b) * scale;
+    finish(out, grad_x + r * n, n);
   }
 }
 

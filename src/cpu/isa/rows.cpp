@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "cpu/isa/convert_element.h"
-#include "cpu/parallel.h"
+#include "cpu/isa/runs.h"
 #include "kernels/indexing.h"
 
 namespace hb::cpu::HB_ISA {
@@ -14,8 +14,20 @@ int64_t checked(const char* name, int64_t i, int64_t n) {
 }
 
 template <class T>
-void pick_elements(T* to, const T* from, const int64_t* index, int64_t count) {
-  for (int64_t k = 0; k < count; ++k) to[k] = from[index[k]];
+void pick_words(void* to, const void* from, const int64_t* index, int64_t count) {
+  for (int64_t k = 0; k < count; ++k) static_cast<T*>(to)[k] = static_cast<const T*>(from)[index[k]];
+}
+void pick_elements(int64_t bytes, void* to, const void* from, const int64_t* index, int64_t count) {
+  switch (bytes) {
+    case 1:
+      return pick_words<uint8_t>(to, from, index, count);
+    case 2:
+      return pick_words<uint16_t>(to, from, index, count);
+    case 4:
+      return pick_words<uint32_t>(to, from, index, count);
+    default:
+      return pick_words<uint64_t>(to, from, index, count);
+  }
 }
 
 void select_rows(const char* name, const Tensor& out, const Tensor& in, const Tensor& index, Lines l) {
@@ -32,10 +44,8 @@ void select_rows(const char* name, const Tensor& out, const Tensor& in, const Te
       const int64_t o = b / count, k = b % count, n = std::min(count - k, e - b);
       const char* base = from + o * l.n * row;
       char* dest = to + b * row;
-      if (l.inner == 1 && item == 4) {
-        pick_elements(reinterpret_cast<uint32_t*>(dest), reinterpret_cast<const uint32_t*>(base), at + k, n);
-      } else if (l.inner == 1 && item == 8) {
-        pick_elements(reinterpret_cast<uint64_t*>(dest), reinterpret_cast<const uint64_t*>(base), at + k, n);
+      if (l.inner == 1) {
+        pick_elements(item, dest, base, at + k, n);
       } else {
         for (int64_t j = 0; j < n; ++j) std::memcpy(dest + j * row, base + at[k + j] * row, row);
       }
@@ -75,8 +85,18 @@ void put_row(T* to, const T* from, int64_t n, PutOp op) {
   if (op == PutOp::assign) {
     std::memcpy(to, from, n * sizeof(T));
   } else if (op == PutOp::add) {
-    HB_INDEPENDENT
-    for (int64_t i = 0; i < n; ++i) to[i] = combined(PutOp::add, to[i], from[i]);
+    if constexpr (is_half_v<T>) {
+      if (n == 1) {
+        *to = combined(PutOp::add, *to, *from);
+        return;
+      }
+      over_runs<T, 2>(n, to, {to, from}, [](float* sum, const auto& x, int64_t, int64_t count) {
+        for (int64_t i = 0; i < count; ++i) sum[i] = x[0][i] + x[1][i];
+      });
+    } else {
+      HB_INDEPENDENT
+      for (int64_t i = 0; i < n; ++i) to[i] = combined(PutOp::add, to[i], from[i]);
+    }
   } else {
     for (int64_t i = 0; i < n; ++i) to[i] = combined(op, to[i], from[i]);
   }

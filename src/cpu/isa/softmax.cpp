@@ -1,36 +1,36 @@
 #include "kernels/softmax.h"
 
-#include <vector>
-
-#include "cpu/isa/vec.h"
+#include "cpu/isa/runs.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {
 
-template <class T>
-void softmax_row(const T* __restrict in, T* __restrict out, int64_t n, bool log, compute_t<T>* __restrict buffer) {
-  using C = compute_t<T>;
-  const C top = max_over<C>(n, [=](int64_t i) { return widen(in[i]); });
+// A row as it is computed with; the results may stand where it stands.
+template <class C>
+void softmax_row(const C* in, C* out, int64_t n, bool log) {
+  const C top = max_over<C>(n, [=](int64_t i) { return in[i]; });
   if (log) {
-    const C sum = sum_over<C>(n, [=](int64_t i) { return exp_of(widen(in[i]) - top); });
-    const C shift = std::log(sum);
-    for (int64_t i = 0; i < n; ++i) out[i] = T(widen(in[i]) - top - shift);
+    const C shift = std::log(sum_over<C>(n, [=](int64_t i) { return exp_of(in[i] - top); }));
+    HB_INDEPENDENT
+    for (int64_t i = 0; i < n; ++i) out[i] = in[i] - top - shift;
     return;
   }
-  for (int64_t i = 0; i < n; ++i) buffer[i] = exp_of(widen(in[i]) - top);
-  const C scale = C(1) / sum_over<C>(n, [=](int64_t i) { return buffer[i]; });
-  for (int64_t i = 0; i < n; ++i) out[i] = T(buffer[i] * scale);
+  HB_INDEPENDENT
+  for (int64_t i = 0; i < n; ++i) out[i] = exp_of(in[i] - top);
+  const C scale = C(1) / sum_over<C>(n, [=](int64_t i) { return out[i]; });
+  for (int64_t i = 0; i < n; ++i) out[i] *= scale;
 }
 
-template <class T>
-void softmax_row_backward(const T* __restrict grad, const T* __restrict y, T* __restrict out, int64_t n, bool log) {
-  using C = compute_t<T>;
+template <class C>
+void softmax_row_backward(const C* grad, const C* y, C* out, int64_t n, bool log) {
+  const C sum = log ? sum_over<C>(n, [=](int64_t i) { return grad[i]; })
+                    : sum_over<C>(n, [=](int64_t i) { return grad[i] * y[i]; });
   if (log) {
-    const C sum = sum_over<C>(n, [=](int64_t i) { return widen(grad[i]); });
-    for (int64_t i = 0; i < n; ++i) out[i] = T(widen(grad[i]) - exp_of(widen(y[i])) * sum);
+    HB_INDEPENDENT
+    for (int64_t i = 0; i < n; ++i) out[i] = grad[i] - exp_of(y[i]) * sum;
   } else {
-    const C sum = sum_over<C>(n, [=](int64_t i) { return widen(grad[i]) * widen(y[i]); });
-    for (int64_t i = 0; i < n; ++i) out[i] = T(widen(y[i]) * (widen(grad[i]) - sum));
+    HB_INDEPENDENT
+    for (int64_t i = 0; i < n; ++i) out[i] = y[i] * (grad[i] - sum);
   }
 }
 
@@ -40,34 +40,44 @@ constexpr int64_t kBlock = 64;
 template <class T>
 void softmax_columns(const T* in, T* out, int64_t n, int64_t inner, int64_t width, bool log) {
   using C = compute_t<T>;
-  C top[kBlock], sum[kBlock] = {};
+  C top[kBlock], sum[kBlock] = {}, wide[kBlock];
   std::fill(top, top + kBlock, -std::numeric_limits<C>::infinity());
-  for (int64_t i = 0; i < n; ++i)
-    for (int64_t j = 0; j < width; ++j) {
-      const C x = widen(in[i * inner + j]);
-      top[j] = x > top[j] ? x : top[j];
-    }
-  for (int64_t i = 0; i < n; ++i)
-    for (int64_t j = 0; j < width; ++j) sum[j] += exp_of(widen(in[i * inner + j]) - top[j]);
+  for (int64_t i = 0; i < n; ++i) {
+    const C* x = computable(in + i * inner, wide, width);
+    for (int64_t j = 0; j < width; ++j) top[j] = x[j] > top[j] ? x[j] : top[j];
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    const C* x = computable(in + i * inner, wide, width);
+    for (int64_t j = 0; j < width; ++j) sum[j] += exp_of(x[j] - top[j]);
+  }
   for (int64_t j = 0; j < width; ++j) sum[j] = log ? std::log(sum[j]) : C(1) / sum[j];
-  for (int64_t i = 0; i < n; ++i)
+  for (int64_t i = 0; i < n; ++i) {
+    const C* x = computable(in + i * inner, wide, width);
+    C* y = results(out + i * inner, wide);
+    HB_INDEPENDENT
     for (int64_t j = 0; j < width; ++j) {
-      const C x = widen(in[i * inner + j]) - top[j];
-      out[i * inner + j] = T(log ? x - sum[j] : exp_of(x) * sum[j]);
+      const C d = x[j] - top[j];
+      y[j] = log ? d - sum[j] : exp_of(d) * sum[j];
     }
+    finish(y, out + i * inner, width);
+  }
 }
 
 template <class T>
 void softmax_columns_backward(const T* grad, const T* y, T* out, int64_t n, int64_t inner, int64_t width, bool log) {
   using C = compute_t<T>;
-  C sum[kBlock] = {};
-  for (int64_t i = 0; i < n; ++i)
-    for (int64_t j = 0; j < width; ++j) sum[j] += widen(grad[i * inner + j]) * (log ? C(1) : widen(y[i * inner + j]));
-  for (int64_t i = 0; i < n; ++i)
-    for (int64_t j = 0; j < width; ++j) {
-      const C g = widen(grad[i * inner + j]), v = widen(y[i * inner + j]);
-      out[i * inner + j] = T(log ? g - exp_of(v) * sum[j] : v * (g - sum[j]));
-    }
+  C sum[kBlock] = {}, wide_g[kBlock], wide_y[kBlock];
+  for (int64_t i = 0; i < n; ++i) {
+    const C *g = computable(grad + i * inner, wide_g, width), *v = computable(y + i * inner, wide_y, width);
+    for (int64_t j = 0; j < width; ++j) sum[j] += g[j] * (log ? C(1) : v[j]);
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    const C *g = computable(grad + i * inner, wide_g, width), *v = computable(y + i * inner, wide_y, width);
+    C* to = results(out + i * inner, wide_g);
+    HB_INDEPENDENT
+    for (int64_t j = 0; j < width; ++j) to[j] = log ? g[j] - exp_of(v[j]) * sum[j] : v[j] * (g[j] - sum[j]);
+    finish(to, out + i * inner, width);
+  }
 }
 
 template <class F>
@@ -92,9 +102,13 @@ void softmax(ScalarType dtype, const SoftmaxShape& s, bool log, void* out_data, 
           s, [&](int64_t at, int64_t width) { softmax_columns(in + at, out + at, s.n, s.inner, width, log); });
     parallel_for(0, s.outer, std::max<int64_t>(1, kGrain / 8 / std::max<int64_t>(1, s.n)),
                  [&](int64_t from, int64_t to) {
-                   std::vector<compute_t<T>> buffer(log ? 0 : s.n);
-                   for (int64_t r = from; r < to; ++r)
-                     softmax_row(in + r * s.n, out + r * s.n, s.n, log, buffer.data());
+                   RunBuffer<T> buffer(s.n);
+                   for (int64_t r = from; r < to; ++r) {
+                     const auto* row = computable(in + r * s.n, buffer.data(), s.n);
+                     auto* y = results(out + r * s.n, buffer.data());
+                     softmax_row(row, y, s.n, log);
+                     finish(y, out + r * s.n, s.n);
+                   }
                  });
   });
 }
@@ -112,8 +126,13 @@ void softmax_backward(ScalarType dtype, const SoftmaxShape& s, bool log, void* g
       });
     parallel_for(0, s.outer, std::max<int64_t>(1, kGrain / 8 / std::max<int64_t>(1, s.n)),
                  [&](int64_t from, int64_t to) {
-                   for (int64_t r = from; r < to; ++r)
-                     softmax_row_backward(grad + r * s.n, y + r * s.n, out + r * s.n, s.n, log);
+                   RunBuffer<T> wide_g(s.n), wide_y(s.n);
+                   for (int64_t r = from; r < to; ++r) {
+                     const auto* g = computable(grad + r * s.n, wide_g.data(), s.n);
+                     auto* to_row = results(out + r * s.n, wide_g.data());
+                     softmax_row_backward(g, computable(y + r * s.n, wide_y.data(), s.n), to_row, s.n, log);
+                     finish(to_row, out + r * s.n, s.n);
+                   }
                  });
   });
 }
