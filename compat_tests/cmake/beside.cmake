@@ -1,5 +1,7 @@
 # Halfbridge and LibTorch in one program; the names layer, which has LibTorch's names too, is not on its include path.
-if(NOT HALFBRIDGE_SANITIZE)  # LibTorch is not built with sanitizers
+if(HALFBRIDGE_SANITIZE)
+  halfbridge_not_sanitized("LibTorch has no sanitizers" beside.torch)
+else()
   find_package(GTest REQUIRED)
   file(GLOB _beside_files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/beside/*.cpp)
   add_executable(beside_torch ${_beside_files})

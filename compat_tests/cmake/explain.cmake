@@ -10,7 +10,9 @@ set(_bundles ${CMAKE_CURRENT_BINARY_DIR}/bundles)
 add_test(NAME diff.explain COMMAND explain_tests --gtest_brief=1)
 set_tests_properties(diff.explain PROPERTIES LABELS diff TIMEOUT 900 ENVIRONMENT "HALFBRIDGE_BUNDLES=${_bundles};OMP_WAIT_POLICY=passive"
                      FIXTURES_SETUP bundles)
-if(NOT HALFBRIDGE_SANITIZE)
+if(HALFBRIDGE_SANITIZE)
+  halfbridge_not_sanitized("a library with sanitizers needs programs with them" diff.bundle_libtorch diff.bundle_halfbridge)
+else()
   foreach(library libtorch halfbridge)
     add_test(NAME diff.bundle_${library}
       COMMAND ${CMAKE_COMMAND} -DLIBRARY=${library} -DBUNDLES=${_bundles} -DTREE=${CMAKE_CURRENT_BINARY_DIR}/install-tree

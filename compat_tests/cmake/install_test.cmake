@@ -1,6 +1,10 @@
 # A stranger's projects, outside the build tree, against an install tree that has been moved after it was made.
-if(NOT HALFBRIDGE_SANITIZE)  # a library with sanitizers needs programs with them
-  foreach(project torch_program hb_program sanitized_program wrong_component)
+set(_projects torch_program hb_program sanitized_program wrong_component)
+if(HALFBRIDGE_SANITIZE)
+  list(TRANSFORM _projects PREPEND install. OUTPUT_VARIABLE _tests)
+  halfbridge_not_sanitized("a library with sanitizers needs programs with them" install.make_tree ${_tests})
+else()
+  foreach(project ${_projects})
     add_test(NAME install.${project}
       COMMAND ${CMAKE_COMMAND} -DBUILD=${CMAKE_BINARY_DIR} -DPROJECT=${CMAKE_CURRENT_SOURCE_DIR}/install/${project}
         -DTREE=${CMAKE_CURRENT_BINARY_DIR}/install-tree "-DGENERATOR=${CMAKE_GENERATOR}"

@@ -38,8 +38,9 @@ size_t small_class(size_t class_bytes) {
 
 void* system_allocate(size_t bytes) {
   const size_t align = bytes >= kHuge ? kHuge : 64;
-  void* p = std::aligned_alloc(align, (bytes + align - 1) / align * align);
-  if (!p) HB_CHECK(false, "[allocate] not enough memory: tried to allocate ", bytes, " bytes");
+  void* p = nullptr;
+  if (posix_memalign(&p, align, kKeepsBlocks ? (bytes + align - 1) / align * align : bytes) != 0)
+    HB_CHECK(false, "[allocate] not enough memory: tried to allocate ", bytes, " bytes");
   if (bytes >= kHuge) madvise(p, bytes, MADV_HUGEPAGE);
   return p;
 }
@@ -128,6 +129,22 @@ void keep_large(Block block) {
   for (void* p : surplus) std::free(p);
 }
 
+// A block of this class, or null.
+void* take_kept(size_t size) {
+  if (size > kSmall) {
+    void* p = take_large(size);
+    if (!p) trim_large();
+    return p;
+  }
+  SmallCache* cache = my_cache();
+  if (!cache) return nullptr;
+  auto& list = cache->free[small_class(size)];
+  if (list.empty()) return nullptr;
+  void* p = list.back();
+  list.pop_back();
+  return p;
+}
+
 }  // namespace
 
 Block allocate_block(size_t bytes) {
@@ -138,22 +155,9 @@ Block allocate_block(size_t bytes) {
   const size_t now = in_use.fetch_add(size, std::memory_order_relaxed) + size;
   const size_t before = peak.load(std::memory_order_relaxed);
   if (HB_UNLIKELY(now > before)) peak.store(now, std::memory_order_relaxed);
-  if (size <= kSmall) {
-    if (SmallCache* cache = my_cache()) {
-      auto& list = cache->free[small_class(size)];
-      if (!list.empty()) {
-        void* p = list.back();
-        list.pop_back();
-        return {p, size};
-      }
-    }
-  } else if (void* p = take_large(size)) {
-    return {p, size};
-  } else {
-    trim_large();
-  }
+  if (void* p = kKeepsBlocks ? take_kept(size) : nullptr) return {p, size};
   try {
-    return {system_allocate(size), size};
+    return {system_allocate(kKeepsBlocks ? size : bytes), size};
   } catch (...) {  // it was never in use
     in_use.fetch_sub(size, std::memory_order_relaxed);
     size_t mine = now;
@@ -164,6 +168,7 @@ Block allocate_block(size_t bytes) {
 
 void free_block(Block block) {
   in_use.fetch_sub(block.bytes, std::memory_order_relaxed);
+  if (!kKeepsBlocks) return std::free(block.memory);
   if (block.bytes > kSmall) return keep_large(block);
   if (SmallCache* cache = my_cache()) {
     auto& list = cache->free[small_class(block.bytes)];

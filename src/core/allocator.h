@@ -4,6 +4,14 @@
 
 namespace hb::detail {
 
+/// A sanitizer shall see every access outside of a block and after its end: then blocks are as large as was asked for,
+/// and none is kept.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kKeepsBlocks = false;
+#else
+inline constexpr bool kKeepsBlocks = true;
+#endif
+
 struct Block {
   void* memory;
   size_t bytes;

@@ -4,6 +4,8 @@
 
 #include <halfbridge/error.h>
 
+#include "core/allocator.h"
+
 namespace hb::cpu {
 
 void* scratch_buffer(Scratch slot, size_t bytes) {
@@ -14,13 +16,12 @@ void* scratch_buffer(Scratch slot, size_t bytes) {
   };
   thread_local Buffer buffers[static_cast<size_t>(Scratch::kCount)];
   Buffer& b = buffers[static_cast<size_t>(slot)];
-  if (b.bytes < bytes) {
+  if (detail::kKeepsBlocks ? b.bytes < bytes : b.bytes != bytes) {
     std::free(b.data);
-    b.bytes = 0;
-    const size_t rounded = (bytes + 4095) & ~size_t{4095};
-    b.data = std::aligned_alloc(64, rounded);
-    HB_CHECK(b.data, "[allocate] no memory for a buffer of ", rounded, " bytes");
-    b.bytes = rounded;
+    b = {};
+    const size_t size = detail::kKeepsBlocks ? (bytes + 4095) & ~size_t{4095} : bytes;
+    HB_CHECK(posix_memalign(&b.data, 64, size) == 0, "[allocate] no memory for a buffer of ", size, " bytes");
+    b.bytes = size;
   }
   return b.data;
 }
