@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <atomic>
+#include <thread>
+
 namespace nn = torch::nn;
 using torch::Tensor;
 
@@ -93,6 +96,71 @@ TEST(NnHooks, RemovedHooksRunNoMore) {
   EXPECT_FALSE(relu->remove_hook(handle));
   relu(torch::ones({1}));
   EXPECT_EQ(calls, 1);
+}
+
+TEST(NnHooks, HooksMayRemoveThemselvesAndRegisterOthers) {
+  nn::Linear fc(2, 2);
+  int once = 0, others = 0;
+  unsigned handle = 0;
+  handle = fc->register_forward_pre_hook([&once, &handle](nn::Module& m, const Tensors&) {
+    EXPECT_TRUE(m.remove_hook(handle));
+    ++once;  // what it captured is still there
+  });
+  fc->register_forward_hook([&others](nn::Module& m, const Tensors&, const Tensors&) {
+    for (int i = 0; i < 8; ++i)
+      m.register_forward_hook([&others](nn::Module&, const Tensors&, const Tensors&) { ++others; });
+  });
+  fc(torch::ones({1, 2}));
+  EXPECT_EQ(once, 1);
+  EXPECT_EQ(others, 0);
+  fc(torch::ones({1, 2}));
+  EXPECT_EQ(once, 1);
+  EXPECT_EQ(others, 8);
+}
+
+TEST(NnHooks, HooksKeepWhatTheyCountIn) {
+  nn::Linear fc(2, 2);
+  std::vector<int> seen;
+  fc->register_full_backward_hook([&seen, count = 0](nn::Module&, const Tensors&, const Tensors&) mutable {
+    seen.push_back(++count);
+    return Tensors();
+  });
+  for (int i = 0; i < 2; ++i) fc(torch::ones({1, 2}).requires_grad_()).sum().backward();
+  EXPECT_EQ(seen, (std::vector<int>{1, 2}));
+}
+
+// A module with hooks that is called within the forward of another one's class that goes on to the library's forward.
+TEST(NnHooks, HooksRunOnceWhereAnOverrideCallsAnotherModuleFirst) {
+  struct NormedImpl : nn::LinearImpl {
+    NormedImpl() : nn::LinearImpl(2, 2), norm(register_module("norm", nn::LayerNorm(nn::LayerNormOptions({2})))) {}
+    Tensor forward(const Tensor& x) { return nn::LinearImpl::forward(norm(x)); }
+    nn::LayerNorm norm;
+  };
+  auto net = std::make_shared<NormedImpl>();
+  int outer = 0, inner = 0;
+  net->register_forward_hook([&](nn::Module&, const Tensors&, const Tensors&) { ++outer; });
+  net->norm->register_forward_hook([&](nn::Module&, const Tensors&, const Tensors&) { ++inner; });
+  nn::ModuleHolder<NormedImpl> holder(net);
+  holder(torch::ones({1, 2}));
+  EXPECT_EQ(outer, 1);
+  EXPECT_EQ(inner, 1);
+}
+
+TEST(NnHooks, HooksRunOncePerCallFromSeveralThreads) {
+  constexpr int kThreads = 4, kCalls = 200;
+  nn::Linear fc(2, 2);
+  std::atomic<int> before{0}, after{0};
+  fc->register_forward_pre_hook([&](nn::Module&, const Tensors&) { ++before; });
+  fc->register_forward_hook([&](nn::Module&, const Tensors&, const Tensors&) { ++after; });
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i)
+    threads.emplace_back([&] {
+      torch::NoGradGuard no_grad;
+      for (int call = 0; call < kCalls; ++call) fc(torch::ones({1, 2}));
+    });
+  for (auto& t : threads) t.join();
+  EXPECT_EQ(before, kThreads * kCalls);
+  EXPECT_EQ(after, kThreads * kCalls);
 }
 
 TEST(NnHooks, BackwardHookSeesBothGradientsAndMayReplaceOne) {

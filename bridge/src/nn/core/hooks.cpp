@@ -8,6 +8,8 @@
 
 namespace hb::bridge::nn {
 
+using detail::HookTable;
+
 namespace {
 
 // Passes values on unchanged and shows their gradients to a function.
@@ -63,16 +65,41 @@ bool drop(T& table, unsigned handle) {
   return true;
 }
 
+template <class Hook>
+HookTable<Hook> copies_of(const HookTable<Hook>& table) {
+  HookTable<Hook> copies;
+  for (const auto& [handle, hook] : table) copies.emplace_back(handle, std::make_shared<Hook>(*hook));
+  return copies;
+}
+
+template <class Hook>
+unsigned add(HookTable<Hook>& table, unsigned handle, Hook hook) {
+  table.emplace_back(handle, std::make_shared<Hook>(std::move(hook)));
+  return handle;
+}
+
 }  // namespace
 
 namespace detail {
+
+const ModuleHooks*& entered_hooks() {
+  static thread_local constinit const ModuleHooks* hooks = nullptr;
+  return hooks;
+}
+
+ModuleHooks::ModuleHooks(const ModuleHooks& o)
+    : pre(copies_of(o.pre)),
+      post(copies_of(o.post)),
+      backward(copies_of(o.backward)),
+      scopes(copies_of(o.scopes)),
+      next(o.next) {}
 
 bool ModuleHooks::remove(unsigned handle) {
   return drop(pre, handle) || drop(post, handle) || drop(backward, handle) || drop(scopes, handle);
 }
 
 struct HookedCall::BackwardState {
-  ModuleHooks::Table<FullBackwardHook> hooks;
+  HookTable<FullBackwardHook> hooks;
   std::weak_ptr<Module> module;
   variable_list grad_outputs;
   bool inputs_tapped = false;
@@ -81,7 +108,7 @@ struct HookedCall::BackwardState {
     auto owner = module.lock();
     if (!owner) return grad_inputs;
     for (auto& [handle, hook] : hooks) {
-      variable_list replaced = hook(*owner, grad_inputs, grad_outputs);
+      variable_list replaced = (*hook)(*owner, grad_inputs, grad_outputs);
       if (replaced.empty()) continue;
       HB_CHECK(replaced.size() == grad_inputs.size(), "[full_backward_hook] expected the hook to return ",
                grad_inputs.size(), " gradients, got ", replaced.size());
@@ -92,7 +119,8 @@ struct HookedCall::BackwardState {
 };
 
 void HookedCall::before(const TensorPointers& inputs) {
-  for (auto& [handle, hook] : hooks_.pre) replace("forward_pre_hook", inputs, hook(module_, values_of(inputs)));
+  for (const auto& [handle, hook] : HookTable<ForwardPreHook>(hooks_.pre))
+    replace("forward_pre_hook", inputs, (*hook)(module_, values_of(inputs)));
   if (!hooks_.backward.empty()) {
     backward_ = std::make_shared<BackwardState>();
     backward_->hooks = hooks_.backward;
@@ -102,12 +130,14 @@ void HookedCall::before(const TensorPointers& inputs) {
     backward_->inputs_tapped = tap(inputs, [state = backward_](variable_list g) { return state->run(std::move(g)); });
   }
   inputs_ = values_of(inputs);
-  for (auto& [handle, scope] : hooks_.scopes) scopes_.push_back(scope(module_));
+  for (const auto& [handle, scope] : HookTable<ForwardScope>(hooks_.scopes)) scopes_.push_back((*scope)(module_));
 }
 
 void HookedCall::after(const TensorPointers& outputs) {
+  entered_hooks() = nullptr;
   leave_scopes();
-  for (auto& [handle, hook] : hooks_.post) replace("forward_hook", outputs, hook(module_, inputs_, values_of(outputs)));
+  for (const auto& [handle, hook] : HookTable<ForwardHook>(hooks_.post))
+    replace("forward_hook", outputs, (*hook)(module_, inputs_, values_of(outputs)));
   if (!backward_) return;
   tap(outputs, [state = backward_](variable_list g) {
     state->grad_outputs = g;
@@ -121,24 +151,16 @@ void HookedCall::after(const TensorPointers& outputs) {
 
 inline namespace modules {
 unsigned Module::add_pre_hook(ForwardPreHook hook) {
-  auto& hooks = hooks_.make();
-  hooks.pre.emplace_back(hooks.next, std::move(hook));
-  return hooks.next++;
+  return add(hooks_.make().pre, hooks_.make().next++, std::move(hook));
 }
 unsigned Module::add_forward_hook(ForwardHook hook) {
-  auto& hooks = hooks_.make();
-  hooks.post.emplace_back(hooks.next, std::move(hook));
-  return hooks.next++;
+  return add(hooks_.make().post, hooks_.make().next++, std::move(hook));
 }
 unsigned Module::add_backward_hook(FullBackwardHook hook) {
-  auto& hooks = hooks_.make();
-  hooks.backward.emplace_back(hooks.next, std::move(hook));
-  return hooks.next++;
+  return add(hooks_.make().backward, hooks_.make().next++, std::move(hook));
 }
 unsigned Module::add_scope(ForwardScope scope) {
-  auto& hooks = hooks_.make();
-  hooks.scopes.emplace_back(hooks.next, std::move(scope));
-  return hooks.next++;
+  return add(hooks_.make().scopes, hooks_.make().next++, std::move(scope));
 }
 bool Module::remove_hook(unsigned handle) { return hooks_.get() && hooks_.get()->remove(handle); }
 }  // namespace modules

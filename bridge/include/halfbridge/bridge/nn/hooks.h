@@ -9,6 +9,7 @@
 #include <memory>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <halfbridge/autograd.h>
@@ -46,16 +47,22 @@ auto adapt_hook(Hook hook) {
   };
 }
 
-struct ModuleHooks {
-  template <class Hook>
-  using Table = std::vector<std::pair<unsigned, Hook>>;
-  Table<ForwardPreHook> pre;
-  Table<ForwardHook> post;
-  Table<FullBackwardHook> backward;
-  Table<ForwardScope> scopes;
-  unsigned next = 0;
-  bool entered = false;  // forward is being called by someone who already runs the hooks
+/// Hooks of one kind, in the order in which they were registered. A copy of the list, which a call takes when it
+/// begins, holds the same hooks, so that a hook may remove itself or register others.
+template <class Hook>
+using HookTable = std::vector<std::pair<unsigned, std::shared_ptr<Hook>>>;
 
+struct ModuleHooks {
+  HookTable<ForwardPreHook> pre;
+  HookTable<ForwardHook> post;
+  HookTable<FullBackwardHook> backward;
+  HookTable<ForwardScope> scopes;
+  unsigned next = 0;
+
+  ModuleHooks() = default;
+  /// Hooks of its own, as a copy of the module has them.
+  HB_API ModuleHooks(const ModuleHooks& other);
+  ModuleHooks& operator=(const ModuleHooks&) = delete;
   bool empty() const { return pre.empty() && post.empty() && backward.empty() && scopes.empty(); }
   /// False where there is none of this number.
   HB_API bool remove(unsigned handle);
@@ -78,15 +85,19 @@ class HookSlot {
   std::unique_ptr<ModuleHooks> hooks_;
 };
 
+/// Whose forward this thread is about to enter on behalf of someone who already runs the hooks.
+HB_API const ModuleHooks*& entered_hooks();
+
 /// One call of forward under hooks. `before` runs the pre-hooks on the inputs and enters the scopes, `after` leaves
 /// them and runs the hooks on the outputs.
 class HB_API HookedCall {
  public:
-  HookedCall(Module& module, ModuleHooks& hooks) : module_(module), hooks_(hooks) {}
+  HookedCall(Module& module, ModuleHooks& hooks)
+      : module_(module), hooks_(hooks), outer_(std::exchange(entered_hooks(), nullptr)) {}
   HookedCall(const HookedCall&) = delete;
   HookedCall& operator=(const HookedCall&) = delete;
   ~HookedCall() {
-    hooks_.entered = false;
+    entered_hooks() = outer_;
     leave_scopes();
   }
   void before(const TensorPointers& inputs);
@@ -99,6 +110,7 @@ class HB_API HookedCall {
   }
   Module& module_;
   ModuleHooks& hooks_;
+  const ModuleHooks* outer_;
   variable_list inputs_;
   std::shared_ptr<BackwardState> backward_;
   std::vector<std::shared_ptr<void>> scopes_;
@@ -132,13 +144,15 @@ decltype(auto) as_passed(Stored& stored) {
     return std::move(stored);
 }
 
+// `enters`: `forward` may be the library's own, which would run the hooks too.
 template <class F, class... Args>
-auto run_hooked(Module& module, ModuleHooks& hooks, F& forward, Args&&... args) {
+auto run_hooked(bool enters, Module& module, ModuleHooks& hooks, F& forward, Args&&... args) {
   HookedCall call(module, hooks);
   std::tuple<std::decay_t<Args>...> inputs(std::forward<Args>(args)...);
   TensorPointers found;
   collect_tensors(inputs, found);
   call.before(found);
+  if (enters) entered_hooks() = &hooks;
   auto run = [&](auto&... stored) { return forward(as_passed<Args>(stored)...); };
   if constexpr (std::is_void_v<decltype(std::apply(run, inputs))>) {
     std::apply(run, inputs);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <halfbridge/bridge/arg.h>
@@ -158,17 +159,16 @@ class HB_API Module : public std::enable_shared_from_this<Module> {
   auto call_hooked(F&& forward, Args&&... args) -> decltype(forward(std::forward<Args>(args)...)) {
     detail::ModuleHooks* hooks = hooks_.get();
     if (HB_LIKELY(!hooks || hooks->empty())) return forward(std::forward<Args>(args)...);
-    if (hooks->entered) return hooks->entered = false, forward(std::forward<Args>(args)...);
-    hooks->entered = true;
-    return detail::run_hooked(*this, *hooks, forward, std::forward<Args>(args)...);
+    if (enters(*hooks)) return forward(std::forward<Args>(args)...);
+    return detail::run_hooked(true, *this, *hooks, forward, std::forward<Args>(args)...);
   }
   // For `forward` of the library's own modules.
   template <class F, class... Args>
   auto hooked(F&& forward, Args&&... args) const {
     detail::ModuleHooks* hooks = hooks_.get();
     if (HB_LIKELY(!hooks || hooks->empty())) return forward(std::forward<Args>(args)...);
-    if (hooks->entered) return hooks->entered = false, forward(std::forward<Args>(args)...);
-    return detail::run_hooked(const_cast<Module&>(*this), *hooks, forward, std::forward<Args>(args)...);
+    if (enters(*hooks)) return forward(std::forward<Args>(args)...);
+    return detail::run_hooked(false, const_cast<Module&>(*this), *hooks, forward, std::forward<Args>(args)...);
   }
 
  protected:
@@ -179,6 +179,10 @@ class HB_API Module : public std::enable_shared_from_this<Module> {
   friend class Cloneable;
   friend HB_API std::ostream& operator<<(std::ostream& stream, const Module& module);
 
+  // Whether a caller runs these hooks already; asked once by each forward.
+  static bool enters(const detail::ModuleHooks& hooks) {
+    return detail::entered_hooks() == &hooks && std::exchange(detail::entered_hooks(), nullptr);
+  }
   virtual void clone_(Module& other, const std::optional<Device>& device);
   void add_child(std::string name, std::shared_ptr<Module> module);
   unsigned add_pre_hook(ForwardPreHook hook);
