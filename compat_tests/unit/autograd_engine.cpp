@@ -48,6 +48,20 @@ TEST(Engine, ConcurrentPassesOverOneGraph) {
   for (int k = 0; k < 8; ++k) EXPECT_EQ(got[k], 4.0f * (k + 1));
 }
 
+TEST(Engine, ThreadsThatShareAWeightAddUpItsGradient) {
+  constexpr int kThreads = 4, kPasses = 200;
+  for (int round = 0; round < 20; ++round) {  // all of them may be the first to use the weight
+    Tensor w = leaf(1);
+    std::vector<std::thread> threads;
+    for (int k = 0; k < kThreads; ++k)
+      threads.emplace_back([&w] {
+        for (int i = 0; i < kPasses / 20; ++i) (w.view({1, 3}) * w.detach()).sum().backward();
+      });
+    for (auto& t : threads) t.join();
+    EXPECT_EQ(w.grad()[0].item<float>(), static_cast<float>(kThreads * kPasses / 20));
+  }
+}
+
 TEST(Engine, BackwardInsideAHook) {
   Tensor x = leaf(3), side = leaf(1);
   Tensor y = x * x;

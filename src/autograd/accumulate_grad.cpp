@@ -28,6 +28,7 @@ variable_list AccumulateGrad::apply(variable_list&& grads) {
     Tensor replaced = hook(g);
     if (replaced.defined()) g = std::move(replaced);
   }
+  const std::lock_guard lock(mutex_);
   Tensor& sum = variable_.mutable_grad();
   if (!sum.defined()) {
     const bool same_layout = g.impl().physical_strides() == variable_.impl().physical_strides() ||

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <mutex>
+
 #include "autograd/names.h"
 
 namespace hb {
 
-/// The end of a graph: adds what arrives to the `.grad()` of a leaf.
+/// The end of a graph: adds what arrives to the `.grad()` of a leaf, also where backward passes of several threads
+/// meet.
 class AccumulateGrad final : public Node {
  public:
   explicit AccumulateGrad(Tensor variable);
@@ -14,6 +17,7 @@ class AccumulateGrad final : public Node {
 
  private:
   Tensor variable_;
+  std::mutex mutex_;  // of the sum
 };
 
 /// Adds `update` to `sum` (which may be undefined); takes over or changes memory that nobody else holds.

@@ -1,3 +1,5 @@
+#include <mutex>
+
 #include <halfbridge/autograd.h>
 #include <halfbridge/ops.h>
 
@@ -14,6 +16,9 @@ Edge gradient_edge(const Tensor& tensor) {
   if (const auto& fn = tensor.grad_fn()) return {fn, impl.autograd_meta()->output_nr};
   AutogradMeta& meta = *impl.autograd_meta();
   if (!meta.requires_grad) return {};
+  // Threads that share a weight may all be the first to use it.
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
   auto accumulator = meta.grad_accumulator.lock();
   if (!accumulator) {
     accumulator = std::make_shared<AccumulateGrad>(tensor);

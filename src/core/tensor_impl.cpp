@@ -1,5 +1,6 @@
 #include <halfbridge/tensor_impl.h>
 
+#include <array>
 #include <mutex>
 
 #include <halfbridge/autograd.h>
@@ -54,7 +55,11 @@ intrusive_ptr<TensorImpl> TensorImpl::alias(bool share_version) {
   return copy;
 }
 
+// Threads that share a tensor, a weight say, may all be the first to make a view of it; one lock for all tensors would
+// have threads wait for each other that share none.
 const intrusive_ptr<VersionCounter>& TensorImpl::shared_version() {
+  static std::array<std::mutex, 64> mutexes;
+  const std::lock_guard lock(mutexes[reinterpret_cast<uintptr_t>(this) / sizeof(TensorImpl) % mutexes.size()]);
   if (!shared_version_) shared_version_ = make_intrusive<VersionCounter>(own_version_);
   return shared_version_;
 }
@@ -62,7 +67,7 @@ const intrusive_ptr<VersionCounter>& TensorImpl::shared_version() {
 // Readers of one tensor on several threads may all be the first to look.
 void TensorImpl::settle_slow() {
   static std::mutex mutex;
-  std::lock_guard lock(mutex);
+  const std::lock_guard lock(mutex);
   if (!deferred_) return;
   Tensor physical(make_intrusive<TensorImpl>(storage_, dtype_, sizes_, strides_, offset_));
   DimVector strides = geometry::contiguous_strides(sizes_);
