@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <thread>
 
 #include "digits.h"
 
@@ -225,6 +226,8 @@ TEST(ClipScaledGradientsDeathTest, NoWarningWhenUnscaled) {
       scaler.unscale_(sgd, grads);
       (void)hb::clip_by_global_norm(grads, 1.0);
     }
+    GradScaler elsewhere("cpu");
+    std::thread([&] { (void)scaled_gradient(elsewhere); }).join();  // no matter of this thread's gradients
     Tensor plain = torch::ones({3}).requires_grad_();
     plain.sum().backward();
     torch::nn::utils::clip_grad_norm_(plain, 1.0);

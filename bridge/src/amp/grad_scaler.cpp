@@ -83,8 +83,7 @@ void GradScaler::State::unscale_once(PerOptimizer& optimizer, const std::vector<
   HB_CHECK(optimizer.stage != OptState::kStepped, "unscale_() is being called after step().");
   if (any_fp16(grads)) throw ValueError("Attempting to unscale FP16 gradients.");
   check_grads(optimizer, grads, true);
-  for (const Tensor& g : grads)
-    if (g.defined()) optimizer.unscaled.push_back(&g.impl());
+  note_unscaled(grads);
   optimizer.stage = OptState::kUnscaled;
 }
 

@@ -1,39 +1,61 @@
 #include "scaled_grads.h"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
+#include <thread>
+#include <unordered_set>
 
 #include "scaler_state.h"
 
 namespace hb::amp {
 
 namespace {
-// The scalers that have scaled a loss and were not updated since.
+// A scaler that has scaled a loss and was not updated since. Other threads' gradients are not its own.
+struct Pending {
+  const GradScaler::State* scaler;
+  std::thread::id thread;
+  std::unordered_set<const TensorImpl*> unscaled;
+};
 std::mutex mutex;
-std::vector<const GradScaler::State*>& pending_scalers() {
-  static std::vector<const GradScaler::State*> scalers;
+std::vector<Pending>& pending_scalers() {
+  static std::vector<Pending> scalers;
   return scalers;
 }
 std::atomic<bool> any_pending{false}, warned{false};
+
+auto find(std::vector<Pending>& all, const GradScaler::State* scaler) {
+  return std::find_if(all.begin(), all.end(), [&](const Pending& p) { return p.scaler == scaler; });
+}
+
+// Whether this thread has pending scalers, and none has unscaled this gradient.
+bool still_scaled(const Tensor& grad) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  bool mine = false;
+  for (const Pending& p : pending_scalers()) {
+    if (p.thread != std::this_thread::get_id()) continue;
+    if (p.unscaled.count(&grad.impl())) return false;
+    mine = true;
+  }
+  return mine;
+}
 }  // namespace
 
 void GradScaler::State::set_pending(bool now) {
-  if (now == pending) return;
-  pending = now;
-  std::lock_guard<std::mutex> lock(mutex);
+  const std::lock_guard<std::mutex> lock(mutex);
   auto& all = pending_scalers();
-  if (now)
-    all.push_back(this);
-  else
-    all.erase(std::remove(all.begin(), all.end(), this), all.end());
+  const auto at = find(all, this);
+  if (now && at == all.end()) all.push_back({this, std::this_thread::get_id(), {}});
+  if (!now && at != all.end()) all.erase(at);
   any_pending = !all.empty();
 }
 
-bool GradScaler::State::unscaled(const Tensor& tensor) const {
-  for (const auto& [optimizer, state] : optimizers)
-    for (const TensorImpl* grad : state.unscaled)
-      if (grad == &tensor.impl()) return true;
-  return false;
+void GradScaler::State::note_unscaled(const std::vector<Tensor>& grads) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto at = find(pending_scalers(), this);
+  if (at == pending_scalers().end()) return;
+  for (const Tensor& g : grads)
+    if (g.defined()) at->unscaled.insert(&g.impl());
 }
 
 void warn_if_scaled(TensorList tensors, const char* function) {
@@ -42,9 +64,7 @@ void warn_if_scaled(TensorList tensors, const char* function) {
     if (!t.defined()) continue;
     const Tensor& grad = t.grad().defined() ? t.grad() : t;
     if (!t.grad().defined() && t.requires_grad()) continue;
-    std::lock_guard<std::mutex> lock(mutex);
-    for (const auto* scaler : pending_scalers())
-      if (scaler->unscaled(grad)) return;
+    if (!still_scaled(grad)) return;
     if (warned.exchange(true)) return;
     detail::warn(detail::str(
         function,
@@ -53,7 +73,5 @@ void warn_if_scaled(TensorList tensors, const char* function) {
     return;
   }
 }
-
-void reset_scaled_warning() { warned = false; }
 
 }  // namespace hb::amp

@@ -16,8 +16,7 @@ enum class OptState { kReady, kUnscaled, kStepped };
 
 struct PerOptimizer {
   OptState stage = OptState::kReady;
-  std::vector<Tensor> found_inf;            // one per device
-  std::vector<const TensorImpl*> unscaled;  // these gradients, for who asks whether they still are scaled
+  std::vector<Tensor> found_inf;  // one per device
 };
 
 struct GradScaler::State {
@@ -32,7 +31,6 @@ struct GradScaler::State {
   int64_t init_growth_tracker = 0;
   int64_t updates = 0;
   std::map<const Optimizer*, PerOptimizer> optimizers;
-  bool pending = false;  // a loss was scaled since the last update
   std::unique_ptr<OverflowTracer> tracer;
   std::optional<Overflow> last_overflow;
 
@@ -46,8 +44,9 @@ struct GradScaler::State {
   /// The sum of the flags, on the device of the scale.
   Tensor found_inf(const PerOptimizer& optimizer) const;
 
+  /// Whether a loss was scaled since the last update, and which gradients were unscaled since: for warn_if_scaled().
   void set_pending(bool now);
-  bool unscaled(const Tensor& tensor) const;
+  void note_unscaled(const std::vector<Tensor>& grads);
 };
 
 }  // namespace hb::amp
