@@ -2,6 +2,7 @@
 
 #include <torch/torch.h>
 
+#include <atomic>
 #include <thread>
 
 #include "trace_files.h"
@@ -230,6 +231,24 @@ TEST(TracePrograms, ThreadsOfADataLoaderAreNotTheNetwork) {
   EXPECT_EQ(trace_files::read(folder).calls().size(), 16u);
 }
 
+TEST(TracePrograms, SessionsOpenAndCloseWhileAnotherThreadTrains) {
+  std::atomic<bool> done{false};
+  std::thread other([&] {
+    auto w = torch::ones({4, 4}).requires_grad_();
+    while (!done) torch::tanh(torch::mm(w, w)).sum().backward();
+  });
+  Training t;
+  std::string folder;
+  for (int i = 0; i < 20; ++i) {
+    folder = fresh_folder();
+    Session session(folder, {t.net.ptr()}, SessionOptions());
+    t.step();
+  }
+  done = true;
+  other.join();
+  EXPECT_EQ(trace_files::read(folder).calls().size(), 16u);
+}
+
 TEST(TracePrograms, OneAtATimeAndErrorsAreClear) {
   const std::string folder = fresh_folder();
   Session session(folder, {}, SessionOptions());
@@ -237,6 +256,8 @@ TEST(TracePrograms, OneAtATimeAndErrorsAreClear) {
   session.close();
   EXPECT_TRUE(session.stopped());
   EXPECT_THROW(Session("/proc/nowhere", {}, SessionOptions()), hb::Error);
+  EXPECT_THROW(Session(folder, {nullptr}, SessionOptions()), hb::Error);
+  EXPECT_NO_THROW(Session(folder, {}, SessionOptions()));  // those that failed are not open
   ::setenv("HALFBRIDGE_TRACE_STEPS", "never", 1);
   EXPECT_THROW(SessionOptions::from_environment(), hb::ValueError);
   ::unsetenv("HALFBRIDGE_TRACE_STEPS");

@@ -3,6 +3,7 @@
 // The session opens when the first module is made: nothing can be thrown while the library loads, and a program that
 // prints its help leaves no folder.
 #include <cstdlib>
+#include <mutex>
 
 #include "tracer.h"
 
@@ -17,12 +18,21 @@ std::string value_of(const char* variable) {
 class FirstModule final : public bridge::nn::ModuleWatcher {
  public:
   void made(Module& module, bool copy) override {
-    // Throws the error again at every module, in case the program goes on.
-    Tracer::instance().open(value_of("HALFBRIDGE_TRACE"), {}, SessionOptions::from_environment());
+    open();
     Tracer::instance().made(module, copy);
   }
   void gone(Module&) override {}
   void children_changed() override {}
+
+ private:
+  // Throws the error again at every module, in case the program goes on. Of several threads that make their first, one
+  // opens the session.
+  void open() {
+    static std::mutex mutex;
+    const std::lock_guard lock(mutex);
+    if (bridge::nn::module_watcher_slot != this) return;
+    Tracer::instance().open(value_of("HALFBRIDGE_TRACE"), {}, SessionOptions::from_environment());
+  }
 };
 
 const bool read = [] {

@@ -18,6 +18,7 @@ struct Call {
   Record about;
   std::string layer;    // the path by which it is chosen
   bool chosen = false;  // whether it is recorded at all
+  int64_t session = 0;  // that saw it begin
 };
 
 /// Follows the nodes that are made while calls run.
@@ -25,7 +26,7 @@ struct Call {
 /// The gradient of an input, as far as this call has a share in it, is the sum of what the nodes made within the call
 /// pass on to it. The gradient of an output is what arrives where it was made; if nodes of the call itself use it too,
 /// the sum of what later nodes pass on to it.
-class Gradients final : public GraphWatcher {
+class Gradients final {
  public:
   using Sink = std::function<void(const Call& call, Kind kind, int64_t index, const Tensor& gradient)>;
   using LeafSink = std::function<void(const Tensor& leaf)>;
@@ -44,10 +45,10 @@ class Gradients final : public GraphWatcher {
   /// Forgets calls of steps before this one.
   void forget(int64_t step);
 
-  void inputs(const Node& node, ArrayRef<const Tensor*> inputs) override;
-  void result(const Node&, const Tensor&) override {}
-  void arrived(const Node& node, const variable_list& grads) override;
-  void evaluated(const Node& node, const variable_list& grads) override;
+  // As GraphWatcher has them.
+  void inputs(const Node& node, ArrayRef<const Tensor*> inputs);
+  void arrived(const Node& node, const variable_list& grads);
+  void evaluated(const Node& node, const variable_list& grads);
 
  private:
   /// A gradient that is being added up.

@@ -12,12 +12,6 @@ namespace hb::trace {
 namespace {
 // Graphs that are older are not followed any more: a network may be computed in one step and used in the next.
 constexpr int64_t kStepsFollowed = 4;
-
-std::vector<const Tensor*> pointers(const variable_list& tensors) {
-  std::vector<const Tensor*> result;
-  for (const Tensor& t : tensors) result.push_back(&t);
-  return result;
-}
 }  // namespace
 
 Tracer& Tracer::instance() {
@@ -34,7 +28,9 @@ Tracer::Thread& Tracer::thread() {
 
 void Tracer::open(const std::string& folder, const std::vector<std::shared_ptr<Module>>& roots,
                   const SessionOptions& options) {
+  const Change change(*this);
   HB_CHECK(!open_, "[trace] expected no other session to be open, got one");
+  for (const auto& root : roots) HB_CHECK(root, "[trace] expected modules as roots, got a null pointer");
   auto replay = options.masks.empty() ? nullptr : std::make_unique<MaskReplay>(options.masks);
   recorder_ = std::make_unique<Recorder>(folder, options);
   replay_ = std::move(replay);
@@ -45,22 +41,20 @@ void Tracer::open(const std::string& folder, const std::vector<std::shared_ptr<M
   step_ = 0, calls_ = 0;
   ++session_;
   // After the writer's: what is left to record comes first when the process ends.
-  static const bool registered = std::atexit([] { instance().close("complete"); }) == 0;
+  static const bool registered = std::atexit([] { instance().close("complete", /*exits=*/true); }) == 0;
   (void)registered;
   open_ = true;
-  for (const auto& root : roots) {
-    HB_CHECK(root, "[trace] expected modules as roots, got a null pointer");
-    root->apply([this](Module& m) { made(m, false); });
-  }
+  for (const auto& root : roots) root->apply([this](Module& m) { made(m, false); });
   bridge::nn::module_watcher_slot = this;
   function_watcher = this;
   bridge::optim::step_observer_slot = this;
   mask_watcher_slot = this;
-  GraphWatchers::add(*gradients_);
+  GraphWatchers::add(*this);
   begin_step();
 }
 
-void Tracer::close(const std::string& end) {
+void Tracer::close(const std::string& end, bool exits) {
+  const Change change(*this);
   if (!open_.exchange(false)) return;
   recording_ = false;
   watch_functions(false);
@@ -68,7 +62,7 @@ void Tracer::close(const std::string& end) {
   function_watcher = nullptr;
   bridge::optim::step_observer_slot = nullptr;
   mask_watcher_slot = nullptr;
-  GraphWatchers::remove(*gradients_);
+  GraphWatchers::remove(*this);
   guarded([&] {
     gradients_->flush();
     const std::lock_guard lock(mutex_);
@@ -77,13 +71,17 @@ void Tracer::close(const std::string& end) {
   gradients_->forget(INT64_MAX);
   recorder_->close(end);
   const std::lock_guard lock(mutex_);
-  for (auto& [module, handles] : hooks_)
-    for (unsigned handle : handles) module->remove_hook(handle);
+  if (!exits)
+    for (auto& [module, handles] : hooks_)
+      for (unsigned handle : handles) module->remove_hook(handle);
   hooks_.clear();
   tree_ = ModuleTree();
 }
 
-bool Tracer::stopped() const { return !open_ || (recorder_->stopped() && !replay_); }
+bool Tracer::stopped() {
+  const Callback callback(*this);
+  return !open_ || (recorder_->stopped() && !replay_);
+}
 
 void Tracer::begin_step() {
   recording_ = open_ && recorder_->wants_step(step_);
@@ -101,111 +99,10 @@ void Tracer::guarded(const std::function<void()>& work) noexcept {
   }
 }
 
-// --- modules
-
-void Tracer::made(Module& module, bool copy) {
-  const std::lock_guard lock(mutex_);
-  if (tree_.contains(module)) return;
-  tree_.add(module);
-  if (recording()) watch_functions(true);
-  if (!copy) hook(module);  // a copy has its original's
-}
-
-void Tracer::gone(Module& module) {
-  guarded([&] {
-    const std::lock_guard lock(mutex_);
-    if (!tree_.contains(module)) return;
-    if (recording()) parameters_->module_gone(module, step_);
-    hooks_.erase(&module);
-    tree_.remove(module);
-  });
-}
-
-void Tracer::children_changed() {
-  const std::lock_guard lock(mutex_);
-  tree_.changed();
-}
-
-// Copies keep their hooks when the session is closed; they do nothing in a later one.
-void Tracer::hook(Module& module) {
-  const int64_t session = session_;
-  const auto mine = [this, session] { return open_ && session == session_; };
-  hooks_[&module] = {
-      module.register_forward_pre_hook([this, mine](Module& m, const variable_list& inputs) {
-        if (mine()) module_begins(m, inputs);
-      }),
-      module.register_forward_scope(
-          [this, mine](Module& m) { return mine() ? module_enters(m) : std::shared_ptr<void>(); }),
-      module.register_forward_hook([this, mine](Module& m, const variable_list&, const variable_list& outputs) {
-        if (mine()) module_ended(m, outputs);
-      })};
-}
-
-void Tracer::module_begins(Module& module, const variable_list& inputs) {
-  Thread& t = thread();
-  if (t.running.empty()) {
-    t.entering.clear();
-    gradients_->none_running();
-  }
-  Frame frame;
-  frame.module = &module;
-  guarded([&] {
-    std::unique_lock lock(mutex_);
-    if (!tree_.contains(module)) return;
-    const auto& traits = tree_.traits_of(module);
-    frame.layer = traits.layer;
-    if (!recording() || Recomputation::active()) return;
-    const Place place = tree_.place_of(module);
-    auto call = new_call(place.path);
-    call->about.path = place.path, call->about.root = place.root, call->about.type = traits.type;
-    call->about.training = module.is_training();
-    if (call->chosen) {
-      parameters_->module_called(module, step_);
-      call->about.config = config_of(module);
-    }
-    lock.unlock();
-    frame.call = call;
-    const auto tensors = pointers(inputs);
-    write_all(*call, Kind::input, tensors);
-    gradients_->begin(call, tensors);
-  });
-  t.entering.push_back(std::move(frame));
-}
-
-std::shared_ptr<void> Tracer::module_enters(Module& module) {
-  Thread& t = thread();
-  while (!t.entering.empty() && t.entering.back().module != &module) t.entering.pop_back();
-  if (t.entering.empty()) return nullptr;
-  t.running.push_back(std::move(t.entering.back()));
-  t.entering.pop_back();
-  Frame& frame = t.running.back();
-  frame.watching = functions_watched();
-  watch_functions(frame.call != nullptr && !frame.layer);
-  return std::shared_ptr<void>(this, [](void* tracer) { static_cast<Tracer*>(tracer)->module_leaves(); });
-}
-
-void Tracer::module_leaves() {
-  Thread& t = thread();
-  t.left = std::move(t.running.back());
-  t.running.pop_back();
-  // From the first call on, functions outside of all modules are looked at too.
-  watch_functions(recording() && (t.left.watching || t.running.empty()) && !Recomputation::active());
-}
-
-void Tracer::module_ended(Module& module, const variable_list& outputs) {
-  const Frame frame = std::exchange(thread().left, {});
-  if (frame.module != &module || !frame.call) return;
-  guarded([&] {
-    const auto tensors = pointers(outputs);
-    write_all(*frame.call, Kind::output, tensors);
-    gradients_->end(*frame.call, tensors);
-    for (const Tensor* t : tensors) recorder_->remember(*t);
-  });
-}
-
 // --- functions
 
 void Tracer::begin(WatchedCall& call) {
+  const Callback callback(*this);
   Thread& t = thread();
   if (!recording() || Recomputation::active()) return;
   guarded([&] {
@@ -227,6 +124,7 @@ void Tracer::begin(WatchedCall& call) {
 }
 
 void Tracer::end(WatchedCall& call, ArrayRef<const Tensor*> results) {
+  const Callback callback(*this);
   thread().function.reset();
   if (!call.data) return;
   guarded([&] {
@@ -238,6 +136,7 @@ void Tracer::end(WatchedCall& call, ArrayRef<const Tensor*> results) {
 }
 
 void Tracer::abandon(WatchedCall& call) {
+  const Callback callback(*this);
   thread().function.reset();
   if (call.data) gradients_->abandon(*static_cast<Call*>(call.data.get()));
 }
@@ -251,12 +150,28 @@ bool Tracer::takes_recorded(const WatchedCall& call) {
   return false;
 }
 
+// --- the graph
+
+void Tracer::inputs(const Node& node, ArrayRef<const Tensor*> inputs) {
+  const Callback callback(*this);
+  if (open_) gradients_->inputs(node, inputs);
+}
+void Tracer::arrived(const Node& node, const variable_list& grads) {
+  const Callback callback(*this);
+  if (open_) gradients_->arrived(node, grads);
+}
+void Tracer::evaluated(const Node& node, const variable_list& grads) {
+  const Callback callback(*this);
+  if (open_) gradients_->evaluated(node, grads);
+}
+
 // --- records
 
 std::shared_ptr<Call> Tracer::new_call(const std::string& layer) {
   auto call = std::make_shared<Call>();
   call->layer = layer;
   call->chosen = recorder_->wants_layer(layer);
+  call->session = session_;
   call->about.step = step_;
   call->about.call = calls_++;
   const auto& running = thread().running;
@@ -267,7 +182,9 @@ std::shared_ptr<Call> Tracer::new_call(const std::string& layer) {
 
 void Tracer::write(const Call& call, Kind kind, int64_t index, const Tensor& tensor) {
   const int64_t step = step_;
-  if (!call.chosen || !tensor.defined() || !recorder_->wants(kind, step, call.layer)) return;
+  // A call that an earlier session saw begin is none of this one's.
+  if (!call.chosen || call.session != session_ || !tensor.defined() || !recorder_->wants(kind, step, call.layer))
+    return;
   Record r = call.about;
   r.kind = kind, r.index = index, r.step = step;
   recorder_->write(std::move(r), tensor);
@@ -279,6 +196,7 @@ void Tracer::write_all(const Call& call, Kind kind, ArrayRef<const Tensor*> tens
 }
 
 void Tracer::drawn(Tensor& mask, double kept) {
+  const Callback callback(*this);
   Thread& t = thread();
   const Frame* layer = !t.running.empty() && t.running.back().layer ? &t.running.back() : nullptr;
   if (replay_) {
@@ -301,6 +219,7 @@ void Tracer::drawn(Tensor& mask, double kept) {
 // --- steps
 
 void Tracer::step_begins(bridge::optim::Optimizer& optimizer, const std::vector<Tensor>* grads) noexcept {
+  const Callback callback(*this);
   watch_functions(false);
   stepping_ = true;
   if (!recording()) return;
@@ -312,6 +231,7 @@ void Tracer::step_begins(bridge::optim::Optimizer& optimizer, const std::vector<
 }
 
 void Tracer::step_ended(bridge::optim::Optimizer& optimizer) noexcept {
+  const Callback callback(*this);
   if (recording()) {
     guarded([&] {
       const std::lock_guard lock(mutex_);
@@ -327,6 +247,7 @@ void Tracer::step_ended(bridge::optim::Optimizer& optimizer) noexcept {
 
 // It belongs to the step whose gradients it scaled.
 void Tracer::scale_updated(const Tensor& scale) noexcept {
+  const Callback callback(*this);
   guarded([&] {
     Record r;
     r.kind = Kind::loss_scale, r.name = "scale", r.step = stepping_ ? step_.load() : std::max<int64_t>(step_ - 1, 0);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <shared_mutex>
 #include <unordered_map>
 #include <vector>
 
@@ -26,6 +27,7 @@ namespace hb::trace {
 /// One for the life of the process: hooks on modules refer to it. It is at work while it is open.
 class Tracer final : public bridge::nn::ModuleWatcher,
                      public FunctionWatcher,
+                     public GraphWatcher,
                      public bridge::optim::StepObserver,
                      public MaskWatcher {
  public:
@@ -33,9 +35,10 @@ class Tracer final : public bridge::nn::ModuleWatcher,
 
   void open(const std::string& folder, const std::vector<std::shared_ptr<Module>>& roots,
             const SessionOptions& options);
-  void close(const std::string& end);
+  /// `exits`: the process ends; modules keep their hooks, for other threads may still call them.
+  void close(const std::string& end, bool exits = false);
   int64_t step() const { return step_; }
-  bool stopped() const;
+  bool stopped();
 
   void made(Module& module, bool copy) override;
   void gone(Module& module) override;
@@ -44,6 +47,11 @@ class Tracer final : public bridge::nn::ModuleWatcher,
   void begin(WatchedCall& call) override;
   void end(WatchedCall& call, ArrayRef<const Tensor*> results) override;
   void abandon(WatchedCall& call) override;
+
+  void inputs(const Node& node, ArrayRef<const Tensor*> inputs) override;
+  void result(const Node&, const Tensor&) override {}
+  void arrived(const Node& node, const variable_list& grads) override;
+  void evaluated(const Node& node, const variable_list& grads) override;
 
   void step_begins(bridge::optim::Optimizer& optimizer, const std::vector<Tensor>* grads) noexcept override;
   void step_ended(bridge::optim::Optimizer& optimizer) noexcept override;
@@ -68,6 +76,25 @@ class Tracer final : public bridge::nn::ModuleWatcher,
     int64_t masks = 0;  // that the function drew
   };
   static Thread& thread();
+  /// Every callback holds the session with others, open() and close() hold it alone: what one thread works with is not
+  /// replaced by another. A thread may hold it several times.
+  template <class Lock>
+  class Holding {
+   public:
+    explicit Holding(Tracer& tracer) : lock_(tracer.session_mutex_, std::defer_lock) {
+      if (held_++ == 0) lock_.lock();
+    }
+    ~Holding() { --held_; }
+    Holding(const Holding&) = delete;
+    Holding& operator=(const Holding&) = delete;
+
+   private:
+    Lock lock_;
+  };
+  using Callback = Holding<std::shared_lock<std::shared_mutex>>;
+  using Change = Holding<std::unique_lock<std::shared_mutex>>;
+
+  static inline thread_local constinit int held_ = 0;  // how many of these the thread has
 
   Tracer() = default;
   void hook(Module& module);
@@ -83,7 +110,8 @@ class Tracer final : public bridge::nn::ModuleWatcher,
   void begin_step();
   void guarded(const std::function<void()>& work) noexcept;
 
-  std::mutex mutex_;  // of the tree, the parameters and the masks
+  std::shared_mutex session_mutex_;  // of these four pointers; taken before all other locks
+  std::mutex mutex_;                 // of the tree, the parameters and the masks
   std::unique_ptr<Recorder> recorder_;
   std::unique_ptr<MaskReplay> replay_;
   std::unique_ptr<Gradients> gradients_;

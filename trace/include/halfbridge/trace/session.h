@@ -27,7 +27,8 @@ struct SessionOptions : Options {
 /// `net->forward(x)` of a class of one's own is a plain member call that nothing can see: its parameters, submodules
 /// and functions are recorded, its own inputs and outputs are not. Numbers, graph and random state of the program are
 /// those without a trace. Errors of writing do not reach the program, see Writer. Modules may be called from several
-/// threads, optimizers step in one of them.
+/// threads, optimizers step in one of them. No other thread makes or calls modules while a session opens or closes, nor
+/// gives one a child or a parameter while another is called.
 class HB_API Session {
  public:
   /// Records the modules below these roots, and those that are made from now on. Throws hb::Error where the folder
