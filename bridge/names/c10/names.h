@@ -5,6 +5,7 @@
 #include <halfbridge/bridge/context.h>
 #include <halfbridge/bridge/element_types.h>
 #include <halfbridge/bridge/enum.h>
+#include <halfbridge/bridge/nn/rnn_functions.h>
 #include <halfbridge/bridge/print_containers.h>
 #include <halfbridge/bridge/tensor_maker.h>
 #include <halfbridge/bridge/utility.h>

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <halfbridge/bridge/nn/fwd.h>
+#include <halfbridge/bridge/nn/rnn_functions.h>
 #include <halfbridge/ops.h>
 
 namespace hb::bridge::nn::utils {
@@ -64,9 +65,6 @@ HB_API PackedSequence pack_padded_sequence(Tensor input, Tensor lengths, bool ba
 HB_API std::tuple<Tensor, Tensor> pad_packed_sequence(const PackedSequence& sequence, bool batch_first = false,
                                                       double padding_value = 0.0,
                                                       std::optional<int64_t> total_length = std::nullopt);
-/// Sequences (L_i, …) as one tensor (T, B, …), or (B, T, …) with batch_first.
-HB_API Tensor pad_sequence(ArrayRef<Tensor> sequences, bool batch_first = false, double padding_value = 0,
-                           std::string_view padding_side = "right");
 HB_API PackedSequence pack_sequence(ArrayRef<Tensor> sequences, bool enforce_sorted = true);
 
 }  // namespace rnn
