@@ -105,24 +105,31 @@ std::ostream& operator<<(std::ostream& out, ArrayRef<T> list) {
 
 using IntArrayRef = ArrayRef<int64_t>;
 
-/// An IntArrayRef or nothing; unlike optional<IntArrayRef> it takes a braced list.
-class OptionalIntArrayRef {
+/// An ArrayRef or nothing; unlike optional<ArrayRef> it takes a braced list.
+template <class T>
+class OptionalArrayRef {
  public:
-  OptionalIntArrayRef() = default;
-  OptionalIntArrayRef(std::nullopt_t) {}                                                   // NOLINT
-  OptionalIntArrayRef(IntArrayRef list) : list_(list) {}                                   // NOLINT
-  OptionalIntArrayRef(const std::vector<int64_t>& v) : list_(v) {}                         // NOLINT
-  OptionalIntArrayRef(const std::initializer_list<int64_t>& l) : list_(IntArrayRef(l)) {}  // NOLINT
-  OptionalIntArrayRef(const int64_t& one) : list_(IntArrayRef(one)) {}                     // NOLINT
-  OptionalIntArrayRef(const std::optional<IntArrayRef>& o) : list_(o) {}                   // NOLINT
+  using List = ArrayRef<T>;
+  OptionalArrayRef() = default;
+  OptionalArrayRef(std::nullopt_t) {}                                      // NOLINT
+  OptionalArrayRef(List list) : list_(list) {}                             // NOLINT
+  OptionalArrayRef(const std::vector<T>& v) : list_(v) {}                  // NOLINT
+  OptionalArrayRef(const std::initializer_list<T>& l) : list_(List(l)) {}  // NOLINT
+  OptionalArrayRef(const T& one) : list_(List(one)) {}                     // NOLINT
+  OptionalArrayRef(const std::optional<List>& o) : list_(o) {}             // NOLINT
   bool has_value() const { return list_.has_value(); }
   explicit operator bool() const { return has_value(); }
-  const IntArrayRef& value() const { return list_.value(); }
-  const IntArrayRef& operator*() const { return *list_; }
-  const IntArrayRef* operator->() const { return &*list_; }
+  const List& value() const { return list_.value(); }
+  List value_or(List other) const { return list_.value_or(other); }
+  const List& operator*() const { return *list_; }
+  const List* operator->() const { return &*list_; }
+  void reset() { list_.reset(); }
+  friend bool operator==(const OptionalArrayRef& a, const OptionalArrayRef& b) { return a.list_ == b.list_; }
+  friend bool operator!=(const OptionalArrayRef& a, const OptionalArrayRef& b) { return !(a == b); }
 
  private:
-  std::optional<IntArrayRef> list_;
+  std::optional<List> list_;
 };
+using OptionalIntArrayRef = OptionalArrayRef<int64_t>;
 
 }  // namespace hb

@@ -11,6 +11,9 @@ enum class TensorIndexType { None, Ellipsis, SymInt, Boolean, Slice, Tensor };
 struct EllipsisIndexType final {};
 constexpr std::nullopt_t None = std::nullopt;
 constexpr EllipsisIndexType Ellipsis{};
+/// The bounds that LibTorch puts where a slice has none.
+constexpr int64_t INDEX_MIN = -(int64_t{1} << 62);
+constexpr int64_t INDEX_MAX = (int64_t{1} << 62) - 1;
 
 /// start:stop:step as in Python; what is left out is None.
 struct Slice {
@@ -77,6 +80,17 @@ inline Tensor& Tensor::index_put_(std::initializer_list<TensorIndex> indices, co
 inline Tensor& Tensor::index_put_(std::initializer_list<TensorIndex> indices, const Scalar& value) const {
   return index_put_(ArrayRef<TensorIndex>(indices), value);
 }
+
+namespace indexing {
+/// What tensor[...] reads and writes; the flag is LibTorch's and changes no result.
+inline Tensor get_item(const Tensor& self, ArrayRef<TensorIndex> indices, bool /*disable_slice_optimization*/ = false) {
+  return hb::index(self, indices);
+}
+inline void set_item(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor& value,
+                     bool /*disable_slice_optimization*/ = false) {
+  self.index_put_(indices, value);
+}
+}  // namespace indexing
 
 /// `index` and `index_put_` with one entry per leading dimension: a tensor of integers or bools, or nothing (all of
 /// it).

@@ -115,6 +115,14 @@ class HB_API Tensor {
   bool is_meta() const { return false; }
   bool is_sparse() const { return false; }
   bool is_quantized() const { return false; }
+  bool is_sparse_csr() const { return false; }
+  bool is_mkldnn() const { return false; }
+  bool is_nested() const { return false; }
+  bool is_xla() const { return false; }
+  bool is_xpu() const { return false; }
+  bool is_hpu() const { return false; }
+  bool is_mtia() const { return false; }
+  bool is_vulkan() const { return false; }
   bool is_pinned() const { return false; }
   bool is_nonzero() const { return item().to<bool>(); }
   bool is_non_overlapping_and_dense() const;
@@ -234,7 +242,9 @@ class HB_API Tensor {
   Tensor new_full(IntArrayRef size, const Scalar& value, const TensorOptions& options = {}) const;
   Tensor new_tensor(const Tensor& data) const;
   const Tensor& resize_(IntArrayRef size, std::optional<MemoryFormat> format = std::nullopt) const;
-  const Tensor& resize_as_(const Tensor& other) const { return resize_(other.sizes()); }
+  const Tensor& resize_as_(const Tensor& other, std::optional<MemoryFormat> format = std::nullopt) const {
+    return resize_(other.sizes(), format);
+  }
   Tensor& set_(const Tensor& source) const;
   Tensor sum_to_size(IntArrayRef size) const;
 
@@ -274,6 +284,10 @@ class HB_API Tensor {
 
   Tensor cov(int64_t correction = 1, const std::optional<Tensor>& fweights = std::nullopt,
              const std::optional<Tensor>& aweights = std::nullopt) const;
+  TensorTuple2 histogram(const Tensor& bins, const std::optional<Tensor>& weight = std::nullopt,
+                         bool density = false) const;
+  TensorTuple2 histogram(int64_t bins = 100, std::optional<ArrayRef<double>> range = std::nullopt,
+                         const std::optional<Tensor>& weight = std::nullopt, bool density = false) const;
   /// Sum of a matrix's diagonal. No free function: hb::trace is the namespace of recorded runs.
   Tensor trace() const;
   Tensor subtract(const Tensor& other, const Scalar& alpha) const { return sub(other, alpha); }
@@ -289,6 +303,8 @@ class HB_API Tensor {
   Tensor where(const Tensor& condition, const Tensor& other) const;
   Tensor numpy_T() const;
   Tensor mT() const { return transpose(-2, -1); }
+  Tensor mH() const { return mT(); }
+  Tensor matrix_H() const;
 
   // --- operators that change this tensor
   Tensor& operator+=(const Tensor& other) { return add_(other); }

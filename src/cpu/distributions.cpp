@@ -78,6 +78,10 @@ void bernoulli_each(const Tensor& out, const Tensor& p, const MaybeGenerator& g)
 void poisson(const Tensor& out, const Tensor& rate, const MaybeGenerator& g) {
   with_memory(out, g, [&](RandomSpan s, CPUGeneratorImpl& rng) { fill_poisson(s, span_of(rate), rng); });
 }
+void binomial(const Tensor& out, const Tensor& count, const Tensor& prob, const MaybeGenerator& g) {
+  with_memory(out, g,
+              [&](RandomSpan s, CPUGeneratorImpl& rng) { fill_binomial(s, span_of(count), span_of(prob), rng); });
+}
 
 void multinomial(const Tensor& out, const Tensor& weights, const MaybeGenerator& g) {
   with_memory(out, g, [&](RandomSpan s, CPUGeneratorImpl& rng) {
@@ -97,6 +101,7 @@ HB_REGISTER_CPU(geometric_kernel, geometric);
 HB_REGISTER_CPU(log_normal_kernel, log_normal);
 HB_REGISTER_CPU(cauchy_kernel, cauchy);
 HB_REGISTER_CPU(poisson_kernel, poisson);
+HB_REGISTER_CPU(binomial_kernel, binomial);
 HB_REGISTER_CPU(randperm_kernel, randperm);
 HB_REGISTER_CPU(multinomial_kernel, multinomial);
 

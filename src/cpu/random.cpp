@@ -210,4 +210,13 @@ void fill_poisson(RandomSpan out, RandomSpan rate, CPUGeneratorImpl& rng) {
   });
 }
 
+void fill_binomial(RandomSpan out, RandomSpan count, RandomSpan prob, CPUGeneratorImpl& rng) {
+  with_floating_type("binomial_cpu", out, [&](auto* data) {
+    using T = std::remove_pointer_t<decltype(data)>;
+    const T *counts = static_cast<const T*>(count.data), *probs = static_cast<const T*>(prob.data);
+    for (int64_t i = 0; i < out.count; ++i)
+      data[i] = from_double<T>(kernels::binomial(rng, static_cast<double>(counts[i]), static_cast<double>(probs[i])));
+  });
+}
+
 }  // namespace hb::cpu

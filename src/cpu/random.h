@@ -36,6 +36,7 @@ void fill_log_normal(RandomSpan out, double mean, double std, CPUGeneratorImpl& 
 void fill_cauchy(RandomSpan out, double median, double sigma, CPUGeneratorImpl& rng);
 /// out and rate are of one dtype.
 void fill_poisson(RandomSpan out, RandomSpan rate, CPUGeneratorImpl& rng);
+void fill_binomial(RandomSpan out, RandomSpan count, RandomSpan prob, CPUGeneratorImpl& rng);
 /// A permutation of 0 .. count-1.
 void fill_permutation(RandomSpan out, CPUGeneratorImpl& rng);
 

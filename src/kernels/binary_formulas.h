@@ -2,6 +2,7 @@
 // The functions of binary.def. Integer arithmetic wraps; the caller has refused division of integers by zero.
 
 #include "kernels/formula.h"
+#include "kernels/incomplete_gamma.h"
 
 namespace hb::formula {
 
@@ -107,6 +108,26 @@ HB_FORMULA_2(logical_xor, all, 1, T((a != T(0)) != (b != T(0))))
 HB_FORMULA_2(bitwise_and, ints, 1, a& b)
 HB_FORMULA_2(bitwise_or, ints, 1, a | b)
 HB_FORMULA_2(bitwise_xor, ints, 1, a ^ b)
+struct gcd : Formula<2, 0, Kinds::ints, 64> {
+  template <class T>
+  static HB_HD T apply(const T*, T a, T b) {
+    while (b != 0) {
+      const T rest = b == -1 ? 0 : a % b;
+      a = b, b = rest;
+    }
+    return math::abs(a);
+  }
+};
+struct lcm : Formula<2, 0, Kinds::ints, 64> {
+  template <class T>
+  static HB_HD T apply(const T* p, T a, T b) {
+    if (a == 0 || b == 0) return 0;
+    const auto part = static_cast<uint64_t>(a / gcd::apply(p, a, b));
+    return math::abs(static_cast<T>(part * static_cast<uint64_t>(b)));
+  }
+};
+HB_FORMULA_2(igamma, floats, 256, T(math::gamma_p(a, b)))
+HB_FORMULA_2(igammac, floats, 256, T(math::gamma_q(a, b)))
 HB_FORMULA_2(bitwise_left_shift, ints, 1,
              static_cast<uint64_t>(b) > 63 ? T(0) : T(static_cast<uint64_t>(a) << (b & 63)))
 HB_FORMULA_2(bitwise_right_shift, ints, 1, a >> (static_cast<uint64_t>(b) > 63 ? T(63) : b))

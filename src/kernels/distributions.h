@@ -30,6 +30,8 @@ inline Kernel<void(const Tensor& out, double mean, double std, const MaybeGenera
 inline Kernel<void(const Tensor& out, double median, double sigma, const MaybeGenerator&)> cauchy_kernel{"cauchy_"};
 /// Poisson counts; out and rate are contiguous and of one floating dtype.
 inline Kernel<void(const Tensor& out, const Tensor& rate, const MaybeGenerator&)> poisson_kernel{"poisson"};
+inline Kernel<void(const Tensor& out, const Tensor& count, const Tensor& prob, const MaybeGenerator&)> binomial_kernel{
+    "binomial"};
 /// A permutation of 0 .. numel-1 in contiguous memory.
 inline Kernel<void(const Tensor& out, const MaybeGenerator&)> randperm_kernel{"randperm"};
 /// out (rows, samples) of int64, weights (rows, categories), both contiguous.

@@ -168,4 +168,53 @@ struct polygamma : Formula<1, 1, Kinds::floats, 128> {
   }
 };
 
+// --- without parameters: special functions that are no methods, and parts of a number
+#define HB_DOUBLE_FORMULA(name, expression)        \
+  struct name : Formula<1, 0, Kinds::floats, 64> { \
+    template <class T>                             \
+    static HB_HD T apply(const T*, T x) {          \
+      return T(expression);                        \
+    }                                              \
+  };
+HB_DOUBLE_FORMULA(i0e, math::bessel_i(0, x, true))
+HB_DOUBLE_FORMULA(i1, math::bessel_i(1, x, false))
+HB_DOUBLE_FORMULA(i1e, math::bessel_i(1, x, true))
+HB_DOUBLE_FORMULA(entr, x > T(0) ? -x * math::log(x) : x == T(0) ? T(0) : x != x ? x : -math::infinity<T>)
+HB_DOUBLE_FORMULA(erfcx, math::erfcx(x))
+HB_DOUBLE_FORMULA(log_ndtr, math::log_ndtr(x))
+HB_DOUBLE_FORMULA(ndtri, math::ndtri(x))
+#undef HB_DOUBLE_FORMULA
+/// s, q.
+struct zeta : Formula<2, 0, Kinds::floats, 128> {
+  template <class T>
+  static HB_HD T apply(const T*, T s, T q) {
+    if (s == T(1)) return math::infinity<T>;
+    return s > T(1) ? T(math::hurwitz_zeta(s, q)) : math::nan<T>;
+  }
+};
+struct frexp_mantissa : Formula<1, 0, Kinds::floats, 8> {
+  template <class T>
+  static HB_HD T apply(const T*, T x) {
+    int exponent;
+    return T(::frexp(static_cast<double>(x), &exponent));
+  }
+};
+struct frexp_exponent : Formula<1, 0, Kinds::floats, 8> {
+  template <class T>
+  static HB_HD T apply(const T*, T x) {
+    int exponent = 0;
+    if (math::abs(x) < math::infinity<T>) ::frexp(static_cast<double>(x), &exponent);
+    return T(exponent);
+  }
+};
+struct nextafter : Formula<2, 0, Kinds::floats, 8> {
+  template <class T>
+  static HB_HD T apply(const T*, T a, T b) {
+    if constexpr (sizeof(T) == 4)
+      return ::nextafterf(a, b);
+    else
+      return ::nextafter(a, b);
+  }
+};
+
 }  // namespace hb::formula

@@ -119,4 +119,47 @@ int64_t poisson(Rng& rng, double rate) {
   }
 }
 
+/// log(k!) less Stirling's approximation of it.
+inline double stirling_rest(double k) {
+  int sign;
+  return ::lgamma_r(k + 1, &sign) - (0.91893853320467274178 + (k + 0.5) * std::log(k + 1) - (k + 1));
+}
+
+/// Successes in `count` trials of probability p <= 1/2: by the gaps between successes where few are expected, else by
+/// transformed rejection (BTRS: W. Hoermann, 1993).
+template <typename Rng>
+double binomial_of_rare(Rng& rng, double count, double p) {
+  if (count * p < 10) {
+    const double log_failure = std::log1p(-p);
+    double successes = 0;
+    for (double trial = std::ceil(std::log(unit_double(rng)) / log_failure); trial <= count; ++successes)
+      trial += std::ceil(std::log(unit_double(rng)) / log_failure);
+    return successes;
+  }
+  const double deviation = std::sqrt(count * p * (1 - p));
+  const double b = 1.15 + 2.53 * deviation, a = -0.0873 + 0.0248 * b + 0.01 * p;
+  const double centre = count * p + 0.5, v_r = 0.92 - 4.2 / b, odds = p / (1 - p);
+  const double alpha = (2.83 + 5.1 / b) * deviation, mode = std::floor((count + 1) * p);
+  while (true) {
+    const double u = unit_double(rng) - 0.5, v = unit_double(rng);
+    const double us = 0.5 - std::fabs(u), k = std::floor((2 * a / us + b) * u + centre);
+    if (us >= 0.07 && v <= v_r) return k;
+    if (k < 0 || k > count) continue;
+    const double bound = (mode + 0.5) * std::log((mode + 1) / (odds * (count - mode + 1))) +
+                         (count + 1) * std::log((count - mode + 1) / (count - k + 1)) +
+                         (k + 0.5) * std::log(odds * (count - k + 1) / (k + 1)) + stirling_rest(mode) +
+                         stirling_rest(count - mode) - stirling_rest(k) - stirling_rest(count - k);
+    if (std::log(v * alpha / (a / (us * us) + b)) <= bound) return k;
+  }
+}
+
+/// Successes in `count` trials of probability p.
+template <typename Rng>
+double binomial(Rng& rng, double count, double p) {
+  if (std::isnan(count) || std::isnan(p)) return std::numeric_limits<double>::quiet_NaN();
+  if (count <= 0 || p <= 0) return 0;
+  if (p >= 1) return count;
+  return p <= 0.5 ? binomial_of_rare(rng, count, p) : count - binomial_of_rare(rng, count, 1 - p);
+}
+
 }  // namespace hb::kernels

@@ -67,4 +67,67 @@ HB_HD double erfinv(double y) {
   return ::copysign(x, y);
 }
 
+/// I_0 and I_1, the modified Bessel functions of the first kind; scaled: times exp(-|x|). The power series
+/// (DLMF 10.25.2) has positive terms only; beyond 20 the asymptotic expansion (DLMF 10.40.1) is exact to double.
+HB_HD double bessel_i(int order, double x, bool scaled) {
+  const double size = ::fabs(x);
+  double y;
+  if (size <= 20) {
+    double term = order ? size / 2 : 1, sum = term;
+    for (int k = 1; term > sum * 1e-17 && k < 100; ++k) {
+      term *= size * size / 4 / (static_cast<double>(k) * (k + order));
+      sum += term;
+    }
+    y = scaled ? sum * ::exp(-size) : sum;
+  } else if (size == infinity<double>) {
+    y = scaled ? 0 : size;
+  } else {
+    double term = 1, sum = 1;
+    for (int k = 1; ::fabs(term) > 1e-17 && k < 40; ++k) {
+      const double odd = 2 * k - 1;
+      term *= (odd * odd - 4 * order * order) / (8 * k * size);
+      sum += term;
+    }
+    y = sum / ::sqrt(2 * M_PI * size);
+    if (!scaled) y = y * ::exp(size / 2) * ::exp(size / 2);  // exp(size) may be too large where y is not
+  }
+  return order && x < 0 ? -y : y;
+}
+
+/// exp(x^2) erfc(x). Beyond 10 by the asymptotic expansion (DLMF 7.12.1).
+HB_HD double erfcx(double x) {
+  const double square = x * x, rest = ::fma(x, x, -square);  // x^2 exactly: exp doubles no rounding error of it
+  if (x < 0) return x < -27 ? infinity<double> : 2 * ::exp(square) * (1 + rest) - erfcx(-x);
+  if (x < 10) return ::exp(square) * (1 + rest) * ::erfc(x);
+  double term = 1, sum = 1;
+  for (int k = 1; ::fabs(term) > 1e-17 && k < 40; ++k) {
+    term *= -(2 * k - 1) / (2 * square);
+    sum += term;
+  }
+  return sum * 0.56418958354775628695 / x;
+}
+
+/// log of the distribution function of the standard normal distribution.
+HB_HD double log_ndtr(double x) {
+  const double t = x * M_SQRT1_2;
+  return x < -1 ? ::log(erfcx(-t) / 2) - t * t : ::log1p(-::erfc(t) / 2);
+}
+
+/// The inverse of that distribution function. In the tails by Newton's method on its logarithm, which is concave, so
+/// that the steps from the left never pass the solution.
+HB_HD double ndtri(double p) {
+  if (!(p >= 0 && p <= 1)) return nan<double>;
+  if (p > 0.75) return -ndtri(1 - p);
+  if (p >= 0.25) return M_SQRT2 * erfinv(2 * p - 1);
+  if (p == 0) return -infinity<double>;
+  const double target = ::log(p);
+  double x = -::sqrt(-2 * target);
+  for (int i = 0; i < 30; ++i) {
+    const double step = (log_ndtr(x) - target) * erfcx(-x * M_SQRT1_2) * 1.25331413731550025121;
+    x -= step;
+    if (::fabs(step) <= 1e-15 * ::fabs(x)) break;
+  }
+  return x;
+}
+
 }  // namespace hb::math

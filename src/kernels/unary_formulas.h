@@ -81,6 +81,7 @@ HB_FLOAT_FORMULA(erf, 8, math::erf(x))
 HB_FLOAT_FORMULA(erfc, 8, math::erfc(x))
 HB_FLOAT_FORMULA(erfinv, 64, T(math::erfinv(x)))
 HB_FLOAT_FORMULA(digamma, 64, T(math::digamma(x)))
+HB_FLOAT_FORMULA(i0, 64, T(math::bessel_i(0, x, false)))
 struct lgamma : Formula<1, 0, Kinds::floats, 32> {
   template <class T>
   static HB_HD T apply(const T*, T x) {

@@ -272,8 +272,10 @@ Tensor rrelu_slopes(const Tensor& self, double low, double high, const std::opti
   NoGradGuard no_history;
   Tensor slopes = ones_like(self);
   const Tensor negative = self <= 0;
-  const Tensor draws = empty({negative.sum().item().toLong()}, self.options()).uniform_(low, high, generator);
-  return slopes.masked_scatter_(negative, draws);
+  // In double, whatever the dtype: so LibTorch draws them.
+  const Tensor draws =
+      empty({negative.sum().item().toLong()}, self.options().dtype(kDouble)).uniform_(low, high, generator);
+  return slopes.masked_scatter_(negative, draws.to(self.scalar_type()));
 }
 
 }  // namespace
@@ -287,6 +289,29 @@ Tensor rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper, bool 
   check_floating("rrelu", self);
   if (!training) return leaky_relu(self, (low + high) / 2);
   return self * rrelu_slopes(self, low, high, generator);
+}
+
+Tensor rrelu_with_noise(const Tensor& self, Tensor& noise, const Scalar& lower, const Scalar& upper, bool training,
+                        std::optional<Generator> generator) {
+  HB_FUNCTION(rrelu_with_noise, self, noise, lower, upper, training, generator);
+  HB_CHECK(noise.sizes() == self.sizes(), "[rrelu_with_noise] expected noise of the shape ", self.sizes(), ", got ",
+           noise.sizes());
+  if (!training) return rrelu(self, lower, upper, false, generator);
+  const double low = lower.toDouble(), high = upper.toDouble();
+  HB_CHECK(low <= high, "[rrelu_with_noise] Lower bound should be less than or equal to the upper bound, got ", low,
+           " and ", high);
+  check_floating("rrelu_with_noise", self);
+  const Tensor slopes = rrelu_slopes(self, low, high, generator);
+  noise.copy_(slopes);
+  return self * slopes;
+}
+Tensor& rrelu_with_noise_(Tensor& self, Tensor& noise, const Scalar& lower, const Scalar& upper, bool training,
+                          std::optional<Generator> generator) {
+  return inplace("rrelu_with_noise_", self,
+                 [&](const Tensor& x) { return rrelu_with_noise(x, noise, lower, upper, training, generator); });
+}
+Tensor& gelu_(Tensor& self, std::string_view approximate) {
+  return inplace("gelu_", self, [&](const Tensor& x) { return gelu(x, approximate); });
 }
 
 Tensor prelu(const Tensor& self, const Tensor& weight) {

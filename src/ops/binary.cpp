@@ -40,7 +40,8 @@ void check_integers(const char* name, const FormulaKernel& formula, ScalarType t
   } else if (&formula == &pow_formula) {
     HB_CHECK(t != kBool, "[pow] is not supported for dtype Bool");
     HB_CHECK(b.tensor || b.number.toLong() >= 0, "[pow] Integers to negative integer powers are not allowed.");
-  } else if (&formula == &bitwise_left_shift_formula || &formula == &bitwise_right_shift_formula) {
+  } else if (&formula == &bitwise_left_shift_formula || &formula == &bitwise_right_shift_formula ||
+             &formula == &gcd_formula || &formula == &lcm_formula) {
     HB_CHECK(t != kBool, "[", name, "] is not supported for dtype Bool");
   }
 }

@@ -93,6 +93,31 @@ Tensor float_power(const Tensor& self, const Tensor& exponent) { return pow(self
 Tensor float_power(const Tensor& self, const Scalar& exponent) {
   return pow(self.to(kDouble), Scalar(exponent.toDouble()));
 }
+Tensor float_power(const Scalar& self, const Tensor& exponent) {
+  return pow(Scalar(self.toDouble()), exponent.to(kDouble));
+}
+namespace {
+template <class Exponent>
+Tensor& float_power_of(Tensor& self, const Exponent& exponent) {
+  HB_CHECK(self.scalar_type() == kDouble,
+           "[float_power_] expected a base of dtype Double, the dtype of the result, got ", self.scalar_type());
+  return inplace("float_power_", self, [&](const Tensor& x) { return float_power(x, exponent); });
+}
+}  // namespace
+Tensor& float_power_(Tensor& self, const Tensor& exponent) { return float_power_of(self, exponent); }
+Tensor& float_power_(Tensor& self, const Scalar& exponent) { return float_power_of(self, exponent); }
+
+Tensor conj(const Tensor& self) { return self; }
+Tensor conj_physical(const Tensor& self) { return self; }
+Tensor& conj_physical_(Tensor& self) { return self; }
+Tensor resolve_conj(const Tensor& self) { return self; }
+Tensor resolve_neg(const Tensor& self) { return self; }
+bool is_conj(const Tensor&) { return false; }
+bool is_neg(const Tensor&) { return false; }
+Tensor imag(const Tensor& self) {
+  HB_CHECK(false, "[imag] expected a complex tensor, got ", self.scalar_type(),
+           "; imag is not implemented for real dtypes");
+}
 
 Tensor logaddexp2(const Tensor& self, const Tensor& other) {
   constexpr double kLn2 = 0.69314718055994530942;

@@ -227,6 +227,11 @@ Tensor nll_loss2d(const Tensor& self, const Tensor& target, const Tensor& weight
   return nll_any("nll_loss2d", self, target, weight, reduction, ignore_index);
 }
 
+Tensor nll_loss_nd(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight, int64_t reduction,
+                   int64_t ignore_index) {
+  return nll_loss(self, target, weight.value_or(Tensor()), reduction, ignore_index);
+}
+
 Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction,
                           int64_t ignore_index, double label_smoothing) {
   HB_CHECK(label_smoothing >= 0 && label_smoothing <= 1,

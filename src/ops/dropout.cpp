@@ -89,6 +89,14 @@ Tensor& alpha_(Tensor& input, double p, bool train, Grain grain) {
 
 }  // namespace
 
+std::tuple<Tensor, Tensor> native_dropout(const Tensor& input, double p, std::optional<bool> train) {
+  HB_FUNCTION(native_dropout, input, p, train);
+  check_probability(p);
+  const TensorOptions bools = input.options().dtype(kBool);
+  if (!train.value_or(true) || input.numel() == 0) return {input.clone(), ones_like(input.detach(), bools)};
+  const Tensor mask = empty_like(input.detach(), bools).bernoulli_(1 - p);
+  return {input * mask * (p == 1 ? 0 : 1 / (1 - p)), mask};
+}
 Tensor dropout(const Tensor& input, double p, bool train) {
   HB_FUNCTION(dropout, input, p, train);
   return plain(input, p, train, Grain::element);

@@ -202,6 +202,10 @@ Tensor floating_op(const char* name, const FormulaKernel& formula, std::initiali
   return {};
 }
 
+Tensor no_gradient(const char* name, const char* of) {
+  HB_NOT_SUPPORTED("[", name, "] the derivative for '", of, "' is not implemented");
+}
+
 void check_no_zero(const char* name, const Input& divisor) {
   const bool zero =
       divisor.tensor ? hb::any(hb::eq(*divisor.tensor, Scalar(0))).item().toBool() : divisor.number.toDouble() == 0;

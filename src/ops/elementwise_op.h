@@ -58,6 +58,9 @@ Tensor pow_number(const Tensor& base, const Scalar& exponent);
 /// Division of integers has no result for zero.
 void check_no_zero(const char* name, const Input& divisor);
 
+/// Where a gradient would be and none is known.
+[[noreturn]] Tensor no_gradient(const char* name, const char* of);
+
 /// "mul" -> "MulBackward0", as LibTorch names nodes.
 template <size_t N>
 struct NodeName {

@@ -192,19 +192,17 @@ Tensor take(const Tensor& self, const Tensor& index) {
   return index_select(self.reshape(-1), 0, at).reshape(index.sizes());
 }
 
-Tensor& put_(Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {
-  HB_CHECK(index.scalar_type() == kLong, "[put_] expected an index of dtype int64, got ",
-           toString(index.scalar_type()));
-  HB_CHECK(index.numel() == source.numel(), "[put_] expected as many indices as source elements, got ", index.numel(),
+Tensor put(const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {
+  HB_CHECK(index.scalar_type() == kLong, "[put] expected an index of dtype int64, got ", toString(index.scalar_type()));
+  HB_CHECK(index.numel() == source.numel(), "[put] expected as many indices as source elements, got ", index.numel(),
            " and ", source.numel());
-  const Tensor at = ops::wrapped_index(index.reshape(-1), self.numel());
-  return inplace(
-      "put_", self,
-      [&](const Tensor& old) {
-        const Tensor flat = old.reshape(-1), values = source.reshape(-1);
-        return (accumulate ? index_add(flat, 0, at, values) : index_copy(flat, 0, at, values)).reshape(old.sizes());
-      },
-      nullptr, {&source});
+  const Tensor at = ops::wrapped_index(index.reshape(-1), self.numel()), flat = self.reshape(-1),
+               values = source.reshape(-1);
+  return (accumulate ? index_add(flat, 0, at, values) : index_copy(flat, 0, at, values)).reshape(self.sizes());
+}
+Tensor& put_(Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {
+  return inplace("put_", self, [&](const Tensor& old) { return put(old, index, source, accumulate); }, nullptr,
+                 {&source});
 }
 
 }  // namespace hb

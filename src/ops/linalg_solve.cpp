@@ -63,15 +63,22 @@ std::string singular(const char* action, int64_t code) {
                      " could not be completed because the input matrix is singular.");
 }
 
-/// X of A X = B for whole batches, B (*, n, columns) broadcast to A's batch.
-Tensor solve_matrices(const char* name, const char* action, const Tensor& a, const Tensor& b) {
+/// A result, and where its factorisation failed, matrix by matrix.
+struct Checked {
+  Tensor result, info;
+};
+/// Info as the _ex functions give it.
+Tensor info_for(const Tensor& a, const Tensor& info) { return info.to(kInt).reshape(batch_sizes(a, {})); }
+
+/// X of A X = B for whole batches, B (*, n, columns) broadcast to A's batch; throws for singular matrices if `check`.
+Checked solve_matrices(const char* name, const char* action, const Tensor& a, const Tensor& b, bool check) {
   NoGradGuard no_grad;
   const Factors f = factorise(a);
-  check_info(name, f.info, a.dim() > 2, [&](int64_t code) { return singular(action, code); });
+  if (check) check_info(name, f.info, a.dim() > 2, [&](int64_t code) { return singular(action, code); });
   Tensor x = empty(batch_sizes(a, {b.size(-2), b.size(-1)}), a.options());
   x.copy_(b.detach());
   if (x.numel() > 0) lu_solve_kernel(a.device())(f.lu, f.pivots, as_batch(x));
-  return x;
+  return {x, info_for(a, f.info)};
 }
 
 /// A with the batch that it and B have together.
@@ -100,15 +107,16 @@ Tensor solve_upper(const Tensor& u, const Tensor& b) {
   return x;
 }
 
-Tensor inverse_of(const char* name, const Tensor& a) {
-  check_matrices(name, a, true);
-  Tensor out = solve_matrices(name, "inversion", a, eye(a.size(-1), a.options()));
+Checked inverse_of(const Tensor& a, bool check) {
+  check_matrices("linalg.inv", a, true);
+  Checked inverse = solve_matrices("linalg.inv", "inversion", a, eye(a.size(-1), a.options()), check);
+  Tensor& out = inverse.result;
   if (needs_grad(a))
     record("LinalgInvExBackward0", out, {&a}, {SavedTensor::output(out)}, [](Backward& b, auto& s) -> variable_list {
       const Tensor inverse_t = s[0].transpose(-2, -1);
       return {neg(inverse_t.matmul(b.grad()).matmul(inverse_t))};
     });
-  return out;
+  return inverse;
 }
 
 /// Sign and logarithm of the absolute value of U's diagonal product, from LU.
@@ -172,11 +180,16 @@ Tensor det_gradient(const Tensor& a, const Tensor& det) {
 
 Tensor linalg_inv(const Tensor& a) {
   HB_AUTOCAST(linalg_inv, fp32, as_is, a);
-  return inverse_of("linalg.inv", a);
+  return inverse_of(a, true).result;
+}
+std::tuple<Tensor, Tensor> linalg_inv_ex(const Tensor& a, bool check_errors) {
+  HB_AUTOCAST(linalg_inv_ex, fp32, as_is, a, check_errors);
+  const Checked inverse = inverse_of(a, check_errors);
+  return {inverse.result, inverse.info};
 }
 Tensor inverse(const Tensor& self) {
   HB_AUTOCAST(inverse, fp32, as_is, self);
-  return inverse_of("linalg.inv", self);
+  return inverse_of(self, true).result;
 }
 
 Tensor linalg_det(const Tensor& a) {
@@ -221,19 +234,25 @@ std::tuple<Tensor, Tensor> linalg_slogdet(const Tensor& a) {
 }
 std::tuple<Tensor, Tensor> slogdet(const Tensor& self) { return linalg_slogdet(self); }
 
-std::tuple<Tensor, Tensor> linalg_lu_factor(const Tensor& a, bool pivot) {
+std::tuple<Tensor, Tensor, Tensor> linalg_lu_factor_ex(const Tensor& a, bool pivot, bool check_errors) {
   check_matrices("linalg.lu_factor", a, true);
   HB_CHECK(pivot, "linalg.lu_factor: LU without pivoting is not implemented on the CPU");
   HB_CHECK(!needs_grad(a), "linalg.lu_factor: gradients are not supported");
   const Factors f = factorise(a);
-  check_info("linalg.lu_factor", f.info, a.dim() > 2, [](int64_t code) {
-    return detail::str("U[", code, ",", code, "] is zero and using it on lu_solve would result in a division by zero.");
-  });
-  return {f.lu.reshape(a.sizes()), (f.pivots + 1).to(kInt).reshape(batch_sizes(a, {a.size(-1)}))};
+  if (check_errors)
+    check_info("linalg.lu_factor", f.info, a.dim() > 2, [](int64_t code) {
+      return detail::str("U[", code, ",", code,
+                         "] is zero and using it on lu_solve would result in a division by zero.");
+    });
+  return {f.lu.reshape(a.sizes()), (f.pivots + 1).to(kInt).reshape(batch_sizes(a, {a.size(-1)})), info_for(a, f.info)};
+}
+std::tuple<Tensor, Tensor> linalg_lu_factor(const Tensor& a, bool pivot) {
+  const auto [lu, pivots, info] = linalg_lu_factor_ex(a, pivot, true);
+  return {lu, pivots};
 }
 
-Tensor linalg_solve(const Tensor& a, const Tensor& b, bool left) {
-  HB_AUTOCAST(linalg_solve, fp32, as_is, a, b, left);
+namespace {
+Checked solution_of(const Tensor& a, const Tensor& b, bool left, bool check) {
   check_matrices("linalg.solve", a, true);
   HB_CHECK(a.scalar_type() == b.scalar_type(),
            "linalg.solve: Expected A and B to have the same dtype, but found A of type ", a.scalar_type(),
@@ -242,19 +261,35 @@ Tensor linalg_solve(const Tensor& a, const Tensor& b, bool left) {
   const bool vectors = b.dim() == 1 || (a.dim() - 1 == b.dim() && b.sizes().equals(a.sizes().slice(0, a.dim() - 1)));
   HB_CHECK(left || !vectors,
            "linalg.solve: Vector broadcasting of the left hand side is not supported for left=False.");
-  if (vectors) return linalg_solve(a, b.unsqueeze(-1), true).squeeze(-1);
-  if (!left) return linalg_solve(a.transpose(-2, -1), b.transpose(-2, -1), true).transpose(-2, -1);
+  if (vectors) {
+    const Checked x = solution_of(a, b.unsqueeze(-1), true, check);
+    return {x.result.squeeze(-1), x.info};
+  }
+  if (!left) {
+    const Checked x = solution_of(a.transpose(-2, -1), b.transpose(-2, -1), true, check);
+    return {x.result.transpose(-2, -1), x.info};
+  }
   HB_CHECK(a.size(-1) == b.size(-2), "linalg.solve: Incompatible shapes of A and B for the equation AX = B (",
            a.size(-2), "x", a.size(-1), " and ", b.size(-2), "x", b.size(-1), ")");
   const Tensor wide = with_batch_of(a, b);
-  Tensor x = solve_matrices("linalg.solve", "solve", wide, b);
+  Checked x = solve_matrices("linalg.solve", "solve", wide, b, check);
   if (needs_grad(wide, b))
-    record("LinalgSolveExBackward0", x, {&wide, &b}, {SavedTensor::input(wide), SavedTensor::output(x)},
+    record("LinalgSolveExBackward0", x.result, {&wide, &b}, {SavedTensor::input(wide), SavedTensor::output(x.result)},
            [](Backward& back, auto& s) -> variable_list {
              const Tensor gb = linalg_solve(s[0].transpose(-2, -1), back.grad());
              return {back.needs(0) ? neg(gb.matmul(s[1].transpose(-2, -1))) : Tensor(), gb};
            });
   return x;
+}
+}  // namespace
+Tensor linalg_solve(const Tensor& a, const Tensor& b, bool left) {
+  HB_AUTOCAST(linalg_solve, fp32, as_is, a, b, left);
+  return solution_of(a, b, left, true).result;
+}
+std::tuple<Tensor, Tensor> linalg_solve_ex(const Tensor& a, const Tensor& b, bool left, bool check_errors) {
+  HB_FUNCTION(linalg_solve_ex, a, b, left, check_errors);
+  const Checked x = solution_of(a, b, left, check_errors);
+  return {x.result, x.info};
 }
 
 Tensor linalg_solve_triangular(const Tensor& self, const Tensor& b, bool upper, bool left, bool unitriangular) {
@@ -274,22 +309,27 @@ Tensor linalg_solve_triangular(const Tensor& self, const Tensor& b, bool upper, 
   return solve_upper(a.flip({-2, -1}), b.flip({-2})).flip({-2});  // a lower triangle is turned around
 }
 
-Tensor linalg_cholesky(const Tensor& a, bool upper) {
-  HB_AUTOCAST(linalg_cholesky, fp32, as_is, a, upper);
+namespace {
+Checked cholesky_of(const Tensor& a, bool upper, bool check) {
   check_matrices("linalg.cholesky", a, true);
-  if (upper) return linalg_cholesky(a.transpose(-2, -1), false).transpose(-2, -1);
-  Tensor l = empty(a.sizes(), a.options());
+  if (upper) {
+    const Checked lower = cholesky_of(a.transpose(-2, -1), false, check);
+    return {lower.result.transpose(-2, -1), lower.info};
+  }
+  Tensor l = empty(a.sizes(), a.options()), failed;
   {
     NoGradGuard no_grad;
     l.copy_(a.detach());
     const Tensor flat = as_batch(l), info = empty({flat.size(0)}, kLong);
     if (flat.size(0) > 0) cholesky_kernel(a.device())(flat, info);
-    check_info("linalg.cholesky", info, a.dim() > 2, [](int64_t order) {
-      return detail::str(
-          "The factorization could not be completed because the input is not positive-definite (the "
-          "leading minor of order ",
-          order, " is not positive-definite).");
-    });
+    if (check)
+      check_info("linalg.cholesky", info, a.dim() > 2, [](int64_t order) {
+        return detail::str(
+            "The factorization could not be completed because the input is not positive-definite (the "
+            "leading minor of order ",
+            order, " is not positive-definite).");
+      });
+    failed = info_for(a, info);
   }
   if (needs_grad(a))
     record("LinalgCholeskyExBackward0", l, {&a}, {SavedTensor::output(l)}, [](Backward& b, auto& s) -> variable_list {
@@ -301,7 +341,17 @@ Tensor linalg_cholesky(const Tensor& a, bool upper) {
       const Tensor left = linalg_solve(lt, symmetric);
       return {linalg_solve(lt, left.transpose(-2, -1)).transpose(-2, -1)};
     });
-  return l;
+  return {l, failed};
+}
+}  // namespace
+Tensor linalg_cholesky(const Tensor& a, bool upper) {
+  HB_AUTOCAST(linalg_cholesky, fp32, as_is, a, upper);
+  return cholesky_of(a, upper, true).result;
+}
+std::tuple<Tensor, Tensor> linalg_cholesky_ex(const Tensor& self, bool upper, bool check_errors) {
+  HB_AUTOCAST(linalg_cholesky_ex, fp32, as_is, self, upper, check_errors);
+  const Checked l = cholesky_of(self, upper, check_errors);
+  return {l.result, l.info};
 }
 Tensor cholesky(const Tensor& self, bool upper) {
   HB_AUTOCAST(cholesky, fp32, as_is, self, upper);

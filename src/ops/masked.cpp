@@ -25,6 +25,14 @@ Tensor spread(const Tensor& t, const DimVector& sizes) {
 }  // namespace
 
 Tensor nonzero(const Tensor& self) { return nonzero_kernel(self.device())(self.detach()); }
+Tensor nonzero_static(const Tensor& self, int64_t size, int64_t fill_value) {
+  HB_CHECK(size >= 0, "[nonzero_static] expected a size that is not negative, got ", size);
+  const Tensor found = nonzero(self);
+  const int64_t count = std::min(size, found.size(0));
+  Tensor out = full({size, self.dim()}, fill_value, found.options());
+  out.narrow(0, 0, count).copy_(found.narrow(0, 0, count));
+  return out;
+}
 Tensor argwhere(const Tensor& self) {
   if (self.dim() == 0) return nonzero(self.reshape(1)).narrow(1, 0, 0);
   return nonzero(self);

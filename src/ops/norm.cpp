@@ -90,5 +90,22 @@ Tensor renorm(const Tensor& self, const Scalar& p, int64_t dim, const Scalar& ma
   const Tensor factor = where(length > maxnorm, reciprocal(length + 1e-7) * maxnorm, ones_like(length));
   return self * factor;
 }
+Tensor& renorm_(Tensor& self, const Scalar& p, int64_t dim, const Scalar& maxnorm) {
+  return inplace("renorm_", self, [&](const Tensor& x) { return renorm(x, p, dim, maxnorm); });
+}
+
+Tensor norm_except_dim(const Tensor& v, int64_t pow, int64_t dim) {
+  if (dim == -1) return norm(v, Scalar(pow));
+  std::vector<int64_t> others;
+  for (int64_t d = 0; d < v.dim(); ++d)
+    if (d != dim) others.push_back(d);
+  return norm(v, Scalar(pow), others, true);
+}
+
+Tensor nuclear_norm(const Tensor& self, IntArrayRef dim, bool keepdim) {
+  HB_AUTOCAST(nuclear_norm, as_is, fp32, self, dim, keepdim);
+  return linalg_matrix_norm(self, "nuc", dim, keepdim);
+}
+Tensor nuclear_norm(const Tensor& self, bool keepdim) { return nuclear_norm(self, {-2, -1}, keepdim); }
 
 }  // namespace hb

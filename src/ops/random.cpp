@@ -223,4 +223,34 @@ Tensor& cauchy_(Tensor& self, double median, double sigma, std::optional<Generat
                      [&](const Tensor& out) { cauchy_kernel(out.device())(out, median, sigma, generator); });
 }
 
+// --- into new tensors
+
+Tensor uniform(const Tensor& self, double from, double to, std::optional<Generator> generator) {
+  return empty_like(self.detach()).uniform_(from, to, std::move(generator));
+}
+Tensor normal_functional(const Tensor& self, double mean, double std, std::optional<Generator> generator) {
+  return empty_like(self.detach()).normal_(mean, std, std::move(generator));
+}
+Tensor random(const Tensor& self, int64_t from, std::optional<int64_t> to, std::optional<Generator> generator) {
+  return empty_like(self.detach()).random_(from, to, std::move(generator));
+}
+Tensor random(const Tensor& self, int64_t to, std::optional<Generator> generator) {
+  return empty_like(self.detach()).random_(to, std::move(generator));
+}
+Tensor random(const Tensor& self, std::optional<Generator> generator) {
+  return empty_like(self.detach()).random_(std::move(generator));
+}
+Tensor exponential(const Tensor& self, double lambd, std::optional<Generator> generator) {
+  return empty_like(self.detach()).exponential_(lambd, std::move(generator));
+}
+Tensor geometric(const Tensor& self, double p, std::optional<Generator> generator) {
+  return empty_like(self.detach()).geometric_(p, std::move(generator));
+}
+Tensor log_normal(const Tensor& self, double mean, double std, std::optional<Generator> generator) {
+  return empty_like(self.detach()).log_normal_(mean, std, std::move(generator));
+}
+Tensor cauchy(const Tensor& self, double median, double sigma, std::optional<Generator> generator) {
+  return empty_like(self.detach()).cauchy_(median, sigma, std::move(generator));
+}
+
 }  // namespace hb

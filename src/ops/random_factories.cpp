@@ -175,6 +175,22 @@ Tensor poisson(const Tensor& self, std::optional<Generator> generator) {
   return out;
 }
 
+Tensor binomial(const Tensor& count, const Tensor& prob, std::optional<Generator> generator) {
+  HB_CHECK(count.is_floating_point(), "[binomial] only supports floating-point dtypes for count, got ",
+           count.scalar_type());
+  HB_CHECK(prob.is_floating_point(), "[binomial] only supports floating-point dtypes for prob, got ",
+           prob.scalar_type());
+  const ScalarType t = result_type(count, prob);
+  const auto both = broadcast_tensors({count.detach().to(t), prob.detach().to(t)});
+  Tensor out = empty(both[0].sizes(), both[0].options());
+  if (out.numel() > 0) binomial_kernel(out.device())(out, both[0].contiguous(), both[1].contiguous(), generator);
+  if (needs_grad(count, prob))
+    record("BinomialBackward0", out, {&count, &prob}, [](Backward& b) -> variable_list {
+      return {zeros_like(b.grad()), zeros_like(b.grad())};
+    });
+  return out;
+}
+
 namespace {
 
 void check_multinomial(const Tensor& self, int64_t num_samples, bool replacement) {

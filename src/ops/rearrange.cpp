@@ -194,6 +194,46 @@ std::vector<Tensor> meshgrid(TensorList tensors, std::string_view indexing) {
 }
 std::vector<Tensor> meshgrid(TensorList tensors) { return meshgrid(tensors, "ij"); }
 
+Tensor flatten_dense_tensors(TensorList tensors) {
+  HB_CHECK(!tensors.empty(), "[flatten_dense_tensors] expected at least one tensor");
+  std::vector<Tensor> flat;
+  for (const Tensor& t : tensors) flat.push_back(t.contiguous().view(-1));
+  return flat.size() == 1 ? flat[0] : cat(flat);
+}
+std::vector<Tensor> unflatten_dense_tensors(const Tensor& flat, TensorList tensors) {
+  std::vector<Tensor> parts;
+  int64_t at = 0;
+  for (const Tensor& t : tensors) {
+    parts.push_back(flat.narrow(0, at, t.numel()).view(t.sizes()));
+    at += t.numel();
+  }
+  return parts;
+}
+
+Tensor combinations(const Tensor& self, int64_t r, bool with_replacement) {
+  HB_CHECK(self.dim() == 1, "[combinations] expected a tensor of 1 dimension, got shape ", self.sizes());
+  HB_CHECK(r >= 0, "[combinations] expected a number of elements that is not negative, got ", r);
+  if (r == 0) return empty({0}, self.options());
+  const int64_t n = self.numel();
+  // Each set by its places, which count up from left to right; the last place that can grow does.
+  std::vector<int64_t> places, next(static_cast<size_t>(r), 0);
+  const auto highest = [&](int64_t k) { return with_replacement ? n - 1 : n - r + k; };
+  if (!with_replacement)
+    for (int64_t k = 0; k < r; ++k) next[k] = k;
+  bool more = highest(0) >= 0;
+  while (more) {
+    places.insert(places.end(), next.begin(), next.end());
+    int64_t k = r - 1;
+    while (k >= 0 && next[k] == highest(k)) --k;
+    more = k >= 0;
+    if (!more) break;
+    ++next[k];
+    for (int64_t j = k + 1; j < r; ++j) next[j] = with_replacement ? next[k] : next[j - 1] + 1;
+  }
+  const auto rows = static_cast<int64_t>(places.size()) / r;
+  return self.index_select(0, tensor(places, kLong)).reshape({rows, r});
+}
+
 Tensor cartesian_prod(TensorList tensors) {
   HB_CHECK(!tensors.empty(), "[cartesian_prod] expects a non-empty TensorList");
   if (tensors.size() == 1) return tensors[0];

@@ -248,6 +248,32 @@ Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, cons
   return out;
 }
 
+Tensor index_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce,
+                    bool include_self) {
+  HB_FUNCTION(index_reduce, self, dim, index, source, reduce, include_self);
+  HB_CHECK(reduce == "prod" || reduce == "mean" || reduce == "amax" || reduce == "amin",
+           "[index_reduce] expected reduce to be prod, mean, amax or amin, got ", reduce);
+  HB_CHECK(self.scalar_type() != kBool, "[index_reduce] is not supported for dtype Bool");
+  HB_CHECK_INDEX(index.dim() <= 1, "[index_reduce] index is supposed to be a vector, got shape ", index.sizes());
+  HB_CHECK_INDEX(source.dim() == self.dim(), "[index_reduce] expected a source of ", self.dim(), " dimensions, got ",
+                 source.dim());
+  const int64_t d = geometry::wrap_dim("index_reduce", dim, self.dim());
+  for (int64_t k = 0; k < self.dim(); ++k)
+    HB_CHECK(source.size(k) == (k == d ? index.numel() : self.size(k)),
+             "[index_reduce] expected a source of the shape ", self.sizes(), " with ", index.numel(), " in dimension ",
+             d, ", got ", source.sizes());
+  // A row of the source goes where its index says: the same index for all its elements.
+  std::vector<int64_t> shape(static_cast<size_t>(self.dim()), 1);
+  if (!shape.empty()) shape[d] = index.numel();
+  return scatter_reduce(self, d, index.reshape(shape).expand(source.sizes()), source, reduce, include_self);
+}
+Tensor& index_reduce_(Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce,
+                      bool include_self) {
+  return inplace("index_reduce_", self,
+                 [&](const Tensor& x) { return index_reduce(x, dim, index, source, reduce, include_self); }, nullptr,
+                 {&source});
+}
+
 Tensor& scatter_(Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
   return inplace(
       "scatter_", self, [&](const Tensor& old) { return scatter(old, dim, index, src); },

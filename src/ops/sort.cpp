@@ -131,27 +131,6 @@ TensorTuple2 mode(const Tensor& self, int64_t dim, bool keepdim) {
   return {values, indices};
 }
 
-Tensor quantile(const Tensor& self, double q, std::optional<int64_t> dim, bool keepdim) {
-  HB_AUTOCAST(quantile, fp32, as_is, self, q, dim, keepdim);
-  HB_CHECK(q >= 0 && q <= 1, "[quantile] q must be in the range [0, 1] but got ", q);
-  HB_CHECK(self.scalar_type() == kFloat || self.scalar_type() == kDouble,
-           "[quantile] input tensor must be either float or double dtype, got ", toString(self.scalar_type()));
-  HB_CHECK(self.numel() > 0, "[quantile] input tensor must be non-empty");
-  const Tensor x = dim ? self : self.reshape(-1);
-  const int64_t d = geometry::wrap_dim("quantile", dim.value_or(0), x.dim());
-  const Tensor sorted = std::get<0>(sort(x.dim() ? x : x.reshape(1), d));
-  const int64_t n = sorted.size(d);
-  const double rank = q * static_cast<double>(n - 1);
-  const auto below = static_cast<int64_t>(std::floor(rank));
-  Tensor out = lerp(sorted.narrow(d, below, 1), sorted.narrow(d, std::min(below + 1, n - 1), 1),
-                    Scalar(rank - static_cast<double>(below)));
-  // NaN stands last in the order; a line that has one is NaN.
-  const Tensor last = sorted.narrow(d, n - 1, 1);
-  out = where(isnan(last), last, out);
-  if (!keepdim) return x.dim() ? out.squeeze(d) : out.reshape(IntArrayRef());
-  return dim ? out : out.reshape(std::vector<int64_t>(self.dim(), 1));
-}
-
 // --- search
 
 Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& self, bool out_int32, bool right) {

@@ -28,6 +28,13 @@ Tensor run_starts(const Tensor& changed, int64_t n) {
   return cat({ones({1}, kBool), changed});
 }
 
+/// Whether each of the rows (n, m) but the first differs from the row before it.
+Tensor differing_neighbours(const Tensor& rows) {
+  const int64_t n = rows.size(0);
+  const Tensor differs = rows.slice(0, 1) != rows.slice(0, 0, n - 1);
+  return differs.size(1) ? differs.any(1) : zeros({n - 1}, kBool);
+}
+
 }  // namespace
 
 std::tuple<Tensor, Tensor, Tensor> _unique2(const Tensor& self, bool, bool return_inverse, bool return_counts) {
@@ -46,6 +53,29 @@ std::tuple<Tensor, Tensor> _unique(const Tensor& self, bool sorted, bool return_
   return {values, inverse};
 }
 
+// With a dimension LibTorch gives all three, whatever was asked for.
+std::tuple<Tensor, Tensor, Tensor> unique_dim_consecutive(const Tensor& self, int64_t dim, bool /*return_inverse*/,
+                                                          bool /*return_counts*/) {
+  NoGradGuard no_history;
+  const Tensor x = self.detach();
+  const int64_t n = x.size(dim);
+  Tensor changed = empty({0}, kBool);
+  if (n > 1) {
+    const Tensor rows = x.movedim(dim, 0).reshape({n, x.numel() / n});
+    changed = differing_neighbours(rows);
+  }
+  const Distinct d = from_runs(run_starts(changed, n), arange(n, kLong), true, true);
+  return {x.index_select(dim, d.values), d.inverse, d.counts};
+}
+
+std::tuple<Tensor, Tensor, Tensor> unique_consecutive(const Tensor& self, bool return_inverse, bool return_counts,
+                                                      std::optional<int64_t> dim) {
+  if (dim) return unique_dim_consecutive(self, *dim, return_inverse, return_counts);
+  const auto [values, inverse, counts] = unique_dim_consecutive(self.reshape(-1), 0);
+  const Tensor none = empty({0}, kLong);
+  return {values, return_inverse ? inverse.reshape(self.sizes()) : none, return_counts ? counts : none};
+}
+
 std::tuple<Tensor, Tensor, Tensor> unique_dim(const Tensor& self, int64_t dim, bool, bool return_inverse,
                                               bool return_counts) {
   NoGradGuard no_history;
@@ -57,10 +87,7 @@ std::tuple<Tensor, Tensor, Tensor> unique_dim(const Tensor& self, int64_t dim, b
     order = order.index_select(0, rows.select(1, c).index_select(0, order).argsort(0));
   const Tensor sorted = rows.index_select(0, order);
   Tensor changed = empty({0}, kBool);
-  if (n > 1) {
-    const Tensor differs = sorted.slice(0, 1) != sorted.slice(0, 0, n - 1);
-    changed = differs.size(1) ? differs.any(1) : zeros({n - 1}, kBool);
-  }
+  if (n > 1) changed = differing_neighbours(sorted);
   const Distinct d = from_runs(run_starts(changed, n), order, return_inverse, return_counts);
   return {self.detach().index_select(dim, d.values), return_inverse ? d.inverse : empty({0}, kLong),
           return_counts ? d.counts : empty({0}, kLong)};

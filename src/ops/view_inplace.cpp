@@ -40,5 +40,8 @@ Tensor& swapdims_(Tensor& self, int64_t dim0, int64_t dim1) { return transpose_(
 Tensor& t_(Tensor& self) {
   return reshape_self("t_", self, [](const Tensor& t) { return t.t(); });
 }
+Tensor& as_strided_(Tensor& self, IntArrayRef size, IntArrayRef stride, std::optional<int64_t> storage_offset) {
+  return reshape_self("as_strided_", self, [&](const Tensor& t) { return t.as_strided(size, stride, storage_offset); });
+}
 
 }  // namespace hb

@@ -173,6 +173,15 @@ std::vector<Tensor> chunk(const Tensor& self, int64_t chunks, int64_t dim) {
   return split(self, each, dim);
 }
 
+// LibTorch leaves the views' bookkeeping out of these; here they are the views themselves.
+std::vector<Tensor> unsafe_split(const Tensor& self, int64_t split_size, int64_t dim) {
+  return split(self, split_size, dim);
+}
+std::vector<Tensor> unsafe_split_with_sizes(const Tensor& self, IntArrayRef split_sizes, int64_t dim) {
+  return split_with_sizes(self, split_sizes, dim);
+}
+std::vector<Tensor> unsafe_chunk(const Tensor& self, int64_t chunks, int64_t dim) { return chunk(self, chunks, dim); }
+
 std::vector<Tensor> tensor_split(const Tensor& self, int64_t sections, int64_t dim) {
   HB_CHECK(sections > 0, "[tensor_split] number of sections must be larger than 0, got ", sections);
   const int64_t n = self.size(dim);
@@ -239,6 +248,20 @@ Tensor slice_scatter(const Tensor& self, const Tensor& src, int64_t dim, std::op
 }
 Tensor diagonal_scatter(const Tensor& self, const Tensor& src, int64_t offset, int64_t dim1, int64_t dim2) {
   return with_part("diagonal_scatter", self, src, [=](const Tensor& t) { return t.diagonal(offset, dim1, dim2); });
+}
+Tensor as_strided_scatter(const Tensor& self, const Tensor& src, IntArrayRef size, IntArrayRef stride,
+                          std::optional<int64_t> storage_offset) {
+  return with_part("as_strided_scatter", self, src,
+                   [&](const Tensor& t) { return t.as_strided(size, stride, storage_offset); });
+}
+
+bool is_set_to(const Tensor& self, const Tensor& tensor) {
+  return self.is_alias_of(tensor) && self.storage_offset() == tensor.storage_offset() &&
+         self.sizes().equals(tensor.sizes()) && self.strides().equals(tensor.strides());
+}
+Tensor Tensor::matrix_H() const {
+  HB_CHECK(dim() == 2, "[matrix_H] expected a matrix, got a tensor of ", dim(), " dimensions");
+  return transpose(0, 1);
 }
 
 std::vector<Tensor> unbind(const Tensor& self, int64_t dim) {

@@ -44,5 +44,11 @@ Tensor bartlett_window(int64_t window_length, bool periodic, const TensorOptions
   return window("bartlett_window", window_length, periodic, options,
                 [](const Tensor& i, double n) { return 1 - abs(i * (2 / n) - 1); });
 }
+Tensor kaiser_window(int64_t window_length, bool periodic, double beta, const TensorOptions& options) {
+  return window("kaiser_window", window_length, periodic, options, [=](const Tensor& i, double n) {
+    const Tensor place = i * (2 / n) - 1;  // from -1 to 1
+    return i0(sqrt((1 - place * place).clamp_min(0)) * beta) / i0(scalar_tensor(beta, i.options()));
+  });
+}
 
 }  // namespace hb

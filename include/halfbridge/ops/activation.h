@@ -15,6 +15,7 @@ HB_API Tensor selu(const Tensor& self);
 HB_API Tensor& selu_(Tensor& self);
 /// approximate: "none" (erf) or "tanh".
 HB_API Tensor gelu(const Tensor& self, std::string_view approximate = "none");
+HB_API Tensor& gelu_(Tensor& self, std::string_view approximate = "none");
 HB_API Tensor softplus(const Tensor& self, const Scalar& beta = 1, const Scalar& threshold = 20);
 HB_API Tensor hardtanh(const Tensor& self, const Scalar& min_val = -1, const Scalar& max_val = 1);
 HB_API Tensor& hardtanh_(Tensor& self, const Scalar& min_val = -1, const Scalar& max_val = 1);
@@ -27,6 +28,13 @@ HB_API Tensor rrelu(const Tensor& self, const Scalar& lower = 0.125, const Scala
                     bool training = false, std::optional<Generator> generator = std::nullopt);
 HB_API Tensor& rrelu_(Tensor& self, const Scalar& lower = 0.125, const Scalar& upper = 1.0 / 3, bool training = false,
                       std::optional<Generator> generator = std::nullopt);
+/// rrelu that writes the factor of each element into `noise` when it trains.
+HB_API Tensor rrelu_with_noise(const Tensor& self, Tensor& noise, const Scalar& lower = 0.125,
+                               const Scalar& upper = 1.0 / 3, bool training = false,
+                               std::optional<Generator> generator = std::nullopt);
+HB_API Tensor& rrelu_with_noise_(Tensor& self, Tensor& noise, const Scalar& lower = 0.125,
+                                 const Scalar& upper = 1.0 / 3, bool training = false,
+                                 std::optional<Generator> generator = std::nullopt);
 HB_API Tensor glu(const Tensor& self, int64_t dim = -1);
 
 HB_API Tensor tanh_backward(const Tensor& grad, const Tensor& output);

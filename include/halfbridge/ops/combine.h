@@ -7,12 +7,13 @@
 namespace hb {
 
 HB_API Tensor cat(TensorList tensors, int64_t dim = 0);
+HB_API Tensor vstack(TensorList tensors);
 HB_API Tensor& cat_out(Tensor& out, TensorList tensors, int64_t dim = 0);
+inline Tensor row_stack(TensorList tensors) { return vstack(tensors); }
 inline Tensor concat(TensorList tensors, int64_t dim = 0) { return cat(tensors, dim); }
 inline Tensor concatenate(TensorList tensors, int64_t dim = 0) { return cat(tensors, dim); }
 HB_API Tensor stack(TensorList tensors, int64_t dim = 0);
 HB_API Tensor hstack(TensorList tensors);
-HB_API Tensor vstack(TensorList tensors);
 HB_API Tensor dstack(TensorList tensors);
 HB_API Tensor column_stack(TensorList tensors);
 HB_API Tensor block_diag(TensorList tensors);
@@ -23,6 +24,11 @@ HB_API Tensor atleast_3d(const Tensor& self);
 HB_API std::vector<Tensor> atleast_1d(TensorList tensors);
 HB_API std::vector<Tensor> atleast_2d(TensorList tensors);
 HB_API std::vector<Tensor> atleast_3d(TensorList tensors);
+/// All values of tensors of one dtype in one 1-d tensor, and back: parts of it as views of the tensors' shapes.
+HB_API Tensor flatten_dense_tensors(TensorList tensors);
+HB_API std::vector<Tensor> unflatten_dense_tensors(const Tensor& flat, TensorList tensors);
+/// The sets of r elements of a 1-d tensor, one per row, in lexicographic order of their places.
+HB_API Tensor combinations(const Tensor& self, int64_t r = 2, bool with_replacement = false);
 HB_API Tensor cartesian_prod(TensorList tensors);
 HB_API std::vector<Tensor> broadcast_tensors(TensorList tensors);
 HB_API std::vector<Tensor> meshgrid(TensorList tensors);
@@ -48,6 +54,48 @@ HB_API std::tuple<Tensor, Tensor, Tensor> unique_dim(const Tensor& self, int64_t
 HB_API std::tuple<Tensor, Tensor> _unique(const Tensor& self, bool sorted = true, bool return_inverse = false);
 HB_API std::tuple<Tensor, Tensor, Tensor> _unique2(const Tensor& self, bool sorted = true, bool return_inverse = false,
                                                    bool return_counts = false);
+/// (counts, bin edges): each bin holds its left edge, the last one both. bins: the edges, or how many of equal width
+/// between the two numbers of `range` (else between the least and the greatest value).
+HB_API TensorTuple2 histogram(const Tensor& self, const Tensor& bins,
+                              const std::optional<Tensor>& weight = std::nullopt, bool density = false);
+HB_API TensorTuple2 histogram(const Tensor& self, int64_t bins = 100,
+                              std::optional<ArrayRef<double>> range = std::nullopt,
+                              const std::optional<Tensor>& weight = std::nullopt, bool density = false);
+/// (values, places of the values per element, lengths of the runs) of runs of equal neighbours.
+HB_API std::tuple<Tensor, Tensor, Tensor> unique_consecutive(const Tensor& self, bool return_inverse = false,
+                                                             bool return_counts = false,
+                                                             std::optional<int64_t> dim = std::nullopt);
+HB_API std::tuple<Tensor, Tensor, Tensor> unique_dim_consecutive(const Tensor& self, int64_t dim,
+                                                                 bool return_inverse = false,
+                                                                 bool return_counts = false);
+/// Integrals by the trapezoidal rule, at the places x or with the step dx.
+HB_API Tensor trapezoid(const Tensor& y, const Tensor& x, int64_t dim = -1);
+HB_API Tensor trapezoid(const Tensor& y, const Scalar& dx = 1, int64_t dim = -1);
+inline Tensor trapz(const Tensor& y, const Tensor& x, int64_t dim = -1) { return trapezoid(y, x, dim); }
+inline Tensor trapz(const Tensor& y, double dx = 1, int64_t dim = -1) { return trapezoid(y, Scalar(dx), dim); }
+HB_API Tensor cumulative_trapezoid(const Tensor& y, const Tensor& x, int64_t dim = -1);
+HB_API Tensor cumulative_trapezoid(const Tensor& y, const Scalar& dx = 1, int64_t dim = -1);
+/// Central differences of second order along each dimension; at the two ends differences of order edge_order (1 or 2).
+/// spacing: one step, a step per dimension, or the places along each dimension.
+HB_API std::vector<Tensor> gradient(const Tensor& self, const std::optional<Scalar>& spacing = std::nullopt,
+                                    std::optional<int64_t> dim = std::nullopt, int64_t edge_order = 1);
+HB_API std::vector<Tensor> gradient(const Tensor& self, const Scalar& spacing, IntArrayRef dim, int64_t edge_order = 1);
+HB_API std::vector<Tensor> gradient(const Tensor& self, IntArrayRef dim, int64_t edge_order = 1);
+HB_API std::vector<Tensor> gradient(const Tensor& self, ArrayRef<Scalar> spacing,
+                                    std::optional<int64_t> dim = std::nullopt, int64_t edge_order = 1);
+HB_API std::vector<Tensor> gradient(const Tensor& self, ArrayRef<Scalar> spacing, IntArrayRef dim,
+                                    int64_t edge_order = 1);
+HB_API std::vector<Tensor> gradient(const Tensor& self, TensorList spacing, std::optional<int64_t> dim = std::nullopt,
+                                    int64_t edge_order = 1);
+HB_API std::vector<Tensor> gradient(const Tensor& self, TensorList spacing, IntArrayRef dim, int64_t edge_order = 1);
+/// Sums, means, products or extrema ("sum", "mean", "prod", "max", "min") of successive segments of `data` along
+/// `axis`; the last dimension of lengths or of offsets says where they lie, the ones before are those of data before
+/// axis.
+HB_API Tensor segment_reduce(const Tensor& data, std::string_view reduce,
+                             const std::optional<Tensor>& lengths = std::nullopt,
+                             const std::optional<Tensor>& indices = std::nullopt,
+                             const std::optional<Tensor>& offsets = std::nullopt, int64_t axis = 0, bool unsafe = false,
+                             const std::optional<Scalar>& initial = std::nullopt);
 HB_API std::tuple<Tensor, Tensor> var_mean(const Tensor& self, OptionalIntArrayRef dim = std::nullopt,
                                            const std::optional<Scalar>& correction = std::nullopt,
                                            bool keepdim = false);
@@ -85,6 +133,24 @@ inline bool is_complex(const Tensor& self) { return self.is_complex(); }
 inline bool is_signed(const Tensor& self) { return self.is_signed(); }
 inline bool is_nonzero(const Tensor& self) { return self.is_nonzero(); }
 inline Tensor detach(const Tensor& self) { return self.detach(); }
+inline Tensor& detach_(Tensor& self) { return self.detach_(), self; }
+inline bool is_inference(const Tensor& self) { return self.is_inference(); }
+inline int64_t numel(const Tensor& self) { return self.numel(); }
+inline int64_t size(const Tensor& self, int64_t dim) { return self.size(dim); }
+inline int64_t stride(const Tensor& self, int64_t dim) { return self.stride(dim); }
+inline int64_t get_device(const Tensor& self) { return self.get_device(); }
+inline const Tensor& resize_as_(const Tensor& self, const Tensor& the_template,
+                                std::optional<MemoryFormat> memory_format = std::nullopt) {
+  return self.resize_as_(the_template, memory_format);
+}
+inline Tensor resize_as(const Tensor& self, const Tensor& the_template,
+                        std::optional<MemoryFormat> memory_format = std::nullopt) {
+  return self.clone().resize_as_(the_template, memory_format);
+}
+inline Tensor zero(const Tensor& self) { return zeros_like(self); }
+/// Throws: there are no complex tensors.
+HB_API Tensor imag(const Tensor& self);
+HB_API Tensor float_power(const Scalar& self, const Tensor& exponent);
 inline Tensor fill(const Tensor& self, const Scalar& value) { return full_like(self, value); }
 HB_API ScalarType result_type(const Tensor& a, const Tensor& b);
 HB_API ScalarType result_type(const Tensor& a, const Scalar& b);

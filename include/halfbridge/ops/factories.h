@@ -35,6 +35,11 @@ HB_API Tensor hamming_window(int64_t window_length, bool periodic, double alpha,
                              const TensorOptions& options = {});
 HB_API Tensor blackman_window(int64_t window_length, bool periodic, const TensorOptions& options = {});
 HB_API Tensor bartlett_window(int64_t window_length, bool periodic, const TensorOptions& options = {});
+HB_API Tensor kaiser_window(int64_t window_length, bool periodic, double beta, const TensorOptions& options = {});
+inline Tensor kaiser_window(int64_t n, bool periodic, const TensorOptions& options = {}) {
+  return kaiser_window(n, periodic, 12.0, options);
+}
+inline Tensor kaiser_window(int64_t n, const TensorOptions& options = {}) { return kaiser_window(n, true, options); }
 inline Tensor hann_window(int64_t n, const TensorOptions& options = {}) { return hann_window(n, true, options); }
 inline Tensor blackman_window(int64_t n, const TensorOptions& options = {}) {
   return blackman_window(n, true, options);

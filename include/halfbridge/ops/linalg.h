@@ -58,6 +58,26 @@ HB_API std::tuple<Tensor, Tensor, Tensor> lu_unpack(const Tensor& lu_data, const
 HB_API std::tuple<Tensor, Tensor, Tensor> linalg_lu(const Tensor& a, bool pivot = true);
 HB_API Tensor linalg_lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool left = true,
                               bool adjoint = false);
+/// The _ex forms give LAPACK's info (int32, one per matrix: 0, or where the factorisation failed) and throw for it with
+/// `check_errors` alone.
+HB_API std::tuple<Tensor, Tensor> linalg_cholesky_ex(const Tensor& self, bool upper = false, bool check_errors = false);
+HB_API std::tuple<Tensor, Tensor> linalg_inv_ex(const Tensor& a, bool check_errors = false);
+HB_API std::tuple<Tensor, Tensor> linalg_solve_ex(const Tensor& a, const Tensor& b, bool left = true,
+                                                  bool check_errors = false);
+HB_API std::tuple<Tensor, Tensor, Tensor> linalg_lu_factor_ex(const Tensor& a, bool pivot = true,
+                                                              bool check_errors = false);
+/// The norm of A times the norm of its inverse; without p by singular values. Infinite for singular matrices.
+HB_API Tensor linalg_cond(const Tensor& self, const std::optional<Scalar>& p = std::nullopt);
+HB_API Tensor linalg_cond(const Tensor& self, std::string_view p);
+HB_API Tensor linalg_vander(const Tensor& x, std::optional<int64_t> n = std::nullopt);
+HB_API Tensor linalg_tensorinv(const Tensor& self, int64_t ind = 2);
+HB_API Tensor linalg_tensorsolve(const Tensor& self, const Tensor& other, OptionalIntArrayRef dims = std::nullopt);
+/// The first n columns of the product of the Householder reflections that geqrf gives: input (…, m, n), tau (…, k).
+HB_API Tensor linalg_householder_product(const Tensor& input, const Tensor& tau);
+HB_API Tensor nuclear_norm(const Tensor& self, bool keepdim = false);
+HB_API Tensor nuclear_norm(const Tensor& self, IntArrayRef dim, bool keepdim = false);
+/// The norm over all dimensions but `dim`; -1: over all.
+HB_API Tensor norm_except_dim(const Tensor& v, int64_t pow = 2, int64_t dim = 0);
 HB_API Tensor frobenius_norm(const Tensor& self, IntArrayRef dim, bool keepdim = false);
 
 }  // namespace hb

@@ -73,6 +73,19 @@ HB_API Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& 
 HB_API Tensor instance_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
                             const Tensor& running_var, bool use_input_stats, double momentum, double eps,
                             bool cudnn_enabled = true);
+/// The same with what a gradient is made of: (result, mean, 1 / standard deviation). The last two have no history.
+HB_API TensorTuple3 native_layer_norm(const Tensor& input, IntArrayRef normalized_shape,
+                                      const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
+                                      double eps);
+/// input (N, C, …) with HxW elements per channel.
+HB_API TensorTuple3 native_group_norm(const Tensor& input, const std::optional<Tensor>& weight,
+                                      const std::optional<Tensor>& bias, int64_t n, int64_t c, int64_t hxw,
+                                      int64_t group, double eps);
+/// Outside of training the statistics are empty.
+HB_API TensorTuple3 native_batch_norm(const Tensor& input, const std::optional<Tensor>& weight,
+                                      const std::optional<Tensor>& bias, const std::optional<Tensor>& running_mean,
+                                      const std::optional<Tensor>& running_var, bool training, double momentum,
+                                      double eps);
 
 // --- losses; reduction is Reduction::None, Mean or Sum
 HB_API Tensor mse_loss(const Tensor& self, const Tensor& target, int64_t reduction = Reduction::Mean);
@@ -86,6 +99,9 @@ HB_API Tensor nll_loss(const Tensor& self, const Tensor& target, const Tensor& w
                        int64_t reduction = Reduction::Mean, int64_t ignore_index = -100);
 HB_API Tensor nll_loss2d(const Tensor& self, const Tensor& target, const Tensor& weight = {},
                          int64_t reduction = Reduction::Mean, int64_t ignore_index = -100);
+/// nll_loss of any number of dimensions: self (C), (N, C) or (N, C, …).
+HB_API Tensor nll_loss_nd(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = std::nullopt,
+                          int64_t reduction = Reduction::Mean, int64_t ignore_index = -100);
 HB_API Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const Tensor& weight = {},
                                  int64_t reduction = Reduction::Mean, int64_t ignore_index = -100,
                                  double label_smoothing = 0.0);

@@ -38,6 +38,27 @@ HB_API Tensor normal(double mean, const Tensor& std, std::optional<Generator> ge
 HB_API Tensor normal(const Tensor& mean, const Tensor& std, std::optional<Generator> generator = std::nullopt);
 HB_API Tensor poisson(const Tensor& self, std::optional<Generator> generator = std::nullopt);
 
+/// Successes in `count` trials of probability `prob`, element by element.
+HB_API Tensor binomial(const Tensor& count, const Tensor& prob, std::optional<Generator> generator = std::nullopt);
+
+// New tensors of self's shape and dtype, filled as the in-place form fills.
+HB_API Tensor uniform(const Tensor& self, double from = 0, double to = 1,
+                      std::optional<Generator> generator = std::nullopt);
+HB_API Tensor normal_functional(const Tensor& self, double mean = 0, double std = 1,
+                                std::optional<Generator> generator = std::nullopt);
+HB_API Tensor random(const Tensor& self, int64_t from, std::optional<int64_t> to,
+                     std::optional<Generator> generator = std::nullopt);
+HB_API Tensor random(const Tensor& self, int64_t to, std::optional<Generator> generator = std::nullopt);
+HB_API Tensor random(const Tensor& self, std::optional<Generator> generator = std::nullopt);
+HB_API Tensor exponential(const Tensor& self, double lambd = 1, std::optional<Generator> generator = std::nullopt);
+HB_API Tensor geometric(const Tensor& self, double p, std::optional<Generator> generator = std::nullopt);
+HB_API Tensor log_normal(const Tensor& self, double mean = 1, double std = 2,
+                         std::optional<Generator> generator = std::nullopt);
+HB_API Tensor cauchy(const Tensor& self, double median = 0, double sigma = 1,
+                     std::optional<Generator> generator = std::nullopt);
+
+/// (result, mask of what is kept); train: std::nullopt is true.
+HB_API std::tuple<Tensor, Tensor> native_dropout(const Tensor& input, double p, std::optional<bool> train);
 HB_API Tensor dropout(const Tensor& input, double p, bool train);
 HB_API Tensor& dropout_(Tensor& input, double p, bool train);
 HB_API Tensor feature_dropout(const Tensor& input, double p, bool train);
