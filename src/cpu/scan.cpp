@@ -34,18 +34,19 @@ C combined(ScanOp op, C a, C b) {
   }
 }
 
+/// A contiguous line.
 template <class T>
-void accumulate(T* out, const T* in, int64_t n, int64_t stride, ScanOp op) {
+void accumulate(T* out, const T* in, int64_t n, ScanOp op) {
   using C = Carried<T>;
   C carried = static_cast<C>(in[0]);
   out[0] = in[0];
   for (int64_t i = 1; i < n; ++i) {
-    carried = combined(op, carried, static_cast<C>(in[i * stride]));
-    out[i * stride] = static_cast<T>(carried);
+    carried = combined(op, carried, static_cast<C>(in[i]));
+    out[i] = static_cast<T>(carried);
   }
 }
 
-/// A contiguous line of a half type, converted a run at a time.
+/// One of a half type, converted a run at a time.
 template <class T>
 void accumulate_half(T* out, const T* in, int64_t n, ScanOp op) {
   constexpr int64_t kRun = 512;
@@ -57,6 +58,23 @@ void accumulate_half(T* out, const T* in, int64_t n, ScanOp op) {
     for (int64_t i = 0; i < count; ++i)
       values[i] = carried = at + i == 0 ? values[0] : combined(op, carried, values[i]);
     loops.from_float(dtype_of<T>::value, values, out + at, count);
+  }
+}
+
+/// `width` neighbouring lines at once.
+constexpr int64_t kColumns = 256;
+template <class T>
+void accumulate_columns(T* out, const T* in, int64_t n, int64_t stride, int64_t width, ScanOp op) {
+  Carried<T> carried[kColumns];
+  for (int64_t k = 0; k < width; ++k) carried[k] = static_cast<Carried<T>>(in[k]);
+  std::copy_n(in, width, out);
+  for (int64_t i = 1; i < n; ++i) {
+    const T* from = in + i * stride;
+    T* to = out + i * stride;
+    for (int64_t k = 0; k < width; ++k) {
+      carried[k] = combined(op, carried[k], static_cast<Carried<T>>(from[k]));
+      to[k] = static_cast<T>(carried[k]);
+    }
   }
 }
 
@@ -75,17 +93,29 @@ void extremum(T* out, int64_t* at, const T* in, int64_t n, int64_t stride, bool 
 }
 
 template <class T>
+void scan_columns(T* out, const T* in, Lines l, ScanOp op) {
+  const int64_t blocks = (l.inner + kColumns - 1) / kColumns;
+  parallel_for(0, l.outer * blocks, std::max<int64_t>(1, kGrain / (4 * l.n * std::min(l.inner, kColumns))),
+               [&](int64_t b, int64_t e) {
+                 for (int64_t i = b; i < e; ++i) {
+                   const int64_t first = i % blocks * kColumns, at = i / blocks * l.n * l.inner + first;
+                   accumulate_columns(out + at, in + at, l.n, l.inner, std::min(kColumns, l.inner - first), op);
+                 }
+               });
+}
+
+template <class T>
 void scan_lines(T* out, int64_t* at, const T* in, Lines l, ScanOp op) {
+  if (l.inner > 1 && op != ScanOp::max && op != ScanOp::min) return scan_columns(out, in, l, op);
   parallel_for(0, l.outer * l.inner, std::max<int64_t>(1, kGrain / (4 * l.n)), [&](int64_t b, int64_t e) {
     for (int64_t i = b; i < e; ++i) {
       const int64_t from = i / l.inner * l.n * l.inner + i % l.inner;
       if (op == ScanOp::max || op == ScanOp::min)
         extremum(out + from, at + from, in + from, l.n, l.inner, op == ScanOp::max);
       else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
-        l.inner == 1 ? accumulate_half(out + from, in + from, l.n, op)
-                     : accumulate(out + from, in + from, l.n, l.inner, op);
+        accumulate_half(out + from, in + from, l.n, op);
       else
-        accumulate(out + from, in + from, l.n, l.inner, op);
+        accumulate(out + from, in + from, l.n, op);
     }
   });
 }

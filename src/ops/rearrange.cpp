@@ -3,9 +3,11 @@
 
 #include <algorithm>
 
+#include "autograd/record.h"
 #include "core/geometry.h"
 #include "core/inplace.h"
 #include "core/loop.h"
+#include "kernels/elementwise.h"
 
 namespace hb {
 
@@ -42,18 +44,37 @@ Tensor repeat_interleave(const Tensor& self, int64_t repeats, std::optional<int6
   return source.unsqueeze(d + 1).expand(sizes).clone(MemoryFormat::Contiguous).flatten(d, d + 1);
 }
 
+namespace {
+// The memory of `t`, read backwards along some dimensions. Only to be copied: no tensor of a program has such strides.
+Tensor backwards(const Tensor& t, const std::vector<bool>& along) {
+  const TensorImpl& impl = t.impl();
+  DimVector strides = impl.physical_strides();
+  int64_t offset = impl.physical_offset();
+  for (size_t d = 0; d < strides.size(); ++d) {
+    if (!along[d]) continue;
+    offset += (impl.sizes()[d] - 1) * strides[d];
+    strides[d] = -strides[d];
+  }
+  return Tensor(make_intrusive<TensorImpl>(impl.physical_storage(), impl.dtype(), impl.sizes(), std::move(strides), offset));
+}
+}  // namespace
+
 Tensor flip(const Tensor& self, IntArrayRef dims) {
-  Tensor out = self;
-  std::vector<bool> seen(std::max<int64_t>(self.dim(), 1), false);
+  std::vector<bool> along(std::max<int64_t>(self.dim(), 1), false);
   for (int64_t dim : dims) {
     const int64_t d = wrap_dim("flip", dim, self.dim());
-    HB_CHECK(!seen[d], "[flip] dim ", d, " appears multiple times in the list of dims");
-    seen[d] = true;
-    if (self.dim() == 0) continue;
-    const int64_t n = self.sizes()[d];
-    out = out.index_select(d, arange(n - 1, -1, -1, TensorOptions().dtype(kLong).device(self.device())));
+    HB_CHECK(!along[d], "[flip] dim ", d, " appears multiple times in the list of dims");
+    along[d] = true;
   }
-  return out.is_same(self) ? self.clone() : out;
+  Tensor out = empty_like(self);
+  if (self.numel()) {
+    const Tensor source = backwards(self, along);
+    copy_kernel(self.device())(Loop({&out}, {&source}));
+  }
+  if (needs_grad(self))
+    record("FlipBackward0", out, {&self},
+           [dims = DimVector(dims)](Backward& b) -> variable_list { return {flip(b.grad(), dims)}; });
+  return out;
 }
 Tensor fliplr(const Tensor& self) {
   HB_CHECK(self.dim() >= 2, "[fliplr] Input must be >= 2-d.");

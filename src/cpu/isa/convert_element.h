@@ -31,11 +31,11 @@ inline To convert(From v) {
   }
 }
 
-/// n consecutive elements. The compiler vectorises all pairs but those of binary16, which go by way of float.
+/// n consecutive elements. The compiler vectorises few loops with half types in them: these go by way of float.
 template <class To, class From>
 inline void convert_run(To* to, const From* from, int64_t n) {
   constexpr bool by_float = (std::is_same_v<From, Half> && !std::is_same_v<To, float>) ||
-                            (std::is_same_v<To, Half> && !std::is_same_v<From, float>);
+                            (is_half_v<To> && !std::is_same_v<From, float>);
   if constexpr (by_float) {
     constexpr int64_t kRun = 128;
     float wide[kRun];
@@ -44,6 +44,12 @@ inline void convert_run(To* to, const From* from, int64_t n) {
       convert_run(wide, from + at, count);
       convert_run(to + at, wide, count);
     }
+    return;
+  }
+  if constexpr (std::is_same_v<From, bool> && std::is_arithmetic_v<To> && !std::is_same_v<To, bool>) {
+    const auto* in = reinterpret_cast<const uint8_t*>(from);  // loads of bool are not vectorised
+    HB_INDEPENDENT
+    for (int64_t k = 0; k < n; ++k) to[k] = static_cast<To>(in[k] != 0);
     return;
   }
   int64_t i = 0;

@@ -2,6 +2,7 @@
 
 #include "cpu/isa/runs.h"
 #include "kernels/loss.h"
+#include "kernels/math.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {
@@ -15,11 +16,11 @@ inline __attribute__((always_inline)) C value(C a, C b, C param) {
   if constexpr (kind == PairLoss::huber) return size <= param ? C(0.5) * d * d : param * (size - C(0.5) * param);
   if constexpr (kind == PairLoss::bce) {
     // The logarithms stop at -100, so that a certain and wrong answer costs a finite amount.
-    return (b - 1) * std::max(std::log1p(-a), C(-100)) - b * std::max(std::log(a), C(-100));
+    return (b - 1) * std::max(math::log1p(-a), C(-100)) - b * std::max(math::log(a), C(-100));
   }
   if constexpr (kind == PairLoss::bce_logits) {
     const C m = a < 0 ? -a : C(0), far = a < 0 ? a : -a;
-    return a * (1 - b) + m + std::log1p(exp_of(far));
+    return a * (1 - b) + m + math::log1p(exp_of(far));
   }
 }
 

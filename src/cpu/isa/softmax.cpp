@@ -34,7 +34,7 @@ void softmax_row_backward(const C* grad, const C* y, C* out, int64_t n, bool log
   }
 }
 
-constexpr int64_t kBlock = 64;
+constexpr int64_t kBlock = 512;  // columns at once
 
 // `width` neighbouring columns at once, each of n values `inner` apart.
 template <class T>
@@ -46,14 +46,24 @@ void softmax_columns(const T* in, T* out, int64_t n, int64_t inner, int64_t widt
     const C* x = computable(in + i * inner, wide, width);
     for (int64_t j = 0; j < width; ++j) top[j] = x[j] > top[j] ? x[j] : top[j];
   }
+  const bool keep = !log && kStoredAsComputed<T>;  // the exponentials, for the last pass
   for (int64_t i = 0; i < n; ++i) {
     const C* x = computable(in + i * inner, wide, width);
-    for (int64_t j = 0; j < width; ++j) sum[j] += exp_of(x[j] - top[j]);
+    C* y = keep ? results(out + i * inner, wide) : wide;
+    HB_INDEPENDENT
+    for (int64_t j = 0; j < width; ++j) {
+      y[j] = exp_of(x[j] - top[j]);
+      sum[j] += y[j];
+    }
   }
   for (int64_t j = 0; j < width; ++j) sum[j] = log ? std::log(sum[j]) : C(1) / sum[j];
   for (int64_t i = 0; i < n; ++i) {
-    const C* x = computable(in + i * inner, wide, width);
     C* y = results(out + i * inner, wide);
+    if (keep) {
+      for (int64_t j = 0; j < width; ++j) y[j] *= sum[j];
+      continue;
+    }
+    const C* x = computable(in + i * inner, wide, width);
     HB_INDEPENDENT
     for (int64_t j = 0; j < width; ++j) {
       const C d = x[j] - top[j];
@@ -82,12 +92,14 @@ void softmax_columns_backward(const T* grad, const T* y, T* out, int64_t n, int6
 
 template <class F>
 void over_columns(const SoftmaxShape& s, const F& f) {
-  const int64_t blocks = (s.inner + kBlock - 1) / kBlock;
-  const int64_t cost = std::max<int64_t>(1, s.n * std::min(kBlock, s.inner));
+  // Wide blocks read memory in order; narrower ones where all threads would not have one.
+  const int64_t wanted = std::max<int64_t>(1, get_num_threads() / s.outer);
+  const int64_t width = std::clamp((s.inner / wanted + 63) / 64 * 64, int64_t{64}, kBlock);
+  const int64_t blocks = (s.inner + width - 1) / width, cost = std::max<int64_t>(1, s.n * std::min(width, s.inner));
   parallel_for(0, s.outer * blocks, std::max<int64_t>(1, kGrain / 8 / cost), [&](int64_t from, int64_t to) {
     for (int64_t b = from; b < to; ++b) {
-      const int64_t first = (b % blocks) * kBlock;
-      f((b / blocks) * s.n * s.inner + first, std::min(kBlock, s.inner - first));
+      const int64_t first = (b % blocks) * width;
+      f((b / blocks) * s.n * s.inner + first, std::min(width, s.inner - first));
     }
   });
 }
