@@ -31,8 +31,8 @@ Tensor Net::forward(Tensor x) {
   kept.push_back(y);
   std::map<std::string, Tensor> by_name{{"y", y}};
   Tensor first = kept[0].
-      unsafe_chunk(2)[0];  // a method on the next line
-  for (const auto& p : parameters()) first += p.resolve_neg();
+      to_sparse(2)[0];  // a method on the next line
+  for (const auto& p : parameters()) first += p.to_mkldnn();
   const auto& [low, high] = std::make_pair(y.amin(), y.amax());
-  return UNARY(neg) + special::bessel_j0(first) + polar(low, high) + lu(std::get<0>(y.max(1)).conj());
+  return UNARY(neg) + special::bessel_j0(first) + polar(low, high) + lu(std::get<0>(y.max(1)).coalesce());
 }
