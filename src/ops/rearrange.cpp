@@ -55,7 +55,8 @@ Tensor backwards(const Tensor& t, const std::vector<bool>& along) {
     offset += (impl.sizes()[d] - 1) * strides[d];
     strides[d] = -strides[d];
   }
-  return Tensor(make_intrusive<TensorImpl>(impl.physical_storage(), impl.dtype(), impl.sizes(), std::move(strides), offset));
+  return Tensor(
+      make_intrusive<TensorImpl>(impl.physical_storage(), impl.dtype(), impl.sizes(), std::move(strides), offset));
 }
 }  // namespace
 

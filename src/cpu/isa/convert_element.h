@@ -34,8 +34,8 @@ inline To convert(From v) {
 /// n consecutive elements. The compiler vectorises few loops with half types in them: these go by way of float.
 template <class To, class From>
 inline void convert_run(To* to, const From* from, int64_t n) {
-  constexpr bool by_float = (std::is_same_v<From, Half> && !std::is_same_v<To, float>) ||
-                            (is_half_v<To> && !std::is_same_v<From, float>);
+  constexpr bool by_float =
+      (std::is_same_v<From, Half> && !std::is_same_v<To, float>) || (is_half_v<To> && !std::is_same_v<From, float>);
   if constexpr (by_float) {
     constexpr int64_t kRun = 128;
     float wide[kRun];
