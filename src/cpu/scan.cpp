@@ -5,6 +5,7 @@
 
 #include "cpu/gemm.h"
 #include "cpu/parallel.h"
+#include "kernels/compared.h"
 #include "kernels/sort.h"
 
 namespace hb::cpu {
@@ -12,9 +13,9 @@ namespace {
 
 /// Sums of float are carried on in double, of half types in float, as LibTorch's are.
 template <class T>
-using Carried = std::conditional_t<std::is_same_v<T, float>, double,
-                                   std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float,
-                                                      std::conditional_t<std::is_same_v<T, bool>, int64_t, T>>>;
+using Carried = std::conditional_t<
+    std::is_same_v<T, float>, double,
+    std::conditional_t<is_half_v<T>, float, std::conditional_t<std::is_same_v<T, bool>, int64_t, T>>>;
 
 double log_add_exp(double a, double b) {
   if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<double>::quiet_NaN();
@@ -80,7 +81,7 @@ void accumulate_columns(T* out, const T* in, int64_t n, int64_t stride, int64_t 
 
 template <class T>
 void extremum(T* out, int64_t* at, const T* in, int64_t n, int64_t stride, bool largest) {
-  using C = std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
+  using C = Compared<T>;
   C best = static_cast<C>(in[0]);
   int64_t place = 0;
   for (int64_t i = 0; i < n; ++i) {
@@ -112,7 +113,7 @@ void scan_lines(T* out, int64_t* at, const T* in, Lines l, ScanOp op) {
       const int64_t from = i / l.inner * l.n * l.inner + i % l.inner;
       if (op == ScanOp::max || op == ScanOp::min)
         extremum(out + from, at + from, in + from, l.n, l.inner, op == ScanOp::max);
-      else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
+      else if constexpr (is_half_v<T>)
         accumulate_half(out + from, in + from, l.n, op);
       else
         accumulate(out + from, in + from, l.n, op);

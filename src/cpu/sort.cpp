@@ -6,13 +6,10 @@
 #include <vector>
 
 #include "cpu/parallel.h"
+#include "kernels/compared.h"
 
 namespace hb::cpu {
 namespace {
-
-/// Half types are compared as floats, to which they are converted once.
-template <class T>
-using Compared = std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
 
 template <class T>
 struct Entry {

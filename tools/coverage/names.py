@@ -18,13 +18,12 @@ import subprocess
 from collections import defaultdict
 
 from clang import cindex
+from coverage import HEADERS
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TABLE = os.path.join(ROOT, "tools", "coverage", "names.tsv")
 ROOTS = {"torch": "t", "at": "a", "c10": "c"}
 OURS = [os.path.join(ROOT, d) for d in ("bridge/names", "bridge/include", "include")]
-HEADERS = ["torch/torch.h", "torch/library.h", "ATen/autocast_mode.h", "ATen/Parallel.h", "ATen/Dispatch.h", "c10/util/irange.h", "c10/util/Exception.h",
-           "torch/csrc/utils/tensor_flatten.h"]
 # Headers that only LibTorch has, for the names that programs look for there.
 LIBTORCH_HEADERS = ["torch/script.h", "c10/util/Logging.h", "c10/util/Flags.h", "ATen/record_function.h"]
 # Namespaces whose names are not for programs. What Halfbridge lacks altogether is listed as a namespace alone.

@@ -7,11 +7,9 @@
 #include <type_traits>
 
 #include "cpu/isa/isa.h"
+#include "kernels/compared.h"
 
 namespace hb::cpu::HB_ISA {
-
-template <class T>
-constexpr bool is_half_v = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
 
 /// One element. Floating to narrow integers goes by way of a wider one, so that it wraps as LibTorch's does.
 template <class To, class From>

@@ -10,9 +10,6 @@ namespace {
 
 constexpr int64_t kColumns = 256;
 
-template <class T>
-using Compared = std::conditional_t<is_half_v<T>, float, T>;
-
 /// n values as they are compared; `wide` has room for them if they are of a half type.
 template <class T>
 const Compared<T>* comparable(const T* x, float* wide, int64_t n) {
