@@ -88,3 +88,44 @@ PARITY_CASE(functional, grid_sample_bicubic) {
                   [&] { return torch::grid_sampler(x, grid, 2, padding, align); });
   c.throws("3d", [&] { torch::grid_sampler(c.randn({1, 1, 2, 2, 2}), c.randn({1, 1, 1, 1, 3}), 2, 0, false); });
 }
+
+// Every rule, for grids that reach outside and ones that meet the border and the middle between elements exactly.
+PARITY_CASE(functional, grid_sample_rules) {
+  const auto exact = c.values({-1, -0.75, -0.5, -0.25, 0, 0.25, 0.5, 0.75, 1, 1.5, -1.5, 2}).view({2, 3, 1, 2});
+  for (int64_t channels : {1, 3, 9}) {
+    auto x = c.leaf({2, channels, 4, 5}), grid = c.leaf_in(-2.3, 2.3, {2, 3, 5, 2});
+    auto cube = c.leaf({2, channels, 3, 4, 2}), places = c.leaf_in(-1.7, 1.7, {2, 2, 3, 3, 3});
+    for (int64_t mode : {0, 1})
+      for (int64_t padding : {0, 1, 2})
+        for (bool align : {false, true})
+          c.scope(std::to_string(channels) + "_" + std::to_string(mode) + std::to_string(padding) + (align ? "a" : ""),
+                  [&] {
+                    c.gradients("2d", {x, grid}, [&] { return torch::grid_sampler(x, grid, mode, padding, align); });
+                    c.gradients("3d", {cube, places},
+                                [&] { return torch::grid_sampler(cube, places, mode, padding, align); });
+                    auto at = exact.clone().requires_grad_();
+                    if (mode == 0)
+                      c.gradients("exact", {x, at}, [&] { return torch::grid_sampler(x, at, mode, padding, align); });
+                  });
+  }
+}
+
+PARITY_CASE(functional, grid_sample_operands) {
+  auto x = c.leaf({2, 3, 4, 5}), grid = c.leaf_in(-1.2, 1.2, {2, 3, 5, 2});
+  const auto sample = [](const Tensor& image, const Tensor& at) { return torch::grid_sampler(image, at, 0, 0, false); };
+  auto turned = c.leaf({2, 3, 5, 4}), last = c.leaf_in(-1.2, 1.2, {2, 2, 3, 5});
+  c.gradients("strided", {turned, last}, [&] { return sample(turned.transpose(2, 3), last.permute({0, 2, 3, 1})); });
+  c.gradients("channels_last", {x, grid}, [&] { return sample(x.contiguous(at::MemoryFormat::ChannelsLast), grid); });
+  c.layout("result", sample(x.detach().contiguous(at::MemoryFormat::ChannelsLast), grid.detach()));
+  c.gradients("input_alone", {x}, [&] { return sample(x, grid.detach()); });
+  c.gradients("grid_alone", {grid}, [&] { return sample(x.detach(), grid); });
+  c.gradients("grid_of_input", {x}, [&] { return sample(x, x.slice(1, 0, 2).permute({0, 2, 3, 1}).tanh()); });
+  c.gradients("no_samples", {x}, [&] { return sample(x, grid.detach().slice(1, 0, 0)); });
+  c.gradients("no_images", {x}, [&] { return sample(x.slice(0, 0, 0), grid.detach().slice(0, 0, 0)); });
+  auto odd = c.randn({1, 2, 2, 2});
+  odd.select(3, 0).fill_(std::numeric_limits<float>::infinity());
+  c.out("infinite_element_outside", sample(odd, torch::full({1, 1, 1, 2}, 1.4)));
+  c.out("nan_position", torch::grid_sampler(odd, torch::full({1, 1, 1, 2}, std::nan("")), 0, 1, false));
+  auto image = c.leaf({1, 2, 3, 4}, torch::kDouble), at = c.leaf_in(-0.9, 0.9, {1, 2, 2, 2}, torch::kDouble);
+  c.gradcheck([&] { return sample(image, at); }, {image, at});
+}

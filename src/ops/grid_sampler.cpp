@@ -1,13 +1,23 @@
+#include <halfbridge/autograd.h>
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
+#include "autograd/record.h"
+#include "kernels/grid_sample.h"
 #include "ops/cubic_weight.h"
+#include "ops/layout.h"
 
 namespace hb {
 namespace {
 
-enum { kBilinear = 0, kNearest = 1, kBicubic = 2 };
-enum { kZeros = 0, kBorder = 1, kReflection = 2 };
+// How samples are taken; then, as a formula of public functions, for gradients of gradients.
+struct Rule {
+  Interpolation mode;
+  GridPadding padding;
+  bool align_corners;
+  // Elements that a sample is computed from, along one dimension.
+  int64_t taps() const { return mode == Interpolation::nearest ? 1 : mode == Interpolation::bilinear ? 2 : 4; }
+};
 
 // [-1, 1] to positions between elements.
 Tensor unnormalise(const Tensor& x, int64_t size, bool align_corners) {
@@ -23,19 +33,14 @@ Tensor reflect(const Tensor& x, double twice_low, double twice_high) {
   return where(even, rest + low, span - rest + low);
 }
 
-// Positions outside of the input moved into it, unless they count as zeros.
-Tensor padded(Tensor at, int64_t size, int64_t padding_mode, bool align_corners) {
+// Positions outside of the input moved into it, unless they count as zeros. Nothing flows back from the border itself.
+Tensor padded(Tensor at, int64_t size, const Rule& rule) {
   const double n = static_cast<double>(size);
-  if (padding_mode == kReflection) at = align_corners ? reflect(at, 0, 2 * (n - 1)) : reflect(at, -1, 2 * n - 1);
-  return padding_mode == kZeros ? at : at.clamp(0, n - 1);
+  if (rule.padding == GridPadding::zeros) return at;
+  if (rule.padding == GridPadding::reflection)
+    at = rule.align_corners ? reflect(at, 0, 2 * (n - 1)) : reflect(at, -1, 2 * n - 1);
+  return where(logical_and(at.gt(0), at.lt(n - 1)), at, at.detach().clamp(0, n - 1));
 }
-
-struct Rule {
-  int64_t mode, padding_mode;
-  bool align_corners;
-  // Elements that a sample is computed from, along one dimension.
-  int64_t taps() const { return mode == kNearest ? 1 : mode == kBilinear ? 2 : 4; }
-};
 
 // One element of every sample: where it stands, its weight, whether it lies inside.
 struct Corner {
@@ -45,49 +50,29 @@ struct Corner {
 // Bicubic sampling pads every element on its own, the others the position.
 Tensor position(const Tensor& x, int64_t size, const Rule& rule) {
   const Tensor at = unnormalise(x, size, rule.align_corners);
-  return rule.mode == kBicubic ? at : padded(at, size, rule.padding_mode, rule.align_corners);
+  return rule.mode == Interpolation::bicubic ? at : padded(at, size, rule);
 }
 
 Corner along(const Tensor& at, int64_t size, const Rule& rule, int64_t tap) {
   Tensor whole, weight;
-  if (rule.mode == kNearest) {
+  if (rule.mode == Interpolation::nearest) {
     whole = at.detach().round();
-  } else if (rule.mode == kBilinear) {
+  } else if (rule.mode == Interpolation::bilinear) {
     whole = at.detach().floor() + tap;
     weight = 1 - (at - whole).abs();
   } else {
     whole = at.detach().floor() + (tap - 1);
     weight = cubic_weight<double>((at - whole).abs(), tap == 1 || tap == 2);
-    whole = padded(whole, size, rule.padding_mode, rule.align_corners);
+    whole = padded(whole, size, rule);
   }
   const Tensor inside = logical_and(whole.ge(0), whole.le(static_cast<double>(size - 1)));
   return {whole.clamp(0, static_cast<double>(size - 1)).to(kLong), weight, inside};
 }
 
-}  // namespace
-
-Tensor grid_sampler(const Tensor& input, const Tensor& grid, int64_t interpolation_mode, int64_t padding_mode,
-                    bool align_corners) {
-  HB_AUTOCAST(grid_sampler, fp32, widest, input, grid, interpolation_mode, padding_mode, align_corners);
-  const int64_t dims = input.dim() - 2;
-  HB_CHECK(
-      (dims == 2 || dims == 3) && grid.dim() == input.dim() && grid.size(0) == input.size(0) && grid.size(-1) == dims,
-      "[grid_sampler] expected input (N, C, spatial…) and grid (N, spatial…, ", dims, "), got ", input.sizes(), " and ",
-      grid.sizes());
-  HB_CHECK(input.scalar_type() == grid.scalar_type(), "[grid_sampler] expected input and grid of the same dtype, got ",
-           input.scalar_type(), " and ", grid.scalar_type());
-  HB_CHECK(padding_mode >= 0 && padding_mode <= 2, "[grid_sampler] expected padding mode 0, 1 or 2, got ",
-           padding_mode);
-  HB_CHECK(interpolation_mode >= 0 && interpolation_mode <= 2,
-           "[grid_sampler] expected interpolation mode 0, 1 or 2, got ", interpolation_mode);
-  HB_CHECK(interpolation_mode != kBicubic || dims == 2,
-           "[grid_sampler] bicubic interpolation only supports 4D input, got ", input.sizes());
-  for (int64_t d = 2; d < input.dim(); ++d)
-    HB_CHECK(input.size(d) > 0, "[grid_sampler] expected an input of no empty dimension, got ", input.sizes());
-  const int64_t n = input.size(0), c = input.size(1), samples = n ? grid.numel() / (n * dims) : 0;
+Tensor composed(const Tensor& input, const Tensor& grid, const Rule& rule) {
+  const int64_t dims = input.dim() - 2, n = input.size(0), c = input.size(1), samples = grid.numel() / (n * dims);
   const Tensor flat = input.flatten(2), points = grid.reshape({n, samples, dims});
   // The grid's last dimension names x first, so dimension d of the input is read from its end.
-  const Rule rule{interpolation_mode, padding_mode, align_corners};
   int64_t corners = 1;
   std::vector<std::vector<Corner>> parts(static_cast<size_t>(dims));  // [dimension][tap]
   for (int64_t d = 0; d < dims; ++d, corners *= rule.taps()) {
@@ -106,16 +91,93 @@ Tensor grid_sampler(const Tensor& input, const Tensor& grid, int64_t interpolati
       if (part.weight.defined()) weight = weight.defined() ? weight * part.weight : part.weight;
     }
     Tensor value = flat.gather(2, index.unsqueeze(1).expand({n, c, samples}));
-    if (weight.defined())
-      value = value * weight.masked_fill(inside.logical_not(), 0).unsqueeze(1);
-    else
-      value = value.masked_fill(inside.logical_not().unsqueeze(1), 0);
+    value = value.masked_fill(inside.logical_not().unsqueeze(1), 0);
+    if (weight.defined()) value = value * weight.unsqueeze(1);
     out = out.defined() ? out + value : value;
   }
+  return out;
+}
+
+GridSampling describe(const Tensor& x, const Tensor& grid, const Rule& rule) {
+  GridSampling s{rule.mode, rule.padding, rule.align_corners, static_cast<int>(x.dim() - 2),
+                 {},        x.size(0),    x.size(1),          1,
+                 nullptr,   nullptr};
+  for (int d = 0; d < s.dims; ++d) s.size[d] = x.size(2 + d), s.samples *= grid.size(1 + d);
+  s.in = x.impl().raw_data(), s.grid = grid.data_ptr();
+  return s;
+}
+
+variable_list composed_gradients(Backward& b, const Tensor& input, const Tensor& grid, const Rule& rule) {
+  // The grid may have been computed from the input: not through views of their own.
+  const Tensor x = input.view_as(input), at = grid.view_as(grid);
+  variable_list wanted, gradients(2);
+  if (b.needs(0)) wanted.push_back(x);
+  if (b.needs(1)) wanted.push_back(at);
+  const Tensor y = composed(x, at, rule);
+  const variable_list found = autograd::grad({y}, wanted, {b.grad().reshape(y.sizes())}, true, true, true);
+  size_t k = 0;
+  for (size_t i = 0; i < 2; ++i)
+    if (b.needs(i)) gradients[i] = found[k++];
+  return gradients;
+}
+
+variable_list gradients(Backward& b, const Tensor& input, const Tensor& grid, const Rule& rule) {
+  const Tensor& g = b.grad();
+  if (g.numel() == 0) return {zeros_like(input), zeros_like(grid)};
+  if (GradMode::is_enabled()) return composed_gradients(b, input, grid, rule);
+  const Tensor x = ops::to_channels_last(input), at = grid.contiguous();
+  Tensor dx, dgrid;
+  if (b.needs(0)) dx = ops::empty_channels_last(x.impl().sizes(), x.scalar_type(), x.device(), false);
+  if (b.needs(1)) dgrid = empty(grid.sizes(), grid.options());
+  grid_sample_backward_kernel(x.device())(
+      x.scalar_type(), describe(x, at, rule), ops::to_channels_last(g).impl().raw_data(),
+      dx.defined() ? dx.impl().raw_data() : nullptr, dgrid.defined() ? dgrid.data_ptr() : nullptr);
+  return {dx, dgrid};
+}
+
+void check(const Tensor& input, const Tensor& grid, int64_t interpolation_mode, int64_t padding_mode) {
+  const int64_t dims = input.dim() - 2;
+  HB_CHECK(
+      (dims == 2 || dims == 3) && grid.dim() == input.dim() && grid.size(0) == input.size(0) && grid.size(-1) == dims,
+      "[grid_sampler] expected input (N, C, spatial…) and grid (N, spatial…, ", dims, "), got ", input.sizes(), " and ",
+      grid.sizes());
+  HB_CHECK(input.scalar_type() == grid.scalar_type() && is_floating_type(input.scalar_type()),
+           "[grid_sampler] expected input and grid of the same floating dtype, got ", input.scalar_type(), " and ",
+           grid.scalar_type());
+  HB_CHECK(padding_mode >= 0 && padding_mode <= 2, "[grid_sampler] expected padding mode 0, 1 or 2, got ",
+           padding_mode);
+  HB_CHECK(interpolation_mode >= 0 && interpolation_mode <= 2,
+           "[grid_sampler] expected interpolation mode 0, 1 or 2, got ", interpolation_mode);
+  HB_CHECK(static_cast<Interpolation>(interpolation_mode) != Interpolation::bicubic || dims == 2,
+           "[grid_sampler] bicubic interpolation only supports 4D input, got ", input.sizes());
+  for (int64_t d = 2; d < input.dim(); ++d)
+    HB_CHECK(input.size(d) > 0, "[grid_sampler] expected an input of no empty dimension, got ", input.sizes());
+}
+
+}  // namespace
+
+Tensor grid_sampler(const Tensor& input, const Tensor& grid, int64_t interpolation_mode, int64_t padding_mode,
+                    bool align_corners) {
+  HB_AUTOCAST(grid_sampler, fp32, widest, input, grid, interpolation_mode, padding_mode, align_corners);
+  check(input, grid, interpolation_mode, padding_mode);
+  if (is_half_type(input.scalar_type()))  // rounded once, at the end
+    return grid_sampler(input.to(kFloat), grid.to(kFloat), interpolation_mode, padding_mode, align_corners)
+        .to(input.scalar_type());
+  const Rule rule{static_cast<Interpolation>(interpolation_mode), static_cast<GridPadding>(padding_mode),
+                  align_corners};
   DimVector sizes(grid.sizes());
   sizes.pop_back();
-  sizes.insert(1, c);
-  return out.reshape(sizes);
+  sizes.insert(1, input.size(1));
+  Tensor out = ops::empty_channels_last(sizes, input.scalar_type(), input.device(), false);
+  if (out.numel()) {
+    const Tensor x = ops::to_channels_last(input), at = grid.detach().contiguous();
+    grid_sample_kernel(x.device())(x.scalar_type(), describe(x, at, rule), out.impl().raw_data());
+  }
+  if (needs_grad(input, grid))
+    record(input.dim() == 4 ? "GridSampler2DBackward0" : "GridSampler3DBackward0", out, {&input, &grid},
+           {SavedTensor::input(input), SavedTensor::input(grid)},
+           [rule](Backward& b, auto& s) { return gradients(b, s[0], s[1], rule); });
+  return out;
 }
 
 Tensor affine_grid_generator(const Tensor& theta, IntArrayRef size, bool align_corners) {
