@@ -129,6 +129,35 @@ PARITY_CASE(indexing, scatter) {
   c.throws("out_of_range", [&] { torch::zeros({2, 2}).scatter_(0, torch::tensor({{2}}), 1); });
 }
 
+// An index that is the same for whole rows, as graph networks use it, and indices and sources of other layouts.
+PARITY_CASE(indexing, expanded_index) {
+  auto x = c.leaf({5, 3, 70}), src = c.leaf({4, 3, 70});
+  auto rows = c.randint(0, 5, {4, 1, 1}), each = c.randint(0, 5, {4, 3, 1}), columns = c.randint(0, 70, {1, 1, 9});
+  const std::vector<int64_t> wide{4, 3, 70};
+  for (auto& [name, index] : {std::pair{"rows", rows.expand(wide)}, {"each", each.expand(wide)}}) {
+    auto at = index;
+    c.scope(name, [&] {
+      c.gradients("gather", {x}, [&] { return x.gather(0, at); });
+      c.gradients("add", {x, src}, [&] { return x.scatter_add(0, at, src); });
+      c.out("in_place", torch::ones({5, 3, 70}).scatter_add_(0, at, src.detach()));
+      c.out("turned_source", torch::ones({5, 3, 70}).scatter_add_(0, at, c.randn({70, 3, 4}).permute({2, 1, 0})));
+      c.out("integers", torch::ones({5, 3, 70}, torch::kLong).scatter_add_(0, at, c.randint(0, 9, wide)));
+      c.out("most", x.detach().scatter_reduce(0, at, src.detach(), "amax"));
+      c.out("part", x.detach().slice(2, 0, 69).gather(0, at.slice(2, 0, 69)));
+    });
+  }
+  for (auto dtype : {torch::kHalf, torch::kBFloat16, torch::kDouble, torch::kChar, torch::kBool})
+    c.out(parity::dtype_name(dtype), c.any({5, 3, 70}, dtype).gather(0, rows.expand(wide)));
+  c.gradients("gather_columns", {x}, [&] { return x.gather(2, columns.expand({5, 3, 9})); });
+  c.gradients("gather_turned", {x}, [&] { return x.gather(2, c.randint(0, 70, {6, 3, 5}).permute({2, 1, 0})); });
+  c.gradients("one_place", {x}, [&] { return x.gather(2, torch::tensor({{{7}}}).expand({5, 3, 4})); });
+  c.gradients("one_column", {x}, [&] { return x.gather(2, c.randint(0, 70, {5, 3, 1})); });
+  c.gradients("none", {x}, [&] { return x.gather(0, rows.slice(0, 0, 0).expand({0, 3, 70})); });
+  c.gradients("columns_of_rows", {x}, [&] { return x.index_select(2, torch::arange(1, 70, 3)); });
+  c.throws("gather_out_of_range", [&] { x.gather(0, torch::full({1, 1, 1}, 5, torch::kLong).expand({2, 3, 70})); });
+  c.throws("add_out_of_range", [&] { x.scatter_add(0, torch::full({1, 1, 1}, -1, torch::kLong).expand(wide), src); });
+}
+
 PARITY_CASE(indexing, index_functions) {
   auto x = c.leaf({4, 3}), source = c.leaf({2, 3});
   auto index = torch::tensor({3, 1});

@@ -126,3 +126,55 @@ PARITY_CASE(rearrange, clamp) {
   c.out("nan_to_num", torch::nan_to_num(c.special(), 0.5, 10, -10));
   c.out("nan_to_num_default", torch::nan_to_num(c.special()));
 }
+
+PARITY_CASE(rearrange, roll) {
+  auto x = c.leaf({3, 5, 7, 2});
+  c.gradients("two", {x}, [&] { return x.roll({-3, 2}, {1, -2}); });
+  c.gradients("all", {x}, [&] { return x.roll({1, 4, 6, 1}, {0, 1, 2, 3}); });
+  c.gradients("one_twice", {x}, [&] { return x.roll({2, 2}, {1, 1}); });
+  c.gradients("whole_turns", {x}, [&] { return x.roll({5, -14}, {1, 2}); });
+  c.gradients("beyond", {x}, [&] { return x.roll(-23, 2); });
+  c.gradients("turned", {x}, [&] { return x.transpose(0, 2).roll({1, 1}, {0, 3}); });
+  c.layout("of_turned", x.detach().transpose(0, 2).roll(1, 0));
+  c.out("empty", torch::zeros({2, 0, 3}).roll({1, 1}, {0, 2}));
+  c.out("integers", c.randint(-9, 9, {600, 5}).roll({-1, 2}, {0, 1}));
+  auto y = c.leaf({2, 3}, torch::kDouble);
+  c.gradgradcheck([&] { return y.roll({1, 1}, {0, 1}).pow(3); }, {y});
+}
+
+// Rows of all lengths, and long ones that move by a few bytes.
+PARITY_CASE(rearrange, rows_moved) {
+  for (int64_t n : {1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 33, 65, 513, 1100}) {
+    auto x = c.randint(-100, 100, {3, n + 20});
+    for (auto dtype : {torch::kChar, torch::kShort, torch::kFloat, torch::kDouble})
+      for (int64_t by : {0, 1, 3, 9}) {
+        auto out = torch::zeros({3, n + 20}, dtype);
+        out.narrow(1, by, n).copy_(x.to(dtype).narrow(1, 2, n));
+        c.out(std::to_string(n) + "_" + parity::dtype_name(dtype) + "_" + std::to_string(by), out);
+      }
+  }
+  auto x = c.leaf({2, 3000});
+  for (int64_t by : {1, 3, -2}) c.gradients("roll" + std::to_string(by), {x}, [&] { return x.roll(by, 1); });
+}
+
+PARITY_CASE(rearrange, repeat_long) {
+  auto x = c.leaf({2, 1, 700}), wide = c.leaf({3, 600}, torch::kDouble);
+  c.gradients("rows", {x}, [&] { return x.repeat({3, 1, 1}); });
+  c.gradients("many_rows", {x}, [&] { return x.repeat({2, 130, 1}); });
+  c.gradients("interleave", {x}, [&] { return x.repeat_interleave(2, 1); });
+  c.gradients("interleave_last", {x}, [&] { return x.repeat_interleave(3, 2); });
+  c.gradients("double", {wide}, [&] { return wide.repeat({2, 2}); });
+  auto half = c.leaf({3, 600}, torch::kHalf);
+  c.gradients("half", {half}, [&] { return half.repeat({2, 1}); });
+}
+
+PARITY_CASE(rearrange, unfold_gradients) {
+  auto x = c.leaf({3, 11, 4});
+  for (auto [size, step] : {std::pair<int64_t, int64_t>{3, 1}, {2, 3}, {4, 4}, {9, 1}, {1, 1}, {11, 2}, {5, 2}})
+    c.gradients(std::to_string(size) + "_" + std::to_string(step), {x},
+                [&, n = size, by = step] { return x.unfold(1, n, by) * 1; });
+  c.gradients("patches", {x}, [&] { return x.slice(1, 0, 9).unfold(1, 3, 3).unfold(2, 2, 2).contiguous(); });
+  auto y = c.leaf({2, 5}, torch::kDouble);
+  c.gradgradcheck([&] { return y.unfold(1, 2, 2).pow(3); }, {y});
+  c.gradgradcheck([&] { return y.unfold(1, 3, 1).pow(3); }, {y});
+}

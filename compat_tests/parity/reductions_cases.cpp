@@ -235,3 +235,21 @@ PARITY_CASE(reductions, large) {  // long enough for blocks and threads
   c.out("max", std::get<0>(x.max(0)));
   c.out("bf16", x.to(torch::kBFloat16).sum(1));
 }
+
+PARITY_CASE(reductions, few_rows) {  // fewer, and a few more, than are added at a time
+  for (auto dtype : {torch::kFloat, torch::kDouble, torch::kHalf, torch::kLong})
+    for (int64_t n : {1, 2, 5, 64, 65, 130}) {
+      auto x = dtype == torch::kLong ? c.randint(-3, 4, {n, 70}) : c.rand({n, 70}, dtype, 0.9, 1.1);
+      c.scope(parity::dtype_name(dtype) + std::to_string(n), [&] {
+        c.out("sum", x.sum(0));
+        c.out("prod", x.slice(0, 0, 5).prod(0));
+        c.out("amax", x.amax(0));
+        c.out("amin", x.amin(0));
+        c.out("any", x.any(0));
+        c.out("all", x.all(0));
+        if (dtype != torch::kLong) c.out("mean", x.mean(0));
+        if (dtype != torch::kLong) c.out("norm", x.norm(2, 0));
+      });
+    }
+  c.out("nan", c.values({1, NAN, 2, 3, 5, -1}).view({2, 3}).expand({2, 3}).amax(0));
+}

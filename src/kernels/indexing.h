@@ -10,7 +10,8 @@ namespace hb {
 /// How a value is put where an index points to.
 enum class PutOp { assign, add, multiply, max, min };
 
-// Index tensors are int64 and contiguous. Kernels check every index against the size: [name] index i is out of range.
+// Index tensors are int64, and contiguous for rows. Kernels check every index against the size: [name] index i is out
+// of range.
 
 /// out[o][k][:] = in[o][index[k]][:] of contiguous tensors; lines: (outer, size of the indexed dimension, inner).
 inline Kernel<void(const char* name, const Tensor& out, const Tensor& in, const Tensor& index, Lines)>
@@ -19,11 +20,11 @@ inline Kernel<void(const char* name, const Tensor& out, const Tensor& in, const 
 inline Kernel<void(const char* name, const Tensor& out, const Tensor& index, const Tensor& in, Lines, PutOp)>
     put_rows_kernel{"index_put_"};
 
-/// out[…][k][…] = in[…][index[…][k][…]][…] along dim; out and index contiguous, in of any layout.
+/// out[…][k][…] = in[…][index[…][k][…]][…] along dim; out contiguous, in and index of any layout
+/// (an expanded index moves whole rows).
 inline Kernel<void(const char* name, const Tensor& out, const Tensor& in, const Tensor& index, int64_t dim)>
     gather_kernel{"gather"};
-/// out[…][index[…][k][…]][…] op= src[…][k][…] along dim; out and index contiguous, src of any layout with at least
-/// index's sizes.
+/// out[…][index[…][k][…]][…] op= src[…][k][…] along dim; any layouts, src with at least index's sizes.
 inline Kernel<void(const char* name, const Tensor& out, const Tensor& index, const Tensor& src, int64_t dim, PutOp)>
     scatter_kernel{"scatter"};
 

@@ -74,8 +74,8 @@ Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
   if (needs_grad(self))
     record("IndexSelectBackward0", out, {&self}, {SavedTensor::input(at)},
            [whole = self.impl().sizes(), d](Backward& b, auto& s) {
-             const Tensor zero = zeros(IntArrayRef(whole.data(), whole.size()), b.grad().options());
-             return gradients(index_add(zero, d, s[0], b.grad()));
+             return gradients(
+                 zeros(IntArrayRef(whole.data(), whole.size()), b.grad().options()).index_add_(d, s[0], b.grad()));
            });
   return out;
 }

@@ -86,19 +86,40 @@ Tensor flipud(const Tensor& self) {
   return flip(self, 0);
 }
 
+namespace {
+// `in` without history, so that its dimension d begins at `start[d]` and goes on from its own beginning: the two parts
+// of each dimension, in all combinations, are copies.
+void copy_turned(const Tensor& out, const Tensor& in, const DimVector& start, int64_t d) {
+  while (d < out.dim() && start[d] == 0) ++d;
+  if (d == out.dim()) return copy_kernel(out.device())(Loop({&out}, {&in}));
+  const int64_t n = in.size(d), first = n - start[d];
+  copy_turned(out.narrow(d, 0, first), in.narrow(d, start[d], first), start, d + 1);
+  copy_turned(out.narrow(d, first, start[d]), in.narrow(d, 0, start[d]), start, d + 1);
+}
+}  // namespace
+
 Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
+  if (dims.empty() && shifts.size() == 1) return roll(self.flatten(), shifts, 0).view(self.sizes());
+  HB_CHECK(shifts.size() == dims.size() && !dims.empty(),
+           "[roll] shifts and dimensions must align. shifts: ", shifts.size(), ", dims: ", dims.size());
   if (self.numel() == 0) return self.clone();
-  if (dims.empty()) {
-    HB_CHECK(shifts.size() == 1, "[roll] shifts and dimensions must align. shifts: ", shifts.size(), ", dims: 0");
-    return roll(self.flatten(), shifts, 0).view(self.sizes());
-  }
-  HB_CHECK(shifts.size() == dims.size(), "[roll] shifts and dimensions must align. shifts: ", shifts.size(),
-           ", dims: ", dims.size());
-  Tensor out = self;
+  DimVector start(static_cast<size_t>(self.dim()), 0);
   for (size_t k = 0; k < dims.size(); ++k) {
-    const int64_t n = out.size(dims[k]), shift = ((shifts[k] % n) + n) % n;
-    out = cat({out.narrow(dims[k], n - shift, shift), out.narrow(dims[k], 0, n - shift)}, dims[k]);
+    const int64_t d = wrap_dim("roll", dims[k], self.dim()), n = self.size(d);
+    start[d] = ((start[d] - shifts[k]) % n + n) % n;
   }
+  Tensor out = empty(self.sizes(), self.options());
+  {
+    NoGradGuard no_history;
+    copy_turned(out, self, start, 0);
+  }
+  if (needs_grad(self))
+    record("RollBackward0", out, {&self},
+           [shifts = DimVector(shifts), dims = DimVector(dims)](Backward& b) -> variable_list {
+             DimVector opposite = shifts;
+             for (int64_t& shift : opposite) shift = -shift;
+             return {roll(b.grad(), opposite, dims)};
+           });
   return out;
 }
 

@@ -100,7 +100,7 @@ TensorTuple2 running_extremum(const char* name, const char* node, const Tensor& 
   if (needs_grad(self))
     record(node, values, {&self}, {SavedTensor::input(indices)}, [d](Backward& b, auto& s) {
       if (b.grad().dim() == 0) return gradients(b.grad());
-      return gradients(scatter_add(zeros_like(b.grad()), d, s[0], b.grad()));
+      return gradients(zeros_like(b.grad()).scatter_add_(d, s[0], b.grad()));
     });
   return {values, indices};
 }

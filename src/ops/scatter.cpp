@@ -37,9 +37,7 @@ void check_shapes(const char* name, const Tensor& self, int64_t d, const Tensor&
 Tensor element_index(const char* name, const Tensor& index) {
   HB_CHECK(index.scalar_type() == kLong || index.scalar_type() == kInt || index.numel() == 0, "[", name,
            "] Expected dtype int32/int64 for index, got ", toString(index.scalar_type()));
-  Tensor at = index.to(kLong).contiguous();
-  at.impl().settle();  // the kernels walk it as it lies in memory; indices of a pooling may be deferred
-  return at;
+  return index.to(kLong);
 }
 
 void check_same(const char* name, const Tensor& self, const Tensor& src) {
@@ -86,7 +84,7 @@ Tensor gather(const Tensor& self, int64_t dim, const Tensor& index, bool sparse_
     record("GatherBackward0", out, {&self}, {SavedTensor::input(at)},
            [d, sizes = self.impl().sizes()](Backward& b, auto& s) {
              return gradients(
-                 scatter_add(zeros(IntArrayRef(sizes.data(), sizes.size()), b.grad().options()), d, s[0], b.grad()));
+                 zeros(IntArrayRef(sizes.data(), sizes.size()), b.grad().options()).scatter_add_(d, s[0], b.grad()));
            });
   return out;
 }

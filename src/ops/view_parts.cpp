@@ -83,6 +83,22 @@ Tensor diagonal(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) 
                    });
 }
 
+namespace {
+// The sum of windows at their places: (…, windows, …, size) into `whole`.
+Tensor folded(const Tensor& g, const DimVector& whole, int64_t d, int64_t size, int64_t step) {
+  Tensor out = zeros(whole, g.options());
+  const int64_t windows = g.size(d);
+  if (step >= size && !whole.empty()) {
+    out.unfold(d, size, step).copy_(g);
+  } else if (size < windows) {  // elements of one number in their windows, which never meet
+    for (int64_t i = 0; i < size; ++i) out.slice(d, i, i + (windows - 1) * step + 1, step).add_(g.select(-1, i));
+  } else {
+    for (int64_t k = 0; k < windows; ++k) out.narrow(d, k * step, size).add_(g.select(d, k).movedim(-1, d));
+  }
+  return out;
+}
+}  // namespace
+
 Tensor unfold(const Tensor& self, int64_t dimension, int64_t size, int64_t step) {
   const int64_t d = wrap_dim("unfold", dimension, self.dim()), n = self.dim() ? self.sizes()[d] : 1;
   HB_CHECK(step > 0, "[unfold] step is ", step, " but must be > 0");
@@ -94,13 +110,9 @@ Tensor unfold(const Tensor& self, int64_t dimension, int64_t size, int64_t step)
   sizes[d] = (n - size) / step + 1;
   strides[d] *= step;
   sizes.push_back(size), strides.push_back(stride);
-  return make_view("UnfoldBackward0", self, std::move(sizes), std::move(strides), self.storage_offset(),
-                   [whole = self.impl().sizes(), d, size, step](const Tensor& g) {
-                     Tensor out = zeros(whole, g.options());
-                     for (int64_t k = 0; k < g.size(d); ++k)  // windows may overlap
-                       out.narrow(d, k * step, size).add_(g.select(d, k).movedim(-1, d));
-                     return out;
-                   });
+  return make_view(
+      "UnfoldBackward0", self, std::move(sizes), std::move(strides), self.storage_offset(),
+      [whole = self.impl().sizes(), d, size, step](const Tensor& g) { return folded(g, whole, d, size, step); });
 }
 
 Tensor as_strided(const Tensor& self, IntArrayRef size, IntArrayRef stride, std::optional<int64_t> storage_offset) {

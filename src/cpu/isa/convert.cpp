@@ -1,9 +1,9 @@
 #include "cpu/isa/convert.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "cpu/isa/convert_element.h"
+#include "cpu/isa/copy_bytes.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {
@@ -14,7 +14,7 @@ void one_row(char* to, int64_t ts, const char* from, int64_t fs, int64_t n) {
   const auto* in = reinterpret_cast<const From*>(from);
   if (ts == sizeof(To) && fs == sizeof(From)) {
     if constexpr (std::is_same_v<To, From>) {
-      if (static_cast<const void*>(out) != in) std::memcpy(out, in, n * sizeof(To));
+      if (static_cast<const void*>(out) != in) copy_bytes(out, in, n * sizeof(To));
     } else {
       convert_run(out, in, n);
     }

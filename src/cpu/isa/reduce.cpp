@@ -25,12 +25,19 @@ struct Steps {
   T (*run)(const T* x, int64_t n);
   void (*rows)(T* acc, const T* const* x, int count, int64_t n);
   W (*merge)(W a, W b);
+  void (*merge_rows)(W* total, const T* part, int64_t n);
 };
+
+template <ReduceOp op, class T>
+void merge_rows(typename Steps<T>::W* total, const T* part, int64_t n) {
+  using W = typename Steps<T>::W;
+  for (int64_t k = 0; k < n; ++k) total[k] = merge<op, W>(total[k], static_cast<W>(part[k]));
+}
 
 template <ReduceOp op, class T>
 Steps<T> steps() {
   using W = typename Steps<T>::W;
-  return {start<op, T>(), reduce_run<op, T>, reduce_rows<op, T>, merge<op, W>};
+  return {start<op, T>(), reduce_run<op, T>, reduce_rows<op, T>, merge<op, W>, merge_rows<op, T>};
 }
 
 template <class T>
@@ -174,12 +181,12 @@ class Reducer {
   }
 
   void outer(Scratch<T>& scratch, const char* in, int64_t n, int64_t b, int64_t e, W* results) const {
-    for (int64_t k = 0; k < n; ++k) results[k] = W(steps_.first);
-    const int64_t stride = l_.kept_in[0], step_bytes = l_.reduced_in[0];
+    const int64_t first = b, stride = l_.kept_in[0], step_bytes = l_.reduced_in[0];
+    if (b == e) std::fill(results, results + n, W(steps_.first));
     const bool direct = same_ && (stride == static_cast<int64_t>(sizeof(T)) || n == 1);
     while (b < e) {
       for (int64_t k = 0; k < n; ++k) scratch.part[k] = steps_.first;
-      const int64_t stop = std::min(e, b + kRows);
+      const int64_t begin = b, stop = std::min(e, b + kRows);
       while (b < stop) {
         int64_t at;
         const char* p = in + reduced_offset(b, at);
@@ -187,7 +194,10 @@ class Reducer {
         add_rows(scratch, p, stride, step_bytes, n, rows, direct);
         b += rows;
       }
-      for (int64_t k = 0; k < n; ++k) results[k] = steps_.merge(results[k], static_cast<W>(scratch.part[k]));
+      if (begin == first)
+        for (int64_t k = 0; k < n; ++k) results[k] = static_cast<W>(scratch.part[k]);
+      else
+        steps_.merge_rows(results, scratch.part, n);
     }
   }
 
@@ -207,8 +217,11 @@ class Reducer {
 
   void store(char* out, const W* results, int64_t n) const {
     W finished[kColumns];
-    for (int64_t k = 0; k < n; ++k) finished[k] = finish(results[k]);
-    store_({out, l_.kept_out[0], 0}, {reinterpret_cast<char*>(finished), sizeof(W), 0}, {n, 1});
+    if (finish_.divisor != 1 || finish_.root != 0) {
+      for (int64_t k = 0; k < n; ++k) finished[k] = finish(results[k]);
+      results = finished;
+    }
+    store_({out, l_.kept_out[0], 0}, {reinterpret_cast<char*>(const_cast<W*>(results)), sizeof(W), 0}, {n, 1});
   }
 
   W finish(W v) const {

@@ -64,10 +64,12 @@ void softmax_columns(const T* in, T* out, int64_t n, int64_t inner, int64_t widt
       continue;
     }
     const C* x = computable(in + i * inner, wide, width);
-    HB_INDEPENDENT
-    for (int64_t j = 0; j < width; ++j) {
-      const C d = x[j] - top[j];
-      y[j] = log ? d - sum[j] : exp_of(d) * sum[j];
+    if (log) {
+      HB_INDEPENDENT
+      for (int64_t j = 0; j < width; ++j) y[j] = x[j] - top[j] - sum[j];
+    } else {
+      HB_INDEPENDENT
+      for (int64_t j = 0; j < width; ++j) y[j] = exp_of(x[j] - top[j]) * sum[j];
     }
     finish(y, out + i * inner, width);
   }
@@ -79,13 +81,21 @@ void softmax_columns_backward(const T* grad, const T* y, T* out, int64_t n, int6
   C sum[kBlock] = {}, wide_g[kBlock], wide_y[kBlock];
   for (int64_t i = 0; i < n; ++i) {
     const C *g = computable(grad + i * inner, wide_g, width), *v = computable(y + i * inner, wide_y, width);
-    for (int64_t j = 0; j < width; ++j) sum[j] += g[j] * (log ? C(1) : v[j]);
+    if (log)
+      for (int64_t j = 0; j < width; ++j) sum[j] += g[j];
+    else
+      for (int64_t j = 0; j < width; ++j) sum[j] += g[j] * v[j];
   }
   for (int64_t i = 0; i < n; ++i) {
     const C *g = computable(grad + i * inner, wide_g, width), *v = computable(y + i * inner, wide_y, width);
     C* to = results(out + i * inner, wide_g);
-    HB_INDEPENDENT
-    for (int64_t j = 0; j < width; ++j) to[j] = log ? g[j] - exp_of(v[j]) * sum[j] : v[j] * (g[j] - sum[j]);
+    if (log) {
+      HB_INDEPENDENT
+      for (int64_t j = 0; j < width; ++j) to[j] = g[j] - exp_of(v[j]) * sum[j];
+    } else {
+      HB_INDEPENDENT
+      for (int64_t j = 0; j < width; ++j) to[j] = v[j] * (g[j] - sum[j]);
+    }
     finish(to, out + i * inner, width);
   }
 }

@@ -1,0 +1,78 @@
+#pragma once
+// What kernels that write where an index points to share.
+
+#include "cpu/isa/convert_element.h"
+#include "cpu/isa/copy_bytes.h"
+#include "cpu/isa/runs.h"
+#include "kernels/indexing.h"
+
+namespace hb::cpu::HB_ISA {
+namespace {
+
+/// Checks `count` indices that lie `step` apart.
+inline void check_indices(const char* name, const int64_t* index, int64_t step, int64_t count, int64_t n) {
+  bool bad = false;
+  for (int64_t k = 0; k < count; ++k) bad |= (index[k * step] < 0) | (index[k * step] >= n);
+  for (int64_t k = 0; bad && k < count; ++k)
+    HB_CHECK_INDEX(index[k * step] >= 0 && index[k * step] < n, "[", name, "] index ", index[k * step],
+                   " is out of range for a dimension of size ", n);
+}
+
+template <class T>
+inline T combined(PutOp op, T a, T b) {
+  switch (op) {
+    case PutOp::add:
+      if constexpr (std::is_same_v<T, bool>)
+        return a || b;
+      else if constexpr (std::is_integral_v<T>)
+        return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+      else
+        return a + b;
+    case PutOp::multiply:
+      if constexpr (std::is_same_v<T, bool>)
+        return a && b;
+      else if constexpr (std::is_integral_v<T>)
+        return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+      else
+        return a * b;
+    case PutOp::max:
+      return (b > a) | (b != b) ? b : a;
+    case PutOp::min:
+      return (b < a) | (b != b) ? b : a;
+    default:
+      return b;
+  }
+}
+
+template <class T>
+inline void put_row(T* to, const T* from, int64_t n, PutOp op) {
+  if (op == PutOp::assign) {
+    copy_bytes(to, from, n * sizeof(T));
+  } else if (op == PutOp::add) {
+    if constexpr (is_half_v<T>) {
+      if (n == 1) {
+        *to = combined(PutOp::add, *to, *from);
+        return;
+      }
+      over_runs<T, 2>(n, to, {to, from}, [](float* sum, const auto& x, int64_t, int64_t count) {
+        for (int64_t i = 0; i < count; ++i) sum[i] = x[0][i] + x[1][i];
+      });
+    } else {
+      HB_INDEPENDENT
+      for (int64_t i = 0; i < n; ++i) to[i] = combined(PutOp::add, to[i], from[i]);
+    }
+  } else {
+    for (int64_t i = 0; i < n; ++i) to[i] = combined(op, to[i], from[i]);
+  }
+}
+
+/// Calls f with put(place, value): the frequent ones as constants.
+template <class T, class F>
+inline void with_put(PutOp op, const F& f) {
+  if (op == PutOp::assign) return f([](T& place, T value) { place = value; });
+  if (op == PutOp::add) return f([](T& place, T value) { place = combined(PutOp::add, place, value); });
+  f([op](T& place, T value) { place = combined(op, place, value); });
+}
+
+}  // namespace
+}  // namespace hb::cpu::HB_ISA
