@@ -129,3 +129,65 @@ PARITY_CASE(functional, grid_sample_operands) {
   auto image = c.leaf({1, 2, 3, 4}, torch::kDouble), at = c.leaf_in(-0.9, 0.9, {1, 2, 2, 2}, torch::kDouble);
   c.gradcheck([&] { return sample(image, at); }, {image, at});
 }
+
+PARITY_CASE(functional, padding_shapes) {
+  for (const char* mode : {"reflect", "replicate", "circular"}) {
+    c.scope(mode, [&] {
+      auto image = c.leaf({2, 3, 7, 5}), line = c.leaf({3, 9}), cube = c.leaf({1, 2, 4, 3, 5});
+      c.gradients("wide", {image}, [&] { return torch::pad(image, {4, 3, 1, 6}, mode); });
+      c.gradients("one_side", {image}, [&] { return torch::pad(image, {0, 2, 0, 0}, mode); });
+      c.gradients("nothing", {image}, [&] { return torch::pad(image, {0, 0, 0, 0}, mode); });
+      c.gradients("unbatched", {image}, [&] { return torch::pad(image[0], {2, 1, 0, 3}, mode); });
+      c.gradients("turned", {image}, [&] { return torch::pad(image.transpose(2, 3), {1, 2, 3, 0}, mode); });
+      c.gradients("line", {line}, [&] { return torch::pad(line, {8, 5}, mode); });
+      c.gradients("cube", {cube}, [&] { return torch::pad(cube, {2, 1, 1, 2, 3, 0}, mode); });
+      c.gradients("no_images", {image}, [&] { return torch::pad(image.slice(0, 0, 0), {1, 1, 1, 1}, mode); });
+      for (auto dtype : {torch::kDouble, torch::kHalf, torch::kBFloat16}) {
+        auto x = c.leaf({2, 3, 6, 5}, dtype);
+        c.gradients(parity::dtype_name(dtype), {x}, [&] { return torch::pad(x, {3, 2, 1, 4}, mode); });
+      }
+      // A convolution leaves its result channels-last in memory.
+      auto w = c.leaf({4, 3, 3, 3});
+      c.gradients("after_convolution", {image, w}, [&] {
+        return torch::conv2d(torch::pad(torch::conv2d(image, w), {1, 2, 2, 1}, mode).slice(1, 1), w.slice(0, 1));
+      });
+      auto last = image.detach().contiguous(at::MemoryFormat::ChannelsLast).requires_grad_();
+      c.gradients("channels_last", {last}, [&] { return torch::pad(last, {1, 2, 2, 1}, mode); });
+      c.layout("of_channels_last", torch::pad(last.detach(), {1, 2, 2, 1}, mode));
+      const auto last3d = c.randn({2, 3, 4, 4, 4}).contiguous(at::MemoryFormat::ChannelsLast3d);
+      c.layout("of_channels_last_3d", torch::pad(last3d, {1, 2, 2, 1, 1, 1}, mode));
+      auto small = c.leaf({1, 1, 3, 3}, torch::kDouble);
+      c.gradcheck([&] { return torch::pad(small, {2, 1, 1, 2}, mode); }, {small});
+      c.gradgradcheck([&] { return torch::pad(small, {2, 1, 1, 2}, mode).pow(3); }, {small});
+    });
+  }
+  auto x = c.leaf({2, 3, 7, 5});
+  c.gradients("replicate_cut", {x}, [&] { return torch::replication_pad2d(x, {-1, 2, 1, -2}); });
+}
+
+PARITY_CASE(functional, nearest_layouts) {
+  auto x = c.leaf({2, 3, 4, 5}), line = c.leaf({2, 3, 7}), cube = c.leaf({1, 2, 3, 4, 2});
+  c.gradients("odd", {x}, [&] { return torch::upsample_nearest2d(x, {7, 13}); });
+  c.gradients("smaller", {x}, [&] { return torch::upsample_nearest2d(x, {3, 2}); });
+  c.gradients("same", {x}, [&] { return torch::upsample_nearest2d(x, {4, 5}); });
+  c.gradients("line", {line}, [&] { return torch::upsample_nearest1d(line, {16}); });
+  c.gradients("cube", {cube}, [&] { return torch::upsample_nearest3d(cube, {4, 4, 5}); });
+  auto last = x.detach().contiguous(at::MemoryFormat::ChannelsLast).requires_grad_();
+  c.gradients("channels_last", {last}, [&] { return torch::upsample_nearest2d(last, {8, 10}); });
+  c.layout("of_channels_last", torch::upsample_nearest2d(last.detach(), {8, 10}));
+  const auto last3d = c.randn({2, 3, 4, 4, 4}).contiguous(at::MemoryFormat::ChannelsLast3d);
+  c.layout("of_channels_last_3d", torch::upsample_nearest3d(last3d, {5, 5, 5}));
+  auto half = c.leaf({2, 3, 4, 5}, torch::kHalf);
+  c.gradients("half", {half}, [&] { return torch::upsample_nearest2d(half, {8, 10}); });
+}
+
+PARITY_CASE(functional, columns) {
+  auto x = c.leaf({2, 3, 9, 8});
+  c.gradients("dilated", {x}, [&] { return torch::im2col(x, {2, 3}, {3, 2}, {1, 2}, {2, 1}); });
+  c.gradients("unbatched", {x}, [&] { return torch::im2col(x[1], {3, 3}, {1, 1}, {1, 1}, {1, 1}); });
+  c.gradients("turned", {x}, [&] { return torch::im2col(x.transpose(2, 3), {2, 2}, {1, 1}, {0, 1}, {3, 2}); });
+  auto columns = c.leaf({2, 18, 32});
+  c.gradients("back", {columns}, [&] { return torch::col2im(columns, {8, 8}, {2, 3}, {3, 2}, {1, 2}, {2, 1}); });
+  auto y = c.leaf({1, 1, 4, 4}, torch::kDouble);
+  c.gradgradcheck([&] { return torch::im2col(y, {2, 2}, {1, 1}, {1, 1}, {2, 1}).pow(3); }, {y});
+}

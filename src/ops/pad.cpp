@@ -3,6 +3,8 @@
 #include "autocast/autocast.h"
 
 #include "autograd/record.h"
+#include "ops/layout.h"
+#include "ops/separable.h"
 
 namespace hb {
 namespace {
@@ -35,49 +37,48 @@ Tensor constant_values(const Tensor& self, IntArrayRef pad, const Scalar& value)
   return out;
 }
 
-// Which element each element of the padded dimension repeats.
-Tensor padded_index(const char* name, int64_t n, int64_t front, int64_t back, std::string_view mode) {
+// Which element each element of the padded dimension repeats; negative paddings cut.
+std::vector<int64_t> padded_index(const char* name, int64_t whole, int64_t front, int64_t back, std::string_view mode) {
+  const int64_t cut = std::max<int64_t>(0, -front), n = whole - cut - std::max<int64_t>(0, -back);
+  HB_CHECK(n >= 0, "[", name, "] expected a result of no negative size, got paddings ", front, " and ", back,
+           " for size ", whole);
+  front = std::max<int64_t>(0, front), back = std::max<int64_t>(0, back);
+  if (mode == "reflect")
+    HB_CHECK((front == 0 && back == 0) || (front < n && back < n), "[", name,
+             "] expected a padding below the dimension's size ", n, ", got ", front, " and ", back);
+  else if (mode == "circular")
+    HB_CHECK(front <= n && back <= n, "[", name, "] expected a padding of at most the dimension's size ", n, ", got ",
+             front, " and ", back);
+  else
+    HB_CHECK(n > 0 || (front == 0 && back == 0), "[", name, "] expected no empty dimension to pad");
   std::vector<int64_t> at;
   for (int64_t i = -front; i < n + back; ++i) {
-    int64_t j = i;
-    if (mode == "reflect") {
-      HB_CHECK(front < n && back < n, "[", name, "] expected a padding below the dimension's size ", n, ", got ", front,
-               " and ", back);
-      j = i < 0 ? -i : i >= n ? 2 * (n - 1) - i : i;
-    } else if (mode == "circular") {
-      HB_CHECK(front <= n && back <= n, "[", name, "] expected a padding of at most the dimension's size ", n, ", got ",
-               front, " and ", back);
-      j = (i + n) % n;
-    } else {
-      HB_CHECK(n > 0, "[", name, "] expected no empty dimension to pad");
-      j = std::clamp<int64_t>(i, 0, n - 1);
-    }
-    at.push_back(j);
+    const int64_t inside = mode == "reflect"    ? i < 0    ? -i
+                                                  : i >= n ? 2 * (n - 1) - i
+                                                           : i
+                           : mode == "circular" ? (i + n) % n
+                                                : std::clamp<int64_t>(i, 0, n - 1);
+    at.push_back(cut + inside);
   }
-  return tensor(at, kLong);
+  return at;
 }
 
-Tensor pad_by_index(const char* name, const Tensor& self, IntArrayRef pad, std::string_view mode) {
+Tensor pad_by_index(const char* name, const char* node, const Tensor& self, IntArrayRef pad, std::string_view mode) {
   check_pairs(name, self, pad);
-  Tensor out = self;
-  for (size_t i = 0; i < pad.size() / 2; ++i) {
-    int64_t front = pad[2 * i], back = pad[2 * i + 1];
-    const int64_t d = self.dim() - 1 - static_cast<int64_t>(i);
-    // Negative paddings cut.
-    const int64_t cut_front = std::max<int64_t>(0, -front), cut_back = std::max<int64_t>(0, -back);
-    if (cut_front || cut_back) out = out.narrow(d, cut_front, out.size(d) - cut_front - cut_back);
-    front = std::max<int64_t>(0, front), back = std::max<int64_t>(0, back);
-    if (front || back) out = out.index_select(d, padded_index(name, out.size(d), front, back, mode).to(self.device()));
-  }
-  return out.is_same(self) ? self.clone() : out;
+  const int64_t dims = static_cast<int64_t>(pad.size()) / 2;
+  std::vector<std::vector<int64_t>> index(dims);
+  for (int64_t i = 0; i < dims; ++i)
+    index[dims - 1 - i] = padded_index(name, self.size(self.dim() - 1 - i), pad[2 * i], pad[2 * i + 1], mode);
+  return ops::select_separable(node, self, std::move(index));
 }
 
-Tensor pad_spatial(const char* name, int dims, const Tensor& self, IntArrayRef padding, std::string_view mode) {
+Tensor pad_spatial(const char* name, const char* node, int dims, const Tensor& self, IntArrayRef padding,
+                   std::string_view mode) {
   HB_CHECK(padding.size() == 2 * static_cast<size_t>(dims), "[", name, "] expected ", 2 * dims, " paddings, got ",
            padding);
   HB_CHECK(self.dim() == dims + 1 || self.dim() == dims + 2, "[", name, "] expected an input of ", dims + 1, " or ",
            dims + 2, " dimensions, got ", self.sizes());
-  return pad_by_index(name, self, padding, mode);
+  return pad_by_index(name, node, self, padding, mode);
 }
 
 }  // namespace
@@ -117,17 +118,19 @@ Tensor pad(const Tensor& self, IntArrayRef pad, std::string_view mode, std::opti
     return dims == 1   ? replication_pad1d(self, pad)
            : dims == 2 ? replication_pad2d(self, pad)
                        : replication_pad3d(self, pad);
-  return pad_by_index("pad", self, pad, mode);
+  // In LibTorch a circular padding alone does not keep the channels-last format.
+  return pad_by_index("pad", "CircularPadBackward0", ops::is_visibly_channels_last(self) ? self.contiguous() : self,
+                      pad, mode);
 }
 
-#define HB_PAD(n, reflection_class)                                              \
-  Tensor reflection_pad##n##d(const Tensor& self, IntArrayRef padding) {         \
-    HB_AUTOCAST(reflection_pad##n##d, reflection_class, as_is, self, padding);   \
-    return pad_spatial("reflection_pad" #n "d", n, self, padding, "reflect");    \
-  }                                                                              \
-  Tensor replication_pad##n##d(const Tensor& self, IntArrayRef padding) {        \
-    HB_AUTOCAST(replication_pad##n##d, fp32, as_is, self, padding);              \
-    return pad_spatial("replication_pad" #n "d", n, self, padding, "replicate"); \
+#define HB_PAD(n, reflection_class)                                                                                \
+  Tensor reflection_pad##n##d(const Tensor& self, IntArrayRef padding) {                                           \
+    HB_AUTOCAST(reflection_pad##n##d, reflection_class, as_is, self, padding);                                     \
+    return pad_spatial("reflection_pad" #n "d", "ReflectionPad" #n "DBackward0", n, self, padding, "reflect");     \
+  }                                                                                                                \
+  Tensor replication_pad##n##d(const Tensor& self, IntArrayRef padding) {                                          \
+    HB_AUTOCAST(replication_pad##n##d, fp32, as_is, self, padding);                                                \
+    return pad_spatial("replication_pad" #n "d", "ReplicationPad" #n "DBackward0", n, self, padding, "replicate"); \
   }
 HB_PAD(1, fp32)
 HB_PAD(2, fp32)

@@ -1,7 +1,10 @@
 // pixel_shuffle and its kin, unfolding into columns and back.
 #include <halfbridge/ops.h>
 
+#include <halfbridge/grad_mode.h>
+
 #include "autocast/function_watch.h"
+#include "autograd/record.h"
 
 namespace hb {
 
@@ -45,9 +48,9 @@ Tensor channel_shuffle(const Tensor& self, int64_t groups) {
 
 namespace {
 
-struct Unfolding {
-  int64_t out;   // windows along the dimension
-  Tensor index;  // (kernel * out): padded position of each kernel element of each window
+// Windows along one dimension.
+struct Windows {
+  int64_t kernel, step, padding, stride, out;
 };
 
 int64_t nth(IntArrayRef list, int d) {
@@ -55,19 +58,22 @@ int64_t nth(IntArrayRef list, int d) {
   return list[d];
 }
 
-Unfolding unfolding(const char* name, int64_t size, int d, IntArrayRef kernel, IntArrayRef dilation,
-                    IntArrayRef padding, IntArrayRef stride) {
-  const int64_t k = nth(kernel, d), step = nth(dilation, d), pad = nth(padding, d), stride_d = nth(stride, d);
-  HB_CHECK(k > 0 && step > 0 && stride_d > 0 && pad >= 0, "[", name,
+Windows windows(const char* name, int64_t size, int d, IntArrayRef kernel, IntArrayRef dilation, IntArrayRef padding,
+                IntArrayRef stride) {
+  Windows w{nth(kernel, d), nth(dilation, d), nth(padding, d), nth(stride, d), 0};
+  HB_CHECK(w.kernel > 0 && w.step > 0 && w.stride > 0 && w.padding >= 0, "[", name,
            "] expected kernel_size, dilation and stride above 0 and padding of at least 0, got ", kernel, ", ",
            dilation, ", ", stride, " and ", padding);
-  const int64_t out = (size + 2 * pad - step * (k - 1) - 1) / stride_d + 1;
-  HB_CHECK(size + 2 * pad >= step * (k - 1) + 1, "[", name, "] expected a kernel that fits in the padded size ",
-           size + 2 * pad, ", got ", kernel);
-  std::vector<int64_t> at;
-  for (int64_t i = 0; i < k; ++i)
-    for (int64_t o = 0; o < out; ++o) at.push_back(o * stride_d + i * step);
-  return {out, tensor(at, kLong)};
+  const int64_t extent = w.step * (w.kernel - 1) + 1, padded = size + 2 * w.padding;
+  HB_CHECK(padded >= extent, "[", name, "] expected a kernel that fits in the padded size ", padded, ", got ", kernel);
+  w.out = (padded - extent) / w.stride + 1;
+  return w;
+}
+
+// Element (i, j) of all windows of the padded image: (N, C, h.out, w.out).
+Tensor windows_element(const Tensor& image, const Windows& h, const Windows& w, int64_t i, int64_t j) {
+  return image.slice(2, i * h.step, i * h.step + (h.out - 1) * h.stride + 1, h.stride)
+      .slice(3, j * w.step, j * w.step + (w.out - 1) * w.stride + 1, w.stride);
 }
 
 }  // namespace
@@ -78,15 +84,24 @@ Tensor im2col(const Tensor& self, IntArrayRef kernel_size, IntArrayRef dilation,
   HB_CHECK(self.dim() == 3 || self.dim() == 4, "[im2col] expected an input (N, C, H, W) or (C, H, W), got ",
            self.sizes());
   if (self.dim() == 3) return im2col(self.unsqueeze(0), kernel_size, dilation, padding, stride).squeeze(0);
-  const auto h = unfolding("im2col", self.size(2), 0, kernel_size, dilation, padding, stride);
-  const auto w = unfolding("im2col", self.size(3), 1, kernel_size, dilation, padding, stride);
-  const int64_t kh = nth(kernel_size, 0), kw = nth(kernel_size, 1), ph = nth(padding, 0), pw = nth(padding, 1);
-  const Tensor x = ph || pw ? constant_pad_nd(self, {pw, pw, ph, ph}) : self;
-  return x.index_select(2, h.index)
-      .index_select(3, w.index)
-      .reshape({self.size(0), self.size(1), kh, h.out, kw, w.out})
-      .permute({0, 1, 2, 4, 3, 5})
-      .reshape({self.size(0), self.size(1) * kh * kw, h.out * w.out});
+  const auto h = windows("im2col", self.size(2), 0, kernel_size, dilation, padding, stride);
+  const auto w = windows("im2col", self.size(3), 1, kernel_size, dilation, padding, stride);
+  const int64_t n = self.size(0), c = self.size(1);
+  Tensor out = empty({n, c * h.kernel * w.kernel, h.out * w.out}, self.options());
+  {
+    NoGradGuard no_history;
+    const Tensor x =
+        h.padding || w.padding ? constant_pad_nd(self, {w.padding, w.padding, h.padding, h.padding}) : self;
+    const Tensor columns = out.view({n, c, h.kernel, w.kernel, h.out, w.out});
+    for (int64_t i = 0; i < h.kernel; ++i)
+      for (int64_t j = 0; j < w.kernel; ++j) columns.select(2, i).select(2, j).copy_(windows_element(x, h, w, i, j));
+  }
+  if (needs_grad(self))
+    record("Im2ColBackward0", out, {&self},
+           [size = DimVector(IntArrayRef({self.size(2), self.size(3)})), kernel = DimVector(kernel_size),
+            by = DimVector(dilation), pad = DimVector(padding), step = DimVector(stride)](
+               Backward& b) -> variable_list { return {col2im(b.grad(), size, kernel, by, pad, step)}; });
+  return out;
 }
 
 Tensor col2im(const Tensor& self, IntArrayRef output_size, IntArrayRef kernel_size, IntArrayRef dilation,
@@ -95,18 +110,27 @@ Tensor col2im(const Tensor& self, IntArrayRef output_size, IntArrayRef kernel_si
   HB_CHECK(self.dim() == 2 || self.dim() == 3, "[col2im] expected an input (N, C * kernel, L) or (C * kernel, L), got ",
            self.sizes());
   if (self.dim() == 2) return col2im(self.unsqueeze(0), output_size, kernel_size, dilation, padding, stride).squeeze(0);
-  const int64_t height = nth(output_size, 0), width = nth(output_size, 1), kh = nth(kernel_size, 0),
-                kw = nth(kernel_size, 1);
-  const auto h = unfolding("col2im", height, 0, kernel_size, dilation, padding, stride);
-  const auto w = unfolding("col2im", width, 1, kernel_size, dilation, padding, stride);
-  HB_CHECK(self.size(1) % (kh * kw) == 0 && self.size(2) == h.out * w.out, "[col2im] expected (N, C * ", kh * kw, ", ",
-           h.out * w.out, "), got ", self.sizes());
-  const int64_t n = self.size(0), c = self.size(1) / (kh * kw), ph = nth(padding, 0), pw = nth(padding, 1);
-  const Tensor windows =
-      self.reshape({n, c, kh, kw, h.out, w.out}).permute({0, 1, 2, 4, 3, 5}).reshape({n, c, kh * h.out, kw * w.out});
-  const Tensor columns = zeros({n, c, kh * h.out, width + 2 * pw}, self.options()).index_add(3, w.index, windows);
-  const Tensor image = zeros({n, c, height + 2 * ph, width + 2 * pw}, self.options()).index_add(2, h.index, columns);
-  return image.narrow(2, ph, height).narrow(3, pw, width).contiguous();
+  const int64_t height = nth(output_size, 0), width = nth(output_size, 1);
+  const auto h = windows("col2im", height, 0, kernel_size, dilation, padding, stride);
+  const auto w = windows("col2im", width, 1, kernel_size, dilation, padding, stride);
+  HB_CHECK(self.size(1) % (h.kernel * w.kernel) == 0 && self.size(2) == h.out * w.out, "[col2im] expected (N, C * ",
+           h.kernel * w.kernel, ", ", h.out * w.out, "), got ", self.sizes());
+  const int64_t n = self.size(0), c = self.size(1) / (h.kernel * w.kernel);
+  Tensor out;
+  {
+    NoGradGuard no_history;
+    const Tensor image = zeros({n, c, height + 2 * h.padding, width + 2 * w.padding}, self.options());
+    const Tensor columns = self.reshape({n, c, h.kernel, w.kernel, h.out, w.out});
+    for (int64_t i = 0; i < h.kernel; ++i)
+      for (int64_t j = 0; j < w.kernel; ++j) windows_element(image, h, w, i, j).add_(columns.select(2, i).select(2, j));
+    out = image.narrow(2, h.padding, height).narrow(3, w.padding, width).contiguous();
+  }
+  if (needs_grad(self))
+    record(
+        "Col2ImBackward0", out, {&self},
+        [kernel = DimVector(kernel_size), by = DimVector(dilation), pad = DimVector(padding),
+         step = DimVector(stride)](Backward& b) -> variable_list { return {im2col(b.grad(), kernel, by, pad, step)}; });
+  return out;
 }
 
 }  // namespace hb

@@ -6,6 +6,7 @@
 
 #include "autocast/autocast.h"
 #include "ops/cubic_weight.h"
+#include "ops/separable.h"
 
 namespace hb {
 namespace {
@@ -23,23 +24,19 @@ float ratio(int64_t in, int64_t out, std::optional<double> scale) {
   return scale && *scale > 0 ? static_cast<float>(1.0 / *scale) : static_cast<float>(in) / static_cast<float>(out);
 }
 
-Tensor nearest(const char* name, const Tensor& self, IntArrayRef output,
+Tensor nearest(const char* name, const char* node, const Tensor& self, IntArrayRef output,
                std::initializer_list<std::optional<double>> scales) {
   check(name, self, output, static_cast<int>(scales.size()));
-  Tensor out = self;
+  std::vector<std::vector<int64_t>> index;
   int64_t d = 2;
   for (const auto& scale : scales) {
-    const int64_t in = self.size(d), n = output[d - 2];
-    if (in != n || scale) {
-      const float step = ratio(in, n, scale);
-      std::vector<int64_t> index(n);
-      for (int64_t i = 0; i < n; ++i)
-        index[i] = std::min<int64_t>(static_cast<int64_t>(std::floor(static_cast<float>(i) * step)), in - 1);
-      out = out.index_select(d, tensor(index, kLong).to(self.device()));
-    }
-    ++d;
+    const int64_t in = self.size(d), n = output[d++ - 2];
+    const float step = ratio(in, n, scale);
+    index.emplace_back(n);
+    for (int64_t i = 0; i < n; ++i)
+      index.back()[i] = std::min<int64_t>(static_cast<int64_t>(std::floor(static_cast<float>(i) * step)), in - 1);
   }
-  return out.is_same(self) ? self.clone() : out;
+  return ops::select_separable(node, self, std::move(index));
 }
 
 // Where output element i lies between the input's elements, in the precision that LibTorch uses for the dtype.
@@ -115,17 +112,17 @@ Tensor weighted(const char* name, const Tensor& self, IntArrayRef output, bool a
 
 Tensor upsample_nearest1d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales) {
   HB_AUTOCAST(upsample_nearest1d, as_is, fp32, self, output_size, scales);
-  return nearest("upsample_nearest1d", self, output_size, {scales});
+  return nearest("upsample_nearest1d", "UpsampleNearest1DBackward0", self, output_size, {scales});
 }
 Tensor upsample_nearest2d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales_h,
                           std::optional<double> scales_w) {
   HB_AUTOCAST(upsample_nearest2d, as_is, fp32, self, output_size, scales_h, scales_w);
-  return nearest("upsample_nearest2d", self, output_size, {scales_h, scales_w});
+  return nearest("upsample_nearest2d", "UpsampleNearest2DBackward0", self, output_size, {scales_h, scales_w});
 }
 Tensor upsample_nearest3d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales_d,
                           std::optional<double> scales_h, std::optional<double> scales_w) {
   HB_AUTOCAST(upsample_nearest3d, as_is, fp32, self, output_size, scales_d, scales_h, scales_w);
-  return nearest("upsample_nearest3d", self, output_size, {scales_d, scales_h, scales_w});
+  return nearest("upsample_nearest3d", "UpsampleNearest3DBackward0", self, output_size, {scales_d, scales_h, scales_w});
 }
 Tensor upsample_linear1d(const Tensor& self, IntArrayRef output_size, bool align_corners,
                          std::optional<double> scales) {

@@ -1,0 +1,85 @@
+// Rows picked, or summed where they come from, by an index of its own for each dimension.
+#include "kernels/separable.h"
+
+#include "cpu/isa/copy_bytes.h"
+#include "cpu/isa/runs.h"
+
+namespace hb::cpu::HB_ISA {
+namespace {
+
+/// `n` neighbours that stay neighbours.
+struct Run {
+  int64_t to, from, n;
+};
+
+std::vector<Run> runs_of(const std::vector<int64_t>& index, int64_t inner) {
+  std::vector<Run> runs;
+  for (size_t k = 0; k < index.size(); ++k) {
+    if (k > 0 && index[k] == index[k - 1] + 1) {
+      runs.back().n += inner;
+    } else {
+      runs.push_back({static_cast<int64_t>(k) * inner, index[k] * inner, inner});
+    }
+  }
+  return runs;
+}
+
+/// Calls f(row of the picked, row of the original) for picked rows [b, e).
+template <class F>
+void over_rows(const SeparableIndex& s, int64_t b, int64_t e, const F& f) {
+  const int64_t columns = s.outputs(1), rows = s.outputs(0) * columns;
+  for (int64_t r = b; r < e; ++r)
+    f(r, (r / rows * s.size[0] + s.index[0][r / columns % s.outputs(0)]) * s.size[1] + s.index[1][r % columns]);
+}
+
+void separable_select(int64_t itemsize, const SeparableIndex& s, void* out, const void* in) {
+  const auto runs = runs_of(s.index[2], s.inner);
+  const int64_t to_row = s.outputs(2) * s.inner * itemsize, from_row = s.size[2] * s.inner * itemsize;
+  parallel_for(0, s.outer * s.outputs(0) * s.outputs(1), std::max<int64_t>(1, 4 * kGrain / to_row),
+               [&](int64_t b, int64_t e) {
+                 over_rows(s, b, e, [&](int64_t r, int64_t original) {
+                   char* to = static_cast<char*>(out) + r * to_row;
+                   const char* from = static_cast<const char*>(in) + original * from_row;
+                   for (const Run& run : runs)
+                     copy_bytes(to + run.to * itemsize, from + run.from * itemsize, run.n * itemsize);
+                 });
+               });
+}
+
+template <class T>
+void separable_sum_of(const SeparableIndex& s, T* out, const T* in) {
+  using C = compute_t<T>;
+  const auto runs = runs_of(s.index[2], s.inner);
+  const int64_t in_row = s.outputs(2) * s.inner, row = s.size[2] * s.inner, rows = s.outputs(0) * s.outputs(1);
+  const int64_t block = s.size[0] * s.size[1] * row;
+  parallel_for(0, s.outer, std::max<int64_t>(1, kGrain / 4 / (rows * in_row)), [&](int64_t b, int64_t e) {
+    RunBuffer<T> sums(block), wide(in_row);
+    for (int64_t o = b; o < e; ++o) {
+      C* sum = results(out + o * block, sums.data());
+      std::fill(sum, sum + block, C(0));
+      over_rows(s, o * rows, (o + 1) * rows, [&](int64_t r, int64_t original) {
+        const C* from = computable(in + r * in_row, wide.data(), in_row);
+        C* to = sum + original * row - o * block;
+        for (const Run& run : runs) {
+          C* __restrict x = to + run.from;
+          const C* y = from + run.to;
+          for (int64_t k = 0; k < run.n; ++k) x[k] += y[k];
+        }
+      });
+      finish(sum, out + o * block, block);
+    }
+  });
+}
+
+void separable_sum(ScalarType dtype, const SeparableIndex& s, void* out, const void* in) {
+  HB_FLOATING_SWITCH("separable_sum", dtype, [&](auto type) {
+    using T = decltype(type);
+    separable_sum_of(s, static_cast<T*>(out), static_cast<const T*>(in));
+  });
+}
+
+HB_REGISTER_ISA(separable_select_kernel, separable_select);
+HB_REGISTER_ISA(separable_sum_kernel, separable_sum);
+
+}  // namespace
+}  // namespace hb::cpu::HB_ISA
