@@ -87,3 +87,34 @@ PARITY_CASE(module_rnn, packed) {
   c.out("pad_sequence", rnn::pad_sequence(list, true, 7));
   c.out("pack_sequence", rnn::pack_sequence(list, false).data());
 }
+
+// A layer of an LSTM over sequences of one length is one function with gradients of its own.
+PARITY_CASE(module_rnn, lstm_layers) {
+  const auto run = [](nn::LSTM lstm, const torch::Tensor& x) { return std::get<0>(lstm(x)); };
+  for (auto dtype : {torch::kDouble, torch::kHalf, torch::kBFloat16}) {
+    nn::LSTM lstm(nn::LSTMOptions(7, 11).bidirectional(true));
+    lstm->to(dtype);
+    auto x = c.leaf({4, 3, 7}, dtype);
+    auto inputs = lstm->parameters();
+    inputs.push_back(x);
+    c.scope(parity::dtype_name(dtype), [&] {
+      if (dtype == torch::kHalf) c.tolerance(dtype, 3e-3, 3e-3);  // LibTorch rounds between the parts of a step
+      c.gradients("y", inputs, [&] { return run(lstm, x); });
+    });
+  }
+  nn::LSTM lstm(nn::LSTMOptions(4, 33).num_layers(2));
+  auto x = c.leaf({6, 5, 4});
+  c.gradients("one_step", {x}, [&] { return run(lstm, x.slice(0, 0, 1)); });
+  c.gradients("one_sequence", {x}, [&] { return run(lstm, x.slice(1, 0, 1)); });
+  c.gradients("turned", {x}, [&] { return run(lstm, x.transpose(0, 1)); });
+  c.gradients("last_state", {x}, [&] { return std::get<1>(std::get<1>(lstm(x))); });
+  for (auto& p : lstm->parameters()) p.requires_grad_(false);
+  lstm->named_parameters()["weight_hh_l0"].requires_grad_(true);
+  lstm->named_parameters()["bias_hh_l1"].requires_grad_(true);
+  c.gradients("frozen", {lstm->named_parameters()["weight_hh_l0"], lstm->named_parameters()["bias_hh_l1"]},
+              [&] { return run(lstm, x.detach()); });
+  nn::LSTM small(2, 2);
+  small->to(torch::kDouble);
+  auto y = c.leaf({2, 2, 2}, torch::kDouble);
+  c.gradcheck([&] { return run(small, y); }, {y});
+}

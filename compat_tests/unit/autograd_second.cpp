@@ -1,6 +1,6 @@
 // Second derivatives that LibTorch does not have: of gradients that a kernel of their own computes.
 #include <gtest/gtest.h>
-#include <halfbridge/engine.h>
+#include <halfbridge/halfbridge.h>
 
 namespace {
 
@@ -61,6 +61,27 @@ TEST(SecondDerivatives, OfGridSamplerWhoseGridComesFromItsImage) {
         return hb::grid_sampler(v[0], hb::tanh(v[0].permute({0, 2, 3, 1})), 0, 0, false);
       },
       {x});
+}
+
+TEST(SecondDerivatives, OfLstmLayers) {
+  hb::manual_seed(5);
+  for (const bool bias : {true, false}) {
+    hb::bridge::nn::LSTM lstm(hb::bridge::nn::LSTMOptions(3, 2).num_layers(2).bidirectional(true).bias(bias));
+    lstm->to(hb::kDouble);
+    variable_list inputs{leaf(hb::randn({3, 2, 3}, hb::kDouble)), leaf(hb::randn({4, 2, 2}, hb::kDouble)),
+                         leaf(hb::randn({4, 2, 2}, hb::kDouble))};
+    for (const Tensor& w : lstm->parameters()) inputs.push_back(w);
+    const auto run = [&](const variable_list& v) {
+      auto [y, state] = lstm->forward(v[0], std::make_tuple(v[1], v[2]));
+      return hb::cat({y.flatten(), std::get<0>(state).flatten() * 2, std::get<1>(state).flatten()});
+    };
+    const variable_list data(inputs.begin(), inputs.begin() + 3);
+    expect_second_derivatives(run, data);
+    const Tensor weights = hb::rand_like(run(inputs));
+    const variable_list fused = gradients(run, inputs, weights, false),
+                        composed = gradients(run, inputs, weights, true);
+    for (size_t i = 0; i < inputs.size(); ++i) EXPECT_TRUE(hb::allclose(fused[i], composed[i], 1e-9, 1e-12)) << i;
+  }
 }
 
 }  // namespace

@@ -1,8 +1,7 @@
-#include <halfbridge/autograd.h>
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
-#include "autograd/record.h"
+#include "autograd/composed.h"
 #include "kernels/grid_sample.h"
 #include "ops/cubic_weight.h"
 #include "ops/layout.h"
@@ -107,24 +106,13 @@ GridSampling describe(const Tensor& x, const Tensor& grid, const Rule& rule) {
   return s;
 }
 
-variable_list composed_gradients(Backward& b, const Tensor& input, const Tensor& grid, const Rule& rule) {
-  // The grid may have been computed from the input: not through views of their own.
-  const Tensor x = input.view_as(input), at = grid.view_as(grid);
-  variable_list wanted, gradients(2);
-  if (b.needs(0)) wanted.push_back(x);
-  if (b.needs(1)) wanted.push_back(at);
-  const Tensor y = composed(x, at, rule);
-  const variable_list found = autograd::grad({y}, wanted, {b.grad().reshape(y.sizes())}, true, true, true);
-  size_t k = 0;
-  for (size_t i = 0; i < 2; ++i)
-    if (b.needs(i)) gradients[i] = found[k++];
-  return gradients;
-}
-
 variable_list gradients(Backward& b, const Tensor& input, const Tensor& grid, const Rule& rule) {
   const Tensor& g = b.grad();
   if (g.numel() == 0) return {zeros_like(input), zeros_like(grid)};
-  if (GradMode::is_enabled()) return composed_gradients(b, input, grid, rule);
+  if (GradMode::is_enabled())
+    return composed_gradients(b, {input, grid}, {g}, [&](const variable_list& v) -> variable_list {
+      return {composed(v[0], v[1], rule).reshape(g.sizes())};
+    });
   const Tensor x = ops::to_channels_last(input), at = grid.contiguous();
   Tensor dx, dgrid;
   if (b.needs(0)) dx = ops::empty_channels_last(x.impl().sizes(), x.scalar_type(), x.device(), false);

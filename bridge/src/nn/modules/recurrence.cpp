@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "autocast/autocast.h"
+#include "ops/lstm_layer.h"
 
 namespace hb::bridge::nn::recurrence {
 
@@ -82,6 +83,18 @@ bool whole_in_half(const detail::RNNOptionsBase& o, const Tensor& input) {
          autocast::get_autocast_dtype(device) == kBFloat16 && input.scalar_type() != kHalf;
 }
 
+// Whether a layer can run as one function: an LSTM without projection over sequences of one length, while nobody casts
+// or watches the functions in it.
+bool whole_layer(const detail::RNNOptionsBase& o, const Tensor& input, const std::vector<int64_t>& batch_sizes,
+                 const State& state, const Weights& w) {
+  if (!std::holds_alternative<enumtype::kLSTM>(o.mode()) || w.hr.defined() || autocast::active != 0) return false;
+  if (batch_sizes.front() != batch_sizes.back() || input.numel() == 0 || !input.is_floating_point()) return false;
+  const auto fits = [&](const Tensor& t) {
+    return !t.defined() || (t.scalar_type() == input.scalar_type() && t.device() == input.device());
+  };
+  return fits(state[0]) && fits(state[1]) && fits(w.ih) && fits(w.hh) && fits(w.b_ih) && fits(w.b_hh);
+}
+
 }  // namespace
 
 std::pair<Tensor, State> run(const detail::RNNOptionsBase& o, const WeightsOf& weights, bool training, Tensor input,
@@ -109,6 +122,13 @@ std::pair<Tensor, State> run(const detail::RNNOptionsBase& o, const WeightsOf& w
       const Weights w = weights(layer, direction == 1);
       State state;
       for (const Tensor& t : initial) state.push_back(t[layer * directions + direction]);
+      if (whole_layer(o, input, batch_sizes, state, w)) {
+        const auto steps = static_cast<int64_t>(batch_sizes.size());
+        auto [output, h, c] =
+            ops::lstm_layer(input, state[0], state[1], {w.ih, w.hh, w.b_ih, w.b_hh}, steps, direction == 1);
+        results.push_back(output), last[0].push_back(h), last[1].push_back(c);
+        continue;
+      }
       // The input's part of all gates in one product.
       auto gates = hb::linear(input, w.ih, w.b_ih).split_with_sizes(batch_sizes, 0);
       auto [outputs, final] = direction ? backwards(o, gates, state, w) : forwards(o, gates, state, w);
