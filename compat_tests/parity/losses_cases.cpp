@@ -168,6 +168,52 @@ PARITY_CASE(losses, ctc) {
   });
 }
 
+PARITY_CASE(losses, ctc_shapes) {
+  using Lengths = std::vector<int64_t>;
+  const auto loss = [](const Tensor& x, const Tensor& targets, const Lengths& in, const Lengths& out, int64_t blank = 0,
+                       bool zero_infinity = false, int64_t reduction = at::Reduction::None) {
+    return torch::ctc_loss(x, targets, torch::tensor(in), torch::tensor(out), blank, reduction, zero_infinity);
+  };
+  for (auto dtype : {torch::kFloat, torch::kDouble}) {
+    auto x = c.leaf({12, 3, 6}, dtype);
+    auto targets = torch::tensor({{1, 2, 2, 5}, {3, 3, 3, 1}, {4, 1, 2, 0}});
+    c.scope(parity::dtype_name(dtype), [&] {
+      c.gradients("each", {x}, [&] { return loss(x.log_softmax(2), targets, {12, 9, 7}, {4, 4, 3}); });
+      c.gradients("by_logarithms", {x}, [&] { return loss(x, targets, {12, 9, 7}, {4, 4, 3}); });
+      c.gradients("sum", {x}, [&] {
+        return loss(x.log_softmax(2), targets, {12, 12, 12}, {4, 4, 3}, 0, false, at::Reduction::Sum);
+      });
+      c.gradients("one_after_the_other", {x}, [&] {
+        return loss(x.log_softmax(2), torch::tensor({1, 2, 2, 5, 3, 3, 4}), {12, 9, 7}, {4, 2, 1});
+      });
+      c.gradients("no_labels", {x}, [&] { return loss(x.log_softmax(2), targets, {12, 9, 1}, {4, 0, 0}); });
+      c.gradients("other_blank", {x}, [&] {
+        return loss(x.log_softmax(2), torch::tensor({{0, 1}, {1, 1}, {0, 4}}), {12, 9, 7}, {2, 2, 2}, 5);
+      });
+      c.gradients("one_step", {x}, [&] {
+        return loss(x.log_softmax(2).slice(0, 0, 1), targets, {1, 1, 1}, {1, 1, 0});
+      });
+      c.gradients("just_long_enough", {x}, [&] { return loss(x.log_softmax(2), targets, {5, 6, 3}, {4, 4, 3}); });
+      c.gradients("impossible", {x}, [&] { return loss(x.log_softmax(2), targets, {12, 5, 2}, {4, 4, 3}); });
+      c.gradients("impossible_as_zero", {x}, [&] {
+        return loss(x.log_softmax(2), targets, {12, 5, 2}, {4, 4, 3}, 0, true);
+      });
+      c.gradients("no_steps", {x}, [&] { return loss(x.log_softmax(2), targets, {12, 0, 0}, {4, 0, 1}, 0, true); });
+      c.gradients("unbatched", {x}, [&] {
+        return torch::ctc_loss(x.select(1, 0).log_softmax(1), targets[0], torch::tensor(12), torch::tensor(4));
+      });
+      c.gradients("turned", {x}, [&] {
+        return loss(x.transpose(0, 1).log_softmax(2), torch::ones({12, 1}, torch::kLong), Lengths(12, 3),
+                    Lengths(12, 1));
+      });
+    });
+  }
+  auto long_x = c.leaf({90, 2, 11});
+  auto many = c.randint(1, 11, {2, 35});
+  c.tolerance(torch::kFloat, 1e-4, 1e-4);  // either library is 5e-5 from what double gives
+  c.gradients("long", {long_x}, [&] { return loss(long_x.log_softmax(2), many, {90, 83}, {35, 30}); });
+}
+
 PARITY_CASE(losses, distances) {
   auto x = c.leaf({4, 3}), y = c.leaf({4, 3});
   c.gradients("cosine", {x, y}, [&] { return torch::cosine_similarity(x, y, 1, 1e-8); });

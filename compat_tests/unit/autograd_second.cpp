@@ -84,4 +84,15 @@ TEST(SecondDerivatives, OfLstmLayers) {
   }
 }
 
+TEST(SecondDerivatives, OfCtcLoss) {
+  hb::manual_seed(6);
+  const Tensor x = leaf(hb::randn({7, 2, 4}, hb::kDouble)), targets = hb::tensor({1, 1, 3, 2, 3}, hb::kLong);
+  expect_second_derivatives(
+      [&](const variable_list& v) {
+        return hb::ctc_loss(hb::log_softmax(v[0], 2), targets, hb::tensor({7, 6}, hb::kLong),
+                            hb::tensor({3, 2}, hb::kLong), 0, hb::Reduction::None, false);
+      },
+      {x});
+}
+
 }  // namespace

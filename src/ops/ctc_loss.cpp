@@ -1,39 +1,65 @@
-// Connectionist temporal classification: the forward recursion over the labels with blanks between, for a whole batch
-// at a time, written so that it can be differentiated.
+// Connectionist temporal classification: over all alignments of the labels, with blanks between, to the steps.
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
+#include "autograd/composed.h"
+#include "kernels/ctc.h"
 
 namespace hb {
 namespace {
 
-constexpr double kNever = -1e30;  // stands for the logarithm of zero, without the NaN of its gradients
+using Targets = std::shared_ptr<const CtcTargets>;
 
 std::vector<int64_t> values_of(const Tensor& t) {
   const Tensor dense = t.to(kLong).contiguous();
   return {dense.data_ptr<int64_t>(), dense.data_ptr<int64_t>() + dense.numel()};
 }
 
-struct Labels {
-  Tensor extended;  // (N, 2 S + 1): blank, label, blank, …
-  Tensor may_skip;  // (N, 2 S + 1): whether the blank before may be left out
-};
-
-Labels extend(const Tensor& targets, const std::vector<int64_t>& lengths, int64_t longest, int64_t blank) {
+void extend(CtcTargets& t, const Tensor& targets, int64_t blank) {
   const auto all = values_of(targets);
-  const int64_t n = static_cast<int64_t>(lengths.size()), width = 2 * longest + 1;
-  std::vector<int64_t> out(n * width, blank), skip(n * width, 0);
+  t.labels.assign(t.batch * t.width, blank), t.may_skip.assign(t.batch * t.width, 0);
   int64_t start = 0;
-  for (int64_t i = 0; i < n; ++i) {
+  for (int64_t i = 0; i < t.batch; ++i) {
     if (targets.dim() == 2) start = i * targets.size(1);
-    for (int64_t s = 0; s < lengths[i]; ++s) {
-      out[i * width + 2 * s + 1] = all[start + s];
-      skip[i * width + 2 * s + 1] = s > 0 && all[start + s] != all[start + s - 1];
+    for (int64_t s = 0; s < t.targets[i]; ++s) {
+      const int64_t label = all[start + s], at = i * t.width + 2 * s + 1;
+      HB_CHECK(label >= 0 && label < t.classes, "[ctc_loss] expected labels in [0, ", t.classes, "), got ", label);
+      t.labels[at] = label;
+      t.may_skip[at] = s > 0 && label != all[start + s - 1];
     }
-    start += lengths[i];
+    start += t.targets[i];
   }
-  return {tensor(out, kLong).view({n, width}), tensor(skip, kLong).view({n, width}).to(kBool)};
 }
+
+Targets targets_of(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
+                   const Tensor& target_lengths, int64_t blank) {
+  auto t = std::make_shared<CtcTargets>();
+  t->steps = log_probs.size(0), t->batch = log_probs.size(1), t->classes = log_probs.size(2);
+  t->inputs = values_of(input_lengths), t->targets = values_of(target_lengths);
+  const int64_t n = t->batch;
+  HB_CHECK(static_cast<int64_t>(t->inputs.size()) == n && static_cast<int64_t>(t->targets.size()) == n,
+           "[ctc_loss] expected ", n, " input and target lengths, got ", t->inputs.size(), " and ", t->targets.size());
+  HB_CHECK(blank >= 0 && blank < t->classes, "[ctc_loss] expected blank in [0, ", t->classes, "), got ", blank);
+  int64_t longest = 0, total = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    HB_CHECK(t->inputs[i] >= 0 && t->inputs[i] <= t->steps && t->targets[i] >= 0,
+             "[ctc_loss] expected input lengths of at most ", t->steps, " and target lengths of at least 0, got ",
+             t->inputs[i], " and ", t->targets[i]);
+    longest = std::max(longest, t->targets[i]);
+    total += t->targets[i];
+  }
+  HB_CHECK(targets.dim() == 1 ? total <= targets.numel()
+                              : targets.dim() == 2 && targets.size(0) == n && longest <= targets.size(1),
+           "[ctc_loss] expected targets (", n, ", S) with S of at least ", longest, ", or ", total,
+           " labels one after the other, got ", targets.sizes());
+  t->width = 2 * longest + 1;
+  extend(*t, targets, blank);
+  return t;
+}
+
+// --- the same by public functions, a batch at a time
+
+constexpr double kNever = -1e30;  // stands for the logarithm of zero, without the NaN of its gradients
 
 Tensor shifted(const Tensor& alpha, int64_t by) {
   return constant_pad_nd(alpha, {by, 0}, kNever).narrow(1, 0, alpha.size(1));
@@ -41,6 +67,67 @@ Tensor shifted(const Tensor& alpha, int64_t by) {
 
 Tensor log_add(const Tensor& a, const Tensor& b, const Tensor& c) {
   return stack({a, b, c}, 0).logsumexp(IntArrayRef({0}));
+}
+
+// Losses of sequences of at least one step, without infinity; impossible ones have no gradient.
+Tensor composed(const Tensor& log_probs, const CtcTargets& t) {
+  const auto matrix = [&](const std::vector<int64_t>& v) { return tensor(v, kLong).view({t.batch, t.width}); };
+  const Tensor skipped = matrix(std::vector<int64_t>(t.may_skip.begin(), t.may_skip.end())).to(kBool).logical_not();
+  const Tensor emitted = log_probs.gather(2, matrix(t.labels).unsqueeze(0).expand({t.steps, t.batch, t.width}));
+  std::vector<int64_t> start(t.batch * t.width, 1), last = start;
+  for (int64_t i = 0; i < t.batch; ++i) {
+    const int64_t end = 2 * t.targets[i];
+    start[i * t.width] = last[i * t.width + end] = 0;
+    if (end > 0) start[i * t.width + 1] = last[i * t.width + end - 1] = 0;
+  }
+  const Tensor length = tensor(t.inputs, kLong).view({t.batch, 1});
+  Tensor alpha = emitted.select(0, 0).masked_fill(matrix(start).to(kBool), kNever);
+  for (int64_t i = 1; i < t.steps; ++i) {
+    const Tensor skip = shifted(alpha, 2).masked_fill(skipped, kNever);
+    const Tensor next = (log_add(alpha, shifted(alpha, 1), skip) + emitted.select(0, i)).clamp_min(kNever);
+    alpha = where(length.gt(i), next, alpha);
+  }
+  return neg(alpha.masked_fill(matrix(last).to(kBool), kNever).logsumexp(IntArrayRef({1})));
+}
+
+// --- losses of all sequences
+
+/// True (steps, batch, 1) beyond the end of a sequence, and everywhere in those without a loss if `zero_infinity`.
+Tensor without_gradient(const CtcTargets& t, const Tensor& loss, bool zero_infinity) {
+  Tensor out = arange(t.steps).unsqueeze(1).ge(tensor(t.inputs, kLong).unsqueeze(0));
+  if (zero_infinity) out = out.logical_or(loss.detach().isinf().unsqueeze(0));
+  return out.unsqueeze(2);
+}
+
+variable_list gradients(Backward& b, const Tensor& x, const Tensor& alpha, const Tensor& loss, const Targets& t,
+                        bool zero_infinity) {
+  if (x.numel() == 0) return {zeros_like(x)};
+  const Tensor g = b.grad().contiguous();
+  Tensor out;
+  if (GradMode::is_enabled()) {
+    // What the kernel's gradient has besides: the normalisation's.
+    out = composed_gradients(b, {x}, {g},
+                             [&](const variable_list& v) -> variable_list { return {composed(v[0], *t)}; })[0] +
+          x.exp() * g.unsqueeze(1);
+    return {out.masked_fill(without_gradient(*t, loss, zero_infinity), 0)};
+  }
+  const Tensor dense = x.contiguous();
+  out = empty(x.sizes(), x.options());
+  ctc_backward_kernel(x.device())(x.scalar_type(), *t, dense.data_ptr(), alpha.data_ptr(), loss.data_ptr(),
+                                  g.data_ptr(), out.data_ptr());
+  return {zero_infinity ? out.masked_fill(without_gradient(*t, loss, true), 0) : out};
+}
+
+Tensor losses(const Tensor& log_probs, const Targets& t, bool zero_infinity) {
+  const Tensor x = log_probs.detach().contiguous();
+  const Tensor alpha = empty({t->batch, t->steps, t->width + 2}, x.options());
+  Tensor out = empty({t->batch}, x.options());
+  ctc_kernel(x.device())(x.scalar_type(), *t, x.data_ptr(), alpha.data_ptr(), out.data_ptr());
+  if (needs_grad(log_probs))
+    record("CtcLossBackward0", out, {&log_probs},
+           {SavedTensor::input(log_probs), SavedTensor::input(alpha), SavedTensor::output(out)},
+           [t, zero_infinity](Backward& b, auto& s) { return gradients(b, s[0], s[1], s[2], t, zero_infinity); });
+  return zero_infinity ? out.masked_fill(out.detach().isinf(), 0) : out;
 }
 
 }  // namespace
@@ -51,52 +138,20 @@ Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& in
               zero_infinity);
   HB_CHECK(log_probs.dim() == 3 || log_probs.dim() == 2,
            "[ctc_loss] expected log-probabilities (T, N, C) or (T, C), got ", log_probs.sizes());
+  HB_CHECK(is_floating_type(log_probs.scalar_type()), "[ctc_loss] expected floating log-probabilities, got ",
+           log_probs.scalar_type());
+  if (is_half_type(log_probs.scalar_type()))
+    return ctc_loss(log_probs.to(kFloat), targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
+        .to(log_probs.scalar_type());
   if (log_probs.dim() == 2) {
     const Tensor out = ctc_loss(log_probs.unsqueeze(1), targets.reshape({1, -1}), input_lengths.reshape({-1}),
                                 target_lengths.reshape({-1}), blank, reduction, zero_infinity);
     return reduction == Reduction::None ? out.squeeze(0) : out;
   }
-  const int64_t steps = log_probs.size(0), n = log_probs.size(1);
-  const auto in = values_of(input_lengths), lengths = values_of(target_lengths);
-  HB_CHECK(static_cast<int64_t>(in.size()) == n && static_cast<int64_t>(lengths.size()) == n, "[ctc_loss] expected ", n,
-           " input and target lengths, got ", in.size(), " and ", lengths.size());
-  HB_CHECK(blank >= 0 && blank < log_probs.size(2), "[ctc_loss] expected blank in [0, ", log_probs.size(2), "), got ",
-           blank);
-  int64_t longest = 0, total = 0;
-  for (int64_t i = 0; i < n; ++i) {
-    HB_CHECK(in[i] >= 0 && in[i] <= steps && lengths[i] >= 0, "[ctc_loss] expected input lengths of at most ", steps,
-             " and target lengths of at least 0, got ", in[i], " and ", lengths[i]);
-    longest = std::max(longest, lengths[i]);
-    total += lengths[i];
-  }
-  HB_CHECK(targets.dim() == 1 ? total <= targets.numel()
-                              : targets.dim() == 2 && targets.size(0) == n && longest <= targets.size(1),
-           "[ctc_loss] expected targets (", n, ", S) with S of at least ", longest, ", or ", total,
-           " labels one after the other, got ", targets.sizes());
-  const Labels labels = extend(targets, lengths, longest, blank);
-  const int64_t width = 2 * longest + 1;
-  const Tensor emitted =
-      log_probs.gather(2, labels.extended.unsqueeze(0).expand({steps, n, width}));  // (T, N, 2 S + 1)
-  std::vector<int64_t> start(n * width, 1), last(n * width, 1);
-  for (int64_t i = 0; i < n; ++i) {
-    start[i * width] = 0;
-    if (lengths[i] > 0) start[i * width + 1] = 0;
-    last[i * width + 2 * lengths[i]] = 0;
-    if (lengths[i] > 0) last[i * width + 2 * lengths[i] - 1] = 0;
-  }
-  const auto mask = [&](const std::vector<int64_t>& v) { return tensor(v, kLong).view({n, width}).to(kBool); };
-  const Tensor length = tensor(in, kLong).view({n, 1});
-  Tensor alpha =
-      steps ? emitted.select(0, 0).masked_fill(mask(start), kNever) : full({n, width}, kNever, log_probs.options());
-  for (int64_t t = 1; t < steps; ++t) {
-    const Tensor skip = shifted(alpha, 2).masked_fill(labels.may_skip.logical_not(), kNever);
-    const Tensor next = (log_add(alpha, shifted(alpha, 1), skip) + emitted.select(0, t)).clamp_min(kNever);
-    alpha = where(length.gt(t), next, alpha);
-  }
-  Tensor loss = neg(alpha.masked_fill(mask(last), kNever).logsumexp(IntArrayRef({1})));
-  const Tensor impossible = loss.detach().gt(-kNever / 2);
-  loss = loss.masked_fill(impossible, zero_infinity ? 0.0 : std::numeric_limits<double>::infinity());
-  if (reduction == Reduction::Mean) return (loss / tensor(lengths, kLong).clamp_min(1).to(loss.scalar_type())).mean();
+  const Targets t = targets_of(log_probs, targets, input_lengths, target_lengths, blank);
+  const Tensor loss = losses(log_probs, t, zero_infinity);
+  if (reduction == Reduction::Mean)
+    return (loss / tensor(t->targets, kLong).clamp_min(1).to(loss.scalar_type())).mean();
   return reduction == Reduction::Sum ? loss.sum() : loss;
 }
 
