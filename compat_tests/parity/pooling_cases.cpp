@@ -59,6 +59,22 @@ PARITY_CASE(pooling, average) {
   pool(c, "2d_without_pad", {1, 2, 6, 6}, [](const Tensor& x) { return torch::avg_pool2d(x, 3, 2, 1, false, false); });
   pool(c, "2d_ceil", {1, 2, 7, 5}, [](const Tensor& x) { return torch::avg_pool2d(x, 2, 2, 0, true); });
   pool(c, "2d_divisor", {1, 2, 6, 6}, [](const Tensor& x) { return torch::avg_pool2d(x, 2, 2, 0, false, true, 3); });
+  pool(c, "2d_columns", {2, 3, 8, 5}, [](const Tensor& x) { return torch::avg_pool2d(x, {3, 1}, {2, 1}, {1, 0}); });
+  pool(c, "2d_rows", {2, 3, 5, 8}, [](const Tensor& x) { return torch::avg_pool2d(x, {1, 3}, {1, 2}); });
+  pool(c, "2d_every_second_column", {2, 3, 8, 5}, [](const Tensor& x) { return torch::avg_pool2d(x, {3, 1}, 2); });
+  pool(c, "2d_single", {2, 3, 4, 5}, [](const Tensor& x) { return torch::avg_pool2d(x, 1); });
+  pool(
+      c, "3d_depth", {2, 3, 6, 4, 5},
+      [](const Tensor& x) {
+        return torch::avg_pool3d(x, {3, 1, 1}, 1);
+      },
+      false);
+  pool(
+      c, "3d_middle", {2, 3, 4, 6, 5},
+      [](const Tensor& x) {
+        return torch::avg_pool3d(x, {1, 3, 1}, 1);
+      },
+      false);
   pool(
       c, "3d", {1, 2, 4, 4, 4}, [](const Tensor& x) { return torch::avg_pool3d(x, 2); }, /*half=*/false);
 }
@@ -68,6 +84,7 @@ PARITY_CASE(pooling, adaptive) {
   pool(c, "avg2d", {2, 3, 7, 9}, [](const Tensor& x) { return torch::adaptive_avg_pool2d(x, {3, 4}); });
   pool(c, "avg2d_one", {2, 3, 7, 7}, [](const Tensor& x) { return torch::adaptive_avg_pool2d(x, {1, 1}); });
   pool(c, "avg2d_same", {1, 2, 4, 4}, [](const Tensor& x) { return torch::adaptive_avg_pool2d(x, {4, 4}); });
+  pool(c, "avg2d_columns", {2, 3, 7, 5}, [](const Tensor& x) { return torch::adaptive_avg_pool2d(x, {3, 5}); });
   pool(c, "avg2d_larger", {1, 2, 3, 3}, [](const Tensor& x) { return torch::adaptive_avg_pool2d(x, {5, 5}); });
   pool(c, "avg3d", {1, 2, 4, 5, 6}, [](const Tensor& x) { return torch::adaptive_avg_pool3d(x, {2, 2, 3}); });
   pool(c, "max1d", {2, 3, 10}, [](const Tensor& x) { return std::get<0>(torch::adaptive_max_pool1d(x, 4)); });

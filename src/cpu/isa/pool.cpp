@@ -145,6 +145,23 @@ void avg_pool_backward_of(T* grad_x, const T* grad_y, int64_t batch, int64_t cha
   });
 }
 
+/// Averages over windows of several elements: last dimensions whose windows are single elements join the channels.
+struct Averages {
+  PoolWindows w;
+  int64_t channels;
+  Averages(const PoolWindows& windows, int64_t c) : w(windows), channels(c) {
+    for (int k = 0; k < 3 && single(w.dim[2]); ++k) {
+      channels *= w.dim[2].in;
+      w.dim[2] = std::move(w.dim[1]), w.dim[1] = std::move(w.dim[0]), w.dim[0] = {};
+    }
+  }
+  static bool single(const PoolWindows::Dim& d) {
+    bool single = d.in == d.out;
+    for (int64_t o = 0; single && o < d.out; ++o) single = d.begin[o] == o && d.end[o] == o + 1 && d.extent[o] == 1;
+    return single;
+  }
+};
+
 template <class T>
 T* at(const Tensor& t) {
   return t.defined() ? static_cast<T*>(t.impl().raw_data()) : nullptr;
@@ -165,13 +182,15 @@ void max_pool_backward(const Tensor& grad_x, const Tensor& grad_y, const Tensor&
 void avg_pool(const Tensor& y, const Tensor& x, const PoolWindows& w) {
   HB_FLOATING_SWITCH("avg_pool", x.scalar_type(), [&](auto type) {
     using T = decltype(type);
-    avg_pool_of(at<T>(y), at<T>(x), x.size(0), x.size(1), w);
+    const Averages a(w, x.size(1));
+    avg_pool_of(at<T>(y), at<T>(x), x.size(0), a.channels, a.w);
   });
 }
 void avg_pool_backward(const Tensor& grad_x, const Tensor& grad_y, const PoolWindows& w) {
   HB_FLOATING_SWITCH("avg_pool_backward", grad_x.scalar_type(), [&](auto type) {
     using T = decltype(type);
-    avg_pool_backward_of(at<T>(grad_x), at<T>(grad_y), grad_x.size(0), grad_x.size(1), w);
+    const Averages a(w, grad_x.size(1));
+    avg_pool_backward_of(at<T>(grad_x), at<T>(grad_y), grad_x.size(0), a.channels, a.w);
   });
 }
 HB_REGISTER_ISA(max_pool_kernel, max_pool);
