@@ -147,7 +147,7 @@ Tensor above(const Tensor& self, int64_t diagonal) {
   HB_CHECK(self.dim() >= 2, "[tril] input tensor must have at least 2 dimensions, got ", self.dim());
   const TensorOptions options = TensorOptions().dtype(kLong).device(self.device());
   const Tensor row = arange(self.size(-2), options).unsqueeze(1), column = arange(self.size(-1), options);
-  return column.sub(row).gt(diagonal);
+  return column.gt(row.add(std::clamp(diagonal, -self.size(-2), self.size(-1))));
 }
 }  // namespace
 
