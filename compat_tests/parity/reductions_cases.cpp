@@ -253,3 +253,14 @@ PARITY_CASE(reductions, few_rows) {  // fewer, and a few more, than are added at
     }
   c.out("nan", c.values({1, NAN, 2, 3, 5, -1}).view({2, 3}).expand({2, 3}).amax(0));
 }
+
+PARITY_CASE(reductions, gradients_of_nan) {
+  auto x = c.values({1, NAN, 2, 3, 3, -1, NAN, NAN, 0}).view({3, 3}).clone().requires_grad_();
+  auto whole = c.values({1, NAN, 2, NAN}).clone().requires_grad_(), ties = c.values({1, 2, 2}).clone().requires_grad_();
+  c.gradients("max", {whole}, [&] { return whole.max(); });
+  c.gradients("min", {whole}, [&] { return whole.min(); });
+  c.gradients("ties", {ties}, [&] { return ties.max(); });
+  c.gradients("max_dim", {x}, [&] { return std::get<0>(x.max(1)); });
+  c.gradients("amax_of_numbers", {ties}, [&] { return ties.amax(0); });
+  c.gradients("amax", {x}, [&] { return x.amax(1); });
+}

@@ -12,14 +12,17 @@ namespace {
 
 using ops::gradients;
 
-/// Every element that equals the result has the same share.
-Tensor share_evenly(const Tensor& g, const Tensor& x, const Tensor& y) {
-  const Tensor hit = logical_or(x == y, logical_and(isnan(x), isnan(y)));
-  const Tensor count = sum_to(hit.to(g.scalar_type()), y.sizes());
-  return where(hit, g / count, Scalar(0));
+/// Every element that equals the result has the same share. As in LibTorch a NaN is the result's equal where a `whole`
+/// tensor was reduced, and else leaves a row of NaN.
+Tensor share_evenly(const Tensor& g, const Tensor& x, const Tensor& y, bool whole) {
+  Tensor hit = x == y;
+  if (whole && isnan(y).item().toBool()) hit = isnan(x);
+  const Tensor ones = hit.to(g.scalar_type()), share = g / sum_to(ones, y.sizes());
+  return whole ? where(hit, share, Scalar(0)) : ones * share;
 }
 
-Tensor value_of_all(const char* name, const char* node, const Tensor& self, uint64_t mask, bool keepdim, ReduceOp op) {
+Tensor value_of_all(const char* name, const char* node, const Tensor& self, uint64_t mask, bool keepdim, ReduceOp op,
+                    bool whole = false) {
   HB_CHECK_INDEX(
       ops::reduced_count(self, mask) > 0 || self.numel() > 0 || ops::reduced_result(self, mask, kBool).numel() == 0,
       "[", name, "] expected the reduced dimensions to have a size other than zero, got shape ", self.sizes());
@@ -27,10 +30,10 @@ Tensor value_of_all(const char* name, const char* node, const Tensor& self, uint
   Tensor out = ops::run_reduction(self, mask, keepdim, t, t, {op});
   if (needs_grad(self))
     record(node, out, {&self}, {SavedTensor::input(self), SavedTensor::output(out)},
-           [mask, keepdim](Backward& b, auto& s) {
+           [mask, keepdim, whole](Backward& b, auto& s) {
              const DimVector& sizes = s[0].impl().sizes();
              return gradients(share_evenly(ops::restore_dims(b.grad(), sizes, mask, keepdim), s[0],
-                                           ops::restore_dims(s[1], sizes, mask, keepdim)));
+                                           ops::restore_dims(s[1], sizes, mask, keepdim), whole));
            });
   return out;
 }
@@ -39,7 +42,7 @@ Tensor value_of_whole(const char* name, const char* node, const Tensor& self, Re
   HB_CHECK(self.numel() > 0, "[", name,
            "] Expected reduction dim to be specified for input.numel() == 0. Specify the reduction "
            "dim with the 'dim' argument.");
-  return value_of_all(name, node, self, ops::reduced_dims(name, std::nullopt, self.dim()), false, op);
+  return value_of_all(name, node, self, ops::reduced_dims(name, std::nullopt, self.dim()), false, op, true);
 }
 
 struct Found {
@@ -75,7 +78,7 @@ TensorTuple2 value_along(const char* name, const char* node, const Tensor& self,
              const Tensor g = ops::restore_dims(b.grad(), sizes, mask, keepdim);
              const Tensor at = ops::restore_dims(s[0], sizes, mask, keepdim);
              if (sizes.empty()) return gradients(Tensor(g));
-             return gradients(zeros(IntArrayRef(sizes.data(), sizes.size()), g.options()).scatter(dim, at, g));
+             return gradients(zeros(IntArrayRef(sizes.data(), sizes.size()), g.options()).scatter_(dim, at, g));
            });
   return {f.values, f.indices};
 }

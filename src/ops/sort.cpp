@@ -24,7 +24,7 @@ void attach_gradient(const char* node, Tensor& values, const Tensor& self, const
            if (sizes.empty()) return gradients(b.grad());
            const Tensor g = ops::restore_dims(b.grad(), sizes, dropped, false),
                         at = ops::restore_dims(s[0], sizes, dropped, false);
-           return gradients(zeros(IntArrayRef(sizes.data(), sizes.size()), g.options()).scatter(d, at, g));
+           return gradients(zeros(IntArrayRef(sizes.data(), sizes.size()), g.options()).scatter_(d, at, g));
          });
 }
 

@@ -137,7 +137,7 @@ Tensor as_strided(const Tensor& self, IntArrayRef size, IntArrayRef stride, std:
     const int64_t places = std::max(offset + extent, own_offset + geometry::extent(own_sizes, own_strides)) - low;
     const Tensor place = arange(places).as_strided(sizes, strides, offset - low).reshape(-1);
     return zeros({places}, g.options())
-        .index_add(0, place, g.reshape(-1))
+        .index_add_(0, place, g.reshape(-1))
         .as_strided(own_sizes, own_strides, own_offset - low);
   });
 }
