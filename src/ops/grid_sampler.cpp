@@ -2,8 +2,8 @@
 
 #include "autocast/autocast.h"
 #include "autograd/composed.h"
+#include "kernels/cubic_weight.h"
 #include "kernels/grid_sample.h"
-#include "ops/cubic_weight.h"
 #include "ops/layout.h"
 
 namespace hb {

@@ -5,7 +5,7 @@
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
-#include "ops/cubic_weight.h"
+#include "kernels/cubic_weight.h"
 #include "ops/separable.h"
 
 namespace hb {

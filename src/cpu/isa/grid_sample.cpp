@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "cpu/isa/vec.h"
-#include "ops/cubic_weight.h"
+#include "kernels/cubic_weight.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {
