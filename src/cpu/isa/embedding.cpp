@@ -1,5 +1,6 @@
 #include <vector>
 
+#include "cpu/isa/copy_bytes.h"
 #include "cpu/isa/runs.h"
 #include "kernels/attention.h"
 
@@ -15,7 +16,7 @@ void embedding(ScalarType dtype, void* out, const void* weight, const int64_t* i
     for (int64_t i = from; i < to; ++i) {
       HB_CHECK_INDEX(index[i] >= 0 && index[i] < rows, "[embedding] expected indices in [0, ", rows, "), got ",
                      index[i]);
-      std::memcpy(to_bytes + i * bytes, table + index[i] * bytes, bytes);
+      copy_bytes(to_bytes + i * bytes, table + index[i] * bytes, bytes);
     }
   });
 }
