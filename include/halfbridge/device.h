@@ -23,6 +23,7 @@ HB_API std::ostream& operator<<(std::ostream& out, DeviceType type);
 /// Where a tensor lives: a kind of device and, for more than one of a kind, its number (-1: the current one).
 class HB_API Device {
  public:
+  using Type = DeviceType;
   Device(DeviceType type, DeviceIndex index = -1) : type_(type), index_(index) {}  // NOLINT: implicit as in LibTorch
   /// "cpu", "cuda", "cuda:1"; throws on anything else.
   Device(const std::string& text);                         // NOLINT

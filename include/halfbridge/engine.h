@@ -5,4 +5,5 @@
 #include <halfbridge/autograd.h>
 #include <halfbridge/numerics.h>
 #include <halfbridge/ops.h>
+#include <halfbridge/ops/call_forms.h>
 #include <halfbridge/tensor.h>

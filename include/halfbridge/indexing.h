@@ -19,60 +19,73 @@ constexpr int64_t INDEX_MAX = (int64_t{1} << 62) - 1;
 struct Slice {
   Slice(std::optional<int64_t> start = std::nullopt, std::optional<int64_t> stop = std::nullopt,
         std::optional<int64_t> step = std::nullopt)
-      : start_(start), stop_(stop), step_(step.value_or(1)) {
+      : start_(start.value_or(0)), stop_(stop.value_or(INDEX_MAX)), step_(step.value_or(1)) {
     HB_CHECK(step_ != 0, "[Slice] expected a step other than zero");
     HB_CHECK(step_ > 0, "[Slice] expected a positive step, got ", step_);
   }
-  std::optional<int64_t> start() const { return start_; }
-  std::optional<int64_t> stop() const { return stop_; }
+  int64_t start() const { return start_; }
+  /// INDEX_MAX where the slice has none.
+  int64_t stop() const { return stop_; }
   int64_t step() const { return step_; }
 
  private:
-  std::optional<int64_t> start_, stop_;
-  int64_t step_;
+  int64_t start_, stop_, step_;
 };
+/// start:stop:step
+HB_API std::ostream& operator<<(std::ostream& out, const Slice& slice);
 }  // namespace indexing
 
 /// One item of tensor.index({...}).
-struct TensorIndex {
+class TensorIndex {
+ public:
   using Type = indexing::TensorIndexType;
-  TensorIndex(std::nullopt_t) : type(Type::None) {}                   // NOLINT
-  TensorIndex(indexing::EllipsisIndexType) : type(Type::Ellipsis) {}  // NOLINT
-  TensorIndex(const char* text) : type(Type::Ellipsis) {              // NOLINT
+  TensorIndex(std::nullopt_t) : type_(Type::None) {}                   // NOLINT
+  TensorIndex(indexing::EllipsisIndexType) : type_(Type::Ellipsis) {}  // NOLINT
+  TensorIndex(const char* text) : type_(Type::Ellipsis) {              // NOLINT
     HB_CHECK(std::string_view(text) == "...", "[index] expected \"...\", got \"", text, "\"");
   }
   template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
   TensorIndex(T value) {  // NOLINT
     if constexpr (std::is_same_v<T, bool>) {
-      type = Type::Boolean, boolean = value;
+      type_ = Type::Boolean, boolean_ = value;
     } else {
       static_assert(std::is_integral_v<T>, "an index is an integer");
-      type = Type::SymInt, integer = static_cast<int64_t>(value);
+      type_ = Type::SymInt, integer_ = static_cast<int64_t>(value);
     }
   }
-  TensorIndex(indexing::Slice s) : type(Type::Slice), slice(s) {}      // NOLINT
-  TensorIndex(Tensor t) : type(Type::Tensor), tensor(std::move(t)) {}  // NOLINT
-  TensorIndex(const Scalar& s) : TensorIndex(s.to<int64_t>()) {}       // NOLINT
+  TensorIndex(indexing::Slice s) : type_(Type::Slice), slice_(s) {}      // NOLINT
+  TensorIndex(Tensor t) : type_(Type::Tensor), tensor_(std::move(t)) {}  // NOLINT
+  TensorIndex(const Scalar& s) : TensorIndex(s.to<int64_t>()) {}         // NOLINT
 
-  bool is_none() const { return type == Type::None; }
-  bool is_ellipsis() const { return type == Type::Ellipsis; }
-  bool is_integer() const { return type == Type::SymInt; }
-  bool is_boolean() const { return type == Type::Boolean; }
-  bool is_slice() const { return type == Type::Slice; }
-  bool is_tensor() const { return type == Type::Tensor; }
+  Type type() const { return type_; }
+  bool is_none() const { return type_ == Type::None; }
+  bool is_ellipsis() const { return type_ == Type::Ellipsis; }
+  bool is_integer() const { return type_ == Type::SymInt; }
+  bool is_boolean() const { return type_ == Type::Boolean; }
+  bool is_slice() const { return type_ == Type::Slice; }
+  bool is_tensor() const { return type_ == Type::Tensor; }
+  /// What the item is; meaningful for its own type alone.
+  int64_t integer() const { return integer_; }
+  bool boolean() const { return boolean_; }
+  const indexing::Slice& slice() const { return slice_; }
+  const Tensor& tensor() const { return tensor_; }
 
-  Type type;
-  int64_t integer = 0;
-  bool boolean = false;
-  indexing::Slice slice;
-  Tensor tensor;
+ private:
+  Type type_;
+  int64_t integer_ = 0;
+  bool boolean_ = false;
+  indexing::Slice slice_;
+  Tensor tensor_;
 };
+HB_API std::ostream& operator<<(std::ostream& out, const TensorIndex& index);
+/// In parentheses, as LibTorch prints them.
+HB_API std::ostream& operator<<(std::ostream& out, const std::vector<TensorIndex>& indices);
 
 namespace indexing {
 using hb::TensorIndex;
 }
 inline Tensor Tensor::index(std::initializer_list<TensorIndex> indices) const {
-  return hb::index(*this, ArrayRef<TensorIndex>(indices));
+  return hb::index_items(*this, ArrayRef<TensorIndex>(indices));
 }
 inline Tensor& Tensor::index_put_(std::initializer_list<TensorIndex> indices, const Tensor& value) const {
   return index_put_(ArrayRef<TensorIndex>(indices), value);
@@ -84,7 +97,7 @@ inline Tensor& Tensor::index_put_(std::initializer_list<TensorIndex> indices, co
 namespace indexing {
 /// What tensor[...] reads and writes; the flag is LibTorch's and changes no result.
 inline Tensor get_item(const Tensor& self, ArrayRef<TensorIndex> indices, bool /*disable_slice_optimization*/ = false) {
-  return hb::index(self, indices);
+  return hb::index_items(self, indices);
 }
 inline void set_item(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor& value,
                      bool /*disable_slice_optimization*/ = false) {

@@ -98,6 +98,7 @@ TensorOptions dtype() {
   return TensorOptions().dtype<T>();
 }
 inline TensorOptions device(Device d) { return TensorOptions().device(d); }
+inline TensorOptions device_index(DeviceIndex index) { return TensorOptions().device_index(index); }
 inline TensorOptions layout(Layout l) { return TensorOptions().layout(l); }
 inline TensorOptions requires_grad(bool r = true) { return TensorOptions().requires_grad(r); }
 HB_API std::ostream& operator<<(std::ostream& out, const TensorOptions& options);

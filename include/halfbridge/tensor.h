@@ -20,8 +20,9 @@ class Tensor;
 namespace autograd {
 class Node;
 }
-struct TensorIndex;
+class TensorIndex;
 using TensorList = ArrayRef<Tensor>;
+using TensorVector = std::vector<Tensor>;
 using TensorTuple2 = std::tuple<Tensor, Tensor>;
 using TensorTuple3 = std::tuple<Tensor, Tensor, Tensor>;
 
@@ -43,7 +44,7 @@ using TensorTuple3 = std::tuple<Tensor, Tensor, Tensor>;
   HB_API Tensor& name##_(Tensor& self, const Scalar& other);   \
   HB_API Tensor& name##_out(Tensor& out, const Tensor& self, const Tensor& other);
 #include <halfbridge/ops/binary.def>
-HB_API Tensor index(const Tensor& self, ArrayRef<TensorIndex> indices);
+HB_API Tensor index_items(const Tensor& self, ArrayRef<TensorIndex> indices);
 
 template <class T, size_t N>
 class TensorAccessor;
@@ -123,7 +124,7 @@ class HB_API Tensor {
   bool is_hpu() const { return false; }
   bool is_mtia() const { return false; }
   bool is_vulkan() const { return false; }
-  bool is_pinned() const { return false; }
+  bool is_pinned(std::optional<Device> /*device*/ = std::nullopt) const { return false; }
   bool is_nonzero() const { return item().to<bool>(); }
   bool is_non_overlapping_and_dense() const;
   std::string toString() const;
@@ -184,16 +185,17 @@ class HB_API Tensor {
   }
   Tensor to(Device device, ScalarType dtype, bool non_blocking = false, bool copy = false,
             std::optional<MemoryFormat> format = std::nullopt) const;
-  Tensor to(const TensorOptions& options, bool non_blocking = false, bool copy = false,
+  Tensor to(const TensorOptions& options = {}, bool non_blocking = false, bool copy = false,
             std::optional<MemoryFormat> format = std::nullopt) const;
-  Tensor to(const Tensor& other, bool non_blocking = false, bool copy = false) const;
+  Tensor to(const Tensor& other, bool non_blocking = false, bool copy = false,
+            std::optional<MemoryFormat> format = std::nullopt) const;
   Tensor toType(ScalarType t) const { return to(t); }
   Tensor type(ScalarType t) const { return to(t); }
   Tensor type_as(const Tensor& other) const { return to(other.scalar_type()); }
   Tensor toBackend(DeviceType backend) const { return to(Device(backend)); }
   Tensor cpu() const { return to(Device(kCPU)); }
   Tensor cuda() const { return to(Device(kCUDA)); }
-  Tensor pin_memory() const;
+  Tensor pin_memory(std::optional<Device> device = std::nullopt) const;
   Tensor _to_dtype(ScalarType t) const { return to(t); }
 
   // --- gradients
@@ -252,9 +254,25 @@ class HB_API Tensor {
   Tensor operator[](int64_t i) const { return select(0, i); }
   Tensor operator[](const Scalar& i) const { return select(0, i.to<int64_t>()); }
   Tensor operator[](const Tensor& i) const;
-  Tensor index(ArrayRef<TensorIndex> indices) const { return hb::index(*this, indices); }
+  Tensor index(ArrayRef<TensorIndex> indices) const { return hb::index_items(*this, indices); }
   Tensor index(std::initializer_list<TensorIndex> indices) const;
   Tensor index(const std::vector<std::optional<Tensor>>& indices) const;
+  /// Lists of optional tensors, as c10::List.
+  template <class List, class = std::enable_if_t<std::is_same_v<decltype(std::declval<const List&>().vec()),
+                                                                std::vector<std::optional<Tensor>>>>>
+  Tensor index(const List& indices) const {
+    return index(indices.vec());
+  }
+  template <class List, class = std::enable_if_t<std::is_same_v<decltype(std::declval<const List&>().vec()),
+                                                                std::vector<std::optional<Tensor>>>>>
+  Tensor& index_put_(const List& indices, const Tensor& value, bool accumulate = false) const {
+    return index_put_(indices.vec(), value, accumulate);
+  }
+  template <class List, class = std::enable_if_t<std::is_same_v<decltype(std::declval<const List&>().vec()),
+                                                                std::vector<std::optional<Tensor>>>>>
+  Tensor index_put(const List& indices, const Tensor& value, bool accumulate = false) const {
+    return index_put(indices.vec(), value, accumulate);
+  }
   Tensor& index_put_(ArrayRef<TensorIndex> indices, const Tensor& value) const;
   Tensor& index_put_(ArrayRef<TensorIndex> indices, const Scalar& value) const;
   Tensor& index_put_(std::initializer_list<TensorIndex> indices, const Tensor& value) const;
@@ -284,13 +302,20 @@ class HB_API Tensor {
 
   Tensor cov(int64_t correction = 1, const std::optional<Tensor>& fweights = std::nullopt,
              const std::optional<Tensor>& aweights = std::nullopt) const;
+  Tensor clamp(const std::optional<Tensor>& min = std::nullopt, const std::optional<Tensor>& max = std::nullopt) const;
+  Tensor& clamp_(const std::optional<Tensor>& min = std::nullopt,
+                 const std::optional<Tensor>& max = std::nullopt) const;
+  Tensor clip(const std::optional<Tensor>& min = std::nullopt, const std::optional<Tensor>& max = std::nullopt) const;
+  Tensor& clip_(const std::optional<Tensor>& min = std::nullopt, const std::optional<Tensor>& max = std::nullopt) const;
+  Tensor diff(int64_t n = 1, int64_t dim = -1, const std::optional<Tensor>& prepend = std::nullopt,
+              const std::optional<Tensor>& append = std::nullopt) const;
+  Tensor bincount(const std::optional<Tensor>& weights = std::nullopt, int64_t minlength = 0) const;
   TensorTuple2 histogram(const Tensor& bins, const std::optional<Tensor>& weight = std::nullopt,
                          bool density = false) const;
   TensorTuple2 histogram(int64_t bins = 100, std::optional<ArrayRef<double>> range = std::nullopt,
                          const std::optional<Tensor>& weight = std::nullopt, bool density = false) const;
   /// Sum of a matrix's diagonal. No free function: hb::trace is the namespace of recorded runs.
   Tensor trace() const;
-  Tensor subtract(const Tensor& other, const Scalar& alpha) const { return sub(other, alpha); }
 #define HB_UNARY_ALIAS(name, function)       \
   Tensor name() const { return function(); } \
   Tensor& name##_() const { return function##_(); }
@@ -301,6 +326,7 @@ class HB_API Tensor {
   Tensor& name##_(const Scalar& other) const { return function##_(other); }
 #include <halfbridge/ops/aliases.def>
   Tensor where(const Tensor& condition, const Tensor& other) const;
+  Tensor where(const Tensor& condition, const Scalar& other) const;
   Tensor numpy_T() const;
   Tensor mT() const { return transpose(-2, -1); }
   Tensor mH() const { return mT(); }

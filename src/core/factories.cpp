@@ -115,8 +115,9 @@ Tensor zeros_like(const Tensor& self, const TensorOptions& options, std::optiona
 Tensor ones_like(const Tensor& self, const TensorOptions& options, std::optional<MemoryFormat> format) {
   return filled_like(self, 1, options, format);
 }
-Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& options) {
-  return filled_like(self, value, options);
+Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& options,
+                 std::optional<MemoryFormat> format) {
+  return filled_like(self, value, options, format);
 }
 
 // --- sequences

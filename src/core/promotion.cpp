@@ -5,6 +5,7 @@
 namespace hb {
 
 ScalarType result_type(const Tensor& a, const Tensor& b) { return result_type_of({&a, &b}); }
+ScalarType result_type(const Scalar& a, const Tensor& b) { return result_type(b, a); }
 ScalarType result_type(const Tensor& a, const Scalar& b) {
   const Tensor number = wrapped_scalar(b, a.device());
   return result_type_of({&a, &number});

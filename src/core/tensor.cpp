@@ -108,10 +108,11 @@ Tensor& Tensor::set_(const Tensor& source) const {
   return const_cast<Tensor&>(*this);
 }
 
-Tensor Tensor::pin_memory() const {
+Tensor Tensor::pin_memory(std::optional<Device> /*device*/) const {
   HB_NOT_SUPPORTED("[pin_memory] Cannot access accelerator device when none is available: pinned memory needs CUDA");
 }
 
+Tensor Tensor::where(const Tensor& condition, const Scalar& other) const { return hb::where(condition, *this, other); }
 Tensor Tensor::where(const Tensor& condition, const Tensor& other) const { return hb::where(condition, *this, other); }
 Tensor Tensor::numpy_T() const {
   DimVector dims(dim());
@@ -120,7 +121,8 @@ Tensor Tensor::numpy_T() const {
 }
 Tensor Tensor::sum_to_size(IntArrayRef size) const { return sum_to(*this, size); }
 
-Tensor Tensor::index_put(const std::vector<std::optional<Tensor>>& indices, const Tensor& value, bool accumulate) const {
+Tensor Tensor::index_put(const std::vector<std::optional<Tensor>>& indices, const Tensor& value,
+                         bool accumulate) const {
   return clone().index_put_(indices, value, accumulate);
 }
 

@@ -192,6 +192,11 @@ Tensor& div_(Tensor& self, const Tensor& other, std::optional<std::string_view> 
   return inplace("div_", self, [&](const Tensor& old) { return divide(old, other, mode); }, nullptr, {&other});
 }
 
+Tensor& div_(Tensor& self, const Scalar& other, std::optional<std::string_view> mode) {
+  HB_FUNCTION(div_, self, other, mode);
+  return inplace("div_", self, [&](const Tensor& old) { return divide(old, other, mode); });
+}
+
 // --- fused products
 
 namespace {

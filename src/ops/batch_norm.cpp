@@ -4,6 +4,7 @@
 #include "autograd/record.h"
 #include "kernels/norm.h"
 #include "ops/layout.h"
+#include "ops/or_undefined.h"
 
 namespace hb {
 namespace {
@@ -112,8 +113,14 @@ void check(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tens
 
 }  // namespace
 
-Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
-                  const Tensor& running_var, bool training, double momentum, double eps, bool cudnn_enabled) {
+Tensor batch_norm(const Tensor& input, const std::optional<Tensor>& weight_or_none,
+                  const std::optional<Tensor>& bias_or_none, const std::optional<Tensor>& running_mean_or_none,
+                  const std::optional<Tensor>& running_var_or_none, bool training, double momentum, double eps,
+                  bool cudnn_enabled) {
+  const Tensor& weight = or_undefined(weight_or_none);
+  const Tensor& bias = or_undefined(bias_or_none);
+  const Tensor& running_mean = or_undefined(running_mean_or_none);
+  const Tensor& running_var = or_undefined(running_var_or_none);
   HB_FUNCTION(batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled);
   check(input, weight, bias, running_mean, running_var, training);
   const Config c{training, momentum, eps};
@@ -149,8 +156,14 @@ Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
   return out;
 }
 
-Tensor instance_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
-                     const Tensor& running_var, bool use_input_stats, double momentum, double eps, bool cudnn_enabled) {
+Tensor instance_norm(const Tensor& input, const std::optional<Tensor>& weight_or_none,
+                     const std::optional<Tensor>& bias_or_none, const std::optional<Tensor>& running_mean_or_none,
+                     const std::optional<Tensor>& running_var_or_none, bool use_input_stats, double momentum,
+                     double eps, bool cudnn_enabled) {
+  const Tensor& weight = or_undefined(weight_or_none);
+  const Tensor& bias = or_undefined(bias_or_none);
+  const Tensor& running_mean = or_undefined(running_mean_or_none);
+  const Tensor& running_var = or_undefined(running_var_or_none);
   HB_FUNCTION(instance_norm, input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps,
               cudnn_enabled);
   HB_CHECK(use_input_stats || (running_mean.defined() && running_var.defined()),

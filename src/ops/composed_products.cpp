@@ -5,6 +5,7 @@
 
 #include "autocast/autocast.h"
 #include "autograd/record.h"
+#include "ops/or_undefined.h"
 
 namespace hb {
 
@@ -31,7 +32,9 @@ Tensor cross(const Tensor& self, const Tensor& other, std::optional<int64_t> dim
   return turn(both[0], 1) * turn(both[1], 2) - turn(both[0], 2) * turn(both[1], 1);
 }
 
-Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight, const Tensor& bias) {
+Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight,
+                const std::optional<Tensor>& bias_or_none) {
+  const Tensor& bias = or_undefined(bias_or_none);
   HB_AUTOCAST(bilinear, closed, widest, input1, input2, weight, bias);
   HB_CHECK(input1.dim() == input2.dim() && weight.dim() == 3 && input1.size(-1) == weight.size(1) &&
                input2.size(-1) == weight.size(2),

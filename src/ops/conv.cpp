@@ -7,6 +7,7 @@
 #include "autograd/record.h"
 #include "kernels/gemm.h"
 #include "ops/layout.h"
+#include "ops/or_undefined.h"
 
 namespace hb {
 namespace {
@@ -235,32 +236,37 @@ Tensor conv(const char* name, int dims, const Tensor& x, const Tensor& w, const 
 
 }  // namespace
 
-#define HB_CONV(nd, n)                                                                                               \
-  Tensor conv##nd(const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride,                 \
-                  IntArrayRef padding, IntArrayRef dilation, int64_t groups) {                                       \
-    HB_AUTOCAST(conv##nd, half, half, input, weight, bias, stride, padding, dilation, groups);                       \
-    return conv("conv" #nd, n, input, weight, bias, stride, padding, dilation, groups);                              \
-  }                                                                                                                  \
-  Tensor conv##nd(const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride,                 \
-                  std::string_view padding, IntArrayRef dilation, int64_t groups) {                                  \
-    HB_AUTOCAST(conv##nd, half, half, input, weight, bias, stride, padding, dilation, groups);                       \
-    return conv("conv" #nd, n, input, weight, bias, stride, padding, dilation, groups);                              \
-  }                                                                                                                  \
-  Tensor conv_transpose##nd(const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride,       \
-                            IntArrayRef padding, IntArrayRef output_padding, int64_t groups, IntArrayRef dilation) { \
-    HB_AUTOCAST(conv_transpose##nd, half, half, input, weight, bias, stride, padding, output_padding, groups,        \
-                dilation);                                                                                           \
-    const char* name = "conv_transpose" #nd;                                                                         \
-    return convolution_of(name, n, input, weight, bias,                                                              \
-                          make_call(name, n, stride, padding, dilation, true, output_padding, groups));              \
+#define HB_CONV(nd, n)                                                                                            \
+  Tensor conv##nd(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias_or_none,           \
+                  IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, int64_t groups) {                \
+    const Tensor& bias = or_undefined(bias_or_none);                                                              \
+    HB_AUTOCAST(conv##nd, half, half, input, weight, bias, stride, padding, dilation, groups);                    \
+    return conv("conv" #nd, n, input, weight, bias, stride, padding, dilation, groups);                           \
+  }                                                                                                               \
+  Tensor conv##nd(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias_or_none,           \
+                  IntArrayRef stride, std::string_view padding, IntArrayRef dilation, int64_t groups) {           \
+    const Tensor& bias = or_undefined(bias_or_none);                                                              \
+    HB_AUTOCAST(conv##nd, half, half, input, weight, bias, stride, padding, dilation, groups);                    \
+    return conv("conv" #nd, n, input, weight, bias, stride, padding, dilation, groups);                           \
+  }                                                                                                               \
+  Tensor conv_transpose##nd(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias_or_none, \
+                            IntArrayRef stride, IntArrayRef padding, IntArrayRef output_padding, int64_t groups,  \
+                            IntArrayRef dilation) {                                                               \
+    const Tensor& bias = or_undefined(bias_or_none);                                                              \
+    HB_AUTOCAST(conv_transpose##nd, half, half, input, weight, bias, stride, padding, output_padding, groups,     \
+                dilation);                                                                                        \
+    const char* name = "conv_transpose" #nd;                                                                      \
+    return convolution_of(name, n, input, weight, bias,                                                           \
+                          make_call(name, n, stride, padding, dilation, true, output_padding, groups));           \
   }
 HB_CONV(1d, 1)
 HB_CONV(2d, 2)
 HB_CONV(3d, 3)
 
-Tensor convolution(const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride,
-                   IntArrayRef padding, IntArrayRef dilation, bool transposed, IntArrayRef output_padding,
-                   int64_t groups) {
+Tensor convolution(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias_or_none,
+                   IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool transposed,
+                   IntArrayRef output_padding, int64_t groups) {
+  const Tensor& bias = or_undefined(bias_or_none);
   HB_AUTOCAST(convolution, closed, half, input, weight, bias, stride, padding, dilation, transposed, output_padding,
               groups);
   const int dims = static_cast<int>(weight.dim()) - 2;

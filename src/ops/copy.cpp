@@ -64,8 +64,8 @@ Tensor Tensor::to(const TensorOptions& o, bool non_blocking, bool copy, std::opt
   return to(o.device_opt().value_or(device()), o.dtype_opt().value_or(scalar_type()), non_blocking, copy,
             format ? format : o.memory_format_opt());
 }
-Tensor Tensor::to(const Tensor& other, bool non_blocking, bool copy) const {
-  return to(other.device(), other.scalar_type(), non_blocking, copy);
+Tensor Tensor::to(const Tensor& other, bool non_blocking, bool copy, std::optional<MemoryFormat> format) const {
+  return to(other.device(), other.scalar_type(), non_blocking, copy, format);
 }
 
 Tensor& copy_(Tensor& self, const Tensor& src, bool) {

@@ -4,6 +4,7 @@
 #include "autocast/autocast.h"
 #include "autograd/record.h"
 #include "kernels/loss.h"
+#include "ops/or_undefined.h"
 #include "ops/reduction.h"
 
 namespace hb {
@@ -214,13 +215,15 @@ bool keeps_half_logits(const Tensor& self, const Tensor& target, const Tensor& w
 
 }  // namespace
 
-Tensor nll_loss(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction,
-                int64_t ignore_index) {
+Tensor nll_loss(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight_or_none,
+                int64_t reduction, int64_t ignore_index) {
+  const Tensor& weight = or_undefined(weight_or_none);
   HB_AUTOCAST(nll_loss, fp32, fp32, self, target, weight, reduction, ignore_index);
   return nll_any("nll_loss", self, target, weight, reduction, ignore_index);
 }
-Tensor nll_loss2d(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction,
-                  int64_t ignore_index) {
+Tensor nll_loss2d(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight_or_none,
+                  int64_t reduction, int64_t ignore_index) {
+  const Tensor& weight = or_undefined(weight_or_none);
   HB_AUTOCAST(nll_loss2d, fp32, fp32, self, target, weight, reduction, ignore_index);
   HB_CHECK(self.dim() == 4 && target.dim() == 3, "[nll_loss2d] expected input (N, C, H, W) and target (N, H, W), got ",
            self.sizes(), " and ", target.sizes());
@@ -232,8 +235,9 @@ Tensor nll_loss_nd(const Tensor& self, const Tensor& target, const std::optional
   return nll_loss(self, target, weight.value_or(Tensor()), reduction, ignore_index);
 }
 
-Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction,
-                          int64_t ignore_index, double label_smoothing) {
+Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight_or_none,
+                          int64_t reduction, int64_t ignore_index, double label_smoothing) {
+  const Tensor& weight = or_undefined(weight_or_none);
   HB_CHECK(label_smoothing >= 0 && label_smoothing <= 1,
            "[cross_entropy] expected a label smoothing between 0 and 1, got ", label_smoothing);
   HB_FUNCTION(cross_entropy_loss, self, target, weight, reduction, ignore_index, label_smoothing);

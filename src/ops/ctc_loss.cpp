@@ -136,6 +136,10 @@ Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& in
                 const Tensor& target_lengths, int64_t blank, int64_t reduction, bool zero_infinity) {
   HB_AUTOCAST(ctc_loss, fp32, as_is, log_probs, targets, input_lengths, target_lengths, blank, reduction,
               zero_infinity);
+  HB_CHECK(isIntegralType(input_lengths.scalar_type(), false), "[ctc_loss] input_lengths must be integral, got ",
+           input_lengths.scalar_type());
+  HB_CHECK(isIntegralType(target_lengths.scalar_type(), false), "[ctc_loss] target_lengths must be integral, got ",
+           target_lengths.scalar_type());
   HB_CHECK(log_probs.dim() == 3 || log_probs.dim() == 2,
            "[ctc_loss] expected log-probabilities (T, N, C) or (T, C), got ", log_probs.sizes());
   HB_CHECK(is_floating_type(log_probs.scalar_type()), "[ctc_loss] expected floating log-probabilities, got ",

@@ -202,9 +202,11 @@ Equation parse(std::string_view text, TensorList operands) {
 
 }  // namespace
 
-Tensor einsum(std::string_view equation, TensorList operands) {
+Tensor einsum(std::string_view equation, TensorList operands, OptionalIntArrayRef path) {
   HB_AUTOCAST(einsum, as_is, half, equation, operands);
   HB_CHECK(!operands.empty(), "[einsum] expected at least one operand, got none");
+  HB_CHECK(!path || static_cast<size_t>(path->size()) == 2 * (operands.size() - 1) || operands.size() == 1,
+           "[einsum] expected a contraction path of ", 2 * (operands.size() - 1), " places, got ", path->size());
   const Equation e = parse(equation, operands);
   std::vector<Operand> queue;
   for (size_t i = 0; i < operands.size(); ++i) queue.push_back(normalise(operands[i], e.terms[i]));

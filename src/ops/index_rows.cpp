@@ -159,9 +159,21 @@ Tensor& index_fill_(Tensor& self, int64_t dim, const Tensor& index, const Scalar
   return inplace("index_fill_", self, [&](const Tensor& old) { return index_fill(old, dim, index, value); });
 }
 
+Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& value) {
+  HB_FUNCTION(index_fill, self, dim, index, value);
+  HB_CHECK(value.dim() == 0, "[index_fill] Only supports 0-dimensional value tensor, but got tensor with ", value.dim(),
+           " dimension(s)");
+  return masked_fill(self, index_fill(zeros(self.sizes(), kBool), dim, index, 1), value);
+}
+Tensor& index_fill_(Tensor& self, int64_t dim, const Tensor& index, const Tensor& value) {
+  return inplace("index_fill_", self, [&](const Tensor& old) { return index_fill(old, dim, index, value); }, nullptr,
+                 {&value});
+}
+
 // --- rows repeated
 
-Tensor repeat_interleave(const Tensor& self, const Tensor& repeats, std::optional<int64_t> dim) {
+Tensor repeat_interleave(const Tensor& self, const Tensor& repeats, std::optional<int64_t> dim,
+                         std::optional<int64_t> output_size) {
   const Tensor x = dim ? self : self.reshape(-1);
   const int64_t d = geometry::wrap_dim("repeat_interleave", dim.value_or(0), x.dim()), n = x.size(d);
   HB_CHECK(repeats.scalar_type() == kLong || repeats.scalar_type() == kInt,
@@ -177,6 +189,8 @@ Tensor repeat_interleave(const Tensor& self, const Tensor& repeats, std::optiona
     HB_CHECK(c[i] >= 0, "[repeat_interleave] repeats can not be negative, got ", c[i]);
     places.insert(places.end(), c[i], i);
   }
+  HB_CHECK(!output_size || *output_size == static_cast<int64_t>(places.size()),
+           "[repeat_interleave] expected an output_size of ", places.size(), ", got ", *output_size);
   Tensor index = empty({static_cast<int64_t>(places.size())}, kLong);
   std::copy(places.begin(), places.end(), index.data_ptr<int64_t>());
   return index_select(x, d, index);

@@ -23,8 +23,8 @@ using ops::gradients;
 int64_t dims_taken(const TensorIndex& i) {
   if (i.is_integer() || i.is_slice()) return 1;
   if (!i.is_tensor()) return 0;
-  const ScalarType t = i.tensor.scalar_type();
-  return t == kBool || t == kByte ? i.tensor.dim() : 1;
+  const ScalarType t = i.tensor().scalar_type();
+  return t == kBool || t == kByte ? i.tensor().dim() : 1;
 }
 
 struct Viewed {
@@ -47,18 +47,18 @@ Viewed apply_views(const Tensor& self, ArrayRef<TensorIndex> indices) {
   Viewed v{self, {}, false};
   int64_t dim = 0, slot = 0, source = 0;  // of the view, of the list, of self
   for (const TensorIndex& i : indices) {
-    switch (i.type) {
+    switch (i.type()) {
       case TensorIndex::Type::SymInt: {
         const int64_t n = v.view.size(dim);
-        HB_CHECK_INDEX(i.integer >= -n && i.integer < n, "[index] index ", i.integer,
+        HB_CHECK_INDEX(i.integer() >= -n && i.integer() < n, "[index] index ", i.integer(),
                        " is out of bounds for dimension ", source, " with size ", n);
-        v.view = v.view.select(dim, i.integer);
+        v.view = v.view.select(dim, i.integer());
         ++source;
         break;
       }
       case TensorIndex::Type::Slice: {
-        const bool whole = !i.slice.start() && !i.slice.stop() && i.slice.step() == 1;
-        if (!whole) v.view = v.view.slice(dim, i.slice.start(), i.slice.stop(), i.slice.step());
+        const bool whole = i.slice().start() == 0 && i.slice().stop() == indexing::INDEX_MAX && i.slice().step() == 1;
+        if (!whole) v.view = v.view.slice(dim, i.slice().start(), i.slice().stop(), i.slice().step());
         ++dim, ++slot, ++source;
         break;
       }
@@ -72,20 +72,20 @@ Viewed apply_views(const Tensor& self, ArrayRef<TensorIndex> indices) {
       case TensorIndex::Type::Boolean:
         // A dimension of one element, taken or not.
         v.view = v.view.unsqueeze(dim++);
-        put_tensor(v, slot++, i.boolean ? zeros({1}, kLong) : empty({0}, kLong));
+        put_tensor(v, slot++, i.boolean() ? zeros({1}, kLong) : empty({0}, kLong));
         break;
       case TensorIndex::Type::Tensor: {
-        HB_CHECK(i.tensor.defined(), "[index] expected defined index tensors");
-        const ScalarType t = i.tensor.scalar_type();
-        if (i.tensor.dim() == 0 && is_integral_type(t, false) && t != kByte) {
-          v.view = v.view.select(dim, i.tensor.item().toLong());
+        HB_CHECK(i.tensor().defined(), "[index] expected defined index tensors");
+        const ScalarType t = i.tensor().scalar_type();
+        if (i.tensor().dim() == 0 && is_integral_type(t, false) && t != kByte) {
+          v.view = v.view.select(dim, i.tensor().item().toLong());
           ++source;
-        } else if (i.tensor.dim() == 0 && (t == kBool || t == kByte)) {
+        } else if (i.tensor().dim() == 0 && (t == kBool || t == kByte)) {
           v.view = v.view.unsqueeze(dim++);
-          put_tensor(v, slot++, i.tensor.item().toBool() ? zeros({1}, kLong) : empty({0}, kLong));
+          put_tensor(v, slot++, i.tensor().item().toBool() ? zeros({1}, kLong) : empty({0}, kLong));
         } else {
           const int64_t taken = dims_taken(i);
-          put_tensor(v, slot++, i.tensor);
+          put_tensor(v, slot++, i.tensor());
           dim += taken, source += taken;
         }
       }

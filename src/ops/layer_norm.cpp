@@ -5,6 +5,7 @@
 #include "autograd/record.h"
 #include "kernels/norm.h"
 #include "ops/layout.h"
+#include "ops/or_undefined.h"
 
 namespace hb {
 namespace {
@@ -96,22 +97,29 @@ void check(const char* name, const Tensor& x, IntArrayRef shape, const Tensor& w
 
 }  // namespace
 
-Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight, const Tensor& bias,
-                  double eps, bool) {
+Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const std::optional<Tensor>& weight_or_none,
+                  const std::optional<Tensor>& bias_or_none, double eps, bool) {
+  const Tensor& weight = or_undefined(weight_or_none);
+  const Tensor& bias = or_undefined(bias_or_none);
   HB_AUTOCAST(layer_norm, as_is, fp32, input, normalized_shape, weight, bias, eps);
   check("layer_norm", input, normalized_shape, weight, bias);
   return row_norm("NativeLayerNormBackward0", input, static_cast<int64_t>(normalized_shape.size()), weight, bias, false,
                   eps);
 }
 
-Tensor rms_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight, std::optional<double> eps) {
+Tensor rms_norm(const Tensor& input, IntArrayRef normalized_shape, const std::optional<Tensor>& weight_or_none,
+                std::optional<double> eps) {
+  const Tensor& weight = or_undefined(weight_or_none);
   HB_FUNCTION(rms_norm, input, normalized_shape, weight, eps);
   check("rms_norm", input, normalized_shape, weight, {});
   return row_norm("RmsNormBackward0", input, static_cast<int64_t>(normalized_shape.size()), weight, {}, true,
                   eps.value_or(epsilon_of(input.scalar_type())));
 }
 
-Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight, const Tensor& bias, double eps, bool) {
+Tensor group_norm(const Tensor& input, int64_t num_groups, const std::optional<Tensor>& weight_or_none,
+                  const std::optional<Tensor>& bias_or_none, double eps, bool) {
+  const Tensor& weight = or_undefined(weight_or_none);
+  const Tensor& bias = or_undefined(bias_or_none);
   HB_AUTOCAST(group_norm, as_is, fp32, input, num_groups, weight, bias, eps);
   HB_CHECK(input.dim() >= 2, "[group_norm] expected an input of at least 2 dimensions, got ", input.sizes());
   const int64_t n = input.size(0), c = input.size(1);

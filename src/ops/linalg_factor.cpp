@@ -149,7 +149,15 @@ Tensor svd_gradient(const Svd& f, const Tensor& gu, const Tensor& gs, const Tens
 
 }  // namespace
 
-std::tuple<Tensor, Tensor, Tensor> linalg_svd(const Tensor& a, bool full_matrices) {
+namespace {
+void check_driver(const char* name, const std::optional<std::string_view>& driver) {
+  HB_CHECK(!driver, "[", name, "] keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend");
+}
+}  // namespace
+
+std::tuple<Tensor, Tensor, Tensor> linalg_svd(const Tensor& a, bool full_matrices,
+                                              std::optional<std::string_view> driver) {
+  check_driver("linalg.svd", driver);
   HB_AUTOCAST(linalg_svd, fp32, as_is, a, full_matrices);
   check_matrices("linalg.svd", a, false);
   check_finite("linalg.svd", a);
@@ -194,19 +202,35 @@ Tensor linalg_eigvalsh(const Tensor& a, std::string_view uplo) {
   HB_AUTOCAST(linalg_eigvalsh, fp32, as_is, a, uplo);
   return std::get<0>(linalg_eigh(a, uplo));
 }
-Tensor linalg_svdvals(const Tensor& a) {
+Tensor linalg_svdvals(const Tensor& a, std::optional<std::string_view> driver) {
+  check_driver("linalg.svdvals", driver);
   HB_AUTOCAST(linalg_svdvals, fp32, as_is, a);
   return std::get<1>(linalg_svd(a, false));
 }
 Tensor linalg_matrix_power(const Tensor& self, int64_t n) { return matrix_power(self, n); }
 
-Tensor linalg_pinv(const Tensor& a, double rcond, bool hermitian) {
+namespace {
+// atol and rtol of PyTorch's rule: without them rtol is the larger side times epsilon.
+std::pair<Tensor, Tensor> tolerances(const Tensor& a, const std::optional<Tensor>& atol,
+                                     const std::optional<Tensor>& rtol) {
+  const Tensor absolute = atol ? *atol : zeros({}, kDouble);
+  if (rtol) return {absolute, *rtol};
+  const double ratio = epsilon_of(a.scalar_type()) * static_cast<double>(std::max(a.size(-1), a.size(-2)));
+  const Tensor by_default = full({}, ratio, kDouble);
+  return {absolute, atol ? where(absolute > 0, 0, by_default) : by_default};
+}
+}  // namespace
+
+Tensor linalg_pinv(const Tensor& a, const std::optional<Tensor>& atol, const std::optional<Tensor>& rtol,
+                   bool hermitian) {
   check_matrices("linalg.pinv", a, hermitian);
   Tensor p;
   {
     NoGradGuard no_grad;
     const Svd f = reduced_svd(a);
-    const Tensor limit = f.s.numel() > 0 ? f.s.amax({-1}, true) * rcond : f.s;
+    const auto [absolute, relative] = tolerances(a, atol, rtol);
+    const Tensor limit =
+        f.s.numel() > 0 ? maximum(absolute.unsqueeze(-1), relative.unsqueeze(-1) * f.s.amax({-1}, true)).to(f.s) : f.s;
     const Tensor inverses = where(f.s > limit, f.s.reciprocal(), zeros_like(f.s));
     p = (f.vh.mT() * inverses.unsqueeze(-2)).matmul(f.u.mT());
   }
@@ -220,9 +244,31 @@ Tensor linalg_pinv(const Tensor& a, double rcond, bool hermitian) {
         });
   return p;
 }
+Tensor linalg_pinv(const Tensor& a, std::optional<double> atol, std::optional<double> rtol, bool hermitian) {
+  const auto number = [](std::optional<double> x) { return x ? std::optional(full({}, *x, kDouble)) : std::nullopt; };
+  return linalg_pinv(a, number(atol), number(rtol), hermitian);
+}
+Tensor linalg_pinv(const Tensor& a, const Tensor& rcond, bool hermitian) {
+  return linalg_pinv(a, zeros({}, kDouble), rcond, hermitian);
+}
+Tensor linalg_pinv(const Tensor& a, double rcond, bool hermitian) {
+  return linalg_pinv(a, full({}, rcond, kDouble), hermitian);
+}
+Tensor linalg_matrix_rank(const Tensor& self, const std::optional<Tensor>& atol, const std::optional<Tensor>& rtol,
+                          bool hermitian) {
+  check_matrices("linalg.matrix_rank", self, hermitian);
+  NoGradGuard no_grad;
+  const Tensor values = hermitian ? linalg_eigvalsh(self).abs() : linalg_svdvals(self);
+  if (values.size(-1) == 0) return zeros(values.sizes().slice(0, values.dim() - 1), kLong);
+  const auto [absolute, relative] = tolerances(self, atol, rtol);
+  return (values > maximum(absolute.unsqueeze(-1), relative.unsqueeze(-1) * values.amax({-1}, true))).sum(-1);
+}
+Tensor linalg_matrix_rank(const Tensor& self, const Tensor& tol, bool hermitian) {
+  return linalg_matrix_rank(self, tol, zeros({}, kDouble), hermitian);
+}
 Tensor pinverse(const Tensor& self, double rcond) {
   HB_AUTOCAST(pinverse, fp32, as_is, self, rcond);
-  return linalg_pinv(self, rcond);
+  return linalg_pinv(self, rcond, false);
 }
 
 }  // namespace hb

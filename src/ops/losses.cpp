@@ -2,6 +2,7 @@
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
+#include "ops/or_undefined.h"
 #include "ops/reduction.h"
 
 namespace hb {
@@ -20,8 +21,9 @@ Tensor soft_margin_loss(const Tensor& self, const Tensor& target, int64_t reduct
 
 Tensor hinge_embedding_loss(const Tensor& self, const Tensor& target, double margin, int64_t reduction) {
   HB_AUTOCAST(hinge_embedding_loss, fp32, fp32, self, target, margin, reduction);
-  const Tensor near = self.masked_fill(target.ne(1), 0),
-               far = (margin - self).clamp_min(0).masked_fill(target.ne(-1), 0);
+  // A target that is neither counts as both, as in LibTorch.
+  const Tensor near = self.masked_fill(target.eq(-1), 0),
+               far = (margin - self).clamp_min(0).masked_fill(target.eq(1), 0);
   return reduce_loss(far + near, reduction);
 }
 
@@ -75,7 +77,8 @@ Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_inpu
 }
 
 Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar& p, const Scalar& margin,
-                         const Tensor& weight, int64_t reduction) {
+                         const std::optional<Tensor>& weight_or_none, int64_t reduction) {
+  const Tensor& weight = or_undefined(weight_or_none);
   HB_AUTOCAST(multi_margin_loss, fp32, fp32, self, target, p, margin, weight, reduction);
   HB_CHECK(self.dim() == 1 || self.dim() == 2, "[multi_margin_loss] expected an input (N, C) or (C), got ",
            self.sizes());

@@ -3,6 +3,7 @@
 #include "autocast/autocast.h"
 #include "autograd/record.h"
 #include "core/inplace.h"
+#include "ops/or_undefined.h"
 #include "ops/product.h"
 
 namespace hb {
@@ -101,7 +102,8 @@ Tensor& matmul_out(Tensor& out, const Tensor& self, const Tensor& other) {
   return assign_out("matmul", out, matmul(self, other));
 }
 
-Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
+Tensor linear(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias_or_none) {
+  const Tensor& bias = or_undefined(bias_or_none);
   HB_AUTOCAST(linear, half, half, input, weight, bias);
   HB_CHECK(weight.dim() == 1 || weight.dim() == 2, "[linear] expected a weight of 1 or 2 dimensions, got ",
            weight.sizes());

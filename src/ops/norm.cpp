@@ -69,6 +69,13 @@ Tensor norm(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim,
   HB_AUTOCAST(norm, as_is, fp32, self, p, dim, keepdim);
   return norm_of(self, p ? p->toDouble() : 2, ops::reduced_dims("norm", OptionalIntArrayRef(dim), self.dim()), keepdim);
 }
+Tensor norm(const Tensor& self, const std::optional<Scalar>& p, ScalarType dtype) {
+  return norm_of(self, p ? p->toDouble() : 2, ops::reduced_dims("norm", std::nullopt, self.dim()), false, dtype);
+}
+Tensor norm(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim, ScalarType dtype) {
+  return norm_of(self, p ? p->toDouble() : 2, ops::reduced_dims("norm", OptionalIntArrayRef(dim), self.dim()), keepdim,
+                 dtype);
+}
 Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord, OptionalIntArrayRef dim, bool keepdim,
                           std::optional<ScalarType> dtype) {
   HB_AUTOCAST(linalg_vector_norm, as_is, fp32_dtype, self, ord, dim, keepdim, dtype);

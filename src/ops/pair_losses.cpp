@@ -4,6 +4,7 @@
 #include "autocast/autocast.h"
 #include "autograd/record.h"
 #include "kernels/loss.h"
+#include "ops/or_undefined.h"
 #include "ops/reduction.h"
 
 namespace hb {
@@ -63,9 +64,16 @@ variable_list gradients(Backward& b, PairLoss kind, double param, int64_t reduct
 Tensor pair_loss(const char* name, const char* node, PairLoss kind, const Tensor& self, const Tensor& target,
                  int64_t reduction, double param) {
   Tensor x = self, y = target;
+  if (kind == PairLoss::bce && x.sizes() != y.sizes()) {
+    // As LibTorch's function (that of nn::functional checks): dimensions of size one do not count.
+    const Tensor values = y.squeeze();
+    HB_CHECK(broadcast_shapes(x.squeeze().sizes(), values.sizes()) == x.squeeze().sizes().vec(), "[", name,
+             "] expected a target that broadcasts to the shape of the input, got ", y.sizes(), " and ", x.sizes());
+    y = values.expand(x.squeeze().sizes()).reshape(x.sizes());
+  }
   if (x.sizes() != y.sizes()) {
-    HB_CHECK(kind != PairLoss::bce && kind != PairLoss::bce_logits, "[", name,
-             "] expected input and target of the same shape, got ", x.sizes(), " and ", y.sizes());
+    HB_CHECK(kind != PairLoss::bce_logits, "[", name, "] expected input and target of the same shape, got ", x.sizes(),
+             " and ", y.sizes());
     const auto both = broadcast_tensors({x, y});
     x = both[0], y = both[1];
   }
@@ -110,7 +118,9 @@ Tensor huber_loss(const Tensor& self, const Tensor& target, int64_t reduction, d
   return pair_loss("huber_loss", "HuberLossBackward0", PairLoss::huber, self, target, reduction, delta);
 }
 
-Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction) {
+Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight_or_none,
+                            int64_t reduction) {
+  const Tensor& weight = or_undefined(weight_or_none);
   HB_AUTOCAST(binary_cross_entropy, fp32, banned, self, target, weight, reduction);
   HB_CHECK(self.scalar_type() == target.scalar_type(),
            "[binary_cross_entropy] expected input and target of the same dtype, got ", self.scalar_type(), " and ",
@@ -126,8 +136,11 @@ Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const Tens
   return weighted ? ops::reduce_loss(loss * weight, reduction) : loss;
 }
 
-Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target, const Tensor& weight,
-                                        const Tensor& pos_weight, int64_t reduction) {
+Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target,
+                                        const std::optional<Tensor>& weight_or_none,
+                                        const std::optional<Tensor>& pos_weight_or_none, int64_t reduction) {
+  const Tensor& weight = or_undefined(weight_or_none);
+  const Tensor& pos_weight = or_undefined(pos_weight_or_none);
   HB_AUTOCAST(binary_cross_entropy_with_logits, fp32, fp32, self, target, weight, pos_weight, reduction);
   HB_CHECK(self.sizes() == target.sizes(),
            "[binary_cross_entropy_with_logits] expected input and target of the same shape, got ", self.sizes(),

@@ -35,10 +35,13 @@ Tensor tile(const Tensor& self, IntArrayRef dims) {
   return repeat(self, repeats);
 }
 
-Tensor repeat_interleave(const Tensor& self, int64_t repeats, std::optional<int64_t> dim) {
+Tensor repeat_interleave(const Tensor& self, int64_t repeats, std::optional<int64_t> dim,
+                         std::optional<int64_t> output_size) {
   HB_CHECK(repeats >= 0, "[repeat_interleave] repeats must be non-negative, got ", repeats);
   const Tensor source = dim ? self : self.flatten();
   const int64_t d = wrap_dim("repeat_interleave", dim.value_or(0), source.dim());
+  HB_CHECK(!output_size || *output_size == repeats * source.size(d), "[repeat_interleave] expected an output_size of ",
+           repeats * source.size(d), ", got ", *output_size);
   DimVector sizes = source.impl().sizes();
   sizes.insert(d + 1, repeats);
   return source.unsqueeze(d + 1).expand(sizes).clone(MemoryFormat::Contiguous).flatten(d, d + 1);
@@ -247,7 +250,9 @@ std::vector<Tensor> unflatten_dense_tensors(const Tensor& flat, TensorList tenso
   std::vector<Tensor> parts;
   int64_t at = 0;
   for (const Tensor& t : tensors) {
-    parts.push_back(flat.narrow(0, at, t.numel()).view(t.sizes()));
+    // Parts without elements have memory of their own, so that one may grow.
+    parts.push_back(t.numel() == 0 ? empty(t.sizes(), t.options())
+                                   : flat.narrow(0, at, t.numel()).view(t.sizes()));
     at += t.numel();
   }
   return parts;

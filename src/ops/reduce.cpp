@@ -282,6 +282,12 @@ Tensor any(const Tensor& self) {
 Tensor any(const Tensor& self, int64_t dim, bool keepdim) {
   return truth(self, ops::reduced_dim("any", dim, self.dim()), keepdim, ReduceOp::any);
 }
+Tensor any(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
+  return truth(self, ops::reduced_dims("any", dim, self.dim()), keepdim, ReduceOp::any);
+}
+Tensor all(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
+  return truth(self, ops::reduced_dims("all", dim, self.dim()), keepdim, ReduceOp::all);
+}
 Tensor all(const Tensor& self) {
   return truth(self, ops::reduced_dims("all", std::nullopt, self.dim()), false, ReduceOp::all);
 }

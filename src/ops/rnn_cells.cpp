@@ -1,6 +1,7 @@
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
+#include "ops/or_undefined.h"
 
 namespace hb {
 namespace {
@@ -16,8 +17,10 @@ Tensor gates(const Tensor& input, const Tensor& hidden, const Tensor& w_ih, cons
 }
 }  // namespace
 
-TensorTuple2 lstm_cell(const Tensor& input, TensorList hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih,
-                       const Tensor& b_hh) {
+TensorTuple2 lstm_cell(const Tensor& input, TensorList hx, const Tensor& w_ih, const Tensor& w_hh,
+                       const std::optional<Tensor>& b_ih_or_none, const std::optional<Tensor>& b_hh_or_none) {
+  const Tensor& b_ih = or_undefined(b_ih_or_none);
+  const Tensor& b_hh = or_undefined(b_hh_or_none);
   HB_AUTOCAST(lstm_cell, as_is, half, input, hx, w_ih, w_hh, b_ih, b_hh);
   HB_CHECK(hx.size() == 2, "[lstm_cell] expected a hidden and a cell state, got ", hx.size(), " tensors");
   check("lstm_cell", input, hx[0], w_ih, w_hh);
@@ -26,8 +29,10 @@ TensorTuple2 lstm_cell(const Tensor& input, TensorList hx, const Tensor& w_ih, c
   return {parts[3].sigmoid() * c.tanh(), c};
 }
 
-Tensor gru_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih,
-                const Tensor& b_hh) {
+Tensor gru_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh,
+                const std::optional<Tensor>& b_ih_or_none, const std::optional<Tensor>& b_hh_or_none) {
+  const Tensor& b_ih = or_undefined(b_ih_or_none);
+  const Tensor& b_hh = or_undefined(b_hh_or_none);
   HB_AUTOCAST(gru_cell, as_is, half, input, hx, w_ih, w_hh, b_ih, b_hh);
   check("gru_cell", input, hx, w_ih, w_hh);
   const auto x = linear(input, w_ih, b_ih).chunk(3, -1), h = linear(hx, w_hh, b_hh).chunk(3, -1);
@@ -36,14 +41,18 @@ Tensor gru_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const
   return (hx - fresh) * update + fresh;
 }
 
-Tensor rnn_tanh_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih,
-                     const Tensor& b_hh) {
+Tensor rnn_tanh_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh,
+                     const std::optional<Tensor>& b_ih_or_none, const std::optional<Tensor>& b_hh_or_none) {
+  const Tensor& b_ih = or_undefined(b_ih_or_none);
+  const Tensor& b_hh = or_undefined(b_hh_or_none);
   HB_AUTOCAST(rnn_tanh_cell, as_is, half, input, hx, w_ih, w_hh, b_ih, b_hh);
   check("rnn_tanh_cell", input, hx, w_ih, w_hh);
   return gates(input, hx, w_ih, w_hh, b_ih, b_hh).tanh();
 }
-Tensor rnn_relu_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih,
-                     const Tensor& b_hh) {
+Tensor rnn_relu_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh,
+                     const std::optional<Tensor>& b_ih_or_none, const std::optional<Tensor>& b_hh_or_none) {
+  const Tensor& b_ih = or_undefined(b_ih_or_none);
+  const Tensor& b_hh = or_undefined(b_hh_or_none);
   HB_AUTOCAST(rnn_relu_cell, as_is, half, input, hx, w_ih, w_hh, b_ih, b_hh);
   check("rnn_relu_cell", input, hx, w_ih, w_hh);
   return gates(input, hx, w_ih, w_hh, b_ih, b_hh).relu();

@@ -114,11 +114,18 @@ TensorTuple2 cummin(const Tensor& self, int64_t dim) {
   return running_extremum("cummin", "CumminBackward0", self, dim, ScanOp::min);
 }
 
-Tensor diff(const Tensor& self, int64_t n, int64_t dim) {
+Tensor diff(const Tensor& self, int64_t n, int64_t dim, const std::optional<Tensor>& prepend,
+            const std::optional<Tensor>& append) {
   HB_CHECK(self.dim() >= 1, "[diff] diff expects input to be at least one-dimensional");
   HB_CHECK(n >= 0, "[diff] order must be non-negative but got ", n);
   const int64_t d = geometry::wrap_dim("diff", dim, self.dim());
   Tensor x = self;
+  if (n > 0 && (prepend || append)) {
+    std::vector<Tensor> parts{self};
+    if (prepend) parts.insert(parts.begin(), *prepend);
+    if (append) parts.push_back(*append);
+    x = cat(parts, d);
+  }
   for (int64_t i = 0; i < n; ++i) {
     const int64_t length = std::max<int64_t>(x.size(d) - 1, 0);
     const Tensor after = x.narrow(d, std::min<int64_t>(1, x.size(d)), length), before = x.narrow(d, 0, length);

@@ -291,6 +291,17 @@ Tensor& scatter_(Tensor& self, int64_t dim, const Tensor& index, const Tensor& s
                  [&](const Tensor& old) { return scatter_reduce(old, dim, index, src, reduce, true); }, nullptr,
                  {&src});
 }
+Tensor& scatter_(Tensor& self, int64_t dim, const Tensor& index, const Scalar& value, std::string_view reduce) {
+  return scatter_(self, dim, index, full({}, value, self.options()).expand(index.sizes()), reduce);
+}
+Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce) {
+  Tensor out = self.clone();
+  return scatter_(out, dim, index, src, reduce);
+}
+Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value, std::string_view reduce) {
+  Tensor out = self.clone();
+  return scatter_(out, dim, index, value, reduce);
+}
 Tensor& scatter_add_(Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
   return inplace(
       "scatter_add_", self, [&](const Tensor& old) { return scatter_add(old, dim, index, src); },

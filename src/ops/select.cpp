@@ -242,6 +242,13 @@ Tensor clamp_max(const Tensor& self, const Tensor& max) {
   return clamp(self, std::nullopt, max);
 }
 
+Tensor& clamp_(Tensor& self, const std::optional<Tensor>& min, const std::optional<Tensor>& max) {
+  return inplace("clamp_", self, [&](const Tensor& old) { return clamp(old, min, max); }, nullptr,
+                 {min ? &*min : &self, max ? &*max : &self});
+}
+Tensor& clamp_min_(Tensor& self, const Tensor& min) { return clamp_(self, min, std::nullopt); }
+Tensor& clamp_max_(Tensor& self, const Tensor& max) { return clamp_(self, std::nullopt, max); }
+
 Tensor clamp(const Tensor& self, const std::optional<Tensor>& min, const std::optional<Tensor>& max) {
   HB_FUNCTION(clamp, self, min, max);
   HB_CHECK(min || max, "[clamp] At least one of 'min' or 'max' must not be None");

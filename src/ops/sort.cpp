@@ -8,6 +8,7 @@
 #include "core/geometry.h"
 #include "kernels/sort.h"
 #include "ops/elementwise_op.h"
+#include "ops/or_undefined.h"
 #include "ops/reduce_op.h"
 
 namespace hb {
@@ -55,6 +56,9 @@ TensorTuple2 sort(const Tensor& self, int64_t dim, bool descending) {
 Tensor argsort(const Tensor& self, int64_t dim, bool descending) {
   const int64_t d = geometry::wrap_dim("argsort", dim, self.dim());
   return std::get<1>(ordered(self, d, {0, length(self, d), descending}));
+}
+Tensor argsort(const Tensor& self, bool stable, int64_t dim, bool descending) {
+  return std::get<1>(sort(self, std::optional<bool>(stable), dim, descending));
 }
 Tensor msort(const Tensor& self) { return std::get<0>(sort(self, 0, false)); }
 
@@ -133,7 +137,18 @@ TensorTuple2 mode(const Tensor& self, int64_t dim, bool keepdim) {
 
 // --- search
 
-Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& self, bool out_int32, bool right) {
+Tensor searchsorted(const Tensor& sequence, const Tensor& self, bool out_int32, bool right,
+                    std::optional<std::string_view> side, const std::optional<Tensor>& sorter) {
+  if (side) {
+    HB_CHECK(*side == "left" || *side == "right", "[searchsorted] side can only be 'left' or 'right' but got ", *side);
+    HB_CHECK(*side == "right" || !right,
+             "[searchsorted] side and right can't be set to opposites, got side of left while right was True");
+    right = *side == "right";
+  }
+  HB_CHECK(!sorter || !sorter->defined() || sorter->sizes() == sequence.sizes(),
+           "[searchsorted] boundary and sorter must have the same size, but got boundary tensor ", sequence.sizes(),
+           " and got sorter tensor ", sorter->sizes());
+  const Tensor sorted_sequence = sorter && sorter->defined() ? sequence.gather(-1, *sorter) : sequence;
   HB_CHECK(sorted_sequence.dim() >= 1, "[searchsorted] boundaries tensor should have at least one dimension");
   const bool shared = sorted_sequence.dim() == 1;
   int64_t outer = 1;
@@ -166,7 +181,21 @@ Tensor bucketize(const Tensor& self, const Tensor& boundaries, bool out_int32, b
   return searchsorted(boundaries, self, out_int32, right);
 }
 
-Tensor isin(const Tensor& elements, const Tensor& test_elements) {
+Tensor searchsorted(const Tensor& sorted_sequence, const Scalar& self, bool out_int32, bool right,
+                    std::optional<std::string_view> side, const std::optional<Tensor>& sorter) {
+  HB_CHECK(sorted_sequence.dim() == 1,
+           "[searchsorted] input value can be a scalar only when boundaries tensor dimension "
+           "is 1, but we got boundaries tensor dim(",
+           sorted_sequence.dim(), ")");
+  return searchsorted(sorted_sequence, scalar_tensor(self, sorted_sequence.scalar_type()), out_int32, right, side,
+                      sorter);
+}
+Tensor bucketize(const Scalar& self, const Tensor& boundaries, bool out_int32, bool right) {
+  return bucketize(scalar_tensor(self, boundaries.scalar_type()), boundaries, out_int32, right);
+}
+
+Tensor isin(const Tensor& elements, const Tensor& test_elements, bool /*assume_unique*/, bool invert) {
+  if (invert) return isin(elements, test_elements).logical_not();
   const ScalarType t = promote_types(elements.scalar_type(), test_elements.scalar_type());
   if (test_elements.numel() == 0) return zeros(elements.sizes(), kBool);
   const Tensor sorted = std::get<0>(sort(test_elements.detach().reshape(-1).to(t), 0)), x = elements.detach().to(t);
@@ -174,9 +203,17 @@ Tensor isin(const Tensor& elements, const Tensor& test_elements) {
   return sorted.index_select(0, at.reshape(-1)).reshape(x.sizes()) == x;
 }
 
+Tensor isin(const Tensor& elements, const Scalar& test_element, bool /*assume_unique*/, bool invert) {
+  return invert ? elements.ne(test_element) : elements.eq(test_element);
+}
+Tensor isin(const Scalar& element, const Tensor& test_elements, bool assume_unique, bool invert) {
+  return isin(full({}, element), test_elements, assume_unique, invert);
+}
+
 // --- counting
 
-Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
+Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights_or_none, int64_t minlength) {
+  const Tensor& weights = or_undefined(weights_or_none);
   HB_CHECK(self.dim() == 1 || self.numel() == 0,
            "[bincount] only supports 1-d non-negative integral inputs, got shape ", self.sizes());
   HB_CHECK(is_integral_type(self.scalar_type(), false), "[bincount] only supports integral inputs, got ",
@@ -200,7 +237,6 @@ Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
   bincount_kernel(self.device())(counts, values, Tensor());
   return counts;
 }
-Tensor bincount(const Tensor& self) { return bincount(self, Tensor(), 0); }
 
 Tensor histc(const Tensor& self, int64_t bins, const Scalar& min, const Scalar& max) {
   HB_CHECK(self.is_floating_point(), "[histc] is not supported for dtype ", toString(self.scalar_type()));

@@ -84,7 +84,7 @@ std::tuple<Tensor, Tensor, Tensor> unique_dim(const Tensor& self, int64_t dim, b
   const Tensor rows = self.detach().movedim(dim, 0).reshape({n, n ? self.numel() / n : 0});
   Tensor order = arange(n, kLong);
   for (int64_t c = rows.size(1) - 1; c >= 0; --c)
-    order = order.index_select(0, rows.select(1, c).index_select(0, order).argsort(0));
+    order = order.index_select(0, rows.select(1, c).index_select(0, order).argsort(0, false));
   const Tensor sorted = rows.index_select(0, order);
   Tensor changed = empty({0}, kBool);
   if (n > 1) changed = differing_neighbours(sorted);

@@ -29,6 +29,9 @@ Tensor& squeeze_(Tensor& self) {
 Tensor& squeeze_(Tensor& self, int64_t dim) {
   return reshape_self("squeeze_", self, [=](const Tensor& t) { return t.squeeze(dim); });
 }
+Tensor& squeeze_(Tensor& self, IntArrayRef dim) {
+  return reshape_self("squeeze_", self, [=](const Tensor& t) { return t.squeeze(dim); });
+}
 Tensor& unsqueeze_(Tensor& self, int64_t dim) {
   return reshape_self("unsqueeze_", self, [=](const Tensor& t) { return t.unsqueeze(dim); });
 }

@@ -1,6 +1,7 @@
 #pragma once
 #include <halfbridge/bridge/autograd/anomaly.h>
 #include <halfbridge/bridge/autograd/functional.h>
+#include <halfbridge/bridge/autograd/variable.h>
 #include <halfbridge/bridge/autograd_function.h>
 #include <halfbridge/bridge/checkpoint.h>
 #include <torch/types.h>

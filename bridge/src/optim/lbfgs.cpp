@@ -25,7 +25,6 @@ LBFGSOptions::LBFGSOptions(double lr) : lr_(lr) {}
 LBFGS::LBFGS(const std::vector<OptimizerParamGroup>& param_groups, LBFGSOptions defaults)
     : Optimizer(param_groups, std::make_unique<LBFGSOptions>(defaults)) {
   HB_CHECK(param_groups_.size() == 1, "LBFGS doesn't support per-parameter options (parameter groups)");
-  HB_CHECK(!param_groups_[0].params().empty(), "[LBFGS] expected at least one parameter, got none");
   if (!defaults.max_eval()) {
     const int64_t max_eval = defaults.max_iter() * 5 / 4;
     static_cast<LBFGSOptions&>(param_groups_[0].options()).max_eval(max_eval);

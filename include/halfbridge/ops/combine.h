@@ -40,15 +40,38 @@ HB_API Tensor where(const Tensor& condition, const Scalar& self, const Tensor& o
 HB_API Tensor where(const Tensor& condition, const Tensor& self, const Scalar& other);
 HB_API Tensor where(const Tensor& condition, const Scalar& self, const Scalar& other);
 HB_API std::vector<Tensor> where(const Tensor& condition);
-HB_API Tensor clamp(const Tensor& self, const std::optional<Tensor>& min, const std::optional<Tensor>& max);
+/// Bounds that are tensors broadcast; one may be missing.
+HB_API Tensor clamp(const Tensor& self, const std::optional<Tensor>& min = std::nullopt,
+                    const std::optional<Tensor>& max = std::nullopt);
+HB_API Tensor& clamp_(Tensor& self, const std::optional<Tensor>& min = std::nullopt,
+                      const std::optional<Tensor>& max = std::nullopt);
+HB_API Tensor clip(const Tensor& self, const std::optional<Tensor>& min = std::nullopt,
+                   const std::optional<Tensor>& max = std::nullopt);
+HB_API Tensor& clip_(Tensor& self, const std::optional<Tensor>& min = std::nullopt,
+                     const std::optional<Tensor>& max = std::nullopt);
+HB_API Tensor diff(const Tensor& self, int64_t n = 1, int64_t dim = -1,
+                   const std::optional<Tensor>& prepend = std::nullopt,
+                   const std::optional<Tensor>& append = std::nullopt);
+HB_API Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights = std::nullopt, int64_t minlength = 0);
 HB_API Tensor pow(const Scalar& self, const Tensor& exponent);
 HB_API Tensor cov(const Tensor& self, int64_t correction = 1, const std::optional<Tensor>& fweights = std::nullopt,
                   const std::optional<Tensor>& aweights = std::nullopt);
-HB_API Tensor isin(const Tensor& elements, const Tensor& test_elements);
-HB_API Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength = 0);
+/// Which of the elements are among the test elements, or with `invert` are not.
+HB_API Tensor isin(const Tensor& elements, const Tensor& test_elements, bool assume_unique = false,
+                   bool invert = false);
+HB_API Tensor isin(const Tensor& elements, const Scalar& test_element, bool assume_unique = false, bool invert = false);
+HB_API Tensor isin(const Scalar& element, const Tensor& test_elements, bool assume_unique = false, bool invert = false);
+/// repeats (n): each i of 0 … n-1 repeats[i] times.
+HB_API Tensor repeat_interleave(const Tensor& repeats, std::optional<int64_t> output_size = std::nullopt);
+/// side: "left" or "right", as `right` says; sorter: the places that put the sequence in order.
 HB_API Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& self, bool out_int32 = false,
-                           bool right = false);
+                           bool right = false, std::optional<std::string_view> side = std::nullopt,
+                           const std::optional<Tensor>& sorter = std::nullopt);
+HB_API Tensor searchsorted(const Tensor& sorted_sequence, const Scalar& self, bool out_int32 = false,
+                           bool right = false, std::optional<std::string_view> side = std::nullopt,
+                           const std::optional<Tensor>& sorter = std::nullopt);
 HB_API Tensor bucketize(const Tensor& self, const Tensor& boundaries, bool out_int32 = false, bool right = false);
+HB_API Tensor bucketize(const Scalar& self, const Tensor& boundaries, bool out_int32 = false, bool right = false);
 HB_API std::tuple<Tensor, Tensor, Tensor> unique_dim(const Tensor& self, int64_t dim, bool sorted = true,
                                                      bool return_inverse = false, bool return_counts = false);
 HB_API std::tuple<Tensor, Tensor> _unique(const Tensor& self, bool sorted = true, bool return_inverse = false);
@@ -117,7 +140,9 @@ HB_API Tensor& sum_out(Tensor& out, const Tensor& self, OptionalIntArrayRef dim,
 HB_API Tensor& clamp_out(Tensor& out, const Tensor& self, const std::optional<Scalar>& min,
                          const std::optional<Scalar>& max = std::nullopt);
 
-HB_API Tensor einsum(std::string_view equation, TensorList operands);
+/// path (pairs of places that say what to multiply next) is taken and changes nothing: the order is that of the
+/// operands.
+HB_API Tensor einsum(std::string_view equation, TensorList operands, OptionalIntArrayRef path = std::nullopt);
 HB_API Tensor tensordot(const Tensor& self, const Tensor& other, IntArrayRef dims_self, IntArrayRef dims_other);
 HB_API Tensor chain_matmul(TensorList matrices);
 /// Distances (…, P, R) of the rows of x1 (…, P, M) and x2 (…, R, M) in the norm of order p >= 0. For p = 2 by one
@@ -152,11 +177,19 @@ inline Tensor zero(const Tensor& self) { return zeros_like(self); }
 HB_API Tensor imag(const Tensor& self);
 HB_API Tensor float_power(const Scalar& self, const Tensor& exponent);
 inline Tensor fill(const Tensor& self, const Scalar& value) { return full_like(self, value); }
+HB_API Tensor fill(const Tensor& self, const Tensor& value);
+HB_API Tensor bitwise_and(const Scalar& self, const Tensor& other);
+HB_API Tensor bitwise_or(const Scalar& self, const Tensor& other);
+HB_API Tensor bitwise_xor(const Scalar& self, const Tensor& other);
+HB_API Tensor bitwise_left_shift(const Scalar& self, const Tensor& other);
+HB_API Tensor bitwise_right_shift(const Scalar& self, const Tensor& other);
+HB_API Tensor remainder(const Scalar& self, const Tensor& other);
 HB_API ScalarType result_type(const Tensor& a, const Tensor& b);
 HB_API ScalarType result_type(const Tensor& a, const Scalar& b);
+HB_API ScalarType result_type(const Scalar& a, const Tensor& b);
+HB_API ScalarType result_type(const Scalar& a, const Scalar& b);
 HB_API bool can_cast(ScalarType from, ScalarType to);
 
-inline Tensor subtract(const Tensor& a, const Tensor& b, const Scalar& alpha) { return sub(a, b, alpha); }
 #define HB_UNARY_ALIAS(name, function)                         \
   inline Tensor name(const Tensor& a) { return function(a); }  \
   inline Tensor& name##_(Tensor& a) { return function##_(a); } \

@@ -19,16 +19,28 @@ HB_API Tensor zeros_like(const Tensor& self, const TensorOptions& options = {},
                          std::optional<MemoryFormat> format = std::nullopt);
 HB_API Tensor ones_like(const Tensor& self, const TensorOptions& options = {},
                         std::optional<MemoryFormat> format = std::nullopt);
-HB_API Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& options = {});
+HB_API Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& options = {},
+                        std::optional<MemoryFormat> format = std::nullopt);
 HB_API Tensor scalar_tensor(const Scalar& value, const TensorOptions& options = {});
 /// Integers if all arguments are, else the default dtype.
 HB_API Tensor arange(const Scalar& end, const TensorOptions& options = {});
 HB_API Tensor arange(const Scalar& start, const Scalar& end, const TensorOptions& options = {});
 HB_API Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, const TensorOptions& options = {});
 HB_API Tensor range(const Scalar& start, const Scalar& end, const Scalar& step = 1, const TensorOptions& options = {});
+inline Tensor range(const Scalar& start, const Scalar& end, const TensorOptions& options) {
+  return range(start, end, 1, options);
+}
 HB_API Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, const TensorOptions& options = {});
 HB_API Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double base = 10.0,
                        const TensorOptions& options = {});
+// Ends that are tensors have no dimensions.
+#define HB_TENSOR_ENDS(A, B)                                                                \
+  HB_API Tensor linspace(A start, B end, int64_t steps, const TensorOptions& options = {}); \
+  HB_API Tensor logspace(A start, B end, int64_t steps, double base = 10.0, const TensorOptions& options = {});
+HB_TENSOR_ENDS(const Tensor&, const Tensor&)
+HB_TENSOR_ENDS(const Tensor&, const Scalar&)
+HB_TENSOR_ENDS(const Scalar&, const Tensor&)
+#undef HB_TENSOR_ENDS
 // Windows of signal processing; a periodic one is the first n values of the symmetric one of n + 1.
 HB_API Tensor hann_window(int64_t window_length, bool periodic, const TensorOptions& options = {});
 HB_API Tensor hamming_window(int64_t window_length, bool periodic, double alpha, double beta,

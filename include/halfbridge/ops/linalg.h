@@ -5,21 +5,31 @@
 
 namespace hb {
 
-HB_API Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias = {});
-HB_API Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight, const Tensor& bias = {});
+HB_API Tensor linear(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias = {});
+HB_API Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight,
+                       const std::optional<Tensor>& bias = {});
 HB_API Tensor linalg_inv(const Tensor& a);
 HB_API Tensor linalg_det(const Tensor& a);
 HB_API std::tuple<Tensor, Tensor> linalg_qr(const Tensor& a, std::string_view mode = "reduced");
 HB_API Tensor linalg_cholesky(const Tensor& a, bool upper = false);
-HB_API std::tuple<Tensor, Tensor, Tensor> linalg_svd(const Tensor& a, bool full_matrices = true);
+/// driver: which of cuSOLVER's methods; only for tensors on CUDA.
+HB_API std::tuple<Tensor, Tensor, Tensor> linalg_svd(const Tensor& a, bool full_matrices = true,
+                                                     std::optional<std::string_view> driver = std::nullopt);
 HB_API Tensor linalg_solve(const Tensor& a, const Tensor& b, bool left = true);
 HB_API std::tuple<Tensor, Tensor> linalg_eigh(const Tensor& a, std::string_view uplo = "L");
 HB_API Tensor linalg_eigvalsh(const Tensor& a, std::string_view uplo = "L");
-HB_API Tensor linalg_svdvals(const Tensor& a);
+HB_API Tensor linalg_svdvals(const Tensor& a, std::optional<std::string_view> driver = std::nullopt);
 /// Sign and logarithm of the absolute value of the determinant.
 HB_API std::tuple<Tensor, Tensor> linalg_slogdet(const Tensor& a);
 /// The Moore-Penrose inverse; singular values of at most rcond times the largest count as zero.
-HB_API Tensor linalg_pinv(const Tensor& a, double rcond = 1e-15, bool hermitian = false);
+HB_API Tensor linalg_pinv(const Tensor& a, double rcond, bool hermitian = false);
+HB_API Tensor linalg_pinv(const Tensor& a, const Tensor& rcond, bool hermitian = false);
+/// Singular values of at most max(atol, rtol * the largest one) count as zero, as in linalg_matrix_rank; tensors hold a
+/// tolerance for each matrix.
+HB_API Tensor linalg_pinv(const Tensor& a, const std::optional<Tensor>& atol = std::nullopt,
+                          const std::optional<Tensor>& rtol = std::nullopt, bool hermitian = false);
+HB_API Tensor linalg_pinv(const Tensor& a, std::optional<double> atol, std::optional<double> rtol,
+                          bool hermitian = false);
 HB_API Tensor linalg_matrix_power(const Tensor& self, int64_t n);
 /// (LU, pivots of int32 counted from 1) of square matrices; without gradients.
 HB_API std::tuple<Tensor, Tensor> linalg_lu_factor(const Tensor& a, bool pivot = true);
@@ -42,6 +52,9 @@ HB_API Tensor linalg_diagonal(const Tensor& a, int64_t offset = 0, int64_t dim1 
 HB_API Tensor linalg_matrix_exp(const Tensor& self);
 HB_API Tensor linalg_matrix_rank(const Tensor& self, const std::optional<double>& atol = std::nullopt,
                                  const std::optional<double>& rtol = std::nullopt, bool hermitian = false);
+HB_API Tensor linalg_matrix_rank(const Tensor& self, const std::optional<Tensor>& atol,
+                                 const std::optional<Tensor>& rtol, bool hermitian = false);
+HB_API Tensor linalg_matrix_rank(const Tensor& self, const Tensor& tol, bool hermitian = false);
 inline Tensor linalg_matmul(const Tensor& self, const Tensor& other) { return matmul(self, other); }
 /// X of A X = B (X A = B unless `left`) for a triangular A; the other triangle is not read. Throws for a zero on the
 /// diagonal, where LibTorch gives infinities.

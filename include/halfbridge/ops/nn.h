@@ -10,32 +10,32 @@ enum Reduction { None = 0, Mean = 1, Sum = 2 };
 }
 
 // --- convolution: input (N, Cin, spatial…) or (Cin, spatial…), weight (Cout, Cin / groups, kernel…)
-HB_API Tensor conv1d(const Tensor& input, const Tensor& weight, const Tensor& bias = {}, IntArrayRef stride = 1,
-                     IntArrayRef padding = 0, IntArrayRef dilation = 1, int64_t groups = 1);
-HB_API Tensor conv2d(const Tensor& input, const Tensor& weight, const Tensor& bias = {}, IntArrayRef stride = 1,
-                     IntArrayRef padding = 0, IntArrayRef dilation = 1, int64_t groups = 1);
-HB_API Tensor conv3d(const Tensor& input, const Tensor& weight, const Tensor& bias = {}, IntArrayRef stride = 1,
-                     IntArrayRef padding = 0, IntArrayRef dilation = 1, int64_t groups = 1);
+HB_API Tensor conv1d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias = {},
+                     IntArrayRef stride = 1, IntArrayRef padding = 0, IntArrayRef dilation = 1, int64_t groups = 1);
+HB_API Tensor conv2d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias = {},
+                     IntArrayRef stride = 1, IntArrayRef padding = 0, IntArrayRef dilation = 1, int64_t groups = 1);
+HB_API Tensor conv3d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias = {},
+                     IntArrayRef stride = 1, IntArrayRef padding = 0, IntArrayRef dilation = 1, int64_t groups = 1);
 /// padding: "valid" or "same".
-HB_API Tensor conv1d(const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride,
+HB_API Tensor conv1d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, IntArrayRef stride,
                      std::string_view padding, IntArrayRef dilation = 1, int64_t groups = 1);
-HB_API Tensor conv2d(const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride,
+HB_API Tensor conv2d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, IntArrayRef stride,
                      std::string_view padding, IntArrayRef dilation = 1, int64_t groups = 1);
-HB_API Tensor conv3d(const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride,
+HB_API Tensor conv3d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, IntArrayRef stride,
                      std::string_view padding, IntArrayRef dilation = 1, int64_t groups = 1);
 /// weight (Cin, Cout / groups, kernel…).
-HB_API Tensor conv_transpose1d(const Tensor& input, const Tensor& weight, const Tensor& bias = {},
+HB_API Tensor conv_transpose1d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias = {},
                                IntArrayRef stride = 1, IntArrayRef padding = 0, IntArrayRef output_padding = 0,
                                int64_t groups = 1, IntArrayRef dilation = 1);
-HB_API Tensor conv_transpose2d(const Tensor& input, const Tensor& weight, const Tensor& bias = {},
+HB_API Tensor conv_transpose2d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias = {},
                                IntArrayRef stride = 1, IntArrayRef padding = 0, IntArrayRef output_padding = 0,
                                int64_t groups = 1, IntArrayRef dilation = 1);
-HB_API Tensor conv_transpose3d(const Tensor& input, const Tensor& weight, const Tensor& bias = {},
+HB_API Tensor conv_transpose3d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias = {},
                                IntArrayRef stride = 1, IntArrayRef padding = 0, IntArrayRef output_padding = 0,
                                int64_t groups = 1, IntArrayRef dilation = 1);
-HB_API Tensor convolution(const Tensor& input, const Tensor& weight, const Tensor& bias, IntArrayRef stride,
-                          IntArrayRef padding, IntArrayRef dilation, bool transposed, IntArrayRef output_padding,
-                          int64_t groups);
+HB_API Tensor convolution(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias,
+                          IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool transposed,
+                          IntArrayRef output_padding, int64_t groups);
 
 // --- pooling
 #define HB_POOL(nd)                                                                                      \
@@ -51,6 +51,11 @@ HB_POOL(1d)
 HB_POOL(2d)
 HB_POOL(3d)
 #undef HB_POOL
+/// stride and padding: those of the pooling, which output_size already says.
+inline Tensor max_unpool3d(const Tensor& self, const Tensor& indices, IntArrayRef output_size, IntArrayRef /*stride*/,
+                           IntArrayRef /*padding*/) {
+  return max_unpool3d(self, indices, output_size);
+}
 HB_API Tensor avg_pool1d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride = {}, IntArrayRef padding = 0,
                          bool ceil_mode = false, bool count_include_pad = true);
 HB_API Tensor avg_pool2d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride = {}, IntArrayRef padding = 0,
@@ -61,18 +66,18 @@ HB_API Tensor avg_pool3d(const Tensor& self, IntArrayRef kernel_size, IntArrayRe
                          std::optional<int64_t> divisor_override = std::nullopt);
 
 // --- normalisation
-HB_API Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
-                         const Tensor& running_var, bool training, double momentum, double eps,
-                         bool cudnn_enabled = true);
-HB_API Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight = {},
-                         const Tensor& bias = {}, double eps = 1e-05, bool cudnn_enable = true);
-HB_API Tensor rms_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight = {},
+HB_API Tensor batch_norm(const Tensor& input, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
+                         const std::optional<Tensor>& running_mean, const std::optional<Tensor>& running_var,
+                         bool training, double momentum, double eps, bool cudnn_enabled = true);
+HB_API Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const std::optional<Tensor>& weight = {},
+                         const std::optional<Tensor>& bias = {}, double eps = 1e-05, bool cudnn_enable = true);
+HB_API Tensor rms_norm(const Tensor& input, IntArrayRef normalized_shape, const std::optional<Tensor>& weight = {},
                        std::optional<double> eps = std::nullopt);
-HB_API Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight = {}, const Tensor& bias = {},
-                         double eps = 1e-05, bool cudnn_enabled = true);
-HB_API Tensor instance_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
-                            const Tensor& running_var, bool use_input_stats, double momentum, double eps,
-                            bool cudnn_enabled = true);
+HB_API Tensor group_norm(const Tensor& input, int64_t num_groups, const std::optional<Tensor>& weight = {},
+                         const std::optional<Tensor>& bias = {}, double eps = 1e-05, bool cudnn_enabled = true);
+HB_API Tensor instance_norm(const Tensor& input, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
+                            const std::optional<Tensor>& running_mean, const std::optional<Tensor>& running_var,
+                            bool use_input_stats, double momentum, double eps, bool cudnn_enabled = true);
 /// The same with what a gradient is made of: (result, mean, 1 / standard deviation). The last two have no history.
 HB_API TensorTuple3 native_layer_norm(const Tensor& input, IntArrayRef normalized_shape,
                                       const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
@@ -95,20 +100,22 @@ HB_API Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, int64_t r
 HB_API Tensor huber_loss(const Tensor& self, const Tensor& target, int64_t reduction = Reduction::Mean,
                          double delta = 1.0);
 /// self (N, C, …) log-probabilities, target (N, …) class numbers.
-HB_API Tensor nll_loss(const Tensor& self, const Tensor& target, const Tensor& weight = {},
+HB_API Tensor nll_loss(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = {},
                        int64_t reduction = Reduction::Mean, int64_t ignore_index = -100);
-HB_API Tensor nll_loss2d(const Tensor& self, const Tensor& target, const Tensor& weight = {},
+HB_API Tensor nll_loss2d(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = {},
                          int64_t reduction = Reduction::Mean, int64_t ignore_index = -100);
 /// nll_loss of any number of dimensions: self (C), (N, C) or (N, C, …).
 HB_API Tensor nll_loss_nd(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = std::nullopt,
                           int64_t reduction = Reduction::Mean, int64_t ignore_index = -100);
-HB_API Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const Tensor& weight = {},
+HB_API Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = {},
                                  int64_t reduction = Reduction::Mean, int64_t ignore_index = -100,
                                  double label_smoothing = 0.0);
-HB_API Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const Tensor& weight = {},
+HB_API Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = {},
                                    int64_t reduction = Reduction::Mean);
-HB_API Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target, const Tensor& weight = {},
-                                               const Tensor& pos_weight = {}, int64_t reduction = Reduction::Mean);
+HB_API Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target,
+                                               const std::optional<Tensor>& weight = {},
+                                               const std::optional<Tensor>& pos_weight = {},
+                                               int64_t reduction = Reduction::Mean);
 HB_API Tensor kl_div(const Tensor& self, const Tensor& target, int64_t reduction = Reduction::Mean,
                      bool log_target = false);
 HB_API Tensor soft_margin_loss(const Tensor& self, const Tensor& target, int64_t reduction = Reduction::Mean);
@@ -124,8 +131,11 @@ HB_API Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, 
 HB_API Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_input, bool full, double eps,
                                int64_t reduction);
 HB_API Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar& p = 1, const Scalar& margin = 1,
-                                const Tensor& weight = {}, int64_t reduction = Reduction::Mean);
+                                const std::optional<Tensor>& weight = {}, int64_t reduction = Reduction::Mean);
 HB_API Tensor multilabel_margin_loss(const Tensor& self, const Tensor& target, int64_t reduction = Reduction::Mean);
+HB_API Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, IntArrayRef input_lengths,
+                       IntArrayRef target_lengths, int64_t blank = 0, int64_t reduction = Reduction::Mean,
+                       bool zero_infinity = false);
 HB_API Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
                        const Tensor& target_lengths, int64_t blank = 0, int64_t reduction = Reduction::Mean,
                        bool zero_infinity = false);
@@ -173,6 +183,21 @@ HB_API Tensor upsample_trilinear3d(const Tensor& self, IntArrayRef output_size, 
                                    std::optional<double> scales_d = std::nullopt,
                                    std::optional<double> scales_h = std::nullopt,
                                    std::optional<double> scales_w = std::nullopt);
+// The same with a size or scale factors for all dimensions.
+HB_API Tensor upsample_nearest1d(const Tensor& self, OptionalIntArrayRef output_size,
+                                 std::optional<ArrayRef<double>> scale_factors);
+HB_API Tensor upsample_nearest2d(const Tensor& self, OptionalIntArrayRef output_size,
+                                 std::optional<ArrayRef<double>> scale_factors);
+HB_API Tensor upsample_nearest3d(const Tensor& self, OptionalIntArrayRef output_size,
+                                 std::optional<ArrayRef<double>> scale_factors);
+HB_API Tensor upsample_linear1d(const Tensor& self, OptionalIntArrayRef output_size, bool align_corners,
+                                std::optional<ArrayRef<double>> scale_factors);
+HB_API Tensor upsample_bilinear2d(const Tensor& self, OptionalIntArrayRef output_size, bool align_corners,
+                                  std::optional<ArrayRef<double>> scale_factors);
+HB_API Tensor upsample_bicubic2d(const Tensor& self, OptionalIntArrayRef output_size, bool align_corners,
+                                 std::optional<ArrayRef<double>> scale_factors);
+HB_API Tensor upsample_trilinear3d(const Tensor& self, OptionalIntArrayRef output_size, bool align_corners,
+                                   std::optional<ArrayRef<double>> scale_factors);
 HB_API Tensor pixel_shuffle(const Tensor& self, int64_t upscale_factor);
 HB_API Tensor pixel_unshuffle(const Tensor& self, int64_t downscale_factor);
 HB_API Tensor channel_shuffle(const Tensor& self, int64_t groups);
@@ -190,12 +215,12 @@ HB_API Tensor pdist(const Tensor& self, double p = 2);
 
 // --- recurrent networks: one layer's cell
 HB_API TensorTuple2 lstm_cell(const Tensor& input, TensorList hx, const Tensor& w_ih, const Tensor& w_hh,
-                              const Tensor& b_ih = {}, const Tensor& b_hh = {});
+                              const std::optional<Tensor>& b_ih = {}, const std::optional<Tensor>& b_hh = {});
 HB_API Tensor gru_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh,
-                       const Tensor& b_ih = {}, const Tensor& b_hh = {});
+                       const std::optional<Tensor>& b_ih = {}, const std::optional<Tensor>& b_hh = {});
 HB_API Tensor rnn_tanh_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh,
-                            const Tensor& b_ih = {}, const Tensor& b_hh = {});
+                            const std::optional<Tensor>& b_ih = {}, const std::optional<Tensor>& b_hh = {});
 HB_API Tensor rnn_relu_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh,
-                            const Tensor& b_ih = {}, const Tensor& b_hh = {});
+                            const std::optional<Tensor>& b_ih = {}, const std::optional<Tensor>& b_hh = {});
 
 }  // namespace hb

@@ -27,6 +27,7 @@ HB_API Tensor randint_like(const Tensor& self, int64_t high, const TensorOptions
                            std::optional<MemoryFormat> format = std::nullopt);
 HB_API Tensor randint_like(const Tensor& self, int64_t low, int64_t high, const TensorOptions& options = {},
                            std::optional<MemoryFormat> format = std::nullopt);
+HB_API Tensor bernoulli(const Tensor& self, const Tensor& p, std::optional<Generator> generator = std::nullopt);
 HB_API Tensor& rand_out(Tensor& out, IntArrayRef size);
 HB_API Tensor& randn_out(Tensor& out, IntArrayRef size);
 HB_API Tensor& randint_out(Tensor& out, int64_t high, IntArrayRef size);

@@ -15,10 +15,13 @@ std::vector<int64_t> interpolated_size(const Tensor& input, const InterpolateFun
   const int64_t dims = input.dim() - 2;
   HB_CHECK(o.size() || o.scale_factor(), "either size or scale_factor should be defined");
   HB_CHECK(!(o.size() && o.scale_factor()), "only one of size or scale_factor should be defined");
-  const size_t given = o.size() ? o.size()->size() : o.scale_factor()->size();
-  HB_CHECK(static_cast<int64_t>(given) == dims, o.size() ? "size" : "scale_factor",
-           " shape must match input shape. Input is ", dims, "D, got ", given, " values");
-  if (o.size()) return *o.size();
+  if (o.size()) {
+    HB_CHECK(static_cast<int64_t>(o.size()->size()) == dims, "size shape must match input shape. Input is ", dims,
+             "D, size is ", IntArrayRef(*o.size()));
+    return *o.size();
+  }
+  HB_CHECK(static_cast<int64_t>(o.scale_factor()->size()) == dims, "scale_factor shape must match input shape. Input is ",
+           dims, "D, scale_factor size is ", ArrayRef<double>(*o.scale_factor()));
   std::vector<int64_t> size;
   for (int64_t d = 0; d < dims; ++d)
     size.push_back(static_cast<int64_t>(std::floor(static_cast<double>(input.size(d + 2)) * (*o.scale_factor())[d])));

@@ -50,6 +50,15 @@ void AdaptiveLogSoftmaxWithLossImpl::reset_parameters() {
 }
 
 ASMoutput AdaptiveLogSoftmaxWithLossImpl::forward(const Tensor& input, const Tensor& target) {
+  if (target.dim() == 0) {
+    HB_CHECK(input.dim() == 1, "0D target tensor should be supplied with a 1D input tensor, got ", input.sizes());
+    ASMoutput single = forward(input.unsqueeze(0), target.unsqueeze(0));
+    single.output = single.output.squeeze(0);
+    return single;
+  }
+  HB_CHECK(target.dim() == 1 && input.dim() == 2,
+           "0D or 1D target tensor expected, multi-target not supported; 1D target tensors with 2D inputs, got ",
+           target.sizes(), " and ", input.sizes());
   HB_CHECK(input.size(0) == target.size(0), "Input and target should have the same size in the batch dimension.");
   const int64_t count = target.size(0);
   Tensor output = zeros({count}, input.options()), in_head = empty({count}, target.options());

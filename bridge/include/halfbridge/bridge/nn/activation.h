@@ -49,8 +49,11 @@ class HB_API HardshrinkImpl : public Cloneable<HardshrinkImpl> {
 HB_LIBRARY_MODULE(Hardshrink);
 class HB_API HardtanhImpl : public Cloneable<HardtanhImpl> {
  public:
-  explicit HardtanhImpl(const HardtanhOptions& options_ = {}) : options(options_) {}
-  void reset() override {}
+  explicit HardtanhImpl(const HardtanhOptions& options_ = {}) : options(options_) { HardtanhImpl::reset(); }
+  void reset() override {
+    HB_CHECK(options.min_val() < options.max_val(), "max_val must be greater than min_val, got ", options.max_val(),
+             " and ", options.min_val());
+  }
   void pretty_print(std::ostream& stream) const override;
   Tensor forward(Tensor input);
 

@@ -1,1 +1,7 @@
-#error "<torch/nn/parallel/data_parallel.h> is not supported by Halfbridge: it computes on one device"
+#pragma once
+#include <halfbridge/bridge/nn/parallel.h>
+#include <torch/nn.h>
+
+namespace torch::nn::parallel {
+using namespace hb::bridge::nn::parallel;
+}

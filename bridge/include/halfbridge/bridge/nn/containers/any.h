@@ -148,6 +148,7 @@ class HB_API AnyModule {
   }
   template <typename T, typename = detail::enable_if_module_t<T>>
   std::shared_ptr<T> ptr() const {
+    check("ptr");
     get_<T>();
     return std::dynamic_pointer_cast<T>(ptr());
   }

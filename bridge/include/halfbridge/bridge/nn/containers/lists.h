@@ -199,9 +199,10 @@ class HB_API ParameterDictImpl : public Cloneable<ParameterDictImpl> {
   ConstIterator end() const { return parameters_.end(); }
   size_t size() const noexcept { return parameters_.size(); }
   bool empty() const noexcept { return parameters_.is_empty(); }
+  /// Each key must be there already.
   template <typename Container>
   void update(const Container& container) {
-    for (auto& item : container) put(item.key(), item.value());
+    for (auto& item : container) parameters_[item.key()] = item.value();
   }
   void clear() { parameters_.clear(); }
   bool contains(const std::string& key) const noexcept { return parameters_.contains(key); }
