@@ -158,7 +158,7 @@ Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
 namespace {
 
 template <class B>
-Tensor divide(const Tensor& a, const B& b, std::optional<std::string_view> mode) {
+Tensor rounded_quotient(const Tensor& a, const B& b, std::optional<std::string_view> mode) {
   if (!mode) return div(a, b);
   HB_CHECK(*mode == "trunc" || *mode == "floor",
            "[div] expected rounding_mode to be one of None, 'trunc', or 'floor', got '", *mode, "'");
@@ -181,20 +181,21 @@ Tensor divide(const Tensor& a, const B& b, std::optional<std::string_view> mode)
 
 Tensor div(const Tensor& self, const Tensor& other, std::optional<std::string_view> mode) {
   HB_FUNCTION(div, self, other, mode);
-  return divide(self, other, mode);
+  return rounded_quotient(self, other, mode);
 }
 Tensor div(const Tensor& self, const Scalar& other, std::optional<std::string_view> mode) {
   HB_FUNCTION(div, self, other, mode);
-  return divide(self, other, mode);
+  return rounded_quotient(self, other, mode);
 }
 Tensor& div_(Tensor& self, const Tensor& other, std::optional<std::string_view> mode) {
   HB_FUNCTION(div_, self, other, mode);
-  return inplace("div_", self, [&](const Tensor& old) { return divide(old, other, mode); }, nullptr, {&other});
+  return inplace("div_", self, [&](const Tensor& old) { return rounded_quotient(old, other, mode); }, nullptr,
+                 {&other});
 }
 
 Tensor& div_(Tensor& self, const Scalar& other, std::optional<std::string_view> mode) {
   HB_FUNCTION(div_, self, other, mode);
-  return inplace("div_", self, [&](const Tensor& old) { return divide(old, other, mode); });
+  return inplace("div_", self, [&](const Tensor& old) { return rounded_quotient(old, other, mode); });
 }
 
 // --- fused products

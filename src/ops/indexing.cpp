@@ -313,7 +313,7 @@ Tensor& index_put_(Tensor& self, const std::vector<std::optional<Tensor>>& indic
                  direct, {&value});
 }
 
-Tensor index(const Tensor& self, ArrayRef<TensorIndex> indices) {
+Tensor index_items(const Tensor& self, ArrayRef<TensorIndex> indices) {
   HB_CHECK(!indices.empty(), "[index] Passing an empty index list to Tensor::index() is not valid syntax");
   const Viewed v = apply_views(self, indices);
   if (!v.advanced) return v.view.is_same(self) ? self.alias() : v.view;

@@ -251,8 +251,7 @@ std::vector<Tensor> unflatten_dense_tensors(const Tensor& flat, TensorList tenso
   int64_t at = 0;
   for (const Tensor& t : tensors) {
     // Parts without elements have memory of their own, so that one may grow.
-    parts.push_back(t.numel() == 0 ? empty(t.sizes(), t.options())
-                                   : flat.narrow(0, at, t.numel()).view(t.sizes()));
+    parts.push_back(t.numel() == 0 ? empty(t.sizes(), t.options()) : flat.narrow(0, at, t.numel()).view(t.sizes()));
     at += t.numel();
   }
   return parts;

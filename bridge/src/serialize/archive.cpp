@@ -90,7 +90,8 @@ bool InputArchive::try_read(const std::string& key, IValue& value) {
 }
 
 void InputArchive::read(const std::string& key, IValue& value) {
-  if (!try_read(key, value)) io::io_fail("load", "No such serialized value: the archive does not have a field with name '", prefix_, key, "'");
+  if (!try_read(key, value))
+    io::io_fail("load", "No such serialized value: the archive does not have a field with name '", prefix_, key, "'");
 }
 
 bool InputArchive::try_read(const std::string& key, Tensor& tensor, bool /*is_buffer*/) {

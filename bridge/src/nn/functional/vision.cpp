@@ -20,8 +20,9 @@ std::vector<int64_t> interpolated_size(const Tensor& input, const InterpolateFun
              "D, size is ", IntArrayRef(*o.size()));
     return *o.size();
   }
-  HB_CHECK(static_cast<int64_t>(o.scale_factor()->size()) == dims, "scale_factor shape must match input shape. Input is ",
-           dims, "D, scale_factor size is ", ArrayRef<double>(*o.scale_factor()));
+  HB_CHECK(static_cast<int64_t>(o.scale_factor()->size()) == dims,
+           "scale_factor shape must match input shape. Input is ", dims, "D, scale_factor size is ",
+           ArrayRef<double>(*o.scale_factor()));
   std::vector<int64_t> size;
   for (int64_t d = 0; d < dims; ++d)
     size.push_back(static_cast<int64_t>(std::floor(static_cast<double>(input.size(d + 2)) * (*o.scale_factor())[d])));
