@@ -76,8 +76,8 @@ TEST(HostileArchives, StoragesThatLie) {
   expect_error("(" + tensor(0, {1}, {1}) + tensor(0, {1}, {1}, 2) + "t", "described in two ways");
   const std::string rebuild = global("torch._utils", "_rebuild_tensor_v2");
   expect_error(rebuild + "(" + storage_id(4) + "tR", "expected 6 arguments");
-  expect_error(rebuild + "(" + storage_id(2, "ComplexFloatStorage") + number(0) + tuple({2}) + tuple({1}) + "\x89NtR",
-               "ComplexFloatStorage");
+  expect_error(rebuild + "(" + storage_id(2, "ComplexHalfStorage") + number(0) + tuple({2}) + tuple({1}) + "\x89NtR",
+               "ComplexHalfStorage");
   expect_error(rebuild + "(" + storage_id(2, "LongStorage") + number(0) + tuple({2}) + tuple({1}) + "\x88NtR",
                "floating");
   expect_error(storage_id(4), "expected a value");

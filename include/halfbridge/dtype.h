@@ -5,6 +5,7 @@
 #include <iosfwd>
 #include <string>
 
+#include <halfbridge/complex.h>
 #include <halfbridge/half.h>
 #include <halfbridge/macros.h>
 
@@ -20,27 +21,32 @@ enum class ScalarType : int8_t {
   Half = 5,
   Float = 6,
   Double = 7,
-  ComplexHalf = 8,     // named, never stored
-  ComplexFloat = 9,    // named, never stored
-  ComplexDouble = 10,  // named, never stored
+  ComplexHalf = 8,  // named, never stored
+  ComplexFloat = 9,
+  ComplexDouble = 10,
   Bool = 11,
   BFloat16 = 15,
   Undefined = 29,
 };
 using Dtype = ScalarType;
 
-/// (C++ type, enumerator) of each type that a tensor can have.
-#define HB_FORALL_DTYPES(_) \
-  _(uint8_t, Byte)          \
-  _(int8_t, Char)           \
-  _(int16_t, Short)         \
-  _(int32_t, Int)           \
-  _(int64_t, Long)          \
-  _(::hb::Half, Half)       \
-  _(float, Float)           \
-  _(double, Double)         \
-  _(bool, Bool)             \
+/// (C++ type, enumerator) of each real type that a tensor can have.
+#define HB_FORALL_REAL_DTYPES(_) \
+  _(uint8_t, Byte)               \
+  _(int8_t, Char)                \
+  _(int16_t, Short)              \
+  _(int32_t, Int)                \
+  _(int64_t, Long)               \
+  _(::hb::Half, Half)            \
+  _(float, Float)                \
+  _(double, Double)              \
+  _(bool, Bool)                  \
   _(::hb::BFloat16, BFloat16)
+#define HB_FORALL_COMPLEX_DTYPES(_)     \
+  _(::hb::Complex<float>, ComplexFloat) \
+  _(::hb::Complex<double>, ComplexDouble)
+/// Of each type that a tensor can have.
+#define HB_FORALL_DTYPES(_) HB_FORALL_REAL_DTYPES(_) HB_FORALL_COMPLEX_DTYPES(_)
 
 constexpr ScalarType kByte = ScalarType::Byte, kUInt8 = ScalarType::Byte, kU8 = ScalarType::Byte;
 constexpr ScalarType kChar = ScalarType::Char, kInt8 = ScalarType::Char, kI8 = ScalarType::Char;
@@ -52,6 +58,9 @@ constexpr ScalarType kFloat = ScalarType::Float, kFloat32 = ScalarType::Float, k
 constexpr ScalarType kDouble = ScalarType::Double, kFloat64 = ScalarType::Double, kF64 = ScalarType::Double;
 constexpr ScalarType kBFloat16 = ScalarType::BFloat16, kBF16 = ScalarType::BFloat16;
 constexpr ScalarType kBool = ScalarType::Bool;
+constexpr ScalarType kComplexFloat = ScalarType::ComplexFloat, kComplex64 = ScalarType::ComplexFloat;
+constexpr ScalarType kComplexDouble = ScalarType::ComplexDouble, kComplex128 = ScalarType::ComplexDouble;
+constexpr ScalarType kComplexHalf = ScalarType::ComplexHalf, kComplex32 = ScalarType::ComplexHalf;
 
 template <class T>
 struct dtype_of;
@@ -79,12 +88,22 @@ constexpr size_t element_size(ScalarType t) {
       return 0;
   }
 }
+/// The type of the parts of complex numbers; other types are their own.
+constexpr ScalarType to_real_type(ScalarType t) {
+  return t == kComplexFloat ? kFloat : t == kComplexDouble ? kDouble : t;
+}
+/// The complex type whose parts hold the values of a real type: double parts for double, else float parts.
+constexpr ScalarType to_complex_type(ScalarType t) {
+  return t == kDouble || t == kComplexDouble ? kComplexDouble : kComplexFloat;
+}
 /// The largest finite number of a floating type.
 constexpr double largest_of(ScalarType t) {
+  t = to_real_type(t);
   return t == kDouble ? 0x1.fffffffffffffp1023 : t == kHalf ? 65504 : t == kBFloat16 ? 0x1.fep127 : 0x1.fffffep127;
 }
 /// The distance from 1 to the next larger number of a floating type.
 constexpr double epsilon_of(ScalarType t) {
+  t = to_real_type(t);
   return t == kDouble ? 0x1p-52 : t == kHalf ? 0x1p-10 : t == kBFloat16 ? 0x1p-7 : 0x1p-23;
 }
 constexpr bool is_half_type(ScalarType t) { return t == kHalf || t == kBFloat16; }
@@ -92,10 +111,14 @@ constexpr bool is_floating_type(ScalarType t) { return t == kFloat || t == kDoub
 constexpr bool is_integral_type(ScalarType t, bool include_bool) {
   return (t >= kByte && t <= kLong) || (include_bool && t == kBool);
 }
-constexpr bool is_complex_type(ScalarType) { return false; }
+constexpr bool is_complex_type(ScalarType t) { return t == kComplexFloat || t == kComplexDouble; }
+/// Whether tensors of the type may require gradients.
+constexpr bool is_differentiable_type(ScalarType t) { return is_floating_type(t) || is_complex_type(t); }
 inline bool isFloatingType(ScalarType t) { return is_floating_type(t); }
 inline bool isIntegralType(ScalarType t, bool include_bool) { return is_integral_type(t, include_bool); }
 inline bool isComplexType(ScalarType t) { return is_complex_type(t); }
+inline ScalarType toRealValueType(ScalarType t) { return to_real_type(t); }
+inline ScalarType toComplexType(ScalarType t) { return to_complex_type(t); }
 inline size_t elementSize(ScalarType t) { return element_size(t); }
 
 /// "Float", "Long", ...

@@ -10,7 +10,7 @@ namespace hb {
 
 class Tensor;
 
-/// One number of a kind: floating, integral or boolean.
+/// One number of a kind: complex, floating, integral or boolean.
 class HB_API Scalar {
  public:
   Scalar() : Scalar(int64_t{0}) {}
@@ -25,19 +25,32 @@ class HB_API Scalar {
       kind_ = Kind::floating, d_ = static_cast<double>(v);
     }
   }
+  template <class T>
+  Scalar(const Complex<T>& v) : z_(static_cast<Complex<double>>(v)), kind_(Kind::complex) {}  // NOLINT
+  template <class T, class = std::enable_if_t<std::is_floating_point_v<T>>>
+  Scalar(const std::complex<T>& v) : Scalar(Complex<T>(v)) {}  // NOLINT
   /// The one element of a tensor: in LibTorch a 0-d tensor turns into a Scalar only by item().
   bool isFloatingPoint() const { return kind_ == Kind::floating; }
   bool isIntegral(bool include_bool) const {
     return kind_ == Kind::integral || (include_bool && kind_ == Kind::boolean);
   }
   bool isBoolean() const { return kind_ == Kind::boolean; }
-  bool isComplex() const { return false; }
-  /// kDouble, kLong or kBool.
-  ScalarType type() const { return kind_ == Kind::floating ? kDouble : kind_ == Kind::integral ? kLong : kBool; }
+  bool isComplex() const { return kind_ == Kind::complex; }
+  /// kComplexDouble, kDouble, kLong or kBool.
+  ScalarType type() const {
+    return kind_ == Kind::complex    ? kComplexDouble
+           : kind_ == Kind::floating ? kDouble
+           : kind_ == Kind::integral ? kLong
+                                     : kBool;
+  }
   /// The value as T; throws where T cannot hold it, as LibTorch does.
   template <class T>
   T to() const {
-    if constexpr (std::is_same_v<T, bool>) {
+    if constexpr (is_complex_v<T>)
+      return static_cast<T>(to_complex());
+    else if (HB_UNLIKELY(kind_ == Kind::complex))
+      return Scalar(to_real()).to<T>();
+    else if constexpr (std::is_same_v<T, bool>) {
       return kind_ == Kind::floating ? d_ != 0 : i_ != 0;
     } else if constexpr (std::is_integral_v<T>) {
       if (kind_ == Kind::floating) return static_cast<T>(to_integer());
@@ -54,24 +67,40 @@ class HB_API Scalar {
   int8_t toChar() const { return to<int8_t>(); }
   uint8_t toByte() const { return to<uint8_t>(); }
   int16_t toShort() const { return to<int16_t>(); }
+  Complex<float> toComplexFloat() const { return to<Complex<float>>(); }
+  Complex<double> toComplexDouble() const { return to<Complex<double>>(); }
   Half toHalf() const { return Half(to<float>()); }
   BFloat16 toBFloat16() const { return BFloat16(to<float>()); }
   Scalar operator-() const {
     HB_CHECK(kind_ != Kind::boolean, "Scalar: cannot negate a bool");
+    if (kind_ == Kind::complex) return -z_;
     return kind_ == Kind::floating ? Scalar(-d_) : Scalar(-i_);
   }
   template <class T>
   bool equal(T v) const {
-    return kind_ == Kind::floating ? d_ == static_cast<double>(v)
-                                   : i_ == static_cast<int64_t>(v) && static_cast<double>(i_) == static_cast<double>(v);
+    if constexpr (is_complex_v<T>)
+      return to_complex() == static_cast<Complex<double>>(v);
+    else if (kind_ == Kind::complex)
+      return z_ == Complex<double>(static_cast<double>(v));
+    else
+      return kind_ == Kind::floating
+                 ? d_ == static_cast<double>(v)
+                 : i_ == static_cast<int64_t>(v) && static_cast<double>(i_) == static_cast<double>(v);
   }
 
  private:
-  enum class Kind : uint8_t { floating, integral, boolean };
+  enum class Kind : uint8_t { floating, integral, boolean, complex };
   int64_t to_integer() const;
+  double to_real() const;
+  Complex<double> to_complex() const {
+    return kind_ == Kind::complex    ? z_
+           : kind_ == Kind::floating ? Complex<double>(d_)
+                                     : Complex<double>(static_cast<double>(i_));
+  }
   union {
     double d_;
     int64_t i_;
+    Complex<double> z_;
   };
   Kind kind_;
 };

@@ -108,7 +108,7 @@ class HB_API Tensor {
   bool is_contiguous(MemoryFormat format = MemoryFormat::Contiguous) const;
   MemoryFormat suggest_memory_format() const;
   bool is_floating_point() const { return defined() && is_floating_type(scalar_type()); }
-  bool is_complex() const { return false; }
+  bool is_complex() const { return defined() && is_complex_type(scalar_type()); }
   bool is_signed() const { return scalar_type() != kByte && scalar_type() != kBool; }
   bool is_cpu() const { return defined() && device().is_cpu(); }
   bool is_cuda() const { return defined() && device().is_cuda(); }
@@ -314,6 +314,19 @@ class HB_API Tensor {
                          bool density = false) const;
   TensorTuple2 histogram(int64_t bins = 100, std::optional<ArrayRef<double>> range = std::nullopt,
                          const std::optional<Tensor>& weight = std::nullopt, bool density = false) const;
+  Tensor stft(int64_t n_fft, std::optional<int64_t> hop_length, std::optional<int64_t> win_length,
+              const std::optional<Tensor>& window, bool normalized, std::optional<bool> onesided = std::nullopt,
+              std::optional<bool> return_complex = std::nullopt,
+              std::optional<bool> align_to_window = std::nullopt) const;
+  Tensor stft(int64_t n_fft, std::optional<int64_t> hop_length = std::nullopt,
+              std::optional<int64_t> win_length = std::nullopt, const std::optional<Tensor>& window = std::nullopt,
+              bool center = true, std::string_view pad_mode = "reflect", bool normalized = false,
+              std::optional<bool> onesided = std::nullopt, std::optional<bool> return_complex = std::nullopt,
+              std::optional<bool> align_to_window = std::nullopt) const;
+  Tensor istft(int64_t n_fft, std::optional<int64_t> hop_length = std::nullopt,
+               std::optional<int64_t> win_length = std::nullopt, const std::optional<Tensor>& window = std::nullopt,
+               bool center = true, bool normalized = false, std::optional<bool> onesided = std::nullopt,
+               std::optional<int64_t> length = std::nullopt, bool return_complex = false) const;
   /// Sum of a matrix's diagonal. No free function: hb::trace is the namespace of recorded runs.
   Tensor trace() const;
 #define HB_UNARY_ALIAS(name, function)       \
@@ -329,7 +342,7 @@ class HB_API Tensor {
   Tensor where(const Tensor& condition, const Scalar& other) const;
   Tensor numpy_T() const;
   Tensor mT() const { return transpose(-2, -1); }
-  Tensor mH() const { return mT(); }
+  Tensor mH() const { return mT().conj(); }
   Tensor matrix_H() const;
 
   // --- operators that change this tensor

@@ -212,6 +212,7 @@ Roots make_roots(const variable_list& tensors, const variable_list& grad_tensors
       HB_CHECK(g.impl().sizes() == t.impl().sizes(), "Mismatch in shape: grad_output[", i, "] has a shape of ",
                g.sizes(), " and output[", i, "] has a shape of ", t.sizes(), ".");
     } else {
+      HB_CHECK(!t.is_complex(), "grad can be implicitly created only for real scalar outputs but got ", t.dtype());
       HB_CHECK(t.numel() == 1, "grad can be implicitly created only for scalar outputs, got shape ", t.sizes());
       g = ones_like(t, {}, MemoryFormat::Contiguous);
     }

@@ -14,8 +14,11 @@ namespace {
 struct Geometry {
   DimVector sizes, strides;
   int64_t offset;
+  ScalarType dtype;
 };
-Geometry geometry_of(const Tensor& t) { return {t.impl().sizes(), t.impl().strides(), t.impl().offset()}; }
+Geometry geometry_of(const Tensor& t) {
+  return {t.impl().sizes(), t.impl().strides(), t.impl().offset(), t.scalar_type()};
+}
 
 // The gradient of `base` laid out in memory as `base` is, so that a view's geometry addresses it too.
 Tensor laid_out_like(const Tensor& grad, const Geometry& base) {
@@ -25,7 +28,17 @@ Tensor laid_out_like(const Tensor& grad, const Geometry& base) {
 }
 
 Tensor window(const Tensor& grad, const Geometry& base, const Geometry& view) {
-  return grad.as_strided(view.sizes, view.strides, view.offset - base.offset + grad.storage_offset());
+  if (HB_LIKELY(base.dtype == view.dtype))
+    return grad.as_strided(view.sizes, view.strides, view.offset - base.offset + grad.storage_offset());
+  // The parts of complex numbers, or such numbers over their parts: offsets count elements of different sizes.
+  if (needs_grad(grad))
+    HB_NOT_SUPPORTED("[autograd] second derivatives through an in-place change of view_as_real or view_as_complex");
+  const auto in_view = [&](int64_t offset) {
+    return offset * static_cast<int64_t>(element_size(base.dtype)) / static_cast<int64_t>(element_size(view.dtype));
+  };
+  auto impl = make_intrusive<TensorImpl>(grad.impl().storage(), view.dtype, view.sizes, view.strides,
+                                         view.offset - in_view(base.offset) + in_view(grad.storage_offset()));
+  return Tensor(std::move(impl));
 }
 
 }  // namespace
@@ -82,7 +95,7 @@ void refresh_view(const Tensor& view) {
   const Geometry g = geometry_of(base), v = geometry_of(view);
   Tensor marker(view.impl().alias(false));
   record("AsStridedBackward0", marker, {&base}, [g, v](Backward& b) -> variable_list {
-    Tensor whole = empty_strided(g.sizes, g.strides, b.grad().options()).zero_();
+    Tensor whole = empty_strided(g.sizes, g.strides, b.grad().options().dtype(g.dtype)).zero_();
     window(whole, g, v).copy_(b.grad());
     return {whole};
   });

@@ -91,7 +91,7 @@ void collect_edges(Node& node, ArrayRef<const Tensor*> inputs) {
 }
 
 void attach(const std::shared_ptr<Node>& node, Tensor& result) {
-  HB_CHECK(is_floating_type(result.scalar_type()), "[autograd] a tensor of dtype ", result.scalar_type(),
+  HB_CHECK(is_differentiable_type(result.scalar_type()), "[autograd] a tensor of dtype ", result.scalar_type(),
            " cannot require a gradient");
   AutogradMeta& meta = result.impl().materialize_autograd_meta();
   meta.grad_fn = node;
@@ -102,7 +102,7 @@ void attach(const std::shared_ptr<Node>& node, Tensor& result) {
 
 void attach_all(const std::shared_ptr<Node>& node, ArrayRef<Tensor*> results) {
   for (Tensor* r : results) {
-    if (r->defined() && is_floating_type(r->scalar_type())) {
+    if (r->defined() && is_differentiable_type(r->scalar_type())) {
       attach(node, *r);
     } else if (r->defined()) {
       node->add_input_metadata(*r);  // keeps the numbering of results
@@ -119,7 +119,7 @@ class ManyNode final : public Node {
   variable_list apply(variable_list&& grads) override {
     autocast::Excluded excluded;
     for (size_t i = 0; i < grads.size(); ++i) {
-      if (grads[i].defined() || !is_floating_type(input_metadata(i).dtype)) continue;
+      if (grads[i].defined() || !is_differentiable_type(input_metadata(i).dtype)) continue;
       grads[i] = zeros(input_metadata(i).sizes,
                        TensorOptions().dtype(input_metadata(i).dtype).device(input_metadata(i).device));
     }
@@ -140,11 +140,10 @@ class ManyNode final : public Node {
 };
 }  // namespace
 
-Tensor make_view_tensor(const char* name, const Tensor& base, DimVector sizes, DimVector strides, int64_t offset) {
-  (void)name;
+Tensor make_view_tensor(const Tensor& base, ScalarType dtype, DimVector sizes, DimVector strides, int64_t offset) {
   TensorImpl& b = base.impl();
   b.settle();
-  auto impl = make_intrusive<TensorImpl>(b.storage(), b.dtype(), std::move(sizes), std::move(strides), offset);
+  auto impl = make_intrusive<TensorImpl>(b.storage(), dtype, std::move(sizes), std::move(strides), offset);
   impl->set_inference(b.is_inference());
   impl->set_shared_version(b.shared_version());
   if (!b.is_inference()) {

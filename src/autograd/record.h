@@ -142,16 +142,22 @@ void record_many(const char* name, ArrayRef<Tensor*> results, ArrayRef<const Ten
                  std::vector<SavedTensor> saved, BackwardFn f);
 
 namespace detail {
-Tensor make_view_tensor(const char* name, const Tensor& base, DimVector sizes, DimVector strides, int64_t offset);
+Tensor make_view_tensor(const Tensor& base, ScalarType dtype, DimVector sizes, DimVector strides, int64_t offset);
 }
 /// For views: shares memory with `base`'s storage, joins its version counter and remembers the base. `f` maps the
 /// gradient of the view to that of `base`.
+/// The same with elements of another dtype of the same memory; sizes, strides and offset count those.
 template <class F>
-Tensor make_view(const char* name, const Tensor& base, DimVector sizes, DimVector strides, int64_t offset, F f) {
-  Tensor view = detail::make_view_tensor(name, base, std::move(sizes), std::move(strides), offset);
+Tensor make_view_as(const char* name, const Tensor& base, ScalarType dtype, DimVector sizes, DimVector strides,
+                    int64_t offset, F f) {
+  Tensor view = detail::make_view_tensor(base, dtype, std::move(sizes), std::move(strides), offset);
   if (needs_grad(base))
     record(name, view, {&base}, [f = std::move(f)](Backward& b) -> variable_list { return {f(b.grad())}; });
   return view;
+}
+template <class F>
+Tensor make_view(const char* name, const Tensor& base, DimVector sizes, DimVector strides, int64_t offset, F f) {
+  return make_view_as(name, base, base.impl().dtype(), std::move(sizes), std::move(strides), offset, std::move(f));
 }
 
 }  // namespace hb

@@ -42,8 +42,8 @@ const std::shared_ptr<Node>& Tensor::grad_fn() const {
 }
 
 const Tensor& Tensor::requires_grad_(bool requires_grad) const {
-  HB_CHECK(!requires_grad || is_floating_type(scalar_type()),
-           "only Tensors of floating point dtype can require gradients, got ", scalar_type());
+  HB_CHECK(!requires_grad || is_differentiable_type(scalar_type()),
+           "only Tensors of floating point and complex dtype can require gradients, got ", scalar_type());
   if (!requires_grad && !impl().autograd_meta()) return *this;
   HB_CHECK(requires_grad || is_leaf(), "you can only change requires_grad flags of leaf variables.");
   HB_CHECK(!requires_grad || !impl().is_inference() || InferenceMode::is_enabled(),
@@ -143,7 +143,7 @@ Tensor Tensor::data() const {
 
 void Tensor::set_data(const Tensor& new_data) const {
   HB_CHECK(new_data.defined(), "[set_data] expected a defined tensor");
-  HB_CHECK(!requires_grad() || is_floating_type(new_data.scalar_type()),
+  HB_CHECK(!requires_grad() || is_differentiable_type(new_data.scalar_type()),
            "data set to a tensor that requires gradients must be floating point, got ", new_data.scalar_type());
   new_data.impl().settle();
   impl().settle();

@@ -35,15 +35,15 @@ namespace {
 
 constexpr int32_t kDeviceCpu = 1, kDevicePinned = 3;
 constexpr int32_t kMaxDims = 64;
-enum Code : uint8_t { kSigned = 0, kUnsigned = 1, kReal = 2, kBrainFloat = 4, kBoolean = 6 };
+enum Code : uint8_t { kSigned = 0, kUnsigned = 1, kReal = 2, kBrainFloat = 4, kComplex = 5, kBoolean = 6 };
 
 struct Row {
   ScalarType dtype;
   Code code;
 };
-constexpr Row kRows[] = {{kByte, kUnsigned}, {kChar, kSigned}, {kShort, kSigned},        {kInt, kSigned},
-                         {kLong, kSigned},   {kHalf, kReal},   {kBFloat16, kBrainFloat}, {kFloat, kReal},
-                         {kDouble, kReal},   {kBool, kBoolean}};
+constexpr Row kRows[] = {{kByte, kUnsigned}, {kChar, kSigned},  {kShort, kSigned},         {kInt, kSigned},
+                         {kLong, kSigned},   {kHalf, kReal},    {kBFloat16, kBrainFloat},  {kFloat, kReal},
+                         {kDouble, kReal},   {kBool, kBoolean}, {kComplexFloat, kComplex}, {kComplexDouble, kComplex}};
 
 // What a tensor that we handed out keeps until the consumer is done.
 struct Lent {

@@ -16,10 +16,6 @@ const char* toString(ScalarType t) {
 #undef HB_NAME
     case ScalarType::ComplexHalf:
       return "ComplexHalf";
-    case ScalarType::ComplexFloat:
-      return "ComplexFloat";
-    case ScalarType::ComplexDouble:
-      return "ComplexDouble";
     default:
       return "UNKNOWN_SCALAR";
   }
@@ -31,6 +27,7 @@ ScalarType promote_types(ScalarType a, ScalarType b) {
   if (a == b) return a;
   if (a == ScalarType::Undefined) return b;
   if (b == ScalarType::Undefined) return a;
+  if (is_complex_type(a) || is_complex_type(b)) return to_complex_type(promote_types(to_real_type(a), to_real_type(b)));
   const bool fa = is_floating_type(a), fb = is_floating_type(b);
   if (fa && fb) {
     if (a == kDouble || b == kDouble) return kDouble;

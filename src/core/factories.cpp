@@ -185,8 +185,6 @@ Tensor eye(int64_t n, int64_t m, const TensorOptions& options) {
 }
 Tensor eye(int64_t n, const TensorOptions& options) { return eye(n, n, options); }
 
-Tensor complex(const Tensor&, const Tensor&) { HB_NOT_SUPPORTED("[complex] complex tensors are not supported"); }
-
 // --- foreign memory
 
 Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, const std::function<void(void*)>& deleter,

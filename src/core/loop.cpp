@@ -171,12 +171,13 @@ Tensor empty_elementwise(const DimVector& sizes, ScalarType dtype, ArrayRef<cons
 }
 
 ScalarType compute_type(ScalarType t) {
+  if (HB_UNLIKELY(is_complex_type(t))) return t;
   if (t == kDouble) return kDouble;
   return is_floating_type(t) ? kFloat : kLong;
 }
 
 ScalarType result_type_of(ArrayRef<const Tensor*> tensors) {
-  // Within a kind (bool, integral, floating) a tensor with dimensions outranks a 0-d one, and that a number.
+  // Within a kind (bool, integral, floating, complex) a tensor with dimensions outranks a 0-d one, and that a number.
   ScalarType rank[3] = {ScalarType::Undefined, ScalarType::Undefined, ScalarType::Undefined};
   for (const Tensor* t : tensors) {
     const TensorImpl& i = t->impl();
@@ -185,13 +186,15 @@ ScalarType result_type_of(ArrayRef<const Tensor*> tensors) {
     if (i.is_wrapped_number()) {
       at = 2;
       if (is_floating_type(type)) type = get_default_dtype();
+      if (is_complex_type(type)) type = to_complex_type(get_default_dtype());
     }
     rank[at] = promote_types(rank[at], type);
   }
   const auto combine = [](ScalarType high, ScalarType low) {
     if (high == ScalarType::Undefined) return low;
-    if (low == ScalarType::Undefined || is_floating_type(high)) return high;
-    if (high == kBool || is_floating_type(low)) return promote_types(high, low);
+    if (low == ScalarType::Undefined || is_complex_type(high)) return high;
+    if (is_floating_type(high)) return is_complex_type(low) ? to_complex_type(high) : high;
+    if (high == kBool || is_differentiable_type(low)) return promote_types(high, low);
     return high;
   };
   return combine(rank[0], combine(rank[1], rank[2]));

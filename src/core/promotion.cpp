@@ -13,6 +13,7 @@ ScalarType result_type(const Tensor& a, const Scalar& b) {
 
 // Floating to integral, and anything but bool to bool, would lose what the value is.
 bool can_cast(ScalarType from, ScalarType to) {
+  if (is_complex_type(from) && !is_complex_type(to)) return false;
   if (is_floating_type(from) && is_integral_type(to, false)) return false;
   return from == kBool || to != kBool;
 }

@@ -13,7 +13,13 @@ int64_t Scalar::to_integer() const {
   return static_cast<int64_t>(d_);
 }
 
+double Scalar::to_real() const {
+  HB_CHECK(z_.imag() == 0, "value cannot be converted to a real type without losing its imaginary part");
+  return z_.real();
+}
+
 std::ostream& operator<<(std::ostream& out, const Scalar& s) {
+  if (s.isComplex()) return out << s.toComplexDouble();
   if (s.isFloatingPoint()) return out << s.toDouble();
   if (s.isBoolean()) return out << (s.toBool() ? "true" : "false");
   return out << s.toLong();

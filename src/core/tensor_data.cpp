@@ -29,7 +29,11 @@ void TensorData::assemble(const TensorData* items, size_t n) {
              ", but got element of scalar type: ", items[i].dtype_);
   }
   // Numbers are kept as double, integers as int64.
-  stored_ = items[0].is_list_ ? items[0].stored_ : is_floating_type(dtype_) ? kDouble : dtype_ == kBool ? kBool : kLong;
+  stored_ = items[0].is_list_          ? items[0].stored_
+            : is_complex_type(dtype_)  ? kComplexDouble
+            : is_floating_type(dtype_) ? kDouble
+            : dtype_ == kBool          ? kBool
+                                       : kLong;
   for (size_t i = 0; i < n; ++i) {
     if (items[i].is_list_) {
       HB_CHECK(items[i].stored_ == stored_, "[tensor] expected sub-lists of one type");
@@ -38,6 +42,11 @@ void TensorData::assemble(const TensorData* items, size_t n) {
     }
     const size_t at = bytes_.size();
     bytes_.resize(at + element_size(stored_));
+    if (stored_ == kComplexDouble) {
+      const Complex<double> z = items[i].scalar_.toComplexDouble();
+      std::memcpy(&bytes_[at], &z, sizeof z);
+      continue;
+    }
     const double d = items[i].scalar_.to<double>();
     const int64_t l = is_floating_type(dtype_) ? 0 : items[i].scalar_.to<int64_t>();
     if (stored_ == kDouble)

@@ -26,6 +26,10 @@ const char* type_meta_name(ScalarType t) {
       return "bool";
     case kBFloat16:
       return "c10::BFloat16";
+    case kComplexFloat:
+      return "c10::complex<float>";
+    case kComplexDouble:
+      return "c10::complex<double>";
     default:
       return toString(t);
   }

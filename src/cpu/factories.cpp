@@ -41,7 +41,7 @@ void arange_cpu(Tensor& out, const Scalar& start, const Scalar& step) {
 #define HB_CASE(T, Name) \
   case ScalarType::Name: \
     return fill_arange(static_cast<T*>(out.impl().raw_data()), out.numel(), start, step);
-    HB_FORALL_DTYPES(HB_CASE)
+    HB_FORALL_REAL_DTYPES(HB_CASE)
 #undef HB_CASE
     default:
       HB_NOT_SUPPORTED("[arange] dtype ", out.scalar_type(), " is not supported");
@@ -53,7 +53,7 @@ void linspace_cpu(Tensor& out, double start, double end) {
 #define HB_CASE(T, Name) \
   case ScalarType::Name: \
     return fill_linspace(static_cast<T*>(out.impl().raw_data()), out.numel(), start, end);
-    HB_FORALL_DTYPES(HB_CASE)
+    HB_FORALL_REAL_DTYPES(HB_CASE)
 #undef HB_CASE
     default:
       HB_NOT_SUPPORTED("[linspace] dtype ", out.scalar_type(), " is not supported");

@@ -53,8 +53,11 @@ Tensor masked_select(const Tensor& in, const Tensor& mask) {
     case 4:
       pick(static_cast<uint32_t*>(to), static_cast<const uint32_t*>(from), m, n);
       break;
-    default:
+    case 8:
       pick(static_cast<uint64_t*>(to), static_cast<const uint64_t*>(from), m, n);
+      break;
+    default:
+      pick(static_cast<Complex<double>*>(to), static_cast<const Complex<double>*>(from), m, n);
   }
   return out;
 }
@@ -78,8 +81,10 @@ void masked_scatter(const Tensor& out, const Tensor& mask, const Tensor& source)
       return place(static_cast<uint16_t*>(to), static_cast<const uint16_t*>(from), m, n);
     case 4:
       return place(static_cast<uint32_t*>(to), static_cast<const uint32_t*>(from), m, n);
-    default:
+    case 8:
       return place(static_cast<uint64_t*>(to), static_cast<const uint64_t*>(from), m, n);
+    default:
+      return place(static_cast<Complex<double>*>(to), static_cast<const Complex<double>*>(from), m, n);
   }
 }
 

@@ -15,7 +15,7 @@ void with_type(const char* op, RandomSpan span, F f) {
 #define HB_CASE(T, Name) \
   case ScalarType::Name: \
     return f(static_cast<T*>(span.data));
-    HB_FORALL_DTYPES(HB_CASE)
+    HB_FORALL_REAL_DTYPES(HB_CASE)
 #undef HB_CASE
     default:
       HB_CHECK(false, "[", op, "] expected a tensor type, got ", span.dtype);

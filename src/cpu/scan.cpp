@@ -128,7 +128,7 @@ void scan(const Tensor& out, const Tensor& indices, const Tensor& in, Lines l, S
 #define HB_CASE(T, Name) \
   case ScalarType::Name: \
     return scan_lines(static_cast<T*>(out.impl().raw_data()), at, static_cast<const T*>(in.impl().raw_data()), l, op);
-    HB_FORALL_DTYPES(HB_CASE)
+    HB_FORALL_REAL_DTYPES(HB_CASE)
 #undef HB_CASE
     default:
       HB_NOT_SUPPORTED("[cumsum] is not supported for dtype ", in.scalar_type());

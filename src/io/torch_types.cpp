@@ -13,11 +13,18 @@ struct Names {
 };
 
 constexpr Names kNames[] = {
-    {kByte, "ByteStorage", "uint8", "uint8"},     {kChar, "CharStorage", "int8", "int8"},
-    {kShort, "ShortStorage", "int16", "short"},   {kInt, "IntStorage", "int32", "int"},
-    {kLong, "LongStorage", "int64", "long"},      {kHalf, "HalfStorage", "float16", "half"},
-    {kFloat, "FloatStorage", "float32", "float"}, {kDouble, "DoubleStorage", "float64", "double"},
-    {kBool, "BoolStorage", "bool", "bool"},       {kBFloat16, "BFloat16Storage", "bfloat16", "bfloat16"},
+    {kByte, "ByteStorage", "uint8", "uint8"},
+    {kChar, "CharStorage", "int8", "int8"},
+    {kShort, "ShortStorage", "int16", "short"},
+    {kInt, "IntStorage", "int32", "int"},
+    {kLong, "LongStorage", "int64", "long"},
+    {kHalf, "HalfStorage", "float16", "half"},
+    {kFloat, "FloatStorage", "float32", "float"},
+    {kDouble, "DoubleStorage", "float64", "double"},
+    {kBool, "BoolStorage", "bool", "bool"},
+    {kBFloat16, "BFloat16Storage", "bfloat16", "bfloat16"},
+    {kComplexFloat, "ComplexFloatStorage", "complex64", "complex64"},
+    {kComplexDouble, "ComplexDoubleStorage", "complex128", "complex128"},
 };
 
 }  // namespace

@@ -12,8 +12,9 @@ namespace hb::formula {
       expression                                             \
     }                                                        \
   };
-#define HB_FLOATS_2(name, params, cost, expression)               \
-  struct name : Formula<2, params, Kinds::floats, cost> {         \
+#define HB_FLOATS_2(name, params, cost, expression) HB_KIND_2(name, floats, params, cost, expression)
+#define HB_KIND_2(name, kinds, params, cost, expression)          \
+  struct name : Formula<2, params, Kinds::kinds, cost> {          \
     template <class T>                                            \
     static HB_HD T apply([[maybe_unused]] const T* p, T g, T x) { \
       expression                                                  \
@@ -63,8 +64,8 @@ struct threshold_backward : Formula<2, 1> {
 };
 
 // x is the result of the forward function here.
-HB_FLOATS_2(tanh_backward, 0, 1, return g * (T(1) - x * x);)
-HB_FLOATS_2(sigmoid_backward, 0, 1, return g * (T(1) - x) * x;)
+HB_KIND_2(tanh_backward, field, 0, 1, return g * (T(1) - x * x);)
+HB_KIND_2(sigmoid_backward, field, 0, 1, return g * (T(1) - x) * x;)
 HB_FLOATS_2(silu_backward, 0, 8, const T s = T(1) / (T(1) + math::exp(-x)); return g * s * (T(1) + x * (T(1) - s));)
 HB_FLOATS_2(mish_backward, 0, 16, const T e = math::exp(-x); const T s = T(1) / (T(1) + e);
             const T t = math::tanh(math::log1p(math::exp(x))); return g * (t + x * s * (T(1) - t * t));)
@@ -77,5 +78,6 @@ HB_FLOATS_2(glu, 0, 8, return g / (T(1) + math::exp(-x));)
 
 #undef HB_FLOATS_1
 #undef HB_FLOATS_2
+#undef HB_KIND_2
 
 }  // namespace hb::formula

@@ -14,15 +14,17 @@ namespace hb::formula {
     }                                               \
   };
 
-struct mul : Formula<2> {
+struct mul : Formula<2, 0, Kinds::numbers> {
   template <class T>
   static HB_HD T apply(const T*, T a, T b) {
-    if constexpr (math::is_float<T>) return a * b;
-    return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+    if constexpr (math::is_float<T>)
+      return a * b;
+    else
+      return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
   }
 };
-HB_FORMULA_2(div, floats, 2, a / b)
-struct pow : Formula<2, 0, Kinds::all, 16> {
+HB_FORMULA_2(div, field, 2, a / b)
+struct pow : Formula<2, 0, Kinds::numbers, 16> {
   template <class T>
   static HB_HD T apply(const T*, T a, T b) {
     if constexpr (math::is_float<T>) {
@@ -96,15 +98,15 @@ struct logaddexp : Formula<2, 0, Kinds::floats, 16> {
   }
 };
 
-HB_FORMULA_2(eq, all, 1, T(a == b))
-HB_FORMULA_2(ne, all, 1, T(a != b))
+HB_FORMULA_2(eq, numbers, 1, T(a == b))
+HB_FORMULA_2(ne, numbers, 1, T(a != b))
 HB_FORMULA_2(lt, all, 1, T(a < b))
 HB_FORMULA_2(le, all, 1, T(a <= b))
 HB_FORMULA_2(gt, all, 1, T(a > b))
 HB_FORMULA_2(ge, all, 1, T(a >= b))
-HB_FORMULA_2(logical_and, all, 1, T((a != T(0)) & (b != T(0))))
-HB_FORMULA_2(logical_or, all, 1, T((a != T(0)) | (b != T(0))))
-HB_FORMULA_2(logical_xor, all, 1, T((a != T(0)) != (b != T(0))))
+HB_FORMULA_2(logical_and, numbers, 1, T((a != T(0)) & (b != T(0))))
+HB_FORMULA_2(logical_or, numbers, 1, T((a != T(0)) | (b != T(0))))
+HB_FORMULA_2(logical_xor, numbers, 1, T((a != T(0)) != (b != T(0))))
 HB_FORMULA_2(bitwise_and, ints, 1, a& b)
 HB_FORMULA_2(bitwise_or, ints, 1, a | b)
 HB_FORMULA_2(bitwise_xor, ints, 1, a ^ b)

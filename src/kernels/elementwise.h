@@ -16,7 +16,7 @@ struct FlatLoop {
   unsigned single = 0;
 };
 
-/// Runs `fn` over a loop in the given compute type (kFloat, kDouble or kLong).
+/// Runs `fn` over a loop in the given compute type (kFloat, kDouble, kLong or a complex one).
 inline Kernel<void(const Loop& loop, const ElementwiseFn& fn, ScalarType compute, const double* params)>
     elementwise_kernel{"elementwise"};
 inline Kernel<void(const FlatLoop& loop, const ElementwiseFn& fn, ScalarType compute, const double* params)>

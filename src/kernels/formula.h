@@ -2,11 +2,13 @@
 // What an element-wise formula is: a struct with apply(p, operands…), where p are its parameters as T, written once for
 // host and device.
 
-#include "kernels/math.h"
+#include "kernels/complex_math.h"
 
 namespace hb::formula {
 
-enum class Kinds { all, floats, ints };
+/// What the operands may be: real numbers and integers; real numbers; integers; and with complex ones, all (numbers) or
+/// all but integers (field).
+enum class Kinds { all, floats, ints, numbers, field };
 
 template <int Inputs, int Params = 0, Kinds Kind = Kinds::all, int Cost = 1>
 struct Formula {

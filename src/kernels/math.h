@@ -87,8 +87,9 @@ HB_HD double copysign(double x, double s) { return __builtin_copysign(x, s); }
 HB_HD float fmod(float x, float y) { return ::fmodf(x, y); }
 HB_HD double fmod(double x, double y) { return ::fmod(x, y); }
 
+/// Real or complex: not an integer.
 template <class T>
-constexpr bool is_float = std::is_floating_point_v<T>;
+constexpr bool is_float = !std::is_integral_v<T>;
 template <class T>
 constexpr T infinity = std::numeric_limits<T>::infinity();
 template <class T>

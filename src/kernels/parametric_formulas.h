@@ -21,34 +21,34 @@ HB_HD T wrapping_sub(T a, T b) {
     return static_cast<T>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
 }
 
-struct add : Formula<2> {
+struct add : Formula<2, 0, Kinds::numbers> {
   template <class T>
   static HB_HD T apply(const T*, T a, T b) {
     return wrapping_add(a, b);
   }
 };
-struct sub : Formula<2> {
+struct sub : Formula<2, 0, Kinds::numbers> {
   template <class T>
   static HB_HD T apply(const T*, T a, T b) {
     return wrapping_sub(a, b);
   }
 };
 /// a + p0 b
-struct add_scaled : Formula<2, 1> {
+struct add_scaled : Formula<2, 1, Kinds::numbers> {
   template <class T>
   static HB_HD T apply(const T* p, T a, T b) {
     return wrapping_add(a, mul::apply(p, p[0], b));
   }
 };
 /// b - p0 a
-struct rsub_scaled : Formula<2, 1> {
+struct rsub_scaled : Formula<2, 1, Kinds::numbers> {
   template <class T>
   static HB_HD T apply(const T* p, T a, T b) {
     return wrapping_sub(b, mul::apply(p, p[0], a));
   }
 };
 /// p0 a
-struct scale : Formula<1, 1> {
+struct scale : Formula<1, 1, Kinds::numbers> {
   template <class T>
   static HB_HD T apply(const T* p, T a) {
     return mul::apply(p, p[0], a);
@@ -64,16 +64,25 @@ struct trunc_divide : Formula<2, 0, Kinds::all, 2> {
   }
 };
 /// p0 / a
-struct reverse_divide : Formula<1, 1, Kinds::floats, 2> {
+struct reverse_divide : Formula<1, 1, Kinds::field, 2> {
   template <class T>
   static HB_HD T apply(const T* p, T a) {
     return p[0] / a;
   }
 };
-struct pow_cube : Formula<1> {
+struct pow_cube : Formula<1, 0, Kinds::numbers> {
   template <class T>
   static HB_HD T apply(const T* p, T a) {
     return mul::apply(p, mul::apply(p, a, a), a);
+  }
+};
+struct conj : Formula<1, 0, Kinds::numbers> {
+  template <class T>
+  static HB_HD T apply(const T*, T a) {
+    if constexpr (is_complex_v<T>)
+      return T(a.real(), -a.imag());
+    else
+      return a;
   }
 };
 /// Operands x, low, high. NaN of any of them wins.
@@ -112,21 +121,21 @@ struct lerp : Formula<3, 0, Kinds::floats, 2> {
   }
 };
 /// a + p0 b c
-struct addcmul : Formula<3, 1> {
+struct addcmul : Formula<3, 1, Kinds::numbers> {
   template <class T>
   static HB_HD T apply(const T* p, T a, T b, T c) {
     return wrapping_add(a, mul::apply(p, mul::apply(p, p[0], b), c));
   }
 };
 /// a + p0 b / c
-struct addcdiv : Formula<3, 1, Kinds::floats, 2> {
+struct addcdiv : Formula<3, 1, Kinds::field, 2> {
   template <class T>
   static HB_HD T apply(const T* p, T a, T b, T c) {
     return a + p[0] * b / c;
   }
 };
 /// Operands condition, a, b.
-struct where : Formula<3> {
+struct where : Formula<3, 0, Kinds::numbers> {
   template <class T>
   static HB_HD T apply(const T*, T condition, T a, T b) {
     return condition != T(0) ? a : b;
@@ -142,15 +151,18 @@ struct nan_to_num : Formula<1, 3> {
   }
 };
 /// p: rtol, atol, whether NaN equals NaN. |a - b| <= atol + rtol |b|.
-struct isclose : Formula<2, 3, Kinds::all, 2> {
+struct isclose : Formula<2, 3, Kinds::numbers, 2> {
   template <class T>
   static HB_HD T apply(const T* p, T a, T b) {
     if constexpr (math::is_float<T>) {
-      const T error = math::abs(a - b), allowed = p[1] + math::abs(p[0] * b);
-      const bool close = (error < math::infinity<T>)&(error <= allowed);
+      using M = math::magnitude_t<T>;
+      const M error = math::abs(a - b);
+      const T allowed = p[1] + T(math::abs(p[0] * b));
+      const bool close = (error < math::infinity<M>)&(error <= math::abs(allowed));
       return T((a == b) | close | ((p[2] != T(0)) & (a != a) & (b != b)));
+    } else {
+      return T(a == b);
     }
-    return T(a == b);
   }
 };
 /// p: 10^|decimals|, whether decimals is negative.

@@ -13,12 +13,20 @@ namespace hb::formula {
       return expression;                             \
     }                                                \
   };
-#define HB_ANY_FORMULA(name, expression)  \
-  struct name : Formula<1> {              \
-    template <class T>                    \
-    static HB_HD T apply(const T*, T x) { \
-      return expression;                  \
-    }                                     \
+/// The same with complex operands.
+#define HB_FIELD_FORMULA(name, cost, expression)    \
+  struct name : Formula<1, 0, Kinds::field, cost> { \
+    template <class T>                              \
+    static HB_HD T apply(const T*, T x) {           \
+      return expression;                            \
+    }                                               \
+  };
+#define HB_ANY_FORMULA(name, kinds, expression) \
+  struct name : Formula<1, 0, Kinds::kinds> {   \
+    template <class T>                          \
+    static HB_HD T apply(const T*, T x) {       \
+      return expression;                        \
+    }                                           \
   };
 /// Rounding: integers are what they were.
 #define HB_ROUNDING_FORMULA(name, expression)             \
@@ -30,23 +38,27 @@ namespace hb::formula {
     }                                                     \
   };
 
-HB_ANY_FORMULA(abs, math::abs(x))
-HB_ANY_FORMULA(sign, T((x > T(0)) - (x < T(0))))
-HB_ANY_FORMULA(relu, x < T(0) ? T(0) : x)
-HB_ANY_FORMULA(logical_not, T(x == T(0)))
-HB_ANY_FORMULA(isnan, T(x != x))
-struct neg : Formula<1> {
+HB_ANY_FORMULA(abs, numbers, T(math::abs(x)))
+HB_ANY_FORMULA(sign, all, T((x > T(0)) - (x < T(0))))
+HB_ANY_FORMULA(relu, all, x < T(0) ? T(0) : x)
+HB_ANY_FORMULA(logical_not, numbers, T(x == T(0)))
+HB_ANY_FORMULA(isnan, numbers, T(x != x))
+struct neg : Formula<1, 0, Kinds::numbers> {
   template <class T>
   static HB_HD T apply(const T*, T x) {
-    if constexpr (math::is_float<T>) return -x;
-    return static_cast<T>(0 - static_cast<uint64_t>(x));
+    if constexpr (math::is_float<T>)
+      return -x;
+    else
+      return static_cast<T>(0 - static_cast<uint64_t>(x));
   }
 };
-struct square : Formula<1> {
+struct square : Formula<1, 0, Kinds::numbers> {
   template <class T>
   static HB_HD T apply(const T*, T x) {
-    if constexpr (math::is_float<T>) return x * x;
-    return static_cast<T>(static_cast<uint64_t>(x) * static_cast<uint64_t>(x));
+    if constexpr (math::is_float<T>)
+      return x * x;
+    else
+      return static_cast<T>(static_cast<uint64_t>(x) * static_cast<uint64_t>(x));
   }
 };
 
@@ -56,27 +68,27 @@ HB_ROUNDING_FORMULA(round, math::rint(x))
 HB_ROUNDING_FORMULA(trunc, math::trunc(x))
 HB_FLOAT_FORMULA(frac, 1, x - math::trunc(x))
 
-HB_FLOAT_FORMULA(exp, 8, math::exp(x))
-HB_FLOAT_FORMULA(exp2, 8, math::exp2(x))
-HB_FLOAT_FORMULA(expm1, 8, math::expm1(x))
-HB_FLOAT_FORMULA(log, 8, math::log(x))
-HB_FLOAT_FORMULA(log2, 8, math::log2(x))
-HB_FLOAT_FORMULA(log10, 8, math::log10(x))
-HB_FLOAT_FORMULA(log1p, 8, math::log1p(x))
-HB_FLOAT_FORMULA(sqrt, 4, math::sqrt(x))
-HB_FLOAT_FORMULA(rsqrt, 4, T(1) / math::sqrt(x))
-HB_FLOAT_FORMULA(reciprocal, 2, T(1) / x)
-HB_FLOAT_FORMULA(sin, 8, math::sin(x))
-HB_FLOAT_FORMULA(cos, 8, math::cos(x))
-HB_FLOAT_FORMULA(tan, 8, math::tan(x))
-HB_FLOAT_FORMULA(asin, 8, math::asin(x))
-HB_FLOAT_FORMULA(acos, 8, math::acos(x))
-HB_FLOAT_FORMULA(atan, 8, math::atan(x))
-HB_FLOAT_FORMULA(sinh, 8, math::sinh(x))
-HB_FLOAT_FORMULA(cosh, 8, math::cosh(x))
-HB_FLOAT_FORMULA(asinh, 8, math::asinh(x))
-HB_FLOAT_FORMULA(acosh, 8, math::acosh(x))
-HB_FLOAT_FORMULA(atanh, 8, math::atanh(x))
+HB_FIELD_FORMULA(exp, 8, math::exp(x))
+HB_FIELD_FORMULA(exp2, 8, math::exp2(x))
+HB_FIELD_FORMULA(expm1, 8, math::expm1(x))
+HB_FIELD_FORMULA(log, 8, math::log(x))
+HB_FIELD_FORMULA(log2, 8, math::log2(x))
+HB_FIELD_FORMULA(log10, 8, math::log10(x))
+HB_FIELD_FORMULA(log1p, 8, math::log1p(x))
+HB_FIELD_FORMULA(sqrt, 4, math::sqrt(x))
+HB_FIELD_FORMULA(rsqrt, 4, T(1) / math::sqrt(x))
+HB_FIELD_FORMULA(reciprocal, 2, T(1) / x)
+HB_FIELD_FORMULA(sin, 8, math::sin(x))
+HB_FIELD_FORMULA(cos, 8, math::cos(x))
+HB_FIELD_FORMULA(tan, 8, math::tan(x))
+HB_FIELD_FORMULA(asin, 8, math::asin(x))
+HB_FIELD_FORMULA(acos, 8, math::acos(x))
+HB_FIELD_FORMULA(atan, 8, math::atan(x))
+HB_FIELD_FORMULA(sinh, 8, math::sinh(x))
+HB_FIELD_FORMULA(cosh, 8, math::cosh(x))
+HB_FIELD_FORMULA(asinh, 8, math::asinh(x))
+HB_FIELD_FORMULA(acosh, 8, math::acosh(x))
+HB_FIELD_FORMULA(atanh, 8, math::atanh(x))
 HB_FLOAT_FORMULA(erf, 8, math::erf(x))
 HB_FLOAT_FORMULA(erfc, 8, math::erfc(x))
 HB_FLOAT_FORMULA(erfinv, 64, T(math::erfinv(x)))
@@ -90,8 +102,8 @@ struct lgamma : Formula<1, 0, Kinds::floats, 32> {
   }
 };
 
-HB_FLOAT_FORMULA(tanh, 8, math::tanh(x))
-HB_FLOAT_FORMULA(sigmoid, 8, T(1) / (T(1) + math::exp(-x)))
+HB_FIELD_FORMULA(tanh, 8, math::tanh(x))
+HB_FIELD_FORMULA(sigmoid, 8, T(1) / (T(1) + math::exp(-x)))
 HB_FLOAT_FORMULA(silu, 8, x / (T(1) + math::exp(-x)))
 HB_FLOAT_FORMULA(mish, 16, x* math::tanh(math::log1p(math::exp(x))))
 HB_FLOAT_FORMULA(log_sigmoid, 16, (x < T(0) ? x : x != x ? x : T(0)) - math::log1p(math::exp(-math::abs(x))))
@@ -114,17 +126,24 @@ struct hardswish : Formula<1, 0, Kinds::floats> {
   }
 };
 
-struct isinf : Formula<1> {
+struct isinf : Formula<1, 0, Kinds::numbers> {
   template <class T>
   static HB_HD T apply(const T*, T x) {
-    if constexpr (math::is_float<T>) return T(math::abs(x) == math::infinity<T>);
-    return T(0);
+    if constexpr (is_complex_v<T>) {
+      using Part = typename T::value_type;
+      const Part* none = nullptr;
+      return T(Part(apply<Part>(none, x.real()) != Part(0) || apply<Part>(none, x.imag()) != Part(0)));
+    } else if constexpr (math::is_float<T>) {
+      return T(math::abs(x) == math::infinity<T>);
+    } else {
+      return T(0);
+    }
   }
 };
-struct isfinite : Formula<1> {
+struct isfinite : Formula<1, 0, Kinds::numbers> {
   template <class T>
   static HB_HD T apply(const T*, T x) {
-    if constexpr (math::is_float<T>) return T(math::abs(x) < math::infinity<T>);
+    if constexpr (math::is_float<T>) return T(x - x == T(0));
     return T(1);
   }
 };
@@ -157,6 +176,7 @@ struct bitwise_not : Formula<1, 0, Kinds::ints> {
 };
 
 #undef HB_FLOAT_FORMULA
+#undef HB_FIELD_FORMULA
 #undef HB_ANY_FORMULA
 #undef HB_ROUNDING_FORMULA
 

@@ -4,6 +4,7 @@
 #include "autocast/autocast.h"
 #include "autograd/record.h"
 #include "core/inplace.h"
+#include "ops/complex.h"
 #include "ops/product.h"
 
 namespace hb {
@@ -14,6 +15,10 @@ Tensor add_product(const char* name, const char* node, const Tensor& self, const
                    const Scalar& beta, const Scalar& alpha) {
   ops::check_same_dtype(name, a, b);
   ops::check_same_dtype(name, self, a);
+  if (a.is_complex()) {
+    const Tensor product = ops::complex_product(a, b) * alpha;
+    return beta.equal(0) ? product : product + self * beta;
+  }
   DimVector sizes(a.impl().sizes());
   sizes.back() = b.size(-1);
   Tensor out = empty(sizes, a.options());

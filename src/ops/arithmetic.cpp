@@ -15,7 +15,7 @@ bool is_one(const Scalar& s) { return s.isIntegral(true) ? s.toLong() == 1 : s.t
 
 void check_alpha(const char* name, ScalarType t, const Scalar& alpha) {
   HB_CHECK(!alpha.isBoolean() || t == kBool, "[", name, "] Boolean alpha only supported for Boolean results.");
-  HB_CHECK(is_floating_type(t) || alpha.isIntegral(true), "[", name,
+  HB_CHECK(is_differentiable_type(t) || alpha.isIntegral(true), "[", name,
            "] For integral input tensors, argument alpha must not be a floating point number.");
 }
 
@@ -204,7 +204,7 @@ namespace {
 
 ScalarType promoted_with(const char* name, std::initializer_list<Input> inputs, const Scalar& value) {
   const ScalarType t = ops::promoted(inputs);
-  HB_CHECK(is_floating_type(t) || value.isIntegral(true), "[", name,
+  HB_CHECK(is_differentiable_type(t) || value.isIntegral(true), "[", name,
            "] expected an integral value for integral tensors, got ", value);
   return t;
 }
@@ -217,7 +217,7 @@ Tensor addcmul_forward(const Tensor& a, const Tensor& b, const Tensor& c, const 
 
 Tensor addcdiv_forward(const Tensor& a, const Tensor& b, const Tensor& c, const Scalar& value) {
   const ScalarType t = ops::promoted({a, b, c});
-  HB_CHECK(is_floating_type(t), "[addcdiv] Integer division with addcdiv is no longer supported");
+  HB_CHECK(is_differentiable_type(t), "[addcdiv] Integer division with addcdiv is no longer supported");
   const double factor = value.toDouble();
   return ops::launch_new("addcdiv", addcdiv_formula(a.device())(), compute_type(t), t, {a, b, c}, &factor);
 }
@@ -230,8 +230,8 @@ Tensor addcmul(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
   if (needs_grad(self, tensor1, tensor2))
     record("AddcmulBackward0", out, {&self, &tensor1, &tensor2},
            {SavedTensor::input(tensor1), SavedTensor::input(tensor2)}, [value](Backward& c, auto& s) {
-             return gradients(c.needs(0) ? c.grad() : Tensor(), c.needs(1) ? c.grad() * (s[1] * value) : Tensor(),
-                              c.needs(2) ? c.grad() * (s[0] * value) : Tensor());
+             return gradients(c.needs(0) ? c.grad() : Tensor(), c.needs(1) ? c.grad() * conj(s[1] * value) : Tensor(),
+                              c.needs(2) ? c.grad() * conj(s[0] * value) : Tensor());
            });
   return out;
 }
@@ -242,8 +242,8 @@ Tensor addcdiv(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
   if (needs_grad(self, tensor1, tensor2))
     record("AddcdivBackward0", out, {&self, &tensor1, &tensor2},
            {SavedTensor::input(tensor1), SavedTensor::input(tensor2)}, [value](Backward& c, auto& s) {
-             return gradients(c.needs(0) ? c.grad() : Tensor(), c.needs(1) ? c.grad() * (value / s[1]) : Tensor(),
-                              c.needs(2) ? neg(c.grad()) * (value * (s[0] / (s[1] * s[1]))) : Tensor());
+             return gradients(c.needs(0) ? c.grad() : Tensor(), c.needs(1) ? c.grad() * conj(value / s[1]) : Tensor(),
+                              c.needs(2) ? neg(c.grad()) * conj(value * (s[0] / (s[1] * s[1]))) : Tensor());
            });
   return out;
 }
@@ -265,7 +265,7 @@ Tensor& addcdiv_(Tensor& self, const Tensor& tensor1, const Tensor& tensor2, con
     return inplace("addcdiv_", self, [&](const Tensor& old) { return addcdiv(old, tensor1, tensor2, value); }, nullptr,
                    {&tensor1, &tensor2});
   const ScalarType t = ops::promoted({self, tensor1, tensor2});
-  HB_CHECK(is_floating_type(t), "[addcdiv_] Integer division with addcdiv is no longer supported");
+  HB_CHECK(is_differentiable_type(t), "[addcdiv_] Integer division with addcdiv is no longer supported");
   const double factor = value.toDouble();
   return ops::launch_inplace("addcdiv_", addcdiv_formula(self.device())(), compute_type(t), t, self,
                              {self, tensor1, tensor2}, &factor);

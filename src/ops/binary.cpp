@@ -109,9 +109,9 @@ template <class Row>
 void attach_scalar_gradient(Tensor& out, const Tensor& a, const Scalar& b) {
   static constexpr ops::NodeName node(Row::label);
   if constexpr (Row::is_mul) {
-    record(node.text, out, {&a}, [b](Backward& c) -> variable_list { return ops::gradients(c.grad() * b); });
+    record(node.text, out, {&a}, [b](Backward& c) -> variable_list { return ops::gradients(c.grad() * ops::conj(b)); });
   } else if constexpr (Row::is_div) {
-    record(node.text, out, {&a}, [b](Backward& c) -> variable_list { return ops::gradients(c.grad() / b); });
+    record(node.text, out, {&a}, [b](Backward& c) -> variable_list { return ops::gradients(c.grad() / ops::conj(b)); });
   } else {
     record(node.text, out, {&a}, {SavedTensor::input(a), SavedTensor::output(out)},
            [b](Backward& c, auto& s) -> variable_list {

@@ -104,7 +104,7 @@ Tensor cat(TensorList tensors, int64_t dim_in) {
     copy_kernel(out.device())(Loop({&part}, {&t}));
     at += t.sizes()[dim];
   }
-  if (needs_grad_list(tensors) && is_floating_type(out.scalar_type())) record_cat(out, tensors, dim);
+  if (needs_grad_list(tensors) && is_differentiable_type(out.scalar_type())) record_cat(out, tensors, dim);
   return out;
 }
 

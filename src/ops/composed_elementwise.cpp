@@ -29,9 +29,7 @@ Tensor positive(const Tensor& self) {
   HB_CHECK(self.scalar_type() != kBool, "[positive] expected a number dtype, got Bool");
   return self;
 }
-Tensor sgn(const Tensor& self) { return sign(self); }
 Tensor& sgn_(Tensor& self) { return sign_(self); }
-Tensor isreal(const Tensor& self) { return ones_like(self, kBool); }
 
 Tensor deg2rad(const Tensor& self) { return as_floating(self) * (kPi / 180); }
 Tensor& deg2rad_(Tensor& self) {
@@ -106,18 +104,6 @@ Tensor& float_power_of(Tensor& self, const Exponent& exponent) {
 }  // namespace
 Tensor& float_power_(Tensor& self, const Tensor& exponent) { return float_power_of(self, exponent); }
 Tensor& float_power_(Tensor& self, const Scalar& exponent) { return float_power_of(self, exponent); }
-
-Tensor conj(const Tensor& self) { return self; }
-Tensor conj_physical(const Tensor& self) { return self; }
-Tensor& conj_physical_(Tensor& self) { return self; }
-Tensor resolve_conj(const Tensor& self) { return self; }
-Tensor resolve_neg(const Tensor& self) { return self; }
-bool is_conj(const Tensor&) { return false; }
-bool is_neg(const Tensor&) { return false; }
-Tensor imag(const Tensor& self) {
-  HB_CHECK(false, "[imag] expected a complex tensor, got ", self.scalar_type(),
-           "; imag is not implemented for real dtypes");
-}
 
 Tensor logaddexp2(const Tensor& self, const Tensor& other) {
   constexpr double kLn2 = 0.69314718055994530942;

@@ -26,7 +26,7 @@ namespace {
 Tensor converted(const Tensor& self, ScalarType dtype, std::optional<MemoryFormat> format) {
   Tensor out = empty_like(self, TensorOptions().dtype(dtype), format);
   copy_kernel(self.device())(Loop({&out}, {&self}));
-  if (needs_grad(self) && is_floating_type(dtype))
+  if (needs_grad(self) && is_differentiable_type(dtype))
     record("ToCopyBackward0", out, {&self}, [](Backward& b) -> variable_list { return {b.grad()}; });
   return out;
 }

@@ -11,12 +11,17 @@ namespace {
 
 /// Numbers as the kernels read them.
 struct Numbers {
-  union {
+  union Number {
+    Number() {}
     double d;
     int64_t i;
-  } value[Loop::kMaxOperands];
+    Complex<double> z;
+  };
+  Number value[Loop::kMaxOperands];
   char* put(int at, const Scalar& s, ScalarType& kind) {
-    if (s.isFloatingPoint()) {
+    if (s.isComplex()) {
+      value[at].z = s.toComplexDouble(), kind = kComplexDouble;
+    } else if (s.isFloatingPoint()) {
       value[at].d = s.toDouble(), kind = kDouble;
     } else {
       value[at].i = s.toLong(), kind = kLong;
@@ -119,7 +124,8 @@ Tensor launch_new(const char* name, const ElementwiseFn& fn, ScalarType compute,
 }
 
 ScalarType scalar_result_type(ScalarType tensor, const Scalar& number) {
-  if (is_floating_type(tensor) || number.isBoolean()) return tensor;
+  if (number.isComplex()) return is_complex_type(tensor) ? tensor : to_complex_type(floating_result(tensor));
+  if (is_differentiable_type(tensor) || number.isBoolean()) return tensor;
   if (number.isFloatingPoint()) return get_default_dtype();
   return tensor == kBool ? kLong : tensor;
 }

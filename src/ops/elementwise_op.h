@@ -11,6 +11,9 @@ namespace hb::ops {
 
 using FormulaKernel = Kernel<ElementwiseFn()>;
 
+/// The number whose imaginary part has the other sign.
+inline Scalar conj(const Scalar& s) { return s.isComplex() ? Scalar(conj(s.toComplexDouble())) : s; }
+
 /// Which dtypes a function takes and gives; the tables in unary.def and binary.def say what each means.
 enum class Domain { numeric, floating, integral, test, any, real };
 
@@ -34,7 +37,7 @@ ScalarType scalar_result_type(ScalarType tensor, const Scalar& number);
 /// The promoted dtype of all inputs.
 ScalarType promoted(std::initializer_list<Input> inputs);
 /// What a floating function of inputs that promote to `t` gives.
-inline ScalarType floating_result(ScalarType t) { return is_floating_type(t) ? t : get_default_dtype(); }
+inline ScalarType floating_result(ScalarType t) { return is_differentiable_type(t) ? t : get_default_dtype(); }
 
 /// Before writing a result of dtype `result` and shape `sizes` into `self` in place.
 void check_inplace_result(const char* name, const Tensor& self, ScalarType result, const DimVector& sizes);

@@ -37,6 +37,7 @@ Tensor dot(const Tensor& self, const Tensor& tensor) {
   HB_CHECK(self.size(0) == tensor.size(0), "[dot] expected vectors of the same length, got ", self.sizes(), " and ",
            tensor.sizes());
   check_same_dtype("dot", self, tensor);
+  if (self.is_complex()) return (self * tensor).sum();
   Tensor out = empty({}, self.options());
   const auto a = ops::fold_rows(self), b = ops::fold_rows(tensor);
   ops::product_into(out, a, false, b, true);
@@ -50,7 +51,7 @@ Tensor dot(const Tensor& self, const Tensor& tensor) {
 }
 Tensor vdot(const Tensor& self, const Tensor& other) {
   HB_AUTOCAST(vdot, as_is, widest, self, other);
-  return dot(self, other);
+  return dot(conj(self), other);
 }
 
 Tensor mv(const Tensor& self, const Tensor& vec) {

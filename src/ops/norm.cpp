@@ -39,6 +39,7 @@ Tensor gradient(const Tensor& g, const Tensor& x, const Tensor& norm, double p) 
 
 Tensor norm_of(const Tensor& self, double p, uint64_t mask, bool keepdim,
                std::optional<ScalarType> dtype = std::nullopt) {
+  if (self.is_complex()) return norm_of(abs(self), p, mask, keepdim, dtype ? to_real_type(*dtype) : dtype);
   HB_CHECK(is_floating_type(self.scalar_type()), "[norm] expected a floating dtype, got ",
            toString(self.scalar_type()));
   const ScalarType t = dtype.value_or(self.scalar_type());

@@ -26,7 +26,7 @@ const FormulaKernel* cheap_power(double exponent, bool floating) {
 Tensor forward(const Tensor& base, const Scalar& exponent) {
   const ScalarType t = scalar_result_type(base.scalar_type(), exponent);
   HB_CHECK(t != kBool, "[pow] is not supported for dtype Bool");
-  const bool floating = is_floating_type(t);
+  const bool floating = is_differentiable_type(t);
   HB_CHECK(floating || exponent.toLong() >= 0, "[pow] Integers to negative integer powers are not allowed.");
   const double e = exponent.toDouble();
   if (e == 1) return base.to(t, false, true);
@@ -38,6 +38,7 @@ Tensor forward(const Tensor& base, const Scalar& exponent) {
 }  // namespace
 
 Tensor pow_number(const Tensor& base, const Scalar& exponent) {
+  if (exponent.isComplex()) return hb::pow(base, wrapped_scalar(exponent, base.device()));
   Tensor out;
   {
     NoGradGuard no_history;  // the copy for exponent 1 must not record a history of its own
@@ -48,9 +49,9 @@ Tensor pow_number(const Tensor& base, const Scalar& exponent) {
     const double e = exponent.toDouble();
     if (e == 0) return gradients(zeros_like(b.grad()));
     if (e == 1) return gradients(b.grad());
-    if (e == 2) return gradients(b.grad() * (s[0] * 2));
+    if (e == 2) return gradients(b.grad() * hb::conj(s[0] * 2));
     const Scalar lower = exponent.isFloatingPoint() ? Scalar(e - 1) : Scalar(exponent.toLong() - 1);
-    return gradients(b.grad() * (hb::pow(s[0], lower) * exponent));
+    return gradients(b.grad() * hb::conj(hb::pow(s[0], lower) * exponent));
   });
   return out;
 }
@@ -60,6 +61,7 @@ Tensor pow_number(const Tensor& base, const Scalar& exponent) {
 Tensor pow(const Scalar& self, const Tensor& exponent) {
   HB_AUTOCAST(pow, as_is, fp32, self, exponent);
   const ScalarType t = ops::scalar_result_type(exponent.scalar_type(), self);
+  if (is_complex_type(t)) return hb::pow(wrapped_scalar(self, exponent.device()), exponent);
   HB_CHECK(t != kBool, "[pow] is not supported for dtype Bool");
   Tensor out = ops::launch_new("pow", pow_formula(exponent.device())(), compute_type(t), t, {self, exponent});
   if (needs_grad(exponent))
@@ -73,12 +75,12 @@ Tensor pow(const Scalar& self, const Tensor& exponent) {
 }
 
 Tensor pow_backward_self(const Tensor& grad, const Tensor& base, const Tensor& exponent) {
-  return where(exponent == 0, Scalar(0.0), grad * (exponent * hb::pow(base, exponent - 1)));
+  return where(exponent == 0, Scalar(0.0), grad * conj(exponent * hb::pow(base, exponent - 1)));
 }
 
 Tensor pow_backward_exponent(const Tensor& grad, const Tensor& base, const Tensor& exponent, const Tensor& result) {
-  const Tensor flat = logical_and(base == 0, exponent >= 0);
-  return where(flat, Scalar(0.0), grad * (result * log(base)));
+  const Tensor flat = logical_and(base == 0, real(exponent) >= 0);
+  return where(flat, Scalar(0.0), grad * conj(result * log(base)));
 }
 
 }  // namespace hb

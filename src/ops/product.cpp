@@ -3,6 +3,7 @@
 #include <halfbridge/ops.h>
 
 #include "autograd/record.h"
+#include "ops/complex.h"
 
 namespace hb::ops {
 
@@ -127,6 +128,10 @@ variable_list affine_gradients(Backward& b, const Tensor& x, const Tensor& w, bo
 }  // namespace
 
 Tensor affine(const char* node, const Tensor& x, const Tensor& w, bool transposed, const Tensor& bias) {
+  if (HB_UNLIKELY(x.is_complex())) {
+    const Tensor out = complex_product(x, transposed ? w.t() : w);
+    return bias.defined() ? out + bias : out;
+  }
   Tensor out = affine_value(fold_rows(x), leading_sizes(x), w, transposed, bias);
   if (needs_grad(x, w, bias)) {
     record(node, out, {&x, &w, &bias},

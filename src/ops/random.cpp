@@ -83,7 +83,7 @@ Bounds bounds_of(ScalarType t) {
   case ScalarType::Name:                                                                           \
     return {as_double(std::numeric_limits<T>::lowest()), as_double(std::numeric_limits<T>::max()), \
             is_floating_type(t) ? std::numeric_limits<T>::digits : 0};
-    HB_FORALL_DTYPES(HB_BOUNDS)
+    HB_FORALL_REAL_DTYPES(HB_BOUNDS)
 #undef HB_BOUNDS
     default:
       HB_CHECK(false, "check_random_bounds handles only integral, floating-point and boolean types");
@@ -141,6 +141,7 @@ uint64_t range_upwards(const Tensor& self, int64_t& from) {
 }  // namespace
 
 Tensor& uniform_(Tensor& self, double from, double to, std::optional<Generator> generator) {
+  if (self.is_complex()) return view_as_real(self).uniform_(from, to, std::move(generator)), self;
   with_floating("check_uniform_bounds", self.scalar_type(), [&](auto zero) {
     using T = decltype(zero);
     const double low = as_double(std::numeric_limits<T>::lowest()), high = as_double(std::numeric_limits<T>::max());
@@ -156,6 +157,8 @@ Tensor& uniform_(Tensor& self, double from, double to, std::optional<Generator> 
 
 Tensor& normal_(Tensor& self, double mean, double std, std::optional<Generator> generator) {
   HB_CHECK(std >= 0.0, "normal expects std >= 0.0, but found std ", std);
+  if (self.is_complex())  // half of the variance in each part
+    return view_as_real(self).normal_(mean, std / std::sqrt(2.0), std::move(generator)), self;
   if (self.numel() > 0) with_floating("normal_kernel_cpu", self.scalar_type(), [](auto) {});
   return fill_random("normal_", "NormalBackward0", self,
                      [&](const Tensor& out) { normal_kernel(out.device())(out, mean, std, generator); });

@@ -29,7 +29,7 @@ ScalarType sum_dtype(const Tensor& self, std::optional<ScalarType> dtype) {
 Tensor sum_masked(const Tensor& self, uint64_t mask, bool keepdim, std::optional<ScalarType> dtype) {
   const ScalarType t = sum_dtype(self, dtype);
   Tensor out = ops::run_reduction(self, mask, keepdim, t, t, {ReduceOp::sum});
-  if (needs_grad(self) && is_floating_type(t))
+  if (needs_grad(self) && is_differentiable_type(t))
     record("SumBackward1", out, {&self}, [sizes = self.impl().sizes(), mask, keepdim](Backward& b) {
       return gradients(spread(b.grad(), sizes, mask, keepdim));
     });
@@ -38,7 +38,7 @@ Tensor sum_masked(const Tensor& self, uint64_t mask, bool keepdim, std::optional
 
 Tensor mean_masked(const Tensor& self, uint64_t mask, bool keepdim, std::optional<ScalarType> dtype) {
   const ScalarType t = dtype.value_or(self.scalar_type());
-  HB_CHECK(is_floating_type(t), "[mean] expected a floating dtype, got ", toString(t),
+  HB_CHECK(is_differentiable_type(t), "[mean] expected a floating dtype, got ", toString(t),
            "; give dtype or convert the tensor");
   const int64_t count = ops::reduced_count(self, mask);
   const ReduceFinish finish{0, static_cast<double>(count), 0};

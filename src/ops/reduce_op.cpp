@@ -1,5 +1,8 @@
 #include "ops/reduce_op.h"
 
+#include <halfbridge/grad_mode.h>
+#include <halfbridge/ops.h>
+
 #include "core/geometry.h"
 #include "core/loop.h"
 
@@ -48,8 +51,23 @@ void drop_dims(Tensor& result, uint64_t mask) {
   result.impl().set_geometry(std::move(kept), std::move(kept_strides), 0);
 }
 
+namespace {
+/// Sums are sums of parts; whether any or all are true is asked of numbers that are not zero.
+Tensor run_complex_reduction(const Tensor& self, uint64_t mask, bool keepdim, ScalarType compute, ScalarType result,
+                             const Reduction& r) {
+  NoGradGuard no_history;
+  if (r.op == ReduceOp::any || r.op == ReduceOp::all) return run_reduction(self != 0, mask, keepdim, kBool, result, r);
+  if (r.op != ReduceOp::sum) HB_NOT_SUPPORTED("this reduction is not supported for dtype ", self.scalar_type());
+  const ScalarType part = to_real_type(compute);
+  const Tensor parts = view_as_real(self.detach().to(compute));
+  return view_as_complex(run_reduction(parts, mask, keepdim, part, part, r)).detach();
+}
+}  // namespace
+
 Tensor run_reduction(const Tensor& self, uint64_t mask, bool keepdim, ScalarType compute, ScalarType result,
                      const Reduction& r) {
+  if (HB_UNLIKELY(self.is_complex() || is_complex_type(compute)))
+    return run_complex_reduction(self, mask, keepdim, compute, result, r);
   Tensor out = reduced_result(self, mask, result);
   const ReduceLoop loop(out, self, mask);
   if (loop.count == 0) {

@@ -49,6 +49,7 @@ Tensor cumprod_gradient_with_zeros(const Tensor& g, const Tensor& x, int64_t d) 
 Tensor cumsum(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
   HB_AUTOCAST(cumsum, as_is, fp32_dtype, self, dim, dtype);
   const int64_t d = geometry::wrap_dim("cumsum", dim, self.dim());
+  if (self.is_complex()) return view_as_complex(cumsum(view_as_real(self), d));
   Tensor out = run(self, d, running_dtype(self, dtype), ScanOp::sum);
   if (needs_grad(self) && out.is_floating_point())
     record("CumsumBackward0", out, {&self}, [d](Backward& b) { return gradients(reversed_sum(b.grad(), d)); });

@@ -79,8 +79,9 @@ void check_mask(const char* name, const Tensor& mask) {
 }
 
 void check_fits(const char* name, ScalarType t, const Scalar& value) {
-  HB_CHECK(is_floating_type(t) || !value.isFloatingPoint() || value.toDouble() == static_cast<double>(value.toLong()),
-           "[", name, "] value cannot be converted to type ", t, " without overflow");
+  HB_CHECK(
+      is_differentiable_type(t) || !value.isFloatingPoint() || value.toDouble() == static_cast<double>(value.toLong()),
+      "[", name, "] value cannot be converted to type ", t, " without overflow");
 }
 
 Tensor masked_fill_forward(const Tensor& self, const Tensor& mask, const Input& value) {

@@ -181,14 +181,4 @@ Tensor& nextafter_(Tensor& self, const Tensor& other) {
   return inplace("nextafter_", self, [&](const Tensor& x) { return nextafter(x, other); });
 }
 
-Tensor angle(const Tensor& self) {
-  HB_FUNCTION(angle, self);
-  const Tensor x = self.is_floating_point() ? self : self.to(typeMetaToScalarType(get_default_dtype()));
-  // pi for negative numbers, 0 for others; NaN stays.
-  const Tensor values = x.detach(), none = zeros_like(values);
-  Tensor out = where(isnan(values), values, none.masked_fill(values < 0, kPi));
-  if (needs_grad(x)) record("AngleBackward0", out, {&x}, [](Backward& b) { return gradients(zeros_like(b.grad())); });
-  return out;
-}
-
 }  // namespace hb

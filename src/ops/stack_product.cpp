@@ -1,6 +1,7 @@
 #include <halfbridge/ops.h>
 
 #include "autograd/record.h"
+#include "ops/complex.h"
 #include "ops/product.h"
 
 namespace hb::ops {
@@ -73,6 +74,7 @@ Tensor stack_product(const char* name, const Tensor& a, const Tensor& b) {
   check_same_dtype(name, a, b);
   HB_CHECK(a.size(-1) == b.size(-2), "[", name, "] expected the inner dimensions to agree, got ", a.sizes(), " and ",
            b.sizes());
+  if (HB_UNLIKELY(a.is_complex())) return complex_product(a, b);
   const auto &sa = a.impl().sizes(), &sb = b.impl().sizes();
   const size_t n = std::max(sa.size(), sb.size());
   DimVector sizes(n, 1);

@@ -28,6 +28,7 @@ Plan plan_of(const char* name, const FormulaKernel& formula, Domain domain, Scal
       break;
     case Domain::numeric:
       HB_CHECK(t != kBool, "[", name, "] expected a tensor of numbers, got Bool; use logical_not() to invert it");
+      if (&formula == &abs_formula) p.result = to_real_type(t);
       break;
     case Domain::real:
       HB_CHECK(t != kBool, "[", name, "] is not supported for dtype Bool");
@@ -57,6 +58,8 @@ Tensor forward(const char* name, const FormulaKernel& formula, Domain domain, co
 Tensor& forward_inplace(const char* name, const FormulaKernel& formula, Domain domain, Tensor& x) {
   const Plan p = plan_of(name, formula, domain, x.impl().dtype());
   const ScalarType result = domain == Domain::test ? x.impl().dtype() : p.result;
+  HB_CHECK(!is_complex_type(x.impl().dtype()) || is_complex_type(result), "[", name,
+           "] In-place abs is not supported for complex tensors.");
   if (p.unchanged) {
     check_inplace(name, x);
     return x;
@@ -82,7 +85,7 @@ void attach_gradient(Tensor& out, const Tensor& x) {
 template <class Row>
 Tensor unary(const Tensor& x) {
   Tensor out = forward(Row::label, Row::formula(), Row::domain, x);
-  if (Row::domain != Domain::test && HB_UNLIKELY(needs_grad(x)) && is_floating_type(out.impl().dtype()))
+  if (Row::domain != Domain::test && HB_UNLIKELY(needs_grad(x)) && is_differentiable_type(out.impl().dtype()))
     attach_gradient<Row>(out, x);
   return out;
 }

@@ -22,8 +22,6 @@ Tensor with_geometry(const char* name, const Tensor& self, DimVector sizes, DimV
 Tensor alias(const Tensor& self) {
   return with_geometry("AliasBackward0", self, self.impl().sizes(), self.impl().strides());
 }
-Tensor real(const Tensor& self) { return self; }
-Tensor view_as_real(const Tensor&) { HB_NOT_SUPPORTED("[view_as_real] complex tensors are not supported"); }
 
 Tensor view(const Tensor& self, IntArrayRef size) {
   TensorImpl& i = self.impl();
@@ -184,7 +182,7 @@ Tensor moveaxis(const Tensor& self, IntArrayRef source, IntArrayRef destination)
 }
 Tensor moveaxis(const Tensor& self, int64_t source, int64_t destination) { return movedim(self, source, destination); }
 
-Tensor adjoint(const Tensor& self) { return self.transpose(-2, -1); }
+Tensor adjoint(const Tensor& self) { return conj(self.transpose(-2, -1)); }
 
 Tensor atleast_1d(const Tensor& self) { return self.dim() == 0 ? self.reshape({1}) : self; }
 Tensor atleast_2d(const Tensor& self) {

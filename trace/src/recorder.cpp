@@ -90,9 +90,10 @@ Recorder::Kept& Recorder::keep(const Tensor& t) {
   return kept_.back();
 }
 
-void Recorder::write(Record record, const Tensor& t) {
-  if (!t.defined()) return;
+void Recorder::write(Record record, const Tensor& tensor) {
+  if (!tensor.defined()) return;
   const OwnWork own;
+  const Tensor t = tensor.is_complex() ? view_as_real(tensor.detach()) : tensor;  // a last dimension of 2
   const std::lock_guard lock(mutex_);
   record.dtype = dtype_of(t.scalar_type());
   record.shape = t.sizes().vec();

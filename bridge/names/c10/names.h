@@ -14,6 +14,7 @@
 
 #include <c10/macros/Macros.h>
 #include <c10/util/check_macros.h>
+#include <c10/util/complex.h>
 
 namespace hb::bridge {
 inline namespace api {}

@@ -1,1 +1,3 @@
-#error "<torch/fft.h> is not supported by Halfbridge: it has no complex tensors"
+#pragma once
+#include <halfbridge/bridge/fft.h>
+#include <torch/types.h>

@@ -111,7 +111,7 @@ AutogradContext* FunctionCall::start() {
 Tensor FunctionCall::with_history(Tensor output) {
   const auto& state = *node_->context.state_;
   const bool differentiable =
-      output.defined() && is_floating_type(output.scalar_type()) && !holds(state.non_differentiable, output);
+      output.defined() && is_differentiable_type(output.scalar_type()) && !holds(state.non_differentiable, output);
   if (!differentiable) {
     node_->add_input_metadata(output.defined() ? output : empty({0}));
     return output;

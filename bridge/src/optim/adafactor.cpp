@@ -60,6 +60,7 @@ void update(Adafactor& self, const std::vector<Tensor>& grads) {
     for (auto& p : group.params()) {
       const Tensor& grad = grads[at++];
       if (!grad.defined()) continue;
+      if (p.is_complex()) HB_NOT_SUPPORTED("[Adafactor] complex parameters; register their view_as_real instead");
       auto& state = state_of<AdafactorParamState>(self.state(), p);
       // The factors belong to the order of a contiguous parameter.
       Tensor param = p.is_contiguous() ? p : p.detach().contiguous();

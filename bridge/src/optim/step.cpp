@@ -44,6 +44,7 @@ void StepTensors::prepare_states(const Tensor& param, OptimizerParamState* state
 
 UpdateTensor StepTensors::add(UpdateCall& call, const Tensor& param, const Tensor& grad, OptimizerParamState* state,
                               const StateRefs& refs) {
+  if (param.is_complex()) return add_parts(call, param, grad, refs);
   const ScalarType dtype = param.scalar_type();
   if (dtype != kDouble && !is_small_float(dtype))
     HB_NOT_SUPPORTED("[", name_, "] expected a floating-point parameter, got dtype ", dtype);
@@ -74,6 +75,17 @@ UpdateTensor StepTensors::add(UpdateCall& call, const Tensor& param, const Tenso
   if (refs.step) result.step = refs.step->data(param.device());
   if (refs.scalar) result.scalar = refs.scalar->data(param.device());
   return result;
+}
+
+// Rules are element by element: they update the parts of complex numbers, as Python's optimizers do.
+UpdateTensor StepTensors::add_parts(UpdateCall& call, const Tensor& param, const Tensor& grad, const StateRefs& refs) {
+  check(param, grad, "a gradient");
+  prepare_states(param, nullptr, refs, false);
+  StateRefs parts = refs;
+  for (Tensor*& t : parts.tensors)
+    if (t) t = &parts_.emplace_back(view_as_real(t->detach()));
+  const Tensor real_grad = view_as_real(grad.detach().to(param.scalar_type()));
+  return add(call, view_as_real(param.detach()), real_grad, nullptr, parts);
 }
 
 // Any dense layout will do, as long as all tensors share it.
@@ -126,6 +138,7 @@ void StepTensors::finish() {
   for (auto& [original, copy] : written_) original.copy_(copy);
   written_.clear();
   kept_.clear();
+  parts_.clear();
 }
 
 std::vector<UpdateBatches::Batch>& UpdateBatches::batches() {

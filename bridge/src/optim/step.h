@@ -1,6 +1,7 @@
 #pragma once
 // How an optimizer's step reaches the update kernels.
 
+#include <deque>
 #include <vector>
 
 #include <halfbridge/bridge/optim/optimizer.h>
@@ -60,6 +61,7 @@ class StepTensors {
   };
   void check(const Tensor& param, const Tensor& other, const char* what) const;
   void prepare_states(const Tensor& param, OptimizerParamState* state, const StateRefs& refs, bool master) const;
+  UpdateTensor add_parts(UpdateCall& call, const Tensor& param, const Tensor& grad, const StateRefs& refs);
   UpdateTensor stage(const UpdateCall& call, const Tensor& param, const Tensor& grad, const StateRefs& refs);
   float* master_data(const Tensor& param, OptimizerParamState& state);
   const float* number(const Tensor& tensor, const Device& device);
@@ -68,6 +70,7 @@ class StepTensors {
   const Optimizer& optimizer_;
   std::vector<Copy> written_;
   std::vector<Tensor> kept_;
+  std::deque<Tensor> parts_;  // states of complex parameters, seen as real: StateRefs point to them
 };
 
 /// Collects the parameters of a group and updates them together, in one pass over memory.

@@ -34,6 +34,8 @@ SafetensorsWriter& recorder() {
 }
 
 std::string dtype_name(Dtype dtype) {
+  if (dtype == torch::kComplexFloat) return "c64";
+  if (dtype == torch::kComplexDouble) return "c128";
   std::string name = safetensors_dtype(dtype);
   for (auto& ch : name) ch = static_cast<char>(std::tolower(ch));
   return name;
@@ -60,6 +62,7 @@ void Case::seed() { state_ = hash_of(full("")); }
 std::string Case::full(const std::string& name) const { return name_ + "/" + scope_ + name; }
 
 void Case::record(const std::string& name, const Tensor& tensor) {
+  if (tensor.is_complex()) return record(name + ".parts", torch::view_as_real(tensor.detach().resolve_conj()));
   const Tensor t = tensor.detach().clone(torch::MemoryFormat::Contiguous);
   const auto sizes = t.sizes();
   const Dtype dtype = t.scalar_type();

@@ -173,8 +173,6 @@ inline Tensor resize_as(const Tensor& self, const Tensor& the_template,
   return self.clone().resize_as_(the_template, memory_format);
 }
 inline Tensor zero(const Tensor& self) { return zeros_like(self); }
-/// Throws: there are no complex tensors.
-HB_API Tensor imag(const Tensor& self);
 HB_API Tensor float_power(const Scalar& self, const Tensor& exponent);
 inline Tensor fill(const Tensor& self, const Scalar& value) { return full_like(self, value); }
 HB_API Tensor fill(const Tensor& self, const Tensor& value);

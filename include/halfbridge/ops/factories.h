@@ -70,7 +70,6 @@ HB_API Tensor eye(int64_t n, const TensorOptions& options = {});
 HB_API Tensor eye(int64_t n, int64_t m, const TensorOptions& options = {});
 HB_API Tensor tril_indices(int64_t row, int64_t col, int64_t offset = 0, const TensorOptions& options = kLong);
 HB_API Tensor triu_indices(int64_t row, int64_t col, int64_t offset = 0, const TensorOptions& options = kLong);
-HB_API Tensor complex(const Tensor& real, const Tensor& imag);
 
 /// A tensor of memory that the caller owns; `deleter` is called with `data` when the last tensor of it is gone.
 HB_API Tensor from_blob(void* data, IntArrayRef sizes, const std::function<void(void*)>& deleter,
@@ -83,8 +82,8 @@ HB_API Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, cons
 /// Numbers in nested braces, vectors or single values, as torch::tensor takes them.
 class HB_API TensorData {
  public:
-  template <class T,
-            class = std::enable_if_t<std::is_arithmetic_v<T> || std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>>>
+  template <class T, class = std::enable_if_t<std::is_arithmetic_v<T> || std::is_same_v<T, Half> ||
+                                              std::is_same_v<T, BFloat16> || is_complex_v<T>>>
   TensorData(T value) : dtype_(natural_dtype<T>()), scalar_(value) {}  // NOLINT
   TensorData(std::initializer_list<TensorData> list) { assemble(list.begin(), list.size()); }
   template <class T>
@@ -115,6 +114,8 @@ class HB_API TensorData {
       return kBFloat16;
     else if constexpr (std::is_same_v<T, float>)
       return kFloat;
+    else if constexpr (is_complex_v<T>)
+      return dtype_of<T>::value;
     else
       return kDouble;
   }

@@ -16,6 +16,15 @@ template <class To, class From>
 inline To convert(From v) {
   if constexpr (std::is_same_v<To, From>) {
     return v;
+  } else if constexpr (is_complex_v<To> && is_complex_v<From>) {
+    return static_cast<To>(v);
+  } else if constexpr (is_complex_v<To>) {
+    return To(convert<typename To::value_type>(v));
+  } else if constexpr (is_complex_v<From>) {  // the imaginary part is lost, but what is not zero stays true
+    if constexpr (std::is_same_v<To, bool>)
+      return static_cast<bool>(v);
+    else
+      return convert<To>(v.real());
   } else if constexpr (is_half_v<From>) {
     return convert<To>(static_cast<float>(v));
   } else if constexpr (is_half_v<To>) {
@@ -33,7 +42,8 @@ inline To convert(From v) {
 template <class To, class From>
 inline void convert_run(To* to, const From* from, int64_t n) {
   constexpr bool by_float =
-      (std::is_same_v<From, Half> && !std::is_same_v<To, float>) || (is_half_v<To> && !std::is_same_v<From, float>);
+      !is_complex_v<To> && !is_complex_v<From> &&
+      ((std::is_same_v<From, Half> && !std::is_same_v<To, float>) || (is_half_v<To> && !std::is_same_v<From, float>));
   if constexpr (by_float) {
     constexpr int64_t kRun = 128;
     float wide[kRun];
@@ -44,7 +54,10 @@ inline void convert_run(To* to, const From* from, int64_t n) {
     }
     return;
   }
-  if constexpr (std::is_same_v<From, bool> && std::is_arithmetic_v<To> && !std::is_same_v<To, bool>) {
+  if constexpr (is_complex_v<To> || is_complex_v<From>) {
+    for (int64_t i = 0; i < n; ++i) to[i] = convert<To>(from[i]);
+    return;
+  } else if constexpr (std::is_same_v<From, bool> && std::is_arithmetic_v<To> && !std::is_same_v<To, bool>) {
     const auto* in = reinterpret_cast<const uint8_t*>(from);  // loads of bool are not vectorised
     HB_INDEPENDENT
     for (int64_t k = 0; k < n; ++k) to[k] = static_cast<To>(in[k] != 0);

@@ -83,8 +83,10 @@ void transpose_any(int64_t itemsize, char* to, int64_t to_row, const char* from,
       return transpose<uint16_t>(to, to_row, from, from_row, n0, begin, end);
     case 4:
       return transpose<uint32_t>(to, to_row, from, from_row, n0, begin, end);
-    default:
+    case 8:
       return transpose<uint64_t>(to, to_row, from, from_row, n0, begin, end);
+    default:
+      return transpose<Complex<double>>(to, to_row, from, from_row, n0, begin, end);
   }
 }
 
@@ -179,15 +181,18 @@ void fill(const Loop& loop, const Scalar& value) {
   const Plan p = plan_of(loop);
   double d = 0;
   int64_t i = 0;
+  Complex<double> z;
   char* number;
   ScalarType kind;
-  if (value.isFloatingPoint()) {
+  if (value.isComplex() && is_complex_type(loop.op[0].dtype)) {
+    z = value.toComplexDouble(), number = reinterpret_cast<char*>(&z), kind = kComplexDouble;
+  } else if (value.isFloatingPoint() || value.isComplex()) {
     d = value.toDouble(), number = reinterpret_cast<char*>(&d), kind = kDouble;
   } else {
     i = value.toLong(), number = reinterpret_cast<char*>(&i), kind = kLong;
   }
   // Converted once; then every element is a copy.
-  alignas(8) char element[8];
+  alignas(16) char element[16];
   convert_rows(loop.op[0].dtype, kind)({element, 0, 0}, {number, 0, 0}, {1, 1});
   copy_rows(p, loop.op[0].data, element, convert_rows(loop.op[0].dtype, loop.op[0].dtype));
 }

@@ -18,6 +18,8 @@ Formula<T> formula_of(const ElementwiseFn& fn) {
   Formula<T> f;
   if constexpr (std::is_same_v<T, float>) f = fn.f32;
   if constexpr (std::is_same_v<T, double>) f = fn.f64;
+  if constexpr (std::is_same_v<T, Complex<float>>) f = fn.c64;
+  if constexpr (std::is_same_v<T, Complex<double>>) f = fn.c128;
   if constexpr (std::is_same_v<T, int64_t>) f = fn.i64;
   if (HB_UNLIKELY(!f)) HB_NOT_SUPPORTED("[", fn.name, "] is not supported for dtype ", dtype_of<T>::value);
   return f;
@@ -31,7 +33,7 @@ struct Runner {
   int outputs, operands;
   ConvertRows convert[kMax];  // null: the operand has the compute type
   int64_t size[kMax];         // bytes of an element
-  alignas(64) T buffer[kMax][kBlock];
+  alignas(64) char memory[kMax][kBlock * sizeof(T)];
   bool filled[kMax] = {};  // the buffer holds a value that every element shares
 
   template <class L>
@@ -46,6 +48,7 @@ struct Runner {
     }
   }
 
+  T* buffer(int k) { return reinterpret_cast<T*>(memory[k]); }
   ConvertRows mover(int k) const {
     return convert[k] ? convert[k] : convert_rows(dtype_of<T>::value, dtype_of<T>::value);
   }
@@ -62,7 +65,7 @@ struct Runner {
     bool is_direct[kMax];
     for (int k = 0; k < operands; ++k) {
       is_direct[k] = direct(k, at[k], rows);
-      T* p = is_direct[k] ? reinterpret_cast<T*>(at[k].data) : buffer[k];
+      T* p = is_direct[k] ? reinterpret_cast<T*>(at[k].data) : buffer(k);
       if (k < outputs) {
         out[k] = p;
         continue;
@@ -71,17 +74,17 @@ struct Runner {
       if (is_direct[k]) continue;
       if (filled[k]) continue;
       if (at[k].s0 == 0 && (rows.n1 == 1 || at[k].s1 == 0)) {
-        mover(k)(RowsAt{reinterpret_cast<char*>(buffer[k]), sizeof(T), 0}, at[k], Rows{n, 1});
+        mover(k)(RowsAt{memory[k], sizeof(T), 0}, at[k], Rows{n, 1});
       } else {
         const auto row_bytes = static_cast<int64_t>(rows.n0 * sizeof(T));
-        mover(k)(RowsAt{reinterpret_cast<char*>(buffer[k]), sizeof(T), row_bytes}, at[k], rows);
+        mover(k)(RowsAt{memory[k], sizeof(T), row_bytes}, at[k], rows);
       }
     }
     formula(out, in, n, params);
     for (int k = 0; k < outputs; ++k) {
       if (is_direct[k]) continue;
       const auto row_bytes = static_cast<int64_t>(rows.n0 * sizeof(T));
-      mover(k)(at[k], RowsAt{reinterpret_cast<char*>(buffer[k]), sizeof(T), row_bytes}, rows);
+      mover(k)(at[k], RowsAt{memory[k], sizeof(T), row_bytes}, rows);
     }
   }
   /// One row of any length.
@@ -91,7 +94,7 @@ struct Runner {
     if (all_direct || n <= kBlock) return run(at, Rows{n, 1});
     for (int k = outputs; k < operands; ++k) {
       if (at[k].s0 != 0) continue;
-      mover(k)(RowsAt{reinterpret_cast<char*>(buffer[k]), sizeof(T), 0}, at[k], Rows{kBlock, 1});
+      mover(k)(RowsAt{memory[k], sizeof(T), 0}, at[k], Rows{kBlock, 1});
       filled[k] = true;
     }
     for (int64_t i = 0; i < n; i += kBlock) {
@@ -163,6 +166,8 @@ void elementwise(const Loop& loop, const ElementwiseFn& fn, ScalarType compute, 
   if (loop.numel == 0) return;
   if (compute == kFloat) return run_loop<float>(loop, fn, params);
   if (compute == kDouble) return run_loop<double>(loop, fn, params);
+  if (compute == kComplexFloat) return run_loop<Complex<float>>(loop, fn, params);
+  if (compute == kComplexDouble) return run_loop<Complex<double>>(loop, fn, params);
   run_loop<int64_t>(loop, fn, params);
 }
 
@@ -201,6 +206,8 @@ void flat_elementwise(const FlatLoop& loop, const ElementwiseFn& fn, ScalarType 
   if (loop.numel == 0) return;
   if (compute == kFloat) return run_flat<float>(loop, fn, params);
   if (compute == kDouble) return run_flat<double>(loop, fn, params);
+  if (compute == kComplexFloat) return run_flat<Complex<float>>(loop, fn, params);
+  if (compute == kComplexDouble) return run_flat<Complex<double>>(loop, fn, params);
   run_flat<int64_t>(loop, fn, params);
 }
 

@@ -103,7 +103,7 @@ void extremum(const Tensor& values, const Tensor& indices, const Tensor& in, Lin
     const auto* x = static_cast<const T*>(in.impl().raw_data());                   \
     return largest ? run<T, true>(v, at, x, l) : run<T, false>(v, at, x, l);       \
   }
-    HB_FORALL_DTYPES(HB_CASE)
+    HB_FORALL_REAL_DTYPES(HB_CASE)
 #undef HB_CASE
     default:
       HB_NOT_SUPPORTED("[max] is not supported for dtype ", in.scalar_type());

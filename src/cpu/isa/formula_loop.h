@@ -33,8 +33,11 @@ ElementwiseFn make_formula(const char* name) {
   ElementwiseFn fn;
   fn.name = name;
   fn.cost = F::cost;
+  if constexpr (F::kinds == formula::Kinds::numbers || F::kinds == formula::Kinds::field)
+    fn.c64 = formula_loop<F, Complex<float>>, fn.c128 = formula_loop<F, Complex<double>>;
   if constexpr (F::kinds != formula::Kinds::ints) fn.f32 = formula_loop<F, float>, fn.f64 = formula_loop<F, double>;
-  if constexpr (F::kinds != formula::Kinds::floats) fn.i64 = formula_loop<F, int64_t>;
+  if constexpr (F::kinds != formula::Kinds::floats && F::kinds != formula::Kinds::field)
+    fn.i64 = formula_loop<F, int64_t>;
   return fn;
 }
 

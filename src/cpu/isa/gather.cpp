@@ -110,8 +110,11 @@ void gather(const char* name, const Tensor& out, const Tensor& in, const Tensor&
       return gather_of(name, static_cast<uint16_t*>(to), static_cast<const uint16_t*>(from), at, p, x, where);
     case 4:
       return gather_of(name, static_cast<uint32_t*>(to), static_cast<const uint32_t*>(from), at, p, x, where);
-    default:
+    case 8:
       return gather_of(name, static_cast<uint64_t*>(to), static_cast<const uint64_t*>(from), at, p, x, where);
+    default:
+      return gather_of(name, static_cast<Complex<double>*>(to), static_cast<const Complex<double>*>(from), at, p, x,
+                       where);
   }
 }
 
@@ -157,6 +160,7 @@ void scatter_of(T* out, const int64_t* index, const T* src, const Pass& p, const
 
 void scatter(const char* name, const Tensor& out, const Tensor& index, const Tensor& src, int64_t dim, PutOp op) {
   if (index.numel() == 0) return;
+  check_order(name, out.scalar_type(), op);
   const Pass p(index);
   const Indexed x(out, dim);
   const Operand where = operand(index), from = operand(src);

@@ -18,6 +18,11 @@ inline void check_indices(const char* name, const int64_t* index, int64_t step, 
                    " is out of range for a dimension of size ", n);
 }
 
+inline void check_order(const char* name, ScalarType t, PutOp op) {
+  if (is_complex_type(t) && (op == PutOp::max || op == PutOp::min))
+    HB_NOT_SUPPORTED("[", name, "] complex numbers have no order: not supported for dtype ", t);
+}
+
 template <class T>
 inline T combined(PutOp op, T a, T b) {
   switch (op) {
@@ -36,12 +41,15 @@ inline T combined(PutOp op, T a, T b) {
       else
         return a * b;
     case PutOp::max:
-      return (b > a) | (b != b) ? b : a;
+      if constexpr (!is_complex_v<T>) return (b > a) | (b != b) ? b : a;
+      break;
     case PutOp::min:
-      return (b < a) | (b != b) ? b : a;
+      if constexpr (!is_complex_v<T>) return (b < a) | (b != b) ? b : a;
+      break;
     default:
-      return b;
+      break;
   }
+  return b;
 }
 
 template <class T>

@@ -16,8 +16,10 @@ void pick_elements(int64_t bytes, void* to, const void* from, const int64_t* ind
       return pick_words<uint16_t>(to, from, index, count);
     case 4:
       return pick_words<uint32_t>(to, from, index, count);
-    default:
+    case 8:
       return pick_words<uint64_t>(to, from, index, count);
+    default:
+      return pick_words<Complex<double>>(to, from, index, count);
   }
 }
 
@@ -71,6 +73,7 @@ void put_rows_of(T* to, const T* from, const int64_t* at, int64_t count, Lines l
 }
 
 void put_rows(const char* name, const Tensor& out, const Tensor& index, const Tensor& in, Lines l, PutOp op) {
+  check_order(name, out.scalar_type(), op);
   const int64_t count = index.numel();
   const auto* at = static_cast<const int64_t*>(index.impl().raw_data());
   check_indices(name, at, 1, count, l.n);

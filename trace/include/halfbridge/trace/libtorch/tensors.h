@@ -79,6 +79,7 @@ class TensorWriter {
   /// `key`: of the program's tensor, of which `t` may be a copy; where another record has its bytes, they are not
   /// written twice.
   void write(Record record, const torch::Tensor& t, TensorKey key = {}) {
+    if (t.is_complex()) return write(std::move(record), torch::view_as_real(t.detach().resolve_conj()), key);
     const auto dtype = dtype_of(t);
     if (!dtype || t.layout() != torch::kStrided || t.is_quantized()) return skip(t);
     record.dtype = *dtype;
