@@ -274,3 +274,70 @@ PARITY_CASE(complex, trained) {
     c.out("sgd", w);
   });
 }
+
+namespace {
+/// Places of eigenvalues (…, n) in the order of real, then imaginary parts.
+Tensor in_order(const Tensor& values) {
+  const Tensor z = values.detach().to(torch::kComplexDouble);
+  return ((torch::real(z) * 1e3).round() * 1e4 + torch::imag(z)).argsort(-1);
+}
+}  // namespace
+
+PARITY_CASE(complex, eigenvalues) {
+  c.tolerance(torch::kFloat, 1e-4, 1e-4);
+  c.tolerance(torch::kDouble, 1e-9, 1e-9);
+  const auto both = [&](const std::string& name, const Tensor& a) {
+    const auto [l, v] = torch::linalg_eig(a);
+    const Tensor order = in_order(l);
+    c.out(name + " values", l.gather(-1, order));
+    c.out(name + " vectors", v.abs().gather(-1, order.unsqueeze(-2).expand(v.sizes())));
+    const Tensor left = torch::matmul(a.to(v.scalar_type()), v), right = v * l.unsqueeze(-2);
+    c.check(torch::allclose(left, right, 1e-3, 1e-3), name + ": A V is not V L");
+    c.out(name + " alone", torch::linalg_eigvals(a).gather(-1, order));
+  };
+  c.for_dtypes(kParts, [&](torch::Dtype dtype) {
+    both("real", c.randn({2, 5, 5}, dtype));
+    both("complex", torch::complex(c.randn({3, 4, 4}, dtype), c.randn({3, 4, 4}, dtype)));
+    both("symmetric", [&] {
+      const Tensor a = c.randn({6, 6}, dtype);
+      return a + a.t();
+    }());
+    both("triangular", c.randn({4, 4}, dtype).triu());
+    both("one", c.randn({1, 1}, dtype));
+    both("larger", c.randn({40, 40}, dtype));
+  });
+  both("rotation", torch::tensor({{0.0, -1.0}, {1.0, 0.0}}, torch::kDouble));
+  both("permutation", torch::eye(4, torch::kDouble).roll({1}, {0}));
+  c.out("zeros", torch::linalg_eigvals(torch::zeros({3, 3})));
+  c.out("companion",
+        torch::linalg_eigvals(torch::tensor({{6.0, -11.0, 6.0}, {1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}}, torch::kDouble))
+            .abs()
+            .sum());
+  const Tensor a = c.leaf({4, 4}, torch::kDouble);
+  c.gradients("vectors", {a}, [&] {
+    const auto [l, v] = torch::linalg_eig(a);
+    return v.abs().gather(-1, in_order(l).unsqueeze(-2).expand({4, 4}));
+  });
+  c.gradients("both", {a}, [&] {
+    const auto [l, v] = torch::linalg_eig(a);
+    return torch::view_as_real((l * v.abs().pow(3).sum(0)).sum());
+  });
+  c.gradcheck([&] { return torch::view_as_real(torch::linalg_eigvals(a).exp().sum()); }, {a});
+  const Tensor z = leaf(c, {3, 3}, torch::kDouble);
+  c.gradients("complex", {z}, [&] { return torch::linalg_eigvals(z).gather(-1, in_order(torch::linalg_eigvals(z))); });
+  c.throws("square", [&] { torch::linalg_eig(c.randn({2, 3})); });
+  c.throws("nan", [&] { torch::linalg_eig(torch::full({2, 2}, NAN)); });
+  c.throws("integers", [&] { torch::linalg_eig(torch::ones({2, 2}, torch::kLong)); });
+}
+
+PARITY_CASE(complex, equations) {
+  c.tolerance(torch::kFloat, 1e-4, 1e-4);
+  c.for_dtypes(kParts, [&](torch::Dtype dtype) {
+    const Tensor a = leaf(c, {2, 3, 3}, dtype), b = leaf(c, {2, 3, 2}, dtype), v = leaf(c, {3}, dtype);
+    c.gradients("solve", {a, b}, [&] { return torch::linalg_solve(a, b); });
+    c.gradients("right", {a, b}, [&] { return torch::linalg_solve(a, b.mT(), false); });
+    c.gradients("vector", {a, v}, [&] { return torch::linalg_solve(a[0], v); });
+    c.gradients("inverse", {a}, [&] { return torch::linalg_inv(a); });
+  });
+  c.throws("singular", [&] { torch::linalg_inv(torch::zeros({2, 2}, torch::kComplexFloat)); });
+}

@@ -94,6 +94,15 @@ void eigh(const Tensor& a, const Tensor& values) {
   });
 }
 
+void eig(const Tensor& a, bool real, const Tensor& values, const Tensor& vectors, const Tensor& info) {
+  const int64_t n = a.size(1);
+  each_matrix(a, [&](int64_t i) {
+    auto* ai = a.data_ptr<Complex<double>>() + i * n * n;
+    info.data_ptr<int64_t>()[i] = !dense::general_eigen(ai, n, real, values.data_ptr<Complex<double>>() + i * n,
+                                                        vectors.data_ptr<Complex<double>>() + i * n * n);
+  });
+}
+
 void svd(const Tensor& a, const Tensor& u, const Tensor& s, const Tensor& v) {
   each_matrix(a, [&](int64_t i) {
     Matrix ai(a, i), ui(u, i), si(s, i), vi(v, i);
@@ -109,6 +118,7 @@ HB_REGISTER_CPU(lu_kernel, lu);
 HB_REGISTER_CPU(lu_solve_kernel, lu_solve);
 HB_REGISTER_CPU(cholesky_kernel, cholesky);
 HB_REGISTER_CPU(eigh_kernel, eigh);
+HB_REGISTER_CPU(eig_kernel, eig);
 HB_REGISTER_CPU(svd_kernel, svd);
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include <halfbridge/complex.h>
+
 namespace hb::cpu::dense {
 
 /// Householder QR of a (m, n): R in the upper triangle, the reflectors below it, their factors in tau (min(m,
@@ -26,6 +28,10 @@ int64_t cholesky_in_place(double* a, int64_t n);
 /// Eigenvalues of the symmetric a (n, n; its lower triangle is read) in ascending order; a becomes their
 /// eigenvectors, one per column.
 void symmetric_eigen(double* a, int64_t n, double* values);
+
+/// Eigenvalues (n) of any a (n, n), which is overwritten, and their eigenvectors, one per column; `real`: a is real, so
+/// that eigenvalues are real or come in exact pairs. False where the algorithm does not converge.
+bool general_eigen(Complex<double>* a, int64_t n, bool real, Complex<double>* values, Complex<double>* vectors);
 
 /// a (m, n) = U diag(S) V^T with m >= n: u (m, n), s (n) descending, v (n, n).
 void svd(const double* a, int64_t m, int64_t n, double* u, double* s, double* v);

@@ -19,6 +19,10 @@ inline Kernel<void(const Tensor& a, const Tensor& info)> cholesky_kernel{"linalg
 /// a (b, n, n), of which the lower triangle is read, becomes its eigenvectors (columns); values (b, n)
 /// ascend.
 inline Kernel<void(const Tensor& a, const Tensor& values)> eigh_kernel{"linalg_eigh"};
+/// a (b, n, n) of complex128 is overwritten; values (b, n) and vectors (b, n, n; columns) of the same dtype. info is 1
+/// where the algorithm did not converge. `real`: the imaginary parts of a are zero.
+inline Kernel<void(const Tensor& a, bool real, const Tensor& values, const Tensor& vectors, const Tensor& info)>
+    eig_kernel{"linalg_eig"};
 /// a (b, m, n), m >= n: u (b, m, n), s (b, n) descending, v (b, n, n) with a = u diag(s) v^T.
 inline Kernel<void(const Tensor& a, const Tensor& u, const Tensor& s, const Tensor& v)> svd_kernel{"linalg_svd"};
 

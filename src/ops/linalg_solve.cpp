@@ -178,8 +178,29 @@ Tensor det_gradient(const Tensor& a, const Tensor& det) {
 
 }  // namespace
 
+namespace {
+/// The equations of real and imaginary parts are real ones of twice the size.
+Tensor complex_solution(const Tensor& a, const Tensor& b, bool left) {
+  HB_CHECK(a.scalar_type() == b.scalar_type(),
+           "linalg.solve: Expected A and B to have the same dtype, but found A of type ", a.scalar_type(),
+           " and B of type ", b.scalar_type(), " instead");
+  HB_CHECK(a.dim() >= 2 && a.size(-1) == a.size(-2),
+           "linalg.solve: A must be batches of square matrices, but they are ", a.sizes());
+  if (!left) return complex_solution(a.mT(), b.mT(), true).mT();
+  const bool vector = b.dim() == 1 || (a.dim() - 1 == b.dim() && b.sizes().equals(a.sizes().slice(0, b.dim())));
+  const Tensor columns = vector ? b.unsqueeze(-1) : b;
+  const Tensor re = real(a), im = imag(a);
+  const Tensor whole = cat({cat({re, neg(im)}, -1), cat({im, re}, -1)}, -2);
+  const Tensor x = linalg_solve(whole, cat({real(columns), imag(columns)}, -2));
+  const int64_t n = a.size(-1);
+  const Tensor out = complex(x.narrow(-2, 0, n), x.narrow(-2, n, n));
+  return vector ? out.squeeze(-1) : out;
+}
+}  // namespace
+
 Tensor linalg_inv(const Tensor& a) {
   HB_AUTOCAST(linalg_inv, fp32, as_is, a);
+  if (a.is_complex()) return complex_solution(a, eye(a.size(-1), a.options()), true);
   return inverse_of(a, true).result;
 }
 std::tuple<Tensor, Tensor> linalg_inv_ex(const Tensor& a, bool check_errors) {
@@ -189,6 +210,7 @@ std::tuple<Tensor, Tensor> linalg_inv_ex(const Tensor& a, bool check_errors) {
 }
 Tensor inverse(const Tensor& self) {
   HB_AUTOCAST(inverse, fp32, as_is, self);
+  if (self.is_complex()) return linalg_inv(self);
   return inverse_of(self, true).result;
 }
 
@@ -284,6 +306,7 @@ Checked solution_of(const Tensor& a, const Tensor& b, bool left, bool check) {
 }  // namespace
 Tensor linalg_solve(const Tensor& a, const Tensor& b, bool left) {
   HB_AUTOCAST(linalg_solve, fp32, as_is, a, b, left);
+  if (a.is_complex()) return complex_solution(a, b, left);
   return solution_of(a, b, left, true).result;
 }
 std::tuple<Tensor, Tensor> linalg_solve_ex(const Tensor& a, const Tensor& b, bool left, bool check_errors) {

@@ -18,6 +18,10 @@ HB_API std::tuple<Tensor, Tensor, Tensor> linalg_svd(const Tensor& a, bool full_
 HB_API Tensor linalg_solve(const Tensor& a, const Tensor& b, bool left = true);
 HB_API std::tuple<Tensor, Tensor> linalg_eigh(const Tensor& a, std::string_view uplo = "L");
 HB_API Tensor linalg_eigvalsh(const Tensor& a, std::string_view uplo = "L");
+/// Eigenvalues (..., n) and eigenvectors (..., n, n; columns of length 1) of general matrices, in no particular order;
+/// complex also for real matrices.
+HB_API std::tuple<Tensor, Tensor> linalg_eig(const Tensor& self);
+HB_API Tensor linalg_eigvals(const Tensor& self);
 HB_API Tensor linalg_svdvals(const Tensor& a, std::optional<std::string_view> driver = std::nullopt);
 /// Sign and logarithm of the absolute value of the determinant.
 HB_API std::tuple<Tensor, Tensor> linalg_slogdet(const Tensor& a);
