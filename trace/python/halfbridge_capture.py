@@ -121,6 +121,8 @@ class _Writer:
                 self._finish(self.end)
 
     def _add(self, record, tensor):
+        if tensor.is_complex():
+            tensor = torch.view_as_real(tensor.detach().resolve_conj())  # a last dimension of 2
         dtype = _DTYPES.get(tensor.dtype)
         if dtype is None or tensor.layout != torch.strided:
             return  # safetensors has no such type

@@ -108,7 +108,7 @@ void Tracer::begin(WatchedCall& call) {
   guarded([&] {
     if (t.running.empty() && !takes_recorded(call)) return;
     bool floats = false;
-    for (const Tensor* in : call.inputs) floats = floats || (in->defined() && in->is_floating_point());
+    for (const Tensor* in : call.inputs) floats = floats || in->is_floating_point() || in->is_complex();
     if (!floats) return;
     const Call* around = t.running.empty() ? nullptr : t.running.back().call.get();
     auto made = new_call(around ? around->layer : std::string());

@@ -15,10 +15,10 @@ int main(int argc, char** argv) {
   std::vector<torch::jit::IValue> inputs{torch::ones({1, 3, 224, 224})};
   at::Tensor output = module.forward(inputs).toTensor();
   auto [values, indices] = output.sort(1, true);
-  auto angles = torch::polar(values, torch::ones_like(values)).angle();
+  auto angles = torch::special::bessel_j0(values).angle();
   auto sparse = output.to_sparse().coalesce();
   TORCH_CHECK(output.defined(), "nothing came back");
   C10_CUDA_CHECK(cudaGetLastError());
   std::vector<float> raw(angles.data_ptr<float>(), angles.data_ptr<float>() + angles.numel());
-  return static_cast<int>(raw.size() + torch::fft::rfft(angles).size(0));
+  return static_cast<int>(raw.size() + torch::histogramdd(angles, {3}).size(0));
 }

@@ -34,5 +34,5 @@ Tensor Net::forward(Tensor x) {
       to_sparse(2)[0];  // a method on the next line
   for (const auto& p : parameters()) first += p.to_mkldnn();
   const auto& [low, high] = std::make_pair(y.amin(), y.amax());
-  return UNARY(neg) + special::bessel_j0(first) + polar(low, high) + lu(std::get<0>(y.max(1)).coalesce());
+  return UNARY(neg) + special::bessel_j0(first) + sparse_coo_tensor(low, high) + lu(std::get<0>(y.max(1)).coalesce());
 }
