@@ -279,7 +279,7 @@ namespace {
 /// Places of eigenvalues (…, n) in the order of real, then imaginary parts.
 Tensor in_order(const Tensor& values) {
   const Tensor z = values.detach().to(torch::kComplexDouble);
-  return ((torch::real(z) * 1e3).round() * 1e4 + torch::imag(z)).argsort(-1);
+  return ((torch::real(z) * 1e3).round() * 1e4 + torch::imag(z)).argsort(int64_t{-1}, false);
 }
 }  // namespace
 
