@@ -104,7 +104,7 @@ IValue TorchUnpickler::call_rebuild_tensor(const PickleNode& call, size_t argume
       make_intrusive<TensorImpl>(source.memory, dtype, std::move(sizes), std::move(strides), place.offset + offset));
   if (source.device != tensor.device()) tensor = tensor.to(source.device);
   if (arguments > 4 && argument(call, 4, Kind::Bool, "requires_grad").integer != 0) {
-    if (!is_floating_type(dtype)) fail(call, "expected a floating dtype for a tensor with a gradient, got ", dtype);
+    if (!is_differentiable_type(dtype)) fail(call, "expected a floating dtype for a tensor with a gradient, got ", dtype);
     tensor.requires_grad_(true);
   }
   return tensor;
@@ -115,7 +115,7 @@ IValue TorchUnpickler::call_rebuild_parameter(const PickleNode& call) {
   if (!data.isTensor()) fail(call, "expected a tensor, got ", data.tagKind());
   const bool requires_grad = argument(call, 1, Kind::Bool, "requires_grad").integer != 0;
   Tensor parameter = data.toTensor().detach();
-  if (requires_grad && !is_floating_type(parameter.scalar_type())) {
+  if (requires_grad && !is_differentiable_type(parameter.scalar_type())) {
     fail(call, "expected a floating dtype for a parameter, got ", parameter.scalar_type());
   }
   parameter.requires_grad_(requires_grad);

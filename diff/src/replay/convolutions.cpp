@@ -10,13 +10,11 @@ namespace {
 template <size_t D>
 Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias, const Arguments& o,
                 const std::vector<int64_t>& padding) {
-  constexpr auto conv = D == 1   ? static_cast<Tensor (*)(const Tensor&, const Tensor&, const Tensor&, IntArrayRef,
-                                                        IntArrayRef, IntArrayRef, int64_t)>(hb::conv1d)
-                        : D == 2 ? static_cast<Tensor (*)(const Tensor&, const Tensor&, const Tensor&, IntArrayRef,
-                                                          IntArrayRef, IntArrayRef, int64_t)>(hb::conv2d)
-                                 : static_cast<Tensor (*)(const Tensor&, const Tensor&, const Tensor&, IntArrayRef,
-                                                          IntArrayRef, IntArrayRef, int64_t)>(hb::conv3d);
-  return conv(x, weight, bias, o.integers("stride", D), padding, o.integers("dilation", D), o.integer("groups"));
+  const auto stride = o.integers("stride", D), dilation = o.integers("dilation", D);
+  const int64_t groups = o.integer("groups");
+  if constexpr (D == 1) return hb::conv1d(x, weight, bias, stride, padding, dilation, groups);
+  if constexpr (D == 2) return hb::conv2d(x, weight, bias, stride, padding, dilation, groups);
+  if constexpr (D == 3) return hb::conv3d(x, weight, bias, stride, padding, dilation, groups);
 }
 
 // What 'same' and 'valid' add before and after each dimension, the last one first, as `pad` takes it.
