@@ -104,7 +104,8 @@ IValue TorchUnpickler::call_rebuild_tensor(const PickleNode& call, size_t argume
       make_intrusive<TensorImpl>(source.memory, dtype, std::move(sizes), std::move(strides), place.offset + offset));
   if (source.device != tensor.device()) tensor = tensor.to(source.device);
   if (arguments > 4 && argument(call, 4, Kind::Bool, "requires_grad").integer != 0) {
-    if (!is_differentiable_type(dtype)) fail(call, "expected a floating dtype for a tensor with a gradient, got ", dtype);
+    if (!is_differentiable_type(dtype))
+      fail(call, "expected a floating dtype for a tensor with a gradient, got ", dtype);
     tensor.requires_grad_(true);
   }
   return tensor;

@@ -11,7 +11,8 @@ namespace {
 double weight(int64_t i) { return static_cast<double>((i * 7 + 3) % 16 - 8) / 8.0 + 0.0625; }
 
 Tensor weights_like(const Tensor& output) {
-  if (output.is_complex()) return torch::view_as_complex(weights_like(torch::view_as_real(output.detach().resolve_conj())));
+  if (output.is_complex())
+    return torch::view_as_complex(weights_like(torch::view_as_real(output.detach().resolve_conj())));
   std::vector<float> data(output.numel());
   for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<float>(weight(static_cast<int64_t>(i)));
   return torch::from_blob(data.data(), output.sizes(), torch::TensorOptions().dtype(torch::kFloat))
