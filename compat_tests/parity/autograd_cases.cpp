@@ -260,3 +260,36 @@ PARITY_CASE(autograd, threads_and_depth) {
   for (int i = 0; i < 20000; ++i) y = y + 1;  // deep enough to end a recursive engine
   c.backward("deep", y, {x});
 }
+
+PARITY_CASE(autograd, views_made_without_grad) {
+  auto w = c.leaf({2, 3});
+  const auto flags = [&](const std::string& name, const torch::Tensor& t) {
+    c.value(name + ".requires_grad", t.requires_grad());
+    c.value(name + ".is_leaf", t.is_leaf());
+  };
+  torch::Tensor view;
+  {
+    torch::NoGradGuard no_grad;
+    view = w.view({6});
+    flags("view", view);
+    flags("select", w[0]);
+    flags("of_view", view.slice(0, 1, 4));
+    flags("detached", w.detach());
+    flags("product", w * 2);
+  }
+  {
+    torch::InferenceMode inference;
+    flags("inference", w.t());
+  }
+  flags("outside", view);
+  // What is computed from it is recorded, but no gradient arrives.
+  const auto sum = (view * w.view({6})).sum();
+  sum.backward();
+  c.out("grad", w.grad());
+  c.value("view.grad", view.grad().defined());
+  const auto early = torch::zeros({3});
+  const auto before = early[0];
+  flags("before", before);
+  early.requires_grad_(true);
+  flags("after", before);
+}

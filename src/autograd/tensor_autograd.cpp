@@ -30,7 +30,9 @@ Edge gradient_edge(const Tensor& tensor) {
 bool Tensor::requires_grad() const {
   if (!defined()) return false;
   const AutogradMeta* meta = impl().autograd_meta();
-  return meta && (meta->requires_grad || grad_fn() != nullptr);
+  if (!meta) return false;
+  // A view made in no_grad mode says what its base says, though no gradient reaches it.
+  return meta->requires_grad || grad_fn() != nullptr || (meta->base.defined() && meta->base.requires_grad());
 }
 
 const std::shared_ptr<Node>& Tensor::grad_fn() const {

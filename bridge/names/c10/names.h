@@ -3,16 +3,22 @@
 // engine, `hb::bridge::api` what the bridge adds to these three namespaces themselves.
 
 #include <halfbridge/bridge/context.h>
+#include <halfbridge/bridge/dtype_rules.h>
 #include <halfbridge/bridge/element_types.h>
 #include <halfbridge/bridge/enum.h>
+#include <halfbridge/bridge/expand.h>
+#include <halfbridge/bridge/maybe_owned.h>
 #include <halfbridge/bridge/nn/rnn_functions.h>
 #include <halfbridge/bridge/print_containers.h>
+#include <halfbridge/bridge/small_vector.h>
+#include <halfbridge/bridge/tensor_checks.h>
 #include <halfbridge/bridge/tensor_maker.h>
 #include <halfbridge/bridge/utility.h>
 #include <halfbridge/bridge/warning.h>
 #include <halfbridge/engine.h>
 
 #include <c10/macros/Macros.h>
+#include <c10/util/Logging.h>
 #include <c10/util/check_macros.h>
 #include <c10/util/complex.h>
 
@@ -23,6 +29,7 @@ inline namespace api {}
 namespace c10 {
 using namespace hb;
 using namespace hb::bridge::api;
+using DimVector = SmallVector<int64_t, 5>;
 using hb::bridge::demangle;
 using std::in_place;
 using std::make_optional;
@@ -35,8 +42,12 @@ using std::string_view;
 namespace at {
 using namespace hb;
 using namespace hb::bridge::api;
+using c10::DimVector;
 using hb::bridge::api::trace;  // before the namespace hb::trace
+using std::in_place;
+using std::make_optional;
 using std::nullopt;
+using std::nullopt_t;
 using std::optional;
 }  // namespace at
 
@@ -45,7 +56,10 @@ using namespace hb;
 using namespace hb::bridge::api;
 using hb::bridge::api::trace;        // before the namespace hb::trace
 using autocast = hb::AutocastGuard;  // at::autocast stays the namespace
+using std::in_place;
+using std::make_optional;
 using std::nullopt;
+using std::nullopt_t;
 using std::optional;
 }  // namespace torch
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <ATen/core/ivalue.h>
 #include <halfbridge/bridge/serialize.h>
 #include <torch/types.h>
 

@@ -104,25 +104,18 @@ class HB_API TensorData {
  private:
   template <class T>
   static constexpr ScalarType natural_dtype() {
-    if constexpr (std::is_same_v<T, bool>)
-      return kBool;
-    else if constexpr (std::is_integral_v<T>)
-      return kLong;
-    else if constexpr (std::is_same_v<T, Half>)
-      return kHalf;
-    else if constexpr (std::is_same_v<T, BFloat16>)
-      return kBFloat16;
-    else if constexpr (std::is_same_v<T, float>)
-      return kFloat;
-    else if constexpr (is_complex_v<T>)
-      return dtype_of<T>::value;
-    else
+    if constexpr (std::is_floating_point_v<T>)
       return kDouble;
+    else if constexpr (std::is_integral_v<T> && (sizeof(T) >= 4 || std::is_same_v<T, uint16_t>))
+      return kLong;
+    else
+      return dtype_of<T>::value;
   }
   template <class T>
   void fill(const T* values, size_t n) {
     copy(values, n, sizeof(T), dtype_of<T>::value);
-    // As LibTorch: integers become int64 and, without a dtype, floating values the default dtype.
+    // As LibTorch: int becomes int64 and, without a dtype, float and double the default dtype; others stay what they
+    // are.
     dtype_ = natural_dtype<T>();
   }
   void copy(const void* values, size_t n, size_t itemsize, ScalarType stored);
@@ -135,7 +128,7 @@ class HB_API TensorData {
   Scalar scalar_;
   std::vector<char> bytes_;
 };
-/// Without a dtype in the options: bool, int64 or the default dtype, by the kind of the values.
+/// Without a dtype in the options: int64 for int, the default dtype for float and double, else the values' own.
 inline Tensor tensor(const TensorData& data, const TensorOptions& options = {}) { return data.to_tensor(options); }
 
 }  // namespace hb

@@ -21,8 +21,8 @@ Operand operand(const Tensor& t) {
 /// The operand that is indexed along a dimension.
 struct Indexed {
   Operand others;  // stride 0 along the dimension
-  int64_t along, size;
-  Indexed(const Tensor& t, int64_t dim) : others(operand(t)) {
+  int64_t along, size, dim;
+  Indexed(const Tensor& t, int64_t d) : others(operand(t)), dim(d) {
     along = others.strides[dim], others.strides[dim] = 0;
     size = t.dim() ? t.impl().sizes()[dim] : 1;
   }
@@ -90,7 +90,7 @@ void gather_of(const char* name, T* out, const T* in, const int64_t* index, cons
     RowWalk walk(p, {&x.others, &at, &at}, b);
     for (int64_t r = b; r < e; ++r, walk.next()) {
       const int64_t* here = index + walk.offset[1];
-      check_indices(name, here, step, step == 0 ? 1 : p.last, x.size);
+      check_indices(name, here, step, step == 0 ? 1 : p.last, x.size, x.dim);
       gather_row(out + r * p.last, in + walk.offset[0], here, step, p.last, x.along, x.others.last());
     }
   });
@@ -168,7 +168,7 @@ void scatter(const char* name, const Tensor& out, const Tensor& index, const Ten
   const int64_t step = p.last == 1 ? 0 : where.last();
   RowWalk walk(p, {&x.others, &where, &from}, 0);
   for (int64_t r = 0; r < p.rows; ++r, walk.next())
-    check_indices(name, at + walk.offset[1], step, step == 0 ? 1 : p.last, x.size);
+    check_indices(name, at + walk.offset[1], step, step == 0 ? 1 : p.last, x.size, x.dim);
   const bool along_last = dim == static_cast<int64_t>(p.sizes.size()) - 1;
   switch (out.scalar_type()) {
 #define HB_CASE(T, Name)                                                                                              \

@@ -26,7 +26,7 @@ void pick_elements(int64_t bytes, void* to, const void* from, const int64_t* ind
 void select_rows(const char* name, const Tensor& out, const Tensor& in, const Tensor& index, Lines l) {
   const int64_t count = index.numel();
   const auto* at = static_cast<const int64_t*>(index.impl().raw_data());
-  check_indices(name, at, 1, count, l.n);
+  check_rows(name, at, count, l.n);
   if (l.outer * count * l.inner == 0) return;
   auto* to = static_cast<char*>(out.impl().raw_data());
   const auto* from = static_cast<const char*>(in.impl().raw_data());
@@ -76,7 +76,7 @@ void put_rows(const char* name, const Tensor& out, const Tensor& index, const Te
   check_order(name, out.scalar_type(), op);
   const int64_t count = index.numel();
   const auto* at = static_cast<const int64_t*>(index.impl().raw_data());
-  check_indices(name, at, 1, count, l.n);
+  check_rows(name, at, count, l.n);
   if (l.outer * count * l.inner == 0) return;
   switch (out.scalar_type()) {
 #define HB_CASE(T, Name)                                                                                               \
