@@ -1,7 +1,7 @@
 #pragma once
 // Macros as those of LibTorch without glog. A program that brings its own keeps them.
-#include <halfbridge/bridge/logging.h>
 #include <c10/util/check_macros.h>
+#include <halfbridge/bridge/logging.h>
 
 #define HB_LOG(severity) ::hb::bridge::LogMessage(__FILE__, __LINE__, severity).stream()
 #define HB_LOG_UNLESS(condition, severity) (condition) ? (void)0 : ::hb::bridge::LogVoid() & HB_LOG(severity)

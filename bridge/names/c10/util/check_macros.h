@@ -19,11 +19,11 @@
 #define TORCH_CHECK_WITH(Type, cond, ...) HB_TORCH_CHECK_WITH(Type, cond __VA_OPT__(, ) __VA_ARGS__)
 #define TORCH_CHECK_NOT_IMPLEMENTED(cond, ...) HB_TORCH_CHECK_WITH(NotImplementedError, cond __VA_OPT__(, ) __VA_ARGS__)
 #define TORCH_CHECK_ARG(cond, argN, ...) TORCH_CHECK(cond, "invalid argument ", argN, ": " __VA_OPT__(, ) __VA_ARGS__)
-#define TORCH_INTERNAL_ASSERT(cond, ...)                                                                     \
-  do {                                                                                                       \
-    if (HB_UNLIKELY(!(cond)))                                                                                \
-      throw ::hb::Error(::hb::detail::str(#cond " INTERNAL ASSERT FAILED at \"" __FILE__ "\":", __LINE__, ". " \
-                                          __VA_OPT__(, ) __VA_ARGS__));                                      \
+#define TORCH_INTERNAL_ASSERT(cond, ...)                                                                  \
+  do {                                                                                                    \
+    if (HB_UNLIKELY(!(cond)))                                                                             \
+      throw ::hb::Error(::hb::detail::str(#cond " INTERNAL ASSERT FAILED at \"" __FILE__ "\":", __LINE__, \
+                                          ". " __VA_OPT__(, ) __VA_ARGS__));                              \
   } while (false)
 #ifdef NDEBUG
 #define TORCH_INTERNAL_ASSERT_DEBUG_ONLY(...) \
