@@ -99,4 +99,35 @@ TEST(DeferredLayout, JoinedTensors) {
   EXPECT_EQ(v, wanted);
 }
 
+TEST(DeferredLayout, RowsByIndex) {
+  const Tensor plain = hb::arange(120, hb::kFloat).view({2, 3, 4, 5}), at = hb::tensor({3, 0, 1, 1});
+  EXPECT_EQ(values(deferred({2, 3, 4, 5}).index_select(2, at)), values(plain.index_select(2, at)));
+  const auto added = [&](const Tensor& to, const Tensor& source) { return values(hb::index_add(to, 2, at, source)); };
+  const auto wanted = added(plain, plain);
+  EXPECT_EQ(added(deferred({2, 3, 4, 5}), plain), wanted);
+  EXPECT_EQ(added(plain, deferred({2, 3, 4, 5})), wanted);
+  Tensor target = deferred({2, 3, 4, 5});
+  target.index_add_(2, at, deferred({2, 3, 4, 5}));
+  EXPECT_EQ(values(target), wanted);
+  Tensor copied = deferred({2, 3, 4, 5});
+  copied.index_copy_(2, hb::tensor({1, 0, 3, 2}), deferred({2, 3, 4, 5}));
+  EXPECT_EQ(values(copied), values(plain.index_select(2, hb::tensor({1, 0, 3, 2}))));
+}
+
+TEST(DeferredLayout, GradientOfRowsByIndex) {
+  const auto gradient = [](const Tensor& arriving) {
+    Tensor x = hb::zeros({2, 3, 2, 5}).requires_grad_();
+    x.index_select(2, hb::tensor({0, 1, 1, 0})).backward(arriving);
+    return values(x.grad());
+  };
+  EXPECT_EQ(gradient(deferred({2, 3, 4, 5})), gradient(hb::arange(120, hb::kFloat).view({2, 3, 4, 5})));
+}
+
+TEST(DeferredLayout, Attention) {
+  const auto attention = [](const Tensor& x) { return values(hb::scaled_dot_product_attention(x, x * 0.1, x)); };
+  const auto ours = attention(deferred({2, 3, 4, 5})),
+             wanted = attention(hb::arange(120, hb::kFloat).view({2, 3, 4, 5}));
+  for (size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(ours[i], wanted[i], 1e-4f);
+}
+
 }  // namespace

@@ -6,6 +6,7 @@
 #include "autocast/autocast.h"
 
 #include "autograd/record.h"
+#include "ops/layout.h"
 
 namespace hb {
 namespace {
@@ -41,7 +42,7 @@ bool dense_rows(const Tensor& t) {
   const auto& s = t.impl().physical_strides();
   return s.back() == 1 || t.size(-1) <= 1;
 }
-Tensor with_dense_rows(const Tensor& t) { return dense_rows(t) ? t : t.contiguous(); }
+Tensor with_dense_rows(const Tensor& t) { return dense_rows(t) ? t : ops::to_contiguous(t); }
 
 HeadsRef heads(const Tensor& t) {
   const auto& s = t.impl().physical_strides();
