@@ -10,4 +10,5 @@
 #include <halfbridge/ops/linalg.h>
 #include <halfbridge/ops/nn.h>
 #include <halfbridge/ops/random.h>
+#include <halfbridge/ops/sparse.h>
 #include <halfbridge/ops/special.h>

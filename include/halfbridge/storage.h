@@ -2,13 +2,18 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 
 #include <halfbridge/device.h>
 #include <halfbridge/intrusive_ptr.h>
 
 namespace hb {
 
-/// The bytes of one or more tensors. Ours lie in one block behind this header; foreign ones have a deleter.
+struct SparseParts;
+
+/// The bytes of one or more tensors. Ours lie in one block behind this header; foreign ones have a deleter. That of a
+/// sparse tensor holds its indices and values in place of bytes: data() then throws, so that no function can take a
+/// sparse tensor for a strided one.
 class HB_API StorageImpl final : public intrusive_ptr_target {
  public:
   using Deleter = std::function<void(void*)>;
@@ -16,9 +21,17 @@ class HB_API StorageImpl final : public intrusive_ptr_target {
   static intrusive_ptr<StorageImpl> allocate(size_t nbytes, Device device);
   /// Memory of somebody else; `deleter` (may be empty) is called with `data` when the last tensor is gone.
   static intrusive_ptr<StorageImpl> borrow(void* data, size_t nbytes, Device device, Deleter deleter);
+  /// What a sparse tensor consists of (src/ops/sparse.h).
+  static intrusive_ptr<StorageImpl> of_sparse(std::unique_ptr<SparseParts> parts, Device device);
   ~StorageImpl() override;
 
-  void* data() const { return data_; }
+  void* data() const {
+    if (HB_UNLIKELY(sparse_)) fail_sparse();
+    return data_;
+  }
+  bool is_sparse() const { return sparse_; }
+  /// Of a sparse tensor's storage alone.
+  SparseParts& sparse_parts() const { return *static_cast<SparseParts*>(data_); }
   size_t nbytes() const { return nbytes_; }
   const Device& device() const { return device_; }
   bool is_borrowed() const { return borrowed_; }
@@ -27,12 +40,13 @@ class HB_API StorageImpl final : public intrusive_ptr_target {
   StorageImpl(void* data, size_t nbytes, Device device, size_t block_bytes, bool borrowed)
       : data_(data), nbytes_(nbytes), block_bytes_(block_bytes), device_(device), borrowed_(borrowed) {}
   void destroy() const override;
+  [[noreturn]] static void fail_sparse();
 
   void* data_;
   size_t nbytes_;
   size_t block_bytes_;
   Device device_;
-  bool borrowed_;
+  bool borrowed_, sparse_ = false;
   Deleter* deleter_ = nullptr;
 };
 

@@ -94,14 +94,14 @@ class HB_API Tensor {
   int64_t stride(int64_t dim) const;
   int64_t storage_offset() const { return impl().offset(); }
   Storage storage() const { return Storage(impl().storage()); }
-  bool has_storage() const { return defined(); }
+  bool has_storage() const { return defined() && !is_sparse(); }
   ScalarType scalar_type() const { return impl().dtype(); }
   TypeMeta dtype() const { return impl().dtype(); }
   Device device() const { return impl().device(); }
   DeviceIndex get_device() const { return device().index(); }
-  Layout layout() const { return kStrided; }
+  Layout layout() const { return is_sparse() ? kSparse : kStrided; }
   /// dtype, device and layout; requires_grad is left out, as in LibTorch.
-  TensorOptions options() const { return TensorOptions().dtype(scalar_type()).device(device()).layout(kStrided); }
+  TensorOptions options() const { return TensorOptions().dtype(scalar_type()).device(device()).layout(layout()); }
   int64_t element_size() const { return static_cast<int64_t>(impl().itemsize()); }
   int64_t itemsize() const { return element_size(); }
   size_t nbytes() const { return impl().numel() * impl().itemsize(); }
@@ -114,7 +114,7 @@ class HB_API Tensor {
   bool is_cuda() const { return defined() && device().is_cuda(); }
   bool is_mps() const { return false; }
   bool is_meta() const { return false; }
-  bool is_sparse() const { return false; }
+  bool is_sparse() const { return defined() && impl_->is_sparse(); }
   bool is_quantized() const { return false; }
   bool is_sparse_csr() const { return false; }
   bool is_mkldnn() const { return false; }
@@ -340,6 +340,7 @@ class HB_API Tensor {
 #include <halfbridge/ops/aliases.def>
   Tensor where(const Tensor& condition, const Tensor& other) const;
   Tensor where(const Tensor& condition, const Scalar& other) const;
+#include <halfbridge/ops/sparse_methods.def>
   Tensor numpy_T() const;
   Tensor mT() const { return transpose(-2, -1); }
   Tensor mH() const { return mT().conj(); }

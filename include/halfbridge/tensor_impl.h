@@ -22,6 +22,8 @@ struct VersionCounter final : intrusive_ptr_target {
 /// A convolution may leave its result channels-last while the program's layout is contiguous NCHW. Such a tensor is
 /// *deferred*: its physical strides are channels-last, no alias of it is visible, and settle() rewrites it contiguous
 /// as soon as the program looks at strides or memory. The engine reads physical_strides() and raw_data() instead.
+///
+/// A sparse tensor is deferred for good: it has no strides and no memory, and settle() throws.
 class HB_API TensorImpl final : public intrusive_ptr_target {
  public:
   TensorImpl(intrusive_ptr<StorageImpl> storage, ScalarType dtype, DimVector sizes, DimVector strides, int64_t offset);
@@ -59,6 +61,7 @@ class HB_API TensorImpl final : public intrusive_ptr_target {
   bool physically_contiguous() const { return contiguous_; }
   void* raw_data() const { return static_cast<char*>(storage_->data()) + offset_ * itemsize(); }
   bool is_deferred() const { return deferred_; }
+  bool is_sparse() const { return HB_UNLIKELY(deferred_) && storage_->is_sparse(); }
   /// Declares that the program believes this channels-last tensor to be contiguous.
   void set_deferred() { deferred_ = true; }
   void settle() {

@@ -11,6 +11,13 @@ bool unshared(const Tensor& t, int64_t handles) {
   return t.use_count() <= handles && t.impl().physical_storage().use_count() == 1 &&
          !t.impl().physical_storage()->is_borrowed();
 }
+
+// A sparse and a strided gradient give a strided one.
+Tensor sum_of_layouts(Tensor a, const Tensor& b) {
+  if (a.is_sparse() && !b.is_sparse()) return b + a;
+  if (GradMode::is_enabled() || a.use_count() > 1) return a + b;
+  return a.add_(b);
+}
 }  // namespace
 
 AccumulateGrad::AccumulateGrad(Tensor variable) : variable_(std::move(variable)) {
@@ -30,7 +37,9 @@ variable_list AccumulateGrad::apply(variable_list&& grads) {
   }
   const std::lock_guard lock(mutex_);
   Tensor& sum = variable_.mutable_grad();
-  if (!sum.defined()) {
+  if (HB_UNLIKELY(g.is_sparse() || variable_.is_sparse() || sum.is_sparse())) {
+    sum = sum.defined() ? sum_of_layouts(std::move(sum), g) : g.detach().clone();
+  } else if (!sum.defined()) {
     const bool same_layout = g.impl().physical_strides() == variable_.impl().physical_strides() ||
                              (g.impl().physically_contiguous() && variable_.impl().physically_contiguous());
     if (!GradMode::is_enabled()) {
@@ -56,7 +65,9 @@ void accumulate(Tensor& sum, Tensor update) {
     sum = std::move(update);
     return;
   }
-  if (GradMode::is_enabled()) {
+  if (HB_UNLIKELY(sum.is_sparse() || update.is_sparse())) {
+    sum = sum_of_layouts(std::move(sum), update);
+  } else if (GradMode::is_enabled()) {
     sum = sum + update;
   } else if (unshared(sum, 1)) {
     sum.add_(update);

@@ -9,6 +9,7 @@
 
 #include "kernels/elementwise.h"
 #include "kernels/factories.h"
+#include "ops/sparse.h"
 
 namespace hb {
 
@@ -27,7 +28,7 @@ DimVector checked_sizes(const char* name, IntArrayRef size) {
 }
 
 void check_options(const char* name, const TensorOptions& o) {
-  if (HB_UNLIKELY(o.layout() != kStrided)) HB_NOT_SUPPORTED("[", name, "] sparse tensors are not supported");
+  HB_CHECK(o.layout() == kStrided, "[", name, "] is not implemented for layout ", o.layout());
   HB_CHECK(element_size(o.dtype()) > 0, "[", name, "] dtype ", o.dtype(), " is not supported");
   HB_CHECK(!o.pinned_memory(), "[", name, "] pinned memory needs CUDA, which is not available");
 }
@@ -48,6 +49,7 @@ DimVector strides_of(MemoryFormat format, const DimVector& sizes) {
 }  // namespace
 
 Tensor empty(IntArrayRef size, const TensorOptions& options, std::optional<MemoryFormat> format) {
+  if (HB_UNLIKELY(options.is_sparse())) return sparse::empty(size, static_cast<int64_t>(size.size()), options);
   check_options("empty", options);
   DimVector sizes = checked_sizes("empty", size);
   DimVector strides =
@@ -70,6 +72,10 @@ Tensor empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& 
 
 namespace {
 Tensor filled(IntArrayRef size, const Scalar& value, const TensorOptions& options) {
+  if (HB_UNLIKELY(options.is_sparse())) {
+    HB_CHECK(value.equal(0), "[full] full(...) is not implemented for sparse layout");
+    return empty(size, options);
+  }
   Tensor t = empty(size, TensorOptions(options).requires_grad(false));
   fill_kernel(t.device())(Loop({&t}, {}), value);
   return finish(std::move(t), options);
@@ -87,6 +93,7 @@ Tensor scalar_tensor(const Scalar& value, const TensorOptions& options) { return
 
 Tensor empty_like(const Tensor& self, const TensorOptions& options, std::optional<MemoryFormat> format) {
   const TensorOptions o = self.options().merge_in(options);
+  if (HB_UNLIKELY(o.is_sparse())) return sparse::empty_like(self, o);
   check_options("empty_like", o);
   const MemoryFormat wanted = format.value_or(options.memory_format_opt().value_or(MemoryFormat::Preserve));
   TensorImpl& i = self.impl();
@@ -104,6 +111,7 @@ namespace {
 Tensor filled_like(const Tensor& self, const Scalar& value, const TensorOptions& options,
                    std::optional<MemoryFormat> format = std::nullopt) {
   Tensor t = empty_like(self, TensorOptions(options).requires_grad(false), format);
+  if (HB_UNLIKELY(t.is_sparse()) && value.equal(0)) return finish(std::move(t), options);
   fill_kernel(t.device())(Loop({&t}, {}), value);
   return finish(std::move(t), options);
 }

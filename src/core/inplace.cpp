@@ -8,6 +8,7 @@
 #include "autograd/record.h"
 #include "core/geometry.h"
 #include "kernels/elementwise.h"
+#include "ops/sparse.h"
 
 namespace hb {
 
@@ -29,7 +30,8 @@ void check_inplace(const char* name, const Tensor& self) {
   HB_CHECK(!i.is_inference() || InferenceMode::is_enabled(), "[", name,
            "] Inplace update to inference tensor outside InferenceMode is not allowed.");
   HB_CHECK(
-      i.physically_contiguous() || !geometry::overlaps_itself(i.sizes(), i.physical_strides()), "[", name,
+      i.physically_contiguous() || i.is_sparse() || !geometry::overlaps_itself(i.sizes(), i.physical_strides()), "[",
+      name,
       "] unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
       "Please clone() the tensor before performing the operation.");
 }
@@ -57,6 +59,13 @@ bool same_visible_layout(const TensorImpl& a, const TensorImpl& b) {
 
 void take_values(const Tensor& self, const Tensor& old, const Tensor& result) {
   TensorImpl &s = self.impl(), &r = result.impl();
+  if (HB_UNLIKELY(sparse::either(self, result))) {
+    HB_CHECK(self.is_sparse() && result.is_sparse(), "[inplace] expected a result of layout ", self.layout(), ", got ",
+             result.layout(), "; call to_dense() or to_sparse()");
+    if (old.use_count() > 1) old.impl().set_shared_version(make_intrusive<VersionCounter>(old.impl().version()));
+    sparse::replace(self, result);
+    return;
+  }
   const bool is_view = s.autograd_meta() && s.autograd_meta()->base.defined();
   // `self` and `old` each hold the old memory.
   if (!is_view && sole_owner(s, 2) && sole_owner(r, 1) && r.physical_offset() == 0 && same_visible_layout(s, r)) {

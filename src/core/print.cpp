@@ -10,6 +10,10 @@ namespace hb {
 
 std::ostream& print(std::ostream& out, const Tensor& tensor, int64_t linesize) {
   if (!tensor.defined()) return out << "[ Tensor (undefined) ]";
+  if (tensor.is_sparse()) {
+    out << "[ " << tensor.toString() << "{}\nindices:\n" << tensor._indices() << "\nvalues:\n" << tensor._values();
+    return out << "\nsize:\n" << tensor.sizes() << "\n]";
+  }
   detail::StreamFormat restore(out);
   NoGradGuard no_grad;
   const Tensor values = tensor.detach().to(Device(kCPU), kDouble).contiguous();
@@ -31,7 +35,7 @@ std::ostream& operator<<(std::ostream& out, const Tensor& tensor) { return print
 
 std::string Tensor::toString() const {
   if (!defined()) return "UndefinedType";
-  return DeviceTypeName(device().type()) + hb::toString(scalar_type()) + "Type";
+  return (is_sparse() ? "Sparse" : "") + DeviceTypeName(device().type()) + hb::toString(scalar_type()) + "Type";
 }
 
 void Tensor::print() const {

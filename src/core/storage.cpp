@@ -5,6 +5,8 @@
 #include <halfbridge/error.h>
 
 #include "core/allocator.h"
+#include "core/calling_function.h"
+#include "ops/sparse.h"
 
 namespace hb {
 
@@ -27,6 +29,19 @@ intrusive_ptr<StorageImpl> StorageImpl::borrow(void* data, size_t nbytes, Device
   intrusive_ptr<StorageImpl> s(new StorageImpl(data, nbytes, device, 0, true));
   if (deleter) s->deleter_ = new Deleter(std::move(deleter));
   return s;
+}
+
+intrusive_ptr<StorageImpl> StorageImpl::of_sparse(std::unique_ptr<SparseParts> parts, Device device) {
+  auto s = borrow(parts.get(), 0, device, [](void* p) { delete static_cast<SparseParts*>(p); });
+  parts.release();
+  s->sparse_ = true;
+  return s;
+}
+
+void StorageImpl::fail_sparse() {
+  HB_NOT_SUPPORTED("[", detail::calling_function(),
+                   "] expected a strided tensor, got one of layout Sparse, which has "
+                   "no strides and no memory of its own: this function has no sparse form, call to_dense() first");
 }
 
 StorageImpl::~StorageImpl() {

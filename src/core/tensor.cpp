@@ -28,6 +28,7 @@ int64_t Tensor::stride(int64_t d) const { return impl().strides()[geometry::wrap
 bool Tensor::is_contiguous(MemoryFormat format) const {
   if (!defined()) return true;
   TensorImpl& i = impl();
+  if (i.is_sparse()) return false;
   if (format == MemoryFormat::Contiguous) return i.is_contiguous();
   if (format == MemoryFormat::Preserve) return true;
   if (i.dim() != (format == MemoryFormat::ChannelsLast ? 4 : 5)) return false;

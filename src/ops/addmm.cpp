@@ -6,6 +6,7 @@
 #include "core/inplace.h"
 #include "ops/complex.h"
 #include "ops/product.h"
+#include "ops/sparse.h"
 
 namespace hb {
 namespace {
@@ -47,6 +48,10 @@ Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const S
            mat2.sizes());
   HB_CHECK(mat1.size(1) == mat2.size(0), "[addmm] expected the inner dimensions to agree, got ", mat1.sizes(), " and ",
            mat2.sizes());
+  if (HB_UNLIKELY(sparse::either(mat1, mat2))) {
+    const Tensor product = sparse::mm(mat1, mat2, false) * alpha;
+    return beta.equal(0) ? product : self * beta + product;
+  }
   if (self.dim() == 1 && self.size(0) == mat2.size(1) && beta.equal(1) && alpha.equal(1)) {
     ops::check_same_dtype("addmm", mat1, mat2);
     ops::check_same_dtype("addmm", self, mat1);

@@ -4,6 +4,7 @@
 #include "autocast/autocast.h"
 #include "autograd/record.h"
 #include "ops/elementwise_op.h"
+#include "ops/sparse.h"
 
 namespace hb {
 namespace {
@@ -60,8 +61,15 @@ void attach(const char* node, Tensor& out, const Tensor& a) {
   record(node, out, {&a}, [](Backward& c) { return gradients(c.grad()); });
 }
 
+Scalar negated(const Scalar& s) {
+  if (s.isComplex()) return Scalar(-s.toComplexDouble());
+  return s.isFloatingPoint() ? Scalar(-s.toDouble()) : Scalar(-s.toLong());
+}
+
 template <class B>
 Tensor sum(const char* name, const char* node, const Tensor& a, const B& b, const Scalar& alpha, bool negative) {
+  if constexpr (std::is_same_v<B, Tensor>)
+    if (HB_UNLIKELY(sparse::either(a, b))) return sparse::add(a, b, negative ? negated(alpha) : alpha);
   const Sum p = plan(name, a, b, alpha, negative);
   Tensor out = ops::launch_new(name, p.fn, compute_type(p.t), p.t, {a, b}, &p.factor);
   if constexpr (std::is_same_v<B, Tensor>) {
@@ -76,6 +84,7 @@ template <class B>
 Tensor& sum_inplace(const char* name, const char* node, Tensor& a, const B& b, const Scalar& alpha, bool negative) {
   const auto compute = [&](const Tensor& old) { return sum(name, node, old, b, alpha, negative); };
   if constexpr (std::is_same_v<B, Tensor>) {
+    if (HB_UNLIKELY(sparse::either(a, b))) return sparse::add_(a, b, negative ? negated(alpha) : alpha);
     if (HB_UNLIKELY(needs_grad(a, b))) return inplace(name, a, compute, nullptr, {&b});
   } else {
     if (HB_UNLIKELY(needs_grad(a))) return inplace(name, a, compute);

@@ -4,6 +4,7 @@
 #include "autocast/autocast.h"
 #include "autograd/record.h"
 #include "ops/elementwise_op.h"
+#include "ops/sparse.h"
 
 namespace hb {
 namespace {
@@ -122,6 +123,10 @@ void attach_scalar_gradient(Tensor& out, const Tensor& a, const Scalar& b) {
 
 template <class Row>
 Tensor binary(const Tensor& a, const Tensor& b) {
+  if (HB_UNLIKELY(sparse::either(a, b))) {
+    if (Row::is_mul) return sparse::mul(a, b);
+    if (Row::is_div) return sparse::div(a, b);
+  }
   Tensor out = forward(Row::label, Row::formula(), Row::domain, a, b);
   if (Row::domain != Domain::test && HB_UNLIKELY(needs_grad(a, b))) attach_gradient<Row>(out, a, b);
   return out;
@@ -129,6 +134,12 @@ Tensor binary(const Tensor& a, const Tensor& b) {
 
 template <class Row>
 Tensor binary(const Tensor& a, const Scalar& b) {
+  if (HB_UNLIKELY(a.is_sparse())) {
+    if (Row::is_mul || Row::is_div) return sparse::scaled(a, b, Row::is_div);
+    if (Row::is_pow) return sparse::pow(a, b);
+    if (std::string_view(Row::label) == "floor_divide")
+      return sparse::map(Row::label, a, [&](const Tensor& values) { return binary<Row>(values, b); });
+  }
   if constexpr (Row::is_pow) return ops::pow_number(a, b);
   Tensor out = forward(Row::label, Row::formula(), Row::domain, a, b);
   if (Row::domain != Domain::test && HB_UNLIKELY(needs_grad(a))) attach_scalar_gradient<Row>(out, a, b);
@@ -137,14 +148,15 @@ Tensor binary(const Tensor& a, const Scalar& b) {
 
 template <class Row>
 Tensor& binary_inplace(Tensor& a, const Tensor& b) {
-  if (HB_UNLIKELY(needs_grad(a, b)) && Row::domain != Domain::test)
+  if (HB_UNLIKELY((needs_grad(a, b) && Row::domain != Domain::test) || a.is_sparse() || b.is_sparse()))
     return inplace(Row::inplace_label, a, [&](const Tensor& old) { return binary<Row>(old, b); }, nullptr, {&b});
   return forward_inplace(Row::inplace_label, Row::formula(), Row::domain, a, b);
 }
 
 template <class Row>
 Tensor& binary_inplace(Tensor& a, const Scalar& b) {
-  if (Row::is_pow || (HB_UNLIKELY(needs_grad(a)) && Row::domain != Domain::test))
+  if (HB_UNLIKELY(a.is_sparse()) && (Row::is_mul || Row::is_div)) return sparse::scale_(a, b, Row::is_div);
+  if (Row::is_pow || HB_UNLIKELY((needs_grad(a) && Row::domain != Domain::test) || a.is_sparse()))
     return inplace(Row::inplace_label, a, [&](const Tensor& old) { return binary<Row>(old, b); });
   return forward_inplace(Row::inplace_label, Row::formula(), Row::domain, a, b);
 }

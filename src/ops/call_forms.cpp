@@ -4,6 +4,7 @@
 
 #include "autocast/autocast.h"
 #include "core/inplace.h"
+#include "ops/sparse.h"
 
 namespace hb {
 
@@ -89,6 +90,7 @@ Tensor narrow(const Tensor& self, int64_t dim, const Tensor& start, int64_t leng
   return narrow(self, dim, start.item<int64_t>(), length);
 }
 Tensor narrow_copy(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
+  if (HB_UNLIKELY(self.is_sparse())) return sparse::narrow_copy(self, dim, start, length);
   return narrow(self, dim, start, length).clone(MemoryFormat::Contiguous);
 }
 std::vector<Tensor> tensor_split(const Tensor& self, const Tensor& indices, int64_t dim) {

@@ -6,6 +6,7 @@
 #include "core/geometry.h"
 #include "core/inplace.h"
 #include "kernels/elementwise.h"
+#include "ops/sparse.h"
 
 namespace hb {
 
@@ -94,6 +95,8 @@ Tensor cat(TensorList tensors, int64_t dim_in) {
     HB_CHECK(tensors[k].dim() > 0, "[cat] zero-dimensional tensor (at position ", k, ") cannot be concatenated");
     pointers.push_back(&tensors[k]);
   }
+  for (const Tensor& t : tensors)
+    if (HB_UNLIKELY(t.is_sparse())) return sparse::cat(tensors, dim_in);
   const Tensor& model = model_of(tensors);
   const int64_t dim = geometry::wrap_dim("cat", dim_in, model.dim());
   Tensor out = empty_cat(tensors, cat_sizes(tensors, model, dim), result_type_of(pointers));

@@ -6,6 +6,7 @@
 #include "core/loop.h"
 #include "ops/complex.h"
 #include "ops/elementwise_op.h"
+#include "ops/sparse.h"
 
 namespace hb {
 
@@ -85,6 +86,7 @@ Tensor polar(const Tensor& abs, const Tensor& angle) {
 Tensor conj(const Tensor& self) {
   if (!self.is_complex()) return self;
   HB_FUNCTION(conj, self);
+  if (HB_UNLIKELY(self.is_sparse())) return sparse::conj(self);
   const ScalarType t = self.scalar_type();
   Tensor out = ops::launch_new("conj", conj_formula(self.device())(), t, t, {self});
   if (needs_grad(self)) record("ConjBackward0", out, {&self}, [](Backward& b) { return gradients(conj(b.grad())); });

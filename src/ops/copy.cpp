@@ -5,10 +5,12 @@
 #include "core/geometry.h"
 #include "core/inplace.h"
 #include "kernels/elementwise.h"
+#include "ops/sparse.h"
 
 namespace hb {
 
 Tensor clone(const Tensor& self, std::optional<MemoryFormat> format) {
+  if (HB_UNLIKELY(self.is_sparse())) return sparse::clone(self, format);
   Tensor out = empty_like(self, {}, format);
   copy_kernel(self.device())(Loop({&out}, {&self}));
   if (needs_grad(self)) record("CloneBackward0", out, {&self}, [](Backward& b) -> variable_list { return {b.grad()}; });
@@ -24,6 +26,7 @@ Tensor contiguous(const Tensor& self, MemoryFormat format) {
 namespace {
 
 Tensor converted(const Tensor& self, ScalarType dtype, std::optional<MemoryFormat> format) {
+  if (HB_UNLIKELY(self.is_sparse())) return sparse::to_dtype(self, dtype);
   Tensor out = empty_like(self, TensorOptions().dtype(dtype), format);
   copy_kernel(self.device())(Loop({&out}, {&self}));
   if (needs_grad(self) && is_differentiable_type(dtype))
@@ -71,6 +74,13 @@ Tensor Tensor::to(const Tensor& other, bool non_blocking, bool copy, std::option
 Tensor& copy_(Tensor& self, const Tensor& src, bool) {
   HB_CHECK(src.defined(), "[copy_] expected a defined source");
   if (self.is_same(src)) return self;
+  if (HB_UNLIKELY(sparse::either(self, src))) {
+    HB_CHECK(!needs_grad(self, src), "[copy_] the gradient of a copy of sparse tensors is not supported; use clone()");
+    check_inplace("copy_", self);
+    sparse::copy_into(self, src);
+    self.impl().bump_version();
+    return self;
+  }
   const auto fits = [&](const Tensor& s) {
     const DimVector shape = broadcast_sizes("copy_", {&self, &s});
     HB_CHECK(shape == self.impl().sizes(), "[copy_] The expanded size of the tensor (", self.sizes(),
@@ -109,6 +119,11 @@ Tensor& fill_(Tensor& self, const Tensor& value) {
   return copy_(self, value);
 }
 
-Tensor& zero_(Tensor& self) { return fill_(self, Scalar(0)); }
+Tensor& zero_(Tensor& self) {
+  if (HB_LIKELY(!self.is_sparse())) return fill_(self, Scalar(0));
+  return inplace(
+      "zero_", self, [](const Tensor& old) { return sparse::empty_like(old, old.options()); },
+      [](Tensor& t) { sparse::clear(t); });
+}
 
 }  // namespace hb

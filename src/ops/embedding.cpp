@@ -5,6 +5,7 @@
 #include "core/inplace.h"
 #include "kernels/attention.h"
 #include "ops/layout.h"
+#include "ops/sparse.h"
 
 namespace hb {
 namespace {
@@ -32,6 +33,18 @@ Tensor embedding_gradient(const Tensor& g, const Tensor& indices, int64_t rows, 
   return out;
 }
 
+/// One entry for each index, in their order; those of `padding` are left out.
+Tensor embedding_sparse_gradient(const Tensor& g, const Tensor& indices, DimVector sizes, int64_t padding,
+                                 bool by_frequency) {
+  HB_CHECK(!by_frequency, "[embedding] embedding_backward: scale_grad_by_freq not supported with sparse gradients");
+  Tensor index = indices.reshape({-1}), rows = g.reshape({-1, sizes[1]});
+  if (padding >= 0) {
+    const Tensor kept = nonzero(index.ne(padding)).reshape({-1});
+    index = index.index_select(0, kept), rows = rows.index_select(0, kept);
+  }
+  return sparse::construct(index.unsqueeze(0), rows, std::move(sizes), index.numel() < 2);
+}
+
 }  // namespace
 
 Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_idx, bool scale_grad_by_freq,
@@ -40,7 +53,6 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_id
   HB_CHECK(weight.dim() == 2, "[embedding] expected a weight of 2 dimensions, got ", weight.sizes());
   HB_CHECK(indices.scalar_type() == kLong || indices.scalar_type() == kInt,
            "[embedding] expected indices of int64 or int32, got ", indices.scalar_type());
-  if (sparse) HB_NOT_SUPPORTED("[embedding] sparse gradients are not supported; use sparse = false");
   const Tensor index = indices.to(kLong).contiguous(), table = ops::to_contiguous(weight);
   const int64_t rows = weight.size(0), width = weight.size(1);
   DimVector sizes(indices.impl().sizes());
@@ -51,6 +63,9 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_id
   if (needs_grad(weight)) {
     record("EmbeddingBackward0", out, {&weight}, {SavedTensor::input(index)},
            [=](Backward& b, auto& s) -> variable_list {
+             if (sparse)
+               return {embedding_sparse_gradient(b.grad(), s[0], DimVector(IntArrayRef({rows, width})), padding_idx,
+                                                 scale_grad_by_freq)};
              return {embedding_gradient(b.grad(), s[0], rows, padding_idx, scale_grad_by_freq)};
            });
   }

@@ -7,6 +7,7 @@
 #include "ops/elementwise_op.h"
 #include "ops/index_op.h"
 #include "ops/reduce_op.h"
+#include "ops/sparse.h"
 
 namespace hb {
 namespace ops {
@@ -64,6 +65,7 @@ void check_source(const char* name, const Tensor& self, int64_t dim, int64_t cou
 
 Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
   HB_FUNCTION(index_select, self, dim, index);
+  if (HB_UNLIKELY(self.is_sparse())) return sparse::index_select(self, dim, index);
   const int64_t d = geometry::wrap_dim("index_select", dim, self.dim());
   const Tensor at = row_index("index_select", index);
   const Tensor x = self.detach().contiguous();

@@ -5,6 +5,7 @@
 #include "core/inplace.h"
 #include "ops/or_undefined.h"
 #include "ops/product.h"
+#include "ops/sparse.h"
 
 namespace hb {
 
@@ -18,6 +19,7 @@ Tensor mm(const Tensor& self, const Tensor& mat2) {
   HB_CHECK(self.size(1) == mat2.size(0), "[mm] expected the inner dimensions to agree, got ", self.sizes(), " and ",
            mat2.sizes());
   check_same_dtype("mm", self, mat2);
+  if (HB_UNLIKELY(sparse::either(self, mat2))) return sparse::mm(self, mat2, false);
   return affine("MmBackward0", self, mat2, false, {});
 }
 
@@ -27,6 +29,7 @@ Tensor bmm(const Tensor& self, const Tensor& mat2) {
            self.sizes(), " and ", mat2.sizes());
   HB_CHECK(self.size(0) == mat2.size(0), "[bmm] expected stacks of the same length, got ", self.sizes(), " and ",
            mat2.sizes());
+  if (HB_UNLIKELY(sparse::either(self, mat2))) return sparse::bmm(self, mat2);
   return stack_product("bmm", self, mat2);
 }
 
@@ -60,6 +63,7 @@ Tensor mv(const Tensor& self, const Tensor& vec) {
            vec.sizes());
   HB_CHECK(self.size(1) == vec.size(0), "[mv] expected a vector of length ", self.size(1), ", got ", vec.sizes());
   check_same_dtype("mv", self, vec);
+  if (HB_UNLIKELY(sparse::either(self, vec))) return sparse::mm(self, vec.unsqueeze(1), false).squeeze(1);
   return affine("MvBackward0", self, vec.unsqueeze(1), false, {}).squeeze(1);
 }
 
@@ -76,6 +80,8 @@ Tensor matmul(const Tensor& self, const Tensor& other) {
   if (da == 2 && db == 1) return mv(self, other);
   if (da == 1) return matmul(self.unsqueeze(0), other).squeeze(-2);
   if (db == 1) return matmul(self, other.unsqueeze(1)).squeeze(-1);
+  if (HB_UNLIKELY(sparse::either(self, other)) && da == 2 && db == 2) return sparse::mm(self, other, false);
+  if (HB_UNLIKELY(sparse::either(self, other)) && da == 3 && db == 3) return sparse::bmm(self, other);
   if (db == 2) return affine("MmBackward0", self, other, false, {});
   return stack_product("matmul", self, other);
 }
@@ -116,6 +122,10 @@ Tensor linear(const Tensor& input, const Tensor& weight, const std::optional<Ten
   HB_CHECK(input.size(-1) == weight.size(1), "[linear] expected an input of ", weight.size(1), " features, got input ",
            input.sizes(), " and weight ", weight.sizes());
   check_same_dtype("linear", input, weight);
+  if (HB_UNLIKELY(sparse::either(input, weight))) {
+    const Tensor out = matmul(input, weight.t());
+    return bias.defined() ? out + bias : out;
+  }
   if (bias.defined()) {
     check_same_dtype("linear", bias, weight);
     // Anything but one value per feature is added by broadcasting.

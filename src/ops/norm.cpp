@@ -1,4 +1,5 @@
 // Vector norms.
+#include <bitset>
 #include <cmath>
 #include <limits>
 
@@ -39,6 +40,12 @@ Tensor gradient(const Tensor& g, const Tensor& x, const Tensor& norm, double p) 
 
 Tensor norm_of(const Tensor& self, double p, uint64_t mask, bool keepdim,
                std::optional<ScalarType> dtype = std::nullopt) {
+  if (HB_UNLIKELY(self.is_sparse())) {
+    const bool all = static_cast<int64_t>(std::bitset<64>(mask).count()) == self.dim();
+    HB_CHECK(all && !keepdim, "[norm] Only full reduction to a scalar is currently supported for sparse tensors");
+    const Tensor values = self.coalesce().values();
+    return norm_of(values, p, ops::reduced_dims("norm", std::nullopt, values.dim()), false, dtype);
+  }
   if (self.is_complex()) return norm_of(abs(self), p, mask, keepdim, dtype ? to_real_type(*dtype) : dtype);
   HB_CHECK(is_floating_type(self.scalar_type()), "[norm] expected a floating dtype, got ",
            toString(self.scalar_type()));

@@ -9,6 +9,7 @@
 #include "core/geometry.h"
 #include "ops/elementwise_op.h"
 #include "ops/reduce_op.h"
+#include "ops/sparse.h"
 
 namespace hb {
 namespace {
@@ -55,10 +56,12 @@ Tensor mean_masked(const Tensor& self, uint64_t mask, bool keepdim, std::optiona
 
 Tensor sum(const Tensor& self, std::optional<ScalarType> dtype) {
   HB_AUTOCAST(sum, as_is, fp32_dtype, self, dtype);
+  if (HB_UNLIKELY(self.is_sparse())) return sparse::sum(self, dtype);
   return sum_masked(self, ops::reduced_dims("sum", std::nullopt, self.dim()), false, dtype);
 }
 Tensor sum(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
   HB_AUTOCAST(sum, as_is, fp32_dtype, self, dim, keepdim, dtype);
+  if (HB_UNLIKELY(self.is_sparse())) return sparse::sum(self, dim, keepdim, dtype);
   return sum_masked(self, ops::reduced_dims("sum", dim, self.dim()), keepdim, dtype);
 }
 Tensor& sum_out(Tensor& out, const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
@@ -277,6 +280,7 @@ Tensor truth(const Tensor& self, uint64_t mask, bool keepdim, ReduceOp op) {
 }  // namespace
 
 Tensor any(const Tensor& self) {
+  if (HB_UNLIKELY(self.is_sparse())) return any(self.coalesce()._values());
   return truth(self, ops::reduced_dims("any", std::nullopt, self.dim()), false, ReduceOp::any);
 }
 Tensor any(const Tensor& self, int64_t dim, bool keepdim) {

@@ -9,6 +9,7 @@
 #include "core/inplace.h"
 #include "ops/elementwise_op.h"
 #include "ops/index_op.h"
+#include "ops/sparse.h"
 
 namespace hb {
 namespace {
@@ -72,9 +73,24 @@ Tensor padded(const Tensor& part, const DimVector& sizes) {
 
 }  // namespace
 
+namespace {
+/// One entry for each element that was taken.
+Tensor gather_sparse_gradient(const Tensor& g, const DimVector& sizes, int64_t dim, const Tensor& index) {
+  const int64_t n = index.dim();
+  if (n == 0) return sparse::construct(empty({0, 1}, index.options()), g.reshape({1}), sizes, true);
+  std::vector<Tensor> rows;
+  for (int64_t d = 0; d < n; ++d) {
+    DimVector line(n, 1);
+    line[d] = index.size(d);
+    const Tensor place = d == dim ? index : arange(index.size(d), index.options()).reshape(line).expand(index.sizes());
+    rows.push_back(place.reshape({-1}));
+  }
+  return sparse::construct(stack(rows, 0), g.reshape({-1}), sizes, false);
+}
+}  // namespace
+
 Tensor gather(const Tensor& self, int64_t dim, const Tensor& index, bool sparse_grad) {
   HB_FUNCTION(gather, self, dim, index, sparse_grad);
-  if (sparse_grad) HB_NOT_SUPPORTED("[gather] sparse gradients are not supported");
   const int64_t d = geometry::wrap_dim("gather", dim, self.dim());
   check_shapes("gather", self, d, index, nullptr);
   const Tensor at = element_index("gather", index);
@@ -82,7 +98,8 @@ Tensor gather(const Tensor& self, int64_t dim, const Tensor& index, bool sparse_
   gather_kernel(self.device())("gather", out, self, at, d);
   if (needs_grad(self))
     record("GatherBackward0", out, {&self}, {SavedTensor::input(at)},
-           [d, sizes = self.impl().sizes()](Backward& b, auto& s) {
+           [d, sparse_grad, sizes = self.impl().sizes()](Backward& b, auto& s) {
+             if (sparse_grad) return gradients(gather_sparse_gradient(b.grad(), sizes, d, s[0]));
              return gradients(
                  zeros(IntArrayRef(sizes.data(), sizes.size()), b.grad().options()).scatter_add_(d, s[0], b.grad()));
            });

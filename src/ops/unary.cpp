@@ -4,6 +4,7 @@
 #include "autocast/autocast.h"
 #include "autograd/record.h"
 #include "ops/elementwise_op.h"
+#include "ops/sparse.h"
 
 namespace hb {
 namespace {
@@ -83,7 +84,17 @@ void attach_gradient(Tensor& out, const Tensor& x) {
 }
 
 template <class Row>
+Tensor unary(const Tensor& x);
+
+template <class Row>
+Tensor sparse_unary(const Tensor& x) {
+  if (std::string_view(Row::label) == "neg") return sparse::neg(x);
+  return sparse::map(Row::label, x, [](const Tensor& values) { return unary<Row>(values); });
+}
+
+template <class Row>
 Tensor unary(const Tensor& x) {
+  if (HB_UNLIKELY(x.impl().is_sparse())) return sparse_unary<Row>(x);
   Tensor out = forward(Row::label, Row::formula(), Row::domain, x);
   if (Row::domain != Domain::test && HB_UNLIKELY(needs_grad(x)) && is_differentiable_type(out.impl().dtype()))
     attach_gradient<Row>(out, x);
@@ -92,7 +103,7 @@ Tensor unary(const Tensor& x) {
 
 template <class Row>
 Tensor& unary_inplace(Tensor& x) {
-  if (HB_UNLIKELY(needs_grad(x)) && Row::domain != Domain::test)
+  if (HB_UNLIKELY((needs_grad(x) && Row::domain != Domain::test) || x.is_sparse()))
     return inplace(Row::inplace_label, x, [](const Tensor& old) { return unary<Row>(old); });
   return forward_inplace(Row::inplace_label, Row::formula(), Row::domain, x);
 }

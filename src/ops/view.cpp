@@ -3,6 +3,7 @@
 
 #include "autograd/record.h"
 #include "core/geometry.h"
+#include "ops/sparse.h"
 
 namespace hb {
 
@@ -114,6 +115,7 @@ Tensor squeeze(const Tensor& self, IntArrayRef dims) {
 }
 
 Tensor unsqueeze(const Tensor& self, int64_t dim) {
+  if (HB_UNLIKELY(self.is_sparse())) return sparse::unsqueeze(self, dim);
   const int64_t d = wrap_dim("unsqueeze", dim, self.dim() + 1);
   DimVector sizes(self.sizes()), strides(self.strides());
   const int64_t stride = d < self.dim() ? sizes[d] * strides[d] : 1;
@@ -125,6 +127,7 @@ Tensor unsqueeze(const Tensor& self, int64_t dim) {
 // --- order of dimensions
 
 Tensor permute(const Tensor& self, IntArrayRef dims) {
+  if (HB_UNLIKELY(self.is_sparse())) return sparse::permute(self, dims);
   const int64_t n = self.dim();
   HB_CHECK(static_cast<int64_t>(dims.size()) == n,
            "[permute] number of dimensions in the tensor input does not match the "
@@ -142,6 +145,7 @@ Tensor permute(const Tensor& self, IntArrayRef dims) {
 }
 
 Tensor transpose(const Tensor& self, int64_t dim0, int64_t dim1) {
+  if (HB_UNLIKELY(self.is_sparse())) return sparse::transpose(self, dim0, dim1);
   const int64_t a = wrap_dim("transpose", dim0, self.dim()), b = wrap_dim("transpose", dim1, self.dim());
   DimVector sizes(self.sizes()), strides(self.strides());
   if (a != b) std::swap(sizes[a], sizes[b]), std::swap(strides[a], strides[b]);

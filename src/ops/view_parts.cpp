@@ -3,6 +3,7 @@
 
 #include "autograd/record.h"
 #include "core/geometry.h"
+#include "ops/sparse.h"
 
 namespace hb {
 
@@ -22,6 +23,7 @@ Tensor embed(const Tensor& grad, const DimVector& whole, Place place) {
 
 Tensor select(const Tensor& self, int64_t dim, int64_t index) {
   HB_CHECK_INDEX(self.dim() > 0, "[select] select() cannot be applied to a 0-dim tensor.");
+  if (HB_UNLIKELY(self.is_sparse())) return sparse::select(self, dim, index);
   const int64_t d = wrap_dim("select", dim, self.dim()), n = self.sizes()[d];
   HB_CHECK_INDEX(index >= -n && index < n, "[select] index ", index, " out of range for tensor of size ", self.sizes(),
                  " at dimension ", d);

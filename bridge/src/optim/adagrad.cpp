@@ -1,5 +1,7 @@
 #include <halfbridge/bridge/optim/adagrad.h>
 
+#include <halfbridge/ops/sparse.h>
+
 #include "checks.h"
 #include "fields.h"
 #include "step.h"
@@ -31,6 +33,23 @@ Adagrad::Adagrad(const std::vector<OptimizerParamGroup>& param_groups, AdagradOp
   for (const auto& group : param_groups_)
     for (const auto& p : group.params())
       start(state_of<AdagradParamState>(state_, p), p, defaults.initial_accumulator_value(), p.scalar_type());
+}
+
+// Rows that the gradient lists are updated; accumulators of the others do not change.
+static Tensor take_sparse(Optimizer& optimizer, const AdagradOptions& o, const Tensor& param, const Tensor& grad) {
+  HB_CHECK(o.weight_decay() == 0, "[Adagrad] weight_decay option is not compatible with sparse gradients");
+  HB_CHECK(!optimizer.grad_scale().defined() && !optimizer.found_inf().defined() && !optimizer.uses_master_weights(),
+           "[Adagrad] expected unscaled gradients and no master weights where gradients are sparse");
+  auto& state = state_of<AdagradParamState>(optimizer.state(), param);
+  if (!state.sum().defined()) start(state, param, o.initial_accumulator_value(), param.scalar_type());
+  const int64_t step = static_cast<int64_t>(state.step()) + 1;
+  state.step(step);
+  const Tensor g = grad.coalesce(), values = o.maximize() ? g._values().neg() : g._values();
+  const auto entries = [&](const Tensor& v) { return _sparse_coo_tensor_unsafe(g._indices(), v, g.sizes()); };
+  state.sum().add_(entries(values.pow(2)));
+  const Tensor scale = state.sum().sparse_mask(g)._values().sqrt_().add_(o.eps());
+  param.detach().add_(entries(values / scale), -o.lr() / (1 + static_cast<double>(step - 1) * o.lr_decay()));
+  return {};
 }
 
 Tensor Adagrad::step(const std::vector<Tensor>& grads, LossClosure closure) {

@@ -131,6 +131,13 @@ Tensor whole_step(const char* name, Optimizer& optimizer, const std::vector<Tens
   return loss;
 }
 
+/// What an optimizer does with a sparse gradient: an overload for its options updates `param` and returns nothing, or
+/// returns the gradient as strided, which the rule then takes. Other optimizers refuse sparse gradients.
+template <class Options>
+Tensor take_sparse(Optimizer&, const Options&, const Tensor& /*param*/, const Tensor& grad) {
+  return grad;
+}
+
 /// All groups of a fused_step.
 template <class Options, class State, class Rule, class Make, class Refs, class Keeps>
 void update_groups(Optimizer& optimizer, const UpdateKernel<Rule>& kernel, const std::vector<Tensor>& grads,
@@ -141,7 +148,8 @@ void update_groups(Optimizer& optimizer, const UpdateKernel<Rule>& kernel, const
     const GroupRule<Rule> with = make(options);
     UpdateBatches batches(kernel.name(), optimizer);
     for (const auto& p : group.params()) {
-      const Tensor& grad = grads[at++];
+      const Tensor& given = grads[at++];
+      const Tensor grad = HB_UNLIKELY(given.is_sparse()) ? take_sparse(optimizer, options, p, given) : given;
       if (!grad.defined()) continue;
       const bool state = keeps(options) || (optimizer.uses_master_weights() && is_half_type(p.scalar_type()));
       if (state) {

@@ -66,8 +66,8 @@ struct Pooled {
 
 // Composed of a look-up and a sum by bag; the number of bags, not of indices, decides the cost of `max`.
 Pooled pooled(const Tensor& input, const Tensor& weight, const EmbeddingBagFuncOptions& o) {
-  HB_CHECK(!o.sparse(), "[embedding_bag] sparse gradients are not supported");
   const bool is_max = std::holds_alternative<enumtype::kMax>(o.mode());
+  HB_CHECK(!(is_max && o.sparse()), "max mode does not support sparse weights");
   HB_CHECK(!(is_max && o.scale_grad_by_freq()), "max mode does not support scaling the gradient by the frequency");
   HB_CHECK(!o.per_sample_weights().defined() || std::holds_alternative<enumtype::kSum>(o.mode()),
            "embedding_bag: per_sample_weights is only supported for mode='kSum' (got mode='",
@@ -75,7 +75,7 @@ Pooled pooled(const Tensor& input, const Tensor& weight, const EmbeddingBagFuncO
   Bags bags = bags_of(input, o);
   const auto count = static_cast<int64_t>(bags.begin.size()) - 1;
   EmbeddingFuncOptions lookup;
-  lookup.max_norm(o.max_norm()).norm_type(o.norm_type()).scale_grad_by_freq(o.scale_grad_by_freq());
+  lookup.max_norm(o.max_norm()).norm_type(o.norm_type()).scale_grad_by_freq(o.scale_grad_by_freq()).sparse(o.sparse());
   lookup.padding_idx(o.padding_idx());
   Tensor rows = embedding(bags.indices, weight, lookup);  // (total, embedding_dim)
   if (bags.weights.defined()) rows = rows * bags.weights.unsqueeze(1);

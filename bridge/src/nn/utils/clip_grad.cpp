@@ -9,6 +9,10 @@
 namespace hb::bridge::nn::utils {
 inline namespace functions {
 
+namespace {
+Tensor values_of(const Tensor& grad) { return grad.is_sparse() ? grad.coalesce()._values() : grad; }
+}  // namespace
+
 double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type,
                        bool error_if_nonfinite) {
   NoGradGuard no_grad;
@@ -22,7 +26,7 @@ double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, d
   if (norm_type == 0) {
     total = hb::full({}, static_cast<double>(grads.size()));
   } else {
-    for (const Tensor& g : grads) norms.push_back(largest ? g.abs().max() : g.norm(norm_type));
+    for (const Tensor& g : grads) norms.push_back(largest ? values_of(g).abs().max() : g.norm(norm_type));
     if (norms.size() == 1)
       total = norms[0];
     else
