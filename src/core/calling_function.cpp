@@ -6,27 +6,34 @@
 #include <execinfo.h>
 
 #include <cstdlib>
+#include <initializer_list>
 #include <string_view>
 
 namespace hb::detail {
 namespace {
 
-// "hb::sin_(hb::Tensor&)" -> "sin_"; methods, functions of inner namespaces and of the back end have no such name.
-std::string function_name(const char* symbol) {
+std::string demangled(const char* symbol) {
   int status = 0;
-  char* demangled = abi::__cxa_demangle(symbol, nullptr, nullptr, &status);
-  if (!demangled) return {};
-  std::string_view text = demangled;
-  std::string name;
+  char* text = abi::__cxa_demangle(symbol, nullptr, nullptr, &status);
+  std::string out = text ? text : symbol;
+  std::free(text);
+  return out;
+}
+
+// "hb::sin_(hb::Tensor&)" -> "sin_"; functions of inner namespaces and methods of other classes have no such name.
+std::string function_name(std::string_view text) {
   for (const std::string_view scope : {"hb::Tensor::", "hb::"}) {
     if (text.substr(0, scope.size()) != scope) continue;
     text.remove_prefix(scope.size());
     const size_t end = text.find_first_of("(:<");
-    if (end != std::string_view::npos && text[end] == '(') name = text.substr(0, end);
-    break;
+    return end != std::string_view::npos && text[end] == '(' ? std::string(text.substr(0, end)) : std::string();
   }
-  std::free(demangled);
-  return name;
+  return {};
+}
+
+// Where a call of the program ends and what called it begins.
+bool is_caller(const std::string& text) {
+  return text.find("Engine::") != std::string::npos || text.find("hb::bridge::") != std::string::npos;
 }
 
 }  // namespace
@@ -35,13 +42,18 @@ std::string calling_function() {
   constexpr int kFrames = 32;
   void* frames[kFrames];
   const int n = backtrace(frames, kFrames);
+  Dl_info here, info;
+  if (!dladdr(reinterpret_cast<void*>(&calling_function), &here)) return "tensor";
+  std::string found = "tensor";
   for (int i = 1; i < n; ++i) {
-    Dl_info info;
     // A return address may stand behind the end of a function that never returns.
-    if (!dladdr(static_cast<char*>(frames[i]) - 1, &info) || !info.dli_sname) continue;
-    if (std::string name = function_name(info.dli_sname); !name.empty()) return name;
+    if (!dladdr(static_cast<char*>(frames[i]) - 1, &info) || info.dli_fbase != here.dli_fbase) break;
+    if (!info.dli_sname) continue;
+    const std::string text = demangled(info.dli_sname);
+    if (is_caller(text)) break;
+    if (std::string name = function_name(text); !name.empty()) found = std::move(name);
   }
-  return "tensor";
+  return found;
 }
 
 }  // namespace hb::detail

@@ -4,8 +4,8 @@
 
 namespace hb::detail {
 
-/// The innermost function hb::name that is being called on this thread, for messages of errors that are found far
-/// below it; "tensor" where the platform does not tell. Slow.
+/// The function hb::name that the program called on this thread, for messages of errors that are found far below it;
+/// "tensor" where the platform does not tell. Slow.
 std::string calling_function();
 
 }  // namespace hb::detail

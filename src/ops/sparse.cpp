@@ -59,8 +59,8 @@ void replace(const Tensor& self, const Tensor& source) { self.impl().share_data_
 // --- copies
 
 Tensor clone(const Tensor& self, std::optional<MemoryFormat> format) {
-  HB_CHECK(!format || *format == MemoryFormat::Preserve, "[clone] unsupported memory format option ", *format,
-           ": a sparse tensor has no memory format; call to_dense() first");
+  // Whoever asks for a memory format is about to read memory: throws.
+  if (format && *format != MemoryFormat::Preserve) self.impl().settle();
   const SparseParts& p = parts(self);
   Tensor out = make(p.indices.clone(), p.values.clone(), self.impl().sizes(), p.coalesced);
   if (needs_grad(self)) record("CloneBackward0", out, {&self}, [](Backward& b) { return gradients(b.grad()); });
