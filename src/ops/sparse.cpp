@@ -1,6 +1,8 @@
 // Sparse tensors: how they are made, what they consist of, copies.
 #include "ops/sparse.h"
 
+#include <algorithm>
+
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
@@ -113,10 +115,12 @@ void check_size(const char* name, const Tensor& indices, const Tensor& values, I
 
 /// The least and the greatest index of each dimension.
 void check_bounds(const Tensor& indices, IntArrayRef size) {
-  if (indices.size(1) == 0) return;
-  const Tensor low = indices.amin(1), high = indices.amax(1);
-  for (int64_t d = 0; d < indices.size(0); ++d) {
-    const int64_t least = low[d].item<int64_t>(), most = high[d].item<int64_t>();
+  const Tensor rows = indices.contiguous();
+  const int64_t n = rows.size(1);
+  for (int64_t d = 0; n > 0 && d < rows.size(0); ++d) {
+    const int64_t* index = rows.data_ptr<int64_t>() + d * n;
+    int64_t least = index[0], most = index[0];
+    for (int64_t e = 1; e < n; ++e) least = std::min(least, index[e]), most = std::max(most, index[e]);
     HB_CHECK(least >= 0, "[sparse_coo_tensor] found negative index ", least, " for dim ", d);
     HB_CHECK(most < size[d], "[sparse_coo_tensor] size is inconsistent with indices: for dim ", d, ", size is ",
              size[d], " but found index ", most);
