@@ -76,21 +76,21 @@ TEST(PortNames, KnowsBothLibraries) {
   EXPECT_EQ(names.symbol("torch::jit::load"), Support::missing);
   EXPECT_EQ(names.symbol("torch::no_such_name"), Support::unknown);
   EXPECT_EQ(names.tensor_method("view"), Support::supported);
-  EXPECT_EQ(names.tensor_method("to_sparse"), Support::missing);
+  EXPECT_EQ(names.tensor_method("to_sparse_csr"), Support::missing);
   EXPECT_EQ(names.header("torch/extension.h"), Support::missing);
   EXPECT_FALSE(names.instead("jit::load").empty());
 }
 
 TEST_F(PortTree, TellsTensorsFromOtherObjects) {
   write("a.cpp",
-        "struct Grid { int to_sparse(); };\n"
+        "struct Grid { int to_sparse_csr(); };\n"
         "void f(torch::Tensor t, Grid g, std::vector<torch::Tensor> v, std::map<int, int> m) {\n"
-        "  t.to_sparse(); g.to_sparse(); v[0].coalesce(); m.values(); (t + 1).to_dense();\n"
+        "  t.to_sparse_csr(); g.to_sparse_csr(); v[0].crow_indices(); m.values(); (t + 1).to_mkldnn();\n"
         "}\n");
-  EXPECT_EQ(names(), (std::vector<std::string>{"torch::Tensor", "!.coalesce()", "!.to_dense()", "!.to_sparse()"}));
+  EXPECT_EQ(names(), (std::vector<std::string>{"torch::Tensor", "!.crow_indices()", "!.to_mkldnn()", "!.to_sparse_csr()"}));
   const Uses uses = find_uses(root_.string());
   const auto sparse =
-      std::find_if(uses.all.begin(), uses.all.end(), [](const Use& u) { return u.name == ".to_sparse()"; });
+      std::find_if(uses.all.begin(), uses.all.end(), [](const Use& u) { return u.name == ".to_sparse_csr()"; });
   ASSERT_EQ(sparse->places.size(), 1u);
   EXPECT_EQ(sparse->places[0].line, 3);
 }

@@ -15,7 +15,7 @@ namespace shapes {
 class Grid {
  public:
   int values() const { return 3; }
-  Grid coalesce() const { return *this; }
+  Grid crow_indices() const { return *this; }
   std::map<std::string, int> names() const;
   Matrix cells;
 };

@@ -10,15 +10,15 @@ auto hidden = torch::jit::load("not compiled");
 namespace {
 const char* kText = R"help(torch::fft::fft(x) in a raw string, "quoted")help";
 const char* kEscaped = "torch::jit::load(\"\\\")";  // torch::jit::load in a comment
-/* x.to_sparse() in
+/* x.to_sparse_csr() in
    another */
 constexpr long kMany = 1'000'000;
 
 Tensor lu(const Matrix& m) {
   shapes::Grid grid;
-  const int three = grid.values() + grid.coalesce().values();
+  const int three = grid.values() + grid.crow_indices().values();
   auto rows = m.index({Slice(0, three), indexing::None});
-  return (rows + 1).to_dense();
+  return (rows + 1).to_sparse_bsr();
 }
 }  // namespace
 
@@ -31,8 +31,8 @@ Tensor Net::forward(Tensor x) {
   kept.push_back(y);
   std::map<std::string, Tensor> by_name{{"y", y}};
   Tensor first = kept[0].
-      to_sparse(2)[0];  // a method on the next line
+      to_sparse_csr(2)[0];  // a method on the next line
   for (const auto& p : parameters()) first += p.to_mkldnn();
   const auto& [low, high] = std::make_pair(y.amin(), y.amax());
-  return UNARY(neg) + special::bessel_j0(first) + sparse_coo_tensor(low, high) + lu(std::get<0>(y.max(1)).coalesce());
+  return UNARY(neg) + special::bessel_j0(first) + sparse_csr_tensor(low, high) + lu(std::get<0>(y.max(1)).crow_indices());
 }
