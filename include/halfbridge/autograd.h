@@ -31,18 +31,31 @@ struct InputMetadata {
 
 class Engine;
 
+/// A run of a node's next edges, [first, second): those of one argument that is a list of tensors.
+using IndexRange = std::pair<size_t, size_t>;
+
+/// Hooks of a node as objects: see Node::add_pre_hook and add_post_hook.
+struct FunctionPreHook {
+  virtual ~FunctionPreHook() = default;
+  virtual variable_list operator()(const variable_list& grads) = 0;
+};
+struct FunctionPostHook {
+  virtual ~FunctionPostHook() = default;
+  virtual variable_list operator()(const variable_list& outputs, const variable_list& inputs) = 0;
+};
+
 /// One operation of the recorded graph: turns the gradients of its forward results into those of its forward inputs.
 class HB_API Node : public std::enable_shared_from_this<Node> {
  public:
-  Node();
+  explicit Node(edge_list next_edges = {});
   virtual ~Node();
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
 
   /// grads: one per forward result, undefined where no gradient arrived. Returns one per next edge.
   virtual variable_list apply(variable_list&& grads) = 0;
-  /// "MulBackward0" and the like.
-  virtual std::string name() const = 0;
+  /// "MulBackward0" and the like; the name of the C++ type unless overridden.
+  virtual std::string name() const;
   /// Frees what was saved for the backward pass.
   virtual void release_variables() {}
   /// Whether apply wants undefined gradients as they are rather than as nothing to do at all.
@@ -56,6 +69,14 @@ class HB_API Node : public std::enable_shared_from_this<Node> {
   size_t num_outputs() const { return next_edges_.size(); }
   size_t num_inputs() const { return inputs_.size(); }
   bool should_compute_output(size_t i) const { return next_edges_[i].is_valid(); }
+  /// Of any in the ranges.
+  bool should_compute_output(std::initializer_list<IndexRange> ranges) const;
+  /// The same: gradients that only this pass does not ask for are computed too.
+  bool task_should_compute_output(size_t i) const { return should_compute_output(i); }
+  bool task_should_compute_output(std::initializer_list<IndexRange> ranges) const {
+    return should_compute_output(ranges);
+  }
+  std::shared_ptr<Node> getptr() { return shared_from_this(); }
   const InputMetadata& input_metadata(size_t i) const { return inputs_[i]; }
   uint32_t add_input_metadata(const Tensor& forward_result);
   void set_input_metadata(size_t i, const Tensor& forward_result);
@@ -67,9 +88,13 @@ class HB_API Node : public std::enable_shared_from_this<Node> {
   void remove_tensor_hook(uint32_t input_nr, unsigned position);
   /// Runs with (gradients of inputs, gradients of outputs) after apply; may replace the first.
   using PostHook = std::function<variable_list(const variable_list&, const variable_list&)>;
-  void add_post_hook(PostHook hook);
+  uintptr_t add_post_hook(PostHook hook);
+  uintptr_t add_post_hook(std::unique_ptr<FunctionPostHook> hook);
+  /// Takes back what add_post_hook returned; whether there was such a hook.
+  bool del_post_hook(uintptr_t key);
   using PreHook = std::function<variable_list(const variable_list&)>;
   void add_pre_hook(PreHook hook);
+  void add_pre_hook(std::unique_ptr<FunctionPreHook> hook);
 
  protected:
   friend class Engine;

@@ -26,7 +26,10 @@ enum class ScalarType : int8_t {
   ComplexDouble = 10,
   Bool = 11,
   BFloat16 = 15,
-  Undefined = 29,
+  UInt16 = 27,
+  UInt32 = 28,
+  UInt64 = 29,
+  Undefined = 46,
 };
 using Dtype = ScalarType;
 
@@ -45,8 +48,16 @@ using Dtype = ScalarType;
 #define HB_FORALL_COMPLEX_DTYPES(_)     \
   _(::hb::Complex<float>, ComplexFloat) \
   _(::hb::Complex<double>, ComplexDouble)
+/// Of each type that kernels are written for.
+#define HB_FORALL_COMPUTED_DTYPES(_) HB_FORALL_REAL_DTYPES(_) HB_FORALL_COMPLEX_DTYPES(_)
+/// Of the unsigned types that are stored and converted: element-wise functions and reductions compute them as int64,
+/// and what moves elements takes them for the signed type of their size (moved_type).
+#define HB_FORALL_WIDE_UNSIGNED_DTYPES(_) \
+  _(uint16_t, UInt16)                     \
+  _(uint32_t, UInt32)                     \
+  _(uint64_t, UInt64)
 /// Of each type that a tensor can have.
-#define HB_FORALL_DTYPES(_) HB_FORALL_REAL_DTYPES(_) HB_FORALL_COMPLEX_DTYPES(_)
+#define HB_FORALL_DTYPES(_) HB_FORALL_COMPUTED_DTYPES(_) HB_FORALL_WIDE_UNSIGNED_DTYPES(_)
 
 constexpr ScalarType kByte = ScalarType::Byte, kUInt8 = ScalarType::Byte, kU8 = ScalarType::Byte;
 constexpr ScalarType kChar = ScalarType::Char, kInt8 = ScalarType::Char, kI8 = ScalarType::Char;
@@ -56,6 +67,9 @@ constexpr ScalarType kLong = ScalarType::Long, kInt64 = ScalarType::Long, kI64 =
 constexpr ScalarType kHalf = ScalarType::Half, kFloat16 = ScalarType::Half, kF16 = ScalarType::Half;
 constexpr ScalarType kFloat = ScalarType::Float, kFloat32 = ScalarType::Float, kF32 = ScalarType::Float;
 constexpr ScalarType kDouble = ScalarType::Double, kFloat64 = ScalarType::Double, kF64 = ScalarType::Double;
+constexpr ScalarType kUInt16 = ScalarType::UInt16, kU16 = ScalarType::UInt16;
+constexpr ScalarType kUInt32 = ScalarType::UInt32, kU32 = ScalarType::UInt32;
+constexpr ScalarType kUInt64 = ScalarType::UInt64, kU64 = ScalarType::UInt64;
 constexpr ScalarType kBFloat16 = ScalarType::BFloat16, kBF16 = ScalarType::BFloat16;
 constexpr ScalarType kBool = ScalarType::Bool;
 constexpr ScalarType kComplexFloat = ScalarType::ComplexFloat, kComplex64 = ScalarType::ComplexFloat;
@@ -74,6 +88,10 @@ HB_FORALL_DTYPES(HB_DTYPE_OF)
 template <>
 struct dtype_of<long long> {
   static constexpr ScalarType value = ScalarType::Long;
+};
+template <>
+struct dtype_of<unsigned long long> {
+  static constexpr ScalarType value = ScalarType::UInt64;
 };
 
 /// Bytes of one element.
@@ -108,8 +126,14 @@ constexpr double epsilon_of(ScalarType t) {
 }
 constexpr bool is_half_type(ScalarType t) { return t == kHalf || t == kBFloat16; }
 constexpr bool is_floating_type(ScalarType t) { return t == kFloat || t == kDouble || is_half_type(t); }
+constexpr bool is_wide_unsigned_type(ScalarType t) { return t >= kUInt16 && t <= kUInt64; }
 constexpr bool is_integral_type(ScalarType t, bool include_bool) {
-  return (t >= kByte && t <= kLong) || (include_bool && t == kBool);
+  return (t >= kByte && t <= kLong) || is_wide_unsigned_type(t) || (include_bool && t == kBool);
+}
+constexpr bool is_signed_type(ScalarType t) { return t != kByte && t != kBool && !is_wide_unsigned_type(t); }
+/// The type that elements are moved as where their value does not matter.
+constexpr ScalarType moved_type(ScalarType t) {
+  return t == kUInt16 ? kShort : t == kUInt32 ? kInt : t == kUInt64 ? kLong : t;
 }
 constexpr bool is_complex_type(ScalarType t) { return t == kComplexFloat || t == kComplexDouble; }
 /// Whether tensors of the type may require gradients.
@@ -151,7 +175,7 @@ class TypeMeta {
 HB_API std::ostream& operator<<(std::ostream& out, TypeMeta t);
 constexpr ScalarType typeMetaToScalarType(TypeMeta t) { return t; }
 constexpr TypeMeta scalarTypeToTypeMeta(ScalarType t) { return t; }
-/// The smallest type that holds values of both.
+/// The smallest type that holds values of both; throws for an unsigned type of 16 bits or more with another integer.
 HB_API ScalarType promote_types(ScalarType a, ScalarType b);
 inline ScalarType promoteTypes(ScalarType a, ScalarType b) { return promote_types(a, b); }
 

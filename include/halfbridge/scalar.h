@@ -21,6 +21,7 @@ class HB_API Scalar {
       kind_ = Kind::boolean, i_ = v;
     } else if constexpr (std::is_integral_v<T>) {
       kind_ = Kind::integral, i_ = static_cast<int64_t>(v);
+      if (std::is_unsigned_v<T> && i_ < 0) kind_ = Kind::large;
     } else {
       kind_ = Kind::floating, d_ = static_cast<double>(v);
     }
@@ -32,15 +33,18 @@ class HB_API Scalar {
   /// The one element of a tensor: in LibTorch a 0-d tensor turns into a Scalar only by item().
   bool isFloatingPoint() const { return kind_ == Kind::floating; }
   bool isIntegral(bool include_bool) const {
-    return kind_ == Kind::integral || (include_bool && kind_ == Kind::boolean);
+    return kind_ == Kind::integral || kind_ == Kind::large || (include_bool && kind_ == Kind::boolean);
   }
+  /// Whether the value is an integer that uint64_t holds.
+  bool isUnsigned() const { return kind_ == Kind::large || (kind_ == Kind::integral && i_ >= 0); }
   bool isBoolean() const { return kind_ == Kind::boolean; }
   bool isComplex() const { return kind_ == Kind::complex; }
-  /// kComplexDouble, kDouble, kLong or kBool.
+  /// kComplexDouble, kDouble, kLong, kUInt64 (integers that int64_t does not hold) or kBool.
   ScalarType type() const {
     return kind_ == Kind::complex    ? kComplexDouble
            : kind_ == Kind::floating ? kDouble
            : kind_ == Kind::integral ? kLong
+           : kind_ == Kind::large    ? kUInt64
                                      : kBool;
   }
   /// The value as T; throws where T cannot hold it, as LibTorch does.
@@ -54,9 +58,10 @@ class HB_API Scalar {
       return kind_ == Kind::floating ? d_ != 0 : i_ != 0;
     } else if constexpr (std::is_integral_v<T>) {
       if (kind_ == Kind::floating) return static_cast<T>(to_integer());
+      if (kind_ == Kind::large && !std::is_same_v<std::make_unsigned_t<T>, T>) refuse_large();
       return static_cast<T>(i_);
     } else {
-      return kind_ == Kind::floating ? static_cast<T>(d_) : static_cast<T>(static_cast<double>(i_));
+      return static_cast<T>(real());
     }
   }
   float toFloat() const { return to<float>(); }
@@ -67,6 +72,9 @@ class HB_API Scalar {
   int8_t toChar() const { return to<int8_t>(); }
   uint8_t toByte() const { return to<uint8_t>(); }
   int16_t toShort() const { return to<int16_t>(); }
+  uint16_t toUInt16() const { return to<uint16_t>(); }
+  uint32_t toUInt32() const { return to<uint32_t>(); }
+  uint64_t toUInt64() const { return to<uint64_t>(); }
   Complex<float> toComplexFloat() const { return to<Complex<float>>(); }
   Complex<double> toComplexDouble() const { return to<Complex<double>>(); }
   Half toHalf() const { return Half(to<float>()); }
@@ -74,6 +82,7 @@ class HB_API Scalar {
   Scalar operator-() const {
     HB_CHECK(kind_ != Kind::boolean, "Scalar: cannot negate a bool");
     if (kind_ == Kind::complex) return -z_;
+    if (kind_ == Kind::large) refuse_large();
     return kind_ == Kind::floating ? Scalar(-d_) : Scalar(-i_);
   }
   template <class T>
@@ -83,20 +92,22 @@ class HB_API Scalar {
     else if (kind_ == Kind::complex)
       return z_ == Complex<double>(static_cast<double>(v));
     else
-      return kind_ == Kind::floating
-                 ? d_ == static_cast<double>(v)
-                 : i_ == static_cast<int64_t>(v) && static_cast<double>(i_) == static_cast<double>(v);
+      return kind_ == Kind::floating ? d_ == static_cast<double>(v)
+                                     : i_ == static_cast<int64_t>(v) && real() == static_cast<double>(v);
   }
 
  private:
-  enum class Kind : uint8_t { floating, integral, boolean, complex };
+  // large: an unsigned integer beyond int64_t, whose bits i_ holds.
+  enum class Kind : uint8_t { floating, integral, boolean, complex, large };
   int64_t to_integer() const;
   double to_real() const;
-  Complex<double> to_complex() const {
-    return kind_ == Kind::complex    ? z_
-           : kind_ == Kind::floating ? Complex<double>(d_)
-                                     : Complex<double>(static_cast<double>(i_));
+  [[noreturn]] void refuse_large() const;
+  double real() const {
+    return kind_ == Kind::floating ? d_
+           : kind_ == Kind::large  ? static_cast<double>(static_cast<uint64_t>(i_))
+                                   : static_cast<double>(i_);
   }
+  Complex<double> to_complex() const { return kind_ == Kind::complex ? z_ : Complex<double>(real()); }
   union {
     double d_;
     int64_t i_;

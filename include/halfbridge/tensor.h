@@ -109,7 +109,7 @@ class HB_API Tensor {
   MemoryFormat suggest_memory_format() const;
   bool is_floating_point() const { return defined() && is_floating_type(scalar_type()); }
   bool is_complex() const { return defined() && is_complex_type(scalar_type()); }
-  bool is_signed() const { return scalar_type() != kByte && scalar_type() != kBool; }
+  bool is_signed() const { return hb::is_signed_type(scalar_type()); }
   bool is_cpu() const { return defined() && device().is_cpu(); }
   bool is_cuda() const { return defined() && device().is_cuda(); }
   bool is_mps() const { return false; }

@@ -125,12 +125,16 @@ variable_list Engine::call(Node* node, variable_list&& grads) {
   variable_list seen;
   if (hooks && !hooks->post_hooks.empty()) seen = grads;
   const bool watched = GraphWatchers::any();
-  if (watched) GraphWatchers::each([&](GraphWatcher& w) { w.arrived(*node, grads); });
+  if (watched) {
+    GraphWatchers::each([&](GraphWatcher& w) { w.arrived(*node, grads); });
+    GraphWatchers::each([&](GraphWatcher& w) { w.begins(*node, grads); });
+  }
   variable_list out = node->apply(std::move(grads));
   if (watched) GraphWatchers::each([&](GraphWatcher& w) { w.evaluated(*node, out); });
   if (!keep_graph_) node->release_variables();
   if (hooks)
-    for (const auto& h : hooks->post_hooks) out = h(out, seen);
+    for (const auto& h : hooks->post_hooks)
+      if (h) out = h(out, seen);
   return out;
 }
 

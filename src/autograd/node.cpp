@@ -1,3 +1,8 @@
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <typeinfo>
+
 #include "autograd/names.h"
 
 namespace hb {
@@ -6,7 +11,21 @@ namespace {
 thread_local uint64_t next_sequence = 0;
 }
 
-Node::Node() : sequence_nr_(next_sequence++) {}
+Node::Node(edge_list next_edges) : next_edges_(std::move(next_edges)), sequence_nr_(next_sequence++) {}
+
+std::string Node::name() const {
+  const char* mangled = typeid(*this).name();
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(mangled, nullptr, nullptr, &status), std::free);
+  return status == 0 ? text.get() : mangled;
+}
+
+bool Node::should_compute_output(std::initializer_list<IndexRange> ranges) const {
+  for (const auto& [first, last] : ranges)
+    for (size_t i = first; i < last; ++i)
+      if (should_compute_output(i)) return true;
+  return false;
+}
 
 // A long chain of nodes would be freed by recursion: unlink it iteratively instead.
 Node::~Node() {
@@ -57,7 +76,25 @@ void Node::remove_tensor_hook(uint32_t input_nr, unsigned position) {
   HB_CHECK(position < list.size() && list[position].first == input_nr, "[remove_hook] there is no hook ", position);
   list[position].second = nullptr;
 }
-void Node::add_post_hook(PostHook hook) { hooks().post_hooks.push_back(std::move(hook)); }
+uintptr_t Node::add_post_hook(PostHook hook) {
+  hooks().post_hooks.push_back(std::move(hook));
+  return hooks().post_hooks.size();
+}
+bool Node::del_post_hook(uintptr_t key) {
+  if (!hooks_ || key == 0 || key > hooks_->post_hooks.size() || !hooks_->post_hooks[key - 1]) return false;
+  hooks_->post_hooks[key - 1] = nullptr;
+  return true;
+}
 void Node::add_pre_hook(PreHook hook) { hooks().pre_hooks.push_back(std::move(hook)); }
+uintptr_t Node::add_post_hook(std::unique_ptr<FunctionPostHook> hook) {
+  return add_post_hook(
+      [hook = std::shared_ptr<FunctionPostHook>(std::move(hook))](
+          const variable_list& outputs, const variable_list& inputs) { return (*hook)(outputs, inputs); });
+}
+void Node::add_pre_hook(std::unique_ptr<FunctionPreHook> hook) {
+  add_pre_hook([hook = std::shared_ptr<FunctionPreHook>(std::move(hook))](const variable_list& grads) {
+    return (*hook)(grads);
+  });
+}
 
 }  // namespace hb

@@ -53,7 +53,7 @@ SavedTensor SavedTensor::output(const Tensor& t, uint32_t output_nr) {
 
 Tensor SavedTensor::value(const Node* node) const {
   if (!defined_) return Tensor();
-  auto name = [node] { return node ? node->name() : "checkpoint"; };
+  auto name = [node] { return node ? node->name() : "a later pass"; };
   HB_CHECK(!released_,
            "Trying to backward through the graph a second time (or directly access saved tensors after they "
            "have already been freed): ",

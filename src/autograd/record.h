@@ -145,8 +145,7 @@ namespace detail {
 Tensor make_view_tensor(const Tensor& base, ScalarType dtype, DimVector sizes, DimVector strides, int64_t offset);
 }
 /// For views: shares memory with `base`'s storage, joins its version counter and remembers the base. `f` maps the
-/// gradient of the view to that of `base`.
-/// The same with elements of another dtype of the same memory; sizes, strides and offset count those.
+/// gradient of the view to that of `base`. Elements may be of another dtype; sizes, strides and offset count those.
 template <class F>
 Tensor make_view_as(const char* name, const Tensor& base, ScalarType dtype, DimVector sizes, DimVector strides,
                     int64_t offset, F f) {

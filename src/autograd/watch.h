@@ -17,6 +17,8 @@ class GraphWatcher {
   virtual void result(const Node& node, const Tensor& result) = 0;
   /// Gradients have arrived at a node of the backward pass.
   virtual void arrived(const Node& node, const variable_list& grads) = 0;
+  /// The node is evaluated now; not every one at which gradients arrive is.
+  virtual void begins(const Node& /*node*/, const variable_list& /*grads*/) {}
   /// The node has turned them into these.
   virtual void evaluated(const Node& node, const variable_list& grads) = 0;
 

@@ -41,9 +41,11 @@ struct Row {
   ScalarType dtype;
   Code code;
 };
-constexpr Row kRows[] = {{kByte, kUnsigned}, {kChar, kSigned},  {kShort, kSigned},         {kInt, kSigned},
-                         {kLong, kSigned},   {kHalf, kReal},    {kBFloat16, kBrainFloat},  {kFloat, kReal},
-                         {kDouble, kReal},   {kBool, kBoolean}, {kComplexFloat, kComplex}, {kComplexDouble, kComplex}};
+constexpr Row kRows[] = {{kByte, kUnsigned},       {kChar, kSigned},          {kShort, kSigned},
+                         {kInt, kSigned},          {kLong, kSigned},          {kHalf, kReal},
+                         {kBFloat16, kBrainFloat}, {kFloat, kReal},           {kDouble, kReal},
+                         {kBool, kBoolean},        {kComplexFloat, kComplex}, {kComplexDouble, kComplex},
+                         {kUInt16, kUnsigned},     {kUInt32, kUnsigned},      {kUInt64, kUnsigned}};
 
 // What a tensor that we handed out keeps until the consumer is done.
 struct Lent {

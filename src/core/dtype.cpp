@@ -35,6 +35,8 @@ ScalarType promote_types(ScalarType a, ScalarType b) {
   }
   if (fa) return a;
   if (fb) return b;
+  HB_CHECK(!is_wide_unsigned_type(a) && !is_wide_unsigned_type(b),
+           "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote ", a, " and ", b);
   if (a == kBool) return b;
   if (b == kBool) return a;
   // uint8 with a signed type needs the next wider signed type.

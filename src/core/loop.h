@@ -43,6 +43,8 @@ struct ElementwiseFn {
   void (*c128)(Complex<double>* const* out, const Complex<double>* const* in, int64_t n,
                const double* params) = nullptr;
   void (*i64)(int64_t* const* out, const int64_t* const* in, int64_t n, const double* params) = nullptr;
+  /// Whether i64 is right for the bits of uint64.
+  bool modular = false;
   /// Work per element relative to an addition; decides from which size threads help.
   int cost = 1;
 };

@@ -18,10 +18,15 @@ double Scalar::to_real() const {
   return z_.real();
 }
 
+void Scalar::refuse_large() const {
+  HB_CHECK(false, "value cannot be converted to type int64_t without overflow: ", static_cast<uint64_t>(i_));
+}
+
 std::ostream& operator<<(std::ostream& out, const Scalar& s) {
   if (s.isComplex()) return out << s.toComplexDouble();
   if (s.isFloatingPoint()) return out << s.toDouble();
   if (s.isBoolean()) return out << (s.toBool() ? "true" : "false");
+  if (s.type() == kUInt64) return out << s.toUInt64();
   return out << s.toLong();
 }
 

@@ -26,6 +26,12 @@ const char* type_meta_name(ScalarType t) {
       return "bool";
     case kBFloat16:
       return "c10::BFloat16";
+    case kUInt16:
+      return "short unsigned int";
+    case kUInt32:
+      return "unsigned int";
+    case kUInt64:
+      return "long unsigned int";
     case kComplexFloat:
       return "c10::complex<float>";
     case kComplexDouble:

@@ -42,6 +42,7 @@ void arange_cpu(Tensor& out, const Scalar& start, const Scalar& step) {
   case ScalarType::Name: \
     return fill_arange(static_cast<T*>(out.impl().raw_data()), out.numel(), start, step);
     HB_FORALL_REAL_DTYPES(HB_CASE)
+    HB_FORALL_WIDE_UNSIGNED_DTYPES(HB_CASE)
 #undef HB_CASE
     default:
       HB_NOT_SUPPORTED("[arange] dtype ", out.scalar_type(), " is not supported");

@@ -16,6 +16,7 @@ void with_type(const char* op, RandomSpan span, F f) {
   case ScalarType::Name: \
     return f(static_cast<T*>(span.data));
     HB_FORALL_REAL_DTYPES(HB_CASE)
+    HB_FORALL_WIDE_UNSIGNED_DTYPES(HB_CASE)
 #undef HB_CASE
     default:
       HB_CHECK(false, "[", op, "] expected a tensor type, got ", span.dtype);

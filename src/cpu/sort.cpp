@@ -141,6 +141,7 @@ void search_lines(int64_t* out, const T* sorted, const T* in, int64_t outer, int
 #define HB_FOR_DTYPE(name, dtype, body)                                  \
   switch (dtype) {                                                       \
     HB_FORALL_REAL_DTYPES(body)                                          \
+    HB_FORALL_WIDE_UNSIGNED_DTYPES(body)                                 \
     default:                                                             \
       HB_NOT_SUPPORTED("[" name "] is not supported for dtype ", dtype); \
   }

@@ -31,9 +31,10 @@ struct DtypeName {
   ScalarType dtype;
   const char* name;
 };
-constexpr DtypeName kDtypes[] = {{kDouble, "F64"}, {kFloat, "F32"}, {kHalf, "F16"},  {kBFloat16, "BF16"},
-                                 {kLong, "I64"},   {kInt, "I32"},   {kShort, "I16"}, {kChar, "I8"},
-                                 {kByte, "U8"},    {kBool, "BOOL"}};
+constexpr DtypeName kDtypes[] = {{kDouble, "F64"}, {kFloat, "F32"}, {kHalf, "F16"},   {kBFloat16, "BF16"},
+                                 {kLong, "I64"},   {kInt, "I32"},   {kShort, "I16"},  {kChar, "I8"},
+                                 {kByte, "U8"},    {kBool, "BOOL"}, {kUInt16, "U16"}, {kUInt32, "U32"},
+                                 {kUInt64, "U64"}};
 
 // The bytes of a file or of memory, read at any place.
 struct Source {

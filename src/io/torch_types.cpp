@@ -23,6 +23,9 @@ constexpr Names kNames[] = {
     {kDouble, "DoubleStorage", "float64", "double"},
     {kBool, "BoolStorage", "bool", "bool"},
     {kBFloat16, "BFloat16Storage", "bfloat16", "bfloat16"},
+    {kUInt16, "UInt16Storage", "uint16", "uint16"},
+    {kUInt32, "UInt32Storage", "uint32", "uint32"},
+    {kUInt64, "UInt64Storage", "uint64", "uint64"},
     {kComplexFloat, "ComplexFloatStorage", "complex64", "complex64"},
     {kComplexDouble, "ComplexDoubleStorage", "complex128", "complex128"},
 };

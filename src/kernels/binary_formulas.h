@@ -134,6 +134,17 @@ HB_FORMULA_2(bitwise_left_shift, ints, 1,
              static_cast<uint64_t>(b) > 63 ? T(0) : T(static_cast<uint64_t>(a) << (b & 63)))
 HB_FORMULA_2(bitwise_right_shift, ints, 1, a >> (static_cast<uint64_t>(b) > 63 ? T(63) : b))
 
+template <>
+inline constexpr bool modular<pow> = false;
+template <>
+inline constexpr bool modular<bitwise_and> = true;
+template <>
+inline constexpr bool modular<bitwise_or> = true;
+template <>
+inline constexpr bool modular<bitwise_xor> = true;
+template <>
+inline constexpr bool modular<bitwise_left_shift> = true;
+
 #undef HB_FORMULA_2
 
 }  // namespace hb::formula

@@ -16,4 +16,9 @@ struct Formula {
   static constexpr Kinds kinds = Kind;
 };
 
+/// Whether the formula in int64 is also right for the bits of uint64: where signs and order do not matter. What takes
+/// complex numbers, which have no order, is so with few exceptions.
+template <class F>
+constexpr bool modular = F::kinds == Kinds::numbers;
+
 }  // namespace hb::formula

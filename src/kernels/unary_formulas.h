@@ -175,6 +175,11 @@ struct bitwise_not : Formula<1, 0, Kinds::ints> {
   }
 };
 
+template <>
+inline constexpr bool modular<abs> = false;
+template <>
+inline constexpr bool modular<bitwise_not> = true;
+
 #undef HB_FLOAT_FORMULA
 #undef HB_FIELD_FORMULA
 #undef HB_ANY_FORMULA

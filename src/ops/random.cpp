@@ -84,6 +84,7 @@ Bounds bounds_of(ScalarType t) {
     return {as_double(std::numeric_limits<T>::lowest()), as_double(std::numeric_limits<T>::max()), \
             is_floating_type(t) ? std::numeric_limits<T>::digits : 0};
     HB_FORALL_REAL_DTYPES(HB_BOUNDS)
+    HB_FORALL_WIDE_UNSIGNED_DTYPES(HB_BOUNDS)
 #undef HB_BOUNDS
     default:
       HB_CHECK(false, "check_random_bounds handles only integral, floating-point and boolean types");

@@ -68,6 +68,8 @@ Tensor run_reduction(const Tensor& self, uint64_t mask, bool keepdim, ScalarType
                      const Reduction& r) {
   if (HB_UNLIKELY(self.is_complex() || is_complex_type(compute)))
     return run_complex_reduction(self, mask, keepdim, compute, result, r);
+  if (HB_UNLIKELY(self.scalar_type() == kUInt64 && (r.op == ReduceOp::max || r.op == ReduceOp::min)))
+    HB_NOT_SUPPORTED("[amax] is not supported for dtype UInt64: convert it with to(torch::kLong)");
   Tensor out = reduced_result(self, mask, result);
   const ReduceLoop loop(out, self, mask);
   if (loop.count == 0) {

@@ -90,10 +90,18 @@ Recorder::Kept& Recorder::keep(const Tensor& t) {
   return kept_.back();
 }
 
+namespace {
+/// What a trace can hold: complex numbers as a last dimension of 2, wide unsigned integers as int64.
+Tensor recordable(const Tensor& t) {
+  if (t.is_complex()) return view_as_real(t.detach());
+  return is_wide_unsigned_type(t.scalar_type()) ? t.to(kLong) : t;
+}
+}  // namespace
+
 void Recorder::write(Record record, const Tensor& tensor) {
   if (!tensor.defined()) return;
   const OwnWork own;
-  const Tensor t = tensor.is_complex() ? view_as_real(tensor.detach()) : tensor;  // a last dimension of 2
+  const Tensor t = recordable(tensor);
   const std::lock_guard lock(mutex_);
   record.dtype = dtype_of(t.scalar_type());
   record.shape = t.sizes().vec();

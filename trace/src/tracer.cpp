@@ -30,6 +30,7 @@ void Tracer::open(const std::string& folder, const std::vector<std::shared_ptr<M
                   const SessionOptions& options) {
   const Change change(*this);
   HB_CHECK(!open_, "[trace] expected no other session to be open, got one");
+  HB_CHECK(!function_watcher, "[trace] a thread is being profiled: one at a time");
   for (const auto& root : roots) HB_CHECK(root, "[trace] expected modules as roots, got a null pointer");
   auto replay = options.masks.empty() ? nullptr : std::make_unique<MaskReplay>(options.masks);
   recorder_ = std::make_unique<Recorder>(folder, options);

@@ -1,5 +1,6 @@
 #pragma once
 #include <halfbridge/bridge/autograd/anomaly.h>
+#include <halfbridge/bridge/autograd/custom_node.h>
 #include <halfbridge/bridge/autograd/functional.h>
 #include <halfbridge/bridge/autograd/variable.h>
 #include <halfbridge/bridge/autograd_function.h>

@@ -49,7 +49,7 @@ ConvertRows from_any(ScalarType from) {
 #define HB_FROM(From, Name) \
   case ScalarType::Name:    \
     return all_rows<To, From>;
-    HB_FORALL_DTYPES(HB_FROM)
+    HB_FORALL_COMPUTED_DTYPES(HB_FROM)
 #undef HB_FROM
     default:
       HB_NOT_SUPPORTED("[copy_] is not supported for dtype ", from);
@@ -59,11 +59,13 @@ ConvertRows from_any(ScalarType from) {
 }  // namespace
 
 ConvertRows convert_rows(ScalarType to, ScalarType from) {
+  if (to == from) to = from = moved_type(to);
+  if (HB_UNLIKELY(is_wide_unsigned_type(to) || is_wide_unsigned_type(from))) return convert_wide_unsigned(to, from);
   switch (to) {
 #define HB_TO(To, Name)  \
   case ScalarType::Name: \
     return from_any<To>(from);
-    HB_FORALL_DTYPES(HB_TO)
+    HB_FORALL_COMPUTED_DTYPES(HB_TO)
 #undef HB_TO
     default:
       HB_NOT_SUPPORTED("[copy_] is not supported for dtype ", to);

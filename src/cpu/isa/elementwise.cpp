@@ -40,6 +40,8 @@ struct Runner {
   Runner(const L& loop, const ElementwiseFn& fn, const double* p, const ScalarType* dtypes)
       : formula(formula_of<T>(fn)), params(p), outputs(loop.outputs), operands(loop.operands) {
     for (int k = 0; k < operands; ++k) {
+      if (std::is_same_v<T, int64_t> && dtypes[k] == kUInt64 && !fn.modular)
+        HB_NOT_SUPPORTED("[", fn.name, "] is not supported for dtype UInt64: convert it with to(torch::kLong)");
       const bool same = dtypes[k] == dtype_of<T>::value;
       size[k] = static_cast<int64_t>(element_size(dtypes[k]));
       convert[k] = same          ? nullptr

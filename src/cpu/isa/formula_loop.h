@@ -33,6 +33,7 @@ ElementwiseFn make_formula(const char* name) {
   ElementwiseFn fn;
   fn.name = name;
   fn.cost = F::cost;
+  fn.modular = formula::modular<F>;
   if constexpr (F::kinds == formula::Kinds::numbers || F::kinds == formula::Kinds::field)
     fn.c64 = formula_loop<F, Complex<float>>, fn.c128 = formula_loop<F, Complex<double>>;
   if constexpr (F::kinds != formula::Kinds::ints) fn.f32 = formula_loop<F, float>, fn.f64 = formula_loop<F, double>;

@@ -170,12 +170,12 @@ void scatter(const char* name, const Tensor& out, const Tensor& index, const Ten
   for (int64_t r = 0; r < p.rows; ++r, walk.next())
     check_indices(name, at + walk.offset[1], step, step == 0 ? 1 : p.last, x.size, x.dim);
   const bool along_last = dim == static_cast<int64_t>(p.sizes.size()) - 1;
-  switch (out.scalar_type()) {
+  switch (moved_type(out.scalar_type())) {
 #define HB_CASE(T, Name)                                                                                              \
   case ScalarType::Name:                                                                                              \
     return scatter_of(static_cast<T*>(out.impl().raw_data()), at, static_cast<const T*>(src.impl().raw_data()), p, x, \
                       where, from, op, along_last);
-    HB_FORALL_DTYPES(HB_CASE)
+    HB_FORALL_COMPUTED_DTYPES(HB_CASE)
 #undef HB_CASE
     default:
       HB_NOT_SUPPORTED("[", name, "] is not supported for dtype ", out.scalar_type());

@@ -29,6 +29,8 @@ inline void check_rows(const char* name, const int64_t* index, int64_t count, in
 inline void check_order(const char* name, ScalarType t, PutOp op) {
   if (is_complex_type(t) && (op == PutOp::max || op == PutOp::min))
     HB_NOT_SUPPORTED("[", name, "] complex numbers have no order: not supported for dtype ", t);
+  if (is_wide_unsigned_type(t) && op != PutOp::assign && op != PutOp::add && op != PutOp::multiply)
+    HB_NOT_SUPPORTED("[", name, "] is not supported for dtype ", t, ": convert it with to(torch::kLong)");
 }
 
 template <class T>

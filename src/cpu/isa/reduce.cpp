@@ -16,6 +16,7 @@ constexpr int64_t kBuffer = 1024;  // elements converted at a time
 constexpr int64_t kRun = 4096;     // elements added in the compute type before the sum moves on in the wide one
 constexpr int64_t kColumns = 512;  // results gathered at a time on the outer way
 constexpr int64_t kRows = 64;      // rows added in the compute type
+constexpr int64_t kWide = 64;      // results that make a row wide enough for vectors
 
 /// One reduction's inner loops for a compute type, and what its single results do. W: sums of floats go on in double.
 template <class T>
@@ -184,6 +185,8 @@ class Reducer {
     const int64_t first = b, stride = l_.kept_in[0], step_bytes = l_.reduced_in[0];
     if (b == e) std::fill(results, results + n, W(steps_.first));
     const bool direct = same_ && (stride == static_cast<int64_t>(sizeof(T)) || n == 1);
+    if (const int64_t together = rows_together(n); together > 1)
+      b = outer_wide(scratch, in, n, together, b, e, results);
     while (b < e) {
       for (int64_t k = 0; k < n; ++k) scratch.part[k] = steps_.first;
       const int64_t begin = b, stop = std::min(e, b + kRows);
@@ -199,6 +202,33 @@ class Reducer {
       else
         steps_.merge_rows(results, scratch.part, n);
     }
+  }
+
+  /// How many rows of n results, where they lie one behind the other, make a wide one.
+  int64_t rows_together(int64_t n) const {
+    const bool dense =
+        l_.kept_in[0] == static_cast<int64_t>(element_size(l_.in_dtype)) && l_.reduced_in[0] == n * l_.kept_in[0];
+    return dense ? kWide / n : 1;
+  }
+
+  /// As outer, with `together` rows taken for one; what is left of the last run of rows is not done. Returns where.
+  int64_t outer_wide(Scratch<T>& scratch, const char* in, int64_t n, int64_t together, int64_t b, int64_t e,
+                     W* results) const {
+    const int64_t first = b;
+    int64_t at;
+    const char* p = in + reduced_offset(b, at);
+    int64_t wide_rows = std::min(l_.reduced[0] - at, e - b) / together;
+    const int64_t step_bytes = together * l_.reduced_in[0];
+    for (; wide_rows > 0; wide_rows -= kRows) {
+      const int64_t rows = std::min(kRows, wide_rows);
+      for (int64_t k = 0; k < n * together; ++k) scratch.part[k] = steps_.first;
+      add_rows(scratch, p, l_.kept_in[0], step_bytes, n * together, rows, same_);
+      if (b == first) std::fill(results, results + n, W(steps_.first));
+      for (int64_t j = 0; j < together; ++j) steps_.merge_rows(results, scratch.part + j * n, n);
+      b += rows * together;
+      p += rows * step_bytes;
+    }
+    return b;
   }
 
   void add_rows(Scratch<T>& scratch, const char* p, int64_t stride, int64_t step_bytes, int64_t n, int64_t rows,

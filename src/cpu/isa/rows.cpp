@@ -78,11 +78,11 @@ void put_rows(const char* name, const Tensor& out, const Tensor& index, const Te
   const auto* at = static_cast<const int64_t*>(index.impl().raw_data());
   check_rows(name, at, count, l.n);
   if (l.outer * count * l.inner == 0) return;
-  switch (out.scalar_type()) {
+  switch (moved_type(out.scalar_type())) {
 #define HB_CASE(T, Name) \
   case ScalarType::Name: \
     return put_rows_of(static_cast<T*>(out.data_ptr()), static_cast<const T*>(in.data_ptr()), at, count, l, op);
-    HB_FORALL_DTYPES(HB_CASE)
+    HB_FORALL_COMPUTED_DTYPES(HB_CASE)
 #undef HB_CASE
     default:
       HB_NOT_SUPPORTED("[", name, "] is not supported for dtype ", out.scalar_type());

@@ -1,0 +1,164 @@
+#pragma once
+// LibTorch's profiler over hb::profiler: torch::autograd::profiler, RECORD_FUNCTION and RECORD_USER_SCOPE. What it sees
+// is the CPU's time of the thread that enabled it.
+
+#include <iosfwd>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include <halfbridge/device.h>
+#include <halfbridge/profiler.h>
+
+namespace hb {
+
+/// What a recorded event is. The events here are FUNCTION, BACKWARD_FUNCTION and USER_SCOPE.
+enum class RecordScope : uint8_t {
+  FUNCTION,
+  BACKWARD_FUNCTION,
+  TORCHSCRIPT_FUNCTION,
+  KERNEL_FUNCTION_DTYPE,
+  CUSTOM_CLASS,
+  BUILD_FEATURE,
+  LITE_INTERPRETER,
+  USER_SCOPE,
+  STATIC_RUNTIME_OP,
+  STATIC_RUNTIME_MODEL,
+  NUM_SCOPES
+};
+
+/// A range that begins with before() and ends with the object, or with end().
+class RecordFunction {
+ public:
+  explicit RecordFunction(RecordScope scope = RecordScope::FUNCTION) : scope_(scope) {}
+  bool isActive() const { return profiler::active(); }
+  bool needsInputs() const { return false; }
+  RecordScope scope() const { return scope_; }
+  void before(std::string_view name, int64_t /*sequence_number*/ = -1) { range_.emplace(name); }
+  template <class Inputs>
+  void before(std::string_view name, const Inputs& /*inputs*/, int64_t /*sequence_number*/ = -1) {
+    range_.emplace(name);
+  }
+  void end() { range_.reset(); }
+
+ private:
+  RecordScope scope_;
+  std::optional<profiler::Range> range_;
+};
+
+namespace profiler::impl {
+
+enum class ActivityType { CPU, XPU, CUDA, HPU, MTIA, PrivateUse1, NUM_KINETO_ACTIVITIES };
+enum class ProfilerState {
+  Disabled,
+  CPU,
+  CUDA,
+  NVTX,
+  ITT,
+  PRIVATEUSE1,
+  KINETO,
+  KINETO_GPU_FALLBACK,
+  KINETO_PRIVATEUSE1_FALLBACK,
+  KINETO_ONDEMAND,
+  NUM_PROFILER_STATES
+};
+
+/// Of the flags only `report_input_shapes` has an effect.
+struct ProfilerConfig {
+  explicit ProfilerConfig(ProfilerState state_, bool report_input_shapes_ = false, bool profile_memory_ = false,
+                          bool with_stack_ = false, bool with_flops_ = false, bool with_modules_ = false)
+      : state(state_),
+        report_input_shapes(report_input_shapes_),
+        profile_memory(profile_memory_),
+        with_stack(with_stack_),
+        with_flops(with_flops_),
+        with_modules(with_modules_) {}
+  bool disabled() const { return state == ProfilerState::Disabled; }
+  ProfilerState state;
+  bool report_input_shapes, profile_memory, with_stack, with_flops, with_modules;
+};
+
+}  // namespace profiler::impl
+
+namespace autograd::profiler {
+
+using hb::profiler::impl::ActivityType;
+using hb::profiler::impl::ProfilerConfig;
+using hb::profiler::impl::ProfilerState;
+
+/// One event, named as LibTorch names it: "aten::conv2d", "autograd::engine::evaluate_function: MulBackward0".
+class HB_API KinetoEvent {
+ public:
+  KinetoEvent(hb::profiler::Event event, uint64_t thread) : event_(std::move(event)), thread_(thread) {}
+  std::string name() const;
+  uint64_t startNs() const { return static_cast<uint64_t>(event_.start_ns); }
+  uint64_t durationNs() const { return static_cast<uint64_t>(event_.duration_ns); }
+  uint64_t endNs() const { return startNs() + durationNs(); }
+  uint64_t startThreadId() const { return thread_; }
+  uint64_t endThreadId() const { return thread_; }
+  bool hasShapes() const { return !event_.shapes.empty(); }
+  const std::vector<std::vector<int64_t>>& shapes() const { return event_.shapes; }
+  uint8_t scope() const;
+  DeviceType deviceType() const { return DeviceType::CPU; }
+  int deviceIndex() const { return -1; }
+  bool isAsync() const { return false; }
+
+ private:
+  hb::profiler::Event event_;
+  uint64_t thread_;
+};
+
+/// What disableProfiler() returns.
+class HB_API ProfilerResult {
+ public:
+  explicit ProfilerResult(hb::profiler::Profile profile);
+  const std::vector<KinetoEvent>& events() const { return events_; }
+  uint64_t trace_start_ns() const { return 0; }
+  /// Chrome's trace events.
+  void save(const std::string& path) const { profile_.save(path); }
+  const hb::profiler::Profile& profile() const { return profile_; }
+
+ private:
+  hb::profiler::Profile profile_;
+  std::vector<KinetoEvent> events_;
+};
+
+/// Nothing to prepare on a CPU; throws as enableProfiler does.
+HB_API void prepareProfiler(const ProfilerConfig& config, const std::set<ActivityType>& activities);
+/// Records the calling thread from now on. Throws for states and activities other than CPU's: KINETO or CPU with
+/// ActivityType::CPU.
+HB_API void enableProfiler(const ProfilerConfig& config, const std::set<ActivityType>& activities,
+                           const std::unordered_set<RecordScope>& scopes = {});
+HB_API std::unique_ptr<ProfilerResult> disableProfiler();
+inline bool profilerEnabled() { return hb::profiler::active(); }
+
+/// Records the calling thread while it lives, then writes Chrome's trace events.
+class HB_API RecordProfile {
+ public:
+  explicit RecordProfile(std::ostream& out);
+  /// An error on writing the file is a warning: destructors throw nothing.
+  explicit RecordProfile(std::string path);
+  RecordProfile(const RecordProfile&) = delete;
+  RecordProfile& operator=(const RecordProfile&) = delete;
+  ~RecordProfile();
+
+ private:
+  std::ostream* out_ = nullptr;
+  std::string path_;
+};
+
+}  // namespace autograd::profiler
+}  // namespace hb
+
+#define HB_RECORD_SCOPE(scope, fn)                  \
+  ::hb::RecordFunction hb_recorded_function(scope); \
+  if (hb_recorded_function.isActive()) hb_recorded_function.before(fn)
+/// A range until the end of the block; the inputs are not evaluated.
+#define RECORD_FUNCTION(fn, ...) HB_RECORD_SCOPE(::hb::RecordScope::FUNCTION, fn)
+#define RECORD_USER_SCOPE(fn) HB_RECORD_SCOPE(::hb::RecordScope::USER_SCOPE, fn)
+#define RECORD_USER_SCOPE_WITH_INPUTS(fn, inputs) HB_RECORD_SCOPE(::hb::RecordScope::USER_SCOPE, fn)
+#define RECORD_FUNCTION_WITH_SCOPE(scope, fn, ...) HB_RECORD_SCOPE(scope, fn)

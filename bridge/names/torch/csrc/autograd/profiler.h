@@ -1,0 +1,3 @@
+#pragma once
+#include <halfbridge/bridge/profiler.h>
+#include <torch/types.h>

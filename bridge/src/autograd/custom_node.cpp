@@ -1,0 +1,76 @@
+#include <halfbridge/bridge/autograd/custom_node.h>
+
+#include <algorithm>
+
+#include <halfbridge/ops/factories.h>
+
+#include "autograd/record.h"
+
+namespace hb::autograd {
+
+struct SavedVariable::State {
+  SavedTensor tensor;
+};
+
+SavedVariable::SavedVariable() = default;
+SavedVariable::SavedVariable(const Variable& variable, bool is_output, bool /*is_inplace_on_view*/) {
+  if (!variable.defined()) return;
+  // A leaf that an operation gives back as it is has no history that could own the node.
+  const bool kept_apart = is_output && !(variable.is_leaf() && variable.requires_grad());
+  state_ = std::make_unique<State>(
+      State{kept_apart ? SavedTensor::output(variable, static_cast<uint32_t>(variable.output_nr()))
+                       : SavedTensor::input(variable)});
+}
+SavedVariable::SavedVariable(const std::optional<Variable>& variable, bool is_output, bool is_inplace_on_view)
+    : SavedVariable(variable.value_or(Variable()), is_output, is_inplace_on_view) {}
+SavedVariable::SavedVariable(SavedVariable&&) noexcept = default;
+SavedVariable& SavedVariable::operator=(SavedVariable&&) noexcept = default;
+SavedVariable::~SavedVariable() = default;
+
+Variable SavedVariable::unpack(const std::shared_ptr<Node>& saved_for) const {
+  if (!state_) return {};
+  return saved_for ? state_->tensor.unpack(*saved_for) : state_->tensor.unpack_input();
+}
+void SavedVariable::reset_data() {
+  if (state_) state_->tensor.release();
+}
+
+bool any_variable_requires_grad(const variable_list& variables) {
+  return std::any_of(variables.begin(), variables.end(),
+                     [](const Variable& v) { return v.defined() && v.requires_grad(); });
+}
+
+edge_list detail::edges_of(const variable_list& variables) {
+  edge_list edges;
+  if (!GradMode::is_enabled()) return edges;
+  for (const Variable& v : variables) edges.push_back(v.defined() ? gradient_edge(v) : Edge());
+  return edges;
+}
+
+void set_history(const Variable& variable, const std::shared_ptr<Node>& grad_fn) {
+  HB_CHECK(grad_fn, "[set_history] expected a grad_fn");
+  if (!variable.defined()) {
+    grad_fn->add_input_metadata(empty({0}));
+    return;
+  }
+  HB_CHECK(is_differentiable_type(variable.scalar_type()), "[set_history] tensors of dtype ", variable.scalar_type(),
+           " have no gradient");
+  Tensor result = variable;
+  hb::detail::attach(grad_fn, result);
+}
+void set_history(const std::vector<Variable>& variables, const std::shared_ptr<Node>& grad_fn) {
+  for (const Variable& v : variables) set_history(v, grad_fn);
+}
+
+void impl::set_gradient_edge(const Variable& variable, Edge edge) {
+  AutogradMeta& meta = variable.impl().materialize_autograd_meta();
+  meta.grad_fn = std::move(edge.function);
+  meta.output_nr = edge.input_nr;
+}
+
+std::shared_ptr<Node> impl::grad_accumulator(const Variable& variable) {
+  if (!variable.defined() || !variable.requires_grad() || !variable.is_leaf()) return nullptr;
+  return gradient_edge(variable).function;
+}
+
+}  // namespace hb::autograd
