@@ -180,7 +180,7 @@ void fill(const Loop& loop, const Scalar& value) {
   if (loop.numel == 0) return;
   const Plan p = plan_of(loop);
   double d = 0;
-  int64_t i = 0;
+  uint64_t i = 0;  // the bits of an int64 too
   Complex<double> z;
   char* number;
   ScalarType kind;
@@ -189,7 +189,7 @@ void fill(const Loop& loop, const Scalar& value) {
   } else if (value.isFloatingPoint() || value.isComplex()) {
     d = value.toDouble(), number = reinterpret_cast<char*>(&d), kind = kDouble;
   } else {
-    i = value.toLong(), number = reinterpret_cast<char*>(&i), kind = kLong;
+    i = value.toUInt64(), number = reinterpret_cast<char*>(&i), kind = value.type() == kUInt64 ? kUInt64 : kLong;
   }
   // Converted once; then every element is a copy.
   alignas(16) char element[16];
