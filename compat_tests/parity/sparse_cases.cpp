@@ -116,6 +116,9 @@ PARITY_CASE(sparse, errors) {
   c.throws("add a number", [&] { s + 1; });
   c.throws("sparse + strided", [&] { s + d; });
   c.throws("sparse += strided", [&] { s.clone().add_(d); });
+  c.throws("to strided", [&] { s.to(torch::kStrided); });
+  c.throws("divide by a vector", [&] { s / torch::ones({1}); });
+  c.throws("alpha", [&] { s.to(torch::kInt).add(s.to(torch::kInt), 0.5); });
   c.throws("divide", [&] { s / d; });
   c.throws("add shapes", [&] { s + s.t(); });
   c.throws("broadcast", [&] { torch::ones({2, 3, 4}) + s; });
@@ -196,6 +199,14 @@ PARITY_CASE(sparse, elementwise) {
   c.out("strided sub_", y.sub_(hybrid(c).select(2, 0)));
   view.t().add_(s);
   c.out("view add_", view);
+  Tensor shared = s.clone();
+  shared.t().mul_(2), shared.unsqueeze(0).mul_(2), shared.detach().mul_(2);
+  parts(c, "mul_ of others", shared);
+  const Tensor line = coo(torch::tensor({{0, 2, 0}}, torch::kLong), c.randn({3, 2}), {3, 2});
+  same(c, "times hybrid", line * line);
+  parts(c, "times one f64", s * torch::tensor({1.5}, torch::kDouble));
+  parts(c, "times 0-d f64", s * torch::tensor(1.5, torch::kDouble));
+  parts(c, "integers times 0-d f64", s.to(torch::kInt) * torch::tensor(1.5, torch::kDouble));
   parts(c, "conj", coo(s._indices(), torch::complex(c.randn({6}), c.randn({6})), {3, 4}).coalesce());
 }
 
@@ -313,8 +324,10 @@ PARITY_CASE(sparse, embeddings) {
   const Tensor w = leaf(c.randn({5, 3}));
   look_up(w, true).pow(2).sum().backward();
   parts(c, "first", w.grad());
+  const Tensor handle = w.grad();
   look_up(w, true).sum().backward();
   parts(c, "second", w.grad());
+  parts(c, "second by its handle", handle);
   look_up(w, false).sum().backward();
   parts(c, "strided added", w.grad());
   look_up(w, true).sum().backward();
@@ -341,6 +354,9 @@ PARITY_CASE(sparse, embeddings) {
   w.mutable_grad().reset();
   w.gather(0, index, true).pow(2).sum().backward();
   parts(c, "gather", w.grad());
+  const Tensor line = leaf(c.randn({3}));
+  line.gather(0, torch::tensor(2, torch::kLong), true).backward();
+  parts(c, "gather of one", line.grad());
   w.mutable_grad().reset();
   look_up(w, true).pow(2).sum().backward();
   c.value("norm", torch::nn::utils::clip_grad_norm_(w, 1e6));

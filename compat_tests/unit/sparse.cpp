@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <limits>
 #include <sstream>
 
 namespace {
@@ -131,6 +132,127 @@ TEST(Sparse, ClippingScalesSparseGradients) {
   torch::embedding(w, torch::tensor({0, 3, 3}, torch::kLong), -1, false, true).sum().backward();
   EXPECT_NEAR(torch::nn::utils::clip_grad_norm_(w, 1.0), std::sqrt(10.0), 1e-6);
   EXPECT_NEAR(w.grad().norm().item<double>(), 1.0, 1e-5);
+}
+
+Tensor look_up(const Tensor& w, const Tensor& index) { return torch::embedding(w, index, -1, false, true); }
+
+// Gradients that the caller gives are read, never written.
+TEST(Sparse, GradientsOfTheCallerStayAsTheyAre) {
+  const Tensor w = torch::ones({3, 2}).requires_grad_();
+  const Tensor index = torch::tensor({0, 2}, torch::kLong);
+  for (const Tensor& given : {torch::ones({6}), torch::ones({1}).expand({6})}) {
+    const Tensor before = given.clone(), u = w * 1;
+    w.mutable_grad().reset();
+    torch::autograd::backward({u.view({6}), look_up(u, index)}, {given, torch::ones({2, 2})});
+    EXPECT_TRUE(torch::equal(given, before));
+    EXPECT_TRUE(torch::equal(w.grad(), torch::tensor({{2.0F, 2.0F}, {1.0F, 1.0F}, {2.0F, 2.0F}})));
+  }
+}
+
+TEST(Sparse, GradientsAddUpInPlaceAndKeepTheirHistory) {
+  const Tensor index = torch::tensor({0, 2}, torch::kLong);
+  const Tensor w = torch::ones({3, 2}).requires_grad_();
+  look_up(w, index).sum().backward();
+  const Tensor handle = w.grad();
+  look_up(w, index).sum().backward();
+  EXPECT_EQ(handle.to_dense().sum().item<float>(), 8);
+  // Sizes that do not fit: the sum throws and the gradient remains.
+  const Tensor s = sample().coalesce().requires_grad_();
+  s.mutable_grad() = torch::ones({2, 3}).to_sparse(1);
+  EXPECT_NE(message([&] { torch::_sparse_sum(s).backward(); }), "");
+  EXPECT_TRUE(s.grad().defined());
+
+  const Tensor x = torch::ones({3, 2}).requires_grad_();
+  const Tensor loss = look_up(x, index).pow(3).sum();
+  loss.backward({}, true, true);
+  EXPECT_TRUE(x.grad().requires_grad());
+  const Tensor second = torch::autograd::grad({x.grad().to_dense().sum()}, {x})[0].to_dense();
+  EXPECT_EQ(second.sum().item<float>(), 24);
+}
+
+// Sparse tensors share indices and values with those that they were made of.
+TEST(Sparse, InPlaceChangesStayWithinTheirTensor) {
+  const Tensor values = torch::tensor({1.0F, 2.0F}), index = torch::tensor({{0, 1}, {1, 0}}, torch::kLong);
+  const Tensor s = torch::sparse_coo_tensor(index, values, {2, 2}, torch::kFloat);
+  s.t().mul_(2);
+  s.unsqueeze(0).mul_(2);
+  s.detach().div_(2);
+  EXPECT_TRUE(torch::equal(s._values(), values));
+  s.clone().mul_(2), Tensor(s).mul_(2);
+  EXPECT_TRUE(torch::equal(s._values(), torch::tensor({2.0F, 4.0F})));
+  EXPECT_TRUE(torch::equal(values, torch::tensor({1.0F, 2.0F})));
+  const Tensor c = s.coalesce();
+  c.detach()._coalesced_(false);
+  EXPECT_TRUE(c.is_coalesced());
+}
+
+TEST(Sparse, ChangesOfValuesThatAGraphNeedsAreFound) {
+  const Tensor w = torch::ones({3, 2}).requires_grad_();
+  for (const bool coalesced : {false, true}) {
+    const Tensor s = sample().coalesce(), out = torch::mm(s, w);
+    (coalesced ? s.values() : s._values()).mul_(2);
+    EXPECT_NE(message([&] { out.sum().backward(); }).find("modified by an inplace operation"), std::string::npos);
+  }
+}
+
+TEST(Sparse, ProductsOfHybridTensors) {
+  const Tensor index = torch::tensor({{0, 2}}, torch::kLong), values = torch::tensor({{1.0F, 2.0F}, {3.0F, 4.0F}});
+  const Tensor a = torch::sparse_coo_tensor(index, values, {3, 2}, torch::kFloat, false);
+  const Tensor product = a * torch::sparse_coo_tensor(index, values, {3, 2}, torch::kFloat, false);
+  EXPECT_TRUE(torch::equal(product.to_dense(), a.to_dense() * a.to_dense()));
+}
+
+TEST(Sparse, GradientsOfGatherWithoutDimensions) {
+  for (const auto& [size, shape] :
+       std::vector<std::pair<std::vector<int64_t>, std::vector<int64_t>>>{{{3}, {}}, {{}, {}}, {{}, {2}}, {{3}, {2}}}) {
+    const Tensor x = torch::ones(size).requires_grad_(), at = torch::full(shape, size.empty() ? 0 : 2, torch::kLong);
+    (x.gather(0, at, true) * 3).sum().backward();
+    const Tensor got = x.grad().to_dense();
+    x.mutable_grad().reset();
+    (x.gather(0, at) * 3).sum().backward();
+    EXPECT_TRUE(torch::equal(got, x.grad())) << c10::str(x.sizes(), at.sizes());
+  }
+}
+
+TEST(Sparse, SizesAndNumbersAreChecked) {
+  const Tensor s = sample(), i = s._indices(), whole = s.to(torch::kInt);
+  EXPECT_NE(message([&] { s.narrow_copy(0, 1, INT64_MAX); }), "");
+  const Tensor wide = torch::sparse_coo_tensor({INT64_MAX}, torch::kFloat);
+  EXPECT_NE(message([&] { torch::cat({wide, wide}); }), "");
+  EXPECT_NE(message([&] { s.clone().sparse_resize_and_clear_({-1, 3}, 2, 0); }), "");
+  EXPECT_NE(message([&] {
+              torch::sparse_coo_tensor(torch::full({1, 1}, INT64_MAX, torch::kLong), torch::ones({1}));
+            }),
+            "");
+  EXPECT_NE(message([&] { whole.add(whole, 0.5); }).find("argument alpha"), std::string::npos);
+  EXPECT_NE(message([&] { whole.clone().add_(whole, 0.5); }).find("argument alpha"), std::string::npos);
+  EXPECT_NE(message([&] { s.to(torch::kStrided); }).find("to_dense()"), std::string::npos);
+  EXPECT_EQ((whole * torch::tensor({1.5})).scalar_type(), torch::kFloat);
+  EXPECT_EQ((s * torch::tensor({1.5}, torch::kDouble)).scalar_type(), torch::kDouble);
+  EXPECT_EQ((s * torch::tensor(1.5, torch::kDouble)).scalar_type(), torch::kFloat);
+  EXPECT_NE(message([&] { s / torch::tensor({2.0F}); }), "");
+  const Tensor at = torch::tensor({-1, 0}, torch::kInt);
+  const Tensor tall = torch::sparse_coo_tensor({int64_t{1} << 33, 2}, torch::kFloat);
+  EXPECT_EQ(tall.index_select(0, at)._nnz(), 0);
+}
+
+TEST(Sparse, GradientsAreUnscaled) {
+  const Tensor w = torch::ones({4, 2}).requires_grad_();
+  (look_up(w, torch::tensor({0, 3, 3}, torch::kLong)) * 8).sum().backward();
+  Tensor found = torch::zeros({1});
+  torch::_amp_foreach_non_finite_check_and_unscale_({w.grad()}, found, torch::full({1}, 0.125F));
+  EXPECT_EQ(found.item<float>(), 0);
+  const Tensor want = torch::tensor({{1.0F, 1.0F}, {0.0F, 0.0F}, {0.0F, 0.0F}, {2.0F, 2.0F}});
+  EXPECT_TRUE(torch::equal(w.grad().to_dense(), want));
+  w.grad()._values().fill_(INFINITY);
+  torch::_amp_foreach_non_finite_check_and_unscale_({w.grad()}, found, torch::full({1}, 0.125F));
+  EXPECT_EQ(found.item<float>(), 1);
+}
+
+TEST(Sparse, TheLargestOfNoValuesIsZero) {
+  const Tensor w = torch::ones({4, 2}).requires_grad_();
+  w.mutable_grad() = torch::zeros({4, 2}).to_sparse();
+  EXPECT_EQ(torch::nn::utils::clip_grad_norm_(w, 1.0, std::numeric_limits<double>::infinity()), 0);
 }
 
 TEST(Sparse, SavingSaysThatItIsNotSupported) {

@@ -3,6 +3,7 @@
 #include <halfbridge/ops.h>
 
 #include "autograd/loss_scaling.h"
+#include "core/geometry.h"
 
 namespace hb {
 
@@ -12,11 +13,24 @@ bool unshared(const Tensor& t, int64_t handles) {
          !t.impl().physical_storage()->is_borrowed();
 }
 
+// Nobody else sees what is written to `t`.
+bool writable(const Tensor& t) {
+  const TensorImpl& i = t.impl();
+  return unshared(t, 1) && (i.physically_contiguous() || geometry::is_dense(i.sizes(), i.physical_strides()));
+}
+
 // A sparse and a strided gradient give a strided one.
-Tensor sum_of_layouts(Tensor a, const Tensor& b) {
-  if (a.is_sparse() && !b.is_sparse()) return b + a;
-  if (GradMode::is_enabled() || a.use_count() > 1) return a + b;
-  return a.add_(b);
+Tensor sum_of_layouts(const Tensor& a, const Tensor& b) { return a.is_sparse() && !b.is_sparse() ? b + a : a + b; }
+
+// The first gradient of a leaf, or the next one, where one of them or the leaf is sparse.
+void accumulate_layouts(Tensor& sum, const Tensor& g) {
+  const bool graph = GradMode::is_enabled();
+  if (!sum.defined())
+    sum = (graph ? g : g.detach()).clone();
+  else if (graph || (sum.is_sparse() && !g.is_sparse()))
+    sum = sum_of_layouts(sum, g);
+  else
+    sum.add_(g);  // handles to the gradient stay current
 }
 }  // namespace
 
@@ -38,7 +52,7 @@ variable_list AccumulateGrad::apply(variable_list&& grads) {
   const std::lock_guard lock(mutex_);
   Tensor& sum = variable_.mutable_grad();
   if (HB_UNLIKELY(g.is_sparse() || variable_.is_sparse() || sum.is_sparse())) {
-    sum = sum.defined() ? sum_of_layouts(std::move(sum), g) : g.detach().clone();
+    accumulate_layouts(sum, g);
   } else if (!sum.defined()) {
     const bool same_layout = g.impl().physical_strides() == variable_.impl().physical_strides() ||
                              (g.impl().physically_contiguous() && variable_.impl().physically_contiguous());
@@ -66,12 +80,15 @@ void accumulate(Tensor& sum, Tensor update) {
     return;
   }
   if (HB_UNLIKELY(sum.is_sparse() || update.is_sparse())) {
-    sum = sum_of_layouts(std::move(sum), update);
+    if (!GradMode::is_enabled() && !sum.is_sparse() && writable(sum))
+      sum.add_(update);
+    else
+      sum = sum_of_layouts(sum, update);
   } else if (GradMode::is_enabled()) {
     sum = sum + update;
-  } else if (unshared(sum, 1)) {
+  } else if (writable(sum)) {
     sum.add_(update);
-  } else if (unshared(update, 1)) {
+  } else if (writable(update)) {
     // The sum commutes bit for bit.
     update.add_(sum);
     sum = std::move(update);

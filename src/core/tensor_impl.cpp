@@ -67,9 +67,9 @@ const intrusive_ptr<VersionCounter>& TensorImpl::shared_version() {
 // Readers of one tensor on several threads may all be the first to look.
 void TensorImpl::settle_slow() {
   static std::mutex mutex;
-  (void)storage_->data();  // throws where the tensor is sparse
   const std::lock_guard lock(mutex);
   if (!deferred_) return;
+  (void)storage_->data();  // throws where the tensor is sparse
   Tensor physical(make_intrusive<TensorImpl>(storage_, dtype_, sizes_, strides_, offset_));
   DimVector strides = geometry::contiguous_strides(sizes_);
   auto settled =

@@ -26,6 +26,7 @@ class GradBatches {
              grad.scalar_type());
     HB_CHECK(grad.device() == device_, "[", name_, "] expected gradients on ", device_, ", got ", grad.device());
     if (grad.numel() == 0) return;
+    if (grad.is_sparse()) return add_sparse(grad, writes);
     TensorImpl& impl = grad.impl();
     Tensor dense = grad;
     if (!geometry::is_dense(impl.sizes(), impl.physical_strides())) {
@@ -43,6 +44,13 @@ class GradBatches {
   }
 
  private:
+  // Entries of one place are summed before they are looked at.
+  void add_sparse(const Tensor& grad, bool writes) {
+    const Tensor coalesced = grad.coalesce();
+    add(coalesced._values(), writes);
+    if (writes && !coalesced.is_same(grad)) copies_.emplace_back(grad, coalesced);
+  }
+
   static constexpr size_t kDtypes = 4;
   static constexpr ScalarType dtypes_[kDtypes] = {kFloat, kDouble, kHalf, kBFloat16};
   std::vector<GradSpan>& spans(ScalarType dtype) {

@@ -64,6 +64,9 @@ Tensor Tensor::to(const TensorOptions& o, bool non_blocking, bool copy, std::opt
   HB_CHECK(!o.has_requires_grad(),
            "to(options) expects unset requires_grad flag, but got options.requires_grad set as ",
            o.requires_grad() ? "true" : "false");
+  HB_CHECK(!o.has_layout() || o.layout() == layout(),
+           "to(options) doesn't support converting to a different layout, but got self.layout being ", layout(),
+           " and options.layout set as ", o.layout(), "; call to_dense() or to_sparse()");
   return to(o.device_opt().value_or(device()), o.dtype_opt().value_or(scalar_type()), non_blocking, copy,
             format ? format : o.memory_format_opt());
 }

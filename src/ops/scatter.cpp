@@ -77,7 +77,9 @@ namespace {
 /// One entry for each element that was taken.
 Tensor gather_sparse_gradient(const Tensor& g, const DimVector& sizes, int64_t dim, const Tensor& index) {
   const int64_t n = index.dim();
-  if (n == 0) return sparse::construct(empty({0, 1}, index.options()), g.reshape({1}), sizes, true);
+  if (sizes.empty())
+    return sparse::construct(empty({0, g.numel()}, index.options()), g.reshape({-1}), sizes, g.numel() < 2);
+  if (n == 0) return sparse::construct(index.reshape({1, 1}), g.reshape({1}), sizes, true);
   std::vector<Tensor> rows;
   for (int64_t d = 0; d < n; ++d) {
     DimVector line(n, 1);

@@ -22,8 +22,10 @@ SparseParts& parts(const char* name, const Tensor& t) {
 
 Tensor make(const Tensor& indices, const Tensor& values, DimVector sizes, bool coalesced) {
   int64_t n = 1;
-  for (int64_t s : sizes)
+  for (int64_t s : sizes) {
+    HB_CHECK(s >= 0, "[sparse_coo_tensor] expected sizes that are not negative, got ", s);
     HB_CHECK(!__builtin_mul_overflow(n, s, &n), "[sparse_coo_tensor] numel: integer multiplication overflow");
+  }
   auto held = std::make_unique<SparseParts>(SparseParts{indices.detach(), values.detach(), coalesced});
   auto storage = StorageImpl::of_sparse(std::move(held), values.device());
   DimVector strides(sizes.size(), 0);
@@ -131,7 +133,12 @@ DimVector least_size(const Tensor& indices, const Tensor& values) {
   DimVector size;
   const bool some = indices.size(1) > 0;
   const Tensor high = some ? indices.amax(1) : Tensor();
-  for (int64_t d = 0; d < indices.size(0); ++d) size.push_back(some ? high[d].item<int64_t>() + 1 : 0);
+  for (int64_t d = 0; d < indices.size(0); ++d) {
+    const int64_t most = some ? high[d].item<int64_t>() : -1;
+    HB_CHECK(most < INT64_MAX, "[sparse_coo_tensor] expected indices below ", INT64_MAX, ", got ", most, " for dim ",
+             d);
+    size.push_back(most + 1);
+  }
   for (int64_t s : values.sizes().slice(1)) size.push_back(s);
   return size;
 }
@@ -177,9 +184,18 @@ Tensor _sparse_coo_tensor_unsafe(const Tensor& indices, const Tensor& values, In
 
 // --- parts
 
+namespace {
+/// A record of the indices or values of `sparse`: what is written to them counts as a change of the tensor.
+Tensor alias_of_part(const Tensor& sparse, const Tensor& part) {
+  Tensor out(part.impl().alias(false));
+  out.impl().set_shared_version(sparse.impl().shared_version());
+  return out;
+}
+}  // namespace
+
 bool Tensor::is_coalesced() const { return sparse::parts("is_coalesced", *this).coalesced; }
-Tensor Tensor::_indices() const { return sparse::parts("_indices", *this).indices.alias(); }
-Tensor Tensor::_values() const { return sparse::parts("_values", *this).values.alias(); }
+Tensor Tensor::_indices() const { return alias_of_part(*this, sparse::parts("_indices", *this).indices); }
+Tensor Tensor::_values() const { return alias_of_part(*this, sparse::parts("_values", *this).values); }
 int64_t Tensor::_nnz() const { return sparse::parts("_nnz", *this).indices.size(1); }
 int64_t Tensor::sparse_dim() const { return is_sparse() ? sparse::sparse_dim(*this) : 0; }
 int64_t Tensor::dense_dim() const { return dim() - sparse_dim(); }
@@ -187,13 +203,13 @@ int64_t Tensor::dense_dim() const { return dim() - sparse_dim(); }
 Tensor Tensor::indices() const {
   const SparseParts& p = sparse::parts("indices", *this);
   HB_CHECK(p.coalesced, "[indices] Cannot get indices on an uncoalesced tensor, please call .coalesce() first");
-  return p.indices.alias();
+  return alias_of_part(*this, p.indices);
 }
 
 Tensor Tensor::values() const {
   const SparseParts& p = sparse::parts("values", *this);
   HB_CHECK(p.coalesced, "[values] Cannot get values on an uncoalesced tensor, please call .coalesce() first");
-  Tensor out = p.values.alias();
+  Tensor out = alias_of_part(*this, p.values);
   if (needs_grad(*this))
     record("ValuesBackward0", out, {this}, {SavedTensor::input(p.indices)},
            [sizes = impl().sizes()](Backward& b, auto& s) {
@@ -203,7 +219,9 @@ Tensor Tensor::values() const {
 }
 
 Tensor& Tensor::_coalesced_(bool coalesced) const {
-  sparse::parts("_coalesced_", *this).coalesced = coalesced;
+  const SparseParts& p = sparse::parts("_coalesced_", *this);
+  // detach() shares the record of the parts: this tensor gets one of its own.
+  if (p.coalesced != coalesced) sparse::replace(*this, sparse::make(p.indices, p.values, impl().sizes(), coalesced));
   return const_cast<Tensor&>(*this);
 }
 

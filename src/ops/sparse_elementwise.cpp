@@ -23,12 +23,12 @@ Tensor with_values(const Tensor& self, const Tensor& values) {
   return with_values(self, values, parts(self).coalesced);
 }
 
-/// Functions of one operand that are 0 at 0.
+/// Functions of one operand (and a number) that are 0 at 0.
 bool keeps_zeros(std::string_view name) {
   static constexpr auto names = std::to_array<std::string_view>(
-      {"abs",   "asin", "asinh", "atan",   "atanh", "ceil", "erf",   "erfinv",   "expm1",
-       "floor", "frac", "isinf", "isnan",  "log1p", "relu", "round", "sign",     "signbit",
-       "sin",   "sinh", "sqrt",  "square", "tan",   "tanh", "trunc", "isneginf", "isposinf"});
+      {"abs",   "asin", "asinh",  "atan",  "atanh", "ceil",  "erf",      "erfinv",  "expm1",   "floor_divide",
+       "floor", "frac", "isinf",  "isnan", "log1p", "relu",  "round",    "sign",    "signbit", "sin",
+       "sinh",  "sqrt", "square", "tan",   "tanh",  "trunc", "isneginf", "isposinf"});
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
@@ -37,7 +37,7 @@ bool is_zero(const Scalar& s) { return s.isComplex() ? s.toComplexDouble() == Co
 }  // namespace
 
 Tensor map(const char* name, const Tensor& self, const std::function<Tensor(const Tensor&)>& f) {
-  if (!keeps_zeros(name) && std::string_view(name) != "floor_divide")
+  if (!keeps_zeros(name))
     HB_NOT_SUPPORTED("[", name,
                      "] expected a strided tensor, got one of layout Sparse: the result would not be sparse "
                      "or is not implemented, call to_dense() first");
@@ -78,13 +78,8 @@ Tensor scaled(const Tensor& self, const Scalar& number, bool divide) {
 }
 
 Tensor& scale_(Tensor& self, const Scalar& number, bool divide) {
-  const char* name = divide ? "div_" : "mul_";
-  return inplace(
-      name, self, [&](const Tensor& old) { return scaled(old, number, divide); },
-      [&](Tensor& t) {
-        Tensor& values = parts(t).values;
-        divide ? values.div_(number) : values.mul_(number);
-      });
+  // Other tensors may hold the same values: those of a transpose, or the tensor that it was made of.
+  return inplace(divide ? "div_" : "mul_", self, [&](const Tensor& old) { return scaled(old, number, divide); });
 }
 
 // --- products
@@ -120,7 +115,8 @@ Tensor product(const Tensor& a, const Tensor& b) {
   const bool swap = parts(a).coalesced && !parts(b).coalesced;
   const Tensor &listed = swap ? b : a, other = (swap ? a : b).coalesce();
   const SparseParts& p = parts(listed);
-  const Tensor common = gather(with_values(other, ones({nnz(other)}, kBool).expand({nnz(other)}), true), p.indices);
+  const DimVector places(IntArrayRef(a.impl().sizes().data(), sparse_dim(a)));
+  const Tensor common = gather(make(parts(other).indices, ones({nnz(other)}, kBool), places, true), p.indices);
   const Tensor kept = nonzero(common).reshape({-1});
   const Tensor indices = p.indices.index_select(1, kept);
   return make(indices, p.values.index_select(0, kept) * gather(other, indices), a.impl().sizes(), p.coalesced);
@@ -137,8 +133,8 @@ Tensor reduced_to(const Tensor& g, IntArrayRef sizes) {
 Tensor mul(const Tensor& self, const Tensor& other) {
   for (const auto* pair : {&self, &other}) {
     const Tensor& number = pair == &self ? other : self;
-    if (pair->is_sparse() && !number.is_sparse() && number.numel() == 1 && !needs_grad(number) && number.dim() <= 1)
-      return scaled(*pair, number.item(), false);
+    if (pair->is_sparse() && !number.is_sparse() && number.dim() == 0 && !needs_grad(number))
+      return scaled(pair->to(ops::promoted({self, other})), number.item(), false);
   }
   Tensor out = product(self.detach(), other.detach());
   if (needs_grad(self, other))
@@ -151,18 +147,18 @@ Tensor mul(const Tensor& self, const Tensor& other) {
 }
 
 Tensor div(const Tensor& self, const Tensor& other) {
-  HB_CHECK(self.is_sparse() && !other.is_sparse() && other.numel() == 1 && other.dim() <= 1,
+  HB_CHECK(self.is_sparse() && !other.is_sparse() && other.dim() == 0,
            "[div] Sparse division requires a scalar or zero-dim dense tensor divisor (got shape ", other.sizes(),
            " for divisor)");
   if (needs_grad(other)) HB_NOT_SUPPORTED("[div] the divisor of a sparse tensor has no gradient here; use to_dense()");
-  return scaled(self, other.item(), true);
+  return scaled(self.to(ops::promoted({self, other})), other.item(), true);
 }
 
 // --- sums
 
 namespace {
 
-void check_sum(const Tensor& self, const Tensor& other) {
+void check_sum(const Tensor& self, const Tensor& other, const Scalar& alpha) {
   HB_CHECK(other.is_sparse(), "[add] add(sparse, dense) is not supported. Use add(dense, sparse) instead.");
   HB_CHECK(self.sizes() == other.sizes(),
            self.is_sparse() ? "[add] expected sizes of 'self' and 'other' to match, but "
@@ -172,6 +168,8 @@ void check_sum(const Tensor& self, const Tensor& other) {
   HB_CHECK(!self.is_sparse() || sparse_dim(self) == sparse_dim(other),
            "[add] expected 'self' and 'other' to have same density, got ", self.sparse_dim(), " and ",
            other.sparse_dim(), " sparse dimensions");
+  HB_CHECK(alpha.isIntegral(true) || alpha.equal(1) || is_differentiable_type(ops::promoted({self, other})),
+           "[add] For integral input tensors, argument alpha must not be a floating point number.");
 }
 
 /// Entries of both; where both are coalesced the result is too.
@@ -195,7 +193,7 @@ void add_entries(Tensor& self, const Tensor& b, const Scalar& alpha) {
 }  // namespace
 
 Tensor add(const Tensor& self, const Tensor& other, const Scalar& alpha) {
-  check_sum(self, other);
+  check_sum(self, other, alpha);
   const ScalarType t = ops::promoted({self, other});
   Tensor out;
   if (self.is_sparse()) {
@@ -212,7 +210,7 @@ Tensor add(const Tensor& self, const Tensor& other, const Scalar& alpha) {
 }
 
 Tensor& add_(Tensor& self, const Tensor& other, const Scalar& alpha) {
-  check_sum(self, other);
+  check_sum(self, other, alpha);
   const auto compute = [&](const Tensor& old) { return sparse::add(old, other, alpha); };
   if (self.is_sparse() || !self.is_contiguous() || self.scalar_type() != ops::promoted({self, other}))
     return inplace("add_", self, compute, nullptr, {&other});

@@ -103,7 +103,7 @@ Tensor narrow_copy(const Tensor& self, int64_t dim, int64_t start, int64_t lengt
   const SparseParts& p = parts(self);
   const int64_t d = wrap_dim("narrow_copy", dim, self.dim()), sparse = sparse_dim(self), size = self.size(d);
   const int64_t from = start < 0 ? start + size : start;
-  HB_CHECK_INDEX(length >= 0 && from >= 0 && from + length <= size,
+  HB_CHECK_INDEX(length >= 0 && from >= 0 && length <= size - from,
                  "[narrow_copy] Invalid range to narrow. range(start, "
                  "start+length) = range(",
                  start, ", ", start + length, ") of dimension ", d, " of size ", size);
@@ -166,7 +166,7 @@ Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
   HB_CHECK_INDEX(index.dim() == 1 && (index.scalar_type() == kLong || index.scalar_type() == kInt),
                  "[index_select] expected a vector of int32 or int64 as index, got ", index.scalar_type(), " of shape ",
                  index.sizes());
-  const Tensor at = where(index < 0, index + size, index).to(kLong);
+  const Tensor given = index.to(kLong), at = where(given < 0, given + size, given);
   HB_CHECK_INDEX(!hb::any(logical_or(at < 0, at >= size)).item<bool>(),
                  "[index_select] index contains values out of range for tensor of size ", self.sizes(),
                  " at dimension ", d);
@@ -240,7 +240,8 @@ Tensor cat(TensorList tensors, int64_t dim) {
   std::vector<const Tensor*> inputs;
   for (const Tensor& t : tensors) {
     starts.push_back(sizes[d]);
-    sizes[d] += t.size(d);
+    HB_CHECK(!__builtin_add_overflow(sizes[d], t.size(d), &sizes[d]), "[cat] the sizes in dimension ", d,
+             " add up to more than int64 counts");
     inputs.push_back(&t);
   }
   std::vector<Tensor> indices, values;

@@ -38,12 +38,13 @@ class Printer {
   }
 
  private:
-  void tensor(std::ostream& text, const std::string& name, const Tensor& t) const {
+  void tensor(std::ostream& text, const std::string& name, const Tensor& given) const {
     text << "  " << std::left << std::setw(24) << name << ' ';
-    if (!t.defined()) {
+    if (!given.defined()) {
       text << "undefined\n";
       return;
     }
+    const Tensor t = given.is_sparse() ? given.detach().to_dense() : given;
     const trace::Statistics s = trace::with_plain_bytes(
         t, [&](const void* data) { return trace::statistics_of(trace::dtype_of(t.scalar_type()), data, t.numel()); });
     text << t.sizes() << ' ' << (pytorch_ ? io::dtype_name(t.scalar_type()) : toString(t.scalar_type()));

@@ -10,7 +10,11 @@ namespace hb::bridge::nn::utils {
 inline namespace functions {
 
 namespace {
-Tensor values_of(const Tensor& grad) { return grad.is_sparse() ? grad.coalesce()._values() : grad; }
+Tensor largest_of(const Tensor& grad) {
+  if (!grad.is_sparse()) return grad.abs().max();
+  const Tensor values = grad.coalesce()._values();
+  return values.numel() == 0 ? hb::zeros({}, values.options()) : values.abs().max();
+}
 }  // namespace
 
 double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type,
@@ -26,7 +30,7 @@ double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, d
   if (norm_type == 0) {
     total = hb::full({}, static_cast<double>(grads.size()));
   } else {
-    for (const Tensor& g : grads) norms.push_back(largest ? values_of(g).abs().max() : g.norm(norm_type));
+    for (const Tensor& g : grads) norms.push_back(largest ? largest_of(g) : g.norm(norm_type));
     if (norms.size() == 1)
       total = norms[0];
     else
