@@ -52,6 +52,24 @@ TEST_F(AmpEnvironment, GradientsAreUnscaledAndSmallOnesSurvive) {
   EXPECT_EQ(lost.abs().max().item<float>(), 0);
 }
 
+TEST_F(AmpEnvironment, SparseGradientsAreUnscaled) {
+  nn::Embedding table(nn::EmbeddingOptions(5, 2).sparse(true));
+  torch::optim::SGD sgd(table->parameters(), 0.5);
+  const Tensor before = table->weight.detach().clone();
+  table(torch::tensor({1, 3, 3})).sum().backward();
+  EXPECT_TRUE(table->weight.grad().is_sparse());
+  const Tensor expected = torch::tensor({0.0F, 1.0F, 0.0F, 2.0F, 0.0F}).unsqueeze(1).expand({5, 2});
+  EXPECT_TRUE(torch::equal(table->weight.grad().to_dense(), expected));
+  sgd.step();
+  const Tensor after = before - expected * 0.5;
+  EXPECT_TRUE(torch::allclose(table->weight, after));
+  // A step that an overflow leaves out.
+  sgd.zero_grad();
+  (table(torch::tensor({1})) * INFINITY).sum().backward();
+  sgd.step();
+  EXPECT_TRUE(torch::allclose(table->weight, after));
+}
+
 TEST_F(AmpEnvironment, ReturnedGradientsOfTrainedParametersAreUnscaledAndSmallOnesSurvive) {
   torch::optim::SGD sgd(fc->parameters(), 0.1);
   auto small = [&] { return (fc(x).to(torch::kFloat) * 1e-8).sum(); };

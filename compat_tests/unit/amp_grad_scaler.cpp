@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <limits>
 
 namespace {
@@ -48,6 +49,35 @@ TEST(GradScaler, ScalesAndUnscales) {
   scaler.update();
   EXPECT_EQ(scaler.get_scale(), 4.0);
   EXPECT_EQ(scaler._get_growth_tracker(), 1);
+}
+
+template <class Optimizer>
+void expect_sparse_steps(const std::function<Optimizer(const Tensor&)>& make) {
+  const auto train = [&](bool scaled, bool unscale) {
+    const Tensor w = torch::ones({4, 2}).requires_grad_(), index = torch::tensor({0, 3, 3});
+    Optimizer optimizer = make(w);
+    GradScaler scaler("cpu", small().enabled(scaled));
+    const auto step = [&](float factor) {
+      optimizer.zero_grad();
+      scaler.scale((torch::embedding(w, index, -1, false, true) * factor).sum()).backward();
+      if (unscale) scaler.unscale_(optimizer);
+      scaler.step(optimizer);
+      scaler.update();
+    };
+    step(1);
+    if (scaled) step(kInf);
+    step(2);
+    return w.detach();
+  };
+  const Tensor want = train(false, false);
+  EXPECT_TRUE(torch::allclose(train(true, true), want));
+  EXPECT_TRUE(torch::allclose(train(true, false), want));
+}
+TEST(GradScaler, SparseGradients) {
+  expect_sparse_steps<torch::optim::SGD>([](const Tensor& w) { return torch::optim::SGD({w}, 0.5); });
+  expect_sparse_steps<torch::optim::SGD>(
+      [](const Tensor& w) { return torch::optim::SGD({w}, torch::optim::SGDOptions(0.5).momentum(0.9)); });
+  expect_sparse_steps<torch::optim::Adagrad>([](const Tensor& w) { return torch::optim::Adagrad({w}, 0.5); });
 }
 
 TEST(GradScaler, ScalesLists) {

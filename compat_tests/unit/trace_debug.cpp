@@ -37,4 +37,15 @@ TEST(DebugLayerInfo, PrintsLayersInTheNamesOfPyTorch) {
   EXPECT_THROW((void)hb::debug_layer_info(t.net, "keras"), hb::ValueError);
 }
 
+TEST(DebugLayerInfo, SparseTensorsArePrintedAsStridedOnes) {
+  struct First : torch::nn::Module {
+    Tensor forward(const Tensor& x) { return x.to_dense(); }
+  };
+  torch::nn::Sequential net{First()};
+  std::ostringstream out;
+  const auto info = hb::debug_layer_info(*net, "pytorch", out);
+  net->forward(torch::eye(2).to_sparse());
+  EXPECT_NE(out.str().find("[2, 2] float32  min 0 max 1 mean 0.5"), std::string::npos) << out.str();
+}
+
 }  // namespace

@@ -72,6 +72,21 @@ TEST(TraceSession, RecordsEveryKindOfOneStep) {
   EXPECT_EQ(trace.only("parameter", "", "scale").json.at("type"), "Net");
 }
 
+TEST(TraceSession, SparseGradientsAreRecordedAsStridedOnes) {
+  torch::nn::Embedding table(torch::nn::EmbeddingOptions(5, 2).sparse(true));
+  torch::optim::SGD sgd(table->parameters(), 0.1);
+  const std::string folder = fresh_folder();
+  {
+    Session session(folder, {table.ptr()}, SessionOptions());
+    table(torch::tensor({1, 3, 3})).sum().backward();
+    sgd.step();
+  }
+  const Trace trace = trace_files::read(folder);
+  EXPECT_EQ(trace.end(), "complete");
+  EXPECT_TRUE(table->weight.grad().is_sparse());
+  EXPECT_TRUE(trace.only("parameter_grad", "", "weight").tensor.equal(table->weight.grad().to_dense()));
+}
+
 // A residual's input has two users; each has its share.
 TEST(TraceSession, GradientsAreTheCallsOwnShare) {
   Training t;

@@ -4,6 +4,7 @@
 
 #include "checks.h"
 #include "fields.h"
+#include "sparse_gradient.h"
 #include "step.h"
 
 namespace hb::bridge::optim {
@@ -38,13 +39,14 @@ Adagrad::Adagrad(const std::vector<OptimizerParamGroup>& param_groups, AdagradOp
 // Rows that the gradient lists are updated; accumulators of the others do not change.
 static Tensor take_sparse(Optimizer& optimizer, const AdagradOptions& o, const Tensor& param, const Tensor& grad) {
   HB_CHECK(o.weight_decay() == 0, "[Adagrad] weight_decay option is not compatible with sparse gradients");
-  HB_CHECK(!optimizer.grad_scale().defined() && !optimizer.found_inf().defined() && !optimizer.uses_master_weights(),
-           "[Adagrad] expected unscaled gradients and no master weights where gradients are sparse");
+  HB_CHECK(!optimizer.uses_master_weights(), "[Adagrad] expected no master weights where gradients are sparse");
+  const Tensor unscaled = unscaled_sparse(optimizer, grad);
+  if (!unscaled.defined()) return {};
   auto& state = state_of<AdagradParamState>(optimizer.state(), param);
   if (!state.sum().defined()) start(state, param, o.initial_accumulator_value(), param.scalar_type());
   const int64_t step = static_cast<int64_t>(state.step()) + 1;
   state.step(step);
-  const Tensor g = grad.coalesce(), values = o.maximize() ? g._values().neg() : g._values();
+  const Tensor g = unscaled.coalesce(), values = o.maximize() ? g._values().neg() : g._values();
   const auto entries = [&](const Tensor& v) { return _sparse_coo_tensor_unsafe(g._indices(), v, g.sizes()); };
   state.sum().add_(entries(values.pow(2)));
   const Tensor scale = state.sum().sparse_mask(g)._values().sqrt_().add_(o.eps());

@@ -2,6 +2,7 @@
 
 #include "checks.h"
 #include "fields.h"
+#include "sparse_gradient.h"
 #include "step.h"
 
 namespace hb::bridge::optim {
@@ -47,11 +48,10 @@ SGD::SGD(const std::vector<OptimizerParamGroup>& param_groups, SGDOptions defaul
 // Without momentum only the rows that the gradient lists are touched. The momentum of all elements decays at each step.
 static Tensor take_sparse(Optimizer& optimizer, const SGDOptions& o, const Tensor& param, const Tensor& grad) {
   HB_CHECK(o.weight_decay() == 0, "[SGD] weight_decay option is not compatible with sparse gradients");
-  HB_CHECK(!optimizer.grad_scale().defined() && !optimizer.found_inf().defined(),
-           "[SGD] expected unscaled gradients where they are sparse; call the scaler's unscale_ first");
   if (o.momentum() != 0 || (optimizer.uses_master_weights() && is_half_type(param.scalar_type())))
     return grad.to_dense();
-  param.detach().add_(grad, o.maximize() ? o.lr() : -o.lr());
+  const Tensor g = unscaled_sparse(optimizer, grad);
+  if (g.defined()) param.detach().add_(g, o.maximize() ? o.lr() : -o.lr());
   return {};
 }
 
