@@ -1,4 +1,6 @@
 // Complex tensors: parts, arithmetic, functions, products, indexing, gradients.
+#include <c10/util/complex.h>
+
 #include "parity/case.h"
 
 using parity::Tensors;
@@ -12,6 +14,9 @@ Tensor leaf(parity::Case& c, parity::Shape shape, torch::Dtype part = torch::kFl
   return torch::complex(c.randn(shape, part), c.randn(shape, part)).requires_grad_(true);
 }
 }  // namespace
+
+static_assert(std::is_same_v<at::scalar_value_type<c10::complex<float>>::type, float>);
+static_assert(std::is_same_v<c10::scalar_value_type<double>::type, double>);
 
 PARITY_CASE(complex, made_of_parts) {
   c.for_dtypes(kParts, [&](torch::Dtype dtype) {

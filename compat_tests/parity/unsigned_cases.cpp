@@ -35,6 +35,9 @@ PARITY_CASE(unsigned, conversions) {
   });
   const Tensor top = torch::full({3}, -5, torch::kLong).to(torch::kUInt64);
   c.out("uint64 beyond int64 as double", top.to(torch::kDouble));
+  const at::Scalar large(uint64_t{18446744073709551611U});
+  record(c, "filled", torch::full({3}, large, torch::kUInt64));
+  c.out("equal to a number", top == torch::full({}, large, torch::kUInt64));
   c.out("as float", top.to(torch::kFloat));
   c.out("as bool", top.to(torch::kBool));
   record(c, "back from double", c.values({1.8e19, 9.3e18, 3}, torch::kDouble).to(torch::kUInt64));

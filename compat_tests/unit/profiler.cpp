@@ -94,6 +94,30 @@ TEST(Profiler, EndsWithExceptions) {
   EXPECT_LE(mm[0]->start_ns + mm[0]->duration_ns, relu[0]->start_ns);
 }
 
+struct Failing : torch::autograd::Function<Failing> {
+  static torch::Tensor forward(torch::autograd::AutogradContext*, torch::Tensor x) { return x * 2; }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext*, torch::autograd::variable_list) {
+    throw std::runtime_error("no gradient");
+  }
+};
+
+TEST(Profiler, GradientsThatThrowEnd) {
+  profiler::start();
+  EXPECT_THROW(Failing::apply(torch::ones({2}, torch::requires_grad())).sum().backward(), std::runtime_error);
+  torch::relu(torch::ones({2}));
+  const auto profile = profiler::stop();
+  for (const auto& e : profile.events()) {
+    if (e.kind != EventKind::gradient) continue;
+    EXPECT_LE(e.start_ns + e.duration_ns, named(profile, "relu")[0]->start_ns) << e.name;
+  }
+}
+
+TEST(Profiler, ThreadsMayEndWithoutStop) {
+  std::thread([] { profiler::start(); }).join();
+  profiler::start();
+  profiler::stop();
+}
+
 TEST(Profiler, RecordsItsThreadAlone) {
   profiler::start();
   std::thread([] {

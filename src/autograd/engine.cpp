@@ -114,6 +114,22 @@ void Engine::capture(Node* node, const variable_list& grads) {
       captured_[i] = grads[wanted_[i].input_nr];
 }
 
+namespace {
+variable_list apply_watched(Node& node, variable_list&& grads) {
+  GraphWatchers::each([&](GraphWatcher& w) { w.arrived(node, grads); });
+  GraphWatchers::each([&](GraphWatcher& w) { w.begins(node, grads); });
+  variable_list out;
+  try {
+    out = node.apply(std::move(grads));
+  } catch (...) {
+    GraphWatchers::each([&](GraphWatcher& w) { w.failed(node); });
+    throw;
+  }
+  GraphWatchers::each([&](GraphWatcher& w) { w.evaluated(node, out); });
+  return out;
+}
+}  // namespace
+
 variable_list Engine::call(Node* node, variable_list&& grads) {
   bool any = node->accepts_undefined();
   for (const Tensor& g : grads) any = any || g.defined();
@@ -124,13 +140,7 @@ variable_list Engine::call(Node* node, variable_list&& grads) {
   }
   variable_list seen;
   if (hooks && !hooks->post_hooks.empty()) seen = grads;
-  const bool watched = GraphWatchers::any();
-  if (watched) {
-    GraphWatchers::each([&](GraphWatcher& w) { w.arrived(*node, grads); });
-    GraphWatchers::each([&](GraphWatcher& w) { w.begins(*node, grads); });
-  }
-  variable_list out = node->apply(std::move(grads));
-  if (watched) GraphWatchers::each([&](GraphWatcher& w) { w.evaluated(*node, out); });
+  variable_list out = GraphWatchers::any() ? apply_watched(*node, std::move(grads)) : node->apply(std::move(grads));
   if (!keep_graph_) node->release_variables();
   if (hooks)
     for (const auto& h : hooks->post_hooks)

@@ -19,6 +19,8 @@ class GraphWatcher {
   virtual void arrived(const Node& node, const variable_list& grads) = 0;
   /// The node is evaluated now; not every one at which gradients arrive is.
   virtual void begins(const Node& /*node*/, const variable_list& /*grads*/) {}
+  /// It threw.
+  virtual void failed(const Node& /*node*/) {}
   /// The node has turned them into these.
   virtual void evaluated(const Node& node, const variable_list& grads) = 0;
 

@@ -165,10 +165,10 @@ struct isclose : Formula<2, 3, Kinds::numbers, 2> {
     }
   }
 };
-/// p: 10^|decimals|, whether decimals is negative.
 template <>
 inline constexpr bool modular<isclose> = false;
 
+/// p: 10^|decimals|, whether decimals is negative.
 struct round_decimals : Formula<1, 2, Kinds::floats, 4> {
   template <class T>
   static HB_HD T apply(const T* p, T x) {

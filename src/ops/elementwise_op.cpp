@@ -14,7 +14,7 @@ struct Numbers {
   union Number {
     Number() {}
     double d;
-    int64_t i;
+    uint64_t i;  // the bits of an int64 too
     Complex<double> z;
   };
   Number value[Loop::kMaxOperands];
@@ -24,7 +24,7 @@ struct Numbers {
     } else if (s.isFloatingPoint()) {
       value[at].d = s.toDouble(), kind = kDouble;
     } else {
-      value[at].i = s.toLong(), kind = kLong;
+      value[at].i = s.toUInt64(), kind = s.type() == kUInt64 ? kUInt64 : kLong;
     }
     return reinterpret_cast<char*>(&value[at]);
   }

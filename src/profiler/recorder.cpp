@@ -23,10 +23,16 @@ uint64_t thread_number() {
   return number;
 }
 
-/// One thread between start() and stop().
+void enter();  // counts the threads that are recorded
+void leave();
+
+/// One thread between start() and stop(), or its end.
 class Recording {
  public:
-  Recording(const Options& options, uint64_t number) : shapes_(options.record_shapes), number_(number) {}
+  Recording(const Options& options, uint64_t number) : shapes_(options.record_shapes), number_(number) { enter(); }
+  ~Recording() { leave(); }
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
 
   uint64_t number() const { return number_; }
   size_t begin(std::string name, EventKind kind, ArrayRef<const Tensor*> inputs) {
@@ -90,7 +96,8 @@ class Watcher final : public FunctionWatcher, public GraphWatcher {
     for (const Tensor& g : grads) list.push_back(&g);
     current->begin(node.name(), EventKind::gradient, list);
   }
-  void evaluated(const Node&, const variable_list&) override {
+  void evaluated(const Node& node, const variable_list&) override { failed(node); }
+  void failed(const Node&) override {
     if (current) current->end_last(EventKind::gradient);
   }
 
@@ -118,16 +125,17 @@ class Watcher final : public FunctionWatcher, public GraphWatcher {
 };
 
 Watcher& watcher() {
-  static Watcher& only = *new Watcher;  // threads may end after main
+  static Watcher& only = *new Watcher;  // threads may end after main, and backward passes of others may still see it
   return only;
 }
+void enter() { watcher().enter(); }
+void leave() { watcher().leave(); }
 
 }  // namespace
 
 void start(const Options& options) {
   static std::atomic<uint64_t> recordings{0};
   HB_CHECK(!current, "[profiler] this thread is being recorded already");
-  watcher().enter();
   current = std::make_unique<Recording>(options, ++recordings);
   watch_functions(true);
 }
@@ -135,7 +143,6 @@ void start(const Options& options) {
 Profile stop() {
   HB_CHECK(current, "[profiler] stop: this thread is not being recorded");
   watch_functions(false);
-  watcher().leave();
   Profile profile = current->finish();
   current.reset();
   return profile;

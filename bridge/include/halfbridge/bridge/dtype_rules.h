@@ -11,8 +11,8 @@ namespace hb::bridge {
 inline namespace api {
 
 inline bool isReducedFloatingType(ScalarType t) { return is_half_type(t); }
-/// Whether values of the type may be negative; complex types answer false, as std::numeric_limits does.
-inline bool isSignedType(ScalarType t) { return is_floating_type(t) || (is_integral_type(t, false) && t != kByte); }
+/// Whether values of the type, or their parts, may be negative.
+inline bool isSignedType(ScalarType t) { return is_signed_type(t); }
 /// Whether `tensor_of_to += value_of_from` is allowed.
 inline bool canCast(ScalarType from, ScalarType to) { return can_cast(from, to); }
 

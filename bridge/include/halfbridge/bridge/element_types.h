@@ -1,6 +1,7 @@
 #pragma once
 // What kernels written for ATen ask about types and dimensions.
 
+#include <complex>
 #include <cstdint>
 #include <numeric>
 #include <type_traits>
@@ -46,6 +47,20 @@ using opmath_type = typename detail::OpMath<T>::type;
 /// The type in which values of T are summed.
 template <class T, bool is_cuda>
 using acc_type = typename detail::Accumulated<T, is_cuda>::type;
+
+/// The type of the parts of complex numbers; of other numbers their own.
+template <class T>
+struct scalar_value_type {
+  using type = T;
+};
+template <class T>
+struct scalar_value_type<std::complex<T>> {
+  using type = T;
+};
+template <class T>
+struct scalar_value_type<Complex<T>> {
+  using type = T;
+};
 
 /// `value` is the dtype of the C++ type T.
 template <class T>

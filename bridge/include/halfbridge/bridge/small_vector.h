@@ -114,6 +114,7 @@ class SmallVectorImpl {
   iterator erase(const_iterator at) { return erase(at, at + 1); }
   iterator erase(const_iterator first, const_iterator last) {
     iterator to = begin() + (first - begin());
+    if (first == last) return to;
     std::move(begin() + (last - begin()), end(), to);
     truncate(size_ - (last - first));
     return to;

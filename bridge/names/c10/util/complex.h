@@ -6,20 +6,6 @@
 namespace c10 {
 template <class T>
 using complex = ::hb::Complex<T>;
-
-/// The type of the parts of complex numbers; of other numbers their own.
-template <class T>
-struct scalar_value_type {
-  using type = T;
-};
-template <class T>
-struct scalar_value_type<std::complex<T>> {
-  using type = T;
-};
-template <class T>
-struct scalar_value_type<::hb::Complex<T>> {
-  using type = T;
-};
 }  // namespace c10
 
 namespace std {
