@@ -146,7 +146,7 @@ PARITY_CASE(custom_node, hooks) {
   c.out("seen", seen[0]);
 
   const Tensor weight = c.leaf({2});
-  const auto accumulator = torch::autograd::impl::grad_accumulator(weight);
+  const auto accumulator = torch::autograd::collect_next_edges(weight)[0].function;
   int64_t calls = 0;
   accumulator->add_post_hook(std::make_unique<torch::autograd::utils::LambdaPostHook>(
       [&](const variable_list& outputs, const variable_list&) { return ++calls, outputs; }));

@@ -21,7 +21,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 PAGE = os.path.join(ROOT, "docs", "coverage.md")
 INCLUDE = [os.path.join(ROOT, d) for d in ("bridge/names", "bridge/include", "include")]
-HEADERS = ["torch/torch.h", "torch/library.h", "ATen/autocast_mode.h", "ATen/Parallel.h", "ATen/Dispatch.h", "c10/util/irange.h", "c10/util/Exception.h",
+HEADERS = ["torch/torch.h", "torch/library.h", "ATen/autocast_mode.h", "ATen/Parallel.h", "ATen/Dispatch.h", "ATen/Dispatch_v2.h",
+           "c10/util/irange.h", "c10/util/MathConstants.h", "c10/util/Exception.h",
            "torch/csrc/utils/tensor_flatten.h"]
 NAMESPACES = {"t": "torch", "a": "at", "c": "c10"}
 LETTERS = {v: k for k, v in NAMESPACES.items()}

@@ -42,7 +42,6 @@ bool any_variable_requires_grad(const variable_list& variables) {
 
 edge_list detail::edges_of(const variable_list& variables) {
   edge_list edges;
-  if (!GradMode::is_enabled()) return edges;
   for (const Variable& v : variables) edges.push_back(v.defined() ? gradient_edge(v) : Edge());
   return edges;
 }

@@ -92,8 +92,8 @@ variable_list flatten(const Variables&... variables) {
 HB_API edge_list edges_of(const variable_list& variables);
 }  // namespace detail
 
-/// Where the gradients of the arguments flow to, in order: tensors, optional tensors and lists of them. Empty while
-/// gradients are off.
+/// Where the gradients of the arguments flow to, in order: tensors, optional tensors and lists of them. Not valid
+/// where an argument is undefined or requires no gradient.
 template <class... Variables>
 edge_list collect_next_edges(const Variables&... variables) {
   return detail::edges_of(detail::flatten(variables...));
