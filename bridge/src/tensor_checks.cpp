@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <sstream>
 
+#include <halfbridge/bridge/element_types.h>
+
+#include "core/geometry.h"
+
 namespace hb::bridge {
 inline namespace api {
 
@@ -11,13 +15,8 @@ inline namespace api {
 
 namespace {
 std::vector<int64_t> contiguous_strides(IntArrayRef sizes) {
-  std::vector<int64_t> strides(sizes.size());
-  int64_t stride = 1;
-  for (size_t i = sizes.size(); i-- > 0;) {
-    strides[i] = stride;
-    stride *= std::max<int64_t>(sizes[i], 1);
-  }
-  return strides;
+  const DimVector strides = geometry::contiguous_strides(DimVector(sizes));
+  return {strides.begin(), strides.end()};
 }
 }  // namespace
 
@@ -30,10 +29,7 @@ TensorGeometry::TensorGeometry(const Tensor& t)
 
 namespace {
 int64_t element(const std::vector<int64_t>& values, int64_t dim) {
-  const int64_t n = static_cast<int64_t>(values.size());
-  HB_CHECK_INDEX(dim >= -n && dim < n, "Dimension out of range (expected to be in range of [", -n, ", ", n - 1,
-                 "], but got ", dim, ")");
-  return values[dim < 0 ? dim + n : dim];
+  return values[maybe_wrap_dim(dim, static_cast<int64_t>(values.size()), /*wrap_scalar=*/false)];
 }
 }  // namespace
 

@@ -1,9 +1,7 @@
-#include <cxxabi.h>
-
-#include <cstdlib>
 #include <typeinfo>
 
 #include "autograd/names.h"
+#include "core/demangled.h"
 
 namespace hb {
 
@@ -13,12 +11,7 @@ thread_local uint64_t next_sequence = 0;
 
 Node::Node(edge_list next_edges) : next_edges_(std::move(next_edges)), sequence_nr_(next_sequence++) {}
 
-std::string Node::name() const {
-  const char* mangled = typeid(*this).name();
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(mangled, nullptr, nullptr, &status), std::free);
-  return status == 0 ? text.get() : mangled;
-}
+std::string Node::name() const { return detail::demangled(typeid(*this).name()); }
 
 bool Node::should_compute_output(std::initializer_list<IndexRange> ranges) const {
   for (const auto& [first, last] : ranges)

@@ -27,6 +27,13 @@ Edge gradient_edge(const Tensor& tensor) {
   return {accumulator, 0};
 }
 
+namespace {
+/// Before an alias is made; sparse tensors have nothing to settle.
+void settle_strided(const Tensor& t) {
+  if (!t.is_sparse()) t.impl().settle();
+}
+}  // namespace
+
 bool Tensor::requires_grad() const {
   if (!defined()) return false;
   const AutogradMeta* meta = impl().autograd_meta();
@@ -119,7 +126,7 @@ void Tensor::remove_hook(unsigned position) const {
 // --- without history
 
 Tensor Tensor::detach() const {
-  if (!is_sparse()) impl().settle();
+  settle_strided(*this);
   Tensor t(impl().alias(true));
   if (is_view()) {
     AutogradMeta& meta = t.impl().materialize_autograd_meta();
@@ -139,7 +146,7 @@ const Tensor& Tensor::detach_() const {
 }
 
 Tensor Tensor::data() const {
-  if (!is_sparse()) impl().settle();
+  settle_strided(*this);
   return Tensor(impl().alias(false));
 }
 
@@ -147,8 +154,8 @@ void Tensor::set_data(const Tensor& new_data) const {
   HB_CHECK(new_data.defined(), "[set_data] expected a defined tensor");
   HB_CHECK(!requires_grad() || is_differentiable_type(new_data.scalar_type()),
            "data set to a tensor that requires gradients must be floating point, got ", new_data.scalar_type());
-  if (!new_data.is_sparse()) new_data.impl().settle();
-  if (!is_sparse()) impl().settle();
+  settle_strided(new_data);
+  settle_strided(*this);
   // The accumulator checks gradients against shape and dtype: a new one is made when they change.
   if (AutogradMeta* meta = impl().autograd_meta();
       meta && (scalar_type() != new_data.scalar_type() || impl().sizes() != new_data.impl().sizes()))

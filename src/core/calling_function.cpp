@@ -1,24 +1,16 @@
 #include "core/calling_function.h"
 
 #if __has_include(<execinfo.h>) && __has_include(<dlfcn.h>)
-#include <cxxabi.h>
 #include <dlfcn.h>
 #include <execinfo.h>
 
-#include <cstdlib>
 #include <initializer_list>
 #include <string_view>
 
+#include "core/demangled.h"
+
 namespace hb::detail {
 namespace {
-
-std::string demangled(const char* symbol) {
-  int status = 0;
-  char* text = abi::__cxa_demangle(symbol, nullptr, nullptr, &status);
-  std::string out = text ? text : symbol;
-  std::free(text);
-  return out;
-}
 
 // "hb::sin_(hb::Tensor&)" -> "sin_"; functions of inner namespaces and methods of other classes have no such name.
 std::string function_name(std::string_view text) {

@@ -61,10 +61,7 @@ void attach(const char* node, Tensor& out, const Tensor& a) {
   record(node, out, {&a}, [](Backward& c) { return gradients(c.grad()); });
 }
 
-Scalar negated(const Scalar& s) {
-  if (s.isComplex()) return Scalar(-s.toComplexDouble());
-  return s.isFloatingPoint() ? Scalar(-s.toDouble()) : Scalar(-s.toLong());
-}
+Scalar negated(const Scalar& s) { return s.isBoolean() ? Scalar(-s.toLong()) : -s; }
 
 template <class B>
 Tensor sum(const char* name, const char* node, const Tensor& a, const B& b, const Scalar& alpha, bool negative) {

@@ -1,9 +1,6 @@
-#include <cxxabi.h>
-
-#include <cstdlib>
-#include <memory>
-
 #include <halfbridge/bridge/utility.h>
+
+#include "core/demangled.h"
 
 namespace hb::bridge {
 
@@ -15,9 +12,7 @@ void replace_all(std::string& text, const std::string& from, const std::string& 
 }  // namespace
 
 std::string demangle(const char* mangled) {
-  int status = 0;
-  std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(mangled, nullptr, nullptr, &status), std::free);
-  std::string name = status == 0 && text ? text.get() : mangled;
+  std::string name = hb::detail::demangled(mangled);
   replace_all(name, "hb::bridge::nn::modules::", "torch::nn::");
   replace_all(name, "hb::bridge::api::", "torch::");
   replace_all(name, "hb::bridge::", "torch::");

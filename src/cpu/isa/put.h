@@ -9,21 +9,23 @@
 namespace hb::cpu::HB_ISA {
 namespace {
 
-/// Checks `count` indices that lie `step` apart, into dimension `dim` of `n` elements.
-inline void check_indices(const char* name, const int64_t* index, int64_t step, int64_t count, int64_t n, int64_t dim) {
+/// The first of `count` indices, `step` apart, that is not one of [0, n), or null.
+inline const int64_t* find_outside(const int64_t* index, int64_t step, int64_t count, int64_t n) {
   bool bad = false;
   for (int64_t k = 0; k < count; ++k) bad |= (index[k * step] < 0) | (index[k * step] >= n);
-  for (int64_t k = 0; bad && k < count; ++k)
-    HB_CHECK_INDEX(index[k * step] >= 0 && index[k * step] < n, "[", name, "] index ", index[k * step],
-                   " is out of bounds for dimension ", dim, " with size ", n);
+  if (!bad) return nullptr;
+  while (*index >= 0 && *index < n) index += step;
+  return index;
+}
+/// Checks `count` indices that lie `step` apart, into dimension `dim` of `n` elements.
+inline void check_indices(const char* name, const int64_t* index, int64_t step, int64_t count, int64_t n, int64_t dim) {
+  const int64_t* bad = find_outside(index, step, count, n);
+  HB_CHECK_INDEX(!bad, "[", name, "] index ", *bad, " is out of bounds for dimension ", dim, " with size ", n);
 }
 /// The same for indices of whole rows.
 inline void check_rows(const char* name, const int64_t* index, int64_t count, int64_t n) {
-  bool bad = false;
-  for (int64_t k = 0; k < count; ++k) bad |= (index[k] < 0) | (index[k] >= n);
-  for (int64_t k = 0; bad && k < count; ++k)
-    HB_CHECK_INDEX(index[k] >= 0 && index[k] < n, "[", name, "] index out of range in self: got ", index[k],
-                   " for a dimension of size ", n);
+  const int64_t* bad = find_outside(index, 1, count, n);
+  HB_CHECK_INDEX(!bad, "[", name, "] index out of range in self: got ", *bad, " for a dimension of size ", n);
 }
 
 inline void check_order(const char* name, ScalarType t, PutOp op) {
