@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -61,8 +62,9 @@ SmallCache::~SmallCache() {
 SmallCache* my_cache() {
   if (HB_LIKELY(small_cache != nullptr)) return small_cache;
   if (small_cache_gone) return nullptr;
-  thread_local SmallCache cache;
-  return small_cache = &cache;
+  // On the heap: a program that loads this library with dlopen has little room for thread-local variables.
+  thread_local const auto cache = std::make_unique<SmallCache>();
+  return small_cache = cache.get();
 }
 
 std::atomic<size_t> in_use{0}, peak{0};
