@@ -153,7 +153,8 @@ PARITY_CASE(composed, least_squares) {
   c.shape_only("values", values);
   c.out("wide", std::get<0>(torch::linalg_lstsq(a.detach().t(), c.randn({3, 2}, torch::kDouble))));
   const auto poor = torch::cat({a.detach(), a.detach()}, 1);
-  c.out("poor", std::get<0>(torch::linalg_lstsq(poor, b.detach())));
+  // Not by "gelsy", whose answer for such a matrix depends in LibTorch 2.11 on what its memory held before.
+  c.out("poor", std::get<0>(torch::linalg_lstsq(poor, b.detach(), {}, "gelsd")));
   c.out("poor_rank", torch::linalg_matrix_rank(poor));
   c.out("rank_tolerance", torch::linalg_matrix_rank(torch::diag(c.values({1, 0.1, 0.001}, torch::kDouble)), 0.01, 0.0));
 }

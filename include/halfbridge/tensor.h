@@ -125,7 +125,8 @@ class HB_API Tensor {
   bool is_mtia() const { return false; }
   bool is_vulkan() const { return false; }
   bool is_pinned(std::optional<Device> /*device*/ = std::nullopt) const { return false; }
-  bool is_nonzero() const { return item().to<bool>(); }
+  /// The truth of a tensor's only element.
+  bool is_nonzero() const;
   bool is_non_overlapping_and_dense() const;
   std::string toString() const;
   void print() const;
@@ -342,8 +343,8 @@ class HB_API Tensor {
   Tensor where(const Tensor& condition, const Scalar& other) const;
 #include <halfbridge/ops/sparse_methods.def>
   Tensor numpy_T() const;
-  Tensor mT() const { return transpose(-2, -1); }
-  Tensor mH() const { return mT().conj(); }
+  Tensor mT() const { return dim() == 0 ? *this : transpose(-2, -1); }
+  Tensor mH() const { return adjoint(); }
   Tensor matrix_H() const;
 
   // --- operators that change this tensor
@@ -402,7 +403,8 @@ HB_OPERATOR(>, gt)
 HB_OPERATOR(>=, ge)
 #undef HB_OPERATOR
 #undef HB_COMMUTING_OPERATOR
-inline Tensor operator-(const Scalar& a, const Tensor& b) { return hb::rsub(b, a); }
+/// In b's dtype, as in LibTorch: 2.5 less integers is 2 less integers. rsub() promotes.
+HB_API Tensor operator-(const Scalar& a, const Tensor& b);
 inline Tensor operator/(const Scalar& a, const Tensor& b) { return hb::mul(hb::reciprocal(b), a); }
 inline Tensor operator<(const Scalar& a, const Tensor& b) { return hb::gt(b, a); }
 inline Tensor operator<=(const Scalar& a, const Tensor& b) { return hb::ge(b, a); }

@@ -6,6 +6,7 @@
 #include <halfbridge/ops/combine.h>
 #include "core/geometry.h"
 #include "core/loop.h"
+#include "core/value_range.h"
 
 #include "kernels/elementwise.h"
 #include "kernels/factories.h"
@@ -77,6 +78,7 @@ Tensor filled(IntArrayRef size, const Scalar& value, const TensorOptions& option
     return empty(size, options);
   }
   Tensor t = empty(size, TensorOptions(options).requires_grad(false));
+  check_value_fits("full", t.scalar_type(), value);
   fill_kernel(t.device())(Loop({&t}, {}), value);
   return finish(std::move(t), options);
 }

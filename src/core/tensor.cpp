@@ -109,6 +109,16 @@ Tensor& Tensor::set_(const Tensor& source) const {
   return const_cast<Tensor&>(*this);
 }
 
+bool Tensor::is_nonzero() const {
+  const Scalar value = item();
+  return value.isComplex() ? value.toComplexDouble() != Complex<double>(0) : value.toBool();
+}
+
+Tensor operator-(const Scalar& a, const Tensor& b) {
+  const bool cut = a.isFloatingPoint() && is_integral_type(b.scalar_type(), false);
+  return hb::rsub(b, cut ? Scalar(a.toLong()) : a);
+}
+
 Tensor Tensor::pin_memory(std::optional<Device> /*device*/) const {
   HB_NOT_SUPPORTED("[pin_memory] Cannot access accelerator device when none is available: pinned memory needs CUDA");
 }
@@ -120,7 +130,11 @@ Tensor Tensor::numpy_T() const {
   for (int64_t d = 0; d < dim(); ++d) dims[d] = dim() - 1 - d;
   return permute(dims);
 }
-Tensor Tensor::sum_to_size(IntArrayRef size) const { return sum_to(*this, size); }
+Tensor Tensor::sum_to_size(IntArrayRef size) const {
+  // Sums of small integers are int64, as those of sum().
+  const bool sums = is_integral_type(scalar_type(), true) && sizes() != size;
+  return sum_to(sums ? to(kLong) : *this, size);
+}
 
 Tensor Tensor::index_put(const std::vector<std::optional<Tensor>>& indices, const Tensor& value,
                          bool accumulate) const {

@@ -125,7 +125,7 @@ void search_lines(int64_t* out, const T* sorted, const T* in, int64_t outer, int
       int64_t low = 0, high = n;
       while (low < high) {
         const int64_t middle = low + (high - low) / 2;
-        // Written so that NaN in the line sends the search to the right, as LibTorch's does.
+        // As sort() orders: a NaN in the line stands above every number.
         const auto at = static_cast<Compared<T>>(line[middle]);
         const bool stop = right ? less(v, at) : !less(at, v);
         if (stop)

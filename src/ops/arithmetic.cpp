@@ -292,6 +292,7 @@ Tensor lerp_forward(const Tensor& self, const Tensor& end, const W& weight) {
 
 Tensor lerp(const Tensor& self, const Tensor& end, const Scalar& weight) {
   HB_FUNCTION(lerp, self, end, weight);
+  if (self.is_complex() && end.is_complex()) return self + (end - self) * weight;
   Tensor out = lerp_forward(self, end, weight);
   if (needs_grad(self, end))
     record("LerpBackward0", out, {&self, &end},
@@ -301,6 +302,7 @@ Tensor lerp(const Tensor& self, const Tensor& end, const Scalar& weight) {
 
 Tensor lerp(const Tensor& self, const Tensor& end, const Tensor& weight) {
   HB_FUNCTION(lerp, self, end, weight);
+  if (self.is_complex() && end.is_complex()) return self + (end - self) * weight;
   Tensor out = lerp_forward(self, end, weight);
   if (needs_grad(self, end, weight))
     record("LerpBackward1", out, {&self, &end, &weight},

@@ -42,6 +42,7 @@ bool dense_rows(const Tensor& t) {
   const auto& s = t.impl().physical_strides();
   return s.back() == 1 || t.size(-1) <= 1;
 }
+/// `t`, or a copy without history.
 Tensor with_dense_rows(const Tensor& t) { return dense_rows(t) ? t : ops::to_contiguous(t); }
 
 HeadsRef heads(const Tensor& t) {
@@ -90,9 +91,10 @@ variable_list composed_gradients(const Tensor& g, const Tensor& q, const Tensor&
 }
 
 variable_list gradients(Backward& b, const variable_list& s, const Config& c) {
-  const Tensor &q = s[0], &k = s[1], &v = s[2], &mask = s[3], &out = s[4], &normalizer = s[5];
-  if (GradMode::is_enabled()) return composed_gradients(b.grad(), q, k, v, mask, c);
-  const Tensor g = with_dense_rows(b.grad());
+  const Tensor &mask = s[3], &out = s[4], &normalizer = s[5];
+  if (GradMode::is_enabled()) return composed_gradients(b.grad(), s[0], s[1], s[2], mask, c);
+  const Tensor q = with_dense_rows(s[0]), k = with_dense_rows(s[1]), v = with_dense_rows(s[2]),
+               g = with_dense_rows(b.grad());
   Tensor dq = empty_heads(q, q.size(0), q.size(1), q.size(2), q.size(3));
   Tensor dk = empty_heads(k, k.size(0), k.size(1), k.size(2), k.size(3));
   Tensor dv = empty_heads(v, v.size(0), v.size(1), v.size(2), v.size(3));
@@ -104,7 +106,7 @@ variable_list gradients(Backward& b, const variable_list& s, const Config& c) {
 Tensor fused(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask, const Config& c) {
   const Tensor q = with_dense_rows(query), k = with_dense_rows(key), v = with_dense_rows(value);
   Tensor out = empty_heads(q, q.size(0), q.size(1), q.size(2), v.size(3));
-  const bool graph = needs_grad(q, k, v);
+  const bool graph = needs_grad(query, key, value);
   Tensor normalizer;
   if (graph)
     normalizer =
@@ -112,9 +114,9 @@ Tensor fused(const Tensor& query, const Tensor& key, const Tensor& value, const 
   attention_kernel(q.device())(describe(q, k, v, out, mask, normalizer, c));
   if (graph) {
     // Its own result is needed as values only.
-    record_many("ScaledDotProductFlashAttentionForCpuBackward0", {&out}, {&q, &k, &v},
-                {SavedTensor::input(q), SavedTensor::input(k), SavedTensor::input(v), SavedTensor::input(mask),
-                 SavedTensor::output(out), SavedTensor::input(normalizer)},
+    record_many("ScaledDotProductFlashAttentionForCpuBackward0", {&out}, {&query, &key, &value},
+                {SavedTensor::input(query), SavedTensor::input(key), SavedTensor::input(value),
+                 SavedTensor::input(mask), SavedTensor::output(out), SavedTensor::input(normalizer)},
                 [c](Backward& b, const variable_list& s) { return gradients(b, s, c); });
   }
   return out;

@@ -148,7 +148,7 @@ Tensor binary(const Tensor& a, const Scalar& b) {
 
 template <class Row>
 Tensor& binary_inplace(Tensor& a, const Tensor& b) {
-  if (HB_UNLIKELY((needs_grad(a, b) && Row::domain != Domain::test) || a.is_sparse() || b.is_sparse()))
+  if (HB_UNLIKELY(needs_grad(a, b) || a.is_sparse() || b.is_sparse()))
     return inplace(Row::inplace_label, a, [&](const Tensor& old) { return binary<Row>(old, b); }, nullptr, {&b});
   return forward_inplace(Row::inplace_label, Row::formula(), Row::domain, a, b);
 }
@@ -156,7 +156,7 @@ Tensor& binary_inplace(Tensor& a, const Tensor& b) {
 template <class Row>
 Tensor& binary_inplace(Tensor& a, const Scalar& b) {
   if (HB_UNLIKELY(a.is_sparse()) && (Row::is_mul || Row::is_div)) return sparse::scale_(a, b, Row::is_div);
-  if (Row::is_pow || HB_UNLIKELY((needs_grad(a) && Row::domain != Domain::test) || a.is_sparse()))
+  if (Row::is_pow || HB_UNLIKELY(needs_grad(a) || a.is_sparse()))
     return inplace(Row::inplace_label, a, [&](const Tensor& old) { return binary<Row>(old, b); });
   return forward_inplace(Row::inplace_label, Row::formula(), Row::domain, a, b);
 }

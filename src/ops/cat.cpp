@@ -38,9 +38,11 @@ DimVector cat_sizes(TensorList tensors, const Tensor& model, int64_t dim) {
   return sizes;
 }
 
-// The result is channels-last in memory when every input is.
-Tensor empty_cat(TensorList tensors, const DimVector& sizes, ScalarType dtype) {
-  bool last = true, deferred = true;
+enum class JoinLayout { Contiguous, OfInputs };
+
+// JoinLayout::OfInputs: the result is channels-last in memory when every input is.
+Tensor empty_cat(TensorList tensors, const DimVector& sizes, ScalarType dtype, JoinLayout layout) {
+  bool last = layout == JoinLayout::OfInputs && (sizes.size() == 4 || sizes.size() == 5), deferred = last;
   for (const Tensor& t : tensors) {
     const TensorImpl& i = t.impl();
     if (skipped(t)) continue;
@@ -84,10 +86,7 @@ void record_cat(Tensor& out, TensorList tensors, int64_t dim) {
   });
 }
 
-}  // namespace
-
-Tensor cat(TensorList tensors, int64_t dim_in) {
-  HB_AUTOCAST(cat, widest, as_is, tensors, dim_in);
+Tensor joined(TensorList tensors, int64_t dim_in, JoinLayout layout) {
   HB_CHECK(!tensors.empty(), "[cat] expected a non-empty list of Tensors");
   std::vector<const Tensor*> pointers;
   for (size_t k = 0; k < tensors.size(); ++k) {
@@ -99,7 +98,7 @@ Tensor cat(TensorList tensors, int64_t dim_in) {
     if (HB_UNLIKELY(t.is_sparse())) return sparse::cat(tensors, dim_in);
   const Tensor& model = model_of(tensors);
   const int64_t dim = geometry::wrap_dim("cat", dim_in, model.dim());
-  Tensor out = empty_cat(tensors, cat_sizes(tensors, model, dim), result_type_of(pointers));
+  Tensor out = empty_cat(tensors, cat_sizes(tensors, model, dim), result_type_of(pointers), layout);
   int64_t at = 0;
   for (const Tensor& t : tensors) {
     if (skipped(t)) continue;
@@ -109,6 +108,13 @@ Tensor cat(TensorList tensors, int64_t dim_in) {
   }
   if (needs_grad_list(tensors) && is_differentiable_type(out.scalar_type())) record_cat(out, tensors, dim);
   return out;
+}
+
+}  // namespace
+
+Tensor cat(TensorList tensors, int64_t dim) {
+  HB_AUTOCAST(cat, widest, as_is, tensors, dim);
+  return joined(tensors, dim, JoinLayout::OfInputs);
 }
 
 Tensor& cat_out(Tensor& out, TensorList tensors, int64_t dim) {
@@ -125,7 +131,7 @@ Tensor stack(TensorList tensors, int64_t dim) {
              tensors[0].sizes(), " at entry 0 and ", tensors[k].sizes(), " at entry ", k);
     rows.push_back(tensors[k].unsqueeze(dim));
   }
-  return cat(rows, geometry::wrap_dim("stack", dim, tensors[0].dim() + 1));
+  return joined(rows, geometry::wrap_dim("stack", dim, tensors[0].dim() + 1), JoinLayout::Contiguous);
 }
 
 namespace {

@@ -14,6 +14,7 @@ constexpr double kPi = 3.14159265358979323846;
 
 /// Integers as the default floating dtype, as functions of the domain `floating` take them.
 Tensor as_floating(const Tensor& self) {
+  HB_CHECK(!self.is_complex(), "this function is not implemented for ", self.scalar_type());
   return self.is_floating_point() ? self : self.to(typeMetaToScalarType(get_default_dtype()));
 }
 
@@ -41,11 +42,12 @@ Tensor& rad2deg_(Tensor& self) {
 }
 
 Tensor sinc(const Tensor& self) {
-  return in_float(self, [](const Tensor& t) {
+  const auto quotient = [](const Tensor& t) {
     // At 0 the quotient is replaced before it is formed, so that its gradient is 0 too.
     const Tensor x = t * kPi, zero = x == 0, safe = x.masked_fill(zero, 1);
     return (sin(safe) / safe).masked_fill(zero, 1);
-  });
+  };
+  return self.is_complex() ? quotient(self) : in_float(self, quotient);
 }
 Tensor& sinc_(Tensor& self) {
   return inplace("sinc_", self, [](const Tensor& x) { return sinc(x); });
@@ -54,7 +56,9 @@ Tensor& sinc_(Tensor& self) {
 Tensor logit(const Tensor& self, std::optional<double> eps) {
   return in_float(self, [&](const Tensor& t) {
     const Tensor x = eps ? clamp(t, Scalar(*eps), Scalar(1 - *eps)) : t;
-    return log(x / (1 - x));
+    if (eps) return log(x / (1 - x));
+    // Outside [0, 1] the gradient is NaN too, which that of the quotient alone would not be.
+    return log(x / (1 - x) * where((x < 0).logical_or(x > 1), NAN, Scalar(1)));
   });
 }
 Tensor& logit_(Tensor& self, std::optional<double> eps) {
@@ -87,19 +91,30 @@ Tensor& heaviside_(Tensor& self, const Tensor& values) {
   return inplace("heaviside_", self, [&](const Tensor& x) { return heaviside(x, values); });
 }
 
-Tensor float_power(const Tensor& self, const Tensor& exponent) { return pow(self.to(kDouble), exponent.to(kDouble)); }
+namespace {
+ScalarType power_type(bool any_complex) { return any_complex ? kComplexDouble : kDouble; }
+}  // namespace
+Tensor float_power(const Tensor& self, const Tensor& exponent) {
+  const ScalarType t = power_type(self.is_complex() || exponent.is_complex());
+  return pow(self.to(t), exponent.to(t));
+}
 Tensor float_power(const Tensor& self, const Scalar& exponent) {
-  return pow(self.to(kDouble), Scalar(exponent.toDouble()));
+  const ScalarType t = power_type(self.is_complex() || exponent.isComplex());
+  return pow(self.to(t), exponent.isComplex() ? exponent : Scalar(exponent.toDouble()));
 }
 Tensor float_power(const Scalar& self, const Tensor& exponent) {
-  return pow(Scalar(self.toDouble()), exponent.to(kDouble));
+  const ScalarType t = power_type(self.isComplex() || exponent.is_complex());
+  return pow(self.isComplex() ? self : Scalar(self.toDouble()), exponent.to(t));
 }
 namespace {
 template <class Exponent>
 Tensor& float_power_of(Tensor& self, const Exponent& exponent) {
-  HB_CHECK(self.scalar_type() == kDouble,
-           "[float_power_] expected a base of dtype Double, the dtype of the result, got ", self.scalar_type());
-  return inplace("float_power_", self, [&](const Tensor& x) { return float_power(x, exponent); });
+  return inplace("float_power_", self, [&](const Tensor& x) {
+    Tensor out = float_power(x, exponent);
+    HB_CHECK(x.scalar_type() == out.scalar_type(), "[float_power_] expected a base of dtype ", out.scalar_type(),
+             ", the dtype of the result, got ", x.scalar_type());
+    return out;
+  });
 }
 }  // namespace
 Tensor& float_power_(Tensor& self, const Tensor& exponent) { return float_power_of(self, exponent); }
@@ -107,7 +122,8 @@ Tensor& float_power_(Tensor& self, const Scalar& exponent) { return float_power_
 
 Tensor logaddexp2(const Tensor& self, const Tensor& other) {
   constexpr double kLn2 = 0.69314718055994530942;
-  return logaddexp(self * kLn2, other * kLn2) * (1 / kLn2);
+  const ScalarType t = result_type(self, other);
+  return logaddexp(as_floating(self.to(t)) * kLn2, as_floating(other.to(t)) * kLn2) * (1 / kLn2);
 }
 
 Tensor ldexp(const Tensor& self, const Tensor& other) {

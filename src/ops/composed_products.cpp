@@ -109,9 +109,15 @@ Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p, double ep
 
 Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double eps) {
   HB_AUTOCAST(cosine_similarity, as_is, fp32, x1, x2, dim, eps);
-  const Tensor a = x1 / linalg_vector_norm(x1, 2, IntArrayRef({dim}), true).clamp_min(eps);
-  const Tensor b = x2 / linalg_vector_norm(x2, 2, IntArrayRef({dim}), true).clamp_min(eps);
-  return (a * b).sum(IntArrayRef({dim}));
+  const ScalarType dtype = result_type(x1, x2);
+  HB_CHECK(is_floating_type(dtype),
+           "[cosine_similarity] expected common dtype to be floating point, yet common dtype is ", dtype);
+  // Broadcast before the norms are taken: the vectors are those of the common shape.
+  const auto both = broadcast_tensors({x1.to(dtype), x2.to(dtype)});
+  const auto unit = [&](const Tensor& x) {
+    return x / linalg_vector_norm(x, 2, IntArrayRef({dim}), true).clamp_min(eps);
+  };
+  return (unit(both[0]) * unit(both[1])).sum(IntArrayRef({dim}));
 }
 
 Tensor vander(const Tensor& x, std::optional<int64_t> n, bool increasing) {
@@ -119,7 +125,7 @@ Tensor vander(const Tensor& x, std::optional<int64_t> n, bool increasing) {
   HB_CHECK(x.dim() == 1, "[vander] expected a vector, got ", x.sizes());
   const int64_t columns = n.value_or(x.size(0));
   HB_CHECK(columns >= 0, "[vander] expected a number of columns of at least 0, got ", columns);
-  const ScalarType dtype = is_floating_type(x.scalar_type()) ? x.scalar_type() : kLong;
+  const ScalarType dtype = is_differentiable_type(x.scalar_type()) ? x.scalar_type() : kLong;
   if (columns == 0) return empty({x.size(0), 0}, x.options().dtype(dtype));
   const Tensor first = ones({x.size(0), 1}, x.options().dtype(dtype));
   const Tensor powers = cat({first, x.to(dtype).unsqueeze(1).expand({x.size(0), columns - 1})}, 1).cumprod(1);

@@ -4,6 +4,7 @@
 #include "autograd/record.h"
 #include "core/geometry.h"
 #include "core/inplace.h"
+#include "core/value_range.h"
 #include "kernels/elementwise.h"
 #include "ops/sparse.h"
 
@@ -111,6 +112,7 @@ Tensor& copy_(Tensor& self, const Tensor& src, bool) {
 }
 
 Tensor& fill_(Tensor& self, const Scalar& value) {
+  check_value_fits("fill_", self.scalar_type(), value);
   return inplace(
       "fill_", self, [&](const Tensor& old) { return full_like(old, value); },
       [&](Tensor& t) { fill_kernel(t.device())(Loop({&t}, {}), value); });

@@ -169,7 +169,7 @@ Tensor cross_entropy_of_probabilities(const Tensor& self, const Tensor& target_,
   }
   switch (reduction) {
     case Reduction::Mean:
-      return -terms.sum() / static_cast<double>(std::max<int64_t>(self.numel() / classes, self.numel() ? 1 : 0));
+      return -terms.sum() / static_cast<double>(classes > 0 ? self.numel() / classes : 0);
     case Reduction::Sum:
       return -terms.sum();
     default:

@@ -5,21 +5,22 @@
 #include "autograd/record.h"
 #include "core/geometry.h"
 #include "ops/elementwise_op.h"
+#include "ops/extremum.h"
 #include "ops/reduce_op.h"
 
 namespace hb {
-namespace {
 
-using ops::gradients;
-
-/// Every element that equals the result has the same share. As in LibTorch a NaN is the result's equal where a `whole`
-/// tensor was reduced, and else leaves a row of NaN.
-Tensor share_evenly(const Tensor& g, const Tensor& x, const Tensor& y, bool whole) {
+Tensor ops::share_evenly(const Tensor& g, const Tensor& x, const Tensor& y, bool whole) {
   Tensor hit = x == y;
   if (whole && isnan(y).item().toBool()) hit = isnan(x);
   const Tensor ones = hit.to(g.scalar_type()), share = g / sum_to(ones, y.sizes());
   return whole ? where(hit, share, Scalar(0)) : ones * share;
 }
+
+namespace {
+
+using ops::gradients;
+using ops::share_evenly;
 
 Tensor value_of_all(const char* name, const char* node, const Tensor& self, uint64_t mask, bool keepdim, ReduceOp op,
                     bool whole = false) {

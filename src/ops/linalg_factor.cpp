@@ -205,7 +205,22 @@ Tensor linalg_eigvalsh(const Tensor& a, std::string_view uplo) {
 Tensor linalg_svdvals(const Tensor& a, std::optional<std::string_view> driver) {
   check_driver("linalg.svdvals", driver);
   HB_AUTOCAST(linalg_svdvals, fp32, as_is, a);
-  return std::get<1>(linalg_svd(a, false));
+  check_matrices("linalg.svd", a, false);
+  check_finite("linalg.svd", a);
+  Svd f = reduced_svd(a);
+  if (needs_grad(a))
+    record("LinalgSvdBackward0", f.s, {&a}, {SavedTensor::input(a), SavedTensor::input(f.u), SavedTensor::input(f.vh)},
+           [](Backward& b, auto& s) -> variable_list {
+             // Without the gaps between values that vectors bring in; vectors again where gradients are to have
+             // gradients.
+             const auto gradient = [&](const Tensor& u, const Tensor& vh) {
+               return (u * b.grad().unsqueeze(-2)).matmul(vh);
+             };
+             if (!GradMode::is_enabled()) return {gradient(s[1], s[2])};
+             const auto [u, values, vh] = linalg_svd(s[0], false);
+             return {gradient(u, vh)};
+           });
+  return f.s;
 }
 Tensor linalg_matrix_power(const Tensor& self, int64_t n) { return matrix_power(self, n); }
 

@@ -16,7 +16,7 @@ Tensor kl_div(const Tensor& self, const Tensor& target, int64_t reduction, bool 
 
 Tensor soft_margin_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
   HB_AUTOCAST(soft_margin_loss, fp32, fp32, self, target, reduction);
-  return reduce_loss((neg(target) * self).exp().log1p(), reduction);
+  return reduce_loss(neg(target * self).exp().log1p(), reduction);
 }
 
 Tensor hinge_embedding_loss(const Tensor& self, const Tensor& target, double margin, int64_t reduction) {

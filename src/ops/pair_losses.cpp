@@ -72,12 +72,10 @@ Tensor pair_loss(const char* name, const char* node, PairLoss kind, const Tensor
     y = values.expand(x.squeeze().sizes()).reshape(x.sizes());
   }
   if (x.sizes() != y.sizes()) {
-    HB_CHECK(kind != PairLoss::bce_logits, "[", name, "] expected input and target of the same shape, got ", x.sizes(),
-             " and ", y.sizes());
     const auto both = broadcast_tensors({x, y});
     x = both[0], y = both[1];
   }
-  const ScalarType dtype = promote_types(x.scalar_type(), y.scalar_type());
+  const ScalarType dtype = result_type(self, target);
   HB_CHECK(is_floating_type(dtype), "[", name, "] expected floating operands, got ", x.scalar_type(), " and ",
            y.scalar_type());
   x = x.to(dtype), y = y.to(dtype);
@@ -104,6 +102,7 @@ Tensor mse_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
 }
 Tensor l1_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
   HB_AUTOCAST(l1_loss, fp32, fp32, self, target, reduction);
+  if (self.is_complex() || target.is_complex()) return ops::reduce_loss((self - target).abs(), reduction);
   return pair_loss("l1_loss", "L1LossBackward0", PairLoss::l1, self, target, reduction, 0);
 }
 Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, int64_t reduction, double beta) {
@@ -142,9 +141,6 @@ Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target
   const Tensor& weight = or_undefined(weight_or_none);
   const Tensor& pos_weight = or_undefined(pos_weight_or_none);
   HB_AUTOCAST(binary_cross_entropy_with_logits, fp32, fp32, self, target, weight, pos_weight, reduction);
-  HB_CHECK(self.sizes() == target.sizes(),
-           "[binary_cross_entropy_with_logits] expected input and target of the same shape, got ", self.sizes(),
-           " and ", target.sizes());
   if (!pos_weight.defined()) {
     const bool weighted = weight.defined();
     const Tensor loss =

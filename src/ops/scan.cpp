@@ -44,12 +44,24 @@ Tensor cumprod_gradient_with_zeros(const Tensor& g, const Tensor& x, int64_t d) 
   return (others.cumprod(-1).triu() * gm.unsqueeze(-2)).sum(-1).movedim(-1, d);
 }
 
+/// Products of 1, 2, 4, ... factors: of functions that take complex numbers.
+Tensor cumprod_by_doubling(const Tensor& x, int64_t d) {
+  if (x.dim() == 0) return x.clone();
+  Tensor out = x;
+  for (int64_t step = 1; step < x.size(d); step *= 2) {
+    const int64_t rest = x.size(d) - step;
+    out = cat({out.narrow(d, 0, step), out.narrow(d, step, rest) * out.narrow(d, 0, rest)}, d);
+  }
+  return out.is_same(x) ? x.clone() : out;
+}
+
 }  // namespace
 
 Tensor cumsum(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
   HB_AUTOCAST(cumsum, as_is, fp32_dtype, self, dim, dtype);
   const int64_t d = geometry::wrap_dim("cumsum", dim, self.dim());
-  if (self.is_complex()) return view_as_complex(cumsum(view_as_real(self), d));
+  if (dtype && *dtype != self.scalar_type() && self.is_complex()) return cumsum(self.to(*dtype), dim);
+  if (self.is_complex()) return self.dim() ? view_as_complex(cumsum(view_as_real(self), d)) : self.clone();
   Tensor out = run(self, d, running_dtype(self, dtype), ScanOp::sum);
   if (needs_grad(self) && out.is_floating_point())
     record("CumsumBackward0", out, {&self}, [d](Backward& b) { return gradients(reversed_sum(b.grad(), d)); });
@@ -59,6 +71,7 @@ Tensor cumsum(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) 
 Tensor cumprod(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
   HB_AUTOCAST(cumprod, as_is, fp32_dtype, self, dim, dtype);
   const int64_t d = geometry::wrap_dim("cumprod", dim, self.dim());
+  if (self.is_complex()) return cumprod_by_doubling(dtype ? self.to(*dtype) : self, d);
   Tensor out = run(self, d, running_dtype(self, dtype), ScanOp::prod);
   if (needs_grad(self) && out.is_floating_point())
     record("CumprodBackward0", out, {&self}, {SavedTensor::input(self), SavedTensor::output(out)},

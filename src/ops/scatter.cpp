@@ -335,7 +335,7 @@ Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<i
   HB_CHECK(self.dim() == indices.dim(),
            "[take_along_dim] input and indices should have the same number of dimensions, got ", self.dim(), " and ",
            indices.dim());
-  const int64_t d = geometry::wrap_dim("take_along_dim", *dim, self.dim());
+  const int64_t d = geometry::wrap_dim("take_along_dim", *dim, self.dim(), /*wrap_scalar=*/false);
   // Broadcast in every dimension but d.
   std::vector<int64_t> a(self.sizes().vec()), b(indices.sizes().vec());
   a[d] = b[d] = 1;

@@ -5,6 +5,7 @@
 
 #include "autocast/function_watch.h"
 #include "autograd/record.h"
+#include "core/value_range.h"
 #include "ops/elementwise_op.h"
 
 namespace hb {
@@ -78,12 +79,6 @@ void check_mask(const char* name, const Tensor& mask) {
            toString(mask.scalar_type()));
 }
 
-void check_fits(const char* name, ScalarType t, const Scalar& value) {
-  HB_CHECK(
-      is_differentiable_type(t) || !value.isFloatingPoint() || value.toDouble() == static_cast<double>(value.toLong()),
-      "[", name, "] value cannot be converted to type ", t, " without overflow");
-}
-
 Tensor masked_fill_forward(const Tensor& self, const Tensor& mask, const Input& value) {
   check_mask("masked_fill", mask);
   const ScalarType t = self.scalar_type();
@@ -106,8 +101,8 @@ Tensor& masked_fill_direct(Tensor& self, const Tensor& mask, const Input& value)
 
 Tensor masked_fill(const Tensor& self, const Tensor& mask, const Scalar& value) {
   HB_FUNCTION(masked_fill, self, mask, value);
-  check_fits("masked_fill", self.scalar_type(), value);
-  Tensor out = masked_fill_forward(self, mask, value);
+  check_value_fits("masked_fill", self.scalar_type(), value);
+  Tensor out = masked_fill_forward(self, mask, self.scalar_type() == kBool ? Scalar(value.toBool()) : value);
   if (needs_grad(self))
     record("MaskedFillBackward0", out, {&self}, {SavedTensor::input(mask)},
            [](Backward& b, auto& s) { return gradients(masked_fill(b.grad(), s[0], 0)); });
@@ -133,7 +128,7 @@ Tensor& masked_fill_(Tensor& self, const Tensor& mask, const Scalar& value) {
   if (needs_grad(self))
     return inplace("masked_fill_", self, [&](const Tensor& old) { return masked_fill(old, mask, value); }, nullptr,
                    {&mask});
-  check_fits("masked_fill_", self.scalar_type(), value);
+  check_value_fits("masked_fill_", self.scalar_type(), value);
   return masked_fill_direct(self, mask, value);
 }
 
@@ -294,6 +289,7 @@ Tensor round(const Tensor& self, int64_t decimals) {
 Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<double> posinf,
                   std::optional<double> neginf) {
   HB_FUNCTION(nan_to_num, self, nan, posinf, neginf);
+  if (self.is_complex()) return view_as_complex(nan_to_num(view_as_real(self), nan, posinf, neginf));
   const ScalarType t = self.scalar_type();
   if (is_integral_type(t, true)) return self.clone();
   const double p[] = {nan.value_or(0), posinf.value_or(largest_of(t)), neginf.value_or(-largest_of(t))};
@@ -341,8 +337,6 @@ bool allclose(const Tensor& self, const Tensor& other, double rtol, double atol,
 }
 
 bool equal(const Tensor& self, const Tensor& other) {
-  HB_CHECK(self.scalar_type() == other.scalar_type(), "[equal] expected tensors of one dtype, got ",
-           toString(self.scalar_type()), " and ", toString(other.scalar_type()));
   if (self.sizes() != other.sizes()) return false;
   return self.eq(other).all().item().toBool();
 }

@@ -67,6 +67,7 @@ Tensor select(const Tensor& x, const Shared& s) {
 
 Tensor transposed(const Tensor& g, const Shared& s) {
   if (g.numel() == 0) return zeros(s->whole, g.options());
+  if (g.is_complex()) return complex(transposed(real(g), s), transposed(imag(g), s));
   Tensor out = result(*s, g, s->whole);
   separable_sum_kernel(g.device())(g.scalar_type(), s->index, out.impl().raw_data(), operand(*s, g).impl().raw_data());
   if (needs_grad(g)) record(s->name, out, {&g}, [s](Backward& b) -> variable_list { return {select(b.grad(), s)}; });

@@ -8,6 +8,7 @@
 #include "core/geometry.h"
 #include "kernels/sort.h"
 #include "ops/elementwise_op.h"
+#include "ops/extremum.h"
 #include "ops/or_undefined.h"
 #include "ops/reduce_op.h"
 
@@ -119,7 +120,7 @@ TensorTuple2 median(const Tensor& self, int64_t dim, bool keepdim) {
 }
 Tensor median(const Tensor& self) {
   if (self.numel() == 0) return full({}, std::nan(""), self.options());
-  return std::get<0>(median_along(self.reshape(-1), 0, false));
+  return ops::middle_of_whole("MedianBackward0", self, [](const Tensor& x) { return median_along(x, 0, false); });
 }
 
 TensorTuple2 mode(const Tensor& self, int64_t dim, bool keepdim) {

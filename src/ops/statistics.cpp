@@ -2,6 +2,7 @@
 #include <halfbridge/ops.h>
 
 #include "core/geometry.h"
+#include "ops/extremum.h"
 
 namespace hb {
 
@@ -25,7 +26,7 @@ TensorTuple2 nanmedian(const Tensor& self, int64_t dim, bool keepdim) {
 }
 Tensor nanmedian(const Tensor& self) {
   if (self.numel() == 0) return median(self);
-  return std::get<0>(nanmedian(self.reshape(-1), 0, false));
+  return ops::middle_of_whole("NanmedianBackward0", self, [](const Tensor& x) { return nanmedian(x, 0, false); });
 }
 
 Tensor cov(const Tensor& self, int64_t correction, const std::optional<Tensor>& fweights,
@@ -46,7 +47,7 @@ Tensor cov(const Tensor& self, int64_t correction, const std::optional<Tensor>& 
   Tensor divisor = total - correction;
   if (weights.defined() && aweights) divisor = total - correction * (weights * *aweights).sum() / total;
   const Tensor centred = rows - mean;
-  const Tensor product = matmul(centred, (weights.defined() ? centred * weights : centred).t());
+  const Tensor product = matmul(centred, (weights.defined() ? centred * weights : centred).t().conj());
   return (product / divisor.clamp_min(0)).squeeze();
 }
 
@@ -58,8 +59,9 @@ Tensor Tensor::cov(int64_t correction, const std::optional<Tensor>& fweights,
 Tensor corrcoef(const Tensor& self) {
   const Tensor c = cov(self);
   if (c.dim() == 0) return c / c;
-  const Tensor deviation = sqrt(c.diagonal());
-  return (c / deviation.unsqueeze(-1) / deviation.unsqueeze(0)).clamp(-1, 1);
+  const Tensor deviation = sqrt(real(c.diagonal()));
+  const Tensor r = c / deviation.unsqueeze(-1) / deviation.unsqueeze(0);
+  return r.is_complex() ? complex(real(r).clamp(-1, 1), imag(r).clamp(-1, 1)) : r.clamp(-1, 1);
 }
 
 }  // namespace hb

@@ -103,7 +103,7 @@ Tensor unary(const Tensor& x) {
 
 template <class Row>
 Tensor& unary_inplace(Tensor& x) {
-  if (HB_UNLIKELY((needs_grad(x) && Row::domain != Domain::test) || x.is_sparse()))
+  if (HB_UNLIKELY(needs_grad(x) || x.is_sparse()))
     return inplace(Row::inplace_label, x, [](const Tensor& old) { return unary<Row>(old); });
   return forward_inplace(Row::inplace_label, Row::formula(), Row::domain, x);
 }

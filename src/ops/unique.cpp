@@ -76,8 +76,7 @@ std::tuple<Tensor, Tensor, Tensor> unique_consecutive(const Tensor& self, bool r
   return {values, return_inverse ? inverse.reshape(self.sizes()) : none, return_counts ? counts : none};
 }
 
-std::tuple<Tensor, Tensor, Tensor> unique_dim(const Tensor& self, int64_t dim, bool, bool return_inverse,
-                                              bool return_counts) {
+std::tuple<Tensor, Tensor, Tensor> unique_dim(const Tensor& self, int64_t dim, bool, bool, bool) {
   NoGradGuard no_history;
   const int64_t n = self.size(dim);
   // Rows, sorted from their last column to their first: a stable sort by each gives the lexicographic order.
@@ -88,9 +87,8 @@ std::tuple<Tensor, Tensor, Tensor> unique_dim(const Tensor& self, int64_t dim, b
   const Tensor sorted = rows.index_select(0, order);
   Tensor changed = empty({0}, kBool);
   if (n > 1) changed = differing_neighbours(sorted);
-  const Distinct d = from_runs(run_starts(changed, n), order, return_inverse, return_counts);
-  return {self.detach().index_select(dim, d.values), return_inverse ? d.inverse : empty({0}, kLong),
-          return_counts ? d.counts : empty({0}, kLong)};
+  const Distinct d = from_runs(run_starts(changed, n), order, true, true);
+  return {self.detach().index_select(dim, d.values), d.inverse, d.counts};
 }
 
 }  // namespace hb

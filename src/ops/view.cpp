@@ -36,11 +36,29 @@ Tensor view(const Tensor& self, IntArrayRef size) {
 }
 
 Tensor view(const Tensor& self, ScalarType dtype) {
-  HB_CHECK(element_size(dtype) == self.impl().itemsize(), "[view] expected a dtype of ", self.element_size(),
-           " bytes, got ", dtype);
   if (dtype == self.scalar_type()) return alias(self);
   Tensor v(self.detach().getIntrusivePtr()->alias(true));
-  v.impl().set_storage(self.impl().storage(), dtype);
+  TensorImpl& i = v.impl();
+  const int64_t from = static_cast<int64_t>(i.itemsize()), to = static_cast<int64_t>(element_size(dtype));
+  if (from != to) {
+    const auto resized = [&](const char* what, int64_t elements) {
+      HB_CHECK(elements * from % to == 0, "[view] expected ", what, " divisible by ", to / from, " to view ",
+               self.scalar_type(), " as ", dtype, ", got ", elements);
+      return elements * from / to;
+    };
+    HB_CHECK(self.dim() > 0, "[view] self.dim() cannot be 0 to view ", self.scalar_type(), " as ", dtype,
+             " (different element sizes)");
+    DimVector sizes = i.sizes(), strides = i.strides();
+    HB_CHECK(strides.back() == 1, "[view] self.stride(-1) must be 1 to view ", self.scalar_type(), " as ", dtype,
+             " (different element sizes), but got ", strides.back());
+    sizes.back() = resized("self.size(-1)", sizes.back());
+    for (size_t d = 0; d + 1 < strides.size(); ++d) strides[d] = resized("strides", strides[d]);
+    const int64_t offset = resized("self.storage_offset()", i.offset());
+    i.set_storage(self.impl().storage(), dtype);
+    i.set_geometry(std::move(sizes), std::move(strides), offset);
+    return v;
+  }
+  i.set_storage(self.impl().storage(), dtype);
   return v;
 }
 
@@ -163,8 +181,8 @@ Tensor movedim(const Tensor& self, IntArrayRef source, IntArrayRef destination) 
   HB_CHECK(source.size() == destination.size(), "[movedim] expected as many sources as destinations, got ", source,
            " and ", destination);
   const int64_t n = self.dim();
-  DimVector order(n, -1);
-  std::vector<bool> moved(n, false);
+  DimVector order(std::max<int64_t>(n, 1), -1);  // a scalar takes 0 and -1 for dimensions
+  std::vector<bool> moved(order.size(), false);
   for (size_t k = 0; k < source.size(); ++k) {
     const int64_t s = wrap_dim("movedim", source[k], n), d = wrap_dim("movedim", destination[k], n);
     HB_CHECK(!moved[s] && order[d] == -1, "[movedim] repeated dim in ", source, " or ", destination);
@@ -176,6 +194,7 @@ Tensor movedim(const Tensor& self, IntArrayRef source, IntArrayRef destination) 
     while (moved[next]) ++next;
     o = next++;
   }
+  order.resize(n);
   return permute(self, order);
 }
 Tensor movedim(const Tensor& self, int64_t source, int64_t destination) {
@@ -186,7 +205,7 @@ Tensor moveaxis(const Tensor& self, IntArrayRef source, IntArrayRef destination)
 }
 Tensor moveaxis(const Tensor& self, int64_t source, int64_t destination) { return movedim(self, source, destination); }
 
-Tensor adjoint(const Tensor& self) { return conj(self.transpose(-2, -1)); }
+Tensor adjoint(const Tensor& self) { return conj(self.dim() == 0 ? self : self.transpose(-2, -1)); }
 
 Tensor atleast_1d(const Tensor& self) { return self.dim() == 0 ? self.reshape({1}) : self; }
 Tensor atleast_2d(const Tensor& self) {

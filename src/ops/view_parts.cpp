@@ -126,8 +126,8 @@ Tensor as_strided(const Tensor& self, IntArrayRef size, IntArrayRef stride, std:
   for (size_t k = 0; k < sizes.size(); ++k)
     HB_CHECK(sizes[k] >= 0 && strides[k] >= 0, "[as_strided] sizes and strides must not be negative, got ", size,
              " and ", stride);
-  const int64_t extent = geometry::extent(sizes, strides);
-  HB_CHECK(offset >= 0 && static_cast<size_t>(offset + extent) * i.itemsize() <= i.storage()->nbytes(),
+  const int64_t extent = geometry::extent(sizes, strides);  // of an empty tensor: none, wherever it is said to lie
+  HB_CHECK(offset >= 0 && (extent == 0 || static_cast<size_t>(offset + extent) * i.itemsize() <= i.storage()->nbytes()),
            "[as_strided] setStorage: sizes ", size, ", strides ", stride, ", storage offset ", offset,
            " requiring a storage size of ", (offset + extent) * static_cast<int64_t>(i.itemsize()),
            " are out of bounds for storage of size ", i.storage()->nbytes());
@@ -138,9 +138,14 @@ Tensor as_strided(const Tensor& self, IntArrayRef size, IntArrayRef stride, std:
     const int64_t low = std::min(offset, own_offset);
     const int64_t places = std::max(offset + extent, own_offset + geometry::extent(own_sizes, own_strides)) - low;
     const Tensor place = arange(places).as_strided(sizes, strides, offset - low).reshape(-1);
-    return zeros({places}, g.options())
-        .index_add_(0, place, g.reshape(-1))
-        .as_strided(own_sizes, own_strides, own_offset - low);
+    Tensor sums = zeros({places}, g.options()).index_add_(0, place, g.reshape(-1));
+    if (geometry::overlaps_itself(own_sizes, own_strides)) {
+      // Several elements of self are one place: they share its gradient.
+      const Tensor own = arange(places).as_strided(own_sizes, own_strides, own_offset - low).reshape(-1);
+      sums = sums /
+             zeros({places}, g.options()).index_add_(0, own, ones({1}, g.options()).expand(own.sizes())).clamp_min(1);
+    }
+    return sums.as_strided(own_sizes, own_strides, own_offset - low);
   });
 }
 

@@ -1,0 +1,141 @@
+// Inputs at the edge of what functions are called with: scalars, nothing, ties, other dtypes and layouts.
+#include "parity/case.h"
+
+using torch::Tensor;
+namespace F = torch::nn::functional;
+
+PARITY_CASE(edges, nothing) {
+  const Tensor none = torch::empty({0}), rows = torch::empty({0, 3}), columns = torch::empty({3, 0});
+  c.out("cat", torch::cat({none, none}));
+  c.out("hstack", torch::hstack({none, none}));
+  c.out("cat of rows", torch::cat({rows, rows}, 1));
+  c.out("cross_entropy", torch::cross_entropy_loss(rows, torch::empty({0}, torch::kLong)));
+  c.out("cross_entropy of probabilities", torch::cross_entropy_loss(rows, rows));
+  c.out("cross_entropy without classes", torch::cross_entropy_loss(none, none));
+  for (const Tensor& t : {none, rows, columns}) {
+    c.scope("dim" + std::to_string(t.dim()) + std::to_string(t.size(0)), [&] {
+      const Tensor x = t.clone().requires_grad_();
+      c.gradients("block_diag", {x}, [&] { return torch::block_diag({x, x}); });
+      c.gradients("diag_embed", {x}, [&] { return torch::diag_embed(x, 1, 0, -1); });
+      c.gradients("masked_scatter", {x}, [&] { return x.masked_scatter(x > 0, x); });
+    });
+  }
+  const Tensor x = columns.clone().requires_grad_();
+  c.gradients("select_scatter", {x}, [&] { return torch::select_scatter(x, x.select(0, 0), 0, 1); });
+  c.gradients("slice_scatter", {x}, [&] { return torch::slice_scatter(x, x.slice(0, 0, 1), 0, 1, 2); });
+}
+
+PARITY_CASE(edges, scalars) {
+  const Tensor s = c.leaf({});
+  c.gradients("movedim", {s}, [&] { return s.movedim(0, -1); });
+  c.gradients("adjoint", {s}, [&] { return s.adjoint(); });
+  c.gradients("mT", {s}, [&] { return s.mT(); });
+  c.gradients("mH", {s}, [&] { return s.mH(); });
+  c.throws("take_along_dim", [&] { s.detach().take_along_dim(torch::zeros({}, torch::kLong), 0); });
+}
+
+PARITY_CASE(edges, layouts) {
+  const Tensor image = c.randn({2, 3, 4, 5}).contiguous(torch::MemoryFormat::ChannelsLast);
+  for (const int64_t dim : {0, 2, 4}) c.out("stack " + std::to_string(dim), torch::stack({image, image}, dim));
+  const Tensor turned = c.randn({4, 5, 3}).permute({2, 0, 1});
+  c.layout("stack of images", torch::stack({turned, turned}));
+  c.out("complex values", torch::complex(image, image * 2));
+  // Elements of an expanded tensor are one place of memory: its gradient is shared among them.
+  const Tensor leaf = c.leaf({3, 1}, torch::kDouble);
+  c.gradients("as_strided of expanded", {leaf}, [&] { return leaf.expand({3, 4}).as_strided({2, 2}, {1, 1}); });
+}
+
+PARITY_CASE(edges, attention_of_strided) {
+  const Tensor leaf = c.leaf({2, 6, 5, 4});
+  const auto attention = [&](const char* name, const std::function<Tensor()>& input) {
+    for (const bool causal : {false, true})
+      c.gradients(name + std::string(causal ? ", causal" : ""), {leaf}, [&] {
+        const Tensor x = input();
+        return torch::scaled_dot_product_attention(x, x * 0.5, x, {}, 0.0, causal);
+      });
+  };
+  attention("channels last", [&] { return leaf.permute({0, 3, 1, 2}); });
+  attention("every other", [&] { return torch::cat({leaf, leaf}, 3).slice(3, 0, 8, 2); });
+  attention("turned", [&] { return leaf.transpose(-1, -2); });
+  // A leaf that itself lies so.
+  const Tensor own = leaf.detach().permute({0, 3, 1, 2}).requires_grad_();
+  c.gradients("a leaf", {own}, [&] { return torch::scaled_dot_product_attention(own, own, own); });
+}
+
+PARITY_CASE(edges, viewed_as_dtype) {
+  const Tensor x = c.randn({2, 4});
+  for (const auto dtype : {torch::kByte, torch::kShort, torch::kDouble, torch::kLong, torch::kHalf})
+    c.out(parity::dtype_name(dtype), x.view(dtype));
+  c.layout("wider", x.view(torch::kDouble));
+  c.layout("narrower part", x.slice(0, 1).view(torch::kByte));
+  c.out("there and back", x.view(torch::kByte).view(torch::kFloat));
+  c.throws("odd length", [&] { c.randn({2, 3}).view(torch::kDouble); });
+  c.throws("strided", [&] { x.t().view(torch::kByte); });
+  c.throws("scalar", [&] { torch::ones({}).view(torch::kByte); });
+  c.throws("odd offset", [&] { x.flatten().slice(0, 1, 3).view(torch::kDouble); });
+}
+
+PARITY_CASE(edges, integers) {
+  const Tensor x = c.values({-1, 0, 2, 3}, torch::kInt);
+  c.out("number less integers", 2.5 - x);
+  c.out("rsub", torch::rsub(x, 2.5));
+  c.out("masked_fill cuts", x.masked_fill(x > 1, 0.5));
+  c.out("masked_fill of bools", (x > 1).masked_fill(x > 0, 0.5));
+  c.throws("masked_fill beyond", [&] { x.to(torch::kByte).masked_fill(x > 1, 300.5); });
+  c.throws("fill_ beyond", [&] { torch::zeros({2}, torch::kByte).fill_(300); });
+  c.throws("full beyond", [&] { torch::full({2}, 1e10, torch::kInt); });
+  c.out("fill_ below 0", torch::zeros({2}, torch::kByte).fill_(-1));
+  c.out("sum_to_size", c.values({1, 2, 3}, torch::kByte).sum_to_size({1}));
+  c.out("sum_to_size, as it is", c.values({1, 2, 3}, torch::kByte).sum_to_size({3}));
+  c.out("logaddexp2", torch::logaddexp2(c.values({1, 2}, torch::kHalf), c.values({3, 4}, torch::kLong)));
+  c.value("equal", torch::equal(c.values({1, 2}), c.values({1, 2}, torch::kLong)));
+  c.out("soft_margin_loss", torch::soft_margin_loss(c.values({0.5, -1}), c.values({1, 0}, torch::kByte)));
+}
+
+PARITY_CASE(edges, ties) {
+  const Tensor x = c.values({3, 1, 2, 2, 2, 5, 4}, torch::kDouble).requires_grad_();
+  c.gradients("median", {x}, [&] { return x.median(); });
+  c.gradients("nanmedian", {x}, [&] { return x.nanmedian(); });
+  const Tensor gaps =
+      torch::where(x.detach() == 1, std::numeric_limits<double>::quiet_NaN(), x.detach()).requires_grad_();
+  c.gradients("median of NaN", {gaps}, [&] { return gaps.median(); });
+  c.gradients("nanmedian of NaN", {gaps}, [&] { return gaps.nanmedian(); });
+  const auto [values, inverse, counts] = torch::unique_dim(c.values({2, 1, 2, 3}), 0);
+  c.out("unique_dim", values), c.out("inverse", inverse), c.out("counts", counts);
+  // Vectors of equal singular values are not unique, the gradient of the values' sum of squares is.
+  const Tensor twice =
+      torch::cat({torch::eye(3, torch::kDouble), torch::zeros({3, 1}, torch::kDouble)}, 1).requires_grad_();
+  c.gradients("svdvals", {twice}, [&] { return torch::linalg_svdvals(twice).square().sum(); });
+}
+
+PARITY_CASE(edges, gradients_in_place) {
+  const Tensor a = c.leaf({4}), b = a.detach().flip(0).requires_grad_();
+  const auto changed = [&](const char* name, const std::function<void(Tensor)>& change) {
+    c.gradients(name, {a}, [&] {
+      const Tensor x = a * 2;
+      change(x);
+      return x + a;
+    });
+  };
+  changed("eq_", [&](Tensor x) { x.eq_(b); });
+  changed("lt_", [&](Tensor x) { x.lt_(0.5); });
+  changed("ge_", [&](Tensor x) { x.ge_(b); });
+  changed("ne_", [&](Tensor x) { x.ne_(0); });
+  const Tensor p = c.values({-0.5, 0.25, 0.75, 1.5}).requires_grad_();
+  c.gradients("logit", {p}, [&] { return torch::logit(p); });
+}
+
+PARITY_CASE(edges, broadcast_pairs) {
+  const Tensor a = c.leaf({3, 4}, torch::kDouble), number = c.leaf({}, torch::kDouble),
+               row = c.leaf({4}, torch::kDouble);
+  c.gradients("cosine_similarity", {a, number}, [&] { return torch::cosine_similarity(a, number, -1); });
+  c.gradients("cosine_similarity of rows", {a, row}, [&] { return torch::cosine_similarity(a, row, 0); });
+  c.out("cosine_similarity of integers", torch::cosine_similarity(a.detach(), c.arange({4}, torch::kLong), 1));
+  c.throws("cosine_similarity of integers alone",
+           [&] { torch::cosine_similarity(c.arange({4}, torch::kLong), c.arange({4}, torch::kLong), 0); });
+  const Tensor half = a.detach().to(torch::kHalf), scalar = torch::full({}, 0.5, torch::kFloat);
+  c.out("mse_loss of a scalar of another dtype", torch::mse_loss(half, scalar));
+  c.out("l1_loss of a scalar of another dtype", torch::l1_loss(half, scalar));
+  c.out("bce with logits", torch::binary_cross_entropy_with_logits(number.detach(), a.detach().sigmoid()));
+  c.throws("bce with logits, functional", [&] { F::binary_cross_entropy_with_logits(a, row.detach().sigmoid()); });
+}
