@@ -139,3 +139,59 @@ PARITY_CASE(edges, broadcast_pairs) {
   c.out("bce with logits", torch::binary_cross_entropy_with_logits(number.detach(), a.detach().sigmoid()));
   c.throws("bce with logits, functional", [&] { F::binary_cross_entropy_with_logits(a, row.detach().sigmoid()); });
 }
+
+PARITY_CASE(edges, convolutions_of_other_numbers) {
+  const Tensor x = c.randint(-5, 6, {2, 4, 7, 6}), w = c.randint(-3, 4, {6, 4, 3, 3}), b = c.randint(-9, 9, {6});
+  for (const auto dtype : {torch::kLong, torch::kInt, torch::kShort, torch::kChar})
+    c.out(parity::dtype_name(dtype), torch::conv2d(x.to(dtype), w.to(dtype), b.to(dtype), 2, 1));
+  c.out("bytes wrap", torch::conv2d(x.abs().to(torch::kByte) * 10, w.abs().to(torch::kByte) * 9));
+  c.out("transposed", torch::conv_transpose2d(x, w.transpose(0, 1).contiguous(), {}, 2));
+  c.out("unbatched", torch::conv1d(x.select(0, 0).select(2, 0), w.select(3, 1)));
+  const auto complex = [&](parity::Shape shape) {
+    return torch::complex(c.randn(shape, torch::kDouble), c.randn(shape, torch::kDouble)).requires_grad_();
+  };
+  const Tensor z = complex({2, 4, 6, 5}), v = complex({6, 2, 3, 3}), u = complex({6});
+  c.gradients("complex", {z, v, u}, [&] { return torch::conv2d(z, v, u, 1, 1, 1, 2); });
+  c.gradients("complex, transposed", {z, v}, [&] { return torch::conv_transpose2d(z, v.slice(0, 0, 4), {}, 2); });
+  for (const auto dtype : {torch::kLong, torch::kByte, torch::kShort}) {
+    const auto [values, places] = torch::max_pool2d_with_indices(x.abs().to(dtype), 3, 2, 1);
+    c.out("max_pool2d " + parity::dtype_name(dtype), values);
+    c.out("places " + parity::dtype_name(dtype), places);
+  }
+}
+
+PARITY_CASE(edges, interpolation) {
+  const Tensor image = c.leaf({2, 3, 9, 7}), line = c.leaf({2, 3, 5}), volume = c.leaf({1, 2, 3, 4, 5});
+  const auto exact = F::InterpolateFuncOptions().mode(torch::kNearestExact);
+  c.gradients("nearest-exact, smaller", {image}, [&] {
+    return F::interpolate(image, F::InterpolateFuncOptions(exact).size(std::vector<int64_t>{4, 5}));
+  });
+  c.gradients("nearest-exact, scaled", {image}, [&] {
+    return F::interpolate(image, F::InterpolateFuncOptions(exact).scale_factor(std::vector<double>{1.7, 0.6}));
+  });
+  c.gradients("nearest-exact, line", {line}, [&] {
+    return F::interpolate(line, F::InterpolateFuncOptions(exact).scale_factor(std::vector<double>{2.3}));
+  });
+  c.gradients("nearest-exact, volume", {volume}, [&] {
+    return F::interpolate(volume, F::InterpolateFuncOptions(exact).size(std::vector<int64_t>{2, 7, 3}));
+  });
+  for (const bool align : {false, true})
+    for (const bool cubic : {false, true}) {
+      auto o = F::InterpolateFuncOptions().align_corners(align).antialias(true);
+      if (cubic)
+        o.mode(torch::kBicubic);
+      else
+        o.mode(torch::kBilinear);
+      c.scope(std::string(cubic ? "bicubic" : "bilinear") + (align ? " aligned" : ""), [&] {
+        for (const auto& size : std::vector<std::vector<int64_t>>{{4, 3}, {13, 5}, {1, 1}})
+          c.gradients(std::to_string(size[0]), {image},
+                      [&] { return F::interpolate(image, F::InterpolateFuncOptions(o).size(size)); });
+        c.gradients("scaled", {image}, [&] {
+          return F::interpolate(image, F::InterpolateFuncOptions(o).scale_factor(std::vector<double>{0.45, 1.3}));
+        });
+      });
+    }
+  c.throws("antialias of nearest", [&] {
+    F::interpolate(image, F::InterpolateFuncOptions(exact).antialias(true).size(std::vector<int64_t>{4, 5}));
+  });
+}

@@ -6,6 +6,7 @@
 #include "autocast/autocast.h"
 #include "autograd/record.h"
 #include "kernels/gemm.h"
+#include "ops/conv_of_parts.h"
 #include "ops/layout.h"
 #include "ops/or_undefined.h"
 
@@ -194,6 +195,14 @@ Tensor differentiable_weight_gradient(const Tensor& g, const Tensor& x, const Te
 }
 
 Tensor convolution_checked(const char* name, const Tensor& x, const Tensor& w, const Tensor& bias, const Call& c) {
+  const ScalarType t = x.scalar_type();
+  if (HB_UNLIKELY(!is_floating_type(t) && w.scalar_type() == t && (!bias.defined() || bias.scalar_type() == t))) {
+    const auto floating = [&](const Tensor& a, const Tensor& b, const Tensor& d) {
+      return convolution_checked(name, a, b, d, c);
+    };
+    if (is_complex_type(t)) return ops::complex_convolution(x, w, bias, floating);
+    if (is_integral_type(t, false)) return ops::integer_convolution(name, x, w, bias, floating);
+  }
   check(name, x, w, bias, c);
   Tensor out = run_forward(x, w, bias, c, output_sizes(name, x, w, c));
   if (needs_grad(x, w, bias)) {

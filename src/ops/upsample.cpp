@@ -7,6 +7,7 @@
 #include "autocast/autocast.h"
 #include "kernels/cubic_weight.h"
 #include "ops/separable.h"
+#include "ops/upsample.h"
 
 namespace hb {
 namespace {
@@ -24,8 +25,9 @@ float ratio(int64_t in, int64_t out, std::optional<double> scale) {
   return scale && *scale > 0 ? static_cast<float>(1.0 / *scale) : static_cast<float>(in) / static_cast<float>(out);
 }
 
+/// `shift`: where in an output element the input is looked up, 0 or (its centre) 0.5.
 Tensor nearest(const char* name, const char* node, const Tensor& self, IntArrayRef output,
-               std::initializer_list<std::optional<double>> scales) {
+               ArrayRef<std::optional<double>> scales, float shift = 0) {
   check(name, self, output, static_cast<int>(scales.size()));
   std::vector<std::vector<int64_t>> index;
   int64_t d = 2;
@@ -34,7 +36,8 @@ Tensor nearest(const char* name, const char* node, const Tensor& self, IntArrayR
     const float step = ratio(in, n, scale);
     index.emplace_back(n);
     for (int64_t i = 0; i < n; ++i)
-      index.back()[i] = std::min<int64_t>(static_cast<int64_t>(std::floor(static_cast<float>(i) * step)), in - 1);
+      index.back()[i] =
+          std::min<int64_t>(static_cast<int64_t>(std::floor((static_cast<float>(i) + shift) * step)), in - 1);
   }
   return ops::select_separable(node, self, std::move(index));
 }
@@ -109,6 +112,10 @@ Tensor weighted(const char* name, const Tensor& self, IntArrayRef output, bool a
 }
 
 }  // namespace
+
+Tensor ops::upsample_nearest_exact(const Tensor& self, IntArrayRef output, ArrayRef<std::optional<double>> scales) {
+  return nearest("upsample_nearest_exact", "UpsampleNearestExactBackward0", self, output, scales, 0.5f);
+}
 
 Tensor upsample_nearest1d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales) {
   HB_AUTOCAST(upsample_nearest1d, as_is, fp32, self, output_size, scales);

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "ops/upsample.h"
+
 namespace hb::bridge::nn::functional {
 
 namespace {
@@ -41,18 +43,21 @@ std::vector<std::optional<double>> scales_of(const Tensor& input, const Interpol
 
 Tensor interpolate(const Tensor& input, const InterpolateFuncOptions& o) {
   const std::string mode = enumtype::get_enum_name(o.mode());
-  const bool unaligned = is<enumtype::kNearest>(o) || is<enumtype::kArea>(o);
+  const bool unaligned = is<enumtype::kNearest>(o) || is<enumtype::kNearestExact>(o) || is<enumtype::kArea>(o);
   HB_CHECK(!(unaligned && o.align_corners()),
            "align_corners option can only be set with the interpolating modes: linear | "
            "bilinear | bicubic | trilinear");
-  if (is<enumtype::kNearestExact>(o)) HB_NOT_SUPPORTED("[interpolate] mode kNearestExact is not supported");
-  if (o.antialias()) HB_NOT_SUPPORTED("[interpolate] antialias is not supported");
   HB_CHECK(input.dim() >= 3 && input.dim() <= 5, "Input Error: Only 3D, 4D and 5D input Tensors supported (got ",
            input.dim(), "D) for the modes: nearest | linear | bilinear | bicubic | trilinear (got ", mode, ")");
   const auto size = interpolated_size(input, o);
   const auto s = scales_of(input, o);
   const bool align = o.align_corners().value_or(false);
   const int64_t dim = input.dim();
+  const bool antialiased = (is<enumtype::kBilinear>(o) || is<enumtype::kBicubic>(o)) && dim == 4;
+  HB_CHECK(!o.antialias() || antialiased,
+           "Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D tensor as input");
+  if (o.antialias()) return hb::ops::upsample_antialiased(input, size, align, is<enumtype::kBicubic>(o), s);
+  if (is<enumtype::kNearestExact>(o)) return hb::ops::upsample_nearest_exact(input, size, s);
   if (is<enumtype::kNearest>(o)) {
     if (dim == 3) return hb::upsample_nearest1d(input, size, s[0]);
     if (dim == 4) return hb::upsample_nearest2d(input, size, s[0], s[1]);

@@ -132,7 +132,7 @@ using PixelUnshuffleFuncOptions = PixelUnshuffleOptions;
 using FoldFuncOptions = FoldOptions;
 using UnfoldFuncOptions = UnfoldOptions;
 
-/// Antialiasing and kNearestExact are not supported.
+/// Antialiasing: of kBilinear and kBicubic, as Pillow's; integers are not resampled but by the nearest modes.
 HB_API Tensor interpolate(const Tensor& input, const InterpolateFuncOptions& options = {});
 HB_API Tensor pixel_shuffle(const Tensor& input, const PixelShuffleFuncOptions& options);
 HB_API Tensor pixel_unshuffle(const Tensor& input, const PixelUnshuffleFuncOptions& options);
