@@ -88,6 +88,8 @@ PARITY_CASE(edges, integers) {
   c.out("sum_to_size", c.values({1, 2, 3}, torch::kByte).sum_to_size({1}));
   c.out("sum_to_size, as it is", c.values({1, 2, 3}, torch::kByte).sum_to_size({3}));
   c.out("logaddexp2", torch::logaddexp2(c.values({1, 2}, torch::kHalf), c.values({3, 4}, torch::kLong)));
+  c.out("bucketize", torch::bucketize(c.values({0.5, 2, 3.5}), c.values({1, 2, 3}, torch::kLong)));
+  c.out("searchsorted", torch::searchsorted(c.values({0.5, 2, 3.5}), c.values({1, 2, 3}, torch::kInt)));
   c.value("equal", torch::equal(c.values({1, 2}), c.values({1, 2}, torch::kLong)));
   c.out("soft_margin_loss", torch::soft_margin_loss(c.values({0.5, -1}), c.values({1, 0}, torch::kByte)));
 }
@@ -102,6 +104,12 @@ PARITY_CASE(edges, ties) {
   c.gradients("nanmedian of NaN", {gaps}, [&] { return gaps.nanmedian(); });
   const auto [values, inverse, counts] = torch::unique_dim(c.values({2, 1, 2, 3}), 0);
   c.out("unique_dim", values), c.out("inverse", inverse), c.out("counts", counts);
+  const Tensor scores = c.values({0.5, 1.5, -0.5, 0.25}).view({1, 4}).requires_grad_();
+  c.gradients("multi_margin_loss", {scores},
+              [&] { return torch::multi_margin_loss(scores, torch::ones({1}, torch::kLong)); });
+  c.gradients("multilabel_margin_loss", {scores}, [&] {
+    return torch::multilabel_margin_loss(scores, c.values({1, -1, 0, 0}, torch::kLong).view({1, 4}));
+  });
   // Vectors of equal singular values are not unique, the gradient of the values' sum of squares is.
   const Tensor twice =
       torch::cat({torch::eye(3, torch::kDouble), torch::zeros({3, 1}, torch::kDouble)}, 1).requires_grad_();

@@ -109,7 +109,7 @@ Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p, double ep
 
 Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double eps) {
   HB_AUTOCAST(cosine_similarity, as_is, fp32, x1, x2, dim, eps);
-  const ScalarType dtype = result_type(x1, x2);
+  const ScalarType dtype = promote_types(x1.scalar_type(), x2.scalar_type());
   HB_CHECK(is_floating_type(dtype),
            "[cosine_similarity] expected common dtype to be floating point, yet common dtype is ", dtype);
   // Broadcast before the norms are taken: the vectors are those of the common shape.

@@ -86,7 +86,7 @@ Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar&
   const Tensor x = self.dim() == 1 ? self.unsqueeze(0) : self, t = target.reshape({-1, 1});
   HB_CHECK(t.size(0) == x.size(0), "[multi_margin_loss] expected a target for each row, got ", self.sizes(), " and ",
            target.sizes());
-  Tensor z = (margin.toDouble() - x.gather(1, t) + x).clamp_min(0);
+  Tensor z = relu(margin.toDouble() - x.gather(1, t) + x);  // without a gradient at 0, as LibTorch's
   if (p.equal(2)) z = z * z;
   if (weight.defined()) z = z * weight.index_select(0, t.reshape({-1})).unsqueeze(1);
   const Tensor other = ones_like(x, x.options().dtype(kBool)).scatter(1, t, Scalar(false));
@@ -107,7 +107,7 @@ Tensor multilabel_margin_loss(const Tensor& self, const Tensor& target, int64_t 
   const Tensor index = t.masked_fill(valid.logical_not(), 0);
   const Tensor is_target = zeros(x.sizes(), x.options()).scatter_add(1, index, valid.to(x.scalar_type())).gt(0);
   // (N, label, class)
-  const Tensor z = (1 - x.gather(1, index).unsqueeze(2) + x.unsqueeze(1)).clamp_min(0);
+  const Tensor z = relu(1 - x.gather(1, index).unsqueeze(2) + x.unsqueeze(1));
   const Tensor counted = logical_and(valid.unsqueeze(2), is_target.logical_not().unsqueeze(1));
   Tensor loss = z.masked_fill(counted.logical_not(), 0).sum(IntArrayRef({1, 2})) / static_cast<double>(x.size(1));
   if (self.dim() < 2) loss = loss.squeeze(0);

@@ -166,13 +166,10 @@ Tensor searchsorted(const Tensor& sequence, const Tensor& self, bool out_int32, 
       outer *= self.size(k);
     }
   }
-  HB_CHECK(sorted_sequence.scalar_type() == self.scalar_type(),
-           "[searchsorted] boundary tensor and input value tensor should have same "
-           "dtype, but got boundary tensor ",
-           toString(sorted_sequence.scalar_type()), " and input value tensor ", toString(self.scalar_type()));
+  const ScalarType t = promote_types(sorted_sequence.scalar_type(), self.scalar_type());
   Tensor out = empty(self.sizes(), kLong);
-  searchsorted_kernel(self.device())(out, sorted_sequence.detach().contiguous(), self.detach().contiguous(), outer,
-                                     right);
+  searchsorted_kernel(self.device())(out, sorted_sequence.detach().to(t).contiguous(), self.detach().to(t).contiguous(),
+                                     outer, right);
   return out_int32 ? out.to(kInt) : out;
 }
 
