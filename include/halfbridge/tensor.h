@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <limits>
 #include <optional>
 #include <string>
@@ -12,6 +11,7 @@
 #include <halfbridge/generator.h>
 #include <halfbridge/options.h>
 #include <halfbridge/scalar.h>
+#include <halfbridge/tensor_accessor.h>
 #include <halfbridge/tensor_impl.h>
 
 namespace hb {
@@ -45,23 +45,6 @@ using TensorTuple3 = std::tuple<Tensor, Tensor, Tensor>;
   HB_API Tensor& name##_out(Tensor& out, const Tensor& self, const Tensor& other);
 #include <halfbridge/ops/binary.def>
 HB_API Tensor index_items(const Tensor& self, ArrayRef<TensorIndex> indices);
-
-template <class T, size_t N>
-class TensorAccessor;
-template <class T>
-struct DefaultPtrTraits {
-  using PtrType = T*;
-};
-template <class T>
-struct RestrictPtrTraits {
-  using PtrType = T* __restrict__;
-};
-template <class T, size_t N, template <class U> class PtrTraits = DefaultPtrTraits, class Index = int64_t>
-class GenericPackedTensorAccessor;
-template <class T, size_t N, template <class U> class PtrTraits = DefaultPtrTraits>
-using PackedTensorAccessor32 = GenericPackedTensorAccessor<T, N, PtrTraits, int32_t>;
-template <class T, size_t N, template <class U> class PtrTraits = DefaultPtrTraits>
-using PackedTensorAccessor64 = GenericPackedTensorAccessor<T, N, PtrTraits, int64_t>;
 
 /// A handle to an n-dimensional array of one dtype; copies share it. The methods are those of at::Tensor.
 class HB_API Tensor {
@@ -381,85 +364,11 @@ class HB_API Tensor {
   intrusive_ptr<TensorImpl> impl_;
 };
 
-#define HB_OPERATOR(op, name)                                                            \
-  inline Tensor operator op(const Tensor& a, const Tensor& b) { return hb::name(a, b); } \
-  inline Tensor operator op(const Tensor& a, const Scalar& b) { return hb::name(a, b); }
-#define HB_COMMUTING_OPERATOR(op, name) \
-  HB_OPERATOR(op, name)                 \
-  inline Tensor operator op(const Scalar& a, const Tensor& b) { return hb::name(b, a); }
-HB_COMMUTING_OPERATOR(+, add)
-HB_COMMUTING_OPERATOR(*, mul)
-HB_COMMUTING_OPERATOR(==, eq)
-HB_COMMUTING_OPERATOR(!=, ne)
-HB_COMMUTING_OPERATOR(&, bitwise_and)
-HB_COMMUTING_OPERATOR(|, bitwise_or)
-HB_COMMUTING_OPERATOR(^, bitwise_xor)
-HB_OPERATOR(-, sub)
-HB_OPERATOR(/, div)
-HB_OPERATOR(%, remainder)
-HB_OPERATOR(<, lt)
-HB_OPERATOR(<=, le)
-HB_OPERATOR(>, gt)
-HB_OPERATOR(>=, ge)
-#undef HB_OPERATOR
-#undef HB_COMMUTING_OPERATOR
-/// In b's dtype, as in LibTorch: 2.5 less integers is 2 less integers. rsub() promotes.
-HB_API Tensor operator-(const Scalar& a, const Tensor& b);
-inline Tensor operator/(const Scalar& a, const Tensor& b) { return hb::mul(hb::reciprocal(b), a); }
-inline Tensor operator<(const Scalar& a, const Tensor& b) { return hb::gt(b, a); }
-inline Tensor operator<=(const Scalar& a, const Tensor& b) { return hb::ge(b, a); }
-inline Tensor operator>(const Scalar& a, const Tensor& b) { return hb::lt(b, a); }
-inline Tensor operator>=(const Scalar& a, const Tensor& b) { return hb::le(b, a); }
-inline Tensor operator&&(const Tensor& a, const Tensor& b) { return hb::logical_and(a, b); }
-inline Tensor operator||(const Tensor& a, const Tensor& b) { return hb::logical_or(a, b); }
-
 /// Prints as LibTorch prints; columns that do not fit a line of `linesize` go into further blocks.
 HB_API std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 HB_API std::ostream& print(std::ostream& out, const Tensor& tensor, int64_t linesize);
 /// To the standard output.
 HB_API void print(const Tensor& tensor, int64_t linesize = 80);
-
-/// Unchecked n-dimensional indexing of a tensor's memory.
-template <class T, size_t N>
-class TensorAccessor {
- public:
-  TensorAccessor(T* data, const int64_t* sizes, const int64_t* strides)
-      : data_(data), sizes_(sizes), strides_(strides) {}
-  decltype(auto) operator[](int64_t i) const {
-    if constexpr (N == 1) {
-      return (data_[i * strides_[0]]);
-    } else {
-      return TensorAccessor<T, N - 1>(data_ + i * strides_[0], sizes_ + 1, strides_ + 1);
-    }
-  }
-  int64_t size(int64_t d) const { return sizes_[d]; }
-  int64_t stride(int64_t d) const { return strides_[d]; }
-  IntArrayRef sizes() const { return {sizes_, N}; }
-  IntArrayRef strides() const { return {strides_, N}; }
-  T* data() const { return data_; }
-
- private:
-  T* data_;
-  const int64_t* sizes_;
-  const int64_t* strides_;
-};
-
-/// A TensorAccessor that holds its sizes and strides. Index is the type that the program counts in.
-template <class T, size_t N, template <class U> class PtrTraits, class Index>
-class GenericPackedTensorAccessor {
- public:
-  GenericPackedTensorAccessor(T* data, const int64_t* sizes, const int64_t* strides) : data_(data) {
-    for (size_t d = 0; d < N; ++d) sizes_[d] = sizes[d], strides_[d] = strides[d];
-  }
-  decltype(auto) operator[](Index i) const { return TensorAccessor<T, N>(data_, sizes_.data(), strides_.data())[i]; }
-  Index size(Index d) const { return static_cast<Index>(sizes_[d]); }
-  Index stride(Index d) const { return static_cast<Index>(strides_[d]); }
-  typename PtrTraits<T>::PtrType data() const { return data_; }
-
- private:
-  T* data_;
-  std::array<int64_t, N> sizes_, strides_;
-};
 
 template <class T, size_t N>
 TensorAccessor<T, N> Tensor::accessor() const& {
@@ -480,3 +389,5 @@ PackedTensorAccessor64<T, N, PtrTraits> Tensor::packed_accessor64() const& {
 }
 
 }  // namespace hb
+
+#include <halfbridge/tensor_operators.h>
