@@ -12,28 +12,15 @@
 namespace hb {
 namespace {
 
-void check(const char* name, const Tensor& x, IntArrayRef output, int dims) {
-  HB_CHECK(output.size() == static_cast<size_t>(dims), "[", name, "] expected an output_size of ", dims,
-           " values, got ", output);
-  HB_CHECK(x.dim() == dims + 2, "[", name, "] expected an input of ", dims + 2, " dimensions, got ", x.sizes());
-  for (int d = 0; d < dims; ++d)
-    HB_CHECK(x.size(2 + d) > 0 && output[d] > 0, "[", name, "] expected sizes above 0, got input ", x.sizes(),
-             " and output ", output);
-}
-
-float ratio(int64_t in, int64_t out, std::optional<double> scale) {
-  return scale && *scale > 0 ? static_cast<float>(1.0 / *scale) : static_cast<float>(in) / static_cast<float>(out);
-}
-
 /// `shift`: where in an output element the input is looked up, 0 or (its centre) 0.5.
 Tensor nearest(const char* name, const char* node, const Tensor& self, IntArrayRef output,
-               ArrayRef<std::optional<double>> scales, float shift = 0) {
-  check(name, self, output, static_cast<int>(scales.size()));
+               std::initializer_list<std::optional<double>> scales, float shift = 0) {
+  ops::check_upsample(name, self, output, scales.size());
   std::vector<std::vector<int64_t>> index;
   int64_t d = 2;
   for (const auto& scale : scales) {
     const int64_t in = self.size(d), n = output[d++ - 2];
-    const float step = ratio(in, n, scale);
+    const auto step = ops::upsample_step<float>(in, n, scale);
     index.emplace_back(n);
     for (int64_t i = 0; i < n; ++i)
       index.back()[i] =
@@ -46,8 +33,7 @@ Tensor nearest(const char* name, const char* node, const Tensor& self, IntArrayR
 template <class C>
 C source(int64_t i, int64_t in, int64_t out, bool align_corners, std::optional<double> scale, bool cubic) {
   if (align_corners) return out > 1 ? static_cast<C>(i) * (static_cast<C>(in - 1) / static_cast<C>(out - 1)) : C(0);
-  const C step = scale && *scale > 0 ? static_cast<C>(1.0 / *scale) : static_cast<C>(in) / static_cast<C>(out);
-  const C at = step * (static_cast<C>(i) + C(0.5)) - C(0.5);
+  const C at = ops::upsample_step<C>(in, out, scale) * (static_cast<C>(i) + C(0.5)) - C(0.5);
   return !cubic && at < 0 ? C(0) : at;
 }
 
@@ -97,7 +83,7 @@ Tensor along(const Tensor& x, int64_t d, const Taps& t) {
 
 Tensor weighted(const char* name, const Tensor& self, IntArrayRef output, bool align_corners, bool cubic,
                 std::initializer_list<std::optional<double>> scales) {
-  check(name, self, output, static_cast<int>(scales.size()));
+  ops::check_upsample(name, self, output, scales.size());
   HB_CHECK(is_floating_type(self.scalar_type()), "[", name, "] expected a floating input, got ", self.scalar_type());
   // Halves are rounded once, at the end. The last dimension comes first, as in LibTorch's sums.
   Tensor out = is_half_type(self.scalar_type()) ? self.to(kFloat) : self;
@@ -113,8 +99,13 @@ Tensor weighted(const char* name, const Tensor& self, IntArrayRef output, bool a
 
 }  // namespace
 
-Tensor ops::upsample_nearest_exact(const Tensor& self, IntArrayRef output, ArrayRef<std::optional<double>> scales) {
-  return nearest("upsample_nearest_exact", "UpsampleNearestExactBackward0", self, output, scales, 0.5f);
+void ops::check_upsample(const char* name, const Tensor& self, IntArrayRef output, size_t dims) {
+  HB_CHECK(output.size() == dims, "[", name, "] expected an output_size of ", dims, " values, got ", output);
+  HB_CHECK(self.dim() == static_cast<int64_t>(dims) + 2, "[", name, "] expected an input of ", dims + 2,
+           " dimensions, got ", self.sizes());
+  for (size_t d = 0; d < dims; ++d)
+    HB_CHECK(self.size(2 + d) > 0 && output[d] > 0, "[", name, "] expected sizes above 0, got input ", self.sizes(),
+             " and output ", output);
 }
 
 Tensor upsample_nearest1d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales) {
@@ -130,6 +121,22 @@ Tensor upsample_nearest3d(const Tensor& self, IntArrayRef output_size, std::opti
                           std::optional<double> scales_h, std::optional<double> scales_w) {
   HB_AUTOCAST(upsample_nearest3d, as_is, fp32, self, output_size, scales_d, scales_h, scales_w);
   return nearest("upsample_nearest3d", "UpsampleNearest3DBackward0", self, output_size, {scales_d, scales_h, scales_w});
+}
+Tensor _upsample_nearest_exact1d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales) {
+  HB_AUTOCAST(_upsample_nearest_exact1d, as_is, fp32, self, output_size, scales);
+  return nearest("_upsample_nearest_exact1d", "UpsampleNearestExact1DBackward0", self, output_size, {scales}, 0.5f);
+}
+Tensor _upsample_nearest_exact2d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales_h,
+                                 std::optional<double> scales_w) {
+  HB_AUTOCAST(_upsample_nearest_exact2d, as_is, fp32, self, output_size, scales_h, scales_w);
+  return nearest("_upsample_nearest_exact2d", "UpsampleNearestExact2DBackward0", self, output_size,
+                 {scales_h, scales_w}, 0.5f);
+}
+Tensor _upsample_nearest_exact3d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales_d,
+                                 std::optional<double> scales_h, std::optional<double> scales_w) {
+  HB_AUTOCAST(_upsample_nearest_exact3d, as_is, fp32, self, output_size, scales_d, scales_h, scales_w);
+  return nearest("_upsample_nearest_exact3d", "UpsampleNearestExact3DBackward0", self, output_size,
+                 {scales_d, scales_h, scales_w}, 0.5f);
 }
 Tensor upsample_linear1d(const Tensor& self, IntArrayRef output_size, bool align_corners,
                          std::optional<double> scales) {

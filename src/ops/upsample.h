@@ -1,14 +1,17 @@
 #pragma once
-// Resampling for which LibTorch's functions have names of its own inside.
+// What the ways of resampling share.
 
 #include <halfbridge/tensor.h>
 
 namespace hb::ops {
 
-/// (N, C, 1 to 3 sizes) at the elements next to where the output elements' centres fall. One scale per dimension.
-Tensor upsample_nearest_exact(const Tensor& self, IntArrayRef output, ArrayRef<std::optional<double>> scales);
-/// (N, C, H, W) by the triangle or (`cubic`) by Keys' cubic with a = -0.5, made wider by the ratio where it shrinks.
-Tensor upsample_antialiased(const Tensor& self, IntArrayRef output, bool align_corners, bool cubic,
-                            ArrayRef<std::optional<double>> scales);
+/// Fails unless `self` is (N, C, `dims` sizes) and all sizes are above 0.
+void check_upsample(const char* name, const Tensor& self, IntArrayRef output, size_t dims);
+
+/// Input elements per output element, in the precision C: by the scale that the caller gave, or by the sizes.
+template <class C>
+C upsample_step(int64_t in, int64_t out, std::optional<double> scale) {
+  return scale && *scale > 0 ? static_cast<C>(1.0 / *scale) : static_cast<C>(in) / static_cast<C>(out);
+}
 
 }  // namespace hb::ops

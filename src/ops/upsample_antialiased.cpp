@@ -1,11 +1,13 @@
 // Resampling by filters as wide as what an output element covers, one dimension at a time: a product with a matrix of
 // weights.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
+#include "kernels/cubic_weight.h"
 #include "ops/upsample.h"
 
 namespace hb {
@@ -18,17 +20,15 @@ struct Scale {
 
   double step() const {
     if (align_corners) return out > 1 ? static_cast<double>(in - 1) / static_cast<double>(out - 1) : 0;
-    return given && *given > 0 ? 1 / *given : static_cast<double>(in) / static_cast<double>(out);
+    return ops::upsample_step<double>(in, out, given);
   }
 };
 
 double triangle(double x) { return std::max(1 - std::abs(x), 0.0); }
 
 double keys(double x) {
-  constexpr double a = -0.5;
   x = std::abs(x);
-  if (x < 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
-  return x < 2 ? (((x - 5) * x + 8) * x - 4) * a : 0;
+  return x < 2 ? cubic_weight<double>(x, x < 1, -0.5) : 0;
 }
 
 /// (out, in): the weight of each input element in each output element; rows sum to 1. As in LibTorch aligned corners
@@ -51,16 +51,10 @@ std::vector<double> weights(const Scale& s, bool cubic) {
   return all;
 }
 
-}  // namespace
-
-Tensor ops::upsample_antialiased(const Tensor& self, IntArrayRef output, bool align_corners, bool cubic,
-                                 ArrayRef<std::optional<double>> scales) {
-  const char* name = cubic ? "_upsample_bicubic2d_aa" : "_upsample_bilinear2d_aa";
-  HB_CHECK(self.dim() == 4 && output.size() == 2, "[", name, "] expected an input of 4 dimensions, got ", self.sizes());
+Tensor antialiased(const char* name, const Tensor& self, IntArrayRef output, bool align_corners, bool cubic,
+                   std::array<std::optional<double>, 2> scales) {
+  ops::check_upsample(name, self, output, 2);
   HB_CHECK(is_floating_type(self.scalar_type()), "[", name, "] expected a floating input, got ", self.scalar_type());
-  for (int d = 0; d < 2; ++d)
-    HB_CHECK(self.size(2 + d) > 0 && output[d] > 0, "[", name, "] expected sizes above 0, got input ", self.sizes(),
-             " and output ", output);
   Tensor out = is_half_type(self.scalar_type()) ? self.to(kFloat) : self;
   for (const int64_t d : {int64_t{3}, int64_t{2}}) {
     const Scale scale{self.size(d), output[d - 2], align_corners, scales[d - 2]};
@@ -68,6 +62,19 @@ Tensor ops::upsample_antialiased(const Tensor& self, IntArrayRef output, bool al
     out = d == 3 ? matmul(out, w.t()) : matmul(w, out);
   }
   return out.to(self.scalar_type());
+}
+
+}  // namespace
+
+Tensor _upsample_bilinear2d_aa(const Tensor& self, IntArrayRef output_size, bool align_corners,
+                               std::optional<double> scales_h, std::optional<double> scales_w) {
+  HB_AUTOCAST(_upsample_bilinear2d_aa, as_is, fp32, self, output_size, align_corners, scales_h, scales_w);
+  return antialiased("_upsample_bilinear2d_aa", self, output_size, align_corners, false, {scales_h, scales_w});
+}
+Tensor _upsample_bicubic2d_aa(const Tensor& self, IntArrayRef output_size, bool align_corners,
+                              std::optional<double> scales_h, std::optional<double> scales_w) {
+  HB_AUTOCAST(_upsample_bicubic2d_aa, as_is, fp32, self, output_size, align_corners, scales_h, scales_w);
+  return antialiased("_upsample_bicubic2d_aa", self, output_size, align_corners, true, {scales_h, scales_w});
 }
 
 }  // namespace hb

@@ -183,6 +183,24 @@ HB_API Tensor upsample_trilinear3d(const Tensor& self, IntArrayRef output_size, 
                                    std::optional<double> scales_d = std::nullopt,
                                    std::optional<double> scales_h = std::nullopt,
                                    std::optional<double> scales_w = std::nullopt);
+/// At the elements next to where the output elements' centres fall.
+HB_API Tensor _upsample_nearest_exact1d(const Tensor& self, IntArrayRef output_size,
+                                        std::optional<double> scales = std::nullopt);
+HB_API Tensor _upsample_nearest_exact2d(const Tensor& self, IntArrayRef output_size,
+                                        std::optional<double> scales_h = std::nullopt,
+                                        std::optional<double> scales_w = std::nullopt);
+HB_API Tensor _upsample_nearest_exact3d(const Tensor& self, IntArrayRef output_size,
+                                        std::optional<double> scales_d = std::nullopt,
+                                        std::optional<double> scales_h = std::nullopt,
+                                        std::optional<double> scales_w = std::nullopt);
+/// By the triangle, made wider by the ratio where it shrinks.
+HB_API Tensor _upsample_bilinear2d_aa(const Tensor& self, IntArrayRef output_size, bool align_corners,
+                                      std::optional<double> scales_h = std::nullopt,
+                                      std::optional<double> scales_w = std::nullopt);
+/// By Keys' cubic with a = -0.5, made wider by the ratio where it shrinks.
+HB_API Tensor _upsample_bicubic2d_aa(const Tensor& self, IntArrayRef output_size, bool align_corners,
+                                     std::optional<double> scales_h = std::nullopt,
+                                     std::optional<double> scales_w = std::nullopt);
 // The same with a size or scale factors for all dimensions.
 HB_API Tensor upsample_nearest1d(const Tensor& self, OptionalIntArrayRef output_size,
                                  std::optional<ArrayRef<double>> scale_factors);

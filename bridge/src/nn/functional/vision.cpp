@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include "ops/upsample.h"
-
 namespace hb::bridge::nn::functional {
 
 namespace {
@@ -56,8 +54,15 @@ Tensor interpolate(const Tensor& input, const InterpolateFuncOptions& o) {
   const bool antialiased = (is<enumtype::kBilinear>(o) || is<enumtype::kBicubic>(o)) && dim == 4;
   HB_CHECK(!o.antialias() || antialiased,
            "Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D tensor as input");
-  if (o.antialias()) return hb::ops::upsample_antialiased(input, size, align, is<enumtype::kBicubic>(o), s);
-  if (is<enumtype::kNearestExact>(o)) return hb::ops::upsample_nearest_exact(input, size, s);
+  if (o.antialias()) {
+    const auto aa = is<enumtype::kBicubic>(o) ? hb::_upsample_bicubic2d_aa : hb::_upsample_bilinear2d_aa;
+    return aa(input, size, align, s[0], s[1]);
+  }
+  if (is<enumtype::kNearestExact>(o)) {
+    if (dim == 3) return hb::_upsample_nearest_exact1d(input, size, s[0]);
+    if (dim == 4) return hb::_upsample_nearest_exact2d(input, size, s[0], s[1]);
+    return hb::_upsample_nearest_exact3d(input, size, s[0], s[1], s[2]);
+  }
   if (is<enumtype::kNearest>(o)) {
     if (dim == 3) return hb::upsample_nearest1d(input, size, s[0]);
     if (dim == 4) return hb::upsample_nearest2d(input, size, s[0], s[1]);
