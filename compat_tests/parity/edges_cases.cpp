@@ -81,8 +81,10 @@ PARITY_CASE(edges, integers) {
   c.out("rsub", torch::rsub(x, 2.5));
   c.out("masked_fill cuts", x.masked_fill(x > 1, 0.5));
   c.out("masked_fill of bools", (x > 1).masked_fill(x > 0, 0.5));
+  c.out("masked_fill_ of bools", (x > 1).masked_fill_(x > 0, 0.5));
   c.throws("masked_fill beyond", [&] { x.to(torch::kByte).masked_fill(x > 1, 300.5); });
   c.throws("fill_ beyond", [&] { torch::zeros({2}, torch::kByte).fill_(300); });
+  c.throws("full_like beyond", [&] { torch::full_like(torch::zeros({2}, torch::kByte), 300); });
   c.throws("full beyond", [&] { torch::full({2}, 1e10, torch::kInt); });
   c.out("fill_ below 0", torch::zeros({2}, torch::kByte).fill_(-1));
   c.out("sum_to_size", c.values({1, 2, 3}, torch::kByte).sum_to_size({1}));

@@ -127,6 +127,7 @@ Tensor ones_like(const Tensor& self, const TensorOptions& options, std::optional
 }
 Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& options,
                  std::optional<MemoryFormat> format) {
+  check_value_fits("full_like", options.has_dtype() ? options.dtype().toScalarType() : self.scalar_type(), value);
   return filled_like(self, value, options, format);
 }
 

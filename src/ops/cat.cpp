@@ -42,7 +42,8 @@ enum class JoinLayout { Contiguous, OfInputs };
 
 // JoinLayout::OfInputs: the result is channels-last in memory when every input is.
 Tensor empty_cat(TensorList tensors, const DimVector& sizes, ScalarType dtype, JoinLayout layout) {
-  bool last = layout == JoinLayout::OfInputs && (sizes.size() == 4 || sizes.size() == 5), deferred = last;
+  bool last = layout == JoinLayout::OfInputs && (sizes.size() == 4 || sizes.size() == 5) && !skipped(model_of(tensors));
+  bool deferred = last;
   for (const Tensor& t : tensors) {
     const TensorImpl& i = t.impl();
     if (skipped(t)) continue;

@@ -13,16 +13,19 @@ namespace {
 constexpr double kPi = 3.14159265358979323846;
 
 /// Integers as the default floating dtype, as functions of the domain `floating` take them.
-Tensor as_floating(const Tensor& self) {
-  HB_CHECK(!self.is_complex(), "this function is not implemented for ", self.scalar_type());
+Tensor as_floating(const char* name, const Tensor& self) {
+  HB_CHECK(!self.is_complex(), "[", name, "] not implemented for ", self.scalar_type());
   return self.is_floating_point() ? self : self.to(typeMetaToScalarType(get_default_dtype()));
 }
 
 /// f of self; half types are computed in float and rounded once.
 template <class F>
-Tensor in_float(const Tensor& self, F f) {
-  return is_half_type(self.scalar_type()) ? f(self.to(kFloat)).to(self.scalar_type()) : f(as_floating(self));
+Tensor in_float(const char* name, const Tensor& self, F f) {
+  return is_half_type(self.scalar_type()) ? f(self.to(kFloat)).to(self.scalar_type()) : f(as_floating(name, self));
 }
+
+/// What float_power computes in.
+ScalarType power_type(bool any_complex) { return any_complex ? kComplexDouble : kDouble; }
 
 }  // namespace
 
@@ -32,11 +35,11 @@ Tensor positive(const Tensor& self) {
 }
 Tensor& sgn_(Tensor& self) { return sign_(self); }
 
-Tensor deg2rad(const Tensor& self) { return as_floating(self) * (kPi / 180); }
+Tensor deg2rad(const Tensor& self) { return as_floating("deg2rad", self) * (kPi / 180); }
 Tensor& deg2rad_(Tensor& self) {
   return inplace("deg2rad_", self, [](const Tensor& x) { return deg2rad(x); });
 }
-Tensor rad2deg(const Tensor& self) { return as_floating(self) * (180 / kPi); }
+Tensor rad2deg(const Tensor& self) { return as_floating("rad2deg", self) * (180 / kPi); }
 Tensor& rad2deg_(Tensor& self) {
   return inplace("rad2deg_", self, [](const Tensor& x) { return rad2deg(x); });
 }
@@ -47,18 +50,18 @@ Tensor sinc(const Tensor& self) {
     const Tensor x = t * kPi, zero = x == 0, safe = x.masked_fill(zero, 1);
     return (sin(safe) / safe).masked_fill(zero, 1);
   };
-  return self.is_complex() ? quotient(self) : in_float(self, quotient);
+  return self.is_complex() ? quotient(self) : in_float("sinc", self, quotient);
 }
 Tensor& sinc_(Tensor& self) {
   return inplace("sinc_", self, [](const Tensor& x) { return sinc(x); });
 }
 
 Tensor logit(const Tensor& self, std::optional<double> eps) {
-  return in_float(self, [&](const Tensor& t) {
-    const Tensor x = eps ? clamp(t, Scalar(*eps), Scalar(1 - *eps)) : t;
-    if (eps) return log(x / (1 - x));
+  return in_float("logit", self, [&](const Tensor& t) {
+    const Tensor x = eps ? clamp(t, Scalar(*eps), Scalar(1 - *eps)) : t, odds = x / (1 - x);
+    if (eps) return log(odds);
     // Outside [0, 1] the gradient is NaN too, which that of the quotient alone would not be.
-    return log(x / (1 - x) * where((x < 0).logical_or(x > 1), NAN, Scalar(1)));
+    return log(odds * where((x < 0).logical_or(x > 1), NAN, Scalar(1)));
   });
 }
 Tensor& logit_(Tensor& self, std::optional<double> eps) {
@@ -67,11 +70,11 @@ Tensor& logit_(Tensor& self, std::optional<double> eps) {
 
 Tensor copysign(const Tensor& self, const Tensor& other) {
   const ScalarType t = result_type(self, other);
-  const Tensor magnitude = as_floating(self.to(t)).abs();
+  const Tensor magnitude = as_floating("copysign", self.to(t)).abs();
   return where(signbit(other), -magnitude, magnitude);
 }
 Tensor copysign(const Tensor& self, const Scalar& other) {
-  const Tensor magnitude = as_floating(self).abs();
+  const Tensor magnitude = as_floating("copysign", self).abs();
   return std::signbit(other.toDouble()) ? -magnitude : magnitude;
 }
 Tensor& copysign_(Tensor& self, const Tensor& other) {
@@ -91,9 +94,6 @@ Tensor& heaviside_(Tensor& self, const Tensor& values) {
   return inplace("heaviside_", self, [&](const Tensor& x) { return heaviside(x, values); });
 }
 
-namespace {
-ScalarType power_type(bool any_complex) { return any_complex ? kComplexDouble : kDouble; }
-}  // namespace
 Tensor float_power(const Tensor& self, const Tensor& exponent) {
   const ScalarType t = power_type(self.is_complex() || exponent.is_complex());
   return pow(self.to(t), exponent.to(t));
@@ -123,7 +123,8 @@ Tensor& float_power_(Tensor& self, const Scalar& exponent) { return float_power_
 Tensor logaddexp2(const Tensor& self, const Tensor& other) {
   constexpr double kLn2 = 0.69314718055994530942;
   const ScalarType t = result_type(self, other);
-  return logaddexp(as_floating(self.to(t)) * kLn2, as_floating(other.to(t)) * kLn2) * (1 / kLn2);
+  const auto scaled = [&](const Tensor& x) { return as_floating("logaddexp2", x.to(t)) * kLn2; };
+  return logaddexp(scaled(self), scaled(other)) * (1 / kLn2);
 }
 
 Tensor ldexp(const Tensor& self, const Tensor& other) {

@@ -1,6 +1,6 @@
 #include "ops/conv_of_parts.h"
 
-#include <halfbridge/ops.h>
+#include "ops/integers_in_double.h"
 
 namespace hb::ops {
 
@@ -17,9 +17,9 @@ Tensor complex_convolution(const Tensor& x, const Tensor& w, const Tensor& bias,
 Tensor integer_convolution(const char* name, const Tensor& x, const Tensor& w, const Tensor& bias,
                            const FloatingConvolution& floating_one) {
   const auto wide = [](const Tensor& t) { return t.defined() ? t.to(kDouble) : t; };
-  const auto largest = [](const Tensor& t) { return t.defined() && t.numel() ? t.abs().max().item<double>() : 0.0; };
   const Tensor dx = wide(x), dw = wide(w), db = wide(bias);
-  HB_CHECK(largest(dx) * largest(dw) * static_cast<double>(w.numel()) + largest(db) < 0x1p53, "[", name,
+  const double bound = largest_magnitude(dx) * largest_magnitude(dw) * static_cast<double>(w.numel());
+  HB_CHECK(bound + largest_magnitude(db) < kExactInDouble, "[", name,
            "] of integers whose sums may exceed 2^53 is not supported");
   return floating_one(dx, dw, db).to(kLong).to(x.scalar_type());
 }

@@ -153,15 +153,19 @@ namespace {
 void check_driver(const char* name, const std::optional<std::string_view>& driver) {
   HB_CHECK(!driver, "[", name, "] keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend");
 }
+
+Svd checked_svd(const Tensor& a) {
+  check_matrices("linalg.svd", a, false);
+  check_finite("linalg.svd", a);
+  return reduced_svd(a);
+}
 }  // namespace
 
 std::tuple<Tensor, Tensor, Tensor> linalg_svd(const Tensor& a, bool full_matrices,
                                               std::optional<std::string_view> driver) {
   check_driver("linalg.svd", driver);
   HB_AUTOCAST(linalg_svd, fp32, as_is, a, full_matrices);
-  check_matrices("linalg.svd", a, false);
-  check_finite("linalg.svd", a);
-  Svd f = reduced_svd(a);
+  Svd f = checked_svd(a);
   if (full_matrices && a.size(-2) != a.size(-1)) {
     HB_CHECK(!needs_grad(a), "svd_backward: gradients need full_matrices=false (some=true), got full matrices of a ",
              a.size(-2), " by ", a.size(-1), " input");
@@ -205,9 +209,7 @@ Tensor linalg_eigvalsh(const Tensor& a, std::string_view uplo) {
 Tensor linalg_svdvals(const Tensor& a, std::optional<std::string_view> driver) {
   check_driver("linalg.svdvals", driver);
   HB_AUTOCAST(linalg_svdvals, fp32, as_is, a);
-  check_matrices("linalg.svd", a, false);
-  check_finite("linalg.svd", a);
-  Svd f = reduced_svd(a);
+  Svd f = checked_svd(a);
   if (needs_grad(a))
     record("LinalgSvdBackward0", f.s, {&a}, {SavedTensor::input(a), SavedTensor::input(f.u), SavedTensor::input(f.vh)},
            [](Backward& b, auto& s) -> variable_list {

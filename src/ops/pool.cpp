@@ -7,6 +7,7 @@
 #include "autocast/autocast.h"
 
 #include "autograd/record.h"
+#include "ops/integers_in_double.h"
 #include "ops/layout.h"
 
 namespace hb {
@@ -152,10 +153,10 @@ Tensor batched(const Tensor& x, int dims, const F& f) {
 
 Tensor max_pool(const char* name, int dims, const Tensor& x, const PoolArgs& a, Tensor* index) {
   if (is_integral_type(x.scalar_type(), false)) {
-    // A double holds every integer but the largest int64.
-    HB_CHECK(element_size(x.scalar_type()) < 8 || x.numel() == 0 || x.to(kDouble).abs().max().item<double>() < 0x1p53,
-             "[", name, "] of integers beyond 2^53 is not supported");
-    return max_pool(name, dims, x.to(kDouble), a, index).to(x.scalar_type());
+    const Tensor wide = x.to(kDouble);
+    HB_CHECK(element_size(x.scalar_type()) < 8 || ops::largest_magnitude(wide) < ops::kExactInDouble, "[", name,
+             "] of integers beyond 2^53 is not supported");
+    return max_pool(name, dims, wide, a, index).to(x.scalar_type());
   }
   check_input(name, x, dims);
   const Tensor out =

@@ -17,10 +17,8 @@ namespace {
 
 using ops::gradients;
 
-IntArrayRef ref(const DimVector& v) { return {v.data(), v.size()}; }
-
 Tensor spread(const Tensor& g, const DimVector& sizes, uint64_t mask, bool keepdim) {
-  return ops::restore_dims(g, sizes, mask, keepdim).expand(ref(sizes));
+  return ops::restore_dims(g, sizes, mask, keepdim).expand(sizes);
 }
 
 ScalarType sum_dtype(const Tensor& self, std::optional<ScalarType> dtype) {

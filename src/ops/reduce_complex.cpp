@@ -32,7 +32,7 @@ Tensor complex_logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim) {
     high.masked_fill_(isinf(high), 0);
   }
   const Tensor sums = log(exp(self - high).sum(dim, true)) + high;
-  return keepdim ? sums : sums.reshape(self.detach().sum(dim).sizes());
+  return keepdim ? sums : sums.reshape(high.sum(dim).sizes());
 }
 
 }  // namespace hb::ops

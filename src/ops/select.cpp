@@ -79,6 +79,12 @@ void check_mask(const char* name, const Tensor& mask) {
            toString(mask.scalar_type()));
 }
 
+/// The number as masked_fill writes it; a number that is not 0 is true.
+Scalar filling(const char* name, const Tensor& self, const Scalar& value) {
+  check_value_fits(name, self.scalar_type(), value);
+  return self.scalar_type() == kBool ? Scalar(value.toBool()) : value;
+}
+
 Tensor masked_fill_forward(const Tensor& self, const Tensor& mask, const Input& value) {
   check_mask("masked_fill", mask);
   const ScalarType t = self.scalar_type();
@@ -101,8 +107,7 @@ Tensor& masked_fill_direct(Tensor& self, const Tensor& mask, const Input& value)
 
 Tensor masked_fill(const Tensor& self, const Tensor& mask, const Scalar& value) {
   HB_FUNCTION(masked_fill, self, mask, value);
-  check_value_fits("masked_fill", self.scalar_type(), value);
-  Tensor out = masked_fill_forward(self, mask, self.scalar_type() == kBool ? Scalar(value.toBool()) : value);
+  Tensor out = masked_fill_forward(self, mask, filling("masked_fill", self, value));
   if (needs_grad(self))
     record("MaskedFillBackward0", out, {&self}, {SavedTensor::input(mask)},
            [](Backward& b, auto& s) { return gradients(masked_fill(b.grad(), s[0], 0)); });
@@ -128,8 +133,7 @@ Tensor& masked_fill_(Tensor& self, const Tensor& mask, const Scalar& value) {
   if (needs_grad(self))
     return inplace("masked_fill_", self, [&](const Tensor& old) { return masked_fill(old, mask, value); }, nullptr,
                    {&mask});
-  check_value_fits("masked_fill_", self.scalar_type(), value);
-  return masked_fill_direct(self, mask, value);
+  return masked_fill_direct(self, mask, filling("masked_fill_", self, value));
 }
 
 Tensor& masked_fill_(Tensor& self, const Tensor& mask, const Tensor& value) {

@@ -53,10 +53,7 @@ Tensor view(const Tensor& self, ScalarType dtype) {
              " (different element sizes), but got ", strides.back());
     sizes.back() = resized("self.size(-1)", sizes.back());
     for (size_t d = 0; d + 1 < strides.size(); ++d) strides[d] = resized("strides", strides[d]);
-    const int64_t offset = resized("self.storage_offset()", i.offset());
-    i.set_storage(self.impl().storage(), dtype);
-    i.set_geometry(std::move(sizes), std::move(strides), offset);
-    return v;
+    i.set_geometry(std::move(sizes), std::move(strides), resized("self.storage_offset()", i.offset()));
   }
   i.set_storage(self.impl().storage(), dtype);
   return v;
