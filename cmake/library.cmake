@@ -16,7 +16,9 @@ file(GLOB_RECURSE HALFBRIDGE_SOURCES CONFIGURE_DEPENDS
      ${PROJECT_SOURCE_DIR}/train/src/*.cpp ${PROJECT_SOURCE_DIR}/trace/src/*.cpp)
 # Loops whose speed depends on the instruction set are compiled once per set and chosen when the library loads.
 file(GLOB HALFBRIDGE_ISA_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cpu/isa/*.cpp)
-list(FILTER HALFBRIDGE_SOURCES EXCLUDE REGEX "/src/cpu/isa/")
+# Tiles of bf16 need a flag of their own, which no other file may have.
+file(GLOB HALFBRIDGE_AMX_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cpu/amx/*.cpp)
+list(FILTER HALFBRIDGE_SOURCES EXCLUDE REGEX "/src/cpu/(isa|amx)/")
 
 function(halfbridge_build_settings target)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
@@ -56,6 +58,12 @@ foreach(isa v3 v4)
     list(APPEND HALFBRIDGE_OBJECTS $<TARGET_OBJECTS:halfbridge_${isa}>)
   endif()
 endforeach()
+
+add_library(halfbridge_amx OBJECT ${HALFBRIDGE_AMX_SOURCES})
+halfbridge_build_settings(halfbridge_amx)
+target_compile_options(halfbridge_amx PRIVATE -march=x86-64-v4 -mamx-tile -mamx-bf16 -mavx512bf16 -O3
+                       -mprefer-vector-width=512)
+list(APPEND HALFBRIDGE_OBJECTS $<TARGET_OBJECTS:halfbridge_amx>)
 
 add_library(halfbridge SHARED ${HALFBRIDGE_OBJECTS})
 target_include_directories(halfbridge PUBLIC

@@ -1,5 +1,5 @@
-// Products of halves where the CPU cannot multiply them: in panels, by columns or rows, computed in float, rounded
-// once.
+// Products of halves: where the CPU cannot multiply them in panels, by columns or rows, computed in float; else by its
+// own instructions, in tiles where it has them. Rounded once.
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
@@ -11,8 +11,20 @@ struct Sizes {
   int64_t m, n, k;
 };
 // Whole panels and a rest, more columns than rows and fewer, a shared operand that is too large for panels.
-const std::vector<Sizes> kSizes{{64, 512, 784}, {512, 784, 64}, {784, 64, 512},
-                                {700, 10, 64},  {33, 1001, 65}, {300, 350, 300}};
+const std::vector<Sizes> kSizes{{64, 512, 784},
+                                {512, 784, 64},
+                                {784, 64, 512},
+                                {700, 10, 64},
+                                {33, 1001, 65},
+                                {300, 350, 300},
+                                // On both sides of a tile's edge; deeper, wider and higher than what is done at once.
+                                {15, 17, 31},
+                                {16, 16, 32},
+                                {17, 33, 34},
+                                {2, 2, 2},
+                                {48, 40, 1300},
+                                {40, 1100, 1300},
+                                {1100, 36, 1300}};
 
 // Small whole numbers: every sum is exact in float, so that only the rounding to half is left.
 Tensor numbers(torch::IntArrayRef sizes, torch::Dtype dtype) {
@@ -46,6 +58,19 @@ TEST_P(HalfProducts, BiasAndSumReachEveryPanel) {
     const auto self = numbers({m, n}, dtype);
     EXPECT_TRUE(torch::equal(torch::addmm(self, a, b.t(), 2), (wide + 2 * self.to(torch::kFloat)).to(dtype)))
         << m << " " << n << " " << k;
+  }
+}
+
+TEST_P(HalfProducts, OfStacksAndStridedMatrices) {
+  const auto dtype = GetParam();
+  for (const auto& [m, n, k] : {Sizes{5, 7, 9}, {32, 32, 64}, {40, 24, 50}}) {
+    const auto a = numbers({6, m, 2 * k}, dtype), b = numbers({6, n, k}, dtype).transpose(1, 2);
+    for (const auto& part : {a.slice(2, 0, k), a.slice(2, k, 2 * k), a.slice(2, 0, 2 * k, 2)}) {
+      const auto wide = torch::bmm(part.to(torch::kFloat), b.to(torch::kFloat));
+      EXPECT_TRUE(torch::equal(torch::bmm(part, b), wide.to(dtype))) << m << " " << n << " " << k;
+    }
+    const auto row = numbers({1, k}, dtype).expand({m, k});  // every row the same memory
+    EXPECT_TRUE(torch::equal(torch::mm(row, b[0]), torch::mm(row.to(torch::kFloat), b[0].to(torch::kFloat)).to(dtype)));
   }
 }
 

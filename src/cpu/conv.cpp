@@ -2,6 +2,7 @@
 
 #include <halfbridge/ops.h>
 
+#include "cpu/amx/amx.h"
 #include "cpu/gemm.h"
 #include "cpu/onednn/primitive.h"
 #include "cpu/parallel.h"
@@ -12,6 +13,8 @@ namespace {
 
 // oneDNN computes f32 and, where the CPU does, bf16. Other halves go through float copies with the same layout.
 bool is_native(ScalarType t) { return t == kFloat || (t == kBFloat16 && has_fast_bf16()); }
+
+bool by_tiles(ScalarType t) { return t == kBFloat16 && has_bf16_tiles(); }
 
 Tensor raw(const Tensor& like, ScalarType dtype) {
   auto impl = make_intrusive<TensorImpl>(StorageImpl::allocate(like.numel() * element_size(dtype), like.device()),
@@ -42,6 +45,7 @@ void round_into(const Tensor& out, const Tensor& value) {
 void forward(const Tensor& y, const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvParams& p) {
   const ScalarType t = x.scalar_type();
   if (winograd_forward(y, x, weight, bias, p)) return;
+  if (by_tiles(t) && amx::conv_forward(y, x, weight, bias, p)) return;
   if (is_native(t) && onednn_conv_forward(y, x, weight, bias, p)) return;
   if (!is_half_type(t)) return unfold_conv_forward(y, x, weight, bias, p);
   const Tensor wide = float_like(y);
@@ -52,6 +56,7 @@ void forward(const Tensor& y, const Tensor& x, const Tensor& weight, const Tenso
 void backward_data(const Tensor& grad_x, const Tensor& grad_y, const Tensor& weight, const ConvParams& p) {
   const ScalarType t = grad_x.scalar_type();
   if (winograd_backward_data(grad_x, grad_y, weight, p)) return;
+  if (by_tiles(t) && amx::conv_backward_data(grad_x, grad_y, weight, p)) return;
   if (is_native(t) && onednn_conv_backward_data(grad_x, grad_y, weight, p)) return;
   if (!is_half_type(t)) return unfold_conv_backward_data(grad_x, grad_y, weight, p);
   const Tensor wide = float_like(grad_x);
@@ -63,6 +68,7 @@ void backward_weight(const Tensor& grad_weight, const Tensor& grad_bias, const T
                      const ConvParams& p) {
   const ScalarType t = x.scalar_type();
   if (winograd_backward_weight(grad_weight, grad_bias, x, grad_y, p)) return;
+  if (by_tiles(t) && amx::conv_backward_weight(grad_weight, grad_bias, x, grad_y, p)) return;
   if (is_native(t) && onednn_conv_backward_weight(grad_weight, grad_bias, x, grad_y, p)) return;
   if (!is_half_type(t)) return unfold_conv_backward_weight(grad_weight, grad_bias, x, grad_y, p);
   const Tensor wide = float_like(grad_weight), wide_bias = float_like(grad_bias);

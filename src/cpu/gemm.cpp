@@ -1,5 +1,6 @@
 #include "cpu/gemm.h"
 
+#include "cpu/amx/amx.h"
 #include "cpu/onednn/primitive.h"
 #include "cpu/parallel.h"
 
@@ -185,15 +186,14 @@ void gemm_one(Gemm g) {
   make_unit_stride(g.b, g.k, g.n, g.dtype, Scratch::gather_b);
   if (g.k == 1 || g.k == 0) return loops.outer(g);
   if (g.m == 1 || g.n == 1) return loops.vector(g);
-  if (g.dtype == kHalf || (g.dtype == kBFloat16 && !has_fast_bf16())) {
-    return gemm_widened(g);
-  }
+  if (g.dtype == kBFloat16 && has_bf16_tiles()) return amx::gemm(g);
+  if (g.dtype == kHalf || (g.dtype == kBFloat16 && !has_fast_bf16())) return gemm_widened(g);
   gemm_float(g);
 }
 
 bool stack_for_onednn(const Gemm& g) {
-  return (g.dtype == kFloat || (g.dtype == kBFloat16 && has_fast_bf16())) && g.k > 1 && g.m > 1 && g.n > 1 &&
-         has_unit_stride(g.a, g.m, g.k) && has_unit_stride(g.b, g.k, g.n);
+  const bool native = g.dtype == kFloat || (g.dtype == kBFloat16 && has_fast_bf16() && !has_bf16_tiles());
+  return native && g.k > 1 && g.m > 1 && g.n > 1 && has_unit_stride(g.a, g.m, g.k) && has_unit_stride(g.b, g.k, g.n);
 }
 
 void gemm_cpu(const Gemm& g) {

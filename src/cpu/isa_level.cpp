@@ -1,7 +1,11 @@
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
+#include "cpu/amx/amx.h"
 #include "kernels/kernel.h"
 
 namespace hb::cpu {
@@ -19,13 +23,25 @@ int level_of_cpu() {
   return avx512 ? 4 : 3;
 }
 
-// HALFBRIDGE_ISA=v3 keeps a wider CPU to AVX2, so that those kernels can be tested on it.
+constexpr int kTilesLevel = 5;
+
+// HALFBRIDGE_ISA=v3 keeps a wider CPU to AVX2, v4 one with AMX to AVX-512, so that those kernels can be tested on it.
 int highest_allowed() {
-  const char* text = std::getenv("HALFBRIDGE_ISA");
-  const std::string_view wanted = text ? text : "v4";
-  if (wanted == "v3") return 3;
-  if (wanted != "v4") std::fprintf(stderr, "HALFBRIDGE_ISA: expected v3 or v4, got '%s'; not used\n", text);
-  return 4;
+  static const int level = [] {
+    const char* text = std::getenv("HALFBRIDGE_ISA");
+    const std::string_view wanted = text ? text : "amx";
+    if (wanted == "v3") return 3;
+    if (wanted == "v4") return 4;
+    if (wanted != "amx") std::fprintf(stderr, "HALFBRIDGE_ISA: expected v3, v4 or amx, got '%s'; not used\n", text);
+    return kTilesLevel;
+  }();
+  return level;
+}
+
+// A process has the tiles' registers only after it has asked Linux for them.
+bool system_grants_tiles() {
+  constexpr long kRequestPermission = 0x1023, kTileData = 18;
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
 
 }  // namespace
@@ -36,6 +52,17 @@ int isa_level() {
     return cpu < allowed ? cpu : allowed;
   }();
   return level;
+}
+
+bool has_bf16_tiles() {
+#ifdef __clang__  // clang-tidy's does not know these names
+  return false;
+#else
+  static const bool tiles = isa_level() >= 4 && highest_allowed() >= kTilesLevel &&
+                            __builtin_cpu_supports("amx-tile") && __builtin_cpu_supports("amx-bf16") &&
+                            __builtin_cpu_supports("avx512bf16") && system_grants_tiles();
+  return tiles;
+#endif
 }
 
 }  // namespace hb::cpu

@@ -15,7 +15,11 @@ enum class Scratch {
   spread_a,
   spread_b,
   weights,
+  patches,
   tiles,
+  tile_rows,
+  tile_columns,
+  tile_sums,
   kCount
 };
 void* scratch_buffer(Scratch slot, size_t bytes);

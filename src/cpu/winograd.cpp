@@ -3,7 +3,7 @@
 
 #include <halfbridge/numerics.h>
 
-#include "cpu/onednn/primitive.h"
+#include "cpu/amx/amx.h"
 #include "kernels/gemm.h"
 
 namespace hb::cpu {

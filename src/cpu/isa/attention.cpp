@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "cpu/amx/amx.h"
 #include "cpu/isa/vec.h"
 #include "kernels/gemm.h"
 
@@ -14,9 +15,17 @@ T* rows_at(const HeadsRef& x, int64_t b, int64_t h, int64_t row) {
   return static_cast<T*>(x.data) + b * x.batch + h * x.head + row * x.row;
 }
 
-template <class T>
-void gather(const HeadsRef& x, int64_t b, int64_t h, int64_t first, int64_t count, int64_t width, compute_t<T>* out) {
-  for (int64_t i = 0; i < count; ++i) load(rows_at<const T>(x, b, h, first + i), out + i * width, width);
+// M: what products take their factors in, what is computed in or, on tiles, bf16 as it is stored.
+template <class T, class M>
+void gather(const HeadsRef& x, int64_t b, int64_t h, int64_t first, int64_t count, int64_t width, M* out) {
+  for (int64_t i = 0; i < count; ++i) {
+    const T* row = rows_at<const T>(x, b, h, first + i);
+    if constexpr (std::is_same_v<T, M>) {
+      std::copy_n(row, width, out + i * width);
+    } else {
+      load(row, out + i * width, width);
+    }
+  }
 }
 template <class T>
 void scatter(const HeadsRef& x, int64_t b, int64_t h, int64_t first, int64_t count, int64_t width,
@@ -31,13 +40,30 @@ GemmMatrix matrix(const void* data, int64_t cols, bool transposed = false) {
 }
 
 // c (m, n) = alpha op(a) op(b) + beta c, all dense.
-template <class C>
-void multiply(int64_t m, int64_t n, int64_t k, const C* a, bool ta, const C* b, bool tb, C* c, double beta = 0) {
+template <class M, class C>
+void multiply(int64_t m, int64_t n, int64_t k, const M* a, bool ta, const M* b, bool tb, C* c, double beta = 0,
+              double alpha = 1) {
   Gemm g;
-  g.dtype = dtype_of<C>::value;
-  g.m = m, g.n = n, g.k = k, g.beta = beta;
+  g.dtype = dtype_of<M>::value;
+  g.m = m, g.n = n, g.k = k, g.alpha = alpha, g.beta = beta;
   g.a = matrix(a, ta ? m : k, ta), g.b = matrix(b, tb ? k : n, tb), g.c = matrix(c, n);
-  gemm_kernel(kCPU)(g);
+  if constexpr (std::is_same_v<M, BFloat16>) {
+    amx::gemm_to_float(g);
+  } else {
+    gemm_kernel(kCPU)(g);
+  }
+}
+
+// Computed values as factors of a product: themselves, or rounded into `buffer`.
+template <class M, class C>
+const M* factors(const C* x, int64_t n, std::vector<M>& buffer) {
+  if constexpr (std::is_same_v<M, C>) {
+    return x;
+  } else {
+    buffer.resize(n);
+    store(x, buffer.data(), n);
+    return buffer.data();
+  }
 }
 
 int64_t block_rows(const Attention& a) {
@@ -46,11 +72,11 @@ int64_t block_rows(const Attention& a) {
 int64_t keys_seen(const Attention& a, int64_t query) { return a.causal ? std::min(a.keys, query + 1) : a.keys; }
 
 // Scores of rows [first, first + rows) against keys [0, n), scaled and masked.
-template <class T>
-void scores(const Attention& a, int64_t b, int64_t h, int64_t first, int64_t rows, int64_t n, const compute_t<T>* q,
-            const compute_t<T>* k, compute_t<T>* s) {
+template <class T, class M>
+void scores(const Attention& a, int64_t b, int64_t h, int64_t first, int64_t rows, int64_t n, const M* q, const M* k,
+            compute_t<T>* s) {
   using C = compute_t<T>;
-  multiply(rows, n, a.width, q, false, k, true, s);
+  multiply(rows, n, a.width, q, false, k, true, s, 0, a.scale);
   if (!a.mask) return;
   const T* mask = static_cast<const T*>(a.mask) + b * a.mask_stride[0] + h * a.mask_stride[1];
   for (int64_t i = 0; i < rows; ++i) {
@@ -58,13 +84,6 @@ void scores(const Attention& a, int64_t b, int64_t h, int64_t first, int64_t row
     C* out = s + i * n;
     for (int64_t j = 0; j < n; ++j) out[j] += widen(row[j * a.mask_stride[3]]);
   }
-}
-
-// Queries are scaled once instead of the scores.
-template <class C>
-void scale_all(C* x, int64_t n, double by) {
-  const C f = static_cast<C>(by);
-  for (int64_t i = 0; i < n; ++i) x[i] *= f;
 }
 
 // Turns scores into probabilities; returns the logarithm of the sum. A row that sees nothing becomes zeros.
@@ -83,13 +102,13 @@ C softmax_row(C* __restrict s, int64_t seen, int64_t n) {
   return top + std::log(sum);
 }
 
-template <class T>
+template <class T, class M>
 void forward(const Attention& a) {
   using C = compute_t<T>;
   const int64_t rows = block_rows(a), blocks = (a.queries + rows - 1) / rows;
   parallel_for(0, a.batch * a.heads * blocks, 1, [&](int64_t from, int64_t to) {
-    std::vector<C> k(a.keys * a.width), v(a.keys * a.value_width), q(rows * a.width), s(rows * a.keys),
-        o(rows * a.value_width);
+    std::vector<M> k(a.keys * a.width), v(a.keys * a.value_width), q(rows * a.width), p;
+    std::vector<C> s(rows * a.keys), o(rows * a.value_width);
     int64_t loaded = -1;
     for (int64_t unit = from; unit < to; ++unit) {
       const int64_t head = unit / blocks, b = head / a.heads, h = head % a.heads, kv = h / (a.heads / a.kv_heads);
@@ -101,31 +120,29 @@ void forward(const Attention& a) {
       }
       const int64_t n = keys_seen(a, first + count - 1);
       gather<T>(a.q, b, h, first, count, a.width, q.data());
-      scale_all(q.data(), count * a.width, a.scale);
       scores<T>(a, b, h, first, count, n, q.data(), k.data(), s.data());
       C* kept = a.normalizer ? static_cast<C*>(a.normalizer) + head * a.queries + first : nullptr;
       for (int64_t i = 0; i < count; ++i) {
         const C sum = softmax_row(s.data() + i * n, keys_seen(a, first + i), n);
         if (kept) kept[i] = sum;
       }
-      multiply(count, a.value_width, n, s.data(), false, v.data(), false, o.data());
+      multiply(count, a.value_width, n, factors<M>(s.data(), count * n, p), false, v.data(), false, o.data());
       scatter<T>(a.out, b, h, first, count, a.value_width, o.data());
     }
   });
 }
 
 // One head of keys and values with the queries of its group.
-template <class T>
+template <class T, class M>
 struct BackwardHead {
   using C = compute_t<T>;
   const Attention& a;
   const AttentionGrad& g;
   int64_t rows = block_rows(a);
-  std::vector<C> k = std::vector<C>(a.keys * a.width), v = std::vector<C>(a.keys * a.value_width);
-  std::vector<C> dk = k, dv = v;
-  std::vector<C> q = std::vector<C>(rows * a.width), dq = q;
-  std::vector<C> go = std::vector<C>(rows * a.value_width), o = go;
-  std::vector<C> p = std::vector<C>(rows * a.keys), dp = p;
+  std::vector<M> k = std::vector<M>(a.keys * a.width), v = std::vector<M>(a.keys * a.value_width);
+  std::vector<M> q = std::vector<M>(rows * a.width), go = std::vector<M>(rows * a.value_width), factor = {};
+  std::vector<C> dk = std::vector<C>(k.size()), dv = std::vector<C>(v.size()), dq = std::vector<C>(q.size());
+  std::vector<C> o = std::vector<C>(go.size()), p = std::vector<C>(rows * a.keys), dp = p;
 
   void run(int64_t b, int64_t kv) {
     gather<T>(a.k, b, kv, 0, a.keys, a.width, k.data());
@@ -142,7 +159,6 @@ struct BackwardHead {
   void block(int64_t b, int64_t h, int64_t first, int64_t count) {
     const int64_t n = keys_seen(a, first + count - 1);
     gather<T>(a.q, b, h, first, count, a.width, q.data());
-    scale_all(q.data(), count * a.width, a.scale);
     gather<T>(g.grad_out, b, h, first, count, a.value_width, go.data());
     gather<T>(a.out, b, h, first, count, a.value_width, o.data());
     scores<T>(a, b, h, first, count, n, q.data(), k.data(), p.data());
@@ -154,30 +170,43 @@ struct BackwardHead {
       std::fill(row + seen, row + n, -std::numeric_limits<C>::infinity());
       for (int64_t j = 0; j < n; ++j) row[j] = exp_of(row[j] - sum);
     }
-    multiply(n, a.value_width, count, p.data(), true, go.data(), false, dv.data(), 1);
+    multiply(n, a.value_width, count, factors<M>(p.data(), count * n, factor), true, go.data(), false, dv.data(), 1);
     multiply(count, n, a.value_width, go.data(), false, v.data(), true, dp.data());
     for (int64_t i = 0; i < count; ++i) {
-      const C *x = go.data() + i * a.value_width, *y = o.data() + i * a.value_width;
-      const C delta = sum_over<C>(a.value_width, [=](int64_t j) { return x[j] * y[j]; });
+      const M* x = go.data() + i * a.value_width;
+      const C* y = o.data() + i * a.value_width;
+      const C delta = sum_over<C>(a.value_width, [=](int64_t j) { return widen(x[j]) * y[j]; });
       C* __restrict d = dp.data() + i * n;
       const C* __restrict row = p.data() + i * n;
       for (int64_t j = 0; j < n; ++j) d[j] = row[j] * (d[j] - delta);
     }
-    // q is scaled already; the gradient of the query takes the factor now.
-    multiply(n, a.width, count, dp.data(), true, q.data(), false, dk.data(), 1);
-    multiply(count, a.width, n, dp.data(), false, k.data(), false, dq.data());
-    scale_all(dq.data(), count * a.width, a.scale);
+    const M* ds = factors<M>(dp.data(), count * n, factor);
+    multiply(n, a.width, count, ds, true, q.data(), false, dk.data(), 1, a.scale);
+    multiply(count, a.width, n, ds, false, k.data(), false, dq.data(), 0, a.scale);
     scatter<T>(g.q, b, h, first, count, a.width, dq.data());
   }
 };
 
+// Calls f(T(), M()) with the types of the dtype.
+template <class F>
+void with_types(const char* name, ScalarType dtype, const F& f) {
+  HB_FLOATING_SWITCH(name, dtype, [&](auto type) {
+    using T = decltype(type);
+    if constexpr (std::is_same_v<T, BFloat16>) {
+      if (has_bf16_tiles()) return f(T(), T());
+    }
+    f(T(), compute_t<T>());
+  });
+}
+
 void attention(const Attention& a) {
-  HB_FLOATING_SWITCH("scaled_dot_product_attention", a.dtype, [&](auto type) { forward<decltype(type)>(a); });
+  with_types("scaled_dot_product_attention", a.dtype,
+             [&](auto type, auto factor) { forward<decltype(type), decltype(factor)>(a); });
 }
 void attention_backward(const Attention& a, const AttentionGrad& g) {
-  HB_FLOATING_SWITCH("scaled_dot_product_attention_backward", a.dtype, [&](auto type) {
+  with_types("scaled_dot_product_attention_backward", a.dtype, [&](auto type, auto factor) {
     parallel_for(0, a.batch * a.kv_heads, 1, [&](int64_t from, int64_t to) {
-      BackwardHead<decltype(type)> head{a, g};
+      BackwardHead<decltype(type), decltype(factor)> head{a, g};
       for (int64_t i = from; i < to; ++i) head.run(i / a.kv_heads, i % a.kv_heads);
     });
   });

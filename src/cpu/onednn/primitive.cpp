@@ -6,6 +6,7 @@
 
 #include <omp.h>
 
+#include "cpu/amx/amx.h"
 #include "kernels/kernel.h"
 
 namespace hb::cpu {
@@ -13,7 +14,12 @@ namespace hb::cpu {
 // The engine outlives everything that static destructors may still run.
 const dnnl::engine& onednn_engine() {
   static const auto* engine = [] {
-    if (isa_level() < 4) dnnl::set_max_cpu_isa(dnnl::cpu_isa::avx2_vnni);  // before oneDNN looks at the CPU
+    // Before oneDNN looks at the CPU.
+    if (isa_level() < 4) {
+      dnnl::set_max_cpu_isa(dnnl::cpu_isa::avx2_vnni);
+    } else if (!has_bf16_tiles()) {
+      dnnl::set_max_cpu_isa(dnnl::cpu_isa::avx512_core_bf16);
+    }
     return new dnnl::engine(dnnl::engine::kind::cpu, 0);
   }();
   return *engine;
@@ -34,15 +40,6 @@ bool has_fast_bf16() {
     return isa_level() >= 4 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512bf16");
   }();
   return fast;
-}
-
-bool has_bf16_tiles() {
-#ifdef __clang__  // clang-tidy's does not know this name
-  return false;
-#else
-  static const bool tiles = has_fast_bf16() && __builtin_cpu_supports("amx-bf16");
-  return tiles;
-#endif
 }
 
 void Prepared::bind(int arg, const dnnl::memory::desc& desc) {

@@ -30,8 +30,6 @@ dnnl::stream& onednn_stream();
 dnnl::memory::data_type onednn_type(ScalarType t);
 /// Whether this CPU multiplies bf16 itself, so that oneDNN has fast primitives for it.
 bool has_fast_bf16();
-/// Whether it does so a tile at a time (AMX): 16 times as many products in a cycle as AVX-512 makes of f32.
-bool has_bf16_tiles();
 
 /// Everything that tells two primitives apart, as plain numbers.
 class PrimitiveKey {

@@ -1,0 +1,28 @@
+#pragma once
+// bf16 on the tiles of CPUs that have them (AMX), which make 16 times as many products in a cycle as AVX-512 makes of
+// f32. Compiled for such CPUs alone: nothing here may be called where has_bf16_tiles() is false.
+
+#include "kernels/conv.h"
+#include "kernels/gemm.h"
+
+namespace hb::cpu {
+
+/// Whether this CPU multiplies tiles of bf16 and the system lets the process use them; HALFBRIDGE_ISA may forbid it.
+bool has_bf16_tiles();
+
+namespace amx {
+
+/// One product of bf16 matrices with a stride of 1 in one dimension each. Sums are kept in float.
+void gemm(const Gemm& g);
+/// The same with c in float and without bias.
+void gemm_to_float(const Gemm& g);
+
+/// Convolutions as kernels/conv.h has them. False for what is not computed so (groups, three dimensions, channels that
+/// are no multiple of 32, the gradient of a strided convolution's input); nothing was written then.
+bool conv_forward(const Tensor& y, const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvParams& p);
+bool conv_backward_data(const Tensor& grad_x, const Tensor& grad_y, const Tensor& weight, const ConvParams& p);
+bool conv_backward_weight(const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& x, const Tensor& grad_y,
+                          const ConvParams& p);
+
+}  // namespace amx
+}  // namespace hb::cpu
