@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <limits>
+
 using torch::Tensor;
 
 namespace {
@@ -71,6 +73,36 @@ TEST_P(HalfProducts, OfStacksAndStridedMatrices) {
     }
     const auto row = numbers({1, k}, dtype).expand({m, k});  // every row the same memory
     EXPECT_TRUE(torch::equal(torch::mm(row, b[0]), torch::mm(row.to(torch::kFloat), b[0].to(torch::kFloat)).to(dtype)));
+  }
+}
+
+// Sums of products that float holds only in part: as near to the exact sum as rounding to half leaves it.
+TEST_P(HalfProducts, KeepAllBitsOfTheirFactors) {
+  const auto dtype = GetParam();
+  torch::manual_seed(3);
+  const double half_ulp = dtype == torch::kHalf ? 0x1p-11 : 0x1p-8;
+  for (const auto& [m, n, k] : kSizes) {
+    const auto a = torch::randn({m, k}).to(dtype), b = torch::randn({k, n}).to(dtype),
+               bias = torch::randn({n}).to(dtype);
+    const auto wide_a = a.to(torch::kDouble), wide_b = b.to(torch::kDouble);
+    const auto exact = torch::mm(wide_a, wide_b) + bias.to(torch::kDouble);
+    const auto allowed = exact.abs() * half_ulp + torch::mm(wide_a.abs(), wide_b.abs()) * 0x1p-17 + 1e-7;
+    const auto error = (torch::addmm(bias, a, b).to(torch::kDouble) - exact).abs();
+    EXPECT_LE((error / allowed).max().item<double>(), 1) << m << " " << n << " " << k;
+  }
+}
+
+TEST_P(HalfProducts, WhatIsNotFiniteIsAsInFloat) {
+  const auto dtype = GetParam();
+  const auto inf = std::numeric_limits<float>::infinity();
+  for (const float odd : {inf, -inf, std::numeric_limits<float>::quiet_NaN(), 65504.0f}) {
+    const auto a = numbers({40, 70}, dtype), b = torch::randn({70, 50}).to(dtype);
+    a.index_put_({3, 5}, odd), a.index_put_({20, 69}, odd), b.index_put_({6, 7}, odd);
+    const auto expected = torch::mm(a.to(torch::kFloat), b.to(torch::kFloat)).to(dtype);
+    const auto product = torch::mm(a, b);
+    EXPECT_TRUE(torch::equal(product.isnan(), expected.isnan())) << odd;
+    EXPECT_TRUE(torch::equal(product.isinf(), expected.isinf())) << odd;
+    EXPECT_TRUE(torch::equal(product == inf, expected == inf)) << odd;
   }
 }
 

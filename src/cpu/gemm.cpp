@@ -187,6 +187,7 @@ void gemm_one(Gemm g) {
   if (g.k == 1 || g.k == 0) return loops.outer(g);
   if (g.m == 1 || g.n == 1) return loops.vector(g);
   if (g.dtype == kBFloat16 && has_bf16_tiles()) return amx::gemm(g);
+  if (g.dtype == kHalf && has_bf16_tiles() && g.beta == 0 && amx::gemm_of_halves(g)) return;
   if (g.dtype == kHalf || (g.dtype == kBFloat16 && !has_fast_bf16())) return gemm_widened(g);
   gemm_float(g);
 }

@@ -16,6 +16,9 @@ namespace amx {
 void gemm(const Gemm& g);
 /// The same with c in float and without bias.
 void gemm_to_float(const Gemm& g);
+/// One product of f16 matrices, as three of bf16; beta is 0. False where something was not finite: compute it
+/// otherwise.
+bool gemm_of_halves(const Gemm& g);
 
 /// Convolutions as kernels/conv.h has them. False for what is not computed so (groups, three dimensions, channels that
 /// are no multiple of 32, the gradient of a strided convolution's input); nothing was written then.

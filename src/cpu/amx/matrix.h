@@ -9,17 +9,15 @@ namespace {
 
 /// Rows as they are copied into a block: zeros follow up to whole tiles.
 inline Rows copy_rows(const BFloat16* in, int64_t stride, int64_t rows, int64_t depth, BFloat16* out) {
-  const int64_t pitch = round_up(depth, kDepth) + kDepth;
   for (int64_t i = 0; i < round_up(rows, kTile); ++i)
     for (int64_t k = 0; k < depth; k += kDepth)
-      _mm512_storeu_si512(out + i * pitch + k,
+      _mm512_storeu_si512(out + i * kRowPitch + k,
                           load_values(in + (i < rows ? i * stride + k : 0), i < rows ? depth - k : 0));
-  return Rows(out, pitch, round_up(depth, kDepth) / kDepth);
+  return Rows(out, kRowPitch, round_up(depth, kDepth) / kDepth);
 }
 
 /// Rows from a matrix whose columns are dense: values of a row are `stride` apart.
 inline Rows transpose_rows(const BFloat16* in, int64_t stride, int64_t rows, int64_t depth, BFloat16* out) {
-  const int64_t pitch = round_up(depth, kDepth) + kDepth;
   for (int64_t k = 0; k < depth; k += kDepth) {
     __m512i low[16], high[16];
     for (int64_t p = 0; p < 16; ++p) {
@@ -29,12 +27,12 @@ inline Rows transpose_rows(const BFloat16* in, int64_t stride, int64_t rows, int
                  left > 1 ? load_values(from + stride, rows) : _mm512_setzero_si512(), low[p], high[p]);
     }
     transpose_pairs(low);
-    for (int64_t i = 0; i < kTile; ++i) _mm512_storeu_si512(out + i * pitch + k, low[i]);
+    for (int64_t i = 0; i < kTile; ++i) _mm512_storeu_si512(out + i * kRowPitch + k, low[i]);
     if (rows <= kTile) continue;
     transpose_pairs(high);
-    for (int64_t i = 0; i < kTile; ++i) _mm512_storeu_si512(out + (kTile + i) * pitch + k, high[i]);
+    for (int64_t i = 0; i < kTile; ++i) _mm512_storeu_si512(out + (kTile + i) * kRowPitch + k, high[i]);
   }
-  return Rows(out, pitch, round_up(depth, kDepth) / kDepth);
+  return Rows(out, kRowPitch, round_up(depth, kDepth) / kDepth);
 }
 
 /// Columns of a matrix whose rows (the values of equal depth) are dense and `stride` apart.

@@ -48,12 +48,11 @@ struct Patches {
 /// The left operand: a row for each pixel, (position, channel) deep, gathered.
 struct PatchRows : Patches {
   Rows rows(int64_t m, int64_t rows, int64_t k, int64_t depth, BFloat16* buffer) const {
-    const int64_t pitch = depth + kDepth;
     Pixel pixel(*this, m);
-    for (int64_t i = 0; i < rows; ++i, pixel.next()) copy(pixel, k, k + depth, buffer + i * pitch);
+    for (int64_t i = 0; i < rows; ++i, pixel.next()) copy(pixel, k, k + depth, buffer + i * kRowPitch);
     for (int64_t i = rows; i < round_up(rows, kTile); ++i)
-      std::memset(static_cast<void*>(buffer + i * pitch), 0, depth * sizeof(BFloat16));
-    return Rows(buffer, pitch, depth / kDepth);
+      std::memset(static_cast<void*>(buffer + i * kRowPitch), 0, depth * sizeof(BFloat16));
+    return Rows(buffer, kRowPitch, depth / kDepth);
   }
 
  private:

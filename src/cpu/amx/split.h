@@ -1,0 +1,114 @@
+#pragma once
+// f16 on tiles of bf16. A half is the sum of two bf16 numbers: the rounded one and the rest, whose few bits fit
+// exactly. A product of halves is then that of the rounded ones and of each with the other's rest; the product of the
+// rests, 2^-18 of the whole at most, is left out.
+
+#include <atomic>
+
+#include "cpu/amx/matrix.h"
+
+namespace hb::cpu::amx {
+namespace {
+
+constexpr int kNotFinite = 0x99;  // of vfpclassps: NaN of both kinds and the infinities
+
+/// The parts of 16 numbers. What is not finite has no rest.
+inline void split_lanes(__m256i halves, __m256i& rounded, __m256i& rest) {
+  const __m512 x = _mm512_cvtph_ps(halves);
+  rounded = (__m256i)_mm512_cvtneps_pbh(x);
+  const __mmask16 finite = ~_mm512_fpclass_ps_mask(x, kNotFinite);
+  rest = (__m256i)_mm512_cvtneps_pbh(_mm512_maskz_sub_ps(finite, x, widen(rounded)));
+}
+
+struct Parts {
+  const BFloat16 *rounded, *rest;
+  int64_t stride;
+};
+
+/// The parts of `lines` lines of `length` halves, in memory of the calling thread; zeros follow up to whole tiles in
+/// both directions.
+inline Parts split(const Half* in, int64_t lines, int64_t length, int64_t stride, Scratch slot) {
+  const int64_t wide = round_up(length, kDepth), high_enough = round_up(lines, kDepth);
+  auto* rounded = scratch<BFloat16>(slot, 2 * high_enough * wide);
+  auto* rest = rounded + high_enough * wide;
+  parallel_for(0, high_enough, std::max<int64_t>(1, kGrain / wide), [&](int64_t from, int64_t to) {
+    for (int64_t i = from; i < to; ++i)
+      for (int64_t j = 0; j < wide; j += 16) {
+        const auto there = static_cast<__mmask16>(lanes(i < lines ? length - j : 0));
+        __m256i high, low;
+        split_lanes(_mm256_maskz_loadu_epi16(there, there ? in + i * stride + j : in), high, low);
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(rounded + i * wide + j), high);
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(rest + i * wide + j), low);
+      }
+  });
+  return {rounded, rest, wide};
+}
+
+/// Calls f(product, k, depth) for the parts [k, k + depth) of which products a range of three products' depth consists.
+template <class F>
+void each_product(int64_t size, int64_t from, int64_t depth, const F& f) {
+  for (const int64_t to = from + depth; from < to;) {
+    const int64_t product = from / size, k = from % size, n = std::min(size - k, to - from);
+    f(product, k, n);
+    from += n;
+  }
+}
+
+/// data = alpha values + bias, rounded to f16. Where a factor was not finite the sum of the three products may be NaN
+/// though that of the halves is infinite: `finite` becomes false then.
+struct HalfStore {
+  Half* data;
+  int64_t row;
+  const Half* bias;
+  float alpha;
+  std::atomic<bool>& finite;
+
+  void operator()(int64_t m, int64_t n, int64_t rows, int64_t cols, const float* values, int64_t pitch) const {
+    __mmask16 broken = 0;
+    for (int64_t j = 0; j < cols; j += 16) {
+      const auto there = static_cast<__mmask16>(lanes(cols - j));
+      const __m512 by = _mm512_set1_ps(alpha);
+      const __m512 add = bias ? _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(there, bias + n + j)) : _mm512_setzero_ps();
+      for (int64_t i = 0; i < rows; ++i) {
+        const __m512 x = _mm512_fmadd_ps(_mm512_loadu_ps(values + i * pitch + j), by, add);
+        broken |= _mm512_fpclass_ps_mask(x, kNotFinite);
+        _mm256_mask_storeu_epi16(data + (m + i) * row + n + j, there,
+                                 _mm512_maskz_cvtps_ph(0xFFFF, x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+      }
+    }
+    if (broken) finite = false;
+  }
+};
+
+/// The left operand, three times as deep: rounded, rounded, rest.
+struct SplitRows {
+  MatrixRows rounded, rest;
+  int64_t depth;  // a multiple of kDepth
+
+  Rows rows(int64_t m, int64_t rows, int64_t from, int64_t size, BFloat16* buffer) const {
+    Rows all(0);
+    each_product(depth, from, size, [&](int64_t product, int64_t k, int64_t n) {
+      const Rows part = (product == 2 ? rest : rounded).rows(m, rows, k, n, buffer);
+      all.stride = part.stride;
+      all.add(part.pieces[0].data, part.pieces[0].steps);
+      buffer += n;
+    });
+    return all;
+  }
+};
+
+/// The right operand, three times as deep: rounded, rest, rounded.
+struct SplitColumns {
+  MatrixColumns rounded, rest;
+  int64_t depth;  // a multiple of kDepth
+
+  void columns(int64_t n, int64_t cols, int64_t from, int64_t size, BFloat16* out) const {
+    each_product(depth, from, size, [&](int64_t product, int64_t k, int64_t count) {
+      (product == 1 ? rest : rounded).columns(n, cols, k, count, out);
+      out += count * kBlock;
+    });
+  }
+};
+
+}  // namespace
+}  // namespace hb::cpu::amx
