@@ -61,8 +61,8 @@ endforeach()
 
 add_library(halfbridge_amx OBJECT ${HALFBRIDGE_AMX_SOURCES})
 halfbridge_build_settings(halfbridge_amx)
-target_compile_options(halfbridge_amx PRIVATE -march=x86-64-v4 -mamx-tile -mamx-bf16 -mavx512bf16 -O3
-                       -mprefer-vector-width=512)
+target_compile_options(halfbridge_amx PRIVATE -march=x86-64-v4 -mamx-tile -mamx-bf16 -mavx512bf16
+                       $<$<NOT:$<BOOL:${HALFBRIDGE_SANITIZE}>>:-O3> -mprefer-vector-width=512)
 list(APPEND HALFBRIDGE_OBJECTS $<TARGET_OBJECTS:halfbridge_amx>)
 
 add_library(halfbridge SHARED ${HALFBRIDGE_OBJECTS})

@@ -49,22 +49,30 @@ bool reads_in_place(const Patches& p) {
 }
 
 template <class Columns>
-void multiply_patches(const Patches& p, int64_t batch, int64_t outputs, const Columns& columns, ImageStore store) {
-  const int64_t depth = p.kernel.area() * p.channels;
-  if (!reads_in_place(p)) {
-    store.grid = store.part = p.out, store.pixels = p.out.area();
-    const int64_t pixels = batch * p.out.area();
-    const bool whole = p.kernel.area() == 1 && p.in.h == p.out.h && p.in.w == p.out.w && p.first.h == 0 &&
-                       p.first.w == 0 && p.step.h == 1 && p.step.w == 1;
-    if (whole) return multiply(pixels, outputs, depth, MatrixRows{p.image, p.channels, 1}, columns, store);
-    return multiply(pixels, outputs, depth, PatchRows{p}, columns, store);
-  }
+void multiply_in_place(Patches p, int64_t batch, int64_t outputs, const Columns& columns, ImageStore store) {
+  constexpr int64_t kCopied = 1 << 22;  // values of images with margins that are held at a time
   const Size margin = margin_of(p), wide{p.in.h + 2 * margin.h, p.in.w + 2 * margin.w};
   store.grid = {p.out.h, wide.w}, store.part = p.out, store.pixels = round_up(p.out.h * wide.w, kBlock);
-  const MarginRows rows{
-      with_margin(p.image, batch, p.in, margin, p.channels), wide, p.each, p.kernel, store.pixels, p.channels,
-      (margin.h + p.first.h) * wide.w + margin.w + p.first.w};
-  multiply(batch * store.pixels, outputs, depth, rows, columns, store);
+  const int64_t at_once = std::max<int64_t>(1, kCopied / (wide.area() * p.channels));
+  for (int64_t done = 0; done < batch; done += at_once) {
+    const int64_t images = std::min(at_once, batch - done);
+    const MarginRows rows{
+        with_margin(p.image, images, p.in, margin, p.channels), wide, p.each, p.kernel, store.pixels, p.channels,
+        (margin.h + p.first.h) * wide.w + margin.w + p.first.w};
+    multiply(images * store.pixels, outputs, p.kernel.area() * p.channels, rows, columns, store);
+    p.image += images * p.in.area() * p.channels, store.image += images * store.out.area() * store.channels;
+  }
+}
+
+template <class Columns>
+void multiply_patches(const Patches& p, int64_t batch, int64_t outputs, const Columns& columns, ImageStore store) {
+  if (reads_in_place(p)) return multiply_in_place(p, batch, outputs, columns, store);
+  store.grid = store.part = p.out, store.pixels = p.out.area();
+  const int64_t pixels = batch * p.out.area(), depth = p.kernel.area() * p.channels;
+  const bool whole = p.kernel.area() == 1 && p.in.h == p.out.h && p.in.w == p.out.w && p.first.h == 0 &&
+                     p.first.w == 0 && p.step.h == 1 && p.step.w == 1;
+  if (whole) return multiply(pixels, outputs, depth, MatrixRows{p.image, p.channels, 1}, columns, store);
+  multiply(pixels, outputs, depth, PatchRows{p}, columns, store);
 }
 
 // The pixels of an input that stand at `offset` modulo the stride: which positions of the kernel reached them, and from

@@ -39,6 +39,7 @@ struct Rows {
 /// c (16 R, 16 C), rows `pitch` floats apart, (+)= a b.
 template <int R, int C>
 inline void multiply_tiles(const Rows& a, const BFloat16* b, float* c, int64_t pitch, bool accumulate) {
+  written(b);
   const int64_t a_bytes = a.stride * 2, below = kTile * a.stride, c_bytes = pitch * 4;
   if (accumulate) {
     _tile_loadd(0, c, c_bytes);

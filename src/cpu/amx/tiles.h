@@ -16,6 +16,9 @@ constexpr int64_t kDepth = 32;  // values of a row
 constexpr int64_t kBlock = 32;  // rows and columns of the results that are computed at once, two tiles by two
 constexpr int64_t kStep = kDepth * kBlock;  // values of kDepth rows of kBlock columns
 
+/// The compiler does not know what memory the instructions on tiles read: all that was written is in place now.
+inline void written(const void* data) { asm volatile("" : : "r"(data) : "memory"); }
+
 inline int64_t round_up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 
 /// The thread's tiles, whole ones, for as long as it lives. oneDNN sets its own before each of its products.
@@ -28,6 +31,7 @@ class Tiles {
       uint8_t rows[16] = {};
     } config;
     for (int t = 0; t < 8; ++t) config.row_bytes[t] = 64, config.rows[t] = kTile;
+    written(&config);
     _tile_loadconfig(&config);
   }
   Tiles(const Tiles&) = delete;
