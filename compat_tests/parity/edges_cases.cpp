@@ -84,6 +84,12 @@ PARITY_CASE(edges, integers) {
   c.out("masked_fill_ of bools", (x > 1).masked_fill_(x > 0, 0.5));
   c.throws("masked_fill beyond", [&] { x.to(torch::kByte).masked_fill(x > 1, 300.5); });
   c.throws("fill_ beyond", [&] { torch::zeros({2}, torch::kByte).fill_(300); });
+  const auto few = torch::zeros({3, 1});
+  few.expand({3, 4}).fill_(2);
+  c.out("fill_ of an expanded tensor", few);
+  few.expand({2, 3, 4}).zero_();
+  c.out("zero_ of an expanded tensor", few);
+  c.throws("add_ of an expanded tensor", [&] { few.expand({3, 4}).add_(1); });
   c.throws("full_like beyond", [&] { torch::full_like(torch::zeros({2}, torch::kByte), 300); });
   c.throws("full beyond", [&] { torch::full({2}, 1e10, torch::kInt); });
   c.out("fill_ below 0", torch::zeros({2}, torch::kByte).fill_(-1));

@@ -1,6 +1,7 @@
 // What kernels of LibTorch extensions take from c10 and ATen: containers, broadcasting, checks of arguments.
 #include <ATen/ExpandUtils.h>
 #include <ATen/TensorUtils.h>
+#include <c10/core/SymInt.h>
 #include <c10/util/Logging.h>
 #include <c10/util/MathConstants.h>
 #include <c10/util/MaybeOwned.h>
@@ -157,4 +158,20 @@ PARITY_CASE(extension_helpers, tensor_literals) {
   c.out("vector_in_double", torch::tensor(std::vector<float>{1.5f, 2.5f}));
   torch::set_default_dtype(torch::scalarTypeToTypeMeta(torch::kFloat));
   c.out("double_in_float", torch::tensor(std::vector<double>{1.5, 2.5}));
+}
+
+// What older programs ask a tensor for.
+PARITY_CASE(extension_helpers, types) {
+  const auto x = torch::ones({2, 3}), n = torch::arange(4, torch::kLong), s = torch::eye(3).to_sparse();
+  c.text("names", text_of(x.type(), n.type().toString(), s.type(), torch::kHalf, x.type().scalarType()));
+  c.text("questions", text_of(x.type() == torch::zeros({1}).type(), x.type() != n.type(), x.type().is_cuda(),
+                              s.type().is_sparse(), x.type().backend(), s.type().layout(), x.type().device_type()));
+  c.text("same object", text_of(&x.type() == &at::CPU(torch::kFloat), &n.type() == &x.type().toScalarType(at::kLong)));
+  c.out("made of", torch::full({2}, 3, n.type()));
+  c.out("converted", n.to(x.type()));
+  c.out("options", torch::zeros({2}, x.type().options()));
+  c.throws("another device", [&] { x.type().options(std::optional<at::Device>(at::Device("cuda:0"))); });
+  const c10::SymInt size = 5;
+  c.text("sizes",
+         text_of(size, size.expect_int() + 1, size.maybe_as_int().value(), size.guard_int(__FILE__, __LINE__)));
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <halfbridge/array_ref.h>
+#include <halfbridge/deprecated_type.h>
 #include <halfbridge/generator.h>
 #include <halfbridge/options.h>
 #include <halfbridge/scalar.h>
@@ -175,8 +176,12 @@ class HB_API Tensor {
             std::optional<MemoryFormat> format = std::nullopt) const;
   Tensor toType(ScalarType t) const { return to(t); }
   Tensor type(ScalarType t) const { return to(t); }
+  Tensor toType(const DeprecatedTypeProperties& t) const { return to(t.options()); }
+  /// Backend and dtype, as older programs ask for them.
+  DeprecatedTypeProperties& type() const;
   Tensor type_as(const Tensor& other) const { return to(other.scalar_type()); }
   Tensor toBackend(DeviceType backend) const { return to(Device(backend)); }
+  Tensor toBackend(Backend backend) const { return to(getDeprecatedTypeProperties(backend, scalar_type()).options()); }
   Tensor cpu() const { return to(Device(kCPU)); }
   Tensor cuda() const { return to(Device(kCUDA)); }
   Tensor pin_memory(std::optional<Device> device = std::nullopt) const;

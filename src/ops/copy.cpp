@@ -111,8 +111,22 @@ Tensor& copy_(Tensor& self, const Tensor& src, bool) {
       {&src});
 }
 
+namespace {
+// Where a dimension repeats one element, that element alone: to write it once is to write it everywhere.
+Tensor without_repeats(const Tensor& self) {
+  Tensor t = self;
+  for (int64_t d = 0; d < t.dim(); ++d)
+    if (t.size(d) > 1 && t.stride(d) == 0) t = t.narrow(d, 0, 1);
+  return t;
+}
+}  // namespace
+
 Tensor& fill_(Tensor& self, const Scalar& value) {
   check_value_fits("fill_", self.scalar_type(), value);
+  if (!self.is_contiguous() && !self.is_sparse() && !needs_grad(self)) {
+    Tensor once = without_repeats(self);
+    if (!once.is_same(self)) return fill_(once, value), self;
+  }
   return inplace(
       "fill_", self, [&](const Tensor& old) { return full_like(old, value); },
       [&](Tensor& t) { fill_kernel(t.device())(Loop({&t}, {}), value); });

@@ -11,6 +11,7 @@
 #include <halfbridge/bridge/nn/rnn_functions.h>
 #include <halfbridge/bridge/print_containers.h>
 #include <halfbridge/bridge/small_vector.h>
+#include <halfbridge/bridge/sym_int.h>
 #include <halfbridge/bridge/tensor_checks.h>
 #include <halfbridge/bridge/tensor_maker.h>
 #include <halfbridge/bridge/utility.h>

@@ -1,10 +1,11 @@
 #pragma once
 // A product of bf16 by blocks of rows and columns. Where operands come from and where results go is the caller's:
-//   a.rows(m, rows, k, depth, buffer): up to 32 rows of `depth` values from k on, with zeros up to a multiple of 16
-//   rows
-//     and of 32 values; they may be put into `buffer`
-//   b.columns(n, cols, k, depth, out): up to 32 columns, in pairs, filled up in the same way
-//   store(m, n, rows, cols, values, pitch): results that are complete
+//
+//   a.rows(m, rows, k, depth, buffer)     Rows: up to 32 of `depth` values from k on, perhaps put into `buffer`
+//   b.columns(n, cols, k, depth, out)     packs up to 32 columns, in pairs of values
+//   store(m, n, rows, cols, values, pitch)  takes results that are complete
+//
+// Zeros fill up tiles: rows to a multiple of 16, columns to 32, the depth to a multiple of 32.
 
 #include <algorithm>
 

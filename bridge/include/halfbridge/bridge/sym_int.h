@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <ostream>
+
+#include <halfbridge/array_ref.h>
+
+namespace hb {
+
+/// A size that a tracer might not know yet. Nothing is traced here: it is a number.
+class SymInt {
+ public:
+  SymInt(int64_t value = 0) : value_(value) {}  // NOLINT: implicit as in LibTorch
+  operator int64_t() const { return value_; }   // NOLINT: LibTorch asks for expect_int()
+  int64_t expect_int() const { return value_; }
+  int64_t guard_int(const char* /*file*/, int64_t /*line*/) const { return value_; }
+  int64_t as_int_unchecked() const { return value_; }
+  std::optional<int64_t> maybe_as_int() const { return value_; }
+  bool is_symbolic() const { return false; }
+  bool is_heap_allocated() const { return false; }
+  SymInt& operator+=(int64_t other) { return value_ += other, *this; }
+  SymInt& operator-=(int64_t other) { return value_ -= other, *this; }
+  SymInt& operator*=(int64_t other) { return value_ *= other, *this; }
+
+ private:
+  int64_t value_;
+};
+using SymIntArrayRef = ArrayRef<SymInt>;
+inline std::ostream& operator<<(std::ostream& out, const SymInt& value) { return out << value.expect_int(); }
+
+}  // namespace hb
