@@ -86,7 +86,7 @@ TEST_P(HalfProducts, KeepAllBitsOfTheirFactors) {
                bias = torch::randn({n}).to(dtype);
     const auto wide_a = a.to(torch::kDouble), wide_b = b.to(torch::kDouble);
     const auto exact = torch::mm(wide_a, wide_b) + bias.to(torch::kDouble);
-    const auto allowed = exact.abs() * half_ulp + torch::mm(wide_a.abs(), wide_b.abs()) * 0x1p-17 + 1e-7;
+    const auto allowed = exact.abs() * half_ulp + torch::mm(wide_a.abs(), wide_b.abs()) * 0x1p-19 + 1e-7;
     const auto error = (torch::addmm(bias, a, b).to(torch::kDouble) - exact).abs();
     EXPECT_LE((error / allowed).max().item<double>(), 1) << m << " " << n << " " << k;
   }

@@ -16,7 +16,7 @@ namespace amx {
 void gemm(const Gemm& g);
 /// The same with c in float and without bias.
 void gemm_to_float(const Gemm& g);
-/// One product of f16 matrices, as three of bf16; beta is 0. False where something was not finite: compute it
+/// One product of f16 matrices, as four of bf16; beta is 0. False where something was not finite: compute it
 /// otherwise.
 bool gemm_of_halves(const Gemm& g);
 

@@ -41,7 +41,7 @@ bool gemm_of_halves(const Gemm& g) {
   };
   const int64_t depth = round_up(g.k, kDepth);
   std::atomic<bool> finite = true;
-  multiply(g.m, g.n, 3 * depth, SplitRows{rows(a.rounded), rows(a.rest), depth},
+  multiply(g.m, g.n, kProducts * depth, SplitRows{rows(a.rounded), rows(a.rest), depth},
            SplitColumns{columns(b.rounded), columns(b.rest), depth},
            HalfStore{static_cast<Half*>(g.c.data), g.c.row, halves(g.bias), static_cast<float>(g.alpha), finite});
   return finite;

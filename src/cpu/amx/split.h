@@ -1,7 +1,7 @@
 #pragma once
 // f16 on tiles of bf16. A half is the sum of two bf16 numbers: the rounded one and the rest, whose few bits fit
-// exactly. A product of halves is then that of the rounded ones and of each with the other's rest; the product of the
-// rests, 2^-18 of the whole at most, is left out.
+// exactly. A product of halves is the sum of four products of these, each exact in float; the smallest are summed
+// first.
 
 #include <atomic>
 
@@ -44,7 +44,9 @@ inline Parts split(const Half* in, int64_t lines, int64_t length, int64_t stride
   return {rounded, rest, wide};
 }
 
-/// Calls f(product, k, depth) for the parts [k, k + depth) of which products a range of three products' depth consists.
+constexpr int64_t kProducts = 4;
+
+/// Calls f(product, k, depth) for the parts [k, k + depth) of which products a range of all products' depth consists.
 template <class F>
 void each_product(int64_t size, int64_t from, int64_t depth, const F& f) {
   for (const int64_t to = from + depth; from < to;) {
@@ -54,7 +56,7 @@ void each_product(int64_t size, int64_t from, int64_t depth, const F& f) {
   }
 }
 
-/// data = alpha values + bias, rounded to f16. Where a factor was not finite the sum of the three products may be NaN
+/// data = alpha values + bias, rounded to f16. Where a factor was not finite the sum of the products may be NaN
 /// though that of the halves is infinite: `finite` becomes false then.
 struct HalfStore {
   Half* data;
@@ -80,7 +82,7 @@ struct HalfStore {
   }
 };
 
-/// The left operand, three times as deep: rounded, rounded, rest.
+/// The left operand, four times as deep: rest, rest, rounded, rounded.
 struct SplitRows {
   MatrixRows rounded, rest;
   int64_t depth;  // a multiple of kDepth
@@ -88,7 +90,7 @@ struct SplitRows {
   Rows rows(int64_t m, int64_t rows, int64_t from, int64_t size, BFloat16* buffer) const {
     Rows all(0);
     each_product(depth, from, size, [&](int64_t product, int64_t k, int64_t n) {
-      const Rows part = (product == 2 ? rest : rounded).rows(m, rows, k, n, buffer);
+      const Rows part = (product < 2 ? rest : rounded).rows(m, rows, k, n, buffer);
       all.stride = part.stride;
       all.add(part.pieces[0].data, part.pieces[0].steps);
       buffer += n;
@@ -97,14 +99,14 @@ struct SplitRows {
   }
 };
 
-/// The right operand, three times as deep: rounded, rest, rounded.
+/// The right operand, four times as deep: rest, rounded, rest, rounded.
 struct SplitColumns {
   MatrixColumns rounded, rest;
   int64_t depth;  // a multiple of kDepth
 
   void columns(int64_t n, int64_t cols, int64_t from, int64_t size, BFloat16* out) const {
     each_product(depth, from, size, [&](int64_t product, int64_t k, int64_t count) {
-      (product == 1 ? rest : rounded).columns(n, cols, k, count, out);
+      (product % 2 == 0 ? rest : rounded).columns(n, cols, k, count, out);
       out += count * kBlock;
     });
   }
