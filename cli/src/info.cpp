@@ -13,7 +13,7 @@ void add_info(CLI::App& app, int& exit) {
   command->callback([&exit] {
     const Machine here = machine();
     fmt::print("halfbridge       {}\n", HALFBRIDGE_VERSION);
-    fmt::print("instruction set  {} (HALFBRIDGE_ISA=v3 keeps to AVX2)\n", here.instruction_set);
+    fmt::print("instruction set  {} (HALFBRIDGE_ISA=v3 keeps to AVX2, v4 to AVX-512)\n", here.instruction_set);
     fmt::print("threads          {} (OMP_NUM_THREADS)\n", get_num_threads());
     fmt::print("oneDNN           {}\n", here.onednn);
     fmt::print("Winograd         {} for 3x3 convolutions\n", allow_winograd() ? "on" : "off");

@@ -38,8 +38,8 @@ std::vector<double> weights(const Scale& s, bool cubic) {
   std::vector<double> all(s.out * s.in, 0.0);
   for (int64_t i = 0; i < s.out; ++i) {
     const double centre = step * (static_cast<double>(i) + 0.5);
-    const int64_t first = std::max<int64_t>(static_cast<int64_t>(centre - reach + 0.5), 0),
-                  last = std::min<int64_t>(static_cast<int64_t>(centre + reach + 0.5), s.in);
+    const int64_t first = std::max<int64_t>(static_cast<int64_t>(std::floor(centre - reach + 0.5)), 0),
+                  last = std::min<int64_t>(static_cast<int64_t>(std::floor(centre + reach + 0.5)), s.in);
     double* row = all.data() + i * s.in;
     double sum = 0;
     for (int64_t j = first; j < last; ++j) {

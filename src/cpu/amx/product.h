@@ -8,6 +8,7 @@
 // Zeros fill up tiles: rows to a multiple of 16, columns to 32, the depth to a multiple of 32.
 
 #include <algorithm>
+#include <limits>
 
 #include "cpu/amx/tiles.h"
 #include "cpu/parallel.h"
@@ -146,14 +147,19 @@ class Product {
   const Store& store_;
 };
 
-/// How many threads share the rows and the columns of blocks: the part of each as small as can be, and then as square.
-inline std::pair<int64_t, int64_t> grid(int64_t rows, int64_t cols, int64_t threads) {
-  std::pair<int64_t, int64_t> best{1, 1};
+/// How many threads share the rows and the columns of blocks.
+struct Grid {
+  int64_t high, wide;
+};
+
+/// The part of each thread as small as can be, and then as square.
+inline Grid grid(int64_t rows, int64_t cols, int64_t threads) {
+  Grid best{1, 1};
   int64_t best_cost = std::numeric_limits<int64_t>::max();
-  for (int64_t r = 1; r <= threads; ++r) {
-    const int64_t c = threads / r, height = (rows + r - 1) / r, width = (cols + c - 1) / c;
+  for (int64_t high = 1; high <= threads; ++high) {
+    const int64_t wide = threads / high, height = (rows + high - 1) / high, width = (cols + wide - 1) / wide;
     const int64_t cost = height * width * 1024 + height + width;
-    if (cost < best_cost) best_cost = cost, best = {r, c};
+    if (cost < best_cost) best_cost = cost, best = {high, wide};
   }
   return best;
 }
@@ -163,13 +169,14 @@ template <class A, class B, class Store>
 void multiply(int64_t m, int64_t n, int64_t depth, const A& a, const B& b, const Store& store) {
   constexpr int64_t kWork = 1 << 22;  // products from which a second thread pays
   const int64_t rows = (m + kBlock - 1) / kBlock, cols = (n + kBlock - 1) / kBlock;
-  const auto [high, wide] = grid(rows, cols, threads_for(m * n * depth, kWork));
+  const Grid g = grid(rows, cols, threads_for(m * n * depth, kWork));
   const auto part = [](int64_t units, int64_t parts, int64_t which, int64_t end) -> Range {
     return {std::min(end, units * which / parts * kBlock), std::min(end, units * (which + 1) / parts * kBlock)};
   };
-  parallel_ranges(0, high * wide, static_cast<int>(high * wide), [&](int64_t from, int64_t to, int) {
+  parallel_ranges(0, g.high * g.wide, static_cast<int>(g.high * g.wide), [&](int64_t from, int64_t to, int) {
     for (int64_t i = from; i < to; ++i)
-      Product<A, B, Store>(depth, a, b, store).run(part(rows, high, i / wide, m), part(cols, wide, i % wide, n));
+      Product<A, B, Store>(depth, a, b, store)
+          .run(part(rows, g.high, i / g.wide, m), part(cols, g.wide, i % g.wide, n));
   });
 }
 
