@@ -249,6 +249,24 @@ TEST(Sparse, GradientsAreUnscaled) {
   EXPECT_EQ(found.item<float>(), 1);
 }
 
+// Momentum takes sparse gradients as strided ones: each parameter its own.
+TEST(Sparse, MomentumOfSeveralParameters) {
+  const auto train = [](bool sparse) {
+    const std::vector<Tensor> weights{torch::ones({40, 8}).requires_grad_(), torch::ones({40, 8}).requires_grad_()};
+    torch::optim::SGD optimizer(weights, torch::optim::SGDOptions(0.5).momentum(0.9));
+    for (int64_t step = 0; step < 3; ++step) {
+      optimizer.zero_grad();
+      const auto rows = [&](int64_t of) { return torch::tensor({of, of + step}, torch::kLong); };
+      const Tensor first = torch::embedding(weights[0], rows(1), -1, false, sparse);
+      const Tensor second = torch::embedding(weights[1], rows(20), -1, false, sparse);
+      (first.sum() + 3 * second.sum()).backward();
+      optimizer.step();
+    }
+    return torch::cat(weights).detach();
+  };
+  EXPECT_TRUE(torch::allclose(train(true), train(false)));
+}
+
 TEST(Sparse, TheLargestOfNoValuesIsZero) {
   const Tensor w = torch::ones({4, 2}).requires_grad_();
   w.mutable_grad() = torch::zeros({4, 2}).to_sparse();

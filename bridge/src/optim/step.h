@@ -147,9 +147,11 @@ void update_groups(Optimizer& optimizer, const UpdateKernel<Rule>& kernel, const
     const auto& options = static_cast<const Options&>(group.options());
     const GroupRule<Rule> with = make(options);
     UpdateBatches batches(kernel.name(), optimizer);
+    std::vector<Tensor> strided;  // gradients made of sparse ones: the batches hold addresses
     for (const auto& p : group.params()) {
       const Tensor& given = grads[at++];
-      const Tensor grad = HB_UNLIKELY(given.is_sparse()) ? take_sparse(optimizer, options, p, given) : given;
+      if (HB_UNLIKELY(given.is_sparse())) strided.push_back(take_sparse(optimizer, options, p, given));
+      const Tensor& grad = given.is_sparse() ? strided.back() : given;
       if (!grad.defined()) continue;
       const bool state = keeps(options) || (optimizer.uses_master_weights() && is_half_type(p.scalar_type()));
       if (state) {
