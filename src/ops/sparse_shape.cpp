@@ -103,10 +103,8 @@ Tensor narrow_copy(const Tensor& self, int64_t dim, int64_t start, int64_t lengt
   const SparseParts& p = parts(self);
   const int64_t d = wrap_dim("narrow_copy", dim, self.dim()), sparse = sparse_dim(self), size = self.size(d);
   const int64_t from = start < 0 ? start + size : start;
-  HB_CHECK_INDEX(length >= 0 && from >= 0 && length <= size - from,
-                 "[narrow_copy] Invalid range to narrow. range(start, "
-                 "start+length) = range(",
-                 start, ", ", start + length, ") of dimension ", d, " of size ", size);
+  HB_CHECK_INDEX(length >= 0 && from >= 0 && length <= size - from, "[narrow_copy] Invalid range to narrow: ", length,
+                 " from ", start, " on, of dimension ", d, " of size ", size);
   DimVector sizes(self.impl().sizes());
   sizes[d] = length;
   Tensor out;
