@@ -52,7 +52,7 @@ template <class Columns>
 void multiply_in_place(Patches p, int64_t batch, int64_t outputs, const Columns& columns, ImageStore store) {
   constexpr int64_t kCopied = 1 << 22;  // values of images with margins that are held at a time
   const Size margin = margin_of(p), wide{p.in.h + 2 * margin.h, p.in.w + 2 * margin.w};
-  store.grid = {p.out.h, wide.w}, store.part = p.out, store.pixels = round_up(p.out.h * wide.w, kBlock);
+  store.part = p.out, store.row = wide.w, store.pixels = round_up(p.out.h * wide.w, kBlock);
   const int64_t at_once = std::max<int64_t>(1, kCopied / (wide.area() * p.channels));
   for (int64_t done = 0; done < batch; done += at_once) {
     const int64_t images = std::min(at_once, batch - done);
@@ -67,7 +67,7 @@ void multiply_in_place(Patches p, int64_t batch, int64_t outputs, const Columns&
 template <class Columns>
 void multiply_patches(const Patches& p, int64_t batch, int64_t outputs, const Columns& columns, ImageStore store) {
   if (reads_in_place(p)) return multiply_in_place(p, batch, outputs, columns, store);
-  store.grid = store.part = p.out, store.pixels = p.out.area();
+  store.part = p.out, store.row = p.out.w, store.pixels = p.out.area();
   const int64_t pixels = batch * p.out.area(), depth = p.kernel.area() * p.channels;
   const bool whole = p.kernel.area() == 1 && p.in.h == p.out.h && p.in.w == p.out.w && p.first.h == 0 &&
                      p.first.w == 0 && p.step.h == 1 && p.step.w == 1;
@@ -92,20 +92,18 @@ struct Phase {
 void phase_gradient(const Convolution& c, const BFloat16* weights, const Tensor& grad_x, const Tensor& grad_y,
                     Size offset) {
   const Phase h(offset.h, c.x.h, c.kernel.h, c.step.h, c.pad.h), w(offset.w, c.x.w, c.kernel.w, c.step.w, c.pad.w);
-  if (h.pixels <= 0 || w.pixels <= 0) return;
+  if (std::min({h.pixels, w.pixels, h.positions, w.positions}) <= 0) return;
   const Size positions{h.positions, w.positions}, first{h.first_position, w.first_position};
-  const bool plain = c.step.h == 1 && c.step.w == 1;
   const Patches patches{data(grad_y),
                         c.y,
                         {h.pixels, w.pixels},
                         {1, 1},
                         {h.first_output, w.first_output},
-                        plain ? Size{-c.dilation.h, -c.dilation.w} : Size{-1, -1},
+                        {-c.dilation.h, -c.dilation.w},
                         positions,
                         c.outputs};
   const TurnedWeights columns{weights, c.kernel, first, c.step, positions, c.outputs, c.inputs};
-  multiply_patches(patches, c.batch, c.inputs, columns,
-                   ImageStore{data(grad_x), c.x, {}, {}, c.step, offset, 0, c.inputs});
+  multiply_patches(patches, c.batch, c.inputs, columns, ImageStore{data(grad_x), c.x, c.step, offset, c.inputs});
 }
 
 }  // namespace
@@ -115,7 +113,7 @@ bool conv_forward(const Tensor& y, const Tensor& x, const Tensor& weight, const 
   const Convolution c(x, y, weight, p);
   const MatrixColumns columns{by_position(c, weight), 1, c.columns()};
   multiply_patches(c.of_input(data(x)), c.batch, c.outputs, columns,
-                   ImageStore{data(y), c.y, {}, {}, {1, 1}, {0, 0}, 0, c.outputs, data(bias)});
+                   ImageStore{data(y), c.y, {1, 1}, {0, 0}, c.outputs, data(bias)});
   return true;
 }
 
@@ -127,10 +125,7 @@ bool conv_backward_data(const Tensor& grad_x, const Tensor& grad_y, const Tensor
   if (c.kernel.h < c.step.h || c.kernel.w < c.step.w)  // some pixels were not read
     std::memset(grad_x.impl().raw_data(), 0, grad_x.nbytes());
   for (Size offset{0, 0}; offset.h < c.step.h; ++offset.h)
-    for (offset.w = 0; offset.w < c.step.w; ++offset.w)
-      if (Phase(offset.h, c.x.h, c.kernel.h, c.step.h, c.pad.h).positions > 0 &&
-          Phase(offset.w, c.x.w, c.kernel.w, c.step.w, c.pad.w).positions > 0)
-        phase_gradient(c, weights, grad_x, grad_y, offset);
+    for (offset.w = 0; offset.w < c.step.w; ++offset.w) phase_gradient(c, weights, grad_x, grad_y, offset);
   return true;
 }
 

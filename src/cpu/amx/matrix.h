@@ -35,18 +35,27 @@ inline Rows transpose_rows(const BFloat16* in, int64_t stride, int64_t rows, int
   return Rows(out, kRowPitch, round_up(depth, kDepth) / kDepth);
 }
 
-/// Columns of a matrix whose rows (the values of equal depth) are dense and `stride` apart.
-inline void interleave_columns(const BFloat16* in, int64_t stride, int64_t cols, int64_t depth, BFloat16* out) {
-  for (int64_t k = 0; k < depth; k += kDepth, out += kStep)
+/// Packs columns from next(), which gives 32 of them at one value of depth after the other, zeros beyond the last.
+template <class Next>
+void interleave_columns(int64_t depth, BFloat16* out, Next next) {
+  for (int64_t steps = (depth + kDepth - 1) / kDepth; steps > 0; --steps, out += kStep)
     for (int64_t p = 0; p < 16; ++p) {
-      const BFloat16* from = in + (k + 2 * p) * stride;
-      const int64_t left = depth - k - 2 * p;
       __m512i first, last;
-      interleave(left > 0 ? load_values(from, cols) : _mm512_setzero_si512(),
-                 left > 1 ? load_values(from + stride, cols) : _mm512_setzero_si512(), first, last);
+      const __m512i one = next(), two = next();
+      interleave(one, two, first, last);
       _mm512_storeu_si512(out + p * 32, first);
       _mm512_storeu_si512(out + kStep / 2 + p * 32, last);
     }
+}
+
+/// Columns of a matrix whose rows (the values of equal depth) are dense and `stride` apart.
+inline void interleave_columns(const BFloat16* in, int64_t stride, int64_t cols, int64_t depth, BFloat16* out) {
+  int64_t left = depth;
+  interleave_columns(depth, out, [&] {
+    const __m512i row = left > 0 ? load_values(in, cols) : _mm512_setzero_si512();
+    if (--left > 0) in += stride;
+    return row;
+  });
 }
 
 /// Columns that are dense themselves, `stride` apart.

@@ -80,13 +80,10 @@ struct MarginRows {
   Rows rows(int64_t m, int64_t /*rows*/, int64_t k, int64_t depth, BFloat16* /*buffer*/) const {
     const BFloat16* pixel = image + (m / pixels * in.area() + m % pixels + start) * channels;
     Rows r(channels);
-    for (int64_t from = k; from < k + depth;) {
-      const int64_t position = from / channels, channel = from % channels;
-      const int64_t n = std::min(channels - channel, k + depth - from);
+    each_stretch(channels, k, depth, [&](int64_t position, int64_t channel, int64_t count) {
       const int64_t shift = position / kernel.w * each.h * in.w + position % kernel.w * each.w;
-      r.add(pixel + shift * channels + channel, n / kDepth);
-      from += n;
-    }
+      r.add(pixel + shift * channels + channel, count / kDepth);
+    });
     return r;
   }
 };
@@ -103,14 +100,7 @@ struct PatchColumns : Patches {
       if (--left > 0) pixel.next();
       return in ? _mm512_loadu_si512(in + channel) : _mm512_setzero_si512();
     };
-    for (int64_t steps = (depth + kDepth - 1) / kDepth; steps > 0; --steps, out += kStep)
-      for (int64_t p = 0; p < 16; ++p) {
-        __m512i first, last;
-        const __m512i one = next(), two = next();
-        interleave(one, two, first, last);
-        _mm512_storeu_si512(out + p * 32, first);
-        _mm512_storeu_si512(out + kStep / 2 + p * 32, last);
-      }
+    interleave_columns(depth, out, next);
   }
 };
 
@@ -131,22 +121,24 @@ struct TurnedWeights {
   }
 };
 
-/// Pixels of a grid, `pixels` of each image, to an image; those beyond the grid's part that stands for a pixel are
-/// dropped.
+/// Pixels to an image, every step-th from `first` on. They come as `pixels` of each image, in rows of which only the
+/// first `part` stand for pixels: the others are dropped.
 struct ImageStore {
   BFloat16* image;
-  Size out, grid, part, step, first;
-  int64_t pixels, channels;
+  Size out, step, first;
+  int64_t channels;
   const BFloat16* bias = nullptr;
+  Size part{0, 0};
+  int64_t row = 0, pixels = 0;
 
   void operator()(int64_t m, int64_t n, int64_t rows, int64_t cols, const float* values, int64_t pitch) const {
-    int64_t h = m % pixels / grid.w, w = m % pixels % grid.w, batch = m / pixels, left = pixels - m % pixels;
+    int64_t h = m % pixels / row, w = m % pixels % row, batch = m / pixels, left = pixels - m % pixels;
     for (int64_t i = 0; i < rows; ++i) {
       if (h < part.h && w < part.w) {
         const int64_t pixel = batch * out.area() + (h * step.h + first.h) * out.w + w * step.w + first.w;
         MatrixStore{image + pixel * channels, channels, bias}(0, n, 1, cols, values + i * pitch, pitch);
       }
-      if (++w == grid.w) w = 0, ++h;
+      if (++w == row) w = 0, ++h;
       if (--left == 0) h = w = 0, ++batch, left = pixels;
     }
   }

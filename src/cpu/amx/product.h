@@ -86,6 +86,16 @@ inline void multiply_block(int64_t rows, int64_t cols, const Rows& a, const BFlo
   }
 }
 
+/// Calls f(which, k, count) for each stretch of `size` values that [from, from + depth) takes part in, with its part.
+template <class F>
+void each_stretch(int64_t size, int64_t from, int64_t depth, const F& f) {
+  for (const int64_t to = from + depth; from < to;) {
+    const int64_t k = from % size, count = std::min(size - k, to - from);
+    f(from / size, k, count);
+    from += count;
+  }
+}
+
 template <class T>
 T* scratch(Scratch slot, int64_t count) {
   return static_cast<T*>(scratch_buffer(slot, static_cast<size_t>(count) * sizeof(T)));
@@ -100,7 +110,7 @@ template <class A, class B, class Store>
 class Product {
  public:
   Product(int64_t depth, const A& a, const B& b, const Store& store) : depth_(depth), a_(a), b_(b), store_(store) {
-    const int64_t chunks = (depth + kChunk - 1) / kChunk;
+    const int64_t chunks = 1 + (depth - 1) / kChunk;  // nothing is empty
     chunk_ = round_up((depth + chunks - 1) / chunks, kDepth);
   }
 

@@ -10,6 +10,7 @@
 namespace hb::cpu::amx {
 namespace {
 
+constexpr int64_t kProducts = 4;  // of parts, in one of halves
 constexpr int kNotFinite = 0x99;  // of vfpclassps: NaN of both kinds and the infinities
 
 /// The parts of 16 numbers. What is not finite has no rest.
@@ -42,18 +43,6 @@ inline Parts split(const Half* in, int64_t lines, int64_t length, int64_t stride
       }
   });
   return {rounded, rest, wide};
-}
-
-constexpr int64_t kProducts = 4;
-
-/// Calls f(product, k, depth) for the parts [k, k + depth) of which products a range of all products' depth consists.
-template <class F>
-void each_product(int64_t size, int64_t from, int64_t depth, const F& f) {
-  for (const int64_t to = from + depth; from < to;) {
-    const int64_t product = from / size, k = from % size, n = std::min(size - k, to - from);
-    f(product, k, n);
-    from += n;
-  }
 }
 
 /// data = alpha values + bias, rounded to f16. Where a factor was not finite the sum of the products may be NaN
@@ -89,7 +78,7 @@ struct SplitRows {
 
   Rows rows(int64_t m, int64_t rows, int64_t from, int64_t size, BFloat16* buffer) const {
     Rows all(0);
-    each_product(depth, from, size, [&](int64_t product, int64_t k, int64_t n) {
+    each_stretch(depth, from, size, [&](int64_t product, int64_t k, int64_t n) {
       const Rows part = (product < 2 ? rest : rounded).rows(m, rows, k, n, buffer);
       all.stride = part.stride;
       all.add(part.pieces[0].data, part.pieces[0].steps);
@@ -105,7 +94,7 @@ struct SplitColumns {
   int64_t depth;  // a multiple of kDepth
 
   void columns(int64_t n, int64_t cols, int64_t from, int64_t size, BFloat16* out) const {
-    each_product(depth, from, size, [&](int64_t product, int64_t k, int64_t count) {
+    each_stretch(depth, from, size, [&](int64_t product, int64_t k, int64_t count) {
       (product % 2 == 0 ? rest : rounded).columns(n, cols, k, count, out);
       out += count * kBlock;
     });
