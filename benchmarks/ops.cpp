@@ -31,6 +31,22 @@ Prepared chain10() {
   return prepared;
 }
 
+// In-place functions with a graph; `seen`: the program knows where the tensor lies, so that it has to stay there.
+Prepared inplace_chain(bool seen) {
+  auto x = torch::rand({1 << 18}).requires_grad_();
+  Prepared prepared;
+  prepared.repeats = 10;
+  prepared.iteration = [=] {
+    for (int i = 0; i < 10; ++i) {
+      auto y = x * 2;
+      if (seen) y.data_ptr();
+      y.add_(1).mul_(0.5).relu_().sub_(x);
+      y.sum().backward();
+    }
+  };
+  return prepared;
+}
+
 Prepared mm1024(torch::Dtype dtype) {
   auto a = torch::rand({1024, 1024}).sub_(0.5).to(dtype), b = torch::rand({1024, 1024}).sub_(0.5).to(dtype);
   Prepared prepared;
@@ -65,6 +81,8 @@ std::vector<Workload> op_workloads() {
   return {
       {"add4", add4},
       {"chain10", chain10},
+      {"inplace_chain", [] { return inplace_chain(false); }},
+      {"inplace_chain_seen", [] { return inplace_chain(true); }},
       {"mm1024_f32", [] { return mm1024(torch::kFloat32); }},
       {"mm1024_bf16", [] { return mm1024(torch::kBFloat16); }},
       {"mm1024_f16", [] { return mm1024(torch::kHalf); }},

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -35,6 +36,12 @@ class HB_API StorageImpl final : public intrusive_ptr_target {
   size_t nbytes() const { return nbytes_; }
   const Device& device() const { return device_; }
   bool is_borrowed() const { return borrowed_; }
+  /// The program was given the address of this memory (data_ptr(), accessors, DLPack, …) and may use it as long as the
+  /// tensor lives: in-place functions may not give the tensor other memory.
+  bool address_shown() const { return address_shown_.load(std::memory_order_relaxed); }
+  void show_address() {
+    if (!address_shown()) address_shown_.store(true, std::memory_order_relaxed);
+  }
 
  private:
   StorageImpl(void* data, size_t nbytes, Device device, size_t block_bytes, bool borrowed)
@@ -47,6 +54,7 @@ class HB_API StorageImpl final : public intrusive_ptr_target {
   size_t block_bytes_;
   Device device_;
   bool borrowed_, sparse_ = false;
+  std::atomic<bool> address_shown_{false};
   Deleter* deleter_ = nullptr;
 };
 

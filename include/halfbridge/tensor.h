@@ -77,7 +77,7 @@ class HB_API Tensor {
   int64_t size(int64_t dim) const;
   int64_t stride(int64_t dim) const;
   int64_t storage_offset() const { return impl().offset(); }
-  Storage storage() const { return Storage(impl().storage()); }
+  Storage storage() const;
   bool has_storage() const { return defined() && !is_sparse(); }
   ScalarType scalar_type() const { return impl().dtype(); }
   TypeMeta dtype() const { return impl().dtype(); }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 
 #include <halfbridge/device.h>
@@ -21,7 +22,8 @@ struct VersionCounter final : intrusive_ptr_target {
 ///
 /// A convolution may leave its result channels-last while the program's layout is contiguous NCHW. Such a tensor is
 /// *deferred*: its physical strides are channels-last, no alias of it is visible, and settle() rewrites it contiguous
-/// as soon as the program looks at strides or memory. The engine reads physical_strides() and raw_data() instead.
+/// as soon as the program looks at strides or memory. The engine reads physical_strides() and raw_data() instead, of
+/// inputs through Physical (src/core/physical.h): another thread may settle a tensor while this one reads it.
 ///
 /// A sparse tensor is deferred for good: it has no strides and no memory, and settle() throws.
 class HB_API TensorImpl final : public intrusive_ptr_target {
@@ -38,7 +40,7 @@ class HB_API TensorImpl final : public intrusive_ptr_target {
   int64_t dim() const { return static_cast<int64_t>(sizes_.size()); }
   ScalarType dtype() const { return dtype_; }
   size_t itemsize() const { return element_size(dtype_); }
-  const Device& device() const { return storage_->device(); }
+  const Device& device() const { return device_; }
   int64_t offset() {
     settle();
     return offset_;
@@ -47,26 +49,36 @@ class HB_API TensorImpl final : public intrusive_ptr_target {
     settle();
     return storage_;
   }
-  /// First element in the layout that the program sees.
+  /// First element in the layout that the program sees. For the program: from here on it may hold the address, and
+  /// in-place functions write to it.
   void* data() {
+    settle();
+    storage_->show_address();
+    return raw_data();
+  }
+  /// The same for the engine, which does not keep it.
+  void* visible_data() {
     settle();
     return raw_data();
   }
-  bool is_contiguous() const { return contiguous_ || deferred_; }
+  bool is_contiguous() const { return is_deferred() || contiguous_; }
 
   // Physical layout, for the engine alone.
   const DimVector& physical_strides() const { return strides_; }
   const intrusive_ptr<StorageImpl>& physical_storage() const { return storage_; }
   int64_t physical_offset() const { return offset_; }
-  bool physically_contiguous() const { return contiguous_; }
+  bool physically_contiguous() const { return !is_deferred() && contiguous_; }
   void* raw_data() const { return static_cast<char*>(storage_->data()) + offset_ * itemsize(); }
-  bool is_deferred() const { return deferred_; }
-  bool is_sparse() const { return HB_UNLIKELY(deferred_) && storage_->is_sparse(); }
+  bool is_deferred() const { return HB_UNLIKELY(deferred_.load(std::memory_order_acquire)); }
+  bool is_sparse() const { return HB_UNLIKELY(sparse_); }
   /// Declares that the program believes this channels-last tensor to be contiguous.
-  void set_deferred() { deferred_ = true; }
+  void set_deferred() { deferred_.store(true, std::memory_order_relaxed); }
   void settle() {
-    if (HB_UNLIKELY(deferred_)) settle_slow();
+    if (HB_UNLIKELY(is_deferred())) settle_slow();
   }
+  /// A second record of this memory as it lies now, deferred or settled, which no other thread changes. Without
+  /// history.
+  intrusive_ptr<TensorImpl> snapshot() const;
 
   /// Replaces geometry (the caller checked it) or memory.
   void set_geometry(DimVector sizes, DimVector strides, int64_t offset);
@@ -76,16 +88,19 @@ class HB_API TensorImpl final : public intrusive_ptr_target {
   /// A second record of the same memory; shares the version counter if asked.
   intrusive_ptr<TensorImpl> alias(bool share_version);
 
-  uint32_t version() const { return shared_version_ ? shared_version_->version.load() : own_version_; }
+  uint32_t version() const {
+    const VersionCounter* shared = shared_version_.load(std::memory_order_acquire);
+    return shared ? shared->version.load() : own_version_;
+  }
   void bump_version() {
-    if (shared_version_) {
-      ++shared_version_->version;
+    if (VersionCounter* shared = shared_version_.load(std::memory_order_acquire)) {
+      ++shared->version;
     } else {
       ++own_version_;
     }
   }
-  const intrusive_ptr<VersionCounter>& shared_version();
-  void set_shared_version(intrusive_ptr<VersionCounter> v) { shared_version_ = std::move(v); }
+  intrusive_ptr<VersionCounter> shared_version();
+  void set_shared_version(intrusive_ptr<VersionCounter> v);
 
   /// A 0-d tensor made from a Scalar: does not take part in type promotion within its kind.
   bool is_wrapped_number() const { return wrapped_number_; }
@@ -99,6 +114,7 @@ class HB_API TensorImpl final : public intrusive_ptr_target {
 
  private:
   void refresh();
+  void take_data_of(const TensorImpl& o);
   void settle_slow();
 
   intrusive_ptr<StorageImpl> storage_;
@@ -106,9 +122,12 @@ class HB_API TensorImpl final : public intrusive_ptr_target {
   int64_t offset_ = 0;
   int64_t numel_ = 0;
   ScalarType dtype_;
-  bool contiguous_ = false, deferred_ = false, wrapped_number_ = false, inference_ = false;
+  Device device_;  // the storage's: settling replaces that
+  bool sparse_ = false, contiguous_ = false, wrapped_number_ = false, inference_ = false;
+  std::atomic<bool> deferred_{false};  // false for good once it is false, but for share_data_of()
   uint32_t own_version_ = 0;
-  intrusive_ptr<VersionCounter> shared_version_;
+  intrusive_ptr<VersionCounter> version_owner_;
+  std::atomic<VersionCounter*> shared_version_{nullptr};  // version_owner_'s, read without a lock
   struct MetaDeleter {
     void operator()(AutogradMeta* m) const;
   };

@@ -4,6 +4,7 @@
 
 #include "autograd/loss_scaling.h"
 #include "core/geometry.h"
+#include "core/physical.h"
 
 namespace hb {
 
@@ -17,6 +18,11 @@ bool unshared(const Tensor& t, int64_t handles) {
 bool writable(const Tensor& t) {
   const TensorImpl& i = t.impl();
   return unshared(t, 1) && (i.physically_contiguous() || geometry::is_dense(i.sizes(), i.physical_strides()));
+}
+
+bool lie_alike(const Tensor& a, const Tensor& b) {
+  const Physical x(a), y(b);
+  return x->physical_strides() == y->physical_strides() || (x->physically_contiguous() && y->physically_contiguous());
 }
 
 // A sparse and a strided gradient give a strided one.
@@ -54,8 +60,7 @@ variable_list AccumulateGrad::apply(variable_list&& grads) {
   if (HB_UNLIKELY(g.is_sparse() || variable_.is_sparse() || sum.is_sparse())) {
     accumulate_layouts(sum, g);
   } else if (!sum.defined()) {
-    const bool same_layout = g.impl().physical_strides() == variable_.impl().physical_strides() ||
-                             (g.impl().physically_contiguous() && variable_.impl().physically_contiguous());
+    const bool same_layout = lie_alike(g, variable_);
     if (!GradMode::is_enabled()) {
       if (same_layout && unshared(g, 1)) {
         sum = g.requires_grad() ? g.detach() : std::move(g);

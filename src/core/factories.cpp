@@ -6,6 +6,7 @@
 #include <halfbridge/ops/combine.h>
 #include "core/geometry.h"
 #include "core/loop.h"
+#include "core/physical.h"
 #include "core/value_range.h"
 
 #include "kernels/elementwise.h"
@@ -98,7 +99,8 @@ Tensor empty_like(const Tensor& self, const TensorOptions& options, std::optiona
   if (HB_UNLIKELY(o.is_sparse())) return sparse::empty_like(self, o);
   check_options("empty_like", o);
   const MemoryFormat wanted = format.value_or(options.memory_format_opt().value_or(MemoryFormat::Preserve));
-  TensorImpl& i = self.impl();
+  const Physical now(self);
+  const TensorImpl& i = *now;
   if (wanted != MemoryFormat::Preserve) return finish(make(i.sizes(), strides_of(wanted, i.sizes()), o), o);
   DimVector strides = i.physically_contiguous() ? geometry::contiguous_strides(i.sizes())
                       : geometry::is_dense(i.sizes(), i.physical_strides())

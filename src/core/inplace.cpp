@@ -45,9 +45,10 @@ bool any_requires_grad(const Tensor& self, std::initializer_list<const Tensor*> 
   return false;
 }
 
-// Nobody but `t` (and handles to it) can see this memory.
+// Nobody but `t` (and handles to it) can see this memory, nor knows where it is.
 bool sole_owner(const TensorImpl& t, int64_t owners) {
-  return t.physical_storage().use_count() == owners && !t.physical_storage()->is_borrowed();
+  const StorageImpl& storage = *t.physical_storage();
+  return storage.use_count() == owners && !storage.is_borrowed() && !storage.address_shown();
 }
 
 bool same_visible_layout(const TensorImpl& a, const TensorImpl& b) {

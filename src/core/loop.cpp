@@ -5,6 +5,7 @@
 #include <halfbridge/ops/factories.h>
 
 #include "core/geometry.h"
+#include "core/physical.h"
 
 namespace hb {
 
@@ -66,18 +67,14 @@ void merge_dims(Loop& loop) {
 }
 
 // One dimension where every operand has the same contiguous memory: the common case of whole tensors.
-bool flat(Loop& loop, ArrayRef<const Tensor*> outs, ArrayRef<const Tensor*> ins) {
-  const TensorImpl& first = outs.empty() ? ins[0]->impl() : outs[0]->impl();
+bool flat(Loop& loop, const TensorImpl* const* operands) {
+  const TensorImpl& first = *operands[0];
   const bool contiguous = first.physically_contiguous();
-  const auto alike = [&](const Tensor* t) {
-    const TensorImpl& i = t->impl();
-    if (contiguous) return i.physically_contiguous() && i.sizes() == first.sizes();
-    return i.physical_strides() == first.physical_strides() && i.sizes() == first.sizes();
-  };
-  for (const Tensor* t : outs)
-    if (!alike(t)) return false;
-  for (const Tensor* t : ins)
-    if (!alike(t)) return false;
+  for (int k = 1; k < loop.operands; ++k) {
+    const TensorImpl& i = *operands[k];
+    const bool alike = contiguous ? i.physically_contiguous() : i.physical_strides() == first.physical_strides();
+    if (!alike || i.sizes() != first.sizes()) return false;
+  }
   if (!contiguous && !geometry::is_dense(first.sizes(), first.physical_strides())) return false;
   loop.sizes.push_back(first.numel());
   for (int k = 0; k < loop.operands; ++k)
@@ -91,26 +88,30 @@ Loop::Loop(ArrayRef<const Tensor*> outs, ArrayRef<const Tensor*> ins)
     : outputs(static_cast<int>(outs.size())), operands(static_cast<int>(outs.size() + ins.size())) {
   HB_CHECK(operands > 0 && operands <= kMaxOperands, "[loop] expected at most ", int{kMaxOperands}, " operands, got ",
            operands);
+  const TensorImpl* impls[kMaxOperands];
   for (int k = 0; k < operands; ++k) {
-    const TensorImpl& impl = (k < outputs ? outs[k] : ins[k - outputs])->impl();
-    op[k].data = static_cast<char*>(impl.raw_data());
-    op[k].dtype = impl.dtype();
+    impls[k] = &(k < outputs ? outs[k] : ins[k - outputs])->impl();
+    if (impls[k]->is_deferred() && k >= outputs) {
+      op[k].held = impls[k]->snapshot();
+      impls[k] = op[k].held.get();
+    }
+    op[k].data = static_cast<char*>(impls[k]->raw_data());
+    op[k].dtype = impls[k]->dtype();
   }
-  const TensorImpl& shape = outputs ? outs[0]->impl() : ins[0]->impl();
+  const TensorImpl& shape = *impls[0];
   numel = shape.numel();
   if (numel == 0) {
     sizes.push_back(0);
     for (int k = 0; k < operands; ++k) op[k].strides.push_back(0);
     return;
   }
-  if (flat(*this, outs, ins)) return;
+  if (flat(*this, impls)) return;
   const size_t nd = shape.sizes().size();
   sizes = DimVector(nd);
   for (size_t d = 0; d < nd; ++d) sizes[d] = shape.sizes()[nd - 1 - d];
   for (int k = 0; k < operands; ++k) {
-    const TensorImpl& impl = (k < outputs ? outs[k] : ins[k - outputs])->impl();
-    const DimVector &s = impl.sizes(), &st = impl.physical_strides();
-    const int64_t item = static_cast<int64_t>(impl.itemsize());
+    const DimVector &s = impls[k]->sizes(), &st = impls[k]->physical_strides();
+    const int64_t item = static_cast<int64_t>(impls[k]->itemsize());
     op[k].strides = DimVector(nd);
     for (size_t d = 0; d < s.size(); ++d) op[k].strides[d] = s[s.size() - 1 - d] == 1 ? 0 : st[s.size() - 1 - d] * item;
   }
@@ -147,22 +148,22 @@ DimVector broadcast_sizes(const char* name, ArrayRef<const Tensor*> tensors) {
 }
 
 Tensor empty_elementwise(const DimVector& sizes, ScalarType dtype, ArrayRef<const Tensor*> ins) {
-  const TensorImpl* model = nullptr;
+  const Tensor* model_tensor = nullptr;
   Device device = kCPU;
   for (const Tensor* t : ins) {
     const TensorImpl& i = t->impl();
     if (!i.device().is_cpu()) device = i.device();
-    if (!model && i.sizes() == sizes) model = &i;
+    if (!model_tensor && i.sizes() == sizes) model_tensor = t;
   }
   DimVector strides;
   bool deferred = false;
-  if (!model || model->physically_contiguous()) {
+  if (!model_tensor || model_tensor->impl().physically_contiguous()) {
     strides = geometry::contiguous_strides(sizes);
-  } else if (geometry::is_dense(sizes, model->physical_strides())) {
-    strides = model->physical_strides();
-    deferred = model->is_deferred();
   } else {
-    strides = geometry::dense_strides_like(sizes, model->physical_strides());
+    const Physical model(*model_tensor);
+    const bool dense = geometry::is_dense(sizes, model->physical_strides());
+    strides = dense ? model->physical_strides() : geometry::dense_strides_like(sizes, model->physical_strides());
+    deferred = dense && model->is_deferred();
   }
   auto storage = StorageImpl::allocate(geometry::numel(sizes) * element_size(dtype), device);
   auto impl = make_intrusive<TensorImpl>(std::move(storage), dtype, sizes, std::move(strides), 0);

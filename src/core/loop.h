@@ -14,6 +14,7 @@ struct Loop {
     char* data;
     ScalarType dtype;
     DimVector strides;
+    intrusive_ptr<TensorImpl> held;  // keeps the memory of an input that another thread may settle
   };
   int outputs = 0, operands = 0;
   Operand op[kMaxOperands];

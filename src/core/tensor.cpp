@@ -25,6 +25,12 @@ void Tensor::check_dtype(ScalarType wanted, const char* what) const {
 int64_t Tensor::size(int64_t d) const { return sizes()[geometry::wrap_dim("size", d, dim(), false)]; }
 int64_t Tensor::stride(int64_t d) const { return impl().strides()[geometry::wrap_dim("stride", d, dim(), false)]; }
 
+Storage Tensor::storage() const {
+  const auto& storage = impl().storage();
+  storage->show_address();
+  return Storage(storage);
+}
+
 bool Tensor::is_contiguous(MemoryFormat format) const {
   if (!defined()) return true;
   TensorImpl& i = impl();

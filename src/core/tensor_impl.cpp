@@ -11,13 +11,24 @@
 
 namespace hb {
 
+namespace {
+// Threads that share a tensor, a weight say, may all be the first to make a view of it or to look at its memory; one
+// lock for all tensors would have threads wait for each other that share none.
+std::mutex& mutex_of(const TensorImpl* impl) {
+  static std::array<std::mutex, 64> mutexes;
+  return mutexes[reinterpret_cast<uintptr_t>(impl) / sizeof(TensorImpl) % mutexes.size()];
+}
+}  // namespace
+
 TensorImpl::TensorImpl(intrusive_ptr<StorageImpl> storage, ScalarType dtype, DimVector sizes, DimVector strides,
                        int64_t offset)
     : storage_(std::move(storage)),
       sizes_(std::move(sizes)),
       strides_(std::move(strides)),
       offset_(offset),
-      dtype_(dtype) {
+      dtype_(dtype),
+      device_(storage_->device()),
+      sparse_(storage_->is_sparse()) {
   inference_ = InferenceMode::is_enabled();
   refresh();
 }
@@ -38,37 +49,61 @@ void TensorImpl::set_geometry(DimVector sizes, DimVector strides, int64_t offset
 
 void TensorImpl::set_storage(intrusive_ptr<StorageImpl> storage, ScalarType dtype) {
   storage_ = std::move(storage), dtype_ = dtype;
+  device_ = storage_->device(), sparse_ = storage_->is_sparse();
 }
 
 void TensorImpl::share_data_of(const TensorImpl& o) {
-  storage_ = o.storage_, dtype_ = o.dtype_, sizes_ = o.sizes_, strides_ = o.strides_, offset_ = o.offset_;
-  deferred_ = o.deferred_;
+  if (HB_UNLIKELY(o.is_deferred() && &o != this)) {
+    // Whether `o` is settled meanwhile or not, this gets one state of it.
+    const std::lock_guard lock(mutex_of(&o));
+    take_data_of(o);
+  } else {
+    take_data_of(o);
+  }
+}
+
+void TensorImpl::take_data_of(const TensorImpl& o) {
+  set_storage(o.storage_, o.dtype_);
+  sizes_ = o.sizes_, strides_ = o.strides_, offset_ = o.offset_;
+  deferred_.store(o.is_deferred(), std::memory_order_release);
   refresh();
 }
 
-intrusive_ptr<TensorImpl> TensorImpl::alias(bool share_version) {
+intrusive_ptr<TensorImpl> TensorImpl::snapshot() const {
+  std::unique_lock<std::mutex> lock;
+  if (HB_UNLIKELY(is_deferred())) lock = std::unique_lock(mutex_of(this));
   auto copy = make_intrusive<TensorImpl>(storage_, dtype_, sizes_, strides_, offset_);
-  copy->deferred_ = deferred_;
-  copy->wrapped_number_ = wrapped_number_;
-  copy->inference_ = inference_;
-  if (share_version) copy->shared_version_ = shared_version();
+  copy->deferred_.store(is_deferred(), std::memory_order_relaxed);
   return copy;
 }
 
-// Threads that share a tensor, a weight say, may all be the first to make a view of it; one lock for all tensors would
-// have threads wait for each other that share none.
-const intrusive_ptr<VersionCounter>& TensorImpl::shared_version() {
-  static std::array<std::mutex, 64> mutexes;
-  const std::lock_guard lock(mutexes[reinterpret_cast<uintptr_t>(this) / sizeof(TensorImpl) % mutexes.size()]);
-  if (!shared_version_) shared_version_ = make_intrusive<VersionCounter>(own_version_);
-  return shared_version_;
+intrusive_ptr<TensorImpl> TensorImpl::alias(bool share_version) {
+  auto copy = snapshot();
+  copy->wrapped_number_ = wrapped_number_;
+  copy->inference_ = inference_;
+  if (share_version) copy->set_shared_version(shared_version());
+  return copy;
 }
 
-// Readers of one tensor on several threads may all be the first to look.
+intrusive_ptr<VersionCounter> TensorImpl::shared_version() {
+  const std::lock_guard lock(mutex_of(this));
+  if (!version_owner_) {
+    version_owner_ = make_intrusive<VersionCounter>(own_version_);
+    shared_version_.store(version_owner_.get(), std::memory_order_release);
+  }
+  return version_owner_;
+}
+
+void TensorImpl::set_shared_version(intrusive_ptr<VersionCounter> v) {
+  version_owner_ = std::move(v);
+  shared_version_.store(version_owner_.get(), std::memory_order_release);
+}
+
+// Readers of one tensor on several threads may all be the first to look, and others may be reading the deferred memory:
+// they hold it by a snapshot.
 void TensorImpl::settle_slow() {
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
-  if (!deferred_) return;
+  const std::lock_guard lock(mutex_of(this));
+  if (!is_deferred()) return;
   (void)storage_->data();  // throws where the tensor is sparse
   Tensor physical(make_intrusive<TensorImpl>(storage_, dtype_, sizes_, strides_, offset_));
   DimVector strides = geometry::contiguous_strides(sizes_);
@@ -76,7 +111,8 @@ void TensorImpl::settle_slow() {
       make_intrusive<TensorImpl>(StorageImpl::allocate(numel_ * itemsize(), device()), dtype_, sizes_, strides, 0);
   Tensor out(settled);
   copy_kernel(device())(Loop({&out}, {&physical}));
-  storage_ = settled->storage_, strides_ = std::move(strides), offset_ = 0, contiguous_ = true, deferred_ = false;
+  storage_ = settled->storage_, strides_ = std::move(strides), offset_ = 0, contiguous_ = true;
+  deferred_.store(false, std::memory_order_release);
 }
 
 AutogradMeta& TensorImpl::materialize_autograd_meta() {

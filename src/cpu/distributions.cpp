@@ -12,7 +12,7 @@ namespace hb::cpu {
 
 namespace {
 
-RandomSpan span_of(const Tensor& t) { return {t.data_ptr(), t.scalar_type(), t.numel()}; }
+RandomSpan span_of(const Tensor& t) { return {t.impl().visible_data(), t.scalar_type(), t.numel()}; }
 
 /// Dimensions from the widest stride to the narrowest: the order in which LibTorch walks memory.
 DimVector memory_order(const Tensor& t) {

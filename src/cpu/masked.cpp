@@ -15,10 +15,10 @@ int64_t count_true(const bool* mask, int64_t n) {
 Tensor nonzero(const Tensor& in) {
   // Any dtype turns into truth by the conversion that `to` does.
   const Tensor truth = in.to(kBool).contiguous();
-  const auto* mask = static_cast<const bool*>(truth.data_ptr());
+  const auto* mask = static_cast<const bool*>(truth.impl().visible_data());
   const int64_t n = truth.numel(), dims = truth.dim(), count = count_true(mask, n);
   Tensor out = empty({count, dims}, kLong);
-  auto* to = static_cast<int64_t*>(out.data_ptr());
+  auto* to = static_cast<int64_t*>(out.impl().visible_data());
   const DimVector& sizes = truth.impl().sizes();
   for (int64_t i = 0; i < n; ++i) {
     if (!mask[i]) continue;
@@ -39,10 +39,10 @@ void pick(T* to, const T* from, const bool* mask, int64_t n) {
 }
 
 Tensor masked_select(const Tensor& in, const Tensor& mask) {
-  const auto* m = static_cast<const bool*>(mask.data_ptr());
+  const auto* m = static_cast<const bool*>(mask.impl().visible_data());
   const int64_t n = in.numel();
   Tensor out = empty({count_true(m, n)}, in.options());
-  void *to = out.data_ptr(), *from = in.data_ptr();
+  void *to = out.impl().visible_data(), *from = in.impl().visible_data();
   switch (in.itemsize()) {
     case 1:
       pick(static_cast<uint8_t*>(to), static_cast<const uint8_t*>(from), m, n);
@@ -69,11 +69,11 @@ void place(T* to, const T* from, const bool* mask, int64_t n) {
 }
 
 void masked_scatter(const Tensor& out, const Tensor& mask, const Tensor& source) {
-  const auto* m = static_cast<const bool*>(mask.data_ptr());
+  const auto* m = static_cast<const bool*>(mask.impl().visible_data());
   const int64_t n = out.numel(), wanted = count_true(m, n);
   HB_CHECK(source.numel() >= wanted, "[masked_scatter] expected a source of at least ", wanted, " elements, got ",
            source.numel());
-  void *to = out.data_ptr(), *from = source.data_ptr();
+  void *to = out.impl().visible_data(), *from = source.impl().visible_data();
   switch (out.itemsize()) {
     case 1:
       return place(static_cast<uint8_t*>(to), static_cast<const uint8_t*>(from), m, n);

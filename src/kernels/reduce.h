@@ -31,6 +31,7 @@ struct ReduceLoop {
   DimVector kept, kept_in, kept_out;  // sizes, strides of the input, strides of the output
   DimVector reduced, reduced_in;
   int64_t outputs = 1, count = 1;  // elements of the output; elements that become one of them
+  Tensor held;                     // keeps the input's memory
 
   /// `out` has the dimensions of `in` (keepdim), of size 1 where `mask` says reduced.
   ReduceLoop(const Tensor& out, const Tensor& in, uint64_t mask);

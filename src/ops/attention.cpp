@@ -6,6 +6,7 @@
 #include "autocast/autocast.h"
 
 #include "autograd/record.h"
+#include "core/physical.h"
 #include "ops/layout.h"
 
 namespace hb {
@@ -43,7 +44,10 @@ bool dense_rows(const Tensor& t) {
   return s.back() == 1 || t.size(-1) <= 1;
 }
 /// `t`, or a copy without history.
-Tensor with_dense_rows(const Tensor& t) { return dense_rows(t) ? t : ops::to_contiguous(t); }
+Tensor with_dense_rows(const Tensor& t) {
+  const Tensor now = physical(t);
+  return dense_rows(now) ? now : ops::to_contiguous(now);
+}
 
 HeadsRef heads(const Tensor& t) {
   const auto& s = t.impl().physical_strides();
@@ -69,10 +73,10 @@ Attention describe(const Tensor& q, const Tensor& k, const Tensor& v, const Tens
   a.scale = c.scale, a.causal = c.causal;
   a.q = heads(q), a.k = heads(k), a.v = heads(v), a.out = heads(out);
   if (mask.defined()) {
-    a.mask = mask.data_ptr();
+    a.mask = mask.impl().visible_data();
     for (int d = 0; d < 4; ++d) a.mask_stride[d] = mask.size(d) == 1 ? 0 : mask.stride(d);
   }
-  if (normalizer.defined()) a.normalizer = normalizer.data_ptr();
+  if (normalizer.defined()) a.normalizer = normalizer.impl().visible_data();
   return a;
 }
 

@@ -2,6 +2,7 @@
 
 #include "autocast/function_watch.h"
 #include "autograd/record.h"
+#include "core/physical.h"
 #include "kernels/norm.h"
 #include "ops/layout.h"
 #include "ops/or_undefined.h"
@@ -21,8 +22,9 @@ struct Arranged {
   Tensor x;
   NormShape shape;
   bool channels_last;
-  explicit Arranged(const Tensor& input) : channels_last(input.dim() > 2 && ops::is_physically_channels_last(input)) {
-    x = channels_last ? input : ops::to_contiguous(input);
+  explicit Arranged(const Tensor& input) : x(physical(input)) {
+    channels_last = input.dim() > 2 && ops::is_physically_channels_last(x);
+    if (!channels_last) x = ops::to_contiguous(x);
     int64_t plane = 1;
     for (int64_t d = 2; d < input.dim(); ++d) plane *= input.size(d);
     shape = channels_last ? NormShape{input.size(0) * plane, input.size(1), 1}
@@ -36,7 +38,7 @@ void check_parameter(const char* what, const Tensor& t, int64_t channels) {
            t.sizes());
 }
 
-void* raw(const Tensor& t) { return t.defined() ? t.data_ptr() : nullptr; }
+void* raw(const Tensor& t) { return t.defined() ? t.impl().visible_data() : nullptr; }
 
 BatchNormChannels channels_of(const Tensor& x, const NormShape& s, const Tensor& weight, const Tensor& bias,
                               const Tensor& mean, const Tensor& rstd, const Config& c) {
@@ -81,7 +83,7 @@ variable_list gradients(Backward& b, const Tensor& input, const Tensor& weight, 
   p.affine_dtype = affine_dtype;
   // Rows: sum of g, sum of g (x - mean), a, b, c of the gradient.
   const Tensor work = empty({5, l.shape.channels}, x.options().dtype(p.compute));
-  char* base = static_cast<char*>(work.data_ptr());
+  char* base = static_cast<char*>(work.impl().visible_data());
   const auto row = [&](int i) { return base + i * l.shape.channels * work.element_size(); };
   Tensor dx, dw, db;
   if (b.needs(1)) dw = empty({l.shape.channels}, x.options().dtype(affine_dtype));
@@ -141,9 +143,9 @@ Tensor batch_norm(const Tensor& input, const std::optional<Tensor>& weight_or_no
   if (training && x.numel())
     channel_stats_kernel(x.device())(x.scalar_type(), l.shape, x.impl().raw_data(), p.mean, p.rstd);
   if (x.numel()) {
-    batch_norm_channels_kernel(x.device())(p, scale.data_ptr(), shift.data_ptr());
+    batch_norm_channels_kernel(x.device())(p, scale.impl().visible_data(), shift.impl().visible_data());
     channel_affine_kernel(x.device())(x.scalar_type(), l.shape, out.impl().raw_data(), x.impl().raw_data(),
-                                      scale.data_ptr(), shift.data_ptr());
+                                      scale.impl().visible_data(), shift.impl().visible_data());
   }
   if (training && running_mean.defined()) running_mean.impl().bump_version(), running_var.impl().bump_version();
   if (needs_grad(input, weight, bias)) {

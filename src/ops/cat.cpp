@@ -5,6 +5,7 @@
 #include "autograd/record.h"
 #include "core/geometry.h"
 #include "core/inplace.h"
+#include "core/physical.h"
 #include "kernels/elementwise.h"
 #include "ops/sparse.h"
 
@@ -45,10 +46,10 @@ Tensor empty_cat(TensorList tensors, const DimVector& sizes, ScalarType dtype, J
   bool last = layout == JoinLayout::OfInputs && (sizes.size() == 4 || sizes.size() == 5) && !skipped(model_of(tensors));
   bool deferred = last;
   for (const Tensor& t : tensors) {
-    const TensorImpl& i = t.impl();
     if (skipped(t)) continue;
-    last = last && !i.physically_contiguous() && geometry::is_channels_last(i.sizes(), i.physical_strides());
-    deferred = deferred && i.is_deferred();
+    const Physical now(t);
+    last = last && !now->physically_contiguous() && geometry::is_channels_last(now->sizes(), now->physical_strides());
+    deferred = deferred && now->is_deferred();
   }
   const TensorOptions options = TensorOptions().dtype(dtype).device(tensors[0].device());
   Tensor out = empty(sizes, options, last ? geometry::channels_last_format(sizes.size()) : MemoryFormat::Contiguous);

@@ -127,8 +127,8 @@ void weight_gradient(const Tensor& g, const Tensor& x, const Tensor& w, const Ca
   // The roles of input and result change places.
   conv_backward_weight_kernel(x.device())(dw, Tensor(), grad, in, c.p);
   if (with_bias)
-    column_sum_kernel(x.device())(g.scalar_type(), db.data_ptr(), grad.impl().raw_data(), rows_of(grad), grad.size(1),
-                                  grad.size(1));
+    column_sum_kernel(x.device())(g.scalar_type(), db.impl().visible_data(), grad.impl().raw_data(), rows_of(grad),
+                                  grad.size(1), grad.size(1));
 }
 
 Tensor bias_gradient(const Tensor& g) {

@@ -42,8 +42,8 @@ struct Operands {
     loss.classes = x.size(c);
     loss.outer = c == 1 ? x.size(0) : 1;
     for (int64_t d = c + 1; d < x.dim(); ++d) loss.inner *= x.size(d);
-    loss.x = x.data_ptr(), loss.target = target.data_ptr<int64_t>();
-    if (weight.defined()) loss.weight = weight.data_ptr();
+    loss.x = x.impl().visible_data(), loss.target = target.data_ptr<int64_t>();
+    if (weight.defined()) loss.weight = weight.impl().visible_data();
     loss.ignore_index = ignore_index, loss.reduction = reduction;
   }
 };
@@ -61,7 +61,7 @@ Tensor nll_gradient_composed(const Tensor& g, const Tensor& x, const Tensor& tar
     Operands o(x, target, weight, l.ignore_index, Reduction::None);
     slope = zeros(o.x.sizes(), x.options());
     const Tensor one = ones(target.sizes(), x.options());
-    nll_backward_kernel(x.device())(x.scalar_type(), o.loss, slope.data_ptr(), one.data_ptr());
+    nll_backward_kernel(x.device())(x.scalar_type(), o.loss, slope.impl().visible_data(), one.impl().visible_data());
     if (l.reduction == Reduction::Mean) slope = slope / l.total;
   }
   return slope * (l.reduction == Reduction::None ? g.unsqueeze(class_dim(x)) : g);
@@ -75,7 +75,8 @@ variable_list nll_gradient(Backward& b, const Tensor& x, const Tensor& target, c
   o.loss.total = l.total;
   Tensor out = empty(o.x.sizes(), x.options());
   const Tensor grad = g.contiguous();
-  if (out.numel()) nll_backward_kernel(x.device())(x.scalar_type(), o.loss, out.data_ptr(), grad.data_ptr());
+  if (out.numel())
+    nll_backward_kernel(x.device())(x.scalar_type(), o.loss, out.impl().visible_data(), grad.impl().visible_data());
   return {out};
 }
 
@@ -84,7 +85,7 @@ Tensor nll_any(const char* name, const Tensor& self, const Tensor& target, const
   check_classes(name, self, target, weight);
   Operands o(self, target, weight, ignore_index, reduction);
   Tensor out = loss_result(self, target, reduction, self.scalar_type());
-  nll_kernel(self.device())(self.scalar_type(), o.loss, out.data_ptr());
+  nll_kernel(self.device())(self.scalar_type(), o.loss, out.impl().visible_data());
   if (needs_grad(self)) {
     ClassLoss l = o.loss;
     l.x = l.weight = nullptr, l.target = nullptr;
@@ -126,8 +127,8 @@ variable_list cross_entropy_gradient(Backward& b, const Tensor& x, const Tensor&
   Tensor out = empty(o.x.sizes(), x.options());
   const Tensor grad = g.contiguous();
   if (out.numel())
-    cross_entropy_backward_kernel(x.device())(x.scalar_type(), o.loss, out.data_ptr(), grad.data_ptr(),
-                                              normalizer.data_ptr());
+    cross_entropy_backward_kernel(x.device())(x.scalar_type(), o.loss, out.impl().visible_data(),
+                                              grad.impl().visible_data(), normalizer.impl().visible_data());
   return {out};
 }
 
@@ -140,7 +141,8 @@ Tensor cross_entropy_fused(const Tensor& self, const Tensor& target, const Tenso
   Tensor out = loss_result(self, target, reduction, result);
   const ScalarType compute = self.scalar_type() == kDouble ? kDouble : kFloat;
   const Tensor normalizer = empty({o.loss.outer}, self.options().dtype(compute));
-  cross_entropy_kernel(self.device())(self.scalar_type(), o.loss, out.data_ptr(), normalizer.data_ptr());
+  cross_entropy_kernel(self.device())(self.scalar_type(), o.loss, out.impl().visible_data(),
+                                      normalizer.impl().visible_data());
   if (needs_grad(self)) {
     ClassLoss l = o.loss;
     l.x = l.weight = nullptr, l.target = nullptr;

@@ -113,8 +113,8 @@ variable_list gradients(Backward& b, const Tensor& x, const Tensor& alpha, const
   }
   const Tensor dense = x.contiguous();
   out = empty(x.sizes(), x.options());
-  ctc_backward_kernel(x.device())(x.scalar_type(), *t, dense.data_ptr(), alpha.data_ptr(), loss.data_ptr(),
-                                  g.data_ptr(), out.data_ptr());
+  ctc_backward_kernel(x.device())(x.scalar_type(), *t, dense.impl().visible_data(), alpha.impl().visible_data(),
+                                  loss.impl().visible_data(), g.impl().visible_data(), out.impl().visible_data());
   return {zero_infinity ? out.masked_fill(without_gradient(*t, loss, true), 0) : out};
 }
 
@@ -122,7 +122,8 @@ Tensor losses(const Tensor& log_probs, const Targets& t, bool zero_infinity) {
   const Tensor x = log_probs.detach().contiguous();
   const Tensor alpha = empty({t->batch, t->steps, t->width + 2}, x.options());
   Tensor out = empty({t->batch}, x.options());
-  ctc_kernel(x.device())(x.scalar_type(), *t, x.data_ptr(), alpha.data_ptr(), out.data_ptr());
+  ctc_kernel(x.device())(x.scalar_type(), *t, x.impl().visible_data(), alpha.impl().visible_data(),
+                         out.impl().visible_data());
   if (needs_grad(log_probs))
     record("CtcLossBackward0", out, {&log_probs},
            {SavedTensor::input(log_probs), SavedTensor::input(alpha), SavedTensor::output(out)},

@@ -147,7 +147,9 @@ ScalarType promoted(std::initializer_list<Input> inputs) {
 
 void check_no_overlap(const char* name, const Tensor& self, const Tensor& other) {
   const TensorImpl &a = self.impl(), &b = other.impl();
-  if (&a == &b || a.physical_storage() != b.physical_storage() || a.numel() == 0 || b.numel() == 0) return;
+  if (&a == &b || a.numel() == 0 || b.numel() == 0 || a.is_deferred() || b.is_deferred())
+    return;  // those have no alias
+  if (a.physical_storage() != b.physical_storage()) return;
   if (a.raw_data() == b.raw_data() && a.physical_strides() == b.physical_strides() && a.sizes() == b.sizes()) return;
   const auto reach = [](const TensorImpl& t) {
     int64_t last = 0;
@@ -195,7 +197,7 @@ bool writes_into(const Tensor& out, const Tensor& a, const Tensor& b, ScalarType
   if (broadcast_sizes("out", {&a, &b}) != out.impl().sizes()) return false;
   if (geometry::overlaps_itself(out.impl().sizes(), out.impl().physical_strides())) return false;
   const auto apart = [&](const Tensor& t) {
-    return t.is_same(out) || t.impl().physical_storage() != out.impl().physical_storage();
+    return t.is_same(out) || t.impl().is_deferred() || t.impl().physical_storage() != out.impl().physical_storage();
   };
   return apart(a) && apart(b);
 }

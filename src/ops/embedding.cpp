@@ -14,7 +14,7 @@ Tensor embedding_gradient(const Tensor& g, const Tensor& indices, int64_t rows, 
   const int64_t width = g.size(-1);
   const Tensor grad = ops::to_contiguous(g);
   Tensor out = empty({rows, width}, g.options());
-  embedding_backward_kernel(g.device())(g.scalar_type(), out.data_ptr(), grad.impl().raw_data(),
+  embedding_backward_kernel(g.device())(g.scalar_type(), out.impl().visible_data(), grad.impl().raw_data(),
                                         indices.data_ptr<int64_t>(), indices.numel(), rows, width, padding,
                                         by_frequency);
   if (needs_grad(g)) {
@@ -58,7 +58,7 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_id
   DimVector sizes(indices.impl().sizes());
   sizes.push_back(width);
   Tensor out = empty(sizes, weight.options());
-  embedding_kernel(weight.device())(weight.scalar_type(), out.data_ptr(), table.impl().raw_data(),
+  embedding_kernel(weight.device())(weight.scalar_type(), out.impl().visible_data(), table.impl().raw_data(),
                                     index.data_ptr<int64_t>(), index.numel(), rows, width);
   if (needs_grad(weight)) {
     record("EmbeddingBackward0", out, {&weight}, {SavedTensor::input(index)},

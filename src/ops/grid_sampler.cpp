@@ -102,7 +102,7 @@ GridSampling describe(const Tensor& x, const Tensor& grid, const Rule& rule) {
                  {},        x.size(0),    x.size(1),          1,
                  nullptr,   nullptr};
   for (int d = 0; d < s.dims; ++d) s.size[d] = x.size(2 + d), s.samples *= grid.size(1 + d);
-  s.in = x.impl().raw_data(), s.grid = grid.data_ptr();
+  s.in = x.impl().raw_data(), s.grid = grid.impl().visible_data();
   return s;
 }
 
@@ -119,7 +119,7 @@ variable_list gradients(Backward& b, const Tensor& input, const Tensor& grid, co
   if (b.needs(1)) dgrid = empty(grid.sizes(), grid.options());
   grid_sample_backward_kernel(x.device())(
       x.scalar_type(), describe(x, at, rule), ops::to_channels_last(g).impl().raw_data(),
-      dx.defined() ? dx.impl().raw_data() : nullptr, dgrid.defined() ? dgrid.data_ptr() : nullptr);
+      dx.defined() ? dx.impl().raw_data() : nullptr, dgrid.defined() ? dgrid.impl().visible_data() : nullptr);
   return {dx, dgrid};
 }
 

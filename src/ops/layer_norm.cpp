@@ -10,7 +10,7 @@
 namespace hb {
 namespace {
 
-void* raw(const Tensor& t) { return t.defined() ? t.data_ptr() : nullptr; }
+void* raw(const Tensor& t) { return t.defined() ? t.impl().visible_data() : nullptr; }
 
 RowNorm parameters(const Tensor& x, int64_t n, bool rms, double eps, const Tensor& weight, const Tensor& bias) {
   RowNorm p;
@@ -56,7 +56,8 @@ variable_list gradients(Backward& b, const Tensor& input, const Tensor& weight, 
   if (b.needs(1)) dw = empty(shape, x.options().dtype(affine_dtype));
   if (b.needs(2)) db = empty(shape, x.options().dtype(affine_dtype));
   row_norm_backward_kernel(x.device())(p, raw(dx), raw(dw), raw(db), g.impl().raw_data(), x.impl().raw_data(),
-                                       stats.select(0, 0).data_ptr(), stats.select(0, 1).data_ptr());
+                                       stats.select(0, 0).impl().visible_data(),
+                                       stats.select(0, 1).impl().visible_data());
   return {dx, dw, db};
 }
 
@@ -72,8 +73,8 @@ Tensor row_norm(const char* node, const Tensor& input, int64_t dims, const Tenso
   Tensor out = empty(x.sizes(), x.options());
   const Tensor stats = empty({2, p.rows}, x.options().dtype(x.scalar_type() == kDouble ? kDouble : kFloat));
   if (out.numel())
-    row_norm_kernel(x.device())(p, out.data_ptr(), x.impl().raw_data(), stats.select(0, 0).data_ptr(),
-                                stats.select(0, 1).data_ptr());
+    row_norm_kernel(x.device())(p, out.impl().visible_data(), x.impl().raw_data(),
+                                stats.select(0, 0).impl().visible_data(), stats.select(0, 1).impl().visible_data());
   if (needs_grad(input, weight, bias)) {
     const ScalarType affine = p.affine_dtype;
     record(

@@ -4,6 +4,7 @@
 
 #include <halfbridge/grad_mode.h>
 
+#include "core/physical.h"
 #include "kernels/conv.h"
 
 namespace hb::ops {
@@ -33,7 +34,8 @@ int64_t spatial(const Tensor& t) {
 }  // namespace
 
 bool is_physically_channels_last(const Tensor& t) {
-  const auto &sizes = t.impl().sizes(), &strides = t.impl().physical_strides();
+  const Physical now(t);
+  const auto &sizes = now->sizes(), &strides = now->physical_strides();
   if (sizes.size() < 3 || sizes.size() > 5) return false;
   const DimVector wanted = channels_last_strides(sizes);
   for (size_t d = 0; d < sizes.size(); ++d)
@@ -46,7 +48,8 @@ bool is_visibly_channels_last(const Tensor& t) {
   return t.dim() >= 4 && is_physically_channels_last(t);
 }
 
-Tensor to_channels_last(const Tensor& t) {
+Tensor to_channels_last(const Tensor& input) {
+  const Tensor t = physical(input);
   if (is_physically_channels_last(t)) return t;
   NoGradGuard guard;
   const Tensor source = t.impl().physically_contiguous() ? t : t.detach().contiguous();
@@ -57,7 +60,8 @@ Tensor to_channels_last(const Tensor& t) {
   return out;
 }
 
-Tensor to_contiguous(const Tensor& t) {
+Tensor to_contiguous(const Tensor& input) {
+  const Tensor t = physical(input);
   if (t.impl().physically_contiguous()) return t;
   NoGradGuard guard;
   if (!is_physically_channels_last(t)) return t.detach().contiguous();
@@ -83,8 +87,9 @@ Tensor empty_channels_last(const DimVector& sizes, ScalarType dtype, const Devic
 }
 
 Tensor empty_same_layout(const Tensor& t) {
-  Tensor out = raw(t, t.impl().physical_strides());
-  if (t.impl().is_deferred()) out.impl().set_deferred();
+  const Physical now(t);
+  Tensor out = raw(t, now->physical_strides());
+  if (now->is_deferred()) out.impl().set_deferred();
   return out;
 }
 

@@ -44,8 +44,9 @@ variable_list gradients(Backward& b, const variable_list& saved, const Steps& s)
     const Tensor grad_gates = s.rows(sums, i), before = i ? s.rows(cells, i - 1) : c0.contiguous();
     lstm_cell_backward_kernel(x.device())(
         x.scalar_type(),
-        {s.batch, h0.size(1), s.rows(activations, i).data_ptr(), before.data_ptr(), s.rows(cells, i).data_ptr(),
-         s.rows(grad_out, i).data_ptr(), grad_h.data_ptr(), grad_c.data_ptr(), grad_gates.data_ptr()});
+        {s.batch, h0.size(1), s.rows(activations, i).impl().visible_data(), before.impl().visible_data(),
+         s.rows(cells, i).impl().visible_data(), s.rows(grad_out, i).impl().visible_data(),
+         grad_h.impl().visible_data(), grad_c.impl().visible_data(), grad_gates.impl().visible_data()});
     stack_product_into(grad_h, grad_gates, w_hh, 1, 0);
   }
   variable_list out(7);
@@ -77,8 +78,9 @@ std::array<Tensor, 3> lstm_layer(const Tensor& input, const Tensor& h, const Ten
     for (int64_t i = 0; i < steps; ++i) {
       const Tensor sums = s.rows(gates, i), before = i ? s.rows(cells, i - 1) : c0;
       stack_product_into(sums, i ? s.rows(outputs, i - 1) : h, w_hh, 1, 1);
-      lstm_cell_kernel(input.device())(input.scalar_type(), s.batch, hidden, sums.data_ptr(), before.data_ptr(),
-                                       s.rows(cells, i).data_ptr(), s.rows(outputs, i).data_ptr());
+      lstm_cell_kernel(input.device())(input.scalar_type(), s.batch, hidden, sums.impl().visible_data(),
+                                       before.impl().visible_data(), s.rows(cells, i).impl().visible_data(),
+                                       s.rows(outputs, i).impl().visible_data());
     }
     last_h = s.rows(outputs, steps - 1).clone(), last_c = s.rows(cells, steps - 1).clone();
   }

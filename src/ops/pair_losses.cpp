@@ -57,7 +57,8 @@ variable_list gradients(Backward& b, PairLoss kind, double param, int64_t reduct
   dx = empty(x.sizes(), x.options());
   if (dx.numel())
     pair_loss_backward_kernel(x.device())(x.scalar_type(), kind, param, dx.numel(), scale ? &*scale : nullptr,
-                                          dx.data_ptr(), grad.data_ptr(), a.data_ptr(), t.data_ptr());
+                                          dx.impl().visible_data(), grad.impl().visible_data(), a.impl().visible_data(),
+                                          t.impl().visible_data());
   return {dx, dy};
 }
 
@@ -84,8 +85,8 @@ Tensor pair_loss(const char* name, const char* node, PairLoss kind, const Tensor
   {
     NoGradGuard guard;
     const Tensor a = x.detach().contiguous(), t = y.detach().contiguous();
-    pair_loss_kernel(x.device())(dtype, kind, param, x.numel(), scale ? &*scale : nullptr, out.data_ptr(), a.data_ptr(),
-                                 t.data_ptr());
+    pair_loss_kernel(x.device())(dtype, kind, param, x.numel(), scale ? &*scale : nullptr, out.impl().visible_data(),
+                                 a.impl().visible_data(), t.impl().visible_data());
   }
   if (needs_grad(x, y)) {
     record(node, out, {&x, &y}, {SavedTensor::input(x), SavedTensor::input(y)},

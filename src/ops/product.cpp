@@ -3,6 +3,7 @@
 #include <halfbridge/ops.h>
 
 #include "autograd/record.h"
+#include "core/physical.h"
 #include "ops/complex.h"
 
 namespace hb::ops {
@@ -33,7 +34,7 @@ bool merge_rows(const TensorImpl& t, Folded& f) {
 
 Folded fold_rows(const Tensor& t) {
   Folded f;
-  f.holder = t;
+  f.holder = physical(t);
   const auto fill = [&f] {
     const TensorImpl& impl = f.holder.impl();
     f.cols = impl.sizes().back();
@@ -62,13 +63,13 @@ void product_into(const Tensor& out, const Folded& a, bool transpose_a, const Fo
   g.k = transpose_a ? a.rows : a.cols;
   g.n = transpose_b ? b.rows : b.cols;
   g.a = a.matrix(transpose_a), g.b = b.matrix(transpose_b);
-  g.c.data = out.data_ptr();
+  g.c.data = out.impl().visible_data();
   g.c.row = g.n, g.c.col = 1;
   g.alpha = alpha, g.beta = beta;
   Tensor dense;
   if (bias.defined()) {
     dense = bias.impl().is_contiguous() ? bias : bias.contiguous();
-    g.bias = dense.data_ptr();
+    g.bias = dense.impl().visible_data();
   }
   gemm_kernel(out.device())(g);
 }
@@ -79,7 +80,7 @@ Tensor sum_rows(const Folded& x, const Tensor& like) {
   if (x.col_stride != 1 && x.cols > 1) {
     dense = fold_rows(x.holder.contiguous());
   }
-  column_sum_kernel(like.device())(like.scalar_type(), out.data_ptr(), dense.data, dense.rows, dense.cols,
+  column_sum_kernel(like.device())(like.scalar_type(), out.impl().visible_data(), dense.data, dense.rows, dense.cols,
                                    dense.row_stride);
   return out;
 }

@@ -7,6 +7,7 @@
 #include "core/geometry.h"
 #include "core/inplace.h"
 #include "core/loop.h"
+#include "core/physical.h"
 #include "kernels/elementwise.h"
 
 namespace hb {
@@ -50,7 +51,8 @@ Tensor repeat_interleave(const Tensor& self, int64_t repeats, std::optional<int6
 namespace {
 // The memory of `t`, read backwards along some dimensions. Only to be copied: no tensor of a program has such strides.
 Tensor backwards(const Tensor& t, const std::vector<bool>& along) {
-  const TensorImpl& impl = t.impl();
+  const Physical now(t);
+  const TensorImpl& impl = *now;
   DimVector strides = impl.physical_strides();
   int64_t offset = impl.physical_offset();
   for (size_t d = 0; d < strides.size(); ++d) {

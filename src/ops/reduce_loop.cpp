@@ -1,5 +1,7 @@
 #include "kernels/reduce.h"
 
+#include "core/physical.h"
+
 namespace hb {
 namespace {
 
@@ -29,7 +31,8 @@ size_t order(Dim* dims, size_t n) {
 }  // namespace
 
 ReduceLoop::ReduceLoop(const Tensor& out_tensor, const Tensor& in_tensor, uint64_t mask) {
-  const TensorImpl &i = in_tensor.impl(), &o = out_tensor.impl();
+  held = physical(in_tensor);
+  const TensorImpl &i = held.impl(), &o = out_tensor.impl();
   in = static_cast<char*>(i.raw_data()), out = static_cast<char*>(o.raw_data());
   in_dtype = i.dtype(), out_dtype = o.dtype();
   const size_t n = i.sizes().size();

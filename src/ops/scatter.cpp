@@ -7,6 +7,7 @@
 #include "autograd/record.h"
 #include "core/geometry.h"
 #include "core/inplace.h"
+#include "core/physical.h"
 #include "ops/elementwise_op.h"
 #include "ops/index_op.h"
 #include "ops/sparse.h"
@@ -50,7 +51,7 @@ void check_same(const char* name, const Tensor& self, const Tensor& src) {
 Tensor put_elements(const char* name, const Tensor& self, int64_t d, const Tensor& index, const Tensor& src, PutOp op) {
   NoGradGuard no_history;
   Tensor out = self.clone(MemoryFormat::Contiguous);
-  scatter_kernel(self.device())(name, out, index, src, d, op);
+  scatter_kernel(self.device())(name, out, physical(index), physical(src), d, op);
   return out;
 }
 
@@ -59,7 +60,7 @@ void put_into(const char* name, Tensor& self, int64_t dim, const Tensor& index, 
   const int64_t d = geometry::wrap_dim(name, dim, self.dim());
   check_same(name, self, src);
   check_shapes(name, self, d, index, &src);
-  scatter_kernel(self.device())(name, self, element_index(name, index), src, d, op);
+  scatter_kernel(self.device())(name, self, physical(element_index(name, index)), physical(src), d, op);
 }
 
 /// The part of the source that an index of this shape reads.
@@ -97,7 +98,7 @@ Tensor gather(const Tensor& self, int64_t dim, const Tensor& index, bool sparse_
   check_shapes("gather", self, d, index, nullptr);
   const Tensor at = element_index("gather", index);
   Tensor out = empty_elementwise(at.impl().sizes(), self.scalar_type(), {});
-  gather_kernel(self.device())("gather", out, self, at, d);
+  gather_kernel(self.device())("gather", out, physical(self), physical(at), d);
   if (needs_grad(self))
     record("GatherBackward0", out, {&self}, {SavedTensor::input(at)},
            [d, sparse_grad, sizes = self.impl().sizes()](Backward& b, auto& s) {

@@ -33,8 +33,8 @@ Tensor softmax_gradient(const Tensor& grad, const Tensor& output, int64_t dim, b
   const Tensor g = grad.contiguous(), y = output.contiguous();
   Tensor out = empty(y.sizes(), y.options());
   if (out.numel())
-    softmax_backward_kernel(y.device())(y.scalar_type(), shape_along(y, dim), log, out.data_ptr(), g.data_ptr(),
-                                        y.data_ptr());
+    softmax_backward_kernel(y.device())(y.scalar_type(), shape_along(y, dim), log, out.impl().visible_data(),
+                                        g.impl().visible_data(), y.impl().visible_data());
   return out;
 }
 
@@ -48,7 +48,9 @@ Tensor softmax_any(const char* name, const char* node, const Tensor& self, int64
   }
   const Tensor in = x.contiguous();
   Tensor out = empty(x.sizes(), x.options());
-  if (out.numel()) softmax_kernel(x.device())(x.scalar_type(), shape_along(x, dim), log, out.data_ptr(), in.data_ptr());
+  if (out.numel())
+    softmax_kernel(x.device())(x.scalar_type(), shape_along(x, dim), log, out.impl().visible_data(),
+                               in.impl().visible_data());
   if (needs_grad(x)) {
     record(node, out, {&x}, {SavedTensor::output(out)},
            [dim, log](Backward& b, auto& s) -> variable_list { return {softmax_gradient(b.grad(), s[0], dim, log)}; });

@@ -38,7 +38,7 @@ class Rows {
     for (int64_t r = 0; r < rows; ++r) first_[r + 1] += first_[r];
   }
   SparseRows view() const {
-    return {shape_[0], first_.data(), indices_.data_ptr<int64_t>() + indices_.size(1), values_.data_ptr()};
+    return {shape_[0], first_.data(), indices_.data_ptr<int64_t>() + indices_.size(1), values_.impl().visible_data()};
   }
   const Tensor& indices() const { return indices_; }
   ScalarType dtype() const { return values_.scalar_type(); }
@@ -61,7 +61,8 @@ Tensor times_strided(const Tensor& a, const Tensor& b) {
   const Rows rows("mm", a);
   const Tensor dense = b.detach().to(rows.dtype()).contiguous();
   Tensor out = hb::empty({a.size(0), b.size(1)}, dense.options());
-  sparse_mm_kernel(b.device())(rows.dtype(), rows.view(), dense.data_ptr(), b.size(1), out.data_ptr());
+  sparse_mm_kernel(b.device())(rows.dtype(), rows.view(), dense.impl().visible_data(), b.size(1),
+                               out.impl().visible_data());
   return out.to(a.scalar_type());
 }
 
@@ -78,7 +79,7 @@ Tensor times_sparse(const Tensor& a, const Tensor& b) {
   Tensor values = hb::empty({n}, TensorOptions().dtype(left.dtype()));
   int64_t* row = indices.data_ptr<int64_t>();
   for (int64_t r = 0; r < a.size(0); ++r) std::fill(row + first[r], row + first[r + 1], r);
-  out.column = row + n, out.value = values.data_ptr();
+  out.column = row + n, out.value = values.impl().visible_data();
   if (n) kernel(left.dtype(), left.view(), right.view(), columns, out);
   return make(indices, values.to(a.scalar_type()), matrix_of(a.size(0), columns), true);
 }
@@ -94,8 +95,8 @@ Tensor sampled_product(const Tensor& x, const Tensor& y, const Tensor& mask) {
   const Rows rows("mm", c);
   const Tensor left = x.detach().to(rows.dtype()).contiguous(), right = y.detach().to(rows.dtype()).contiguous();
   Tensor values = hb::empty({nnz(c)}, left.options());
-  sparse_sampled_product_kernel(x.device())(rows.dtype(), rows.view(), left.data_ptr(), right.data_ptr(), x.size(1),
-                                            values.data_ptr());
+  sparse_sampled_product_kernel(x.device())(rows.dtype(), rows.view(), left.impl().visible_data(),
+                                            right.impl().visible_data(), x.size(1), values.impl().visible_data());
   return make(indices, values.to(c.scalar_type()), c.impl().sizes(), true);
 }
 

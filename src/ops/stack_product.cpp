@@ -1,6 +1,7 @@
 #include <halfbridge/ops.h>
 
 #include "autograd/record.h"
+#include "core/physical.h"
 #include "ops/complex.h"
 #include "ops/product.h"
 
@@ -43,7 +44,8 @@ GemmMatrix matrix_of(const Tensor& t, const DimVector& batch) {
 
 }  // namespace
 
-void stack_product_into(const Tensor& out, const Tensor& a, const Tensor& b, double alpha, double beta) {
+void stack_product_into(const Tensor& out, const Tensor& left, const Tensor& right, double alpha, double beta) {
+  const Tensor a = physical(left), b = physical(right);
   const auto& sizes = out.impl().sizes();
   DimVector batch(sizes.begin(), sizes.end() - 2);
   DimVector batch_a = batch_strides(a, batch.size()), batch_b = batch_strides(b, batch.size());
@@ -64,7 +66,7 @@ void stack_product_into(const Tensor& out, const Tensor& a, const Tensor& b, dou
   for (size_t d = 0; d < batch.size(); ++d) g.batch[2 - batch.size() + d] = batch[d];
   if (out.numel() == 0) return;
   g.a = matrix_of(a, batch_a), g.b = matrix_of(b, batch_b);
-  g.c.data = out.data_ptr(), g.c.row = g.n, g.c.col = 1;
+  g.c.data = out.impl().visible_data(), g.c.row = g.n, g.c.col = 1;
   g.c.batch[1] = g.m * g.n, g.c.batch[0] = g.m * g.n * g.batch[1];
   g.alpha = alpha, g.beta = beta;
   gemm_kernel(out.device())(g);

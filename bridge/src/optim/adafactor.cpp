@@ -34,7 +34,7 @@ void* factor(Tensor& state, std::vector<int64_t> shape, ScalarType dtype, const 
   HB_CHECK(state.sizes().equals(shape), "[Adafactor] expected a state of shape ", IntArrayRef(shape), ", got ",
            state.sizes());
   if (state.scalar_type() != dtype || !state.is_contiguous()) state = state.to(dtype).contiguous();
-  return state.data_ptr();
+  return state.impl().visible_data();
 }
 
 void fill_factors(FactoredTensor& t, AdafactorParamState& state, const Tensor& param) {

@@ -69,9 +69,9 @@ UpdateTensor StepTensors::add(UpdateCall& call, const Tensor& param, const Tenso
     if (t) t->impl().bump_version();
   UpdateTensor result{};
   if (direct) {
-    result = {param.data_ptr(), nullptr, grad.data_ptr(), {}, nullptr, nullptr, param.numel()};
+    result = {param.impl().visible_data(), nullptr, grad.impl().visible_data(), {}, nullptr, nullptr, param.numel()};
     for (int i = 0; i < UpdateTensor::kMaxStates; ++i)
-      if (refs.tensors[i]) result.state[i] = refs.tensors[i]->data_ptr();
+      if (refs.tensors[i]) result.state[i] = refs.tensors[i]->impl().visible_data();
   } else {
     result = stage(call, param, grad, refs);
   }
@@ -101,17 +101,17 @@ UpdateTensor StepTensors::stage(const UpdateCall& call, const Tensor& param, con
     like.copy_(param.detach());
     written_.push_back({param, like});
   }
-  UpdateTensor t{like.data_ptr(), nullptr, nullptr, {}, nullptr, nullptr, param.numel()};
+  UpdateTensor t{like.impl().visible_data(), nullptr, nullptr, {}, nullptr, nullptr, param.numel()};
   kept_.push_back(in_layout(grad, like, call.grad) ? grad : copy_like(grad, like, call.grad));
-  t.grad = kept_.back().data_ptr();
+  t.grad = kept_.back().impl().visible_data();
   for (int i = 0; i < UpdateTensor::kMaxStates; ++i) {
     if (!refs.tensors[i]) continue;
     Tensor& state = *refs.tensors[i];
     if (in_layout(state, like, call.state)) {
-      t.state[i] = state.data_ptr();
+      t.state[i] = state.impl().visible_data();
     } else {
       written_.push_back({state, copy_like(state, like, call.state)});
-      t.state[i] = written_.back().copy.data_ptr();
+      t.state[i] = written_.back().copy.impl().visible_data();
     }
   }
   return t;

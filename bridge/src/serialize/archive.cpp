@@ -114,7 +114,12 @@ bool InputArchive::try_read(const std::string& key, Tensor& tensor, bool /*is_bu
                 loaded.scalar_type());
   }
   NoGradGuard no_grad;
-  tensor.set_data(loaded);
+  const bool fits = tensor.sizes() == loaded.sizes() && tensor.device() == loaded.device();
+  if (fits && !tensor.is_sparse() && !loaded.is_sparse()) {
+    tensor.copy_(loaded);  // programs keep the addresses of parameters
+  } else {
+    tensor.set_data(loaded);
+  }
   return true;
 }
 

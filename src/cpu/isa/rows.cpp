@@ -28,8 +28,8 @@ void select_rows(const char* name, const Tensor& out, const Tensor& in, const Te
   const auto* at = static_cast<const int64_t*>(index.impl().raw_data());
   check_rows(name, at, count, l.n);
   if (l.outer * count * l.inner == 0) return;
-  auto* to = static_cast<char*>(out.data_ptr());
-  const auto* from = static_cast<const char*>(in.data_ptr());
+  auto* to = static_cast<char*>(out.impl().visible_data());
+  const auto* from = static_cast<const char*>(in.impl().visible_data());
   const auto item = static_cast<int64_t>(in.impl().itemsize());
   const int64_t row = l.inner * item;
   parallel_for(0, l.outer * count, std::max<int64_t>(1, 4 * kGrain / row), [&](int64_t b, int64_t e) {
@@ -79,9 +79,10 @@ void put_rows(const char* name, const Tensor& out, const Tensor& index, const Te
   check_rows(name, at, count, l.n);
   if (l.outer * count * l.inner == 0) return;
   switch (moved_type(out.scalar_type())) {
-#define HB_CASE(T, Name) \
-  case ScalarType::Name: \
-    return put_rows_of(static_cast<T*>(out.data_ptr()), static_cast<const T*>(in.data_ptr()), at, count, l, op);
+#define HB_CASE(T, Name)                                                                                            \
+  case ScalarType::Name:                                                                                            \
+    return put_rows_of(static_cast<T*>(out.impl().visible_data()), static_cast<const T*>(in.impl().visible_data()), \
+                       at, count, l, op);
     HB_FORALL_COMPUTED_DTYPES(HB_CASE)
 #undef HB_CASE
     default:

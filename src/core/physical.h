@@ -1,0 +1,36 @@
+#pragma once
+
+#include <halfbridge/tensor.h>
+
+namespace hb {
+
+/// A tensor's memory and strides as they lie now, for code that reads physical layouts. Another thread that reads the
+/// same tensor may settle it at any time; what is seen through this stays as it is, and its memory lives as long as
+/// this does.
+///   const Physical x(input);
+///   kernel(x->raw_data(), x->physical_strides());
+class Physical {
+ public:
+  explicit Physical(const Tensor& t) : impl_(&t.impl()) {
+    if (impl_->is_deferred()) {
+      held_ = impl_->snapshot();
+      impl_ = held_.get();
+    }
+  }
+  Physical(const Physical&) = delete;
+  Physical& operator=(const Physical&) = delete;
+
+  const TensorImpl* operator->() const { return impl_; }
+  const TensorImpl& operator*() const { return *impl_; }
+
+ private:
+  const TensorImpl* impl_;
+  intrusive_ptr<TensorImpl> held_;
+};
+
+/// The same as a tensor without history, for kernels that are given tensors; `t` itself where it is not deferred.
+inline Tensor physical(const Tensor& t) {
+  return HB_UNLIKELY(t.defined() && t.impl().is_deferred() && !t.is_sparse()) ? Tensor(t.impl().snapshot()) : t;
+}
+
+}  // namespace hb
