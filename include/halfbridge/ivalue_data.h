@@ -20,12 +20,20 @@ struct StringData {
   std::string_view string_view() const { return text; }
 };
 
-struct ListData {
+struct HB_API ListData {
+  ListData() = default;
+  ListData(const ListData&) = default;
+  ListData& operator=(const ListData&) = default;
+  ~ListData();
   TypePtr element_type;
   std::vector<IValue> items;
 };
 
 struct HB_API TupleData {
+  TupleData() = default;
+  TupleData(const TupleData&) = default;
+  TupleData& operator=(const TupleData&) = default;
+  ~TupleData();
   std::vector<IValue> items;
   const std::vector<IValue>& elements() const { return items; }
   size_t size() const { return items.size(); }
@@ -38,6 +46,10 @@ struct HB_API TupleData {
 
 /// Keeps insertion order. Keys are None, bool, int, float, string or Device, or a tensor by identity.
 struct HB_API DictData {
+  DictData() = default;
+  DictData(const DictData&) = default;
+  DictData& operator=(const DictData&) = default;
+  ~DictData();
   TypePtr key_type;
   TypePtr value_type;
   std::vector<std::pair<IValue, IValue>> entries;
@@ -54,6 +66,10 @@ struct HB_API DictData {
 
 /// An object of a TorchScript class: an archive.
 struct HB_API ObjectData {
+  ObjectData() = default;
+  ObjectData(const ObjectData&) = default;
+  ObjectData& operator=(const ObjectData&) = default;
+  ~ObjectData();
   enum class Role { Attribute, Parameter, Buffer };
   struct Attribute {
     std::string name;

@@ -7,6 +7,7 @@
 #include "autograd/accumulate_grad.h"
 #include "autograd/loss_scaling.h"
 #include "autograd/watch.h"
+#include "core/stack.h"
 
 namespace hb {
 
@@ -245,12 +246,8 @@ edge_list edges_of(const variable_list& inputs) {
   return edges;
 }
 
-}  // namespace
-
-namespace autograd {
-
-void backward(const variable_list& tensors, const variable_list& grad_tensors, std::optional<bool> retain_graph,
-              bool create_graph, const variable_list& inputs) {
+void add_up_gradients(const variable_list& tensors, const variable_list& grad_tensors, std::optional<bool> retain_graph,
+                      bool create_graph, const variable_list& inputs) {
   Roots roots = make_roots(tensors, grad_tensors);
   Engine engine(retain_graph.value_or(create_graph), create_graph);
   const edge_list wanted = edges_of(inputs);
@@ -268,8 +265,8 @@ void backward(const variable_list& tensors, const variable_list& grad_tensors, s
   }
 }
 
-variable_list grad(const variable_list& outputs, const variable_list& inputs, const variable_list& grad_outputs,
-                   std::optional<bool> retain_graph, bool create_graph, bool allow_unused) {
+variable_list gradients(const variable_list& outputs, const variable_list& inputs, const variable_list& grad_outputs,
+                        std::optional<bool> retain_graph, bool create_graph, bool allow_unused) {
   Roots roots = make_roots(outputs, grad_outputs);
   Engine engine(retain_graph.value_or(create_graph), create_graph);
   engine.want(edges_of(inputs));
@@ -284,6 +281,21 @@ variable_list grad(const variable_list& outputs, const variable_list& inputs, co
         "is the desired behavior.");
   }
   return out;
+}
+
+}  // namespace
+
+namespace autograd {
+
+void backward(const variable_list& tensors, const variable_list& grad_tensors, std::optional<bool> retain_graph,
+              bool create_graph, const variable_list& inputs) {
+  detail::with_stack([&] { add_up_gradients(tensors, grad_tensors, retain_graph, create_graph, inputs); });
+}
+
+variable_list grad(const variable_list& outputs, const variable_list& inputs, const variable_list& grad_outputs,
+                   std::optional<bool> retain_graph, bool create_graph, bool allow_unused) {
+  return detail::with_stack(
+      [&] { return gradients(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused); });
 }
 
 }  // namespace autograd

@@ -2,6 +2,7 @@
 
 #include "autograd/names.h"
 #include "core/demangled.h"
+#include "core/remains.h"
 
 namespace hb {
 
@@ -20,27 +21,11 @@ bool Node::should_compute_output(std::initializer_list<IndexRange> ranges) const
   return false;
 }
 
-// A long chain of nodes would be freed by recursion: unlink it iteratively instead.
 Node::~Node() {
-  thread_local std::vector<std::shared_ptr<Node>>* pending = nullptr;
-  if (pending) {
-    for (Edge& e : next_edges_)
-      if (e.function) pending->push_back(std::move(e.function));
-    return;
+  for (Edge& e : next_edges_) {
+    if (e.function.use_count() == 1) detail::free_in_turn(std::move(e.function));
+    e.function.reset();  // so that the last of several edges to one node sees that it is
   }
-  bool worth = false;
-  for (const Edge& e : next_edges_) worth = worth || (e.function && e.function.use_count() == 1);
-  if (!worth) return;
-  std::vector<std::shared_ptr<Node>> stack;
-  pending = &stack;
-  for (Edge& e : next_edges_)
-    if (e.function) stack.push_back(std::move(e.function));
-  while (!stack.empty()) {
-    std::shared_ptr<Node> last = std::move(stack.back());
-    stack.pop_back();
-    last.reset();
-  }
-  pending = nullptr;
 }
 
 void Node::set_next_edges(edge_list edges) { next_edges_ = std::move(edges); }

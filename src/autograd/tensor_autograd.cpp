@@ -6,6 +6,7 @@
 #include "autograd/accumulate_grad.h"
 #include "autograd/history.h"
 #include "autograd/record.h"
+#include "core/remains.h"
 
 // The methods of Tensor that deal with gradients.
 namespace hb {
@@ -106,6 +107,10 @@ bool Tensor::retains_grad() const {
 }
 AutogradMeta::~AutogradMeta() {
   if (retain_slot) *retain_slot = nullptr;
+  if (grad_fn.use_count() == 1) detail::free_in_turn(std::move(grad_fn));
+  for (Tensor* t : {&grad, &base})
+    if (t->defined() && t->use_count() == 1) detail::free_in_turn(std::move(*t));
+  if (!leaf_hooks.empty()) detail::free_list_in_turn(leaf_hooks);
 }
 
 unsigned Tensor::add_hook(std::function<Tensor(const Tensor&)> hook) const {

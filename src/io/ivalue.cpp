@@ -1,7 +1,11 @@
 #include <halfbridge/ivalue.h>
 
+#include <algorithm>
 #include <functional>
 #include <stdexcept>
+
+#include "core/remains.h"
+#include "core/stack.h"
 
 namespace hb {
 namespace {
@@ -47,6 +51,13 @@ bool equal_dicts(const ivalue::DictData& left, const ivalue::DictData& right) {
     if (place == right.entries.size() || right.entries[place].second != value) return false;
   }
   return true;
+}
+
+bool equal_containers(const IValue& left, const IValue& right) {
+  if (left.isList() && right.isList()) return equal_items(left.toListRef(), right.toListRef());
+  if (left.isTuple() && right.isTuple()) return equal_items(left.toTupleRef().items, right.toTupleRef().items);
+  if (!left.isGenericDict() || !right.isGenericDict()) return false;
+  return equal_dicts(*left.toGenericDict().data(), *right.toGenericDict().data());
 }
 
 }  // namespace
@@ -149,13 +160,30 @@ bool IValue::is(const IValue& other) const {
 
 bool operator==(const IValue& left, const IValue& right) {
   if (left.is(right)) return true;
-  if (left.isList() && right.isList()) return equal_items(left.toListRef(), right.toListRef());
-  if (left.isTuple() && right.isTuple()) return equal_items(left.toTupleRef().items, right.toTupleRef().items);
-  if (!left.isGenericDict() || !right.isGenericDict()) return false;
-  return equal_dicts(*left.toGenericDict().data(), *right.toGenericDict().data());
+  return detail::with_stack([&] { return equal_containers(left, right); });
 }
 
 namespace ivalue {
+
+namespace {
+bool holds_values(const IValue& v) { return v.isList() || v.isTuple() || v.isGenericDict() || v.isObject(); }
+bool holds_values(const std::pair<IValue, IValue>& entry) {
+  return holds_values(entry.first) || holds_values(entry.second);
+}
+bool holds_values(const ObjectData::Attribute& a) { return holds_values(a.value); }
+
+// Values within values are not freed by recursion.
+template <class T>
+void free_items(std::vector<T>& items) {
+  const auto nested = [](const T& item) { return holds_values(item); };
+  if (std::any_of(items.begin(), items.end(), nested)) detail::free_list_in_turn(items);
+}
+}  // namespace
+
+ListData::~ListData() { free_items(items); }
+TupleData::~TupleData() { free_items(items); }
+DictData::~DictData() { free_items(entries); }
+ObjectData::~ObjectData() { free_items(attributes); }
 
 std::shared_ptr<TupleData> TupleData::create(std::vector<IValue> elements) {
   auto tuple = std::make_shared<TupleData>();

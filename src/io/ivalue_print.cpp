@@ -5,6 +5,8 @@
 #include <limits>
 #include <ostream>
 
+#include "core/stack.h"
+
 namespace hb {
 namespace {
 
@@ -28,6 +30,18 @@ void print_items(std::ostream& out, const std::vector<IValue>& items, const char
   out << close;
 }
 
+void print_container(std::ostream& out, const IValue& value) {
+  if (value.isList()) return print_items(out, value.toListRef(), "[", "]");
+  if (value.isTuple()) return print_items(out, value.toTupleRef().items, "(", ")");
+  out << "{";
+  const char* separator = "";
+  for (const auto& [key, item] : value.toGenericDict().data()->entries) {
+    out << separator << key << ": " << item;
+    separator = ", ";
+  }
+  out << "}";
+}
+
 }  // namespace
 
 std::ostream& operator<<(std::ostream& out, const IValue& value) {
@@ -38,16 +52,9 @@ std::ostream& operator<<(std::ostream& out, const IValue& value) {
   if (value.isBool()) return out << (value.toBool() ? "True" : "False");
   if (value.isDevice()) return out << value.toDevice();
   if (value.isString()) return out << value.toStringRef();
-  if (value.isList()) return print_items(out, value.toListRef(), "[", "]"), out;
-  if (value.isTuple()) return print_items(out, value.toTupleRef().items, "(", ")"), out;
   if (value.isObject()) return out << "<" << value.type()->str() << " object>";
-  out << "{";
-  const char* separator = "";
-  for (const auto& [key, item] : value.toGenericDict().data()->entries) {
-    out << separator << key << ": " << item;
-    separator = ", ";
-  }
-  return out << "}";
+  detail::with_stack([&] { print_container(out, value); });
+  return out;
 }
 
 }  // namespace hb

@@ -7,6 +7,7 @@
 #include "autocast/snapshot.h"
 #include "autograd/record.h"
 #include "autograd/watch.h"
+#include "core/stack.h"
 
 namespace hb::bridge::detail {
 
@@ -30,7 +31,8 @@ class Region final : public SavedSource {
   Tensor get(uint32_t number) override {
     std::lock_guard lock(mutex_);
     const bool with_history = GradMode::is_enabled();
-    if (!saved_[number].value.defined() || (with_history && !with_history_)) compute_again(with_history);
+    if (!saved_[number].value.defined() || (with_history && !with_history_))
+      hb::detail::with_stack([&] { compute_again(with_history); });
     const Saved& s = saved_[number];
     HB_CHECK(s.value.impl().version() == s.version,
              "[checkpoint] one of the variables needed for gradient computation has been modified by an inplace "

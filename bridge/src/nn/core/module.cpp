@@ -3,6 +3,8 @@
 #include <ostream>
 #include <typeinfo>
 
+#include "core/remains.h"
+#include "core/stack.h"
 #include "module_watch.h"
 
 namespace hb::bridge::nn {
@@ -48,6 +50,10 @@ Module::Module(Module&& o) noexcept
 Module& Module::operator=(Module&&) noexcept = default;
 Module::~Module() {
   tell_module_watcher([&](ModuleWatcher& w) { w.gone(*this); });
+  for (auto& child : children_) {
+    if (child.value().use_count() == 1) hb::detail::free_in_turn(std::move(child.value()));
+    child.value().reset();
+  }
 }
 
 const std::string& Module::name() const noexcept {
@@ -91,7 +97,8 @@ void Module::copy_state_to(Module& copy, const std::optional<Device>& device) co
       copy.children_.size() == children_.size(),
       "The cloned module does not have the same number of child modules as the original module after calling reset(). "
       "Are you sure you called register_module() inside reset() and not the constructor?");
-  for (const auto& child : children_) copy.children_[child.key()]->clone_(*child.value(), device);
+  for (const auto& child : children_)
+    hb::detail::with_stack([&] { copy.children_[child.key()]->clone_(*child.value(), device); });
 }
 
 // --- walking the tree
@@ -113,7 +120,7 @@ void Module::apply_to_submodules(const NamedModulePointerApplyFunction& function
   for (const auto& child : children_) {
     const std::string qualified = join_name(name_prefix, child.key());
     function(qualified, child.value());
-    child.value()->apply_to_submodules(function, qualified);
+    hb::detail::with_stack([&] { child.value()->apply_to_submodules(function, qualified); });
   }
 }
 
@@ -237,7 +244,7 @@ void Module::unregister_module(const std::string& name) {
 // --- changing it
 
 void Module::train(bool on) {
-  for (auto& child : children_) child.value()->train(on);
+  for (auto& child : children_) hb::detail::with_stack([&] { child.value()->train(on); });
   is_training_ = on;
 }
 void Module::eval() { train(false); }
@@ -250,20 +257,20 @@ void Module::convert(const std::function<Tensor(const Tensor&)>& f) {
 }
 
 void Module::to(Device device, Dtype dtype, bool non_blocking) {
-  for (auto& child : children_) child.value()->to(device, dtype, non_blocking);
+  for (auto& child : children_) hb::detail::with_stack([&] { child.value()->to(device, dtype, non_blocking); });
   convert([&](const Tensor& t) { return t.to(device, dtype, non_blocking); });
 }
 void Module::to(Dtype dtype, bool non_blocking) {
-  for (auto& child : children_) child.value()->to(dtype, non_blocking);
+  for (auto& child : children_) hb::detail::with_stack([&] { child.value()->to(dtype, non_blocking); });
   convert([&](const Tensor& t) { return t.to(dtype, non_blocking); });
 }
 void Module::to(Device device, bool non_blocking) {
-  for (auto& child : children_) child.value()->to(device, non_blocking);
+  for (auto& child : children_) hb::detail::with_stack([&] { child.value()->to(device, non_blocking); });
   convert([&](const Tensor& t) { return t.to(device, non_blocking); });
 }
 
 void Module::zero_grad(bool set_to_none) {
-  for (auto& child : children_) child.value()->zero_grad(set_to_none);
+  for (auto& child : children_) hb::detail::with_stack([&] { child.value()->zero_grad(set_to_none); });
   for (auto& parameter : parameters_) {
     if (!parameter->defined()) continue;
     Tensor& grad = parameter->mutable_grad();
@@ -289,7 +296,7 @@ void Module::pretty_print_recursive(std::ostream& stream, const std::string& ind
   const std::string inner = indentation + "  ";
   for (const auto& child : children_) {
     stream << inner << "(" << child.key() << "): ";
-    child.value()->pretty_print_recursive(stream, inner);
+    hb::detail::with_stack([&] { child.value()->pretty_print_recursive(stream, inner); });
     stream << '\n';
   }
   stream << indentation << ")";
