@@ -48,6 +48,12 @@ std::string places_of(const port::Use& use, bool all) {
 
 void print_use(const port::Use& use, const Options& options) {
   const auto style = [&](fmt::terminal_color color) { return options.plain ? fmt::text_style() : fmt::fg(color); };
+  if (!use.limit.empty()) {
+    fmt::print("{} {}  {}\n", fmt::format(style(fmt::terminal_color::yellow), "less  "), use.name,
+               places_of(use, options.all));
+    fmt::print("         compiles: {}\n", use.limit);
+    return;
+  }
   if (use.supported) {
     fmt::print("{} {}  {}\n", fmt::format(style(fmt::terminal_color::green), "has   "), use.name,
                places_of(use, false));
@@ -61,13 +67,15 @@ void print_use(const port::Use& use, const Options& options) {
 
 std::string summary(const port::Uses& uses) {
   const size_t files = uses.files_to_edit().size();
-  return fmt::format("{} of {} names, {} {} edits", uses.missing(), uses.names(), files,
-                     files == 1 ? "file needs" : "files need");
+  const std::string edits = fmt::format("{} of {} names, {} {} edits", uses.missing(), uses.names(), files,
+                                        files == 1 ? "file needs" : "files need");
+  if (uses.limited() == 0) return edits;
+  return edits + fmt::format("; {} more {} less than in LibTorch", uses.limited(), uses.limited() == 1 ? "does" : "do");
 }
 
 void print_text(const port::Uses& uses, const Options& options) {
   for (const port::Use& use : uses.all)
-    if (!use.supported || options.all) print_use(use, options);
+    if (!use.supported || !use.limit.empty() || options.all) print_use(use, options);
   for (const std::string& file : uses.cuda_sources)
     fmt::print(
         "edit   {}\n         CUDA source: write it with functions of torch::, or leave it out; this build computes on "
@@ -85,11 +93,13 @@ void print_json(const port::Uses& uses) {
     nlohmann::ordered_json entry = {
         {"name", use.name}, {"kind", kKinds[use.kind]}, {"supported", use.supported}, {"sure", use.sure}};
     if (!use.supported) entry["instead"] = use.instead;
+    if (!use.limit.empty()) entry["limit"] = use.limit;
     entry["places"] = std::move(places);
     names.push_back(std::move(entry));
   }
   const nlohmann::ordered_json report = {{"names", uses.names()},
                                          {"missing", uses.missing()},
+                                         {"limited", uses.limited()},
                                          {"files", uses.files},
                                          {"files_to_edit", uses.files_to_edit()},
                                          {"cuda_sources", uses.cuda_sources},
@@ -107,6 +117,9 @@ void add_port(CLI::App& app, int& exit) {
       "Reads C++, CUDA and CMake files below DIR without a compiler. What is listed: names of torch::, at:: and c10::\n"
       "(through aliases and using-directives too), macros, headers, and methods of Tensors and modules as far as the\n"
       "source shows what an object is. Overloads are not told apart: a name counts as there if one of its forms is.\n"
+      "What compiles and does less than in LibTorch (throws when it is called, say) is listed as `less`; it needs no "
+      "edit\n"
+      "where the program does not come to it.\n"
       "Exit status: 0 nothing needs an edit, 1 something does, 2 could not run.\n"
       "Example: halfbridge port ~/my_program --all");
   auto options = std::make_shared<Options>();

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/coverage.md from names.tsv (names.py writes it), substitutes.tsv, and symbols.tsv and methods.tsv (names that
+"""Writes docs/coverage.md from names.tsv (names.py writes it), substitutes.tsv, limits.tsv, and symbols.tsv and methods.tsv (names that
 public LibTorch programs use, with the number of programs).
 
     tools/coverage/coverage.py [--check]
@@ -42,6 +42,7 @@ class Names:
         self.rows = read("names.tsv")
         self.table = {(r["kind"], r["name"]): r for r in self.rows}
         self.substitutes = [(r["name"], r["instead"]) for r in read("substitutes.tsv")]
+        self.limits = read("limits.tsv")
 
     def instead(self, name):
         while name:
@@ -147,6 +148,10 @@ def page(names):
         out.append("| %s | %s | %s | %s |" % (title, share(rows, 6), share(rows, 2), share(rows)))
     out += ["", "What Halfbridge lacks of them:", ""]
     out += missing_table(symbols, names, lambda n: n.partition("::")[2]) + missing_table(tensor + members, names, lambda n: n)[2:]
+    limited = [r for r in names.limits if r["state"] == "compiles"]
+    if limited:
+        out += ["", "What compiles and does less than in LibTorch:", "", "| name | what it does not do |", "| --- | --- |"]
+        out += ["| `%s` | %s |" % (r["name"], r["text"]) for r in limited]
     areas = by_area(names)
     out += ["", "## All public names of LibTorch 2.11", "",
             "From `<torch/torch.h>` and the headers beside it, without `_out` forms, gradients and names that begin with `_`. TorchScript,",
@@ -228,13 +233,22 @@ def stale_substitutes(names):
                 yield "substitutes.tsv: %s names x.%s, which Halfbridge lacks" % (pattern, used)
 
 
+def wrong_limits(names):
+    """Single names of limits.tsv whose state is not what names.tsv says."""
+    for r in names.limits:
+        if r["state"] not in ("missing", "compiles"):
+            yield "limits.tsv: %s is neither missing nor compiles" % r["name"]
+        elif "*" not in r["name"] and r["name"].partition("::")[0] in LETTERS and names.symbol(r["name"]) != (r["state"] == "compiles"):
+            yield "limits.tsv says that %s %s, names.tsv that it does not" % (r["name"], r["state"])
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--check", action="store_true")
     check = parser.parse_args().check
     names = Names()
     text = page(names)
-    wrong = list(stale_substitutes(names))
+    wrong = list(stale_substitutes(names)) + list(wrong_limits(names))
     if check:
         wrong += contradictions(names.rows)
         with open(PAGE) as f:

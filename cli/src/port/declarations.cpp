@@ -14,10 +14,7 @@ std::string_view file_name(std::string_view path) {
   return slash == path.npos ? path : path.substr(slash + 1);
 }
 
-bool has_libtorch_root(std::string_view name) {
-  const std::string_view root = name.substr(0, name.find("::"));
-  return root == "torch" || root == "at" || root == "c10";
-}
+bool has_libtorch_root(std::string_view name) { return Names::get().is_root(name.substr(0, name.find("::"))); }
 
 /// Whether what follows the parameters that end before `at` makes a function of them: a body or a qualifier.
 bool is_function_end(const std::vector<Token>& tokens, size_t at) {
@@ -181,7 +178,7 @@ std::string Declarations::resolve(size_t source, std::string name) const {
     const std::string space = expand(file, directive);
     if (!has_libtorch_root(space)) continue;
     const std::string full = space + "::" + name;
-    if (Names::get().is_namespace(space + "::" + first) || Names::get().symbol(full) != Support::unknown) return full;
+    if (Names::get().is_namespace(space + "::" + first) || Names::get().lists(full)) return full;
   }
   return {};
 }

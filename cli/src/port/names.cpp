@@ -6,6 +6,7 @@ namespace hb::cli::port {
 
 extern const char kNamesTable[];
 extern const char kSubstitutesTable[];
+extern const char kLimitsTable[];
 
 namespace {
 
@@ -26,6 +27,10 @@ void for_each_row(std::string_view table, const F& row) {
   }
 }
 
+bool matches(std::string_view pattern, std::string_view name) {
+  return fnmatch(std::string(pattern).c_str(), std::string(name).c_str(), 0) == 0;
+}
+
 char letter_of(std::string_view root) {
   return root == "torch" ? 't' : root == "at" ? 'a' : root == "c10" ? 'c' : '\0';
 }
@@ -42,6 +47,9 @@ Names::Names() {
     if (c.size() == 4) rows_[std::string(c[0]) + " " + std::string(c[1])] = {c[2], c[3]};
   });
   for_each_row(kSubstitutesTable, [&](const auto& c) { substitutes_.emplace_back(c[0], c[1]); });
+  for_each_row(kLimitsTable, [&](const auto& c) {
+    if (c.size() == 3) limits_.push_back({c[0], c[1] == "compiles", c[2]});
+  });
 }
 
 const Names::Row* Names::find(std::string_view kind, std::string_view name) const {
@@ -62,10 +70,15 @@ Support Names::header(std::string_view path) const {
 
 Support Names::symbol(std::string_view name, std::string* table_name) const {
   const size_t colon = name.find("::");
-  const char letter = letter_of(name.substr(0, colon));
-  if (!letter) return Support::unknown;
+  const std::string_view root = name.substr(0, colon);
+  const char letter = letter_of(root);
+  if (!letter && !is_root(root)) return Support::unknown;
   if (colon == name.npos) return Support::supported;
   const std::string_view rest = name.substr(colon + 2);
+  if (!letter) {
+    if (table_name) *table_name = rest;
+    return Support::missing;
+  }
   for (size_t end = rest.size(); end != rest.npos && end > 0; end = rest.rfind("::", end - 1)) {
     const std::string_view part = rest.substr(0, end);
     const Row* row = find("name", part);
@@ -84,17 +97,38 @@ Support Names::symbol(std::string_view name, std::string* table_name) const {
   return Support::unknown;
 }
 
+bool Names::is_root(std::string_view name) const {
+  if (letter_of(name)) return true;
+  for (const Limit& limit : limits_)
+    if (limit.pattern.substr(0, limit.pattern.find("::")) == name) return true;
+  return false;
+}
+
+bool Names::lists(std::string_view name) const {
+  if (letter_of(name.substr(0, name.find("::")))) return symbol(name) != Support::unknown;
+  const Limit* found = limit(name);
+  return found && found->pattern.substr(found->pattern.rfind("::")) != "::*";  // which says nothing of single names
+}
+
+const Limit* Names::limit(std::string_view name) const {
+  for (; !name.empty(); name = name.substr(0, std::min(name.rfind("::"), name.size()))) {
+    for (const Limit& limit : limits_)
+      if (matches(limit.pattern, name)) return &limit;
+    if (name.rfind("::") == name.npos) break;
+  }
+  return nullptr;
+}
+
 bool Names::is_namespace(std::string_view name) const {
   const size_t colon = name.find("::");
-  if (!letter_of(name.substr(0, colon))) return false;
+  if (!letter_of(name.substr(0, colon))) return colon == name.npos && is_root(name);
   return colon == name.npos || find("namespace", name.substr(colon + 2));
 }
 
 std::string_view Names::instead(std::string_view name) const {
   while (!name.empty()) {
-    const std::string text(name);
     for (const auto& [pattern, instead] : substitutes_)
-      if (fnmatch(std::string(pattern).c_str(), text.c_str(), 0) == 0) return instead;
+      if (matches(pattern, name)) return instead;
     const size_t colon = name.rfind("::");
     name = colon == name.npos ? std::string_view() : name.substr(0, colon);
   }

@@ -1,6 +1,6 @@
 #pragma once
-// Which names of LibTorch Halfbridge has: tools/coverage/names.tsv and substitutes.tsv, from which docs/coverage.md is
-// written too.
+// Which names of LibTorch Halfbridge has: tools/coverage/names.tsv, substitutes.tsv and limits.tsv, from which
+// docs/coverage.md is written too.
 
 #include <string>
 #include <string_view>
@@ -16,10 +16,19 @@ enum class Support {
   unknown   // neither has it
 };
 
+/// Of limits.tsv: a part of LibTorch that names.tsv does not list, or a name that compiles and does less.
+struct Limit {
+  std::string_view pattern;
+  bool compiles;
+  std::string_view text;  // what to write instead; what it does not do
+};
+
 class Names {
  public:
   static const Names& get();
 
+  /// torch, at, c10, and namespaces beside them of which Halfbridge has nothing (c10d).
+  bool is_root(std::string_view name) const;
   /// torch::…, at::… or c10::…; what follows a class is taken for a member of it. `table_name` is set to the part of
   /// the name that the answer is about.
   Support symbol(std::string_view name, std::string* table_name = nullptr) const;
@@ -29,6 +38,10 @@ class Names {
   Support member(std::string_view name) const { return of("member", name); }
   /// `torch/torch.h`. A header that Halfbridge lacks is missing.
   Support header(std::string_view path) const;
+  /// Whether a name that is written without its namespace may be this one.
+  bool lists(std::string_view full_name) const;
+  /// What limits.tsv says of a name in full, or nothing.
+  const Limit* limit(std::string_view full_name) const;
   /// Whether namespaces such as torch::nn exist on either side.
   bool is_namespace(std::string_view name) const;
 
@@ -45,6 +58,7 @@ class Names {
   Support of(std::string_view kind, std::string_view name) const;
   std::unordered_map<std::string, Row> rows_;  // by "kind name"
   std::vector<std::pair<std::string_view, std::string_view>> substitutes_;
+  std::vector<Limit> limits_;
 };
 
 }  // namespace hb::cli::port

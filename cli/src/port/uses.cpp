@@ -110,10 +110,13 @@ class Finder {
     // Members of a class count as the class; what is in a missing namespace is shown in full.
     const std::string root = full.substr(0, full.find("::") + 2);
     const std::string shown = names_.is_namespace(root + table_name) ? full : root + table_name;
-    std::string instead;
-    if (support != Support::supported) instead = names_.instead(shown.substr(root.size()));
-    if (instead.empty() && support == Support::unknown) instead = elsewhere(shown.substr(root.size()));
-    add(source, token, {Use::symbol, shown, support == Support::supported, true, instead, {}});
+    const Limit* limit = names_.limit(shown);
+    Use use{Use::symbol, shown, support == Support::supported, true, {}, {}};
+    if (use.supported && limit && limit->compiles) use.limit = limit->text;
+    if (!use.supported)
+      use.instead = limit && !limit->compiles ? limit->text : names_.instead(shown.substr(root.size()));
+    if (use.instead.empty() && support == Support::unknown) use.instead = elsewhere(shown.substr(root.size()));
+    add(source, token, std::move(use));
   }
 
   /// A name that neither library has: another root namespace may have it.
@@ -172,6 +175,10 @@ size_t Uses::names() const { return std::count_if(all.begin(), all.end(), is_nam
 
 size_t Uses::missing() const {
   return std::count_if(all.begin(), all.end(), [](const Use& u) { return is_name_of_libtorch(u) && !u.supported; });
+}
+
+size_t Uses::limited() const {
+  return std::count_if(all.begin(), all.end(), [](const Use& u) { return u.supported && !u.limit.empty(); });
 }
 
 std::vector<std::string> Uses::files_to_edit() const {

@@ -23,6 +23,7 @@ struct Use {
   bool sure = true;     // false: a method that LibTorch's Tensor has, of an object whose type does not show
   std::string instead;  // what to write where it is not supported
   std::vector<Place> places;
+  std::string limit = {};  // what it does not do, where it compiles and does less than LibTorch's
 };
 
 struct Uses {
@@ -32,6 +33,8 @@ struct Uses {
 
   /// Names of LibTorch (headers and the build apart): how many, and how many of them Halfbridge lacks.
   size_t names() const, missing() const;
+  /// Names that compile and do less.
+  size_t limited() const;
   /// Files with something that is not supported.
   std::vector<std::string> files_to_edit() const;
 };
