@@ -1,15 +1,14 @@
 // halfbridge diff REF TEST
-#include <fstream>
 #include <iostream>
 
 #include <halfbridge/diff/compare.h>
 #include <halfbridge/diff/explain.h>
 #include <halfbridge/diff/html.h>
 #include <halfbridge/diff/output.h>
-#include <halfbridge/error.h>
 
 #include "command.h"
 #include "diff.h"
+#include "output.h"
 #include "terminal.h"
 
 namespace hb::cli {
@@ -40,18 +39,6 @@ what follows usually follows from it. FAIL marks layers whose outputs differ, gr
 
 Exit status: 0 all agree, 1 some differ, 2 nothing could be compared.)";
 
-void write(const std::string& file, const std::string& text) {
-  if (file == "-") {
-    std::cout << text << std::flush;
-    HB_CHECK(std::cout.good(), "[diff] cannot write to the standard output");
-    return;
-  }
-  std::ofstream out(file, std::ios::binary);
-  out << text;
-  out.close();
-  HB_CHECK(out.good(), "[diff] cannot write '", file, "'");
-}
-
 }  // namespace
 
 int run_diff(std::shared_ptr<const Trace> ref, std::shared_ptr<const Trace> test, const DiffOptions& options,
@@ -71,15 +58,15 @@ int run_diff(std::shared_ptr<const Trace> ref, std::shared_ptr<const Trace> test
     else
       std::cerr << "halfbridge diff: every layer agrees, no bundle was written\n";
   }
-  if (!options.json.empty()) write(options.json, json_report(report));
-  if (!options.html.empty()) write(options.html, html_page(report));
-  if (!options.junit.empty()) write(options.junit, junit_report(report));
+  if (!options.json.empty()) write_output(options.json, json_report(report));
+  if (!options.html.empty()) write_output(options.html, html_page(report));
+  if (!options.junit.empty()) write_output(options.junit, junit_report(report));
   // What goes to the standard output stands alone.
   if (options.json != "-" && options.junit != "-" && options.html != "-") {
     TextOptions text = terminal(options.plain);
     text.all = options.all;
-    if (preface) write("-", preface(report));
-    write("-", text_report(report, text));
+    if (preface) write_output("-", preface(report));
+    write_output("-", text_report(report, text));
   }
   if (report.failed > 0) return kDiffers;
   return report.compared > 0 ? kAgrees : kCouldNotRun;

@@ -5,7 +5,8 @@
 
 int main(int argc, char** argv) {
   using namespace hb::cli;
-  CLI::App app{"Halfbridge: compare runs layer by layer, convert checkpoints, plan a port.", "halfbridge"};
+  CLI::App app{"Halfbridge: compare runs layer by layer, convert checkpoints, plan a port, choose a loss scale.",
+               "halfbridge"};
   app.set_version_flag("--version", "halfbridge " HALFBRIDGE_VERSION);
   app.require_subcommand(1);
   app.footer(
@@ -17,6 +18,7 @@ int main(int argc, char** argv) {
   add_verify(app, exit);
   add_info(app, exit);
   add_port(app, exit);
+  add_amp_report(app, exit);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

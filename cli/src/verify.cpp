@@ -1,7 +1,7 @@
 // halfbridge verify REF -- PROGRAM [ARGS...]
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -13,6 +13,7 @@
 #include "command.h"
 #include "diff.h"
 #include "process.h"
+#include "temporary.h"
 
 namespace hb::cli {
 namespace {
@@ -32,27 +33,6 @@ constexpr const char* kExamples = R"(Examples:
 The first step that differs is the one to mend: what comes after it follows from it.
 
 Exit status: 0 all agree, 1 some differ, 2 could not run.)";
-
-/// The program's trace: in a folder that was asked for, or one that goes when this does.
-class TraceFolder {
- public:
-  explicit TraceFolder(const std::string& keep) : path_(keep), keep_(!keep.empty()) {
-    if (keep_) return;
-    path_ = (std::filesystem::temp_directory_path() / "halfbridge-verify-XXXXXX").string();
-    HB_CHECK(mkdtemp(path_.data()), "[verify] cannot make a folder ", path_);
-  }
-  TraceFolder(const TraceFolder&) = delete;
-  TraceFolder& operator=(const TraceFolder&) = delete;
-  ~TraceFolder() {
-    std::error_code ignored;
-    if (!keep_) std::filesystem::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-  bool keep_;
-};
 
 void record(const std::vector<std::string>& program, const Trace& reference, const std::string& folder) {
   std::set<int64_t> steps;
@@ -98,10 +78,12 @@ void add_verify(CLI::App& app, int& exit) {
   command->add_option("--keep", options->keep, "Keep the program's trace in this folder")->type_name("DIR");
   add_diff_options(*command, options->diff);
   command->callback([options, &exit] {
-    const TraceFolder folder(options->keep);
+    std::optional<TemporaryFolder> temporary;
+    if (options->keep.empty()) temporary.emplace("halfbridge-verify");
+    const std::string folder = temporary ? temporary->path() : options->keep;
     const auto reference = Trace::open(options->ref);
-    record(options->program, *reference, folder.path());
-    exit = run_diff(reference, Trace::open(folder.path()), options->diff, steps_text);
+    record(options->program, *reference, folder);
+    exit = run_diff(reference, Trace::open(folder), options->diff, steps_text);
   });
 }
 

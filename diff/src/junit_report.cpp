@@ -7,46 +7,22 @@
 namespace hb::layer_diff {
 namespace {
 
-// printable() has taken the control characters, which XML does not allow.
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (char c : printable(text)) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        result += c;
-    }
-  }
-  return result;
-}
-
 struct Cases {
   std::string xml;
   int tests = 0, failures = 0, skipped = 0;
 
   void begin(const std::string& group, const std::string& name) {
     ++tests;
-    xml += fmt::format("    <testcase classname=\"{}\" name=\"{}\"", escaped(group), escaped(name));
+    xml += fmt::format("    <testcase classname=\"{}\" name=\"{}\"", markup_escaped(group), markup_escaped(name));
   }
   void pass() { xml += "/>\n"; }
   void skip(const std::string& why) {
     ++skipped;
-    xml += fmt::format("><skipped message=\"{}\"/></testcase>\n", escaped(why));
+    xml += fmt::format("><skipped message=\"{}\"/></testcase>\n", markup_escaped(why));
   }
   void fail(const std::string& message) {
     ++failures;
-    xml += fmt::format("><failure message=\"{}\"/></testcase>\n", escaped(message));
+    xml += fmt::format("><failure message=\"{}\"/></testcase>\n", markup_escaped(message));
   }
   void add(const std::string& group, const std::string& name, const TensorDiff* worst) {
     begin(group, name);

@@ -5,9 +5,10 @@
 
 #include <fmt/format.h>
 
+#include <halfbridge/diff/text_table.h>
+
 #include "describe.h"
 #include "text_report.h"
-#include "text_table.h"
 
 namespace hb::layer_diff {
 namespace {

@@ -7,8 +7,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <halfbridge/diff/text_table.h>
+
 #include "describe.h"
-#include "text_table.h"
 
 namespace hb::layer_diff {
 namespace {

@@ -1,4 +1,4 @@
-#include "text_table.h"
+#include <halfbridge/diff/text_table.h>
 
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+#include <halfbridge/diff/text_table.h>
 #include <halfbridge/diff/trace_text.h>
 
 #include <algorithm>
@@ -11,7 +12,6 @@
 
 #include "describe.h"
 #include "record_json.h"
-#include "text_table.h"
 
 namespace hb::layer_diff {
 namespace {

@@ -1,10 +1,12 @@
 // HALFBRIDGE_TRACE=dir, HALFBRIDGE_TRACE_MASKS=dir: a trace of a program that knows nothing of it.
+// HALFBRIDGE_AMP_REPORT=file: counts of its gradients.
 //
-// The session opens when the first module is made: nothing can be thrown while the library loads, and a program that
+// Both open when the first module is made: nothing can be thrown while the library loads, and a program that
 // prints its help leaves no folder.
 #include <cstdlib>
 #include <mutex>
 
+#include "gradient_recorder.h"
 #include "tracer.h"
 
 namespace hb::trace {
@@ -15,11 +17,13 @@ std::string value_of(const char* variable) {
   return value ? value : "";
 }
 
+bool traced() { return !value_of("HALFBRIDGE_TRACE").empty() || !value_of("HALFBRIDGE_TRACE_MASKS").empty(); }
+
 class FirstModule final : public bridge::nn::ModuleWatcher {
  public:
   void made(Module& module, bool copy) override {
     open();
-    Tracer::instance().made(module, copy);
+    bridge::nn::tell_module_watcher([&](bridge::nn::ModuleWatcher& opened) { opened.made(module, copy); });
   }
   void gone(Module&) override {}
   void children_changed() override {}
@@ -31,13 +35,18 @@ class FirstModule final : public bridge::nn::ModuleWatcher {
     static std::mutex mutex;
     const std::lock_guard lock(mutex);
     if (bridge::nn::module_watcher_slot != this) return;
-    Tracer::instance().open(value_of("HALFBRIDGE_TRACE"), {}, SessionOptions::from_environment());
+    const std::string report = value_of("HALFBRIDGE_AMP_REPORT");
+    if (report.empty())
+      return Tracer::instance().open(value_of("HALFBRIDGE_TRACE"), {}, SessionOptions::from_environment());
+    HB_CHECK(!traced(), "[HALFBRIDGE_AMP_REPORT] expected HALFBRIDGE_TRACE not to be set: one at a time");
+    static auto* recorder = new GradientRecorder(report);  // never destroyed: modules live until the process ends
+    recorder->open();
   }
 };
 
 const bool read = [] {
-  if (value_of("HALFBRIDGE_TRACE").empty() && value_of("HALFBRIDGE_TRACE_MASKS").empty()) return false;
-  static auto* first = new FirstModule;  // never destroyed, and reachable when the tracer has its slot
+  if (!traced() && value_of("HALFBRIDGE_AMP_REPORT").empty()) return false;
+  static auto* first = new FirstModule;  // never destroyed, and reachable when the session has its slot
   bridge::nn::module_watcher_slot = first;
   return true;
 }();

@@ -127,6 +127,7 @@ Tensor GradScaler::scale(const Tensor& output) {
   HB_CHECK(output.defined(), "[scale] expected a tensor, got an undefined one");
   const Tensor scaled = output * state_->scale_on(output.device());
   state_->set_pending(true);
+  bridge::optim::tell_loss_scaled(state_->scale);
   if (state_->tracer) state_->tracer->loss_was_scaled(scaled);
   return scaled;
 }

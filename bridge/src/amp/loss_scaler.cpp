@@ -5,6 +5,8 @@
 #include <halfbridge/grad_mode.h>
 #include <halfbridge/ops.h>
 
+#include "optim/step_observer.h"
+
 namespace hb::amp {
 
 namespace {
@@ -36,6 +38,7 @@ LossScaler::LossScaler(const char* name, double scale_value) {
 LossScaler::~LossScaler() = default;
 
 Tensor LossScaler::scale(const Tensor& input) const {
+  bridge::optim::tell_loss_scaled(scale_value_);
   return input.defined() ? input * scale_value_.to(input.device()).to(input.scalar_type()) : input;
 }
 std::vector<Tensor> LossScaler::scale(const std::vector<Tensor>& inputs) const {

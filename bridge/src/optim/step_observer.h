@@ -16,10 +16,15 @@ class StepObserver {
   virtual void step_ended(Optimizer& optimizer) noexcept = 0;
   /// A gradient scaler has this scale from now on.
   virtual void scale_updated(const Tensor& scale) noexcept = 0;
+  /// A loss was multiplied by this: so are the gradients of the backward passes that follow. Undefined: they are not.
+  virtual void loss_scaled(const Tensor& /*scale*/) noexcept {}
 };
 
 inline std::atomic<StepObserver*> step_observer_slot{nullptr};
 inline StepObserver* step_observer() { return step_observer_slot.load(std::memory_order_acquire); }
+inline void tell_loss_scaled(const Tensor& scale) {
+  if (auto* observer = step_observer(); HB_UNLIKELY(observer != nullptr)) observer->loss_scaled(scale);
+}
 
 /// Stands around one step; a step inside another is part of it. One that throws is none.
 class ObservedStep {

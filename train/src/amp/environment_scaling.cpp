@@ -62,7 +62,8 @@ void Scaling::begin(variable_list& grads, const variable_list& inputs) {
   const std::lock_guard lock(mutex_);
   // Gradients of anything else may be used where no step obeys an overflow.
   const auto is_trained = [&](const Tensor& t) { return flags_.find(t) != nullptr; };
-  if (!inputs.empty() && std::none_of(inputs.begin(), inputs.end(), is_trained)) return;
+  if (!inputs.empty() && std::none_of(inputs.begin(), inputs.end(), is_trained))
+    return bridge::optim::tell_loss_scaled({});
   Tensor now = scale().clone();
   // A root in half holds no more.
   for (const Tensor& g : grads)
@@ -70,6 +71,7 @@ void Scaling::begin(variable_list& grads, const variable_list& inputs) {
   for (Tensor& g : grads)
     if (g.defined() && g.is_floating_point()) g = g * now.to(g.scalar_type());
   pass().inverse = now.reciprocal();
+  bridge::optim::tell_loss_scaled(now);
 }
 
 void Scaling::end() {

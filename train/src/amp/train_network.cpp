@@ -8,6 +8,7 @@
 
 #include "gradients.h"
 #include "half_scope.h"
+#include "optim/step_observer.h"
 #include "optim/step_unless.h"
 
 namespace hb::amp {
@@ -74,6 +75,7 @@ TrainNetwork::Step TrainNetwork::step(const variable_list& inputs, const Tensor&
   Step result = s.forward(inputs, target);
   Tensor scaled = s.accumulate > 1 ? result.loss / static_cast<double>(s.accumulate) : result.loss;
   if (s.scale.defined()) scaled = scaled.to(kFloat) * s.scale;
+  bridge::optim::tell_loss_scaled(s.scale);
   scaled.backward();
   result.loss = result.loss.detach();
   if (++s.pending < s.accumulate) return result;

@@ -24,4 +24,7 @@ std::string json_report(const Report& report);
 /// JUnit's XML: a case per layer and direction, and per parameter, gradient and state.
 std::string junit_report(const Report& report);
 
+/// Text for XML and HTML, in attributes too: control characters as \xNN.
+std::string markup_escaped(const std::string& text);
+
 }  // namespace hb::layer_diff
