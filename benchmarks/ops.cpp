@@ -40,7 +40,7 @@ Prepared inplace_chain(bool seen) {
     for (int i = 0; i < 10; ++i) {
       auto y = x * 2;
       if (seen) y.data_ptr();
-      y.add_(1).mul_(0.5).relu_().sub_(x);
+      y.add_(1).mul_(0.5).sub_(x).relu_();
       y.sum().backward();
     }
   };
