@@ -40,7 +40,7 @@ TEST(Engine, ConcurrentPassesOverOneGraph) {
     threads.emplace_back([&, k] {
       for (int i = 0; i < 200; ++i) {
         Tensor y = shared * static_cast<double>(k + 1);
-        got[k] = hb::autograd::grad({y}, {x}, {hb::ones_like(y)}, true)[0][0].item<float>();
+        got[k] = hb::autodiff::grad({y}, {x}, {hb::ones_like(y)}, true)[0][0].item<float>();
         if (got[k] != 4.0f * (k + 1)) return;
       }
     });
@@ -105,7 +105,7 @@ TEST(Engine, ErrorsSayWhatHappened) {
   EXPECT_ERROR(b.backward(hb::ones({3})), "modified by an inplace operation");
   EXPECT_ERROR(x.add_(1), "leaf Variable that requires grad");
   EXPECT_ERROR(x[0].fill_(0), "view of a leaf");
-  EXPECT_ERROR(hb::autograd::grad({x * 2}, {leaf(1)}, {hb::ones({3})}), "not have been used");
+  EXPECT_ERROR(hb::autodiff::grad({x * 2}, {leaf(1)}, {hb::ones({3})}), "not have been used");
   EXPECT_ERROR(hb::ones({2}, hb::kLong).requires_grad_(), "floating point");
 }
 

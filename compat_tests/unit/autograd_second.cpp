@@ -9,7 +9,7 @@ using hb::variable_list;
 using Function = std::function<Tensor(const variable_list&)>;
 
 variable_list gradients(const Function& f, const variable_list& x, const Tensor& weights, bool create_graph) {
-  return hb::autograd::grad({f(x)}, x, {weights}, create_graph, create_graph);
+  return hb::autodiff::grad({f(x)}, x, {weights}, create_graph, create_graph);
 }
 
 /// With a graph the gradients are the kernel's; their own ones are those of central differences. x: doubles.
@@ -23,7 +23,7 @@ void expect_second_derivatives(const Function& f, const variable_list& x) {
     by.push_back(hb::rand_like(x[i]) + 0.5);
     total = total + (composed[i] * by[i]).sum();
   }
-  const variable_list second = hb::autograd::grad({total}, x);
+  const variable_list second = hb::autodiff::grad({total}, x);
   const double h = 1e-5;
   for (size_t i = 0; i < x.size(); ++i) {
     const Tensor direction = hb::randn_like(x[i]);

@@ -12,7 +12,7 @@ namespace hb {
 using variable_list = std::vector<Tensor>;
 using Variable = Tensor;
 
-namespace autograd {
+namespace autodiff {
 
 /// An input slot of a node: where a gradient flows to.
 struct Edge {
@@ -121,19 +121,19 @@ class HB_API Node : public std::enable_shared_from_this<Node> {
   Hooks& hooks();
 };
 
-}  // namespace autograd
+}  // namespace autodiff
 
 /// What a tensor that takes part in a graph carries.
 struct HB_API AutogradMeta {
   AutogradMeta() = default;
   ~AutogradMeta();
   Tensor grad;
-  std::shared_ptr<autograd::Node> grad_fn;
-  std::weak_ptr<autograd::Node> grad_accumulator;
+  std::shared_ptr<autodiff::Node> grad_fn;
+  std::weak_ptr<autodiff::Node> grad_accumulator;
   uint32_t output_nr = 0;
   bool requires_grad = false;
   bool retains_grad = false;
-  std::vector<autograd::Node::TensorHook> leaf_hooks;
+  std::vector<autodiff::Node::TensorHook> leaf_hooks;
   std::shared_ptr<TensorImpl*> retain_slot;  // how retain_grad's hook finds this tensor while it lives
   std::string name;
   // A view that shares memory with `base`; grad_fn is rebuilt when the base was changed in place since.
@@ -143,9 +143,9 @@ struct HB_API AutogradMeta {
 };
 
 /// Where the gradient of this tensor flows to: its grad_fn, its accumulator if it is a leaf, or nowhere.
-HB_API autograd::Edge gradient_edge(const Tensor& tensor);
+HB_API autodiff::Edge gradient_edge(const Tensor& tensor);
 
-namespace autograd {
+namespace autodiff {
 
 using hb::Variable;
 using hb::variable_list;
@@ -162,5 +162,5 @@ HB_API variable_list grad(const variable_list& outputs, const variable_list& inp
                           const variable_list& grad_outputs = {}, std::optional<bool> retain_graph = std::nullopt,
                           bool create_graph = false, bool allow_unused = false);
 
-}  // namespace autograd
+}  // namespace autodiff
 }  // namespace hb

@@ -1,25 +1,44 @@
 #pragma once
 
+#include <cstdint>
 #include <exception>
+#include <ostream>
 #include <sstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <halfbridge/macros.h>
 
 namespace hb {
 
+/// A place in a source file.
+struct SourceLocation {
+  const char* function;
+  const char* file;
+  uint32_t line;
+};
+inline std::ostream& operator<<(std::ostream& out, const SourceLocation& at) {
+  return out << at.function << " at " << at.file << ':' << at.line;
+}
+
 /// What every failed check of the library throws. Bridge programs know it as `c10::Error` and `torch::Error`.
 class HB_API Error : public std::exception {
  public:
   explicit Error(std::string msg);
+  Error(SourceLocation where, std::string msg);
   ~Error() override;
-  const char* what() const noexcept override { return msg_.c_str(); }
-  const char* what_without_backtrace() const noexcept { return msg_.c_str(); }
+  /// The message and what add_context added.
+  const char* what() const noexcept override { return context_.empty() ? msg_.c_str() : what_.c_str(); }
+  const char* what_without_backtrace() const noexcept { return what(); }
   const std::string& msg() const { return msg_; }
+  const std::vector<std::string>& context() const { return context_; }
+  /// Says more about an error that is on its way: catch (c10::Error& e) { e.add_context("in layer 3"); throw; }
+  void add_context(std::string more);
 
  private:
-  std::string msg_;
+  std::string msg_, what_;
+  std::vector<std::string> context_;
 };
 
 /// An index is out of range.

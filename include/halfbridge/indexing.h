@@ -5,7 +5,7 @@
 #include <halfbridge/tensor.h>
 
 namespace hb {
-namespace indexing {
+namespace subscripts {
 
 enum class TensorIndexType { None, Ellipsis, SymInt, Boolean, Slice, Tensor };
 struct EllipsisIndexType final {};
@@ -33,15 +33,15 @@ struct Slice {
 };
 /// start:stop:step
 HB_API std::ostream& operator<<(std::ostream& out, const Slice& slice);
-}  // namespace indexing
+}  // namespace subscripts
 
 /// One item of tensor.index({...}).
 class TensorIndex {
  public:
-  using Type = indexing::TensorIndexType;
-  TensorIndex(std::nullopt_t) : type_(Type::None) {}                   // NOLINT
-  TensorIndex(indexing::EllipsisIndexType) : type_(Type::Ellipsis) {}  // NOLINT
-  TensorIndex(const char* text) : type_(Type::Ellipsis) {              // NOLINT
+  using Type = subscripts::TensorIndexType;
+  TensorIndex(std::nullopt_t) : type_(Type::None) {}                     // NOLINT
+  TensorIndex(subscripts::EllipsisIndexType) : type_(Type::Ellipsis) {}  // NOLINT
+  TensorIndex(const char* text) : type_(Type::Ellipsis) {                // NOLINT
     HB_CHECK(std::string_view(text) == "...", "[index] expected \"...\", got \"", text, "\"");
   }
   template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
@@ -53,7 +53,7 @@ class TensorIndex {
       type_ = Type::SymInt, integer_ = static_cast<int64_t>(value);
     }
   }
-  TensorIndex(indexing::Slice s) : type_(Type::Slice), slice_(s) {}      // NOLINT
+  TensorIndex(subscripts::Slice s) : type_(Type::Slice), slice_(s) {}    // NOLINT
   TensorIndex(Tensor t) : type_(Type::Tensor), tensor_(std::move(t)) {}  // NOLINT
   TensorIndex(const Scalar& s) : TensorIndex(s.to<int64_t>()) {}         // NOLINT
 
@@ -67,21 +67,21 @@ class TensorIndex {
   /// What the item is; meaningful for its own type alone.
   int64_t integer() const { return integer_; }
   bool boolean() const { return boolean_; }
-  const indexing::Slice& slice() const { return slice_; }
+  const subscripts::Slice& slice() const { return slice_; }
   const Tensor& tensor() const { return tensor_; }
 
  private:
   Type type_;
   int64_t integer_ = 0;
   bool boolean_ = false;
-  indexing::Slice slice_;
+  subscripts::Slice slice_;
   Tensor tensor_;
 };
 HB_API std::ostream& operator<<(std::ostream& out, const TensorIndex& index);
 /// In parentheses, as LibTorch prints them.
 HB_API std::ostream& operator<<(std::ostream& out, const std::vector<TensorIndex>& indices);
 
-namespace indexing {
+namespace subscripts {
 using hb::TensorIndex;
 }
 inline Tensor Tensor::index(std::initializer_list<TensorIndex> indices) const {
@@ -94,7 +94,7 @@ inline Tensor& Tensor::index_put_(std::initializer_list<TensorIndex> indices, co
   return index_put_(ArrayRef<TensorIndex>(indices), value);
 }
 
-namespace indexing {
+namespace subscripts {
 /// What tensor[...] reads and writes; the flag is LibTorch's and changes no result.
 inline Tensor get_item(const Tensor& self, ArrayRef<TensorIndex> indices, bool /*disable_slice_optimization*/ = false) {
   return hb::index_items(self, indices);
@@ -103,7 +103,7 @@ inline void set_item(const Tensor& self, ArrayRef<TensorIndex> indices, const Te
                      bool /*disable_slice_optimization*/ = false) {
   self.index_put_(indices, value);
 }
-}  // namespace indexing
+}  // namespace subscripts
 
 /// `index` and `index_put_` with one entry per leading dimension: a tensor of integers or bools, or nothing (all of
 /// it).

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 
+#include <halfbridge/data_ptr.h>
 #include <halfbridge/device.h>
 #include <halfbridge/intrusive_ptr.h>
 
@@ -42,6 +43,13 @@ class HB_API StorageImpl final : public intrusive_ptr_target {
   void show_address() {
     if (!address_shown()) address_shown_.store(true, std::memory_order_relaxed);
   }
+  // The same as programs ask for it.
+  void* mutable_data() const { return data(); }
+  size_t sym_nbytes() const { return nbytes_; }
+  DeviceType device_type() const { return device_.type(); }
+  Allocator* allocator() const { return GetAllocator(device_.type()); }
+  /// The address; the storage stays its owner.
+  DataPtr data_ptr() const { return {data(), device_}; }
 
  private:
   StorageImpl(void* data, size_t nbytes, Device device, size_t block_bytes, bool borrowed)
@@ -63,18 +71,38 @@ class Storage {
  public:
   Storage() = default;
   explicit Storage(intrusive_ptr<StorageImpl> impl) : impl_(std::move(impl)) {}
+  struct use_byte_size_t {};
+  /// Memory of an allocator of the program's own (null: the engine's), or what it allocated before.
+  HB_API Storage(use_byte_size_t, size_t nbytes, Allocator* allocator = nullptr, bool resizable = false);
+  HB_API Storage(use_byte_size_t, size_t nbytes, DataPtr data, Allocator* allocator = nullptr, bool resizable = false);
   void* data() const { return impl_->data(); }
   void* mutable_data() const { return impl_->data(); }
+  /// The address; the storage stays its owner.
+  DataPtr data_ptr() const { return impl_->data_ptr(); }
+  DataPtr mutable_data_ptr() const { return impl_->data_ptr(); }
+  template <class T>
+  T* unsafe_data() const {
+    return static_cast<T*>(data());
+  }
   size_t nbytes() const { return impl_ ? impl_->nbytes() : 0; }
+  size_t sym_nbytes() const { return nbytes(); }
   Device device() const { return impl_->device(); }
+  DeviceType device_type() const { return impl_->device_type(); }
+  Allocator* allocator() const { return impl_->allocator(); }
+  /// Whether tensors may grow it: all but foreign memory.
+  bool resizable() const { return !impl_->is_borrowed(); }
   int64_t use_count() const { return impl_.use_count(); }
+  bool unique() const { return use_count() == 1; }
   bool is_alias_of(const Storage& o) const { return impl_ == o.impl_; }
   StorageImpl* unsafeGetStorageImpl() const { return impl_.get(); }
+  const intrusive_ptr<StorageImpl>& getIntrusivePtr() const { return impl_; }
   explicit operator bool() const { return static_cast<bool>(impl_); }
 
  private:
   intrusive_ptr<StorageImpl> impl_;
 };
+
+inline bool isSharedStorageAlias(const Storage& a, const Storage& b) { return a.is_alias_of(b); }
 
 /// Bytes of tensor memory now in use, and the most there were since the last reset; on this device.
 HB_API size_t memory_in_use(Device device = kCPU);

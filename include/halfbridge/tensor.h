@@ -18,7 +18,7 @@
 namespace hb {
 
 class Tensor;
-namespace autograd {
+namespace autodiff {
 class Node;
 }
 class TensorIndex;
@@ -62,6 +62,7 @@ class HB_API Tensor {
     if (HB_UNLIKELY(!impl_)) fail_undefined();
     return *impl_;
   }
+  bool is_uniquely_owned() const { return use_count() == 1; }
   bool is_same(const Tensor& other) const { return impl_ == other.impl_; }
   int64_t use_count() const { return impl_.use_count(); }
   bool is_alias_of(const Tensor& other) const { return impl().storage() == other.impl().storage(); }
@@ -96,6 +97,14 @@ class HB_API Tensor {
   bool is_signed() const { return hb::is_signed_type(scalar_type()); }
   bool is_cpu() const { return defined() && device().is_cpu(); }
   bool is_cuda() const { return defined() && device().is_cuda(); }
+  // Kinds of device that this build has no memory on.
+  bool is_hip() const { return false; }
+  bool is_ipu() const { return false; }
+  bool is_lazy() const { return false; }
+  bool is_maia() const { return false; }
+  bool is_metal() const { return false; }
+  bool is_privateuseone() const { return false; }
+  bool is_ve() const { return false; }
   bool is_mps() const { return false; }
   bool is_meta() const { return false; }
   bool is_sparse() const { return defined() && impl_->is_sparse(); }
@@ -195,7 +204,7 @@ class HB_API Tensor {
   /// The accumulated gradient; undefined before the first backward.
   const Tensor& grad() const;
   Tensor& mutable_grad() const;
-  const std::shared_ptr<autograd::Node>& grad_fn() const;
+  const std::shared_ptr<autodiff::Node>& grad_fn() const;
   int64_t output_nr() const;
   void backward(const Tensor& gradient = {}, std::optional<bool> retain_graph = std::nullopt, bool create_graph = false,
                 std::optional<TensorList> inputs = std::nullopt) const;
@@ -237,6 +246,9 @@ class HB_API Tensor {
     return resize_(other.sizes(), format);
   }
   Tensor& set_(const Tensor& source) const;
+  /// Window on a storage; throws where it does not fit and cannot grow. Contiguous without `stride`.
+  Tensor& set_(const Storage& source, int64_t offset, IntArrayRef size, IntArrayRef stride = {}) const;
+  Tensor& set_(const Storage& source) const;
   Tensor sum_to_size(IntArrayRef size) const;
 
   // --- indexing

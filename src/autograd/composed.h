@@ -20,7 +20,7 @@ variable_list composed_gradients(Backward& b, const variable_list& inputs, const
     views.push_back(inputs[i].defined() ? inputs[i].view_as(inputs[i]) : Tensor());
     if (inputs[i].defined() && b.needs(i)) wanted.push_back(views.back());
   }
-  const variable_list found = autograd::grad(formula(views), wanted, grads, true, true, true);
+  const variable_list found = autodiff::grad(formula(views), wanted, grads, true, true, true);
   size_t k = 0;
   for (size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i].defined() && b.needs(i)) out[i] = found[k++];

@@ -285,7 +285,7 @@ variable_list gradients(const variable_list& outputs, const variable_list& input
 
 }  // namespace
 
-namespace autograd {
+namespace autodiff {
 
 void backward(const variable_list& tensors, const variable_list& grad_tensors, std::optional<bool> retain_graph,
               bool create_graph, const variable_list& inputs) {
@@ -298,5 +298,5 @@ variable_list grad(const variable_list& outputs, const variable_list& inputs, co
       [&] { return gradients(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused); });
 }
 
-}  // namespace autograd
+}  // namespace autodiff
 }  // namespace hb

@@ -4,7 +4,7 @@
 
 #include "autograd/names.h"
 
-namespace hb::autograd {
+namespace hb::autodiff {
 
 /// One backward pass over the graph that is reachable from the roots, on the calling thread. Later operations run
 /// first, leaves before everything.
@@ -40,4 +40,4 @@ class Engine {
   std::vector<Node*> ready_;                       // heap
 };
 
-}  // namespace hb::autograd
+}  // namespace hb::autodiff

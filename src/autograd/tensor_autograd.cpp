@@ -78,7 +78,7 @@ Tensor& Tensor::mutable_grad() const { return impl().materialize_autograd_meta()
 
 void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph, bool create_graph,
                       std::optional<TensorList> inputs) const {
-  autograd::backward({*this}, {gradient}, retain_graph, create_graph, inputs ? inputs->vec() : variable_list{});
+  autodiff::backward({*this}, {gradient}, retain_graph, create_graph, inputs ? inputs->vec() : variable_list{});
 }
 
 void Tensor::retain_grad() const {

@@ -1,31 +1,36 @@
 #include <halfbridge/device.h>
 
 #include <cctype>
+#include <iterator>
+#include <optional>
 #include <ostream>
+#include <string_view>
 
 #include <halfbridge/error.h>
 
 namespace hb {
 
+namespace {
+// In the order of the enumeration.
+constexpr const char* kNames[] = {"CPU",  "CUDA", "MKLDNN", "OPENGL", "OPENCL", "IDEEP", "HIP",
+                                  "FPGA", "MAIA", "XLA",    "VULKAN", "METAL",  "XPU",   "MPS",
+                                  "META", "HPU",  "VE",     "LAZY",   "IPU",    "MTIA",  "PRIVATEUSEONE"};
+static_assert(std::size(kNames) == COMPILE_TIME_MAX_DEVICE_TYPES);
+
+std::optional<DeviceType> type_of_name(std::string_view name) {
+  for (int i = 0; i < COMPILE_TIME_MAX_DEVICE_TYPES; ++i)
+    if (const auto type = static_cast<DeviceType>(i); DeviceTypeName(type, true) == name) return type;
+  return std::nullopt;
+}
+}  // namespace
+
+bool isValidDeviceType(DeviceType type) {
+  return type >= kCPU && static_cast<int>(type) < COMPILE_TIME_MAX_DEVICE_TYPES;
+}
+
 std::string DeviceTypeName(DeviceType type, bool lower_case) {
-  std::string name;
-  switch (type) {
-    case DeviceType::CPU:
-      name = "CPU";
-      break;
-    case DeviceType::CUDA:
-      name = "CUDA";
-      break;
-    case DeviceType::XLA:
-      name = "XLA";
-      break;
-    case DeviceType::MPS:
-      name = "MPS";
-      break;
-    case DeviceType::Meta:
-      name = "META";
-      break;
-  }
+  HB_CHECK(isValidDeviceType(type), "[DeviceTypeName] Unknown device: ", static_cast<int>(type));
+  std::string name = kNames[static_cast<int>(type)];
   if (lower_case)
     for (char& c : name) c = static_cast<char>(std::tolower(c));
   return name;
@@ -34,17 +39,19 @@ std::string DeviceTypeName(DeviceType type, bool lower_case) {
 std::ostream& operator<<(std::ostream& out, DeviceType type) { return out << DeviceTypeName(type, true); }
 
 Device::Device(const std::string& text) : type_(kCPU), index_(-1) {
+  HB_CHECK(!text.empty(), "[Device] Device string must not be empty");
   const size_t colon = text.find(':');
   const std::string kind = text.substr(0, colon);
-  bool known = false;
-  for (DeviceType t : {kCPU, kCUDA, kXLA, kMPS, kMeta})
-    if (DeviceTypeName(t, true) == kind) type_ = t, known = true;
-  HB_CHECK(known, "[Device] expected one of cpu, cuda, xla, mps, meta device type at start of device string: ", text);
+  const std::optional<DeviceType> found = type_of_name(kind);
+  HB_CHECK(found,
+           "[Device] Expected one of cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, ",
+           "lazy, vulkan, mps, meta, hpu, mtia, privateuseone device type at start of device string: ", kind);
+  type_ = *found;
   if (colon == std::string::npos) return;
   const std::string number = text.substr(colon + 1);
   bool digits = !number.empty() && number.size() <= 3 && (number.size() == 1 || number[0] != '0');
   for (char c : number) digits = digits && std::isdigit(static_cast<unsigned char>(c));
-  HB_CHECK(digits && std::stoi(number) < 128, "[Device] invalid device string: '", text, "'");
+  HB_CHECK(digits && std::stoi(number) < 128, "[Device] Invalid device string: '", text, "'");
   index_ = static_cast<DeviceIndex>(std::stoi(number));
 }
 

@@ -8,7 +8,19 @@
 namespace hb {
 
 Error::Error(std::string msg) : msg_(std::move(msg)) {}
+Error::Error(SourceLocation /*where*/, std::string msg) : Error(std::move(msg)) {}
 Error::~Error() = default;
+
+void Error::add_context(std::string more) {
+  context_.push_back(std::move(more));
+  what_ = msg_;
+  if (context_.size() == 1) {
+    what_ += " (" + context_[0] + ")";
+  } else {
+    for (const std::string& line : context_) what_ += "\n  " + line;
+  }
+}
+
 intrusive_ptr_target::~intrusive_ptr_target() = default;
 
 namespace detail {

@@ -62,4 +62,19 @@ void StorageImpl::destroy() const {
   detail::free_block({block, bytes});
 }
 
+Storage::Storage(use_byte_size_t, size_t nbytes, Allocator* allocator, bool resizable) {
+  if (allocator) {
+    *this = Storage(use_byte_size_t(), nbytes, allocator->allocate(nbytes), allocator, resizable);
+  } else {
+    impl_ = StorageImpl::allocate(nbytes, kCPU);
+  }
+}
+
+Storage::Storage(use_byte_size_t, size_t nbytes, DataPtr data, Allocator* /*allocator*/, bool /*resizable*/) {
+  void* const address = data.get();
+  const Device device = data.device();
+  auto owner = std::make_shared<DataPtr>(std::move(data));
+  impl_ = StorageImpl::borrow(address, nbytes, device, [owner](void*) { owner->clear(); });
+}
+
 }  // namespace hb

@@ -115,6 +115,30 @@ Tensor& Tensor::set_(const Tensor& source) const {
   return const_cast<Tensor&>(*this);
 }
 
+Tensor& Tensor::set_(const Storage& source, int64_t offset, IntArrayRef size, IntArrayRef stride) const {
+  HB_CHECK(source, "[set_] expected a storage");
+  HB_CHECK(offset >= 0, "[set_] expected an offset that is not negative, got ", offset);
+  HB_CHECK(stride.empty() || stride.size() == size.size(), "[set_] expected a stride for each of ", size.size(),
+           " sizes, got ", stride.size());
+  for (const int64_t n : size) HB_CHECK(n >= 0, "[set_] expected sizes that are not negative, got ", n);
+  for (const int64_t s : stride) HB_CHECK(s >= 0, "[set_] expected strides that are not negative, got ", s);
+  DimVector sizes(size);
+  DimVector strides = stride.empty() ? geometry::contiguous_strides(sizes) : DimVector(stride);
+  TensorImpl& i = impl();
+  const int64_t extent = geometry::extent(sizes, strides);
+  const int64_t places = static_cast<int64_t>(source.nbytes() / i.itemsize());
+  HB_CHECK(extent == 0 || extent <= places - offset, "[set_] expected a storage with place for ", extent,
+           " elements from offset ", offset, ", got one for ", places);
+  i.set_storage(source.getIntrusivePtr(), i.dtype());
+  i.set_geometry(std::move(sizes), std::move(strides), offset);
+  i.bump_version();
+  return const_cast<Tensor&>(*this);
+}
+
+Tensor& Tensor::set_(const Storage& source) const {
+  return set_(source, 0, {static_cast<int64_t>(source.nbytes()) / element_size()});
+}
+
 bool Tensor::is_nonzero() const {
   const Scalar value = item();
   return value.isComplex() ? value.toComplexDouble() != Complex<double>(0) : value.toBool();

@@ -167,11 +167,11 @@ OutScope::OutScope() : before_(std::exchange(autocast::active, uint8_t{0})) {}
 OutScope::~OutScope() { autocast::active = before_; }
 }  // namespace ops
 
-namespace indexing {
+namespace subscripts {
 std::ostream& operator<<(std::ostream& out, const Slice& slice) {
   return out << slice.start() << ":" << slice.stop() << ":" << slice.step();
 }
-}  // namespace indexing
+}  // namespace subscripts
 std::ostream& operator<<(std::ostream& out, const TensorIndex& index) {
   switch (index.type()) {
     case TensorIndex::Type::None:

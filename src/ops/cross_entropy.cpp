@@ -49,7 +49,7 @@ struct Operands {
 };
 
 Tensor loss_result(const Tensor& x, const Tensor& target, int64_t reduction, ScalarType dtype) {
-  return empty(reduction == Reduction::None ? target.sizes() : IntArrayRef(), x.options().dtype(dtype));
+  return empty(reduction == loss_reduction::None ? target.sizes() : IntArrayRef(), x.options().dtype(dtype));
 }
 
 Tensor nll_gradient_composed(const Tensor& g, const Tensor& x, const Tensor& target, const Tensor& weight,
@@ -58,13 +58,13 @@ Tensor nll_gradient_composed(const Tensor& g, const Tensor& x, const Tensor& tar
   Tensor slope;
   {
     NoGradGuard guard;
-    Operands o(x, target, weight, l.ignore_index, Reduction::None);
+    Operands o(x, target, weight, l.ignore_index, loss_reduction::None);
     slope = zeros(o.x.sizes(), x.options());
     const Tensor one = ones(target.sizes(), x.options());
     nll_backward_kernel(x.device())(x.scalar_type(), o.loss, slope.impl().visible_data(), one.impl().visible_data());
-    if (l.reduction == Reduction::Mean) slope = slope / l.total;
+    if (l.reduction == loss_reduction::Mean) slope = slope / l.total;
   }
-  return slope * (l.reduction == Reduction::None ? g.unsqueeze(class_dim(x)) : g);
+  return slope * (l.reduction == loss_reduction::None ? g.unsqueeze(class_dim(x)) : g);
 }
 
 variable_list nll_gradient(Backward& b, const Tensor& x, const Tensor& target, const Tensor& weight,
@@ -110,7 +110,7 @@ Tensor cross_entropy_composed_gradient(const Tensor& g, const Tensor& x, const T
     wanted = wanted.scatter_add(c, safe.unsqueeze(c), full(safe.unsqueeze(c).sizes(), 1 - l.smoothing, x.options()));
     factor = counts.to(x.scalar_type());
     if (weight.defined()) factor = factor * weight.index_select(0, safe.reshape({-1})).reshape(safe.sizes());
-    if (l.reduction == Reduction::Mean) factor = factor / l.total;
+    if (l.reduction == loss_reduction::Mean) factor = factor / l.total;
   }
   return (softmax(x, c) - wanted) * (g * factor).unsqueeze(c);
 }
@@ -170,9 +170,9 @@ Tensor cross_entropy_of_probabilities(const Tensor& self, const Tensor& target_,
     terms = terms * weight.view(shape);
   }
   switch (reduction) {
-    case Reduction::Mean:
+    case loss_reduction::Mean:
       return -terms.sum() / static_cast<double>(classes > 0 ? self.numel() / classes : 0);
-    case Reduction::Sum:
+    case loss_reduction::Sum:
       return -terms.sum();
     default:
       return -terms.sum(c);
@@ -193,8 +193,8 @@ Tensor cross_entropy_smoothed(const Tensor& self, const Tensor& target, const Te
   }
   const Tensor ignored = target.eq(ignore_index);
   Tensor smooth = (-all.sum(c)).masked_fill(ignored, 0);
-  if (reduction == Reduction::Sum) smooth = smooth.sum();
-  if (reduction == Reduction::Mean) {
+  if (reduction == loss_reduction::Sum) smooth = smooth.sum();
+  if (reduction == loss_reduction::Mean) {
     if (weight.defined()) {
       const Tensor safe = target.to(kLong).masked_fill(ignored, 0);
       const Tensor per_target =

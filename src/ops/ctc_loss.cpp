@@ -151,13 +151,13 @@ Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& in
   if (log_probs.dim() == 2) {
     const Tensor out = ctc_loss(log_probs.unsqueeze(1), targets.reshape({1, -1}), input_lengths.reshape({-1}),
                                 target_lengths.reshape({-1}), blank, reduction, zero_infinity);
-    return reduction == Reduction::None ? out.squeeze(0) : out;
+    return reduction == loss_reduction::None ? out.squeeze(0) : out;
   }
   const Targets t = targets_of(log_probs, targets, input_lengths, target_lengths, blank);
   const Tensor loss = losses(log_probs, t, zero_infinity);
-  if (reduction == Reduction::Mean)
+  if (reduction == loss_reduction::Mean)
     return (loss / tensor(t->targets, kLong).clamp_min(1).to(loss.scalar_type())).mean();
-  return reduction == Reduction::Sum ? loss.sum() : loss;
+  return reduction == loss_reduction::Sum ? loss.sum() : loss;
 }
 
 }  // namespace hb

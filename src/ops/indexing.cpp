@@ -57,7 +57,7 @@ Viewed apply_views(const Tensor& self, ArrayRef<TensorIndex> indices) {
         break;
       }
       case TensorIndex::Type::Slice: {
-        const bool whole = i.slice().start() == 0 && i.slice().stop() == indexing::INDEX_MAX && i.slice().step() == 1;
+        const bool whole = i.slice().start() == 0 && i.slice().stop() == subscripts::INDEX_MAX && i.slice().step() == 1;
         if (!whole) v.view = v.view.slice(dim, i.slice().start(), i.slice().stop(), i.slice().step());
         ++dim, ++slot, ++source;
         break;

@@ -42,8 +42,8 @@ Tensor target_slope(PairLoss kind, const Tensor& a, const Tensor& b, double para
 }
 
 std::optional<double> scale_of(int64_t reduction, int64_t n) {
-  if (reduction == Reduction::None) return std::nullopt;
-  return reduction == Reduction::Mean ? 1.0 / static_cast<double>(n) : 1.0;
+  if (reduction == loss_reduction::None) return std::nullopt;
+  return reduction == loss_reduction::Mean ? 1.0 / static_cast<double>(n) : 1.0;
 }
 
 variable_list gradients(Backward& b, PairLoss kind, double param, int64_t reduction, const Tensor& x, const Tensor& y) {
@@ -132,7 +132,7 @@ Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const std:
   }
   const bool weighted = weight.defined();
   const Tensor loss = pair_loss("binary_cross_entropy", "BinaryCrossEntropyBackward0", PairLoss::bce, self, target,
-                                weighted ? int64_t{Reduction::None} : reduction, 0);
+                                weighted ? int64_t{loss_reduction::None} : reduction, 0);
   return weighted ? ops::reduce_loss(loss * weight, reduction) : loss;
 }
 
@@ -146,7 +146,7 @@ Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target
     const bool weighted = weight.defined();
     const Tensor loss =
         pair_loss("binary_cross_entropy_with_logits", "BinaryCrossEntropyWithLogitsBackward0", PairLoss::bce_logits,
-                  self, target, weighted ? int64_t{Reduction::None} : reduction, 0);
+                  self, target, weighted ? int64_t{loss_reduction::None} : reduction, 0);
     return weighted ? ops::reduce_loss(loss * weight, reduction) : loss;
   }
   Tensor loss = (1 - target) * self - ((pos_weight - 1) * target + 1) * log_sigmoid(self);

@@ -28,7 +28,7 @@ OURS = [os.path.join(ROOT, d) for d in ("bridge/names", "bridge/include", "inclu
 LIBTORCH_HEADERS = ["torch/script.h", "c10/util/Logging.h", "c10/util/Flags.h", "ATen/record_function.h"]
 # Namespaces whose names are not for programs. What Halfbridge lacks altogether is listed as a namespace alone.
 INNER = re.compile(r"(^|::)(detail|impl|internal|_\w*|native|symint|meta|guts|headeronly|aten|attr|prim|onnx|llvm|infer_schema|"
-                   r"detail_\w*|bridge|dynamo|enforce_detail|namedinference|vec|CPU_CAPABILITY|ivalue)(::|$)")
+                   r"detail_\w*|bridge|autodiff|subscripts|special_functions|loss_reduction|dynamo|enforce_detail|namedinference|vec|CPU_CAPABILITY|ivalue)(::|$)")
 K = cindex.CursorKind
 DECLARATIONS = {K.FUNCTION_DECL, K.FUNCTION_TEMPLATE, K.CLASS_DECL, K.STRUCT_DECL, K.UNION_DECL, K.CLASS_TEMPLATE, K.ENUM_DECL,
                 K.TYPE_ALIAS_DECL, K.TYPE_ALIAS_TEMPLATE_DECL, K.TYPEDEF_DECL, K.VAR_DECL, K.USING_DECLARATION, K.UNEXPOSED_DECL}

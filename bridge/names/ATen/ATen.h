@@ -1,3 +1,4 @@
 #pragma once
 #include <ATen/Dispatch.h>
+#include <ATen/Parallel.h>
 #include <c10/names.h>

@@ -27,41 +27,50 @@ namespace hb::bridge {
 inline namespace api {}
 }  // namespace hb::bridge
 
+// Programs reopen these namespaces, so none of them is an alias. Each sees the names of the one after it, as in
+// LibTorch: torch, at, c10. A namespace below them has another name in hb, or stands in hb::bridge: two namespaces of
+// one name that `using namespace torch` shows would be ambiguous.
 namespace c10 {
 using namespace hb;
 using namespace hb::bridge::api;
 using DimVector = SmallVector<int64_t, 5>;
 using hb::bridge::demangle;
 using std::in_place;
+using std::in_place_t;
 using std::make_optional;
 using std::nullopt;
 using std::nullopt_t;
 using std::optional;
 using std::string_view;
+namespace WarningUtils {
+using namespace hb::bridge::WarningUtils;
+}
 }  // namespace c10
 
 namespace at {
-using namespace hb;
-using namespace hb::bridge::api;
-using c10::DimVector;
+using namespace c10;
+using hb::complex;             // before the type c10::complex
 using hb::bridge::api::trace;  // before the namespace hb::trace
-using std::in_place;
-using std::make_optional;
-using std::nullopt;
-using std::nullopt_t;
-using std::optional;
+namespace Reduction {
+using namespace hb::loss_reduction;
+}
+namespace autocast {
+using namespace hb::autocast;
+}
+namespace indexing {
+using namespace hb::subscripts;
+}
 }  // namespace at
 
 namespace torch {
-using namespace hb;
-using namespace hb::bridge::api;
-using hb::bridge::api::trace;        // before the namespace hb::trace
+using namespace at;
 using autocast = hb::AutocastGuard;  // at::autocast stays the namespace
-using std::in_place;
-using std::make_optional;
-using std::nullopt;
-using std::nullopt_t;
-using std::optional;
+namespace autograd {
+using namespace hb::autodiff;
+}
+namespace special {
+using namespace hb::special_functions;
+}
 }  // namespace torch
 
 namespace caffe2 {

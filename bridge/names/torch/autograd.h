@@ -6,3 +6,12 @@
 #include <halfbridge/bridge/autograd_function.h>
 #include <halfbridge/bridge/checkpoint.h>
 #include <torch/types.h>
+
+namespace torch::autograd {
+namespace impl {
+using namespace hb::autodiff::impl;
+}
+namespace utils {
+using namespace hb::autodiff::utils;
+}
+}  // namespace torch::autograd

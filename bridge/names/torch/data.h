@@ -2,6 +2,7 @@
 #include <halfbridge/bridge/data/chunk.h>
 #include <halfbridge/bridge/data/data.h>
 #include <torch/arg.h>
+#include <torch/data/detail/queue.h>
 #include <torch/serialize.h>
 #include <torch/types.h>
 

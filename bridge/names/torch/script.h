@@ -3,4 +3,5 @@
 #include <torch/custom_class.h>
 #include <torch/jit.h>
 #include <torch/library.h>
+#include <torch/std_includes.h>
 #include <torch/types.h>

@@ -7,12 +7,12 @@ constexpr const char* kUsed = "_fwd_used_autocast";
 constexpr const char* kDtype = "_dtype";
 }  // namespace
 
-void remember_autocast(autograd::AutogradContext* ctx, DeviceType device, bool used) {
+void remember_autocast(autodiff::AutogradContext* ctx, DeviceType device, bool used) {
   ctx->saved_data[kUsed] = used;
   ctx->saved_data[kDtype] = static_cast<int64_t>(hb::autocast::get_autocast_dtype(device));
 }
 
-AutocastGuard recall_autocast(autograd::AutogradContext* ctx, DeviceType device) {
+AutocastGuard recall_autocast(autodiff::AutogradContext* ctx, DeviceType device) {
   const auto used = ctx->saved_data.find(kUsed);
   HB_CHECK(used != ctx->saved_data.end(), "[custom_bwd] expected a forward that runs in custom_fwd, got none");
   return AutocastGuard(device, static_cast<ScalarType>(ctx->saved_data.at(kDtype).toInt()), used->second.toBool());

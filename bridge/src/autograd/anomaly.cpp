@@ -6,7 +6,7 @@
 
 #include "autograd/watch.h"
 
-namespace hb::autograd {
+namespace hb::autodiff {
 
 namespace {
 
@@ -60,4 +60,4 @@ DetectAnomalyGuard::DetectAnomalyGuard(bool check_nan)
 }
 DetectAnomalyGuard::~DetectAnomalyGuard() { AnomalyMode::set_enabled(enabled_before_, check_nan_before_); }
 
-}  // namespace hb::autograd
+}  // namespace hb::autodiff

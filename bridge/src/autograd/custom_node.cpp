@@ -6,7 +6,7 @@
 
 #include "autograd/record.h"
 
-namespace hb::autograd {
+namespace hb::autodiff {
 
 struct SavedVariable::State {
   SavedTensor tensor;
@@ -72,4 +72,4 @@ std::shared_ptr<Node> impl::grad_accumulator(const Variable& variable) {
   return gradient_edge(variable).function;
 }
 
-}  // namespace hb::autograd
+}  // namespace hb::autodiff

@@ -8,7 +8,7 @@
 #include "autograd/history.h"
 #include "autograd/record.h"
 
-namespace hb::autograd {
+namespace hb::autodiff {
 
 struct AutogradContext::State {
   variable_list to_save, dirty, non_differentiable;
@@ -156,4 +156,4 @@ variable_list FunctionCall::finish(variable_list outputs) {
 }
 
 }  // namespace detail
-}  // namespace hb::autograd
+}  // namespace hb::autodiff

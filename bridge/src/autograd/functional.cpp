@@ -44,7 +44,7 @@ std::vector<Tensor> gradients_of(const std::vector<Tensor>& outputs, const std::
   }
   std::vector<Tensor> found(used.size());
   if (!used.empty() && !roots.empty())
-    found = autograd::grad(roots, used, {}, create_graph, create_graph, /*allow_unused=*/true);
+    found = autodiff::grad(roots, used, {}, create_graph, create_graph, /*allow_unused=*/true);
   std::unordered_set<const StorageImpl*> taken;
   std::vector<Tensor> grads;
   grads.reserve(inputs.size());

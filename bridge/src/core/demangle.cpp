@@ -16,6 +16,8 @@ std::string demangle(const char* mangled) {
   replace_all(name, "hb::bridge::nn::modules::", "torch::nn::");
   replace_all(name, "hb::bridge::api::", "torch::");
   replace_all(name, "hb::bridge::", "torch::");
+  replace_all(name, "hb::autodiff::", "torch::autograd::");
+  replace_all(name, "hb::subscripts::", "at::indexing::");
   replace_all(name, "hb::", "at::");
   return name;
 }

@@ -5,7 +5,7 @@
 
 #include <halfbridge/error.h>
 
-namespace hb::autograd::profiler {
+namespace hb::autodiff::profiler {
 
 std::string KinetoEvent::name() const {
   switch (event_.kind) {
@@ -57,4 +57,4 @@ RecordProfile::~RecordProfile() {
   }
 }
 
-}  // namespace hb::autograd::profiler
+}  // namespace hb::autodiff::profiler

@@ -187,7 +187,7 @@ Gradients backward(const Layer& layer, const Tensors& inputs, const Tensors& gra
     seeds.push_back(grad_outputs[i].to(outputs[i].scalar_type()).reshape(outputs[i].sizes()));
   }
   Gradients gradients;
-  if (!roots.empty()) autograd::backward(roots, seeds);
+  if (!roots.empty()) autodiff::backward(roots, seeds);
   for (const Tensor& input : kept.inputs)
     gradients.inputs.push_back(input.defined() && input.requires_grad() ? input.grad() : Tensor());
   for (const auto& [name, tensor] : kept.state)

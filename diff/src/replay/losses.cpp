@@ -11,16 +11,16 @@ namespace {
 int64_t reduction(const Arguments& o) {
   const Value& value = o.at("reduction");
   if (value.type == Value::Type::number) return whole("reduction", value.number);
-  if (value.word == "none") return Reduction::None;
-  if (value.word == "sum") return Reduction::Sum;
-  return Reduction::Mean;
+  if (value.word == "none") return loss_reduction::None;
+  if (value.word == "sum") return loss_reduction::Sum;
+  return loss_reduction::Mean;
 }
 
 Tensors kl_div(Run& run) {
   const Arguments& o = run.args;
   const bool by_batch = o.word("reduction") == "batchmean";
-  const Tensor loss =
-      hb::kl_div(run.input(0), run.input(1), by_batch ? int64_t{Reduction::Sum} : reduction(o), o.flag("log_target"));
+  const Tensor loss = hb::kl_div(run.input(0), run.input(1), by_batch ? int64_t{loss_reduction::Sum} : reduction(o),
+                                 o.flag("log_target"));
   return {by_batch ? loss / run.input(0).size(0) : loss};
 }
 

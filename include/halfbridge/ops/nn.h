@@ -5,8 +5,8 @@
 
 namespace hb {
 
-namespace Reduction {
-enum Reduction { None = 0, Mean = 1, Sum = 2 };
+namespace loss_reduction {
+enum Reduction { None = 0, Mean = 1, Sum = 2, END };
 }
 
 // --- convolution: input (N, Cin, spatial…) or (Cin, spatial…), weight (Cout, Cin / groups, kernel…)
@@ -92,52 +92,53 @@ HB_API TensorTuple3 native_batch_norm(const Tensor& input, const std::optional<T
                                       const std::optional<Tensor>& running_var, bool training, double momentum,
                                       double eps);
 
-// --- losses; reduction is Reduction::None, Mean or Sum
-HB_API Tensor mse_loss(const Tensor& self, const Tensor& target, int64_t reduction = Reduction::Mean);
-HB_API Tensor l1_loss(const Tensor& self, const Tensor& target, int64_t reduction = Reduction::Mean);
-HB_API Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, int64_t reduction = Reduction::Mean,
+// --- losses; reduction is loss_reduction::None, Mean or Sum
+HB_API Tensor mse_loss(const Tensor& self, const Tensor& target, int64_t reduction = loss_reduction::Mean);
+HB_API Tensor l1_loss(const Tensor& self, const Tensor& target, int64_t reduction = loss_reduction::Mean);
+HB_API Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, int64_t reduction = loss_reduction::Mean,
                              double beta = 1.0);
-HB_API Tensor huber_loss(const Tensor& self, const Tensor& target, int64_t reduction = Reduction::Mean,
+HB_API Tensor huber_loss(const Tensor& self, const Tensor& target, int64_t reduction = loss_reduction::Mean,
                          double delta = 1.0);
 /// self (N, C, …) log-probabilities, target (N, …) class numbers.
 HB_API Tensor nll_loss(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = {},
-                       int64_t reduction = Reduction::Mean, int64_t ignore_index = -100);
+                       int64_t reduction = loss_reduction::Mean, int64_t ignore_index = -100);
 HB_API Tensor nll_loss2d(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = {},
-                         int64_t reduction = Reduction::Mean, int64_t ignore_index = -100);
+                         int64_t reduction = loss_reduction::Mean, int64_t ignore_index = -100);
 /// nll_loss of any number of dimensions: self (C), (N, C) or (N, C, …).
 HB_API Tensor nll_loss_nd(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = std::nullopt,
-                          int64_t reduction = Reduction::Mean, int64_t ignore_index = -100);
+                          int64_t reduction = loss_reduction::Mean, int64_t ignore_index = -100);
 HB_API Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = {},
-                                 int64_t reduction = Reduction::Mean, int64_t ignore_index = -100,
+                                 int64_t reduction = loss_reduction::Mean, int64_t ignore_index = -100,
                                  double label_smoothing = 0.0);
 HB_API Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = {},
-                                   int64_t reduction = Reduction::Mean);
+                                   int64_t reduction = loss_reduction::Mean);
 HB_API Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target,
                                                const std::optional<Tensor>& weight = {},
                                                const std::optional<Tensor>& pos_weight = {},
-                                               int64_t reduction = Reduction::Mean);
-HB_API Tensor kl_div(const Tensor& self, const Tensor& target, int64_t reduction = Reduction::Mean,
+                                               int64_t reduction = loss_reduction::Mean);
+HB_API Tensor kl_div(const Tensor& self, const Tensor& target, int64_t reduction = loss_reduction::Mean,
                      bool log_target = false);
-HB_API Tensor soft_margin_loss(const Tensor& self, const Tensor& target, int64_t reduction = Reduction::Mean);
+HB_API Tensor soft_margin_loss(const Tensor& self, const Tensor& target, int64_t reduction = loss_reduction::Mean);
 HB_API Tensor hinge_embedding_loss(const Tensor& self, const Tensor& target, double margin = 1.0,
-                                   int64_t reduction = Reduction::Mean);
+                                   int64_t reduction = loss_reduction::Mean);
 HB_API Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
-                                    double margin = 0.0, int64_t reduction = Reduction::Mean);
+                                    double margin = 0.0, int64_t reduction = loss_reduction::Mean);
 HB_API Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, double margin = 0.0,
-                                  int64_t reduction = Reduction::Mean);
+                                  int64_t reduction = loss_reduction::Mean);
 HB_API Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
                                   double margin = 1.0, double p = 2, double eps = 1e-6, bool swap = false,
-                                  int64_t reduction = Reduction::Mean);
+                                  int64_t reduction = loss_reduction::Mean);
 HB_API Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_input, bool full, double eps,
                                int64_t reduction);
 HB_API Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar& p = 1, const Scalar& margin = 1,
-                                const std::optional<Tensor>& weight = {}, int64_t reduction = Reduction::Mean);
-HB_API Tensor multilabel_margin_loss(const Tensor& self, const Tensor& target, int64_t reduction = Reduction::Mean);
+                                const std::optional<Tensor>& weight = {}, int64_t reduction = loss_reduction::Mean);
+HB_API Tensor multilabel_margin_loss(const Tensor& self, const Tensor& target,
+                                     int64_t reduction = loss_reduction::Mean);
 HB_API Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, IntArrayRef input_lengths,
-                       IntArrayRef target_lengths, int64_t blank = 0, int64_t reduction = Reduction::Mean,
+                       IntArrayRef target_lengths, int64_t blank = 0, int64_t reduction = loss_reduction::Mean,
                        bool zero_infinity = false);
 HB_API Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
-                       const Tensor& target_lengths, int64_t blank = 0, int64_t reduction = Reduction::Mean,
+                       const Tensor& target_lengths, int64_t blank = 0, int64_t reduction = loss_reduction::Mean,
                        bool zero_infinity = false);
 
 // --- embedding, attention

@@ -70,7 +70,7 @@ inline Tensor special_log_softmax(const Tensor& self, int64_t dim, std::optional
 
 }  // namespace hb
 
-namespace hb::special {
+namespace hb::special_functions {
 
 using hb::digamma;
 using hb::erf;
@@ -111,4 +111,4 @@ HB_SPECIAL(xlog1py)
 HB_SPECIAL(zeta)
 #undef HB_SPECIAL
 
-}  // namespace hb::special
+}  // namespace hb::special_functions

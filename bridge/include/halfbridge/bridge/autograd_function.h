@@ -13,7 +13,7 @@
 #include <halfbridge/autograd.h>
 #include <halfbridge/ivalue.h>
 
-namespace hb::autograd {
+namespace hb::autodiff {
 
 namespace detail {
 class FunctionNode;
@@ -120,4 +120,4 @@ struct Function {
   static constexpr bool is_traceable = false;
 };
 
-}  // namespace hb::autograd
+}  // namespace hb::autodiff

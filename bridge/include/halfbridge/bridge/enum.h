@@ -35,12 +35,12 @@ std::string get_enum_name(const std::variant<Ts...>& choice) {
 }
 /// hb::Reduction of kNone, kMean or kSum; throws for another choice.
 template <class... Ts>
-Reduction::Reduction reduction_get_enum(const std::variant<Ts...>& choice) {
-  if (std::holds_alternative<kNone>(choice)) return Reduction::None;
-  if (std::holds_alternative<kMean>(choice)) return Reduction::Mean;
-  if (std::holds_alternative<kSum>(choice)) return Reduction::Sum;
+loss_reduction::Reduction reduction_get_enum(const std::variant<Ts...>& choice) {
+  if (std::holds_alternative<kNone>(choice)) return loss_reduction::None;
+  if (std::holds_alternative<kMean>(choice)) return loss_reduction::Mean;
+  if (std::holds_alternative<kSum>(choice)) return loss_reduction::Sum;
   HB_CHECK(false, get_enum_name(choice), " is not a valid value for reduction");
-  return Reduction::None;
+  return loss_reduction::None;
 }
 }  // namespace enumtype
 

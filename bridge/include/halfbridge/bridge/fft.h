@@ -3,9 +3,7 @@
 
 #include <halfbridge/ops/fft.h>
 
-namespace hb::bridge {
-inline namespace api {
-namespace fft {
+namespace hb::bridge::fft {
 
 #define HB_FFT_1(name)                                                                              \
   inline Tensor name(const Tensor& self, std::optional<int64_t> n = std::nullopt, int64_t dim = -1, \
@@ -51,6 +49,4 @@ inline Tensor rfftfreq(int64_t n, const TensorOptions& options = {}) { return ff
 inline Tensor fftshift(const Tensor& x, OptionalIntArrayRef dim = std::nullopt) { return fft_fftshift(x, dim); }
 inline Tensor ifftshift(const Tensor& x, OptionalIntArrayRef dim = std::nullopt) { return fft_ifftshift(x, dim); }
 
-}  // namespace fft
-}  // namespace api
-}  // namespace hb::bridge
+}  // namespace hb::bridge::fft

@@ -84,7 +84,7 @@ struct ProfilerConfig {
 
 }  // namespace profiler::impl
 
-namespace autograd::profiler {
+namespace autodiff::profiler {
 
 using hb::profiler::impl::ActivityType;
 using hb::profiler::impl::ProfilerConfig;
@@ -151,7 +151,7 @@ class HB_API RecordProfile {
   std::string path_;
 };
 
-}  // namespace autograd::profiler
+}  // namespace autodiff::profiler
 }  // namespace hb
 
 #define HB_RECORD_SCOPE(scope, fn)                  \

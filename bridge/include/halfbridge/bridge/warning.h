@@ -2,7 +2,6 @@
 // Warnings: where they go (c10::WarningHandler), and the name of a place in a source file.
 
 #include <cstdint>
-#include <ostream>
 #include <string>
 #include <utility>
 
@@ -11,15 +10,6 @@
 
 namespace hb::bridge {
 inline namespace api {
-
-struct SourceLocation {
-  const char* function;
-  const char* file;
-  uint32_t line;
-};
-inline std::ostream& operator<<(std::ostream& out, const SourceLocation& at) {
-  return out << at.function << " at " << at.file << ':' << at.line;
-}
 
 class Warning {
  public:
@@ -44,6 +34,8 @@ class HB_API WarningHandler {
 
 /// Hands the warning to this thread's handler.
 HB_API void warn(const Warning& warning);
+
+}  // namespace api
 
 namespace WarningUtils {
 /// Null sets the default handler again. The caller keeps the handler.
@@ -74,5 +66,4 @@ struct WarnAlways {
 };
 }  // namespace WarningUtils
 
-}  // namespace api
 }  // namespace hb::bridge

@@ -32,3 +32,6 @@
 #define C10_LOG_API_USAGE_ONCE(...) static_cast<void>(0)
 #define TORCH_CUDA_CPP_API
 #define TORCH_CUDA_CU_API
+#define C10_CUDA_API
+#define TORCH_PYTHON_API
+#define C10_USED __attribute__((used))

@@ -22,9 +22,9 @@ std::pair<Tensor, Tensor> same_shape(const Tensor& input, const Tensor& target) 
 
 Tensor reduce(const Tensor& loss, const reduction_t& reduction) {
   switch (reduction_get_enum(reduction)) {
-    case Reduction::Mean:
+    case loss_reduction::Mean:
       return loss.mean();
-    case Reduction::Sum:
+    case loss_reduction::Sum:
       return loss.sum();
     default:
       return loss;
@@ -65,7 +65,7 @@ Tensor kl_div(const Tensor& input, const Tensor& target, const KLDivFuncOptions&
         "divides only by the batch size, and aligns with the KL div math definition.");
   if (!std::holds_alternative<enumtype::kBatchMean>(o.reduction()))
     return hb::kl_div(input, target, reduction_get_enum(o.reduction()), o.log_target());
-  Tensor sum = hb::kl_div(input, target, Reduction::Sum, o.log_target());
+  Tensor sum = hb::kl_div(input, target, loss_reduction::Sum, o.log_target());
   return input.dim() ? sum / input.size(0) : sum;
 }
 

@@ -13,9 +13,9 @@ namespace hb::amp {
 
 namespace detail {
 /// Keeps in ctx whether backward runs under autocast, and its dtype ("_fwd_used_autocast", "_dtype").
-HB_API void remember_autocast(autograd::AutogradContext* ctx, DeviceType device, bool used);
+HB_API void remember_autocast(autodiff::AutogradContext* ctx, DeviceType device, bool used);
 /// The guard under which backward runs; throws if forward did not go through custom_fwd.
-HB_API AutocastGuard recall_autocast(autograd::AutogradContext* ctx, DeviceType device);
+HB_API AutocastGuard recall_autocast(autodiff::AutogradContext* ctx, DeviceType device);
 
 // Only what autocast would cast: floating tensors of this device, not float64.
 HB_API Tensor cast_input(ScalarType dtype, DeviceType device, const Tensor& t);
@@ -37,7 +37,7 @@ const T& cast_input(ScalarType, DeviceType, const T& other) {
 ///     }, a, b);
 ///   }
 template <class Body, class... Args>
-auto custom_fwd(autograd::AutogradContext* ctx, DeviceType device, Body&& body, Args&&... args)
+auto custom_fwd(autodiff::AutogradContext* ctx, DeviceType device, Body&& body, Args&&... args)
     -> std::enable_if_t<!std::is_convertible_v<Body, std::optional<ScalarType>>,
                         decltype(body(std::forward<Args>(args)...))> {
   detail::remember_autocast(ctx, device, hb::autocast::is_autocast_enabled(device));
@@ -47,7 +47,7 @@ auto custom_fwd(autograd::AutogradContext* ctx, DeviceType device, Body&& body, 
 /// The same for an operation that needs one dtype: under autocast, `body` runs with autocast off on inputs cast to
 /// `cast_inputs`, and backward with autocast off too. Outside autocast nothing is cast.
 template <class Body, class... Args>
-auto custom_fwd(autograd::AutogradContext* ctx, DeviceType device, std::optional<ScalarType> cast_inputs, Body&& body,
+auto custom_fwd(autodiff::AutogradContext* ctx, DeviceType device, std::optional<ScalarType> cast_inputs, Body&& body,
                 Args&&... args) -> decltype(body(detail::cast_input(kFloat, device, args)...)) {
   const bool used = hb::autocast::is_autocast_enabled(device);
   detail::remember_autocast(ctx, device, used && !cast_inputs);
@@ -61,7 +61,7 @@ auto custom_fwd(autograd::AutogradContext* ctx, DeviceType device, std::optional
 ///     return torch::amp::custom_bwd(ctx, torch::kCPU, [&]() -> variable_list { … });
 ///   }
 template <class Body>
-auto custom_bwd(autograd::AutogradContext* ctx, DeviceType device, Body&& body) -> decltype(body()) {
+auto custom_bwd(autodiff::AutogradContext* ctx, DeviceType device, Body&& body) -> decltype(body()) {
   const AutocastGuard guard = detail::recall_autocast(ctx, device);
   return body();
 }

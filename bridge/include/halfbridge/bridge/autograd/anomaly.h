@@ -3,7 +3,7 @@
 
 #include <halfbridge/macros.h>
 
-namespace hb::autograd {
+namespace hb::autodiff {
 
 /// The switch, for all threads. It costs a pass over every gradient.
 class HB_API AnomalyMode {
@@ -26,4 +26,4 @@ class HB_API DetectAnomalyGuard {
   bool enabled_before_, check_nan_before_;
 };
 
-}  // namespace hb::autograd
+}  // namespace hb::autodiff

@@ -21,7 +21,7 @@
 
 #include <halfbridge/autograd.h>
 
-namespace hb::autograd {
+namespace hb::autodiff {
 
 /// A tensor kept for the backward pass, an input or a result of the operation. unpack() throws where it was changed in
 /// place since, or after reset_data().
@@ -134,4 +134,4 @@ class LambdaPostHook : public FunctionPostHook {
 };
 }  // namespace utils
 
-}  // namespace hb::autograd
+}  // namespace hb::autodiff

@@ -1,3 +1,2 @@
 #pragma once
-#include <halfbridge/bridge/profiler.h>
-#include <torch/types.h>
+#include <torch/utils.h>

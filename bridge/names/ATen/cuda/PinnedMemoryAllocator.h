@@ -1,0 +1,3 @@
+#pragma once
+#include <ATen/ATen.h>
+#include <c10/cuda/names.h>

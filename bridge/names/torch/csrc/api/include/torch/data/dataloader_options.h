@@ -1,0 +1,2 @@
+#pragma once
+#include <torch/data/dataloader_options.h>

@@ -1,0 +1,2 @@
+#pragma once
+#include <torch/data/worker_exception.h>
