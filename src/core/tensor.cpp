@@ -129,6 +129,7 @@ Tensor& Tensor::set_(const Storage& source, int64_t offset, IntArrayRef size, In
   const int64_t places = static_cast<int64_t>(source.nbytes() / i.itemsize());
   HB_CHECK(extent == 0 || extent <= places - offset, "[set_] expected a storage with place for ", extent,
            " elements from offset ", offset, ", got one for ", places);
+  source.unsafeGetStorageImpl()->show_address();  // the program holds it, too
   i.set_storage(source.getIntrusivePtr(), i.dtype());
   i.set_geometry(std::move(sizes), std::move(strides), offset);
   i.bump_version();
