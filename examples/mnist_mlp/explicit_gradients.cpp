@@ -12,7 +12,7 @@ int main(int argc, char** argv) {
   const auto [training, test] = example::load(args, 32);
   auto loader = example::loader(training, 32);
   Mlp net;
-  torch::optim::Adam optimizer(net->parameters(), 1e-3);
+  torch::optim::SGD optimizer(net->parameters(), 1e-2);
   hb::amp::DynamicLossScaler scaler(/*scale_value=*/1024, /*scale_factor=*/2, /*scale_window=*/100);
   hb::train::Accumulator accumulator(optimizer, kAccumulate);
   example::Progress progress;

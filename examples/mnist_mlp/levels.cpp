@@ -12,7 +12,7 @@ int main(int argc, char** argv) {
   const auto [training, test] = example::load(args, 32);
   auto loader = example::loader(training, 32);
   Mlp net;
-  torch::optim::Adam optimizer(net->parameters(), 1e-3);
+  torch::optim::SGD optimizer(net->parameters(), 1e-2);
   auto train = hb::amp::build_train_network(net, optimizer, torch::nn::CrossEntropyLoss(), "O2");
   train.accumulate(kAccumulate);
   example::Progress progress;

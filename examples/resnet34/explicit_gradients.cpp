@@ -5,10 +5,10 @@
 #include "resnet34.h"
 
 int main(int argc, char** argv) {
-  const auto args = example::parse(argc, argv);
+  const auto args = example::parse(argc, argv, /*has_stem=*/true);
   const auto [training, test] = example::load(args, 16);
-  auto loader = example::loader(training, 16);
-  ResNet34 net;
+  auto loader = example::loader(training, 16, args.side());
+  ResNet34 net(args.cifar);
   torch::optim::SGD optimizer(net->parameters(), torch::optim::SGDOptions(0.02).momentum(0.9));
   hb::amp::DynamicLossScaler scaler(/*scale_value=*/1024, /*scale_factor=*/2, /*scale_window=*/100);
   example::Progress progress;
@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
       if (finite.item<bool>()) optimizer.step(hb::clip_by_global_norm(grads, 5.0));
       scaler.adjust(finite);
     }
-    progress.epoch(epoch, loss, example::accuracy(net, test));
+    progress.epoch(epoch, loss, example::accuracy(net, test, args.side()));
   }
   return progress.status();
 }

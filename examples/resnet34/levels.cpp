@@ -5,10 +5,10 @@
 #include "resnet34.h"
 
 int main(int argc, char** argv) {
-  const auto args = example::parse(argc, argv);
+  const auto args = example::parse(argc, argv, /*has_stem=*/true);
   const auto [training, test] = example::load(args, 16);
-  auto loader = example::loader(training, 16);
-  ResNet34 net;
+  auto loader = example::loader(training, 16, args.side());
+  ResNet34 net(args.cifar);
   torch::optim::SGD optimizer(net->parameters(), torch::optim::SGDOptions(0.02).momentum(0.9));
   auto train = hb::amp::build_train_network(net, optimizer, torch::nn::CrossEntropyLoss(), "O2");
   train.clip_gradients(5.0);
@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
       loss = train(batch.data, batch.target);
       progress.first_loss(loss);
     }
-    progress.epoch(epoch, loss, example::accuracy(net, test));
+    progress.epoch(epoch, loss, example::accuracy(net, test, args.side()));
   }
   std::printf("loss scale %g\n", train.loss_scale());
   return progress.status();

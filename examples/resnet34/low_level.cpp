@@ -3,10 +3,10 @@
 #include "resnet34.h"
 
 int main(int argc, char** argv) {
-  const auto args = example::parse(argc, argv);
+  const auto args = example::parse(argc, argv, /*has_stem=*/true);
   const auto [training, test] = example::load(args, 16);
-  auto loader = example::loader(training, 16);
-  ResNet34 net;
+  auto loader = example::loader(training, 16, args.side());
+  ResNet34 net(args.cifar);
   torch::optim::SGD optimizer(net->parameters(), torch::optim::SGDOptions(0.02).momentum(0.9));
   torch::amp::GradScaler scaler("cpu");
   example::Progress progress;
@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
       scaler.update();
       optimizer.zero_grad();
     }
-    progress.epoch(epoch, loss, example::accuracy(net, test));
+    progress.epoch(epoch, loss, example::accuracy(net, test, args.side()));
   }
   return progress.status();
 }

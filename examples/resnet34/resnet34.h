@@ -1,4 +1,4 @@
-// ResNet-34 (He et al., 2015) for small grey images: the first convolution is 3x3.
+// ResNet-34 (He et al., 2015) for grey images of 224x224, or with another stem (`cifar`) for 32x32.
 #pragma once
 
 #include <torch/torch.h>
@@ -29,11 +29,12 @@ struct BlockImpl : torch::nn::Module {
 TORCH_MODULE(Block);
 
 struct ResNet34Impl : torch::nn::Module {
-  explicit ResNet34Impl(int64_t width = 64, int64_t classes = 10) {
-    stem = register_module(
-        "stem",
-        torch::nn::Sequential(torch::nn::Conv2d(torch::nn::Conv2dOptions(1, width, 3).stride(2).padding(1).bias(false)),
-                              torch::nn::BatchNorm2d(width), torch::nn::ReLU()));
+  explicit ResNet34Impl(bool cifar = false, int64_t width = 64, int64_t classes = 10) {
+    const auto conv = cifar ? torch::nn::Conv2dOptions(1, width, 3).padding(1)
+                            : torch::nn::Conv2dOptions(1, width, 7).stride(2).padding(3);
+    stem = register_module("stem", torch::nn::Sequential(torch::nn::Conv2d(torch::nn::Conv2dOptions(conv).bias(false)),
+                                                         torch::nn::BatchNorm2d(width), torch::nn::ReLU()));
+    if (!cifar) stem->push_back(torch::nn::MaxPool2d(torch::nn::MaxPool2dOptions(3).stride(2).padding(1)));
     body = register_module("body", torch::nn::Sequential());
     int64_t in = width;
     const int64_t blocks[] = {3, 4, 6, 3};
