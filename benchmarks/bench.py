@@ -7,6 +7,9 @@ resident memory grew beyond what it held before the workload was prepared, the l
 
 Training in half precision (*_bf16, *_fp16) is timed beside Halfbridge's own f32 too. LibTorch has no fp16 training on the
 CPU to compare with: rows *_fp16 stand beside its f32.
+
+A second table has images per second of the high-level ways to train, which LibTorch lacks: a loop with autocast and
+GradScaler, and hb::train::Model, in f32, bf16 and fp16.
 """
 import argparse
 import json
@@ -31,6 +34,9 @@ SIDES = {
         "flags": "@BENCH_HALFBRIDGE_FLAGS@".split(";"),
     },
 }
+HIGH_LEVEL = os.path.join(HERE, "high_level")
+# Files whose compile time is taken: what they do, for people.
+COMPILED = {"compile_me.cpp": "trains a classifier", "ppo.cpp": "trains a policy (PPO)"}
 # Ratios (LibTorch time / Halfbridge time) that a release must reach, and where the work is heading.
 FLOORS = {
     "mlp_b64_sgd_f32": (1.6, 3), "mlp_b64_adam_f32": (4, 8), "mlp_b1_sgd_f32": (2, 4), "lenet_b64_f32": (1.3, 3),
@@ -39,23 +45,26 @@ FLOORS = {
 }
 
 
-def run_once(side, workload, args):
+def run_once(program, workload, args):
     """One process: its line of JSON."""
     environment = dict(os.environ, OMP_NUM_THREADS=str(args.threads))
-    command = [SIDES[side]["program"], "--workload", workload, "--min-time", str(args.min_time),
+    command = [program, "--workload", workload, "--min-time", str(args.min_time),
                "--threads", str(args.threads)]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if done.returncode != 0:
-        raise RuntimeError(f"{side} {workload}: exit status {done.returncode}\n{done.stderr.strip()}")
+        raise RuntimeError(f"{os.path.basename(program)} {workload}: exit status {done.returncode}\n{done.stderr.strip()}")
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
 def rate(result, ms):
+    rates = {}
     if result["flop"]:
-        return {"gflops": result["flop"] / ms / 1e6}
-    if result["bytes"]:
-        return {"gbs": result["bytes"] / ms / 1e6}
-    return {}
+        rates["gflops"] = result["flop"] / ms / 1e6
+    elif result["bytes"]:
+        rates["gbs"] = result["bytes"] / ms / 1e6
+    if result["items"]:
+        rates[result["unit"] + "_s"] = 1e3 * result["items"] / ms
+    return rates
 
 
 def plan(workload, known):
@@ -74,7 +83,7 @@ def time_workload(workload, known, args):
     for round_ in range(args.rounds):
         # Each goes first as often as the others: what the first warms or slows falls on all.
         for column, side, what in columns if round_ % 2 == 0 else columns[::-1]:
-            runs[column].append(run_once(side, what, args))
+            runs[column].append(run_once(SIDES[side]["program"], what, args))
     row = {"workload": workload, "rounds": args.rounds, "threads": args.threads}
     for side, results in runs.items():
         ms = statistics.median(r["ms"] for r in results)
@@ -94,19 +103,19 @@ def time_workload(workload, known, args):
     return row
 
 
-def time_compile(side):
-    """Seconds to compile compile_me.cpp, without a compiler cache or precompiled header."""
-    command = [COMPILER, "-std=c++17", "-O2", "-c", os.path.join(SOURCE, "compile_me.cpp"), "-o", os.devnull]
+def time_compile(side, source):
+    """Seconds to compile a file, without a compiler cache or precompiled header."""
+    command = [COMPILER, "-std=c++17", "-O2", "-c", os.path.join(SOURCE, source), "-o", os.devnull]
     start = time.monotonic()
     subprocess.run(command + SIDES[side]["flags"], check=True, stderr=subprocess.DEVNULL)
     return time.monotonic() - start
 
 
 def build_costs(args):
-    costs = {}
+    costs = {"compile_s": {source: {} for source in COMPILED}}
     for side in SIDES:
-        seconds = [time_compile(side) for _ in range(1 if args.quick or side == "libtorch" else 3)]
-        costs[f"{side}_compile_s"] = min(seconds)
+        for source, seconds in costs["compile_s"].items():
+            seconds[side] = min(time_compile(side, source) for _ in range(1 if args.quick or side == "libtorch" else 3))
         costs[f"{side}_library_mb"] = os.path.getsize(os.path.realpath(SIDES[side]["library"])) / 1e6
     return costs
 
@@ -117,11 +126,41 @@ def print_row(row):
     memory = "ok" if row["halfbridge_peak_mib"] <= max(row["libtorch_peak_mib"], 1) else "more"
     speed = next((f"{row['halfbridge_' + unit]:.1f} {name}" for unit, name in (("gflops", "GFLOP/s"), ("gbs", "GB/s"))
                   if "halfbridge_" + unit in row), "")
+    for unit in ("frames", "images"):
+        if f"halfbridge_{unit}_s" in row:
+            speed += f"  {row[f'halfbridge_{unit}_s']:.0f} {unit}/s"
     if "own_f32_ratio" in row:
         speed += f"  {row['own_f32_ratio']:.2f}x own f32 in {row['own_f32_memory']:.0%} of its memory"
     print(f"{row['workload']:<18}{row['libtorch_ms']:>12.5g}{row['halfbridge_ms']:>12.5g}{row['ratio']:>9.2f}x"
           f"{row['best_ratio']:>9.2f}x{wanted:>7} {verdict:<6}{row['libtorch_peak_mib']:>9.1f}{row['halfbridge_peak_mib']:>9.1f}"
           f" {memory:<5}{speed:>16}", flush=True)
+
+
+def time_high_level(args):
+    """Rows of the ways that Halfbridge alone has: images per second by precision."""
+    listed = subprocess.run([HIGH_LEVEL, "--list"], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+    names = [name for name in listed if args.only in name]
+    runs = {name: [] for name in names}
+    for round_ in range(args.rounds):
+        for name in names if round_ % 2 == 0 else names[::-1]:
+            runs[name].append(run_once(HIGH_LEVEL, name, args))
+    rows = {}
+    for name, results in runs.items():
+        way, _, precision = name.rpartition("_")
+        ms = statistics.median(r["ms"] for r in results)
+        rows.setdefault(way, {})[precision] = 1e3 * results[0]["items"] / ms
+    return rows
+
+
+def print_high_level(rows):
+    print(f"\n{'images per second':<22}{'f32':>10}{'bf16':>10}{'to f32':>9}{'fp16':>10}{'to f32':>9}")
+    for way, rates in rows.items():
+        line = f"{way:<22}" + (f"{rates['f32']:>10.0f}" if "f32" in rates else f"{'':>10}")
+        for precision in ("bf16", "fp16"):
+            if precision in rates:
+                line += f"{rates[precision]:>10.0f}"
+                line += f"{rates[precision] / rates['f32']:>8.2f}x" if "f32" in rates else f"{'':>9}"
+        print(line, flush=True)
 
 
 def parse_arguments():
@@ -143,8 +182,6 @@ def main():
     listed = subprocess.run([SIDES["halfbridge"]["program"], "--list"], check=True, stdout=subprocess.PIPE, text=True)
     known = listed.stdout.split()
     workloads = [name for name in known if args.only in name]
-    if not workloads:
-        sys.exit(f"bench: no workload's name contains '{args.only}'")
     print(f"{args.rounds} alternating rounds, {args.threads} threads; ms are medians, memory is what training adds, in MiB\n")
     print(f"{'workload':<18}{'LibTorch ms':>12}{'Halfbridge':>12}{'ratio':>10}{'of best':>10}{'wanted':>7} {'':<6}"
           f"{'LibTorch':>9}{'Halfbr.':>9} {'':<5}{'Halfbridge at':>16}")
@@ -156,14 +193,21 @@ def main():
         except RuntimeError as error:
             failures.append(str(error))
             print(f"{workload:<18} failed: {error}", flush=True)
+    high_level = time_high_level(args)
+    if not workloads and not high_level:
+        sys.exit(f"bench: no workload's name contains '{args.only}'")
+    if high_level:
+        print_high_level(high_level)
     costs = build_costs(args)
-    print(f"\ncompiling a file that includes <torch/torch.h> and trains an MLP: LibTorch {costs['libtorch_compile_s']:.1f} s, "
-          f"Halfbridge {costs['halfbridge_compile_s']:.1f} s (wanted: under 3)")
+    print()
+    for source, seconds in costs["compile_s"].items():
+        print(f"compiling a file that {COMPILED[source]}: LibTorch {seconds['libtorch']:.1f} s, "
+              f"Halfbridge {seconds['halfbridge']:.1f} s (wanted: under 3)")
     print(f"library: LibTorch {costs['libtorch_library_mb']:.0f} MB, Halfbridge {costs['halfbridge_library_mb']:.1f} MB "
           f"(wanted: under 30)")
     if args.json:
         with open(args.json, "w") as file:
-            json.dump({"rows": rows, "build": costs}, file, indent=1)
+            json.dump({"rows": rows, "images_per_second": high_level, "build": costs}, file, indent=1)
     return 1 if failures else 0
 
 

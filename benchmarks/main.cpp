@@ -61,14 +61,14 @@ void time_workload(const bench::Workload& workload, double min_ms) {
       "{\"workload\":\"%s\",\"ms\":%.9g,\"best_ms\":%.9g,\"cpu_ms\":%.9g,\"iterations\":%zu,\"peak_mib\":%."
       "3f,\"resident_"
       "mib\":%.3f,"
-      "\"flop\":%.9g,\"bytes\":%.9g,\"threads\":%d}\n",
+      "\"flop\":%.9g,\"bytes\":%.9g,\"items\":%.9g,\"unit\":\"%s\",\"threads\":%d}\n",
       workload.name.c_str(), times[times.size() / 2], times[0], cpu, times.size(), status_mib("VmHWM:") - before,
-      status_mib("VmHWM:"), prepared.flop, prepared.bytes, torch::get_num_threads());
+      status_mib("VmHWM:"), prepared.flop, prepared.bytes, prepared.items, prepared.unit.c_str(),
+      torch::get_num_threads());
 }
 
 int run(int argc, char** argv) {
-  auto all = bench::training_workloads();
-  for (auto& workload : bench::op_workloads()) all.push_back(workload);
+  const auto all = bench::workloads();
   std::string name;
   double min_ms = 1000;
   int threads = 2;

@@ -51,6 +51,8 @@ Prepared classifier(Net net, torch::Tensor images, Optimizer optimizer, double f
   auto labels = torch::randint(10, {images.size(0)}, torch::kLong);
   Prepared prepared;
   prepared.flop = 2 * kTrainingPerForward * forward_mac * static_cast<double>(images.size(0));
+  prepared.items = static_cast<double>(images.size(0));
+  prepared.unit = "images";
   prepared.iteration = [=]() mutable {
     optimizer->zero_grad();
     torch::Tensor loss;

@@ -1,4 +1,5 @@
-// A workload: something to time, by name. One source, built with LibTorch and with Halfbridge.
+// A workload: something to time, by name. One source, built with LibTorch and with Halfbridge; high_level.cpp with
+// Halfbridge alone.
 #pragma once
 
 #include <torch/torch.h>
@@ -16,6 +17,8 @@ struct Prepared {
   int64_t repeats = 1;  // how many times the thing that is timed happens in one iteration
   double flop = 0;      // floating-point operations of one repeat, 0 where that says little
   double bytes = 0;     // bytes that one repeat must read and write at least, 0 where that says little
+  double items = 0;     // images, frames: what one repeat works off, 0 where nobody counts them
+  std::string unit;     // of these
 };
 
 struct Workload {
@@ -23,7 +26,9 @@ struct Workload {
   std::function<Prepared()> prepare;
 };
 
+std::vector<Workload> workloads();           // those of a program
 std::vector<Workload> training_workloads();  // whole training steps
 std::vector<Workload> op_workloads();        // single operations
+Prepared ppo();
 
 }  // namespace bench
