@@ -4,6 +4,12 @@
 
 #include <unordered_map>
 
+// First, as a header of a program would have it that only mentions the class.
+#include <ATen/core/ATen_fwd.h>
+namespace mentioned {
+double first_value(const at::Tensor& t);
+}
+
 #include <ATen/cuda/CUDAContext.h>
 #include <torch/torch.h>
 
@@ -228,4 +234,10 @@ TEST(NamesReopened, TheRestOfTorch) {
   EXPECT_FALSE(torch::mps::own_mps() || torch::xpu::own_xpu());
   const Map map = {{torch::kCPU, 1}, {torch::Device(torch::kCUDA, 1), 2}};
   EXPECT_EQ(map.at(torch::Device("cuda:1")), 2);
+}
+
+double mentioned::first_value(const at::Tensor& t) { return t.flatten()[0].item<double>(); }
+
+TEST(NamesReopened, AClassThatAHeaderMentionedIsTheSame) {
+  EXPECT_EQ(mentioned::first_value(torch::full({2}, 3.0)), 3);
 }
