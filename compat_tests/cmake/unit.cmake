@@ -20,7 +20,8 @@ if(_unit_files)
     set_property(SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/unit/diff_html.cpp
                  PROPERTY COMPILE_DEFINITIONS HALFBRIDGE_BROWSER="${HALFBRIDGE_BROWSER}")
   endif()
-  set_property(SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/unit/io_python_files.cpp
+  set_property(SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/unit/io_python_files.cpp ${CMAKE_CURRENT_SOURCE_DIR}/unit/io_script.cpp
+               ${CMAKE_CURRENT_SOURCE_DIR}/unit/io_limits.cpp
                PROPERTY COMPILE_DEFINITIONS HALFBRIDGE_RECORDED_FILES="${CMAKE_CURRENT_SOURCE_DIR}/unit/python_files")
   set_property(SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/unit/optim_recorded.cpp
                       ${CMAKE_CURRENT_SOURCE_DIR}/unit/optim_recorded_schedulers.cpp

@@ -13,10 +13,15 @@
 #include <variant>
 #include <vector>
 
+#include <halfbridge/complex.h>
 #include <halfbridge/ivalue_type.h>
 #include <halfbridge/tensor.h>
 
 namespace hb {
+
+namespace bridge::jit {
+struct Module;
+}
 
 namespace ivalue {
 struct ListData;
@@ -29,7 +34,7 @@ using Object = ObjectData;
 using ConstantString = StringData;
 }  // namespace ivalue
 
-/// None, Tensor, float, int, bool, string, Device, list, tuple, dict or object. Lists, tuples, dicts and
+/// None, Tensor, float, complex, int, bool, string, Device, list, tuple, dict or object. Lists, tuples, dicts and
 /// objects are shared by copies, as in LibTorch. The to...() functions throw hb::Error when the value is of
 /// another kind.
 class HB_API IValue {
@@ -38,6 +43,7 @@ class HB_API IValue {
   IValue(std::nullopt_t) {}
   IValue(Tensor value) : value_(std::move(value)) {}
   IValue(double value) : value_(value) {}
+  IValue(Complex<double> value) : value_(value) {}
   IValue(int64_t value) : value_(value) {}
   IValue(int32_t value) : value_(int64_t{value}) {}
   IValue(bool value) : value_(value) {}
@@ -71,9 +77,10 @@ class HB_API IValue {
   bool isNone() const { return is<std::monostate>(); }
   bool isTensor() const { return is<Tensor>(); }
   bool isDouble() const { return is<double>(); }
+  bool isComplexDouble() const { return is<Complex<double>>(); }
   bool isInt() const { return is<int64_t>(); }
   bool isBool() const { return is<bool>(); }
-  bool isScalar() const { return isDouble() || isInt() || isBool(); }
+  bool isScalar() const { return isDouble() || isInt() || isBool() || isComplexDouble(); }
   bool isString() const { return is<StringPtr>(); }
   bool isDevice() const { return is<Device>(); }
   bool isList() const { return is<ListPtr>(); }
@@ -84,10 +91,13 @@ class HB_API IValue {
   bool isTuple() const { return is<TuplePtr>(); }
   bool isGenericDict() const { return is<DictPtr>(); }
   bool isObject() const { return is<ObjectPtr>(); }
+  /// An object whose class is a module.
+  bool isModule() const;
 
   const Tensor& toTensor() const&;
   Tensor toTensor() &&;
   double toDouble() const;
+  Complex<double> toComplexDouble() const;
   int64_t toInt() const;
   bool toBool() const;
   Scalar toScalar() const;
@@ -108,6 +118,8 @@ class HB_API IValue {
   const ivalue::Tuple& toTupleRef() const;
   Dict<IValue, IValue> toGenericDict() const;
   std::shared_ptr<ivalue::Object> toObject() const;
+  /// Of a module; needs <halfbridge/bridge/jit.h>.
+  bridge::jit::Module toModule() const;
   template <typename T>
   T to() const;
   /// Nothing for None.
@@ -137,7 +149,8 @@ class HB_API IValue {
   const T& get(const char* function, const char* wanted) const;
   bool is_list_of(std::string_view element) const;
 
-  std::variant<std::monostate, Tensor, double, int64_t, bool, Device, StringPtr, ListPtr, DictPtr, TuplePtr, ObjectPtr>
+  std::variant<std::monostate, Tensor, double, Complex<double>, int64_t, bool, Device, StringPtr, ListPtr, DictPtr,
+               TuplePtr, ObjectPtr>
       value_;
 };
 

@@ -191,6 +191,10 @@ struct Convert<double> {
   static double from(const IValue& value) { return value.toDouble(); }
 };
 template <>
+struct Convert<Complex<double>> {
+  static Complex<double> from(const IValue& value) { return value.toComplexDouble(); }
+};
+template <>
 struct Convert<int64_t> {
   static int64_t from(const IValue& value) { return value.toInt(); }
 };

@@ -64,7 +64,9 @@ struct HB_API DictData {
   std::unordered_multimap<size_t, size_t> index_;  // hash of the key to its place
 };
 
-/// An object of a TorchScript class: an archive.
+struct ClassData;
+
+/// An object of a TorchScript class: an archive, a scripted module.
 struct HB_API ObjectData {
   ObjectData() = default;
   ObjectData(const ObjectData&) = default;
@@ -78,13 +80,34 @@ struct HB_API ObjectData {
   };
   std::string class_name = "__torch__.Module";
   std::vector<Attribute> attributes;
+  /// What the archive's code declares; nothing for an archive without code.
+  std::shared_ptr<const ClassData> declared;
 
   const Attribute* find(const std::string& name) const;
   /// Adds the attribute or replaces it.
   void set(const std::string& name, IValue value, Role role);
 
+  /// The value of an attribute; throws hb::Error where there is none.
+  const IValue& getAttr(const std::string& name) const;
+  /// Keeps the role of an attribute that is there.
+  void setAttr(const std::string& name, IValue value);
+
  private:
   std::unordered_map<std::string, size_t> index_;
+};
+
+/// What an archive's code declares about a class. No code is kept or run.
+struct ClassData {
+  struct Field {
+    std::string name;
+    TypePtr type;
+    ObjectData::Role role = ObjectData::Role::Attribute;
+  };
+  std::string name;        // "__torch__.Net"
+  bool is_module = false;  // class Net(Module)
+  std::vector<Field> fields;
+  std::vector<std::pair<std::string, std::string>> constants;  // the name, and the value as the code writes it
+  std::vector<std::string> methods;
 };
 
 }  // namespace ivalue

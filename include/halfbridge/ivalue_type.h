@@ -44,6 +44,7 @@ HB_SIMPLE_TYPE(NoneType, "NoneType");
 HB_SIMPLE_TYPE(TensorType, "Tensor");
 HB_SIMPLE_TYPE(IntType, "int");
 HB_SIMPLE_TYPE(FloatType, "float");
+HB_SIMPLE_TYPE(ComplexType, "complex");
 HB_SIMPLE_TYPE(BoolType, "bool");
 HB_SIMPLE_TYPE(StringType, "str");
 HB_SIMPLE_TYPE(DeviceObjType, "Device");
@@ -52,6 +53,8 @@ HB_SIMPLE_TYPE(DeviceObjType, "Device");
 class Tensor;
 class Device;
 class IValue;
+template <class T>
+struct Complex;
 template <typename T>
 class List;
 template <typename Key, typename Value>
@@ -69,6 +72,8 @@ template <>
 struct TypeOf<int64_t> : IntType {};
 template <>
 struct TypeOf<double> : FloatType {};
+template <>
+struct TypeOf<Complex<double>> : ComplexType {};
 template <>
 struct TypeOf<bool> : BoolType {};
 template <>

@@ -10,17 +10,21 @@
 namespace hb::io {
 namespace {
 
-// Shared lists can name one tensor in more ways than there are atoms: a small file would take all memory.
-constexpr size_t kMaxPlaces = size_t{1} << 22;
-constexpr size_t kMaxRepeats = size_t{1} << 18;
+// Shared lists can name one tensor in more ways than there are atoms: a small file would take all memory. Places and
+// bytes of names are bounded by what is there once.
+constexpr size_t kFreePlaces = size_t{1} << 16, kPlacesPerItem = 8;
+constexpr size_t kFreeNameBytes = size_t{1} << 23, kNameBytesPerByte = 64;
 constexpr size_t kMaxNameBytes = 4096;
-constexpr size_t kMaxBytesOfNames = size_t{1} << 28;
 constexpr int kMaxDepth = 700;
 
 std::string text_of_key(const IValue& key) {
   if (key.isString()) return key.toStringRef();
   if (key.isInt()) return std::to_string(key.toInt());
-  return detail::str(key);
+  if (key.isTensor()) return "Tensor";  // its values could be any number
+  if (!key.isTuple()) return detail::str(key);
+  std::string text = "(";
+  for (const IValue& item : key.toTupleRef().elements()) text += (text.size() > 1 ? ", " : "") + text_of_key(item);
+  return text + ")";
 }
 
 class Walk {
@@ -46,21 +50,27 @@ class Walk {
   }
 
   void step(const IValue& value) {
-    if (++places_ > kMaxPlaces || ++depth_ > kMaxDepth) {
-      io_fail("flatten", "expected at most ", kMaxPlaces, " values nested at most ", kMaxDepth, " deep, got more");
-    }
-    if (const void* container = identity(value);
-        container && !seen_.insert(container).second && ++repeats_ > kMaxRepeats) {
-      io_fail("flatten", "expected lists and dicts that stand in at most ", kMaxRepeats, " further places, got more");
+    if (++depth_ > kMaxDepth) io_fail("flatten", "expected values nested at most ", kMaxDepth, " deep, got more");
+    const void* container = identity(value);
+    fresh_ = container == nullptr || seen_.insert(container).second;
+    if (++places_ > kFreePlaces + kPlacesPerItem * items_ || bytes_ > kFreeNameBytes + kNameBytesPerByte * own_bytes_) {
+      io_fail("flatten", "expected at most ", kPlacesPerItem, " places for each of the ", items_,
+              " values that lists and dicts share, got more");
     }
     if (value.isGenericDict()) {
-      for (const auto& [key, item] : value.toGenericDict().data()->entries) below(text_of_key(key), item);
+      const auto& entries = value.toGenericDict().data()->entries;
+      if (fresh_) items_ += entries.size();
+      const bool fresh = fresh_;
+      for (const auto& [key, item] : entries) below(text_of_key(key), item, fresh);
     } else if (value.isList()) {
       items(value.toListRef());
     } else if (value.isTuple()) {
       items(value.toTupleRef().elements());
     } else if (value.isObject()) {
-      for (const auto& attribute : value.toObject()->attributes) below(attribute.name, attribute.value);
+      const auto& attributes = value.toObject()->attributes;
+      if (fresh_) items_ += attributes.size();
+      const bool fresh = fresh_;
+      for (const auto& attribute : attributes) below(attribute.name, attribute.value, fresh);
     } else {
       leaf(value);
     }
@@ -68,11 +78,14 @@ class Walk {
   }
 
   void items(const std::vector<IValue>& values) {
-    for (size_t i = 0; i < values.size(); ++i) below(std::to_string(i), values[i]);
+    if (fresh_) items_ += values.size();
+    const bool fresh = fresh_;
+    for (size_t i = 0; i < values.size(); ++i) below(std::to_string(i), values[i], fresh);
   }
 
-  void below(const std::string& key, const IValue& value) {
+  void below(const std::string& key, const IValue& value, bool fresh) {
     const size_t length = name_.size();
+    if (fresh) own_bytes_ += key.size();
     if (depth_ > 1) name_ += '.';
     if (key.size() > kMaxNameBytes - std::min(kMaxNameBytes, name_.size())) {
       io_fail("flatten", "expected names of at most ", kMaxNameBytes, " bytes, got a longer one under '",
@@ -85,15 +98,14 @@ class Walk {
 
   void leaf(const IValue& value) {
     bytes_ += name_.size();
-    if (bytes_ > kMaxBytesOfNames) io_fail("flatten", "expected names of at most ", kMaxBytesOfNames, " bytes in all");
     visit_(name_, value);
   }
 
   Visitor visit_;
   std::string name_;
-  size_t places_ = 0;
-  size_t bytes_ = 0;
-  size_t repeats_ = 0;
+  size_t places_ = 0, items_ = 0;     // places that were gone to, and values that there are
+  size_t bytes_ = 0, own_bytes_ = 0;  // of names with what stands before them, and of each by itself
+  bool fresh_ = true;                 // whether the container at hand is seen for the first time
   std::unordered_set<const void*> seen_;
   int depth_ = 0;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <random>
 #include <stdexcept>
 
 #include "core/remains.h"
@@ -10,11 +11,23 @@
 namespace hb {
 namespace {
 
+// Numbers of a file could all fall into one bucket of a table: the salt is another in each process.
+size_t hash_number(uint64_t bits) {
+  static const uint64_t salt = (uint64_t{std::random_device()()} << 32) | std::random_device()();
+  bits = (bits ^ salt) * 0x9e3779b97f4a7c15u;
+  bits = (bits ^ (bits >> 32)) * 0xd6e8feb86659fd93u;
+  return static_cast<size_t>(bits ^ (bits >> 32));
+}
+
 size_t hash_key(const IValue& key) {
   const size_t salt = std::hash<std::string_view>()(key.tagKind());
   if (key.isString()) return salt ^ std::hash<std::string>()(key.toStringRef());
-  if (key.isInt()) return salt ^ std::hash<int64_t>()(key.toInt());
-  if (key.isDouble()) return salt ^ std::hash<double>()(key.toDouble());
+  if (key.isInt()) return salt ^ hash_number(static_cast<uint64_t>(key.toInt()));
+  if (key.isDouble()) return salt ^ hash_number(std::hash<double>()(key.toDouble()));
+  if (key.isComplexDouble()) {
+    const Complex<double> number = key.toComplexDouble();
+    return salt ^ hash_number(std::hash<double>()(number.real()) * 31 + std::hash<double>()(number.imag()));
+  }
   if (key.isBool()) return salt ^ (key.toBool() ? 1 : 0);
   if (key.isDevice()) return salt ^ std::hash<std::string>()(key.toDevice().str());
   if (key.isTensor()) return salt ^ std::hash<const void*>()(key.toTensor().unsafeGetTensorImpl());
@@ -67,7 +80,9 @@ IValue::IValue(std::string value) : value_(std::make_shared<ivalue::StringData>(
 }
 
 IValue::IValue(const Scalar& value) {
-  if (value.isFloatingPoint()) {
+  if (value.isComplex()) {
+    value_ = value.toComplexDouble();
+  } else if (value.isFloatingPoint()) {
     value_ = value.toDouble();
   } else if (value.isBoolean()) {
     value_ = value.toBool();
@@ -89,6 +104,9 @@ bool IValue::is_list_of(std::string_view element) const {
 const Tensor& IValue::toTensor() const& { return get<Tensor>("IValue.toTensor", "Tensor"); }
 Tensor IValue::toTensor() && { return get<Tensor>("IValue.toTensor", "Tensor"); }
 double IValue::toDouble() const { return get<double>("IValue.toDouble", "Double"); }
+Complex<double> IValue::toComplexDouble() const {
+  return get<Complex<double>>("IValue.toComplexDouble", "ComplexDouble");
+}
 int64_t IValue::toInt() const { return get<int64_t>("IValue.toInt", "Int"); }
 bool IValue::toBool() const { return get<bool>("IValue.toBool", "Bool"); }
 Device IValue::toDevice() const { return get<Device>("IValue.toDevice", "Device"); }
@@ -96,7 +114,8 @@ Device IValue::toDevice() const { return get<Device>("IValue.toDevice", "Device"
 Scalar IValue::toScalar() const {
   if (isDouble()) return Scalar(toDouble());
   if (isBool()) return Scalar(toBool());
-  return Scalar(get<int64_t>("IValue.toScalar", "Double, Int or Bool"));
+  if (isComplexDouble()) return Scalar(toComplexDouble());
+  return Scalar(get<int64_t>("IValue.toScalar", "Double, ComplexDouble, Int or Bool"));
 }
 
 const std::string& IValue::toStringRef() const { return get<StringPtr>("IValue.toStringRef", "String")->text; }
@@ -118,12 +137,8 @@ Dict<IValue, IValue> IValue::toGenericDict() const {
 std::shared_ptr<ivalue::Object> IValue::toObject() const { return get<ObjectPtr>("IValue.toObject", "Object"); }
 
 const char* IValue::tagKind() const {
-  if (isIntList()) return "IntList";
-  if (isDoubleList()) return "DoubleList";
-  if (isBoolList()) return "BoolList";
-  if (isTensorList()) return "TensorList";
-  constexpr const char* kNames[] = {"None",   "Tensor",      "Double",      "Int",   "Bool",  "Device",
-                                    "String", "GenericList", "GenericDict", "Tuple", "Object"};
+  constexpr const char* kNames[] = {"None",   "Tensor", "Double",      "ComplexDouble", "Int",   "Bool",
+                                    "Device", "String", "GenericList", "GenericDict",   "Tuple", "Object"};
   return kNames[value_.index()];
 }
 
@@ -131,6 +146,7 @@ TypePtr IValue::type() const {
   if (isNone()) return NoneType::get();
   if (isTensor()) return TensorType::get();
   if (isDouble()) return FloatType::get();
+  if (isComplexDouble()) return ComplexType::get();
   if (isInt()) return IntType::get();
   if (isBool()) return BoolType::get();
   if (isDevice()) return DeviceObjType::get();
@@ -139,6 +155,12 @@ TypePtr IValue::type() const {
   if (isGenericDict()) return make_type(dict_text(*std::get<DictPtr>(value_)));
   if (isTuple()) return make_type(tuple_text(*std::get<TuplePtr>(value_)));
   return make_type(std::get<ObjectPtr>(value_)->class_name);
+}
+
+bool IValue::isModule() const {
+  if (!isObject()) return false;
+  const auto& object = *std::get<ObjectPtr>(value_);
+  return object.declared && object.declared->is_module;
 }
 
 bool IValue::is(const IValue& other) const {
@@ -236,6 +258,17 @@ void ObjectData::set(const std::string& name, IValue value, Role role) {
     attributes[at->second].value = std::move(value);
     attributes[at->second].role = role;
   }
+}
+
+const IValue& ObjectData::getAttr(const std::string& name) const {
+  const Attribute* found = find(name);
+  HB_CHECK(found, "[Object.getAttr] expected an attribute of ", class_name, ", got '", name, "'");
+  return found->value;
+}
+
+void ObjectData::setAttr(const std::string& name, IValue value) {
+  const Attribute* found = find(name);
+  set(name, std::move(value), found ? found->role : Role::Attribute);
 }
 
 std::shared_ptr<ListData> list_of(const IValue& value) { return value.toList().data(); }

@@ -24,6 +24,13 @@ void print_double(std::ostream& out, double value) {
   out << std::setprecision(std::numeric_limits<double>::max_digits10) << value << std::setprecision(precision);
 }
 
+void print_complex(std::ostream& out, const Complex<double>& value) {
+  print_double(out, value.real());
+  if (value.imag() >= 0) out << "+";
+  print_double(out, value.imag());
+  out << "j";
+}
+
 void print_items(std::ostream& out, const std::vector<IValue>& items, const char* open, const char* close) {
   out << open;
   for (size_t i = 0; i < items.size(); ++i) out << (i ? ", " : "") << items[i];
@@ -48,6 +55,7 @@ std::ostream& operator<<(std::ostream& out, const IValue& value) {
   if (value.isNone()) return out << "None";
   if (value.isTensor()) return out << value.toTensor();
   if (value.isDouble()) return print_double(out, value.toDouble()), out;
+  if (value.isComplexDouble()) return print_complex(out, value.toComplexDouble()), out;
   if (value.isInt()) return out << value.toInt();
   if (value.isBool()) return out << (value.toBool() ? "True" : "False");
   if (value.isDevice()) return out << value.toDevice();

@@ -1,6 +1,7 @@
 #include "io/module_layout.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <string_view>
 
@@ -16,18 +17,24 @@ using Role = Object::Role;
 constexpr int kMaxDepth = 200;
 constexpr uint64_t kMostEmpty = 16;  // per numbered child that is there
 
-void add_archive(const Object& object, const std::string& prefix, bool tensors_only, int depth,
-                 Dict<std::string, IValue>& dict) {
+using Visitor = std::function<void(const std::string& name, const Object& owner, const Object::Attribute& attribute)>;
+
+// Calls `visit` with each attribute that is no module; archives of optimizers are not gone into.
+void walk(const Object& object, const std::string& prefix, int depth, const Visitor& visit) {
   if (depth > kMaxDepth) io_fail("load", "expected at most ", kMaxDepth, " levels of nested archives, got more");
-  for (const auto& [key, value, role] : object.attributes) {
-    const std::string name = prefix + key;
-    if (value.isObject() && is_optimizer_archive(*value.toObject())) {
-      dict.insert(name, optimizer_dict_of(*value.toObject(), name));
-    } else if (value.isObject()) {
-      add_archive(*value.toObject(), name + ".", tensors_only, depth + 1, dict);
-    } else if (value.isTensor() || !tensors_only) {
-      if (!dict.insert(name, value).second) io_fail("load", "expected each dotted name once, got '", name, "' twice");
+  for (const auto& attribute : object.attributes) {
+    const std::string name = prefix + attribute.name;
+    if (attribute.value.isObject() && !is_optimizer_archive(*attribute.value.toObject())) {
+      walk(*attribute.value.toObject(), name + ".", depth + 1, visit);
+    } else {
+      visit(name, object, attribute);
     }
+  }
+}
+
+void insert_once(Dict<std::string, IValue>& dict, const std::string& name, IValue value) {
+  if (!dict.insert(name, std::move(value)).second) {
+    io_fail("load", "expected each dotted name once, got '", name, "' twice");
   }
 }
 
@@ -43,7 +50,7 @@ class TreeBuilder {
     if (depth > kMaxDepth) io_fail("save", "expected at most ", kMaxDepth, " levels of nesting, got more");
     for (const auto& [key, item] : value.toGenericDict().data()->entries) {
       if (!key.isString()) {
-        io_fail("save", "LibTorch's archives have texts as names, got the key ", key, " of type ", key.tagKind(),
+        io_fail("save", "LibTorch's archives have texts as names, got a key of type ", key.tagKind(),
                 ": choose the format torch or safetensors, or convert a part of the file alone");
       }
       const auto [parent, last] = place(into, key.toStringRef());
@@ -120,10 +127,26 @@ void fill_gaps(Object& object) {
 
 }  // namespace
 
-IValue dict_of_archive(const Object& root, bool tensors_only) {
+IValue dict_of_archive(const Object& root) {
   if (is_optimizer_archive(root)) return optimizer_dict_of(root, "0");
   Dict<std::string, IValue> dict(StringType::get(), AnyType::get());
-  add_archive(root, "", tensors_only, 0, dict);
+  walk(root, "", 0, [&](const std::string& name, const Object&, const Object::Attribute& attribute) {
+    const IValue& value = attribute.value;
+    insert_once(dict, name, value.isObject() ? optimizer_dict_of(*value.toObject(), name) : value);
+  });
+  return dict;
+}
+
+IValue state_of_script(const Object& root, std::vector<std::pair<std::string, IValue>>& others) {
+  Dict<std::string, IValue> dict(StringType::get(), AnyType::get());
+  walk(root, "", 0, [&](const std::string& name, const Object& owner, const Object::Attribute& attribute) {
+    const bool state = attribute.value.isTensor() && (!owner.declared || attribute.role != Role::Attribute);
+    if (state) {
+      insert_once(dict, name, attribute.value);
+    } else {
+      others.emplace_back(name, attribute.value);
+    }
+  });
   return dict;
 }
 

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <halfbridge/ivalue.h>
@@ -10,8 +11,11 @@
 namespace hb::io {
 
 /// One dict with dotted names; an archive of an optimizer within it becomes Python's dict, and one alone is that dict.
-/// With `tensors_only` (TorchScript) attributes that are no tensors are left out.
-IValue dict_of_archive(const ivalue::ObjectData& root, bool tensors_only);
+IValue dict_of_archive(const ivalue::ObjectData& root);
+
+/// What Python's state_dict() of a scripted module has: its parameters and buffers. Where the archive does not say
+/// which attributes are, all its tensors. Other attributes go to `others`, by dotted name.
+IValue state_of_script(const ivalue::ObjectData& root, std::vector<std::pair<std::string, IValue>>& others);
 
 /// Nested archives by the dots in names. `modules` are there even if nothing is in them, and so are the gaps between
 /// numbered ones.

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "io/io_error.h"
@@ -132,6 +131,8 @@ class PickleParser {
   }
 
   void push_global(std::string_view module, std::string_view name) {
+    const size_t size = module.size() + name.size() + 1;
+    if (size > kMaxPickleName) fail("expected the name of a class with at most ", kMaxPickleName, " bytes, got ", size);
     PickleNode* node = make(Kind::Global);
     node->text.append(module).append(".").append(name);
     push(node);
@@ -178,12 +179,17 @@ class PickleParser {
     target->state = state;
   }
 
-  void memoize(uint64_t index) { memo_[index] = top(); }
+  // Writers count their memos, so that no number is larger than the bytes before it; others could make any table slow.
+  void memoize(uint64_t index) {
+    if (index > position_ - begin_) fail("expected a memo of at most ", position_ - begin_, ", got ", index);
+    if (index >= memo_.size()) memo_.resize(index + 1, nullptr);
+    memos_ += memo_[index] == nullptr;
+    memo_[index] = top();
+  }
 
   void recall(uint64_t index) {
-    const auto found = memo_.find(index);
-    if (found == memo_.end()) fail("memo ", index, " was never set");
-    push(found->second);
+    if (index >= memo_.size() || !memo_[index]) fail("memo ", index, " was never set");
+    push(memo_[index]);
   }
 
   void add_one(size_t count, Kind kind) {
@@ -229,7 +235,8 @@ class PickleParser {
   bool done_ = false;
   std::vector<PickleNode*> stack_;
   std::vector<size_t> marks_;
-  std::unordered_map<uint64_t, PickleNode*> memo_;
+  std::vector<PickleNode*> memo_;
+  size_t memos_ = 0;  // how many are set
 };
 
 }  // namespace hb::io

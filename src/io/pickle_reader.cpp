@@ -74,7 +74,7 @@ bool PickleParser::step_object(uint8_t code) {
     case op::kDup: push(top()); return true;
     case op::kBinPut: memoize(take_unsigned(1)); return true;
     case op::kLongBinPut: memoize(take_unsigned(4)); return true;
-    case op::kMemoize: memoize(memo_.size()); return true;
+    case op::kMemoize: memoize(memos_); return true;
     case op::kBinGet: recall(take_unsigned(1)); return true;
     case op::kLongBinGet: recall(take_unsigned(4)); return true;
     case op::kGlobal: {

@@ -12,6 +12,9 @@
 
 namespace hb::io {
 
+/// Names of classes and storages are copied wherever one is used.
+constexpr size_t kMaxPickleName = 1024;
+
 struct PickleNode {
   enum class Kind : uint8_t {
     None,

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <functional>
 #include <memory>
-#include <set>
 #include <utility>
 
 #include <sys/stat.h>
@@ -15,6 +14,7 @@
 #include <halfbridge/ops/factories.h>
 
 #include "io/atomic_file.h"
+#include "io/checked_json.h"
 #include "io/io_error.h"
 
 namespace hb::io {
@@ -26,6 +26,7 @@ constexpr uint64_t kMaxHeader = 100'000'000;  // the format's own limit
 constexpr size_t kLengthBytes = 8;
 constexpr size_t kAlignment = 8;
 constexpr size_t kMaxDims = 64;
+constexpr size_t kMaxDepth = 8;
 
 struct DtypeName {
   ScalarType dtype;
@@ -99,17 +100,9 @@ class Parser {
   }
 
   Json parse_json(const std::string& text) const {
-    std::set<std::string> names;
-    const auto no_repeats = [&](int depth, Json::parse_event_t event, Json& value) {
-      if (depth > 8) fail("its header is nested too deep");
-      if (depth == 1 && event == Json::parse_event_t::key && !names.insert(value.get<std::string>()).second) {
-        fail("tensor '", value.get<std::string>(), "' is there twice");
-      }
-      return true;
-    };
     Json header;
     try {
-      header = Json::parse(text, no_repeats);
+      header = parse_checked_json(text, kMaxDepth, [this](const std::string& why) { fail("its header: ", why); });
     } catch (const Json::exception& error) {
       fail("its header is not JSON: ", error.what());
     }

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "io/atomic_file.h"
+#include "io/checked_json.h"
 #include "io/io_error.h"
 #include "io/mapped_file.h"
 
@@ -29,19 +30,8 @@ template <typename... Parts>
 
 Json parse_json(std::string_view text, const std::string& label) {
   if (text.size() > kMaxIndexBytes) fail(label, "expected an index of at most ", kMaxIndexBytes, " bytes");
-  std::set<std::string> names;
-  const auto check = [&](int depth, Json::parse_event_t event, Json& value) {
-    if (depth > 16) fail(label, "the index is nested too deep");
-    if (depth == 2 && event == Json::parse_event_t::key) {
-      // Keys of "metadata" and "weight_map" alike: neither may repeat one.
-      if (!names.insert(value.get<std::string>()).second)
-        fail(label, "'", value.get<std::string>(), "' is there twice");
-    }
-    if (depth == 1 && event == Json::parse_event_t::key) names.clear();
-    return true;
-  };
   try {
-    return Json::parse(text, check);
+    return parse_checked_json(text, 16, [&](const std::string& why) { fail(label, "the index: ", why); });
   } catch (const Json::exception& error) {
     fail(label, "expected an index of safetensors files in JSON: ", error.what());
   }

@@ -64,7 +64,8 @@ StateDictFile from_zip(const ZipReader& zip, std::optional<Device> device) {
   if (!file.value.isObject()) return file;
   const bool script = has_methods(zip);
   file.format = script ? CheckpointFormat::TorchScript : CheckpointFormat::LibTorch;
-  file.value = dict_of_archive(*file.value.toObject(), script);
+  const auto root = file.value.toObject();
+  file.value = script ? state_of_script(*root, file.attributes) : dict_of_archive(*root);
   file.tensors = flatten(file.value);
   return file;
 }

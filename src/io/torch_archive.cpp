@@ -5,6 +5,7 @@
 
 #include "io/atomic_file.h"
 #include "io/io_error.h"
+#include "io/script_code.h"
 #include "io/torch_pickler.h"
 #include "io/torch_unpickler.h"
 
@@ -140,7 +141,9 @@ IValue read_torch_archive(const ZipReader& zip, std::optional<Device> device) {
   const std::string pickle = zip.read("data.pkl", kMaxPickleBytes);
   const PickleGraph graph = PickleGraph::parse(pickle, zip.label() + ":data.pkl");
   const auto storage = [&](const std::string& key, size_t nbytes) { return read_storage(zip, key, nbytes); };
-  return TorchUnpickler(graph, storage, device).run();
+  const auto code = std::make_shared<ScriptCode>(zip);
+  const auto declared = [code](const std::string& name) { return code->find(name); };
+  return TorchUnpickler(graph, storage, device, declared).run();
 }
 
 void write_module_archive(const std::shared_ptr<ivalue::ObjectData>& root, ZipWriter& zip) {

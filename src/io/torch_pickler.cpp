@@ -46,6 +46,8 @@ void TorchPickler::write(const IValue& value) {
     write_tensor(value.toTensor());
   } else if (value.isDouble()) {
     out_.real(value.toDouble());
+  } else if (value.isComplexDouble()) {
+    write_complex(value.toComplexDouble());
   } else if (value.isInt()) {
     out_.integer(value.toInt());
   } else if (value.isBool()) {
@@ -168,6 +170,14 @@ void TorchPickler::write_object(const ivalue::ObjectData& object) {
   }
   out_.opcode(op::kSetItems);
   out_.opcode(op::kBuild);
+}
+
+void TorchPickler::write_complex(const Complex<double>& value) {
+  out_.global("builtins", "complex");
+  out_.real(value.real());
+  out_.real(value.imag());
+  out_.opcode(op::kTuple2);
+  out_.opcode(op::kReduce);
 }
 
 void TorchPickler::write_device(const Device& device) {

@@ -38,6 +38,7 @@ class TorchPickler {
   void write_dict(const ivalue::DictData& dict);
   void write_tuple(const std::vector<IValue>& items);
   void write_object(const ivalue::ObjectData& object);
+  void write_complex(const Complex<double>& value);
   void write_device(const Device& device);
   void write_tensor(const Tensor& tensor);
   void write_storage(const Tensor& tensor);

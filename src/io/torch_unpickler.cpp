@@ -12,6 +12,9 @@ using Kind = PickleNode::Kind;
 
 // A nested module or dict takes up to three levels. Each level is a few frames of the stack.
 constexpr int kMaxDepth = 600;
+// Writers share what Python shares: names, small tuples. More copies than this of a shared part are an attack.
+constexpr size_t kFreeItems = size_t{1} << 16, kItemsPerByte = 2;
+constexpr size_t kFreeText = size_t{1} << 20, kTextPerByte = 64;
 
 bool starts_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
 
@@ -40,8 +43,9 @@ bool fits(const IValue& item, std::string_view element_type) {
 
 }  // namespace
 
-TorchUnpickler::TorchUnpickler(const PickleGraph& graph, StorageReader read_storage, std::optional<Device> device)
-    : graph_(graph), read_storage_(std::move(read_storage)), device_(device) {}
+TorchUnpickler::TorchUnpickler(const PickleGraph& graph, StorageReader read_storage, std::optional<Device> device,
+                               ClassReader read_class)
+    : graph_(graph), read_storage_(std::move(read_storage)), read_class_(std::move(read_class)), device_(device) {}
 
 void TorchUnpickler::expect(const PickleNode& node, Kind kind, const char* what) const {
   if (node.kind != kind) fail(node, "expected ", kind_name(kind), " for ", what, ", got ", kind_name(node.kind));
@@ -56,7 +60,24 @@ const PickleNode& TorchUnpickler::argument(const PickleNode& call, size_t index,
   return *arguments[index];
 }
 
+void TorchUnpickler::charge_items(const PickleNode& node, size_t count) {
+  items_ += count;
+  if (items_ > kFreeItems + kItemsPerByte * graph_.size()) {
+    fail(node, "its parts are shared so often that they do not fit into memory");
+  }
+}
+
+void TorchUnpickler::charge_text(const PickleNode& node, size_t bytes) {
+  text_ += bytes;
+  if (text_ > kFreeText + kTextPerByte * graph_.size()) {
+    fail(node, "its texts are shared so often that they do not fit into memory");
+  }
+}
+
 IValue TorchUnpickler::convert(const PickleNode& node) {
+  if (node.kind == Kind::None || node.kind == Kind::Bool || node.kind == Kind::Int || node.kind == Kind::Float) {
+    return convert_new(node);  // no others share it
+  }
   const auto known = values_.find(&node);
   if (known != values_.end()) return known->second;
   if (depth_ >= kMaxDepth) fail(node, "expected at most ", kMaxDepth, " levels of nesting, got more");
@@ -113,13 +134,15 @@ std::vector<IValue> TorchUnpickler::convert_items(const PickleNode& node) {
 }
 
 // Tuples of tuples are refused: shared ones could take a time to hash that doubles with each level.
-void TorchUnpickler::check_key(const PickleNode& node, const IValue& key) const {
-  const auto is_plain = [](const IValue& item) {
+void TorchUnpickler::check_key(const PickleNode& node, const IValue& key) {
+  const auto is_plain = [&](const IValue& item) {
+    if (item.isString()) charge_text(node, item.toStringRef().size());
     return !item.isList() && !item.isGenericDict() && !item.isObject() && !item.isTuple();
   };
   if (is_plain(key)) return;
   if (key.isTuple()) {
     const auto& items = key.toTupleRef().elements();
+    charge_items(node, items.size());
     if (std::all_of(items.begin(), items.end(), is_plain)) return;
   }
   fail(node, "expected a plain value or a tuple of them as key, got ", key.tagKind());
@@ -152,17 +175,36 @@ IValue TorchUnpickler::convert_object(const PickleNode& node) {
   if (!node.items.empty()) fail(node, "class '", name, "': expected no elements");
   auto object = std::make_shared<ivalue::ObjectData>();
   object->class_name = name;
+  charge_text(node, name.size());
   if (!node.state) fail(node, "class '", name, "': expected a state, got none");
   if (node.state->kind != Kind::Dict) {  // a class with its own __setstate__
     object->set("__state__", convert(*node.state), ivalue::ObjectData::Role::Attribute);
+    if (read_class_) object->declared = read_class_(name);
     return IValue(std::move(object));
   }
+  charge_items(node, node.state->items.size());
+  auto declared = read_class_ ? read_class_(name) : nullptr;
+  ivalue::ObjectData state;
+  ivalue::ObjectData& target = declared ? state : *object;
   for (size_t i = 0; i + 1 < node.state->items.size(); i += 2) {
     const PickleNode& key = *node.state->items[i];
     expect(key, Kind::String, "the name of an attribute");
-    object->set(key.text, convert(*node.state->items[i + 1]), ivalue::ObjectData::Role::Attribute);
+    charge_text(key, key.text.size());
+    target.set(key.text, convert(*node.state->items[i + 1]), ivalue::ObjectData::Role::Attribute);
   }
+  if (declared) set_declared(node, std::move(declared), state, *object);
   return IValue(std::move(object));
+}
+
+// The class says in which order attributes stand, and which of them are parameters and buffers.
+void TorchUnpickler::set_declared(const PickleNode& node, std::shared_ptr<const ivalue::ClassData> declared,
+                                  const ivalue::ObjectData& state, ivalue::ObjectData& object) const {
+  for (const auto& field : declared->fields) {
+    const auto* attribute = state.find(field.name);
+    if (!attribute) fail(node, "class '", object.class_name, "': expected an attribute '", field.name, "', got none");
+    object.set(field.name, attribute->value, field.role);
+  }
+  object.declared = std::move(declared);
 }
 
 IValue TorchUnpickler::convert_call(const PickleNode& call) {
@@ -179,19 +221,27 @@ IValue TorchUnpickler::convert_call(const PickleNode& call) {
   if (name == "torch.jit._pickle.build_boollist") return call_build_list(call, BoolType::get());
   if (name == "torch.jit._pickle.build_tensorlist") return call_build_list(call, TensorType::get());
   if (name == "torch.device") return call_device(call);
-  if (name == "torch.Size")
-    return IValue(ivalue::TupleData::create(convert_items(argument(call, 0, Kind::Tuple, "sizes"))));
+  if (name == "builtins.complex" || name == "__builtin__.complex") return call_complex(call);
+  if (name == "torch.Size") {
+    const PickleNode& sizes = argument(call, 0, Kind::Tuple, "sizes");
+    charge_items(call, sizes.items.size());
+    return IValue(ivalue::TupleData::create(convert_items(sizes)));
+  }
   if (name == "_codecs.encode") return call_encode(call);
   if (name == "builtins.set" || name == "__builtin__.set") {
     return call.arguments->items.empty() ? IValue(List<IValue>()) : call_build_list(call, AnyType::get());
   }
+  if (starts_with(name, "torch._utils._rebuild_q")) fail(call, "quantised tensors are not supported");
+  if (starts_with(name, "torch._utils._rebuild_sparse")) fail(call, "sparse tensors are not supported in files");
   fail(call, "function '", name, "' is not allowed");
 }
 
 IValue TorchUnpickler::call_ordered_dict(const PickleNode& call) {
   Dict<IValue, IValue> dict = convert_dict(call).toGenericDict();
   if (call.arguments->items.empty()) return dict;
-  for (const PickleNode* pair : argument(call, 0, Kind::List, "the entries").items) {
+  const PickleNode& entries = argument(call, 0, Kind::List, "the entries");
+  charge_items(call, entries.items.size());
+  for (const PickleNode* pair : entries.items) {
     if ((pair->kind != Kind::List && pair->kind != Kind::Tuple) || pair->items.size() != 2) {
       fail(*pair, "expected a key and a value");
     }
@@ -204,7 +254,9 @@ IValue TorchUnpickler::call_ordered_dict(const PickleNode& call) {
 
 IValue TorchUnpickler::call_build_list(const PickleNode& call, TypePtr element_type) {
   auto list = std::make_shared<ivalue::ListData>();
-  list->items = convert_items(argument(call, 0, Kind::List, "the elements"));
+  const PickleNode& elements = argument(call, 0, Kind::List, "the elements");
+  charge_items(call, elements.items.size());
+  list->items = convert_items(elements);
   for (const IValue& item : list->items) {
     if (!fits(item, element_type->str())) {
       fail(call, call.callee->text, ": expected elements of type ", element_type->str(), ", got ", item.tagKind());
@@ -216,6 +268,7 @@ IValue TorchUnpickler::call_build_list(const PickleNode& call, TypePtr element_t
 
 IValue TorchUnpickler::call_restore_type_tag(const PickleNode& call) {
   const std::string& tag = argument(call, 1, Kind::String, "the type").text;
+  charge_text(call, tag.size());
   IValue value = convert(*call.arguments->items[0]);
   if (value.isList() && starts_with(tag, "List[") && tag.back() == ']') {
     value.toList().data()->element_type = make_type(tag.substr(5, tag.size() - 6));
@@ -237,9 +290,15 @@ IValue TorchUnpickler::call_device(const PickleNode& call) {
   return IValue(device);
 }
 
+IValue TorchUnpickler::call_complex(const PickleNode& call) {
+  const double re = argument(call, 0, Kind::Float, "the real part").real;
+  return IValue(Complex<double>(re, argument(call, 1, Kind::Float, "the imaginary part").real));
+}
+
 // Protocol 2 has no bytes: they travel as a string of the same code points.
 IValue TorchUnpickler::call_encode(const PickleNode& call) {
   const std::string& text = argument(call, 0, Kind::String, "the text").text;
+  charge_text(call, text.size());
   if (argument(call, 1, Kind::String, "the encoding").text != "latin1") fail(call, "expected the encoding latin1");
   std::string bytes;
   for (size_t i = 0; i < text.size(); ++i) {

@@ -35,8 +35,12 @@ class TorchUnpickler {
   /// `nbytes`.
   using StorageReader = std::function<intrusive_ptr<StorageImpl>(const std::string& key, size_t nbytes)>;
 
+  /// Gives what the archive's code declares about a class; nothing where it has no such class.
+  using ClassReader = std::function<std::shared_ptr<const ivalue::ClassData>(const std::string& name)>;
+
   /// With a device, all tensors are put there; without, each goes where it was.
-  TorchUnpickler(const PickleGraph& graph, StorageReader read_storage, std::optional<Device> device = std::nullopt);
+  TorchUnpickler(const PickleGraph& graph, StorageReader read_storage, std::optional<Device> device = std::nullopt,
+                 ClassReader read_class = nullptr);
   IValue run() { return convert(graph_.root()); }
 
  private:
@@ -53,24 +57,30 @@ class TorchUnpickler {
   void expect(const PickleNode& node, PickleNode::Kind kind, const char* what) const;
   const PickleNode& argument(const PickleNode& call, size_t index, PickleNode::Kind kind, const char* what) const;
 
+  void charge_items(const PickleNode& node, size_t count);
+  void charge_text(const PickleNode& node, size_t bytes);
+
   IValue convert(const PickleNode& node);
   IValue convert_new(const PickleNode& node);
   std::vector<IValue> convert_items(const PickleNode& node);
-  void check_key(const PickleNode& node, const IValue& key) const;
+  void check_key(const PickleNode& node, const IValue& key);
   IValue convert_dict(const PickleNode& node);
   IValue convert_global(const PickleNode& node);
   IValue convert_object(const PickleNode& node);
+  void set_declared(const PickleNode& node, std::shared_ptr<const ivalue::ClassData> declared,
+                    const ivalue::ObjectData& state, ivalue::ObjectData& object) const;
   IValue convert_call(const PickleNode& node);
 
   IValue call_ordered_dict(const PickleNode& call);
   IValue call_build_list(const PickleNode& call, TypePtr element_type);
   IValue call_restore_type_tag(const PickleNode& call);
   IValue call_device(const PickleNode& call);
+  IValue call_complex(const PickleNode& call);
   IValue call_encode(const PickleNode& call);
   IValue call_rebuild_tensor(const PickleNode& call, size_t arguments);
   IValue call_rebuild_parameter(const PickleNode& call);
 
-  DimVector dimensions(const PickleNode& node) const;
+  DimVector dimensions(const PickleNode& node);
   void check_geometry(const PickleNode& call, int64_t offset, const DimVector& sizes, const DimVector& strides,
                       int64_t numel) const;
   struct Window {
@@ -83,11 +93,13 @@ class TorchUnpickler {
 
   const PickleGraph& graph_;
   StorageReader read_storage_;
+  ClassReader read_class_;
   std::optional<Device> device_;
   std::unordered_map<const PickleNode*, IValue> values_;
   std::unordered_map<const PickleNode*, bool> in_progress_;
   std::unordered_map<std::string, LoadedStorage> storages_;
   int depth_ = 0;
+  size_t items_ = 0, text_ = 0;  // what was copied from nodes that may be shared
 };
 
 }  // namespace hb::io

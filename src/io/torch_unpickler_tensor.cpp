@@ -41,6 +41,9 @@ StorageId storage_id(const PickleNode& persistent, const std::string& label) {
   if (!fits || id.items[0]->text != "storage") {
     fail_at(id, label, "expected the id of a storage: ('storage', class, key, device, elements)");
   }
+  if (id.items[2]->text.size() > kMaxPickleName || id.items[3]->text.size() > kMaxPickleName) {
+    fail_at(id, label, "expected names of storages and devices of at most ", kMaxPickleName, " bytes");
+  }
   StorageId result{id.items[2]->text, id.items[3]->text, storage_dtype(*id.items[1], label), id.items[4]->integer, 0};
   if (result.numel < 0 ||
       __builtin_mul_overflow(static_cast<size_t>(result.numel), element_size(result.dtype), &result.nbytes)) {
@@ -49,12 +52,13 @@ StorageId storage_id(const PickleNode& persistent, const std::string& label) {
   return result;
 }
 
-DimVector TorchUnpickler::dimensions(const PickleNode& node) const {
+DimVector TorchUnpickler::dimensions(const PickleNode& node) {
   const PickleNode* tuple = &node;
   if (node.kind == Kind::Call && node.callee->text == "torch.Size") tuple = &argument(node, 0, Kind::Tuple, "sizes");
   if (tuple->kind != Kind::List) expect(*tuple, Kind::Tuple, "sizes or strides");
   if (tuple->items.size() > kMaxDims)
     fail(node, "expected at most ", kMaxDims, " dimensions, got ", tuple->items.size());
+  charge_items(node, tuple->items.size());
   DimVector values;
   for (const PickleNode* item : tuple->items) {
     expect(*item, Kind::Int, "a size or stride");

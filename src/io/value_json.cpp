@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "io/checked_json.h"
 #include "io/io_error.h"
 
 namespace hb::io {
@@ -36,6 +37,10 @@ class Writer {
     if (value.isBool()) return value.toBool();
     if (value.isInt()) return value.toInt();
     if (value.isDouble()) return real(value.toDouble());
+    if (value.isComplexDouble()) {
+      const Complex<double> number = value.toComplexDouble();
+      return {{"complex", Json::array({real(number.real()), real(number.imag())})}};
+    }
     if (value.isString()) return text(value.toStringRef());
     if (value.isDevice()) return {{"device", value.toDevice().str()}};
     if (value.isList()) return {{"list", items(value.toListRef(), name)}};
@@ -119,6 +124,9 @@ class Reader {
       return IValue(std::move(list));
     }
     if (kind == "tuple" && json.is_array()) return IValue(ivalue::TupleData::create(read_items(json)));
+    if (kind == "complex" && json.is_array() && json.size() == 2) {
+      return IValue(Complex<double>(read(json[0]).toDouble(), read(json[1]).toDouble()));
+    }
     if (!json.is_string()) fail("expected a text or a list under '" + kind + "'");
     const auto& text = json.get_ref<const std::string&>();
     if (kind == "tensor") {
@@ -169,12 +177,9 @@ class Reader {
 std::string structure_text(const IValue& value) { return Writer().write(value, "").dump(); }
 
 IValue value_of_structure(const std::string& text, const NamedTensors& tensors, const std::string& label) {
-  const auto not_too_deep = [&](int depth, Json::parse_event_t, Json&) {
-    if (depth > 4 * kMaxDepth) io_fail("load_safetensors", "'", label, "': its structure is nested too deep");
-    return true;
-  };
+  const auto fail = [&](const std::string& why) { io_fail("load_safetensors", "'", label, "': its structure: ", why); };
   try {
-    return Reader(tensors, label).read(Json::parse(text, not_too_deep));
+    return Reader(tensors, label).read(parse_checked_json(text, 4 * kMaxDepth, fail));
   } catch (const Json::exception& error) {
     io_fail("load_safetensors", "'", label, "': its structure is not JSON: ", error.what());
   }

@@ -16,6 +16,8 @@ namespace {
 constexpr zip_int64_t kMaxRecords = 1 << 22;
 // Deflate cannot expand further than this: a larger claim is a lie.
 constexpr uint64_t kMaxExpansion = 1032;
+// Code and pickles repeat themselves less than zeros do.
+constexpr uint64_t kMaxTextExpansion = 64, kFreeText = uint64_t{1} << 20;
 
 std::string error_text(zip_error_t* error) {
   std::string text = zip_error_strerror(error);
@@ -83,14 +85,14 @@ uint64_t ZipReader::add_record(uint64_t index, uint64_t archive_size) {
   }
   constexpr zip_uint64_t kNeeded = ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD;
   if ((stat.valid & kNeeded) != kNeeded) fail_open(label_, "a record has no size");
-  std::string name = stat.name;
-  if (name.compare(0, root_.size() + 1, root_ + "/") != 0) return 0;  // not PyTorch's
-  name.erase(0, root_.size() + 1);
+  if (std::strncmp(stat.name, root_.c_str(), root_.size()) != 0 || stat.name[root_.size()] != '/') return 0;
+  std::string name = stat.name + root_.size() + 1;  // others are not PyTorch's
   const uint64_t most = stat.comp_method == ZIP_CM_STORE ? archive_size : archive_size * kMaxExpansion;
   if (stat.comp_size > archive_size || stat.size > most) {
     fail_open(label_, "record '" + name + "' claims more bytes than the archive can hold");
   }
-  if (!index_.emplace(name, Record{index, stat.size}).second) fail_open(label_, "record '" + name + "' is there twice");
+  if (!index_.emplace(name, Record{index, stat.size, stat.comp_size}).second)
+    fail_open(label_, "record '" + name + "' is there twice");
   names_.push_back(std::move(name));
   return stat.comp_size;
 }
@@ -126,6 +128,10 @@ std::string ZipReader::read(const std::string& name, uint64_t limit) const {
   const Record& record = find(name);
   if (record.size > limit) {
     io_fail("load", "record '", name, "' of '", label_, "': expected at most ", limit, " bytes, got ", record.size);
+  }
+  if (record.size > kFreeText + kMaxTextExpansion * record.packed) {
+    io_fail("load", "record '", name, "' of '", label_, "': expected at most ", kMaxTextExpansion, " times its ",
+            record.packed, " bytes, got ", record.size);
   }
   std::string bytes(record.size, '\0');
   extract(name, record, bytes.data());

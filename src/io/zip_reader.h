@@ -26,7 +26,7 @@ class ZipReader {
   const std::vector<std::string>& names() const { return names_; }
   bool has(const std::string& name) const { return index_.count(name) > 0; }
   uint64_t size(const std::string& name) const;
-  /// Reads a whole record of at most `limit` bytes.
+  /// Reads a whole record of text (a pickle, code): at most `limit` bytes, and no more than texts unpack to.
   std::string read(const std::string& name, uint64_t limit) const;
   /// Reads a whole record that must have exactly `size` bytes.
   void read_into(const std::string& name, void* target, uint64_t size) const;
@@ -40,6 +40,7 @@ class ZipReader {
   struct Record {
     uint64_t index;
     uint64_t size;
+    uint64_t packed;  // bytes in the archive
   };
   ZipReader(std::unique_ptr<zip, Closer> archive, std::string label, uint64_t archive_size);
   /// Returns the bytes that the record takes in the archive.

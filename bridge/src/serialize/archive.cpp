@@ -10,14 +10,12 @@
 #include "io/io_error.h"
 #include "io/torch_archive.h"
 #include "optim/step_watcher.h"
+#include "serialize/read_stream.h"
 
 namespace hb::bridge {
 namespace serialize {
-namespace {
 
-using Role = ivalue::ObjectData::Role;
-
-std::string read_all(std::istream& stream) {
+std::string read_stream(std::istream& stream) {
   stream.clear(stream.rdstate() & ~std::ios::eofbit);
   stream.seekg(0);
   if (!stream) io::io_fail("load", "cannot go to the beginning of the stream");
@@ -30,6 +28,10 @@ std::string read_all(std::istream& stream) {
   stream.clear(stream.rdstate() & ~std::ios::failbit);
   return bytes;
 }
+
+namespace {
+
+using Role = ivalue::ObjectData::Role;
 
 std::shared_ptr<ivalue::ObjectData> read_module(const io::ZipReader& zip, std::optional<Device> device) {
   const IValue value = io::read_torch_archive(zip, device);
@@ -145,7 +147,7 @@ void InputArchive::load_from(const std::string& filename, std::optional<Device> 
 }
 
 void InputArchive::load_from(std::istream& stream, std::optional<Device> device) {
-  const std::string bytes = read_all(stream);
+  const std::string bytes = read_stream(stream);
   load_from(bytes.data(), bytes.size(), device);
 }
 

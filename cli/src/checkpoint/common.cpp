@@ -1,9 +1,8 @@
 #include "common.h"
 
-#include <sstream>
-
 #include <fmt/format.h>
 #include <halfbridge/error.h>
+#include <halfbridge/io/dtype_name.h>
 
 namespace hb::cli::checkpoint {
 
@@ -48,16 +47,52 @@ std::string size_text(uint64_t bytes) {
   return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.{}f} {}", value, value < 10 ? 2 : 1, units[unit]);
 }
 
-std::string value_text(const IValue& value, size_t most) {
-  std::ostringstream out;
-  if (value.isString()) {
-    out << '"' << value.toStringRef() << '"';
+namespace {
+
+void append_items(const std::vector<IValue>& items, const char* ends, std::string& text, size_t most);
+
+// Tensors within a value are named by dtype and shape alone, and what is too long is not written to its end.
+void append(const IValue& value, std::string& text, size_t most) {
+  if (text.size() > most) return;
+  if (value.isTensor()) {
+    text += fmt::format("{} {}", io::dtype_name(value.toTensor().scalar_type()), shape_text(value.toTensor()));
+  } else if (value.isString()) {
+    text += '"' + value.toStringRef() + '"';
   } else if (value.isDouble()) {
-    out << fmt::format("{}", value.toDouble());  // the shortest that is this number
+    text += fmt::format("{}", value.toDouble());  // the shortest that is this number
+  } else if (value.isList()) {
+    append_items(value.toListRef(), "[]", text, most);
+  } else if (value.isTuple()) {
+    append_items(value.toTupleRef().elements(), "()", text, most);
+  } else if (value.isGenericDict()) {
+    text += '{';
+    for (const auto& [key, item] : value.toGenericDict().data()->entries) {
+      if (text.size() > most) return;
+      if (text.back() != '{') text += ", ";
+      append(key, text, most);
+      text += ": ";
+      append(item, text, most);
+    }
+    text += '}';
   } else {
-    out << value;
+    text += hb::detail::str(value);
   }
-  std::string text = out.str();
+}
+
+void append_items(const std::vector<IValue>& items, const char* ends, std::string& text, size_t most) {
+  text += ends[0];
+  for (size_t i = 0; i < items.size() && text.size() <= most; ++i) {
+    if (i > 0) text += ", ";
+    append(items[i], text, most);
+  }
+  text += ends[1];
+}
+
+}  // namespace
+
+std::string value_text(const IValue& value, size_t most) {
+  std::string text;
+  append(value, text, most);
   if (text.size() > most) text = text.substr(0, most) + "...";
   return printable(text);
 }

@@ -79,6 +79,8 @@ void show_json(const io::StateDictFile& file, const IValue& value, const io::Nam
   json["values"] = Json::object();
   for (const auto& [name, other] : io::flatten_others(value)) json["values"][name] = value_text(other, 4096);
   json["metadata"] = file.metadata;
+  if (!file.attributes.empty()) json["attributes"] = Json::object();
+  for (const auto& [name, other] : file.attributes) json["attributes"][name] = value_text(other, 4096);
   fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
@@ -104,6 +106,14 @@ void show_tensors(const io::NamedTensors& tensors, bool stats) {
   }
 }
 
+void show_values(const std::vector<std::pair<std::string, IValue>>& values, const char* what, size_t most) {
+  if (!values.empty()) fmt::print("{} {}\n", values.size(), what);
+  for (size_t i = 0; i < std::min(values.size(), most); ++i) {
+    fmt::print("  {} = {}\n", printable(values[i].first), value_text(values[i].second));
+  }
+  if (values.size() > most) fmt::print("  and {} more\n", values.size() - most);
+}
+
 void show_text(const io::StateDictFile& file, const IValue& value, const io::NamedTensors& tensors,
                const ShowOptions& options) {
   int64_t elements = 0;
@@ -111,12 +121,8 @@ void show_text(const io::StateDictFile& file, const IValue& value, const io::Nam
   fmt::print("{}: {} ({})\n", options.path, io::describe_format(file.format), io::format_name(file.format));
   fmt::print("{} tensors, {} elements, {}\n", tensors.size(), elements, size_text(bytes_of(tensors)));
   show_tensors(tensors, options.stats);
-  const auto others = io::flatten_others(value);
-  if (!others.empty()) fmt::print("{} values that are no tensors\n", others.size());
-  for (size_t i = 0; i < std::min(others.size(), options.most_values); ++i) {
-    fmt::print("  {} = {}\n", printable(others[i].first), value_text(others[i].second));
-  }
-  if (others.size() > options.most_values) fmt::print("  and {} more\n", others.size() - options.most_values);
+  show_values(io::flatten_others(value), "values that are no tensors", options.most_values);
+  show_values(file.attributes, "attributes beside parameters and buffers", options.most_values);
   for (const auto& [key, text] : file.metadata) fmt::print("  header: {} = {}\n", printable(key), printable(text));
 }
 

@@ -40,6 +40,8 @@ struct StateDictFile {
   NamedTensors tensors;
   /// Of safetensors, less what Halfbridge itself put there.
   std::map<std::string, std::string> metadata;
+  /// Of TorchScript: what modules hold beside parameters and buffers, by dotted name. It is not part of `value`.
+  std::vector<std::pair<std::string, IValue>> attributes;
 };
 
 /// Reads a file of any of the formats, or a folder that holds one index or one model.safetensors. Tensors are put on

@@ -1,64 +1,208 @@
+// TorchScript archives: torch::jit::load reads the modules of a scripted or traced network with their parameters,
+// buffers and attributes. Their code is not run: forward and other methods throw hb::Error that says so.
 #pragma once
-// TorchScript is not supported. The names that programs use to run a script are declared, so that what the compiler
-// says about such a program is this one sentence.
 
+#include <cstddef>
+#include <functional>
+#include <iosfwd>
+#include <memory>
+#include <optional>
+#include <stdexcept>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
+#include <halfbridge/bridge/compilation_unit.h>
 #include <halfbridge/ivalue.h>
-#include <halfbridge/tensor.h>
-
-#define HB_NO_TORCHSCRIPT                                                                                          \
-  __attribute__((                                                                                                  \
-      error("Halfbridge has no TorchScript: write the network as a torch::nn::Module and load its weights from a " \
-            "state dict (docs/files.md)")))
 
 namespace hb::bridge::jit {
 
 using hb::IValue;
 using Stack = std::vector<IValue>;
+using Kwargs = std::unordered_map<std::string, IValue>;
+using ExtraFilesMap = std::unordered_map<std::string, std::string>;
+using ObjectPtr = std::shared_ptr<ivalue::Object>;
 
-struct Method {
-  HB_NO_TORCHSCRIPT IValue operator()(Stack inputs) const;
-};
-
-/// torch::jit::Module; every use of one is an error when the program is compiled.
-class Module {
+/// An attribute that is not there.
+class ObjectAttributeError : public std::runtime_error {
  public:
-  Module() = default;
-  HB_NO_TORCHSCRIPT explicit Module(const std::string& name);
-  HB_NO_TORCHSCRIPT IValue forward(Stack inputs) const;
-  HB_NO_TORCHSCRIPT IValue operator()(Stack inputs) const;
-  HB_NO_TORCHSCRIPT void eval() const;
-  HB_NO_TORCHSCRIPT void train(bool on = true) const;
-  HB_NO_TORCHSCRIPT bool is_training() const;
-  HB_NO_TORCHSCRIPT void to(Device device, bool non_blocking = false) const;
-  HB_NO_TORCHSCRIPT void to(DeviceType device, bool non_blocking = false) const;
-  HB_NO_TORCHSCRIPT void to(ScalarType dtype, bool non_blocking = false) const;
-  HB_NO_TORCHSCRIPT void to(Device device, ScalarType dtype, bool non_blocking = false) const;
-  HB_NO_TORCHSCRIPT void save(const std::string& file) const;
-  HB_NO_TORCHSCRIPT IValue attr(const std::string& name) const;
-  HB_NO_TORCHSCRIPT IValue attr(const std::string& name, IValue missing) const;
-  HB_NO_TORCHSCRIPT bool hasattr(const std::string& name) const;
-  HB_NO_TORCHSCRIPT Method get_method(const std::string& name) const;
-  template <class... Args>
-  HB_NO_TORCHSCRIPT IValue run_method(const std::string& name, Args&&... args) const;
-  HB_NO_TORCHSCRIPT std::vector<Tensor> parameters(bool recurse = true) const;
-  HB_NO_TORCHSCRIPT std::vector<Tensor> buffers(bool recurse = true) const;
-  struct Named {
-    std::string name;
-    Tensor value;
-  };
-  HB_NO_TORCHSCRIPT std::vector<Named> named_parameters(bool recurse = true) const;
-  HB_NO_TORCHSCRIPT std::vector<Named> named_buffers(bool recurse = true) const;
-  HB_NO_TORCHSCRIPT Module clone() const;
+  using std::runtime_error::runtime_error;
 };
 
-template <class... Args>
-HB_NO_TORCHSCRIPT Module load(Args&&... args);
-template <class... Args>
-HB_NO_TORCHSCRIPT Module freeze(Args&&... args);
-template <class... Args>
-HB_NO_TORCHSCRIPT Module optimize_for_inference(Args&&... args);
+/// A name and what it names.
+template <typename T>
+struct Named {
+  std::string name;
+  T value;
+};
+
+/// What a module holds, read when the list is made.
+template <typename T>
+class slot_list_impl {
+ public:
+  using value_type = T;
+  using iterator = typename std::vector<T>::const_iterator;
+  using const_iterator = iterator;
+
+  explicit slot_list_impl(std::vector<T> items) : items_(std::move(items)) {}
+  iterator begin() const { return items_.begin(); }
+  iterator end() const { return items_.end(); }
+  size_t size() const { return items_.size(); }
+
+ private:
+  std::vector<T> items_;
+};
+
+struct Module;
+using module_list = slot_list_impl<Module>;
+using named_module_list = slot_list_impl<Named<Module>>;
+using parameter_list = slot_list_impl<Tensor>;
+using named_parameter_list = slot_list_impl<Named<Tensor>>;
+using buffer_list = slot_list_impl<Tensor>;
+using named_buffer_list = slot_list_impl<Named<Tensor>>;
+using attribute_list = slot_list_impl<IValue>;
+using named_attribute_list = slot_list_impl<Named<IValue>>;
+
+/// A method that the archive's code declares. A call throws.
+struct HB_API Method {
+  Method(ObjectPtr owner, std::string name) : owner_(std::move(owner)), name_(std::move(name)) {}
+
+  Module owner() const;
+  const std::string& name() const { return name_; }
+  [[noreturn]] IValue operator()(Stack inputs, const Kwargs& kwargs = {}) const;
+  [[noreturn]] void run(Stack& stack) const;
+  [[noreturn]] void run(Stack&& stack) const;
+
+ private:
+  ObjectPtr owner_;
+  std::string name_;
+};
+
+/// An object of a class of the archive. Copies are the same object.
+struct HB_API Object {
+  Object() = default;
+  Object(ObjectPtr value) : value_(std::move(value)) {}
+
+  /// Throws hb::Error for an object that holds none.
+  ObjectPtr _ivalue() const;
+  TypePtr type() const { return make_type(_ivalue()->class_name); }
+
+  /// The value of an attribute or a constant; throws ObjectAttributeError where there is none, hb::Error for a constant
+  /// that is more than numbers, texts, lists and tuples.
+  IValue attr(const std::string& name) const;
+  IValue attr(const std::string& name, IValue missing) const;
+  bool hasattr(const std::string& name) const;
+  /// Throws hb::Error for a constant, for an attribute that is not there, and for a value of another type.
+  void setattr(const std::string& name, IValue value) const;
+  size_t num_slots() const { return _ivalue()->attributes.size(); }
+
+  /// The methods that the code declares. A call of one throws.
+  Method get_method(const std::string& name) const;
+  std::optional<Method> find_method(const std::string& name) const;
+  std::vector<Method> get_methods() const;
+  template <typename... Args>
+  IValue run_method(const std::string& name, Args&&...) const {
+    get_method(name)(Stack());
+  }
+  template <typename... Args>
+  void define(const std::string&, const Args&...) const {
+    code_is_not_run("jit.Module.define", _ivalue()->class_name);
+  }
+
+ private:
+  ObjectPtr value_;
+};
+
+/// torch::jit::Module, torch::jit::script::Module.
+struct HB_API Module : public Object {
+  Module() = default;
+  Module(ObjectPtr value) : Object(std::move(value)) {}
+  /// A module without attributes.
+  explicit Module(const std::string& class_name);
+
+  /// Throws: write the network as a torch::nn::Module of the same names and load its weights, torch::load(net, file).
+  [[noreturn]] IValue forward(Stack inputs, const Kwargs& kwargs = {}) const;
+  [[noreturn]] IValue operator()(Stack inputs) const;
+
+  /// In the order of the archive, a module's own and its submodules' where these stand. `recurse` goes into submodules.
+  parameter_list parameters(bool recurse = true) const;
+  named_parameter_list named_parameters(bool recurse = true) const;
+  buffer_list buffers(bool recurse = true) const;
+  named_buffer_list named_buffers(bool recurse = true) const;
+  attribute_list attributes(bool recurse = true) const;
+  named_attribute_list named_attributes(bool recurse = true) const;
+  module_list children() const;
+  named_module_list named_children() const;
+  /// With this one.
+  module_list modules() const;
+  named_module_list named_modules() const;
+
+  void register_parameter(const std::string& name, Tensor value, bool is_buffer);
+  void register_buffer(const std::string& name, Tensor value);
+  void register_attribute(const std::string& name, const TypePtr& type, IValue value, bool is_param = false,
+                          bool is_buffer = false);
+  void register_module(const std::string& name, const Module& module);
+
+  void apply(const std::function<void(Module&)>& function);
+  /// Sets the attribute "training" of each module that has one; no code of the module looks at it here.
+  void train(bool on = true);
+  void eval() { train(false); }
+  bool is_training() const { return attr("training", true).toBool(); }
+  /// Parameters and buffers, in place.
+  void to(Device device, ScalarType dtype, bool non_blocking = false);
+  void to(ScalarType dtype, bool non_blocking = false);
+  void to(Device device, bool non_blocking = false);
+
+  /// Another module with the same tensors, submodules and values.
+  Module copy() const;
+  /// One with copies of all.
+  Module deepcopy(std::optional<Device> device = std::nullopt) const;
+  /// deepcopy(), or with `inplace` copies of the modules alone, which share their tensors and other values.
+  Module clone(bool inplace = false) const;
+
+  /// Throw: an archive's code is not kept. Save the weights with hb::io::save_state_dict_file, or those of a native
+  /// module with torch::save.
+  [[noreturn]] void save(const std::string& filename, const ExtraFilesMap& extra_files = {}) const;
+  [[noreturn]] void save(std::ostream& out, const ExtraFilesMap& extra_files = {}) const;
+
+  /// Kept for programs that call them; without effect, as in LibTorch.
+  void set_optimized(bool) const {}
+  bool is_optimized() const { return true; }
+
+  bool operator==(const Module& other) const noexcept;
+};
+
+/// Reads an archive of TorchScript (torch.jit.save, ScriptModule.save) or of torch::save. With a device, all tensors
+/// are put there; without, each goes where it was. For each name in `extra_files` the archive's record of that name is
+/// put there, if it has one. Throws hb::Error for a missing or malformed file and for one that holds no module.
+HB_API Module load(const std::string& filename, std::optional<Device> device = std::nullopt,
+                   bool load_debug_files = true);
+HB_API Module load(const std::string& filename, std::optional<Device> device, ExtraFilesMap& extra_files,
+                   bool load_debug_files = true);
+HB_API Module load(std::istream& stream, std::optional<Device> device = std::nullopt, bool load_debug_files = true);
+HB_API Module load(std::istream& stream, std::optional<Device> device, ExtraFilesMap& extra_files,
+                   bool load_debug_files = true);
+
+/// What works on the code of a module throws.
+[[noreturn]] HB_API Module freeze(const Module& module,
+                                  const std::optional<std::vector<std::string>>& preserved_attrs = std::nullopt,
+                                  bool optimize_numerics = true);
+[[noreturn]] HB_API Module optimize_for_inference(Module& module, const std::vector<std::string>& other_methods = {});
+[[noreturn]] HB_API std::shared_ptr<CompilationUnit> compile(const std::string& source);
+
+/// How LibTorch runs code; accepted, without effect.
+enum class FusionBehavior { STATIC, DYNAMIC };
+using FusionStrategy = std::vector<std::pair<FusionBehavior, size_t>>;
+HB_API FusionStrategy getFusionStrategy();
+/// Gives the strategy that was set before.
+HB_API FusionStrategy setFusionStrategy(FusionStrategy& strategy);
+HB_API void setGraphExecutorOptimize(bool on);
+HB_API bool getGraphExecutorOptimize();
+HB_API bool& getProfilingMode();
+HB_API bool& getExecutorMode();
+HB_API bool& getInlineEverythingMode();
+inline void setTensorExprFuserEnabled(bool) {}
 
 }  // namespace hb::bridge::jit

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <halfbridge/bridge/compilation_unit.h>
 #include <halfbridge/ivalue.h>
 
 namespace hb::bridge {
@@ -18,11 +19,6 @@ namespace hb::bridge {
 using hb::Dict;
 using hb::IValue;
 using hb::List;
-
-namespace jit {
-/// LibTorch's archives share the classes of one compilation unit; here they need none.
-struct CompilationUnit {};
-}  // namespace jit
 
 namespace serialize {
 
