@@ -3,6 +3,7 @@
 #include <halfbridge/ops/factories.h>
 
 #include "autograd/watch.h"
+#include "core/geometry.h"
 
 namespace hb {
 
@@ -143,6 +144,7 @@ class ManyNode final : public Node {
 Tensor make_view_tensor(const Tensor& base, ScalarType dtype, DimVector sizes, DimVector strides, int64_t offset) {
   TensorImpl& b = base.impl();
   b.settle();
+  geometry::numel(sizes);  // throws where an expanded tensor would have more elements than can be counted
   auto impl = make_intrusive<TensorImpl>(b.storage(), dtype, std::move(sizes), std::move(strides), offset);
   impl->set_inference(b.is_inference());
   impl->set_shared_version(b.shared_version());

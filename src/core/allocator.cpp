@@ -1,11 +1,15 @@
 #include "core/allocator.h"
 
+#include <pthread.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -41,14 +45,19 @@ void* system_allocate(size_t bytes) {
   const size_t align = bytes >= kHuge ? kHuge : 64;
   void* p = nullptr;
   if (posix_memalign(&p, align, kKeepsBlocks ? (bytes + align - 1) / align * align : bytes) != 0)
-    HB_CHECK(false, "[allocate] not enough memory: tried to allocate ", bytes, " bytes");
+    fail_out_of_memory(bytes);
   if (bytes >= kHuge) madvise(p, bytes, MADV_HUGEPAGE);
   return p;
 }
 
 struct SmallCache {
   static constexpr size_t kClasses = 40, kKeep = 48;
-  std::array<std::vector<void*>, kClasses> free;
+  // No vectors: keeping a block, which destructors do, never allocates.
+  struct List {
+    size_t count = 0;
+    std::array<void*, kKeep> blocks;
+  };
+  std::array<List, kClasses> free;
   ~SmallCache();
 };
 // Plain pointer: still readable when tensors die after this thread's cache.
@@ -56,14 +65,13 @@ thread_local SmallCache* small_cache = nullptr;
 thread_local bool small_cache_gone = false;
 SmallCache::~SmallCache() {
   small_cache = nullptr, small_cache_gone = true;
-  for (auto& list : free)
-    for (void* p : list) std::free(p);
+  for (const List& list : free) std::for_each_n(list.blocks.begin(), list.count, std::free);
 }
 SmallCache* my_cache() {
   if (HB_LIKELY(small_cache != nullptr)) return small_cache;
   if (small_cache_gone) return nullptr;
   // On the heap: a program that loads this library with dlopen has little room for thread-local variables.
-  thread_local const auto cache = std::make_unique<SmallCache>();
+  thread_local const std::unique_ptr<SmallCache> cache(new (std::nothrow) SmallCache);
   return small_cache = cache.get();
 }
 
@@ -78,7 +86,13 @@ struct LargeCache {
   size_t cached = 0;
 };
 LargeCache& large_cache() {
-  static LargeCache* cache = new LargeCache;  // never destroyed: tensors of static storage outlive everything
+  static LargeCache* cache = [] {  // never destroyed: tensors of static storage outlive everything
+    auto* made = new LargeCache;
+    // A child of fork() has one thread: no other would ever unlock it there.
+    pthread_atfork([] { large_cache().mutex.lock(); }, [] { large_cache().mutex.unlock(); },
+                   [] { large_cache().mutex.unlock(); });
+    return made;
+  }();
   return *cache;
 }
 
@@ -124,9 +138,12 @@ void keep_large(Block block) {
   std::vector<void*> surplus;
   {
     std::lock_guard lock(cache.mutex);
-    cache.free[block.bytes].push_back(block.memory);
-    cache.cached += block.bytes;
-    surplus = take_surplus(cache);
+    try {
+      cache.free[block.bytes].push_back(block.memory);
+      cache.cached += block.bytes;
+      surplus = take_surplus(cache);
+    } catch (const std::bad_alloc&) {  // a destructor is at work
+    }
   }
   for (void* p : surplus) std::free(p);
 }
@@ -141,13 +158,16 @@ void* take_kept(size_t size) {
   SmallCache* cache = my_cache();
   if (!cache) return nullptr;
   auto& list = cache->free[small_class(size)];
-  if (list.empty()) return nullptr;
-  void* p = list.back();
-  list.pop_back();
-  return p;
+  return list.count ? list.blocks[--list.count] : nullptr;
 }
 
 }  // namespace
+
+void fail_out_of_memory(size_t bytes) {
+  HB_CHECK(false, "[allocate] DefaultCPUAllocator: can't allocate memory: you tried to allocate ", bytes,
+           " bytes. Error code ", ENOMEM, " (", std::strerror(ENOMEM), ")");
+  __builtin_unreachable();
+}
 
 Block allocate_block(size_t bytes) {
   if (bytes > kSmall && HB_UNLIKELY(bytes > most_bytes)) {
@@ -155,8 +175,9 @@ Block allocate_block(size_t bytes) {
   }
   const size_t size = class_bytes(bytes);
   const size_t now = in_use.fetch_add(size, std::memory_order_relaxed) + size;
-  const size_t before = peak.load(std::memory_order_relaxed);
-  if (HB_UNLIKELY(now > before)) peak.store(now, std::memory_order_relaxed);
+  size_t before = peak.load(std::memory_order_relaxed);
+  while (HB_UNLIKELY(now > before) && !peak.compare_exchange_weak(before, now, std::memory_order_relaxed)) {
+  }
   if (void* p = kKeepsBlocks ? take_kept(size) : nullptr) return {p, size};
   try {
     return {system_allocate(kKeepsBlocks ? size : bytes), size};
@@ -174,8 +195,8 @@ void free_block(Block block) {
   if (block.bytes > kSmall) return keep_large(block);
   if (SmallCache* cache = my_cache()) {
     auto& list = cache->free[small_class(block.bytes)];
-    if (list.size() < SmallCache::kKeep) {
-      list.push_back(block.memory);
+    if (list.count < SmallCache::kKeep) {
+      list.blocks[list.count++] = block.memory;
       return;
     }
   }

@@ -20,5 +20,7 @@ struct Block {
 /// far as the process was that large before, so that a training step does not go to the system.
 Block allocate_block(size_t bytes);
 void free_block(Block block);
+/// Throws the error of memory that there is not.
+[[noreturn]] void fail_out_of_memory(size_t bytes);
 
 }  // namespace hb::detail

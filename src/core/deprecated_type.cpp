@@ -50,7 +50,7 @@ Tensor DeprecatedTypeProperties::copy(const Tensor& source, bool non_blocking, s
 
 DeprecatedTypeProperties& getDeprecatedTypeProperties(Backend backend, ScalarType dtype) {
   static std::mutex mutex;
-  static std::map<std::pair<Backend, ScalarType>, DeprecatedTypeProperties> all;
+  static auto& all = *new std::map<std::pair<Backend, ScalarType>, DeprecatedTypeProperties>;  // never destroyed
   const std::lock_guard lock(mutex);
   return all.try_emplace({backend, dtype}, backend, dtype).first->second;
 }

@@ -36,9 +36,7 @@ void check_options(const char* name, const TensorOptions& o) {
 }
 
 Tensor make(DimVector sizes, DimVector strides, const TensorOptions& o) {
-  int64_t n = 1;
-  for (int64_t s : sizes) HB_CHECK(!__builtin_mul_overflow(n, s, &n), "[empty] the number of elements overflows");
-  auto storage = StorageImpl::allocate(n * element_size(o.dtype()), o.device());
+  auto storage = StorageImpl::allocate(geometry::bytes(geometry::numel(sizes), element_size(o.dtype())), o.device());
   return Tensor(make_intrusive<TensorImpl>(std::move(storage), o.dtype(), std::move(sizes), std::move(strides), 0));
 }
 
@@ -65,8 +63,9 @@ Tensor empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& 
            stride);
   DimVector sizes = checked_sizes("empty_strided", size), strides(stride);
   for (int64_t s : strides) HB_CHECK(s >= 0, "[empty_strided] expected strides that are not negative, got ", stride);
-  auto storage =
-      StorageImpl::allocate(geometry::extent(sizes, strides) * element_size(options.dtype()), options.device());
+  geometry::numel(sizes);
+  auto storage = StorageImpl::allocate(geometry::bytes(geometry::extent(sizes, strides), element_size(options.dtype())),
+                                       options.device());
   return finish(
       Tensor(make_intrusive<TensorImpl>(std::move(storage), options.dtype(), std::move(sizes), std::move(strides), 0)),
       options);
@@ -143,6 +142,11 @@ TensorOptions sequence_options(const TensorOptions& options, std::initializer_li
   return options.dtype(kLong);
 }
 
+int64_t checked_count(const char* name, double n) {
+  HB_CHECK(n >= 0 && n < 0x1p63, "[", name, "] invalid size, possible overflow? ", n, " elements");
+  return static_cast<int64_t>(n);
+}
+
 Tensor ramp(const char* name, const Scalar& start, const Scalar& step, int64_t n, const TensorOptions& options) {
   HB_CHECK(options.dtype() != kBool, "[", name, "] not implemented for 'Bool'");
   Tensor t = empty({n}, TensorOptions(options).requires_grad(false));
@@ -158,12 +162,14 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, const 
   HB_CHECK(std::isfinite(from) && std::isfinite(to), "[arange] unsupported range: ", from, " -> ", to);
   HB_CHECK((s > 0 && to >= from) || (s < 0 && to <= from),
            "[arange] upper bound and lower bound inconsistent with step sign: ", from, " -> ", to, ", step ", s);
-  int64_t n;
+  int64_t n, span;
   if (start.isIntegral(true) && end.isIntegral(true) && step.isIntegral(true)) {
-    const int64_t k = step.toLong(), span = end.toLong() - start.toLong();
-    n = (span + k - (k > 0 ? 1 : -1)) / k;
+    const int64_t k = step.toLong();
+    HB_CHECK(!__builtin_sub_overflow(end.toLong(), start.toLong(), &span), "[arange] invalid size, possible overflow? ",
+             from, " -> ", to);
+    n = span / k + (span % k != 0);
   } else {
-    n = static_cast<int64_t>(std::ceil((to - from) / s));
+    n = checked_count("arange", std::ceil((to - from) / s));
   }
   return ramp("arange", start, step, n, options);
 }
@@ -174,7 +180,7 @@ Tensor arange(const Scalar& end, const TensorOptions& options) { return arange(0
 Tensor range(const Scalar& start, const Scalar& end, const Scalar& step, const TensorOptions& options) {
   const double s = step.toDouble();
   HB_CHECK(s != 0, "[range] step must be nonzero");
-  const int64_t n = static_cast<int64_t>((end.toDouble() - start.toDouble()) / s) + 1;
+  const int64_t n = checked_count("range", std::trunc((end.toDouble() - start.toDouble()) / s) + 1);
   return ramp("range", start, step, n, options.has_dtype() ? options : options.dtype(get_default_dtype()));
 }
 
@@ -206,8 +212,9 @@ Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, const std::
   HB_CHECK(options.device().is_cpu(), "[from_blob] device ", options.device(), " is not available");
   DimVector s = checked_sizes("from_blob", sizes), st(strides);
   HB_CHECK(s.size() == st.size(), "[from_blob] expected as many strides as sizes, got ", sizes, " and ", strides);
-  auto storage =
-      StorageImpl::borrow(data, geometry::extent(s, st) * element_size(options.dtype()), options.device(), deleter);
+  geometry::numel(s);
+  const size_t bytes = geometry::bytes(geometry::extent(s, st), element_size(options.dtype()));
+  auto storage = StorageImpl::borrow(data, bytes, options.device(), deleter);
   return finish(Tensor(make_intrusive<TensorImpl>(std::move(storage), options.dtype(), std::move(s), std::move(st), 0)),
                 options);
 }

@@ -103,8 +103,9 @@ GeneratorImpl& Generator::impl() const {
 namespace detail {
 
 const Generator& getDefaultCPUGenerator() {
-  static const Generator generator = createCPUGenerator(default_rng_seed_val);
-  return generator;
+  // Never destroyed: threads may draw numbers while the process ends.
+  static const auto* generator = new Generator(createCPUGenerator(default_rng_seed_val));
+  return *generator;
 }
 
 Generator createCPUGenerator(uint64_t seed) { return make_generator<CPUGeneratorImpl>(seed); }

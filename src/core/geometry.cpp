@@ -110,16 +110,30 @@ DimVector dense_strides_like(const DimVector& sizes, const DimVector& strides) {
 
 int64_t numel(const DimVector& sizes) {
   int64_t n = 1;
-  for (int64_t s : sizes) n *= s;
+  bool overflow = false;
+  for (int64_t s : sizes) overflow |= __builtin_mul_overflow(n, s, &n);
+  HB_CHECK(!overflow, "[numel] integer multiplication overflow: sizes ", IntArrayRef(sizes));
   return n;
 }
 
-int64_t extent(const DimVector& sizes, const DimVector& strides) {
-  int64_t last = 1;
+size_t bytes(int64_t elements, size_t item) {
+  int64_t n;
+  const bool overflow = __builtin_mul_overflow(elements, static_cast<int64_t>(item), &n);
+  HB_CHECK(!overflow && n >= 0, "[empty] Storage size calculation overflowed: ", elements, " elements of ", item,
+           " bytes");
+  return static_cast<size_t>(n);
+}
+
+int64_t extent(const DimVector& sizes, const DimVector& strides, int64_t offset) {
+  int64_t last = 1, reach;
+  bool overflow = __builtin_add_overflow(last, offset, &last);
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] == 0) return 0;
-    last += (sizes[i] - 1) * strides[i];
+    overflow |= __builtin_mul_overflow(sizes[i] - 1, strides[i], &reach);
+    overflow |= __builtin_add_overflow(last, reach, &last);
   }
+  HB_CHECK(!overflow, "[empty] Storage size calculation overflowed with sizes=", IntArrayRef(sizes),
+           ", strides=", IntArrayRef(strides), " and offset ", offset);
   return last;
 }
 
@@ -163,15 +177,17 @@ int64_t wrap_dim(const char* name, int64_t d, int64_t dim, bool wrap_scalar) {
 DimVector infer_size(const char* name, IntArrayRef shape, int64_t numel) {
   DimVector out(shape);
   int64_t known = 1, hole = -1;
+  bool overflow = false;
   for (size_t i = 0; i < out.size(); ++i) {
     if (out[i] == -1) {
       HB_CHECK(hole < 0, "[", name, "] only one dimension can be inferred, got shape ", shape);
       hole = static_cast<int64_t>(i);
     } else {
       HB_CHECK(out[i] >= 0, "[", name, "] invalid shape dimension ", out[i]);
-      known *= out[i];
+      overflow |= __builtin_mul_overflow(known, out[i], &known);
     }
   }
+  HB_CHECK(!overflow, "[", name, "] shape '", shape, "' is invalid for input of size ", numel);
   if (hole >= 0) {
     HB_CHECK(known != 0 || numel != 0, "[", name, "] cannot reshape tensor of 0 elements into shape ", shape,
              " because the unspecified dimension size -1 can be any value and is ambiguous");

@@ -16,9 +16,13 @@ DimVector channels_last_strides(const DimVector& sizes);
 bool is_channels_last(const DimVector& sizes, const DimVector& strides);
 /// Contiguous strides with dimensions in the order of size of the given strides.
 DimVector dense_strides_like(const DimVector& sizes, const DimVector& strides);
+/// Throws where the product overflows.
 int64_t numel(const DimVector& sizes);
-/// Elements from the first to one past the last that the geometry touches.
-int64_t extent(const DimVector& sizes, const DimVector& strides);
+/// What `elements` of `item` bytes take; throws where the product overflows.
+size_t bytes(int64_t elements, size_t item);
+/// Elements from the first to one past the last that the geometry touches, `offset` of them before the first. Throws
+/// where the sum overflows.
+int64_t extent(const DimVector& sizes, const DimVector& strides, int64_t offset = 0);
 /// Strides under which memory of `old_sizes` and `old_strides` reads as `sizes`; false where a copy is needed.
 bool view_strides(const DimVector& old_sizes, const DimVector& old_strides, const DimVector& sizes, DimVector& strides);
 /// A dimension number in [-dim, dim) as one in [0, dim); 0-d counts as 1-d unless `wrap_scalar` is off.

@@ -165,7 +165,7 @@ Tensor empty_elementwise(const DimVector& sizes, ScalarType dtype, ArrayRef<cons
     strides = dense ? model->physical_strides() : geometry::dense_strides_like(sizes, model->physical_strides());
     deferred = dense && model->is_deferred();
   }
-  auto storage = StorageImpl::allocate(geometry::numel(sizes) * element_size(dtype), device);
+  auto storage = StorageImpl::allocate(geometry::bytes(geometry::numel(sizes), element_size(dtype)), device);
   auto impl = make_intrusive<TensorImpl>(std::move(storage), dtype, sizes, std::move(strides), 0);
   if (deferred) impl->set_deferred();
   return Tensor(std::move(impl));

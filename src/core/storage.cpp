@@ -19,7 +19,7 @@ intrusive_ptr<StorageImpl> StorageImpl::allocate(size_t nbytes, Device device) {
   if (HB_UNLIKELY(!device.is_cpu()))
     HB_CHECK(false, "[empty] device ", device, " is not available: this build of Halfbridge has no ",
              DeviceTypeName(device.type()), " support");
-  HB_CHECK(nbytes < (size_t{1} << 47), "[empty] cannot allocate ", nbytes, " bytes");
+  if (HB_UNLIKELY(nbytes >= size_t{1} << 47)) detail::fail_out_of_memory(nbytes);
   const detail::Block block = detail::allocate_block(nbytes + kHeader);
   char* data = static_cast<char*>(block.memory) + kHeader;
   return intrusive_ptr<StorageImpl>(new (block.memory) StorageImpl(data, nbytes, device, block.bytes, false));

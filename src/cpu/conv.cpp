@@ -2,6 +2,7 @@
 
 #include <halfbridge/ops.h>
 
+#include "core/geometry.h"
 #include "cpu/amx/amx.h"
 #include "cpu/gemm.h"
 #include "cpu/onednn/primitive.h"
@@ -17,8 +18,9 @@ bool is_native(ScalarType t) { return t == kFloat || (t == kBFloat16 && has_fast
 bool by_tiles(ScalarType t) { return t == kBFloat16 && has_bf16_tiles(); }
 
 Tensor raw(const Tensor& like, ScalarType dtype) {
-  auto impl = make_intrusive<TensorImpl>(StorageImpl::allocate(like.numel() * element_size(dtype), like.device()),
-                                         dtype, like.impl().sizes(), like.impl().physical_strides(), 0);
+  auto impl = make_intrusive<TensorImpl>(
+      StorageImpl::allocate(geometry::bytes(like.numel(), element_size(dtype)), like.device()), dtype,
+      like.impl().sizes(), like.impl().physical_strides(), 0);
   return Tensor(std::move(impl));
 }
 

@@ -101,13 +101,13 @@ FftPlan<T>::FftPlan(int64_t n_) : n(n_) {
 
 template <class T>
 std::shared_ptr<const FftPlan<T>> fft_plan(int64_t n) {
-  static Recent<FftPlan<T>> plans;
+  static auto& plans = *new Recent<FftPlan<T>>;  // never destroyed: threads may compute while the process ends
   return plans.get(n, [n] { return FftPlan<T>(n); });
 }
 
 template <class T>
 std::shared_ptr<const std::vector<Complex<T>>> fft_roots(int64_t n) {
-  static Recent<std::vector<Complex<T>>> tables;
+  static auto& tables = *new Recent<std::vector<Complex<T>>>;
   return tables.get(n, [n] { return roots_of<T>(n); });
 }
 

@@ -2,8 +2,6 @@
 
 #include <cstdlib>
 
-#include <halfbridge/error.h>
-
 #include "core/allocator.h"
 
 namespace hb::cpu {
@@ -20,7 +18,10 @@ void* scratch_buffer(Scratch slot, size_t bytes) {
     std::free(b.data);
     b = {};
     const size_t size = detail::kKeepsBlocks ? (bytes + 4095) & ~size_t{4095} : bytes;
-    HB_CHECK(posix_memalign(&b.data, 64, size) == 0, "[allocate] no memory for a buffer of ", size, " bytes");
+    if (posix_memalign(&b.data, 64, size) != 0) {
+      b.data = nullptr;  // not what the function may have left there
+      detail::fail_out_of_memory(size);
+    }
     b.bytes = size;
   }
   return b.data;

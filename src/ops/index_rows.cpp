@@ -186,15 +186,16 @@ Tensor repeat_interleave(const Tensor& self, const Tensor& repeats, std::optiona
            repeats.sizes(), " for size ", n);
   const Tensor counts = repeats.to(kLong).reshape(-1).expand(n).contiguous();
   const auto* c = counts.data_ptr<int64_t>();
-  std::vector<int64_t> places;
+  int64_t count = 0;
   for (int64_t i = 0; i < n; ++i) {
     HB_CHECK(c[i] >= 0, "[repeat_interleave] repeats can not be negative, got ", c[i]);
-    places.insert(places.end(), c[i], i);
+    HB_CHECK(!__builtin_add_overflow(count, c[i], &count), "[repeat_interleave] the sum of repeats overflows");
   }
-  HB_CHECK(!output_size || *output_size == static_cast<int64_t>(places.size()),
-           "[repeat_interleave] expected an output_size of ", places.size(), ", got ", *output_size);
-  Tensor index = empty({static_cast<int64_t>(places.size())}, kLong);
-  std::copy(places.begin(), places.end(), index.data_ptr<int64_t>());
+  HB_CHECK(!output_size || *output_size == count, "[repeat_interleave] expected an output_size of ", count, ", got ",
+           *output_size);
+  Tensor index = empty({count}, kLong);
+  auto* place = index.data_ptr<int64_t>();
+  for (int64_t i = 0; i < n; ++i) place = std::fill_n(place, c[i], i);
   return index_select(x, d, index);
 }
 

@@ -4,6 +4,7 @@
 
 #include <halfbridge/grad_mode.h>
 
+#include "core/geometry.h"
 #include "core/physical.h"
 #include "kernels/conv.h"
 
@@ -21,8 +22,9 @@ DimVector channels_last_strides(const DimVector& sizes) {
 
 Tensor raw(const Tensor& like, DimVector strides) {
   const TensorImpl& impl = like.impl();
-  return Tensor(make_intrusive<TensorImpl>(StorageImpl::allocate(impl.numel() * impl.itemsize(), impl.device()),
-                                           impl.dtype(), impl.sizes(), std::move(strides), 0));
+  return Tensor(
+      make_intrusive<TensorImpl>(StorageImpl::allocate(geometry::bytes(impl.numel(), impl.itemsize()), impl.device()),
+                                 impl.dtype(), impl.sizes(), std::move(strides), 0));
 }
 
 int64_t spatial(const Tensor& t) {
@@ -75,13 +77,13 @@ Tensor to_contiguous(const Tensor& input) {
 }
 
 Tensor empty_channels_last(const DimVector& sizes, ScalarType dtype, const Device& device, bool visible) {
-  int64_t numel = 1, inner = 1;
-  for (int64_t s : sizes) numel *= s;
+  int64_t inner = 1;
   for (size_t d = 2; d < sizes.size(); ++d) inner *= sizes[d];
+  const int64_t numel = geometry::numel(sizes);
   // Where both layouts are the same memory, the tensor is simply contiguous.
   if (!visible && (sizes[1] == 1 || inner == 1)) return empty(sizes, TensorOptions().dtype(dtype).device(device));
-  auto impl = make_intrusive<TensorImpl>(StorageImpl::allocate(numel * element_size(dtype), device), dtype, sizes,
-                                         channels_last_strides(sizes), 0);
+  auto impl = make_intrusive<TensorImpl>(StorageImpl::allocate(geometry::bytes(numel, element_size(dtype)), device),
+                                         dtype, sizes, channels_last_strides(sizes), 0);
   if (!visible) impl->set_deferred();
   return Tensor(std::move(impl));
 }

@@ -3,6 +3,7 @@
 #include "autocast/autocast.h"
 
 #include "autograd/record.h"
+#include "core/geometry.h"
 #include "ops/layout.h"
 #include "ops/separable.h"
 
@@ -15,12 +16,21 @@ void check_pairs(const char* name, const Tensor& x, IntArrayRef pad) {
            "] expected pairs of paddings, at most one per dimension, got ", pad, " for ", x.sizes());
 }
 
+// Of the i-th dimension from the last; throws where the sum overflows.
+int64_t padded_size(const Tensor& x, int64_t i, IntArrayRef pad) {
+  int64_t size = x.size(x.dim() - 1 - i);
+  const bool overflow =
+      __builtin_add_overflow(size, pad[2 * i], &size) | __builtin_add_overflow(size, pad[2 * i + 1], &size);
+  HB_CHECK(!overflow, "[pad] Storage size calculation overflowed with sizes=", x.sizes(), " and padding ", pad);
+  return size;
+}
+
 Tensor constant_values(const Tensor& self, IntArrayRef pad, const Scalar& value) {
   DimVector sizes(self.impl().sizes());
   Tensor source = self.detach();
   for (size_t i = 0; i < pad.size() / 2; ++i) {
     const int64_t d = self.dim() - 1 - static_cast<int64_t>(i);
-    sizes[d] += pad[2 * i] + pad[2 * i + 1];
+    sizes[d] = padded_size(self, static_cast<int64_t>(i), pad);
     HB_CHECK(sizes[d] >= 0, "[constant_pad_nd] expected a result of no negative size, got padding ", pad, " for ",
              self.sizes());
     const int64_t front = std::max<int64_t>(0, -pad[2 * i]), back = std::max<int64_t>(0, -pad[2 * i + 1]);
@@ -66,6 +76,9 @@ std::vector<int64_t> padded_index(const char* name, int64_t whole, int64_t front
 Tensor pad_by_index(const char* name, const char* node, const Tensor& self, IntArrayRef pad, std::string_view mode) {
   check_pairs(name, self, pad);
   const int64_t dims = static_cast<int64_t>(pad.size()) / 2;
+  DimVector sizes(self.impl().sizes());
+  for (int64_t i = 0; i < dims; ++i) sizes[self.dim() - 1 - i] = padded_size(self, i, pad);
+  geometry::bytes(geometry::numel(sizes), self.impl().itemsize());  // before the lists below
   std::vector<std::vector<int64_t>> index(dims);
   for (int64_t i = 0; i < dims; ++i)
     index[dims - 1 - i] = padded_index(name, self.size(self.dim() - 1 - i), pad[2 * i], pad[2 * i + 1], mode);

@@ -3,10 +3,13 @@
 #include <halfbridge/ops.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
+
 #include "autocast/autocast.h"
 
 #include "autograd/record.h"
+#include "core/geometry.h"
 #include "ops/integers_in_double.h"
 #include "ops/layout.h"
 
@@ -50,6 +53,8 @@ Windows plain_windows(const char* name, const Tensor& x, int dims, const PoolArg
     const int64_t kernel = nth(name, "kernel_size", a.kernel, d, dims);
     const int64_t stride = a.stride.empty() ? kernel : nth(name, "stride", a.stride, d, dims);
     const int64_t padding = nth(name, "padding", a.padding, d, dims), step = nth(name, "dilation", a.dilation, d, dims);
+    for (int64_t value : {kernel, stride, padding, step})
+      HB_CHECK(value <= std::numeric_limits<int32_t>::max(), "[", name, "] integer out of range: ", value);
     HB_CHECK(kernel > 0 && stride > 0 && step > 0, "[", name,
              "] expected kernel_size, stride and dilation above 0, got ", kernel, ", ", stride, " and ", step);
     HB_CHECK(padding >= 0 && padding <= ((kernel - 1) * step + 1) / 2, "[", name,
@@ -74,6 +79,7 @@ Windows plain_windows(const char* name, const Tensor& x, int dims, const PoolArg
 Windows adaptive_windows(const char* name, const Tensor& x, int dims, IntArrayRef output) {
   HB_CHECK(output.size() == static_cast<size_t>(dims), "[", name, "] expected an output_size of ", dims,
            " values, got ", output);
+  geometry::bytes(geometry::numel(DimVector(output)), element_size(x.scalar_type()));  // before the lists below
   auto w = std::make_shared<PoolWindows>();
   for (int d = 0; d < dims; ++d) {
     auto& dim = w->dim[3 - dims + d];

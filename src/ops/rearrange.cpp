@@ -2,6 +2,7 @@
 #include <halfbridge/ops.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "autograd/record.h"
 #include "core/geometry.h"
@@ -259,6 +260,17 @@ std::vector<Tensor> unflatten_dense_tensors(const Tensor& flat, TensorList tenso
   return parts;
 }
 
+namespace {
+// Throws where the table of places fits into no memory, rather than filling it until then.
+void check_combinations(int64_t n, int64_t r) {
+  const double of = static_cast<double>(n), taken = static_cast<double>(r);
+  if (r > n) return;
+  const double sets = std::exp(std::lgamma(of + 1) - std::lgamma(taken + 1) - std::lgamma(of - taken + 1));
+  HB_CHECK(sets * taken < 0x1p43, "[combinations] Storage size calculation overflowed: about ", sets, " sets of ", r,
+           " elements");
+}
+}  // namespace
+
 Tensor combinations(const Tensor& self, int64_t r, bool with_replacement) {
   HB_CHECK(self.dim() == 1, "[combinations] expected a tensor of 1 dimension, got shape ", self.sizes());
   HB_CHECK(r >= 0, "[combinations] expected a number of elements that is not negative, got ", r);
@@ -266,6 +278,7 @@ Tensor combinations(const Tensor& self, int64_t r, bool with_replacement) {
   const int64_t n = self.numel();
   // Each set by its places, which count up from left to right; the last place that can grow does.
   std::vector<int64_t> places, next(static_cast<size_t>(r), 0);
+  check_combinations(with_replacement ? n + r - 1 : n, r);
   const auto highest = [&](int64_t k) { return with_replacement ? n - 1 : n - r + k; };
   if (!with_replacement)
     for (int64_t k = 0; k < r; ++k) next[k] = k;

@@ -10,6 +10,7 @@ namespace hb {
 
 Tensor pixel_shuffle(const Tensor& self, int64_t r) {
   HB_FUNCTION(pixel_shuffle, self, r);
+  HB_CHECK(r < int64_t{1} << 31, "[pixel_shuffle] upscale factor is too large, (upscale_factor)^2 overflowed: ", r);
   HB_CHECK(self.dim() >= 3 && r > 0 && self.size(-3) % (r * r) == 0, "[pixel_shuffle] expected (…, C * ", r,
            "^2, H, W), got ", self.sizes());
   DimVector split(self.sizes().data(), self.sizes().data() + self.dim() - 3), out = split;

@@ -221,7 +221,10 @@ Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights_or_none
   int64_t n = minlength;
   if (values.numel() > 0) {
     HB_CHECK(values.min().item().toLong() >= 0, "[bincount] only supports 1-d non-negative integral inputs.");
-    n = std::max(n, values.max().item().toLong() + 1);
+    const int64_t largest = values.max().item().toLong();
+    HB_CHECK(largest < std::numeric_limits<int64_t>::max(), "[bincount] maximum value of input overflowed, got ",
+             largest);
+    n = std::max(n, largest + 1);
   }
   if (weights.defined()) {
     HB_CHECK(weights.sizes() == self.sizes(),

@@ -5,6 +5,7 @@
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
+#include "core/geometry.h"
 #include "kernels/cubic_weight.h"
 #include "ops/separable.h"
 #include "ops/upsample.h"
@@ -106,6 +107,9 @@ void ops::check_upsample(const char* name, const Tensor& self, IntArrayRef outpu
   for (size_t d = 0; d < dims; ++d)
     HB_CHECK(self.size(2 + d) > 0 && output[d] > 0, "[", name, "] expected sizes above 0, got input ", self.sizes(),
              " and output ", output);
+  DimVector sizes(self.impl().sizes());
+  for (size_t d = 0; d < dims; ++d) sizes[2 + d] = output[d];
+  geometry::bytes(geometry::numel(sizes), self.impl().itemsize());  // before lists of these lengths are made
 }
 
 Tensor upsample_nearest1d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales) {

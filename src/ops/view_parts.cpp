@@ -63,7 +63,7 @@ Tensor narrow(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
   HB_CHECK_INDEX(start >= -n && start <= n, "[narrow] start out of range (expected to be in range of [", -n, ", ", n,
                  "], but got ", start, ")");
   const int64_t from = start < 0 ? start + n : start;
-  HB_CHECK(from + length <= n, "[narrow] start (", from, ") + length (", length, ") exceeds dimension size (", n, ").");
+  HB_CHECK(length <= n - from, "[narrow] start (", from, ") + length (", length, ") exceeds dimension size (", n, ").");
   return slice(self, d, from, from + length, 1);
 }
 
@@ -126,10 +126,11 @@ Tensor as_strided(const Tensor& self, IntArrayRef size, IntArrayRef stride, std:
   for (size_t k = 0; k < sizes.size(); ++k)
     HB_CHECK(sizes[k] >= 0 && strides[k] >= 0, "[as_strided] sizes and strides must not be negative, got ", size,
              " and ", stride);
+  HB_CHECK(offset >= 0, "[as_strided] Tensor: invalid storage offset ", offset);
   const int64_t extent = geometry::extent(sizes, strides);  // of an empty tensor: none, wherever it is said to lie
-  HB_CHECK(offset >= 0 && (extent == 0 || static_cast<size_t>(offset + extent) * i.itemsize() <= i.storage()->nbytes()),
-           "[as_strided] setStorage: sizes ", size, ", strides ", stride, ", storage offset ", offset,
-           " requiring a storage size of ", (offset + extent) * static_cast<int64_t>(i.itemsize()),
+  const size_t needed = geometry::bytes(geometry::extent(sizes, strides, offset), i.itemsize());
+  HB_CHECK(needed <= i.storage()->nbytes(), "[as_strided] setStorage: sizes ", size, ", strides ", stride,
+           ", storage offset ", offset, " requiring a storage size of ", needed,
            " are out of bounds for storage of size ", i.storage()->nbytes());
   const DimVector own_sizes = i.sizes(), own_strides = i.strides();
   const int64_t own_offset = i.offset();
@@ -205,6 +206,7 @@ std::vector<Tensor> tensor_split(const Tensor& self, int64_t sections, int64_t d
   HB_CHECK(sections > 0, "[tensor_split] number of sections must be larger than 0, got ", sections);
   const int64_t n = self.size(dim);
   std::vector<Tensor> parts;
+  parts.reserve(sections);  // more than there is room for: an error at once
   int64_t at = 0;
   for (int64_t k = 0; k < sections; ++k) {
     const int64_t length = n / sections + (k < n % sections);

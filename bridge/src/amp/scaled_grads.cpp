@@ -19,7 +19,7 @@ struct Pending {
 };
 std::mutex mutex;
 std::vector<Pending>& pending_scalers() {
-  static std::vector<Pending> scalers;
+  static auto& scalers = *new std::vector<Pending>;  // never destroyed: threads may ask while the process ends
   return scalers;
 }
 std::atomic<bool> any_pending{false}, warned{false};

@@ -12,7 +12,7 @@ namespace hb::bridge {
 inline namespace api {
 
 Context& globalContext() {
-  static Context context;
+  static auto& context = *new Context;  // never destroyed: threads may ask while the process ends
   return context;
 }
 

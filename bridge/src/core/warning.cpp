@@ -7,7 +7,7 @@ inline namespace api {
 
 namespace {
 WarningHandler& default_handler() {
-  static WarningHandler handler;
+  static auto& handler = *new WarningHandler;  // never destroyed: threads may ask while the process ends
   return handler;
 }
 thread_local WarningHandler* current = nullptr;

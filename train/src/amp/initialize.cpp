@@ -24,7 +24,8 @@ struct Scaling {
   WeakTensor first;  // the optimizer's first parameter: another optimizer may come to stand at this address
 };
 std::unordered_map<const Optimizer*, Scaling>& scalers() {
-  static std::unordered_map<const Optimizer*, Scaling> all;
+  static auto& all =
+      *new std::unordered_map<const Optimizer*, Scaling>;  // never destroyed: threads may ask while the process ends
   return all;
 }
 std::mutex scalers_mutex;

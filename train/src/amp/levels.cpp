@@ -177,7 +177,8 @@ struct Handles {
   std::vector<unsigned> hooks;
 };
 std::unordered_map<nn::Module*, Handles>& compute_dtypes() {
-  static std::unordered_map<nn::Module*, Handles> all;
+  static auto& all =
+      *new std::unordered_map<nn::Module*, Handles>;  // never destroyed: threads may ask while the process ends
   return all;
 }
 std::mutex compute_dtypes_mutex;
