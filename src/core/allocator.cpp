@@ -41,11 +41,11 @@ size_t small_class(size_t class_bytes) {
   return 9 + (top - 9) * 4 + ((class_bytes - 1) >> (top - 2)) - 4;
 }
 
+// Null where there is no memory.
 void* system_allocate(size_t bytes) {
   const size_t align = bytes >= kHuge ? kHuge : 64;
   void* p = nullptr;
-  if (posix_memalign(&p, align, kKeepsBlocks ? (bytes + align - 1) / align * align : bytes) != 0)
-    fail_out_of_memory(bytes);
+  if (posix_memalign(&p, align, kKeepsBlocks ? (bytes + align - 1) / align * align : bytes) != 0) return nullptr;
   if (bytes >= kHuge) madvise(p, bytes, MADV_HUGEPAGE);
   return p;
 }
@@ -100,7 +100,7 @@ void* take_large(size_t bytes) {
   LargeCache& cache = large_cache();
   std::lock_guard lock(cache.mutex);
   auto it = cache.free.find(bytes);
-  if (it == cache.free.end()) return nullptr;
+  if (it == cache.free.end() || it->second.empty()) return nullptr;
   void* p = it->second.back();
   it->second.pop_back();
   if (it->second.empty()) cache.free.erase(it);
@@ -115,9 +115,11 @@ std::vector<void*> take_surplus(LargeCache& cache) {
   const size_t limit = most + std::max<size_t>(most / 8, 32u << 20);
   while (cache.cached > 0 && cache.cached + used > limit) {
     auto last = std::prev(cache.free.end());
-    surplus.push_back(last->second.back());
-    last->second.pop_back();
-    cache.cached -= last->first;
+    if (!last->second.empty()) {
+      surplus.push_back(last->second.back());
+      last->second.pop_back();
+      cache.cached -= last->first;
+    }
     if (last->second.empty()) cache.free.erase(last);
   }
   return surplus;
@@ -138,14 +140,30 @@ void keep_large(Block block) {
   std::vector<void*> surplus;
   {
     std::lock_guard lock(cache.mutex);
+    bool kept = false;
     try {
       cache.free[block.bytes].push_back(block.memory);
+      kept = true;
       cache.cached += block.bytes;
       surplus = take_surplus(cache);
-    } catch (const std::bad_alloc&) {  // a destructor is at work
+    } catch (const std::bad_alloc&) {  // a destructor is at work: it has to go on
     }
+    if (!kept) std::free(block.memory);
   }
   for (void* p : surplus) std::free(p);
+}
+
+// Everything that is kept goes back to the system.
+void drop_large() {
+  LargeCache& cache = large_cache();
+  std::map<size_t, std::vector<void*>> all;
+  {
+    std::lock_guard lock(cache.mutex);
+    all.swap(cache.free);
+    cache.cached = 0;
+  }
+  for (const auto& [bytes, blocks] : all)
+    for (void* p : blocks) std::free(p);
 }
 
 // A block of this class, or null.
@@ -179,14 +197,16 @@ Block allocate_block(size_t bytes) {
   while (HB_UNLIKELY(now > before) && !peak.compare_exchange_weak(before, now, std::memory_order_relaxed)) {
   }
   if (void* p = kKeepsBlocks ? take_kept(size) : nullptr) return {p, size};
-  try {
-    return {system_allocate(kKeepsBlocks ? size : bytes), size};
-  } catch (...) {  // it was never in use
-    in_use.fetch_sub(size, std::memory_order_relaxed);
-    size_t mine = now;
-    if (now > before) peak.compare_exchange_strong(mine, before, std::memory_order_relaxed);
-    throw;
+  void* p = system_allocate(kKeepsBlocks ? size : bytes);
+  if (HB_UNLIKELY(!p)) {
+    drop_large();
+    p = system_allocate(kKeepsBlocks ? size : bytes);
   }
+  if (p) return {p, size};
+  in_use.fetch_sub(size, std::memory_order_relaxed);  // it was never in use
+  size_t mine = now;
+  if (now > before) peak.compare_exchange_strong(mine, before, std::memory_order_relaxed);
+  return {nullptr, 0};
 }
 
 void free_block(Block block) {

@@ -21,6 +21,7 @@ intrusive_ptr<StorageImpl> StorageImpl::allocate(size_t nbytes, Device device) {
              DeviceTypeName(device.type()), " support");
   if (HB_UNLIKELY(nbytes >= size_t{1} << 47)) detail::fail_out_of_memory(nbytes);
   const detail::Block block = detail::allocate_block(nbytes + kHeader);
+  if (HB_UNLIKELY(!block.memory)) detail::fail_out_of_memory(nbytes);
   char* data = static_cast<char*>(block.memory) + kHeader;
   return intrusive_ptr<StorageImpl>(new (block.memory) StorageImpl(data, nbytes, device, block.bytes, false));
 }

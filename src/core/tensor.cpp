@@ -94,7 +94,8 @@ const Tensor& Tensor::resize_(IntArrayRef size, std::optional<MemoryFormat> form
                           ? geometry::channels_last_strides(sizes)
                           : geometry::contiguous_strides(sizes);
   const int64_t offset = i.offset();
-  const size_t bytes = geometry::bytes(geometry::extent({geometry::numel(sizes)}, {1}, offset), i.itemsize());
+  const size_t bytes =
+      geometry::bytes(geometry::extent(DimVector(1, geometry::numel(sizes)), DimVector(1, 1), offset), i.itemsize());
   if (bytes > i.storage()->nbytes()) {
     HB_CHECK(!i.storage()->is_borrowed(), "[resize_] memory of somebody else cannot grow");
     auto grown = StorageImpl::allocate(bytes, i.device());
