@@ -100,7 +100,9 @@ Support Names::symbol(std::string_view name, std::string* table_name) const {
 bool Names::is_root(std::string_view name) const {
   if (letter_of(name)) return true;
   for (const Limit& limit : limits_)
-    if (limit.pattern.substr(0, limit.pattern.find("::")) == name) return true;
+    if (const size_t colon = limit.pattern.find("::");
+        colon != limit.pattern.npos && limit.pattern.substr(0, colon) == name)
+      return true;
   return false;
 }
 

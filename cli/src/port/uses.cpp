@@ -111,7 +111,8 @@ class Finder {
     const std::string root = full.substr(0, full.find("::") + 2);
     const std::string shown = names_.is_namespace(root + table_name) ? full : root + table_name;
     const Limit* limit = names_.limit(shown);
-    Use use{Use::symbol, shown, support == Support::supported, true, {}, {}};
+    // Some are in headers that the table of names was not made from.
+    Use use{Use::symbol, shown, support == Support::supported || (limit && limit->compiles), true, {}, {}};
     if (use.supported && limit && limit->compiles) use.limit = limit->text;
     if (!use.supported)
       use.instead = limit && !limit->compiles ? limit->text : names_.instead(shown.substr(root.size()));
@@ -128,6 +129,8 @@ class Finder {
 
   void macro(size_t source, const Token& token, const std::string& word) {
     if (declarations_.own(word)) return;
+    if (const Limit* limit = names_.limit(word); limit && limit->compiles)
+      return add(source, token, {Use::macro, word, true, true, {}, {}, std::string(limit->text)});
     const Support support = names_.macro(word);
     const std::string instead(support == Support::supported ? std::string_view() : names_.instead(word));
     if (support == Support::unknown && instead.empty()) return;  // one of the build's
