@@ -5,6 +5,9 @@
 namespace torch::autograd::profiler {
 using namespace hb::autodiff::profiler;
 }
-namespace torch::profiler::impl {
+namespace torch::profiler {
+using namespace hb::profiler;
+namespace impl {
 using namespace hb::profiler::impl;
 }
+}  // namespace torch::profiler
