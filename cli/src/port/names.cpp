@@ -121,6 +121,13 @@ const Limit* Names::limit(std::string_view name) const {
   return nullptr;
 }
 
+bool Names::opens(std::string_view space) const {
+  const std::string front = std::string(space) + "::";
+  for (const Limit& limit : limits_)
+    if (limit.compiles && limit.pattern.substr(0, front.size()) == front) return true;
+  return false;
+}
+
 bool Names::is_namespace(std::string_view name) const {
   const size_t colon = name.find("::");
   if (!letter_of(name.substr(0, colon))) return colon == name.npos && is_root(name);

@@ -42,6 +42,8 @@ class Names {
   bool lists(std::string_view full_name) const;
   /// What limits.tsv says of a name in full, or nothing.
   const Limit* limit(std::string_view full_name) const;
+  /// Whether names in a namespace compile that names.tsv says is missing.
+  bool opens(std::string_view space) const;
   /// Whether namespaces such as torch::nn exist on either side.
   bool is_namespace(std::string_view name) const;
 

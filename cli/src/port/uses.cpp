@@ -107,6 +107,7 @@ class Finder {
     const Support support = names_.symbol(full, &table_name);
     const std::string last = full.substr(full.rfind("::") + 2);
     if (support == Support::unknown && declarations_.own(last)) return;
+    if (support == Support::missing && names_.opens(full)) return;  // a namespace alone: its names count
     // Members of a class count as the class; what is in a missing namespace is shown in full.
     const std::string root = full.substr(0, full.find("::") + 2);
     const std::string shown = names_.is_namespace(root + table_name) ? full : root + table_name;

@@ -5,7 +5,7 @@ namespace script = torch::jit;
 
 int main(int argc, char** argv) {
   script::Module net = torch::jit::load(argv[argc - 1]);
-  torch::jit::script::Module copy = net.deepcopy();
+  torch::jit::script::Module copy = net;
   std::vector<torch::jit::IValue> inputs{torch::ones({1, 3})};
   const torch::Tensor y = net.forward(inputs).toTensor();
   const auto unit = torch::jit::compile("def f(x):\n  return x + 1");
