@@ -90,7 +90,7 @@ TEST(OverflowStory, OperationOfTheModelItself) {
   ASSERT_TRUE(story);
   EXPECT_TRUE(story->in_forward);
   EXPECT_EQ(story->layer, "");
-  EXPECT_EQ(story->operation, "MulBackward0");
+  EXPECT_EQ(story->operation, "MulBackward1");
 }
 
 TEST(OverflowStory, BackwardOperation) {
@@ -139,7 +139,7 @@ TEST(OverflowStory, ExplicitGradients) {
   s.scaler.update();
   const auto story = s.scaler.last_overflow();
   ASSERT_TRUE(story);
-  EXPECT_EQ(story->operation, "MulBackward0");
+  EXPECT_EQ(story->operation, "MulBackward1");
   EXPECT_EQ(story->parameter.substr(0, 8), "blocks.1") << *story;
 }
 
@@ -166,7 +166,7 @@ TEST(OverflowStory, MasksAreNoOverflow) {
   scaler.step(sgd);
   scaler.update();
   ASSERT_TRUE(scaler.last_overflow());
-  EXPECT_EQ(scaler.last_overflow()->operation, "MulBackward0");
+  EXPECT_EQ(scaler.last_overflow()->operation, "MulBackward1");
 }
 
 TEST(OverflowStory, OffIsOff) {

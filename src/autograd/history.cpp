@@ -45,12 +45,18 @@ Tensor window(const Tensor& grad, const Geometry& base, const Geometry& view) {
 
 Tensor earlier_self(const Tensor& self) {
   Tensor old(self.impl().alias(true));
-  if (!self.requires_grad()) return old;
+  if (!GradMode::is_enabled() || !self.requires_grad()) return old;
   const Edge edge = gradient_edge(self);
   AutogradMeta& meta = old.impl().materialize_autograd_meta();
   meta.grad_fn = edge.function;
   meta.output_nr = edge.input_nr;
   return old;
+}
+
+void check_origin(const AutogradMeta& view, const char* what) {
+  HB_CHECK(!view.created_in_no_grad, "A view was created in no_grad mode and ", what,
+           " modified inplace with grad mode enabled. This is ambiguous and therefore forbidden: move the view and the "
+           "inplace change both inside the no_grad block, if the change is not to be tracked, or both outside of it.");
 }
 
 void rebase(const Tensor& self, const Tensor& result) {
@@ -72,14 +78,15 @@ void rebase(const Tensor& self, const Tensor& result) {
   AutogradMeta& base_meta = base.impl().materialize_autograd_meta();
   const Geometry g = geometry_of(base), v = geometry_of(self);
   Tensor marker(base.impl().alias(false));
-  record_many("CopySlices", {&marker}, {&old, &result}, {}, [g, v](Backward& b, const variable_list&) -> variable_list {
-    Tensor whole = laid_out_like(b.grad(), g);
-    Tensor part;
-    if (b.needs(1)) part = window(whole, g, v).clone();
-    if (!b.needs(0)) return {Tensor(), part};
-    window(whole, g, v).zero_();
-    return {whole, part};
-  });
+  record_many("torch::autograd::CopySlices", {&marker}, {&old, &result}, {},
+              [g, v](Backward& b, const variable_list&) -> variable_list {
+                Tensor whole = laid_out_like(b.grad(), g);
+                Tensor part;
+                if (b.needs(1)) part = window(whole, g, v).clone();
+                if (!b.needs(0)) return {Tensor(), part};
+                window(whole, g, v).zero_();
+                return {whole, part};
+              });
   base_meta.grad_fn = marker.impl().autograd_meta()->grad_fn;
   base_meta.output_nr = marker.impl().autograd_meta()->output_nr;
   meta.attr_version = self.impl().version() - 1;
@@ -88,8 +95,9 @@ void rebase(const Tensor& self, const Tensor& result) {
 
 void refresh_view(const Tensor& view) {
   AutogradMeta& meta = *view.impl().autograd_meta();
-  meta.attr_version = view.impl().version();
   const Tensor& base = meta.base;
+  if (base.requires_grad()) check_origin(meta, "its base or another view of its base has been");
+  meta.attr_version = view.impl().version();
   if (!base.requires_grad()) return;
   AutoGradMode on(true);
   const Geometry g = geometry_of(base), v = geometry_of(view);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <halfbridge/tensor.h>
+#include <halfbridge/autograd.h>
 
 namespace hb::history {
 
@@ -8,6 +8,8 @@ namespace hb::history {
 Tensor earlier_self(const Tensor& self);
 /// Gives `self` (and the base that it is a view of) the history of `result`, whose values it has taken.
 void rebase(const Tensor& self, const Tensor& result);
+/// Throws for a view that was made in no_grad mode: it cannot get a history. `what`: "is being" or "has been".
+void check_origin(const AutogradMeta& view, const char* what);
 /// The grad_fn of a view whose base was changed in place since it was made.
 void refresh_view(const Tensor& view);
 

@@ -33,8 +33,9 @@ SavedTensor SavedTensor::input(const Tensor& t) {
   SavedTensor s;
   if (!t.defined()) return s;
   HB_CHECK(!t.impl().is_inference(),
-           "Inference tensors cannot be saved for backward. To work around you can make a "
-           "clone to get a normal tensor and use it in autograd.");
+           "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
+           "computation tracked by autograd: make a clone to get a normal tensor, or use no_grad mode in place of "
+           "inference mode.");
   s.defined_ = true;
   if (HB_UNLIKELY(current_source) && s.hand_over(t)) return s;
   s.tensor_ = t, s.version_ = t.impl().version();

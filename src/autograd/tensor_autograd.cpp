@@ -39,8 +39,9 @@ bool Tensor::requires_grad() const {
   if (!defined()) return false;
   const AutogradMeta* meta = impl().autograd_meta();
   if (!meta) return false;
-  // A view made in no_grad mode says what its base says, though no gradient reaches it.
-  return meta->requires_grad || grad_fn() != nullptr || (meta->base.defined() && meta->base.requires_grad());
+  // A view says what its base says: one made in no_grad mode, though no gradient reaches it, and one whose history is
+  // rebuilt when it is asked for.
+  return meta->requires_grad || meta->grad_fn || (meta->base.defined() && meta->base.requires_grad());
 }
 
 const std::shared_ptr<Node>& Tensor::grad_fn() const {
@@ -78,6 +79,7 @@ Tensor& Tensor::mutable_grad() const { return impl().materialize_autograd_meta()
 
 void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph, bool create_graph,
                       std::optional<TensorList> inputs) const {
+  HB_CHECK(!inputs || !inputs->empty(), "'inputs' argument to backward cannot be empty");
   autodiff::backward({*this}, {gradient}, retain_graph, create_graph, inputs ? inputs->vec() : variable_list{});
 }
 

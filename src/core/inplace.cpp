@@ -15,20 +15,19 @@ namespace hb {
 void check_inplace(const char* name, const Tensor& self) {
   TensorImpl& i = self.impl();
   const AutogradMeta* meta = i.autograd_meta();
+  HB_CHECK(!i.is_inference() || InferenceMode::is_enabled(), "[", name,
+           "] Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get a "
+           "normal tensor before doing inplace update.");
   if (meta && GradMode::is_enabled()) {
     if (meta->requires_grad && !meta->grad_fn)
       HB_CHECK(false, "[", name, "] a leaf Variable that requires grad is being used in an in-place operation.");
     if (meta->base.defined()) {
+      if (self.requires_grad()) history::check_origin(*meta, "is being");
       const AutogradMeta* base = meta->base.impl().autograd_meta();
       HB_CHECK(!(base && base->requires_grad && !base->grad_fn), "[", name,
                "] a view of a leaf Variable that requires grad is being used in an in-place operation.");
-      const bool tracked = self.requires_grad();
-      HB_CHECK(!(meta->created_in_no_grad && tracked), "[", name,
-               "] a view was created in no_grad mode and is being modified inplace with grad mode enabled");
     }
   }
-  HB_CHECK(!i.is_inference() || InferenceMode::is_enabled(), "[", name,
-           "] Inplace update to inference tensor outside InferenceMode is not allowed.");
   HB_CHECK(
       i.physically_contiguous() || i.is_sparse() || !geometry::overlaps_itself(i.sizes(), i.physical_strides()), "[",
       name,
@@ -91,6 +90,7 @@ Tensor& inplace(const char* name, Tensor& self, const std::function<Tensor(const
                 const std::function<void(Tensor&)>& direct, std::initializer_list<const Tensor*> others) {
   check_inplace(name, self);
   const bool track = GradMode::is_enabled() && any_requires_grad(self, others);
+  if (track && self.is_view()) history::check_origin(*self.impl().autograd_meta(), "is being");
   if (direct && !track) {
     direct(self);
     self.impl().bump_version();

@@ -3,6 +3,7 @@
 
 #include "kernels/formula.h"
 #include "kernels/special_functions.h"
+#include "kernels/tanh.h"
 
 namespace hb::formula {
 
@@ -102,7 +103,15 @@ struct lgamma : Formula<1, 0, Kinds::floats, 32> {
   }
 };
 
-HB_FIELD_FORMULA(tanh, 8, math::tanh(x))
+struct tanh : Formula<1, 0, Kinds::field, 8> {
+  template <class T>
+  static HB_HD T apply(const T*, T x) {
+    if constexpr (is_complex_v<T>)
+      return math::tanh(x);
+    else
+      return math::tanh_at_its_ends(x);
+  }
+};
 HB_FIELD_FORMULA(sigmoid, 8, T(1) / (T(1) + math::exp(-x)))
 HB_FLOAT_FORMULA(silu, 8, x / (T(1) + math::exp(-x)))
 HB_FLOAT_FORMULA(mish, 16, x* math::tanh(math::log1p(math::exp(x))))

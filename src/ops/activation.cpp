@@ -126,7 +126,7 @@ Tensor elu(const Tensor& self, const Scalar& alpha, const Scalar& scale, const S
 Tensor celu(const Tensor& self, const Scalar& alpha) {
   HB_FUNCTION(celu, self, alpha);
   HB_CHECK(alpha.toDouble() != 0, "[celu] ZeroDivisionError: alpha cannot be 0 for CELU");
-  return elu_general("celu", "EluBackward0", self, {alpha.toDouble(), 1, 1 / alpha.toDouble()});
+  return elu_general("celu", "CeluBackward0", self, {alpha.toDouble(), 1, 1 / alpha.toDouble()});
 }
 Tensor selu(const Tensor& self) {
   HB_FUNCTION(selu, self);

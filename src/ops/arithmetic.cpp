@@ -107,7 +107,7 @@ Tensor add(const Tensor& self, const Tensor& other, const Scalar& alpha) {
 }
 Tensor add(const Tensor& self, const Scalar& other, const Scalar& alpha) {
   HB_FUNCTION(add, self, other, alpha);
-  return sum("add", "AddBackward0", self, other, alpha, false);
+  return sum("add", "AddBackward1", self, other, alpha, false);
 }
 Tensor& add_(Tensor& self, const Tensor& other, const Scalar& alpha) {
   HB_FUNCTION(add_, self, other, alpha);
@@ -115,7 +115,7 @@ Tensor& add_(Tensor& self, const Tensor& other, const Scalar& alpha) {
 }
 Tensor& add_(Tensor& self, const Scalar& other, const Scalar& alpha) {
   HB_FUNCTION(add_, self, other, alpha);
-  return sum_inplace("add_", "AddBackward0", self, other, alpha, false);
+  return sum_inplace("add_", "AddBackward1", self, other, alpha, false);
 }
 Tensor& add_out(Tensor& out, const Tensor& self, const Tensor& other, const Scalar& alpha) {
   return sum_out("add_out", "AddBackward0", out, self, other, alpha, false);
@@ -126,7 +126,7 @@ Tensor sub(const Tensor& self, const Tensor& other, const Scalar& alpha) {
 }
 Tensor sub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
   HB_FUNCTION(sub, self, other, alpha);
-  return sum("sub", "SubBackward0", self, other, alpha, true);
+  return sum("sub", "SubBackward1", self, other, alpha, true);
 }
 Tensor& sub_(Tensor& self, const Tensor& other, const Scalar& alpha) {
   HB_FUNCTION(sub_, self, other, alpha);
@@ -134,7 +134,7 @@ Tensor& sub_(Tensor& self, const Tensor& other, const Scalar& alpha) {
 }
 Tensor& sub_(Tensor& self, const Scalar& other, const Scalar& alpha) {
   HB_FUNCTION(sub_, self, other, alpha);
-  return sum_inplace("sub_", "SubBackward0", self, other, alpha, true);
+  return sum_inplace("sub_", "SubBackward1", self, other, alpha, true);
 }
 Tensor& sub_out(Tensor& out, const Tensor& self, const Tensor& other, const Scalar& alpha) {
   return sum_out("sub_out", "SubBackward0", out, self, other, alpha, true);

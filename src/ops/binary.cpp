@@ -86,9 +86,17 @@ variable_list both(Backward& c, const Tensor& a, const Tensor& b, const Tensor& 
                         c.needs(1) ? Row::grad_b(c.grad(), a, b, y) : Tensor());
 }
 
+// The overloads' numbers in LibTorch's list of functions.
+constexpr char overload_of_tensors(std::string_view name) {
+  return name == "pow" || name == "fmod" || name == "remainder" ? '1' : '0';
+}
+constexpr char overload_of_number(std::string_view name) {
+  return name == "mul" || name == "div" ? '1' : name == "xlogy" ? '2' : '0';
+}
+
 template <class Row>
 void attach_gradient(Tensor& out, const Tensor& a, const Tensor& b) {
-  static constexpr ops::NodeName node(Row::label);
+  static constexpr ops::NodeName node(Row::label, Row::tensor_overload);
   if constexpr (Row::saves == Saves::none) {
     record(node.text, out, {&a, &b}, [](Backward& c) { return both<Row>(c, {}, {}, {}); });
   } else if constexpr (Row::saves == Saves::other) {
@@ -108,7 +116,7 @@ void attach_gradient(Tensor& out, const Tensor& a, const Tensor& b) {
 /// The second operand is a number, which has no gradient.
 template <class Row>
 void attach_scalar_gradient(Tensor& out, const Tensor& a, const Scalar& b) {
-  static constexpr ops::NodeName node(Row::label);
+  static constexpr ops::NodeName node(Row::label, Row::number_overload);
   if constexpr (Row::is_mul) {
     record(node.text, out, {&a}, [b](Backward& c) -> variable_list { return ops::gradients(c.grad() * ops::conj(b)); });
   } else if constexpr (Row::is_div) {
@@ -173,6 +181,8 @@ Tensor& binary_inplace(Tensor& a, const Scalar& b) {
     static constexpr Saves saves = kept;                                                                        \
     static constexpr bool is_mul = std::string_view(#name) == "mul", is_div = std::string_view(#name) == "div"; \
     static constexpr bool is_pow = std::string_view(#name) == "pow";                                            \
+    static constexpr char tensor_overload = overload_of_tensors(#name);                                         \
+    static constexpr char number_overload = overload_of_number(#name);                                          \
     static const FormulaKernel& formula() { return name##_formula; }                                            \
     static Tensor grad_a(const Tensor& g, const Tensor& a, const Tensor& b, const Tensor& y) { return ga; }     \
     static Tensor grad_b(const Tensor& g, const Tensor& a, const Tensor& b, const Tensor& y) { return gb; }     \

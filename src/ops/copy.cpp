@@ -97,7 +97,8 @@ Tensor& copy_(Tensor& self, const Tensor& src, bool) {
         Tensor out = empty_like(old);
         copy_kernel(out.device())(Loop({&out}, {&src}));
         if (needs_grad(src))
-          record("CopyBackwards", out, {&src}, [](Backward& b) -> variable_list { return {b.grad()}; });
+          record("torch::autograd::CopyBackwards", out, {&src},
+                 [](Backward& b) -> variable_list { return {b.grad()}; });
         return out;
       },
       [&](Tensor& t) {

@@ -64,11 +64,11 @@ void check_no_zero(const char* name, const Input& divisor);
 /// Where a gradient would be and none is known.
 [[noreturn]] Tensor no_gradient(const char* name, const char* of);
 
-/// "mul" -> "MulBackward0", as LibTorch names nodes.
+/// "mul" -> "MulBackward0", as LibTorch names nodes; the last digit is the overload's number.
 template <size_t N>
 struct NodeName {
   char text[N + 16] = {};
-  constexpr NodeName(const char (&name)[N]) {  // NOLINT
+  constexpr NodeName(const char (&name)[N], char overload = '0') {  // NOLINT
     size_t n = 0;
     bool upper = true;
     for (size_t i = 0; i + 1 < N; ++i) {
@@ -80,7 +80,8 @@ struct NodeName {
       text[n++] = upper && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
       upper = c >= '0' && c <= '9';
     }
-    for (const char* tail = "Backward0"; *tail; ++tail) text[n++] = *tail;
+    for (const char* tail = "Backward"; *tail; ++tail) text[n++] = *tail;
+    text[n++] = overload;
   }
 };
 

@@ -101,7 +101,18 @@ DimVector output_sizes(const Tensor& x, const PoolWindows& w) {
   return out;
 }
 
-Tensor avg(const Tensor& x, const Windows& w);
+// Names of nodes for one, two and three dimensions.
+using NodeNames = const char* const[3];
+constexpr NodeNames kAverage{"AvgPool1DBackward0", "AvgPool2DBackward0", "AvgPool3DBackward0"};
+constexpr NodeNames kAdaptiveAverage{"AdaptiveAvgPool1DBackward0", "AdaptiveAvgPool2DBackward0",
+                                     "AdaptiveAvgPool3DBackward0"};
+constexpr NodeNames kLargest{"MaxPool1DWithIndicesBackward0", "MaxPool2DWithIndicesBackward0",
+                             "MaxPool3DWithIndicesBackward0"};
+constexpr NodeNames kAdaptiveLargest{"AdaptiveMaxPool1DBackward0", "AdaptiveMaxPool2DBackward0",
+                                     "AdaptiveMaxPool3DBackward0"};
+const char* node_name(NodeNames& names, const Tensor& x) { return names[x.dim() - 3]; }
+
+Tensor avg(const Tensor& x, const Windows& w, NodeNames& names = kAverage);
 
 // The two are each other's transposes, so each is the other's gradient.
 Tensor avg_transposed(const Tensor& g, const DimVector& sizes, bool visible, const Windows& w) {
@@ -112,12 +123,12 @@ Tensor avg_transposed(const Tensor& g, const DimVector& sizes, bool visible, con
   return out;
 }
 
-Tensor avg(const Tensor& x, const Windows& w) {
+Tensor avg(const Tensor& x, const Windows& w, NodeNames& names) {
   const bool visible = ops::is_visibly_channels_last(x);
   Tensor out = ops::empty_channels_last(output_sizes(x, *w), x.scalar_type(), x.device(), visible);
   if (out.numel()) avg_pool_kernel(x.device())(out, ops::to_channels_last(x), *w);
   if (needs_grad(x)) {
-    record("AvgPoolBackward0", out, {&x},
+    record(node_name(names, x), out, {&x},
            [w, visible, sizes = DimVector(x.impl().sizes())](Backward& b) -> variable_list {
              return {avg_transposed(b.grad(), sizes, visible, w)};
            });
@@ -136,14 +147,14 @@ Tensor max_gradient(const Tensor& g, const Tensor& index, const DimVector& sizes
 }
 
 // The largest of each window, and (as int32) where it stands, if asked or needed.
-Tensor max_of(const Tensor& x, const Windows& w, Tensor* index) {
+Tensor max_of(const Tensor& x, const Windows& w, Tensor* index, NodeNames& names = kLargest) {
   const bool visible = ops::is_visibly_channels_last(x), graph = needs_grad(x);
   const DimVector sizes = output_sizes(x, *w);
   Tensor out = ops::empty_channels_last(sizes, x.scalar_type(), x.device(), visible), place;
   if (index || graph) place = ops::empty_channels_last(sizes, kInt, x.device(), visible);
   if (out.numel()) max_pool_kernel(x.device())(out, place, ops::to_channels_last(x), *w);
   if (graph) {
-    record("MaxPoolWithIndicesBackward0", out, {&x}, {SavedTensor::input(place)},
+    record(node_name(names, x), out, {&x}, {SavedTensor::input(place)},
            [w, visible, in = DimVector(x.impl().sizes())](Backward& b, auto& s) -> variable_list {
              return {max_gradient(b.grad(), s[0], in, visible, *w)};
            });
@@ -194,14 +205,16 @@ Tensor adaptive_avg(const char* name, int dims, const Tensor& x, IntArrayRef out
     const int64_t last[] = {-1, -2, -3};
     return x.mean(IntArrayRef(last, dims), true);
   }
-  return batched(x, dims, [&](const Tensor& t) { return avg(t, adaptive_windows(name, t, dims, output)); });
+  return batched(x, dims,
+                 [&](const Tensor& t) { return avg(t, adaptive_windows(name, t, dims, output), kAdaptiveAverage); });
 }
 
 TensorTuple2 adaptive_max(const char* name, int dims, const Tensor& x, IntArrayRef output) {
   check_input(name, x, dims);
   Tensor index;
-  const Tensor out =
-      batched(x, dims, [&](const Tensor& t) { return max_of(t, adaptive_windows(name, t, dims, output), &index); });
+  const Tensor out = batched(x, dims, [&](const Tensor& t) {
+    return max_of(t, adaptive_windows(name, t, dims, output), &index, kAdaptiveLargest);
+  });
   return {out, (x.dim() == dims + 1 ? index.squeeze(0) : index).to(kLong)};
 }
 

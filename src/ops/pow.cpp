@@ -65,7 +65,7 @@ Tensor pow(const Scalar& self, const Tensor& exponent) {
   HB_CHECK(t != kBool, "[pow] is not supported for dtype Bool");
   Tensor out = ops::launch_new("pow", pow_formula(exponent.device())(), compute_type(t), t, {self, exponent});
   if (needs_grad(exponent))
-    record("PowBackward1", out, {&exponent}, {SavedTensor::input(exponent), SavedTensor::output(out)},
+    record("PowBackward2", out, {&exponent}, {SavedTensor::input(exponent), SavedTensor::output(out)},
            [self](Backward& b, auto& s) -> variable_list {
              const double base = self.toDouble();
              if (base == 0) return ops::gradients(masked_fill(b.grad() * (s[1] * Scalar(std::log(0.0))), s[0] >= 0, 0));

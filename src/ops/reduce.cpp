@@ -26,18 +26,18 @@ ScalarType sum_dtype(const Tensor& self, std::optional<ScalarType> dtype) {
   return is_integral_type(self.scalar_type(), true) ? kLong : self.scalar_type();
 }
 
-Tensor sum_masked(const Tensor& self, uint64_t mask, bool keepdim, std::optional<ScalarType> dtype) {
+Tensor sum_masked(const char* node, const Tensor& self, uint64_t mask, bool keepdim, std::optional<ScalarType> dtype) {
   const ScalarType t = sum_dtype(self, dtype);
-  if (self.is_complex() && !is_complex_type(t)) return sum_masked(self.to(t), mask, keepdim, t);
+  if (self.is_complex() && !is_complex_type(t)) return sum_masked(node, self.to(t), mask, keepdim, t);
   Tensor out = ops::run_reduction(self, mask, keepdim, t, t, {ReduceOp::sum});
   if (needs_grad(self) && is_differentiable_type(t))
-    record("SumBackward1", out, {&self}, [sizes = self.impl().sizes(), mask, keepdim](Backward& b) {
+    record(node, out, {&self}, [sizes = self.impl().sizes(), mask, keepdim](Backward& b) {
       return gradients(spread(b.grad(), sizes, mask, keepdim));
     });
   return out;
 }
 
-Tensor mean_masked(const Tensor& self, uint64_t mask, bool keepdim, std::optional<ScalarType> dtype) {
+Tensor mean_masked(const char* node, const Tensor& self, uint64_t mask, bool keepdim, std::optional<ScalarType> dtype) {
   const ScalarType t = dtype.value_or(self.scalar_type());
   HB_CHECK(is_differentiable_type(t), "[mean] expected a floating dtype, got ", toString(t),
            "; give dtype or convert the tensor");
@@ -46,7 +46,7 @@ Tensor mean_masked(const Tensor& self, uint64_t mask, bool keepdim, std::optiona
   Tensor out =
       ops::run_reduction(self, mask, keepdim, t, t, {ReduceOp::sum, std::numeric_limits<double>::quiet_NaN(), finish});
   if (needs_grad(self))
-    record("MeanBackward1", out, {&self}, [sizes = self.impl().sizes(), mask, keepdim, count](Backward& b) {
+    record(node, out, {&self}, [sizes = self.impl().sizes(), mask, keepdim, count](Backward& b) {
       return gradients(spread(b.grad() / Scalar(static_cast<double>(count)), sizes, mask, keepdim));
     });
   return out;
@@ -57,12 +57,12 @@ Tensor mean_masked(const Tensor& self, uint64_t mask, bool keepdim, std::optiona
 Tensor sum(const Tensor& self, std::optional<ScalarType> dtype) {
   HB_AUTOCAST(sum, as_is, fp32_dtype, self, dtype);
   if (HB_UNLIKELY(self.is_sparse())) return sparse::sum(self, dtype);
-  return sum_masked(self, ops::reduced_dims("sum", std::nullopt, self.dim()), false, dtype);
+  return sum_masked("SumBackward0", self, ops::reduced_dims("sum", std::nullopt, self.dim()), false, dtype);
 }
 Tensor sum(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
   HB_AUTOCAST(sum, as_is, fp32_dtype, self, dim, keepdim, dtype);
   if (HB_UNLIKELY(self.is_sparse())) return sparse::sum(self, dim, keepdim, dtype);
-  return sum_masked(self, ops::reduced_dims("sum", dim, self.dim()), keepdim, dtype);
+  return sum_masked("SumBackward1", self, ops::reduced_dims("sum", dim, self.dim()), keepdim, dtype);
 }
 Tensor& sum_out(Tensor& out, const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
                 std::optional<ScalarType> dtype) {
@@ -71,11 +71,11 @@ Tensor& sum_out(Tensor& out, const Tensor& self, OptionalIntArrayRef dim, bool k
 }
 Tensor mean(const Tensor& self, std::optional<ScalarType> dtype) {
   HB_FUNCTION(mean, self, dtype);
-  return mean_masked(self, ops::reduced_dims("mean", std::nullopt, self.dim()), false, dtype);
+  return mean_masked("MeanBackward0", self, ops::reduced_dims("mean", std::nullopt, self.dim()), false, dtype);
 }
 Tensor mean(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
   HB_FUNCTION(mean, self, dim, keepdim, dtype);
-  return mean_masked(self, ops::reduced_dims("mean", dim, self.dim()), keepdim, dtype);
+  return mean_masked("MeanBackward1", self, ops::reduced_dims("mean", dim, self.dim()), keepdim, dtype);
 }
 
 Tensor sum_to(const Tensor& self, IntArrayRef shape) {
@@ -92,7 +92,7 @@ Tensor sum_to(const Tensor& self, IntArrayRef shape) {
                shape);
   }
   if (mask == 0) return self;
-  Tensor out = sum_masked(self, mask, true, self.scalar_type());
+  Tensor out = sum_masked("SumBackward1", self, mask, true, self.scalar_type());
   return lead ? out.reshape(shape) : out;
 }
 
@@ -100,7 +100,7 @@ Tensor nansum(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::op
   HB_FUNCTION(nansum, self, dim, keepdim, dtype);
   const uint64_t mask = ops::reduced_dims("nansum", dim, self.dim());
   const ScalarType t = sum_dtype(self, dtype);
-  if (!is_floating_type(t)) return sum_masked(self, mask, keepdim, dtype);
+  if (!is_floating_type(t)) return sum_masked("SumBackward1", self, mask, keepdim, dtype);
   Tensor out = ops::run_reduction(self, mask, keepdim, t, t, {ReduceOp::nansum});
   if (needs_grad(self))
     record("NansumBackward0", out, {&self}, {SavedTensor::input(self)}, [mask, keepdim](Backward& b, auto& s) {
@@ -215,7 +215,7 @@ Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim) {
     const double inf = std::numeric_limits<double>::infinity();
     Tensor high = ops::run_reduction(x, mask, true, x.scalar_type(), x.scalar_type(), {ReduceOp::max, -inf});
     high.masked_fill_(abs(high) == inf, 0);
-    out = log(sum_masked(exp(x - high), mask, true, std::nullopt)).add_(high);
+    out = log(sum_masked("SumBackward1", exp(x - high), mask, true, std::nullopt)).add_(high);
     if (!keepdim) ops::drop_dims(out, mask);
   }
   if (needs_grad(self))

@@ -181,7 +181,10 @@ Tensor clamp_numbers(const Tensor& self, const Bounds& b) {
                : b.low         ? ops::launch_new("clamp", clamp_low_formula(device)(), c, t, {self, *b.low})
                                : ops::launch_new("clamp", clamp_high_formula(device)(), c, t, {self, *b.high});
   if (needs_grad(self))
-    record("ClampBackward1", out, {&self}, {SavedTensor::input(self)},
+    record(b.low && b.high ? "ClampBackward1"
+           : b.low         ? "ClampMinBackward0"
+                           : "ClampMaxBackward0",
+           out, {&self}, {SavedTensor::input(self)},
            [b](Backward& k, auto& s) { return gradients(clamp_gradient(k.grad(), s[0], b)); });
   return out;
 }
@@ -260,8 +263,11 @@ Tensor clamp(const Tensor& self, const std::optional<Tensor>& min, const std::op
                : min      ? ops::launch_new("clamp", clamp_low_formula(device)(), c, t, {self, low})
                           : ops::launch_new("clamp", clamp_high_formula(device)(), c, t, {self, high});
   if (needs_grad(self, low, high))
-    record("ClampBackward2", out, {&self, &low, &high},
-           {SavedTensor::input(self), SavedTensor::input(low), SavedTensor::input(high)}, [](Backward& b, auto& s) {
+    record(min && max ? "ClampBackward0"
+           : min      ? "ClampMinBackward1"
+                      : "ClampMaxBackward1",
+           out, {&self, &low, &high}, {SavedTensor::input(self), SavedTensor::input(low), SavedTensor::input(high)},
+           [](Backward& b, auto& s) {
              // A bound that was used has the gradient; the upper one wins where they cross.
              const Tensor &x = s[0], &l = s[1], &h = s[2], &g = b.grad();
              const Tensor under = l.defined() ? x < l : Tensor(), over = h.defined() ? x > h : Tensor();

@@ -107,27 +107,31 @@ Tensor ravel(const Tensor& self) { return contiguous(self).view(-1); }
 // --- dimensions of size one
 
 namespace {
-Tensor squeeze_where(const Tensor& self, const std::vector<bool>& drop) {
+Tensor squeeze_where(const char* node, const Tensor& self, const std::vector<bool>& drop) {
   DimVector sizes, strides;
   for (int64_t d = 0; d < self.dim(); ++d) {
     if (drop[d] && self.sizes()[d] == 1) continue;
     sizes.push_back(self.sizes()[d]);
     strides.push_back(self.strides()[d]);
   }
-  return with_geometry("SqueezeBackward0", self, std::move(sizes), std::move(strides));
+  return with_geometry(node, self, std::move(sizes), std::move(strides));
 }
-}  // namespace
 
-Tensor squeeze(const Tensor& self) { return squeeze_where(self, std::vector<bool>(self.dim(), true)); }
-Tensor squeeze(const Tensor& self, int64_t dim) { return squeeze(self, IntArrayRef(dim)); }
-Tensor squeeze(const Tensor& self, IntArrayRef dims) {
+Tensor squeeze_dims(const char* node, const Tensor& self, IntArrayRef dims) {
   std::vector<bool> drop(self.dim(), false);
   for (int64_t d : dims) {
     const int64_t w = wrap_dim("squeeze", d, self.dim());
     if (self.dim() > 0) drop[w] = true;
   }
-  return squeeze_where(self, drop);
+  return squeeze_where(node, self, drop);
 }
+}  // namespace
+
+Tensor squeeze(const Tensor& self) {
+  return squeeze_where("SqueezeBackward0", self, std::vector<bool>(self.dim(), true));
+}
+Tensor squeeze(const Tensor& self, int64_t dim) { return squeeze_dims("SqueezeBackward1", self, IntArrayRef(dim)); }
+Tensor squeeze(const Tensor& self, IntArrayRef dims) { return squeeze_dims("SqueezeBackward2", self, dims); }
 
 Tensor unsqueeze(const Tensor& self, int64_t dim) {
   if (HB_UNLIKELY(self.is_sparse())) return sparse::unsqueeze(self, dim);

@@ -15,7 +15,7 @@ Tensor& reshape_self(const char* name, Tensor& self, View view) {
   TensorImpl& impl = self.impl();
   impl.set_geometry(seen.impl().sizes(), seen.impl().strides(), seen.impl().offset());
   impl.bump_version();
-  if (!seen.requires_grad()) return self;
+  if (!GradMode::is_enabled() || !seen.requires_grad()) return self;
   const Edge edge = gradient_edge(seen);
   AutogradMeta& meta = impl.materialize_autograd_meta();
   meta.grad_fn = edge.function, meta.output_nr = edge.input_nr, meta.attr_version = impl.version();

@@ -1,0 +1,117 @@
+// grad_fn()->name(): the overload's number is part of it. Functions that are composed here of others are left out.
+#include <functional>
+
+#include "parity/case.h"
+
+using torch::Tensor;
+
+namespace {
+struct Row {
+  const char* label;
+  std::function<Tensor(const Tensor& x, const Tensor& y)> f;
+};
+void compare_names(parity::Case& c, const std::vector<Row>& rows) {
+  const Tensor x = c.leaf_in(0.1, 0.9, {3, 4}), y = c.leaf_in(0.1, 0.9, {3, 4});
+  for (const Row& row : rows) {
+    const Tensor out = row.f(x, y);
+    c.text(row.label, out.grad_fn() ? out.grad_fn()->name() : "none");
+  }
+}
+}  // namespace
+
+#define ROW(expression)                                                                                  \
+  {                                                                                                      \
+#expression, [](const Tensor& x, const Tensor& y) -> Tensor { return (void)x, (void)y, expression; } \
+  }
+#define INPLACE(call)                                     \
+  {                                                       \
+#call, [](const Tensor& x, const Tensor& y) -> Tensor { \
+      (void)y;                                            \
+      Tensor t = x.clone();                               \
+      t.call;                                             \
+      return t;                                           \
+    } \
+  }
+
+PARITY_CASE(node_names, arithmetic) {
+  compare_names(c, {ROW(x + y),
+                    ROW(x + 1),
+                    ROW(1 + x),
+                    ROW(x.add(y, 2)),
+                    ROW(x.add(1, 2)),
+                    ROW(x - y),
+                    ROW(x - 1),
+                    ROW(x * y),
+                    ROW(x * 2),
+                    ROW(2 * x),
+                    ROW(x / y),
+                    ROW(x / 2),
+                    ROW(x.true_divide(2)),
+                    ROW(-x),
+                    ROW(x.pow(2)),
+                    ROW(x.pow(y)),
+                    ROW(torch::pow(2, x)),
+                    ROW(x.fmod(2)),
+                    ROW(x.fmod(y)),
+                    ROW(x.remainder(2)),
+                    ROW(x.remainder(y)),
+                    ROW(x.xlogy(y)),
+                    ROW(x.xlogy(2)),
+                    ROW(x.atan2(y)),
+                    ROW(torch::addcmul(x, y, y)),
+                    ROW(x.lerp(y, 0.5)),
+                    ROW(x.lerp(y, y)),
+                    ROW(torch::where(y > 0.5, x, y))});
+}
+
+PARITY_CASE(node_names, reductions) {
+  compare_names(c, {ROW(x.sum()), ROW(x.sum(0)), ROW(x.sum(torch::kDouble)), ROW(x.mean()), ROW(x.mean(0)),
+                    ROW(x.prod()), ROW(x.prod(0)), ROW(x.max()), ROW(x.amax(0)), ROW(x.logsumexp(0)), ROW(x.softmax(0)),
+                    ROW(x.cumsum(0)), ROW(x.std()), ROW(x.var(0)), ROW(x.median())});
+}
+
+PARITY_CASE(node_names, elementwise_and_views) {
+  compare_names(c, {ROW(x.clamp(0, 1)),
+                    ROW(x.clamp_min(0)),
+                    ROW(x.clamp_max(1)),
+                    ROW(x.clamp(y, y)),
+                    ROW(x.clamp_min(y)),
+                    ROW(x.clamp_max(y)),
+                    ROW(x.round()),
+                    ROW(x.round(1)),
+                    ROW(x.tanh()),
+                    ROW(x.atanh()),
+                    ROW(torch::celu(x)),
+                    ROW(torch::elu(x)),
+                    ROW(x.masked_fill(y > 0.5, 1)),
+                    ROW(x.masked_fill(y > 0.5, y.sum())),
+                    ROW(x.squeeze()),
+                    ROW(x.squeeze(0)),
+                    ROW(x.squeeze(at::IntArrayRef({0, 1}))),
+                    ROW(x.unsqueeze(0)),
+                    ROW(x.view({12})),
+                    ROW(x.transpose(0, 1)),
+                    ROW(x[0]),
+                    ROW(x.to(torch::kDouble)),
+                    ROW(x.clone()),
+                    ROW(torch::cat({x, y}))});
+}
+
+PARITY_CASE(node_names, in_place) {
+  compare_names(c, {INPLACE(add_(1)), INPLACE(add_(y)), INPLACE(sub_(1)), INPLACE(mul_(2)), INPLACE(mul_(y)),
+                    INPLACE(div_(2)), INPLACE(pow_(2)), INPLACE(pow_(y)), INPLACE(clamp_min_(0)), INPLACE(copy_(y)),
+                    INPLACE(select(0, 0).mul_(2)), INPLACE(slice(0, 0, 2).add_(1))});
+}
+
+PARITY_CASE(node_names, pooling) {
+  const Tensor x4 = c.leaf({2, 4, 6, 6}), x5 = c.leaf({1, 2, 4, 4, 4});
+  const auto name = [&](const char* label, const Tensor& t) { c.text(label, t.grad_fn()->name()); };
+  name("max2", torch::max_pool2d(x4, 2));
+  name("max3", torch::max_pool3d(x5, 2));
+  name("avg2", torch::avg_pool2d(x4, 2));
+  name("avg3", torch::avg_pool3d(x5, 2));
+  name("adaptive_avg2", torch::adaptive_avg_pool2d(x4, {2, 2}));
+  name("adaptive_avg3", torch::adaptive_avg_pool3d(x5, {2, 2, 2}));
+  name("adaptive_max2", std::get<0>(torch::adaptive_max_pool2d(x4, {2, 2})));
+  name("adaptive_max3", std::get<0>(torch::adaptive_max_pool3d(x5, {2, 2, 2})));
+}
