@@ -7,6 +7,8 @@
 
 #include <halfbridge/ops/factories.h>
 
+#include "legacy.h"
+
 namespace hb::bridge::optim::detail {
 namespace {
 
@@ -104,10 +106,7 @@ void save(serialize::OutputArchive& archive, const Optimizer& optimizer) {
 
 void load(serialize::InputArchive& archive, Optimizer& optimizer, StateFactory new_state, OptionsFactory new_options) {
   IValue version;
-  if (!archive.try_read("pytorch_version", version))
-    HB_NOT_SUPPORTED(
-        "[Optimizer::load] archives of optimizers from before LibTorch 1.5 are not supported: expected a "
-        "'pytorch_version', got none");
+  if (!archive.try_read("pytorch_version", version)) return load_legacy(archive, optimizer, new_state);
   HB_CHECK(version.isString() && version.toStringRef() == "1.5.0",
            "[Optimizer::load] expected pytorch_version 1.5.0, got ", version);
   serialize::InputArchive state_archive, groups_archive;
