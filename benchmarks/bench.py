@@ -9,7 +9,7 @@ Training in half precision (*_bf16, *_fp16) is timed beside Halfbridge's own f32
 CPU to compare with: rows *_fp16 stand beside its f32.
 
 A second table has images per second of the high-level ways to train, which LibTorch lacks: a loop with autocast and
-GradScaler, and hb::train::Model, in f32, bf16 and fp16.
+GradScaler, and hb::train::Model (at level O2), in f32, bf16 and fp16; and the memory that they take.
 """
 import argparse
 import json
@@ -137,7 +137,7 @@ def print_row(row):
 
 
 def time_high_level(args):
-    """Rows of the ways that Halfbridge alone has: images per second by precision."""
+    """Rows of the ways that Halfbridge alone has: images per second and peak memory by precision."""
     listed = subprocess.run([HIGH_LEVEL, "--list"], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
     names = [name for name in listed if args.only in name]
     runs = {name: [] for name in names}
@@ -148,19 +148,22 @@ def time_high_level(args):
     for name, results in runs.items():
         way, _, precision = name.rpartition("_")
         ms = statistics.median(r["ms"] for r in results)
-        rows.setdefault(way, {})[precision] = 1e3 * results[0]["items"] / ms
+        row = rows.setdefault(way, {})
+        row[precision] = 1e3 * results[0]["items"] / ms
+        row[f"{precision}_peak_mib"] = max(r["peak_mib"] for r in results)
     return rows
 
 
 def print_high_level(rows):
-    print(f"\n{'images per second':<22}{'f32':>10}{'bf16':>10}{'to f32':>9}{'fp16':>10}{'to f32':>9}")
+    print(f"\n{'images per second':<22}{'f32':>10}{'bf16':>10}{'to f32':>9}{'fp16':>10}{'to f32':>9}   MiB: f32, bf16, fp16")
     for way, rates in rows.items():
         line = f"{way:<22}" + (f"{rates['f32']:>10.0f}" if "f32" in rates else f"{'':>10}")
         for precision in ("bf16", "fp16"):
             if precision in rates:
                 line += f"{rates[precision]:>10.0f}"
                 line += f"{rates[precision] / rates['f32']:>8.2f}x" if "f32" in rates else f"{'':>9}"
-        print(line, flush=True)
+        peaks = [rates.get(f"{precision}_peak_mib") for precision in ("f32", "bf16", "fp16")]
+        print(line + "   " + ", ".join("" if p is None else f"{p:.0f}" for p in peaks), flush=True)
 
 
 def parse_arguments():

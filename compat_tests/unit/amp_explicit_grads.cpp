@@ -69,6 +69,30 @@ TEST(ValueAndGrad, AuxIsNotDifferentiated) {
   EXPECT_EQ(list(torch::full({}, 2.0)).first.size(), 2u);
 }
 
+// (loss, logits): the gradient is that of the sum of all elements of all outputs.
+TEST(ValueAndGrad, TheSumOfAllOutputs) {
+  torch::manual_seed(1);
+  torch::nn::Linear net(3, 2);
+  const Tensor x = torch::randn({4, 3});
+  const auto forward = [&](const Tensor& in) {
+    const Tensor logits = net(in);
+    return std::make_tuple(logits.pow(2).mean(), logits, logits.argmax(1));
+  };
+  const auto [values, grads] = torch::value_and_grad(forward, std::nullopt, net->parameters())(x);
+  const Tensor logits = net(x);
+  (logits.pow(2).mean() + logits.sum()).backward();
+  EXPECT_TRUE(torch::allclose(grads[0], net->weight.grad()));
+  EXPECT_TRUE(torch::allclose(grads[1], net->bias.grad()));
+  EXPECT_TRUE(torch::equal(std::get<1>(values), logits));
+  const auto of_loss = torch::value_and_grad(forward, std::nullopt, net->parameters(), true)(x).second;
+  net->zero_grad();
+  net(x).pow(2).mean().backward();
+  EXPECT_TRUE(torch::allclose(of_loss[0], net->weight.grad()));
+  auto one =
+      torch::value_and_grad([&](const Tensor& in) { return net(in).sum(); }, std::nullopt, net->parameters(), true);
+  EXPECT_THROW(one(x), torch::Error);
+}
+
 TEST(ValueAndGrad, OfInputs) {
   const auto f = [](const Tensor& x, const Tensor& y) { return (x * x * y).sum(); };
   const Tensor x = torch::tensor({1.f, 2.f}), y = torch::tensor({3.f, 4.f});

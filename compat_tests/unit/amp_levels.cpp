@@ -50,6 +50,18 @@ struct Data {
 constexpr auto kFloat = torch::kFloat;
 constexpr auto kBf16 = torch::kBFloat16;
 
+// The dtype in which the norm gets its input.
+torch::ScalarType norm_computes_in(Net net) {
+  torch::ScalarType seen = torch::kInt;
+  const auto hook = net->norm->register_forward_pre_hook([&](nn::Module&, const std::vector<Tensor>& inputs) {
+    seen = inputs[0].scalar_type();
+    return inputs;
+  });
+  net(Data().x);
+  net->norm->remove_hook(hook);
+  return seen;
+}
+
 float loss_after(const std::string& level, torch::ScalarType dtype, int steps = 30) {
   Data data;
   Net net;
@@ -83,9 +95,9 @@ TEST(AmpLevels, O1CastsTheWhiteList) {
 TEST(AmpLevels, O2KeepsTheBlackList) {
   auto net = hb::amp::auto_mixed_precision(Net(), "O2", torch::kBFloat16);
   auto out = net(Data().x);
-  EXPECT_EQ(net->conv->weight.scalar_type(), kBf16);
-  EXPECT_EQ(net->norm->weight.scalar_type(), kFloat);
+  for (const auto& p : net->parameters()) EXPECT_EQ(p.scalar_type(), kFloat);
   EXPECT_EQ(net->norm->running_mean.scalar_type(), kFloat);
+  EXPECT_EQ(norm_computes_in(net), kFloat);
   EXPECT_EQ(net->conv_out->seen, kBf16);
   EXPECT_EQ(net->norm_out->seen, kBf16);
   EXPECT_EQ(net->probed, kBf16);
@@ -93,17 +105,18 @@ TEST(AmpLevels, O2KeepsTheBlackList) {
   EXPECT_EQ(net->forward(Data().x).scalar_type(), kBf16);  // a member call: its modules follow all the same
   auto without = hb::amp::auto_mixed_precision(
       Net(), "O2", hb::amp::LevelOptions().dtype(torch::kBFloat16).keep_batchnorm_fp32(false));
-  EXPECT_EQ(without->norm->weight.scalar_type(), kBf16);
+  EXPECT_EQ(norm_computes_in(without), kBf16);
 }
 
 TEST(AmpLevels, O3IsAllHalf) {
   auto net = hb::amp::auto_mixed_precision(Net(), "O3", torch::kBFloat16);
-  for (const auto& p : net->parameters()) EXPECT_EQ(p.scalar_type(), kBf16);
+  for (const auto& p : net->parameters()) EXPECT_EQ(p.scalar_type(), kFloat);
   EXPECT_EQ(net(Data().x).scalar_type(), kFloat);
   EXPECT_EQ(net->norm_out->seen, kBf16);
+  EXPECT_EQ(norm_computes_in(net), kBf16);
   auto kept = hb::amp::auto_mixed_precision(Net(), "O3",
                                             hb::amp::LevelOptions().dtype(torch::kBFloat16).keep_batchnorm_fp32(true));
-  EXPECT_EQ(kept->norm->weight.scalar_type(), kFloat);
+  EXPECT_EQ(norm_computes_in(kept), kFloat);
 }
 
 TEST(AmpLevels, AutoIsAutocast) {
@@ -129,16 +142,64 @@ TEST(AmpLevels, WrongWordsAndDtypes) {
 
 TEST(AmpLevels, ListsOfOnesOwn) {
   // Only the norm in half, and by class of the program's own.
-  auto white = hb::amp::ModuleTypes().add<ProbeImpl>();
+  auto white = hb::amp::CastList().add<ProbeImpl>();
   auto net = hb::amp::custom_mixed_precision(Net(), white, std::nullopt, torch::kBFloat16);
   net(Data().x);
   EXPECT_EQ(net->conv_out->seen, kBf16);
   auto black = hb::amp::get_black_list().add<nn::Linear>().remove<nn::BatchNorm2d>();
   net = hb::amp::custom_mixed_precision(Net(), std::nullopt, black, torch::kBFloat16);
-  EXPECT_EQ(net->fc->weight.scalar_type(), kFloat);
-  EXPECT_EQ(net->norm->weight.scalar_type(), kBf16);
+  EXPECT_EQ(norm_computes_in(net), kBf16);
+  EXPECT_TRUE(torch::equal(net->forward(Data().x), net(Data().x)));  // the last layer's result is float32 by itself
   EXPECT_TRUE(hb::amp::get_white_list().contains(*nn::Linear(1, 1)));
   EXPECT_FALSE(hb::amp::get_white_list().remove<nn::Linear>().contains(*nn::Linear(1, 1)));
+}
+
+TEST(AmpLevels, ListsOfFunctions) {
+  struct NetImpl : nn::Module {
+    Tensor forward(const Tensor& x) {
+      product = torch::matmul(x, x.t());
+      soft = torch::softmax(product, -1);
+      curve = torch::sigmoid(product);
+      return soft;
+    }
+    Tensor product, soft, curve;
+  };
+  using Holder = nn::ModuleHolder<NetImpl>;
+  const auto run = [](const std::optional<hb::amp::CastList>& white, const std::optional<hb::amp::CastList>& black) {
+    auto net = hb::amp::custom_mixed_precision(Holder(std::make_shared<NetImpl>()), white, black, kBf16);
+    torch::manual_seed(1);
+    net(torch::randn({4, 4}));
+    return net;
+  };
+  const auto plain = run(hb::amp::CastList(), std::nullopt);
+  const auto rounded = [](const Tensor& t) { return t.to(kBf16).to(kFloat); };
+  // White: computed in half, given in float32.
+  auto net = run(hb::amp::get_white_list().remove("matmul").add("sigmoid"), std::nullopt);
+  EXPECT_TRUE(torch::equal(net->product, plain->product));
+  EXPECT_TRUE(torch::equal(net->curve, rounded(torch::sigmoid(rounded(plain->product)))));
+  // Black: computed in float32, given in half.
+  net = run(std::nullopt, hb::amp::get_black_list().add("softmax"));
+  EXPECT_EQ(net->product.scalar_type(), kBf16);
+  EXPECT_TRUE(torch::equal(net->soft, torch::softmax(net->product.to(kFloat), -1).to(kBf16)));
+  net = run(std::nullopt, hb::amp::get_black_list().add("matmul"));
+  torch::manual_seed(1);
+  const Tensor x = rounded(torch::randn({4, 4}));
+  EXPECT_TRUE(torch::equal(net->product, torch::matmul(x, x.t()).to(kBf16)));
+  EXPECT_TRUE(hb::amp::get_white_list().contains("conv2d"));
+  EXPECT_TRUE(hb::amp::get_black_list().contains("layer_norm"));
+  EXPECT_THROW(hb::amp::get_white_list().add("no_such_function"), hb::ValueError);
+  EXPECT_THROW(hb::amp::get_black_list().remove("no_such_function"), hb::ValueError);
+}
+
+TEST(AmpLevels, DevicesAndTheRecommendedLevel) {
+  using hb::amp::Level;
+  using hb::amp::level_for;
+  EXPECT_EQ(level_for(Level::automatic, torch::kCUDA), Level::O2);
+  EXPECT_EQ(level_for(Level::automatic, torch::kCPU), Level::automatic);
+  EXPECT_EQ(level_for(Level::O3, torch::kCPU), Level::O3);
+  EXPECT_EQ(level_for(Level::O0, torch::kMeta), Level::O0);
+  for (auto level : {Level::O1, Level::O2, Level::O3, Level::automatic})
+    EXPECT_THROW(level_for(level, torch::kMeta), hb::ValueError);
 }
 
 TEST(AmpLevels, ToFloat) {
@@ -197,13 +258,84 @@ TEST(AmpTrainNetwork, EveryLevelTrainsToTheSameLoss) {
   EXPECT_LT(loss_after("O3", torch::kBFloat16), 0.6f);
 }
 
-TEST(AmpTrainNetwork, MasterWeightsBeginWithTheUnroundedValues) {
+TEST(AmpInitialize, MasterWeightsBeginWithTheUnroundedValues) {
   Net net;
   auto before = net->fc->weight.detach().clone();
   torch::optim::SGD sgd(net->parameters(), 0.1);
-  auto train = hb::amp::build_train_network(net, sgd, nn::CrossEntropyLoss(), "O2");
+  hb::amp::initialize(net, sgd, "O2");
   EXPECT_EQ(net->fc->weight.scalar_type(), torch::kHalf);
+  EXPECT_EQ(net->norm->weight.scalar_type(), kFloat);
   EXPECT_TRUE(torch::equal(sgd.master_weight(net->fc->weight), before));
+}
+
+namespace {
+// Optimizers of a program's own, each with the one step that it overrides.
+struct OwnStep : torch::optim::Optimizer {
+  explicit OwnStep(std::vector<Tensor> p) : Optimizer(std::move(p), std::make_unique<torch::optim::SGDOptions>(0.1)) {}
+  Tensor step(LossClosure closure = nullptr) override {
+    Tensor loss = closure ? closure() : Tensor();
+    torch::NoGradGuard no_grad;
+    for (auto& p : parameters())
+      if (p.grad().defined()) p.sub_(p.grad() * (1.0 / 1024));
+    return loss;
+  }
+};
+struct OwnGradStep : torch::optim::Optimizer {
+  explicit OwnGradStep(std::vector<Tensor> p)
+      : Optimizer(std::move(p), std::make_unique<torch::optim::SGDOptions>(0.1)) {}
+  Tensor step(const std::vector<Tensor>& grads, LossClosure = nullptr) override {
+    torch::NoGradGuard no_grad;
+    for (size_t i = 0; i < grads.size(); ++i)
+      if (grads[i].defined()) parameters()[i].sub_(grads[i] * (1.0 / 1024));
+    return {};
+  }
+};
+
+template <class Own>
+void train_with_an_optimizer_of_ones_own(const char* level) {
+  Data data;
+  Net net;
+  std::vector<Tensor> before;
+  for (const auto& p : net->parameters()) before.push_back(p.detach().clone());
+  Own own(net->parameters());
+  auto train = hb::amp::build_train_network(net, own, nn::CrossEntropyLoss(), level, hb::amp::FixedLossScaleManager());
+  for (int i = 0; i < 2; ++i) train(data.x, data.y);
+  int64_t same = 0;
+  for (size_t i = 0; i < before.size(); ++i) {
+    EXPECT_EQ(net->parameters()[i].scalar_type(), kFloat);
+    // A bias before a batch norm has no gradient worth the name.
+    if (before[i].dim() > 1) same += net->parameters()[i].eq(before[i]).sum().item<int64_t>();
+  }
+  EXPECT_EQ(same, 0) << level;
+}
+}  // namespace
+
+// Changes that half weights would lose.
+TEST(AmpTrainNetwork, OptimizersOfOnesOwnUpdateFloat) {
+  for (const char* level : {"O1", "O2", "O3"}) {
+    train_with_an_optimizer_of_ones_own<OwnStep>(level);
+    train_with_an_optimizer_of_ones_own<OwnGradStep>(level);
+  }
+  Net net;
+  OwnStep own(net->parameters());
+  EXPECT_THROW(hb::amp::initialize(net, own, "O2"), hb::Error);  // no master weights with this one
+}
+
+TEST(AmpTrainNetwork, AnOptimizerIsCalledInEitherForm) {
+  const auto changes = [](const auto& call) {
+    Tensor p = torch::ones({2}).requires_grad_();
+    call(p);
+    return p[0].item<float>();
+  };
+  const auto grads = [] { return std::vector<Tensor>{torch::ones({2}) * 1024}; };
+  EXPECT_EQ(changes([&](Tensor& p) { OwnStep({p})(grads()); }), 0);
+  EXPECT_EQ(changes([&](Tensor& p) { OwnGradStep({p})(grads()); }), 0);
+  EXPECT_EQ(changes([&](Tensor& p) { OwnGradStep({p}).step(grads()); }), 0);
+  EXPECT_EQ(changes([&](Tensor& p) { torch::optim::SGD({p}, 1.0 / 1024)(grads()); }), 0);
+  const auto lend = [&](Tensor& p) { p.mutable_grad() = grads()[0]; };
+  EXPECT_EQ(changes([&](Tensor& p) { lend(p), OwnStep({p}).step(); }), 0);
+  EXPECT_EQ(changes([&](Tensor& p) { lend(p), OwnStep({p})(); }), 0);
+  EXPECT_EQ(changes([&](Tensor& p) { lend(p), OwnGradStep({p})(); }), 0);
 }
 
 TEST(AmpTrainNetwork, AnOverflowSkipsTheUpdateAndHalvesTheScale) {

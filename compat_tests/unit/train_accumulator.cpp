@@ -108,7 +108,7 @@ TEST(TrainAccumulator, ItsStateIsSaved) {
 TEST(TrainAccumulator, HalfParametersAreSummedInFloat) {
   auto p = torch::ones({1}, torch::kHalf).requires_grad_(true);
   torch::optim::SGD optimizer({p}, 1.0);
-  hb::train::Accumulator accumulator(optimizer, 3);
+  hb::train::Accumulator accumulator(optimizer, 3, /*clip_norm=*/0);
   // 2048 + 1 + 1 is 2050 in float; halves would stay at 2048.
   accumulator({torch::full({1}, 2048, torch::kHalf)});
   accumulator({torch::ones({1}, torch::kHalf)});
@@ -125,6 +125,20 @@ TEST(TrainAccumulator, MasterWeightsSeeWhatHalfGradientsWouldLose) {
   accumulator({torch::full({1}, 2048, torch::kHalf)});
   accumulator({torch::ones({1}, torch::kHalf)});
   EXPECT_EQ(optimizer.master_weight(p).item<float>(), -1024.5f);
+}
+
+TEST(TrainAccumulator, ClipsToANormOfOneUnlessToldOtherwise) {
+  const auto after = [](auto... clip) {
+    auto p = torch::zeros({1}).requires_grad_(true);
+    torch::optim::SGD optimizer({p}, 1.0);
+    hb::train::Accumulator accumulator(optimizer, 2, clip...);
+    accumulator({torch::full({1}, 3.0)});
+    accumulator({torch::full({1}, 2.0)});
+    return p.item<float>();
+  };
+  EXPECT_NEAR(after(), -1, 1e-5);
+  EXPECT_EQ(after(0.0), -5);
+  EXPECT_NEAR(after(4.0), -4, 1e-5);
 }
 
 TEST(TrainAccumulator, WrongInputIsAnError) {

@@ -8,7 +8,9 @@
 // on, the function is called again with cast arguments and with autocast excluded. The declaration also enters the
 // function into the table of classes.
 
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include <halfbridge/autocast.h>
 
@@ -37,16 +39,16 @@ struct Registered {
 template <class Op>
 const bool Registered<Op>::done = register_op(Op::entry());
 
-/// Rows of tables that are as_is in every list need no test.
-constexpr bool acts(const OpEntry& e) { return e.cpu != OpClass::as_is || e.cuda != OpClass::as_is; }
-
-/// What happens to the arguments of one call.
+/// What happens to the arguments of one call, and to its results.
 struct Plan {
   OpClass op_class = OpClass::as_is;
   DeviceType device = kCPU;
   ScalarType dtype = kFloat;  // what tensors are cast to
   bool cast = false;          // whether they are
+  bool weights_only = false;  // whether it is weights of a level (level.h) alone that are
   bool set_dtype = false;     // whether an optional dtype becomes float32
+  bool cast_results = false;  // whether results in `dtype` are cast to `result_dtype`: a level says so
+  ScalarType result_dtype = kFloat;
   explicit operator bool() const { return op_class != OpClass::as_is; }
 };
 
@@ -65,10 +67,13 @@ class Inspector {
   Plan plan(const OpEntry& entry) const;
 
  private:
+  Plan plan_of_level(const OpEntry& entry, Plan p, uint8_t bit) const;
+
   uint8_t found_ = 0;              // devices of the arguments whose autocast is on
   const Tensor* first_ = nullptr;  // the first argument that is a tensor
   // What the arguments are, by device: bits of `floats_` and of each half dtype.
   uint8_t floats_ = 0, halves_ = 0, bfloats_ = 0;
+  uint8_t weights_ = 0, other_floats_ = 0;  // of `floats_` under a level: its weights, the rest
 };
 
 Tensor cast(const Plan& plan, const Tensor& t);
@@ -91,31 +96,41 @@ Plan plan_for(const OpEntry& entry, const Args&... args) {
   return inspector.plan(entry);
 }
 
+/// Casts what a function gave, where the plan says so.
+void cast_result(const Plan& plan, Tensor& t);
+inline void cast_result(const Plan& plan, std::vector<Tensor>& list) {
+  for (Tensor& t : list) cast_result(plan, t);
+}
+template <class... Ts>
+void cast_result(const Plan& plan, std::tuple<Ts...>& tuple) {
+  std::apply([&](auto&... t) { (cast_result(plan, t), ...); }, tuple);
+}
+
 template <class F, class... Args>
-decltype(auto) run(const Plan& plan, F&& f, const Args&... args) {
+auto run(const Plan& plan, F&& f, const Args&... args) {
   // Casts happen outside the exclusion, which they do not need.
-  return [&](const auto&... cast_args) -> decltype(auto) {
+  auto result = [&](const auto&... cast_args) {
     Excluded excluded;
     return f(cast_args...);
   }(cast(plan, args)...);
+  if (HB_UNLIKELY(plan.cast_results)) cast_result(plan, result);
+  return result;
 }
 
 /// The first line of a function with the parameters `...`; overloads of one name may differ.
-#define HB_AUTOCAST(function, cpu_class, cuda_class, ...)                                                         \
-  struct AutocastOp {                                                                                             \
-    static constexpr ::hb::autocast::OpEntry entry() {                                                            \
-      return {#function, ::hb::autocast::OpClass::cpu_class, ::hb::autocast::OpClass::cuda_class};                \
-    }                                                                                                             \
-  };                                                                                                              \
-  (void)::hb::autocast::Registered<AutocastOp>::done;                                                             \
-  if (HB_UNLIKELY(::hb::autocast::active != 0)) {                                                                 \
-    HB_FUNCTION(function, __VA_ARGS__);                                                                           \
-    if constexpr (::hb::autocast::acts(AutocastOp::entry())) {                                                    \
-      if (const auto hb_plan = ::hb::autocast::plan_for(AutocastOp::entry(), __VA_ARGS__))                        \
-        return ::hb::autocast::run(                                                                               \
-            hb_plan, [](const auto&... hb_args) -> decltype(auto) { return function(hb_args...); }, __VA_ARGS__); \
-    }                                                                                                             \
-  }                                                                                                               \
+#define HB_AUTOCAST(function, cpu_class, cuda_class, ...)                                          \
+  struct AutocastOp {                                                                              \
+    static constexpr ::hb::autocast::OpEntry entry() {                                             \
+      return {#function, ::hb::autocast::OpClass::cpu_class, ::hb::autocast::OpClass::cuda_class}; \
+    }                                                                                              \
+  };                                                                                               \
+  (void)::hb::autocast::Registered<AutocastOp>::done;                                              \
+  if (HB_UNLIKELY(::hb::autocast::active != 0)) {                                                  \
+    HB_FUNCTION(function, __VA_ARGS__);                                                            \
+    if (const auto hb_plan = ::hb::autocast::plan_for(AutocastOp::entry(), __VA_ARGS__))           \
+      return ::hb::autocast::run(                                                                  \
+          hb_plan, [](const auto&... hb_args) { return function(hb_args...); }, __VA_ARGS__);      \
+  }                                                                                                \
   static_assert(true, "")
 
 }  // namespace hb::autocast

@@ -1,6 +1,7 @@
 // What autocast does with the arguments of one call.
 #include "autocast/autocast.h"
 #include "autocast/devices.h"
+#include "autocast/level.h"
 
 namespace hb::autocast {
 
@@ -12,13 +13,39 @@ void Inspector::see(const Tensor& t) {
   const auto bit = static_cast<uint8_t>(1u << slot);
   found_ = static_cast<uint8_t>(found_ | (active & bit));
   const ScalarType dtype = t.impl().dtype();
-  if (dtype == kFloat) floats_ |= bit;
+  if (dtype == kFloat) {
+    floats_ |= bit;
+    if (HB_UNLIKELY(current_level != nullptr)) (current_level->copies->applies_to(t) ? weights_ : other_floats_) |= bit;
+  }
   if (dtype == kHalf) halves_ |= bit;
   if (dtype == kBFloat16) bfloats_ |= bit;
 }
 
 namespace {
 constexpr DeviceType kTypes[kDeviceSlots] = {kCPU, kCUDA, kXLA, kMPS};
+}
+
+// Tensors that the program cast to float32 itself stay so, unless they meet a half one or a weight.
+Plan Inspector::plan_of_level(const OpEntry& entry, Plan p, uint8_t bit) const {
+  const FunctionLists& lists = *current_level->functions;
+  const ScalarType half = get_autocast_dtype(p.device);
+  const bool floats = floats_ & bit, weights = weights_ & bit, others = other_floats_ & bit;
+  const bool halves = (halves_ | bfloats_) & bit;
+  if (!lists.half_network) {
+    if (!floats || !lists.is_white(entry.name)) return p;
+    p.op_class = OpClass::half, p.cast = p.cast_results = true, p.dtype = half, p.result_dtype = kFloat;
+  } else if (lists.is_black(entry.name)) {
+    if (!halves) return p;
+    p.op_class = OpClass::fp32, p.cast = p.cast_results = true, p.result_dtype = half;
+  } else if (lists.is_white(entry.name)) {
+    if (!weights && !(halves && others)) return p;
+    p.op_class = OpClass::half, p.cast = true, p.dtype = half;
+  } else if (entry.cuda == OpClass::widest && halves && others) {
+    p.op_class = OpClass::widest, p.cast = true;
+  } else if (weights && !others) {
+    p.op_class = OpClass::half, p.cast = p.weights_only = true, p.dtype = half;
+  }
+  return p;
 }
 
 Plan Inspector::plan(const OpEntry& entry) const {
@@ -29,6 +56,10 @@ Plan Inspector::plan(const OpEntry& entry) const {
   p.device = kTypes[slot];
   p.op_class = get_op_list(p.device) == kCPU ? entry.cpu : entry.cuda;
   const uint8_t bit = static_cast<uint8_t>(1u << slot);
+  if (HB_UNLIKELY(current_level != nullptr && current_level->functions != nullptr)) {
+    p.op_class = OpClass::as_is;
+    return plan_of_level(entry, p, bit);
+  }
   switch (p.op_class) {
     case OpClass::as_is:
     case OpClass::closed:
@@ -57,9 +88,21 @@ Plan Inspector::plan(const OpEntry& entry) const {
   return p;
 }
 
-Tensor cast(const Plan& plan, const Tensor& t) { return plan.cast ? cached_cast(plan.dtype, t, plan.device) : t; }
+Tensor cast(const Plan& plan, const Tensor& t) {
+  if (!plan.cast || (plan.weights_only && !(t.defined() && current_level->copies->applies_to(t)))) return t;
+  return cached_cast(plan.dtype, t, plan.device);
+}
 std::vector<Tensor> cast(const Plan& plan, TensorList list) {
-  return plan.cast ? cached_cast(plan.dtype, list, plan.device) : std::vector<Tensor>(list.begin(), list.end());
+  std::vector<Tensor> out;
+  out.reserve(list.size());
+  for (const Tensor& t : list) out.push_back(cast(plan, t));
+  return out;
+}
+
+// One number, a loss say, stays in float32.
+void cast_result(const Plan& plan, Tensor& t) {
+  if (!t.defined() || t.scalar_type() != plan.dtype || (plan.result_dtype != kFloat && t.dim() == 0)) return;
+  t = t.to(plan.result_dtype);
 }
 
 ScalarType prioritize(ScalarType current, const Tensor& next, DeviceType type) {

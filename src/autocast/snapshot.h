@@ -3,6 +3,7 @@
 
 #include "autocast/autocast.h"
 #include "autocast/devices.h"
+#include "autocast/level.h"
 
 namespace hb::autocast {
 
@@ -12,6 +13,7 @@ struct Snapshot {
   ScalarType dtypes[kDeviceSlots];
   DeviceType lists[kDeviceSlots];
   bool cache_enabled = true;
+  std::shared_ptr<const Level> level;
 
   static Snapshot take();
   void apply() const;

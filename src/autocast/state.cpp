@@ -7,6 +7,7 @@
 
 #include "autocast/autocast.h"
 #include "autocast/devices.h"
+#include "autocast/level.h"
 #include "autocast/snapshot.h"
 #include "kernels/elementwise.h"
 
@@ -62,6 +63,19 @@ Tensor cached_copy(ScalarType to_type, const Tensor& weight) {
   return half;
 }
 
+// Under a level the values are shared by all passes, and the record of the cast by the uses of one guard: graphs of
+// different passes have no node in common.
+Tensor level_copy(ScalarType to_type, const Tensor& weight) {
+  const Tensor values = current_level->copies->values(weight, to_type);
+  if (!GradMode::is_enabled() || !weight.requires_grad()) return values;
+  if (!settings.cache_enabled) return recorded_copy(weight, values);
+  Copy& copy = copies()[CopyKey(&weight.impl(), to_type)];
+  const bool of_these_values = copy.half.defined() && copy.half.requires_grad() &&
+                               copy.half.impl().physical_storage() == values.impl().physical_storage();
+  if (!of_these_values) copy = {weight, recorded_copy(weight, values)};
+  return copy.half;
+}
+
 }  // namespace
 
 int slot_of(DeviceType type) {
@@ -108,6 +122,7 @@ bool is_eligible(const Tensor& arg, DeviceType type) {
 
 Tensor cached_cast(ScalarType to_type, const Tensor& arg, DeviceType type) {
   if (!is_eligible(arg, type) || arg.scalar_type() == to_type) return arg;
+  if (current_level && is_half_type(to_type) && current_level->copies->applies_to(arg)) return level_copy(to_type, arg);
   if (settings.cache_enabled && to_type == get_autocast_dtype(type) && is_weight(arg)) return cached_copy(to_type, arg);
   return arg.to(to_type);
 }
@@ -126,6 +141,7 @@ Snapshot Snapshot::take() {
   s.active = autocast::active & static_cast<uint8_t>(~kWatched), s.cache_enabled = settings.cache_enabled;
   std::copy_n(settings.dtypes, kDeviceSlots, s.dtypes);
   std::copy_n(settings.lists, kDeviceSlots, s.lists);
+  if (current_level) s.level = current_level->shared_from_this();
   return s;
 }
 void Snapshot::apply() const {
@@ -134,6 +150,7 @@ void Snapshot::apply() const {
   settings.cache_enabled = cache_enabled;
   std::copy_n(dtypes, kDeviceSlots, settings.dtypes);
   std::copy_n(lists, kDeviceSlots, settings.lists);
+  current_level = level.get();  // who applies a snapshot keeps it
 }
 
 }  // namespace autocast

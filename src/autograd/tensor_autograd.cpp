@@ -3,6 +3,7 @@
 #include <halfbridge/autograd.h>
 #include <halfbridge/ops.h>
 
+#include "autocast/level.h"
 #include "autograd/accumulate_grad.h"
 #include "autograd/history.h"
 #include "autograd/record.h"
@@ -154,6 +155,7 @@ const Tensor& Tensor::detach_() const {
 
 Tensor Tensor::data() const {
   settle_strided(*this);
+  if (requires_grad()) ++autocast::data_calls;  // half copies of the weight may be out of date from now on
   return Tensor(impl().alias(false));
 }
 
@@ -170,6 +172,7 @@ void Tensor::set_data(const Tensor& new_data) const {
       meta->grad_accumulator.reset();
     }
   impl().share_data_of(new_data.impl());
+  if (requires_grad()) ++autocast::data_calls;
 }
 
 bool Tensor::is_view() const {

@@ -102,7 +102,7 @@ Tensor& sum_out(const char* name, const char* node, Tensor& out, const Tensor& a
 }  // namespace
 
 Tensor add(const Tensor& self, const Tensor& other, const Scalar& alpha) {
-  HB_FUNCTION(add, self, other, alpha);
+  HB_AUTOCAST(add, as_is, as_is, self, other, alpha);
   return sum("add", "AddBackward0", self, other, alpha, false);
 }
 Tensor add(const Tensor& self, const Scalar& other, const Scalar& alpha) {
@@ -121,7 +121,7 @@ Tensor& add_out(Tensor& out, const Tensor& self, const Tensor& other, const Scal
   return sum_out("add_out", "AddBackward0", out, self, other, alpha, false);
 }
 Tensor sub(const Tensor& self, const Tensor& other, const Scalar& alpha) {
-  HB_FUNCTION(sub, self, other, alpha);
+  HB_AUTOCAST(sub, as_is, as_is, self, other, alpha);
   return sum("sub", "SubBackward0", self, other, alpha, true);
 }
 Tensor sub(const Tensor& self, const Scalar& other, const Scalar& alpha) {

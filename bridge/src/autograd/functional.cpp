@@ -36,15 +36,16 @@ std::vector<Tensor> gradients_of(const std::vector<Tensor>& outputs, const std::
   std::vector<Tensor> used;
   for (const Tensor& t : inputs)
     if (t.defined() && t.requires_grad()) used.push_back(t);
-  std::vector<Tensor> roots;
-  for (const Tensor& t : outputs) {
-    HB_CHECK(t.defined() && t.numel() == 1, "[value_and_grad] expected the function to return tensors of one element, ",
-             "got ", t.defined() ? detail::str("shape ", t.sizes()) : "an undefined tensor");
-    if (t.requires_grad()) roots.push_back(t);
-  }
+  HB_CHECK(outputs[0].defined() && (outputs.size() > 1 || outputs[0].numel() == 1),
+           "[value_and_grad] expected the function to return a tensor of one element, or several tensors, got ",
+           outputs[0].defined() ? detail::str("shape ", outputs[0].sizes()) : "an undefined tensor");
+  // The sum of all: of each element once.
+  std::vector<Tensor> roots, ones;
+  for (const Tensor& t : outputs)
+    if (t.defined() && t.requires_grad()) roots.push_back(t), ones.push_back(ones_like(t));
   std::vector<Tensor> found(used.size());
   if (!used.empty() && !roots.empty())
-    found = autodiff::grad(roots, used, {}, create_graph, create_graph, /*allow_unused=*/true);
+    found = autodiff::grad(roots, used, ones, create_graph, create_graph, /*allow_unused=*/true);
   std::unordered_set<const StorageImpl*> taken;
   std::vector<Tensor> grads;
   grads.reserve(inputs.size());

@@ -17,7 +17,9 @@
 
 #include <halfbridge/amp/initialize.h>
 #include <halfbridge/amp/levels.h>
+#include <halfbridge/amp/mixed_precision_optimizer.h>
 #include <halfbridge/amp/train_network.h>
+#include <halfbridge/amp/train_one_step.h>
 #include <halfbridge/train/accumulator.h>
 #include <halfbridge/train/callbacks.h>
 #include <halfbridge/train/metrics.h>

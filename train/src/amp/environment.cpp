@@ -1,4 +1,5 @@
-// HALFBRIDGE_AMP=O1|O2|O3[:fp16|:bf16]: mixed precision, loss scaling included, for a program that knows nothing of it.
+// HALFBRIDGE_AMP=O1|O2|O3[:fp16|:bf16][:scale=dynamic|:scale=NUMBER]: mixed precision, loss scaling included, for a
+// program that knows nothing of it.
 //
 // - Autocast is on in every thread that trains.
 // - In O2 and O3, weights that an optimizer steps become half: in O2 those of two dimensions and more, with float32
@@ -10,8 +11,12 @@
 //   that computes its gradients itself is taken back when one of them overflows.
 #include "environment.h"
 
+#include <cmath>
 #include <cstdlib>
 #include <iostream>
+#include <map>
+#include <sstream>
+#include <vector>
 
 #include <halfbridge/grad_mode.h>
 #include <halfbridge/ops.h>
@@ -25,25 +30,29 @@ namespace hb::amp {
 using bridge::optim::Optimizer;
 
 Environment parse_environment(const std::string& value) {
+  static const std::map<std::string, int> levels{{"O0", 0}, {"O1", 1}, {"O2", 2}, {"O3", 3}};
+  const auto wrong = [&] {
+    throw ValueError(
+        "[HALFBRIDGE_AMP] expected O0, O1, O2 or O3, alone or followed by :fp16 or :bf16 and by :scale=dynamic or "
+        ":scale= with a number above 0, got '" +
+        value + "'");
+  };
+  std::vector<std::string> words;
+  std::stringstream stream(value + ":");  // so that a colon at the end leaves an empty word
+  for (std::string word; std::getline(stream, word, ':');) words.push_back(word);
   Environment e;
-  const size_t colon = value.find(':');
-  const std::string level = value.substr(0, colon),
-                    dtype = colon == std::string::npos ? "fp16" : value.substr(colon + 1);
-  if (level == "O1")
-    e.level = 1;
-  else if (level == "O2")
-    e.level = 2;
-  else if (level == "O3")
-    e.level = 3;
-  else if (level != "O0")
-    e.level = -1;
-  if (dtype == "bf16")
-    e.dtype = kBFloat16;
-  else if (dtype != "fp16")
-    e.level = -1;
-  if (e.level < 0)
-    throw ValueError("[HALFBRIDGE_AMP] expected O0, O1, O2 or O3, alone or followed by :fp16 or :bf16, got '" + value +
-                     "'");
+  if (words.empty() || !levels.count(words[0])) wrong();
+  e.level = levels.at(words[0]);
+  size_t at = 1;
+  if (at < words.size() && (words[at] == "fp16" || words[at] == "bf16"))
+    e.dtype = words[at++] == "bf16" ? kBFloat16 : kHalf;
+  if (at < words.size() && words[at].rfind("scale=", 0) == 0) {
+    const std::string scale = words[at++].substr(6);
+    char* end = nullptr;
+    if (scale != "dynamic") e.fixed_scale = std::strtod(scale.c_str(), &end);
+    if (end && (scale.empty() || *end || !(e.fixed_scale > 0) || !std::isfinite(e.fixed_scale))) wrong();
+  }
+  if (at != words.size()) wrong();
   return e;
 }
 

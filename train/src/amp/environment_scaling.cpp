@@ -57,7 +57,7 @@ void enter_thread(const Environment& environment) {
 
 void Scaling::begin(variable_list& grads, const variable_list& inputs) {
   enter_thread(environment_);
-  if (pass().depth++ > 0 || environment_.dtype != kHalf) return;
+  if (pass().depth++ > 0 || !scales()) return;
   NoGradGuard no_grad;
   const std::lock_guard lock(mutex_);
   // Gradients of anything else may be used where no step obeys an overflow.
@@ -129,14 +129,19 @@ Tensor Scaling::take_overflow(bridge::optim::Optimizer& optimizer, const std::ve
 void Scaling::adapt(const Tensor& overflow) {
   NoGradGuard no_grad;
   const std::lock_guard lock(mutex_);
-  _amp_update_scale_(scale(), growth_tracker_, overflow, kGrowth, kBackoff, kGrowthInterval);
-  scale().clamp_min_(kLeastScale);
+  if (environment_.fixed_scale == 0) {
+    _amp_update_scale_(scale(), growth_tracker_, overflow, kGrowth, kBackoff, kGrowthInterval);
+    scale().clamp_min_(kLeastScale);
+  }
   if (auto* observer = bridge::optim::step_observer(); HB_UNLIKELY(observer != nullptr))
     observer->scale_updated(scale());
 }
 
 Tensor& Scaling::scale() {
-  if (!scale_.defined()) scale_ = full({}, kFirstScale, kFloat), growth_tracker_ = zeros({}, kInt);
+  if (!scale_.defined()) {
+    scale_ = full({}, environment_.fixed_scale > 0 ? environment_.fixed_scale : kFirstScale, kFloat);
+    growth_tracker_ = zeros({}, kInt);
+  }
   return scale_;
 }
 

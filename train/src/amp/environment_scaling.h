@@ -33,6 +33,7 @@ class Scaling final : public BackwardScaling {
 
  private:
   Tensor& scale();
+  bool scales() const { return environment_.dtype == kHalf || environment_.fixed_scale > 0; }
 
   const Environment environment_;
   std::mutex mutex_;

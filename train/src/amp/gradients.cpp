@@ -24,7 +24,7 @@ std::vector<Tensor> full_precision_grads(Optimizer& optimizer) {
 }
 
 void keep_master_weights(Optimizer& optimizer, const FullPrecision& before) {
-  if (before.empty() || !optimizer.supports_amp_scaling()) return;
+  if (before.empty()) return;
   optimizer.use_master_weights();
   std::unordered_map<TensorImpl*, Tensor> old;
   for (const auto& [parameter, values] : before) old.emplace(parameter.unsafeGetTensorImpl(), values);

@@ -3,14 +3,16 @@
 
 #include <vector>
 
-#include <halfbridge/amp/levels.h>
+#include <halfbridge/bridge/optim/optimizer.h>
+
+#include "half_storage.h"
 
 namespace hb::amp {
 
 /// The parameters' gradients that are there. Half ones are first replaced by float32 ones, so that unscaling loses
 /// nothing.
 std::vector<Tensor> full_precision_grads(bridge::optim::Optimizer& optimizer);
-/// Master weights with the values from before rounding, where the optimizer can keep them.
+/// Master weights with the values from before rounding; throws for an optimizer that cannot keep them.
 void keep_master_weights(bridge::optim::Optimizer& optimizer, const FullPrecision& before);
 
 }  // namespace hb::amp

@@ -5,11 +5,13 @@
 #include <mutex>
 #include <unordered_map>
 
+#include <halfbridge/bridge/nn.h>
 #include <halfbridge/grad_mode.h>
 #include <halfbridge/ops.h>
 
+#include "autograd/weak_tensor.h"
 #include "gradients.h"
-#include "weak_tensor.h"
+#include "module_hooks.h"
 
 namespace hb::amp {
 
@@ -38,6 +40,27 @@ Tensor first_parameter(const Optimizer& optimizer) {
 
 }  // namespace
 
+namespace {
+// As apex: O2 and O3 store the parameters in half.
+FullPrecision bring_to(bridge::nn::Module& model, Level level, const InitializeOptions& options) {
+  const ScalarType dtype = options.cast_model_type();
+  if (level != Level::O2 && level != Level::O3) {
+    apply_level(model, level, LevelOptions().dtype(dtype));
+    return {};
+  }
+  HB_CHECK(is_half_type(dtype), "[initialize] expected cast_model_type Half or BFloat16, got ", dtype);
+  level_for(level, device_of(model).type());
+  const bool keeps_norms = options.keep_batchnorm_fp32().value_or(level == Level::O2);
+  CastList black = level == Level::O2 ? get_black_list() : CastList();
+  if (keeps_norms)
+    black.add<bridge::nn::BatchNorm1d, bridge::nn::BatchNorm2d, bridge::nn::BatchNorm3d>();
+  else
+    black.remove<bridge::nn::BatchNorm1d, bridge::nn::BatchNorm2d, bridge::nn::BatchNorm3d>();
+  remove_level(model);
+  return store_network_in_half(model, black, dtype);
+}
+}  // namespace
+
 namespace detail {
 void initialize(bridge::nn::Module& model, Optimizer& optimizer, const std::string& word,
                 const InitializeOptions& options) {
@@ -49,8 +72,7 @@ void initialize(bridge::nn::Module& model, Optimizer& optimizer, const std::stri
   HB_CHECK(!master || optimizer.supports_amp_scaling(),
            "[initialize] master weights are not supported by this optimizer; choose another level or "
            "master_weights(false)");
-  const FullPrecision before = apply_level_keeping(
-      model, level, LevelOptions().dtype(options.cast_model_type()).keep_batchnorm_fp32(options.keep_batchnorm_fp32()));
+  const FullPrecision before = bring_to(model, level, options);
   if (master) keep_master_weights(optimizer, before);
 
   const double fixed = options.loss_scale().value_or(dynamic ? 0 : 1);

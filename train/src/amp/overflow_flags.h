@@ -4,7 +4,7 @@
 
 #include <unordered_map>
 
-#include "weak_tensor.h"
+#include "autograd/weak_tensor.h"
 
 namespace hb::amp {
 

@@ -32,10 +32,10 @@ Callback::~Callback() = default;
 
 Model::Model(const Network& network, Loss loss, bridge::optim::Optimizer& optimizer, Metrics metrics,
              const std::string& amp_level, amp::LossScale loss_scale, const amp::LevelOptions& options)
-    : network_(network),
-      step_(amp::build_train_network(network, optimizer, loss, amp_level, std::move(loss_scale), options)),
-      has_loss_(static_cast<bool>(loss)),
-      metrics_(std::move(metrics)) {}
+    : Model(amp::build_train_network(network, optimizer, std::move(loss), amp_level, std::move(loss_scale), options),
+            std::move(metrics)) {}
+Model::Model(amp::TrainNetwork step, Metrics metrics)
+    : network_(step.network()), step_(std::move(step)), has_loss_(step_.has_loss()), metrics_(std::move(metrics)) {}
 
 void Model::train(int64_t epochs, const Batches& batches, const Callbacks& callbacks) {
   run(epochs, batches, nullptr, callbacks);

@@ -7,16 +7,18 @@
 
 #include <halfbridge/amp/levels.h>
 #include <halfbridge/bridge/amp/grad_scaler.h>
+#include <halfbridge/bridge/optim/optimizer.h>
 
 namespace hb::amp {
 
 /// apex's keyword arguments. What is not given follows from the level:
 ///
-///             the network    master weights  loss scale
-///   O0        as it is       no              1
-///   O1        auto           no              dynamic (bf16: 1)
-///   O2        O2             yes             dynamic (bf16: 1)
-///   O3        O3             no              1
+///             the network              master weights  loss scale
+///   O0        as it is                 no              1
+///   O1        auto                     no              dynamic (bf16: 1)
+///   O2        parameters are half,     yes             dynamic (bf16: 1)
+///             the black list's float32
+///   O3        parameters are half      no              1
 struct HB_API InitializeOptions {
   HB_ARG(ScalarType, cast_model_type) = kHalf;
   HB_ARG(std::optional<bool>, keep_batchnorm_fp32) = std::nullopt;

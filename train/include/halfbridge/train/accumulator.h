@@ -12,7 +12,7 @@ namespace hb::train {
 /// divide it by accumulate_step: then N micro-batches equal one step on the N-fold batch. (Or construct with
 /// `average = true`, which divides the sum.)
 ///
-///   hb::train::Accumulator accumulator(optimizer, 4, 1.0);
+///   hb::train::Accumulator accumulator(optimizer, 4);   // clips to a norm of 1; (optimizer, 4, 0) does not clip
 ///   for (auto& batch : *loader) {
 ///     auto [loss, grads] = value_and_grad(batch.data, batch.target);   // explicit gradients ...
 ///     accumulator(grads);
@@ -25,8 +25,9 @@ namespace hb::train {
 /// Sums are kept in float32 where parameters are in a half type.
 class HB_API Accumulator {
  public:
-  /// `clip_norm`: the sum is scaled down to this L2 norm over all parameters where it is larger; 0: it is not.
-  Accumulator(bridge::optim::Optimizer& optimizer, int64_t accumulate_step, double clip_norm = 0, bool average = false);
+  /// `clip_norm`: the sum is scaled down to this L2 norm over all parameters where it is larger; 0: it is not clipped.
+  Accumulator(bridge::optim::Optimizer& optimizer, int64_t accumulate_step, double clip_norm = 1.0,
+              bool average = false);
 
   /// Adds gradients, in the order of the optimizer's parameters (all groups); undefined ones count as zero. True when
   /// the optimizer was stepped. Throws for another number of gradients and for other shapes.

@@ -26,6 +26,8 @@ class HB_API Model {
   /// amp_level: see amp/levels.h. The loss scale is a manager, or what the level takes by default.
   Model(const Network& network, Loss loss, bridge::optim::Optimizer& optimizer, Metrics metrics = {},
         const std::string& amp_level = "O0", amp::LossScale loss_scale = {}, const amp::LevelOptions& options = {});
+  /// With a training step of one's own: std::make_shared<MyStep>(net, optimizer, ...), derived from amp::TrainOneStep.
+  explicit Model(amp::TrainNetwork step, Metrics metrics = {});
 
   /// Trains until `epochs` epochs are done, counted from the beginning: after load_checkpoint() the rest of them. The
   /// network is left in training mode.

@@ -75,6 +75,8 @@ class ValueAndGrad {
     bridge::nn::TensorPointers outputs;
     bridge::nn::detail::collect_tensors(value, outputs);
     HB_CHECK(!outputs.empty(), "[value_and_grad] expected the function to return a tensor, or several, got none");
+    HB_CHECK(!has_aux_ || outputs.size() > 1,
+             "[value_and_grad] expected the function to return more than one tensor with has_aux, got one");
     std::vector<Tensor> differentiated;
     for (const Tensor* t : outputs)
       if (differentiated.empty() || !has_aux_) differentiated.push_back(*t);
@@ -126,8 +128,8 @@ using enable_if_function = std::enable_if_t<!std::is_convertible_v<F, Tensor> &&
 
 }  // namespace detail
 
-/// A function that calls `forward` and also gives the gradients of what it returned (a tensor of one element) with
-/// respect to `params`, in their order. It touches no `.grad()`:
+/// A function that calls `forward` and also gives the gradients of what it returned with respect to `params`, in their
+/// order. It touches no `.grad()`:
 ///
 ///   auto loss_of = [&](Tensor x, Tensor y) { return cross_entropy(net(x), y); };
 ///   auto fn = torch::value_and_grad(loss_of, net->parameters());
@@ -138,12 +140,13 @@ using enable_if_function = std::enable_if_t<!std::is_convertible_v<F, Tensor> &&
 ///
 /// A parameter that `forward` did not use, or that requires no gradient, has an undefined gradient, as `.grad()` would
 /// be. The value carries no history. If `forward` returns several tensors (a tuple, a pair or a vector), the gradients
-/// are those of their sum.
+/// are those of their sum, all elements of all of them: of (loss, logits) too, unless `has_aux` says that the logits
+/// are no part of it. A single tensor must have one element.
 template <class F, class = detail::enable_if_function<F>>
 auto value_and_grad(F forward, std::vector<Tensor> params) {
   return detail::ValueAndGrad<F, detail::NoArgnums, true>(std::move(forward), {}, std::move(params), false);
 }
-/// The same; with `has_aux` only the first tensor that `forward` returned is differentiated.
+/// The same; with `has_aux` only the first tensor that `forward` returned is differentiated, and there must be others.
 template <class F, class = detail::enable_if_function<F>>
 auto value_and_grad(F forward, std::nullopt_t, std::vector<Tensor> params, bool has_aux = false) {
   return detail::ValueAndGrad<F, detail::NoArgnums, true>(std::move(forward), {}, std::move(params), has_aux);

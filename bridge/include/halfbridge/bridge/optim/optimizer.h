@@ -88,9 +88,13 @@ class HB_API Optimizer {
   virtual Tensor step(LossClosure closure = nullptr);
   /// The same with these gradients, one for each parameter of all groups in their order, in place of the parameters'
   /// own; parameters with an undefined one are left out. They may be of another floating dtype than the parameters. A
-  /// closure is called first, and what gradients it computes are not used. A subclass that overrides this needs
-  /// `using Optimizer::step;` for `step()` to be found in it.
+  /// closure is called first, and what gradients it computes are not used.
   virtual Tensor step(const std::vector<Tensor>& grads, LossClosure closure = nullptr);
+  /// A step in either form, whichever of the two a subclass overrides: `optimizer(grads)`, `optimizer()`.
+  Tensor operator()(LossClosure closure = nullptr) { return step(std::move(closure)); }
+  Tensor operator()(const std::vector<Tensor>& grads, LossClosure closure = nullptr) {
+    return step(grads, std::move(closure));
+  }
 
   /// What a gradient scaler sets for the steps that follow, and clears with undefined tensors: f32 tensors of one
   /// element on any device. Gradients are divided by `grad_scale` (or left alone where it is undefined) as they are

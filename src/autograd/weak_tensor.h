@@ -4,7 +4,7 @@
 
 #include <halfbridge/autograd.h>
 
-namespace hb::amp {
+namespace hb {
 
 /// Remembers which tensor it was made of without keeping it: another may come to have its address.
 class WeakTensor {
@@ -26,4 +26,4 @@ class WeakTensor {
   std::weak_ptr<TensorImpl*> slot_;
 };
 
-}  // namespace hb::amp
+}  // namespace hb
