@@ -188,6 +188,10 @@ TEST(AmpReferenceFlow, AChangeOfAnyKindIsSeen) {
   expect_fresh("through detach()");
   layer->weight.set_data(torch::randn({4, 8}));
   expect_fresh("set_data");
+  layer->weight.data_ptr<float>()[0] = 5;
+  expect_fresh("through a pointer");
+  layer->weight.accessor<float, 2>()[1][1] = 7;
+  expect_fresh("through an accessor");
   for (const char* optimizer : {"sgd", "adam"}) {
     std::unique_ptr<torch::optim::Optimizer> o;
     if (optimizer == std::string("sgd"))

@@ -48,7 +48,7 @@ Tensor WeightCopies::values(const Tensor& weight, ScalarType dtype) {
   TensorImpl& impl = weight.impl();
   const auto& storage = impl.physical_storage();
   const uint64_t calls = data_calls.load(std::memory_order_acquire);
-  const bool exclusive = storage->use_count() == 1 && !storage->is_borrowed();
+  const bool exclusive = storage->use_count() == 1 && !storage->is_borrowed() && !storage->address_shown();
   const bool unchanged = e.values.defined() && e.values.scalar_type() == dtype && e.storage == storage.get() &&
                          e.version == impl.version() && e.data_calls == calls && e.exclusive && exclusive;
   if (unchanged) return e.values;

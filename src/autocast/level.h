@@ -17,8 +17,8 @@
 namespace hb::autocast {
 
 /// Half copies of float32 weights. A copy is made when a weight has changed and serves every pass until it changes
-/// again: in place (the version says so), through what data() gave out, or through an alias that is still there.
-/// Any number of threads may ask.
+/// again: in place (the version says so), through what data() gave out, or through an alias that is still there. A
+/// weight whose address the program was given is cast anew each time. Any number of threads may ask.
 class WeightCopies {
  public:
   /// From now on this tensor is a weight too, though it requires no gradient: a frozen parameter, a buffer.
@@ -42,7 +42,7 @@ class WeightCopies {
     const StorageImpl* storage = nullptr;  // the weight's
     uint32_t version = 0;
     uint64_t data_calls = 0;
-    bool exclusive = false;  // nobody else held the weight's memory
+    bool exclusive = false;  // nobody else held the weight's memory, or its address
   };
   Entry& entry_of(const Tensor& t);
 
