@@ -55,9 +55,12 @@ const std::shared_ptr<Node>& Tensor::grad_fn() const {
 
 const Tensor& Tensor::requires_grad_(bool requires_grad) const {
   HB_CHECK(!requires_grad || is_differentiable_type(scalar_type()),
-           "only Tensors of floating point and complex dtype can require gradients, got ", scalar_type());
+           "Only Tensors of floating point and complex dtype can require gradients, got ", scalar_type());
   if (!requires_grad && !impl().autograd_meta()) return *this;
-  HB_CHECK(requires_grad || is_leaf(), "you can only change requires_grad flags of leaf variables.");
+  HB_CHECK(
+      requires_grad || is_leaf(),
+      "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph "
+      "that doesn't require differentiation use var_no_grad = var.detach().");
   HB_CHECK(!requires_grad || !impl().is_inference() || InferenceMode::is_enabled(),
            "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
   if (grad_fn()) return *this;
@@ -162,7 +165,8 @@ Tensor Tensor::data() const {
 void Tensor::set_data(const Tensor& new_data) const {
   HB_CHECK(new_data.defined(), "[set_data] expected a defined tensor");
   HB_CHECK(!requires_grad() || is_differentiable_type(new_data.scalar_type()),
-           "data set to a tensor that requires gradients must be floating point, got ", new_data.scalar_type());
+           "data set to a tensor that requires gradients must be floating point or complex dtype, got ",
+           new_data.scalar_type());
   settle_strided(new_data);
   settle_strided(*this);
   // The accumulator checks gradients against shape and dtype: a new one is made when they change.

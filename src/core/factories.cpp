@@ -59,8 +59,8 @@ Tensor empty(IntArrayRef size, const TensorOptions& options, std::optional<Memor
 
 Tensor empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& options) {
   check_options("empty_strided", options);
-  HB_CHECK(size.size() == stride.size(), "[empty_strided] expected as many strides as sizes, got ", size, " and ",
-           stride);
+  HB_CHECK(size.size() == stride.size(), "[empty_strided] dimensionality of sizes (", size.size(),
+           ") must match dimensionality of strides (", stride.size(), ")");
   DimVector sizes = checked_sizes("empty_strided", size), strides(stride);
   for (int64_t s : strides) HB_CHECK(s >= 0, "[empty_strided] expected strides that are not negative, got ", stride);
   geometry::numel(sizes);
@@ -88,7 +88,10 @@ Tensor zeros(IntArrayRef size, const TensorOptions& options) { return filled(siz
 Tensor ones(IntArrayRef size, const TensorOptions& options) { return filled(size, 1, options); }
 Tensor full(IntArrayRef size, const Scalar& value, const TensorOptions& options) {
   if (options.has_dtype()) return filled(size, value, options);
-  const ScalarType natural = value.isBoolean() ? kBool : value.isIntegral(false) ? kLong : get_default_dtype();
+  const ScalarType natural = value.isBoolean()         ? kBool
+                             : value.isIntegral(false) ? kLong
+                             : value.isComplex()       ? to_complex_type(get_default_dtype())
+                                                       : get_default_dtype();
   return filled(size, value, options.dtype(natural));
 }
 Tensor scalar_tensor(const Scalar& value, const TensorOptions& options) { return filled({}, value, options); }
@@ -180,6 +183,8 @@ Tensor arange(const Scalar& end, const TensorOptions& options) { return arange(0
 Tensor range(const Scalar& start, const Scalar& end, const Scalar& step, const TensorOptions& options) {
   const double s = step.toDouble();
   HB_CHECK(s != 0, "[range] step must be nonzero");
+  HB_CHECK(s > 0 ? end.toDouble() >= start.toDouble() : end.toDouble() <= start.toDouble(),
+           "[range] upper bound and lower bound inconsistent with step sign");
   const int64_t n = checked_count("range", std::trunc((end.toDouble() - start.toDouble()) / s) + 1);
   return ramp("range", start, step, n, options.has_dtype() ? options : options.dtype(get_default_dtype()));
 }
@@ -197,7 +202,8 @@ Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double ba
 }
 
 Tensor eye(int64_t n, int64_t m, const TensorOptions& options) {
-  HB_CHECK(n >= 0 && m >= 0, "[eye] n and m must not be negative, got ", n, " and ", m);
+  HB_CHECK(n >= 0, "[eye] n must be greater or equal to 0, got ", n);
+  HB_CHECK(m >= 0, "[eye] m must be greater or equal to 0, got ", m);
   Tensor t = zeros({n, m}, TensorOptions(options).requires_grad(false));
   t.diagonal().fill_(1);
   return finish(std::move(t), options);

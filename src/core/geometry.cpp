@@ -112,7 +112,8 @@ int64_t numel(const DimVector& sizes) {
   int64_t n = 1;
   bool overflow = false;
   for (int64_t s : sizes) overflow |= __builtin_mul_overflow(n, s, &n);
-  HB_CHECK(!overflow, "[numel] integer multiplication overflow: sizes ", IntArrayRef(sizes));
+  HB_CHECK(!overflow, "[numel] Storage size calculation overflowed with sizes=", IntArrayRef(sizes),
+           ": integer multiplication overflow");
   return n;
 }
 
@@ -183,7 +184,7 @@ DimVector infer_size(const char* name, IntArrayRef shape, int64_t numel) {
       HB_CHECK(hole < 0, "[", name, "] only one dimension can be inferred, got shape ", shape);
       hole = static_cast<int64_t>(i);
     } else {
-      HB_CHECK(out[i] >= 0, "[", name, "] invalid shape dimension ", out[i]);
+      HB_CHECK(out[i] >= 0, "[", name, "] invalid shape dimension ", out[i], " at index ", i, " of shape ", shape);
       overflow |= __builtin_mul_overflow(known, out[i], &known);
     }
   }

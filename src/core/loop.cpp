@@ -135,7 +135,7 @@ DimVector broadcast_sizes(const char* name, ArrayRef<const Tensor*> tensors) {
       out = std::move(wider);
     }
     const size_t lead = out.size() - s.size();
-    for (size_t d = 0; d < s.size(); ++d) {
+    for (size_t d = s.size(); d-- > 0;) {
       int64_t& o = out[lead + d];
       if (o == s[d] || s[d] == 1) continue;
       HB_CHECK(o == 1, "[", name, "] The size of tensor a (", o, ") must match the size of tensor b (", s[d],

@@ -9,7 +9,7 @@
 namespace hb {
 
 void Tensor::fail_undefined() {
-  HB_CHECK(false, "[Tensor] expected a defined tensor, got an undefined one");
+  HB_CHECK(false, "[Tensor] Expected a proper Tensor but got None (or an undefined Tensor in C++)");
   __builtin_unreachable();
 }
 
@@ -142,6 +142,8 @@ Tensor& Tensor::set_(const Storage& source) const {
 }
 
 bool Tensor::is_nonzero() const {
+  HB_CHECK(numel() == 1, "[is_nonzero] Boolean value of Tensor with ",
+           numel() == 0 ? "no values" : "more than one value", " is ambiguous");
   const Scalar value = item();
   return value.isComplex() ? value.toComplexDouble() != Complex<double>(0) : value.toBool();
 }

@@ -71,8 +71,9 @@ void place(T* to, const T* from, const bool* mask, int64_t n) {
 void masked_scatter(const Tensor& out, const Tensor& mask, const Tensor& source) {
   const auto* m = static_cast<const bool*>(mask.impl().visible_data());
   const int64_t n = out.numel(), wanted = count_true(m, n);
-  HB_CHECK(source.numel() >= wanted, "[masked_scatter] expected a source of at least ", wanted, " elements, got ",
-           source.numel());
+  HB_CHECK(source.numel() >= wanted,
+           "[masked_scatter] Number of elements of source < number of ones in mask: expected at least ", wanted,
+           " elements, got ", source.numel());
   void *to = out.impl().visible_data(), *from = source.impl().visible_data();
   switch (out.itemsize()) {
     case 1:

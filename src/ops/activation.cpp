@@ -319,7 +319,7 @@ Tensor prelu(const Tensor& self, const Tensor& weight) {
   check_floating("prelu", self);
   HB_CHECK(self.scalar_type() == weight.scalar_type(), "[prelu] expected a weight of dtype ",
            toString(self.scalar_type()), ", got ", toString(weight.scalar_type()));
-  HB_CHECK(weight.dim() <= 1, "[prelu] expected weight of 0 or 1 dimensions, got shape ", weight.sizes());
+  HB_CHECK(weight.dim() <= 1, "[prelu] Expected `weight` to be a scalar or 1D tensor, but got: ndim = ", weight.dim());
   Tensor slope = weight;
   if (weight.numel() != 1) {
     HB_CHECK(self.dim() > 0, "[prelu] Not allow zero-dim input tensor.");
@@ -340,8 +340,8 @@ Tensor glu(const Tensor& self, int64_t dim) {
   HB_FUNCTION(glu, self, dim);
   check_floating("glu", self);
   HB_CHECK(self.dim() > 0, "[glu] glu does not support 0-dimensional tensors");
-  HB_CHECK(self.size(dim) % 2 == 0, "[glu] Halving dimension must be even, but dimension ", dim, " is size ",
-           self.size(dim));
+  HB_CHECK(self.size(dim) % 2 == 0, "[glu] Halving dimension must be even, but dimension ",
+           dim < 0 ? dim + self.dim() : dim, " is size ", self.size(dim));
   const auto halves = self.chunk(2, dim);
   if (needs_grad(self)) return halves[0] * sigmoid(halves[1]);
   return floating_op("glu", glu_formula, {halves[0], halves[1]});

@@ -46,8 +46,7 @@ Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const S
   HB_AUTOCAST(addmm, half, half, self, mat1, mat2, beta, alpha);
   HB_CHECK(mat1.dim() == 2 && mat2.dim() == 2, "[addmm] expected two matrices, got ", mat1.sizes(), " and ",
            mat2.sizes());
-  HB_CHECK(mat1.size(1) == mat2.size(0), "[addmm] expected the inner dimensions to agree, got ", mat1.sizes(), " and ",
-           mat2.sizes());
+  ops::check_inner("addmm", mat1, mat2);
   if (HB_UNLIKELY(sparse::either(mat1, mat2))) {
     const Tensor product = sparse::mm(mat1, mat2, false) * alpha;
     return beta.equal(0) ? product : self * beta + product;
@@ -81,8 +80,7 @@ Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, c
   HB_AUTOCAST(baddbmm, half, half, self, batch1, batch2, beta, alpha);
   HB_CHECK(batch1.dim() == 3 && batch2.dim() == 3, "[baddbmm] expected two stacks of matrices (3 dimensions), got ",
            batch1.sizes(), " and ", batch2.sizes());
-  HB_CHECK(batch1.size(0) == batch2.size(0) && batch1.size(2) == batch2.size(1),
-           "[baddbmm] expected stacks that multiply, got ", batch1.sizes(), " and ", batch2.sizes());
+  ops::check_stacks("baddbmm", batch1, batch2);
   return add_product("baddbmm", "BaddbmmBackward0", self, batch1, batch2, beta, alpha);
 }
 Tensor& baddbmm_(Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta, const Scalar& alpha) {

@@ -23,8 +23,13 @@ void check_alpha(const char* name, ScalarType t, const Scalar& alpha) {
 void check_not_bools(const char* name, const Tensor& a, const Input& b) {
   const bool other = b.tensor ? b.tensor->scalar_type() == kBool : b.number.isBoolean();
   HB_CHECK(a.scalar_type() != kBool || !other, "[", name,
-           "] subtraction of bool tensors is not supported; use bitwise_xor() or logical_xor()");
-  HB_CHECK(!other || !b.tensor, "[", name, "] subtraction of a bool tensor is not supported; use bitwise_xor()");
+           "] Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
+           "operator "
+           "instead.");
+  HB_CHECK(
+      !other || !b.tensor, "[", name,
+      "] Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use "
+      "the `~` or `logical_not()` operator instead.");
 }
 
 /// a + sign alpha b; what every form of add and sub comes to.
@@ -147,7 +152,10 @@ Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
   HB_FUNCTION(rsub, self, other, alpha);
   const ScalarType t = ops::promoted({self, other});
   check_not_bools("rsub", self, other);
-  HB_CHECK(self.scalar_type() != kBool, "[rsub] subtraction of a bool tensor is not supported; use logical_not()");
+  HB_CHECK(
+      self.scalar_type() != kBool,
+      "[rsub] Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, "
+      "use the `~` or `logical_not()` operator instead.");
   check_alpha("rsub", t, alpha);
   const double factor = alpha.toDouble();
   Tensor out = is_one(alpha) ? ops::launch_new("rsub", sub_formula(self.device())(), compute_type(t), t, {other, self})
@@ -167,7 +175,7 @@ template <class B>
 Tensor rounded_quotient(const Tensor& a, const B& b, std::optional<std::string_view> mode) {
   if (!mode) return div(a, b);
   HB_CHECK(*mode == "trunc" || *mode == "floor",
-           "[div] expected rounding_mode to be one of None, 'trunc', or 'floor', got '", *mode, "'");
+           "[div] expected rounding_mode to be one of None, 'trunc', or 'floor' but found '", *mode, "'");
   if (*mode == "floor") return floor_divide(a, b);
   const ScalarType t = ops::promoted({a, b});
   HB_CHECK(t != kBool, "[div] rounding mode 'trunc' is not supported for dtype Bool");

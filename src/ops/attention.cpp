@@ -129,10 +129,11 @@ Tensor fused(const Tensor& query, const Tensor& key, const Tensor& value, const 
 void check(const Tensor& q, const Tensor& k, const Tensor& v, bool grouped) {
   const char* name = "scaled_dot_product_attention";
   HB_CHECK(q.dim() >= 2 && k.dim() >= 2 && v.dim() >= 2, "[", name,
-           "] expected operands of at least 2 dimensions, got ", q.sizes(), ", ", k.sizes(), " and ", v.sizes());
+           "] Expected query, key, and value to all be at least 2 dimensional, got ", q.sizes(), ", ", k.sizes(),
+           " and ", v.sizes());
   HB_CHECK(q.scalar_type() == k.scalar_type() && q.scalar_type() == v.scalar_type(), "[", name,
-           "] expected query, key and value of the same dtype, got ", q.scalar_type(), ", ", k.scalar_type(), " and ",
-           v.scalar_type());
+           "] Expected query, key, and value to have the same dtype, but got ", q.scalar_type(), ", ", k.scalar_type(),
+           " and ", v.scalar_type());
   HB_CHECK(is_floating_type(q.scalar_type()), "[", name, "] expected floating operands, got ", q.scalar_type());
   HB_CHECK(q.size(-1) == k.size(-1) && k.size(-2) == v.size(-2), "[", name,
            "] expected (…, L, E), (…, S, E), (…, S, Ev), got ", q.sizes(), ", ", k.sizes(), " and ", v.sizes());
@@ -146,9 +147,10 @@ Tensor additive(const std::optional<Tensor>& mask, const Tensor& q) {
   if (!mask || !mask->defined()) return {};
   if (mask->scalar_type() == kBool)
     return zeros(mask->sizes(), q.options()).masked_fill(mask->logical_not(), -std::numeric_limits<double>::infinity());
-  HB_CHECK(mask->scalar_type() == q.scalar_type() || mask->scalar_type() == kFloat,
-           "[scaled_dot_product_attention] expected a bool mask or one of the query's dtype, got ", mask->scalar_type(),
-           " for ", q.scalar_type());
+  HB_CHECK(
+      mask->scalar_type() == q.scalar_type() || mask->scalar_type() == kFloat,
+      "[scaled_dot_product_attention] Expected attn_mask dtype to be bool or float or to match query dtype, but got ",
+      mask->scalar_type(), " for ", q.scalar_type());
   return mask->to(q.scalar_type());
 }
 

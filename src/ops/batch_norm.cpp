@@ -34,8 +34,8 @@ struct Arranged {
 };
 
 void check_parameter(const char* what, const Tensor& t, int64_t channels) {
-  HB_CHECK(!t.defined() || t.numel() == channels, "[batch_norm] expected ", what, " of ", channels, " elements, got ",
-           t.sizes());
+  HB_CHECK(!t.defined() || t.numel() == channels, "[batch_norm] ", what, " should contain ", channels, " elements not ",
+           t.numel());
 }
 
 void* raw(const Tensor& t) { return t.defined() ? t.impl().visible_data() : nullptr; }
@@ -105,12 +105,12 @@ void check(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tens
            bool training) {
   HB_CHECK(x.dim() >= 2, "[batch_norm] expected an input of at least 2 dimensions, got ", x.sizes());
   HB_CHECK(is_floating_type(x.scalar_type()), "[batch_norm] expected a floating input, got ", x.scalar_type());
-  check_parameter("a weight", weight, x.size(1));
-  check_parameter("a bias", bias, x.size(1));
-  check_parameter("a running_mean", mean, x.size(1));
-  check_parameter("a running_var", var, x.size(1));
-  HB_CHECK(training || (mean.defined() && var.defined()),
-           "[batch_norm] expected running_mean and running_var outside of training, got none");
+  check_parameter("weight", weight, x.size(1));
+  check_parameter("bias", bias, x.size(1));
+  check_parameter("running_mean", mean, x.size(1));
+  check_parameter("running_var", var, x.size(1));
+  HB_CHECK(training || mean.defined(), "[batch_norm] running_mean must be defined in evaluation mode");
+  HB_CHECK(training || var.defined(), "[batch_norm] running_var must be defined in evaluation mode");
 }
 
 }  // namespace

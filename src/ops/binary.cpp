@@ -24,7 +24,8 @@ Plan plan_of(const char* name, Domain domain, ScalarType t) {
       t = ops::floating_result(t);
       return {compute_type(t), t};
     case Domain::integral:
-      HB_CHECK(is_integral_type(t, true), "[", name, "] expected integers or bool, got ", toString(t));
+      HB_CHECK(is_integral_type(t, true), "[", name, "] not implemented for '", toString(t),
+               "': expected integers or bool");
       return {kLong, t};
     case Domain::test:
       return {compute_type(t), kBool};

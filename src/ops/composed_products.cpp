@@ -86,8 +86,9 @@ Tensor euclidean_distances(const Tensor& x1, const Tensor& x2) {
 Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t> compute_mode) {
   HB_AUTOCAST(cdist, fp32, fp32, x1, x2, p, compute_mode);
   HB_CHECK(x1.dim() >= 2 && x2.dim() >= 2 && x1.size(-1) == x2.size(-1),
-           "[cdist] expected (…, P, M) and (…, R, M), got ", x1.sizes(), " and ", x2.sizes());
-  HB_CHECK(p >= 0, "[cdist] expected an order of at least 0, got ", p);
+           "[cdist] X1 and X2 must have the same number of columns, expected (…, P, M) and (…, R, M), got ", x1.sizes(),
+           " and ", x2.sizes());
+  HB_CHECK(p >= 0, "[cdist] cdist only supports non-negative p values, got ", p);
   const int64_t mode = compute_mode.value_or(0);
   HB_CHECK(mode >= 0 && mode <= 2, "[cdist] expected a compute_mode of 0, 1 or 2, got ", mode);
   const bool many = x1.size(-2) > 25 || x2.size(-2) > 25;
@@ -97,7 +98,7 @@ Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t
 
 Tensor pdist(const Tensor& self, double p) {
   HB_AUTOCAST(pdist, as_is, fp32, self, p);
-  HB_CHECK(self.dim() == 2, "[pdist] expected a matrix, got ", self.sizes());
+  HB_CHECK(self.dim() == 2, "[pdist] pdist only supports 2D tensors, got: ", self.dim(), "D");
   const Tensor pairs = triu_indices(self.size(0), self.size(0), 1);
   return linalg_vector_norm(self.index_select(0, pairs.select(0, 0)) - self.index_select(0, pairs.select(0, 1)), p,
                             IntArrayRef({-1}));
@@ -122,7 +123,7 @@ Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double
 
 Tensor vander(const Tensor& x, std::optional<int64_t> n, bool increasing) {
   HB_AUTOCAST(vander, closed, closed, x, n, increasing);
-  HB_CHECK(x.dim() == 1, "[vander] expected a vector, got ", x.sizes());
+  HB_CHECK(x.dim() == 1, "[vander] x must be a one-dimensional tensor. Got ", x.sizes());
   const int64_t columns = n.value_or(x.size(0));
   HB_CHECK(columns >= 0, "[vander] expected a number of columns of at least 0, got ", columns);
   const ScalarType dtype = is_differentiable_type(x.scalar_type()) ? x.scalar_type() : kLong;

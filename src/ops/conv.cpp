@@ -21,10 +21,12 @@ struct Call {
 
 void fill(const char* name, const char* what, IntArrayRef values, int dims, int64_t* out, int64_t least) {
   HB_CHECK(values.size() == 1 || values.size() == static_cast<size_t>(dims), "[", name, "] expected ", what,
-           " of 1 or ", dims, " values, got ", values);
+           " to be a single integer value or a list of ", dims, " values to match the convolution dimensions, but got ",
+           what, "=", values);
   for (int d = 0; d < dims; ++d) {
     out[d] = values[values.size() == 1 ? 0 : d];
-    HB_CHECK(out[d] >= least, "[", name, "] expected ", what, " of at least ", least, ", got ", values);
+    HB_CHECK(out[d] >= least, "[", name, "] ", least > 0 ? "non-positive " : "negative ", what,
+             " is not supported, got ", values);
   }
 }
 
@@ -36,27 +38,31 @@ Call make_call(const char* name, int dims, IntArrayRef stride, IntArrayRef paddi
   fill(name, "padding", padding, dims, c.p.padding, 0);
   fill(name, "dilation", dilation, dims, c.p.dilation, 1);
   fill(name, "output_padding", output_padding, dims, c.output_padding, 0);
-  HB_CHECK(groups >= 1, "[", name, "] expected groups of at least 1, got ", groups);
+  HB_CHECK(groups >= 1, "[", name, "] non-positive groups is not supported, got ", groups);
   return c;
 }
 
 void check(const char* name, const Tensor& x, const Tensor& w, const Tensor& bias, const Call& c) {
   HB_CHECK(is_floating_type(x.scalar_type()), "[", name, "] expected a floating input, got ", x.scalar_type());
   HB_CHECK(x.scalar_type() == w.scalar_type() && (!bias.defined() || bias.scalar_type() == x.scalar_type()), "[", name,
-           "] expected input, weight and bias of the same dtype, got ", x.scalar_type(), ", ", w.scalar_type(), " and ",
-           bias.defined() ? toString(bias.scalar_type()) : "no bias");
+           "] Input type, weight type and bias type should be the same, got ", x.scalar_type(), ", ", w.scalar_type(),
+           " and ", bias.defined() ? toString(bias.scalar_type()) : "no bias");
   HB_CHECK(w.dim() == c.p.dims + 2, "[", name, "] expected a weight of ", c.p.dims + 2, " dimensions, got ", w.sizes());
-  HB_CHECK(x.dim() == w.dim(), "[", name, "] expected an input of ", c.p.dims + 1, " or ", c.p.dims + 2,
-           " dimensions, got ", x.sizes());
+  HB_CHECK(x.dim() == w.dim(), "[", name, "] Expected ", c.p.dims + 1, "D (unbatched) or ", c.p.dims + 2,
+           "D (batched) input to ", name, ", but got input of size: ", x.sizes());
   const int64_t groups = c.p.groups;
-  HB_CHECK(w.size(0) % groups == 0 && w.size(0) > 0, "[", name,
-           "] expected a weight whose first size is a multiple of ", groups, " groups, got ", w.sizes());
+  HB_CHECK(w.size(0) % groups == 0 && w.size(0) > 0, "[", name, "] Given groups=", groups,
+           ", expected weight to be divisible by ", groups, " at dimension 0, but got weight of size ", w.sizes(),
+           " instead");
   const int64_t wanted = c.transposed ? w.size(0) : w.size(1) * groups;
-  HB_CHECK(x.size(1) == wanted, "[", name, "] expected an input of ", wanted, " channels (weight ", w.sizes(),
-           ", groups ", groups, "), got ", x.sizes());
+  HB_CHECK(x.size(1) == wanted, "[", name, "] Given ",
+           c.transposed ? "transposed=1" : "groups=", c.transposed ? "" : std::to_string(groups), ", weight of size ",
+           w.sizes(), ", expected input", x.sizes(), " to have ", wanted, " channels, but got ", x.size(1),
+           " channels instead");
   const int64_t out = c.transposed ? w.size(1) * groups : w.size(0);
-  HB_CHECK(!bias.defined() || (bias.dim() == 1 && bias.size(0) == out), "[", name, "] expected a bias of shape [", out,
-           "], got ", bias.sizes());
+  HB_CHECK(!bias.defined() || (bias.dim() == 1 && bias.size(0) == out), "[", name, "] Given weight of size ", w.sizes(),
+           ", expected bias to be 1-dimensional with ", out, " elements, but got bias of size ", bias.sizes(),
+           " instead");
 }
 
 DimVector output_sizes(const char* name, const Tensor& x, const Tensor& w, const Call& c) {
@@ -66,12 +72,12 @@ DimVector output_sizes(const char* name, const Tensor& x, const Tensor& w, const
     const int64_t kernel = c.p.dilation[d] * (w.size(2 + d) - 1) + 1, in = x.size(2 + d);
     if (c.transposed) {
       HB_CHECK(c.output_padding[d] < std::max(c.p.stride[d], c.p.dilation[d]), "[", name,
-               "] expected output_padding below stride or dilation, got ", c.output_padding[d]);
+               "] output padding must be smaller than either stride or dilation, but got ", c.output_padding[d]);
       out[2 + d] = (in - 1) * c.p.stride[d] - 2 * c.p.padding[d] + kernel + c.output_padding[d];
     } else {
       HB_CHECK(in + 2 * c.p.padding[d] >= kernel, "[", name,
-               "] expected a padded input of at least the kernel's extent ", kernel, ", got input ", x.sizes(),
-               ", weight ", w.sizes(), " and padding ", c.p.padding[d]);
+               "] Calculated padded input size per channel: ", in + 2 * c.p.padding[d], ". Kernel size: ", kernel,
+               ". Kernel size can't be greater than actual input size: input ", x.sizes(), ", weight ", w.sizes());
       out[2 + d] = (in + 2 * c.p.padding[d] - kernel) / c.p.stride[d] + 1;
     }
     HB_CHECK(out[2 + d] > 0, "[", name, "] expected a result of at least one element, got size ", out[2 + d],
@@ -226,8 +232,7 @@ Tensor conv(const char* name, int dims, const Tensor& x, const Tensor& w, const 
 // "same": as much padding as keeps the size; the odd one goes to the end.
 Tensor conv(const char* name, int dims, const Tensor& x, const Tensor& w, const Tensor& bias, IntArrayRef stride,
             std::string_view padding, IntArrayRef dilation, int64_t groups) {
-  HB_CHECK(padding == "same" || padding == "valid", "[", name, "] expected padding \"same\" or \"valid\", got \"",
-           padding, "\"");
+  HB_CHECK(padding == "same" || padding == "valid", "[", name, "] Invalid padding string: '", padding, "'");
   Call c = make_call(name, dims, stride, 0, dilation, false, 0, groups);
   if (padding == "valid") return convolution_of(name, dims, x, w, bias, c);
   HB_CHECK(w.dim() == dims + 2, "[", name, "] expected a weight of ", dims + 2, " dimensions, got ", w.sizes());

@@ -19,14 +19,17 @@ void check_classes(const char* name, const Tensor& x, const Tensor& target, cons
   bool fits = target.dim() == x.dim() - 1;
   for (int64_t d = 0, t = 0; fits && d < x.dim(); ++d)
     if (d != c) fits = x.size(d) == target.size(t++);
-  HB_CHECK(fits, "[", name, "] expected a target of the input's shape without its class dimension, got input ",
+  HB_CHECK(fits || x.dim() != 2 || target.dim() != 1, "[", name, "] size mismatch: Expected input batch_size (",
+           x.size(0), ") to match target batch_size (", target.numel(), ").");
+  HB_CHECK(fits || x.dim() != 2, "[", name, "] 0D or 1D target tensor expected, multi-target not supported: got input ",
            x.sizes(), " and target ", target.sizes());
+  HB_CHECK(fits, "[", name, "] size mismatch (got input: ", x.sizes(), ", target: ", target.sizes(), ")");
   HB_CHECK(target.scalar_type() == kLong || target.scalar_type() == kByte || target.scalar_type() == kInt, "[", name,
-           "] expected target of class numbers (int64), got ", target.scalar_type());
+           "] expected scalar type Long but found ", target.scalar_type(), " for target");
   if (weight.defined())
     HB_CHECK(weight.dim() == 1 && weight.size(0) == x.size(c) && weight.scalar_type() == x.scalar_type(), "[", name,
-             "] expected a weight for each of ", x.size(c), " classes in ", x.scalar_type(), ", got ",
-             weight.scalar_type(), " ", weight.sizes());
+             "] weight tensor should be defined either for all ", x.size(c), " classes or no classes, in ",
+             x.scalar_type(), ", but got weight tensor of shape: ", weight.sizes(), " in ", weight.scalar_type());
 }
 
 // Contiguous operands, with what keeps them alive.
@@ -227,8 +230,9 @@ Tensor nll_loss2d(const Tensor& self, const Tensor& target, const std::optional<
                   int64_t reduction, int64_t ignore_index) {
   const Tensor& weight = or_undefined(weight_or_none);
   HB_AUTOCAST(nll_loss2d, fp32, fp32, self, target, weight, reduction, ignore_index);
-  HB_CHECK(self.dim() == 4 && target.dim() == 3, "[nll_loss2d] expected input (N, C, H, W) and target (N, H, W), got ",
-           self.sizes(), " and ", target.sizes());
+  HB_CHECK(self.dim() == 4 && target.dim() == 3,
+           "[nll_loss2d] only batches of spatial targets supported (3D tensors) but got targets of dimension: ",
+           target.dim(), " and input ", self.sizes());
   return nll_any("nll_loss2d", self, target, weight, reduction, ignore_index);
 }
 
@@ -241,7 +245,7 @@ Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const std::o
                           int64_t reduction, int64_t ignore_index, double label_smoothing) {
   const Tensor& weight = or_undefined(weight_or_none);
   HB_CHECK(label_smoothing >= 0 && label_smoothing <= 1,
-           "[cross_entropy] expected a label smoothing between 0 and 1, got ", label_smoothing);
+           "[cross_entropy] label_smoothing must be between 0.0 and 1.0. Got: ", label_smoothing);
   HB_FUNCTION(cross_entropy_loss, self, target, weight, reduction, ignore_index, label_smoothing);
   if (HB_UNLIKELY(autocast::active != 0) && keeps_half_logits(self, target, weight)) {
     autocast::Excluded excluded;
@@ -251,7 +255,7 @@ Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const std::o
   HB_AUTOCAST(cross_entropy_loss, fp32, fp32, self, target, weight, reduction, ignore_index, label_smoothing);
   HB_CHECK(self.dim() >= 1, "[cross_entropy] expected an input of at least 1 dimension, got ", self.sizes());
   if (self.sizes() == target.sizes()) {
-    HB_CHECK(ignore_index < 0, "[cross_entropy] ignore_index is not supported for a floating target, got ",
+    HB_CHECK(ignore_index < 0, "[cross_entropy] ignore_index is not supported for floating point target, got ",
              ignore_index);
     return cross_entropy_of_probabilities(self, target, weight, reduction, label_smoothing);
   }

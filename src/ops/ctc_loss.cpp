@@ -38,20 +38,22 @@ Targets targets_of(const Tensor& log_probs, const Tensor& targets, const Tensor&
   t->inputs = values_of(input_lengths), t->targets = values_of(target_lengths);
   const int64_t n = t->batch;
   HB_CHECK(static_cast<int64_t>(t->inputs.size()) == n && static_cast<int64_t>(t->targets.size()) == n,
-           "[ctc_loss] expected ", n, " input and target lengths, got ", t->inputs.size(), " and ", t->targets.size());
-  HB_CHECK(blank >= 0 && blank < t->classes, "[ctc_loss] expected blank in [0, ", t->classes, "), got ", blank);
+           "[ctc_loss] input_lengths must be of size batch_size, and target_lengths too: expected ", n, ", got ",
+           t->inputs.size(), " and ", t->targets.size());
+  HB_CHECK(blank >= 0 && blank < t->classes, "[ctc_loss] blank must be in label range: expected [0, ", t->classes,
+           "), got ", blank);
   int64_t longest = 0, total = 0;
   for (int64_t i = 0; i < n; ++i) {
     HB_CHECK(t->inputs[i] >= 0 && t->inputs[i] <= t->steps && t->targets[i] >= 0,
-             "[ctc_loss] expected input lengths of at most ", t->steps, " and target lengths of at least 0, got ",
-             t->inputs[i], " and ", t->targets[i]);
+             "[ctc_loss] Expected input_lengths to have value at most ", t->steps,
+             " and target_lengths at least 0, but got value ", t->inputs[i], " and ", t->targets[i]);
     longest = std::max(longest, t->targets[i]);
     total += t->targets[i];
   }
   HB_CHECK(targets.dim() == 1 ? total <= targets.numel()
                               : targets.dim() == 2 && targets.size(0) == n && longest <= targets.size(1),
-           "[ctc_loss] expected targets (", n, ", S) with S of at least ", longest, ", or ", total,
-           " labels one after the other, got ", targets.sizes());
+           "[ctc_loss] Expected tensor to have size at least ", longest, " at dimension 1: targets (", n, ", S), or ",
+           total, " labels one after the other; got ", targets.sizes());
   t->width = 2 * longest + 1;
   extend(*t, targets, blank);
   return t;

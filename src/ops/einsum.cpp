@@ -11,7 +11,8 @@ namespace hb {
 namespace {
 
 int64_t wrap(const char* name, int64_t d, int64_t dim) {
-  HB_CHECK_INDEX(d >= -dim && d < dim, "[", name, "] expected a dimension in [", -dim, ", ", dim - 1, "], got ", d);
+  HB_CHECK_INDEX(d >= -dim && d < dim, "[", name, "] Dimension out of range (expected to be in range of [", -dim, ", ",
+                 dim - 1, "], but got ", d, ")");
   return d < 0 ? d + dim : d;
 }
 
@@ -22,7 +23,8 @@ using Labels = std::vector<int>;
 int label_of(char ch) {
   if (ch >= 'A' && ch <= 'Z') return ch - 'A';
   if (ch >= 'a' && ch <= 'z') return ch - 'a' + 26;
-  HB_CHECK(false, "[einsum] expected letters, commas, an ellipsis and an arrow, got '", ch, "'");
+  HB_CHECK(false, "[einsum] invalid subscript given in the equation string, subscripts must be in [a-zA-Z], got '", ch,
+           "'");
   return 0;
 }
 
@@ -119,7 +121,8 @@ Operand contract(Operand a, Operand b, const std::vector<bool>& needed_later) {
         return std::find(x.labels.begin(), x.labels.end(), l) - x.labels.begin();
       };
       const int64_t na = a.tensor.size(at(a)), nb = b.tensor.size(at(b));
-      HB_CHECK(na == nb || na == 1 || nb == 1, "[einsum] expected subscripts of the same size, got ", na, " and ", nb);
+      HB_CHECK(na == nb || na == 1 || nb == 1, "[einsum] subscript has size ", nb,
+               " which does not broadcast with previously seen size ", na);
       const auto grow = [&](Operand& x, int64_t n) {
         DimVector sizes(x.tensor.sizes());
         sizes[at(x)] = n;
@@ -164,8 +167,10 @@ Equation parse(std::string_view text, TensorList operands) {
       terms.back() += ch;
     }
   }
-  HB_CHECK(terms.size() == operands.size(), "[einsum] expected ", terms.size(), " operands for \"", text, "\", got ",
-           operands.size());
+  HB_CHECK(operands.size() >= terms.size(), "[einsum] fewer operands were provided than specified in the equation \"",
+           text, "\": ", operands.size());
+  HB_CHECK(operands.size() <= terms.size(), "[einsum] more operands were provided than specified in the equation \"",
+           text, "\": ", operands.size());
   Equation e;
   int most = 0;
   std::vector<int> dots(terms.size(), 0);
@@ -173,8 +178,8 @@ Equation parse(std::string_view text, TensorList operands) {
     const bool ellipsis = terms[i].find("...") != std::string::npos;
     const int letters = static_cast<int>(terms[i].size()) - (ellipsis ? 3 : 0);
     dots[i] = static_cast<int>(operands[i].dim()) - letters;
-    HB_CHECK(ellipsis ? dots[i] >= 0 : dots[i] == 0, "[einsum] expected an operand of ", letters, " dimensions for \"",
-             terms[i], "\", got ", operands[i].sizes());
+    HB_CHECK(ellipsis ? dots[i] >= 0 : dots[i] == 0, "[einsum] the number of subscripts in the equation (", letters,
+             ") does not match the number of dimensions (", operands[i].dim(), ") for operand ", i);
     HB_CHECK(dots[i] <= kLabels - kLetters, "[einsum] expected at most 16 dimensions under an ellipsis");
     if (ellipsis) most = std::max(most, dots[i]);
   }
@@ -190,8 +195,11 @@ Equation parse(std::string_view text, TensorList operands) {
   if (arrow != std::string::npos) {
     e.result = parse_term(equation.substr(arrow + 2), most);
     for (int l : e.result)
-      HB_CHECK(l >= kLetters || seen[l], "[einsum] expected subscripts of the result among those of operands in \"",
-               text, "\"");
+      HB_CHECK(l >= kLetters || seen[l],
+               "[einsum] output subscript does not appear in the equation for any input operand: \"", text, "\"");
+    for (int l : e.result)
+      HB_CHECK(std::count(e.result.begin(), e.result.end(), l) == 1,
+               "[einsum] output subscript appears more than once in the output: \"", text, "\"");
   } else {
     for (int d = 0; d < most; ++d) e.result.push_back(kLetters + d);
     for (int l = 0; l < kLetters; ++l)
@@ -229,15 +237,15 @@ Tensor einsum(std::string_view equation, TensorList operands, OptionalIntArrayRe
 
 Tensor tensordot(const Tensor& self, const Tensor& other, IntArrayRef dims_self, IntArrayRef dims_other) {
   HB_AUTOCAST(tensordot, as_is, widest, self, other, dims_self, dims_other);
-  HB_CHECK(dims_self.size() == dims_other.size(), "[tensordot] expected as many dimensions of both operands, got ",
+  HB_CHECK(dims_self.size() == dims_other.size(), "[tensordot] both dimension lists should have same length, got ",
            dims_self, " and ", dims_other);
   std::vector<int64_t> inner_a, inner_b, free_a, free_b;
   std::vector<bool> used_a(self.dim()), used_b(other.dim());
   int64_t inner = 1;
   for (size_t i = 0; i < dims_self.size(); ++i) {
     const int64_t a = wrap("tensordot", dims_self[i], self.dim()), b = wrap("tensordot", dims_other[i], other.dim());
-    HB_CHECK(self.size(a) == other.size(b), "[tensordot] expected contracted dimensions of the same size, got ",
-             self.sizes(), " and ", other.sizes());
+    HB_CHECK(self.size(a) == other.size(b), "[tensordot] contracted dimensions need to match, but first has size ",
+             self.size(a), " in dim ", a, " and second has size ", other.size(b), " in dim ", b);
     inner_a.push_back(a), inner_b.push_back(b), used_a[a] = used_b[b] = true, inner *= self.size(a);
   }
   DimVector sizes;

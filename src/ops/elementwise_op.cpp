@@ -174,8 +174,8 @@ void check_no_overlap(const char* name, const Tensor& self, const Tensor& other)
 void check_inplace_result(const char* name, const Tensor& self, ScalarType result, const DimVector& sizes) {
   HB_CHECK(can_cast(result, self.impl().dtype()), "[", name, "] result type ", toString(result),
            " can't be cast to the desired output type ", toString(self.impl().dtype()));
-  HB_CHECK(sizes == self.impl().sizes(), "[", name, "] expected inputs that broadcast to the shape ", self.sizes(),
-           ", got ", IntArrayRef(sizes.data(), sizes.size()));
+  HB_CHECK(sizes == self.impl().sizes(), "[", name, "] output with shape ", self.sizes(),
+           " doesn't match the broadcast shape ", IntArrayRef(sizes.data(), sizes.size()));
 }
 
 Tensor& launch_inplace(const char* name, const ElementwiseFn& fn, ScalarType compute, ScalarType result, Tensor& self,

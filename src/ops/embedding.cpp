@@ -50,9 +50,12 @@ Tensor embedding_sparse_gradient(const Tensor& g, const Tensor& indices, DimVect
 Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_idx, bool scale_grad_by_freq,
                  bool sparse) {
   HB_FUNCTION(embedding, weight, indices, padding_idx, scale_grad_by_freq, sparse);
-  HB_CHECK(weight.dim() == 2, "[embedding] expected a weight of 2 dimensions, got ", weight.sizes());
-  HB_CHECK(indices.scalar_type() == kLong || indices.scalar_type() == kInt,
-           "[embedding] expected indices of int64 or int32, got ", indices.scalar_type());
+  HB_CHECK(weight.dim() == 2, "[embedding] 'weight' must be 2-D, got ", weight.sizes());
+  HB_CHECK(
+      indices.scalar_type() == kLong || indices.scalar_type() == kInt,
+      "[embedding] Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but "
+      "got ",
+      indices.scalar_type(), " instead");
   const Tensor index = indices.to(kLong).contiguous(), table = ops::to_contiguous(weight);
   const int64_t rows = weight.size(0), width = weight.size(1);
   DimVector sizes(indices.impl().sizes());
@@ -84,14 +87,16 @@ Tensor& embedding_renorm_(Tensor& self, const Tensor& indices, double max_norm, 
 }
 
 Tensor one_hot(const Tensor& self, int64_t num_classes) {
-  HB_CHECK(self.scalar_type() == kLong, "[one_hot] expected class numbers in int64, got ", self.scalar_type());
+  HB_CHECK(self.scalar_type() == kLong, "[one_hot] one_hot is only applicable to index tensor of type LongTensor, got ",
+           self.scalar_type());
   if (self.numel() == 0) {
     HB_CHECK(num_classes > 0, "[one_hot] expected a number of classes for an empty tensor, got ", num_classes);
   } else {
-    HB_CHECK(self.min().item<int64_t>() >= 0, "[one_hot] expected class numbers of at least 0");
+    HB_CHECK(self.min().item<int64_t>() >= 0, "[one_hot] Class values must be non-negative.");
     const int64_t top = self.max().item<int64_t>();
     if (num_classes == -1) num_classes = top + 1;
-    HB_CHECK(top < num_classes, "[one_hot] expected class numbers below ", num_classes, ", got ", top);
+    HB_CHECK(top < num_classes, "[one_hot] Class values must be smaller than num_classes. Got ", top, " of ",
+             num_classes);
   }
   DimVector sizes(self.impl().sizes());
   sizes.push_back(num_classes);

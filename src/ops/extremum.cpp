@@ -26,7 +26,10 @@ Tensor value_of_all(const char* name, const char* node, const Tensor& self, uint
                     bool whole = false) {
   HB_CHECK_INDEX(
       ops::reduced_count(self, mask) > 0 || self.numel() > 0 || ops::reduced_result(self, mask, kBool).numel() == 0,
-      "[", name, "] expected the reduced dimensions to have a size other than zero, got shape ", self.sizes());
+      "[", name, "] Expected reduction dim ",
+      whole || ops::reduced_count(self, mask) == self.numel() ? "to be specified for input.numel() == 0, got shape "
+                                                              : "to have non-zero size, got shape ",
+      self.sizes());
   const ScalarType t = self.scalar_type();
   Tensor out = ops::run_reduction(self, mask, keepdim, t, t, {op});
   if (needs_grad(self))

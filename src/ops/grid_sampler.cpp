@@ -125,10 +125,17 @@ variable_list gradients(Backward& b, const Tensor& input, const Tensor& grid, co
 
 void check(const Tensor& input, const Tensor& grid, int64_t interpolation_mode, int64_t padding_mode) {
   const int64_t dims = input.dim() - 2;
-  HB_CHECK(
-      (dims == 2 || dims == 3) && grid.dim() == input.dim() && grid.size(0) == input.size(0) && grid.size(-1) == dims,
-      "[grid_sampler] expected input (N, C, spatial…) and grid (N, spatial…, ", dims, "), got ", input.sizes(), " and ",
-      grid.sizes());
+  HB_CHECK((dims == 2 || dims == 3) && grid.dim() == input.dim(), "[grid_sampler] expected ",
+           dims == 3   ? "5D"
+           : dims == 2 ? "4D"
+                       : "4D or 5D",
+           " input and grid with same number of dimensions, but got input with sizes ", input.sizes(),
+           " and grid with sizes ", grid.sizes());
+  HB_CHECK(grid.size(0) == input.size(0),
+           "[grid_sampler] expected grid and input to have same batch size, but got input with sizes ", input.sizes(),
+           " and grid with sizes ", grid.sizes());
+  HB_CHECK(grid.size(-1) == dims, "[grid_sampler] expected grid to have size ", dims,
+           " in last dimension, but got grid with sizes ", grid.sizes());
   HB_CHECK(input.scalar_type() == grid.scalar_type() && is_floating_type(input.scalar_type()),
            "[grid_sampler] expected input and grid of the same floating dtype, got ", input.scalar_type(), " and ",
            grid.scalar_type());
@@ -139,7 +146,9 @@ void check(const Tensor& input, const Tensor& grid, int64_t interpolation_mode, 
   HB_CHECK(static_cast<Interpolation>(interpolation_mode) != Interpolation::bicubic || dims == 2,
            "[grid_sampler] bicubic interpolation only supports 4D input, got ", input.sizes());
   for (int64_t d = 2; d < input.dim(); ++d)
-    HB_CHECK(input.size(d) > 0, "[grid_sampler] expected an input of no empty dimension, got ", input.sizes());
+    HB_CHECK(input.size(d) > 0,
+             "[grid_sampler] expected input to have non-empty spatial dimensions, but input has sizes ", input.sizes(),
+             " with dimension ", d, " being empty");
 }
 
 }  // namespace

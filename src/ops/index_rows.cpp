@@ -14,7 +14,7 @@ namespace ops {
 
 Tensor index_tensor(const char* name, const Tensor& index) {
   HB_CHECK(index.scalar_type() == kLong || index.scalar_type() == kInt, "[", name,
-           "] expected an index of dtype int32 or int64, got ", toString(index.scalar_type()));
+           "] Expected dtype int32 or int64 for index, got ", toString(index.scalar_type()));
   return index.to(kLong).contiguous();
 }
 
@@ -45,20 +45,24 @@ namespace {
 using ops::gradients;
 
 Tensor row_index(const char* name, const Tensor& index) {
-  HB_CHECK_INDEX(index.dim() <= 1, "[", name, "] index is supposed to be a vector, got shape ", index.sizes());
+  HB_CHECK_INDEX(index.dim() <= 1, "[", name, "] Index is supposed to be a vector, got shape ", index.sizes());
   return ops::index_tensor(name, index);
 }
 
 /// A source for the rows of self at `count` indices.
 void check_source(const char* name, const Tensor& self, int64_t dim, int64_t count, const Tensor& source) {
-  HB_CHECK(self.scalar_type() == source.scalar_type(), "[", name, "] expected self and source of one dtype, got ",
-           toString(self.scalar_type()), " and ", toString(source.scalar_type()));
+  HB_CHECK(self.scalar_type() == source.scalar_type(), "[", name,
+           "] self and source must have the same scalar type, got ", toString(self.scalar_type()), " and ",
+           toString(source.scalar_type()));
   DimVector wanted = self.impl().sizes();
   if (!wanted.empty()) wanted[dim] = count;
   const bool fits =
       source.impl().sizes() == wanted || (source.numel() == 1 && count == 1 && geometry::numel(wanted) == 1);
-  HB_CHECK(fits, "[", name, "] expected a source of shape ", IntArrayRef(wanted.data(), wanted.size()), ", got ",
-           source.sizes());
+  HB_CHECK(fits || source.dim() == 0 || dim >= source.dim() || source.size(dim) == count, "[", name,
+           "] Number of indices (", count, ") should be equal to source.size(dim), got source ", source.sizes());
+  HB_CHECK(fits, "[", name,
+           "] source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = ",
+           self.sizes(), " source.shape = ", source.sizes());
 }
 
 }  // namespace
@@ -203,16 +207,18 @@ Tensor repeat_interleave(const Tensor& self, const Tensor& repeats, std::optiona
 
 Tensor take(const Tensor& self, const Tensor& index) {
   HB_FUNCTION(take, self, index);
-  HB_CHECK(index.scalar_type() == kLong, "[take] expected an index of dtype int64, got ",
+  HB_CHECK(index.scalar_type() == kLong, "[take] Expected a long tensor for index, but got ",
            toString(index.scalar_type()));
   const Tensor at = ops::wrapped_index(index.reshape(-1), self.numel());
   return index_select(self.reshape(-1), 0, at).reshape(index.sizes());
 }
 
 Tensor put(const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {
-  HB_CHECK(index.scalar_type() == kLong, "[put] expected an index of dtype int64, got ", toString(index.scalar_type()));
-  HB_CHECK(index.numel() == source.numel(), "[put] expected as many indices as source elements, got ", index.numel(),
-           " and ", source.numel());
+  HB_CHECK(index.scalar_type() == kLong, "[put] Expected a long tensor for index, but got ",
+           toString(index.scalar_type()));
+  HB_CHECK(index.numel() == source.numel(),
+           "[put] Expected source and index to have the same number of elements, but got source.numel() = ",
+           source.numel(), ", index.numel() = ", index.numel());
   const Tensor at = ops::wrapped_index(index.reshape(-1), self.numel()), flat = self.reshape(-1),
                values = source.reshape(-1);
   return (accumulate ? index_add(flat, 0, at, values) : index_copy(flat, 0, at, values)).reshape(self.sizes());

@@ -42,6 +42,10 @@ void put_tensor(Viewed& v, int64_t slot, Tensor index) {
 Viewed apply_views(const Tensor& self, ArrayRef<TensorIndex> indices) {
   int64_t given = 0;
   for (const TensorIndex& i : indices) given += dims_taken(i);
+  HB_CHECK_INDEX(
+      given == 0 || self.dim() > 0,
+      "[index] invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
+      "convert a 0-dim tensor to a number");
   HB_CHECK_INDEX(given <= self.dim(), "[index] too many indices for tensor of dimension ", self.dim(), " (got ", given,
                  ")");
   Viewed v{self, {}, false};
@@ -141,7 +145,17 @@ Advanced prepare(const Tensor& self, const IndexList& list) {
   Advanced a;
   a.dims = e.dims;
   for (size_t k = 1; k < a.dims.size(); ++k) a.adjacent &= a.dims[k] == a.dims[k - 1] + 1;
-  for (const Tensor& t : e.indices) a.shape = broadcast_shapes(a.shape, t.sizes());
+  for (const Tensor& t : e.indices) {
+    const auto fits = [&](int64_t back) {
+      const auto at = [&](IntArrayRef s) { return back <= int64_t(s.size()) ? s[s.size() - back] : 1; };
+      return at(a.shape) == at(t.sizes()) || at(a.shape) == 1 || at(t.sizes()) == 1;
+    };
+    for (int64_t back = 1; back <= t.dim(); ++back)
+      HB_CHECK_INDEX(fits(back),
+                     "[index] shape mismatch: indexing tensors could not be broadcast together with shapes ",
+                     IntArrayRef(a.shape), ", ", t.sizes());
+    a.shape = broadcast_shapes(a.shape, t.sizes());
+  }
   for (size_t k = 0; k < e.indices.size(); ++k) {
     const int64_t n = self.size(a.dims[k]);
     const Tensor index = ops::wrapped_index(e.indices[k], n);

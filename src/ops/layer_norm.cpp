@@ -87,13 +87,19 @@ Tensor row_norm(const char* node, const Tensor& input, int64_t dims, const Tenso
 
 void check(const char* name, const Tensor& x, IntArrayRef shape, const Tensor& weight, const Tensor& bias) {
   HB_CHECK(is_floating_type(x.scalar_type()), "[", name, "] expected a floating input, got ", x.scalar_type());
-  HB_CHECK(!shape.empty(), "[", name, "] expected a normalized_shape of at least one dimension, got ", shape);
-  HB_CHECK(!weight.defined() || weight.sizes() == shape, "[", name, "] expected a weight of shape ", shape, ", got ",
-           weight.sizes());
-  HB_CHECK(!bias.defined() || bias.sizes() == shape, "[", name, "] expected a bias of shape ", shape, ", got ",
-           bias.sizes());
+  HB_CHECK(!shape.empty(), "[", name,
+           "] Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
+           "normalized_shape = ",
+           shape);
+  HB_CHECK(!weight.defined() || weight.sizes() == shape, "[", name,
+           "] Expected weight to be of same shape as normalized_shape, but got weight of shape ", weight.sizes(),
+           " and normalized_shape = ", shape);
+  HB_CHECK(!bias.defined() || bias.sizes() == shape, "[", name,
+           "] Expected bias to be of same shape as normalized_shape, but got bias of shape ", bias.sizes(),
+           " and normalized_shape = ", shape);
   const bool fits = x.dim() >= static_cast<int64_t>(shape.size()) && x.sizes().slice(x.dim() - shape.size()) == shape;
-  HB_CHECK(fits, "[", name, "] expected an input that ends in shape ", shape, ", got ", x.sizes());
+  HB_CHECK(fits, "[", name, "] Given normalized_shape=", shape,
+           ", expected input that ends in this shape, but got input of size", x.sizes());
 }
 
 }  // namespace
@@ -124,12 +130,19 @@ Tensor group_norm(const Tensor& input, int64_t num_groups, const std::optional<T
   HB_AUTOCAST(group_norm, as_is, fp32, input, num_groups, weight, bias, eps);
   HB_CHECK(input.dim() >= 2, "[group_norm] expected an input of at least 2 dimensions, got ", input.sizes());
   const int64_t n = input.size(0), c = input.size(1);
-  HB_CHECK(num_groups > 0 && c % num_groups == 0, "[group_norm] expected channels that divide into ", num_groups,
-           " groups, got input ", input.sizes());
-  HB_CHECK(!weight.defined() || (weight.dim() == 1 && weight.numel() == c), "[group_norm] expected a weight of shape [",
-           c, "], got ", weight.sizes());
-  HB_CHECK(!bias.defined() || (bias.dim() == 1 && bias.numel() == c), "[group_norm] expected a bias of shape [", c,
-           "], got ", bias.sizes());
+  HB_CHECK(num_groups > 0, "[group_norm] Expected num groups to be greater than 0, got ", num_groups);
+  HB_CHECK(c % num_groups == 0,
+           "[group_norm] Expected number of channels in input to be divisible by num_groups, but got input of shape ",
+           input.sizes(), " and num_groups=", num_groups);
+  HB_CHECK(
+      !weight.defined() || (weight.dim() == 1 && weight.numel() == c),
+      "[group_norm] Expected weight to be a vector of size equal to the number of channels in input, but got weight of "
+      "shape ",
+      weight.sizes(), " and input of shape ", input.sizes());
+  HB_CHECK(!bias.defined() || (bias.dim() == 1 && bias.numel() == c),
+           "[group_norm] Expected bias to be a vector of size equal to the number of channels in input, but got bias "
+           "of shape ",
+           bias.sizes(), " and input of shape ", input.sizes());
   if (input.numel() == 0) return input.clone();
   const Tensor rows = input.contiguous().view({n, num_groups, input.numel() / (n * num_groups)});
   Tensor out = row_norm("NativeGroupNormBackward0", rows, 1, {}, {}, false, eps).view(input.sizes());

@@ -30,9 +30,10 @@ Tensor hinge_embedding_loss(const Tensor& self, const Tensor& target, double mar
 Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, double margin,
                              int64_t reduction) {
   HB_AUTOCAST(cosine_embedding_loss, fp32, fp32, input1, input2, target, margin, reduction);
-  HB_CHECK(target.dim() <= 1 && input1.dim() == target.dim() + 1,
-           "[cosine_embedding_loss] expected inputs (N, D) or (D) and a ", "target without the last dimension, got ",
-           input1.sizes(), ", ", input2.sizes(), " and ", target.sizes());
+  HB_CHECK(target.dim() <= 1, "[cosine_embedding_loss] 0D or 1D target tensor expected, multi-target not supported");
+  HB_CHECK(input1.dim() == target.dim() + 1, "[cosine_embedding_loss] ", target.dim(), "D target tensor expects ",
+           target.dim() + 1, "D input tensors, but found inputs with sizes ", input1.sizes(), " and ", input2.sizes(),
+           ".");
   const int64_t d = target.dim();
   constexpr double kEps = 1e-12;
   const Tensor product = (input1 * input2).sum(IntArrayRef({d}));
@@ -82,10 +83,10 @@ Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar&
   HB_AUTOCAST(multi_margin_loss, fp32, fp32, self, target, p, margin, weight, reduction);
   HB_CHECK(self.dim() == 1 || self.dim() == 2, "[multi_margin_loss] expected an input (N, C) or (C), got ",
            self.sizes());
-  HB_CHECK(p.equal(1) || p.equal(2), "[multi_margin_loss] expected p of 1 or 2, got ", p);
+  HB_CHECK(p.equal(1) || p.equal(2), "[multi_margin_loss] only p == 1 and p == 2 supported, got ", p);
   const Tensor x = self.dim() == 1 ? self.unsqueeze(0) : self, t = target.reshape({-1, 1});
-  HB_CHECK(t.size(0) == x.size(0), "[multi_margin_loss] expected a target for each row, got ", self.sizes(), " and ",
-           target.sizes());
+  HB_CHECK(t.size(0) == x.size(0), "[multi_margin_loss] inconsistent target size, expected one for each row, got ",
+           self.sizes(), " and ", target.sizes());
   Tensor z = relu(margin.toDouble() - x.gather(1, t) + x);  // without a gradient at 0, as LibTorch's
   if (p.equal(2)) z = z * z;
   if (weight.defined()) z = z * weight.index_select(0, t.reshape({-1})).unsqueeze(1);
@@ -98,8 +99,7 @@ Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar&
 Tensor multilabel_margin_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
   HB_AUTOCAST(multilabel_margin_loss, fp32, fp32, self, target, reduction);
   HB_CHECK(self.dim() <= 2 && self.sizes() == target.sizes(),
-           "[multilabel_margin_loss] expected input and target (N, C) or (C) of the same shape, got ", self.sizes(),
-           " and ", target.sizes());
+           "[multilabel_margin_loss] inconsistent target size: ", target.sizes(), " for input of size: ", self.sizes());
   const Tensor x = self.dim() < 2 ? self.reshape({1, -1}) : self,
                t = target.dim() < 2 ? target.reshape({1, -1}) : target;
   // Labels stand before the first negative entry.

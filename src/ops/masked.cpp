@@ -13,7 +13,8 @@ namespace {
 using ops::gradients;
 
 void check_mask(const char* name, const Tensor& mask) {
-  HB_CHECK(mask.scalar_type() == kBool, "[", name, "] expected a mask of dtype Bool, got ",
+  HB_CHECK(mask.scalar_type() == kBool, "[", name,
+           "] expected BoolTensor for mask: only supports boolean masks, but got mask with dtype ",
            toString(mask.scalar_type()));
 }
 

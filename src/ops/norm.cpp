@@ -47,8 +47,8 @@ Tensor norm_of(const Tensor& self, double p, uint64_t mask, bool keepdim,
     return norm_of(values, p, ops::reduced_dims("norm", std::nullopt, values.dim()), false, dtype);
   }
   if (self.is_complex()) return norm_of(abs(self), p, mask, keepdim, dtype ? to_real_type(*dtype) : dtype);
-  HB_CHECK(is_floating_type(self.scalar_type()), "[norm] expected a floating dtype, got ",
-           toString(self.scalar_type()));
+  HB_CHECK(is_floating_type(self.scalar_type()), "[norm] input dtype should be either floating point or complex. Got ",
+           toString(self.scalar_type()), " instead.");
   const ScalarType t = dtype.value_or(self.scalar_type());
   HB_CHECK(is_floating_type(t), "[norm] expected a floating dtype, got ", toString(t));
   HB_CHECK(ops::reduced_count(self, mask) > 0 || p >= 0, "[norm] the norm of order ", p, " of nothing is not defined");
@@ -97,7 +97,7 @@ Tensor frobenius_norm(const Tensor& self, IntArrayRef dim, bool keepdim) {
 Tensor renorm(const Tensor& self, const Scalar& p, int64_t dim, const Scalar& maxnorm) {
   HB_AUTOCAST(renorm, as_is, fp32, self, p, dim, maxnorm);
   HB_CHECK(self.dim() > 1, "[renorm] expected at least 2 dimensions, got ", self.dim());
-  HB_CHECK(p.toDouble() > 0, "[renorm] non-positive norm not supported, got ", p);
+  HB_CHECK(p.toDouble() > 0, "[renorm] non-positive-norm not supported, got ", p);
   HB_CHECK(maxnorm.toDouble() >= 0, "[renorm] expected maxnorm to be >= 0, got ", maxnorm);
   const int64_t d = dim < 0 ? dim + self.dim() : dim;
   const uint64_t all = ops::reduced_dims("renorm", std::nullopt, self.dim());

@@ -12,8 +12,11 @@ namespace {
 
 // Pairs count from the last dimension: (last front, last back, …).
 void check_pairs(const char* name, const Tensor& x, IntArrayRef pad) {
-  HB_CHECK(pad.size() % 2 == 0 && static_cast<int64_t>(pad.size()) <= 2 * x.dim(), "[", name,
-           "] expected pairs of paddings, at most one per dimension, got ", pad, " for ", x.sizes());
+  HB_CHECK(pad.size() % 2 == 0, "[", name,
+           "] Length of pad must be even (Padding length must be divisible by 2) but instead it equals ", pad.size());
+  HB_CHECK(static_cast<int64_t>(pad.size()) <= 2 * x.dim(), "[", name,
+           "] Length of pad should be no more than twice the number of dimensions of the input, got ", pad, " for ",
+           x.sizes());
 }
 
 // Of the i-th dimension from the last; throws where the sum overflows.
@@ -55,7 +58,8 @@ std::vector<int64_t> padded_index(const char* name, int64_t whole, int64_t front
   front = std::max<int64_t>(0, front), back = std::max<int64_t>(0, back);
   if (mode == "reflect")
     HB_CHECK((front == 0 && back == 0) || (front < n && back < n), "[", name,
-             "] expected a padding below the dimension's size ", n, ", got ", front, " and ", back);
+             "] Padding size should be less than the corresponding input dimension, but got: padding (", front, ", ",
+             back, ") for size ", n);
   else if (mode == "circular")
     HB_CHECK(front <= n && back <= n, "[", name, "] expected a padding of at most the dimension's size ", n, ", got ",
              front, " and ", back);
@@ -87,10 +91,11 @@ Tensor pad_by_index(const char* name, const char* node, const Tensor& self, IntA
 
 Tensor pad_spatial(const char* name, const char* node, int dims, const Tensor& self, IntArrayRef padding,
                    std::string_view mode) {
-  HB_CHECK(padding.size() == 2 * static_cast<size_t>(dims), "[", name, "] expected ", 2 * dims, " paddings, got ",
-           padding);
-  HB_CHECK(self.dim() == dims + 1 || self.dim() == dims + 2, "[", name, "] expected an input of ", dims + 1, " or ",
-           dims + 2, " dimensions, got ", self.sizes());
+  HB_CHECK(padding.size() == 2 * static_cast<size_t>(dims), "[", name, "] padding size is expected to be ", 2 * dims,
+           ", but got: ", padding.size());
+  HB_CHECK(self.dim() == dims + 1 || self.dim() == dims + 2, "[", name, "] Expected ", dims + 1, "D or ", dims + 2,
+           "D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: ",
+           self.sizes());
   return pad_by_index(name, node, self, padding, mode);
 }
 
@@ -116,13 +121,12 @@ Tensor constant_pad_nd(const Tensor& self, IntArrayRef pad, const Scalar& value)
 Tensor pad(const Tensor& self, IntArrayRef pad, std::string_view mode, std::optional<double> value) {
   HB_FUNCTION(hb::pad, self, pad, mode, value);
   if (mode == "constant") return constant_pad_nd(self, pad, value.value_or(0));
-  HB_CHECK(mode == "reflect" || mode == "replicate" || mode == "circular",
-           "[pad] expected mode \"constant\", \"reflect\", \"replicate\" or \"circular\", got \"", mode, "\"");
+  HB_CHECK(mode == "reflect" || mode == "replicate" || mode == "circular", "[pad] Unrecognised padding mode ", mode);
   HB_CHECK(!value || *value == 0, "[pad] expected no value in mode \"", mode, "\", got ", value.value_or(0));
   const int64_t dims = static_cast<int64_t>(pad.size()) / 2;
   HB_CHECK(pad.size() % 2 == 0 && dims >= 1 && dims <= 3 && (self.dim() == dims + 1 || self.dim() == dims + 2),
-           "[pad] expected paddings of the last 1 to 3 dimensions of a batched or unbatched input, got ", pad, " for ",
-           self.sizes());
+           "[pad] Padding size ", pad.size(), " is not supported for ", self.dim(),
+           "D input tensor. Supported: paddings of the last 1 to 3 dimensions of a batched or unbatched input");
   if (mode == "reflect")
     return dims == 1   ? reflection_pad1d(self, pad)
            : dims == 2 ? reflection_pad2d(self, pad)

@@ -108,13 +108,13 @@ Tensor l1_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
 }
 Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, int64_t reduction, double beta) {
   HB_AUTOCAST(smooth_l1_loss, fp32, fp32, self, target, reduction, beta);
-  HB_CHECK(beta >= 0, "[smooth_l1_loss] expected beta of at least 0, got ", beta);
+  HB_CHECK(beta >= 0, "[smooth_l1_loss] smooth_l1_loss does not support negative values for beta. Got ", beta);
   if (beta == 0) return l1_loss(self, target, reduction);
   return pair_loss("smooth_l1_loss", "SmoothL1LossBackward0", PairLoss::smooth_l1, self, target, reduction, beta);
 }
 Tensor huber_loss(const Tensor& self, const Tensor& target, int64_t reduction, double delta) {
   HB_AUTOCAST(huber_loss, fp32, fp32, self, target, reduction, delta);
-  HB_CHECK(delta > 0, "[huber_loss] expected delta above 0, got ", delta);
+  HB_CHECK(delta > 0, "[huber_loss] huber_loss does not support non-positive values for delta. Got ", delta);
   return pair_loss("huber_loss", "HuberLossBackward0", PairLoss::huber, self, target, reduction, delta);
 }
 
@@ -128,7 +128,7 @@ Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const std:
   {
     NoGradGuard guard;
     HB_CHECK(self.numel() == 0 || (self.detach().min().item<double>() >= 0 && self.detach().max().item<double>() <= 1),
-             "[binary_cross_entropy] expected all elements of the input between 0 and 1");
+             "[binary_cross_entropy] all elements of input should be between 0 and 1");
   }
   const bool weighted = weight.defined();
   const Tensor loss = pair_loss("binary_cross_entropy", "BinaryCrossEntropyBackward0", PairLoss::bce, self, target,

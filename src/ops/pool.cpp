@@ -19,8 +19,8 @@ namespace {
 using Windows = std::shared_ptr<const PoolWindows>;
 
 int64_t nth(const char* name, const char* what, IntArrayRef list, int d, int dims) {
-  HB_CHECK(list.size() == 1 || list.size() == static_cast<size_t>(dims), "[", name, "] expected ", what, " of 1 or ",
-           dims, " values, got ", list);
+  HB_CHECK(list.size() == 1 || list.size() == static_cast<size_t>(dims), "[", name, "] ", name, ": ", what,
+           " must either be a single int, or a tuple of ", dims, " ints, got ", list);
   return list[list.size() == 1 ? 0 : d];
 }
 
@@ -38,8 +38,9 @@ int64_t output_size(int64_t in, int64_t kernel, int64_t stride, int64_t padding,
 }
 
 void check_input(const char* name, const Tensor& x, int dims) {
-  HB_CHECK(x.dim() == dims + 1 || x.dim() == dims + 2, "[", name, "] expected an input of ", dims + 1, " or ", dims + 2,
-           " dimensions, got ", x.sizes());
+  HB_CHECK(x.dim() == dims + 1 || x.dim() == dims + 2, "[", name, "] non-empty ", dims + 1, "D or ", dims + 2,
+           "D (batch mode) tensor expected for input, got ", x.sizes(), ": Expected ", dims + 1, "D or ", dims + 2,
+           "D tensor");
   HB_CHECK(is_floating_type(x.scalar_type()), "[", name, "] expected a floating input, got ", x.scalar_type());
   for (int64_t d = x.dim() == dims + 1 ? 0 : 1; d < x.dim(); ++d)
     HB_CHECK(x.size(d) > 0, "[", name, "] expected no empty dimension but the batch, got ", x.sizes());
@@ -55,14 +56,18 @@ Windows plain_windows(const char* name, const Tensor& x, int dims, const PoolArg
     const int64_t padding = nth(name, "padding", a.padding, d, dims), step = nth(name, "dilation", a.dilation, d, dims);
     for (int64_t value : {kernel, stride, padding, step})
       HB_CHECK(value <= std::numeric_limits<int32_t>::max(), "[", name, "] integer out of range: ", value);
-    HB_CHECK(kernel > 0 && stride > 0 && step > 0, "[", name,
-             "] expected kernel_size, stride and dilation above 0, got ", kernel, ", ", stride, " and ", step);
-    HB_CHECK(padding >= 0 && padding <= ((kernel - 1) * step + 1) / 2, "[", name,
-             "] expected a padding of at most half the kernel, got padding ", padding, " and kernel_size ", kernel);
+    HB_CHECK(stride != 0, "[", name, "] stride should not be zero");
+    HB_CHECK(step > 0, "[", name, "] dilation should be greater than zero, but got ", step);
+    HB_CHECK(kernel > 0 && stride > 0, "[", name, "] kernel size and stride should be greater than zero, but got ",
+             kernel, " and ", stride);
+    HB_CHECK(padding >= 0, "[", name, "] pad must be non-negative, but got pad: ", padding);
+    HB_CHECK(padding <= ((kernel - 1) * step + 1) / 2, "[", name,
+             "] pad should be at most half of effective kernel size, but got pad=", padding, ", kernel_size=", kernel,
+             " and dilation=", step);
     dim.in = x.size(2 + d), dim.step = step;
     dim.out = output_size(dim.in, kernel, stride, padding, step, a.ceil_mode);
-    HB_CHECK(dim.out > 0, "[", name, "] expected a result of at least one element, got size ", dim.out, " from input ",
-             x.sizes(), " and kernel_size ", a.kernel);
+    HB_CHECK(dim.out > 0, "[", name, "] Given input size: ", x.sizes(), " and kernel_size ", a.kernel,
+             ". Calculated output size: ", dim.out, ". Output size is too small");
     dim.begin.resize(dim.out), dim.end.resize(dim.out), dim.extent.resize(dim.out);
     for (int64_t o = 0; o < dim.out; ++o) {
       int64_t begin = o * stride - padding;
@@ -84,7 +89,8 @@ Windows adaptive_windows(const char* name, const Tensor& x, int dims, IntArrayRe
   for (int d = 0; d < dims; ++d) {
     auto& dim = w->dim[3 - dims + d];
     dim.in = x.size(2 + d), dim.out = output[d];
-    HB_CHECK(dim.out >= 0, "[", name, "] expected an output_size of at least 0, got ", output);
+    HB_CHECK(dim.out >= 0, "[", name, "] elements of output_size must be greater than or equal to 0 but received ",
+             output);
     dim.begin.resize(dim.out), dim.end.resize(dim.out), dim.extent.resize(dim.out);
     for (int64_t o = 0; o < dim.out; ++o) {
       dim.begin[o] = o * dim.in / dim.out, dim.end[o] = ((o + 1) * dim.in + dim.out - 1) / dim.out;
@@ -182,9 +188,24 @@ Tensor max_pool(const char* name, int dims, const Tensor& x, const PoolArgs& a, 
   return out;
 }
 
+Tensor avg_pool(const char* name, int dims, const Tensor& x, const PoolArgs& a, std::optional<int64_t> divisor);
+
+// Means of int64 are cut towards zero: exact sums, each divided by the number of elements that its window counts.
+Tensor avg_pool_of_integers(const char* name, int dims, const Tensor& x, const PoolArgs& a,
+                            std::optional<int64_t> divisor) {
+  const Tensor wide = x.to(kDouble), one = ones(x.sizes(), kDouble);
+  HB_CHECK(ops::largest_magnitude(wide) * static_cast<double>(x.numel()) < ops::kExactInDouble, "[", name,
+           "] of integers whose sums may be beyond 2^53 is not supported");
+  const Tensor sums = avg_pool(name, dims, wide, a, 1), elements = avg_pool(name, dims, one, a, 1);
+  const Tensor counts =
+      divisor ? full_like(sums, *divisor) : (elements / avg_pool(name, dims, one, a, std::nullopt)).round();
+  return where(elements == 0, zeros_like(sums), div(sums, counts, "trunc")).to(kLong);
+}
+
 Tensor avg_pool(const char* name, int dims, const Tensor& x, const PoolArgs& a, std::optional<int64_t> divisor) {
+  HB_CHECK(!divisor || *divisor != 0, "[", name, "] divisor must be not zero");
+  if (x.scalar_type() == kLong) return avg_pool_of_integers(name, dims, x, a, divisor);
   check_input(name, x, dims);
-  HB_CHECK(!divisor || *divisor != 0, "[", name, "] expected a divisor_override other than 0");
   return batched(x, dims, [&](const Tensor& t) {
     Windows w = plain_windows(name, t, dims, a);
     if (divisor) {
@@ -220,9 +241,11 @@ TensorTuple2 adaptive_max(const char* name, int dims, const Tensor& x, IntArrayR
 
 Tensor max_unpool(const char* name, int dims, const Tensor& x, const Tensor& indices, IntArrayRef output) {
   check_input(name, x, dims);
-  HB_CHECK(indices.scalar_type() == kLong && indices.sizes() == x.sizes(), "[", name,
-           "] expected int64 indices of the input's shape, got ", indices.scalar_type(), " ", indices.sizes(), " for ",
-           x.sizes());
+  HB_CHECK(indices.scalar_type() == kLong, "[", name,
+           "] elements in indices should be type int64 but got: ", indices.scalar_type());
+  HB_CHECK(indices.sizes() == x.sizes(), "[", name,
+           "] Expected shape of indices to be same as that of the input tensor (", x.sizes(),
+           ") but got indices tensor with shape: ", indices.sizes());
   HB_CHECK(output.size() == static_cast<size_t>(dims), "[", name, "] expected an output_size of ", dims,
            " values, got ", output);
   DimVector flat(x.sizes().data(), x.sizes().data() + x.dim() - dims);
@@ -234,8 +257,9 @@ Tensor max_unpool(const char* name, int dims, const Tensor& x, const Tensor& ind
   const Tensor at = indices.flatten(start);
   if (at.numel()) {
     NoGradGuard guard;
-    HB_CHECK(at.min().item<int64_t>() >= 0 && at.max().item<int64_t>() < plane, "[", name, "] expected indices in [0, ",
-             plane, ")");
+    const int64_t low = at.min().item<int64_t>(), high = at.max().item<int64_t>();
+    HB_CHECK(low >= 0 && high < plane, "[", name, "] Found an invalid max index: ", low < 0 ? low : high,
+             ": expected indices in [0, ", plane, ")");
   }
   return zeros(flat, x.options()).scatter(start, at, x.flatten(start)).view(full);
 }

@@ -9,10 +9,22 @@
 namespace hb::ops {
 
 void check_same_dtype(const char* name, const Tensor& a, const Tensor& b) {
-  HB_CHECK(a.scalar_type() == b.scalar_type(), "[", name, "] expected both operands to have the same dtype, got ",
-           a.scalar_type(), " ", a.sizes(), " and ", b.scalar_type(), " ", b.sizes());
+  HB_CHECK(a.scalar_type() == b.scalar_type(), "[", name, "] mat1 and mat2 must have the same dtype, but got ",
+           a.scalar_type(), " and ", b.scalar_type(), ": expected m1 and m2 to have the same dtype, got ", a.sizes(),
+           " and ", b.sizes());
   HB_CHECK(a.device() == b.device(), "[", name, "] expected both operands on one device, got ", a.device(), " and ",
            b.device());
+}
+
+void check_inner(const char* name, const Tensor& a, const Tensor& b) {
+  HB_CHECK(a.size(1) == b.size(0), "[", name, "] mat1 and mat2 shapes cannot be multiplied (", a.size(0), "x",
+           a.size(1), " and ", b.size(0), "x", b.size(1), ")");
+}
+
+void check_stacks(const char* name, const Tensor& a, const Tensor& b) {
+  HB_CHECK(a.size(0) == b.size(0) && a.size(2) == b.size(1), "[", name,
+           "] Expected size for first two dimensions of batch2 tensor to be: [", a.size(0), ", ", a.size(2),
+           "] but got: [", b.size(0), ", ", b.size(1), "].");
 }
 
 namespace {

@@ -35,5 +35,9 @@ Tensor stack_product(const char* name, const Tensor& a, const Tensor& b);
 void stack_product_into(const Tensor& out, const Tensor& a, const Tensor& b, double alpha, double beta);
 
 void check_same_dtype(const char* name, const Tensor& a, const Tensor& b);
+/// Of two matrices.
+void check_inner(const char* name, const Tensor& a, const Tensor& b);
+/// Of two stacks (b, m, k) and (b, k, n).
+void check_stacks(const char* name, const Tensor& a, const Tensor& b);
 
 }  // namespace hb::ops

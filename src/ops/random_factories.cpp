@@ -70,7 +70,7 @@ Tensor randint(int64_t low, int64_t high, IntArrayRef size, std::optional<Genera
 
 Tensor randperm(int64_t n, const TensorOptions& options) { return randperm(n, std::nullopt, options); }
 Tensor randperm(int64_t n, std::optional<Generator> generator, const TensorOptions& options) {
-  HB_CHECK(n >= 0, "n must be non-negative, got ", n);
+  HB_CHECK(n >= 0, "[randperm] Trying to create tensor with negative dimension ", n, ": n must be non-negative");
   const ScalarType t = options.dtype();
   if (t == kBool) HB_NOT_SUPPORTED("\"randperm\" not implemented for 'Bool'");
   // Each of these holds the integers up to two to the power of its digits.

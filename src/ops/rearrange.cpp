@@ -22,8 +22,9 @@ Tensor repeat(const Tensor& self, IntArrayRef repeats) {
            repeats, " for ", self.sizes());
   DimVector split, wide, flat;
   for (int64_t d = 0; d < n; ++d) {
-    HB_CHECK(repeats[d] >= 0, "[repeat] expected repeats that are not negative, got ", repeats);
     const int64_t size = d < n - own ? 1 : self.sizes()[d - (n - own)];
+    HB_CHECK(repeats[d] >= 0, "[repeat] Trying to create tensor with negative dimension ", repeats[d] * size,
+             ": repeats must not be negative, got ", repeats);
     split.push_back(1), split.push_back(size);
     wide.push_back(repeats[d]), wide.push_back(size);
     flat.push_back(repeats[d] * size);
@@ -39,7 +40,7 @@ Tensor tile(const Tensor& self, IntArrayRef dims) {
 
 Tensor repeat_interleave(const Tensor& self, int64_t repeats, std::optional<int64_t> dim,
                          std::optional<int64_t> output_size) {
-  HB_CHECK(repeats >= 0, "[repeat_interleave] repeats must be non-negative, got ", repeats);
+  HB_CHECK(repeats >= 0, "[repeat_interleave] Repeats must be non-negative, got ", repeats);
   const Tensor source = dim ? self : self.flatten();
   const int64_t d = wrap_dim("repeat_interleave", dim.value_or(0), source.dim());
   HB_CHECK(!output_size || *output_size == repeats * source.size(d), "[repeat_interleave] expected an output_size of ",
@@ -166,7 +167,8 @@ Tensor& triu_(Tensor& self, int64_t diagonal) { return self.masked_fill_(above(s
 
 namespace {
 Tensor triangle_indices(int64_t row, int64_t col, const TensorOptions& options, bool lower, int64_t offset) {
-  HB_CHECK(row >= 0 && col >= 0, "[tril_indices] row and col must not be negative, got ", row, " and ", col);
+  HB_CHECK(row >= 0, "[tril_indices] row must be non-negative, got ", row);
+  HB_CHECK(col >= 0, "[tril_indices] col must be non-negative, got ", col);
   const Tensor all = ones({row, col}, kBool);
   const Tensor mask = lower ? above(all, offset).logical_not() : above(all, offset - 1);
   return mask.nonzero().t().contiguous().to(options.dtype());
@@ -273,7 +275,7 @@ void check_combinations(int64_t n, int64_t r) {
 
 Tensor combinations(const Tensor& self, int64_t r, bool with_replacement) {
   HB_CHECK(self.dim() == 1, "[combinations] expected a tensor of 1 dimension, got shape ", self.sizes());
-  HB_CHECK(r >= 0, "[combinations] expected a number of elements that is not negative, got ", r);
+  HB_CHECK(r >= 0, "[combinations] Expect a non-negative number, but got ", r);
   if (r == 0) return empty({0}, self.options());
   const int64_t n = self.numel();
   // Each set by its places, which count up from left to right; the last place that can grow does.
@@ -298,6 +300,8 @@ Tensor combinations(const Tensor& self, int64_t r, bool with_replacement) {
 
 Tensor cartesian_prod(TensorList tensors) {
   HB_CHECK(!tensors.empty(), "[cartesian_prod] expects a non-empty TensorList");
+  for (const Tensor& t : tensors)
+    HB_CHECK(t.dim() == 1, "[cartesian_prod] Expect a 1D vector, but got shape ", t.sizes());
   if (tensors.size() == 1) return tensors[0];
   std::vector<Tensor> columns;
   for (const Tensor& t : meshgrid(tensors)) columns.push_back(t.flatten());

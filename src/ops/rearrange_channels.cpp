@@ -11,8 +11,14 @@ namespace hb {
 Tensor pixel_shuffle(const Tensor& self, int64_t r) {
   HB_FUNCTION(pixel_shuffle, self, r);
   HB_CHECK(r < int64_t{1} << 31, "[pixel_shuffle] upscale factor is too large, (upscale_factor)^2 overflowed: ", r);
-  HB_CHECK(self.dim() >= 3 && r > 0 && self.size(-3) % (r * r) == 0, "[pixel_shuffle] expected (…, C * ", r,
-           "^2, H, W), got ", self.sizes());
+  HB_CHECK(self.dim() >= 3,
+           "[pixel_shuffle] pixel_shuffle expects input to have at least 3 dimensions, but got input with ", self.dim(),
+           " dimension(s)");
+  HB_CHECK(r > 0, "[pixel_shuffle] pixel_shuffle expects a positive upscale_factor, but got ", r);
+  HB_CHECK(self.size(-3) % (r * r) == 0,
+           "[pixel_shuffle] pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of "
+           "upscale_factor, but input.size(-3)=",
+           self.size(-3), " is not divisible by ", r * r);
   DimVector split(self.sizes().data(), self.sizes().data() + self.dim() - 3), out = split;
   const int64_t c = self.size(-3) / (r * r), h = self.size(-2), w = self.size(-1), n = self.dim() - 3;
   for (int64_t s : {c, r, r, h, w}) split.push_back(s);
@@ -26,7 +32,8 @@ Tensor pixel_shuffle(const Tensor& self, int64_t r) {
 Tensor pixel_unshuffle(const Tensor& self, int64_t r) {
   HB_FUNCTION(pixel_unshuffle, self, r);
   HB_CHECK(self.dim() >= 3 && r > 0 && self.size(-2) % r == 0 && self.size(-1) % r == 0,
-           "[pixel_unshuffle] expected height and width to be multiples of ", r, ", got ", self.sizes());
+           "[pixel_unshuffle] pixel_unshuffle expects height to be divisible by downscale_factor, and width too, but ",
+           r, " divides not both of ", self.sizes());
   DimVector split(self.sizes().data(), self.sizes().data() + self.dim() - 3), out = split;
   const int64_t c = self.size(-3), h = self.size(-2) / r, w = self.size(-1) / r, n = self.dim() - 3;
   for (int64_t s : {c, h, r, w, r}) split.push_back(s);
@@ -39,8 +46,12 @@ Tensor pixel_unshuffle(const Tensor& self, int64_t r) {
 
 Tensor channel_shuffle(const Tensor& self, int64_t groups) {
   HB_FUNCTION(channel_shuffle, self, groups);
-  HB_CHECK(self.dim() >= 3 && groups > 0 && self.size(1) % groups == 0,
-           "[channel_shuffle] expected (N, C, …) with C a multiple of ", groups, ", got ", self.sizes());
+  HB_CHECK(self.dim() >= 3, "[channel_shuffle] channel_shuffle expects input with > 2 dims, but got input with sizes ",
+           self.sizes());
+  HB_CHECK(groups > 0,
+           "[channel_shuffle] Number of groups to divide channels in must be positive. Value of groups:", groups);
+  HB_CHECK(self.size(1) % groups == 0, "[channel_shuffle] Number of channels must be divisible by groups. Got ",
+           self.size(1), " channels and ", groups, " groups.");
   DimVector split(self.sizes());
   split[1] = groups;
   split.insert(2, self.size(1) / groups);
@@ -114,8 +125,13 @@ Tensor col2im(const Tensor& self, IntArrayRef output_size, IntArrayRef kernel_si
   const int64_t height = nth(output_size, 0), width = nth(output_size, 1);
   const auto h = windows("col2im", height, 0, kernel_size, dilation, padding, stride);
   const auto w = windows("col2im", width, 1, kernel_size, dilation, padding, stride);
-  HB_CHECK(self.size(1) % (h.kernel * w.kernel) == 0 && self.size(2) == h.out * w.out, "[col2im] expected (N, C * ",
-           h.kernel * w.kernel, ", ", h.out * w.out, "), got ", self.sizes());
+  HB_CHECK(self.size(1) % (h.kernel * w.kernel) == 0,
+           "[col2im] Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got "
+           "input.size(1)=",
+           self.size(1), " and kernel_size=", kernel_size);
+  HB_CHECK(self.size(2) == h.out * w.out,
+           "[col2im] expected size of input's dimension 2 to match the calculated number of sliding blocks ", h.out,
+           " * ", w.out, " = ", h.out * w.out, ", but got input.size(2)=", self.size(2));
   const int64_t n = self.size(0), c = self.size(1) / (h.kernel * w.kernel);
   Tensor out;
   {

@@ -39,8 +39,10 @@ Tensor sum_masked(const char* node, const Tensor& self, uint64_t mask, bool keep
 
 Tensor mean_masked(const char* node, const Tensor& self, uint64_t mask, bool keepdim, std::optional<ScalarType> dtype) {
   const ScalarType t = dtype.value_or(self.scalar_type());
-  HB_CHECK(is_differentiable_type(t), "[mean] expected a floating dtype, got ", toString(t),
-           "; give dtype or convert the tensor");
+  HB_CHECK(is_differentiable_type(t),
+           "[mean] mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
+           "Got: ",
+           toString(t));
   const int64_t count = ops::reduced_count(self, mask);
   const ReduceFinish finish{0, static_cast<double>(count), 0};
   Tensor out =

@@ -23,16 +23,16 @@ void check_shapes(const char* name, const Tensor& self, int64_t d, const Tensor&
   const auto ndim = [](const Tensor& t) { return std::max<int64_t>(t.dim(), 1); };
   const auto size = [](const Tensor& t, int64_t k) { return t.dim() ? t.sizes()[k] : 1; };
   HB_CHECK(ndim(self) == ndim(index), "[", name,
-           "] Index tensor must have the same number of dimensions as self tensor, got ", index.sizes(), " for ",
+           "] Index tensor must have the same number of dimensions as input tensor, got ", index.sizes(), " for ",
            self.sizes());
   HB_CHECK(!src || ndim(*src) == ndim(index), "[", name,
            "] Index tensor must have the same number of dimensions as src tensor, got ", index.sizes(), " for ",
            src ? src->sizes() : IntArrayRef());
   for (int64_t k = 0; k < ndim(index); ++k) {
     HB_CHECK(k == d || size(index, k) <= size(self, k), "[", name, "] Expected index ", index.sizes(),
-             " to be smaller than self ", self.sizes(), " apart from dimension ", d);
+             " to be no larger than self ", self.sizes(), " apart from dimension ", d);
     HB_CHECK(!src || size(index, k) <= size(*src, k), "[", name, "] Expected index ", index.sizes(),
-             " to be smaller than src ", src ? src->sizes() : IntArrayRef());
+             " to be no larger size than src ", src ? src->sizes() : IntArrayRef());
   }
 }
 

@@ -75,7 +75,8 @@ std::vector<Tensor> where(const Tensor& condition) { return condition.nonzero().
 namespace {
 
 void check_mask(const char* name, const Tensor& mask) {
-  HB_CHECK(mask.scalar_type() == kBool, "[", name, "] expected a mask of dtype Bool, got ",
+  HB_CHECK(mask.scalar_type() == kBool, "[", name,
+           "] expected BoolTensor for mask: only supports boolean masks, but got mask with dtype ",
            toString(mask.scalar_type()));
 }
 
@@ -333,9 +334,10 @@ Tensor extremum_share(const Tensor& a, const Tensor& b) {
 // --- comparisons of whole tensors
 
 Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
-  HB_CHECK(self.scalar_type() == other.scalar_type(), "[isclose] expected tensors of one dtype, got ",
-           toString(self.scalar_type()), " and ", toString(other.scalar_type()));
-  HB_CHECK(rtol >= 0 && atol >= 0, "[isclose] rtol and atol must not be negative, got ", rtol, " and ", atol);
+  HB_CHECK(self.scalar_type() == other.scalar_type(), "[isclose] ", toString(self.scalar_type()), " did not match ",
+           toString(other.scalar_type()));
+  HB_CHECK(rtol >= 0, "[isclose] rtol must be greater than or equal to zero, but got ", rtol);
+  HB_CHECK(atol >= 0, "[isclose] atol must be greater than or equal to zero, but got ", atol);
   const ScalarType t = self.scalar_type();
   const ScalarType compute = is_floating_type(t) ? compute_type(t) : kDouble;
   const double p[] = {rtol, atol, equal_nan ? 1.0 : 0.0};

@@ -10,7 +10,8 @@ namespace {
 
 int64_t checked_dim(const char* name, const Tensor& t, int64_t dim) {
   const int64_t n = std::max<int64_t>(t.dim(), 1);
-  HB_CHECK_INDEX(dim >= -n && dim < n, "[", name, "] expected a dimension in [", -n, ", ", n - 1, "], got ", dim);
+  HB_CHECK_INDEX(dim >= -n && dim < n, "[", name, "] Dimension out of range (expected to be in range of [", -n, ", ",
+                 n - 1, "], but got ", dim, ")");
   return dim < 0 ? dim + n : dim;
 }
 
@@ -44,7 +45,7 @@ Tensor softmax_any(const char* name, const char* node, const Tensor& self, int64
   Tensor x = dtype ? self.to(*dtype) : self;
   if (!is_floating_type(x.scalar_type())) {
     HB_CHECK(!dtype, "[", name, "] expected a floating dtype, got ", *dtype);
-    HB_NOT_SUPPORTED("[", name, "] is not implemented for ", x.scalar_type(), "; give a floating dtype");
+    HB_NOT_SUPPORTED("[", name, "] not implemented for '", x.scalar_type(), "'; give a floating dtype");
   }
   const Tensor in = x.contiguous();
   Tensor out = empty(x.sizes(), x.options());

@@ -241,7 +241,7 @@ Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights_or_none
 
 Tensor histc(const Tensor& self, int64_t bins, const Scalar& min, const Scalar& max) {
   HB_CHECK(self.is_floating_point(), "[histc] is not supported for dtype ", toString(self.scalar_type()));
-  HB_CHECK(bins > 0, "[histc] bins must be > 0, got ", bins);
+  HB_CHECK(bins > 0, "[histc] bins must be > 0, but got ", bins);
   double low = min.toDouble(), high = max.toDouble();
   const Tensor x = self.detach().reshape(-1).to(kDouble);
   if (low == high && x.numel() > 0) low = x.min().item().toDouble(), high = x.max().item().toDouble();

@@ -83,8 +83,9 @@ Tensor stack_product(const char* name, const Tensor& a, const Tensor& b) {
   for (size_t d = 0; d + 2 < n; ++d) {
     const int64_t x = d + sa.size() >= n ? sa[d + sa.size() - n] : 1,
                   y = d + sb.size() >= n ? sb[d + sb.size() - n] : 1;
-    HB_CHECK(x == y || x == 1 || y == 1, "[", name, "] expected batch dimensions that broadcast, got ", a.sizes(),
-             " and ", b.sizes());
+    HB_CHECK(x == y || x == 1 || y == 1, "[", name, "] The size of tensor a (", x,
+             ") must match the size of tensor b (", y, ") at non-singleton dimension ", d, ": batch dimensions of ",
+             a.sizes(), " and ", b.sizes());
     sizes[d] = x == 1 ? y : x;
   }
   sizes[n - 2] = a.size(-2), sizes[n - 1] = b.size(-1);

@@ -28,7 +28,10 @@ Plan plan_of(const char* name, const FormulaKernel& formula, Domain domain, Scal
       p.compute = compute_type(p.result);
       break;
     case Domain::numeric:
-      HB_CHECK(t != kBool, "[", name, "] expected a tensor of numbers, got Bool; use logical_not() to invert it");
+      HB_CHECK(t != kBool, "[", name,
+               "] Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, "
+               "use the `~` "
+               "or `logical_not()` operator instead.");
       if (&formula == &abs_formula) p.result = to_real_type(t);
       break;
     case Domain::real:
@@ -43,8 +46,8 @@ Plan plan_of(const char* name, const FormulaKernel& formula, Domain domain, Scal
         HB_CHECK(&formula != &relu_formula, "[relu] Boolean inputs are not supported");
         if (&formula == &bitwise_not_formula) p.formula = &logical_not_formula;
       } else {
-        HB_CHECK(&formula != &bitwise_not_formula || is_integral_type(t, false), "[", name,
-                 "] expected integers or bool, got ", toString(t));
+        HB_CHECK(&formula != &bitwise_not_formula || is_integral_type(t, false), "[", name, "] not implemented for '",
+                 toString(t), "': expected integers or bool");
       }
   }
   return p;

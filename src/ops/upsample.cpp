@@ -101,12 +101,13 @@ Tensor weighted(const char* name, const Tensor& self, IntArrayRef output, bool a
 }  // namespace
 
 void ops::check_upsample(const char* name, const Tensor& self, IntArrayRef output, size_t dims) {
-  HB_CHECK(output.size() == dims, "[", name, "] expected an output_size of ", dims, " values, got ", output);
-  HB_CHECK(self.dim() == static_cast<int64_t>(dims) + 2, "[", name, "] expected an input of ", dims + 2,
-           " dimensions, got ", self.sizes());
+  HB_CHECK(output.size() == dims, "[", name, "] It is expected output_size equals to ", dims, ", but got size ",
+           output.size());
+  HB_CHECK(self.dim() == static_cast<int64_t>(dims) + 2, "[", name, "] It is expected input_size equals to ", dims + 2,
+           ", but got size ", self.dim());
   for (size_t d = 0; d < dims; ++d)
-    HB_CHECK(self.size(2 + d) > 0 && output[d] > 0, "[", name, "] expected sizes above 0, got input ", self.sizes(),
-             " and output ", output);
+    HB_CHECK(self.size(2 + d) > 0 && output[d] > 0, "[", name,
+             "] Input and output sizes should be greater than 0, but got input ", self.sizes(), " and output ", output);
   DimVector sizes(self.impl().sizes());
   for (size_t d = 0; d < dims; ++d) sizes[2 + d] = output[d];
   geometry::bytes(geometry::numel(sizes), self.impl().itemsize());  // before lists of these lengths are made

@@ -29,7 +29,8 @@ Tensor variance_gradient(const Tensor& g, const Tensor& x, uint64_t mask, bool k
 std::pair<Tensor, Tensor> moments(const char* name, const Tensor& self, uint64_t mask, bool keepdim, double correction,
                                   bool root, bool with_mean) {
   const ScalarType t = self.scalar_type();
-  HB_CHECK(is_floating_type(t), "[", name, "] expected a floating dtype, got ", toString(t));
+  HB_CHECK(is_floating_type(t), "[", name, "] std and var only support floating point and complex dtypes, got ",
+           toString(t));
   Tensor out = ops::reduced_result(self, mask, t), mean;
   if (with_mean) mean = ops::reduced_result(self, mask, t);
   const ReduceLoop loop(out, self, mask);

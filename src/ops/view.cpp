@@ -179,8 +179,8 @@ Tensor t(const Tensor& self) {
 }
 
 Tensor movedim(const Tensor& self, IntArrayRef source, IntArrayRef destination) {
-  HB_CHECK(source.size() == destination.size(), "[movedim] expected as many sources as destinations, got ", source,
-           " and ", destination);
+  HB_CHECK(source.size() == destination.size(), "[movedim] Invalid source or destination dims: source (", source,
+           " dims) should contain the same number of dims as destination (", destination, " dims)");
   const int64_t n = self.dim();
   DimVector order(std::max<int64_t>(n, 1), -1);  // a scalar takes 0 and -1 for dimensions
   std::vector<bool> moved(order.size(), false);
@@ -242,7 +242,7 @@ Tensor expand(const Tensor& self, IntArrayRef size, bool) {
     const int64_t d = k - (n - own);
     const int64_t have = d >= 0 ? self.sizes()[d] : 1;
     HB_CHECK(size[k] != -1 || d >= 0,
-             "[expand] the expanded size of the tensor (-1) isn't allowed in a leading, "
+             "[expand] The expanded size of the tensor (-1) isn't allowed in a leading, "
              "non-existing dimension ",
              k);
     sizes[k] = size[k] == -1 ? have : size[k];

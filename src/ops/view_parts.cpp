@@ -104,8 +104,8 @@ Tensor folded(const Tensor& g, const DimVector& whole, int64_t d, int64_t size, 
 Tensor unfold(const Tensor& self, int64_t dimension, int64_t size, int64_t step) {
   const int64_t d = wrap_dim("unfold", dimension, self.dim()), n = self.dim() ? self.sizes()[d] : 1;
   HB_CHECK(step > 0, "[unfold] step is ", step, " but must be > 0");
-  HB_CHECK(size >= 0 && size <= n, "[unfold] maximum size for tensor at dimension ", d, " is ", n, " but size is ",
-           size);
+  HB_CHECK(size >= 0, "[unfold] size is ", size, " but must be >= 0");
+  HB_CHECK(size <= n, "[unfold] maximum size for tensor at dimension ", d, " is ", n, " but size is ", size);
   DimVector sizes(self.sizes()), strides(self.strides());
   if (sizes.empty()) sizes.push_back(1), strides.push_back(1);
   const int64_t stride = strides[d];
@@ -123,14 +123,17 @@ Tensor as_strided(const Tensor& self, IntArrayRef size, IntArrayRef stride, std:
   TensorImpl& i = self.impl();
   DimVector sizes(size), strides(stride);
   const int64_t offset = storage_offset.value_or(i.offset());
-  for (size_t k = 0; k < sizes.size(); ++k)
-    HB_CHECK(sizes[k] >= 0 && strides[k] >= 0, "[as_strided] sizes and strides must not be negative, got ", size,
-             " and ", stride);
+  for (size_t k = 0; k < sizes.size(); ++k) {
+    HB_CHECK(sizes[k] >= 0, "[as_strided] Storage size calculation overflowed with sizes=", size,
+             " and strides=", stride);
+    HB_CHECK(strides[k] >= 0,
+             "[as_strided] as_strided: Negative strides are not supported at the moment, got strides: ", stride);
+  }
   HB_CHECK(offset >= 0, "[as_strided] Tensor: invalid storage offset ", offset);
   const int64_t extent = geometry::extent(sizes, strides);  // of an empty tensor: none, wherever it is said to lie
   const size_t needed = geometry::bytes(geometry::extent(sizes, strides, offset), i.itemsize());
   HB_CHECK(needed <= i.storage()->nbytes(), "[as_strided] setStorage: sizes ", size, ", strides ", stride,
-           ", storage offset ", offset, " requiring a storage size of ", needed,
+           ", storage offset ", offset, ", and itemsize ", i.itemsize(), " requiring a storage size of ", needed,
            " are out of bounds for storage of size ", i.storage()->nbytes());
   const DimVector own_sizes = i.sizes(), own_strides = i.strides();
   const int64_t own_offset = i.offset();
@@ -169,7 +172,9 @@ std::vector<Tensor> split_with_sizes(const Tensor& self, IntArrayRef sizes, int6
   HB_CHECK(self.dim() > 0, "[split] split expects at least a 1-dimensional tensor");
   int64_t at = 0, total = 0;
   for (int64_t s : sizes) {
-    HB_CHECK(s >= 0, "[split] split_with_sizes expects split_sizes have only non-negative entries, but got ", sizes);
+    HB_CHECK(
+        s >= 0,
+        "[split] split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes=", sizes);
     total += s;
   }
   HB_CHECK(total == self.size(dim), "[split] split_with_sizes expects split_sizes to sum exactly to ", self.size(dim),

@@ -11,7 +11,7 @@ constexpr double kTwoPi = 6.28318530717958647692;
 /// f(i, n): the values of positions i of a symmetric window of n + 1 values.
 template <class F>
 Tensor window(const char* name, int64_t length, bool periodic, const TensorOptions& options, F f) {
-  HB_CHECK(length >= 0, "[", name, "] expected a length of at least 0, got ", length);
+  HB_CHECK(length >= 0, "[", name, "] requires non-negative window_length, got window_length=", length);
   const ScalarType t =
       options.has_dtype() ? typeMetaToScalarType(options.dtype()) : typeMetaToScalarType(get_default_dtype());
   HB_CHECK(is_floating_type(t), "[", name, "] expected a floating point dtype, got ", t);

@@ -2,6 +2,7 @@
 // The engine's names as c10::, at:: and torch::, and the macros of c10. No definition stands here: `hb` holds the
 // engine, `hb::bridge::api` what the bridge adds to these three namespaces themselves.
 
+#include <halfbridge/bridge/at_tensor.h>
 #include <halfbridge/bridge/context.h>
 #include <halfbridge/bridge/dtype_rules.h>
 #include <halfbridge/bridge/element_types.h>
@@ -51,6 +52,7 @@ namespace at {
 using namespace c10;
 using hb::complex;             // before the type c10::complex
 using hb::bridge::api::trace;  // before the namespace hb::trace
+using hb::bridge::of_at::tensor;
 namespace Reduction {
 using namespace hb::loss_reduction;
 }
@@ -64,6 +66,7 @@ using namespace hb::subscripts;
 
 namespace torch {
 using namespace at;
+using hb::tensor;  // before at::tensor
 using autocast = hb::AutocastGuard;  // at::autocast stays the namespace
 namespace autograd {
 using namespace hb::autodiff;

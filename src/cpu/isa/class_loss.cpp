@@ -10,7 +10,8 @@ enum { kNone = 0, kMean = 1 };
 
 int64_t class_of(const char* name, const ClassLoss& l, int64_t i) {
   const int64_t t = l.target[i];
-  HB_CHECK_INDEX(t >= 0 && t < l.classes, "[", name, "] expected targets in [0, ", l.classes, "), got ", t);
+  HB_CHECK_INDEX(t >= 0 && t < l.classes, "[", name, "] Target ", t, " is out of bounds. Expected targets in [0, ",
+                 l.classes, ")");
   return t;
 }
 

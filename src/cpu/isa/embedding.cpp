@@ -14,8 +14,8 @@ void embedding(ScalarType dtype, void* out, const void* weight, const int64_t* i
   const auto* table = static_cast<const char*>(weight);
   parallel_for(0, n, std::max<int64_t>(1, kGrain / std::max<int64_t>(width, 1)), [&](int64_t from, int64_t to) {
     for (int64_t i = from; i < to; ++i) {
-      HB_CHECK_INDEX(index[i] >= 0 && index[i] < rows, "[embedding] expected indices in [0, ", rows, "), got ",
-                     index[i]);
+      HB_CHECK_INDEX(index[i] >= 0 && index[i] < rows,
+                     "[embedding] index out of range in self: expected indices in [0, ", rows, "), got ", index[i]);
       copy_bytes(to_bytes + i * bytes, table + index[i] * bytes, bytes);
     }
   });

@@ -25,7 +25,8 @@ inline void check_indices(const char* name, const int64_t* index, int64_t step, 
 /// The same for indices of whole rows.
 inline void check_rows(const char* name, const int64_t* index, int64_t count, int64_t n) {
   const int64_t* bad = find_outside(index, 1, count, n);
-  HB_CHECK_INDEX(!bad, "[", name, "] index out of range in self: got ", *bad, " for a dimension of size ", n);
+  HB_CHECK_INDEX(!bad, "[", name, "] index out of range in self: index ", *bad,
+                 " is out of bounds for a dimension of size ", n);
 }
 
 inline void check_order(const char* name, ScalarType t, PutOp op) {

@@ -33,9 +33,9 @@ void check_options(const detail::RNNOptionsBase& o) {
                         "expects num_layers greater than 1, but got dropout=",
                         o.dropout(), " and num_layers=1"));
   HB_CHECK(o.hidden_size() > 0, "hidden_size must be positive");
-  HB_CHECK(o.num_layers() > 0, "num_layers must be positive");
+  HB_CHECK(o.num_layers() > 0, "num_layers must be greater than zero");
   HB_CHECK(o.proj_size() >= 0 && o.proj_size() < o.hidden_size(),
-           "proj_size must be at least 0 and less than hidden_size");
+           "proj_size has to be a positive integer, smaller than hidden_size or zero to disable projections");
 }
 
 // The state given, or zeros, checked against the batch.
@@ -49,7 +49,8 @@ State complete(const detail::RNNOptionsBase& o, State state, int64_t batch, cons
   }
   for (size_t i = 0; i < state.size(); ++i) {
     const std::vector<int64_t> expected{layers, batch, i ? o.hidden_size() : h_size};
-    HB_CHECK(state[i].sizes() == expected, "Expected hidden size ", IntArrayRef(expected), ", got ", state[i].sizes());
+    HB_CHECK(state[i].sizes() == expected, "Expected hidden", is_lstm ? i ? "[1]" : "[0]" : "", " size ", layers, " ",
+             batch, " ", expected[2], ", got ", state[i].sizes());
   }
   return state;
 }

@@ -44,6 +44,10 @@ Tensor RNNCellImplBase<Derived>::checked_state(const Tensor& input, const Tensor
   auto expected = input.sizes().vec();
   expected.back() = options_base.hidden_size();
   if (!given.defined()) return hb::zeros(expected, input.options());
+  HB_CHECK(given.dim() != input.dim() || input.dim() == 1 || given.size(0) == input.size(0), "Input batch size ",
+           input.size(0), " doesn't match hidden0 batch size ", given.size(0));
+  HB_CHECK(given.dim() == 0 || given.size(-1) == expected.back(), "hidden0 has inconsistent hidden_size: got ",
+           given.size(-1), ", expected ", expected.back());
   HB_CHECK(given.sizes() == expected, "Expected a state of shape ", IntArrayRef(expected), ", got ", given.sizes());
   return given;
 }
