@@ -3,6 +3,7 @@
 
 #include <halfbridge/autocast.h>
 #include <halfbridge/autograd.h>
+#include <halfbridge/dispatch_key_set.h>
 #include <halfbridge/numerics.h>
 #include <halfbridge/ops.h>
 #include <halfbridge/ops/call_forms.h>

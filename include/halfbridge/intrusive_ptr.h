@@ -57,6 +57,12 @@ class intrusive_ptr {
     T* p = std::exchange(p_, nullptr);
     if (p && p->intrusive_ptr_target::release()) static_cast<const intrusive_ptr_target*>(p)->destroy();
   }
+  /// A new object.
+  template <class... Args>
+  static intrusive_ptr make(Args&&... args) {
+    return intrusive_ptr(new T(std::forward<Args>(args)...));
+  }
+  bool unique() const { return use_count() == 1; }
   T* get() const { return p_; }
   T* operator->() const { return p_; }
   T& operator*() const { return *p_; }

@@ -22,6 +22,7 @@ namespace hb {
 namespace bridge::jit {
 struct Module;
 }
+class ClassType;
 
 namespace ivalue {
 struct ListData;
@@ -34,9 +35,9 @@ using Object = ObjectData;
 using ConstantString = StringData;
 }  // namespace ivalue
 
-/// None, Tensor, float, complex, int, bool, string, Device, list, tuple, dict or object. Lists, tuples, dicts and
-/// objects are shared by copies, as in LibTorch. The to...() functions throw hb::Error when the value is of
-/// another kind.
+/// None, Tensor, float, complex, int, bool, string, Device, list, tuple, dict, object or generator; dtypes, layouts and
+/// memory formats are ints. Lists, tuples, dicts and objects are shared by copies, as in LibTorch. The to...()
+/// functions throw hb::Error when the value is of another kind.
 class HB_API IValue {
  public:
   IValue() = default;
@@ -52,6 +53,13 @@ class HB_API IValue {
   IValue(std::string_view value) : IValue(std::string(value)) {}
   IValue(Device value) : value_(value) {}
   IValue(const Scalar& value);
+  IValue(Generator value) : value_(std::move(value)) {}
+  IValue(ScalarType value) : value_(static_cast<int64_t>(value)) {}
+  IValue(Layout value) : value_(static_cast<int64_t>(value)) {}
+  IValue(MemoryFormat value) : value_(static_cast<int64_t>(value)) {}
+  /// An object of a class that the program registered by torch::class_; throws for any other class.
+  template <typename T, typename = std::enable_if_t<std::is_base_of_v<intrusive_ptr_target, T>>>
+  IValue(intrusive_ptr<T> value);
   IValue(std::shared_ptr<ivalue::ListData> value) : value_(std::move(value)) {}
   IValue(std::shared_ptr<ivalue::DictData> value) : value_(std::move(value)) {}
   IValue(std::shared_ptr<ivalue::TupleData> value) : value_(std::move(value)) {}
@@ -88,11 +96,15 @@ class HB_API IValue {
   bool isDoubleList() const { return is_list_of("float"); }
   bool isBoolList() const { return is_list_of("bool"); }
   bool isTensorList() const { return is_list_of("Tensor"); }
+  bool isOptionalTensorList() const { return is_list_of("Optional[Tensor]"); }
+  bool isGenerator() const { return is<Generator>(); }
   bool isTuple() const { return is<TuplePtr>(); }
   bool isGenericDict() const { return is<DictPtr>(); }
   bool isObject() const { return is<ObjectPtr>(); }
   /// An object whose class is a module.
   bool isModule() const;
+  /// An object whose class is a registered C++ class.
+  bool isCustomClass() const;
 
   const Tensor& toTensor() const&;
   Tensor toTensor() &&;
@@ -105,6 +117,10 @@ class HB_API IValue {
   std::string_view toStringView() const { return toStringRef(); }
   std::shared_ptr<ivalue::ConstantString> toString() const;
   Device toDevice() const;
+  Generator toGenerator() const;
+  ScalarType toScalarType() const { return static_cast<ScalarType>(toInt()); }
+  Layout toLayout() const { return static_cast<Layout>(toInt()); }
+  MemoryFormat toMemoryFormat() const { return static_cast<MemoryFormat>(toInt()); }
   List<IValue> toList() const;
   const std::vector<IValue>& toListRef() const;
   List<int64_t> toIntList() const;
@@ -120,6 +136,9 @@ class HB_API IValue {
   std::shared_ptr<ivalue::Object> toObject() const;
   /// Of a module; needs <halfbridge/bridge/jit.h>.
   bridge::jit::Module toModule() const;
+  /// The C++ object in one of a registered class; throws when T is another class.
+  template <typename T>
+  intrusive_ptr<T> toCustomClass() const;
   template <typename T>
   T to() const;
   /// Nothing for None.
@@ -150,7 +169,7 @@ class HB_API IValue {
   bool is_list_of(std::string_view element) const;
 
   std::variant<std::monostate, Tensor, double, Complex<double>, int64_t, bool, Device, StringPtr, ListPtr, DictPtr,
-               TuplePtr, ObjectPtr>
+               TuplePtr, ObjectPtr, Generator>
       value_;
 };
 

@@ -207,6 +207,42 @@ struct Convert<std::string> {
   static std::string from(const IValue& value) { return value.toStringRef(); }
 };
 template <>
+struct Convert<std::string_view> {
+  static std::string_view from(const IValue& value) { return value.toStringView(); }
+};
+template <>
+struct Convert<float> {
+  static float from(const IValue& value) { return static_cast<float>(value.toDouble()); }
+};
+template <>
+struct Convert<int32_t> {
+  static int32_t from(const IValue& value) { return static_cast<int32_t>(value.toInt()); }
+};
+template <>
+struct Convert<Scalar> {
+  static Scalar from(const IValue& value) { return value.toScalar(); }
+};
+template <>
+struct Convert<Generator> {
+  static Generator from(const IValue& value) { return value.toGenerator(); }
+};
+template <>
+struct Convert<ScalarType> {
+  static ScalarType from(const IValue& value) { return value.toScalarType(); }
+};
+template <>
+struct Convert<Layout> {
+  static Layout from(const IValue& value) { return value.toLayout(); }
+};
+template <>
+struct Convert<MemoryFormat> {
+  static MemoryFormat from(const IValue& value) { return value.toMemoryFormat(); }
+};
+template <typename T>
+struct Convert<intrusive_ptr<T>> {
+  static intrusive_ptr<T> from(const IValue& value) { return value.toCustomClass<T>(); }
+};
+template <>
 struct Convert<Device> {
   static Device from(const IValue& value) { return value.toDevice(); }
 };
@@ -256,6 +292,12 @@ template <typename T>
 T IValue::to() const {
   return ivalue::Convert<std::remove_cv_t<T>>::from(*this);
 }
+template <typename T>
+intrusive_ptr<T> IValue::toCustomClass() const {
+  return intrusive_ptr<T>(static_cast<T*>(ivalue::capsule_of(*this, typeid(T))));
+}
+template <typename T, typename>
+IValue::IValue(intrusive_ptr<T> value) : value_(ivalue::object_of_class(typeid(T), std::move(value))) {}
 template <typename T>
 IValue::IValue(List<T> value) : value_(value.data()) {}
 template <typename T>

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <typeinfo>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -66,7 +68,7 @@ struct HB_API DictData {
 
 struct ClassData;
 
-/// An object of a TorchScript class: an archive, a scripted module.
+/// An object of a TorchScript class: an archive, a scripted module, or one of a class that the program registered.
 struct HB_API ObjectData {
   ObjectData() = default;
   ObjectData(const ObjectData&) = default;
@@ -82,6 +84,12 @@ struct HB_API ObjectData {
   std::vector<Attribute> attributes;
   /// What the archive's code declares; nothing for an archive without code.
   std::shared_ptr<const ClassData> declared;
+  std::shared_ptr<ClassType> registered_class;  // and what belongs to it:
+  intrusive_ptr<intrusive_ptr_target> capsule;
+
+  /// The registered class, with its methods; null for other objects.
+  const std::shared_ptr<ClassType>& type() const { return registered_class; }
+  const std::string& name() const { return class_name; }
 
   const Attribute* find(const std::string& name) const;
   /// Adds the attribute or replaces it.
@@ -109,6 +117,24 @@ struct ClassData {
   std::vector<std::pair<std::string, std::string>> constants;  // the name, and the value as the code writes it
   std::vector<std::string> methods;
 };
+/// A C++ class that values can hold objects of, found by its C++ type and by its name.
+struct CustomClass {
+  std::string name;                 // "__torch__.torch.classes.ns.Name"
+  std::shared_ptr<ClassType> type;  // its methods
+  // How objects are saved and made again; empty where the program gave no def_pickle.
+  std::function<IValue(const IValue& object)> get_state;
+  std::function<void(const IValue& object, IValue state)> set_state;
+};
+/// Throws where the type or the name is registered already.
+HB_API void register_custom_class(const std::type_info& type, std::shared_ptr<CustomClass> custom_class);
+HB_API std::shared_ptr<CustomClass> find_custom_class(const std::type_info& type);
+HB_API std::shared_ptr<CustomClass> find_custom_class(const std::string& name);
+HB_API std::vector<std::string> custom_class_names();
+/// An object that holds `capsule`, which is of the registered `type`.
+HB_API std::shared_ptr<ObjectData> object_of_class(const std::type_info& type,
+                                                   intrusive_ptr<intrusive_ptr_target> capsule);
+/// What an object of the registered `type` holds; throws for any other value.
+HB_API intrusive_ptr_target* capsule_of(const IValue& value, const std::type_info& type);
 
 }  // namespace ivalue
 

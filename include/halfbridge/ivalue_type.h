@@ -6,10 +6,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <typeinfo>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include <halfbridge/complex.h>
+#include <halfbridge/intrusive_ptr.h>
 #include <halfbridge/macros.h>
 
 namespace hb {
@@ -48,10 +52,14 @@ HB_SIMPLE_TYPE(ComplexType, "complex");
 HB_SIMPLE_TYPE(BoolType, "bool");
 HB_SIMPLE_TYPE(StringType, "str");
 HB_SIMPLE_TYPE(DeviceObjType, "Device");
+HB_SIMPLE_TYPE(NumberType, "Scalar");
+HB_SIMPLE_TYPE(GeneratorType, "Generator");
 #undef HB_SIMPLE_TYPE
 
 class Tensor;
 class Device;
+class Scalar;
+class Generator;
 class IValue;
 template <class T>
 struct Complex;
@@ -80,6 +88,24 @@ template <>
 struct TypeOf<std::string> : StringType {};
 template <>
 struct TypeOf<Device> : DeviceObjType {};
+template <>
+struct TypeOf<Scalar> : NumberType {};
+template <>
+struct TypeOf<Generator> : GeneratorType {};
+/// "__torch__.torch.classes.ns.Name"; throws for a class that is not registered.
+HB_API TypePtr registered_type(const std::type_info& type);
+template <typename T>
+struct TypeOf<intrusive_ptr<T>> {
+  static TypePtr get() { return registered_type(typeid(T)); }
+};
+template <typename... Ts>
+struct TypeOf<std::tuple<Ts...>> {
+  static TypePtr get() {
+    std::string text;
+    ((text += (text.empty() ? "" : ", ") + TypeOf<Ts>::get()->str()), ...);
+    return make_type("Tuple[" + text + "]");
+  }
+};
 template <typename T>
 struct TypeOf<List<T>> {
   static TypePtr get() { return make_type("List[" + TypeOf<T>::get()->str() + "]"); }

@@ -17,6 +17,7 @@
 
 namespace hb {
 
+class DispatchKeySet;
 class Tensor;
 namespace autodiff {
 class Node;
@@ -92,6 +93,8 @@ class HB_API Tensor {
   size_t nbytes() const { return impl().numel() * impl().itemsize(); }
   bool is_contiguous(MemoryFormat format = MemoryFormat::Contiguous) const;
   MemoryFormat suggest_memory_format() const;
+  /// Its backend and what applies to it: autograd, autocast (dispatch_key_set.h).
+  DispatchKeySet key_set() const;
   bool is_floating_point() const { return defined() && is_floating_type(scalar_type()); }
   bool is_complex() const { return defined() && is_complex_type(scalar_type()); }
   bool is_signed() const { return hb::is_signed_type(scalar_type()); }

@@ -109,6 +109,7 @@ Complex<double> IValue::toComplexDouble() const {
 }
 int64_t IValue::toInt() const { return get<int64_t>("IValue.toInt", "Int"); }
 bool IValue::toBool() const { return get<bool>("IValue.toBool", "Bool"); }
+Generator IValue::toGenerator() const { return get<Generator>("IValue.toGenerator", "Generator"); }
 Device IValue::toDevice() const { return get<Device>("IValue.toDevice", "Device"); }
 
 Scalar IValue::toScalar() const {
@@ -137,8 +138,9 @@ Dict<IValue, IValue> IValue::toGenericDict() const {
 std::shared_ptr<ivalue::Object> IValue::toObject() const { return get<ObjectPtr>("IValue.toObject", "Object"); }
 
 const char* IValue::tagKind() const {
-  constexpr const char* kNames[] = {"None",   "Tensor", "Double",      "ComplexDouble", "Int",   "Bool",
-                                    "Device", "String", "GenericList", "GenericDict",   "Tuple", "Object"};
+  constexpr const char* kNames[] = {"None",  "Tensor", "Double",   "ComplexDouble", "Int",
+                                    "Bool",  "Device", "String",   "GenericList",   "GenericDict",
+                                    "Tuple", "Object", "Generator"};
   return kNames[value_.index()];
 }
 
@@ -151,6 +153,7 @@ TypePtr IValue::type() const {
   if (isBool()) return BoolType::get();
   if (isDevice()) return DeviceObjType::get();
   if (isString()) return StringType::get();
+  if (isGenerator()) return GeneratorType::get();
   if (isList()) return make_type("List[" + std::get<ListPtr>(value_)->element_type->str() + "]");
   if (isGenericDict()) return make_type(dict_text(*std::get<DictPtr>(value_)));
   if (isTuple()) return make_type(tuple_text(*std::get<TuplePtr>(value_)));

@@ -154,6 +154,16 @@ void TorchPickler::write_tuple(const std::vector<IValue>& items) {
   out_.opcode(items.size() > 3 ? op::kTuple : kSmall[items.size() - 1]);
 }
 
+// What an object of a registered class says of itself.
+IValue TorchPickler::state_of(const ivalue::ObjectData& object) {
+  const auto custom_class = ivalue::find_custom_class(object.class_name);
+  if (!custom_class || !custom_class->get_state) {
+    io_fail("save", "Cannot serialize custom bound C++ class ", object.class_name,
+            ". Please define serialization methods via def_pickle() for this class.");
+  }
+  return custom_class->get_state(IValue(std::make_shared<ivalue::ObjectData>(object)));
+}
+
 void TorchPickler::write_object(const ivalue::ObjectData& object) {
   const auto named = class_names_->find(&object);
   const std::string& name = named == class_names_->end() ? object.class_name : named->second;
@@ -162,6 +172,11 @@ void TorchPickler::write_object(const ivalue::ObjectData& object) {
   out_.global(name.substr(0, dot), name.substr(dot + 1));
   out_.opcode(op::kEmptyTuple);
   out_.opcode(op::kNewObj);
+  if (object.registered_class) {
+    write(state_of(object));
+    out_.opcode(op::kBuild);
+    return;
+  }
   out_.opcode(op::kEmptyDict);
   out_.opcode(op::kMark);
   for (const auto& attribute : object.attributes) {

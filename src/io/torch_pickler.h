@@ -39,6 +39,7 @@ class TorchPickler {
   void write_tuple(const std::vector<IValue>& items);
   void write_object(const ivalue::ObjectData& object);
   void write_complex(const Complex<double>& value);
+  static IValue state_of(const ivalue::ObjectData& object);
   void write_device(const Device& device);
   void write_tensor(const Tensor& tensor);
   void write_storage(const Tensor& tensor);

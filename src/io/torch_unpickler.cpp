@@ -177,6 +177,13 @@ IValue TorchUnpickler::convert_object(const PickleNode& node) {
   object->class_name = name;
   charge_text(node, name.size());
   if (!node.state) fail(node, "class '", name, "': expected a state, got none");
+  const auto custom_class = ivalue::find_custom_class(name);
+  if (custom_class && custom_class->set_state) {
+    object->registered_class = custom_class->type;
+    IValue value(std::move(object));
+    custom_class->set_state(value, convert(*node.state));
+    return value;
+  }
   if (node.state->kind != Kind::Dict) {  // a class with its own __setstate__
     object->set("__state__", convert(*node.state), ivalue::ObjectData::Role::Attribute);
     if (read_class_) object->declared = read_class_(name);

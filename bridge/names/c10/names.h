@@ -46,6 +46,14 @@ using std::string_view;
 namespace WarningUtils {
 using namespace hb::bridge::WarningUtils;
 }
+namespace impl {
+using hb::ExcludeDispatchKeyGuard;
+using hb::IncludeDispatchKeyGuard;
+using hb::LocalDispatchKeySet;
+using hb::tls_is_dispatch_key_excluded;
+using hb::tls_is_dispatch_key_included;
+using hb::tls_local_dispatch_key_set;
+}  // namespace impl
 }  // namespace c10
 
 namespace at {

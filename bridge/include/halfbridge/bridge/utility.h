@@ -56,10 +56,6 @@ inline std::optional<Device> device_of(const Tensor& tensor) {
   return tensor.defined() ? std::optional<Device>(tensor.device()) : std::nullopt;
 }
 
-/// In forward of a program's own Function: what it calls is not recorded.
-using AutoDispatchBelowADInplaceOrView = NoGradGuard;
-using AutoDispatchBelowAutograd = NoGradGuard;
-
 /// for (auto i : irange(n)), for (auto i : irange(from, to)).
 template <class I>
 class integer_range {

@@ -1,3 +1,3 @@
 #pragma once
 #include <c10/names.h>
-#include <halfbridge/bridge/library.h>
+#include <halfbridge/dispatch_key.h>

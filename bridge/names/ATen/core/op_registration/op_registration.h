@@ -1,0 +1,3 @@
+#pragma once
+#include <halfbridge/bridge/dispatch/register_operators.h>
+#include <torch/library.h>

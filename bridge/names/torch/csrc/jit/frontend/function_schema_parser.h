@@ -1,0 +1,6 @@
+#pragma once
+#include <ATen/core/function_schema.h>
+
+namespace torch::jit {
+using namespace hb::bridge::jit;
+}

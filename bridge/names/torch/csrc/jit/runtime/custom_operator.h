@@ -1,0 +1,2 @@
+#pragma once
+#include <ATen/core/op_registration/op_registration.h>

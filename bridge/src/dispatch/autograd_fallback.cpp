@@ -1,0 +1,72 @@
+// What happens to an operator that has no function for autograd when an argument requires gradients: it runs, and what
+// it recorded itself stands. Whoever goes back through it is warned, as the operator's gradient may be missing.
+#include <halfbridge/autograd.h>
+#include <halfbridge/bridge/autograd/custom_node.h>
+
+#include "dispatch/operator_entry.h"
+
+namespace hb::bridge {
+namespace {
+
+void warn_not_implemented(const std::string& op) {
+  hb::detail::warn(
+      op +
+      ": an autograd kernel was not registered to the Autograd key(s) but we are trying to backprop through it. "
+      "This may lead to silently incorrect behavior. If your operator is differentiable, please ensure you have "
+      "registered an autograd kernel to the correct Autograd key (e.g. DispatchKey::Autograd, "
+      "DispatchKey::CompositeImplicitAutograd). If your operator is not differentiable, or to squash this "
+      "warning, please register torch::CppFunction::makeFallthrough() to DispatchKey::Autograd.");
+}
+
+struct WarnNotImplemented : autodiff::Node {
+  std::string op;
+  WarnNotImplemented(std::string op, autodiff::edge_list edges) : Node(std::move(edges)), op(std::move(op)) {}
+  variable_list apply(variable_list&&) override {
+    warn_not_implemented(op);
+    return variable_list(num_outputs());
+  }
+  std::string name() const override { return "torch::autograd::WarnNotImplemented"; }
+};
+
+template <class F>
+void for_each_tensor(ArrayRef<IValue> values, F&& visit) {
+  for (const IValue& value : values) {
+    if (value.isTensor() && value.toTensor().defined()) visit(value.toTensor());
+    if (!value.isTensorList() && !value.isOptionalTensorList()) continue;
+    for (const IValue& item : value.toListRef()) {
+      if (item.isTensor() && item.toTensor().defined()) visit(item.toTensor());
+    }
+  }
+}
+
+void run(OperatorKernel*, const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
+  const FunctionSchema& schema = op.schema();
+  autodiff::edge_list edges;
+  std::vector<const TensorImpl*> arguments;
+  for_each_tensor(jit::last(*stack, schema.arguments().size()), [&](const Tensor& t) {
+    if (t.requires_grad()) edges.push_back(gradient_edge(t));
+    arguments.push_back(t.unsafeGetTensorImpl());
+  });
+  op.redispatchBoxed(keys & after_autograd_keyset, stack);
+  for_each_tensor(jit::last(*stack, schema.returns().size()), [&](const Tensor& result) {
+    for (const TensorImpl* argument : arguments) {
+      if (argument == result.unsafeGetTensorImpl()) return;
+    }
+    const std::string name = op.operator_name().name;
+    if (result.requires_grad()) {
+      result.register_hook([name](const Tensor&) { warn_not_implemented(name); });
+    } else if (result.is_floating_point() || result.is_complex()) {
+      autodiff::set_history(result, std::make_shared<WarnNotImplemented>(name, edges));
+    }
+  });
+}
+
+}  // namespace
+
+const RegisteredKernel& autograd_fallback() {
+  static const auto* const kernel = new RegisteredKernel{KernelFunction(BoxedKernel(nullptr, &run)), std::nullopt,
+                                                         "built in, warns in the backward pass"};
+  return *kernel;
+}
+
+}  // namespace hb::bridge
