@@ -5,17 +5,12 @@
 #include <halfbridge/bridge/library.h>
 #include <torch/types.h>
 
-namespace torch {
-namespace jit {
+namespace torch::jit {
 using hb::bridge::class_;
 using hb::bridge::getCustomClass;
 using hb::bridge::init;
 using hb::bridge::isCustomClass;
-}  // namespace jit
-namespace detail {
-using hb::bridge::detail::TorchLibraryInit;
-}
-}  // namespace torch
+}  // namespace torch::jit
 
 #define TORCH_LIBRARY(ns, m) HB_LIBRARY_BODY(DEF, #ns, std::nullopt, m)
 #define TORCH_LIBRARY_FRAGMENT(ns, m) HB_LIBRARY_BODY(FRAGMENT, #ns, std::nullopt, m)
