@@ -57,8 +57,15 @@ class ArrayRef {
   }
   const T& front() const { return at(0); }
   const T& back() const { return at(size_ - 1); }
-  ArrayRef slice(size_t from, size_t count) const { return {data_ + from, count}; }
-  ArrayRef slice(size_t from) const { return {data_ + from, size_ - from}; }
+  ArrayRef slice(size_t from, size_t count) const {
+    HB_CHECK(from <= size_ && count <= size_ - from, "ArrayRef: invalid slice, N = ", from, "; M = ", count,
+             "; size = ", size_);
+    return {data_ + from, count};
+  }
+  ArrayRef slice(size_t from) const {
+    HB_CHECK(from <= size_, "ArrayRef: invalid slice, N = ", from, "; size = ", size_);
+    return {data_ + from, size_ - from};
+  }
   std::vector<T> vec() const { return std::vector<T>(begin(), end()); }
   bool equals(ArrayRef other) const {
     if (size_ != other.size_) return false;

@@ -20,8 +20,8 @@ struct Slice {
   Slice(std::optional<int64_t> start = std::nullopt, std::optional<int64_t> stop = std::nullopt,
         std::optional<int64_t> step = std::nullopt)
       : start_(start.value_or(0)), stop_(stop.value_or(INDEX_MAX)), step_(step.value_or(1)) {
-    HB_CHECK(step_ != 0, "[Slice] expected a step other than zero");
-    HB_CHECK(step_ > 0, "[Slice] expected a positive step, got ", step_);
+    HB_CHECK(step_ != 0, "[Slice] slice step cannot be zero");
+    HB_CHECK(step_ > 0, "[Slice] step must be greater than zero, got ", step_);
   }
   int64_t start() const { return start_; }
   /// INDEX_MAX where the slice has none.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <limits>
 #include <type_traits>
 
 #include <halfbridge/dtype.h>
@@ -57,11 +58,27 @@ class HB_API Scalar {
     else if constexpr (std::is_same_v<T, bool>) {
       return kind_ == Kind::floating ? d_ != 0 : i_ != 0;
     } else if constexpr (std::is_integral_v<T>) {
-      if (kind_ == Kind::floating) return static_cast<T>(to_integer());
-      if (kind_ == Kind::large && !std::is_same_v<std::make_unsigned_t<T>, T>) refuse_large();
-      return static_cast<T>(i_);
+      const int64_t whole = kind_ == Kind::floating ? to_integer() : i_;
+      if constexpr (sizeof(T) < sizeof(int64_t)) {
+        // As in LibTorch a negative number may become an unsigned one whose range its magnitude is in.
+        constexpr int64_t highest = std::numeric_limits<T>::max();
+        constexpr int64_t lowest = std::is_signed_v<T> ? int64_t{std::numeric_limits<T>::min()} : -highest;
+        if (HB_UNLIKELY(kind_ == Kind::large || whole < lowest || whole > highest))
+          refuse(sizeof(T) == 1   ? (std::is_signed_v<T> ? kChar : kByte)
+                 : sizeof(T) == 2 ? (std::is_signed_v<T> ? kShort : kUInt16)
+                                  : (std::is_signed_v<T> ? kInt : kUInt32));
+      } else if constexpr (std::is_signed_v<T>) {
+        if (HB_UNLIKELY(kind_ == Kind::large)) refuse(kLong);
+      }
+      return static_cast<T>(whole);
     } else {
-      return static_cast<T>(real());
+      const double v = real();
+      if constexpr (sizeof(T) < sizeof(double)) {
+        // Infinities and NaN stay what they are.
+        const double highest = static_cast<double>(std::numeric_limits<T>::max());
+        if (HB_UNLIKELY((v > highest || v < -highest) && v - v == 0)) refuse(dtype_of<T>::value);
+      }
+      return static_cast<T>(v);
     }
   }
   float toFloat() const { return to<float>(); }
@@ -77,12 +94,12 @@ class HB_API Scalar {
   uint64_t toUInt64() const { return to<uint64_t>(); }
   Complex<float> toComplexFloat() const { return to<Complex<float>>(); }
   Complex<double> toComplexDouble() const { return to<Complex<double>>(); }
-  Half toHalf() const { return Half(to<float>()); }
-  BFloat16 toBFloat16() const { return BFloat16(to<float>()); }
+  Half toHalf() const { return to<Half>(); }
+  BFloat16 toBFloat16() const { return to<BFloat16>(); }
   Scalar operator-() const {
     HB_CHECK(kind_ != Kind::boolean, "Scalar: cannot negate a bool");
     if (kind_ == Kind::complex) return -z_;
-    if (kind_ == Kind::large) refuse_large();
+    if (kind_ == Kind::large) refuse(kLong);
     return kind_ == Kind::floating ? Scalar(-d_) : Scalar(-i_);
   }
   template <class T>
@@ -101,7 +118,8 @@ class HB_API Scalar {
   enum class Kind : uint8_t { floating, integral, boolean, complex, large };
   int64_t to_integer() const;
   double to_real() const;
-  [[noreturn]] void refuse_large() const;
+  /// Throws: a number of that type does not hold the value.
+  [[noreturn]] void refuse(ScalarType type) const;
   double real() const {
     return kind_ == Kind::floating ? d_
            : kind_ == Kind::large  ? static_cast<double>(static_cast<uint64_t>(i_))

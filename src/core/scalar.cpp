@@ -1,6 +1,7 @@
 #include <halfbridge/scalar.h>
 
 #include <cmath>
+#include <map>
 #include <ostream>
 
 #include <halfbridge/options.h>
@@ -18,8 +19,15 @@ double Scalar::to_real() const {
   return z_.real();
 }
 
-void Scalar::refuse_large() const {
-  HB_CHECK(false, "value cannot be converted to type int64_t without overflow: ", static_cast<uint64_t>(i_));
+void Scalar::refuse(ScalarType type) const {
+  static const std::map<ScalarType, const char*> cpp_names{
+      {kByte, "uint8_t"},    {kChar, "int8_t"},    {kShort, "int16_t"}, {kInt, "int"},
+      {kLong, "int64_t"},    {kFloat, "float"},    {kHalf, "at::Half"}, {kBFloat16, "at::BFloat16"},
+      {kUInt16, "uint16_t"}, {kUInt32, "uint32_t"}};
+  const auto found = cpp_names.find(type);
+  HB_CHECK(false, "value cannot be converted to type ", found == cpp_names.end() ? toString(type) : found->second,
+           " without overflow: ", *this);
+  __builtin_unreachable();
 }
 
 std::ostream& operator<<(std::ostream& out, const Scalar& s) {

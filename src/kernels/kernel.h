@@ -29,11 +29,11 @@ class Kernel {
     if (fn && level >= level_[slot]) fn_[slot] = fn, level_[slot] = level;
   }
   Function operator()(const Device& device) const {
-    const Function fn = fn_[static_cast<int>(device.type())];
+    const Function fn = at(device.type());
     if (HB_UNLIKELY(!fn)) fail(device);
     return fn;
   }
-  bool available(const Device& device) const { return fn_[static_cast<int>(device.type())] != nullptr; }
+  bool available(const Device& device) const { return at(device.type()) != nullptr; }
   const char* name() const { return name_; }
 
  private:
@@ -42,9 +42,15 @@ class Kernel {
       HB_NOT_SUPPORTED("[", name_, "] is not supported on this CPU: it lacks AVX2, FMA or F16C");
     HB_NOT_SUPPORTED("[", name_, "] is not supported on device ", device);
   }
+  /// Devices other than these are names alone.
+  static constexpr int kSlots = 2;
+  Function at(DeviceType type) const {
+    const auto slot = static_cast<unsigned>(type);
+    return slot < kSlots ? fn_[slot] : nullptr;
+  }
   const char* name_;
-  Function fn_[2] = {};
-  int level_[2] = {};
+  Function fn_[kSlots] = {};
+  int level_[kSlots] = {};
 };
 
 #define HB_CONCAT_(a, b) a##b

@@ -51,7 +51,7 @@ void check_integers(const char* name, const FormulaKernel& formula, ScalarType t
 /// A number is compared in the tensor's own dtype.
 Input comparable(Domain domain, ScalarType t, const Input& in) {
   if (in.tensor || domain != Domain::test || !is_half_type(t)) return in;
-  const float value = in.number.toFloat();
+  const float value = static_cast<float>(in.number.toDouble());
   return Scalar(t == kHalf ? static_cast<float>(Half(value)) : static_cast<float>(BFloat16(value)));
 }
 
