@@ -24,6 +24,8 @@ void WarningHandler::process(const Warning& warning) { hb::detail::print_warning
 
 void warn(const Warning& warning) { WarningUtils::get_warning_handler()->process(warning); }
 
+}  // namespace api
+
 namespace WarningUtils {
 void set_warning_handler(WarningHandler* handler) noexcept { current = handler; }
 WarningHandler* get_warning_handler() noexcept { return current ? current : &default_handler(); }
@@ -31,5 +33,4 @@ void set_warnAlways(bool always) noexcept { warn_always = always; }
 bool get_warnAlways() noexcept { return warn_always; }
 }  // namespace WarningUtils
 
-}  // namespace api
 }  // namespace hb::bridge
