@@ -90,7 +90,7 @@ TEST(SecondDerivatives, OfCtcLoss) {
   expect_second_derivatives(
       [&](const variable_list& v) {
         return hb::ctc_loss(hb::log_softmax(v[0], 2), targets, hb::tensor({7, 6}, hb::kLong),
-                            hb::tensor({3, 2}, hb::kLong), 0, hb::Reduction::None, false);
+                            hb::tensor({3, 2}, hb::kLong), 0, hb::loss_reduction::None, false);
       },
       {x});
 }
