@@ -130,8 +130,7 @@ PARITY_CASE(bad_layers, images) {
   SAYS("Length of pad should be no more than twice the number of dimensions of the input",
        torch::constant_pad_nd(c.randn({2}), {1, 1, 1, 1}));
   SAYS("Unrecognised padding mode wrong", torch::pad(x, {1, 1}, "wrong"));
-  SAYS("Padding size 8 is not supported for 4D input tensor. Supported",
-       torch::pad(x, {1, 1, 1, 1, 1, 1, 1, 1}, "reflect"));
+  SAYS("Padding size 8 is not supported for 4D input tensor.", torch::pad(x, {1, 1, 1, 1, 1, 1, 1, 1}, "reflect"));
   SAYS("Padding size should be less than the corresponding input dimension, but got: padding (6,",
        torch::reflection_pad2d(x, {6, 0, 0, 0}));
   SAYS("padding size is expected to be 4, but got: 2", torch::reflection_pad2d(x, {1, 1}));

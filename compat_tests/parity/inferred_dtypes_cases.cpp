@@ -17,7 +17,7 @@ struct DefaultDtype {
     torch::set_default_dtype(c10::scalarTypeToTypeMeta(dtype));
   }
   ~DefaultDtype() { torch::set_default_dtype(before); }
-  const caffe2::TypeMeta before;
+  const decltype(torch::get_default_dtype()) before;
 };
 
 // A refusal is a result as well.

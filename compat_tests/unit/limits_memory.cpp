@@ -18,7 +18,7 @@ thread_local bool refused = false;
 }  // namespace
 
 // Stands before the C library's for the library under test too: its blocks of tensors and scratch come from here.
-extern "C" int posix_memalign(void** out, size_t align, size_t bytes) noexcept {
+extern "C" __attribute__((visibility("default"))) int posix_memalign(void** out, size_t align, size_t bytes) noexcept {
   if (allowed-- <= 0) {
     refused = true;
     return ENOMEM;

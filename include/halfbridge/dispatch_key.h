@@ -12,14 +12,15 @@
 
 namespace hb {
 
-#define HB_FORALL_BACKENDS(_, prefix)                                                                        \
-  _(CPU, prefix)                                                                                             \
-  _(CUDA, prefix)                                                                                            \
-  _(HIP, prefix)                                                                                             \
-  _(XLA, prefix)                                                                                             \
-  _(MPS, prefix)                                                                                             \
-  _(IPU, prefix) _(XPU, prefix) _(HPU, prefix) _(VE, prefix) _(Lazy, prefix) _(MTIA, prefix) _(MAIA, prefix) \
-      _(PrivateUse1, prefix) _(PrivateUse2, prefix) _(PrivateUse3, prefix) _(Meta, prefix)
+#define HB_FORALL_BACKENDS(_, prefix)                                                                                \
+  _(CPU, prefix)                                                                                                     \
+  _(CUDA, prefix)                                                                                                    \
+  _(HIP, prefix)                                                                                                     \
+  _(XLA, prefix)                                                                                                     \
+  _(MPS, prefix)                                                                                                     \
+  _(IPU, prefix)                                                                                                     \
+  _(XPU, prefix) _(HPU, prefix) _(VE, prefix) _(Lazy, prefix) _(MTIA, prefix) _(MAIA, prefix) _(PrivateUse1, prefix) \
+      _(PrivateUse2, prefix) _(PrivateUse3, prefix) _(Meta, prefix)
 
 /// In rising priority; `_` takes those that are the same for all backends, `per_backend` the others and the prefix of
 /// their runtime keys.

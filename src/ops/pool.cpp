@@ -84,13 +84,13 @@ Windows plain_windows(const char* name, const Tensor& x, int dims, const PoolArg
 Windows adaptive_windows(const char* name, const Tensor& x, int dims, IntArrayRef output) {
   HB_CHECK(output.size() == static_cast<size_t>(dims), "[", name, "] expected an output_size of ", dims,
            " values, got ", output);
+  for (const int64_t o : output)
+    HB_CHECK(o >= 0, "[", name, "] elements of output_size must be greater than or equal to 0 but received ", output);
   geometry::bytes(geometry::numel(DimVector(output)), element_size(x.scalar_type()));  // before the lists below
   auto w = std::make_shared<PoolWindows>();
   for (int d = 0; d < dims; ++d) {
     auto& dim = w->dim[3 - dims + d];
     dim.in = x.size(2 + d), dim.out = output[d];
-    HB_CHECK(dim.out >= 0, "[", name, "] elements of output_size must be greater than or equal to 0 but received ",
-             output);
     dim.begin.resize(dim.out), dim.end.resize(dim.out), dim.extent.resize(dim.out);
     for (int64_t o = 0; o < dim.out; ++o) {
       dim.begin[o] = o * dim.in / dim.out, dim.end[o] = ((o + 1) * dim.in + dim.out - 1) / dim.out;

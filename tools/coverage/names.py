@@ -18,7 +18,7 @@ import subprocess
 from collections import defaultdict
 
 from clang import cindex
-from coverage import HEADERS
+from coverage import BY_HAND, HEADERS
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TABLE = os.path.join(ROOT, "tools", "coverage", "names.tsv")
@@ -29,8 +29,6 @@ LIBTORCH_HEADERS = ["torch/script.h", "c10/util/Logging.h", "c10/util/Flags.h", 
 # Namespaces whose names are not for programs. What Halfbridge lacks altogether is listed as a namespace alone.
 INNER = re.compile(r"(^|::)(detail|impl|internal|_\w*|native|symint|meta|guts|headeronly|aten|attr|prim|onnx|llvm|infer_schema|"
                    r"detail_\w*|bridge|autodiff|subscripts|special_functions|loss_reduction|dynamo|enforce_detail|namedinference|vec|CPU_CAPABILITY|ivalue)(::|$)")
-# Namespaces of which Halfbridge has a little, in headers of its own: limits.tsv lists it.
-BY_HAND = {"jit"}
 K = cindex.CursorKind
 DECLARATIONS = {K.FUNCTION_DECL, K.FUNCTION_TEMPLATE, K.CLASS_DECL, K.STRUCT_DECL, K.UNION_DECL, K.CLASS_TEMPLATE, K.ENUM_DECL,
                 K.TYPE_ALIAS_DECL, K.TYPE_ALIAS_TEMPLATE_DECL, K.TYPEDEF_DECL, K.VAR_DECL, K.USING_DECLARATION, K.UNEXPOSED_DECL}
@@ -113,7 +111,7 @@ class Headers:
             for n, real in self.children[s].items():
                 children[n].add(real)
         for n, real in children.items():
-            if (path + n == "detail" or not INNER.search(path + n)) and depth < 5 and path + n not in namespaces and n not in own | set(path.split("::")):
+            if (path + n in ("detail", "impl") or not INNER.search(path + n)) and depth < 5 and path + n not in namespaces and n not in own | set(path.split("::")):
                 namespaces.add(path + n)
                 self.visible(real, path + n + "::", names, namespaces, depth + 1)
 
@@ -196,10 +194,15 @@ def rows(theirs, ours):
     their_names, their_spaces, their_cursors = letters(theirs)
     our_names, our_spaces, our_cursors = letters(ours)
     for name in sorted(their_spaces.keys() | our_spaces.keys()):
-        yield "namespace", name, their_spaces.get(name, "-"), "-" if name in BY_HAND else our_spaces.get(name, "-")
+        if name.partition("::")[0] not in BY_HAND:
+            yield "namespace", name, their_spaces.get(name, "-"), our_spaces.get(name, "-")
+        elif name in BY_HAND:
+            yield "namespace", name, their_spaces.get(name, "-"), "-"
     for name in sorted(their_names.keys() | our_names.keys()):
         scope = name.rpartition("::")[0]
-        if not scope or (scope in our_spaces and scope not in BY_HAND):  # a namespace that we lack stands for all that is in it
+        if scope.partition("::")[0] == "impl" and name not in our_names:
+            continue  # what LibTorch keeps to itself; programs use a few guards of it
+        if not scope or (scope in our_spaces and scope.partition("::")[0] not in BY_HAND):  # a namespace that we lack stands for all that is in it
             yield "name", name, their_names.get(name, "-"), our_names.get(name, "-")
     yes = lambda name, of: "yes" if name in of else "-"
     for name in sorted(theirs.macros | ours.macros):
@@ -222,7 +225,7 @@ def main():
     cindex.Config.set_library_file(options.libclang)
     include = os.path.join(options.libtorch, "torch", "include")
     theirs = Headers(HEADERS + LIBTORCH_HEADERS, [include, include + "/torch/csrc/api/include"])
-    ours = Headers(HEADERS, OURS)
+    ours = Headers(HEADERS + ["torch/script.h"], OURS)
     with open(TABLE, "w") as f:
         f.write("kind\tname\tlibtorch\thalfbridge\n")
         for row in rows(theirs, ours):

@@ -74,7 +74,7 @@ using namespace hb::subscripts;
 
 namespace torch {
 using namespace at;
-using hb::tensor;  // before at::tensor
+using hb::tensor;                    // before at::tensor
 using autocast = hb::AutocastGuard;  // at::autocast stays the namespace
 namespace autograd {
 using namespace hb::autodiff;

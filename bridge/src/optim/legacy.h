@@ -1,5 +1,6 @@
 #pragma once
-// Archives of optimizers that LibTorch wrote before 1.5: lists of buffers, one entry per parameter, no options, no groups.
+// Archives of optimizers that LibTorch wrote before 1.5: lists of buffers, one entry per parameter, no options, no
+// groups.
 
 #include <halfbridge/bridge/optim/serialize.h>
 
