@@ -157,7 +157,11 @@ Tensor max_of(const Tensor& x, const Windows& w, Tensor* index, NodeNames& names
   const bool visible = ops::is_visibly_channels_last(x), graph = needs_grad(x);
   const DimVector sizes = output_sizes(x, *w);
   Tensor out = ops::empty_channels_last(sizes, x.scalar_type(), x.device(), visible), place;
-  if (index || graph) place = ops::empty_channels_last(sizes, kInt, x.device(), visible);
+  if (index || graph) {
+    HB_CHECK(w->inputs() <= INT32_MAX, "[max_pool] expected planes of fewer than 2^31 elements, got an input of shape ",
+             x.sizes());
+    place = ops::empty_channels_last(sizes, kInt, x.device(), visible);
+  }
   if (out.numel()) max_pool_kernel(x.device())(out, place, ops::to_channels_last(x), *w);
   if (graph) {
     record(node_name(names, x), out, {&x}, {SavedTensor::input(place)},
