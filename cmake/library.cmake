@@ -11,26 +11,11 @@ pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
 find_package(ZLIB REQUIRED)
 find_package(nlohmann_json REQUIRED CONFIG)
 
-file(GLOB_RECURSE HALFBRIDGE_SOURCES CONFIGURE_DEPENDS
-     ${PROJECT_SOURCE_DIR}/src/*.cpp ${PROJECT_SOURCE_DIR}/bridge/src/*.cpp
-     ${PROJECT_SOURCE_DIR}/train/src/*.cpp ${PROJECT_SOURCE_DIR}/trace/src/*.cpp)
+include(${CMAKE_CURRENT_LIST_DIR}/layers.cmake)
 # Loops whose speed depends on the instruction set are compiled once per set and chosen when the library loads.
 file(GLOB HALFBRIDGE_ISA_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cpu/isa/*.cpp)
 # Tiles of bf16 need a flag of their own, which no other file may have.
 file(GLOB HALFBRIDGE_AMX_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cpu/amx/*.cpp)
-list(FILTER HALFBRIDGE_SOURCES EXCLUDE REGEX "/src/cpu/(isa|amx)/")
-
-function(halfbridge_build_settings target)
-  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
-  target_include_directories(${target} PUBLIC
-    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
-    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/bridge/include>
-    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/train/include>
-    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/trace/include>)
-  target_compile_definitions(${target} PRIVATE HB_BUILDING_LIBRARY)
-  target_link_libraries(${target} PRIVATE OpenMP::OpenMP_CXX)
-  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-endfunction()
 
 # An optimizer's steps round where LibTorch's do.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/cpu/isa/optim.cpp
@@ -39,13 +24,19 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/src/cpu/isa/optim.cpp
 set_source_files_properties(${PROJECT_SOURCE_DIR}/trace/src/recorder.cpp PROPERTIES
   COMPILE_DEFINITIONS HALFBRIDGE_VERSION="${PROJECT_VERSION}")
 
+# Vendors' headers stand in the CPU's folder alone, the libraries of files in that of files.
+target_link_libraries(halfbridge_cpu PRIVATE DNNL::dnnl)
+foreach(layer io profiler bridge train trace)
+  target_link_libraries(halfbridge_${layer} PRIVATE PkgConfig::LIBZIP ZLIB::ZLIB nlohmann_json::nlohmann_json)
+endforeach()
+
 # Objects of the plain instruction set stand first on the link line, so that the linker keeps their copies of
 # shared inline functions and no wider instruction reaches a CPU that lacks it.
-add_library(halfbridge_base OBJECT ${HALFBRIDGE_SOURCES})
-halfbridge_build_settings(halfbridge_base)
-target_include_directories(halfbridge_base PRIVATE ${PROJECT_SOURCE_DIR}/bridge/src)
-target_link_libraries(halfbridge_base PRIVATE DNNL::dnnl PkgConfig::LIBZIP ZLIB::ZLIB nlohmann_json::nlohmann_json)
-set(HALFBRIDGE_OBJECTS $<TARGET_OBJECTS:halfbridge_base>)
+set(HALFBRIDGE_OBJECTS "")
+foreach(layer IN LISTS HALFBRIDGE_LAYERS)
+  list(APPEND HALFBRIDGE_OBJECTS $<TARGET_OBJECTS:halfbridge_${layer}>)
+endforeach()
+set(HALFBRIDGE_ISA_OBJECTS "")
 
 foreach(isa v3 v4)
   if(HALFBRIDGE_ISA_SOURCES)
@@ -55,7 +46,7 @@ foreach(isa v3 v4)
     target_compile_options(halfbridge_${isa} PRIVATE -march=x86-64-${isa} $<$<NOT:$<BOOL:${HALFBRIDGE_SANITIZE}>>:-O3>
                            -fno-math-errno -fno-trapping-math
                            $<$<STREQUAL:${isa},v4>:-mprefer-vector-width=512>)
-    list(APPEND HALFBRIDGE_OBJECTS $<TARGET_OBJECTS:halfbridge_${isa}>)
+    list(APPEND HALFBRIDGE_ISA_OBJECTS $<TARGET_OBJECTS:halfbridge_${isa}>)
   endif()
 endforeach()
 
@@ -63,16 +54,17 @@ add_library(halfbridge_amx OBJECT ${HALFBRIDGE_AMX_SOURCES})
 halfbridge_build_settings(halfbridge_amx)
 target_compile_options(halfbridge_amx PRIVATE -march=x86-64-v4 -mamx-tile -mamx-bf16 -mavx512bf16
                        $<$<NOT:$<BOOL:${HALFBRIDGE_SANITIZE}>>:-O3> -mprefer-vector-width=512)
-list(APPEND HALFBRIDGE_OBJECTS $<TARGET_OBJECTS:halfbridge_amx>)
+list(APPEND HALFBRIDGE_ISA_OBJECTS $<TARGET_OBJECTS:halfbridge_amx>)
 
-add_library(halfbridge SHARED ${HALFBRIDGE_OBJECTS})
+add_library(halfbridge SHARED ${HALFBRIDGE_OBJECTS} ${HALFBRIDGE_ISA_OBJECTS})
 target_include_directories(halfbridge PUBLIC
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/bridge/include>
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/train/include>
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/trace/include>)
 # oneDNN is not linked: src/cpu/onednn/library.cpp loads it, apart from the oneDNN that LibTorch brings.
-target_link_libraries(halfbridge PRIVATE PkgConfig::LIBZIP ZLIB::ZLIB nlohmann_json::nlohmann_json OpenMP::OpenMP_CXX ${CMAKE_DL_LIBS})
+set(HALFBRIDGE_LIBRARIES PkgConfig::LIBZIP ZLIB::ZLIB nlohmann_json::nlohmann_json OpenMP::OpenMP_CXX ${CMAKE_DL_LIBS})
+target_link_libraries(halfbridge PRIVATE ${HALFBRIDGE_LIBRARIES})
 if(NOT HALFBRIDGE_SANITIZE)  # whose runtime comes with the program
   target_link_options(halfbridge PRIVATE -Wl,--no-undefined)
 endif()

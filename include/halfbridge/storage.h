@@ -23,7 +23,7 @@ class HB_API StorageImpl final : public intrusive_ptr_target {
   static intrusive_ptr<StorageImpl> allocate(size_t nbytes, Device device);
   /// Memory of somebody else; `deleter` (may be empty) is called with `data` when the last tensor is gone.
   static intrusive_ptr<StorageImpl> borrow(void* data, size_t nbytes, Device device, Deleter deleter);
-  /// What a sparse tensor consists of (src/ops/sparse.h).
+  /// What a sparse tensor consists of (src/core/sparse_parts.h).
   static intrusive_ptr<StorageImpl> of_sparse(std::unique_ptr<SparseParts> parts, Device device);
   ~StorageImpl() override;
 

@@ -14,21 +14,13 @@
 
 #include <halfbridge/autocast.h>
 
-#include "autocast/function_watch.h"
+#include "core/function_watch.h"
 
 namespace hb::autocast {
 
-/// Runs what is below it on the arguments as they are.
-class Excluded {
- public:
-  Excluded() : previous_(std::exchange(active, uint8_t{0})) {}
-  Excluded(const Excluded&) = delete;
-  Excluded& operator=(const Excluded&) = delete;
-  ~Excluded() { active = previous_; }
-
- private:
-  uint8_t previous_;
-};
+using front::active;
+using front::Excluded;
+using front::kWatched;
 
 bool register_op(const OpEntry& entry);
 /// Enters the function when the library loads: it is enough that the function names `done`.
@@ -125,7 +117,7 @@ auto run(const Plan& plan, F&& f, const Args&... args) {
     }                                                                                              \
   };                                                                                               \
   (void)::hb::autocast::Registered<AutocastOp>::done;                                              \
-  if (HB_UNLIKELY(::hb::autocast::active != 0)) {                                                  \
+  if (HB_UNLIKELY(::hb::front::active != 0)) {                                                     \
     HB_FUNCTION(function, __VA_ARGS__);                                                            \
     if (const auto hb_plan = ::hb::autocast::plan_for(AutocastOp::entry(), __VA_ARGS__))           \
       return ::hb::autocast::run(                                                                  \

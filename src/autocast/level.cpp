@@ -4,8 +4,9 @@
 
 #include <halfbridge/autograd.h>
 #include <halfbridge/grad_mode.h>
-#include <halfbridge/ops.h>
 
+#include "autocast/autocast.h"
+#include "autograd/arithmetic.h"
 #include "autograd/record.h"
 
 namespace hb::autocast {
@@ -57,7 +58,7 @@ Tensor WeightCopies::values(const Tensor& weight, ScalarType dtype) {
   InferenceMode no_inference(false);  // the copy outlives this pass
   NoGradGuard no_grad;
   Excluded excluded;
-  e.values = weight.detach().to(dtype);
+  e.values = autodiff::arithmetic.cast(weight.detach(), dtype);
   ++made_;
   return e.values;
 }

@@ -12,6 +12,7 @@
 
 #include <halfbridge/tensor.h>
 
+#include "autograd/data_calls.h"
 #include "autograd/weak_tensor.h"
 
 namespace hb::autocast {
@@ -91,8 +92,5 @@ class LevelScope {
 /// A weight's half copy as one function's argument: recorded, so that the gradient comes back to the weight in float32.
 /// `values`: what WeightCopies has.
 Tensor recorded_copy(const Tensor& weight, const Tensor& values);
-
-/// How often data() gave out a weight's memory: changes through that have no version.
-inline std::atomic<uint64_t> data_calls{0};
 
 }  // namespace hb::autocast

@@ -2,6 +2,7 @@
 #include "autocast/autocast.h"
 #include "autocast/devices.h"
 #include "autocast/level.h"
+#include "autograd/arithmetic.h"
 
 namespace hb::autocast {
 
@@ -102,7 +103,7 @@ std::vector<Tensor> cast(const Plan& plan, TensorList list) {
 // One number, a loss say, stays in float32.
 void cast_result(const Plan& plan, Tensor& t) {
   if (!t.defined() || t.scalar_type() != plan.dtype || (plan.result_dtype != kFloat && t.dim() == 0)) return;
-  t = t.to(plan.result_dtype);
+  t = autodiff::arithmetic.cast(t, plan.result_dtype);
 }
 
 ScalarType prioritize(ScalarType current, const Tensor& next, DeviceType type) {

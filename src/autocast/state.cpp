@@ -3,18 +3,16 @@
 #include <unordered_map>
 
 #include <halfbridge/autograd.h>
-#include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
 #include "autocast/devices.h"
 #include "autocast/level.h"
 #include "autocast/snapshot.h"
-#include "kernels/elementwise.h"
+#include "autograd/arithmetic.h"
+#include "backend/elementwise.h"
 
 namespace hb {
 namespace autocast {
-
-thread_local constinit uint8_t active = 0;
 
 namespace {
 
@@ -58,7 +56,7 @@ Tensor cached_copy(ScalarType to_type, const Tensor& weight) {
   const auto found = map.find(key);
   // A copy made without gradients would cut the weight off from the graph.
   if (found != map.end() && (found->second.half.requires_grad() || !GradMode::is_enabled())) return found->second.half;
-  Tensor half = weight.to(to_type);
+  Tensor half = autodiff::arithmetic.cast(weight, to_type);
   map.insert_or_assign(key, Copy{weight, half});
   return half;
 }
@@ -124,7 +122,7 @@ Tensor cached_cast(ScalarType to_type, const Tensor& arg, DeviceType type) {
   if (!is_eligible(arg, type) || arg.scalar_type() == to_type) return arg;
   if (current_level && is_half_type(to_type) && current_level->copies->applies_to(arg)) return level_copy(to_type, arg);
   if (settings.cache_enabled && to_type == get_autocast_dtype(type) && is_weight(arg)) return cached_copy(to_type, arg);
-  return arg.to(to_type);
+  return autodiff::arithmetic.cast(arg, to_type);
 }
 std::optional<Tensor> cached_cast(ScalarType to_type, const std::optional<Tensor>& arg, DeviceType type) {
   return arg ? std::optional<Tensor>(cached_cast(to_type, *arg, type)) : std::nullopt;
@@ -138,7 +136,7 @@ std::vector<Tensor> cached_cast(ScalarType to_type, TensorList arg, DeviceType t
 
 Snapshot Snapshot::take() {
   Snapshot s;
-  s.active = autocast::active & static_cast<uint8_t>(~kWatched), s.cache_enabled = settings.cache_enabled;
+  s.active = front::active & static_cast<uint8_t>(~kWatched), s.cache_enabled = settings.cache_enabled;
   std::copy_n(settings.dtypes, kDeviceSlots, s.dtypes);
   std::copy_n(settings.lists, kDeviceSlots, s.lists);
   if (current_level) s.level = current_level->shared_from_this();
@@ -146,8 +144,7 @@ Snapshot Snapshot::take() {
 }
 void Snapshot::apply() const {
   // Who watches is no matter of precision.
-  autocast::active = static_cast<uint8_t>(active | (autocast::active & kWatched)),
-  settings.cache_enabled = cache_enabled;
+  front::active = static_cast<uint8_t>(active | (front::active & kWatched)), settings.cache_enabled = cache_enabled;
   std::copy_n(dtypes, kDeviceSlots, settings.dtypes);
   std::copy_n(lists, kDeviceSlots, settings.lists);
   current_level = level.get();  // who applies a snapshot keeps it

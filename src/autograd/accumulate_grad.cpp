@@ -1,7 +1,8 @@
 #include "autograd/accumulate_grad.h"
 
-#include <halfbridge/ops.h>
+#include <halfbridge/ops/factories.h>
 
+#include "autograd/arithmetic.h"
 #include "autograd/loss_scaling.h"
 #include "core/geometry.h"
 #include "core/physical.h"
@@ -9,6 +10,8 @@
 namespace hb {
 
 namespace {
+
+using autodiff::arithmetic;
 bool unshared(const Tensor& t, int64_t handles) {
   return t.use_count() <= handles && t.impl().physical_storage().use_count() == 1 &&
          !t.impl().physical_storage()->is_borrowed();
@@ -26,17 +29,19 @@ bool lie_alike(const Tensor& a, const Tensor& b) {
 }
 
 // A sparse and a strided gradient give a strided one.
-Tensor sum_of_layouts(const Tensor& a, const Tensor& b) { return a.is_sparse() && !b.is_sparse() ? b + a : a + b; }
+Tensor sum_of_layouts(const Tensor& a, const Tensor& b) {
+  return a.is_sparse() && !b.is_sparse() ? arithmetic.add(b, a) : arithmetic.add(a, b);
+}
 
 // The first gradient of a leaf, or the next one, where one of them or the leaf is sparse.
 void accumulate_layouts(Tensor& sum, const Tensor& g) {
   const bool graph = GradMode::is_enabled();
   if (!sum.defined())
-    sum = (graph ? g : g.detach()).clone();
+    sum = arithmetic.clone(graph ? g : g.detach(), std::nullopt);
   else if (graph || (sum.is_sparse() && !g.is_sparse()))
     sum = sum_of_layouts(sum, g);
   else
-    sum.add_(g);  // handles to the gradient stay current
+    arithmetic.add_(sum, g);  // handles to the gradient stay current
 }
 }  // namespace
 
@@ -65,15 +70,16 @@ variable_list AccumulateGrad::apply(variable_list&& grads) {
       if (same_layout && unshared(g, 1)) {
         sum = g.requires_grad() ? g.detach() : std::move(g);
       } else {
-        sum = empty_like(variable_, TensorOptions().dtype(g.scalar_type())).copy_(g);
+        sum = empty_like(variable_, TensorOptions().dtype(g.scalar_type()));
+        arithmetic.copy_(sum, g);
       }
     } else {
-      sum = same_layout ? g.clone() : g.clone(MemoryFormat::Contiguous);
+      sum = arithmetic.clone(g, same_layout ? std::nullopt : std::optional(MemoryFormat::Contiguous));
     }
   } else if (!GradMode::is_enabled()) {
-    sum.add_(g);
+    arithmetic.add_(sum, g);
   } else {
-    sum = sum + g;
+    sum = arithmetic.add(sum, g);
   }
   return {};
 }
@@ -86,19 +92,19 @@ void accumulate(Tensor& sum, Tensor update) {
   }
   if (HB_UNLIKELY(sum.is_sparse() || update.is_sparse())) {
     if (!GradMode::is_enabled() && !sum.is_sparse() && writable(sum))
-      sum.add_(update);
+      arithmetic.add_(sum, update);
     else
       sum = sum_of_layouts(sum, update);
   } else if (GradMode::is_enabled()) {
-    sum = sum + update;
+    sum = arithmetic.add(sum, update);
   } else if (writable(sum)) {
-    sum.add_(update);
+    arithmetic.add_(sum, update);
   } else if (writable(update)) {
     // The sum commutes bit for bit.
-    update.add_(sum);
+    arithmetic.add_(update, sum);
     sum = std::move(update);
   } else {
-    sum = sum + update;
+    sum = arithmetic.add(sum, update);
   }
 }
 

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
-#include <halfbridge/ops.h>
+#include <halfbridge/autograd.h>
 
 #include "autograd/accumulate_grad.h"
+#include "autograd/arithmetic.h"
 #include "autograd/loss_scaling.h"
 #include "autograd/watch.h"
 #include "core/stack.h"
@@ -12,6 +13,8 @@
 namespace hb {
 
 namespace {
+
+using autodiff::arithmetic;
 bool earlier(const Node* a, const Node* b) { return a->sequence_nr() < b->sequence_nr(); }
 
 void apply_tensor_hook(const Node::TensorHook& hook, Tensor& grad) {
@@ -35,9 +38,9 @@ void conform(const Node& producer, size_t i, const InputMetadata& wanted, Tensor
     HB_CHECK(expands_to(wanted.sizes, grad.impl().sizes()), "Function ", producer.name(),
              " returned an invalid gradient at index ", i, " - got ", grad.sizes(),
              " but expected shape compatible with ", IntArrayRef(wanted.sizes));
-    grad = sum_to(grad, wanted.sizes);
+    grad = arithmetic.sum_to(grad, wanted.sizes);
   }
-  if (grad.scalar_type() != wanted.dtype) grad = grad.to(wanted.dtype);
+  if (grad.scalar_type() != wanted.dtype) grad = arithmetic.cast(grad, wanted.dtype);
   HB_CHECK(grad.device() == wanted.device, "Function ", producer.name(), " returned an invalid gradient at index ", i,
            " - expected device ", wanted.device, " but got ", grad.device());
 }
@@ -229,10 +232,10 @@ Roots make_roots(const variable_list& tensors, const variable_list& grad_tensors
     } else {
       HB_CHECK(!t.is_complex(), "grad can be implicitly created only for real scalar outputs but got ", t.dtype());
       HB_CHECK(t.numel() == 1, "grad can be implicitly created only for scalar outputs, got shape ", t.sizes());
-      g = ones_like(t, {}, MemoryFormat::Contiguous);
+      g = arithmetic.ones_like(t, MemoryFormat::Contiguous);
     }
     roots.edges.push_back(gradient_edge(t));
-    roots.grads.push_back(g.scalar_type() == t.scalar_type() ? g : g.to(t.scalar_type()));
+    roots.grads.push_back(arithmetic.cast(g, t.scalar_type()));
   }
   return roots;
 }
@@ -261,7 +264,7 @@ void add_up_gradients(const variable_list& tensors, const variable_list& grad_te
       g = scaling->arrived(inputs[i], std::move(g));
     AutoGradMode mode(create_graph);
     Tensor& sum = inputs[i].mutable_grad();
-    sum = sum.defined() ? sum + g : create_graph ? g.clone() : g.detach().clone();
+    sum = sum.defined() ? arithmetic.add(sum, g) : arithmetic.clone(create_graph ? g : g.detach(), std::nullopt);
   }
 }
 

@@ -1,15 +1,18 @@
 #include "autograd/history.h"
 
 #include <halfbridge/autograd.h>
-#include <halfbridge/ops.h>
+#include <halfbridge/ops/factories.h>
 
+#include "autograd/arithmetic.h"
 #include "autograd/record.h"
+#include "backend/elementwise.h"
 #include "core/geometry.h"
-#include "kernels/elementwise.h"
 
 namespace hb::history {
 
 namespace {
+
+using autodiff::arithmetic;
 
 struct Geometry {
   DimVector sizes, strides;
@@ -23,13 +26,13 @@ Geometry geometry_of(const Tensor& t) {
 // The gradient of `base` laid out in memory as `base` is, so that a view's geometry addresses it too.
 Tensor laid_out_like(const Tensor& grad, const Geometry& base) {
   Tensor t = empty_strided(base.sizes, base.strides, grad.options());
-  t.copy_(grad);
+  arithmetic.copy_(t, grad);
   return t;
 }
 
 Tensor window(const Tensor& grad, const Geometry& base, const Geometry& view) {
   if (HB_LIKELY(base.dtype == view.dtype))
-    return grad.as_strided(view.sizes, view.strides, view.offset - base.offset + grad.storage_offset());
+    return arithmetic.as_strided(grad, view.sizes, view.strides, view.offset - base.offset + grad.storage_offset());
   // The parts of complex numbers, or such numbers over their parts: offsets count elements of different sizes.
   if (needs_grad(grad))
     HB_NOT_SUPPORTED("[autograd] second derivatives through an in-place change of view_as_real or view_as_complex");
@@ -82,9 +85,10 @@ void rebase(const Tensor& self, const Tensor& result) {
               [g, v](Backward& b, const variable_list&) -> variable_list {
                 Tensor whole = laid_out_like(b.grad(), g);
                 Tensor part;
-                if (b.needs(1)) part = window(whole, g, v).clone();
+                if (b.needs(1)) part = arithmetic.clone(window(whole, g, v), std::nullopt);
                 if (!b.needs(0)) return {Tensor(), part};
-                window(whole, g, v).zero_();
+                Tensor changed = window(whole, g, v);
+                arithmetic.zero_(changed);
                 return {whole, part};
               });
   base_meta.grad_fn = marker.impl().autograd_meta()->grad_fn;
@@ -103,8 +107,10 @@ void refresh_view(const Tensor& view) {
   const Geometry g = geometry_of(base), v = geometry_of(view);
   Tensor marker(view.impl().alias(false));
   record("AsStridedBackward0", marker, {&base}, [g, v](Backward& b) -> variable_list {
-    Tensor whole = empty_strided(g.sizes, g.strides, b.grad().options().dtype(g.dtype)).zero_();
-    window(whole, g, v).copy_(b.grad());
+    Tensor whole = empty_strided(g.sizes, g.strides, b.grad().options().dtype(g.dtype));
+    arithmetic.zero_(whole);
+    Tensor seen = window(whole, g, v);
+    arithmetic.copy_(seen, b.grad());
     return {whole};
   });
   meta.grad_fn = marker.impl().autograd_meta()->grad_fn;

@@ -2,6 +2,7 @@
 
 #include <halfbridge/ops/factories.h>
 
+#include "autograd/arithmetic.h"
 #include "autograd/watch.h"
 #include "core/geometry.h"
 
@@ -113,17 +114,20 @@ void attach_all(const std::shared_ptr<Node>& node, ArrayRef<Tensor*> results) {
 }
 
 namespace {
+using autodiff::arithmetic;
+
 class ManyNode final : public Node {
  public:
   ManyNode(const char* name, std::vector<SavedTensor> saved, BackwardFn f)
       : name_(name), saved_(std::move(saved)), f_(std::move(f)) {}
   std::string name() const override { return name_; }
   variable_list apply(variable_list&& grads) override {
-    autocast::Excluded excluded;
+    front::Excluded excluded;
     for (size_t i = 0; i < grads.size(); ++i) {
       if (grads[i].defined() || !is_differentiable_type(input_metadata(i).dtype)) continue;
-      grads[i] = zeros(input_metadata(i).sizes,
+      grads[i] = empty(input_metadata(i).sizes,
                        TensorOptions().dtype(input_metadata(i).dtype).device(input_metadata(i).device));
+      arithmetic.zero_(grads[i]);
     }
     Backward context(*this, grads);
     variable_list saved;

@@ -5,9 +5,8 @@
 #include <optional>
 #include <utility>
 
-#include "autocast/autocast.h"
 #include "autograd/names.h"
-#include "core/inplace.h"
+#include "core/function_front.h"
 
 namespace hb {
 
@@ -93,7 +92,7 @@ class RecordedNode final : public Node {
       : name_(name), saved_(std::move(saved)), f_(std::move(f)) {}
   std::string name() const override { return name_; }
   variable_list apply(variable_list&& grads) override {
-    autocast::Excluded excluded;  // gradients keep the dtypes of the forward pass
+    front::Excluded excluded;  // gradients keep the dtypes of the forward pass
     Backward context(*this, grads);
     std::array<Tensor, Saved> saved;
     for (size_t i = 0; i < Saved; ++i) saved[i] = saved_[i].unpack(*this);

@@ -1,10 +1,10 @@
 #include <mutex>
 
 #include <halfbridge/autograd.h>
-#include <halfbridge/ops.h>
 
-#include "autocast/level.h"
 #include "autograd/accumulate_grad.h"
+#include "autograd/arithmetic.h"
+#include "autograd/data_calls.h"
 #include "autograd/history.h"
 #include "autograd/record.h"
 #include "core/remains.h"
@@ -99,9 +99,9 @@ void Tensor::retain_grad() const {
     if (!*slot) return;
     AutogradMeta& m = (*slot)->materialize_autograd_meta();
     if (m.grad.defined()) {
-      m.grad = m.grad + g;
+      m.grad = autodiff::arithmetic.add(m.grad, g);
     } else {
-      m.grad = GradMode::is_enabled() ? g.clone() : g.detach().clone();
+      m.grad = autodiff::arithmetic.clone(GradMode::is_enabled() ? g : g.detach(), std::nullopt);
     }
   });
   if (meta.retain_slot) *meta.retain_slot = nullptr;  // the node of an earlier value no longer writes here
@@ -158,7 +158,7 @@ const Tensor& Tensor::detach_() const {
 
 Tensor Tensor::data() const {
   settle_strided(*this);
-  if (requires_grad()) ++autocast::data_calls;  // half copies of the weight may be out of date from now on
+  if (requires_grad()) ++data_calls;  // half copies of the weight may be out of date from now on
   return Tensor(impl().alias(false));
 }
 
@@ -176,7 +176,7 @@ void Tensor::set_data(const Tensor& new_data) const {
       meta->grad_accumulator.reset();
     }
   impl().share_data_of(new_data.impl());
-  if (requires_grad()) ++autocast::data_calls;
+  if (requires_grad()) ++data_calls;
 }
 
 bool Tensor::is_view() const {

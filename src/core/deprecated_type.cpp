@@ -44,10 +44,6 @@ TensorOptions DeprecatedTypeProperties::options(std::optional<Device> device) co
   return options(device->index());
 }
 
-Tensor DeprecatedTypeProperties::copy(const Tensor& source, bool non_blocking, std::optional<Device> to_device) const {
-  return source.to(options(to_device), non_blocking, /*copy=*/true);
-}
-
 DeprecatedTypeProperties& getDeprecatedTypeProperties(Backend backend, ScalarType dtype) {
   static std::mutex mutex;
   static auto& all = *new std::map<std::pair<Backend, ScalarType>, DeprecatedTypeProperties>;  // never destroyed

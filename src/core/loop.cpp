@@ -4,6 +4,7 @@
 
 #include <halfbridge/ops/factories.h>
 
+#include "backend/elementwise.h"
 #include "core/geometry.h"
 #include "core/physical.h"
 
@@ -202,7 +203,8 @@ ScalarType result_type_of(ArrayRef<const Tensor*> tensors) {
 }
 
 Tensor wrapped_scalar(const Scalar& value, const Device& device) {
-  Tensor t = full({}, value, TensorOptions().dtype(value.type()).device(device));
+  Tensor t = empty({}, TensorOptions().dtype(value.type()).device(device));
+  fill_kernel(device)(Loop({&t}, {}), value);
   t.impl().set_wrapped_number(true);
   return t;
 }

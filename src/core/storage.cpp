@@ -6,7 +6,7 @@
 
 #include "core/allocator.h"
 #include "core/calling_function.h"
-#include "ops/sparse.h"
+#include "core/sparse_parts.h"
 
 namespace hb {
 

@@ -3,11 +3,12 @@
 #include <array>
 #include <mutex>
 
-#include <halfbridge/autograd.h>
 #include <halfbridge/grad_mode.h>
+#include <halfbridge/tensor.h>
 
+#include "backend/elementwise.h"
+#include "core/autograd_seam.h"
 #include "core/geometry.h"
-#include "kernels/elementwise.h"
 
 namespace hb {
 
@@ -115,11 +116,7 @@ void TensorImpl::settle_slow() {
   deferred_.store(false, std::memory_order_release);
 }
 
-AutogradMeta& TensorImpl::materialize_autograd_meta() {
-  if (!autograd_) autograd_.reset(new AutogradMeta);
-  return *autograd_;
-}
 void TensorImpl::drop_autograd_meta() { autograd_.reset(); }
-void TensorImpl::MetaDeleter::operator()(AutogradMeta* m) const { delete m; }
+void TensorImpl::MetaDeleter::operator()(AutogradMeta* m) const { detail::autograd_seam.destroy(m); }
 
 }  // namespace hb

@@ -1,4 +1,4 @@
-#include "kernels/amp.h"
+#include "backend/amp.h"
 
 #include <cmath>
 

@@ -1,7 +1,7 @@
 // The arithmetic of batch_norm that is done once per channel.
 #include <cmath>
 
-#include "kernels/norm.h"
+#include "backend/norm.h"
 
 namespace hb::cpu {
 namespace {

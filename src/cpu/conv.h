@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/conv.h"
+#include "backend/conv.h"
 
 namespace hb::cpu {
 

@@ -1,4 +1,4 @@
-#include "kernels/decompositions.h"
+#include "backend/decompositions.h"
 
 #include <algorithm>
 #include <vector>

@@ -1,11 +1,11 @@
-#include "kernels/distributions.h"
+#include "backend/distributions.h"
 
 #include <algorithm>
 #include <numeric>
 
-#include <halfbridge/grad_mode.h>
 #include <halfbridge/ops/factories.h>
 
+#include "cpu/arranged.h"
 #include "cpu/random.h"
 
 namespace hb::cpu {
@@ -28,13 +28,12 @@ void with_memory(const Tensor& out, const MaybeGenerator& generator, F fill) {
   auto* rng = get_generator_or_default<CPUGeneratorImpl>(generator, default_generator());
   std::lock_guard<std::mutex> lock(rng->mutex_);
   if (out.is_contiguous()) return fill(span_of(out), *rng);
-  NoGradGuard no_grad;
   const DimVector order = memory_order(out);
-  const Tensor ordered = out.detach().permute({order.data(), order.size()});
+  const Tensor ordered = permuted(out, order);
   if (ordered.is_contiguous()) return fill(span_of(ordered), *rng);
   const Tensor values = empty(ordered.sizes(), out.options());
   fill(span_of(values), *rng);
-  ordered.copy_(values);
+  copy_values(ordered, values);
 }
 
 void uniform(const Tensor& out, double from, double to, const MaybeGenerator& g) {
@@ -68,10 +67,9 @@ void cauchy(const Tensor& out, double median, double sigma, const MaybeGenerator
 void randperm(const Tensor& out, const MaybeGenerator& g) { with_memory(out, g, fill_permutation); }
 
 void bernoulli_each(const Tensor& out, const Tensor& p, const MaybeGenerator& g) {
-  NoGradGuard no_grad;
   const DimVector order = memory_order(out);
-  const Tensor ordered = p.detach().permute({order.data(), order.size()}).contiguous();
-  const Tensor logical = out.is_contiguous() ? p.detach().contiguous() : ordered;
+  const Tensor ordered = packed(permuted(p, order));
+  const Tensor logical = out.is_contiguous() ? packed(p) : ordered;
   with_memory(out, g, [&](RandomSpan s, CPUGeneratorImpl& rng) { fill_bernoulli_each(s, span_of(logical), rng); });
 }
 

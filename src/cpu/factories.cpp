@@ -1,4 +1,4 @@
-#include "kernels/factories.h"
+#include "backend/factories.h"
 
 #include <halfbridge/error.h>
 

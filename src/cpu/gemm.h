@@ -1,7 +1,7 @@
 #pragma once
 // The pieces that the CPU's matrix product is put together from.
 
-#include "kernels/gemm.h"
+#include "backend/gemm.h"
 
 namespace hb::cpu {
 

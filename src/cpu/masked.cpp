@@ -1,7 +1,7 @@
 // Elements picked by a mask: their number is known only after a look at all of them.
 #include <halfbridge/ops/factories.h>
 
-#include "kernels/indexing.h"
+#include "backend/indexing.h"
 
 namespace hb::cpu {
 namespace {
@@ -12,9 +12,7 @@ int64_t count_true(const bool* mask, int64_t n) {
   return count;
 }
 
-Tensor nonzero(const Tensor& in) {
-  // Any dtype turns into truth by the conversion that `to` does.
-  const Tensor truth = in.to(kBool).contiguous();
+Tensor nonzero(const Tensor& truth) {
   const auto* mask = static_cast<const bool*>(truth.impl().visible_data());
   const int64_t n = truth.numel(), dims = truth.dim(), count = count_true(mask, n);
   Tensor out = empty({count, dims}, kLong);

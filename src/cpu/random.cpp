@@ -8,8 +8,8 @@
 
 #include "cpu/random_kernels.h"
 #include "cpu/random_span.h"
-#include "kernels/box_muller.h"
-#include "kernels/random.h"
+#include "formulas/box_muller.h"
+#include "formulas/random.h"
 
 namespace hb::cpu {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cpu/random_span.h"
-#include "kernels/random.h"
+#include "formulas/random.h"
 
 namespace hb::cpu {
 

@@ -1,6 +1,6 @@
 #include "cpu/random_kernels.h"
 
-#include "kernels/kernel.h"
+#include "backend/kernel.h"
 
 namespace hb::cpu {
 

@@ -3,10 +3,10 @@
 #include <limits>
 #include <type_traits>
 
+#include "backend/sort.h"
 #include "cpu/gemm.h"
 #include "cpu/parallel.h"
-#include "kernels/compared.h"
-#include "kernels/sort.h"
+#include "formulas/compared.h"
 
 namespace hb::cpu {
 namespace {

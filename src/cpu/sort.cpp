@@ -1,12 +1,12 @@
 // Order along lines: sort, topk, kthvalue, mode, searchsorted, counting.
-#include "kernels/sort.h"
+#include "backend/sort.h"
 
 #include <algorithm>
 #include <type_traits>
 #include <vector>
 
 #include "cpu/parallel.h"
-#include "kernels/compared.h"
+#include "formulas/compared.h"
 
 namespace hb::cpu {
 namespace {

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "kernels/sparse.h"
+#include "backend/sparse.h"
 
 namespace hb::cpu {
 namespace {

@@ -1,9 +1,9 @@
 // Convolution as a matrix product over unfolded patches; rows are output positions, columns (kernel position, channel).
 #include <vector>
 
+#include "backend/gemm.h"
 #include "cpu/conv.h"
 #include "cpu/parallel.h"
-#include "kernels/gemm.h"
 
 namespace hb::cpu {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <halfbridge/numerics.h>
 
+#include "backend/gemm.h"
 #include "cpu/amx/amx.h"
-#include "kernels/gemm.h"
 
 namespace hb::cpu {
 namespace {

@@ -6,7 +6,7 @@
 // (largest error over 128 channels 4.1e-6 of the results' spread, against 2.9e-6), where the usual 0, ±1, ±2 lose a
 // factor of five.
 
-#include "kernels/conv.h"
+#include "backend/conv.h"
 
 namespace hb::cpu {
 

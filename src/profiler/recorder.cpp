@@ -6,8 +6,8 @@
 
 #include <halfbridge/error.h>
 
-#include "autocast/function_watch.h"
 #include "autograd/watch.h"
+#include "core/function_watch.h"
 
 namespace hb::profiler {
 namespace {

@@ -13,7 +13,7 @@ class OwnWork {
  private:
   Unwatched unwatched_;
   NoGradGuard no_grad_;
-  autocast::Excluded excluded_;
+  front::Excluded excluded_;
   SavedSource::Scope unsaved_{nullptr};
 };
 

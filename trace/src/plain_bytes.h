@@ -3,7 +3,7 @@
 #include <halfbridge/ops.h>
 #include <halfbridge/trace/record.h>
 
-#include "ops/layout.h"
+#include "ops/common/layout.h"
 
 namespace hb::trace {
 

@@ -12,12 +12,12 @@
 
 #include <halfbridge/trace/session.h>
 
-#include "autocast/function_watch.h"
+#include "core/function_watch.h"
 #include "gradients.h"
 #include "masks.h"
 #include "module_tree.h"
 #include "nn/core/module_watch.h"
-#include "ops/mask_watch.h"
+#include "ops/nn/mask_watch.h"
 #include "optim/step_observer.h"
 #include "parameters.h"
 #include "recorder.h"

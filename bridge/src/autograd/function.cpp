@@ -5,6 +5,7 @@
 #include <halfbridge/bridge/utility.h>
 #include <halfbridge/ops/factories.h>
 
+#include "ops/common/inplace.h"
 #include "autograd/history.h"
 #include "autograd/record.h"
 

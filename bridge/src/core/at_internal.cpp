@@ -2,7 +2,7 @@
 
 #include <sstream>
 
-#include "kernels/kernel.h"
+#include "backend/kernel.h"
 
 namespace hb::bridge {
 inline namespace api {

@@ -6,7 +6,7 @@
 
 #include "checks.h"
 #include "fields.h"
-#include "kernels/update_rules/scaled.h"
+#include "formulas/update_rules/scaled.h"
 #include "step.h"
 
 namespace hb::bridge::optim {

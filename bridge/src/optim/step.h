@@ -7,7 +7,7 @@
 #include <halfbridge/bridge/optim/optimizer.h>
 #include <halfbridge/grad_mode.h>
 
-#include "kernels/optim.h"
+#include "backend/optim.h"
 #include "step_observer.h"
 #include "step_watcher.h"
 

@@ -2,13 +2,11 @@
 // bf16 on the tiles of CPUs that have them (AMX), which make 16 times as many products in a cycle as AVX-512 makes of
 // f32. Compiled for such CPUs alone: nothing here may be called where has_bf16_tiles() is false.
 
-#include "kernels/conv.h"
-#include "kernels/gemm.h"
+#include "backend/conv.h"
+#include "backend/gemm.h"
+#include "core/isa_level.h"
 
 namespace hb::cpu {
-
-/// Whether this CPU multiplies tiles of bf16 and the system lets the process use them; HALFBRIDGE_ISA may forbid it.
-bool has_bf16_tiles();
 
 namespace amx {
 
@@ -20,7 +18,7 @@ void gemm_to_float(const Gemm& g);
 /// otherwise.
 bool gemm_of_halves(const Gemm& g);
 
-/// Convolutions as kernels/conv.h has them. False for what is not computed so (groups, three dimensions, channels that
+/// Convolutions as backend/conv.h has them. False for what is not computed so (groups, three dimensions, channels that
 /// are no multiple of 32, the gradient of the input where stride and dilation are both above 1); nothing was written
 /// then.
 bool conv_forward(const Tensor& y, const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvParams& p);

@@ -1,8 +1,8 @@
 #pragma once
 // Operands and results of a product that are matrices in memory.
 
+#include "backend/gemm.h"
 #include "cpu/amx/product.h"
-#include "kernels/gemm.h"
 
 namespace hb::cpu::amx {
 namespace {

@@ -1,6 +1,6 @@
 // Check and unscale of gradients in one pass.
 
-#include "kernels/amp.h"
+#include "backend/amp.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,11 +1,11 @@
 // Attention by blocks of queries: scores of one block against all keys it sees stay in cache.
-#include "kernels/attention.h"
+#include "backend/attention.h"
 
 #include <vector>
 
+#include "backend/gemm.h"
 #include "cpu/amx/amx.h"
 #include "cpu/isa/vec.h"
-#include "kernels/gemm.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {

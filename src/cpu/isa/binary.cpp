@@ -1,6 +1,6 @@
+#include "backend/elementwise.h"
 #include "cpu/isa/formula_loop.h"
-#include "kernels/binary_formulas.h"
-#include "kernels/elementwise.h"
+#include "formulas/binary_formulas.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {

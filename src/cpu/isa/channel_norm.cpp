@@ -1,8 +1,8 @@
 // Statistics and transforms per channel.
 #include <vector>
 
+#include "backend/norm.h"
 #include "cpu/isa/runs.h"
-#include "kernels/norm.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {

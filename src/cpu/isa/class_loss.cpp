@@ -1,7 +1,7 @@
 #include <vector>
 
+#include "backend/loss.h"
 #include "cpu/isa/runs.h"
-#include "kernels/loss.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {

@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "cpu/isa/isa.h"
-#include "kernels/compared.h"
+#include "formulas/compared.h"
 
 namespace hb::cpu::HB_ISA {
 

@@ -3,9 +3,9 @@
 
 #include <cstring>
 
+#include "backend/elementwise.h"
 #include "cpu/isa/convert.h"
 #include "cpu/parallel.h"
-#include "kernels/elementwise.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {

@@ -1,9 +1,9 @@
 // Connectionist temporal classification: sums over all alignments, in logarithms, a vector of label positions at a
 // time.
-#include "kernels/ctc.h"
+#include "backend/ctc.h"
 
 #include "cpu/isa/vec.h"
-#include "kernels/math.h"
+#include "formulas/math.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {

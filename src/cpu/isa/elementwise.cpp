@@ -1,5 +1,5 @@
 // Runs element-wise formulas over operands of any dtype and layout.
-#include "kernels/elementwise.h"
+#include "backend/elementwise.h"
 
 #include "cpu/isa/convert.h"
 #include "cpu/parallel.h"

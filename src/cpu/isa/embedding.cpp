@@ -1,8 +1,8 @@
 #include <vector>
 
+#include "backend/attention.h"
 #include "cpu/isa/copy_bytes.h"
 #include "cpu/isa/runs.h"
-#include "kernels/attention.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {

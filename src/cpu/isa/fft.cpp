@@ -1,5 +1,5 @@
 // Discrete Fourier transforms of lines.
-#include "kernels/fft.h"
+#include "backend/fft.h"
 
 #include <utility>
 #include <vector>

@@ -2,7 +2,7 @@
 
 #include "core/loop.h"
 #include "cpu/isa/isa.h"
-#include "kernels/formula.h"
+#include "formulas/formula.h"
 
 namespace hb::cpu::HB_ISA {
 

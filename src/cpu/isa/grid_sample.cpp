@@ -1,10 +1,10 @@
 // Sampling at positions of a grid, over channels-last memory: each element of a sample is a run of channels.
-#include "kernels/grid_sample.h"
+#include "backend/grid_sample.h"
 
 #include <vector>
 
 #include "cpu/isa/vec.h"
-#include "kernels/cubic_weight.h"
+#include "formulas/cubic_weight.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {

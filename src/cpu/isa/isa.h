@@ -2,7 +2,7 @@
 // For the files of this folder, which are compiled once per instruction set (HB_ISA is v3 or v4) and live in
 // namespace hb::cpu::HB_ISA.
 
-#include "kernels/kernel.h"
+#include "backend/kernel.h"
 
 namespace hb::cpu {
 namespace v3 {

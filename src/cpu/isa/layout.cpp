@@ -1,6 +1,6 @@
 // Transposition between contiguous and channels-last, and the bias of channels-last results.
+#include "backend/conv.h"
 #include "cpu/isa/runs.h"
-#include "kernels/conv.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {

@@ -1,8 +1,8 @@
 // The element-wise part of an LSTM's step in one pass.
-#include "kernels/lstm.h"
+#include "backend/lstm.h"
 
 #include "cpu/isa/runs.h"
-#include "kernels/math.h"
+#include "formulas/math.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {

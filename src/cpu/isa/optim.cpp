@@ -1,7 +1,7 @@
 // The loops of the update rules. Built without contraction of products and sums, so that a rule rounds where LibTorch
 // does.
 
-#include "kernels/optim.h"
+#include "backend/optim.h"
 
 #include <array>
 #include <utility>

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "cpu/isa/update_blocks.h"
-#include "kernels/update_rules/scaled.h"
+#include "formulas/update_rules/scaled.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {

@@ -1,8 +1,8 @@
 #include <vector>
 
+#include "backend/loss.h"
 #include "cpu/isa/runs.h"
-#include "kernels/loss.h"
-#include "kernels/math.h"
+#include "formulas/math.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {

@@ -1,5 +1,5 @@
 // Pooling over channels-last memory: every step handles a run of channels.
-#include "kernels/pool.h"
+#include "backend/pool.h"
 
 #include "cpu/isa/runs.h"
 

@@ -1,10 +1,10 @@
 #pragma once
 // What kernels that write where an index points to share.
 
+#include "backend/indexing.h"
 #include "cpu/isa/convert_element.h"
 #include "cpu/isa/copy_bytes.h"
 #include "cpu/isa/runs.h"
-#include "kernels/indexing.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {

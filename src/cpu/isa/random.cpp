@@ -1,6 +1,6 @@
 // The inner loops of the random fills, for one instruction set with fused multiply-add.
-#include "kernels/random.h"
-#include "kernels/box_muller.h"
+#include "formulas/random.h"
+#include "formulas/box_muller.h"
 
 #include "cpu/random_kernels.h"
 

@@ -1,6 +1,6 @@
 // Reductions of any layout. Two ways through memory: along what is reduced (inner), or along what is kept, row by row
 // (outer).
-#include "kernels/reduce.h"
+#include "backend/reduce.h"
 
 #include <cmath>
 #include <vector>

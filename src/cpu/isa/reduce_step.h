@@ -3,9 +3,9 @@
 
 #include <limits>
 
+#include "backend/reduce.h"
 #include "cpu/isa/isa.h"
-#include "kernels/math.h"
-#include "kernels/reduce.h"
+#include "formulas/math.h"
 
 namespace hb::cpu::HB_ISA {
 

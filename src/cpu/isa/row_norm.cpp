@@ -1,8 +1,8 @@
 // layer_norm and rms_norm: every row by itself.
 #include <vector>
 
+#include "backend/norm.h"
 #include "cpu/isa/runs.h"
-#include "kernels/norm.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {

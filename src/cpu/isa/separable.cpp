@@ -1,5 +1,5 @@
 // Rows picked, or summed where they come from, by an index of its own for each dimension.
-#include "kernels/separable.h"
+#include "backend/separable.h"
 
 #include "cpu/isa/copy_bytes.h"
 #include "cpu/isa/runs.h"

@@ -1,4 +1,4 @@
-#include "kernels/softmax.h"
+#include "backend/softmax.h"
 
 #include "cpu/isa/runs.h"
 

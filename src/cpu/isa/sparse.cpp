@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "backend/sparse.h"
 #include "cpu/isa/vec.h"
-#include "kernels/sparse.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {

@@ -1,6 +1,6 @@
+#include "backend/elementwise.h"
 #include "cpu/isa/formula_loop.h"
-#include "kernels/elementwise.h"
-#include "kernels/unary_formulas.h"
+#include "formulas/unary_formulas.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {

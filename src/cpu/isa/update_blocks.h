@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "backend/update_call.h"
 #include "cpu/isa/convert_element.h"
 #include "cpu/isa/tensor_ranges.h"
-#include "kernels/update_call.h"
 
 namespace hb::cpu::HB_ISA {
 

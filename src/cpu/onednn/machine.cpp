@@ -2,8 +2,8 @@
 
 #include <dnnl.h>
 
+#include "backend/kernel.h"
 #include "cpu/amx/amx.h"
-#include "kernels/kernel.h"
 
 namespace hb {
 

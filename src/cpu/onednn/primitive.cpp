@@ -6,8 +6,8 @@
 
 #include <omp.h>
 
+#include "backend/kernel.h"
 #include "cpu/amx/amx.h"
-#include "kernels/kernel.h"
 
 namespace hb::cpu {
 

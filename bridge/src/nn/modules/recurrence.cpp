@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "autocast/autocast.h"
-#include "ops/lstm_layer.h"
+#include "ops/nn/lstm_layer.h"
 
 namespace hb::bridge::nn::recurrence {
 
@@ -87,7 +87,7 @@ bool whole_in_half(const detail::RNNOptionsBase& o, const Tensor& input) {
 // or watches the functions in it.
 bool whole_layer(const detail::RNNOptionsBase& o, const Tensor& input, const std::vector<int64_t>& batch_sizes,
                  const State& state, const Weights& w) {
-  if (!std::holds_alternative<enumtype::kLSTM>(o.mode()) || w.hr.defined() || autocast::active != 0) return false;
+  if (!std::holds_alternative<enumtype::kLSTM>(o.mode()) || w.hr.defined() || front::active != 0) return false;
   if (batch_sizes.front() != batch_sizes.back() || input.numel() == 0 || !input.is_floating_point()) return false;
   const auto fits = [&](const Tensor& t) {
     return !t.defined() || (t.scalar_type() == input.scalar_type() && t.device() == input.device());
@@ -111,7 +111,7 @@ std::pair<Tensor, State> run(const detail::RNNOptionsBase& o, const WeightsOf& w
       return Weights{cast(w.ih), cast(w.hh), cast(w.b_ih), cast(w.b_hh), cast(w.hr)};
     };
     const Tensor x = cast(input);
-    autocast::Excluded excluded;
+    front::Excluded excluded;
     return run(o, halves, training, x, batch_sizes, state);
   }
   const int64_t directions = o.bidirectional() ? 2 : 1;

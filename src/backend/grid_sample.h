@@ -1,0 +1,33 @@
+#pragma once
+
+#include <array>
+
+#include <halfbridge/tensor.h>
+
+#include "backend/kernel.h"
+
+namespace hb {
+
+/// The numbers are LibTorch's.
+enum class Interpolation : int64_t { bilinear, nearest, bicubic };
+enum class GridPadding : int64_t { zeros, border, reflection };
+
+/// Samples of images at positions of a grid, channels last.
+struct GridSampling {
+  Interpolation mode;
+  GridPadding padding;
+  bool align_corners;
+  int dims;                     // 2 or 3
+  std::array<int64_t, 3> size;  // of the image, `dims` of them
+  int64_t batch, channels, samples;
+  const void* in;    // (batch, size…, channels)
+  const void* grid;  // (batch, samples, dims), the last dimension of `size` first
+};
+
+/// out (batch, samples, channels); float or double.
+inline Kernel<void(ScalarType dtype, const GridSampling& s, void* out)> grid_sample_kernel{"grid_sampler"};
+/// grad_in and grad_grid, either of which may be null, from grad (batch, samples, channels).
+inline Kernel<void(ScalarType dtype, const GridSampling& s, const void* grad, void* grad_in, void* grad_grid)>
+    grid_sample_backward_kernel{"grid_sampler_backward"};
+
+}  // namespace hb

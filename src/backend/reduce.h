@@ -1,0 +1,60 @@
+#pragma once
+
+#include <halfbridge/tensor.h>
+
+#include "backend/kernel.h"
+
+namespace hb {
+
+/// What many elements become: one.
+enum class ReduceOp {
+  sum,
+  nansum,  // NaN counts as 0
+  prod,
+  max,  // NaN wins
+  min,
+  any,
+  all,
+  count,  // of elements other than zero
+  abs_sum,
+  square_sum,
+  abs_max,
+  abs_min,
+  power_sum,  // |x|^p
+};
+
+/// A reduction's geometry, innermost dimension first, strides in bytes; neighbours that can be merged are.
+struct ReduceLoop {
+  char* in;
+  char* out;
+  ScalarType in_dtype, out_dtype;
+  DimVector kept, kept_in, kept_out;  // sizes, strides of the input, strides of the output
+  DimVector reduced, reduced_in;
+  int64_t outputs = 1, count = 1;  // elements of the output; elements that become one of them
+  Tensor held;                     // keeps the input's memory
+
+  /// `out` has the dimensions of `in` (keepdim), of size 1 where `mask` says reduced.
+  ReduceLoop(const Tensor& out, const Tensor& in, uint64_t mask);
+};
+
+/// How a result is finished: (value / divisor) and then root: 0 as it is, 2 the square root, else the root of that
+/// degree.
+struct ReduceFinish {
+  double p = 0, divisor = 1, root = 0;
+};
+
+/// compute: kFloat (sums are carried on in double), kDouble or kLong.
+inline Kernel<void(const ReduceLoop&, ReduceOp, ScalarType compute, const ReduceFinish&)> reduce_kernel{"reduce"};
+/// Sum of squared deviations divided by max(0, count - correction), or its square root; in double for any dtype.
+/// `mean`: the loop of the means (same input), or null.
+inline Kernel<void(const ReduceLoop&, const ReduceLoop* mean, double correction, bool root)> moments_kernel{"var"};
+
+/// Contiguous (outer, n, inner).
+struct Lines {
+  int64_t outer, n, inner;
+};
+/// The largest (or smallest) of each line and where it first stands; NaN wins. `values` may be undefined.
+inline Kernel<void(const Tensor& values, const Tensor& indices, const Tensor& in, Lines, bool largest)> extremum_kernel{
+    "max"};
+
+}  // namespace hb

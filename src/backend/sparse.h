@@ -1,0 +1,38 @@
+#pragma once
+
+#include <halfbridge/dtype.h>
+
+#include "backend/kernel.h"
+
+namespace hb {
+
+/// Stable sort of n keys of [0, limit): order[i] is the place that the i-th smallest key had, group[place] the rank of
+/// its key among the distinct ones, whose number is returned.
+inline Kernel<int64_t(const int64_t* keys, int64_t n, int64_t limit, int64_t* order, int64_t* group)>
+    sparse_group_kernel{"coalesce"};
+
+/// A matrix by rows: row r has the entries first[r] to first[r + 1].
+struct SparseRows {
+  int64_t rows = 0;
+  const int64_t* first = nullptr;
+  const int64_t* column = nullptr;
+  const void* value = nullptr;
+};
+/// out (rows, width) = a times b (…, width), both dense in memory. dtype: f32, f64, i64, c64 or c128.
+inline Kernel<void(ScalarType dtype, const SparseRows& a, const void* b, int64_t width, void* out)> sparse_mm_kernel{
+    "sparse.mm"};
+/// out[e] = dot(x row of entry e, y row of its column), x (rows, width), y (…, width); y conjugated where complex.
+inline Kernel<void(ScalarType dtype, const SparseRows& a, const void* x, const void* y, int64_t width, void* out)>
+    sparse_sampled_product_kernel{"sparse.mm_backward"};
+
+/// Product of sparse matrices of which b has `columns` columns, in two calls: with column == nullptr counts the entries
+/// of each row into first[r + 1] - first[r] (first[0] = 0); then writes columns, ascending in a row, and values.
+struct SparseProduct {
+  int64_t* first = nullptr;
+  int64_t* column = nullptr;
+  void* value = nullptr;
+};
+inline Kernel<void(ScalarType dtype, const SparseRows& a, const SparseRows& b, int64_t columns, SparseProduct& out)>
+    sparse_product_kernel{"sparse.mm"};
+
+}  // namespace hb

@@ -1,0 +1,42 @@
+#pragma once
+// What the update kernels of the optimizers take: parameters with their state, and how to read the gradients.
+
+#include <cmath>
+#include <cstdint>
+
+#include <halfbridge/array_ref.h>
+
+#include "backend/kernel.h"
+
+namespace hb {
+
+/// One parameter and its state: all dense and in one layout. What is unused is null. All pointers are to the memory of
+/// the device.
+struct UpdateTensor {
+  static constexpr int kMaxStates = 3;
+  void* param;
+  /// Not null: this copy is updated, and the parameter is its rounded value. Where the parameter is not (it was changed
+  /// since the last step), the copy starts again from the parameter.
+  float* master;
+  const void* grad;
+  void* state[kMaxStates];
+  int64_t* step;   // counts the updates made
+  double* scalar;  // a number that the rule carries from step to step
+  int64_t numel;
+};
+
+/// What the parameters of one call have in common. They are double and so are gradients and states, or each of the
+/// three is float, fp16 or bf16; computed is in double or in float.
+struct UpdateCall {
+  ScalarType param, grad, state;
+  unsigned flags;           // of the rule
+  bool maximize;            // the gradient counts with the opposite sign
+  const float* grad_scale;  // not null: gradients are divided by this number
+  const float* found_inf;   // not null and not zero: nothing is changed, no step counted
+};
+
+/// Updates all tensors of a list in one pass over memory.
+template <class Rule>
+using UpdateKernel = Kernel<void(const UpdateCall& call, ArrayRef<UpdateTensor> tensors, const Rule& rule)>;
+
+}  // namespace hb

@@ -1,0 +1,28 @@
+#pragma once
+// The byte that every function of a program's tensors tests at its front: whether anything at all stands before it.
+// Above this file autocast (autocast/autocast.h) and what watches functions (core/function_watch.h) set it.
+
+#include <cstdint>
+#include <utility>
+
+#include <halfbridge/macros.h>
+
+namespace hb::front {
+
+/// Of this thread: one bit per type of device whose autocast is on and not excluded, and kWatched.
+extern thread_local constinit uint8_t active __attribute__((tls_model("initial-exec"), visibility("hidden")));
+inline constexpr uint8_t kWatched = 0x80;
+
+/// Runs what is below it on the arguments as they are, and unseen.
+class Excluded {
+ public:
+  Excluded() : previous_(std::exchange(active, uint8_t{0})) {}
+  Excluded(const Excluded&) = delete;
+  Excluded& operator=(const Excluded&) = delete;
+  ~Excluded() { active = previous_; }
+
+ private:
+  uint8_t previous_;
+};
+
+}  // namespace hb::front

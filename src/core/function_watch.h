@@ -1,0 +1,128 @@
+#pragma once
+// How a trace sees the functions that a program calls. A function that can be seen has one line at its front:
+// HB_AUTOCAST (autocast.h), or HB_FUNCTION where autocast leaves it alone. Both test one thread-local byte. What a
+// function calls in its turn is not seen.
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <halfbridge/tensor.h>
+
+#include "core/function_front.h"
+
+namespace hb {
+
+class WatchedCall;
+
+class FunctionWatcher {
+ public:
+  virtual ~FunctionWatcher() = default;
+  virtual void begin(WatchedCall& call) = 0;
+  virtual void end(WatchedCall& call, ArrayRef<const Tensor*> results) = 0;
+  /// It ended with an exception.
+  virtual void abandon(WatchedCall& call) = 0;
+};
+inline std::atomic<FunctionWatcher*> function_watcher{nullptr};
+
+/// Whether the functions that this thread calls are seen.
+inline void watch_functions(bool on) {
+  using namespace front;
+  active = static_cast<uint8_t>(on ? active | kWatched : active & ~kWatched);
+}
+inline bool functions_watched() { return (front::active & front::kWatched) != 0; }
+
+/// One call that is seen.
+class WatchedCall {
+ public:
+  /// `parameters`: their names as the source has them, "self, dim, keepdim".
+  WatchedCall(const char* function, const char* parameters);
+  WatchedCall(const WatchedCall&) = delete;
+  WatchedCall& operator=(const WatchedCall&) = delete;
+  ~WatchedCall();
+
+  std::string name;                   // as in PyTorch, no trailing `_`
+  bool in_place = false;              // the first input is the result
+  std::vector<const Tensor*> inputs;  // some may be undefined
+  std::string config;                 // "stride=[1, 1], groups=1"
+  std::shared_ptr<void> data;         // the watcher's
+
+  void argument(const Tensor& t) { next(), inputs.push_back(&t); }
+  void argument(const std::optional<Tensor>& t) {
+    next();
+    if (t) inputs.push_back(&*t);
+  }
+  void argument(TensorList list) {
+    next();
+    for (const Tensor& t : list) inputs.push_back(&t);
+  }
+  template <class T>
+  std::enable_if_t<!std::is_convertible_v<const T&, TensorList>> argument(const T& value) {
+    const std::string_view parameter = next();
+    if constexpr (std::is_same_v<T, std::optional<Scalar>> || std::is_same_v<T, std::optional<int64_t>> ||
+                  std::is_same_v<T, std::optional<double>>) {
+      if (value) print(parameter, Scalar(*value));
+    } else if constexpr (std::is_same_v<T, OptionalIntArrayRef>) {
+      if (value.has_value()) print(parameter, *value);
+    } else if constexpr (std::is_same_v<T, bool>) {
+      print(parameter, std::string_view(value ? "true" : "false"));
+    } else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, Scalar>) {
+      print(parameter, Scalar(value));
+    } else if constexpr (std::is_convertible_v<const T&, IntArrayRef>) {
+      print(parameter, IntArrayRef(value));
+    } else if constexpr (std::is_convertible_v<const T&, std::string_view>) {
+      print(parameter, std::string_view(value));
+    }
+  }
+  void begin();
+  void end(ArrayRef<const Tensor*> results);
+
+ private:
+  std::string_view next();  // the name of the next parameter
+  void print(std::string_view parameter, const Scalar& value);
+  void print(std::string_view parameter, IntArrayRef value);
+  void print(std::string_view parameter, std::string_view value);
+
+  FunctionWatcher* watcher_;
+  std::string_view parameters_;
+  bool open_ = false;
+};
+
+namespace detail {
+inline void results_of(const Tensor& t, std::vector<const Tensor*>& out) { out.push_back(&t); }
+template <class... Ts>
+void results_of(const std::tuple<Ts...>& tuple, std::vector<const Tensor*>& out) {
+  std::apply([&](const auto&... t) { (results_of(t, out), ...); }, tuple);
+}
+inline void results_of(const std::vector<Tensor>& list, std::vector<const Tensor*>& out) {
+  for (const Tensor& t : list) out.push_back(&t);
+}
+
+template <class F, class... Args>
+decltype(auto) watched(const char* function, const char* parameters, const F& f, Args&... args) {
+  WatchedCall call(function, parameters);
+  (call.argument(args), ...);
+  call.in_place = std::is_reference_v<decltype(f(args...))>;
+  call.begin();
+  decltype(auto) result = f(args...);
+  std::vector<const Tensor*> results;
+  results_of(result, results);
+  call.end(results);
+  return result;
+}
+}  // namespace detail
+
+#define HB_WATCHED_CALL(function, ...) \
+  return ::hb::detail::watched(        \
+      #function, #__VA_ARGS__, [](auto&... hb_args) -> decltype(auto) { return function(hb_args...); }, __VA_ARGS__)
+
+/// The first line of a function with the parameters `...`.
+#define HB_FUNCTION(function, ...) \
+  if (HB_UNLIKELY(::hb::functions_watched())) HB_WATCHED_CALL(function, __VA_ARGS__)
+
+}  // namespace hb

@@ -1,0 +1,83 @@
+#pragma once
+// Activations with parameters and the fused gradients. Operands of a gradient: g, then x (input) or y (result).
+
+#include "formulas/formula.h"
+
+namespace hb::formula {
+
+#define HB_FLOATS_1(name, params, cost, expression)          \
+  struct name : Formula<1, params, Kinds::floats, cost> {    \
+    template <class T>                                       \
+    static HB_HD T apply([[maybe_unused]] const T* p, T x) { \
+      expression                                             \
+    }                                                        \
+  };
+#define HB_FLOATS_2(name, params, cost, expression) HB_KIND_2(name, floats, params, cost, expression)
+#define HB_KIND_2(name, kinds, params, cost, expression)          \
+  struct name : Formula<2, params, Kinds::kinds, cost> {          \
+    template <class T>                                            \
+    static HB_HD T apply([[maybe_unused]] const T* p, T g, T x) { \
+      expression                                                  \
+    }                                                             \
+  };
+
+/// p: slope.
+HB_FLOATS_1(leaky_relu, 1, 1, return x > T(0) ? x : x * p[0];)
+HB_FLOATS_2(leaky_relu_backward, 1, 1, return x > T(0) ? g : g * p[0];)
+/// p: factor below zero, factor above, factor of the exponent.
+HB_FLOATS_1(elu, 3, 8, const T low = math::expm1(x * p[2]) * p[0]; return x < T(0) ? low : x * p[1];)
+HB_FLOATS_2(elu_backward, 3, 8, const T low = g * p[2] * p[0] * math::exp(x * p[2]); return x <= T(0) ? low : g * p[1];)
+
+HB_FLOATS_1(gelu_erf, 0, 8, return x * T(0.5) * (T(1) + math::erf(x * T(0.70710678118654752440)));)
+HB_FLOATS_2(gelu_erf_backward, 0, 16, const T cdf = T(0.5) * (T(1) + math::erf(x * T(0.70710678118654752440)));
+            const T pdf = math::exp(T(-0.5) * x * x) * T(0.39894228040143267794); return g * (cdf + x * pdf);)
+// (1 + tanh u) / 2 is the sigmoid of 2u, which does not cancel for negative u.
+HB_FLOATS_1(gelu_tanh, 0, 8, const T twice = T(-2 * 0.79788456080286535588) * (x + T(0.044715) * x * x * x);
+            return x / (T(1) + math::exp(twice));)
+HB_FLOATS_2(gelu_tanh_backward, 0, 8,
+            const T s = T(1) / (T(1) + math::exp(T(-2 * 0.79788456080286535588) * (x + T(0.044715) * x * x * x)));
+            const T slope = T(2 * 0.79788456080286535588) * (T(1) + T(3 * 0.044715) * x * x);
+            return g * (s + x * s * (T(1) - s) * slope);)
+
+/// p: beta, threshold.
+HB_FLOATS_1(softplus, 2, 16, const T curve = math::log1p(math::exp(x * p[0])) / p[0];
+            return x * p[0] > p[1] ? x : curve;)
+HB_FLOATS_2(softplus_backward, 2, 8, const T z = math::exp(x * p[0]); const T curve = g * z / (z + T(1));
+            return x * p[0] > p[1] ? g : curve;)
+/// p: lambda. Multiplying keeps NaN.
+HB_FLOATS_1(softshrink, 1, 1, return x > p[0] ? x - p[0] : x < -p[0] ? x + p[0] : x * T(0);)
+HB_FLOATS_1(hardshrink, 1, 1, return (x >= -p[0]) & (x <= p[0]) ? T(0) : x;)
+HB_FLOATS_2(shrink_backward, 1, 1, return (x >= -p[0]) & (x <= p[0]) ? T(0) : g;)
+
+/// p: threshold, value.
+struct threshold : Formula<1, 2> {
+  template <class T>
+  static HB_HD T apply(const T* p, T x) {
+    return x <= p[0] ? p[1] : x;
+  }
+};
+struct threshold_backward : Formula<2, 1> {
+  template <class T>
+  static HB_HD T apply(const T* p, T g, T x) {
+    return x <= p[0] ? T(0) : g;
+  }
+};
+
+// x is the result of the forward function here.
+HB_KIND_2(tanh_backward, field, 0, 1, return g * (T(1) - x * x);)
+HB_KIND_2(sigmoid_backward, field, 0, 1, return g * (T(1) - x) * x;)
+HB_FLOATS_2(silu_backward, 0, 8, const T s = T(1) / (T(1) + math::exp(-x)); return g * s * (T(1) + x * (T(1) - s));)
+HB_FLOATS_2(mish_backward, 0, 16, const T e = math::exp(-x); const T s = T(1) / (T(1) + e);
+            const T t = math::tanh(math::log1p(math::exp(x))); return g * (t + x * s * (T(1) - t * t));)
+HB_FLOATS_2(hardsigmoid_backward, 0, 1, return (x > T(-3)) & (x < T(3)) ? g / T(6) : T(0);)
+HB_FLOATS_2(hardswish_backward, 0, 1, const T middle = g * (x / T(3) + T(0.5)); return x <= T(-3) ? T(0)
+                                                                                       : x < T(3) ? middle
+                                                                                                  : g;)
+/// Operands: the half that passes, the half that gates.
+HB_FLOATS_2(glu, 0, 8, return g / (T(1) + math::exp(-x));)
+
+#undef HB_FLOATS_1
+#undef HB_FLOATS_2
+#undef HB_KIND_2
+
+}  // namespace hb::formula

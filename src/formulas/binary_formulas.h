@@ -1,0 +1,150 @@
+#pragma once
+// The functions of binary.def. Integer arithmetic wraps; the caller has refused division of integers by zero.
+
+#include "formulas/formula.h"
+#include "formulas/incomplete_gamma.h"
+
+namespace hb::formula {
+
+#define HB_FORMULA_2(name, kinds, cost, expression) \
+  struct name : Formula<2, 0, Kinds::kinds, cost> { \
+    template <class T>                              \
+    static HB_HD T apply(const T*, T a, T b) {      \
+      return expression;                            \
+    }                                               \
+  };
+
+struct mul : Formula<2, 0, Kinds::numbers> {
+  template <class T>
+  static HB_HD T apply(const T*, T a, T b) {
+    if constexpr (math::is_float<T>)
+      return a * b;
+    else
+      return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+  }
+};
+HB_FORMULA_2(div, field, 2, a / b)
+struct pow : Formula<2, 0, Kinds::numbers, 16> {
+  template <class T>
+  static HB_HD T apply(const T*, T a, T b) {
+    if constexpr (math::is_float<T>) {
+      return math::pow(a, b);
+    } else {
+      if (b < 0) return a == 1 ? 1 : a == -1 ? (b & 1 ? -1 : 1) : 0;
+      uint64_t result = 1, base = static_cast<uint64_t>(a);
+      for (; b; b >>= 1, base *= base)
+        if (b & 1) result *= base;
+      return static_cast<T>(result);
+    }
+  }
+};
+HB_FORMULA_2(atan2, floats, 8, math::atan2(a, b))
+HB_FORMULA_2(hypot, floats, 8, math::hypot(a, b))
+// NaN of either side wins.
+HB_FORMULA_2(maximum, all, 1, a != a ? a : b != b ? b : a > b ? a : b)
+HB_FORMULA_2(minimum, all, 1, a != a ? a : b != b ? b : a < b ? a : b)
+// NaN of either side loses.
+HB_FORMULA_2(fmax, all, 1, a != a ? b : b != b ? a : a > b ? a : b)
+HB_FORMULA_2(fmin, all, 1, a != a ? b : b != b ? a : a < b ? a : b)
+
+struct fmod : Formula<2, 0, Kinds::all, 16> {
+  template <class T>
+  static HB_HD T apply(const T*, T a, T b) {
+    if constexpr (math::is_float<T>)
+      return math::fmod(a, b);
+    else
+      return b == 0 || b == -1 ? 0 : a % b;
+  }
+};
+struct remainder : Formula<2, 0, Kinds::all, 16> {
+  template <class T>
+  static HB_HD T apply(const T* p, T a, T b) {
+    const T r = fmod::apply(p, a, b);
+    return r != T(0) && (r < T(0)) != (b < T(0)) ? r + b : r;
+  }
+};
+struct floor_divide : Formula<2, 0, Kinds::all, 16> {
+  template <class T>
+  static HB_HD T apply(const T*, T a, T b) {
+    if constexpr (math::is_float<T>) {
+      if (b == T(0)) return a / b;
+      const T r = math::fmod(a, b);
+      T q = (a - r) / b;
+      if (r != T(0) && (b < T(0)) != (r < T(0))) q -= T(1);
+      if (q == T(0)) return math::copysign(T(0), a / b);
+      const T down = math::floor(q);
+      return q - down > T(0.5) ? down + T(1) : down;
+    } else {
+      if (b == 0) return 0;
+      if (b == -1) return static_cast<T>(0 - static_cast<uint64_t>(a));
+      const T q = a / b;
+      return q * b != a && (a < 0) != (b < 0) ? q - 1 : q;
+    }
+  }
+};
+struct xlogy : Formula<2, 0, Kinds::floats, 8> {
+  template <class T>
+  static HB_HD T apply(const T*, T a, T b) {
+    const T y = a * math::log(b);
+    return b != b ? b : a == T(0) ? T(0) : y;
+  }
+};
+struct logaddexp : Formula<2, 0, Kinds::floats, 16> {
+  template <class T>
+  static HB_HD T apply(const T*, T a, T b) {
+    const T high = a > b ? a : b;
+    const T y = high + math::log1p(math::exp(-math::abs(a - b)));
+    return a == b && math::abs(a) == math::infinity<T> ? a : a != a ? a : y;
+  }
+};
+
+HB_FORMULA_2(eq, numbers, 1, T(a == b))
+HB_FORMULA_2(ne, numbers, 1, T(a != b))
+HB_FORMULA_2(lt, all, 1, T(a < b))
+HB_FORMULA_2(le, all, 1, T(a <= b))
+HB_FORMULA_2(gt, all, 1, T(a > b))
+HB_FORMULA_2(ge, all, 1, T(a >= b))
+HB_FORMULA_2(logical_and, numbers, 1, T((a != T(0)) & (b != T(0))))
+HB_FORMULA_2(logical_or, numbers, 1, T((a != T(0)) | (b != T(0))))
+HB_FORMULA_2(logical_xor, numbers, 1, T((a != T(0)) != (b != T(0))))
+HB_FORMULA_2(bitwise_and, ints, 1, a& b)
+HB_FORMULA_2(bitwise_or, ints, 1, a | b)
+HB_FORMULA_2(bitwise_xor, ints, 1, a ^ b)
+struct gcd : Formula<2, 0, Kinds::ints, 64> {
+  template <class T>
+  static HB_HD T apply(const T*, T a, T b) {
+    while (b != 0) {
+      const T rest = b == -1 ? 0 : a % b;
+      a = b, b = rest;
+    }
+    return math::abs(a);
+  }
+};
+struct lcm : Formula<2, 0, Kinds::ints, 64> {
+  template <class T>
+  static HB_HD T apply(const T* p, T a, T b) {
+    if (a == 0 || b == 0) return 0;
+    const auto part = static_cast<uint64_t>(a / gcd::apply(p, a, b));
+    return math::abs(static_cast<T>(part * static_cast<uint64_t>(b)));
+  }
+};
+HB_FORMULA_2(igamma, floats, 256, T(math::gamma_p(a, b)))
+HB_FORMULA_2(igammac, floats, 256, T(math::gamma_q(a, b)))
+HB_FORMULA_2(bitwise_left_shift, ints, 1,
+             static_cast<uint64_t>(b) > 63 ? T(0) : T(static_cast<uint64_t>(a) << (b & 63)))
+HB_FORMULA_2(bitwise_right_shift, ints, 1, a >> (static_cast<uint64_t>(b) > 63 ? T(63) : b))
+
+template <>
+inline constexpr bool modular<pow> = false;
+template <>
+inline constexpr bool modular<bitwise_and> = true;
+template <>
+inline constexpr bool modular<bitwise_or> = true;
+template <>
+inline constexpr bool modular<bitwise_xor> = true;
+template <>
+inline constexpr bool modular<bitwise_left_shift> = true;
+
+#undef HB_FORMULA_2
+
+}  // namespace hb::formula

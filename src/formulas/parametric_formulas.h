@@ -1,0 +1,235 @@
+#pragma once
+// Formulas with parameters p[0], p[1], …, and those of three operands.
+
+#include "formulas/binary_formulas.h"
+#include "formulas/special_functions.h"
+
+namespace hb::formula {
+
+template <class T>
+HB_HD T wrapping_add(T a, T b) {
+  if constexpr (math::is_float<T>)
+    return a + b;
+  else
+    return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+template <class T>
+HB_HD T wrapping_sub(T a, T b) {
+  if constexpr (math::is_float<T>)
+    return a - b;
+  else
+    return static_cast<T>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+}
+
+struct add : Formula<2, 0, Kinds::numbers> {
+  template <class T>
+  static HB_HD T apply(const T*, T a, T b) {
+    return wrapping_add(a, b);
+  }
+};
+struct sub : Formula<2, 0, Kinds::numbers> {
+  template <class T>
+  static HB_HD T apply(const T*, T a, T b) {
+    return wrapping_sub(a, b);
+  }
+};
+/// a + p0 b
+struct add_scaled : Formula<2, 1, Kinds::numbers> {
+  template <class T>
+  static HB_HD T apply(const T* p, T a, T b) {
+    return wrapping_add(a, mul::apply(p, p[0], b));
+  }
+};
+/// b - p0 a
+struct rsub_scaled : Formula<2, 1, Kinds::numbers> {
+  template <class T>
+  static HB_HD T apply(const T* p, T a, T b) {
+    return wrapping_sub(b, mul::apply(p, p[0], a));
+  }
+};
+/// p0 a
+struct scale : Formula<1, 1, Kinds::numbers> {
+  template <class T>
+  static HB_HD T apply(const T* p, T a) {
+    return mul::apply(p, p[0], a);
+  }
+};
+struct trunc_divide : Formula<2, 0, Kinds::all, 2> {
+  template <class T>
+  static HB_HD T apply(const T*, T a, T b) {
+    if constexpr (math::is_float<T>)
+      return math::trunc(a / b);
+    else
+      return b == 0 ? 0 : b == -1 ? static_cast<T>(0 - static_cast<uint64_t>(a)) : a / b;
+  }
+};
+/// p0 / a
+struct reverse_divide : Formula<1, 1, Kinds::field, 2> {
+  template <class T>
+  static HB_HD T apply(const T* p, T a) {
+    return p[0] / a;
+  }
+};
+struct pow_cube : Formula<1, 0, Kinds::numbers> {
+  template <class T>
+  static HB_HD T apply(const T* p, T a) {
+    return mul::apply(p, mul::apply(p, a, a), a);
+  }
+};
+struct conj : Formula<1, 0, Kinds::numbers> {
+  template <class T>
+  static HB_HD T apply(const T*, T a) {
+    if constexpr (is_complex_v<T>)
+      return T(a.real(), -a.imag());
+    else
+      return a;
+  }
+};
+/// Operands x, low, high. NaN of any of them wins.
+struct clamp : Formula<3> {
+  template <class T>
+  static HB_HD T apply(const T* p, T x, T low, T high) {
+    return minimum::apply(p, maximum::apply(p, x, low), high);
+  }
+};
+struct clamp_low : Formula<2> {
+  template <class T>
+  static HB_HD T apply(const T* p, T x, T low) {
+    return maximum::apply(p, x, low);
+  }
+};
+struct clamp_high : Formula<2> {
+  template <class T>
+  static HB_HD T apply(const T* p, T x, T high) {
+    return minimum::apply(p, x, high);
+  }
+};
+/// Gradient g where p0 <= x <= p1 (p2: <), else 0. Operands g, x.
+struct inside : Formula<2, 3> {
+  template <class T>
+  static HB_HD T apply(const T* p, T g, T x) {
+    const bool in = p[2] != T(0) ? (x > p[0]) & (x < p[1]) : (x >= p[0]) & (x <= p[1]);
+    return in ? g : T(0);
+  }
+};
+/// Operands a, b, weight. The form is chosen so that both ends are exact.
+struct lerp : Formula<3, 0, Kinds::floats, 2> {
+  template <class T>
+  static HB_HD T apply(const T*, T a, T b, T w) {
+    const T d = b - a;
+    return math::abs(w) < T(0.5) ? a + w * d : b - d * (T(1) - w);
+  }
+};
+/// a + p0 b c
+struct addcmul : Formula<3, 1, Kinds::numbers> {
+  template <class T>
+  static HB_HD T apply(const T* p, T a, T b, T c) {
+    return wrapping_add(a, mul::apply(p, mul::apply(p, p[0], b), c));
+  }
+};
+/// a + p0 b / c
+struct addcdiv : Formula<3, 1, Kinds::field, 2> {
+  template <class T>
+  static HB_HD T apply(const T* p, T a, T b, T c) {
+    return a + p[0] * b / c;
+  }
+};
+/// Operands condition, a, b.
+struct where : Formula<3, 0, Kinds::numbers> {
+  template <class T>
+  static HB_HD T apply(const T*, T condition, T a, T b) {
+    return condition != T(0) ? a : b;
+  }
+};
+/// p: for NaN, for +inf, for -inf.
+struct nan_to_num : Formula<1, 3> {
+  template <class T>
+  static HB_HD T apply(const T* p, T x) {
+    if constexpr (math::is_float<T>)
+      return x != x ? p[0] : x == math::infinity<T> ? p[1] : x == -math::infinity<T> ? p[2] : x;
+    return x;
+  }
+};
+/// p: rtol, atol, whether NaN equals NaN. |a - b| <= atol + rtol |b|.
+struct isclose : Formula<2, 3, Kinds::numbers, 2> {
+  template <class T>
+  static HB_HD T apply(const T* p, T a, T b) {
+    if constexpr (math::is_float<T>) {
+      using M = math::magnitude_t<T>;
+      const M error = math::abs(a - b);
+      const T allowed = p[1] + T(math::abs(p[0] * b));
+      const bool close = (error < math::infinity<M>)&(error <= math::abs(allowed));
+      return T((a == b) | close | ((p[2] != T(0)) & (a != a) & (b != b)));
+    } else {
+      return T(a == b);
+    }
+  }
+};
+template <>
+inline constexpr bool modular<isclose> = false;
+
+/// p: 10^|decimals|, whether decimals is negative.
+struct round_decimals : Formula<1, 2, Kinds::floats, 4> {
+  template <class T>
+  static HB_HD T apply(const T* p, T x) {
+    return p[1] != T(0) ? math::rint(x / p[0]) * p[0] : math::rint(x * p[0]) / p[0];
+  }
+};
+/// p: the order.
+struct polygamma : Formula<1, 1, Kinds::floats, 128> {
+  template <class T>
+  static HB_HD T apply(const T* p, T x) {
+    return T(math::polygamma(static_cast<int>(p[0]), x));
+  }
+};
+
+// --- without parameters: special functions that are no methods, and parts of a number
+#define HB_DOUBLE_FORMULA(name, expression)        \
+  struct name : Formula<1, 0, Kinds::floats, 64> { \
+    template <class T>                             \
+    static HB_HD T apply(const T*, T x) {          \
+      return T(expression);                        \
+    }                                              \
+  };
+HB_DOUBLE_FORMULA(i0e, math::bessel_i(0, x, true))
+HB_DOUBLE_FORMULA(i1, math::bessel_i(1, x, false))
+HB_DOUBLE_FORMULA(i1e, math::bessel_i(1, x, true))
+HB_DOUBLE_FORMULA(entr, x > T(0) ? -x * math::log(x) : x == T(0) ? T(0) : x != x ? x : -math::infinity<T>)
+HB_DOUBLE_FORMULA(erfcx, math::erfcx(x))
+HB_DOUBLE_FORMULA(log_ndtr, math::log_ndtr(x))
+HB_DOUBLE_FORMULA(ndtri, math::ndtri(x))
+#undef HB_DOUBLE_FORMULA
+/// s, q.
+struct zeta : Formula<2, 0, Kinds::floats, 128> {
+  template <class T>
+  static HB_HD T apply(const T*, T s, T q) {
+    if (s == T(1)) return math::infinity<T>;
+    return s > T(1) ? T(math::hurwitz_zeta(s, q)) : math::nan<T>;
+  }
+};
+struct frexp_mantissa : Formula<1, 0, Kinds::floats, 8> {
+  template <class T>
+  static HB_HD T apply(const T*, T x) {
+    int exponent;
+    return T(::frexp(static_cast<double>(x), &exponent));
+  }
+};
+struct frexp_exponent : Formula<1, 0, Kinds::floats, 8> {
+  template <class T>
+  static HB_HD T apply(const T*, T x) {
+    int exponent = 0;
+    if (math::abs(x) < math::infinity<T>) ::frexp(static_cast<double>(x), &exponent);
+    return T(exponent);
+  }
+};
+struct nextafter : Formula<2, 0, Kinds::floats, 8> {
+  template <class T>
+  static HB_HD T apply(const T*, T a, T b) {
+    if constexpr (sizeof(T) == 4)
+      return ::nextafterf(a, b);
+    else
+      return ::nextafter(a, b);
+  }
+};
+
+}  // namespace hb::formula

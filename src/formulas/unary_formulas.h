@@ -1,0 +1,197 @@
+#pragma once
+// The functions of unary.def. `p` is unused: they have no parameters.
+
+#include "formulas/formula.h"
+#include "formulas/special_functions.h"
+#include "formulas/tanh.h"
+
+namespace hb::formula {
+
+#define HB_FLOAT_FORMULA(name, cost, expression)     \
+  struct name : Formula<1, 0, Kinds::floats, cost> { \
+    template <class T>                               \
+    static HB_HD T apply(const T*, T x) {            \
+      return expression;                             \
+    }                                                \
+  };
+/// The same with complex operands.
+#define HB_FIELD_FORMULA(name, cost, expression)    \
+  struct name : Formula<1, 0, Kinds::field, cost> { \
+    template <class T>                              \
+    static HB_HD T apply(const T*, T x) {           \
+      return expression;                            \
+    }                                               \
+  };
+#define HB_ANY_FORMULA(name, kinds, expression) \
+  struct name : Formula<1, 0, Kinds::kinds> {   \
+    template <class T>                          \
+    static HB_HD T apply(const T*, T x) {       \
+      return expression;                        \
+    }                                           \
+  };
+/// Rounding: integers are what they were.
+#define HB_ROUNDING_FORMULA(name, expression)             \
+  struct name : Formula<1> {                              \
+    template <class T>                                    \
+    static HB_HD T apply(const T*, T x) {                 \
+      if constexpr (math::is_float<T>) return expression; \
+      return x;                                           \
+    }                                                     \
+  };
+
+HB_ANY_FORMULA(abs, numbers, T(math::abs(x)))
+HB_ANY_FORMULA(sign, all, T((x > T(0)) - (x < T(0))))
+HB_ANY_FORMULA(relu, all, x < T(0) ? T(0) : x)
+HB_ANY_FORMULA(logical_not, numbers, T(x == T(0)))
+HB_ANY_FORMULA(isnan, numbers, T(x != x))
+struct neg : Formula<1, 0, Kinds::numbers> {
+  template <class T>
+  static HB_HD T apply(const T*, T x) {
+    if constexpr (math::is_float<T>)
+      return -x;
+    else
+      return static_cast<T>(0 - static_cast<uint64_t>(x));
+  }
+};
+struct square : Formula<1, 0, Kinds::numbers> {
+  template <class T>
+  static HB_HD T apply(const T*, T x) {
+    if constexpr (math::is_float<T>)
+      return x * x;
+    else
+      return static_cast<T>(static_cast<uint64_t>(x) * static_cast<uint64_t>(x));
+  }
+};
+
+HB_ROUNDING_FORMULA(floor, math::floor(x))
+HB_ROUNDING_FORMULA(ceil, math::ceil(x))
+HB_ROUNDING_FORMULA(round, math::rint(x))
+HB_ROUNDING_FORMULA(trunc, math::trunc(x))
+HB_FLOAT_FORMULA(frac, 1, x - math::trunc(x))
+
+HB_FIELD_FORMULA(exp, 8, math::exp(x))
+HB_FIELD_FORMULA(exp2, 8, math::exp2(x))
+HB_FIELD_FORMULA(expm1, 8, math::expm1(x))
+HB_FIELD_FORMULA(log, 8, math::log(x))
+HB_FIELD_FORMULA(log2, 8, math::log2(x))
+HB_FIELD_FORMULA(log10, 8, math::log10(x))
+HB_FIELD_FORMULA(log1p, 8, math::log1p(x))
+HB_FIELD_FORMULA(sqrt, 4, math::sqrt(x))
+HB_FIELD_FORMULA(rsqrt, 4, T(1) / math::sqrt(x))
+HB_FIELD_FORMULA(reciprocal, 2, T(1) / x)
+HB_FIELD_FORMULA(sin, 8, math::sin(x))
+HB_FIELD_FORMULA(cos, 8, math::cos(x))
+HB_FIELD_FORMULA(tan, 8, math::tan(x))
+HB_FIELD_FORMULA(asin, 8, math::asin(x))
+HB_FIELD_FORMULA(acos, 8, math::acos(x))
+HB_FIELD_FORMULA(atan, 8, math::atan(x))
+HB_FIELD_FORMULA(sinh, 8, math::sinh(x))
+HB_FIELD_FORMULA(cosh, 8, math::cosh(x))
+HB_FIELD_FORMULA(asinh, 8, math::asinh(x))
+HB_FIELD_FORMULA(acosh, 8, math::acosh(x))
+HB_FIELD_FORMULA(atanh, 8, math::atanh(x))
+HB_FLOAT_FORMULA(erf, 8, math::erf(x))
+HB_FLOAT_FORMULA(erfc, 8, math::erfc(x))
+HB_FLOAT_FORMULA(erfinv, 64, T(math::erfinv(x)))
+HB_FLOAT_FORMULA(digamma, 64, T(math::digamma(x)))
+HB_FLOAT_FORMULA(i0, 64, T(math::bessel_i(0, x, false)))
+struct lgamma : Formula<1, 0, Kinds::floats, 32> {
+  template <class T>
+  static HB_HD T apply(const T*, T x) {
+    int sign;  // the reentrant form
+    return T(::lgamma_r(static_cast<double>(x), &sign));
+  }
+};
+
+struct tanh : Formula<1, 0, Kinds::field, 8> {
+  template <class T>
+  static HB_HD T apply(const T*, T x) {
+    if constexpr (is_complex_v<T>)
+      return math::tanh(x);
+    else
+      return math::tanh_at_its_ends(x);
+  }
+};
+HB_FIELD_FORMULA(sigmoid, 8, T(1) / (T(1) + math::exp(-x)))
+HB_FLOAT_FORMULA(silu, 8, x / (T(1) + math::exp(-x)))
+HB_FLOAT_FORMULA(mish, 16, x* math::tanh(math::log1p(math::exp(x))))
+HB_FLOAT_FORMULA(log_sigmoid, 16, (x < T(0) ? x : x != x ? x : T(0)) - math::log1p(math::exp(-math::abs(x))))
+struct hardsigmoid : Formula<1, 0, Kinds::floats> {
+  template <class T>
+  static HB_HD T apply(const T*, T x) {
+    T y = x + T(3);
+    y = y < T(0) ? T(0) : y;
+    y = y > T(6) ? T(6) : y;
+    return y / T(6);
+  }
+};
+struct hardswish : Formula<1, 0, Kinds::floats> {
+  template <class T>
+  static HB_HD T apply(const T* p, T x) {
+    T y = x + T(3);
+    y = y < T(0) ? T(0) : y;
+    y = y > T(6) ? T(6) : y;
+    return x * y / T(6);
+  }
+};
+
+struct isinf : Formula<1, 0, Kinds::numbers> {
+  template <class T>
+  static HB_HD T apply(const T*, T x) {
+    if constexpr (is_complex_v<T>) {
+      using Part = typename T::value_type;
+      const Part* none = nullptr;
+      return T(Part(apply<Part>(none, x.real()) != Part(0) || apply<Part>(none, x.imag()) != Part(0)));
+    } else if constexpr (math::is_float<T>) {
+      return T(math::abs(x) == math::infinity<T>);
+    } else {
+      return T(0);
+    }
+  }
+};
+struct isfinite : Formula<1, 0, Kinds::numbers> {
+  template <class T>
+  static HB_HD T apply(const T*, T x) {
+    if constexpr (math::is_float<T>) return T(x - x == T(0));
+    return T(1);
+  }
+};
+struct isposinf : Formula<1> {
+  template <class T>
+  static HB_HD T apply(const T*, T x) {
+    if constexpr (math::is_float<T>) return T(x == math::infinity<T>);
+    return T(0);
+  }
+};
+struct isneginf : Formula<1> {
+  template <class T>
+  static HB_HD T apply(const T*, T x) {
+    if constexpr (math::is_float<T>) return T(x == -math::infinity<T>);
+    return T(0);
+  }
+};
+struct signbit : Formula<1> {
+  template <class T>
+  static HB_HD T apply(const T*, T x) {
+    if constexpr (math::is_float<T>) return math::copysign(T(1), x) < T(0) ? T(1) : T(0);
+    return T(x < T(0));
+  }
+};
+struct bitwise_not : Formula<1, 0, Kinds::ints> {
+  template <class T>
+  static HB_HD T apply(const T*, T x) {
+    return ~x;
+  }
+};
+
+template <>
+inline constexpr bool modular<abs> = false;
+template <>
+inline constexpr bool modular<bitwise_not> = true;
+
+#undef HB_FLOAT_FORMULA
+#undef HB_FIELD_FORMULA
+#undef HB_ANY_FORMULA
+#undef HB_ROUNDING_FORMULA
+
+}  // namespace hb::formula

@@ -1,0 +1,58 @@
+#pragma once
+// Rules whose step depends on norms of whole tensors, LAMB and Adafactor: they read a tensor more than once.
+
+#include "backend/update_call.h"
+
+namespace hb {
+
+/// LAMB (You et al., "Large Batch Optimization for Deep Learning", algorithm 2): Adam's direction u = m / (sqrt(v) +
+/// eps) + weight_decay * p, both moments corrected, scaled by |p| / |u| over the tensor (1 where either norm is zero).
+struct LambRule {
+  double lr, beta1, beta2, eps, weight_decay;
+  double correction1 = 0, correction2 = 0;  // 1 - beta^step
+  double begin(int64_t step, double scalar) {
+    correction1 = 1 - std::pow(beta1, static_cast<double>(step));
+    correction2 = 1 - std::pow(beta2, static_cast<double>(step));
+    return scalar;
+  }
+
+  template <class T>
+  struct Formula {
+    T beta1, gain1, beta2, gain2, correction1, root_correction2, eps, weight_decay;
+    explicit Formula(const LambRule& h)
+        : beta1(h.beta1),
+          gain1(1 - h.beta1),
+          beta2(h.beta2),
+          gain2(1 - h.beta2),
+          correction1(h.correction1),
+          root_correction2(std::sqrt(h.correction2)),
+          eps(h.eps),
+          weight_decay(h.weight_decay) {}
+    void moments(T g, T& m, T& v) const {
+      m = std::fma(g, gain1, m * beta1);
+      v = std::fma(gain2 * g, g, v * beta2);
+    }
+    T direction(T p, T m, T v) const {
+      return std::fma(p, weight_decay, m / correction1 / (std::sqrt(v) / root_correction2 + eps));
+    }
+  };
+};
+inline UpdateKernel<LambRule> lamb_update{"LAMB"};
+
+/// A parameter as (batch, rows, cols), contiguous, with the factors of its second moment; or a vector, with its second
+/// moment itself. The three are float, or double for double parameters. `tensor` holds no states.
+struct FactoredTensor {
+  UpdateTensor tensor;
+  void* row_var;   // (batch, rows)
+  void* col_var;   // (batch, cols)
+  void* variance;  // not null: (numel)
+  int64_t batch, rows, cols;
+};
+/// Adafactor as PyTorch has it.
+struct AdafactorRule {
+  double lr, beta2_decay, eps1, eps2, d, weight_decay;
+};
+inline Kernel<void(const UpdateCall& call, const FactoredTensor& tensor, const AdafactorRule& rule)> adafactor_update{
+    "Adafactor"};
+
+}  // namespace hb

@@ -1,0 +1,132 @@
+#include "ops/common/inplace.h"
+
+#include <halfbridge/autograd.h>
+#include <halfbridge/ops.h>
+
+#include "autocast/autocast.h"
+#include "autograd/history.h"
+#include "autograd/record.h"
+#include "backend/elementwise.h"
+#include "core/geometry.h"
+#include "ops/sparse/sparse.h"
+
+namespace hb {
+
+void check_inplace(const char* name, const Tensor& self) {
+  TensorImpl& i = self.impl();
+  const AutogradMeta* meta = i.autograd_meta();
+  HB_CHECK(!i.is_inference() || InferenceMode::is_enabled(), "[", name,
+           "] Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get a "
+           "normal tensor before doing inplace update.");
+  if (meta && GradMode::is_enabled()) {
+    if (meta->requires_grad && !meta->grad_fn)
+      HB_CHECK(false, "[", name, "] a leaf Variable that requires grad is being used in an in-place operation.");
+    if (meta->base.defined()) {
+      if (self.requires_grad()) history::check_origin(*meta, "is being");
+      const AutogradMeta* base = meta->base.impl().autograd_meta();
+      HB_CHECK(!(base && base->requires_grad && !base->grad_fn), "[", name,
+               "] a view of a leaf Variable that requires grad is being used in an in-place operation.");
+    }
+  }
+  HB_CHECK(
+      i.physically_contiguous() || i.is_sparse() || !geometry::overlaps_itself(i.sizes(), i.physical_strides()), "[",
+      name,
+      "] unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+      "Please clone() the tensor before performing the operation.");
+}
+
+namespace {
+
+bool any_requires_grad(const Tensor& self, std::initializer_list<const Tensor*> others) {
+  if (self.requires_grad()) return true;
+  for (const Tensor* o : others)
+    if (o->defined() && o->requires_grad()) return true;
+  return false;
+}
+
+// Nobody but `t` (and handles to it) can see this memory, nor knows where it is.
+bool sole_owner(const TensorImpl& t, int64_t owners) {
+  const StorageImpl& storage = *t.physical_storage();
+  return storage.use_count() == owners && !storage.is_borrowed() && !storage.address_shown();
+}
+
+bool same_visible_layout(const TensorImpl& a, const TensorImpl& b) {
+  if (a.sizes() != b.sizes() || a.dtype() != b.dtype()) return false;
+  const auto visible_contiguous = [](const TensorImpl& t) { return t.physically_contiguous() || t.is_deferred(); };
+  if (visible_contiguous(a) && visible_contiguous(b)) return true;
+  return !a.is_deferred() && !b.is_deferred() && a.physical_strides() == b.physical_strides();
+}
+
+void take_values(const Tensor& self, const Tensor& old, const Tensor& result) {
+  TensorImpl &s = self.impl(), &r = result.impl();
+  if (HB_UNLIKELY(sparse::either(self, result))) {
+    HB_CHECK(self.is_sparse() && result.is_sparse(), "[inplace] expected a result of layout ", self.layout(), ", got ",
+             result.layout(), "; call to_dense() or to_sparse()");
+    if (old.use_count() > 1) old.impl().set_shared_version(make_intrusive<VersionCounter>(old.impl().version()));
+    sparse::replace(self, result);
+    return;
+  }
+  const bool is_view = s.autograd_meta() && s.autograd_meta()->base.defined();
+  // `self` and `old` each hold the old memory.
+  if (!is_view && sole_owner(s, 2) && sole_owner(r, 1) && r.physical_offset() == 0 && same_visible_layout(s, r)) {
+    s.share_data_of(r);
+    // What the graph kept of the old values stays what it was.
+    if (old.use_count() > 1) old.impl().set_shared_version(make_intrusive<VersionCounter>(old.impl().version()));
+    return;
+  }
+  // What the graph kept of the old values must survive: give it memory of its own.
+  if (old.use_count() > 1) {
+    Tensor copy = empty_like(self);
+    copy_kernel(self.device())(Loop({&copy}, {&self}));
+    old.impl().share_data_of(copy.impl());
+    old.impl().set_shared_version(make_intrusive<VersionCounter>(old.impl().version()));
+  }
+  copy_kernel(self.device())(Loop({&self}, {&result}));
+}
+
+}  // namespace
+
+Tensor& inplace(const char* name, Tensor& self, const std::function<Tensor(const Tensor&)>& compute,
+                const std::function<void(Tensor&)>& direct, std::initializer_list<const Tensor*> others) {
+  check_inplace(name, self);
+  const bool track = GradMode::is_enabled() && any_requires_grad(self, others);
+  if (track && self.is_view()) history::check_origin(*self.impl().autograd_meta(), "is being");
+  if (direct && !track) {
+    direct(self);
+    self.impl().bump_version();
+    return self;
+  }
+  front::Excluded excluded;  // only out-of-place forms have classes
+  Tensor old = history::earlier_self(self);
+  Tensor result = compute(old);
+  HB_CHECK(result.impl().sizes() == self.impl().sizes(), "[", name, "] output with shape ", self.sizes(),
+           " doesn't match the broadcast shape ", result.sizes());
+  if (result.scalar_type() != self.scalar_type()) {
+    HB_CHECK(can_cast(result.scalar_type(), self.scalar_type()), "[", name, "] result type ", result.scalar_type(),
+             " can't be cast to the desired output type ", self.scalar_type());
+    result = result.to(self.scalar_type());
+  }
+  if (result.is_same(old)) return self;
+  const bool was_tracked = track && old.requires_grad();
+  if (was_tracked && !result.requires_grad())
+    record("FillBackward0", result, {&old}, [](Backward& b) -> variable_list { return {zeros_like(b.grad())}; });
+  // A result that is an alias (of `other`, say) must not become self's memory.
+  take_values(self, old, result);
+  self.impl().bump_version();
+  if (GradMode::is_enabled() && result.requires_grad()) history::rebase(self, result);
+  return self;
+}
+
+Tensor& assign_out(const char* name, Tensor& out, const Tensor& result) {
+  HB_CHECK(!(GradMode::is_enabled() && (result.requires_grad() || (out.defined() && out.requires_grad()))), "[", name,
+           "] functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+           "requires grad.");
+  if (!out.defined()) return out = result;
+  HB_CHECK(out.device() == result.device(), "[", name, "] expected out on ", result.device(), ", got ", out.device());
+  HB_CHECK(can_cast(result.scalar_type(), out.scalar_type()), "[", name, "] result type ", result.scalar_type(),
+           " can't be cast to the desired output type ", out.scalar_type());
+  if (out.impl().sizes() != result.impl().sizes()) out.resize_(result.sizes());
+  return out.copy_(result);
+}
+
+}  // namespace hb

@@ -1,0 +1,98 @@
+#include "ops/common/layout.h"
+
+#include <halfbridge/ops.h>
+
+#include <halfbridge/grad_mode.h>
+
+#include "backend/conv.h"
+#include "core/geometry.h"
+#include "core/physical.h"
+
+namespace hb::ops {
+namespace {
+
+DimVector channels_last_strides(const DimVector& sizes) {
+  DimVector strides(sizes.size());
+  int64_t step = 1;
+  strides[1] = step, step *= sizes[1];
+  for (size_t d = sizes.size() - 1; d >= 2; --d) strides[d] = step, step *= sizes[d];
+  strides[0] = step;
+  return strides;
+}
+
+Tensor raw(const Tensor& like, DimVector strides) {
+  const TensorImpl& impl = like.impl();
+  return Tensor(
+      make_intrusive<TensorImpl>(StorageImpl::allocate(geometry::bytes(impl.numel(), impl.itemsize()), impl.device()),
+                                 impl.dtype(), impl.sizes(), std::move(strides), 0));
+}
+
+int64_t spatial(const Tensor& t) {
+  int64_t n = 1;
+  for (int64_t d = 2; d < t.dim(); ++d) n *= t.size(d);
+  return n;
+}
+
+}  // namespace
+
+bool is_physically_channels_last(const Tensor& t) {
+  const Physical now(t);
+  const auto &sizes = now->sizes(), &strides = now->physical_strides();
+  if (sizes.size() < 3 || sizes.size() > 5) return false;
+  const DimVector wanted = channels_last_strides(sizes);
+  for (size_t d = 0; d < sizes.size(); ++d)
+    if (sizes[d] != 1 && strides[d] != wanted[d]) return false;
+  return true;
+}
+
+bool is_visibly_channels_last(const Tensor& t) {
+  if (t.impl().is_deferred() || t.impl().physically_contiguous()) return false;
+  return t.dim() >= 4 && is_physically_channels_last(t);
+}
+
+Tensor to_channels_last(const Tensor& input) {
+  const Tensor t = physical(input);
+  if (is_physically_channels_last(t)) return t;
+  NoGradGuard guard;
+  const Tensor source = t.impl().physically_contiguous() ? t : t.detach().contiguous();
+  Tensor out = raw(t, channels_last_strides(t.impl().sizes()));
+  if (t.numel())
+    transpose_kernel(t.device())(t.impl().itemsize(), t.size(0), t.size(1), spatial(t), out.impl().raw_data(),
+                                 source.impl().raw_data());
+  return out;
+}
+
+Tensor to_contiguous(const Tensor& input) {
+  const Tensor t = physical(input);
+  if (t.impl().physically_contiguous()) return t;
+  NoGradGuard guard;
+  if (!is_physically_channels_last(t)) return t.detach().contiguous();
+  DimVector strides(t.impl().sizes().size(), 1);
+  for (size_t d = strides.size() - 1; d-- > 0;) strides[d] = strides[d + 1] * t.impl().sizes()[d + 1];
+  Tensor out = raw(t, std::move(strides));
+  if (t.numel())
+    transpose_kernel(t.device())(t.impl().itemsize(), t.size(0), spatial(t), t.size(1), out.impl().raw_data(),
+                                 t.impl().raw_data());
+  return out;
+}
+
+Tensor empty_channels_last(const DimVector& sizes, ScalarType dtype, const Device& device, bool visible) {
+  int64_t inner = 1;
+  for (size_t d = 2; d < sizes.size(); ++d) inner *= sizes[d];
+  const int64_t numel = geometry::numel(sizes);
+  // Where both layouts are the same memory, the tensor is simply contiguous.
+  if (!visible && (sizes[1] == 1 || inner == 1)) return empty(sizes, TensorOptions().dtype(dtype).device(device));
+  auto impl = make_intrusive<TensorImpl>(StorageImpl::allocate(geometry::bytes(numel, element_size(dtype)), device),
+                                         dtype, sizes, channels_last_strides(sizes), 0);
+  if (!visible) impl->set_deferred();
+  return Tensor(std::move(impl));
+}
+
+Tensor empty_same_layout(const Tensor& t) {
+  const Physical now(t);
+  Tensor out = raw(t, now->physical_strides());
+  if (now->is_deferred()) out.impl().set_deferred();
+  return out;
+}
+
+}  // namespace hb::ops

@@ -1,0 +1,149 @@
+// Copies, conversions and fills.
+#include <halfbridge/ops.h>
+
+#include "autograd/record.h"
+#include "backend/elementwise.h"
+#include "core/geometry.h"
+#include "core/value_range.h"
+#include "ops/common/inplace.h"
+#include "ops/sparse/sparse.h"
+
+namespace hb {
+
+Tensor clone(const Tensor& self, std::optional<MemoryFormat> format) {
+  if (HB_UNLIKELY(self.is_sparse())) return sparse::clone(self, format);
+  Tensor out = empty_like(self, {}, format);
+  copy_kernel(self.device())(Loop({&out}, {&self}));
+  if (needs_grad(self)) record("CloneBackward0", out, {&self}, [](Backward& b) -> variable_list { return {b.grad()}; });
+  return out;
+}
+
+Tensor contiguous(const Tensor& self, MemoryFormat format) {
+  HB_CHECK(format != MemoryFormat::Preserve,
+           "[contiguous] preserve memory format is unsupported by the contiguous operator");
+  return self.is_contiguous(format) ? self : clone(self, format);
+}
+
+namespace {
+
+Tensor converted(const Tensor& self, ScalarType dtype, std::optional<MemoryFormat> format) {
+  if (HB_UNLIKELY(self.is_sparse())) return sparse::to_dtype(self, dtype);
+  Tensor out = empty_like(self, TensorOptions().dtype(dtype), format);
+  copy_kernel(self.device())(Loop({&out}, {&self}));
+  if (needs_grad(self) && is_differentiable_type(dtype))
+    record("ToCopyBackward0", out, {&self}, [](Backward& b) -> variable_list { return {b.grad()}; });
+  return out;
+}
+
+bool same_place(const Device& a, const Device& b) {
+  return a.type() == b.type() && (a.index() == b.index() || a.is_cpu() || !a.has_index() || !b.has_index());
+}
+
+void check_device(const Device& device) {
+  if (!device.is_cpu())
+    HB_NOT_SUPPORTED("[to] device ", device, " is not available: this build of Halfbridge has no ",
+                     DeviceTypeName(device.type()), " support");
+}
+
+}  // namespace
+
+Tensor Tensor::to(ScalarType dtype, bool, bool copy, std::optional<MemoryFormat> format) const {
+  HB_CHECK(hb::element_size(dtype) > 0, "[to] dtype ", dtype, " is not supported");
+  const bool as_is = dtype == scalar_type() && (!format || *format == MemoryFormat::Preserve || is_contiguous(*format));
+  if (as_is && !copy) return *this;
+  return converted(*this, dtype, format);
+}
+Tensor Tensor::to(Device target, bool non_blocking, bool copy) const {
+  return to(target, scalar_type(), non_blocking, copy);
+}
+Tensor Tensor::to(Device target, ScalarType dtype, bool non_blocking, bool copy,
+                  std::optional<MemoryFormat> format) const {
+  if (!same_place(target, device())) check_device(target);
+  return to(dtype, non_blocking, copy, format);
+}
+Tensor Tensor::to(const TensorOptions& o, bool non_blocking, bool copy, std::optional<MemoryFormat> format) const {
+  HB_CHECK(!o.has_requires_grad(),
+           "to(options) expects unset requires_grad flag, but got options.requires_grad set as ",
+           o.requires_grad() ? "true" : "false");
+  HB_CHECK(!o.has_layout() || o.layout() == layout(),
+           "to(options) doesn't support converting to a different layout, but got self.layout being ", layout(),
+           " and options.layout set as ", o.layout(), "; call to_dense() or to_sparse()");
+  return to(o.device_opt().value_or(device()), o.dtype_opt().value_or(scalar_type()), non_blocking, copy,
+            format ? format : o.memory_format_opt());
+}
+Tensor Tensor::to(const Tensor& other, bool non_blocking, bool copy, std::optional<MemoryFormat> format) const {
+  return to(other.device(), other.scalar_type(), non_blocking, copy, format);
+}
+
+Tensor& copy_(Tensor& self, const Tensor& src, bool) {
+  HB_CHECK(src.defined(), "[copy_] expected a defined source");
+  if (self.is_same(src)) return self;
+  if (HB_UNLIKELY(sparse::either(self, src))) {
+    HB_CHECK(!needs_grad(self, src), "[copy_] the gradient of a copy of sparse tensors is not supported; use clone()");
+    check_inplace("copy_", self);
+    sparse::copy_into(self, src);
+    self.impl().bump_version();
+    return self;
+  }
+  const auto fits = [&](const Tensor& s) {
+    const DimVector shape = broadcast_sizes("copy_", {&self, &s});
+    HB_CHECK(shape == self.impl().sizes(), "[copy_] The expanded size of the tensor (", self.sizes(),
+             ") must match the existing size (", s.sizes(), ")");
+  };
+  fits(src);
+  return inplace(
+      "copy_", self,
+      [&](const Tensor& old) {
+        Tensor out = empty_like(old);
+        copy_kernel(out.device())(Loop({&out}, {&src}));
+        if (needs_grad(src))
+          record("torch::autograd::CopyBackwards", out, {&src},
+                 [](Backward& b) -> variable_list { return {b.grad()}; });
+        return out;
+      },
+      [&](Tensor& t) {
+        if (t.is_alias_of(src) && t.numel() > 0) {  // the two may overlap
+          const Tensor apart = src.clone();
+          copy_kernel(t.device())(Loop({&t}, {&apart}));
+          return;
+        }
+        copy_kernel(t.device())(Loop({&t}, {&src}));
+      },
+      {&src});
+}
+
+namespace {
+// Where a dimension repeats one element, that element alone: to write it once is to write it everywhere.
+Tensor without_repeats(const Tensor& self) {
+  Tensor t = self;
+  for (int64_t d = 0; d < t.dim(); ++d)
+    if (t.size(d) > 1 && t.stride(d) == 0) t = t.narrow(d, 0, 1);
+  return t;
+}
+}  // namespace
+
+Tensor& fill_(Tensor& self, const Scalar& value) {
+  check_value_fits("fill_", self.scalar_type(), value);
+  if (!self.is_contiguous() && !self.is_sparse() && !needs_grad(self)) {
+    Tensor once = without_repeats(self);
+    if (!once.is_same(self)) return fill_(once, value), self;
+  }
+  return inplace(
+      "fill_", self, [&](const Tensor& old) { return full_like(old, value); },
+      [&](Tensor& t) { fill_kernel(t.device())(Loop({&t}, {}), value); });
+}
+
+Tensor& fill_(Tensor& self, const Tensor& value) {
+  HB_CHECK(value.dim() == 0, "[fill_] only supports 0-dimension value tensor but got tensor with ", value.dim(),
+           " dimensions.");
+  return copy_(self, value);
+}
+
+Tensor& zero_(Tensor& self) {
+  if (HB_LIKELY(!self.is_sparse())) return fill_(self, Scalar(0));
+  return inplace(
+      "zero_", self, [](const Tensor& old) { return sparse::empty_like(old, old.options()); },
+      [](Tensor& t) { sparse::clear(t); });
+}
+
+}  // namespace hb

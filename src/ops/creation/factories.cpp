@@ -1,0 +1,144 @@
+#include <halfbridge/ops/factories.h>
+
+#include <cmath>
+
+#include <halfbridge/autograd.h>
+#include <halfbridge/ops/combine.h>
+#include "core/loop.h"
+#include "core/value_range.h"
+
+#include "backend/elementwise.h"
+#include "backend/factories.h"
+
+namespace hb {
+
+namespace {
+
+Tensor finish(Tensor t, const TensorOptions& options) {
+  if (HB_UNLIKELY(options.requires_grad())) t.requires_grad_(true);
+  if (HB_UNLIKELY(InferenceMode::is_enabled())) t.impl().set_inference(true);
+  return t;
+}
+
+Tensor filled(IntArrayRef size, const Scalar& value, const TensorOptions& options) {
+  if (HB_UNLIKELY(options.is_sparse())) {
+    HB_CHECK(value.equal(0), "[full] full(...) is not implemented for sparse layout");
+    return empty(size, options);
+  }
+  Tensor t = empty(size, TensorOptions(options).requires_grad(false));
+  check_value_fits("full", t.scalar_type(), value);
+  fill_kernel(t.device())(Loop({&t}, {}), value);
+  return finish(std::move(t), options);
+}
+}  // namespace
+
+Tensor zeros(IntArrayRef size, const TensorOptions& options) { return filled(size, 0, options); }
+Tensor ones(IntArrayRef size, const TensorOptions& options) { return filled(size, 1, options); }
+Tensor full(IntArrayRef size, const Scalar& value, const TensorOptions& options) {
+  if (options.has_dtype()) return filled(size, value, options);
+  const ScalarType natural = value.isBoolean()         ? kBool
+                             : value.isIntegral(false) ? kLong
+                             : value.isComplex()       ? to_complex_type(get_default_dtype())
+                                                       : get_default_dtype();
+  return filled(size, value, options.dtype(natural));
+}
+Tensor scalar_tensor(const Scalar& value, const TensorOptions& options) { return filled({}, value, options); }
+
+namespace {
+Tensor filled_like(const Tensor& self, const Scalar& value, const TensorOptions& options,
+                   std::optional<MemoryFormat> format = std::nullopt) {
+  Tensor t = empty_like(self, TensorOptions(options).requires_grad(false), format);
+  if (HB_UNLIKELY(t.is_sparse()) && value.equal(0)) return finish(std::move(t), options);
+  fill_kernel(t.device())(Loop({&t}, {}), value);
+  return finish(std::move(t), options);
+}
+}  // namespace
+
+Tensor zeros_like(const Tensor& self, const TensorOptions& options, std::optional<MemoryFormat> format) {
+  return filled_like(self, 0, options, format);
+}
+Tensor ones_like(const Tensor& self, const TensorOptions& options, std::optional<MemoryFormat> format) {
+  return filled_like(self, 1, options, format);
+}
+Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& options,
+                 std::optional<MemoryFormat> format) {
+  check_value_fits("full_like", options.has_dtype() ? options.dtype().toScalarType() : self.scalar_type(), value);
+  return filled_like(self, value, options, format);
+}
+
+// --- sequences
+
+namespace {
+TensorOptions sequence_options(const TensorOptions& options, std::initializer_list<Scalar> bounds) {
+  if (options.has_dtype()) return options;
+  for (const Scalar& b : bounds)
+    if (b.isFloatingPoint()) return options.dtype(get_default_dtype());
+  return options.dtype(kLong);
+}
+
+int64_t checked_count(const char* name, double n) {
+  HB_CHECK(n >= 0 && n < 0x1p63, "[", name, "] invalid size, possible overflow? ", n, " elements");
+  return static_cast<int64_t>(n);
+}
+
+Tensor ramp(const char* name, const Scalar& start, const Scalar& step, int64_t n, const TensorOptions& options) {
+  HB_CHECK(options.dtype() != kBool, "[", name, "] not implemented for 'Bool'");
+  Tensor t = empty({n}, TensorOptions(options).requires_grad(false));
+  arange_kernel(t.device())(t, start, step);
+  return finish(std::move(t), options);
+}
+}  // namespace
+
+Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, const TensorOptions& given) {
+  const TensorOptions options = sequence_options(given, {start, end, step});
+  const double s = step.toDouble(), from = start.toDouble(), to = end.toDouble();
+  HB_CHECK(s != 0, "[arange] step must be nonzero");
+  HB_CHECK(std::isfinite(from) && std::isfinite(to), "[arange] unsupported range: ", from, " -> ", to);
+  HB_CHECK((s > 0 && to >= from) || (s < 0 && to <= from),
+           "[arange] upper bound and lower bound inconsistent with step sign: ", from, " -> ", to, ", step ", s);
+  int64_t n, span;
+  if (start.isIntegral(true) && end.isIntegral(true) && step.isIntegral(true)) {
+    const int64_t k = step.toLong();
+    HB_CHECK(!__builtin_sub_overflow(end.toLong(), start.toLong(), &span), "[arange] invalid size, possible overflow? ",
+             from, " -> ", to);
+    n = span / k + (span % k != 0);
+  } else {
+    n = checked_count("arange", std::ceil((to - from) / s));
+  }
+  return ramp("arange", start, step, n, options);
+}
+Tensor arange(const Scalar& start, const Scalar& end, const TensorOptions& options) {
+  return arange(start, end, 1, options);
+}
+Tensor arange(const Scalar& end, const TensorOptions& options) { return arange(0, end, 1, options); }
+Tensor range(const Scalar& start, const Scalar& end, const Scalar& step, const TensorOptions& options) {
+  const double s = step.toDouble();
+  HB_CHECK(s != 0, "[range] step must be nonzero");
+  HB_CHECK(s > 0 ? end.toDouble() >= start.toDouble() : end.toDouble() <= start.toDouble(),
+           "[range] upper bound and lower bound inconsistent with step sign");
+  const int64_t n = checked_count("range", std::trunc((end.toDouble() - start.toDouble()) / s) + 1);
+  return ramp("range", start, step, n, options.has_dtype() ? options : options.dtype(get_default_dtype()));
+}
+
+Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, const TensorOptions& options) {
+  HB_CHECK(steps >= 0, "[linspace] number of steps must be non-negative, got ", steps);
+  Tensor t = empty({steps}, TensorOptions(options).requires_grad(false));
+  linspace_kernel(t.device())(t, start.toDouble(), end.toDouble());
+  return finish(std::move(t), options);
+}
+
+Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double base, const TensorOptions& options) {
+  const Tensor exponents = linspace(start, end, steps, TensorOptions().dtype(kDouble));
+  return finish(pow(Scalar(base), exponents).to(options.dtype()), options);
+}
+
+Tensor eye(int64_t n, int64_t m, const TensorOptions& options) {
+  HB_CHECK(n >= 0, "[eye] n must be greater or equal to 0, got ", n);
+  HB_CHECK(m >= 0, "[eye] m must be greater or equal to 0, got ", m);
+  Tensor t = zeros({n, m}, TensorOptions(options).requires_grad(false));
+  t.diagonal().fill_(1);
+  return finish(std::move(t), options);
+}
+Tensor eye(int64_t n, const TensorOptions& options) { return eye(n, n, options); }
+
+}  // namespace hb

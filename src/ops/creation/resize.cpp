@@ -1,0 +1,68 @@
+// Functions that give a tensor another size or memory.
+#include <cstring>
+
+#include <halfbridge/autograd.h>
+#include <halfbridge/ops.h>
+
+#include "core/geometry.h"
+
+namespace hb {
+
+const Tensor& Tensor::resize_(IntArrayRef size, std::optional<MemoryFormat> format) const {
+  TensorImpl& i = impl();
+  HB_CHECK(!requires_grad(), "[resize_] cannot resize variables that require grad");
+  DimVector sizes(size);
+  for (int64_t s : sizes) HB_CHECK(s >= 0, "[resize_] expected sizes that are not negative, got ", size);
+  if (i.sizes() == sizes && !format) return *this;
+  DimVector strides = format && *format != MemoryFormat::Contiguous && *format != MemoryFormat::Preserve
+                          ? geometry::channels_last_strides(sizes)
+                          : geometry::contiguous_strides(sizes);
+  const int64_t offset = i.offset();
+  const size_t bytes =
+      geometry::bytes(geometry::extent(DimVector(1, geometry::numel(sizes)), DimVector(1, 1), offset), i.itemsize());
+  if (bytes > i.storage()->nbytes()) {
+    HB_CHECK(!i.storage()->is_borrowed(), "[resize_] memory of somebody else cannot grow");
+    auto grown = StorageImpl::allocate(bytes, i.device());
+    std::memcpy(grown->data(), i.storage()->data(), i.storage()->nbytes());
+    i.set_storage(std::move(grown), i.dtype());
+  }
+  i.set_geometry(std::move(sizes), std::move(strides), offset);
+  i.bump_version();
+  return *this;
+}
+
+Tensor& Tensor::set_(const Tensor& source) const {
+  HB_CHECK(scalar_type() == source.scalar_type(), "[set_] expected dtype ", scalar_type(), ", got ",
+           source.scalar_type());
+  source.impl().settle();
+  impl().share_data_of(source.impl());
+  impl().bump_version();
+  return const_cast<Tensor&>(*this);
+}
+
+Tensor& Tensor::set_(const Storage& source, int64_t offset, IntArrayRef size, IntArrayRef stride) const {
+  HB_CHECK(source, "[set_] expected a storage");
+  HB_CHECK(offset >= 0, "[set_] expected an offset that is not negative, got ", offset);
+  HB_CHECK(stride.empty() || stride.size() == size.size(), "[set_] expected a stride for each of ", size.size(),
+           " sizes, got ", stride.size());
+  for (const int64_t n : size) HB_CHECK(n >= 0, "[set_] expected sizes that are not negative, got ", n);
+  for (const int64_t s : stride) HB_CHECK(s >= 0, "[set_] expected strides that are not negative, got ", s);
+  DimVector sizes(size);
+  DimVector strides = stride.empty() ? geometry::contiguous_strides(sizes) : DimVector(stride);
+  TensorImpl& i = impl();
+  const int64_t extent = geometry::extent(sizes, strides);
+  const int64_t places = static_cast<int64_t>(source.nbytes() / i.itemsize());
+  HB_CHECK(extent == 0 || extent <= places - offset, "[set_] expected a storage with place for ", extent,
+           " elements from offset ", offset, ", got one for ", places);
+  source.unsafeGetStorageImpl()->show_address();  // the program holds it, too
+  i.set_storage(source.getIntrusivePtr(), i.dtype());
+  i.set_geometry(std::move(sizes), std::move(strides), offset);
+  i.bump_version();
+  return const_cast<Tensor&>(*this);
+}
+
+Tensor& Tensor::set_(const Storage& source) const {
+  return set_(source, 0, {static_cast<int64_t>(source.nbytes()) / element_size()});
+}
+
+}  // namespace hb

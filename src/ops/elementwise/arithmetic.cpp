@@ -1,0 +1,346 @@
+// Sums and differences with a factor, division with a rounding mode, and the fused products.
+#include <halfbridge/ops.h>
+
+#include "autocast/autocast.h"
+#include "autograd/record.h"
+#include "ops/common/inplace.h"
+#include "ops/elementwise/elementwise_op.h"
+#include "ops/sparse/sparse.h"
+
+namespace hb {
+namespace {
+
+using ops::gradients;
+using ops::Input;
+
+bool is_one(const Scalar& s) { return s.isIntegral(true) ? s.toLong() == 1 : s.toDouble() == 1; }
+
+void check_alpha(const char* name, ScalarType t, const Scalar& alpha) {
+  HB_CHECK(!alpha.isBoolean() || t == kBool, "[", name, "] Boolean alpha only supported for Boolean results.");
+  HB_CHECK(is_differentiable_type(t) || alpha.isIntegral(true), "[", name,
+           "] For integral input tensors, argument alpha must not be a floating point number.");
+}
+
+void check_not_bools(const char* name, const Tensor& a, const Input& b) {
+  const bool other = b.tensor ? b.tensor->scalar_type() == kBool : b.number.isBoolean();
+  HB_CHECK(a.scalar_type() != kBool || !other, "[", name,
+           "] Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
+           "operator "
+           "instead.");
+  HB_CHECK(
+      !other || !b.tensor, "[", name,
+      "] Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use "
+      "the `~` or `logical_not()` operator instead.");
+}
+
+/// a + sign alpha b; what every form of add and sub comes to.
+struct Sum {
+  ElementwiseFn fn;
+  ScalarType t;
+  double factor;
+};
+
+Sum plan(const char* name, const Tensor& a, const Input& b, const Scalar& alpha, bool negative) {
+  const ScalarType t = ops::promoted({a, b});
+  if (HB_UNLIKELY(negative)) {
+    if (HB_UNLIKELY(a.scalar_type() == kBool || t == kBool || (b.tensor && b.tensor->scalar_type() == kBool)))
+      check_not_bools(name, a, b);
+  }
+  const Device& device = a.impl().device();
+  if (HB_LIKELY(is_one(alpha))) return {negative ? sub_formula(device)() : add_formula(device)(), t, 1};
+  check_alpha(name, t, alpha);
+  return {add_scaled_formula(device)(), t, negative ? -alpha.toDouble() : alpha.toDouble()};
+}
+
+void attach(const char* node, Tensor& out, const Tensor& a, const Tensor& b, const Scalar& alpha, bool negative) {
+  record(node, out, {&a, &b}, [alpha, negative](Backward& c) {
+    Tensor gb;
+    if (c.needs(1)) {
+      gb = is_one(alpha) ? c.grad() : c.grad() * alpha;
+      if (negative) gb = neg(gb);
+    }
+    return gradients(c.needs(0) ? c.grad() : Tensor(), std::move(gb));
+  });
+}
+
+void attach(const char* node, Tensor& out, const Tensor& a) {
+  record(node, out, {&a}, [](Backward& c) { return gradients(c.grad()); });
+}
+
+Scalar negated(const Scalar& s) { return s.isBoolean() ? Scalar(-s.toLong()) : -s; }
+
+template <class B>
+Tensor sum(const char* name, const char* node, const Tensor& a, const B& b, const Scalar& alpha, bool negative) {
+  if constexpr (std::is_same_v<B, Tensor>)
+    if (HB_UNLIKELY(sparse::either(a, b))) return sparse::add(a, b, negative ? negated(alpha) : alpha);
+  const Sum p = plan(name, a, b, alpha, negative);
+  Tensor out = ops::launch_new(name, p.fn, compute_type(p.t), p.t, {a, b}, &p.factor);
+  if constexpr (std::is_same_v<B, Tensor>) {
+    if (HB_UNLIKELY(needs_grad(a, b))) attach(node, out, a, b, alpha, negative);
+  } else {
+    if (HB_UNLIKELY(needs_grad(a))) attach(node, out, a);
+  }
+  return out;
+}
+
+template <class B>
+Tensor& sum_inplace(const char* name, const char* node, Tensor& a, const B& b, const Scalar& alpha, bool negative) {
+  const auto compute = [&](const Tensor& old) { return sum(name, node, old, b, alpha, negative); };
+  if constexpr (std::is_same_v<B, Tensor>) {
+    if (HB_UNLIKELY(sparse::either(a, b))) return sparse::add_(a, b, negative ? negated(alpha) : alpha);
+    if (HB_UNLIKELY(needs_grad(a, b))) return inplace(name, a, compute, nullptr, {&b});
+  } else {
+    if (HB_UNLIKELY(needs_grad(a))) return inplace(name, a, compute);
+  }
+  const Sum p = plan(name, a, b, alpha, negative);
+  return ops::launch_inplace(name, p.fn, compute_type(p.t), p.t, a, {a, b}, &p.factor);
+}
+
+Tensor& sum_out(const char* name, const char* node, Tensor& out, const Tensor& a, const Tensor& b, const Scalar& alpha,
+                bool negative) {
+  const Sum p = plan(name, a, b, alpha, negative);
+  if (!ops::writes_into(out, a, b, p.t)) return assign_out(name, out, sum(name, node, a, b, alpha, negative));
+  ops::launch(p.fn, compute_type(p.t), out, {a, b}, &p.factor);
+  out.impl().bump_version();
+  return out;
+}
+
+}  // namespace
+
+Tensor add(const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  HB_AUTOCAST(add, as_is, as_is, self, other, alpha);
+  return sum("add", "AddBackward0", self, other, alpha, false);
+}
+Tensor add(const Tensor& self, const Scalar& other, const Scalar& alpha) {
+  HB_FUNCTION(add, self, other, alpha);
+  return sum("add", "AddBackward1", self, other, alpha, false);
+}
+Tensor& add_(Tensor& self, const Tensor& other, const Scalar& alpha) {
+  HB_FUNCTION(add_, self, other, alpha);
+  return sum_inplace("add_", "AddBackward0", self, other, alpha, false);
+}
+Tensor& add_(Tensor& self, const Scalar& other, const Scalar& alpha) {
+  HB_FUNCTION(add_, self, other, alpha);
+  return sum_inplace("add_", "AddBackward1", self, other, alpha, false);
+}
+Tensor& add_out(Tensor& out, const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  return sum_out("add_out", "AddBackward0", out, self, other, alpha, false);
+}
+Tensor sub(const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  HB_AUTOCAST(sub, as_is, as_is, self, other, alpha);
+  return sum("sub", "SubBackward0", self, other, alpha, true);
+}
+Tensor sub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
+  HB_FUNCTION(sub, self, other, alpha);
+  return sum("sub", "SubBackward1", self, other, alpha, true);
+}
+Tensor& sub_(Tensor& self, const Tensor& other, const Scalar& alpha) {
+  HB_FUNCTION(sub_, self, other, alpha);
+  return sum_inplace("sub_", "SubBackward0", self, other, alpha, true);
+}
+Tensor& sub_(Tensor& self, const Scalar& other, const Scalar& alpha) {
+  HB_FUNCTION(sub_, self, other, alpha);
+  return sum_inplace("sub_", "SubBackward1", self, other, alpha, true);
+}
+Tensor& sub_out(Tensor& out, const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  return sum_out("sub_out", "SubBackward0", out, self, other, alpha, true);
+}
+Tensor rsub(const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  HB_FUNCTION(rsub, self, other, alpha);
+  return sub(other, self, alpha);
+}
+Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
+  HB_FUNCTION(rsub, self, other, alpha);
+  const ScalarType t = ops::promoted({self, other});
+  check_not_bools("rsub", self, other);
+  HB_CHECK(
+      self.scalar_type() != kBool,
+      "[rsub] Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, "
+      "use the `~` or `logical_not()` operator instead.");
+  check_alpha("rsub", t, alpha);
+  const double factor = alpha.toDouble();
+  Tensor out = is_one(alpha) ? ops::launch_new("rsub", sub_formula(self.device())(), compute_type(t), t, {other, self})
+                             : ops::launch_new("rsub", rsub_scaled_formula(self.device())(), compute_type(t), t,
+                                               {self, other}, &factor);
+  if (needs_grad(self))
+    record("RsubBackward1", out, {&self},
+           [alpha](Backward& c) { return gradients(is_one(alpha) ? neg(c.grad()) : neg(c.grad()) * alpha); });
+  return out;
+}
+
+// --- division with a rounding mode
+
+namespace {
+
+template <class B>
+Tensor rounded_quotient(const Tensor& a, const B& b, std::optional<std::string_view> mode) {
+  if (!mode) return div(a, b);
+  HB_CHECK(*mode == "trunc" || *mode == "floor",
+           "[div] expected rounding_mode to be one of None, 'trunc', or 'floor' but found '", *mode, "'");
+  if (*mode == "floor") return floor_divide(a, b);
+  const ScalarType t = ops::promoted({a, b});
+  HB_CHECK(t != kBool, "[div] rounding mode 'trunc' is not supported for dtype Bool");
+  if (is_integral_type(t, true)) ops::check_no_zero("div", b);
+  Tensor out = ops::launch_new("div", trunc_divide_formula(a.device())(), compute_type(t), t, {a, b});
+  if constexpr (std::is_same_v<B, Tensor>) {
+    if (needs_grad(a, b))
+      record("DivBackward0", out, {&a, &b},
+             [](Backward& c) { return gradients(zeros_like(c.grad()), zeros_like(c.grad())); });
+  } else {
+    if (needs_grad(a)) record("DivBackward1", out, {&a}, [](Backward& c) { return gradients(zeros_like(c.grad())); });
+  }
+  return out;
+}
+
+}  // namespace
+
+Tensor div(const Tensor& self, const Tensor& other, std::optional<std::string_view> mode) {
+  HB_FUNCTION(div, self, other, mode);
+  return rounded_quotient(self, other, mode);
+}
+Tensor div(const Tensor& self, const Scalar& other, std::optional<std::string_view> mode) {
+  HB_FUNCTION(div, self, other, mode);
+  return rounded_quotient(self, other, mode);
+}
+Tensor& div_(Tensor& self, const Tensor& other, std::optional<std::string_view> mode) {
+  HB_FUNCTION(div_, self, other, mode);
+  return inplace("div_", self, [&](const Tensor& old) { return rounded_quotient(old, other, mode); }, nullptr,
+                 {&other});
+}
+
+Tensor& div_(Tensor& self, const Scalar& other, std::optional<std::string_view> mode) {
+  HB_FUNCTION(div_, self, other, mode);
+  return inplace("div_", self, [&](const Tensor& old) { return rounded_quotient(old, other, mode); });
+}
+
+// --- fused products
+
+namespace {
+
+ScalarType promoted_with(const char* name, std::initializer_list<Input> inputs, const Scalar& value) {
+  const ScalarType t = ops::promoted(inputs);
+  HB_CHECK(is_differentiable_type(t) || value.isIntegral(true), "[", name,
+           "] expected an integral value for integral tensors, got ", value);
+  return t;
+}
+
+Tensor addcmul_forward(const Tensor& a, const Tensor& b, const Tensor& c, const Scalar& value) {
+  const ScalarType t = promoted_with("addcmul", {a, b, c}, value);
+  const double factor = value.toDouble();
+  return ops::launch_new("addcmul", addcmul_formula(a.device())(), compute_type(t), t, {a, b, c}, &factor);
+}
+
+Tensor addcdiv_forward(const Tensor& a, const Tensor& b, const Tensor& c, const Scalar& value) {
+  const ScalarType t = ops::promoted({a, b, c});
+  HB_CHECK(is_differentiable_type(t), "[addcdiv] Integer division with addcdiv is no longer supported");
+  const double factor = value.toDouble();
+  return ops::launch_new("addcdiv", addcdiv_formula(a.device())(), compute_type(t), t, {a, b, c}, &factor);
+}
+
+}  // namespace
+
+Tensor addcmul(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value) {
+  HB_AUTOCAST(addcmul, as_is, widest, self, tensor1, tensor2, value);
+  Tensor out = addcmul_forward(self, tensor1, tensor2, value);
+  if (needs_grad(self, tensor1, tensor2))
+    record("AddcmulBackward0", out, {&self, &tensor1, &tensor2},
+           {SavedTensor::input(tensor1), SavedTensor::input(tensor2)}, [value](Backward& c, auto& s) {
+             return gradients(c.needs(0) ? c.grad() : Tensor(), c.needs(1) ? c.grad() * conj(s[1] * value) : Tensor(),
+                              c.needs(2) ? c.grad() * conj(s[0] * value) : Tensor());
+           });
+  return out;
+}
+
+Tensor addcdiv(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value) {
+  HB_AUTOCAST(addcdiv, as_is, widest, self, tensor1, tensor2, value);
+  Tensor out = addcdiv_forward(self, tensor1, tensor2, value);
+  if (needs_grad(self, tensor1, tensor2))
+    record("AddcdivBackward0", out, {&self, &tensor1, &tensor2},
+           {SavedTensor::input(tensor1), SavedTensor::input(tensor2)}, [value](Backward& c, auto& s) {
+             return gradients(c.needs(0) ? c.grad() : Tensor(), c.needs(1) ? c.grad() * conj(value / s[1]) : Tensor(),
+                              c.needs(2) ? neg(c.grad()) * conj(value * (s[0] / (s[1] * s[1]))) : Tensor());
+           });
+  return out;
+}
+
+Tensor& addcmul_(Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value) {
+  HB_FUNCTION(addcmul_, self, tensor1, tensor2, value);
+  if (needs_grad(self, tensor1, tensor2))
+    return inplace("addcmul_", self, [&](const Tensor& old) { return addcmul(old, tensor1, tensor2, value); }, nullptr,
+                   {&tensor1, &tensor2});
+  const ScalarType t = promoted_with("addcmul_", {self, tensor1, tensor2}, value);
+  const double factor = value.toDouble();
+  return ops::launch_inplace("addcmul_", addcmul_formula(self.device())(), compute_type(t), t, self,
+                             {self, tensor1, tensor2}, &factor);
+}
+
+Tensor& addcdiv_(Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value) {
+  HB_FUNCTION(addcdiv_, self, tensor1, tensor2, value);
+  if (needs_grad(self, tensor1, tensor2))
+    return inplace("addcdiv_", self, [&](const Tensor& old) { return addcdiv(old, tensor1, tensor2, value); }, nullptr,
+                   {&tensor1, &tensor2});
+  const ScalarType t = ops::promoted({self, tensor1, tensor2});
+  HB_CHECK(is_differentiable_type(t), "[addcdiv_] Integer division with addcdiv is no longer supported");
+  const double factor = value.toDouble();
+  return ops::launch_inplace("addcdiv_", addcdiv_formula(self.device())(), compute_type(t), t, self,
+                             {self, tensor1, tensor2}, &factor);
+}
+
+namespace {
+
+template <class W>
+Tensor lerp_forward(const Tensor& self, const Tensor& end, const W& weight) {
+  HB_CHECK(self.scalar_type() == end.scalar_type(), "[lerp] expected dtype ", toString(self.scalar_type()),
+           " for `end`, got ", toString(end.scalar_type()));
+  const ScalarType t = self.scalar_type();
+  HB_CHECK(is_floating_type(t), "[lerp] expected floating tensors, got ", toString(t));
+  return ops::launch_new("lerp", lerp_formula(self.device())(), compute_type(t), t, {self, end, weight});
+}
+
+}  // namespace
+
+Tensor lerp(const Tensor& self, const Tensor& end, const Scalar& weight) {
+  HB_FUNCTION(lerp, self, end, weight);
+  if (self.is_complex() && end.is_complex()) return self + (end - self) * weight;
+  Tensor out = lerp_forward(self, end, weight);
+  if (needs_grad(self, end))
+    record("LerpBackward0", out, {&self, &end},
+           [weight](Backward& c) { return gradients(c.grad() * Scalar(1 - weight.toDouble()), c.grad() * weight); });
+  return out;
+}
+
+Tensor lerp(const Tensor& self, const Tensor& end, const Tensor& weight) {
+  HB_FUNCTION(lerp, self, end, weight);
+  if (self.is_complex() && end.is_complex()) return self + (end - self) * weight;
+  Tensor out = lerp_forward(self, end, weight);
+  if (needs_grad(self, end, weight))
+    record("LerpBackward1", out, {&self, &end, &weight},
+           {SavedTensor::input(self), SavedTensor::input(end), SavedTensor::input(weight)}, [](Backward& c, auto& s) {
+             return gradients(c.needs(0) ? c.grad() * (1 - s[2]) : Tensor(), c.needs(1) ? c.grad() * s[2] : Tensor(),
+                              c.needs(2) ? c.grad() * (s[1] - s[0]) : Tensor());
+           });
+  return out;
+}
+
+Tensor& lerp_(Tensor& self, const Tensor& end, const Scalar& weight) {
+  HB_FUNCTION(lerp_, self, end, weight);
+  if (needs_grad(self, end))
+    return inplace("lerp_", self, [&](const Tensor& old) { return lerp(old, end, weight); }, nullptr, {&end});
+  HB_CHECK(self.scalar_type() == end.scalar_type() && self.is_floating_point(),
+           "[lerp_] expected floating tensors of one dtype, got ", toString(self.scalar_type()), " and ",
+           toString(end.scalar_type()));
+  return ops::launch_inplace("lerp_", lerp_formula(self.device())(), compute_type(self.scalar_type()),
+                             self.scalar_type(), self, {self, end, weight});
+}
+
+Tensor& lerp_(Tensor& self, const Tensor& end, const Tensor& weight) {
+  HB_FUNCTION(lerp_, self, end, weight);
+  return inplace("lerp_", self, [&](const Tensor& old) { return lerp(old, end, weight); }, nullptr, {&end, &weight});
+}
+
+Tensor operator-(const Scalar& a, const Tensor& b) {
+  const bool cut = a.isFloatingPoint() && is_integral_type(b.scalar_type(), false);
+  return hb::rsub(b, cut ? Scalar(a.toLong()) : a);
+}
+
+}  // namespace hb

@@ -1,0 +1,223 @@
+// The functions of binary.def: forms and gradients.
+#include <halfbridge/ops.h>
+
+#include "autocast/autocast.h"
+#include "autograd/record.h"
+#include "ops/common/inplace.h"
+#include "ops/elementwise/elementwise_op.h"
+#include "ops/sparse/sparse.h"
+
+namespace hb {
+namespace {
+
+using ops::Domain;
+using ops::FormulaKernel;
+using ops::Input;
+enum class Saves { none, other, ab, ab_y };
+
+struct Plan {
+  ScalarType compute, result;
+};
+
+Plan plan_of(const char* name, Domain domain, ScalarType t) {
+  switch (domain) {
+    case Domain::floating:
+      t = ops::floating_result(t);
+      return {compute_type(t), t};
+    case Domain::integral:
+      HB_CHECK(is_integral_type(t, true), "[", name, "] not implemented for '", toString(t),
+               "': expected integers or bool");
+      return {kLong, t};
+    case Domain::test:
+      return {compute_type(t), kBool};
+    default:
+      return {compute_type(t), t};
+  }
+}
+
+/// What integers alone must fulfil.
+void check_integers(const char* name, const FormulaKernel& formula, ScalarType t, const Input& b) {
+  if (&formula == &floor_divide_formula || &formula == &fmod_formula || &formula == &remainder_formula) {
+    HB_CHECK(t != kBool, "[", name, "] is not supported for dtype Bool");
+    ops::check_no_zero(name, b);
+  } else if (&formula == &pow_formula) {
+    HB_CHECK(t != kBool, "[pow] is not supported for dtype Bool");
+    HB_CHECK(b.tensor || b.number.toLong() >= 0, "[pow] Integers to negative integer powers are not allowed.");
+  } else if (&formula == &bitwise_left_shift_formula || &formula == &bitwise_right_shift_formula ||
+             &formula == &gcd_formula || &formula == &lcm_formula) {
+    HB_CHECK(t != kBool, "[", name, "] is not supported for dtype Bool");
+  }
+}
+
+/// A number is compared in the tensor's own dtype.
+Input comparable(Domain domain, ScalarType t, const Input& in) {
+  if (in.tensor || domain != Domain::test || !is_half_type(t)) return in;
+  const float value = static_cast<float>(in.number.toDouble());
+  return Scalar(t == kHalf ? static_cast<float>(Half(value)) : static_cast<float>(BFloat16(value)));
+}
+
+Tensor forward(const char* name, const FormulaKernel& formula, Domain domain, const Tensor& a, const Input& b) {
+  const ScalarType t = ops::promoted({a, b});
+  const Plan p = plan_of(name, domain, t);
+  if (HB_UNLIKELY(p.compute == kLong)) check_integers(name, formula, t, b);
+  return ops::launch_new(name, formula(a.impl().device())(), p.compute, p.result, {a, comparable(domain, t, b)});
+}
+
+Tensor& forward_inplace(const char* name, const FormulaKernel& formula, Domain domain, Tensor& a, const Input& b) {
+  const ScalarType t = ops::promoted({a, b});
+  const Plan p = plan_of(name, domain, t);
+  if (HB_UNLIKELY(p.compute == kLong)) check_integers(name, formula, t, b);
+  const ScalarType result = domain == Domain::test ? a.impl().dtype() : p.result;
+  return ops::launch_inplace(name, formula(a.impl().device())(), p.compute, result, a, {a, comparable(domain, t, b)});
+}
+
+Tensor* forward_out(const char* name, const FormulaKernel& formula, Domain domain, Tensor& out, const Tensor& a,
+                    const Tensor& b) {
+  const ScalarType t = ops::promoted({a, b});
+  const Plan p = plan_of(name, domain, t);
+  if (HB_UNLIKELY(p.compute == kLong)) check_integers(name, formula, t, b);
+  if (!ops::writes_into(out, a, b, p.result)) return nullptr;
+  ops::launch(formula(a.impl().device())(), p.compute, out, {a, b});
+  out.impl().bump_version();
+  return &out;
+}
+
+template <class Row>
+variable_list both(Backward& c, const Tensor& a, const Tensor& b, const Tensor& y) {
+  return ops::gradients(c.needs(0) ? Row::grad_a(c.grad(), a, b, y) : Tensor(),
+                        c.needs(1) ? Row::grad_b(c.grad(), a, b, y) : Tensor());
+}
+
+// The overloads' numbers in LibTorch's list of functions.
+constexpr char overload_of_tensors(std::string_view name) {
+  return name == "pow" || name == "fmod" || name == "remainder" ? '1' : '0';
+}
+constexpr char overload_of_number(std::string_view name) {
+  return name == "mul" || name == "div" ? '1' : name == "xlogy" ? '2' : '0';
+}
+
+template <class Row>
+void attach_gradient(Tensor& out, const Tensor& a, const Tensor& b) {
+  static constexpr ops::NodeName node(Row::label, Row::tensor_overload);
+  if constexpr (Row::saves == Saves::none) {
+    record(node.text, out, {&a, &b}, [](Backward& c) { return both<Row>(c, {}, {}, {}); });
+  } else if constexpr (Row::saves == Saves::other) {
+    record(node.text, out, {&a, &b},
+           {b.requires_grad() ? SavedTensor::input(a) : SavedTensor(),
+            a.requires_grad() ? SavedTensor::input(b) : SavedTensor()},
+           [](Backward& c, auto& s) { return both<Row>(c, s[0], s[1], {}); });
+  } else if constexpr (Row::saves == Saves::ab) {
+    record(node.text, out, {&a, &b}, {SavedTensor::input(a), SavedTensor::input(b)},
+           [](Backward& c, auto& s) { return both<Row>(c, s[0], s[1], {}); });
+  } else {
+    record(node.text, out, {&a, &b}, {SavedTensor::input(a), SavedTensor::input(b), SavedTensor::output(out)},
+           [](Backward& c, auto& s) { return both<Row>(c, s[0], s[1], s[2]); });
+  }
+}
+
+/// The second operand is a number, which has no gradient.
+template <class Row>
+void attach_scalar_gradient(Tensor& out, const Tensor& a, const Scalar& b) {
+  static constexpr ops::NodeName node(Row::label, Row::number_overload);
+  if constexpr (Row::is_mul) {
+    record(node.text, out, {&a}, [b](Backward& c) -> variable_list { return ops::gradients(c.grad() * ops::conj(b)); });
+  } else if constexpr (Row::is_div) {
+    record(node.text, out, {&a}, [b](Backward& c) -> variable_list { return ops::gradients(c.grad() / ops::conj(b)); });
+  } else {
+    record(node.text, out, {&a}, {SavedTensor::input(a), SavedTensor::output(out)},
+           [b](Backward& c, auto& s) -> variable_list {
+             return ops::gradients(Row::grad_a(c.grad(), s[0], wrapped_scalar(b, s[0].device()), s[1]));
+           });
+  }
+}
+
+template <class Row>
+Tensor binary(const Tensor& a, const Tensor& b) {
+  if (HB_UNLIKELY(sparse::either(a, b))) {
+    if (Row::is_mul) return sparse::mul(a, b);
+    if (Row::is_div) return sparse::div(a, b);
+  }
+  Tensor out = forward(Row::label, Row::formula(), Row::domain, a, b);
+  if (Row::domain != Domain::test && HB_UNLIKELY(needs_grad(a, b))) attach_gradient<Row>(out, a, b);
+  return out;
+}
+
+template <class Row>
+Tensor binary(const Tensor& a, const Scalar& b) {
+  if (HB_UNLIKELY(a.is_sparse())) {
+    if (Row::is_mul || Row::is_div) return sparse::scaled(a, b, Row::is_div);
+    if (Row::is_pow) return sparse::pow(a, b);
+    if (std::string_view(Row::label) == "floor_divide")
+      return sparse::map(Row::label, a, [&](const Tensor& values) { return binary<Row>(values, b); });
+  }
+  if constexpr (Row::is_pow) return ops::pow_number(a, b);
+  Tensor out = forward(Row::label, Row::formula(), Row::domain, a, b);
+  if (Row::domain != Domain::test && HB_UNLIKELY(needs_grad(a))) attach_scalar_gradient<Row>(out, a, b);
+  return out;
+}
+
+template <class Row>
+Tensor& binary_inplace(Tensor& a, const Tensor& b) {
+  if (HB_UNLIKELY(needs_grad(a, b) || a.is_sparse() || b.is_sparse()))
+    return inplace(Row::inplace_label, a, [&](const Tensor& old) { return binary<Row>(old, b); }, nullptr, {&b});
+  return forward_inplace(Row::inplace_label, Row::formula(), Row::domain, a, b);
+}
+
+template <class Row>
+Tensor& binary_inplace(Tensor& a, const Scalar& b) {
+  if (HB_UNLIKELY(a.is_sparse()) && (Row::is_mul || Row::is_div)) return sparse::scale_(a, b, Row::is_div);
+  if (Row::is_pow || HB_UNLIKELY(needs_grad(a) || a.is_sparse()))
+    return inplace(Row::inplace_label, a, [&](const Tensor& old) { return binary<Row>(old, b); });
+  return forward_inplace(Row::inplace_label, Row::formula(), Row::domain, a, b);
+}
+
+#define SAVE_NONE Saves::none
+#define SAVE_OTHER Saves::other
+#define SAVE_AB Saves::ab
+#define SAVE_AB_Y Saves::ab_y
+#define HB_BINARY(name, kind, on_cpu, on_cuda, kept, ga, gb)                                                    \
+  struct name##_row {                                                                                           \
+    static constexpr char label[] = #name;                                                                      \
+    static constexpr const char* inplace_label = #name "_";                                                     \
+    static constexpr Domain domain = Domain::kind;                                                              \
+    static constexpr Saves saves = kept;                                                                        \
+    static constexpr bool is_mul = std::string_view(#name) == "mul", is_div = std::string_view(#name) == "div"; \
+    static constexpr bool is_pow = std::string_view(#name) == "pow";                                            \
+    static constexpr char tensor_overload = overload_of_tensors(#name);                                         \
+    static constexpr char number_overload = overload_of_number(#name);                                          \
+    static const FormulaKernel& formula() { return name##_formula; }                                            \
+    static Tensor grad_a(const Tensor& g, const Tensor& a, const Tensor& b, const Tensor& y) { return ga; }     \
+    static Tensor grad_b(const Tensor& g, const Tensor& a, const Tensor& b, const Tensor& y) { return gb; }     \
+  };
+#include <halfbridge/ops/binary.def>
+
+}  // namespace
+
+#define HB_BINARY(name, kind, on_cpu, on_cuda, ...)                                                  \
+  Tensor name(const Tensor& self, const Tensor& other) {                                             \
+    HB_AUTOCAST(name, on_cpu, on_cuda, self, other);                                                 \
+    return binary<name##_row>(self, other);                                                          \
+  }                                                                                                  \
+  Tensor name(const Tensor& self, const Scalar& other) {                                             \
+    HB_AUTOCAST(name, on_cpu, on_cuda, self, other);                                                 \
+    return binary<name##_row>(self, other);                                                          \
+  }                                                                                                  \
+  Tensor& name##_(Tensor& self, const Tensor& other) {                                               \
+    HB_FUNCTION(name##_, self, other);                                                               \
+    return binary_inplace<name##_row>(self, other);                                                  \
+  }                                                                                                  \
+  Tensor& name##_(Tensor& self, const Scalar& other) {                                               \
+    HB_FUNCTION(name##_, self, other);                                                               \
+    return binary_inplace<name##_row>(self, other);                                                  \
+  }                                                                                                  \
+  Tensor& name##_out(Tensor& out, const Tensor& self, const Tensor& other) {                         \
+    if (forward_out(#name, name##_row::formula(), name##_row::domain, out, self, other)) return out; \
+    return assign_out(#name "_out", out, binary<name##_row>(self, other));                           \
+  }
+#include <halfbridge/ops/binary.def>
+
+Tensor extremum_share(const Tensor& a, const Tensor& b) {
+  return where(a == b, Scalar(0.5), Scalar(1.0)).to(ops::floating_result(ops::promoted({a, b})));
+}
+
+}  // namespace hb

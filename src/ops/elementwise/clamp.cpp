@@ -1,0 +1,150 @@
+// Values held within bounds, which are numbers or tensors.
+#include <limits>
+
+#include <halfbridge/ops.h>
+
+#include "autograd/record.h"
+#include "core/function_watch.h"
+#include "core/value_range.h"
+#include "ops/common/inplace.h"
+#include "ops/elementwise/elementwise_op.h"
+
+namespace hb {
+
+using ops::gradients;
+
+namespace {
+
+/// Bounds given as numbers; what is left out is infinite.
+struct Bounds {
+  std::optional<Scalar> low, high;
+};
+
+ScalarType clamp_type(const char* name, const Tensor& self, const Bounds& b) {
+  HB_CHECK(b.low || b.high, "[", name, "] At least one of 'min' or 'max' must not be None");
+  ScalarType t = self.scalar_type();
+  if (b.low) t = ops::scalar_result_type(t, *b.low);
+  if (b.high) t = ops::scalar_result_type(t, *b.high);
+  HB_CHECK(t != kBool, "[", name, "] is not supported for dtype Bool");
+  return t;
+}
+
+Tensor clamp_gradient(const Tensor& g, const Tensor& x, const Bounds& b) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const double p[] = {b.low ? b.low->toDouble() : -inf, b.high ? b.high->toDouble() : inf, 0};
+  Tensor out = ops::floating_op("clamp_backward", inside_formula, {g, x}, p);
+  if (needs_grad(g))
+    record("ClampBackward", out, {&g}, {SavedTensor::input(x)},
+           [b](Backward& c, auto& s) { return gradients(clamp_gradient(c.grad(), s[0], b)); });
+  return out;
+}
+
+Tensor clamp_numbers(const Tensor& self, const Bounds& b) {
+  const ScalarType t = clamp_type("clamp", self, b);
+  const ScalarType c = compute_type(t);
+  const Device device = self.device();
+  Tensor out = b.low && b.high ? ops::launch_new("clamp", clamp_formula(device)(), c, t, {self, *b.low, *b.high})
+               : b.low         ? ops::launch_new("clamp", clamp_low_formula(device)(), c, t, {self, *b.low})
+                               : ops::launch_new("clamp", clamp_high_formula(device)(), c, t, {self, *b.high});
+  if (needs_grad(self))
+    record(b.low && b.high ? "ClampBackward1"
+           : b.low         ? "ClampMinBackward0"
+                           : "ClampMaxBackward0",
+           out, {&self}, {SavedTensor::input(self)},
+           [b](Backward& k, auto& s) { return gradients(clamp_gradient(k.grad(), s[0], b)); });
+  return out;
+}
+
+Tensor& clamp_numbers_(const char* name, Tensor& self, const Bounds& b) {
+  if (needs_grad(self)) return inplace(name, self, [&](const Tensor& old) { return clamp_numbers(old, b); });
+  const ScalarType t = clamp_type(name, self, b), c = compute_type(t);
+  const Device device = self.device();
+  if (b.low && b.high) return ops::launch_inplace(name, clamp_formula(device)(), c, t, self, {self, *b.low, *b.high});
+  if (b.low) return ops::launch_inplace(name, clamp_low_formula(device)(), c, t, self, {self, *b.low});
+  return ops::launch_inplace(name, clamp_high_formula(device)(), c, t, self, {self, *b.high});
+}
+
+}  // namespace
+
+Tensor clamp(const Tensor& self, const std::optional<Scalar>& min, const std::optional<Scalar>& max) {
+  HB_FUNCTION(clamp, self, min, max);
+  return clamp_numbers(self, {min, max});
+}
+Tensor& clamp_(Tensor& self, const std::optional<Scalar>& min, const std::optional<Scalar>& max) {
+  HB_FUNCTION(clamp_, self, min, max);
+  return clamp_numbers_("clamp_", self, {min, max});
+}
+Tensor& clamp_out(Tensor& out, const Tensor& self, const std::optional<Scalar>& min, const std::optional<Scalar>& max) {
+  return assign_out("clamp_out", out, clamp(self, min, max));
+}
+Tensor clip(const Tensor& self, const std::optional<Scalar>& min, const std::optional<Scalar>& max) {
+  HB_FUNCTION(clip, self, min, max);
+  return clamp_numbers(self, {min, max});
+}
+Tensor& clip_(Tensor& self, const std::optional<Scalar>& min, const std::optional<Scalar>& max) {
+  HB_FUNCTION(clip_, self, min, max);
+  return clamp_numbers_("clip_", self, {min, max});
+}
+Tensor clamp_min(const Tensor& self, const Scalar& min) {
+  HB_FUNCTION(clamp_min, self, min);
+  return clamp_numbers(self, {min, std::nullopt});
+}
+Tensor clamp_max(const Tensor& self, const Scalar& max) {
+  HB_FUNCTION(clamp_max, self, max);
+  return clamp_numbers(self, {std::nullopt, max});
+}
+Tensor& clamp_min_(Tensor& self, const Scalar& min) {
+  HB_FUNCTION(clamp_min_, self, min);
+  return clamp_numbers_("clamp_min_", self, {min, std::nullopt});
+}
+Tensor& clamp_max_(Tensor& self, const Scalar& max) {
+  HB_FUNCTION(clamp_max_, self, max);
+  return clamp_numbers_("clamp_max_", self, {std::nullopt, max});
+}
+
+Tensor clamp_min(const Tensor& self, const Tensor& min) {
+  HB_FUNCTION(clamp_min, self, min);
+  return clamp(self, min, std::nullopt);
+}
+Tensor clamp_max(const Tensor& self, const Tensor& max) {
+  HB_FUNCTION(clamp_max, self, max);
+  return clamp(self, std::nullopt, max);
+}
+
+Tensor& clamp_(Tensor& self, const std::optional<Tensor>& min, const std::optional<Tensor>& max) {
+  return inplace("clamp_", self, [&](const Tensor& old) { return clamp(old, min, max); }, nullptr,
+                 {min ? &*min : &self, max ? &*max : &self});
+}
+Tensor& clamp_min_(Tensor& self, const Tensor& min) { return clamp_(self, min, std::nullopt); }
+Tensor& clamp_max_(Tensor& self, const Tensor& max) { return clamp_(self, std::nullopt, max); }
+
+Tensor clamp(const Tensor& self, const std::optional<Tensor>& min, const std::optional<Tensor>& max) {
+  HB_FUNCTION(clamp, self, min, max);
+  HB_CHECK(min || max, "[clamp] At least one of 'min' or 'max' must not be None");
+  const Tensor low = min.value_or(Tensor()), high = max.value_or(Tensor());
+  const ScalarType t = min && max ? ops::promoted({self, low, high}) : ops::promoted({self, min ? low : high});
+  const ScalarType c = compute_type(t);
+  const Device device = self.device();
+  Tensor out = min && max ? ops::launch_new("clamp", clamp_formula(device)(), c, t, {self, low, high})
+               : min      ? ops::launch_new("clamp", clamp_low_formula(device)(), c, t, {self, low})
+                          : ops::launch_new("clamp", clamp_high_formula(device)(), c, t, {self, high});
+  if (needs_grad(self, low, high))
+    record(min && max ? "ClampBackward0"
+           : min      ? "ClampMinBackward1"
+                      : "ClampMaxBackward1",
+           out, {&self, &low, &high}, {SavedTensor::input(self), SavedTensor::input(low), SavedTensor::input(high)},
+           [](Backward& b, auto& s) {
+             // A bound that was used has the gradient; the upper one wins where they cross.
+             const Tensor &x = s[0], &l = s[1], &h = s[2], &g = b.grad();
+             const Tensor under = l.defined() ? x < l : Tensor(), over = h.defined() ? x > h : Tensor();
+             Tensor gx = g, gl, gh;
+             if (l.defined()) gx = masked_fill(gx, under, 0);
+             if (h.defined()) gx = masked_fill(gx, over, 0);
+             if (l.defined() && b.needs(1)) gl = where(h.defined() ? logical_and(under, l < h) : under, g, Scalar(0));
+             if (h.defined() && b.needs(2)) gh = where(l.defined() ? logical_or(over, h < l) : over, g, Scalar(0));
+             return gradients(std::move(gx), std::move(gl), std::move(gh));
+           });
+  return out;
+}
+
+}  // namespace hb

@@ -1,0 +1,32 @@
+// Comparisons of whole tensors.
+#include <halfbridge/ops.h>
+
+#include "autograd/record.h"
+#include "core/function_watch.h"
+#include "core/value_range.h"
+#include "ops/common/inplace.h"
+#include "ops/elementwise/elementwise_op.h"
+
+namespace hb {
+
+Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
+  HB_CHECK(self.scalar_type() == other.scalar_type(), "[isclose] ", toString(self.scalar_type()), " did not match ",
+           toString(other.scalar_type()));
+  HB_CHECK(rtol >= 0, "[isclose] rtol must be greater than or equal to zero, but got ", rtol);
+  HB_CHECK(atol >= 0, "[isclose] atol must be greater than or equal to zero, but got ", atol);
+  const ScalarType t = self.scalar_type();
+  const ScalarType compute = is_floating_type(t) ? compute_type(t) : kDouble;
+  const double p[] = {rtol, atol, equal_nan ? 1.0 : 0.0};
+  return ops::launch_new("isclose", isclose_formula(self.device())(), compute, kBool, {self, other}, p);
+}
+
+bool allclose(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
+  return isclose(self, other, rtol, atol, equal_nan).all().item().toBool();
+}
+
+bool equal(const Tensor& self, const Tensor& other) {
+  if (self.sizes() != other.sizes()) return false;
+  return self.eq(other).all().item().toBool();
+}
+
+}  // namespace hb

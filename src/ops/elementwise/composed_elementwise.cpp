@@ -1,0 +1,163 @@
+// Element-wise functions written with others, and their in-place forms.
+#include <cmath>
+
+#include <halfbridge/ops.h>
+
+#include "autocast/autocast.h"
+#include "ops/common/inplace.h"
+
+namespace hb {
+
+namespace {
+
+constexpr double kPi = 3.14159265358979323846;
+
+/// Integers as the default floating dtype, as functions of the domain `floating` take them.
+Tensor as_floating(const char* name, const Tensor& self) {
+  HB_CHECK(!self.is_complex(), "[", name, "] not implemented for ", self.scalar_type());
+  return self.is_floating_point() ? self : self.to(typeMetaToScalarType(get_default_dtype()));
+}
+
+/// f of self; half types are computed in float and rounded once.
+template <class F>
+Tensor in_float(const char* name, const Tensor& self, F f) {
+  return is_half_type(self.scalar_type()) ? f(self.to(kFloat)).to(self.scalar_type()) : f(as_floating(name, self));
+}
+
+/// What float_power computes in.
+ScalarType power_type(bool any_complex) { return any_complex ? kComplexDouble : kDouble; }
+
+}  // namespace
+
+Tensor positive(const Tensor& self) {
+  HB_CHECK(self.scalar_type() != kBool, "[positive] expected a number dtype, got Bool");
+  return self;
+}
+Tensor& sgn_(Tensor& self) { return sign_(self); }
+
+Tensor deg2rad(const Tensor& self) { return as_floating("deg2rad", self) * (kPi / 180); }
+Tensor& deg2rad_(Tensor& self) {
+  return inplace("deg2rad_", self, [](const Tensor& x) { return deg2rad(x); });
+}
+Tensor rad2deg(const Tensor& self) { return as_floating("rad2deg", self) * (180 / kPi); }
+Tensor& rad2deg_(Tensor& self) {
+  return inplace("rad2deg_", self, [](const Tensor& x) { return rad2deg(x); });
+}
+
+Tensor sinc(const Tensor& self) {
+  const auto quotient = [](const Tensor& t) {
+    // At 0 the quotient is replaced before it is formed, so that its gradient is 0 too.
+    const Tensor x = t * kPi, zero = x == 0, safe = x.masked_fill(zero, 1);
+    return (sin(safe) / safe).masked_fill(zero, 1);
+  };
+  return self.is_complex() ? quotient(self) : in_float("sinc", self, quotient);
+}
+Tensor& sinc_(Tensor& self) {
+  return inplace("sinc_", self, [](const Tensor& x) { return sinc(x); });
+}
+
+Tensor logit(const Tensor& self, std::optional<double> eps) {
+  return in_float("logit", self, [&](const Tensor& t) {
+    const Tensor x = eps ? clamp(t, Scalar(*eps), Scalar(1 - *eps)) : t, odds = x / (1 - x);
+    if (eps) return log(odds);
+    // Outside [0, 1] the gradient is NaN too, which that of the quotient alone would not be.
+    return log(odds * where((x < 0).logical_or(x > 1), NAN, Scalar(1)));
+  });
+}
+Tensor& logit_(Tensor& self, std::optional<double> eps) {
+  return inplace("logit_", self, [&](const Tensor& x) { return logit(x, eps); });
+}
+
+Tensor copysign(const Tensor& self, const Tensor& other) {
+  const ScalarType t = result_type(self, other);
+  const Tensor magnitude = as_floating("copysign", self.to(t)).abs();
+  return where(signbit(other), -magnitude, magnitude);
+}
+Tensor copysign(const Tensor& self, const Scalar& other) {
+  const Tensor magnitude = as_floating("copysign", self).abs();
+  return std::signbit(other.toDouble()) ? -magnitude : magnitude;
+}
+Tensor& copysign_(Tensor& self, const Tensor& other) {
+  return inplace("copysign_", self, [&](const Tensor& x) { return copysign(x, other); });
+}
+Tensor& copysign_(Tensor& self, const Scalar& other) {
+  return inplace("copysign_", self, [&](const Tensor& x) { return copysign(x, other); });
+}
+
+Tensor heaviside(const Tensor& self, const Tensor& values) {
+  HB_CHECK(self.scalar_type() == values.scalar_type(), "[heaviside] expected values of the dtype ", self.scalar_type(),
+           ", got ", values.scalar_type());
+  const Tensor x = self.detach();
+  return where(x == 0, values.detach(), (x > 0).to(self.scalar_type()));
+}
+Tensor& heaviside_(Tensor& self, const Tensor& values) {
+  return inplace("heaviside_", self, [&](const Tensor& x) { return heaviside(x, values); });
+}
+
+Tensor float_power(const Tensor& self, const Tensor& exponent) {
+  const ScalarType t = power_type(self.is_complex() || exponent.is_complex());
+  return pow(self.to(t), exponent.to(t));
+}
+Tensor float_power(const Tensor& self, const Scalar& exponent) {
+  const ScalarType t = power_type(self.is_complex() || exponent.isComplex());
+  return pow(self.to(t), exponent.isComplex() ? exponent : Scalar(exponent.toDouble()));
+}
+Tensor float_power(const Scalar& self, const Tensor& exponent) {
+  const ScalarType t = power_type(self.isComplex() || exponent.is_complex());
+  return pow(self.isComplex() ? self : Scalar(self.toDouble()), exponent.to(t));
+}
+namespace {
+template <class Exponent>
+Tensor& float_power_of(Tensor& self, const Exponent& exponent) {
+  return inplace("float_power_", self, [&](const Tensor& x) {
+    Tensor out = float_power(x, exponent);
+    HB_CHECK(x.scalar_type() == out.scalar_type(), "[float_power_] expected a base of dtype ", out.scalar_type(),
+             ", the dtype of the result, got ", x.scalar_type());
+    return out;
+  });
+}
+}  // namespace
+Tensor& float_power_(Tensor& self, const Tensor& exponent) { return float_power_of(self, exponent); }
+Tensor& float_power_(Tensor& self, const Scalar& exponent) { return float_power_of(self, exponent); }
+
+Tensor logaddexp2(const Tensor& self, const Tensor& other) {
+  constexpr double kLn2 = 0.69314718055994530942;
+  const ScalarType t = result_type(self, other);
+  const auto scaled = [&](const Tensor& x) { return as_floating("logaddexp2", x.to(t)) * kLn2; };
+  return logaddexp(scaled(self), scaled(other)) * (1 / kLn2);
+}
+
+Tensor ldexp(const Tensor& self, const Tensor& other) {
+  if (!is_floating_type(self.scalar_type()) || is_floating_type(other.scalar_type())) return self * exp2(other);
+  // Powers that self's own type does not hold may lead to values that it does.
+  return (self.to(kDouble) * exp2(other.to(kDouble))).to(self.scalar_type());
+}
+Tensor& ldexp_(Tensor& self, const Tensor& other) {
+  return inplace("ldexp_", self, [&](const Tensor& x) { return ldexp(x, other); });
+}
+
+Tensor dist(const Tensor& self, const Tensor& other, const Scalar& p) {
+  HB_AUTOCAST(dist, as_is, fp32, self, other, p);
+  return norm(self - other, p);
+}
+
+bool is_same_size(const Tensor& self, const Tensor& other) { return self.sizes().equals(other.sizes()); }
+
+Tensor& fill_diagonal_(Tensor& self, const Scalar& fill_value, bool wrap) {
+  HB_CHECK(self.dim() >= 2, "[fill_diagonal_] expected a tensor of 2 or more dimensions, got ", self.dim());
+  int64_t step = 0;
+  for (int64_t d = 0; d < self.dim(); ++d) {
+    HB_CHECK(self.dim() == 2 || self.size(d) == self.size(0),
+             "[fill_diagonal_] expected dimensions of equal length, got ", self.sizes());
+    step += self.stride(d);
+  }
+  const int64_t n = std::min(self.size(0), self.size(1));
+  self.as_strided({n}, {step}, self.storage_offset()).fill_(fill_value);
+  // A tall matrix: the diagonal starts again one row below where it ended.
+  if (wrap && self.dim() == 2)
+    for (int64_t row = self.size(1) + 1; row < self.size(0); row += self.size(1) + 1)
+      self.slice(0, row).diagonal().fill_(fill_value);
+  return self;
+}
+
+}  // namespace hb

@@ -1,0 +1,143 @@
+// The functions of unary.def: forms and gradients.
+#include <halfbridge/ops.h>
+
+#include "autocast/autocast.h"
+#include "autograd/record.h"
+#include "ops/common/inplace.h"
+#include "ops/elementwise/elementwise_op.h"
+#include "ops/sparse/sparse.h"
+
+namespace hb {
+namespace {
+
+using ops::Domain;
+using ops::FormulaKernel;
+enum class Saves { none, x, y };
+
+struct Plan {
+  const FormulaKernel* formula;
+  ScalarType compute, result;
+  bool unchanged = false;  // rounding of integers
+};
+
+/// How one function is computed for a dtype.
+Plan plan_of(const char* name, const FormulaKernel& formula, Domain domain, ScalarType t) {
+  Plan p{&formula, compute_type(t), t};
+  switch (domain) {
+    case Domain::floating:
+      p.result = ops::floating_result(t);
+      p.compute = compute_type(p.result);
+      break;
+    case Domain::numeric:
+      HB_CHECK(t != kBool, "[", name,
+               "] Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, "
+               "use the `~` "
+               "or `logical_not()` operator instead.");
+      if (&formula == &abs_formula) p.result = to_real_type(t);
+      break;
+    case Domain::real:
+      HB_CHECK(t != kBool, "[", name, "] is not supported for dtype Bool");
+      p.unchanged = is_integral_type(t, true);
+      break;
+    case Domain::test:
+      p.result = kBool;
+      break;
+    default:
+      if (t == kBool) {
+        HB_CHECK(&formula != &relu_formula, "[relu] Boolean inputs are not supported");
+        if (&formula == &bitwise_not_formula) p.formula = &logical_not_formula;
+      } else {
+        HB_CHECK(&formula != &bitwise_not_formula || is_integral_type(t, false), "[", name, "] not implemented for '",
+                 toString(t), "': expected integers or bool");
+      }
+  }
+  return p;
+}
+
+Tensor forward(const char* name, const FormulaKernel& formula, Domain domain, const Tensor& x) {
+  const Plan p = plan_of(name, formula, domain, x.impl().dtype());
+  if (p.unchanged) return x.clone();
+  return ops::launch_new(name, (*p.formula)(x.impl().device())(), p.compute, p.result, {x});
+}
+
+Tensor& forward_inplace(const char* name, const FormulaKernel& formula, Domain domain, Tensor& x) {
+  const Plan p = plan_of(name, formula, domain, x.impl().dtype());
+  const ScalarType result = domain == Domain::test ? x.impl().dtype() : p.result;
+  HB_CHECK(!is_complex_type(x.impl().dtype()) || is_complex_type(result), "[", name,
+           "] In-place abs is not supported for complex tensors.");
+  if (p.unchanged) {
+    check_inplace(name, x);
+    return x;
+  }
+  return ops::launch_inplace(name, (*p.formula)(x.impl().device())(), p.compute, result, x, {x});
+}
+
+template <class Row>
+void attach_gradient(Tensor& out, const Tensor& x) {
+  static constexpr ops::NodeName node(Row::label);
+  if constexpr (Row::saves == Saves::none) {
+    record(node.text, out, {&x},
+           [](Backward& b) -> variable_list { return ops::gradients(Row::gradient(b.grad(), {}, {})); });
+  } else if constexpr (Row::saves == Saves::x) {
+    record(node.text, out, {&x}, {SavedTensor::input(x)},
+           [](Backward& b, auto& s) -> variable_list { return ops::gradients(Row::gradient(b.grad(), s[0], {})); });
+  } else {
+    record(node.text, out, {&x}, {SavedTensor::output(out)},
+           [](Backward& b, auto& s) -> variable_list { return ops::gradients(Row::gradient(b.grad(), {}, s[0])); });
+  }
+}
+
+template <class Row>
+Tensor unary(const Tensor& x);
+
+template <class Row>
+Tensor sparse_unary(const Tensor& x) {
+  if (std::string_view(Row::label) == "neg") return sparse::neg(x);
+  return sparse::map(Row::label, x, [](const Tensor& values) { return unary<Row>(values); });
+}
+
+template <class Row>
+Tensor unary(const Tensor& x) {
+  if (HB_UNLIKELY(x.impl().is_sparse())) return sparse_unary<Row>(x);
+  Tensor out = forward(Row::label, Row::formula(), Row::domain, x);
+  if (Row::domain != Domain::test && HB_UNLIKELY(needs_grad(x)) && is_differentiable_type(out.impl().dtype()))
+    attach_gradient<Row>(out, x);
+  return out;
+}
+
+template <class Row>
+Tensor& unary_inplace(Tensor& x) {
+  if (HB_UNLIKELY(needs_grad(x) || x.is_sparse()))
+    return inplace(Row::inplace_label, x, [](const Tensor& old) { return unary<Row>(old); });
+  return forward_inplace(Row::inplace_label, Row::formula(), Row::domain, x);
+}
+
+#define SAVE_NONE Saves::none
+#define SAVE_X Saves::x
+#define SAVE_Y Saves::y
+#define HB_UNARY(name, kind, on_cpu, on_cuda, kept, ...)                                              \
+  struct name##_row {                                                                                 \
+    static constexpr char label[] = #name;                                                            \
+    static constexpr const char* inplace_label = #name "_";                                           \
+    static constexpr Domain domain = Domain::kind;                                                    \
+    static constexpr Saves saves = kept;                                                              \
+    static const FormulaKernel& formula() { return name##_formula; }                                  \
+    static Tensor gradient(const Tensor& g, const Tensor& x, const Tensor& y) { return __VA_ARGS__; } \
+  };
+#include <halfbridge/ops/unary.def>
+
+}  // namespace
+
+#define HB_UNARY(name, kind, on_cpu, on_cuda, ...) \
+  Tensor name(const Tensor& self) {                \
+    HB_AUTOCAST(name, on_cpu, on_cuda, self);      \
+    return unary<name##_row>(self);                \
+  }                                                \
+  Tensor& name##_(Tensor& self) {                  \
+    HB_FUNCTION(name##_, self);                    \
+    return unary_inplace<name##_row>(self);        \
+  }                                                \
+  Tensor& name##_out(Tensor& out, const Tensor& self) { return assign_out(#name "_out", out, unary<name##_row>(self)); }
+#include <halfbridge/ops/unary.def>
+
+}  // namespace hb

@@ -1,0 +1,254 @@
+// The functions of torch::fft, made of three transforms that have gradients.
+#include <cmath>
+
+#include <halfbridge/ops.h>
+
+#include "autocast/autocast.h"
+#include "autograd/record.h"
+#include "backend/fft.h"
+#include "core/geometry.h"
+#include "ops/elementwise/elementwise_op.h"
+#include "ops/fft/fft.h"
+#include "ops/reduction/reduce_op.h"
+
+namespace hb {
+namespace ops {
+
+namespace {
+
+IntArrayRef ref(const DimVector& v) { return {v.data(), v.size()}; }
+
+Tensor padded_to(const Tensor& x, int64_t dim, int64_t size) {
+  std::vector<int64_t> pad(2 * (x.dim() - dim), 0);
+  pad.back() = size - x.size(dim);
+  return constant_pad_nd(x, pad, 0);
+}
+
+}  // namespace
+
+Tensor fft_c2c(const Tensor& self, const DimVector& dims, double scale, bool forward) {
+  Tensor out = self.detach().clone(MemoryFormat::Contiguous);
+  for (size_t i = 0; i < dims.size(); ++i)
+    fft_c2c_kernel(self.device())(out, lines_of(out, dims[i]), forward, i + 1 == dims.size() ? scale : 1);
+  if (needs_grad(self))
+    record("FftC2CBackward0", out, {&self},
+           [dims, scale, forward](Backward& b) { return gradients(fft_c2c(b.grad(), dims, scale, !forward)); });
+  return out;
+}
+
+Tensor fft_r2c(const Tensor& self, int64_t dim, double scale) {
+  const Tensor x = self.detach().movedim(dim, -1).contiguous();
+  const int64_t n = self.size(dim);
+  DimVector sizes = x.impl().sizes();
+  sizes.back() = n / 2 + 1;
+  Tensor rows = empty(ref(sizes), x.options().dtype(to_complex_type(x.scalar_type())));
+  fft_r2c_kernel(self.device())(rows, x, scale);
+  Tensor out = rows.movedim(-1, dim).detach();
+  if (needs_grad(self))
+    record("FftR2CBackward0", out, {&self}, [dim, n, scale](Backward& b) {
+      return gradients(real(fft_c2c(padded_to(b.grad(), dim, n), DimVector(1, dim), scale, false)));
+    });
+  return out;
+}
+
+Tensor fft_c2r(const Tensor& self, int64_t dim, int64_t n, double scale) {
+  const Tensor x = self.detach().movedim(dim, -1).contiguous();
+  DimVector sizes = x.impl().sizes();
+  sizes.back() = n;
+  Tensor rows = empty(ref(sizes), x.options().dtype(to_real_type(x.scalar_type())));
+  fft_c2r_kernel(self.device())(rows, x, scale);
+  Tensor out = rows.movedim(-1, dim).detach();
+  if (needs_grad(self))
+    record("FftC2RBackward0", out, {&self}, [dim, n, scale](Backward& b) {
+      const Tensor spectrum = fft_r2c(b.grad(), dim, scale);
+      // What stands for its mirror image too counts twice.
+      Tensor count = full({spectrum.size(dim)}, 2.0, b.grad().options());
+      count.select(0, 0).fill_(1);
+      if (n % 2 == 0) count.select(0, -1).fill_(1);
+      DimVector shape(spectrum.dim(), 1);
+      shape[dim] = spectrum.size(dim);
+      return gradients(spectrum * count.view(ref(shape)));
+    });
+  return out;
+}
+
+}  // namespace ops
+
+namespace {
+
+/// Dimensions and the sizes to which they are cut or padded.
+struct Extent {
+  DimVector dims, sizes;
+  int64_t count() const {
+    int64_t n = 1;
+    for (int64_t s : sizes) n *= s;
+    return n;
+  }
+};
+
+double scale_of(const FftNorm& norm, bool forward, int64_t n) {
+  const auto count = static_cast<double>(n);
+  if (!norm || *norm == "backward") return forward ? 1 : 1 / count;
+  if (*norm == "forward") return forward ? 1 / count : 1;
+  HB_CHECK(*norm == "ortho", "Invalid normalization mode: \"", *norm, "\"");
+  return 1 / std::sqrt(count);
+}
+
+Tensor as_floating(const char* name, const Tensor& self) {
+  const ScalarType t = ops::floating_result(self.scalar_type());
+  HB_CHECK(!is_half_type(t), "[", name, "] Unsupported dtype ", t, "; convert to float32 first");
+  return self.to(t);
+}
+Tensor as_complex(const char* name, const Tensor& self) {
+  const Tensor x = as_floating(name, self);
+  return x.to(to_complex_type(x.scalar_type()));
+}
+void check_real(const char* name, const Tensor& self) {
+  HB_CHECK(!self.is_complex(), "[", name, "] ", name, " expects a real input tensor, but got ", self.scalar_type());
+}
+
+Tensor resized(Tensor x, const Extent& e) {
+  for (size_t i = 0; i < e.dims.size(); ++i) {
+    const int64_t size = x.size(e.dims[i]), wanted = e.sizes[i];
+    if (wanted < size) x = x.narrow(e.dims[i], 0, wanted);
+    if (wanted > size) x = ops::padded_to(x, e.dims[i], wanted);
+  }
+  return x;
+}
+
+void check_points(const char* name, int64_t n) {
+  HB_CHECK(n >= 1, "[", name, "] Invalid number of data points (", n, ") specified");
+}
+
+Extent one_dim(const char* name, const Tensor& self, std::optional<int64_t> n, int64_t dim) {
+  const int64_t d = geometry::wrap_dim(name, dim, self.dim(), false);
+  const int64_t size = n.value_or(self.size(d));
+  check_points(name, size);
+  return {DimVector(1, d), DimVector(1, size)};
+}
+
+Extent many_dims(const char* name, const Tensor& self, OptionalIntArrayRef s, OptionalIntArrayRef dim) {
+  Extent e;
+  if (dim) {
+    for (int64_t d : *dim) e.dims.push_back(geometry::wrap_dim(name, d, self.dim(), false));
+    for (size_t i = 0; i < e.dims.size(); ++i)
+      for (size_t j = 0; j < i; ++j) HB_CHECK(e.dims[i] != e.dims[j], "[", name, "] FFT dims must be unique");
+    HB_CHECK(!s || s->size() == e.dims.size(), "[", name,
+             "] When given, dim and shape arguments must have the same length");
+  } else {
+    const int64_t first = s ? self.dim() - static_cast<int64_t>(s->size()) : 0;
+    HB_CHECK(first >= 0, "[", name, "] Got shape with ", s ? s->size() : 0, " values but input tensor only has ",
+             self.dim(), " dimensions.");
+    for (int64_t d = first; d < self.dim(); ++d) e.dims.push_back(d);
+  }
+  for (size_t i = 0; i < e.dims.size(); ++i) {
+    const int64_t wanted = s ? (*s)[i] : -1;
+    e.sizes.push_back(wanted == -1 ? self.size(e.dims[i]) : wanted);
+    check_points(name, e.sizes.back());
+  }
+  return e;
+}
+
+Tensor c2c(const char* name, const Tensor& self, const Extent& e, const FftNorm& norm, bool forward) {
+  if (e.dims.empty()) return as_complex(name, self).clone();
+  return ops::fft_c2c(resized(as_complex(name, self), e), e.dims, scale_of(norm, forward, e.count()), forward);
+}
+
+/// Forward; a backward one (of ihfft) is its conjugate.
+Tensor r2c(const char* name, const Tensor& self, const Extent& e, const FftNorm& norm, bool forward) {
+  check_real(name, self);
+  HB_CHECK(!e.dims.empty(), "[", name, "] ", name, " must transform at least one axis");
+  const double scale = scale_of(norm, forward, e.count());
+  Tensor out = ops::fft_r2c(resized(as_floating(name, self), e), e.dims.back(), scale);
+  if (e.dims.size() > 1) out = ops::fft_c2c(out, DimVector(e.dims.begin(), e.dims.end() - 1), 1, true);
+  return forward ? out : conj(out);
+}
+
+/// Backward, from half a spectrum; a forward one (of hfft) is that of the conjugate. e.sizes.back() is the result's.
+Tensor c2r(const char* name, const Tensor& self, Extent e, const FftNorm& norm, bool forward) {
+  HB_CHECK(!e.dims.empty(), "[", name, "] ", name, " must transform at least one axis");
+  const double scale = scale_of(norm, forward, e.count());
+  const int64_t n = e.sizes.back();
+  e.sizes.back() = n / 2 + 1;
+  Tensor x = resized(as_complex(name, self), e);
+  if (forward) x = conj(x);
+  if (e.dims.size() > 1) x = ops::fft_c2c(x, DimVector(e.dims.begin(), e.dims.end() - 1), 1, false);
+  return ops::fft_c2r(x, e.dims.back(), n, scale);
+}
+
+/// Where the last size is not given, the one that a real signal of even length has.
+Extent real_extent(const char* name, const Tensor& self, Extent e, bool given) {
+  if (!given && !e.dims.empty()) e.sizes.back() = 2 * (self.size(e.dims.back()) - 1);
+  if (!e.sizes.empty()) check_points(name, e.sizes.back());
+  return e;
+}
+bool last_given(OptionalIntArrayRef s) { return s && !s->empty() && s->back() != -1; }
+
+}  // namespace
+
+// `many`: the class under autocast on the CPU of the forms of several dimensions.
+#define HB_FFTS(name, name2, namen, many, transform, forward)                                            \
+  Tensor fft_##name(const Tensor& self, std::optional<int64_t> n, int64_t dim, FftNorm norm) {           \
+    HB_AUTOCAST(fft_##name, fp32, as_is, self, n, dim, norm);                                            \
+    return transform(#name, self, one_dim(#name, self, n, dim), norm, forward);                          \
+  }                                                                                                      \
+  Tensor fft_##name2(const Tensor& self, OptionalIntArrayRef s, IntArrayRef dim, FftNorm norm) {         \
+    HB_AUTOCAST(fft_##name2, many, as_is, self, s, dim, norm);                                           \
+    return transform(#name2, self, many_dims(#name2, self, s, dim), norm, forward);                      \
+  }                                                                                                      \
+  Tensor fft_##namen(const Tensor& self, OptionalIntArrayRef s, OptionalIntArrayRef dim, FftNorm norm) { \
+    HB_AUTOCAST(fft_##namen, many, as_is, self, s, dim, norm);                                           \
+    return transform(#namen, self, many_dims(#namen, self, s, dim), norm, forward);                      \
+  }
+HB_FFTS(fft, fft2, fftn, fp32, c2c, true)
+HB_FFTS(ifft, ifft2, ifftn, fp32, c2c, false)
+HB_FFTS(rfft, rfft2, rfftn, fp32, r2c, true)
+HB_FFTS(ihfft, ihfft2, ihfftn, as_is, r2c, false)
+#undef HB_FFTS
+
+#define HB_REAL_FFTS(name, name2, namen, many, forward)                                                       \
+  Tensor fft_##name(const Tensor& self, std::optional<int64_t> n, int64_t dim, FftNorm norm) {                \
+    HB_AUTOCAST(fft_##name, fp32, as_is, self, n, dim, norm);                                                 \
+    const Extent e = real_extent(#name, self, one_dim(#name, self, n, dim), n.has_value());                   \
+    return c2r(#name, self, e, norm, forward);                                                                \
+  }                                                                                                           \
+  Tensor fft_##name2(const Tensor& self, OptionalIntArrayRef s, IntArrayRef dim, FftNorm norm) {              \
+    HB_AUTOCAST(fft_##name2, many, as_is, self, s, dim, norm);                                                \
+    return c2r(#name2, self, real_extent(#name2, self, many_dims(#name2, self, s, dim), last_given(s)), norm, \
+               forward);                                                                                      \
+  }                                                                                                           \
+  Tensor fft_##namen(const Tensor& self, OptionalIntArrayRef s, OptionalIntArrayRef dim, FftNorm norm) {      \
+    HB_AUTOCAST(fft_##namen, many, as_is, self, s, dim, norm);                                                \
+    return c2r(#namen, self, real_extent(#namen, self, many_dims(#namen, self, s, dim), last_given(s)), norm, \
+               forward);                                                                                      \
+  }
+HB_REAL_FFTS(irfft, irfft2, irfftn, fp32, false)
+HB_REAL_FFTS(hfft, hfft2, hfftn, as_is, true)
+#undef HB_REAL_FFTS
+
+Tensor fft_fftfreq(int64_t n, double d, const TensorOptions& options) {
+  Tensor out = arange(n, options.has_dtype() ? options : options.dtype(get_default_dtype()));
+  out.narrow(0, n - n / 2, n / 2).sub_(n);
+  return out.mul_(1.0 / (static_cast<double>(n) * d));
+}
+Tensor fft_rfftfreq(int64_t n, double d, const TensorOptions& options) {
+  return arange(n / 2 + 1, options.has_dtype() ? options : options.dtype(get_default_dtype()))
+      .mul_(1.0 / (static_cast<double>(n) * d));
+}
+
+namespace {
+Tensor shifted(const char* name, const Tensor& self, OptionalIntArrayRef dim, bool up) {
+  DimVector dims, shifts;
+  for (int64_t d = 0; d < (dim ? static_cast<int64_t>(dim->size()) : self.dim()); ++d) {
+    dims.push_back(dim ? geometry::wrap_dim(name, (*dim)[d], self.dim()) : d);
+    const int64_t size = self.size(dims.back());
+    shifts.push_back(up ? size / 2 : (size + 1) / 2);
+  }
+  return roll(self, ops::ref(shifts), ops::ref(dims));
+}
+}  // namespace
+
+Tensor fft_fftshift(const Tensor& self, OptionalIntArrayRef dim) { return shifted("fftshift", self, dim, true); }
+Tensor fft_ifftshift(const Tensor& self, OptionalIntArrayRef dim) { return shifted("ifftshift", self, dim, false); }
+
+}  // namespace hb

@@ -1,0 +1,21 @@
+#pragma once
+// What operations with index tensors share.
+
+#include <halfbridge/ops.h>
+
+#include "backend/indexing.h"
+
+namespace hb::ops {
+
+/// The index as contiguous int64; throws for other than int32 and int64.
+Tensor index_tensor(const char* name, const Tensor& index);
+/// Negative indices count from the end.
+Tensor wrapped_index(const Tensor& index, int64_t size);
+/// out[o][index[k]][:] op= src[o][k][:] on a contiguous copy of self along dim, without history.
+Tensor with_rows_put(const char* name, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
+                     PutOp op);
+
+/// The same into self itself, which takes part in no graph.
+void put_rows_into(const char* name, Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, PutOp op);
+
+}  // namespace hb::ops

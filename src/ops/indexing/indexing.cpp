@@ -1,0 +1,375 @@
+// tensor.index({...}): integers, slices, None, Ellipsis and bools make views; what remains are index tensors, which
+// pick elements.
+#include <algorithm>
+
+#include <halfbridge/ops.h>
+
+#include "autocast/autocast.h"
+#include "autograd/record.h"
+#include "core/loop.h"
+#include "ops/common/inplace.h"
+#include "ops/elementwise/elementwise_op.h"
+#include "ops/indexing/index_op.h"
+#include "ops/reduction/reduce_op.h"
+
+namespace hb {
+namespace {
+
+using IndexList = std::vector<std::optional<Tensor>>;
+using ops::gradients;
+
+// --- the list of mixed indices
+
+int64_t dims_taken(const TensorIndex& i) {
+  if (i.is_integer() || i.is_slice()) return 1;
+  if (!i.is_tensor()) return 0;
+  const ScalarType t = i.tensor().scalar_type();
+  return t == kBool || t == kByte ? i.tensor().dim() : 1;
+}
+
+struct Viewed {
+  Tensor view;
+  IndexList tensors;  // one entry per dimension of the view, or per mask of several, up to the last that is given
+  bool advanced = false;
+};
+
+void put_tensor(Viewed& v, int64_t slot, Tensor index) {
+  v.tensors.resize(slot + 1);
+  v.tensors[slot] = std::move(index);
+  v.advanced = true;
+}
+
+Viewed apply_views(const Tensor& self, ArrayRef<TensorIndex> indices) {
+  int64_t given = 0;
+  for (const TensorIndex& i : indices) given += dims_taken(i);
+  HB_CHECK_INDEX(
+      given == 0 || self.dim() > 0,
+      "[index] invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
+      "convert a 0-dim tensor to a number");
+  HB_CHECK_INDEX(given <= self.dim(), "[index] too many indices for tensor of dimension ", self.dim(), " (got ", given,
+                 ")");
+  Viewed v{self, {}, false};
+  int64_t dim = 0, slot = 0, source = 0;  // of the view, of the list, of self
+  for (const TensorIndex& i : indices) {
+    switch (i.type()) {
+      case TensorIndex::Type::SymInt: {
+        const int64_t n = v.view.size(dim);
+        HB_CHECK_INDEX(i.integer() >= -n && i.integer() < n, "[index] index ", i.integer(),
+                       " is out of bounds for dimension ", source, " with size ", n);
+        v.view = v.view.select(dim, i.integer());
+        ++source;
+        break;
+      }
+      case TensorIndex::Type::Slice: {
+        const bool whole = i.slice().start() == 0 && i.slice().stop() == subscripts::INDEX_MAX && i.slice().step() == 1;
+        if (!whole) v.view = v.view.slice(dim, i.slice().start(), i.slice().stop(), i.slice().step());
+        ++dim, ++slot, ++source;
+        break;
+      }
+      case TensorIndex::Type::Ellipsis:
+        dim += self.dim() - given, slot += self.dim() - given, source += self.dim() - given;
+        break;
+      case TensorIndex::Type::None:
+        v.view = v.view.unsqueeze(dim++);
+        ++slot;
+        break;
+      case TensorIndex::Type::Boolean:
+        // A dimension of one element, taken or not.
+        v.view = v.view.unsqueeze(dim++);
+        put_tensor(v, slot++, i.boolean() ? zeros({1}, kLong) : empty({0}, kLong));
+        break;
+      case TensorIndex::Type::Tensor: {
+        HB_CHECK(i.tensor().defined(), "[index] expected defined index tensors");
+        const ScalarType t = i.tensor().scalar_type();
+        if (i.tensor().dim() == 0 && is_integral_type(t, false) && t != kByte) {
+          v.view = v.view.select(dim, i.tensor().item().toLong());
+          ++source;
+        } else if (i.tensor().dim() == 0 && (t == kBool || t == kByte)) {
+          v.view = v.view.unsqueeze(dim++);
+          put_tensor(v, slot++, i.tensor().item().toBool() ? zeros({1}, kLong) : empty({0}, kLong));
+        } else {
+          const int64_t taken = dims_taken(i);
+          put_tensor(v, slot++, i.tensor());
+          dim += taken, source += taken;
+        }
+      }
+    }
+  }
+  return v;
+}
+
+// --- index tensors
+
+/// Masks turned into positions, all indices broadcast together, negative ones wrapped.
+struct Advanced {
+  std::vector<int64_t> dims;   // indexed dimensions of self, ascending
+  std::vector<int64_t> shape;  // common shape of the indices
+  Tensor linear;               // (numel of shape) position in the flattened indexed dimensions
+  bool adjacent = true;
+};
+
+struct Expanded {
+  std::vector<int64_t> dims;
+  std::vector<Tensor> indices;
+};
+
+Expanded expand_masks(const Tensor& self, const IndexList& list) {
+  Expanded e;
+  for (size_t k = 0, dim = 0; k < list.size(); ++k, ++dim) {
+    if (!list[k] || !list[k]->defined()) continue;
+    const Tensor& t = *list[k];
+    const auto at = static_cast<int64_t>(dim);
+    HB_CHECK_INDEX(at < self.dim(), "[index] too many indices for tensor of dimension ", self.dim());
+    if (t.scalar_type() != kBool && t.scalar_type() != kByte) {
+      HB_CHECK_INDEX(t.scalar_type() == kLong || t.scalar_type() == kInt,
+                     "[index] tensors used as indices must be long, int, byte or "
+                     "bool tensors, got ",
+                     toString(t.scalar_type()));
+      e.dims.push_back(at), e.indices.push_back(t.to(kLong));
+      continue;
+    }
+    for (int64_t d = 0; d < t.dim(); ++d)
+      HB_CHECK_INDEX(at + d < self.dim() && t.size(d) == self.size(at + d), "[index] The shape of the mask ", t.sizes(),
+                     " at index ", d, " does not match the shape of the indexed tensor ", self.sizes(), " at index ",
+                     at + d);
+    const Tensor places = t.nonzero();
+    for (int64_t d = 0; d < t.dim(); ++d) e.dims.push_back(at + d), e.indices.push_back(places.select(1, d));
+    dim += t.dim() - 1;
+  }
+  return e;
+}
+
+Advanced prepare(const Tensor& self, const IndexList& list) {
+  NoGradGuard no_history;
+  const Expanded e = expand_masks(self, list);
+  Advanced a;
+  a.dims = e.dims;
+  for (size_t k = 1; k < a.dims.size(); ++k) a.adjacent &= a.dims[k] == a.dims[k - 1] + 1;
+  for (const Tensor& t : e.indices) {
+    const auto fits = [&](int64_t back) {
+      const auto at = [&](IntArrayRef s) { return back <= int64_t(s.size()) ? s[s.size() - back] : 1; };
+      return at(a.shape) == at(t.sizes()) || at(a.shape) == 1 || at(t.sizes()) == 1;
+    };
+    for (int64_t back = 1; back <= t.dim(); ++back)
+      HB_CHECK_INDEX(fits(back),
+                     "[index] shape mismatch: indexing tensors could not be broadcast together with shapes ",
+                     IntArrayRef(a.shape), ", ", t.sizes());
+    a.shape = broadcast_shapes(a.shape, t.sizes());
+  }
+  for (size_t k = 0; k < e.indices.size(); ++k) {
+    const int64_t n = self.size(a.dims[k]);
+    const Tensor index = ops::wrapped_index(e.indices[k], n);
+    if (index.numel() > 0) {
+      const int64_t low = e.indices[k].min().item().toLong(), high = e.indices[k].max().item().toLong();
+      HB_CHECK_INDEX(low >= -n && high < n, "[index] index ", low < -n ? low : high, " is out of bounds for dimension ",
+                     a.dims[k], " with size ", n);
+    }
+    a.linear = k == 0 ? index : a.linear * n + index;
+  }
+  a.linear = a.linear.expand(a.shape).reshape(-1);
+  return a;
+}
+
+/// self with the indexed dimensions in one: (before, indexed, after); where they are not adjacent they come first.
+struct Flattened {
+  std::vector<int64_t> permutation;  // empty: as it is
+  std::vector<int64_t> before, after;
+  int64_t indexed = 1;
+
+  Flattened(const Tensor& self, const Advanced& a) {
+    const auto is_indexed = [&](int64_t d) { return std::find(a.dims.begin(), a.dims.end(), d) != a.dims.end(); };
+    if (!a.adjacent) {
+      permutation = a.dims;
+      for (int64_t d = 0; d < self.dim(); ++d)
+        if (!is_indexed(d)) permutation.push_back(d);
+    }
+    for (int64_t d = 0; d < self.dim(); ++d) {
+      if (is_indexed(d))
+        indexed *= self.size(d);
+      else
+        (a.adjacent && d < a.dims[0] ? before : after).push_back(self.size(d));
+    }
+  }
+  int64_t dim() const { return static_cast<int64_t>(before.size()); }
+  Tensor flat(const Tensor& self) const {
+    std::vector<int64_t> shape = before;
+    shape.push_back(indexed);
+    shape.insert(shape.end(), after.begin(), after.end());
+    return (permutation.empty() ? self : self.permute(permutation)).reshape(shape);
+  }
+  /// The way back of flat().
+  Tensor restore(const Tensor& flat, const Tensor& self) const {
+    if (permutation.empty()) return flat.reshape(self.sizes());
+    std::vector<int64_t> shape, inverse(permutation.size());
+    for (size_t k = 0; k < permutation.size(); ++k)
+      shape.push_back(self.size(permutation[k])), inverse[permutation[k]] = static_cast<int64_t>(k);
+    return flat.reshape(shape).permute(inverse);
+  }
+  /// A value for the result's shape, as rows of flat().
+  Tensor rows(const Tensor& value, const Advanced& a) const {
+    std::vector<int64_t> shape = before;
+    shape.push_back(a.linear.numel());
+    shape.insert(shape.end(), after.begin(), after.end());
+    return value.expand(result_shape(a)).reshape(shape);
+  }
+  std::vector<int64_t> result_shape(const Advanced& a) const {
+    std::vector<int64_t> shape = before;
+    shape.insert(shape.end(), a.shape.begin(), a.shape.end());
+    shape.insert(shape.end(), after.begin(), after.end());
+    return shape;
+  }
+};
+
+bool any_given(const IndexList& list) {
+  return std::any_of(list.begin(), list.end(), [](const auto& i) { return i && i->defined(); });
+}
+
+/// The mask of a list that is one mask of all the leading dimensions; else null.
+const Tensor* single_mask(const Tensor& self, const IndexList& list) {
+  if (list.empty() || !list[0] || !list[0]->defined() || list[0]->scalar_type() != kBool) return nullptr;
+  for (size_t k = 1; k < list.size(); ++k)
+    if (list[k] && list[k]->defined()) return nullptr;
+  const Tensor& mask = *list[0];
+  if (mask.dim() == 0 || mask.dim() > self.dim()) return nullptr;
+  for (int64_t d = 0; d < mask.dim(); ++d)
+    if (mask.size(d) != self.size(d)) return nullptr;
+  return &mask;
+}
+
+Tensor put_without_history(const Tensor& self, const Advanced& a, const Flattened& f, const Tensor& value,
+                           bool accumulate) {
+  NoGradGuard no_history;
+  return f.restore(ops::with_rows_put("index_put_", f.flat(self), f.dim(), a.linear, f.rows(value, a),
+                                      accumulate ? PutOp::add : PutOp::assign),
+                   self);
+}
+
+void check_value(const Tensor& self, const Tensor& value, const std::vector<int64_t>& wanted) {
+  HB_CHECK(self.scalar_type() == value.scalar_type(),
+           "[index_put_] Index put requires the source and destination dtypes match, got ",
+           toString(self.scalar_type()), " for the destination and ", toString(value.scalar_type()),
+           " for the source.");
+  const std::vector<int64_t> sizes = value.sizes().vec();
+  bool fits = sizes.size() <= wanted.size();
+  for (size_t k = 0; fits && k < sizes.size(); ++k) {
+    const int64_t w = wanted[wanted.size() - sizes.size() + k];
+    fits = sizes[k] == w || sizes[k] == 1;
+  }
+  HB_CHECK(fits, "[index_put_] shape mismatch: value tensor of shape ", value.sizes(),
+           " cannot be broadcast to indexing result of shape ", IntArrayRef(wanted));
+}
+
+/// A value of more leading dimensions of size 1 than what it is put into.
+Tensor without_leading_ones(Tensor value, size_t dims) {
+  while (value.dim() > static_cast<int64_t>(dims) && value.size(0) == 1) value = value.select(0, 0);
+  return value;
+}
+
+}  // namespace
+
+Tensor index(const Tensor& self, const std::vector<std::optional<Tensor>>& indices) {
+  if (!any_given(indices)) return self.alias();
+  const Advanced a = prepare(self, indices);
+  const Flattened f(self, a);
+  return index_select(f.flat(self), f.dim(), a.linear).reshape(f.result_shape(a));
+}
+
+Tensor index_put(const Tensor& self, const std::vector<std::optional<Tensor>>& indices, const Tensor& value,
+                 bool accumulate) {
+  HB_AUTOCAST(index_put, as_is, widest, self, indices, value, accumulate);
+  const Tensor* mask = accumulate || value.numel() != 1 ? nullptr : single_mask(self, indices);
+  if (mask && value.scalar_type() == self.scalar_type()) {
+    Tensor whole = *mask;
+    while (whole.dim() < self.dim()) whole = whole.unsqueeze(-1);
+    return masked_fill(self, whole, value.reshape(IntArrayRef()));
+  }
+  const Advanced a = prepare(self, indices);
+  const Flattened f(self, a);
+  const std::vector<int64_t> wanted = f.result_shape(a);
+  const Tensor v = without_leading_ones(value, wanted.size());
+  check_value(self, v, wanted);
+  Tensor out = put_without_history(self, a, f, v, accumulate);
+  if (needs_grad(self, v))
+    record("IndexPutBackward0", out, {&self, &v}, [indices, accumulate, wanted](Backward& b) {
+      Tensor gx = b.grad(), gv;
+      if (b.needs(0) && !accumulate) gx = index_put(gx, indices, zeros(IntArrayRef(), gx.options()), false);
+      if (b.needs(1)) gv = index(b.grad(), indices);
+      return gradients(std::move(gx), std::move(gv));
+    });
+  return out;
+}
+
+Tensor& index_put_(Tensor& self, const std::vector<std::optional<Tensor>>& indices, const Tensor& value,
+                   bool accumulate) {
+  if (!any_given(indices)) return accumulate ? self.add_(value) : self.copy_(value);
+  const auto direct = [&](Tensor& t) {
+    const Tensor* mask = accumulate || value.numel() != 1 ? nullptr : single_mask(t, indices);
+    if (mask && value.scalar_type() == t.scalar_type()) {
+      Tensor whole = *mask;
+      while (whole.dim() < t.dim()) whole = whole.unsqueeze(-1);
+      masked_fill_(t, whole, value.reshape(IntArrayRef()));
+      return;
+    }
+    const Advanced a = prepare(t, indices);
+    const Flattened f(t, a);
+    const std::vector<int64_t> wanted = f.result_shape(a);
+    const Tensor v = without_leading_ones(value, wanted.size());
+    check_value(t, v, wanted);
+    if (t.is_contiguous() && f.permutation.empty()) {
+      Tensor flat = f.flat(t);
+      ops::put_rows_into("index_put_", flat, f.dim(), a.linear, f.rows(v, a), accumulate ? PutOp::add : PutOp::assign);
+    } else {
+      const Tensor result = put_without_history(t, a, f, v, accumulate);
+      copy_kernel(t.device())(Loop({&t}, {&result}));
+    }
+  };
+  return inplace("index_put_", self, [&](const Tensor& old) { return index_put(old, indices, value, accumulate); },
+                 direct, {&value});
+}
+
+Tensor index_items(const Tensor& self, ArrayRef<TensorIndex> indices) {
+  HB_CHECK(!indices.empty(), "[index] Passing an empty index list to Tensor::index() is not valid syntax");
+  const Viewed v = apply_views(self, indices);
+  if (!v.advanced) return v.view.is_same(self) ? self.alias() : v.view;
+  return index(v.view, v.tensors);
+}
+
+Tensor Tensor::operator[](const Tensor& i) const {
+  HB_CHECK_INDEX(is_integral_type(i.scalar_type(), false) && i.dim() == 0,
+                 "[operator[]] Can only index with tensors that are scalars "
+                 "(zero-dim) of integers, got shape ",
+                 i.sizes());
+  return select(0, i.item().toLong());
+}
+Tensor Tensor::index(const std::vector<std::optional<Tensor>>& indices) const { return hb::index(*this, indices); }
+
+namespace {
+
+Tensor& put_into(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor& value) {
+  HB_CHECK(!indices.empty(), "[index_put_] Passing an empty index list to Tensor::index_put_() is not valid syntax");
+  Viewed v = apply_views(self, indices);
+  if (!v.advanced) {
+    v.view.copy_(without_leading_ones(value, static_cast<size_t>(v.view.dim())));
+    return const_cast<Tensor&>(self);
+  }
+  // One value under masks is filled in, whatever its dtype; anything else must have the destination's.
+  bool fills = value.numel() == 1;
+  for (const auto& index : v.tensors) fills = fills && (!index || !index->defined() || index->scalar_type() == kBool);
+  index_put_(v.view, v.tensors, fills ? value.to(self.scalar_type()) : value);
+  return const_cast<Tensor&>(self);
+}
+
+}  // namespace
+
+Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& value) const {
+  return put_into(*this, indices, value);
+}
+Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Scalar& value) const {
+  return put_into(*this, indices, full(IntArrayRef(), value, options()));
+}
+Tensor& Tensor::index_put_(const std::vector<std::optional<Tensor>>& indices, const Tensor& value,
+                           bool accumulate) const {
+  return hb::index_put_(const_cast<Tensor&>(*this), indices, value, accumulate);
+}
+
+}  // namespace hb

@@ -1,0 +1,256 @@
+// Sorting and what is found in sorted order.
+#include <cmath>
+
+#include <halfbridge/ops.h>
+
+#include "autocast/autocast.h"
+#include "autograd/record.h"
+#include "backend/sort.h"
+#include "core/geometry.h"
+#include "ops/common/or_undefined.h"
+#include "ops/elementwise/elementwise_op.h"
+#include "ops/reduction/extremum.h"
+#include "ops/reduction/reduce_op.h"
+
+namespace hb {
+namespace {
+
+using ops::gradients;
+
+/// Values went to where `indices` say: so do their gradients back.
+void attach_gradient(const char* node, Tensor& values, const Tensor& self, const Tensor& indices, int64_t d,
+                     uint64_t dropped = 0) {
+  if (!needs_grad(self)) return;
+  record(node, values, {&self}, {SavedTensor::input(indices)},
+         [d, dropped, sizes = self.impl().sizes()](Backward& b, auto& s) {
+           if (sizes.empty()) return gradients(b.grad());
+           const Tensor g = ops::restore_dims(b.grad(), sizes, dropped, false),
+                        at = ops::restore_dims(s[0], sizes, dropped, false);
+           return gradients(zeros(IntArrayRef(sizes.data(), sizes.size()), g.options()).scatter_(d, at, g));
+         });
+}
+
+TensorTuple2 ordered(const Tensor& self, int64_t d, Order order) {
+  const Tensor x = self.detach().contiguous();
+  DimVector sizes = x.impl().sizes();
+  if (!sizes.empty()) sizes[d] = order.count;
+  Tensor values = empty_elementwise(sizes, x.scalar_type(), {}), indices = empty_elementwise(sizes, kLong, {});
+  order_kernel(self.device())(values, indices, x, ops::lines_of(x, d), order);
+  return {values, indices};
+}
+
+int64_t length(const Tensor& self, int64_t d) { return self.dim() ? self.sizes()[d] : 1; }
+
+}  // namespace
+
+TensorTuple2 sort(const Tensor& self, std::optional<bool> stable, int64_t dim, bool descending) {
+  HB_FUNCTION(sort, self, stable, dim, descending);
+  const int64_t d = geometry::wrap_dim("sort", dim, self.dim());
+  auto [values, indices] = ordered(self, d, {0, length(self, d), descending});
+  attach_gradient("SortBackward0", values, self, indices, d);
+  return {values, indices};
+}
+TensorTuple2 sort(const Tensor& self, int64_t dim, bool descending) {
+  HB_FUNCTION(sort, self, dim, descending);
+  return sort(self, std::optional<bool>(), dim, descending);
+}
+Tensor argsort(const Tensor& self, int64_t dim, bool descending) {
+  const int64_t d = geometry::wrap_dim("argsort", dim, self.dim());
+  return std::get<1>(ordered(self, d, {0, length(self, d), descending}));
+}
+Tensor argsort(const Tensor& self, bool stable, int64_t dim, bool descending) {
+  return std::get<1>(sort(self, std::optional<bool>(stable), dim, descending));
+}
+Tensor msort(const Tensor& self) { return std::get<0>(sort(self, 0, false)); }
+
+TensorTuple2 topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool sorted) {
+  HB_FUNCTION(topk, self, k, dim, largest, sorted);
+  const int64_t d = geometry::wrap_dim("topk", dim, self.dim());
+  HB_CHECK(k >= 0 && k <= length(self, d), "[topk] selected index k out of range: got ", k, " for a dimension of size ",
+           length(self, d));
+  auto [values, indices] = ordered(self, d, {0, k, largest});
+  attach_gradient("TopkBackward0", values, self, indices, d);
+  return {values, indices};
+}
+
+namespace {
+
+/// One place of the order; the dimension goes unless kept.
+TensorTuple2 one_of_order(const char* node, const Tensor& self, int64_t d, int64_t place, bool keepdim) {
+  auto [values, indices] = ordered(self, d, {place, 1, false});
+  const uint64_t mask = self.dim() ? uint64_t{1} << d : 0;
+  const uint64_t dropped = keepdim ? 0 : mask;
+  if (dropped) ops::drop_dims(values, mask), ops::drop_dims(indices, mask);
+  attach_gradient(node, values, self, indices, d, dropped);
+  return {values, indices};
+}
+
+}  // namespace
+
+TensorTuple2 kthvalue(const Tensor& self, int64_t k, int64_t dim, bool keepdim) {
+  const int64_t d = geometry::wrap_dim("kthvalue", dim, self.dim());
+  HB_CHECK(k >= 1 && k <= length(self, d), "[kthvalue] selected number k out of range for dimension ", d, ": got ", k,
+           " for size ", length(self, d));
+  return one_of_order("KthvalueBackward0", self, d, k - 1, keepdim);
+}
+
+namespace {
+
+/// NaN wins: a line that has one gives its first.
+TensorTuple2 median_along(const Tensor& self, int64_t d, bool keepdim) {
+  const int64_t n = length(self, d);
+  HB_CHECK_INDEX(n > 0, "[median] Expected reduction dim ", d, " to have non-zero size.");
+  if (!self.is_floating_point() || !any(isnan(self)).item().toBool())
+    return one_of_order("MedianBackward1", self, d, (n - 1) / 2, keepdim);
+  const Tensor x = self.detach();
+  const auto [unused, usual] = one_of_order("", x, d, (n - 1) / 2, true);
+  const auto [first_nan, has] = isnan(x).max(d, true);
+  Tensor at = where(first_nan, has, usual);
+  Tensor values = self.dim() ? gather(x, d, at) : x.clone();
+  const uint64_t mask = self.dim() ? uint64_t{1} << d : 0, dropped = keepdim ? 0 : mask;
+  if (dropped) ops::drop_dims(values, mask), ops::drop_dims(at, mask);
+  attach_gradient("MedianBackward1", values, self, at, d, dropped);
+  return {values, at};
+}
+
+}  // namespace
+
+TensorTuple2 median(const Tensor& self, int64_t dim, bool keepdim) {
+  return median_along(self, geometry::wrap_dim("median", dim, self.dim()), keepdim);
+}
+Tensor median(const Tensor& self) {
+  if (self.numel() == 0) return full({}, std::nan(""), self.options());
+  return ops::middle_of_whole("MedianBackward0", self, [](const Tensor& x) { return median_along(x, 0, false); });
+}
+
+TensorTuple2 mode(const Tensor& self, int64_t dim, bool keepdim) {
+  const int64_t d = geometry::wrap_dim("mode", dim, self.dim());
+  HB_CHECK_INDEX(length(self, d) > 0, "[mode] Expected reduction dim ", d, " to have non-zero size.");
+  const Tensor x = self.detach().contiguous();
+  const uint64_t mask = ops::reduced_dim("mode", dim, self.dim());
+  Tensor values = ops::reduced_result(x, mask, x.scalar_type()), indices = ops::reduced_result(x, mask, kLong);
+  mode_kernel(self.device())(values, indices, x, ops::lines_of(x, d));
+  const uint64_t dropped = keepdim ? 0 : mask;
+  if (dropped) ops::drop_dims(values, mask), ops::drop_dims(indices, mask);
+  attach_gradient("ModeBackward0", values, self, indices, d, dropped);
+  return {values, indices};
+}
+
+// --- search
+
+Tensor searchsorted(const Tensor& sequence, const Tensor& self, bool out_int32, bool right,
+                    std::optional<std::string_view> side, const std::optional<Tensor>& sorter) {
+  if (side) {
+    HB_CHECK(*side == "left" || *side == "right", "[searchsorted] side can only be 'left' or 'right' but got ", *side);
+    HB_CHECK(*side == "right" || !right,
+             "[searchsorted] side and right can't be set to opposites, got side of left while right was True");
+    right = *side == "right";
+  }
+  HB_CHECK(!sorter || !sorter->defined() || sorter->sizes() == sequence.sizes(),
+           "[searchsorted] boundary and sorter must have the same size, but got boundary tensor ", sequence.sizes(),
+           " and got sorter tensor ", sorter->sizes());
+  const Tensor sorted_sequence = sorter && sorter->defined() ? sequence.gather(-1, *sorter) : sequence;
+  HB_CHECK(sorted_sequence.dim() >= 1, "[searchsorted] boundaries tensor should have at least one dimension");
+  const bool shared = sorted_sequence.dim() == 1;
+  int64_t outer = 1;
+  if (!shared) {
+    HB_CHECK(self.dim() == sorted_sequence.dim(),
+             "[searchsorted] boundaries tensor should be 1 dimension or the first N-1 dimensions of "
+             "boundaries tensor and input value tensor must match, got ",
+             sorted_sequence.sizes(), " and ", self.sizes());
+    for (int64_t k = 0; k + 1 < self.dim(); ++k) {
+      HB_CHECK(self.size(k) == sorted_sequence.size(k),
+               "[searchsorted] the first N-1 dimensions of boundaries tensor and input value tensor "
+               "must match, got ",
+               sorted_sequence.sizes(), " and ", self.sizes());
+      outer *= self.size(k);
+    }
+  }
+  const ScalarType t = promote_types(sorted_sequence.scalar_type(), self.scalar_type());
+  Tensor out = empty(self.sizes(), kLong);
+  searchsorted_kernel(self.device())(out, sorted_sequence.detach().to(t).contiguous(), self.detach().to(t).contiguous(),
+                                     outer, right);
+  return out_int32 ? out.to(kInt) : out;
+}
+
+Tensor bucketize(const Tensor& self, const Tensor& boundaries, bool out_int32, bool right) {
+  HB_CHECK(boundaries.dim() == 1, "[bucketize] boundaries tensor must be 1 dimension, but got dim(", boundaries.dim(),
+           ")");
+  return searchsorted(boundaries, self, out_int32, right);
+}
+
+Tensor searchsorted(const Tensor& sorted_sequence, const Scalar& self, bool out_int32, bool right,
+                    std::optional<std::string_view> side, const std::optional<Tensor>& sorter) {
+  HB_CHECK(sorted_sequence.dim() == 1,
+           "[searchsorted] input value can be a scalar only when boundaries tensor dimension "
+           "is 1, but we got boundaries tensor dim(",
+           sorted_sequence.dim(), ")");
+  return searchsorted(sorted_sequence, scalar_tensor(self, sorted_sequence.scalar_type()), out_int32, right, side,
+                      sorter);
+}
+Tensor bucketize(const Scalar& self, const Tensor& boundaries, bool out_int32, bool right) {
+  return bucketize(scalar_tensor(self, boundaries.scalar_type()), boundaries, out_int32, right);
+}
+
+Tensor isin(const Tensor& elements, const Tensor& test_elements, bool /*assume_unique*/, bool invert) {
+  if (invert) return isin(elements, test_elements).logical_not();
+  const ScalarType t = promote_types(elements.scalar_type(), test_elements.scalar_type());
+  if (test_elements.numel() == 0) return zeros(elements.sizes(), kBool);
+  const Tensor sorted = std::get<0>(sort(test_elements.detach().reshape(-1).to(t), 0)), x = elements.detach().to(t);
+  const Tensor at = searchsorted(sorted, x).clamp_max(sorted.numel() - 1);
+  return sorted.index_select(0, at.reshape(-1)).reshape(x.sizes()) == x;
+}
+
+Tensor isin(const Tensor& elements, const Scalar& test_element, bool /*assume_unique*/, bool invert) {
+  return invert ? elements.ne(test_element) : elements.eq(test_element);
+}
+Tensor isin(const Scalar& element, const Tensor& test_elements, bool assume_unique, bool invert) {
+  return isin(full({}, element), test_elements, assume_unique, invert);
+}
+
+// --- counting
+
+Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights_or_none, int64_t minlength) {
+  const Tensor& weights = or_undefined(weights_or_none);
+  HB_CHECK(self.dim() == 1 || self.numel() == 0,
+           "[bincount] only supports 1-d non-negative integral inputs, got shape ", self.sizes());
+  HB_CHECK(is_integral_type(self.scalar_type(), false), "[bincount] only supports integral inputs, got ",
+           toString(self.scalar_type()));
+  HB_CHECK(minlength >= 0, "[bincount] minlength should be >= 0, got ", minlength);
+  const Tensor values = self.to(kLong).contiguous();
+  int64_t n = minlength;
+  if (values.numel() > 0) {
+    HB_CHECK(values.min().item().toLong() >= 0, "[bincount] only supports 1-d non-negative integral inputs.");
+    const int64_t largest = values.max().item().toLong();
+    HB_CHECK(largest < std::numeric_limits<int64_t>::max(), "[bincount] maximum value of input overflowed, got ",
+             largest);
+    n = std::max(n, largest + 1);
+  }
+  if (weights.defined()) {
+    HB_CHECK(weights.sizes() == self.sizes(),
+             "[bincount] weights should be 1-d and have the same length as input, got ", weights.sizes());
+    const Tensor w = weights.detach().to(weights.scalar_type() == kFloat ? kFloat : kDouble).contiguous();
+    Tensor counts = zeros({n}, w.scalar_type());
+    bincount_kernel(self.device())(counts, values, w);
+    return counts;
+  }
+  Tensor counts = zeros({n}, kLong);
+  bincount_kernel(self.device())(counts, values, Tensor());
+  return counts;
+}
+
+Tensor histc(const Tensor& self, int64_t bins, const Scalar& min, const Scalar& max) {
+  HB_CHECK(self.is_floating_point(), "[histc] is not supported for dtype ", toString(self.scalar_type()));
+  HB_CHECK(bins > 0, "[histc] bins must be > 0, but got ", bins);
+  double low = min.toDouble(), high = max.toDouble();
+  const Tensor x = self.detach().reshape(-1).to(kDouble);
+  if (low == high && x.numel() > 0) low = x.min().item().toDouble(), high = x.max().item().toDouble();
+  if (low == high) low -= 1, high += 1;
+  HB_CHECK(std::isfinite(low) && std::isfinite(high), "[histc] range of [", low, ", ", high, "] is not finite");
+  HB_CHECK(low < high, "[histc] max must be larger than min, got ", low, " and ", high);
+  const Tensor inside = x.masked_select(logical_and(x >= low, x <= high));
+  const Tensor bin = ((inside - low) * (static_cast<double>(bins) / (high - low))).to(kLong).clamp_max(bins - 1);
+  return bincount(bin, Tensor(), bins).to(self.scalar_type());
+}
+
+}  // namespace hb

@@ -1,0 +1,136 @@
+// Products written with other functions: kron, cross, bilinear, chain_matmul, distances.
+#include <cmath>
+
+#include <halfbridge/ops.h>
+
+#include "autocast/autocast.h"
+#include "autograd/record.h"
+#include "ops/common/or_undefined.h"
+
+namespace hb {
+
+Tensor kron(const Tensor& self, const Tensor& other) {
+  const int64_t n = std::max(self.dim(), other.dim());
+  DimVector a, b, out;
+  for (int64_t d = 0; d < n; ++d) {
+    const int64_t sa = d + self.dim() >= n ? self.size(d + self.dim() - n) : 1;
+    const int64_t sb = d + other.dim() >= n ? other.size(d + other.dim() - n) : 1;
+    a.push_back(sa), a.push_back(1), b.push_back(1), b.push_back(sb), out.push_back(sa * sb);
+  }
+  return (self.reshape(a) * other.reshape(b)).reshape(out);
+}
+
+Tensor cross(const Tensor& self, const Tensor& other, std::optional<int64_t> dim) {
+  HB_AUTOCAST(cross, closed, widest, self, other, dim);
+  const auto both = broadcast_tensors({self, other});
+  int64_t d = dim.value_or(-1);
+  if (!dim)
+    for (d = 0; d < both[0].dim() && both[0].size(d) != 3;) ++d;
+  HB_CHECK(d < both[0].dim() && both[0].size(d) == 3, "[cross] expected a dimension of size 3, got ", self.sizes(),
+           " and ", other.sizes());
+  const auto turn = [d](const Tensor& t, int64_t by) { return t.roll({-by}, {d}); };
+  return turn(both[0], 1) * turn(both[1], 2) - turn(both[0], 2) * turn(both[1], 1);
+}
+
+Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight,
+                const std::optional<Tensor>& bias_or_none) {
+  const Tensor& bias = or_undefined(bias_or_none);
+  HB_AUTOCAST(bilinear, closed, widest, input1, input2, weight, bias);
+  HB_CHECK(input1.dim() == input2.dim() && weight.dim() == 3 && input1.size(-1) == weight.size(1) &&
+               input2.size(-1) == weight.size(2),
+           "[bilinear] expected inputs (…, in1), (…, in2) and a weight (out, in1, in2), got ", input1.sizes(), ", ",
+           input2.sizes(), " and ", weight.sizes());
+  DimVector sizes(input1.impl().sizes());
+  sizes.back() = weight.size(0);
+  const Tensor a = input1.reshape({-1, input1.size(-1)}), b = input2.reshape({-1, input2.size(-1)});
+  HB_CHECK(a.size(0) == b.size(0), "[bilinear] expected inputs of the same leading sizes, got ", input1.sizes(),
+           " and ", input2.sizes());
+  // (out, rows, in2) times (1, rows, in2), summed over in2: (out, rows).
+  const Tensor out = (matmul(a, weight) * b).sum(-1).t().reshape(sizes);
+  return bias.defined() ? out + bias : out;
+}
+
+Tensor chain_matmul(TensorList matrices) {
+  HB_AUTOCAST(chain_matmul, as_is, half, matrices);
+  HB_CHECK(!matrices.empty(), "[chain_matmul] expected at least one matrix, got none");
+  for (const Tensor& t : matrices) HB_CHECK(t.dim() == 2, "[chain_matmul] expected matrices, got ", t.sizes());
+  return matrices.size() == 1 ? matrices[0] : linalg_multi_dot(matrices);
+}
+
+namespace {
+
+/// Distances by one product, |a|^2 - 2 a.b + |b|^2: nothing of the size rows x rows x columns is made, but distances
+/// far below the vectors' own length lose digits.
+Tensor euclidean_distances(const Tensor& x1, const Tensor& x2) {
+  Tensor out;
+  {
+    NoGradGuard no_grad;
+    const auto squares = [](const Tensor& x) { return (x * x).sum(IntArrayRef({-1}), true); };
+    const Tensor s1 = squares(x1), s2 = squares(x2);
+    const Tensor a = cat({x1 * -2, s1, ones_like(s1)}, -1), b = cat({x2, ones_like(s2), s2}, -1);
+    out = matmul(a, b.mT()).clamp_min(0).sqrt();
+  }
+  if (needs_grad(x1, x2))
+    record("EuclideanDistBackward0", out, {&x1, &x2},
+           {SavedTensor::input(x1), SavedTensor::input(x2), SavedTensor::output(out)},
+           [](Backward& b, auto& s) -> variable_list {
+             const Tensor &x1 = s[0], &x2 = s[1], ratio = (b.grad() / s[2]).masked_fill(s[2] == 0, 0);
+             return {x1 * ratio.sum(-1, true) - ratio.matmul(x2),
+                     x2 * ratio.sum(-2).unsqueeze(-1) - ratio.mT().matmul(x1)};
+           });
+  return out;
+}
+
+}  // namespace
+
+Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t> compute_mode) {
+  HB_AUTOCAST(cdist, fp32, fp32, x1, x2, p, compute_mode);
+  HB_CHECK(x1.dim() >= 2 && x2.dim() >= 2 && x1.size(-1) == x2.size(-1),
+           "[cdist] X1 and X2 must have the same number of columns, expected (…, P, M) and (…, R, M), got ", x1.sizes(),
+           " and ", x2.sizes());
+  HB_CHECK(p >= 0, "[cdist] cdist only supports non-negative p values, got ", p);
+  const int64_t mode = compute_mode.value_or(0);
+  HB_CHECK(mode >= 0 && mode <= 2, "[cdist] expected a compute_mode of 0, 1 or 2, got ", mode);
+  const bool many = x1.size(-2) > 25 || x2.size(-2) > 25;
+  if (p == 2 && x1.size(-1) > 0 && (mode == 1 || (mode == 0 && many))) return euclidean_distances(x1, x2);
+  return linalg_vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, IntArrayRef({-1}));
+}
+
+Tensor pdist(const Tensor& self, double p) {
+  HB_AUTOCAST(pdist, as_is, fp32, self, p);
+  HB_CHECK(self.dim() == 2, "[pdist] pdist only supports 2D tensors, got: ", self.dim(), "D");
+  const Tensor pairs = triu_indices(self.size(0), self.size(0), 1);
+  return linalg_vector_norm(self.index_select(0, pairs.select(0, 0)) - self.index_select(0, pairs.select(0, 1)), p,
+                            IntArrayRef({-1}));
+}
+
+Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p, double eps, bool keepdim) {
+  return linalg_vector_norm(x1 - x2 + eps, p, IntArrayRef({std::max(x1.dim(), x2.dim()) - 1}), keepdim);
+}
+
+Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double eps) {
+  HB_AUTOCAST(cosine_similarity, as_is, fp32, x1, x2, dim, eps);
+  const ScalarType dtype = promote_types(x1.scalar_type(), x2.scalar_type());
+  HB_CHECK(is_floating_type(dtype),
+           "[cosine_similarity] expected common dtype to be floating point, yet common dtype is ", dtype);
+  // Broadcast before the norms are taken: the vectors are those of the common shape.
+  const auto both = broadcast_tensors({x1.to(dtype), x2.to(dtype)});
+  const auto unit = [&](const Tensor& x) {
+    return x / linalg_vector_norm(x, 2, IntArrayRef({dim}), true).clamp_min(eps);
+  };
+  return (unit(both[0]) * unit(both[1])).sum(IntArrayRef({dim}));
+}
+
+Tensor vander(const Tensor& x, std::optional<int64_t> n, bool increasing) {
+  HB_AUTOCAST(vander, closed, closed, x, n, increasing);
+  HB_CHECK(x.dim() == 1, "[vander] x must be a one-dimensional tensor. Got ", x.sizes());
+  const int64_t columns = n.value_or(x.size(0));
+  HB_CHECK(columns >= 0, "[vander] expected a number of columns of at least 0, got ", columns);
+  const ScalarType dtype = is_differentiable_type(x.scalar_type()) ? x.scalar_type() : kLong;
+  if (columns == 0) return empty({x.size(0), 0}, x.options().dtype(dtype));
+  const Tensor first = ones({x.size(0), 1}, x.options().dtype(dtype));
+  const Tensor powers = cat({first, x.to(dtype).unsqueeze(1).expand({x.size(0), columns - 1})}, 1).cumprod(1);
+  return increasing ? powers : powers.flip(IntArrayRef({1}));
+}
+
+}  // namespace hb

@@ -1,0 +1,158 @@
+#include "ops/linalg/matrix_product.h"
+
+#include <halfbridge/ops.h>
+
+#include "autograd/record.h"
+#include "core/physical.h"
+#include "ops/elementwise/complex.h"
+
+namespace hb::ops {
+
+void check_same_dtype(const char* name, const Tensor& a, const Tensor& b) {
+  HB_CHECK(a.scalar_type() == b.scalar_type(), "[", name, "] mat1 and mat2 must have the same dtype, but got ",
+           a.scalar_type(), " and ", b.scalar_type(), ": expected m1 and m2 to have the same dtype, got ", a.sizes(),
+           " and ", b.sizes());
+  HB_CHECK(a.device() == b.device(), "[", name, "] expected both operands on one device, got ", a.device(), " and ",
+           b.device());
+}
+
+void check_inner(const char* name, const Tensor& a, const Tensor& b) {
+  HB_CHECK(a.size(1) == b.size(0), "[", name, "] mat1 and mat2 shapes cannot be multiplied (", a.size(0), "x",
+           a.size(1), " and ", b.size(0), "x", b.size(1), ")");
+}
+
+void check_stacks(const char* name, const Tensor& a, const Tensor& b) {
+  HB_CHECK(a.size(0) == b.size(0) && a.size(2) == b.size(1), "[", name,
+           "] Expected size for first two dimensions of batch2 tensor to be: [", a.size(0), ", ", a.size(2),
+           "] but got: [", b.size(0), ", ", b.size(1), "].");
+}
+
+namespace {
+bool merge_rows(const TensorImpl& t, Folded& f) {
+  const auto &sizes = t.sizes(), &strides = t.physical_strides();
+  f.rows = 1, f.row_stride = f.cols;
+  for (size_t d = sizes.size() - 1; d-- > 0;) {
+    if (sizes[d] == 1) continue;
+    if (f.rows == 1) {
+      f.row_stride = strides[d];
+    } else if (strides[d] != f.row_stride * f.rows) {
+      return false;
+    }
+    f.rows *= sizes[d];
+  }
+  return true;
+}
+}  // namespace
+
+Folded fold_rows(const Tensor& t) {
+  Folded f;
+  f.holder = physical(t);
+  const auto fill = [&f] {
+    const TensorImpl& impl = f.holder.impl();
+    f.cols = impl.sizes().back();
+    f.col_stride = f.cols == 1 ? 1 : impl.physical_strides().back();
+    return merge_rows(impl, f);
+  };
+  if (t.numel() == 0) {
+    f.cols = t.size(-1), f.rows = 1, f.col_stride = 1, f.row_stride = f.cols;
+    for (int64_t d = 0; d + 1 < t.dim(); ++d) f.rows *= t.size(d);
+    return f;
+  }
+  if (!fill()) {
+    NoGradGuard guard;
+    f.holder = t.detach().contiguous();
+    fill();
+  }
+  f.data = f.holder.impl().raw_data();
+  return f;
+}
+
+void product_into(const Tensor& out, const Folded& a, bool transpose_a, const Folded& b, bool transpose_b,
+                  const Tensor& bias, double alpha, double beta) {
+  Gemm g;
+  g.dtype = out.scalar_type();
+  g.m = transpose_a ? a.cols : a.rows;
+  g.k = transpose_a ? a.rows : a.cols;
+  g.n = transpose_b ? b.rows : b.cols;
+  g.a = a.matrix(transpose_a), g.b = b.matrix(transpose_b);
+  g.c.data = out.impl().visible_data();
+  g.c.row = g.n, g.c.col = 1;
+  g.alpha = alpha, g.beta = beta;
+  Tensor dense;
+  if (bias.defined()) {
+    dense = bias.impl().is_contiguous() ? bias : bias.contiguous();
+    g.bias = dense.impl().visible_data();
+  }
+  gemm_kernel(out.device())(g);
+}
+
+Tensor sum_rows(const Folded& x, const Tensor& like) {
+  Tensor out = empty({x.cols}, like.options());
+  Folded dense = x;
+  if (x.col_stride != 1 && x.cols > 1) {
+    dense = fold_rows(x.holder.contiguous());
+  }
+  column_sum_kernel(like.device())(like.scalar_type(), out.impl().visible_data(), dense.data, dense.rows, dense.cols,
+                                   dense.row_stride);
+  return out;
+}
+
+namespace {
+
+Tensor affine_value(const Folded& x, const DimVector& leading, const Tensor& w, bool transposed, const Tensor& bias) {
+  const Folded weight = fold_rows(w);
+  DimVector sizes = leading;
+  sizes.push_back(transposed ? weight.rows : weight.cols);
+  Tensor out = empty(sizes, w.options());
+  product_into(out, x, false, weight, transposed, bias);
+  return out;
+}
+
+DimVector leading_sizes(const Tensor& x) {
+  const auto& sizes = x.impl().sizes();
+  return DimVector(sizes.begin(), sizes.end() - 1);
+}
+
+variable_list affine_gradients(Backward& b, const Tensor& x, const Tensor& w, bool transposed) {
+  const Tensor& g = b.grad();
+  Tensor dx, dw, db;
+  if (GradMode::is_enabled()) {
+    if (b.needs(0)) dx = matmul(g, transposed ? w : w.t());
+    const Tensor rows = g.reshape({-1, g.size(-1)});
+    if (b.needs(1)) {
+      const Tensor xs = x.reshape({-1, x.size(-1)});
+      dw = transposed ? mm(rows.t(), xs) : mm(xs.t(), rows);
+    }
+    if (b.needs(2)) db = rows.sum(0);
+    return {dx, dw, db};
+  }
+  const Folded grad = fold_rows(g);
+  if (b.needs(0)) dx = affine_value(grad, leading_sizes(g), w, !transposed, {});
+  if (b.needs(1)) {
+    const Folded xs = fold_rows(x);
+    dw = empty(transposed ? DimVector{IntArrayRef({grad.cols, xs.cols})} : DimVector{IntArrayRef({xs.cols, grad.cols})},
+               g.options());
+    transposed ? product_into(dw, grad, true, xs, false) : product_into(dw, xs, true, grad, false);
+  }
+  if (b.needs(2)) db = sum_rows(grad, g);
+  return {dx, dw, db};
+}
+
+}  // namespace
+
+Tensor affine(const char* node, const Tensor& x, const Tensor& w, bool transposed, const Tensor& bias) {
+  if (HB_UNLIKELY(x.is_complex())) {
+    const Tensor out = complex_product(x, transposed ? w.t() : w);
+    return bias.defined() ? out + bias : out;
+  }
+  Tensor out = affine_value(fold_rows(x), leading_sizes(x), w, transposed, bias);
+  if (needs_grad(x, w, bias)) {
+    record(node, out, {&x, &w, &bias},
+           {w.requires_grad() ? SavedTensor::input(x) : SavedTensor(),
+            x.requires_grad() ? SavedTensor::input(w) : SavedTensor()},
+           [transposed](Backward& b, auto& s) -> variable_list { return affine_gradients(b, s[0], s[1], transposed); });
+  }
+  return out;
+}
+
+}  // namespace hb::ops

@@ -1,0 +1,292 @@
+// Convolutions. They run channels-last inside whatever layout the program uses (ops/layout.h).
+#include "backend/conv.h"
+
+#include <halfbridge/ops.h>
+
+#include "autocast/autocast.h"
+#include "autograd/record.h"
+#include "backend/gemm.h"
+#include "ops/common/layout.h"
+#include "ops/common/or_undefined.h"
+#include "ops/nn/conv_of_parts.h"
+
+namespace hb {
+namespace {
+
+struct Call {
+  ConvParams p;
+  bool transposed = false;
+  int64_t output_padding[3] = {0, 0, 0};
+};
+
+void fill(const char* name, const char* what, IntArrayRef values, int dims, int64_t* out, int64_t least) {
+  HB_CHECK(values.size() == 1 || values.size() == static_cast<size_t>(dims), "[", name, "] expected ", what,
+           " to be a single integer value or a list of ", dims, " values to match the convolution dimensions, but got ",
+           what, "=", values);
+  for (int d = 0; d < dims; ++d) {
+    out[d] = values[values.size() == 1 ? 0 : d];
+    HB_CHECK(out[d] >= least, "[", name, "] ", least > 0 ? "non-positive " : "negative ", what,
+             " is not supported, got ", values);
+  }
+}
+
+Call make_call(const char* name, int dims, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
+               bool transposed, IntArrayRef output_padding, int64_t groups) {
+  Call c;
+  c.p.dims = dims, c.p.groups = groups, c.transposed = transposed;
+  fill(name, "stride", stride, dims, c.p.stride, 1);
+  fill(name, "padding", padding, dims, c.p.padding, 0);
+  fill(name, "dilation", dilation, dims, c.p.dilation, 1);
+  fill(name, "output_padding", output_padding, dims, c.output_padding, 0);
+  HB_CHECK(groups >= 1, "[", name, "] non-positive groups is not supported, got ", groups);
+  return c;
+}
+
+void check(const char* name, const Tensor& x, const Tensor& w, const Tensor& bias, const Call& c) {
+  HB_CHECK(is_floating_type(x.scalar_type()), "[", name, "] expected a floating input, got ", x.scalar_type());
+  HB_CHECK(x.scalar_type() == w.scalar_type() && (!bias.defined() || bias.scalar_type() == x.scalar_type()), "[", name,
+           "] Input type, weight type and bias type should be the same, got ", x.scalar_type(), ", ", w.scalar_type(),
+           " and ", bias.defined() ? toString(bias.scalar_type()) : "no bias");
+  HB_CHECK(w.dim() == c.p.dims + 2, "[", name, "] expected a weight of ", c.p.dims + 2, " dimensions, got ", w.sizes());
+  HB_CHECK(x.dim() == w.dim(), "[", name, "] Expected ", c.p.dims + 1, "D (unbatched) or ", c.p.dims + 2,
+           "D (batched) input to ", name, ", but got input of size: ", x.sizes());
+  const int64_t groups = c.p.groups;
+  HB_CHECK(w.size(0) % groups == 0 && w.size(0) > 0, "[", name, "] Given groups=", groups,
+           ", expected weight to be divisible by ", groups, " at dimension 0, but got weight of size ", w.sizes(),
+           " instead");
+  const int64_t wanted = c.transposed ? w.size(0) : w.size(1) * groups;
+  HB_CHECK(x.size(1) == wanted, "[", name, "] Given ",
+           c.transposed ? "transposed=1" : "groups=", c.transposed ? "" : std::to_string(groups), ", weight of size ",
+           w.sizes(), ", expected input", x.sizes(), " to have ", wanted, " channels, but got ", x.size(1),
+           " channels instead");
+  const int64_t out = c.transposed ? w.size(1) * groups : w.size(0);
+  HB_CHECK(!bias.defined() || (bias.dim() == 1 && bias.size(0) == out), "[", name, "] Given weight of size ", w.sizes(),
+           ", expected bias to be 1-dimensional with ", out, " elements, but got bias of size ", bias.sizes(),
+           " instead");
+}
+
+DimVector output_sizes(const char* name, const Tensor& x, const Tensor& w, const Call& c) {
+  DimVector out(x.impl().sizes());
+  out[1] = c.transposed ? w.size(1) * c.p.groups : w.size(0);
+  for (int d = 0; d < c.p.dims; ++d) {
+    const int64_t kernel = c.p.dilation[d] * (w.size(2 + d) - 1) + 1, in = x.size(2 + d);
+    if (c.transposed) {
+      HB_CHECK(c.output_padding[d] < std::max(c.p.stride[d], c.p.dilation[d]), "[", name,
+               "] output padding must be smaller than either stride or dilation, but got ", c.output_padding[d]);
+      out[2 + d] = (in - 1) * c.p.stride[d] - 2 * c.p.padding[d] + kernel + c.output_padding[d];
+    } else {
+      HB_CHECK(in + 2 * c.p.padding[d] >= kernel, "[", name,
+               "] Calculated padded input size per channel: ", in + 2 * c.p.padding[d], ". Kernel size: ", kernel,
+               ". Kernel size can't be greater than actual input size: input ", x.sizes(), ", weight ", w.sizes());
+      out[2 + d] = (in + 2 * c.p.padding[d] - kernel) / c.p.stride[d] + 1;
+    }
+    HB_CHECK(out[2 + d] > 0, "[", name, "] expected a result of at least one element, got size ", out[2 + d],
+             " from input ", x.sizes(), " and weight ", w.sizes());
+  }
+  return out;
+}
+
+Tensor dense(const Tensor& t) { return t.defined() ? ops::to_contiguous(t) : t; }
+
+int64_t rows_of(const Tensor& t) { return t.size(1) ? t.numel() / t.size(1) : 0; }
+
+// y = conv(x), or for a transposed one the gradient that a convolution would give its input.
+Tensor run_forward(const Tensor& x, const Tensor& w, const Tensor& bias, const Call& c, const DimVector& sizes) {
+  const bool visible = ops::is_visibly_channels_last(x) || ops::is_visibly_channels_last(w);
+  Tensor out = ops::empty_channels_last(sizes, x.scalar_type(), x.device(), visible);
+  if (out.numel() == 0) return out;
+  const Tensor in = ops::to_channels_last(x), weight = dense(w), b = dense(bias);
+  if (!c.transposed) {
+    conv_forward_kernel(x.device())(out, in, weight, b, c.p);
+    return out;
+  }
+  conv_backward_data_kernel(x.device())(out, in, weight, c.p);
+  if (b.defined())
+    add_bias_kernel(x.device())(x.scalar_type(), rows_of(out), out.size(1), out.impl().raw_data(), b.impl().raw_data());
+  return out;
+}
+
+Tensor input_gradient(const Tensor& g, const Tensor& x, const Tensor& w, const Call& c) {
+  Tensor out =
+      ops::empty_channels_last(x.impl().sizes(), x.scalar_type(), x.device(), ops::is_visibly_channels_last(x));
+  if (out.numel() == 0) return out;
+  const Tensor grad = ops::to_channels_last(g), weight = dense(w);
+  if (c.transposed) {
+    conv_forward_kernel(x.device())(out, grad, weight, Tensor(), c.p);
+  } else {
+    conv_backward_data_kernel(x.device())(out, grad, weight, c.p);
+  }
+  return out;
+}
+
+void weight_gradient(const Tensor& g, const Tensor& x, const Tensor& w, const Call& c, bool with_bias, Tensor& dw,
+                     Tensor& db) {
+  dw = empty(w.sizes(), w.options());
+  const Tensor grad = ops::to_channels_last(g), in = ops::to_channels_last(x);
+  if (with_bias) db = empty({g.size(1)}, w.options());
+  if (in.numel() == 0 || grad.numel() == 0) {
+    dw.zero_();
+    if (with_bias) db.zero_();
+    return;
+  }
+  if (!c.transposed) return conv_backward_weight_kernel(x.device())(dw, db, in, grad, c.p);
+  // The roles of input and result change places.
+  conv_backward_weight_kernel(x.device())(dw, Tensor(), grad, in, c.p);
+  if (with_bias)
+    column_sum_kernel(x.device())(g.scalar_type(), db.impl().visible_data(), grad.impl().raw_data(), rows_of(grad),
+                                  grad.size(1), grad.size(1));
+}
+
+Tensor bias_gradient(const Tensor& g) {
+  std::vector<int64_t> dims{0};
+  for (int64_t d = 2; d < g.dim(); ++d) dims.push_back(d);
+  return g.sum(dims);
+}
+
+IntArrayRef list(const int64_t* values, int dims) { return {values, static_cast<size_t>(dims)}; }
+
+Tensor differentiable_weight_gradient(const Tensor& g, const Tensor& x, const Tensor& w, const Call& c);
+
+// A convolution is linear in each operand, so the gradients of its gradients are convolutions again.
+Tensor differentiable_input_gradient(const Tensor& g, const Tensor& x, const Tensor& w, const Call& c) {
+  const int n = c.p.dims;
+  if (c.transposed)
+    return convolution(g, w, {}, list(c.p.stride, n), list(c.p.padding, n), list(c.p.dilation, n), false,
+                       list(c.output_padding, n), c.p.groups);
+  DimVector extra(n, 0);
+  for (int d = 0; d < n; ++d) {
+    const int64_t kernel = c.p.dilation[d] * (w.size(2 + d) - 1) + 1;
+    extra[d] = x.size(2 + d) - ((g.size(2 + d) - 1) * c.p.stride[d] - 2 * c.p.padding[d] + kernel);
+  }
+  return convolution(g, w, {}, list(c.p.stride, n), list(c.p.padding, n), list(c.p.dilation, n), true, extra,
+                     c.p.groups);
+}
+
+variable_list convolution_gradients(Backward& b, const Tensor& x, const Tensor& w, const Call& c) {
+  const Tensor& g = b.grad();
+  Tensor dx, dw, db;
+  if (GradMode::is_enabled()) {
+    if (b.needs(0)) dx = differentiable_input_gradient(g, x, w, c);
+    if (b.needs(1)) dw = differentiable_weight_gradient(g, x, w, c);
+    if (b.needs(2)) db = bias_gradient(g);
+    return {dx, dw, db};
+  }
+  if (b.needs(0)) dx = input_gradient(g, x, w, c);
+  if (b.needs(1)) {
+    weight_gradient(g, x, w, c, b.needs(2), dw, db);
+  } else if (b.needs(2)) {
+    db = bias_gradient(g);
+  }
+  return {dx, dw, db};
+}
+
+Tensor differentiable_weight_gradient(const Tensor& g, const Tensor& x, const Tensor& w, const Call& c) {
+  Tensor dw, db;
+  weight_gradient(g.detach(), x.detach(), w, c, false, dw, db);
+  if (needs_grad(g, x)) {
+    record("ConvolutionBackwardWeight", dw, {&g, &x}, {SavedTensor::input(g), SavedTensor::input(x)},
+           [c](Backward& b, auto& s) -> variable_list {
+             // dw is bilinear in g and x: each gets the convolution with the gradient of dw in the weight's place.
+             const int n = c.p.dims;
+             const Tensor &g2 = s[0], &x2 = s[1], &v = b.grad();
+             Tensor dg, dx;
+             if (b.needs(0))
+               dg = convolution(x2, v, {}, list(c.p.stride, n), list(c.p.padding, n), list(c.p.dilation, n),
+                                c.transposed, list(c.output_padding, n), c.p.groups);
+             if (b.needs(1)) dx = differentiable_input_gradient(g2, x2, v, c);
+             return {dg, dx};
+           });
+  }
+  return dw;
+}
+
+Tensor convolution_checked(const char* name, const Tensor& x, const Tensor& w, const Tensor& bias, const Call& c) {
+  const ScalarType t = x.scalar_type();
+  if (HB_UNLIKELY(!is_floating_type(t) && w.scalar_type() == t && (!bias.defined() || bias.scalar_type() == t))) {
+    const auto floating = [&](const Tensor& a, const Tensor& b, const Tensor& d) {
+      return convolution_checked(name, a, b, d, c);
+    };
+    if (is_complex_type(t)) return ops::complex_convolution(x, w, bias, floating);
+    if (is_integral_type(t, false)) return ops::integer_convolution(name, x, w, bias, floating);
+  }
+  check(name, x, w, bias, c);
+  Tensor out = run_forward(x, w, bias, c, output_sizes(name, x, w, c));
+  if (needs_grad(x, w, bias)) {
+    record("ConvolutionBackward0", out, {&x, &w, &bias}, {SavedTensor::input(x), SavedTensor::input(w)},
+           [c](Backward& b, auto& s) -> variable_list { return convolution_gradients(b, s[0], s[1], c); });
+  }
+  return out;
+}
+
+// Adds the batch dimension that an unbatched input lacks.
+Tensor convolution_of(const char* name, int dims, const Tensor& x, const Tensor& w, const Tensor& bias, const Call& c) {
+  if (x.dim() == dims + 1) return convolution_checked(name, x.unsqueeze(0), w, bias, c).squeeze(0);
+  return convolution_checked(name, x, w, bias, c);
+}
+
+Tensor conv(const char* name, int dims, const Tensor& x, const Tensor& w, const Tensor& bias, IntArrayRef stride,
+            IntArrayRef padding, IntArrayRef dilation, int64_t groups) {
+  return convolution_of(name, dims, x, w, bias, make_call(name, dims, stride, padding, dilation, false, 0, groups));
+}
+
+// "same": as much padding as keeps the size; the odd one goes to the end.
+Tensor conv(const char* name, int dims, const Tensor& x, const Tensor& w, const Tensor& bias, IntArrayRef stride,
+            std::string_view padding, IntArrayRef dilation, int64_t groups) {
+  HB_CHECK(padding == "same" || padding == "valid", "[", name, "] Invalid padding string: '", padding, "'");
+  Call c = make_call(name, dims, stride, 0, dilation, false, 0, groups);
+  if (padding == "valid") return convolution_of(name, dims, x, w, bias, c);
+  HB_CHECK(w.dim() == dims + 2, "[", name, "] expected a weight of ", dims + 2, " dimensions, got ", w.sizes());
+  std::vector<int64_t> extra(2 * dims, 0);
+  bool uneven = false;
+  for (int d = 0; d < dims; ++d) {
+    HB_CHECK(c.p.stride[d] == 1, "[", name, "] expected stride 1 with padding \"same\", got ", stride);
+    const int64_t total = c.p.dilation[d] * (w.size(2 + d) - 1);
+    c.p.padding[d] = total / 2;
+    extra[2 * (dims - 1 - d) + 1] = total % 2;
+    uneven |= total % 2 != 0;
+  }
+  return convolution_of(name, dims, uneven ? constant_pad_nd(x, extra) : x, w, bias, c);
+}
+
+}  // namespace
+
+#define HB_CONV(nd, n)                                                                                            \
+  Tensor conv##nd(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias_or_none,           \
+                  IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, int64_t groups) {                \
+    const Tensor& bias = or_undefined(bias_or_none);                                                              \
+    HB_AUTOCAST(conv##nd, half, half, input, weight, bias, stride, padding, dilation, groups);                    \
+    return conv("conv" #nd, n, input, weight, bias, stride, padding, dilation, groups);                           \
+  }                                                                                                               \
+  Tensor conv##nd(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias_or_none,           \
+                  IntArrayRef stride, std::string_view padding, IntArrayRef dilation, int64_t groups) {           \
+    const Tensor& bias = or_undefined(bias_or_none);                                                              \
+    HB_AUTOCAST(conv##nd, half, half, input, weight, bias, stride, padding, dilation, groups);                    \
+    return conv("conv" #nd, n, input, weight, bias, stride, padding, dilation, groups);                           \
+  }                                                                                                               \
+  Tensor conv_transpose##nd(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias_or_none, \
+                            IntArrayRef stride, IntArrayRef padding, IntArrayRef output_padding, int64_t groups,  \
+                            IntArrayRef dilation) {                                                               \
+    const Tensor& bias = or_undefined(bias_or_none);                                                              \
+    HB_AUTOCAST(conv_transpose##nd, half, half, input, weight, bias, stride, padding, output_padding, groups,     \
+                dilation);                                                                                        \
+    const char* name = "conv_transpose" #nd;                                                                      \
+    return convolution_of(name, n, input, weight, bias,                                                           \
+                          make_call(name, n, stride, padding, dilation, true, output_padding, groups));           \
+  }
+HB_CONV(1d, 1)
+HB_CONV(2d, 2)
+HB_CONV(3d, 3)
+
+Tensor convolution(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias_or_none,
+                   IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool transposed,
+                   IntArrayRef output_padding, int64_t groups) {
+  const Tensor& bias = or_undefined(bias_or_none);
+  HB_AUTOCAST(convolution, closed, half, input, weight, bias, stride, padding, dilation, transposed, output_padding,
+              groups);
+  const int dims = static_cast<int>(weight.dim()) - 2;
+  HB_CHECK(dims >= 1 && dims <= 3, "[convolution] expected a weight of 3 to 5 dimensions, got ", weight.sizes());
+  return convolution_of("convolution", dims, input, weight, bias,
+                        make_call("convolution", dims, stride, padding, dilation, transposed, output_padding, groups));
+}
+
+}  // namespace hb

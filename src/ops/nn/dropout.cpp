@@ -1,0 +1,133 @@
+#include <cmath>
+
+#include <halfbridge/ops.h>
+#include <halfbridge/ops/random.h>
+
+#include "backend/distributions.h"
+#include "core/function_watch.h"
+#include "ops/common/inplace.h"
+#include "ops/nn/mask_watch.h"
+
+namespace hb {
+
+namespace {
+
+enum class Grain { element, feature };
+
+/// Memory for a mask that drops single values, or whole channels of (N, C, ...).
+Tensor empty_mask(const Tensor& input, Grain grain) {
+  HB_CHECK(input.is_floating_point(), "result type Float can't be cast to the desired output type ",
+           toString(input.scalar_type()));
+  // The mask is drawn in the order in which the input lies in memory, as the program sees it.
+  if (grain == Grain::element && !input.impl().is_deferred()) return empty_like(input.detach());
+  DimVector sizes(input.sizes());
+  if (grain == Grain::feature) {
+    HB_CHECK(input.dim() >= 2, "Feature dropout requires at least 2 dimensions in the input");
+    for (size_t d = 2; d < sizes.size(); ++d) sizes[d] = 1;
+  }
+  return empty({sizes.data(), sizes.size()}, input.options());
+}
+
+/// `yes` where the input is kept, 0 where it is dropped.
+Tensor mask_for(const Tensor& input, Grain grain, double p, double yes) {
+  Tensor mask = empty_mask(input, grain);
+  bernoulli_kernel(mask.device())(mask, 1 - p, yes, std::nullopt);
+  if (MaskWatcher* w = mask_watcher_slot.load(std::memory_order_acquire); HB_UNLIKELY(w != nullptr))
+    w->drawn(mask, yes);
+  return mask;
+}
+
+void check_probability(double p) {
+  HB_CHECK(p >= 0 && p <= 1, "dropout probability has to be between 0 and 1, but got ", p);
+}
+bool changes_nothing(const Tensor& input, double p, bool train) { return p == 0 || !train || input.numel() == 0; }
+
+Tensor zero_factor(const Tensor& input) { return zeros({}, input.options()); }
+
+/// 1 / (1 - p) as LibTorch divides: in float, or in double for double.
+double keep_scale(const Tensor& input, double p) {
+  return input.scalar_type() == kDouble ? 1 / (1 - p) : static_cast<double>(1.0f / static_cast<float>(1 - p));
+}
+
+Tensor plain(const Tensor& input, double p, bool train, Grain grain) {
+  check_probability(p);
+  if (changes_nothing(input, p, train)) return input;
+  if (p == 1) return input * zero_factor(input);
+  return input * mask_for(input, grain, p, keep_scale(input, p));
+}
+Tensor& plain_(Tensor& input, double p, bool train, Grain grain) {
+  check_probability(p);
+  if (changes_nothing(input, p, train)) return input;
+  return input.mul_(p == 1 ? zero_factor(input) : mask_for(input, grain, p, keep_scale(input, p)));
+}
+
+/// Factor and offset that keep mean and variance of a SELU network's values: dropped values become -alpha'.
+struct AlphaNoise {
+  Tensor factor, offset;
+};
+AlphaNoise alpha_noise(const Tensor& input, double p, Grain grain) {
+  constexpr double alpha = 1.7580993408473766;
+  const double a = 1.0 / std::sqrt((alpha * alpha * p + 1) * (1 - p));
+  Tensor mask = mask_for(input, grain, p, 1.0);
+  Tensor offset = mask.add(-1).mul_(alpha * a).add_(alpha * a * p);
+  return {mask.mul_(a), offset};
+}
+Tensor alpha(const Tensor& input, double p, bool train, Grain grain) {
+  check_probability(p);
+  if (changes_nothing(input, p, train)) return input;
+  if (p == 1) return input * zero_factor(input);
+  const AlphaNoise noise = alpha_noise(input, p, grain);
+  return (input * noise.factor).add_(noise.offset);
+}
+Tensor& alpha_(Tensor& input, double p, bool train, Grain grain) {
+  check_probability(p);
+  if (changes_nothing(input, p, train)) return input;
+  if (p == 1) return input.mul_(zero_factor(input));
+  const AlphaNoise noise = alpha_noise(input, p, grain);
+  return input.mul_(noise.factor).add_(noise.offset);
+}
+
+}  // namespace
+
+std::tuple<Tensor, Tensor> native_dropout(const Tensor& input, double p, std::optional<bool> train) {
+  HB_FUNCTION(native_dropout, input, p, train);
+  check_probability(p);
+  const TensorOptions bools = input.options().dtype(kBool);
+  if (!train.value_or(true) || input.numel() == 0) return {input.clone(), ones_like(input.detach(), bools)};
+  const Tensor mask = empty_like(input.detach(), bools).bernoulli_(1 - p);
+  return {input * mask * (p == 1 ? 0 : 1 / (1 - p)), mask};
+}
+Tensor dropout(const Tensor& input, double p, bool train) {
+  HB_FUNCTION(dropout, input, p, train);
+  return plain(input, p, train, Grain::element);
+}
+Tensor& dropout_(Tensor& input, double p, bool train) {
+  HB_FUNCTION(dropout_, input, p, train);
+  return plain_(input, p, train, Grain::element);
+}
+Tensor feature_dropout(const Tensor& input, double p, bool train) {
+  HB_FUNCTION(feature_dropout, input, p, train);
+  return plain(input, p, train, Grain::feature);
+}
+Tensor& feature_dropout_(Tensor& input, double p, bool train) {
+  HB_FUNCTION(feature_dropout_, input, p, train);
+  return plain_(input, p, train, Grain::feature);
+}
+Tensor alpha_dropout(const Tensor& input, double p, bool train) {
+  HB_FUNCTION(alpha_dropout, input, p, train);
+  return alpha(input, p, train, Grain::element);
+}
+Tensor& alpha_dropout_(Tensor& input, double p, bool train) {
+  HB_FUNCTION(alpha_dropout_, input, p, train);
+  return alpha_(input, p, train, Grain::element);
+}
+Tensor feature_alpha_dropout(const Tensor& input, double p, bool train) {
+  HB_FUNCTION(feature_alpha_dropout, input, p, train);
+  return alpha(input, p, train, Grain::feature);
+}
+Tensor& feature_alpha_dropout_(Tensor& input, double p, bool train) {
+  HB_FUNCTION(feature_alpha_dropout_, input, p, train);
+  return alpha_(input, p, train, Grain::feature);
+}
+
+}  // namespace hb

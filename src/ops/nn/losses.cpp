@@ -1,0 +1,117 @@
+// Losses written with other functions.
+#include <halfbridge/ops.h>
+
+#include "autocast/autocast.h"
+#include "ops/common/or_undefined.h"
+#include "ops/reduction/reduction.h"
+
+namespace hb {
+
+using ops::reduce_loss;
+
+Tensor kl_div(const Tensor& self, const Tensor& target, int64_t reduction, bool log_target) {
+  HB_AUTOCAST(kl_div, fp32, fp32, self, target, reduction, log_target);
+  return reduce_loss(log_target ? target.exp() * (target - self) : xlogy(target, target) - target * self, reduction);
+}
+
+Tensor soft_margin_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
+  HB_AUTOCAST(soft_margin_loss, fp32, fp32, self, target, reduction);
+  return reduce_loss(neg(target * self).exp().log1p(), reduction);
+}
+
+Tensor hinge_embedding_loss(const Tensor& self, const Tensor& target, double margin, int64_t reduction) {
+  HB_AUTOCAST(hinge_embedding_loss, fp32, fp32, self, target, margin, reduction);
+  // A target that is neither counts as both, as in LibTorch.
+  const Tensor near = self.masked_fill(target.eq(-1), 0),
+               far = (margin - self).clamp_min(0).masked_fill(target.eq(1), 0);
+  return reduce_loss(far + near, reduction);
+}
+
+Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, double margin,
+                             int64_t reduction) {
+  HB_AUTOCAST(cosine_embedding_loss, fp32, fp32, input1, input2, target, margin, reduction);
+  HB_CHECK(target.dim() <= 1, "[cosine_embedding_loss] 0D or 1D target tensor expected, multi-target not supported");
+  HB_CHECK(input1.dim() == target.dim() + 1, "[cosine_embedding_loss] ", target.dim(), "D target tensor expects ",
+           target.dim() + 1, "D input tensors, but found inputs with sizes ", input1.sizes(), " and ", input2.sizes(),
+           ".");
+  const int64_t d = target.dim();
+  constexpr double kEps = 1e-12;
+  const Tensor product = (input1 * input2).sum(IntArrayRef({d}));
+  const Tensor size1 = (input1 * input1).sum(IntArrayRef({d})) + kEps,
+               size2 = (input2 * input2).sum(IntArrayRef({d})) + kEps;
+  const Tensor cosine = product / (size1 * size2).sqrt();
+  const Tensor near = (1 - cosine).masked_fill(target.ne(1), 0),
+               far = (cosine - margin).clamp_min(0).masked_fill(target.ne(-1), 0);
+  return reduce_loss(near + far, reduction);
+}
+
+Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, double margin,
+                           int64_t reduction) {
+  HB_AUTOCAST(margin_ranking_loss, fp32, fp32, input1, input2, target, margin, reduction);
+  HB_CHECK(input1.dim() == input2.dim() && input1.dim() == target.dim(),
+           "[margin_ranking_loss] expected operands of the same number of dimensions, got ", input1.sizes(), ", ",
+           input2.sizes(), " and ", target.sizes());
+  return reduce_loss((neg(target) * (input1 - input2) + margin).clamp_min(0), reduction);
+}
+
+Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative, double margin,
+                           double p, double eps, bool swap, int64_t reduction) {
+  HB_AUTOCAST(triplet_margin_loss, fp32, fp32, anchor, positive, negative, margin, p, eps, swap, reduction);
+  HB_CHECK(anchor.dim() == positive.dim() && anchor.dim() == negative.dim(),
+           "[triplet_margin_loss] expected operands of the same number of dimensions, got ", anchor.sizes(), ", ",
+           positive.sizes(), " and ", negative.sizes());
+  const Tensor near = pairwise_distance(anchor, positive, p, eps);
+  Tensor far = pairwise_distance(anchor, negative, p, eps);
+  if (swap) far = minimum(far, pairwise_distance(positive, negative, p, eps));
+  return reduce_loss((near - far + margin).clamp_min(0), reduction);
+}
+
+Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_input, bool full, double eps,
+                        int64_t reduction) {
+  HB_AUTOCAST(poisson_nll_loss, fp32, fp32, input, target, log_input, full, eps, reduction);
+  Tensor loss = log_input ? input.exp() - target * input : input - target * (input + eps).log();
+  if (full) {
+    const Tensor stirling = target * target.log() - target + (target * 6.283185307179586).log() * 0.5;
+    loss = loss + stirling.masked_fill(target.le(1), 0);
+  }
+  return reduce_loss(loss, reduction);
+}
+
+Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar& p, const Scalar& margin,
+                         const std::optional<Tensor>& weight_or_none, int64_t reduction) {
+  const Tensor& weight = or_undefined(weight_or_none);
+  HB_AUTOCAST(multi_margin_loss, fp32, fp32, self, target, p, margin, weight, reduction);
+  HB_CHECK(self.dim() == 1 || self.dim() == 2, "[multi_margin_loss] expected an input (N, C) or (C), got ",
+           self.sizes());
+  HB_CHECK(p.equal(1) || p.equal(2), "[multi_margin_loss] only p == 1 and p == 2 supported, got ", p);
+  const Tensor x = self.dim() == 1 ? self.unsqueeze(0) : self, t = target.reshape({-1, 1});
+  HB_CHECK(t.size(0) == x.size(0), "[multi_margin_loss] inconsistent target size, expected one for each row, got ",
+           self.sizes(), " and ", target.sizes());
+  Tensor z = relu(margin.toDouble() - x.gather(1, t) + x);  // without a gradient at 0, as LibTorch's
+  if (p.equal(2)) z = z * z;
+  if (weight.defined()) z = z * weight.index_select(0, t.reshape({-1})).unsqueeze(1);
+  const Tensor other = ones_like(x, x.options().dtype(kBool)).scatter(1, t, Scalar(false));
+  Tensor loss = z.masked_fill(other.logical_not(), 0).sum(1) / static_cast<double>(x.size(1));
+  if (self.dim() == 1) loss = loss.squeeze(0);
+  return reduce_loss(loss, reduction);
+}
+
+Tensor multilabel_margin_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
+  HB_AUTOCAST(multilabel_margin_loss, fp32, fp32, self, target, reduction);
+  HB_CHECK(self.dim() <= 2 && self.sizes() == target.sizes(),
+           "[multilabel_margin_loss] inconsistent target size: ", target.sizes(), " for input of size: ", self.sizes());
+  const Tensor x = self.dim() < 2 ? self.reshape({1, -1}) : self,
+               t = target.dim() < 2 ? target.reshape({1, -1}) : target;
+  // Labels stand before the first negative entry.
+  const Tensor valid = t.lt(0).to(kLong).cumsum(1).eq(0);
+  const Tensor index = t.masked_fill(valid.logical_not(), 0);
+  const Tensor is_target = zeros(x.sizes(), x.options()).scatter_add(1, index, valid.to(x.scalar_type())).gt(0);
+  // (N, label, class)
+  const Tensor z = relu(1 - x.gather(1, index).unsqueeze(2) + x.unsqueeze(1));
+  const Tensor counted = logical_and(valid.unsqueeze(2), is_target.logical_not().unsqueeze(1));
+  Tensor loss = z.masked_fill(counted.logical_not(), 0).sum(IntArrayRef({1, 2})) / static_cast<double>(x.size(1));
+  if (self.dim() < 2) loss = loss.squeeze(0);
+  return reduce_loss(loss, reduction);
+}
+
+}  // namespace hb

@@ -1,0 +1,322 @@
+#include "backend/pool.h"
+
+#include <halfbridge/ops.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+
+#include "autocast/autocast.h"
+
+#include "autograd/record.h"
+#include "core/geometry.h"
+#include "ops/common/integers_in_double.h"
+#include "ops/common/layout.h"
+
+namespace hb {
+namespace {
+
+using Windows = std::shared_ptr<const PoolWindows>;
+
+int64_t nth(const char* name, const char* what, IntArrayRef list, int d, int dims) {
+  HB_CHECK(list.size() == 1 || list.size() == static_cast<size_t>(dims), "[", name, "] ", name, ": ", what,
+           " must either be a single int, or a tuple of ", dims, " ints, got ", list);
+  return list[list.size() == 1 ? 0 : d];
+}
+
+struct PoolArgs {
+  IntArrayRef kernel, stride, padding, dilation;
+  bool ceil_mode, count_include_pad = true;
+};
+
+int64_t output_size(int64_t in, int64_t kernel, int64_t stride, int64_t padding, int64_t dilation, bool ceil_mode) {
+  const int64_t span = in + 2 * padding - dilation * (kernel - 1) - 1 + (ceil_mode ? stride - 1 : 0);
+  int64_t out = (span >= 0 ? span / stride : -((-span + stride - 1) / stride)) + 1;
+  // The last window starts inside the input or its left padding.
+  if (ceil_mode && (out - 1) * stride >= in + padding) --out;
+  return out;
+}
+
+void check_input(const char* name, const Tensor& x, int dims) {
+  HB_CHECK(x.dim() == dims + 1 || x.dim() == dims + 2, "[", name, "] non-empty ", dims + 1, "D or ", dims + 2,
+           "D (batch mode) tensor expected for input, got ", x.sizes(), ": Expected ", dims + 1, "D or ", dims + 2,
+           "D tensor");
+  HB_CHECK(is_floating_type(x.scalar_type()), "[", name, "] expected a floating input, got ", x.scalar_type());
+  for (int64_t d = x.dim() == dims + 1 ? 0 : 1; d < x.dim(); ++d)
+    HB_CHECK(x.size(d) > 0, "[", name, "] expected no empty dimension but the batch, got ", x.sizes());
+}
+
+// x is batched.
+Windows plain_windows(const char* name, const Tensor& x, int dims, const PoolArgs& a) {
+  auto w = std::make_shared<PoolWindows>();
+  for (int d = 0; d < dims; ++d) {
+    auto& dim = w->dim[3 - dims + d];
+    const int64_t kernel = nth(name, "kernel_size", a.kernel, d, dims);
+    const int64_t stride = a.stride.empty() ? kernel : nth(name, "stride", a.stride, d, dims);
+    const int64_t padding = nth(name, "padding", a.padding, d, dims), step = nth(name, "dilation", a.dilation, d, dims);
+    for (int64_t value : {kernel, stride, padding, step})
+      HB_CHECK(value <= std::numeric_limits<int32_t>::max(), "[", name, "] integer out of range: ", value);
+    HB_CHECK(stride != 0, "[", name, "] stride should not be zero");
+    HB_CHECK(step > 0, "[", name, "] dilation should be greater than zero, but got ", step);
+    HB_CHECK(kernel > 0 && stride > 0, "[", name, "] kernel size and stride should be greater than zero, but got ",
+             kernel, " and ", stride);
+    HB_CHECK(padding >= 0, "[", name, "] pad must be non-negative, but got pad: ", padding);
+    HB_CHECK(padding <= ((kernel - 1) * step + 1) / 2, "[", name,
+             "] pad should be at most half of effective kernel size, but got pad=", padding, ", kernel_size=", kernel,
+             " and dilation=", step);
+    dim.in = x.size(2 + d), dim.step = step;
+    dim.out = output_size(dim.in, kernel, stride, padding, step, a.ceil_mode);
+    HB_CHECK(dim.out > 0, "[", name, "] Given input size: ", x.sizes(), " and kernel_size ", a.kernel,
+             ". Calculated output size: ", dim.out, ". Output size is too small");
+    dim.begin.resize(dim.out), dim.end.resize(dim.out), dim.extent.resize(dim.out);
+    for (int64_t o = 0; o < dim.out; ++o) {
+      int64_t begin = o * stride - padding;
+      const int64_t end = begin + (kernel - 1) * step + 1, padded_end = std::min(end, dim.in + padding);
+      const int64_t padded = padded_end - begin;
+      while (begin < 0) begin += step;
+      dim.begin[o] = begin, dim.end[o] = std::min(end, dim.in);
+      dim.extent[o] = a.count_include_pad ? padded : dim.end[o] - begin;
+    }
+  }
+  return w;
+}
+
+Windows adaptive_windows(const char* name, const Tensor& x, int dims, IntArrayRef output) {
+  HB_CHECK(output.size() == static_cast<size_t>(dims), "[", name, "] expected an output_size of ", dims,
+           " values, got ", output);
+  for (const int64_t o : output)
+    HB_CHECK(o >= 0, "[", name, "] elements of output_size must be greater than or equal to 0 but received ", output);
+  geometry::bytes(geometry::numel(DimVector(output)), element_size(x.scalar_type()));  // before the lists below
+  auto w = std::make_shared<PoolWindows>();
+  for (int d = 0; d < dims; ++d) {
+    auto& dim = w->dim[3 - dims + d];
+    dim.in = x.size(2 + d), dim.out = output[d];
+    dim.begin.resize(dim.out), dim.end.resize(dim.out), dim.extent.resize(dim.out);
+    for (int64_t o = 0; o < dim.out; ++o) {
+      dim.begin[o] = o * dim.in / dim.out, dim.end[o] = ((o + 1) * dim.in + dim.out - 1) / dim.out;
+      dim.extent[o] = dim.end[o] - dim.begin[o];
+    }
+  }
+  return w;
+}
+
+DimVector output_sizes(const Tensor& x, const PoolWindows& w) {
+  DimVector out(x.impl().sizes());
+  const size_t dims = out.size() - 2;
+  for (size_t d = 0; d < dims; ++d) out[2 + d] = w.dim[3 - dims + d].out;
+  return out;
+}
+
+// Names of nodes for one, two and three dimensions.
+using NodeNames = const char* const[3];
+constexpr NodeNames kAverage{"AvgPool1DBackward0", "AvgPool2DBackward0", "AvgPool3DBackward0"};
+constexpr NodeNames kAdaptiveAverage{"AdaptiveAvgPool1DBackward0", "AdaptiveAvgPool2DBackward0",
+                                     "AdaptiveAvgPool3DBackward0"};
+constexpr NodeNames kLargest{"MaxPool1DWithIndicesBackward0", "MaxPool2DWithIndicesBackward0",
+                             "MaxPool3DWithIndicesBackward0"};
+constexpr NodeNames kAdaptiveLargest{"AdaptiveMaxPool1DBackward0", "AdaptiveMaxPool2DBackward0",
+                                     "AdaptiveMaxPool3DBackward0"};
+const char* node_name(NodeNames& names, const Tensor& x) { return names[x.dim() - 3]; }
+
+Tensor avg(const Tensor& x, const Windows& w, NodeNames& names = kAverage);
+
+// The two are each other's transposes, so each is the other's gradient.
+Tensor avg_transposed(const Tensor& g, const DimVector& sizes, bool visible, const Windows& w) {
+  Tensor out = ops::empty_channels_last(sizes, g.scalar_type(), g.device(), visible);
+  if (out.numel()) avg_pool_backward_kernel(g.device())(out, ops::to_channels_last(g), *w);
+  if (needs_grad(g))
+    record("AvgPoolBackwardBackward0", out, {&g}, [w](Backward& b) -> variable_list { return {avg(b.grad(), w)}; });
+  return out;
+}
+
+Tensor avg(const Tensor& x, const Windows& w, NodeNames& names) {
+  const bool visible = ops::is_visibly_channels_last(x);
+  Tensor out = ops::empty_channels_last(output_sizes(x, *w), x.scalar_type(), x.device(), visible);
+  if (out.numel()) avg_pool_kernel(x.device())(out, ops::to_channels_last(x), *w);
+  if (needs_grad(x)) {
+    record(node_name(names, x), out, {&x},
+           [w, visible, sizes = DimVector(x.impl().sizes())](Backward& b) -> variable_list {
+             return {avg_transposed(b.grad(), sizes, visible, w)};
+           });
+  }
+  return out;
+}
+
+Tensor max_gradient(const Tensor& g, const Tensor& index, const DimVector& sizes, bool visible, const PoolWindows& w) {
+  if (GradMode::is_enabled() && g.requires_grad()) {
+    const Tensor flat = zeros({sizes[0], sizes[1], w.inputs()}, g.options());
+    return flat.scatter_add(2, index.to(kLong).flatten(2), g.flatten(2)).reshape(sizes);
+  }
+  Tensor out = ops::empty_channels_last(sizes, g.scalar_type(), g.device(), visible);
+  if (out.numel()) max_pool_backward_kernel(g.device())(out, ops::to_channels_last(g), ops::to_channels_last(index), w);
+  return out;
+}
+
+// The largest of each window, and (as int32) where it stands, if asked or needed.
+Tensor max_of(const Tensor& x, const Windows& w, Tensor* index, NodeNames& names = kLargest) {
+  const bool visible = ops::is_visibly_channels_last(x), graph = needs_grad(x);
+  const DimVector sizes = output_sizes(x, *w);
+  Tensor out = ops::empty_channels_last(sizes, x.scalar_type(), x.device(), visible), place;
+  if (index || graph) {
+    HB_CHECK(w->inputs() <= INT32_MAX, "[max_pool] expected planes of fewer than 2^31 elements, got an input of shape ",
+             x.sizes());
+    place = ops::empty_channels_last(sizes, kInt, x.device(), visible);
+  }
+  if (out.numel()) max_pool_kernel(x.device())(out, place, ops::to_channels_last(x), *w);
+  if (graph) {
+    record(node_name(names, x), out, {&x}, {SavedTensor::input(place)},
+           [w, visible, in = DimVector(x.impl().sizes())](Backward& b, auto& s) -> variable_list {
+             return {max_gradient(b.grad(), s[0], in, visible, *w)};
+           });
+  }
+  if (index) *index = place;
+  return out;
+}
+
+template <class F>
+Tensor batched(const Tensor& x, int dims, const F& f) {
+  return x.dim() == dims + 1 ? f(x.unsqueeze(0)).squeeze(0) : f(x);
+}
+
+Tensor max_pool(const char* name, int dims, const Tensor& x, const PoolArgs& a, Tensor* index) {
+  if (is_integral_type(x.scalar_type(), false)) {
+    const Tensor wide = x.to(kDouble);
+    HB_CHECK(element_size(x.scalar_type()) < 8 || ops::largest_magnitude(wide) < ops::kExactInDouble, "[", name,
+             "] of integers beyond 2^53 is not supported");
+    return max_pool(name, dims, wide, a, index).to(x.scalar_type());
+  }
+  check_input(name, x, dims);
+  const Tensor out =
+      batched(x, dims, [&](const Tensor& t) { return max_of(t, plain_windows(name, t, dims, a), index); });
+  if (index) *index = (x.dim() == dims + 1 ? index->squeeze(0) : *index).to(kLong);
+  return out;
+}
+
+Tensor avg_pool(const char* name, int dims, const Tensor& x, const PoolArgs& a, std::optional<int64_t> divisor);
+
+// Means of int64 are cut towards zero: exact sums, each divided by the number of elements that its window counts.
+Tensor avg_pool_of_integers(const char* name, int dims, const Tensor& x, const PoolArgs& a,
+                            std::optional<int64_t> divisor) {
+  const Tensor wide = x.to(kDouble), one = ones(x.sizes(), kDouble);
+  HB_CHECK(ops::largest_magnitude(wide) * static_cast<double>(x.numel()) < ops::kExactInDouble, "[", name,
+           "] of integers whose sums may be beyond 2^53 is not supported");
+  const Tensor sums = avg_pool(name, dims, wide, a, 1), elements = avg_pool(name, dims, one, a, 1);
+  const Tensor counts =
+      divisor ? full_like(sums, *divisor) : (elements / avg_pool(name, dims, one, a, std::nullopt)).round();
+  return where(elements == 0, zeros_like(sums), div(sums, counts, "trunc")).to(kLong);
+}
+
+Tensor avg_pool(const char* name, int dims, const Tensor& x, const PoolArgs& a, std::optional<int64_t> divisor) {
+  HB_CHECK(!divisor || *divisor != 0, "[", name, "] divisor must be not zero");
+  if (x.scalar_type() == kLong) return avg_pool_of_integers(name, dims, x, a, divisor);
+  check_input(name, x, dims);
+  return batched(x, dims, [&](const Tensor& t) {
+    Windows w = plain_windows(name, t, dims, a);
+    if (divisor) {
+      auto own = std::make_shared<PoolWindows>(*w);
+      own->divisor = static_cast<double>(*divisor);
+      w = own;
+    }
+    return avg(t, w);
+  });
+}
+
+Tensor adaptive_avg(const char* name, int dims, const Tensor& x, IntArrayRef output) {
+  check_input(name, x, dims);
+  // One value of each plane, where planes lie together: no need for channels-last.
+  const bool planes = x.impl().physically_contiguous() && !output.empty() &&
+                      std::all_of(output.begin(), output.end(), [](int64_t n) { return n == 1; });
+  if (planes && output.size() == static_cast<size_t>(dims)) {
+    const int64_t last[] = {-1, -2, -3};
+    return x.mean(IntArrayRef(last, dims), true);
+  }
+  return batched(x, dims,
+                 [&](const Tensor& t) { return avg(t, adaptive_windows(name, t, dims, output), kAdaptiveAverage); });
+}
+
+TensorTuple2 adaptive_max(const char* name, int dims, const Tensor& x, IntArrayRef output) {
+  check_input(name, x, dims);
+  Tensor index;
+  const Tensor out = batched(x, dims, [&](const Tensor& t) {
+    return max_of(t, adaptive_windows(name, t, dims, output), &index, kAdaptiveLargest);
+  });
+  return {out, (x.dim() == dims + 1 ? index.squeeze(0) : index).to(kLong)};
+}
+
+Tensor max_unpool(const char* name, int dims, const Tensor& x, const Tensor& indices, IntArrayRef output) {
+  check_input(name, x, dims);
+  HB_CHECK(indices.scalar_type() == kLong, "[", name,
+           "] elements in indices should be type int64 but got: ", indices.scalar_type());
+  HB_CHECK(indices.sizes() == x.sizes(), "[", name,
+           "] Expected shape of indices to be same as that of the input tensor (", x.sizes(),
+           ") but got indices tensor with shape: ", indices.sizes());
+  HB_CHECK(output.size() == static_cast<size_t>(dims), "[", name, "] expected an output_size of ", dims,
+           " values, got ", output);
+  DimVector flat(x.sizes().data(), x.sizes().data() + x.dim() - dims);
+  DimVector full = flat;
+  int64_t plane = 1;
+  for (int64_t o : output) plane *= o, full.push_back(o);
+  flat.push_back(plane);
+  const int64_t start = x.dim() - dims;
+  const Tensor at = indices.flatten(start);
+  if (at.numel()) {
+    NoGradGuard guard;
+    const int64_t low = at.min().item<int64_t>(), high = at.max().item<int64_t>();
+    HB_CHECK(low >= 0 && high < plane, "[", name, "] Found an invalid max index: ", low < 0 ? low : high,
+             ": expected indices in [0, ", plane, ")");
+  }
+  return zeros(flat, x.options()).scatter(start, at, x.flatten(start)).view(full);
+}
+
+}  // namespace
+
+// pool_class, unpool_class: what the CPU's list of autocast says; CUDA's has none of them.
+#define HB_POOL(nd, n, pool_class, unpool_class)                                                                       \
+  Tensor max_pool##nd(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,            \
+                      IntArrayRef dilation, bool ceil_mode) {                                                          \
+    HB_AUTOCAST(max_pool##nd, pool_class, as_is, self, kernel_size, stride, padding, dilation, ceil_mode);             \
+    return max_pool("max_pool" #nd, n, self, {kernel_size, stride, padding, dilation, ceil_mode}, nullptr);            \
+  }                                                                                                                    \
+  TensorTuple2 max_pool##nd##_with_indices(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,            \
+                                           IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {                \
+    HB_FUNCTION(max_pool##nd##_with_indices, self, kernel_size, stride, padding, dilation, ceil_mode);                 \
+    Tensor index;                                                                                                      \
+    const Tensor out = max_pool("max_pool" #nd, n, self, {kernel_size, stride, padding, dilation, ceil_mode}, &index); \
+    return {out, index};                                                                                               \
+  }                                                                                                                    \
+  Tensor adaptive_avg_pool##nd(const Tensor& self, IntArrayRef output_size) {                                          \
+    HB_AUTOCAST(adaptive_avg_pool##nd, pool_class, as_is, self, output_size);                                          \
+    return adaptive_avg("adaptive_avg_pool" #nd, n, self, output_size);                                                \
+  }                                                                                                                    \
+  TensorTuple2 adaptive_max_pool##nd(const Tensor& self, IntArrayRef output_size) {                                    \
+    HB_AUTOCAST(adaptive_max_pool##nd, pool_class, as_is, self, output_size);                                          \
+    return adaptive_max("adaptive_max_pool" #nd, n, self, output_size);                                                \
+  }                                                                                                                    \
+  Tensor max_unpool##nd(const Tensor& self, const Tensor& indices, IntArrayRef output_size) {                          \
+    HB_AUTOCAST(max_unpool##nd, unpool_class, as_is, self, indices, output_size);                                      \
+    return max_unpool("max_unpool" #nd, n, self, indices, output_size);                                                \
+  }
+HB_POOL(1d, 1, as_is, as_is)
+HB_POOL(2d, 2, as_is, fp32)
+HB_POOL(3d, 3, fp32, fp32)
+
+Tensor avg_pool1d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, bool ceil_mode,
+                  bool count_include_pad) {
+  HB_FUNCTION(avg_pool1d, self, kernel_size, stride, padding, ceil_mode, count_include_pad);
+  return avg_pool("avg_pool1d", 1, self, {kernel_size, stride, padding, 1, ceil_mode, count_include_pad}, std::nullopt);
+}
+Tensor avg_pool2d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, bool ceil_mode,
+                  bool count_include_pad, std::optional<int64_t> divisor_override) {
+  HB_FUNCTION(avg_pool2d, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override);
+  return avg_pool("avg_pool2d", 2, self, {kernel_size, stride, padding, 1, ceil_mode, count_include_pad},
+                  divisor_override);
+}
+Tensor avg_pool3d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, bool ceil_mode,
+                  bool count_include_pad, std::optional<int64_t> divisor_override) {
+  HB_AUTOCAST(avg_pool3d, fp32, as_is, self, kernel_size, stride, padding, ceil_mode, count_include_pad,
+              divisor_override);
+  return avg_pool("avg_pool3d", 3, self, {kernel_size, stride, padding, 1, ceil_mode, count_include_pad},
+                  divisor_override);
+}
+
+}  // namespace hb

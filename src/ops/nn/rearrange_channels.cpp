@@ -1,0 +1,153 @@
+// pixel_shuffle and its kin, unfolding into columns and back.
+#include <halfbridge/ops.h>
+
+#include <halfbridge/grad_mode.h>
+
+#include "autograd/record.h"
+#include "core/function_watch.h"
+
+namespace hb {
+
+Tensor pixel_shuffle(const Tensor& self, int64_t r) {
+  HB_FUNCTION(pixel_shuffle, self, r);
+  HB_CHECK(r < int64_t{1} << 31, "[pixel_shuffle] upscale factor is too large, (upscale_factor)^2 overflowed: ", r);
+  HB_CHECK(self.dim() >= 3,
+           "[pixel_shuffle] pixel_shuffle expects input to have at least 3 dimensions, but got input with ", self.dim(),
+           " dimension(s)");
+  HB_CHECK(r > 0, "[pixel_shuffle] pixel_shuffle expects a positive upscale_factor, but got ", r);
+  HB_CHECK(self.size(-3) % (r * r) == 0,
+           "[pixel_shuffle] pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of "
+           "upscale_factor, but input.size(-3)=",
+           self.size(-3), " is not divisible by ", r * r);
+  DimVector split(self.sizes().data(), self.sizes().data() + self.dim() - 3), out = split;
+  const int64_t c = self.size(-3) / (r * r), h = self.size(-2), w = self.size(-1), n = self.dim() - 3;
+  for (int64_t s : {c, r, r, h, w}) split.push_back(s);
+  for (int64_t s : {c, h * r, w * r}) out.push_back(s);
+  std::vector<int64_t> order;
+  for (int64_t d = 0; d < n; ++d) order.push_back(d);
+  for (int64_t d : {0, 3, 1, 4, 2}) order.push_back(n + d);
+  return self.reshape(split).permute(order).reshape(out);
+}
+
+Tensor pixel_unshuffle(const Tensor& self, int64_t r) {
+  HB_FUNCTION(pixel_unshuffle, self, r);
+  HB_CHECK(self.dim() >= 3 && r > 0 && self.size(-2) % r == 0 && self.size(-1) % r == 0,
+           "[pixel_unshuffle] pixel_unshuffle expects height to be divisible by downscale_factor, and width too, but ",
+           r, " divides not both of ", self.sizes());
+  DimVector split(self.sizes().data(), self.sizes().data() + self.dim() - 3), out = split;
+  const int64_t c = self.size(-3), h = self.size(-2) / r, w = self.size(-1) / r, n = self.dim() - 3;
+  for (int64_t s : {c, h, r, w, r}) split.push_back(s);
+  for (int64_t s : {c * r * r, h, w}) out.push_back(s);
+  std::vector<int64_t> order;
+  for (int64_t d = 0; d < n; ++d) order.push_back(d);
+  for (int64_t d : {0, 2, 4, 1, 3}) order.push_back(n + d);
+  return self.reshape(split).permute(order).reshape(out);
+}
+
+Tensor channel_shuffle(const Tensor& self, int64_t groups) {
+  HB_FUNCTION(channel_shuffle, self, groups);
+  HB_CHECK(self.dim() >= 3, "[channel_shuffle] channel_shuffle expects input with > 2 dims, but got input with sizes ",
+           self.sizes());
+  HB_CHECK(groups > 0,
+           "[channel_shuffle] Number of groups to divide channels in must be positive. Value of groups:", groups);
+  HB_CHECK(self.size(1) % groups == 0, "[channel_shuffle] Number of channels must be divisible by groups. Got ",
+           self.size(1), " channels and ", groups, " groups.");
+  DimVector split(self.sizes());
+  split[1] = groups;
+  split.insert(2, self.size(1) / groups);
+  return self.reshape(split).transpose(1, 2).reshape(self.sizes());
+}
+
+namespace {
+
+// Windows along one dimension.
+struct Windows {
+  int64_t kernel, step, padding, stride, out;
+};
+
+int64_t nth(IntArrayRef list, int d) {
+  HB_CHECK(list.size() == 2, "[im2col] expected parameters of 2 values, got ", list);
+  return list[d];
+}
+
+Windows windows(const char* name, int64_t size, int d, IntArrayRef kernel, IntArrayRef dilation, IntArrayRef padding,
+                IntArrayRef stride) {
+  Windows w{nth(kernel, d), nth(dilation, d), nth(padding, d), nth(stride, d), 0};
+  HB_CHECK(w.kernel > 0 && w.step > 0 && w.stride > 0 && w.padding >= 0, "[", name,
+           "] expected kernel_size, dilation and stride above 0 and padding of at least 0, got ", kernel, ", ",
+           dilation, ", ", stride, " and ", padding);
+  const int64_t extent = w.step * (w.kernel - 1) + 1, padded = size + 2 * w.padding;
+  HB_CHECK(padded >= extent, "[", name, "] expected a kernel that fits in the padded size ", padded, ", got ", kernel);
+  w.out = (padded - extent) / w.stride + 1;
+  return w;
+}
+
+// Element (i, j) of all windows of the padded image: (N, C, h.out, w.out).
+Tensor windows_element(const Tensor& image, const Windows& h, const Windows& w, int64_t i, int64_t j) {
+  return image.slice(2, i * h.step, i * h.step + (h.out - 1) * h.stride + 1, h.stride)
+      .slice(3, j * w.step, j * w.step + (w.out - 1) * w.stride + 1, w.stride);
+}
+
+}  // namespace
+
+Tensor im2col(const Tensor& self, IntArrayRef kernel_size, IntArrayRef dilation, IntArrayRef padding,
+              IntArrayRef stride) {
+  HB_FUNCTION(im2col, self, kernel_size, dilation, padding, stride);
+  HB_CHECK(self.dim() == 3 || self.dim() == 4, "[im2col] expected an input (N, C, H, W) or (C, H, W), got ",
+           self.sizes());
+  if (self.dim() == 3) return im2col(self.unsqueeze(0), kernel_size, dilation, padding, stride).squeeze(0);
+  const auto h = windows("im2col", self.size(2), 0, kernel_size, dilation, padding, stride);
+  const auto w = windows("im2col", self.size(3), 1, kernel_size, dilation, padding, stride);
+  const int64_t n = self.size(0), c = self.size(1);
+  Tensor out = empty({n, c * h.kernel * w.kernel, h.out * w.out}, self.options());
+  {
+    NoGradGuard no_history;
+    const Tensor x =
+        h.padding || w.padding ? constant_pad_nd(self, {w.padding, w.padding, h.padding, h.padding}) : self;
+    const Tensor columns = out.view({n, c, h.kernel, w.kernel, h.out, w.out});
+    for (int64_t i = 0; i < h.kernel; ++i)
+      for (int64_t j = 0; j < w.kernel; ++j) columns.select(2, i).select(2, j).copy_(windows_element(x, h, w, i, j));
+  }
+  if (needs_grad(self))
+    record("Im2ColBackward0", out, {&self},
+           [size = DimVector(IntArrayRef({self.size(2), self.size(3)})), kernel = DimVector(kernel_size),
+            by = DimVector(dilation), pad = DimVector(padding), step = DimVector(stride)](
+               Backward& b) -> variable_list { return {col2im(b.grad(), size, kernel, by, pad, step)}; });
+  return out;
+}
+
+Tensor col2im(const Tensor& self, IntArrayRef output_size, IntArrayRef kernel_size, IntArrayRef dilation,
+              IntArrayRef padding, IntArrayRef stride) {
+  HB_FUNCTION(col2im, self, output_size, kernel_size, dilation, padding, stride);
+  HB_CHECK(self.dim() == 2 || self.dim() == 3, "[col2im] expected an input (N, C * kernel, L) or (C * kernel, L), got ",
+           self.sizes());
+  if (self.dim() == 2) return col2im(self.unsqueeze(0), output_size, kernel_size, dilation, padding, stride).squeeze(0);
+  const int64_t height = nth(output_size, 0), width = nth(output_size, 1);
+  const auto h = windows("col2im", height, 0, kernel_size, dilation, padding, stride);
+  const auto w = windows("col2im", width, 1, kernel_size, dilation, padding, stride);
+  HB_CHECK(self.size(1) % (h.kernel * w.kernel) == 0,
+           "[col2im] Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got "
+           "input.size(1)=",
+           self.size(1), " and kernel_size=", kernel_size);
+  HB_CHECK(self.size(2) == h.out * w.out,
+           "[col2im] expected size of input's dimension 2 to match the calculated number of sliding blocks ", h.out,
+           " * ", w.out, " = ", h.out * w.out, ", but got input.size(2)=", self.size(2));
+  const int64_t n = self.size(0), c = self.size(1) / (h.kernel * w.kernel);
+  Tensor out;
+  {
+    NoGradGuard no_history;
+    const Tensor image = zeros({n, c, height + 2 * h.padding, width + 2 * w.padding}, self.options());
+    const Tensor columns = self.reshape({n, c, h.kernel, w.kernel, h.out, w.out});
+    for (int64_t i = 0; i < h.kernel; ++i)
+      for (int64_t j = 0; j < w.kernel; ++j) windows_element(image, h, w, i, j).add_(columns.select(2, i).select(2, j));
+    out = image.narrow(2, h.padding, height).narrow(3, w.padding, width).contiguous();
+  }
+  if (needs_grad(self))
+    record(
+        "Col2ImBackward0", out, {&self},
+        [kernel = DimVector(kernel_size), by = DimVector(dilation), pad = DimVector(padding),
+         step = DimVector(stride)](Backward& b) -> variable_list { return {im2col(b.grad(), kernel, by, pad, step)}; });
+  return out;
+}
+
+}  // namespace hb

@@ -1,0 +1,168 @@
+// Resampling, one dimension at a time: each output element is a weighted sum of a few input elements.
+#include <array>
+#include <cmath>
+
+#include <halfbridge/ops.h>
+
+#include "autocast/autocast.h"
+#include "core/geometry.h"
+#include "formulas/cubic_weight.h"
+#include "ops/nn/separable.h"
+#include "ops/nn/upsample.h"
+
+namespace hb {
+namespace {
+
+/// `shift`: where in an output element the input is looked up, 0 or (its centre) 0.5.
+Tensor nearest(const char* name, const char* node, const Tensor& self, IntArrayRef output,
+               std::initializer_list<std::optional<double>> scales, float shift = 0) {
+  ops::check_upsample(name, self, output, scales.size());
+  std::vector<std::vector<int64_t>> index;
+  int64_t d = 2;
+  for (const auto& scale : scales) {
+    const int64_t in = self.size(d), n = output[d++ - 2];
+    const auto step = ops::upsample_step<float>(in, n, scale);
+    index.emplace_back(n);
+    for (int64_t i = 0; i < n; ++i)
+      index.back()[i] =
+          std::min<int64_t>(static_cast<int64_t>(std::floor((static_cast<float>(i) + shift) * step)), in - 1);
+  }
+  return ops::select_separable(node, self, std::move(index));
+}
+
+// Where output element i lies between the input's elements, in the precision that LibTorch uses for the dtype.
+template <class C>
+C source(int64_t i, int64_t in, int64_t out, bool align_corners, std::optional<double> scale, bool cubic) {
+  if (align_corners) return out > 1 ? static_cast<C>(i) * (static_cast<C>(in - 1) / static_cast<C>(out - 1)) : C(0);
+  const C at = ops::upsample_step<C>(in, out, scale) * (static_cast<C>(i) + C(0.5)) - C(0.5);
+  return !cubic && at < 0 ? C(0) : at;
+}
+
+// Taps of one dimension: index and weight of each output element, `taps` times.
+struct Taps {
+  std::vector<std::vector<int64_t>> index;
+  std::vector<std::vector<double>> weight;
+};
+
+template <class C>
+Taps taps_of(int64_t in, int64_t out, bool align_corners, std::optional<double> scale, bool cubic) {
+  const int n = cubic ? 4 : 2;
+  Taps t{std::vector<std::vector<int64_t>>(n, std::vector<int64_t>(out)),
+         std::vector<std::vector<double>>(n, std::vector<double>(out))};
+  for (int64_t i = 0; i < out; ++i) {
+    const C at = source<C>(i, in, out, align_corners, scale, cubic);
+    if (!cubic) {
+      const int64_t low = std::min<int64_t>(static_cast<int64_t>(at), in - 1), high = low + (low < in - 1 ? 1 : 0);
+      const C part = std::min(std::max(at - static_cast<C>(low), C(0)), C(1));
+      t.index[0][i] = low, t.index[1][i] = high;
+      t.weight[0][i] = static_cast<double>(C(1) - part), t.weight[1][i] = static_cast<double>(part);
+      continue;
+    }
+    const int64_t base = static_cast<int64_t>(std::floor(at));
+    const C part = std::min(std::max(at - static_cast<C>(base), C(0)), C(1));
+    const C w[4] = {cubic_weight<C>(part + 1, false), cubic_weight<C>(part, true), cubic_weight<C>(1 - part, true),
+                    cubic_weight<C>(2 - part, false)};
+    for (int k = 0; k < 4; ++k) {
+      t.index[k][i] = std::clamp<int64_t>(base - 1 + k, 0, in - 1);
+      t.weight[k][i] = static_cast<double>(w[k]);
+    }
+  }
+  return t;
+}
+
+Tensor along(const Tensor& x, int64_t d, const Taps& t) {
+  DimVector shape(static_cast<size_t>(x.dim()), 1);
+  shape[d] = static_cast<int64_t>(t.index[0].size());
+  Tensor out;
+  for (size_t k = 0; k < t.index.size(); ++k) {
+    const Tensor weight = tensor(t.weight[k], x.options()).view(shape);
+    const Tensor term = x.index_select(d, tensor(t.index[k], kLong).to(x.device())) * weight;
+    out = out.defined() ? out + term : term;
+  }
+  return out;
+}
+
+Tensor weighted(const char* name, const Tensor& self, IntArrayRef output, bool align_corners, bool cubic,
+                std::initializer_list<std::optional<double>> scales) {
+  ops::check_upsample(name, self, output, scales.size());
+  HB_CHECK(is_floating_type(self.scalar_type()), "[", name, "] expected a floating input, got ", self.scalar_type());
+  // Halves are rounded once, at the end. The last dimension comes first, as in LibTorch's sums.
+  Tensor out = is_half_type(self.scalar_type()) ? self.to(kFloat) : self;
+  const std::vector<std::optional<double>> by(scales);
+  for (int64_t d = self.dim() - 1; d >= 2; --d) {
+    const int64_t in = self.size(d), n = output[d - 2];
+    out = along(out, d,
+                self.scalar_type() == kDouble ? taps_of<double>(in, n, align_corners, by[d - 2], cubic)
+                                              : taps_of<float>(in, n, align_corners, by[d - 2], cubic));
+  }
+  return out.to(self.scalar_type());
+}
+
+}  // namespace
+
+void ops::check_upsample(const char* name, const Tensor& self, IntArrayRef output, size_t dims) {
+  HB_CHECK(output.size() == dims, "[", name, "] It is expected output_size equals to ", dims, ", but got size ",
+           output.size());
+  HB_CHECK(self.dim() == static_cast<int64_t>(dims) + 2, "[", name, "] It is expected input_size equals to ", dims + 2,
+           ", but got size ", self.dim());
+  for (size_t d = 0; d < dims; ++d)
+    HB_CHECK(self.size(2 + d) > 0 && output[d] > 0, "[", name,
+             "] Input and output sizes should be greater than 0, but got input ", self.sizes(), " and output ", output);
+  DimVector sizes(self.impl().sizes());
+  for (size_t d = 0; d < dims; ++d) sizes[2 + d] = output[d];
+  geometry::bytes(geometry::numel(sizes), self.impl().itemsize());  // before lists of these lengths are made
+}
+
+Tensor upsample_nearest1d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales) {
+  HB_AUTOCAST(upsample_nearest1d, as_is, fp32, self, output_size, scales);
+  return nearest("upsample_nearest1d", "UpsampleNearest1DBackward0", self, output_size, {scales});
+}
+Tensor upsample_nearest2d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales_h,
+                          std::optional<double> scales_w) {
+  HB_AUTOCAST(upsample_nearest2d, as_is, fp32, self, output_size, scales_h, scales_w);
+  return nearest("upsample_nearest2d", "UpsampleNearest2DBackward0", self, output_size, {scales_h, scales_w});
+}
+Tensor upsample_nearest3d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales_d,
+                          std::optional<double> scales_h, std::optional<double> scales_w) {
+  HB_AUTOCAST(upsample_nearest3d, as_is, fp32, self, output_size, scales_d, scales_h, scales_w);
+  return nearest("upsample_nearest3d", "UpsampleNearest3DBackward0", self, output_size, {scales_d, scales_h, scales_w});
+}
+Tensor _upsample_nearest_exact1d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales) {
+  HB_AUTOCAST(_upsample_nearest_exact1d, as_is, fp32, self, output_size, scales);
+  return nearest("_upsample_nearest_exact1d", "UpsampleNearestExact1DBackward0", self, output_size, {scales}, 0.5f);
+}
+Tensor _upsample_nearest_exact2d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales_h,
+                                 std::optional<double> scales_w) {
+  HB_AUTOCAST(_upsample_nearest_exact2d, as_is, fp32, self, output_size, scales_h, scales_w);
+  return nearest("_upsample_nearest_exact2d", "UpsampleNearestExact2DBackward0", self, output_size,
+                 {scales_h, scales_w}, 0.5f);
+}
+Tensor _upsample_nearest_exact3d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales_d,
+                                 std::optional<double> scales_h, std::optional<double> scales_w) {
+  HB_AUTOCAST(_upsample_nearest_exact3d, as_is, fp32, self, output_size, scales_d, scales_h, scales_w);
+  return nearest("_upsample_nearest_exact3d", "UpsampleNearestExact3DBackward0", self, output_size,
+                 {scales_d, scales_h, scales_w}, 0.5f);
+}
+Tensor upsample_linear1d(const Tensor& self, IntArrayRef output_size, bool align_corners,
+                         std::optional<double> scales) {
+  HB_AUTOCAST(upsample_linear1d, as_is, fp32, self, output_size, align_corners, scales);
+  return weighted("upsample_linear1d", self, output_size, align_corners, false, {scales});
+}
+Tensor upsample_bilinear2d(const Tensor& self, IntArrayRef output_size, bool align_corners,
+                           std::optional<double> scales_h, std::optional<double> scales_w) {
+  HB_AUTOCAST(upsample_bilinear2d, as_is, fp32, self, output_size, align_corners, scales_h, scales_w);
+  return weighted("upsample_bilinear2d", self, output_size, align_corners, false, {scales_h, scales_w});
+}
+Tensor upsample_bicubic2d(const Tensor& self, IntArrayRef output_size, bool align_corners,
+                          std::optional<double> scales_h, std::optional<double> scales_w) {
+  HB_AUTOCAST(upsample_bicubic2d, as_is, fp32, self, output_size, align_corners, scales_h, scales_w);
+  return weighted("upsample_bicubic2d", self, output_size, align_corners, true, {scales_h, scales_w});
+}
+Tensor upsample_trilinear3d(const Tensor& self, IntArrayRef output_size, bool align_corners,
+                            std::optional<double> scales_d, std::optional<double> scales_h,
+                            std::optional<double> scales_w) {
+  HB_AUTOCAST(upsample_trilinear3d, as_is, fp32, self, output_size, align_corners, scales_d, scales_h, scales_w);
+  return weighted("upsample_trilinear3d", self, output_size, align_corners, false, {scales_d, scales_h, scales_w});
+}
+
+}  // namespace hb

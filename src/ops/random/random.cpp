@@ -1,0 +1,261 @@
+#include <halfbridge/ops/random.h>
+
+#include <cmath>
+#include <limits>
+
+#include <halfbridge/ops.h>
+
+#include "autograd/record.h"
+#include "backend/distributions.h"
+#include "ops/common/inplace.h"
+
+namespace hb {
+
+namespace {
+
+/// Gives random values to self; its earlier values get a gradient of zero.
+template <typename F>
+Tensor& fill_random(const char* name, const char* node, Tensor& self, F fill) {
+  if (self.numel() == 0) return self;
+  const auto compute = [&](const Tensor& old) {
+    Tensor out = empty_like(old);
+    fill(out);
+    if (needs_grad(old)) record(node, out, {&old}, [](Backward& b) -> variable_list { return {zeros_like(b.grad())}; });
+    return out;
+  };
+  return inplace(name, self, compute, fill);
+}
+
+/// Calls `f` with a value of the floating element type.
+template <typename F>
+void with_floating(const char* op, ScalarType t, F f) {
+  switch (t) {
+    case kFloat:
+      return f(float{});
+    case kDouble:
+      return f(double{});
+    case kHalf:
+      return f(Half{});
+    case kBFloat16:
+      return f(BFloat16{});
+    default:
+      HB_NOT_SUPPORTED("\"", op, "\" not implemented for '", toString(t), "'");
+  }
+}
+
+template <typename T>
+double as_double(T value) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    return static_cast<double>(value);
+  } else {
+    return static_cast<double>(static_cast<float>(value));
+  }
+}
+template <typename T>
+int64_t through(int64_t value) {
+  return static_cast<int64_t>(
+      as_double(T(static_cast<std::conditional_t<std::is_same_v<T, double>, double, float>>(value))));
+}
+int log2_floor(int64_t value) { return 63 - __builtin_clzll(static_cast<uint64_t>(value)); }
+
+/// A floating type rounds integers beyond its digits: moves a bound inwards to one that it holds, so that no
+/// drawn value rounds past it.
+template <typename T>
+int64_t lower_bound_in(int64_t from) {
+  if (from == std::numeric_limits<int64_t>::max()) return from;
+  const int64_t next = through<T>(from + 1);
+  if (next >= from) return from;
+  return next + (int64_t{1} << (log2_floor(std::abs(from + 1)) - std::numeric_limits<T>::digits + 1));
+}
+template <typename T>
+int64_t upper_bound_in(int64_t to) {
+  const int64_t previous = through<T>(to - 1);
+  if (previous < to) return to;
+  return previous - (int64_t{1} << (log2_floor(std::abs(to - 1)) - std::numeric_limits<T>::digits + 1));
+}
+
+struct Bounds {
+  double lowest, highest;
+  int digits;  // of a floating type, else 0
+};
+Bounds bounds_of(ScalarType t) {
+  switch (t) {
+#define HB_BOUNDS(T, Name)                                                                         \
+  case ScalarType::Name:                                                                           \
+    return {as_double(std::numeric_limits<T>::lowest()), as_double(std::numeric_limits<T>::max()), \
+            is_floating_type(t) ? std::numeric_limits<T>::digits : 0};
+    HB_FORALL_REAL_DTYPES(HB_BOUNDS)
+    HB_FORALL_WIDE_UNSIGNED_DTYPES(HB_BOUNDS)
+#undef HB_BOUNDS
+    default:
+      HB_CHECK(false, "check_random_bounds handles only integral, floating-point and boolean types");
+  }
+}
+
+void check_bound(const char* what, int64_t value, ScalarType t) {
+  const Bounds bounds = bounds_of(t);
+  const auto v = static_cast<double>(value);
+  HB_CHECK(t == kLong || (v >= bounds.lowest && v <= bounds.highest), what, " is out of bounds for ",
+           type_meta_name(t));
+  if (bounds.digits > 0 && bounds.digits < 63 && std::fabs(v) > std::ldexp(1.0, bounds.digits))
+    detail::warn(detail::str(what, " is out of bounds [-(2^", bounds.digits, "), 2^", bounds.digits,
+                             "]. Due to precision limitations ", type_meta_name(t),
+                             " can support discrete uniform distribution only within this range."));
+}
+
+/// The number of values from `from` on and, in `from`, the first of them.
+uint64_t range_to(const Tensor& self, int64_t& from, int64_t to) {
+  HB_CHECK(from < to, "random_ expects 'from' to be less than 'to', but got from=", from, " >= to=", to);
+  if (self.is_floating_point()) {
+    with_floating("random_update_from_to", self.scalar_type(), [&](auto zero) {
+      from = lower_bound_in<decltype(zero)>(from);
+      to = upper_bound_in<decltype(zero)>(to);
+    });
+    HB_CHECK(from < to,
+             "random_ expects 'from' casted to dtype to be less than 'to' casted to dtype, but got from=", from,
+             " >= to=", to);
+  }
+  check_bound("from", from, self.scalar_type());
+  check_bound("to - 1", to - 1, self.scalar_type());
+  return static_cast<uint64_t>(to) - static_cast<uint64_t>(from);
+}
+
+uint64_t range_upwards(const Tensor& self, int64_t& from) {
+  if (from == std::numeric_limits<int64_t>::lowest()) return 0;
+  int64_t last = std::numeric_limits<int64_t>::max();
+  if (self.is_floating_point()) {
+    with_floating("random_from_to_range_calc", self.scalar_type(), [&](auto zero) {
+      last = int64_t{1} << std::numeric_limits<decltype(zero)>::digits;
+      from = lower_bound_in<decltype(zero)>(from);
+    });
+    HB_CHECK(from < last,
+             "random_ expects 'from' casted to dtype to be less than or equal to 'to_inc' casted to dtype, "
+             "but got from=",
+             from, " > to_inc=", last);
+  } else if (self.scalar_type() != kLong) {
+    last = static_cast<int64_t>(bounds_of(self.scalar_type()).highest);
+  }
+  check_bound("from", from, self.scalar_type());
+  check_bound("to - 1", last, self.scalar_type());
+  return static_cast<uint64_t>(last) - static_cast<uint64_t>(from) + 1;
+}
+
+}  // namespace
+
+Tensor& uniform_(Tensor& self, double from, double to, std::optional<Generator> generator) {
+  if (self.is_complex()) return view_as_real(self).uniform_(from, to, std::move(generator)), self;
+  with_floating("check_uniform_bounds", self.scalar_type(), [&](auto zero) {
+    using T = decltype(zero);
+    const double low = as_double(std::numeric_limits<T>::lowest()), high = as_double(std::numeric_limits<T>::max());
+    HB_CHECK(from >= low && from <= high, "from is out of bounds for ", type_meta_name(self.scalar_type()));
+    HB_CHECK(to >= low && to <= high, "to is out of bounds for ", type_meta_name(self.scalar_type()));
+    HB_CHECK(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from, " > to=", to);
+    HB_CHECK(to - from <= high, "uniform_ expects to-from <= std::numeric_limits<", toString(self.scalar_type()),
+             ">::max(), but found to=", to, " and from=", from, " which result in to-from to exceed the limit");
+  });
+  return fill_random("uniform_", "UniformBackward0", self,
+                     [&](const Tensor& out) { uniform_kernel(out.device())(out, from, to, generator); });
+}
+
+Tensor& normal_(Tensor& self, double mean, double std, std::optional<Generator> generator) {
+  HB_CHECK(std >= 0.0, "normal expects std >= 0.0, but found std ", std);
+  if (self.is_complex())  // half of the variance in each part
+    return view_as_real(self).normal_(mean, std / std::sqrt(2.0), std::move(generator)), self;
+  if (self.numel() > 0) with_floating("normal_kernel_cpu", self.scalar_type(), [](auto) {});
+  return fill_random("normal_", "NormalBackward0", self,
+                     [&](const Tensor& out) { normal_kernel(out.device())(out, mean, std, generator); });
+}
+
+Tensor& random_(Tensor& self, int64_t from, std::optional<int64_t> to, std::optional<Generator> generator) {
+  const uint64_t range = to ? range_to(self, from, *to) : range_upwards(self, from);
+  HB_CHECK(range != 0 || self.scalar_type() == kLong || self.scalar_type() == kFloat || self.scalar_type() == kDouble ||
+               self.scalar_type() == kBFloat16,
+           "random_full_64_bits_range_kernel_cpu handles only int64, double, float and bfloat16");
+  return fill_random("random_", "RandomBackward0", self,
+                     [&](const Tensor& out) { random_from_to_kernel(out.device())(out, range, from, generator); });
+}
+Tensor& random_(Tensor& self, int64_t to, std::optional<Generator> generator) {
+  return random_(self, 0, to, std::move(generator));
+}
+Tensor& random_(Tensor& self, std::optional<Generator> generator) {
+  return fill_random("random_", "RandomBackward0", self,
+                     [&](const Tensor& out) { random_kernel(out.device())(out, generator); });
+}
+
+Tensor& bernoulli_(Tensor& self, double p, std::optional<Generator> generator) {
+  HB_CHECK(p >= 0 && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p=", p);
+  return fill_random("bernoulli_", "BernoulliBackward2", self,
+                     [&](const Tensor& out) { bernoulli_kernel(out.device())(out, p, 1.0, generator); });
+}
+Tensor& bernoulli_(Tensor& self, const Tensor& p, std::optional<Generator> generator) {
+  if (self.numel() > 0) with_floating("bernoulli_tensor_cpu_p_", p.scalar_type(), [](auto) {});
+  const Tensor each = p.detach().expand(self.sizes());
+  return fill_random("bernoulli_", "BernoulliBackward1", self,
+                     [&](const Tensor& out) { bernoulli_each_kernel(out.device())(out, each, generator); });
+}
+
+Tensor& exponential_(Tensor& self, double lambd, std::optional<Generator> generator) {
+  HB_CHECK(lambd > 0.0, "exponential_ expects lambda > 0.0, but found lambda=", lambd);
+  HB_CHECK(self.is_floating_point() || self.numel() == 0,
+           "Exponential distribution is a continuous probability distribution. dtype must be a floating "
+           "point but you "
+           "specified ",
+           self.scalar_type());
+  return fill_random("exponential_", "ExponentialBackward0", self,
+                     [&](const Tensor& out) { exponential_kernel(out.device())(out, lambd, generator); });
+}
+
+Tensor& geometric_(Tensor& self, double p, std::optional<Generator> generator) {
+  HB_CHECK(p > 0 && p < 1, "geometric_ expects p to be in (0, 1), but got p=", p);
+  if (self.scalar_type() == kBool && self.numel() > 0) HB_NOT_SUPPORTED("\"geometric_cpu\" not implemented for 'Bool'");
+  return fill_random("geometric_", "GeometricBackward0", self,
+                     [&](const Tensor& out) { geometric_kernel(out.device())(out, p, generator); });
+}
+
+Tensor& log_normal_(Tensor& self, double mean, double std, std::optional<Generator> generator) {
+  HB_CHECK(std > 0.0, "log_normal_ expects std > 0.0, but found std=", std);
+  return fill_random("log_normal_", "LogNormalBackward0", self,
+                     [&](const Tensor& out) { log_normal_kernel(out.device())(out, mean, std, generator); });
+}
+
+Tensor& cauchy_(Tensor& self, double median, double sigma, std::optional<Generator> generator) {
+  HB_CHECK(sigma > 0.0, "cauchy_ expects sigma > 0.0, but found sigma=", sigma);
+  HB_CHECK(self.is_floating_point(),
+           "Cauchy distribution is a continuous probability distribution. dtype must be a floating point but "
+           "you specified ",
+           type_meta_name(self.scalar_type()));
+  return fill_random("cauchy_", "CauchyBackward0", self,
+                     [&](const Tensor& out) { cauchy_kernel(out.device())(out, median, sigma, generator); });
+}
+
+// --- into new tensors
+
+Tensor uniform(const Tensor& self, double from, double to, std::optional<Generator> generator) {
+  return empty_like(self.detach()).uniform_(from, to, std::move(generator));
+}
+Tensor normal_functional(const Tensor& self, double mean, double std, std::optional<Generator> generator) {
+  return empty_like(self.detach()).normal_(mean, std, std::move(generator));
+}
+Tensor random(const Tensor& self, int64_t from, std::optional<int64_t> to, std::optional<Generator> generator) {
+  return empty_like(self.detach()).random_(from, to, std::move(generator));
+}
+Tensor random(const Tensor& self, int64_t to, std::optional<Generator> generator) {
+  return empty_like(self.detach()).random_(to, std::move(generator));
+}
+Tensor random(const Tensor& self, std::optional<Generator> generator) {
+  return empty_like(self.detach()).random_(std::move(generator));
+}
+Tensor exponential(const Tensor& self, double lambd, std::optional<Generator> generator) {
+  return empty_like(self.detach()).exponential_(lambd, std::move(generator));
+}
+Tensor geometric(const Tensor& self, double p, std::optional<Generator> generator) {
+  return empty_like(self.detach()).geometric_(p, std::move(generator));
+}
+Tensor log_normal(const Tensor& self, double mean, double std, std::optional<Generator> generator) {
+  return empty_like(self.detach()).log_normal_(mean, std, std::move(generator));
+}
+Tensor cauchy(const Tensor& self, double median, double sigma, std::optional<Generator> generator) {
+  return empty_like(self.detach()).cauchy_(median, sigma, std::move(generator));
+}
+
+}  // namespace hb

@@ -1,0 +1,192 @@
+// Joining tensors.
+#include <halfbridge/ops.h>
+
+#include "autocast/autocast.h"
+#include "autograd/record.h"
+#include "backend/elementwise.h"
+#include "core/geometry.h"
+#include "core/physical.h"
+#include "ops/common/inplace.h"
+#include "ops/sparse/sparse.h"
+
+namespace hb {
+
+namespace {
+
+// Tensors of shape (0) are left out whatever the other shapes are, as LibTorch does.
+bool skipped(const Tensor& t) { return t.dim() == 1 && t.sizes()[0] == 0; }
+
+const Tensor& model_of(TensorList tensors) {
+  for (const Tensor& t : tensors)
+    if (!skipped(t)) return t;
+  return tensors[0];
+}
+
+DimVector cat_sizes(TensorList tensors, const Tensor& model, int64_t dim) {
+  DimVector sizes = model.impl().sizes();
+  int64_t total = 0;
+  for (size_t k = 0; k < tensors.size(); ++k) {
+    const Tensor& t = tensors[k];
+    if (skipped(t)) continue;
+    HB_CHECK(t.dim() == model.dim(), "[cat] Tensors must have same number of dimensions: got ", model.dim(), " and ",
+             t.dim());
+    for (int64_t d = 0; d < t.dim(); ++d)
+      HB_CHECK(d == dim || t.sizes()[d] == sizes[d], "[cat] Sizes of tensors must match except in dimension ", dim,
+               ". Expected size ", sizes[d], " but got size ", t.sizes()[d], " for tensor number ", k, " in the list.");
+    total += t.sizes()[dim];
+  }
+  sizes[dim] = total;
+  return sizes;
+}
+
+enum class JoinLayout { Contiguous, OfInputs };
+
+// JoinLayout::OfInputs: the result is channels-last in memory when every input is.
+Tensor empty_cat(TensorList tensors, const DimVector& sizes, ScalarType dtype, JoinLayout layout) {
+  bool last = layout == JoinLayout::OfInputs && (sizes.size() == 4 || sizes.size() == 5) && !skipped(model_of(tensors));
+  bool deferred = last;
+  for (const Tensor& t : tensors) {
+    if (skipped(t)) continue;
+    const Physical now(t);
+    last = last && !now->physically_contiguous() && geometry::is_channels_last(now->sizes(), now->physical_strides());
+    deferred = deferred && now->is_deferred();
+  }
+  const TensorOptions options = TensorOptions().dtype(dtype).device(tensors[0].device());
+  Tensor out = empty(sizes, options, last ? geometry::channels_last_format(sizes.size()) : MemoryFormat::Contiguous);
+  if (last && deferred) out.impl().set_deferred();
+  return out;
+}
+
+// A part of `t` in its physical layout, unknown to autograd.
+Tensor physical_part(const Tensor& t, int64_t dim, int64_t start, int64_t length) {
+  const TensorImpl& i = t.impl();
+  DimVector sizes = i.sizes();
+  sizes[dim] = length;
+  return Tensor(make_intrusive<TensorImpl>(i.physical_storage(), i.dtype(), std::move(sizes), i.physical_strides(),
+                                           i.physical_offset() + start * i.physical_strides()[dim]));
+}
+
+void record_cat(Tensor& out, TensorList tensors, int64_t dim) {
+  std::vector<const Tensor*> inputs;
+  DimVector lengths;
+  for (const Tensor& t : tensors) {
+    inputs.push_back(&t);
+    lengths.push_back(skipped(t) ? -1 : t.sizes()[dim]);
+  }
+  record_many("CatBackward0", {&out}, inputs, {}, [dim, lengths](Backward& b, const variable_list&) -> variable_list {
+    variable_list grads(lengths.size());
+    int64_t at = 0;
+    for (size_t k = 0; k < lengths.size(); ++k) {
+      if (lengths[k] < 0) {
+        if (b.needs(k)) grads[k] = zeros({0}, b.grad().options());
+        continue;
+      }
+      if (b.needs(k)) grads[k] = b.grad().narrow(dim, at, lengths[k]);
+      at += lengths[k];
+    }
+    return grads;
+  });
+}
+
+Tensor joined(TensorList tensors, int64_t dim_in, JoinLayout layout) {
+  HB_CHECK(!tensors.empty(), "[cat] expected a non-empty list of Tensors");
+  std::vector<const Tensor*> pointers;
+  for (size_t k = 0; k < tensors.size(); ++k) {
+    HB_CHECK(tensors[k].defined(), "[cat] expected defined tensors, got an undefined one at position ", k);
+    HB_CHECK(tensors[k].dim() > 0, "[cat] zero-dimensional tensor (at position ", k, ") cannot be concatenated");
+    pointers.push_back(&tensors[k]);
+  }
+  for (const Tensor& t : tensors)
+    if (HB_UNLIKELY(t.is_sparse())) return sparse::cat(tensors, dim_in);
+  const Tensor& model = model_of(tensors);
+  const int64_t dim = geometry::wrap_dim("cat", dim_in, model.dim());
+  Tensor out = empty_cat(tensors, cat_sizes(tensors, model, dim), result_type_of(pointers), layout);
+  int64_t at = 0;
+  for (const Tensor& t : tensors) {
+    if (skipped(t)) continue;
+    const Tensor part = physical_part(out, dim, at, t.sizes()[dim]);
+    copy_kernel(out.device())(Loop({&part}, {&t}));
+    at += t.sizes()[dim];
+  }
+  if (needs_grad_list(tensors) && is_differentiable_type(out.scalar_type())) record_cat(out, tensors, dim);
+  return out;
+}
+
+}  // namespace
+
+Tensor cat(TensorList tensors, int64_t dim) {
+  HB_AUTOCAST(cat, widest, as_is, tensors, dim);
+  return joined(tensors, dim, JoinLayout::OfInputs);
+}
+
+Tensor& cat_out(Tensor& out, TensorList tensors, int64_t dim) {
+  front::Excluded excluded;
+  return assign_out("cat", out, cat(tensors, dim));
+}
+
+Tensor stack(TensorList tensors, int64_t dim) {
+  HB_AUTOCAST(stack, widest, as_is, tensors, dim);
+  HB_CHECK(!tensors.empty(), "[stack] expected a non-empty TensorList");
+  std::vector<Tensor> rows;
+  for (size_t k = 0; k < tensors.size(); ++k) {
+    HB_CHECK(tensors[k].sizes() == tensors[0].sizes(), "[stack] expects each tensor to be equal size, but got ",
+             tensors[0].sizes(), " at entry 0 and ", tensors[k].sizes(), " at entry ", k);
+    rows.push_back(tensors[k].unsqueeze(dim));
+  }
+  return joined(rows, geometry::wrap_dim("stack", dim, tensors[0].dim() + 1), JoinLayout::Contiguous);
+}
+
+namespace {
+// Every tensor with at least n dimensions: 0-d becomes (1), and for n > 1 a row, as numpy's atleast_nd.
+std::vector<Tensor> at_least(TensorList tensors, int64_t n) {
+  std::vector<Tensor> out;
+  for (Tensor t : tensors) {
+    if (t.dim() == 0) t = t.reshape({1});
+    if (n >= 2 && t.dim() == 1) t = t.unsqueeze(0);
+    if (n >= 3 && t.dim() == 2) t = t.unsqueeze(2);
+    out.push_back(std::move(t));
+  }
+  return out;
+}
+}  // namespace
+
+Tensor hstack(TensorList tensors) {
+  HB_CHECK(!tensors.empty(), "[hstack] expects a non-empty TensorList");
+  const auto rows = at_least(tensors, 1);
+  return cat(rows, rows[0].dim() == 1 ? 0 : 1);
+}
+Tensor vstack(TensorList tensors) {
+  HB_CHECK(!tensors.empty(), "[vstack] expects a non-empty TensorList");
+  return cat(at_least(tensors, 2), 0);
+}
+Tensor dstack(TensorList tensors) {
+  HB_CHECK(!tensors.empty(), "[dstack] expects a non-empty TensorList");
+  return cat(at_least(tensors, 3), 2);
+}
+Tensor column_stack(TensorList tensors) {
+  HB_CHECK(!tensors.empty(), "[column_stack] expects a non-empty TensorList");
+  std::vector<Tensor> columns;
+  for (const Tensor& t : tensors) columns.push_back(t.dim() <= 1 ? t.reshape({t.numel(), 1}) : t);
+  return cat(columns, 1);
+}
+
+Tensor block_diag(TensorList tensors) {
+  HB_CHECK(!tensors.empty(), "[block_diag] expects a non-empty TensorList");
+  const auto blocks = at_least(tensors, 2);
+  int64_t height = 0, width = 0;
+  ScalarType dtype = blocks[0].scalar_type();
+  for (const Tensor& b : blocks) {
+    dtype = promote_types(dtype, b.scalar_type());
+    HB_CHECK(b.dim() == 2, "[block_diag] expected tensors of 2 or fewer dimensions, got ", b.dim());
+    height += b.size(0), width += b.size(1);
+  }
+  Tensor out = zeros({height, width}, blocks[0].options().dtype(dtype));
+  int64_t y = 0, x = 0;
+  for (const Tensor& b : blocks) {
+    out.narrow(0, y, b.size(0)).narrow(1, x, b.size(1)).copy_(b);
+    y += b.size(0), x += b.size(1);
+  }
+  return out;
+}
+
+}  // namespace hb

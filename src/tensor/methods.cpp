@@ -1,0 +1,47 @@
+// Methods of Tensor that are made of functions.
+#include <halfbridge/autograd.h>
+#include <halfbridge/deprecated_type.h>
+#include <halfbridge/ops.h>
+
+namespace hb {
+
+// --- new tensors
+
+Tensor Tensor::new_empty(IntArrayRef size, const TensorOptions& o) const { return empty(size, options().merge_in(o)); }
+Tensor Tensor::new_empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& o) const {
+  return empty_strided(size, stride, options().merge_in(o));
+}
+Tensor Tensor::new_zeros(IntArrayRef size, const TensorOptions& o) const { return zeros(size, options().merge_in(o)); }
+Tensor Tensor::new_ones(IntArrayRef size, const TensorOptions& o) const { return ones(size, options().merge_in(o)); }
+Tensor Tensor::new_full(IntArrayRef size, const Scalar& value, const TensorOptions& o) const {
+  return full(size, value, options().merge_in(o));
+}
+Tensor Tensor::new_tensor(const Tensor& data) const { return data.to(options(), false, true).detach(); }
+
+Tensor Tensor::pin_memory(std::optional<Device> /*device*/) const {
+  HB_NOT_SUPPORTED("[pin_memory] Cannot access accelerator device when none is available: pinned memory needs CUDA");
+}
+
+Tensor Tensor::where(const Tensor& condition, const Scalar& other) const { return hb::where(condition, *this, other); }
+Tensor Tensor::where(const Tensor& condition, const Tensor& other) const { return hb::where(condition, *this, other); }
+Tensor Tensor::numpy_T() const {
+  DimVector dims(dim());
+  for (int64_t d = 0; d < dim(); ++d) dims[d] = dim() - 1 - d;
+  return permute(dims);
+}
+Tensor Tensor::sum_to_size(IntArrayRef size) const {
+  // Sums of small integers are int64, as those of sum().
+  const bool sums = is_integral_type(scalar_type(), true) && sizes() != size;
+  return sum_to(sums ? to(kLong) : *this, size);
+}
+
+Tensor Tensor::index_put(const std::vector<std::optional<Tensor>>& indices, const Tensor& value,
+                         bool accumulate) const {
+  return clone().index_put_(indices, value, accumulate);
+}
+
+Tensor DeprecatedTypeProperties::copy(const Tensor& source, bool non_blocking, std::optional<Device> to_device) const {
+  return source.to(options(to_device), non_blocking, /*copy=*/true);
+}
+
+}  // namespace hb
