@@ -15,7 +15,7 @@ foreach(file IN LISTS _case_files)
 endforeach()
 
 set_property(SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/parity/script_cases.cpp
-             PROPERTY COMPILE_DEFINITIONS HALFBRIDGE_RECORDED_FILES="${CMAKE_CURRENT_SOURCE_DIR}/unit/python_files")
+             PROPERTY COMPILE_DEFINITIONS HALFBRIDGE_RECORDED_FILES="${PROJECT_SOURCE_DIR}/unit_tests/io/python_files")
 halfbridge_two_builds(parity ${_harness_files} ${_sources})
 foreach(side libtorch halfbridge)
   target_include_directories(parity_${side} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})

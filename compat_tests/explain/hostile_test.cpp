@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "../unit/diff_traces.h"
+#include "diff/diff_traces.h"
 #include "replay/layer.h"
 #include "reports.h"
 

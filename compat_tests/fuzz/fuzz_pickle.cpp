@@ -3,7 +3,7 @@
 
 #include <sstream>
 
-#include "unit/zip_bytes.h"
+#include "io/zip_bytes.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {

@@ -1,4 +1,4 @@
-// Archives that Python's PyTorch wrote from scripted and traced modules (unit/python_files/record_scripts.py): what can
+// Archives that Python's PyTorch wrote from scripted and traced modules (unit_tests/io/python_files/record_scripts.py): what can
 // be read of them without running their code.
 #include <torch/script.h>
 

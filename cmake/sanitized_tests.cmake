@@ -1,0 +1,16 @@
+# Tests that cannot run with sanitizers are listed as not run.
+function(halfbridge_not_sanitized reason)
+  foreach(name IN LISTS ARGN)
+    add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -E echo "not run: ${reason}")
+    set_tests_properties(${name} PROPERTIES DISABLED TRUE)
+  endforeach()
+endfunction()
+
+# Settings of all tests of this folder.
+function(halfbridge_sanitized_tests)
+  if(HALFBRIDGE_SANITIZE)
+    get_property(_tests DIRECTORY PROPERTY TESTS)
+    # The leak check dies of threads that oneDNN computed on, unless this is off.
+    set_property(TEST ${_tests} APPEND PROPERTY ENVIRONMENT_MODIFICATION ASAN_OPTIONS=path_list_append:intercept_tls_get_addr=0)
+  endif()
+endfunction()
