@@ -1,5 +1,6 @@
 # The install tree:
 #   lib/libhalfbridge.so
+#   lib/libhalfbridge_onednn.so                 what the library loads oneDNN with
 #   bin/halfbridge                              the program: diff, trace, checkpoint, port, info
 #   include/halfbridge/...                      engine, bridge and training layer, namespace hb
 #   include/halfbridge-torch/{torch,ATen,c10}   LibTorch's names; only programs that find Torch here see them
@@ -14,6 +15,7 @@ set_target_properties(halfbridge PROPERTIES INSTALL_RPATH "$ORIGIN")
 target_include_directories(halfbridge PUBLIC $<INSTALL_INTERFACE:${_include}>)
 
 install(TARGETS halfbridge EXPORT HalfbridgeTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS halfbridge_onednn LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/halfbridge bridge/include/halfbridge train/include/halfbridge trace/include/halfbridge DESTINATION ${_include}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
 install(FILES trace/python/halfbridge_capture.py DESTINATION ${CMAKE_INSTALL_DATADIR}/halfbridge)

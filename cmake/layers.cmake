@@ -20,8 +20,8 @@ function(halfbridge_layer name)
     file(GLOB_RECURSE found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
     list(APPEND sources ${found})
   endforeach()
-  # Loops whose instruction set differs are compiled apart (library.cmake).
-  list(FILTER sources EXCLUDE REGEX "/src/cpu/(isa|amx)/")
+  # What differs in its instruction set, or is a library of its own, is compiled apart (library.cmake).
+  list(FILTER sources EXCLUDE REGEX "/src/cpu/(isa|amx|onednn/scope)/")
   add_library(halfbridge_${name} OBJECT ${sources})
   halfbridge_build_settings(halfbridge_${name})
   set(uses ${layer_USES})

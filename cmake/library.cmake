@@ -69,6 +69,14 @@ if(NOT HALFBRIDGE_SANITIZE)  # whose runtime comes with the program
   target_link_options(halfbridge PRIVATE -Wl,--no-undefined)
 endif()
 target_compile_features(halfbridge INTERFACE cxx_std_17)
+
+# What library.cpp loads, to load oneDNN with it.
+add_library(halfbridge_onednn MODULE ${PROJECT_SOURCE_DIR}/src/cpu/onednn/scope/keep_alive.cpp)
+target_link_options(halfbridge_onednn PRIVATE -Wl,--no-as-needed)
+target_link_libraries(halfbridge_onednn PRIVATE DNNL::dnnl)
+set_property(SOURCE ${PROJECT_SOURCE_DIR}/src/cpu/onednn/library.cpp APPEND PROPERTY
+             COMPILE_DEFINITIONS HB_ONEDNN_SCOPE="$<TARGET_FILE_NAME:halfbridge_onednn>")
+add_dependencies(halfbridge halfbridge_onednn)
 set_target_properties(halfbridge PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0 LINKER_LANGUAGE CXX)
 
 # LibTorch's names (torch/, ATen/, c10/) are a folder of their own: a program that uses hb:: beside the real LibTorch leaves

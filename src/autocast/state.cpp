@@ -10,6 +10,7 @@
 #include "autocast/snapshot.h"
 #include "autograd/arithmetic.h"
 #include "backend/elementwise.h"
+#include "core/thread_object.h"
 
 namespace hb {
 namespace autocast {
@@ -35,8 +36,7 @@ struct HashKey {
   }
 };
 std::unordered_map<CopyKey, Copy, HashKey>& copies() {
-  static thread_local std::unordered_map<CopyKey, Copy, HashKey> map;
-  return map;
+  return detail::thread_object<std::unordered_map<CopyKey, Copy, HashKey>>();
 }
 
 int checked_slot(DeviceType type) {

@@ -1,8 +1,10 @@
 #include "cpu/scratch.h"
 
+#include <array>
 #include <cstdlib>
 
 #include "core/allocator.h"
+#include "core/thread_object.h"
 
 namespace hb::cpu {
 
@@ -12,8 +14,8 @@ void* scratch_buffer(Scratch slot, size_t bytes) {
     size_t bytes = 0;
     ~Buffer() { std::free(data); }
   };
-  thread_local Buffer buffers[static_cast<size_t>(Scratch::kCount)];
-  Buffer& b = buffers[static_cast<size_t>(slot)];
+  using Buffers = std::array<Buffer, static_cast<size_t>(Scratch::kCount)>;
+  Buffer& b = detail::thread_object<Buffers>()[static_cast<size_t>(slot)];
   if (detail::kKeepsBlocks ? b.bytes < bytes : b.bytes != bytes) {
     std::free(b.data);
     b = {};

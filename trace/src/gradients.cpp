@@ -5,6 +5,7 @@
 #include <halfbridge/ops.h>
 
 #include "autograd/accumulate_grad.h"
+#include "core/thread_object.h"
 #include "own_work.h"
 
 namespace hb::trace {
@@ -13,10 +14,7 @@ namespace {
 bool same(const Edge& a, const Edge& b) { return a.function == b.function && a.input_nr == b.input_nr; }
 }  // namespace
 
-std::vector<Gradients::Running>& Gradients::running() {
-  static thread_local std::vector<Running> calls;
-  return calls;
-}
+std::vector<Gradients::Running>& Gradients::running() { return hb::detail::thread_object<std::vector<Running>>(); }
 
 void Gradients::begin(const std::shared_ptr<const Call>& call, ArrayRef<const Tensor*> inputs) {
   if (!GradMode::is_enabled() || !call->chosen) return;

@@ -5,6 +5,7 @@
 
 #include <halfbridge/ops.h>
 
+#include "core/thread_object.h"
 #include "own_work.h"
 
 namespace hb::trace {
@@ -19,10 +20,7 @@ Tracer& Tracer::instance() {
   return *tracer;
 }
 
-Tracer::Thread& Tracer::thread() {
-  static thread_local Thread state;
-  return state;
-}
+Tracer::Thread& Tracer::thread() { return hb::detail::thread_object<Thread>(); }
 
 // --- open and close
 

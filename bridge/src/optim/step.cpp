@@ -2,6 +2,8 @@
 
 #include <halfbridge/ops/factories.h>
 
+#include "core/thread_object.h"
+
 namespace hb::bridge::optim {
 
 Tensor zero_state(const Tensor& param, ScalarType dtype) {
@@ -145,10 +147,7 @@ void StepTensors::finish() {
   parts_.clear();
 }
 
-std::vector<UpdateBatches::Batch>& UpdateBatches::batches() {
-  static thread_local std::vector<Batch> kept;
-  return kept;
-}
+std::vector<UpdateBatches::Batch>& UpdateBatches::batches() { return hb::detail::thread_object<std::vector<Batch>>(); }
 
 void UpdateBatches::add(const Tensor& param, const Tensor& grad, OptimizerParamState* state, const StateRefs& refs,
                         unsigned flags, bool maximize) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backend/update_call.h"
+#include "core/thread_object.h"
 #include "cpu/isa/convert_element.h"
 #include "cpu/isa/tensor_ranges.h"
 
@@ -123,7 +124,8 @@ void for_blocks(const UpdateCall& call, const UpdateTensor& t, int64_t from, int
 
 /// Whether two of the tensors share memory: then their updates must follow each other.
 inline bool overlap(ArrayRef<UpdateTensor> tensors, size_t itemsize) {
-  static thread_local std::vector<std::pair<const char*, const char*>> ranges;
+  struct Ranges : std::vector<std::pair<const char*, const char*>> {};
+  auto& ranges = detail::thread_object<Ranges>();
   ranges.clear();
   for (const auto& t : tensors) {
     const auto* begin = static_cast<const char*>(t.param);

@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <dnnl_version.h>
 
+#include <string>
+
 #include <halfbridge/error.h>
 
 #ifndef __x86_64__
@@ -79,9 +81,11 @@ int flags() {
   return RTLD_NOW | RTLD_LOCAL | (sanitized ? 0 : RTLD_DEEPBIND);
 }
 
+void* open_library();
+
 // Before other initialisers: one of them may compute.
 __attribute__((constructor(101))) void load() {
-  void* library = dlopen(kLibrary, flags());
+  void* library = open_library();
   const auto find = [library](const char* name) {
     void* function = library ? dlsym(library, name) : nullptr;
     return function ? function : reinterpret_cast<void*>(&missing);
@@ -89,6 +93,17 @@ __attribute__((constructor(101))) void load() {
 #define HB_FIND(name) hb_##name = find(#name);
   HB_ONEDNN_FUNCTIONS(HB_FIND)
 #undef HB_FIND
+}
+
+// By way of the library in scope/, which stands beside this one and keeps oneDNN's objects alive when the process ends.
+void* open_library() {
+  Dl_info here;
+  if (dladdr(reinterpret_cast<void*>(&load), &here)) {
+    const std::string path = here.dli_fname;
+    const std::string beside = path.substr(0, path.rfind('/') + 1) + HB_ONEDNN_SCOPE;
+    if (void* library = dlopen(beside.c_str(), flags())) return library;
+  }
+  return dlopen(kLibrary, flags());  // alone, as in a copy of this library by itself
 }
 
 }  // namespace

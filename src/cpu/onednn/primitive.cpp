@@ -7,6 +7,7 @@
 #include <omp.h>
 
 #include "backend/kernel.h"
+#include "core/thread_object.h"
 #include "cpu/amx/amx.h"
 
 namespace hb::cpu {
@@ -26,8 +27,10 @@ const dnnl::engine& onednn_engine() {
 }
 
 dnnl::stream& onednn_stream() {
-  thread_local dnnl::stream stream(onednn_engine());
-  return stream;
+  struct Stream {
+    dnnl::stream stream{onednn_engine()};
+  };
+  return detail::thread_object<Stream>().stream;
 }
 
 dnnl::memory::data_type onednn_type(ScalarType t) {
@@ -91,8 +94,7 @@ class Cache {
 }  // namespace
 
 Prepared& prepared(const PrimitiveKey& key, Prepared (*make)(const void*), const void* context) {
-  thread_local Cache cache;
-  return cache.get(key, make, context);
+  return detail::thread_object<Cache>().get(key, make, context);
 }
 
 }  // namespace hb::cpu

@@ -7,6 +7,7 @@
 #include <halfbridge/ops.h>
 #include <halfbridge/ops/amp.h>
 
+#include "core/thread_object.h"
 #include "optim/step_observer.h"
 
 namespace hb::amp {
@@ -25,10 +26,7 @@ struct Pass {
   int depth = 0;
   Tensor inverse;
 };
-Pass& pass() {
-  thread_local Pass p;
-  return p;
-}
+Pass& pass() { return hb::detail::thread_object<Pass>(); }
 
 // To be unscaled in place: float32 keeps what unscaling a half gradient would lose; memory that others hold stays as it
 // is.
