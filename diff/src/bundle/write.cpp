@@ -3,6 +3,9 @@
 #include <cctype>
 #include <filesystem>
 #include <fstream>
+#include <system_error>
+
+#include <unistd.h>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -64,6 +67,36 @@ void check_name(const std::string& name) {
            "': expected letters, digits, '_' and '.' alone");
 }
 
+// A folder beside the one that is asked for: what stands there stays until all files of the new bundle are whole.
+class NewFolder {
+ public:
+  explicit NewFolder(const fs::path& target)
+      : target_(target.has_filename() ? target : target.parent_path()),
+        path_(target_.string() + "." + std::to_string(::getpid()) + ".tmp") {
+    std::error_code error;
+    fs::create_directories(path_, error);
+    HB_CHECK(!error, "[bundle] cannot make a folder beside ", target_.string(), ": ", error.message());
+  }
+  NewFolder(const NewFolder&) = delete;
+  NewFolder& operator=(const NewFolder&) = delete;
+  ~NewFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  const fs::path& path() const { return path_; }
+  void put_in_place() const {
+    std::error_code error;
+    fs::create_directories(target_, error);
+    std::vector<fs::path> files;
+    for (const auto& file : fs::directory_iterator(path_)) files.push_back(file.path());
+    for (size_t i = 0; i < files.size() && !error; ++i) fs::rename(files[i], target_ / files[i].filename(), error);
+    HB_CHECK(!error, "[bundle] cannot write ", target_.string(), ": ", error.message());
+  }
+
+ private:
+  fs::path target_, path_;
+};
+
 class Writer {
  public:
   Writer(const Report& report, const LayerDiff& layer, const fs::path& folder) : layer_(layer), folder_(folder) {
@@ -78,7 +111,6 @@ class Writer {
   }
 
   void write() {
-    fs::create_directories(folder_);
     // Attention prints none of its sizes in C++.
     replay::Layer& made = *model_.layer;
     const auto projection = made.state.find("out_proj.weight");
@@ -187,7 +219,9 @@ std::optional<int> layer_for_bundle(const Report& report) {
 void write_bundle(const Report& report, int id, const std::string& directory) {
   HB_CHECK(id >= 0 && static_cast<size_t>(id) < report.layers.size(), "[bundle] expected a layer of the report, got ",
            id);
-  Writer(report, report.layers[static_cast<size_t>(id)], directory).write();
+  const NewFolder folder(directory);
+  Writer(report, report.layers[static_cast<size_t>(id)], folder.path()).write();
+  folder.put_in_place();
 }
 
 }  // namespace hb::layer_diff

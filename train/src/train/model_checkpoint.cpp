@@ -44,7 +44,11 @@ std::string ModelCheckpoint::latest(const std::string& prefix, const std::string
   return all.empty() ? "" : all.back();
 }
 
-void ModelCheckpoint::on_train_begin(RunContext&) { fs::create_directories(directory_); }
+void ModelCheckpoint::on_train_begin(RunContext&) {
+  std::error_code error;
+  fs::create_directories(directory_, error);
+  HB_CHECK(!error, "[ModelCheckpoint] cannot make the folder ", directory_, ": ", error.message());
+}
 
 void ModelCheckpoint::on_train_step_end(RunContext& run) {
   if (config_.save_checkpoint_steps() > 0 && run.global_step % config_.save_checkpoint_steps() == 0) save(run);
@@ -58,7 +62,11 @@ void ModelCheckpoint::save(RunContext& run) {
   run.model.save_checkpoint((fs::path(directory_) / name).string());
   if (config_.keep_checkpoint_max() == 0) return;
   const auto all = find(prefix_, directory_);
-  for (size_t i = 0; i + static_cast<size_t>(config_.keep_checkpoint_max()) < all.size(); ++i) fs::remove(all[i]);
+  for (size_t i = 0; i + static_cast<size_t>(config_.keep_checkpoint_max()) < all.size(); ++i) {
+    std::error_code error;
+    fs::remove(all[i], error);
+    HB_CHECK(!error, "[ModelCheckpoint] cannot remove ", all[i], ": ", error.message());
+  }
 }
 
 }  // namespace hb::train
