@@ -52,9 +52,7 @@ AccumulateGrad::AccumulateGrad(Tensor variable) : variable_(std::move(variable))
 
 variable_list AccumulateGrad::apply(variable_list&& grads) {
   if (!grads[0].defined()) return {};
-  Tensor g = std::move(grads[0]);
-  if (BackwardScaling* scaling = backward_scaling(); HB_UNLIKELY(scaling != nullptr))
-    g = scaling->arrived(variable_, std::move(g));
+  Tensor g = as_the_leaf_has_it(variable_, std::move(grads[0]));
   for (auto& hook : variable_.impl().materialize_autograd_meta().leaf_hooks) {
     if (!hook) continue;
     Tensor replaced = hook(g);

@@ -120,16 +120,18 @@ void Engine::capture(Node* node, const variable_list& grads) {
 
 namespace {
 variable_list apply_watched(Node& node, variable_list&& grads) {
-  GraphWatchers::each([&](GraphWatcher& w) { w.arrived(node, grads); });
-  GraphWatchers::each([&](GraphWatcher& w) { w.begins(node, grads); });
+  const auto watching = GraphWatchers::now();
+  const auto failed = [&](GraphWatcher& w) { w.failed(node); };
+  watching.each([&](GraphWatcher& w) { w.arrived(node, grads); });
+  watching.begin([&](GraphWatcher& w) { w.begins(node, grads); }, failed);
   variable_list out;
   try {
     out = node.apply(std::move(grads));
   } catch (...) {
-    GraphWatchers::each([&](GraphWatcher& w) { w.failed(node); });
+    watching.each_back(failed);
     throw;
   }
-  GraphWatchers::each([&](GraphWatcher& w) { w.evaluated(node, out); });
+  watching.each_back([&](GraphWatcher& w) { w.evaluated(node, out); });
   return out;
 }
 }  // namespace
@@ -167,7 +169,7 @@ void Engine::evaluate(Node* node) {
       if (const AutogradMeta* meta = leaf->variable().impl().autograd_meta())
         for (const auto& hook : meta->leaf_hooks) apply_tensor_hook(hook, grads[0]);
     capture(node, grads);
-    if (GraphWatchers::any()) GraphWatchers::each([&](GraphWatcher& w) { w.arrived(*node, grads); });
+    GraphWatchers::each([&](GraphWatcher& w) { w.arrived(*node, grads); });
   }
   if (!p.runs) return;
   variable_list out = call(node, std::move(grads));
@@ -260,8 +262,7 @@ void add_up_gradients(const variable_list& tensors, const variable_list& grad_te
   for (size_t i = 0; i < inputs.size(); ++i) {
     Tensor g = engine.captured(i);
     if (!g.defined()) continue;
-    if (BackwardScaling* scaling = backward_scaling(); HB_UNLIKELY(scaling != nullptr))
-      g = scaling->arrived(inputs[i], std::move(g));
+    g = as_the_leaf_has_it(inputs[i], std::move(g));
     AutoGradMode mode(create_graph);
     Tensor& sum = inputs[i].mutable_grad();
     sum = sum.defined() ? arithmetic.add(sum, g) : arithmetic.clone(create_graph ? g : g.detach(), std::nullopt);

@@ -1,48 +1,53 @@
 #pragma once
 // How every backward pass of a program that knows nothing of it is scaled: the roots' gradients before the pass, the
-// leaves' gradients back where they arrive. As a rule nobody does: then each costs one branch.
-
-#include <atomic>
+// leaves' gradients back where they arrive (the contract: core/watchers.h).
 
 #include <halfbridge/autograd.h>
+
+#include "core/watchers.h"
 
 namespace hb {
 
 class BackwardScaling {
  public:
   virtual ~BackwardScaling() = default;
-  /// The gradients of a pass that begins with them, to be scaled in place. `inputs`: those whose gradients it returns;
-  /// none if it adds to leaves.
+  /// Scales, in place, the gradients that a pass begins with. `inputs`: those whose gradients the pass returns; none if
+  /// it adds to leaves.
   virtual void begin(variable_list& grads, const variable_list& inputs) = 0;
   /// That pass is over, however it ended.
-  virtual void end() = 0;
-  /// What arrived at a leaf, as the leaf shall have it; called within a pass, and also outside of one.
+  virtual void end() noexcept = 0;
+  /// Returns what the leaf gets of a gradient that arrived at it, within a pass or outside of one.
   virtual Tensor arrived(const Tensor& leaf, Tensor grad) = 0;
-  /// What a pass that returns gradients found for one of its inputs, as the caller shall have it.
+  /// Returns what the caller gets of the gradient that a pass found for one of its inputs.
   virtual Tensor returned(const Tensor& input, Tensor grad) = 0;
 };
 
-inline std::atomic<BackwardScaling*> backward_scaling_slot{nullptr};
-inline BackwardScaling* backward_scaling() { return backward_scaling_slot.load(std::memory_order_acquire); }
+inline Tensor as_the_leaf_has_it(const Tensor& leaf, Tensor grad) {
+  if (Watchers<BackwardScaling>::any())
+    Watchers<BackwardScaling>::now().each_back([&](BackwardScaling& s) { grad = s.arrived(leaf, std::move(grad)); });
+  return grad;
+}
 
 /// One pass; those that record a graph are not scaled.
 class ScaledPass {
  public:
-  ScaledPass(variable_list& grads, bool create_graph, const variable_list& inputs = {})
-      : scaling_(create_graph ? nullptr : backward_scaling()) {
-    if (HB_UNLIKELY(scaling_ != nullptr)) scaling_->begin(grads, inputs);
+  ScaledPass(variable_list& grads, bool create_graph, const variable_list& inputs = {}) {
+    if (create_graph) return;
+    scalings_ = Watchers<BackwardScaling>::now();
+    scalings_.begin([&](BackwardScaling& s) { s.begin(grads, inputs); }, [](BackwardScaling& s) { s.end(); });
   }
   ~ScaledPass() {
-    if (HB_UNLIKELY(scaling_ != nullptr)) scaling_->end();
+    scalings_.each_back([](BackwardScaling& s) { s.end(); });
   }
   ScaledPass(const ScaledPass&) = delete;
   ScaledPass& operator=(const ScaledPass&) = delete;
   Tensor returned(const Tensor& input, Tensor grad) const {
-    return HB_UNLIKELY(scaling_ != nullptr) && grad.defined() ? scaling_->returned(input, std::move(grad)) : grad;
+    if (grad.defined()) scalings_.each_back([&](BackwardScaling& s) { grad = s.returned(input, std::move(grad)); });
+    return grad;
   }
 
  private:
-  BackwardScaling* scaling_;
+  Watching<BackwardScaling> scalings_;
 };
 
 }  // namespace hb

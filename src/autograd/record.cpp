@@ -90,7 +90,7 @@ void collect_edges(Node& node, ArrayRef<const Tensor*> inputs) {
   edges.reserve(inputs.size());
   for (const Tensor* t : inputs) edges.push_back(t->defined() ? gradient_edge(*t) : Edge());
   node.set_next_edges(std::move(edges));
-  if (GraphWatchers::any()) GraphWatchers::each([&](GraphWatcher& w) { w.inputs(node, inputs); });
+  GraphWatchers::each([&](GraphWatcher& w) { w.inputs(node, inputs); });
 }
 
 void attach(const std::shared_ptr<Node>& node, Tensor& result) {
@@ -100,7 +100,7 @@ void attach(const std::shared_ptr<Node>& node, Tensor& result) {
   meta.grad_fn = node;
   meta.output_nr = node->add_input_metadata(result);
   meta.attr_version = result.impl().version();
-  if (GraphWatchers::any()) GraphWatchers::each([&](GraphWatcher& w) { w.result(*node, result); });
+  GraphWatchers::each([&](GraphWatcher& w) { w.result(*node, result); });
 }
 
 void attach_all(const std::shared_ptr<Node>& node, ArrayRef<Tensor*> results) {

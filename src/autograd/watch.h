@@ -1,10 +1,8 @@
 #pragma once
-// How debugging tools see every operation that is recorded and every step of the backward pass. Nobody watches as a
-// rule: then each costs one branch.
-
-#include <atomic>
+// How tools see every operation that is recorded and every step of the backward pass (the contract: core/watchers.h).
 
 #include "autograd/names.h"
+#include "core/watchers.h"
 
 namespace hb {
 
@@ -23,39 +21,8 @@ class GraphWatcher {
   virtual void failed(const Node& /*node*/) {}
   /// The node has turned them into these.
   virtual void evaluated(const Node& node, const variable_list& grads) = 0;
-
- private:
-  friend class GraphWatchers;
-  std::atomic<GraphWatcher*> next_{nullptr};
 };
-
-/// Those that watch. One is removed while no other thread records or runs a backward pass.
-class GraphWatchers {
- public:
-  static void add(GraphWatcher& watcher);
-  static void remove(GraphWatcher& watcher);
-  static bool any() { return HB_UNLIKELY(first.load(std::memory_order_acquire) != nullptr); }
-  template <class F>
-  static void each(const F& f) {
-    if (unseen) return;
-    for (GraphWatcher* w = first.load(std::memory_order_acquire); w; w = w->next_.load(std::memory_order_acquire))
-      f(*w);
-  }
-
- private:
-  friend class Unwatched;
-  static inline std::atomic<GraphWatcher*> first{nullptr};
-  static inline thread_local constinit int unseen = 0;
-};
-
-/// What this thread does meanwhile, a watcher's own work say, is not watched.
-class Unwatched {
- public:
-  Unwatched() { ++GraphWatchers::unseen; }
-  Unwatched(const Unwatched&) = delete;
-  Unwatched& operator=(const Unwatched&) = delete;
-  ~Unwatched() { --GraphWatchers::unseen; }
-};
+using GraphWatchers = Watchers<GraphWatcher>;
 
 /// While a function that was checkpointed is called again on this thread: its calls are no new ones.
 class Recomputation {

@@ -1,9 +1,8 @@
 #pragma once
-// How a trace sees the functions that a program calls. A function that can be seen has one line at its front:
-// HB_AUTOCAST (autocast.h), or HB_FUNCTION where autocast leaves it alone. Both test one thread-local byte. What a
-// function calls in its turn is not seen.
+// How tools see the functions that a program calls (the contract: core/watchers.h). A function that can be seen has one
+// line at its front: HB_AUTOCAST (autocast.h), or HB_FUNCTION where autocast leaves it alone. Both test one
+// thread-local byte. What a function calls in its turn is not seen.
 
-#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,21 +19,21 @@ namespace hb {
 
 class WatchedCall;
 
+/// Beside being attached, such a watcher says for each thread whether it sees the functions that the thread calls.
 class FunctionWatcher {
  public:
   virtual ~FunctionWatcher() = default;
-  virtual void begin(WatchedCall& call) = 0;
-  virtual void end(WatchedCall& call, ArrayRef<const Tensor*> results) = 0;
+  /// What it returns comes back when the call ends.
+  virtual std::shared_ptr<void> begin(WatchedCall& call) = 0;
+  virtual void end(WatchedCall& call, const std::shared_ptr<void>& begun, ArrayRef<const Tensor*> results) = 0;
   /// It ended with an exception.
-  virtual void abandon(WatchedCall& call) = 0;
+  virtual void abandon(WatchedCall& call, const std::shared_ptr<void>& begun) = 0;
 };
-inline std::atomic<FunctionWatcher*> function_watcher{nullptr};
 
-/// Whether the functions that this thread calls are seen.
-inline void watch_functions(bool on) {
-  using namespace front;
-  active = static_cast<uint8_t>(on ? active | kWatched : active & ~kWatched);
-}
+/// Whether `watcher` sees the functions that this thread calls from now on.
+void watch_functions(const FunctionWatcher& watcher, bool on);
+bool watches_functions(const FunctionWatcher& watcher);
+/// Whether any does.
 inline bool functions_watched() { return (front::active & front::kWatched) != 0; }
 
 /// One call that is seen.
@@ -50,7 +49,6 @@ class WatchedCall {
   bool in_place = false;              // the first input is the result
   std::vector<const Tensor*> inputs;  // some may be undefined
   std::string config;                 // "stride=[1, 1], groups=1"
-  std::shared_ptr<void> data;         // the watcher's
 
   void argument(const Tensor& t) { next(), inputs.push_back(&t); }
   void argument(const std::optional<Tensor>& t) {
@@ -88,9 +86,9 @@ class WatchedCall {
   void print(std::string_view parameter, IntArrayRef value);
   void print(std::string_view parameter, std::string_view value);
 
-  FunctionWatcher* watcher_;
+  struct Told;  // the watchers that know of the call
+  std::unique_ptr<Told> told_;
   std::string_view parameters_;
-  bool open_ = false;
 };
 
 namespace detail {

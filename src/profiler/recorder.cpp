@@ -8,6 +8,7 @@
 
 #include "autograd/watch.h"
 #include "core/function_watch.h"
+#include "core/watchers.h"
 
 namespace hb::profiler {
 namespace {
@@ -78,13 +79,14 @@ thread_local std::unique_ptr<Recording> current;
 /// Passes on what the library's functions and the engine report to the recording of the thread it happens on.
 class Watcher final : public FunctionWatcher, public GraphWatcher {
  public:
-  void begin(WatchedCall& call) override {
+  std::shared_ptr<void> begin(WatchedCall& call) override {
     if (current) current->begin(call.name, EventKind::function, call.inputs);
+    return nullptr;
   }
-  void end(WatchedCall&, ArrayRef<const Tensor*>) override {
+  void end(WatchedCall&, const std::shared_ptr<void>&, ArrayRef<const Tensor*>) override {
     if (current) current->end_last(EventKind::function);
   }
-  void abandon(WatchedCall&) override {
+  void abandon(WatchedCall&, const std::shared_ptr<void>&) override {
     if (current) current->end_last(EventKind::function);
   }
   void inputs(const Node&, ArrayRef<const Tensor*>) override {}
@@ -104,19 +106,16 @@ class Watcher final : public FunctionWatcher, public GraphWatcher {
   /// Counts the threads that are recorded: the first makes the library report, the last ends that.
   void enter() {
     const std::lock_guard lock(mutex_);
-    if (threads_ == 0) {
-      FunctionWatcher* none = nullptr;
-      HB_CHECK(function_watcher.compare_exchange_strong(none, this),
-               "[profiler] a trace of layers is being written (HALFBRIDGE_TRACE): one at a time");
-      GraphWatchers::add(*this);
-    }
-    ++threads_;
+    if (threads_++ > 0) return;
+    // What other watchers do is not measured.
+    Watchers<FunctionWatcher>::attach(*this, WatchPlace::inner);
+    GraphWatchers::attach(*this, WatchPlace::inner);
   }
   void leave() {
     const std::lock_guard lock(mutex_);
     if (--threads_ > 0) return;
-    function_watcher = nullptr;
-    GraphWatchers::remove(*this);
+    Watchers<FunctionWatcher>::detach(*this);
+    GraphWatchers::detach(*this);
   }
 
  private:
@@ -137,12 +136,12 @@ void start(const Options& options) {
   static std::atomic<uint64_t> recordings{0};
   HB_CHECK(!current, "[profiler] this thread is being recorded already");
   current = std::make_unique<Recording>(options, ++recordings);
-  watch_functions(true);
+  watch_functions(watcher(), true);
 }
 
 Profile stop() {
   HB_CHECK(current, "[profiler] stop: this thread is not being recorded");
-  watch_functions(false);
+  watch_functions(watcher(), false);
   Profile profile = current->finish();
   current.reset();
   return profile;

@@ -23,7 +23,10 @@ class FirstModule final : public bridge::nn::ModuleWatcher {
  public:
   void made(Module& module, bool copy) override {
     open();
-    bridge::nn::tell_module_watcher([&](bridge::nn::ModuleWatcher& opened) { opened.made(module, copy); });
+    // Those that were opened were not attached yet when this module was made.
+    bridge::nn::ModuleWatchers::each([&](bridge::nn::ModuleWatcher& w) {
+      if (&w != this) w.made(module, copy);
+    });
   }
   void gone(Module&) override {}
   void children_changed() override {}
@@ -34,20 +37,27 @@ class FirstModule final : public bridge::nn::ModuleWatcher {
   void open() {
     static std::mutex mutex;
     const std::lock_guard lock(mutex);
-    if (bridge::nn::module_watcher_slot != this) return;
+    if (opened_) return;
     const std::string report = value_of("HALFBRIDGE_AMP_REPORT");
-    if (report.empty())
-      return Tracer::instance().open(value_of("HALFBRIDGE_TRACE"), {}, SessionOptions::from_environment());
-    HB_CHECK(!traced(), "[HALFBRIDGE_AMP_REPORT] expected HALFBRIDGE_TRACE not to be set: one at a time");
-    static auto* recorder = new GradientRecorder(report);  // never destroyed: modules live until the process ends
-    recorder->open();
+    if (!report.empty() && !recorder_) {
+      recorder_ = new GradientRecorder(report);  // never destroyed: modules live until the process ends
+      recorder_->open();
+    }
+    Tracer& tracer = Tracer::instance();  // a session that the program opened itself goes before
+    if (traced() && !tracer.is_open())
+      tracer.open(value_of("HALFBRIDGE_TRACE"), {}, SessionOptions::from_environment());
+    opened_ = true;
+    bridge::nn::ModuleWatchers::detach(*this);
   }
+
+  GradientRecorder* recorder_ = nullptr;
+  bool opened_ = false;
 };
 
 const bool read = [] {
   if (!traced() && value_of("HALFBRIDGE_AMP_REPORT").empty()) return false;
-  static auto* first = new FirstModule;  // never destroyed, and reachable when the session has its slot
-  bridge::nn::module_watcher_slot = first;
+  static auto* first = new FirstModule;  // never destroyed: other threads may be within it
+  bridge::nn::ModuleWatchers::attach(*first);
   return true;
 }();
 

@@ -23,9 +23,9 @@ GradientRecorder::GradientRecorder(std::string file) : file_(std::move(file)), s
 }
 
 void GradientRecorder::open() {
-  bridge::nn::module_watcher_slot = this;
-  bridge::optim::step_observer_slot = this;
-  GraphWatchers::add(*this);
+  bridge::nn::ModuleWatchers::attach(*this);
+  Watchers<bridge::optim::StepObserver>::attach(*this);
+  GraphWatchers::attach(*this);
   at_exit = this;
   std::atexit([] { at_exit->save(/*complete=*/true); });
 }

@@ -28,7 +28,6 @@ void Tracer::open(const std::string& folder, const std::vector<std::shared_ptr<M
                   const SessionOptions& options) {
   const Change change(*this);
   HB_CHECK(!open_, "[trace] expected no other session to be open, got one");
-  HB_CHECK(!function_watcher, "[trace] a thread is being profiled: one at a time");
   for (const auto& root : roots) HB_CHECK(root, "[trace] expected modules as roots, got a null pointer");
   auto replay = options.masks.empty() ? nullptr : std::make_unique<MaskReplay>(options.masks);
   recorder_ = std::make_unique<Recorder>(folder, options);
@@ -44,11 +43,11 @@ void Tracer::open(const std::string& folder, const std::vector<std::shared_ptr<M
   (void)registered;
   open_ = true;
   for (const auto& root : roots) root->apply([this](Module& m) { made(m, false); });
-  bridge::nn::module_watcher_slot = this;
-  function_watcher = this;
-  bridge::optim::step_observer_slot = this;
-  mask_watcher_slot = this;
-  GraphWatchers::add(*this);
+  bridge::nn::ModuleWatchers::attach(*this);
+  Watchers<FunctionWatcher>::attach(*this);
+  Watchers<bridge::optim::StepObserver>::attach(*this);
+  Watchers<MaskWatcher>::attach(*this);
+  GraphWatchers::attach(*this);
   begin_step();
 }
 
@@ -56,12 +55,12 @@ void Tracer::close(const std::string& end, bool exits) {
   const Change change(*this);
   if (!open_.exchange(false)) return;
   recording_ = false;
-  watch_functions(false);
-  bridge::nn::module_watcher_slot = nullptr;
-  function_watcher = nullptr;
-  bridge::optim::step_observer_slot = nullptr;
-  mask_watcher_slot = nullptr;
-  GraphWatchers::remove(*this);
+  watch_functions(*this, false);
+  bridge::nn::ModuleWatchers::detach(*this);
+  Watchers<FunctionWatcher>::detach(*this);
+  Watchers<bridge::optim::StepObserver>::detach(*this);
+  Watchers<MaskWatcher>::detach(*this);
+  GraphWatchers::detach(*this);
   guarded([&] {
     gradients_->flush();
     const std::lock_guard lock(mutex_);
@@ -84,7 +83,7 @@ bool Tracer::stopped() {
 
 void Tracer::begin_step() {
   recording_ = open_ && recorder_->wants_step(step_);
-  watch_functions(recording());
+  watch_functions(*this, recording());
 }
 
 // What goes wrong here is no matter of the program's: it is said once, and the trace ends.
@@ -100,10 +99,11 @@ void Tracer::guarded(const std::function<void()>& work) noexcept {
 
 // --- functions
 
-void Tracer::begin(WatchedCall& call) {
+std::shared_ptr<void> Tracer::begin(WatchedCall& call) {
   const Callback callback(*this);
   Thread& t = thread();
-  if (!recording() || Recomputation::active()) return;
+  std::shared_ptr<Call> begun;
+  if (!recording() || Recomputation::active()) return begun;
   guarded([&] {
     if (t.running.empty() && !takes_recorded(call)) return;
     bool floats = false;
@@ -116,28 +116,29 @@ void Tracer::begin(WatchedCall& call) {
     write_all(*made, Kind::input, call.inputs);
     if (t.running.empty()) gradients_->none_running();
     gradients_->begin(made, call.inputs);
-    call.data = made;
+    begun = made;
     t.function = std::move(made);
     t.masks = 0;
   });
+  return begun;
 }
 
-void Tracer::end(WatchedCall& call, ArrayRef<const Tensor*> results) {
+void Tracer::end(WatchedCall&, const std::shared_ptr<void>& begun, ArrayRef<const Tensor*> results) {
   const Callback callback(*this);
   thread().function.reset();
-  if (!call.data) return;
+  if (!begun) return;
   guarded([&] {
-    const Call& ended = *static_cast<Call*>(call.data.get());
+    const Call& ended = *static_cast<Call*>(begun.get());
     write_all(ended, Kind::output, results);
     gradients_->end(ended, results);
     for (const Tensor* r : results) recorder_->remember(*r);
   });
 }
 
-void Tracer::abandon(WatchedCall& call) {
+void Tracer::abandon(WatchedCall&, const std::shared_ptr<void>& begun) {
   const Callback callback(*this);
   thread().function.reset();
-  if (call.data) gradients_->abandon(*static_cast<Call*>(call.data.get()));
+  if (begun) gradients_->abandon(*static_cast<Call*>(begun.get()));
 }
 
 bool Tracer::takes_recorded(const WatchedCall& call) {
@@ -219,7 +220,7 @@ void Tracer::drawn(Tensor& mask, double kept) {
 
 void Tracer::step_begins(bridge::optim::Optimizer& optimizer, const std::vector<Tensor>* grads) noexcept {
   const Callback callback(*this);
-  watch_functions(false);
+  watch_functions(*this, false);
   stepping_ = true;
   if (!recording()) return;
   guarded([&] {

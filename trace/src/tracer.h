@@ -13,6 +13,7 @@
 #include <halfbridge/trace/session.h>
 
 #include "core/function_watch.h"
+#include "core/watchers.h"
 #include "gradients.h"
 #include "masks.h"
 #include "module_tree.h"
@@ -39,14 +40,15 @@ class Tracer final : public bridge::nn::ModuleWatcher,
   void close(const std::string& end, bool exits = false);
   int64_t step() const { return step_; }
   bool stopped();
+  bool is_open() const { return open_; }
 
   void made(Module& module, bool copy) override;
   void gone(Module& module) override;
   void children_changed() override;
 
-  void begin(WatchedCall& call) override;
-  void end(WatchedCall& call, ArrayRef<const Tensor*> results) override;
-  void abandon(WatchedCall& call) override;
+  std::shared_ptr<void> begin(WatchedCall& call) override;
+  void end(WatchedCall& call, const std::shared_ptr<void>& begun, ArrayRef<const Tensor*> results) override;
+  void abandon(WatchedCall& call, const std::shared_ptr<void>& begun) override;
 
   void inputs(const Node& node, ArrayRef<const Tensor*> inputs) override;
   void result(const Node&, const Tensor&) override {}

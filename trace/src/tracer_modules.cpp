@@ -17,7 +17,7 @@ void Tracer::made(Module& module, bool copy) {
   const std::lock_guard lock(mutex_);
   if (tree_.contains(module)) return;
   tree_.add(module);
-  if (recording()) watch_functions(true);
+  if (recording()) watch_functions(*this, true);
   if (!copy) hook(module);  // a copy has its original's
 }
 
@@ -94,8 +94,8 @@ std::shared_ptr<void> Tracer::module_enters(Module& module) {
   t.running.push_back(std::move(t.entering.back()));
   t.entering.pop_back();
   Frame& frame = t.running.back();
-  frame.watching = functions_watched();
-  watch_functions(frame.call != nullptr && !frame.layer);
+  frame.watching = watches_functions(*this);
+  watch_functions(*this, frame.call != nullptr && !frame.layer);
   return std::shared_ptr<void>(this, [](void* tracer) { static_cast<Tracer*>(tracer)->module_leaves(); });
 }
 
@@ -104,7 +104,7 @@ void Tracer::module_leaves() {
   t.left = std::move(t.running.back());
   t.running.pop_back();
   // From the first call on, functions outside of all modules are looked at too.
-  watch_functions(recording() && (t.left.watching || t.running.empty()) && !Recomputation::active());
+  watch_functions(*this, recording() && (t.left.watching || t.running.empty()) && !Recomputation::active());
 }
 
 void Tracer::module_ended(Module& module, const variable_list& outputs) {

@@ -273,11 +273,4 @@ TEST_F(AmpReport, TheProgramsCommandSaysWhatToDo) {
   EXPECT_NE(contents("out").find("'false' ended with status 1"), std::string::npos) << contents("out");
 }
 
-TEST_F(AmpReport, OneRecordAtATime) {
-  const std::string command = "env HALFBRIDGE_TRACE='" + path("trace") + "' HALFBRIDGE_AMP_REPORT='" + path("run") +
-                              "' " HALFBRIDGE_TRACE_PROGRAM " > '" + path("out") + "' 2>&1";
-  EXPECT_NE(std::system(command.c_str()), 0);
-  EXPECT_NE(contents("out").find("one at a time"), std::string::npos) << contents("out");
-}
-
 }  // namespace

@@ -236,8 +236,7 @@ void GradScaler::update(const Tensor& new_scale) {
 }
 
 void GradScaler::finish_update() {
-  if (auto* observer = bridge::optim::step_observer(); HB_UNLIKELY(observer != nullptr))
-    observer->scale_updated(state_->scale);
+  bridge::optim::tell_scale_updated(state_->scale);
   state_->optimizers.clear();
   state_->set_pending(false);
   if (state_->tracer) state_->tracer->next_step();
@@ -247,7 +246,7 @@ void GradScaler::finish_update() {
 
 void GradScaler::trace_overflow(bridge::nn::Module& model) {
   stop_tracing();
-  state_->tracer = std::make_unique<OverflowTracer>(model);
+  state_->tracer = OverflowTracer::start(model);
 }
 void GradScaler::stop_tracing() { state_->tracer.reset(); }
 bool GradScaler::is_tracing() const { return state_->tracer != nullptr; }

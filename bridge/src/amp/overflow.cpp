@@ -52,11 +52,17 @@ OverflowTracer::OverflowTracer(bridge::nn::Module& model) : layers_(std::make_sh
         const auto alive = module.weak_from_this();
         watched_.push_back({&module, alive, !alive.expired(), scope});
       }));
-  GraphWatchers::add(*this);
 }
 
-OverflowTracer::~OverflowTracer() {
-  GraphWatchers::remove(*this);
+std::shared_ptr<OverflowTracer> OverflowTracer::start(bridge::nn::Module& model) {
+  const std::shared_ptr<OverflowTracer> tracer(new OverflowTracer(model));
+  GraphWatchers::attach(tracer);
+  return {tracer.get(), [tracer](OverflowTracer*) { tracer->stop(); }};
+}
+
+// Another thread's pass may still tell it of something after that.
+void OverflowTracer::stop() {
+  GraphWatchers::detach(*this);
   at_work = false;
   for (const Watched& w : watched_)
     if (!w.counted || !w.alive.expired()) w.module->remove_hook(w.scope);

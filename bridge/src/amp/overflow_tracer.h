@@ -14,13 +14,13 @@
 
 namespace hb::amp {
 
-/// Looks at every recorded value and every gradient while it lives, and knows by scopes around the modules' forward in
-/// which layer an operation runs. One at a time.
+/// Looks at every recorded value and every gradient while it is attached, and knows by scopes around the modules'
+/// forward in which layer an operation runs. One at a time.
 class OverflowTracer final : public GraphWatcher {
  public:
-  /// Throws if another one is at work.
-  explicit OverflowTracer(bridge::nn::Module& model);
-  ~OverflowTracer() override;
+  /// Attaches one; it is detached, and the model's hooks are removed, with the last copy of what this returns. Throws
+  /// if another one is at work.
+  static std::shared_ptr<OverflowTracer> start(bridge::nn::Module& model);
 
   void inputs(const Node& node, ArrayRef<const Tensor*> inputs) override;
   void result(const Node& node, const Tensor& result) override;
@@ -36,6 +36,9 @@ class OverflowTracer final : public GraphWatcher {
   void next_step();
 
  private:
+  explicit OverflowTracer(bridge::nn::Module& model);
+  void stop();
+
   struct Seen {
     std::string layer;
     bool bad_inputs = false, bad_result = false;

@@ -31,7 +31,7 @@ struct GradScaler::State {
   int64_t init_growth_tracker = 0;
   int64_t updates = 0;
   std::map<const Optimizer*, PerOptimizer> optimizers;
-  std::unique_ptr<OverflowTracer> tracer;
+  std::shared_ptr<OverflowTracer> tracer;
   std::optional<Overflow> last_overflow;
 
   /// The scale, where the outputs are.

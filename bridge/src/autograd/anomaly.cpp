@@ -50,8 +50,8 @@ void AnomalyMode::set_enabled(bool enabled, bool check_nan) {
   std::lock_guard<std::mutex> lock(s.mutex);
   const bool watched = s.enabled && s.check_nan, watch = enabled && check_nan;
   s.enabled = enabled, s.check_nan = check_nan;
-  if (watch && !watched) GraphWatchers::add(s.watcher);
-  if (watched && !watch) GraphWatchers::remove(s.watcher);
+  if (watch && !watched) GraphWatchers::attach(s.watcher);
+  if (watched && !watch) GraphWatchers::detach(s.watcher);
 }
 
 DetectAnomalyGuard::DetectAnomalyGuard(bool check_nan)

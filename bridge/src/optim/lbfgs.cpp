@@ -69,8 +69,9 @@ namespace {
 struct Overflowed {};
 
 void check_overflow(Optimizer& optimizer) {
-  if (StepWatcher* watcher = step_watcher(); HB_UNLIKELY(watcher != nullptr))
-    if (watcher->evaluation_overflowed(optimizer)) throw Overflowed();
+  bool overflowed = false;
+  StepWatchers::each([&](StepWatcher& w) { overflowed = w.evaluation_overflowed(optimizer) || overflowed; });
+  if (overflowed) throw Overflowed();
 }
 }  // namespace
 
@@ -217,7 +218,7 @@ Tensor LBFGS::step(LossClosure closure) {
   std::unique_ptr<OptimizerParamState> state_before;
   try {
     check_overflow(*this);
-    if (HB_UNLIKELY(step_watcher() != nullptr)) params_before = clone_params(), state_before = slot->clone();
+    if (StepWatchers::any()) params_before = clone_params(), state_before = slot->clone();
     minimize(static_cast<LBFGSParamState&>(*slot), closure, first.at);
   } catch (const Overflowed&) {
     if (!params_before.empty()) set_params(params_before), slot = std::move(state_before);

@@ -145,14 +145,13 @@ void Optimizer::add_param_group(const OptimizerParamGroup& param_group) {
     HB_CHECK(p.is_leaf(), "can't optimize a non-leaf Tensor");
     HB_CHECK(state_.count(p.unsafeGetTensorImpl()) == 0, "some parameters appear in more than one parameter group");
   }
-  if (StepWatcher* watcher = step_watcher(); HB_UNLIKELY(watcher != nullptr))
-    watcher->parameters_added(param_group.params());
+  StepWatchers::each([&](StepWatcher& w) { w.parameters_added(param_group.params()); });
   param_groups_.emplace_back(param_group.params(),
                              (param_group.has_options() ? param_group.options() : *defaults_).clone());
 }
 
 void Optimizer::add_parameters(const std::vector<Tensor>& parameters) {
-  if (StepWatcher* watcher = step_watcher(); HB_UNLIKELY(watcher != nullptr)) watcher->parameters_added(parameters);
+  StepWatchers::each([&](StepWatcher& w) { w.parameters_added(parameters); });
   auto& all = this->parameters();
   all.insert(all.end(), parameters.begin(), parameters.end());
 }

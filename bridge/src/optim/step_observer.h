@@ -1,10 +1,12 @@
 #pragma once
-// How a trace sees the steps of optimizers. As a rule nobody looks.
+// How tools see the steps of optimizers (the contract: core/watchers.h). They change nothing; who does is a
+// StepWatcher.
 
-#include <atomic>
 #include <exception>
 
 #include <halfbridge/bridge/optim/optimizer.h>
+
+#include "core/watchers.h"
 
 namespace hb::bridge::optim {
 
@@ -13,6 +15,7 @@ class StepObserver {
   virtual ~StepObserver() = default;
   /// `grads`: those that step() was given, or nullptr where they are the parameters' own.
   virtual void step_begins(Optimizer& optimizer, const std::vector<Tensor>* grads) noexcept = 0;
+  /// The step is done. A step that throws has a beginning and no end.
   virtual void step_ended(Optimizer& optimizer) noexcept = 0;
   /// A gradient scaler has this scale from now on.
   virtual void scale_updated(const Tensor& scale) noexcept = 0;
@@ -20,34 +23,37 @@ class StepObserver {
   virtual void loss_scaled(const Tensor& /*scale*/) noexcept {}
 };
 
-inline std::atomic<StepObserver*> step_observer_slot{nullptr};
-inline StepObserver* step_observer() { return step_observer_slot.load(std::memory_order_acquire); }
 inline void tell_loss_scaled(const Tensor& scale) {
-  if (auto* observer = step_observer(); HB_UNLIKELY(observer != nullptr)) observer->loss_scaled(scale);
+  Watchers<StepObserver>::each([&](StepObserver& o) { o.loss_scaled(scale); });
+}
+inline void tell_scale_updated(const Tensor& scale) {
+  Watchers<StepObserver>::each([&](StepObserver& o) { o.scale_updated(scale); });
 }
 
-/// Stands around one step; a step inside another is part of it. One that throws is none.
+/// Stands around one step; a step inside another is part of it.
 class ObservedStep {
  public:
   /// `grads`: those that step() was given, or nullptr where they are the parameters' own.
-  explicit ObservedStep(Optimizer& optimizer, const std::vector<Tensor>* grads = nullptr)
-      : observer_(inside ? nullptr : step_observer()), optimizer_(optimizer) {
-    if (HB_LIKELY(observer_ == nullptr)) return;
+  explicit ObservedStep(Optimizer& optimizer, const std::vector<Tensor>* grads = nullptr) : optimizer_(optimizer) {
+    if (inside || !Watchers<StepObserver>::any()) return;
+    observers_ = Watchers<StepObserver>::now();
+    if (!observers_) return;
     inside = true;
     exceptions_ = std::uncaught_exceptions();
-    observer_->step_begins(optimizer, grads);
+    observers_.each([&](StepObserver& o) { o.step_begins(optimizer, grads); });
   }
   ObservedStep(const ObservedStep&) = delete;
   ObservedStep& operator=(const ObservedStep&) = delete;
   ~ObservedStep() {
-    if (HB_LIKELY(observer_ == nullptr)) return;
+    if (!observers_) return;
     inside = false;
-    if (std::uncaught_exceptions() == exceptions_) observer_->step_ended(optimizer_);
+    if (std::uncaught_exceptions() == exceptions_)
+      observers_.each_back([&](StepObserver& o) { o.step_ended(optimizer_); });
   }
 
  private:
   static inline thread_local constinit bool inside = false;
-  StepObserver* observer_;
+  Watching<StepObserver> observers_;
   Optimizer& optimizer_;
   int exceptions_ = 0;
 };

@@ -1,44 +1,55 @@
 #pragma once
-// Who stands around every step of every optimizer (the HALFBRIDGE_AMP variable). As a rule nobody.
+// Who stands around every step of every optimizer and may change it: the HALFBRIDGE_AMP variable (the contract:
+// core/watchers.h).
 
-#include <atomic>
 #include <functional>
 #include <utility>
 
 #include <halfbridge/bridge/optim/optimizer.h>
+
+#include "core/watchers.h"
 
 namespace hb::bridge::optim {
 
 class StepWatcher {
  public:
   virtual ~StepWatcher() = default;
-  /// Parameters that an optimizer is given.
+  /// An optimizer is given these parameters.
   virtual void parameters_added(const std::vector<Tensor>& parameters) = 0;
   /// Does the step, or leaves it out. `grads`: those that step() was given, or nullptr where they are the parameters'
   /// own.
   virtual Tensor step(Optimizer& optimizer, const std::vector<Tensor>* grads,
                       const std::function<Tensor()>& do_step) = 0;
-  /// For optimizers that compute gradients within their step, each time that they have: whether one overflowed, so that
+  /// Called each time that an optimizer has computed gradients within its step: whether one of them overflowed, so that
   /// the step has to be taken back.
   virtual bool evaluation_overflowed(Optimizer& optimizer) = 0;
 };
-
-inline std::atomic<StepWatcher*> step_watcher_slot{nullptr};
-inline StepWatcher* step_watcher() { return step_watcher_slot.load(std::memory_order_acquire); }
+using StepWatchers = Watchers<StepWatcher>;
 
 /// The optimizer whose step a watcher stands around on this thread.
 inline thread_local constinit Optimizer* watched_now = nullptr;
 
-/// do_step() -> Tensor, under the watcher if there is one; what the same optimizer calls inside is part of that step.
+namespace detail {
+/// The outer watchers stand around the inner ones.
+inline Tensor step_under(const Watching<StepWatcher>& watching, Optimizer& optimizer, const std::vector<Tensor>* grads,
+                         const std::function<Tensor()>& do_step) {
+  std::function<Tensor()> whole = do_step;
+  watching.each_back([&](StepWatcher& w) {
+    whole = [&w, &optimizer, grads, inner = std::move(whole)] { return w.step(optimizer, grads, inner); };
+  });
+  return whole();
+}
+}  // namespace detail
+
+/// do_step() -> Tensor, under the watchers if there are any; what the same optimizer calls inside is part of that step.
 template <class F>
 Tensor watched_step(Optimizer& optimizer, const std::vector<Tensor>* grads, const F& do_step) {
-  StepWatcher* const watcher = step_watcher();
-  if (HB_LIKELY(watcher == nullptr) || watched_now == &optimizer) return do_step();
+  if (!StepWatchers::any() || watched_now == &optimizer) return do_step();
   struct Watched {
     Optimizer* outer;
     ~Watched() { watched_now = outer; }
   } watched{std::exchange(watched_now, &optimizer)};
-  return watcher->step(optimizer, grads, do_step);
+  return detail::step_under(StepWatchers::now(), optimizer, grads, do_step);
 }
 
 }  // namespace hb::bridge::optim

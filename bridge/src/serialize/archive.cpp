@@ -107,7 +107,7 @@ bool InputArchive::try_read(const std::string& key, Tensor& tensor, bool /*is_bu
   if (tensor.scalar_type() != loaded.scalar_type()) {
     // Under HALFBRIDGE_AMP weights may have been half when they were saved and float32 now, or the other way round:
     // they become what they were.
-    if (optim::step_watcher() && tensor.is_floating_point() && loaded.is_floating_point()) {
+    if (optim::StepWatchers::any() && tensor.is_floating_point() && loaded.is_floating_point()) {
       NoGradGuard no_grad;
       tensor.set_data(loaded);
       return true;

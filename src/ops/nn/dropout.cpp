@@ -32,8 +32,7 @@ Tensor empty_mask(const Tensor& input, Grain grain) {
 Tensor mask_for(const Tensor& input, Grain grain, double p, double yes) {
   Tensor mask = empty_mask(input, grain);
   bernoulli_kernel(mask.device())(mask, 1 - p, yes, std::nullopt);
-  if (MaskWatcher* w = mask_watcher_slot.load(std::memory_order_acquire); HB_UNLIKELY(w != nullptr))
-    w->drawn(mask, yes);
+  Watchers<MaskWatcher>::each([&](MaskWatcher& w) { w.drawn(mask, yes); });
   return mask;
 }
 

@@ -1,9 +1,9 @@
 #pragma once
-// How a trace sees the masks of dropout, and gives them those of another run. As a rule nobody looks.
-
-#include <atomic>
+// How a trace sees the masks of dropout, and gives them those of another run (the contract: core/watchers.h).
 
 #include <halfbridge/tensor.h>
+
+#include "core/watchers.h"
 
 namespace hb {
 
@@ -13,7 +13,5 @@ class MaskWatcher {
   /// A mask was drawn: `kept` where an element is kept, else 0. May change it.
   virtual void drawn(Tensor& mask, double kept) = 0;
 };
-
-inline std::atomic<MaskWatcher*> mask_watcher_slot{nullptr};
 
 }  // namespace hb

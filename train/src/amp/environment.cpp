@@ -115,7 +115,7 @@ class WrongValue final : public BackwardScaling, public bridge::optim::StepWatch
  public:
   explicit WrongValue(std::string message) : message_(std::move(message)) {}
   void begin(variable_list&, const variable_list&) override { throw ValueError(message_); }
-  void end() override {}
+  void end() noexcept override {}
   Tensor arrived(const Tensor&, Tensor grad) override { return grad; }
   Tensor returned(const Tensor&, Tensor grad) override { return grad; }
   void parameters_added(const std::vector<Tensor>&) override { throw ValueError(message_); }
@@ -136,14 +136,14 @@ const bool read = [] {
     const Environment e = parse_environment(value);
     if (e.level == 0) return false;
     auto* scaling = new Scaling(e);
-    backward_scaling_slot = scaling;
-    bridge::optim::step_watcher_slot = new Steps(e, *scaling);
+    Watchers<BackwardScaling>::attach(*scaling);
+    bridge::optim::StepWatchers::attach(*new Steps(e, *scaling));
     enter_thread(e);
   } catch (const ValueError& error) {
     std::cerr << error.what() << std::endl;
     auto* wrong = new WrongValue(error.what());
-    backward_scaling_slot = wrong;
-    bridge::optim::step_watcher_slot = wrong;
+    Watchers<BackwardScaling>::attach(*wrong);
+    bridge::optim::StepWatchers::attach(*wrong);
   }
   return true;
 }();

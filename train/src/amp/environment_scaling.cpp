@@ -72,7 +72,7 @@ void Scaling::begin(variable_list& grads, const variable_list& inputs) {
   bridge::optim::tell_loss_scaled(now);
 }
 
-void Scaling::end() {
+void Scaling::end() noexcept {
   if (--pass().depth == 0) pass().inverse = Tensor();
 }
 
@@ -131,8 +131,7 @@ void Scaling::adapt(const Tensor& overflow) {
     _amp_update_scale_(scale(), growth_tracker_, overflow, kGrowth, kBackoff, kGrowthInterval);
     scale().clamp_min_(kLeastScale);
   }
-  if (auto* observer = bridge::optim::step_observer(); HB_UNLIKELY(observer != nullptr))
-    observer->scale_updated(scale());
+  bridge::optim::tell_scale_updated(scale());
 }
 
 Tensor& Scaling::scale() {

@@ -20,7 +20,7 @@ class Scaling final : public BackwardScaling {
   explicit Scaling(const Environment& environment) : environment_(environment) {}
 
   void begin(variable_list& grads, const variable_list& inputs) override;
-  void end() override;
+  void end() noexcept override;
   Tensor arrived(const Tensor& leaf, Tensor grad) override;
   Tensor returned(const Tensor& input, Tensor grad) override;
 

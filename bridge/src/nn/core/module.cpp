@@ -23,7 +23,7 @@ void check_name(const char* what, const std::string& name) {
 }  // namespace
 
 Module::Module() : parameters_("Parameter"), buffers_("Buffer"), children_("Submodule") {
-  tell_module_watcher([&](ModuleWatcher& w) { w.made(*this, false); });
+  ModuleWatchers::each([&](ModuleWatcher& w) { w.made(*this, false); });
 }
 Module::Module(std::string name) : Module() { name_ = std::move(name); }
 Module::Module(const Module& o)
@@ -34,7 +34,7 @@ Module::Module(const Module& o)
       name_(o.name_),
       hooks_(o.hooks_),
       is_training_(o.is_training_) {
-  tell_module_watcher([&](ModuleWatcher& w) { w.made(*this, true); });
+  ModuleWatchers::each([&](ModuleWatcher& w) { w.made(*this, true); });
 }
 Module& Module::operator=(const Module&) = default;
 Module::Module(Module&& o) noexcept
@@ -45,11 +45,11 @@ Module::Module(Module&& o) noexcept
       name_(std::move(o.name_)),
       hooks_(std::move(o.hooks_)),
       is_training_(o.is_training_) {
-  tell_module_watcher([&](ModuleWatcher& w) { w.made(*this, true); });
+  ModuleWatchers::each([&](ModuleWatcher& w) { w.made(*this, true); });
 }
 Module& Module::operator=(Module&&) noexcept = default;
 Module::~Module() {
-  tell_module_watcher([&](ModuleWatcher& w) { w.gone(*this); });
+  ModuleWatchers::each([&](ModuleWatcher& w) { w.gone(*this); });
   for (auto& child : children_) {
     if (child.value().use_count() == 1) hb::detail::free_in_turn(std::move(child.value()));
     child.value().reset();
@@ -232,13 +232,13 @@ Tensor& Module::register_buffer(std::string name, Tensor tensor) {
 void Module::add_child(std::string name, std::shared_ptr<Module> module) {
   check_name("Submodule", name);
   children_.insert(std::move(name), std::move(module));
-  tell_module_watcher([](ModuleWatcher& w) { w.children_changed(); });
+  ModuleWatchers::each([](ModuleWatcher& w) { w.children_changed(); });
 }
 
 void Module::unregister_module(const std::string& name) {
   HB_CHECK(children_.contains(name), "No Module with name `", name, "` is registered");
   children_.erase(name);
-  tell_module_watcher([](ModuleWatcher& w) { w.children_changed(); });
+  ModuleWatchers::each([](ModuleWatcher& w) { w.children_changed(); });
 }
 
 // --- changing it
