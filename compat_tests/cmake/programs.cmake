@@ -18,7 +18,7 @@ foreach(file IN LISTS _program_files)
   get_filename_component(name ${file} NAME_WE)
   halfbridge_two_builds(prog_${name} ${file})
   target_include_directories(prog_${name}_libtorch PRIVATE
-    ${CMAKE_CURRENT_SOURCE_DIR}/programs ${PROJECT_SOURCE_DIR}/trace/include)
+    ${CMAKE_CURRENT_SOURCE_DIR}/programs ${PROJECT_SOURCE_DIR}/trace/include ${PROJECT_SOURCE_DIR}/bridge/include)
   target_compile_definitions(prog_${name}_libtorch PRIVATE HALFBRIDGE_CAPTURE)
   target_include_directories(prog_${name}_halfbridge PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/programs)
 endforeach()

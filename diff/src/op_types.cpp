@@ -2,144 +2,13 @@
 
 #include <cctype>
 #include <set>
+#include <sstream>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
 namespace hb::layer_diff {
 namespace {
-
-struct Family {
-  const char* canonical;
-  std::vector<const char*> names;  // besides the canonical one
-};
-
-// Modules, functions and operators as they are called, in lower case and without underscores.
-const std::vector<Family>& families() {
-  static const std::vector<Family> table = {
-      {"conv",
-       {"conv1d", "conv2d", "conv3d", "convolution", "convolutionoverrideable", "mkldnnconvolution", "cudnnconvolution",
-        "thnnconv2d", "slowconv3d", "convdepthwise2d", "slowconv2dforward", "lazyconv2d"}},
-      {"conv_transpose", {"convtranspose1d", "convtranspose2d", "convtranspose3d", "slowconvtranspose2d"}},
-      {"linear", {"addmm", "mkllinear", "mkldnnlinear", "nondynamicallyquantizablelinear", "lazylinear"}},
-      {"bilinear", {}},
-      {"matmul", {"mm", "bmm", "mv", "dot"}},
-      {"baddbmm", {"addbmm"}},
-      {"batch_norm",
-       {"batchnorm1d", "batchnorm2d", "batchnorm3d", "nativebatchnorm", "cudnnbatchnorm", "batchnormimplindex",
-        "nativebatchnormlegit", "nativebatchnormlegitnotraining", "batchnormwithupdate", "syncbatchnorm"}},
-      {"instance_norm", {"instancenorm1d", "instancenorm2d", "instancenorm3d"}},
-      {"layer_norm", {"nativelayernorm"}},
-      {"group_norm", {"nativegroupnorm"}},
-      {"rms_norm", {"fusedrmsnorm"}},
-      {"local_response_norm", {"crossmaplrn2d"}},
-      {"relu", {"clampmin", "threshold"}},
-      {"relu6", {}},
-      {"leaky_relu", {}},
-      {"prelu", {"prelukernel"}},
-      {"rrelu", {"rreluwithnoise"}},
-      {"elu", {}},
-      {"celu", {}},
-      {"selu", {}},
-      {"gelu", {}},
-      {"silu", {"swish"}},
-      {"mish", {}},
-      {"sigmoid", {}},
-      {"log_sigmoid", {"logsigmoidforward"}},
-      {"hardsigmoid", {}},
-      {"hardswish", {}},
-      {"hardtanh", {"clamp"}},
-      {"hardshrink", {}},
-      {"softshrink", {}},
-      {"tanhshrink", {}},
-      {"tanh", {}},
-      {"softplus", {}},
-      {"softsign", {}},
-      {"glu", {}},
-      {"softmax", {"softmax2d"}},
-      {"log_softmax", {}},
-      {"softmin", {}},
-      {"max_pool",
-       {"maxpool1d", "maxpool2d", "maxpool3d", "maxpool2dwithindices", "maxpool3dwithindices", "mkldnnmaxpool2d",
-        "maxpool1dwithindices"}},
-      {"max_unpool", {"maxunpool1d", "maxunpool2d", "maxunpool3d"}},
-      {"avg_pool", {"avgpool1d", "avgpool2d", "avgpool3d"}},
-      {"lp_pool", {"lppool1d", "lppool2d"}},
-      {"fractional_max_pool", {"fractionalmaxpool2d", "fractionalmaxpool3d"}},
-      {"adaptive_avg_pool", {"adaptiveavgpool1d", "adaptiveavgpool2d", "adaptiveavgpool3d"}},
-      {"adaptive_max_pool", {"adaptivemaxpool1d", "adaptivemaxpool2d", "adaptivemaxpool3d"}},
-      {"dropout",
-       {"dropout1d", "dropout2d", "dropout3d", "nativedropout", "featuredropout", "alphadropout",
-        "featurealphadropout"}},
-      {"embedding", {}},
-      {"embedding_bag", {}},
-      {"lstm", {}},
-      {"gru", {}},
-      {"rnn", {"rnntanh", "rnnrelu"}},
-      {"lstm_cell", {"thnnfusedlstmcell"}},
-      {"gru_cell", {"thnnfusedgrucell"}},
-      {"rnn_cell", {"rnntanhcell", "rnnrelucell"}},
-      {"attention",
-       {"scaleddotproductattention", "scaleddotproductattentionmath", "scaleddotproductflashattention",
-        "scaleddotproductflashattentionforcpu"}},
-      {"flatten", {"unflatten", "view", "reshape", "unsafeview"}},
-      {"identity", {"alias", "contiguous", "clone", "detach", "to", "copy"}},
-      {"pad",
-       {"constantpadnd", "constantpad1d", "constantpad2d", "constantpad3d", "zeropad1d", "zeropad2d", "zeropad3d",
-        "reflectionpad1d", "reflectionpad2d", "reflectionpad3d", "replicationpad1d", "replicationpad2d",
-        "replicationpad3d"}},
-      {"upsample",
-       {"interpolate", "upsamplenearest2d", "upsamplebilinear2d", "upsamplenearest1d", "upsamplelinear1d",
-        "upsamplebicubic2d"}},
-      {"pixel_shuffle", {}},
-      {"pixel_unshuffle", {}},
-      {"fold", {"col2im"}},
-      {"unfold", {"im2col"}},
-      {"cross_entropy_loss", {"crossentropyloss", "crossentropy"}},
-      {"nll_loss", {"nllloss2d", "nlllossnd", "nlllossforward"}},
-      {"mse_loss", {}},
-      {"l1_loss", {}},
-      {"smooth_l1_loss", {}},
-      {"huber_loss", {}},
-      {"bce_loss", {"binarycrossentropy"}},
-      {"bce_with_logits_loss", {"binarycrossentropywithlogits"}},
-      {"kl_div", {"kldivloss"}},
-      {"ctc_loss", {}},
-      {"hinge_embedding_loss", {}},
-      {"cosine_embedding_loss", {}},
-      {"margin_ranking_loss", {}},
-      {"triplet_margin_loss", {}},
-      {"poisson_nll_loss", {}},
-      {"gaussian_nll_loss", {}},
-      {"soft_margin_loss", {}},
-      {"multi_margin_loss", {}},
-      {"multilabel_margin_loss", {}},
-      {"cosine_similarity", {}},
-      {"pairwise_distance", {}},
-      // Plain arithmetic, parts of others.
-      {"add", {}},
-      {"sub", {"rsub"}},
-      {"mul", {}},
-      {"div", {}},
-      {"pow", {"square"}},
-      {"exp", {}},
-      {"log", {}},
-      {"sqrt", {}},
-      {"rsqrt", {}},
-      {"mean", {}},
-      {"sum", {}},
-      {"var", {"varmean"}},
-      {"transpose", {"t", "permute", "swapaxes"}},
-      {"squeeze", {"unsqueeze"}},
-      {"cat", {"concat", "concatenate"}},
-      {"stack", {}},
-      {"chunk", {"split"}},
-      {"slice", {"select", "narrow", "index", "indexselect", "gather"}},
-      {"expand", {"repeat", "broadcastto"}},
-      {"masked_fill", {}},
-      {"where", {}},
-  };
-  return table;
-}
 
 struct Composition {
   const char* one;
@@ -183,11 +52,25 @@ std::string folded(const std::string& type) {
   return name;
 }
 
+struct Row {
+  const char *kind, *names;
+};
+constexpr Row kRows[] = {
+#define HB_LAYER(module, kind, ...) {#kind, #module},
+#define HB_PYTHON_LAYER HB_LAYER
+#include <halfbridge/bridge/nn/table/modules.def>
+#define HB_CALL(function, kind, ...) {#kind, #function},
+#define HB_KIND(kind, names) {#kind, #kind " " names},
+#include <halfbridge/bridge/nn/table/functions.def>
+};
+
 std::unordered_map<std::string, std::string> make_names() {
   std::unordered_map<std::string, std::string> names;
-  for (const Family& family : families()) {
-    names.emplace(folded(family.canonical), family.canonical);
-    for (const char* name : family.names) names.emplace(folded(name), family.canonical);
+  for (const Row& row : kRows) {
+    if (std::string_view(row.kind) == "none") continue;
+    std::istringstream words(row.names);
+    for (std::string name; words >> name;) names.emplace(folded(name), row.kind);
+    names.emplace(folded(row.kind), row.kind);
   }
   return names;
 }

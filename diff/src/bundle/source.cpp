@@ -1,10 +1,8 @@
 #include "source.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
-#include <set>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -21,78 +19,23 @@ using replay::Value;
 
 namespace {
 
-// Options that the constructor of a module's options takes, by type; the others are set by name.
-struct Module {
-  const char* types;
-  const char* arguments;
-  const char* names = "";  // "option:setter" where LibTorch calls it otherwise, "option:" where it has none
+// How LibTorch writes a module or a function: the column `source` of the tables.
+const std::map<std::string, std::string> kModules = {
+#define HB_LAYER(module, kind, forward, precision, operators, options, source) {#module, source},
+#include <halfbridge/bridge/nn/table/modules.def>
 };
-constexpr std::array kModules = {
-    Module{"Linear", "in_features out_features"},
-    Module{"Bilinear", "in1_features in2_features out_features"},
-    Module{"Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d",
-           "in_channels out_channels kernel_size"},
-    Module{"BatchNorm1d BatchNorm2d BatchNorm3d InstanceNorm1d InstanceNorm2d InstanceNorm3d", "num_features"},
-    Module{"LayerNorm", "normalized_shape"},
-    Module{"GroupNorm", "num_groups num_channels"},
-    Module{"LocalResponseNorm", "size"},
-    Module{"Embedding EmbeddingBag", "num_embeddings embedding_dim"},
-    Module{"RNN LSTM GRU RNNCell LSTMCell GRUCell", "input_size hidden_size"},
-    Module{"MultiheadAttention", "embed_dim num_heads", "batch_first:"},
-    Module{"MaxPool1d MaxPool2d MaxPool3d AvgPool1d AvgPool2d AvgPool3d", "kernel_size"},
-    Module{"LPPool1d LPPool2d LPPool3d", "norm_type kernel_size"},
-    Module{
-        "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d",
-        "output_size"},
-    Module{"ReflectionPad1d ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d "
-           "ZeroPad1d ZeroPad2d ZeroPad3d",
-           "padding", "value:"},
-    Module{"ConstantPad1d ConstantPad2d ConstantPad3d", "padding value"},
-    Module{"Softmax Softmin LogSoftmax", "dim"},
-    Module{"PixelShuffle", "upscale_factor"},
-    Module{"PixelUnshuffle", "downscale_factor"},
-    Module{"Threshold", "threshold value"},
-    Module{"ELU SELU CELU Hardshrink Hardtanh LeakyReLU PReLU ReLU ReLU6 RReLU GLU GELU Softplus Softshrink Flatten "
-           "Upsample",
-           "", "inplace:"},
-    Module{"Dropout Dropout2d Dropout3d", "", "inplace:"},
-    Module{"L1Loss MSELoss CrossEntropyLoss NLLLoss BCELoss BCEWithLogitsLoss SmoothL1Loss HuberLoss KLDivLoss "
-           "SoftMarginLoss "
-           "HingeEmbeddingLoss CosineEmbeddingLoss MarginRankingLoss TripletMarginLoss PoissonNLLLoss CosineSimilarity "
-           "PairwiseDistance",
-           ""},
-};
-// Modules without options.
-const std::set<std::string> kPlain = {"LogSigmoid", "Softmax2d", "SiLU",       "Mish",    "Sigmoid",
-                                      "Softsign",   "Tanh",      "Tanhshrink", "Identity"};
-
-// Functions: %i are all inputs, %NAME an option.
 const std::map<std::string, std::string> kFunctions = {
-    {"softmax", "torch::softmax(in0, %dim)"},
-    {"log_softmax", "torch::log_softmax(in0, %dim)"},
-    {"leaky_relu", "torch::leaky_relu(in0, %negative_slope)"},
-    {"gelu", "torch::gelu(in0, %approximate)"},
-    {"elu", "torch::elu(in0, %alpha)"},
-    {"flatten", "torch::flatten(in0, %start_dim, %end_dim)"},
-    {"linear", "torch::linear(%i)"},
-    {"conv1d", "torch::conv1d(%i3, %stride, %padding, %dilation, %groups)"},
-    {"conv2d", "torch::conv2d(%i3, %stride, %padding, %dilation, %groups)"},
-    {"conv3d", "torch::conv3d(%i3, %stride, %padding, %dilation, %groups)"},
-    {"max_pool1d", "torch::max_pool1d(in0, %kernel_size, %stride, %padding, %dilation, %ceil_mode)"},
-    {"max_pool2d", "torch::max_pool2d(in0, %kernel_size, %stride, %padding, %dilation, %ceil_mode)"},
-    {"max_pool3d", "torch::max_pool3d(in0, %kernel_size, %stride, %padding, %dilation, %ceil_mode)"},
-    {"avg_pool2d", "torch::avg_pool2d(in0, %kernel_size, %stride, %padding, %ceil_mode, %count_include_pad)"},
-    {"adaptive_avg_pool2d", "torch::adaptive_avg_pool2d(in0, %output_size)"},
-    {"matmul", "torch::matmul(in0, in1)"},
-    {"add", "in0 + in1"},
-    {"sub", "in0 - in1"},
-    {"mul", "in0 * in1"},
-    {"div", "in0 / in1"},
-    {"mse_loss", "torch::mse_loss(in0, in1)"},
+#define HB_CALL(function, kind, forward, options, source) {#function, source},
+#include <halfbridge/bridge/nn/table/functions.def>
 };
-const std::set<std::string> kUnaryFunctions = {
-    "relu",  "sigmoid", "tanh", "silu", "mish", "selu", "log_sigmoid", "exp",       "log",  "sqrt",
-    "rsqrt", "abs",     "neg",  "sin",  "cos",  "erf",  "hardsigmoid", "hardswish", "relu6"};
+
+const std::string& source_of(const std::map<std::string, std::string>& table, const char* what,
+                             const std::string& type) {
+  const auto found = table.find(type);
+  HB_CHECK(found != table.end() && found->second != "not written", "[bundle] ", what, type,
+           " cannot be written as source");
+  return found->second;
+}
 
 bool contains(const std::string& words, const std::string& word) {
   std::istringstream stream(words);
@@ -161,24 +104,23 @@ bool needs_list(const std::string& type, const std::string& option) {
 }
 
 std::string module_declaration(const Layer& layer, const std::string& type) {
-  if (kPlain.count(type)) return "torch::nn::" + type + " layer;";
-  const auto found =
-      std::find_if(kModules.begin(), kModules.end(), [&](const Module& m) { return contains(m.types, type); });
-  HB_CHECK(found != kModules.end(), "[bundle] a module of type ", type, " cannot be written as source");
+  const std::string& source = source_of(kModules, "a module of type ", type);
+  if (source == "no options") return "torch::nn::" + type + " layer;";
   const auto value_of = [&](const std::string& name) {
     const Value& value = layer.args.at(name);
     return literal(name, needs_list(type, name) ? as_list(value) : value);
   };
   std::string arguments, setters;
-  std::istringstream names(found->arguments);
+  std::istringstream names(source);
   for (std::string name; names >> name;) {
+    if (name[0] == '-') continue;
     HB_CHECK(layer.args.has(name), "[bundle] the trace does not say the ", name, " of this ", type);
     arguments += (arguments.empty() ? "" : ", ") + value_of(name);
   }
   for (const Option& option : layer.declaration->options) {
     const Value& value = layer.args.at(option.name);
-    if (value.is_none() || replay::same(value, option.standard) || contains(found->arguments, option.name)) continue;
-    if (contains(found->names, option.name + ":")) {
+    if (value.is_none() || replay::same(value, option.standard) || contains(source, option.name)) continue;
+    if (contains(source, "-" + option.name)) {
       HB_CHECK(option.name == "inplace" || option.name == "value", "[bundle] ", type, " of LibTorch has no option ",
                option.name);
       continue;
@@ -198,11 +140,8 @@ std::string inputs_text(const std::vector<bool>& defined, size_t at_least = 0) {
 }
 
 std::string function_call(const Layer& layer, const std::string& type, const std::vector<bool>& defined) {
-  if (kUnaryFunctions.count(type)) return "torch::" + type + "(in0)";
-  const auto found = kFunctions.find(type);
-  HB_CHECK(found != kFunctions.end(), "[bundle] the function ", type, " cannot be written as source");
+  const std::string& pattern = source_of(kFunctions, "the function ", type);
   std::string text;
-  const std::string& pattern = found->second;
   HB_CHECK(pattern.find("in1") == std::string::npos || (defined.size() > 1 && defined[1]), "[bundle] ", type,
            " with a number cannot be written");
   for (size_t i = 0; i < pattern.size(); ++i) {

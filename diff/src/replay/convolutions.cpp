@@ -58,26 +58,14 @@ Tensors conv_transpose(Run& run) {
 
 }  // namespace
 
-// What a function takes after its tensors; a module has three more in front and two behind.
-#define HB_CONV_OPTIONS "stride=1|2|3 padding=0|1|2|3|same dilation=1|2|3 groups=1|2"
-#define HB_TRANSPOSE_OPTIONS "stride=1|2 padding=0|1|2 output_padding=0|1 groups=1|2 dilation=1|2"
-#define HB_MODULE_OPTIONS "in_channels out_channels kernel_size "
-#define HB_LAST_OPTIONS " bias=true padding_mode=zeros|reflect|replicate|circular"
-
 const Lines& conv_lines() {
   static const Lines lines = {
-      {"Conv1d", HB_MODULE_OPTIONS HB_CONV_OPTIONS HB_LAST_OPTIONS, conv<1>},
-      {"Conv2d", HB_MODULE_OPTIONS HB_CONV_OPTIONS HB_LAST_OPTIONS, conv<2>},
-      {"Conv3d", HB_MODULE_OPTIONS HB_CONV_OPTIONS HB_LAST_OPTIONS, conv<3>},
-      {"conv1d", HB_CONV_OPTIONS, conv<1>},
-      {"conv2d", HB_CONV_OPTIONS, conv<2>},
-      {"conv3d", HB_CONV_OPTIONS, conv<3>},
-      {"ConvTranspose1d", HB_MODULE_OPTIONS HB_TRANSPOSE_OPTIONS HB_LAST_OPTIONS, conv_transpose<1>},
-      {"ConvTranspose2d", HB_MODULE_OPTIONS HB_TRANSPOSE_OPTIONS HB_LAST_OPTIONS, conv_transpose<2>},
-      {"ConvTranspose3d", HB_MODULE_OPTIONS HB_TRANSPOSE_OPTIONS HB_LAST_OPTIONS, conv_transpose<3>},
-      {"conv_transpose1d", HB_TRANSPOSE_OPTIONS, conv_transpose<1>},
-      {"conv_transpose2d", HB_TRANSPOSE_OPTIONS, conv_transpose<2>},
-      {"conv_transpose3d", HB_TRANSPOSE_OPTIONS, conv_transpose<3>},
+      {"conv1d", conv<1>},
+      {"conv2d", conv<2>},
+      {"conv3d", conv<3>},
+      {"conv_transpose1d", conv_transpose<1>},
+      {"conv_transpose2d", conv_transpose<2>},
+      {"conv_transpose3d", conv_transpose<3>},
   };
   return lines;
 }

@@ -1,6 +1,5 @@
-// The table of types. A line is {type, options, forward}: the options in the order in which they may stand without a
-// name, each `name`, `name=default` or `name=default|other|other` (further values that a wrong port would have), with ~
-// for = where any positive number is possible. A module and the function of its name have a line each.
+// What runs a layer again, by the name that modules.def and functions.def have in the column `forward`. The types, and
+// their options, stand there.
 #pragma once
 
 #include <initializer_list>
@@ -10,8 +9,7 @@
 namespace hb::layer_diff::replay {
 
 struct Line {
-  const char* types;  // separated by spaces
-  const char* options;
+  const char* name;
   Forward forward;
 };
 using Lines = std::initializer_list<Line>;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
+#include <string_view>
 #include <unordered_map>
 
 #include <halfbridge/autograd.h>
@@ -35,21 +36,41 @@ Option parse_option(const std::string& word) {
 
 using Table = std::unordered_map<std::string, Declaration>;
 
-Table make_table() {
-  Table table;
+std::unordered_map<std::string, Forward> make_forwards() {
+  std::unordered_map<std::string, Forward> forwards;
   for (const Lines* lines : {&activation_lines(), &conv_lines(), &pooling_lines(), &norm_lines(), &basic_lines(),
-                             &loss_lines(), &recurrent_lines(), &attention_lines()}) {
-    for (const Line& line : *lines) {
-      Declaration declaration;
-      declaration.forward = line.forward;
-      std::istringstream options(line.options);
-      for (std::string word; options >> word;) declaration.options.push_back(parse_option(word));
-      std::istringstream types(line.types);
-      for (std::string type; types >> type;) {
-        declaration.type = type;
-        HB_CHECK(table.emplace(type, declaration).second, "[replay] the table has the type ", type, " twice");
-      }
-    }
+                             &loss_lines(), &recurrent_lines(), &attention_lines()})
+    for (const Line& line : *lines)
+      HB_CHECK(forwards.emplace(line.name, line.forward).second, "[replay] ", line.name, " stands in two lines");
+  return forwards;
+}
+
+struct Row {
+  const char *type, *forward, *options;
+};
+constexpr Row kRows[] = {
+#define HB_LAYER(module, kind, forward, precision, operators, options, source) {#module, #forward, options},
+#define HB_PYTHON_LAYER HB_LAYER
+#include <halfbridge/bridge/nn/table/modules.def>
+#define HB_CALL(function, kind, forward, options, source) {#function, #forward, options},
+#include <halfbridge/bridge/nn/table/functions.def>
+};
+
+Table make_table() {
+  const auto forwards = make_forwards();
+  Table table;
+  for (const Row& row : kRows) {
+    if (std::string_view(row.forward) == "none") continue;
+    const auto forward = forwards.find(row.forward);
+    HB_CHECK(forward != forwards.end(), "[replay] nothing runs ", row.forward, " again, of which ", row.type,
+             " is one");
+    Declaration declaration;
+    declaration.type = row.type;
+    declaration.forward = forward->second;
+    std::istringstream options(row.options);
+    for (std::string word; options >> word;) declaration.options.push_back(parse_option(word));
+    HB_CHECK(table.emplace(row.type, std::move(declaration)).second, "[replay] the table has the type ", row.type,
+             " twice");
   }
   return table;
 }

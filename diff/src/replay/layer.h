@@ -60,7 +60,7 @@ struct Run {
 };
 using Forward = Tensors (*)(Run& run);
 
-/// An option of a type: its default, and further values to try (the table in declarations.h).
+/// An option of a type: its default, and further values to try (modules.def).
 struct Option {
   std::string name;
   Value standard;

@@ -72,28 +72,23 @@ Tensors lp_pool(Run& run) {
 
 }  // namespace
 
-#define HB_MAX_OPTIONS "kernel_size stride padding=0|1|2 dilation=1|2 ceil_mode=false|true"
-#define HB_AVG_OPTIONS \
-  "kernel_size stride padding=0|1|2 ceil_mode=false|true count_include_pad=true|false divisor_override"
-#define HB_LP_OPTIONS "norm_type kernel_size stride ceil_mode=false|true"
-
 const Lines& pooling_lines() {
   static const Lines lines = {
-      {"MaxPool1d max_pool1d max_pool1d_with_indices", HB_MAX_OPTIONS, max_pool<1>},
-      {"MaxPool2d max_pool2d max_pool2d_with_indices", HB_MAX_OPTIONS, max_pool<2>},
-      {"MaxPool3d max_pool3d max_pool3d_with_indices", HB_MAX_OPTIONS, max_pool<3>},
-      {"AvgPool1d avg_pool1d", HB_AVG_OPTIONS, avg_pool<1>},
-      {"AvgPool2d avg_pool2d", HB_AVG_OPTIONS, avg_pool<2>},
-      {"AvgPool3d avg_pool3d", HB_AVG_OPTIONS, avg_pool<3>},
-      {"AdaptiveAvgPool1d adaptive_avg_pool1d", "output_size", adaptive_avg_pool<1>},
-      {"AdaptiveAvgPool2d adaptive_avg_pool2d", "output_size", adaptive_avg_pool<2>},
-      {"AdaptiveAvgPool3d adaptive_avg_pool3d", "output_size", adaptive_avg_pool<3>},
-      {"AdaptiveMaxPool1d adaptive_max_pool1d", "output_size", adaptive_max_pool<1>},
-      {"AdaptiveMaxPool2d adaptive_max_pool2d", "output_size", adaptive_max_pool<2>},
-      {"AdaptiveMaxPool3d adaptive_max_pool3d", "output_size", adaptive_max_pool<3>},
-      {"LPPool1d lp_pool1d", HB_LP_OPTIONS, lp_pool<1>},
-      {"LPPool2d lp_pool2d", HB_LP_OPTIONS, lp_pool<2>},
-      {"LPPool3d lp_pool3d", HB_LP_OPTIONS, lp_pool<3>},
+      {"max_pool1d", max_pool<1>},
+      {"max_pool2d", max_pool<2>},
+      {"max_pool3d", max_pool<3>},
+      {"avg_pool1d", avg_pool<1>},
+      {"avg_pool2d", avg_pool<2>},
+      {"avg_pool3d", avg_pool<3>},
+      {"adaptive_avg_pool1d", adaptive_avg_pool<1>},
+      {"adaptive_avg_pool2d", adaptive_avg_pool<2>},
+      {"adaptive_avg_pool3d", adaptive_avg_pool<3>},
+      {"adaptive_max_pool1d", adaptive_max_pool<1>},
+      {"adaptive_max_pool2d", adaptive_max_pool<2>},
+      {"adaptive_max_pool3d", adaptive_max_pool<3>},
+      {"lp_pool1d", lp_pool<1>},
+      {"lp_pool2d", lp_pool<2>},
+      {"lp_pool3d", lp_pool<3>},
   };
   return lines;
 }

@@ -102,19 +102,14 @@ Tensors single_step(Run& run) {
 
 }  // namespace
 
-#define HB_SIZES "input_size hidden_size "
-#define HB_NETWORK "num_layers=1 bias=true batch_first=false|true dropout=0 bidirectional=false"
-
 const Lines& recurrent_lines() {
   static const Lines lines = {
-      {"RNN",
-       HB_SIZES "num_layers=1 nonlinearity=tanh|relu bias=true batch_first=false|true dropout=0 bidirectional=false",
-       network<Cell::rnn>},
-      {"LSTM", HB_SIZES HB_NETWORK " proj_size=0", network<Cell::lstm>},
-      {"GRU", HB_SIZES HB_NETWORK, network<Cell::gru>},
-      {"RNNCell", HB_SIZES "bias=true nonlinearity=tanh|relu", single_step<Cell::rnn>},
-      {"LSTMCell", HB_SIZES "bias=true", single_step<Cell::lstm>},
-      {"GRUCell", HB_SIZES "bias=true", single_step<Cell::gru>},
+      {"rnn", network<Cell::rnn>},
+      {"lstm", network<Cell::lstm>},
+      {"gru", network<Cell::gru>},
+      {"rnn_cell", single_step<Cell::rnn>},
+      {"lstm_cell", single_step<Cell::lstm>},
+      {"gru_cell", single_step<Cell::gru>},
   };
   return lines;
 }

@@ -17,6 +17,16 @@ void check_known(const std::string& function) {
       "[mixed_precision_list] expected a function of the table of classes (docs/mixed-precision.md), got '" + function +
       "'");
 }
+
+enum class Precision { as_is, half, single };
+template <Precision wanted>
+CastList modules_of() {
+  CastList list;
+#define HB_LAYER(module, kind, forward, precision, ...) \
+  if constexpr (Precision::precision == wanted) list.add<nn::module>();
+#include <halfbridge/bridge/nn/table/modules.def>
+  return list;
+}
 }  // namespace
 
 CastList& CastList::add(const std::string& function) {
@@ -33,21 +43,14 @@ CastList& CastList::remove(const std::string& function) {
 CastList batch_norms() { return CastList().add<nn::BatchNorm1d, nn::BatchNorm2d, nn::BatchNorm3d>(); }
 
 CastList get_white_list() {
-  auto list = CastList()
-                  .add<nn::Linear, nn::Bilinear, nn::Conv1d, nn::Conv2d, nn::Conv3d>()
-                  .add<nn::ConvTranspose1d, nn::ConvTranspose2d, nn::ConvTranspose3d>()
-                  .add<nn::RNN, nn::LSTM, nn::GRU, nn::RNNCell, nn::LSTMCell, nn::GRUCell, nn::MultiheadAttention>();
+  CastList list = modules_of<Precision::half>();
   for (const auto& entry : hb::autocast::ops())
     if (entry.cuda == hb::autocast::OpClass::half) list.add(entry.name);
   return list;
 }
 
 CastList get_black_list() {
-  auto list =
-      batch_norms()
-          .add<nn::InstanceNorm1d, nn::InstanceNorm2d, nn::InstanceNorm3d, nn::LayerNorm, nn::GroupNorm>()
-          .add<nn::LocalResponseNorm, nn::CrossMapLRN2d, nn::CrossEntropyLoss, nn::NLLLoss, nn::MSELoss>()
-          .add<nn::L1Loss, nn::BCELoss, nn::BCEWithLogitsLoss, nn::KLDivLoss, nn::SmoothL1Loss, nn::HuberLoss>();
+  CastList list = modules_of<Precision::single>();
   for (const char* function : {"layer_norm", "native_layer_norm", "group_norm", "cross_entropy_loss", "nll_loss",
                                "nll_loss2d", "mse_loss", "l1_loss", "binary_cross_entropy",
                                "binary_cross_entropy_with_logits", "kl_div", "smooth_l1_loss", "huber_loss"})
