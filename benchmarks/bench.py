@@ -166,9 +166,50 @@ def print_high_level(rows):
         print(line + "   " + ", ".join("" if p is None else f"{p:.0f}" for p in peaks), flush=True)
 
 
+class Neighbour:
+    """Another process that keeps a core busy for as long as the block runs."""
+
+    def __enter__(self):
+        self.process = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+
+def time_busy(workload, args):
+    """Milliseconds with and without a neighbour, of both libraries in turn."""
+    runs = {}
+    for _ in range(args.rounds):
+        for side in SIDES:
+            runs.setdefault(f"{side}_quiet", []).append(run_once(SIDES[side]["program"], workload, args)["ms"])
+        with Neighbour():
+            for side in SIDES:
+                runs.setdefault(f"{side}_busy", []).append(run_once(SIDES[side]["program"], workload, args)["ms"])
+    row = {"workload": workload, **{name: statistics.median(ms) for name, ms in runs.items()}}
+    for side in SIDES:
+        row[f"{side}_slower"] = row[f"{side}_busy"] / row[f"{side}_quiet"]
+    return row
+
+
+def bench_busy(workloads, args):
+    print(f"{args.rounds} rounds, {args.threads} threads of {os.cpu_count()} cores; ms without and with a process beside\n")
+    print(f"{'workload':<18}{'LibTorch':>11}{'beside':>11}{'slower':>9}{'Halfbridge':>13}{'beside':>11}{'slower':>9}")
+    rows = []
+    for workload in workloads:
+        row = time_busy(workload, args)
+        rows.append(row)
+        print(f"{workload:<18}" + "".join(f"{row[f'{side}_quiet']:>{width}.4g}{row[f'{side}_busy']:>11.4g}{row[f'{side}_slower']:>8.2f}x"
+                                          for side, width in (("libtorch", 11), ("halfbridge", 13))), flush=True)
+    if args.json:
+        with open(args.json, "w") as file:
+            json.dump({"busy": rows}, file, indent=1)
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="three short rounds of each")
+    parser.add_argument("--busy", action="store_true", help="steps with and without another process that keeps a core busy")
     parser.add_argument("--json", metavar="FILE", help="write the rows there")
     parser.add_argument("--only", metavar="TEXT", default="", help="only workloads whose name contains TEXT")
     parser.add_argument("--rounds", type=int, help="runs of each build (5; 3 with --quick)")
@@ -185,6 +226,8 @@ def main():
     listed = subprocess.run([SIDES["halfbridge"]["program"], "--list"], check=True, stdout=subprocess.PIPE, text=True)
     known = listed.stdout.split()
     workloads = [name for name in known if args.only in name]
+    if args.busy:
+        return bench_busy(workloads, args)
     print(f"{args.rounds} alternating rounds, {args.threads} threads; ms are medians, memory is what training adds, in MiB\n")
     print(f"{'workload':<18}{'LibTorch ms':>12}{'Halfbridge':>12}{'ratio':>10}{'of best':>10}{'wanted':>7} {'':<6}"
           f"{'LibTorch':>9}{'Halfbr.':>9} {'':<5}{'Halfbridge at':>16}")
