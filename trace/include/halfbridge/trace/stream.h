@@ -1,6 +1,7 @@
 #pragma once
 // Files written by a thread of their own, with a bounded amount of memory in between.
 
+#include <cerrno>
 #include <condition_variable>
 #include <cstdio>
 #include <cstring>
@@ -14,7 +15,9 @@
 #include <utility>
 #include <vector>
 
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <halfbridge/trace/output_file.h>
 
@@ -150,7 +153,7 @@ class Stream {
     busy_ = true;
     return op;
   }
-  void execute(const Op& op) {
+  void execute(Op& op) {
     // The file that an error hit still gets a header of what it holds; later ones are not begun.
     if (failed_ && (op.what != Op::finish || !file_.is_open())) return;
     switch (op.what) {
@@ -164,6 +167,7 @@ class Stream {
         return fill_in(op.make(written_, {}));
       case Op::finish:
         fill_in(op.make(written_, error()));
+        finished_ = {path_, room_, written_, std::move(op.make)};
         return close_file();
       case Op::stop:
         return;
@@ -171,18 +175,40 @@ class Stream {
   }
   void begin(const Op& op) {
     path_ = op.path, room_ = op.size, written_ = 0;
-    if (!check(file_.open(path_))) return;
-    fill_in(op.make(0, {}));
+    if (check(file_.open(path_))) fill_in(op.make(0, {}));
+    if (failed_) give_up_file();
+    finished_ = {};
+  }
+  // A file without a whole header is none: it goes, and the file before it says why the trace ends.
+  void give_up_file() {
+    if (!file_.is_open()) return;
+    file_.close();
+    ::unlink(path_.c_str());
+    if (!finished_.make) return;
+    const std::string text = in_room(finished_.make(finished_.written, error()), finished_.room);
+    const int fd = ::open(finished_.path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return;
+    size_t done = 0;
+    while (done < text.size()) {
+      const ssize_t n = ::pwrite(fd, text.data() + done, text.size() - done, static_cast<off_t>(done));
+      if (n <= 0 && errno != EINTR) break;
+      if (n > 0) done += static_cast<size_t>(n);
+    }
+    ::close(fd);
   }
   // The room is written, not skipped: on a full disk it is there.
   void fill_in(Header header) {
     if (header.json.size() > room_) return fail(path_ + ": the header outgrew its room");
     covered_ = header.bytes;
-    header.json.resize(room_, ' ');
+    const std::string text = in_room(std::move(header), room_);
+    write(text.data(), text.size(), 0);
+  }
+  static std::string in_room(Header header, size_t room) {
+    header.json.resize(room, ' ');
     unsigned char length[kLength];
-    for (size_t i = 0; i < kLength; ++i) length[i] = static_cast<unsigned char>(uint64_t{room_} >> (8 * i));
+    for (size_t i = 0; i < kLength; ++i) length[i] = static_cast<unsigned char>(uint64_t{room} >> (8 * i));
     header.json.insert(0, reinterpret_cast<const char*>(length), kLength);
-    write(header.json.data(), header.json.size(), 0);
+    return std::move(header.json);
   }
   size_t write(const void* data, size_t bytes, int64_t offset) {
     size_t done = 0;
@@ -224,6 +250,12 @@ class Stream {
   std::string path_;
   size_t room_ = 0;
   int64_t written_ = 0, covered_ = 0;
+  struct {
+    std::string path;
+    size_t room = 0;
+    int64_t written = 0;
+    MakeHeader make;
+  } finished_;  // the file before
   bool failed_ = false;
   std::thread thread_;
 };
