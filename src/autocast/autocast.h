@@ -110,7 +110,12 @@ auto run(const Plan& plan, F&& f, const Args&... args) {
 }
 
 /// The first line of a function with the parameters `...`; overloads of one name may differ.
-#define HB_AUTOCAST(function, cpu_class, cuda_class, ...)                                          \
+#define HB_AUTOCAST(function, cpu_class, cuda_class, ...) \
+  HB_ONE_DEVICE(function, __VA_ARGS__);                   \
+  HB_AUTOCAST_ANYWHERE(function, cpu_class, cuda_class, __VA_ARGS__)
+
+/// The same for a function whose tensors may be on several devices.
+#define HB_AUTOCAST_ANYWHERE(function, cpu_class, cuda_class, ...)                                 \
   struct AutocastOp {                                                                              \
     static constexpr ::hb::autocast::OpEntry entry() {                                             \
       return {#function, ::hb::autocast::OpClass::cpu_class, ::hb::autocast::OpClass::cuda_class}; \
@@ -118,7 +123,7 @@ auto run(const Plan& plan, F&& f, const Args&... args) {
   };                                                                                               \
   (void)::hb::autocast::Registered<AutocastOp>::done;                                              \
   if (HB_UNLIKELY(::hb::front::active != 0)) {                                                     \
-    HB_FUNCTION(function, __VA_ARGS__);                                                            \
+    HB_WATCHED_FUNCTION(function, __VA_ARGS__);                                                    \
     if (const auto hb_plan = ::hb::autocast::plan_for(AutocastOp::entry(), __VA_ARGS__))           \
       return ::hb::autocast::run(                                                                  \
           hb_plan, [](const auto&... hb_args) { return function(hb_args...); }, __VA_ARGS__);      \

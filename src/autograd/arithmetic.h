@@ -19,6 +19,7 @@ struct Arithmetic {
   Tensor (*sum_to)(const Tensor& self, IntArrayRef size);
   /// The tensor itself where it has the dtype.
   Tensor (*cast)(const Tensor& self, ScalarType dtype);
+  Tensor (*to_device)(const Tensor& self, const Device& device);
   Tensor (*as_strided)(const Tensor& self, IntArrayRef size, IntArrayRef stride, int64_t offset);
 };
 inline constinit Arithmetic arithmetic{};

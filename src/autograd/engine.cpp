@@ -41,6 +41,8 @@ void conform(const Node& producer, size_t i, const InputMetadata& wanted, Tensor
     grad = arithmetic.sum_to(grad, wanted.sizes);
   }
   if (grad.scalar_type() != wanted.dtype) grad = arithmetic.cast(grad, wanted.dtype);
+  // Of a number on the CPU that was used with tensors of another device.
+  if (HB_UNLIKELY(grad.device() != wanted.device) && grad.dim() == 0) grad = arithmetic.to_device(grad, wanted.device);
   HB_CHECK(grad.device() == wanted.device, "Function ", producer.name(), " returned an invalid gradient at index ", i,
            " - expected device ", wanted.device, " but got ", grad.device());
 }

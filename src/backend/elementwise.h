@@ -12,26 +12,33 @@ struct FlatLoop {
   int64_t numel = 0;
   char* data[Loop::kMaxOperands];
   ScalarType dtype[Loop::kMaxOperands];
-  /// Bit i: operand i is one number of its dtype, in host memory.
+  /// Bit i: operand i is one element, which stands for numel of them.
   unsigned single = 0;
+  /// Bit i: it is in host memory, whatever device the loop runs on.
+  unsigned numbers = 0;
 };
 
-/// Runs `fn` over a loop in the given compute type (kFloat, kDouble, kLong or a complex one).
-inline Kernel<void(const Loop& loop, const ElementwiseFn& fn, ScalarType compute, const double* params)>
-    elementwise_kernel{"elementwise"};
-inline Kernel<void(const FlatLoop& loop, const ElementwiseFn& fn, ScalarType compute, const double* params)>
-    flat_elementwise_kernel{"elementwise"};
+/// One element-wise computation: out[k][i] = f(in[0][i], in[1][i], …; params).
+struct ElementwiseCall {
+  const FlatLoop* flat;  // null where the operands need a loop
+  const Loop* loop;      // null where flat is not
+  /// What is computed in: kFloat (half types too), kDouble, kLong (all integers and bool) or a complex type.
+  ScalarType compute;
+  ArrayRef<double> params;
+};
+using FormulaKernel = Kernel<void(const ElementwiseCall& call)>;
+
 /// Copies with conversion between any two dtypes and layouts: loop of one output and one input.
 inline Kernel<void(const Loop& loop)> copy_kernel{"copy_"};
 /// Fills a loop of one output and no input.
 inline Kernel<void(const Loop& loop, const Scalar& value)> fill_kernel{"fill_"};
 
 /// The functions of unary.def and binary.def and the irregular ones, by name. Filled by src/cpu/isa (or src/cuda).
-#define HB_UNARY(name, ...) inline Kernel<ElementwiseFn()> name##_formula{#name};
+#define HB_UNARY(name, ...) inline FormulaKernel name##_formula{#name};
 #include <halfbridge/ops/unary.def>
-#define HB_BINARY(name, ...) inline Kernel<ElementwiseFn()> name##_formula{#name};
+#define HB_BINARY(name, ...) inline FormulaKernel name##_formula{#name};
 #include <halfbridge/ops/binary.def>
-#define HB_FORMULA(name) inline Kernel<ElementwiseFn()> name##_formula{#name};
+#define HB_FORMULA(name) inline FormulaKernel name##_formula{#name};
 #include "formulas/formulas.def"
 
 }  // namespace hb

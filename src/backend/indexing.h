@@ -13,6 +13,13 @@ enum class PutOp { assign, add, multiply, max, min };
 // Index tensors are int64, and contiguous for rows. Kernels check every index against the size: [name] index i is out
 // of range.
 
+/// out = index, `size` added where it is negative; contiguous. Throws [name] index i is out of bounds for dimension
+/// `dim` with size `size`, unless name is null.
+inline Kernel<void(const Tensor& out, const Tensor& index, int64_t size, const char* name, int64_t dim)>
+    wrap_index_kernel{"index"};
+/// 0 counts[0] times, then 1 counts[1] times, and so on. counts: int64, contiguous; none negative.
+inline Kernel<Tensor(const Tensor& counts)> repeated_places_kernel{"repeat_interleave"};
+
 /// out[o][k][:] = in[o][index[k]][:] of contiguous tensors; lines: (outer, size of the indexed dimension, inner).
 inline Kernel<void(const char* name, const Tensor& out, const Tensor& in, const Tensor& index, Lines)>
     select_rows_kernel{"index_select"};

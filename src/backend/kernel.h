@@ -1,6 +1,6 @@
 #pragma once
 
-#include <atomic>
+#include <utility>
 
 #include <halfbridge/device.h>
 #include <halfbridge/dtype.h>
@@ -10,44 +10,83 @@
 
 namespace hb {
 
+/// A routine's name and its slots, one for each type of device. Those that some back end fills are in one list.
+class KernelSlots {
+ public:
+  const char* name() const { return name_; }
+  bool available(const Device& device) const { return at(device.type()) != nullptr; }
+  /// Gives every kernel that has a routine for `like`, and none for `type`, the same routine for `type`. For devices
+  /// whose memory the routines of `like` can read.
+  HB_API static void share_all(DeviceType type, DeviceType like);
+
+ protected:
+  using Any = void (*)();
+  constexpr explicit KernelSlots(const char* name) : name_(name) {}
+  HB_API void set_any(DeviceType type, Any fn, int level);
+  Any at(DeviceType type) const {
+    const auto slot = static_cast<unsigned>(type);
+    return slot < kSlots ? fn_[slot] : nullptr;
+  }
+  [[noreturn]] HB_API void fail(const Device& device) const;
+
+ private:
+  static constexpr int kSlots = COMPILE_TIME_MAX_DEVICE_TYPES;
+  const char* name_;
+  Any fn_[kSlots] = {};
+  int level_ = 0;  // of the CPU's routine
+  bool listed_ = false;
+  KernelSlots* next_ = nullptr;
+};
+
+/// While a kernel of a device other than the CPU runs: that device's back end prepares what the kernel needs.
+class KernelScope {
+ public:
+  HB_API KernelScope(const char* name, const Device& device);
+  HB_API ~KernelScope();
+  KernelScope(const KernelScope&) = delete;
+  KernelScope& operator=(const KernelScope&) = delete;
+
+ private:
+  const char* name_;
+  Device device_;
+};
+
 /// One numeric routine with an implementation per device; src/ops calls it, src/cpu (and src/cuda) provide it.
 ///
 ///   inline Kernel<void(const Tensor& out, const Tensor& in)> softmax_kernel{"softmax"};     // src/backend/….h
 ///   softmax_kernel(device)(out, in);                                                          // src/ops
 ///   HB_REGISTER_CPU(softmax_kernel, softmax_cpu);                                             // src/cpu
 template <class Signature>
-class Kernel {
- public:
-  using Function = Signature*;
-  constexpr explicit Kernel(const char* name) : name_(name) {}
-  /// `level` orders variants for instruction sets: the highest that this CPU runs wins.
-  void set(DeviceType type, Function fn, int level = 0) {
-    const int slot = static_cast<int>(type);
-    if (fn && level >= level_[slot]) fn_[slot] = fn, level_[slot] = level;
-  }
-  Function operator()(const Device& device) const {
-    const Function fn = at(device.type());
-    if (HB_UNLIKELY(!fn)) fail(device);
-    return fn;
-  }
-  bool available(const Device& device) const { return at(device.type()) != nullptr; }
-  const char* name() const { return name_; }
+class Kernel;
 
- private:
-  [[noreturn]] void fail(const Device& device) const {
-    if (device.is_cpu() && cpu::isa_level() < 3)
-      HB_NOT_SUPPORTED("[", name_, "] is not supported on this CPU: it lacks AVX2, FMA or F16C");
-    HB_NOT_SUPPORTED("[", name_, "] is not supported on device ", device);
+template <class R, class... Args>
+class Kernel<R(Args...)> : public KernelSlots {
+ public:
+  using Function = R (*)(Args...);
+  constexpr explicit Kernel(const char* name) : KernelSlots(name) {}
+  /// `level` orders variants for instruction sets: the highest that this CPU runs wins.
+  void set(DeviceType type, Function fn, int level = 0) { set_any(type, reinterpret_cast<Any>(fn), level); }
+
+  /// The routine for one device, to be called at once.
+  class Bound {
+   public:
+    Bound(Function fn, const char* name, const Device& device) : fn_(fn), name_(name), device_(device) {}
+    R operator()(Args... args) const {
+      if (HB_LIKELY(device_.is_cpu())) return fn_(std::forward<Args>(args)...);
+      const KernelScope scope(name_, device_);
+      return fn_(std::forward<Args>(args)...);
+    }
+
+   private:
+    Function fn_;
+    const char* name_;
+    Device device_;
+  };
+  Bound operator()(const Device& device) const {
+    const Any fn = at(device.type());
+    if (HB_UNLIKELY(!fn)) fail(device);
+    return {reinterpret_cast<Function>(fn), name(), device};
   }
-  /// Devices other than these are names alone.
-  static constexpr int kSlots = 2;
-  Function at(DeviceType type) const {
-    const auto slot = static_cast<unsigned>(type);
-    return slot < kSlots ? fn_[slot] : nullptr;
-  }
-  const char* name_;
-  Function fn_[kSlots] = {};
-  int level_[kSlots] = {};
 };
 
 #define HB_CONCAT_(a, b) a##b

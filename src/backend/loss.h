@@ -16,19 +16,19 @@ struct ClassLoss {
   int64_t ignore_index = -100;
   double smoothing = 0;
   int64_t reduction = 1;
-  /// Sum of the weights of the targets that count; written by the forward pass, which a mean divides by.
-  double total = 0;
+  /// One number: the sum of the weights of the targets that count, which a mean divides by. Written by the forward pass.
+  double* total = nullptr;
   /// The cross entropy of half logits in float32: `out`, and `grad` of the backward pass, are float32.
   bool float_loss = false;
 };
 /// out: one value, or (outer, inner) without reduction.
-inline Kernel<void(ScalarType dtype, ClassLoss& loss, void* out)> nll_kernel{"nll_loss"};
+inline Kernel<void(ScalarType dtype, const ClassLoss& loss, void* out)> nll_kernel{"nll_loss"};
 /// grad_x from grad (one value, or (outer, inner)).
 inline Kernel<void(ScalarType dtype, const ClassLoss& loss, void* grad_x, const void* grad)> nll_backward_kernel{
     "nll_loss_backward"};
 /// The same on logits (inner is 1): softmax included. normalizer (outer) keeps the logarithm of each row's sum, in
 /// float (double for double).
-inline Kernel<void(ScalarType dtype, ClassLoss& loss, void* out, void* normalizer)> cross_entropy_kernel{
+inline Kernel<void(ScalarType dtype, const ClassLoss& loss, void* out, void* normalizer)> cross_entropy_kernel{
     "cross_entropy_loss"};
 inline Kernel<void(ScalarType dtype, const ClassLoss& loss, void* grad_x, const void* grad, const void* normalizer)>
     cross_entropy_backward_kernel{"cross_entropy_loss_backward"};

@@ -11,6 +11,12 @@ namespace hb {
 inline Kernel<int64_t(const int64_t* keys, int64_t n, int64_t limit, int64_t* order, int64_t* group)>
     sparse_group_kernel{"coalesce"};
 
+/// first (rows + 1) of the entries of a matrix whose row numbers ascend: row r has the entries first[r] to first[r +
+/// 1]. Throws [name] for entries outside of rows x columns.
+inline Kernel<void(const char* name, const int64_t* row, const int64_t* column, int64_t n, int64_t rows,
+                   int64_t columns, int64_t* first)>
+    sparse_rows_kernel{"sparse.mm"};
+
 /// A matrix by rows: row r has the entries first[r] to first[r + 1].
 struct SparseRows {
   int64_t rows = 0;
@@ -26,9 +32,11 @@ inline Kernel<void(ScalarType dtype, const SparseRows& a, const void* x, const v
     sparse_sampled_product_kernel{"sparse.mm_backward"};
 
 /// Product of sparse matrices of which b has `columns` columns, in two calls: with column == nullptr counts the entries
-/// of each row into first[r + 1] - first[r] (first[0] = 0); then writes columns, ascending in a row, and values.
+/// of each row into first[r + 1] - first[r] (first[0] = 0); then writes row numbers, columns, ascending in a row, and
+/// values.
 struct SparseProduct {
   int64_t* first = nullptr;
+  int64_t* row = nullptr;
   int64_t* column = nullptr;
   void* value = nullptr;
 };

@@ -223,13 +223,13 @@ void free_block(Block block) {
   std::free(block.memory);
 }
 
+size_t host_memory_in_use() { return in_use; }
+size_t host_peak_memory() { return peak; }
+void reset_host_peak_memory() { peak = in_use.load(); }
+
 }  // namespace detail
 
 MemoryLimit::MemoryLimit(size_t bytes) : outer_(std::exchange(detail::most_bytes, bytes)) {}
 MemoryLimit::~MemoryLimit() { detail::most_bytes = outer_; }
-
-size_t memory_in_use(Device) { return detail::in_use; }
-size_t peak_memory(Device) { return detail::peak; }
-void reset_peak_memory(Device) { detail::peak = detail::in_use.load(); }
 
 }  // namespace hb

@@ -23,4 +23,8 @@ void free_block(Block block);
 /// Throws the error of memory that there is not.
 [[noreturn]] void fail_out_of_memory(size_t bytes);
 
+size_t host_memory_in_use();
+size_t host_peak_memory();
+void reset_host_peak_memory();
+
 }  // namespace hb::detail

@@ -3,6 +3,8 @@
 #include <halfbridge/ops/factories.h>
 
 #include "core/autograd_seam.h"
+#include "core/devices.h"
+#include "core/empty_contiguous.h"
 #include "core/geometry.h"
 #include "core/physical.h"
 #include "core/sparse_parts.h"
@@ -30,7 +32,8 @@ void check_options(const char* name, const TensorOptions& o) {
 }
 
 Tensor make(DimVector sizes, DimVector strides, const TensorOptions& o) {
-  auto storage = StorageImpl::allocate(geometry::bytes(geometry::numel(sizes), element_size(o.dtype())), o.device());
+  auto storage =
+      StorageImpl::allocate(geometry::bytes(geometry::numel(sizes), element_size(o.dtype())), detail::device_for(o));
   return Tensor(make_intrusive<TensorImpl>(std::move(storage), o.dtype(), std::move(sizes), std::move(strides), 0));
 }
 
@@ -59,10 +62,16 @@ Tensor empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& 
   for (int64_t s : strides) HB_CHECK(s >= 0, "[empty_strided] expected strides that are not negative, got ", stride);
   geometry::numel(sizes);
   auto storage = StorageImpl::allocate(geometry::bytes(geometry::extent(sizes, strides), element_size(options.dtype())),
-                                       options.device());
+                                       detail::device_for(options));
   return finish(
       Tensor(make_intrusive<TensorImpl>(std::move(storage), options.dtype(), std::move(sizes), std::move(strides), 0)),
       options);
+}
+
+Tensor empty_contiguous(const DimVector& sizes, ScalarType dtype, const Device& device) {
+  auto storage = StorageImpl::allocate(geometry::bytes(geometry::numel(sizes), element_size(dtype)), device);
+  return Tensor(
+      make_intrusive<TensorImpl>(std::move(storage), dtype, sizes, geometry::contiguous_strides(sizes), int64_t{0}));
 }
 
 Tensor empty_like(const Tensor& self, const TensorOptions& options, std::optional<MemoryFormat> format) {
@@ -87,7 +96,6 @@ Tensor empty_like(const Tensor& self, const TensorOptions& options, std::optiona
 Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, const std::function<void(void*)>& deleter,
                  const TensorOptions& options) {
   check_options("from_blob", options);
-  HB_CHECK(options.device().is_cpu(), "[from_blob] device ", options.device(), " is not available");
   DimVector s = checked_sizes("from_blob", sizes), st(strides);
   HB_CHECK(s.size() == st.size(), "[from_blob] expected as many strides as sizes, got ", sizes, " and ", strides);
   geometry::numel(s);

@@ -13,6 +13,7 @@
 
 #include <halfbridge/tensor.h>
 
+#include "core/devices.h"
 #include "core/function_front.h"
 
 namespace hb {
@@ -119,8 +120,17 @@ decltype(auto) watched(const char* function, const char* parameters, const F& f,
   return ::hb::detail::watched(        \
       #function, #__VA_ARGS__, [](auto&... hb_args) -> decltype(auto) { return function(hb_args...); }, __VA_ARGS__)
 
+/// Throws where the tensors among the parameters are on two devices.
+#define HB_ONE_DEVICE(function, ...) \
+  if (HB_UNLIKELY(::hb::detail::other_devices)) ::hb::detail::check_one_device(#function, __VA_ARGS__)
+
 /// The first line of a function with the parameters `...`.
-#define HB_FUNCTION(function, ...) \
+#define HB_FUNCTION(function, ...)      \
+  HB_ONE_DEVICE(function, __VA_ARGS__); \
+  HB_WATCHED_FUNCTION(function, __VA_ARGS__)
+
+/// The same for a function whose tensors may be on several devices.
+#define HB_WATCHED_FUNCTION(function, ...) \
   if (HB_UNLIKELY(::hb::functions_watched())) HB_WATCHED_CALL(function, __VA_ARGS__)
 
 }  // namespace hb

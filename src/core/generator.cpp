@@ -6,6 +6,8 @@
 
 #include <halfbridge/error.h>
 
+#include "core/device_backend.h"
+
 namespace hb {
 
 namespace {
@@ -131,6 +133,12 @@ void manual_seed(uint64_t seed) {
   Generator generator = default_generator();
   std::lock_guard<std::mutex> lock(generator.mutex());
   generator.set_current_seed(seed);
+  if (HB_LIKELY(!detail::other_devices)) return;
+  for (int type = 1; type < COMPILE_TIME_MAX_DEVICE_TYPES; ++type) {
+    DeviceBackend* const backend = find_device_backend(static_cast<DeviceType>(type));
+    for (DeviceIndex i = 0; backend && i < backend->count(); ++i)
+      Generator(backend->default_generator(i)).manual_seed(seed);
+  }
 }
 
 }  // namespace hb

@@ -7,7 +7,7 @@ namespace hb {
 
 Tensor Generator::get_state() const {
   const std::vector<uint8_t> bytes = impl().state_bytes();
-  Tensor state = empty({static_cast<int64_t>(bytes.size())}, kByte);
+  Tensor state = empty({static_cast<int64_t>(bytes.size())}, TensorOptions(kByte).device(kCPU));
   std::memcpy(state.data_ptr(), bytes.data(), bytes.size());
   return state;
 }

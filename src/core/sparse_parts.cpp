@@ -3,6 +3,7 @@
 #include <halfbridge/ops/factories.h>
 
 #include "core/autograd_seam.h"
+#include "core/devices.h"
 
 namespace hb::sparse {
 
@@ -28,7 +29,7 @@ Tensor make(const Tensor& indices, const Tensor& values, DimVector sizes, bool c
 
 Tensor empty(IntArrayRef sizes, int64_t sparse_dim, const TensorOptions& options) {
   for (int64_t s : sizes) HB_CHECK(s >= 0, "[sparse_coo_tensor] expected sizes that are not negative, got ", sizes);
-  const TensorOptions plain = TensorOptions().device(options.device());
+  const TensorOptions plain = TensorOptions().device(detail::device_for(options));
   DimVector shape(1, 0);
   for (size_t d = sparse_dim; d < sizes.size(); ++d) shape.push_back(sizes[d]);
   Tensor out = make(hb::empty({sparse_dim, 0}, plain.dtype(kLong)), hb::empty(shape, plain.dtype(options.dtype())),

@@ -6,6 +6,7 @@
 
 #include "core/allocator.h"
 #include "core/calling_function.h"
+#include "core/device_backend.h"
 #include "core/sparse_parts.h"
 
 namespace hb {
@@ -15,19 +16,28 @@ constexpr size_t kHeader = 64;
 static_assert(sizeof(StorageImpl) <= kHeader);
 }  // namespace
 
+namespace {
+[[gnu::noinline]] DeviceBackend::Block allocate_on(const Device& device, size_t nbytes) {
+  if (nbytes == 0) return {nullptr, 0};
+  return device_backend("empty", device).allocate(nbytes, device.index());
+}
+}  // namespace
+
 intrusive_ptr<StorageImpl> StorageImpl::allocate(size_t nbytes, Device device) {
-  if (HB_UNLIKELY(!device.is_cpu()))
-    HB_CHECK(false, "[empty] device ", device, " is not available: this build of Halfbridge has no ",
-             DeviceTypeName(device.type()), " support");
+  if (HB_UNLIKELY(!device.is_cpu())) {
+    const Device at = indexed_device("empty", device);
+    const DeviceBackend::Block block = allocate_on(at, nbytes);
+    return intrusive_ptr<StorageImpl>(new StorageImpl(block.memory, nbytes, at, block.bytes, false));
+  }
   if (HB_UNLIKELY(nbytes >= size_t{1} << 47)) detail::fail_out_of_memory(nbytes);
   const detail::Block block = detail::allocate_block(nbytes + kHeader);
   if (HB_UNLIKELY(!block.memory)) detail::fail_out_of_memory(nbytes);
   char* data = static_cast<char*>(block.memory) + kHeader;
-  return intrusive_ptr<StorageImpl>(new (block.memory) StorageImpl(data, nbytes, device, block.bytes, false));
+  return intrusive_ptr<StorageImpl>(new (block.memory) StorageImpl(data, nbytes, kCPU, block.bytes, false));
 }
 
 intrusive_ptr<StorageImpl> StorageImpl::borrow(void* data, size_t nbytes, Device device, Deleter deleter) {
-  intrusive_ptr<StorageImpl> s(new StorageImpl(data, nbytes, device, 0, true));
+  intrusive_ptr<StorageImpl> s(new StorageImpl(data, nbytes, indexed_device("from_blob", device), 0, true));
   if (deleter) s->deleter_ = new Deleter(std::move(deleter));
   return s;
 }
@@ -54,6 +64,11 @@ StorageImpl::~StorageImpl() {
 
 void StorageImpl::destroy() const {
   if (borrowed_) {
+    delete this;
+    return;
+  }
+  if (HB_UNLIKELY(!device_.is_cpu())) {
+    if (data_) find_device_backend(device_.type())->free({data_, block_bytes_}, device_.index());
     delete this;
     return;
   }

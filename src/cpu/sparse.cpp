@@ -51,5 +51,18 @@ int64_t group(const int64_t* keys, int64_t n, int64_t limit, int64_t* order, int
 }
 HB_REGISTER_CPU(sparse_group_kernel, group);
 
+void rows(const char* name, const int64_t* row, const int64_t* column, int64_t n, int64_t rows, int64_t columns,
+          int64_t* first) {
+  std::fill_n(first, rows + 1, 0);
+  for (int64_t e = 0; e < n; ++e) {
+    HB_CHECK_INDEX(row[e] >= 0 && row[e] < rows && column[e] >= 0 && column[e] < columns, "[", name,
+                   "] expected indices within the matrix of shape [", rows, ", ", columns, "], got (", row[e], ", ",
+                   column[e], ")");
+    ++first[row[e] + 1];
+  }
+  for (int64_t r = 0; r < rows; ++r) first[r + 1] += first[r];
+}
+HB_REGISTER_CPU(sparse_rows_kernel, rows);
+
 }  // namespace
 }  // namespace hb::cpu

@@ -193,7 +193,7 @@ class Parser {
 };
 
 Tensor load_entry(const Source& source, const SafetensorsEntry& entry) {
-  Tensor tensor = hb::empty(entry.shape, TensorOptions().dtype(entry.dtype));
+  Tensor tensor = hb::empty(entry.shape, TensorOptions(entry.dtype).device(kCPU));
   if (entry.bytes > 0) source.read(tensor.data_ptr(), entry.offset, entry.bytes);
   return tensor;
 }

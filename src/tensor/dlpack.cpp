@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "core/device_backend.h"
+
 // The C structures of DLPack 0.x and 1.x (struct DLManagedTensor, the unversioned form), by their published layout.
 extern "C" {
 struct HbDlDevice {
@@ -33,7 +35,33 @@ struct DLManagedTensor {
 namespace hb {
 namespace {
 
-constexpr int32_t kDeviceCpu = 1, kDevicePinned = 3;
+// DLPack's numbers of devices; pinned memory (3) is memory of the CPU.
+struct DeviceRow {
+  DeviceType type;
+  int32_t code;
+};
+constexpr DeviceRow kDevices[] = {{DeviceType::CPU, 1},
+                                  {DeviceType::CUDA, 2},
+                                  {DeviceType::CPU, 3},
+                                  {DeviceType::HIP, 10},
+                                  {DeviceType::PrivateUse1, 12}};
+
+HbDlDevice device_to(const Device& device) {
+  const auto* row = std::find_if(std::begin(kDevices), std::end(kDevices),
+                                 [&](const DeviceRow& r) { return r.type == device.type(); });
+  HB_CHECK(row != std::end(kDevices), "[to_dlpack] expected a device that DLPack has a number for, got ", device);
+  return {row->code, device.is_cpu() ? 0 : device.index()};
+}
+
+Device device_from(const HbDlDevice& device) {
+  const auto* row =
+      std::find_if(std::begin(kDevices), std::end(kDevices), [&](const DeviceRow& r) { return r.code == device.type; });
+  HB_CHECK(row != std::end(kDevices), "[from_dlpack] expected memory of a known device, got DLPack's device type ",
+           device.type, ": copy the tensor to the CPU first");
+  if (row->type == kCPU) return kCPU;
+  return indexed_device("from_dlpack", {row->type, static_cast<DeviceIndex>(device.id)});
+}
+
 constexpr int32_t kMaxDims = 64;
 enum Code : uint8_t { kSigned = 0, kUnsigned = 1, kReal = 2, kBrainFloat = 4, kComplex = 5, kBoolean = 6 };
 
@@ -94,14 +122,13 @@ Geometry geometry_of(const HbDlTensor& tensor) {
 
 DLManagedTensor* to_dlpack(const Tensor& tensor) {
   HB_CHECK(tensor.defined(), "[to_dlpack] expected a defined tensor, got an undefined one");
-  HB_CHECK(tensor.is_cpu(), "[to_dlpack] expected a tensor on the CPU, got one on ", tensor.device());
   auto lent = std::make_unique<Lent>();
   lent->tensor = tensor.detach();  // an alias: changes in place then keep to this memory
   lent->sizes = lent->tensor.impl().sizes();
   lent->strides = lent->tensor.impl().strides();
   HbDlTensor& out = lent->managed.tensor;
   out.data = lent->tensor.data_ptr();
-  out.device = {kDeviceCpu, 0};
+  out.device = device_to(tensor.device());
   out.ndim = static_cast<int32_t>(tensor.dim());
   const auto* row =
       std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return r.dtype == tensor.scalar_type(); });
@@ -120,14 +147,12 @@ Tensor from_dlpack(DLManagedTensor* managed) {
     if (m->deleter) m->deleter(m);
   });
   const HbDlTensor& in = managed->tensor;
-  HB_CHECK(in.device.type == kDeviceCpu || in.device.type == kDevicePinned,
-           "[from_dlpack] expected memory of the CPU, got DLPack's device type ", in.device.type,
-           ": copy the tensor to the CPU first");
+  const Device device = device_from(in.device);
   const ScalarType dtype = dtype_from(in.dtype);
   Geometry g = geometry_of(in);
   HB_CHECK(in.data || g.elements == 0, "[from_dlpack] expected memory, got null");
   char* data = in.data ? static_cast<char*>(in.data) + in.byte_offset : nullptr;
-  auto storage = StorageImpl::borrow(data, g.elements * element_size(dtype), Device(kCPU), [owner](void*) {});
+  auto storage = StorageImpl::borrow(data, g.elements * element_size(dtype), device, [owner](void*) {});
   return Tensor(make_intrusive<TensorImpl>(std::move(storage), dtype, std::move(g.sizes), std::move(g.strides), 0));
 }
 

@@ -74,7 +74,7 @@ Tensor MaskReplay::next(int64_t step, bool module, const std::string& path, IntA
   const Mask& mask = found->second.masks[at];
   HB_CHECK(IntArrayRef(mask.shape) == shape, "[trace masks] ", described(step, module, path),
            ": expected a mask of shape ", shape, ", got ", IntArrayRef(mask.shape), " from ", folder_);
-  Tensor kept = empty(shape, TensorOptions(kByte));
+  Tensor kept = empty(shape, TensorOptions(kByte).device(kCPU));
   std::ifstream in(mask.file, std::ios::binary);
   in.seekg(static_cast<std::streamoff>(mask.offset));
   in.read(static_cast<char*>(kept.data_ptr()), static_cast<std::streamsize>(kept.numel()));

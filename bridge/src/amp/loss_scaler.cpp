@@ -23,6 +23,7 @@ void adapt(Tensor& scale, Tensor& counter, const Tensor& overflow, double factor
   HB_CHECK(overflow.defined() && overflow.numel() == 1, "[adjust] expected one bool, got ",
            overflow.defined() ? overflow.toString() : "an undefined tensor");
   NoGradGuard no_grad;
+  counter = counter.to(scale.device());
   _amp_update_scale_(scale, counter, overflow.to(scale.device()).to(kFloat).reshape({}), factor, 1.0 / factor, window);
   scale.clamp_min_(1.0);
 }

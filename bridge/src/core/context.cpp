@@ -8,6 +8,8 @@
 
 #include <halfbridge/error.h>
 
+#include "core/device_backend.h"
+
 namespace hb::bridge {
 inline namespace api {
 
@@ -24,8 +26,9 @@ void Context::setFloat32MatmulPrecision(const std::string& word) {
 }
 
 const Generator& Context::defaultGenerator(Device device) const {
-  HB_CHECK(device.is_cpu(), "[defaultGenerator] expected the CPU, got ", device);
-  return detail::getDefaultCPUGenerator();
+  if (device.is_cpu()) return detail::getDefaultCPUGenerator();
+  const Device at = indexed_device("defaultGenerator", device);
+  return device_backend("defaultGenerator", at).default_generator(at.index());
 }
 
 namespace {

@@ -37,7 +37,7 @@ Tensor read_bytes(const std::string& root, const char* file, size_t dims) {
   HB_CHECK(array.type == io::IdxType::UInt8 && array.shape.size() == dims, "[MNIST] expected ", dims,
            "-dimensional unsigned bytes in ", path, ", got shape ", shape.str(), " of IDX type ",
            static_cast<int>(array.type));
-  Tensor bytes = empty(array.shape, kByte);
+  Tensor bytes = empty(array.shape, TensorOptions(kByte).device(kCPU));
   std::copy(array.bytes.begin(), array.bytes.end(), bytes.data_ptr<uint8_t>());
   return bytes;
 }

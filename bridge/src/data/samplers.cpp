@@ -34,12 +34,13 @@ void check_rank(size_t num_replicas, size_t rank) {
 
 CustomBatchRequest::~CustomBatchRequest() = default;
 
-RandomSampler::RandomSampler(int64_t size, Dtype index_dtype) : indices_(randperm(size, index_dtype)) {}
+RandomSampler::RandomSampler(int64_t size, Dtype index_dtype)
+    : indices_(randperm(size, TensorOptions(index_dtype).device(kCPU))) {}
 RandomSampler::~RandomSampler() = default;
 
 void RandomSampler::reset(std::optional<size_t> new_size) {
   const int64_t size = new_size ? static_cast<int64_t>(*new_size) : indices_.numel();
-  indices_ = randperm(size, indices_.scalar_type());
+  indices_ = randperm(size, indices_.options());
   index_ = 0;
 }
 

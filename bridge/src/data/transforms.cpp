@@ -39,11 +39,13 @@ TensorExample Stack<TensorExample>::apply_batch(std::vector<TensorExample> examp
 
 namespace detail {
 Tensor channel_values(ArrayRef<double> values) {
-  Tensor channels = empty({static_cast<int64_t>(values.size()), 1, 1}, kFloat);
+  Tensor channels = empty({static_cast<int64_t>(values.size()), 1, 1}, TensorOptions(kFloat).device(kCPU));
   std::copy(values.begin(), values.end(), channels.data_ptr<float>());
   return channels;
 }
-Tensor normalize(const Tensor& input, const Tensor& mean, const Tensor& stddev) { return input.sub(mean).div(stddev); }
+Tensor normalize(const Tensor& input, const Tensor& mean, const Tensor& stddev) {
+  return input.sub(mean.to(input.device())).div(stddev.to(input.device()));
+}
 }  // namespace detail
 
 }  // namespace transforms

@@ -28,14 +28,22 @@ double to_half_grid(double value) {
   return std::ldexp(std::nearbyint(mantissa * 256) / 256, exponent);
 }
 
+// A copy where the inputs are.
+Tensor put(const Tensor& host) { return host.to(input_device(), host.scalar_type(), false, /*copy=*/true); }
+
 template <typename T>
 Tensor from_values(const std::vector<double>& values, const Shape& shape, Dtype dtype) {
   std::vector<T> data(values.size());
   for (size_t i = 0; i < values.size(); ++i) data[i] = static_cast<T>(values[i]);
-  return torch::from_blob(data.data(), shape, torch::TensorOptions().dtype(dtype)).clone();
+  return put(torch::from_blob(data.data(), shape, torch::TensorOptions().dtype(dtype)));
 }
 
 }  // namespace
+
+torch::Device& input_device() {
+  static torch::Device device = torch::kCPU;
+  return device;
+}
 
 bool is_float(Dtype dtype) {
   return dtype == torch::kFloat || dtype == torch::kDouble || dtype == torch::kHalf || dtype == torch::kBFloat16;
@@ -68,7 +76,7 @@ Tensor Case::make(const std::vector<double>& values, const Shape& shape, Dtype d
   if (dtype == torch::kBool) {
     std::vector<uint8_t> data(values.size());
     for (size_t i = 0; i < values.size(); ++i) data[i] = values[i] != 0;
-    return torch::from_blob(data.data(), shape, torch::TensorOptions().dtype(dtype)).clone();
+    return put(torch::from_blob(data.data(), shape, torch::TensorOptions().dtype(dtype)));
   }
   std::vector<double> grid(values);
   for (auto& v : grid) v = to_half_grid(v);

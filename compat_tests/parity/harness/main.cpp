@@ -1,5 +1,7 @@
 // Runs the cases of one build and writes what they recorded.
+#include <execinfo.h>
 #include <unistd.h>
+#include <csetjmp>
 #include <csignal>
 #include <cstring>
 
@@ -12,6 +14,9 @@ namespace parity {
 namespace {
 
 char current_case[256] = "";
+// While a case runs on a device whose memory the host cannot read: where to go on after it was read.
+sigjmp_buf after_fault;
+volatile bool faults_end_cases = false;
 
 struct Options {
   std::string out, filter;
@@ -23,6 +28,11 @@ void report_crash(int signal) {
   (void)!write(2, text, sizeof text - 1);
   (void)!write(2, current_case, std::strlen(current_case));
   (void)!write(2, "\n", 1);
+  if (signal == SIGSEGV && faults_end_cases) {
+    void* frames[24];
+    backtrace_symbols_fd(frames, backtrace(frames, 24), 2);
+    siglongjmp(after_fault, 1);
+  }
   std::signal(signal, SIG_DFL);
   raise(signal);
 }
@@ -35,10 +45,13 @@ Options parse(int argc, char** argv) {
       options.list = true;
     } else if (arg == "--exact") {
       exact_mode() = true;
+    } else if (arg == "--device" && i + 1 < argc) {
+      input_device() = torch::Device(argv[++i]);
     } else if ((arg == "--out" || arg == "--filter") && i + 1 < argc) {
       (arg == "--out" ? options.out : options.filter) = argv[++i];
     } else {
-      throw std::invalid_argument("unknown argument '" + arg + "'; known: --out FILE --filter TEXT --list --exact");
+      throw std::invalid_argument("unknown argument '" + arg +
+                                  "'; known: --out FILE --filter TEXT --list --exact --device NAME");
     }
   }
   return options;
@@ -55,6 +68,11 @@ bool run_case(const RegisteredCase& entry) {
   std::strncpy(current_case, entry.full_name().c_str(), sizeof current_case - 1);
   torch::manual_seed(17);
   Case c(entry.full_name());
+  faults_end_cases = !input_device().is_cpu();
+  if (sigsetjmp(after_fault, 1) != 0) {
+    std::cout << "FAILED " << entry.full_name() << ": host code read or wrote the device's memory\n";
+    return false;
+  }
   try {
     entry.body(c);
   } catch (const std::exception& error) {

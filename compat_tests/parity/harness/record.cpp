@@ -63,7 +63,7 @@ std::string Case::full(const std::string& name) const { return name_ + "/" + sco
 
 void Case::record(const std::string& name, const Tensor& tensor) {
   if (tensor.is_complex()) return record(name + ".parts", torch::view_as_real(tensor.detach().resolve_conj()));
-  const Tensor t = tensor.detach().clone(torch::MemoryFormat::Contiguous);
+  const Tensor t = tensor.detach().clone(torch::MemoryFormat::Contiguous).cpu();
   const auto sizes = t.sizes();
   const Dtype dtype = t.scalar_type();
   recorder().add(full(name), safetensors_dtype(dtype), Shape(sizes.begin(), sizes.end()), t.data_ptr(),

@@ -23,4 +23,8 @@ const char* safetensors_dtype(Dtype dtype);
 // errors.
 bool& exact_mode();
 
+// Where the cases' inputs are; the CPU unless the program was asked for another (--device). What a case records comes
+// back to the CPU.
+torch::Device& input_device();
+
 }  // namespace parity

@@ -27,7 +27,7 @@ struct Totals {
 
 // T: of the logits, L: of the loss. one(i, buffer) may use memory for `row` logits.
 template <class T, class L, class F>
-void reduce_losses(ClassLoss& l, void* out_data, int64_t n, int64_t grain, int64_t row, const F& one) {
+void reduce_losses(const ClassLoss& l, void* out_data, int64_t n, int64_t grain, int64_t row, const F& one) {
   const int threads = threads_for(n, grain);
   std::vector<Totals> totals(threads);
   auto* out = static_cast<L*>(out_data);
@@ -41,15 +41,15 @@ void reduce_losses(ClassLoss& l, void* out_data, int64_t n, int64_t grain, int64
     }
     totals[thread] = sum;
   });
-  double loss = 0;
-  l.total = 0;
-  for (const auto& t : totals) loss += t.loss, l.total += t.weight;
+  double loss = 0, weight = 0;
+  for (const auto& t : totals) loss += t.loss, weight += t.weight;
+  *l.total = weight;
   if (l.reduction == kNone) return;
-  out[0] = L(static_cast<compute_t<L>>(l.reduction == kMean ? loss / l.total : loss));
+  out[0] = L(static_cast<compute_t<L>>(l.reduction == kMean ? loss / weight : loss));
 }
 
 template <class T>
-void nll_of(ClassLoss& l, void* out) {
+void nll_of(const ClassLoss& l, void* out) {
   const auto* x = static_cast<const T*>(l.x);
   reduce_losses<T, T>(l, out, l.outer * l.inner, kGrain / 4, 0, [&](int64_t i, compute_t<T>*) -> Totals {
     if (l.target[i] == l.ignore_index) return {};
@@ -65,7 +65,7 @@ void nll_backward_of(const ClassLoss& l, void* grad_x, const void* grad_data) {
   auto* out = static_cast<T*>(grad_x);
   const auto* grad = static_cast<const T*>(grad_data);
   std::memset(static_cast<void*>(out), 0, l.outer * l.classes * l.inner * sizeof(T));
-  const double scale = l.reduction == kMean ? 1 / l.total : 1.0;
+  const double scale = l.reduction == kMean ? 1 / *l.total : 1.0;
   for (int64_t i = 0; i < l.outer * l.inner; ++i) {
     if (l.target[i] == l.ignore_index) continue;
     const int64_t c = class_of("nll_loss", l, i);
@@ -76,7 +76,7 @@ void nll_backward_of(const ClassLoss& l, void* grad_x, const void* grad_data) {
 
 // T: of the logits and their gradient, L: of the loss and its gradient.
 template <class T, class L>
-void cross_entropy_of(ClassLoss& l, void* out, void* normalizer) {
+void cross_entropy_of(const ClassLoss& l, void* out, void* normalizer) {
   using C = compute_t<T>;
   const auto* x = static_cast<const T*>(l.x);
   auto* kept = static_cast<C*>(normalizer);
@@ -106,7 +106,7 @@ void cross_entropy_backward_of(const ClassLoss& l, void* grad_x, const void* gra
   const auto* kept = static_cast<const C*>(normalizer);
   auto* out = static_cast<T*>(grad_x);
   const int64_t n = l.classes;
-  const double mean = l.reduction == kMean ? 1 / l.total : 1.0;
+  const double mean = l.reduction == kMean ? 1 / *l.total : 1.0;
   parallel_for(0, l.outer, std::max<int64_t>(1, kGrain / 8 / n), [&](int64_t from, int64_t to) {
     RunBuffer<T> buffer(n);
     for (int64_t i = from; i < to; ++i) {
@@ -138,11 +138,11 @@ void cross_entropy_backward_of(const ClassLoss& l, void* grad_x, const void* gra
     });                                               \
   }                                                   \
   HB_REGISTER_ISA(name##_kernel, name)
-HB_CLASS_LOSS(nll, (ScalarType dtype, ClassLoss& l, void* out), nll_of<T>(l, out));
+HB_CLASS_LOSS(nll, (ScalarType dtype, const ClassLoss& l, void* out), nll_of<T>(l, out));
 HB_CLASS_LOSS(nll_backward, (ScalarType dtype, const ClassLoss& l, void* grad_x, const void* grad),
               nll_backward_of<T>(l, grad_x, grad));
 template <class T>
-void cross_entropy_as_asked(ClassLoss& l, void* out, void* normalizer) {
+void cross_entropy_as_asked(const ClassLoss& l, void* out, void* normalizer) {
   return l.float_loss ? cross_entropy_of<T, float>(l, out, normalizer) : cross_entropy_of<T, T>(l, out, normalizer);
 }
 template <class T>
@@ -150,7 +150,7 @@ void cross_entropy_backward_as_asked(const ClassLoss& l, void* grad_x, const voi
   return l.float_loss ? cross_entropy_backward_of<T, float>(l, grad_x, grad, normalizer)
                       : cross_entropy_backward_of<T, T>(l, grad_x, grad, normalizer);
 }
-HB_CLASS_LOSS(cross_entropy, (ScalarType dtype, ClassLoss& l, void* out, void* normalizer),
+HB_CLASS_LOSS(cross_entropy, (ScalarType dtype, const ClassLoss& l, void* out, void* normalizer),
               cross_entropy_as_asked<T>(l, out, normalizer));
 HB_CLASS_LOSS(cross_entropy_backward,
               (ScalarType dtype, const ClassLoss& l, void* grad_x, const void* grad, const void* normalizer),

@@ -1,5 +1,5 @@
 // Runs element-wise formulas over operands of any dtype and layout.
-#include "backend/elementwise.h"
+#include "cpu/isa/elementwise.h"
 
 #include "cpu/isa/convert.h"
 #include "cpu/parallel.h"
@@ -164,15 +164,6 @@ void run_loop(const Loop& loop, const ElementwiseFn& fn, const double* params) {
   });
 }
 
-void elementwise(const Loop& loop, const ElementwiseFn& fn, ScalarType compute, const double* params) {
-  if (loop.numel == 0) return;
-  if (compute == kFloat) return run_loop<float>(loop, fn, params);
-  if (compute == kDouble) return run_loop<double>(loop, fn, params);
-  if (compute == kComplexFloat) return run_loop<Complex<float>>(loop, fn, params);
-  if (compute == kComplexDouble) return run_loop<Complex<double>>(loop, fn, params);
-  run_loop<int64_t>(loop, fn, params);
-}
-
 template <class T>
 void run_flat_range(const FlatLoop& loop, const ElementwiseFn& fn, const double* params, int64_t begin, int64_t end) {
   Runner<T> runner(loop, fn, params, loop.dtype);
@@ -204,17 +195,21 @@ void run_flat(const FlatLoop& loop, const ElementwiseFn& fn, const double* param
                [&](int64_t begin, int64_t end) { run_flat_range<T>(loop, fn, params, begin, end); });
 }
 
-void flat_elementwise(const FlatLoop& loop, const ElementwiseFn& fn, ScalarType compute, const double* params) {
-  if (loop.numel == 0) return;
-  if (compute == kFloat) return run_flat<float>(loop, fn, params);
-  if (compute == kDouble) return run_flat<double>(loop, fn, params);
-  if (compute == kComplexFloat) return run_flat<Complex<float>>(loop, fn, params);
-  if (compute == kComplexDouble) return run_flat<Complex<double>>(loop, fn, params);
-  run_flat<int64_t>(loop, fn, params);
+template <class T>
+void run(const ElementwiseFn& fn, const ElementwiseCall& call) {
+  if (call.flat) return run_flat<T>(*call.flat, fn, call.params.data());
+  run_loop<T>(*call.loop, fn, call.params.data());
 }
 
-HB_REGISTER_ISA(elementwise_kernel, elementwise);
-HB_REGISTER_ISA(flat_elementwise_kernel, flat_elementwise);
-
 }  // namespace
+
+void run_elementwise(const ElementwiseFn& fn, const ElementwiseCall& call) {
+  if ((call.flat ? call.flat->numel : call.loop->numel) == 0) return;
+  if (call.compute == kFloat) return run<float>(fn, call);
+  if (call.compute == kDouble) return run<double>(fn, call);
+  if (call.compute == kComplexFloat) return run<Complex<float>>(fn, call);
+  if (call.compute == kComplexDouble) return run<Complex<double>>(fn, call);
+  run<int64_t>(fn, call);
+}
+
 }  // namespace hb::cpu::HB_ISA

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/loop.h"
+#include "cpu/isa/elementwise.h"
 #include "cpu/isa/isa.h"
 #include "formulas/formula.h"
 
@@ -29,7 +29,7 @@ void formula_loop(T* const* out, const T* const* in, int64_t n, const double* pa
 }
 
 template <class F>
-ElementwiseFn make_formula(const char* name) {
+constexpr ElementwiseFn make_formula(const char* name) {
   ElementwiseFn fn;
   fn.name = name;
   fn.cost = F::cost;
@@ -42,8 +42,11 @@ ElementwiseFn make_formula(const char* name) {
   return fn;
 }
 
-#define HB_REGISTER_FORMULA(name) \
-  HB_REGISTER_ISA(                \
-      name##_formula, +[]() -> ElementwiseFn { return make_formula<formula::name>(#name); });
+#define HB_REGISTER_FORMULA(name)                                               \
+  HB_REGISTER_ISA(                                                              \
+      name##_formula, +[](const ElementwiseCall& call) {                        \
+        static constexpr ElementwiseFn fn = make_formula<formula::name>(#name); \
+        run_elementwise(fn, call);                                              \
+      });
 
 }  // namespace hb::cpu::HB_ISA

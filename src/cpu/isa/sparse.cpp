@@ -129,6 +129,7 @@ void product(ScalarType dtype, const SparseRows& a, const SparseRows& b, int64_t
         }
         std::sort(sum.columns.begin(), sum.columns.end());
         int64_t at = out.first[r];
+        std::fill(out.row + at, out.row + out.first[r + 1], r);
         for (const int64_t c : sum.columns) {
           out.column[at] = c;
           static_cast<T*>(out.value)[at++] = sum.value[c];

@@ -3,6 +3,8 @@
 
 #include "autograd/record.h"
 #include "backend/elementwise.h"
+#include "core/copy_values.h"
+#include "core/device_backend.h"
 #include "core/geometry.h"
 #include "core/value_range.h"
 #include "ops/common/inplace.h"
@@ -26,40 +28,33 @@ Tensor contiguous(const Tensor& self, MemoryFormat format) {
 
 namespace {
 
-Tensor converted(const Tensor& self, ScalarType dtype, std::optional<MemoryFormat> format) {
-  if (HB_UNLIKELY(self.is_sparse())) return sparse::to_dtype(self, dtype);
-  Tensor out = empty_like(self, TensorOptions().dtype(dtype), format);
-  copy_kernel(self.device())(Loop({&out}, {&self}));
+Tensor converted(const Tensor& self, const Device& device, ScalarType dtype, bool non_blocking,
+                 std::optional<MemoryFormat> format) {
+  if (HB_UNLIKELY(self.is_sparse())) return sparse::converted(self, device, dtype);
+  Tensor out = empty_like(self, TensorOptions().dtype(dtype).device(device), format);
+  copy_values(out, self, non_blocking);
   if (needs_grad(self) && is_differentiable_type(dtype))
-    record("ToCopyBackward0", out, {&self}, [](Backward& b) -> variable_list { return {b.grad()}; });
+    record("ToCopyBackward0", out, {&self},
+           [from = self.device()](Backward& b) -> variable_list { return {b.grad().to(from)}; });
   return out;
-}
-
-bool same_place(const Device& a, const Device& b) {
-  return a.type() == b.type() && (a.index() == b.index() || a.is_cpu() || !a.has_index() || !b.has_index());
-}
-
-void check_device(const Device& device) {
-  if (!device.is_cpu())
-    HB_NOT_SUPPORTED("[to] device ", device, " is not available: this build of Halfbridge has no ",
-                     DeviceTypeName(device.type()), " support");
 }
 
 }  // namespace
 
-Tensor Tensor::to(ScalarType dtype, bool, bool copy, std::optional<MemoryFormat> format) const {
-  HB_CHECK(hb::element_size(dtype) > 0, "[to] dtype ", dtype, " is not supported");
-  const bool as_is = dtype == scalar_type() && (!format || *format == MemoryFormat::Preserve || is_contiguous(*format));
-  if (as_is && !copy) return *this;
-  return converted(*this, dtype, format);
+Tensor Tensor::to(ScalarType dtype, bool non_blocking, bool copy, std::optional<MemoryFormat> format) const {
+  return to(device(), dtype, non_blocking, copy, format);
 }
 Tensor Tensor::to(Device target, bool non_blocking, bool copy) const {
   return to(target, scalar_type(), non_blocking, copy);
 }
 Tensor Tensor::to(Device target, ScalarType dtype, bool non_blocking, bool copy,
                   std::optional<MemoryFormat> format) const {
-  if (!same_place(target, device())) check_device(target);
-  return to(dtype, non_blocking, copy, format);
+  HB_CHECK(hb::element_size(dtype) > 0, "[to] dtype ", dtype, " is not supported");
+  const Device device = indexed_device("to", target);
+  const bool as_is = device == impl().device() && dtype == scalar_type() &&
+                     (!format || *format == MemoryFormat::Preserve || is_contiguous(*format));
+  if (as_is && !copy) return *this;
+  return converted(*this, device, dtype, non_blocking, format);
 }
 Tensor Tensor::to(const TensorOptions& o, bool non_blocking, bool copy, std::optional<MemoryFormat> format) const {
   HB_CHECK(!o.has_requires_grad(),
@@ -75,7 +70,7 @@ Tensor Tensor::to(const Tensor& other, bool non_blocking, bool copy, std::option
   return to(other.device(), other.scalar_type(), non_blocking, copy, format);
 }
 
-Tensor& copy_(Tensor& self, const Tensor& src, bool) {
+Tensor& copy_(Tensor& self, const Tensor& src, bool non_blocking) {
   HB_CHECK(src.defined(), "[copy_] expected a defined source");
   if (self.is_same(src)) return self;
   if (HB_UNLIKELY(sparse::either(self, src))) {
@@ -95,10 +90,10 @@ Tensor& copy_(Tensor& self, const Tensor& src, bool) {
       "copy_", self,
       [&](const Tensor& old) {
         Tensor out = empty_like(old);
-        copy_kernel(out.device())(Loop({&out}, {&src}));
+        copy_values(out, src, non_blocking);
         if (needs_grad(src))
           record("torch::autograd::CopyBackwards", out, {&src},
-                 [](Backward& b) -> variable_list { return {b.grad()}; });
+                 [from = src.device()](Backward& b) -> variable_list { return {b.grad().to(from)}; });
         return out;
       },
       [&](Tensor& t) {
@@ -107,7 +102,7 @@ Tensor& copy_(Tensor& self, const Tensor& src, bool) {
           copy_kernel(t.device())(Loop({&t}, {&apart}));
           return;
         }
-        copy_kernel(t.device())(Loop({&t}, {&src}));
+        copy_values(t, src, non_blocking);
       },
       {&src});
 }

@@ -4,6 +4,7 @@
 #include <halfbridge/autograd.h>
 #include <halfbridge/ops.h>
 
+#include "core/device_backend.h"
 #include "core/geometry.h"
 
 namespace hb {
@@ -23,7 +24,7 @@ const Tensor& Tensor::resize_(IntArrayRef size, std::optional<MemoryFormat> form
   if (bytes > i.storage()->nbytes()) {
     HB_CHECK(!i.storage()->is_borrowed(), "[resize_] memory of somebody else cannot grow");
     auto grown = StorageImpl::allocate(bytes, i.device());
-    std::memcpy(grown->data(), i.storage()->data(), i.storage()->nbytes());
+    copy_memory(grown->data(), i.device(), i.storage()->data(), i.device(), i.storage()->nbytes());
     i.set_storage(std::move(grown), i.dtype());
   }
   i.set_geometry(std::move(sizes), std::move(strides), offset);

@@ -2,6 +2,8 @@
 
 #include <halfbridge/ops/factories.h>
 
+#include "core/devices.h"
+
 namespace hb {
 
 void TensorData::copy(const void* values, size_t n, size_t itemsize, ScalarType stored) {
@@ -64,7 +66,7 @@ Tensor TensorData::to_tensor(const TensorOptions& options) const {
   const TensorOptions o = options.has_dtype() ? options : options.dtype(natural);
   if (!is_list_) return full({}, scalar_, o);
   const Tensor raw = from_blob(const_cast<char*>(bytes_.data()), sizes_, TensorOptions().dtype(stored_));
-  const TensorOptions plain = TensorOptions().dtype(o.dtype()).device(o.device());
+  const TensorOptions plain = TensorOptions().dtype(o.dtype()).device(detail::device_for(o));
   Tensor out = raw.to(plain, false, true);
   if (o.requires_grad()) out.requires_grad_(true);
   return out;

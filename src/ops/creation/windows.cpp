@@ -19,7 +19,7 @@ Tensor window(const char* name, int64_t length, bool periodic, const TensorOptio
   NoGradGuard no_grad;
   // Half types are computed in float, as every function is.
   const ScalarType computed = is_half_type(t) ? kFloat : t;
-  const Tensor i = arange(length, TensorOptions().dtype(computed).device(options.device()));
+  const Tensor i = arange(length, TensorOptions().dtype(computed).device(options.device_opt()));
   const Tensor out = f(i, static_cast<double>(periodic ? length : length - 1)).to(t);
   out.requires_grad_(options.requires_grad());
   return out;

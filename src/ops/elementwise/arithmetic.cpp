@@ -35,7 +35,7 @@ void check_not_bools(const char* name, const Tensor& a, const Input& b) {
 
 /// a + sign alpha b; what every form of add and sub comes to.
 struct Sum {
-  ElementwiseFn fn;
+  const FormulaKernel* formula;
   ScalarType t;
   double factor;
 };
@@ -46,10 +46,9 @@ Sum plan(const char* name, const Tensor& a, const Input& b, const Scalar& alpha,
     if (HB_UNLIKELY(a.scalar_type() == kBool || t == kBool || (b.tensor && b.tensor->scalar_type() == kBool)))
       check_not_bools(name, a, b);
   }
-  const Device& device = a.impl().device();
-  if (HB_LIKELY(is_one(alpha))) return {negative ? sub_formula(device)() : add_formula(device)(), t, 1};
+  if (HB_LIKELY(is_one(alpha))) return {negative ? &sub_formula : &add_formula, t, 1};
   check_alpha(name, t, alpha);
-  return {add_scaled_formula(device)(), t, negative ? -alpha.toDouble() : alpha.toDouble()};
+  return {&add_scaled_formula, t, negative ? -alpha.toDouble() : alpha.toDouble()};
 }
 
 void attach(const char* node, Tensor& out, const Tensor& a, const Tensor& b, const Scalar& alpha, bool negative) {
@@ -74,7 +73,7 @@ Tensor sum(const char* name, const char* node, const Tensor& a, const B& b, cons
   if constexpr (std::is_same_v<B, Tensor>)
     if (HB_UNLIKELY(sparse::either(a, b))) return sparse::add(a, b, negative ? negated(alpha) : alpha);
   const Sum p = plan(name, a, b, alpha, negative);
-  Tensor out = ops::launch_new(name, p.fn, compute_type(p.t), p.t, {a, b}, &p.factor);
+  Tensor out = ops::launch_new(name, *p.formula, compute_type(p.t), p.t, {a, b}, p.factor);
   if constexpr (std::is_same_v<B, Tensor>) {
     if (HB_UNLIKELY(needs_grad(a, b))) attach(node, out, a, b, alpha, negative);
   } else {
@@ -93,14 +92,14 @@ Tensor& sum_inplace(const char* name, const char* node, Tensor& a, const B& b, c
     if (HB_UNLIKELY(needs_grad(a))) return inplace(name, a, compute);
   }
   const Sum p = plan(name, a, b, alpha, negative);
-  return ops::launch_inplace(name, p.fn, compute_type(p.t), p.t, a, {a, b}, &p.factor);
+  return ops::launch_inplace(name, *p.formula, compute_type(p.t), p.t, a, {a, b}, p.factor);
 }
 
 Tensor& sum_out(const char* name, const char* node, Tensor& out, const Tensor& a, const Tensor& b, const Scalar& alpha,
                 bool negative) {
   const Sum p = plan(name, a, b, alpha, negative);
   if (!ops::writes_into(out, a, b, p.t)) return assign_out(name, out, sum(name, node, a, b, alpha, negative));
-  ops::launch(p.fn, compute_type(p.t), out, {a, b}, &p.factor);
+  ops::launch(*p.formula, compute_type(p.t), out, {a, b}, p.factor);
   out.impl().bump_version();
   return out;
 }
@@ -159,9 +158,8 @@ Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
       "use the `~` or `logical_not()` operator instead.");
   check_alpha("rsub", t, alpha);
   const double factor = alpha.toDouble();
-  Tensor out = is_one(alpha) ? ops::launch_new("rsub", sub_formula(self.device())(), compute_type(t), t, {other, self})
-                             : ops::launch_new("rsub", rsub_scaled_formula(self.device())(), compute_type(t), t,
-                                               {self, other}, &factor);
+  Tensor out = is_one(alpha) ? ops::launch_new("rsub", sub_formula, compute_type(t), t, {other, self})
+                             : ops::launch_new("rsub", rsub_scaled_formula, compute_type(t), t, {self, other}, factor);
   if (needs_grad(self))
     record("RsubBackward1", out, {&self},
            [alpha](Backward& c) { return gradients(is_one(alpha) ? neg(c.grad()) : neg(c.grad()) * alpha); });
@@ -181,7 +179,7 @@ Tensor rounded_quotient(const Tensor& a, const B& b, std::optional<std::string_v
   const ScalarType t = ops::promoted({a, b});
   HB_CHECK(t != kBool, "[div] rounding mode 'trunc' is not supported for dtype Bool");
   if (is_integral_type(t, true)) ops::check_no_zero("div", b);
-  Tensor out = ops::launch_new("div", trunc_divide_formula(a.device())(), compute_type(t), t, {a, b});
+  Tensor out = ops::launch_new("div", trunc_divide_formula, compute_type(t), t, {a, b});
   if constexpr (std::is_same_v<B, Tensor>) {
     if (needs_grad(a, b))
       record("DivBackward0", out, {&a, &b},
@@ -227,14 +225,14 @@ ScalarType promoted_with(const char* name, std::initializer_list<Input> inputs, 
 Tensor addcmul_forward(const Tensor& a, const Tensor& b, const Tensor& c, const Scalar& value) {
   const ScalarType t = promoted_with("addcmul", {a, b, c}, value);
   const double factor = value.toDouble();
-  return ops::launch_new("addcmul", addcmul_formula(a.device())(), compute_type(t), t, {a, b, c}, &factor);
+  return ops::launch_new("addcmul", addcmul_formula, compute_type(t), t, {a, b, c}, factor);
 }
 
 Tensor addcdiv_forward(const Tensor& a, const Tensor& b, const Tensor& c, const Scalar& value) {
   const ScalarType t = ops::promoted({a, b, c});
   HB_CHECK(is_differentiable_type(t), "[addcdiv] Integer division with addcdiv is no longer supported");
   const double factor = value.toDouble();
-  return ops::launch_new("addcdiv", addcdiv_formula(a.device())(), compute_type(t), t, {a, b, c}, &factor);
+  return ops::launch_new("addcdiv", addcdiv_formula, compute_type(t), t, {a, b, c}, factor);
 }
 
 }  // namespace
@@ -270,8 +268,7 @@ Tensor& addcmul_(Tensor& self, const Tensor& tensor1, const Tensor& tensor2, con
                    {&tensor1, &tensor2});
   const ScalarType t = promoted_with("addcmul_", {self, tensor1, tensor2}, value);
   const double factor = value.toDouble();
-  return ops::launch_inplace("addcmul_", addcmul_formula(self.device())(), compute_type(t), t, self,
-                             {self, tensor1, tensor2}, &factor);
+  return ops::launch_inplace("addcmul_", addcmul_formula, compute_type(t), t, self, {self, tensor1, tensor2}, factor);
 }
 
 Tensor& addcdiv_(Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value) {
@@ -282,8 +279,7 @@ Tensor& addcdiv_(Tensor& self, const Tensor& tensor1, const Tensor& tensor2, con
   const ScalarType t = ops::promoted({self, tensor1, tensor2});
   HB_CHECK(is_differentiable_type(t), "[addcdiv_] Integer division with addcdiv is no longer supported");
   const double factor = value.toDouble();
-  return ops::launch_inplace("addcdiv_", addcdiv_formula(self.device())(), compute_type(t), t, self,
-                             {self, tensor1, tensor2}, &factor);
+  return ops::launch_inplace("addcdiv_", addcdiv_formula, compute_type(t), t, self, {self, tensor1, tensor2}, factor);
 }
 
 namespace {
@@ -294,7 +290,7 @@ Tensor lerp_forward(const Tensor& self, const Tensor& end, const W& weight) {
            " for `end`, got ", toString(end.scalar_type()));
   const ScalarType t = self.scalar_type();
   HB_CHECK(is_floating_type(t), "[lerp] expected floating tensors, got ", toString(t));
-  return ops::launch_new("lerp", lerp_formula(self.device())(), compute_type(t), t, {self, end, weight});
+  return ops::launch_new("lerp", lerp_formula, compute_type(t), t, {self, end, weight});
 }
 
 }  // namespace
@@ -329,8 +325,8 @@ Tensor& lerp_(Tensor& self, const Tensor& end, const Scalar& weight) {
   HB_CHECK(self.scalar_type() == end.scalar_type() && self.is_floating_point(),
            "[lerp_] expected floating tensors of one dtype, got ", toString(self.scalar_type()), " and ",
            toString(end.scalar_type()));
-  return ops::launch_inplace("lerp_", lerp_formula(self.device())(), compute_type(self.scalar_type()),
-                             self.scalar_type(), self, {self, end, weight});
+  return ops::launch_inplace("lerp_", lerp_formula, compute_type(self.scalar_type()), self.scalar_type(), self,
+                             {self, end, weight});
 }
 
 Tensor& lerp_(Tensor& self, const Tensor& end, const Tensor& weight) {

@@ -11,7 +11,6 @@ namespace hb {
 namespace {
 
 using ops::Domain;
-using ops::FormulaKernel;
 using ops::Input;
 enum class Saves { none, other, ab, ab_y };
 
@@ -60,7 +59,7 @@ Tensor forward(const char* name, const FormulaKernel& formula, Domain domain, co
   const ScalarType t = ops::promoted({a, b});
   const Plan p = plan_of(name, domain, t);
   if (HB_UNLIKELY(p.compute == kLong)) check_integers(name, formula, t, b);
-  return ops::launch_new(name, formula(a.impl().device())(), p.compute, p.result, {a, comparable(domain, t, b)});
+  return ops::launch_new(name, formula, p.compute, p.result, {a, comparable(domain, t, b)});
 }
 
 Tensor& forward_inplace(const char* name, const FormulaKernel& formula, Domain domain, Tensor& a, const Input& b) {
@@ -68,7 +67,7 @@ Tensor& forward_inplace(const char* name, const FormulaKernel& formula, Domain d
   const Plan p = plan_of(name, domain, t);
   if (HB_UNLIKELY(p.compute == kLong)) check_integers(name, formula, t, b);
   const ScalarType result = domain == Domain::test ? a.impl().dtype() : p.result;
-  return ops::launch_inplace(name, formula(a.impl().device())(), p.compute, result, a, {a, comparable(domain, t, b)});
+  return ops::launch_inplace(name, formula, p.compute, result, a, {a, comparable(domain, t, b)});
 }
 
 Tensor* forward_out(const char* name, const FormulaKernel& formula, Domain domain, Tensor& out, const Tensor& a,
@@ -77,7 +76,7 @@ Tensor* forward_out(const char* name, const FormulaKernel& formula, Domain domai
   const Plan p = plan_of(name, domain, t);
   if (HB_UNLIKELY(p.compute == kLong)) check_integers(name, formula, t, b);
   if (!ops::writes_into(out, a, b, p.result)) return nullptr;
-  ops::launch(formula(a.impl().device())(), p.compute, out, {a, b});
+  ops::launch(formula, p.compute, out, {a, b});
   out.impl().bump_version();
   return &out;
 }

@@ -42,10 +42,9 @@ Tensor clamp_gradient(const Tensor& g, const Tensor& x, const Bounds& b) {
 Tensor clamp_numbers(const Tensor& self, const Bounds& b) {
   const ScalarType t = clamp_type("clamp", self, b);
   const ScalarType c = compute_type(t);
-  const Device device = self.device();
-  Tensor out = b.low && b.high ? ops::launch_new("clamp", clamp_formula(device)(), c, t, {self, *b.low, *b.high})
-               : b.low         ? ops::launch_new("clamp", clamp_low_formula(device)(), c, t, {self, *b.low})
-                               : ops::launch_new("clamp", clamp_high_formula(device)(), c, t, {self, *b.high});
+  Tensor out = b.low && b.high ? ops::launch_new("clamp", clamp_formula, c, t, {self, *b.low, *b.high})
+               : b.low         ? ops::launch_new("clamp", clamp_low_formula, c, t, {self, *b.low})
+                               : ops::launch_new("clamp", clamp_high_formula, c, t, {self, *b.high});
   if (needs_grad(self))
     record(b.low && b.high ? "ClampBackward1"
            : b.low         ? "ClampMinBackward0"
@@ -58,10 +57,9 @@ Tensor clamp_numbers(const Tensor& self, const Bounds& b) {
 Tensor& clamp_numbers_(const char* name, Tensor& self, const Bounds& b) {
   if (needs_grad(self)) return inplace(name, self, [&](const Tensor& old) { return clamp_numbers(old, b); });
   const ScalarType t = clamp_type(name, self, b), c = compute_type(t);
-  const Device device = self.device();
-  if (b.low && b.high) return ops::launch_inplace(name, clamp_formula(device)(), c, t, self, {self, *b.low, *b.high});
-  if (b.low) return ops::launch_inplace(name, clamp_low_formula(device)(), c, t, self, {self, *b.low});
-  return ops::launch_inplace(name, clamp_high_formula(device)(), c, t, self, {self, *b.high});
+  if (b.low && b.high) return ops::launch_inplace(name, clamp_formula, c, t, self, {self, *b.low, *b.high});
+  if (b.low) return ops::launch_inplace(name, clamp_low_formula, c, t, self, {self, *b.low});
+  return ops::launch_inplace(name, clamp_high_formula, c, t, self, {self, *b.high});
 }
 
 }  // namespace
@@ -124,10 +122,9 @@ Tensor clamp(const Tensor& self, const std::optional<Tensor>& min, const std::op
   const Tensor low = min.value_or(Tensor()), high = max.value_or(Tensor());
   const ScalarType t = min && max ? ops::promoted({self, low, high}) : ops::promoted({self, min ? low : high});
   const ScalarType c = compute_type(t);
-  const Device device = self.device();
-  Tensor out = min && max ? ops::launch_new("clamp", clamp_formula(device)(), c, t, {self, low, high})
-               : min      ? ops::launch_new("clamp", clamp_low_formula(device)(), c, t, {self, low})
-                          : ops::launch_new("clamp", clamp_high_formula(device)(), c, t, {self, high});
+  Tensor out = min && max ? ops::launch_new("clamp", clamp_formula, c, t, {self, low, high})
+               : min      ? ops::launch_new("clamp", clamp_low_formula, c, t, {self, low})
+                          : ops::launch_new("clamp", clamp_high_formula, c, t, {self, high});
   if (needs_grad(self, low, high))
     record(min && max ? "ClampBackward0"
            : min      ? "ClampMinBackward1"

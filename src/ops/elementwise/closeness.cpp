@@ -17,7 +17,7 @@ Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol
   const ScalarType t = self.scalar_type();
   const ScalarType compute = is_floating_type(t) ? compute_type(t) : kDouble;
   const double p[] = {rtol, atol, equal_nan ? 1.0 : 0.0};
-  return ops::launch_new("isclose", isclose_formula(self.device())(), compute, kBool, {self, other}, p);
+  return ops::launch_new("isclose", isclose_formula, compute, kBool, {self, other}, p);
 }
 
 bool allclose(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {

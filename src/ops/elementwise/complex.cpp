@@ -89,7 +89,7 @@ Tensor conj(const Tensor& self) {
   HB_FUNCTION(conj, self);
   if (HB_UNLIKELY(self.is_sparse())) return sparse::conj(self);
   const ScalarType t = self.scalar_type();
-  Tensor out = ops::launch_new("conj", conj_formula(self.device())(), t, t, {self});
+  Tensor out = ops::launch_new("conj", conj_formula, t, t, {self});
   if (needs_grad(self)) record("ConjBackward0", out, {&self}, [](Backward& b) { return gradients(conj(b.grad())); });
   return out;
 }

@@ -3,6 +3,7 @@
 #include <halfbridge/ops.h>
 
 #include "autograd/record.h"
+#include "core/devices.h"
 #include "core/geometry.h"
 #include "ops/common/inplace.h"
 
@@ -30,8 +31,18 @@ struct Numbers {
   }
 };
 
+/// Whether an operand is a number in host memory beside a result on another device. Throws where it is a tensor on a
+/// device that is not the result's.
+bool is_host_number(const char* name, const TensorImpl& in, const TensorImpl& out) {
+  if (HB_LIKELY(in.device() == out.device())) return false;
+  if (!in.device().is_cpu()) detail::fail_two_devices(name, in.device(), out.device());
+  if (in.dim() > 0) detail::fail_two_devices(name, out.device(), in.device());
+  return true;
+}
+
 /// False where some operand is not simply numel elements in a row.
-bool make_flat(FlatLoop& flat, Numbers& numbers, const TensorImpl& out, std::initializer_list<Input> inputs) {
+bool make_flat(const char* name, FlatLoop& flat, Numbers& numbers, const TensorImpl& out,
+               std::initializer_list<Input> inputs) {
   if (!out.physically_contiguous()) return false;
   flat.outputs = 1;
   flat.numel = out.numel();
@@ -41,7 +52,8 @@ bool make_flat(FlatLoop& flat, Numbers& numbers, const TensorImpl& out, std::ini
   for (const Input& in : inputs) {
     if (in.tensor) {
       const TensorImpl& t = in.tensor->impl();
-      if (t.numel() == 1 && out.numel() != 1 && t.device().is_cpu()) {
+      if (is_host_number(name, t, out)) flat.numbers |= 1u << k;
+      if (t.numel() == 1 && out.numel() != 1) {
         flat.single |= 1u << k;
       } else if (!t.physically_contiguous() || t.sizes() != out.sizes()) {
         return false;
@@ -51,6 +63,7 @@ bool make_flat(FlatLoop& flat, Numbers& numbers, const TensorImpl& out, std::ini
     } else {
       flat.data[k] = numbers.put(k, in.number, flat.dtype[k]);
       flat.single |= 1u << k;
+      flat.numbers |= 1u << k;
     }
     ++k;
   }
@@ -59,8 +72,8 @@ bool make_flat(FlatLoop& flat, Numbers& numbers, const TensorImpl& out, std::ini
 }
 
 /// Tensors make the loop; numbers are put in their places afterwards, with strides of zero.
-void run_loop(const ElementwiseFn& fn, ScalarType compute, const Tensor& out, std::initializer_list<Input> inputs,
-              const double* params) {
+void run_loop(const FormulaKernel& formula, ScalarType compute, const Tensor& out, std::initializer_list<Input> inputs,
+              ArrayRef<double> params) {
   const Tensor* outs[] = {&out};
   const Tensor* tensors[Loop::kMaxOperands];
   size_t n = 0;
@@ -74,11 +87,14 @@ void run_loop(const ElementwiseFn& fn, ScalarType compute, const Tensor& out, st
       for (int j = loop.operands; j > k; --j) loop.op[j] = std::move(loop.op[j - 1]);
       loop.op[k].data = numbers.put(k, in.number, loop.op[k].dtype);
       loop.op[k].strides = DimVector(loop.sizes.size(), 0);
+      loop.numbers |= 1u << k;
       ++loop.operands;
+    } else if (is_host_number(formula.name(), in.tensor->impl(), out.impl())) {
+      loop.numbers |= 1u << k;
     }
     ++k;
   }
-  elementwise_kernel(out.device())(loop, fn, compute, params);
+  formula(out.device())({nullptr, &loop, compute, params});
 }
 
 /// Where all tensors have one shape there is nothing to broadcast.
@@ -103,23 +119,23 @@ size_t tensors_of(std::initializer_list<Input> inputs, const Tensor** tensors) {
 
 }  // namespace
 
-void launch(const ElementwiseFn& fn, ScalarType compute, const Tensor& out, std::initializer_list<Input> inputs,
-            const double* params) {
+void launch(const FormulaKernel& formula, ScalarType compute, const Tensor& out, std::initializer_list<Input> inputs,
+            ArrayRef<double> params) {
   FlatLoop flat;
   Numbers numbers;
-  if (make_flat(flat, numbers, out.impl(), inputs))
-    return flat_elementwise_kernel(out.impl().device())(flat, fn, compute, params);
-  run_loop(fn, compute, out, inputs, params);
+  if (make_flat(formula.name(), flat, numbers, out.impl(), inputs))
+    return formula(out.impl().device())({&flat, nullptr, compute, params});
+  run_loop(formula, compute, out, inputs, params);
 }
 
-Tensor launch_new(const char* name, const ElementwiseFn& fn, ScalarType compute, ScalarType result,
-                  std::initializer_list<Input> inputs, const double* params) {
+Tensor launch_new(const char* name, const FormulaKernel& formula, ScalarType compute, ScalarType result,
+                  std::initializer_list<Input> inputs, ArrayRef<double> params) {
   const Tensor* tensors[Loop::kMaxOperands];
   const size_t n = tensors_of(inputs, tensors);
   const ArrayRef<const Tensor*> list(tensors, n);
   Tensor out = same_sizes(tensors, n) ? empty_elementwise(tensors[0]->impl().sizes(), result, list)
                                       : empty_elementwise(broadcast_sizes(name, list), result, list);
-  launch(fn, compute, out, inputs, params);
+  launch(formula, compute, out, inputs, params);
   return out;
 }
 
@@ -178,14 +194,14 @@ void check_inplace_result(const char* name, const Tensor& self, ScalarType resul
            " doesn't match the broadcast shape ", IntArrayRef(sizes.data(), sizes.size()));
 }
 
-Tensor& launch_inplace(const char* name, const ElementwiseFn& fn, ScalarType compute, ScalarType result, Tensor& self,
-                       std::initializer_list<Input> inputs, const double* params) {
+Tensor& launch_inplace(const char* name, const FormulaKernel& formula, ScalarType compute, ScalarType result,
+                       Tensor& self, std::initializer_list<Input> inputs, ArrayRef<double> params) {
   const Tensor* tensors[Loop::kMaxOperands];
   const size_t n = tensors_of(inputs, tensors);
   check_inplace(name, self);
   check_inplace_result(name, self, result, result_sizes(name, tensors, n));
   for (size_t i = 0; i < n; ++i) check_no_overlap(name, self, *tensors[i]);
-  launch(fn, compute, self, inputs, params);
+  launch(formula, compute, self, inputs, params);
   self.impl().bump_version();
   return self;
 }
@@ -203,10 +219,10 @@ bool writes_into(const Tensor& out, const Tensor& a, const Tensor& b, ScalarType
 }
 
 Tensor floating_op(const char* name, const FormulaKernel& formula, std::initializer_list<Input> inputs,
-                   const double* params) {
+                   ArrayRef<double> params) {
   const ScalarType t = floating_result(promoted(inputs));
   for (const Input& in : inputs)
-    if (in.tensor) return launch_new(name, formula(in.tensor->impl().device())(), compute_type(t), t, inputs, params);
+    if (in.tensor) return launch_new(name, formula, compute_type(t), t, inputs, params);
   return {};
 }
 

@@ -10,7 +10,7 @@
 
 namespace hb::ops {
 
-using FormulaKernel = Kernel<ElementwiseFn()>;
+using hb::FormulaKernel;
 
 /// The number whose imaginary part has the other sign.
 inline Scalar conj(const Scalar& s) { return s.isComplex() ? Scalar(conj(s.toComplexDouble())) : s; }
@@ -26,12 +26,13 @@ struct Input {
   Scalar number;
 };
 
-/// Runs `fn` on inputs that broadcast to the shape of `out`.
-void launch(const ElementwiseFn& fn, ScalarType compute, const Tensor& out, std::initializer_list<Input> inputs,
-            const double* params = nullptr);
+/// Runs a formula on inputs that broadcast to the shape of `out`, on the device of `out`. Tensors are there too, but
+/// for 0-d ones on the CPU, which count as numbers.
+void launch(const FormulaKernel& formula, ScalarType compute, const Tensor& out, std::initializer_list<Input> inputs,
+            ArrayRef<double> params = {});
 /// The same into a new tensor of the broadcast shape.
-Tensor launch_new(const char* name, const ElementwiseFn& fn, ScalarType compute, ScalarType result,
-                  std::initializer_list<Input> inputs, const double* params = nullptr);
+Tensor launch_new(const char* name, const FormulaKernel& formula, ScalarType compute, ScalarType result,
+                  std::initializer_list<Input> inputs, ArrayRef<double> params = {});
 
 /// The dtype of an operation on a tensor and a number.
 ScalarType scalar_result_type(ScalarType tensor, const Scalar& number);
@@ -44,9 +45,9 @@ inline ScalarType floating_result(ScalarType t) { return is_differentiable_type(
 void check_inplace_result(const char* name, const Tensor& self, ScalarType result, const DimVector& sizes);
 /// Throws where `other` is a different piece of the memory of `self`, so that writing one would change the other.
 void check_no_overlap(const char* name, const Tensor& self, const Tensor& other);
-/// Runs `fn` into `self`, which takes part in no graph: checks, result in self's dtype, version.
-Tensor& launch_inplace(const char* name, const ElementwiseFn& fn, ScalarType compute, ScalarType result, Tensor& self,
-                       std::initializer_list<Input> inputs, const double* params = nullptr);
+/// Runs a formula into `self`, which takes part in no graph: checks, result in self's dtype, version.
+Tensor& launch_inplace(const char* name, const FormulaKernel& formula, ScalarType compute, ScalarType result,
+                       Tensor& self, std::initializer_list<Input> inputs, ArrayRef<double> params = {});
 
 /// Whether an operation on `a` and `b` whose result has dtype `result` can write straight into `out`: it has the shape
 /// and dtype already, no history is involved, and neither input is another piece of its memory.
@@ -54,7 +55,7 @@ bool writes_into(const Tensor& out, const Tensor& a, const Tensor& b, ScalarType
 
 /// A formula of floating operands into a new tensor of their promoted dtype.
 Tensor floating_op(const char* name, const FormulaKernel& formula, std::initializer_list<Input> inputs,
-                   const double* params = nullptr);
+                   ArrayRef<double> params = {});
 
 /// tensor ^ number, with the cheap exponents made cheap; has its gradient.
 Tensor pow_number(const Tensor& base, const Scalar& exponent);

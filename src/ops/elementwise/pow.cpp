@@ -31,8 +31,8 @@ Tensor forward(const Tensor& base, const Scalar& exponent) {
   const double e = exponent.toDouble();
   if (e == 1) return base.to(t, false, true);
   if (const FormulaKernel* cheap = cheap_power(e, floating))
-    return launch_new("pow", (*cheap)(base.device())(), compute_type(t), t, {base});
-  return launch_new("pow", pow_formula(base.device())(), compute_type(t), t, {base, exponent});
+    return launch_new("pow", *cheap, compute_type(t), t, {base});
+  return launch_new("pow", pow_formula, compute_type(t), t, {base, exponent});
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ Tensor pow(const Scalar& self, const Tensor& exponent) {
   const ScalarType t = ops::scalar_result_type(exponent.scalar_type(), self);
   if (is_complex_type(t)) return hb::pow(wrapped_scalar(self, exponent.device()), exponent);
   HB_CHECK(t != kBool, "[pow] is not supported for dtype Bool");
-  Tensor out = ops::launch_new("pow", pow_formula(exponent.device())(), compute_type(t), t, {self, exponent});
+  Tensor out = ops::launch_new("pow", pow_formula, compute_type(t), t, {self, exponent});
   if (needs_grad(exponent))
     record("PowBackward2", out, {&exponent}, {SavedTensor::input(exponent), SavedTensor::output(out)},
            [self](Backward& b, auto& s) -> variable_list {

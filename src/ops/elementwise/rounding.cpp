@@ -33,7 +33,7 @@ Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<d
   const ScalarType t = self.scalar_type();
   if (is_integral_type(t, true)) return self.clone();
   const double p[] = {nan.value_or(0), posinf.value_or(largest_of(t)), neginf.value_or(-largest_of(t))};
-  Tensor out = ops::launch_new("nan_to_num", nan_to_num_formula(self.device())(), compute_type(t), t, {self}, p);
+  Tensor out = ops::launch_new("nan_to_num", nan_to_num_formula, compute_type(t), t, {self}, p);
   if (needs_grad(self))
     record("NanToNumBackward0", out, {&self}, {SavedTensor::input(self)},
            [](Backward& b, auto& s) { return gradients(where(isfinite(s[0]), b.grad(), Scalar(0))); });

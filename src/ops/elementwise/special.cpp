@@ -145,8 +145,7 @@ TensorTuple2 frexp(const Tensor& self) {
   HB_CHECK(self.is_floating_point(), "[frexp] expected a floating point dtype, got ", self.scalar_type());
   const ScalarType t = self.scalar_type();
   Tensor mantissa = ops::floating_op("frexp", frexp_mantissa_formula, {self});
-  const Tensor exponent =
-      ops::launch_new("frexp", frexp_exponent_formula(self.device())(), compute_type(t), kInt, {self});
+  const Tensor exponent = ops::launch_new("frexp", frexp_exponent_formula, compute_type(t), kInt, {self});
   if (needs_grad(self))
     record("FrexpBackward0", mantissa, {&self}, {SavedTensor::input(exponent)},
            [](Backward& b, auto& s) { return gradients(b.grad() / exp2(s[0].to(b.grad().scalar_type()))); });

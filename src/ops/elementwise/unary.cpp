@@ -11,7 +11,6 @@ namespace hb {
 namespace {
 
 using ops::Domain;
-using ops::FormulaKernel;
 enum class Saves { none, x, y };
 
 struct Plan {
@@ -57,7 +56,7 @@ Plan plan_of(const char* name, const FormulaKernel& formula, Domain domain, Scal
 Tensor forward(const char* name, const FormulaKernel& formula, Domain domain, const Tensor& x) {
   const Plan p = plan_of(name, formula, domain, x.impl().dtype());
   if (p.unchanged) return x.clone();
-  return ops::launch_new(name, (*p.formula)(x.impl().device())(), p.compute, p.result, {x});
+  return ops::launch_new(name, *p.formula, p.compute, p.result, {x});
 }
 
 Tensor& forward_inplace(const char* name, const FormulaKernel& formula, Domain domain, Tensor& x) {
@@ -69,7 +68,7 @@ Tensor& forward_inplace(const char* name, const FormulaKernel& formula, Domain d
     check_inplace(name, x);
     return x;
   }
-  return ops::launch_inplace(name, (*p.formula)(x.impl().device())(), p.compute, result, x, {x});
+  return ops::launch_inplace(name, *p.formula, p.compute, result, x, {x});
 }
 
 template <class Row>

@@ -29,7 +29,7 @@ ScalarType choice_type(const Input& a, const Input& b) {
 Tensor choose(const Tensor& condition, const Input& a, const Input& b) {
   check_condition("where", condition);
   const ScalarType t = choice_type(a, b);
-  return ops::launch_new("where", where_formula(condition.device())(), compute_type(t), t, {condition, a, b});
+  return ops::launch_new("where", where_formula, compute_type(t), t, {condition, a, b});
 }
 
 }  // namespace
@@ -86,7 +86,7 @@ Scalar filling(const char* name, const Tensor& self, const Scalar& value) {
 Tensor masked_fill_forward(const Tensor& self, const Tensor& mask, const Input& value) {
   check_mask("masked_fill", mask);
   const ScalarType t = self.scalar_type();
-  return ops::launch_new("masked_fill", where_formula(self.device())(), compute_type(t), t, {mask, value, self});
+  return ops::launch_new("masked_fill", where_formula, compute_type(t), t, {mask, value, self});
 }
 
 void check_value(const char* name, const Tensor& value) {
@@ -97,8 +97,7 @@ void check_value(const char* name, const Tensor& value) {
 Tensor& masked_fill_direct(Tensor& self, const Tensor& mask, const Input& value) {
   check_mask("masked_fill_", mask);
   const ScalarType t = self.scalar_type();
-  return ops::launch_inplace("masked_fill_", where_formula(self.device())(), compute_type(t), t, self,
-                             {mask, value, self});
+  return ops::launch_inplace("masked_fill_", where_formula, compute_type(t), t, self, {mask, value, self});
 }
 
 }  // namespace

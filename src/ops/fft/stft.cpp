@@ -77,8 +77,9 @@ namespace {
 /// Frames (batch, count, n) added where they overlap: (batch, n + hop (count - 1)).
 Tensor overlap_add(const Tensor& frames, int64_t hop) {
   const int64_t count = frames.size(1), n = frames.size(2);
-  const Tensor start = arange(count, kLong).mul_(hop).unsqueeze(1);
-  const Tensor at = (start + arange(n, kLong)).flatten();
+  const TensorOptions integers = frames.options().dtype(kLong);
+  const Tensor start = arange(count, integers).mul_(hop).unsqueeze(1);
+  const Tensor at = (start + arange(n, integers)).flatten();
   const Tensor silence = zeros({frames.size(0), n + hop * (count - 1)}, frames.options());
   return silence.index_add(1, at, frames.flatten(1));
 }
@@ -108,7 +109,7 @@ Tensor istft(const Tensor& self, int64_t n_fft, std::optional<int64_t> hop_lengt
   const double scale = normalized ? 1 / std::sqrt(static_cast<double>(n_fft)) : 1 / static_cast<double>(n_fft);
   Tensor pieces = half ? ops::fft_c2r(frames, 2, n_fft, scale) : ops::fft_c2c(frames, DimVector(1, 2), scale, false);
   if (!half && !return_complex) pieces = real(pieces);
-  const TensorOptions parts = TensorOptions().dtype(to_real_type(self.scalar_type()));
+  const TensorOptions parts = self.options().dtype(to_real_type(self.scalar_type()));
   const Tensor shape = framed_window("istft", window, empty({0}, parts), width, n_fft);
   Tensor signal = overlap_add(pieces * shape, hop);
   Tensor envelope = overlap_add((shape * shape).expand({1, frames.size(1), n_fft}).contiguous(), hop);

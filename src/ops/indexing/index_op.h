@@ -9,6 +9,9 @@ namespace hb::ops {
 
 /// The index as contiguous int64; throws for other than int32 and int64.
 Tensor index_tensor(const char* name, const Tensor& index);
+/// The same places, contiguous, negative ones counted from the end; throws [name] for what is out of bounds for
+/// dimension `dim`, whose size it is.
+Tensor in_range(const char* name, const Tensor& index, int64_t size, int64_t dim);
 /// Negative indices count from the end.
 Tensor wrapped_index(const Tensor& index, int64_t size);
 /// out[o][index[k]][:] op= src[o][k][:] on a contiguous copy of self along dim, without history.

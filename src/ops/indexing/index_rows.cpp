@@ -3,6 +3,7 @@
 
 #include "autocast/autocast.h"
 #include "autograd/record.h"
+#include "core/empty_contiguous.h"
 #include "core/geometry.h"
 #include "ops/common/inplace.h"
 #include "ops/elementwise/elementwise_op.h"
@@ -19,10 +20,15 @@ Tensor index_tensor(const char* name, const Tensor& index) {
   return index.to(kLong).contiguous();
 }
 
-Tensor wrapped_index(const Tensor& index, int64_t size) {
-  if (index.numel() == 0 || !any(index < 0).item().toBool()) return index;
-  return where(index < 0, index + size, index);
+Tensor in_range(const char* name, const Tensor& index, int64_t size, int64_t dim) {
+  if (index.numel() == 0) return index;
+  const Tensor given = index.contiguous();
+  Tensor out = empty_like(given);
+  wrap_index_kernel(out.device())(out, given, size, name, dim);
+  return out;
 }
+
+Tensor wrapped_index(const Tensor& index, int64_t size) { return in_range(nullptr, index, size, 0); }
 
 Tensor with_rows_put(const char* name, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
                      PutOp op) {
@@ -76,7 +82,7 @@ Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
   const Tensor x = self.detach().contiguous();
   DimVector sizes = self.impl().sizes();
   if (!sizes.empty()) sizes[d] = at.numel();
-  Tensor out = empty_elementwise(sizes, self.scalar_type(), {});
+  Tensor out = empty_contiguous(sizes, self.scalar_type(), self.device());
   select_rows_kernel(self.device())("index_select", out, x, at, ops::lines_of(x, d));
   if (needs_grad(self))
     record("IndexSelectBackward0", out, {&self}, {SavedTensor::input(at)},
@@ -170,7 +176,7 @@ Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Te
   HB_FUNCTION(index_fill, self, dim, index, value);
   HB_CHECK(value.dim() == 0, "[index_fill] Only supports 0-dimensional value tensor, but got tensor with ", value.dim(),
            " dimension(s)");
-  return masked_fill(self, index_fill(zeros(self.sizes(), kBool), dim, index, 1), value);
+  return masked_fill(self, index_fill(zeros(self.sizes(), self.options().dtype(kBool)), dim, index, 1), value);
 }
 Tensor& index_fill_(Tensor& self, int64_t dim, const Tensor& index, const Tensor& value) {
   return inplace("index_fill_", self, [&](const Tensor& old) { return index_fill(old, dim, index, value); }, nullptr,
@@ -190,17 +196,9 @@ Tensor repeat_interleave(const Tensor& self, const Tensor& repeats, std::optiona
            "input along dim, but got ",
            repeats.sizes(), " for size ", n);
   const Tensor counts = repeats.to(kLong).reshape(-1).expand(n).contiguous();
-  const auto* c = counts.data_ptr<int64_t>();
-  int64_t count = 0;
-  for (int64_t i = 0; i < n; ++i) {
-    HB_CHECK(c[i] >= 0, "[repeat_interleave] repeats can not be negative, got ", c[i]);
-    HB_CHECK(!__builtin_add_overflow(count, c[i], &count), "[repeat_interleave] the sum of repeats overflows");
-  }
-  HB_CHECK(!output_size || *output_size == count, "[repeat_interleave] expected an output_size of ", count, ", got ",
-           *output_size);
-  Tensor index = empty({count}, kLong);
-  auto* place = index.data_ptr<int64_t>();
-  for (int64_t i = 0; i < n; ++i) place = std::fill_n(place, c[i], i);
+  const Tensor index = repeated_places_kernel(counts.device())(counts);
+  HB_CHECK(!output_size || *output_size == index.numel(), "[repeat_interleave] expected an output_size of ",
+           index.numel(), ", got ", *output_size);
   return index_select(x, d, index);
 }
 

@@ -49,6 +49,7 @@ Viewed apply_views(const Tensor& self, ArrayRef<TensorIndex> indices) {
   HB_CHECK_INDEX(given <= self.dim(), "[index] too many indices for tensor of dimension ", self.dim(), " (got ", given,
                  ")");
   Viewed v{self, {}, false};
+  const TensorOptions integers = self.options().dtype(kLong);
   int64_t dim = 0, slot = 0, source = 0;  // of the view, of the list, of self
   for (const TensorIndex& i : indices) {
     switch (i.type()) {
@@ -76,7 +77,7 @@ Viewed apply_views(const Tensor& self, ArrayRef<TensorIndex> indices) {
       case TensorIndex::Type::Boolean:
         // A dimension of one element, taken or not.
         v.view = v.view.unsqueeze(dim++);
-        put_tensor(v, slot++, i.boolean() ? zeros({1}, kLong) : empty({0}, kLong));
+        put_tensor(v, slot++, i.boolean() ? zeros({1}, integers) : empty({0}, integers));
         break;
       case TensorIndex::Type::Tensor: {
         HB_CHECK(i.tensor().defined(), "[index] expected defined index tensors");
@@ -86,7 +87,7 @@ Viewed apply_views(const Tensor& self, ArrayRef<TensorIndex> indices) {
           ++source;
         } else if (i.tensor().dim() == 0 && (t == kBool || t == kByte)) {
           v.view = v.view.unsqueeze(dim++);
-          put_tensor(v, slot++, i.tensor().item().toBool() ? zeros({1}, kLong) : empty({0}, kLong));
+          put_tensor(v, slot++, i.tensor().item().toBool() ? zeros({1}, integers) : empty({0}, integers));
         } else {
           const int64_t taken = dims_taken(i);
           put_tensor(v, slot++, i.tensor());
@@ -117,7 +118,10 @@ Expanded expand_masks(const Tensor& self, const IndexList& list) {
   Expanded e;
   for (size_t k = 0, dim = 0; k < list.size(); ++k, ++dim) {
     if (!list[k] || !list[k]->defined()) continue;
-    const Tensor& t = *list[k];
+    HB_CHECK(list[k]->is_cpu() || list[k]->device() == self.device(),
+             "[index] indices should be either on cpu or on the same device as the indexed tensor (", self.device(),
+             ")");
+    const Tensor t = list[k]->to(self.device());
     const auto at = static_cast<int64_t>(dim);
     HB_CHECK_INDEX(at < self.dim(), "[index] too many indices for tensor of dimension ", self.dim());
     if (t.scalar_type() != kBool && t.scalar_type() != kByte) {
@@ -158,12 +162,7 @@ Advanced prepare(const Tensor& self, const IndexList& list) {
   }
   for (size_t k = 0; k < e.indices.size(); ++k) {
     const int64_t n = self.size(a.dims[k]);
-    const Tensor index = ops::wrapped_index(e.indices[k], n);
-    if (index.numel() > 0) {
-      const int64_t low = e.indices[k].min().item().toLong(), high = e.indices[k].max().item().toLong();
-      HB_CHECK_INDEX(low >= -n && high < n, "[index] index ", low < -n ? low : high, " is out of bounds for dimension ",
-                     a.dims[k], " with size ", n);
-    }
+    const Tensor index = ops::in_range("index", e.indices[k], n, a.dims[k]);
     a.linear = k == 0 ? index : a.linear * n + index;
   }
   a.linear = a.linear.expand(a.shape).reshape(-1);

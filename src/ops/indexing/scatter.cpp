@@ -5,6 +5,7 @@
 
 #include "autocast/autocast.h"
 #include "autograd/record.h"
+#include "core/empty_contiguous.h"
 #include "core/geometry.h"
 #include "core/physical.h"
 #include "ops/common/inplace.h"
@@ -97,7 +98,7 @@ Tensor gather(const Tensor& self, int64_t dim, const Tensor& index, bool sparse_
   const int64_t d = geometry::wrap_dim("gather", dim, self.dim());
   check_shapes("gather", self, d, index, nullptr);
   const Tensor at = element_index("gather", index);
-  Tensor out = empty_elementwise(at.impl().sizes(), self.scalar_type(), {});
+  Tensor out = empty_contiguous(at.impl().sizes(), self.scalar_type(), self.device());
   gather_kernel(self.device())("gather", out, physical(self), physical(at), d);
   if (needs_grad(self))
     record("GatherBackward0", out, {&self}, {SavedTensor::input(at)},

@@ -6,6 +6,7 @@
 #include "autocast/autocast.h"
 #include "autograd/record.h"
 #include "backend/sort.h"
+#include "core/empty_contiguous.h"
 #include "core/geometry.h"
 #include "ops/common/or_undefined.h"
 #include "ops/elementwise/elementwise_op.h"
@@ -34,7 +35,8 @@ TensorTuple2 ordered(const Tensor& self, int64_t d, Order order) {
   const Tensor x = self.detach().contiguous();
   DimVector sizes = x.impl().sizes();
   if (!sizes.empty()) sizes[d] = order.count;
-  Tensor values = empty_elementwise(sizes, x.scalar_type(), {}), indices = empty_elementwise(sizes, kLong, {});
+  Tensor values = empty_contiguous(sizes, x.scalar_type(), x.device()),
+         indices = empty_contiguous(sizes, kLong, x.device());
   order_kernel(self.device())(values, indices, x, ops::lines_of(x, d), order);
   return {values, indices};
 }
@@ -167,7 +169,7 @@ Tensor searchsorted(const Tensor& sequence, const Tensor& self, bool out_int32, 
     }
   }
   const ScalarType t = promote_types(sorted_sequence.scalar_type(), self.scalar_type());
-  Tensor out = empty(self.sizes(), kLong);
+  Tensor out = empty(self.sizes(), self.options().dtype(kLong));
   searchsorted_kernel(self.device())(out, sorted_sequence.detach().to(t).contiguous(), self.detach().to(t).contiguous(),
                                      outer, right);
   return out_int32 ? out.to(kInt) : out;
@@ -185,17 +187,16 @@ Tensor searchsorted(const Tensor& sorted_sequence, const Scalar& self, bool out_
            "[searchsorted] input value can be a scalar only when boundaries tensor dimension "
            "is 1, but we got boundaries tensor dim(",
            sorted_sequence.dim(), ")");
-  return searchsorted(sorted_sequence, scalar_tensor(self, sorted_sequence.scalar_type()), out_int32, right, side,
-                      sorter);
+  return searchsorted(sorted_sequence, scalar_tensor(self, sorted_sequence.options()), out_int32, right, side, sorter);
 }
 Tensor bucketize(const Scalar& self, const Tensor& boundaries, bool out_int32, bool right) {
-  return bucketize(scalar_tensor(self, boundaries.scalar_type()), boundaries, out_int32, right);
+  return bucketize(scalar_tensor(self, boundaries.options()), boundaries, out_int32, right);
 }
 
 Tensor isin(const Tensor& elements, const Tensor& test_elements, bool /*assume_unique*/, bool invert) {
   if (invert) return isin(elements, test_elements).logical_not();
   const ScalarType t = promote_types(elements.scalar_type(), test_elements.scalar_type());
-  if (test_elements.numel() == 0) return zeros(elements.sizes(), kBool);
+  if (test_elements.numel() == 0) return zeros(elements.sizes(), elements.options().dtype(kBool));
   const Tensor sorted = std::get<0>(sort(test_elements.detach().reshape(-1).to(t), 0)), x = elements.detach().to(t);
   const Tensor at = searchsorted(sorted, x).clamp_max(sorted.numel() - 1);
   return sorted.index_select(0, at.reshape(-1)).reshape(x.sizes()) == x;
@@ -205,7 +206,7 @@ Tensor isin(const Tensor& elements, const Scalar& test_element, bool /*assume_un
   return invert ? elements.ne(test_element) : elements.eq(test_element);
 }
 Tensor isin(const Scalar& element, const Tensor& test_elements, bool assume_unique, bool invert) {
-  return isin(full({}, element), test_elements, assume_unique, invert);
+  return isin(full({}, element, TensorOptions().device(test_elements.device())), test_elements, assume_unique, invert);
 }
 
 // --- counting
@@ -230,11 +231,11 @@ Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights_or_none
     HB_CHECK(weights.sizes() == self.sizes(),
              "[bincount] weights should be 1-d and have the same length as input, got ", weights.sizes());
     const Tensor w = weights.detach().to(weights.scalar_type() == kFloat ? kFloat : kDouble).contiguous();
-    Tensor counts = zeros({n}, w.scalar_type());
+    Tensor counts = zeros({n}, w.options());
     bincount_kernel(self.device())(counts, values, w);
     return counts;
   }
-  Tensor counts = zeros({n}, kLong);
+  Tensor counts = zeros({n}, values.options());
   bincount_kernel(self.device())(counts, values, Tensor());
   return counts;
 }

@@ -12,27 +12,30 @@ struct Distinct {
   Tensor values, inverse, counts;
 };
 
+/// No elements, on the device of `x`.
+Tensor none_of(const Tensor& x, ScalarType dtype) { return empty({0}, x.options().dtype(dtype)); }
+
 /// `first`: where a run of equal neighbours starts in sorted order; `order`: the original places in sorted order.
 Distinct from_runs(const Tensor& first, const Tensor& order, bool want_inverse, bool want_counts) {
   Distinct d;
   const Tensor starts = first.nonzero().reshape(-1);
   d.values = order.index_select(0, starts);  // one original place per value
   if (want_inverse) d.inverse = zeros_like(order).scatter(0, order, first.to(kLong).cumsum(0) - 1);
-  if (want_counts) d.counts = cat({starts, full({1}, order.numel(), kLong)}).diff();
+  if (want_counts) d.counts = cat({starts, full({1}, order.numel(), order.options())}).diff();
   return d;
 }
 
 /// True at the first element and wherever `changed` says that a sorted element differs from the one before.
 Tensor run_starts(const Tensor& changed, int64_t n) {
-  if (n == 0) return empty({0}, kBool);
-  return cat({ones({1}, kBool), changed});
+  if (n == 0) return empty({0}, changed.options());
+  return cat({ones({1}, changed.options()), changed});
 }
 
 /// Whether each of the rows (n, m) but the first differs from the row before it.
 Tensor differing_neighbours(const Tensor& rows) {
   const int64_t n = rows.size(0);
   const Tensor differs = rows.slice(0, 1) != rows.slice(0, 0, n - 1);
-  return differs.size(1) ? differs.any(1) : zeros({n - 1}, kBool);
+  return differs.size(1) ? differs.any(1) : zeros({n - 1}, differs.options());
 }
 
 }  // namespace
@@ -42,10 +45,10 @@ std::tuple<Tensor, Tensor, Tensor> _unique2(const Tensor& self, bool, bool retur
   const Tensor flat = self.detach().reshape(-1);
   const auto [sorted, order] = flat.sort(0);
   const int64_t n = flat.numel();
-  const Tensor changed = n > 1 ? sorted.slice(0, 1) != sorted.slice(0, 0, n - 1) : empty({0}, kBool);
+  const Tensor changed = n > 1 ? sorted.slice(0, 1) != sorted.slice(0, 0, n - 1) : none_of(flat, kBool);
   const Distinct d = from_runs(run_starts(changed, n), order, return_inverse, return_counts);
-  return {flat.index_select(0, d.values), return_inverse ? d.inverse.reshape(self.sizes()) : empty({0}, kLong),
-          return_counts ? d.counts : empty({0}, kLong)};
+  return {flat.index_select(0, d.values), return_inverse ? d.inverse.reshape(self.sizes()) : none_of(flat, kLong),
+          return_counts ? d.counts : none_of(flat, kLong)};
 }
 
 std::tuple<Tensor, Tensor> _unique(const Tensor& self, bool sorted, bool return_inverse) {
@@ -59,12 +62,12 @@ std::tuple<Tensor, Tensor, Tensor> unique_dim_consecutive(const Tensor& self, in
   NoGradGuard no_history;
   const Tensor x = self.detach();
   const int64_t n = x.size(dim);
-  Tensor changed = empty({0}, kBool);
+  Tensor changed = none_of(x, kBool);
   if (n > 1) {
     const Tensor rows = x.movedim(dim, 0).reshape({n, x.numel() / n});
     changed = differing_neighbours(rows);
   }
-  const Distinct d = from_runs(run_starts(changed, n), arange(n, kLong), true, true);
+  const Distinct d = from_runs(run_starts(changed, n), arange(n, x.options().dtype(kLong)), true, true);
   return {x.index_select(dim, d.values), d.inverse, d.counts};
 }
 
@@ -72,7 +75,7 @@ std::tuple<Tensor, Tensor, Tensor> unique_consecutive(const Tensor& self, bool r
                                                       std::optional<int64_t> dim) {
   if (dim) return unique_dim_consecutive(self, *dim, return_inverse, return_counts);
   const auto [values, inverse, counts] = unique_dim_consecutive(self.reshape(-1), 0);
-  const Tensor none = empty({0}, kLong);
+  const Tensor none = none_of(self, kLong);
   return {values, return_inverse ? inverse.reshape(self.sizes()) : none, return_counts ? counts : none};
 }
 
@@ -81,11 +84,11 @@ std::tuple<Tensor, Tensor, Tensor> unique_dim(const Tensor& self, int64_t dim, b
   const int64_t n = self.size(dim);
   // Rows, sorted from their last column to their first: a stable sort by each gives the lexicographic order.
   const Tensor rows = self.detach().movedim(dim, 0).reshape({n, n ? self.numel() / n : 0});
-  Tensor order = arange(n, kLong);
+  Tensor order = arange(n, self.options().dtype(kLong));
   for (int64_t c = rows.size(1) - 1; c >= 0; --c)
     order = order.index_select(0, rows.select(1, c).index_select(0, order).argsort(0, false));
   const Tensor sorted = rows.index_select(0, order);
-  Tensor changed = empty({0}, kBool);
+  Tensor changed = none_of(self, kBool);
   if (n > 1) changed = differing_neighbours(sorted);
   const Distinct d = from_runs(run_starts(changed, n), order, true, true);
   return {self.detach().index_select(dim, d.values), d.inverse, d.counts};

@@ -146,8 +146,8 @@ std::tuple<Tensor, Tensor, Tensor> lu_unpack(const Tensor& lu_data, const Tensor
     u = lu_data.narrow(-2, 0, k).triu();
   }
   if (unpack_pivots) {
-    const Tensor swaps = lu_pivots.contiguous().reshape({-1, lu_pivots.size(-1)});
-    Tensor order = empty({swaps.size(0), m}, kLong);
+    const Tensor swaps = lu_pivots.contiguous().reshape({-1, lu_pivots.size(-1)}).cpu();
+    Tensor order = empty({swaps.size(0), m}, swaps.options().dtype(kLong));
     for (int64_t b = 0; b < swaps.size(0); ++b) {
       int64_t* to = order.data_ptr<int64_t>() + b * m;
       const int32_t* with = swaps.data_ptr<int32_t>() + b * swaps.size(1);
@@ -157,7 +157,10 @@ std::tuple<Tensor, Tensor, Tensor> lu_unpack(const Tensor& lu_data, const Tensor
         std::swap(to[i], to[with[i] - 1]);
       }
     }
-    p = one_hot(order, m).transpose(-2, -1).to(lu_data.scalar_type()).reshape(batch_sizes(lu_data, {m, m}));
+    p = one_hot(order.to(lu_data.device()), m)
+            .transpose(-2, -1)
+            .to(lu_data.scalar_type())
+            .reshape(batch_sizes(lu_data, {m, m}));
   }
   return {p, l, u};
 }

@@ -99,7 +99,7 @@ Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t
 Tensor pdist(const Tensor& self, double p) {
   HB_AUTOCAST(pdist, as_is, fp32, self, p);
   HB_CHECK(self.dim() == 2, "[pdist] pdist only supports 2D tensors, got: ", self.dim(), "D");
-  const Tensor pairs = triu_indices(self.size(0), self.size(0), 1);
+  const Tensor pairs = triu_indices(self.size(0), self.size(0), 1, self.options().dtype(kLong));
   return linalg_vector_norm(self.index_select(0, pairs.select(0, 0)) - self.index_select(0, pairs.select(0, 1)), p,
                             IntArrayRef({-1}));
 }

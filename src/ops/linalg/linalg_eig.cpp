@@ -21,7 +21,7 @@ TensorTuple2 eig_forward(const Tensor& self) {
   const int64_t n = self.size(-1), count = n == 0 ? 0 : self.numel() / (n * n);
   const Tensor a = self.detach().to(kComplexDouble, false, true).reshape({count, n, n}).contiguous();
   const Tensor values = empty({count, n}, a.options()), vectors = empty({count, n, n}, a.options());
-  const Tensor info = zeros({count}, kLong);
+  const Tensor info = zeros({count}, a.options().dtype(kLong));
   if (count > 0) eig_kernel(self.device())(a, !self.is_complex(), values, vectors, info);
   HB_CHECK(!info.any().item().toBool(),
            "linalg.eig: The algorithm failed to converge because the input matrix is ill-conditioned or has too many "

@@ -230,10 +230,10 @@ namespace {
 // atol and rtol of PyTorch's rule: without them rtol is the larger side times epsilon.
 std::pair<Tensor, Tensor> tolerances(const Tensor& a, const std::optional<Tensor>& atol,
                                      const std::optional<Tensor>& rtol) {
-  const Tensor absolute = atol ? *atol : zeros({}, kDouble);
+  const Tensor absolute = atol ? *atol : zeros({}, a.options().dtype(kDouble));
   if (rtol) return {absolute, *rtol};
   const double ratio = epsilon_of(a.scalar_type()) * static_cast<double>(std::max(a.size(-1), a.size(-2)));
-  const Tensor by_default = full({}, ratio, kDouble);
+  const Tensor by_default = full({}, ratio, a.options().dtype(kDouble));
   return {absolute, atol ? where(absolute > 0, 0, by_default) : by_default};
 }
 }  // namespace
@@ -262,26 +262,28 @@ Tensor linalg_pinv(const Tensor& a, const std::optional<Tensor>& atol, const std
   return p;
 }
 Tensor linalg_pinv(const Tensor& a, std::optional<double> atol, std::optional<double> rtol, bool hermitian) {
-  const auto number = [](std::optional<double> x) { return x ? std::optional(full({}, *x, kDouble)) : std::nullopt; };
+  const auto number = [&](std::optional<double> x) {
+    return x ? std::optional(full({}, *x, a.options().dtype(kDouble))) : std::nullopt;
+  };
   return linalg_pinv(a, number(atol), number(rtol), hermitian);
 }
 Tensor linalg_pinv(const Tensor& a, const Tensor& rcond, bool hermitian) {
-  return linalg_pinv(a, zeros({}, kDouble), rcond, hermitian);
+  return linalg_pinv(a, zeros({}, a.options().dtype(kDouble)), rcond, hermitian);
 }
 Tensor linalg_pinv(const Tensor& a, double rcond, bool hermitian) {
-  return linalg_pinv(a, full({}, rcond, kDouble), hermitian);
+  return linalg_pinv(a, full({}, rcond, a.options().dtype(kDouble)), hermitian);
 }
 Tensor linalg_matrix_rank(const Tensor& self, const std::optional<Tensor>& atol, const std::optional<Tensor>& rtol,
                           bool hermitian) {
   check_matrices("linalg.matrix_rank", self, hermitian);
   NoGradGuard no_grad;
   const Tensor values = hermitian ? linalg_eigvalsh(self).abs() : linalg_svdvals(self);
-  if (values.size(-1) == 0) return zeros(values.sizes().slice(0, values.dim() - 1), kLong);
+  if (values.size(-1) == 0) return zeros(values.sizes().slice(0, values.dim() - 1), values.options().dtype(kLong));
   const auto [absolute, relative] = tolerances(self, atol, rtol);
   return (values > maximum(absolute.unsqueeze(-1), relative.unsqueeze(-1) * values.amax({-1}, true))).sum(-1);
 }
 Tensor linalg_matrix_rank(const Tensor& self, const Tensor& tol, bool hermitian) {
-  return linalg_matrix_rank(self, tol, zeros({}, kDouble), hermitian);
+  return linalg_matrix_rank(self, tol, zeros({}, self.options().dtype(kDouble)), hermitian);
 }
 Tensor pinverse(const Tensor& self, double rcond) {
   HB_AUTOCAST(pinverse, fp32, as_is, self, rcond);

@@ -36,8 +36,9 @@ std::vector<int64_t> batch_sizes(const Tensor& like, std::initializer_list<int64
 
 void check_info(const char* name, const Tensor& info, bool batched,
                 const std::function<std::string(int64_t)>& explain) {
-  for (int64_t i = 0; i < info.numel(); ++i) {
-    const int64_t code = info.data_ptr<int64_t>()[i];
+  const Tensor here = info.cpu();
+  for (int64_t i = 0; i < here.numel(); ++i) {
+    const int64_t code = here.data_ptr<int64_t>()[i];
     if (code == 0) continue;
     const std::string where = batched ? detail::str(": (Batch element ", i, "): ") : ": ";
     throw LinAlgError(detail::str(name, where, explain(code)));
@@ -52,8 +53,9 @@ struct Factors {
 Factors factorise(const Tensor& a) {
   NoGradGuard no_grad;
   Factors f{flat_batch(a), Tensor(), Tensor()};
-  f.pivots = empty({f.lu.size(0), f.lu.size(1)}, kLong);
-  f.info = empty({f.lu.size(0)}, kLong);
+  const TensorOptions integers = a.options().dtype(kLong);
+  f.pivots = empty({f.lu.size(0), f.lu.size(1)}, integers);
+  f.info = empty({f.lu.size(0)}, integers);
   if (f.lu.size(0) > 0) lu_kernel(a.device())(f.lu, f.pivots, f.info);
   return f;
 }
@@ -95,7 +97,8 @@ Tensor solve_upper(const Tensor& u, const Tensor& b) {
   {
     NoGradGuard no_grad;
     x.copy_(b.detach());
-    const Tensor flat = flat_batch(u), pivots = arange(u.size(-1), kLong).expand({flat.size(0), u.size(-1)});
+    const Tensor flat = flat_batch(u),
+                 pivots = arange(u.size(-1), u.options().dtype(kLong)).expand({flat.size(0), u.size(-1)});
     if (x.numel() > 0) lu_solve_kernel(u.device())(flat, pivots.contiguous(), as_batch(x));
   }
   if (needs_grad(u, b))
@@ -123,20 +126,20 @@ Checked inverse_of(const Tensor& a, bool check) {
 std::pair<Tensor, Tensor> sign_and_log(const Tensor& a) {
   const Factors f = factorise(a);
   const int64_t n = a.size(-1), batch = f.lu.size(0);
-  Tensor sign = empty({batch}, kDouble), log = empty({batch}, kDouble);
-  const Tensor diagonal = f.lu.diagonal(0, -2, -1).to(kDouble).contiguous();
+  const Tensor diagonal = f.lu.diagonal(0, -2, -1).to(kDouble).contiguous().cpu(), pivots = f.pivots.cpu();
+  Tensor sign = empty({batch}, diagonal.options()), log = empty({batch}, diagonal.options());
   for (int64_t i = 0; i < batch; ++i) {
     double s = 1, sum = 0;
     for (int64_t k = 0; k < n; ++k) {
       const double d = diagonal.data_ptr<double>()[i * n + k];
       s *= (d > 0) - (d < 0);
-      if (f.pivots.data_ptr<int64_t>()[i * n + k] != k) s = -s;
+      if (pivots.data_ptr<int64_t>()[i * n + k] != k) s = -s;
       sum += std::log(std::fabs(d));
     }
     sign.data_ptr<double>()[i] = s;
     log.data_ptr<double>()[i] = sum;
   }
-  const auto shaped = [&](const Tensor& t) { return t.reshape(batch_sizes(a, {})).to(a.scalar_type(), false, true); };
+  const auto shaped = [&](const Tensor& t) { return t.reshape(batch_sizes(a, {})).to(a.options(), false, true); };
   return {shaped(sign), shaped(log)};
 }
 
@@ -144,17 +147,17 @@ Tensor determinant(const Tensor& a) {
   NoGradGuard no_grad;
   const Factors f = factorise(a);
   const int64_t n = a.size(-1), batch = f.lu.size(0);
-  const Tensor diagonal = f.lu.diagonal(0, -2, -1).to(kDouble).contiguous();
-  Tensor det = empty({batch}, kDouble);
+  const Tensor diagonal = f.lu.diagonal(0, -2, -1).to(kDouble).contiguous().cpu(), pivots = f.pivots.cpu();
+  Tensor det = empty({batch}, diagonal.options());
   for (int64_t i = 0; i < batch; ++i) {
     double product = 1;
     for (int64_t k = 0; k < n; ++k) {
       product *= diagonal.data_ptr<double>()[i * n + k];
-      if (f.pivots.data_ptr<int64_t>()[i * n + k] != k) product = -product;
+      if (pivots.data_ptr<int64_t>()[i * n + k] != k) product = -product;
     }
     det.data_ptr<double>()[i] = product;
   }
-  return det.reshape(batch_sizes(a, {})).to(a.scalar_type(), false, true);
+  return det.reshape(batch_sizes(a, {})).to(a.options(), false, true);
 }
 
 /// The matrix of cofactors, transposed twice: d det / d A. Where A is regular it is det * A^-T.
@@ -343,7 +346,7 @@ Checked cholesky_of(const Tensor& a, bool upper, bool check) {
   {
     NoGradGuard no_grad;
     l.copy_(a.detach());
-    const Tensor flat = as_batch(l), info = empty({flat.size(0)}, kLong);
+    const Tensor flat = as_batch(l), info = empty({flat.size(0)}, a.options().dtype(kLong));
     if (flat.size(0) > 0) cholesky_kernel(a.device())(flat, info);
     if (check)
       check_info("linalg.cholesky", info, a.dim() > 2, [](int64_t order) {

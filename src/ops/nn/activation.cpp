@@ -11,7 +11,6 @@ namespace hb {
 namespace {
 
 using ops::floating_op;
-using ops::FormulaKernel;
 using ops::gradients;
 
 void check_floating(const char* name, const Tensor& x) {
@@ -20,7 +19,7 @@ void check_floating(const char* name, const Tensor& x) {
 
 /// Runs a fused gradient; where a graph is being made, gives the composed form, which has a history of its own.
 template <class Composed>
-Tensor fused(const char* name, const FormulaKernel& formula, const Tensor& g, const Tensor& x, const double* p,
+Tensor fused(const char* name, const FormulaKernel& formula, const Tensor& g, const Tensor& x, ArrayRef<double> p,
              const Composed& composed) {
   if (needs_grad(g, x)) return composed();
   return floating_op(name, formula, {g, x}, p);
@@ -32,39 +31,38 @@ Tensor as_factor(const Tensor& condition, const Tensor& like) { return condition
 }  // namespace
 
 Tensor tanh_backward(const Tensor& g, const Tensor& y) {
-  return fused("tanh_backward", tanh_backward_formula, g, y, nullptr, [&] { return g * (1 - y * y); });
+  return fused("tanh_backward", tanh_backward_formula, g, y, {}, [&] { return g * (1 - y * y); });
 }
 Tensor sigmoid_backward(const Tensor& g, const Tensor& y) {
-  return fused("sigmoid_backward", sigmoid_backward_formula, g, y, nullptr, [&] { return g * ((1 - y) * y); });
+  return fused("sigmoid_backward", sigmoid_backward_formula, g, y, {}, [&] { return g * ((1 - y) * y); });
 }
 Tensor threshold_backward(const Tensor& g, const Tensor& x, const Scalar& threshold) {
   const double p[] = {threshold.toDouble()};
   const ScalarType t = ops::promoted({g, x});
-  Tensor out =
-      ops::launch_new("threshold_backward", threshold_backward_formula(g.device())(), compute_type(t), t, {g, x}, p);
+  Tensor out = ops::launch_new("threshold_backward", threshold_backward_formula, compute_type(t), t, {g, x}, p);
   if (needs_grad(g))
     record("ThresholdBackwardBackward0", out, {&g}, {SavedTensor::input(x)},
            [threshold](Backward& b, auto& s) { return gradients(threshold_backward(b.grad(), s[0], threshold)); });
   return out;
 }
 Tensor silu_backward(const Tensor& g, const Tensor& x) {
-  return fused("silu_backward", silu_backward_formula, g, x, nullptr, [&] {
+  return fused("silu_backward", silu_backward_formula, g, x, {}, [&] {
     const Tensor s = sigmoid(x);
     return g * (s * (1 + x * (1 - s)));
   });
 }
 Tensor mish_backward(const Tensor& g, const Tensor& x) {
-  return fused("mish_backward", mish_backward_formula, g, x, nullptr, [&] {
+  return fused("mish_backward", mish_backward_formula, g, x, {}, [&] {
     const Tensor t = tanh(softplus(x)), s = sigmoid(x);
     return g * (t + x * (s * (1 - t * t)));
   });
 }
 Tensor hardsigmoid_backward(const Tensor& g, const Tensor& x) {
-  return fused("hardsigmoid_backward", hardsigmoid_backward_formula, g, x, nullptr,
+  return fused("hardsigmoid_backward", hardsigmoid_backward_formula, g, x, {},
                [&] { return g * as_factor(logical_and(x > -3, x < 3), g) / 6; });
 }
 Tensor hardswish_backward(const Tensor& g, const Tensor& x) {
-  return fused("hardswish_backward", hardswish_backward_formula, g, x, nullptr, [&] {
+  return fused("hardswish_backward", hardswish_backward_formula, g, x, {}, [&] {
     const Tensor middle = g * (x / 3 + 0.5);
     return where(x <= -3, Scalar(0), where(x < 3, middle, g));
   });
@@ -159,7 +157,7 @@ Tensor gelu_slope(const Tensor& x, bool by_tanh) {
 
 Tensor gelu_backward(const Tensor& g, const Tensor& x, std::string_view approximate) {
   const bool by_tanh = is_tanh("gelu_backward", approximate);
-  return fused("gelu_backward", by_tanh ? gelu_tanh_backward_formula : gelu_erf_backward_formula, g, x, nullptr,
+  return fused("gelu_backward", by_tanh ? gelu_tanh_backward_formula : gelu_erf_backward_formula, g, x, {},
                [&] { return g * gelu_slope(x, by_tanh); });
 }
 
@@ -233,8 +231,7 @@ Tensor hardtanh(const Tensor& self, const Scalar& min_val, const Scalar& max_val
   HB_CHECK(t != kBool, "[hardtanh] Bool inputs not supported for hardtanh");
   HB_CHECK(min_val.toDouble() <= max_val.toDouble(), "[hardtanh] expected min_val to be at most max_val, got ", min_val,
            " and ", max_val);
-  Tensor out =
-      ops::launch_new("hardtanh", clamp_formula(self.device())(), compute_type(t), t, {self, min_val, max_val});
+  Tensor out = ops::launch_new("hardtanh", clamp_formula, compute_type(t), t, {self, min_val, max_val});
   if (needs_grad(self))
     record("HardtanhBackward0", out, {&self}, {SavedTensor::input(self)},
            [l = min_val.toDouble(), h = max_val.toDouble()](Backward& b, auto& s) {
@@ -259,7 +256,7 @@ Tensor threshold(const Tensor& self, const Scalar& threshold, const Scalar& valu
   HB_FUNCTION(hb::threshold, self, threshold, value);
   const double p[] = {threshold.toDouble(), value.toDouble()};
   const ScalarType t = self.scalar_type();
-  Tensor out = ops::launch_new("threshold", threshold_formula(self.device())(), compute_type(t), t, {self}, p);
+  Tensor out = ops::launch_new("threshold", threshold_formula, compute_type(t), t, {self}, p);
   if (needs_grad(self))
     record("ThresholdBackward0", out, {&self}, {SavedTensor::input(self)},
            [threshold](Backward& b, auto& s) { return gradients(threshold_backward(b.grad(), s[0], threshold)); });

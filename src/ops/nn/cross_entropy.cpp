@@ -4,6 +4,7 @@
 #include "autocast/autocast.h"
 #include "autograd/record.h"
 #include "backend/loss.h"
+#include "core/empty_contiguous.h"
 #include "ops/common/or_undefined.h"
 #include "ops/reduction/reduction.h"
 
@@ -34,9 +35,11 @@ void check_classes(const char* name, const Tensor& x, const Tensor& target, cons
 
 // Contiguous operands, with what keeps them alive.
 struct Operands {
-  Tensor x, target, weight;
+  Tensor x, target, weight, total;
   ClassLoss loss;
-  Operands(const Tensor& input, const Tensor& t, const Tensor& w, int64_t ignore_index, int64_t reduction) {
+  /// `sum`: the total that the forward pass wrote; its own where undefined.
+  Operands(const Tensor& input, const Tensor& t, const Tensor& w, int64_t ignore_index, int64_t reduction,
+           const Tensor& sum = {}) {
     NoGradGuard guard;
     x = input.detach().contiguous();
     target = t.to(kLong).contiguous();
@@ -48,6 +51,8 @@ struct Operands {
     loss.x = x.impl().visible_data(), loss.target = target.data_ptr<int64_t>();
     if (weight.defined()) loss.weight = weight.impl().visible_data();
     loss.ignore_index = ignore_index, loss.reduction = reduction;
+    total = sum.defined() ? sum : empty_contiguous({}, kDouble, x.device());
+    loss.total = static_cast<double*>(total.impl().raw_data());
   }
 };
 
@@ -56,7 +61,7 @@ Tensor loss_result(const Tensor& x, const Tensor& target, int64_t reduction, Sca
 }
 
 Tensor nll_gradient_composed(const Tensor& g, const Tensor& x, const Tensor& target, const Tensor& weight,
-                             const ClassLoss& l) {
+                             const Tensor& total, const ClassLoss& l) {
   // -w[target] / total at the target, a constant: the gradient is linear in g.
   Tensor slope;
   {
@@ -65,17 +70,16 @@ Tensor nll_gradient_composed(const Tensor& g, const Tensor& x, const Tensor& tar
     slope = zeros(o.x.sizes(), x.options());
     const Tensor one = ones(target.sizes(), x.options());
     nll_backward_kernel(x.device())(x.scalar_type(), o.loss, slope.impl().visible_data(), one.impl().visible_data());
-    if (l.reduction == loss_reduction::Mean) slope = slope / l.total;
+    if (l.reduction == loss_reduction::Mean) slope = slope / total;
   }
   return slope * (l.reduction == loss_reduction::None ? g.unsqueeze(class_dim(x)) : g);
 }
 
 variable_list nll_gradient(Backward& b, const Tensor& x, const Tensor& target, const Tensor& weight,
-                           const ClassLoss& l) {
+                           const Tensor& total, const ClassLoss& l) {
   const Tensor& g = b.grad();
-  if (GradMode::is_enabled() && g.requires_grad()) return {nll_gradient_composed(g, x, target, weight, l)};
-  Operands o(x, target, weight, l.ignore_index, l.reduction);
-  o.loss.total = l.total;
+  if (GradMode::is_enabled() && g.requires_grad()) return {nll_gradient_composed(g, x, target, weight, total, l)};
+  Operands o(x, target, weight, l.ignore_index, l.reduction, total);
   Tensor out = empty(o.x.sizes(), x.options());
   const Tensor grad = g.contiguous();
   if (out.numel())
@@ -91,17 +95,18 @@ Tensor nll_any(const char* name, const Tensor& self, const Tensor& target, const
   nll_kernel(self.device())(self.scalar_type(), o.loss, out.impl().visible_data());
   if (needs_grad(self)) {
     ClassLoss l = o.loss;
-    l.x = l.weight = nullptr, l.target = nullptr;
-    record("NllLossBackward0", out, {&self},
-           {SavedTensor::input(self), SavedTensor::input(target), SavedTensor::input(weight)},
-           [l](Backward& b, auto& s) -> variable_list { return nll_gradient(b, s[0], s[1], s[2], l); });
+    l.x = l.weight = nullptr, l.target = nullptr, l.total = nullptr;
+    record(
+        "NllLossBackward0", out, {&self},
+        {SavedTensor::input(self), SavedTensor::input(target), SavedTensor::input(weight), SavedTensor::input(o.total)},
+        [l](Backward& b, auto& s) -> variable_list { return nll_gradient(b, s[0], s[1], s[2], s[3], l); });
   }
   return out;
 }
 
 // The gradient of logits as a formula that can be differentiated again.
 Tensor cross_entropy_composed_gradient(const Tensor& g, const Tensor& x, const Tensor& target, const Tensor& weight,
-                                       const ClassLoss& l) {
+                                       const Tensor& total, const ClassLoss& l) {
   const int64_t c = class_dim(x);
   Tensor wanted, factor;  // the distribution that the target stands for; the weight of each row
   {
@@ -113,19 +118,19 @@ Tensor cross_entropy_composed_gradient(const Tensor& g, const Tensor& x, const T
     wanted = wanted.scatter_add(c, safe.unsqueeze(c), full(safe.unsqueeze(c).sizes(), 1 - l.smoothing, x.options()));
     factor = counts.to(x.scalar_type());
     if (weight.defined()) factor = factor * weight.index_select(0, safe.reshape({-1})).reshape(safe.sizes());
-    if (l.reduction == loss_reduction::Mean) factor = factor / l.total;
+    if (l.reduction == loss_reduction::Mean) factor = factor / total;
   }
   return (softmax(x, c) - wanted) * (g * factor).unsqueeze(c);
 }
 
 variable_list cross_entropy_gradient(Backward& b, const Tensor& x, const Tensor& target, const Tensor& weight,
-                                     const Tensor& normalizer, const ClassLoss& l) {
+                                     const Tensor& normalizer, const Tensor& total, const ClassLoss& l) {
   const Tensor& g = b.grad();
   // A loss in float32 of half logits: its gradient may be scaled beyond what half holds.
   if (GradMode::is_enabled())
-    return {cross_entropy_composed_gradient(g, x.to(g.scalar_type()), target, weight, l).to(x.scalar_type())};
-  Operands o(x, target, weight, l.ignore_index, l.reduction);
-  o.loss.total = l.total, o.loss.smoothing = l.smoothing;
+    return {cross_entropy_composed_gradient(g, x.to(g.scalar_type()), target, weight, total, l).to(x.scalar_type())};
+  Operands o(x, target, weight, l.ignore_index, l.reduction, total);
+  o.loss.smoothing = l.smoothing;
   o.loss.float_loss = g.scalar_type() != x.scalar_type();
   Tensor out = empty(o.x.sizes(), x.options());
   const Tensor grad = g.contiguous();
@@ -148,11 +153,13 @@ Tensor cross_entropy_fused(const Tensor& self, const Tensor& target, const Tenso
                                       normalizer.impl().visible_data());
   if (needs_grad(self)) {
     ClassLoss l = o.loss;
-    l.x = l.weight = nullptr, l.target = nullptr;
+    l.x = l.weight = nullptr, l.target = nullptr, l.total = nullptr;
     record("CrossEntropyLossBackward0", out, {&self},
            {SavedTensor::input(self), SavedTensor::input(target), SavedTensor::input(weight),
-            SavedTensor::input(normalizer)},
-           [l](Backward& b, auto& s) -> variable_list { return cross_entropy_gradient(b, s[0], s[1], s[2], s[3], l); });
+            SavedTensor::input(normalizer), SavedTensor::input(o.total)},
+           [l](Backward& b, auto& s) -> variable_list {
+             return cross_entropy_gradient(b, s[0], s[1], s[2], s[3], s[4], l);
+           });
   }
   return out;
 }

@@ -11,7 +11,7 @@ namespace {
 using Targets = std::shared_ptr<const CtcTargets>;
 
 std::vector<int64_t> values_of(const Tensor& t) {
-  const Tensor dense = t.to(kLong).contiguous();
+  const Tensor dense = t.to(kCPU, kLong).contiguous();
   return {dense.data_ptr<int64_t>(), dense.data_ptr<int64_t>() + dense.numel()};
 }
 
@@ -73,7 +73,8 @@ Tensor log_add(const Tensor& a, const Tensor& b, const Tensor& c) {
 
 // Losses of sequences of at least one step, without infinity; impossible ones have no gradient.
 Tensor composed(const Tensor& log_probs, const CtcTargets& t) {
-  const auto matrix = [&](const std::vector<int64_t>& v) { return tensor(v, kLong).view({t.batch, t.width}); };
+  const TensorOptions integers = log_probs.options().dtype(kLong);
+  const auto matrix = [&](const std::vector<int64_t>& v) { return tensor(v, integers).view({t.batch, t.width}); };
   const Tensor skipped = matrix(std::vector<int64_t>(t.may_skip.begin(), t.may_skip.end())).to(kBool).logical_not();
   const Tensor emitted = log_probs.gather(2, matrix(t.labels).unsqueeze(0).expand({t.steps, t.batch, t.width}));
   std::vector<int64_t> start(t.batch * t.width, 1), last = start;
@@ -82,7 +83,7 @@ Tensor composed(const Tensor& log_probs, const CtcTargets& t) {
     start[i * t.width] = last[i * t.width + end] = 0;
     if (end > 0) start[i * t.width + 1] = last[i * t.width + end - 1] = 0;
   }
-  const Tensor length = tensor(t.inputs, kLong).view({t.batch, 1});
+  const Tensor length = tensor(t.inputs, integers).view({t.batch, 1});
   Tensor alpha = emitted.select(0, 0).masked_fill(matrix(start).to(kBool), kNever);
   for (int64_t i = 1; i < t.steps; ++i) {
     const Tensor skip = shifted(alpha, 2).masked_fill(skipped, kNever);
@@ -96,7 +97,8 @@ Tensor composed(const Tensor& log_probs, const CtcTargets& t) {
 
 /// True (steps, batch, 1) beyond the end of a sequence, and everywhere in those without a loss if `zero_infinity`.
 Tensor without_gradient(const CtcTargets& t, const Tensor& loss, bool zero_infinity) {
-  Tensor out = arange(t.steps).unsqueeze(1).ge(tensor(t.inputs, kLong).unsqueeze(0));
+  const TensorOptions integers = loss.options().dtype(kLong);
+  Tensor out = arange(t.steps, integers).unsqueeze(1).ge(tensor(t.inputs, integers).unsqueeze(0));
   if (zero_infinity) out = out.logical_or(loss.detach().isinf().unsqueeze(0));
   return out.unsqueeze(2);
 }
@@ -137,8 +139,8 @@ Tensor losses(const Tensor& log_probs, const Targets& t, bool zero_infinity) {
 
 Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
                 const Tensor& target_lengths, int64_t blank, int64_t reduction, bool zero_infinity) {
-  HB_AUTOCAST(ctc_loss, fp32, as_is, log_probs, targets, input_lengths, target_lengths, blank, reduction,
-              zero_infinity);
+  HB_AUTOCAST_ANYWHERE(ctc_loss, fp32, as_is, log_probs, targets, input_lengths, target_lengths, blank, reduction,
+                       zero_infinity);
   HB_CHECK(isIntegralType(input_lengths.scalar_type(), false), "[ctc_loss] input_lengths must be integral, got ",
            input_lengths.scalar_type());
   HB_CHECK(isIntegralType(target_lengths.scalar_type(), false), "[ctc_loss] target_lengths must be integral, got ",
@@ -158,7 +160,7 @@ Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& in
   const Targets t = targets_of(log_probs, targets, input_lengths, target_lengths, blank);
   const Tensor loss = losses(log_probs, t, zero_infinity);
   if (reduction == loss_reduction::Mean)
-    return (loss / tensor(t->targets, kLong).clamp_min(1).to(loss.scalar_type())).mean();
+    return (loss / tensor(t->targets, loss.options().dtype(kLong)).clamp_min(1).to(loss.scalar_type())).mean();
   return reduction == loss_reduction::Sum ? loss.sum() : loss;
 }
 

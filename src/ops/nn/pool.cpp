@@ -197,7 +197,7 @@ Tensor avg_pool(const char* name, int dims, const Tensor& x, const PoolArgs& a, 
 // Means of int64 are cut towards zero: exact sums, each divided by the number of elements that its window counts.
 Tensor avg_pool_of_integers(const char* name, int dims, const Tensor& x, const PoolArgs& a,
                             std::optional<int64_t> divisor) {
-  const Tensor wide = x.to(kDouble), one = ones(x.sizes(), kDouble);
+  const Tensor wide = x.to(kDouble), one = ones(x.sizes(), x.options().dtype(kDouble));
   HB_CHECK(ops::largest_magnitude(wide) * static_cast<double>(x.numel()) < ops::kExactInDouble, "[", name,
            "] of integers whose sums may be beyond 2^53 is not supported");
   const Tensor sums = avg_pool(name, dims, wide, a, 1), elements = avg_pool(name, dims, one, a, 1);

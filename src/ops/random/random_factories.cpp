@@ -220,11 +220,12 @@ Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement, st
   check_multinomial(self, num_samples, replacement);
   NoGradGuard no_grad;
   const Tensor weights = self.detach();
+  const TensorOptions options = self.options().dtype(kLong);
   if (weights.numel() == 0)
-    return weights.dim() == 1 ? empty({num_samples}, kLong) : empty({weights.size(0), num_samples}, kLong);
+    return weights.dim() == 1 ? empty({num_samples}, options) : empty({weights.size(0), num_samples}, options);
   if (!replacement || num_samples == 1) return draw_without_replacement(weights, num_samples, std::move(generator));
   const Tensor rows = weights.dim() == 1 ? weights.unsqueeze(0) : weights;
-  Tensor out = empty({rows.size(0), num_samples}, kLong);
+  Tensor out = empty({rows.size(0), num_samples}, options);
   multinomial_kernel(self.device())(out, rows.contiguous(), generator);
   return weights.dim() == 1 ? out.squeeze(0) : out;
 }

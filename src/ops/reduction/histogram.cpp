@@ -110,7 +110,7 @@ Segments segments_of(const Tensor& data, const Tensor& lengths, int64_t axis, bo
   const Tensor ends = lengths.cumsum(-1).contiguous();
   std::vector<int64_t> shape = lengths.sizes().vec();
   shape.back() = n;
-  const Tensor place = arange(n, kLong).expand(shape).contiguous();
+  const Tensor place = arange(n, lengths.options().dtype(kLong)).expand(shape).contiguous();
   return {lengths, searchsorted(ends, place, false, /*right=*/true)};
 }
 

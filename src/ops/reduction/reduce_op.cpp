@@ -1,8 +1,10 @@
 #include "ops/reduction/reduce_op.h"
+#include "core/empty_contiguous.h"
 
 #include <halfbridge/grad_mode.h>
 #include <halfbridge/ops.h>
 
+#include "core/empty_contiguous.h"
 #include "core/geometry.h"
 #include "core/loop.h"
 
@@ -40,7 +42,7 @@ DimVector kept_sizes(const Tensor& self, uint64_t mask) {
 }
 
 Tensor reduced_result(const Tensor& self, uint64_t mask, ScalarType dtype) {
-  return empty_elementwise(kept_sizes(self, mask), dtype, {});
+  return empty_contiguous(kept_sizes(self, mask), dtype, self.device());
 }
 
 void drop_dims(Tensor& result, uint64_t mask) {

@@ -6,6 +6,7 @@
 #include "autocast/autocast.h"
 #include "autograd/record.h"
 #include "backend/sort.h"
+#include "core/empty_contiguous.h"
 #include "core/geometry.h"
 #include "ops/common/inplace.h"
 #include "ops/elementwise/elementwise_op.h"
@@ -23,7 +24,7 @@ ScalarType running_dtype(const Tensor& self, std::optional<ScalarType> dtype) {
 
 Tensor run(const Tensor& self, int64_t d, ScalarType t, ScanOp op) {
   const Tensor x = self.detach().to(t).contiguous();
-  Tensor out = empty_elementwise(x.impl().sizes(), t, {});
+  Tensor out = empty_contiguous(x.impl().sizes(), t, x.device());
   scan_kernel(self.device())(out, Tensor(), x, ops::lines_of(x, d), op);
   return out;
 }
@@ -35,7 +36,7 @@ Tensor cumprod_gradient_with_zeros(const Tensor& g, const Tensor& x, int64_t d) 
   const int64_t n = x.size(d);
   // (..., k, j): factor j, with 1 in place of factor k.
   const Tensor moved = x.movedim(d, -1), gm = g.movedim(d, -1);
-  const Tensor own = eye(n, kBool);
+  const Tensor own = eye(n, x.options().dtype(kBool));
   const Tensor others = where(own, Scalar(1), moved.unsqueeze(-2).expand([&] {
     std::vector<int64_t> s = moved.sizes().vec();
     s.insert(s.end() - 1, n);
@@ -108,8 +109,8 @@ namespace {
 TensorTuple2 running_extremum(const char* name, const char* node, const Tensor& self, int64_t dim, ScanOp op) {
   const int64_t d = geometry::wrap_dim(name, dim, self.dim());
   const Tensor x = self.detach().contiguous();
-  Tensor values = empty_elementwise(x.impl().sizes(), x.scalar_type(), {});
-  Tensor indices = empty_elementwise(x.impl().sizes(), kLong, {});
+  Tensor values = empty_contiguous(x.impl().sizes(), x.scalar_type(), x.device());
+  Tensor indices = empty_contiguous(x.impl().sizes(), kLong, x.device());
   scan_kernel(self.device())(values, indices, x, ops::lines_of(x, d), op);
   if (needs_grad(self))
     record(node, values, {&self}, {SavedTensor::input(indices)}, [d](Backward& b, auto& s) {

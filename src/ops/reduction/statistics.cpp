@@ -42,7 +42,7 @@ Tensor cov(const Tensor& self, int64_t correction, const std::optional<Tensor>& 
     weights = weights.defined() ? weights * *given : *given;
   }
   const int64_t n = rows.size(1);
-  const Tensor total = weights.defined() ? weights.sum() : scalar_tensor(n, kLong);
+  const Tensor total = weights.defined() ? weights.sum() : scalar_tensor(n, self.options().dtype(kLong));
   const Tensor mean = weights.defined() ? (rows * weights).sum(1, true) / total : rows.sum(1, true) / n;
   Tensor divisor = total - correction;
   if (weights.defined() && aweights) divisor = total - correction * (weights * *aweights).sum() / total;

@@ -169,7 +169,7 @@ namespace {
 Tensor triangle_indices(int64_t row, int64_t col, const TensorOptions& options, bool lower, int64_t offset) {
   HB_CHECK(row >= 0, "[tril_indices] row must be non-negative, got ", row);
   HB_CHECK(col >= 0, "[tril_indices] col must be non-negative, got ", col);
-  const Tensor all = ones({row, col}, kBool);
+  const Tensor all = ones({row, col}, TensorOptions(kBool).device(options.device_opt()));
   const Tensor mask = lower ? above(all, offset).logical_not() : above(all, offset - 1);
   return mask.nonzero().t().contiguous().to(options.dtype());
 }
@@ -295,7 +295,7 @@ Tensor combinations(const Tensor& self, int64_t r, bool with_replacement) {
     for (int64_t j = k + 1; j < r; ++j) next[j] = with_replacement ? next[k] : next[j - 1] + 1;
   }
   const auto rows = static_cast<int64_t>(places.size()) / r;
-  return self.index_select(0, tensor(places, kLong)).reshape({rows, r});
+  return self.index_select(0, tensor(places, TensorOptions(kLong).device(self.device()))).reshape({rows, r});
 }
 
 Tensor cartesian_prod(TensorList tensors) {

@@ -141,11 +141,12 @@ Tensor as_strided(const Tensor& self, IntArrayRef size, IntArrayRef stride, std:
     // Sum into places of the storage, then read it as self does.
     const int64_t low = std::min(offset, own_offset);
     const int64_t places = std::max(offset + extent, own_offset + geometry::extent(own_sizes, own_strides)) - low;
-    const Tensor place = arange(places).as_strided(sizes, strides, offset - low).reshape(-1);
+    const TensorOptions numbers = TensorOptions(kLong).device(g.device());
+    const Tensor place = arange(places, numbers).as_strided(sizes, strides, offset - low).reshape(-1);
     Tensor sums = zeros({places}, g.options()).index_add_(0, place, g.reshape(-1));
     if (geometry::overlaps_itself(own_sizes, own_strides)) {
       // Several elements of self are one place: they share its gradient.
-      const Tensor own = arange(places).as_strided(own_sizes, own_strides, own_offset - low).reshape(-1);
+      const Tensor own = arange(places, numbers).as_strided(own_sizes, own_strides, own_offset - low).reshape(-1);
       sums = sums /
              zeros({places}, g.options()).index_add_(0, own, ones({1}, g.options()).expand(own.sizes())).clamp_min(1);
     }

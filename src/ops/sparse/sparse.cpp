@@ -39,11 +39,13 @@ Tensor clone(const Tensor& self, std::optional<MemoryFormat> format) {
   return out;
 }
 
-Tensor to_dtype(const Tensor& self, ScalarType dtype) {
+Tensor converted(const Tensor& self, const Device& device, ScalarType dtype) {
   const SparseParts& p = parts(self);
-  Tensor out = make(p.indices.clone(), p.values.to(dtype, false, true), self.impl().sizes(), p.coalesced);
+  Tensor out = make(p.indices.to(device, false, true), p.values.to(device, dtype, false, true), self.impl().sizes(),
+                    p.coalesced);
   if (needs_grad(self) && is_differentiable_type(dtype))
-    record("ToCopyBackward0", out, {&self}, [](Backward& b) { return gradients(b.grad()); });
+    record("ToCopyBackward0", out, {&self},
+           [from = self.device()](Backward& b) { return gradients(b.grad().to(from)); });
   return out;
 }
 
@@ -54,8 +56,7 @@ void copy_into(Tensor& self, const Tensor& src) {
            self.toString(), " and src type = ", src.toString(), "; call to_dense() or to_sparse()");
   HB_CHECK(self.sizes() == src.sizes(), "[copy_] expected sparse tensors of one size, got ", self.sizes(), " and ",
            src.sizes());
-  const SparseParts& p = parts(src);
-  replace(self, make(p.indices.clone(), p.values.to(self.scalar_type(), false, true), src.impl().sizes(), p.coalesced));
+  replace(self, converted(src.detach(), self.device(), self.scalar_type()));
 }
 
 void clear(Tensor& self) { replace(self, empty(self.sizes(), sparse_dim(self), self.options())); }
@@ -85,15 +86,14 @@ void check_size(const char* name, const Tensor& indices, const Tensor& values, I
 
 /// The least and the greatest index of each dimension.
 void check_bounds(const Tensor& indices, IntArrayRef size) {
-  const Tensor rows = indices.contiguous();
-  const int64_t n = rows.size(1);
-  for (int64_t d = 0; n > 0 && d < rows.size(0); ++d) {
-    const int64_t* index = rows.data_ptr<int64_t>() + d * n;
-    int64_t least = index[0], most = index[0];
-    for (int64_t e = 1; e < n; ++e) least = std::min(least, index[e]), most = std::max(most, index[e]);
-    HB_CHECK(least >= 0, "[sparse_coo_tensor] found negative index ", least, " for dim ", d);
-    HB_CHECK(most < size[d], "[sparse_coo_tensor] size is inconsistent with indices: for dim ", d, ", size is ",
-             size[d], " but found index ", most);
+  if (indices.numel() == 0) return;
+  const Tensor ends = stack({indices.amin(1), indices.amax(1)}).cpu();
+  const int64_t* least = ends.data_ptr<int64_t>();
+  const int64_t* most = least + indices.size(0);
+  for (int64_t d = 0; d < indices.size(0); ++d) {
+    HB_CHECK(least[d] >= 0, "[sparse_coo_tensor] found negative index ", least[d], " for dim ", d);
+    HB_CHECK(most[d] < size[d], "[sparse_coo_tensor] size is inconsistent with indices: for dim ", d, ", size is ",
+             size[d], " but found index ", most[d]);
   }
 }
 

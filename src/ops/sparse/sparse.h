@@ -39,7 +39,8 @@ Tensor sparse_mask(const Tensor& self, const Tensor& mask);
 // --- forms of functions
 
 Tensor clone(const Tensor& self, std::optional<MemoryFormat> format);
-Tensor to_dtype(const Tensor& self, ScalarType dtype);
+/// A copy on a device and of a dtype.
+Tensor converted(const Tensor& self, const Device& device, ScalarType dtype);
 void copy_into(Tensor& self, const Tensor& src);
 void clear(Tensor& self);
 

@@ -116,7 +116,8 @@ Tensor product(const Tensor& a, const Tensor& b) {
   const Tensor &listed = swap ? b : a, other = (swap ? a : b).coalesce();
   const SparseParts& p = parts(listed);
   const DimVector places(IntArrayRef(a.impl().sizes().data(), sparse_dim(a)));
-  const Tensor common = gather(make(parts(other).indices, ones({nnz(other)}, kBool), places, true), p.indices);
+  const Tensor common =
+      gather(make(parts(other).indices, ones({nnz(other)}, p.indices.options().dtype(kBool)), places, true), p.indices);
   const Tensor kept = nonzero(common).reshape({-1});
   const Tensor indices = p.indices.index_select(1, kept);
   return make(indices, p.values.index_select(0, kept) * gather(other, indices), a.impl().sizes(), p.coalesced);

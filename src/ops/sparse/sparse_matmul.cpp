@@ -17,6 +17,8 @@ using ops::gradients;
 DimVector matrix_of(int64_t rows, int64_t columns) { return DimVector(IntArrayRef({rows, columns})); }
 
 /// A coalesced matrix by rows, in the dtype that it is computed in.
+int64_t* integers(const Tensor& t) { return static_cast<int64_t*>(t.impl().visible_data()); }
+
 class Rows {
  public:
   Rows(const char* name, const Tensor& matrix) : shape_(matrix.impl().sizes()) {
@@ -27,26 +29,19 @@ class Rows {
              p.indices.size(0));
     indices_ = p.indices.contiguous(), values_ = p.values.to(compute_type(c.scalar_type())).contiguous();
     const int64_t n = indices_.size(1), rows = shape_[0];
-    const int64_t *row = indices_.data_ptr<int64_t>(), *column = row + n;
-    first_.assign(rows + 1, 0);
-    for (int64_t e = 0; e < n; ++e) {
-      HB_CHECK_INDEX(row[e] >= 0 && row[e] < rows && column[e] >= 0 && column[e] < shape_[1], "[", name,
-                     "] expected indices within the matrix of shape ", matrix.sizes(), ", got (", row[e], ", ",
-                     column[e], ")");
-      ++first_[row[e] + 1];
-    }
-    for (int64_t r = 0; r < rows; ++r) first_[r + 1] += first_[r];
+    first_ = hb::empty({rows + 1}, indices_.options());
+    const int64_t* row = integers(indices_);
+    sparse_rows_kernel(indices_.device())(name, row, row + n, n, rows, shape_[1], integers(first_));
   }
   SparseRows view() const {
-    return {shape_[0], first_.data(), indices_.data_ptr<int64_t>() + indices_.size(1), values_.impl().visible_data()};
+    return {shape_[0], integers(first_), integers(indices_) + indices_.size(1), values_.impl().visible_data()};
   }
   const Tensor& indices() const { return indices_; }
   ScalarType dtype() const { return values_.scalar_type(); }
 
  private:
   DimVector shape_;
-  Tensor indices_, values_;
-  std::vector<int64_t> first_;
+  Tensor indices_, values_, first_;
 };
 
 void check_factors(const char* name, const Tensor& a, const Tensor& b) {
@@ -69,18 +64,15 @@ Tensor times_strided(const Tensor& a, const Tensor& b) {
 /// Sparse by sparse, without history.
 Tensor times_sparse(const Tensor& a, const Tensor& b) {
   const Rows left("mm", a), right("mm", b);
-  const auto kernel = sparse_product_kernel(a.device());
   const int64_t columns = b.size(1);
-  std::vector<int64_t> first(a.size(0) + 1);
-  SparseProduct out{first.data()};
-  kernel(left.dtype(), left.view(), right.view(), columns, out);
-  const int64_t n = first.back();
+  const Tensor first = hb::empty({a.size(0) + 1}, left.indices().options());
+  SparseProduct out{integers(first)};
+  sparse_product_kernel(a.device())(left.dtype(), left.view(), right.view(), columns, out);
+  const int64_t n = first[-1].item().toLong();
   Tensor indices = hb::empty({2, n}, left.indices().options());
-  Tensor values = hb::empty({n}, TensorOptions().dtype(left.dtype()));
-  int64_t* row = indices.data_ptr<int64_t>();
-  for (int64_t r = 0; r < a.size(0); ++r) std::fill(row + first[r], row + first[r + 1], r);
-  out.column = row + n, out.value = values.impl().visible_data();
-  if (n) kernel(left.dtype(), left.view(), right.view(), columns, out);
+  Tensor values = hb::empty({n}, left.indices().options().dtype(left.dtype()));
+  out.row = integers(indices), out.column = out.row + n, out.value = values.impl().visible_data();
+  if (n) sparse_product_kernel(a.device())(left.dtype(), left.view(), right.view(), columns, out);
   return make(indices, values.to(a.scalar_type()), matrix_of(a.size(0), columns), true);
 }
 
@@ -211,7 +203,7 @@ Tensor sspaddmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, cons
            self.sizes());
   const auto [numbers, rows] = sparse::rows_of_product(mat1, mat2);
   const int64_t n = mat2.size(1);
-  const Tensor columns = arange(n, kLong).repeat({numbers.numel()});
+  const Tensor columns = arange(n, numbers.options()).repeat({numbers.numel()});
   const Tensor places = hb::stack({numbers.repeat_interleave(n), columns}, 0);
   const Tensor out = sparse::make(cat({p.indices, places}, 1), cat({p.values * beta, (rows * alpha).reshape({-1})}, 0),
                                   self.impl().sizes(), false);

@@ -69,7 +69,7 @@ Tensor gather_sparse(const Tensor& source, const Tensor& indices) {
   const Tensor from = source.coalesce();
   const int64_t n = indices.size(1);
   const DimVector shape = with_dense_sizes(n, source.impl().sizes(), indices.size(0));
-  if (nnz(from) == 0 || n == 0) return zeros(shape, TensorOptions().dtype(source.scalar_type()));
+  if (nnz(from) == 0 || n == 0) return zeros(shape, TensorOptions(source.scalar_type()).device(source.device()));
   auto [at, found] = find(key_tensor(from), keys_of(indices, source.impl().sizes()));
   DimVector broadcast(shape.size(), 1);
   broadcast[0] = n;

@@ -64,7 +64,7 @@ Tensor sum(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optio
   }
   const bool integral = is_integral_type(self.scalar_type(), true);
   const ScalarType t = dtype.value_or(integral ? kLong : self.scalar_type());
-  Tensor out = sum_dims(t == self.scalar_type() ? self : to_dtype(self, t), *dim);
+  Tensor out = sum_dims(t == self.scalar_type() ? self : self.to(t), *dim);
   if (!keepdim) return out;
   const Reduced r = reduced_dims(self, *dim);
   for (int64_t d = 0; d < self.dim(); ++d)

@@ -124,7 +124,7 @@ Tensor narrow_copy(const Tensor& self, int64_t dim, int64_t start, int64_t lengt
       DimVector whole(g.impl().sizes());
       const int64_t length = whole[d];
       whole[d] = size;
-      Tensor out = zeros(whole, TensorOptions().dtype(g.scalar_type()));
+      Tensor out = zeros(whole, TensorOptions(g.scalar_type()).device(g.device()));
       return gradients(out.slice_scatter(g.to_dense(), d, from, from + length));
     });
   return out;
@@ -139,7 +139,7 @@ Tensor select(const Tensor& self, int64_t dim, int64_t index) {
   DimVector sizes(self.impl().sizes());
   sizes.erase(d);
   if (sparse == 1 && d == 0)
-    return hb::index_select(self, 0, scalar_tensor(at, kLong).reshape({1})).to_dense().squeeze(0);
+    return hb::index_select(self, 0, scalar_tensor(at, p.indices.options()).reshape({1})).to_dense().squeeze(0);
   Tensor out;
   if (d < sparse) {
     out = with_row(self, d, hb::nonzero(p.indices[d].eq(at)).reshape({-1}), {}, sizes);
@@ -153,7 +153,8 @@ Tensor select(const Tensor& self, int64_t dim, int64_t index) {
         return gradients(put_back(g, d, size, [at](const Tensor& row) { return row + at; }));
       DimVector whole(g.impl().sizes());
       whole[d] = size;
-      return gradients(zeros(whole, TensorOptions().dtype(g.scalar_type())).slice_scatter(g.to_dense(), d, at, at + 1));
+      return gradients(
+          zeros(whole, TensorOptions(g.scalar_type()).device(g.device())).slice_scatter(g.to_dense(), d, at, at + 1));
     });
   return out;
 }
@@ -176,9 +177,9 @@ Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
     const Grouping g = group_keys(p.indices[d], size);
     const Tensor sorted = p.indices[d].index_select(0, g.order);
     const Tensor first = searchsorted(sorted, at), counts = searchsorted(sorted, at + 1) - first;
-    const Tensor row = arange(at.numel(), kLong).repeat_interleave(counts);
+    const Tensor row = arange(at.numel(), at.options()).repeat_interleave(counts);
     const Tensor before = counts.cumsum(0) - counts;
-    const Tensor place = arange(row.numel(), kLong) + (first - before).index_select(0, row);
+    const Tensor place = arange(row.numel(), row.options()) + (first - before).index_select(0, row);
     out = with_row(self, d, g.order.index_select(0, place), row, sizes);
   } else {
     out = make(p.indices, p.values.index_select(d - sparse + 1, at), sizes, false);
@@ -190,7 +191,8 @@ Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
         return gradients(put_back(g, d, size, [&](const Tensor& row) { return s[0].index_select(0, row); }));
       DimVector whole(g.impl().sizes());
       whole[d] = size;
-      return gradients(zeros(whole, TensorOptions().dtype(g.scalar_type())).index_add(d, s[0], g.to_dense()));
+      return gradients(
+          zeros(whole, TensorOptions(g.scalar_type()).device(g.device())).index_add(d, s[0], g.to_dense()));
     });
   return out;
 }

@@ -67,7 +67,7 @@ void Scaling::begin(variable_list& grads, const variable_list& inputs) {
   for (const Tensor& g : grads)
     if (g.defined() && g.scalar_type() == kHalf) now.clamp_max_(32768);
   for (Tensor& g : grads)
-    if (g.defined() && g.is_floating_point()) g = g * now.to(g.scalar_type());
+    if (g.defined() && g.is_floating_point()) g = g * now.to(g.device(), g.scalar_type());
   pass().inverse = now.reciprocal();
   bridge::optim::tell_loss_scaled(now);
 }
@@ -82,13 +82,13 @@ Tensor Scaling::arrived(const Tensor& leaf, Tensor grad) {
   NoGradGuard no_grad;
   const std::lock_guard lock(mutex_);
   OverflowFlag* const known = flags_.find(leaf);
-  Tensor overflow = known ? known->overflow : zeros({}, kFloat);
+  Tensor overflow = known ? known->overflow : zeros({}, TensorOptions(kFloat).device(grad.device()));
   if (known) {
     known->scaled = true;
     if (!leaf.grad().defined()) overflow.zero_();  // the first gradient since they were zeroed
   }
   grad = own_and_wide(std::move(grad));
-  _amp_foreach_non_finite_check_and_unscale_({grad}, overflow, inverse);
+  _amp_foreach_non_finite_check_and_unscale_({grad}, overflow, inverse.to(grad.device()));
   return grad;
 }
 
@@ -98,7 +98,7 @@ Tensor Scaling::returned(const Tensor& input, Tensor grad) {
   if (pass().depth != 1 || !inverse.defined() || !grad.is_floating_point()) return grad;
   if (input.is_leaf()) return arrived(input, std::move(grad));
   NoGradGuard no_grad;
-  return (grad.to(kFloat) * inverse).to(grad.scalar_type());
+  return (grad.to(kFloat) * inverse.to(grad.device())).to(grad.scalar_type());
 }
 
 void Scaling::watch(const std::vector<Tensor>& parameters) {

@@ -36,7 +36,7 @@ Tensor predicted_classes(const Tensor& predictions, const Tensor& targets, doubl
 
 // Grown to `classes` rows and columns.
 Tensor widened(const Tensor& counts, int64_t classes) {
-  Tensor wide = zeros({classes, classes}, kLong);
+  Tensor wide = zeros({classes, classes}, counts.defined() ? counts.options() : TensorOptions(kLong));
   if (counts.defined()) wide.narrow(0, 0, counts.size(0)).narrow(1, 0, counts.size(1)).copy_(counts);
   return wide;
 }

@@ -49,7 +49,7 @@ Bags bags_of(const Tensor& input, const EmbeddingBagFuncOptions& o) {
   HB_CHECK(input.dim() == 1, "input has to be 1D or 2D Tensor, but got Tensor of dimension ", input.dim());
   HB_CHECK(o.offsets().defined() && o.offsets().dim() == 1, "offsets has to be a 1D Tensor but got ",
            o.offsets().defined() ? "another" : "null");
-  Tensor offsets = o.offsets().to(kLong).contiguous();
+  Tensor offsets = o.offsets().to(kCPU, kLong).contiguous();
   bags.begin.assign(offsets.data_ptr<int64_t>(), offsets.data_ptr<int64_t>() + offsets.numel());
   if (!o.include_last_offset()) bags.begin.push_back(input.numel());
   for (size_t i = 0; i + 1 < bags.begin.size(); ++i)
@@ -83,7 +83,7 @@ Pooled pooled(const Tensor& input, const Tensor& weight, const EmbeddingBagFuncO
   std::vector<int64_t> bag_of_row;
   for (int64_t b = 0; b < count; ++b) bag_of_row.insert(bag_of_row.end(), bags.begin[b + 1] - bags.begin[b], b);
   rows = rows.narrow(0, 0, static_cast<int64_t>(bag_of_row.size()));
-  Tensor bag = hb::tensor(bag_of_row, kLong);
+  Tensor bag = hb::tensor(bag_of_row, rows.options().dtype(kLong));
   Tensor counted = hb::ones({bag.numel()}, rows.options());
   if (o.padding_idx()) {  // its entries count as absent
     const int64_t padding = *o.padding_idx() < 0 ? *o.padding_idx() + weight.size(0) : *o.padding_idx();
@@ -132,8 +132,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> embedding_bag(const Tensor& weight, c
   const auto result = nn::functional::pooled(indices, weight, o);
   std::vector<int64_t> sizes;
   for (size_t i = 0; i + 1 < result.begin.size(); ++i) sizes.push_back(result.begin[i + 1] - result.begin[i]);
-  const auto as_given = offsets.scalar_type();
-  return {result.values, result.bag.to(as_given), hb::tensor(sizes, kLong).to(as_given), hb::empty({0}, as_given)};
+  return {result.values, result.bag.to(offsets.scalar_type()), hb::tensor(sizes, offsets.options()),
+          hb::empty({0}, offsets.options())};
 }
 
 }  // namespace api

@@ -24,11 +24,11 @@ void starts(int64_t* out, T sample, int64_t in, int64_t n, int64_t kernel) {
 // (planes, n), from samples (planes)
 template <class T>
 Tensor all_starts(const Tensor& samples, int64_t in, int64_t n, int64_t kernel) {
-  const Tensor given = samples.contiguous();
-  Tensor out = empty({samples.size(0), n}, kLong);
+  const Tensor given = samples.cpu().contiguous();
+  Tensor out = empty({samples.size(0), n}, given.options().dtype(kLong));
   for (int64_t p = 0; p < samples.size(0); ++p)
     starts<T>(out.data_ptr<int64_t>() + p * n, given.template data_ptr<T>()[p], in, n, kernel);
-  return out;
+  return out.to(samples.device());
 }
 Tensor all_starts_of(const Tensor& samples, int64_t in, int64_t n, int64_t kernel) {
   switch (samples.scalar_type()) {
@@ -56,7 +56,8 @@ std::tuple<Tensor, Tensor> fractional_max_pool(const char* name, int64_t dims, c
   const int64_t planes = input.size(0) * input.size(1);
   HB_CHECK(samples.dim() == 3 && samples.size(0) * samples.size(1) == planes && samples.size(2) == dims, "[", name,
            "] expected samples of size ", IntArrayRef({input.size(0), input.size(1), dims}), ", got ", samples.sizes());
-  Tensor index = zeros({1}, kLong);  // (planes, out, window): dimensions are added one by one
+  const TensorOptions integers = samples.options().dtype(kLong);
+  Tensor index = zeros({1}, integers);  // (planes, out, window): dimensions are added one by one
   DimVector sizes(input.sizes().slice(0, 2));
   for (int64_t d = 0; d < dims; ++d) {
     const int64_t in = input.size(2 + d);
@@ -65,7 +66,7 @@ std::tuple<Tensor, Tensor> fractional_max_pool(const char* name, int64_t dims, c
              self.sizes());
     // The samples of 2 dimensions name the width first.
     const Tensor sample = samples.reshape({planes, dims}).select(1, dims == 2 ? 1 - d : d);
-    const Tensor line = all_starts_of(sample, in, output[d], kernel[d]).unsqueeze(-1) + arange(kernel[d]);
+    const Tensor line = all_starts_of(sample, in, output[d], kernel[d]).unsqueeze(-1) + arange(kernel[d], integers);
     index = d ? (index * in).unsqueeze(2).unsqueeze(4) + line.unsqueeze(1).unsqueeze(3) : line;
     if (d) index = index.flatten(1, 2).flatten(2, 3);
     sizes.push_back(output[d]);

@@ -28,7 +28,7 @@ double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, d
   const bool largest = norm_type == std::numeric_limits<double>::infinity();
   Tensor total;
   if (norm_type == 0) {
-    total = hb::full({}, static_cast<double>(grads.size()));
+    total = hb::full({}, static_cast<double>(grads.size()), TensorOptions().device(grads[0].device()));
   } else {
     for (const Tensor& g : grads) norms.push_back(largest ? largest_of(g) : g.norm(norm_type));
     if (norms.size() == 1)
@@ -36,16 +36,16 @@ double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, d
     else
       total = largest ? hb::stack(norms).max() : hb::stack(norms).norm(norm_type);
   }
-  const double total_norm = total.item().toDouble();
   HB_CHECK(
-      !error_if_nonfinite || std::isfinite(total_norm), "The total norm of order ", norm_type,
+      !error_if_nonfinite || std::isfinite(total.item().toDouble()), "The total norm of order ", norm_type,
       " for gradients from `parameters` is non-finite, so it cannot be clipped. To disable this error and scale the "
       "gradients with the non-finite norm anyway, set `error_if_nonfinite=false`");
   // In the dtype of the norm, as LibTorch computes it.
-  const double factor = hb::clamp(max_norm / (total + 1e-6), std::nullopt, 1.0).item().toDouble();
-  if (factor != 1.0)
+  const Tensor factor = hb::clamp(max_norm / (total + 1e-6), std::nullopt, 1.0);
+  // To look at a number costs nothing on the CPU alone.
+  if (!factor.is_cpu() || factor.item().toDouble() != 1.0)
     for (const Tensor& g : grads) g.mul_(factor);
-  return total_norm;
+  return total.item().toDouble();
 }
 double clip_grad_norm_(std::initializer_list<Tensor> parameters, double max_norm, double norm_type,
                        bool error_if_nonfinite) {

@@ -80,7 +80,7 @@ PackedSequence pack_padded_sequence(Tensor input, Tensor lengths, bool batch_fir
     steps.push_back(block.flatten(0, 1));
     t = end;
   }
-  return PackedSequence(hb::cat(steps), hb::tensor(count, kLong), sorted_indices);
+  return PackedSequence(hb::cat(steps), hb::tensor(count, TensorOptions(kLong).device(kCPU)), sorted_indices);
 }
 
 std::tuple<Tensor, Tensor> pad_packed_sequence(const PackedSequence& sequence, bool batch_first, double padding_value,
@@ -112,7 +112,7 @@ std::tuple<Tensor, Tensor> pad_packed_sequence(const PackedSequence& sequence, b
   std::vector<int64_t> lengths(batch);
   for (int64_t t = 0; t < steps; ++t)
     for (int64_t b = 0; b < count[t]; ++b) lengths[b] = t + 1;
-  Tensor length = hb::tensor(lengths, kLong);
+  Tensor length = hb::tensor(lengths, TensorOptions(kLong).device(kCPU));
   if (batch_first) result = result.transpose(0, 1);
   const Tensor& unsorted = sequence.unsorted_indices();
   if (!unsorted.defined()) return {result, length};
