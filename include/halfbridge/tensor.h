@@ -34,12 +34,12 @@ using TensorTuple3 = std::tuple<Tensor, Tensor, Tensor>;
 #define HB_OP(Result, name, params, args) HB_API Result name(const Tensor& self HB_TAIL params);
 #define HB_OP_(name, params, args) HB_API Tensor& name(Tensor& self HB_TAIL params);
 #include <halfbridge/ops/methods.def>
-#define HB_UNARY(name, ...)               \
+#define HB_UNARY(name)                    \
   HB_API Tensor name(const Tensor& self); \
   HB_API Tensor& name##_(Tensor& self);   \
   HB_API Tensor& name##_out(Tensor& out, const Tensor& self);
 #include <halfbridge/ops/unary.def>
-#define HB_BINARY(name, ...)                                   \
+#define HB_BINARY(name)                                        \
   HB_API Tensor name(const Tensor& self, const Tensor& other); \
   HB_API Tensor name(const Tensor& self, const Scalar& other); \
   HB_API Tensor& name##_(Tensor& self, const Tensor& other);   \
@@ -293,11 +293,11 @@ class HB_API Tensor {
 #define HB_OP_(name, params, args) \
   Tensor& name params const { return hb::name(const_cast<Tensor&>(*this) HB_TAIL args); }
 #include <halfbridge/ops/methods.def>
-#define HB_UNARY(name, ...)                       \
+#define HB_UNARY(name)                            \
   Tensor name() const { return hb::name(*this); } \
   Tensor& name##_() const { return hb::name##_(const_cast<Tensor&>(*this)); }
 #include <halfbridge/ops/unary.def>
-#define HB_BINARY(name, ...)                                                                            \
+#define HB_BINARY(name)                                                                                 \
   Tensor name(const Tensor& other) const { return hb::name(*this, other); }                             \
   Tensor name(const Scalar& other) const { return hb::name(*this, other); }                             \
   Tensor& name##_(const Tensor& other) const { return hb::name##_(const_cast<Tensor&>(*this), other); } \

@@ -34,9 +34,9 @@ inline Kernel<void(const Loop& loop)> copy_kernel{"copy_"};
 inline Kernel<void(const Loop& loop, const Scalar& value)> fill_kernel{"fill_"};
 
 /// The functions of unary.def and binary.def and the irregular ones, by name. Filled by src/cpu/isa (or src/cuda).
-#define HB_UNARY(name, ...) inline FormulaKernel name##_formula{#name};
+#define HB_UNARY(name) inline FormulaKernel name##_formula{#name};
 #include <halfbridge/ops/unary.def>
-#define HB_BINARY(name, ...) inline FormulaKernel name##_formula{#name};
+#define HB_BINARY(name) inline FormulaKernel name##_formula{#name};
 #include <halfbridge/ops/binary.def>
 #define HB_FORMULA(name) inline FormulaKernel name##_formula{#name};
 #include "formulas/formulas.def"

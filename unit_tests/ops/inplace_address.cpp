@@ -28,9 +28,9 @@ Tensor index() { return torch::zeros({4, 4}, torch::kLong); }
 
 // Every row of the tables of element-wise functions.
 void add_rows(std::vector<Case>& cases) {
-#define HB_UNARY(name, ...) cases.push_back({#name "_", [](Tensor& t) { torch::Tensor(t).name##_(); }});
+#define HB_UNARY(name) cases.push_back({#name "_", [](Tensor& t) { torch::Tensor(t).name##_(); }});
 #include <halfbridge/ops/unary.def>
-#define HB_BINARY(name, ...)                                                                   \
+#define HB_BINARY(name)                                                                        \
   cases.push_back({#name "_(tensor)", [](Tensor& t) { t.name##_(values(t.scalar_type())); }}); \
   cases.push_back({#name "_(number)", [](Tensor& t) { t.name##_(2); }});
 #include <halfbridge/ops/binary.def>

@@ -46,14 +46,14 @@ class HB_API OutScope {
 #define HB_OP(Result, name, params, args) HB_OUT_##Result(name, params, args)
 #define HB_OP_(name, params, args)
 #include <halfbridge/ops/methods.def>
-#define HB_BINARY(name, ...)                                                        \
+#define HB_BINARY(name)                                                             \
   inline Tensor& name##_out(Tensor& out, const Tensor& self, const Scalar& other) { \
     ops::OutScope scope;                                                            \
     return ops::write_out(#name, out, hb::name(self, other));                       \
   }
 #include <halfbridge/ops/binary.def>
 
-// Functions that are no methods.
+// Functions that are not methods.
 #define HB_OUT(name)                                      \
   template <class... Args>                                \
   Tensor& name##_out(Tensor& out, const Args&... args) {  \

@@ -4,7 +4,7 @@
 
 namespace hb::cpu::HB_ISA {
 namespace {
-#define HB_BINARY(name, ...) HB_REGISTER_FORMULA(name)
+#define HB_BINARY(name) HB_REGISTER_FORMULA(name)
 #include <halfbridge/ops/binary.def>
 }  // namespace
 }  // namespace hb::cpu::HB_ISA

@@ -4,7 +4,7 @@
 
 namespace hb::cpu::HB_ISA {
 namespace {
-#define HB_UNARY(name, ...) HB_REGISTER_FORMULA(name)
+#define HB_UNARY(name) HB_REGISTER_FORMULA(name)
 #include <halfbridge/ops/unary.def>
 }  // namespace
 }  // namespace hb::cpu::HB_ISA

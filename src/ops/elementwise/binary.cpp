@@ -170,16 +170,12 @@ Tensor& binary_inplace(Tensor& a, const Scalar& b) {
   return forward_inplace(Row::inplace_label, Row::formula(), Row::domain, a, b);
 }
 
-#define SAVE_NONE Saves::none
-#define SAVE_OTHER Saves::other
-#define SAVE_AB Saves::ab
-#define SAVE_AB_Y Saves::ab_y
 #define HB_BINARY(name, kind, on_cpu, on_cuda, kept, ga, gb)                                                    \
   struct name##_row {                                                                                           \
     static constexpr char label[] = #name;                                                                      \
     static constexpr const char* inplace_label = #name "_";                                                     \
     static constexpr Domain domain = Domain::kind;                                                              \
-    static constexpr Saves saves = kept;                                                                        \
+    static constexpr Saves saves = Saves::kept;                                                                 \
     static constexpr bool is_mul = std::string_view(#name) == "mul", is_div = std::string_view(#name) == "div"; \
     static constexpr bool is_pow = std::string_view(#name) == "pow";                                            \
     static constexpr char tensor_overload = overload_of_tensors(#name);                                         \
@@ -188,6 +184,10 @@ Tensor& binary_inplace(Tensor& a, const Scalar& b) {
     static Tensor grad_a(const Tensor& g, const Tensor& a, const Tensor& b, const Tensor& y) { return ga; }     \
     static Tensor grad_b(const Tensor& g, const Tensor& a, const Tensor& b, const Tensor& y) { return gb; }     \
   };
+#include "ops/elementwise/binary.def"
+
+// Every function that is declared has a row; a row that is not declared has no formula.
+#define HB_BINARY(name) static_assert(sizeof(name##_row) > 0);
 #include <halfbridge/ops/binary.def>
 
 }  // namespace
@@ -213,7 +213,7 @@ Tensor& binary_inplace(Tensor& a, const Scalar& b) {
     if (forward_out(#name, name##_row::formula(), name##_row::domain, out, self, other)) return out; \
     return assign_out(#name "_out", out, binary<name##_row>(self, other));                           \
   }
-#include <halfbridge/ops/binary.def>
+#include "ops/elementwise/binary.def"
 
 Tensor extremum_share(const Tensor& a, const Tensor& b) {
   return where(a == b, Scalar(0.5), Scalar(1.0)).to(ops::floating_result(ops::promoted({a, b})));

@@ -107,7 +107,7 @@ Tensor special_zeta(const Tensor& self, const Scalar& other) {
 Tensor special_xlog1py(const Tensor& self, const Tensor& other) {
   HB_FUNCTION(special_xlog1py, self, other);
   const Tensor zero = logical_and(self == 0, logical_not(isnan(other)));
-  // Where self is 0 the logarithm is not looked at: it may be infinite. Its gradient in self may be, too.
+  // Where self is 0 nothing reads the logarithm: it may be infinite, and so may its gradient in self.
   return (self * log1p(other)).masked_fill(zero, 0);
 }
 Tensor special_xlog1py(const Scalar& self, const Tensor& other) {
@@ -153,7 +153,7 @@ TensorTuple2 frexp(const Tensor& self) {
 }
 
 namespace {
-/// Of half types, whose bits count up with the magnitude: one more or one less.
+/// The next value of a half type: its bits count up with the magnitude, so it is one more or one less.
 Tensor next_half(const Tensor& self, const Tensor& other) {
   const auto both = broadcast_tensors({self, other});
   const Tensor &a = both[0].contiguous(), &b = both[1];

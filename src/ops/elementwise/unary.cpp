@@ -111,18 +111,19 @@ Tensor& unary_inplace(Tensor& x) {
   return forward_inplace(Row::inplace_label, Row::formula(), Row::domain, x);
 }
 
-#define SAVE_NONE Saves::none
-#define SAVE_X Saves::x
-#define SAVE_Y Saves::y
 #define HB_UNARY(name, kind, on_cpu, on_cuda, kept, ...)                                              \
   struct name##_row {                                                                                 \
     static constexpr char label[] = #name;                                                            \
     static constexpr const char* inplace_label = #name "_";                                           \
     static constexpr Domain domain = Domain::kind;                                                    \
-    static constexpr Saves saves = kept;                                                              \
+    static constexpr Saves saves = Saves::kept;                                                       \
     static const FormulaKernel& formula() { return name##_formula; }                                  \
     static Tensor gradient(const Tensor& g, const Tensor& x, const Tensor& y) { return __VA_ARGS__; } \
   };
+#include "ops/elementwise/unary.def"
+
+// Every function that is declared has a row; a row that is not declared has no formula.
+#define HB_UNARY(name) static_assert(sizeof(name##_row) > 0);
 #include <halfbridge/ops/unary.def>
 
 }  // namespace
@@ -137,6 +138,6 @@ Tensor& unary_inplace(Tensor& x) {
     return unary_inplace<name##_row>(self);        \
   }                                                \
   Tensor& name##_out(Tensor& out, const Tensor& self) { return assign_out(#name "_out", out, unary<name##_row>(self)); }
-#include <halfbridge/ops/unary.def>
+#include "ops/elementwise/unary.def"
 
 }  // namespace hb

@@ -18,7 +18,7 @@ void check_condition(const char* name, const Tensor& condition) {
            "] expected condition to be a boolean tensor, got ", toString(condition.scalar_type()));
 }
 
-/// The promoted dtype of two choices of which one or both may be numbers.
+/// The promoted dtype of two choices, one or both of which may be numbers.
 ScalarType choice_type(const Input& a, const Input& b) {
   if (a.tensor && b.tensor) return ops::promoted({a, b});
   if (a.tensor || b.tensor) return ops::promoted({a, b});
