@@ -132,7 +132,7 @@ class Aligner {
     return !a.known || !b.known || a.type == b.type;
   }
 
-  // Of every module of the test that has a path, its calls by occurrence.
+  // The calls, by occurrence, of every module of the test that has a path.
   std::map<Place, size_t> test_places() const {
     std::map<std::pair<std::string, std::string>, int> seen;
     std::map<Place, size_t> places;

@@ -26,7 +26,7 @@ std::set<int64_t> steps_of(const Trace& trace) {
   return steps;
 }
 
-// Of both; what one has alone becomes a note.
+// The steps that both have; what one has alone becomes a note.
 std::vector<int64_t> common_steps(const Trace& ref, const Trace& test, std::vector<std::string>& notes) {
   const std::set<int64_t> r = steps_of(ref), t = steps_of(test);
   std::vector<int64_t> common, only_ref, only_test;
@@ -87,7 +87,7 @@ std::tuple<int64_t, bool, int64_t> backward_place(const LayerDiff& layer) {
       if (is_gradient && pair.ref) order = std::min(order, pair.ref->order);
     }
   }
-  // Of gradients that the test lacks there are no pairs.
+  // Gradients that the test lacks have no pairs.
   if (layer.ref)
     for (const auto* list : {&layer.ref->grad_outputs, &layer.ref->grad_inputs})
       for (const Record* record : *list) order = std::min(order, record->order);

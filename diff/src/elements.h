@@ -20,7 +20,7 @@ Elements elements_of(const Trace& trace, const Record& record);
 /// Sums over elements `first` to `last`.
 ErrorSums sums_of(const Elements& ref, const Elements& test, int64_t first, int64_t last, const Tolerance& tolerance);
 Histogram histogram_of(const Elements& ref, const Elements& test);
-/// Of the slice that holds element `worst` (an index of the reference).
+/// The heat map of the slice that holds element `worst` (an index of the reference).
 HeatMap heat_map_of(const Elements& ref, const Elements& test, const std::vector<int64_t>& worst);
 
 }  // namespace hb::layer_diff

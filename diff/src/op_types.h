@@ -6,7 +6,7 @@
 
 namespace hb::layer_diff {
 
-/// `conv` for Conv2d, conv2d, aten::convolution, mkldnn_convolution; empty for a type that is no such operation: a
+/// `conv` for Conv2d, conv2d, aten::convolution, mkldnn_convolution; empty for a type that is not such an operation: a
 /// module that somebody wrote, or none.
 std::string canonical_type(const std::string& type);
 

@@ -6,7 +6,7 @@
 
 namespace hb::layer_diff {
 
-/// Fills `operands` of layers of which one side is a function and the other a module that has no counterpart of its
+/// Fills `operands` of layers where one side is a function and the other a module that has no counterpart of its
 /// own.
 void find_operands(const Trace& ref, const Trace& test, LayerDiff& layer);
 

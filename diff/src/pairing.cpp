@@ -23,7 +23,7 @@ double parse_tolerance(const std::string& text, const std::string& whole) {
   return value;
 }
 
-// By the position among the call's tensors.
+// Pairs tensors by their position in the call.
 void pair_by_index(const std::vector<const Record*>& ref, const std::vector<const Record*>& test,
                    const Tolerance& tolerance, std::vector<TensorDiff>& pairs) {
   for (const Record* r : ref) {
@@ -32,7 +32,7 @@ void pair_by_index(const std::vector<const Record*>& ref, const std::vector<cons
   }
 }
 
-// By shape, in order: a function takes the weights among its arguments, and in an order of its own.
+// Pairs by shape, in order: a function takes the weights among its arguments, in an order of its own.
 void pair_by_shape(const std::vector<const Record*>& ref, const std::vector<const Record*>& test,
                    const Tolerance& tolerance, std::vector<TensorDiff>& pairs) {
   std::vector<const Record*> left = test;

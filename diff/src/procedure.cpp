@@ -83,7 +83,7 @@ ProcedureStep weights(const Report& report) {
   return tally.step("weights", "parameters and buffers", "the traces share no parameters");
 }
 
-// Of the outermost calls in order: what the program goes on with.
+// The outputs of the outermost calls, in order: the program goes on with them.
 ProcedureStep outputs(const Report& report) {
   Tally tally;
   double worst = 0;

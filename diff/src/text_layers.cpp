@@ -65,7 +65,7 @@ const TensorDiff* worst_gradient(const LayerDiff& layer) {
   return !a || (b && a->pass() && !b->pass()) ? b : a;
 }
 
-// Of several tensors the one with the largest error.
+// The pair with the larger error.
 const TensorDiff* larger(const TensorDiff* a, const TensorDiff* b) {
   const auto weight = [](const TensorDiff& pair) { return std::pair(!pair.pass(), pair.metrics.max_abs); };
   return !a || (b && weight(*a) < weight(*b)) ? b : a;

@@ -29,7 +29,7 @@ class ReadFile {
 struct Trace::Files {
   std::vector<ReadFile> files;
   std::vector<int64_t> steps;  // that were recorded, sorted
-  // Of (root, path): what is recorded of a module beside its calls, by order.
+  // By (root, path): what the trace has of a module beside its calls, in order.
   std::map<std::pair<std::string, std::string>, std::vector<const Record*>> modules;
 };
 

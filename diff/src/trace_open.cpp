@@ -112,7 +112,7 @@ void resolve_shared(Collected& all) {
   }
 }
 
-// Every tensor of a file that is no trace is the output of a call of its own.
+// Every tensor of a file that is not a trace is the output of a call of its own.
 void read_plain_file(const io::SafetensorsHeader& header, Collected& all) {
   all.producer = "safetensors";
   all.end = "complete";

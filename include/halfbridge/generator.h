@@ -78,7 +78,7 @@ class HB_API GeneratorImpl {
   virtual std::shared_ptr<GeneratorImpl> clone_impl() const = 0;
   Device device() const { return device_; }
 
-  /// Held by whoever draws: a generator may be shared by threads.
+  /// Code that draws numbers holds it, for threads may share a generator.
   std::mutex mutex_;
 
  private:
@@ -140,7 +140,7 @@ class HB_API Generator {
   uint64_t seed() { return impl().seed(); }
   void set_offset(uint64_t offset) { impl().set_offset(offset); }
   uint64_t get_offset() const { return impl().get_offset(); }
-  /// The whole state as a 1-d uint8 tensor, and back. Throws where the bytes are no state of this kind of
+  /// The whole state as a 1-d uint8 tensor, and back. Throws where the bytes are not a state of this kind of
   /// generator.
   Tensor get_state() const;
   void set_state(const Tensor& state);

@@ -143,7 +143,7 @@ Snapshot Snapshot::take() {
   return s;
 }
 void Snapshot::apply() const {
-  // Who watches is no matter of precision.
+  // Precision does not change who watches.
   front::active = static_cast<uint8_t>(active | (front::active & kWatched)), settings.cache_enabled = cache_enabled;
   std::copy_n(dtypes, kDeviceSlots, settings.dtypes);
   std::copy_n(lists, kDeviceSlots, settings.lists);

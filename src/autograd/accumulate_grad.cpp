@@ -17,7 +17,7 @@ bool unshared(const Tensor& t, int64_t handles) {
          !t.impl().physical_storage()->is_borrowed();
 }
 
-// Nobody else sees what is written to `t`.
+// Whether nobody else sees what is written to `t`.
 bool writable(const Tensor& t) {
   const TensorImpl& i = t.impl();
   return unshared(t, 1) && (i.physically_contiguous() || geometry::is_dense(i.sizes(), i.physical_strides()));

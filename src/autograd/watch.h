@@ -17,14 +17,14 @@ class GraphWatcher {
   virtual void arrived(const Node& node, const variable_list& grads) = 0;
   /// The node is evaluated now; not every one at which gradients arrive is.
   virtual void begins(const Node& /*node*/, const variable_list& /*grads*/) {}
-  /// It threw.
+  /// The node threw.
   virtual void failed(const Node& /*node*/) {}
   /// The node has turned them into these.
   virtual void evaluated(const Node& node, const variable_list& grads) = 0;
 };
 using GraphWatchers = Watchers<GraphWatcher>;
 
-/// While a function that was checkpointed is called again on this thread: its calls are no new ones.
+/// Lives while a checkpointed function is called again on this thread: a trace does not count these calls.
 class Recomputation {
  public:
   Recomputation() { ++depth; }

@@ -16,7 +16,7 @@ inline Kernel<void(const Tensor& lu, const Tensor& pivots, const Tensor& info)> 
 inline Kernel<void(const Tensor& lu, const Tensor& pivots, const Tensor& x)> lu_solve_kernel{"linalg_lu_solve"};
 /// a (b, n, n) becomes its lower Cholesky factor.
 inline Kernel<void(const Tensor& a, const Tensor& info)> cholesky_kernel{"linalg_cholesky"};
-/// a (b, n, n), of which the lower triangle is read, becomes its eigenvectors (columns); values (b, n)
+/// Reads the lower triangle of a (b, n, n), which becomes its eigenvectors (columns); values (b, n)
 /// ascend.
 inline Kernel<void(const Tensor& a, const Tensor& values)> eigh_kernel{"linalg_eigh"};
 /// a (b, n, n) of complex128 is overwritten; values (b, n) and vectors (b, n, n; columns) of the same dtype. info is 1

@@ -41,7 +41,7 @@ size_t small_class(size_t class_bytes) {
   return 9 + (top - 9) * 4 + ((class_bytes - 1) >> (top - 2)) - 4;
 }
 
-// Null where there is no memory.
+// Returns null where there is no memory.
 void* system_allocate(size_t bytes) {
   const size_t align = bytes >= kHuge ? kHuge : 64;
   void* p = nullptr;

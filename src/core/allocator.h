@@ -4,7 +4,7 @@
 
 namespace hb::detail {
 
-/// A sanitizer shall see every access outside of a block and after its end: then blocks are as large as was asked for,
+/// A sanitizer must see every access outside of a block and after its end: then blocks are as large as was asked for,
 /// and none is kept.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool kKeepsBlocks = false;

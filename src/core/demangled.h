@@ -4,7 +4,7 @@
 
 namespace hb::detail {
 
-/// A C++ name as source writes it; `symbol` itself where it is none that the compiler mangled.
+/// A C++ name as source writes it; `symbol` itself where the compiler did not mangle it.
 std::string demangled(const char* symbol);
 
 }  // namespace hb::detail

@@ -15,7 +15,7 @@ struct SparseParts {
 namespace sparse {
 
 inline bool either(const Tensor& a, const Tensor& b) { return a.is_sparse() || b.is_sparse(); }
-/// Of a tensor that is known to be sparse.
+/// The parts of a tensor that is known to be sparse.
 inline SparseParts& parts(const Tensor& t) { return t.impl().physical_storage()->sparse_parts(); }
 inline int64_t sparse_dim(const Tensor& t) { return parts(t).indices.size(0); }
 inline int64_t nnz(const Tensor& t) { return parts(t).indices.size(1); }

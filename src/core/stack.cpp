@@ -29,7 +29,7 @@ struct Bounds {
   bool hold(uintptr_t at) const { return at - low < high - low; }
   bool have_room(uintptr_t at) const { return hold(at) && at - low >= kRoom; }
 };
-// Of the stack that the thread ran on when it last asked.
+// Bounds of the stack that the thread ran on when it last asked.
 thread_local constinit Bounds current;
 
 uintptr_t here() { return reinterpret_cast<uintptr_t>(__builtin_frame_address(0)); }

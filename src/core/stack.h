@@ -1,6 +1,6 @@
 #pragma once
 // Recursion as deep as memory allows. What calls itself through a program's functions, a backward pass within a
-// backward pass say, asks at each level whether the stack has room and goes on upon another one if not. It stays on its
+// backward pass say, asks at each level whether the stack has room and goes on with another one if not. It stays on its
 // thread: modes, locks and thread-local variables are what they were.
 
 #include <optional>

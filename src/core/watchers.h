@@ -37,7 +37,7 @@ class Unwatched {
   static inline thread_local constinit int depth = 0;
 };
 
-/// Those that are told of one event.
+/// The watchers that are told of one event.
 template <class Watcher>
 class Watching {
  public:
@@ -80,7 +80,7 @@ template <class Watcher>
 class Watchers {
  public:
   static bool any() { return HB_UNLIKELY(attached.load(std::memory_order_acquire) != 0); }
-  /// Those that watch this thread now.
+  /// The watchers that see this thread now.
   static Watching<Watcher> now() {
     if (!any() || Unwatched::active()) return {};
     const std::lock_guard lock(state().mutex);

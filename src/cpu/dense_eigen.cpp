@@ -163,7 +163,7 @@ void back_substitute(Square t, Square q, Square v) {
   }
 }
 
-/// Of a real matrix: eigenvalues that differ from real ones by rounding become real, others exact pairs.
+/// For a real matrix: eigenvalues that differ from real ones by rounding become real, others exact pairs.
 void pair_up(Z* values, Square v, double tolerance) {
   const int64_t n = v.n;
   std::vector<bool> done(n, false);

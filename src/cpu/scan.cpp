@@ -47,7 +47,7 @@ void accumulate(T* out, const T* in, int64_t n, ScanOp op) {
   }
 }
 
-/// One of a half type, converted a run at a time.
+/// The scan of a half type, converted a run at a time.
 template <class T>
 void accumulate_half(T* out, const T* in, int64_t n, ScanOp op) {
   constexpr int64_t kRun = 512;

@@ -183,7 +183,7 @@ struct polygamma : Formula<1, 1, Kinds::floats, 128> {
   }
 };
 
-// --- without parameters: special functions that are no methods, and parts of a number
+// --- without parameters: special functions that are not methods, and parts of a number
 #define HB_DOUBLE_FORMULA(name, expression)        \
   struct name : Formula<1, 0, Kinds::floats, 64> { \
     template <class T>                             \

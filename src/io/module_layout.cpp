@@ -19,7 +19,7 @@ constexpr uint64_t kMostEmpty = 16;  // per numbered child that is there
 
 using Visitor = std::function<void(const std::string& name, const Object& owner, const Object::Attribute& attribute)>;
 
-// Calls `visit` with each attribute that is no module; archives of optimizers are not gone into.
+// Calls `visit` with each attribute that is not a module; does not go into archives of optimizers.
 void walk(const Object& object, const std::string& prefix, int depth, const Visitor& visit) {
   if (depth > kMaxDepth) io_fail("load", "expected at most ", kMaxDepth, " levels of nested archives, got more");
   for (const auto& attribute : object.attributes) {

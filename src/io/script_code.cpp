@@ -81,7 +81,7 @@ class FileParser {
     }
   }
 
-  // As in LibTorch, a buffer that may be None is none.
+  // As in LibTorch, a buffer that may be None does not count as one.
   void finish() {
     if (!now_) return;
     for (ClassData::Field& field : now_->fields) {

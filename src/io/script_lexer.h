@@ -16,7 +16,7 @@ class ScriptLine {
   void skip_spaces();
   /// Takes these characters.
   bool take(std::string_view expected);
-  /// Takes letters, digits and underscores; empty where there are none.
+  /// Takes letters, digits and underscores; returns "" where there are none.
   std::string_view take_name();
   /// Takes a text in double quotes, as the code prints them: with \n, \", \ooo for other bytes.
   bool take_string(std::string& value);

@@ -94,7 +94,7 @@ class ClassWriter {
     return text + "]\n";
   }
 
-  // Quoted, an attribute may have a name that is no identifier, as a parameter "0" has.
+  // Quoted, an attribute may have a name that is not an identifier, as a parameter "0" has.
   std::string source(const ivalue::ObjectData& object) const {
     std::string text = "class Module(Module):\n";
     text += "  __parameters__ = " + list_of(object, ivalue::ObjectData::Role::Parameter);

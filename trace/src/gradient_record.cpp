@@ -168,7 +168,7 @@ class Reader {
       text.remove_prefix(comma == text.npos ? text.size() : comma + 1);
     }
   }
-  /// It lies where the highest count does.
+  /// The largest element must lie in the highest bin that is not empty.
   void check_largest(const GradientCounts& c) const {
     size_t top = GradientCounts::kBins;
     while (top > 0 && c.bins[top - 1] == 0) --top;

@@ -123,7 +123,7 @@ void GradientRecorder::step_ended(bridge::optim::Optimizer&) noexcept {
   save(/*complete=*/false);
 }
 
-// What goes wrong here is no matter of the program's: it is said once.
+// An error here must not stop the program: it is printed, once.
 void GradientRecorder::save(bool complete) noexcept {
   const std::lock_guard lock(mutex_);
   try {

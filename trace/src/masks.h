@@ -13,7 +13,7 @@ namespace hb::trace {
 
 class MaskReplay {
  public:
-  /// Reads the headers of a trace; throws hb::Error for what is no trace, or has no masks.
+  /// Reads the headers of a trace; throws hb::Error for what is not a trace, or has no masks.
   explicit MaskReplay(const std::string& folder);
 
   bool has_step(int64_t step) const { return steps_.count(step) != 0; }

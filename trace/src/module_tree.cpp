@@ -37,7 +37,7 @@ std::string config_of(const Module& module) {
 
 bool is_layer(const Module& module) {
   if (!starts_with(bridge::demangle(typeid(module).name()), "torch::nn::")) return false;
-  // Attention holds a Linear of which it uses the weights alone.
+  // Attention holds a Linear and uses its weights alone.
   return module.named_children().is_empty() || class_name(module) == "MultiheadAttention";
 }
 

@@ -30,7 +30,7 @@ class ModuleTree {
   void add(Module& module);
   void remove(Module& module);
   bool contains(const Module& module) const { return places_.count(&module) != 0; }
-  /// Children changed: paths are found anew when they are next asked for.
+  /// Children changed: the next question for a path finds all paths again.
   void changed() { stale_ = true; }
 
   const Place& place_of(const Module& module);

@@ -86,7 +86,7 @@ void Tracer::begin_step() {
   watch_functions(*this, recording());
 }
 
-// What goes wrong here is no matter of the program's: it is said once, and the trace ends.
+// An error here must not stop the program: it is printed once, and the trace ends.
 void Tracer::guarded(const std::function<void()>& work) noexcept {
   try {
     work();
@@ -182,7 +182,7 @@ std::shared_ptr<Call> Tracer::new_call(const std::string& layer) {
 
 void Tracer::write(const Call& call, Kind kind, int64_t index, const Tensor& tensor) {
   const int64_t step = step_;
-  // A call that an earlier session saw begin is none of this one's.
+  // A call that began in an earlier session does not belong to this one.
   if (!call.chosen || call.session != session_ || !tensor.defined() || !recorder_->wants(kind, step, call.layer))
     return;
   Record r = call.about;

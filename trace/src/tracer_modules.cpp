@@ -103,7 +103,7 @@ void Tracer::module_leaves() {
   Thread& t = thread();
   t.left = std::move(t.running.back());
   t.running.pop_back();
-  // From the first call on, functions outside of all modules are looked at too.
+  // From the first call on, the tracer sees functions outside of all modules too.
   watch_functions(*this, recording() && (t.left.watching || t.running.empty()) && !Recomputation::active());
 }
 

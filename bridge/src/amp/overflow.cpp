@@ -121,7 +121,7 @@ void OverflowTracer::loss_was_scaled(const Tensor& scaled) {
   std::lock_guard<std::recursive_mutex> lock(mutex_);
   const Unwatched guard;
   if (blamed_ || finite(scaled) || !scaled.grad_fn()) return;
-  // Back along values that are not finite; an infinite mask that a later operation absorbed is no overflow.
+  // Back along values that are not finite; an infinite mask that a later operation absorbed is not an overflow.
   const Node* first = nullptr;
   std::vector<const Node*> todo{scaled.grad_fn().get()};
   std::unordered_set<const Node*> visited;

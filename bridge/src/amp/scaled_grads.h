@@ -1,5 +1,5 @@
 #pragma once
-// Who asks whether gradients are still scaled.
+// Answers whether gradients are still scaled.
 
 #include <halfbridge/tensor.h>
 

@@ -12,7 +12,7 @@ WorkerException::WorkerException(std::exception_ptr original)
     message += " Original message: ";
     message += e.what();
   } catch (...) {
-    // Something that is no std::exception has no text; it is in original_exception.
+    // Something that is not a std::exception has no text; it is in original_exception.
   }
 }
 WorkerException::~WorkerException() = default;

@@ -46,7 +46,7 @@ void print_default(std::ostream& out, const IValue& value, const std::string& ty
   out << "]";
 }
 
-// Of "int[2] x=1": one number for a list of them.
+// The default of "int[2] x=1": one number for a list of them.
 bool stands_for_all(const Argument& argument) {
   if (!argument.N() || argument.real_type()->str() != "int[]" || !argument.default_value()) return false;
   if (!argument.default_value()->isList() || argument.default_value()->toListRef().empty()) return false;

@@ -34,7 +34,7 @@ class Fallbacks {
   std::map<DispatchKey, RegisteredKernel> program_, built_in_;
 };
 
-/// Held by whoever registers; calls do not take it.
+/// Code that registers holds it; calls do not take it.
 std::mutex& registration_mutex();
 
 /// The function of operators that take tensors that need gradients and have no function for autograd: their results

@@ -29,7 +29,7 @@ void convert_all(const Module& module, std::optional<Device> device, std::option
 // Copies each thing once: what was shared is shared again.
 class DeepCopy {
  public:
-  /// With `modules_only` what is no module stays the same.
+  /// With `modules_only` what is not a module stays the same.
   explicit DeepCopy(std::optional<Device> device, bool modules_only = false)
       : device_(device), modules_only_(modules_only) {}
 

@@ -12,7 +12,7 @@ namespace hb::bridge::optim {
 HB_OPTIONS_BOILERPLATE(SGDOptions, SGD_OPTIONS, SGD_EXTRA)
 HB_OPTIMIZER_FILES(SGD, SGDParamState)
 
-// A buffer that waits for its first gradient is none, in files and for Python.
+// Files and Python do not have a buffer that waits for its first gradient.
 void SGDParamState::serialize(serialize::OutputArchive& archive) const {
   if (step() != 0) FieldWriter{archive}("momentum_buffer", momentum_buffer());
 }

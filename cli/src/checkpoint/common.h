@@ -31,7 +31,7 @@ io::NamedTensors rename(io::NamedTensors tensors, const Names& names);
 std::string shape_text(const Tensor& tensor);
 /// "1.2 MB", of 1000.
 std::string size_text(uint64_t bytes);
-/// A value that is no tensor in at most `most` characters.
+/// A value that is not a tensor in at most `most` characters.
 std::string value_text(const IValue& value, size_t most = 60);
 using io::printable;
 uint64_t bytes_of(const io::NamedTensors& tensors);

@@ -26,7 +26,7 @@ size_t past_template_arguments(const std::vector<Token>& tokens, size_t open);
 /// The `<` of the template arguments that end in the `>` at `close`, or `close`.
 size_t template_arguments_before(const std::vector<Token>& tokens, size_t close);
 
-/// Words that stand before an expression and are no type.
+/// Words that stand before an expression and are not a type.
 bool is_statement_word(std::string_view word);
 
 }  // namespace hb::cli::port

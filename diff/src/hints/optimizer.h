@@ -36,7 +36,7 @@ class StepComparison {
  public:
   explicit StepComparison(const Report& report) : report_(report) {}
   /// What differs in the rules by which the parameter of these records (updated_parameter of one step) was updated;
-  /// empty where nothing does, or where no rule is found. Large tensors are looked at in samples.
+  /// empty where nothing does, or where no rule is found. It looks at samples of large tensors.
   std::vector<Hint> hints(const Record& ref, const Record& test);
 
  private:

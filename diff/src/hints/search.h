@@ -61,7 +61,7 @@ void try_precision(Search& search);
 /// All of them; the best hint first.
 std::vector<Hint> find_causes(Search& search);
 
-/// Of a recurrent layer "the initial hidden state"; empty where an input has no name.
+/// The name of an input, "the initial hidden state" of a recurrent layer; empty where it has none.
 std::string input_name(const std::string& type, int64_t index);
 /// "agrees with eps=0.001 (the reference has eps=1e-05)"
 std::string option_text(const std::string& name, const replay::Value& value, const replay::Value& of_ref);

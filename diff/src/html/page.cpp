@@ -15,7 +15,7 @@ namespace {
 
 /// Cells as characters, 64 steps of the logarithm from the smallest to the largest: a heat map takes 4 KB instead
 /// of 80.
-/// `.` is no error, `!` NaN or infinity.
+/// `.` is not an error, `!` NaN or infinity.
 Json packed_cells(const HeatMap& map) {
   constexpr std::string_view kCode = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_";
   double low = std::numeric_limits<double>::infinity(), high = 0;

@@ -127,7 +127,7 @@ Tensors pixel_shuffle(Run& run) { return {hb::pixel_shuffle(run.input(0), run.ar
 Tensors pixel_unshuffle(Run& run) { return {hb::pixel_unshuffle(run.input(0), run.args.integer("downscale_factor"))}; }
 Tensors identity(Run& run) { return {run.input(0)}; }
 
-// A function of two operands, of which the second may be a number.
+// A function of two operands; the second may be a number.
 #define HB_OF_TWO(symbol)                                                 \
   [](Run& run) -> Tensors {                                               \
     if (run.inputs.size() > 1) return {run.input(0) symbol run.input(1)}; \

@@ -33,7 +33,7 @@ struct Config {
   std::vector<Value> positional;
   std::map<std::string, Value> named;
 };
-/// Reads at most 64 KiB and 16 levels of brackets. What is no option (a nested module's text) becomes a word.
+/// Reads at most 64 KiB and 16 levels of brackets. What is not an option (a nested module's text) becomes a word.
 Config parse_config(const std::string& text);
 /// One value alone.
 Value parse_value(const std::string& text);

@@ -71,9 +71,9 @@ class Explainer {
   /// The first layer whose inputs differ while no output before it does: they differ by what no layer computed.
   const LayerDiff* first_foreign_inputs(int up_to) const;
   void given_inputs();
-  /// The first layer whose output has a coarser dtype in the test: its rounding, and what grows from it, is no bug.
+  /// The first layer whose output has a coarser dtype in the test: its rounding, and what grows from it, is not a bug.
   LayerDiff* first_coarser(int up_to);
-  /// The layer to blame, or where none is the first that fails and is no container of others that fail.
+  /// The layer to blame; where there is none, the first that fails and does not hold others that fail.
   void set_first();
 };
 

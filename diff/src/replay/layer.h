@@ -18,7 +18,7 @@ using State = std::map<std::string, Tensor>;
 
 /// The largest whole number that an option may be. Sizes made of a few such fit into 64 bits, indices into memory.
 constexpr double kMaxWhole = 1 << 24;
-/// Throws for what is no number of that size; the name is for the error.
+/// Throws for what is not a number of that size; the name is for the error.
 int64_t whole(const std::string& name, double number);
 
 /// Options of a layer by name; those that its text did not give have their defaults.
@@ -52,7 +52,7 @@ struct Run {
   Tensors masks;
   State updated = {};  // buffers that the call changes
 
-  /// A parameter of the module, or where it is a function its input `position`; undefined where neither is.
+  /// A parameter of the module, or a function's input `position`; undefined where there is neither.
   Tensor operand(const std::string& name, size_t position) const;
   const Tensor& input(size_t i) const;
   Tensor input_or_none(size_t i) const { return i < inputs.size() ? inputs[i] : Tensor(); }

@@ -30,14 +30,14 @@ struct Split {
 bool given_otherwise(const Pair& pair);
 /// Loads the tensors of both sides and makes the layers. `k` is an output.
 Pair make_pair(const Report& report, const LayerDiff& layer, size_t k, bool own_state);
-/// Of output pair.k.
+/// Splits output pair.k.
 Split split_forward(const Pair& pair);
 /// One gradient of a layer: that of an input, or where `state` is given of a parameter.
 struct Chosen {
   size_t input = 0;
   std::string state;
   std::string name() const { return state.empty() ? "input " + std::to_string(input) : "`" + state + "`"; }
-  /// Undefined where there is none. Inputs that are one tensor in `data` have one gradient.
+  /// Undefined where a gradient is missing. Inputs that are one tensor in `data` have one gradient.
   Tensor of(const Gradients& gradients, const CallData& data) const;
   Tensor recorded(const CallData& data) const;
 };

@@ -17,7 +17,7 @@ namespace hb::io {
 class HB_API RenameRules {
  public:
   RenameRules();
-  /// Throws hb::Error for a text that is no rule.
+  /// Throws hb::Error for a text that is not a rule.
   explicit RenameRules(const std::vector<std::string>& rules);
 
   void add(const std::string& rule);

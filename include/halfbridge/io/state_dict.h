@@ -48,14 +48,14 @@ struct StateDictFile {
 /// the device; without one each goes where it was. Runs no code of the file. Throws hb::Error that names the file and
 /// what was expected.
 HB_API StateDictFile load_state_dict_file(const std::string& path, std::optional<Device> device = Device(kCPU));
-/// The same from memory; `label` names the data in errors. An index of shards is no file of its own and throws.
+/// The same from memory; `label` names the data in errors. An index of shards is not a file of its own and throws.
 HB_API StateDictFile parse_state_dict(const void* data, size_t size, const std::string& label = "memory");
 
 struct SaveStateDictOptions {
   CheckpointFormat format = CheckpointFormat::Torch;
   /// ShardedSafetensors: the most bytes of tensors in one file; a larger tensor has a file of its own.
   uint64_t max_shard_bytes = uint64_t{5} << 30;
-  /// Leaves out what is no tensor.
+  /// Leaves out what is not a tensor.
   bool tensors_only = false;
   /// LibTorch: submodules that the archive shall have besides those that hold tensors, as torch::load asks for each (a
   /// ReLU has none). Dotted names; gaps between numbered submodules are filled without this.
@@ -82,7 +82,7 @@ HB_API void save_state_dict_file(const NamedTensors& tensors, const std::string&
 /// Tensors by dotted name: keys of dicts, positions in lists and tuples, names of attributes, joined with dots; a
 /// tensor alone is "0". Throws where two places give one name.
 HB_API NamedTensors flatten(const IValue& value);
-/// Dotted names and kinds of what is no tensor: {"epoch", IValue(3)}.
+/// Dotted names and kinds of what is not a tensor: {"epoch", IValue(3)}.
 HB_API std::vector<std::pair<std::string, IValue>> flatten_others(const IValue& value);
 /// What stands at a dotted name, or nothing: value_at(file.value, "model").
 HB_API std::optional<IValue> value_at(const IValue& value, const std::string& name);

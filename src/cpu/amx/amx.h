@@ -19,7 +19,7 @@ void gemm_to_float(const Gemm& g);
 bool gemm_of_halves(const Gemm& g);
 
 /// Convolutions as backend/conv.h has them. False for what is not computed so (groups, three dimensions, channels that
-/// are no multiple of 32, the gradient of the input where stride and dilation are both above 1); nothing was written
+/// are not multiples of 32, the gradient of the input where stride and dilation are both above 1); nothing was written
 /// then.
 bool conv_forward(const Tensor& y, const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvParams& p);
 bool conv_backward_data(const Tensor& grad_x, const Tensor& grad_y, const Tensor& weight, const ConvParams& p);

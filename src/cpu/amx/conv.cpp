@@ -42,7 +42,7 @@ Size margin_of(const Patches& p) {
           reach(p.first.w, p.each.w, p.kernel.w, p.in.w, p.out.w)};
 }
 
-// Whether patches are read where they lie: the pixels of the margins, which are computed in vain, must be few.
+// Whether patches are read where they lie: the pixels of the margins, whose results nobody uses, must be few.
 bool reads_in_place(const Patches& p) {
   if (p.step.h != 1 || p.step.w != 1 || p.kernel.area() == 1) return false;
   return 7 * (p.in.w + 2 * margin_of(p).w) <= 8 * p.out.w;

@@ -95,7 +95,7 @@ __attribute__((constructor(101))) void load() {
 #undef HB_FIND
 }
 
-// By way of the library in scope/, which stands beside this one and keeps oneDNN's objects alive when the process ends.
+// Opens oneDNN through the library in scope/, which stands beside this one and keeps oneDNN's objects alive to the end.
 void* open_library() {
   Dl_info here;
   if (dladdr(reinterpret_cast<void*>(&load), &here)) {

@@ -44,7 +44,7 @@ class GradBatches {
   }
 
  private:
-  // Entries of one place are summed before they are looked at.
+  // The check sees sums of the entries of one place.
   void add_sparse(const Tensor& grad, bool writes) {
     const Tensor coalesced = grad.coalesce();
     add(coalesced._values(), writes);

@@ -44,7 +44,7 @@ bool any_requires_grad(const Tensor& self, std::initializer_list<const Tensor*> 
   return false;
 }
 
-// Nobody but `t` (and handles to it) can see this memory, nor knows where it is.
+// Only `t` and handles to it can see this memory and know where it is.
 bool sole_owner(const TensorImpl& t, int64_t owners) {
   const StorageImpl& storage = *t.physical_storage();
   return storage.use_count() == owners && !storage.is_borrowed() && !storage.address_shown();

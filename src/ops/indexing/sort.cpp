@@ -18,7 +18,7 @@ namespace {
 
 using ops::gradients;
 
-/// Values went to where `indices` say: so do their gradients back.
+/// Gradients of values that were moved to where `indices` say; they move back the same way.
 void attach_gradient(const char* node, Tensor& values, const Tensor& self, const Tensor& indices, int64_t d,
                      uint64_t dropped = 0) {
   if (!needs_grad(self)) return;

@@ -138,7 +138,7 @@ Operand contract(Operand a, Operand b, const std::vector<bool>& needed_later) {
     order.insert(order.end(), c.order.begin(), c.order.end());
     return (order.empty() ? x.tensor : x.tensor.permute(order)).reshape({s.size, r.size, c.size});
   };
-  // Without a sum it is no product of matrices, which autocast would run in half.
+  // Without a sum it is not a product of matrices, which autocast would run in half.
   const Tensor x = matrix(a, left, inner), y = matrix(b, inner, right);
   const Tensor product = inner.empty() ? x * y : matmul(x, y);
   DimVector sizes = group(a, stacked).sizes;

@@ -35,9 +35,9 @@ Tensor stack_product(const char* name, const Tensor& a, const Tensor& b);
 void stack_product_into(const Tensor& out, const Tensor& a, const Tensor& b, double alpha, double beta);
 
 void check_same_dtype(const char* name, const Tensor& a, const Tensor& b);
-/// Of two matrices.
+/// Throws where two matrices cannot be multiplied.
 void check_inner(const char* name, const Tensor& a, const Tensor& b);
-/// Of two stacks (b, m, k) and (b, k, n).
+/// The same for two stacks (b, m, k) and (b, k, n).
 void check_stacks(const char* name, const Tensor& a, const Tensor& b);
 
 }  // namespace hb::ops

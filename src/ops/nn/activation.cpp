@@ -270,7 +270,7 @@ Tensor rrelu_slopes(const Tensor& self, double low, double high, const std::opti
   NoGradGuard no_history;
   Tensor slopes = ones_like(self);
   const Tensor negative = self <= 0;
-  // In double, whatever the dtype: so LibTorch draws them.
+  // LibTorch draws them in double too, whatever the dtype.
   const Tensor draws =
       empty({negative.sum().item().toLong()}, self.options().dtype(kDouble)).uniform_(low, high, generator);
   return slopes.masked_scatter_(negative, draws.to(self.scalar_type()));

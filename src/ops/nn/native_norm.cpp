@@ -11,7 +11,7 @@ namespace {
 struct Statistics {
   Tensor mean, rstd;
 };
-/// Of x over `dims`, which stay with size 1; computed in float or double.
+/// Statistics of x over `dims`, which stay with size 1; computed in float or double.
 Statistics statistics(const Tensor& x, IntArrayRef dims, double eps) {
   NoGradGuard no_grad;
   const Tensor values = is_half_type(x.scalar_type()) ? x.detach().to(kFloat) : x.detach();

@@ -19,7 +19,7 @@ void check_pairs(const char* name, const Tensor& x, IntArrayRef pad) {
            x.sizes());
 }
 
-// Of the i-th dimension from the last; throws where the sum overflows.
+// The padded size of the i-th dimension from the last; throws where the sum overflows.
 int64_t padded_size(const Tensor& x, int64_t i, IntArrayRef pad) {
   int64_t size = x.size(x.dim() - 1 - i);
   const bool overflow =

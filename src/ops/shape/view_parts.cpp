@@ -11,7 +11,7 @@ namespace {
 
 using geometry::wrap_dim;
 
-// A gradient for the whole of which `place` takes one part; the rest is zero. Composed, so it can be differentiated.
+// The gradient of a whole, where `place` puts one part and the rest is zero. Composed, so it can be differentiated.
 template <class Place>
 Tensor embed(const Tensor& grad, const DimVector& whole, Place place) {
   Tensor out = zeros(whole, grad.options());
@@ -130,7 +130,7 @@ Tensor as_strided(const Tensor& self, IntArrayRef size, IntArrayRef stride, std:
              "[as_strided] as_strided: Negative strides are not supported at the moment, got strides: ", stride);
   }
   HB_CHECK(offset >= 0, "[as_strided] Tensor: invalid storage offset ", offset);
-  const int64_t extent = geometry::extent(sizes, strides);  // of an empty tensor: none, wherever it is said to lie
+  const int64_t extent = geometry::extent(sizes, strides);  // an empty tensor has none, wherever it claims to lie
   const size_t needed = geometry::bytes(geometry::extent(sizes, strides, offset), i.itemsize());
   HB_CHECK(needed <= i.storage()->nbytes(), "[as_strided] setStorage: sizes ", size, ", strides ", stride,
            ", storage offset ", offset, ", and itemsize ", i.itemsize(), " requiring a storage size of ", needed,
@@ -255,7 +255,7 @@ std::vector<Tensor> vsplit(const Tensor& self, IntArrayRef indices) { return par
 std::vector<Tensor> dsplit(const Tensor& self, int64_t sections) { return equal_parts("dsplit", self, sections, 2, 3); }
 std::vector<Tensor> dsplit(const Tensor& self, IntArrayRef indices) { return parts_at("dsplit", self, indices, 2, 3); }
 
-// A copy of self of which a view has the values of src.
+// A copy of self, where a view has the values of src.
 namespace {
 template <class View>
 Tensor with_part(const char* name, const Tensor& self, const Tensor& src, View view) {

@@ -88,7 +88,7 @@ inline trace::Capture capture(const torch::nn::Module& model, const std::string&
   return c;
 }
 
-/// Of several modules: `hb::capture({*generator, *critic}, "trace-folder")`.
+/// Captures several modules: `hb::capture({*generator, *critic}, "trace-folder")`.
 inline trace::Capture capture(std::initializer_list<std::reference_wrapper<const torch::nn::Module>> models,
                               const std::string& folder, trace::Options options = trace::Options::from_environment()) {
   trace::Capture c(folder, std::move(options));

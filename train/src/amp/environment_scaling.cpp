@@ -28,7 +28,7 @@ struct Pass {
 };
 Pass& pass() { return hb::detail::thread_object<Pass>(); }
 
-// To be unscaled in place: float32 keeps what unscaling a half gradient would lose; memory that others hold stays as it
+// A gradient to unscale in place: in float32, which keeps what half would lose; memory that others hold stays as it
 // is.
 Tensor own_and_wide(Tensor grad) {
   const auto& storage = grad.impl().physical_storage();
@@ -112,7 +112,7 @@ Tensor Scaling::take_overflow(bridge::optim::Optimizer& optimizer, const std::ve
   std::vector<Tensor> overflows;
   for (const auto& group : optimizer.param_groups()) {
     for (const Tensor& p : group.params()) {
-      // Those that the program put into a group by itself are watched from now on.
+      // From now on this watches parameters that the program put into a group itself.
       OverflowFlag& flag = flags_.watch(p);
       if (std::exchange(flag.scaled, false)) overflows.push_back(flag.overflow);
     }

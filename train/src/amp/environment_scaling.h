@@ -26,7 +26,7 @@ class Scaling final : public BackwardScaling {
 
   void watch(const std::vector<Tensor>& parameters);
   /// Whether a gradient of these parameters overflowed (float32, not 0), undefined where none was scaled; forgets it.
-  /// Explicit gradients are looked at too: they may be sums of several passes, of which flags know the last.
+  /// It looks at explicit gradients too: they may be sums of several passes, and flags know the last pass alone.
   Tensor take_overflow(bridge::optim::Optimizer& optimizer, const std::vector<Tensor>* grads);
   /// What follows from it for the scale.
   void adapt(const Tensor& overflow);

@@ -19,7 +19,7 @@ using bridge::optim::Optimizer;
 
 namespace {
 
-// By the optimizer's address: initialize() replaces what an earlier optimizer may have left there.
+// Keyed by the optimizer's address: initialize() replaces what an earlier optimizer may have left there.
 struct Scaling {
   std::unique_ptr<GradScaler> scaler;
   double fixed;      // 0: dynamic

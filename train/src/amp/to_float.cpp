@@ -13,7 +13,7 @@ namespace nn = bridge::nn;
 
 namespace {
 
-// Of the call's first floating input: from the pre-hook to the scope, and from the scope's end to the hook.
+// The dtype of the call's first floating input, from the pre-hook to the scope, and from the scope's end to the hook.
 thread_local ScalarType caller_dtype = kFloat;
 
 struct ComputeScope {

@@ -26,7 +26,7 @@ inline std::tuple<size_t, size_t> calc_num_tasks_and_chunk_size(int64_t begin, i
 }  // namespace internal
 
 inline namespace api {
-/// Runs the function on this thread: there is no pool of tasks beside the loops.
+/// Runs the function on this thread, for there is no pool of tasks beside the loops.
 inline void launch(const std::function<void()>& task) { task(); }
 inline void intraop_launch(const std::function<void()>& task) { task(); }
 inline int intraop_default_num_threads() { return get_num_threads(); }

@@ -15,7 +15,7 @@ namespace hb::bridge {
 namespace detail {
 
 /// While it lives, tensors saved for the backward pass on this thread are given up; `again` (which gets `inputs` back)
-/// makes them anew.
+/// makes them again.
 class HB_API CheckpointScope {
  public:
   using Again = std::function<void(const variable_list& inputs)>;

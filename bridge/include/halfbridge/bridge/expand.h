@@ -26,7 +26,7 @@ HB_API std::tuple<std::vector<int64_t>, std::vector<int64_t>> inferExpandGeometr
                                                                                   IntArrayRef sizes);
 HB_API void check_defined(std::initializer_list<std::reference_wrapper<const Tensor>> tensors, const char* api_name);
 
-// What is returned borrows the argument where nothing has to be expanded: the common calls refuse temporaries.
+// The result borrows the argument where there is nothing to expand: the common calls refuse temporaries.
 
 /// `to_expand`, expanded to the sizes of `tensor`.
 HB_API MaybeOwned<Tensor> expand_inplace(const Tensor& tensor, const Tensor& to_expand);

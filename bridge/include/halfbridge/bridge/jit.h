@@ -157,7 +157,7 @@ struct HB_API Module : public Object {
 
   /// Another module with the same tensors, submodules and values.
   Module copy() const;
-  /// One with copies of all.
+  /// Returns a module with copies of all.
   Module deepcopy(std::optional<Device> device = std::nullopt) const;
   /// deepcopy(), or with `inplace` copies of the modules alone, which share their tensors and other values.
   Module clone(bool inplace = false) const;

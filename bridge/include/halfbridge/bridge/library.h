@@ -121,7 +121,7 @@ class HB_API Library {
   Library& fallback(F&& function) & {
     return add_fallback(CppFunction(std::forward<F>(function)));
   }
-  /// Without effect: there is no Python.
+  /// Does nothing, for there is no Python.
   Library& set_python_module(const char* /*module*/, const char* /*context*/ = "") & { return *this; }
   Library& impl_abstract_pystub(const char* /*module*/, const char* /*context*/ = "") & { return *this; }
   /// Registers a class of the program's (dispatch/custom_class.h).

@@ -67,7 +67,7 @@ enum class ProfilerState {
   NUM_PROFILER_STATES
 };
 
-/// Of the flags only `report_input_shapes` has an effect.
+/// Only the flag `report_input_shapes` has an effect.
 struct ProfilerConfig {
   explicit ProfilerConfig(ProfilerState state_, bool report_input_shapes_ = false, bool profile_memory_ = false,
                           bool with_stack_ = false, bool with_flops_ = false, bool with_modules_ = false)

@@ -74,7 +74,7 @@ HB_API void checkSameNumel(CheckedFrom c, const TensorArg& t1, const TensorArg& 
 HB_API void checkAllSameNumel(CheckedFrom c, ArrayRef<TensorArg> tensors);
 HB_API void checkScalarType(CheckedFrom c, const TensorArg& t, ScalarType s);
 HB_API void checkScalarTypes(CheckedFrom c, const TensorArg& t, ArrayRef<ScalarType> l);
-/// Always throws: there are no CUDA tensors.
+/// Always throws, for there are no CUDA tensors.
 HB_API void checkSameGPU(CheckedFrom c, const TensorArg& t1, const TensorArg& t2);
 HB_API void checkAllSameGPU(CheckedFrom c, ArrayRef<TensorArg> tensors);
 /// dtype, device and layout

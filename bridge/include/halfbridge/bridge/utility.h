@@ -30,7 +30,7 @@ std::string Join(const std::string& delimiter, const Container& values) {
   return out.str();
 }
 
-/// Current devices: there is one.
+/// Guards do nothing to the current device, for there is one.
 struct DeviceGuard {
   explicit DeviceGuard(Device device) : device_(device) {}
   void set_index(DeviceIndex) {}

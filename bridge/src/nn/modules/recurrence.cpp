@@ -72,7 +72,7 @@ std::pair<std::vector<Tensor>, State> backwards(const detail::RNNOptionsBase& o,
   return {outputs, state};
 }
 
-// Whether autocast casts a whole recurrent layer rather than the functions in it: so does CUDA's list (cuDNN's kernel),
+// Whether autocast casts a whole recurrent layer, not the functions in it, as CUDA's list does (cuDNN's kernel),
 // and the CPU's for an LSTM in bfloat16 (oneDNN's kernel).
 bool whole_in_half(const detail::RNNOptionsBase& o, const Tensor& input) {
   const DeviceType device = input.device().type();

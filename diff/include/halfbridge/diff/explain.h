@@ -15,7 +15,7 @@ struct ExplainOptions {
   int max_layers_with_hints = 8;
   /// Seconds that the search for causes of one layer may take.
   double seconds_per_layer = 20;
-  /// After this many seconds no further layer is looked at; their reason says so.
+  /// After this many seconds it looks at no further layer; their reason says so.
   double seconds = 120;
 };
 

@@ -15,7 +15,7 @@ namespace hb::layer_diff {
 
 using trace::Kind;
 using trace::Statistics;
-/// As in trace files; throws hb::Error for a name that is none.
+/// As in trace files; throws hb::Error for any other name.
 Kind kind_of(const std::string& name);
 
 /// One tensor of a trace.

@@ -19,7 +19,7 @@ std::string trace_text(const Trace& trace, const TraceTextOptions& options);
 /// One JSON object per record and line, with the fields of docs/trace-format.md.
 std::string trace_json(const Trace& trace, const TraceTextOptions& options);
 
-/// Of a record's elements, as docs/trace-format.md has them.
+/// Statistics of a record's elements, as docs/trace-format.md has them.
 Statistics statistics_of(const Trace& trace, const Record& record);
 
 }  // namespace hb::layer_diff

@@ -25,7 +25,7 @@ inline std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-/// False where the text is no decimal number up to 2^63 - 1.
+/// False where the text is not a decimal number up to 2^63 - 1.
 inline bool parse_number(const std::string& text, int64_t& value) {
   if (text.empty() || text.size() > 19) return false;
   uint64_t n = 0;

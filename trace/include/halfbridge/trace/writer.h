@@ -74,7 +74,7 @@ struct Contents {
   std::string producer;
   std::vector<Entry> entries;
 
-  /// Of the entries whose bytes were written.
+  /// The header for the entries whose bytes were written.
   Stream::Header header(int64_t written, const std::string& end) const {
     Stream::Header h;
     JsonObject metadata;

@@ -76,7 +76,7 @@ class HB_API ModelCheckpoint : public Callback {
 
   /// Complete files of this prefix in the folder, oldest first.
   static std::vector<std::string> find(const std::string& prefix, const std::string& directory);
-  /// The newest of them, "" where there is none: `if (!path.empty()) model.load_checkpoint(path);`
+  /// The newest checkpoint, or "": `if (!path.empty()) model.load_checkpoint(path);`
   static std::string latest(const std::string& prefix, const std::string& directory);
 
  private:

@@ -28,7 +28,7 @@ class HB_API Metric {
   virtual Tensor compute() const = 0;
   virtual void clear() = 0;
 
-  /// compute() as a number; throws where that is no single value.
+  /// compute() as a number; throws where that is not a single value.
   double value() const;
   const std::string& name() const { return name_; }
 

@@ -86,7 +86,7 @@ class HB_API LossScaleManager {
   virtual bool get_drop_overflow_update() const = 0;
   /// The same decision as an object that works on tensors; null where none is needed.
   virtual std::shared_ptr<LossScaleUpdateCell> get_update_cell() const = 0;
-  /// What a checkpoint must hold; empty where nothing changes.
+  /// What a checkpoint must hold; empty for a scaler that never changes.
   virtual Dict<std::string, IValue> state_dict() const { return {}; }
   virtual void load_state_dict(const Dict<std::string, IValue>& state) { (void)state; }
 };

@@ -28,7 +28,7 @@ namespace hb::autodiff {
 class HB_API SavedVariable {
  public:
   SavedVariable();
-  /// A result (`is_output`) is kept without its history, lest the node own itself.
+  /// A result (`is_output`) is kept without its history, or the node would own itself.
   SavedVariable(const Variable& variable, bool is_output, bool is_inplace_on_view = false);
   SavedVariable(const std::optional<Variable>& variable, bool is_output, bool is_inplace_on_view = false);
   SavedVariable(SavedVariable&&) noexcept;

@@ -141,7 +141,7 @@ using enable_if_function = std::enable_if_t<!std::is_convertible_v<F, Tensor> &&
 /// A parameter that `forward` did not use, or that requires no gradient, has an undefined gradient, as `.grad()` would
 /// be. The value carries no history. If `forward` returns several tensors (a tuple, a pair or a vector), the gradients
 /// are those of their sum, all elements of all of them: of (loss, logits) too, unless `has_aux` says that the logits
-/// are no part of it. A single tensor must have one element.
+/// are not a part of it. A single tensor must have one element.
 template <class F, class = detail::enable_if_function<F>>
 auto value_and_grad(F forward, std::vector<Tensor> params) {
   return detail::ValueAndGrad<F, detail::NoArgnums, true>(std::move(forward), {}, std::move(params), false);

@@ -58,7 +58,7 @@ inline bool canDeviceAccessPeer(DeviceIndex /*device*/, DeviceIndex /*peer*/) { 
 inline Allocator* getCUDADeviceAllocator() { no_device("getCUDADeviceAllocator"); }
 inline Allocator* getPinnedMemoryAllocator() { no_device("getPinnedMemoryAllocator"); }
 
-/// There are no streams: every function that gives one throws.
+/// Every function that gives a stream throws, for there are none.
 class CUDAStream {
  public:
   enum Unchecked { UNCHECKED };
@@ -99,7 +99,7 @@ inline CUDAStream getDefaultCUDAStream(DeviceIndex /*device*/ = -1) { no_device(
 inline CUDAStream getCurrentCUDAStream(DeviceIndex /*device*/ = -1) { no_device("getCurrentCUDAStream"); }
 inline void setCurrentCUDAStream(const CUDAStream& /*stream*/) { no_device("setCurrentCUDAStream"); }
 
-/// Makes a device current: there is none. The optional form is nothing to do while it is given no device.
+/// Throws, for there is no device to make current. The optional form does nothing while it is given no device.
 class CUDAGuard {
  public:
   explicit CUDAGuard(DeviceIndex /*device*/) { no_device("CUDAGuard"); }

@@ -59,7 +59,7 @@ struct NoSequencer final : Sequencer<Result> {
   std::optional<Result> next(ResultProducer produce) override { return produce(); }
 };
 
-/// By their `sequence_number`, from 0 on; at most `max_jobs` of them may be under way.
+/// Orders results by their `sequence_number`, from 0 on; at most `max_jobs` may be under way.
 template <class Result>
 struct OrderedSequencer : Sequencer<Result> {
   using typename Sequencer<Result>::ResultProducer;

@@ -284,7 +284,7 @@ struct WithoutSym<R(Args...)> {
   using type = typename WithoutSym<R>::type(typename WithoutSym<Args>::type...);
 };
 
-// --- what a callable takes and returns; a leading DispatchKeySet is no argument of the operator
+// --- what a callable takes and returns; a leading DispatchKeySet is not an argument of the operator
 
 template <class F>
 struct SignatureOf : SignatureOf<decltype(&F::operator())> {};

@@ -72,7 +72,7 @@ class HB_API OperatorHandle {
   const std::string& debug() const;
   const std::vector<Tag>& getTags() const;
   bool hasTag(const Tag& tag) const;
-  /// Of functions registered for exactly this key.
+  /// Asks for functions registered for exactly this key.
   bool hasKernelForDispatchKey(DispatchKey key) const;
   bool hasKernelForAnyDispatchKey(DispatchKeySet keys) const;
   bool isKernelFallthroughKernel(DispatchKey key) const;

@@ -1,5 +1,5 @@
 #pragma once
-// Activations: what they compute is said by PyTorch's documentation of the same name.
+// Activations: PyTorch's documentation of the same name says what they compute.
 
 #include <halfbridge/bridge/nn/activation_options.h>
 #include <halfbridge/bridge/nn/cloneable.h>

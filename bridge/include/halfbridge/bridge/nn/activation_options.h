@@ -1,5 +1,5 @@
 #pragma once
-// Options of the activations; those of the functional forms are the same where nothing else is said.
+// Options of the activations; the functional forms have the same unless a line here says otherwise.
 
 #include <optional>
 #include <string>

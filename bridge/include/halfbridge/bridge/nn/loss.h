@@ -1,5 +1,5 @@
 #pragma once
-// Losses: what they compute is said by PyTorch's documentation of the same name.
+// Losses: PyTorch's documentation of the same name says what they compute.
 
 #include <halfbridge/bridge/nn/cloneable.h>
 #include <halfbridge/bridge/nn/loss_options.h>

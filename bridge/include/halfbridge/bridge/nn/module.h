@@ -154,7 +154,7 @@ class HB_API Module : public std::enable_shared_from_this<Module> {
   virtual unsigned int _forward_num_required_args();
   virtual std::vector<AnyValue> _forward_populate_default_args(std::vector<AnyValue>&& arguments);
 
-  // For whoever calls `forward` on behalf of the program: runs the hooks around it.
+  // Code that calls `forward` on behalf of the program runs the hooks around it with this.
   template <class F, class... Args>
   auto call_hooked(F&& forward, Args&&... args) -> decltype(forward(std::forward<Args>(args)...)) {
     detail::ModuleHooks* hooks = hooks_.get();

@@ -117,7 +117,7 @@ class HB_API Optimizer {
   /// Gives a half parameter a copy to begin with, as from before it was rounded.
   void set_master_weight(const Tensor& param, const Tensor& value);
 
-  /// Adds a group, with the defaults where it has no options. Throws for tensors that are no leaves or already have
+  /// Adds a group, with the defaults where it has no options. Throws for tensors that are not leaves or already have
   /// state.
   void add_param_group(const OptimizerParamGroup& param_group);
   void add_parameters(const std::vector<Tensor>& parameters);

@@ -18,7 +18,7 @@ struct HB_API SGDOptions : public OptimizerCloneableOptions<SGDOptions> {
 
 struct HB_API SGDParamState : public OptimizerCloneableParamState<SGDParamState> {
   HB_ARG(Tensor, momentum_buffer);
-  /// 0 as long as the buffer waits for its first gradient. Not saved: nor is such a buffer.
+  /// 0 while the buffer waits for its first gradient. Neither it nor such a buffer is saved.
   HB_ARG(StepCounter, step) = 1;
 
   HB_STATE_METHODS(SGDParamState);

@@ -14,7 +14,7 @@ inline const Op& linear_op() {
   return op;
 }
 
-/// The leaf that requires a gradient and of which this is the transpose; undefined where it is not one.
+/// The leaf that requires a gradient and whose transpose this is; undefined where it is none's.
 inline torch::Tensor transposed_leaf(const torch::Tensor& t) {
   if (t.dim() != 2 || t.is_inference() || !t.is_view()) return {};
   const torch::Tensor base(t._base());

@@ -103,7 +103,7 @@ inline OpClass class_of(const std::string& name) {
 /// The operators that this process called so far.
 class Ops {
  public:
-  /// Null for a range that is no operator (RECORD_FUNCTION in somebody's code).
+  /// Null for a range that is not an operator (RECORD_FUNCTION in somebody's code).
   const Op* find(const at::RecordFunction& fn) {
     // The name lies in the registered schema, one for each overload.
     auto known = ops_.find(fn.name());
@@ -195,7 +195,7 @@ inline bool append_plain(std::ostream& out, const c10::IValue& value) {
   return true;
 }
 
-/// The arguments that are no tensors: `kernel_size=[2, 2], stride=[2, 2]`; what is None is left out.
+/// The arguments that are not tensors: `kernel_size=[2, 2], stride=[2, 2]`; what is None is left out.
 inline std::string arguments_text(const Op& op, c10::ArrayRef<const c10::IValue> inputs) {
   std::ostringstream text;
   for (size_t i = 0; i < inputs.size() && i < op.arguments.size(); ++i) {

@@ -146,7 +146,7 @@ class Steps {
   TensorWriter& writer_;
   ModuleTree& tree_;
   std::vector<State> states_;  // of the tree's tensors
-  // By their memory: SGD changes `p.data()`.
+  // Compared by their memory, for SGD changes `p.data()`.
   std::unordered_map<const c10::StorageImpl*, c10::weak_intrusive_ptr<c10::StorageImpl>> leaves_;
   std::vector<WatchedOptimizer> optimizers_;
   int64_t number_ = 0;

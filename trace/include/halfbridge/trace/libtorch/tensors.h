@@ -76,7 +76,7 @@ class TensorWriter {
   Writer& writer() { return writer_; }
   const Options& options() const { return writer_.options(); }
 
-  /// `key`: of the program's tensor, of which `t` may be a copy; where another record has its bytes, they are not
+  /// `key`: that of the program's tensor, whose copy `t` may be; where another record has its bytes, they are not
   /// written twice.
   void write(Record record, const torch::Tensor& t, TensorKey key = {}) {
     if (t.is_complex()) return write(std::move(record), torch::view_as_real(t.detach().resolve_conj()), key);
