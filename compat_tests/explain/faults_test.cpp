@@ -34,76 +34,72 @@ void set(torch::Tensor& parameter, const torch::Tensor& value) {
   parameter.copy_(value.clone());
 }
 
-const std::vector<Fault>& faults() {
-  static const std::vector<Fault> all = {
-      {"eps", "bn1", "eps", [](Net& n, Batch&) { n->bn1->options.eps(1e-3); }},
-      {"eps_of_layer_norm", "norm3", "eps", [](Net& n, Batch&) { n->norm3->options.eps(3e-2); }},
-      {"forgotten_eval", "bn1", "training_mode", [](Net& n, Batch&) { n->bn1->train(); }},
-      {"dropout_on", "drop", "training_mode", [](Net& n, Batch&) { n->drop->train(); }},
-      {"padding", "pool2", "count_include_pad", [](Net& n, Batch&) { n->pool2->options.count_include_pad(false); }},
-      {"padding_mode", "conv2", "padding_mode",
-       [](Net& n, Batch&) { n->conv2->options.padding_mode(torch::kReplicate); }},
-      {"transposed_weight", "fc2", "transposed_weight",
-       [](Net& n, Batch&) { set(n->fc2->weight, n->fc2->weight.t()); }},
-      {"flatten_order", "fc1", "permuted_weight",
-       [](Net& n, Batch&) {
-         set(n->fc1->weight, n->fc1->weight.view({32, 8, 16}).transpose(1, 2).reshape({32, 128}));
-       }},
-      {"swapped_channels_of_kernel", "conv2", "transposed_weight",
-       [](Net& n, Batch&) { set(n->conv2->weight, n->conv2->weight.transpose(0, 1)); }},
-      {"lstm_gates", "lstm", "permuted_weight",
-       [](Net& n, Batch&) {
-         for (auto& p : n->lstm->parameters()) set(p, gates(p, {0, 2, 1, 3}));
-       }},
-      {"gru_gates", "gru", "permuted_weight",
-       [](Net& n, Batch&) {
-         for (auto& p : n->gru->parameters()) set(p, gates(p, {1, 0, 2}));
-       }},
-      {"missing_bias", "head", "missing_bias", [](Net& n, Batch&) { set(n->head->bias, torch::zeros({10})); }},
-      {"not_loaded", "head", "not_loaded",
-       [](Net& n, Batch&) {
-         torch::manual_seed(99);
-         n->head->reset_parameters();
-       }},
-      {"shifted_keys", "bn1", "shifted_keys",
-       [](Net& n, Batch&) {
-         set(n->bn1->weight, n->norm2->weight);
-         set(n->bn1->bias, n->norm2->bias);
-       }},
-      {"scaled_weight", "head", "scaled_weight", [](Net& n, Batch&) { set(n->head->weight, n->head->weight * 2); }},
-      {"negative_slope", "act3", "negative_slope", [](Net& n, Batch&) { n->act3->options.negative_slope(0.2); }},
-      {"odd_negative_slope", "act3", "negative_slope", [](Net& n, Batch&) { n->act3->options.negative_slope(0.137); }},
-      {"hidden_slope", "act3", "negative_slope",
-       [](Net& n, Batch&) {
-         n->act3->options.negative_slope(0.137);
-         n->printed["act3"] = "negative_slope=0.01";
-       }},
-      {"hidden_eps", "bn1", "eps",
-       [](Net& n, Batch&) {
-         n->bn1->options.eps(2.5e-3);
-         n->printed["bn1"] = "8, eps=1e-05";
-       }},
-      {"gelu_tanh", "act2", "approximate", [](Net& n, Batch&) { n->act2->options.approximate("tanh"); }, Verdict::bug,
-       1e-4},
-      {"align_corners", "up", "align_corners", [](Net& n, Batch&) { n->up->options.align_corners(true); }},
-      {"softmax_dim", "softmax", "dim", [](Net& n, Batch&) { n->softmax->options.dim(0); }},
-      {"reduction", "loss", "reduction", [](Net& n, Batch&) { n->loss->options.reduction(torch::kSum); }},
-      {"rgb_bgr", "conv1", "input_channels", [](Net&, Batch& b) { b.image = b.image.flip({1}); }, Verdict::inherited},
-      {"divided_by_255", "conv1", "input_scale", [](Net&, Batch& b) { b.image = b.image / 255; }, Verdict::inherited},
-      {"mean_and_deviation", "conv1", "input_scale",
-       [](Net&, Batch& b) {
-         b.image = (b.image - torch::tensor({0.485, 0.456, 0.406}).view({3, 1, 1})) /
-                   torch::tensor({0.229, 0.224, 0.225}).view({3, 1, 1});
-       },
-       Verdict::inherited},
-      {"transposed_input", "conv1", "transposed_input", [](Net&, Batch& b) { b.image = b.image.transpose(2, 3); },
-       Verdict::inherited},
-      {"inplace", "side", "inplace", [](Net& n, Batch&) { n->act4->options.inplace(true); }, Verdict::inherited},
-      {"missing_activation", "gru", "missing_activation", [](Net& n, Batch&) { n->without_tanh = true; },
-       Verdict::inherited},
-  };
-  return all;
-}
+const std::vector<Fault> kFaults = {
+    {"eps", "bn1", "eps", [](Net& n, Batch&) { n->bn1->options.eps(1e-3); }},
+    {"eps_of_layer_norm", "norm3", "eps", [](Net& n, Batch&) { n->norm3->options.eps(3e-2); }},
+    {"forgotten_eval", "bn1", "training_mode", [](Net& n, Batch&) { n->bn1->train(); }},
+    {"dropout_on", "drop", "training_mode", [](Net& n, Batch&) { n->drop->train(); }},
+    {"padding", "pool2", "count_include_pad", [](Net& n, Batch&) { n->pool2->options.count_include_pad(false); }},
+    {"padding_mode", "conv2", "padding_mode",
+     [](Net& n, Batch&) { n->conv2->options.padding_mode(torch::kReplicate); }},
+    {"transposed_weight", "fc2", "transposed_weight", [](Net& n, Batch&) { set(n->fc2->weight, n->fc2->weight.t()); }},
+    {"flatten_order", "fc1", "permuted_weight",
+     [](Net& n, Batch&) {
+       set(n->fc1->weight, n->fc1->weight.view({32, 8, 16}).transpose(1, 2).reshape({32, 128}));
+     }},
+    {"swapped_channels_of_kernel", "conv2", "transposed_weight",
+     [](Net& n, Batch&) { set(n->conv2->weight, n->conv2->weight.transpose(0, 1)); }},
+    {"lstm_gates", "lstm", "permuted_weight",
+     [](Net& n, Batch&) {
+       for (auto& p : n->lstm->parameters()) set(p, gates(p, {0, 2, 1, 3}));
+     }},
+    {"gru_gates", "gru", "permuted_weight",
+     [](Net& n, Batch&) {
+       for (auto& p : n->gru->parameters()) set(p, gates(p, {1, 0, 2}));
+     }},
+    {"missing_bias", "head", "missing_bias", [](Net& n, Batch&) { set(n->head->bias, torch::zeros({10})); }},
+    {"not_loaded", "head", "not_loaded",
+     [](Net& n, Batch&) {
+       torch::manual_seed(99);
+       n->head->reset_parameters();
+     }},
+    {"shifted_keys", "bn1", "shifted_keys",
+     [](Net& n, Batch&) {
+       set(n->bn1->weight, n->norm2->weight);
+       set(n->bn1->bias, n->norm2->bias);
+     }},
+    {"scaled_weight", "head", "scaled_weight", [](Net& n, Batch&) { set(n->head->weight, n->head->weight * 2); }},
+    {"negative_slope", "act3", "negative_slope", [](Net& n, Batch&) { n->act3->options.negative_slope(0.2); }},
+    {"odd_negative_slope", "act3", "negative_slope", [](Net& n, Batch&) { n->act3->options.negative_slope(0.137); }},
+    {"hidden_slope", "act3", "negative_slope",
+     [](Net& n, Batch&) {
+       n->act3->options.negative_slope(0.137);
+       n->printed["act3"] = "negative_slope=0.01";
+     }},
+    {"hidden_eps", "bn1", "eps",
+     [](Net& n, Batch&) {
+       n->bn1->options.eps(2.5e-3);
+       n->printed["bn1"] = "8, eps=1e-05";
+     }},
+    {"gelu_tanh", "act2", "approximate", [](Net& n, Batch&) { n->act2->options.approximate("tanh"); }, Verdict::bug,
+     1e-4},
+    {"align_corners", "up", "align_corners", [](Net& n, Batch&) { n->up->options.align_corners(true); }},
+    {"softmax_dim", "softmax", "dim", [](Net& n, Batch&) { n->softmax->options.dim(0); }},
+    {"reduction", "loss", "reduction", [](Net& n, Batch&) { n->loss->options.reduction(torch::kSum); }},
+    {"rgb_bgr", "conv1", "input_channels", [](Net&, Batch& b) { b.image = b.image.flip({1}); }, Verdict::inherited},
+    {"divided_by_255", "conv1", "input_scale", [](Net&, Batch& b) { b.image = b.image / 255; }, Verdict::inherited},
+    {"mean_and_deviation", "conv1", "input_scale",
+     [](Net&, Batch& b) {
+       b.image = (b.image - torch::tensor({0.485, 0.456, 0.406}).view({3, 1, 1})) /
+                 torch::tensor({0.229, 0.224, 0.225}).view({3, 1, 1});
+     },
+     Verdict::inherited},
+    {"transposed_input", "conv1", "transposed_input", [](Net&, Batch& b) { b.image = b.image.transpose(2, 3); },
+     Verdict::inherited},
+    {"inplace", "side", "inplace", [](Net& n, Batch&) { n->act4->options.inplace(true); }, Verdict::inherited},
+    {"missing_activation", "gru", "missing_activation", [](Net& n, Batch&) { n->without_tanh = true; },
+     Verdict::inherited},
+};
 
 class OneFault : public testing::TestWithParam<Fault> {};
 
@@ -131,7 +127,7 @@ TEST_P(OneFault, IsNamedWithItsCause) {
     }
   }
 }
-INSTANTIATE_TEST_SUITE_P(Explain, OneFault, testing::ValuesIn(faults()),
+INSTANTIATE_TEST_SUITE_P(Explain, OneFault, testing::ValuesIn(kFaults),
                          [](const auto& info) { return std::string(info.param.name); });
 
 // Faults of the backward pass and of the optimizer's step: forward agrees.

@@ -7,7 +7,7 @@ using Sizes = at::IntArrayRef;
 using Tensors = std::vector<Tensor>;
 
 PARITY_CASE(bad_input, views) {
-  const Tensor x = c.randn({2, 3, 4}), row = c.randn({4}), number = c.randn({});
+  const Tensor x = c.randn({2, 3, 4}), number = c.randn({});
   SAYS("shape '[5, 5]' is invalid for input of size 24", x.view({5, 5}));
   SAYS("only one dimension can be inferred", x.view({-1, -1}));
   SAYS("invalid shape dimension -2 at index 0 of shape [-2, 12]", x.view({-2, 12}));
@@ -37,6 +37,10 @@ PARITY_CASE(bad_input, views) {
   SAYS("start out of range (expected to be in range of [-2, 2], but got 3)", x.narrow(0, 3, 0));
   SAYS("start out of range (expected to be in range of [-2, 2], but got -3)", x.narrow(0, -3, 1));
   SAYS("narrow() cannot be applied to a 0-dim tensor", number.narrow(0, 0, 1));
+}
+
+PARITY_CASE(bad_input, parts) {
+  const Tensor x = c.randn({2, 3, 4}), row = c.randn({4}), number = c.randn({});
   SAYS("index 2 out of range for tensor of size [2, 3, 4] at dimension 0", x.select(0, 2));
   SAYS("index -3 out of range for tensor of size [2, 3, 4] at dimension 0", x.select(0, -3));
   SAYS("Dimension out of range (expected to be in range of [-3, 2], but got 3)", x.select(3, 0));
@@ -165,6 +169,11 @@ PARITY_CASE(bad_input, indexing) {
   SAYS("index 4 is out of bounds for dimension 0 with size 4", x.clone().index_put_({4}, 1.0));
   SAYS("shape mismatch: value tensor of shape [2, 7] cannot be broadcast to indexing result of",
        x.clone().index_put_({c.bools({4, 5})}, c.randn({2, 7})));
+}
+
+PARITY_CASE(bad_input, gather_and_scatter) {
+  const Tensor x = c.randn({4, 5});
+  const Tensor far = torch::tensor({0, 5}), real = torch::tensor({0.5f});
   SAYS("index out of range in self", x.index_select(0, far));
   SAYS("index out of range in self", x.index_select(0, torch::tensor({-1})));
   SAYS("Dimension out of range (expected to be in range of [-2, 1], but got 2)", x.index_select(2, torch::tensor({0})));
@@ -194,6 +203,11 @@ PARITY_CASE(bad_input, indexing) {
   SAYS("Expected index [4, 2] to be no larger", x.clone().scatter_add_(1, torch::full({4, 2}, 0), c.randn({4, 1})));
   SAYS("reduce argument must be either sum, prod, mean, amax or amin, got median",
        x.scatter_reduce(0, torch::zeros({1, 5}, torch::kLong), c.randn({1, 5}), "median"));
+}
+
+PARITY_CASE(bad_input, index_functions) {
+  const Tensor x = c.randn({4, 5});
+  const Tensor far = torch::tensor({0, 5}), real = torch::tensor({0.5f});
   SAYS("index 5 is out of bounds for", x.clone().index_add_(0, far, c.randn({2, 5})));
   SAYS("Number of indices (2) should be equal to source.size(dim)",
        x.clone().index_add_(0, torch::tensor({0, 1}), c.randn({3, 5})));
@@ -278,6 +292,10 @@ PARITY_CASE(bad_input, numbers) {
   SAYS("Only Tensors of floating point and complex dtype can require gradients", i.requires_grad_());
   SAYS("you can only change requires_grad flags of leaf variables. If you want to use a computed",
        x.clone().requires_grad_().mul(2).requires_grad_(false));
+}
+
+PARITY_CASE(bad_input, factories) {
+  const Tensor x = c.randn({2, 3});
   BAD(x.to(torch::kCUDA));
   BAD(torch::empty({2}, torch::kCUDA));
   SAYS("Trying to create tensor with negative dimension -2: [-2]", torch::empty({-2}));
@@ -407,6 +425,10 @@ PARITY_CASE(bad_input, products) {
   SAYS("The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1",
        torch::pairwise_distance(a, b));
   SAYS("Expected a proper Tensor but got None (or an undefined Tensor in C++)", torch::kron(a, Tensor()));
+}
+
+PARITY_CASE(bad_input, linear_algebra) {
+  const Tensor a = c.randn({2, 3}), b = c.randn({3, 4}), v = c.randn({3});
   SAYS("linalg.inv: A must be batches of square matrices, but they are 2 by 3 matrices", torch::linalg_inv(a));
   SAYS("linalg.det: A must be batches of square matrices, but they are 2 by 3 matrices", torch::linalg_det(a));
   SAYS("linalg.det: Expected a floating point or complex tensor as input. Got Long",

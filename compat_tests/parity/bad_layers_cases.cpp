@@ -3,7 +3,7 @@
 
 using torch::Tensor;
 
-PARITY_CASE(bad_layers, convolutions_and_pooling) {
+PARITY_CASE(bad_layers, convolutions) {
   const Tensor x = c.randn({2, 4, 6, 6}), w = c.randn({6, 4, 3, 3}), line = c.randn({2, 4, 6});
   const Tensor volume = c.randn({1, 2, 4, 4, 4});
   const std::vector<int64_t> zero{0, 0};
@@ -37,6 +37,11 @@ PARITY_CASE(bad_layers, convolutions_and_pooling) {
   BAD(torch::conv_transpose2d(x, c.randn({4, 3, 3, 3}), {}, 1, 9));
   BAD(torch::conv_transpose1d(x, w));
   SAYS("Kernel size can't be greater than actual input size", torch::conv3d(volume, c.randn({2, 2, 5, 5, 5})));
+}
+
+PARITY_CASE(bad_layers, pooling) {
+  const Tensor x = c.randn({2, 4, 6, 6}), line = c.randn({2, 4, 6});
+  const Tensor volume = c.randn({1, 2, 4, 4, 4});
   SAYS("stride should not be zero", torch::max_pool2d(x, 0));
   SAYS("stride should not be zero", torch::max_pool2d(x, 2, 0));
   SAYS("pad must be non-negative, but got pad: -1", torch::max_pool2d(x, 2, 2, -1));
@@ -188,6 +193,10 @@ PARITY_CASE(bad_layers, losses) {
        torch::cross_entropy_loss(x, y, {}, at::Reduction::Mean, -100, 1.5));
   SAYS("ignore_index is not supported for floating point target",
        torch::cross_entropy_loss(x, p, {}, at::Reduction::Mean, 2));
+}
+
+PARITY_CASE(bad_layers, pair_losses) {
+  const Tensor x = c.randn({4, 5}), y = c.randint(0, 5, {4}), p = c.rand({4, 5});
   SAYS("all elements of input should be between 0 and 1", torch::binary_cross_entropy(x + 10, p));
   SAYS("The size of tensor a (5) must match the size of tensor b (4) at non-singleton dimension 1",
        torch::binary_cross_entropy(p, c.rand({4})));

@@ -157,6 +157,10 @@ PARITY_CASE(bad_modules, forward) {
        nn::EmbeddingBag(3, 2)->forward(torch::tensor({{0, 1}}), torch::tensor({0})));
   SAYS("per_sample_weights is only supported for mode='kSum' (got mode='kMean')",
        nn::EmbeddingBag(3, 2)->forward(torch::tensor({{0, 1}}), {}, c.randn({1, 2})));
+}
+
+PARITY_CASE(bad_modules, forward_of_recurrent) {
+  const Tensor x = c.randn({2, 3, 4}), image = c.randn({2, 3, 6, 6}), whole = c.randint(0, 3, {2, 3});
   SAYS("input must have 3 dimensions, got 2", nn::RNN(4, 5)->forward(c.randn({2, 3})));
   SAYS("Expected hidden size 1 3 5, got [1, 2, 5]", nn::RNN(4, 5)->forward(c.randn({2, 3, 4}), c.randn({1, 2, 5})));
   SAYS("Expected hidden[1] size 1 3 5, got [1, 3, 4]",

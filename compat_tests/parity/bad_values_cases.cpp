@@ -202,6 +202,10 @@ PARITY_CASE(bad_values, linear_algebra) {
   BAD(torch::lu_solve(x, x, i));
   SAYS("linalg.det: A must be batches of square matrices, but they are 2 by 3 matrices", torch::det(x));
   SAYS("logdet: The input tensor A must have at least 2 dimensions", torch::logdet(c.randn({2})));
+}
+
+PARITY_CASE(bad_values, products_and_transforms) {
+  const auto x = c.randn({2, 3});
   SAYS("mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)", torch::mm(c.randn({2, 3}), c.randn({4, 5})));
   SAYS("mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)", torch::matmul(c.randn({2, 3}), c.randn({4, 5})));
   SAYS("inconsistent tensor size, expected tensor [3] and src [4] to have the same number of",

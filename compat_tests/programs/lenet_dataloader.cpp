@@ -33,6 +33,17 @@ class LeNetImpl : public nn::Module {
 };
 TORCH_MODULE(LeNet);
 
+// On the first thousand images; one row of probabilities is printed.
+void validate(LeNet& net, const torch::data::datasets::MNIST& check, run::Record& record) {
+  net->eval();
+  torch::NoGradGuard no_grad;
+  auto images = check.images().slice(/*dim=*/0, 0, 1000).sub(0.13707).div(0.3081);
+  auto probabilities = torch::softmax(net->forward(images), -1);
+  auto hits = probabilities.argmax(-1).eq(check.targets().slice(0, 0, 1000)).to(torch::kFloat).mean();
+  record.loss(hits.item<float>(), "accuracy");
+  std::cout << "accuracy " << hits.item<float>() << "\n" << probabilities[0] << std::endl;
+}
+
 int main(int argc, char** argv) {
   const auto args = run::parse(argc, argv);
   run::Record record("lenet_dataloader", args);
@@ -84,15 +95,7 @@ int main(int argc, char** argv) {
               << 100.0 * static_cast<double>(correct) / static_cast<double>(seen) << "%" << std::endl;
   }
 
-  // Validation on the first thousand images, one probability row printed.
-  net->eval();
-  torch::NoGradGuard no_grad;
-  auto check = MNIST(args.data, mode);
-  auto images = check.images().slice(/*dim=*/0, 0, 1000).sub(0.13707).div(0.3081);
-  auto probabilities = torch::softmax(net->forward(images), -1);
-  auto hits = probabilities.argmax(-1).eq(check.targets().slice(0, 0, 1000)).to(torch::kFloat).mean();
-  record.loss(hits.item<float>(), "accuracy");
-  std::cout << "accuracy " << hits.item<float>() << "\n" << probabilities[0] << std::endl;
+  validate(net, MNIST(args.data, mode), record);
   record.weights("final", "net", *net);
   record.write();
 }

@@ -140,6 +140,26 @@ struct ResNet : torch::nn::Module {
   torch::nn::Linear fc{nullptr};
 };
 
+void evaluate(ResNet<BasicBlock>& model, run::Record& record) {
+  model.eval();
+  torch::NoGradGuard guard;
+  StripesDataset held_back(256, 12);
+  std::vector<Tensor> images, labels;
+  for (size_t i = 0; i < held_back.size().value(); ++i) {
+    auto example = held_back.get(i);
+    images.push_back(example.data.unsqueeze(0));
+    labels.push_back(example.target);
+  }
+  auto logits = model.forward(torch::cat(images, 0));
+  auto target = torch::stack(labels);
+  auto loss = torch::nll_loss(torch::log_softmax(logits, 1), target);
+  auto accuracy = (logits.argmax(1) == target).to(torch::kFloat32).mean().item<float>();
+  std::cout << "held back: loss " << loss.item<float>() << " accuracy " << accuracy << "\n"
+            << logits.index({Slice(None, 2), Slice(0, 5)}) << std::endl;
+  record.loss(loss.item<double>(), "held_back_loss");
+  record.loss(accuracy, "accuracy");
+}
+
 int main(int argc, char** argv) {
   auto args = run::parse(argc, argv);
   run::Record record("resnet32", args);
@@ -179,25 +199,7 @@ int main(int argc, char** argv) {
     }
   }
 
-  model->eval();
-  {
-    torch::NoGradGuard guard;
-    StripesDataset held_back(256, 12);
-    std::vector<Tensor> images, labels;
-    for (size_t i = 0; i < held_back.size().value(); ++i) {
-      auto example = held_back.get(i);
-      images.push_back(example.data.unsqueeze(0));
-      labels.push_back(example.target);
-    }
-    auto logits = model->forward(torch::cat(images, 0));
-    auto target = torch::stack(labels);
-    auto loss = torch::nll_loss(torch::log_softmax(logits, 1), target);
-    auto accuracy = (logits.argmax(1) == target).to(torch::kFloat32).mean().item<float>();
-    std::cout << "held back: loss " << loss.item<float>() << " accuracy " << accuracy << "\n"
-              << logits.index({Slice(None, 2), Slice(0, 5)}) << std::endl;
-    record.loss(loss.item<double>(), "held_back_loss");
-    record.loss(accuracy, "accuracy");
-  }
+  evaluate(*model, record);
   record.weights("final", "net", *model);
   record.write();
 }
