@@ -1,5 +1,5 @@
 # One source, two builds: every parity/<family>_cases.cpp goes into parity_libtorch and parity_halfbridge, and the test
-# parity.<family> runs both for that family and compares what they wrote.
+# parity.<family> runs both for that family and compares what they wrote; device.<family> runs Halfbridge's on another device.
 set(HALFBRIDGE_PARITY_FAMILIES "" CACHE STRING "Build only these families, separated by ';' (empty: all)")
 
 file(GLOB _case_files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/parity/*_cases.cpp)
@@ -43,4 +43,10 @@ foreach(family IN LISTS _families)
       -DCOMPARE=$<TARGET_FILE:parity_compare> -DFAMILY=${family} -DOUT=${CMAKE_CURRENT_BINARY_DIR}/parity
       -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/run_parity.cmake)
   set_tests_properties(parity.${family} PROPERTIES LABELS parity TIMEOUT 600)
+  add_test(NAME device.${family}
+    COMMAND ${CMAKE_COMMAND}
+      -DHALFBRIDGE=$<TARGET_FILE:parity_halfbridge> -DCOMPARE=$<TARGET_FILE:parity_compare> -DFAMILY=${family}
+      -DOUT=${CMAKE_CURRENT_BINARY_DIR}/device -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/run_device.cmake)
+  # One thread: to close the device's memory for others costs as much as a kernel.
+  set_tests_properties(device.${family} PROPERTIES LABELS device TIMEOUT 600 ENVIRONMENT OMP_NUM_THREADS=1)
 endforeach()

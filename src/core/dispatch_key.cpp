@@ -52,6 +52,14 @@ BackendComponent toBackendComponent(DeviceType type) {
       return BackendComponent::XLABit;
     case DeviceType::MPS:
       return BackendComponent::MPSBit;
+    case DeviceType::HIP:
+      return BackendComponent::HIPBit;
+    case DeviceType::XPU:
+      return BackendComponent::XPUBit;
+    case DeviceType::HPU:
+      return BackendComponent::HPUBit;
+    case DeviceType::PrivateUse1:
+      return BackendComponent::PrivateUse1Bit;
     case DeviceType::Meta:
       return BackendComponent::MetaBit;
     default:

@@ -15,7 +15,7 @@ int64_t count_true(const bool* mask, int64_t n) {
 Tensor nonzero(const Tensor& truth) {
   const auto* mask = static_cast<const bool*>(truth.impl().visible_data());
   const int64_t n = truth.numel(), dims = truth.dim(), count = count_true(mask, n);
-  Tensor out = empty({count, dims}, kLong);
+  Tensor out = empty({count, dims}, truth.options().dtype(kLong));
   auto* to = static_cast<int64_t*>(out.impl().visible_data());
   const DimVector& sizes = truth.impl().sizes();
   for (int64_t i = 0; i < n; ++i) {

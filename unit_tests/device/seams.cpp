@@ -3,6 +3,7 @@
 #include <torch/torch.h>
 
 #include <gtest/gtest.h>
+#include <halfbridge/dlpack.h>
 
 #include <sstream>
 
@@ -100,6 +101,53 @@ TEST_F(DeviceSeams, PrintsAndKeepsTrackOfItsMemory) {
   }
   EXPECT_EQ(hb::memory_in_use(kFake), before);
   EXPECT_GT(hb::peak_memory(kFake), before);
+}
+
+TEST_F(DeviceSeams, FilesAndOtherLibrariesGetItsTensors) {
+  const torch::Tensor there = torch::arange(6, torch::kFloat).view({2, 3}).to(kFake);
+  std::stringstream file;
+  torch::save(there, file);
+  torch::Tensor back, mapped;
+  torch::load(back, file);
+  EXPECT_EQ(back.device(), kFake);
+  EXPECT_TRUE(torch::equal(back.cpu(), there.cpu()));
+  file.clear();
+  file.seekg(0);
+  torch::load(mapped, file, torch::kCPU);
+  EXPECT_TRUE(mapped.is_cpu());
+  EXPECT_TRUE(torch::equal(mapped, there.cpu()));
+  const torch::Tensor lent = hb::from_dlpack(hb::to_dlpack(there));
+  EXPECT_EQ(lent.device(), kFake);
+  EXPECT_EQ(lent.data_ptr(), there.data_ptr());
+  const torch::Tensor blob = torch::from_blob(there.data_ptr(), {3}, kFake);
+  EXPECT_EQ((blob * 2).sum().item<float>(), 6);
+}
+
+// What is counted is how often the host had to wait: for a value or for the device.
+TEST_F(DeviceSeams, ATrainingStepWaitsForNothing) {
+  torch::manual_seed(1);
+  torch::nn::Sequential net(torch::nn::Linear(8, 16), torch::nn::ReLU(), torch::nn::Dropout(0.1),
+                            torch::nn::LayerNorm(torch::nn::LayerNormOptions({16})), torch::nn::Linear(16, 4));
+  net->to(kFake);
+  torch::optim::Adam adam(net->parameters(), torch::optim::AdamOptions(1e-3));
+  torch::amp::GradScaler scaler(kFake);
+  const torch::Tensor x = torch::randn({5, 8}).to(kFake), target = torch::tensor({0, 1, 2, 3, 0}).to(kFake);
+  const auto step = [&](bool clips) {
+    adam.zero_grad();
+    scaler.scale(torch::cross_entropy_loss(net->forward(x), target)).backward();
+    scaler.unscale_(adam);
+    if (clips) torch::nn::utils::clip_grad_norm_(net->parameters(), 1.0);
+    scaler.step(adam);
+    scaler.update();
+  };
+  step(false);  // makes states
+  fake_device::reset_counts();
+  step(false);
+  EXPECT_EQ(fake_device::counts().stalls(), 0u);
+  EXPECT_EQ(fake_device::counts().copies_from_host, 0u);
+  EXPECT_GT(fake_device::counts().kernels, 10u);
+  step(true);
+  EXPECT_EQ(fake_device::counts().stalls(), 1u);  // the norm that clip_grad_norm_ returns as a double
 }
 
 }  // namespace

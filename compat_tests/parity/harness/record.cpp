@@ -90,8 +90,27 @@ void Case::layout(const std::string& name, const Tensor& tensor) {
                  joined(tensor.strides()) + " offset " + std::to_string(tensor.storage_offset()));
 }
 
+namespace {
+void replace_all(std::string& text, const std::string& from, const std::string& to) {
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
+}
+
+// As it reads where the inputs are on the CPU.
+std::string of_cpu(std::string text) {
+  const torch::Device& device = input_device();
+  if (device.is_cpu()) return text;
+  std::string kind = device.str().substr(0, device.str().find(':'));
+  replace_all(text, kind + ":0", "cpu");
+  replace_all(text, kind, "cpu");
+  for (auto& ch : kind) ch = static_cast<char>(std::toupper(ch));
+  replace_all(text, kind, "CPU");
+  return text;
+}
+}  // namespace
+
 void Case::text(const std::string& name, const std::string& text) {
-  recorder().add_metadata("text:" + full(name), text);
+  recorder().add_metadata("text:" + full(name), of_cpu(text));
 }
 
 void Case::printed(const std::string& name, const Tensor& tensor) {

@@ -26,7 +26,7 @@ void Case::for_layouts(Shape shape, Dtype dtype, const std::function<void(Tensor
 void Case::for_layouts_of(const Tensor& x, const std::function<void(Tensor)>& body) {
   const int64_t rank = x.dim();
   if (rank == 0) throw std::invalid_argument("for_layouts takes a shape of at least one dimension");
-  const auto options = torch::TensorOptions().dtype(x.scalar_type());
+  const auto options = x.options();
   Shape sizes(x.sizes().begin(), x.sizes().end());
 
   scope("contiguous", [&] { body(x.clone()); });

@@ -98,7 +98,7 @@ std::vector<Tensor> tensor_split(const Tensor& self, const Tensor& indices, int6
            toString(indices.scalar_type()));
   HB_CHECK(indices.dim() <= 1, "[tensor_split] expected a tensor of at most one dimension, got ", indices.sizes());
   if (indices.dim() == 0) return tensor_split(self, indices.item<int64_t>(), dim);
-  const Tensor places = indices.contiguous();
+  const Tensor places = indices.cpu().contiguous();
   return tensor_split(self, IntArrayRef(places.data_ptr<int64_t>(), places.numel()), dim);
 }
 Tensor repeat_interleave(const Tensor& repeats, std::optional<int64_t> output_size) {

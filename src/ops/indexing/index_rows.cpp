@@ -148,6 +148,7 @@ Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Sc
 }
 
 Tensor& index_add_(Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha) {
+  HB_ONE_DEVICE(index_add_, self, index, source);
   const auto direct = [&](Tensor& t) {
     const int64_t d = geometry::wrap_dim("index_add_", dim, t.dim());
     const Tensor at = row_index("index_add_", index);
@@ -159,6 +160,7 @@ Tensor& index_add_(Tensor& self, int64_t dim, const Tensor& index, const Tensor&
                  direct, {&source});
 }
 Tensor& index_copy_(Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
+  HB_ONE_DEVICE(index_copy_, self, index, source);
   const auto direct = [&](Tensor& t) {
     const int64_t d = geometry::wrap_dim("index_copy_", dim, t.dim());
     const Tensor at = row_index("index_copy_", index);
@@ -187,6 +189,7 @@ Tensor& index_fill_(Tensor& self, int64_t dim, const Tensor& index, const Tensor
 
 Tensor repeat_interleave(const Tensor& self, const Tensor& repeats, std::optional<int64_t> dim,
                          std::optional<int64_t> output_size) {
+  HB_ONE_DEVICE(repeat_interleave, self, repeats);
   const Tensor x = dim ? self : self.reshape(-1);
   const int64_t d = geometry::wrap_dim("repeat_interleave", dim.value_or(0), x.dim()), n = x.size(d);
   HB_CHECK(repeats.scalar_type() == kLong || repeats.scalar_type() == kInt,
@@ -213,6 +216,7 @@ Tensor take(const Tensor& self, const Tensor& index) {
 }
 
 Tensor put(const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {
+  HB_ONE_DEVICE(put, self, index, source);
   HB_CHECK(index.scalar_type() == kLong, "[put] Expected a long tensor for index, but got ",
            toString(index.scalar_type()));
   HB_CHECK(index.numel() == source.numel(),

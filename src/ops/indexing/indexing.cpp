@@ -276,6 +276,8 @@ Tensor index(const Tensor& self, const std::vector<std::optional<Tensor>>& indic
 Tensor index_put(const Tensor& self, const std::vector<std::optional<Tensor>>& indices, const Tensor& value,
                  bool accumulate) {
   HB_AUTOCAST(index_put, as_is, widest, self, indices, value, accumulate);
+  if (HB_UNLIKELY(value.device() != self.device()) && value.dim() == 0)
+    return index_put(self, indices, value.to(self.device()), accumulate);
   const Tensor* mask = accumulate || value.numel() != 1 ? nullptr : single_mask(self, indices);
   if (mask && value.scalar_type() == self.scalar_type()) {
     Tensor whole = *mask;
@@ -301,6 +303,9 @@ Tensor index_put(const Tensor& self, const std::vector<std::optional<Tensor>>& i
 Tensor& index_put_(Tensor& self, const std::vector<std::optional<Tensor>>& indices, const Tensor& value,
                    bool accumulate) {
   if (!any_given(indices)) return accumulate ? self.add_(value) : self.copy_(value);
+  if (HB_UNLIKELY(value.device() != self.device()) && value.dim() == 0)
+    return index_put_(self, indices, value.to(self.device()), accumulate);
+  HB_ONE_DEVICE(index_put_, self, value);
   const auto direct = [&](Tensor& t) {
     const Tensor* mask = accumulate || value.numel() != 1 ? nullptr : single_mask(t, indices);
     if (mask && value.scalar_type() == t.scalar_type()) {

@@ -88,6 +88,7 @@ Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& sour
 }
 
 Tensor& masked_scatter_(Tensor& self, const Tensor& mask, const Tensor& source) {
+  HB_ONE_DEVICE(masked_scatter_, self, mask, source);
   return inplace("masked_scatter_", self, [&](const Tensor& old) { return masked_scatter(old, mask, source); }, nullptr,
                  {&source});
 }

@@ -288,17 +288,20 @@ Tensor index_reduce(const Tensor& self, int64_t dim, const Tensor& index, const 
 }
 Tensor& index_reduce_(Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce,
                       bool include_self) {
+  HB_ONE_DEVICE(index_reduce_, self, index, source);
   return inplace("index_reduce_", self,
                  [&](const Tensor& x) { return index_reduce(x, dim, index, source, reduce, include_self); }, nullptr,
                  {&source});
 }
 
 Tensor& scatter_(Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
+  HB_ONE_DEVICE(scatter_, self, index, src);
   return inplace(
       "scatter_", self, [&](const Tensor& old) { return scatter(old, dim, index, src); },
       [&](Tensor& t) { put_into("scatter_", t, dim, index, src, PutOp::assign); }, {&src});
 }
 Tensor& scatter_(Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
+  HB_ONE_DEVICE(scatter_, self, index);
   return inplace(
       "scatter_", self, [&](const Tensor& old) { return scatter(old, dim, index, value); },
       [&](Tensor& t) {
@@ -324,6 +327,7 @@ Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scala
   return scatter_(out, dim, index, value, reduce);
 }
 Tensor& scatter_add_(Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
+  HB_ONE_DEVICE(scatter_add_, self, index, src);
   return inplace(
       "scatter_add_", self, [&](const Tensor& old) { return scatter_add(old, dim, index, src); },
       [&](Tensor& t) { put_into("scatter_add_", t, dim, index, src, PutOp::add); }, {&src});
@@ -348,6 +352,7 @@ Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<i
 
 Tensor& scatter_reduce_(Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce,
                         bool include_self) {
+  HB_ONE_DEVICE(scatter_reduce_, self, index, src);
   return inplace("scatter_reduce_", self,
                  [&](const Tensor& x) { return scatter_reduce(x, dim, index, src, reduce, include_self); });
 }

@@ -142,6 +142,7 @@ TensorTuple2 mode(const Tensor& self, int64_t dim, bool keepdim) {
 
 Tensor searchsorted(const Tensor& sequence, const Tensor& self, bool out_int32, bool right,
                     std::optional<std::string_view> side, const std::optional<Tensor>& sorter) {
+  HB_ONE_DEVICE(searchsorted, sequence, self, sorter);
   if (side) {
     HB_CHECK(*side == "left" || *side == "right", "[searchsorted] side can only be 'left' or 'right' but got ", *side);
     HB_CHECK(*side == "right" || !right,

@@ -7,6 +7,7 @@
 
 #include "autograd/record.h"
 #include "backend/distributions.h"
+#include "core/function_watch.h"
 #include "ops/common/inplace.h"
 
 namespace hb {
@@ -188,6 +189,7 @@ Tensor& bernoulli_(Tensor& self, double p, std::optional<Generator> generator) {
                      [&](const Tensor& out) { bernoulli_kernel(out.device())(out, p, 1.0, generator); });
 }
 Tensor& bernoulli_(Tensor& self, const Tensor& p, std::optional<Generator> generator) {
+  HB_ONE_DEVICE(bernoulli_, self, p);
   if (self.numel() > 0) with_floating("bernoulli_tensor_cpu_p_", p.scalar_type(), [](auto) {});
   const Tensor each = p.detach().expand(self.sizes());
   return fill_random("bernoulli_", "BernoulliBackward1", self,

@@ -66,6 +66,8 @@ namespace {
 void check_parts(const char* name, const Tensor& indices, const Tensor& values) {
   HB_CHECK(!indices.is_sparse() && !values.is_sparse(), "[", name, "] expected strided indices and values");
   HB_CHECK(indices.scalar_type() == kLong, "[", name, "] indices must be an int64 tensor, got ", indices.scalar_type());
+  HB_CHECK(indices.device() == values.device(), "[", name, "] device of indices (", indices.device(),
+           ") must match device of values (", values.device(), ")");
   HB_CHECK(indices.dim() == 2, "[", name, "] indices must be sparse_dim x nnz, but got: ", indices.sizes());
   HB_CHECK(values.dim() >= 1, "[", name, "] values must have a dimension of nnz entries, got a 0-d tensor");
   HB_CHECK(values.size(0) == indices.size(1), "[", name,

@@ -98,7 +98,7 @@ std::pair<Tensor, State> run_packed(const Network& net, const Tensor& data, cons
   HB_CHECK(batch_sizes.dim() == 1 && batch_sizes.scalar_type() == kLong, "[", net.name,
            "] expected batch_sizes of 1 dimension and dtype Long, got ", batch_sizes.scalar_type(), " ",
            batch_sizes.sizes());
-  const Tensor sizes = batch_sizes.contiguous();
+  const Tensor sizes = batch_sizes.contiguous().cpu();
   const auto* first = sizes.data_ptr<int64_t>();
   return run(net, data, std::vector<int64_t>(first, first + sizes.numel()), hx);
 }

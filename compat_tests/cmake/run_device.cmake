@@ -1,0 +1,20 @@
+# Runs Halfbridge's build of one family twice, on the CPU and on a device whose memory the host cannot touch, and compares what
+# they wrote. Both compute with the CPU's kernels.
+file(MAKE_DIRECTORY ${OUT})
+set(failed FALSE)
+foreach(device cpu privateuseone)
+  set(${device}_file ${OUT}/${FAMILY}.${device}.safetensors)
+  file(REMOVE ${${device}_file})
+  message("--- ${device}")
+  execute_process(COMMAND ${HALFBRIDGE} --device ${device} --filter ${FAMILY}. --out ${${device}_file} RESULT_VARIABLE status)
+  if(NOT status EQUAL 0)
+    message("the cases on ${device} ended with: ${status}")
+    set(failed TRUE)
+  endif()
+  set(ENV{HALFBRIDGE_FAKE_DEVICE} default)  # of the second run
+endforeach()
+message("--- comparison")
+execute_process(COMMAND ${COMPARE} ${cpu_file} ${privateuseone_file} RESULT_VARIABLE status)
+if(failed OR NOT status EQUAL 0)
+  message(FATAL_ERROR "device.${FAMILY} failed")
+endif()
