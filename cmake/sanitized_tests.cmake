@@ -8,8 +8,11 @@ endfunction()
 
 # Settings of all tests of this folder.
 function(halfbridge_sanitized_tests)
-  if(HALFBRIDGE_SANITIZE)
-    get_property(_tests DIRECTORY PROPERTY TESTS)
+  get_property(_tests DIRECTORY PROPERTY TESTS)
+  if(HALFBRIDGE_SANITIZE STREQUAL "thread")
+    set_property(TEST ${_tests} APPEND PROPERTY
+                 ENVIRONMENT_MODIFICATION "TSAN_OPTIONS=set:suppressions=${PROJECT_SOURCE_DIR}/unit_tests/tsan.supp")
+  elseif(HALFBRIDGE_SANITIZE)
     # The leak check dies of threads that oneDNN computed on, unless this is off.
     set_property(TEST ${_tests} APPEND PROPERTY ENVIRONMENT_MODIFICATION ASAN_OPTIONS=path_list_append:intercept_tls_get_addr=0)
   endif()
