@@ -2,6 +2,8 @@
 // order, constants. fuzz_state_dict has whole archives.
 #include <string_view>
 
+#include <halfbridge/io/state_dict.h>
+
 #include "io/module_layout.h"
 #include "io/script_code.h"
 #include "io/torch_archive.h"
