@@ -10,7 +10,6 @@
 #include <type_traits>
 #include <unordered_map>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include <halfbridge/complex.h>
@@ -40,30 +39,35 @@ using ConstantString = StringData;
 /// functions throw hb::Error when the value is of another kind.
 class HB_API IValue {
  public:
-  IValue() = default;
-  IValue(std::nullopt_t) {}
-  IValue(Tensor value) : value_(std::move(value)) {}
-  IValue(double value) : value_(value) {}
-  IValue(Complex<double> value) : value_(value) {}
-  IValue(int64_t value) : value_(value) {}
-  IValue(int32_t value) : value_(int64_t{value}) {}
-  IValue(bool value) : value_(value) {}
+  IValue() noexcept;
+  IValue(const IValue& other);
+  IValue(IValue&& other) noexcept;
+  IValue& operator=(const IValue& other);
+  IValue& operator=(IValue&& other) noexcept;
+  ~IValue();
+  IValue(std::nullopt_t) : IValue() {}
+  IValue(Tensor value);
+  IValue(double value);
+  IValue(Complex<double> value);
+  IValue(int64_t value);
+  IValue(int32_t value) : IValue(int64_t{value}) {}
+  IValue(bool value);
   IValue(const char* value) : IValue(std::string(value)) {}
   IValue(std::string value);
   IValue(std::string_view value) : IValue(std::string(value)) {}
-  IValue(Device value) : value_(value) {}
+  IValue(Device value);
   IValue(const Scalar& value);
-  IValue(Generator value) : value_(std::move(value)) {}
-  IValue(ScalarType value) : value_(static_cast<int64_t>(value)) {}
-  IValue(Layout value) : value_(static_cast<int64_t>(value)) {}
-  IValue(MemoryFormat value) : value_(static_cast<int64_t>(value)) {}
+  IValue(Generator value);
+  IValue(ScalarType value) : IValue(static_cast<int64_t>(value)) {}
+  IValue(Layout value) : IValue(static_cast<int64_t>(value)) {}
+  IValue(MemoryFormat value) : IValue(static_cast<int64_t>(value)) {}
   /// An object of a class that the program registered by torch::class_; throws for any other class.
   template <typename T, typename = std::enable_if_t<std::is_base_of_v<intrusive_ptr_target, T>>>
   IValue(intrusive_ptr<T> value);
-  IValue(std::shared_ptr<ivalue::ListData> value) : value_(std::move(value)) {}
-  IValue(std::shared_ptr<ivalue::DictData> value) : value_(std::move(value)) {}
-  IValue(std::shared_ptr<ivalue::TupleData> value) : value_(std::move(value)) {}
-  IValue(std::shared_ptr<ivalue::ObjectData> value) : value_(std::move(value)) {}
+  IValue(std::shared_ptr<ivalue::ListData> value);
+  IValue(std::shared_ptr<ivalue::DictData> value);
+  IValue(std::shared_ptr<ivalue::TupleData> value);
+  IValue(std::shared_ptr<ivalue::ObjectData> value);
   template <typename T>
   IValue(List<T> value);
   template <typename T>
@@ -82,25 +86,25 @@ class HB_API IValue {
   template <typename T, typename = std::enable_if_t<!std::is_same_v<std::remove_cv_t<T>, char>>>
   IValue(T* value) = delete;
 
-  bool isNone() const { return is<std::monostate>(); }
-  bool isTensor() const { return is<Tensor>(); }
-  bool isDouble() const { return is<double>(); }
-  bool isComplexDouble() const { return is<Complex<double>>(); }
-  bool isInt() const { return is<int64_t>(); }
-  bool isBool() const { return is<bool>(); }
+  bool isNone() const { return kind() == Kind::None; }
+  bool isTensor() const { return kind() == Kind::Tensor; }
+  bool isDouble() const { return kind() == Kind::Double; }
+  bool isComplexDouble() const { return kind() == Kind::ComplexDouble; }
+  bool isInt() const { return kind() == Kind::Int; }
+  bool isBool() const { return kind() == Kind::Bool; }
   bool isScalar() const { return isDouble() || isInt() || isBool() || isComplexDouble(); }
-  bool isString() const { return is<StringPtr>(); }
-  bool isDevice() const { return is<Device>(); }
-  bool isList() const { return is<ListPtr>(); }
+  bool isString() const { return kind() == Kind::String; }
+  bool isDevice() const { return kind() == Kind::Device; }
+  bool isList() const { return kind() == Kind::List; }
   bool isIntList() const { return is_list_of("int"); }
   bool isDoubleList() const { return is_list_of("float"); }
   bool isBoolList() const { return is_list_of("bool"); }
   bool isTensorList() const { return is_list_of("Tensor"); }
   bool isOptionalTensorList() const { return is_list_of("Optional[Tensor]"); }
-  bool isGenerator() const { return is<Generator>(); }
-  bool isTuple() const { return is<TuplePtr>(); }
-  bool isGenericDict() const { return is<DictPtr>(); }
-  bool isObject() const { return is<ObjectPtr>(); }
+  bool isGenerator() const { return kind() == Kind::Generator; }
+  bool isTuple() const { return kind() == Kind::Tuple; }
+  bool isGenericDict() const { return kind() == Kind::Dict; }
+  bool isObject() const { return kind() == Kind::Object; }
   /// An object whose class is a module.
   bool isModule() const;
   /// An object whose class is a registered C++ class.
@@ -154,23 +158,31 @@ class HB_API IValue {
   bool is(const IValue& other) const;
 
  private:
-  using StringPtr = std::shared_ptr<ivalue::StringData>;
-  using ListPtr = std::shared_ptr<ivalue::ListData>;
-  using DictPtr = std::shared_ptr<ivalue::DictData>;
-  using TuplePtr = std::shared_ptr<ivalue::TupleData>;
-  using ObjectPtr = std::shared_ptr<ivalue::ObjectData>;
-
-  template <typename T>
-  bool is() const {
-    return std::holds_alternative<T>(value_);
-  }
+  // A variant of these, which ivalue.cpp alone knows: a program that includes this header would pay for it dearly.
+  enum class Kind {
+    None,
+    Tensor,
+    Double,
+    ComplexDouble,
+    Int,
+    Bool,
+    Device,
+    String,
+    List,
+    Dict,
+    Tuple,
+    Object,
+    Generator
+  };
+  struct Held;
+  Kind kind() const noexcept;
+  Held& held() noexcept;
+  const Held& held() const noexcept;
   template <typename T>
   const T& get(const char* function, const char* wanted) const;
   bool is_list_of(std::string_view element) const;
 
-  std::variant<std::monostate, Tensor, double, Complex<double>, int64_t, bool, Device, StringPtr, ListPtr, DictPtr,
-               TuplePtr, ObjectPtr, Generator>
-      value_;
+  alignas(16) unsigned char storage_[32];
 };
 
 HB_API std::ostream& operator<<(std::ostream& out, const IValue& value);

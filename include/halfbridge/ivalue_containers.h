@@ -297,25 +297,25 @@ intrusive_ptr<T> IValue::toCustomClass() const {
   return intrusive_ptr<T>(static_cast<T*>(ivalue::capsule_of(*this, typeid(T))));
 }
 template <typename T, typename>
-IValue::IValue(intrusive_ptr<T> value) : value_(ivalue::object_of_class(typeid(T), std::move(value))) {}
+IValue::IValue(intrusive_ptr<T> value) : IValue(ivalue::object_of_class(typeid(T), std::move(value))) {}
 template <typename T>
-IValue::IValue(List<T> value) : value_(value.data()) {}
+IValue::IValue(List<T> value) : IValue(value.data()) {}
 template <typename T>
 IValue::IValue(const std::vector<T>& value) : IValue(List<T>(value)) {}
 template <typename Key, typename Value>
-IValue::IValue(Dict<Key, Value> value) : value_(value.data()) {}
+IValue::IValue(Dict<Key, Value> value) : IValue(value.data()) {}
 template <typename Key, typename Value>
-IValue::IValue(const std::unordered_map<Key, Value>& value) {
+IValue::IValue(const std::unordered_map<Key, Value>& value) : IValue() {
   Dict<Key, Value> dict;
   for (const auto& entry : value) dict.insert(entry.first, entry.second);
-  value_ = dict.data();
+  *this = IValue(dict.data());
 }
 template <typename... Ts>
 IValue::IValue(std::tuple<Ts...> value)
-    : value_(std::apply([](auto&... items) { return ivalue::TupleData::create(std::vector<IValue>{IValue(items)...}); },
+    : IValue(std::apply([](auto&... items) { return ivalue::TupleData::create(std::vector<IValue>{IValue(items)...}); },
                         value)) {}
 template <typename T>
-IValue::IValue(std::optional<T> value) {
+IValue::IValue(std::optional<T> value) : IValue() {
   if (value) *this = IValue(std::move(*value));
 }
 

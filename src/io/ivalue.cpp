@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <new>
 #include <random>
 #include <stdexcept>
+#include <variant>
 
 #include "core/remains.h"
 #include "core/stack.h"
@@ -75,30 +77,77 @@ bool equal_containers(const IValue& left, const IValue& right) {
 
 }  // namespace
 
-IValue::IValue(std::string value) : value_(std::make_shared<ivalue::StringData>()) {
-  std::get<StringPtr>(value_)->text = std::move(value);
+using StringPtr = std::shared_ptr<ivalue::StringData>;
+using ListPtr = std::shared_ptr<ivalue::ListData>;
+using DictPtr = std::shared_ptr<ivalue::DictData>;
+using TuplePtr = std::shared_ptr<ivalue::TupleData>;
+using ObjectPtr = std::shared_ptr<ivalue::ObjectData>;
+
+// In the order of Kind.
+struct IValue::Held {
+  std::variant<std::monostate, Tensor, double, Complex<double>, int64_t, bool, Device, StringPtr, ListPtr, DictPtr,
+               TuplePtr, ObjectPtr, Generator>
+      value;
+};
+
+IValue::Held& IValue::held() noexcept {
+  static_assert(sizeof(Held) <= sizeof(storage_) && alignof(Held) <= 16);
+  return *std::launder(reinterpret_cast<Held*>(storage_));
+}
+const IValue::Held& IValue::held() const noexcept { return *std::launder(reinterpret_cast<const Held*>(storage_)); }
+IValue::Kind IValue::kind() const noexcept { return static_cast<Kind>(held().value.index()); }
+
+IValue::IValue() noexcept { new (storage_) Held(); }
+IValue::IValue(const IValue& other) { new (storage_) Held(other.held()); }
+IValue::IValue(IValue&& other) noexcept { new (storage_) Held(std::move(other.held())); }
+IValue& IValue::operator=(const IValue& other) {
+  held() = other.held();
+  return *this;
+}
+IValue& IValue::operator=(IValue&& other) noexcept {
+  held() = std::move(other.held());
+  return *this;
+}
+IValue::~IValue() { held().~Held(); }
+
+IValue::IValue(Tensor value) { new (storage_) Held{std::move(value)}; }
+IValue::IValue(double value) { new (storage_) Held{value}; }
+IValue::IValue(Complex<double> value) { new (storage_) Held{value}; }
+IValue::IValue(int64_t value) { new (storage_) Held{value}; }
+IValue::IValue(bool value) { new (storage_) Held{value}; }
+IValue::IValue(Device value) { new (storage_) Held{value}; }
+IValue::IValue(Generator value) { new (storage_) Held{std::move(value)}; }
+IValue::IValue(ListPtr value) { new (storage_) Held{std::move(value)}; }
+IValue::IValue(DictPtr value) { new (storage_) Held{std::move(value)}; }
+IValue::IValue(TuplePtr value) { new (storage_) Held{std::move(value)}; }
+IValue::IValue(ObjectPtr value) { new (storage_) Held{std::move(value)}; }
+
+IValue::IValue(std::string value) {
+  auto data = std::make_shared<ivalue::StringData>();
+  data->text = std::move(value);
+  new (storage_) Held{std::move(data)};
 }
 
-IValue::IValue(const Scalar& value) {
+IValue::IValue(const Scalar& value) : IValue() {
   if (value.isComplex()) {
-    value_ = value.toComplexDouble();
+    *this = value.toComplexDouble();
   } else if (value.isFloatingPoint()) {
-    value_ = value.toDouble();
+    *this = value.toDouble();
   } else if (value.isBoolean()) {
-    value_ = value.toBool();
+    *this = value.toBool();
   } else {
-    value_ = value.toLong();
+    *this = value.toLong();
   }
 }
 
 template <typename T>
 const T& IValue::get(const char* function, const char* wanted) const {
-  if (const T* held = std::get_if<T>(&value_)) return *held;
+  if (const T* found = std::get_if<T>(&held().value)) return *found;
   throw Error(detail::str("[", function, "] expected ", wanted, ", got ", tagKind()));
 }
 
 bool IValue::is_list_of(std::string_view element) const {
-  return isList() && std::get<ListPtr>(value_)->element_type->str() == element;
+  return isList() && std::get<ListPtr>(held().value)->element_type->str() == element;
 }
 
 const Tensor& IValue::toTensor() const& { return get<Tensor>("IValue.toTensor", "Tensor"); }
@@ -141,7 +190,7 @@ const char* IValue::tagKind() const {
   constexpr const char* kNames[] = {"None",  "Tensor", "Double",   "ComplexDouble", "Int",
                                     "Bool",  "Device", "String",   "GenericList",   "GenericDict",
                                     "Tuple", "Object", "Generator"};
-  return kNames[value_.index()];
+  return kNames[static_cast<size_t>(kind())];
 }
 
 TypePtr IValue::type() const {
@@ -154,24 +203,24 @@ TypePtr IValue::type() const {
   if (isDevice()) return DeviceObjType::get();
   if (isString()) return StringType::get();
   if (isGenerator()) return GeneratorType::get();
-  if (isList()) return make_type("List[" + std::get<ListPtr>(value_)->element_type->str() + "]");
-  if (isGenericDict()) return make_type(dict_text(*std::get<DictPtr>(value_)));
-  if (isTuple()) return make_type(tuple_text(*std::get<TuplePtr>(value_)));
-  return make_type(std::get<ObjectPtr>(value_)->class_name);
+  if (isList()) return make_type("List[" + std::get<ListPtr>(held().value)->element_type->str() + "]");
+  if (isGenericDict()) return make_type(dict_text(*std::get<DictPtr>(held().value)));
+  if (isTuple()) return make_type(tuple_text(*std::get<TuplePtr>(held().value)));
+  return make_type(std::get<ObjectPtr>(held().value)->class_name);
 }
 
 bool IValue::isModule() const {
   if (!isObject()) return false;
-  const auto& object = *std::get<ObjectPtr>(value_);
+  const auto& object = *std::get<ObjectPtr>(held().value);
   return object.declared && object.declared->is_module;
 }
 
 bool IValue::is(const IValue& other) const {
-  if (value_.index() != other.value_.index()) return false;
+  if (kind() != other.kind()) return false;
   return std::visit(
       [&](const auto& mine) {
         using T = std::decay_t<decltype(mine)>;
-        const T& theirs = std::get<T>(other.value_);
+        const T& theirs = std::get<T>(other.held().value);
         if constexpr (std::is_same_v<T, Tensor>) {
           return mine.is_same(theirs);
         } else if constexpr (std::is_same_v<T, StringPtr>) {
@@ -180,7 +229,7 @@ bool IValue::is(const IValue& other) const {
           return mine == theirs;
         }
       },
-      value_);
+      held().value);
 }
 
 bool operator==(const IValue& left, const IValue& right) {

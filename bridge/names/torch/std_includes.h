@@ -13,8 +13,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
-#include <filesystem>
-#include <fstream>
 #include <iomanip>
 #include <iostream>
 #include <list>

@@ -7,6 +7,9 @@
 
 namespace hb::bridge::data::datasets {
 
+template class Dataset<TensorDataset, TensorExample>;
+template class Dataset<MNIST>;
+
 TensorDataset::TensorDataset(const std::vector<Tensor>& tensors) : TensorDataset(hb::stack(tensors)) {}
 TensorDataset::TensorDataset(Tensor t) : tensor(std::move(t)) {}
 TensorExample TensorDataset::get(size_t index) { return tensor.select(0, static_cast<int64_t>(index)); }

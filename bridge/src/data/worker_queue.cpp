@@ -1,8 +1,91 @@
-#include <halfbridge/bridge/data/dataloader.h>
+#include <halfbridge/bridge/data/worker_queue.h>
 
-namespace hb::bridge::data::detail {
+#include <map>
+#include <thread>
+#include <utility>
+#include <vector>
 
-template class WorkerQueue<std::vector<size_t>, Example<>>;
-template class WorkerQueue<std::vector<size_t>, std::vector<Example<>>>;
+#include <halfbridge/bridge/data/iterator.h>
+#include <halfbridge/bridge/data/queue.h>
 
-}  // namespace hb::bridge::data::detail
+namespace hb::bridge::data {
+
+template class Iterator<Example<>>;
+template class Iterator<std::vector<Example<>>>;
+
+namespace detail {
+
+Job::~Job() = default;
+Fetcher::~Fetcher() = default;
+
+struct WorkerQueue::State {
+  explicit State(bool in_order) : ordered(in_order) {}
+
+  // A worker's whole life. A null job ends it.
+  void work(Fetcher& fetcher) {
+    while (std::unique_ptr<Job> job = jobs.pop()) {
+      try {
+        fetcher.fetch(*job);
+      } catch (...) {
+        job->error = std::current_exception();
+      }
+      results.push(std::move(job));
+    }
+  }
+
+  const bool ordered;
+  size_t next_job = 0, next_result = 0, in_flight = 0;
+  Queue<std::unique_ptr<Job>> jobs;
+  Queue<std::unique_ptr<Job>> results;
+  std::map<size_t, std::unique_ptr<Job>> early;
+  std::vector<std::thread> workers;
+};
+
+WorkerQueue::WorkerQueue(bool ordered) : state_(std::make_unique<State>(ordered)) {}
+WorkerQueue::~WorkerQueue() { join(); }
+
+void WorkerQueue::start(std::unique_ptr<Fetcher> fetcher) {
+  state_->workers.emplace_back([state = state_.get(), own = std::move(fetcher)] { state->work(*own); });
+}
+
+void WorkerQueue::push(std::unique_ptr<Job> job) {
+  job->number = state_->next_job++;
+  state_->jobs.push(std::move(job));
+  ++state_->in_flight;
+}
+
+size_t WorkerQueue::in_flight() const { return state_->in_flight; }
+
+std::unique_ptr<Job> WorkerQueue::pop(std::optional<std::chrono::milliseconds> timeout) {
+  while (true) {
+    if (auto early = state_->early.find(state_->next_result); early != state_->early.end()) {
+      std::unique_ptr<Job> result = std::move(early->second);
+      state_->early.erase(early);
+      ++state_->next_result;
+      return result;
+    }
+    if (state_->in_flight == 0) return nullptr;
+    std::unique_ptr<Job> result = state_->results.pop(timeout);
+    --state_->in_flight;
+    if (!state_->ordered) return result;
+    const size_t number = result->number;
+    state_->early.emplace(number, std::move(result));
+  }
+}
+
+void WorkerQueue::drain() {
+  state_->in_flight -= state_->jobs.clear();
+  for (; state_->in_flight > 0; --state_->in_flight) state_->results.pop();
+  state_->early.clear();
+  state_->next_job = state_->next_result = 0;
+}
+
+void WorkerQueue::join() {
+  drain();
+  for (size_t i = 0; i < state_->workers.size(); ++i) state_->jobs.push(nullptr);
+  for (auto& worker : state_->workers) worker.join();
+  state_->workers.clear();
+}
+
+}  // namespace detail
+}  // namespace hb::bridge::data

@@ -75,6 +75,7 @@ struct FieldReader {
   bool operator==(const Class& a, const Class& b) { return true FIELDS(HB_SAME_FIELD) EXTRA(HB_SAME_FIELD); }
 
 #define HB_OPTIONS_BOILERPLATE(Class, FIELDS, EXTRA)                                                     \
+  template class OptimizerCloneableOptions<Class>;                                                       \
   HB_SERIALIZE_FIELDS(Class, FIELDS, EXTRA)                                                              \
   double Class::get_lr() const { return lr(); }                                                          \
   void Class::set_lr(const double lr) { this->lr(lr); }                                                  \
@@ -91,6 +92,7 @@ struct FieldReader {
   }
 
 #define HB_STATE_BOILERPLATE(Class, FIELDS)                 \
+  template class OptimizerCloneableParamState<Class>;       \
   HB_SERIALIZE_FIELDS(Class, FIELDS, HB_NO_FIELDS)          \
   IValue Class::state_dict() const {                        \
     Dict<std::string, IValue> dict = new_value_dict();      \
@@ -104,8 +106,10 @@ struct FieldReader {
     read_master_weight(dict, *this);                        \
   }
 
-/// save(), load() and new_state() of an optimizer.
+/// The constructor from parameters, save(), load() and new_state() of an optimizer.
 #define HB_OPTIMIZER_FILES(Name, State)                                                                                \
+  Name::Name(std::vector<Tensor> params, Name##Options defaults)                                                       \
+      : Name(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}         \
   void Name::save(serialize::OutputArchive& archive) const { optim::serialize<State, Name##Options>(archive, *this); } \
   void Name::load(serialize::InputArchive& archive) { optim::serialize<State, Name##Options>(archive, *this); }        \
   std::unique_ptr<OptimizerParamState> Name::new_state() const { return std::make_unique<State>(); }

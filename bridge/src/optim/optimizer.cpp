@@ -37,6 +37,14 @@ void OptimizerParamState::load_state_dict(const IValue&) {
 OptimizerParamGroup::OptimizerParamGroup(const OptimizerParamGroup& other)
     : params_(other.params_), options_(other.options_ ? other.options_->clone() : nullptr) {}
 
+OptimizerParamGroup::OptimizerParamGroup(std::vector<Tensor> params) : params_(std::move(params)) {}
+OptimizerParamGroup::OptimizerParamGroup(std::vector<Tensor> params, std::unique_ptr<OptimizerOptions> options)
+    : params_(std::move(params)), options_(std::move(options)) {}
+OptimizerParamGroup::OptimizerParamGroup(OptimizerParamGroup&&) noexcept = default;
+OptimizerParamGroup& OptimizerParamGroup::operator=(OptimizerParamGroup&&) noexcept = default;
+OptimizerParamGroup::~OptimizerParamGroup() = default;
+
+void OptimizerParamGroup::set_options(std::unique_ptr<OptimizerOptions> options) { options_ = std::move(options); }
 OptimizerOptions& OptimizerParamGroup::options() {
   HB_CHECK(has_options(),
            "[OptimizerParamGroup] options(): the group has none; add it to an optimizer or set_options()");
@@ -52,6 +60,8 @@ Optimizer::Optimizer(const std::vector<OptimizerParamGroup>& param_groups, std::
 }
 Optimizer::Optimizer(std::vector<Tensor> parameters, std::unique_ptr<OptimizerOptions> defaults)
     : Optimizer(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(parameters))}, std::move(defaults)) {}
+Optimizer::Optimizer(Optimizer&&) = default;
+Optimizer& Optimizer::operator=(Optimizer&&) = default;
 Optimizer::~Optimizer() = default;
 
 std::unique_ptr<OptimizerParamState> Optimizer::new_state() const {

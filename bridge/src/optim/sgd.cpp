@@ -11,6 +11,7 @@ namespace hb::bridge::optim {
 #define SGD_EXTRA(_) _(maximize)
 HB_OPTIONS_BOILERPLATE(SGDOptions, SGD_OPTIONS, SGD_EXTRA)
 HB_OPTIMIZER_FILES(SGD, SGDParamState)
+template class OptimizerCloneableParamState<SGDParamState>;
 
 // Files and Python do not have a buffer that waits for its first gradient.
 void SGDParamState::serialize(serialize::OutputArchive& archive) const {

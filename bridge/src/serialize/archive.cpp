@@ -44,6 +44,10 @@ std::shared_ptr<ivalue::ObjectData> read_module(const io::ZipReader& zip, std::o
 
 }  // namespace
 
+OutputArchive::OutputArchive() : OutputArchive(std::make_shared<jit::CompilationUnit>()) {}
+OutputArchive::OutputArchive(OutputArchive&&) = default;
+OutputArchive& OutputArchive::operator=(OutputArchive&&) = default;
+OutputArchive::~OutputArchive() = default;
 OutputArchive::OutputArchive(std::shared_ptr<jit::CompilationUnit> unit)
     : unit_(std::move(unit)), object_(std::make_shared<ivalue::ObjectData>()) {}
 
@@ -78,6 +82,9 @@ void OutputArchive::save_to(const std::function<size_t(const void*, size_t)>& wr
   io::write_module_archive(object_, zip);
 }
 
+InputArchive::InputArchive(InputArchive&&) = default;
+InputArchive& InputArchive::operator=(InputArchive&&) = default;
+InputArchive::~InputArchive() = default;
 InputArchive::InputArchive() : object_(std::make_shared<ivalue::ObjectData>()) {}
 
 const IValue* InputArchive::find(const std::string& key) const {

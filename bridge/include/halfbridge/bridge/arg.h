@@ -3,18 +3,14 @@
 #include <utility>
 
 /// A named argument of an options struct: chained setters `options.name(value)` and the getter `options.name()`.
-#define HB_ARG(T, name)                                                 \
- public:                                                                \
-  inline auto name(const T& new_##name)->decltype(*this) { /* NOLINT */ \
-    this->name##_ = new_##name;                                         \
-    return *this;                                                       \
-  }                                                                     \
-  inline auto name(T&& new_##name)->decltype(*this) { /* NOLINT */      \
-    this->name##_ = std::move(new_##name);                              \
-    return *this;                                                       \
-  }                                                                     \
-  inline const T& name() const noexcept { return this->name##_; }       \
-  inline T& name() noexcept { return this->name##_; }                   \
-                                                                        \
- private:                                                               \
+#define HB_ARG(T, name)                                    \
+ public:                                                   \
+  auto name(T new_##name)->decltype(*this) { /* NOLINT */  \
+    this->name##_ = std::move(new_##name);                 \
+    return *this;                                          \
+  }                                                        \
+  const T& name() const noexcept { return this->name##_; } \
+  T& name() noexcept { return this->name##_; }             \
+                                                           \
+ private:                                                  \
   T name##_ /* NOLINT */

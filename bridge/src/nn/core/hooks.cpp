@@ -118,6 +118,18 @@ struct HookedCall::BackwardState {
   }
 };
 
+HookedCall::HookedCall(Module& module, ModuleHooks& hooks)
+    : module_(module), hooks_(hooks), outer_(std::exchange(entered_hooks(), nullptr)) {}
+HookedCall::~HookedCall() {
+  entered_hooks() = outer_;
+  leave_scopes();
+}
+void HookedCall::leave_scopes() {
+  while (!scopes_.empty()) scopes_.pop_back();
+}
+void HookedCall::before(Tensor& input) { before(TensorPointers{&input}); }
+void HookedCall::after(Tensor& output) { after(TensorPointers{&output}); }
+
 void HookedCall::before(const TensorPointers& inputs) {
   for (const auto& [handle, hook] : HookTable<ForwardPreHook>(hooks_.pre))
     replace("forward_pre_hook", inputs, (*hook)(module_, values_of(inputs)));

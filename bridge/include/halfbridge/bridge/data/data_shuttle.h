@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
-#include <halfbridge/bridge/data/worker_queue.h>
+#include <halfbridge/bridge/data/queue.h>
 
 namespace hb::bridge::data::detail {
 

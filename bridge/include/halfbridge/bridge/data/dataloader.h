@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -16,7 +15,7 @@ namespace hb::bridge::data {
 
 /// What both kinds of data loader share: iterating over batches, and the workers that fetch them.
 template <class Dataset, class Batch, class BatchRequest>
-class DataLoaderBase {
+class DataLoaderBase : private BatchSource<Batch> {
  public:
   using BatchType = Batch;
   using BatchRequestType = BatchRequest;
@@ -32,18 +31,12 @@ class DataLoaderBase {
     HB_CHECK(queue_.in_flight() == 0,
              "Attempted to get a new DataLoader iterator while another iterator is not yet exhausted");
     reset();
-    return Iterator<Batch>([this] { return next(); });
+    return Iterator<Batch>(*this);
   }
   Iterator<Batch> end() { return Iterator<Batch>(); }
 
   /// Ends the workers. Only for the thread in which the loader lives.
-  void join() {
-    if (joined_) return;
-    queue_.drain();
-    for (size_t i = 0; i < workers_.size(); ++i) queue_.push_quit();
-    for (auto& worker : workers_) worker.join();
-    joined_ = true;
-  }
+  void join() { queue_.join(); }
 
   const FullDataLoaderOptions& options() const noexcept { return options_; }
 
@@ -62,39 +55,46 @@ class DataLoaderBase {
     for (; jobs > 0; --jobs) {
       auto request = get_batch_request();
       if (!request) return;
-      queue_.push(std::move(*request));
+      queue_.push(std::make_unique<Job>(std::move(*request)));
     }
   }
 
-  std::optional<Batch> next() {
+  std::optional<Batch> next() override {
     if (options_.workers == 0) {
       if (auto request = get_batch_request()) return main_thread_dataset_->get_batch(std::move(*request));
       return std::nullopt;
     }
-    while (auto result = queue_.pop(options_.timeout)) {
-      if (result->error) throw WorkerException(result->error);
-      if (!result->batch) continue;
+    while (std::unique_ptr<detail::Job> job = queue_.pop(options_.timeout)) {
+      if (job->error) throw WorkerException(job->error);
+      std::optional<Batch>& batch = static_cast<Job&>(*job).batch;
+      if (!batch) continue;
       prefetch(1);
-      return std::move(result->batch);
+      return std::move(batch);
     }
     return std::nullopt;
   }
 
-  void worker_thread(Dataset& dataset) {
-    queue_.work([&](BatchRequestType&& request) { return dataset.get_batch(std::move(request)); });
-  }
+  struct Job : detail::Job {
+    explicit Job(BatchRequest asked) : request(std::move(asked)) {}
+    BatchRequest request;
+    std::optional<Batch> batch;
+  };
+  // With a dataset of its own, or a reference to one that all workers share.
+  template <class Data>
+  struct Fetcher : detail::Fetcher {
+    template <class From>
+    explicit Fetcher(From& from) : dataset(from) {}
+    void fetch(detail::Job& job) override {
+      auto& own = static_cast<Job&>(job);
+      own.batch = dataset.get_batch(std::move(own.request));
+    }
+    Data dataset;
+  };
 
   const FullDataLoaderOptions options_;
   std::unique_ptr<Dataset> main_thread_dataset_;
-  detail::WorkerQueue<BatchRequest, Batch> queue_;
-  std::vector<std::thread> workers_;
-  bool joined_ = false;
+  detail::WorkerQueue queue_;
 };
-
-namespace detail {
-extern template class HB_API WorkerQueue<std::vector<size_t>, Example<>>;
-extern template class HB_API WorkerQueue<std::vector<size_t>, std::vector<Example<>>>;
-}  // namespace detail
 
 /// A sampler decides what is in a batch; each worker has its own copy of the dataset.
 template <class Dataset, class Sampler>
@@ -107,7 +107,7 @@ class StatelessDataLoader
   StatelessDataLoader(Dataset dataset, Sampler sampler, DataLoaderOptions options)
       : super(options), sampler_(std::move(sampler)) {
     for (size_t i = 0; i < this->options_.workers; ++i)
-      this->workers_.emplace_back([this, dataset]() mutable { this->worker_thread(dataset); });
+      this->queue_.start(std::make_unique<typename super::template Fetcher<Dataset>>(dataset));
     if (this->options_.workers == 0) this->main_thread_dataset_ = std::make_unique<Dataset>(std::move(dataset));
   }
 
@@ -138,7 +138,7 @@ class StatefulDataLoader
   StatefulDataLoader(Dataset dataset, DataLoaderOptions options)
       : super(options, std::make_unique<Dataset>(std::move(dataset))) {
     for (size_t i = 0; i < this->options_.workers; ++i)
-      this->workers_.emplace_back([this] { this->worker_thread(*this->main_thread_dataset_); });
+      this->queue_.start(std::make_unique<typename super::template Fetcher<Dataset&>>(*this->main_thread_dataset_));
   }
   // The workers use the dataset: they end before it goes.
   ~StatefulDataLoader() override { this->join(); }

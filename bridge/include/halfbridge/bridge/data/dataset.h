@@ -58,19 +58,21 @@ class BatchDataset {
 
 /// Yields single examples by index; a batch is a vector of them.
 template <class Self, class SingleExample = Example<>>
-class Dataset : public BatchDataset<Self, std::vector<SingleExample>> {
+class HB_API Dataset : public BatchDataset<Self, std::vector<SingleExample>> {
  public:
   using ExampleType = SingleExample;
 
   virtual ExampleType get(size_t index) = 0;
 
-  std::vector<ExampleType> get_batch(ArrayRef<size_t> indices) override {
-    std::vector<ExampleType> batch;
-    batch.reserve(indices.size());
-    for (size_t index : indices) batch.push_back(get(index));
-    return batch;
-  }
+  std::vector<ExampleType> get_batch(ArrayRef<size_t> indices) override;
 };
+template <class Self, class SingleExample>
+std::vector<SingleExample> Dataset<Self, SingleExample>::get_batch(ArrayRef<size_t> indices) {
+  std::vector<ExampleType> batch;
+  batch.reserve(indices.size());
+  for (size_t index : indices) batch.push_back(get(index));
+  return batch;
+}
 
 /// Yields as many examples as asked for, from a stream that may have no end.
 template <class Self, class Batch = std::vector<Example<>>>

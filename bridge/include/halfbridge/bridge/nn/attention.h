@@ -42,8 +42,7 @@ class HB_API MultiheadAttentionImpl : public Cloneable<MultiheadAttentionImpl> {
   int64_t head_dim{};
 
  protected:
-  HB_FORWARD_HAS_DEFAULT_ARGS({3, AnyValue(Tensor())}, {4, AnyValue(true)}, {5, AnyValue(Tensor())},
-                              {6, AnyValue(true)})
+  HB_LIBRARY_DEFAULT_ARGS;
 };
 HB_LIBRARY_MODULE(MultiheadAttention);
 

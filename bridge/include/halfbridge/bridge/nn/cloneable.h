@@ -43,11 +43,10 @@ void Cloneable<Derived>::clone_(Module& other, const std::optional<Device>& devi
 // Holder of one of the library's own modules. What Cloneable is made of for them is compiled once, in the library, and
 // not again in every program that includes the headers.
 #ifdef HB_INSTANTIATE_MODULES
-#define HB_LIBRARY_MODULE(Name) \
-  HB_MODULE(Name);              \
-  template class Cloneable<Name##Impl>
+#define HB_LIBRARY_CLONEABLE(Name) template class Cloneable<Name##Impl>
 #else
+#define HB_LIBRARY_CLONEABLE(Name) extern template class Cloneable<Name##Impl>
+#endif
 #define HB_LIBRARY_MODULE(Name) \
   HB_MODULE(Name);              \
-  extern template class Cloneable<Name##Impl>
-#endif
+  HB_LIBRARY_CLONEABLE(Name)

@@ -127,7 +127,7 @@ class HB_API ConvTransposeNdImpl : public ConvNdImpl<D, Derived> {
     Tensor forward(const Tensor& input, const std::optional<IntArrayRef>& output_size = std::nullopt);      \
                                                                                                             \
    protected:                                                                                               \
-    HB_FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(std::optional<IntArrayRef>())})                                \
+    HB_LIBRARY_DEFAULT_ARGS;                                                                                \
   };                                                                                                        \
   HB_LIBRARY_MODULE(ConvTranspose##D##d)
 /// Convolution over D spatial dimensions: (N, Cin, …) or (Cin, …) to (N, Cout, …) or (Cout, …).

@@ -95,6 +95,7 @@ class HB_API EmbeddingImpl : public Cloneable<EmbeddingImpl> {
   EmbeddingOptions options;
   Tensor weight;  // (num_embeddings, embedding_dim)
 };
+HB_LIBRARY_CLONEABLE(Embedding);
 class HB_API Embedding : public ModuleHolder<EmbeddingImpl> {
  public:
   using ModuleHolder<EmbeddingImpl>::ModuleHolder;
@@ -116,8 +117,9 @@ class HB_API EmbeddingBagImpl : public Cloneable<EmbeddingBagImpl> {
   Tensor weight;
 
  protected:
-  HB_FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())}, {2, AnyValue(Tensor())})
+  HB_LIBRARY_DEFAULT_ARGS;
 };
+HB_LIBRARY_CLONEABLE(EmbeddingBag);
 class HB_API EmbeddingBag : public ModuleHolder<EmbeddingBagImpl> {
  public:
   using ModuleHolder<EmbeddingBagImpl>::ModuleHolder;

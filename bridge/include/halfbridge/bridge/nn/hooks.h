@@ -92,22 +92,19 @@ HB_API const ModuleHooks*& entered_hooks();
 /// them and runs the hooks on the outputs.
 class HB_API HookedCall {
  public:
-  HookedCall(Module& module, ModuleHooks& hooks)
-      : module_(module), hooks_(hooks), outer_(std::exchange(entered_hooks(), nullptr)) {}
+  HookedCall(Module& module, ModuleHooks& hooks);
   HookedCall(const HookedCall&) = delete;
   HookedCall& operator=(const HookedCall&) = delete;
-  ~HookedCall() {
-    entered_hooks() = outer_;
-    leave_scopes();
-  }
+  ~HookedCall();
   void before(const TensorPointers& inputs);
   void after(const TensorPointers& outputs);
+  // The same for one.
+  void before(Tensor& input);
+  void after(Tensor& output);
 
  private:
   struct BackwardState;
-  void leave_scopes() {
-    while (!scopes_.empty()) scopes_.pop_back();
-  }
+  void leave_scopes();
   Module& module_;
   ModuleHooks& hooks_;
   const ModuleHooks* outer_;
@@ -144,17 +141,18 @@ decltype(auto) as_passed(Stored& stored) {
     return std::move(stored);
 }
 
-// `enters`: `forward` may be the library's own, which would run the hooks too.
-template <class F, class... Args>
-auto run_hooked(bool enters, Module& module, ModuleHooks& hooks, F& forward, Args&&... args) {
-  HookedCall call(module, hooks);
+template <class T>
+constexpr bool is_tensor = std::is_same_v<std::decay_t<T>, Tensor>;
+
+template <class Result, class F, class... Args>
+Result run_hooked_tuple(bool enters, HookedCall& call, const ModuleHooks& hooks, F& forward, Args&&... args) {
   std::tuple<std::decay_t<Args>...> inputs(std::forward<Args>(args)...);
   TensorPointers found;
   collect_tensors(inputs, found);
   call.before(found);
   if (enters) entered_hooks() = &hooks;
   auto run = [&](auto&... stored) { return forward(as_passed<Args>(stored)...); };
-  if constexpr (std::is_void_v<decltype(std::apply(run, inputs))>) {
+  if constexpr (std::is_void_v<Result>) {
     std::apply(run, inputs);
     call.after({});
   } else {
@@ -163,6 +161,24 @@ auto run_hooked(bool enters, Module& module, ModuleHooks& hooks, F& forward, Arg
     collect_tensors(result, found);
     call.after(found);
     return result;
+  }
+}
+
+// `enters`: `forward` may be the library's own, which would run the hooks too.
+template <class F, class... Args>
+auto run_hooked(bool enters, Module& module, ModuleHooks& hooks, F& forward, Args&&... args) {
+  using Result = std::decay_t<decltype(forward(std::forward<Args>(args)...))>;
+  HookedCall call(module, hooks);
+  if constexpr (std::is_same_v<Result, Tensor> && sizeof...(Args) == 1 && (is_tensor<Args> && ...)) {
+    // The commonest call: without tuples it compiles far faster.
+    Tensor input(std::forward<Args>(args)...);
+    call.before(input);
+    if (enters) entered_hooks() = &hooks;
+    Tensor result = forward(as_passed<Args>(input)...);
+    call.after(result);
+    return result;
+  } else {
+    return run_hooked_tuple<Result>(enters, call, hooks, forward, std::forward<Args>(args)...);
   }
 }
 

@@ -212,6 +212,13 @@ HB_API serialize::InputArchive& operator>>(serialize::InputArchive& archive, con
 }  // namespace modules
 }  // namespace hb::bridge::nn
 
+// Of the library's own modules, whose default arguments stand in default_arguments.cpp.
+#define HB_LIBRARY_DEFAULT_ARGS                                           \
+  bool _forward_has_default_args() override;                              \
+  unsigned int _forward_num_required_args() override;                     \
+  std::vector<::hb::bridge::nn::AnyValue> _forward_populate_default_args( \
+      std::vector<::hb::bridge::nn::AnyValue>&& arguments) override
+
 /// For modules that are put into AnyModule or Sequential and whose forward has default arguments: lists them as
 /// {position, AnyValue(default)}.
 #define HB_FORWARD_HAS_DEFAULT_ARGS(...)                                             \

@@ -97,7 +97,7 @@ using AdaptiveMaxPool3dOptions = AdaptiveMaxPoolOptions<ExpandingArrayWithOption
   HB_POOL(MaxUnpool, D, ExpandingArray<D>,                                                       \
           Tensor forward(const Tensor& input, const Tensor& indices,                             \
                          const std::optional<std::vector<int64_t>>& output_size = std::nullopt); \
-          HB_FORWARD_HAS_DEFAULT_ARGS({2, AnyValue(std::optional<std::vector<int64_t>>())}));    \
+          HB_LIBRARY_DEFAULT_ARGS;);                                                             \
   class HB_API LPPool##D##dImpl : public Cloneable<LPPool##D##dImpl> {                           \
    public:                                                                                       \
     LPPool##D##dImpl(double norm_type, ExpandingArray<D> kernel_size)                            \

@@ -71,7 +71,7 @@ class HB_API RNNImpl : public detail::RNNImplBase<RNNImpl> {
   RNNOptions options;
 
  protected:
-  HB_FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})
+  HB_LIBRARY_DEFAULT_ARGS;
 };
 HB_LIBRARY_MODULE(RNN);
 
@@ -88,7 +88,7 @@ class HB_API LSTMImpl : public detail::RNNImplBase<LSTMImpl> {
   LSTMOptions options;
 
  protected:
-  HB_FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(std::optional<std::tuple<Tensor, Tensor>>())})
+  HB_LIBRARY_DEFAULT_ARGS;
 };
 HB_LIBRARY_MODULE(LSTM);
 
@@ -104,7 +104,7 @@ class HB_API GRUImpl : public detail::RNNImplBase<GRUImpl> {
   GRUOptions options;
 
  protected:
-  HB_FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})
+  HB_LIBRARY_DEFAULT_ARGS;
 };
 HB_LIBRARY_MODULE(GRU);
 
@@ -118,7 +118,7 @@ class HB_API RNNCellImpl : public detail::RNNCellImplBase<RNNCellImpl> {
   RNNCellOptions options;
 
  protected:
-  HB_FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})
+  HB_LIBRARY_DEFAULT_ARGS;
   std::string get_nonlinearity_str() const override;
 };
 HB_LIBRARY_MODULE(RNNCell);
@@ -132,7 +132,7 @@ class HB_API LSTMCellImpl : public detail::RNNCellImplBase<LSTMCellImpl> {
   LSTMCellOptions options;
 
  protected:
-  HB_FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(std::optional<std::tuple<Tensor, Tensor>>())})
+  HB_LIBRARY_DEFAULT_ARGS;
 };
 HB_LIBRARY_MODULE(LSTMCell);
 
@@ -145,7 +145,7 @@ class HB_API GRUCellImpl : public detail::RNNCellImplBase<GRUCellImpl> {
   GRUCellOptions options;
 
  protected:
-  HB_FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})
+  HB_LIBRARY_DEFAULT_ARGS;
 };
 HB_LIBRARY_MODULE(GRUCell);
 

@@ -52,7 +52,7 @@ class HB_API TransformerEncoderLayerImpl : public Cloneable<TransformerEncoderLa
   Dropout dropout1 = nullptr, dropout2 = nullptr;
 
  protected:
-  HB_FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())}, {2, AnyValue(Tensor())})
+  HB_LIBRARY_DEFAULT_ARGS;
 };
 HB_LIBRARY_MODULE(TransformerEncoderLayer);
 
@@ -81,8 +81,7 @@ class HB_API TransformerDecoderLayerImpl : public Cloneable<TransformerDecoderLa
   LayerNorm norm3{nullptr};
 
  protected:
-  HB_FORWARD_HAS_DEFAULT_ARGS({2, AnyValue(Tensor())}, {3, AnyValue(Tensor())}, {4, AnyValue(Tensor())},
-                              {5, AnyValue(Tensor())})
+  HB_LIBRARY_DEFAULT_ARGS;
   Tensor activation(const Tensor& input);
 };
 HB_LIBRARY_MODULE(TransformerDecoderLayer);
@@ -121,7 +120,7 @@ class HB_API TransformerEncoderImpl : public Cloneable<TransformerEncoderImpl> {
   AnyModule norm;
 
  protected:
-  HB_FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())}, {2, AnyValue(Tensor())})
+  HB_LIBRARY_DEFAULT_ARGS;
 };
 HB_LIBRARY_MODULE(TransformerEncoder);
 
@@ -140,8 +139,7 @@ class HB_API TransformerDecoderImpl : public Cloneable<TransformerDecoderImpl> {
   AnyModule norm;
 
  protected:
-  HB_FORWARD_HAS_DEFAULT_ARGS({2, AnyValue(Tensor())}, {3, AnyValue(Tensor())}, {4, AnyValue(Tensor())},
-                              {5, AnyValue(Tensor())})
+  HB_LIBRARY_DEFAULT_ARGS;
 };
 HB_LIBRARY_MODULE(TransformerDecoder);
 
@@ -181,8 +179,7 @@ class HB_API TransformerImpl : public Cloneable<TransformerImpl> {
   AnyModule decoder;
 
  protected:
-  HB_FORWARD_HAS_DEFAULT_ARGS({2, AnyValue(Tensor())}, {3, AnyValue(Tensor())}, {4, AnyValue(Tensor())},
-                              {5, AnyValue(Tensor())}, {6, AnyValue(Tensor())}, {7, AnyValue(Tensor())})
+  HB_LIBRARY_DEFAULT_ARGS;
 };
 HB_LIBRARY_MODULE(Transformer);
 

@@ -16,6 +16,7 @@ struct HB_API AdadeltaOptions : public OptimizerCloneableOptions<AdadeltaOptions
 
   HB_OPTIONS_METHODS(AdadeltaOptions);
 };
+extern template class OptimizerCloneableOptions<AdadeltaOptions>;
 
 struct HB_API AdadeltaParamState : public OptimizerCloneableParamState<AdadeltaParamState> {
   HB_ARG(StepCounter, step) = 0;
@@ -24,6 +25,7 @@ struct HB_API AdadeltaParamState : public OptimizerCloneableParamState<AdadeltaP
 
   HB_STATE_METHODS(AdadeltaParamState);
 };
+extern template class OptimizerCloneableParamState<AdadeltaParamState>;
 
 /// Adadelta: steps as large as recent steps, over the size of recent gradients.
 class HB_API Adadelta : public Optimizer {

@@ -21,6 +21,7 @@ struct HB_API AdafactorOptions : public OptimizerCloneableOptions<AdafactorOptio
 
   HB_OPTIONS_METHODS(AdafactorOptions);
 };
+extern template class OptimizerCloneableOptions<AdafactorOptions>;
 
 struct HB_API AdafactorParamState : public OptimizerCloneableParamState<AdafactorParamState> {
   HB_ARG(StepCounter, step) = 0;
@@ -30,6 +31,7 @@ struct HB_API AdafactorParamState : public OptimizerCloneableParamState<Adafacto
 
   HB_STATE_METHODS(AdafactorParamState);
 };
+extern template class OptimizerCloneableParamState<AdafactorParamState>;
 
 /// Adafactor as PyTorch has it: the second moment of a matrix is kept as the means over its rows and columns; steps are
 /// relative to the size of the parameter, at most min(lr, 1 / sqrt(step)) of it, and clipped to a root mean square of

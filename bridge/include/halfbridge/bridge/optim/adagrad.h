@@ -15,6 +15,7 @@ struct HB_API AdagradOptions : public OptimizerCloneableOptions<AdagradOptions> 
 
   HB_OPTIONS_METHODS(AdagradOptions);
 };
+extern template class OptimizerCloneableOptions<AdagradOptions>;
 
 struct HB_API AdagradParamState : public OptimizerCloneableParamState<AdagradParamState> {
   HB_ARG(Tensor, sum);
@@ -22,6 +23,7 @@ struct HB_API AdagradParamState : public OptimizerCloneableParamState<AdagradPar
 
   HB_STATE_METHODS(AdagradParamState);
 };
+extern template class OptimizerCloneableParamState<AdagradParamState>;
 
 /// Adagrad: the gradient over the root of the sum of its squares, lr falling as lr / (1 + (step - 1) * lr_decay).
 class HB_API Adagrad : public Optimizer {

@@ -19,6 +19,7 @@ struct HB_API AdamOptions : public OptimizerCloneableOptions<AdamOptions> {
 
   HB_OPTIONS_METHODS(AdamOptions);
 };
+extern template class OptimizerCloneableOptions<AdamOptions>;
 
 struct HB_API AdamWOptions : public OptimizerCloneableOptions<AdamWOptions> {
   using betas_t = std::tuple<double, double>;
@@ -32,6 +33,7 @@ struct HB_API AdamWOptions : public OptimizerCloneableOptions<AdamWOptions> {
 
   HB_OPTIONS_METHODS(AdamWOptions);
 };
+extern template class OptimizerCloneableOptions<AdamWOptions>;
 
 struct HB_API AdamParamState : public OptimizerCloneableParamState<AdamParamState> {
   HB_ARG(StepCounter, step) = 0;
@@ -41,6 +43,7 @@ struct HB_API AdamParamState : public OptimizerCloneableParamState<AdamParamStat
 
   HB_STATE_METHODS(AdamParamState);
 };
+extern template class OptimizerCloneableParamState<AdamParamState>;
 
 using AdamWParamState = AdamParamState;
 

@@ -19,6 +19,7 @@ struct HB_API AdamaxOptions : public OptimizerCloneableOptions<AdamaxOptions> {
 
   HB_OPTIONS_METHODS(AdamaxOptions);
 };
+extern template class OptimizerCloneableOptions<AdamaxOptions>;
 
 struct HB_API AdamaxParamState : public OptimizerCloneableParamState<AdamaxParamState> {
   HB_ARG(StepCounter, step) = 0;
@@ -27,6 +28,7 @@ struct HB_API AdamaxParamState : public OptimizerCloneableParamState<AdamaxParam
 
   HB_STATE_METHODS(AdamaxParamState);
 };
+extern template class OptimizerCloneableParamState<AdamaxParamState>;
 
 /// Adamax: Adam with the largest recent gradient in place of the root of the second moment.
 class HB_API Adamax : public Optimizer {

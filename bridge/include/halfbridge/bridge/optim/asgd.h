@@ -17,6 +17,7 @@ struct HB_API ASGDOptions : public OptimizerCloneableOptions<ASGDOptions> {
 
   HB_OPTIONS_METHODS(ASGDOptions);
 };
+extern template class OptimizerCloneableOptions<ASGDOptions>;
 
 struct HB_API ASGDParamState : public OptimizerCloneableParamState<ASGDParamState> {
   HB_ARG(StepCounter, step) = 0;
@@ -25,6 +26,7 @@ struct HB_API ASGDParamState : public OptimizerCloneableParamState<ASGDParamStat
 
   HB_STATE_METHODS(ASGDParamState);
 };
+extern template class OptimizerCloneableParamState<ASGDParamState>;
 
 /// Averaged SGD: p = p * (1 - lambd * eta) - eta * g, eta = lr / (1 + lambd * lr * step)^alpha falling from lr, and in
 /// the state the average ax of p over the steps after t0.

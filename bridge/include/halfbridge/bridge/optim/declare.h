@@ -25,17 +25,16 @@
   HB_API friend bool operator==(const Class& a, const Class& b)
 
 /// In an optimizer: constructors from groups and from parameters, saving and loading.
-#define HB_OPTIMIZER_METHODS(Name, ...)                                                                        \
- public:                                                                                                       \
-  explicit Name(const std::vector<OptimizerParamGroup>& param_groups, Name##Options defaults __VA_ARGS__);     \
-  explicit Name(std::vector<Tensor> params, Name##Options defaults __VA_ARGS__)                                \
-      : Name(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))}, std::move(defaults)) {} \
-  void save(serialize::OutputArchive& archive) const override;                                                 \
-  void load(serialize::InputArchive& archive) override;                                                        \
-                                                                                                               \
- protected:                                                                                                    \
-  std::unique_ptr<OptimizerParamState> new_state() const override;                                             \
-                                                                                                               \
+#define HB_OPTIMIZER_METHODS(Name, ...)                                                                    \
+ public:                                                                                                   \
+  explicit Name(const std::vector<OptimizerParamGroup>& param_groups, Name##Options defaults __VA_ARGS__); \
+  explicit Name(std::vector<Tensor> params, Name##Options defaults __VA_ARGS__);                           \
+  void save(serialize::OutputArchive& archive) const override;                                             \
+  void load(serialize::InputArchive& archive) override;                                                    \
+                                                                                                           \
+ protected:                                                                                                \
+  std::unique_ptr<OptimizerParamState> new_state() const override;                                         \
+                                                                                                           \
  public:
 
 /// The same, and a step that the update kernels make.

@@ -19,6 +19,7 @@ struct HB_API LAMBOptions : public OptimizerCloneableOptions<LAMBOptions> {
 
   HB_OPTIONS_METHODS(LAMBOptions);
 };
+extern template class OptimizerCloneableOptions<LAMBOptions>;
 
 struct HB_API LAMBParamState : public OptimizerCloneableParamState<LAMBParamState> {
   HB_ARG(StepCounter, step) = 0;
@@ -27,6 +28,7 @@ struct HB_API LAMBParamState : public OptimizerCloneableParamState<LAMBParamStat
 
   HB_STATE_METHODS(LAMBParamState);
 };
+extern template class OptimizerCloneableParamState<LAMBParamState>;
 
 /// LAMB (You et al., "Large Batch Optimization for Deep Learning", algorithm 2; PyTorch has none): with Adam's
 /// corrected moments m and v, u = m / (sqrt(v) + eps) + weight_decay * p and p -= lr * |p| / |u| * u, the norms being

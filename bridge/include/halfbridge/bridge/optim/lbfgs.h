@@ -20,6 +20,7 @@ struct HB_API LBFGSOptions : public OptimizerCloneableOptions<LBFGSOptions> {
 
   HB_OPTIONS_METHODS(LBFGSOptions);
 };
+extern template class OptimizerCloneableOptions<LBFGSOptions>;
 
 struct HB_API LBFGSParamState : public OptimizerCloneableParamState<LBFGSParamState> {
   HB_ARG(int64_t, func_evals) = 0;
@@ -36,6 +37,7 @@ struct HB_API LBFGSParamState : public OptimizerCloneableParamState<LBFGSParamSt
 
   HB_STATE_METHODS(LBFGSParamState);
 };
+extern template class OptimizerCloneableParamState<LBFGSParamState>;
 
 /// Limited-memory BFGS, with a strong-Wolfe line search if line_search_fn is "strong_wolfe". Takes one parameter group;
 /// its state is that of the first parameter.

@@ -17,12 +17,14 @@ struct HB_API LionOptions : public OptimizerCloneableOptions<LionOptions> {
 
   HB_OPTIONS_METHODS(LionOptions);
 };
+extern template class OptimizerCloneableOptions<LionOptions>;
 
 struct HB_API LionParamState : public OptimizerCloneableParamState<LionParamState> {
   HB_ARG(Tensor, exp_avg);
 
   HB_STATE_METHODS(LionParamState);
 };
+extern template class OptimizerCloneableParamState<LionParamState>;
 
 /// Lion: steps of lr along the sign of an average of gradient and momentum; weight decay shrinks the parameter first.
 class HB_API Lion : public Optimizer {

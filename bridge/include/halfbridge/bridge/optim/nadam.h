@@ -26,6 +26,7 @@ struct HB_API NAdamOptions : public OptimizerCloneableOptions<NAdamOptions> {
 
   HB_OPTIONS_METHODS(NAdamOptions);
 };
+extern template class OptimizerCloneableOptions<NAdamOptions>;
 
 struct HB_API NAdamParamState : public OptimizerCloneableParamState<NAdamParamState> {
   HB_ARG(StepCounter, step) = 0;
@@ -35,6 +36,7 @@ struct HB_API NAdamParamState : public OptimizerCloneableParamState<NAdamParamSt
 
   HB_STATE_METHODS(NAdamParamState);
 };
+extern template class OptimizerCloneableParamState<NAdamParamState>;
 
 /// Adam with Nesterov's momentum.
 class HB_API NAdam : public Optimizer {

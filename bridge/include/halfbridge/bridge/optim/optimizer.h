@@ -35,29 +35,30 @@ class HB_API OptimizerParamState {
 };
 
 template <class Derived>
-class OptimizerCloneableParamState : public OptimizerParamState {
-  std::unique_ptr<OptimizerParamState> clone() const override {
-    return std::make_unique<Derived>(static_cast<const Derived&>(*this));
-  }
+class HB_API OptimizerCloneableParamState : public OptimizerParamState {
+  std::unique_ptr<OptimizerParamState> clone() const override;
 };
+template <class Derived>
+std::unique_ptr<OptimizerParamState> OptimizerCloneableParamState<Derived>::clone() const {
+  return std::make_unique<Derived>(static_cast<const Derived&>(*this));
+}
 
 /// Parameters that are updated with the same options.
 class HB_API OptimizerParamGroup {
  public:
   OptimizerParamGroup(const OptimizerParamGroup& other);
-  OptimizerParamGroup(OptimizerParamGroup&&) = default;
-  OptimizerParamGroup(std::vector<Tensor> params) : params_(std::move(params)) {}  // NOLINT: implicit as in LibTorch
-  OptimizerParamGroup(std::vector<Tensor> params, std::unique_ptr<OptimizerOptions> options)
-      : params_(std::move(params)), options_(std::move(options)) {}
+  OptimizerParamGroup(OptimizerParamGroup&&) noexcept;
+  OptimizerParamGroup(std::vector<Tensor> params);  // NOLINT: implicit as in LibTorch
+  OptimizerParamGroup(std::vector<Tensor> params, std::unique_ptr<OptimizerOptions> options);
   OptimizerParamGroup& operator=(const OptimizerParamGroup&) = delete;
-  OptimizerParamGroup& operator=(OptimizerParamGroup&&) noexcept = default;
-  ~OptimizerParamGroup() = default;
+  OptimizerParamGroup& operator=(OptimizerParamGroup&&) noexcept;
+  ~OptimizerParamGroup();
 
   bool has_options() const { return options_ != nullptr; }
   /// Throws if the group has no options of its own yet.
   OptimizerOptions& options();
   const OptimizerOptions& options() const;
-  void set_options(std::unique_ptr<OptimizerOptions> options) { options_ = std::move(options); }
+  void set_options(std::unique_ptr<OptimizerOptions> options);
   std::vector<Tensor>& params() { return params_; }
   const std::vector<Tensor>& params() const { return params_; }
   /// An option by its Python name, to read and to assign.
@@ -79,8 +80,8 @@ class HB_API Optimizer {
   explicit Optimizer(std::vector<Tensor> parameters, std::unique_ptr<OptimizerOptions> defaults);
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
-  Optimizer(Optimizer&&) = default;
-  Optimizer& operator=(Optimizer&&) = default;
+  Optimizer(Optimizer&&);
+  Optimizer& operator=(Optimizer&&);
   virtual ~Optimizer();
 
   /// Updates the parameters that have a gradient. A closure is called first, with gradients enabled, and its loss

@@ -47,7 +47,7 @@ class HB_API OptimizerOptions {
 };
 
 template <class Derived>
-class OptimizerCloneableOptions : public OptimizerOptions {
+class HB_API OptimizerCloneableOptions : public OptimizerOptions {
  public:
   /// Python's switches between implementations: taken, and without effect. Every step is fused, and none waits for the
   /// device.
@@ -61,10 +61,13 @@ class OptimizerCloneableOptions : public OptimizerOptions {
   }
 
  private:
-  std::unique_ptr<OptimizerOptions> clone() const override {
-    return std::make_unique<Derived>(static_cast<const Derived&>(*this));
-  }
+  std::unique_ptr<OptimizerOptions> clone() const override;
 };
+// Outside the class, so that the library's instantiations serve every program.
+template <class Derived>
+std::unique_ptr<OptimizerOptions> OptimizerCloneableOptions<Derived>::clone() const {
+  return std::make_unique<Derived>(static_cast<const Derived&>(*this));
+}
 
 /// One option of a group: `group["lr"] = 0.1; double lr = group["lr"]; group["lr"] *= 0.5`.
 class HB_API OptionRef {

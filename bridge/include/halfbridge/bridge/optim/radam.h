@@ -24,6 +24,7 @@ struct HB_API RAdamOptions : public OptimizerCloneableOptions<RAdamOptions> {
 
   HB_OPTIONS_METHODS(RAdamOptions);
 };
+extern template class OptimizerCloneableOptions<RAdamOptions>;
 
 struct HB_API RAdamParamState : public OptimizerCloneableParamState<RAdamParamState> {
   HB_ARG(StepCounter, step) = 0;
@@ -32,6 +33,7 @@ struct HB_API RAdamParamState : public OptimizerCloneableParamState<RAdamParamSt
 
   HB_STATE_METHODS(RAdamParamState);
 };
+extern template class OptimizerCloneableParamState<RAdamParamState>;
 
 /// Adam that holds the second moment back while too few steps were made to know it.
 class HB_API RAdam : public Optimizer {

@@ -16,6 +16,7 @@ struct HB_API RMSpropOptions : public OptimizerCloneableOptions<RMSpropOptions> 
 
   HB_OPTIONS_METHODS(RMSpropOptions);
 };
+extern template class OptimizerCloneableOptions<RMSpropOptions>;
 
 struct HB_API RMSpropParamState : public OptimizerCloneableParamState<RMSpropParamState> {
   HB_ARG(StepCounter, step) = 0;
@@ -25,6 +26,7 @@ struct HB_API RMSpropParamState : public OptimizerCloneableParamState<RMSpropPar
 
   HB_STATE_METHODS(RMSpropParamState);
 };
+extern template class OptimizerCloneableParamState<RMSpropParamState>;
 
 /// RMSprop: the gradient over the root of its running mean square, about its mean if centered.
 class HB_API RMSprop : public Optimizer {

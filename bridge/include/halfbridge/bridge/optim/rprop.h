@@ -17,6 +17,7 @@ struct HB_API RpropOptions : public OptimizerCloneableOptions<RpropOptions> {
 
   HB_OPTIONS_METHODS(RpropOptions);
 };
+extern template class OptimizerCloneableOptions<RpropOptions>;
 
 struct HB_API RpropParamState : public OptimizerCloneableParamState<RpropParamState> {
   HB_ARG(StepCounter, step) = 0;
@@ -25,6 +26,7 @@ struct HB_API RpropParamState : public OptimizerCloneableParamState<RpropParamSt
 
   HB_STATE_METHODS(RpropParamState);
 };
+extern template class OptimizerCloneableParamState<RpropParamState>;
 
 /// Resilient backpropagation: each element has its own step size, which etas shrink where the sign of the gradient
 /// changed and grow where it did not, within step_sizes.

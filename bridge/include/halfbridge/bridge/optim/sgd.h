@@ -15,6 +15,7 @@ struct HB_API SGDOptions : public OptimizerCloneableOptions<SGDOptions> {
 
   HB_OPTIONS_METHODS(SGDOptions);
 };
+extern template class OptimizerCloneableOptions<SGDOptions>;
 
 struct HB_API SGDParamState : public OptimizerCloneableParamState<SGDParamState> {
   HB_ARG(Tensor, momentum_buffer);
@@ -23,6 +24,7 @@ struct HB_API SGDParamState : public OptimizerCloneableParamState<SGDParamState>
 
   HB_STATE_METHODS(SGDParamState);
 };
+extern template class OptimizerCloneableParamState<SGDParamState>;
 
 /// Stochastic gradient descent: p -= lr * v with v = momentum * v + (1 - dampening) * g, v starting as the first g.
 class HB_API SGD : public Optimizer {

@@ -26,10 +26,11 @@ namespace serialize {
 /// reads the files.
 class HB_API OutputArchive final {
  public:
-  OutputArchive() : OutputArchive(std::make_shared<jit::CompilationUnit>()) {}
+  OutputArchive();
   explicit OutputArchive(std::shared_ptr<jit::CompilationUnit> unit);
-  OutputArchive(OutputArchive&&) = default;
-  OutputArchive& operator=(OutputArchive&&) = default;
+  OutputArchive(OutputArchive&&);
+  OutputArchive& operator=(OutputArchive&&);
+  ~OutputArchive();
   OutputArchive(OutputArchive&) = delete;
   OutputArchive& operator=(OutputArchive&) = delete;
 
@@ -63,8 +64,9 @@ class HB_API OutputArchive final {
 class HB_API InputArchive final {
  public:
   InputArchive();
-  InputArchive(InputArchive&&) = default;
-  InputArchive& operator=(InputArchive&&) = default;
+  InputArchive(InputArchive&&);
+  InputArchive& operator=(InputArchive&&);
+  ~InputArchive();
   InputArchive(InputArchive&) = delete;
   InputArchive& operator=(InputArchive&) = delete;
 
