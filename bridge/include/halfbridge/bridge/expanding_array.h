@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <initializer_list>
@@ -12,6 +11,10 @@
 #include <halfbridge/array_ref.h>
 
 namespace hb::bridge {
+namespace detail {
+[[noreturn]] HB_API void wrong_number_of_values(size_t wanted, size_t got);
+}
+
 inline namespace api {
 
 /// D values, of which one may be given for all: `ExpandingArray<2>(3)` is {3, 3}.
@@ -22,10 +25,12 @@ class ExpandingArray {
       : ExpandingArray(ArrayRef<T>(list)) {}                                // NOLINT: implicit as in LibTorch
   ExpandingArray(std::vector<T> vec) : ExpandingArray(ArrayRef<T>(vec)) {}  // NOLINT
   ExpandingArray(ArrayRef<T> values) {                                      // NOLINT
-    HB_CHECK(values.size() == D, "Expected ", D, " values, but instead got ", values.size());
-    std::copy(values.begin(), values.end(), values_.begin());
+    if (values.size() != D) bridge::detail::wrong_number_of_values(D, values.size());
+    for (size_t i = 0; i < D; ++i) values_[i] = values[i];
   }
-  ExpandingArray(T single_size) { values_.fill(single_size); }         // NOLINT
+  ExpandingArray(T single_size) {  // NOLINT
+    for (T& value : values_) value = single_size;
+  }
   ExpandingArray(const std::array<T, D>& values) : values_(values) {}  // NOLINT
 
   std::array<T, D>& operator*() { return values_; }
@@ -56,8 +61,8 @@ class ExpandingArrayWithOptionalElem : public ExpandingArray<D, std::optional<T>
       : ExpandingArrayWithOptionalElem(ArrayRef<T>(list)) {}
   ExpandingArrayWithOptionalElem(std::vector<T> vec) : ExpandingArrayWithOptionalElem(ArrayRef<T>(vec)) {}  // NOLINT
   ExpandingArrayWithOptionalElem(ArrayRef<T> values) : Base(std::optional<T>()) {                           // NOLINT
-    HB_CHECK(values.size() == D, "Expected ", D, " values, but instead got ", values.size());
-    std::copy(values.begin(), values.end(), this->values_.begin());
+    if (values.size() != D) bridge::detail::wrong_number_of_values(D, values.size());
+    for (size_t i = 0; i < D; ++i) this->values_[i] = values[i];
   }
   ExpandingArrayWithOptionalElem(T single_size) : Base(std::optional<T>(single_size)) {}  // NOLINT
   ExpandingArrayWithOptionalElem(const std::array<T, D>& values)                          // NOLINT

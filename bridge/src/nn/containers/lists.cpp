@@ -30,6 +30,21 @@ void ModuleListImpl::insert(size_t index, std::shared_ptr<Module> module) {
 
 // --- ModuleDict
 
+ModuleDictImpl::ModuleDictImpl() = default;
+ModuleDictImpl::ModuleDictImpl(const Pairs& modules) { update(modules); }
+ModuleDictImpl::ModuleDictImpl(const Dict& modules) { update(modules); }
+ModuleDictImpl::Pairs ModuleDictImpl::items() const { return modules_.pairs(); }
+std::vector<std::string> ModuleDictImpl::keys() const { return modules_.keys(); }
+std::vector<std::shared_ptr<Module>> ModuleDictImpl::values() const { return modules_.values(); }
+ModuleDictImpl::Iterator ModuleDictImpl::begin() { return modules_.begin(); }
+ModuleDictImpl::ConstIterator ModuleDictImpl::begin() const { return modules_.begin(); }
+ModuleDictImpl::Iterator ModuleDictImpl::end() { return modules_.end(); }
+ModuleDictImpl::ConstIterator ModuleDictImpl::end() const { return modules_.end(); }
+size_t ModuleDictImpl::size() const noexcept { return modules_.size(); }
+bool ModuleDictImpl::empty() const noexcept { return modules_.is_empty(); }
+bool ModuleDictImpl::contains(const std::string& key) const noexcept { return modules_.contains(key); }
+std::shared_ptr<Module> ModuleDictImpl::operator[](const std::string& key) const { return modules_[key]; }
+
 std::shared_ptr<Module> ModuleDictImpl::clone(const std::optional<Device>& device) const {
   auto copy = std::make_shared<ModuleDictImpl>();
   for (const auto& module : modules_) copy->insert(module.key(), module.value()->clone(device));
@@ -79,6 +94,18 @@ Tensor copy_of(const Tensor& t, const std::optional<Device>& device) {
 }
 }  // namespace
 
+void ParameterListImpl::append(const Item& pair) { append(pair.value()); }
+ParameterListImpl::ParameterListImpl() = default;
+ParameterListImpl::Iterator ParameterListImpl::begin() { return parameters_.begin(); }
+ParameterListImpl::ConstIterator ParameterListImpl::begin() const { return parameters_.begin(); }
+ParameterListImpl::Iterator ParameterListImpl::end() { return parameters_.end(); }
+ParameterListImpl::ConstIterator ParameterListImpl::end() const { return parameters_.end(); }
+size_t ParameterListImpl::size() const noexcept { return parameters_.size(); }
+
+Tensor& ParameterListImpl::at(size_t idx) {
+  HB_CHECK(idx < size(), "Index out of range");
+  return parameters_[std::to_string(idx)];
+}
 std::shared_ptr<Module> ParameterListImpl::clone(const std::optional<Device>& device) const {
   auto copy = std::make_shared<ParameterListImpl>();
   for (const auto& p : parameters_) copy->append(copy_of(p.value(), device));
@@ -88,6 +115,23 @@ void ParameterListImpl::pretty_print(std::ostream& stream) const { print(stream,
 void ParameterListImpl::append(const Tensor& param) {
   register_parameter(std::to_string(parameters_.size()), param, param.requires_grad());
 }
+
+ParameterDictImpl::ParameterDictImpl() = default;
+ParameterDictImpl::ParameterDictImpl(const OrderedDict<std::string, Tensor>& params) { parameters_ = params; }
+std::vector<std::string> ParameterDictImpl::keys() const { return parameters_.keys(); }
+std::vector<Tensor> ParameterDictImpl::values() const { return parameters_.values(); }
+ParameterDictImpl::Iterator ParameterDictImpl::begin() { return parameters_.begin(); }
+ParameterDictImpl::ConstIterator ParameterDictImpl::begin() const { return parameters_.begin(); }
+ParameterDictImpl::Iterator ParameterDictImpl::end() { return parameters_.end(); }
+ParameterDictImpl::ConstIterator ParameterDictImpl::end() const { return parameters_.end(); }
+size_t ParameterDictImpl::size() const noexcept { return parameters_.size(); }
+bool ParameterDictImpl::empty() const noexcept { return parameters_.is_empty(); }
+void ParameterDictImpl::clear() { parameters_.clear(); }
+bool ParameterDictImpl::contains(const std::string& key) const noexcept { return parameters_.contains(key); }
+const Tensor& ParameterDictImpl::get(const std::string& key) const { return parameters_[key]; }
+Tensor& ParameterDictImpl::get(const std::string& key) { return parameters_[key]; }
+Tensor& ParameterDictImpl::operator[](const std::string& key) { return parameters_[key]; }
+const Tensor& ParameterDictImpl::operator[](const std::string& key) const { return parameters_[key]; }
 
 std::shared_ptr<Module> ParameterDictImpl::clone(const std::optional<Device>& device) const {
   auto copy = std::make_shared<ParameterDictImpl>();

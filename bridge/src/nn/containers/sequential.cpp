@@ -39,6 +39,42 @@ void wrong_result(const std::type_info& is, const std::type_info& wanted) {
 }
 }  // namespace detail_any
 
+AnyModule::AnyModule() = default;
+AnyModule::AnyModule(AnyModule&&) noexcept = default;
+AnyModule& AnyModule::operator=(AnyModule&&) noexcept = default;
+AnyModule::AnyModule(const AnyModule& other) : content_(other.content_ ? other.content_->copy() : nullptr) {}
+AnyModule& AnyModule::operator=(const AnyModule& other) { return *this = AnyModule(other); }
+AnyModule::~AnyModule() = default;
+AnyModule AnyModule::clone(std::optional<Device> device) const {
+  AnyModule result;
+  if (content_) result.content_ = content_->clone_module(device);
+  return result;
+}
+
+Sequential::Sequential() = default;
+Sequential::Sequential(std::initializer_list<NamedAnyModule> named_modules)
+    : ModuleHolder(std::make_shared<SequentialImpl>(named_modules)) {}
+
+SequentialImpl::SequentialImpl() = default;
+SequentialImpl::SequentialImpl(OrderedDict<std::string, AnyModule>&& ordered_dict) {
+  for (auto& item : ordered_dict) push_back(item.key(), std::move(item.value()));
+}
+SequentialImpl::SequentialImpl(std::initializer_list<NamedAnyModule> named_modules) {
+  for (const auto& m : named_modules) push_back(m.name(), m.module());
+}
+void SequentialImpl::push_back(AnyModule any_module) {
+  push_back(std::to_string(modules_.size()), std::move(any_module));
+}
+SequentialImpl::Iterator SequentialImpl::begin() { return modules_.begin(); }
+SequentialImpl::ConstIterator SequentialImpl::begin() const { return modules_.begin(); }
+SequentialImpl::Iterator SequentialImpl::end() { return modules_.end(); }
+SequentialImpl::ConstIterator SequentialImpl::end() const { return modules_.end(); }
+std::shared_ptr<Module> SequentialImpl::ptr(size_t index) const {
+  check_index(index);
+  return modules_[index].ptr();
+}
+void SequentialImpl::check_index(size_t index) const { HB_CHECK(index < size(), "Index out of range"); }
+
 std::shared_ptr<Module> SequentialImpl::clone(const std::optional<Device>& device) const {
   auto copy = std::make_shared<SequentialImpl>();
   for (const auto& child : named_children()) {

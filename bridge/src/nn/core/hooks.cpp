@@ -98,6 +98,15 @@ bool ModuleHooks::remove(unsigned handle) {
   return drop(pre, handle) || drop(post, handle) || drop(backward, handle) || drop(scopes, handle);
 }
 
+HookSlot::HookSlot(const HookSlot& o) : hooks_(o.hooks_ ? std::make_unique<ModuleHooks>(*o.hooks_) : nullptr) {}
+HookSlot::HookSlot(HookSlot&&) noexcept = default;
+HookSlot& HookSlot::operator=(HookSlot o) noexcept { return hooks_ = std::move(o.hooks_), *this; }
+HookSlot::~HookSlot() = default;
+ModuleHooks& HookSlot::make() {
+  if (!hooks_) hooks_ = std::make_unique<ModuleHooks>();
+  return *hooks_;
+}
+
 struct HookedCall::BackwardState {
   HookTable<FullBackwardHook> hooks;
   std::weak_ptr<Module> module;

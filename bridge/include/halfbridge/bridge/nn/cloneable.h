@@ -10,6 +10,12 @@ template <typename Derived>
 class HB_API Cloneable : public Module {
  public:
   using Module::Module;
+  Cloneable();
+  Cloneable(const Cloneable&) = default;
+  Cloneable(Cloneable&&) = default;
+  Cloneable& operator=(const Cloneable&) = default;
+  Cloneable& operator=(Cloneable&&) = default;
+  ~Cloneable() override;
   /// Registers parameters, buffers and submodules, and initialises them.
   virtual void reset() = 0;
 
@@ -18,6 +24,11 @@ class HB_API Cloneable : public Module {
  private:
   void clone_(Module& other, const std::optional<Device>& device) final;
 };
+
+template <typename Derived>
+Cloneable<Derived>::Cloneable() = default;
+template <typename Derived>
+Cloneable<Derived>::~Cloneable() = default;
 
 template <typename Derived>
 std::shared_ptr<Module> Cloneable<Derived>::clone(const std::optional<Device>& device) const {

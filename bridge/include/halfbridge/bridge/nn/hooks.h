@@ -69,17 +69,15 @@ struct ModuleHooks {
 };
 
 /// Deep copies with its module.
-class HookSlot {
+class HB_API HookSlot {
  public:
   HookSlot() = default;
-  HookSlot(const HookSlot& o) : hooks_(o.hooks_ ? std::make_unique<ModuleHooks>(*o.hooks_) : nullptr) {}
-  HookSlot(HookSlot&&) noexcept = default;
-  HookSlot& operator=(HookSlot o) noexcept { return hooks_ = std::move(o.hooks_), *this; }
+  HookSlot(const HookSlot& o);
+  HookSlot(HookSlot&&) noexcept;
+  HookSlot& operator=(HookSlot o) noexcept;
+  ~HookSlot();
   ModuleHooks* get() const { return hooks_.get(); }
-  ModuleHooks& make() {
-    if (!hooks_) hooks_ = std::make_unique<ModuleHooks>();
-    return *hooks_;
-  }
+  ModuleHooks& make();
 
  private:
   std::unique_ptr<ModuleHooks> hooks_;

@@ -83,7 +83,7 @@ struct AnyModuleHolder final : AnyModulePlaceholder {
 /// A module of any class with a forward that is not a template.
 class HB_API AnyModule {
  public:
-  AnyModule() = default;
+  AnyModule();
   template <typename ModuleType>
   explicit AnyModule(std::shared_ptr<ModuleType> module) {
     static_assert(detail::is_module<ModuleType>::value, "Can only store object derived from nn::Module into AnyModule");
@@ -98,16 +98,13 @@ class HB_API AnyModule {
       : AnyModule(std::make_shared<std::decay_t<ModuleType>>(std::forward<ModuleType>(module))) {}
   template <typename ModuleType>
   explicit AnyModule(const ModuleHolder<ModuleType>& module_holder) : AnyModule(module_holder.ptr()) {}
-  AnyModule(AnyModule&&) = default;
-  AnyModule& operator=(AnyModule&&) = default;
+  AnyModule(AnyModule&&) noexcept;
+  AnyModule& operator=(AnyModule&&) noexcept;
   /// Copies share the module; clone() does not.
-  AnyModule(const AnyModule& other) : content_(other.content_ ? other.content_->copy() : nullptr) {}
-  AnyModule& operator=(const AnyModule& other) { return *this = AnyModule(other); }
-  AnyModule clone(std::optional<Device> device = std::nullopt) const {
-    AnyModule result;
-    if (content_) result.content_ = content_->clone_module(device);
-    return result;
-  }
+  AnyModule(const AnyModule& other);
+  AnyModule& operator=(const AnyModule& other);
+  ~AnyModule();
+  AnyModule clone(std::optional<Device> device = std::nullopt) const;
   template <typename ModuleType>
   AnyModule& operator=(std::shared_ptr<ModuleType> module) {
     return *this = AnyModule(std::move(module));

@@ -94,25 +94,25 @@ class HB_API ModuleDictImpl : public Cloneable<ModuleDictImpl> {
   using Iterator = Dict::Iterator;
   using ConstIterator = Dict::ConstIterator;
 
-  ModuleDictImpl() = default;
-  explicit ModuleDictImpl(const Pairs& modules) { update(modules); }
-  explicit ModuleDictImpl(const Dict& modules) { update(modules); }
+  ModuleDictImpl();
+  explicit ModuleDictImpl(const Pairs& modules);
+  explicit ModuleDictImpl(const Dict& modules);
   std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override;
   void reset() override {}
   void pretty_print(std::ostream& stream) const override;
 
-  Pairs items() const { return modules_.pairs(); }
-  std::vector<std::string> keys() const { return modules_.keys(); }
-  std::vector<std::shared_ptr<Module>> values() const { return modules_.values(); }
-  Iterator begin() { return modules_.begin(); }
-  ConstIterator begin() const { return modules_.begin(); }
-  Iterator end() { return modules_.end(); }
-  ConstIterator end() const { return modules_.end(); }
-  size_t size() const noexcept { return modules_.size(); }
-  bool empty() const noexcept { return modules_.is_empty(); }
-  bool contains(const std::string& key) const noexcept { return modules_.contains(key); }
+  Pairs items() const;
+  std::vector<std::string> keys() const;
+  std::vector<std::shared_ptr<Module>> values() const;
+  Iterator begin();
+  ConstIterator begin() const;
+  Iterator end();
+  ConstIterator end() const;
+  size_t size() const noexcept;
+  bool empty() const noexcept;
+  bool contains(const std::string& key) const noexcept;
   void clear();
-  std::shared_ptr<Module> operator[](const std::string& key) const { return modules_[key]; }
+  std::shared_ptr<Module> operator[](const std::string& key) const;
   template <typename T>
   T& at(const std::string& key) {
     return detail::checked_cast<T>(modules_[key], key);
@@ -141,7 +141,7 @@ class HB_API ParameterListImpl : public Cloneable<ParameterListImpl> {
   using Iterator = std::vector<Item>::iterator;
   using ConstIterator = std::vector<Item>::const_iterator;
 
-  ParameterListImpl() = default;
+  ParameterListImpl();
   template <typename... Tensors>
   explicit ParameterListImpl(Tensors&&... params) {
     (append(std::forward<Tensors>(params)), ...);
@@ -151,7 +151,7 @@ class HB_API ParameterListImpl : public Cloneable<ParameterListImpl> {
   void pretty_print(std::ostream& stream) const override;
 
   void append(const Tensor& param);
-  void append(const Item& pair) { append(pair.value()); }
+  void append(const Item& pair);
   template <typename Container>
   void extend(const Container& container) {
     for (const auto& param : container) append(param);
@@ -161,18 +161,15 @@ class HB_API ParameterListImpl : public Cloneable<ParameterListImpl> {
     extend(other);
     return *this;
   }
-  Iterator begin() { return parameters_.begin(); }
-  ConstIterator begin() const { return parameters_.begin(); }
-  Iterator end() { return parameters_.end(); }
-  ConstIterator end() const { return parameters_.end(); }
-  Tensor& at(size_t idx) {
-    HB_CHECK(idx < size(), "Index out of range");
-    return parameters_[std::to_string(idx)];
-  }
+  Iterator begin();
+  ConstIterator begin() const;
+  Iterator end();
+  ConstIterator end() const;
+  Tensor& at(size_t idx);
   const Tensor& at(size_t idx) const { return const_cast<ParameterListImpl*>(this)->at(idx); }
   Tensor& operator[](size_t idx) { return at(idx); }
   const Tensor& operator[](size_t idx) const { return at(idx); }
-  size_t size() const noexcept { return parameters_.size(); }
+  size_t size() const noexcept;
   bool is_empty() const noexcept { return parameters_.is_empty(); }
 };
 HB_LIBRARY_MODULE(ParameterList);
@@ -183,33 +180,33 @@ class HB_API ParameterDictImpl : public Cloneable<ParameterDictImpl> {
   using Iterator = OrderedDict<std::string, Tensor>::Iterator;
   using ConstIterator = OrderedDict<std::string, Tensor>::ConstIterator;
 
-  ParameterDictImpl() = default;
-  explicit ParameterDictImpl(const OrderedDict<std::string, Tensor>& params) { parameters_ = params; }
+  ParameterDictImpl();
+  explicit ParameterDictImpl(const OrderedDict<std::string, Tensor>& params);
   std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override;
   void reset() override {}
   void pretty_print(std::ostream& stream) const override;
 
   Tensor& insert(const std::string& key, const Tensor& param);
   Tensor pop(const std::string& key);
-  std::vector<std::string> keys() const { return parameters_.keys(); }
-  std::vector<Tensor> values() const { return parameters_.values(); }
-  Iterator begin() { return parameters_.begin(); }
-  ConstIterator begin() const { return parameters_.begin(); }
-  Iterator end() { return parameters_.end(); }
-  ConstIterator end() const { return parameters_.end(); }
-  size_t size() const noexcept { return parameters_.size(); }
-  bool empty() const noexcept { return parameters_.is_empty(); }
+  std::vector<std::string> keys() const;
+  std::vector<Tensor> values() const;
+  Iterator begin();
+  ConstIterator begin() const;
+  Iterator end();
+  ConstIterator end() const;
+  size_t size() const noexcept;
+  bool empty() const noexcept;
   /// Each key must be there already.
   template <typename Container>
   void update(const Container& container) {
     for (auto& item : container) parameters_[item.key()] = item.value();
   }
-  void clear() { parameters_.clear(); }
-  bool contains(const std::string& key) const noexcept { return parameters_.contains(key); }
-  const Tensor& get(const std::string& key) const { return parameters_[key]; }
-  Tensor& get(const std::string& key) { return parameters_[key]; }
-  Tensor& operator[](const std::string& key) { return parameters_[key]; }
-  const Tensor& operator[](const std::string& key) const { return parameters_[key]; }
+  void clear();
+  bool contains(const std::string& key) const noexcept;
+  const Tensor& get(const std::string& key) const;
+  Tensor& get(const std::string& key);
+  Tensor& operator[](const std::string& key);
+  const Tensor& operator[](const std::string& key) const;
 
  private:
   void put(const std::string& key, const Tensor& param);

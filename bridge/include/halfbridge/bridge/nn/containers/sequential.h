@@ -16,18 +16,14 @@ class HB_API SequentialImpl : public Cloneable<SequentialImpl> {
   using Iterator = std::vector<AnyModule>::iterator;
   using ConstIterator = std::vector<AnyModule>::const_iterator;
 
-  SequentialImpl() = default;
+  SequentialImpl();
   template <typename... Modules>
   explicit SequentialImpl(Modules&&... modules) {
     modules_.reserve(sizeof...(Modules));
     push_back(std::forward<Modules>(modules)...);
   }
-  explicit SequentialImpl(OrderedDict<std::string, AnyModule>&& ordered_dict) {
-    for (auto& item : ordered_dict) push_back(item.key(), std::move(item.value()));
-  }
-  explicit SequentialImpl(std::initializer_list<NamedAnyModule> named_modules) {
-    for (const auto& m : named_modules) push_back(m.name(), m.module());
-  }
+  explicit SequentialImpl(OrderedDict<std::string, AnyModule>&& ordered_dict);
+  explicit SequentialImpl(std::initializer_list<NamedAnyModule> named_modules);
 
   std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override;
   void reset() override {}
@@ -68,13 +64,13 @@ class HB_API SequentialImpl : public Cloneable<SequentialImpl> {
   void extend(const Container& container) {
     for (const auto& module : container) push_back(module);
   }
-  void push_back(AnyModule any_module) { push_back(std::to_string(modules_.size()), std::move(any_module)); }
+  void push_back(AnyModule any_module);
   void push_back(std::string name, AnyModule any_module);
 
-  Iterator begin() { return modules_.begin(); }
-  ConstIterator begin() const { return modules_.begin(); }
-  Iterator end() { return modules_.end(); }
-  ConstIterator end() const { return modules_.end(); }
+  Iterator begin();
+  ConstIterator begin() const;
+  Iterator end();
+  ConstIterator end() const;
   template <typename T>
   T& at(size_t index) {
     check_index(index);
@@ -85,10 +81,7 @@ class HB_API SequentialImpl : public Cloneable<SequentialImpl> {
     check_index(index);
     return modules_[index].get<T>();
   }
-  std::shared_ptr<Module> ptr(size_t index) const {
-    check_index(index);
-    return modules_[index].ptr();
-  }
+  std::shared_ptr<Module> ptr(size_t index) const;
   template <typename T>
   std::shared_ptr<T> ptr(size_t index) const {
     check_index(index);
@@ -106,7 +99,7 @@ class HB_API SequentialImpl : public Cloneable<SequentialImpl> {
     push_back(std::forward<Second>(second), std::forward<Rest>(rest)...);
   }
   void push_back() {}
-  void check_index(size_t index) const { HB_CHECK(index < size(), "Index out of range"); }
+  void check_index(size_t index) const;
   template <typename ReturnType, typename... InputTypes>
   ReturnType run(InputTypes&&... inputs) {
     if constexpr (std::is_same_v<ReturnType, Tensor> && sizeof...(InputTypes) == 1 &&
@@ -125,12 +118,11 @@ class HB_API SequentialImpl : public Cloneable<SequentialImpl> {
 };
 
 HB_LIBRARY_CLONEABLE(Sequential);
-class Sequential : public ModuleHolder<SequentialImpl> {
+class HB_API Sequential : public ModuleHolder<SequentialImpl> {
  public:
   using ModuleHolder<SequentialImpl>::ModuleHolder;
-  Sequential() = default;
-  Sequential(std::initializer_list<NamedAnyModule> named_modules)
-      : ModuleHolder(std::make_shared<SequentialImpl>(named_modules)) {}
+  Sequential();
+  Sequential(std::initializer_list<NamedAnyModule> named_modules);
 };
 
 }  // namespace modules
