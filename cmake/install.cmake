@@ -5,6 +5,7 @@
 #   include/halfbridge/...                      engine, bridge and training layer, namespace hb
 #   include/halfbridge-torch/{torch,ATen,c10}   LibTorch's names; only programs that find Torch here see them
 #   share/cmake/Torch, share/cmake/Halfbridge   what find_package(Torch) and find_package(Halfbridge) find
+#   lib/pkgconfig                               halfbridge.pc, and halfbridge-torch.pc with LibTorch's names
 #   share/halfbridge                            halfbridge_capture.py; capture/: the project of libhalfbridge_capture.so
 # Nothing in it depends on where it stands.
 include(CMakePackageConfigHelpers)
@@ -14,7 +15,9 @@ set(_packages ${CMAKE_INSTALL_DATADIR}/cmake)
 set_target_properties(halfbridge PROPERTIES INSTALL_RPATH "$ORIGIN")
 target_include_directories(halfbridge PUBLIC $<INSTALL_INTERFACE:${_include}>)
 
-install(TARGETS halfbridge EXPORT HalfbridgeTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+target_include_directories(halfbridge_torch INTERFACE $<INSTALL_INTERFACE:${_include}/halfbridge-torch>)
+
+install(TARGETS halfbridge halfbridge_torch EXPORT HalfbridgeTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS halfbridge_onednn LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/halfbridge bridge/include/halfbridge train/include/halfbridge trace/include/halfbridge DESTINATION ${_include}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
@@ -26,9 +29,16 @@ install(EXPORT HalfbridgeTargets NAMESPACE Halfbridge:: DESTINATION ${_packages}
 # LibTorch's API version is the version that programs ask of Torch; Halfbridge has its own.
 set(HALFBRIDGE_TORCH_VERSION 2.11.0)
 set(_torch_names ${_include}/halfbridge-torch)
+file(RELATIVE_PATH _prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+string(REGEX REPLACE "/$" "" _prefix ${_prefix})
+foreach(name halfbridge halfbridge-torch)
+  configure_file(cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/packages/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/packages/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
+install(FILES LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/halfbridge)
 foreach(package Torch Halfbridge)
   configure_package_config_file(
-    cmake/${package}Config.cmake.in ${CMAKE_BINARY_DIR}/packages/${package}Config.cmake
+    cmake/${package}Config.cmake.in ${PROJECT_BINARY_DIR}/packages/${package}Config.cmake
     INSTALL_DESTINATION ${_packages}/${package}
     PATH_VARS _include _torch_names _packages NO_CHECK_REQUIRED_COMPONENTS_MACRO)
   set(_version ${PROJECT_VERSION})
@@ -37,9 +47,9 @@ foreach(package Torch Halfbridge)
     set(_version ${HALFBRIDGE_TORCH_VERSION})
     set(_compatibility AnyNewerVersion)
   endif()
-  write_basic_package_version_file(${CMAKE_BINARY_DIR}/packages/${package}ConfigVersion.cmake
+  write_basic_package_version_file(${PROJECT_BINARY_DIR}/packages/${package}ConfigVersion.cmake
                                    VERSION ${_version} COMPATIBILITY ${_compatibility})
-  install(FILES ${CMAKE_BINARY_DIR}/packages/${package}Config.cmake
-                ${CMAKE_BINARY_DIR}/packages/${package}ConfigVersion.cmake
+  install(FILES ${PROJECT_BINARY_DIR}/packages/${package}Config.cmake
+                ${PROJECT_BINARY_DIR}/packages/${package}ConfigVersion.cmake
           DESTINATION ${_packages}/${package})
 endforeach()

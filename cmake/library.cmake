@@ -21,9 +21,6 @@ file(GLOB HALFBRIDGE_AMX_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cpu
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/cpu/isa/optim.cpp
                             ${PROJECT_SOURCE_DIR}/src/cpu/isa/optim_scaled.cpp PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
 
-set_source_files_properties(${PROJECT_SOURCE_DIR}/trace/src/recorder.cpp PROPERTIES
-  COMPILE_DEFINITIONS HALFBRIDGE_VERSION="${PROJECT_VERSION}")
-
 # Vendors' headers stand in the CPU's folder alone, the libraries of files in that of files.
 target_link_libraries(halfbridge_cpu PRIVATE DNNL::dnnl)
 foreach(layer io profiler bridge train trace)
@@ -78,9 +75,12 @@ set_property(SOURCE ${PROJECT_SOURCE_DIR}/src/cpu/onednn/library.cpp APPEND PROP
              COMPILE_DEFINITIONS HB_ONEDNN_SCOPE="$<TARGET_FILE_NAME:halfbridge_onednn>")
 add_dependencies(halfbridge halfbridge_onednn)
 set_target_properties(halfbridge PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0 LINKER_LANGUAGE CXX)
+add_library(Halfbridge::halfbridge ALIAS halfbridge)
 
 # LibTorch's names (torch/, ATen/, c10/) are a folder of their own: a program that uses hb:: beside the real LibTorch leaves
 # it out.
 add_library(halfbridge_torch INTERFACE)
 target_include_directories(halfbridge_torch INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/bridge/names>)
 target_link_libraries(halfbridge_torch INTERFACE halfbridge)
+set_target_properties(halfbridge_torch PROPERTIES EXPORT_NAME torch)
+add_library(Halfbridge::torch ALIAS halfbridge_torch)

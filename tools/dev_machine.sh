@@ -17,6 +17,9 @@ present() {
     pkg-config) have pkg-config ;;
     clang-format) have clang-format ;;
     clang-tidy) have clang-tidy ;;
+    patchelf) have patchelf ;;
+    dpkg-dev) have dpkg-shlibdeps ;;
+    xz-utils) have xz ;;
     python3-pip) python3 -m pip --version >/dev/null 2>&1 ;;
     libdnnl-dev) header dnnl.hpp ;;
     libzip-dev) have pkg-config && pkg-config --exists libzip ;;

@@ -3,6 +3,7 @@
 #include <halfbridge/machine.h>
 #include <halfbridge/numerics.h>
 #include <halfbridge/threads.h>
+#include <halfbridge/version.h>
 
 #include "command.h"
 

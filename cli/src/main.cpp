@@ -1,3 +1,5 @@
+#include <halfbridge/version.h>
+
 #include <cstdio>
 #include <exception>
 

@@ -18,4 +18,38 @@ else()
     COMMAND ${CMAKE_COMMAND} -DBUILD=${CMAKE_BINARY_DIR} -DTREE=${CMAKE_CURRENT_BINARY_DIR}/install-tree
       -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/make_install_tree.cmake)
   set_tests_properties(install.make_tree PROPERTIES LABELS install FIXTURES_SETUP install_tree)
+
+  # The same program with <torch/torch.h> as a precompiled header.
+  add_test(NAME install.precompiled
+    COMMAND ${CMAKE_COMMAND} -DBUILD=${CMAKE_BINARY_DIR}/precompiled -DPROJECT=${CMAKE_CURRENT_SOURCE_DIR}/install/torch_program
+      -DTREE=${CMAKE_CURRENT_BINARY_DIR}/install-tree "-DGENERATOR=${CMAKE_GENERATOR}" -DPRECOMPILED=ON
+      -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/run_install.cmake)
+  add_test(NAME install.pkg_config
+    COMMAND ${CMAKE_COMMAND} -DPKG_CONFIG=${PKG_CONFIG_EXECUTABLE} -DCOMPILER=${CMAKE_CXX_COMPILER} -DVERSION=${PROJECT_VERSION}
+      -DPROJECTS=${CMAKE_CURRENT_SOURCE_DIR}/install -DTREE=${CMAKE_CURRENT_BINARY_DIR}/install-tree
+      -DPLACE=${CMAKE_CURRENT_BINARY_DIR}/pkg-config -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/run_pkg_config.cmake)
+  set_tests_properties(install.precompiled install.pkg_config PROPERTIES LABELS install TIMEOUT 600
+                       FIXTURES_REQUIRED install_tree)
 endif()
+
+# As a part of another project.
+foreach(way subdirectory fetched)
+  add_test(NAME install.${way}
+    COMMAND ${CMAKE_COMMAND} -DPROJECT=${CMAKE_CURRENT_SOURCE_DIR}/install/parent_project -DWAY=${way}
+      -DSOURCE=${PROJECT_SOURCE_DIR} -DPLACE=${CMAKE_CURRENT_BINARY_DIR}/parent-${way} "-DGENERATOR=${CMAKE_GENERATOR}"
+      -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/run_parent_project.cmake)
+  set_tests_properties(install.${way} PROPERTIES LABELS install TIMEOUT 600)
+endforeach()
+
+# Compilers and machines that cannot build it: one line that says so.
+function(halfbridge_refused name system processor compiler version expected)
+  add_test(NAME install.refused_${name}
+    COMMAND ${CMAKE_COMMAND} -DCMAKE_SYSTEM_NAME=${system} -DCMAKE_SYSTEM_PROCESSOR=${processor} -DCMAKE_SIZEOF_VOID_P=8
+      -DCMAKE_CXX_COMPILER_ID=${compiler} -DCMAKE_CXX_COMPILER_VERSION=${version} -DPROJECT_VERSION=${PROJECT_VERSION}
+      -P ${PROJECT_SOURCE_DIR}/cmake/platform.cmake)
+  set_tests_properties(install.refused_${name} PROPERTIES LABELS install PASS_REGULAR_EXPRESSION "${expected}")
+endfunction()
+halfbridge_refused(compiler Linux x86_64 Clang 14.0.6 "Halfbridge is built by GCC 11 or later, got Clang 14.0.6")
+halfbridge_refused(old_compiler Linux x86_64 GNU 10.2.1 "Halfbridge is built by GCC 11 or later, got GNU 10.2.1")
+halfbridge_refused(cpu Linux aarch64 GNU 12.2 "Halfbridge needs Linux on x86-64, got Linux on aarch64")
+halfbridge_refused(system Darwin x86_64 GNU 12.2 "Halfbridge needs Linux on x86-64, got Darwin on x86_64")

@@ -12,8 +12,13 @@ file(REMOVE_RECURSE ${place})
 file(COPY ${PROJECT}/ DESTINATION ${place})
 # CMake's own choice, make, may not be there.
 execute_process(COMMAND ${CMAKE_COMMAND} -G ${GENERATOR} -S ${place} -B ${place}/build -DCMAKE_PREFIX_PATH=${TREE}
+                        -DHALFBRIDGE_PCH=${PRECOMPILED}
                 COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${CMAKE_COMMAND} --build ${place}/build COMMAND_ERROR_IS_FATAL ANY)
+file(GLOB_RECURSE headers ${place}/build/*.gch)
+if(PRECOMPILED AND NOT headers)
+  message(FATAL_ERROR "HALFBRIDGE_PCH=ON precompiled no header in ${place}/build")
+endif()
 file(GLOB programs ${place}/build/*-app ${place}/build/other-style)
 if(NOT programs)
   message(FATAL_ERROR "${place}/build holds no program")

@@ -3,9 +3,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "process.h"
@@ -17,8 +19,16 @@ namespace {
 
 constexpr double kWanted = 0.96;
 
+// Beside the installed program, else in the source tree.
+std::string default_digits() {
+  std::error_code none;
+  const auto here = std::filesystem::read_symlink("/proc/self/exe", none).parent_path();
+  const auto installed = here.parent_path() / "share/halfbridge/digits.csv.gz";
+  return std::filesystem::exists(installed, none) ? installed.string() : DEMO_DIGITS;
+}
+
 struct Options {
-  std::string digits = DEMO_DIGITS;
+  std::string digits = default_digits();
   std::string mnist;  // a folder, or empty
   std::string json;
   std::string only;  // part of "digits mlp f32"

@@ -88,6 +88,6 @@ intrusive_ptr_target* capsule_of(const IValue& value, const std::type_info& type
 }  // namespace ivalue
 
 TypePtr registered_type(const std::type_info& type) { return make_type(ivalue::class_of(type)->name); }
-bool IValue::isCustomClass() const { return isObject() && std::get<ObjectPtr>(value_)->registered_class != nullptr; }
+bool IValue::isCustomClass() const { return isObject() && toObject()->registered_class != nullptr; }
 
 }  // namespace hb

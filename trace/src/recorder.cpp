@@ -1,6 +1,7 @@
 #include "recorder.h"
 
 #include <halfbridge/ops.h>
+#include <halfbridge/version.h>
 
 #include "own_work.h"
 #include "plain_bytes.h"
