@@ -13,10 +13,6 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# Opened while the program runs, so that no tool sees it.
-get_filename_component(_dnnl ${DNNL_LIBRARY} REALPATH)
-string(REGEX REPLACE ".*libdnnl\\.so\\.([0-9]+).*" "libdnnl\\1" _dnnl ${_dnnl})
-set(CPACK_DEBIAN_PACKAGE_DEPENDS ${_dnnl})
 # It brings another find_package(Torch).
 set(CPACK_DEBIAN_PACKAGE_CONFLICTS "libtorch-dev")
 include(CPack)

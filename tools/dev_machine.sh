@@ -15,7 +15,7 @@ present() {
     ninja-build) have ninja ;;
     ccache) have ccache ;;
     pkg-config) have pkg-config ;;
-    clang-format) have clang-format ;;
+    clang-format-14) have clang-format-14 ;;
     clang-tidy) have clang-tidy ;;
     patchelf) have patchelf ;;
     dpkg-dev) have dpkg-shlibdeps ;;
@@ -59,9 +59,13 @@ need() {
 }
 
 need_build() { need g++ cmake ninja-build pkg-config libdnnl-dev libzip-dev zlib1g-dev nlohmann-json3-dev libcli11-dev libfmt-dev; }
-need_tests() {
+need_unit_tests() {
   need_build
-  need ccache libgtest-dev libbenchmark-dev
+  need ccache libgtest-dev
+}
+need_tests() {
+  need_unit_tests
+  need libbenchmark-dev
   need_libtorch
 }
 

@@ -44,8 +44,8 @@ add() {
 }
 
 mkdir -p "$licenses"
-bundle "$lib/libhalfbridge.so"
-for program in "$tree"/bin/*; do bundle "$program"; done
+for file in "$lib"/libhalfbridge*.so "$tree"/bin/*; do bundle "$file"; done
+patchelf --set-rpath '$ORIGIN' "$lib/libhalfbridge_onednn.so"
 # What the library opens while it runs stands as text in it.
 for name in $(grep -aoE 'lib(dnnl|openblas|lapack|lapacke)\.so(\.[0-9]+)+' "$lib/libhalfbridge.so" | sort -u); do
   [ -e "$lib/$name" ] && continue

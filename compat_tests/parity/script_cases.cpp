@@ -1,5 +1,5 @@
-// Archives that Python's PyTorch wrote from scripted and traced modules (unit_tests/io/python_files/record_scripts.py): what can
-// be read of them without running their code.
+// Archives that Python's PyTorch wrote from scripted and traced modules (unit_tests/io/python_files/record_scripts.py):
+// what can be read of them without running their code.
 #include <torch/script.h>
 
 #include <fstream>

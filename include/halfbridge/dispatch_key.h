@@ -11,7 +11,7 @@
 #include <halfbridge/macros.h>
 
 namespace hb {
-
+// clang-format off
 #define HB_FORALL_BACKENDS(_, prefix)                                                                                \
   _(CPU, prefix)                                                                                                     \
   _(CUDA, prefix)                                                                                                    \
@@ -36,7 +36,7 @@ namespace hb {
                                   _(FuncTorchGradWrapper) _(DeferredInit) _(PythonTLSSnapshot)                       \
                                       _(FuncTorchDynamicLayerFrontMode) _(TESTING_ONLY_GenericWrapper)               \
                                           _(TESTING_ONLY_GenericMode) _(PreDispatch) _(PythonDispatcher)
-
+// clang-format on
 enum class BackendComponent : uint8_t {
   InvalidBit = 0,
 #define HB_BIT(name, unused) name##Bit,

@@ -5,9 +5,9 @@
 #include <halfbridge/bridge/utility.h>
 #include <halfbridge/ops/factories.h>
 
-#include "ops/common/inplace.h"
 #include "autograd/history.h"
 #include "autograd/record.h"
+#include "ops/common/inplace.h"
 
 namespace hb::autodiff {
 
