@@ -8,7 +8,7 @@ namespace hb::bridge::data {
 
 /// One item of a dataset: data and its target (label).
 template <class Data = Tensor, class Target = Tensor>
-struct Example {
+struct HB_API Example {
   using DataType = Data;
   using TargetType = Target;
 
@@ -25,7 +25,7 @@ using NoTarget = void;
 
 /// An item without a target; converts to its data.
 template <class Data>
-struct Example<Data, example::NoTarget> {
+struct HB_API Example<Data, example::NoTarget> {
   using DataType = Data;
   using TargetType = example::NoTarget;
 
