@@ -19,7 +19,7 @@ struct HB_API TensorDataset : public Dataset<TensorDataset, TensorExample> {
 
   Tensor tensor;
 };
-extern template class HB_API Dataset<TensorDataset, TensorExample>;
+extern template class Dataset<TensorDataset, TensorExample>;
 
 /// The MNIST digits, read from the four IDX files (plain, or gzipped with .gz behind their names) in a folder:
 /// {train,t10k}-{images-idx3,labels-idx1}-ubyte. Images are float in [0, 1], (N, 1, 28, 28); targets int64.
@@ -40,6 +40,6 @@ class HB_API MNIST : public Dataset<MNIST> {
   Tensor images_, targets_;
   bool train_;
 };
-extern template class HB_API Dataset<MNIST>;
+extern template class Dataset<MNIST>;
 
 }  // namespace hb::bridge::data::datasets

@@ -89,7 +89,7 @@ bool Iterator<Batch>::operator==(const Iterator& other) const {
   return !other.position_ && !position_->current();
 }
 
-extern template class HB_API Iterator<Example<>>;
-extern template class HB_API Iterator<std::vector<Example<>>>;
+extern template class Iterator<Example<>>;
+extern template class Iterator<std::vector<Example<>>>;
 
 }  // namespace hb::bridge::data
