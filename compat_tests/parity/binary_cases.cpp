@@ -89,6 +89,11 @@ PARITY_CASE(binary, floor_divide) {
   c.out("floats", torch::floor_divide(a, b));
   c.out("integers", torch::floor_divide(c.randint(-9, 10, {8}), c.randint(1, 4, {8})));
   c.out("scalar", torch::floor_divide(c.randint(-9, 10, {8}), 3));
+  // It has no gradient; that of div with a rounding mode is 0.
+  const auto x = c.leaf({8}), y = c.leaf_in(1, 3, {8});
+  c.throws("backward", [&] { torch::floor_divide(x, y).sum().backward(); });
+  c.throws("backward_of_number", [&] { torch::floor_divide(x, 2).sum().backward(); });
+  c.gradients("div_by_number", {x}, [&] { return torch::div(x, 2, "floor") + x; });
 }
 
 PARITY_CASE(binary, div_rounding) {

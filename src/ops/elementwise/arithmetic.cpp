@@ -175,11 +175,16 @@ Tensor rounded_quotient(const Tensor& a, const B& b, std::optional<std::string_v
   if (!mode) return div(a, b);
   HB_CHECK(*mode == "trunc" || *mode == "floor",
            "[div] expected rounding_mode to be one of None, 'trunc', or 'floor' but found '", *mode, "'");
-  if (*mode == "floor") return floor_divide(a, b);
-  const ScalarType t = ops::promoted({a, b});
-  HB_CHECK(t != kBool, "[div] rounding mode 'trunc' is not supported for dtype Bool");
-  if (is_integral_type(t, true)) ops::check_no_zero("div", b);
-  Tensor out = ops::launch_new("div", trunc_divide_formula, compute_type(t), t, {a, b});
+  Tensor out;
+  if (*mode == "floor") {
+    const NoGradGuard no_grad;  // floor_divide has no gradient; that of div is 0
+    out = floor_divide(a, b);
+  } else {
+    const ScalarType t = ops::promoted({a, b});
+    HB_CHECK(t != kBool, "[div] rounding mode 'trunc' is not supported for dtype Bool");
+    if (is_integral_type(t, true)) ops::check_no_zero("div", b);
+    out = ops::launch_new("div", trunc_divide_formula, compute_type(t), t, {a, b});
+  }
   if constexpr (std::is_same_v<B, Tensor>) {
     if (needs_grad(a, b))
       record("DivBackward0", out, {&a, &b},
