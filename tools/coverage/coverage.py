@@ -164,7 +164,7 @@ def page(names):
     areas = by_area(names)
     out += ["", "## All public names of LibTorch 2.11", "",
             "From `<torch/torch.h>` and the headers beside it, without `_out` forms, gradients and names that begin with `_`. TorchScript,",
-            "CUDA, the `aten::` operators in the registry and the Python binding are not part of this library.", "",
+            "CUDA and the Python binding are not part of this library.", "",
             "| | supported | of |", "| --- | --- | --- |"]
     for title in sorted(areas):
         have, lack = areas[title]

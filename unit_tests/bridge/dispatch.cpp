@@ -149,13 +149,47 @@ TEST(DispatchOperators, AHandleOutlivesItsLibrary) {
   EXPECT_THROW(op->schema(), c10::Error);
 }
 
-TEST(DispatchOperators, BuiltInFunctionsAreRefusedByName) {
+TEST(DispatchOperators, EveryFunctionOfTheLibraryHasASchema) {
+  size_t own = 0;
+  for (const c10::OperatorName& name : c10::Dispatcher::singleton().getAllOpNames()) {
+    if (name.name.rfind("aten::", 0) != 0) continue;
+    const auto op = c10::Dispatcher::singleton().findSchema(name);
+    ASSERT_TRUE(op.has_value()) << name;
+    ++own;
+  }
+  EXPECT_GT(own, 850U);
+}
+
+TEST(DispatchOperators, WhatTheLibraryLacksIsRefusedByName) {
   try {
-    c10::Dispatcher::singleton().findSchemaOrThrow("aten::add", "Tensor");
+    c10::Dispatcher::singleton().findSchemaOrThrow("aten::add", "out");
     FAIL();
   } catch (const c10::Error& error) {
-    EXPECT_NE(std::string(error.what()).find("call torch::add"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("Could not find schema for aten::add.out"), std::string::npos);
   }
+}
+
+struct Heard : c10::WarningHandler {
+  std::vector<std::string> messages;
+  void process(const c10::Warning& warning) override { messages.push_back(warning.msg()); }
+};
+
+TEST(DispatchOperators, AProgramsFunctionForOneOfTheLibrarysIsReachedByTheDispatcherAlone) {
+  using Relu = Tensor(const Tensor&);
+  Heard heard;
+  const Tensor x = torch::full({2}, -1.0);
+  {
+    const c10::WarningUtils::WarningHandlerGuard guard(&heard);
+    torch::Library library(torch::Library::IMPL, "aten", c10::DispatchKey::CPU, __FILE__, __LINE__);
+    library.impl("relu", [](const Tensor& t) { return t + 41; });
+    const auto op = c10::Dispatcher::singleton().findSchemaOrThrow("aten::relu", "").typed<Relu>();
+    EXPECT_EQ(op.call(x)[0].item<float>(), 40);
+    EXPECT_EQ(torch::relu(x)[0].item<float>(), 0);
+  }
+  const auto op = c10::Dispatcher::singleton().findSchemaOrThrow("aten::relu", "").typed<Relu>();
+  EXPECT_EQ(op.call(x)[0].item<float>(), 0);
+  ASSERT_FALSE(heard.messages.empty());
+  EXPECT_NE(heard.messages[0].find("aten::relu"), std::string::npos);
 }
 
 struct Pair : torch::CustomClassHolder {

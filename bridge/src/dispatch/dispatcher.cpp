@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "core/demangled.h"
+#include "dispatch/aten/operators.h"
 #include "dispatch/operator_entry.h"
 
 namespace hb::bridge {
@@ -29,6 +30,12 @@ OperatorEntry* find(const OperatorName& name) {
   const auto found = all.entries.find(name);
   return found == all.entries.end() ? nullptr : found->second.get();
 }
+bool is_aten(const OperatorName& name) { return name.name.rfind("aten::", 0) == 0; }
+// Halfbridge's own functions are registered when they are asked for.
+OperatorEntry* find_or_load(const OperatorName& name) {
+  if (is_aten(name)) aten::load(name);
+  return find(name);
+}
 OperatorEntry& find_or_add(const OperatorName& name) {
   if (OperatorEntry* entry = find(name)) return *entry;
   Operators& all = operators();
@@ -40,6 +47,7 @@ OperatorEntry& find_or_add(const OperatorName& name) {
 
 template <class F>
 void for_each(F&& visit) {
+  aten::load_all();
   const std::lock_guard registrations(registration_mutex());
   Operators& all = operators();
   const std::shared_lock lock(all.mutex);
@@ -177,7 +185,7 @@ Dispatcher& Dispatcher::singleton() {
 }
 
 std::optional<OperatorHandle> Dispatcher::findSchema(const OperatorName& name) const {
-  OperatorEntry* entry = find(name);
+  OperatorEntry* entry = find_or_load(name);
   if (!entry) return std::nullopt;
   const std::lock_guard lock(registration_mutex());
   if (!entry->schema) return std::nullopt;
@@ -190,15 +198,14 @@ OperatorHandle Dispatcher::findSchemaOrThrow(const char* name, const char* overl
   HB_CHECK(!findOp(wanted), "Could not find schema for ", wanted,
            " but we found an implementation; did you forget to def() "
            "the operator?");
-  const bool built_in = wanted.name.rfind("aten::", 0) == 0;
-  throw Error(
-      hb::detail::str("Could not find schema for ", wanted, ".",
-                      built_in ? " Halfbridge's own functions are not registered as operators: call torch::" : "",
-                      built_in ? wanted.name.substr(6) : ""));
+  throw Error(hb::detail::str(
+      "Could not find schema for ", wanted, ".",
+      is_aten(wanted) ? " Halfbridge registers its functions, without those of out tensors; it has none of this name."
+                      : ""));
 }
 
 std::optional<OperatorHandle> Dispatcher::findOp(const OperatorName& name) const {
-  OperatorEntry* entry = find(name);
+  OperatorEntry* entry = find_or_load(name);
   if (!entry) return std::nullopt;
   const std::lock_guard lock(registration_mutex());
   if (!entry->registered()) return std::nullopt;
@@ -243,12 +250,13 @@ RegistrationHandleRAII Dispatcher::registerDef(FunctionSchema schema, std::strin
 RegistrationHandleRAII Dispatcher::registerImpl(OperatorName name, std::optional<DispatchKey> key,
                                                 KernelFunction kernel, std::optional<CppSignature> signature,
                                                 std::unique_ptr<FunctionSchema> inferred_schema, std::string debug) {
-  const std::lock_guard lock(registration_mutex());
-  if (name.name.rfind("aten::", 0) == 0) {
-    hb::detail::warn(
-        hb::detail::str("A function was registered for ", name,
-                        ". Halfbridge's own functions do not go through the dispatcher: nothing calls it."));
+  if (is_aten(name) && !aten::loading()) {
+    aten::load(name);
+    hb::detail::warn(hb::detail::str("A function was registered for ", name,
+                                     ". Calls by way of the dispatcher reach it; ", "torch::", name.name.substr(6),
+                                     " and what is made of it do not."));
   }
+  const std::lock_guard lock(registration_mutex());
   OperatorEntry& entry = find_or_add(name);
   const DispatchKey place = key && *key != DispatchKey::Undefined ? *key : DispatchKey::CompositeImplicitAutograd;
   RegisteredKernel registered{std::move(kernel), std::nullopt, std::move(debug)};
