@@ -26,7 +26,7 @@ CONSTANTS = {"Mean": "1", "contiguous_format": "0", "long": "4"}
 def split(text):
     """At commas outside of brackets."""
     parts, depth, current = [], 0, ""
-    for c in text:
+    for c in text.replace("->", "→"):  # of aliases: "Tensor(a -> *) self"
         depth += (c in "<([") - (c in ">)]")
         if c == "," and depth == 0:
             parts.append(current.strip())

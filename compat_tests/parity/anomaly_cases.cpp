@@ -1,7 +1,10 @@
 // Anomaly detection, and small things of c10 that programs print or count with.
+#include <functional>
 #include <map>
 #include <set>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "parity/case.h"
 
@@ -29,6 +32,50 @@ PARITY_CASE(anomaly, nan_in_backward) {
   }
   c.value("after", torch::autograd::AnomalyMode::is_enabled());
   run();
+}
+
+namespace {
+struct Heard : c10::WarningHandler {
+  std::vector<std::string> messages;
+  void process(const c10::Warning& warning) override { messages.push_back(warning.msg()); }
+};
+}  // namespace
+
+// What failed says where the program called it; in a backward pass of a backward pass, what that was part of too.
+PARITY_CASE(anomaly, forward_trace) {
+  const auto failing = [&](const char* name, const std::function<void()>& f) {
+    Heard heard;
+    const c10::WarningUtils::WarningHandlerGuard handler(&heard);
+    c.throws(name, f);
+    c.value(std::string(name) + ".warnings", static_cast<int64_t>(heard.messages.size()));
+    for (size_t i = 0; i < heard.messages.size(); ++i) {
+      const std::string& m = heard.messages[i];
+      c.text(name + std::to_string(i), m.substr(0, m.find('\n', 2)));
+      c.check(m.find("frame #0") != std::string::npos, "has a traceback");
+    }
+  };
+  const auto leaf = [&](double value) { return c.values({value, 4}).requires_grad_(); };
+  torch::autograd::DetectAnomalyGuard guard;
+  failing("nan", [&] { (leaf(0) * 0).sqrt().mul(0).sum().backward(); });
+  failing("changed", [&] {
+    auto y = (leaf(1) * 2).exp();
+    auto z = y * y;
+    y.add_(1);
+    z.sum().backward();
+  });
+  failing("induced", [&] {
+    auto x = leaf(0);
+    auto g = torch::autograd::grad({x.pow(1.5).sum()}, {x}, {}, true, true)[0];
+    g.sum().mul(0).backward();
+  });
+  {
+    torch::autograd::DetectAnomalyGuard unchecked(/*check_nan=*/false);
+    Heard heard;
+    const c10::WarningUtils::WarningHandlerGuard handler(&heard);
+    (leaf(0) * 0).sqrt().mul(0).sum().backward();
+    c.value("unchecked", static_cast<int64_t>(heard.messages.size()));
+  }
+  c.value("checks_again", torch::autograd::AnomalyMode::should_check_nan());
 }
 
 PARITY_CASE(anomaly, containers_print) {

@@ -45,30 +45,30 @@ void accumulate_layouts(Tensor& sum, const Tensor& g) {
 }
 }  // namespace
 
-AccumulateGrad::AccumulateGrad(Tensor variable) : variable_(std::move(variable)) {
-  add_input_metadata(variable_);
+AccumulateGrad::AccumulateGrad(Tensor leaf) : variable(std::move(leaf)) {
+  add_input_metadata(variable);
   sequence_nr_ = UINT64_MAX;  // leaves come first: their gradients are freed early
 }
 
 variable_list AccumulateGrad::apply(variable_list&& grads) {
   if (!grads[0].defined()) return {};
-  Tensor g = as_the_leaf_has_it(variable_, std::move(grads[0]));
-  for (auto& hook : variable_.impl().materialize_autograd_meta().leaf_hooks) {
+  Tensor g = as_the_leaf_has_it(variable, std::move(grads[0]));
+  for (auto& hook : variable.impl().materialize_autograd_meta().leaf_hooks) {
     if (!hook) continue;
     Tensor replaced = hook(g);
     if (replaced.defined()) g = std::move(replaced);
   }
   const std::lock_guard lock(mutex_);
-  Tensor& sum = variable_.mutable_grad();
-  if (HB_UNLIKELY(g.is_sparse() || variable_.is_sparse() || sum.is_sparse())) {
+  Tensor& sum = variable.mutable_grad();
+  if (HB_UNLIKELY(g.is_sparse() || variable.is_sparse() || sum.is_sparse())) {
     accumulate_layouts(sum, g);
   } else if (!sum.defined()) {
-    const bool same_layout = lie_alike(g, variable_);
+    const bool same_layout = lie_alike(g, variable);
     if (!GradMode::is_enabled()) {
       if (same_layout && unshared(g, 1)) {
         sum = g.requires_grad() ? g.detach() : std::move(g);
       } else {
-        sum = empty_like(variable_, TensorOptions().dtype(g.scalar_type()));
+        sum = empty_like(variable, TensorOptions().dtype(g.scalar_type()));
         arithmetic.copy_(sum, g);
       }
     } else {

@@ -9,6 +9,7 @@
 #include "autograd/loss_scaling.h"
 #include "autograd/watch.h"
 #include "core/stack.h"
+#include "core/warnings.h"
 
 namespace hb {
 
@@ -168,7 +169,7 @@ void Engine::evaluate(Node* node) {
   }
   if (p.wanted) {
     if (auto* leaf = dynamic_cast<AccumulateGrad*>(node))
-      if (const AutogradMeta* meta = leaf->variable().impl().autograd_meta())
+      if (const AutogradMeta* meta = leaf->variable.impl().autograd_meta())
         for (const auto& hook : meta->leaf_hooks) apply_tensor_hook(hook, grads[0]);
     capture(node, grads);
     GraphWatchers::each([&](GraphWatcher& w) { w.arrived(*node, grads); });
@@ -231,8 +232,9 @@ Roots make_roots(const variable_list& tensors, const variable_list& grad_tensors
              " of tensors does not require grad and does not have a grad_fn");
     Tensor g = grad_tensors.empty() ? Tensor() : grad_tensors[i];
     if (g.defined()) {
-      HB_CHECK(g.impl().sizes() == t.impl().sizes(), "Mismatch in shape: grad_output[", i, "] has a shape of ",
-               g.sizes(), " and output[", i, "] has a shape of ", t.sizes(), ".");
+      HB_CHECK(expands_to(t.impl().sizes(), g.impl().sizes()), "invalid gradient at index ", i, " - got ", g.sizes(),
+               " but expected shape compatible with ", t.sizes());
+      if (g.impl().sizes() != t.impl().sizes()) g = arithmetic.sum_to(g, t.impl().sizes());
     } else {
       HB_CHECK(!t.is_complex(), "grad can be implicitly created only for real scalar outputs but got ", t.dtype());
       HB_CHECK(t.numel() == 1, "grad can be implicitly created only for scalar outputs, got shape ", t.sizes());
@@ -246,9 +248,10 @@ Roots make_roots(const variable_list& tensors, const variable_list& grad_tensors
 
 edge_list edges_of(const variable_list& inputs) {
   edge_list edges;
-  for (const Tensor& t : inputs) {
-    HB_CHECK(t.defined() && t.requires_grad(), "One of the differentiated Tensors does not require grad");
-    edges.push_back(gradient_edge(t));
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    HB_CHECK(inputs[i].defined() && inputs[i].requires_grad(), "element ", i,
+             " of the input tensors does not require grad");
+    edges.push_back(gradient_edge(inputs[i]));
   }
   return edges;
 }
@@ -295,6 +298,10 @@ namespace autodiff {
 
 void backward(const variable_list& tensors, const variable_list& grad_tensors, std::optional<bool> retain_graph,
               bool create_graph, const variable_list& inputs) {
+  if (create_graph)
+    HB_WARN_ONCE(
+        "Using backward() with create_graph=True will create a reference cycle between the parameter and its "
+        "gradient which can cause a memory leak: use autograd::grad, or reset the gradients after use.");
   detail::with_stack([&] { add_up_gradients(tensors, grad_tensors, retain_graph, create_graph, inputs); });
 }
 

@@ -1,5 +1,7 @@
 #include "autograd/record.h"
 
+#include <cstdlib>
+
 #include <halfbridge/ops/factories.h>
 
 #include "autograd/arithmetic.h"
@@ -54,6 +56,18 @@ SavedTensor SavedTensor::output(const Tensor& t, uint32_t output_nr) {
   return s;
 }
 
+namespace {
+// `producer` made the tensor as its output `nr`, unless it is null.
+[[noreturn]] void fail_as_changed(const Tensor& t, uint32_t expected, const Node* producer, uint32_t nr) {
+  HB_CHECK(false, "one of the variables needed for gradient computation has been modified by an inplace operation: [",
+           t.toString(), " ", t.sizes(), "]",
+           producer ? detail::str(", which is output ", nr, " of ", producer->name(), ",") : "", " is at version ",
+           t.impl().version(), "; expected version ", expected,
+           " instead. Hint: torch::autograd::DetectAnomalyGuard tells where the function was called.");
+  std::abort();
+}
+}  // namespace
+
 Tensor SavedTensor::value(const Node* node) const {
   if (!defined_) return Tensor();
   auto name = [node] { return node ? node->name() : "a later pass"; };
@@ -64,11 +78,15 @@ Tensor SavedTensor::value(const Node* node) const {
            ". Specify retain_graph=true if you need to backward through the "
            "graph a second time.");
   if (HB_UNLIKELY(source_)) return source_->get(version_);
-  HB_CHECK(tensor_.impl().version() == version_,
-           "one of the variables needed for gradient computation has been modified "
-           "by an inplace operation: [",
-           tensor_.toString(), " ", tensor_.sizes(), "], which is saved for ", name(), ", is at version ",
-           tensor_.impl().version(), "; expected version ", version_, " instead.");
+  if (HB_UNLIKELY(tensor_.impl().version() != version_)) {
+    const AutogradMeta* meta = tensor_.impl().autograd_meta();
+    const bool own = is_output_ && node;
+    fail_as_changed(tensor_, version_,
+                    own    ? node
+                    : meta ? meta->grad_fn.get()
+                           : nullptr,
+                    own || !meta ? output_nr_ : meta->output_nr);
+  }
   return tensor_;
 }
 

@@ -77,7 +77,12 @@ int64_t Tensor::output_nr() const {
 const Tensor& Tensor::grad() const {
   static const Tensor none;
   const AutogradMeta* meta = impl().autograd_meta();
-  return meta ? meta->grad : none;
+  if (!meta) return none;
+  if (HB_UNLIKELY(meta->grad_fn && !meta->grad.defined() && !meta->retains_grad))
+    detail::warn(
+        "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
+        "populated during autograd.backward(), unless .retain_grad() is called on it.");
+  return meta->grad;
 }
 Tensor& Tensor::mutable_grad() const { return impl().materialize_autograd_meta().grad; }
 

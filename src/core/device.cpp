@@ -41,12 +41,15 @@ std::ostream& operator<<(std::ostream& out, DeviceType type) { return out << Dev
 Device::Device(const std::string& text) : type_(kCPU), index_(-1) {
   HB_CHECK(!text.empty(), "[Device] Device string must not be empty");
   const size_t colon = text.find(':');
+  HB_CHECK(colon != 0, "[Device] Invalid device string: '", text, "'");
   const std::string kind = text.substr(0, colon);
   const std::optional<DeviceType> found = type_of_name(kind);
   HB_CHECK(found,
            "[Device] Expected one of cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, ",
            "lazy, vulkan, mps, meta, hpu, mtia, privateuseone device type at start of device string: ", kind);
   type_ = *found;
+  if (type_ == DeviceType::MKLDNN)
+    detail::warn("'mkldnn' is no longer used as device type: torch.device('mkldnn') is deprecated.");
   if (colon == std::string::npos) return;
   const std::string number = text.substr(colon + 1);
   bool digits = !number.empty() && number.size() <= 3 && (number.size() == 1 || number[0] != '0');

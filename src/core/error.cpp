@@ -5,6 +5,8 @@
 
 #include <halfbridge/intrusive_ptr.h>
 
+#include "core/warnings.h"
+
 namespace hb {
 
 Error::Error(std::string msg) : msg_(std::move(msg)) {}
@@ -33,6 +35,7 @@ void print_warning(const std::string& msg) { std::fprintf(stderr, "Warning: %s\n
 namespace {
 std::atomic<WarningSink> warning_sink{print_warning};
 }
+std::atomic<bool> warn_always{false};
 void set_warning_sink(WarningSink sink) { warning_sink = sink; }
 void warn(const std::string& msg) { warning_sink.load()(msg); }
 }  // namespace detail

@@ -143,7 +143,7 @@ IValue::IValue(const Scalar& value) : IValue() {
 template <typename T>
 const T& IValue::get(const char* function, const char* wanted) const {
   if (const T* found = std::get_if<T>(&held().value)) return *found;
-  throw Error(detail::str("[", function, "] expected ", wanted, ", got ", tagKind()));
+  throw Error(detail::str("[", function, "] Expected ", wanted, " but got ", tagKind()));
 }
 
 bool IValue::is_list_of(std::string_view element) const {

@@ -26,7 +26,9 @@ std::string error_text(zip_error_t* error) {
 }
 
 [[noreturn]] void fail_open(const std::string& label, const std::string& why) {
-  io_fail("load", "expected a PyTorch zip archive (torch.save writes them since 1.6), got '", label, "': ", why);
+  io_fail("load",
+          "PytorchStreamReader failed reading zip archive: expected a PyTorch zip archive (torch.save writes them ",
+          "since 1.6), got '", label, "': ", why);
 }
 
 }  // namespace

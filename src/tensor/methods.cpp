@@ -3,6 +3,8 @@
 #include <halfbridge/deprecated_type.h>
 #include <halfbridge/ops.h>
 
+#include "core/warnings.h"
+
 namespace hb {
 
 // --- new tensors
@@ -25,6 +27,13 @@ Tensor Tensor::pin_memory(std::optional<Device> /*device*/) const {
 Tensor Tensor::where(const Tensor& condition, const Scalar& other) const { return hb::where(condition, *this, other); }
 Tensor Tensor::where(const Tensor& condition, const Tensor& other) const { return hb::where(condition, *this, other); }
 Tensor Tensor::numpy_T() const {
+  if (dim() == 0) {
+    HB_WARN_ONCE("Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.");
+  } else if (dim() != 2) {
+    HB_WARN_ONCE(
+        "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated: `x.mT` transposes "
+        "matrices, `x.permute` reverses dimensions.");
+  }
   DimVector dims(dim());
   for (int64_t d = 0; d < dim(); ++d) dims[d] = dim() - 1 - d;
   return permute(dims);

@@ -75,7 +75,7 @@ void GradientRecorder::arrived(const Node& node, const variable_list& grads) {
   const auto* leaf = dynamic_cast<const AccumulateGrad*>(&node);
   if (!leaf || grads.empty() || !grads[0].defined()) return;
   const std::lock_guard lock(mutex_);
-  count_leaf(leaf->variable(), grads[0]);
+  count_leaf(leaf->variable, grads[0]);
 }
 
 void GradientRecorder::count_leaf(const Tensor& leaf, const Tensor& gradient) {

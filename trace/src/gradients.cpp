@@ -98,7 +98,7 @@ void Gradients::inputs(const Node& node, ArrayRef<const Tensor*> inputs) {
 
 void Gradients::arrived(const Node& node, const variable_list& grads) {
   const std::lock_guard lock(mutex_);
-  if (const auto* leaf = dynamic_cast<const AccumulateGrad*>(&node)) leaf_sink_(leaf->variable());
+  if (const auto* leaf = dynamic_cast<const AccumulateGrad*>(&node)) leaf_sink_(leaf->variable);
   const auto found = seen_.find(&node);
   if (found == seen_.end()) return;
   // What was not passed on by now never will be.

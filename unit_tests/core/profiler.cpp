@@ -45,7 +45,7 @@ TEST(Profiler, RecordsFunctionsGradientsAndRanges) {
   const auto gradient = named(profile, "ReluBackward0");
   ASSERT_EQ(gradient.size(), 1U);
   EXPECT_EQ(gradient[0]->kind, EventKind::gradient);
-  EXPECT_EQ(named(profile, "AccumulateGrad").size(), 2U);
+  EXPECT_EQ(named(profile, "torch::autograd::AccumulateGrad").size(), 2U);
   const auto range = named(profile, "forward and backward");
   ASSERT_EQ(range.size(), 1U);
   EXPECT_EQ(range[0]->kind, EventKind::range);

@@ -11,6 +11,7 @@
 #include <halfbridge/bridge/maybe_owned.h>
 #include <halfbridge/bridge/nn/rnn_functions.h>
 #include <halfbridge/bridge/print_containers.h>
+#include <halfbridge/bridge/scalar_ops.h>
 #include <halfbridge/bridge/small_vector.h>
 #include <halfbridge/bridge/sym_int.h>
 #include <halfbridge/bridge/tensor_checks.h>

@@ -107,7 +107,7 @@ void OverflowTracer::arrived(const Node& node, const variable_list& grads) {
   blame(false, leaf ? "the sum or cast of a gradient" : "the sum or cast of the gradient for " + node.name(),
         layer_of(node));
   if (!leaf || !found_.parameter.empty()) return;
-  const auto name = names_.find(&leaf->variable().impl());
+  const auto name = names_.find(&leaf->variable.impl());
   if (name != names_.end()) found_.parameter = name->second;
 }
 

@@ -1,6 +1,6 @@
 #include <halfbridge/bridge/warning.h>
 
-#include <atomic>
+#include "core/warnings.h"
 
 namespace hb::bridge {
 inline namespace api {
@@ -11,7 +11,6 @@ WarningHandler& default_handler() {
   return handler;
 }
 thread_local WarningHandler* current = nullptr;
-std::atomic<bool> warn_always{false};
 
 // The engine's own warnings take the same way.
 const bool installed = (hb::detail::set_warning_sink([](const std::string& msg) {
@@ -29,8 +28,8 @@ void warn(const Warning& warning) { WarningUtils::get_warning_handler()->process
 namespace WarningUtils {
 void set_warning_handler(WarningHandler* handler) noexcept { current = handler; }
 WarningHandler* get_warning_handler() noexcept { return current ? current : &default_handler(); }
-void set_warnAlways(bool always) noexcept { warn_always = always; }
-bool get_warnAlways() noexcept { return warn_always; }
+void set_warnAlways(bool always) noexcept { hb::detail::warn_always = always; }
+bool get_warnAlways() noexcept { return hb::detail::warn_always; }
 }  // namespace WarningUtils
 
 }  // namespace hb::bridge

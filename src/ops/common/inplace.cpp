@@ -1,5 +1,7 @@
 #include "ops/common/inplace.h"
 
+#include <string_view>
+
 #include <halfbridge/autograd.h>
 #include <halfbridge/ops.h>
 
@@ -8,9 +10,49 @@
 #include "autograd/record.h"
 #include "backend/elementwise.h"
 #include "core/geometry.h"
+#include "ops/common/out_dtype.h"
 #include "ops/sparse/sparse.h"
 
 namespace hb {
+
+namespace {
+
+// LibTorch still lets these write into a tensor whose elements share memory.
+bool warns_of_overlap(std::string_view name) {
+  for (const std::string_view allowed : {"index_put_", "index_fill_", "masked_fill_"}) {
+    if (name != allowed) continue;
+    detail::warn(detail::str("Use of ", name,
+                             " on expanded tensors is deprecated. Please clone() the tensor first; this "
+                             "holds for assignments by indices and masks too."));
+    return true;
+  }
+  return false;
+}
+
+// What has the size of its result by its arguments, or of what it found, takes over the out tensor silently.
+bool sizes_out_silently(std::string_view name) {
+  for (const std::string_view silent : {"zeros", "ones", "full", "empty", "eye", "rand", "randn", "randint", "randperm",
+                                        "linspace", "logspace", "range", "masked_select", "normal"})
+    if (name == silent) return true;
+  return false;
+}
+
+void resize_out(const char* name, Tensor& out, const Tensor& result) {
+  if (out.numel() > 0 && std::string_view(name) == "arange") {
+    if (out.numel() != result.numel())
+      detail::warn(detail::str("The number of elements in the out tensor of shape ", out.sizes(), " is ", out.numel(),
+                               " which does not match the computed number of elements ", result.numel(),
+                               "; it is resized to ", result.sizes()));
+  } else if (out.numel() > 0 && !sizes_out_silently(name)) {
+    detail::warn(
+        detail::str("An output with one or more elements was resized since it had shape ", out.sizes(),
+                    ", which does not match the required output shape ", result.sizes(),
+                    ". This behavior is deprecated: give an out tensor without elements, as after resize_(0)."));
+  }
+  out.resize_(result.sizes());
+}
+
+}  // namespace
 
 void check_inplace(const char* name, const Tensor& self) {
   TensorImpl& i = self.impl();
@@ -28,9 +70,9 @@ void check_inplace(const char* name, const Tensor& self) {
                "] a view of a leaf Variable that requires grad is being used in an in-place operation.");
     }
   }
+  if (i.physically_contiguous() || i.is_sparse() || !geometry::overlaps_itself(i.sizes(), i.physical_strides())) return;
   HB_CHECK(
-      i.physically_contiguous() || i.is_sparse() || !geometry::overlaps_itself(i.sizes(), i.physical_strides()), "[",
-      name,
+      warns_of_overlap(name), "[", name,
       "] unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
       "Please clone() the tensor before performing the operation.");
 }
@@ -123,9 +165,8 @@ Tensor& assign_out(const char* name, Tensor& out, const Tensor& result) {
            "requires grad.");
   if (!out.defined()) return out = result;
   HB_CHECK(out.device() == result.device(), "[", name, "] expected out on ", result.device(), ", got ", out.device());
-  HB_CHECK(can_cast(result.scalar_type(), out.scalar_type()), "[", name, "] result type ", result.scalar_type(),
-           " can't be cast to the desired output type ", out.scalar_type());
-  if (out.impl().sizes() != result.impl().sizes()) out.resize_(result.sizes());
+  check_out_dtype(name, result.scalar_type(), out.scalar_type());
+  if (out.impl().sizes() != result.impl().sizes()) resize_out(name, out, result);
   return out.copy_(result);
 }
 

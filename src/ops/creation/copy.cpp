@@ -7,6 +7,7 @@
 #include "core/device_backend.h"
 #include "core/geometry.h"
 #include "core/value_range.h"
+#include "core/warnings.h"
 #include "ops/common/inplace.h"
 #include "ops/sparse/sparse.h"
 
@@ -28,9 +29,14 @@ Tensor contiguous(const Tensor& self, MemoryFormat format) {
 
 namespace {
 
+void warn_of_lost_part(ScalarType target) {
+  if (target != kBool) HB_WARN_ONCE("Casting complex values to real discards the imaginary part");
+}
+
 Tensor converted(const Tensor& self, const Device& device, ScalarType dtype, bool non_blocking,
                  std::optional<MemoryFormat> format) {
   if (HB_UNLIKELY(self.is_sparse())) return sparse::converted(self, device, dtype);
+  if (self.is_complex() && !isComplexType(dtype)) warn_of_lost_part(dtype);
   Tensor out = empty_like(self, TensorOptions().dtype(dtype).device(device), format);
   copy_values(out, self, non_blocking);
   if (needs_grad(self) && is_differentiable_type(dtype))
@@ -80,6 +86,7 @@ Tensor& copy_(Tensor& self, const Tensor& src, bool non_blocking) {
     self.impl().bump_version();
     return self;
   }
+  if (src.is_complex() && !self.is_complex()) warn_of_lost_part(self.scalar_type());
   const auto fits = [&](const Tensor& s) {
     const DimVector shape = broadcast_sizes("copy_", {&self, &s});
     HB_CHECK(shape == self.impl().sizes(), "[copy_] The expanded size of the tensor (", self.sizes(),

@@ -4,6 +4,7 @@
 #include "autograd/record.h"
 #include "core/function_watch.h"
 #include "core/value_range.h"
+#include "core/warnings.h"
 #include "ops/common/inplace.h"
 #include "ops/elementwise/elementwise_op.h"
 
@@ -16,6 +17,8 @@ using ops::Input;
 void check_condition(const char* name, const Tensor& condition) {
   HB_CHECK(condition.scalar_type() == kBool || condition.scalar_type() == kByte, "[", name,
            "] expected condition to be a boolean tensor, got ", toString(condition.scalar_type()));
+  if (condition.scalar_type() == kByte)
+    HB_WARN_ONCE(name, " received a uint8 condition tensor. This behavior is deprecated: use a boolean condition.");
 }
 
 /// The promoted dtype of two choices, one or both of which may be numbers.
@@ -114,8 +117,7 @@ Tensor masked_fill(const Tensor& self, const Tensor& mask, const Scalar& value) 
 Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value) {
   HB_FUNCTION(masked_fill, self, mask, value);
   check_value("masked_fill", value);
-  HB_CHECK(can_cast(value.scalar_type(), self.scalar_type()), "[masked_fill] value cannot be converted from ",
-           toString(value.scalar_type()), " to ", toString(self.scalar_type()));
+  if (value.is_complex() && !self.is_complex()) check_value_fits("masked_fill", self.scalar_type(), value.item());
   Tensor out = masked_fill_forward(self, mask, value);
   if (needs_grad(self, value))
     record("MaskedFillBackward1", out, {&self, &value}, {SavedTensor::input(mask)}, [](Backward& b, auto& s) {

@@ -4,6 +4,7 @@
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
+#include "core/warnings.h"
 #include "ops/elementwise/elementwise_op.h"
 #include "ops/fft/fft.h"
 
@@ -45,6 +46,10 @@ Tensor stft(const Tensor& self, int64_t n_fft, std::optional<int64_t> hop_length
            "return_complex=True in a future PyTorch release.");
   HB_CHECK(!half || !complex_operand, "[stft] Cannot have onesided output if window or input is complex");
   HB_CHECK(!(center && align_to_window), "[stft] align_to_window should only be set when center = false.");
+  if (!window || !window->defined())
+    HB_WARN_ONCE(
+        "A window was not provided. A rectangular window will be applied, which is known to cause spectral "
+        "leakage; give window=ones(n_fft) to say that this is meant.");
   HB_CHECK(self.is_floating_point() || self.is_complex(),
            "[stft] expected a tensor of floating point or complex values, got ", self.scalar_type());
   HB_CHECK(!is_half_type(self.scalar_type()), "[stft] Unsupported dtype ", self.scalar_type());
@@ -94,6 +99,8 @@ Tensor istft(const Tensor& self, int64_t n_fft, std::optional<int64_t> hop_lengt
   HB_CHECK(self.is_complex(),
            "[istft] istft requires a complex-valued input tensor matching the output from stft with "
            "return_complex=True.");
+  if (!window || !window->defined())
+    HB_WARN_ONCE("A window was not provided. A rectangular window will be applied. Give the window that stft had.");
   HB_CHECK(self.dim() == 2 || self.dim() == 3, "[istft] expected a tensor with 2 or 3 dimensions, but got ",
            self.dim());
   HB_CHECK(self.numel() > 0, "[istft] input tensor cannot be empty.");

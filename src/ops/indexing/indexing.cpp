@@ -132,6 +132,8 @@ Expanded expand_masks(const Tensor& self, const IndexList& list) {
       e.dims.push_back(at), e.indices.push_back(t.to(kLong));
       continue;
     }
+    if (t.scalar_type() == kByte)
+      detail::warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.");
     for (int64_t d = 0; d < t.dim(); ++d)
       HB_CHECK_INDEX(at + d < self.dim() && t.size(d) == self.size(at + d), "[index] The shape of the mask ", t.sizes(),
                      " at index ", d, " does not match the shape of the indexed tensor ", self.sizes(), " at index ",

@@ -8,6 +8,7 @@
 #include "backend/sort.h"
 #include "core/empty_contiguous.h"
 #include "core/geometry.h"
+#include "core/warnings.h"
 #include "ops/common/or_undefined.h"
 #include "ops/elementwise/elementwise_op.h"
 #include "ops/reduction/extremum.h"
@@ -156,6 +157,12 @@ Tensor searchsorted(const Tensor& sequence, const Tensor& self, bool out_int32, 
   HB_CHECK(sorted_sequence.dim() >= 1, "[searchsorted] boundaries tensor should have at least one dimension");
   const bool shared = sorted_sequence.dim() == 1;
   int64_t outer = 1;
+  if (!sorted_sequence.is_contiguous())
+    HB_WARN_ONCE(
+        "torch.searchsorted(): boundary tensor is non-contiguous, this will lower the performance: it is copied.");
+  if (!self.is_contiguous())
+    HB_WARN_ONCE(
+        "torch.searchsorted(): input value tensor is non-contiguous, this will lower the performance: it is copied.");
   if (!shared) {
     HB_CHECK(self.dim() == sorted_sequence.dim(),
              "[searchsorted] boundaries tensor should be 1 dimension or the first N-1 dimensions of "

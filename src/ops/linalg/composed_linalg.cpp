@@ -6,6 +6,7 @@
 
 #include "autocast/autocast.h"
 #include "autograd/record.h"
+#include "core/warnings.h"
 #include "ops/linalg/decompositions.h"
 
 namespace hb {
@@ -179,6 +180,8 @@ Tensor linalg_lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, 
 }
 Tensor lu_solve(const Tensor& self, const Tensor& lu_data, const Tensor& lu_pivots) {
   HB_AUTOCAST(lu_solve, fp32, as_is, self, lu_data, lu_pivots);
+  HB_WARN_ONCE(
+      "torch.lu_solve is deprecated in favor of torch.linalg.lu_solve and will be removed in a future release.");
   return linalg_lu_solve(lu_data, lu_pivots, self);
 }
 

@@ -5,6 +5,7 @@
 
 #include "autocast/autocast.h"
 #include "autograd/record.h"
+#include "core/warnings.h"
 #include "ops/common/or_undefined.h"
 
 namespace hb {
@@ -24,6 +25,7 @@ Tensor cross(const Tensor& self, const Tensor& other, std::optional<int64_t> dim
   HB_AUTOCAST(cross, closed, widest, self, other, dim);
   const auto both = broadcast_tensors({self, other});
   int64_t d = dim.value_or(-1);
+  if (!dim) HB_WARN_ONCE("Using torch.cross without specifying the dim arg is deprecated.");
   if (!dim)
     for (d = 0; d < both[0].dim() && both[0].size(d) != 3;) ++d;
   HB_CHECK(d < both[0].dim() && both[0].size(d) == 3, "[cross] expected a dimension of size 3, got ", self.sizes(),
@@ -52,6 +54,7 @@ Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight
 
 Tensor chain_matmul(TensorList matrices) {
   HB_AUTOCAST(chain_matmul, as_is, half, matrices);
+  HB_WARN_ONCE("torch.chain_matmul is deprecated and will be removed. Use torch.linalg.multi_dot instead.");
   HB_CHECK(!matrices.empty(), "[chain_matmul] expected at least one matrix, got none");
   for (const Tensor& t : matrices) HB_CHECK(t.dim() == 2, "[chain_matmul] expected matrices, got ", t.sizes());
   return matrices.size() == 1 ? matrices[0] : linalg_multi_dot(matrices);

@@ -6,6 +6,7 @@
 
 #include "autocast/autocast.h"
 #include "core/geometry.h"
+#include "core/warnings.h"
 #include "ops/linalg/decompositions.h"
 
 namespace hb {
@@ -98,6 +99,9 @@ Tensor linalg_tensorsolve(const Tensor& self, const Tensor& other, OptionalIntAr
 
 TensorTuple2 triangular_solve(const Tensor& self, const Tensor& A, bool upper, bool transpose, bool unitriangular) {
   HB_AUTOCAST(triangular_solve, fp32, as_is, self, A, upper, transpose, unitriangular);
+  HB_WARN_ONCE(
+      "torch.triangular_solve is deprecated in favor of torch.linalg.solve_triangular and will be removed in a future "
+      "release.");
   HB_CHECK(self.dim() >= 2 && A.dim() >= 2, "[triangular_solve] expected matrices, got ", self.sizes(), " and ",
            A.sizes());
   std::vector<int64_t> batch = broadcast_shapes(self.sizes().slice(0, self.dim() - 2), A.sizes().slice(0, A.dim() - 2));

@@ -4,6 +4,7 @@
 #include "autocast/autocast.h"
 #include "autograd/record.h"
 #include "backend/decompositions.h"
+#include "core/warnings.h"
 #include "ops/linalg/decompositions.h"
 
 namespace hb {
@@ -67,6 +68,7 @@ std::tuple<Tensor, Tensor> linalg_qr(const Tensor& a, std::string_view mode) {
 }
 TensorTuple2 qr(const Tensor& self, bool some) {
   HB_AUTOCAST(qr, fp32, as_is, self, some);
+  HB_WARN_ONCE("torch.qr is deprecated in favor of torch.linalg.qr and will be removed in a future release.");
   return linalg_qr(self, some ? "reduced" : "complete");
 }
 

@@ -8,6 +8,7 @@
 #include "autocast/autocast.h"
 #include "autograd/record.h"
 #include "backend/decompositions.h"
+#include "core/warnings.h"
 #include "ops/linalg/decompositions.h"
 
 namespace hb {
@@ -382,6 +383,8 @@ std::tuple<Tensor, Tensor> linalg_cholesky_ex(const Tensor& self, bool upper, bo
 }
 Tensor cholesky(const Tensor& self, bool upper) {
   HB_AUTOCAST(cholesky, fp32, as_is, self, upper);
+  HB_WARN_ONCE(
+      "torch.cholesky is deprecated in favor of torch.linalg.cholesky and will be removed in a future release.");
   return linalg_cholesky(self, upper);
 }
 

@@ -13,9 +13,10 @@ namespace {
 /// The two dimensions of a matrix norm, counted from the front.
 std::pair<int64_t, int64_t> matrix_dims(const char* name, const Tensor& self, IntArrayRef dim) {
   HB_CHECK(dim.size() == 2, "[", name, "] expected two dimensions for a matrix norm, got ", dim);
+  HB_CHECK(self.dim() >= 2, "linalg.matrix_norm: The input tensor A must have at least 2 dimensions.");
   const int64_t rows = geometry::wrap_dim(name, dim[0], self.dim()),
                 columns = geometry::wrap_dim(name, dim[1], self.dim());
-  HB_CHECK(rows != columns, "[", name, "] expected two different dimensions, got ", dim);
+  HB_CHECK(rows != columns, "linalg.matrix_norm: dims must be different. Got (", dim[0], ", ", dim[1], ")");
   return {rows, columns};
 }
 
@@ -30,8 +31,8 @@ Tensor matrix_norm(const Tensor& self, double ord, IntArrayRef dim, bool keepdim
   check_matrices("linalg.matrix_norm", self, false);
   const auto [rows, columns] = matrix_dims("linalg_norm", self, dim);
   const double size = std::fabs(ord);
-  HB_CHECK(size == 1 || size == 2 || std::isinf(size), "[linalg_norm] expected an order of 1, -1, 2, -2, inf or -inf ",
-           "for a matrix norm, got ", ord);
+  HB_CHECK(size == 1 || size == 2 || std::isinf(size), "linalg.matrix_norm: Order ", ord,
+           " not supported. Expected 1, -1, 2, -2, inf or -inf.");
   if (size == 1) return extreme_of_sums(self, rows, columns, ord > 0, keepdim);
   if (size != 2) return extreme_of_sums(self, columns, rows, ord > 0, keepdim);
   const Tensor values = linalg_svdvals(self.movedim({rows, columns}, {-2, -1}));
@@ -45,9 +46,10 @@ Tensor matrix_norm(const Tensor& self, double ord, IntArrayRef dim, bool keepdim
 Tensor linalg_norm(const Tensor& self, const std::optional<Scalar>& ord, OptionalIntArrayRef dim, bool keepdim,
                    std::optional<ScalarType> dtype) {
   HB_AUTOCAST(linalg_norm, as_is, fp32_dtype, self, ord, dim, keepdim, dtype);
-  HB_CHECK(!dim || dim->size() == 1 || dim->size() == 2, "[linalg_norm] expected one or two dimensions, got ", *dim);
+  HB_CHECK(!dim || dim->size() == 1 || dim->size() == 2,
+           "linalg.norm: If dim is specified, it must be of length 1 or 2. Got ", *dim);
   HB_CHECK(dim || !ord || self.dim() == 1 || self.dim() == 2,
-           "[linalg_norm] expected a vector or a matrix where an order but no dimension is given, got ", self.sizes());
+           "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got ", self.dim(), "D.");
   const bool matrix = ord && (dim ? dim->size() == 2 : self.dim() == 2);
   if (matrix) {
     const Tensor a = dtype ? self.to(*dtype) : self;
@@ -66,7 +68,7 @@ Tensor linalg_matrix_norm(const Tensor& self, std::string_view ord, IntArrayRef 
   HB_AUTOCAST(linalg_matrix_norm, as_is, fp32_dtype, self, ord, dim, keepdim, dtype);
   if (ord != "fro") check_matrices("linalg.matrix_norm", self, false);
   const auto [rows, columns] = matrix_dims("linalg_matrix_norm", self, dim);
-  HB_CHECK(ord == "fro" || ord == "nuc", "[linalg_matrix_norm] expected the order 'fro' or 'nuc', got '", ord, "'");
+  HB_CHECK(ord == "fro" || ord == "nuc", "linalg.matrix_norm: Order ", ord, " not supported. Expected fro or nuc.");
   if (ord == "fro") return linalg_vector_norm(self, 2, dim, keepdim, dtype);
   const Tensor a = dtype ? self.to(*dtype) : self;
   Tensor out = linalg_svdvals(a.movedim({rows, columns}, {-2, -1})).sum(-1);
@@ -75,8 +77,8 @@ Tensor linalg_matrix_norm(const Tensor& self, std::string_view ord, IntArrayRef 
 }
 Tensor linalg_norm(const Tensor& self, std::string_view ord, OptionalIntArrayRef dim, bool keepdim,
                    std::optional<ScalarType> dtype) {
-  HB_CHECK(dim || self.dim() == 2, "[linalg_norm] expected a matrix where an order '", ord,
-           "' but no dimension is given, got ", self.sizes());
+  HB_CHECK(dim || self.dim() <= 2, "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got ",
+           self.dim(), "D.");
   return linalg_matrix_norm(self, ord, dim ? *dim : IntArrayRef({0, 1}), keepdim, dtype);
 }
 

@@ -1,5 +1,6 @@
 // Convolutions. They run channels-last inside whatever layout the program uses (ops/layout.h).
 #include "backend/conv.h"
+#include "core/warnings.h"
 
 #include <halfbridge/ops.h>
 
@@ -245,6 +246,10 @@ Tensor conv(const char* name, int dims, const Tensor& x, const Tensor& w, const 
     extra[2 * (dims - 1 - d) + 1] = total % 2;
     uneven |= total % 2 != 0;
   }
+  if (uneven)
+    HB_WARN_ONCE(
+        "Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy of the "
+        "input be created");
   return convolution_of(name, dims, uneven ? constant_pad_nd(x, extra) : x, w, bias, c);
 }
 

@@ -7,6 +7,7 @@
 
 #include "autocast/autocast.h"
 #include "autograd/record.h"
+#include "core/warnings.h"
 #include "ops/common/inplace.h"
 #include "ops/elementwise/elementwise_op.h"
 #include "ops/reduction/reduce_op.h"
@@ -52,11 +53,12 @@ Tensor norm_of(const Tensor& self, double p, uint64_t mask, bool keepdim,
            toString(self.scalar_type()), " instead.");
   const ScalarType t = dtype.value_or(self.scalar_type());
   HB_CHECK(is_floating_type(t), "[norm] expected a floating dtype, got ", toString(t));
-  HB_CHECK(ops::reduced_count(self, mask) > 0 || p >= 0, "[norm] the norm of order ", p, " of nothing is not defined");
-  HB_CHECK(
-      ops::reduced_count(self, mask) > 0 || !std::isinf(p) || self.numel() > 0 ||
-          ops::reduced_result(self, mask, t).numel() == 0,
-      "[norm] cannot compute the infinity norm on an empty dimension because the operation does not have an identity");
+  HB_CHECK(ops::reduced_count(self, mask) > 0 || p >= 0, "linalg.vector_norm cannot compute the ", p,
+           " norm on an empty tensor because the operation does not have an identity");
+  HB_CHECK(ops::reduced_count(self, mask) > 0 || !std::isinf(p) || self.numel() > 0 ||
+               ops::reduced_result(self, mask, t).numel() == 0,
+           "linalg.vector_norm cannot compute the inf norm on an empty tensor because the operation does not have an "
+           "identity");
   Tensor out = ops::run_reduction(self, mask, keepdim, t, t, reduction_of(p));
   if (needs_grad(self))
     record("LinalgVectorNormBackward0", out, {&self}, {SavedTensor::input(self), SavedTensor::output(out)},
@@ -92,6 +94,7 @@ Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord, OptionalIntArra
 }
 Tensor frobenius_norm(const Tensor& self, IntArrayRef dim, bool keepdim) {
   HB_AUTOCAST(frobenius_norm, as_is, fp32, self, dim, keepdim);
+  HB_WARN_ONCE("at::frobenius_norm is deprecated: use linalg_vector_norm(A, 2, dim, keepdim).");
   return norm_of(self, 2, ops::reduced_dims("frobenius_norm", OptionalIntArrayRef(dim), self.dim()), keepdim);
 }
 
@@ -120,6 +123,7 @@ Tensor norm_except_dim(const Tensor& v, int64_t pow, int64_t dim) {
 
 Tensor nuclear_norm(const Tensor& self, IntArrayRef dim, bool keepdim) {
   HB_AUTOCAST(nuclear_norm, as_is, fp32, self, dim, keepdim);
+  HB_WARN_ONCE("at::nuclear_norm is deprecated: use linalg_matrix_norm(A, \"nuc\", dim, keepdim).");
   return linalg_matrix_norm(self, "nuc", dim, keepdim);
 }
 Tensor nuclear_norm(const Tensor& self, bool keepdim) { return nuclear_norm(self, {-2, -1}, keepdim); }

@@ -70,7 +70,7 @@ Tensor sum(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optio
 Tensor& sum_out(Tensor& out, const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
                 std::optional<ScalarType> dtype) {
   front::Excluded excluded;
-  return assign_out("sum_out", out, sum(self, dim, keepdim, dtype));
+  return assign_out("sum_out", out, sum(self, dim, keepdim, dtype ? dtype : out.scalar_type()));
 }
 Tensor mean(const Tensor& self, std::optional<ScalarType> dtype) {
   HB_FUNCTION(mean, self, dtype);

@@ -46,6 +46,9 @@ Tensor cov(const Tensor& self, int64_t correction, const std::optional<Tensor>& 
   const Tensor mean = weights.defined() ? (rows * weights).sum(1, true) / total : rows.sum(1, true) / n;
   Tensor divisor = total - correction;
   if (weights.defined() && aweights) divisor = total - correction * (weights * *aweights).sum() / total;
+  if ((divisor <= 0).item<bool>())
+    detail::warn(
+        "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.");
   const Tensor centred = rows - mean;
   const Tensor product = matmul(centred, (weights.defined() ? centred * weights : centred).t().conj());
   return (product / divisor.clamp_min(0)).squeeze();

@@ -25,6 +25,14 @@ Tensor variance_gradient(const Tensor& g, const Tensor& x, uint64_t mask, bool k
   return ops::restore_dims(g, x.impl().sizes(), mask, keepdim) * Scalar(2 / (n - correction)) * (x - mean);
 }
 
+// There are no more values for a result than the correction takes away.
+void warn_of_freedom(const char* name, const Tensor& self, uint64_t mask, double correction) {
+  if (self.dim() == 0 ? correction < 1 : static_cast<double>(ops::reduced_count(self, mask)) > correction) return;
+  detail::warn(detail::str(name,
+                           "(): degrees of freedom is <= 0. Correction should be strictly less than the reduction "
+                           "factor (values for each result)."));
+}
+
 /// (variance or deviation, mean)
 std::pair<Tensor, Tensor> moments(const char* name, const Tensor& self, uint64_t mask, bool keepdim, double correction,
                                   bool root, bool with_mean) {
@@ -33,6 +41,7 @@ std::pair<Tensor, Tensor> moments(const char* name, const Tensor& self, uint64_t
            toString(t));
   Tensor out = ops::reduced_result(self, mask, t), mean;
   if (with_mean) mean = ops::reduced_result(self, mask, t);
+  warn_of_freedom(name, self, mask, correction);
   const ReduceLoop loop(out, self, mask);
   if (loop.count == 0) {
     out.fill_(std::numeric_limits<double>::quiet_NaN());

@@ -9,6 +9,7 @@
 #include "core/geometry.h"
 #include "core/loop.h"
 #include "core/physical.h"
+#include "core/warnings.h"
 #include "ops/common/inplace.h"
 
 namespace hb {
@@ -243,7 +244,10 @@ std::vector<Tensor> meshgrid(TensorList tensors, std::string_view indexing) {
   if (swap) std::swap(out[0], out[1]);
   return out;
 }
-std::vector<Tensor> meshgrid(TensorList tensors) { return meshgrid(tensors, "ij"); }
+std::vector<Tensor> meshgrid(TensorList tensors) {
+  HB_WARN_ONCE("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.");
+  return meshgrid(tensors, "ij");
+}
 
 Tensor flatten_dense_tensors(TensorList tensors) {
   HB_CHECK(!tensors.empty(), "[flatten_dense_tensors] expected at least one tensor");
@@ -304,7 +308,7 @@ Tensor cartesian_prod(TensorList tensors) {
     HB_CHECK(t.dim() == 1, "[cartesian_prod] Expect a 1D vector, but got shape ", t.sizes());
   if (tensors.size() == 1) return tensors[0];
   std::vector<Tensor> columns;
-  for (const Tensor& t : meshgrid(tensors)) columns.push_back(t.flatten());
+  for (const Tensor& t : meshgrid(tensors, "ij")) columns.push_back(t.flatten());
   return stack(columns, 1);
 }
 

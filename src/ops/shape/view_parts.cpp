@@ -3,6 +3,7 @@
 
 #include "autograd/record.h"
 #include "core/geometry.h"
+#include "core/warnings.h"
 #include "ops/sparse/sparse.h"
 
 namespace hb {
@@ -287,8 +288,13 @@ bool is_set_to(const Tensor& self, const Tensor& tensor) {
          self.sizes().equals(tensor.sizes()) && self.strides().equals(tensor.strides());
 }
 Tensor Tensor::matrix_H() const {
-  HB_CHECK(dim() == 2, "[matrix_H] expected a matrix, got a tensor of ", dim(), " dimensions");
-  return transpose(0, 1);
+  if (dim() == 0) {
+    HB_WARN_ONCE("Tensor.H is deprecated on 0-D tensors. Consider using x.conj().");
+    return conj();
+  }
+  HB_CHECK(dim() == 2, "tensor.H is only supported on matrices (2-D tensors). Got ", dim(),
+           "-D tensor. For batches of matrices there is tensor.mH");
+  return adjoint();
 }
 
 std::vector<Tensor> unbind(const Tensor& self, int64_t dim) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include <halfbridge/error.h>
 #include <halfbridge/macros.h>
@@ -13,13 +14,23 @@ inline namespace api {
 
 class Warning {
  public:
+  class UserWarning {};
+  class DeprecationWarning {};
+  using warning_variant_t = std::variant<UserWarning, DeprecationWarning>;
+
+  Warning(warning_variant_t type, SourceLocation source_location, std::string msg, bool verbatim = false)
+      : Warning(source_location, std::move(msg), verbatim) {
+    type_ = type;
+  }
   Warning(SourceLocation source_location, std::string msg, bool verbatim = false)
       : source_location_(source_location), msg_(std::move(msg)), verbatim_(verbatim) {}
+  warning_variant_t type() const { return type_; }
   const SourceLocation& source_location() const { return source_location_; }
   const std::string& msg() const { return msg_; }
   bool verbatim() const { return verbatim_; }
 
  private:
+  warning_variant_t type_;
   SourceLocation source_location_;
   std::string msg_;
   bool verbatim_;

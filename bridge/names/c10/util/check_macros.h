@@ -53,7 +53,10 @@
 #define TORCH_DCHECK_LE(a, b) TORCH_INTERNAL_ASSERT_DEBUG_ONLY((a) <= (b))
 #define TORCH_DCHECK_GT(a, b) TORCH_INTERNAL_ASSERT_DEBUG_ONLY((a) > (b))
 #define TORCH_DCHECK_GE(a, b) TORCH_INTERNAL_ASSERT_DEBUG_ONLY((a) >= (b))
-#define TORCH_WARN_DEPRECATION(...) TORCH_WARN(__VA_ARGS__)
+#define TORCH_WARN_WITH(Type, ...)                                                                        \
+  ::hb::bridge::warn(::hb::bridge::Warning(Type(), {__func__, __FILE__, static_cast<uint32_t>(__LINE__)}, \
+                                           ::hb::detail::str(__VA_ARGS__)))
+#define TORCH_WARN_DEPRECATION(...) TORCH_WARN_WITH(::hb::bridge::Warning::DeprecationWarning, __VA_ARGS__)
 #define AT_ERROR(...) throw ::hb::Error(::hb::detail::str(__VA_ARGS__))
 #define AT_ASSERT(cond, ...) TORCH_INTERNAL_ASSERT(cond __VA_OPT__(, ) __VA_ARGS__)
 #define AT_ASSERTM(cond, ...) TORCH_CHECK(cond __VA_OPT__(, ) __VA_ARGS__)

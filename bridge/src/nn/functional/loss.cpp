@@ -34,8 +34,7 @@ Tensor reduce(const Tensor& loss, const reduction_t& reduction) {
 }  // namespace
 
 Tensor l1_loss(const Tensor& input, const Tensor& target, const L1LossFuncOptions& o) {
-  auto [a, b] = same_shape(input, target);
-  return hb::l1_loss(a, b, reduction_get_enum(o.reduction()));
+  return hb::l1_loss(input, target, reduction_get_enum(o.reduction()));
 }
 
 Tensor mse_loss(const Tensor& input, const Tensor& target, const MSELossFuncOptions& o) {

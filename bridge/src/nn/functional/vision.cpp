@@ -1,5 +1,6 @@
 #include <halfbridge/bridge/nn/vision.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace hb::bridge::nn::functional {
@@ -29,6 +30,19 @@ std::vector<int64_t> interpolated_size(const Tensor& input, const InterpolateFun
   return size;
 }
 
+void warn_of_defaults(const InterpolateFuncOptions& o, bool unaligned) {
+  if (!unaligned && !o.align_corners())
+    hb::detail::warn(hb::detail::str("Default upsampling behavior when mode=", enumtype::get_enum_name(o.mode()),
+                                     " is changed to align_corners=False since 0.4.0. Please specify "
+                                     "align_corners=True if the old behavior is desired."));
+  const auto whole = [](double factor) { return factor == std::floor(factor); };
+  if (o.scale_factor() && !o.recompute_scale_factor() &&
+      !std::all_of(o.scale_factor()->begin(), o.scale_factor()->end(), whole))
+    hb::detail::warn(
+        "The default behavior for interpolate/upsample with float scale_factor changed in 1.6.0: it uses scale_factor "
+        "directly. Set recompute_scale_factor=True for the factor that follows from the computed output size.");
+}
+
 // The scales that the result is computed with, where they are not those of the two sizes.
 std::vector<std::optional<double>> scales_of(const Tensor& input, const InterpolateFuncOptions& o) {
   std::vector<std::optional<double>> scales(input.dim() - 2);
@@ -47,6 +61,7 @@ Tensor interpolate(const Tensor& input, const InterpolateFuncOptions& o) {
            "bilinear | bicubic | trilinear");
   HB_CHECK(input.dim() >= 3 && input.dim() <= 5, "Input Error: Only 3D, 4D and 5D input Tensors supported (got ",
            input.dim(), "D) for the modes: nearest | linear | bilinear | bicubic | trilinear (got ", mode, ")");
+  warn_of_defaults(o, unaligned);
   const auto size = interpolated_size(input, o);
   const auto s = scales_of(input, o);
   const bool align = o.align_corners().value_or(false);
@@ -102,6 +117,10 @@ Tensor unfold(const Tensor& input, const UnfoldFuncOptions& o) {
 }
 
 Tensor grid_sample(const Tensor& input, const Tensor& grid, const GridSampleFuncOptions& o) {
+  if (!o.align_corners())
+    hb::detail::warn(
+        "Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please specify "
+        "align_corners=True if the old behavior is desired.");
   return hb::grid_sampler(input, grid, static_cast<int64_t>(o.mode().index()),
                           static_cast<int64_t>(o.padding_mode().index()), o.align_corners().value_or(false));
 }

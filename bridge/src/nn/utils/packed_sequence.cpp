@@ -59,13 +59,15 @@ PackedSequence pack_padded_sequence(Tensor input, Tensor lengths, bool batch_fir
   if (batch_first) input = input.transpose(0, 1);
   const int64_t batch = lengths.numel();
   const int64_t* length = lengths.data_ptr<int64_t>();
-  HB_CHECK(lengths.dim() == 1 && batch == input.size(1), "Expected `len(lengths)` to be equal to batch_size, but got ",
-           batch, " (batch_size=", input.size(1), ")");
-  HB_CHECK(
-      batch > 0 && std::is_sorted(length, length + batch, std::greater<>()),
-      "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True, got ", lengths,
-      ". You can pass `enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement "
-      "if you do not need ONNX exportability.");
+  HB_CHECK(lengths.dim() == 1, "'lengths' argument should be a 1D CPU int64 tensor, but got ", lengths.dim(), "D ",
+           lengths.device(), " ", lengths.scalar_type(), " tensor");
+  HB_CHECK(input.numel() > 0, "Cannot pack empty tensors.");
+  HB_CHECK(batch == input.size(1), "Expected `len(lengths)` to be equal to batch_size, but got ", batch,
+           " (batch_size=", input.size(1), ")");
+  HB_CHECK(batch > 0 && std::is_sorted(length, length + batch, std::greater<>()),
+           "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass "
+           "`enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement "
+           "if you do not need ONNX exportability.");
   HB_CHECK(length[batch - 1] > 0,
            "Length of all samples has to be greater than 0, but found an element in 'lengths' that "
            "is <= 0");

@@ -1,11 +1,12 @@
 #pragma once
-// Anomaly detection: the backward pass stops at the first function that gives NaN.
+// Anomaly detection: the backward pass stops at the first function that gives NaN, and warns with the calls by which
+// the program recorded the function that failed.
 
 #include <halfbridge/macros.h>
 
 namespace hb::autodiff {
 
-/// The switch, for all threads. It costs a pass over every gradient.
+/// The switch, for all threads. It costs a traceback for every recorded function and a pass over every gradient.
 class HB_API AnomalyMode {
  public:
   static bool is_enabled();

@@ -1,0 +1,3 @@
+#pragma once
+#include <halfbridge/accumulate_grad.h>
+#include <torch/autograd.h>

@@ -1,0 +1,3 @@
+#pragma once
+#include <halfbridge/bridge/autograd/basic_nodes.h>
+#include <torch/autograd.h>
