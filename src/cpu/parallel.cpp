@@ -1,6 +1,9 @@
 #include "cpu/parallel.h"
 
+#include <omp.h>
 #include <pthread.h>
+
+#include <atomic>
 
 #include <halfbridge/error.h>
 
@@ -9,8 +12,8 @@ namespace {
 std::atomic<int> threads{0};  // 0: not asked yet
 std::atomic<bool> forked{false};
 
-// OpenMP's threads are not there in a child of fork(), but the thread that forked would wait for those that it had: a
-// child of a process that has computed computes with one thread.
+// Threads are not there in a child of fork(), neither the pool's nor OpenMP's, for which the thread that forked would
+// wait: a child of a process that has computed computes with one thread.
 [[maybe_unused]] const int registered = pthread_atfork(nullptr, nullptr, [] {
   if (threads.load(std::memory_order_relaxed) == 0) return;
   forked.store(true, std::memory_order_relaxed);

@@ -1,13 +1,9 @@
 #pragma once
 
-#include <omp.h>
-
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
-#include <exception>
 
-#include <halfbridge/threads.h>
+#include <halfbridge/parallel.h>
 
 namespace hb::cpu {
 
@@ -18,28 +14,19 @@ constexpr int64_t kGrain = 32768;
 inline int threads_for(int64_t n, int64_t grain) {
   if (n <= grain) return 1;
   const int most = get_num_threads();
-  if (most == 1 || omp_in_parallel()) return 1;
+  if (most == 1 || in_chunk()) return 1;
   return static_cast<int>(std::min<int64_t>(most, (n + grain - 1) / grain));
 }
 
-/// Calls fn(from, to, thread) on `threads` disjoint ranges that make up [begin, end). Exceptions reach the caller.
+/// Calls fn(from, to, part) on `parts` disjoint ranges that make up [begin, end). Exceptions reach the caller.
 template <class F>
-void parallel_ranges(int64_t begin, int64_t end, int threads, const F& fn) {
-  if (threads <= 1) return fn(begin, end, 0);
-  std::exception_ptr failure;
-  std::atomic_flag failed = ATOMIC_FLAG_INIT;
-#pragma omp parallel num_threads(threads)
-  {
-    const int64_t n = end - begin, team = omp_get_num_threads(), me = omp_get_thread_num();
-    const int64_t each = n / team, rest = n % team;
-    const int64_t from = begin + me * each + std::min(me, rest), to = from + each + (me < rest ? 1 : 0);
-    try {
-      if (from < to) fn(from, to, static_cast<int>(me));
-    } catch (...) {
-      if (!failed.test_and_set()) failure = std::current_exception();
-    }
-  }
-  if (failure) std::rethrow_exception(failure);
+void parallel_ranges(int64_t begin, int64_t end, int parts, const F& fn) {
+  if (parts <= 1) return fn(begin, end, 0);
+  const int64_t each = (end - begin) / parts, rest = (end - begin) % parts;
+  run_chunks(parts, [&](int part) {
+    const int64_t from = begin + part * each + std::min<int64_t>(part, rest), to = from + each + (part < rest ? 1 : 0);
+    if (from < to) fn(from, to, part);
+  });
 }
 
 /// Calls fn(from, to) on ranges of at least `grain` items, on several threads where that pays.

@@ -1,12 +1,11 @@
 #include <halfbridge/bridge/context.h>
 
 #include <algorithm>
-#include <exception>
-#include <mutex>
 
 #include <omp.h>
 
 #include <halfbridge/error.h>
+#include <halfbridge/parallel.h>
 
 #include "core/device_backend.h"
 
@@ -45,30 +44,20 @@ void set_num_interop_threads(int n) {
   interop_threads = n;
 }
 
-int get_thread_num() { return omp_get_thread_num(); }
-bool in_parallel_region() { return omp_in_parallel(); }
+int get_thread_num() { return chunk_number(); }
+bool in_parallel_region() { return in_chunk(); }
 
 void parallel_for(int64_t begin, int64_t end, int64_t grain_size, const std::function<void(int64_t, int64_t)>& f) {
   HB_CHECK(grain_size >= 0, "[parallel_for] expected a grain size of at least 0, got ", grain_size);
   if (begin >= end) return;
   const int64_t n = end - begin;
   int64_t parts = std::min<int64_t>(get_num_threads(), n / std::max<int64_t>(grain_size, 1));
-  if (parts <= 1 || omp_in_parallel()) return f(begin, end);
+  if (parts <= 1 || in_chunk()) return f(begin, end);
   const int64_t step = (n + parts - 1) / parts;
-  std::exception_ptr error;  // the first one; an exception must not leave a parallel region
-  std::mutex error_mutex;
-#pragma omp parallel for num_threads(static_cast <int>(parts)) schedule(static, 1)
-  for (int64_t part = 0; part < parts; ++part) {
+  run_chunks(static_cast<int>(parts), [&](int part) {
     const int64_t from = begin + part * step, to = std::min(end, from + step);
-    if (from >= to) continue;
-    try {
-      f(from, to);
-    } catch (...) {
-      std::lock_guard<std::mutex> lock(error_mutex);
-      if (!error) error = std::current_exception();
-    }
-  }
-  if (error) std::rethrow_exception(error);
+    if (from < to) f(from, to);
+  });
 }
 
 }  // namespace api

@@ -1,67 +1,18 @@
 #include "cpu/conv.h"
 
+#include <algorithm>
+#include <atomic>
 #include <string_view>
 
-#include "cpu/onednn/primitive.h"
+#include "cpu/gemm.h"
+#include "cpu/onednn/conv_problem.h"
 #include "cpu/parallel.h"
+#include "cpu/pool.h"
 
 namespace hb::cpu {
 namespace {
 
 using dnnl::memory;
-
-// What oneDNN is asked for; one spatial dimension becomes two.
-struct Problem {
-  memory::dims x, y, weight, stride, dilation, padding;
-  memory::format_tag data_tag, weight_tag;
-  memory::data_type type;
-  bool bias;
-
-  Problem(const Tensor& tx, const Tensor& ty, const Tensor& tw, bool has_bias, const ConvParams& p) : bias(has_bias) {
-    type = onednn_type(tx.scalar_type());
-    const auto dims = [&](const Tensor& t) {
-      memory::dims d(t.impl().sizes().begin(), t.impl().sizes().end());
-      if (p.dims == 1) d.insert(d.begin() + 2, 1);
-      return d;
-    };
-    x = dims(tx), y = dims(ty), weight = dims(tw);
-    if (p.groups > 1) {
-      weight[0] /= p.groups;
-      weight.insert(weight.begin(), p.groups);
-    }
-    if (p.dims == 1) stride = {1}, dilation = {0}, padding = {0};
-    for (int d = 0; d < p.dims; ++d) {
-      stride.push_back(p.stride[d]), dilation.push_back(p.dilation[d] - 1), padding.push_back(p.padding[d]);
-    }
-    using tag = memory::format_tag;
-    const bool volume = p.dims == 3;
-    data_tag = volume ? tag::ndhwc : tag::nhwc;
-    weight_tag = p.groups > 1 ? (volume ? tag::goidhw : tag::goihw) : (volume ? tag::oidhw : tag::oihw);
-  }
-
-  // The sum of padding and input decides the output; a transposed convolution may be given more than it reaches.
-  memory::dims right_padding() const {
-    memory::dims r = padding;
-    for (size_t d = 0; d < r.size(); ++d) {
-      const int64_t kernel = (weight[weight.size() - r.size() + d] - 1) * (dilation[d] + 1) + 1;
-      if ((x[2 + d] + 2 * padding[d] - kernel) / stride[d] + 1 != y[2 + d])
-        r[d] = (y[2 + d] - 1) * stride[d] + kernel - x[2 + d] - padding[d];
-    }
-    return r;
-  }
-  memory::desc desc_x() const { return {x, type, data_tag}; }
-  memory::desc desc_y() const { return {y, type, data_tag}; }
-  memory::desc desc_weight() const { return {weight, type, memory::format_tag::any}; }
-  memory::desc plain_weight() const { return {weight, type, weight_tag}; }
-  memory::desc desc_bias() const { return {{y[1]}, type, memory::format_tag::a}; }
-
-  PrimitiveKey key(int64_t kind) const {
-    PrimitiveKey k{kind, static_cast<int64_t>(type), bias, get_num_threads(), static_cast<int64_t>(weight.size())};
-    for (const auto* list : {&x, &y, &weight, &stride, &dilation, &padding})
-      for (int64_t v : *list) k.add(v);
-    return k;
-  }
-};
 
 dnnl::primitive_attr user_scratch() {
   dnnl::primitive_attr attr;
@@ -69,7 +20,7 @@ dnnl::primitive_attr user_scratch() {
   return attr;
 }
 
-dnnl::convolution_forward::primitive_desc forward_desc(const Problem& p) {
+dnnl::convolution_forward::primitive_desc forward_desc(const ConvProblem& p) {
   const auto algorithm = dnnl::algorithm::convolution_direct;
   const auto kind = dnnl::prop_kind::forward_training;
   const auto right = p.right_padding();
@@ -101,7 +52,7 @@ bool is_slow(const Desc& pd) {
 bool usable(const Prepared& p) { return static_cast<bool>(p.primitive); }
 
 // Copies weights between the plain format and the one that the primitive chose; the same address where they agree.
-Prepared& weight_reorder(const Problem& p, const memory::desc& from, const memory::desc& to, int64_t kind) {
+Prepared& weight_reorder(const ConvProblem& p, const memory::desc& from, const memory::desc& to, int64_t kind) {
   return prepared(p.key(kind), [&] {
     Prepared r;
     HB_ONEDNN("convolution", {
@@ -115,7 +66,7 @@ Prepared& weight_reorder(const Problem& p, const memory::desc& from, const memor
   });
 }
 
-const void* weights_for(const Problem& p, const memory::desc& wanted, const Tensor& weight, int64_t kind) {
+const void* weights_for(const ConvProblem& p, const memory::desc& wanted, const Tensor& weight, int64_t kind) {
   const void* plain = weight.impl().raw_data();
   if (wanted == p.plain_weight()) return plain;
   void* buffer = scratch_buffer(Scratch::weights, wanted.get_size());
@@ -123,11 +74,38 @@ const void* weights_for(const Problem& p, const memory::desc& wanted, const Tens
   return buffer;
 }
 
-}  // namespace
+/// Calls part(problem, first image, number of the part) for parts of the batch, a thread each; false where one of them
+/// was. A batch of fewer images than threads is left to oneDNN's own threads.
+template <class F>
+bool over_batch(ConvProblem p, int parts, const F& part) {
+  constexpr int64_t kWork = 1 << 18;  // multiplications per thread
+  if (parts > 1) {
+    std::atomic<bool> done{true};
+    parallel_ranges(0, p.x[0], parts, [&](int64_t from, int64_t to, int i) {
+      if (!part(p.of_images(to - from), from, i)) done.store(false);
+    });
+    return done.load();
+  }
+  p.threads = threads_for(p.work(), kWork);
+  if (p.threads > 1) return part(p, 0, 0);
+  OneThread one;
+  return part(p, 0, 0);
+}
 
-bool onednn_conv_forward(const Tensor& y, const Tensor& x, const Tensor& weight, const Tensor& bias,
-                         const ConvParams& params) {
-  const Problem p(x, y, weight, bias.defined(), params);
+/// How many threads share a batch.
+int batch_parts(const ConvProblem& p) {
+  constexpr int64_t kWork = 1 << 18;
+  const int threads = threads_for(p.work(), kWork);
+  return p.x[0] >= threads ? threads : 1;
+}
+
+/// Addresses of a part.
+struct ForwardData {
+  const void *x, *bias;
+  void* y;
+};
+
+bool forward_part(const ConvProblem& p, const ForwardData& data, const Tensor& weight) {
   Prepared& conv = prepared(p.key(10), [&] {
     Prepared c;
     HB_ONEDNN("convolution", {
@@ -146,16 +124,14 @@ bool onednn_conv_forward(const Tensor& y, const Tensor& x, const Tensor& weight,
   if (!usable(conv)) return false;
   const void* w = weights_for(p, conv.weights, weight, 11);
   if (p.bias) {
-    conv.run("convolution", {x.impl().raw_data(), w, y.impl().raw_data(), bias.impl().raw_data()});
+    conv.run("convolution", {data.x, w, data.y, data.bias});
   } else {
-    conv.run("convolution", {x.impl().raw_data(), w, y.impl().raw_data()});
+    conv.run("convolution", {data.x, w, data.y});
   }
   return true;
 }
 
-bool onednn_conv_backward_data(const Tensor& grad_x, const Tensor& grad_y, const Tensor& weight,
-                               const ConvParams& params) {
-  const Problem p(grad_x, grad_y, weight, false, params);
+bool backward_data_part(const ConvProblem& p, void* grad_x, const void* grad_y, const Tensor& weight) {
   Prepared& conv = prepared(p.key(12), [&] {
     Prepared c;
     HB_ONEDNN("convolution_backward", {
@@ -174,22 +150,26 @@ bool onednn_conv_backward_data(const Tensor& grad_x, const Tensor& grad_y, const
   });
   if (!usable(conv)) return false;
   const void* w = weights_for(p, conv.weights, weight, 13);
-  conv.run("convolution_backward", {grad_y.impl().raw_data(), w, grad_x.impl().raw_data()});
+  conv.run("convolution_backward", {grad_y, w, grad_x});
   return true;
 }
 
-bool onednn_conv_backward_weight(const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& x,
-                                 const Tensor& grad_y, const ConvParams& params) {
-  const Problem p(x, grad_y, grad_weight, grad_bias.defined(), params);
+/// Addresses of a part; gradients of p.gradient_type.
+struct WeightData {
+  const void *x, *grad_y;
+  void *grad_weight, *grad_bias;
+};
+
+bool backward_weight_part(const ConvProblem& p, const WeightData& data) {
   Prepared& conv = prepared(p.key(14), [&] {
     Prepared c;
     HB_ONEDNN("convolution_backward", {
       using Backward = dnnl::convolution_backward_weights;
       const auto algorithm = dnnl::algorithm::convolution_direct;
       const auto right = p.right_padding();
-      const auto desc = p.bias ? Backward::desc(algorithm, p.desc_x(), p.desc_weight(), p.desc_bias(), p.desc_y(),
-                                                p.stride, p.dilation, p.padding, right)
-                               : Backward::desc(algorithm, p.desc_x(), p.desc_weight(), p.desc_y(), p.stride,
+      const auto desc = p.bias ? Backward::desc(algorithm, p.desc_x(), p.desc_gradient(), p.desc_bias_gradient(),
+                                                p.desc_y(), p.stride, p.dilation, p.padding, right)
+                               : Backward::desc(algorithm, p.desc_x(), p.desc_gradient(), p.desc_y(), p.stride,
                                                 p.dilation, p.padding, right);
       const Backward::primitive_desc pd(desc, user_scratch(), onednn_engine(), forward_desc(p));
       if (is_slow(pd)) return c;
@@ -204,18 +184,85 @@ bool onednn_conv_backward_weight(const Tensor& grad_weight, const Tensor& grad_b
     return c;
   });
   if (!usable(conv)) return false;
-  void* plain = grad_weight.impl().raw_data();
-  const bool direct = conv.weights == p.plain_weight();
-  void* out = direct ? plain : scratch_buffer(Scratch::weights, conv.weights.get_size());
+  const bool direct = conv.weights == p.plain_gradient();
+  void* out = direct ? data.grad_weight : scratch_buffer(Scratch::weights, conv.weights.get_size());
   if (p.bias) {
-    conv.run("convolution_backward", {x.impl().raw_data(), grad_y.impl().raw_data(), out, grad_bias.impl().raw_data()});
+    conv.run("convolution_backward", {data.x, data.grad_y, out, data.grad_bias});
   } else {
-    conv.run("convolution_backward", {x.impl().raw_data(), grad_y.impl().raw_data(), out});
+    conv.run("convolution_backward", {data.x, data.grad_y, out});
   }
   if (!direct) {
     const memory::desc from = conv.weights;
-    weight_reorder(p, from, p.plain_weight(), 15).run("convolution_backward", {out, plain});
+    weight_reorder(p, from, p.plain_gradient(), 15).run("convolution_backward", {out, data.grad_weight});
   }
+  return true;
+}
+
+const char* at_image(const Tensor& t, const memory::dims& dims, int64_t image) {
+  return static_cast<const char*>(t.impl().raw_data()) +
+         image * ConvProblem::image(dims) * static_cast<int64_t>(element_size(t.scalar_type()));
+}
+
+/// out = the sum of `parts` runs of n floats.
+void add_parts(const Tensor& out, const float* parts, int count, int64_t stride) {
+  if (!out.defined()) return;
+  constexpr int64_t kRun = 256;
+  auto* to = static_cast<char*>(out.impl().raw_data());
+  const auto size = static_cast<int64_t>(element_size(out.scalar_type()));
+  parallel_for(0, out.numel(), kGrain, [&](int64_t from, int64_t end) {
+    float sum[kRun];
+    for (int64_t i = from; i < end; i += kRun) {
+      const int64_t n = std::min(kRun, end - i);
+      std::copy_n(parts + i, n, sum);
+      for (int part = 1; part < count; ++part)
+        for (int64_t j = 0; j < n; ++j) sum[j] += parts[part * stride + i + j];
+      gemm_loops().from_float(out.scalar_type(), sum, to + i * size, n);
+    }
+  });
+}
+
+}  // namespace
+
+bool onednn_conv_forward(const Tensor& y, const Tensor& x, const Tensor& weight, const Tensor& bias,
+                         const ConvParams& params) {
+  const ConvProblem p(x, y, weight, bias.defined(), params);
+  return over_batch(p, batch_parts(p), [&](const ConvProblem& part, int64_t from, int) {
+    const ForwardData data{at_image(x, p.x, from), bias.defined() ? bias.impl().raw_data() : nullptr,
+                           const_cast<char*>(at_image(y, p.y, from))};
+    return forward_part(part, data, weight);
+  });
+}
+
+bool onednn_conv_backward_data(const Tensor& grad_x, const Tensor& grad_y, const Tensor& weight,
+                               const ConvParams& params) {
+  const ConvProblem p(grad_x, grad_y, weight, false, params);
+  return over_batch(p, batch_parts(p), [&](const ConvProblem& part, int64_t from, int) {
+    return backward_data_part(part, const_cast<char*>(at_image(grad_x, p.x, from)), at_image(grad_y, p.y, from),
+                              weight);
+  });
+}
+
+bool onednn_conv_backward_weight(const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& x,
+                                 const Tensor& grad_y, const ConvParams& params) {
+  ConvProblem p(x, grad_y, grad_weight, grad_bias.defined(), params);
+  const int parts = batch_parts(p);
+  if (parts == 1) {
+    return over_batch(p, 1, [&](const ConvProblem& part, int64_t, int) {
+      return backward_weight_part(part, {x.impl().raw_data(), grad_y.impl().raw_data(), grad_weight.impl().raw_data(),
+                                         p.bias ? grad_bias.impl().raw_data() : nullptr});
+    });
+  }
+  // Each part has gradients of its own, in float, whose sum is rounded once.
+  p.gradient_type = memory::data_type::f32;
+  const int64_t weights = (grad_weight.numel() + 15) / 16 * 16, stride = weights + (p.y[1] + 15) / 16 * 16;
+  auto* sums = static_cast<float*>(scratch_buffer(Scratch::patches, parts * stride * sizeof(float)));
+  const bool done = over_batch(p, parts, [&](const ConvProblem& part, int64_t from, int i) {
+    float* mine = sums + i * stride;
+    return backward_weight_part(part, {at_image(x, p.x, from), at_image(grad_y, p.y, from), mine, mine + weights});
+  });
+  if (!done) return false;
+  add_parts(grad_weight, sums, parts, stride);
+  add_parts(grad_bias, sums + weights, parts, stride);
   return true;
 }
 

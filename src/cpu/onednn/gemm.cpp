@@ -2,6 +2,7 @@
 
 #include "cpu/onednn/primitive.h"
 #include "cpu/parallel.h"
+#include "cpu/pool.h"
 
 namespace hb::cpu {
 namespace {
@@ -78,7 +79,6 @@ Prepared make(const Shape& s) {
 
 Prepared& lookup(const Gemm& g) {
   const Shape s = shape_of(g);
-  // A primitive is made for a number of threads: those inside a parallel region are others.
   const PrimitiveKey key{1,
                          s.m,
                          s.n,
@@ -91,8 +91,7 @@ Prepared& lookup(const Gemm& g) {
                          s.bias,
                          static_cast<int64_t>(s.dtype),
                          bits(s.alpha),
-                         bits(s.beta),
-                         omp_in_parallel() ? 1 : get_num_threads()};
+                         bits(s.beta)};
   return prepared(key, [&] { return make(s); });
 }
 
@@ -107,6 +106,7 @@ void run(Prepared& p, const Gemm& g, const char* a, const char* b, char* c) {
 }  // namespace
 
 void onednn_gemm(const Gemm& g) {
+  OneThread one;
   run(lookup(g), g, static_cast<const char*>(g.a.data), static_cast<const char*>(g.b.data),
       static_cast<char*>(g.c.data));
 }
@@ -114,6 +114,7 @@ void onednn_gemm(const Gemm& g) {
 void onednn_gemm_stack(const Gemm& g) {
   const int64_t size = static_cast<int64_t>(element_size(g.dtype));
   const auto range = [&](int64_t from, int64_t to) {
+    OneThread one;
     Prepared& p = lookup(g);
     for (int64_t i = from; i < to; ++i) {
       const int64_t outer = i / g.batch[1], inner = i % g.batch[1];
@@ -123,9 +124,7 @@ void onednn_gemm_stack(const Gemm& g) {
       run(p, g, at(g.a), at(g.b), at(g.c));
     }
   };
-  // One matrix per thread at a time, unless there are fewer matrices than threads or all is small.
   const int64_t work = g.m * g.n * g.k;
-  if (g.batch_count() < get_num_threads()) return range(0, g.batch_count());
   parallel_for(0, g.batch_count(), std::max<int64_t>(1, 100000 / std::max<int64_t>(work, 1)), range);
 }
 
