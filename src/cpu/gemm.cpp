@@ -39,6 +39,8 @@ void make_unit_stride(GemmMatrix& x, int64_t rows, int64_t cols, ScalarType dtyp
   void* buffer = scratch_buffer(slot, rows * cols * element_size(dtype));
   if (element_size(dtype) == 2) {
     x = gather(x, rows, cols, static_cast<uint16_t*>(buffer));
+  } else if (dtype == kDouble) {
+    x = gather(x, rows, cols, static_cast<double*>(buffer));
   } else {
     x = gather(x, rows, cols, static_cast<float*>(buffer));
   }
@@ -125,8 +127,8 @@ constexpr int64_t kUnit = 32;  // a cache line of halves
 
 // A range of the columns (or rows) of a product.
 Gemm slice(const Gemm& g, bool columns, int64_t from, int64_t to) {
-  const auto at = [](const void* data, int64_t elements) {
-    return const_cast<char*>(static_cast<const char*>(data)) + elements * 2;
+  const auto at = [size = static_cast<int64_t>(element_size(g.dtype))](const void* data, int64_t elements) {
+    return const_cast<char*>(static_cast<const char*>(data)) + elements * size;
   };
   Gemm part = g;
   (columns ? part.n : part.m) = to - from;
@@ -165,23 +167,36 @@ void widened_part(const Gemm& g, bool columns) {
   }
 }
 
-// Halves that the CPU cannot multiply: computed in float and rounded once. Threads share the rows or columns of the
-// result and each converts what it needs: to convert the smaller operand once per thread costs less than to wait for
-// each other between the steps.
-void gemm_widened(const Gemm& g) {
+// Threads share the columns (or rows) of the result.
+template <class F>
+void in_parts(const Gemm& g, const F& product) {
   constexpr int64_t kWork = 1 << 18;  // products per thread
   const bool columns = g.n >= g.m;
   const int64_t size = columns ? g.n : g.m, units = (size + kUnit - 1) / kUnit;
   const int64_t grain = std::max<int64_t>(1, kWork / (g.m * g.n * g.k / units + 1));
   parallel_for(0, units, grain, [&](int64_t first, int64_t last) {
-    widened_part(slice(g, columns, first * kUnit, std::min(size, last * kUnit)), columns);
+    product(slice(g, columns, first * kUnit, std::min(size, last * kUnit)), columns);
   });
+}
+
+// Halves that the CPU cannot multiply: computed in float and rounded once. Each thread converts what it needs: to
+// convert the smaller operand once per thread costs less than to wait for each other between the steps.
+void gemm_widened(const Gemm& g) { in_parts(g, widened_part); }
+
+// Whether a product is so small that the library's preparations cost more than it does.
+bool is_small(const Gemm& g) {
+  constexpr int64_t kWork = 8192, kWorkInDouble = 1 << 18;
+  if (g.n > kSmallSide || g.k > kSmallSide) return false;
+  return g.m * g.n * g.k <= (g.dtype == kDouble ? kWorkInDouble : kWork);
 }
 
 void gemm_one(Gemm g) {
   const auto& loops = gemm_loops();
-  if (g.dtype == kDouble) return loops.f64(g);
   if (is_integral_type(g.dtype, true)) return loops.integers(g);
+  if (g.k > 1 && g.m > 1 && g.n > 1) {
+    if (is_small(g)) return loops.small(g);
+    if (g.dtype == kDouble) return loops.f64(g);
+  }
   make_unit_stride(g.a, g.m, g.k, g.dtype, Scratch::gather_a);
   make_unit_stride(g.b, g.k, g.n, g.dtype, Scratch::gather_b);
   if (g.k == 1 || g.k == 0) return loops.outer(g);
@@ -189,12 +204,13 @@ void gemm_one(Gemm g) {
   if (g.dtype == kBFloat16 && has_bf16_tiles()) return amx::gemm(g);
   if (g.dtype == kHalf && has_bf16_tiles() && g.beta == 0 && amx::gemm_of_halves(g)) return;
   if (g.dtype == kHalf || (g.dtype == kBFloat16 && !has_fast_bf16())) return gemm_widened(g);
-  gemm_float(g);
+  in_parts(g, [](const Gemm& part, bool) { gemm_float(part); });
 }
 
 bool stack_for_onednn(const Gemm& g) {
   const bool native = g.dtype == kFloat || (g.dtype == kBFloat16 && has_fast_bf16() && !has_bf16_tiles());
-  return native && g.k > 1 && g.m > 1 && g.n > 1 && has_unit_stride(g.a, g.m, g.k) && has_unit_stride(g.b, g.k, g.n);
+  return native && !is_small(g) && g.batch_count() >= get_num_threads() && g.k > 1 && g.m > 1 && g.n > 1 &&
+         has_unit_stride(g.a, g.m, g.k) && has_unit_stride(g.b, g.k, g.n);
 }
 
 void gemm_cpu(const Gemm& g) {

@@ -5,10 +5,13 @@
 
 namespace hb::cpu {
 
-/// f32 and bf16 by oneDNN: a and b have a stride of 1 in one of their dimensions. One matrix.
+/// f32 and bf16 by oneDNN: a and b have a stride of 1 in one of their dimensions. One matrix,
+/// by the calling thread alone.
 void onednn_gemm(const Gemm& g);
-/// Repeated for each matrix of a stack, spread over threads.
+/// Repeated for each matrix of a stack, of at least as many matrices as threads, which share them.
 void onednn_gemm_stack(const Gemm& g);
+
+constexpr int64_t kSmallSide = 64, kSmallProduct = kSmallSide * kSmallSide;
 
 /// Loops per instruction set. One matrix each.
 struct GemmLoops {
@@ -16,10 +19,12 @@ struct GemmLoops {
   void (*f64)(const Gemm& g);
   /// Integers, any strides.
   void (*integers)(const Gemm& g);
-  /// Matrix times vector (m or n is 1) of f32, f16, bf16; a stride of 1 in one dimension.
+  /// Matrix times vector (m or n is 1) of a floating dtype; a stride of 1 in one dimension.
   void (*vector)(const Gemm& g);
-  /// k is 1: f32, f16, bf16.
+  /// k is 1: floating dtypes.
   void (*outer)(const Gemm& g);
+  /// k and n at most kSmallSide, floating dtypes, any strides; by the calling thread.
+  void (*small)(const Gemm& g);
   /// Dense float copies of strided half or float matrices and back.
   void (*to_float)(ScalarType dtype, const void* in, float* out, int64_t n);
   void (*from_float)(ScalarType dtype, const float* in, void* out, int64_t n);

@@ -3,7 +3,8 @@
 
 #include <vector>
 
-#include "cpu/isa/runs.h"
+#include "cpu/isa/small_product.h"
+#include "cpu/scratch.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {
@@ -49,19 +50,20 @@ struct Tile {
 void f64_tile(const Gemm& g, const Tile& t) {
   const auto *a = static_cast<const double*>(g.a.data), *b = static_cast<const double*>(g.b.data);
   auto* c = static_cast<double*>(g.c.data);
-  std::vector<double> packed_a((kMc + kMr) * kKc), packed_b((kNc + kNr) * kKc);
+  auto* packed_a = static_cast<double*>(scratch_buffer(Scratch::convert_a, (kMc + kMr) * kKc * sizeof(double)));
+  auto* packed_b = static_cast<double*>(scratch_buffer(Scratch::convert_b, (kNc + kNr) * kKc * sizeof(double)));
   double acc[kMr * kNr];
   for (int64_t jc = t.from_n; jc < t.to_n; jc += kNc) {
     const int64_t nc = std::min(kNc, t.to_n - jc);
     for (int64_t pc = 0; pc < g.k; pc += kKc) {
       const int64_t kc = std::min(kKc, g.k - pc);
-      pack(b + pc * g.b.row + jc * g.b.col, g.b.row, g.b.col, nc, kc, kNr, packed_b.data());
+      pack(b + pc * g.b.row + jc * g.b.col, g.b.row, g.b.col, nc, kc, kNr, packed_b);
       for (int64_t ic = t.from_m; ic < t.to_m; ic += kMc) {
         const int64_t mc = std::min(kMc, t.to_m - ic);
-        pack(a + ic * g.a.row + pc * g.a.col, g.a.col, g.a.row, mc, kc, kMr, packed_a.data());
+        pack(a + ic * g.a.row + pc * g.a.col, g.a.col, g.a.row, mc, kc, kMr, packed_a);
         for (int64_t j = 0; j < nc; j += kNr)
           for (int64_t i = 0; i < mc; i += kMr) {
-            micro_kernel(packed_a.data() + i * kc, packed_b.data() + j * kc, kc, acc);
+            micro_kernel(packed_a + i * kc, packed_b + j * kc, kc, acc);
             const int64_t rows = std::min<int64_t>(kMr, mc - i), cols = std::min<int64_t>(kNr, nc - j);
             for (int64_t r = 0; r < rows; ++r) {
               double* out = c + (ic + i + r) * g.c.row + jc + j;
@@ -89,28 +91,40 @@ void f64(const Gemm& g) {
   });
 }
 
+// out (n) += x times row (n), each as uint64: integers wrap.
+template <class T>
+void add_multiple(uint64_t* __restrict out, uint64_t x, const T* row, int64_t stride, int64_t n) {
+  const auto bits = [](T v) { return static_cast<uint64_t>(static_cast<int64_t>(v)); };
+  if (stride == 1) {
+    for (int64_t j = 0; j < n; ++j) out[j] += x * bits(row[j]);
+  } else {
+    for (int64_t j = 0; j < n; ++j) out[j] += x * bits(row[j * stride]);
+  }
+}
+
 template <class T>
 void integers_of(const Gemm& g) {
   const auto *a = static_cast<const T*>(g.a.data), *b = static_cast<const T*>(g.b.data),
              *bias = static_cast<const T*>(g.bias);
   auto* c = static_cast<T*>(g.c.data);
-  const int64_t alpha = static_cast<int64_t>(g.alpha), beta = static_cast<int64_t>(g.beta);
+  const auto bits = [](T v) { return static_cast<uint64_t>(static_cast<int64_t>(v)); };
+  const auto alpha = static_cast<uint64_t>(static_cast<int64_t>(g.alpha)),
+             beta = static_cast<uint64_t>(static_cast<int64_t>(g.beta));
   const int64_t grain = std::max<int64_t>(1, 30000 / std::max<int64_t>(1, g.n * g.k));
   parallel_for(0, g.m, grain, [&](int64_t from, int64_t to) {
     std::vector<uint64_t> row(g.n);
     for (int64_t i = from; i < to; ++i) {
       std::fill(row.begin(), row.end(), 0);
-      for (int64_t p = 0; p < g.k; ++p) {
-        const auto x = static_cast<uint64_t>(static_cast<int64_t>(a[i * g.a.row + p * g.a.col]));
+      if (g.b.row == 1 && g.b.col != 1) {  // columns lie together
         for (int64_t j = 0; j < g.n; ++j)
-          row[j] += x * static_cast<uint64_t>(static_cast<int64_t>(b[p * g.b.row + j * g.b.col]));
+          for (int64_t p = 0; p < g.k; ++p) row[j] += bits(a[i * g.a.row + p * g.a.col]) * bits(b[p + j * g.b.col]);
+      } else {
+        for (int64_t p = 0; p < g.k; ++p)
+          add_multiple(row.data(), bits(a[i * g.a.row + p * g.a.col]), b + p * g.b.row, g.b.col, g.n);
       }
       for (int64_t j = 0; j < g.n; ++j) {
         T& out = c[i * g.c.row + j];
-        const uint64_t old =
-            beta == 0 ? 0 : static_cast<uint64_t>(beta) * static_cast<uint64_t>(static_cast<int64_t>(out));
-        out = static_cast<T>(row[j] * static_cast<uint64_t>(alpha) + old +
-                             (bias ? static_cast<uint64_t>(static_cast<int64_t>(bias[j])) : 0));
+        out = static_cast<T>(row[j] * alpha + (beta == 0 ? 0 : beta * bits(out)) + (bias ? bits(bias[j]) : 0));
       }
     }
   });
@@ -137,15 +151,16 @@ constexpr int64_t kWide = kBytes / 4;
 typedef float Lanes __attribute__((vector_size(kBytes), aligned(4)));
 
 template <class T>
-float dot(const T* x, const T* y, int64_t n) {
-  float sum[4 * kWide] = {};
+compute_t<T> dot(const T* x, const T* y, int64_t n) {
+  using C = compute_t<T>;
+  C sum[4 * kWide] = {};
   int64_t i = 0;
-  float wide_x[4 * kWide], wide_y[4 * kWide];
+  C wide_x[4 * kWide], wide_y[4 * kWide];
   for (; i + 4 * kWide <= n; i += 4 * kWide) {
-    const float *a = computable(x + i, wide_x, 4 * kWide), *b = computable(y + i, wide_y, 4 * kWide);
+    const C *a = computable(x + i, wide_x, 4 * kWide), *b = computable(y + i, wide_y, 4 * kWide);
     for (int64_t j = 0; j < 4 * kWide; ++j) sum[j] += a[j] * b[j];
   }
-  float total = 0;
+  C total = 0;
   for (int64_t j = 0; j < 2 * kWide; ++j) sum[j] += sum[j + 2 * kWide];
   for (int64_t j = 0; j < kWide; ++j) total += sum[j] + sum[j + kWide];
   for (; i < n; ++i) total += widen(x[i]) * widen(y[i]);
@@ -155,12 +170,13 @@ float dot(const T* x, const T* y, int64_t n) {
 // out (rows) = matrix (rows, cols) times x (cols, dense).
 struct MatrixVector {
   int64_t rows, cols, row_stride, col_stride, out_stride;
-  float alpha, beta;
+  double alpha, beta;
 };
 
 template <class T>
-void put(T* out, float value, const T* bias, const MatrixVector& v) {
-  float y = v.alpha * value + (v.beta == 0 ? 0.0f : v.beta * widen(*out));
+void put(T* out, compute_t<T> value, const T* bias, const MatrixVector& v) {
+  using C = compute_t<T>;
+  C y = static_cast<C>(v.alpha) * value + (v.beta == 0 ? C(0) : static_cast<C>(v.beta) * widen(*out));
   if (bias) y += widen(*bias);
   *out = T(y);
 }
@@ -177,6 +193,7 @@ void rows_times_vector(const MatrixVector& v, const T* matrix, const T* x, T* ou
 // The matrix is dense along `rows`: sums whole columns, a block of rows at a time.
 template <class T>
 void columns_times_vector(const MatrixVector& v, const T* matrix, const T* x, T* out, const T* bias, bool bias_is_one) {
+  using C = compute_t<T>;
   constexpr int64_t kBlock = 512;
   const int64_t blocks = (v.rows + kBlock - 1) / kBlock;
   const int64_t grain = std::max<int64_t>(1, kGrain / (kBlock * std::max<int64_t>(v.cols, 1)));
@@ -189,19 +206,19 @@ void columns_times_vector(const MatrixVector& v, const T* matrix, const T* x, T*
                  const int64_t step = std::min(block, kBlock);
                  for (int64_t at = from * step; at < std::min(to * step, v.rows); at += step) {
                    const int64_t n = std::min(step, v.rows - at);
-                   float sum[kBlock] = {}, wide[4][kStoredAsComputed<T> ? 1 : kBlock];
+                   C sum[kBlock] = {}, wide[4][kStoredAsComputed<T> ? 1 : kBlock];
                    const auto column_of = [&](int64_t k, int slot) {
                      return computable(matrix + k * v.col_stride + at, wide[slot], n);
                    };
                    int64_t j = 0;
                    for (; j + 4 <= v.cols; j += 4) {
-                     const float *c0 = column_of(j, 0), *c1 = column_of(j + 1, 1), *c2 = column_of(j + 2, 2),
-                                 *c3 = column_of(j + 3, 3);
-                     const float x0 = widen(x[j]), x1 = widen(x[j + 1]), x2 = widen(x[j + 2]), x3 = widen(x[j + 3]);
+                     const C *c0 = column_of(j, 0), *c1 = column_of(j + 1, 1), *c2 = column_of(j + 2, 2),
+                             *c3 = column_of(j + 3, 3);
+                     const C x0 = widen(x[j]), x1 = widen(x[j + 1]), x2 = widen(x[j + 2]), x3 = widen(x[j + 3]);
                      for (int64_t i = 0; i < n; ++i) sum[i] += x0 * c0[i] + x1 * c1[i] + x2 * c2[i] + x3 * c3[i];
                    }
                    for (; j < v.cols; ++j) {
-                     const float *c = column_of(j, 0), factor = widen(x[j]);
+                     const C *c = column_of(j, 0), factor = widen(x[j]);
                      for (int64_t i = 0; i < n; ++i) sum[i] += factor * c[i];
                    }
                    for (int64_t i = 0; i < n; ++i)
@@ -220,8 +237,8 @@ void vector_of(const Gemm& g) {
                  column ? matrix.row : matrix.col,
                  column ? matrix.col : matrix.row,
                  column ? g.c.row : 1,
-                 static_cast<float>(g.alpha),
-                 static_cast<float>(g.beta)};
+                 g.alpha,
+                 g.beta};
   const int64_t x_stride = column ? x.row : x.col;
   const auto* values = static_cast<const T*>(x.data);
   std::vector<T> dense;
@@ -244,18 +261,19 @@ void outer_of(const Gemm& g) {
   const auto *a = static_cast<const T*>(g.a.data), *b = static_cast<const T*>(g.b.data),
              *bias = static_cast<const T*>(g.bias);
   auto* c = static_cast<T*>(g.c.data);
-  const float alpha = g.k == 0 ? 0.0f : static_cast<float>(g.alpha), beta = static_cast<float>(g.beta);
-  std::vector<float> row(g.n), base(g.n);
+  using C = compute_t<T>;
+  const C alpha = g.k == 0 ? C(0) : static_cast<C>(g.alpha), beta = static_cast<C>(g.beta);
+  std::vector<C> row(g.n), base(g.n);
   for (int64_t j = 0; j < g.n; ++j) {
-    row[j] = g.k == 0 ? 0.0f : widen(b[j * g.b.col]);
-    base[j] = bias ? widen(bias[j]) : 0.0f;
+    row[j] = g.k == 0 ? C(0) : widen(b[j * g.b.col]);
+    base[j] = bias ? widen(bias[j]) : C(0);
   }
   parallel_for(0, g.m, std::max<int64_t>(1, kGrain / g.n), [&](int64_t from, int64_t to) {
-    const float* __restrict r = row.data(), * __restrict start = base.data();
+    const C* __restrict r = row.data(), * __restrict start = base.data();
     for (int64_t i = from; i < to; ++i) {
-      const float x = g.k == 0 ? 0.0f : alpha * widen(a[i * g.a.row]);
+      const C x = g.k == 0 ? C(0) : alpha * widen(a[i * g.a.row]);
       T* out = c + i * g.c.row;
-      over_runs<T, 1>(g.n, out, {out}, [&](float* y, const auto& old, int64_t at, int64_t n) {
+      over_runs<T, 1>(g.n, out, {out}, [&](C* y, const auto& old, int64_t at, int64_t n) {
         if (beta == 0) {
           HB_INDEPENDENT
           for (int64_t j = 0; j < n; ++j) y[j] = x * r[at + j] + start[at + j];
@@ -270,6 +288,8 @@ void outer_of(const Gemm& g) {
 
 #define HB_STORED_SWITCH(fn)  \
   switch (g.dtype) {          \
+    case kDouble:             \
+      return fn<double>(g);   \
     case kHalf:               \
       return fn<Half>(g);     \
     case kBFloat16:           \
@@ -279,6 +299,7 @@ void outer_of(const Gemm& g) {
   }
 void vector(const Gemm& g) { HB_STORED_SWITCH(vector_of) }
 void outer(const Gemm& g) { HB_STORED_SWITCH(outer_of) }
+void small(const Gemm& g) { HB_STORED_SWITCH(small_product) }
 
 void to_float(ScalarType dtype, const void* in, float* out, int64_t n) {
   if (dtype == kHalf) return load(static_cast<const Half*>(in), out, n);
@@ -322,6 +343,6 @@ HB_REGISTER_ISA(column_sum_kernel, column_sum);
 
 }  // namespace
 
-extern const GemmLoops gemm_loops = {f64, integers, vector, outer, to_float, from_float};
+extern const GemmLoops gemm_loops = {f64, integers, vector, outer, small, to_float, from_float};
 
 }  // namespace hb::cpu::HB_ISA
