@@ -41,11 +41,36 @@ struct pow : Formula<2, 0, Kinds::numbers, 16> {
 HB_FORMULA_2(atan2, floats, 8, math::atan2(a, b))
 HB_FORMULA_2(hypot, floats, 8, math::hypot(a, b))
 // NaN of either side wins.
-HB_FORMULA_2(maximum, all, 1, a != a ? a : b != b ? b : a > b ? a : b)
-HB_FORMULA_2(minimum, all, 1, a != a ? a : b != b ? b : a < b ? a : b)
+HB_FORMULA_2(maximum, all, 1, (a > b) | (a != a) ? a : b)
+HB_FORMULA_2(minimum, all, 1, (a < b) | (a != a) ? a : b)
 // NaN of either side loses.
 HB_FORMULA_2(fmax, all, 1, a != a ? b : b != b ? a : a > b ? a : b)
 HB_FORMULA_2(fmin, all, 1, a != a ? b : b != b ? a : a < b ? a : b)
+
+/// a - trunc(a / b) b, which is exact, by a division: the quotient is trunc's or, rounded up, one more. Right where the
+/// quotient is small beside the digits of T, and b is finite and not 0.
+template <class T>
+HB_HD T quick_fmod(T a, T b, bool& right) {
+  if constexpr (math::is_float<T>) {
+    constexpr T most = static_cast<T>(int64_t{1} << (std::numeric_limits<T>::digits - 2));
+    const T q = math::trunc(a / b);
+    T r = math::fma(-q, b, a);
+    r = (r != T(0)) & ((r < T(0)) != (a < T(0))) ? r + math::copysign(b, a) : r;
+    right = (math::abs(q) < most) & (r == r);
+    return math::copysign(r, a);
+  } else {
+    constexpr T most = int64_t{1} << 52;  // quotients of such numbers are exact enough in double
+    right = (a < most) & (a > -most) & (b < most) & (b > -most) & (b != 0);
+    return a - static_cast<T>(static_cast<double>(a) / static_cast<double>(b == 0 ? 1 : b)) * b;
+  }
+}
+#if defined(__AVX512DQ__)
+constexpr bool kConvertsInt64 = true;  // to double and back, in vectors
+#else
+constexpr bool kConvertsInt64 = false;
+#endif
+template <class T>
+constexpr bool has_quick_fmod = math::is_float<T> || kConvertsInt64;
 
 struct fmod : Formula<2, 0, Kinds::all, 16> {
   template <class T>
@@ -55,30 +80,53 @@ struct fmod : Formula<2, 0, Kinds::all, 16> {
     else
       return b == 0 || b == -1 ? 0 : a % b;
   }
+  template <class T, class = std::enable_if_t<has_quick_fmod<T>>>
+  static HB_HD T quick(T a, T b, bool& right) {
+    return quick_fmod(a, b, right);
+  }
 };
 struct remainder : Formula<2, 0, Kinds::all, 16> {
   template <class T>
+  static HB_HD T of(T r, T b) {
+    return (r != T(0)) & ((r < T(0)) != (b < T(0))) ? r + b : r;
+  }
+  template <class T>
   static HB_HD T apply(const T* p, T a, T b) {
-    const T r = fmod::apply(p, a, b);
-    return r != T(0) && (r < T(0)) != (b < T(0)) ? r + b : r;
+    return of(fmod::apply(p, a, b), b);
+  }
+  template <class T, class = std::enable_if_t<has_quick_fmod<T>>>
+  static HB_HD T quick(T a, T b, bool& right) {
+    return of(quick_fmod(a, b, right), b);
   }
 };
 struct floor_divide : Formula<2, 0, Kinds::all, 16> {
   template <class T>
+  static HB_HD T of(T a, T b, T r) {
+    T q = (a - r) / b;
+    q = (r != T(0)) & ((b < T(0)) != (r < T(0))) ? q - T(1) : q;
+    const T down = math::floor(q), whole = q - down > T(0.5) ? down + T(1) : down;
+    return q == T(0) ? math::copysign(T(0), a / b) : whole;
+  }
+  template <class T>
   static HB_HD T apply(const T*, T a, T b) {
     if constexpr (math::is_float<T>) {
       if (b == T(0)) return a / b;
-      const T r = math::fmod(a, b);
-      T q = (a - r) / b;
-      if (r != T(0) && (b < T(0)) != (r < T(0))) q -= T(1);
-      if (q == T(0)) return math::copysign(T(0), a / b);
-      const T down = math::floor(q);
-      return q - down > T(0.5) ? down + T(1) : down;
+      return of(a, b, math::fmod(a, b));
     } else {
       if (b == 0) return 0;
       if (b == -1) return static_cast<T>(0 - static_cast<uint64_t>(a));
       const T q = a / b;
       return q * b != a && (a < 0) != (b < 0) ? q - 1 : q;
+    }
+  }
+  template <class T, class = std::enable_if_t<has_quick_fmod<T>>>
+  static HB_HD T quick(T a, T b, bool& right) {
+    if constexpr (math::is_float<T>) {
+      return of(a, b, quick_fmod(a, b, right));
+    } else {
+      constexpr T most = int64_t{1} << 52;
+      right = (a < most) & (a > -most) & (b < most) & (b > -most) & (b != 0);
+      return static_cast<T>(math::floor(static_cast<double>(a) / static_cast<double>(b == 0 ? 1 : b)));
     }
   }
 };

@@ -84,6 +84,8 @@ HB_HD double abs(double x) { return __builtin_fabs(x); }
 HB_HD int64_t abs(int64_t x) { return x < 0 ? static_cast<int64_t>(0 - static_cast<uint64_t>(x)) : x; }
 HB_HD float copysign(float x, float s) { return __builtin_copysignf(x, s); }
 HB_HD double copysign(double x, double s) { return __builtin_copysign(x, s); }
+HB_HD float fma(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
+HB_HD double fma(double x, double y, double z) { return __builtin_fma(x, y, z); }
 HB_HD float fmod(float x, float y) { return ::fmodf(x, y); }
 HB_HD double fmod(double x, double y) { return ::fmod(x, y); }
 

@@ -89,7 +89,14 @@ struct conj : Formula<1, 0, Kinds::numbers> {
 struct clamp : Formula<3> {
   template <class T>
   static HB_HD T apply(const T* p, T x, T low, T high) {
-    return minimum::apply(p, maximum::apply(p, x, low), high);
+    if constexpr (math::is_float<T>) {
+      T y = x < low ? low : x;
+      y = y > high ? high : y;
+      y = low != low ? low : y;
+      return (high != high) & (y == y) ? high : y;
+    } else {
+      return minimum::apply(p, maximum::apply(p, x, low), high);
+    }
   }
 };
 struct clamp_low : Formula<2> {
@@ -222,13 +229,22 @@ struct frexp_exponent : Formula<1, 0, Kinds::floats, 8> {
     return T(exponent);
   }
 };
-struct nextafter : Formula<2, 0, Kinds::floats, 8> {
+struct nextafter : Formula<2, 0, Kinds::floats, 4> {
   template <class T>
   static HB_HD T apply(const T*, T a, T b) {
-    if constexpr (sizeof(T) == 4)
-      return ::nextafterf(a, b);
-    else
-      return ::nextafter(a, b);
+    using Bits = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+    const Bits bits = __builtin_bit_cast(Bits, a);  // counts up with the magnitude
+    const T next = __builtin_bit_cast(T, static_cast<Bits>((b > a) == (a > T(0)) ? bits + 1 : bits - 1));
+    const T first = math::copysign(std::numeric_limits<T>::denorm_min(), b);
+    const T moved = a == T(0) ? first : next;
+    return (a != a) | (b != b) ? a + b : a == b ? b : moved;
+  }
+};
+/// Operands x, slope.
+struct prelu : Formula<2, 0, Kinds::floats> {
+  template <class T>
+  static HB_HD T apply(const T*, T x, T slope) {
+    return x > T(0) ? x : x * slope;
   }
 };
 

@@ -1,10 +1,42 @@
 #pragma once
 
+#include <algorithm>
+#include <type_traits>
+
 #include "cpu/isa/elementwise.h"
 #include "cpu/isa/isa.h"
 #include "formulas/formula.h"
 
 namespace hb::cpu::HB_ISA {
+
+/// Whether a formula of two operands has quick(a, b, right): vector code that is right for nearly all operands and says
+/// whether it is.
+template <class F, class T>
+constexpr bool has_quick = requires(T a, bool right) {
+  F::quick(a, a, right);
+};
+
+/// Blocks in which the quick form is right for all operands are computed by it.
+template <class F, class T>
+void quick_loop(T* y, const T* a, const T* b, int64_t n, const T* p) {
+  constexpr int64_t kBlock = 256;
+  using Count = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+  for (int64_t at = 0; at < n; at += kBlock) {
+    const int64_t m = std::min(kBlock, n - at);
+    T quick[kBlock];  // not in y: operands may stand there
+    Count wrong = 0;
+    for (int64_t i = 0; i < m; ++i) {
+      bool right = true;
+      quick[i] = F::quick(a[at + i], b[at + i], right);
+      wrong += right ? 0 : 1;
+    }
+    if (wrong) {
+      for (int64_t i = 0; i < m; ++i) y[at + i] = F::template apply<T>(p, a[at + i], b[at + i]);
+    } else {
+      std::copy_n(quick, m, y + at);
+    }
+  }
+}
 
 /// The plain loop of a formula. The results may stand where an operand stands.
 template <class F, class T>
@@ -18,6 +50,7 @@ void formula_loop(T* const* out, const T* const* in, int64_t n, const double* pa
     for (int64_t i = 0; i < n; ++i) y[i] = F::template apply<T>(p, a[i]);
   } else if constexpr (F::inputs == 2) {
     const T* b = in[1];
+    if constexpr (has_quick<F, T>) return quick_loop<F>(y, a, b, n, p);
     HB_INDEPENDENT
     for (int64_t i = 0; i < n; ++i) y[i] = F::template apply<T>(p, a[i], b[i]);
   } else {

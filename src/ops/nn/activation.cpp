@@ -331,7 +331,8 @@ Tensor prelu(const Tensor& self, const Tensor& weight) {
   } else {
     slope = weight.reshape(IntArrayRef());
   }
-  return where(self > 0, self, self * slope);
+  if (needs_grad(self) || needs_grad(slope)) return where(self > 0, self, self * slope);
+  return floating_op("prelu", prelu_formula, {self, slope});
 }
 
 Tensor glu(const Tensor& self, int64_t dim) {
