@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cpu/parallel.h"
+#include "cpu/radix_sort.h"
 #include "formulas/compared.h"
 
 namespace hb::cpu {
@@ -70,9 +71,37 @@ void first_few(const T* x, int64_t n, int64_t stride, int64_t count, std::vector
 
 constexpr int64_t kFew = 32;
 
+/// Whole lines that are long enough for counting to pay.
+bool by_radix(const Order& order, int64_t n) {
+  constexpr int64_t kLeast = 128;
+  return order.from == 0 && order.count == n && n >= kLeast && n <= std::numeric_limits<uint32_t>::max();
+}
+
+template <class T>
+void radix_lines(T* values, int64_t* indices, const T* in, Lines l, bool descending) {
+  using Key = SortKey<T>;
+  parallel_for(0, l.outer * l.inner, std::max<int64_t>(1, kGrain / (8 * l.n)), [&](int64_t b, int64_t e) {
+    std::vector<KeyAt<Key>> line(l.n), other(l.n);
+    for (int64_t i = b; i < e; ++i) {
+      const int64_t first = i / l.inner * l.n * l.inner + i % l.inner;
+      const T* x = in + first;
+      for (int64_t j = 0; j < l.n; ++j) {
+        const Key key = sort_key(x[j * l.inner]);
+        line[j] = {descending ? static_cast<Key>(~key) : key, static_cast<uint32_t>(j)};
+      }
+      radix_sort(line, other);
+      for (int64_t j = 0; j < l.n; ++j) {
+        values[first + j * l.inner] = x[line[j].at * l.inner];
+        indices[first + j * l.inner] = line[j].at;
+      }
+    }
+  });
+}
+
 template <class T>
 void order_lines(T* values, int64_t* indices, const T* in, Lines l, const Order& order) {
   using C = Compared<T>;
+  if (by_radix(order, l.n)) return radix_lines(values, indices, in, l, order.descending);
   const int64_t lines = l.outer * l.inner;
   parallel_for(0, lines, std::max<int64_t>(1, kGrain / (16 * l.n + 1)), [&](int64_t b, int64_t e) {
     const bool few = order.from == 0 && order.count > 0 && order.count <= kFew && order.count * 4 < l.n;

@@ -31,6 +31,12 @@ Tensor run_starts(const Tensor& changed, int64_t n) {
   return cat({ones({1}, changed.options()), changed});
 }
 
+/// Whether each element of a line but the first differs from the one before it.
+Tensor changes(const Tensor& line) {
+  const int64_t n = line.numel();
+  return n > 1 ? line.slice(0, 1) != line.slice(0, 0, n - 1) : none_of(line, kBool);
+}
+
 /// Whether each of the rows (n, m) but the first differs from the row before it.
 Tensor differing_neighbours(const Tensor& rows) {
   const int64_t n = rows.size(0);
@@ -45,8 +51,7 @@ std::tuple<Tensor, Tensor, Tensor> _unique2(const Tensor& self, bool, bool retur
   const Tensor flat = self.detach().reshape(-1);
   const auto [sorted, order] = flat.sort(0);
   const int64_t n = flat.numel();
-  const Tensor changed = n > 1 ? sorted.slice(0, 1) != sorted.slice(0, 0, n - 1) : none_of(flat, kBool);
-  const Distinct d = from_runs(run_starts(changed, n), order, return_inverse, return_counts);
+  const Distinct d = from_runs(run_starts(changes(sorted), n), order, return_inverse, return_counts);
   return {flat.index_select(0, d.values), return_inverse ? d.inverse.reshape(self.sizes()) : none_of(flat, kLong),
           return_counts ? d.counts : none_of(flat, kLong)};
 }
@@ -74,9 +79,13 @@ std::tuple<Tensor, Tensor, Tensor> unique_dim_consecutive(const Tensor& self, in
 std::tuple<Tensor, Tensor, Tensor> unique_consecutive(const Tensor& self, bool return_inverse, bool return_counts,
                                                       std::optional<int64_t> dim) {
   if (dim) return unique_dim_consecutive(self, *dim, return_inverse, return_counts);
-  const auto [values, inverse, counts] = unique_dim_consecutive(self.reshape(-1), 0);
+  NoGradGuard no_history;
+  const Tensor flat = self.detach().reshape(-1);
+  const Distinct d = from_runs(run_starts(changes(flat), flat.numel()),
+                               arange(flat.numel(), flat.options().dtype(kLong)), return_inverse, return_counts);
   const Tensor none = none_of(self, kLong);
-  return {values, return_inverse ? inverse.reshape(self.sizes()) : none, return_counts ? counts : none};
+  return {flat.index_select(0, d.values), return_inverse ? d.inverse.reshape(self.sizes()) : none,
+          return_counts ? d.counts : none};
 }
 
 std::tuple<Tensor, Tensor, Tensor> unique_dim(const Tensor& self, int64_t dim, bool, bool, bool) {
