@@ -29,6 +29,13 @@ void one_row(char* to, int64_t ts, const char* from, int64_t fs, int64_t n) {
     } else {
       for (int64_t i = 0; i < n; ++i) *reinterpret_cast<To*>(to + i * ts) = value;
     }
+  } else if (ts == sizeof(To) && fs == -static_cast<int64_t>(sizeof(From))) {  // turned around
+    if constexpr (std::is_same_v<To, From> && is_half_v<To>) {
+      const auto* bits = reinterpret_cast<const uint16_t*>(in);
+      for (int64_t i = 0; i < n; ++i) reinterpret_cast<uint16_t*>(out)[i] = bits[-i];
+    } else {
+      for (int64_t i = 0; i < n; ++i) out[i] = convert<To>(in[-i]);
+    }
   } else if (ts == sizeof(To)) {
     for (int64_t i = 0; i < n; ++i) out[i] = convert<To>(*reinterpret_cast<const From*>(from + i * fs));
   } else {

@@ -32,6 +32,7 @@ struct Runner {
   const double* params;
   int outputs, operands;
   ConvertRows convert[kMax];  // null: the operand has the compute type
+  ConvertRows move[kMax];     // to or from the buffer
   int64_t size[kMax];         // bytes of an element
   alignas(64) char memory[kMax][kBlock * sizeof(T)];
   bool filled[kMax] = {};  // the buffer holds a value that every element shares
@@ -47,13 +48,11 @@ struct Runner {
       convert[k] = same          ? nullptr
                    : k < outputs ? convert_rows(dtypes[k], dtype_of<T>::value)
                                  : convert_rows(dtype_of<T>::value, dtypes[k]);
+      move[k] = same ? convert_rows(dtype_of<T>::value, dtype_of<T>::value) : convert[k];
     }
   }
 
   T* buffer(int k) { return reinterpret_cast<T*>(memory[k]); }
-  ConvertRows mover(int k) const {
-    return convert[k] ? convert[k] : convert_rows(dtype_of<T>::value, dtype_of<T>::value);
-  }
   /// Whether the rows of operand k lie as the formula wants them.
   bool direct(int k, const RowsAt& at, Rows rows) const {
     if (convert[k] || at.s0 != static_cast<int64_t>(sizeof(T))) return rows.n0 * rows.n1 == 1 && !convert[k];
@@ -76,18 +75,34 @@ struct Runner {
       if (is_direct[k]) continue;
       if (filled[k]) continue;
       if (at[k].s0 == 0 && (rows.n1 == 1 || at[k].s1 == 0)) {
-        mover(k)(RowsAt{memory[k], sizeof(T), 0}, at[k], Rows{n, 1});
+        move[k](RowsAt{memory[k], sizeof(T), 0}, at[k], Rows{n, 1});
       } else {
         const auto row_bytes = static_cast<int64_t>(rows.n0 * sizeof(T));
-        mover(k)(RowsAt{memory[k], sizeof(T), row_bytes}, at[k], rows);
+        move[k](RowsAt{memory[k], sizeof(T), row_bytes}, at[k], rows);
       }
     }
     formula(out, in, n, params);
     for (int k = 0; k < outputs; ++k) {
       if (is_direct[k]) continue;
       const auto row_bytes = static_cast<int64_t>(rows.n0 * sizeof(T));
-      mover(k)(at[k], RowsAt{memory[k], sizeof(T), row_bytes}, rows);
+      move[k](at[k], RowsAt{memory[k], sizeof(T), row_bytes}, rows);
     }
+  }
+  /// `count` rows, so many at once as a buffer holds. A row that all share is brought there once.
+  void run_rows(RowsAt* at, int64_t n0, int64_t count) {
+    const int64_t at_once = std::min(kBlock / n0, count);
+    const auto row_bytes = static_cast<int64_t>(n0 * sizeof(T));
+    for (int k = outputs; k < operands; ++k) {
+      if (at[k].s1 != 0) continue;
+      move[k](RowsAt{memory[k], sizeof(T), row_bytes}, at[k], Rows{n0, at_once});
+      filled[k] = true;
+    }
+    for (int64_t j = 0; j < count; j += at_once) {
+      const int64_t m = std::min(at_once, count - j);
+      run(at, Rows{n0, m});
+      for (int k = 0; k < operands; ++k) at[k].data += m * at[k].s1;
+    }
+    std::fill(filled, filled + kMax, false);
   }
   /// One row of any length.
   void run_row(RowsAt* at, int64_t n) {
@@ -96,7 +111,7 @@ struct Runner {
     if (all_direct || n <= kBlock) return run(at, Rows{n, 1});
     for (int k = outputs; k < operands; ++k) {
       if (at[k].s0 != 0) continue;
-      mover(k)(RowsAt{memory[k], sizeof(T), 0}, at[k], Rows{kBlock, 1});
+      move[k](RowsAt{memory[k], sizeof(T), 0}, at[k], Rows{kBlock, 1});
       filled[k] = true;
     }
     for (int64_t i = 0; i < n; i += kBlock) {
@@ -113,7 +128,6 @@ template <class T>
 void run_range(Runner<T>& runner, const Loop& loop, int64_t begin, int64_t end) {
   const auto dims = static_cast<int>(loop.sizes.size());
   const int64_t n0 = loop.sizes[0], n1 = dims > 1 ? loop.sizes[1] : 1;
-  const int64_t rows_at_once = std::max<int64_t>(1, kBlock / n0);
   while (begin < end) {
     int64_t rest = begin;
     RowsAt at[kMax];
@@ -135,16 +149,15 @@ void run_range(Runner<T>& runner, const Loop& loop, int64_t begin, int64_t end) 
       continue;
     }
     begin += whole * n0;
-    for (int64_t j = 0; j < whole; j += rows_at_once) {
-      const int64_t m = std::min(rows_at_once, whole - j);
-      if (rows_at_once > 1) {
-        runner.run(at, Rows{n0, m});
-      } else {
-        RowsAt row[kMax];
-        std::copy(at, at + loop.operands, row);
-        runner.run_row(row, n0);
-      }
-      for (int k = 0; k < loop.operands; ++k) at[k].data += m * at[k].s1;
+    if (2 * n0 <= kBlock) {
+      runner.run_rows(at, n0, whole);
+      continue;
+    }
+    for (int64_t j = 0; j < whole; ++j) {
+      RowsAt row[kMax];
+      std::copy(at, at + loop.operands, row);
+      runner.run_row(row, n0);
+      for (int k = 0; k < loop.operands; ++k) at[k].data += at[k].s1;
     }
   }
 }

@@ -14,6 +14,7 @@
 
 #include "cpu/isa/isa.h"
 #include "cpu/parallel.h"
+#include "formulas/math.h"
 
 /// Calls fn(T()) with the C++ type of a floating dtype.
 #define HB_FLOATING_SWITCH(name, dtype, ...)                                    \
@@ -119,7 +120,7 @@ inline __attribute__((always_inline)) float exp_of(float x) {
   const float y = p * s0 * s1;
   return x < -87.33f ? 0.0f : x > 88.72284f ? std::numeric_limits<float>::infinity() : y;
 }
-inline double exp_of(double x) { return std::exp(x); }
+inline double exp_of(double x) { return math::exp(x); }
 
 constexpr int64_t kPartials = 32;  // independent partial results: enough to fill the pipelines of either width
 
