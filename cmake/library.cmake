@@ -65,6 +65,7 @@ target_link_libraries(halfbridge PRIVATE ${HALFBRIDGE_LIBRARIES})
 if(NOT HALFBRIDGE_SANITIZE)  # whose runtime comes with the program
   target_link_options(halfbridge PRIVATE -Wl,--no-undefined)
 endif()
+target_link_options(halfbridge PRIVATE -Wl,-z,nodelete)  # its threads stay in its code, whoever closes it
 target_compile_features(halfbridge INTERFACE cxx_std_17)
 
 # What library.cpp loads, to load oneDNN with it.

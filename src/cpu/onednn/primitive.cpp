@@ -4,8 +4,6 @@
 #include <memory>
 #include <unordered_map>
 
-#include <omp.h>
-
 #include "backend/kernel.h"
 #include "core/thread_object.h"
 #include "cpu/amx/amx.h"
