@@ -17,8 +17,8 @@ HB_API void run_chunks(int chunks, void (*fn)(void* context, int chunk), void* c
 }
 
 /// Calls fn(chunk) for the numbers 0 to chunks - 1 on the engine's threads. The caller takes part and computes what no
-/// thread has begun, so it waits for chunks under way alone, never for a thread that has yet to come. The first exception
-/// reaches the caller. Inside a chunk, and with one thread, the chunks run one after the other.
+/// thread has begun, so it waits for chunks under way alone, never for a thread that has yet to come. The first
+/// exception reaches the caller. Inside a chunk, and with one thread, the chunks run one after the other.
 template <class F>
 void run_chunks(int chunks, F&& fn) {
   using Function = std::remove_reference_t<F>;

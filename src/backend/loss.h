@@ -16,7 +16,8 @@ struct ClassLoss {
   int64_t ignore_index = -100;
   double smoothing = 0;
   int64_t reduction = 1;
-  /// One number: the sum of the weights of the targets that count, which a mean divides by. Written by the forward pass.
+  /// One number: the sum of the weights of the targets that count, which a mean divides by. Written by the forward
+  /// pass.
   double* total = nullptr;
   /// The cross entropy of half logits in float32: `out`, and `grad` of the backward pass, are float32.
   bool float_loss = false;

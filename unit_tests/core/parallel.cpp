@@ -18,16 +18,14 @@ struct TwoThreads {
   ~TwoThreads() { hb::set_num_threads(before); }
 };
 
-} // namespace
+}  // namespace
 
 TEST(Parallel, EachChunkRunsOnce) {
   TwoThreads two;
   for (int round = 0; round < 2000; ++round) {
     std::vector<std::atomic<int>> runs(1 + round % 9);
-    hb::run_chunks(static_cast<int>(runs.size()),
-                   [&](int chunk) { ++runs[chunk]; });
-    for (auto &n : runs)
-      ASSERT_EQ(n, 1);
+    hb::run_chunks(static_cast<int>(runs.size()), [&](int chunk) { ++runs[chunk]; });
+    for (auto& n : runs) ASSERT_EQ(n, 1);
   }
 }
 
@@ -39,9 +37,7 @@ TEST(Parallel, AChunkKnowsItsNumberAndRunsOthersInOrder) {
   hb::run_chunks(4, [&](int chunk) {
     std::vector<int> inner;
     hb::run_chunks(3, [&](int i) { inner.push_back(i); });
-    if (!hb::in_chunk() || hb::chunk_number() != chunk ||
-        inner != std::vector<int>{0, 1, 2})
-      right = false;
+    if (!hb::in_chunk() || hb::chunk_number() != chunk || inner != std::vector<int>{0, 1, 2}) right = false;
   });
   EXPECT_TRUE(right);
   EXPECT_FALSE(hb::in_chunk());
@@ -52,11 +48,10 @@ TEST(Parallel, AnExceptionReachesTheCaller) {
   for (int bad = 0; bad < 4; ++bad) {
     try {
       hb::run_chunks(4, [&](int chunk) {
-        if (chunk == bad)
-          throw std::runtime_error("chunk " + std::to_string(chunk));
+        if (chunk == bad) throw std::runtime_error("chunk " + std::to_string(chunk));
       });
       FAIL();
-    } catch (const std::runtime_error &error) {
+    } catch (const std::runtime_error& error) {
       EXPECT_EQ(error.what(), "chunk " + std::to_string(bad));
     }
     EXPECT_FALSE(hb::in_chunk());
@@ -75,8 +70,8 @@ TEST(Parallel, ACallerWaitsForNoThreadThatIsBusyElsewhere) {
     });
   });
   while (held < 2)
-    std::this_thread::yield(); // the holder and the pool's thread, or its only
-                               // one
+    std::this_thread::yield();  // the holder and the pool's thread, or its only
+                                // one
   std::atomic<int> sum{0};
   hb::run_chunks(8, [&](int chunk) { sum += chunk; });
   EXPECT_EQ(sum, 28);
@@ -90,10 +85,8 @@ TEST(Parallel, ManyCallersAtOnce) {
   std::atomic<int64_t> total{0};
   for (int t = 0; t < 6; ++t)
     callers.emplace_back([&] {
-      for (int round = 0; round < 500; ++round)
-        hb::run_chunks(5, [&](int chunk) { total += chunk; });
+      for (int round = 0; round < 500; ++round) hb::run_chunks(5, [&](int chunk) { total += chunk; });
     });
-  for (auto &caller : callers)
-    caller.join();
+  for (auto& caller : callers) caller.join();
   EXPECT_EQ(total, 6 * 500 * 10);
 }

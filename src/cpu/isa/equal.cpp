@@ -34,9 +34,10 @@ bool equal_of(const T* a, const T* b, int64_t n) {
 
 bool equal(const Tensor& a, const Tensor& b) {
   switch (moved_type(a.scalar_type())) {
-#define HB_CASE(T, Name) \
-  case ScalarType::Name: \
-    return equal_of(static_cast<const T*>(a.impl().visible_data()), static_cast<const T*>(b.impl().visible_data()), a.numel());
+#define HB_CASE(T, Name)                                                                                            \
+  case ScalarType::Name:                                                                                            \
+    return equal_of(static_cast<const T*>(a.impl().visible_data()), static_cast<const T*>(b.impl().visible_data()), \
+                    a.numel());
     HB_FORALL_COMPUTED_DTYPES(HB_CASE)
 #undef HB_CASE
     default:
