@@ -33,7 +33,7 @@ const char* const kSchema =
 TEST(DispatchSchema, ErrorsNameThePlace) {
   EXPECT_NE(said("f(Tensor x").find("(position 10)"), std::string::npos);
   EXPECT_NE(said("f(Tensr x) -> Tensor").find("'Tensr'"), std::string::npos);
-  EXPECT_NE(said("f(Tensor x) -> Tensor garbage").find("expected eof but found 'ident'"), std::string::npos);
+  EXPECT_NE(said("f(Tensor x) -> Tensor y garbage").find("expected eof but found 'ident'"), std::string::npos);
   EXPECT_NE(said("f(int x=1.5) -> int").find("expected an integer"), std::string::npos);
   EXPECT_NE(said("f(Tensor x=3) -> int").find("expected None"), std::string::npos);
 }
@@ -79,6 +79,9 @@ TEST(DispatchSchema, EveryPrefixAndManyMutationsEndInAnAnswer) {
 TEST(DispatchSchema, PrintsWhatItReads) {
   const auto schema = parseSchema(kSchema);
   EXPECT_EQ(parseSchema(toString(schema)), schema) << schema;
+  const auto named = parseSchema("f(Tensor x) -> (Tensor y)");  // one result prints without parentheses
+  EXPECT_EQ(parseSchema(toString(named)), named) << named;
+  EXPECT_EQ(parseSchema("f(Tensor x) -> Tensor y").returns()[0].name(), "y");
 }
 
 TEST(DispatchSchema, ChecksArguments) {

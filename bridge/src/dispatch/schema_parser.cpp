@@ -106,8 +106,7 @@ class SchemaParser {
         break;
       }
     } else {
-      ParsedType type = parse_type();
-      returns.emplace_back("", make_type(std::move(type.text)), type.N, std::nullopt, false, std::move(type.alias));
+      returns.push_back(result());
     }
     return returns;
   }
