@@ -2,6 +2,8 @@
 #include "backend/sort.h"
 
 #include <algorithm>
+#include <functional>
+#include <limits>
 #include <type_traits>
 #include <vector>
 
@@ -38,9 +40,9 @@ struct Before {
   }
 };
 
-template <class T, bool Descending>
-void put_in_order(std::vector<Entry<T>>& line, const Order& order) {
-  const Before<T, Descending> before;
+/// Brings what `order` asks for to its places; the rest stands anywhere.
+template <class E, class Compare>
+void put_in_order(std::vector<E>& line, const Order& order, const Compare& before) {
   const auto begin = line.begin(), end = line.end();
   const auto from = begin + order.from, to = from + order.count;
   if (order.count * 4 >= static_cast<int64_t>(line.size())) {
@@ -98,13 +100,45 @@ void radix_lines(T* values, int64_t* indices, const T* in, Lines l, bool descend
   });
 }
 
+/// Whether few are wanted of a line: most values are then only compared with the last that is in so far.
+bool is_few(const Order& order, int64_t n) {
+  return order.from == 0 && order.count > 0 && order.count <= kFew && order.count * 4 < n;
+}
+
+/// Of values of up to four bytes: key and place in one number, which is compared in one step.
+template <class T>
+void numbered_lines(T* values, int64_t* indices, const T* in, Lines l, const Order& order) {
+  using Key = SortKey<T>;
+  parallel_for(0, l.outer * l.inner, std::max<int64_t>(1, kGrain / (8 * l.n + 1)), [&](int64_t b, int64_t e) {
+    std::vector<uint64_t> line(l.n);
+    for (int64_t i = b; i < e; ++i) {
+      const int64_t o = i / l.inner, k = i % l.inner, to = o * order.count * l.inner + k;
+      const T* x = in + o * l.n * l.inner + k;
+      for (int64_t j = 0; j < l.n; ++j) {
+        const Key key = sort_key(x[j * l.inner]);
+        line[j] =
+            static_cast<uint64_t>(order.descending ? static_cast<Key>(~key) : key) << 32 | static_cast<uint64_t>(j);
+      }
+      put_in_order(line, order, std::less<uint64_t>());
+      for (int64_t j = 0; j < order.count; ++j) {
+        const auto at = static_cast<int64_t>(static_cast<uint32_t>(line[order.from + j]));
+        values[to + j * l.inner] = x[at * l.inner];
+        indices[to + j * l.inner] = at;
+      }
+    }
+  });
+}
+
 template <class T>
 void order_lines(T* values, int64_t* indices, const T* in, Lines l, const Order& order) {
   using C = Compared<T>;
   if (by_radix(order, l.n)) return radix_lines(values, indices, in, l, order.descending);
+  const bool few = is_few(order, l.n);
+  if constexpr (sizeof(T) <= 4) {
+    if (!few && l.n <= std::numeric_limits<uint32_t>::max()) return numbered_lines(values, indices, in, l, order);
+  }
   const int64_t lines = l.outer * l.inner;
   parallel_for(0, lines, std::max<int64_t>(1, kGrain / (16 * l.n + 1)), [&](int64_t b, int64_t e) {
-    const bool few = order.from == 0 && order.count > 0 && order.count <= kFew && order.count * 4 < l.n;
     std::vector<Entry<C>> line(few ? 0 : l.n);
     for (int64_t i = b; i < e; ++i) {
       const int64_t o = i / l.inner, k = i % l.inner;
@@ -114,7 +148,7 @@ void order_lines(T* values, int64_t* indices, const T* in, Lines l, const Order&
                          : first_few<T, false>(x, l.n, l.inner, order.count, line);
       } else {
         for (int64_t j = 0; j < l.n; ++j) line[j] = {static_cast<C>(x[j * l.inner]), j};
-        order.descending ? put_in_order<C, true>(line, order) : put_in_order<C, false>(line, order);
+        order.descending ? put_in_order(line, order, Before<C, true>()) : put_in_order(line, order, Before<C, false>());
       }
       const int64_t to = o * order.count * l.inner + k;
       for (int64_t j = 0; j < order.count; ++j) {
