@@ -76,7 +76,8 @@ def main():
     for path in glob.glob(os.path.join(root, "**/ATen/ops/*_ops.h"), recursive=True):
         with open(path) as file:
             for types, name, overload, schema in DECLARED.findall(file.read()):
-                if name in known and not UNKNOWN.search(types) and "(a!) out" not in schema:
+                # Tables declare an in-place form by the name of the other.
+                if {name, name.removesuffix("_")} & known and not UNKNOWN.search(types) and "(a!) out" not in schema:
                     rows.append(row(types, name, overload, schema))
     rows.sort()
     size = -(-len(rows) // PARTS)

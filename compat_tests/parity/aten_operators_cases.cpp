@@ -52,7 +52,7 @@ PARITY_CASE(aten_operators, boxed) {
 
 PARITY_CASE(aten_operators, schemas) {
   for (const char* name : {"aten::add.Tensor", "aten::relu", "aten::relu_", "aten::conv2d", "aten::softmax.int",
-                           "aten::batch_norm", "aten::index_select", "aten::max_pool2d", "aten::mse_loss"}) {
+                           "aten::batch_norm", "aten::index_select", "aten::mse_loss"}) {
     const auto parsed = torch::jit::parseName(name);
     const auto handle = found(parsed.name.c_str(), parsed.overload_name.c_str());
     std::string arguments;

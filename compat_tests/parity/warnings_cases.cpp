@@ -109,6 +109,7 @@ PARITY_CASE(warnings, out_tensors) {
   RESIZED(tril, x);
   RESIZED(eq, x, x);
   RESIZED(mse_loss, x, x);
+  RESIZED(masked_select, x, x > 2);
 #undef RESIZED
   EACH_TIME("The number of elements in the out tensor of shape [3] is 3 which does not match",
             Tensor out = torch::empty({3});
@@ -116,7 +117,7 @@ PARITY_CASE(warnings, out_tensors) {
   SILENT(Tensor out = torch::empty({0}); torch::add_out(out, x, x));
   SILENT(Tensor out = torch::empty({7}); torch::zeros_out(out, {5}); torch::eye_out(out, 4);
          torch::full_out(out, {4}, 2));
-  SILENT(Tensor out = torch::empty({7}); torch::linspace_out(out, 0, 1, 10); torch::masked_select_out(out, x, x > 2));
+  SILENT(Tensor out = torch::empty({7}); torch::linspace_out(out, 0, 1, 10));
   SILENT(Tensor out = torch::empty({7}); torch::randn_out(out, {4}));
 }
 

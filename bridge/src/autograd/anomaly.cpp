@@ -9,6 +9,7 @@
 
 #include "autograd/watch.h"
 #include "core/backtrace.h"
+#include "core/warnings.h"
 
 namespace hb::autodiff {
 
@@ -116,6 +117,9 @@ void AnomalyMode::set_enabled(bool enabled, bool check_nan) {
 
 DetectAnomalyGuard::DetectAnomalyGuard(bool check_nan)
     : enabled_before_(AnomalyMode::is_enabled()), check_nan_before_(AnomalyMode::should_check_nan()) {
+  HB_WARN_ONCE(
+      "This mode should be enabled only for debugging as the different tests will slow down your program "
+      "execution.");
   AnomalyMode::set_enabled(true, check_nan);
 }
 DetectAnomalyGuard::~DetectAnomalyGuard() { AnomalyMode::set_enabled(enabled_before_, check_nan_before_); }

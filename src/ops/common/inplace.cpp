@@ -29,10 +29,10 @@ bool warns_of_overlap(std::string_view name) {
   return false;
 }
 
-// What has the size of its result by its arguments, or of what it found, takes over the out tensor silently.
+// What has the size of its result by its arguments sizes the out tensor silently.
 bool sizes_out_silently(std::string_view name) {
   for (const std::string_view silent : {"zeros", "ones", "full", "empty", "eye", "rand", "randn", "randint", "randperm",
-                                        "linspace", "logspace", "range", "masked_select", "normal"})
+                                        "linspace", "logspace", "range", "normal"})
     if (name == silent) return true;
   return false;
 }
