@@ -17,8 +17,10 @@ find_library() { ldconfig -p | awk -v name="$1" '$1 == name && /x86-64/ { print 
 needed() { readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'; }
 
 copy_license() {
-  local package
-  package=$(dpkg -S "$(readlink -f "$1")" 2>/dev/null | head -n 1 | cut -d: -f1)
+  local package file
+  file=$(readlink -f "$1")
+  # dpkg may know the file by its place before /lib became a link.
+  package=$({ dpkg -S "$file" || dpkg -S "${file#/usr}" || true; } 2>/dev/null | head -n 1 | cut -d: -f1)
   [ -n "$package" ] || { echo "error: no package owns $1, so its licence is not known" >&2; exit 1; }
   cp "/usr/share/doc/$package/copyright" "$licenses/$package"
 }
