@@ -79,6 +79,9 @@ TEST(DispatchSchema, EveryPrefixAndManyMutationsEndInAnAnswer) {
 TEST(DispatchSchema, PrintsWhatItReads) {
   const auto schema = parseSchema(kSchema);
   EXPECT_EQ(parseSchema(toString(schema)), schema) << schema;
+  const auto bytes = parseSchema(R"(f(str s="\000\377\0") -> ())");  // three octal digits, as it prints
+  EXPECT_EQ(bytes.arguments()[0].default_value()->toStringRef(), std::string("\0\3770", 3));
+  EXPECT_EQ(parseSchema(toString(bytes)), bytes) << bytes;
   const auto named = parseSchema("f(Tensor x) -> (Tensor y)");  // one result prints without parentheses
   EXPECT_EQ(parseSchema(toString(named)), named) << named;
   EXPECT_EQ(parseSchema("f(Tensor x) -> Tensor y").returns()[0].name(), "y");

@@ -297,6 +297,11 @@ class SchemaParser {
         c = quoted[++i];
         if (c == 'n') c = '\n';
         if (c == 't') c = '\t';
+        const auto octal = [&](size_t at) { return at + 1 < quoted.size() && quoted[at] >= '0' && quoted[at] <= '7'; };
+        if (c >= '0' && c <= '3' && octal(i + 1) && octal(i + 2)) {
+          c = static_cast<char>((c - '0') << 6 | (quoted[i + 1] - '0') << 3 | (quoted[i + 2] - '0'));
+          i += 2;
+        }
       }
       out += c;
     }
