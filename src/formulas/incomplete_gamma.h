@@ -18,10 +18,7 @@ HB_HD double log1p_remainder(double mu) {
 
 /// x^a exp(-x) / Gamma(a + 1) for a, x > 0.
 HB_HD double gamma_term(double a, double x) {
-  if (a < 10) {
-    int sign;
-    return ::exp(a * ::log(x) - x - ::lgamma_r(a + 1, &sign));
-  }
+  if (a < 10) return ::exp(a * ::log(x) - x - log_gamma(a + 1));
   // Stirling's series (DLMF 5.11.1), with the large parts of the exponents cancelled by hand.
   const double r = 1 / (a * a);
   const double series = (1.0 / 12 - r * (1.0 / 360 - r * (1.0 / 1260 - r * (1.0 / 1680 - r / 1188)))) / a;
@@ -60,8 +57,7 @@ HB_HD double gamma_q_small(double a, double x) {
     term *= -x / n;
     sum += term / (a + n);
   }
-  int sign;
-  const double exponent = a * ::log(x) - ::lgamma_r(a + 1, &sign);
+  const double exponent = a * ::log(x) - log_gamma(a + 1);
   return -::expm1(exponent) - ::exp(exponent) * a * sum;
 }
 

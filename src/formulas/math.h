@@ -6,11 +6,7 @@
 #include <limits>
 #include <type_traits>
 
-#ifdef __CUDACC__
-#define HB_HD __host__ __device__ inline
-#else
-#define HB_HD inline
-#endif
+#include "formulas/host_device.h"
 
 // Loops that call these are vectorised with the GNU C library's vector variants (libmvec, at most 4 ULP).
 #if defined(__GNUC__) && defined(__x86_64__) && !defined(__CUDACC__)
@@ -86,6 +82,15 @@ HB_HD float copysign(float x, float s) { return __builtin_copysignf(x, s); }
 HB_HD double copysign(double x, double s) { return __builtin_copysign(x, s); }
 HB_HD float fma(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
 HB_HD double fma(double x, double y, double z) { return __builtin_fma(x, y, z); }
+/// The logarithm of |gamma(x)|, for any thread.
+HB_HD double log_gamma(double x) {
+#ifdef __CUDA_ARCH__
+  return ::lgamma(x);
+#else
+  int sign;
+  return ::lgamma_r(x, &sign);
+#endif
+}
 HB_HD float fmod(float x, float y) { return ::fmodf(x, y); }
 HB_HD double fmod(double x, double y) { return ::fmod(x, y); }
 

@@ -98,8 +98,7 @@ HB_FLOAT_FORMULA(i0, 64, T(math::bessel_i(0, x, false)))
 struct lgamma : Formula<1, 0, Kinds::floats, 32> {
   template <class T>
   static HB_HD T apply(const T*, T x) {
-    int sign;  // the reentrant form
-    return T(::lgamma_r(static_cast<double>(x), &sign));
+    return T(math::log_gamma(static_cast<double>(x)));
   }
 };
 

@@ -48,7 +48,6 @@ class TorchUnpickler {
     intrusive_ptr<StorageImpl> memory;
     ScalarType dtype;
     int64_t numel;
-    Device device;
   };
   template <typename... Parts>
   [[noreturn]] void fail(const PickleNode& node, const Parts&... parts) const {

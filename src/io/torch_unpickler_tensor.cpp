@@ -2,6 +2,7 @@
 #include <iterator>
 #include <utility>
 
+#include "core/device_backend.h"
 #include "io/torch_types.h"
 #include "io/torch_unpickler.h"
 
@@ -106,7 +107,6 @@ IValue TorchUnpickler::call_rebuild_tensor(const PickleNode& call, size_t argume
   check_geometry(call, offset, sizes, strides, place.numel);
   Tensor tensor(
       make_intrusive<TensorImpl>(source.memory, dtype, std::move(sizes), std::move(strides), place.offset + offset));
-  if (source.device != tensor.device()) tensor = tensor.to(source.device);
   if (arguments > 4 && argument(call, 4, Kind::Bool, "requires_grad").integer != 0) {
     if (!is_differentiable_type(dtype))
       fail(call, "expected a floating dtype for a tensor with a gradient, got ", dtype);
@@ -156,8 +156,14 @@ TorchUnpickler::Window TorchUnpickler::window(const PickleNode& persistent, cons
 }
 
 TorchUnpickler::LoadedStorage TorchUnpickler::load_storage(const StorageId& id) {
-  const Device device = device_ ? *device_ : Device(id.device);
-  return {read_storage_(id.key, id.nbytes), id.dtype, id.numel, device};
+  const Device device = indexed_device("load", device_ ? *device_ : Device(id.device));
+  intrusive_ptr<StorageImpl> memory = read_storage_(id.key, id.nbytes);
+  if (!device.is_cpu()) {
+    auto there = StorageImpl::allocate(id.nbytes, device);
+    copy_memory(there->data(), device, memory->data(), kCPU, id.nbytes);
+    memory = std::move(there);
+  }
+  return {std::move(memory), id.dtype, id.numel};
 }
 
 }  // namespace hb::io

@@ -116,6 +116,12 @@ TEST_F(DeviceSeams, FilesAndOtherLibrariesGetItsTensors) {
   torch::load(mapped, file, torch::kCPU);
   EXPECT_TRUE(mapped.is_cpu());
   EXPECT_TRUE(torch::equal(mapped, there.cpu()));
+  const torch::Tensor row = there[1];
+  std::stringstream parts;
+  torch::save(std::vector<torch::Tensor>{there, row}, parts);
+  std::vector<torch::Tensor> both;
+  torch::load(both, parts);
+  EXPECT_TRUE(both[1].is_alias_of(both[0]));
   const torch::Tensor lent = hb::from_dlpack(hb::to_dlpack(there));
   EXPECT_EQ(lent.device(), kFake);
   EXPECT_EQ(lent.data_ptr(), there.data_ptr());

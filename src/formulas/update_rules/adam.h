@@ -2,6 +2,7 @@
 // Adam and its relatives: Adam and AdamW, Adamax, NAdam, RAdam.
 
 #include "backend/update_call.h"
+#include "formulas/host_device.h"
 
 namespace hb {
 
@@ -12,7 +13,7 @@ struct AdamRule {
   static constexpr unsigned states(unsigned flags) { return flags & kAmsgrad ? 7 : 3; }
   double lr, beta1, beta2, eps, weight_decay;
   double correction1 = 0, correction2 = 0;  // 1 - beta^step
-  double begin(int64_t step, double scalar) {
+  HB_HD double begin(int64_t step, double scalar) {
     correction1 = 1 - std::pow(beta1, static_cast<double>(step));
     correction2 = 1 - std::pow(beta2, static_cast<double>(step));
     return scalar;
@@ -21,7 +22,7 @@ struct AdamRule {
   template <class T, unsigned flags>
   struct Formula {
     T shrink, weight_decay, beta1, gain1, beta2, gain2, root_correction2, eps, step;
-    explicit Formula(const AdamRule& h)
+    HB_HD explicit Formula(const AdamRule& h)
         : shrink(1 - h.lr * h.weight_decay),
           weight_decay(h.weight_decay),
           beta1(h.beta1),
@@ -31,7 +32,7 @@ struct AdamRule {
           root_correction2(std::sqrt(h.correction2)),
           eps(h.eps),
           step(-(h.lr / h.correction1)) {}
-    void operator()(T& p, T g, T* s) const {
+    HB_HD void operator()(T& p, T g, T* s) const {
       if constexpr (flags & kDecoupled) p = p * shrink;
       if constexpr (flags & kDecay) g = std::fma(p, weight_decay, g);
       s[0] = std::fma(g, gain1, s[0] * beta1);
@@ -50,7 +51,7 @@ struct AdamaxRule {
   static constexpr unsigned states(unsigned) { return 3; }
   double lr, beta1, beta2, eps, weight_decay;
   double corrected_lr = 0;
-  double begin(int64_t step, double scalar) {
+  HB_HD double begin(int64_t step, double scalar) {
     corrected_lr = lr / (1 - std::pow(beta1, static_cast<double>(step)));
     return scalar;
   }
@@ -58,9 +59,9 @@ struct AdamaxRule {
   template <class T, unsigned flags>
   struct Formula {
     T step, gain1, beta2, eps, weight_decay;
-    explicit Formula(const AdamaxRule& h)
+    HB_HD explicit Formula(const AdamaxRule& h)
         : step(-h.corrected_lr), gain1(1 - h.beta1), beta2(h.beta2), eps(h.eps), weight_decay(h.weight_decay) {}
-    void operator()(T& p, T g, T* s) const {
+    HB_HD void operator()(T& p, T g, T* s) const {
       if constexpr (flags & kWeightDecay) g = std::fma(p, weight_decay, g);
       s[0] = std::fma(g - s[0], gain1, s[0]);
       const T decayed = s[1] * beta2, size = std::fabs(g) + eps;
@@ -78,7 +79,7 @@ struct NadamRule {
   double correction2 = 0;
   double grad_step = 0, momentum_step = 0;  // what the gradient and its mean are scaled with
   /// Carries the product of the momenta of all steps.
-  double begin(int64_t step, double product) {
+  HB_HD double begin(int64_t step, double product) {
     const auto t = static_cast<double>(step);
     const auto momentum = [&](double at) { return beta1 * (1 - 0.5 * std::pow(0.96, at * momentum_decay)); };
     const double mu = momentum(t), next = momentum(t + 1);
@@ -92,7 +93,7 @@ struct NadamRule {
   template <class T, unsigned flags>
   struct Formula {
     T shrink, weight_decay, gain1, beta2, gain2, correction2, eps, grad_step, momentum_step;
-    explicit Formula(const NadamRule& h)
+    HB_HD explicit Formula(const NadamRule& h)
         : shrink(1 - h.lr * h.weight_decay),
           weight_decay(h.weight_decay),
           gain1(1 - h.beta1),
@@ -102,7 +103,7 @@ struct NadamRule {
           eps(h.eps),
           grad_step(-h.grad_step),
           momentum_step(-h.momentum_step) {}
-    void operator()(T& p, T g, T* s) const {
+    HB_HD void operator()(T& p, T g, T* s) const {
       if constexpr (flags & kDecoupled) p = p * shrink;
       if constexpr (flags & kDecay) g = std::fma(p, weight_decay, g);
       s[0] = std::fma(g - s[0], gain1, s[0]);
@@ -122,7 +123,7 @@ struct RadamRule {
   double correction1 = 0;
   bool rectified = false;    // enough steps were made for the second moment to be of use
   double rectification = 0;  // that of the variance, times the root of 1 - beta2^step
-  double begin(int64_t step, double scalar) {
+  HB_HD double begin(int64_t step, double scalar) {
     // Length of the approximated simple moving average, at this step and in the limit.
     const auto t = static_cast<double>(step);
     const double power = std::pow(beta2, t), correction2 = 1 - power;
@@ -138,7 +139,7 @@ struct RadamRule {
   struct Formula {
     T shrink, weight_decay, gain1, beta2, gain2, correction1, lr, rectification, eps;
     bool rectified;
-    explicit Formula(const RadamRule& h)
+    HB_HD explicit Formula(const RadamRule& h)
         : shrink(1 - h.lr * h.weight_decay),
           weight_decay(h.weight_decay),
           gain1(1 - h.beta1),
@@ -149,7 +150,7 @@ struct RadamRule {
           rectification(h.rectification),
           eps(h.eps),
           rectified(h.rectified) {}
-    void operator()(T& p, T g, T* s) const {
+    HB_HD void operator()(T& p, T g, T* s) const {
       if constexpr (flags & kDecoupled) p = p * shrink;
       if constexpr (flags & kDecay) g = std::fma(p, weight_decay, g);
       s[0] = std::fma(g - s[0], gain1, s[0]);

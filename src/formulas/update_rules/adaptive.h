@@ -2,6 +2,7 @@
 // Rules that divide by the size of past gradients: RMSprop, Adagrad, Adadelta.
 
 #include "backend/update_call.h"
+#include "formulas/host_device.h"
 
 namespace hb {
 
@@ -16,14 +17,14 @@ struct RmspropRule {
   template <class T, unsigned flags>
   struct Formula {
     T step, alpha, gain, eps, weight_decay, momentum;
-    explicit Formula(const RmspropRule& h)
+    HB_HD explicit Formula(const RmspropRule& h)
         : step(-h.lr),
           alpha(h.alpha),
           gain(1 - h.alpha),
           eps(h.eps),
           weight_decay(h.weight_decay),
           momentum(h.momentum) {}
-    void operator()(T& p, T g, T* s) const {
+    HB_HD void operator()(T& p, T g, T* s) const {
       if constexpr (flags & kWeightDecay) g = std::fma(p, weight_decay, g);
       s[0] = std::fma(gain * g, g, s[0] * alpha);
       T variance = s[0];
@@ -49,7 +50,7 @@ struct AdagradRule {
   static constexpr unsigned states(unsigned) { return 1; }
   double lr, lr_decay, eps, weight_decay;
   double decayed_lr = 0;
-  double begin(int64_t step, double scalar) {
+  HB_HD double begin(int64_t step, double scalar) {
     decayed_lr = lr / (1 + static_cast<double>(step - 1) * lr_decay);
     return scalar;
   }
@@ -57,8 +58,8 @@ struct AdagradRule {
   template <class T, unsigned flags>
   struct Formula {
     T step, eps, weight_decay;
-    explicit Formula(const AdagradRule& h) : step(-h.decayed_lr), eps(h.eps), weight_decay(h.weight_decay) {}
-    void operator()(T& p, T g, T* s) const {
+    HB_HD explicit Formula(const AdagradRule& h) : step(-h.decayed_lr), eps(h.eps), weight_decay(h.weight_decay) {}
+    HB_HD void operator()(T& p, T g, T* s) const {
       if constexpr (flags & kWeightDecay) g = std::fma(p, weight_decay, g);
       s[0] = std::fma(g, g, s[0]);
       p = p + step * g / (std::sqrt(s[0]) + eps);
@@ -75,9 +76,9 @@ struct AdadeltaRule {
   template <class T, unsigned flags>
   struct Formula {
     T step, rho, gain, eps, weight_decay;
-    explicit Formula(const AdadeltaRule& h)
+    HB_HD explicit Formula(const AdadeltaRule& h)
         : step(-h.lr), rho(h.rho), gain(1 - h.rho), eps(h.eps), weight_decay(h.weight_decay) {}
-    void operator()(T& p, T g, T* s) const {
+    HB_HD void operator()(T& p, T g, T* s) const {
       if constexpr (flags & kWeightDecay) g = std::fma(p, weight_decay, g);
       s[0] = std::fma(gain * g, g, s[0] * rho);
       const T size = std::sqrt(s[0] + eps);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "backend/update_call.h"
+#include "formulas/host_device.h"
 
 namespace hb {
 
@@ -13,7 +14,7 @@ struct SgdRule {
   static constexpr unsigned states(unsigned flags) { return flags & kMomentum ? 1 : 0; }
   double lr, momentum, dampening, weight_decay;
   bool first = false;
-  double begin(int64_t step, double scalar) {
+  HB_HD double begin(int64_t step, double scalar) {
     first = step == 1;
     return scalar;
   }
@@ -22,9 +23,9 @@ struct SgdRule {
   struct Formula {
     T step, momentum, gain, weight_decay;
     bool first;
-    explicit Formula(const SgdRule& h)
+    HB_HD explicit Formula(const SgdRule& h)
         : step(-h.lr), momentum(h.momentum), gain(1 - h.dampening), weight_decay(h.weight_decay), first(h.first) {}
-    void operator()(T& p, T g, T* s) const {
+    HB_HD void operator()(T& p, T g, T* s) const {
       if constexpr (flags & kWeightDecay) g = std::fma(p, weight_decay, g);
       if constexpr (flags & kMomentum) {
         const T next = std::fma(g, gain, s[0] * momentum);
@@ -43,7 +44,7 @@ struct AsgdRule {
   double lr, lambd, alpha, t0, weight_decay;
   double eta = 0, mu = 1;
   /// Carries the step length, which the learning rate of the step before has set.
-  double begin(int64_t step, double scalar) {
+  HB_HD double begin(int64_t step, double scalar) {
     const auto t = static_cast<double>(step);
     eta = step == 1 ? lr : scalar;
     mu = step == 1 ? 1 : 1 / std::max(1.0, t - 1 - t0);
@@ -54,9 +55,9 @@ struct AsgdRule {
   struct Formula {
     T shrink, step, mu, weight_decay;
     bool copied;
-    explicit Formula(const AsgdRule& h)
+    HB_HD explicit Formula(const AsgdRule& h)
         : shrink(1 - h.lambd * h.eta), step(-h.eta), mu(h.mu), weight_decay(h.weight_decay), copied(h.mu == 1) {}
-    void operator()(T& p, T g, T* s) const {
+    HB_HD void operator()(T& p, T g, T* s) const {
       if constexpr (flags & kWeightDecay) g = std::fma(p, weight_decay, g);
       p = std::fma(g, step, p * shrink);
       const T averaged = s[0] + (p - s[0]) * mu;
@@ -71,7 +72,7 @@ struct RpropRule {
   static constexpr unsigned states(unsigned) { return 3; }
   double lr, eta_minus, eta_plus, least, most;
   bool first = false;
-  double begin(int64_t step, double scalar) {
+  HB_HD double begin(int64_t step, double scalar) {
     first = step == 1;
     return scalar;
   }
@@ -80,9 +81,9 @@ struct RpropRule {
   struct Formula {
     T lr, eta_minus, eta_plus, least, most;
     bool first;
-    explicit Formula(const RpropRule& h)
+    HB_HD explicit Formula(const RpropRule& h)
         : lr(h.lr), eta_minus(h.eta_minus), eta_plus(h.eta_plus), least(h.least), most(h.most), first(h.first) {}
-    void operator()(T& p, T g, T* s) const {
+    HB_HD void operator()(T& p, T g, T* s) const {
       const T agree = g * s[0], before = first ? lr : s[1];
       const T grown = before * (agree > 0 ? eta_plus : agree < 0 ? eta_minus : T(1));
       s[1] = grown < least ? least : grown > most ? most : grown;
@@ -104,14 +105,14 @@ struct LionRule {
   template <class T, unsigned flags>
   struct Formula {
     T shrink, lr, beta1, gain1, beta2, gain2;
-    explicit Formula(const LionRule& h)
+    HB_HD explicit Formula(const LionRule& h)
         : shrink(1 - h.lr * h.weight_decay),
           lr(h.lr),
           beta1(h.beta1),
           gain1(1 - h.beta1),
           beta2(h.beta2),
           gain2(1 - h.beta2) {}
-    void operator()(T& p, T g, T* s) const {
+    HB_HD void operator()(T& p, T g, T* s) const {
       if constexpr (flags & kDecoupled) p = p * shrink;
       const T direction = std::fma(g, gain1, s[0] * beta1);
       // NaN stays NaN: it must not turn into a step.

@@ -2,6 +2,7 @@
 // Rules whose step depends on norms of whole tensors, LAMB and Adafactor: they read a tensor more than once.
 
 #include "backend/update_call.h"
+#include "formulas/host_device.h"
 
 namespace hb {
 
@@ -10,7 +11,7 @@ namespace hb {
 struct LambRule {
   double lr, beta1, beta2, eps, weight_decay;
   double correction1 = 0, correction2 = 0;  // 1 - beta^step
-  double begin(int64_t step, double scalar) {
+  HB_HD double begin(int64_t step, double scalar) {
     correction1 = 1 - std::pow(beta1, static_cast<double>(step));
     correction2 = 1 - std::pow(beta2, static_cast<double>(step));
     return scalar;
@@ -19,7 +20,7 @@ struct LambRule {
   template <class T>
   struct Formula {
     T beta1, gain1, beta2, gain2, correction1, root_correction2, eps, weight_decay;
-    explicit Formula(const LambRule& h)
+    HB_HD explicit Formula(const LambRule& h)
         : beta1(h.beta1),
           gain1(1 - h.beta1),
           beta2(h.beta2),
@@ -28,11 +29,11 @@ struct LambRule {
           root_correction2(std::sqrt(h.correction2)),
           eps(h.eps),
           weight_decay(h.weight_decay) {}
-    void moments(T g, T& m, T& v) const {
+    HB_HD void moments(T g, T& m, T& v) const {
       m = std::fma(g, gain1, m * beta1);
       v = std::fma(gain2 * g, g, v * beta2);
     }
-    T direction(T p, T m, T v) const {
+    HB_HD T direction(T p, T m, T v) const {
       return std::fma(p, weight_decay, m / correction1 / (std::sqrt(v) / root_correction2 + eps));
     }
   };
