@@ -22,6 +22,7 @@ present() {
     xz-utils) have xz ;;
     python3-pip) python3 -m pip --version >/dev/null 2>&1 ;;
     libdnnl-dev) header dnnl.hpp ;;
+    libopenblas0-pthread) PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null | grep -q 'libopenblas\.so\.0' ;;
     libzip-dev) have pkg-config && pkg-config --exists libzip ;;
     zlib1g-dev) header zlib.h ;;
     libfmt-dev) header fmt/format.h ;;
@@ -58,7 +59,7 @@ need() {
   rm -f "$log"
 }
 
-need_build() { need g++ cmake ninja-build pkg-config libdnnl-dev libzip-dev zlib1g-dev nlohmann-json3-dev libcli11-dev libfmt-dev; }
+need_build() { need g++ cmake ninja-build pkg-config libdnnl-dev libopenblas0-pthread libzip-dev zlib1g-dev nlohmann-json3-dev libcli11-dev libfmt-dev; }
 need_unit_tests() {
   need_build
   need ccache libgtest-dev

@@ -7,6 +7,8 @@
 
 #include <halfbridge/error.h>
 
+#include "cpu/own_symbols.h"
+
 #ifndef __x86_64__
 #error "src/cpu/onednn/library.cpp forwards calls with x86-64 instructions"
 #endif
@@ -74,13 +76,6 @@ constexpr const char* kLibrary = "libdnnl.so." HB_NUMBER(DNNL_VERSION_MAJOR);
                                   DNNL_VERSION_MAJOR));
 }
 
-// Sanitizers end a process that loads a library which looks into itself first. The program may have one where this
-// library has none.
-int flags() {
-  const bool sanitized = dlsym(RTLD_DEFAULT, "__sanitizer_print_stack_trace") != nullptr;
-  return RTLD_NOW | RTLD_LOCAL | (sanitized ? 0 : RTLD_DEEPBIND);
-}
-
 void* open_library();
 
 // Before other initialisers: one of them may compute.
@@ -101,9 +96,9 @@ void* open_library() {
   if (dladdr(reinterpret_cast<void*>(&load), &here)) {
     const std::string path = here.dli_fname;
     const std::string beside = path.substr(0, path.rfind('/') + 1) + HB_ONEDNN_SCOPE;
-    if (void* library = dlopen(beside.c_str(), flags())) return library;
+    if (void* library = dlopen(beside.c_str(), hb::cpu::own_symbols_first())) return library;
   }
-  return dlopen(kLibrary, flags());  // alone, as in a copy of this library by itself
+  return dlopen(kLibrary, hb::cpu::own_symbols_first());  // alone, as in a copy of this library by itself
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 
 #include "autocast/autocast.h"
 #include "autograd/record.h"
-#include "core/warnings.h"
 #include "ops/linalg/decompositions.h"
 
 namespace hb {
@@ -89,100 +88,11 @@ Tensor linalg_matrix_rank(const Tensor& self, const std::optional<double>& atol,
   check_matrices("linalg.matrix_rank", self, hermitian);
   NoGradGuard no_grad;
   const Tensor values = hermitian ? linalg_eigvalsh(self).abs() : linalg_svdvals(self);
-  const double relative = rtol                ? *rtol
-                          : atol && *atol > 0 ? 0
-                                              : epsilon_of(self.scalar_type()) * std::max(self.size(-1), self.size(-2));
+  const double relative = rtol ? *rtol
+                          : atol && *atol > 0
+                              ? 0
+                              : epsilon_of(to_real_type(self.scalar_type())) * std::max(self.size(-1), self.size(-2));
   return count_above(values, relative, atol.value_or(0));
-}
-
-Tensor cholesky_solve(const Tensor& self, const Tensor& input2, bool upper) {
-  HB_AUTOCAST(cholesky_solve, fp32, as_is, self, input2, upper);
-  const Tensor l = upper ? input2.mT() : input2;
-  return linalg_solve_triangular(l.mT(), linalg_solve_triangular(l, self, false), true);
-}
-Tensor cholesky_inverse(const Tensor& self, bool upper) {
-  HB_AUTOCAST(cholesky_inverse, fp32, as_is, self, upper);
-  return cholesky_solve(eye(self.size(-1), self.options()).expand(self.sizes()), self, upper);
-}
-
-std::tuple<Tensor, Tensor, Tensor, Tensor> linalg_lstsq(const Tensor& self, const Tensor& b,
-                                                        std::optional<double> rcond,
-                                                        std::optional<std::string_view> driver) {
-  HB_AUTOCAST(linalg_lstsq, fp32, as_is, self, b, rcond, driver);
-  check_matrices("linalg.lstsq", self, false);
-  HB_CHECK(!driver || *driver == "gelsy" || *driver == "gels" || *driver == "gelsd" || *driver == "gelss",
-           "[linalg_lstsq] expected a driver 'gelsy', 'gels', 'gelsd' or 'gelss', got '", driver.value_or(""), "'");
-  const bool vectors = self.dim() == b.dim() + 1;
-  const Tensor right = vectors ? b.unsqueeze(-1) : b;
-  HB_CHECK(self.size(-2) == right.size(-2), "[linalg_lstsq] expected as many rows in B as the ", self.size(-2),
-           " of A, got ", right.size(-2));
-  const double limit =
-      rcond && *rcond >= 0 ? *rcond : epsilon_of(self.scalar_type()) * std::max(self.size(-2), self.size(-1));
-  Tensor solution = matmul(linalg_pinv(self, limit), right);
-  const bool ranked = !driver || *driver != "gels";
-  Tensor residuals = empty({0}, self.options()), values = residuals, rank = empty({0}, kLong);
-  if (ranked) {
-    NoGradGuard no_grad;
-    values = linalg_svdvals(self);
-    rank = count_above(values, limit, 0);
-    if (!driver || *driver == "gelsy") values = empty({0}, self.options());  // found by a QR in LAPACK
-  }
-  const int64_t m = self.size(-2), n = self.size(-1);
-  // The default, gelsy, gives no residuals.
-  if (m > n && driver && *driver != "gelsy" && (!ranked || (rank == n).all().item<bool>()))
-    residuals = (matmul(self, solution) - right).pow(2).sum(-2);
-  if (vectors) solution = solution.squeeze(-1);
-  return {solution, residuals, rank, values};
-}
-
-std::tuple<Tensor, Tensor, Tensor> lu_unpack(const Tensor& lu_data, const Tensor& lu_pivots, bool unpack_data,
-                                             bool unpack_pivots) {
-  HB_CHECK(lu_data.dim() >= 2, "[lu_unpack] expected matrices, got ", lu_data.sizes());
-  HB_CHECK(lu_pivots.scalar_type() == kInt, "[lu_unpack] expected pivots of dtype Int, got ", lu_pivots.scalar_type());
-  const int64_t m = lu_data.size(-2), n = lu_data.size(-1), k = std::min(m, n);
-  const Tensor none = empty({0}, lu_data.options());
-  Tensor l = none, u = none, p = none;
-  if (unpack_data) {
-    l = lu_data.narrow(-1, 0, k).tril(-1) + eye(m, k, lu_data.options());
-    u = lu_data.narrow(-2, 0, k).triu();
-  }
-  if (unpack_pivots) {
-    const Tensor swaps = lu_pivots.contiguous().reshape({-1, lu_pivots.size(-1)}).cpu();
-    Tensor order = empty({swaps.size(0), m}, swaps.options().dtype(kLong));
-    for (int64_t b = 0; b < swaps.size(0); ++b) {
-      int64_t* to = order.data_ptr<int64_t>() + b * m;
-      const int32_t* with = swaps.data_ptr<int32_t>() + b * swaps.size(1);
-      for (int64_t i = 0; i < m; ++i) to[i] = i;
-      for (int64_t i = 0; i < swaps.size(1); ++i) {
-        HB_CHECK(with[i] >= 1 && with[i] <= m, "[lu_unpack] expected pivots between 1 and ", m, ", got ", with[i]);
-        std::swap(to[i], to[with[i] - 1]);
-      }
-    }
-    p = one_hot(order.to(lu_data.device()), m)
-            .transpose(-2, -1)
-            .to(lu_data.scalar_type())
-            .reshape(batch_sizes(lu_data, {m, m}));
-  }
-  return {p, l, u};
-}
-
-std::tuple<Tensor, Tensor, Tensor> linalg_lu(const Tensor& a, bool pivot) {
-  const auto [lu, pivots] = linalg_lu_factor(a, pivot);
-  return lu_unpack(lu, pivots);
-}
-
-Tensor linalg_lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool left, bool adjoint) {
-  HB_CHECK(b.dim() >= 2, "linalg.lu_solve: The input tensor B must have at least 2 dimensions.");
-  if (!left) return linalg_lu_solve(lu, pivots, b.mT(), true, !adjoint).mT();
-  const auto [p, l, u] = lu_unpack(lu, pivots);
-  if (adjoint) return matmul(p, linalg_solve_triangular(l.mT(), linalg_solve_triangular(u.mT(), b, false), true));
-  return linalg_solve_triangular(u, linalg_solve_triangular(l, matmul(p.mT(), b), false), true);
-}
-Tensor lu_solve(const Tensor& self, const Tensor& lu_data, const Tensor& lu_pivots) {
-  HB_AUTOCAST(lu_solve, fp32, as_is, self, lu_data, lu_pivots);
-  HB_WARN_ONCE(
-      "torch.lu_solve is deprecated in favor of torch.linalg.lu_solve and will be removed in a future release.");
-  return linalg_lu_solve(lu_data, lu_pivots, self);
 }
 
 }  // namespace hb

@@ -1,4 +1,5 @@
 #pragma once
+// What the decompositions share: checks, and stacks of matrices as their kernels want them.
 #include <functional>
 #include <string>
 #include <vector>
@@ -7,15 +8,33 @@
 
 namespace hb {
 
-/// Throws unless `a` is a batch of matrices of float or double; `square` also wants that.
+/// Throws unless `a` is a batch of matrices of float, double or complex numbers; `square` also wants that.
 void check_matrices(const char* name, const Tensor& a, bool square);
-/// A contiguous tensor of matrices as (b, m, n), without history.
-Tensor as_batch(const Tensor& a);
-/// A contiguous copy as (b, m, n), without history.
-Tensor flat_batch(const Tensor& a);
+/// A tensor of matrices as a stack (b, m, n), without history; a copy only where its batch has no single stride.
+Tensor as_stack(const Tensor& a);
+/// A tensor (…, n) as (b, n), without history.
+Tensor as_rows(const Tensor& a);
+/// An empty tensor of `like`'s batch whose matrices (m, n) lie by columns, as kernels write them.
+Tensor by_columns(const Tensor& like, int64_t m, int64_t n);
+Tensor by_columns(const Tensor& like, int64_t m, int64_t n, ScalarType dtype);
 /// Batch dimensions of `like`, then these.
 std::vector<int64_t> batch_sizes(const Tensor& like, std::initializer_list<int64_t> last);
+/// A with the batch that A and B have together.
+Tensor with_batch_of(const Tensor& a, const Tensor& b);
+/// LibTorch's rule for the right side of A X = B: one vector, or a batch of vectors exactly as large as A's batch.
+bool is_vectors(const Tensor& a, const Tensor& b);
+void check_same_matrices(const char* name, const Tensor& a, const Tensor& b);
+
+/// No matrix failed: one number for each matrix of `like`.
+Tensor no_info(const Tensor& like);
 /// Throws with the first matrix whose info is not 0; `explain(info)` says what that means.
-void check_info(const char* name, const Tensor& info, bool batched, const std::function<std::string(int64_t)>& explain);
+void check_info(const char* name, const Tensor& info, const std::function<std::string(int64_t)>& explain);
+/// The explanation for iterations that did not converge; `what`: "eigenvalues", "singular values".
+std::function<std::string(int64_t)> no_convergence(const char* what);
+/// Iterations do not converge on NaN and infinities.
+void check_finite(const char* name, const Tensor& a);
+
+/// The gradient of a pseudo-inverse p of a.
+Tensor pinv_gradient(const Tensor& grad, const Tensor& a, const Tensor& p);
 
 }  // namespace hb

@@ -1,9 +1,11 @@
-// Products of Householder reflections H_i = I - tau_i v_i v_i^T, as LAPACK keeps them: v_i is column i of a matrix
+// Products of Householder reflections H_i = I - tau_i v_i v_i^H, as LAPACK keeps them: v_i is column i of a matrix
 // below its diagonal, with 1 on the diagonal and 0 above.
 #include <halfbridge/grad_mode.h>
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
+#include "autograd/record.h"
+#include "backend/decompositions.h"
 #include "ops/linalg/decompositions.h"
 
 namespace hb {
@@ -26,12 +28,18 @@ void check_reflections(const char* name, const Tensor& input, const Tensor& tau)
 /// H_i c.
 Tensor reflected(const Tensor& vectors, const Tensor& tau, int64_t i, const Tensor& c) {
   const Tensor v = vectors.narrow(-1, i, 1), t = tau.narrow(-1, i, 1).unsqueeze(-1);
-  return c - (v * t).matmul(v.mT().matmul(c));
+  return c - (v * t).matmul(v.mH().matmul(c));
 }
 Tensor vectors_of(const Tensor& input) { return input.tril(-1) + eye(input.size(-2), input.size(-1), input.options()); }
 
 Tensor householder_product(const char* name, const Tensor& input, const Tensor& tau) {
   check_reflections(name, input, tau);
+  if (!needs_grad(input, tau)) {
+    NoGradGuard no_grad;
+    const Tensor q = by_columns(input, input.size(-2), input.size(-1));
+    if (q.numel() > 0) householder_kernel(input.device())(as_stack(input), as_rows(tau).contiguous(), as_stack(q));
+    return q;
+  }
   const Tensor vectors = vectors_of(input);
   Tensor q = eye(input.size(-2), input.size(-1), input.options()).expand(input.sizes());
   for (int64_t i = tau.size(-1) - 1; i >= 0; --i) q = reflected(vectors, tau, i, q);
@@ -61,12 +69,21 @@ Tensor ormqr(const Tensor& self, const Tensor& input2, const Tensor& input3, boo
            other.scalar_type());
   HB_CHECK(other.size(left ? -2 : -1) == self.size(-2), "[ormqr] expected other.size(", left ? -2 : -1,
            ") = ", self.size(-2), ", got ", other.sizes());
-  // C Q = (Q^T C^T)^T
-  if (!left) return ormqr(self, tau, other.mT(), true, !transpose).mT();
+  if (!needs_grad(self, tau, other)) {
+    NoGradGuard no_grad;
+    const Tensor c = with_batch_of(other, self), out = by_columns(c, c.size(-2), c.size(-1));
+    if (out.numel() > 0)
+      ormqr_kernel(self.device())(as_stack(self), as_rows(tau).contiguous(), as_stack(c), as_stack(out), left,
+                                  transpose);
+    return out;
+  }
+  // C Q = (Q^H C^H)^H
+  if (!left) return ormqr(self, tau, other.mH(), true, !transpose).mH();
   const Tensor vectors = vectors_of(self);
   const int64_t k = tau.size(-1);
   Tensor c = other;
-  for (int64_t i = 0; i < k; ++i) c = reflected(vectors, tau, transpose ? i : k - 1 - i, c);
+  const Tensor factors = transpose ? conj(tau) : tau;
+  for (int64_t i = 0; i < k; ++i) c = reflected(vectors, factors, transpose ? i : k - 1 - i, c);
   return c;
 }
 
@@ -76,24 +93,9 @@ TensorTuple2 geqrf(const Tensor& self) {
   HB_CHECK(!(GradMode::is_enabled() && self.requires_grad()),
            "[geqrf] the derivative is not implemented; use linalg_qr, or detach() the input");
   NoGradGuard no_grad;
-  Tensor a = self.clone(MemoryFormat::Contiguous);
-  const int64_t m = a.size(-2), n = a.size(-1), k = std::min(m, n);
-  Tensor tau = zeros(batch_sizes(a, {k}), a.options());
-  for (int64_t i = 0; i + 1 < m && i < k; ++i) {
-    // The reflection that turns column i below row i into (beta, 0, …).
-    Tensor alpha = a.select(-1, i).select(-1, i), below = a.select(-1, i).narrow(-1, i + 1, m - i - 1);
-    const Tensor length = linalg_vector_norm(below, 2, IntArrayRef({-1})), nothing = length == 0;
-    const Tensor beta = where(nothing, alpha, -copysign(hypot(alpha, length), alpha));
-    const Tensor t = ((beta - alpha) / beta).masked_fill(nothing, 0);
-    below.copy_(below / (alpha - beta).masked_fill(nothing, 1).unsqueeze(-1));
-    const Tensor v = cat({ones_like(alpha).unsqueeze(-1), below}, -1).unsqueeze(-1);
-    if (i + 1 < n) {
-      Tensor rest = a.narrow(-2, i, m - i).narrow(-1, i + 1, n - i - 1);
-      rest.sub_((v * t.unsqueeze(-1).unsqueeze(-1)).matmul(v.mT().matmul(rest)));
-    }
-    alpha.copy_(beta);
-    tau.select(-1, i).copy_(t);
-  }
+  const int64_t m = self.size(-2), n = self.size(-1);
+  Tensor a = by_columns(self, m, n), tau = empty(batch_sizes(self, {std::min(m, n)}), self.options());
+  if (self.numel() > 0) geqrf_kernel(self.device())(as_stack(self), as_stack(a), as_rows(tau));
   return {a, tau};
 }
 

@@ -1,33 +1,29 @@
-// Eigenvalues and eigenvectors of general matrices.
+// Eigenvalues and eigenvectors of general and of hermitian matrices.
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
 #include "autograd/record.h"
 #include "backend/decompositions.h"
 #include "ops/elementwise/elementwise_op.h"
+#include "ops/linalg/decompositions.h"
 
 namespace hb {
 namespace {
 
-TensorTuple2 eig_forward(const Tensor& self) {
+/// Values and, where `wanted`, vectors, without history.
+TensorTuple2 eig_forward(const Tensor& self, bool wanted) {
   NoGradGuard no_history;
-  HB_CHECK(self.dim() >= 2, "linalg.eig: The input tensor A must have at least 2 dimensions.");
-  HB_CHECK(self.size(-1) == self.size(-2), "linalg.eig: A must be batches of square matrices, but they are ",
-           self.size(-2), " by ", self.size(-1), " matrices");
-  const ScalarType t = self.scalar_type();
-  HB_CHECK(t == kFloat || t == kDouble || self.is_complex(),
-           "linalg.eig: Expected a floating point or complex tensor as input. Got ", t);
-  HB_CHECK(isfinite(self).all().item().toBool(), "torch.linalg.eig: input tensor should not contain infs or NaNs.");
-  const int64_t n = self.size(-1), count = n == 0 ? 0 : self.numel() / (n * n);
-  const Tensor a = self.detach().to(kComplexDouble, false, true).reshape({count, n, n}).contiguous();
-  const Tensor values = empty({count, n}, a.options()), vectors = empty({count, n, n}, a.options());
-  const Tensor info = zeros({count}, a.options().dtype(kLong));
-  if (count > 0) eig_kernel(self.device())(a, !self.is_complex(), values, vectors, info);
-  HB_CHECK(!info.any().item().toBool(),
-           "linalg.eig: The algorithm failed to converge because the input matrix is ill-conditioned or has too many "
-           "repeated eigenvalues.");
-  return {values.view(self.sizes().slice(0, self.dim() - 1)).to(to_complex_type(t)),
-          vectors.view(self.sizes()).to(to_complex_type(t))};
+  check_matrices("linalg.eig", self, true);
+  HB_CHECK(isfinite(self.detach()).all().item<bool>(),
+           "torch.linalg.eig: input tensor should not contain infs or NaNs.");
+  const ScalarType dtype = to_complex_type(self.scalar_type());
+  const int64_t n = self.size(-1);
+  const Tensor values = empty(batch_sizes(self, {n}), self.options().dtype(dtype)), info = no_info(self);
+  const Tensor vectors = wanted ? by_columns(self, n, n, dtype) : Tensor();
+  if (self.numel() > 0)
+    eig_kernel(self.device())(as_stack(self), as_rows(values), wanted ? as_stack(vectors) : vectors, info);
+  check_info("linalg.eig", info, no_convergence("eigenvalues"));
+  return {values, vectors};
 }
 
 /// V^-H X V^H
@@ -47,7 +43,7 @@ Tensor eig_gradient(const Tensor& gl, const Tensor& gv, const Tensor& l, const T
 
 std::tuple<Tensor, Tensor> linalg_eig(const Tensor& self) {
   HB_AUTOCAST(linalg_eig, fp32, as_is, self);
-  auto [values, vectors] = eig_forward(self);
+  auto [values, vectors] = eig_forward(self, true);
   if (needs_grad(self))
     record_many("LinalgEigBackward0", {&values, &vectors}, {&self},
                 {SavedTensor::output(values, 0), SavedTensor::output(vectors, 1)},
@@ -59,11 +55,64 @@ std::tuple<Tensor, Tensor> linalg_eig(const Tensor& self) {
 
 Tensor linalg_eigvals(const Tensor& self) {
   HB_AUTOCAST(linalg_eigvals, fp32, as_is, self);
-  auto [values, vectors] = eig_forward(self);
+  auto [values, vectors] = eig_forward(self, needs_grad(self));
   if (needs_grad(self))
     record("LinalgEigBackward0", values, {&self}, {SavedTensor::input(vectors)},
            [](Backward& b, auto& s) { return ops::gradients(turned_back(s[0], diag_embed(b.grad()))); });
   return values;
+}
+
+namespace {
+
+/// Values and, where `wanted`, vectors, without history.
+TensorTuple2 eigh_forward(const Tensor& a, std::string_view uplo, bool wanted) {
+  check_matrices("linalg.eigh", a, true);
+  HB_CHECK(uplo == "L" || uplo == "U" || uplo == "l" || uplo == "u",
+           "Expected UPLO argument to be 'L' or 'U', but got ", uplo);
+  NoGradGuard no_grad;
+  const int64_t n = a.size(-1);
+  const Tensor values = empty(batch_sizes(a, {n}), a.options().dtype(to_real_type(a.scalar_type()))), info = no_info(a);
+  const Tensor vectors = wanted ? by_columns(a, n, n) : Tensor();
+  if (a.numel() > 0)
+    eigh_kernel(a.device())(as_stack(a), uplo == "U" || uplo == "u", as_rows(values),
+                            wanted ? as_stack(vectors) : vectors, info);
+  check_info("linalg.eigh", info, no_convergence("eigenvalues"));
+  return {values, vectors};
+}
+
+/// Only hermitian changes of A are meant: the gradient is hermitian.
+Tensor eigh_gradient(const Tensor& gl, const Tensor& gv, const Tensor& l, const Tensor& v) {
+  const Tensor gaps = l.unsqueeze(-2) - l.unsqueeze(-1) + eye(l.size(-1), l.options());
+  Tensor turned = v.mH().matmul(gv);
+  turned = (turned - turned.mH()) * 0.5;
+  if (v.is_complex()) {
+    const Tensor phase = imag(turned.diagonal(0, -2, -1));
+    HB_CHECK(allclose(phase, zeros_like(phase), 1e-2, 1e-2),
+             "linalg_eigh_backward: The eigenvectors in the complex case are specified up to multiplication by e^{i "
+             "phi}. The specified loss function depends on this quantity, so it is ill-defined.");
+    turned = turned - diag_embed(turned.diagonal(0, -2, -1));
+  }
+  return v.matmul(turned / gaps + diag_embed(gl)).matmul(v.mH());
+}
+
+}  // namespace
+
+std::tuple<Tensor, Tensor> linalg_eigh(const Tensor& a, std::string_view uplo) {
+  HB_AUTOCAST(linalg_eigh, fp32, as_is, a, uplo);
+  auto [values, vectors] = eigh_forward(a, uplo, true);
+  if (needs_grad(a))
+    record_many("LinalgEighBackward0", {&values, &vectors}, {&a},
+                {SavedTensor::output(values, 0), SavedTensor::output(vectors, 1)},
+                [](Backward& b, const variable_list& s) -> variable_list {
+                  return {eigh_gradient(b.grad(0), b.grad(1), s[0], s[1])};
+                });
+  return {values, vectors};
+}
+
+Tensor linalg_eigvalsh(const Tensor& a, std::string_view uplo) {
+  HB_AUTOCAST(linalg_eigvalsh, fp32, as_is, a, uplo);
+  if (needs_grad(a)) return std::get<0>(linalg_eigh(a, uplo));
+  return std::get<0>(eigh_forward(a, uplo, false));
 }
 
 }  // namespace hb

@@ -1,6 +1,6 @@
 // Processes that end while they compute: main returns, or a thread calls exit, while other threads are within
-// convolutions, products and training steps; static destructors compute. Each case is this program again, run many
-// times.
+// convolutions, products, decompositions and training steps; static destructors compute. Each case is this program
+// again, run many times.
 #include <sys/wait.h>
 #include <torch/torch.h>
 #include <unistd.h>
@@ -29,6 +29,7 @@ void train(int64_t n) {
   sgd.step();
   const hb::AutocastGuard half(torch::kCPU, torch::kBFloat16);
   linear(conv(x).flatten(1)).sum().backward();
+  torch::linalg_svdvals(torch::randn({4, 4 * n, 4 * n}));
 }
 
 [[noreturn]] void compute_for_ever(int number) {
