@@ -117,7 +117,11 @@ TEST(FromDlpack, RefusedTensorsAreGivenBack) {
                                  delete self;
                                }};
   };
-  expect_error([&] { hb::from_dlpack(make({kDLCUDA, 0}, {kDLFloat, 32, 1}, nullptr)); }, "device cuda:0 is not available");
+  expect_error(
+      [&] {
+        hb::from_dlpack(make({kDLCUDA, 0}, {kDLFloat, 32, 1}, nullptr));
+      },
+      "device cuda:0 is not available");
   expect_error([&] { hb::from_dlpack(make({kDLCPU, 0}, {kDLFloat, 32, 2}, nullptr)); }, "2 lanes");
   expect_error([&] { hb::from_dlpack(make({kDLCPU, 0}, {kDLFloat, 32, 1}, strides)); }, "stride -1");
   EXPECT_EQ(deleted, 3);
