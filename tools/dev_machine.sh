@@ -22,7 +22,7 @@ present() {
     xz-utils) have xz ;;
     python3-pip) python3 -m pip --version >/dev/null 2>&1 ;;
     libdnnl-dev) header dnnl.hpp ;;
-    libopenblas0-pthread) PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null | grep -q 'libopenblas\.so\.0' ;;
+    libopenblas0-pthread) [[ $(PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null) == *libopenblas.so.0* ]] ;;
     libzip-dev) have pkg-config && pkg-config --exists libzip ;;
     zlib1g-dev) header zlib.h ;;
     libfmt-dev) header fmt/format.h ;;
