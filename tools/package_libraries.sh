@@ -11,7 +11,7 @@ licenses=$tree/share/doc/halfbridge/licenses
 of_the_machine='^(linux-vdso|ld-linux-x86-64|libc|libm|libmvec|libdl|libpthread|librt|libstdc\+\+|libgcc_s)\.so'
 
 # The path of the library NAME: as the loader finds it.
-find_library() { ldconfig -p | awk -v name="$1" '$1 == name && /x86-64/ { print $NF; exit }'; }
+find_library() { ldconfig -p | awk -v name="$1" '$1 == name && /x86-64/ && !found { print $NF; found = 1 }'; }
 
 # needed FILE: the names that its header asks for.
 needed() { readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'; }
