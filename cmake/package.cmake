@@ -13,6 +13,8 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# Opened by name while it runs, so that no file names it as a library that it needs.
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "libopenblas0-pthread | libopenblas0 | liblapack3")
 # It brings another find_package(Torch).
 set(CPACK_DEBIAN_PACKAGE_CONFLICTS "libtorch-dev")
 include(CPack)
