@@ -4,7 +4,7 @@
 
 #include <halfbridge/ops/factories.h>
 
-#include "backend/elementwise.h"
+#include "core/copy_values.h"
 
 namespace hb::cpu {
 
@@ -16,8 +16,6 @@ inline Tensor permuted(const Tensor& t, const DimVector& order) {
   return Tensor(make_intrusive<TensorImpl>(t.impl().storage(), t.scalar_type(), std::move(to_sizes),
                                            std::move(to_strides), t.impl().offset()));
 }
-
-inline void copy_values(const Tensor& to, const Tensor& from) { copy_kernel(kCPU)(Loop({&to}, {&from})); }
 
 /// `t` itself where it is contiguous, else a contiguous copy.
 inline Tensor packed(const Tensor& t) {

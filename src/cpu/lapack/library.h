@@ -7,6 +7,8 @@
 
 #include <halfbridge/complex.h>
 
+#include "formulas/complex_math.h"
+
 namespace hb::cpu::lapack {
 
 using Int = int32_t;
@@ -14,15 +16,7 @@ using Len = size_t;
 using Text = const char*;
 
 template <class T>
-struct RealOf {
-  using type = T;
-};
-template <class R>
-struct RealOf<Complex<R>> {
-  using type = R;
-};
-template <class T>
-using Real = typename RealOf<T>::type;
+using Real = math::magnitude_t<T>;
 template <class T>
 constexpr bool kIsComplex = !std::is_same_v<T, Real<T>>;
 

@@ -7,18 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-struct Net : torch::nn::Module {
-  Net()
-      : conv(register_module("conv", torch::nn::Conv2d(1, 4, 3))),
-        dropout(register_module("dropout", torch::nn::Dropout(0.25))),
-        fc(register_module("fc", torch::nn::Linear(4 * 9, 10))) {}
-  torch::Tensor forward(const torch::Tensor& x) {
-    return fc(dropout(torch::max_pool2d(torch::relu(conv(x)), 2).flatten(1)));
-  }
-  torch::nn::Conv2d conv;
-  torch::nn::Dropout dropout;
-  torch::nn::Linear fc;
-};
+#include "net.h"
 
 int main(int argc, char** argv) {
   const std::string how = argc > 1 ? argv[1] : "";

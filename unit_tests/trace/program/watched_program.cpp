@@ -9,18 +9,7 @@
 #include <set>
 #include <string>
 
-struct Net : torch::nn::Module {
-  Net()
-      : conv(register_module("conv", torch::nn::Conv2d(1, 4, 3))),
-        dropout(register_module("dropout", torch::nn::Dropout(0.25))),
-        fc(register_module("fc", torch::nn::Linear(4 * 9, 10))) {}
-  torch::Tensor forward(const torch::Tensor& x) {
-    return fc(dropout(torch::max_pool2d(torch::relu(conv(x)), 2).flatten(1)));
-  }
-  torch::nn::Conv2d conv;
-  torch::nn::Dropout dropout;
-  torch::nn::Linear fc;
-};
+#include "net.h"
 
 void print(const hb::profiler::Profile& profile) {
   for (const auto& event : profile.events()) {
