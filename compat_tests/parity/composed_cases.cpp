@@ -157,6 +157,12 @@ PARITY_CASE(composed, least_squares) {
   c.out("poor", std::get<0>(torch::linalg_lstsq(poor, b.detach(), {}, "gelsd")));
   c.out("poor_rank", torch::linalg_matrix_rank(poor));
   c.out("rank_tolerance", torch::linalg_matrix_rank(torch::diag(c.values({1, 0.1, 0.001}, torch::kDouble)), 0.01, 0.0));
+  const torch::Tensor steps = torch::diag(c.values({1, -0.1, 0.001}, torch::kDouble));
+  c.out("rank_tol", torch::linalg_matrix_rank(steps, 0.01));
+  c.out("rank_tol_hermitian", torch::linalg_matrix_rank(steps, 1e-4, true));
+  c.out("rank_tol_zero", torch::linalg_matrix_rank(steps * 1e-20, 0.0));
+  c.out("rank_of_numbers",
+        torch::linalg_matrix_rank(steps, std::optional<double>(1e-4), std::optional<double>(0.05), true));
 }
 PARITY_CASE(composed, lu) {
   const auto a = c.randn({2, 4, 4}, torch::kDouble), b = c.randn({2, 4, 3}, torch::kDouble);

@@ -18,7 +18,7 @@ struct GradSpan {
 
 /// Multiplies all gradients by *inv_scale in place and sets *found_inf to 1 if one of them held an inf or NaN: one read
 /// and one write of the memory. Without inv_scale it only looks: one read.
-inline Kernel<void(ScalarType dtype, ArrayRef<GradSpan> grads, const float* inv_scale, float* found_inf)>
+HB_API inline Kernel<void(ScalarType dtype, ArrayRef<GradSpan> grads, const float* inv_scale, float* found_inf)>
     check_unscale_kernel{"_amp_foreach_non_finite_check_and_unscale_"};
 
 struct ScaleUpdate {
@@ -26,7 +26,7 @@ struct ScaleUpdate {
   int64_t growth_interval;
 };
 /// After an overflow *scale shrinks; after `growth_interval` steps without one it grows, unless it would become inf.
-inline Kernel<void(float* scale, int32_t* growth_tracker, const float* found_inf, const ScaleUpdate& update)>
+HB_API inline Kernel<void(float* scale, int32_t* growth_tracker, const float* found_inf, const ScaleUpdate& update)>
     update_scale_kernel{"_amp_update_scale_"};
 
 }  // namespace hb

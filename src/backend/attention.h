@@ -24,19 +24,19 @@ struct Attention {
   int64_t mask_stride[4] = {0, 0, 0, 0};
   void* normalizer = nullptr;  // (B, H, queries): logarithm of each row's sum, float (double for double)
 };
-inline Kernel<void(const Attention& a)> attention_kernel{"scaled_dot_product_attention"};
+HB_API inline Kernel<void(const Attention& a)> attention_kernel{"scaled_dot_product_attention"};
 struct AttentionGrad {
   HeadsRef grad_out, q, k, v;  // the last three are written
 };
-inline Kernel<void(const Attention& a, const AttentionGrad& g)> attention_backward_kernel{
+HB_API inline Kernel<void(const Attention& a, const AttentionGrad& g)> attention_backward_kernel{
     "scaled_dot_product_attention_backward"};
 
-inline Kernel<void(ScalarType dtype, void* out, const void* weight, const int64_t* index, int64_t n, int64_t rows,
-                   int64_t width)>
+HB_API inline Kernel<void(ScalarType dtype, void* out, const void* weight, const int64_t* index, int64_t n,
+                          int64_t rows, int64_t width)>
     embedding_kernel{"embedding"};
 /// grad_weight (rows, width), zeroed here; rows `padding` get none.
-inline Kernel<void(ScalarType dtype, void* grad_weight, const void* grad, const int64_t* index, int64_t n, int64_t rows,
-                   int64_t width, int64_t padding, bool scale_by_frequency)>
+HB_API inline Kernel<void(ScalarType dtype, void* grad_weight, const void* grad, const int64_t* index, int64_t n,
+                          int64_t rows, int64_t width, int64_t padding, bool scale_by_frequency)>
     embedding_backward_kernel{"embedding_backward"};
 
 }  // namespace hb

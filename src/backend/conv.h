@@ -14,20 +14,21 @@ struct ConvParams {
 };
 // x (N, Cin, spatial…), y (N, Cout, spatial…): physically channels-last. weight (Cout, Cin / groups, kernel…):
 // contiguous. Sizes were checked; nothing is empty.
-inline Kernel<void(const Tensor& y, const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvParams& p)>
+HB_API inline Kernel<void(const Tensor& y, const Tensor& x, const Tensor& weight, const Tensor& bias,
+                          const ConvParams& p)>
     conv_forward_kernel{"convolution"};
-inline Kernel<void(const Tensor& grad_x, const Tensor& grad_y, const Tensor& weight, const ConvParams& p)>
+HB_API inline Kernel<void(const Tensor& grad_x, const Tensor& grad_y, const Tensor& weight, const ConvParams& p)>
     conv_backward_data_kernel{"convolution_backward"};
 /// grad_bias may be undefined.
-inline Kernel<void(const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& x, const Tensor& grad_y,
-                   const ConvParams& p)>
+HB_API inline Kernel<void(const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& x, const Tensor& grad_y,
+                          const ConvParams& p)>
     conv_backward_weight_kernel{"convolution_backward"};
 
 /// out (batch, cols, rows) = in (batch, rows, cols) transposed, elements of `size` bytes.
-inline Kernel<void(size_t size, int64_t batch, int64_t rows, int64_t cols, void* out, const void* in)> transpose_kernel{
-    "transpose"};
+HB_API inline Kernel<void(size_t size, int64_t batch, int64_t rows, int64_t cols, void* out, const void* in)>
+    transpose_kernel{"transpose"};
 /// x (rows, cols) += bias (cols).
-inline Kernel<void(ScalarType dtype, int64_t rows, int64_t cols, void* x, const void* bias)> add_bias_kernel{
+HB_API inline Kernel<void(ScalarType dtype, int64_t rows, int64_t cols, void* x, const void* bias)> add_bias_kernel{
     "add_bias"};
 
 }  // namespace hb

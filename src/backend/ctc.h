@@ -19,12 +19,12 @@ struct CtcTargets {
 
 /// loss (batch) of log_probs (steps, batch, classes), contiguous float or double; alpha (batch, steps, width + 2) keeps
 /// the logarithms of all beginnings, each row behind two of impossible ones.
-inline Kernel<void(ScalarType dtype, const CtcTargets& t, const void* log_probs, void* alpha, void* loss)> ctc_kernel{
-    "ctc_loss"};
+HB_API inline Kernel<void(ScalarType dtype, const CtcTargets& t, const void* log_probs, void* alpha, void* loss)>
+    ctc_kernel{"ctc_loss"};
 /// grad_log_probs from grad (batch): e^log_probs - posterior, as LibTorch has it, which for normalised log_probs is the
 /// gradient by what they were normalised from.
-inline Kernel<void(ScalarType dtype, const CtcTargets& t, const void* log_probs, const void* alpha, const void* loss,
-                   const void* grad, void* grad_log_probs)>
+HB_API inline Kernel<void(ScalarType dtype, const CtcTargets& t, const void* log_probs, const void* alpha,
+                          const void* loss, const void* grad, void* grad_log_probs)>
     ctc_backward_kernel{"ctc_loss_backward"};
 
 }  // namespace hb

@@ -14,54 +14,55 @@ enum class LeastSquares { gels, gelsy, gelsd, gelss };
 
 /// a (b, m, n): lu holds L (without its diagonal) and U; row i was exchanged with row pivots[i] (from 1), pivots (b,
 /// k); k = min(m, n).
-inline Kernel<void(const Tensor& a, const Tensor& lu, const Tensor& pivots, const Tensor& info)> lu_factor_kernel{
-    "linalg_lu_factor"};
+HB_API inline Kernel<void(const Tensor& a, const Tensor& lu, const Tensor& pivots, const Tensor& info)>
+    lu_factor_kernel{"linalg_lu_factor"};
 /// order (b, m) of int64: row i of P^T A is row order[i] of A, after the exchanges pivots (b, k). Throws for others.
-inline Kernel<void(const Tensor& pivots, const Tensor& order)> pivot_order_kernel{"lu_unpack"};
+HB_API inline Kernel<void(const Tensor& pivots, const Tensor& order)> pivot_order_kernel{"lu_unpack"};
 /// x (b, n, c) solves form(A) x = right, where lu (b, n, n) holds A's factors.
-inline Kernel<void(const Tensor& lu, const Tensor& pivots, const Tensor& right, const Tensor& x, MatrixForm form)>
+HB_API inline Kernel<void(const Tensor& lu, const Tensor& pivots, const Tensor& right, const Tensor& x,
+                          MatrixForm form)>
     lu_solve_kernel{"linalg_lu_solve"};
 /// x solves A x = right, or x A = right unless `left`, for a triangular A of which the other triangle is not read.
-inline Kernel<void(const Tensor& a, const Tensor& right, const Tensor& x, bool upper, bool left, bool unit)>
+HB_API inline Kernel<void(const Tensor& a, const Tensor& right, const Tensor& x, bool upper, bool left, bool unit)>
     solve_triangular_kernel{"linalg_solve_triangular"};
 
 /// a (b, n, n), of which one triangle is read, = L L^H or, with `upper`, U^H U. The other triangle becomes zero.
-inline Kernel<void(const Tensor& a, const Tensor& factor, bool upper, const Tensor& info)> cholesky_kernel{
+HB_API inline Kernel<void(const Tensor& a, const Tensor& factor, bool upper, const Tensor& info)> cholesky_kernel{
     "linalg_cholesky"};
 /// x (b, n, c) solves A x = right, where factor (b, n, n) is A's Cholesky factor.
-inline Kernel<void(const Tensor& factor, const Tensor& right, const Tensor& x, bool upper)> cholesky_solve_kernel{
-    "cholesky_solve"};
+HB_API inline Kernel<void(const Tensor& factor, const Tensor& right, const Tensor& x, bool upper)>
+    cholesky_solve_kernel{"cholesky_solve"};
 /// The inverse (b, n, n) of the matrix whose Cholesky factor this is.
-inline Kernel<void(const Tensor& factor, const Tensor& inverse, bool upper)> cholesky_inverse_kernel{
+HB_API inline Kernel<void(const Tensor& factor, const Tensor& inverse, bool upper)> cholesky_inverse_kernel{
     "cholesky_inverse"};
 
 /// a (b, m, n) = q (b, m, c) r (b, min(c, m), n), c = min(m, n) or m; q may be undefined.
-inline Kernel<void(const Tensor& a, const Tensor& q, const Tensor& r)> qr_kernel{"linalg_qr"};
+HB_API inline Kernel<void(const Tensor& a, const Tensor& q, const Tensor& r)> qr_kernel{"linalg_qr"};
 /// a (b, m, n): R, and below it the reflections' vectors, whose factors are tau (b, min(m, n)).
-inline Kernel<void(const Tensor& a, const Tensor& reflections, const Tensor& tau)> geqrf_kernel{"geqrf"};
+HB_API inline Kernel<void(const Tensor& a, const Tensor& reflections, const Tensor& tau)> geqrf_kernel{"geqrf"};
 /// The first n columns of the product of the reflections (b, m, n) with factors tau (b, k), k <= n <= m.
-inline Kernel<void(const Tensor& reflections, const Tensor& tau, const Tensor& q)> householder_kernel{
+HB_API inline Kernel<void(const Tensor& reflections, const Tensor& tau, const Tensor& q)> householder_kernel{
     "linalg_householder_product"};
 /// out (b, m, n): Q c, or c Q unless `left`; with `adjoint` Q^H in the place of Q.
-inline Kernel<void(const Tensor& reflections, const Tensor& tau, const Tensor& c, const Tensor& out, bool left,
-                   bool adjoint)>
+HB_API inline Kernel<void(const Tensor& reflections, const Tensor& tau, const Tensor& c, const Tensor& out, bool left,
+                          bool adjoint)>
     ormqr_kernel{"ormqr"};
 
 /// a (b, n, n), of which one triangle is read: real values (b, n) ascend; vectors (b, n, n) are columns, or undefined.
 /// Matrices with infinities have NaN for results.
-inline Kernel<void(const Tensor& a, bool upper, const Tensor& values, const Tensor& vectors, const Tensor& info)>
+HB_API inline Kernel<void(const Tensor& a, bool upper, const Tensor& values, const Tensor& vectors, const Tensor& info)>
     eigh_kernel{"linalg_eigh"};
 /// a (b, n, n), finite: complex values (b, n) and vectors (b, n, n), columns, or undefined.
-inline Kernel<void(const Tensor& a, const Tensor& values, const Tensor& vectors, const Tensor& info)> eig_kernel{
+HB_API inline Kernel<void(const Tensor& a, const Tensor& values, const Tensor& vectors, const Tensor& info)> eig_kernel{
     "linalg_eig"};
 /// a (b, m, n), finite: u (b, m, k), real s (b, k) descending, vh (b, k, n), k = min(m, n), or u (b, m, m) and
 /// vh (b, n, n), or both undefined.
-inline Kernel<void(const Tensor& a, const Tensor& u, const Tensor& s, const Tensor& vh, const Tensor& info)> svd_kernel{
-    "linalg_svd"};
+HB_API inline Kernel<void(const Tensor& a, const Tensor& u, const Tensor& s, const Tensor& vh, const Tensor& info)>
+    svd_kernel{"linalg_svd"};
 /// x (b, max(m, n), c) by columns holds right-hand sides (m rows) and becomes solutions (n rows), below which gels and
 /// gelsd leave what squares to the residuals. rank (b, int64) and real values (b, min(m, n)) as the driver has them.
-inline Kernel<void(const Tensor& a, const Tensor& x, LeastSquares driver, double rcond, const Tensor& rank,
-                   const Tensor& values, const Tensor& info)>
+HB_API inline Kernel<void(const Tensor& a, const Tensor& x, LeastSquares driver, double rcond, const Tensor& rank,
+                          const Tensor& values, const Tensor& info)>
     least_squares_kernel{"linalg_lstsq"};
 
 }  // namespace hb

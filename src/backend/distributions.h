@@ -13,28 +13,33 @@ namespace hb {
 
 using MaybeGenerator = std::optional<Generator>;
 
-inline Kernel<void(const Tensor& out, double from, double to, const MaybeGenerator&)> uniform_kernel{"uniform_"};
-inline Kernel<void(const Tensor& out, double mean, double std, const MaybeGenerator&)> normal_kernel{"normal_"};
+HB_API inline Kernel<void(const Tensor& out, double from, double to, const MaybeGenerator&)> uniform_kernel{"uniform_"};
+HB_API inline Kernel<void(const Tensor& out, double mean, double std, const MaybeGenerator&)> normal_kernel{"normal_"};
 /// Integers in [base, base + range); a range of 0 stands for all 2^64 values.
-inline Kernel<void(const Tensor& out, uint64_t range, int64_t base, const MaybeGenerator&)> random_from_to_kernel{
-    "random_"};
+HB_API inline Kernel<void(const Tensor& out, uint64_t range, int64_t base, const MaybeGenerator&)>
+    random_from_to_kernel{"random_"};
 /// Any non-negative integer that the dtype holds (for floating types: holds exactly).
-inline Kernel<void(const Tensor& out, const MaybeGenerator&)> random_kernel{"random_"};
+HB_API inline Kernel<void(const Tensor& out, const MaybeGenerator&)> random_kernel{"random_"};
 /// `yes` with probability p, else 0.
-inline Kernel<void(const Tensor& out, double p, double yes, const MaybeGenerator&)> bernoulli_kernel{"bernoulli_"};
+HB_API inline Kernel<void(const Tensor& out, double p, double yes, const MaybeGenerator&)> bernoulli_kernel{
+    "bernoulli_"};
 /// 1 with the probability at the same place in p (same sizes as out), else 0.
-inline Kernel<void(const Tensor& out, const Tensor& p, const MaybeGenerator&)> bernoulli_each_kernel{"bernoulli_"};
-inline Kernel<void(const Tensor& out, double lambda, const MaybeGenerator&)> exponential_kernel{"exponential_"};
-inline Kernel<void(const Tensor& out, double p, const MaybeGenerator&)> geometric_kernel{"geometric_"};
-inline Kernel<void(const Tensor& out, double mean, double std, const MaybeGenerator&)> log_normal_kernel{"log_normal_"};
-inline Kernel<void(const Tensor& out, double median, double sigma, const MaybeGenerator&)> cauchy_kernel{"cauchy_"};
+HB_API inline Kernel<void(const Tensor& out, const Tensor& p, const MaybeGenerator&)> bernoulli_each_kernel{
+    "bernoulli_"};
+HB_API inline Kernel<void(const Tensor& out, double lambda, const MaybeGenerator&)> exponential_kernel{"exponential_"};
+HB_API inline Kernel<void(const Tensor& out, double p, const MaybeGenerator&)> geometric_kernel{"geometric_"};
+HB_API inline Kernel<void(const Tensor& out, double mean, double std, const MaybeGenerator&)> log_normal_kernel{
+    "log_normal_"};
+HB_API inline Kernel<void(const Tensor& out, double median, double sigma, const MaybeGenerator&)> cauchy_kernel{
+    "cauchy_"};
 /// Poisson counts; out and rate are contiguous and of one floating dtype.
-inline Kernel<void(const Tensor& out, const Tensor& rate, const MaybeGenerator&)> poisson_kernel{"poisson"};
-inline Kernel<void(const Tensor& out, const Tensor& count, const Tensor& prob, const MaybeGenerator&)> binomial_kernel{
-    "binomial"};
+HB_API inline Kernel<void(const Tensor& out, const Tensor& rate, const MaybeGenerator&)> poisson_kernel{"poisson"};
+HB_API inline Kernel<void(const Tensor& out, const Tensor& count, const Tensor& prob, const MaybeGenerator&)>
+    binomial_kernel{"binomial"};
 /// A permutation of 0 .. numel-1 in contiguous memory.
-inline Kernel<void(const Tensor& out, const MaybeGenerator&)> randperm_kernel{"randperm"};
+HB_API inline Kernel<void(const Tensor& out, const MaybeGenerator&)> randperm_kernel{"randperm"};
 /// out (rows, samples) of int64, weights (rows, categories), both contiguous.
-inline Kernel<void(const Tensor& out, const Tensor& weights, const MaybeGenerator&)> multinomial_kernel{"multinomial"};
+HB_API inline Kernel<void(const Tensor& out, const Tensor& weights, const MaybeGenerator&)> multinomial_kernel{
+    "multinomial"};
 
 }  // namespace hb

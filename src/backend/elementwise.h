@@ -29,16 +29,16 @@ struct ElementwiseCall {
 using FormulaKernel = Kernel<void(const ElementwiseCall& call)>;
 
 /// Copies with conversion between any two dtypes and layouts: loop of one output and one input.
-inline Kernel<void(const Loop& loop)> copy_kernel{"copy_"};
+HB_API inline Kernel<void(const Loop& loop)> copy_kernel{"copy_"};
 /// Fills a loop of one output and no input.
-inline Kernel<void(const Loop& loop, const Scalar& value)> fill_kernel{"fill_"};
+HB_API inline Kernel<void(const Loop& loop, const Scalar& value)> fill_kernel{"fill_"};
 
 /// The functions of unary.def and binary.def and the irregular ones, by name. Filled by src/cpu/isa (or src/cuda).
-#define HB_UNARY(name) inline FormulaKernel name##_formula{#name};
+#define HB_UNARY(name) HB_API inline FormulaKernel name##_formula{#name};
 #include <halfbridge/ops/unary.def>
-#define HB_BINARY(name) inline FormulaKernel name##_formula{#name};
+#define HB_BINARY(name) HB_API inline FormulaKernel name##_formula{#name};
 #include <halfbridge/ops/binary.def>
-#define HB_FORMULA(name) inline FormulaKernel name##_formula{#name};
+#define HB_FORMULA(name) HB_API inline FormulaKernel name##_formula{#name};
 #include "formulas/formulas.def"
 
 }  // namespace hb

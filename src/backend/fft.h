@@ -9,11 +9,11 @@ namespace hb {
 
 // Discrete Fourier transforms of lines, multiplied by `scale`. All tensors are contiguous.
 /// Complex to complex, in place; forward: exp(-2 pi i j k / n).
-inline Kernel<void(const Tensor& data, Lines lines, bool forward, double scale)> fft_c2c_kernel{"fft"};
+HB_API inline Kernel<void(const Tensor& data, Lines lines, bool forward, double scale)> fft_c2c_kernel{"fft"};
 /// Real rows of n elements (the last dimension) to the first n / 2 + 1 of their spectrum.
-inline Kernel<void(const Tensor& out, const Tensor& in, double scale)> fft_r2c_kernel{"rfft"};
+HB_API inline Kernel<void(const Tensor& out, const Tensor& in, double scale)> fft_r2c_kernel{"rfft"};
 /// Rows of n / 2 + 1 elements of a Hermitian spectrum, backward, to real rows of n. Imaginary parts that such a
 /// spectrum has not are not read.
-inline Kernel<void(const Tensor& out, const Tensor& in, double scale)> fft_c2r_kernel{"irfft"};
+HB_API inline Kernel<void(const Tensor& out, const Tensor& in, double scale)> fft_c2r_kernel{"irfft"};
 
 }  // namespace hb

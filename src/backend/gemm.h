@@ -23,10 +23,10 @@ struct Gemm {
   double alpha = 1, beta = 0;
   int64_t batch_count() const { return batch[0] * batch[1]; }
 };
-inline Kernel<void(const Gemm& gemm)> gemm_kernel{"matmul"};
+HB_API inline Kernel<void(const Gemm& gemm)> gemm_kernel{"matmul"};
 
 /// out (cols) = sum over rows of in (rows, cols), rows `stride` elements apart; half types are summed in float.
-inline Kernel<void(ScalarType dtype, void* out, const void* in, int64_t rows, int64_t cols, int64_t stride)>
+HB_API inline Kernel<void(ScalarType dtype, void* out, const void* in, int64_t rows, int64_t cols, int64_t stride)>
     column_sum_kernel{"column_sum"};
 
 }  // namespace hb

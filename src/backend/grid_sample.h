@@ -25,9 +25,9 @@ struct GridSampling {
 };
 
 /// out (batch, samples, channels); float or double.
-inline Kernel<void(ScalarType dtype, const GridSampling& s, void* out)> grid_sample_kernel{"grid_sampler"};
+HB_API inline Kernel<void(ScalarType dtype, const GridSampling& s, void* out)> grid_sample_kernel{"grid_sampler"};
 /// grad_in and grad_grid, either of which may be null, from grad (batch, samples, channels).
-inline Kernel<void(ScalarType dtype, const GridSampling& s, const void* grad, void* grad_in, void* grad_grid)>
+HB_API inline Kernel<void(ScalarType dtype, const GridSampling& s, const void* grad, void* grad_in, void* grad_grid)>
     grid_sample_backward_kernel{"grid_sampler_backward"};
 
 }  // namespace hb

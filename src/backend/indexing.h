@@ -15,32 +15,33 @@ enum class PutOp { assign, add, multiply, max, min };
 
 /// out = index, `size` added where it is negative; contiguous. Throws [name] index i is out of bounds for dimension
 /// `dim` with size `size`, unless name is null.
-inline Kernel<void(const Tensor& out, const Tensor& index, int64_t size, const char* name, int64_t dim)>
+HB_API inline Kernel<void(const Tensor& out, const Tensor& index, int64_t size, const char* name, int64_t dim)>
     wrap_index_kernel{"index"};
 /// 0 counts[0] times, then 1 counts[1] times, and so on. counts: int64, contiguous; none negative.
-inline Kernel<Tensor(const Tensor& counts)> repeated_places_kernel{"repeat_interleave"};
+HB_API inline Kernel<Tensor(const Tensor& counts)> repeated_places_kernel{"repeat_interleave"};
 
 /// out[o][k][:] = in[o][index[k]][:] of contiguous tensors; lines: (outer, size of the indexed dimension, inner).
-inline Kernel<void(const char* name, const Tensor& out, const Tensor& in, const Tensor& index, Lines)>
+HB_API inline Kernel<void(const char* name, const Tensor& out, const Tensor& in, const Tensor& index, Lines)>
     select_rows_kernel{"index_select"};
 /// out[o][index[k]][:] = or += in[o][k][:].
-inline Kernel<void(const char* name, const Tensor& out, const Tensor& index, const Tensor& in, Lines, PutOp)>
+HB_API inline Kernel<void(const char* name, const Tensor& out, const Tensor& index, const Tensor& in, Lines, PutOp)>
     put_rows_kernel{"index_put_"};
 
 /// out[…][k][…] = in[…][index[…][k][…]][…] along dim; out contiguous, in and index of any layout
 /// (an expanded index moves whole rows).
-inline Kernel<void(const char* name, const Tensor& out, const Tensor& in, const Tensor& index, int64_t dim)>
+HB_API inline Kernel<void(const char* name, const Tensor& out, const Tensor& in, const Tensor& index, int64_t dim)>
     gather_kernel{"gather"};
 /// out[…][index[…][k][…]][…] op= src[…][k][…] along dim; any layouts, src with at least index's sizes.
-inline Kernel<void(const char* name, const Tensor& out, const Tensor& index, const Tensor& src, int64_t dim, PutOp)>
+HB_API inline Kernel<void(const char* name, const Tensor& out, const Tensor& index, const Tensor& src, int64_t dim,
+                          PutOp)>
     scatter_kernel{"scatter"};
 
 /// Positions of elements other than zero: (count, dim) int64, in memory order of the program's layout.
-inline Kernel<Tensor(const Tensor& truth)> nonzero_kernel{"nonzero"};
+HB_API inline Kernel<Tensor(const Tensor& truth)> nonzero_kernel{"nonzero"};
 /// Elements of contiguous `in` where contiguous `mask` is true, in order.
-inline Kernel<Tensor(const Tensor& in, const Tensor& mask)> masked_select_kernel{"masked_select"};
+HB_API inline Kernel<Tensor(const Tensor& in, const Tensor& mask)> masked_select_kernel{"masked_select"};
 /// Contiguous `out` takes the next element of `source` wherever `mask` is true.
-inline Kernel<void(const Tensor& out, const Tensor& mask, const Tensor& source)> masked_scatter_kernel{
+HB_API inline Kernel<void(const Tensor& out, const Tensor& mask, const Tensor& source)> masked_scatter_kernel{
     "masked_scatter_"};
 
 }  // namespace hb

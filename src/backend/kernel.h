@@ -51,11 +51,12 @@ class KernelScope {
   Device device_;
 };
 
-/// One numeric routine with an implementation per device; src/ops calls it, src/cpu (and src/cuda) provide it.
+/// One numeric routine with an implementation per device; src/ops calls it, src/cpu (and src/cuda) provide it. Slots
+/// are exported, as a back end may be a library of its own.
 ///
-///   inline Kernel<void(const Tensor& out, const Tensor& in)> softmax_kernel{"softmax"};     // src/backend/….h
-///   softmax_kernel(device)(out, in);                                                          // src/ops
-///   HB_REGISTER_CPU(softmax_kernel, softmax_cpu);                                             // src/cpu
+///   HB_API inline Kernel<void(const Tensor& out, const Tensor& in)> softmax_kernel{"softmax"};  // src/backend/….h
+///   softmax_kernel(device)(out, in);                                                             // src/ops
+///   HB_REGISTER_CPU(softmax_kernel, softmax_cpu);                                                // src/cpu
 template <class Signature>
 class Kernel;
 

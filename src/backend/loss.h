@@ -23,26 +23,27 @@ struct ClassLoss {
   bool float_loss = false;
 };
 /// out: one value, or (outer, inner) without reduction.
-inline Kernel<void(ScalarType dtype, const ClassLoss& loss, void* out)> nll_kernel{"nll_loss"};
+HB_API inline Kernel<void(ScalarType dtype, const ClassLoss& loss, void* out)> nll_kernel{"nll_loss"};
 /// grad_x from grad (one value, or (outer, inner)).
-inline Kernel<void(ScalarType dtype, const ClassLoss& loss, void* grad_x, const void* grad)> nll_backward_kernel{
+HB_API inline Kernel<void(ScalarType dtype, const ClassLoss& loss, void* grad_x, const void* grad)> nll_backward_kernel{
     "nll_loss_backward"};
 /// The same on logits (inner is 1): softmax included. normalizer (outer) keeps the logarithm of each row's sum, in
 /// float (double for double).
-inline Kernel<void(ScalarType dtype, const ClassLoss& loss, void* out, void* normalizer)> cross_entropy_kernel{
+HB_API inline Kernel<void(ScalarType dtype, const ClassLoss& loss, void* out, void* normalizer)> cross_entropy_kernel{
     "cross_entropy_loss"};
-inline Kernel<void(ScalarType dtype, const ClassLoss& loss, void* grad_x, const void* grad, const void* normalizer)>
+HB_API inline Kernel<void(ScalarType dtype, const ClassLoss& loss, void* grad_x, const void* grad,
+                          const void* normalizer)>
     cross_entropy_backward_kernel{"cross_entropy_loss_backward"};
 
 /// Losses of pairs of numbers.
 enum class PairLoss { mse, l1, smooth_l1, huber, bce, bce_logits };
 /// out: n values of f(a, b), or (scale given) one value, their sum times scale.
-inline Kernel<void(ScalarType dtype, PairLoss kind, double param, int64_t n, const double* scale, void* out,
-                   const void* a, const void* b)>
+HB_API inline Kernel<void(ScalarType dtype, PairLoss kind, double param, int64_t n, const double* scale, void* out,
+                          const void* a, const void* b)>
     pair_loss_kernel{"pair_loss"};
 /// grad_a (n) from grad: n values, or (scale given) one, times scale.
-inline Kernel<void(ScalarType dtype, PairLoss kind, double param, int64_t n, const double* scale, void* grad_a,
-                   const void* grad, const void* a, const void* b)>
+HB_API inline Kernel<void(ScalarType dtype, PairLoss kind, double param, int64_t n, const double* scale, void* grad_a,
+                          const void* grad, const void* a, const void* b)>
     pair_loss_backward_kernel{"pair_loss_backward"};
 
 }  // namespace hb

@@ -8,7 +8,8 @@ namespace hb {
 
 /// One step of an LSTM after the products. gates (rows, 4 hidden): sums for input, forget, cell and output gate,
 /// replaced by their activations; c_before, c, h (rows, hidden).
-inline Kernel<void(ScalarType dtype, int64_t rows, int64_t hidden, void* gates, const void* c_before, void* c, void* h)>
+HB_API inline Kernel<void(ScalarType dtype, int64_t rows, int64_t hidden, void* gates, const void* c_before, void* c,
+                          void* h)>
     lstm_cell_kernel{"lstm"};
 
 /// Its gradients: of the sums from the activations and the gradients of h, a sum of two. grad_c: of c, becomes that of
@@ -18,6 +19,6 @@ struct LstmCellGradient {
   const void *activations, *c_before, *c, *grad_out, *grad_h;
   void *grad_c, *grad_gates;
 };
-inline Kernel<void(ScalarType dtype, const LstmCellGradient& s)> lstm_cell_backward_kernel{"lstm_backward"};
+HB_API inline Kernel<void(ScalarType dtype, const LstmCellGradient& s)> lstm_cell_backward_kernel{"lstm_backward"};
 
 }  // namespace hb

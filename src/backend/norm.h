@@ -13,18 +13,19 @@ struct NormShape {
 };
 // Statistics are float (double for double). Affine parameters have their own dtype.
 /// mean and variance (biased) of each channel.
-inline Kernel<void(ScalarType dtype, const NormShape& s, const void* x, void* mean, void* var)> channel_stats_kernel{
-    "batch_norm"};
+HB_API inline Kernel<void(ScalarType dtype, const NormShape& s, const void* x, void* mean, void* var)>
+    channel_stats_kernel{"batch_norm"};
 /// y = x * scale + shift, per channel; scale and shift float (double).
-inline Kernel<void(ScalarType dtype, const NormShape& s, void* y, const void* x, const void* scale, const void* shift)>
+HB_API inline Kernel<void(ScalarType dtype, const NormShape& s, void* y, const void* x, const void* scale,
+                          const void* shift)>
     channel_affine_kernel{"batch_norm"};
 /// Per channel the sums of g and of g * (x - mean).
-inline Kernel<void(ScalarType dtype, const NormShape& s, const void* g, const void* x, const void* mean, void* sum_g,
-                   void* sum_gx)>
+HB_API inline Kernel<void(ScalarType dtype, const NormShape& s, const void* g, const void* x, const void* mean,
+                          void* sum_g, void* sum_gx)>
     channel_grad_stats_kernel{"batch_norm_backward"};
 /// grad_x = g * a + (x - mean) * b + c, per channel.
-inline Kernel<void(ScalarType dtype, const NormShape& s, void* grad_x, const void* g, const void* x, const void* mean,
-                   const void* a, const void* b, const void* c)>
+HB_API inline Kernel<void(ScalarType dtype, const NormShape& s, void* grad_x, const void* g, const void* x,
+                          const void* mean, const void* a, const void* b, const void* c)>
     channel_grad_kernel{"batch_norm_backward"};
 
 /// The small arithmetic between the passes. All pointers are (channels); those of parameters may be absent.
@@ -38,10 +39,11 @@ struct BatchNormChannels {
   void *mean = nullptr, *rstd = nullptr;  // rstd holds the variance at first
 };
 /// From the statistics (in training) or the running ones: mean, rstd, scale, shift; updates the running ones.
-inline Kernel<void(const BatchNormChannels& p, void* scale, void* shift)> batch_norm_channels_kernel{"batch_norm"};
+HB_API inline Kernel<void(const BatchNormChannels& p, void* scale, void* shift)> batch_norm_channels_kernel{
+    "batch_norm"};
 /// From the sums: what channel_grad_kernel multiplies with, and the gradients of the parameters (may be absent).
-inline Kernel<void(const BatchNormChannels& p, const void* sum_g, const void* sum_gx, void* a, void* b, void* c,
-                   void* grad_weight, void* grad_bias)>
+HB_API inline Kernel<void(const BatchNormChannels& p, const void* sum_g, const void* sum_gx, void* a, void* b, void* c,
+                          void* grad_weight, void* grad_bias)>
     batch_norm_grad_channels_kernel{"batch_norm_backward"};
 
 /// Rows normalised one by one: layer_norm (rms: without the mean). weight, bias (n) may be absent.
@@ -53,10 +55,11 @@ struct RowNorm {
   const void *weight = nullptr, *bias = nullptr;
 };
 /// mean and rstd (rows): float (double).
-inline Kernel<void(const RowNorm& p, void* y, const void* x, void* mean, void* rstd)> row_norm_kernel{"layer_norm"};
+HB_API inline Kernel<void(const RowNorm& p, void* y, const void* x, void* mean, void* rstd)> row_norm_kernel{
+    "layer_norm"};
 /// Each of grad_x, grad_weight, grad_bias may be absent.
-inline Kernel<void(const RowNorm& p, void* grad_x, void* grad_weight, void* grad_bias, const void* g, const void* x,
-                   const void* mean, const void* rstd)>
+HB_API inline Kernel<void(const RowNorm& p, void* grad_x, void* grad_weight, void* grad_bias, const void* g,
+                          const void* x, const void* mean, const void* rstd)>
     row_norm_backward_kernel{"layer_norm_backward"};
 
 }  // namespace hb

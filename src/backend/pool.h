@@ -22,12 +22,12 @@ struct PoolWindows {
 };
 // x (N, C, spatial…), y: physically channels-last. index: int32, the place of the largest within its plane, laid out as
 // y.
-inline Kernel<void(const Tensor& y, const Tensor& index, const Tensor& x, const PoolWindows& w)> max_pool_kernel{
+HB_API inline Kernel<void(const Tensor& y, const Tensor& index, const Tensor& x, const PoolWindows& w)> max_pool_kernel{
     "max_pool"};
-inline Kernel<void(const Tensor& grad_x, const Tensor& grad_y, const Tensor& index, const PoolWindows& w)>
+HB_API inline Kernel<void(const Tensor& grad_x, const Tensor& grad_y, const Tensor& index, const PoolWindows& w)>
     max_pool_backward_kernel{"max_pool_backward"};
-inline Kernel<void(const Tensor& y, const Tensor& x, const PoolWindows& w)> avg_pool_kernel{"avg_pool"};
-inline Kernel<void(const Tensor& grad_x, const Tensor& grad_y, const PoolWindows& w)> avg_pool_backward_kernel{
+HB_API inline Kernel<void(const Tensor& y, const Tensor& x, const PoolWindows& w)> avg_pool_kernel{"avg_pool"};
+HB_API inline Kernel<void(const Tensor& grad_x, const Tensor& grad_y, const PoolWindows& w)> avg_pool_backward_kernel{
     "avg_pool_backward"};
 
 }  // namespace hb

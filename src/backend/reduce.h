@@ -44,17 +44,19 @@ struct ReduceFinish {
 };
 
 /// compute: kFloat (sums are carried on in double), kDouble or kLong.
-inline Kernel<void(const ReduceLoop&, ReduceOp, ScalarType compute, const ReduceFinish&)> reduce_kernel{"reduce"};
+HB_API inline Kernel<void(const ReduceLoop&, ReduceOp, ScalarType compute, const ReduceFinish&)> reduce_kernel{
+    "reduce"};
 /// Sum of squared deviations divided by max(0, count - correction), or its square root; in double for any dtype.
 /// `mean`: the loop of the means (same input), or null.
-inline Kernel<void(const ReduceLoop&, const ReduceLoop* mean, double correction, bool root)> moments_kernel{"var"};
+HB_API inline Kernel<void(const ReduceLoop&, const ReduceLoop* mean, double correction, bool root)> moments_kernel{
+    "var"};
 
 /// Contiguous (outer, n, inner).
 struct Lines {
   int64_t outer, n, inner;
 };
 /// The largest (or smallest) of each line and where it first stands; NaN wins. `values` may be undefined.
-inline Kernel<void(const Tensor& values, const Tensor& indices, const Tensor& in, Lines, bool largest)> extremum_kernel{
-    "max"};
+HB_API inline Kernel<void(const Tensor& values, const Tensor& indices, const Tensor& in, Lines, bool largest)>
+    extremum_kernel{"max"};
 
 }  // namespace hb

@@ -20,10 +20,10 @@ struct SeparableIndex {
 };
 
 /// out[o][i][j][k] = in[o][index[0][i]][index[1][j]][index[2][k]]; elements of `itemsize` bytes.
-inline Kernel<void(int64_t itemsize, const SeparableIndex& s, void* out, const void* in)> separable_select_kernel{
-    "separable_select"};
+HB_API inline Kernel<void(int64_t itemsize, const SeparableIndex& s, void* out, const void* in)>
+    separable_select_kernel{"separable_select"};
 /// The transpose: out[o][index[0][i]][index[1][j]][index[2][k]] += in[o][i][j][k], from zeros. Floating dtypes.
-inline Kernel<void(ScalarType dtype, const SeparableIndex& s, void* out, const void* in)> separable_sum_kernel{
+HB_API inline Kernel<void(ScalarType dtype, const SeparableIndex& s, void* out, const void* in)> separable_sum_kernel{
     "separable_sum"};
 
 }  // namespace hb

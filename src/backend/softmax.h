@@ -11,11 +11,11 @@ struct SoftmaxShape {
   int64_t outer, n, inner;
 };
 /// softmax, or its logarithm, computed in float for half types.
-inline Kernel<void(ScalarType dtype, const SoftmaxShape& shape, bool log, void* out, const void* in)> softmax_kernel{
-    "softmax"};
+HB_API inline Kernel<void(ScalarType dtype, const SoftmaxShape& shape, bool log, void* out, const void* in)>
+    softmax_kernel{"softmax"};
 /// Gradient of the input from that of the result and the result.
-inline Kernel<void(ScalarType dtype, const SoftmaxShape& shape, bool log, void* grad_in, const void* grad,
-                   const void* out)>
+HB_API inline Kernel<void(ScalarType dtype, const SoftmaxShape& shape, bool log, void* grad_in, const void* grad,
+                          const void* out)>
     softmax_backward_kernel{"softmax_backward"};
 
 }  // namespace hb

@@ -14,18 +14,21 @@ struct Order {
   bool descending;
 };
 /// values and indices: contiguous (outer, count, inner); in: contiguous lines.
-inline Kernel<void(const Tensor& values, const Tensor& indices, const Tensor& in, Lines, Order)> order_kernel{"sort"};
+HB_API inline Kernel<void(const Tensor& values, const Tensor& indices, const Tensor& in, Lines, Order)> order_kernel{
+    "sort"};
 /// The value that each line has most often (the smallest of several) and its last place.
-inline Kernel<void(const Tensor& values, const Tensor& indices, const Tensor& in, Lines)> mode_kernel{"mode"};
+HB_API inline Kernel<void(const Tensor& values, const Tensor& indices, const Tensor& in, Lines)> mode_kernel{"mode"};
 /// For every value of `in` (outer, m): where it would stand in the sorted line of `sorted` (outer or 1, n). Same dtype.
-inline Kernel<void(const Tensor& out, const Tensor& sorted, const Tensor& in, int64_t outer, bool right)>
+HB_API inline Kernel<void(const Tensor& out, const Tensor& sorted, const Tensor& in, int64_t outer, bool right)>
     searchsorted_kernel{"searchsorted"};
 
 enum class ScanOp { sum, prod, log_sum_exp, max, min };
 /// Running results along each line; out and in of one dtype, contiguous. indices (of max and min) may be undefined.
-inline Kernel<void(const Tensor& out, const Tensor& indices, const Tensor& in, Lines, ScanOp)> scan_kernel{"cumsum"};
+HB_API inline Kernel<void(const Tensor& out, const Tensor& indices, const Tensor& in, Lines, ScanOp)> scan_kernel{
+    "cumsum"};
 
 /// counts[v] += weight or 1 for int64 values v in range.
-inline Kernel<void(const Tensor& counts, const Tensor& values, const Tensor& weights)> bincount_kernel{"bincount"};
+HB_API inline Kernel<void(const Tensor& counts, const Tensor& values, const Tensor& weights)> bincount_kernel{
+    "bincount"};
 
 }  // namespace hb

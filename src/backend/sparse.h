@@ -8,13 +8,13 @@ namespace hb {
 
 /// Stable sort of n keys of [0, limit): order[i] is the place that the i-th smallest key had, group[place] the rank of
 /// its key among the distinct ones, whose number is returned.
-inline Kernel<int64_t(const int64_t* keys, int64_t n, int64_t limit, int64_t* order, int64_t* group)>
+HB_API inline Kernel<int64_t(const int64_t* keys, int64_t n, int64_t limit, int64_t* order, int64_t* group)>
     sparse_group_kernel{"coalesce"};
 
 /// first (rows + 1) of the entries of a matrix whose row numbers ascend: row r has the entries first[r] to first[r +
 /// 1]. Throws [name] for entries outside of rows x columns.
-inline Kernel<void(const char* name, const int64_t* row, const int64_t* column, int64_t n, int64_t rows,
-                   int64_t columns, int64_t* first)>
+HB_API inline Kernel<void(const char* name, const int64_t* row, const int64_t* column, int64_t n, int64_t rows,
+                          int64_t columns, int64_t* first)>
     sparse_rows_kernel{"sparse.mm"};
 
 /// A matrix by rows: row r has the entries first[r] to first[r + 1].
@@ -25,10 +25,11 @@ struct SparseRows {
   const void* value = nullptr;
 };
 /// out (rows, width) = a times b (…, width), both dense in memory. dtype: f32, f64, i64, c64 or c128.
-inline Kernel<void(ScalarType dtype, const SparseRows& a, const void* b, int64_t width, void* out)> sparse_mm_kernel{
-    "sparse.mm"};
+HB_API inline Kernel<void(ScalarType dtype, const SparseRows& a, const void* b, int64_t width, void* out)>
+    sparse_mm_kernel{"sparse.mm"};
 /// out[e] = dot(x row of entry e, y row of its column), x (rows, width), y (…, width); y conjugated where complex.
-inline Kernel<void(ScalarType dtype, const SparseRows& a, const void* x, const void* y, int64_t width, void* out)>
+HB_API inline Kernel<void(ScalarType dtype, const SparseRows& a, const void* x, const void* y, int64_t width,
+                          void* out)>
     sparse_sampled_product_kernel{"sparse.mm_backward"};
 
 /// Product of sparse matrices of which b has `columns` columns, in two calls: with column == nullptr counts the entries
@@ -40,7 +41,8 @@ struct SparseProduct {
   int64_t* column = nullptr;
   void* value = nullptr;
 };
-inline Kernel<void(ScalarType dtype, const SparseRows& a, const SparseRows& b, int64_t columns, SparseProduct& out)>
+HB_API inline Kernel<void(ScalarType dtype, const SparseRows& a, const SparseRows& b, int64_t columns,
+                          SparseProduct& out)>
     sparse_product_kernel{"sparse.mm"};
 
 }  // namespace hb

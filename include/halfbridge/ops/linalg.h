@@ -54,18 +54,23 @@ HB_API Tensor linalg_vecdot(const Tensor& x, const Tensor& y, int64_t dim = -1);
 HB_API Tensor linalg_multi_dot(TensorList tensors);
 HB_API Tensor linalg_diagonal(const Tensor& a, int64_t offset = 0, int64_t dim1 = -2, int64_t dim2 = -1);
 HB_API Tensor linalg_matrix_exp(const Tensor& self);
-HB_API Tensor linalg_matrix_rank(const Tensor& self, const std::optional<double>& atol = std::nullopt,
-                                 const std::optional<double>& rtol = std::nullopt, bool hermitian = false);
-HB_API Tensor linalg_matrix_rank(const Tensor& self, const std::optional<Tensor>& atol,
-                                 const std::optional<Tensor>& rtol, bool hermitian = false);
-HB_API Tensor linalg_matrix_rank(const Tensor& self, const Tensor& tol, bool hermitian = false);
+/// The number of singular values above max(atol, rtol * the largest one); without tolerances rtol is the dtype's
+/// epsilon times the longer side, and 0 where atol > 0 is given.
+HB_API Tensor linalg_matrix_rank(const Tensor& input, const std::optional<Tensor>& atol = std::nullopt,
+                                 const std::optional<Tensor>& rtol = std::nullopt, bool hermitian = false);
+HB_API Tensor linalg_matrix_rank(const Tensor& self, std::optional<double> atol, std::optional<double> rtol,
+                                 bool hermitian = false);
+/// As above, where `tol` is atol and rtol is 0.
+HB_API Tensor linalg_matrix_rank(const Tensor& self, double tol, bool hermitian = false);
+HB_API Tensor linalg_matrix_rank(const Tensor& input, const Tensor& tol, bool hermitian = false);
 inline Tensor linalg_matmul(const Tensor& self, const Tensor& other) { return matmul(self, other); }
-/// X of A X = B (X A = B unless `left`) for a triangular A; the other triangle is not read. Throws for a zero on the
-/// diagonal, where LibTorch gives infinities.
+/// X of A X = B (X A = B unless `left`) for a triangular A; the other triangle is not read. A zero on the diagonal
+/// gives infinities or NaN.
 HB_API Tensor linalg_solve_triangular(const Tensor& self, const Tensor& b, bool upper, bool left = true,
                                       bool unitriangular = false);
-/// (solution, residuals, rank, singular values), as LibTorch's driver "gelsy": of all best solutions the smallest; the
-/// singular values are left empty.
+/// (solution, residuals, rank, singular values) by LAPACK's routine `driver`: "gelsy" unless given, "gelsd", "gelss"
+/// (of all best solutions the smallest), or "gels" (A has full rank). What a driver does not compute is empty:
+/// residuals of gelsy, the rank of gels, the singular values of both.
 HB_API std::tuple<Tensor, Tensor, Tensor, Tensor> linalg_lstsq(const Tensor& self, const Tensor& b,
                                                                std::optional<double> rcond = std::nullopt,
                                                                std::optional<std::string_view> driver = std::nullopt);

@@ -53,7 +53,7 @@ struct FactoredTensor {
 struct AdafactorRule {
   double lr, beta2_decay, eps1, eps2, d, weight_decay;
 };
-inline Kernel<void(const UpdateCall& call, const FactoredTensor& tensor, const AdafactorRule& rule)> adafactor_update{
-    "Adafactor"};
+HB_API inline Kernel<void(const UpdateCall& call, const FactoredTensor& tensor, const AdafactorRule& rule)>
+    adafactor_update{"Adafactor"};
 
 }  // namespace hb

@@ -82,8 +82,7 @@ Tensor matrix_exp(const Tensor& self) {
 }
 Tensor linalg_matrix_exp(const Tensor& self) { return matrix_exp(self); }
 
-Tensor linalg_matrix_rank(const Tensor& self, const std::optional<double>& atol, const std::optional<double>& rtol,
-                          bool hermitian) {
+Tensor linalg_matrix_rank(const Tensor& self, std::optional<double> atol, std::optional<double> rtol, bool hermitian) {
   HB_AUTOCAST(linalg_matrix_rank, fp32, as_is, self, atol, rtol, hermitian);
   check_matrices("linalg.matrix_rank", self, hermitian);
   NoGradGuard no_grad;
@@ -93,6 +92,9 @@ Tensor linalg_matrix_rank(const Tensor& self, const std::optional<double>& atol,
                               ? 0
                               : epsilon_of(to_real_type(self.scalar_type())) * std::max(self.size(-1), self.size(-2));
   return count_above(values, relative, atol.value_or(0));
+}
+Tensor linalg_matrix_rank(const Tensor& self, double tol, bool hermitian) {
+  return linalg_matrix_rank(self, std::optional(tol), std::optional(0.0), hermitian);
 }
 
 }  // namespace hb
