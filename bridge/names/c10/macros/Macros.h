@@ -15,9 +15,14 @@
 #define C10_ALWAYS_INLINE_ATTRIBUTE __attribute__((always_inline))
 #define C10_ALWAYS_INLINE_UNUSED C10_ALWAYS_INLINE C10_UNUSED
 #define C10_RESTRICT __restrict__
+#ifdef __CUDACC__
+#define C10_HOST __host__
+#define C10_DEVICE __device__
+#else
 #define C10_HOST
 #define C10_DEVICE
-#define C10_HOST_DEVICE
+#endif
+#define C10_HOST_DEVICE C10_HOST C10_DEVICE
 #define C10_STRINGIZE_IMPL(x) #x
 #define C10_STRINGIZE(x) C10_STRINGIZE_IMPL(x)
 #define C10_CONCATENATE_IMPL(a, b) a##b
