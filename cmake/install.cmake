@@ -23,7 +23,7 @@ install(DIRECTORY include/halfbridge bridge/include/halfbridge train/include/hal
         FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
 install(FILES trace/python/halfbridge_capture.py DESTINATION ${CMAKE_INSTALL_DATADIR}/halfbridge)
 install(DIRECTORY trace/capture DESTINATION ${CMAKE_INSTALL_DATADIR}/halfbridge)
-install(DIRECTORY bridge/names/ DESTINATION ${_include}/halfbridge-torch FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY bridge/names/ DESTINATION ${_include}/halfbridge-torch FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(EXPORT HalfbridgeTargets NAMESPACE Halfbridge:: DESTINATION ${_packages}/Halfbridge)
 
 # LibTorch's API version is the version that programs ask of Torch; Halfbridge has its own.
