@@ -1,0 +1,15 @@
+# A CUDA device without hardware: kernels are compiled by the host's compiler and run as fibers. Its own tests.
+file(GLOB _software_cuda CONFIGURE_DEPENDS ${_here}/software_cuda/*.cpp)
+add_library(software_cuda OBJECT ${_software_cuda})
+target_include_directories(software_cuda PUBLIC ${_here} ${PROJECT_SOURCE_DIR}/src)
+target_compile_definitions(software_cuda PUBLIC HB_SOFTWARE_CUDA)
+set_target_properties(software_cuda PROPERTIES POSITION_INDEPENDENT_CODE ON)
+
+if(HALFBRIDGE_SANITIZE)
+  halfbridge_not_sanitized("fibers are not known to them" unit.software_cuda)
+else()
+  add_executable(software_cuda_tests software_cuda/program/faults_test.cpp)
+  target_link_libraries(software_cuda_tests PRIVATE software_cuda GTest::gtest_main)
+  add_test(NAME unit.software_cuda COMMAND software_cuda_tests --gtest_brief=1)
+  set_tests_properties(unit.software_cuda PROPERTIES LABELS unit TIMEOUT 300)
+endif()

@@ -1,0 +1,227 @@
+#include "software_cuda/queue.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "software_cuda/memory.h"
+#include "software_cuda/state.h"
+
+namespace software_cuda {
+
+std::recursive_mutex& device_mutex() {
+  static auto* made = new std::recursive_mutex;
+  return *made;
+}
+
+State& state() {
+  static auto* made = new State;
+  return *made;
+}
+
+namespace {
+
+Stream& stream_of(cudaStream_t stream) {
+  State& s = state();
+  return stream ? *reinterpret_cast<Stream*>(stream) : s.default_stream[s.device];
+}
+
+uint64_t draw() {
+  State& s = state();
+  s.seed = s.seed * 6364136223846793005ull + 1442695040888963407ull;
+  return s.seed >> 17;
+}
+
+void drain_until(Stream& stream, uint64_t number);
+
+void run_one(Stream& stream) {
+  Work work = std::move(stream.queue.front());
+  stream.queue.pop_front();
+  stream.running = work.number;
+  if (work.waits_for) drain_until(*work.waits_for, work.waits_until);
+  if (work.run && !work.run()) report(cudaErrorLaunchFailure, failure());
+}
+
+void drain_until(Stream& stream, uint64_t number) {
+  while (!stream.queue.empty() && stream.queue.front().number <= number) run_one(stream);
+}
+
+/// A kernel of another stream that was queued before, has not run and was given the same memory: no event puts the two
+/// in order.
+void note_overtaken(const Stream& self, uint64_t number, const char* name, const std::vector<const void*>& pointers) {
+  State& s = state();
+  for (Stream* other : s.streams) {
+    if (other == &self) continue;
+    for (const Work& work : other->queue) {
+      if (!work.name || work.number > number) continue;
+      for (const void* pointer : work.pointers) {
+        const char* start = block_at(pointer).start;
+        const bool shared =
+            std::any_of(pointers.begin(), pointers.end(), [&](const void* p) { return block_at(p).start == start; });
+        if (!start || !shared) continue;
+        for (const void* p : pointers)
+          s.overtaken[block_at(p).start] = std::string("kernel ") + name + " ran before kernel " + work.name +
+                                           ", which was queued before it in another stream: no event orders them";
+      }
+    }
+  }
+}
+
+bool finish_kernel(const char* name, const std::vector<const void*>& pointers) {
+  for (const void* pointer : pointers) {
+    if (end_is_intact(pointer)) continue;
+    const BlockAt block = block_at(pointer);
+    fill_garbage(block.start + block.bytes, 1);
+    report(cudaErrorIllegalAddress, "kernel " + std::string(name) + " wrote after the end of a block of " +
+                                        std::to_string(block.bytes) + " bytes");
+    return true;  // it is reported already
+  }
+  for (const void* pointer : pointers) note_kernel(pointer, name);
+  return true;
+}
+
+struct Snapshot {
+  char* start;
+  std::vector<char> bytes;
+};
+std::vector<Snapshot> snapshot(const std::vector<const void*>& pointers) {
+  std::set<char*> seen;
+  std::vector<Snapshot> all;
+  for (const void* pointer : pointers) {
+    const BlockAt b = block_at(pointer);
+    if (b.start && seen.insert(b.start).second) all.push_back({b.start, std::vector<char>(b.start, b.start + b.bytes)});
+  }
+  return all;
+}
+
+bool run_twice(const Geometry& launch, void (*body)(void*), void* lane, const std::vector<const void*>& pointers) {
+  const std::vector<Snapshot> before = snapshot(pointers);
+  adds_in_any_order = false;
+  if (!run_blocks(launch, body, lane, draw())) return false;
+  const std::vector<Snapshot> first = snapshot(pointers);
+  for (const Snapshot& b : before) std::memcpy(b.start, b.bytes.data(), b.bytes.size());
+  if (!run_blocks(launch, body, lane, draw())) return false;
+  if (adds_in_any_order) return true;
+  for (const Snapshot& b : first)
+    if (std::memcmp(b.start, b.bytes.data(), b.bytes.size()) != 0)
+      report(cudaErrorLaunchFailure,
+             "kernel " + std::string(launch.name) + ": what it writes depends on the order of its threads");
+  return true;
+}
+
+}  // namespace
+
+void report(cudaError_t code, const std::string& text) {
+  State& s = state();
+  if (s.error != cudaSuccess) return;  // the first counts
+  s.error = code;
+  s.error_text = text;
+}
+
+void enqueue_work(cudaStream_t to, Work work) {
+  const std::lock_guard lock(device_mutex());
+  work.number = ++state().queued;
+  stream_of(to).queue.push_back(std::move(work));
+}
+
+void enqueue(cudaStream_t stream, std::function<bool()> run) {
+  Work work;
+  work.run = std::move(run);
+  enqueue_work(stream, std::move(work));
+}
+
+void enqueue_library_call(cudaStream_t stream, const char* name, std::function<void()> run) {
+  ++state().counts.library_calls;
+  enqueue(stream, [name, run = std::move(run)] {
+    const OpenMemory open;
+    run();
+    state().ran += std::string(name) + "\n";
+    return true;
+  });
+}
+
+const char* lasting(const std::string& text) {
+  const std::lock_guard lock(device_mutex());
+  static auto* all = new std::set<std::string>;
+  return all->insert(text).first->c_str();
+}
+
+void check_launch(const Geometry& g) {
+  char text[200] = "";
+  const auto threads = uint64_t{g.block.x} * g.block.y * g.block.z;
+  if (threads == 0 || threads > 1024 || g.block.z > 64)
+    std::snprintf(text, sizeof text, "%u x %u x %u threads a block", g.block.x, g.block.y, g.block.z);
+  else if (g.grid.x == 0 || g.grid.x > 0x7fffffffu || g.grid.y == 0 || g.grid.y > 65535 || g.grid.z == 0 ||
+           g.grid.z > 65535)
+    std::snprintf(text, sizeof text, "a grid of %u x %u x %u blocks", g.grid.x, g.grid.y, g.grid.z);
+  else if (g.shared > (48u << 10))
+    std::snprintf(text, sizeof text, "%zu bytes of shared memory", g.shared);
+  if (*text)
+    report(cudaErrorInvalidConfiguration, std::string("kernel ") + g.name + ": " + text + " cannot be launched");
+}
+
+void find_pointers(const void* argument, size_t bytes, std::vector<const void*>& found) {
+  for (size_t at = 0; at + sizeof(void*) <= bytes; at += sizeof(void*)) {
+    const void* value;
+    std::memcpy(&value, static_cast<const char*>(argument) + at, sizeof value);
+    if (is_device(value)) found.push_back(value);
+  }
+}
+
+void enqueue_kernel(const Geometry& launch, cudaStream_t to, std::vector<const void*> pointers,
+                    std::function<void()> lane) {
+  const std::lock_guard lock(device_mutex());
+  State& s = state();
+  ++s.counts.launches;
+  const cudaError_t before = s.error;
+  check_launch(launch);
+  if (s.error != before) return;
+  Stream* const stream = &stream_of(to);
+  const uint64_t number = s.queued + 1;
+  Work work;
+  work.name = launch.name, work.pointers = pointers;
+  work.run = [launch, stream, number, pointers = std::move(pointers), lane = std::move(lane)]() mutable {
+    State& s = state();
+    s.ran += launch.name;
+    s.ran += '\n';
+    note_overtaken(*stream, number, launch.name, pointers);
+    const OpenMemory open;
+    const auto body = [](void* f) { (*static_cast<std::function<void()>*>(f))(); };
+    const bool good = s.twice ? run_twice(launch, body, &lane, pointers) : run_blocks(launch, body, &lane, draw());
+    return good && finish_kernel(launch.name, pointers);
+  };
+  enqueue_work(to, std::move(work));
+}
+
+void drain(cudaStream_t stream) {
+  const std::lock_guard lock(device_mutex());
+  Stream& s = stream_of(stream);
+  const OpenMemory open;  // once for all that is queued
+  drain_until(s, ~uint64_t{0});
+}
+
+void drain_until(const Event& event) {
+  const std::lock_guard lock(device_mutex());
+  const OpenMemory open;
+  drain_until(*event.stream, event.number);
+}
+
+void drain_all() {
+  const std::lock_guard lock(device_mutex());
+  const OpenMemory open;
+  State& s = state();
+  while (true) {
+    std::vector<Stream*> busy;
+    for (Stream* stream : s.streams)
+      if (!stream->queue.empty()) busy.push_back(stream);
+    if (busy.empty()) return;
+    run_one(*busy[draw() % busy.size()]);
+  }
+}
+
+}  // namespace software_cuda

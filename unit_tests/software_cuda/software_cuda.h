@@ -1,0 +1,29 @@
+#pragma once
+// A CUDA device without hardware, for tests: kernels, compiled from the back end's own sources, run on the host.
+
+#include <cstdint>
+
+namespace software_cuda {
+
+/// What was asked of the device since the last reset.
+struct Counts {
+  uint64_t launches, library_calls;
+  uint64_t copies_to_host, copies_from_host, copies_on_device;
+  uint64_t synchronisations;  // of the host: streams, events, devices, copies to memory that is not pinned
+  uint64_t bytes_copied;
+};
+
+/// The functions below, found in the library by name ("software_cuda_control").
+struct Control {
+  Counts (*counts)();
+  void (*reset_counts)();
+  /// Draws the order of blocks, lanes and streams.
+  void (*seed)(uint64_t seed);
+  /// Runs each kernel a second time in another order and compares what it wrote: slow.
+  void (*run_twice)(bool on);
+  /// Names of the kernels that ran, in their order, since the last reset.
+  const char* (*kernels)();
+};
+using GetControl = const Control* (*)();
+
+}  // namespace software_cuda
