@@ -7,6 +7,8 @@
 #include <halfbridge/error.h>
 #include <halfbridge/parallel.h>
 
+#include "core/cuda_api.h"
+#include "core/cuda_settings.h"
 #include "core/device_backend.h"
 
 namespace hb::bridge {
@@ -23,6 +25,32 @@ void Context::setFloat32MatmulPrecision(const std::string& word) {
   if (word == "medium") return setFloat32MatmulPrecision(Float32MatmulPrecision::MEDIUM);
   HB_CHECK(false, "[setFloat32MatmulPrecision] expected highest, high or medium, got '", word, "'");
 }
+
+#define HB_CUDA_SETTING(getter, setter, member)                   \
+  bool Context::getter() const { return cuda_settings().member; } \
+  void Context::setter(bool on) { cuda_settings().member = on; }
+HB_CUDA_SETTING(deterministicCuDNN, setDeterministicCuDNN, cudnn_deterministic)
+HB_CUDA_SETTING(benchmarkCuDNN, setBenchmarkCuDNN, cudnn_benchmark)
+HB_CUDA_SETTING(userEnabledCuDNN, setUserEnabledCuDNN, cudnn_enabled)
+HB_CUDA_SETTING(allowTF32CuDNN, setAllowTF32CuDNN, cudnn_tf32)
+HB_CUDA_SETTING(allowFP16ReductionCuBLAS, setAllowFP16ReductionCuBLAS, cublas_fp16_reduction)
+HB_CUDA_SETTING(allowBF16ReductionCuBLAS, setAllowBF16ReductionCuBLAS, cublas_bf16_reduction)
+#undef HB_CUDA_SETTING
+bool Context::allowTF32CuBLAS() const { return cuda_settings().cublas_tf32; }
+void Context::setAllowTF32CuBLAS(bool on) {
+  setFloat32MatmulPrecision(on ? Float32MatmulPrecision::HIGH : Float32MatmulPrecision::HIGHEST);
+}
+void Context::setFloat32MatmulPrecision(Float32MatmulPrecision p) {
+  float32_matmul_precision_ = p;
+  cuda_settings().cublas_tf32 = p != Float32MatmulPrecision::HIGHEST;
+}
+
+bool Context::hasCUDA() { return cuda::is_available(); }
+bool Context::hasCuDNN() {
+  CudaApi* const api = find_cuda_api();
+  return api && api->cudnn_available();
+}
+size_t getNumGPUs() { return static_cast<size_t>(cuda::device_count()); }
 
 const Generator& Context::defaultGenerator(Device device) const {
   if (device.is_cpu()) return detail::getDefaultCPUGenerator();
@@ -63,12 +91,30 @@ void parallel_for(int64_t begin, int64_t end, int64_t grain_size, const std::fun
 }  // namespace api
 
 namespace cuda {
-DeviceIndex device_count() { return 0; }
+DeviceIndex device_count() {
+  const DeviceBackend* const backend = find_device_backend(kCUDA);
+  return backend ? backend->count() : 0;
+}
 bool is_available() { return device_count() > 0; }
 bool cudnn_is_available() { return is_available() && Context::hasCuDNN(); }
-void manual_seed(uint64_t) {}
-void manual_seed_all(uint64_t) {}
-void synchronize(int64_t) { HB_CHECK(is_available(), "No CUDA GPUs are available"); }
+void manual_seed(uint64_t seed) {
+  if (!is_available()) return;
+  DeviceBackend& backend = *find_device_backend(kCUDA);
+  Generator generator = backend.default_generator(backend.current());
+  generator.manual_seed(seed);
+}
+void manual_seed_all(uint64_t seed) {
+  for (DeviceIndex i = 0; i < device_count(); ++i) {
+    Generator generator = find_device_backend(kCUDA)->default_generator(i);
+    generator.manual_seed(seed);
+  }
+}
+void synchronize(int64_t device_index) {
+  HB_CHECK(is_available(), "No CUDA GPUs are available");
+  DeviceBackend& backend = *find_device_backend(kCUDA);
+  HB_CHECK(device_index >= -1 && device_index < backend.count(), "Device index out of range: ", device_index);
+  backend.synchronize(device_index < 0 ? backend.current() : static_cast<DeviceIndex>(device_index));
+}
 }  // namespace cuda
 
 }  // namespace hb::bridge

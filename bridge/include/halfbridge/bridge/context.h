@@ -1,5 +1,5 @@
 #pragma once
-// Global settings, threads and the honest answers about CUDA.
+// Global settings, threads and what is known of devices of CUDA.
 
 #include <algorithm>
 #include <cstdint>
@@ -28,24 +28,26 @@ class HB_API Context {
   void setDeterministicAlgorithms(bool on, bool warn_only = false) {
     deterministic_ = on, deterministic_warn_only_ = warn_only;
   }
-  bool deterministicCuDNN() const { return deterministic_cudnn_; }
-  void setDeterministicCuDNN(bool on) { deterministic_cudnn_ = on; }
-  bool benchmarkCuDNN() const { return benchmark_cudnn_; }
-  void setBenchmarkCuDNN(bool on) { benchmark_cudnn_ = on; }
-  bool userEnabledCuDNN() const { return user_enabled_cudnn_; }
-  void setUserEnabledCuDNN(bool on) { user_enabled_cudnn_ = on; }
+  // What CUDA's libraries are asked for; the CPU's functions do not look at it.
+  bool deterministicCuDNN() const;
+  void setDeterministicCuDNN(bool on);
+  bool benchmarkCuDNN() const;
+  void setBenchmarkCuDNN(bool on);
+  bool userEnabledCuDNN() const;
+  void setUserEnabledCuDNN(bool on);
   bool userEnabledMkldnn() const { return user_enabled_mkldnn_; }
   void setUserEnabledMkldnn(bool on) { user_enabled_mkldnn_ = on; }
-  bool allowTF32CuDNN() const { return allow_tf32_cudnn_; }
-  void setAllowTF32CuDNN(bool on) { allow_tf32_cudnn_ = on; }
-  bool allowTF32CuBLAS() const { return allow_tf32_cublas_; }
-  void setAllowTF32CuBLAS(bool on) { allow_tf32_cublas_ = on; }
-  bool allowFP16ReductionCuBLAS() const { return allow_fp16_reduction_; }
-  void setAllowFP16ReductionCuBLAS(bool on) { allow_fp16_reduction_ = on; }
-  bool allowBF16ReductionCuBLAS() const { return allow_bf16_reduction_; }
-  void setAllowBF16ReductionCuBLAS(bool on) { allow_bf16_reduction_ = on; }
+  bool allowTF32CuDNN() const;
+  void setAllowTF32CuDNN(bool on);
+  bool allowTF32CuBLAS() const;
+  /// Sets the precision of float32 products, too: high where TF32 is allowed, else highest.
+  void setAllowTF32CuBLAS(bool on);
+  bool allowFP16ReductionCuBLAS() const;
+  void setAllowFP16ReductionCuBLAS(bool on);
+  bool allowBF16ReductionCuBLAS() const;
+  void setAllowBF16ReductionCuBLAS(bool on);
   Float32MatmulPrecision float32MatmulPrecision() const { return float32_matmul_precision_; }
-  void setFloat32MatmulPrecision(Float32MatmulPrecision p) { float32_matmul_precision_ = p; }
+  void setFloat32MatmulPrecision(Float32MatmulPrecision p);
   /// "highest", "high" or "medium"; throws for another word.
   void setFloat32MatmulPrecision(const std::string& word);
   bool deterministicFillUninitializedMemory() const { return deterministic_fill_; }
@@ -57,19 +59,18 @@ class HB_API Context {
   static bool hasMKLDNN() { return true; }
   static bool hasMKL() { return false; }
   static bool hasLAPACK() { return false; }
-  static bool hasCUDA() { return false; }
-  static bool hasCUDART() { return false; }
-  static bool hasCuDNN() { return false; }
+  /// Whether there is a CUDA device.
+  static bool hasCUDA();
+  static bool hasCUDART() { return hasCUDA(); }
+  static bool hasCuDNN();
   static bool hasHIP() { return false; }
   static bool hasMPS() { return false; }
   static bool hasXLA() { return false; }
   static bool hasXPU() { return false; }
 
  private:
-  bool deterministic_ = false, deterministic_warn_only_ = false, deterministic_cudnn_ = false;
-  bool benchmark_cudnn_ = false, user_enabled_cudnn_ = true, user_enabled_mkldnn_ = true;
-  bool allow_tf32_cudnn_ = true, allow_tf32_cublas_ = false;
-  bool allow_fp16_reduction_ = true, allow_bf16_reduction_ = true, deterministic_fill_ = true;
+  bool deterministic_ = false, deterministic_warn_only_ = false;
+  bool user_enabled_mkldnn_ = true, deterministic_fill_ = true;
   Float32MatmulPrecision float32_matmul_precision_ = Float32MatmulPrecision::HIGHEST;
 };
 HB_API Context& globalContext();
@@ -80,7 +81,7 @@ inline bool hasXLA() { return Context::hasXLA(); }
 inline bool hasMKL() { return Context::hasMKL(); }
 inline bool hasLAPACK() { return Context::hasLAPACK(); }
 inline bool hasOpenMP() { return Context::hasOpenMP(); }
-inline size_t getNumGPUs() { return 0; }
+HB_API size_t getNumGPUs();
 
 // --- threads
 inline void init_num_threads() {}
@@ -119,14 +120,14 @@ Result parallel_reduce(int64_t begin, int64_t end, int64_t grain_size, const Res
 }  // namespace api
 
 namespace cuda {
-/// 0: this build computes on the CPU.
+/// 0 where there is no CUDA library, no driver or no device.
 HB_API DeviceIndex device_count();
 HB_API bool is_available();
 HB_API bool cudnn_is_available();
-/// As in LibTorch nothing happens without a GPU.
+/// Seeds the current device's generator, or those of all. As in LibTorch nothing happens without a GPU.
 HB_API void manual_seed(uint64_t seed);
 HB_API void manual_seed_all(uint64_t seed);
-/// Throws without a GPU.
+/// Waits for all work of a device (-1: the current one). Throws without a GPU.
 HB_API void synchronize(int64_t device_index = -1);
 }  // namespace cuda
 

@@ -1,8 +1,8 @@
 #pragma once
-// What LibTorch's headers for CUDA declare, without a CUDA device.
+// What LibTorch's headers for CUDA declare.
 
 #include <c10/names.h>
-#include <halfbridge/bridge/cuda/event.h>
+#include <halfbridge/bridge/cuda/allocator.h>
 
 namespace c10 {
 using hb::bridge::CUDAError;
@@ -12,6 +12,9 @@ namespace CUDACachingAllocator {
 using namespace hb::bridge::cuda::caching_allocator;
 }
 }  // namespace cuda
+namespace CachingDeviceAllocator {
+using namespace hb::memory_stats;
+}
 }  // namespace c10
 
 namespace at::cuda {
@@ -32,8 +35,8 @@ using hb::bridge::cuda::getDefaultCUDAGenerator;
 #define C10_CUDA_CLEAR_ERROR() static_cast<void>(cudaGetLastError())
 #define C10_CUDA_KERNEL_LAUNCH_CHECK() C10_CUDA_CHECK(cudaGetLastError())
 #define AT_CUDA_CHECK(EXPR) C10_CUDA_CHECK(EXPR)
-#define TORCH_CUDABLAS_CHECK(EXPR) HB_CUDA_CHECK(EXPR)
-#define TORCH_CUDASPARSE_CHECK(EXPR) HB_CUDA_CHECK(EXPR)
-#define TORCH_CUSOLVER_CHECK(EXPR) HB_CUDA_CHECK(EXPR)
-#define AT_CUDNN_CHECK(EXPR, ...) HB_CUDA_CHECK(EXPR)
+#define TORCH_CUDABLAS_CHECK(EXPR) HB_CUDA_LIBRARY_CHECK("cuBLAS", EXPR)
+#define TORCH_CUDASPARSE_CHECK(EXPR) HB_CUDA_LIBRARY_CHECK("cuSPARSE", EXPR)
+#define TORCH_CUSOLVER_CHECK(EXPR) HB_CUDA_LIBRARY_CHECK("cuSOLVER", EXPR)
+#define AT_CUDNN_CHECK(EXPR, ...) HB_CUDA_LIBRARY_CHECK("cuDNN", EXPR)
 #define AT_CUDA_DRIVER_CHECK(EXPR) HB_CUDA_CHECK(EXPR)

@@ -1,16 +1,11 @@
 #pragma once
-// c10::cuda and at::cuda without a CUDA device: there are none, and what needs one throws c10::CUDAError.
+// c10::cuda: devices. Without a CUDA device what needs one throws c10::CUDAError.
 
-#include <memory>
 #include <optional>
-#include <ostream>
-#include <tuple>
-#include <utility>
+#include <string>
 
-#include <halfbridge/array_ref.h>
 #include <halfbridge/bridge/context.h>
 #include <halfbridge/bridge/cuda/types.h>
-#include <halfbridge/bridge/stream.h>
 #include <halfbridge/data_ptr.h>
 #include <halfbridge/error.h>
 
@@ -25,152 +20,84 @@ namespace cuda {
 
 /// Throws: "[what] No CUDA GPUs are available …".
 [[noreturn]] HB_API void no_device(const char* what);
-/// Throws what a call of CUDA's runtime returned, unless that was success.
+/// Throws what a call of CUDA's runtime returned, with the runtime's words for it, unless that was success.
 HB_API void check_code(int code, const char* file, int line);
+/// Throws for a status of one of CUDA's libraries (cuBLAS, cuDNN, …) other than 0.
+HB_API void check_library_code(const char* library, int code, const char* file, int line);
 
 // device_count and is_available: context.h.
-inline DeviceIndex device_count_ensure_non_zero() { no_device("device_count_ensure_non_zero"); }
-inline DeviceIndex current_device() { no_device("current_device"); }
-inline void set_device(DeviceIndex /*device*/, bool /*force*/ = false) { no_device("set_device"); }
-inline void device_synchronize() { no_device("device_synchronize"); }
-inline DeviceIndex ExchangeDevice(DeviceIndex device) {
-  if (device >= 0) no_device("ExchangeDevice");
-  return -1;
-}
+/// The number of devices; throws where there is none.
+HB_API DeviceIndex device_count_ensure_non_zero();
+/// This thread's device. These throw where there is none.
+HB_API DeviceIndex current_device();
+HB_API void set_device(DeviceIndex device, bool force = false);
+/// Waits for all work of the current device.
+HB_API void device_synchronize();
+/// Sets the current device and gives the one before; nothing for a negative one, which gives -1.
+HB_API DeviceIndex ExchangeDevice(DeviceIndex device);
 inline DeviceIndex MaybeExchangeDevice(DeviceIndex device) { return ExchangeDevice(device); }
-inline cudaError_t GetDeviceCount(int* count) { return *count = 0, cudaErrorNoDevice; }
-inline cudaError_t GetDevice(DeviceIndex* device) { return *device = -1, cudaErrorNoDevice; }
-inline cudaError_t SetDevice(DeviceIndex /*device*/, bool /*force*/ = false) { return cudaErrorNoDevice; }
-inline cudaError_t MaybeSetDevice(DeviceIndex /*device*/) { return cudaErrorNoDevice; }
-inline bool hasPrimaryContext(DeviceIndex /*device*/) { return false; }
-inline std::optional<DeviceIndex> getDeviceIndexWithPrimaryContext() { return std::nullopt; }
-inline void stream_synchronize(cudaStream_t /*stream*/) { no_device("stream_synchronize"); }
-inline void memcpy_and_sync(void* /*to*/, const void* /*from*/, int64_t /*bytes*/, cudaMemcpyKind /*kind*/,
-                            cudaStream_t /*stream*/) {
-  no_device("memcpy_and_sync");
+// With CUDA's codes in place of exceptions.
+HB_API cudaError_t GetDeviceCount(int* count);
+HB_API cudaError_t GetDevice(DeviceIndex* device);
+HB_API cudaError_t SetDevice(DeviceIndex device, bool force = false);
+inline cudaError_t MaybeSetDevice(DeviceIndex device) { return SetDevice(device); }
+/// Whether the device is there: its context is made with the library.
+HB_API bool hasPrimaryContext(DeviceIndex device);
+HB_API std::optional<DeviceIndex> getDeviceIndexWithPrimaryContext();
+
+inline int64_t getNumGPUs() { return device_count(); }
+HB_API int warp_size();
+HB_API bool canDeviceAccessPeer(DeviceIndex device, DeviceIndex peer);
+
+namespace detail {
+/// CUDA's record of a device (-1: the current one), copied into `record` of `bytes`; false where it has another size,
+/// and `fields` take the parts that every version has.
+struct DeviceFields {
+  const char* name;
+  size_t total_memory, shared_per_block, shared_per_block_optin, shared_per_multiprocessor;
+  int major, minor, multiprocessors, warp_size, registers_per_block, max_threads_per_block;
+  int max_threads_per_multiprocessor, l2_cache_bytes, max_threads[3], max_grid[3];
+};
+HB_API bool device_record(const char* what, DeviceIndex device, void* record, size_t bytes, DeviceFields& fields);
+}  // namespace detail
+
+// Two programs' files, one with CUDA's headers and one without, have two kinds of records.
+#ifdef HB_HAS_CUDA_HEADERS
+inline namespace toolkit {
+#else
+inline namespace no_toolkit {
+#endif
+/// The properties of a device (-1: the current one), which live as long as the process.
+inline cudaDeviceProp* getDeviceProperties(DeviceIndex device) {
+  static cudaDeviceProp records[64];
+  const DeviceIndex at = device < 0 ? current_device() : device;
+  cudaDeviceProp& record = records[at & 63];
+  detail::DeviceFields f{};
+  if (detail::device_record("getDeviceProperties", at, &record, sizeof record, f)) return &record;
+  for (int i = 0; i < 255 && f.name[i]; ++i) record.name[i] = f.name[i];
+  record.totalGlobalMem = f.total_memory;
+  record.sharedMemPerBlock = f.shared_per_block, record.sharedMemPerBlockOptin = f.shared_per_block_optin;
+  record.sharedMemPerMultiprocessor = f.shared_per_multiprocessor;
+  record.major = f.major, record.minor = f.minor, record.multiProcessorCount = f.multiprocessors;
+  record.warpSize = f.warp_size, record.regsPerBlock = f.registers_per_block;
+  record.maxThreadsPerBlock = f.max_threads_per_block;
+  record.maxThreadsPerMultiProcessor = f.max_threads_per_multiprocessor, record.l2CacheSize = f.l2_cache_bytes;
+  for (int i = 0; i < 3; ++i) {
+    record.maxThreadsDim[i] = f.max_threads[i];
+    record.maxGridSize[i] = f.max_grid[i];
+  }
+  return &record;
 }
+inline cudaDeviceProp* getCurrentDeviceProperties() { return getDeviceProperties(-1); }
+}  // namespace toolkit or no_toolkit
 
-inline int64_t getNumGPUs() { return 0; }
-inline int warp_size() { no_device("warp_size"); }
-inline cudaDeviceProp* getCurrentDeviceProperties() { no_device("getCurrentDeviceProperties"); }
-inline cudaDeviceProp* getDeviceProperties(DeviceIndex /*device*/) { no_device("getDeviceProperties"); }
-inline bool canDeviceAccessPeer(DeviceIndex /*device*/, DeviceIndex /*peer*/) { no_device("canDeviceAccessPeer"); }
-inline Allocator* getCUDADeviceAllocator() { no_device("getCUDADeviceAllocator"); }
-inline Allocator* getPinnedMemoryAllocator() { no_device("getPinnedMemoryAllocator"); }
-
-/// Every function that gives a stream throws, for there are none.
-class CUDAStream {
- public:
-  enum Unchecked { UNCHECKED };
-  explicit CUDAStream(Stream /*stream*/) : CUDAStream() {}
-  explicit CUDAStream(Unchecked, Stream /*stream*/) : CUDAStream() {}
-  bool operator==(const CUDAStream& o) const noexcept { return stream_ == o.stream_; }
-  bool operator!=(const CUDAStream& o) const noexcept { return stream_ != o.stream_; }
-  operator cudaStream_t() const { return stream(); }  // NOLINT: implicit as in LibTorch
-  operator Stream() const { return stream_; }         // NOLINT
-  DeviceType device_type() const { return kCUDA; }
-  DeviceIndex device_index() const { return stream_.device_index(); }
-  Device device() const { return stream_.device(); }
-  StreamId id() const { return stream_.id(); }
-  bool query() const { no_device("CUDAStream"); }
-  void synchronize() const { no_device("CUDAStream"); }
-  int priority() const { no_device("CUDAStream"); }
-  cudaStream_t stream() const { no_device("CUDAStream"); }
-  Stream unwrap() const { return stream_; }
-  StreamData3 pack3() const { return stream_.pack3(); }
-  static CUDAStream unpack3(StreamId id, DeviceIndex index, DeviceType type) {
-    return CUDAStream(Stream::unpack3(id, index, type));
-  }
-  static std::tuple<int, int> priority_range() { no_device("CUDAStream"); }
-
- private:
-  CUDAStream() : stream_(Stream::DEFAULT, Device(kCUDA)) { no_device("CUDAStream"); }
-  Stream stream_;
-};
-inline std::ostream& operator<<(std::ostream& out, const CUDAStream& stream) { return out << stream.unwrap(); }
-inline CUDAStream getStreamFromPool(bool /*high_priority*/ = false, DeviceIndex /*device*/ = -1) {
-  no_device("getStreamFromPool");
-}
-inline CUDAStream getStreamFromPool(int /*priority*/, DeviceIndex /*device*/ = -1) { no_device("getStreamFromPool"); }
-inline CUDAStream getStreamFromExternal(cudaStream_t /*stream*/, DeviceIndex /*device*/) {
-  no_device("getStreamFromExternal");
-}
-inline CUDAStream getDefaultCUDAStream(DeviceIndex /*device*/ = -1) { no_device("getDefaultCUDAStream"); }
-inline CUDAStream getCurrentCUDAStream(DeviceIndex /*device*/ = -1) { no_device("getCurrentCUDAStream"); }
-inline void setCurrentCUDAStream(const CUDAStream& /*stream*/) { no_device("setCurrentCUDAStream"); }
-
-/// Throws, for there is no device to make current. The optional form does nothing while it is given no device.
-class CUDAGuard {
- public:
-  explicit CUDAGuard(DeviceIndex /*device*/) { no_device("CUDAGuard"); }
-  explicit CUDAGuard(Device /*device*/) { no_device("CUDAGuard"); }
-  CUDAGuard(const CUDAGuard&) = delete;
-  CUDAGuard& operator=(const CUDAGuard&) = delete;
-  void set_device(Device /*device*/) { no_device("CUDAGuard"); }
-  void reset_device(Device /*device*/) { no_device("CUDAGuard"); }
-  void set_index(DeviceIndex /*device*/) { no_device("CUDAGuard"); }
-  Device original_device() const { no_device("CUDAGuard"); }
-  Device current_device() const { no_device("CUDAGuard"); }
-};
-class OptionalCUDAGuard {
- public:
-  OptionalCUDAGuard() = default;
-  explicit OptionalCUDAGuard(std::optional<Device> device) {
-    if (device) no_device("OptionalCUDAGuard");
-  }
-  explicit OptionalCUDAGuard(std::optional<DeviceIndex> device) {
-    if (device) no_device("OptionalCUDAGuard");
-  }
-  OptionalCUDAGuard(const OptionalCUDAGuard&) = delete;
-  OptionalCUDAGuard& operator=(const OptionalCUDAGuard&) = delete;
-  void set_device(Device /*device*/) { no_device("OptionalCUDAGuard"); }
-  void reset_device(Device /*device*/) { no_device("OptionalCUDAGuard"); }
-  void set_index(DeviceIndex /*device*/) { no_device("OptionalCUDAGuard"); }
-  std::optional<Device> original_device() const { return std::nullopt; }
-  std::optional<Device> current_device() const { return std::nullopt; }
-  void reset() {}
-};
-class CUDAStreamGuard {
- public:
-  explicit CUDAStreamGuard(Stream /*stream*/) { no_device("CUDAStreamGuard"); }
-  CUDAStreamGuard(const CUDAStreamGuard&) = delete;
-  CUDAStreamGuard& operator=(const CUDAStreamGuard&) = delete;
-  void reset_stream(Stream /*stream*/) { no_device("CUDAStreamGuard"); }
-  CUDAStream original_stream() const { no_device("CUDAStreamGuard"); }
-  CUDAStream current_stream() const { no_device("CUDAStreamGuard"); }
-  Device original_device() const { no_device("CUDAStreamGuard"); }
-  Device current_device() const { no_device("CUDAStreamGuard"); }
-};
-class OptionalCUDAStreamGuard {
- public:
-  OptionalCUDAStreamGuard() = default;
-  explicit OptionalCUDAStreamGuard(std::optional<Stream> stream) {
-    if (stream) no_device("OptionalCUDAStreamGuard");
-  }
-  OptionalCUDAStreamGuard(const OptionalCUDAStreamGuard&) = delete;
-  OptionalCUDAStreamGuard& operator=(const OptionalCUDAStreamGuard&) = delete;
-  void reset_stream(Stream /*stream*/) { no_device("OptionalCUDAStreamGuard"); }
-  std::optional<CUDAStream> original_stream() const { return std::nullopt; }
-  std::optional<CUDAStream> current_stream() const { return std::nullopt; }
-  void reset() {}
-};
-class CUDAMultiStreamGuard {
- public:
-  explicit CUDAMultiStreamGuard(ArrayRef<CUDAStream> streams) {
-    if (!streams.empty()) no_device("CUDAMultiStreamGuard");
-  }
-  CUDAMultiStreamGuard(const CUDAMultiStreamGuard&) = delete;
-  CUDAMultiStreamGuard& operator=(const CUDAMultiStreamGuard&) = delete;
-};
+/// The caching allocator of the current device, and of the host's memory that devices read.
+HB_API Allocator* getCUDADeviceAllocator();
+HB_API Allocator* getPinnedMemoryAllocator();
 
 }  // namespace cuda
 }  // namespace hb::bridge
 
-template <>
-struct std::hash<hb::bridge::cuda::CUDAStream> {
-  size_t operator()(const hb::bridge::cuda::CUDAStream& stream) const noexcept {
-    return std::hash<hb::bridge::Stream>()(stream.unwrap());
-  }
-};
-
 #define HB_CUDA_CHECK(expression) ::hb::bridge::cuda::check_code(static_cast<int>(expression), __FILE__, __LINE__)
+#define HB_CUDA_LIBRARY_CHECK(library, expression) \
+  ::hb::bridge::cuda::check_library_code(library, static_cast<int>(expression), __FILE__, __LINE__)

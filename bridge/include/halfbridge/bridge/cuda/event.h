@@ -1,82 +1,103 @@
 #pragma once
-// at::cuda::CUDAEvent, CUDAGraph and c10's caching allocator without a CUDA device.
+// at::cuda::CUDAEvent and CUDAGraph.
 
-#include <array>
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 
-#include <halfbridge/bridge/cuda/device.h>
+#include <halfbridge/bridge/cuda/stream.h>
 #include <halfbridge/generator.h>
+
+namespace hb {
+class CudaGraphApi;
+}
 
 namespace hb::bridge::cuda {
 
-/// An event that was never recorded is done; recording one needs a stream, which nothing gives.
-class CUDAEvent {
+/// A mark in a stream's work. It is made when it is recorded first; one that never was is done.
+class HB_API CUDAEvent {
  public:
   CUDAEvent() = default;
-  explicit CUDAEvent(unsigned /*flags*/) {}
+  /// Times are measured only where `flags` is cudaEventDefault (or lacks cudaEventDisableTiming, which is the default).
+  explicit CUDAEvent(unsigned flags) : flags_(flags) {}
+  ~CUDAEvent();
   CUDAEvent(const CUDAEvent&) = delete;
   CUDAEvent& operator=(const CUDAEvent&) = delete;
-  CUDAEvent(CUDAEvent&&) noexcept = default;
-  CUDAEvent& operator=(CUDAEvent&&) noexcept = default;
+  CUDAEvent(CUDAEvent&& o) noexcept { swap(o); }
+  CUDAEvent& operator=(CUDAEvent&& o) noexcept {
+    if (this != &o) swap(o);
+    return *this;
+  }
   operator cudaEvent_t() const { return event(); }  // NOLINT: implicit as in LibTorch
-  bool isCreated() const { return false; }
-  DeviceIndex device_index() const { return -1; }
-  std::optional<Device> device() const { return std::nullopt; }
-  cudaEvent_t event() const { return nullptr; }
-  bool query() const { return true; }
-  void record() { no_device("CUDAEvent"); }
-  void record(const CUDAStream& /*stream*/) { no_device("CUDAEvent"); }
-  void recordOnce(const CUDAStream& /*stream*/) { no_device("CUDAEvent"); }
-  void block(const CUDAStream& /*stream*/) { no_device("CUDAEvent"); }
-  void synchronize() const {}
-  float elapsed_time(const CUDAEvent& /*other*/) const {
-    HB_CHECK(false, "[CUDAEvent] Both events must be recorded before calculating elapsed time.");
-    return 0;
+  friend bool operator<(const CUDAEvent& a, const CUDAEvent& b) { return a.event_ < b.event_; }
+  bool isCreated() const { return event_ != nullptr; }
+  DeviceIndex device_index() const { return device_; }
+  std::optional<Device> device() const {
+    return isCreated() ? std::optional<Device>(Device(kCUDA, device_)) : std::nullopt;
   }
+  cudaEvent_t event() const { return static_cast<cudaEvent_t>(event_); }
+  bool query() const;
+  /// On the current stream.
+  void record();
+  /// Throws for a stream of another device than the first one's.
+  void record(const CUDAStream& stream);
+  void recordOnce(const CUDAStream& stream);
+  /// What is queued to `stream` from here waits for the event.
+  void block(const CUDAStream& stream);
+  void synchronize() const;
+  /// Milliseconds between two recorded, done events that measure time; throws for others.
+  float elapsed_time(const CUDAEvent& other) const;
+
+ private:
+  void swap(CUDAEvent& o) noexcept {
+    std::swap(flags_, o.flags_), std::swap(recorded_, o.recorded_);
+    std::swap(device_, o.device_), std::swap(event_, o.event_);
+  }
+  unsigned flags_ = cudaEventDisableTiming;
+  bool recorded_ = false;
+  DeviceIndex device_ = -1;
+  void* event_ = nullptr;
 };
 
-/// Nothing can be captured; resetting an empty graph is nothing to do.
-class CUDAGraph {
+using CaptureId_t = unsigned long long;             // NOLINT: CUDA's type
+using MempoolId_t = std::pair<uint64_t, uint64_t>;  // LibTorch's form of a name for a pool of memory
+/// A new pool of memory for graphs.
+HB_API MempoolId_t graph_pool_handle();
+
+/// Work of a stream, recorded once and launched again as one. Its tensors keep their memory as long as it lives.
+class HB_API CUDAGraph {
  public:
-  explicit CUDAGraph(bool /*keep_graph*/ = false) {}
-  template <class... Args>
-  void capture_begin(Args&&...) {
-    no_device("CUDAGraph");
-  }
-  void capture_end() { no_device("CUDAGraph"); }
-  void instantiate() { no_device("CUDAGraph"); }
-  void replay() { no_device("CUDAGraph"); }
-  void reset() {}
+  /// keep_graph: it is made executable by instantiate(), not by capture_end().
+  explicit CUDAGraph(bool keep_graph = false);
+  ~CUDAGraph();
+  CUDAGraph(const CUDAGraph&) = delete;
+  CUDAGraph& operator=(const CUDAGraph&) = delete;
+  /// Throws on the default stream, which cannot be recorded.
+  void capture_begin(MempoolId_t pool = {0, 0}, cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal);
+  void capture_end();
+  void instantiate();
+  void replay();
+  void reset();
+  MempoolId_t pool();
+  void enable_debug_mode() {}
+  void debug_dump(const std::string& path);
+  cudaGraph_t raw_cuda_graph();
+  cudaGraphExec_t raw_cuda_graph_exec();
+
+ private:
+  CudaGraphApi& impl(const char* what);
+  bool keep_graph_;
+  std::unique_ptr<CudaGraphApi> impl_;
 };
 
-inline const Generator& getDefaultCUDAGenerator(DeviceIndex /*device*/ = -1) { no_device("getDefaultCUDAGenerator"); }
-inline Generator createCUDAGenerator(DeviceIndex /*device*/ = -1) { no_device("createCUDAGenerator"); }
+/// Whether the current stream is being recorded.
+enum class CaptureStatus : int { None = 0, Active = 1, Invalidated = 2 };
+HB_API CaptureStatus currentStreamCaptureStatusMayInitCtx();
 
-namespace caching_allocator {
-struct Stat {
-  int64_t current = 0, peak = 0, allocated = 0, freed = 0;
-};
-using StatArray = std::array<Stat, 3>;
-enum class StatType : uint64_t { AGGREGATE = 0, SMALL_POOL = 1, LARGE_POOL = 2, NUM_TYPES = 3 };
-struct DeviceStats {
-  StatArray allocation, segment, active, inactive_split, allocated_bytes, reserved_bytes, active_bytes, requested_bytes;
-  int64_t num_alloc_retries = 0, num_ooms = 0, max_split_size = 0;
-};
-/// Nothing was allocated, so there is nothing to give back.
-inline void emptyCache() {}
-inline void* raw_alloc(size_t /*bytes*/) { no_device("raw_alloc"); }
-inline void* raw_alloc_with_stream(size_t /*bytes*/, cudaStream_t /*stream*/) { no_device("raw_alloc_with_stream"); }
-inline void raw_delete(void* data) {
-  if (data) no_device("raw_delete");
-}
-inline void recordStream(const DataPtr& /*data*/, const CUDAStream& /*stream*/) { no_device("recordStream"); }
-inline Allocator* get() { return getCUDADeviceAllocator(); }
-inline DeviceStats getDeviceStats(DeviceIndex /*device*/) { no_device("getDeviceStats"); }
-inline void resetAccumulatedStats(DeviceIndex /*device*/) { no_device("resetAccumulatedStats"); }
-inline void resetPeakStats(DeviceIndex /*device*/) { no_device("resetPeakStats"); }
-inline void setMemoryFraction(double /*fraction*/, DeviceIndex /*device*/) { no_device("setMemoryFraction"); }
-inline double getMemoryFraction(DeviceIndex /*device*/) { no_device("getMemoryFraction"); }
-}  // namespace caching_allocator
+HB_API const Generator& getDefaultCUDAGenerator(DeviceIndex device = -1);
+/// A generator of its own, with the default seed.
+HB_API Generator createCUDAGenerator(DeviceIndex device = -1);
 
 }  // namespace hb::bridge::cuda
