@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include <halfbridge/bridge/utility.h>
+
 #include "core/cuda_api.h"
 #include "core/device_backend.h"
 #include "cuda/found.h"
@@ -110,3 +112,15 @@ bool device_record(const char* what, DeviceIndex device, void* record, size_t by
 }  // namespace detail
 
 }  // namespace hb::bridge::cuda
+
+namespace hb::bridge {
+inline namespace api {
+Device exchange_device(Device device) {
+  DeviceBackend* const backend = device.is_cpu() ? nullptr : find_device_backend(device.type());
+  if (!backend || !device.has_index()) return device;
+  const Device before(device.type(), backend->current());
+  if (before != device) backend->set_current(device.index());
+  return before;
+}
+}  // namespace api
+}  // namespace hb::bridge

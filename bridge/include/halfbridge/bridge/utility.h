@@ -30,26 +30,45 @@ std::string Join(const std::string& delimiter, const Container& values) {
   return out.str();
 }
 
-/// Guards do nothing to the current device, for there is one.
-struct DeviceGuard {
-  explicit DeviceGuard(Device device) : device_(device) {}
-  void set_index(DeviceIndex) {}
-  void reset_device(Device device) { device_ = device; }
-  Device original_device() const { return device_; }
-  Device current_device() const { return device_; }
+/// Makes a device current on this thread and gives the one of its kind that was; the CPU is always current.
+HB_API Device exchange_device(Device device);
+
+/// A device is current until the guard's end.
+class DeviceGuard {
+ public:
+  explicit DeviceGuard(Device device) : original_(exchange_device(device)), current_(device) {}
+  DeviceGuard(const DeviceGuard&) = delete;
+  DeviceGuard& operator=(const DeviceGuard&) = delete;
+  ~DeviceGuard() { exchange_device(original_); }
+  void set_index(DeviceIndex index) { reset_device({current_.type(), index}); }
+  void reset_device(Device device) {
+    exchange_device(original_);
+    original_ = exchange_device(device), current_ = device;
+  }
+  Device original_device() const { return original_; }
+  Device current_device() const { return current_; }
 
  private:
-  Device device_;
+  Device original_, current_;
 };
-struct OptionalDeviceGuard {
+class OptionalDeviceGuard {
+ public:
   OptionalDeviceGuard() = default;
-  explicit OptionalDeviceGuard(std::optional<Device> device) : device_(device) {}
-  void reset_device(Device device) { device_ = device; }
-  std::optional<Device> original_device() const { return device_; }
-  std::optional<Device> current_device() const { return device_; }
+  explicit OptionalDeviceGuard(std::optional<Device> device) {
+    if (device) guard_.emplace(*device);
+  }
+  void reset_device(Device device) {
+    guard_ ? guard_->reset_device(device) : static_cast<void>(guard_.emplace(device));
+  }
+  std::optional<Device> original_device() const {
+    return guard_ ? std::optional<Device>(guard_->original_device()) : std::nullopt;
+  }
+  std::optional<Device> current_device() const {
+    return guard_ ? std::optional<Device>(guard_->current_device()) : std::nullopt;
+  }
 
  private:
-  std::optional<Device> device_;
+  std::optional<DeviceGuard> guard_;
 };
 /// The device that programs make current for a tensor.
 inline std::optional<Device> device_of(const Tensor& tensor) {
@@ -126,3 +145,7 @@ inline Tensor trace(const Tensor& self) { return self.trace(); }
 }  // namespace api
 
 }  // namespace hb::bridge
+
+namespace hb {
+using bridge::device_of;  // found by a tensor's namespace, as LibTorch's
+}  // namespace hb
