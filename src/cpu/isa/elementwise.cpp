@@ -25,11 +25,45 @@ Formula<T> formula_of(const ElementwiseFn& fn) {
   return f;
 }
 
+/// A formula's loop, which computes a value to the same bits wherever it stands. The compiler calls a mathematical
+/// function for whole vectors, and another for each element of the rest, which rounds otherwise: so the rest is filled
+/// up.
+template <class T>
+struct PaddedFormula {
+  static constexpr int64_t kLanes =
+      std::is_floating_point_v<T> ? (kIsaLevel >= 4 ? 64 : 32) / static_cast<int64_t>(sizeof(T)) : 1;
+  Formula<T> formula;
+  const double* params;
+  int outputs, operands;
+  bool calls_vectors;
+
+  PaddedFormula(const ElementwiseFn& fn, const double* p, int out, int all)
+      : formula(formula_of<T>(fn)), params(p), outputs(out), operands(all), calls_vectors(fn.calls_vectors) {}
+
+  void operator()(T* const* out, const T* const* in, int64_t n) const {
+    const int64_t rest = calls_vectors ? n % kLanes : 0;
+    if (n > rest) formula(out, in, n - rest, params);
+    if (rest) fill_up(out, in, n - rest, rest);
+  }
+  [[gnu::noinline]] void fill_up(T* const* out, const T* const* in, int64_t from, int64_t rest) const {
+    alignas(64) T memory[kMax][kLanes];
+    T* padded_out[kMax];
+    const T* padded_in[kMax];
+    for (int k = 0; k < operands - outputs; ++k) {
+      const T* source = in[k] + from;
+      for (int64_t i = 0; i < kLanes; ++i) memory[k][i] = source[i < rest ? i : rest - 1];
+      padded_in[k] = memory[k];
+    }
+    for (int k = 0; k < outputs; ++k) padded_out[k] = memory[operands - outputs + k];
+    formula(padded_out, padded_in, kLanes, params);
+    for (int k = 0; k < outputs; ++k) std::copy_n(padded_out[k], rest, out[k] + from);
+  }
+};
+
 /// One call's operands: which are read and written where they lie, which go through a buffer, and how.
 template <class T>
 struct Runner {
-  Formula<T> formula;
-  const double* params;
+  PaddedFormula<T> formula;
   int outputs, operands;
   ConvertRows convert[kMax];  // null: the operand has the compute type
   ConvertRows move[kMax];     // to or from the buffer
@@ -39,7 +73,7 @@ struct Runner {
 
   template <class L>
   Runner(const L& loop, const ElementwiseFn& fn, const double* p, const ScalarType* dtypes)
-      : formula(formula_of<T>(fn)), params(p), outputs(loop.outputs), operands(loop.operands) {
+      : formula(fn, p, loop.outputs, loop.operands), outputs(loop.outputs), operands(loop.operands) {
     for (int k = 0; k < operands; ++k) {
       if (std::is_same_v<T, int64_t> && dtypes[k] == kUInt64 && !fn.modular)
         HB_NOT_SUPPORTED("[", fn.name, "] is not supported for dtype UInt64: convert it with to(torch::kLong)");
@@ -81,7 +115,7 @@ struct Runner {
         move[k](RowsAt{memory[k], sizeof(T), row_bytes}, at[k], rows);
       }
     }
-    formula(out, in, n, params);
+    formula(out, in, n);
     for (int k = 0; k < outputs; ++k) {
       if (is_direct[k]) continue;
       const auto row_bytes = static_cast<int64_t>(rows.n0 * sizeof(T));
@@ -202,7 +236,7 @@ void run_flat(const FlatLoop& loop, const ElementwiseFn& fn, const double* param
       else
         in[k - loop.outputs] = reinterpret_cast<const T*>(loop.data[k]);
     }
-    return formula_of<T>(fn)(out, in, loop.numel, params);
+    return PaddedFormula<T>(fn, params, loop.outputs, loop.operands)(out, in, loop.numel);
   }
   parallel_for(0, loop.numel, grain,
                [&](int64_t begin, int64_t end) { run_flat_range<T>(loop, fn, params, begin, end); });

@@ -18,6 +18,8 @@ struct ElementwiseFn {
   void (*i64)(int64_t* const* out, const int64_t* const* in, int64_t n, const double* params) = nullptr;
   /// Whether i64 is right for the bits of uint64.
   bool modular = false;
+  /// Whether the compiler calls libmvec for whole vectors of f32 and f64, and other functions for what remains.
+  bool calls_vectors = false;
   /// Work per element relative to an addition; decides from which size threads help.
   int cost = 1;
 };

@@ -5,7 +5,7 @@
 
 #include "cpu/isa/elementwise.h"
 #include "cpu/isa/isa.h"
-#include "formulas/formula.h"
+#include "formulas/unary_formulas.h"
 
 namespace hb::cpu::HB_ISA {
 
@@ -61,12 +61,19 @@ void formula_loop(T* const* out, const T* const* in, int64_t n, const double* pa
   }
 }
 
+/// Cheaper formulas are arithmetic, and dearer ones are computed element by element, with few exceptions.
+template <class F>
+constexpr bool calls_vectors = F::cost >= 8 && F::cost <= 16 && !has_quick<F, float>;
+template <>
+inline constexpr bool calls_vectors<formula::erfinv> = true;
+
 template <class F>
 constexpr ElementwiseFn make_formula(const char* name) {
   ElementwiseFn fn;
   fn.name = name;
   fn.cost = F::cost;
   fn.modular = formula::modular<F>;
+  fn.calls_vectors = calls_vectors<F>;
   if constexpr (F::kinds == formula::Kinds::numbers || F::kinds == formula::Kinds::field)
     fn.c64 = formula_loop<F, Complex<float>>, fn.c128 = formula_loop<F, Complex<double>>;
   if constexpr (F::kinds != formula::Kinds::ints) fn.f32 = formula_loop<F, float>, fn.f64 = formula_loop<F, double>;
