@@ -3,9 +3,17 @@ find_package(OpenMP REQUIRED COMPONENTS CXX)
 # Debian's CMake package of oneDNN asks for OpenCL's headers, which nothing here needs: look for the library itself.
 find_path(DNNL_INCLUDE_DIR dnnl.hpp REQUIRED)
 find_library(DNNL_LIBRARY dnnl REQUIRED)
-add_library(DNNL::dnnl UNKNOWN IMPORTED)
-set_target_properties(DNNL::dnnl PROPERTIES
-  IMPORTED_LOCATION ${DNNL_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${DNNL_INCLUDE_DIR})
+file(STRINGS ${DNNL_INCLUDE_DIR}/oneapi/dnnl/dnnl_version.h _dnnl_version REGEX "define DNNL_VERSION_(MAJOR|MINOR) ")
+string(REGEX REPLACE "[^0-9]*([0-9]+)[^0-9]+([0-9]+).*" "\\1.\\2" _dnnl_version "${_dnnl_version}")
+if(NOT _dnnl_version VERSION_GREATER_EQUAL 2.6 OR NOT _dnnl_version VERSION_LESS 3)
+  message(FATAL_ERROR "Halfbridge needs oneDNN 2.6 or 2.7 (Debian: libdnnl-dev), got ${_dnnl_version} in "
+                      "${DNNL_INCLUDE_DIR}: set DNNL_INCLUDE_DIR and DNNL_LIBRARY")
+endif()
+if(NOT TARGET DNNL::dnnl)  # a project around this one may have found it
+  add_library(DNNL::dnnl UNKNOWN IMPORTED)
+  set_target_properties(DNNL::dnnl PROPERTIES
+    IMPORTED_LOCATION ${DNNL_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${DNNL_INCLUDE_DIR})
+endif()
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
 find_package(ZLIB REQUIRED)

@@ -96,8 +96,12 @@ TEST(LossScaleAdvice, AgreesWithRoundingToHalf) {
     EXPECT_EQ(fit(c, power).below_smallest, below) << power;
     const bool overflows = half.isinf().any().item<bool>();
     EXPECT_EQ(std::ldexp(c.largest, power) >= kOverflow, overflows) << power;
-    if (!overflows) EXPECT_GE(below, advice->below_smallest) << power;
-    if (power == advice->power) EXPECT_FALSE(overflows);
+    if (!overflows) {
+      EXPECT_GE(below, advice->below_smallest) << power;
+    }
+    if (power == advice->power) {
+      EXPECT_FALSE(overflows);
+    }
     // What lies below the smallest number is what becomes zero, and what is rounded up to it.
     const auto lost = static_cast<uint64_t>((half.eq(0) & size.ne(0)).sum().item<int64_t>());
     EXPECT_LE(lost, below);

@@ -98,7 +98,9 @@ void refuse_each(const Case& c, int64_t most) {
         if (!after.equal(c.run(in))) wrong = "computes something else afterwards";
       }
     });
-    if (k == 0) EXPECT_FALSE(none) << c.name << ": nothing was refused";
+    if (k == 0) {
+      EXPECT_FALSE(none) << c.name << ": nothing was refused";
+    }
     EXPECT_EQ(wrong, "") << c.name << ", block " << k;
     if (done || !wrong.empty()) return;
   }
