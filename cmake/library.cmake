@@ -5,8 +5,8 @@ find_path(DNNL_INCLUDE_DIR dnnl.hpp REQUIRED)
 find_library(DNNL_LIBRARY dnnl REQUIRED)
 file(STRINGS ${DNNL_INCLUDE_DIR}/oneapi/dnnl/dnnl_version.h _dnnl_version REGEX "define DNNL_VERSION_(MAJOR|MINOR) ")
 string(REGEX REPLACE "[^0-9]*([0-9]+)[^0-9]+([0-9]+).*" "\\1.\\2" _dnnl_version "${_dnnl_version}")
-if(NOT _dnnl_version VERSION_GREATER_EQUAL 2.6 OR NOT _dnnl_version VERSION_LESS 3)
-  message(FATAL_ERROR "Halfbridge needs oneDNN 2.6 or 2.7 (Debian: libdnnl-dev), got ${_dnnl_version} in "
+if(NOT _dnnl_version VERSION_GREATER_EQUAL 2.6 OR NOT _dnnl_version VERSION_LESS 4)
+  message(FATAL_ERROR "Halfbridge needs oneDNN 2.6 to 3 (Debian: libdnnl-dev), got '${_dnnl_version}' in "
                       "${DNNL_INCLUDE_DIR}: set DNNL_INCLUDE_DIR and DNNL_LIBRARY")
 endif()
 if(NOT TARGET DNNL::dnnl)  # a project around this one may have found it

@@ -68,6 +68,7 @@ need_tests() {
   need_unit_tests
   need libbenchmark-dev
   need_libtorch
+  need_other_onednn
 }
 
 # LibTorch for tests and benchmarks: three wheels without their dependencies, kept in the user's cache.
@@ -87,4 +88,22 @@ need_libtorch() {
   fi
   rm -rf "$LIBTORCH"
   mv "$partial" "$LIBTORCH"
+}
+
+# A second version of oneDNN, which the tests compute with, too. Without it they run with Debian's alone.
+OTHER_ONEDNN=${XDG_CACHE_HOME:-$HOME/.cache}/halfbridge/onednn-3.2
+need_other_onednn() {
+  [ -e "$OTHER_ONEDNN/lib/libdnnl.so" ] && return
+  local partial=$OTHER_ONEDNN.partial.$$
+  say "fetching oneDNN 3.2 to test with (40 MB, once) into $OTHER_ONEDNN"
+  mkdir -p "$partial"
+  if PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install --no-deps --prefix "$partial" --ignore-installed --no-compile \
+    --disable-pip-version-check --no-cache-dir --root-user-action=ignore onednn-cpu-gomp==2023.2.0 onednn-devel-cpu-gomp==2023.2.0 >&2; then
+    rm -rf "$OTHER_ONEDNN"
+    mv "$partial" "$OTHER_ONEDNN"
+  else
+    say "pip could not fetch oneDNN 3.2: the tests other_onednn.* are left out"
+    rm -rf "$partial"
+    OTHER_ONEDNN=""
+  fi
 }

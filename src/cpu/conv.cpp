@@ -5,8 +5,8 @@
 #include "core/geometry.h"
 #include "cpu/amx/amx.h"
 #include "cpu/gemm.h"
-#include "cpu/onednn/primitive.h"
 #include "cpu/parallel.h"
+#include "cpu/scratch.h"
 #include "cpu/winograd.h"
 
 namespace hb::cpu {

@@ -1,14 +1,22 @@
 #include "cpu/gemm.h"
 
 #include "cpu/amx/amx.h"
-#include "cpu/onednn/primitive.h"
 #include "cpu/parallel.h"
+#include "cpu/scratch.h"
 
 namespace hb::cpu {
 
 const GemmLoops& gemm_loops() {
   static const GemmLoops& loops = isa_level() >= 4 ? v4::gemm_loops : v3::gemm_loops;
   return loops;
+}
+
+bool has_fast_bf16() {
+  static const bool fast = [] {
+    __builtin_cpu_init();
+    return isa_level() >= 4 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512bf16");
+  }();
+  return fast;
 }
 
 namespace {

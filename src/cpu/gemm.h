@@ -5,6 +5,9 @@
 
 namespace hb::cpu {
 
+/// Whether this CPU multiplies bf16 itself, so that oneDNN has fast primitives for it.
+bool has_fast_bf16();
+
 /// f32 and bf16 by oneDNN: a and b have a stride of 1 in one of their dimensions. One matrix,
 /// by the calling thread alone.
 void onednn_gemm(const Gemm& g);

@@ -6,6 +6,7 @@
 
 #include "cpu/gemm.h"
 #include "cpu/onednn/conv_problem.h"
+#include "cpu/onednn/describe.h"
 #include "cpu/parallel.h"
 #include "cpu/pool.h"
 
@@ -24,12 +25,12 @@ dnnl::convolution_forward::primitive_desc forward_desc(const ConvProblem& p) {
   const auto algorithm = dnnl::algorithm::convolution_direct;
   const auto kind = dnnl::prop_kind::forward_training;
   const auto right = p.right_padding();
-  const auto desc = p.bias
-                        ? dnnl::convolution_forward::desc(kind, algorithm, p.desc_x(), p.desc_weight(), p.desc_bias(),
-                                                          p.desc_y(), p.stride, p.dilation, p.padding, right)
-                        : dnnl::convolution_forward::desc(kind, algorithm, p.desc_x(), p.desc_weight(), p.desc_y(),
-                                                          p.stride, p.dilation, p.padding, right);
-  dnnl::convolution_forward::primitive_desc pd(desc, user_scratch(), onednn_engine());
+  using Forward = dnnl::convolution_forward;
+  Forward::primitive_desc pd =
+      p.bias ? describe<Forward>(onednn_engine(), user_scratch(), kind, algorithm, p.desc_x(), p.desc_weight(),
+                                 p.desc_bias(), p.desc_y(), p.stride, p.dilation, p.padding, right)
+             : describe<Forward>(onednn_engine(), user_scratch(), kind, algorithm, p.desc_x(), p.desc_weight(),
+                                 p.desc_y(), p.stride, p.dilation, p.padding, right);
   // Its kernel of batched products takes a row of outputs at a time, which is half as fast as the plain one on short
   // rows (512 channels, 4x4, f32: 128 against 254 GFLOP/s a core).
   const auto is = [&](std::string_view name) {
@@ -135,9 +136,9 @@ bool backward_data_part(const ConvProblem& p, void* grad_x, const void* grad_y, 
   Prepared& conv = prepared(p.key(12), [&] {
     Prepared c;
     HB_ONEDNN("convolution_backward", {
-      const dnnl::convolution_backward_data::desc desc(dnnl::algorithm::convolution_direct, p.desc_x(), p.desc_weight(),
-                                                       p.desc_y(), p.stride, p.dilation, p.padding, p.right_padding());
-      const dnnl::convolution_backward_data::primitive_desc pd(desc, user_scratch(), onednn_engine(), forward_desc(p));
+      const auto pd = describe_backward<dnnl::convolution_backward_data>(
+          onednn_engine(), user_scratch(), forward_desc(p), dnnl::algorithm::convolution_direct, p.desc_x(),
+          p.desc_weight(), p.desc_y(), p.stride, p.dilation, p.padding, p.right_padding());
       if (is_slow(pd)) return c;
       c.primitive = dnnl::convolution_backward_data(pd);
       c.weights = pd.weights_desc();
@@ -154,6 +155,18 @@ bool backward_data_part(const ConvProblem& p, void* grad_x, const void* grad_y, 
   return true;
 }
 
+dnnl::convolution_backward_weights::primitive_desc weight_desc(const ConvProblem& p) {
+  using Backward = dnnl::convolution_backward_weights;
+  const auto algorithm = dnnl::algorithm::convolution_direct;
+  const auto right = p.right_padding();
+  if (p.bias)
+    return describe_backward<Backward>(onednn_engine(), user_scratch(), forward_desc(p), algorithm, p.desc_x(),
+                                       p.desc_gradient(), p.desc_bias_gradient(), p.desc_y(), p.stride, p.dilation,
+                                       p.padding, right);
+  return describe_backward<Backward>(onednn_engine(), user_scratch(), forward_desc(p), algorithm, p.desc_x(),
+                                     p.desc_gradient(), p.desc_y(), p.stride, p.dilation, p.padding, right);
+}
+
 /// Addresses of a part; gradients of p.gradient_type.
 struct WeightData {
   const void *x, *grad_y;
@@ -164,16 +177,9 @@ bool backward_weight_part(const ConvProblem& p, const WeightData& data) {
   Prepared& conv = prepared(p.key(14), [&] {
     Prepared c;
     HB_ONEDNN("convolution_backward", {
-      using Backward = dnnl::convolution_backward_weights;
-      const auto algorithm = dnnl::algorithm::convolution_direct;
-      const auto right = p.right_padding();
-      const auto desc = p.bias ? Backward::desc(algorithm, p.desc_x(), p.desc_gradient(), p.desc_bias_gradient(),
-                                                p.desc_y(), p.stride, p.dilation, p.padding, right)
-                               : Backward::desc(algorithm, p.desc_x(), p.desc_gradient(), p.desc_y(), p.stride,
-                                                p.dilation, p.padding, right);
-      const Backward::primitive_desc pd(desc, user_scratch(), onednn_engine(), forward_desc(p));
+      const auto pd = weight_desc(p);
       if (is_slow(pd)) return c;
-      c.primitive = Backward(pd);
+      c.primitive = dnnl::convolution_backward_weights(pd);
       c.weights = pd.diff_weights_desc();
       c.bind(DNNL_ARG_SRC, pd.src_desc());
       c.bind(DNNL_ARG_DIFF_DST, pd.diff_dst_desc());

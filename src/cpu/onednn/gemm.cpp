@@ -1,5 +1,6 @@
 #include "cpu/gemm.h"
 
+#include "cpu/onednn/describe.h"
 #include "cpu/onednn/primitive.h"
 #include "cpu/parallel.h"
 #include "cpu/pool.h"
@@ -57,16 +58,11 @@ Prepared make(const Shape& s) {
   const memory::desc bias({1, s.n}, type, memory::dims{s.n, 1});
   dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  if (s.alpha != 1) attr.set_output_scales(0, {s.alpha});
-  if (s.beta != 0) {
-    dnnl::post_ops ops;
-    ops.append_sum(s.beta);
-    attr.set_post_ops(ops);
-  }
+  if (s.alpha != 1 || s.beta != 0) scale_and_add(attr, s.alpha, s.beta);
   Prepared p;
   HB_ONEDNN("matmul", {
-    const auto desc = s.bias ? dnnl::matmul::desc(a, b, bias, c) : dnnl::matmul::desc(a, b, c);
-    const dnnl::matmul::primitive_desc pd(desc, attr, onednn_engine());
+    const auto pd = s.bias ? describe<dnnl::matmul>(onednn_engine(), attr, a, b, bias, c)
+                           : describe<dnnl::matmul>(onednn_engine(), attr, a, b, c);
     p.primitive = dnnl::matmul(pd);
     p.bind(DNNL_ARG_SRC, a);
     p.bind(DNNL_ARG_WEIGHTS, b);

@@ -13,43 +13,65 @@
 #error "src/cpu/onednn/library.cpp forwards calls with x86-64 instructions"
 #endif
 
-// The functions that this back end uses. One that is missing here is an undefined symbol when the library is linked.
-#define HB_ONEDNN_FUNCTIONS(_)                           \
+// The functions that this back end uses. One that is missing here is an undefined symbol when the library is linked;
+// one that a version lacks, and does not use, does no harm.
+#if DNNL_VERSION_MAJOR >= 3
+#define HB_ONEDNN_OF_VERSION(_)                              \
+  _(dnnl_convolution_backward_data_primitive_desc_create)    \
+  _(dnnl_convolution_backward_weights_primitive_desc_create) \
+  _(dnnl_convolution_forward_primitive_desc_create)          \
+  _(dnnl_matmul_primitive_desc_create)                       \
+  _(dnnl_memory_create)                                      \
+  _(dnnl_memory_create_v2)                                   \
+  _(dnnl_memory_desc_clone)                                  \
+  _(dnnl_memory_desc_create_with_strides)                    \
+  _(dnnl_memory_desc_create_with_tag)                        \
+  _(dnnl_memory_desc_destroy)                                \
+  _(dnnl_memory_desc_get_size)                               \
+  _(dnnl_memory_desc_get_size_v2)                            \
+  _(dnnl_memory_desc_query)                                  \
+  _(dnnl_post_ops_append_eltwise)                            \
+  _(dnnl_primitive_desc_next_impl)
+#else
+#define HB_ONEDNN_OF_VERSION(_)                          \
   _(dnnl_dilated_convolution_backward_data_desc_init)    \
   _(dnnl_dilated_convolution_backward_weights_desc_init) \
   _(dnnl_dilated_convolution_forward_desc_init)          \
-  _(dnnl_engine_create)                                  \
-  _(dnnl_engine_destroy)                                 \
   _(dnnl_matmul_desc_init)                               \
   _(dnnl_memory_create)                                  \
-  _(dnnl_memory_desc_equal)                              \
   _(dnnl_memory_desc_get_size)                           \
   _(dnnl_memory_desc_init_by_strides)                    \
   _(dnnl_memory_desc_init_by_tag)                        \
-  _(dnnl_memory_destroy)                                 \
-  _(dnnl_memory_set_data_handle)                         \
-  _(dnnl_post_ops_append_sum)                            \
-  _(dnnl_post_ops_create)                                \
-  _(dnnl_post_ops_destroy)                               \
-  _(dnnl_primitive_attr_create)                          \
-  _(dnnl_primitive_attr_destroy)                         \
   _(dnnl_primitive_attr_set_output_scales)               \
-  _(dnnl_primitive_attr_set_post_ops)                    \
-  _(dnnl_primitive_attr_set_scratchpad_mode)             \
-  _(dnnl_primitive_create)                               \
-  _(dnnl_primitive_desc_destroy)                         \
   _(dnnl_primitive_desc_iterator_create)                 \
   _(dnnl_primitive_desc_iterator_destroy)                \
   _(dnnl_primitive_desc_iterator_fetch)                  \
-  _(dnnl_primitive_desc_iterator_next)                   \
-  _(dnnl_primitive_desc_query)                           \
-  _(dnnl_primitive_desc_query_md)                        \
-  _(dnnl_primitive_destroy)                              \
-  _(dnnl_primitive_execute)                              \
-  _(dnnl_reorder_primitive_desc_create)                  \
-  _(dnnl_set_max_cpu_isa)                                \
-  _(dnnl_stream_create)                                  \
-  _(dnnl_stream_destroy)                                 \
+  _(dnnl_primitive_desc_iterator_next)
+#endif
+#define HB_ONEDNN_FUNCTIONS(_)               \
+  HB_ONEDNN_OF_VERSION(_)                    \
+  _(dnnl_engine_create)                      \
+  _(dnnl_engine_destroy)                     \
+  _(dnnl_memory_desc_equal)                  \
+  _(dnnl_memory_destroy)                     \
+  _(dnnl_memory_set_data_handle)             \
+  _(dnnl_post_ops_append_sum)                \
+  _(dnnl_post_ops_create)                    \
+  _(dnnl_post_ops_destroy)                   \
+  _(dnnl_primitive_attr_create)              \
+  _(dnnl_primitive_attr_destroy)             \
+  _(dnnl_primitive_attr_set_post_ops)        \
+  _(dnnl_primitive_attr_set_scratchpad_mode) \
+  _(dnnl_primitive_create)                   \
+  _(dnnl_primitive_desc_destroy)             \
+  _(dnnl_primitive_desc_query)               \
+  _(dnnl_primitive_desc_query_md)            \
+  _(dnnl_primitive_destroy)                  \
+  _(dnnl_primitive_execute)                  \
+  _(dnnl_reorder_primitive_desc_create)      \
+  _(dnnl_set_max_cpu_isa)                    \
+  _(dnnl_stream_create)                      \
+  _(dnnl_stream_destroy)                     \
   _(dnnl_version)
 
 #define HB_TEXT(x) #x

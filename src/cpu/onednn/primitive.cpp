@@ -35,14 +35,6 @@ dnnl::memory::data_type onednn_type(ScalarType t) {
   return t == kBFloat16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
 }
 
-bool has_fast_bf16() {
-  static const bool fast = [] {
-    __builtin_cpu_init();
-    return isa_level() >= 4 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512bf16");
-  }();
-  return fast;
-}
-
 void Prepared::bind(int arg, const dnnl::memory::desc& desc) {
   args.push_back(arg);
   memories.emplace_back(desc, onednn_engine(), nullptr);

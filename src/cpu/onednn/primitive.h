@@ -28,8 +28,6 @@ const dnnl::engine& onednn_engine();
 dnnl::stream& onednn_stream();
 /// Only f32 and bf16 are computed by oneDNN; others are converted before.
 dnnl::memory::data_type onednn_type(ScalarType t);
-/// Whether this CPU multiplies bf16 itself, so that oneDNN has fast primitives for it.
-bool has_fast_bf16();
 
 /// Everything that tells two primitives apart, as plain numbers.
 class PrimitiveKey {
