@@ -8,6 +8,7 @@
 #include "autocast/autocast.h"
 #include "autograd/arithmetic.h"
 #include "autograd/record.h"
+#include "core/recorder.h"
 
 namespace hb::autocast {
 
@@ -60,6 +61,8 @@ Tensor WeightCopies::values(const Tensor& weight, ScalarType dtype) {
   Excluded excluded;
   e.values = autodiff::arithmetic.cast(weight.detach(), dtype);
   ++made_;
+  if (HB_UNLIKELY(capture::any_recording()))
+    if (capture::Recorder* r = capture::recorder()) r->keeps(e.values);
   return e.values;
 }
 

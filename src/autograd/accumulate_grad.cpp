@@ -6,6 +6,7 @@
 #include "autograd/loss_scaling.h"
 #include "core/geometry.h"
 #include "core/physical.h"
+#include "core/recorder.h"
 
 namespace hb {
 
@@ -55,9 +56,12 @@ variable_list AccumulateGrad::apply(variable_list&& grads) {
   Tensor g = as_the_leaf_has_it(variable, std::move(grads[0]));
   for (auto& hook : variable.impl().materialize_autograd_meta().leaf_hooks) {
     if (!hook) continue;
+    capture::tell_refusal("register_hook", "runs a function of the program");
     Tensor replaced = hook(g);
     if (replaced.defined()) g = std::move(replaced);
   }
+  if (HB_UNLIKELY(capture::any_recording()))
+    if (capture::Recorder* r = capture::recorder()) r->leaf(variable);
   const std::lock_guard lock(mutex_);
   Tensor& sum = variable.mutable_grad();
   if (HB_UNLIKELY(g.is_sparse() || variable.is_sparse() || sum.is_sparse())) {

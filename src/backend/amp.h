@@ -15,6 +15,7 @@ struct GradSpan {
   void* data;
   int64_t numel;
 };
+inline void operands(capture::Operands& v, GradSpan& s) { v.changes(s.data); }
 
 /// Multiplies all gradients by *inv_scale in place and sets *found_inf to 1 if one of them held an inf or NaN: one read
 /// and one write of the memory. Without inv_scale it only looks: one read.
@@ -25,6 +26,7 @@ struct ScaleUpdate {
   double growth_factor, backoff_factor;
   int64_t growth_interval;
 };
+HB_NO_OPERANDS(ScaleUpdate)
 /// After an overflow *scale shrinks; after `growth_interval` steps without one it grows, unless it would become inf.
 HB_API inline Kernel<void(float* scale, int32_t* growth_tracker, const float* found_inf, const ScaleUpdate& update)>
     update_scale_kernel{"_amp_update_scale_"};

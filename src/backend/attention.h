@@ -24,10 +24,18 @@ struct Attention {
   int64_t mask_stride[4] = {0, 0, 0, 0};
   void* normalizer = nullptr;  // (B, H, queries): logarithm of each row's sum, float (double for double)
 };
+inline void operands(capture::Operands& v, Attention& a) {
+  v.reads(a.q.data), v.reads(a.k.data), v.reads(a.v.data), v.reads(a.mask);
+  v.changes(a.out.data), v.changes(a.normalizer);
+}
 HB_API inline Kernel<void(const Attention& a)> attention_kernel{"scaled_dot_product_attention"};
 struct AttentionGrad {
   HeadsRef grad_out, q, k, v;  // the last three are written
 };
+inline void operands(capture::Operands& v, AttentionGrad& g) {
+  v.reads(g.grad_out.data);
+  v.changes(g.q.data), v.changes(g.k.data), v.changes(g.v.data);
+}
 HB_API inline Kernel<void(const Attention& a, const AttentionGrad& g)> attention_backward_kernel{
     "scaled_dot_product_attention_backward"};
 

@@ -12,6 +12,7 @@ struct ConvParams {
   int64_t stride[3] = {1, 1, 1}, padding[3] = {0, 0, 0}, dilation[3] = {1, 1, 1};
   int64_t groups = 1;
 };
+HB_NO_OPERANDS(ConvParams)
 // x (N, Cin, spatial…), y (N, Cout, spatial…): physically channels-last. weight (Cout, Cin / groups, kernel…):
 // contiguous. Sizes were checked; nothing is empty.
 HB_API inline Kernel<void(const Tensor& y, const Tensor& x, const Tensor& weight, const Tensor& bias,

@@ -16,6 +16,7 @@ struct CtcTargets {
   std::vector<char> may_skip;            // (batch, width): whether the blank before may be left out
   std::vector<int64_t> inputs, targets;  // (batch): lengths
 };
+inline void operands(capture::Operands& v, CtcTargets&) { v.refuse("reads labels and lengths on the host"); }
 
 /// loss (batch) of log_probs (steps, batch, classes), contiguous float or double; alpha (batch, steps, width + 2) keeps
 /// the logarithms of all beginnings, each row behind two of impossible ones.

@@ -26,6 +26,26 @@ struct ElementwiseCall {
   ScalarType compute;
   ArrayRef<double> params;
 };
+/// A call of its own: operands, numbers and parameters.
+template <>
+struct capture::Kept<ElementwiseCall> {
+  FlatLoop flat;
+  std::optional<Loop> loop;
+  std::vector<double> params;
+  alignas(16) char numbers[Loop::kMaxOperands][16];
+  ElementwiseCall value;
+  explicit Kept(const ElementwiseCall& call);
+  ElementwiseCall& get() { return value; }
+  void show(Operands& v);
+};
+template <>
+struct capture::Kept<Loop> {
+  Loop value;
+  explicit Kept(const Loop& loop);
+  Loop& get() { return value; }
+  void show(Operands& v);
+};
+
 using FormulaKernel = Kernel<void(const ElementwiseCall& call)>;
 
 /// Copies with conversion between any two dtypes and layouts: loop of one output and one input.

@@ -23,6 +23,13 @@ struct Gemm {
   double alpha = 1, beta = 0;
   int64_t batch_count() const { return batch[0] * batch[1]; }
 };
+inline void operands(capture::Operands& v, Gemm& g) {
+  v.reads(g.a.data), v.reads(g.b.data), v.reads(g.bias);
+  if (g.beta == 0)
+    v.writes(g.c.data);
+  else
+    v.changes(g.c.data);
+}
 HB_API inline Kernel<void(const Gemm& gemm)> gemm_kernel{"matmul"};
 
 /// out (cols) = sum over rows of in (rows, cols), rows `stride` elements apart; half types are summed in float.

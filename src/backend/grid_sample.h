@@ -23,6 +23,7 @@ struct GridSampling {
   const void* in;    // (batch, size…, channels)
   const void* grid;  // (batch, samples, dims), the last dimension of `size` first
 };
+inline void operands(capture::Operands& v, GridSampling& s) { v.reads(s.in), v.reads(s.grid); }
 
 /// out (batch, samples, channels); float or double.
 HB_API inline Kernel<void(ScalarType dtype, const GridSampling& s, void* out)> grid_sample_kernel{"grid_sampler"};

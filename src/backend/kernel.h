@@ -6,6 +6,7 @@
 #include <halfbridge/dtype.h>
 #include <halfbridge/error.h>
 
+#include "backend/captured.h"
 #include "core/isa_level.h"
 
 namespace hb {
@@ -73,9 +74,13 @@ class Kernel<R(Args...)> : public KernelSlots {
    public:
     Bound(Function fn, const char* name, const Device& device) : fn_(fn), name_(name), device_(device) {}
     R operator()(Args... args) const {
-      if (HB_LIKELY(device_.is_cpu())) return fn_(std::forward<Args>(args)...);
-      const KernelScope scope(name_, device_);
-      return fn_(std::forward<Args>(args)...);
+      const auto run = [&]() -> R {
+        if (HB_LIKELY(device_.is_cpu())) return fn_(std::forward<Args>(args)...);
+        const KernelScope scope(name_, device_);
+        return fn_(std::forward<Args>(args)...);
+      };
+      if (HB_UNLIKELY(capture::any_recording())) return capture::record_call(fn_, name_, device_, run, args...);
+      return run();
     }
 
    private:

@@ -22,6 +22,10 @@ struct ClassLoss {
   /// The cross entropy of half logits in float32: `out`, and `grad` of the backward pass, are float32.
   bool float_loss = false;
 };
+inline void operands(capture::Operands& v, ClassLoss& l) {
+  v.reads(l.x), v.reads(l.target), v.reads(l.weight);
+  v.changes(l.total);
+}
 /// out: one value, or (outer, inner) without reduction.
 HB_API inline Kernel<void(ScalarType dtype, const ClassLoss& loss, void* out)> nll_kernel{"nll_loss"};
 /// grad_x from grad (one value, or (outer, inner)).

@@ -19,6 +19,10 @@ struct LstmCellGradient {
   const void *activations, *c_before, *c, *grad_out, *grad_h;
   void *grad_c, *grad_gates;
 };
+inline void operands(capture::Operands& v, LstmCellGradient& s) {
+  v.reads(s.activations), v.reads(s.c_before), v.reads(s.c), v.reads(s.grad_out), v.reads(s.grad_h);
+  v.changes(s.grad_c), v.changes(s.grad_gates);
+}
 HB_API inline Kernel<void(ScalarType dtype, const LstmCellGradient& s)> lstm_cell_backward_kernel{"lstm_backward"};
 
 }  // namespace hb

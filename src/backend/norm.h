@@ -11,6 +11,7 @@ struct NormShape {
   int64_t outer, channels, inner;
   int64_t count() const { return outer * inner; }
 };
+HB_NO_OPERANDS(NormShape)
 // Statistics are float (double for double). Affine parameters have their own dtype.
 /// mean and variance (biased) of each channel.
 HB_API inline Kernel<void(ScalarType dtype, const NormShape& s, const void* x, void* mean, void* var)>
@@ -38,6 +39,10 @@ struct BatchNormChannels {
   void *running_mean = nullptr, *running_var = nullptr;
   void *mean = nullptr, *rstd = nullptr;  // rstd holds the variance at first
 };
+inline void operands(capture::Operands& v, BatchNormChannels& p) {
+  v.reads(p.weight), v.reads(p.bias);
+  v.changes(p.running_mean), v.changes(p.running_var), v.changes(p.mean), v.changes(p.rstd);
+}
 /// From the statistics (in training) or the running ones: mean, rstd, scale, shift; updates the running ones.
 HB_API inline Kernel<void(const BatchNormChannels& p, void* scale, void* shift)> batch_norm_channels_kernel{
     "batch_norm"};
@@ -54,6 +59,7 @@ struct RowNorm {
   bool rms = false;
   const void *weight = nullptr, *bias = nullptr;
 };
+inline void operands(capture::Operands& v, RowNorm& p) { v.reads(p.weight), v.reads(p.bias); }
 /// mean and rstd (rows): float (double).
 HB_API inline Kernel<void(const RowNorm& p, void* y, const void* x, void* mean, void* rstd)> row_norm_kernel{
     "layer_norm"};

@@ -20,6 +20,7 @@ struct PoolWindows {
   int64_t inputs() const { return dim[0].in * dim[1].in * dim[2].in; }
   int64_t outputs() const { return dim[0].out * dim[1].out * dim[2].out; }
 };
+HB_NO_OPERANDS(PoolWindows)
 // x (N, C, spatial…), y: physically channels-last. index: int32, the place of the largest within its plane, laid out as
 // y.
 HB_API inline Kernel<void(const Tensor& y, const Tensor& index, const Tensor& x, const PoolWindows& w)> max_pool_kernel{

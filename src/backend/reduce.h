@@ -36,12 +36,34 @@ struct ReduceLoop {
   /// `out` has the dimensions of `in` (keepdim), of size 1 where `mask` says reduced.
   ReduceLoop(const Tensor& out, const Tensor& in, uint64_t mask);
 };
+inline void operands(capture::Operands& v, ReduceLoop& l) { v.reads(l.in), v.writes(l.out); }
+
+/// The recording knows who holds the memory.
+template <>
+struct capture::Kept<ReduceLoop> {
+  ReduceLoop value;
+  explicit Kept(const ReduceLoop& loop) : value(loop) { value.held.reset(); }
+  ReduceLoop& get() { return value; }
+  void show(Operands& v) { operands(v, value); }
+};
+template <>
+struct capture::Kept<const ReduceLoop*> {
+  std::optional<Kept<ReduceLoop>> value;
+  explicit Kept(const ReduceLoop* loop) {
+    if (loop) value.emplace(*loop);
+  }
+  const ReduceLoop* get() { return value ? &value->get() : nullptr; }
+  void show(Operands& v) {
+    if (value) value->show(v);
+  }
+};
 
 /// How a result is finished: (value / divisor) and then root: 0 as it is, 2 the square root, else the root of that
 /// degree.
 struct ReduceFinish {
   double p = 0, divisor = 1, root = 0;
 };
+HB_NO_OPERANDS(ReduceFinish)
 
 /// compute: kFloat (sums are carried on in double), kDouble or kLong.
 HB_API inline Kernel<void(const ReduceLoop&, ReduceOp, ScalarType compute, const ReduceFinish&)> reduce_kernel{
@@ -55,6 +77,7 @@ HB_API inline Kernel<void(const ReduceLoop&, const ReduceLoop* mean, double corr
 struct Lines {
   int64_t outer, n, inner;
 };
+HB_NO_OPERANDS(Lines)
 /// The largest (or smallest) of each line and where it first stands; NaN wins. `values` may be undefined.
 HB_API inline Kernel<void(const Tensor& values, const Tensor& indices, const Tensor& in, Lines, bool largest)>
     extremum_kernel{"max"};

@@ -18,6 +18,7 @@ struct SeparableIndex {
 
   int64_t outputs(int d) const { return static_cast<int64_t>(index[d].size()); }
 };
+HB_NO_OPERANDS(SeparableIndex)
 
 /// out[o][i][j][k] = in[o][index[0][i]][index[1][j]][index[2][k]]; elements of `itemsize` bytes.
 HB_API inline Kernel<void(int64_t itemsize, const SeparableIndex& s, void* out, const void* in)>

@@ -10,6 +10,7 @@ namespace hb {
 struct SoftmaxShape {
   int64_t outer, n, inner;
 };
+HB_NO_OPERANDS(SoftmaxShape)
 /// softmax, or its logarithm, computed in float for half types.
 HB_API inline Kernel<void(ScalarType dtype, const SoftmaxShape& shape, bool log, void* out, const void* in)>
     softmax_kernel{"softmax"};

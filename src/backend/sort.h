@@ -13,6 +13,7 @@ struct Order {
   int64_t from, count;
   bool descending;
 };
+HB_NO_OPERANDS(Order)
 /// values and indices: contiguous (outer, count, inner); in: contiguous lines.
 HB_API inline Kernel<void(const Tensor& values, const Tensor& indices, const Tensor& in, Lines, Order)> order_kernel{
     "sort"};

@@ -24,6 +24,7 @@ struct SparseRows {
   const int64_t* column = nullptr;
   const void* value = nullptr;
 };
+inline void operands(capture::Operands& v, SparseRows&) { v.refuse("works on a sparse tensor"); }
 /// out (rows, width) = a times b (…, width), both dense in memory. dtype: f32, f64, i64, c64 or c128.
 HB_API inline Kernel<void(ScalarType dtype, const SparseRows& a, const void* b, int64_t width, void* out)>
     sparse_mm_kernel{"sparse.mm"};
@@ -41,6 +42,7 @@ struct SparseProduct {
   int64_t* column = nullptr;
   void* value = nullptr;
 };
+inline void operands(capture::Operands& v, SparseProduct&) { v.refuse("works on a sparse tensor"); }
 HB_API inline Kernel<void(ScalarType dtype, const SparseRows& a, const SparseRows& b, int64_t columns,
                           SparseProduct& out)>
     sparse_product_kernel{"sparse.mm"};

@@ -24,6 +24,10 @@ struct UpdateTensor {
   double* scalar;  // a number that the rule carries from step to step
   int64_t numel;
 };
+inline void operands(capture::Operands& v, UpdateTensor& t) {
+  v.changes(t.param), v.changes(t.master), v.reads(t.grad), v.changes(t.step), v.changes(t.scalar);
+  for (void*& state : t.state) v.changes(state);
+}
 
 /// What the parameters of one call have in common. They are double and so are gradients and states, or each of the
 /// three is float, fp16 or bf16; computed is in double or in float.
@@ -34,6 +38,11 @@ struct UpdateCall {
   const float* grad_scale;  // not null: gradients are divided by this number
   const float* found_inf;   // not null and not zero: nothing is changed, no step counted
 };
+inline void operands(capture::Operands& v, UpdateCall& c) { v.reads(c.grad_scale), v.reads(c.found_inf); }
+/// Rules are numbers alone.
+template <class Rule>
+requires requires { &Rule::states; }
+void operands(capture::Operands&, Rule&) {}
 
 /// Updates all tensors of a list in one pass over memory.
 template <class Rule>

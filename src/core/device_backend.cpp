@@ -8,6 +8,7 @@
 #include <halfbridge/storage.h>
 
 #include "core/allocator.h"
+#include "core/recorder.h"
 
 namespace hb {
 
@@ -89,6 +90,7 @@ void set_default_device(const Device& device) {
 void copy_memory(void* to, const Device& to_device, const void* from, const Device& from_device, size_t bytes,
                  bool non_blocking) {
   if (bytes == 0) return;
+  if (HB_UNLIKELY(capture::any_recording())) capture::tell_refusal("copy_", "copies memory past the kernels");
   if (to_device.is_cpu() && from_device.is_cpu()) {
     std::memcpy(to, from, bytes);
     return;

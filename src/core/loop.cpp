@@ -7,6 +7,7 @@
 #include "backend/elementwise.h"
 #include "core/geometry.h"
 #include "core/physical.h"
+#include "core/recorder.h"
 
 namespace hb {
 
@@ -91,7 +92,9 @@ Loop::Loop(ArrayRef<const Tensor*> outs, ArrayRef<const Tensor*> ins)
            operands);
   const TensorImpl* impls[kMaxOperands];
   for (int k = 0; k < operands; ++k) {
-    impls[k] = &(k < outputs ? outs[k] : ins[k - outputs])->impl();
+    const Tensor& t = *(k < outputs ? outs[k] : ins[k - outputs]);
+    capture::uses(t);
+    impls[k] = &t.impl();
     if (impls[k]->is_deferred() && k >= outputs) {
       op[k].held = impls[k]->snapshot();
       impls[k] = op[k].held.get();

@@ -7,6 +7,7 @@
 #include "core/allocator.h"
 #include "core/calling_function.h"
 #include "core/device_backend.h"
+#include "core/recorder.h"
 #include "core/sparse_parts.h"
 
 namespace hb {
@@ -33,10 +34,15 @@ intrusive_ptr<StorageImpl> StorageImpl::allocate(size_t nbytes, Device device) {
   const detail::Block block = detail::allocate_block(nbytes + kHeader);
   if (HB_UNLIKELY(!block.memory)) detail::fail_out_of_memory(nbytes);
   char* data = static_cast<char*>(block.memory) + kHeader;
-  return intrusive_ptr<StorageImpl>(new (block.memory) StorageImpl(data, nbytes, kCPU, block.bytes, false));
+  intrusive_ptr<StorageImpl> s(new (block.memory) StorageImpl(data, nbytes, kCPU, block.bytes, false));
+  if (HB_UNLIKELY(capture::any_recording()))
+    if (capture::Recorder* r = capture::recorder()) r->allocated(*s);
+  return s;
 }
 
 intrusive_ptr<StorageImpl> StorageImpl::borrow(void* data, size_t nbytes, Device device, Deleter deleter) {
+  if (HB_UNLIKELY(capture::any_recording()))
+    capture::tell_refusal("from_blob", "takes values from memory of the program; make the tensor before the step");
   intrusive_ptr<StorageImpl> s(new StorageImpl(data, nbytes, indexed_device("from_blob", device), 0, true));
   if (deleter) s->deleter_ = new Deleter(std::move(deleter));
   return s;
@@ -63,6 +69,7 @@ StorageImpl::~StorageImpl() {
 }
 
 void StorageImpl::destroy() const {
+  if (HB_UNLIKELY(capture::any_recording())) capture::tell_freed(*this);
   if (borrowed_) {
     delete this;
     return;

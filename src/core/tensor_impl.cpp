@@ -9,6 +9,7 @@
 #include "backend/elementwise.h"
 #include "core/autograd_seam.h"
 #include "core/geometry.h"
+#include "core/recorder.h"
 
 namespace hb {
 
@@ -32,9 +33,13 @@ TensorImpl::TensorImpl(intrusive_ptr<StorageImpl> storage, ScalarType dtype, Dim
       sparse_(storage_->is_sparse()) {
   inference_ = InferenceMode::is_enabled();
   refresh();
+  if (HB_UNLIKELY(capture::any_recording()))
+    if (capture::Recorder* r = capture::recorder()) r->made(*this);
 }
 
-TensorImpl::~TensorImpl() = default;
+TensorImpl::~TensorImpl() {
+  if (HB_UNLIKELY(capture::any_recording())) capture::tell_gone(*this);
+}
 
 void TensorImpl::refresh() {
   numel_ = 1;

@@ -3,6 +3,8 @@
 #include <halfbridge/grad_mode.h>
 #include <halfbridge/ops/factories.h>
 
+#include "core/recorder.h"
+
 namespace hb::bridge::optim {
 
 template <class T>
@@ -23,7 +25,8 @@ T* DeviceNumber<T>::data(const Device& device) {
     NoGradGuard no_grad;
     on_device_ = full({}, get(), TensorOptions(std::is_same_v<T, double> ? kDouble : kLong).device(device));
   }
-  return on_device_.template data_ptr<T>();
+  hb::capture::uses(on_device_);
+  return static_cast<T*>(on_device_.impl().visible_data());
 }
 
 template class DeviceNumber<int64_t>;

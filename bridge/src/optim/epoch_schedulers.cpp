@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/recorder.h"
+
 namespace hb::bridge::optim {
 
 namespace {
@@ -48,11 +50,13 @@ void EpochScheduler::update(std::optional<int64_t> epoch) {
 }
 
 void EpochScheduler::step() {
+  hb::capture::tell_refusal("LRScheduler::step", "counts on the host; call it outside of the step");
   ++count_;
   update(std::nullopt);
 }
 
 void EpochScheduler::step(double epoch) {
+  hb::capture::tell_refusal("LRScheduler::step", "counts on the host; call it outside of the step");
   HB_CHECK(epoch >= 0, "Expected non-negative epoch, but got ", epoch);
   HB_CHECK(epoch == std::floor(epoch), "[LRScheduler::step] expected a whole epoch, got ", epoch,
            ": only CosineAnnealingWarmRestarts takes fractions");

@@ -7,6 +7,8 @@
 
 #include <halfbridge/bridge/serialize/archive.h>
 
+#include "core/recorder.h"
+
 namespace hb::bridge::optim {
 
 namespace {
@@ -20,6 +22,7 @@ void check_count(const char* name, size_t given, const Optimizer& optimizer) {
 LRScheduler::~LRScheduler() = default;
 
 void LRScheduler::step() {
+  hb::capture::tell_refusal("LRScheduler::step", "counts on the host; call it outside of the step");
   const auto lrs = get_lrs();
   check_count("LRScheduler", lrs.size(), optimizer_);
   for (size_t i = 0; i < lrs.size(); ++i) optimizer_.param_groups()[i].options().set_lr(lrs[i]);

@@ -2,6 +2,7 @@
 
 #include <halfbridge/ops/factories.h>
 
+#include "core/recorder.h"
 #include "core/thread_object.h"
 
 namespace hb::bridge::optim {
@@ -66,9 +67,13 @@ UpdateTensor StepTensors::add(UpdateCall& call, const Tensor& param, const Tenso
   bool direct = grad.scalar_type() == call.grad && param.is_contiguous() && grad.is_contiguous();
   for (const Tensor* t : refs.tensors)
     direct = direct && (!t || (t->scalar_type() == call.state && t->is_contiguous()));
+  hb::capture::uses(param), hb::capture::uses(grad);
   param.impl().bump_version();
-  for (const Tensor* t : refs.tensors)
-    if (t) t->impl().bump_version();
+  for (const Tensor* t : refs.tensors) {
+    if (!t) continue;
+    hb::capture::uses(*t);
+    t->impl().bump_version();
+  }
   UpdateTensor result{};
   if (direct) {
     result = {param.impl().visible_data(), nullptr, grad.impl().visible_data(), {}, nullptr, nullptr, param.numel()};
@@ -131,13 +136,15 @@ float* StepTensors::master_data(const Tensor& param, OptimizerParamState& state)
     copy.copy_(master);
     master = copy;
   }
-  return master.data_ptr<float>();
+  hb::capture::uses(master);
+  return static_cast<float*>(master.impl().visible_data());
 }
 
 const float* StepTensors::number(const Tensor& tensor, const Device& device) {
   if (!tensor.defined()) return nullptr;
   kept_.push_back(tensor.to(device).contiguous());
-  return kept_.back().data_ptr<float>();
+  hb::capture::uses(kept_.back());
+  return static_cast<const float*>(kept_.back().impl().visible_data());
 }
 
 void StepTensors::finish() {

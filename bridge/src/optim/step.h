@@ -8,6 +8,7 @@
 #include <halfbridge/grad_mode.h>
 
 #include "backend/optim.h"
+#include "core/recorder.h"
 #include "step_observer.h"
 #include "step_watcher.h"
 
@@ -138,6 +139,25 @@ Tensor take_sparse(Optimizer&, const Options&, const Tensor& /*param*/, const Te
   return grad;
 }
 
+/// A recorded update has the options that the group has when it is replayed: a scheduler may have changed them.
+template <class Options, class Rule, class Make>
+void follow_options(const OptimizerParamGroup& group, const GroupRule<Rule>& with, const Make& make) {
+  using hb::capture::Numbers;
+  hb::capture::Recorder* const recorder = hb::capture::recorder();
+  if (!recorder) return;
+  // The options stay where they are when groups move.
+  recorder->follow([options = &group.options(), flags = with.flags, maximize = with.maximize, make](
+                       hb::capture::Call& call, Numbers numbers) {
+    using Update = hb::capture::CallOf<const UpdateCall&, ArrayRef<UpdateTensor>, const Rule&>;
+    Rule& rule = std::get<2>(static_cast<Update&>(call).kept).value;
+    const GroupRule<Rule> now = make(static_cast<const Options&>(*options));
+    if (now.flags != flags || now.maximize != maximize) return false;
+    if (numbers == Numbers::compare) return now.rule.lr == rule.lr;
+    rule = now.rule;
+    return true;
+  });
+}
+
 /// All groups of a fused_step.
 template <class Options, class State, class Rule, class Make, class Refs, class Keeps>
 void update_groups(Optimizer& optimizer, const UpdateKernel<Rule>& kernel, const std::vector<Tensor>& grads,
@@ -163,6 +183,7 @@ void update_groups(Optimizer& optimizer, const UpdateKernel<Rule>& kernel, const
     }
     batches.run([&](const UpdateCall& call, ArrayRef<UpdateTensor> tensors, const Device& device) {
       kernel(device)(call, tensors, with.rule);
+      if (HB_UNLIKELY(hb::capture::any_recording())) follow_options<Options>(group, with, make);
     });
   }
 }

@@ -6,6 +6,7 @@
 
 #include <halfbridge/bridge/optim/optimizer.h>
 
+#include "core/recorder.h"
 #include "core/watchers.h"
 
 namespace hb::bridge::optim {
@@ -35,6 +36,8 @@ class ObservedStep {
  public:
   /// `grads`: those that step() was given, or nullptr where they are the parameters' own.
   explicit ObservedStep(Optimizer& optimizer, const std::vector<Tensor>* grads = nullptr) : optimizer_(optimizer) {
+    if (HB_UNLIKELY(hb::capture::any_recording()))
+      if (auto* r = hb::capture::recorder()) r->step_begins();
     if (inside || !Watchers<StepObserver>::any()) return;
     observers_ = Watchers<StepObserver>::now();
     if (!observers_) return;
@@ -45,6 +48,8 @@ class ObservedStep {
   ObservedStep(const ObservedStep&) = delete;
   ObservedStep& operator=(const ObservedStep&) = delete;
   ~ObservedStep() {
+    if (HB_UNLIKELY(hb::capture::any_recording()))
+      if (auto* r = hb::capture::recorder()) r->step_ends();
     if (!observers_) return;
     inside = false;
     if (std::uncaught_exceptions() == exceptions_)

@@ -38,6 +38,7 @@ struct LambRule {
     }
   };
 };
+HB_NO_OPERANDS(LambRule)
 inline UpdateKernel<LambRule> lamb_update{"LAMB"};
 
 /// A parameter as (batch, rows, cols), contiguous, with the factors of its second moment; or a vector, with its second
@@ -49,10 +50,15 @@ struct FactoredTensor {
   void* variance;  // not null: (numel)
   int64_t batch, rows, cols;
 };
+inline void operands(capture::Operands& v, FactoredTensor& t) {
+  operands(v, t.tensor);
+  v.changes(t.row_var), v.changes(t.col_var), v.changes(t.variance);
+}
 /// Adafactor as PyTorch has it.
 struct AdafactorRule {
   double lr, beta2_decay, eps1, eps2, d, weight_decay;
 };
+HB_NO_OPERANDS(AdafactorRule)
 HB_API inline Kernel<void(const UpdateCall& call, const FactoredTensor& tensor, const AdafactorRule& rule)>
     adafactor_update{"Adafactor"};
 

@@ -5,6 +5,7 @@
 
 #include "backend/amp.h"
 #include "core/geometry.h"
+#include "core/recorder.h"
 
 namespace hb {
 
@@ -27,6 +28,7 @@ class GradBatches {
     HB_CHECK(grad.device() == device_, "[", name_, "] expected gradients on ", device_, ", got ", grad.device());
     if (grad.numel() == 0) return;
     if (grad.is_sparse()) return add_sparse(grad, writes);
+    capture::uses(grad);
     TensorImpl& impl = grad.impl();
     Tensor dense = grad;
     if (!geometry::is_dense(impl.sizes(), impl.physical_strides())) {
@@ -66,7 +68,10 @@ class GradBatches {
   std::vector<Tensor> kept_;
 };
 
-float* float_at(const Tensor& t) { return static_cast<float*>(t.impl().raw_data()); }
+float* float_at(const Tensor& t) {
+  capture::uses(t);
+  return static_cast<float*>(t.impl().raw_data());
+}
 
 }  // namespace
 
@@ -93,6 +98,7 @@ Tensor& _amp_update_scale_(Tensor& self, Tensor& growth_tracker, const Tensor& f
   HB_CHECK(growth_tracker.device() == self.device() && found_inf.device() == self.device(), "[", name,
            "] expected growth_tracker and found_inf on ", self.device(), " like the scale, got ",
            growth_tracker.device(), " and ", found_inf.device());
+  capture::uses(growth_tracker);
   update_scale_kernel(self.device())(float_at(self), static_cast<int32_t*>(growth_tracker.impl().raw_data()),
                                      float_at(found_inf), {scale_growth_factor, scale_backoff_factor, growth_interval});
   self.impl().bump_version();

@@ -2,6 +2,8 @@
 #include <halfbridge/ops.h>
 #include <halfbridge/ops/amp.h>
 
+#include "core/recorder.h"
+
 namespace hb {
 
 namespace {
@@ -11,6 +13,7 @@ uint64_t host_reads() { return reads; }
 
 Scalar Tensor::item() const {
   ++reads;
+  if (HB_UNLIKELY(capture::any_recording())) capture::tell_refusal("item", "gives a value to the host");
   HB_CHECK(numel() == 1, "[item] a Tensor with ", numel(), " elements cannot be converted to Scalar");
   const Tensor here = is_cpu() ? *this : cpu();
   const void* p = here.impl().raw_data();

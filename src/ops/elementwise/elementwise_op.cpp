@@ -5,6 +5,7 @@
 #include "autograd/record.h"
 #include "core/devices.h"
 #include "core/geometry.h"
+#include "core/recorder.h"
 #include "ops/common/inplace.h"
 
 namespace hb::ops {
@@ -121,6 +122,11 @@ size_t tensors_of(std::initializer_list<Input> inputs, const Tensor** tensors) {
 
 void launch(const FormulaKernel& formula, ScalarType compute, const Tensor& out, std::initializer_list<Input> inputs,
             ArrayRef<double> params) {
+  if (HB_UNLIKELY(capture::any_recording())) {
+    capture::uses(out);
+    for (const Input& in : inputs)
+      if (in.tensor) capture::uses(*in.tensor);
+  }
   FlatLoop flat;
   Numbers numbers;
   if (make_flat(formula.name(), flat, numbers, out.impl(), inputs))

@@ -3,6 +3,7 @@
 #include <ostream>
 #include <typeinfo>
 
+#include "core/recorder.h"
 #include "core/remains.h"
 #include "core/stack.h"
 #include "module_watch.h"
@@ -245,6 +246,7 @@ void Module::unregister_module(const std::string& name) {
 
 void Module::train(bool on) {
   for (auto& child : children_) hb::detail::with_stack([&] { child.value()->train(on); });
+  if (is_training_ != on) hb::capture::flip_mode(this);
   is_training_ = on;
 }
 void Module::eval() { train(false); }

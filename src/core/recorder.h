@@ -1,0 +1,62 @@
+#pragma once
+// How graph mode (graph/) listens to the work of a thread: the calls of kernels (backend/captured.h), and whose memory
+// they work on.
+
+#include <functional>
+#include <memory>
+
+#include <halfbridge/tensor.h>
+
+#include "backend/captured.h"
+
+namespace hb::capture {
+
+enum class Numbers { compare, update };
+/// Brings the numbers of a recorded call up to date with where the program keeps them, or compares them. False: they
+/// differ, or the call is no longer the one to make.
+using Refresh = std::function<bool(Call&, Numbers)>;
+
+class Recorder {
+ public:
+  /// Before the call runs. Kernels within kernels are not told.
+  virtual void call(std::unique_ptr<Call> call, const Device& device) = 0;
+  virtual void refuse(const char* name, const char* why) = 0;
+  /// A tensor that a function is about to give to kernels: its memory is known from here on.
+  virtual void uses(const Tensor& t) = 0;
+  /// The library itself keeps this tensor beyond the step.
+  virtual void keeps(const Tensor& t) = 0;
+  /// What keeps the numbers of the last call up to date.
+  virtual void follow(Refresh refresh) = 0;
+  /// Around an optimizer's step.
+  virtual void step_begins() = 0;
+  virtual void step_ends() = 0;
+  /// The backward pass is about to give this leaf a gradient.
+  virtual void leaf(const Tensor& leaf) = 0;
+  virtual void made(const TensorImpl& tensor) = 0;
+  virtual void allocated(const StorageImpl& storage) = 0;
+  /// Told by any thread.
+  virtual void gone(const TensorImpl& tensor) noexcept = 0;
+  virtual void freed(const StorageImpl& storage) noexcept = 0;
+
+ protected:
+  ~Recorder() = default;
+};
+
+/// Of this thread; null where it does not record, or is within a kernel.
+Recorder* recorder() noexcept;
+/// This thread records from here on, or, with null, no longer.
+void set_recorder(Recorder* recorder) noexcept;
+
+/// Changes whenever a module turns to training or evaluation, and is what it was when the module turns back.
+extern std::atomic<uint64_t> module_modes;
+void flip_mode(const void* module) noexcept;
+
+inline void uses(const Tensor& t) {
+  if (HB_LIKELY(!any_recording())) return;
+  if (Recorder* r = recorder(); r && t.defined()) r->uses(t);
+}
+/// Hands the end of something to all recorders.
+void tell_freed(const StorageImpl& storage) noexcept;
+void tell_gone(const TensorImpl& tensor) noexcept;
+
+}  // namespace hb::capture
