@@ -104,6 +104,7 @@ intrusive_ptr<Backend> Backend::merge(const intrusive_ptr<Store>&, const intrusi
                                       const int&) {
   unsupported(*this, "merge");
 }
+Tensor Backend::allocateTensor(long, TensorOptions) { unsupported(*this, "allocateTensor"); }
 ErrorType Backend::getError() { unsupported(*this, "getError"); }
 
 }  // namespace hb::distributed
