@@ -19,7 +19,7 @@ target_include_directories(halfbridge_torch INTERFACE $<INSTALL_INTERFACE:${_inc
 
 install(TARGETS halfbridge halfbridge_torch EXPORT HalfbridgeTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS halfbridge_onednn LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY include/halfbridge bridge/include/halfbridge train/include/halfbridge trace/include/halfbridge DESTINATION ${_include}
+install(DIRECTORY include/halfbridge bridge/include/halfbridge graph/include/halfbridge train/include/halfbridge trace/include/halfbridge DESTINATION ${_include}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
 install(FILES trace/python/halfbridge_capture.py DESTINATION ${CMAKE_INSTALL_DATADIR}/halfbridge)
 install(DIRECTORY trace/capture DESTINATION ${CMAKE_INSTALL_DATADIR}/halfbridge)

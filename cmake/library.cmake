@@ -31,7 +31,7 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/src/cpu/isa/optim.cpp
 
 # Vendors' headers stand in the CPU's folder alone, the libraries of files in that of files.
 target_link_libraries(halfbridge_cpu PRIVATE DNNL::dnnl)
-foreach(layer io profiler bridge train trace)
+foreach(layer io profiler bridge train graph trace)
   target_link_libraries(halfbridge_${layer} PRIVATE PkgConfig::LIBZIP ZLIB::ZLIB nlohmann_json::nlohmann_json)
 endforeach()
 
@@ -66,6 +66,7 @@ target_include_directories(halfbridge PUBLIC
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/bridge/include>
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/train/include>
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/graph/include>
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/trace/include>)
 # oneDNN is not linked: src/cpu/onednn/library.cpp loads it, apart from the oneDNN that LibTorch brings.
 set(HALFBRIDGE_LIBRARIES PkgConfig::LIBZIP ZLIB::ZLIB nlohmann_json::nlohmann_json OpenMP::OpenMP_CXX ${CMAKE_DL_LIBS})

@@ -1,0 +1,51 @@
+#include "arena.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+
+namespace hb::graph {
+
+namespace {
+constexpr size_t kAlignment = 64;
+size_t rounded(size_t bytes) { return (std::max<size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment; }
+
+struct Span {
+  size_t begin, end;
+};
+
+/// The smallest gap among `taken` (sorted) that `bytes` fit in, or the end of all.
+size_t best_gap(const std::vector<Span>& taken, size_t bytes) {
+  size_t best = SIZE_MAX, best_size = SIZE_MAX, at = 0;
+  for (const Span& s : taken) {
+    if (s.begin > at && s.begin - at >= bytes && s.begin - at < best_size) best = at, best_size = s.begin - at;
+    at = std::max(at, s.end);
+  }
+  return best == SIZE_MAX ? at : best;
+}
+}  // namespace
+
+size_t plan_arena(std::vector<Lifetime>& values) {
+  std::vector<size_t> order(values.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return values[a].bytes > values[b].bytes; });
+  std::vector<size_t> placed;
+  std::vector<Span> taken;
+  size_t size = 0;
+  for (const size_t i : order) {
+    Lifetime& v = values[i];
+    taken.clear();
+    for (const size_t j : placed) {
+      const Lifetime& other = values[j];
+      if (other.first <= v.last && v.first <= other.last)
+        taken.push_back({other.offset, other.offset + rounded(other.bytes)});
+    }
+    std::sort(taken.begin(), taken.end(), [](const Span& a, const Span& b) { return a.begin < b.begin; });
+    v.offset = best_gap(taken, rounded(v.bytes));
+    size = std::max(size, v.offset + rounded(v.bytes));
+    placed.push_back(i);
+  }
+  return size;
+}
+
+}  // namespace hb::graph

@@ -1,0 +1,45 @@
+#pragma once
+// Element-wise calls as one.
+
+#include "backend/elementwise.h"
+#include "recording.h"
+
+namespace hb::graph {
+
+using Elementwise = capture::CallOf<const ElementwiseCall&>;
+
+/// The call as one of an element-wise function over whole rows; null where it is another.
+inline const Elementwise* elementwise(const capture::Call& call) {
+  const auto* const e = dynamic_cast<const Elementwise*>(&call);
+  return e && !std::get<0>(e->kept).loop && std::get<0>(e->kept).flat.outputs == 1 ? e : nullptr;
+}
+
+/// Calls over as many elements each, of which every element depends on what stands in its own place alone. They run
+/// one after the other on a block of elements, then on the next.
+class Chain final : public capture::Call {
+ public:
+  static constexpr int64_t kBlock = 4096;  // elements
+
+  Chain() : Call("chain") {}
+  /// `buffers`: for each operand of the call, the buffer of the chain that takes its place, or -1.
+  void add(std::unique_ptr<capture::Call> call, const std::vector<int>& buffers);
+  void run() override;
+  void show(capture::Operands& v) override;
+  size_t size() const { return links_.size(); }
+
+  /// From this many elements on every function divides its work alike among the threads, so that vectors begin at the
+  /// same elements and no rounding changes.
+  static int64_t least_elements();
+
+ private:
+  struct Link {
+    std::unique_ptr<capture::Call> call;
+    const Elementwise* elementwise;
+    int buffer[Loop::kMaxOperands];
+  };
+  void run_part(int64_t from, int64_t to) const;
+  std::vector<Link> links_;
+  int buffers_ = 0;
+};
+
+}  // namespace hb::graph

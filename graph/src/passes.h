@@ -1,0 +1,20 @@
+#pragma once
+// What is done to a recorded step before it is replayed. No pass changes a bit of any value that is left.
+
+#include <vector>
+
+#include "recording.h"
+
+namespace hb::graph {
+
+/// Leaves out calls whose results nobody reads.
+void drop_dead(std::vector<RecordedCall>& calls, const std::vector<Memory>& memories);
+/// Makes one call of element-wise calls that follow one another and have as many elements; it runs them block by block,
+/// and what only they see is kept in a buffer of a block's size.
+void fuse_chains(std::vector<RecordedCall>& calls, const std::vector<Memory>& memories);
+/// The first and the last call that works on each memory.
+void find_lifetimes(const std::vector<RecordedCall>& calls, std::vector<Memory>& memories);
+/// For each temporary value: the earlier one in whose place an element-wise call may write it, or -1.
+std::vector<int> share_in_place(const std::vector<RecordedCall>& calls, const std::vector<Memory>& memories);
+
+}  // namespace hb::graph

@@ -1,0 +1,368 @@
+#include "program.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <halfbridge/autograd.h>
+#include <halfbridge/grad_mode.h>
+
+#include "arena.h"
+#include "passes.h"
+
+namespace hb::graph {
+
+namespace {
+
+bool requires_grad(const TensorImpl& t) {
+  const AutogradMeta* meta = t.autograd_meta();
+  return meta && (meta->requires_grad || meta->grad_fn);
+}
+
+size_t hooks_of(const TensorImpl& t) {
+  const AutogradMeta* meta = t.autograd_meta();
+  return meta ? meta->leaf_hooks.size() : 0;
+}
+
+// The same tensor as `form` in this memory, without history.
+Tensor formed(const Tensor& form, const intrusive_ptr<StorageImpl>& storage) {
+  auto impl = form.impl().snapshot();
+  impl->set_storage(storage, impl->dtype());
+  return Tensor(std::move(impl));
+}
+
+// Geometry alone.
+Tensor form_of(const Tensor& t) { return formed(t, StorageImpl::allocate(0, kCPU)); }
+
+void point(const Place& place, const char* base) {
+  const char* address = base + place.offset;
+  std::memcpy(place.pointer, &address, sizeof address);
+}
+
+}  // namespace
+
+Program::Program(Recording& r, const std::vector<Tensor>& results, std::vector<Signature> inputs,
+                 std::vector<double> numbers, Surroundings surroundings, const CompileOptions& options)
+    : inputs_(std::move(inputs)), numbers_(std::move(numbers)), surroundings_(std::move(surroundings)) {
+  if (!r.refused.empty()) throw RecordingError{r.refused};
+  slot_of_memory_.assign(r.memories.size(), -1);
+  for (size_t i = 0; i < r.memories.size(); ++i)
+    if (r.memories[i].origin == Memory::Origin::input)
+      slot_of(static_cast<int>(i)), slots_.back().input = r.memories[i].input;
+  for (const Leaf& leaf : r.leaves) add_leaf(r, leaf);
+  for (const Tensor& t : results) add_result(r, t);
+  check_made(r, results);
+  guard(r);
+  for (const RecordedCall& c : r.calls)
+    if (c.refresh && !c.refresh(*c.call, capture::Numbers::compare))
+      throw RecordingError{detail::str("[", c.call->name, "] the step changes the options of its optimizer")};
+  memories_ = std::move(r.memories);
+  calls_ = std::move(r.calls);
+  for (Slot& s : slots_) s.bound = memories_[s.memory].begin, s.bytes = memories_[s.memory].bytes;
+  place_temporaries(options);
+  for (size_t i = 0; i < calls_.size(); ++i)
+    if (calls_[i].refresh) refreshed_.push_back(static_cast<int>(i));
+  collect_places();
+  count_holders();
+}
+
+int Program::slot_of(int memory) {
+  int& slot = slot_of_memory_[memory];
+  if (slot >= 0) return slot;
+  slot = static_cast<int>(slots_.size());
+  slots_.emplace_back();
+  slots_.back().memory = memory;
+  return slot;
+}
+
+void Program::add_result(const Recording& r, const Tensor& t) {
+  Result result;
+  if (!t.defined()) {
+    results_.push_back({});
+    return;
+  }
+  if (t.is_sparse()) throw RecordingError{"[compile] expected dense results"};
+  for (size_t i = 0; i < r.inputs.size(); ++i)
+    if (r.inputs[i].is_same(t)) result.input = static_cast<int>(i);
+  const int memory = r.memory_of(t);
+  if (result.input < 0) {
+    if (memory < 0) throw RecordingError{"[compile] expected results of the step's own functions"};
+    const Memory& m = r.memories[memory];
+    const auto known =
+        std::find_if(r.outside.begin(), r.outside.end(), [&](const Outside& o) { return o.tensor.is_same(t); });
+    if (known != r.outside.end()) {
+      result.kept = handle_of(t);
+    } else {
+      result.form = form_of(t);
+      if (m.origin == Memory::Origin::outside) {
+        result.storage = handle_of(m.storage);
+      } else {
+        const bool made = slot_of_memory_[memory] < 0;
+        result.slot = slot_of(memory);
+        if (made) slots_[result.slot].storage = t.impl().physical_storage();
+      }
+    }
+  }
+  results_.push_back(std::move(result));
+}
+
+void Program::add_leaf(const Recording& r, const Leaf& leaf) {
+  LeafState s;
+  s.leaf = handle_of(leaf.leaf);
+  if (leaf.before.defined()) s.before = handle_of(leaf.before);
+  s.had_gradient = leaf.before.defined(), s.any = leaf.dropped;
+  const Tensor now = leaf.leaf.grad();
+  if (!now.defined()) {
+    s.after = LeafState::After::none;
+    if (s.had_gradient && !leaf.met) s.any = true;  // dropped, and nothing else
+  } else if (!now.is_same(leaf.before)) {
+    const int memory = r.memory_of(now);
+    if (memory < 0 || r.memories[memory].origin != Memory::Origin::made)
+      throw RecordingError{"[backward] a gradient lies in memory that the step did not make"};
+    s.after = LeafState::After::slot;
+    s.form = form_of(now);
+    s.now = now;
+    const bool made = slot_of_memory_[memory] < 0;
+    s.slot = slot_of(memory);
+    if (made) slots_[s.slot].storage = now.impl().physical_storage();
+  }
+  if (s.any) s.before.reset();
+  leaves_.push_back(std::move(s));
+}
+
+// What the step made and what still lives is a result, a gradient or the library's own. Anything else the program keeps
+// where a replay cannot renew it.
+void Program::check_made(Recording& r, const std::vector<Tensor>& /*results*/) {
+  for (size_t i = 0; i < r.memories.size(); ++i) {
+    Memory& m = r.memories[i];
+    if (m.origin != Memory::Origin::made) continue;
+    const char* maker = m.first >= 0 ? r.calls[m.first].call->name : "empty";
+    if (m.alive && slot_of_memory_[i] < 0) {
+      if (!m.keeps)
+        throw RecordingError{
+            detail::str("[", maker,
+                        "] a value that it made is kept beyond the step, and is no result of it: return it, "
+                        "or call backward() within the step")};
+      m.storage = intrusive_ptr<StorageImpl>(const_cast<StorageImpl*>(m.impl));
+    }
+    if (m.shown && m.first >= 0)
+      throw RecordingError{
+          detail::str("[", maker, "] the program takes the address of a value that it made (data_ptr(), accessor())")};
+  }
+}
+
+void Program::guard(Recording& r) {
+  for (const Outside& o : r.outside) {
+    const TensorImpl& t = o.tensor.impl();
+    if (t.physical_storage().get() != o.storage)
+      throw RecordingError{"[set_data] a tensor got other memory within the step"};
+    guarded_.push_back({handle_of(o.tensor), o.storage, t.sizes(), t.physical_strides(), requires_grad(t),
+                        t.version() != o.version, hooks_of(t)});
+  }
+  for (Memory& m : r.memories) {
+    if (m.origin != Memory::Origin::outside) continue;
+    storages_.push_back(handle_of(m.storage));
+    const auto known = [&](const Outside& o) { return o.storage == m.impl; };
+    if (std::none_of(r.outside.begin(), r.outside.end(), known)) anonymous_.push_back(storages_.back());
+    // Recorded tensors shall not count as holders.
+    m.storage = StorageImpl::borrow(m.storage->data(), m.bytes, kCPU, nullptr);
+  }
+  for (const Tensor& t : r.inputs)
+    if (t.defined() && requires_grad(t.impl()))
+      throw RecordingError{"[compile] expected arguments that require no gradient"};
+}
+
+void Program::collect_places() {
+  for (RecordedCall& c : calls_) {
+    for (const Place& p : c.places)
+      if (const int s = slot_of_memory_[p.memory]; s >= 0) slots_[s].places.push_back(p);
+    for (const TensorPlace& t : c.tensors) {
+      if (const int s = slot_of_memory_[t.memory]; s >= 0) {
+        slots_[s].tensors.push_back(t.tensor);
+        if (slots_[s].storage) t.tensor->impl().set_storage(slots_[s].storage, t.tensor->impl().dtype());
+      } else if (memories_[t.memory].storage) {
+        t.tensor->impl().set_storage(memories_[t.memory].storage, t.tensor->impl().dtype());
+      }
+    }
+  }
+}
+
+// Temporary values: made in the step and gone with it.
+void Program::place_temporaries(const CompileOptions& options) {
+  if (options.drop_dead) drop_dead(calls_, memories_);
+  if (options.fuse) fuse_chains(calls_, memories_);
+  find_lifetimes(calls_, memories_);
+  const std::vector<int> shared = options.plan_memory ? share_in_place(calls_, memories_) : std::vector<int>();
+  std::vector<int> ids;
+  std::vector<Lifetime> lives;
+  std::vector<size_t> at(memories_.size());  // whose place is whose
+  size_t apart = 0;
+  for (size_t i = 0; i < memories_.size(); ++i) {
+    const Memory& m = memories_[i];
+    if (!m.temporary() || m.first < 0) continue;
+    ids.push_back(static_cast<int>(i));
+    if (const int into = shared.empty() ? -1 : shared[i]; into >= 0) {
+      at[i] = at[into];
+      lives[at[i]].last = m.last;
+      continue;
+    }
+    at[i] = lives.size();
+    lives.push_back({m.bytes, m.first, m.last, apart});
+    apart += (m.bytes + 127) / 64 * 64;
+  }
+  const size_t size = options.plan_memory ? plan_arena(lives) : apart;
+  if (ids.empty()) return;
+  arena_ = StorageImpl::allocate(size, kCPU);
+  char* const base = static_cast<char*>(arena_->data());
+  for (const int i : ids) {
+    Memory& m = memories_[i];
+    char* const begin = base + lives[at[i]].offset;
+    m.begin = begin;
+    m.storage = StorageImpl::borrow(begin, m.bytes, kCPU, nullptr);
+  }
+  for (RecordedCall& c : calls_)
+    for (const Place& p : c.places)
+      if (memories_[p.memory].temporary()) point(p, memories_[p.memory].begin);
+}
+
+// How many handles of our own there are to what the program may hold, too.
+void Program::count_holders() {
+  for (Slot& s : slots_) {
+    s.holders = 1 + static_cast<int64_t>(s.tensors.size());
+    for (const LeafState& l : leaves_) s.holders += l.slot >= 0 && &slots_[l.slot] == &s;
+  }
+}
+
+// --- replaying
+
+const char* Program::outside_mismatch() const {
+  for (const Guarded& g : guarded_) {
+    const TensorImpl& t = g.tensor->impl();
+    if (!held_elsewhere(g.tensor)) return "a tensor that the step used is gone";
+    if (t.physical_storage().get() != g.storage) return "a tensor that the step used has other memory";
+    if (t.sizes() != g.sizes || t.physical_strides() != g.strides)
+      return "a tensor that the step used has another shape";
+    if (requires_grad(t) != g.requires_grad) return "requires_grad of a tensor that the step used";
+    if (hooks_of(t) != g.hooks) return "hooks of a tensor that the step used";
+  }
+  for (const StorageHandle& s : anonymous_)
+    if (!held_elsewhere(s)) return "memory that the step used is gone";
+  return nullptr;
+}
+
+const char* Program::leaf_mismatch() const {
+  for (const LeafState& l : leaves_) {
+    if (l.any) continue;
+    const AutogradMeta* meta = l.leaf->impl().autograd_meta();
+    const bool has = meta && meta->grad.defined();
+    if (has != l.had_gradient) return has ? "a gradient that was not there" : "a gradient that is not there";
+    if (has && !meta->grad.is_same(*l.before)) return "a gradient is another tensor";
+  }
+  return nullptr;
+}
+
+const char* Program::mismatch(const std::vector<Tensor>& inputs, const std::vector<double>& numbers,
+                              const Surroundings& surroundings) {
+  if (inputs.size() != inputs_.size()) return "the number of arguments";
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs_[i].fits(inputs[i])) return "shape, dtype or layout of an argument";
+    if (!inputs[i].defined()) continue;
+    if (requires_grad(inputs[i].impl())) return "an argument that requires a gradient";
+    for (size_t j = 0; j < i; ++j)
+      if (inputs[j].defined() && inputs[j].impl().physical_storage() == inputs[i].impl().physical_storage() &&
+          inputs_[i].same_memory_as != static_cast<int>(j) && inputs_[j].same_memory_as < 0)
+        return "arguments that share memory";
+    if (const int j = inputs_[i].same_memory_as;
+        j >= 0 && inputs[j].impl().physical_storage() != inputs[i].impl().physical_storage())
+      return "arguments that shared memory";
+    for (const Guarded& g : guarded_)
+      if (g.storage == inputs[i].impl().physical_storage().get())
+        return "an argument in the memory of a tensor of the step";
+  }
+  if (numbers.size() != numbers_.size() ||
+      (!numbers.empty() && std::memcmp(numbers.data(), numbers_.data(), numbers.size() * sizeof(double)) != 0))
+    return "a number among the arguments";
+  if (const char* what = surroundings_.differs(surroundings)) return what;
+  if (const char* what = outside_mismatch()) return what;
+  if (const char* what = leaf_mismatch()) return what;
+  for (const int i : refreshed_)
+    if (!calls_[i].refresh(*calls_[i].call, capture::Numbers::update)) return "options of an optimizer";
+  return nullptr;
+}
+
+void Program::bind(Slot& slot, const intrusive_ptr<StorageImpl>& storage) {
+  const char* const base = static_cast<const char*>(storage->data());
+  if (base != slot.bound) {
+    slot.bound = base;
+    for (const Place& p : slot.places) point(p, base);
+  }
+  for (Tensor* t : slot.tensors)
+    if (t->impl().physical_storage() != storage) t->impl().set_storage(storage, t->impl().dtype());
+}
+
+// What the program still holds of the last replay keeps its values: this one gets memory of its own.
+void Program::renew(Slot& slot) {
+  if (slot.storage.use_count() <= slot.holders && !slot.storage->address_shown()) return;
+  slot.storage = StorageImpl::allocate(slot.bytes, kCPU);
+  bind(slot, slot.storage);
+  for (LeafState& l : leaves_)
+    if (l.slot >= 0 && &slots_[l.slot] == &slot) l.now = formed(l.form, slot.storage);
+}
+
+std::vector<Tensor> Program::replay(const std::vector<Tensor>& inputs) {
+  for (LeafState& l : leaves_) {
+    if (l.after != LeafState::After::slot) continue;
+    const Tensor& grad = l.leaf->grad();
+    const bool held = l.now.use_count() > 1 + static_cast<int64_t>(grad.is_same(l.now));
+    if (held || l.now.impl().physical_storage() != slots_[l.slot].storage)
+      l.now = formed(l.form, slots_[l.slot].storage);
+    if (held) renew(slots_[l.slot]);
+  }
+  for (Slot& s : slots_) {
+    if (s.input >= 0)
+      bind(s, inputs[s.input].impl().physical_storage());
+    else
+      renew(s);
+  }
+  for (const RecordedCall& c : calls_) c.call->run();
+  for (const Guarded& g : guarded_)
+    if (g.bumped) g.tensor->impl().bump_version();
+  for (LeafState& l : leaves_) {
+    if (l.after == LeafState::After::slot) {
+      if (!l.leaf->grad().is_same(l.now)) Tensor(*l.leaf).mutable_grad() = l.now;
+    } else if (l.after == LeafState::After::none && l.leaf->grad().defined()) {
+      Tensor(*l.leaf).mutable_grad().reset();
+    }
+  }
+  std::vector<Tensor> out;
+  out.reserve(results_.size());
+  for (const Result& r : results_) {
+    if (r.input >= 0)
+      out.push_back(inputs[r.input]);
+    else if (r.kept)
+      out.push_back(*r.kept);
+    else if (!r.form.defined())
+      out.emplace_back();
+    else if (r.slot >= 0 && slots_[r.slot].input >= 0)
+      out.push_back(formed(r.form, inputs[slots_[r.slot].input].impl().physical_storage()));
+    else
+      out.push_back(formed(r.form, r.slot >= 0 ? slots_[r.slot].storage : *r.storage));
+  }
+  return out;
+}
+
+std::string Program::print() const {
+  std::ostringstream out;
+  static constexpr const char* kOrigins[] = {"argument ", "outside ", "%"};
+  const auto name = [&](int memory) {
+    return detail::str(kOrigins[static_cast<int>(memories_[memory].origin)], memory, ":", memories_[memory].bytes);
+  };
+  for (const RecordedCall& c : calls_) {
+    std::string reads, writes;
+    for (const Place& p : c.places) (p.access == Access::reads ? reads : writes) += " " + name(p.memory);
+    for (const TensorPlace& t : c.tensors) reads += " " + name(t.memory);
+    out << writes << (writes.empty() ? "" : " = ") << c.call->name << reads << '\n';
+  }
+  return out.str();
+}
+
+}  // namespace hb::graph

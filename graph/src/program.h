@@ -1,0 +1,126 @@
+#pragma once
+// A recorded step that can be replayed: the calls, where their memory comes from at each replay, and what has to be as
+// it was when they were recorded.
+
+#include <string>
+#include <vector>
+
+#include <halfbridge/graph.h>
+
+#include "autocast/snapshot.h"
+#include "handles.h"
+#include "recording.h"
+
+namespace hb::graph {
+
+/// What is the same for all that a thread computes, when a step begins.
+struct Surroundings {
+  bool grad_mode, inference_mode;
+  int threads;
+  ScalarType default_dtype;
+  uint64_t module_modes;
+  autocast::Snapshot autocast;
+  static Surroundings now();
+  /// The name of what differs; null where nothing does.
+  const char* differs(const Surroundings& from) const;
+};
+
+/// Shape, dtype and layout of an argument.
+struct Signature {
+  bool defined = false, number = false;
+  ScalarType dtype = ScalarType::Undefined;
+  Device device = kCPU;
+  DimVector sizes, strides;
+  int64_t offset = 0;
+  int same_memory_as = -1;  // an earlier argument that shares its storage
+
+  static std::vector<Signature> of(const std::vector<Tensor>& tensors);
+  bool fits(const Tensor& t) const;
+};
+
+class Program {
+ public:
+  /// Throws RecordingError where the recording cannot be replayed.
+  Program(Recording& recording, const std::vector<Tensor>& results, std::vector<Signature> inputs,
+          std::vector<double> numbers, Surroundings surroundings, const CompileOptions& options);
+
+  /// Why it is not the program for these arguments now; null where it is. Brings options of optimizers up to date.
+  const char* mismatch(const std::vector<Tensor>& inputs, const std::vector<double>& numbers,
+                       const Surroundings& surroundings);
+  std::vector<Tensor> replay(const std::vector<Tensor>& inputs);
+
+  std::string print() const;
+  size_t arena_bytes() const { return arena_ ? arena_->nbytes() : 0; }
+
+ private:
+  /// Memory that may be another at each replay.
+  struct Slot {
+    int memory = -1;
+    int input = -1;                      // the argument whose memory it is; else a result's or a gradient's
+    intrusive_ptr<StorageImpl> storage;  // now; of results and gradients
+    const char* bound = nullptr;         // what the calls point to
+    int64_t holders = 0;                 // of the storage, as long as the program holds none of it
+    size_t bytes = 0;
+    std::vector<Place> places;
+    std::vector<Tensor*> tensors;
+  };
+  struct Result {
+    int input = -1;         // that argument itself
+    TensorHandle kept;      // or this tensor of the program's
+    Tensor form;            // or geometry
+    int slot = -1;          // in this memory
+    StorageHandle storage;  // or this one
+  };
+  struct LeafState {
+    TensorHandle leaf;
+    bool had_gradient = false;  // when the step began
+    TensorHandle before;        // it must be this one, where it is added to
+    bool any = false;           // whatever there is, the step drops it
+    enum class After { same, none, slot } after = After::same;
+    Tensor form, now;  // the gradient
+    int slot = -1;
+  };
+  struct Guarded {
+    TensorHandle tensor;
+    const StorageImpl* storage;
+    DimVector sizes, strides;
+    bool requires_grad, bumped;
+    size_t hooks;
+  };
+
+  void check_made(Recording& r, const std::vector<Tensor>& results);
+  int slot_of(int memory);
+  void add_result(const Recording& r, const Tensor& t);
+  void add_leaf(const Recording& r, const Leaf& leaf);
+  void guard(Recording& r);
+  void collect_places();
+  void place_temporaries(const CompileOptions& options);
+  void count_holders();
+  void bind(Slot& slot, const intrusive_ptr<StorageImpl>& storage);
+  void renew(Slot& slot);
+  const char* leaf_mismatch() const;
+  const char* outside_mismatch() const;
+
+  std::vector<Memory> memories_;
+  std::vector<RecordedCall> calls_;
+  std::vector<int> refreshed_;  // calls that have something to refresh
+  std::vector<Slot> slots_;
+  std::vector<int> slot_of_memory_;
+  std::vector<Result> results_;
+  std::vector<LeafState> leaves_;
+  std::vector<Guarded> guarded_;
+  std::vector<StorageHandle> storages_;   // of the program's, and
+  std::vector<StorageHandle> anonymous_;  // those among them of which no tensor is known
+  std::vector<int> bumped_inputs_;
+  std::vector<Signature> inputs_;
+  std::vector<double> numbers_;
+  Surroundings surroundings_;
+  intrusive_ptr<StorageImpl> arena_;
+};
+
+/// A recording that cannot be replayed, and why.
+struct RecordingError {
+  std::string why;
+};
+
+}  // namespace hb::graph
