@@ -55,6 +55,7 @@ Program::Program(Recording& r, const std::vector<Tensor>& results, std::vector<S
   for (const RecordedCall& c : r.calls)
     if (c.refresh && !c.refresh(*c.call, capture::Numbers::compare))
       throw RecordingError{detail::str("[", c.call->name, "] the step changes the options of its optimizer")};
+  check_sole_holders(results);
   memories_ = std::move(r.memories);
   calls_ = std::move(r.calls);
   for (Slot& s : slots_) s.bound = memories_[s.memory].begin, s.bytes = memories_[s.memory].bytes;
@@ -147,6 +148,27 @@ void Program::check_made(Recording& r, const std::vector<Tensor>& /*results*/) {
     if (m.shown && m.first >= 0)
       throw RecordingError{
           detail::str("[", maker, "] the program takes the address of a value that it made (data_ptr(), accessor())")};
+  }
+}
+
+// The program has no other way to a result or a gradient than that: a variable that the step gave it to would not be
+// renewed.
+void Program::check_sole_holders(const std::vector<Tensor>& results) const {
+  for (const Slot& slot : slots_) {
+    if (slot.input >= 0) continue;
+    std::vector<std::pair<const Tensor*, int64_t>> known;  // with our handles to each
+    const auto add = [&](const Tensor& t, int64_t handles) {
+      if (!t.defined() || t.is_sparse() || t.impl().physical_storage() != slot.storage) return;
+      for (auto& [other, count] : known)
+        if (other->is_same(t)) return void(count += handles);
+      known.emplace_back(&t, handles);
+    };
+    for (const Tensor& t : results) add(t, 1);
+    for (const LeafState& l : leaves_) add(l.now, 2);
+    const bool tensors_held =
+        std::any_of(known.begin(), known.end(), [](const auto& k) { return k.first->use_count() > k.second; });
+    if (tensors_held || slot.storage.use_count() > 1 + static_cast<int64_t>(known.size()))
+      throw RecordingError{"[compile] a result or a gradient of the step is kept in another place, too"};
   }
 }
 

@@ -89,6 +89,7 @@ class Program {
   };
 
   void check_made(Recording& r, const std::vector<Tensor>& results);
+  void check_sole_holders(const std::vector<Tensor>& results) const;
   int slot_of(int memory);
   void add_result(const Recording& r, const Tensor& t);
   void add_leaf(const Recording& r, const Leaf& leaf);

@@ -185,6 +185,8 @@ void Recording::leaf(const Tensor& t) {
     if (!std::exchange(known.met, true)) known.dropped = known.before.defined() && !t.grad().is_same(known.before);
     return;
   }
+  for (const Tensor& in : inputs)
+    if (in.is_same(t)) return refuse("backward", "gives a gradient to an argument");
   found_leaves.push_back(t);
   refuse("backward", "gives a gradient to a tensor that had none in the calls before");
 }

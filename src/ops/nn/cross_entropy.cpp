@@ -48,7 +48,7 @@ struct Operands {
     loss.classes = x.size(c);
     loss.outer = c == 1 ? x.size(0) : 1;
     for (int64_t d = c + 1; d < x.dim(); ++d) loss.inner *= x.size(d);
-    loss.x = x.impl().visible_data(), loss.target = target.data_ptr<int64_t>();
+    loss.x = x.impl().visible_data(), loss.target = static_cast<const int64_t*>(target.impl().visible_data());
     if (weight.defined()) loss.weight = weight.impl().visible_data();
     loss.ignore_index = ignore_index, loss.reduction = reduction;
     total = sum.defined() ? sum : empty_contiguous({}, kDouble, x.device());

@@ -15,8 +15,8 @@ Tensor embedding_gradient(const Tensor& g, const Tensor& indices, int64_t rows, 
   const Tensor grad = ops::to_contiguous(g);
   Tensor out = empty({rows, width}, g.options());
   embedding_backward_kernel(g.device())(g.scalar_type(), out.impl().visible_data(), grad.impl().raw_data(),
-                                        indices.data_ptr<int64_t>(), indices.numel(), rows, width, padding,
-                                        by_frequency);
+                                        static_cast<const int64_t*>(indices.impl().visible_data()), indices.numel(),
+                                        rows, width, padding, by_frequency);
   if (needs_grad(g)) {
     // Linear in g: its gradient looks the rows up again.
     record("EmbeddingDenseBackwardBackward0", out, {&g}, {SavedTensor::input(indices)},
@@ -62,7 +62,8 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_id
   sizes.push_back(width);
   Tensor out = empty(sizes, weight.options());
   embedding_kernel(weight.device())(weight.scalar_type(), out.impl().visible_data(), table.impl().raw_data(),
-                                    index.data_ptr<int64_t>(), index.numel(), rows, width);
+                                    static_cast<const int64_t*>(index.impl().visible_data()), index.numel(), rows,
+                                    width);
   if (needs_grad(weight)) {
     record("EmbeddingBackward0", out, {&weight}, {SavedTensor::input(index)},
            [=](Backward& b, auto& s) -> variable_list {
