@@ -14,6 +14,7 @@ void add_diff(CLI::App& app, int& exit);
 void add_info(CLI::App& app, int& exit);
 void add_verify(CLI::App& app, int& exit);
 void add_port(CLI::App& app, int& exit);
+void add_run(CLI::App& app, int& exit);
 void add_trace(CLI::App& app, int& exit);
 
 }  // namespace hb::cli

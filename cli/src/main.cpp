@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
   add_verify(app, exit);
   add_info(app, exit);
   add_port(app, exit);
+  add_run(app, exit);
   add_amp_report(app, exit);
   try {
     app.parse(argc, argv);
