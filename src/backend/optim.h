@@ -29,7 +29,7 @@ namespace hb {
   _(RpropRule, rprop_update, "Rprop")          \
   _(LionRule, lion_update, "Lion")
 
-#define HB_UPDATE_KERNEL(Rule, kernel, name) inline UpdateKernel<Rule> kernel{name};
+#define HB_UPDATE_KERNEL(Rule, kernel, name) HB_API inline UpdateKernel<Rule> kernel{name};
 HB_FORALL_UPDATE_RULES(HB_UPDATE_KERNEL)
 #undef HB_UPDATE_KERNEL
 

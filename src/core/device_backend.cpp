@@ -8,6 +8,7 @@
 #include <halfbridge/storage.h>
 
 #include "core/allocator.h"
+#include "core/load_cuda.h"
 #include "core/recorder.h"
 
 namespace hb {
@@ -62,11 +63,14 @@ void register_device_backend(DeviceType type, DeviceBackend* backend) {
 }
 
 DeviceBackend* find_device_backend(DeviceType type) {
-  return isValidDeviceType(type) ? backends[static_cast<size_t>(type)] : nullptr;
+  if (!isValidDeviceType(type)) return nullptr;
+  DeviceBackend* const backend = backends[static_cast<size_t>(type)];
+  return HB_UNLIKELY(!backend && type == kCUDA) ? open_cuda() : backend;
 }
 
 DeviceBackend& device_backend(const char* name, const Device& device) {
   DeviceBackend* const backend = find_device_backend(device.type());
+  HB_CHECK(backend || device.type() != kCUDA, "[", name, "] device ", device, " is not available: ", cuda_absence());
   HB_CHECK(backend, "[", name, "] device ", device, " is not available: this build of Halfbridge has no ",
            DeviceTypeName(device.type()), " support");
   return *backend;

@@ -1,12 +1,13 @@
 #include <halfbridge/generator.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <random>
 
 #include <halfbridge/error.h>
 
-#include "core/device_backend.h"
+#include "core/load_cuda.h"
 
 namespace hb {
 
@@ -129,12 +130,19 @@ void require_generator(const std::optional<Generator>& gen, DeviceType type) {
 
 const Generator& default_generator() { return detail::getDefaultCPUGenerator(); }
 
+namespace {
+std::atomic<uint64_t> last_seed{default_rng_seed_val};
+}  // namespace
+uint64_t seed_for_devices() { return last_seed; }
+
 void manual_seed(uint64_t seed) {
   Generator generator = default_generator();
   std::lock_guard<std::mutex> lock(generator.mutex());
   generator.set_current_seed(seed);
+  last_seed = seed;
   if (HB_LIKELY(!detail::other_devices)) return;
   for (int type = 1; type < COMPILE_TIME_MAX_DEVICE_TYPES; ++type) {
+    if (static_cast<DeviceType>(type) == kCUDA && !cuda_is_open()) continue;  // it need not be opened for this
     DeviceBackend* const backend = find_device_backend(static_cast<DeviceType>(type));
     for (DeviceIndex i = 0; backend && i < backend->count(); ++i)
       Generator(backend->default_generator(i)).manual_seed(seed);

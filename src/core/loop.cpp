@@ -86,7 +86,8 @@ bool flat(Loop& loop, const TensorImpl* const* operands) {
 
 }  // namespace
 
-Loop::Loop(ArrayRef<const Tensor*> outs, ArrayRef<const Tensor*> ins)
+// Back ends in libraries of their own make loops, too.
+HB_API Loop::Loop(ArrayRef<const Tensor*> outs, ArrayRef<const Tensor*> ins)
     : outputs(static_cast<int>(outs.size())), operands(static_cast<int>(outs.size() + ins.size())) {
   HB_CHECK(operands > 0 && operands <= kMaxOperands, "[loop] expected at most ", int{kMaxOperands}, " operands, got ",
            operands);

@@ -10,6 +10,8 @@
 //   HB_LAUNCH(double_all<float>, blocks, 256, shared_bytes, current_stream(), x, n);
 //   HB_LAUNCH((pair<A, B>), …)           // commas need parentheses
 //
+// A large argument is HB_ARGUMENT(Type) name: the launch's own copy, which all threads read.
+//
 // Vectors of 16 bytes are read and written by load_vector and store_vector, which check their alignment in tests.
 
 #include <cstdint>
@@ -23,7 +25,9 @@
   static ::software_cuda::Shared<T[count]> name##_room; \
   T* const name = *name##_room.of_block()
 #define HB_DYNAMIC_SHARED(T, name) T* const name = reinterpret_cast<T*>(::software_cuda::dynamic_shared)
+#define HB_ARGUMENT(...) const __VA_ARGS__&
 #else
+#define HB_ARGUMENT(...) __grid_constant__ const __VA_ARGS__
 #define HB_SHARED(T, name, count)                                          \
   __shared__ __align__(16) unsigned char name##_room[sizeof(T) * (count)]; \
   T* const name = reinterpret_cast<T*>(name##_room)
@@ -53,6 +57,7 @@ void launch(const char* name, void (*kernel)(P...), dim3 grid, dim3 block, size_
       },
       values);
 #endif
+  after_launch(name);
 }
 
 constexpr int kWarp = 32;

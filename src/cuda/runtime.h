@@ -7,6 +7,11 @@
 #include <cuda_runtime.h>
 #endif
 
+/// Defined where device code is compiled.
+#if defined(__CUDACC__) || defined(HB_SOFTWARE_CUDA)
+#define HB_DEVICE_CODE 1
+#endif
+
 namespace hb::cuda {
 
 /// Throws "[what] CUDA error: …".
@@ -17,5 +22,7 @@ inline void check(cudaError_t code, const char* what) {
 
 /// The function whose kernel runs on this thread, for messages.
 const char* current_function();
+/// Waits for the kernel where every call is to (CUDA_LAUNCH_BLOCKING=1).
+void after_launch(const char* name);
 
 }  // namespace hb::cuda

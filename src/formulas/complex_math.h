@@ -2,15 +2,26 @@
 // The elementary functions of complex numbers, under the names that formulas use.
 
 #include <halfbridge/complex.h>
+#ifdef __CUDACC__
+#include <cuda/std/complex>
+#endif
 
 #include "formulas/math.h"
 
 namespace hb::math {
 
-#define HB_COMPLEX_1(name)                \
-  template <class T>                      \
-  Complex<T> name(const Complex<T>& z) {  \
-    return std::name(std::complex<T>(z)); \
+// The standard's functions are the host's; CUDA has its own of the same names.
+#ifdef __CUDA_ARCH__
+namespace std_of_device = ::cuda::std;
+#else
+namespace std_of_device = ::std;
+#endif
+
+#define HB_COMPLEX_1(name)                                                             \
+  template <class T>                                                                   \
+  HB_HD Complex<T> name(const Complex<T>& z) {                                         \
+    const auto r = std_of_device::name(std_of_device::complex<T>(z.real(), z.imag())); \
+    return Complex<T>(r.real(), r.imag());                                             \
   }
 HB_COMPLEX_1(exp)
 HB_COMPLEX_1(log)
@@ -32,28 +43,30 @@ HB_COMPLEX_1(atanh)
 
 /// The magnitude: a real number.
 template <class T>
-T abs(const Complex<T>& z) {
+HB_HD T abs(const Complex<T>& z) {
   return math::hypot(z.real(), z.imag());
 }
 template <class T>
-Complex<T> exp2(const Complex<T>& z) {
+HB_HD Complex<T> exp2(const Complex<T>& z) {
   return math::exp(z * Complex<T>(T(0.69314718055994530942)));
 }
 template <class T>
-Complex<T> log2(const Complex<T>& z) {
+HB_HD Complex<T> log2(const Complex<T>& z) {
   return math::log(z) * Complex<T>(T(1.44269504088896340736));
 }
 template <class T>
-Complex<T> log1p(const Complex<T>& z) {
+HB_HD Complex<T> log1p(const Complex<T>& z) {
   return math::log(Complex<T>(1) + z);
 }
 template <class T>
-Complex<T> expm1(const Complex<T>& z) {
+HB_HD Complex<T> expm1(const Complex<T>& z) {
   return math::exp(z) - Complex<T>(1);
 }
 template <class T>
-Complex<T> pow(const Complex<T>& a, const Complex<T>& b) {
-  return std::pow(std::complex<T>(a), std::complex<T>(b));
+HB_HD Complex<T> pow(const Complex<T>& a, const Complex<T>& b) {
+  const auto r =
+      std_of_device::pow(std_of_device::complex<T>(a.real(), a.imag()), std_of_device::complex<T>(b.real(), b.imag()));
+  return Complex<T>(r.real(), r.imag());
 }
 
 /// The type of a number's magnitude.

@@ -45,8 +45,9 @@ constexpr unsigned cudaHostAllocDefault = 0, cudaHostAllocPortable = 1, cudaHost
 
 struct cudaDeviceProp {
   char name[256];
-  size_t totalGlobalMem, sharedMemPerBlock, sharedMemPerBlockOptin;
+  size_t totalGlobalMem, sharedMemPerBlock, sharedMemPerBlockOptin, sharedMemPerMultiprocessor;
   int regsPerBlock, warpSize, maxThreadsPerBlock, major, minor, multiProcessorCount, l2CacheSize;
+  int maxThreadsDim[3], maxGridSize[3];
   int maxThreadsPerMultiProcessor, pciBusID, pciDeviceID, pciDomainID, integrated;
 };
 struct cudaPointerAttributes {

@@ -131,6 +131,13 @@ bool is_device(const void* address) {
   return address >= a.base && address < a.base + kReserved;
 }
 
+int device_of(const void* address) {
+  Arena& a = arena();
+  const std::lock_guard lock(a.mutex);
+  const auto found = find_block(a, address);
+  return found == a.live.end() ? 0 : found->second.device;
+}
+
 std::string describe(const void* address) {
   if (!is_device(address)) return "memory that is not the device's";
   Arena& a = arena();

@@ -32,6 +32,8 @@ struct BlockAt {
 BlockAt block_at(const void* address);
 /// Whether an address is one of the device's.
 bool is_device(const void* address);
+/// The device whose memory it is, 0 where it is nobody's.
+int device_of(const void* address);
 /// What can be said of an address that was touched and should not have been.
 std::string describe(const void* address);
 

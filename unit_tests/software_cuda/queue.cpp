@@ -26,6 +26,8 @@ State& state() {
 
 namespace {
 
+constexpr size_t kQueued = 4096;  // as many the device keeps: then it begins by itself
+
 Stream& stream_of(cudaStream_t stream) {
   State& s = state();
   return stream ? *reinterpret_cast<Stream*>(stream) : s.default_stream[s.device];
@@ -126,7 +128,11 @@ void report(cudaError_t code, const std::string& text) {
 void enqueue_work(cudaStream_t to, Work work) {
   const std::lock_guard lock(device_mutex());
   work.number = ++state().queued;
-  stream_of(to).queue.push_back(std::move(work));
+  Stream& stream = stream_of(to);
+  stream.queue.push_back(std::move(work));
+  if (stream.queue.size() <= kQueued) return;
+  const OpenMemory open;
+  while (stream.queue.size() > kQueued / 2) run_one(stream);
 }
 
 void enqueue(cudaStream_t stream, std::function<bool()> run) {

@@ -25,7 +25,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
   p->sharedMemPerBlock = 48 << 10, p->sharedMemPerBlockOptin = 227 << 10;
   p->regsPerBlock = 65536, p->warpSize = 32, p->maxThreadsPerBlock = 1024;
   p->major = 9, p->minor = 0, p->multiProcessorCount = 4, p->l2CacheSize = 1 << 20;
-  p->maxThreadsPerMultiProcessor = 2048;
+  p->maxThreadsPerMultiProcessor = 2048, p->sharedMemPerMultiprocessor = 228 << 10;
+  for (int d = 0; d < 3; ++d) p->maxThreadsDim[d] = d < 2 ? 1024 : 64, p->maxGridSize[d] = d == 0 ? 0x7fffffff : 65535;
   return cudaSuccess;
 }
 cudaError_t cudaDriverGetVersion(int* version) { return *version = 13000, cudaSuccess; }
@@ -49,7 +50,8 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
   *attributes = {is_device(pointer)   ? cudaMemoryTypeDevice
                  : is_pinned(pointer) ? cudaMemoryTypeHost
                                       : cudaMemoryTypeUnregistered,
-                 0, is_device(pointer) || is_pinned(pointer) ? p : nullptr, is_device(pointer) ? nullptr : p};
+                 device_of(pointer), is_device(pointer) || is_pinned(pointer) ? p : nullptr,
+                 is_device(pointer) ? nullptr : p};
   return cudaSuccess;
 }
 

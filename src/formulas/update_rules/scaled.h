@@ -39,7 +39,7 @@ struct LambRule {
   };
 };
 HB_NO_OPERANDS(LambRule)
-inline UpdateKernel<LambRule> lamb_update{"LAMB"};
+HB_API inline UpdateKernel<LambRule> lamb_update{"LAMB"};
 
 /// A parameter as (batch, rows, cols), contiguous, with the factors of its second moment; or a vector, with its second
 /// moment itself. The three are float, or double for double parameters. `tensor` holds no states.

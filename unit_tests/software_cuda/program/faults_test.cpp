@@ -14,6 +14,7 @@ extern "C" const software_cuda::Control* software_cuda_control();
 
 namespace hb::cuda {
 const char* current_function() { return "test"; }
+void after_launch(const char*) {}
 void fail(cudaError_t code, const char* what) {
   throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(code));
 }

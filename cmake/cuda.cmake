@@ -1,0 +1,36 @@
+# The CUDA back end, libhalfbridge_cuda.so, which libhalfbridge.so opens when a program first asks for CUDA. CUDA's runtime is
+# in it, so that it loads on machines without a driver.
+set(HALFBRIDGE_CUDA AUTO CACHE STRING "Build the CUDA back end: ON, OFF, or AUTO (where nvcc is found)")
+if(HALFBRIDGE_TESTS)
+  set(_gpus 90-real)  # tests are built for one
+else()
+  set(_gpus 80-real 90-real 100)
+endif()
+set(HALFBRIDGE_CUDA_ARCHITECTURES "${_gpus}" CACHE STRING "GPUs to compile for; the last is kept as PTX, too")
+file(GLOB HALFBRIDGE_CUDA_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cuda/*.cpp ${PROJECT_SOURCE_DIR}/src/cuda/*.cu)
+find_program(HALFBRIDGE_NVCC nvcc PATHS /usr/local/cuda/bin)
+
+if(HALFBRIDGE_CUDA STREQUAL "ON" AND NOT HALFBRIDGE_NVCC)
+  message(FATAL_ERROR "Halfbridge: HALFBRIDGE_CUDA is ON, and there is no nvcc")
+endif()
+if(HALFBRIDGE_CUDA AND HALFBRIDGE_NVCC AND NOT HALFBRIDGE_SANITIZE)
+  set(CMAKE_CUDA_COMPILER ${HALFBRIDGE_NVCC})
+  set(CMAKE_CUDA_ARCHITECTURES ${HALFBRIDGE_CUDA_ARCHITECTURES})
+  if(CMAKE_CXX_COMPILER_LAUNCHER AND NOT CMAKE_CUDA_COMPILER_LAUNCHER)
+    set(CMAKE_CUDA_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
+  endif()
+  enable_language(CUDA)
+  find_package(CUDAToolkit REQUIRED)
+  if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25.1 does not know it
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+    set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+  endif()
+  add_library(halfbridge_cuda MODULE ${HALFBRIDGE_CUDA_SOURCES})
+  target_include_directories(halfbridge_cuda PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+  target_compile_options(halfbridge_cuda PRIVATE
+    $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;--extended-lambda;-Xcompiler=-Wno-class-memaccess>)
+  set_target_properties(halfbridge_cuda PROPERTIES CUDA_VISIBILITY_PRESET hidden LINKER_LANGUAGE CXX
+                        CUDA_ARCHITECTURES "${HALFBRIDGE_CUDA_ARCHITECTURES}" INSTALL_RPATH "$ORIGIN")
+  target_link_libraries(halfbridge_cuda PRIVATE halfbridge CUDA::cudart_static)
+  target_link_options(halfbridge_cuda PRIVATE -Wl,--no-undefined -Wl,-z,nodelete -Wl,--exclude-libs,ALL)
+endif()

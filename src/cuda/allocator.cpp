@@ -1,0 +1,331 @@
+#include "cuda/allocator.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <halfbridge/error.h>
+
+#include "cuda/streams.h"
+
+namespace hb::cuda {
+namespace {
+
+using memory_stats::DeviceStats;
+using memory_stats::StatArray;
+
+constexpr size_t kRounding = 512, kMega = size_t{1} << 20;
+constexpr size_t kSmall = kMega, kSmallSegment = 2 * kMega;  // requests, and what holds them
+constexpr size_t kLargeSegment = 20 * kMega, kOwnSegment = 10 * kMega, kLargeRounding = 2 * kMega;
+
+struct Block {
+  Block(void* at, size_t size, cudaStream_t of, bool is_small)
+      : memory(static_cast<char*>(at)), bytes(size), stream(of), small(is_small) {}
+  char* memory;
+  size_t bytes, requested = 0;
+  cudaStream_t stream;
+  bool small, used = false;
+  Block *before = nullptr, *after = nullptr;  // neighbours in the segment
+  std::vector<cudaStream_t> users;            // other streams
+  int waits = 0;                              // events before it is free
+};
+
+struct BySize {
+  bool operator()(const Block* a, const Block* b) const {
+    if (a->stream != b->stream) return std::less<>()(a->stream, b->stream);
+    if (a->bytes != b->bytes) return a->bytes < b->bytes;
+    return std::less<>()(a->memory, b->memory);
+  }
+};
+using Free = std::set<Block*, BySize>;
+
+std::string readable(size_t bytes) {
+  char text[48];
+  if (bytes < 1024)
+    std::snprintf(text, sizeof text, "%zu bytes", bytes);
+  else if (bytes < kMega)
+    std::snprintf(text, sizeof text, "%.2f KiB", static_cast<double>(bytes) / 1024);
+  else if (bytes < 1024 * kMega)
+    std::snprintf(text, sizeof text, "%.2f MiB", static_cast<double>(bytes) / static_cast<double>(kMega));
+  else
+    std::snprintf(text, sizeof text, "%.2f GiB", static_cast<double>(bytes) / static_cast<double>(1024 * kMega));
+  return text;
+}
+
+// PYTORCH_CUDA_ALLOC_CONF=backend:cudaMallocAsync leaves the keeping of blocks to CUDA.
+bool leave_to_cuda() {
+  static const bool wish = [] {
+    const char* text = std::getenv("PYTORCH_CUDA_ALLOC_CONF");
+    return text && std::strstr(text, "backend:cudaMallocAsync");
+  }();
+  return wish;
+}
+
+void count(StatArray& stat, bool small, int64_t n) {
+  for (const size_t kind : {size_t{0}, small ? size_t{1} : size_t{2}})
+    n > 0 ? stat[kind].increase(n) : stat[kind].decrease(-n);
+}
+
+// New contents show, in tests, who reads what nobody wrote.
+void spoil(void* memory, size_t bytes, cudaStream_t stream) {
+#ifdef HB_SOFTWARE_CUDA
+  software_cuda_fill_garbage(memory, bytes, stream);
+#endif
+}
+
+class DeviceMemory {
+ public:
+  explicit DeviceMemory(DeviceIndex device) : device_(device) {}
+
+  Allocated allocate(size_t bytes, cudaStream_t stream) {
+    const std::lock_guard lock(mutex_);
+    const OnDevice guard(device_);
+    finish_waiting(false);
+    const bool small = bytes <= kSmall;
+    const size_t size = leave_to_cuda() ? bytes : std::max(kRounding, (bytes + kRounding - 1) / kRounding * kRounding);
+    Block* block = leave_to_cuda() ? stream_ordered(size, stream) : cached(size, stream, small);
+    block->used = true, block->requested = bytes;
+    used_[block->memory] = block;
+    count(stats_.allocation, small, 1), count(stats_.active, small, 1);
+    count_bytes(*block, 1);
+    if (!leave_to_cuda()) spoil(block->memory, block->bytes, stream);
+    return {block->memory, block->bytes};
+  }
+
+  void free(void* memory) {
+    const std::lock_guard lock(mutex_);
+    const auto found = used_.find(memory);
+    if (found == used_.end()) return;
+    Block* const block = found->second;
+    used_.erase(found);
+    block->used = false;
+    count(stats_.allocation, block->small, -1), count(stats_.active, block->small, -1);
+    count_bytes(*block, -1);
+    const OnDevice guard(device_);
+    if (leave_to_cuda()) return free_stream_ordered(block);
+    for (cudaStream_t user : block->users) {
+      waiting_.push_back({std::make_unique<OwnedEvent>(), block});
+      check(cudaEventRecord(waiting_.back().event->get(), user), "cudaEventRecord");
+      ++block->waits;
+    }
+    block->users.clear();
+    if (block->waits == 0) keep(block);
+  }
+
+  void record_stream(const void* memory, cudaStream_t stream) {
+    const std::lock_guard lock(mutex_);
+    auto* at = static_cast<char*>(const_cast<void*>(memory));
+    const auto found = used_.upper_bound(at);
+    if (found == used_.begin()) return;
+    Block& block = *std::prev(found)->second;
+    if (at >= block.memory + block.bytes || stream == block.stream) return;
+    if (std::find(block.users.begin(), block.users.end(), stream) == block.users.end()) block.users.push_back(stream);
+  }
+
+  void empty() {
+    const std::lock_guard lock(mutex_);
+    const OnDevice guard(device_);
+    give_back();
+  }
+
+  template <class F>
+  auto with_stats(F&& f) {
+    const std::lock_guard lock(mutex_);
+    return f(stats_);
+  }
+  double fraction = 1;
+
+ private:
+  struct Waiting {
+    std::unique_ptr<OwnedEvent> event;
+    Block* block;
+  };
+
+  void count_bytes(const Block& b, int sign) {
+    const auto bytes = static_cast<int64_t>(b.bytes);
+    count(stats_.allocated_bytes, b.small, sign * bytes), count(stats_.active_bytes, b.small, sign * bytes);
+    count(stats_.requested_bytes, b.small, sign * static_cast<int64_t>(b.requested));
+  }
+
+  Block* stream_ordered(size_t size, cudaStream_t stream) {
+    void* memory = nullptr;
+    const auto attempt = [&] { return cudaMallocAsync(&memory, size, stream); };
+    if (attempt() != cudaSuccess) again_or_fail(size, attempt);
+    return new Block(memory, size, stream, size <= kSmall);
+  }
+  void free_stream_ordered(Block* block) {
+    for (cudaStream_t user : block->users) order(user, block->stream);
+    cudaFreeAsync(block->memory, block->stream);
+    delete block;
+  }
+
+  /// The smallest free block that fits, or a new segment; what is left of it becomes a free block.
+  Block* cached(size_t size, cudaStream_t stream, bool small) {
+    Free& kept = free_[small ? 0 : 1];
+    Block wanted(nullptr, size, stream, small);
+    const auto found = kept.lower_bound(&wanted);
+    Block* block;
+    if (found != kept.end() && (*found)->stream == stream) {
+      block = *found;
+      kept.erase(found);
+    } else {
+      block = new_segment(size, stream, small);
+    }
+    const size_t rest = block->bytes - size;
+    if (small ? rest >= kRounding : rest > kSmall) split(block, size);
+    return block;
+  }
+
+  Block* new_segment(size_t size, cudaStream_t stream, bool small) {
+    const size_t bytes = small                ? kSmallSegment
+                         : size < kOwnSegment ? kLargeSegment
+                                              : (size + kLargeRounding - 1) / kLargeRounding * kLargeRounding;
+    void* memory = nullptr;
+    const auto attempt = [&] {
+      size_t free = 0, total = 0;
+      if (fraction < 1 && cudaMemGetInfo(&free, &total) == cudaSuccess &&
+          static_cast<double>(reserved() + bytes) > fraction * static_cast<double>(total))
+        return cudaErrorMemoryAllocation;
+      return cudaMalloc(&memory, bytes);
+    };
+    if (attempt() != cudaSuccess) again_or_fail(size, attempt);
+    count(stats_.segment, small, 1);
+    count(stats_.reserved_bytes, small, static_cast<int64_t>(bytes));
+    ++stats_.num_device_alloc;
+    return new Block(memory, bytes, stream, small);
+  }
+
+  template <class F>
+  void again_or_fail(size_t size, const F& attempt) {
+    cudaGetLastError();
+    ++stats_.num_alloc_retries;
+    finish_waiting(true);
+    give_back();
+    if (attempt() == cudaSuccess) return;
+    cudaGetLastError();
+    ++stats_.num_ooms;
+    size_t free = 0, total = 0;
+    cudaMemGetInfo(&free, &total);
+    const auto allocated = static_cast<size_t>(stats_.allocated_bytes[0].current);
+    HB_CHECK(false, "CUDA out of memory. Tried to allocate ", readable(size), ". GPU ", int{device_},
+             " has a total capacity of ", readable(total), " of which ", readable(free),
+             " is free. Of the allocated memory ", readable(allocated), " is allocated by tensors, and ",
+             readable(reserved() - std::min(reserved(), allocated)), " is reserved but unallocated.");
+  }
+  size_t reserved() const { return static_cast<size_t>(stats_.reserved_bytes[0].current); }
+
+  void split(Block* block, size_t size) {
+    auto* rest = new Block(block->memory + size, block->bytes - size, block->stream, block->small);
+    rest->before = block, rest->after = block->after;
+    if (rest->after) rest->after->before = rest;
+    block->after = rest, block->bytes = size;
+    free_[block->small ? 0 : 1].insert(rest);
+  }
+
+  /// A free block joins free neighbours.
+  void keep(Block* block) {
+    Free& kept = free_[block->small ? 0 : 1];
+    for (Block* other : {block->before, block->after}) {
+      if (!other || other->used || other->waits || kept.erase(other) == 0) continue;
+      Block *first = other == block->before ? other : block, *second = first == other ? block : other;
+      first->bytes += second->bytes;
+      first->after = second->after;
+      if (first->after) first->after->before = first;
+      delete second;
+      block = first;
+    }
+    kept.insert(block);
+  }
+
+  void finish_waiting(bool wait) {
+    while (!waiting_.empty()) {
+      Waiting& first = waiting_.front();
+      if (wait)
+        check(cudaEventSynchronize(first.event->get()), "cudaEventSynchronize");
+      else if (cudaEventQuery(first.event->get()) != cudaSuccess)
+        return;
+      if (--first.block->waits == 0) keep(first.block);
+      waiting_.pop_front();
+    }
+  }
+
+  /// Whole segments, that is, blocks without neighbours.
+  void give_back() {
+    for (Free& kept : free_) {
+      for (auto at = kept.begin(); at != kept.end();) {
+        Block* const block = *at;
+        if (block->before || block->after) {
+          ++at;
+          continue;
+        }
+        at = kept.erase(at);
+        cudaFree(block->memory);
+        count(stats_.segment, block->small, -1);
+        count(stats_.reserved_bytes, block->small, -static_cast<int64_t>(block->bytes));
+        ++stats_.num_device_free;
+        delete block;
+      }
+    }
+  }
+
+  DeviceIndex device_;
+  std::mutex mutex_;
+  std::map<void*, Block*> used_;
+  Free free_[2];
+  std::deque<Waiting> waiting_;
+  DeviceStats stats_;
+};
+
+DeviceMemory& memory_of(DeviceIndex device) {
+  static auto* const all = [] {
+    auto* made = new std::deque<DeviceMemory>;  // tensors of static storage outlive everything
+    for (DeviceIndex i = 0; i < device_count(); ++i) made->emplace_back(i);
+    return made;
+  }();
+  return (*all)[static_cast<size_t>(device)];
+}
+
+template <class F>
+void for_each_stat(DeviceStats& s, const F& f) {
+  for (StatArray* array : {&s.allocation, &s.segment, &s.active, &s.inactive_split, &s.allocated_bytes,
+                           &s.reserved_bytes, &s.active_bytes, &s.inactive_split_bytes, &s.requested_bytes})
+    for (memory_stats::Stat& stat : *array) f(stat);
+}
+
+}  // namespace
+
+Allocated allocate(size_t bytes, cudaStream_t stream, DeviceIndex device) {
+  return memory_of(device).allocate(bytes, stream);
+}
+void free_block(void* memory, DeviceIndex device) noexcept { memory_of(device).free(memory); }
+void record_stream(const void* memory, cudaStream_t stream, DeviceIndex device) {
+  memory_of(device).record_stream(memory, stream);
+}
+void empty_cache() {
+  for (DeviceIndex i = 0; i < device_count(); ++i) memory_of(i).empty();
+}
+DeviceStats statistics(DeviceIndex device) {
+  return memory_of(device).with_stats([](DeviceStats& s) { return s; });
+}
+void reset_accumulated_statistics(DeviceIndex device) {
+  memory_of(device).with_stats([](DeviceStats& s) {
+    for_each_stat(s, [](memory_stats::Stat& stat) { stat.reset_accumulated(); });
+    s.num_alloc_retries = s.num_ooms = 0;
+  });
+}
+void reset_peak_statistics(DeviceIndex device) {
+  memory_of(device).with_stats(
+      [](DeviceStats& s) { for_each_stat(s, [](memory_stats::Stat& stat) { stat.reset_peak(); }); });
+}
+void set_memory_fraction(double fraction, DeviceIndex device) { memory_of(device).fraction = fraction; }
+double memory_fraction(DeviceIndex device) { return memory_of(device).fraction; }
+
+}  // namespace hb::cuda

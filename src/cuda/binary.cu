@@ -1,0 +1,10 @@
+#include "backend/elementwise.h"
+#include "cuda/formula_kernel.h"
+#include "formulas/binary_formulas.h"
+
+namespace hb::cuda {
+namespace {
+#define HB_BINARY(name) HB_REGISTER_CUDA_FORMULA(name)
+#include <halfbridge/ops/binary.def>
+}  // namespace
+}  // namespace hb::cuda

@@ -1,0 +1,118 @@
+// The largest or smallest of each line and where it first stands, and whether two tensors are equal.
+#include "backend/equal.h"
+#include "backend/reduce.h"
+#include "cuda/convert.h"
+#include "cuda/grouped.h"
+#include "cuda/register.h"
+#include "cuda/report.h"
+#include "cuda/scratch.h"
+
+namespace hb::cuda {
+namespace {
+
+/// Whether x at place i comes before what was found: a larger (smaller) value, the first NaN, or the same one earlier.
+template <class C, bool Largest>
+__device__ bool better(C x, int64_t i, C best, int64_t at) {
+  if (at < 0) return i >= 0;
+  if (i < 0) return false;
+  const bool nan_x = x != x, nan_best = best != best;
+  if (nan_x || nan_best) return nan_x && (!nan_best || i < at);
+  return x == best ? i < at : Largest ? x > best : x < best;
+}
+
+template <class C>
+struct Found {
+  C value;
+  int64_t at;  // below 0: nothing
+};
+
+template <class T, bool Largest>
+__global__ void __launch_bounds__(kThreads)
+    extremum_lines(T* values, int64_t* indices, const T* in, Lines l, HB_ARGUMENT(Groups) g) {
+  using C = Compared<T>;
+  HB_SHARED(Found<C>, shared, kThreads);
+  const int64_t blocks = (g.outputs + kThreads / g.width - 1) / (kThreads / g.width);
+  for (int64_t block = blockIdx.x; block < blocks; block += gridDim.x) {
+    const Member m(g, block);
+    const bool there = m.output < g.outputs;
+    const int64_t outer = m.output / l.inner, line = outer * l.n * l.inner + (m.output - outer * l.inner);
+    Found<C> best{C(), -1};
+    for (int64_t i = m.rank; there && i < l.n; i += g.width) {
+      const C x = static_cast<C>(in[line + i * l.inner]);
+      if (better<C, Largest>(x, i, best.value, best.at)) best = {x, i};
+    }
+    best = merge_group(best, g, m, shared, [](const Found<C>& a, const Found<C>& b) {
+      return better<C, Largest>(b.value, b.at, a.value, a.at) ? b : a;
+    });
+    if (!there || m.rank != 0) continue;
+    indices[m.output] = best.at;
+    if (values) values[m.output] = in[line + best.at * l.inner];
+  }
+}
+
+template <class T>
+void launch(const Tensor& values, const Tensor& indices, const Tensor& in, Lines l, bool largest) {
+  T* const v = values.defined() ? static_cast<T*>(values.impl().raw_data()) : nullptr;
+  auto* const at = static_cast<int64_t*>(indices.impl().raw_data());
+  const T* const x = static_cast<const T*>(in.impl().raw_data());
+  const Groups g = groups_for(l.outer * l.inner, l.n, l.inner == 1, false);
+  if (largest)
+    HB_LAUNCH((extremum_lines<T, true>), g.blocks(), kThreads, 0, current_stream(), v, at, x, l, g);
+  else
+    HB_LAUNCH((extremum_lines<T, false>), g.blocks(), kThreads, 0, current_stream(), v, at, x, l, g);
+}
+
+void extremum_cuda(const Tensor& values, const Tensor& indices, const Tensor& in, Lines l, bool largest) {
+  if (l.outer * l.inner == 0) return;
+  switch (in.scalar_type()) {
+#define HB_CASE(T, Name) \
+  case ScalarType::Name: \
+    return launch<T>(values, indices, in, l, largest);
+    HB_FORALL_REAL_DTYPES(HB_CASE)
+#undef HB_CASE
+    default:
+      HB_NOT_SUPPORTED("[max] is not supported for dtype ", in.scalar_type());
+  }
+}
+
+template <class T>
+__device__ bool same(const T& a, const T& b) {
+  if constexpr (is_half_v<T>)
+    return static_cast<float>(a) == static_cast<float>(b);
+  else
+    return a == b;
+}
+
+template <class T>
+__global__ void __launch_bounds__(kThreads) compare(const T* a, const T* b, int64_t n, int* differs) {
+  bool mine = false;
+  HB_GRID_LOOP(i, n) mine |= !same(a[i], b[i]);
+  if (__syncthreads_or(mine) && threadIdx.x == 0) atomicExch(differs, 1);
+}
+
+bool equal_cuda(const Tensor& a, const Tensor& b) {
+  const Scratch<int> differs(1);
+  check(cudaMemsetAsync(differs.get(), 0, sizeof(int), current_stream()), "equal");
+  switch (moved_type(a.scalar_type())) {
+#define HB_CASE(T, Name)                                                                                      \
+  case ScalarType::Name:                                                                                      \
+    HB_LAUNCH((compare<T>), blocks_for(a.numel()), kThreads, 0, current_stream(),                             \
+              static_cast<const T*>(a.impl().visible_data()), static_cast<const T*>(b.impl().visible_data()), \
+              a.numel(), differs.get());                                                                      \
+    break;
+    HB_FORALL_COMPUTED_DTYPES(HB_CASE)
+#undef HB_CASE
+    default:
+      HB_NOT_SUPPORTED("[equal] is not supported for dtype ", a.scalar_type());
+  }
+  int found = 0;
+  check(cudaMemcpyAsync(&found, differs.get(), sizeof found, cudaMemcpyDeviceToHost, current_stream()), "equal");
+  wait_for(current_stream());
+  return found == 0;
+}
+
+HB_REGISTER_CUDA(extremum_kernel, extremum_cuda);
+HB_REGISTER_CUDA(equal_kernel, equal_cuda);
+
+}  // namespace
+}  // namespace hb::cuda

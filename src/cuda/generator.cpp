@@ -1,0 +1,61 @@
+#include "cuda/generator.h"
+
+#include <cstring>
+#include <deque>
+
+#include <halfbridge/error.h>
+
+#include "core/load_cuda.h"
+#include "cuda/streams.h"
+
+namespace hb::cuda {
+
+CudaGenerator::CudaGenerator(DeviceIndex device, uint64_t seed) : GeneratorImpl(Device(kCUDA, device)), seed_(seed) {}
+
+void CudaGenerator::set_current_seed(uint64_t seed) { seed_ = seed, offset_ = 0; }
+uint64_t CudaGenerator::seed() {
+  set_current_seed(detail::getNonDeterministicRandom(true));
+  return seed_;
+}
+void CudaGenerator::set_offset(uint64_t offset) {
+  HB_CHECK(offset % 4 == 0, "offset must be a multiple of 4");
+  offset_ = offset;
+}
+
+std::vector<uint8_t> CudaGenerator::state_bytes() const {
+  std::vector<uint8_t> bytes(16);
+  std::memcpy(bytes.data(), &seed_, 8);
+  std::memcpy(bytes.data() + 8, &offset_, 8);
+  return bytes;
+}
+void CudaGenerator::set_state_bytes(const uint8_t* data, size_t size) {
+  HB_CHECK(size == 16 || size == 8, "RNG state is wrong size");
+  uint64_t seed, offset = 0;
+  std::memcpy(&seed, data, 8);
+  if (size == 16) std::memcpy(&offset, data + 8, 8);
+  set_current_seed(seed);
+  set_offset(offset);
+}
+std::shared_ptr<GeneratorImpl> CudaGenerator::clone_impl() const {
+  auto copy = std::make_shared<CudaGenerator>(device().index(), seed_);
+  copy->offset_ = offset_;
+  return copy;
+}
+
+PhiloxStart CudaGenerator::take(uint64_t count) {
+  const PhiloxStart start{seed_, offset_};
+  offset_ += (count + 3) / 4 * 4;
+  return start;
+}
+
+const Generator& default_generator(DeviceIndex device) {
+  static const auto* const all = [] {
+    auto* made = new std::deque<Generator>;
+    for (DeviceIndex i = 0; i < device_count(); ++i)
+      made->push_back(make_generator<CudaGenerator>(i, seed_for_devices()));
+    return made;
+  }();
+  return (*all)[static_cast<size_t>(device)];
+}
+
+}  // namespace hb::cuda

@@ -1,0 +1,36 @@
+#pragma once
+// Random numbers of a device: Philox 4x32-10 (Salmon et al., 2011), counted as PyTorch counts, so that a seed gives its
+// numbers.
+
+#include <halfbridge/generator.h>
+
+namespace hb::cuda {
+
+/// Where a kernel's numbers begin: thread i draws from subsequence i of `seed`, from `offset` on.
+struct PhiloxStart {
+  uint64_t seed, offset;
+};
+
+class CudaGenerator final : public GeneratorImpl {
+ public:
+  explicit CudaGenerator(DeviceIndex device, uint64_t seed);
+  void set_current_seed(uint64_t seed) override;
+  uint64_t current_seed() const override { return seed_; }
+  uint64_t seed() override;
+  void set_offset(uint64_t offset) override;
+  uint64_t get_offset() const override { return offset_; }
+  /// Seed and offset, 8 bytes each.
+  std::vector<uint8_t> state_bytes() const override;
+  void set_state_bytes(const uint8_t* data, size_t size) override;
+  std::shared_ptr<GeneratorImpl> clone_impl() const override;
+
+  /// The start for a kernel each of whose threads draws at most `count` numbers of 32 bits.
+  PhiloxStart take(uint64_t count);
+
+ private:
+  uint64_t seed_, offset_ = 0;
+};
+
+const Generator& default_generator(DeviceIndex device);
+
+}  // namespace hb::cuda

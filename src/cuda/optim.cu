@@ -1,0 +1,146 @@
+// Optimizers' steps: all tensors of a list in one launch. Whether a step counts, and its number, only the device knows.
+#include "backend/optim.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "cuda/allocator.h"
+#include "cuda/convert.h"
+#include "cuda/register.h"
+#include "cuda/tensor_list.h"
+
+namespace hb::cuda {
+namespace {
+
+/// The parameter as it is computed with: the master copy unless the parameter was changed since.
+template <class T>
+__device__ T param_value(const UpdateCall& call, const UpdateTensor& t, int64_t i, size_t size) {
+  const void* const at = static_cast<const char*>(t.param) + i * size;
+  if constexpr (std::is_same_v<T, float>) {
+    if (t.master) {
+      const auto bits = *static_cast<const uint16_t*>(at);
+      const float master = t.master[i];
+      const uint16_t rounded = call.param == kHalf ? Half(master).x : BFloat16(master).x;
+      if (bits == rounded) return master;
+    }
+  }
+  return load_as<T>(at, call.param);
+}
+
+template <unsigned used, class T, class Formula>
+__device__ void update_element(const UpdateCall& call, const UpdateTensor& t, const Formula& formula, T factor,
+                               int64_t i) {
+  const size_t size = element_size(call.param), grad_size = element_size(call.grad),
+               state_size = element_size(call.state);
+  T param = param_value<T>(call, t, i, size), s[UpdateTensor::kMaxStates] = {};
+#pragma unroll
+  for (int k = 0; k < UpdateTensor::kMaxStates; ++k)
+    if (used >> k & 1) s[k] = load_as<T>(static_cast<const char*>(t.state[k]) + i * state_size, call.state);
+  formula(param, load_as<T>(static_cast<const char*>(t.grad) + i * grad_size, call.grad) * factor, s);
+  store_as<T>(static_cast<char*>(t.param) + i * size, call.param, param);
+  if constexpr (std::is_same_v<T, float>)
+    if (t.master) t.master[i] = param;
+#pragma unroll
+  for (int k = 0; k < UpdateTensor::kMaxStates; ++k)
+    if (used >> k & 1) store_as<T>(static_cast<char*>(t.state[k]) + i * state_size, call.state, s[k]);
+}
+
+/// The tensor's rule at its next step, begun by one thread of the block; `carried` is the number to keep.
+template <class Rule>
+__device__ void begin(Rule& rule, const UpdateTensor& t, double& carried) {
+  carried = t.scalar ? *t.scalar : 0;
+  if constexpr (requires { rule.begin(int64_t{}, 0.0); }) carried = rule.begin(t.step ? *t.step + 1 : 1, carried);
+}
+
+/// `ended` counts the blocks of each tensor that have read the number of the step: the last one writes the next.
+template <class Rule, class T, unsigned flags>
+__global__ void __launch_bounds__(kThreads)
+    update_kernel_of(HB_ARGUMENT(TensorList<UpdateTensor>) list, HB_ARGUMENT(UpdateCall) call, HB_ARGUMENT(Rule) rule,
+                     int* ended) {
+  if (call.found_inf && *call.found_inf != 0) return;
+  HB_SHARED(Rule, begun, 1);
+  HB_SHARED(double, carried, 1);
+  const int tensor = list.of_block(static_cast<int>(blockIdx.x)), blocks = list.blocks_of(tensor);
+  const UpdateTensor& t = list.item[tensor];
+  if (threadIdx.x == 0) {
+    Rule mine = rule;
+    begin(mine, t, *carried);
+    *begun = mine;
+  }
+  __syncthreads();
+  const typename Rule::template Formula<T, flags> formula(*begun);
+  const T inverse = call.grad_scale ? static_cast<float>(1.0 / static_cast<double>(*call.grad_scale)) : 1.0f;
+  const T factor = call.maximize ? -inverse : inverse;
+  const int64_t step = int64_t{blocks} * kThreads;
+  for (int64_t i = (blockIdx.x - list.first[tensor]) * int64_t{kThreads} + threadIdx.x; i < t.numel; i += step)
+    update_element<Rule::states(flags), T>(call, t, formula, factor, i);
+  if (threadIdx.x != 0 || (!t.step && !t.scalar)) return;
+  __threadfence();
+  if (blocks > 1 && atomicAdd(ended + tensor, 1) + 1 < blocks) return;
+  if (blocks > 1) ended[tensor] = 0;
+  if (t.scalar) *t.scalar = *carried;
+  if (t.step) ++*t.step;
+}
+
+/// Counters of blocks for the launches of a stream, which follow each other: zero between them.
+int* counters(cudaStream_t stream) {
+  static std::mutex mutex;
+  static auto* const all = new std::map<std::pair<DeviceIndex, cudaStream_t>, int*>;
+  const std::lock_guard lock(mutex);
+  int*& memory = (*all)[{current_device(), stream}];
+  if (!memory) {
+    memory = static_cast<int*>(allocate(kMostTensors * sizeof(int), stream, current_device()).memory);
+    check(cudaMemsetAsync(memory, 0, kMostTensors * sizeof(int), stream), "optimizer");
+  }
+  return memory;
+}
+
+/// Whether two of the tensors share memory: then their updates follow each other.
+bool overlap(ArrayRef<UpdateTensor> tensors, size_t itemsize) {
+  std::vector<std::pair<const char*, const char*>> ranges;
+  for (const UpdateTensor& t : tensors) {
+    const auto* begin = static_cast<const char*>(t.param);
+    ranges.emplace_back(begin, begin + t.numel * itemsize);
+  }
+  std::sort(ranges.begin(), ranges.end());
+  for (size_t i = 1; i < ranges.size(); ++i)
+    if (ranges[i].first < ranges[i - 1].second) return true;
+  return false;
+}
+
+template <class Rule, class T, unsigned flags>
+void update_list(const UpdateCall& call, ArrayRef<UpdateTensor> tensors, const Rule& rule) {
+  const cudaStream_t stream = current_stream();
+  for_lists(tensors, [&](const TensorList<UpdateTensor>& list, unsigned blocks) {
+    HB_LAUNCH((update_kernel_of<Rule, T, flags>), blocks, kThreads, 0, stream, list, call, rule, counters(stream));
+  });
+}
+
+template <class Rule, class T>
+void update_all(const UpdateCall& call, ArrayRef<UpdateTensor> tensors, const Rule& rule) {
+  using Function = void (*)(const UpdateCall&, ArrayRef<UpdateTensor>, const Rule&);
+  static constexpr auto table = []<unsigned... f>(std::integer_sequence<unsigned, f...>) {
+    return std::array<Function, sizeof...(f)>{update_list<Rule, T, f>...};
+  }
+  (std::make_integer_sequence<unsigned, Rule::kFlagSets>());
+  const Function fn = table[call.flags];
+  if (!overlap(tensors, element_size(call.param))) return fn(call, tensors, rule);
+  for (const UpdateTensor& t : tensors) fn(call, ArrayRef<UpdateTensor>(t), rule);
+}
+
+template <class Rule>
+void update(const UpdateCall& call, ArrayRef<UpdateTensor> tensors, const Rule& rule) {
+  if (call.param == kDouble) return update_all<Rule, double>(call, tensors, rule);
+  update_all<Rule, float>(call, tensors, rule);
+}
+
+#define HB_SET_UPDATE(Rule, kernel, name) HB_REGISTER_CUDA(kernel, update<Rule>);
+HB_FORALL_UPDATE_RULES(HB_SET_UPDATE)
+#undef HB_SET_UPDATE
+
+}  // namespace
+}  // namespace hb::cuda

@@ -1,0 +1,194 @@
+// Reductions of any layout.
+#include "cuda/allocator.h"
+#include "cuda/convert.h"
+#include "cuda/grouped.h"
+#include "cuda/register.h"
+#include "cuda/scratch.h"
+#include "formulas/math.h"
+#include "formulas/reduce_step.h"
+
+namespace hb::cuda {
+namespace {
+
+struct ReduceWork {
+  const char* in;
+  char* out;
+  ScalarType in_dtype, out_dtype;
+  Places kept_in, kept_out, reduced;
+  Groups groups;
+  ReduceFinish finish;
+};
+
+/// Sums of floats are carried on in double.
+template <class T>
+using Wide = std::conditional_t<std::is_same_v<T, float>, double, T>;
+
+template <class W>
+__device__ W finished(W v, const ReduceFinish& f) {
+  if constexpr (std::is_floating_point_v<W>) {
+    if (f.divisor != 1) v = static_cast<W>(v / f.divisor);
+    if (f.root == 2)
+      v = math::sqrt(v);
+    else if (f.root != 0)
+      v = static_cast<W>(math::pow(static_cast<double>(v), 1 / f.root));
+  }
+  return v;
+}
+
+template <ReduceOp op, class T>
+__device__ T loaded(const ReduceWork& w, const char* at) {
+  T x = load_as<T>(at, w.in_dtype);
+  if constexpr (op == ReduceOp::power_sum && std::is_floating_point_v<T>)
+    x = math::pow(math::abs(x), static_cast<T>(w.finish.p));
+  return x;
+}
+
+/// partial (splits, outputs) gets parts of the results where there are several splits.
+template <ReduceOp op, class T>
+__global__ void __launch_bounds__(kThreads) reduce_groups(HB_ARGUMENT(ReduceWork) w, Wide<T>* partial) {
+  using W = Wide<T>;
+  HB_SHARED(W, shared, kThreads);
+  const Groups& g = w.groups;
+  const int64_t each = (g.count + g.splits - 1) / g.splits, begin = blockIdx.y * each;
+  const int64_t end = begin + each < g.count ? begin + each : g.count;
+  const int64_t blocks = (g.outputs + kThreads / g.width - 1) / (kThreads / g.width);
+  for (int64_t block = blockIdx.x; block < blocks; block += gridDim.x) {
+    const Member m(g, block);
+    const bool there = m.output < g.outputs;
+    const char* from = w.in + (there ? w.kept_in(m.output) : 0);
+    W acc = formula::start<op, W>();
+    if (there) {
+      for (int64_t i = begin + m.rank; i < end; i += g.width)
+        acc = formula::step<op, W>(acc, static_cast<W>(loaded<op, T>(w, from + w.reduced(i))));
+    }
+    acc = merge_group(acc, g, m, shared, [](W a, W b) { return formula::merge<op, W>(a, b); });
+    if (!there || m.rank != 0) continue;
+    if (g.splits > 1)
+      partial[blockIdx.y * g.outputs + m.output] = acc;
+    else
+      store_as<W>(w.out + w.kept_out(m.output), w.out_dtype, finished(acc, w.finish));
+  }
+}
+
+template <ReduceOp op, class T>
+__global__ void __launch_bounds__(kThreads) reduce_partial(HB_ARGUMENT(ReduceWork) w, const Wide<T>* partial) {
+  using W = Wide<T>;
+  HB_GRID_LOOP(o, w.groups.outputs) {
+    W acc = partial[o];
+    for (int s = 1; s < w.groups.splits; ++s) acc = formula::merge<op, W>(acc, partial[s * w.groups.outputs + o]);
+    store_as<W>(w.out + w.kept_out(o), w.out_dtype, finished(acc, w.finish));
+  }
+}
+
+template <ReduceOp op, class T>
+void launch(const ReduceWork& w) {
+  const Groups& g = w.groups;
+  const Scratch<Wide<T>> partial(g.splits > 1 ? g.splits * g.outputs : 0);
+  HB_LAUNCH((reduce_groups<op, T>), dim3(g.blocks(), static_cast<unsigned>(g.splits)), kThreads, 0, current_stream(), w,
+            partial.get());
+  if (g.splits > 1)
+    HB_LAUNCH((reduce_partial<op, T>), blocks_for(g.outputs), kThreads, 0, current_stream(), w,
+              static_cast<const Wide<T>*>(partial.get()));
+}
+
+template <class T>
+void launch_op(ReduceOp op, const ReduceWork& w) {
+  switch (op) {
+#define HB_CASE(name)  \
+  case ReduceOp::name: \
+    return launch<ReduceOp::name, T>(w);
+    HB_CASE(sum)
+    HB_CASE(nansum)
+    HB_CASE(prod)
+    HB_CASE(max)
+    HB_CASE(min)
+    HB_CASE(any)
+    HB_CASE(all)
+    HB_CASE(count)
+    HB_CASE(abs_sum)
+    HB_CASE(square_sum)
+    HB_CASE(abs_max)
+    HB_CASE(abs_min)
+    HB_CASE(power_sum)
+#undef HB_CASE
+  }
+}
+
+bool along_reduced(const ReduceLoop& l) {
+  return l.kept.empty() || l.kept[0] == 1 || (l.reduced_in[0] <= l.kept_in[0] && !(l.count < 32 && l.kept[0] >= 16));
+}
+
+void reduce_cuda(const ReduceLoop& l, ReduceOp op, ScalarType compute, const ReduceFinish& finish) {
+  if (l.outputs == 0 || l.count == 0) return;
+  ReduceWork w{l.in, l.out, l.in_dtype, l.out_dtype, {}, {}, {}, {}, finish};
+  w.kept_in = places("reduce", l.kept, l.kept_in, l.outputs);
+  w.kept_out = places("reduce", l.kept, l.kept_out, l.outputs);
+  w.reduced = places("reduce", l.reduced, l.reduced_in, l.count);
+  w.groups = groups_for(l.outputs, l.count, along_reduced(l), true);
+  if (compute == kFloat) return launch_op<float>(op, w);
+  if (compute == kDouble) return launch_op<double>(op, w);
+  launch_op<int64_t>(op, w);
+}
+
+/// Count, mean and sum of squared deviations (Chan, Golub, LeVeque).
+struct Moments {
+  double n = 0, mean = 0, m2 = 0;
+};
+__device__ Moments joined(const Moments& a, const Moments& b) {
+  if (b.n == 0) return a;
+  if (a.n == 0) return b;
+  const double n = a.n + b.n, d = b.mean - a.mean;
+  return {n, a.mean + d * b.n / n, a.m2 + b.m2 + d * d * a.n * b.n / n};
+}
+
+struct MomentsWork {
+  ReduceWork variance;
+  char* mean;
+  ScalarType mean_dtype;
+  Places mean_out;
+  double correction;
+  bool root;
+};
+
+__global__ void __launch_bounds__(kThreads) moments_groups(HB_ARGUMENT(MomentsWork) w) {
+  HB_SHARED(Moments, shared, kThreads);
+  const Groups& g = w.variance.groups;
+  const int64_t blocks = (g.outputs + kThreads / g.width - 1) / (kThreads / g.width);
+  for (int64_t block = blockIdx.x; block < blocks; block += gridDim.x) {
+    const Member m(g, block);
+    const bool there = m.output < g.outputs;
+    const char* from = w.variance.in + (there ? w.variance.kept_in(m.output) : 0);
+    Moments acc;
+    for (int64_t i = m.rank; there && i < g.count; i += g.width) {
+      const double x = load_as<double>(from + w.variance.reduced(i), w.variance.in_dtype), d = x - acc.mean;
+      acc.n += 1;
+      acc.mean += d / acc.n;
+      acc.m2 += d * (x - acc.mean);
+    }
+    acc = merge_group(acc, g, m, shared, [](const Moments& a, const Moments& b) { return joined(a, b); });
+    if (!there || m.rank != 0) continue;
+    const double divisor = static_cast<double>(g.count) - w.correction, v = acc.m2 / (divisor > 0 ? divisor : 0);
+    store_as<double>(w.variance.out + w.variance.kept_out(m.output), w.variance.out_dtype, w.root ? math::sqrt(v) : v);
+    if (w.mean) store_as<double>(w.mean + w.mean_out(m.output), w.mean_dtype, acc.mean);
+  }
+}
+
+void moments_cuda(const ReduceLoop& l, const ReduceLoop* mean, double correction, bool root) {
+  if (l.outputs == 0 || l.count == 0) return;
+  MomentsWork w{{l.in, l.out, l.in_dtype, l.out_dtype, {}, {}, {}, {}, {}}, nullptr, kFloat, {}, correction, root};
+  w.variance.kept_in = places("var", l.kept, l.kept_in, l.outputs);
+  w.variance.kept_out = places("var", l.kept, l.kept_out, l.outputs);
+  w.variance.reduced = places("var", l.reduced, l.reduced_in, l.count);
+  w.variance.groups = groups_for(l.outputs, l.count, along_reduced(l), false);
+  if (mean) {
+    w.mean = mean->out, w.mean_dtype = mean->out_dtype;
+    w.mean_out = places("var", mean->kept, mean->kept_out, mean->outputs);
+  }
+  HB_LAUNCH(moments_groups, w.variance.groups.blocks(), kThreads, 0, current_stream(), w);
+}
+
+HB_REGISTER_CUDA(reduce_kernel, reduce_cuda);
+HB_REGISTER_CUDA(moments_kernel, moments_cuda);
+
+}  // namespace
+}  // namespace hb::cuda

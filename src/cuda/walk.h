@@ -1,0 +1,64 @@
+#pragma once
+// Where the operands of an element-wise kernel are: any layout, up to 2^31 elements a launch.
+
+#include <halfbridge/error.h>
+
+#include "backend/elementwise.h"
+#include "cuda/runtime.h"
+
+namespace hb::cuda {
+
+constexpr int kMostDims = 25, kMostOperands = 4;
+
+/// Division by a number that is not known when the kernel is compiled, for dividends below 2^31 (Granlund and
+/// Montgomery).
+struct Divider {
+  uint32_t divisor = 1, factor = 1, shift = 0;
+  Divider() = default;
+  explicit Divider(uint32_t d) : divisor(d) {
+    while ((uint64_t{1} << shift) < d) ++shift;
+    factor = static_cast<uint32_t>((((uint64_t{1} << shift) - d) << 32) / d + 1);
+  }
+#ifdef HB_DEVICE_CODE
+  __device__ uint32_t operator()(uint32_t n) const { return (__umulhi(n, factor) + n) >> shift; }
+#endif
+};
+
+/// Operands of one launch. Strides in bytes.
+struct Walk {
+  int operands = 0, dims = 0;
+  uint32_t numel = 0;
+  unsigned numbers = 0;  // bit k: operand k is a number of the host
+  char* data[kMostOperands] = {};
+  ScalarType dtype[kMostOperands] = {};
+  Divider size[kMostDims];
+  int64_t stride[kMostDims][kMostOperands] = {};
+
+#ifdef HB_DEVICE_CODE
+  /// Byte offsets of element i.
+  template <int Operands>
+  __device__ void offsets(uint32_t i, int64_t* offset) const {
+#pragma unroll
+    for (int k = 0; k < Operands; ++k) offset[k] = 0;
+    for (int d = 0; d < dims - 1; ++d) {
+      const uint32_t rest = size[d](i), at = i - rest * size[d].divisor;
+      i = rest;
+#pragma unroll
+      for (int k = 0; k < Operands; ++k) offset[k] += at * stride[d][k];
+    }
+#pragma unroll
+    for (int k = 0; k < Operands; ++k) offset[k] += i * stride[dims - 1][k];
+  }
+#endif
+};
+
+/// Whether all that is not a number or one element is contiguous, and aligned to 16 bytes where each thread takes
+/// `vector` elements.
+bool contiguous(const Walk& walk, int vector);
+
+using WalkFn = void (*)(const Walk& walk, const void* context);
+/// Calls `launch` for the operands, in parts where they have 2^31 elements or more. Nothing happens for empty ones.
+void for_walks(const char* name, const Loop& loop, WalkFn launch, const void* context);
+void for_walks(const char* name, const FlatLoop& loop, WalkFn launch, const void* context);
+
+}  // namespace hb::cuda
