@@ -1,0 +1,173 @@
+// libhalfbridge_gloo.so: messages by Gloo over TCP.
+#include <gloo/rendezvous/context.h>
+#include <gloo/rendezvous/store.h>
+#include <gloo/transport/tcp/device.h>
+#include <gloo/transport/unbound_buffer.h>
+#include <netdb.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <mutex>
+
+#include "distributed/message_engine.h"
+#include "distributed/modules.h"
+
+namespace hb::distributed {
+
+namespace {
+
+/// Gloo finds its peers in a store of ours.
+class GlooStore : public gloo::rendezvous::Store {
+ public:
+  explicit GlooStore(intrusive_ptr<distributed::Store> store) : store_(std::move(store)) {}
+  void set(const std::string& key, const std::vector<char>& value) override {
+    store_->set("gloo/" + key, std::vector<uint8_t>(value.begin(), value.end()));
+  }
+  std::vector<char> get(const std::string& key) override {
+    const auto value = store_->get("gloo/" + key);
+    return {value.begin(), value.end()};
+  }
+  void wait(const std::vector<std::string>& keys) override { wait(keys, store_->getTimeout()); }
+  void wait(const std::vector<std::string>& keys, const std::chrono::milliseconds& timeout) override {
+    std::vector<std::string> names;
+    for (const auto& key : keys) names.push_back("gloo/" + key);
+    store_->wait(names, timeout);
+  }
+
+ private:
+  intrusive_ptr<distributed::Store> store_;
+};
+
+class GlooTransfer : public Transfer {
+ public:
+  GlooTransfer(std::unique_ptr<gloo::transport::UnboundBuffer> buffer, bool sends, Owner owner)
+      : buffer_(std::move(buffer)), sends_(sends), owner_(std::move(owner)) {}
+  ~GlooTransfer() override {
+    if (done_) return;
+    sends_ ? buffer_->abortWaitSend() : buffer_->abortWaitRecv();
+  }
+  // Gloo gives up its connections when a wait is too short, and cannot be asked otherwise; so, as in LibTorch, a
+  // message is complete when it was waited for.
+  bool test() override { return done_; }
+  bool wait(Deadline deadline) override {
+    if (done_) return true;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    try {
+      const auto time = std::max(left, std::chrono::milliseconds(1));
+      done_ = sends_ ? buffer_->waitSend(nullptr, time) : buffer_->waitRecv(&source_, time);
+    } catch (const gloo::IoException& e) {
+      if (std::chrono::steady_clock::now() >= deadline) return false;
+      throw DistBackendError(e.what());
+    }
+    if (!done_) throw DistBackendError("the message was aborted");
+    return true;
+  }
+  int source() const override { return source_; }
+
+ private:
+  std::unique_ptr<gloo::transport::UnboundBuffer> buffer_;
+  bool sends_, done_ = false;
+  int source_ = -1;
+  Owner owner_;
+};
+
+class GlooEngine : public MessageEngine {
+ public:
+  GlooEngine(const intrusive_ptr<Store>& store, int rank, int size, std::shared_ptr<gloo::transport::Device> device,
+             std::chrono::milliseconds timeout)
+      : MessageEngine(rank, size, store), context_(std::make_shared<gloo::rendezvous::Context>(rank, size)) {
+    GlooStore rendezvous(store);
+    context_->setTimeout(timeout);
+    context_->connectFullMesh(rendezvous, device);
+  }
+  std::string name() const override { return "Gloo (TCP)"; }
+  void abort(const std::string&) override { context_->closeConnections(); }
+
+ protected:
+  std::unique_ptr<Transfer> start(bool sends, Channel channel, int peer, uint32_t mark, void* data, size_t bytes,
+                                  Owner owner) override {
+    static char nothing;
+    const uint64_t slot = static_cast<uint64_t>(channel) << 32 | mark;
+    auto buffer = context_->createUnboundBuffer(data ? data : &nothing, bytes);
+    if (sends) {
+      buffer->send(peer, slot);
+    } else if (peer >= 0) {
+      buffer->recv(peer, slot);
+    } else {
+      std::vector<int> ranks;
+      for (int r = 0; r < size_; ++r)
+        if (r != rank_) ranks.push_back(r);
+      buffer->recv(ranks, slot);
+    }
+    return std::make_unique<GlooTransfer>(std::move(buffer), sends, std::move(owner));
+  }
+
+ private:
+  std::shared_ptr<gloo::rendezvous::Context> context_;
+};
+
+/// True if the name is an address to which this machine can bind.
+bool is_own(const std::string& name) {
+  addrinfo hints{}, *list = nullptr;
+  hints.ai_socktype = SOCK_STREAM;
+  if (getaddrinfo(name.c_str(), nullptr, &hints, &list) != 0) return false;
+  bool own = false;
+  for (const addrinfo* a = list; a && !own; a = a->ai_next) {
+    const int fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    own = fd >= 0 && bind(fd, a->ai_addr, a->ai_addrlen) == 0;
+    if (fd >= 0) close(fd);
+  }
+  freeaddrinfo(list);
+  return own;
+}
+
+std::shared_ptr<gloo::transport::Device> make_device(const std::string& interface, const std::string& hostname) {
+  gloo::transport::tcp::attr attr;
+  const char* chosen = std::getenv("GLOO_SOCKET_IFNAME");
+  char own[256] = {};
+  if (!interface.empty() || !hostname.empty()) {
+    attr.iface = interface;
+    attr.hostname = hostname;
+  } else if (chosen && *chosen) {
+    attr.iface = std::string(chosen).substr(0, std::string(chosen).find(','));
+  } else {
+    attr.hostname = gethostname(own, sizeof(own) - 1) == 0 && is_own(own) ? own : "127.0.0.1";
+  }
+  return gloo::transport::tcp::CreateDevice(attr);
+}
+
+/// What Gloo throws is no error of ours.
+template <class F>
+auto translated(const char* what, const F& f) {
+  try {
+    return f();
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& e) {
+    throw DistBackendError(detail::str("[Gloo] ", what, ": ", e.what()));
+  }
+}
+
+}  // namespace
+
+}  // namespace hb::distributed
+
+extern "C" {
+
+HB_API std::shared_ptr<hb::distributed::Engine> hb_make_gloo_engine(
+    const hb::intrusive_ptr<hb::distributed::Store>& store, int rank, int size,
+    std::shared_ptr<gloo::transport::Device> device, std::chrono::milliseconds timeout) {
+  using namespace hb::distributed;
+  return translated("cannot connect", [&]() -> std::shared_ptr<Engine> {
+    if (!device) device = make_device("", "");
+    return std::make_shared<GlooEngine>(store, rank, size, device, timeout);
+  });
+}
+
+HB_API std::shared_ptr<gloo::transport::Device> hb_make_gloo_device(const std::string& interface,
+                                                                    const std::string& hostname) {
+  using namespace hb::distributed;
+  return translated("cannot make a device", [&] { return make_device(interface, hostname); });
+}
+}

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "distributed/shm/engine.h"
+#include "distributed/shm/waiting.h"
+
+namespace hb::distributed::shm {
+
+/// One phase: `write` fills this rank's slot, `read` reads the others'. The first of a collective compares what the
+/// ranks called.
+template <class Write, class Read>
+void ShmEngine::phase(const Call& call, bool first, const Write& write, const Read& read) {
+  if (first) put_record(call);
+  write();
+  ++phase_;
+  advance(segment_->block(rank_).posted);
+  await_all(call);
+  if (first) compare_records(call);
+  read();
+}
+
+}  // namespace hb::distributed::shm

@@ -1,0 +1,122 @@
+#include "distributed/shm/segment.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <new>
+
+#include "distributed/text.h"
+
+namespace hb::distributed::shm {
+
+namespace {
+
+/// Processes with the same answer see each other's /proc entries.
+std::string host_id() {
+  std::string boot;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+  char space[64] = {};
+  if (readlink("/proc/self/ns/pid", space, sizeof(space) - 1) < 0) return "";
+  return boot + " " + space + detail::str(" ", geteuid());
+}
+
+std::string random_token() {
+  unsigned char bytes[16];
+  HB_CHECK(getrandom(bytes, sizeof(bytes), 0) == sizeof(bytes), "[shared memory] no random bytes: ", strerror(errno));
+  std::string text;
+  for (unsigned char b : bytes) text += "0123456789abcdef"[b >> 4], text += "0123456789abcdef"[b & 15];
+  return text;
+}
+
+std::string key(const char* what, int rank) { return detail::str("shm/", what, "/", rank); }
+
+/// True if every rank says the same as this one.
+bool all_say(Store& store, const char* what, int rank, int size, const std::string& own) {
+  store.set(key(what, rank), own);
+  bool same = true;
+  for (int r = 0; r < size; ++r) same &= store.get_to_str(key(what, r)) == own;
+  return same;
+}
+
+struct flock lock_of(int rank) {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = rank;
+  lock.l_len = 1;
+  return lock;
+}
+
+}  // namespace
+
+size_t Segment::bytes_for(int size) {
+  const size_t n = static_cast<size_t>(size);
+  const size_t blocks = (kPage + n * sizeof(RankBlock) + kPage - 1) / kPage * kPage;
+  return blocks + 2 * n * kSlotBytes + n * n * sizeof(Ring);
+}
+
+Segment::Segment(int fd, int rank, int size, bool first, const std::string& token)
+    : fd_(fd), size_(size), bytes_(bytes_for(size)) {
+  const auto fail = [&](const char* what) {
+    const int error = errno;
+    close(fd_);
+    throw DistBackendError(detail::str("[shared memory] ", what, " ", bytes_, " bytes: ", strerror(error)));
+  };
+  if (first && ftruncate(fd_, static_cast<off_t>(bytes_)) != 0) fail("cannot make");
+  if (lseek(fd_, 0, SEEK_END) != static_cast<off_t>(bytes_)) fail("unexpected size, expected");
+  void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
+  if (memory == MAP_FAILED) fail("cannot map");
+  base_ = static_cast<unsigned char*>(memory);
+  rings_ = reinterpret_cast<Ring*>(base_ + bytes_ - size_t(size) * size * sizeof(Ring));
+  slots_ = reinterpret_cast<unsigned char*>(rings_) - 2 * size_t(size) * kSlotBytes;
+  // What is all zeros is a valid state of every structure in it.
+  if (first) std::memcpy(header().token, token.c_str(), token.size() + 1);
+  struct flock lock = lock_of(rank);
+  if (std::strncmp(header().token, token.c_str(), sizeof(Header::token)) != 0 || fcntl(fd_, F_OFD_SETLK, &lock) != 0) {
+    munmap(base_, bytes_);
+    fail("cannot join");
+  }
+}
+
+Segment::~Segment() {
+  munmap(base_, bytes_);
+  close(fd_);
+}
+
+bool Segment::alive(int rank) const {
+  struct flock lock = lock_of(rank);
+  return fcntl(fd_, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
+}
+
+std::unique_ptr<Segment> Segment::meet(Store& store, int rank, int size) {
+  const std::string host = host_id();
+  if (!all_say(store, "host", rank, size, host) || host.empty()) return nullptr;
+  std::unique_ptr<Segment> segment;
+  if (rank == 0) {
+    const std::string token = random_token();
+    const int fd = memfd_create("halfbridge", MFD_CLOEXEC);
+    try {
+      if (fd >= 0) segment.reset(new Segment(fd, rank, size, true, token));
+    } catch (const DistBackendError&) {  // the others are told
+    }
+    store.set("shm/segment", segment ? detail::str(getpid(), "/fd/", fd, " ", token) : "none");
+  } else {
+    const std::string where = store.get_to_str("shm/segment");
+    const size_t space = where.find(' ');
+    const std::string path = "/proc/" + where.substr(0, space);
+    const int fd = space == std::string::npos ? -1 : open(path.c_str(), O_RDWR | O_CLOEXEC);
+    try {
+      if (fd >= 0) segment.reset(new Segment(fd, rank, size, false, where.substr(space + 1)));
+    } catch (const DistBackendError&) {
+    }
+  }
+  if (!all_say(store, "mapped", rank, size, segment ? "yes" : "no") || !segment) return nullptr;
+  return segment;
+}
+
+}  // namespace hb::distributed::shm

@@ -1,0 +1,186 @@
+#include "distributed/work_queue.h"
+
+#include <pthread.h>
+
+#include <halfbridge/grad_mode.h>
+
+namespace hb::distributed {
+
+using Clock = std::chrono::steady_clock;
+
+CollectiveWork::CollectiveWork(std::shared_ptr<WorkQueue> queue, Call call, Body body, std::vector<Tensor> outputs)
+    : Work(queue->engine().rank(), call.op),
+      queue_(std::move(queue)),
+      call_(std::move(call)),
+      body_(std::move(body)),
+      outputs_(std::move(outputs)) {}
+
+bool CollectiveWork::wait(std::chrono::milliseconds timeout) {
+  if (timeout == kNoTimeout || timeout == kUnsetTimeout) {
+    queue_->help(*this);
+    timeout = kNoTimeout;
+  }
+  return Work::wait(timeout);
+}
+
+std::vector<Tensor> CollectiveWork::result() {
+  HB_CHECK(isCompleted(), "Work needs to be completed before calling result(). Should call wait() before result().");
+  return outputs_;
+}
+
+intrusive_ptr<ivalue::Future> CollectiveWork::getFuture() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (!future_) future_ = make_intrusive<ivalue::Future>(make_type("List[Tensor]"));
+  const auto future = future_;
+  const bool completed = completed_;
+  lock.unlock();
+  if (completed) finish_futures();
+  return future;
+}
+
+intrusive_ptr<ivalue::Future> CollectiveWork::getFutureResult() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (!future_result_) future_result_ = make_intrusive<ivalue::Future>(IntType::get());
+  const auto future = future_result_;
+  const bool completed = completed_;
+  lock.unlock();
+  if (completed) finish_futures();
+  return future;
+}
+
+/// Completes the futures that were asked for and are not complete yet; two threads may come at once.
+void CollectiveWork::finish_futures() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  const auto future = future_, result = future_result_;
+  const std::exception_ptr error = exception_;
+  lock.unlock();
+  static std::mutex one_at_a_time;
+  std::unique_lock<std::mutex> turn(one_at_a_time);
+  const bool first = future && !future->completed(), second = result && !result->completed();
+  turn.unlock();
+  if (first && error) future->setError(error);
+  if (first && !error) future->markCompleted(IValue(outputs_));
+  if (second) result->markCompleted(static_cast<int64_t>(error ? WorkResult::COMM_ERROR : WorkResult::SUCCESS));
+}
+
+float CollectiveWork::getDuration() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  HB_CHECK(completed_, "[getDuration] expected completed work, got work on its way");
+  return std::chrono::duration<float, std::milli>(finished_ - started_).count();
+}
+
+void CollectiveWork::run(Engine& engine, std::exception_ptr error, const Hook& hook) {
+  started_ = Clock::now();
+  call_.deadline = started_ + call_.timeout;
+  if (!error) {
+    try {
+      NoGradGuard no_grad;
+      body_(engine, call_);
+    } catch (...) {
+      error = std::current_exception();
+    }
+  }
+  body_ = nullptr;  // and what it holds
+  finished_ = Clock::now();
+  finish(error);
+  finish_futures();
+  if (hook)
+    hook(std::make_shared<WorkInfo>(opType_, call_.number, started_, finished_,
+                                    std::chrono::duration<float>(finished_ - started_)));
+}
+
+WorkQueue::~WorkQueue() { close(); }
+
+void WorkQueue::close() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  closed_ = true;
+  std::thread thread = std::move(thread_);
+  lock.unlock();
+  changed_.notify_all();
+  if (!thread.joinable()) return;
+  if (thread.get_id() == std::this_thread::get_id())
+    thread.detach();  // the last owner was a callback of this thread
+  else
+    thread.join();
+}
+
+void WorkQueue::set_hook(Hook hook) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  hook_ = std::move(hook);
+}
+
+std::exception_ptr WorkQueue::error() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return error_;
+}
+
+intrusive_ptr<Work> WorkQueue::add(Call call, Body body, std::vector<Tensor> outputs, bool async) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  HB_CHECK(!closed_, "[", opTypeToString(call.op), "] expected a group, got one that was shut down");
+  call.number = ++count_;
+  auto work = make_intrusive<CollectiveWork>(shared_from_this(), std::move(call), std::move(body), std::move(outputs));
+  pending_.push_back(work);
+  if (async && !thread_.joinable()) thread_ = std::thread([this] { loop(); });
+  lock.unlock();
+  if (async)
+    changed_.notify_all();
+  else
+    help(*work);
+  return work;
+}
+
+/// Called with the lock, while nothing runs.
+void WorkQueue::run_front(std::unique_lock<std::mutex>& lock) {
+  const auto work = std::move(pending_.front());
+  pending_.pop_front();
+  running_ = true;
+  const std::exception_ptr error = error_;
+  const Hook hook = hook_;
+  lock.unlock();
+  work->run(*engine_, error, hook);
+  lock.lock();
+  running_ = false;
+  if (!error_ && work->exception()) {
+    try {
+      std::rethrow_exception(work->exception());
+    } catch (const Mismatch&) {  // all ranks know and go on
+    } catch (const DistError&) {
+      error_ = std::current_exception();
+    } catch (...) {  // of this rank alone: the others find out by the numbers of calls
+    }
+  }
+  changed_.notify_all();
+}
+
+void WorkQueue::help(CollectiveWork& work) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!work.isCompleted()) {
+    if (!running_ && !pending_.empty())
+      run_front(lock);
+    else
+      changed_.wait(lock);
+  }
+}
+
+void WorkQueue::drain() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (running_ || !pending_.empty()) {
+    if (!running_)
+      run_front(lock);
+    else
+      changed_.wait(lock);
+  }
+}
+
+void WorkQueue::loop() {
+  pthread_setname_np(pthread_self(), "hb_collectives");
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!closed_ || !pending_.empty()) {
+    if (!running_ && !pending_.empty())
+      run_front(lock);
+    else
+      changed_.wait(lock);
+  }
+}
+
+}  // namespace hb::distributed

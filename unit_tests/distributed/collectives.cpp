@@ -1,0 +1,90 @@
+// Every collective, dtype and engine against one process.
+#include "distributed/checks.h"
+#include "distributed/ranks.h"
+
+namespace {
+
+using ranks::expect_no_errors;
+using ranks::Group;
+using ranks::Setting;
+
+TEST(DistributedCollectives, SharedMemory) {
+  for (int size : {1, 2, 4})
+    expect_no_errors(ranks::run(size, [](const Group& group) {
+      EXPECT_EQ(group->transport(), "shared memory");
+      checks::check_all(*group);
+    }));
+}
+
+TEST(DistributedCollectives, GlooOverTcp) {
+  if (ranks::without_gloo()) GTEST_SKIP() << "no Gloo here";
+  const Setting tcp("HALFBRIDGE_GLOO_TRANSPORT", "tcp");
+  for (int size : {1, 2, 4})
+    expect_no_errors(ranks::run(size, [](const Group& group) {
+      EXPECT_EQ(group->transport(), "Gloo (TCP)");
+      checks::check_all(*group);
+    }));
+}
+
+/// Sums of values that round, which depend on the order: that of the ranks.
+TEST(DistributedCollectives, SumsRunInTheOrderOfRanks) {
+  for (const char* transport : {"auto", "tcp"}) {
+    if (std::string(transport) == "tcp" && ranks::without_gloo()) continue;
+    const Setting chosen("HALFBRIDGE_GLOO_TRANSPORT", transport);
+    for (torch::Dtype dtype : {torch::kFloat32, torch::kBFloat16})
+      for (int64_t n : {1000, 200001}) {
+        std::vector<torch::Tensor> values;
+        torch::manual_seed(3);
+        for (int r = 0; r < 4; ++r) values.push_back((torch::randn({n}) * 1000).to(dtype));
+        torch::Tensor want = values[0].to(torch::kFloat32);
+        for (int r = 1; r < 4; ++r) want = want + values[r].to(torch::kFloat32);
+        want = want.to(dtype);
+        expect_no_errors(ranks::run(4, [&](const Group& group) {
+          std::vector<torch::Tensor> tensors{values[group->getRank()].clone()};
+          group->allreduce(tensors)->wait();
+          checks::expect_equal(tensors[0], want, "sum");
+        }));
+      }
+  }
+}
+
+TEST(DistributedCollectives, GroupsOfSomeRanks) {
+  const c10::intrusive_ptr<c10d::Store> store = c10::make_intrusive<c10d::HashStore>();
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < 4; ++rank)
+    threads.emplace_back([&, rank] {
+      const auto all = hb::distributed::new_process_group("gloo", store, rank, 4);
+      const auto half = all->splitGroup(rank % 2 ? std::vector<int>{1, 3} : std::vector<int>{0, 2});
+      EXPECT_EQ(half->getSize(), 2);
+      EXPECT_EQ(half->getRank(), rank / 2);
+      std::vector<torch::Tensor> whole{torch::full({1000}, double(rank))}, part{torch::full({1000}, double(rank))};
+      const auto first = all->allreduce(whole), second = half->allreduce(part);  // both on their way
+      second->wait();
+      first->wait();
+      EXPECT_EQ(whole[0][999].item<double>(), 6);
+      EXPECT_EQ(part[0][999].item<double>(), rank % 2 ? 4 : 2);
+      EXPECT_THROW(all->splitGroup({(rank + 1) % 4}), c10::Error);
+    });
+  for (auto& thread : threads) thread.join();
+}
+
+TEST(DistributedCollectives, WrongArgumentsAreErrors) {
+  expect_no_errors(ranks::run(1, [](const Group& group) {
+    std::vector<torch::Tensor> none, two{torch::ones({1}), torch::ones({1})}, one{torch::ones({2})};
+    EXPECT_THROW(group->allreduce(none), c10::Error);
+    EXPECT_THROW(group->allreduce(two), c10::Error);
+    c10d::AllreduceOptions bits;
+    bits.reduceOp = c10d::ReduceOp::BAND;
+    EXPECT_THROW(group->allreduce(one, bits), c10::Error);
+    c10d::BroadcastOptions root;
+    root.rootRank = 1;
+    EXPECT_THROW(group->broadcast(one, root), c10::Error);
+    std::vector<std::vector<torch::Tensor>> outputs{{torch::ones({3})}};
+    EXPECT_THROW(group->allgather(outputs, one), c10::Error);
+    EXPECT_THROW(group->send(one, 0, 0), c10::Error);
+    EXPECT_THROW(c10d::ReduceOp{c10d::ReduceOp::PREMUL_SUM}, c10::Error);
+  }));
+  EXPECT_THROW(hb::distributed::new_process_group("hccl", c10::make_intrusive<c10d::HashStore>(), 0, 1), c10::Error);
+}
+
+}  // namespace
