@@ -106,6 +106,5 @@ intrusive_ptr<Backend> Backend::merge(const intrusive_ptr<Store>&, const intrusi
 }
 Tensor Backend::allocateTensor(long, TensorOptions) { unsupported(*this, "allocateTensor"); }
 ErrorType Backend::getError() { unsupported(*this, "getError"); }
-Tensor Backend::allocateTensor(long, TensorOptions) { unsupported(*this, "allocateTensor"); }
 
 }  // namespace hb::distributed
