@@ -1,10 +1,14 @@
 #include <halfbridge/bridge/amp/grad_scaler.h>
 
+#include <sstream>
+
 #include <halfbridge/bridge/context.h>
+#include <halfbridge/distributed/objects.h>
 #include <halfbridge/grad_mode.h>
 #include <halfbridge/ops.h>
 #include <halfbridge/ops/amp.h>
 
+#include "distributed/shared_parameters.h"
 #include "optim/step_observer.h"
 #include "optim/step_unless.h"
 #include "overflow_tracer.h"
@@ -32,6 +36,28 @@ bool any_fp16(const std::vector<Tensor>& grads) {
   for (const Tensor& g : grads)
     if (g.defined() && g.scalar_type() == kHalf) return true;
   return false;
+}
+
+/// Of several ranks that train together, the story of the first one on which an operation overflowed.
+Overflow shared_story(Overflow own, const GradScaler::Optimizer* optimizer) {
+  const auto group = optimizer ? distributed::group_of(*optimizer) : nullptr;
+  if (!group) return own;
+  std::string text;
+  for (const std::string& part : {own.operation, own.layer, own.parameter, std::string(own.in_forward ? "1" : "")})
+    text += part + '\n';
+  const auto all = distributed::all_gather_bytes(*group, text);
+  for (size_t r = 0; r < all.size(); ++r) {
+    if (all[r][0] == '\n') continue;
+    std::istringstream lines(all[r]);
+    std::string forward;
+    std::getline(lines, own.operation);
+    std::getline(lines, own.layer);
+    std::getline(lines, own.parameter);
+    std::getline(lines, forward);
+    own.in_forward = !forward.empty(), own.rank = static_cast<int64_t>(r);
+    break;
+  }
+  return own;
 }
 
 }  // namespace
@@ -186,6 +212,12 @@ Tensor GradScaler::step_with(Optimizer& optimizer, const std::vector<Tensor>* gr
       state_->unscale_once(state, list);
     }
   }
+  // Ranks that train together skip together; and then their scales stay equal.
+  if (distributed::group_of(optimizer)) {
+    const Tensor flag = state_->found_inf(state).clone();
+    distributed::share_overflow(optimizer, flag);
+    state.found_inf = {flag};
+  }
   Tensor result = bridge::optim::step_unless(optimizer, grad_scale, state_->found_inf(state),
                                              [&] { return grads ? optimizer.step(*grads) : optimizer.step(); });
   state.stage = OptState::kStepped;
@@ -206,7 +238,7 @@ void GradScaler::update() {
   HB_CHECK(found_inf.defined(), "No inf checks were recorded prior to update.");
   ++s.updates;
   if (s.tracer && found_inf.item<float>() != 0) {
-    s.last_overflow = s.tracer->story();
+    s.last_overflow = shared_story(s.tracer->story(), s.optimizers.begin()->first);
     s.last_overflow->step = s.updates;
     s.last_overflow->scale = get_scale();
   }

@@ -13,6 +13,7 @@ namespace hb::amp {
 
 std::string Overflow::str() const {
   std::string text = detail::str("step ", step, " skipped at scale ", scale, ": ");
+  if (rank >= 0) text += detail::str("on rank ", rank, " ");
   if (operation.empty()) {
     text += "no operation made the first inf or NaN; it was put into a gradient";
   } else {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include <halfbridge/bridge/serialize/archive.h>
+#include <halfbridge/distributed/init.h>
 #include <halfbridge/grad_mode.h>
 #include <halfbridge/ops/factories.h>
 #include <halfbridge/ops/random.h>
@@ -31,6 +32,11 @@ void check_rank(size_t num_replicas, size_t rank) {
            "[DistributedSampler] expected a rank below num_replicas, got rank ", rank, " of ", num_replicas);
 }
 }  // namespace
+
+size_t detail::group_size() {
+  return distributed::is_initialized() ? static_cast<size_t>(distributed::get_group_size()) : 1;
+}
+size_t detail::group_rank() { return distributed::is_initialized() ? static_cast<size_t>(distributed::get_rank()) : 0; }
 
 CustomBatchRequest::~CustomBatchRequest() = default;
 
@@ -103,7 +109,7 @@ DistributedRandomSampler::DistributedRandomSampler(size_t size, size_t num_repli
 void DistributedRandomSampler::populate_indices() {
   const size_t local = local_sample_count(), all = num_replicas_ == 1 ? size_ : local * num_replicas_;
   all_indices_.resize(all);
-  for (size_t i = 0; i < all; ++i) all_indices_[i] = i < size_ ? i : i - size_;
+  for (size_t i = 0; i < all; ++i) all_indices_[i] = i % size_;
   begin_index_ = rank_ * local;
   end_index_ = begin_index_ + local;
 }

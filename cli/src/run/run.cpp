@@ -9,6 +9,7 @@
 #include <halfbridge/error.h>
 
 #include "command.h"
+#include "measure.h"
 #include "plan.h"
 #include "supervise.h"
 
@@ -19,6 +20,7 @@ constexpr const char* kExamples = R"(Examples:
   halfbridge run -n 4 ./train --epochs 10             four processes on this host
   halfbridge run -n 4 --max-restarts 3 ./train        starts all again when one dies, up to three times
   halfbridge run -n 8 --hosts a,b ./train             eight on each of two hosts, by ssh
+  halfbridge run -n 2 --measure --step-ms 150 --gradient-mb 13   predicts steps on more ranks
   srun --ntasks-per-node 1 halfbridge run -n 8 ./train one launcher per host of a Slurm job
 The processes get torchrun's variables (RANK, LOCAL_RANK, WORLD_SIZE, MASTER_ADDR, ...), OMP_NUM_THREADS=1 unless it is
 set, and a secret of this run (HALFBRIDGE_SECRET). Each line of their output carries the rank.
@@ -99,18 +101,31 @@ void add_run(CLI::App& app, int& exit) {
   command->prefix_command();
   auto options = std::make_shared<RunOptions>();
   auto is_agent = std::make_shared<bool>(false);
+  auto measure = std::make_shared<MeasureOptions>();
   add_options(*command, *options);
+  command->add_flag("--measure", measure->on, "Measure what sums between the processes cost, in place of a program");
+  command->add_option("--step-ms", measure->step_ms, "With --measure: predict steps that take so long on one rank");
+  command->add_option("--gradient-mb", measure->gradient_mb, "and have gradients of so many MB");
+  command->add_option("--network-us", measure->network_us, "between hosts with this latency (50)");
+  command->add_option("--network-gbs", measure->network_gbs, "and so many GB/s (1.25)");
+  command->add_option("--backend", measure->backend, "With --measure: gloo, mpi or auto");
+  command->add_flag("--measure-rank", measure->worker)->group("");
   command->add_flag("--agent", *is_agent)->group("");
-  command->callback([command, options, is_agent, &exit] {
+  command->callback([command, options, is_agent, measure, &exit] {
     if (*is_agent) {
       exit = agent();
+      return;
+    }
+    if (measure->worker) {
+      measure_as_rank(*measure);
+      exit = kAgrees;
       return;
     }
     options->command = command->remaining();
     if (!options->command.empty() && options->command[0] == "--") options->command.erase(options->command.begin());
     HB_CHECK(options->command.empty() || options->command[0][0] != '-', "[run] unknown option '", options->command[0],
              "'");
-    exit = run(*options);
+    exit = run(measure->on ? measuring_run(*options, *measure) : *options);
   });
 }
 

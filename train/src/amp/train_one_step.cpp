@@ -7,6 +7,7 @@
 #include <halfbridge/ops.h>
 #include <halfbridge/ops/amp.h>
 
+#include "distributed/shared_parameters.h"
 #include "gradients.h"
 #include "half_scope.h"
 #include "optim/step_observer.h"
@@ -142,6 +143,7 @@ Tensor TrainOneStep::update() {
     grads = s.reduced();
     if (overflow.defined()) overflow.copy_(all_finite(grads).logical_not());
   }
+  if (overflow.defined()) distributed::share_overflow(s.optimizer, overflow);
   if (s.max_norm > 0) bridge::nn::utils::clip_grad_norm_(parameters_of(s.optimizer), s.max_norm);
   if (s.watches())
     bridge::optim::step_unless(s.optimizer, {}, overflow, [&] { return s.optimizer.step(); });

@@ -70,6 +70,12 @@ bool Accumulator::flush() {
 
 void Accumulator::update() {
   NoGradGuard no_grad;
+  if (reducer_) {
+    const size_t count = sums_.size();
+    sums_ = reducer_(std::move(sums_));
+    HB_CHECK(sums_.size() == count, "[grad_reducer] expected ", count, " gradients, one per parameter, got ",
+             sums_.size());
+  }
   double factor = average_ ? 1.0 / static_cast<double>(pending_) : 1.0;
   if (clip_norm_ > 0) {
     // As clip_grad_norm_; a norm that is not a number makes the gradients so too.

@@ -1,12 +1,16 @@
 #include <halfbridge/train/model.h>
 
 #include <algorithm>
+#include <utility>
 
+#include <halfbridge/bridge/distributed/checkpoint.h>
+#include <halfbridge/bridge/distributed/zero_optimizer.h>
 #include <halfbridge/bridge/serialize/archive.h>
 #include <halfbridge/generator.h>
 #include <halfbridge/grad_mode.h>
 #include <halfbridge/ops.h>
 
+#include "distributed/shared_parameters.h"
 #include "modes.h"
 
 namespace hb::train {
@@ -20,6 +24,9 @@ Tensor random_state() { return default_generator().get_state(); }
 void set_random_state(const Tensor& state) { Generator(default_generator()).set_state(state); }
 
 void write_int(OutputArchive& archive, const char* key, int64_t value) { archive.write(key, IValue(value)); }
+bool is_sharded(const bridge::optim::Optimizer& optimizer) {
+  return dynamic_cast<const bridge::optim::ShardedOptimizer*>(&optimizer) != nullptr;
+}
 int64_t read_int(InputArchive& archive, const char* key) {
   IValue value;
   archive.read(key, value);
@@ -54,13 +61,10 @@ void Model::run(int64_t epochs, const Batches& batches, const Batches* validatio
     ~Current() { slot = nullptr; }
   } current{callbacks_};
   callbacks_ = &callbacks;
-  if (!loaded_from_.empty()) {
-    InputArchive archive, state, one;
-    archive.load_from(loaded_from_);
-    archive.read("callbacks", state);
+  if (const auto state = std::exchange(loaded_callbacks_, nullptr)) {
+    InputArchive one;
     for (const auto& c : callbacks)
-      if (!c->state_name().empty() && state.try_read(c->state_name(), one)) c->load(one);
-    loaded_from_.clear();
+      if (!c->state_name().empty() && state->try_read(c->state_name(), one)) c->load(one);
   }
   RunContext run(*this);
   run.epochs = epochs, run.steps_per_epoch = batches.size(), run.epoch = epoch_, run.global_step = global_step_;
@@ -147,13 +151,23 @@ void Model::add_state(const std::string& name, Save save, Load load) {
   extras_.push_back({name, std::move(save), std::move(load)});
 }
 
-void Model::save_checkpoint(const std::string& path) const {
-  OutputArchive archive, network, optimizer, step, extras, callbacks;
+// Every rank has the weights; a sharded optimizer's state, and where a rank is in its data, are the rank's own.
+void Model::save_shared(OutputArchive& archive) const {
+  OutputArchive network, optimizer;
   network_.module().save(network);
-  step_.optimizer().save(optimizer);
-  step_.save(step);
   archive.write("network", network);
+  if (is_sharded(step_.optimizer())) return;
+  step_.optimizer().save(optimizer);
   archive.write("optimizer", optimizer);
+}
+
+void Model::save_own(OutputArchive& archive) const {
+  OutputArchive optimizer, step, extras, callbacks;
+  if (is_sharded(step_.optimizer())) {
+    step_.optimizer().save(optimizer);
+    archive.write("optimizer", optimizer);
+  }
+  step_.save(step);
   archive.write("step", step);
   for (const Extra& e : extras_) {
     OutputArchive one;
@@ -177,19 +191,39 @@ void Model::save_checkpoint(const std::string& path) const {
   archive.write("random", random_state(), /*is_buffer=*/true);
   if (epoch_random_.defined()) archive.write("epoch_random", epoch_random_, /*is_buffer=*/true);
   if (loss_sum_.defined()) archive.write("loss_sum", loss_sum_, /*is_buffer=*/true);
+}
+
+void Model::save_checkpoint(const std::string& path) const {
+  const auto group = distributed::group_of(step_.optimizer());
+  if (group) {
+    distributed::save_checkpoint(
+        path, [&](OutputArchive& a) { save_shared(a); }, [&](OutputArchive& a) { save_own(a); }, group);
+    return;
+  }
+  OutputArchive archive;
+  save_shared(archive);
+  save_own(archive);
   archive.save_to(path);
 }
 
-void Model::load_checkpoint(const std::string& path) {
-  InputArchive archive, network, optimizer, step, extras, one;
-  archive.load_from(path);
+void Model::load_shared(InputArchive& archive) {
+  InputArchive network, optimizer;
   archive.read("network", network);
-  archive.read("optimizer", optimizer);
-  archive.read("step", step);
-  archive.read("extras", extras);
   network_.module().load(network);
+  if (is_sharded(step_.optimizer())) return;
+  archive.read("optimizer", optimizer);
   step_.optimizer().load(optimizer);
+}
+
+void Model::load_own(InputArchive& archive) {
+  InputArchive optimizer, step, extras, one;
+  if (is_sharded(step_.optimizer())) {
+    archive.read("optimizer", optimizer);
+    step_.optimizer().load(optimizer);
+  }
+  archive.read("step", step);
   step_.load(step);
+  archive.read("extras", extras);
   for (const Extra& e : extras_) {
     extras.read(e.name, one);
     e.load(one);
@@ -203,7 +237,20 @@ void Model::load_checkpoint(const std::string& path) {
   archive.try_read("epoch_random", epoch_random_, /*is_buffer=*/true);
   archive.try_read("loss_sum", loss_sum_, /*is_buffer=*/true);
   set_random_state(resume_random_);
-  loaded_from_ = path;
+  loaded_callbacks_ = std::make_shared<InputArchive>();
+  archive.read("callbacks", *loaded_callbacks_);
+}
+
+void Model::load_checkpoint(const std::string& path) {
+  if (const auto group = distributed::group_of(step_.optimizer())) {
+    distributed::load_checkpoint(
+        path, [&](InputArchive& a) { load_shared(a); }, [&](InputArchive& a) { load_own(a); }, group);
+    return;
+  }
+  InputArchive archive;
+  archive.load_from(path);
+  load_shared(archive);
+  load_own(archive);
 }
 
 }  // namespace hb::train

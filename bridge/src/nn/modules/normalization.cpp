@@ -1,8 +1,11 @@
+#include <halfbridge/bridge/distributed/sync_batch_norm.h>
 #include <halfbridge/bridge/nn/normalization.h>
 
 #include <ostream>
 
 #include <halfbridge/bridge/nn/init.h>
+
+#include "distributed/batch_statistics.h"
 
 namespace hb::bridge::nn {
 inline namespace modules {
@@ -54,6 +57,8 @@ Tensor BatchNormImplBase<D, Derived>::forward(const Tensor& input) {
       this->num_batches_tracked += 1;
       if (!o.momentum()) factor = 1.0 / this->num_batches_tracked.template item<double>();
     }
+    if (all_ranks && training)
+      return all_ranks->normalise(x, this->weight, this->bias, this->running_mean, this->running_var, factor, o.eps());
     return F::batch_norm(x, this->running_mean, this->running_var,
                          F::BatchNormFuncOptions()
                              .weight(this->weight)
@@ -116,6 +121,8 @@ void check_dims(const Tensor& input, int64_t a, int64_t b) {
   template class InstanceNormImpl<D, InstanceNorm##D##dImpl>;                                                 \
   void BatchNorm##D##dImpl::_check_input_dim(const Tensor& input) { check_dims(input, batch_dims, (D) + 2); } \
   void InstanceNorm##D##dImpl::_check_input_dim(const Tensor& input) { check_dims(input, (D) + 1, (D) + 2); }
+template class NormImplBase<0, SyncBatchNormImpl, BatchNormOptions>;
+template class BatchNormImplBase<0, SyncBatchNormImpl>;
 HB_NORM(1, 2)
 HB_NORM(2, 4)
 HB_NORM(3, 5)

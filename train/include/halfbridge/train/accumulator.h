@@ -2,6 +2,8 @@
 // Gradient accumulation: several small batches, one step of the optimizer.
 
 #include <cstdint>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include <halfbridge/bridge/optim/optimizer.h>
@@ -37,6 +39,11 @@ class HB_API Accumulator {
   /// Steps with what there is (the rest of an epoch). False, and nothing happens, when there is nothing.
   bool flush();
 
+  /// Given the sums of an update, one per parameter (undefined where there is none), returns those to go on with: their
+  /// mean over several processes (distributed::DistributedGradReducer), say. Called once per update, before clipping.
+  using GradReducer = std::function<std::vector<Tensor>(std::vector<Tensor>)>;
+  void set_grad_reducer(GradReducer reducer) { reducer_ = std::move(reducer); }
+
   /// The sums so far; undefined for parameters that had no gradient since the last step.
   const std::vector<Tensor>& inner_gradients() const { return sums_; }
   /// Micro-batches added since the beginning.
@@ -56,6 +63,7 @@ class HB_API Accumulator {
   double clip_norm_;
   bool average_;
   std::vector<Tensor> sums_;
+  GradReducer reducer_;
 };
 
 inline bridge::serialize::OutputArchive& operator<<(bridge::serialize::OutputArchive& archive, const Accumulator& a) {

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,6 +47,12 @@ class HB_API Model {
   /// Largest norm of all gradients, once they are unscaled; 0: not clipped.
   Model& clip_gradients(double max_norm) { return step_.clip_gradients(max_norm), *this; }
 
+  /// What is done with the gradients of each update, once they are unscaled: their mean over several processes
+  /// (distributed::DistributedGradReducer), say.
+  Model& set_grad_reducer(amp::TrainOneStep::GradReducer reducer) {
+    return step_.set_grad_reducer(std::move(reducer)), *this;
+  }
+
   /// Adds something to checkpoints, under a name of its own: a scheduler, say.
   using Save = std::function<void(bridge::serialize::OutputArchive&)>;
   using Load = std::function<void(bridge::serialize::InputArchive&)>;
@@ -53,7 +60,8 @@ class HB_API Model {
 
   /// Network, optimizer, loss scale, random numbers, position in the data, callbacks and what add_state() added, in one
   /// file that appears only when it is complete. A training that loads it goes on bit for bit as it would have, in the
-  /// middle of an epoch too (there the batches up to this place are read and passed over), if it was built alike.
+  /// middle of an epoch too (there the batches up to this place are read and passed over), if it was built alike. With
+  /// several processes all call both functions; rank 0 writes the file, with a part for each rank.
   void save_checkpoint(const std::string& path) const;
   void load_checkpoint(const std::string& path);
 
@@ -68,6 +76,10 @@ class HB_API Model {
   void run(int64_t epochs, const Batches& batches, const Batches* validation, const Callbacks& callbacks);
   void run_epoch(RunContext& run, const Batches& batches, const Callbacks& callbacks);
   Batches::Next position(const Batches& batches);
+  void save_shared(bridge::serialize::OutputArchive& archive) const;
+  void save_own(bridge::serialize::OutputArchive& archive) const;
+  void load_shared(bridge::serialize::InputArchive& archive);
+  void load_own(bridge::serialize::InputArchive& archive);
 
   Network network_;
   amp::TrainNetwork step_;
@@ -86,7 +98,8 @@ class HB_API Model {
   };
   std::vector<Extra> extras_;
   const Callbacks* callbacks_ = nullptr;  // of the train() that runs
-  std::string loaded_from_;               // callbacks read their state from here when train() begins
+  // Callbacks read their state from here when train() begins.
+  std::shared_ptr<bridge::serialize::InputArchive> loaded_callbacks_;
 };
 
 }  // namespace hb::train

@@ -31,6 +31,9 @@ struct HB_API Overflow {
   /// Path of the first parameter, in the order of the backward pass, whose gradient was not finite.
   std::string parameter;
 
+  /// With several processes: the rank that it began on; -1 with one process.
+  int64_t rank = -1;
+
   /// One line of text.
   std::string str() const;
 };

@@ -82,12 +82,19 @@ class HB_API SequentialSampler : public Sampler<> {
   size_t index_ = 0;
 };
 
-/// The share of one of several processes. With allow_duplicates all shares are equally long, indices of the beginning
-/// filling up; without, what is left over is dropped.
+namespace detail {
+// Of the group that hb::distributed::init() made; 1 and 0 without one.
+HB_API size_t group_size();
+HB_API size_t group_rank();
+}  // namespace detail
+
+/// The share of one of several processes, by default of those of hb::distributed::init(). With allow_duplicates all
+/// shares are equally long, indices of the beginning filling up; without, what is left over is dropped.
 template <class BatchRequest = std::vector<size_t>>
 class DistributedSampler : public Sampler<BatchRequest> {
  public:
-  DistributedSampler(size_t size, size_t num_replicas = 1, size_t rank = 0, bool allow_duplicates = true)
+  DistributedSampler(size_t size, size_t num_replicas = detail::group_size(), size_t rank = detail::group_rank(),
+                     bool allow_duplicates = true)
       : size_(size), num_replicas_(num_replicas), rank_(rank), allow_duplicates_(allow_duplicates) {}
   /// The epoch is the seed of the order.
   void set_epoch(size_t epoch) { epoch_ = epoch; }
@@ -104,7 +111,8 @@ class DistributedSampler : public Sampler<BatchRequest> {
 /// A permutation per epoch, the same in all processes, of which each takes its share.
 class HB_API DistributedRandomSampler : public DistributedSampler<> {
  public:
-  DistributedRandomSampler(size_t size, size_t num_replicas = 1, size_t rank = 0, bool allow_duplicates = true);
+  DistributedRandomSampler(size_t size, size_t num_replicas = detail::group_size(), size_t rank = detail::group_rank(),
+                           bool allow_duplicates = true);
   void reset(std::optional<size_t> new_size = std::nullopt) override;
   std::optional<std::vector<size_t>> next(size_t batch_size) override;
   void save(serialize::OutputArchive& archive) const override;
@@ -121,7 +129,8 @@ class HB_API DistributedRandomSampler : public DistributedSampler<> {
 /// Each process takes one stretch of 0, 1, ..., size - 1.
 class HB_API DistributedSequentialSampler : public DistributedSampler<> {
  public:
-  DistributedSequentialSampler(size_t size, size_t num_replicas = 1, size_t rank = 0, bool allow_duplicates = true);
+  DistributedSequentialSampler(size_t size, size_t num_replicas = detail::group_size(),
+                               size_t rank = detail::group_rank(), bool allow_duplicates = true);
   void reset(std::optional<size_t> new_size = std::nullopt) override;
   std::optional<std::vector<size_t>> next(size_t batch_size) override;
   void save(serialize::OutputArchive& archive) const override;

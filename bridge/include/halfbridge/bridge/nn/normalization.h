@@ -1,10 +1,15 @@
 #pragma once
 // Layers that normalise: batch, instance, layer, group and local response.
 
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include <halfbridge/bridge/nn/cloneable.h>
+
+namespace hb::distributed {
+class BatchStatistics;
+}
 
 namespace hb::bridge::nn {
 inline namespace modules {
@@ -88,6 +93,9 @@ class HB_API BatchNormImplBase : public NormImplBase<D, Derived, BatchNormOption
   using NormImplBase<D, Derived, BatchNormOptions>::NormImplBase;
   Tensor forward(const Tensor& input);
   void pretty_print(std::ostream& stream) const override;
+
+  /// Set by convert_sync_batchnorm(): in training the statistics are those of all ranks' batches.
+  std::shared_ptr<hb::distributed::BatchStatistics> all_ranks;
 };
 template <size_t D, typename Derived>
 class HB_API InstanceNormImpl : public NormImplBase<D, Derived, InstanceNormOptions> {

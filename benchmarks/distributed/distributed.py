@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""Steps of two ranks of one thread against one, against allreduce by Gloo's TCP alone, and against the cost model.
+
+    ./dev bench --distributed [--rounds N] [--only TEXT]
+"""
+import argparse
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+
+HERE = pathlib.Path(__file__).resolve().parent
+LAUNCHER = HERE.parent / "cli" / "halfbridge"
+STEPS = HERE / "distributed_steps"
+
+
+def run(ranks, arguments, **variables):
+    environment = dict(os.environ, OMP_NUM_THREADS="1", **variables)
+    return subprocess.run([LAUNCHER, "run", "-n", str(ranks), *arguments], env=environment, check=True, text=True,
+                          capture_output=True).stdout
+
+
+def step(ranks, model, how, **variables):
+    found = re.search(r"([\d.]+) ms ([\d.]+) MB", run(ranks, [STEPS, model, how], **variables))
+    return float(found[1]), float(found[2])
+
+
+def predicted(ms, megabytes):
+    """Steps of 2 and 4 ranks by the cost model."""
+    text = run(2, ["--measure", "--step-ms", str(ms), "--gradient-mb", str(megabytes)])
+    return {int(r): float(t) for r, t in re.findall(r"\] +(\d+) +\d+ +[\d.]+ +[\d.]+x +([\d.]+)", text)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", default="")
+    options = parser.parse_args()
+    print("ratios of medians; a rank has one thread and its own batch")
+    for model in ("mlp", "gpt", "resnet18"):
+        if options.only not in model:
+            continue
+        times = {"one": [], "two": [], "tcp": [], "four": []}
+        for _ in range(options.rounds):
+            one, megabytes = step(1, model, "ddp")
+            times["one"].append(one)
+            times["two"].append(step(2, model, "ddp")[0])
+            times["four"].append(step(4, model, "ddp")[0])
+            times["tcp"].append(step(2, model, "by_hand", HALFBRIDGE_GLOO_TRANSPORT="tcp")[0])
+        t = {name: statistics.median(values) for name, values in times.items()}
+        model_says = predicted(t["one"], megabytes)
+        print(f"{model:9} throughput of two ranks against one {2 * t['one'] / t['two']:.2f}x, against Gloo's TCP by hand "
+              f"{t['tcp'] / t['two']:.2f}x; measured step over the predicted one: two ranks "
+              f"{t['two'] / model_says[2]:.2f}, four {t['four'] / model_says[4]:.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,25 @@
+#pragma once
+// Tensors end to end in flat buffers, so that one message carries many.
+
+#include <functional>
+#include <vector>
+
+#include <halfbridge/tensor.h>
+
+namespace hb::distributed {
+
+/// Some of a list of tensors, of one dtype and device, by their numbers.
+struct Bucket {
+  std::vector<size_t> members;
+  std::vector<int64_t> offsets;  // in elements; each begins at a multiple of 64 bytes
+  int64_t numel = 0;
+};
+
+/// Fills buckets in the order given, the first of each dtype and device up to `first_bytes`, the others up to `bytes`.
+/// A tensor that is larger has one to itself. The buckets come in the order in which they were filled.
+std::vector<Bucket> make_buckets(const std::vector<Tensor>& tensors, const std::vector<size_t>& order,
+                                 int64_t first_bytes, int64_t bytes);
+/// A member of a bucket as a view of its flat buffer.
+Tensor view_in(const Tensor& flat, const Bucket& bucket, size_t member, const Tensor& like);
+
+}  // namespace hb::distributed
