@@ -1,0 +1,219 @@
+#include "backend/loss.h"
+
+#include "cuda/kernel_file.h"
+
+namespace hb::cuda {
+namespace {
+
+enum { kNone = 0, kMean = 1 };
+
+/// What one target costs, and its weight.
+struct Cost {
+  double loss, weight;
+};
+
+/// ClassLoss without what kernels do not need.
+struct Classes {
+  int64_t outer, classes, inner;
+  const int64_t* target;
+  const void* weight;
+  int64_t ignore_index;
+  double smoothing;
+  const double* total;
+  bool mean, per_target;
+  Reporter report;
+  Classes(const ClassLoss& l, const char* name)
+      : outer(l.outer),
+        classes(l.classes),
+        inner(l.inner),
+        target(l.target),
+        weight(l.weight),
+        ignore_index(l.ignore_index),
+        smoothing(l.smoothing),
+        total(l.total),
+        mean(l.reduction == kMean),
+        per_target(l.reduction == kNone),
+        report(reporter(name)) {}
+  // Whether target i counts.
+  __device__ bool counts(int64_t i) const {
+    return target[i] != ignore_index && index_is_good(target[i], classes, report);
+  }
+  template <class T>
+  __device__ double weight_of(int64_t c) const {
+    return weight ? static_cast<double>(widen<compute_t<T>>(static_cast<const T*>(weight)[c])) : 1.0;
+  }
+};
+
+template <class L>
+__device__ void put_cost(const Classes& l, int64_t i, const Cost& cost, L* out, Cost* costs) {
+  if (l.per_target)
+    out[i] = L(static_cast<compute_t<L>>(cost.loss));
+  else
+    costs[i] = cost;
+}
+
+// One block: the sum of n costs, in an order that does not depend on the launch.
+template <class L>
+__global__ void sum_costs(L* out, double* total, const Cost* costs, int64_t n, bool mean) {
+  double loss = 0, weight = 0;
+  for (int64_t i = threadIdx.x; i < n; i += blockDim.x) loss += costs[i].loss, weight += costs[i].weight;
+  loss = team_sum(loss);
+  weight = team_sum(weight);
+  if (threadIdx.x != 0) return;
+  *total = weight;
+  *out = L(static_cast<compute_t<L>>(mean ? loss / weight : loss));
+}
+
+template <class T>
+__global__ void nll_costs(Classes l, const T* x, T* out, Cost* costs) {
+  HB_GRID_LOOP(i, l.outer * l.inner) {
+    Cost cost{0, 0};
+    if (l.counts(i)) {
+      const int64_t c = l.target[i];
+      const double w = l.weight_of<T>(c);
+      const T v = x[(i / l.inner * l.classes + c) * l.inner + i % l.inner];
+      cost = {-w * static_cast<double>(widen<compute_t<T>>(v)), w};
+    }
+    put_cost(l, i, cost, out, costs);
+  }
+}
+
+template <class T>
+__global__ void nll_gradient(Classes l, T* grad_x, const T* grad) {
+  const double scale = l.mean ? 1 / *l.total : 1.0;
+  HB_GRID_LOOP(at, l.outer * l.classes * l.inner) {
+    const int64_t o = at / (l.classes * l.inner), c = at / l.inner % l.classes, i = o * l.inner + at % l.inner;
+    double g = 0;
+    if (l.target[i] == c && c != l.ignore_index)
+      g = -static_cast<double>(widen<compute_t<T>>(grad[l.per_target ? i : 0])) * scale * l.weight_of<T>(c);
+    grad_x[at] = T(static_cast<compute_t<T>>(g));
+  }
+}
+
+// A team for each row of logits: one pass finds the maximum and the sum (rescaled when the maximum grows), one more
+// the smoothed part where there is one.
+template <class T, class L>
+__global__ void cross_entropy_costs(Classes l, const T* logits, L* out, Cost* costs, compute_t<T>* normalizer) {
+  using C = compute_t<T>;
+  const int64_t i = team_row(), n = l.classes;
+  if (i >= l.outer) return;
+  const T* row = logits + i * n;
+  C top = -C(INFINITY), sum = 0, all = 0;
+  for (int64_t j = threadIdx.x; j < n; j += blockDim.x) {
+    const C v = widen<C>(row[j]);
+    all += v;
+    if (v > top) {
+      sum = sum * std::exp(top - v) + 1;
+      top = v;
+    } else {
+      sum += top == -C(INFINITY) ? (v == v ? C(0) : v) : std::exp(v - top);
+    }
+  }
+  const C highest = team_max(top);
+  sum = team_sum(top == -C(INFINITY) ? sum : sum * std::exp(top - highest));
+  const C shift = highest + std::log(sum);
+  if (l.smoothing > 0) all = team_sum(all);
+  if (threadIdx.x != 0) return;
+  normalizer[i] = shift;
+  Cost cost{0, 0};
+  if (l.counts(i)) {
+    const int64_t c = l.target[i];
+    const double w = l.weight_of<T>(c);
+    double loss = w * static_cast<double>(shift - widen<C>(row[c]));
+    if (l.smoothing > 0)
+      loss = (1 - l.smoothing) * loss + l.smoothing * (static_cast<double>(shift) - static_cast<double>(all) / n);
+    cost = {loss, w};
+  }
+  put_cost(l, i, cost, out, costs);
+}
+
+template <class T, class L>
+__global__ void cross_entropy_gradient(Classes l, const T* logits, T* grad_x, const L* grad,
+                                       const compute_t<T>* normalizer) {
+  using C = compute_t<T>;
+  const int64_t i = team_row(), n = l.classes;
+  if (i >= l.outer) return;
+  const int64_t c = l.target[i];
+  const bool counts = c != l.ignore_index && c >= 0 && c < n;
+  const double mean = l.mean ? 1 / *l.total : 1.0;
+  const C g = counts ? static_cast<C>(static_cast<double>(widen<compute_t<L>>(grad[l.per_target ? i : 0])) * mean *
+                                      l.weight_of<T>(c))
+                     : C(0);
+  const C shift = normalizer[i], spread = static_cast<C>(l.smoothing / static_cast<double>(n));
+  for (int64_t j = threadIdx.x; j < n; j += blockDim.x) {
+    const C p = std::exp(widen<C>(logits[i * n + j]) - shift) - spread;
+    const C wanted = j == c ? static_cast<C>(1 - l.smoothing) : C(0);
+    grad_x[i * n + j] = T(counts ? g * (p - wanted) : C(0));
+  }
+}
+
+// Launches `costs(memory)` and, where there is a reduction, the sum.
+template <class L, class F>
+void reduce(const ClassLoss& l, void* out, int64_t n, const F& costs) {
+  if (l.reduction == kNone) return costs(nullptr);
+  const Scratch<Cost> memory(n);
+  if (n > 0) costs(memory.get());
+  HB_LAUNCH(sum_costs<L>, 1, kThreads, 0, current_stream(), static_cast<L*>(out), l.total, memory.get(), n,
+            l.reduction == kMean);
+}
+
+void nll(ScalarType dtype, const ClassLoss& l, void* out) {
+  HB_CUDA_FLOATING_SWITCH("nll_loss", dtype, [&](auto type) {
+    using T = decltype(type);
+    const int64_t n = l.outer * l.inner;
+    reduce<T>(l, out, n, [&](Cost* costs) {
+      if (n > 0)
+        HB_LAUNCH(nll_costs<T>, blocks_for(n), kThreads, 0, current_stream(), Classes(l, "nll_loss"),
+                  static_cast<const T*>(l.x), static_cast<T*>(out), costs);
+    });
+  });
+}
+void nll_backward(ScalarType dtype, const ClassLoss& l, void* grad_x, const void* grad) {
+  HB_CUDA_FLOATING_SWITCH("nll_loss_backward", dtype, [&](auto type) {
+    using T = decltype(type);
+    const int64_t n = l.outer * l.classes * l.inner;
+    if (n > 0)
+      HB_LAUNCH(nll_gradient<T>, blocks_for(n), kThreads, 0, current_stream(), Classes(l, "nll_loss"),
+                static_cast<T*>(grad_x), static_cast<const T*>(grad));
+  });
+}
+
+template <class T, class L>
+void cross_entropy_as(const ClassLoss& l, void* out, void* normalizer) {
+  const Teams teams(l.outer, l.classes);
+  reduce<L>(l, out, l.outer, [&](Cost* costs) {
+    if (l.outer > 0)
+      HB_LAUNCH((cross_entropy_costs<T, L>), teams.grid, teams.block, 0, current_stream(), Classes(l, "cross_entropy"),
+                static_cast<const T*>(l.x), static_cast<L*>(out), costs, static_cast<compute_t<T>*>(normalizer));
+  });
+}
+template <class T, class L>
+void cross_entropy_gradient_as(const ClassLoss& l, void* grad_x, const void* grad, const void* normalizer) {
+  const Teams teams(l.outer, l.classes);
+  if (l.outer > 0)
+    HB_LAUNCH((cross_entropy_gradient<T, L>), teams.grid, teams.block, 0, current_stream(), Classes(l, "cross_entropy"),
+              static_cast<const T*>(l.x), static_cast<T*>(grad_x), static_cast<const L*>(grad),
+              static_cast<const compute_t<T>*>(normalizer));
+}
+
+void cross_entropy(ScalarType dtype, const ClassLoss& l, void* out, void* normalizer) {
+  HB_CUDA_FLOATING_SWITCH("cross_entropy", dtype, [&](auto type) {
+    using T = decltype(type);
+    l.float_loss ? cross_entropy_as<T, float>(l, out, normalizer) : cross_entropy_as<T, T>(l, out, normalizer);
+  });
+}
+void cross_entropy_backward(ScalarType dtype, const ClassLoss& l, void* grad_x, const void* grad,
+                            const void* normalizer) {
+  HB_CUDA_FLOATING_SWITCH("cross_entropy_backward", dtype, [&](auto type) {
+    using T = decltype(type);
+    l.float_loss ? cross_entropy_gradient_as<T, float>(l, grad_x, grad, normalizer)
+                 : cross_entropy_gradient_as<T, T>(l, grad_x, grad, normalizer);
+  });
+}
+HB_REGISTER_CUDA(nll_kernel, nll);
+HB_REGISTER_CUDA(nll_backward_kernel, nll_backward);
+HB_REGISTER_CUDA(cross_entropy_kernel, cross_entropy);
+HB_REGISTER_CUDA(cross_entropy_backward_kernel, cross_entropy_backward);
+
+}  // namespace
+}  // namespace hb::cuda

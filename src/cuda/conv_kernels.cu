@@ -1,0 +1,72 @@
+// What convolutions need beside cuDNN: changes of layout and biases.
+#include "backend/conv.h"
+
+#include "cuda/kernel_file.h"
+
+namespace hb::cuda {
+namespace {
+
+constexpr int kTile = 32, kTileRows = 8;
+
+// Tiles go through shared memory, so that both sides are touched along their rows.
+template <class T>
+__global__ void transpose_tiles(T* out, const T* in, int64_t batch, int64_t rows, int64_t cols) {
+  HB_SHARED(T, tile, (kTile * (kTile + 1)));
+  const int64_t tiles_wide = (cols + kTile - 1) / kTile;
+  const int64_t row = blockIdx.x / tiles_wide * kTile, col = blockIdx.x % tiles_wide * kTile;
+  for (int64_t b = blockIdx.y; b < batch; b += gridDim.y) {
+    const T* from = in + b * rows * cols;
+    T* to = out + b * rows * cols;
+    for (int64_t y = threadIdx.y; y < kTile; y += kTileRows)
+      if (row + y < rows && col + threadIdx.x < cols)
+        tile[y * (kTile + 1) + threadIdx.x] = from[(row + y) * cols + col + threadIdx.x];
+    __syncthreads();
+    for (int64_t y = threadIdx.y; y < kTile; y += kTileRows)
+      if (col + y < cols && row + threadIdx.x < rows)
+        to[(col + y) * rows + row + threadIdx.x] = tile[threadIdx.x * (kTile + 1) + y];
+    __syncthreads();
+  }
+}
+
+template <class T>
+void transpose_as(int64_t batch, int64_t rows, int64_t cols, void* out, const void* in) {
+  const int64_t tiles = (rows + kTile - 1) / kTile * ((cols + kTile - 1) / kTile);
+  const dim3 grid(static_cast<unsigned>(tiles), static_cast<unsigned>(batch < 65535 ? batch : 65535));
+  HB_LAUNCH(transpose_tiles<T>, grid, dim3(kTile, kTileRows), 0, current_stream(), static_cast<T*>(out),
+            static_cast<const T*>(in), batch, rows, cols);
+}
+
+void transpose(size_t size, int64_t batch, int64_t rows, int64_t cols, void* out, const void* in) {
+  if (batch * rows * cols == 0) return;
+  switch (size) {
+    case 1:
+      return transpose_as<uint8_t>(batch, rows, cols, out, in);
+    case 2:
+      return transpose_as<uint16_t>(batch, rows, cols, out, in);
+    case 4:
+      return transpose_as<uint32_t>(batch, rows, cols, out, in);
+    case 8:
+      return transpose_as<uint64_t>(batch, rows, cols, out, in);
+    default:
+      return transpose_as<Complex<double>>(batch, rows, cols, out, in);
+  }
+}
+
+template <class T>
+__global__ void add_biases(T* x, const T* bias, int64_t n, int64_t cols) {
+  using C = compute_t<T>;
+  HB_GRID_LOOP(i, n) x[i] = T(widen<C>(x[i]) + widen<C>(bias[i % cols]));
+}
+void add_bias(ScalarType dtype, int64_t rows, int64_t cols, void* x, const void* bias) {
+  if (rows * cols == 0) return;
+  HB_CUDA_FLOATING_SWITCH("add_bias", dtype, [&](auto type) {
+    using T = decltype(type);
+    HB_LAUNCH(add_biases<T>, blocks_for(rows * cols), kThreads, 0, current_stream(), static_cast<T*>(x),
+              static_cast<const T*>(bias), rows * cols, cols);
+  });
+}
+HB_REGISTER_CUDA(transpose_kernel, transpose);
+HB_REGISTER_CUDA(add_bias_kernel, add_bias);
+
+}  // namespace
+}  // namespace hb::cuda

@@ -1,0 +1,296 @@
+// Products of matrices by cuBLASLt, whose matrices lie by columns: what lies by rows is its transpose, so that
+// c^T = b^T a^T is asked for.
+#include "backend/gemm.h"
+
+#include <array>
+#include <cstring>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include <halfbridge/error.h>
+
+#include "core/cuda_settings.h"
+#include "cuda/cublas_lt.h"
+#include "cuda/gemm.h"
+#include "cuda/scratch.h"
+#include "cuda/streams.h"
+
+namespace hb::cuda {
+
+const Library& cublas_lt() {
+  static const auto* const library = new Library("cuBLASLt", {"libcublasLt.so.13", "libcublasLt.so.12"}, "cublas");
+  return *library;
+}
+void fail_cublas(cublasStatus_t status, const char* call) {
+  HB_CHECK(false, "[", current_function(), "] ", call, " failed with cuBLAS's status ", static_cast<int>(status));
+  __builtin_unreachable();
+}
+cublasLtHandle_t cublas_lt_handle() {
+  static std::mutex mutex;
+  static auto& handles = *new std::map<DeviceIndex, cublasLtHandle_t>;
+  const std::lock_guard lock(mutex);
+  cublasLtHandle_t& handle = handles[current_device()];
+  if (!handle) HB_CUBLAS_LT(cublasLtCreate, &handle);
+  return handle;
+}
+
+namespace {
+
+struct Types {
+  cudaDataType_t data, scale;
+  cublasComputeType_t compute;
+};
+Types types_of(ScalarType dtype) {
+  switch (dtype) {
+    case kDouble:
+      return {CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F};
+    case kHalf:
+      return {CUDA_R_16F, CUDA_R_32F, CUBLAS_COMPUTE_32F};
+    case kBFloat16:
+      return {CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F};
+    default:
+      HB_CHECK(dtype == kFloat, "[", current_function(), "] expected a floating dtype, got ", dtype);
+      return {CUDA_R_32F, CUDA_R_32F, cuda_settings().cublas_tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F};
+  }
+}
+
+/// One operand as cuBLASLt sees it: columns of `rows` elements, `ld` apart.
+struct Operand {
+  void* data;
+  int64_t rows, cols, ld, stride;
+  bool transposed;
+};
+// m: (rows, cols) by rows, of which one stride is 1.
+Operand transpose_of(const GemmMatrix& m, int64_t rows, int64_t cols, int64_t stride) {
+  const bool by_rows = m.col == 1 && (m.row >= cols || rows == 1);
+  if (by_rows) return {m.data, cols, rows, rows == 1 ? std::max<int64_t>(m.row, cols) : m.row, stride, false};
+  return {m.data, rows, cols, cols == 1 ? std::max<int64_t>(m.col, rows) : m.col, stride, true};
+}
+bool is_dense(const GemmMatrix& m, int64_t rows, int64_t cols) {
+  return (m.col == 1 && (m.row >= cols || rows == 1)) || (m.row == 1 && (m.col >= rows || cols == 1));
+}
+
+uint32_t alignment(const void* data) {
+  const auto low = reinterpret_cast<uintptr_t>(data) & 255;
+  return low == 0 ? 256 : static_cast<uint32_t>(low & -low);
+}
+
+/// What decides which algorithm is best.
+using Key = std::array<int64_t, 22>;
+
+struct Plan {
+  cublasLtMatmulDesc_t product = nullptr;
+  cublasLtMatrixLayout_t a = nullptr, b = nullptr, c = nullptr;
+  cublasLtMatmulAlgo_t algorithm;
+  size_t workspace = 0;
+  Plan() = default;
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+  ~Plan() {
+    if (product) HB_CUDA_SYMBOL(cublas_lt(), cublasLtMatmulDescDestroy)(product);
+    for (auto layout : {a, b, c})
+      if (layout) HB_CUDA_SYMBOL(cublas_lt(), cublasLtMatrixLayoutDestroy)(layout);
+  }
+};
+
+template <class T>
+void set(cublasLtMatmulDesc_t desc, cublasLtMatmulDescAttributes_t attribute, const T& value) {
+  HB_CUBLAS_LT(cublasLtMatmulDescSetAttribute, desc, attribute, &value, sizeof value);
+}
+cublasLtMatrixLayout_t layout_of(cudaDataType_t type, const Operand& o, int64_t batch) {
+  cublasLtMatrixLayout_t layout;
+  HB_CUBLAS_LT(cublasLtMatrixLayoutCreate, &layout, type, static_cast<uint64_t>(o.rows), static_cast<uint64_t>(o.cols),
+               o.ld);
+  if (batch > 1) {
+    const auto count = static_cast<int32_t>(batch);
+    HB_CUBLAS_LT(cublasLtMatrixLayoutSetAttribute, layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count);
+    HB_CUBLAS_LT(cublasLtMatrixLayoutSetAttribute, layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &o.stride,
+                 sizeof o.stride);
+  }
+  return layout;
+}
+
+/// c^T (n, m) = alpha b^T a^T + beta c^T + bias: a plain or strided batch.
+struct Product {
+  ScalarType dtype;
+  Operand b, a, c;
+  int64_t batch;
+  const void* bias;
+};
+
+// Sums of halves may be rounded between parts of k where the program allows it.
+uint32_t reductions_allowed(ScalarType dtype) {
+  const bool any = (dtype != kHalf || cuda_settings().cublas_fp16_reduction) &&
+                   (dtype != kBFloat16 || cuda_settings().cublas_bf16_reduction);
+  if (any) return CUBLASLT_REDUCTION_SCHEME_MASK;
+  return CUBLASLT_REDUCTION_SCHEME_NONE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+}
+
+void choose_algorithm(Plan& plan, const Product& p) {
+  constexpr size_t kWorkspace = size_t{32} << 20;
+  cublasLtMatmulPreference_t wish;
+  HB_CUBLAS_LT(cublasLtMatmulPreferenceCreate, &wish);
+  const std::unique_ptr<cublasLtMatmulPreferenceOpaque_t, void (*)(cublasLtMatmulPreference_t)> owner(
+      wish, [](cublasLtMatmulPreference_t w) { HB_CUDA_SYMBOL(cublas_lt(), cublasLtMatmulPreferenceDestroy)
+                                               (w); });
+  const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t attribute, const auto& value) {
+    HB_CUBLAS_LT(cublasLtMatmulPreferenceSetAttribute, wish, attribute, &value, sizeof value);
+  };
+  prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kWorkspace);
+  prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, reductions_allowed(p.dtype));
+  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment(p.b.data));
+  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment(p.a.data));
+  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment(p.c.data));
+  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment(p.c.data));
+  cublasLtMatmulHeuristicResult_t result{};
+  int found = 0;
+  HB_CUBLAS_LT(cublasLtMatmulAlgoGetHeuristic, cublas_lt_handle(), plan.product, plan.b, plan.a, plan.c, plan.c, wish,
+               1, &result, &found);
+  HB_CHECK(found > 0, "[", current_function(), "] cuBLASLt has no algorithm for this product of ", p.dtype);
+  plan.algorithm = result.algo;
+  plan.workspace = result.workspaceSize;
+}
+
+std::shared_ptr<Plan> make_plan(const Product& p) {
+  const Types types = types_of(p.dtype);
+  auto plan = std::make_shared<Plan>();
+  HB_CUBLAS_LT(cublasLtMatmulDescCreate, &plan->product, types.compute, types.scale);
+  set(plan->product, CUBLASLT_MATMUL_DESC_TRANSA, p.b.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
+  set(plan->product, CUBLASLT_MATMUL_DESC_TRANSB, p.a.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
+  if (p.bias) {
+    set(plan->product, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+    set(plan->product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias);
+  }
+  plan->b = layout_of(types.data, p.b, p.batch);
+  plan->a = layout_of(types.data, p.a, p.batch);
+  plan->c = layout_of(types.data, p.c, p.batch);
+  choose_algorithm(*plan, p);
+  return plan;
+}
+
+Key key_of(const Product& p) {
+  const auto flags = (cuda_settings().cublas_tf32 ? 1 : 0) | (cuda_settings().cublas_fp16_reduction ? 2 : 0) |
+                     (cuda_settings().cublas_bf16_reduction ? 4 : 0) | (p.bias ? 8 : 0);
+  return {static_cast<int64_t>(p.dtype),
+          current_device(),
+          flags,
+          p.batch,
+          p.b.rows,
+          p.b.cols,
+          p.b.ld,
+          p.b.stride,
+          p.b.transposed,
+          alignment(p.b.data),
+          p.a.rows,
+          p.a.cols,
+          p.a.ld,
+          p.a.stride,
+          p.a.transposed,
+          alignment(p.a.data),
+          p.c.rows,
+          p.c.cols,
+          p.c.ld,
+          p.c.stride,
+          alignment(p.c.data),
+          0};
+}
+
+/// Plans of this thread, the last used first: a plan's descriptors hold a bias's address, which each call sets.
+class Plans {
+ public:
+  Plan& find(const Product& p) {
+    const Key key = key_of(p);
+    if (const auto known = places_.find(key); known != places_.end()) {
+      plans_.splice(plans_.begin(), plans_, known->second);
+      Plan& plan = *plans_.front().second;
+      if (p.bias) set(plan.product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias);
+      return plan;
+    }
+    constexpr size_t kMost = 1024;
+    plans_.emplace_front(key, make_plan(p));
+    places_[key] = plans_.begin();
+    if (plans_.size() > kMost) {
+      places_.erase(plans_.back().first);
+      plans_.pop_back();
+    }
+    return *plans_.front().second;
+  }
+
+ private:
+  std::list<std::pair<Key, std::shared_ptr<Plan>>> plans_;
+  std::map<Key, std::list<std::pair<Key, std::shared_ptr<Plan>>>::iterator> places_;
+};
+
+void multiply(const Product& p, double alpha, double beta) {
+  thread_local auto* const plans = new Plans;  // libraries may be gone when a thread's objects are destroyed
+  Plan& plan = plans->find(p);
+  const float narrow[2] = {static_cast<float>(alpha), static_cast<float>(beta)};
+  const bool wide = p.dtype == kDouble;
+  const Scratch<char> workspace(static_cast<int64_t>(plan.workspace));
+  HB_CUBLAS_LT(cublasLtMatmul, cublas_lt_handle(), plan.product, wide ? static_cast<const void*>(&alpha) : &narrow[0],
+               p.b.data, plan.b, p.a.data, plan.a, wide ? static_cast<const void*>(&beta) : &narrow[1], p.c.data,
+               plan.c, p.c.data, plan.c, &plan.algorithm, workspace.get(), plan.workspace, current_stream());
+}
+
+/// A stack of two dimensions whose outer one goes on where the inner one ends, in all operands.
+bool is_one_stack(const Gemm& g) {
+  const auto goes_on = [&](const GemmMatrix& m) { return m.batch[0] == m.batch[1] * g.batch[1]; };
+  return g.batch[0] == 1 || g.batch[1] == 1 || (goes_on(g.a) && goes_on(g.b) && goes_on(g.c));
+}
+
+void multiply_stack(const Gemm& g, int64_t batch, int which) {
+  Product p{g.dtype,
+            transpose_of(g.b, g.k, g.n, g.b.batch[which]),
+            transpose_of(g.a, g.m, g.k, g.a.batch[which]),
+            transpose_of(g.c, g.m, g.n, g.c.batch[which]),
+            batch,
+            g.bias};
+  multiply(p, g.alpha, g.beta);
+}
+
+// The stride of a dimension of one element says nothing: it becomes one that cuBLASLt takes.
+void settle_strides(GemmMatrix& m, int64_t rows, int64_t cols) {
+  if (cols == 1 && m.row >= 1)
+    m.col = 1;
+  else if (rows == 1 && m.col >= 1)
+    m.row = m.col == 1 ? cols : 1;
+}
+
+/// A copy whose rows are dense, where neither stride is 1; with one batch dimension or two.
+GemmMatrix dense_copy(const Gemm& g, const GemmMatrix& m, int64_t rows, int64_t cols, void* memory) {
+  gather_matrices(element_size(g.dtype), memory, m, g.batch, rows, cols);
+  GemmMatrix copy;
+  copy.data = memory;
+  copy.row = cols, copy.col = 1;
+  copy.batch[1] = rows * cols, copy.batch[0] = rows * cols * g.batch[1];
+  return copy;
+}
+
+void gemm(const Gemm& asked) {
+  if (asked.m * asked.n * asked.batch_count() == 0) return;
+  if (is_integral_type(asked.dtype, true)) return gemm_of_integers(asked);
+  Gemm g = asked;
+  settle_strides(g.a, g.m, g.k);
+  settle_strides(g.b, g.k, g.n);
+  const auto bytes = [&](bool needed, int64_t elements) {
+    return needed ? elements * g.batch_count() * static_cast<int64_t>(element_size(g.dtype)) : 0;
+  };
+  const bool copy_a = !is_dense(g.a, g.m, g.k), copy_b = !is_dense(g.b, g.k, g.n);
+  const Scratch<char> of_a(bytes(copy_a, g.m * g.k)), of_b(bytes(copy_b, g.k * g.n));
+  if (copy_a) g.a = dense_copy(g, g.a, g.m, g.k, of_a.get());
+  if (copy_b) g.b = dense_copy(g, g.b, g.k, g.n, of_b.get());
+  if (is_one_stack(g)) return multiply_stack(g, g.batch_count(), g.batch[1] == 1 ? 0 : 1);
+  const auto size = static_cast<int64_t>(element_size(g.dtype));
+  for (int64_t i = 0; i < g.batch[0]; ++i) {
+    Gemm part = g;
+    for (GemmMatrix* m : {&part.a, &part.b, &part.c}) m->data = static_cast<char*>(m->data) + i * m->batch[0] * size;
+    multiply_stack(part, g.batch[1], 1);
+  }
+}
+
+[[maybe_unused]] const bool registered = (gemm_kernel.set(kCUDA, gemm), true);
+
+}  // namespace
+}  // namespace hb::cuda

@@ -1,0 +1,107 @@
+#include "cuda/gemm.h"
+
+#include "cuda/kernel_file.h"
+
+namespace hb::cuda {
+namespace {
+
+template <class T>
+__global__ void gather(T* to, GemmMatrix from, int64_t inner_batch, int64_t rows, int64_t cols, int64_t n) {
+  const T* in = static_cast<const T*>(from.data);
+  HB_GRID_LOOP(i, n) {
+    const int64_t b = i / (rows * cols), r = i / cols % rows, c = i % cols;
+    to[i] = in[b / inner_batch * from.batch[0] + b % inner_batch * from.batch[1] + r * from.row + c * from.col];
+  }
+}
+
+// A thread for each result.
+template <class T>
+__global__ void multiply(Gemm g, T alpha, T beta, int64_t n) {
+  HB_GRID_LOOP(i, n) {
+    const int64_t b = i / (g.m * g.n), r = i / g.n % g.m, c = i % g.n, b0 = b / g.batch[1], b1 = b % g.batch[1];
+    const T* a = static_cast<const T*>(g.a.data) + b0 * g.a.batch[0] + b1 * g.a.batch[1] + r * g.a.row;
+    const T* x = static_cast<const T*>(g.b.data) + b0 * g.b.batch[0] + b1 * g.b.batch[1] + c * g.b.col;
+    T* out = static_cast<T*>(g.c.data) + b0 * g.c.batch[0] + b1 * g.c.batch[1] + r * g.c.row + c * g.c.col;
+    T sum = 0;
+    for (int64_t k = 0; k < g.k; ++k) sum = static_cast<T>(sum + a[k * g.a.col] * x[k * g.b.row]);
+    T result = static_cast<T>(alpha * sum);
+    if (beta != 0) result = static_cast<T>(result + beta * *out);
+    if (g.bias) result = static_cast<T>(result + static_cast<const T*>(g.bias)[c]);
+    *out = result;
+  }
+}
+template <class T>
+void multiply_as(const Gemm& g) {
+  const int64_t n = g.batch_count() * g.m * g.n;
+  HB_LAUNCH(multiply<T>, blocks_for(n), kThreads, 0, current_stream(), g, static_cast<T>(g.alpha),
+            static_cast<T>(g.beta), n);
+}
+
+// A block sums 32 columns; its rows of threads share the rows.
+template <class T>
+__global__ void column_sums(T* out, const T* in, int64_t rows, int64_t cols, int64_t stride) {
+  using C = compute_t<T>;
+  const int64_t c = int64_t{blockIdx.x} * kWarp + threadIdx.x;
+  C sum = 0;
+  if (c < cols)
+    for (int64_t r = threadIdx.y; r < rows; r += blockDim.y) sum += widen<C>(in[r * stride + c]);
+  HB_SHARED(C, of_rows, 1024);
+  of_rows[threadIdx.y * kWarp + threadIdx.x] = sum;
+  __syncthreads();
+  if (threadIdx.y != 0 || c >= cols) return;
+  for (unsigned y = 1; y < blockDim.y; ++y) sum += of_rows[y * kWarp + threadIdx.x];
+  out[c] = T(sum);
+}
+
+void column_sum(ScalarType dtype, void* out, const void* in, int64_t rows, int64_t cols, int64_t stride) {
+  if (cols == 0) return;
+  HB_CUDA_FLOATING_SWITCH("column_sum", dtype, [&](auto type) {
+    using T = decltype(type);
+    const unsigned deep = rows >= 256 ? 32 : rows >= 32 ? 8 : 1;
+    HB_LAUNCH(column_sums<T>, blocks_for(cols, kWarp), dim3(kWarp, deep), 0, current_stream(), static_cast<T*>(out),
+              static_cast<const T*>(in), rows, cols, stride);
+  });
+}
+HB_REGISTER_CUDA(column_sum_kernel, column_sum);
+
+}  // namespace
+
+void gather_matrices(size_t element_size, void* to, const GemmMatrix& from, const int64_t* batch, int64_t rows,
+                     int64_t cols) {
+  const int64_t n = batch[0] * batch[1] * rows * cols;
+  if (n == 0) return;
+  const auto run = [&](auto type) {
+    using T = decltype(type);
+    HB_LAUNCH(gather<T>, blocks_for(n), kThreads, 0, current_stream(), static_cast<T*>(to), from, batch[1], rows, cols,
+              n);
+  };
+  switch (element_size) {
+    case 1:
+      return run(uint8_t());
+    case 2:
+      return run(uint16_t());
+    case 4:
+      return run(uint32_t());
+    default:
+      return run(uint64_t());
+  }
+}
+
+void gemm_of_integers(const Gemm& g) {
+  switch (g.dtype) {
+    case kByte:
+      return multiply_as<uint8_t>(g);
+    case kChar:
+      return multiply_as<int8_t>(g);
+    case kShort:
+      return multiply_as<int16_t>(g);
+    case kInt:
+      return multiply_as<int32_t>(g);
+    case kLong:
+      return multiply_as<int64_t>(g);
+    default:
+      HB_CHECK(false, "[", current_function(), "] expected an integer dtype, got ", g.dtype);
+  }
+}
+
+}  // namespace hb::cuda
