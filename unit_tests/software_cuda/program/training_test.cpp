@@ -1,0 +1,257 @@
+// Networks trained on the software device beside the CPU: products, convolutions, losses, norms, pooling, attention.
+#include <torch/torch.h>
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <vector>
+
+namespace {
+
+using torch::Tensor;
+namespace nn = torch::nn;
+namespace F = torch::nn::functional;
+
+const torch::Device kGpu(torch::kCUDA, 0);
+
+void expect_close(const std::string& name, const Tensor& got, const Tensor& expected, double step) {
+  ASSERT_EQ(got.sizes(), expected.sizes()) << name;
+  ASSERT_EQ(got.scalar_type(), expected.scalar_type()) << name;
+  const Tensor a = got.cpu().to(torch::kDouble), b = expected.to(torch::kDouble);
+  const double scale = b.numel() > 0 ? b.abs().nan_to_num(0, 0, 0).max().item<double>() : 0;
+  EXPECT_TRUE(torch::allclose(a, b, step, step * std::max(scale, 1e-3), true)) << name << "\n" << a << "\n" << b;
+}
+double step_of(torch::Dtype t) {
+  return t == torch::kHalf ? 4e-3 : t == torch::kBFloat16 ? 3e-2 : t == torch::kFloat ? 2e-5 : 1e-10;
+}
+
+using Function = std::function<Tensor(const std::vector<Tensor>&)>;
+
+/// The result, and the gradients of the floating inputs, on both devices.
+void expect_same(const std::string& name, const Function& f, const std::vector<Tensor>& inputs) {
+  const auto run = [&](const torch::Device& device) {
+    std::vector<Tensor> in, results;
+    for (const Tensor& t : inputs) in.push_back(t.detach().clone().to(device).requires_grad_(t.is_floating_point()));
+    const Tensor out = f(in);
+    results.push_back(out.detach());
+    if (out.requires_grad()) {
+      const Tensor weight =
+          torch::arange(out.numel(), torch::kFloat).mul(0.7).sin().view(out.sizes()).to(out.options());
+      out.backward(weight);
+      for (const Tensor& t : in) results.push_back(t.grad().defined() ? t.grad() : torch::zeros({0}));
+    }
+    return results;
+  };
+  std::vector<Tensor> expected, got;
+  ASSERT_NO_THROW(expected = run(torch::kCPU)) << name;
+  try {
+    got = run(kGpu);
+  } catch (const c10::Error& e) {
+    FAIL() << name << " of " << inputs[0].scalar_type() << ": " << e.what();
+  }
+  ASSERT_EQ(got.size(), expected.size()) << name;
+  for (size_t i = 0; i < got.size(); ++i)
+    expect_close(name + (i == 0 ? "" : ".grad" + std::to_string(i - 1)), got[i], expected[i],
+                 step_of(inputs[0].scalar_type()));
+}
+
+Tensor values(torch::IntArrayRef size, torch::Dtype dtype = torch::kFloat, double phase = 0) {
+  const Tensor n = torch::arange(torch::zeros(size).numel(), torch::kDouble);
+  return n.mul(1.7).add(phase).sin().add(n.mul(0.3).cos()).view(size).to(dtype);
+}
+const std::vector<torch::Dtype> kFloats{torch::kFloat, torch::kDouble, torch::kHalf, torch::kBFloat16};
+
+TEST(SoftwareTraining, Products) {
+  for (const torch::Dtype t : kFloats) {
+    const auto mm = [](auto& in) { return in[0].matmul(in[1]); };
+    expect_same("mm", mm, {values({5, 7}, t), values({7, 3}, t, 1)});
+    expect_same("mm of transposes", mm, {values({7, 5}, t).t(), values({3, 7}, t, 1).t()});
+    expect_same("mv", mm, {values({5, 7}, t), values({7}, t, 1)});
+    expect_same("bmm", mm, {values({4, 5, 7}, t), values({4, 7, 3}, t, 1)});
+    expect_same("stacks", mm, {values({2, 3, 5, 7}, t), values({2, 1, 7, 3}, t, 1)});
+    expect_same("strided", mm, {values({5, 14}, t).slice(1, 0, 14, 2), values({7, 3}, t, 1)});
+    expect_same("addmm", [](auto& in) { return torch::addmm(in[0], in[1], in[2], 0.5, 2); },
+                {values({5, 3}, t, 2), values({5, 7}, t), values({7, 3}, t, 1)});
+    expect_same("linear", [](auto& in) { return F::linear(in[0], in[1], in[2]); },
+                {values({40, 7}, t), values({3, 7}, t, 1), values({3}, t, 2)});
+  }
+  expect_same("integers", [](auto& in) { return in[0].mm(in[1]); },
+              {torch::arange(12).view({3, 4}), torch::arange(20).view({4, 5})});
+}
+
+TEST(SoftwareTraining, SoftmaxAndLosses) {
+  for (const torch::Dtype t : kFloats) {
+    for (const int64_t dim : {0, 1, 2}) {
+      expect_same("softmax", [=](auto& in) { return torch::softmax(in[0], dim); }, {values({3, 40, 5}, t)});
+      expect_same("log_softmax", [=](auto& in) { return torch::log_softmax(in[0], dim); }, {values({3, 40, 5}, t)});
+    }
+    const Tensor target = torch::tensor({3, 0, -100, 4, 1, 1});
+    for (const int kind : {0, 1, 2, 3}) {
+      auto options = F::CrossEntropyFuncOptions().label_smoothing(kind == 3 ? 0.1 : 0.0);
+      if (kind == 1) options.reduction(torch::kSum);
+      if (kind == 2) options.reduction(torch::kNone);
+      expect_same("cross_entropy", [&](auto& in) { return F::cross_entropy(in[0], in[1], options); },
+                  {values({6, 5}, t), target});
+    }
+    expect_same("nll of planes", [](auto& in) { return F::nll_loss(torch::log_softmax(in[0], 1), in[1]); },
+                {values({2, 5, 3}, t), torch::tensor({{3, 0, 1}, {4, 1, 1}})});
+    expect_same("mse", [](auto& in) { return F::mse_loss(in[0], in[1]); }, {values({9, 5}, t), values({9, 5}, t, 1)});
+    expect_same("huber none",
+                [](auto& in) { return F::huber_loss(in[0], in[1], F::HuberLossFuncOptions().reduction(torch::kNone)); },
+                {values({9, 5}, t), values({9, 5}, t, 1)});
+    expect_same("bce_logits", [](auto& in) { return F::binary_cross_entropy_with_logits(in[0], in[1].sigmoid()); },
+                {values({9, 5}, t), values({9, 5}, t, 1)});
+  }
+}
+
+TEST(SoftwareTraining, Convolutions) {
+  for (const torch::Dtype t : kFloats) {
+    expect_same("conv2d", [](auto& in) { return torch::conv2d(in[0], in[1], in[2], 2, 1); },
+                {values({2, 4, 9, 8}, t), values({6, 4, 3, 3}, t, 1), values({6}, t, 2)});
+    expect_same("groups", [](auto& in) { return torch::conv2d(in[0], in[1], {}, 1, 1, 1, 2); },
+                {values({2, 4, 6, 6}, t), values({6, 2, 3, 3}, t, 1)});
+  }
+  expect_same("conv1d", [](auto& in) { return torch::conv1d(in[0], in[1], in[2], 1, 2, 2); },
+              {values({2, 4, 19}), values({6, 4, 3}, torch::kFloat, 1), values({6}, torch::kFloat, 2)});
+  expect_same("conv3d", [](auto& in) { return torch::conv3d(in[0], in[1], in[2]); },
+              {values({2, 3, 5, 6, 4}), values({4, 3, 2, 3, 2}, torch::kFloat, 1), values({4}, torch::kFloat, 2)});
+  expect_same("conv_transpose2d", [](auto& in) { return torch::conv_transpose2d(in[0], in[1], in[2], 2, 1, 1); },
+              {values({2, 4, 5, 6}), values({4, 3, 3, 3}, torch::kFloat, 1), values({3}, torch::kFloat, 2)});
+}
+
+TEST(SoftwareTraining, PoolingAndNorms) {
+  for (const torch::Dtype t : kFloats) {
+    expect_same("max_pool2d", [](auto& in) { return torch::max_pool2d(in[0], 3, 2, 1); }, {values({2, 3, 9, 8}, t)});
+    expect_same("avg_pool2d", [](auto& in) { return torch::avg_pool2d(in[0], 3, 2, 1); }, {values({2, 3, 9, 8}, t)});
+    expect_same("adaptive",
+                [](auto& in) {
+                  return torch::adaptive_avg_pool2d(in[0], {2, 3});
+                },
+                {values({2, 3, 9, 8}, t)});
+    expect_same("layer_norm", [](auto& in) { return torch::layer_norm(in[0], {33}, in[1], in[2]); },
+                {values({6, 33}, t), values({33}, t, 1), values({33}, t, 2)});
+    for (const bool training : {true, false})
+      expect_same("batch_norm",
+                  [=](auto& in) {
+                    Tensor mean = torch::full({3}, 0.1, in[0].options()), var = torch::full({3}, 2, in[0].options());
+                    const Tensor y = torch::batch_norm(in[0], in[1], in[2], mean, var, training, 0.1, 1e-5, true);
+                    return y + (mean + var).detach().view({3, 1, 1});
+                  },
+                  {values({4, 3, 5, 6}, t), values({3}, t, 1), values({3}, t, 2)});
+  }
+  expect_same("max_pool3d", [](auto& in) { return torch::max_pool3d(in[0], 2); }, {values({2, 3, 5, 6, 4})});
+  expect_same("group_norm", [](auto& in) { return torch::group_norm(in[0], 2, in[1], in[2]); },
+              {values({3, 4, 5, 5}), values({4}, torch::kFloat, 1), values({4}, torch::kFloat, 2)});
+}
+
+TEST(SoftwareTraining, EmbeddingAndAttention) {
+  for (const torch::Dtype t : kFloats) {
+    expect_same("embedding", [](auto& in) { return torch::embedding(in[0], in[1], 2); },
+                {values({9, 6}, t), torch::tensor({{1, 2, 8}, {1, 1, 0}})});
+    for (const bool causal : {false, true})
+      expect_same("attention",
+                  [=](auto& in) { return at::scaled_dot_product_attention(in[0], in[1], in[2], {}, 0, causal); },
+                  {values({2, 3, 40, 16}, t), values({2, 3, 40, 16}, t, 1), values({2, 3, 40, 8}, t, 2)});
+    expect_same(
+        "masked attention", [](auto& in) { return at::scaled_dot_product_attention(in[0], in[1], in[2], in[3]); },
+        {values({2, 4, 5, 80}, t), values({2, 4, 37, 80}, t, 1), values({2, 4, 37, 80}, t, 2), values({5, 37}, t, 3)});
+  }
+}
+
+TEST(SoftwareTraining, Indexing) {
+  const Tensor rows = torch::tensor({2, 0, 2, 3});
+  for (const torch::Dtype t : {torch::kFloat, torch::kDouble, torch::kBFloat16, torch::kLong, torch::kByte}) {
+    expect_same("index_select", [](auto& in) { return in[0].index_select(1, in[1]); }, {values({3, 5, 4}, t), rows});
+    expect_same("index_add", [](auto& in) { return in[0].index_add(0, in[1], in[2]); },
+                {values({5, 4}, t), rows, values({4, 4}, t, 1)});
+    expect_same("gather", [](auto& in) { return in[0].gather(1, in[1]); },
+                {values({3, 5}, t), torch::tensor({{0, 4}, {1, 1}, {3, 2}})});
+    expect_same("scatter_add", [](auto& in) { return in[0].scatter_add(1, in[1], in[2]); },
+                {values({3, 5}, t), torch::tensor({{0, 4}, {1, 1}, {3, 2}}), values({3, 2}, t, 1)});
+    expect_same("many to one", [](auto& in) { return in[0].scatter_add(0, in[1], in[2]); },
+                {values({3}, t), torch::arange(100).remainder(3), torch::ones({100}).to(t)});
+    expect_same("masked_select", [](auto& in) { return in[0].masked_select(in[0] > 0); }, {values({3, 5}, t)});
+    expect_same("nonzero", [](auto& in) { return (in[0] > 0).nonzero(); }, {values({3, 5}, t)});
+    expect_same("index", [](auto& in) { return in[0].index({in[1]}); }, {values({5, 4}, t), rows});
+  }
+  Tensor x = torch::ones({4, 2}, kGpu);
+  const auto use = [&] { return x.index_select(0, torch::tensor({7}).to(kGpu)).cpu(); };
+  EXPECT_THROW(use(), c10::Error);
+  EXPECT_NO_THROW(torch::cuda::synchronize());
+}
+
+/// Losses of some steps of a network on a device.
+template <class Net, class Loss>
+std::vector<double> train(const torch::Device& device, const Loss& loss, int steps, bool adam) {
+  torch::manual_seed(3);
+  Net net;
+  net->to(device);
+  std::unique_ptr<torch::optim::Optimizer> optimizer;
+  if (adam)
+    optimizer = std::make_unique<torch::optim::AdamW>(net->parameters(), torch::optim::AdamWOptions(1e-2));
+  else
+    optimizer = std::make_unique<torch::optim::SGD>(net->parameters(), torch::optim::SGDOptions(0.05).momentum(0.9));
+  std::vector<double> losses;
+  for (int i = 0; i < steps; ++i) {
+    optimizer->zero_grad();
+    const Tensor l = loss(net, device);
+    l.backward();
+    optimizer->step();
+    losses.push_back(l.template item<double>());
+  }
+  return losses;
+}
+template <class Net, class Loss>
+void expect_same_training(const Loss& loss, bool adam = false) {
+  const auto expected = train<Net>(torch::kCPU, loss, 4, adam), got = train<Net>(kGpu, loss, 4, adam);
+  for (size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(got[i], expected[i], 1e-4 * std::abs(expected[i])) << i;
+  EXPECT_LT(got.back(), got.front());
+}
+
+struct LeNetImpl : nn::Module {
+  nn::Conv2d first{register_module("first", nn::Conv2d(1, 6, 5))};
+  nn::BatchNorm2d norm{register_module("norm", nn::BatchNorm2d(6))};
+  nn::Conv2d second{register_module("second", nn::Conv2d(6, 8, 3))};
+  nn::Linear last{register_module("last", nn::Linear(72, 10))};
+  Tensor forward(Tensor x) {
+    x = torch::max_pool2d(torch::relu(norm(first(x))), 2);
+    x = torch::max_pool2d(torch::relu(second(x)), 2);
+    return last(x.flatten(1));
+  }
+};
+TORCH_MODULE(LeNet);
+
+TEST(SoftwareTraining, LeNet) {
+  expect_same_training<LeNet>([](LeNet& net, const torch::Device& device) {
+    const Tensor x = values({6, 1, 20, 20}).to(device), y = torch::tensor({1, 2, 3, 4, 5, 6}).to(device);
+    return F::cross_entropy(net(x), y);
+  });
+}
+
+struct GptImpl : nn::Module {
+  nn::Embedding tokens{register_module("tokens", nn::Embedding(17, 16))};
+  nn::LayerNorm norm{register_module("norm", nn::LayerNorm(nn::LayerNormOptions({16})))};
+  nn::Linear qkv{register_module("qkv", nn::Linear(16, 48))};
+  nn::Linear out{register_module("out", nn::Linear(16, 16))};
+  nn::Linear head{register_module("head", nn::Linear(16, 17))};
+  Tensor forward(const Tensor& ids) {
+    Tensor x = tokens(ids);
+    const int64_t b = x.size(0), t = x.size(1);
+    const auto parts = qkv(norm(x)).view({b, t, 3, 2, 8}).permute({2, 0, 3, 1, 4}).unbind(0);
+    const Tensor y = at::scaled_dot_product_attention(parts[0], parts[1], parts[2], {}, 0, true);
+    x = x + torch::gelu(out(y.transpose(1, 2).reshape({b, t, 16})));
+    return head(x);
+  }
+};
+TORCH_MODULE(Gpt);
+
+TEST(SoftwareTraining, Gpt) {
+  expect_same_training<Gpt>(
+      [](Gpt& net, const torch::Device& device) {
+        const Tensor ids = torch::arange(24).remainder(17).view({2, 12}).to(device);
+        return F::cross_entropy(net(ids).view({-1, 17}), ids.roll(-1, 1).flatten());
+      },
+      true);
+}
+
+}  // namespace
