@@ -15,7 +15,8 @@ else()
 endif()
 
 # The CUDA back end's own sources upon it: what HALFBRIDGE_CUDA_LIBRARY names in tests. It is not installed.
-add_library(halfbridge_software_cuda MODULE ${HALFBRIDGE_CUDA_SOURCES})
+file(GLOB _stand_ins CONFIGURE_DEPENDS ${_here}/software_cuda/libraries/*.cpp)
+add_library(halfbridge_software_cuda MODULE ${HALFBRIDGE_CUDA_SOURCES} ${_stand_ins})
 foreach(source IN LISTS HALFBRIDGE_CUDA_SOURCES)
   if(source MATCHES "\\.cu$")
     set_source_files_properties(${source} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-x;c++;-fno-strict-aliasing;-Wno-unknown-pragmas")
@@ -37,4 +38,10 @@ else()
     set_tests_properties(unit.software_cuda_backend_${allocator} PROPERTIES LABELS unit TIMEOUT 300 ENVIRONMENT
       "HALFBRIDGE_CUDA_LIBRARY=$<TARGET_FILE:halfbridge_software_cuda>;PYTORCH_CUDA_ALLOC_CONF=backend:${allocator}")
   endforeach()
+  add_executable(software_cuda_training_tests software_cuda/program/training_test.cpp)
+  target_link_libraries(software_cuda_training_tests PRIVATE halfbridge_torch GTest::gtest_main)
+  add_dependencies(software_cuda_training_tests halfbridge_software_cuda)
+  add_test(NAME unit.software_cuda_training COMMAND software_cuda_training_tests --gtest_brief=1)
+  set_tests_properties(unit.software_cuda_training PROPERTIES LABELS unit TIMEOUT 300
+                       ENVIRONMENT "HALFBRIDGE_CUDA_LIBRARY=$<TARGET_FILE:halfbridge_software_cuda>")
 endif()

@@ -210,14 +210,14 @@ using Per = std::integral_constant<int, kValue>;
 template <class F>
 void with_width(const char* name, const Attention& a, const F& fn) {
   const int64_t width = a.width > a.value_width ? a.width : a.value_width;
-  HB_CHECK(width <= 512, "[", name, "] expected heads of at most 512 elements on CUDA, got ", width);
+  HB_CHECK(width <= 256, "[", name, "] expected heads of at most 256 elements on CUDA, got ", width);
   HB_CUDA_FLOATING_SWITCH(name, a.dtype, [&](auto type) {
     if (width <= 64)
       fn(type, Per<2>());
     else if (width <= 128)
       fn(type, Per<4>());
     else
-      fn(type, Per<16>());
+      fn(type, Per<8>());
   });
 }
 dim3 blocks_of(int64_t rows) { return dim3(static_cast<unsigned>((rows + kTeams - 1) / kTeams)); }

@@ -67,7 +67,7 @@ __global__ void stats_of_parts(NormShape s, compute_t<T>* mean, compute_t<T>* va
       sum.a += partial[p * s.channels + c].a;
       sum.b += partial[p * s.channels + c].b;
     }
-    const double count = static_cast<double>(s.count()), m = sum.a / count, v = sum.b / count - m * m;
+    const double count = static_cast<double>(s.outer * s.inner), m = sum.a / count, v = sum.b / count - m * m;
     mean[c] = static_cast<C>(m + widen<double>(x[c * s.inner]));
     var[c] = static_cast<C>(v < 0 ? 0 : v);
   }

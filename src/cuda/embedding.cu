@@ -12,8 +12,8 @@ __global__ void copy_rows(Word* out, const Word* weight, const int64_t* index, i
                           Reporter report) {
   HB_GRID_LOOP(i, n * width) {
     const int64_t row = index[i / width];
-    if (!index_is_good(row, rows, report)) continue;
-    store_vector(out + i, load_vector<Word>(weight + row * width + i % width));
+    const bool good = index_is_good(row, rows, report);
+    store_vector(out + i, good ? load_vector<Word>(weight + row * width + i % width) : Word{});
   }
 }
 

@@ -36,8 +36,8 @@ __global__ void pick_rows(Word* out, const Word* in, const int64_t* index, int64
                           int64_t width, Reporter report) {
   HB_GRID_LOOP(i, n) {
     const int64_t k = i / width % count, o = i / width / count, row = index[k];
-    if (index_is_good(row, rows, report))
-      store_vector(out + i, load_vector<Word>(in + (o * rows + row) * width + i % width));
+    const bool good = index_is_good(row, rows, report);
+    store_vector(out + i, good ? load_vector<Word>(in + (o * rows + row) * width + i % width) : Word{});
   }
 }
 template <class Word>
@@ -173,7 +173,8 @@ __global__ void gather_elements(Word* out, const Word* in, const int64_t* index,
     int64_t from, at, to;
     w.begin(i / w.count, &from, &at, &to);
     const int64_t row = index[at + k * w.index[w.dims - 1]];
-    if (index_is_good(row, w.size, report)) out[to + k * w.other[w.dims - 1]] = in[from + row * w.along];
+    const bool good = index_is_good(row, w.size, report);
+    out[to + k * w.other[w.dims - 1]] = good ? in[from + row * w.along] : Word{};
   }
 }
 template <class Word>

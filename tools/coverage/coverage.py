@@ -164,7 +164,7 @@ def page(names):
     areas = by_area(names)
     out += ["", "## All public names of LibTorch 2.11", "",
             "From `<torch/torch.h>` and the headers beside it, without `_out` forms, gradients and names that begin with `_`. TorchScript,",
-            "CUDA and the Python binding are not part of this library.", "",
+            "CUDA ([cuda.md](cuda.md)) and the Python binding are not listed.", "",
             "| | supported | of |", "| --- | --- | --- |"]
     for title in sorted(areas):
         have, lack = areas[title]

@@ -176,8 +176,62 @@ TEST(SoftwareTraining, Indexing) {
   }
   Tensor x = torch::ones({4, 2}, kGpu);
   const auto use = [&] { return x.index_select(0, torch::tensor({7}).to(kGpu)).cpu(); };
-  EXPECT_THROW(use(), c10::Error);
+  EXPECT_THROW(use(), c10::IndexError);
   EXPECT_NO_THROW(torch::cuda::synchronize());
+}
+
+TEST(SoftwareTraining, OrderAndRunningSums) {
+  const std::vector<torch::Dtype> dtypes{torch::kFloat, torch::kDouble, torch::kHalf, torch::kLong, torch::kByte};
+  for (const torch::Dtype t : dtypes) {
+    const Tensor x =
+        t == torch::kByte ? values({5, 70, 3}).mul(9).abs().to(t) : values({5, 70, 3}).mul(9).round().to(t);
+    for (const bool descending : {false, true})
+      for (const int64_t dim : {0, 1, 2}) {
+        expect_same("sort", [=](auto& in) { return std::get<0>(in[0].sort(dim, descending)); }, {x});
+        expect_same("argsort", [=](auto& in) { return in[0].detach().argsort(/*stable=*/true, dim, descending); }, {x});
+        expect_same("topk", [=](auto& in) { return std::get<0>(in[0].topk(2, dim, descending)); }, {x});
+      }
+    if (t != torch::kByte) expect_same("median", [](auto& in) { return std::get<0>(in[0].median(1)); }, {x});
+    for (const int64_t dim : {0, 1, 2}) {
+      expect_same("cumsum", [=](auto& in) { return in[0].cumsum(dim); }, {x});
+      expect_same("cummax", [=](auto& in) { return std::get<0>(in[0].cummax(dim)); }, {x});
+    }
+    expect_same("searchsorted",
+                [](auto& in) { return torch::searchsorted(std::get<0>(in[0].detach().sort(1)), in[1].detach()); },
+                {x.select(2, 0).contiguous(), x.select(2, 1).contiguous()});
+  }
+  Tensor special = values({200});
+  special[3] = NAN, special[9] = INFINITY, special[10] = -0.0, special[11] = 0.0, special[12] = -INFINITY;
+  expect_same("sort", [](auto& in) { return in[0].detach().argsort(true, 0, false); }, {special});
+  expect_same("cumprod", [](auto& in) { return in[0].cumprod(0); }, {values({300}, torch::kDouble)});
+  expect_same("logcumsumexp", [](auto& in) { return in[0].logcumsumexp(0); }, {values({300}, torch::kDouble)});
+  expect_same("bincount", [](auto& in) { return in[0].bincount(); }, {torch::arange(100).remainder(7)});
+}
+
+TEST(SoftwareTraining, PaddingResamplingAndRecurrence) {
+  for (const torch::Dtype t : kFloats) {
+    const Tensor x = values({2, 3, 5, 6}, t);
+    expect_same("reflect", [](auto& in) { return torch::reflection_pad2d(in[0], {1, 2, 3, 1}); }, {x});
+    expect_same("replicate", [](auto& in) { return torch::replication_pad2d(in[0], {1, 2, 3, 1}); }, {x});
+    expect_same("nearest",
+                [](auto& in) {
+                  return F::interpolate(in[0], F::InterpolateFuncOptions().size(std::vector<int64_t>{9, 4}));
+                },
+                {x});
+    expect_same("roll", [](auto& in) { return in[0].roll({1, 2}, {2, 3}); }, {x});
+  }
+  expect_same("long lists", [](auto& in) { return torch::reflection_pad1d(in[0], {5, 7}); }, {values({1, 2, 3000})});
+  const auto lstm = [](const torch::Device& device) {
+    torch::manual_seed(1);
+    nn::LSTM net(nn::LSTMOptions(5, 7).num_layers(2));
+    net->to(device);
+    Tensor x = values({4, 3, 5}).to(device).requires_grad_();
+    const Tensor y = std::get<0>(net->forward(x));
+    y.square().sum().backward();
+    return std::vector<Tensor>{y.detach(), x.grad(), net->parameters()[1].grad()};
+  };
+  const auto expected = lstm(torch::kCPU), got = lstm(kGpu);
+  for (size_t i = 0; i < got.size(); ++i) expect_close("lstm", got[i], expected[i], 2e-5);
 }
 
 /// Losses of some steps of a network on a device.
