@@ -1,6 +1,7 @@
 # The install tree:
 #   lib/libhalfbridge.so
 #   lib/libhalfbridge_onednn.so                 what the library loads oneDNN with
+#   lib/libhalfbridge_cuda.so                   where nvcc was found: the CUDA back end, opened when a program asks for it
 #   bin/halfbridge                              the program: diff, trace, checkpoint, port, info
 #   include/halfbridge/...                      engine, bridge and training layer, namespace hb
 #   include/halfbridge-torch/{torch,ATen,c10}   LibTorch's names; only programs that find Torch here see them
@@ -19,11 +20,14 @@ target_include_directories(halfbridge_torch INTERFACE $<INSTALL_INTERFACE:${_inc
 
 install(TARGETS halfbridge halfbridge_torch EXPORT HalfbridgeTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS halfbridge_onednn LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET halfbridge_cuda)
+  install(TARGETS halfbridge_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 install(DIRECTORY include/halfbridge bridge/include/halfbridge graph/include/halfbridge train/include/halfbridge trace/include/halfbridge DESTINATION ${_include}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
 install(FILES trace/python/halfbridge_capture.py DESTINATION ${CMAKE_INSTALL_DATADIR}/halfbridge)
 install(DIRECTORY trace/capture DESTINATION ${CMAKE_INSTALL_DATADIR}/halfbridge)
-install(DIRECTORY bridge/names/ DESTINATION ${_include}/halfbridge-torch FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+install(DIRECTORY bridge/names/ DESTINATION ${_include}/halfbridge-torch FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "*.cuh")
 install(EXPORT HalfbridgeTargets NAMESPACE Halfbridge:: DESTINATION ${_packages}/Halfbridge)
 
 # LibTorch's API version is the version that programs ask of Torch; Halfbridge has its own.

@@ -1,5 +1,9 @@
 # A stranger's projects, outside the build tree, against an install tree that has been moved after it was made.
 set(_projects torch_program hb_program sanitized_program wrong_component)
+find_program(HALFBRIDGE_NVCC nvcc HINTS /usr/local/cuda/bin)
+if(HALFBRIDGE_NVCC)
+  list(APPEND _projects cuda_program)
+endif()
 if(HALFBRIDGE_SANITIZE)
   list(TRANSFORM _projects PREPEND install. OUTPUT_VARIABLE _tests)
   halfbridge_not_sanitized("a library with sanitizers needs programs with them" install.make_tree ${_tests})
@@ -12,6 +16,9 @@ else()
     set_tests_properties(install.${project} PROPERTIES LABELS install TIMEOUT 600 FIXTURES_REQUIRED install_tree)
   endforeach()
   set_tests_properties(install.wrong_component PROPERTIES PASS_REGULAR_EXPRESSION "has no component 'no_such_part'")
+  if(HALFBRIDGE_NVCC)
+    set_tests_properties(install.cuda_program PROPERTIES ENVIRONMENT CUDACXX=${HALFBRIDGE_NVCC})
+  endif()
   # Sanitizers' leak check dies of threads that oneDNN computed on, unless this is off.
   set_tests_properties(install.sanitized_program PROPERTIES ENVIRONMENT ASAN_OPTIONS=intercept_tls_get_addr=0)
   add_test(NAME install.make_tree

@@ -133,8 +133,10 @@ void choose_algorithm(Plan& plan, const Product& p) {
   cublasLtMatmulPreference_t wish;
   HB_CUBLAS_LT(cublasLtMatmulPreferenceCreate, &wish);
   const std::unique_ptr<cublasLtMatmulPreferenceOpaque_t, void (*)(cublasLtMatmulPreference_t)> owner(
-      wish, [](cublasLtMatmulPreference_t w) { HB_CUDA_SYMBOL(cublas_lt(), cublasLtMatmulPreferenceDestroy)
-                                               (w); });
+      wish, [](cublasLtMatmulPreference_t w) {
+        HB_CUDA_SYMBOL(cublas_lt(), cublasLtMatmulPreferenceDestroy)
+        (w);
+      });
   const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t attribute, const auto& value) {
     HB_CUBLAS_LT(cublasLtMatmulPreferenceSetAttribute, wish, attribute, &value, sizeof value);
   };
