@@ -28,6 +28,9 @@ present() {
     libfmt-dev) header fmt/format.h ;;
     nlohmann-json3-dev) header nlohmann/json.hpp ;;
     libcli11-dev) header CLI/CLI.hpp ;;
+    libgloo-dev) header gloo/rendezvous/context.h ;;
+    libopenmpi-dev) have mpicxx.openmpi ;;
+    openmpi-bin) have mpirun.openmpi ;;
     libgtest-dev) header gtest/gtest.h ;;
     libbenchmark-dev) header benchmark/benchmark.h ;;
     *) die "present: unknown package '$1'" ;;
@@ -60,9 +63,15 @@ need() {
 }
 
 need_build() { need g++ cmake ninja-build pkg-config libdnnl-dev libopenblas0-pthread libzip-dev zlib1g-dev nlohmann-json3-dev libcli11-dev libfmt-dev; }
+# Engines for several processes. What is built and tested of them is what is there.
+need_engines() {
+  (need libgloo-dev libopenmpi-dev openmpi-bin) ||
+    say "going on without Gloo or MPI: groups of several hosts are neither built nor tested, those of one host are"
+}
 need_unit_tests() {
   need_build
   need ccache libgtest-dev
+  need_engines
 }
 need_tests() {
   need_unit_tests

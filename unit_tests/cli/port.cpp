@@ -77,7 +77,10 @@ TEST(PortNames, KnowsBothLibraries) {
   EXPECT_EQ(names.symbol("torch::no_such_name"), Support::unknown);
   EXPECT_EQ(names.tensor_method("view"), Support::supported);
   EXPECT_EQ(names.tensor_method("to_sparse_csr"), Support::missing);
-  EXPECT_EQ(names.header("torch/csrc/distributed/c10d/Store.hpp"), Support::missing);
+  EXPECT_EQ(names.header("torch/csrc/distributed/c10d/Store.hpp"), Support::supported);
+  EXPECT_EQ(names.header("torch/csrc/distributed/c10d/ProcessGroupUCC.hpp"), Support::missing);
+  EXPECT_EQ(names.symbol("c10d::ReduceOp::SUM"), Support::supported);
+  EXPECT_EQ(names.symbol("c10d::ProcessGroupUCC"), Support::missing);
   EXPECT_EQ(names.header("torch/extension.h"), Support::supported);
   EXPECT_FALSE(names.instead("jit::load").empty());
 }

@@ -48,7 +48,7 @@ Names::Names() {
   });
   for_each_row(kSubstitutesTable, [&](const auto& c) { substitutes_.emplace_back(c[0], c[1]); });
   for_each_row(kLimitsTable, [&](const auto& c) {
-    if (c.size() == 3) limits_.push_back({c[0], c[1] == "compiles", c[2]});
+    if (c.size() == 3) limits_.push_back({c[0], c[1] == "compiles", c[1] == "supported", c[2]});
   });
 }
 
@@ -77,7 +77,8 @@ Support Names::symbol(std::string_view name, std::string* table_name) const {
   const std::string_view rest = name.substr(colon + 2);
   if (!letter) {
     if (table_name) *table_name = rest;
-    return Support::missing;
+    const Limit* found = limit(name);
+    return found && found->supported ? Support::supported : Support::missing;
   }
   for (size_t end = rest.size(); end != rest.npos && end > 0; end = rest.rfind("::", end - 1)) {
     const std::string_view part = rest.substr(0, end);

@@ -20,6 +20,7 @@ enum class Support {
 struct Limit {
   std::string_view pattern;
   bool compiles;
+  bool supported;         // in full, though names.tsv does not list it
   std::string_view text;  // what to write instead; what it does not do
 };
 
@@ -27,7 +28,7 @@ class Names {
  public:
   static const Names& get();
 
-  /// torch, at, c10, and namespaces beside them of which Halfbridge has nothing (c10d).
+  /// torch, at, c10, and namespaces beside them that limits.tsv lists (c10d).
   bool is_root(std::string_view name) const;
   /// torch::…, at::… or c10::…; what follows a class is taken for a member of it. `table_name` is set to the part of
   /// the name that the answer is about.

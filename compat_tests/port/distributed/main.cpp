@@ -7,7 +7,7 @@
 
 namespace dist = c10d;
 
-void sum_gradients(const c10::intrusive_ptr<c10d::ProcessGroup>& group, torch::nn::Linear& net) {
+void sum_gradients(const c10::intrusive_ptr<c10d::Backend>& group, torch::nn::Linear& net) {
   std::vector<c10::intrusive_ptr<::c10d::Work>> works;
   for (auto& p : net->parameters()) {
     std::vector<torch::Tensor> grads{p.grad()};
@@ -33,5 +33,8 @@ int main() {
   torch::nn::Linear net(2, 2);
   net(torch::ones({1, 2})).sum().backward();
   sum_gradients(group, net);
+  c10::intrusive_ptr<c10d::ProcessGroup> all = c10::make_intrusive<ProcessGroup>(store, ranks.rank, ranks.size);
+  all->setBackend(torch::kCPU, ProcessGroup::BackendType::GLOO, c10::intrusive_ptr<c10d::Backend>(group));
+  c10d::ProcessGroupUCC* other = nullptr;
   torch::distributed::rpc::RpcAgent::getCurrentRpcAgent();
 }

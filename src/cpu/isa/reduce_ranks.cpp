@@ -72,8 +72,22 @@ void block(T* out, const void* const* in, int64_t inputs, int64_t from, int64_t 
     std::memcpy(static_cast<void*>(out + from), sum, n * sizeof(T));
 }
 
+/// Two inputs in the type they are computed in: element by element, so that `out` may be either.
+template <RankReduction op, class T>
+void pair(T* out, const T* a, const T* b, int64_t n) {
+  HB_INDEPENDENT
+  for (int64_t i = 0; i < n; ++i) {
+    T sum = combine<op, T>(a[i], b[i]);
+    if constexpr (op == RankReduction::mean && !std::is_same_v<T, bool>) sum = static_cast<T>(sum / static_cast<T>(2));
+    out[i] = sum;
+  }
+}
+
 template <RankReduction op, class T>
 void reduce_of(void* out, const void* const* in, int64_t inputs, int64_t n) {
+  if constexpr (!kHalfType<T>)
+    if (inputs == 2)
+      return pair<op>(static_cast<T*>(out), static_cast<const T*>(in[0]), static_cast<const T*>(in[1]), n);
   for (int64_t from = 0; from < n; from += kBlock)
     block<op>(static_cast<T*>(out), in, inputs, from, std::min(kBlock, n - from));
 }

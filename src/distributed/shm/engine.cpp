@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kSlice{20};   // between two looks at the other ranks' state
 constexpr size_t kSmallBytes = size_t{64} << 10;  // reduced by all ranks alike, in one phase
+constexpr size_t kHotElements = 2048;             // of which the first cache keeps the result until it is copied
 
 using Clock = std::chrono::steady_clock;
 
@@ -177,10 +178,13 @@ void ShmEngine::exchange_in_parts(const Call& call, void* data, size_t count, bo
   const auto read = [&](size_t chunk) {
     if (chunk < chunks) {
       const Part own = part(chunk, rank_);
-      for (int r = 0; r < size_; ++r) in[r] = r == rank_ ? own.at : readable(r) + rank_ * room;
       unsigned char* result = writable() + size_ * room;  // which the next phase shows
-      reduce_memory(call, result, in.data(), size_, own.count);
-      if (keep) std::memcpy(own.at, result, own.count * element);
+      for (size_t from = 0; from < own.count; from += kHotElements) {
+        const size_t n = std::min(kHotElements, own.count - from), at = from * element;
+        for (int r = 0; r < size_; ++r) in[r] = r == rank_ ? own.at + at : readable(r) + rank_ * room + at;
+        reduce_memory(call, result + at, in.data(), size_, n);
+        if (keep) std::memcpy(own.at + at, result + at, n * element);
+      }
     }
     if (chunk == 0 || !keep) return;
     for (int q = 0; q < size_; ++q)
