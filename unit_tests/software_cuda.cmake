@@ -45,3 +45,23 @@ else()
   set_tests_properties(unit.software_cuda_training PROPERTIES LABELS unit TIMEOUT 300
                        ENVIRONMENT "HALFBRIDGE_CUDA_LIBRARY=$<TARGET_FILE:halfbridge_software_cuda>")
 endif()
+
+# Why there is no CUDA device, in a sentence each.
+add_executable(cuda_absence_program software_cuda/program/absence.cpp)
+target_link_libraries(cuda_absence_program PRIVATE halfbridge_torch)
+function(cuda_absence name sentence)
+  add_test(NAME unit.cuda_absence_${name} COMMAND cuda_absence_program)
+  set_tests_properties(unit.cuda_absence_${name} PROPERTIES LABELS unit ENVIRONMENT "${ARGN}"
+    PASS_REGULAR_EXPRESSION "^\\[empty\\] device cuda(:0)? is not available: ${sentence}[^\n]* -- the CPU works")
+endfunction()
+cuda_absence(none "the variable HALFBRIDGE_CUDA_LIBRARY is none" HALFBRIDGE_CUDA_LIBRARY=none)
+cuda_absence(no_library "the library libhalfbridge_cuda.so cannot be opened" HALFBRIDGE_CUDA_LIBRARY=/nowhere/lib.so)
+cuda_absence(other_library "[^ ]* is not a CUDA back end of this version" HALFBRIDGE_CUDA_LIBRARY=$<TARGET_FILE:halfbridge>)
+if(NOT HALFBRIDGE_SANITIZE)
+  set(_software HALFBRIDGE_CUDA_LIBRARY=$<TARGET_FILE:halfbridge_software_cuda>)
+  cuda_absence(no_driver "there is no NVIDIA driver on this machine" ${_software} SOFTWARE_CUDA_ERROR=35)
+  cuda_absence(no_gpu "there is an NVIDIA driver, and no GPU that it can use" ${_software} SOFTWARE_CUDA_ERROR=100)
+endif()
+if(TARGET halfbridge_cuda AND NOT EXISTS /proc/driver/nvidia)
+  cuda_absence(here "there is (no NVIDIA driver on this machine|an NVIDIA driver, and no GPU)")
+endif()

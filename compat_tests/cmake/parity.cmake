@@ -46,7 +46,7 @@ foreach(family IN LISTS _families)
   add_test(NAME device.${family}
     COMMAND ${CMAKE_COMMAND}
       -DHALFBRIDGE=$<TARGET_FILE:parity_halfbridge> -DCOMPARE=$<TARGET_FILE:parity_compare> -DFAMILY=${family}
-      -DOUT=${CMAKE_CURRENT_BINARY_DIR}/device -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/run_device.cmake)
+      -DOUT=${CMAKE_CURRENT_BINARY_DIR}/device -DDEVICE=privateuseone -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/run_device.cmake)
   # One thread: to close the device's memory for others costs as much as a kernel.
   set_tests_properties(device.${family} PROPERTIES LABELS device TIMEOUT 600 ENVIRONMENT OMP_NUM_THREADS=1)
 endforeach()

@@ -1,20 +1,25 @@
-# Runs Halfbridge's build of one family twice, on the CPU and on a device whose memory the host cannot touch, and compares what
-# they wrote. Both compute with the CPU's kernels.
+# Runs Halfbridge's build of one family twice, on the CPU and on another device, and compares what they wrote. privateuseone: a
+# device whose memory the host cannot touch and whose kernels are the CPU's. cuda: the CUDA back end on the software device; the
+# cases in SKIP are left out.
 file(MAKE_DIRECTORY ${OUT})
 set(failed FALSE)
-foreach(device cpu privateuseone)
+foreach(device cpu ${DEVICE})
   set(${device}_file ${OUT}/${FAMILY}.${device}.safetensors)
   file(REMOVE ${${device}_file})
   message("--- ${device}")
-  execute_process(COMMAND ${HALFBRIDGE} --device ${device} --filter ${FAMILY}. --out ${${device}_file} RESULT_VARIABLE status)
+  execute_process(COMMAND ${HALFBRIDGE} --device ${device} --filter ${FAMILY}. --out ${${device}_file} ${SKIP} RESULT_VARIABLE status)
   if(NOT status EQUAL 0)
     message("the cases on ${device} ended with: ${status}")
     set(failed TRUE)
   endif()
-  set(ENV{HALFBRIDGE_FAKE_DEVICE} default)  # of the second run
+  if(DEVICE STREQUAL "cuda")  # of the second run
+    set(ENV{HALFBRIDGE_DEFAULT_DEVICE} cuda)
+  else()
+    set(ENV{HALFBRIDGE_FAKE_DEVICE} default)
+  endif()
 endforeach()
 message("--- comparison")
-execute_process(COMMAND ${COMPARE} ${cpu_file} ${privateuseone_file} RESULT_VARIABLE status)
+execute_process(COMMAND ${COMPARE} ${cpu_file} ${${DEVICE}_file} RESULT_VARIABLE status)
 if(failed OR NOT status EQUAL 0)
   message(FATAL_ERROR "device.${FAMILY} failed")
 endif()

@@ -16,37 +16,51 @@
 namespace hb::cuda {
 namespace {
 
+/// Element i of memory that holds doubles, where T is double, else floats or halves.
+template <class T>
+__device__ inline T load_floating(const void* from, int64_t i, ScalarType dtype) {
+  if constexpr (std::is_same_v<T, double>)
+    return static_cast<const double*>(from)[i];
+  else
+    return dtype == kFloat ? static_cast<const float*>(from)[i]
+                           : from_bits(static_cast<const uint16_t*>(from)[i], dtype == kHalf);
+}
+template <class T>
+__device__ inline void store_floating(void* to, int64_t i, ScalarType dtype, T value) {
+  if constexpr (std::is_same_v<T, double>)
+    static_cast<double*>(to)[i] = value;
+  else if (dtype == kFloat)
+    static_cast<float*>(to)[i] = value;
+  else
+    static_cast<uint16_t*>(to)[i] = static_cast<uint16_t>(to_bits(value, dtype == kHalf));
+}
+
 /// The parameter as it is computed with: the master copy unless the parameter was changed since.
 template <class T>
-__device__ T param_value(const UpdateCall& call, const UpdateTensor& t, int64_t i, size_t size) {
-  const void* const at = static_cast<const char*>(t.param) + i * size;
+__device__ T param_value(const UpdateCall& call, const UpdateTensor& t, int64_t i) {
   if constexpr (std::is_same_v<T, float>) {
     if (t.master) {
-      const auto bits = *static_cast<const uint16_t*>(at);
       const float master = t.master[i];
-      const uint16_t rounded = call.param == kHalf ? Half(master).x : BFloat16(master).x;
-      if (bits == rounded) return master;
+      if (static_cast<const uint16_t*>(t.param)[i] == to_bits(master, call.param == kHalf)) return master;
     }
   }
-  return load_as<T>(at, call.param);
+  return load_floating<T>(t.param, i, call.param);
 }
 
 template <unsigned used, class T, class Formula>
 __device__ void update_element(const UpdateCall& call, const UpdateTensor& t, const Formula& formula, T factor,
                                int64_t i) {
-  const size_t size = element_size(call.param), grad_size = element_size(call.grad),
-               state_size = element_size(call.state);
-  T param = param_value<T>(call, t, i, size), s[UpdateTensor::kMaxStates] = {};
+  T param = param_value<T>(call, t, i), s[UpdateTensor::kMaxStates] = {};
 #pragma unroll
   for (int k = 0; k < UpdateTensor::kMaxStates; ++k)
-    if (used >> k & 1) s[k] = load_as<T>(static_cast<const char*>(t.state[k]) + i * state_size, call.state);
-  formula(param, load_as<T>(static_cast<const char*>(t.grad) + i * grad_size, call.grad) * factor, s);
-  store_as<T>(static_cast<char*>(t.param) + i * size, call.param, param);
+    if (used >> k & 1) s[k] = load_floating<T>(t.state[k], i, call.state);
+  formula(param, load_floating<T>(t.grad, i, call.grad) * factor, s);
+  store_floating<T>(t.param, i, call.param, param);
   if constexpr (std::is_same_v<T, float>)
     if (t.master) t.master[i] = param;
 #pragma unroll
   for (int k = 0; k < UpdateTensor::kMaxStates; ++k)
-    if (used >> k & 1) store_as<T>(static_cast<char*>(t.state[k]) + i * state_size, call.state, s[k]);
+    if (used >> k & 1) store_floating<T>(t.state[k], i, call.state, s[k]);
 }
 
 /// The tensor's rule at its next step, begun by one thread of the block; `carried` is the number to keep.

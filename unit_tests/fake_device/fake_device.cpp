@@ -143,6 +143,12 @@ const bool asked_for = [] {
   if (std::string(wish) == "default") hb::set_default_device(hb::kPrivateUse1);
   return true;
 }();
+// HALFBRIDGE_DEFAULT_DEVICE=cuda makes tensors there that name no device.
+const bool made_elsewhere = [] {
+  const char* device = std::getenv("HALFBRIDGE_DEFAULT_DEVICE");
+  if (device) hb::set_default_device(hb::Device(device));
+  return device != nullptr;
+}();
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "software_cuda/memory.h"
@@ -11,7 +12,17 @@
 
 using namespace software_cuda;
 
-cudaError_t cudaGetDeviceCount(int* count) { return *count = kDevices, cudaSuccess; }
+namespace {
+/// SOFTWARE_CUDA_ERROR=CODE: what a machine without a driver or without a GPU answers.
+cudaError_t absence() {
+  static const char* const code = std::getenv("SOFTWARE_CUDA_ERROR");
+  return code ? static_cast<cudaError_t>(std::atoi(code)) : cudaSuccess;
+}
+}  // namespace
+cudaError_t cudaGetDeviceCount(int* count) {
+  if (absence() == cudaSuccess) *count = kDevices;
+  return absence();
+}
 cudaError_t cudaGetDevice(int* device) { return *device = State::device, cudaSuccess; }
 cudaError_t cudaSetDevice(int device) {
   if (device < 0 || device >= kDevices) return cudaErrorInvalidDevice;
@@ -29,7 +40,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
   for (int d = 0; d < 3; ++d) p->maxThreadsDim[d] = d < 2 ? 1024 : 64, p->maxGridSize[d] = d == 0 ? 0x7fffffff : 65535;
   return cudaSuccess;
 }
-cudaError_t cudaDriverGetVersion(int* version) { return *version = 13000, cudaSuccess; }
+cudaError_t cudaDriverGetVersion(int* version) { return *version = absence() == cudaSuccess ? 13000 : 0, cudaSuccess; }
 cudaError_t cudaRuntimeGetVersion(int* version) { return *version = 13000, cudaSuccess; }
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   return *least = 0, *greatest = -5, cudaSuccess;

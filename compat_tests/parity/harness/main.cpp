@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstring>
 
+#include <fstream>
 #include <iostream>
 #include <map>
 #include <set>
@@ -23,7 +24,18 @@ struct Options {
   std::string out, filter;
   bool list = false;
   bool any_device = false;  // what runs on every device, alone
+  std::set<std::string> skipped;
 };
+
+// A case a line, and after a blank why it is left out.
+std::set<std::string> names_in(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw std::invalid_argument("cannot read " + path);
+  std::set<std::string> names;
+  for (std::string line; std::getline(file, line);)
+    if (!line.empty() && line[0] != '#') names.insert(line.substr(0, line.find(' ')));
+  return names;
+}
 
 void report_crash(int signal) {
   const char text[] = "\nCRASHED in ";
@@ -50,11 +62,13 @@ Options parse(int argc, char** argv) {
     } else if (arg == "--device" && i + 1 < argc) {
       input_device() = torch::Device(argv[++i]);
       options.any_device = true;
+    } else if (arg == "--skip" && i + 1 < argc) {
+      options.skipped = names_in(argv[++i]);
     } else if ((arg == "--out" || arg == "--filter") && i + 1 < argc) {
       (arg == "--out" ? options.out : options.filter) = argv[++i];
     } else {
       throw std::invalid_argument("unknown argument '" + arg +
-                                  "'; known: --out FILE --filter TEXT --list --exact --device NAME");
+                                  "'; known: --out FILE --filter TEXT --list --exact --device NAME --skip FILE");
     }
   }
   return options;
@@ -109,6 +123,7 @@ int run(const Options& options) {
     if (!seen.insert(name).second) throw std::invalid_argument("two cases are named " + name);
     if (!matches(name, options.filter)) continue;
     if (options.any_device && kHostCases.count(name)) continue;
+    if (options.skipped.count(name)) continue;
     if (options.list) {
       std::cout << name << "\n";
       continue;
