@@ -118,6 +118,18 @@ TEST(Mixed, MasterWeightsStayEqual) {
   }
 }
 
+TEST(Mixed, DetailComparesWeightsBeforeEachStep) {
+  torch::manual_seed(1);
+  torch::nn::Linear net(3, 3);
+  DistributedDataParallel model(net);
+  const auto level = dist::debug_level();
+  dist::setDebugLevel(dist::DebugLevel::Detail);
+  model(torch::ones({1, 3})).sum().backward();
+  if (rank() == 0) net->weight.detach()[0][0] += 1e-3;
+  EXPECT_THROW(model(torch::ones({1, 3})), hb::Error);
+  dist::setDebugLevel(level);
+}
+
 int64_t state_bytes(const torch::optim::Optimizer& optimizer) {
   int64_t bytes = 0;
   for (const auto& [key, state] : optimizer.state()) {

@@ -161,10 +161,6 @@ TEST(Options, JoinOfUnevenInputs) {
           for (int i = 0; i < batches; ++i, ++done) {
             optimizer.zero_grad();
             cross_entropy(model(drawn({8, 20}, i * 10 + rank())), classes(8, 5, i)).backward();
-            if (i == batches - 1 && rank() == size() - 1 && size() == 2 && batches > 2) {
-              // Rank 0 has ended: the gradient is this rank's own, over one or two ranks.
-              EXPECT_TRUE(net->parameters()[0].grad().defined());
-            }
             optimizer.step();
           }
         },
