@@ -39,9 +39,7 @@ const char* cpp_name(ScalarType t) {
   }
 }
 
-namespace {
-
-double largest(ScalarType t) {
+double largest_finite(ScalarType t) {
   switch (t) {
     case kHalf:
       return 65504;
@@ -55,7 +53,9 @@ double largest(ScalarType t) {
   }
 }
 
-bool fits_float(ScalarType t, double v) { return !std::isfinite(v) || std::fabs(v) <= largest(t); }
+namespace {
+
+bool fits_float(ScalarType t, double v) { return !std::isfinite(v) || std::fabs(v) <= largest_finite(t); }
 
 bool fits_integer(ScalarType t, const Scalar& value) {
   if (!value.isFloatingPoint() && element_size(t) == 8) return true;  // no double between that would round
@@ -81,6 +81,10 @@ void check_value_fits(const char* name, ScalarType t, const Scalar& value) {
   if (HB_UNLIKELY(!fits(t, value)))  // not an hb::Error: LibTorch's is none of c10's either
     throw std::runtime_error(
         detail::str("[", name, "] value cannot be converted to type ", cpp_name(t), " without overflow: ", value));
+}
+
+void check_factor_fits(const char* name, ScalarType t, const Scalar& value) {
+  check_value_fits(name, is_half_type(t) ? kFloat : t, value);
 }
 
 }  // namespace hb

@@ -10,6 +10,12 @@ namespace hb {
 /// Throws std::runtime_error, as LibTorch does.
 void check_value_fits(const char* name, ScalarType t, const Scalar& value);
 
+/// The same for a number that elements of dtype t are multiplied by or compared with: halves are computed in float.
+void check_factor_fits(const char* name, ScalarType t, const Scalar& value);
+
+/// The largest finite number of a floating or complex dtype.
+double largest_finite(ScalarType t);
+
 /// The type as a C++ program writes it.
 const char* cpp_name(ScalarType t);
 

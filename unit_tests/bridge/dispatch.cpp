@@ -85,6 +85,13 @@ TEST(DispatchSchema, PrintsWhatItReads) {
   const auto named = parseSchema("f(Tensor x) -> (Tensor y)");  // one result prints without parentheses
   EXPECT_EQ(parseSchema(toString(named)), named) << named;
   EXPECT_EQ(parseSchema("f(Tensor x) -> Tensor y").returns()[0].name(), "y");
+  for (const char* text :
+       {"f(Tensor(a!)?[] x) -> ()", "f(Tensor(a!)[]?[] x) -> ()", "f(Tensor(a!)[] x) -> (Tensor(a!))"}) {
+    const auto annotated = parseSchema(text);
+    EXPECT_EQ(parseSchema(toString(annotated)), annotated) << annotated;
+  }
+  EXPECT_EQ(parseSchema("f(Tensor\nx) -> (Tensor\ny)").returns()[0].name(), "y");
+  EXPECT_THROW(parseSchema("f(Tensor x) -> Tensor\ny"), c10::Error);  // a result ends with its line
 }
 
 TEST(DispatchSchema, ChecksArguments) {

@@ -72,7 +72,15 @@ std::string annotated(const Argument& argument) {
   if (take("?")) suffix = "?";
   if (argument.N() && take("[]")) suffix = "[" + std::to_string(*argument.N()) + "]" + suffix;
   if (const AliasInfo* alias = argument.alias_info()) {
-    if (take("[]")) suffix = "[]" + suffix;
+    // The annotation is read directly after the innermost type.
+    for (;;) {
+      if (take("[]"))
+        suffix = "[]" + suffix;
+      else if (take("?"))
+        suffix = "?" + suffix;
+      else
+        break;
+    }
     std::string note = joined(alias->beforeSets()) + (alias->isWrite() ? "!" : "");
     if (alias->beforeSets() != alias->afterSets()) note += " -> " + joined(alias->afterSets());
     text += "(" + note + ")";

@@ -49,7 +49,9 @@ void SchemaLexer::fail(const std::string& message, size_t place) const {
 }
 
 void SchemaLexer::advance() {
-  while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
+  bool begins_line = false;
+  for (; at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])); ++at_)
+    begins_line |= text_[at_] == '\n';
   now_ = Token{Kind::End, {}, at_};
   if (at_ == text_.size()) return;
   const char c = text_[at_];
@@ -65,6 +67,7 @@ void SchemaLexer::advance() {
     now_ = symbol();
   }
   at_ += now_.text.size();
+  now_.begins_line = begins_line;
 }
 
 SchemaLexer::Token SchemaLexer::number() const {

@@ -16,6 +16,7 @@ class SchemaLexer {
     Kind kind = Kind::End;
     std::string_view text;  // with the quotes of a Text
     size_t place = 0;
+    bool begins_line = false;
   };
   const Token& now() const { return now_; }
   bool is(std::string_view symbol) const { return now_.kind == Kind::Symbol && now_.text == symbol; }

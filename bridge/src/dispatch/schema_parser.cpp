@@ -99,22 +99,23 @@ class SchemaParser {
         if (lexer_.next_if("...")) {
           varret = true;
         } else {
-          returns.push_back(result());
+          returns.push_back(result(true));
         }
         if (lexer_.next_if(",")) continue;
         lexer_.expect(")");
         break;
       }
     } else {
-      returns.push_back(result());
+      returns.push_back(result(false));
     }
     return returns;
   }
 
-  Argument result() {
+  // Outside of parentheses the result ends with its line.
+  Argument result(bool in_parentheses) {
     ParsedType type = parse_type();
     std::string name;
-    if (lexer_.now().kind == Kind::Word) name = lexer_.take().text;
+    if (lexer_.now().kind == Kind::Word && (in_parentheses || !lexer_.now().begins_line)) name = lexer_.take().text;
     return Argument(std::move(name), make_type(std::move(type.text)), type.N, std::nullopt, false,
                     std::move(type.alias));
   }

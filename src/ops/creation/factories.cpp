@@ -123,11 +123,15 @@ Tensor range(const Scalar& start, const Scalar& end, const Scalar& step, const T
 Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, const TensorOptions& options) {
   HB_CHECK(steps >= 0, "[linspace] number of steps must be non-negative, got ", steps);
   Tensor t = empty({steps}, TensorOptions(options).requires_grad(false));
+  HB_CHECK(t.scalar_type() != kBool, "[linspace] not implemented for 'Bool'");
+  if (steps > 1)
+    check_value_fits("linspace", t.scalar_type(), start), check_value_fits("linspace", t.scalar_type(), end);
   linspace_kernel(t.device())(t, start.toDouble(), end.toDouble());
   return finish(std::move(t), options);
 }
 
 Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double base, const TensorOptions& options) {
+  HB_CHECK(options.dtype() != kBool, "[logspace] not implemented for 'Bool'");
   const Tensor exponents = linspace(start, end, steps, TensorOptions().dtype(kDouble));
   return finish(pow(Scalar(base), exponents).to(options.dtype()), options);
 }

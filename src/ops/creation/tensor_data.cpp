@@ -1,10 +1,20 @@
+#include <cmath>
 #include <cstring>
 
 #include <halfbridge/ops/factories.h>
 
 #include "core/devices.h"
+#include "core/value_range.h"
 
 namespace hb {
+
+namespace {
+/// The larger magnitude; of two that are as large the positive one, as signed dtypes reach one further below zero.
+bool is_harder(const Scalar& a, const Scalar& b) {
+  const double x = a.to<double>(), y = b.to<double>();
+  return std::isnan(x) || std::abs(x) > std::abs(y) || (x == -y && x > 0);
+}
+}  // namespace
 
 void TensorData::copy(const void* values, size_t n, size_t itemsize, ScalarType stored) {
   is_list_ = true;
@@ -58,6 +68,10 @@ void TensorData::assemble(const TensorData* items, size_t n) {
     else
       bytes_[at] = static_cast<char>(l != 0);
   }
+  // Of a list, the number that is hardest to hold in another dtype.
+  if (stored_ == kDouble || stored_ == kLong)
+    for (size_t i = 0; i < n; ++i)
+      if (is_harder(items[i].scalar_, scalar_)) scalar_ = items[i].scalar_;
   if (items[0].is_list_) sizes_.insert(sizes_.end(), items[0].sizes_.begin(), items[0].sizes_.end());
 }
 
@@ -65,6 +79,9 @@ Tensor TensorData::to_tensor(const TensorOptions& options) const {
   const ScalarType natural = dtype_ == kDouble ? get_default_dtype() : dtype_;
   const TensorOptions o = options.has_dtype() ? options : options.dtype(natural);
   if (!is_list_) return full({}, scalar_, o);
+  const ScalarType wanted = o.dtype().toScalarType();
+  if (!is_half_type(wanted))
+    check_value_fits("tensor", wanted, scalar_);  // too large a half is infinite, as LibTorch's
   const Tensor raw = from_blob(const_cast<char*>(bytes_.data()), sizes_, TensorOptions().dtype(stored_));
   const TensorOptions plain = TensorOptions().dtype(o.dtype()).device(detail::device_for(o));
   Tensor out = raw.to(plain, false, true);

@@ -3,7 +3,9 @@
 
 #include "autocast/autocast.h"
 #include "autograd/record.h"
+#include "core/value_range.h"
 #include "ops/common/inplace.h"
+#include "ops/common/refused_dtypes.h"
 #include "ops/elementwise/elementwise_op.h"
 #include "ops/sparse/sparse.h"
 
@@ -28,7 +30,7 @@ void check_not_bools(const char* name, const Tensor& a, const Input& b) {
            "operator "
            "instead.");
   HB_CHECK(
-      !other || !b.tensor, "[", name,
+      a.scalar_type() != kBool && !other, "[", name,
       "] Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use "
       "the `~` or `logical_not()` operator instead.");
 }
@@ -42,12 +44,10 @@ struct Sum {
 
 Sum plan(const char* name, const Tensor& a, const Input& b, const Scalar& alpha, bool negative) {
   const ScalarType t = ops::promoted({a, b});
-  if (HB_UNLIKELY(negative)) {
-    if (HB_UNLIKELY(a.scalar_type() == kBool || t == kBool || (b.tensor && b.tensor->scalar_type() == kBool)))
-      check_not_bools(name, a, b);
-  }
+  if (negative) check_not_bools(name, a, b);
   if (HB_LIKELY(is_one(alpha))) return {negative ? &sub_formula : &add_formula, t, 1};
   check_alpha(name, t, alpha);
+  check_value_fits(name, t, alpha);
   return {&add_scaled_formula, t, negative ? -alpha.toDouble() : alpha.toDouble()};
 }
 
@@ -224,6 +224,8 @@ ScalarType promoted_with(const char* name, std::initializer_list<Input> inputs, 
   const ScalarType t = ops::promoted(inputs);
   HB_CHECK(is_differentiable_type(t) || value.isIntegral(true), "[", name,
            "] expected an integral value for integral tensors, got ", value);
+  ops::refuse_bool(name, t);
+  check_factor_fits(name, t, value);
   return t;
 }
 
@@ -236,6 +238,7 @@ Tensor addcmul_forward(const Tensor& a, const Tensor& b, const Tensor& c, const 
 Tensor addcdiv_forward(const Tensor& a, const Tensor& b, const Tensor& c, const Scalar& value) {
   const ScalarType t = ops::promoted({a, b, c});
   HB_CHECK(is_differentiable_type(t), "[addcdiv] Integer division with addcdiv is no longer supported");
+  check_factor_fits("addcdiv", t, value);
   const double factor = value.toDouble();
   return ops::launch_new("addcdiv", addcdiv_formula, compute_type(t), t, {a, b, c}, factor);
 }
@@ -283,6 +286,7 @@ Tensor& addcdiv_(Tensor& self, const Tensor& tensor1, const Tensor& tensor2, con
                    {&tensor1, &tensor2});
   const ScalarType t = ops::promoted({self, tensor1, tensor2});
   HB_CHECK(is_differentiable_type(t), "[addcdiv_] Integer division with addcdiv is no longer supported");
+  check_factor_fits("addcdiv_", t, value);
   const double factor = value.toDouble();
   return ops::launch_inplace("addcdiv_", addcdiv_formula, compute_type(t), t, self, {self, tensor1, tensor2}, factor);
 }
@@ -295,6 +299,7 @@ Tensor lerp_forward(const Tensor& self, const Tensor& end, const W& weight) {
            " for `end`, got ", toString(end.scalar_type()));
   const ScalarType t = self.scalar_type();
   HB_CHECK(is_floating_type(t), "[lerp] expected floating tensors, got ", toString(t));
+  if constexpr (std::is_same_v<W, Scalar>) check_factor_fits("lerp", t, weight);
   return ops::launch_new("lerp", lerp_formula, compute_type(t), t, {self, end, weight});
 }
 

@@ -4,6 +4,7 @@
 #include "autocast/autocast.h"
 #include "autograd/record.h"
 #include "ops/common/inplace.h"
+#include "ops/common/refused_dtypes.h"
 #include "ops/elementwise/elementwise_op.h"
 #include "ops/sparse/sparse.h"
 
@@ -22,6 +23,9 @@ Plan plan_of(const char* name, Domain domain, ScalarType t) {
   switch (domain) {
     case Domain::floating:
       t = ops::floating_result(t);
+      return {compute_type(t), t};
+    case Domain::fraction:
+      ops::refuse_integers(name, t);
       return {compute_type(t), t};
     case Domain::integral:
       HB_CHECK(is_integral_type(t, true), "[", name, "] not implemented for '", toString(t),

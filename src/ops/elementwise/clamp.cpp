@@ -26,6 +26,8 @@ ScalarType clamp_type(const char* name, const Tensor& self, const Bounds& b) {
   if (b.low) t = ops::scalar_result_type(t, *b.low);
   if (b.high) t = ops::scalar_result_type(t, *b.high);
   HB_CHECK(t != kBool, "[", name, "] is not supported for dtype Bool");
+  for (const auto& bound : {b.low, b.high})
+    if (bound) check_value_fits(name, t, *bound);
   return t;
 }
 

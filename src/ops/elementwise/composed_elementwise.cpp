@@ -4,7 +4,9 @@
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
+#include "core/value_range.h"
 #include "ops/common/inplace.h"
+#include "ops/common/refused_dtypes.h"
 
 namespace hb {
 
@@ -57,6 +59,7 @@ Tensor& sinc_(Tensor& self) {
 }
 
 Tensor logit(const Tensor& self, std::optional<double> eps) {
+  if (eps && self.is_floating_point()) check_value_fits("logit", self.scalar_type(), *eps);
   return in_float("logit", self, [&](const Tensor& t) {
     const Tensor x = eps ? clamp(t, Scalar(*eps), Scalar(1 - *eps)) : t, odds = x / (1 - x);
     if (eps) return log(odds);
@@ -123,6 +126,7 @@ Tensor& float_power_(Tensor& self, const Scalar& exponent) { return float_power_
 Tensor logaddexp2(const Tensor& self, const Tensor& other) {
   constexpr double kLn2 = 0.69314718055994530942;
   const ScalarType t = result_type(self, other);
+  ops::refuse_integers("logaddexp2", t);
   const auto scaled = [&](const Tensor& x) { return as_floating("logaddexp2", x.to(t)) * kLn2; };
   return logaddexp(scaled(self), scaled(other)) * (1 / kLn2);
 }

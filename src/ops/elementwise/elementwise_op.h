@@ -16,7 +16,7 @@ using hb::FormulaKernel;
 inline Scalar conj(const Scalar& s) { return s.isComplex() ? Scalar(conj(s.toComplexDouble())) : s; }
 
 /// Which dtypes a function takes and gives; the tables in unary.def and binary.def say what each means.
-enum class Domain { numeric, floating, integral, test, any, real };
+enum class Domain { numeric, floating, fraction, integral, test, any, real };
 
 /// One input: a tensor, or a number that is the same for every element.
 struct Input {

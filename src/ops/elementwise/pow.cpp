@@ -6,6 +6,7 @@
 #include "autocast/autocast.h"
 
 #include "autograd/record.h"
+#include "core/value_range.h"
 #include "ops/elementwise/elementwise_op.h"
 
 namespace hb {
@@ -29,6 +30,7 @@ Tensor forward(const Tensor& base, const Scalar& exponent) {
   const bool floating = is_differentiable_type(t);
   HB_CHECK(floating || exponent.toLong() >= 0, "[pow] Integers to negative integer powers are not allowed.");
   const double e = exponent.toDouble();
+  if (t != kFloat) check_value_fits("pow", t, exponent);
   if (e == 1) return base.to(t, false, true);
   if (const FormulaKernel* cheap = cheap_power(e, floating))
     return launch_new("pow", *cheap, compute_type(t), t, {base});

@@ -4,6 +4,7 @@
 #include "autocast/autocast.h"
 #include "autograd/record.h"
 #include "ops/common/inplace.h"
+#include "ops/common/refused_dtypes.h"
 #include "ops/elementwise/elementwise_op.h"
 #include "ops/sparse/sparse.h"
 
@@ -27,7 +28,14 @@ Plan plan_of(const char* name, const FormulaKernel& formula, Domain domain, Scal
       p.result = ops::floating_result(t);
       p.compute = compute_type(p.result);
       break;
+    case Domain::fraction:
+      ops::refuse_integers(name, t);
+      break;
     case Domain::numeric:
+      if (t == kBool && &formula == &square_formula) {
+        p.result = kLong;
+        break;
+      }
       HB_CHECK(t != kBool, "[", name,
                "] Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, "
                "use the `~` "

@@ -32,6 +32,8 @@ ScalarType choice_type(const Input& a, const Input& b) {
 Tensor choose(const Tensor& condition, const Input& a, const Input& b) {
   check_condition("where", condition);
   const ScalarType t = choice_type(a, b);
+  for (const Input* in : {&a, &b})
+    if (!in->tensor) check_factor_fits("where", t, in->number);
   return ops::launch_new("where", where_formula, compute_type(t), t, {condition, a, b});
 }
 
@@ -117,7 +119,7 @@ Tensor masked_fill(const Tensor& self, const Tensor& mask, const Scalar& value) 
 Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value) {
   HB_FUNCTION(masked_fill, self, mask, value);
   check_value("masked_fill", value);
-  if (value.is_complex() && !self.is_complex()) check_value_fits("masked_fill", self.scalar_type(), value.item());
+  if (value.scalar_type() != self.scalar_type()) check_value_fits("masked_fill", self.scalar_type(), value.item());
   Tensor out = masked_fill_forward(self, mask, value);
   if (needs_grad(self, value))
     record("MaskedFillBackward1", out, {&self, &value}, {SavedTensor::input(mask)}, [](Backward& b, auto& s) {
@@ -138,6 +140,7 @@ Tensor& masked_fill_(Tensor& self, const Tensor& mask, const Scalar& value) {
 Tensor& masked_fill_(Tensor& self, const Tensor& mask, const Tensor& value) {
   HB_FUNCTION(masked_fill_, self, mask, value);
   check_value("masked_fill_", value);
+  if (value.scalar_type() != self.scalar_type()) check_value_fits("masked_fill_", self.scalar_type(), value.item());
   if (needs_grad(self, value))
     return inplace("masked_fill_", self, [&](const Tensor& old) { return masked_fill(old, mask, value); }, nullptr,
                    {&mask, &value});

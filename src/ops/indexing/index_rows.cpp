@@ -5,6 +5,7 @@
 #include "autograd/record.h"
 #include "core/empty_contiguous.h"
 #include "core/geometry.h"
+#include "core/value_range.h"
 #include "ops/common/inplace.h"
 #include "ops/elementwise/elementwise_op.h"
 #include "ops/indexing/index_op.h"
@@ -98,6 +99,7 @@ Tensor index_add(const Tensor& self, int64_t dim, const Tensor& index, const Ten
   const int64_t d = geometry::wrap_dim("index_add", dim, self.dim());
   const Tensor at = row_index("index_add", index);
   check_source("index_add", self, d, at.numel(), source);
+  check_value_fits("index_add", self.scalar_type(), alpha);
   const bool plain = alpha.equal(1);
   Tensor scaled = source.detach();
   if (!plain) scaled = scaled * alpha;
@@ -153,6 +155,7 @@ Tensor& index_add_(Tensor& self, int64_t dim, const Tensor& index, const Tensor&
     const int64_t d = geometry::wrap_dim("index_add_", dim, t.dim());
     const Tensor at = row_index("index_add_", index);
     check_source("index_add_", t, d, at.numel(), source);
+    check_value_fits("index_add_", t.scalar_type(), alpha);
     ops::put_rows_into("index_add_", t, d, at, alpha.equal(1) ? source : (source * alpha).to(t.scalar_type()),
                        PutOp::add);
   };

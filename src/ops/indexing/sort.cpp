@@ -8,8 +8,10 @@
 #include "backend/sort.h"
 #include "core/empty_contiguous.h"
 #include "core/geometry.h"
+#include "core/value_range.h"
 #include "core/warnings.h"
 #include "ops/common/or_undefined.h"
+#include "ops/common/refused_dtypes.h"
 #include "ops/elementwise/elementwise_op.h"
 #include "ops/reduction/extremum.h"
 #include "ops/reduction/reduce_op.h"
@@ -68,6 +70,7 @@ Tensor msort(const Tensor& self) { return std::get<0>(sort(self, 0, false)); }
 
 TensorTuple2 topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool sorted) {
   HB_FUNCTION(topk, self, k, dim, largest, sorted);
+  HB_CHECK(self.scalar_type() != kBool, "[topk] topk does not support bool dtypes on CPU");
   const int64_t d = geometry::wrap_dim("topk", dim, self.dim());
   HB_CHECK(k >= 0 && k <= length(self, d), "[topk] selected index k out of range: got ", k, " for a dimension of size ",
            length(self, d));
@@ -91,6 +94,7 @@ TensorTuple2 one_of_order(const char* node, const Tensor& self, int64_t d, int64
 }  // namespace
 
 TensorTuple2 kthvalue(const Tensor& self, int64_t k, int64_t dim, bool keepdim) {
+  ops::refuse_bool("kthvalue", self.scalar_type());
   const int64_t d = geometry::wrap_dim("kthvalue", dim, self.dim());
   HB_CHECK(k >= 1 && k <= length(self, d), "[kthvalue] selected number k out of range for dimension ", d, ": got ", k,
            " for size ", length(self, d));
@@ -101,6 +105,7 @@ namespace {
 
 /// NaN wins: a line that has one gives its first.
 TensorTuple2 median_along(const Tensor& self, int64_t d, bool keepdim) {
+  ops::refuse_bool("median", self.scalar_type());
   const int64_t n = length(self, d);
   HB_CHECK_INDEX(n > 0, "[median] Expected reduction dim ", d, " to have non-zero size.");
   if (!self.is_floating_point() || !any(isnan(self)).item().toBool())
@@ -177,6 +182,7 @@ Tensor searchsorted(const Tensor& sequence, const Tensor& self, bool out_int32, 
     }
   }
   const ScalarType t = promote_types(sorted_sequence.scalar_type(), self.scalar_type());
+  ops::refuse_bool("searchsorted", t);
   Tensor out = empty(self.sizes(), self.options().dtype(kLong));
   searchsorted_kernel(self.device())(out, sorted_sequence.detach().to(t).contiguous(), self.detach().to(t).contiguous(),
                                      outer, right);
@@ -195,14 +201,19 @@ Tensor searchsorted(const Tensor& sorted_sequence, const Scalar& self, bool out_
            "[searchsorted] input value can be a scalar only when boundaries tensor dimension "
            "is 1, but we got boundaries tensor dim(",
            sorted_sequence.dim(), ")");
-  return searchsorted(sorted_sequence, scalar_tensor(self, sorted_sequence.options()), out_int32, right, side, sorter);
+  // An integer among integers keeps its value, whatever fits their dtype.
+  const bool integers = self.isIntegral(true) && is_integral_type(sorted_sequence.scalar_type(), true);
+  const TensorOptions options = sorted_sequence.options().dtype(integers ? kLong : sorted_sequence.scalar_type());
+  return searchsorted(sorted_sequence, scalar_tensor(self, options), out_int32, right, side, sorter);
 }
 Tensor bucketize(const Scalar& self, const Tensor& boundaries, bool out_int32, bool right) {
-  return bucketize(scalar_tensor(self, boundaries.options()), boundaries, out_int32, right);
+  return searchsorted(boundaries, self, out_int32, right, std::nullopt, std::nullopt);
 }
 
 Tensor isin(const Tensor& elements, const Tensor& test_elements, bool /*assume_unique*/, bool invert) {
   if (invert) return isin(elements, test_elements).logical_not();
+  for (const Tensor* x : {&elements, &test_elements})
+    HB_CHECK(x->scalar_type() != kBool, "[isin] Unsupported input type encountered for isin(): Bool");
   const ScalarType t = promote_types(elements.scalar_type(), test_elements.scalar_type());
   if (test_elements.numel() == 0) return zeros(elements.sizes(), elements.options().dtype(kBool));
   const Tensor sorted = std::get<0>(sort(test_elements.detach().reshape(-1).to(t), 0)), x = elements.detach().to(t);
@@ -251,6 +262,8 @@ Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights_or_none
 Tensor histc(const Tensor& self, int64_t bins, const Scalar& min, const Scalar& max) {
   HB_CHECK(self.is_floating_point(), "[histc] is not supported for dtype ", toString(self.scalar_type()));
   HB_CHECK(bins > 0, "[histc] bins must be > 0, but got ", bins);
+  check_value_fits("histc", self.scalar_type(), min);
+  check_value_fits("histc", self.scalar_type(), max);
   double low = min.toDouble(), high = max.toDouble();
   const Tensor x = self.detach().reshape(-1).to(kDouble);
   if (low == high && x.numel() > 0) low = x.min().item().toDouble(), high = x.max().item().toDouble();

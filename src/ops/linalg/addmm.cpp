@@ -3,6 +3,7 @@
 
 #include "autocast/autocast.h"
 #include "autograd/record.h"
+#include "core/value_range.h"
 #include "ops/common/inplace.h"
 #include "ops/elementwise/complex.h"
 #include "ops/linalg/matrix_product.h"
@@ -16,6 +17,8 @@ Tensor add_product(const char* name, const char* node, const Tensor& self, const
                    const Scalar& beta, const Scalar& alpha) {
   ops::check_same_dtype(name, a, b);
   ops::check_same_dtype(name, self, a);
+  check_factor_fits(name, a.scalar_type(), beta);
+  check_factor_fits(name, a.scalar_type(), alpha);
   if (a.is_complex()) {
     const Tensor product = ops::complex_product(a, b) * alpha;
     return beta.equal(0) ? product : product + self * beta;
@@ -65,14 +68,22 @@ Tensor& addmm_(Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scala
 
 Tensor addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta, const Scalar& alpha) {
   HB_AUTOCAST(addmv, closed, half, self, mat, vec, beta, alpha);
+  check_factor_fits("addmv", mat.scalar_type(), beta);
+  check_factor_fits("addmv", mat.scalar_type(), alpha);
   const Tensor product = mv(mat, vec) * alpha;
   return beta.equal(0) ? product : product + (self * beta).to(product.scalar_type());
 }
 
 Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta, const Scalar& alpha) {
   HB_AUTOCAST(addr, closed, half, self, vec1, vec2, beta, alpha);
-  const Tensor product = outer(vec1, vec2) * alpha;
-  return beta.equal(0) ? product : product + self * beta;
+  const ScalarType t = promote_types(result_type(vec1, vec2), self.scalar_type());
+  check_value_fits("addr", t, beta);
+  check_value_fits("addr", t, alpha);
+  const auto times = [t](const Tensor& x, const Scalar& factor) {
+    return t == kBool ? x.mul(Scalar(factor.toBool())) : x * factor;
+  };
+  const Tensor product = times(outer(vec1, vec2), alpha);
+  return beta.equal(0) ? product : product + times(self, beta);
 }
 
 Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
@@ -90,7 +101,7 @@ Tensor& baddbmm_(Tensor& self, const Tensor& batch1, const Tensor& batch2, const
 
 Tensor addbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta, const Scalar& alpha) {
   HB_AUTOCAST(addbmm, half, half, self, batch1, batch2, beta, alpha);
-  const Tensor product = bmm(batch1, batch2).sum(0) * alpha;
+  const Tensor product = bmm(batch1, batch2).sum(0, false, batch1.scalar_type()) * alpha;
   return beta.equal(0) ? product : product + self * beta;
 }
 

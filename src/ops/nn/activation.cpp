@@ -4,7 +4,9 @@
 
 #include "autocast/autocast.h"
 #include "autograd/record.h"
+#include "core/value_range.h"
 #include "ops/common/inplace.h"
+#include "ops/common/refused_dtypes.h"
 #include "ops/elementwise/elementwise_op.h"
 
 namespace hb {
@@ -83,6 +85,7 @@ Tensor leaky_relu(const Tensor& self, const Scalar& negative_slope) {
   HB_FUNCTION(leaky_relu, self, negative_slope);
   check_floating("leaky_relu", self);
   const double p[] = {negative_slope.toDouble()};
+  check_factor_fits("leaky_relu", self.scalar_type(), negative_slope);
   Tensor out = floating_op("leaky_relu", leaky_relu_formula, {self}, p);
   if (needs_grad(self))
     record("LeakyReluBackward0", out, {&self}, {SavedTensor::input(self)}, [negative_slope](Backward& b, auto& s) {
@@ -108,6 +111,7 @@ Tensor elu_backward(const Tensor& g, const Tensor& x, const Elu& e) {
 Tensor elu_general(const char* name, const char* node, const Tensor& self, const Elu& e) {
   check_floating(name, self);
   const double p[] = {e.low, e.high, e.inner};
+  for (const double number : p) check_factor_fits(name, self.scalar_type(), number);
   Tensor out = floating_op(name, elu_formula, {self}, p);
   if (needs_grad(self))
     record(node, out, {&self}, {SavedTensor::input(self)},
@@ -189,6 +193,7 @@ Tensor softplus(const Tensor& self, const Scalar& beta, const Scalar& threshold)
   HB_AUTOCAST(softplus, as_is, fp32, self, beta, threshold);
   check_floating("softplus", self);
   const double p[] = {beta.toDouble(), threshold.toDouble()};
+  for (const double number : p) check_factor_fits("softplus", self.scalar_type(), number);
   Tensor out = floating_op("softplus", softplus_formula, {self}, p);
   if (needs_grad(self))
     record("SoftplusBackward0", out, {&self}, {SavedTensor::input(self)},
@@ -229,6 +234,10 @@ Tensor hardtanh(const Tensor& self, const Scalar& min_val, const Scalar& max_val
   HB_FUNCTION(hardtanh, self, min_val, max_val);
   const ScalarType t = self.scalar_type();
   HB_CHECK(t != kBool, "[hardtanh] Bool inputs not supported for hardtanh");
+  HB_CHECK(t != kByte || min_val.toDouble() >= 0,
+           "[hardtanh] cannot do hardtanh on an unsigned type with negative limits");
+  check_value_fits("hardtanh", t, min_val);
+  check_value_fits("hardtanh", t, max_val);
   HB_CHECK(min_val.toDouble() <= max_val.toDouble(), "[hardtanh] expected min_val to be at most max_val, got ", min_val,
            " and ", max_val);
   Tensor out = ops::launch_new("hardtanh", clamp_formula, compute_type(t), t, {self, min_val, max_val});
@@ -246,16 +255,23 @@ Tensor relu6(const Tensor& self) {
 Tensor softshrink(const Tensor& self, const Scalar& lambd) {
   HB_FUNCTION(softshrink, self, lambd);
   HB_CHECK(lambd.toDouble() >= 0, "[softshrink] lambda must be greater or equal to 0, but found to be ", lambd);
+  HB_CHECK(!self.is_floating_point() || lambd.toDouble() <= largest_finite(self.scalar_type()),
+           "[softshrink] lambda must be in range [0, ", largest_finite(self.scalar_type()), "] for input dtype ",
+           toString(self.scalar_type()), ", but found ", lambd);
   return shrink("softshrink", "SoftshrinkBackward0", softshrink_formula, self, lambd);
 }
 Tensor hardshrink(const Tensor& self, const Scalar& lambd) {
   HB_FUNCTION(hardshrink, self, lambd);
+  check_value_fits("hardshrink", self.scalar_type(), lambd);
   return shrink("hardshrink", "HardshrinkBackward0", hardshrink_formula, self, lambd);
 }
 Tensor threshold(const Tensor& self, const Scalar& threshold, const Scalar& value) {
   HB_FUNCTION(hb::threshold, self, threshold, value);
   const double p[] = {threshold.toDouble(), value.toDouble()};
   const ScalarType t = self.scalar_type();
+  ops::refuse_bool("threshold", t);
+  check_factor_fits("threshold", t, threshold);
+  check_value_fits("threshold", t, value);
   Tensor out = ops::launch_new("threshold", threshold_formula, compute_type(t), t, {self}, p);
   if (needs_grad(self))
     record("ThresholdBackward0", out, {&self}, {SavedTensor::input(self)},

@@ -191,7 +191,7 @@ Tensor affine_grid_generator(const Tensor& theta, IntArrayRef size, bool align_c
     if (!align_corners) line = line * (static_cast<double>(n - 1) / static_cast<double>(n));
     DimVector shape(static_cast<size_t>(dims), 1);
     shape[d] = n;
-    axes.push_back(line.view(shape).expand(full));
+    axes.push_back(line.to(theta.scalar_type()).view(shape).expand(full));  // also of integers
   }
   axes.push_back(ones(full, theta.options()));
   const Tensor base = stack(axes, -1).reshape({-1, dims + 1});

@@ -3,6 +3,7 @@
 
 #include "autocast/autocast.h"
 #include "ops/common/or_undefined.h"
+#include "ops/common/refused_dtypes.h"
 #include "ops/reduction/reduction.h"
 
 namespace hb {
@@ -11,12 +12,18 @@ using ops::reduce_loss;
 
 Tensor kl_div(const Tensor& self, const Tensor& target, int64_t reduction, bool log_target) {
   HB_AUTOCAST(kl_div, fp32, fp32, self, target, reduction, log_target);
+  HB_CHECK(!is_integral_type(self.scalar_type(), true) && !is_integral_type(target.scalar_type(), true),
+           "[kl_div] Integral inputs not supported: got ", toString(self.scalar_type()), " and ",
+           toString(target.scalar_type()));
   return reduce_loss(log_target ? target.exp() * (target - self) : xlogy(target, target) - target * self, reduction);
 }
 
 Tensor soft_margin_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
   HB_AUTOCAST(soft_margin_loss, fp32, fp32, self, target, reduction);
-  return reduce_loss(neg(target * self).exp().log1p(), reduction);
+  const Tensor product = target * self;
+  HB_CHECK(!is_integral_type(product.scalar_type(), true), "[soft_margin_loss] result type Float can't be cast to the ",
+           "desired output type ", toString(product.scalar_type()), ": expected a floating input or target");
+  return reduce_loss(neg(product).exp().log1p(), reduction);
 }
 
 Tensor hinge_embedding_loss(const Tensor& self, const Tensor& target, double margin, int64_t reduction) {
@@ -84,6 +91,7 @@ Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar&
   HB_CHECK(self.dim() == 1 || self.dim() == 2, "[multi_margin_loss] expected an input (N, C) or (C), got ",
            self.sizes());
   HB_CHECK(p.equal(1) || p.equal(2), "[multi_margin_loss] only p == 1 and p == 2 supported, got ", p);
+  ops::refuse_integers("multi_margin_loss", self.scalar_type());
   const Tensor x = self.dim() == 1 ? self.unsqueeze(0) : self, t = target.reshape({-1, 1});
   HB_CHECK(t.size(0) == x.size(0), "[multi_margin_loss] inconsistent target size, expected one for each row, got ",
            self.sizes(), " and ", target.sizes());
@@ -100,6 +108,7 @@ Tensor multilabel_margin_loss(const Tensor& self, const Tensor& target, int64_t 
   HB_AUTOCAST(multilabel_margin_loss, fp32, fp32, self, target, reduction);
   HB_CHECK(self.dim() <= 2 && self.sizes() == target.sizes(),
            "[multilabel_margin_loss] inconsistent target size: ", target.sizes(), " for input of size: ", self.sizes());
+  ops::refuse_integers("multilabel_margin_loss", self.scalar_type());
   const Tensor x = self.dim() < 2 ? self.reshape({1, -1}) : self,
                t = target.dim() < 2 ? target.reshape({1, -1}) : target;
   // Labels stand before the first negative entry.

@@ -5,6 +5,7 @@
 #include "autograd/record.h"
 #include "core/geometry.h"
 #include "ops/common/layout.h"
+#include "ops/common/refused_dtypes.h"
 #include "ops/nn/separable.h"
 
 namespace hb {
@@ -96,6 +97,7 @@ Tensor pad_spatial(const char* name, const char* node, int dims, const Tensor& s
   HB_CHECK(self.dim() == dims + 1 || self.dim() == dims + 2, "[", name, "] Expected ", dims + 1, "D or ", dims + 2,
            "D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: ",
            self.sizes());
+  ops::refuse_bool(name, self.scalar_type());
   return pad_by_index(name, node, self, padding, mode);
 }
 

@@ -12,6 +12,7 @@
 #include "core/geometry.h"
 #include "ops/common/integers_in_double.h"
 #include "ops/common/layout.h"
+#include "ops/common/refused_dtypes.h"
 
 namespace hb {
 namespace {
@@ -179,6 +180,7 @@ Tensor batched(const Tensor& x, int dims, const F& f) {
 }
 
 Tensor max_pool(const char* name, int dims, const Tensor& x, const PoolArgs& a, Tensor* index) {
+  if (dims == 1 && !index) ops::refuse_integers(name, x.scalar_type());
   if (is_integral_type(x.scalar_type(), false)) {
     const Tensor wide = x.to(kDouble);
     HB_CHECK(element_size(x.scalar_type()) < 8 || ops::largest_magnitude(wide) < ops::kExactInDouble, "[", name,

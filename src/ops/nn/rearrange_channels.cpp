@@ -5,6 +5,7 @@
 
 #include "autograd/record.h"
 #include "core/function_watch.h"
+#include "ops/common/refused_dtypes.h"
 
 namespace hb {
 
@@ -93,6 +94,7 @@ Tensor windows_element(const Tensor& image, const Windows& h, const Windows& w, 
 Tensor im2col(const Tensor& self, IntArrayRef kernel_size, IntArrayRef dilation, IntArrayRef padding,
               IntArrayRef stride) {
   HB_FUNCTION(im2col, self, kernel_size, dilation, padding, stride);
+  if (self.scalar_type() != kBool) ops::refuse_integers("im2col", self.scalar_type());
   HB_CHECK(self.dim() == 3 || self.dim() == 4, "[im2col] expected an input (N, C, H, W) or (C, H, W), got ",
            self.sizes());
   if (self.dim() == 3) return im2col(self.unsqueeze(0), kernel_size, dilation, padding, stride).squeeze(0);
@@ -119,6 +121,7 @@ Tensor im2col(const Tensor& self, IntArrayRef kernel_size, IntArrayRef dilation,
 Tensor col2im(const Tensor& self, IntArrayRef output_size, IntArrayRef kernel_size, IntArrayRef dilation,
               IntArrayRef padding, IntArrayRef stride) {
   HB_FUNCTION(col2im, self, output_size, kernel_size, dilation, padding, stride);
+  if (self.scalar_type() != kBool) ops::refuse_integers("col2im", self.scalar_type());
   HB_CHECK(self.dim() == 2 || self.dim() == 3, "[col2im] expected an input (N, C * kernel, L) or (C * kernel, L), got ",
            self.sizes());
   if (self.dim() == 2) return col2im(self.unsqueeze(0), output_size, kernel_size, dilation, padding, stride).squeeze(0);

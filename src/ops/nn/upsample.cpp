@@ -7,6 +7,7 @@
 #include "autocast/autocast.h"
 #include "core/geometry.h"
 #include "formulas/cubic_weight.h"
+#include "ops/common/refused_dtypes.h"
 #include "ops/nn/separable.h"
 #include "ops/nn/upsample.h"
 
@@ -17,6 +18,7 @@ namespace {
 Tensor nearest(const char* name, const char* node, const Tensor& self, IntArrayRef output,
                std::initializer_list<std::optional<double>> scales, float shift = 0) {
   ops::check_upsample(name, self, output, scales.size());
+  if (self.scalar_type() != kByte) ops::refuse_integers(name, self.scalar_type());
   std::vector<std::vector<int64_t>> index;
   int64_t d = 2;
   for (const auto& scale : scales) {
@@ -82,15 +84,37 @@ Tensor along(const Tensor& x, int64_t d, const Taps& t) {
   return out;
 }
 
+/// The same for bytes, with whole-numbered weights: a sum of integers that is rounded once.
+Tensor along_bytes(const Tensor& x, int64_t d, const Taps& t) {
+  std::vector<double> all;
+  for (const auto& weights : t.weight) all.insert(all.end(), weights.begin(), weights.end());
+  const auto [whole, shift] = ops::whole_weights(all);
+  const auto n = static_cast<int64_t>(t.index[0].size());
+  DimVector shape(static_cast<size_t>(x.dim()), 1);
+  shape[d] = n;
+  Tensor sum;
+  for (size_t k = 0; k < t.index.size(); ++k) {
+    const Tensor weight = tensor(ArrayRef<int64_t>(whole.data() + static_cast<int64_t>(k) * n, n), kLong).view(shape);
+    const Tensor term = x.index_select(d, tensor(t.index[k], kLong).to(x.device())) * weight.to(x.device());
+    sum = sum.defined() ? sum + term : term;
+  }
+  return ops::rounded_bytes(sum, shift);
+}
+
 Tensor weighted(const char* name, const Tensor& self, IntArrayRef output, bool align_corners, bool cubic,
                 std::initializer_list<std::optional<double>> scales) {
   ops::check_upsample(name, self, output, scales.size());
-  HB_CHECK(is_floating_type(self.scalar_type()), "[", name, "] expected a floating input, got ", self.scalar_type());
+  const bool bytes = self.scalar_type() == kByte && scales.size() == 2;
+  if (!bytes) ops::refuse_integers(name, self.scalar_type());
   // Halves are rounded once, at the end. The last dimension comes first, as in LibTorch's sums.
   Tensor out = is_half_type(self.scalar_type()) ? self.to(kFloat) : self;
   const std::vector<std::optional<double>> by(scales);
   for (int64_t d = self.dim() - 1; d >= 2; --d) {
     const int64_t in = self.size(d), n = output[d - 2];
+    if (bytes) {
+      if (in != n) out = along_bytes(out.to(kLong), d, taps_of<double>(in, n, align_corners, by[d - 2], cubic));
+      continue;
+    }
     out = along(out, d,
                 self.scalar_type() == kDouble ? taps_of<double>(in, n, align_corners, by[d - 2], cubic)
                                               : taps_of<float>(in, n, align_corners, by[d - 2], cubic));
@@ -111,6 +135,21 @@ void ops::check_upsample(const char* name, const Tensor& self, IntArrayRef outpu
   DimVector sizes(self.impl().sizes());
   for (size_t d = 0; d < dims; ++d) sizes[2 + d] = output[d];
   geometry::bytes(geometry::numel(sizes), self.impl().itemsize());  // before lists of these lengths are made
+}
+
+std::pair<std::vector<int64_t>, int> ops::whole_weights(const std::vector<double>& weights) {
+  const double largest = weights.empty() ? 0 : *std::max_element(weights.begin(), weights.end());
+  int shift = 0;
+  while (shift < 22 && std::floor(0.5 + largest * static_cast<double>(int64_t{2} << shift)) < (1 << 15)) ++shift;
+  std::vector<int64_t> whole(weights.size());
+  for (size_t i = 0; i < weights.size(); ++i)
+    whole[i] = static_cast<int64_t>(std::round(weights[i] * static_cast<double>(int64_t{1} << shift)));
+  return {std::move(whole), shift};
+}
+
+Tensor ops::rounded_bytes(const Tensor& sum, int shift) {
+  const int64_t half = shift > 0 ? int64_t{1} << (shift - 1) : 0;
+  return sum.add(half).bitwise_right_shift(shift).clamp(0, 255).to(kByte);
 }
 
 Tensor upsample_nearest1d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales) {

@@ -8,6 +8,7 @@
 
 #include "autocast/autocast.h"
 #include "formulas/cubic_weight.h"
+#include "ops/common/refused_dtypes.h"
 #include "ops/nn/upsample.h"
 
 namespace hb {
@@ -54,10 +55,17 @@ std::vector<double> weights(const Scale& s, bool cubic) {
 Tensor antialiased(const char* name, const Tensor& self, IntArrayRef output, bool align_corners, bool cubic,
                    std::array<std::optional<double>, 2> scales) {
   ops::check_upsample(name, self, output, 2);
-  HB_CHECK(is_floating_type(self.scalar_type()), "[", name, "] expected a floating input, got ", self.scalar_type());
+  const bool bytes = self.scalar_type() == kByte;
+  if (!bytes) ops::refuse_integers(name, self.scalar_type());
   Tensor out = is_half_type(self.scalar_type()) ? self.to(kFloat) : self;
   for (const int64_t d : {int64_t{3}, int64_t{2}}) {
     const Scale scale{self.size(d), output[d - 2], align_corners, scales[d - 2]};
+    if (bytes) {
+      const auto [whole, shift] = ops::whole_weights(weights(scale, cubic));
+      const Tensor w = tensor(whole, kLong).to(self.device()).view({scale.out, scale.in}), x = out.to(kLong);
+      out = ops::rounded_bytes(d == 3 ? matmul(x, w.t()) : matmul(w, x), shift);
+      continue;
+    }
     const Tensor w = tensor(weights(scale, cubic), out.options()).view({scale.out, scale.in});
     out = d == 3 ? matmul(out, w.t()) : matmul(w, out);
   }

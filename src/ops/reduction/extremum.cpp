@@ -88,6 +88,7 @@ TensorTuple2 value_along(const char* name, const char* node, const Tensor& self,
 }
 
 Tensor place_of(const char* name, const Tensor& self, std::optional<int64_t> dim, bool keepdim, bool largest) {
+  HB_CHECK(self.scalar_type() != kBool, "[", name, "] ", name, "(): does not support bool input");
   if (dim) return find_along(name, self, *dim, keepdim, largest, false).indices;
   HB_CHECK_INDEX(self.numel() > 0, "[", name,
                  "] Expected reduction dim to be specified for input.numel() == 0. Specify the "

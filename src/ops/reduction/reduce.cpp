@@ -235,6 +235,7 @@ namespace {
 Tensor trace(const Tensor& self) {
   HB_AUTOCAST(trace, fp32, closed, self);
   HB_CHECK(self.dim() == 2, "[trace] expected a matrix, but got tensor with dim ", self.dim());
+  HB_CHECK(self.scalar_type() != kBool, "[trace] not implemented for 'Bool'");
   return self.diagonal().sum();
 }
 }  // namespace
