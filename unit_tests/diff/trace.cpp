@@ -1,6 +1,11 @@
 // Reading of traces, and what is done with files that are none.
 #include <halfbridge/diff/output.h>
 #include <halfbridge/diff/trace_text.h>
+#include <halfbridge/trace/writer.h>
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -132,6 +137,40 @@ TEST(DiffTrace, UnfinishedTracesSayIt) {
   const auto trace = Trace::open(path);
   EXPECT_EQ(trace->end(), "");
   EXPECT_NE(text_report(compare(trace, trace)).find("was not closed"), std::string::npos);
+}
+
+// A child writes records, the k-th full of k, until it is killed; false where it had no time to begin a file.
+bool whole_after_kill(const std::string& folder, useconds_t delay) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    hb::trace::Writer writer(folder, "killed", hb::trace::Options());
+    hb::trace::Record record;
+    record.kind = hb::trace::Kind::output, record.call = 1, record.path = "a", record.root = "Net", record.type = "x";
+    record.shape = {5000};
+    for (int64_t k = 0;; ++k) {
+      record.step = k;
+      const std::vector<float> values(5000, static_cast<float>(k));
+      writer.write(record, values.data());
+    }
+  }
+  ::usleep(delay);
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  if (!std::filesystem::exists(folder + "/trace-00000.safetensors")) return false;
+  const auto trace = Trace::open(folder);
+  EXPECT_EQ(trace->end(), "");
+  for (const auto& record : trace->records())
+    EXPECT_TRUE(hb::equal(trace->load(record), hb::full({5000}, static_cast<float>(record.step)))) << record.step;
+  return !trace->records().empty();
+}
+
+TEST(DiffTrace, OfAKilledProgramWhatIsListedIsWhole) {
+  int with_records = 0;
+  for (useconds_t round = 0; round < 20; ++round) {
+    const Folder folder;
+    if (whole_after_kill(folder / "t", 500 + 1500 * round)) ++with_records;
+  }
+  EXPECT_GT(with_records, 0);
 }
 
 TEST(DiffTrace, NothingInCommonIsNoAgreement) {

@@ -84,8 +84,20 @@ Tensor along(const Tensor& x, int64_t d, const Taps& t) {
   return out;
 }
 
+/// Where several taps of an element meet at the border, the first has the weight of all.
+void join_taps(Taps& t) {
+  for (size_t i = 0; i < t.index[0].size(); ++i)
+    for (size_t k = 1; k < t.index.size(); ++k)
+      for (size_t first = 0; first < k; ++first) {
+        if (t.index[first][i] != t.index[k][i]) continue;
+        t.weight[first][i] += t.weight[k][i], t.weight[k][i] = 0;
+        break;
+      }
+}
+
 /// The same for bytes, with whole-numbered weights: a sum of integers that is rounded once.
-Tensor along_bytes(const Tensor& x, int64_t d, const Taps& t) {
+Tensor along_bytes(const Tensor& x, int64_t d, Taps t) {
+  join_taps(t);
   std::vector<double> all;
   for (const auto& weights : t.weight) all.insert(all.end(), weights.begin(), weights.end());
   const auto [whole, shift] = ops::whole_weights(all);
