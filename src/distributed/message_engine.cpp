@@ -11,9 +11,9 @@ namespace hb::distributed {
 
 namespace {
 
-constexpr size_t kSmallBytes = size_t{8} << 10;  // exchanged whole: one message to each rank instead of two
+constexpr size_t kSegmentBytes = size_t{8} << 20;  // exchanged at a time, so that what the others send stays small
+constexpr size_t kSmallBytes = size_t{8} << 10;    // exchanged whole: one message to each rank instead of two
 
-unsigned char* at(void* p, size_t offset) { return static_cast<unsigned char*>(p) + offset; }
 void* writable(const void* p) { return const_cast<void*>(p); }
 
 }  // namespace
@@ -27,9 +27,31 @@ std::unique_ptr<Transfer> MessageEngine::recv(int peer, int tag, void* data, siz
   return start(false, Channel::program, peer, static_cast<uint32_t>(tag), data, bytes, std::move(owner));
 }
 
+unsigned char* MessageEngine::scratch(size_t bytes) {
+  if (bytes > scratch_bytes_) {
+    scratch_ = nullptr;
+    scratch_ = std::make_unique_for_overwrite<unsigned char[]>(bytes);
+    scratch_bytes_ = bytes;
+  }
+  return scratch_.get();
+}
+
 void MessageEngine::post(Messages& list, const Call& call, bool sends, int peer, const void* data, size_t bytes) {
-  list.push_back({peer, start(sends, Channel::collective, peer, static_cast<uint32_t>(call.number), writable(data),
-                              bytes, nullptr)});
+  begin(list, call, sends, Channel::collective, peer, static_cast<uint32_t>(call.number), writable(data), bytes);
+}
+
+/// Starts a message of a collective; an engine's error becomes one of ours.
+void MessageEngine::begin(Messages& list, const Call& call, bool sends, Channel channel, int peer, uint32_t mark,
+                          void* data, size_t bytes) {
+  try {
+    list.push_back({peer, start(sends, channel, peer, mark, data, bytes, nullptr)});
+  } catch (const std::exception& e) {
+    lost(call, peer, e.what());
+  }
+}
+
+void MessageEngine::lost(const Call& call, int peer, const std::string& why) {
+  throw DistBackendError(detail::str("[", call.text(), "] the connection to rank ", peer, " failed: ", why));
 }
 
 void MessageEngine::finish(Messages& list, const Call& call) {
@@ -39,8 +61,7 @@ void MessageEngine::finish(Messages& list, const Call& call) {
     try {
       there = missing.empty() ? message.transfer->wait(call.deadline) : message.transfer->test();
     } catch (const std::exception& e) {
-      throw DistBackendError(
-          detail::str("[", call.text(), "] the connection to rank ", message.peer, " failed: ", e.what()));
+      lost(call, message.peer, e.what());
     }
     if (!there && std::find(missing.begin(), missing.end(), message.peer) == missing.end())
       missing.push_back(message.peer);
@@ -94,8 +115,8 @@ void MessageEngine::compare(const Call& call) {
   Messages list;
   for (int r = 0; r < size_; ++r) {
     if (r == rank_) continue;
-    list.push_back({r, start(true, Channel::check, r, 0, &records[rank_], sizeof(Record), nullptr)});
-    list.push_back({r, start(false, Channel::check, r, 0, &records[r], sizeof(Record), nullptr)});
+    begin(list, call, true, Channel::check, r, 0, &records[rank_], sizeof(Record));
+    begin(list, call, false, Channel::check, r, 0, &records[r], sizeof(Record));
   }
   finish(list, call);
   std::string others;
@@ -136,12 +157,12 @@ void MessageEngine::reduce_own_part(const Call& call, unsigned char* data, size_
   const size_t element = element_size(call.dtype), each = (count + size_ - 1) / size_;
   for (int r = 0; r <= size_; ++r) bounds.push_back(std::min(count, each * r));
   const size_t own = bounds[rank_ + 1] - bounds[rank_], own_bytes = own * element;
-  std::vector<unsigned char> scratch(own_bytes * size_ + 1);
+  unsigned char* memory = scratch(own_bytes * size_ + 1);
   std::vector<Piece> sends, receives;
   std::vector<const void*> parts;
   for (int r = 0; r < size_; ++r) {
     sends.push_back({data + bounds[r] * element, (bounds[r + 1] - bounds[r]) * element});
-    receives.push_back({scratch.data() + own_bytes * r, own_bytes});
+    receives.push_back({memory + own_bytes * r, own_bytes});
     parts.push_back(r == rank_ ? sends[r].data : receives[r].data);
   }
   exchange(call, sends, receives);
@@ -151,23 +172,31 @@ void MessageEngine::reduce_own_part(const Call& call, unsigned char* data, size_
 void MessageEngine::allreduce(const Call& call, void* data, size_t count) {
   compare(call);
   const size_t element = element_size(call.dtype), bytes = count * element;
-  if (bytes <= kSmallBytes) {
-    std::vector<unsigned char> scratch(bytes * size_ + 1);
-    std::vector<Piece> receives;
-    std::vector<const void*> parts;
-    for (int r = 0; r < size_; ++r) {
-      receives.push_back({scratch.data() + bytes * r, bytes});
-      parts.push_back(r == rank_ ? data : receives[r].data);
-    }
-    exchange(call, std::vector<Piece>(size_, {data, bytes}), receives);
-    return reduce_memory(call, data, parts.data(), size_, count);
-  }
-  std::vector<size_t> bounds;
   auto* base = static_cast<unsigned char*>(data);
-  reduce_own_part(call, base, count, bounds);
+  if (bytes > kSmallBytes) {
+    const size_t segment = kSegmentBytes / element;
+    for (size_t from = 0; from < count; from += segment)
+      allreduce_segment(call, base + from * element, std::min(segment, count - from));
+    return;
+  }
+  unsigned char* memory = scratch(bytes * size_ + 1);
+  std::vector<Piece> receives;
+  std::vector<const void*> parts;
+  for (int r = 0; r < size_; ++r) {
+    receives.push_back({memory + bytes * r, bytes});
+    parts.push_back(r == rank_ ? data : receives[r].data);
+  }
+  exchange(call, std::vector<Piece>(size_, {data, bytes}), receives);
+  reduce_memory(call, data, parts.data(), size_, count);
+}
+
+void MessageEngine::allreduce_segment(const Call& call, unsigned char* data, size_t count) {
+  const size_t element = element_size(call.dtype);
+  std::vector<size_t> bounds;
+  reduce_own_part(call, data, count, bounds);
   std::vector<Piece> receives;
   for (int r = 0; r < size_; ++r)
-    receives.push_back({base + bounds[r] * element, (bounds[r + 1] - bounds[r]) * element});
+    receives.push_back({data + bounds[r] * element, (bounds[r + 1] - bounds[r]) * element});
   exchange(call, std::vector<Piece>(size_, receives[rank_]), receives);
 }
 
@@ -235,12 +264,12 @@ void MessageEngine::scatter(const Call& call, const void* const* ins, void* out,
 void MessageEngine::reduce_scatter(const Call& call, const void* const* ins, void* out, size_t count) {
   compare(call);
   const size_t bytes = count * element_size(call.dtype);
-  std::vector<unsigned char> scratch(bytes * size_ + 1);
+  unsigned char* memory = scratch(bytes * size_ + 1);
   std::vector<Piece> sends, receives;
   std::vector<const void*> parts;
   for (int r = 0; r < size_; ++r) {
     sends.push_back({writable(ins[r]), bytes});
-    receives.push_back({at(scratch.data(), bytes * r), bytes});
+    receives.push_back({memory + bytes * r, bytes});
     parts.push_back(r == rank_ ? ins[r] : receives[r].data);
   }
   exchange(call, sends, receives);

@@ -42,14 +42,22 @@ class HB_API MessageEngine : public Engine {
   };
   using Messages = std::vector<Message>;
   void post(Messages& list, const Call& call, bool sends, int peer, const void* data, size_t bytes);
+  void begin(Messages& list, const Call& call, bool sends, Channel channel, int peer, uint32_t mark, void* data,
+             size_t bytes);
   void finish(Messages& list, const Call& call);
+  [[noreturn]] void lost(const Call& call, int peer, const std::string& why);
   void exchange(const Call& call, const std::vector<Piece>& sends, const std::vector<Piece>& receives);
   void reduce_own_part(const Call& call, unsigned char* data, size_t count, std::vector<size_t>& bounds);
+  void allreduce_segment(const Call& call, unsigned char* data, size_t count);
+  /// Memory for what the others send; what it held is gone.
+  unsigned char* scratch(size_t bytes);
   /// In debug mode: all ranks call the same thing.
   void compare(const Call& call);
   [[noreturn]] void late(const Call& call, std::vector<int> missing);
 
   intrusive_ptr<Store> store_;
+  std::unique_ptr<unsigned char[]> scratch_;
+  size_t scratch_bytes_ = 0;
 };
 
 }  // namespace hb::distributed
