@@ -14,6 +14,10 @@ using StorageHandle = std::shared_ptr<const intrusive_ptr<StorageImpl>>;
 TensorHandle handle_of(const Tensor& t);
 StorageHandle handle_of(const intrusive_ptr<StorageImpl>& storage);
 
+/// Whether graphs hold it: 1 or 0.
+int64_t handles_of(const Tensor& t);
+int64_t handles_of(const StorageImpl& storage);
+
 inline bool held_elsewhere(const TensorHandle& h) { return h->use_count() > 1; }
 inline bool held_elsewhere(const StorageHandle& h) { return h->use_count() > 1; }
 

@@ -323,7 +323,9 @@ void Program::bind(Slot& slot, const intrusive_ptr<StorageImpl>& storage) {
 
 // What the program still holds of the last replay keeps its values: this one gets memory of its own.
 void Program::renew(Slot& slot) {
-  if (slot.storage.use_count() <= slot.holders && !slot.storage->address_shown()) return;
+  const int64_t holders = slot.storage.use_count();
+  const bool held = holders > slot.holders && holders > slot.holders + handles_of(*slot.storage);
+  if (!held && !slot.storage->address_shown()) return;
   slot.storage = StorageImpl::allocate(slot.bytes, kCPU);
   bind(slot, slot.storage);
   for (LeafState& l : leaves_)
@@ -334,7 +336,9 @@ std::vector<Tensor> Program::replay(const std::vector<Tensor>& inputs) {
   for (LeafState& l : leaves_) {
     if (l.after != LeafState::After::slot) continue;
     const Tensor& grad = l.leaf->grad();
-    const bool held = l.now.use_count() > 1 + static_cast<int64_t>(grad.is_same(l.now));
+    const int64_t own = 1 + static_cast<int64_t>(grad.is_same(l.now));
+    // Another graph may hold it, too.
+    const bool held = l.now.use_count() > own && l.now.use_count() > own + handles_of(l.now);
     if (held || l.now.impl().physical_storage() != slots_[l.slot].storage)
       l.now = formed(l.form, slots_[l.slot].storage);
     if (held) renew(slots_[l.slot]);

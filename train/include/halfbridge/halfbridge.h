@@ -20,6 +20,7 @@
 #include <halfbridge/amp/mixed_precision_optimizer.h>
 #include <halfbridge/amp/train_network.h>
 #include <halfbridge/amp/train_one_step.h>
+#include <halfbridge/graph.h>
 #include <halfbridge/train/accumulator.h>
 #include <halfbridge/train/callbacks.h>
 #include <halfbridge/train/metrics.h>

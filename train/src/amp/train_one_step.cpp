@@ -1,7 +1,9 @@
 #include <halfbridge/amp/train_network.h>
 #include <halfbridge/amp/train_one_step.h>
 
-#include <halfbridge/bridge/nn/utils.h>
+#include <cstdlib>
+#include <string_view>
+
 #include <halfbridge/bridge/serialize/archive.h>
 #include <halfbridge/grad_mode.h>
 #include <halfbridge/ops.h>
@@ -10,6 +12,7 @@
 #include "distributed/shared_parameters.h"
 #include "gradients.h"
 #include "half_scope.h"
+#include "nn/utils/clip_grad.h"
 #include "optim/step_observer.h"
 #include "optim/step_unless.h"
 
@@ -45,6 +48,16 @@ struct TrainOneStep::State {
   GradReducer reducer;
   double max_norm = 0;
   int64_t accumulate = 1, pending = 0;
+  std::optional<graph::Captured> graph = from_environment();
+
+  // HALFBRIDGE_GRAPH=1: what cannot be captured runs eagerly.
+  static std::optional<graph::Captured> from_environment() {
+    const char* const value = std::getenv("HALFBRIDGE_GRAPH");
+    if (!value || std::string_view(value) != "1") return std::nullopt;
+    graph::CompileOptions options;
+    options.fall_back = true;
+    return graph::Captured(options);
+  }
 
   Device device() const {
     const auto& groups = optimizer.param_groups();
@@ -105,7 +118,7 @@ TrainOneStep::Step TrainOneStep::evaluate(const variable_list& inputs, const Ten
   return forward(inputs, target);
 }
 
-TrainOneStep::Step TrainOneStep::construct(const variable_list& inputs, const Tensor& target) {
+TrainOneStep::Step TrainOneStep::whole(const variable_list& inputs, const Tensor& target) {
   if (state_->pending == 0) state_->optimizer.zero_grad();
   Step result = forward(inputs, target);
   HB_CHECK(result.loss.defined(), "[train_network] expected a target, got an undefined tensor");
@@ -114,6 +127,38 @@ TrainOneStep::Step TrainOneStep::construct(const variable_list& inputs, const Te
   result.updated = is_due();
   if (result.updated) result.overflow = update();
   return result;
+}
+
+TrainOneStep::Step TrainOneStep::construct(const variable_list& inputs, const Tensor& target) {
+  return state_->graph ? captured(inputs, target) : whole(inputs, target);
+}
+
+// What the host decides is among the arguments. Outputs come behind loss and overflow.
+TrainOneStep::Step TrainOneStep::captured(const variable_list& inputs, const Tensor& target) {
+  const bool first = state_->pending == 0, due = state_->pending + 1 >= state_->accumulate;
+  bool replayed = true;
+  variable_list arguments = inputs;
+  arguments.push_back(target);
+  const std::vector<double> numbers{double(first), double(due), double(state_->accumulate), state_->max_norm};
+  variable_list results = state_->graph->call(arguments, numbers, [&] {
+    replayed = false;
+    Step step = whole(inputs, target);
+    variable_list list{step.loss, step.overflow};
+    for (const Tensor& t : step.outputs) list.push_back(t.detach());
+    return list;
+  });
+  if (replayed) is_due();
+  Step step{results[0], results[1], {}, due};
+  step.outputs.assign(results.begin() + 2, results.end());
+  return step;
+}
+
+void TrainOneStep::capture(bool on, graph::CompileOptions options) {
+  state_->graph.reset();
+  if (on) state_->graph.emplace(options);
+}
+graph::CompileCounts TrainOneStep::graph_counts() const {
+  return state_->graph ? state_->graph->counts() : graph::CompileCounts();
 }
 
 void TrainOneStep::backward(const Tensor& loss) {
@@ -144,7 +189,7 @@ Tensor TrainOneStep::update() {
     if (overflow.defined()) overflow.copy_(all_finite(grads).logical_not());
   }
   if (overflow.defined()) distributed::share_overflow(s.optimizer, overflow);
-  if (s.max_norm > 0) bridge::nn::utils::clip_grad_norm_(parameters_of(s.optimizer), s.max_norm);
+  if (s.max_norm > 0) bridge::nn::utils::clip_by_norm(parameters_of(s.optimizer), s.max_norm, 2.0, false);
   if (s.watches())
     bridge::optim::step_unless(s.optimizer, {}, overflow, [&] { return s.optimizer.step(); });
   else
@@ -158,7 +203,10 @@ Tensor TrainOneStep::update() {
   return s.watches() ? overflow : Tensor();
 }
 
-void TrainOneStep::set_grad_reducer(GradReducer reducer) { state_->reducer = std::move(reducer); }
+void TrainOneStep::set_grad_reducer(GradReducer reducer) {
+  state_->reducer = std::move(reducer);
+  if (state_->graph) state_->graph->reset();
+}
 void TrainOneStep::accumulate(int64_t steps) {
   HB_CHECK(steps >= 1, "[train_network] expected to accumulate 1 step or more, got ", steps);
   state_->accumulate = steps;

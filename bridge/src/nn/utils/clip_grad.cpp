@@ -1,3 +1,5 @@
+#include "nn/utils/clip_grad.h"
+
 #include <cmath>
 #include <limits>
 
@@ -5,9 +7,9 @@
 #include <halfbridge/grad_mode.h>
 
 #include "amp/scaled_grads.h"
+#include "core/recorder.h"
 
 namespace hb::bridge::nn::utils {
-inline namespace functions {
 
 namespace {
 Tensor largest_of(const Tensor& grad) {
@@ -17,14 +19,13 @@ Tensor largest_of(const Tensor& grad) {
 }
 }  // namespace
 
-double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type,
-                       bool error_if_nonfinite) {
+Tensor clip_by_norm(const std::vector<Tensor>& parameters, double max_norm, double norm_type, bool error_if_nonfinite) {
   NoGradGuard no_grad;
   amp::warn_if_scaled(parameters, "clip_grad_norm_");
   std::vector<Tensor> grads, norms;
   for (const Tensor& p : parameters)
     if (p.grad().defined()) grads.push_back(p.grad());
-  if (grads.empty()) return 0.0;
+  if (grads.empty()) return {};
   const bool largest = norm_type == std::numeric_limits<double>::infinity();
   Tensor total;
   if (norm_type == 0) {
@@ -42,10 +43,18 @@ double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, d
       "gradients with the non-finite norm anyway, set `error_if_nonfinite=false`");
   // In the dtype of the norm, as LibTorch computes it.
   const Tensor factor = hb::clamp(max_norm / (total + 1e-6), std::nullopt, 1.0);
-  // To look at a number costs nothing on the CPU alone.
-  if (!factor.is_cpu() || factor.item().toDouble() != 1.0)
+  // To look at a number costs nothing on the CPU alone, unless the step is recorded.
+  if (!factor.is_cpu() || hb::capture::any_recording() || factor.item().toDouble() != 1.0)
     for (const Tensor& g : grads) g.mul_(factor);
-  return total.item().toDouble();
+  return total;
+}
+
+inline namespace functions {
+
+double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type,
+                       bool error_if_nonfinite) {
+  const Tensor total = clip_by_norm(parameters, max_norm, norm_type, error_if_nonfinite);
+  return total.defined() ? total.item().toDouble() : 0.0;
 }
 double clip_grad_norm_(std::initializer_list<Tensor> parameters, double max_norm, double norm_type,
                        bool error_if_nonfinite) {

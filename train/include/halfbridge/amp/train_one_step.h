@@ -10,6 +10,7 @@
 #include <halfbridge/amp/levels.h>
 #include <halfbridge/bridge/amp/loss_scaler.h>
 #include <halfbridge/bridge/optim/optimizer.h>
+#include <halfbridge/graph.h>
 #include <halfbridge/train/loss.h>
 #include <halfbridge/train/network.h>
 
@@ -85,6 +86,10 @@ class HB_API TrainOneStep {
   void clip_gradients(double max_norm);
   /// The present scale: 1 without a manager. Waits for the device.
   double loss_scale() const;
+  /// From here on construct() is captured as a graph and replayed (graph.h); `HALFBRIDGE_GRAPH=1` in the environment
+  /// asks for that, too, with `fall_back`. What the parts of the step read on the host is then a constant of the graph.
+  void capture(bool on = true, graph::CompileOptions options = {});
+  graph::CompileCounts graph_counts() const;
   bool has_loss() const;
   const train::Network& network() const;
   bridge::optim::Optimizer& optimizer() const;
@@ -103,6 +108,9 @@ class HB_API TrainOneStep {
   Tensor update();
 
  private:
+  Step whole(const variable_list& inputs, const Tensor& target);
+  Step captured(const variable_list& inputs, const Tensor& target);
+
   struct State;
   std::unique_ptr<State> state_;
 };
