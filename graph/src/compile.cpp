@@ -62,6 +62,11 @@ Captured::~Captured() = default;
 
 CompileCounts Captured::counts() const { return state_->counts; }
 std::string Captured::print() const { return state_->programs.empty() ? "" : state_->programs.front()->print(); }
+void Captured::save_page(const std::string& file, int replays) {
+  HB_CHECK(!state_->programs.empty(), "[save_page] expected a step that was captured; it is at its third call");
+  HB_CHECK(replays > 0, "[save_page] expected 1 replay or more, got ", replays);
+  state_->programs.front()->save_page(file, replays);
+}
 size_t Captured::arena_bytes() const { return state_->programs.empty() ? 0 : state_->programs.front()->arena_bytes(); }
 void Captured::reset() { *state_ = State(state_->options); }
 

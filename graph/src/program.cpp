@@ -349,7 +349,10 @@ std::vector<Tensor> Program::replay(const std::vector<Tensor>& inputs) {
     else
       renew(s);
   }
-  for (const RecordedCall& c : calls_) c.call->run();
+  if (HB_LIKELY(timed_ == 0))
+    for (const RecordedCall& c : calls_) c.call->run();
+  else
+    run_timed();
   for (const Guarded& g : guarded_)
     if (g.bumped) g.tensor->impl().bump_version();
   for (LeafState& l : leaves_) {
@@ -374,21 +377,6 @@ std::vector<Tensor> Program::replay(const std::vector<Tensor>& inputs) {
       out.push_back(formed(r.form, r.slot >= 0 ? slots_[r.slot].storage : *r.storage));
   }
   return out;
-}
-
-std::string Program::print() const {
-  std::ostringstream out;
-  static constexpr const char* kOrigins[] = {"argument ", "outside ", "%"};
-  const auto name = [&](int memory) {
-    return detail::str(kOrigins[static_cast<int>(memories_[memory].origin)], memory, ":", memories_[memory].bytes);
-  };
-  for (const RecordedCall& c : calls_) {
-    std::string reads, writes;
-    for (const Place& p : c.places) (p.access == Access::reads ? reads : writes) += " " + name(p.memory);
-    for (const TensorPlace& t : c.tensors) reads += " " + name(t.memory);
-    out << writes << (writes.empty() ? "" : " = ") << c.call->name << reads << '\n';
-  }
-  return out.str();
 }
 
 }  // namespace hb::graph

@@ -50,6 +50,8 @@ class Program {
   std::vector<Tensor> replay(const std::vector<Tensor>& inputs);
 
   std::string print() const;
+  /// Times each call of the next `replays` replays, then writes a page.
+  void save_page(std::string file, int replays);
   size_t arena_bytes() const { return arena_ ? arena_->nbytes() : 0; }
 
  private:
@@ -89,6 +91,9 @@ class Program {
   };
 
   void check_made(Recording& r, const std::vector<Tensor>& results);
+  void run_timed();
+  void write_page() const;
+  std::string name_of(int memory) const;
   void check_sole_holders(const std::vector<Tensor>& results) const;
   int slot_of(int memory);
   void add_result(const Recording& r, const Tensor& t);
@@ -117,6 +122,9 @@ class Program {
   std::vector<double> numbers_;
   Surroundings surroundings_;
   intrusive_ptr<StorageImpl> arena_;
+  std::string page_;  // where it is written when `timed_` replays more are done
+  int timed_ = 0, replays_timed_ = 0;
+  std::vector<double> seconds_;  // of each call
 };
 
 /// A recording that cannot be replayed, and why.

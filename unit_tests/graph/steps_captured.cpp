@@ -1,4 +1,8 @@
 // Captured steps beside replay.cpp: training networks, explicit gradients, passes, memory, what counts() says.
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
 #include "graph/steps.h"
 
 using namespace steps;
@@ -154,6 +158,23 @@ TEST(GraphMemory, ReplaysAllocateNothingThatIsNotHeld) {
   EXPECT_LE(hb::memory_in_use(), before + 4 * 256 + 2 * grad.nbytes());
   EXPECT_NE(losses[0].item<float>(), losses[3].item<float>());
   EXPECT_NE(w.net->parameters()[0].grad().data_ptr(), place);  // which `grad` holds
+}
+
+TEST(GraphPage, ShowsCallsAndPlaces) {
+  torch::NoGradGuard no_grad;
+  auto step = hb::graph::compile([](Tensor x) { return torch::matmul(x, x).exp().sum(); });
+  EXPECT_THROW(step.save_page("graph.html"), c10::Error);
+  for (int i = 0; i < 3; ++i) step(torch::ones({8, 8}));
+  const std::string file = ::testing::TempDir() + "graph.html";
+  step.save_page(file, 2);
+  EXPECT_EQ(step(torch::zeros({8, 8})).item<float>(), 64);
+  EXPECT_FALSE(std::ifstream(file).good());
+  step(torch::ones({8, 8}));
+  std::stringstream page;
+  page << std::ifstream(file).rdbuf();
+  for (const char* part : {"<svg", "<rect", "matmul", "exp", "256 bytes", "</html>"})
+    EXPECT_NE(page.str().find(part), std::string::npos) << part;
+  std::remove(file.c_str());
 }
 
 TEST(GraphCounts, SayWhatBecameOfCalls) {

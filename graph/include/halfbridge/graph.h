@@ -62,6 +62,9 @@ class HB_API Captured {
   CompileCounts counts() const;
   /// The graph that was used last, a line for each call; empty where there is none.
   std::string print() const;
+  /// The same as an HTML page with how long each call took in the next `replays` calls of the step, and where its
+  /// temporary values lie in their block and for how long. The file is written when they are done.
+  void save_page(const std::string& file, int replays = 10);
   /// Bytes of the block in which the temporary values of that graph lie.
   size_t arena_bytes() const;
   /// Forgets all graphs.
@@ -143,6 +146,7 @@ class Compiled {
   CompileCounts counts() const { return captured_.counts(); }
   std::string print() const { return captured_.print(); }
   size_t arena_bytes() const { return captured_.arena_bytes(); }
+  void save_page(const std::string& file, int replays = 10) { captured_.save_page(file, replays); }
   void reset() { captured_.reset(); }
 
  private:
