@@ -113,6 +113,8 @@ std::vector<Tensor> Captured::State::record(const std::vector<Tensor>& inputs, c
       } off{*seeing, recording};
       results = eager();
     }
+    if (capture::module_modes.load(std::memory_order_relaxed) != surroundings.module_modes)
+      recording.refuse("train", "leaves a module in another mode; call train() and eval() outside of the step");
     learnt = !recording.found_leaves.empty();
     learn(recording);
     try {

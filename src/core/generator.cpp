@@ -8,6 +8,7 @@
 #include <halfbridge/error.h>
 
 #include "core/load_cuda.h"
+#include "core/recorder.h"
 
 namespace hb {
 
@@ -39,6 +40,8 @@ CPUGeneratorImpl::CPUGeneratorImpl(uint64_t seed) : GeneratorImpl(Device(DeviceT
 CPUGeneratorImpl::~CPUGeneratorImpl() = default;
 
 void CPUGeneratorImpl::set_current_seed(uint64_t seed) {
+  if (HB_UNLIKELY(capture::any_recording()))
+    capture::tell_refusal("manual_seed", "sets a generator; do so outside of the step");
   next_float_normal_.reset();
   next_double_normal_.reset();
   engine_.reseed(seed);
@@ -72,6 +75,8 @@ std::vector<uint8_t> CPUGeneratorImpl::state_bytes() const {
 }
 
 void CPUGeneratorImpl::set_state_bytes(const uint8_t* data, size_t size) {
+  if (HB_UNLIKELY(capture::any_recording()))
+    capture::tell_refusal("set_state", "sets a generator; do so outside of the step");
   StateBytes s{};
   const size_t without_float = offsetof(StateBytes, next_float_normal);
   HB_CHECK(size == sizeof(s) || size == without_float, "Expected either a CPUGeneratorImplStateLegacy of size ",

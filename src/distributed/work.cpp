@@ -1,5 +1,7 @@
 #include <halfbridge/distributed/work.h>
 
+#include "core/recorder.h"
+
 namespace hb::distributed {
 
 namespace {
@@ -58,7 +60,9 @@ bool isP2POp(OpType opType, bool batchP2P) {
 }
 
 Work::Work(int rank, OpType opType, const char*, const std::optional<std::vector<Tensor>>&)
-    : rank_(rank), opType_(opType) {}
+    : rank_(rank), opType_(opType) {
+  if (HB_UNLIKELY(capture::any_recording())) capture::tell_refusal("ProcessGroup", "works with other processes");
+}
 Work::~Work() = default;
 
 bool Work::isCompleted() {

@@ -248,6 +248,22 @@ const Way kWays[] = {
     {"an optimizer that reads its loss", PROGRAM(Tensor w = torch::ones({8}, torch::requires_grad()); torch::optim::LBFGS o{{w}}; Tensor step(Tensor x) override { return o.step([&] { o.zero_grad(); Tensor l = (x * w).square().sum(); l.backward(); return l; }); } Seen state() override { return {w}; })},
     {"random numbers", PROGRAM(Tensor step(Tensor x) override { return x * torch::rand({8}) + torch::randn({4, 8}) + torch::randperm(8).to(torch::kFloat) + torch::bernoulli(torch::full({4, 8}, 0.5)); })},
     {"a generator of the program's", PROGRAM(torch::Generator g = torch::make_generator<torch::CPUGeneratorImpl>(5); Tensor step(Tensor x) override { return x + torch::randn({8}, g); })},
+    {"a seed within the step", PROGRAM(Tensor step(Tensor x) override {
+       torch::manual_seed(4);
+       return x + torch::rand({8});
+     })},
+    {"eval() within the step", PROGRAM(
+         nn::Dropout drop; void between(int) override { drop->train(); } Tensor step(Tensor x) override {
+           Tensor y = drop(x);
+           drop->eval();
+           return y + drop(x);
+         })},
+    {"train() and eval() within the step", PROGRAM(nn::Dropout drop; Tensor step(Tensor x) override {
+       drop->eval();
+       Tensor y = drop(x);
+       drop->train();
+       return y + drop(x);
+     })},
     {"a loss whose backward pass comes after the step", PROGRAM(Tensor w = torch::ones({8}, torch::requires_grad()); Tensor step(Tensor x) override { return (x * w).exp().sum(); })},
     {"an argument that requires a gradient", [](const Wrap& wrap) {
        Seen seen;

@@ -9,6 +9,7 @@
 #include <halfbridge/ops.h>
 #include <halfbridge/ops/amp.h>
 
+#include "core/recorder.h"
 #include "distributed/shared_parameters.h"
 #include "gradients.h"
 #include "half_scope.h"
@@ -69,6 +70,8 @@ struct TrainOneStep::State {
     const auto parameters = parameters_of(optimizer);
     std::vector<Tensor> grads;
     for (const Tensor& p : parameters) grads.push_back(p.grad());
+    if (HB_UNLIKELY(capture::any_recording()))
+      capture::tell_refusal("set_grad_reducer", "runs a function of the program");
     grads = reducer(std::move(grads));
     HB_CHECK(grads.size() == parameters.size(), "[grad_reducer] expected ", parameters.size(),
              " gradients, one per parameter, got ", grads.size());
