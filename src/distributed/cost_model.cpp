@@ -25,20 +25,14 @@ double two_level_seconds(const Link& inside, const Link& between, int per_host, 
   return allreduce_seconds(inside, per_host, bytes) + allreduce_seconds(between, hosts, bytes);
 }
 
-// Least squares of a + b * bytes with weights 1 / seconds^2, so that small and large sums count alike.
+// The line through the smallest and the largest size: between them sums fit into caches, and are faster than it says.
 Link fit_link(const std::vector<std::pair<double, double>>& measured, int ranks) {
   if (ranks < 2) throw ValueError(detail::str("[fit_link] expected 2 ranks or more, got ", ranks));
-  double w = 0, wx = 0, wy = 0, wxx = 0, wxy = 0;
-  for (const auto& [bytes, seconds] : measured) {
-    const double weight = 1 / (seconds * seconds);
-    w += weight, wx += weight * bytes, wy += weight * seconds;
-    wxx += weight * bytes * bytes, wxy += weight * bytes * seconds;
-  }
-  const double determinant = w * wxx - wx * wx;
-  if (measured.size() < 2 || !(determinant > 0))
+  const auto [least, most] = std::minmax_element(measured.begin(), measured.end());
+  if (measured.empty() || !(least->first < most->first))
     throw ValueError(detail::str("[fit_link] expected times of two sizes or more, got ", measured.size()));
-  const double b = std::max((w * wxy - wx * wy) / determinant, 1e-15);
-  const double a = std::max((wy - b * wx) / w, 1e-9);
+  const double b = std::max((most->second - least->second) / (most->first - least->first), 1e-15);
+  const double a = std::max(least->second - b * least->first, 1e-9);
   // The law of a ring, backwards.
   const double n = ranks;
   return {a / (2 * (n - 1)), 2 * (n - 1) / n / b};

@@ -25,8 +25,8 @@ HB_API double allreduce_seconds(const Link& link, int ranks, double bytes);
 /// Ranks of a host among themselves, then one of each host, then back.
 HB_API double two_level_seconds(const Link& inside, const Link& between, int per_host, int hosts, double bytes);
 
-/// The link that explains measured sums best, in the sense of the smallest relative errors: pairs of bytes and seconds,
-/// measured on `ranks` ranks. Throws ValueError for fewer than two sizes and one rank.
+/// The link that explains the smallest and the largest of measured sums: pairs of bytes and seconds, measured on
+/// `ranks` ranks. Throws ValueError for fewer than two sizes and for one rank.
 HB_API Link fit_link(const std::vector<std::pair<double, double>>& measured, int ranks);
 
 struct HB_API StepCost {
