@@ -68,6 +68,45 @@ TEST(DistributedCollectives, GroupsOfSomeRanks) {
   for (auto& thread : threads) thread.join();
 }
 
+TEST(DistributedCollectives, AWaitThatRunsOutLeavesTheCollective) {
+  expect_no_errors(ranks::run(2, [](const Group& group) {
+    std::vector<torch::Tensor> tensors{torch::ones({3})}, message{torch::ones({1})};
+    if (group->getRank() == 0) {
+      const auto work = group->allreduce(tensors);
+      EXPECT_FALSE(work->isCompleted());
+      EXPECT_THROW(work->wait(std::chrono::milliseconds(50)), c10::DistBackendError);
+      group->send(message, 1, 0)->wait();
+      EXPECT_TRUE(work->wait(std::chrono::milliseconds(20000)));
+      EXPECT_TRUE(work->isSuccess());
+    } else {
+      group->recv(message, 0, 0)->wait();  // then the other's wait has run out
+      group->allreduce(tensors)->wait();
+    }
+    EXPECT_EQ(tensors[0][0].item<double>(), 2);
+  }));
+}
+
+TEST(DistributedCollectives, AbortEndsWhatWaits) {
+  const auto errors = ranks::run(2, [](const Group& group) {
+    std::vector<torch::Tensor> tensors{torch::ones({3})};
+    if (group->getRank() == 1) {
+      group->abort();
+      throw checks::Failure("aborted");
+    }
+    const auto work = group->allreduce(tensors);
+    try {
+      work->wait();
+    } catch (const c10::DistBackendError&) {
+      EXPECT_FALSE(work->isSuccess());
+      EXPECT_EQ(group->getError(), c10d::ErrorType::COMM_ERROR);
+      EXPECT_THROW(group->barrier()->wait(), c10::DistBackendError);  // nor does anything else run
+      throw;
+    }
+  });
+  EXPECT_NE(errors[0].find("rank 1 called abort()"), std::string::npos) << errors[0];
+  EXPECT_EQ(errors[1], "aborted");
+}
+
 TEST(DistributedCollectives, WrongArgumentsAreErrors) {
   expect_no_errors(ranks::run(1, [](const Group& group) {
     std::vector<torch::Tensor> none, two{torch::ones({1}), torch::ones({1})}, one{torch::ones({2})};

@@ -7,6 +7,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <mutex>
 
@@ -16,6 +18,35 @@
 namespace hb::distributed {
 
 namespace {
+
+/// Gloo writes to sockets whose other end may be gone, which by default ends the process. Within a scope the signal is
+/// held back, and taken away if it came; a thread that is made there inherits that.
+class NoPipeSignal {
+ public:
+  NoPipeSignal() {
+    sigset_t pending;
+    sigemptyset(&set_);
+    sigaddset(&set_, SIGPIPE);
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, SIGPIPE) == 1;
+    pthread_sigmask(SIG_BLOCK, &set_, &before_);
+  }
+  ~NoPipeSignal() {
+    came();
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  /// True if it came since the last look.
+  bool came() {
+    const timespec at_once{0, 0};
+    return !was_pending_ && sigtimedwait(&set_, nullptr, &at_once) == SIGPIPE;
+  }
+  NoPipeSignal(const NoPipeSignal&) = delete;
+  NoPipeSignal& operator=(const NoPipeSignal&) = delete;
+
+ private:
+  sigset_t set_, before_;
+  bool was_pending_;
+};
 
 /// Gloo finds its peers in a store of ours.
 class GlooStore : public gloo::rendezvous::Store {
@@ -88,8 +119,10 @@ class GlooEngine : public MessageEngine {
   std::unique_ptr<Transfer> start(bool sends, Channel channel, int peer, uint32_t mark, void* data, size_t bytes,
                                   Owner owner) override {
     static char nothing;
+    NoPipeSignal held;
     const uint64_t slot = static_cast<uint64_t>(channel) << 32 | mark;
     auto buffer = context_->createUnboundBuffer(data ? data : &nothing, bytes);
+    errno = 0;
     if (sends) {
       buffer->send(peer, slot);
     } else if (peer >= 0) {
@@ -100,6 +133,10 @@ class GlooEngine : public MessageEngine {
         if (r != rank_) ranks.push_back(r);
       buffer->recv(ranks, slot);
     }
+    // A write that fails here leaves the message waiting for ever: Gloo closes the connection first, and then queues
+    // it.
+    const int code = errno;
+    if (held.came() || code == EPIPE || code == ECONNRESET) throw DistBackendError("Connection closed by peer");
     return std::make_unique<GlooTransfer>(std::move(buffer), sends, std::move(owner));
   }
 
@@ -140,6 +177,7 @@ std::shared_ptr<gloo::transport::Device> make_device(const std::string& interfac
 /// What Gloo throws is no error of ours.
 template <class F>
 auto translated(const char* what, const F& f) {
+  const NoPipeSignal held;
   try {
     return f();
   } catch (const Error&) {
