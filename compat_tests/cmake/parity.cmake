@@ -49,4 +49,17 @@ foreach(family IN LISTS _families)
       -DOUT=${CMAKE_CURRENT_BINARY_DIR}/device -DDEVICE=privateuseone -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/run_device.cmake)
   # One thread: to close the device's memory for others costs as much as a kernel.
   set_tests_properties(device.${family} PROPERTIES LABELS device TIMEOUT 600 ENVIRONMENT OMP_NUM_THREADS=1)
+  if(TARGET halfbridge_software_cuda AND NOT HALFBRIDGE_SANITIZE)
+    add_test(NAME cuda.${family}
+      COMMAND ${CMAKE_COMMAND}
+        -DHALFBRIDGE=$<TARGET_FILE:parity_halfbridge> -DCOMPARE=$<TARGET_FILE:parity_compare> -DFAMILY=${family}
+        -DOUT=${CMAKE_CURRENT_BINARY_DIR}/cuda -DDEVICE=cuda -DSKIP=${CMAKE_CURRENT_SOURCE_DIR}/parity/not_on_cuda.txt
+        -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/run_device.cmake)
+    set(_at_once "")  # where errors of kernels are part of the cases
+    if(family MATCHES "^bad_|^(indexing|losses|module_linear|module_loss|nn_misc|tensor_functions)$")
+      set(_at_once ";CUDA_LAUNCH_BLOCKING=1")
+    endif()
+    set_tests_properties(cuda.${family} PROPERTIES LABELS device TIMEOUT 600
+      ENVIRONMENT "OMP_NUM_THREADS=1;HALFBRIDGE_CUDA_LIBRARY=$<TARGET_FILE:halfbridge_software_cuda>${_at_once}")
+  endif()
 endforeach()
