@@ -273,7 +273,7 @@ GemmMatrix dense_copy(const Gemm& g, const GemmMatrix& m, int64_t rows, int64_t 
 
 void gemm(const Gemm& asked) {
   if (asked.m * asked.n * asked.batch_count() == 0) return;
-  if (is_integral_type(asked.dtype, true)) return gemm_of_integers(asked);
+  if (asked.k == 0 || is_integral_type(asked.dtype, true)) return plain_gemm(asked);
   Gemm g = asked;
   const int64_t zeros = g.k == 0 ? std::max(g.m, g.n) * static_cast<int64_t>(element_size(g.dtype)) : 0;
   const Scratch<char> zero(zeros);

@@ -8,6 +8,7 @@ namespace hb::cuda {
 /// Copies a stack of matrices with any strides; the copies lie one after another, by rows.
 void gather_matrices(size_t element_size, void* to, const GemmMatrix& from, const int64_t* batch, int64_t rows,
                      int64_t cols);
-void gemm_of_integers(const Gemm& g);
+/// By a plain kernel: integers, and sums of nothing (k = 0), which cuBLASLt does not take.
+void plain_gemm(const Gemm& g);
 
 }  // namespace hb::cuda

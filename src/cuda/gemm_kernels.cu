@@ -87,7 +87,7 @@ void gather_matrices(size_t element_size, void* to, const GemmMatrix& from, cons
   }
 }
 
-void gemm_of_integers(const Gemm& g) {
+void plain_gemm(const Gemm& g) {
   switch (g.dtype) {
     case kByte:
       return multiply_as<uint8_t>(g);
@@ -100,7 +100,7 @@ void gemm_of_integers(const Gemm& g) {
     case kLong:
       return multiply_as<int64_t>(g);
     default:
-      HB_CHECK(false, "[", current_function(), "] expected an integer dtype, got ", g.dtype);
+      HB_CUDA_FLOATING_SWITCH(current_function(), g.dtype, [&](auto type) { multiply_as<decltype(type)>(g); });
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include "cuda/kernel_file.h"
 #include "cuda/put.h"
+#include "formulas/compared.h"
 
 namespace hb::cuda {
 namespace {
@@ -84,7 +85,11 @@ __global__ void put_elements(T* out, const T* in, const int64_t* index, int64_t 
 }
 
 /// Whether there are so many columns that each may have one thread, or so few elements in one that it matters little.
-bool by_columns(int64_t columns, int64_t count) { return columns >= 4096 || count <= 32; }
+/// Halves are rounded at each sum: their order is kept longer.
+template <class T>
+bool by_columns(int64_t columns, int64_t count) {
+  return columns >= 4096 || count <= (is_half_v<T> ? 1024 : 32);
+}
 
 void check_order(const char* name, ScalarType t, PutOp op) {
   if (is_complex_type(t) && (op == PutOp::max || op == PutOp::min))
@@ -118,7 +123,7 @@ void put_rows(const char* name, const Tensor& out, const Tensor& index, const Te
     const T* const from = static_cast<const T*>(in.impl().visible_data());
     with_put(op, [&](auto put) {
       constexpr PutOp kOp = decltype(put)::value;
-      if (!puts_together<T> || (kOp != PutOp::assign && by_columns(l.outer * l.inner, count)))
+      if (!puts_together<T> || (kOp != PutOp::assign && by_columns<T>(l.outer * l.inner, count)))
         HB_LAUNCH((put_columns<T, kOp>), blocks_for(l.outer * l.inner), kThreads, 0, current_stream(), to, from, at,
                   l.outer, count, l.n, l.inner, reporter(name));
       else
@@ -233,7 +238,7 @@ void scatter(const char* name, const Tensor& out, const Tensor& index, const Ten
     using T = decltype(type);
     with_put(op, [&](auto put) {
       constexpr PutOp kOp = decltype(put)::value;
-      if (!puts_together<T> || (kOp != PutOp::assign && by_columns(w.columns, w.count)))
+      if (!puts_together<T> || (kOp != PutOp::assign && by_columns<T>(w.columns, w.count)))
         HB_LAUNCH((scatter_columns<T, kOp>), blocks_for(w.columns), kThreads, 0, current_stream(), data<T>(out),
                   data<const T>(src), data<const int64_t>(index), w, reporter(name));
       else

@@ -18,6 +18,8 @@ TEST(SoftwareFunctions, Products) {
     expect_same("linear", [](auto& in) { return F::linear(in[0], in[1], in[2]); },
                 {values({40, 7}, t), values({3, 7}, t, 1), values({3}, t, 2)});
   }
+  expect_same("sums of nothing", [](auto& in) { return F::linear(in[0], in[1], in[2]); },
+              {values({4, 0}), values({3, 0}), values({3})});
   expect_same("integers", [](auto& in) { return in[0].mm(in[1]); },
               {torch::arange(12).view({3, 4}), torch::arange(20).view({4, 5})});
 }
