@@ -275,14 +275,6 @@ void gemm(const Gemm& asked) {
   if (asked.m * asked.n * asked.batch_count() == 0) return;
   if (asked.k == 0 || is_integral_type(asked.dtype, true)) return plain_gemm(asked);
   Gemm g = asked;
-  const int64_t zeros = g.k == 0 ? std::max(g.m, g.n) * static_cast<int64_t>(element_size(g.dtype)) : 0;
-  const Scratch<char> zero(zeros);
-  if (zeros) {  // cuBLAS takes no sums of nothing
-    check(cudaMemsetAsync(zero.get(), 0, static_cast<size_t>(zeros), current_stream()), "matmul");
-    g.k = 1;
-    g.a = {zero.get(), 1, g.m, {0, 0}};
-    g.b = {zero.get(), g.n, 1, {0, 0}};
-  }
   settle_strides(g.a, g.m, g.k);
   settle_strides(g.b, g.k, g.n);
   const auto bytes = [&](bool needed, int64_t elements) {
