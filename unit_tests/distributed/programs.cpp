@@ -27,8 +27,9 @@ Learned parse(const std::string& text) {
   Learned learned;
   const size_t at = text.find("loss ");
   EXPECT_NE(at, std::string::npos) << text;
-  if (at != std::string::npos)
+  if (at != std::string::npos) {
     EXPECT_EQ(std::sscanf(text.c_str() + at, "loss %lf weights %lf", &learned.loss, &learned.weights), 2) << text;
+  }
   return learned;
 }
 
