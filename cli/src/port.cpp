@@ -77,10 +77,7 @@ void print_text(const port::Uses& uses, const Options& options) {
   for (const port::Use& use : uses.all)
     if (!use.supported || !use.limit.empty() || options.all) print_use(use, options);
   for (const std::string& file : uses.cuda_sources)
-    fmt::print(
-        "edit   {}\n         CUDA source: write it with functions of torch::, or leave it out; this build computes on "
-        "the CPU\n",
-        printable(file));
+    fmt::print("note   {}: CUDA source, which nvcc compiles with Halfbridge's headers\n", printable(file));
   for (const std::string& note : uses.notes) fmt::print("note   {}\n", printable(note));
   fmt::print("{}\n", summary(uses));
 }

@@ -18,7 +18,7 @@ import subprocess
 from collections import defaultdict
 
 from clang import cindex
-from coverage import BY_HAND, HEADERS
+from coverage import BY_HAND, HEADERS, OWN_HEADERS
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TABLE = os.path.join(ROOT, "tools", "coverage", "names.tsv")
@@ -225,7 +225,7 @@ def main():
     cindex.Config.set_library_file(options.libclang)
     include = os.path.join(options.libtorch, "torch", "include")
     theirs = Headers(HEADERS + LIBTORCH_HEADERS, [include, include + "/torch/csrc/api/include"])
-    ours = Headers(HEADERS + ["torch/script.h"], OURS)
+    ours = Headers(HEADERS + OWN_HEADERS + ["torch/script.h"], OURS)
     with open(TABLE, "w") as f:
         f.write("kind\tname\tlibtorch\thalfbridge\n")
         for row in rows(theirs, ours):

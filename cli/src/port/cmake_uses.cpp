@@ -83,7 +83,7 @@ class Parser {
   int line_ = 1;
 };
 
-constexpr const char* kNoCuda = "nothing: this build computes on the CPU; leave it out";
+constexpr const char* kNoCuda = "nothing: no target of Halfbridge's needs it; leave it out";
 
 /// What to do about an argument, if anything.
 const char* instead_of_argument(const std::string& argument) {
@@ -91,19 +91,16 @@ const char* instead_of_argument(const std::string& argument) {
     std::string_view name;
     const char* instead;
   };
-  static constexpr std::array<Row, 9> kRows = {
-      {{"c10_cuda", kNoCuda},
-       {"torch_cuda", kNoCuda},
-       {"torch_cuda_linalg", kNoCuda},
+  static constexpr std::array<Row, 6> kRows = {
+      {{"torch_cuda_linalg", kNoCuda},
        {"caffe2_nvrtc", kNoCuda},
        {"nvToolsExt", kNoCuda},
        {"torch_python", "nothing: Halfbridge has no Python binding"},
        {"TORCH_PYTHON_LIBRARY", "nothing: Halfbridge has no Python binding"},
-       {"TorchVision::TorchVision", "modules of your own: Halfbridge has no TorchVision"},
-       {"C10_CUDA_LIBRARY", kNoCuda}}};
+       {"TorchVision::TorchVision", "modules of your own: Halfbridge has no TorchVision"}}};
   for (const Row& row : kRows)
     if (argument == row.name || argument == "${" + std::string(row.name) + "}") return row.instead;
-  return argument.rfind("CUDA::", 0) == 0 ? kNoCuda : nullptr;
+  return nullptr;
 }
 
 bool has(const Command& command, const char* argument) {
@@ -117,11 +114,7 @@ std::string instead_of_command(const Command& command) {
     if (first == "Torch" && has(command, "COMPONENTS"))
       return "find_package(Torch REQUIRED): Halfbridge's package has no components";
     if (first == "TorchVision") return "modules of your own: Halfbridge has no TorchVision";
-    if (lower(first).rfind("cuda", 0) == 0 || lower(first) == "cudnn") return kNoCuda;
   }
-  if ((command.name == "project" || command.name == "enable_language") && has(command, "CUDA"))
-    return "leave CUDA out of the languages";
-  if (command.name.rfind("cuda_", 0) == 0) return kNoCuda;
   const bool sets_path = command.name == "set" || (command.name == "list" && has(command, "APPEND"));
   if (sets_path && (has(command, "CMAKE_PREFIX_PATH") || has(command, "Torch_DIR")))
     for (const std::string& argument : command.arguments)

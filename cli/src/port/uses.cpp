@@ -186,7 +186,7 @@ size_t Uses::limited() const {
 }
 
 std::vector<std::string> Uses::files_to_edit() const {
-  std::set<std::string> files(cuda_sources.begin(), cuda_sources.end());
+  std::set<std::string> files;
   for (const Use& use : all)
     if (!use.supported)
       for (const Place& place : use.places) files.insert(place.file);
