@@ -139,6 +139,25 @@ TEST(DiffTrace, UnfinishedTracesSayIt) {
   EXPECT_NE(text_report(compare(trace, trace)).find("was not closed"), std::string::npos);
 }
 
+TEST(DiffTrace, AFileThatWasOnlyBegunHoldsNothing) {
+  const Folder folder;
+  TraceBuilder builder;
+  builder.call("x", "a", filled({2}, 1), filled({2}, 1));
+  const std::string path = builder.save(folder / "t", "");
+  std::ofstream(path + "/trace-00001.safetensors").close();
+  const auto trace = Trace::open(path);
+  EXPECT_EQ(trace->records().size(), 2u);
+  EXPECT_EQ(trace->end(), "");
+  std::filesystem::resize_file(path + "/trace-00001.safetensors", 5);
+  EXPECT_EQ(Trace::open(path)->records().size(), 2u);
+  std::filesystem::resize_file(path + "/trace-00000.safetensors", 20);
+  EXPECT_ANY_THROW(Trace::open(path));
+  std::filesystem::remove(path + "/trace-00001.safetensors");
+  EXPECT_TRUE(Trace::open(path)->records().empty());
+  std::filesystem::resize_file(path + "/trace-00000.safetensors", 0);
+  EXPECT_TRUE(Trace::open(path)->records().empty());
+}
+
 // A child writes records, the k-th full of k, until it is killed; false where it had no time to begin a file.
 bool whole_after_kill(const std::string& folder, useconds_t delay) {
   const pid_t child = ::fork();
