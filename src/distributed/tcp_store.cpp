@@ -63,7 +63,8 @@ class TCPStore::Client : public tcp::Client {
     return std::move(answer.frame);
   }
   int64_t number(Writer request, const std::string& what) {
-    tcp::Reader in(good(std::move(request), kAtOnce, what));
+    const std::string answer = good(std::move(request), kAtOnce, what);
+    tcp::Reader in(answer);
     return in.byte(), in.number();
   }
 };

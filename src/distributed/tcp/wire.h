@@ -70,6 +70,7 @@ class Writer {
 class Reader {
  public:
   explicit Reader(std::string_view frame) : rest_(frame) {}
+  explicit Reader(std::string&&) = delete;  // it reads the frame where it lies
   uint8_t byte() { return static_cast<uint8_t>(take(1)[0]); }
   int64_t number() {
     int64_t value;
