@@ -44,6 +44,9 @@ template <class Rule>
 requires requires { &Rule::states; }
 void operands(capture::Operands&, Rule&) {}
 
+/// Whether two of the tensors share memory: then their updates must follow each other.
+HB_API bool overlap(ArrayRef<UpdateTensor> tensors, size_t itemsize);
+
 /// Updates all tensors of a list in one pass over memory.
 template <class Rule>
 using UpdateKernel = Kernel<void(const UpdateCall& call, ArrayRef<UpdateTensor> tensors, const Rule& rule)>;

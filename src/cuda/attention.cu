@@ -211,7 +211,7 @@ template <class F>
 void with_width(const char* name, const Attention& a, const F& fn) {
   const int64_t width = a.width > a.value_width ? a.width : a.value_width;
   HB_CHECK(width <= 256, "[", name, "] expected heads of at most 256 elements on CUDA, got ", width);
-  HB_CUDA_FLOATING_SWITCH(name, a.dtype, [&](auto type) {
+  HB_FLOATING_SWITCH(name, a.dtype, [&](auto type) {
     if (width <= 64)
       fn(type, Per<2>());
     else if (width <= 128)

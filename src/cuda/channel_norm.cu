@@ -127,7 +127,7 @@ struct Parts {
 };
 
 void channel_stats(ScalarType dtype, const NormShape& s, const void* x_data, void* mean, void* var) {
-  HB_CUDA_FLOATING_SWITCH("batch_norm", dtype, [&](auto type) {
+  HB_FLOATING_SWITCH("batch_norm", dtype, [&](auto type) {
     using T = decltype(type);
     using C = compute_t<T>;
     const auto* x = static_cast<const T*>(x_data);
@@ -144,7 +144,7 @@ void channel_stats(ScalarType dtype, const NormShape& s, const void* x_data, voi
 }
 void channel_grad_stats(ScalarType dtype, const NormShape& s, const void* g_data, const void* x_data, const void* mean,
                         void* sum_g, void* sum_gx) {
-  HB_CUDA_FLOATING_SWITCH("batch_norm_backward", dtype, [&](auto type) {
+  HB_FLOATING_SWITCH("batch_norm_backward", dtype, [&](auto type) {
     using T = decltype(type);
     using C = compute_t<T>;
     const auto *g = static_cast<const T*>(g_data), *x = static_cast<const T*>(x_data);
@@ -162,7 +162,7 @@ void channel_grad_stats(ScalarType dtype, const NormShape& s, const void* g_data
 }
 void channel_affine(ScalarType dtype, const NormShape& s, void* y, const void* x, const void* scale,
                     const void* shift) {
-  HB_CUDA_FLOATING_SWITCH("batch_norm", dtype, [&](auto type) {
+  HB_FLOATING_SWITCH("batch_norm", dtype, [&](auto type) {
     using T = decltype(type);
     using C = compute_t<T>;
     HB_LAUNCH(affine<T>, blocks_for(s.count() * s.channels), kThreads, 0, current_stream(), s, static_cast<T*>(y),
@@ -171,7 +171,7 @@ void channel_affine(ScalarType dtype, const NormShape& s, void* y, const void* x
 }
 void channel_grad(ScalarType dtype, const NormShape& s, void* grad_x, const void* g, const void* x, const void* mean,
                   const void* a, const void* b, const void* c) {
-  HB_CUDA_FLOATING_SWITCH("batch_norm_backward", dtype, [&](auto type) {
+  HB_FLOATING_SWITCH("batch_norm_backward", dtype, [&](auto type) {
     using T = decltype(type);
     using C = compute_t<T>;
     HB_LAUNCH(gradient<T>, blocks_for(s.count() * s.channels), kThreads, 0, current_stream(), s,

@@ -158,7 +158,7 @@ void reduce(const ClassLoss& l, void* out, int64_t n, const F& costs) {
 }
 
 void nll(ScalarType dtype, const ClassLoss& l, void* out) {
-  HB_CUDA_FLOATING_SWITCH("nll_loss", dtype, [&](auto type) {
+  HB_FLOATING_SWITCH("nll_loss", dtype, [&](auto type) {
     using T = decltype(type);
     const int64_t n = l.outer * l.inner;
     reduce<T>(l, out, n, [&](Cost* costs) {
@@ -169,7 +169,7 @@ void nll(ScalarType dtype, const ClassLoss& l, void* out) {
   });
 }
 void nll_backward(ScalarType dtype, const ClassLoss& l, void* grad_x, const void* grad) {
-  HB_CUDA_FLOATING_SWITCH("nll_loss_backward", dtype, [&](auto type) {
+  HB_FLOATING_SWITCH("nll_loss_backward", dtype, [&](auto type) {
     using T = decltype(type);
     const int64_t n = l.outer * l.classes * l.inner;
     if (n > 0)
@@ -197,14 +197,14 @@ void cross_entropy_gradient_as(const ClassLoss& l, void* grad_x, const void* gra
 }
 
 void cross_entropy(ScalarType dtype, const ClassLoss& l, void* out, void* normalizer) {
-  HB_CUDA_FLOATING_SWITCH("cross_entropy", dtype, [&](auto type) {
+  HB_FLOATING_SWITCH("cross_entropy", dtype, [&](auto type) {
     using T = decltype(type);
     l.float_loss ? cross_entropy_as<T, float>(l, out, normalizer) : cross_entropy_as<T, T>(l, out, normalizer);
   });
 }
 void cross_entropy_backward(ScalarType dtype, const ClassLoss& l, void* grad_x, const void* grad,
                             const void* normalizer) {
-  HB_CUDA_FLOATING_SWITCH("cross_entropy_backward", dtype, [&](auto type) {
+  HB_FLOATING_SWITCH("cross_entropy_backward", dtype, [&](auto type) {
     using T = decltype(type);
     l.float_loss ? cross_entropy_gradient_as<T, float>(l, grad_x, grad, normalizer)
                  : cross_entropy_gradient_as<T, T>(l, grad_x, grad, normalizer);

@@ -59,7 +59,7 @@ __global__ void add_biases(T* x, const T* bias, int64_t n, int64_t cols) {
 }
 void add_bias(ScalarType dtype, int64_t rows, int64_t cols, void* x, const void* bias) {
   if (rows * cols == 0) return;
-  HB_CUDA_FLOATING_SWITCH("add_bias", dtype, [&](auto type) {
+  HB_FLOATING_SWITCH("add_bias", dtype, [&](auto type) {
     using T = decltype(type);
     HB_LAUNCH(add_biases<T>, blocks_for(rows * cols), kThreads, 0, current_stream(), static_cast<T*>(x),
               static_cast<const T*>(bias), rows * cols, cols);

@@ -83,7 +83,7 @@ void embedding_backward(ScalarType dtype, void* grad_weight, const void* grad, c
   HB_LAUNCH(number_keys, blocks_for(n), kThreads, 0, current_stream(), keys, places, index, n);
   HB_CUB(cub::DeviceRadixSort::SortPairs, static_cast<const uint32_t*>(keys), sorted_keys,
          static_cast<const int32_t*>(places), sorted_places, static_cast<int>(n), 0, bits_of(rows));
-  HB_CUDA_FLOATING_SWITCH("embedding_backward", dtype, [&](auto type) {
+  HB_FLOATING_SWITCH("embedding_backward", dtype, [&](auto type) {
     using T = decltype(type);
     constexpr int kPlaces = 4;
     const dim3 grid(static_cast<unsigned>((n + kPlaces - 1) / kPlaces), static_cast<unsigned>((width + 127) / 128));

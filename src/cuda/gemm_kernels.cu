@@ -55,7 +55,7 @@ __global__ void column_sums(T* out, const T* in, int64_t rows, int64_t cols, int
 
 void column_sum(ScalarType dtype, void* out, const void* in, int64_t rows, int64_t cols, int64_t stride) {
   if (cols == 0) return;
-  HB_CUDA_FLOATING_SWITCH("column_sum", dtype, [&](auto type) {
+  HB_FLOATING_SWITCH("column_sum", dtype, [&](auto type) {
     using T = decltype(type);
     const unsigned deep = rows >= 256 ? 32 : rows >= 32 ? 8 : 1;
     HB_LAUNCH(column_sums<T>, blocks_for(cols, kWarp), dim3(kWarp, deep), 0, current_stream(), static_cast<T*>(out),
@@ -100,7 +100,7 @@ void plain_gemm(const Gemm& g) {
     case kLong:
       return multiply_as<int64_t>(g);
     default:
-      HB_CUDA_FLOATING_SWITCH(current_function(), g.dtype, [&](auto type) { multiply_as<decltype(type)>(g); });
+      HB_FLOATING_SWITCH(current_function(), g.dtype, [&](auto type) { multiply_as<decltype(type)>(g); });
   }
 }
 

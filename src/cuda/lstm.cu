@@ -47,7 +47,7 @@ __global__ void cell_gradient(LstmCellGradient s) {
 
 void lstm_cell(ScalarType dtype, int64_t rows, int64_t hidden, void* gates, const void* c_before, void* c, void* h) {
   if (rows * hidden == 0) return;
-  HB_CUDA_FLOATING_SWITCH("lstm", dtype, [&](auto type) {
+  HB_FLOATING_SWITCH("lstm", dtype, [&](auto type) {
     using T = decltype(type);
     HB_LAUNCH(cell<T>, blocks_for(rows * hidden), kThreads, 0, current_stream(), rows, hidden, static_cast<T*>(gates),
               static_cast<const T*>(c_before), static_cast<T*>(c), static_cast<T*>(h));
@@ -55,7 +55,7 @@ void lstm_cell(ScalarType dtype, int64_t rows, int64_t hidden, void* gates, cons
 }
 void lstm_cell_backward(ScalarType dtype, const LstmCellGradient& s) {
   if (s.rows * s.hidden == 0) return;
-  HB_CUDA_FLOATING_SWITCH("lstm_backward", dtype, [&](auto type) {
+  HB_FLOATING_SWITCH("lstm_backward", dtype, [&](auto type) {
     using T = decltype(type);
     HB_LAUNCH(cell_gradient<T>, blocks_for(s.rows * s.hidden), kThreads, 0, current_stream(), s);
   });

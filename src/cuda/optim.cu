@@ -113,19 +113,6 @@ int* counters(cudaStream_t stream) {
   return memory;
 }
 
-/// Whether two of the tensors share memory: then their updates follow each other.
-bool overlap(ArrayRef<UpdateTensor> tensors, size_t itemsize) {
-  std::vector<std::pair<const char*, const char*>> ranges;
-  for (const UpdateTensor& t : tensors) {
-    const auto* begin = static_cast<const char*>(t.param);
-    ranges.emplace_back(begin, begin + t.numel * itemsize);
-  }
-  std::sort(ranges.begin(), ranges.end());
-  for (size_t i = 1; i < ranges.size(); ++i)
-    if (ranges[i].first < ranges[i - 1].second) return true;
-  return false;
-}
-
 template <class Rule, class T, unsigned flags>
 void update_list(const UpdateCall& call, ArrayRef<UpdateTensor> tensors, const Rule& rule) {
   const cudaStream_t stream = current_stream();

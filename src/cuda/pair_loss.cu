@@ -110,14 +110,14 @@ void backward(double param, int64_t n, const double* scale, T* out, const T* gra
 
 void pair_loss(ScalarType dtype, PairLoss kind, double param, int64_t n, const double* scale, void* out, const void* a,
                const void* b) {
-  HB_CUDA_FLOATING_SWITCH("pair_loss", dtype, [&](auto type) {
+  HB_FLOATING_SWITCH("pair_loss", dtype, [&](auto type) {
     using T = decltype(type);
     HB_KIND_SWITCH(forward, param, n, scale, static_cast<T*>(out), static_cast<const T*>(a), static_cast<const T*>(b))
   });
 }
 void pair_loss_backward(ScalarType dtype, PairLoss kind, double param, int64_t n, const double* scale, void* grad_a,
                         const void* grad, const void* a, const void* b) {
-  HB_CUDA_FLOATING_SWITCH("pair_loss_backward", dtype, [&](auto type) {
+  HB_FLOATING_SWITCH("pair_loss_backward", dtype, [&](auto type) {
     using T = decltype(type);
     HB_KIND_SWITCH(backward, param, n, scale, static_cast<T*>(grad_a), static_cast<const T*>(grad),
                    static_cast<const T*>(a), static_cast<const T*>(b))

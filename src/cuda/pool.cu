@@ -145,7 +145,7 @@ void with_table(const char* name, ScalarType dtype, const PoolWindows& w, const 
   const int64_t windows = w.dim[0].out + w.dim[1].out + w.dim[2].out;
   HB_CHECK(windows <= kLarge, "[", name, "] expected at most ", kLarge, " windows along all dimensions together on ",
            "CUDA, got ", windows);
-  HB_CUDA_FLOATING_SWITCH(name, dtype, [&](auto type) {
+  HB_FLOATING_SWITCH(name, dtype, [&](auto type) {
     if (windows <= kSmall)
       fn(type, Table<kSmall>(w));
     else

@@ -114,7 +114,7 @@ void backward(const RowNorm& p, T* grad_x, A* grad_weight, A* grad_bias, const T
 // Calls fn(T(), A()) for the dtypes of values and parameters.
 template <class F>
 void with_types(const char* name, const RowNorm& p, const F& fn) {
-  HB_CUDA_FLOATING_SWITCH(name, p.dtype, [&](auto type) {
+  HB_FLOATING_SWITCH(name, p.dtype, [&](auto type) {
     using T = decltype(type);
     if (p.affine_dtype == p.dtype) return fn(T(), T());
     HB_CHECK(p.affine_dtype == kFloat && p.dtype != kDouble, "[", name, "] expected parameters of ", p.dtype,

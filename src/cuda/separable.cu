@@ -131,7 +131,7 @@ void separable_sum(ScalarType dtype, const SeparableIndex& s, void* out, const v
   const int64_t n = s.outer * g.size[0] * g.size[1] * g.size[2] * s.inner;
   if (n == 0) return;
   const MadeLists made(all);
-  HB_CUDA_FLOATING_SWITCH("separable_sum", dtype, [&](auto type) {
+  HB_FLOATING_SWITCH("separable_sum", dtype, [&](auto type) {
     using T = decltype(type);
     HB_LAUNCH(sum<T>, blocks_for(n), kThreads, 0, current_stream(), static_cast<T*>(out), static_cast<const T*>(in), n,
               g, made.lists);

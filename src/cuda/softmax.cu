@@ -104,7 +104,7 @@ void backward(const SoftmaxShape& s, T* grad_in, const T* grad, const T* out) {
 
 void softmax(ScalarType dtype, const SoftmaxShape& s, bool log, void* out, const void* in) {
   if (s.outer * s.n * s.inner == 0) return;
-  HB_CUDA_FLOATING_SWITCH("softmax", dtype, [&](auto type) {
+  HB_FLOATING_SWITCH("softmax", dtype, [&](auto type) {
     using T = decltype(type);
     log ? forward<T, true>(s, static_cast<T*>(out), static_cast<const T*>(in))
         : forward<T, false>(s, static_cast<T*>(out), static_cast<const T*>(in));
@@ -113,7 +113,7 @@ void softmax(ScalarType dtype, const SoftmaxShape& s, bool log, void* out, const
 void softmax_backward(ScalarType dtype, const SoftmaxShape& s, bool log, void* grad_in, const void* grad,
                       const void* out) {
   if (s.outer * s.n * s.inner == 0) return;
-  HB_CUDA_FLOATING_SWITCH("softmax_backward", dtype, [&](auto type) {
+  HB_FLOATING_SWITCH("softmax_backward", dtype, [&](auto type) {
     using T = decltype(type);
     const auto *g = static_cast<const T*>(grad), *y = static_cast<const T*>(out);
     log ? backward<T, true>(s, static_cast<T*>(grad_in), g, y) : backward<T, false>(s, static_cast<T*>(grad_in), g, y);

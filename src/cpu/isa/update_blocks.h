@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "backend/update_call.h"
-#include "core/thread_object.h"
 #include "cpu/isa/convert_element.h"
 #include "cpu/isa/tensor_ranges.h"
 
@@ -120,21 +119,6 @@ void for_blocks(const UpdateCall& call, const UpdateTensor& t, int64_t from, int
   for (int i = 0; i < UpdateTensor::kMaxStates; ++i)
     if (used >> i & 1) b.state[i] = static_cast<T*>(t.state[i]) + from;
   fn(b);
-}
-
-/// Whether two of the tensors share memory: then their updates must follow each other.
-inline bool overlap(ArrayRef<UpdateTensor> tensors, size_t itemsize) {
-  struct Ranges : std::vector<std::pair<const char*, const char*>> {};
-  auto& ranges = detail::thread_object<Ranges>();
-  ranges.clear();
-  for (const auto& t : tensors) {
-    const auto* begin = static_cast<const char*>(t.param);
-    ranges.emplace_back(begin, begin + t.numel * itemsize);
-  }
-  std::sort(ranges.begin(), ranges.end());
-  for (size_t i = 1; i < ranges.size(); ++i)
-    if (ranges[i].first < ranges[i - 1].second) return true;
-  return false;
 }
 
 /// Calls fn on all tensors together, or one after the other where they share memory.

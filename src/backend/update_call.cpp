@@ -1,0 +1,25 @@
+#include "backend/update_call.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "core/thread_object.h"
+
+namespace hb {
+
+bool overlap(ArrayRef<UpdateTensor> tensors, size_t itemsize) {
+  struct Ranges : std::vector<std::pair<const char*, const char*>> {};
+  auto& ranges = detail::thread_object<Ranges>();
+  ranges.clear();
+  for (const auto& t : tensors) {
+    const auto* begin = static_cast<const char*>(t.param);
+    ranges.emplace_back(begin, begin + t.numel * itemsize);
+  }
+  std::sort(ranges.begin(), ranges.end());
+  for (size_t i = 1; i < ranges.size(); ++i)
+    if (ranges[i].first < ranges[i - 1].second) return true;
+  return false;
+}
+
+}  // namespace hb
