@@ -19,10 +19,11 @@ file(GLOB _stand_ins CONFIGURE_DEPENDS ${_here}/software_cuda/libraries/*.cpp)
 add_library(halfbridge_software_cuda MODULE ${HALFBRIDGE_CUDA_SOURCES} ${_stand_ins})
 foreach(source IN LISTS HALFBRIDGE_CUDA_SOURCES)
   if(source MATCHES "\\.cu$")
-    set_source_files_properties(${source} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-x;c++;-fno-strict-aliasing;-Wno-unknown-pragmas")
+    set_source_files_properties(${source} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-x;c++;-fno-strict-aliasing")
   endif()
 endforeach()
 target_include_directories(halfbridge_software_cuda PRIVATE ${PROJECT_SOURCE_DIR}/include)
+target_compile_options(halfbridge_software_cuda PRIVATE -Wno-unknown-pragmas)  # of nvcc's
 target_link_libraries(halfbridge_software_cuda PRIVATE software_cuda halfbridge)
 target_link_options(halfbridge_software_cuda PRIVATE -Wl,--no-undefined -Wl,-z,nodelete)
 

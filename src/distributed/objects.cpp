@@ -131,7 +131,7 @@ void broadcast_all(ProcessGroup& group, const std::vector<Tensor>& tensors, int 
   for (const Tensor& t : tensors) {
     auto at = std::find_if(open.begin(), open.end(),
                            [&](const Message& m) { return m.dtype == t.scalar_type() && m.device == t.device(); });
-    if (at == open.end()) at = open.insert(at, Message{t.scalar_type(), t.device()});
+    if (at == open.end()) at = open.insert(at, Message{t.scalar_type(), t.device(), 0, {}});
     at->tensors.push_back(t);
     at->bytes += t.numel() * static_cast<int64_t>(t.element_size());
     if (at->bytes < kMessageBytes) continue;

@@ -78,7 +78,9 @@ TEST(GraphTraining, ExplicitGradients) {
       seen[captured].push_back(grad);
     }
     for (const Tensor& t : state_of(*w.net)) seen[captured].push_back(t);
-    if (captured) EXPECT_EQ(compiled.counts().replayed, 5) << compiled.counts().reason;
+    if (captured) {
+      EXPECT_EQ(compiled.counts().replayed, 5) << compiled.counts().reason;
+    }
   }
   EXPECT_TRUE(same_state(seen[0], seen[1]));
 }
@@ -99,7 +101,9 @@ TEST(GraphPasses, ChangeNoBit) {
         EXPECT_EQ(step.counts().replayed, 1) << step.counts().reason;
         const bool chained = step.print().find("chain") != std::string::npos;
         EXPECT_EQ(chained, options.fuse && n >= least) << step.print();
-        if (chained) EXPECT_EQ(step.arena_bytes(), 0u);
+        if (chained) {
+          EXPECT_EQ(step.arena_bytes(), 0u);
+        }
       }
     }
   }

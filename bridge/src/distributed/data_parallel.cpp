@@ -108,7 +108,10 @@ void DistributedDataParallelBase::before_forward() {
   if (s.alone()) return;
   const bool averages = s.sync && GradMode::is_enabled();
   if (s.joins) {
-    s.tell(kActive | (averages ? kAverages : 0) | (s.sends_buffers() ? kSendsBuffers : 0));
+    int64_t status = kActive;
+    if (averages) status |= kAverages;
+    if (s.sends_buffers()) status |= kSendsBuffers;
+    s.tell(status);
   } else if (distributed::debug_level() == distributed::DebugLevel::Detail) {
     distributed::check_equal_on_all_ranks(*s.group, s.parameters);
   }
