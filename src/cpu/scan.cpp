@@ -6,16 +6,10 @@
 #include "backend/sort.h"
 #include "cpu/gemm.h"
 #include "cpu/parallel.h"
-#include "formulas/compared.h"
+#include "formulas/carried.h"
 
 namespace hb::cpu {
 namespace {
-
-/// Sums of float are carried on in double, of half types in float, as LibTorch's are.
-template <class T>
-using Carried = std::conditional_t<
-    std::is_same_v<T, float>, double,
-    std::conditional_t<is_half_v<T>, float, std::conditional_t<std::is_same_v<T, bool>, int64_t, T>>>;
 
 double log_add_exp(double a, double b) {
   if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<double>::quiet_NaN();

@@ -3,6 +3,7 @@
 
 #include <halfbridge/error.h>
 
+#include "backend/floating_switch.h"
 #include "cuda/convert.h"
 #include "cuda/register.h"
 #include "cuda/tensor_list.h"
@@ -36,7 +37,7 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 void check_unscale_cuda(ScalarType dtype, ArrayRef<GradSpan> grads, const float* inv_scale, float* found_inf) {
-  with_floating("_amp_foreach_non_finite_check_and_unscale_", dtype, [&](auto t) {
+  HB_FLOATING_SWITCH("_amp_foreach_non_finite_check_and_unscale_", dtype, [&](auto t) {
     for_lists(grads, [&](const TensorList<GradSpan>& list, unsigned blocks) {
       HB_LAUNCH((check_unscale<decltype(t)>), blocks, kThreads, 0, current_stream(), list, inv_scale, found_inf);
     });

@@ -2,6 +2,7 @@
 #include "backend/conv.h"
 
 #include "cuda/kernel_file.h"
+#include "cuda/words.h"
 
 namespace hb::cuda {
 namespace {
@@ -38,18 +39,7 @@ void transpose_as(int64_t batch, int64_t rows, int64_t cols, void* out, const vo
 
 void transpose(size_t size, int64_t batch, int64_t rows, int64_t cols, void* out, const void* in) {
   if (batch * rows * cols == 0) return;
-  switch (size) {
-    case 1:
-      return transpose_as<uint8_t>(batch, rows, cols, out, in);
-    case 2:
-      return transpose_as<uint16_t>(batch, rows, cols, out, in);
-    case 4:
-      return transpose_as<uint32_t>(batch, rows, cols, out, in);
-    case 8:
-      return transpose_as<uint64_t>(batch, rows, cols, out, in);
-    default:
-      return transpose_as<Complex<double>>(batch, rows, cols, out, in);
-  }
+  with_word(size, [&](auto word) { transpose_as<decltype(word)>(batch, rows, cols, out, in); });
 }
 
 template <class T>

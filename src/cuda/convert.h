@@ -62,23 +62,6 @@ __host__ __device__ inline T load_as(const void* at, ScalarType dtype) {
   }
 }
 
-/// Calls f with a value of the floating type `dtype`.
-template <class F>
-void with_floating(const char* name, ScalarType dtype, const F& f) {
-  switch (dtype) {
-    case kFloat:
-      return f(float{});
-    case kDouble:
-      return f(double{});
-    case kHalf:
-      return f(Half{});
-    case kBFloat16:
-      return f(BFloat16{});
-    default:
-      HB_NOT_SUPPORTED("[", name, "] is not supported for dtype ", dtype);
-  }
-}
-
 template <class T>
 __device__ inline void store_as(void* at, ScalarType dtype, T value) {
   switch (dtype) {

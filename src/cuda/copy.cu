@@ -3,6 +3,7 @@
 
 #include "backend/elementwise.h"
 #include "cuda/formula_kernel.h"
+#include "cuda/words.h"
 
 namespace hb::formula {
 namespace {
@@ -45,25 +46,6 @@ __global__ void __launch_bounds__(kThreads) fill_vectors(char* to, int64_t bytes
   if (i < bytes) to[i] = reinterpret_cast<const char*>(&value)[i % 16];
 }
 
-struct Bits16 {
-  uint64_t low, high;
-};
-template <class F>
-void with_bits(size_t size, const F& f) {
-  switch (size) {
-    case 1:
-      return f(uint8_t{});
-    case 2:
-      return f(uint16_t{});
-    case 4:
-      return f(uint32_t{});
-    case 8:
-      return f(uint64_t{});
-    default:
-      return f(Bits16{});
-  }
-}
-
 void move(const Walk& walk, const void*) {
   const size_t size = element_size(walk.dtype[0]);
   if (!(walk.numbers & 2) && contiguous(walk, 1) && walk.stride[0][1] != 0) {
@@ -71,7 +53,7 @@ void move(const Walk& walk, const void*) {
           "copy_");
     return;
   }
-  with_bits(size, [&](auto bits) {
+  with_word(size, [&](auto bits) {
     HB_LAUNCH((move_kernel<decltype(bits)>), blocks_for(walk.numel), kThreads, 0, current_stream(), walk);
   });
 }
@@ -86,7 +68,7 @@ void fill_bits(const Walk& walk, const void* bits) {
               value);
     return;
   }
-  with_bits(size, [&](auto value) {
+  with_word(size, [&](auto value) {
     std::memcpy(&value, bits, size);
     HB_LAUNCH((fill_kernel_of<decltype(value)>), blocks_for(walk.numel), kThreads, 0, current_stream(), walk, value);
   });

@@ -1,6 +1,7 @@
 #include "cuda/gemm.h"
 
 #include "cuda/kernel_file.h"
+#include "cuda/words.h"
 
 namespace hb::cuda {
 namespace {
@@ -75,16 +76,7 @@ void gather_matrices(size_t element_size, void* to, const GemmMatrix& from, cons
     HB_LAUNCH(gather<T>, blocks_for(n), kThreads, 0, current_stream(), static_cast<T*>(to), from, batch[1], rows, cols,
               n);
   };
-  switch (element_size) {
-    case 1:
-      return run(uint8_t());
-    case 2:
-      return run(uint16_t());
-    case 4:
-      return run(uint32_t());
-    default:
-      return run(uint64_t());
-  }
+  with_word(static_cast<size_t>(element_size), run);
 }
 
 void plain_gemm(const Gemm& g) {

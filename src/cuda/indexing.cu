@@ -3,6 +3,7 @@
 
 #include "cuda/kernel_file.h"
 #include "cuda/put.h"
+#include "cuda/words.h"
 #include "formulas/compared.h"
 
 namespace hb::cuda {
@@ -190,18 +191,7 @@ void gather_by(const char* name, const Tensor& out, const Tensor& in, const Tens
 }
 void gather(const char* name, const Tensor& out, const Tensor& in, const Tensor& index, int64_t dim) {
   if (index.numel() == 0) return;
-  switch (in.impl().itemsize()) {
-    case 1:
-      return gather_by<uint8_t>(name, out, in, index, dim);
-    case 2:
-      return gather_by<uint16_t>(name, out, in, index, dim);
-    case 4:
-      return gather_by<uint32_t>(name, out, in, index, dim);
-    case 8:
-      return gather_by<uint64_t>(name, out, in, index, dim);
-    default:
-      return gather_by<Complex<double>>(name, out, in, index, dim);
-  }
+  with_word(in.impl().itemsize(), [&](auto word) { gather_by<decltype(word)>(name, out, in, index, dim); });
 }
 
 template <class T, PutOp op>

@@ -6,6 +6,7 @@
 #include "core/device_backend.h"
 #include "cuda/cub.h"
 #include "cuda/kernel_file.h"
+#include "cuda/words.h"
 
 namespace hb::cuda {
 namespace {
@@ -75,23 +76,6 @@ __global__ void pick(Word* out, const Word* in, const bool* mask, const int64_t*
 template <class Word>
 __global__ void place(Word* out, const Word* source, const bool* mask, const int64_t* ranks, int64_t n) {
   HB_GRID_LOOP(i, n) if (mask[i]) out[i] = source[ranks[i] - 1];
-}
-
-/// Calls fn(Word()) for a type of the elements' size.
-template <class F>
-void with_word(size_t size, const F& fn) {
-  switch (size) {
-    case 1:
-      return fn(uint8_t());
-    case 2:
-      return fn(uint16_t());
-    case 4:
-      return fn(uint32_t());
-    case 8:
-      return fn(uint64_t());
-    default:
-      return fn(Complex<double>());
-  }
 }
 
 Tensor masked_select(const Tensor& in, const Tensor& mask) {

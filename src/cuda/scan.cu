@@ -2,16 +2,10 @@
 #include "backend/sort.h"
 
 #include "cuda/kernel_file.h"
-#include "formulas/compared.h"
+#include "formulas/carried.h"
 
 namespace hb::cuda {
 namespace {
-
-/// Sums of float are carried on in double, of half types in float, as the CPU's are.
-template <class T>
-using Carried = std::conditional_t<
-    std::is_same_v<T, float>, double,
-    std::conditional_t<is_half_v<T>, float, std::conditional_t<std::is_same_v<T, bool>, int64_t, T>>>;
 
 template <ScanOp op, class C>
 __device__ C combined(C a, C b) {

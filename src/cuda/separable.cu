@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cuda/kernel_file.h"
+#include "cuda/words.h"
 
 namespace hb::cuda {
 namespace {
@@ -99,18 +100,7 @@ void separable_select(int64_t itemsize, const SeparableIndex& s, void* out, cons
     HB_LAUNCH(pick<Word>, blocks_for(n), kThreads, 0, current_stream(), static_cast<Word*>(out),
               static_cast<const Word*>(in), n, g, made.lists);
   };
-  switch (itemsize) {
-    case 1:
-      return run(uint8_t());
-    case 2:
-      return run(uint16_t());
-    case 4:
-      return run(uint32_t());
-    case 8:
-      return run(uint64_t());
-    default:
-      return run(Complex<double>());
-  }
+  with_word(static_cast<size_t>(itemsize), run);
 }
 
 void separable_sum(ScalarType dtype, const SeparableIndex& s, void* out, const void* in) {
