@@ -1,6 +1,8 @@
 #include "autograd/engine.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 #include <halfbridge/autograd.h>
 
@@ -63,6 +65,11 @@ void Engine::want(edge_list inputs) {
   restricted_ = true;
   wanted_ = std::move(inputs);
   captured_.resize(wanted_.size());
+  wanted_by_node_.resize(wanted_.size());
+  std::iota(wanted_by_node_.begin(), wanted_by_node_.end(), size_t{0});
+  const auto node = [&](size_t i) { return wanted_[i].function.get(); };
+  std::sort(wanted_by_node_.begin(), wanted_by_node_.end(),
+            [&](size_t a, size_t b) { return std::less<>()(node(a), node(b)); });
 }
 
 bool Engine::visit(Node* node) {
@@ -118,9 +125,10 @@ void Engine::deliver(const Edge& edge, Tensor grad) {
 }
 
 void Engine::capture(Node* node, const variable_list& grads) {
-  for (size_t i = 0; i < wanted_.size(); ++i)
-    if (wanted_[i].function.get() == node && wanted_[i].input_nr < grads.size())
-      captured_[i] = grads[wanted_[i].input_nr];
+  const auto before = [&](size_t i, const Node* n) { return std::less<const Node*>()(wanted_[i].function.get(), n); };
+  auto next = std::lower_bound(wanted_by_node_.begin(), wanted_by_node_.end(), node, before);
+  for (; next != wanted_by_node_.end() && wanted_[*next].function.get() == node; ++next)
+    if (wanted_[*next].input_nr < grads.size()) captured_[*next] = grads[wanted_[*next].input_nr];
 }
 
 namespace {

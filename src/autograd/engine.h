@@ -1,6 +1,7 @@
 #pragma once
 
 #include <unordered_map>
+#include <vector>
 
 #include "autograd/names.h"
 
@@ -34,6 +35,7 @@ class Engine {
   const bool keep_graph_, create_graph_;
   bool restricted_ = false;
   edge_list wanted_;
+  std::vector<size_t> wanted_by_node_;  // places in wanted_, in the order of their nodes' addresses
   variable_list captured_;
   std::vector<Node*> order_;                       // all nodes of the pass, each after the nodes that it leads to
   std::unordered_map<Node*, Progress> elsewhere_;  // nodes that another pass works on at the same time

@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 #include <halfbridge/engine.h>
 
+#include <time.h>
+
+#include <algorithm>
 #include <thread>
 
 namespace {
@@ -29,6 +32,41 @@ TEST(Engine, LongChainsNeedNoDeepStack) {
   Tensor z = x;
   for (int i = 0; i < 200000; ++i) z = z * 1.0;
   z = Tensor();  // freed without a backward pass
+}
+
+// Seconds of this thread that the gradients of one value with respect to `n` others take.
+double time_of_gradients(int64_t n) {
+  std::vector<Tensor> inputs;
+  for (int64_t i = 0; i < n; ++i) inputs.push_back(hb::full({}, 1.0, hb::kFloat).requires_grad_());
+  const Tensor sum = hb::stack(inputs).sum();
+  timespec begin, end;
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+  const auto grads = hb::autodiff::grad({sum}, inputs);
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
+  EXPECT_EQ(grads.back().item<float>(), 1.0f);
+  return static_cast<double>(end.tv_sec - begin.tv_sec) + 1e-9 * static_cast<double>(end.tv_nsec - begin.tv_nsec);
+}
+
+TEST(Engine, TimeGrowsWithTheNumberOfInputsAndNotItsSquare) {
+  double few = 1e9, many = 1e9;
+  for (int i = 0; i < 3; ++i) {
+    few = std::min(few, time_of_gradients(2500));
+    many = std::min(many, time_of_gradients(40000));
+  }
+  EXPECT_LT(many, 64 * few);  // 16 times as many
+}
+
+// An input may be asked for twice, and several may come from one node.
+TEST(Engine, InputsOfOneNode) {
+  const Tensor x = leaf(2);
+  const auto parts = (x * 3).unbind();
+  const Tensor y = parts[0] * 2 + parts[1] * 5 + parts[2];
+  const auto grads = hb::autodiff::grad({y}, {parts[1], x, parts[0], x, parts[1]});
+  EXPECT_EQ(grads[0].item<float>(), 5.0f);
+  EXPECT_EQ(grads[2].item<float>(), 2.0f);
+  EXPECT_EQ(grads[4].item<float>(), 5.0f);
+  for (const int i : {1, 3})
+    for (const int k : {0, 1, 2}) EXPECT_EQ(grads[i][k].item<float>(), (k == 0 ? 6.0f : k == 1 ? 15.0f : 3.0f));
 }
 
 TEST(Engine, ConcurrentPassesOverOneGraph) {
