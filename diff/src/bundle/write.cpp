@@ -3,9 +3,6 @@
 #include <cctype>
 #include <filesystem>
 #include <fstream>
-#include <system_error>
-
-#include <unistd.h>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,6 +13,7 @@
 
 #include "../describe.h"
 #include "../replay/split.h"
+#include "new_folder.h"
 #include "source.h"
 #include "template.h"
 
@@ -66,36 +64,6 @@ void check_name(const std::string& name) {
   HB_CHECK(std::all_of(name.begin(), name.end(), is_plain), "[bundle] the trace names a parameter '", printable(name),
            "': expected letters, digits, '_' and '.' alone");
 }
-
-// A folder beside the one that is asked for: what stands there stays until all files of the new bundle are whole.
-class NewFolder {
- public:
-  explicit NewFolder(const fs::path& target)
-      : target_(target.has_filename() ? target : target.parent_path()),
-        path_(target_.string() + "." + std::to_string(::getpid()) + ".tmp") {
-    std::error_code error;
-    fs::create_directories(path_, error);
-    HB_CHECK(!error, "[bundle] cannot make a folder beside ", target_.string(), ": ", error.message());
-  }
-  NewFolder(const NewFolder&) = delete;
-  NewFolder& operator=(const NewFolder&) = delete;
-  ~NewFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  const fs::path& path() const { return path_; }
-  void put_in_place() const {
-    std::error_code error;
-    fs::create_directories(target_, error);
-    std::vector<fs::path> files;
-    for (const auto& file : fs::directory_iterator(path_)) files.push_back(file.path());
-    for (size_t i = 0; i < files.size() && !error; ++i) fs::rename(files[i], target_ / files[i].filename(), error);
-    HB_CHECK(!error, "[bundle] cannot write ", target_.string(), ": ", error.message());
-  }
-
- private:
-  fs::path target_, path_;
-};
 
 class Writer {
  public:
@@ -219,7 +187,7 @@ std::optional<int> layer_for_bundle(const Report& report) {
 void write_bundle(const Report& report, int id, const std::string& directory) {
   HB_CHECK(id >= 0 && static_cast<size_t>(id) < report.layers.size(), "[bundle] expected a layer of the report, got ",
            id);
-  const NewFolder folder(directory);
+  const bundle::NewFolder folder(directory);
   Writer(report, report.layers[static_cast<size_t>(id)], folder.path()).write();
   folder.put_in_place();
 }
