@@ -60,7 +60,7 @@ TEST(Bundle, KilledWritersLeaveTheOldOneOrTheNewOne) {
   std::ofstream(bundle + "/build/mine") << "mine";
   unsigned delay = 1;
   bool seen[2] = {false, false};
-  for (int round = 0; round < 40; ++round) {
+  for (int round = 0; round < 40 || (round < 1000 && !(seen[0] && seen[1])); ++round) {
     const pid_t child = ::fork();
     if (child == 0)
       for (int i = 0;; ++i) write_bundle(reports[i % 2], 0, bundle);

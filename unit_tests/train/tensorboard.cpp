@@ -2,6 +2,12 @@
 #include <gtest/gtest.h>
 #include <halfbridge/halfbridge.h>
 
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -29,12 +35,15 @@ T number(const std::string& bytes, size_t at) {
   return value;
 }
 
-std::vector<std::string> records(const std::string& path) {
+// With `tail`, a last record that is cut off is its size, and no error.
+std::vector<std::string> records(const std::string& path, size_t* tail = nullptr) {
   std::ifstream file(path, std::ios::binary);
   const std::string all((std::istreambuf_iterator<char>(file)), {});
   std::vector<std::string> found;
   size_t at = 0;
   while (at < all.size()) {
+    if (tail) *tail = all.size() - at;
+    if (tail && (at + 12 > all.size() || at + 16 + number<uint64_t>(all, at) > all.size())) return found;
     if (at + 12 > all.size()) throw std::runtime_error("cut off");
     const std::string length = all.substr(at, 8);
     const auto n = number<uint64_t>(all, at);
@@ -45,6 +54,7 @@ std::vector<std::string> records(const std::string& path) {
     found.push_back(data);
     at += 16 + n;
   }
+  if (tail) *tail = 0;
   return found;
 }
 
@@ -127,4 +137,43 @@ TEST(TrainTensorBoard, FramesAndFields) {
 
 TEST(TrainTensorBoard, AFolderThatCannotBeMadeIsAnError) {
   EXPECT_THROW(hb::train::SummaryWriter("/proc/nowhere/logs"), hb::Error);
+}
+
+// What was flushed before the kill is there, in order; after it whole records and at most one that is cut off.
+TEST(TrainTensorBoard, OfAKilledProgramWhatWasFlushedIsWhole) {
+  void* memory = ::mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  auto& flushed = *new (memory) std::atomic<int>(0);
+  int most = 0;
+  for (useconds_t round = 0; round < 20 || (round < 200 && most == 0); ++round) {
+    flushed = 0;
+    const std::string logs = folder("hb_killed_events");
+    const pid_t child = ::fork();
+    if (child == 0) {
+      hb::train::SummaryWriter writer(logs);
+      for (int i = 0;; ++i) {
+        writer.add_scalar(std::string(static_cast<size_t>(i % 500), 'x'), i, i);
+        if (i % 7 != 0) continue;
+        writer.flush();
+        flushed = i + 1;
+      }
+    }
+    ::usleep(500 + 1000 * round);
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    if (!std::filesystem::exists(logs) || std::filesystem::is_empty(logs)) continue;
+    size_t tail = 0;
+    const auto all = records(std::filesystem::directory_iterator(logs)->path().string(), &tail);
+    EXPECT_LT(tail, 600u);
+    const int scalars = std::max(static_cast<int>(all.size()) - 1, 0);  // the first record is the version
+    ASSERT_GE(scalars, flushed);
+    for (int i = 0; i < scalars; ++i) {
+      const auto event = fields(all[static_cast<size_t>(i) + 1]);
+      EXPECT_EQ(number<int64_t>(event.at(2), 0), i);
+      EXPECT_EQ(number<float>(fields(fields(event.at(5)).at(1)).at(2), 0), static_cast<float>(i));
+    }
+    most = std::max(most, scalars);
+  }
+  EXPECT_GT(most, 0);
+  ::munmap(memory, sizeof(std::atomic<int>));
 }
