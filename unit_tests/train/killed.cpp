@@ -21,7 +21,7 @@ struct Trained {
   Trained() { torch::manual_seed(7); }
   nn::Sequential net = [] {
     torch::manual_seed(3);
-    return nn::Sequential(nn::Linear(16, 64), nn::ReLU(), nn::Dropout(0.2), nn::Linear(64, 4));
+    return nn::Sequential(nn::Linear(16, 4000), nn::ReLU(), nn::Dropout(0.2), nn::Linear(4000, 4));
   }();
   torch::optim::Adam optimizer{net->parameters(), torch::optim::AdamOptions(0.01)};
   tr::Model model{net, nn::CrossEntropyLoss(), optimizer, {}, "O0"};

@@ -30,7 +30,8 @@ bool can_replay(const std::string& type);
 /// Writes the layer `id` of `report` as a program of its own into the folder `directory` (made where missing):
 /// CMakeLists.txt, main.cpp written against torch:: alone, tensors.bin, README.md. It builds with LibTorch and with
 /// Halfbridge, runs the layer on the reference's inputs and compares with the reference's outputs and gradients. Throws
-/// hb::Error for a layer that cannot be written.
+/// hb::Error for a layer that cannot be written. A bundle that stands there is replaced in one step, and other files of
+/// the folder stay.
 void write_bundle(const Report& report, int id, const std::string& directory);
 /// The layer that write_bundle is for: the first that is to blame, else the first that fails; none where all agree.
 std::optional<int> layer_for_bundle(const Report& report);
