@@ -63,14 +63,18 @@ HB_API std::ostream& operator<<(std::ostream& out, DeviceType type);
 class HB_API Device {
  public:
   using Type = DeviceType;
-  Device(DeviceType type, DeviceIndex index = -1) : type_(type), index_(index) {}  // NOLINT: implicit as in LibTorch
+  Device(DeviceType type, DeviceIndex index = -1) : type_(type), index_(index) {  // NOLINT: implicit as in LibTorch
+#ifndef NDEBUG  // where a program is compiled without it, as in LibTorch: this is on many hot paths
+    check_index();
+#endif
+  }
   /// "cpu", "cuda", "cuda:1", the other kinds' names in lower case; throws on anything else.
   Device(const std::string& text);                         // NOLINT
   Device(const char* text) : Device(std::string(text)) {}  // NOLINT
   DeviceType type() const { return type_; }
   DeviceIndex index() const { return index_; }
   void set_index(DeviceIndex index) { index_ = index; }
-  bool has_index() const { return index_ >= 0; }
+  bool has_index() const { return index_ != -1; }
   bool is_cpu() const { return type_ == kCPU; }
   bool is_cuda() const { return type_ == kCUDA; }
   bool is_hip() const { return type_ == kHIP; }
@@ -94,6 +98,8 @@ class HB_API Device {
   bool operator!=(const Device& o) const { return !(*this == o); }
 
  private:
+  void check_index() const;
+
   DeviceType type_;
   DeviceIndex index_;
 };

@@ -109,7 +109,7 @@ class HB_API Tensor {
   bool is_privateuseone() const { return false; }
   bool is_ve() const { return false; }
   bool is_mps() const { return false; }
-  bool is_meta() const { return false; }
+  bool is_meta() const { return defined() && device().is_meta(); }
   bool is_sparse() const { return defined() && impl_->is_sparse(); }
   bool is_quantized() const { return false; }
   bool is_sparse_csr() const { return false; }
@@ -233,7 +233,8 @@ class HB_API Tensor {
   void set_data(const Tensor& new_data) const;
   bool is_view() const;
   const Tensor& _base() const;
-  int64_t _version() const { return impl().version(); }
+  /// How often the memory was changed in place. Throws for an inference tensor, which nobody counts for.
+  int64_t _version() const;
   bool is_inference() const { return impl().is_inference(); }
   const std::string& name() const;
 
@@ -392,7 +393,7 @@ HB_API void print(const Tensor& tensor, int64_t linesize = 80);
 
 template <class T, size_t N>
 TensorAccessor<T, N> Tensor::accessor() const& {
-  HB_CHECK(dim() == static_cast<int64_t>(N), "[accessor] expected a tensor of ", N, " dimensions, got ", dim());
+  HB_CHECK(dim() == static_cast<int64_t>(N), "[accessor] TensorAccessor expected ", N, " dims but tensor has ", dim());
   return {data_ptr<T>(), sizes().data(), strides().data()};
 }
 template <class T, size_t N, template <class U> class PtrTraits>

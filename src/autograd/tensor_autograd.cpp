@@ -184,6 +184,11 @@ void Tensor::set_data(const Tensor& new_data) const {
   if (requires_grad()) ++data_calls;
 }
 
+int64_t Tensor::_version() const {
+  HB_CHECK(!impl().is_inference(), "[_version] Inference tensors do not track version counter.");
+  return impl().version();
+}
+
 bool Tensor::is_view() const {
   const AutogradMeta* meta = impl().autograd_meta();
   return meta && meta->base.defined();

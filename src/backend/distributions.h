@@ -36,6 +36,15 @@ HB_API inline Kernel<void(const Tensor& out, double median, double sigma, const 
 HB_API inline Kernel<void(const Tensor& out, const Tensor& rate, const MaybeGenerator&)> poisson_kernel{"poisson"};
 HB_API inline Kernel<void(const Tensor& out, const Tensor& count, const Tensor& prob, const MaybeGenerator&)>
     binomial_kernel{"binomial"};
+/// Samples of the gamma distribution of scale 1; out and shape are contiguous and of one floating dtype.
+HB_API inline Kernel<void(const Tensor& out, const Tensor& shape, const MaybeGenerator&)> standard_gamma_kernel{
+    "_standard_gamma"};
+/// out = d sample / d shape at fixed probability; all contiguous, of one floating dtype.
+HB_API inline Kernel<void(const Tensor& out, const Tensor& shape, const Tensor& sample)> standard_gamma_grad_kernel{
+    "_standard_gamma_grad"};
+/// The same for a component x of a Dirichlet sample with concentration alpha of a total.
+HB_API inline Kernel<void(const Tensor& out, const Tensor& x, const Tensor& alpha, const Tensor& total)>
+    dirichlet_grad_kernel{"_dirichlet_grad"};
 /// A permutation of 0 .. numel-1 in contiguous memory.
 HB_API inline Kernel<void(const Tensor& out, const MaybeGenerator&)> randperm_kernel{"randperm"};
 /// out (rows, samples) of int64, weights (rows, categories), both contiguous.

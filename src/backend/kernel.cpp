@@ -1,5 +1,6 @@
 // The table of kernels: which routine runs on which type of device.
 #include "backend/kernel.h"
+#include "core/calling_function.h"
 #include "core/device_backend.h"
 
 namespace hb {
@@ -25,6 +26,10 @@ void KernelSlots::set_any(DeviceType type, Any fn, int level) {
 void KernelSlots::share_all(DeviceType type, DeviceType like) {
   for (KernelSlots* k = first; k; k = k->next_)
     if (!k->at(type)) k->fn_[static_cast<size_t>(type)] = k->at(like);
+}
+
+void KernelSlots::fail_without_values() {
+  HB_NOT_SUPPORTED("[", detail::calling_function(), "] Cannot copy out of meta tensor; no data!");
 }
 
 void KernelSlots::fail(const Device& device) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <type_traits>
 #include <utility>
 
 #include <halfbridge/device.h>
@@ -29,6 +30,7 @@ class KernelSlots {
     return slot < kSlots ? fn_[slot] : nullptr;
   }
   [[noreturn]] HB_API void fail(const Device& device) const;
+  [[noreturn]] HB_API static void fail_without_values();
 
  private:
   static constexpr int kSlots = COMPILE_TIME_MAX_DEVICE_TYPES;
@@ -90,8 +92,17 @@ class Kernel<R(Args...)> : public KernelSlots {
   };
   Bound operator()(const Device& device) const {
     const Any fn = at(device.type());
-    if (HB_UNLIKELY(!fn)) fail(device);
+    if (HB_UNLIKELY(!fn)) {
+      if (!device.is_meta()) fail(device);
+      return {&on_meta, name(), device};
+    }
     return {reinterpret_cast<Function>(fn), name(), device};
+  }
+
+ private:
+  // Tensors on `meta` have no values: to compute them is to do nothing. What the host learns from values fails.
+  static R on_meta(Args...) {
+    if constexpr (!std::is_void_v<R>) fail_without_values();
   }
 };
 

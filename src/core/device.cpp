@@ -58,6 +58,11 @@ Device::Device(const std::string& text) : type_(kCPU), index_(-1) {
   index_ = static_cast<DeviceIndex>(std::stoi(number));
 }
 
+void Device::check_index() const {
+  HB_CHECK(index_ >= -1, "[Device] Device index must be -1 or non-negative, got ", int{index_});
+  HB_CHECK(!is_cpu() || index_ <= 0, "[Device] CPU device index must be -1 or zero, got ", int{index_});
+}
+
 std::string Device::str() const {
   std::string s = DeviceTypeName(type_, true);
   return has_index() ? s + ":" + std::to_string(index_) : s;

@@ -9,6 +9,7 @@
 
 #include "core/allocator.h"
 #include "core/load_cuda.h"
+#include "core/meta_device.h"
 #include "core/recorder.h"
 
 namespace hb {
@@ -65,7 +66,9 @@ void register_device_backend(DeviceType type, DeviceBackend* backend) {
 DeviceBackend* find_device_backend(DeviceType type) {
   if (!isValidDeviceType(type)) return nullptr;
   DeviceBackend* const backend = backends[static_cast<size_t>(type)];
-  return HB_UNLIKELY(!backend && type == kCUDA) ? open_cuda() : backend;
+  if (HB_LIKELY(backend != nullptr)) return backend;
+  if (type == kCUDA) return open_cuda();
+  return type == kMeta ? meta_device() : nullptr;
 }
 
 DeviceBackend& device_backend(const char* name, const Device& device) {
@@ -78,6 +81,7 @@ DeviceBackend& device_backend(const char* name, const Device& device) {
 
 Device indexed_device(const char* name, const Device& device) {
   if (device.is_cpu()) return kCPU;
+  if (device.is_meta()) return device_backend(name, device), kMeta;  // there is one, and no number says so
   const DeviceBackend& backend = device_backend(name, device);
   const DeviceIndex index = device.has_index() ? device.index() : backend.current();
   HB_CHECK(index < backend.count(), "[", name, "] expected a device of 0 to ", int{backend.count()} - 1, ", got ",

@@ -148,6 +148,7 @@ void manual_seed(uint64_t seed) {
   if (HB_LIKELY(!detail::other_devices)) return;
   for (int type = 1; type < COMPILE_TIME_MAX_DEVICE_TYPES; ++type) {
     if (static_cast<DeviceType>(type) == kCUDA && !cuda_is_open()) continue;  // it need not be opened for this
+    if (static_cast<DeviceType>(type) == kMeta) continue;                     // no numbers of its own
     DeviceBackend* const backend = find_device_backend(static_cast<DeviceType>(type));
     for (DeviceIndex i = 0; backend && i < backend->count(); ++i)
       Generator(backend->default_generator(i)).manual_seed(seed);

@@ -63,6 +63,10 @@ DimVector contiguous_strides(const DimVector& sizes) {
 DimVector channels_last_strides(const DimVector& sizes) {
   HB_CHECK(sizes.size() == 4 || sizes.size() == 5, "[memory_format] channels_last expects 4 or 5 dimensions, got ",
            sizes.size());
+  return channels_inmost_strides(sizes);
+}
+
+DimVector channels_inmost_strides(const DimVector& sizes) {
   DimVector strides(sizes.size());
   strides[1] = 1;
   int64_t next = std::max<int64_t>(sizes[1], 1);

@@ -13,6 +13,8 @@ bool overlaps_itself(const DimVector& sizes, const DimVector& strides);
 DimVector contiguous_strides(const DimVector& sizes);
 /// (N, C, H, W) or (N, C, D, H, W) with C innermost in memory.
 DimVector channels_last_strides(const DimVector& sizes);
+/// The same of 3 to 5 dimensions, which the caller checked.
+DimVector channels_inmost_strides(const DimVector& sizes);
 bool is_channels_last(const DimVector& sizes, const DimVector& strides);
 /// Contiguous strides with dimensions in the order of size of the given strides.
 DimVector dense_strides_like(const DimVector& sizes, const DimVector& strides);

@@ -16,6 +16,8 @@ IntArrayRef Tensor::undefined_sizes() {
 
 void Tensor::check_dtype(ScalarType wanted, const char* what) const {
   HB_CHECK(scalar_type() == wanted, "[", what, "] expected scalar type ", wanted, " but found ", scalar_type());
+  HB_CHECK(!is_meta() || numel() == 0, "[", what,
+           "] The tensor has a non-zero number of elements, but its data is not allocated yet.");
 }
 
 int64_t Tensor::size(int64_t d) const { return sizes()[geometry::wrap_dim("size", d, dim(), false)]; }

@@ -1,5 +1,6 @@
 #pragma once
 #include <halfbridge/bridge/nn.h>
+#include <halfbridge/bridge/nn/functional_detail.h>
 #include <torch/arg.h>
 #include <torch/enum.h>
 #include <torch/expanding_array.h>

@@ -135,8 +135,19 @@ HB_API Tensor& add_out(Tensor& out, const Tensor& self, const Tensor& other, con
 HB_API Tensor& sub_out(Tensor& out, const Tensor& self, const Tensor& other, const Scalar& alpha = 1);
 HB_API Tensor& mm_out(Tensor& out, const Tensor& self, const Tensor& mat2);
 HB_API Tensor& matmul_out(Tensor& out, const Tensor& self, const Tensor& other);
-HB_API Tensor& sum_out(Tensor& out, const Tensor& self, OptionalIntArrayRef dim, bool keepdim = false,
-                       std::optional<ScalarType> dtype = std::nullopt);
+/// Sums and products into `out` compute in out's dtype; `dtype` says the same or is an error.
+#define HB_SUM_OUT(name, ...) \
+  HB_API Tensor& name##_out(Tensor& out, const Tensor& self, __VA_ARGS__ std::optional<ScalarType> dtype = std::nullopt)
+HB_SUM_OUT(sum, );
+HB_SUM_OUT(sum, OptionalIntArrayRef dim, bool keepdim = false, );
+HB_SUM_OUT(nansum, OptionalIntArrayRef dim = std::nullopt, bool keepdim = false, );
+HB_SUM_OUT(mean, );
+HB_SUM_OUT(mean, OptionalIntArrayRef dim, bool keepdim = false, );
+HB_SUM_OUT(prod, );
+HB_SUM_OUT(prod, int64_t dim, bool keepdim = false, );
+HB_SUM_OUT(cumsum, int64_t dim, );
+HB_SUM_OUT(cumprod, int64_t dim, );
+#undef HB_SUM_OUT
 HB_API Tensor& clamp_out(Tensor& out, const Tensor& self, const std::optional<Scalar>& min,
                          const std::optional<Scalar>& max = std::nullopt);
 
@@ -151,6 +162,8 @@ HB_API Tensor chain_matmul(TensorList matrices);
 HB_API Tensor cdist(const Tensor& x1, const Tensor& x2, double p = 2,
                     std::optional<int64_t> compute_mode = std::nullopt);
 HB_API Tensor vander(const Tensor& x, std::optional<int64_t> n = std::nullopt, bool increasing = false);
+/// The gradient of index_select: zeros of `sizes`, to which the slices of `grad` are added at `index`.
+HB_API Tensor index_select_backward(const Tensor& grad, IntArrayRef sizes, int64_t dim, const Tensor& index);
 /// Sums `self` over the dimensions in which `shape` was broadcast.
 HB_API Tensor sum_to(const Tensor& self, IntArrayRef shape);
 HB_API bool is_floating_point(const Tensor& self);

@@ -39,6 +39,16 @@ HB_API Tensor normal(double mean, const Tensor& std, std::optional<Generator> ge
 HB_API Tensor normal(const Tensor& mean, const Tensor& std, std::optional<Generator> generator = std::nullopt);
 HB_API Tensor poisson(const Tensor& self, std::optional<Generator> generator = std::nullopt);
 
+/// Samples of the gamma distribution with shape `self` (floating) and scale 1. Its gradient is that of the sample by
+/// the shape, which _standard_gamma_grad gives of shapes and samples; that has no gradient itself.
+HB_API Tensor _standard_gamma(const Tensor& self, std::optional<Generator> generator = std::nullopt);
+HB_API Tensor _standard_gamma_grad(const Tensor& self, const Tensor& output);
+/// Samples of the Dirichlet distribution along the last dimension, of concentrations `self`; without a derivative, as in
+/// PyTorch. _dirichlet_grad(x, alpha, total): the derivative of one component x of a sample by its concentration alpha,
+/// where all sum to `total`, divided by 1 - x.
+HB_API Tensor _sample_dirichlet(const Tensor& self, std::optional<Generator> generator = std::nullopt);
+HB_API Tensor _dirichlet_grad(const Tensor& x, const Tensor& alpha, const Tensor& total);
+
 /// Successes in `count` trials of probability `prob`, element by element.
 HB_API Tensor binomial(const Tensor& count, const Tensor& prob, std::optional<Generator> generator = std::nullopt);
 

@@ -11,15 +11,6 @@
 namespace hb::ops {
 namespace {
 
-DimVector channels_last_strides(const DimVector& sizes) {
-  DimVector strides(sizes.size());
-  int64_t step = 1;
-  strides[1] = step, step *= sizes[1];
-  for (size_t d = sizes.size() - 1; d >= 2; --d) strides[d] = step, step *= sizes[d];
-  strides[0] = step;
-  return strides;
-}
-
 Tensor raw(const Tensor& like, DimVector strides) {
   const TensorImpl& impl = like.impl();
   return Tensor(
@@ -39,7 +30,7 @@ bool is_physically_channels_last(const Tensor& t) {
   const Physical now(t);
   const auto &sizes = now->sizes(), &strides = now->physical_strides();
   if (sizes.size() < 3 || sizes.size() > 5) return false;
-  const DimVector wanted = channels_last_strides(sizes);
+  const DimVector wanted = geometry::channels_inmost_strides(sizes);
   for (size_t d = 0; d < sizes.size(); ++d)
     if (sizes[d] != 1 && strides[d] != wanted[d]) return false;
   return true;
@@ -55,7 +46,7 @@ Tensor to_channels_last(const Tensor& input) {
   if (is_physically_channels_last(t)) return t;
   NoGradGuard guard;
   const Tensor source = t.impl().physically_contiguous() ? t : t.detach().contiguous();
-  Tensor out = raw(t, channels_last_strides(t.impl().sizes()));
+  Tensor out = raw(t, geometry::channels_inmost_strides(t.impl().sizes()));
   if (t.numel())
     transpose_kernel(t.device())(t.impl().itemsize(), t.size(0), t.size(1), spatial(t), out.impl().raw_data(),
                                  source.impl().raw_data());
@@ -83,7 +74,7 @@ Tensor empty_channels_last(const DimVector& sizes, ScalarType dtype, const Devic
   // Where both layouts are the same memory, the tensor is simply contiguous.
   if (!visible && (sizes[1] == 1 || inner == 1)) return empty(sizes, TensorOptions().dtype(dtype).device(device));
   auto impl = make_intrusive<TensorImpl>(StorageImpl::allocate(geometry::bytes(numel, element_size(dtype)), device),
-                                         dtype, sizes, channels_last_strides(sizes), 0);
+                                         dtype, sizes, geometry::channels_inmost_strides(sizes), 0);
   if (!visible) impl->set_deferred();
   return Tensor(std::move(impl));
 }

@@ -94,6 +94,10 @@ Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
   return out;
 }
 
+Tensor index_select_backward(const Tensor& grad, IntArrayRef sizes, int64_t dim, const Tensor& index) {
+  return zeros(sizes, grad.options()).index_add(dim, index, grad);
+}
+
 Tensor index_add(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha) {
   HB_FUNCTION(index_add, self, dim, index, source, alpha);
   const int64_t d = geometry::wrap_dim("index_add", dim, self.dim());

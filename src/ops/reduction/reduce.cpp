@@ -67,11 +67,6 @@ Tensor sum(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optio
   if (HB_UNLIKELY(self.is_sparse())) return sparse::sum(self, dim, keepdim, dtype);
   return sum_masked("SumBackward1", self, ops::reduced_dims("sum", dim, self.dim()), keepdim, dtype);
 }
-Tensor& sum_out(Tensor& out, const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
-                std::optional<ScalarType> dtype) {
-  front::Excluded excluded;
-  return assign_out("sum_out", out, sum(self, dim, keepdim, dtype ? dtype : out.scalar_type()));
-}
 Tensor mean(const Tensor& self, std::optional<ScalarType> dtype) {
   HB_FUNCTION(mean, self, dtype);
   return mean_masked("MeanBackward0", self, ops::reduced_dims("mean", std::nullopt, self.dim()), false, dtype);

@@ -35,8 +35,9 @@ class OrderedDict {
 
   /// key_description is what error messages call a key.
   explicit OrderedDict(std::string key_description = "Key") : key_description_(std::move(key_description)) {}
-  OrderedDict(std::initializer_list<Item> items) {  // NOLINT: implicit as in LibTorch
-    for (const auto& item : items) insert(item.key(), item.value());
+  /// A key that stands in the list twice is found at its first place, as in LibTorch.
+  OrderedDict(std::initializer_list<Item> items) : items_(items) {  // NOLINT: implicit as in LibTorch
+    for (size_t i = 0; i < items_.size(); ++i) index_.emplace(items_[i].key(), i);
   }
 
   const std::string& key_description() const noexcept { return key_description_; }
