@@ -17,6 +17,11 @@ namespace hb::graph {
 namespace {
 constexpr int kWarmUp = 2;    // eager calls before the first recording
 constexpr int kTries = 3;     // recordings that may fail before the step counts as one that cannot be captured
+constexpr int kCertain = 2;   // as many failures as a recording counts that met what cannot be captured
+constexpr int kTrusted = 16;  // replays before a graph is compared with the step that two calls in a row agreed on
+constexpr char kChanges[] =
+    "; what the program changes from call to call has to be an argument of the step, a tensor, or named with "
+    "CompileOptions::reads()";
 constexpr int kTooOften = 4;  // recordings without a replay between them
 
 // Tools see functions, modules and steps; a replay has none.
@@ -40,17 +45,40 @@ class Seeing final : public FunctionWatcher {
 struct Captured::State {
   explicit State(CompileOptions o) : options(std::move(o)) {}
 
+  /// A step that ran eagerly while it was recorded.
+  struct Run {
+    std::unique_ptr<Recording> recording;
+    std::vector<Tensor> results;
+    std::vector<Signature> signature;
+    Fingerprint did;
+    bool refused() const { return !recording->refused.empty(); }
+  };
+  struct Arguments {
+    const std::vector<Tensor>& tensors;
+    const std::vector<double>& numbers;
+    const Surroundings& surroundings;
+  };
+
   std::vector<Tensor> run_eagerly(const char* why, const Eager& eager);
-  std::vector<Tensor> record(const std::vector<Tensor>& inputs, const std::vector<double>& numbers,
-                             const Surroundings& surroundings, const Eager& eager);
+  Run run_recorded(const Arguments& arguments, const Eager& eager);
+  std::vector<Tensor> warm_up(const Arguments& arguments, const Eager& eager);
+  std::vector<Tensor> record(const Arguments& arguments, const Eager& eager);
+  std::vector<Tensor> compare(const Arguments& arguments, const Eager& eager);
+  void keep(Run& run, const Arguments& arguments, int64_t compare_after);
   void learn(Recording& recording);
-  void failed(const std::string& why);
+  void failed(const std::string& why, int weight);
   bool pauses(const char* reason);
 
   CompileOptions options;
   CompileCounts counts;
   std::vector<std::unique_ptr<Program>> programs;  // the one used last first
   std::vector<TensorHandle> leaves;
+  struct Before {  // what the last call did, until there is a first graph
+    Fingerprint did;
+    std::vector<Signature> signature;
+    std::vector<double> numbers;
+  };
+  std::optional<Before> before;
   int failures = 0, in_a_row = 0, pause = 0;
   bool given_up = false;
 };
@@ -83,59 +111,107 @@ void Captured::State::learn(Recording& recording) {
       leaves.push_back(handle_of(t));
 }
 
-void Captured::State::failed(const std::string& why) {
+void Captured::State::failed(const std::string& why, int weight) {
   counts.reason = why;
-  if (++failures < kTries) return;
+  if ((failures += weight) < kTries) return;
   const std::string text = "[compile] the step cannot be captured: " + why;
   if (!options.fall_back) throw Error(text);
   if (!std::exchange(given_up, true)) detail::warn(text + "; it runs eagerly");
 }
 
-std::vector<Tensor> Captured::State::record(const std::vector<Tensor>& inputs, const std::vector<double>& numbers,
-                                            const Surroundings& surroundings, const Eager& eager) {
+Captured::State::Run Captured::State::run_recorded(const Arguments& arguments, const Eager& eager) {
   ++counts.eager;
   const auto seeing = std::make_shared<Seeing>();
-  std::vector<Tensor> results;
-  std::string why;
-  bool learnt = false;
+  std::vector<Tensor> known;
+  for (const TensorHandle& leaf : leaves) known.push_back(*leaf);
+  Run run;
+  run.signature = Signature::of(arguments.tensors);
+  run.recording = std::make_unique<Recording>(arguments.tensors, known);
   {
-    std::vector<Tensor> known;
-    for (const TensorHandle& leaf : leaves) known.push_back(*leaf);
-    std::vector<Signature> signature = Signature::of(inputs);
-    Recording recording(inputs, known);
-    {
-      const Attachment<FunctionWatcher> attached(seeing);
-      watch_functions(*seeing, true);
-      struct Off {
-        const Seeing& seeing;
-        Recording& recording;
-        ~Off() { watch_functions(seeing, false), recording.stop(); }
-      } off{*seeing, recording};
-      results = eager();
-    }
-    if (capture::module_modes.load(std::memory_order_relaxed) != surroundings.module_modes)
-      recording.refuse("train", "leaves a module in another mode; call train() and eval() outside of the step");
-    learnt = !recording.found_leaves.empty();
-    learn(recording);
-    try {
-      auto program =
-          std::make_unique<Program>(recording, results, std::move(signature), numbers, surroundings, options);
-      if (programs.size() >= std::max<size_t>(options.max_graphs, 1)) programs.pop_back();
-      programs.insert(programs.begin(), std::move(program));
-    } catch (const RecordingError& e) {
-      why = e.why;
-    }
+    const Attachment<FunctionWatcher> attached(seeing);
+    watch_functions(*seeing, true);
+    struct Off {
+      const Seeing& seeing;
+      Recording& recording;
+      ~Off() { watch_functions(seeing, false), recording.stop(); }
+    } off{*seeing, *run.recording};
+    run.results = eager();
   }
-  if (why.empty()) {
+  if (capture::module_modes.load(std::memory_order_relaxed) != arguments.surroundings.module_modes)
+    run.recording->refuse("train", "leaves a module in another mode; call train() and eval() outside of the step");
+  learn(*run.recording);
+  if (!run.refused()) run.did = Fingerprint(*run.recording, run.results);
+  return run;
+}
+
+// Makes a graph of what was recorded.
+void Captured::State::keep(Run& run, const Arguments& arguments, int64_t compare_after) {
+  try {
+    auto program = std::make_unique<Program>(*run.recording, run.results, std::move(run.signature), arguments.numbers,
+                                             arguments.surroundings, options);
+    program->compare_after(std::move(run.did), options.compare_every > 0 ? compare_after : 0);
+    if (programs.size() >= std::max<size_t>(options.max_graphs, 1)) programs.pop_back();
+    programs.insert(programs.begin(), std::move(program));
     ++counts.recorded, ++in_a_row;
     failures = 0;
     counts.reason = "recorded";
-  } else if (learnt) {
-    counts.reason = why;  // the next recording knows better
-  } else {
-    failed(why);
+  } catch (const RecordingError& e) {
+    failed(e.why, run.refused() ? kCertain : 1);
   }
-  return results;
+}
+
+// The last call before the first graph: finds the leaves, and shows what the next one has to do, too.
+std::vector<Tensor> Captured::State::warm_up(const Arguments& arguments, const Eager& eager) {
+  Run run = run_recorded(arguments, eager);
+  if (run.refused())
+    failures = kCertain;
+  else
+    before = {std::move(run.did), std::move(run.signature), arguments.numbers};
+  counts.reason = run.refused() ? run.recording->refused : "the first calls are eager";
+  return std::move(run.results);
+}
+
+std::vector<Tensor> Captured::State::record(const Arguments& arguments, const Eager& eager) {
+  Run run = run_recorded(arguments, eager);
+  if (!run.recording->found_leaves.empty()) {
+    counts.reason = "a gradient for a tensor that had none in the calls before";  // the next recording knows better
+    return std::move(run.results);
+  }
+  std::optional<std::string> other;
+  const bool twice = !run.refused() && before && before->did.comparable(run.did) &&
+                     before->signature == run.signature && before->numbers == arguments.numbers;
+  if (twice) other = before->did.differs(run.did);
+  if (other) {
+    before = {std::move(run.did), std::move(run.signature), arguments.numbers};
+    failed("two calls in a row differ: " + *other + kChanges, 1);
+    return std::move(run.results);
+  }
+  before.reset();
+  keep(run, arguments, twice ? kTrusted : 1);
+  return std::move(run.results);
+}
+
+// A call that the graph in front stands for, made eagerly to see whether it still does.
+std::vector<Tensor> Captured::State::compare(const Arguments& arguments, const Eager& eager) {
+  Run run = run_recorded(arguments, eager);
+  Program& program = *programs.front();
+  std::optional<std::string> other;
+  if (run.refused() || !program.did().comparable(run.did))
+    other = run.recording->refused;
+  else
+    other = program.did().differs(run.did);
+  if (!other) {
+    ++counts.compared;
+    counts.reason = "compared with the step";
+    program.is_compared(options.compare_every);
+    return std::move(run.results);
+  }
+  if (!other->empty())
+    detail::warn(detail::str("[compile] the step is no longer what its graph was recorded from, which was replayed ",
+                             program.replays(), " times since they were compared: ", *other, kChanges));
+  programs.erase(programs.begin());
+  keep(run, arguments, 1);
+  return std::move(run.results);
 }
 
 // After recordings that were of no use the step runs eagerly for a while, longer each time.
@@ -157,29 +233,24 @@ std::vector<Tensor> Captured::call(const std::vector<Tensor>& tensors, const std
   if (watched()) return s.run_eagerly("a tool watches what the program computes", eager);
   if (s.counts.eager < kWarmUp - 1) return s.run_eagerly("the first calls are eager", eager);
   const Surroundings now = Surroundings::now();
+  const State::Arguments arguments{tensors, numbers, now};
   const char* reason = "the first recording";
   for (size_t i = 0; i < s.programs.size(); ++i) {
     const char* const other = s.programs[i]->mismatch(tensors, numbers, now);
-    if (!other) {
-      if (i > 0)
-        std::rotate(s.programs.begin(), s.programs.begin() + static_cast<std::ptrdiff_t>(i),
-                    s.programs.begin() + static_cast<std::ptrdiff_t>(i) + 1);
-      ++s.counts.replayed;
-      s.in_a_row = 0;
-      return s.programs.front()->replay(tensors);
+    if (other) {
+      if (i == 0) reason = other;
+      continue;
     }
-    if (i == 0) reason = other;
+    if (i > 0)
+      std::rotate(s.programs.begin(), s.programs.begin() + static_cast<std::ptrdiff_t>(i),
+                  s.programs.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    if (HB_UNLIKELY(s.programs.front()->to_be_compared())) return s.compare(arguments, eager);
+    ++s.counts.replayed;
+    s.in_a_row = 0;
+    return s.programs.front()->replay(tensors);
   }
   if (s.pauses(reason)) return s.run_eagerly(reason, eager);
-  if (s.counts.eager == kWarmUp - 1) {
-    // What the first recording finds is not used but for the leaves.
-    auto results = s.record(tensors, numbers, now, eager);
-    if (s.counts.recorded) s.programs.clear(), s.counts.recorded = 0;
-    s.failures = 0, s.in_a_row = 0;
-    s.counts.reason = "the first calls are eager";
-    return results;
-  }
-  return s.record(tensors, numbers, now, eager);
+  return s.counts.eager == kWarmUp - 1 ? s.warm_up(arguments, eager) : s.record(arguments, eager);
 }
 
 }  // namespace hb::graph

@@ -1,10 +1,23 @@
 // What has to be as it was for a graph to be replayed.
+#include <cstring>
+
+#include <halfbridge/autograd.h>
 #include <halfbridge/grad_mode.h>
 #include <halfbridge/threads.h>
 
 #include "program.h"
 
 namespace hb::graph {
+
+bool requires_grad(const TensorImpl& t) {
+  const AutogradMeta* meta = t.autograd_meta();
+  return meta && (meta->requires_grad || meta->grad_fn);
+}
+
+size_t hooks_of(const TensorImpl& t) {
+  const AutogradMeta* meta = t.autograd_meta();
+  return meta ? meta->leaf_hooks.size() : 0;
+}
 
 Surroundings Surroundings::now() {
   return {GradMode::is_enabled(),
@@ -51,6 +64,62 @@ bool Signature::fits(const Tensor& tensor) const {
   t.settle();
   return t.dtype() == dtype && t.is_wrapped_number() == number && t.device() == device && t.sizes() == sizes &&
          t.physical_strides() == strides && t.physical_offset() == offset;
+}
+
+const char* Program::outside_mismatch() const {
+  for (const Guarded& g : guarded_) {
+    const TensorImpl& t = g.tensor->impl();
+    if (!held_elsewhere(g.tensor)) return "a tensor that the step used is gone";
+    if (t.physical_storage().get() != g.storage) return "a tensor that the step used has other memory";
+    if (t.sizes() != g.sizes || t.physical_strides() != g.strides)
+      return "a tensor that the step used has another shape";
+    if (requires_grad(t) != g.requires_grad) return "requires_grad of a tensor that the step used";
+    if (hooks_of(t) != g.hooks) return "hooks of a tensor that the step used";
+  }
+  for (const StorageHandle& s : anonymous_)
+    if (!held_elsewhere(s)) return "memory that the step used is gone";
+  return nullptr;
+}
+
+const char* Program::leaf_mismatch() const {
+  for (const LeafState& l : leaves_) {
+    if (l.any) continue;
+    const AutogradMeta* meta = l.leaf->impl().autograd_meta();
+    const bool has = meta && meta->grad.defined();
+    if (has != l.had_gradient) return has ? "a gradient that was not there" : "a gradient that is not there";
+    if (has && !meta->grad.is_same(*l.before)) return "a gradient is another tensor";
+  }
+  return nullptr;
+}
+
+const char* Program::mismatch(const std::vector<Tensor>& inputs, const std::vector<double>& numbers,
+                              const Surroundings& surroundings) {
+  if (inputs.size() != inputs_.size()) return "the number of arguments";
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs_[i].fits(inputs[i])) return "shape, dtype or layout of an argument";
+    if (!inputs[i].defined()) continue;
+    if (requires_grad(inputs[i].impl())) return "an argument that requires a gradient";
+    for (size_t j = 0; j < i; ++j)
+      if (inputs[j].defined() && inputs[j].impl().physical_storage() == inputs[i].impl().physical_storage() &&
+          inputs_[i].same_memory_as != static_cast<int>(j) && inputs_[j].same_memory_as < 0)
+        return "arguments that share memory";
+    if (const int j = inputs_[i].same_memory_as;
+        j >= 0 && inputs[j].impl().physical_storage() != inputs[i].impl().physical_storage())
+      return "arguments that shared memory";
+    for (const Guarded& g : guarded_)
+      if (g.storage == inputs[i].impl().physical_storage().get())
+        return "an argument in the memory of a tensor of the step";
+  }
+  if (numbers.size() != numbers_.size() ||
+      (!numbers.empty() && std::memcmp(numbers.data(), numbers_.data(), numbers.size() * sizeof(double)) != 0))
+    return "a number among the arguments";
+  if (const char* what = surroundings_.differs(surroundings)) return what;
+  if (const char* what = outside_mismatch()) return what;
+  if (const char* what = leaf_mismatch()) return what;
+  if (const char* what = objects_->differs()) return what;
+  for (const int i : refreshed_)
+    if (!calls_[i].refresh(*calls_[i].call, capture::Numbers::update)) return "options of an optimizer";
+  return nullptr;
 }
 
 }  // namespace hb::graph

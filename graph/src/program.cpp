@@ -12,32 +12,8 @@
 namespace hb::graph {
 
 namespace {
-
-bool requires_grad(const TensorImpl& t) {
-  const AutogradMeta* meta = t.autograd_meta();
-  return meta && (meta->requires_grad || meta->grad_fn);
-}
-
-size_t hooks_of(const TensorImpl& t) {
-  const AutogradMeta* meta = t.autograd_meta();
-  return meta ? meta->leaf_hooks.size() : 0;
-}
-
-// The same tensor as `form` in this memory, without history.
-Tensor formed(const Tensor& form, const intrusive_ptr<StorageImpl>& storage) {
-  auto impl = form.impl().snapshot();
-  impl->set_storage(storage, impl->dtype());
-  return Tensor(std::move(impl));
-}
-
 // Geometry alone.
 Tensor form_of(const Tensor& t) { return formed(t, StorageImpl::allocate(0, kCPU)); }
-
-void point(const Place& place, const char* base) {
-  const char* address = base + place.offset;
-  std::memcpy(place.pointer, &address, sizeof address);
-}
-
 }  // namespace
 
 Program::Program(Recording& r, const std::vector<Tensor>& results, std::vector<Signature> inputs,
@@ -56,6 +32,7 @@ Program::Program(Recording& r, const std::vector<Tensor>& results, std::vector<S
     if (c.refresh && !c.refresh(*c.call, capture::Numbers::compare))
       throw RecordingError{detail::str("[", c.call->name, "] the step changes the options of its optimizer")};
   check_sole_holders(results);
+  objects_ = std::make_unique<ObjectGuard>(options.objects);
   memories_ = std::move(r.memories);
   calls_ = std::move(r.calls);
   for (Slot& s : slots_) s.bound = memories_[s.memory].begin, s.bytes = memories_[s.memory].bytes;
@@ -252,131 +229,6 @@ void Program::count_holders() {
     s.holders = 1 + static_cast<int64_t>(s.tensors.size());
     for (const LeafState& l : leaves_) s.holders += l.slot >= 0 && &slots_[l.slot] == &s;
   }
-}
-
-// --- replaying
-
-const char* Program::outside_mismatch() const {
-  for (const Guarded& g : guarded_) {
-    const TensorImpl& t = g.tensor->impl();
-    if (!held_elsewhere(g.tensor)) return "a tensor that the step used is gone";
-    if (t.physical_storage().get() != g.storage) return "a tensor that the step used has other memory";
-    if (t.sizes() != g.sizes || t.physical_strides() != g.strides)
-      return "a tensor that the step used has another shape";
-    if (requires_grad(t) != g.requires_grad) return "requires_grad of a tensor that the step used";
-    if (hooks_of(t) != g.hooks) return "hooks of a tensor that the step used";
-  }
-  for (const StorageHandle& s : anonymous_)
-    if (!held_elsewhere(s)) return "memory that the step used is gone";
-  return nullptr;
-}
-
-const char* Program::leaf_mismatch() const {
-  for (const LeafState& l : leaves_) {
-    if (l.any) continue;
-    const AutogradMeta* meta = l.leaf->impl().autograd_meta();
-    const bool has = meta && meta->grad.defined();
-    if (has != l.had_gradient) return has ? "a gradient that was not there" : "a gradient that is not there";
-    if (has && !meta->grad.is_same(*l.before)) return "a gradient is another tensor";
-  }
-  return nullptr;
-}
-
-const char* Program::mismatch(const std::vector<Tensor>& inputs, const std::vector<double>& numbers,
-                              const Surroundings& surroundings) {
-  if (inputs.size() != inputs_.size()) return "the number of arguments";
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!inputs_[i].fits(inputs[i])) return "shape, dtype or layout of an argument";
-    if (!inputs[i].defined()) continue;
-    if (requires_grad(inputs[i].impl())) return "an argument that requires a gradient";
-    for (size_t j = 0; j < i; ++j)
-      if (inputs[j].defined() && inputs[j].impl().physical_storage() == inputs[i].impl().physical_storage() &&
-          inputs_[i].same_memory_as != static_cast<int>(j) && inputs_[j].same_memory_as < 0)
-        return "arguments that share memory";
-    if (const int j = inputs_[i].same_memory_as;
-        j >= 0 && inputs[j].impl().physical_storage() != inputs[i].impl().physical_storage())
-      return "arguments that shared memory";
-    for (const Guarded& g : guarded_)
-      if (g.storage == inputs[i].impl().physical_storage().get())
-        return "an argument in the memory of a tensor of the step";
-  }
-  if (numbers.size() != numbers_.size() ||
-      (!numbers.empty() && std::memcmp(numbers.data(), numbers_.data(), numbers.size() * sizeof(double)) != 0))
-    return "a number among the arguments";
-  if (const char* what = surroundings_.differs(surroundings)) return what;
-  if (const char* what = outside_mismatch()) return what;
-  if (const char* what = leaf_mismatch()) return what;
-  for (const int i : refreshed_)
-    if (!calls_[i].refresh(*calls_[i].call, capture::Numbers::update)) return "options of an optimizer";
-  return nullptr;
-}
-
-void Program::bind(Slot& slot, const intrusive_ptr<StorageImpl>& storage) {
-  const char* const base = static_cast<const char*>(storage->data());
-  if (base != slot.bound) {
-    slot.bound = base;
-    for (const Place& p : slot.places) point(p, base);
-  }
-  for (Tensor* t : slot.tensors)
-    if (t->impl().physical_storage() != storage) t->impl().set_storage(storage, t->impl().dtype());
-}
-
-// What the program still holds of the last replay keeps its values: this one gets memory of its own.
-void Program::renew(Slot& slot) {
-  const int64_t holders = slot.storage.use_count();
-  const bool held = holders > slot.holders && holders > slot.holders + handles_of(*slot.storage);
-  if (!held && !slot.storage->address_shown()) return;
-  slot.storage = StorageImpl::allocate(slot.bytes, kCPU);
-  bind(slot, slot.storage);
-  for (LeafState& l : leaves_)
-    if (l.slot >= 0 && &slots_[l.slot] == &slot) l.now = formed(l.form, slot.storage);
-}
-
-std::vector<Tensor> Program::replay(const std::vector<Tensor>& inputs) {
-  for (LeafState& l : leaves_) {
-    if (l.after != LeafState::After::slot) continue;
-    const Tensor& grad = l.leaf->grad();
-    const int64_t own = 1 + static_cast<int64_t>(grad.is_same(l.now));
-    // Another graph may hold it, too.
-    const bool held = l.now.use_count() > own && l.now.use_count() > own + handles_of(l.now);
-    if (held || l.now.impl().physical_storage() != slots_[l.slot].storage)
-      l.now = formed(l.form, slots_[l.slot].storage);
-    if (held) renew(slots_[l.slot]);
-  }
-  for (Slot& s : slots_) {
-    if (s.input >= 0)
-      bind(s, inputs[s.input].impl().physical_storage());
-    else
-      renew(s);
-  }
-  if (HB_LIKELY(timed_ == 0))
-    for (const RecordedCall& c : calls_) c.call->run();
-  else
-    run_timed();
-  for (const Guarded& g : guarded_)
-    if (g.bumped) g.tensor->impl().bump_version();
-  for (LeafState& l : leaves_) {
-    if (l.after == LeafState::After::slot) {
-      if (!l.leaf->grad().is_same(l.now)) Tensor(*l.leaf).mutable_grad() = l.now;
-    } else if (l.after == LeafState::After::none && l.leaf->grad().defined()) {
-      Tensor(*l.leaf).mutable_grad().reset();
-    }
-  }
-  std::vector<Tensor> out;
-  out.reserve(results_.size());
-  for (const Result& r : results_) {
-    if (r.input >= 0)
-      out.push_back(inputs[r.input]);
-    else if (r.kept)
-      out.push_back(*r.kept);
-    else if (!r.form.defined())
-      out.emplace_back();
-    else if (r.slot >= 0 && slots_[r.slot].input >= 0)
-      out.push_back(formed(r.form, inputs[slots_[r.slot].input].impl().physical_storage()));
-    else
-      out.push_back(formed(r.form, r.slot >= 0 ? slots_[r.slot].storage : *r.storage));
-  }
-  return out;
 }
 
 }  // namespace hb::graph

@@ -2,13 +2,17 @@
 // A recorded step that can be replayed: the calls, where their memory comes from at each replay, and what has to be as
 // it was when they were recorded.
 
+#include <algorithm>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <halfbridge/graph.h>
 
 #include "autocast/snapshot.h"
+#include "fingerprint.h"
 #include "handles.h"
+#include "objects.h"
 #include "recording.h"
 
 namespace hb::graph {
@@ -36,13 +40,29 @@ struct Signature {
 
   static std::vector<Signature> of(const std::vector<Tensor>& tensors);
   bool fits(const Tensor& t) const;
+  bool operator==(const Signature&) const = default;
 };
+
+/// The same tensor as `form` in this memory, without history.
+Tensor formed(const Tensor& form, const intrusive_ptr<StorageImpl>& storage);
+void point(const Place& place, const char* base);
+bool requires_grad(const TensorImpl& t);
+size_t hooks_of(const TensorImpl& t);
 
 class Program {
  public:
   /// Throws RecordingError where the recording cannot be replayed.
   Program(Recording& recording, const std::vector<Tensor>& results, std::vector<Signature> inputs,
           std::vector<double> numbers, Surroundings surroundings, const CompileOptions& options);
+
+  /// What the step did when it was recorded; it is compared with the step after `replays` replays.
+  void compare_after(Fingerprint did, int64_t replays) { did_ = std::move(did), compare_after_ = replays; }
+  bool to_be_compared() const { return replays_ >= compare_after_ && compare_after_ > 0; }
+  const Fingerprint& did() const { return did_; }
+  /// The step still does that: the next comparison comes after twice as many replays, but no more than `most`.
+  void is_compared(int64_t most) { replays_ = 0, compare_after_ = std::min(2 * compare_after_, most); }
+  /// Since the last comparison.
+  int64_t replays() const { return replays_; }
 
   /// Why it is not the program for these arguments now; null where it is. Brings options of optimizers up to date.
   const char* mismatch(const std::vector<Tensor>& inputs, const std::vector<double>& numbers,
@@ -121,6 +141,9 @@ class Program {
   std::vector<Signature> inputs_;
   std::vector<double> numbers_;
   Surroundings surroundings_;
+  std::unique_ptr<ObjectGuard> objects_;
+  Fingerprint did_;
+  int64_t replays_ = 0, compare_after_ = 0;
   intrusive_ptr<StorageImpl> arena_;
   std::string page_;  // where it is written when `timed_` replays more are done
   int timed_ = 0, replays_timed_ = 0;

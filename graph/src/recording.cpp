@@ -187,8 +187,8 @@ void Recording::leaf(const Tensor& t) {
   }
   for (const Tensor& in : inputs)
     if (in.is_same(t)) return refuse("backward", "gives a gradient to an argument");
-  found_leaves.push_back(t);
-  refuse("backward", "gives a gradient to a tensor that had none in the calls before");
+  if (std::none_of(found_leaves.begin(), found_leaves.end(), [&](const Tensor& l) { return l.is_same(t); }))
+    found_leaves.push_back(t);
 }
 
 void Recording::made(const TensorImpl& tensor) {

@@ -85,7 +85,7 @@ class Recording final : public capture::Recorder {
   std::vector<Outside> outside;
   std::vector<Leaf> leaves;
   std::vector<Tensor> inputs;
-  std::vector<Tensor> found_leaves;  // that got a gradient and were not known
+  std::vector<Tensor> found_leaves;  // that got a gradient and were not known: there is no graph without them
 
   /// The memory of a tensor; -1 where it is not known.
   int memory_of(const Tensor& t) const;

@@ -10,7 +10,6 @@
 #include "autograd/arithmetic.h"
 #include "autograd/loss_scaling.h"
 #include "autograd/watch.h"
-#include "core/recorder.h"
 #include "core/stack.h"
 #include "core/warnings.h"
 
@@ -23,7 +22,6 @@ bool earlier(const Node* a, const Node* b) { return a->sequence_nr() < b->sequen
 
 void apply_tensor_hook(const Node::TensorHook& hook, Tensor& grad) {
   if (!hook || !grad.defined()) return;
-  capture::tell_refusal("register_hook", "runs a function of the program");
   Tensor replaced = hook(grad);
   if (replaced.defined()) grad = std::move(replaced);
 }
@@ -154,8 +152,6 @@ variable_list Engine::call(Node* node, variable_list&& grads) {
   for (const Tensor& g : grads) any = any || g.defined();
   const auto* hooks = node->hooks_.get();
   if (!any) return variable_list(node->num_outputs());
-  if (hooks && !(hooks->pre_hooks.empty() && hooks->post_hooks.empty()))
-    capture::tell_refusal("add_hook", "runs a function of the program");
   if (hooks) {
     for (const auto& h : hooks->pre_hooks) grads = h(grads);
   }

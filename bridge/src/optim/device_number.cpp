@@ -23,6 +23,7 @@ template <class T>
 T* DeviceNumber<T>::data(const Device& device) {
   if (!on_device_.defined() || on_device_.device() != device) {
     NoGradGuard no_grad;
+    const hb::capture::Inside unrecorded;  // a step goes on from the number that it finds
     on_device_ = full({}, get(), TensorOptions(std::is_same_v<T, double> ? kDouble : kLong).device(device));
   }
   hb::capture::uses(on_device_);

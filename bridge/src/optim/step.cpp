@@ -7,7 +7,9 @@
 
 namespace hb::bridge::optim {
 
+// What the step finds there is not part of it: a recorded step goes on from the state's values.
 Tensor zero_state(const Tensor& param, ScalarType dtype) {
+  const hb::capture::Inside unrecorded;
   return zeros_like(param, TensorOptions(dtype), MemoryFormat::Preserve);
 }
 
@@ -132,6 +134,7 @@ float* StepTensors::master_data(const Tensor& param, OptimizerParamState& state)
   const bool fits =
       master.scalar_type() == kFloat && (dense ? master.strides().equals(param.strides()) : master.is_contiguous());
   if (!fits) {
+    const hb::capture::Inside unrecorded;
     Tensor copy = zero_state(param, kFloat);
     copy.copy_(master);
     master = copy;

@@ -37,6 +37,23 @@ struct CompileOptions {
   bool drop_dead = true;
   /// Chains of element-wise functions run block by block, so that what is between them stays in the cache.
   bool fuse = true;
+  /// Now and then a call runs eagerly and is compared with the graph: at first soon, then after as many replays as this
+  /// at most. 0: never.
+  int64_t compare_every = 256;
+
+  struct Object {
+    const void* begin;
+    size_t bytes;
+  };
+  /// The program's objects whose own bytes the step depends on.
+  std::vector<Object> objects;
+  /// Names one: numbers, flags, modules of the program's own classes. A graph is replayed only while its bytes are what
+  /// they were when it was recorded; what it points to is not looked at. It has to outlive the compiled step.
+  template <class T>
+  CompileOptions& reads(const T& object) {
+    objects.push_back({std::addressof(object), sizeof(T)});
+    return *this;
+  }
 };
 
 /// What became of the calls of a compiled step.
@@ -44,6 +61,7 @@ struct CompileCounts {
   int64_t eager = 0;     // that ran as the program wrote it, recorded ones among them
   int64_t recorded = 0;  // from which a graph was made
   int64_t replayed = 0;
+  int64_t compared = 0;  // eager ones that showed the graph still to be what the step does
   /// Why the last call that was not replayed was not.
   std::string reason;
 };

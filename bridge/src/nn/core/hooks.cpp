@@ -5,7 +5,6 @@
 #include <halfbridge/bridge/nn/module.h>
 
 #include "autograd/record.h"
-#include "core/recorder.h"
 
 namespace hb::bridge::nn {
 
@@ -141,7 +140,6 @@ void HookedCall::before(Tensor& input) { before(TensorPointers{&input}); }
 void HookedCall::after(Tensor& output) { after(TensorPointers{&output}); }
 
 void HookedCall::before(const TensorPointers& inputs) {
-  if (!hooks_.pre.empty()) hb::capture::tell_refusal("register_forward_pre_hook", "runs a function of the program");
   for (const auto& [handle, hook] : HookTable<ForwardPreHook>(hooks_.pre))
     replace("forward_pre_hook", inputs, (*hook)(module_, values_of(inputs)));
   if (!hooks_.backward.empty()) {
@@ -159,7 +157,6 @@ void HookedCall::before(const TensorPointers& inputs) {
 void HookedCall::after(const TensorPointers& outputs) {
   entered_hooks() = nullptr;
   leave_scopes();
-  if (!hooks_.post.empty()) hb::capture::tell_refusal("register_forward_hook", "runs a function of the program");
   for (const auto& [handle, hook] : HookTable<ForwardHook>(hooks_.post))
     replace("forward_hook", outputs, (*hook)(module_, inputs_, values_of(outputs)));
   if (!backward_) return;

@@ -6,6 +6,7 @@
 #include "core/recorder.h"
 #include "core/remains.h"
 #include "core/stack.h"
+#include "live_modules.h"
 #include "module_watch.h"
 
 namespace hb::bridge::nn {
@@ -24,6 +25,7 @@ void check_name(const char* what, const std::string& name) {
 }  // namespace
 
 Module::Module() : parameters_("Parameter"), buffers_("Buffer"), children_("Submodule") {
+  LiveModules::begins(*this);
   ModuleWatchers::each([&](ModuleWatcher& w) { w.made(*this, false); });
 }
 Module::Module(std::string name) : Module() { name_ = std::move(name); }
@@ -35,6 +37,7 @@ Module::Module(const Module& o)
       name_(o.name_),
       hooks_(o.hooks_),
       is_training_(o.is_training_) {
+  LiveModules::begins(*this);
   ModuleWatchers::each([&](ModuleWatcher& w) { w.made(*this, true); });
 }
 Module& Module::operator=(const Module&) = default;
@@ -46,10 +49,12 @@ Module::Module(Module&& o) noexcept
       name_(std::move(o.name_)),
       hooks_(std::move(o.hooks_)),
       is_training_(o.is_training_) {
+  LiveModules::begins(*this);
   ModuleWatchers::each([&](ModuleWatcher& w) { w.made(*this, true); });
 }
 Module& Module::operator=(Module&&) noexcept = default;
 Module::~Module() {
+  LiveModules::ends(*this);
   ModuleWatchers::each([&](ModuleWatcher& w) { w.gone(*this); });
   for (auto& child : children_) {
     if (child.value().use_count() == 1) hb::detail::free_in_turn(std::move(child.value()));

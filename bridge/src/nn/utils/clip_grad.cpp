@@ -8,6 +8,7 @@
 
 #include "amp/scaled_grads.h"
 #include "core/recorder.h"
+#include "core/warnings.h"
 
 namespace hb::bridge::nn::utils {
 
@@ -54,7 +55,15 @@ inline namespace functions {
 double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type,
                        bool error_if_nonfinite) {
   const Tensor total = clip_by_norm(parameters, max_norm, norm_type, error_if_nonfinite);
-  return total.defined() ? total.item().toDouble() : 0.0;
+  if (!total.defined()) return 0.0;
+  if (HB_UNLIKELY(hb::capture::any_recording()) && hb::capture::records()) {
+    // The gradients are clipped without that number; few programs look at it.
+    HB_WARN_ONCE("[clip_grad_norm_] in a captured step it returns the norm of the call that is recorded; replays give ",
+                 "none to the host. clip_by_global_norm() gives none in any case");
+    const hb::capture::Inside unrecorded;
+    return total.item().toDouble();
+  }
+  return total.item().toDouble();
 }
 double clip_grad_norm_(std::initializer_list<Tensor> parameters, double max_norm, double norm_type,
                        bool error_if_nonfinite) {

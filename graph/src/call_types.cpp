@@ -1,0 +1,106 @@
+#include "call_types.h"
+
+#include <typeindex>
+#include <unordered_map>
+
+#include "backend/amp.h"
+#include "backend/attention.h"
+#include "backend/conv.h"
+#include "backend/decompositions.h"
+#include "backend/distributions.h"
+#include "backend/elementwise.h"
+#include "backend/factories.h"
+#include "backend/fft.h"
+#include "backend/gemm.h"
+#include "backend/grid_sample.h"
+#include "backend/indexing.h"
+#include "backend/loss.h"
+#include "backend/lstm.h"
+#include "backend/norm.h"
+#include "backend/optim.h"
+#include "backend/pool.h"
+#include "backend/reduce.h"
+#include "backend/separable.h"
+#include "backend/softmax.h"
+#include "backend/sort.h"
+#include "call_numbers.h"
+#include "formulas/update_rules/scaled.h"
+
+namespace hb::graph {
+
+namespace {
+
+struct Type {
+  std::unique_ptr<capture::Call> (*copy)(capture::Call&);
+  std::string (*numbers)(capture::Call&);
+};
+using Table = std::unordered_map<std::type_index, Type>;
+
+template <class... Args>
+void add(Table& table, const Kernel<void(Args...)>&) {
+  using CallType = capture::CallOf<Args...>;
+  const auto copy = [](capture::Call& call) -> std::unique_ptr<capture::Call> {
+    auto& c = static_cast<CallType&>(call);
+    return std::apply([&](auto&... k) { return std::make_unique<CallType>(c.name, c.fn, k.get()...); }, c.kept);
+  };
+  const auto numbers = [](capture::Call& call) {
+    NumberBytes n;
+    auto& c = static_cast<CallType&>(call);
+    n.raw(reinterpret_cast<uintptr_t>(c.fn));
+    std::apply([&](auto&... k) { (n.add(k), ...); }, c.kept);
+    return std::move(n.bytes);
+  };
+  table.emplace(typeid(CallType), Type{copy, numbers});
+}
+
+template <class... Kernels>
+void add_all(Table& table, const Kernels&... kernels) {
+  (add(table, kernels), ...);
+}
+
+// One kernel of each signature would do: all of a header are listed, so that none is forgotten.
+Table* make_table() {
+  auto* const table = new Table;
+  add_all(*table, check_unscale_kernel, update_scale_kernel, attention_kernel, attention_backward_kernel,
+          embedding_kernel, conv_forward_kernel, conv_backward_data_kernel, conv_backward_weight_kernel,
+          transpose_kernel, add_bias_kernel, lu_factor_kernel, pivot_order_kernel, lu_solve_kernel, cholesky_kernel,
+          cholesky_solve_kernel, cholesky_inverse_kernel, qr_kernel, geqrf_kernel, householder_kernel, ormqr_kernel,
+          eigh_kernel, eig_kernel, svd_kernel, uniform_kernel, normal_kernel, random_from_to_kernel, random_kernel,
+          bernoulli_kernel, bernoulli_each_kernel, exponential_kernel, geometric_kernel, cauchy_kernel, poisson_kernel,
+          binomial_kernel, randperm_kernel, multinomial_kernel, copy_kernel, fill_kernel, arange_kernel,
+          linspace_kernel, fft_r2c_kernel, fft_c2r_kernel, gemm_kernel, column_sum_kernel, grid_sample_kernel,
+          grid_sample_backward_kernel, wrap_index_kernel, select_rows_kernel, put_rows_kernel, gather_kernel,
+          scatter_kernel, masked_scatter_kernel, nll_kernel, nll_backward_kernel, cross_entropy_kernel,
+          cross_entropy_backward_kernel, pair_loss_kernel, pair_loss_backward_kernel, lstm_cell_kernel,
+          lstm_cell_backward_kernel, channel_stats_kernel, channel_affine_kernel, channel_grad_stats_kernel,
+          channel_grad_kernel, batch_norm_channels_kernel, batch_norm_grad_channels_kernel, row_norm_kernel,
+          row_norm_backward_kernel, max_pool_kernel, max_pool_backward_kernel, avg_pool_kernel,
+          avg_pool_backward_kernel, reduce_kernel, moments_kernel, extremum_kernel, separable_select_kernel,
+          separable_sum_kernel, softmax_kernel, softmax_backward_kernel, order_kernel, mode_kernel, searchsorted_kernel,
+          scan_kernel, bincount_kernel);
+  add(*table, exp_formula);  // and all other formulas
+#define HB_ADD(Rule, kernel, name) add(*table, kernel);
+  HB_FORALL_UPDATE_RULES(HB_ADD)
+#undef HB_ADD
+  add(*table, lamb_update);
+  return table;
+}
+
+const Type* type_of(const capture::Call& call) {
+  static const Table* const table = make_table();
+  const auto at = table->find(typeid(call));
+  return at == table->end() ? nullptr : &at->second;
+}
+
+}  // namespace
+
+std::unique_ptr<capture::Call> copy_of(capture::Call& call) {
+  const Type* const type = type_of(call);
+  return type ? type->copy(call) : nullptr;
+}
+std::string numbers_of(capture::Call& call) {
+  const Type* const type = type_of(call);
+  return type ? type->numbers(call) : std::string();
+}
+
+}  // namespace hb::graph

@@ -1,0 +1,18 @@
+#pragma once
+// What is known of a recorded call beyond that it can be run: a copy of it, and the numbers among its arguments.
+
+#include <memory>
+#include <string>
+
+#include "backend/captured.h"
+
+namespace hb::graph {
+
+/// The call with places of its own to hold addresses in; null for a call of a type that the table lacks.
+std::unique_ptr<capture::Call> copy_of(capture::Call& call);
+
+/// The bytes of all numbers, sizes and names that the routine gets, without the addresses: equal calls have equal ones.
+/// Empty for a call of a type that the table lacks.
+std::string numbers_of(capture::Call& call);
+
+}  // namespace hb::graph

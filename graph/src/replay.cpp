@@ -1,0 +1,90 @@
+// A replay: bring the calls to where memory is now, make them, hand out what they made.
+#include <cstring>
+
+#include <halfbridge/autograd.h>
+
+#include "program.h"
+
+namespace hb::graph {
+
+Tensor formed(const Tensor& form, const intrusive_ptr<StorageImpl>& storage) {
+  auto impl = form.impl().snapshot();
+  impl->set_storage(storage, impl->dtype());
+  return Tensor(std::move(impl));
+}
+
+void point(const Place& place, const char* base) {
+  const char* address = base + place.offset;
+  std::memcpy(place.pointer, &address, sizeof address);
+}
+
+void Program::bind(Slot& slot, const intrusive_ptr<StorageImpl>& storage) {
+  const char* const base = static_cast<const char*>(storage->data());
+  if (base != slot.bound) {
+    slot.bound = base;
+    for (const Place& p : slot.places) point(p, base);
+  }
+  for (Tensor* t : slot.tensors)
+    if (t->impl().physical_storage() != storage) t->impl().set_storage(storage, t->impl().dtype());
+}
+
+// What the program still holds of the last replay keeps its values: this one gets memory of its own.
+void Program::renew(Slot& slot) {
+  const int64_t holders = slot.storage.use_count();
+  const bool held = holders > slot.holders && holders > slot.holders + handles_of(*slot.storage);
+  if (!held && !slot.storage->address_shown()) return;
+  slot.storage = StorageImpl::allocate(slot.bytes, kCPU);
+  bind(slot, slot.storage);
+  for (LeafState& l : leaves_)
+    if (l.slot >= 0 && &slots_[l.slot] == &slot) l.now = formed(l.form, slot.storage);
+}
+
+std::vector<Tensor> Program::replay(const std::vector<Tensor>& inputs) {
+  for (LeafState& l : leaves_) {
+    if (l.after != LeafState::After::slot) continue;
+    const Tensor& grad = l.leaf->grad();
+    const int64_t own = 1 + static_cast<int64_t>(grad.is_same(l.now));
+    // Another graph may hold it, too.
+    const bool held = l.now.use_count() > own && l.now.use_count() > own + handles_of(l.now);
+    if (held || l.now.impl().physical_storage() != slots_[l.slot].storage)
+      l.now = formed(l.form, slots_[l.slot].storage);
+    if (held) renew(slots_[l.slot]);
+  }
+  for (Slot& s : slots_) {
+    if (s.input >= 0)
+      bind(s, inputs[s.input].impl().physical_storage());
+    else
+      renew(s);
+  }
+  ++replays_;
+  if (HB_LIKELY(timed_ == 0))
+    for (const RecordedCall& c : calls_) c.call->run();
+  else
+    run_timed();
+  for (const Guarded& g : guarded_)
+    if (g.bumped) g.tensor->impl().bump_version();
+  for (LeafState& l : leaves_) {
+    if (l.after == LeafState::After::slot) {
+      if (!l.leaf->grad().is_same(l.now)) Tensor(*l.leaf).mutable_grad() = l.now;
+    } else if (l.after == LeafState::After::none && l.leaf->grad().defined()) {
+      Tensor(*l.leaf).mutable_grad().reset();
+    }
+  }
+  std::vector<Tensor> out;
+  out.reserve(results_.size());
+  for (const Result& r : results_) {
+    if (r.input >= 0)
+      out.push_back(inputs[r.input]);
+    else if (r.kept)
+      out.push_back(*r.kept);
+    else if (!r.form.defined())
+      out.emplace_back();
+    else if (r.slot >= 0 && slots_[r.slot].input >= 0)
+      out.push_back(formed(r.form, inputs[slots_[r.slot].input].impl().physical_storage()));
+    else
+      out.push_back(formed(r.form, r.slot >= 0 ? slots_[r.slot].storage : *r.storage));
+  }
+  return out;
+}
+
+}  // namespace hb::graph
