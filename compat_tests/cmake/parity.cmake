@@ -56,10 +56,10 @@ foreach(family IN LISTS _families)
         -DOUT=${CMAKE_CURRENT_BINARY_DIR}/cuda -DDEVICE=cuda -DSKIP=${CMAKE_CURRENT_SOURCE_DIR}/parity/not_on_cuda.txt
         -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/run_device.cmake)
     set(_at_once "")  # where errors of kernels are part of the cases
-    if(family MATCHES "^bad_|^(indexing|losses|module_linear|module_loss|nn_misc|tensor_functions)$")
+    if(family MATCHES "^bad_|^(decompositions|indexing|losses|module_linear|module_loss|nn_misc|sparse|tensor_functions)$")
       set(_at_once ";CUDA_LAUNCH_BLOCKING=1")
     endif()
     set_tests_properties(cuda.${family} PROPERTIES LABELS device TIMEOUT 600
-      ENVIRONMENT "OMP_NUM_THREADS=1;HALFBRIDGE_CUDA_LIBRARY=$<TARGET_FILE:halfbridge_software_cuda>${_at_once}")
+      ENVIRONMENT "OMP_NUM_THREADS=1;HALFBRIDGE_CUDA_LIBRARY=$<TARGET_FILE:halfbridge_software_cuda>;SOFTWARE_CUDA_RANDOM=cpu${_at_once}")
   endif()
 endforeach()

@@ -20,7 +20,7 @@ inline Tensor permuted(const Tensor& t, const DimVector& order) {
 /// `t` itself where it is contiguous, else a contiguous copy.
 inline Tensor packed(const Tensor& t) {
   if (t.is_contiguous()) return t;
-  Tensor out = empty(t.sizes(), TensorOptions().dtype(t.scalar_type()));
+  Tensor out = empty(t.sizes(), TensorOptions().dtype(t.scalar_type()).device(t.device()));
   copy_values(out, t);
   return out;
 }

@@ -205,8 +205,11 @@ void fill_poisson(RandomSpan out, RandomSpan rate, CPUGeneratorImpl& rng) {
   with_floating_type("poisson_cpu", out, [&](auto* data) {
     using T = std::remove_pointer_t<decltype(data)>;
     const T* rates = static_cast<const T*>(rate.data);
-    for (int64_t i = 0; i < out.count; ++i)
-      data[i] = from_double<T>(static_cast<double>(kernels::poisson(rng, static_cast<double>(rates[i]))));
+    for (int64_t i = 0; i < out.count; ++i) {
+      const auto r = static_cast<double>(rates[i]);
+      HB_CHECK(r >= 0, "invalid Poisson rate, expected rate to be non-negative");
+      data[i] = from_double<T>(static_cast<double>(kernels::poisson(rng, r)));
+    }
   });
 }
 

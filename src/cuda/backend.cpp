@@ -17,15 +17,10 @@ namespace {
 
 int devices = 0;
 thread_local constinit const char* function = "";
-
-// CUDA_LAUNCH_BLOCKING=1: every function waits for its kernels, so that errors are told where they were made.
-bool blocking() {
-  static const bool wish = [] {
-    const char* text = std::getenv("CUDA_LAUNCH_BLOCKING");
-    return text && *text && std::string(text) != "0";
-  }();
-  return wish;
-}
+/// The functions within whose kernels this thread is: kernels may call others.
+constexpr int kDeepest = 8;
+thread_local constinit const char* outer[kDeepest] = {};
+thread_local constinit int depth = 0;
 
 class CudaBackend final : public DeviceBackend {
  public:
@@ -71,6 +66,8 @@ class CudaBackend final : public DeviceBackend {
   const Generator& default_generator(DeviceIndex index) override { return cuda::default_generator(index); }
 
   void enter_kernel(const char* name, const Device& device) override {
+    if (depth < kDeepest) outer[depth] = function;
+    ++depth;
     function = name;
     if (HB_UNLIKELY(device.index() != current_device())) {
       before_ = current_device();
@@ -78,6 +75,7 @@ class CudaBackend final : public DeviceBackend {
     }
   }
   void leave_kernel(const char*, const Device&) noexcept override {
+    if (--depth > 0 && depth < kDeepest) function = outer[depth];  // the outermost one's name stays for what waits
     if (HB_UNLIKELY(before_ >= 0)) {
       set_current_device(before_);
       before_ = -1;
@@ -133,6 +131,13 @@ std::string find_devices() {
 
 }  // namespace
 
+bool blocking() {
+  static const bool wish = [] {
+    const char* text = std::getenv("CUDA_LAUNCH_BLOCKING");
+    return text && *text && std::string(text) != "0";
+  }();
+  return wish;
+}
 DeviceIndex device_count() { return static_cast<DeviceIndex>(devices); }
 const char* current_function() { return function; }
 void after_launch(const char* name) {

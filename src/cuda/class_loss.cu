@@ -33,7 +33,7 @@ struct Classes {
         total(l.total),
         mean(l.reduction == kMean),
         per_target(l.reduction == kNone),
-        report(reporter(name)) {}
+        report(reporter(name, "Target {value} is out of bounds. Expected targets in [0, {limit})")) {}
   // Whether target i counts.
   __device__ bool counts(int64_t i) const {
     return target[i] != ignore_index && index_is_good(target[i], classes, report);

@@ -21,7 +21,8 @@ template <class Word>
 void copy_rows_by(void* out, const void* weight, const int64_t* index, int64_t n, int64_t rows, int64_t bytes) {
   const int64_t width = bytes / static_cast<int64_t>(sizeof(Word));
   HB_LAUNCH(copy_rows<Word>, blocks_for(n * width), kThreads, 0, current_stream(), static_cast<Word*>(out),
-            static_cast<const Word*>(weight), index, n, rows, width, reporter("embedding"));
+            static_cast<const Word*>(weight), index, n, rows, width,
+            reporter("embedding", "index out of range in self: expected indices in [0, {limit}), got {value}"));
 }
 
 void embedding(ScalarType dtype, void* out, const void* weight, const int64_t* index, int64_t n, int64_t rows,

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <deque>
+#include <mutex>
 
 #include <halfbridge/error.h>
 
@@ -56,6 +57,18 @@ const Generator& default_generator(DeviceIndex device) {
     return made;
   }();
   return (*all)[static_cast<size_t>(device)];
+}
+
+CudaGenerator& generator_of(const char* name, const std::optional<Generator>& given) {
+  const Generator& used = given && given->defined() ? *given : default_generator(current_device());
+  HB_CHECK(used.device().is_cuda(), "[", name, "] Expected a 'cuda' device type for generator but found '",
+           used.device().type(), "'");
+  return *used.get<CudaGenerator>();
+}
+PhiloxStart take_numbers(const char* name, const std::optional<Generator>& given, uint64_t count) {
+  CudaGenerator& generator = generator_of(name, given);
+  const std::lock_guard lock(generator.mutex_);
+  return generator.take(count);
 }
 
 }  // namespace hb::cuda

@@ -2,6 +2,8 @@
 // Random numbers of a device: Philox 4x32-10 (Salmon et al., 2011), counted as PyTorch counts, so that a seed gives its
 // numbers.
 
+#include <optional>
+
 #include <halfbridge/generator.h>
 
 namespace hb::cuda {
@@ -32,5 +34,10 @@ class CudaGenerator final : public GeneratorImpl {
 };
 
 const Generator& default_generator(DeviceIndex device);
+
+/// The given generator, or the current device's. Throws where it is another device's.
+CudaGenerator& generator_of(const char* name, const std::optional<Generator>& given);
+/// CudaGenerator::take under its lock.
+PhiloxStart take_numbers(const char* name, const std::optional<Generator>& given, uint64_t count);
 
 }  // namespace hb::cuda

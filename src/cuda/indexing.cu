@@ -14,6 +14,11 @@ T* data(const Tensor& t) {
   return static_cast<T*>(t.impl().raw_data());
 }
 
+/// What is said of a bad index, in the CPU's words.
+constexpr const char *kBadElement = "index {value} is out of bounds for dimension {dim} with size {limit}",
+                     *kBadRow =
+                         "index out of range in self: index {value} is out of bounds for a dimension of size {limit}";
+
 __global__ void wrap(int64_t* out, const int64_t* index, int64_t n, int64_t size, bool check, Reporter report) {
   HB_GRID_LOOP(i, n) {
     const int64_t at = index[i];
@@ -25,11 +30,11 @@ __global__ void wrap(int64_t* out, const int64_t* index, int64_t n, int64_t size
     }
   }
 }
-void wrap_index(const Tensor& out, const Tensor& index, int64_t size, const char* name, int64_t) {
+void wrap_index(const Tensor& out, const Tensor& index, int64_t size, const char* name, int64_t dim) {
   const int64_t n = index.numel();
   if (n > 0)
     HB_LAUNCH(wrap, blocks_for(n), kThreads, 0, current_stream(), data<int64_t>(out), data<const int64_t>(index), n,
-              size, name != nullptr, reporter(name));
+              size, name != nullptr, reporter(name, kBadElement, dim));
 }
 
 // Rows of `width` words, `count` of each of `outer` blocks of `rows`.
@@ -47,7 +52,7 @@ void pick_rows_by(const char* name, void* out, const void* in, const int64_t* in
                   int64_t bytes) {
   const int64_t width = bytes / static_cast<int64_t>(sizeof(Word)), n = l.outer * count * width;
   HB_LAUNCH(pick_rows<Word>, blocks_for(n), kThreads, 0, current_stream(), static_cast<Word*>(out),
-            static_cast<const Word*>(in), index, n, count, l.n, width, reporter(name));
+            static_cast<const Word*>(in), index, n, count, l.n, width, reporter(name, kBadRow));
 }
 void select_rows(const char* name, const Tensor& out, const Tensor& in, const Tensor& index, Lines l) {
   const int64_t count = index.numel(), bytes = l.inner * static_cast<int64_t>(in.impl().itemsize());
@@ -126,10 +131,10 @@ void put_rows(const char* name, const Tensor& out, const Tensor& index, const Te
       constexpr PutOp kOp = decltype(put)::value;
       if (!puts_together<T> || (kOp != PutOp::assign && by_columns<T>(l.outer * l.inner, count)))
         HB_LAUNCH((put_columns<T, kOp>), blocks_for(l.outer * l.inner), kThreads, 0, current_stream(), to, from, at,
-                  l.outer, count, l.n, l.inner, reporter(name));
+                  l.outer, count, l.n, l.inner, reporter(name, kBadRow));
       else
         HB_LAUNCH((put_elements<T, kOp>), blocks_for(n), kThreads, 0, current_stream(), to, from, at, n, count, l.n,
-                  l.inner, reporter(name));
+                  l.inner, reporter(name, kBadRow));
     });
   });
 }
@@ -153,7 +158,8 @@ struct Walk {
       if (static_cast<int64_t>(d) != dim) add(d), columns *= n[d];
     if (n.empty()) {  // one element
       sizes[0] = 1, indexed[0] = index[0] = other[0] = 0;
-      dims = 1, along = 1;
+      dims = 1;
+      if (indexed_one.dim() > 0) along = indexed_one.impl().physical_strides()[0], size = indexed_one.numel();
       return;
     }
     add(static_cast<size_t>(dim));
@@ -187,7 +193,7 @@ template <class Word>
 void gather_by(const char* name, const Tensor& out, const Tensor& in, const Tensor& index, int64_t dim) {
   const Walk w(name, in, index, out, dim);
   HB_LAUNCH(gather_elements<Word>, blocks_for(w.columns * w.count), kThreads, 0, current_stream(), data<Word>(out),
-            data<const Word>(in), data<const int64_t>(index), w, reporter(name));
+            data<const Word>(in), data<const int64_t>(index), w, reporter(name, kBadElement, dim));
 }
 void gather(const char* name, const Tensor& out, const Tensor& in, const Tensor& index, int64_t dim) {
   if (index.numel() == 0) return;
@@ -230,10 +236,10 @@ void scatter(const char* name, const Tensor& out, const Tensor& index, const Ten
       constexpr PutOp kOp = decltype(put)::value;
       if (!puts_together<T> || (kOp != PutOp::assign && by_columns<T>(w.columns, w.count)))
         HB_LAUNCH((scatter_columns<T, kOp>), blocks_for(w.columns), kThreads, 0, current_stream(), data<T>(out),
-                  data<const T>(src), data<const int64_t>(index), w, reporter(name));
+                  data<const T>(src), data<const int64_t>(index), w, reporter(name, kBadElement, dim));
       else
         HB_LAUNCH((scatter_elements<T, kOp>), blocks_for(w.columns * w.count), kThreads, 0, current_stream(),
-                  data<T>(out), data<const T>(src), data<const int64_t>(index), w, reporter(name));
+                  data<T>(out), data<const T>(src), data<const int64_t>(index), w, reporter(name, kBadElement, dim));
     });
   });
 }

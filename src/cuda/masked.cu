@@ -131,7 +131,8 @@ Tensor repeated_places(const Tensor& counts) {
   const Scratch<int64_t> ends(n);
   if (n > 0) {
     const auto* c = static_cast<const int64_t*>(counts.impl().raw_data());
-    HB_LAUNCH(check_counts, blocks_for(n), kThreads, 0, current_stream(), c, n, reporter("repeat_interleave"));
+    HB_LAUNCH(check_counts, blocks_for(n), kThreads, 0, current_stream(), c, n,
+              reporter("repeat_interleave", "repeats can not be negative, got {value}"));
     HB_CUB(cub::DeviceScan::InclusiveSum, c, ends.get(), n);
     copy_memory(&total, kCPU, ends.get() + n - 1, counts.device(), sizeof total);
   }

@@ -9,43 +9,12 @@
 #include <vector>
 
 #include "cuda/allocator.h"
-#include "cuda/convert.h"
 #include "cuda/register.h"
 #include "cuda/tensor_list.h"
+#include "cuda/update_values.h"
 
 namespace hb::cuda {
 namespace {
-
-/// Element i of memory that holds doubles, where T is double, else floats or halves.
-template <class T>
-__device__ inline T load_floating(const void* from, int64_t i, ScalarType dtype) {
-  if constexpr (std::is_same_v<T, double>)
-    return static_cast<const double*>(from)[i];
-  else
-    return dtype == kFloat ? static_cast<const float*>(from)[i]
-                           : from_bits(static_cast<const uint16_t*>(from)[i], dtype == kHalf);
-}
-template <class T>
-__device__ inline void store_floating(void* to, int64_t i, ScalarType dtype, T value) {
-  if constexpr (std::is_same_v<T, double>)
-    static_cast<double*>(to)[i] = value;
-  else if (dtype == kFloat)
-    static_cast<float*>(to)[i] = value;
-  else
-    static_cast<uint16_t*>(to)[i] = static_cast<uint16_t>(to_bits(value, dtype == kHalf));
-}
-
-/// The parameter as it is computed with: the master copy unless the parameter was changed since.
-template <class T>
-__device__ T param_value(const UpdateCall& call, const UpdateTensor& t, int64_t i) {
-  if constexpr (std::is_same_v<T, float>) {
-    if (t.master) {
-      const float master = t.master[i];
-      if (static_cast<const uint16_t*>(t.param)[i] == to_bits(master, call.param == kHalf)) return master;
-    }
-  }
-  return load_floating<T>(t.param, i, call.param);
-}
 
 template <unsigned used, class T, class Formula>
 __device__ void update_element(const UpdateCall& call, const UpdateTensor& t, const Formula& formula, T factor,
@@ -55,9 +24,7 @@ __device__ void update_element(const UpdateCall& call, const UpdateTensor& t, co
   for (int k = 0; k < UpdateTensor::kMaxStates; ++k)
     if (used >> k & 1) s[k] = load_floating<T>(t.state[k], i, call.state);
   formula(param, load_floating<T>(t.grad, i, call.grad) * factor, s);
-  store_floating<T>(t.param, i, call.param, param);
-  if constexpr (std::is_same_v<T, float>)
-    if (t.master) t.master[i] = param;
+  store_param<T>(call, t, i, param);
 #pragma unroll
   for (int k = 0; k < UpdateTensor::kMaxStates; ++k)
     if (used >> k & 1) store_floating<T>(t.state[k], i, call.state, s[k]);
@@ -87,8 +54,7 @@ __global__ void __launch_bounds__(kThreads)
   }
   __syncthreads();
   const typename Rule::template Formula<T, flags> formula(*begun);
-  const T inverse = call.grad_scale ? static_cast<float>(1.0 / static_cast<double>(*call.grad_scale)) : 1.0f;
-  const T factor = call.maximize ? -inverse : inverse;
+  const T factor = grad_factor<T>(call);
   const int64_t step = int64_t{blocks} * kThreads;
   for (int64_t i = (blockIdx.x - list.first[tensor]) * int64_t{kThreads} + threadIdx.x; i < t.numel; i += step)
     update_element<Rule::states(flags), T>(call, t, formula, factor, i);

@@ -158,10 +158,7 @@ void launch_draw(const Walk& walk, const void* context) {
 
 template <class Distribution>
 void draw(const char* name, const Loop& loop, const MaybeGenerator& generator, const Distribution& distribution) {
-  const Generator& used = generator && generator->defined() ? *generator : default_generator(current_device());
-  HB_CHECK(used.device().is_cuda(), "[", name, "] Expected a 'cuda' device type for generator but found '",
-           used.device().type(), "'");
-  const DrawCall<Distribution> call{distribution, used.get<CudaGenerator>()};
+  const DrawCall<Distribution> call{distribution, &generator_of(name, generator)};
   for_walks(name, loop, launch_draw<Distribution>, &call);
 }
 

@@ -31,20 +31,28 @@ void fail(cudaError_t code, const char* what) {
   __builtin_unreachable();
 }
 
-Reporter reporter(const char* name) {
+Reporter reporter(const char* name, const char* said, long long dim) {
   watched.store(true, std::memory_order_relaxed);
-  return {memory(), name ? name : current_function()};
+  return {memory(), name ? name : current_function(), said, dim};
 }
+
+namespace {
+std::string filled(std::string text, const char* place, long long number) {
+  const size_t at = text.find(place);
+  return at == std::string::npos ? text : text.replace(at, std::strlen(place), std::to_string(number));
+}
+}  // namespace
 
 void throw_reports() {
   if (HB_LIKELY(!watched.load(std::memory_order_relaxed))) return;
   volatile Report* const found = memory();
   if (!found->taken) return;
   const char* const name = found->name;
-  const long long value = found->value, limit = found->limit;
+  std::string text = found->said ? found->said : "index {value} is out of range for a size of {limit}";
+  text = filled(filled(filled(text, "{value}", found->value), "{limit}", found->limit), "{dim}", found->dim);
   found->taken = 0;
-  HB_CHECK_INDEX(false, "[", name ? name : "kernel", "] index ", value, " is out of range for a size of ", limit,
-                 " (found on the device; CUDA_LAUNCH_BLOCKING=1 says it at the call)");
+  HB_CHECK_INDEX(false, "[", name ? name : "kernel", "] ", text,
+                 blocking() ? "" : " (found on the device; CUDA_LAUNCH_BLOCKING=1 says it at the call)");
 }
 
 }  // namespace hb::cuda

@@ -113,6 +113,39 @@ void sort(const Tensor& values, const Tensor& indices, const Tensor& in, Lines l
 }
 HB_REGISTER_CUDA(order_kernel, sort);
 
+/// The longest run of equal values of each sorted line, the first of several; the last place that has them.
+template <class T>
+__global__ void longest_run(T* values, int64_t* indices, const T* sorted, const int64_t* places, Lines l) {
+  HB_GRID_LOOP(i, l.outer * l.inner) {
+    const int64_t first = i / l.inner * l.n * l.inner + i % l.inner;
+    int64_t best = 0, from = 0;
+    for (int64_t j = 1; j <= l.n; ++j) {
+      const int64_t begin = first + from * l.inner;
+      if (j < l.n && key_of(sorted[first + j * l.inner]) == key_of(sorted[begin])) continue;
+      if (j - from > best) {
+        best = j - from;
+        values[i] = sorted[begin];
+        indices[i] = places[first + (j - 1) * l.inner];
+      }
+      from = j;
+    }
+  }
+}
+void mode(const Tensor& values, const Tensor& indices, const Tensor& in, Lines l) {
+  const int64_t total = l.outer * l.n * l.inner;
+  if (total == 0) return;
+  HB_CHECK(total < INT32_MAX, "[mode] expected fewer than 2^31 elements on CUDA, got ", total);
+  with_ordered("mode", in.scalar_type(), [&](auto type) {
+    using T = decltype(type);
+    const Scratch<T> sorted(total);
+    const Scratch<int64_t> places(total);
+    order_of(sorted.get(), places.get(), data<const T>(in), l, {0, l.n, false});
+    HB_LAUNCH(longest_run<T>, blocks_for(l.outer * l.inner), kThreads, 0, current_stream(), data<T>(values),
+              data<int64_t>(indices), sorted.get(), places.get(), l);
+  });
+}
+HB_REGISTER_CUDA(mode_kernel, mode);
+
 // NaN is the largest.
 template <class T>
 __device__ bool comes_before(T a, T b, bool equal_too) {

@@ -11,6 +11,8 @@
 #include <halfbridge/dtype.h>
 #include <halfbridge/error.h>
 
+#include "formulas/math.h"
+
 namespace hb::kernels {
 
 constexpr double kPi = 3.14159265358979323846;
@@ -24,7 +26,7 @@ inline __attribute__((always_inline)) double fused(double a, double b, double c)
 
 /// Random bits to [0, 1): as many low bits as T has digits.
 template <typename T>
-inline __attribute__((always_inline)) compute_t<T> unit(uint64_t bits) {
+HB_HD __attribute__((always_inline)) compute_t<T> unit(uint64_t bits) {
   constexpr uint64_t kValues = uint64_t{1} << std::numeric_limits<T>::digits;
   using Bits = std::conditional_t<std::is_same_v<T, double>, uint64_t, uint32_t>;
   return static_cast<compute_t<T>>(static_cast<Bits>(bits & (kValues - 1))) * (compute_t<T>(1) / kValues);
@@ -37,7 +39,7 @@ inline __attribute__((always_inline)) T uniform(uint64_t bits, T from, T width) 
 }
 
 template <typename Rng>
-double unit_double(Rng& rng) {
+HB_HD double unit_double(Rng& rng) {
   return unit<double>(rng.random64());
 }
 
@@ -89,11 +91,10 @@ inline __attribute__((always_inline)) bool below(uint32_t high, uint32_t low, ui
   return (((static_cast<uint64_t>(high) << 32) | low) & ((uint64_t{1} << 53) - 1)) < threshold;
 }
 
-/// A Poisson count: by multiplying uniform values for small rates, by transformed rejection (PTRS: W.
-/// Hoermann, 1993) from 10 on.
+/// A Poisson count of a rate that is not negative: by multiplying uniform values for small rates, by transformed
+/// rejection (PTRS: W. Hoermann, 1993) from 10 on.
 template <typename Rng>
-int64_t poisson(Rng& rng, double rate) {
-  HB_CHECK(rate >= 0, "invalid Poisson rate, expected rate to be non-negative");
+HB_HD int64_t poisson(Rng& rng, double rate) {
   if (rate == 0) return 0;
   if (rate < 10) {
     const double limit = std::exp(-rate);
@@ -114,21 +115,20 @@ int64_t poisson(Rng& rng, double rate) {
     if (us >= 0.07 && v <= v_r) return static_cast<int64_t>(k);
     if (k < 0 || (us < 0.013 && v > us)) continue;
     if (std::log(v) + std::log(inverse_alpha) - std::log(a / (us * us) + b) <=
-        -rate + k * log_rate - std::lgamma(k + 1))
+        -rate + k * log_rate - math::log_gamma(k + 1))
       return static_cast<int64_t>(k);
   }
 }
 
 /// log(k!) less Stirling's approximation of it.
-inline double stirling_rest(double k) {
-  int sign;
-  return ::lgamma_r(k + 1, &sign) - (0.91893853320467274178 + (k + 0.5) * std::log(k + 1) - (k + 1));
+HB_HD double stirling_rest(double k) {
+  return math::log_gamma(k + 1) - (0.91893853320467274178 + (k + 0.5) * std::log(k + 1) - (k + 1));
 }
 
 /// Successes in `count` trials of probability p <= 1/2: by the gaps between successes where few are expected, else by
 /// transformed rejection (BTRS: W. Hoermann, 1993).
 template <typename Rng>
-double binomial_of_rare(Rng& rng, double count, double p) {
+HB_HD double binomial_of_rare(Rng& rng, double count, double p) {
   if (count * p < 10) {
     const double log_failure = std::log1p(-p);
     double successes = 0;
@@ -155,7 +155,7 @@ double binomial_of_rare(Rng& rng, double count, double p) {
 
 /// Successes in `count` trials of probability p.
 template <typename Rng>
-double binomial(Rng& rng, double count, double p) {
+HB_HD double binomial(Rng& rng, double count, double p) {
   if (std::isnan(count) || std::isnan(p)) return std::numeric_limits<double>::quiet_NaN();
   if (count <= 0 || p <= 0) return 0;
   if (p >= 1) return count;

@@ -9,7 +9,12 @@
 namespace hb {
 namespace {
 
-LeastSquares driver_of(const std::optional<std::string_view>& name) {
+LeastSquares driver_of(const std::optional<std::string_view>& name, const Device& device) {
+  if (device.is_cuda()) {
+    HB_CHECK(!name || *name == "gels", "torch.linalg.lstsq: `driver` other than `gels` is not supported on CUDA, got ",
+             *name);
+    return LeastSquares::gels;
+  }
   if (!name || *name == "gelsy") return LeastSquares::gelsy;
   if (*name == "gels") return LeastSquares::gels;
   if (*name == "gelsd") return LeastSquares::gelsd;
@@ -65,7 +70,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> linalg_lstsq(const Tensor& self, cons
   check_matrices("torch.linalg.lstsq", self, false);
   const bool vectors = is_vectors(self, b);
   check_sides(self, b, vectors);
-  const LeastSquares how = driver_of(driver);
+  const LeastSquares how = driver_of(driver, self.device());
   const int64_t m = self.size(-2), n = self.size(-1);
   const Tensor columns = vectors ? b.unsqueeze(-1) : b, a = with_batch_of(self, columns),
                right = with_batch_of(columns, a);

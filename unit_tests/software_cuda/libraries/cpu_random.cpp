@@ -1,0 +1,57 @@
+// With SOFTWARE_CUDA_RANDOM=cpu in the environment the device's random numbers are the CPU generator's, so that what is
+// computed with them can be compared with the CPU's results.
+#include <cstdlib>
+#include <string>
+#include <type_traits>
+
+#include <halfbridge/grad_mode.h>
+#include <halfbridge/ops.h>
+
+#include "backend/distributions.h"
+#include "core/copy_values.h"
+
+namespace hb {
+namespace {
+
+/// Arguments as the CPU's kernels take them.
+Tensor on_host(const Tensor& t) { return t.to(Device(kCPU)); }
+MaybeGenerator on_host(const MaybeGenerator& g) { return g && g->device().is_cpu() ? g : std::nullopt; }
+template <class T>
+requires std::is_arithmetic_v<T> T on_host(T number) { return number; }
+
+template <auto& slot, class... Args>
+void draw_on_host(const Tensor& out, Args... args) {
+  const NoGradGuard no_grad;
+  const Tensor host = empty_strided(out.sizes(), out.strides(), out.options().device(kCPU));
+  slot(Device(kCPU))(host, on_host(args)...);
+  copy_values(out, host);
+}
+template <auto& slot, class... Args>
+void replace(const Kernel<void(const Tensor&, Args...)>&) {
+  slot.set(kCUDA, draw_on_host<slot, Args...>);
+}
+
+const bool replaced = [] {
+  const char* wish = std::getenv("SOFTWARE_CUDA_RANDOM");
+  if (!wish || std::string(wish) != "cpu") return false;
+#define HB_REPLACE(slot) replace<slot>(slot)
+  HB_REPLACE(uniform_kernel);
+  HB_REPLACE(normal_kernel);
+  HB_REPLACE(random_from_to_kernel);
+  HB_REPLACE(random_kernel);
+  HB_REPLACE(bernoulli_kernel);
+  HB_REPLACE(bernoulli_each_kernel);
+  HB_REPLACE(exponential_kernel);
+  HB_REPLACE(geometric_kernel);
+  HB_REPLACE(log_normal_kernel);
+  HB_REPLACE(cauchy_kernel);
+  HB_REPLACE(poisson_kernel);
+  HB_REPLACE(binomial_kernel);
+  HB_REPLACE(randperm_kernel);
+  HB_REPLACE(multinomial_kernel);
+#undef HB_REPLACE
+  return true;
+}();
+
+}  // namespace
+}  // namespace hb
