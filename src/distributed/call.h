@@ -23,6 +23,7 @@ struct Call {
   int root = -1;
   size_t bytes = 0;     // that each rank must have alike
   std::string tensors;  // "Float [2, 3]"
+  Device device{kCPU};  // where they are
   std::chrono::milliseconds timeout{0};
   Deadline deadline{};
 

@@ -1,5 +1,7 @@
 #include <halfbridge/distributed/hash_store.h>
 #include <halfbridge/distributed/init.h>
+#include <halfbridge/distributed/prefix_store.h>
+#include <halfbridge/distributed/process_group_gloo.h>
 #include <halfbridge/distributed/tcp_store.h>
 
 #include <cstdlib>
@@ -51,6 +53,15 @@ intrusive_ptr<Store> meeting_place(const Placement& place, std::chrono::millisec
   return make_intrusive<TCPStore>(place.master_address, options);
 }
 
+/// What ranks tell each other beside gradients (flags, names, hashes) is on the host.
+void add_host_backend(ProcessGroup& group, const intrusive_ptr<Store>& store, const Placement& place,
+                      std::chrono::milliseconds timeout) {
+  const intrusive_ptr<Store> own = make_intrusive<PrefixStore>("host/", store->clone());
+  group.setBackend(kCPU, ProcessGroup::GLOO,
+                   intrusive_ptr<Backend>(make_intrusive<ProcessGroupGloo>(
+                       own, place.rank, place.world_size, ProcessGroupGloo::Options::create(timeout))));
+}
+
 }  // namespace
 
 void init(const std::string& backend, const InitOptions& options) {
@@ -61,6 +72,7 @@ void init(const std::string& backend, const InitOptions& options) {
   HB_CHECK(!now.group, "[init] expected one call, got another: the group exists (destroy() ends it)");
   auto store = engine == "mpi" ? intrusive_ptr<Store>() : meeting_place(place, options.store_timeout);
   now.group = new_process_group(engine, store, place.rank, place.world_size, options.timeout);
+  if (engine == "nccl") add_host_backend(*now.group, store, place, options.timeout);
   now.store = std::move(store), now.place = place;
 }
 

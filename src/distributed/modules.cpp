@@ -4,6 +4,8 @@
 
 #include <cstdlib>
 
+#include "distributed/nccl/library.h"
+
 namespace hb::distributed {
 
 namespace {
@@ -71,6 +73,12 @@ void* mpi_module() {
 }
 
 }  // namespace
+
+nccl::Library& nccl::library() {
+  static Library& opened = (*find<LibraryGetter>(
+      open_module("NCCL", "libhalfbridge_nccl.so", "libnccl-dev and CUDA's headers", RTLD_LOCAL), "hb_nccl_library"))();
+  return opened;
+}
 
 std::shared_ptr<Engine> mpi_engine(const std::vector<int>& ranks) {
   return (*find<MpiEngineMaker>(mpi_module(), "hb_make_mpi_engine"))(ranks);

@@ -115,6 +115,8 @@ std::exception_ptr WorkQueue::error() {
 }
 
 intrusive_ptr<Work> WorkQueue::add(Call call, Body body, std::vector<Tensor> outputs, bool async) {
+  HB_CHECK(call.device == Device(kCPU), "[", opTypeToString(call.op), "] expected tensors on the CPU for ",
+           engine_->name(), ", got ", call.device.str());
   std::unique_lock<std::mutex> lock(mutex_);
   HB_CHECK(!closed_, "[", opTypeToString(call.op), "] expected a group, got one that was shut down");
   call.number = ++count_;

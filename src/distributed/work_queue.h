@@ -43,14 +43,14 @@ class CollectiveWork : public Work {
 class WorkQueue : public std::enable_shared_from_this<WorkQueue> {
  public:
   explicit WorkQueue(std::shared_ptr<Engine> engine) : engine_(std::move(engine)) {}
-  ~WorkQueue();
+  virtual ~WorkQueue();
   /// Appends a collective, whose number and deadline it sets. With `async` the group's thread runs it, else the caller.
-  intrusive_ptr<Work> add(Call call, Body body, std::vector<Tensor> outputs, bool async);
+  virtual intrusive_ptr<Work> add(Call call, Body body, std::vector<Tensor> outputs, bool async);
   /// Runs what stands before `work` and itself, as far as no other thread does.
   void help(CollectiveWork& work);
-  void drain();
+  virtual void drain();
   /// Ends the thread after what is pending.
-  void close();
+  virtual void close();
   uint64_t count() const { return count_; }
   Engine& engine() { return *engine_; }
   std::shared_ptr<Engine> share_engine() { return engine_; }
@@ -62,15 +62,19 @@ class WorkQueue : public std::enable_shared_from_this<WorkQueue> {
   void loop();
   void run_front(std::unique_lock<std::mutex>& lock);
 
+ protected:
   std::shared_ptr<Engine> engine_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<intrusive_ptr<CollectiveWork>> pending_;
-  bool running_ = false, closed_ = false;
+  bool closed_ = false;
   uint64_t count_ = 0;
   std::exception_ptr error_;
   Hook hook_;
   std::thread thread_;
+
+ private:
+  std::deque<intrusive_ptr<CollectiveWork>> pending_;
+  bool running_ = false;
 };
 
 }  // namespace hb::distributed

@@ -21,8 +21,19 @@ struct Failure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Where tensors of the tests are.
+inline torch::Device& device() {
+  static torch::Device device = torch::kCPU;
+  return device;
+}
+inline bool on_gpu() { return device().is_cuda(); }
+inline Tensor zeros(torch::IntArrayRef sizes, torch::Dtype dtype = torch::kFloat) {
+  return torch::zeros(sizes, torch::TensorOptions(dtype).device(device()));
+}
+inline Tensor full(torch::IntArrayRef sizes, double v) { return torch::full(sizes, v).to(device()); }
+
 inline void expect_equal(const Tensor& got, const Tensor& want, const std::string& what) {
-  if (got.sizes() != want.sizes() || got.scalar_type() != want.scalar_type() || !torch::equal(got, want))
+  if (got.sizes() != want.sizes() || got.scalar_type() != want.scalar_type() || !torch::equal(got.cpu(), want.cpu()))
     throw Failure(what + ": got another result than one process");
 }
 
@@ -44,11 +55,15 @@ inline Tensor input(int rank, std::vector<int64_t> sizes, torch::Dtype dtype) {
   for (int64_t s : sizes) n *= s;
   std::vector<int64_t> values(n);
   for (int64_t i = 0; i < n; ++i) values[i] = value(rank, i, dtype);
-  return torch::tensor(values, torch::kInt64).reshape(sizes).to(dtype);
+  return torch::tensor(values, torch::kInt64).reshape(sizes).to(dtype).to(device());
 }
 
 inline bool takes(ReduceOp::RedOpType op, torch::Dtype dtype) {
   const bool real = dtype != torch::kComplexFloat && dtype != torch::kComplexDouble;
+  // NCCL's have no bits, no 16-bit integers, no mean of bools and no product of complex numbers.
+  if (on_gpu() && (op >= ReduceOp::BAND || dtype == torch::kInt16 || (op == ReduceOp::AVG && dtype == torch::kBool) ||
+                   (op == ReduceOp::PRODUCT && !real)))
+    return false;
   if (op >= ReduceOp::BAND) return real && !torch::isFloatingType(dtype);
   return real || op == ReduceOp::SUM || op == ReduceOp::AVG || op == ReduceOp::PRODUCT;
 }
@@ -96,7 +111,7 @@ inline void check_reductions(Backend& group, torch::Dtype dtype, std::vector<int
     to_root.rootRank = size - 1;
     group.reduce(one, to_root)->wait();
     expect_equal(one[0], rank == size - 1 ? want : input(rank, sizes, dtype), "reduce " + what);
-    Tensors out{torch::zeros(sizes, dtype)};
+    Tensors out{zeros(sizes, dtype)};
     std::vector<Tensors> in{Tensors(size, input(rank, sizes, dtype))};
     c10d::ReduceScatterOptions scatter;
     scatter.reduceOp = op;
@@ -111,7 +126,7 @@ inline void check_moves(Backend& group, torch::Dtype dtype, std::vector<int64_t>
   const auto of = [&](int r) { return input(r, sizes, dtype); };
   const auto empty = [&] {
     Tensors list;
-    for (int r = 0; r < size; ++r) list.push_back(torch::zeros(sizes, dtype));
+    for (int r = 0; r < size; ++r) list.push_back(zeros(sizes, dtype));
     return list;
   };
   const auto expect_all = [&](const Tensors& list, const std::string& name) {
@@ -125,7 +140,7 @@ inline void check_moves(Backend& group, torch::Dtype dtype, std::vector<int64_t>
   expect_equal(tensors[0], of(root), "broadcast" + what);
 
   std::vector<Tensors> outputs{empty()}, none;
-  Tensors in{of(rank)}, out{torch::zeros(sizes, dtype)};
+  Tensors in{of(rank)}, out{zeros(sizes, dtype)};
   group.allgather(outputs, in)->wait();
   expect_all(outputs[0], "allgather");
   outputs = {empty()};
@@ -149,26 +164,26 @@ inline void check_whole_tensors(Backend& group) {
   const int rank = group.getRank(), size = group.getSize();
   Tensors parts;
   for (int r = 0; r < size; ++r) parts.push_back(input(r, {2, 3}, torch::kFloat));
-  Tensor all = torch::cat(parts), in = parts[rank].clone(), out = torch::zeros({2 * size, 3});
+  Tensor all = torch::cat(parts), in = parts[rank].clone(), out = zeros({2 * size, 3});
   group._allgather_base(out, in)->wait();
   expect_equal(out, all, "_allgather_base");
-  Tensors outs{torch::zeros({2 * size, 3}), torch::zeros({2 * size, 3})}, ins{in, in * 2};
+  Tensors outs{zeros({2 * size, 3}), zeros({2 * size, 3})}, ins{in, in * 2};
   group.allgather_into_tensor_coalesced(outs, ins)->wait();
   expect_equal(outs[0], all, "allgather_into_tensor_coalesced");
   expect_equal(outs[1], all * 2, "allgather_into_tensor_coalesced");
   std::vector<Tensors> lists;
-  for (int r = 0; r < size; ++r) lists.push_back({torch::zeros({2, 3}), torch::zeros({2, 3})});
+  for (int r = 0; r < size; ++r) lists.push_back({zeros({2, 3}), zeros({2, 3})});
   group.allgather_coalesced(lists, ins)->wait();
   for (int r = 0; r < size; ++r) expect_equal(lists[r][1], parts[r] * 2, "allgather_coalesced");
 
-  Tensor sum = torch::zeros({2, 3}), mine = in.repeat({size, 1});
+  Tensor sum = zeros({2, 3}), mine = in.repeat({size, 1});
   const Tensor want = reduced(size, {2, 3}, torch::kFloat, ReduceOp::SUM);
   group._reduce_scatter_base(sum, mine)->wait();
   expect_equal(sum, want, "_reduce_scatter_base");
-  Tensors sums{torch::zeros({2, 3}), torch::zeros({2, 3})}, mines{mine, mine * 3};
+  Tensors sums{zeros({2, 3}), zeros({2, 3})}, mines{mine, mine * 3};
   group.reduce_scatter_tensor_coalesced(sums, mines)->wait();
   expect_equal(sums[1], want * 3, "reduce_scatter_tensor_coalesced");
-  Tensors several{in.clone(), in.flatten().slice(0, 0, 4).clone(), torch::empty({0})};
+  Tensors several{in.clone(), in.flatten().slice(0, 0, 4).clone(), zeros({0})};
   group.allreduce_coalesced(several)->wait();
   expect_equal(several[0], want, "allreduce_coalesced");
   expect_equal(several[1], want.flatten().slice(0, 0, 4), "allreduce_coalesced");
@@ -176,8 +191,8 @@ inline void check_whole_tensors(Backend& group) {
   // Rank r sends r + 1 rows to each.
   std::vector<int64_t> in_rows(size, rank + 1), out_rows;
   Tensors expected;
-  for (int r = 0; r < size; ++r) out_rows.push_back(r + 1), expected.push_back(torch::full({r + 1, 2}, double(r)));
-  Tensor rows = torch::full({size * (rank + 1), 2}, double(rank)), got = torch::zeros({size * (size + 1) / 2, 2});
+  for (int r = 0; r < size; ++r) out_rows.push_back(r + 1), expected.push_back(full({r + 1, 2}, double(r)));
+  Tensor rows = full({size * (rank + 1), 2}, double(rank)), got = zeros({size * (size + 1) / 2, 2});
   group.alltoall_base(got, rows, out_rows, in_rows)->wait();
   expect_equal(got, torch::cat(expected), "alltoall_base");
 }
@@ -188,30 +203,51 @@ inline void check_strided(Backend& group) {
   group.allreduce(tensors)->wait();
   expect_equal(tensors[0].contiguous(), reduced(size, {3, 5}, torch::kFloat, ReduceOp::SUM).t().contiguous(),
                "strided allreduce");
-  Tensor wide = torch::zeros({4, 6}), narrow = wide.slice(1, 0, 3);
+  Tensor wide = zeros({4, 6}), narrow = wide.slice(1, 0, 3);
   std::vector<Tensors> outputs{Tensors(size)};
-  for (auto& out : outputs[0]) out = torch::zeros({3, 4}).t();
+  for (auto& out : outputs[0]) out = zeros({3, 4}).t();
   Tensors in{narrow.add_(rank)};
   group.allgather(outputs, in)->wait();
-  for (int r = 0; r < size; ++r)
-    expect_equal(outputs[0][r].contiguous(), torch::full({4, 3}, double(r)), "strided allgather");
+  for (int r = 0; r < size; ++r) expect_equal(outputs[0][r].contiguous(), full({4, 3}, double(r)), "strided allgather");
+}
+
+/// Tags mean nothing to NCCL; messages to and from others at once are coalesced.
+inline void check_messages_in_streams(Backend& group) {
+  const int rank = group.getRank(), size = group.getSize();
+  const int next = (rank + 1) % size, before = (rank + size - 1) % size;
+  for (int64_t n : {1, 1000, 300000}) {
+    Tensors out{full({n}, rank)}, in{zeros({n})}, wide{zeros({n, 2})}, column{wide[0].select(1, 1)};
+    group.startCoalescing();
+    group.send(out, next, 0);
+    group.recv(column, before, 0);
+    group.endCoalescing()->wait();
+    expect_equal(wide[0].select(1, 1).contiguous(), full({n}, before), "recv");
+    expect_equal(wide[0].select(1, 0).contiguous(), zeros({n}), "beside what was received");
+    if (rank % 2 == 0 && rank + 1 < size) group.send(out, rank + 1, 0)->wait();
+    if (rank % 2 == 1) {
+      group.recv(in, rank - 1, 0)->wait();
+      expect_equal(in[0], full({n}, rank - 1), "recv of a pair");
+    }
+  }
+  group.barrier()->wait();
 }
 
 inline void check_messages(Backend& group) {
   const int rank = group.getRank(), size = group.getSize();
   if (size == 1) return;
+  if (on_gpu()) return check_messages_in_streams(group);
   const int next = (rank + 1) % size, before = (rank + size - 1) % size;
   for (int64_t n : {0, 1, 1000, 300000}) {
-    Tensors large{torch::full({n}, double(rank))}, small{torch::full({1}, double(rank + 100))};
-    Tensors in{torch::zeros({n})}, first{torch::zeros({1})};
+    Tensors large{full({n}, double(rank))}, small{full({1}, double(rank + 100))};
+    Tensors in{zeros({n})}, first{zeros({1})};
     auto a = group.send(large, next, 1), b = group.send(small, next, 2);
     group.recv(first, before, 2)->wait();  // before the other, which was sent first
     group.recv(in, before, 1)->wait();
     a->wait(), b->wait();
-    expect_equal(in[0], torch::full({n}, double(before)), "recv");
-    expect_equal(first[0], torch::full({1}, double(before + 100)), "recv of another tag");
+    expect_equal(in[0], full({n}, double(before)), "recv");
+    expect_equal(first[0], full({1}, double(before + 100)), "recv of another tag");
   }
-  Tensors mine{torch::full({2}, double(rank))}, any{torch::zeros({2})};
+  Tensors mine{full({2}, double(rank))}, any{zeros({2})};
   if (rank != 0) {
     group.send(mine, 0, 5)->wait();
   } else {
@@ -230,18 +266,20 @@ inline void check_messages(Backend& group) {
 /// The sum of sparse gradients, and factors before a sum.
 inline void check_special(Backend& group) {
   const int rank = group.getRank(), size = group.getSize();
-  const Tensor indices = torch::tensor({0, rank}, torch::kInt64).reshape({1, 2});
-  Tensors sparse{torch::sparse_coo_tensor(indices, torch::ones({2, 2}), {size + 1, 2})};
-  Tensor want = torch::zeros({size + 1, 2});
-  want[0] += size;
-  for (int r = 0; r < size; ++r) want[r] += 1;
-  group.allreduce(sparse)->wait();
-  expect_equal(sparse[0].to_dense(), want, "allreduce of sparse tensors");
-  Tensors scaled{torch::full({3}, double(rank + 1))};
+  if (!on_gpu()) {
+    const Tensor indices = torch::tensor({0, rank}, torch::kInt64).reshape({1, 2});
+    Tensors sparse{torch::sparse_coo_tensor(indices, torch::ones({2, 2}), {size + 1, 2})};
+    Tensor want = zeros({size + 1, 2});
+    want[0] += size;
+    for (int r = 0; r < size; ++r) want[r] += 1;
+    group.allreduce(sparse)->wait();
+    expect_equal(sparse[0].to_dense(), want, "allreduce of sparse tensors");
+  }
+  Tensors scaled{full({3}, double(rank + 1))};
   c10d::AllreduceOptions options;
   options.reduceOp = c10d::makeNCCLPreMulSum(0.5);
   group.allreduce(scaled, options)->wait();
-  expect_equal(scaled[0], torch::full({3}, size * (size + 1) / 4.0), "PREMUL_SUM");
+  expect_equal(scaled[0], full({3}, size * (size + 1) / 4.0), "PREMUL_SUM");
 }
 
 /// Many at a time, waited for in another order.
@@ -249,13 +287,12 @@ inline void check_async(Backend& group) {
   const int rank = group.getRank(), size = group.getSize();
   std::vector<Tensors> tensors;
   std::vector<c10::intrusive_ptr<c10d::Work>> works;
-  for (int i = 0; i < 50; ++i) tensors.push_back({torch::full({1000}, double(rank + i))});
+  for (int i = 0; i < 50; ++i) tensors.push_back({full({1000}, double(rank + i))});
   for (auto& t : tensors) works.push_back(group.allreduce(t));
   for (int i = 49; i >= 0; --i) {
     works[i]->wait(std::chrono::milliseconds(60000));
     if (!works[i]->isCompleted() || !works[i]->isSuccess()) throw Failure("work that was waited for is not complete");
-    expect_equal(works[i]->result().at(0), torch::full({1000}, size * (size - 1) / 2.0 + double(size * i)),
-                 "async allreduce");
+    expect_equal(works[i]->result().at(0), full({1000}, size * (size - 1) / 2.0 + double(size * i)), "async allreduce");
   }
   const auto future = works[0]->getFuture();
   future->wait();

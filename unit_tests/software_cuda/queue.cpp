@@ -1,6 +1,7 @@
 #include "software_cuda/queue.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <deque>
@@ -8,14 +9,40 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <thread>
 
 #include "software_cuda/memory.h"
 #include "software_cuda/state.h"
 
 namespace software_cuda {
 
-std::recursive_mutex& device_mutex() {
-  static auto* made = new std::recursive_mutex;
+void DeviceMutex::lock() {
+  if (owner_ == std::this_thread::get_id()) return void(++depth_);
+  mutex_.lock();
+  owner_ = std::this_thread::get_id(), depth_ = 1;
+}
+bool DeviceMutex::try_lock() {
+  if (owner_ == std::this_thread::get_id()) return ++depth_ > 0;
+  if (!mutex_.try_lock()) return false;
+  owner_ = std::this_thread::get_id(), depth_ = 1;
+  return true;
+}
+void DeviceMutex::unlock() {
+  if (--depth_ > 0) return;
+  owner_ = std::thread::id();
+  mutex_.unlock();
+}
+void DeviceMutex::pause() {
+  const int depth = depth_;
+  owner_ = std::thread::id();
+  mutex_.unlock();
+  std::this_thread::sleep_for(std::chrono::microseconds(50));
+  mutex_.lock();
+  owner_ = std::this_thread::get_id(), depth_ = depth;
+}
+
+DeviceMutex& device_mutex() {
+  static auto* made = new DeviceMutex;
   return *made;
 }
 
@@ -39,18 +66,42 @@ uint64_t draw() {
   return s.seed >> 17;
 }
 
-void drain_until(Stream& stream, uint64_t number);
-
-void run_one(Stream& stream) {
+void run_front(Stream& stream) {
   Work work = std::move(stream.queue.front());
   stream.queue.pop_front();
   stream.running = work.number;
-  if (work.waits_for) drain_until(*work.waits_for, work.waits_until);
   if (work.run && !work.run()) report(cudaErrorLaunchFailure, failure());
 }
 
+bool reached(const Stream& stream, uint64_t number) {
+  return stream.queue.empty() || stream.queue.front().number > number;
+}
+
+/// Runs the front of a stream, or what that waits for; false where it would have to wait for another process.
+bool step(Stream& stream) {
+  Work& front = stream.queue.front();
+  if (front.waits_for && !reached(*front.waits_for, front.waits_until)) return step(*front.waits_for);
+  if (front.ready && !front.ready()) return false;
+  run_front(stream);
+  return true;
+}
+
+bool poll_until(Stream& stream, uint64_t number) {
+  while (!reached(stream, number))
+    if (!step(stream)) return false;
+  return true;
+}
+
+/// While one stream waits for another process, the others go on, and other threads may queue work.
+void let_others_go_on() {
+  bool any = false;
+  for (Stream* stream : std::vector<Stream*>(state().streams))
+    while (!stream->queue.empty() && step(*stream)) any = true;
+  if (!any) device_mutex().pause();
+}
+
 void drain_until(Stream& stream, uint64_t number) {
-  while (!stream.queue.empty() && stream.queue.front().number <= number) run_one(stream);
+  while (!poll_until(stream, number)) let_others_go_on();
 }
 
 /// A kernel of another stream that was queued before, has not run and was given the same memory: no event puts the two
@@ -120,6 +171,7 @@ bool run_twice(const Geometry& launch, void (*body)(void*), void* lane, const st
 
 void report(cudaError_t code, const std::string& text) {
   State& s = state();
+  const std::lock_guard lock(s.error_mutex);
   if (s.error != cudaSuccess) return;  // the first counts
   s.error = code;
   s.error_text = text;
@@ -132,7 +184,8 @@ void enqueue_work(cudaStream_t to, Work work) {
   stream.queue.push_back(std::move(work));
   if (stream.queue.size() <= kQueued) return;
   const OpenMemory open;
-  while (stream.queue.size() > kQueued / 2) run_one(stream);
+  while (stream.queue.size() > kQueued / 2)
+    if (!step(stream)) let_others_go_on();
 }
 
 void enqueue(cudaStream_t stream, std::function<bool()> run) {
@@ -141,14 +194,22 @@ void enqueue(cudaStream_t stream, std::function<bool()> run) {
   enqueue_work(stream, std::move(work));
 }
 
-void enqueue_library_call(cudaStream_t stream, const char* name, std::function<void()> run) {
+void enqueue_library_call(cudaStream_t stream, const char* name, std::function<void()> run,
+                          std::function<bool()> ready) {
   ++state().counts.library_calls;
-  enqueue(stream, [name, run = std::move(run)] {
+  Work work;
+  work.run = [name, run = std::move(run)] {
     const OpenMemory open;
     run();
     state().ran += std::string(name) + "\n";
     return true;
-  });
+  };
+  if (ready)
+    work.ready = [ready = std::move(ready)] {
+      const OpenMemory open;
+      return ready();
+    };
+  enqueue_work(stream, std::move(work));
 }
 
 const char* lasting(const std::string& text) {
@@ -217,6 +278,19 @@ void drain_until(const Event& event) {
   drain_until(*event.stream, event.number);
 }
 
+bool happened(const Event& e) {
+  return !e.stream || e.stream->queue.empty() || e.stream->queue.front().number > e.number;
+}
+
+bool poll(const Event& event) {
+  const std::unique_lock lock(device_mutex(), std::try_to_lock);
+  if (!lock) return false;
+  if (happened(event)) return true;
+  const OpenMemory open;
+  poll_until(*event.stream, event.number);
+  return false;
+}
+
 void drain_all() {
   const std::lock_guard lock(device_mutex());
   const OpenMemory open;
@@ -226,7 +300,7 @@ void drain_all() {
     for (Stream* stream : s.streams)
       if (!stream->queue.empty()) busy.push_back(stream);
     if (busy.empty()) return;
-    run_one(*busy[draw() % busy.size()]);
+    if (!step(*busy[draw() % busy.size()])) let_others_go_on();
   }
 }
 

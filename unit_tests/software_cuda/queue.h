@@ -17,7 +17,8 @@ namespace software_cuda {
 /// Queues work: `run` returns false where it failed (then `failure()` says how).
 void enqueue(cudaStream_t stream, std::function<bool()> run);
 /// A call of a vendor's library, which computes on the host with the device's memory open.
-void enqueue_library_call(cudaStream_t stream, const char* name, std::function<void()> run);
+void enqueue_library_call(cudaStream_t stream, const char* name, std::function<void()> run,
+                          std::function<bool()> ready = nullptr);
 void enqueue_kernel(const Geometry& launch, cudaStream_t stream, std::vector<const void*> pointers,
                     std::function<void()> lane);
 /// A stream's work, and what that waits for, or that of all.
@@ -25,6 +26,9 @@ void drain(cudaStream_t stream);
 void drain_all();
 struct Event;
 void drain_until(const Event& event);
+/// As far as nothing has to wait for other processes, or for another thread; true where the event has happened before.
+bool poll(const Event& event);
+bool happened(const Event& event);
 void check_launch(const Geometry& launch);
 
 /// The text for as long as the process lives.

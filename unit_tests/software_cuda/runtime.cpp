@@ -150,22 +150,15 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   e.number = state().queued;
   return cudaSuccess;
 }
-namespace {
-bool happened(const Event& e) {
-  return !e.stream || e.stream->queue.empty() || e.stream->queue.front().number > e.number;
-}
-}  // namespace
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   ++state().counts.synchronisations;
   const auto& e = *reinterpret_cast<Event*>(event);
-  if (!happened(e)) drain_until(e);
+  drain_until(e);
   return cudaPeekAtLastError();
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   const auto& e = *reinterpret_cast<Event*>(event);
-  if (happened(e)) return cudaSuccess;
-  drain_until(e);
-  return cudaErrorNotReady;
+  return poll(e) ? cudaSuccess : cudaErrorNotReady;
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
   const auto &a = *reinterpret_cast<Event*>(start), &b = *reinterpret_cast<Event*>(end);
@@ -177,7 +170,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
 
 // An error of this device is told once: tests go on.
 cudaError_t cudaGetLastError() {
-  const std::lock_guard lock(device_mutex());
+  const std::lock_guard lock(state().error_mutex);
   return std::exchange(state().error, cudaSuccess);
 }
 cudaError_t cudaPeekAtLastError() { return state().error; }
@@ -214,6 +207,10 @@ extern "C" __attribute__((visibility("default"))) const Control* software_cuda_c
       [](uint64_t seed) { state().seed = seed; },
       [](bool on) { state().twice = on; },
       [] { return state().ran.c_str(); },
+      [](void* stream, const char* name, bool (*ready)(void*), void (*run)(void*), void* argument) {
+        enqueue_library_call(
+            static_cast<cudaStream_t>(stream), name, [=] { run(argument); }, [=] { return ready(argument); });
+      },
   };
   return &control;
 }

@@ -23,6 +23,9 @@ struct Control {
   void (*run_twice)(bool on);
   /// Names of the kernels that ran, in their order, since the last reset.
   const char* (*kernels)();
+  /// Queues a call of a library that is not one of this device's own and waits for other processes: `ready` is asked
+  /// until it is true, then `run` computes, both with the device's memory open.
+  void (*library_call)(void* stream, const char* name, bool (*ready)(void*), void (*run)(void*), void* argument);
 };
 using GetControl = const Control* (*)();
 

@@ -2,11 +2,13 @@
 // What the software device remembers.
 
 #include <array>
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <map>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "software_cuda/cuda_runtime.h"
@@ -18,7 +20,8 @@ struct Stream;
 
 struct Work {
   std::function<bool()> run;
-  const char* name = nullptr;  // of a kernel
+  std::function<bool()> ready;  // of a call that waits for other processes
+  const char* name = nullptr;   // of a kernel
   std::vector<const void*> pointers;
   Stream* waits_for = nullptr;  // up to a number
   uint64_t waits_until = 0;
@@ -47,6 +50,7 @@ struct State {
   bool twice = false;
   Counts counts{};
   std::string ran;
+  std::mutex error_mutex;  // of its own: a thread that looks does not wait for the device
   cudaError_t error = cudaSuccess;
   std::string error_text;
   std::map<const char*, std::string> overtaken;  // by block
@@ -55,7 +59,21 @@ struct State {
   }
 };
 State& state();
-std::recursive_mutex& device_mutex();
+
+/// A thread may lock it several times over, and let others have it for a moment.
+class DeviceMutex {
+ public:
+  void lock();
+  bool try_lock();
+  void unlock();
+  void pause();
+
+ private:
+  std::mutex mutex_;
+  std::atomic<std::thread::id> owner_;
+  int depth_ = 0;
+};
+DeviceMutex& device_mutex();
 void report(cudaError_t code, const std::string& text);
 void enqueue_work(cudaStream_t stream, Work work);
 

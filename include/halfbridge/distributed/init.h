@@ -21,8 +21,9 @@ struct InitOptions {
 
 /// Joins the processes that one launcher started (`halfbridge run`, torchrun, mpirun, Slurm); a program that no
 /// launcher started is a group of one. The back end is "gloo" or "mpi" for tensors on the CPU, "nccl" for those on
-/// GPUs, or "auto": MPI where mpirun started processes on several hosts and nothing says where rank 0 is, else Gloo.
-/// All processes call it, once. Throws ValueError for other names, DistStoreError where processes do not come in time.
+/// GPUs (and Gloo for those on the CPU), or "auto": MPI where mpirun started processes on several hosts and nothing
+/// says where rank 0 is, else Gloo. All processes call it, once. Throws ValueError for other names, DistStoreError
+/// where processes do not come in time.
 HB_API void init(const std::string& backend = "auto", const InitOptions& options = {});
 HB_API bool is_initialized();
 /// The group. Throws hb::Error before init().

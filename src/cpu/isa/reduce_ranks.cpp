@@ -49,6 +49,17 @@ void read(const T* in, sum_t<T>* out, int64_t n) {
   }
 }
 
+/// A complex number is divided by a real one, part by part.
+template <class T>
+inline T divided(T sum, int64_t by) {
+  if constexpr (kComplexType<T>) {
+    const auto n = static_cast<decltype(sum.real())>(by);
+    return T(sum.real() / n, sum.imag() / n);
+  } else {
+    return static_cast<T>(sum / static_cast<T>(by));
+  }
+}
+
 template <RankReduction op, class T>
 void block(T* out, const void* const* in, int64_t inputs, int64_t from, int64_t n) {
   using S = sum_t<T>;
@@ -65,7 +76,7 @@ void block(T* out, const void* const* in, int64_t inputs, int64_t from, int64_t 
     for (int64_t i = 0; i < n; ++i) sum[i] = combine<op, S>(sum[i], values[i]);
   }
   if constexpr (op == RankReduction::mean && !std::is_same_v<T, bool>)
-    for (int64_t i = 0; i < n; ++i) sum[i] = static_cast<S>(sum[i] / static_cast<S>(inputs));
+    for (int64_t i = 0; i < n; ++i) sum[i] = divided(sum[i], inputs);
   if constexpr (kHalfType<T>)
     store(sum, out + from, n);
   else
@@ -78,7 +89,7 @@ void pair(T* out, const T* a, const T* b, int64_t n) {
   HB_INDEPENDENT
   for (int64_t i = 0; i < n; ++i) {
     T sum = combine<op, T>(a[i], b[i]);
-    if constexpr (op == RankReduction::mean && !std::is_same_v<T, bool>) sum = static_cast<T>(sum / static_cast<T>(2));
+    if constexpr (op == RankReduction::mean && !std::is_same_v<T, bool>) sum = divided(sum, 2);
     out[i] = sum;
   }
 }

@@ -7,6 +7,7 @@
 #include <halfbridge/distributed/process_group.h>
 #include <halfbridge/distributed/process_group_gloo.h>
 #include <halfbridge/distributed/process_group_mpi.h>
+#include <halfbridge/distributed/process_group_nccl.h>
 #include <halfbridge/distributed/tcp_store.h>
 
 #include <ATen/ATen.h>
@@ -38,10 +39,12 @@ using hb::distributed::GLOO_BACKEND_NAME;
 using hb::distributed::HashStore;
 using hb::distributed::isComplexViewAsRealAllowed;
 using hb::distributed::isP2POp;
+using hb::distributed::kProcessGroupNCCLDefaultTimeout;
 using hb::distributed::kSeqNumStoreKey;
 using hb::distributed::kUnsetTimeout;
 using hb::distributed::makeNCCLPreMulSum;
 using hb::distributed::MPI_BACKEND_NAME;
+using hb::distributed::NCCL_BACKEND_NAME;
 using hb::distributed::NCCLPreMulSumSupplement;
 using hb::distributed::OpType;
 using hb::distributed::opTypeToString;
@@ -49,6 +52,7 @@ using hb::distributed::PrefixStore;
 using hb::distributed::ProcessGroup;
 using hb::distributed::ProcessGroupGloo;
 using hb::distributed::ProcessGroupMPI;
+using hb::distributed::ProcessGroupNCCL;
 using hb::distributed::ReduceOp;
 using hb::distributed::ReduceOptions;
 using hb::distributed::ReduceScatterOptions;
