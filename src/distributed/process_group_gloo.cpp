@@ -7,6 +7,9 @@
 
 #include "distributed/modules.h"
 #include "distributed/shm/engine.h"
+#include "distributed/shm/region.h"
+#include "distributed/two_level/engine.h"
+#include "distributed/work_queue.h"
 
 namespace hb::distributed {
 
@@ -20,12 +23,39 @@ bool shared_memory_allowed() {
   return text == "auto";
 }
 
+using Gloo = std::function<std::shared_ptr<Engine>(const std::string& prefix, int rank, int size)>;
+
+/// Null on all ranks where some host cannot share memory.
+std::shared_ptr<Engine> two_levels(const intrusive_ptr<Store>& store, const two_level::Layout& layout, int rank,
+                                   int size, const Gloo& gloo) {
+  const auto here = static_cast<size_t>(layout.host);
+  PrefixStore inside_store(detail::str("host", here, "/"), store->clone());
+  auto segment = shm::Segment::meet(inside_store, layout.place, layout.ranks_here());
+  store->set(detail::str("two_level/", rank), segment ? "yes" : "no");
+  bool all_can = true;
+  for (int r = 0; r < size; ++r) all_can &= store->get_to_str(detail::str("two_level/", r)) == "yes";
+  if (!all_can) return nullptr;
+  std::shared_ptr<Engine> between;
+  if (layout.even() || layout.place == 0)
+    between = gloo(detail::str("between", layout.place, "/"), layout.host, static_cast<int>(layout.hosts.size()));
+  auto inside = std::make_shared<shm::ShmEngine>(std::move(segment), layout.place, layout.ranks_here());
+  return std::make_shared<two_level::TwoLevelEngine>(layout, std::move(inside), std::move(between),
+                                                     gloo("all/", rank, size));
+}
+
 std::shared_ptr<Engine> engine_for(const intrusive_ptr<Store>& store, int rank, int size,
                                    const ProcessGroupGloo::Options& options) {
-  if (shared_memory_allowed())
-    if (auto segment = shm::Segment::meet(*store, rank, size))
-      return std::make_shared<shm::ShmEngine>(std::move(segment), rank, size);
-  return gloo_engine(store, rank, size, options.devices.empty() ? nullptr : options.devices[0], options.timeout);
+  const Gloo gloo = [&](const std::string& prefix, int of, int ranks) {
+    const intrusive_ptr<Store> own = make_intrusive<PrefixStore>(prefix, store->clone());
+    return gloo_engine(own, of, ranks, options.devices.empty() ? nullptr : options.devices[0], options.timeout);
+  };
+  if (!shared_memory_allowed()) return gloo("all/", rank, size);
+  if (auto segment = shm::Segment::meet(*store, rank, size))
+    return std::make_shared<shm::ShmEngine>(std::move(segment), rank, size);
+  const two_level::Layout layout(shm::Segment::hosts(*store, size), rank);
+  if (layout.worth_it())
+    if (auto engine = two_levels(store, layout, rank, size, gloo)) return engine;
+  return gloo("all/", rank, size);
 }
 
 }  // namespace
@@ -50,6 +80,16 @@ ProcessGroupGloo::ProcessGroupGloo(const intrusive_ptr<Store>& store, int rank, 
 }
 
 ProcessGroupGloo::~ProcessGroupGloo() = default;
+
+bool ProcessGroupGloo::supportsTensorAlloc(DeviceIndex) {
+  return dynamic_cast<shm::ShmEngine*>(&queue_->engine()) != nullptr;
+}
+
+Tensor ProcessGroupGloo::allocateTensor(long size, TensorOptions options) {
+  HB_CHECK(supportsTensorAlloc(-1), "Backend ", getBackendName(), " does not support allocateTensor over ",
+           transport());
+  return shm::allocate_shared(size, options);
+}
 
 intrusive_ptr<Backend> ProcessGroupGloo::split(const intrusive_ptr<Store>& store, const std::vector<int>& ranks,
                                                const intrusive_ptr<Backend::Options>& opts) {

@@ -20,6 +20,16 @@ bool same_memory(const Tensor& a, const Tensor& b) {
          a.is_contiguous();
 }
 
+/// Zeros, in memory that the ranks share where they can, so that sums copy nothing.
+Tensor bucket_memory(ProcessGroup& group, int64_t numel, const Tensor& like) {
+  const TensorOptions options = like.options().requires_grad(false);
+  if (like.device() == Device(kCPU) && group.getSize() > 1) {
+    const auto backend = group.getBackend(kCPU);
+    if (backend->supportsTensorAlloc(-1)) return backend->allocateTensor(numel, options).zero_();
+  }
+  return zeros({numel}, options);
+}
+
 }  // namespace
 
 Reducer::Reducer(std::vector<Tensor> parameters, std::vector<std::string> names, intrusive_ptr<ProcessGroup> group,
@@ -57,7 +67,7 @@ void Reducer::rebuild(const std::vector<size_t>& order) {
   place_.assign(parameters_.size(), {});
   for (Bucket& b : make_buckets(parameters_, order, std::min(kFirstBucketBytes, cap), cap)) {
     Flat flat;
-    flat.data = zeros({b.numel}, parameters_[b.members[0]].options().requires_grad(false));
+    flat.data = bucket_memory(*group_, b.numel, parameters_[b.members[0]]);
     for (size_t m = 0; m < b.members.size(); ++m) {
       flat.views.push_back(view_in(flat.data, b, m, parameters_[b.members[m]]));
       place_[b.members[m]] = {buckets_.size(), m};

@@ -51,11 +51,13 @@ std::unique_ptr<Transfer> ShmEngine::recv(int peer, int tag, void* data, size_t 
   return messages_.recv(peer, tag, data, bytes, std::move(owner));
 }
 
-void ShmEngine::put_record(const Call& call) {
+void ShmEngine::put_record(const Call& call, const Place& place) {
   Record& record = segment_->block(rank_).records[(phase_ + 1) & 1];
   record.number = call.number, record.bytes = call.bytes, record.root = call.root;
   record.dtype = static_cast<int8_t>(call.dtype), record.reduction = static_cast<int8_t>(call.reduction);
   record.op = static_cast<uint8_t>(call.op);
+  record.process = place.process, record.file = place.file;
+  record.region = place.region, record.offset = place.offset;
   const size_t n = call.signature().copy(record.text, sizeof(record.text) - 1);
   record.text[n] = '\0';
 }
@@ -154,9 +156,10 @@ void ShmEngine::exchange_small(const Call& call, void* data, size_t count, bool 
       });
 }
 
-/// Rank q reduces part q of each chunk. A phase carries what others reduce of one chunk and the result of the chunk
-/// before.
-void ShmEngine::exchange_in_parts(const Call& call, void* data, size_t count, bool keep) {
+/// Rank q reduces part q of each chunk, for all or for the root. A phase carries what others reduce of one chunk and
+/// the result of the chunk before.
+void ShmEngine::exchange_in_parts(const Call& call, void* data, size_t count, int root) {
+  const bool keep = root < 0 || root == rank_;
   const size_t element = element_size(call.dtype), room = kSlotBytes / (size_ + 1) / 64 * 64;
   const size_t per_chunk = room / element * size_, chunks = divide_up(count, per_chunk);
   auto* bytes = static_cast<unsigned char*>(data);
@@ -174,6 +177,19 @@ void ShmEngine::exchange_in_parts(const Call& call, void* data, size_t count, bo
     for (int q = 0; q < size_; ++q)
       if (q != rank_) std::memcpy(writable() + q * room, part(chunk, q).at, part(chunk, q).count * element);
   };
+  // Ranks whose memory the others can see write no slot until they know whether all are such ranks.
+  const Place place = place_of(data, count * element);
+  int seen = 0;
+  phase(
+      call, true,
+      [&] {
+        if (!place.region) write(0);
+      },
+      [&] {
+        for (int r = 0; r < size_; ++r) seen += segment_->block(r).records[phase_ & 1].region != 0;
+      },
+      place);
+  if (seen == size_) return reduce_in_place(call, data, count, root);
   std::vector<const void*> in(size_);
   const auto read = [&](size_t chunk) {
     if (chunk < chunks) {
@@ -191,23 +207,47 @@ void ShmEngine::exchange_in_parts(const Call& call, void* data, size_t count, bo
       if (q != rank_)
         std::memcpy(part(chunk - 1, q).at, readable(q) + size_ * room, part(chunk - 1, q).count * element);
   };
-  for (size_t chunk = 0; chunk <= chunks; ++chunk)
+  if (seen == 0) read(0);
+  for (size_t chunk = seen == 0 ? 1 : 0; chunk <= chunks; ++chunk)
     phase(
-        call, chunk == 0, [&] { write(chunk); }, [&] { read(chunk); });
+        call, false, [&] { write(chunk); }, [&] { read(chunk); });
+}
+
+/// Rank q reduces part q where it lies, and writes it to all. Called after the phase in which ranks said where that is.
+void ShmEngine::reduce_in_place(const Call& call, void* data, size_t count, int root) {
+  const size_t element = element_size(call.dtype), each = divide_up(divide_up(count, size_), 64) * 64;
+  const size_t from = std::min(count, each * rank_), to = std::min(count, from + each);
+  std::vector<unsigned char*> memory(size_);
+  for (int r = 0; r < size_; ++r) {
+    const Record& record = segment_->block(r).records[phase_ & 1];
+    const Place place{record.process, record.file, record.region, record.offset};
+    memory[r] = r == rank_ ? static_cast<unsigned char*>(data) : views_.at(place, count * element);
+  }
+  std::vector<const void*> in(size_);
+  unsigned char* const result = memory[root >= 0 ? root : rank_];
+  for (size_t first = from; first < to; first += kHotElements) {
+    const size_t n = std::min(kHotElements, to - first), at = first * element;
+    for (int r = 0; r < size_; ++r) in[r] = memory[r] + at;
+    reduce_memory(call, result + at, in.data(), size_, n);
+    for (int r = 0; root < 0 && r < size_; ++r)
+      if (r != rank_) std::memcpy(memory[r] + at, result + at, n * element);
+  }
+  phase(
+      call, false, [] {}, [] {});
 }
 
 void ShmEngine::allreduce(const Call& call, void* data, size_t count) {
   if (count * element_size(call.dtype) * std::max(size_ - 1, 1) <= kSmallBytes)
     exchange_small(call, data, count, true);
   else
-    exchange_in_parts(call, data, count, true);
+    exchange_in_parts(call, data, count, -1);
 }
 
 void ShmEngine::reduce(const Call& call, void* data, size_t count) {
   if (count * element_size(call.dtype) * std::max(size_ - 1, 1) <= kSmallBytes)
     exchange_small(call, data, count, rank_ == call.root);
   else
-    exchange_in_parts(call, data, count, rank_ == call.root);
+    exchange_in_parts(call, data, count, call.root);
 }
 
 void ShmEngine::barrier(const Call& call) {

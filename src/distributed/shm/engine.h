@@ -8,6 +8,7 @@
 
 #include "distributed/engine.h"
 #include "distributed/shm/messages.h"
+#include "distributed/shm/region.h"
 #include "distributed/shm/segment.h"
 
 namespace hb::distributed::shm {
@@ -34,10 +35,10 @@ class ShmEngine : public Engine {
 
  private:
   template <class Write, class Read>
-  void phase(const Call& call, bool first, const Write& write, const Read& read);
+  void phase(const Call& call, bool first, const Write& write, const Read& read, const Place& place = {});
   unsigned char* writable() const { return segment_->slot(rank_, phase_ + 1); }
   const unsigned char* readable(int rank) const { return segment_->slot(rank, phase_); }
-  void put_record(const Call& call);
+  void put_record(const Call& call, const Place& place = {});
   void compare_records(const Call& call) const;
   void await_all(const Call& call);
   void await(const Call& call, int rank);
@@ -46,12 +47,14 @@ class ShmEngine : public Engine {
   [[noreturn]] void give_up(const std::string& why);
   std::string whereabouts(const Call& call) const;
   void exchange_small(const Call& call, void* data, size_t count, bool keep);
-  void exchange_in_parts(const Call& call, void* data, size_t count, bool all);
+  void exchange_in_parts(const Call& call, void* data, size_t count, int root);
+  void reduce_in_place(const Call& call, void* data, size_t count, int root);
 
   std::shared_ptr<Segment> segment_;
   uint32_t phase_ = 0;
   std::chrono::nanoseconds spin_;
   Messages messages_;
+  Views views_;
 };
 
 /// Says in the segment why the group is of no use; the first to say so is heard.

@@ -8,8 +8,8 @@ namespace hb::distributed::shm {
 /// One phase: `write` fills this rank's slot, `read` reads the others'. The first of a collective compares what the
 /// ranks called.
 template <class Write, class Read>
-void ShmEngine::phase(const Call& call, bool first, const Write& write, const Read& read) {
-  if (first) put_record(call);
+void ShmEngine::phase(const Call& call, bool first, const Write& write, const Read& read, const Place& place) {
+  if (first) put_record(call, place);
   write();
   ++phase_;
   advance(segment_->block(rank_).posted);

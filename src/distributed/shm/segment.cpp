@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <new>
@@ -16,13 +17,14 @@ namespace hb::distributed::shm {
 
 namespace {
 
-/// Processes with the same answer see each other's /proc entries.
+/// Processes with the same answer see each other's /proc entries. HALFBRIDGE_HOST_NAME tells apart what shares a host.
 std::string host_id() {
   std::string boot;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
   char space[64] = {};
   if (readlink("/proc/self/ns/pid", space, sizeof(space) - 1) < 0) return "";
-  return boot + " " + space + detail::str(" ", geteuid());
+  const char* name = std::getenv("HALFBRIDGE_HOST_NAME");
+  return boot + " " + space + detail::str(" ", geteuid(), " ", name ? name : "");
 }
 
 std::string random_token() {
@@ -91,6 +93,12 @@ Segment::~Segment() {
 bool Segment::alive(int rank) const {
   struct flock lock = lock_of(rank);
   return fcntl(fd_, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
+}
+
+std::vector<std::string> Segment::hosts(Store& store, int size) {
+  std::vector<std::string> all;
+  for (int r = 0; r < size; ++r) all.push_back(store.get_to_str(key("host", r)));
+  return all;
 }
 
 std::unique_ptr<Segment> Segment::meet(Store& store, int rank, int size) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <halfbridge/distributed/store.h>
 
@@ -22,6 +23,9 @@ struct Record {
   int8_t dtype, reduction;
   uint8_t op;
   char text[228];
+  // Where the tensor is, if all ranks can see its memory (region.h).
+  int32_t process, file;
+  uint64_t region, offset;
 };
 
 /// A word that others wait for.
@@ -57,6 +61,8 @@ class Segment {
  public:
   /// Meets the other ranks in `store`. Null on all ranks if they are not on one host or cannot share memory.
   static std::unique_ptr<Segment> meet(Store& store, int rank, int size);
+  /// What each rank's host is, as ranks said in meet().
+  static std::vector<std::string> hosts(Store& store, int size);
   ~Segment();
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;

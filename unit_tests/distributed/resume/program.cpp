@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
 
 namespace dist = hb::distributed;
 
@@ -72,6 +73,8 @@ void train(const std::string& folder) {
             optimizer.save(a);
             if (dist::get_rank() > 0) die_in("save");
           });
+    if (const char* pace = std::getenv("HALFBRIDGE_TEST_STEP_MS"))
+      std::this_thread::sleep_for(std::chrono::milliseconds(std::atoi(pace)));
     optimizer.zero_grad();
     const torch::Tensor x = drawn(100 * now + dist::get_rank());
     die_in("forward");
@@ -90,7 +93,8 @@ void train(const std::string& folder) {
 int main(int argc, char** argv) {
   if (argc == 5) death = {std::atoi(argv[2]), std::atoll(argv[3]), argv[4]};
   dist::InitOptions options;
-  options.timeout = std::chrono::seconds(30);
+  const char* deadline = std::getenv("HALFBRIDGE_TEST_DEADLINE_MS");
+  options.timeout = std::chrono::milliseconds(deadline ? std::atoi(deadline) : 30000);
   dist::init("auto", options);
   train(argv[1]);
   dist::destroy();
