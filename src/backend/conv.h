@@ -13,8 +13,9 @@ struct ConvParams {
   int64_t groups = 1;
 };
 HB_NO_OPERANDS(ConvParams)
-// x (N, Cin, spatial…), y (N, Cout, spatial…): physically channels-last. weight (Cout, Cin / groups, kernel…):
-// contiguous. Sizes were checked; nothing is empty.
+// x (N, Cin, spatial…), y (N, Cout, spatial…): physically channels-last. weight (Cout, Cin / groups, kernel…) and its
+// gradient: contiguous, or channels-last on devices that have transpose_list_kernel. Sizes were checked; nothing is
+// empty.
 HB_API inline Kernel<void(const Tensor& y, const Tensor& x, const Tensor& weight, const Tensor& bias,
                           const ConvParams& p)>
     conv_forward_kernel{"convolution"};
@@ -28,6 +29,14 @@ HB_API inline Kernel<void(const Tensor& grad_weight, const Tensor& grad_bias, co
 /// out (batch, cols, rows) = in (batch, rows, cols) transposed, elements of `size` bytes.
 HB_API inline Kernel<void(size_t size, int64_t batch, int64_t rows, int64_t cols, void* out, const void* in)>
     transpose_kernel{"transpose"};
+struct Transpose {
+  void* out;
+  const void* in;
+  int64_t batch, rows, cols;
+};
+inline void operands(capture::Operands& v, Transpose& t) { v.writes(t.out), v.reads(t.in); }
+/// Many of them at once.
+HB_API inline Kernel<void(size_t size, ArrayRef<Transpose> list)> transpose_list_kernel{"transpose"};
 /// x (rows, cols) += bias (cols).
 HB_API inline Kernel<void(ScalarType dtype, int64_t rows, int64_t cols, void* x, const void* bias)> add_bias_kernel{
     "add_bias"};

@@ -32,6 +32,15 @@ inline void operands(capture::Operands& v, Gemm& g) {
 }
 HB_API inline Kernel<void(const Gemm& gemm)> gemm_kernel{"matmul"};
 
+/// What a product and the sums over k of one of its operands are, in one call: a weight's gradient with its bias's.
+/// Where a device has none, gemm_kernel and column_sum_kernel do the same. For a single matrix.
+struct SummedOperand {
+  void* sums = nullptr;  // of b (n), or of a (m)
+  bool of_a = false;
+};
+inline void operands(capture::Operands& v, SummedOperand& s) { v.writes(s.sums); }
+HB_API inline Kernel<void(const Gemm& gemm, const SummedOperand& summed)> gemm_and_sums_kernel{"matmul"};
+
 /// out (cols) = sum over rows of in (rows, cols), rows `stride` elements apart; half types are summed in float.
 HB_API inline Kernel<void(ScalarType dtype, void* out, const void* in, int64_t rows, int64_t cols, int64_t stride)>
     column_sum_kernel{"column_sum"};

@@ -13,6 +13,7 @@ struct NormShape {
 };
 HB_NO_OPERANDS(NormShape)
 // Statistics are float (double for double). Affine parameters have their own dtype.
+// The passes of batch norm on the CPU:
 /// mean and variance (biased) of each channel.
 HB_API inline Kernel<void(ScalarType dtype, const NormShape& s, const void* x, void* mean, void* var)>
     channel_stats_kernel{"batch_norm"};
@@ -29,7 +30,7 @@ HB_API inline Kernel<void(ScalarType dtype, const NormShape& s, void* grad_x, co
                           const void* mean, const void* a, const void* b, const void* c)>
     channel_grad_kernel{"batch_norm_backward"};
 
-/// The small arithmetic between the passes. All pointers are (channels); those of parameters may be absent.
+/// What there is once per channel. All pointers but one are (channels); those of parameters may be absent.
 struct BatchNormChannels {
   ScalarType compute = kFloat, affine_dtype = kFloat, running_dtype = kFloat;
   int64_t channels = 0, count = 0;
@@ -37,19 +38,29 @@ struct BatchNormChannels {
   bool training = false;
   const void *weight = nullptr, *bias = nullptr;
   void *running_mean = nullptr, *running_var = nullptr;
-  void *mean = nullptr, *rstd = nullptr;  // rstd holds the variance at first
+  void *mean = nullptr, *rstd = nullptr;    // rstd holds the variance at first
+  void *scale = nullptr, *shift = nullptr;  // of the forward pass: y = x * scale + shift
+  int64_t* batches = nullptr;               // one number, which a call in training counts up; may be absent
 };
 inline void operands(capture::Operands& v, BatchNormChannels& p) {
   v.reads(p.weight), v.reads(p.bias);
   v.changes(p.running_mean), v.changes(p.running_var), v.changes(p.mean), v.changes(p.rstd);
+  v.changes(p.scale), v.changes(p.shift), v.changes(p.batches);
 }
-/// From the statistics (in training) or the running ones: mean, rstd, scale, shift; updates the running ones.
-HB_API inline Kernel<void(const BatchNormChannels& p, void* scale, void* shift)> batch_norm_channels_kernel{
-    "batch_norm"};
-/// From the sums: what channel_grad_kernel multiplies with, and the gradients of the parameters (may be absent).
-HB_API inline Kernel<void(const BatchNormChannels& p, const void* sum_g, const void* sum_gx, void* a, void* b, void* c,
-                          void* grad_weight, void* grad_bias)>
-    batch_norm_grad_channels_kernel{"batch_norm_backward"};
+/// y from x: statistics in training, which update the running ones, else those; mean, rstd, scale and shift are kept.
+HB_API inline Kernel<void(ScalarType dtype, const NormShape& s, const BatchNormChannels& p, void* y, const void* x)>
+    batch_norm_kernel{"batch_norm"};
+
+/// Those of x and the parameters may be absent. work: (5, channels) in float (double for double).
+struct BatchNormGradients {
+  void *x = nullptr, *weight = nullptr, *bias = nullptr, *work = nullptr;
+};
+inline void operands(capture::Operands& v, BatchNormGradients& g) {
+  v.writes(g.x), v.writes(g.weight), v.writes(g.bias), v.changes(g.work);
+}
+HB_API inline Kernel<void(ScalarType dtype, const NormShape& s, const BatchNormChannels& p,
+                          const BatchNormGradients& grad, const void* g, const void* x)>
+    batch_norm_backward_kernel{"batch_norm_backward"};
 
 /// Rows normalised one by one: layer_norm (rms: without the mean). weight, bias (n) may be absent.
 struct RowNorm {

@@ -3,18 +3,25 @@
 namespace hb::cpu {
 namespace {
 
-void channels(const BatchNormChannels& p, void* scale, void* shift) {
-  for (int64_t i = 0; i < p.channels; ++i) per_channel::channel(p, i, scale, shift);
+using per_channel::GradChannels;
+
+void batch_norm(ScalarType dtype, const NormShape& s, const BatchNormChannels& p, void* y, const void* x) {
+  if (p.batches && p.training) ++*p.batches;
+  if (p.training) channel_stats_kernel(kCPU)(dtype, s, x, p.mean, p.rstd);
+  for (int64_t i = 0; i < p.channels; ++i) per_channel::channel(p, i);
+  channel_affine_kernel(kCPU)(dtype, s, y, x, p.scale, p.shift);
 }
 
-void grad_channels(const BatchNormChannels& p, const void* sum_g, const void* sum_gx, void* a, void* b, void* c,
-                   void* grad_weight, void* grad_bias) {
-  const per_channel::GradChannels grad{sum_g, sum_gx, a, b, c, grad_weight, grad_bias};
-  for (int64_t i = 0; i < p.channels; ++i) per_channel::grad_channel(p, i, grad);
+void batch_norm_backward(ScalarType dtype, const NormShape& s, const BatchNormChannels& p,
+                         const BatchNormGradients& grad, const void* g, const void* x) {
+  const GradChannels of(p, grad);
+  channel_grad_stats_kernel(kCPU)(dtype, s, g, x, p.mean, of.sum_g, of.sum_gx);
+  for (int64_t i = 0; i < p.channels; ++i) per_channel::grad_channel(p, i, of);
+  if (grad.x) channel_grad_kernel(kCPU)(dtype, s, grad.x, g, x, p.mean, of.a, of.b, of.c);
 }
 
-HB_REGISTER_CPU(batch_norm_channels_kernel, channels);
-HB_REGISTER_CPU(batch_norm_grad_channels_kernel, grad_channels);
+HB_REGISTER_CPU(batch_norm_kernel, batch_norm);
+HB_REGISTER_CPU(batch_norm_backward_kernel, batch_norm_backward);
 
 }  // namespace
 }  // namespace hb::cpu

@@ -1,6 +1,7 @@
 #include "backend/loss.h"
 
 #include "cuda/kernel_file.h"
+#include "cuda/last_block.h"
 
 namespace hb::cuda {
 namespace {
@@ -52,20 +53,42 @@ __device__ void put_cost(const Classes& l, int64_t i, const Cost& cost, L* out, 
     costs[i] = cost;
 }
 
-// One block: the sum of n costs, in an order that does not depend on the launch.
+/// What becomes of the costs where there is a reduction: the last block of the launch sums them.
 template <class L>
-__global__ void sum_costs(L* out, double* total, const Cost* costs, int64_t n, bool mean) {
+struct Total {
+  L* out;
+  double* weights;
+  Cost* costs;  // null: each loss was a result of its own
+  int64_t n;
+  bool mean;
+  int* counter;
+};
+
+// By all threads of a block; in an order that does not depend on the launch.
+template <class L>
+__device__ void sum_costs(const Total<L>& total) {
+  if (!total.costs || !is_last_block(total.counter, static_cast<int>(gridDim.x))) return;
+  const unsigned threads = blockDim.x * blockDim.y, self = threadIdx.y * blockDim.x + threadIdx.x;
   double loss = 0, weight = 0;
-  for (int64_t i = threadIdx.x; i < n; i += blockDim.x) loss += costs[i].loss, weight += costs[i].weight;
-  loss = team_sum(loss);
-  weight = team_sum(weight);
-  if (threadIdx.x != 0) return;
-  *total = weight;
-  *out = L(static_cast<compute_t<L>>(mean ? loss / weight : loss));
+  for (int64_t i = self; i < total.n; i += threads) {
+    loss += written_by_others(&total.costs[i].loss);
+    weight += written_by_others(&total.costs[i].weight);
+  }
+  HB_SHARED(Cost, of_threads, kThreads);
+  of_threads[self] = {loss, weight};
+  __syncthreads();
+  for (unsigned n = threads / 2; n; n /= 2) {
+    if (self < n)
+      of_threads[self].loss += of_threads[self + n].loss, of_threads[self].weight += of_threads[self + n].weight;
+    __syncthreads();
+  }
+  if (self != 0) return;
+  *total.weights = of_threads->weight;
+  *total.out = L(static_cast<compute_t<L>>(total.mean ? of_threads->loss / of_threads->weight : of_threads->loss));
 }
 
 template <class T>
-__global__ void nll_costs(Classes l, const T* x, T* out, Cost* costs) {
+__global__ void nll_costs(Classes l, const T* x, T* out, Total<T> total) {
   HB_GRID_LOOP(i, l.outer * l.inner) {
     Cost cost{0, 0};
     if (l.counts(i)) {
@@ -74,8 +97,9 @@ __global__ void nll_costs(Classes l, const T* x, T* out, Cost* costs) {
       const T v = x[(i / l.inner * l.classes + c) * l.inner + i % l.inner];
       cost = {-w * static_cast<double>(widen<compute_t<T>>(v)), w};
     }
-    put_cost(l, i, cost, out, costs);
+    put_cost(l, i, cost, out, total.costs);
   }
+  sum_costs(total);
 }
 
 template <class T>
@@ -93,10 +117,10 @@ __global__ void nll_gradient(Classes l, T* grad_x, const T* grad) {
 // A team for each row of logits: one pass finds the maximum and the sum (rescaled when the maximum grows), one more
 // the smoothed part where there is one.
 template <class T, class L>
-__global__ void cross_entropy_costs(Classes l, const T* logits, L* out, Cost* costs, compute_t<T>* normalizer) {
+__device__ void cross_entropy_cost(const Classes& l, int64_t i, const T* logits, L* out, Cost* costs,
+                                   compute_t<T>* normalizer) {
   using C = compute_t<T>;
-  const int64_t i = team_row(), n = l.classes;
-  if (i >= l.outer) return;
+  const int64_t n = l.classes;
   const T* row = logits + i * n;
   C top = -C(INFINITY), sum = 0, all = 0;
   for (int64_t j = threadIdx.x; j < n; j += blockDim.x) {
@@ -126,6 +150,12 @@ __global__ void cross_entropy_costs(Classes l, const T* logits, L* out, Cost* co
   }
   put_cost(l, i, cost, out, costs);
 }
+template <class T, class L>
+__global__ void cross_entropy_costs(Classes l, const T* logits, L* out, Total<L> total, compute_t<T>* normalizer) {
+  for (int64_t i = team_row(); i < l.outer; i += int64_t{gridDim.x} * blockDim.y)
+    cross_entropy_cost(l, i, logits, out, total.costs, normalizer);
+  sum_costs(total);
+}
 
 template <class T, class L>
 __global__ void cross_entropy_gradient(Classes l, const T* logits, T* grad_x, const L* grad,
@@ -147,24 +177,23 @@ __global__ void cross_entropy_gradient(Classes l, const T* logits, T* grad_x, co
   }
 }
 
-// Launches `costs(memory)` and, where there is a reduction, the sum.
+// Launches `costs(total)`, which sums where there is a reduction: also over nothing.
 template <class L, class F>
 void reduce(const ClassLoss& l, void* out, int64_t n, const F& costs) {
-  if (l.reduction == kNone) return costs(nullptr);
-  const Scratch<Cost> memory(n);
-  if (n > 0) costs(memory.get());
-  HB_LAUNCH(sum_costs<L>, 1, kThreads, 0, current_stream(), static_cast<L*>(out), l.total, memory.get(), n,
-            l.reduction == kMean);
+  const bool sums = l.reduction != kNone;
+  if (!sums && n == 0) return;
+  const Scratch<Cost> memory(sums ? n + 1 : 0);
+  costs(
+      Total<L>{static_cast<L*>(out), l.total, memory.get(), n, l.reduction == kMean, block_counters(current_stream())});
 }
 
 void nll(ScalarType dtype, const ClassLoss& l, void* out) {
   HB_FLOATING_SWITCH("nll_loss", dtype, [&](auto type) {
     using T = decltype(type);
     const int64_t n = l.outer * l.inner;
-    reduce<T>(l, out, n, [&](Cost* costs) {
-      if (n > 0)
-        HB_LAUNCH(nll_costs<T>, blocks_for(n), kThreads, 0, current_stream(), Classes(l, "nll_loss"),
-                  static_cast<const T*>(l.x), static_cast<T*>(out), costs);
+    reduce<T>(l, out, n, [&](const Total<T>& total) {
+      HB_LAUNCH(nll_costs<T>, blocks_for(n), kThreads, 0, current_stream(), Classes(l, "nll_loss"),
+                static_cast<const T*>(l.x), static_cast<T*>(out), total);
     });
   });
 }
@@ -181,10 +210,10 @@ void nll_backward(ScalarType dtype, const ClassLoss& l, void* grad_x, const void
 template <class T, class L>
 void cross_entropy_as(const ClassLoss& l, void* out, void* normalizer) {
   const Teams teams(l.outer, l.classes);
-  reduce<L>(l, out, l.outer, [&](Cost* costs) {
-    if (l.outer > 0)
-      HB_LAUNCH((cross_entropy_costs<T, L>), teams.grid, teams.block, 0, current_stream(), Classes(l, "cross_entropy"),
-                static_cast<const T*>(l.x), static_cast<L*>(out), costs, static_cast<compute_t<T>*>(normalizer));
+  reduce<L>(l, out, l.outer, [&](const Total<L>& total) {
+    HB_LAUNCH((cross_entropy_costs<T, L>), dim3(l.outer > 0 ? teams.grid.x : 1), teams.block, 0, current_stream(),
+              Classes(l, "cross_entropy"), static_cast<const T*>(l.x), static_cast<L*>(out), total,
+              static_cast<compute_t<T>*>(normalizer));
   });
 }
 template <class T, class L>

@@ -1,5 +1,4 @@
-// Convolutions by cuDNN. Tensors are channels-last, and so are the weights that it is given: those of programs are
-// copied to that order and their gradients back.
+// Convolutions by cuDNN. Tensors are channels-last, weights and their gradients too.
 #include "backend/conv.h"
 
 #include <array>
@@ -185,34 +184,6 @@ Plan& plan_for(Direction direction, const Tensor& x, const Tensor& w, const Tens
   return *plan;
 }
 
-int64_t taps(const Tensor& weight) {
-  int64_t n = 1;
-  for (int64_t d = 2; d < weight.dim(); ++d) n *= weight.size(d);
-  return n;
-}
-/// A weight in the order that cuDNN wants: (Cout, kernel…, Cin / groups).
-class ChannelsLast {
- public:
-  explicit ChannelsLast(const Tensor& weight)
-      : weight_(weight), moved_(taps(weight) > 1 && weight.size(1) > 1), memory_(moved_ ? bytes() : 0) {}
-  void read() const {
-    if (moved_) move(weight_.size(1), taps(weight_), memory_.get(), weight_.impl().raw_data());
-  }
-  void write_back() const {
-    if (moved_) move(taps(weight_), weight_.size(1), weight_.impl().raw_data(), memory_.get());
-  }
-  void* data() const { return moved_ ? memory_.get() : weight_.impl().raw_data(); }
-
- private:
-  int64_t bytes() const { return weight_.numel() * static_cast<int64_t>(weight_.impl().itemsize()); }
-  void move(int64_t rows, int64_t cols, void* out, const void* in) const {
-    transpose_kernel(weight_.device())(weight_.impl().itemsize(), weight_.size(0), rows, cols, out, in);
-  }
-  const Tensor& weight_;
-  bool moved_;
-  Scratch<char> memory_;
-};
-
 /// 1 and 0, in the type that cuDNN wants.
 struct Factors {
   double wide[2] = {1, 0};
@@ -227,24 +198,20 @@ int64_t rows_of(const Tensor& t) { return t.numel() / t.size(1); }
 
 void forward(const Tensor& y, const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvParams& p) {
   const Plan& plan = plan_for(Direction::forward, x, weight, y, p);
-  const ChannelsLast w(weight);
-  w.read();
   const Scratch<char> workspace(static_cast<int64_t>(plan.workspace));
   const Factors factors(x);
-  HB_CUDNN(cudnnConvolutionForward, cudnn_handle(), factors.one(), plan.x, x.impl().raw_data(), plan.w, w.data(),
-           plan.convolution, static_cast<cudnnConvolutionFwdAlgo_t>(plan.algorithm), workspace.get(), plan.workspace,
-           factors.zero(), plan.y, y.impl().raw_data());
+  HB_CUDNN(cudnnConvolutionForward, cudnn_handle(), factors.one(), plan.x, x.impl().raw_data(), plan.w,
+           weight.impl().raw_data(), plan.convolution, static_cast<cudnnConvolutionFwdAlgo_t>(plan.algorithm),
+           workspace.get(), plan.workspace, factors.zero(), plan.y, y.impl().raw_data());
   if (bias.defined())
     add_bias_kernel(y.device())(y.scalar_type(), rows_of(y), y.size(1), y.impl().raw_data(), bias.impl().raw_data());
 }
 
 void backward_data(const Tensor& grad_x, const Tensor& grad_y, const Tensor& weight, const ConvParams& p) {
   const Plan& plan = plan_for(Direction::data, grad_x, weight, grad_y, p);
-  const ChannelsLast w(weight);
-  w.read();
   const Scratch<char> workspace(static_cast<int64_t>(plan.workspace));
   const Factors factors(grad_x);
-  HB_CUDNN(cudnnConvolutionBackwardData, cudnn_handle(), factors.one(), plan.w, w.data(), plan.y,
+  HB_CUDNN(cudnnConvolutionBackwardData, cudnn_handle(), factors.one(), plan.w, weight.impl().raw_data(), plan.y,
            grad_y.impl().raw_data(), plan.convolution, static_cast<cudnnConvolutionBwdDataAlgo_t>(plan.algorithm),
            workspace.get(), plan.workspace, factors.zero(), plan.x, grad_x.impl().raw_data());
 }
@@ -252,13 +219,11 @@ void backward_data(const Tensor& grad_x, const Tensor& grad_y, const Tensor& wei
 void backward_weight(const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& x, const Tensor& grad_y,
                      const ConvParams& p) {
   const Plan& plan = plan_for(Direction::weight, x, grad_weight, grad_y, p);
-  const ChannelsLast w(grad_weight);
   const Scratch<char> workspace(static_cast<int64_t>(plan.workspace));
   const Factors factors(x);
   HB_CUDNN(cudnnConvolutionBackwardFilter, cudnn_handle(), factors.one(), plan.x, x.impl().raw_data(), plan.y,
            grad_y.impl().raw_data(), plan.convolution, static_cast<cudnnConvolutionBwdFilterAlgo_t>(plan.algorithm),
-           workspace.get(), plan.workspace, factors.zero(), plan.w, w.data());
-  w.write_back();
+           workspace.get(), plan.workspace, factors.zero(), plan.w, grad_weight.impl().raw_data());
   if (grad_bias.defined())
     column_sum_kernel(x.device())(grad_y.scalar_type(), grad_bias.impl().raw_data(), grad_y.impl().raw_data(),
                                   rows_of(grad_y), grad_y.size(1), grad_y.size(1));

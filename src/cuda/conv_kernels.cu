@@ -1,7 +1,10 @@
 // What convolutions need beside cuDNN: changes of layout and biases.
 #include "backend/conv.h"
 
+#include <vector>
+
 #include "cuda/kernel_file.h"
+#include "cuda/tensor_list.h"
 #include "cuda/words.h"
 
 namespace hb::cuda {
@@ -11,11 +14,11 @@ constexpr int kTile = 32, kTileRows = 8;
 
 // Tiles go through shared memory, so that both sides are touched along their rows.
 template <class T>
-__global__ void transpose_tiles(T* out, const T* in, int64_t batch, int64_t rows, int64_t cols) {
-  HB_SHARED(T, tile, (kTile * (kTile + 1)));
+__device__ void transpose_tile(T* tile, T* out, const T* in, int64_t at, int64_t from_batch, int64_t batch_step,
+                               int64_t batch, int64_t rows, int64_t cols) {
   const int64_t tiles_wide = (cols + kTile - 1) / kTile;
-  const int64_t row = blockIdx.x / tiles_wide * kTile, col = blockIdx.x % tiles_wide * kTile;
-  for (int64_t b = blockIdx.y; b < batch; b += gridDim.y) {
+  const int64_t row = at / tiles_wide * kTile, col = at % tiles_wide * kTile;
+  for (int64_t b = from_batch; b < batch; b += batch_step) {
     const T* from = in + b * rows * cols;
     T* to = out + b * rows * cols;
     for (int64_t y = threadIdx.y; y < kTile; y += kTileRows)
@@ -28,11 +31,43 @@ __global__ void transpose_tiles(T* out, const T* in, int64_t batch, int64_t rows
     __syncthreads();
   }
 }
+template <class T>
+__global__ void transpose_tiles(T* out, const T* in, int64_t batch, int64_t rows, int64_t cols) {
+  HB_SHARED(T, tile, (kTile * (kTile + 1)));
+  transpose_tile(tile, out, in, blockIdx.x, blockIdx.y, gridDim.y, batch, rows, cols);
+}
+
+int64_t tiles_of(int64_t rows, int64_t cols) { return (rows + kTile - 1) / kTile * ((cols + kTile - 1) / kTile); }
+
+/// One of a list: all its tiles, of all its matrices, in turn.
+struct Item {
+  void* out;
+  const void* in;
+  int64_t batch, rows, cols, numel;
+};
+template <class T>
+__global__ void __launch_bounds__(kTile* kTileRows) transpose_lists(HB_ARGUMENT(TensorList<Item>) list) {
+  HB_SHARED(T, tile, (kTile * (kTile + 1)));
+  const int tensor = list.of_block(static_cast<int>(blockIdx.x));
+  const Item& t = list.item[tensor];
+  const int64_t tiles = (t.rows + kTile - 1) / kTile * ((t.cols + kTile - 1) / kTile);
+  for (int64_t i = blockIdx.x - list.first[tensor]; i < tiles * t.batch; i += list.blocks_of(tensor))
+    transpose_tile(tile, static_cast<T*>(t.out), static_cast<const T*>(t.in), i % tiles, i / tiles, t.batch, t.batch,
+                   t.rows, t.cols);
+}
+void transpose_list(size_t size, ArrayRef<Transpose> list) {
+  std::vector<Item> items;
+  for (const Transpose& t : list) items.push_back({t.out, t.in, t.batch, t.rows, t.cols, t.batch * t.rows * t.cols});
+  with_word(size, [&](auto word) {
+    for_lists(ArrayRef<Item>(items), [&](const TensorList<Item>& part, unsigned blocks) {
+      HB_LAUNCH(transpose_lists<decltype(word)>, blocks, dim3(kTile, kTileRows), 0, current_stream(), part);
+    });
+  });
+}
 
 template <class T>
 void transpose_as(int64_t batch, int64_t rows, int64_t cols, void* out, const void* in) {
-  const int64_t tiles = (rows + kTile - 1) / kTile * ((cols + kTile - 1) / kTile);
-  const dim3 grid(static_cast<unsigned>(tiles), static_cast<unsigned>(batch < 65535 ? batch : 65535));
+  const dim3 grid(static_cast<unsigned>(tiles_of(rows, cols)), static_cast<unsigned>(batch < 65535 ? batch : 65535));
   HB_LAUNCH(transpose_tiles<T>, grid, dim3(kTile, kTileRows), 0, current_stream(), static_cast<T*>(out),
             static_cast<const T*>(in), batch, rows, cols);
 }
@@ -56,6 +91,7 @@ void add_bias(ScalarType dtype, int64_t rows, int64_t cols, void* x, const void*
   });
 }
 HB_REGISTER_CUDA(transpose_kernel, transpose);
+HB_REGISTER_CUDA(transpose_list_kernel, transpose_list);
 HB_REGISTER_CUDA(add_bias_kernel, add_bias);
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "core/cuda_settings.h"
 #include "cuda/cublas_lt.h"
 #include "cuda/gemm.h"
+#include "cuda/register.h"
 #include "cuda/scratch.h"
 #include "cuda/streams.h"
 
@@ -86,6 +87,7 @@ struct Plan {
   cublasLtMatrixLayout_t a = nullptr, b = nullptr, c = nullptr;
   cublasLtMatmulAlgo_t algorithm;
   size_t workspace = 0;
+  bool usable = true;
   Plan() = default;
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
@@ -113,12 +115,13 @@ cublasLtMatrixLayout_t layout_of(cudaDataType_t type, const Operand& o, int64_t 
   return layout;
 }
 
-/// c^T (n, m) = alpha b^T a^T + beta c^T + bias: a plain or strided batch.
+/// c^T (n, m) = alpha b^T a^T + beta c^T, with something that is done beside: a plain or strided batch.
 struct Product {
   ScalarType dtype;
   Operand b, a, c;
   int64_t batch;
-  const void* bias;
+  cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+  const void* vector = nullptr;  // a bias that is read, or sums that are written
 };
 
 // Sums of halves may be rounded between parts of k where the program allows it.
@@ -129,7 +132,8 @@ uint32_t reductions_allowed(ScalarType dtype) {
   return CUBLASLT_REDUCTION_SCHEME_NONE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
 }
 
-void choose_algorithm(Plan& plan, const Product& p) {
+/// False: cuBLASLt has none.
+bool choose_algorithm(Plan& plan, const Product& p) {
   constexpr size_t kWorkspace = size_t{32} << 20;
   cublasLtMatmulPreference_t wish;
   HB_CUBLAS_LT(cublasLtMatmulPreferenceCreate, &wish);
@@ -149,11 +153,13 @@ void choose_algorithm(Plan& plan, const Product& p) {
   prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment(p.c.data));
   cublasLtMatmulHeuristicResult_t result{};
   int found = 0;
-  HB_CUBLAS_LT(cublasLtMatmulAlgoGetHeuristic, cublas_lt_handle(), plan.product, plan.b, plan.a, plan.c, plan.c, wish,
-               1, &result, &found);
-  HB_CHECK(found > 0, "[", current_function(), "] cuBLASLt has no algorithm for this product of ", p.dtype);
+  const cublasStatus_t status = HB_CUDA_SYMBOL(cublas_lt(), cublasLtMatmulAlgoGetHeuristic)(
+      cublas_lt_handle(), plan.product, plan.b, plan.a, plan.c, plan.c, wish, 1, &result, &found);
+  if (status == CUBLAS_STATUS_NOT_SUPPORTED || (status == CUBLAS_STATUS_SUCCESS && found == 0)) return false;
+  if (status != CUBLAS_STATUS_SUCCESS) fail_cublas(status, "cublasLtMatmulAlgoGetHeuristic");
   plan.algorithm = result.algo;
   plan.workspace = result.workspaceSize;
+  return true;
 }
 
 std::shared_ptr<Plan> make_plan(const Product& p) {
@@ -162,20 +168,20 @@ std::shared_ptr<Plan> make_plan(const Product& p) {
   HB_CUBLAS_LT(cublasLtMatmulDescCreate, &plan->product, types.compute, types.scale);
   set(plan->product, CUBLASLT_MATMUL_DESC_TRANSA, p.b.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
   set(plan->product, CUBLASLT_MATMUL_DESC_TRANSB, p.a.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
-  if (p.bias) {
-    set(plan->product, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
-    set(plan->product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias);
+  if (p.vector) {
+    set(plan->product, CUBLASLT_MATMUL_DESC_EPILOGUE, p.epilogue);
+    set(plan->product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.vector);
   }
   plan->b = layout_of(types.data, p.b, p.batch);
   plan->a = layout_of(types.data, p.a, p.batch);
   plan->c = layout_of(types.data, p.c, p.batch);
-  choose_algorithm(*plan, p);
+  plan->usable = choose_algorithm(*plan, p);
   return plan;
 }
 
 Key key_of(const Product& p) {
   const auto flags = (cuda_settings().cublas_tf32 ? 1 : 0) | (cuda_settings().cublas_fp16_reduction ? 2 : 0) |
-                     (cuda_settings().cublas_bf16_reduction ? 4 : 0) | (p.bias ? 8 : 0);
+                     (cuda_settings().cublas_bf16_reduction ? 4 : 0);
   return {static_cast<int64_t>(p.dtype),
           current_device(),
           flags,
@@ -197,10 +203,10 @@ Key key_of(const Product& p) {
           p.c.ld,
           p.c.stride,
           alignment(p.c.data),
-          0};
+          p.epilogue};
 }
 
-/// Plans of this thread, the last used first: a plan's descriptors hold a bias's address, which each call sets.
+/// Plans of this thread, the last used first: a plan's descriptors hold a vector's address, which each call sets.
 class Plans {
  public:
   Plan& find(const Product& p) {
@@ -208,7 +214,7 @@ class Plans {
     if (const auto known = places_.find(key); known != places_.end()) {
       plans_.splice(plans_.begin(), plans_, known->second);
       Plan& plan = *plans_.front().second;
-      if (p.bias) set(plan.product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias);
+      if (p.vector && plan.usable) set(plan.product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.vector);
       return plan;
     }
     constexpr size_t kMost = 1024;
@@ -226,15 +232,22 @@ class Plans {
   std::map<Key, std::list<std::pair<Key, std::shared_ptr<Plan>>>::iterator> places_;
 };
 
-void multiply(const Product& p, double alpha, double beta) {
+/// False, and nothing is done: cuBLASLt cannot do this epilogue for such operands.
+bool multiply(const Product& p, double alpha, double beta) {
   thread_local auto* const plans = new Plans;  // libraries may be gone when a thread's objects are destroyed
   Plan& plan = plans->find(p);
+  if (!plan.usable) {
+    const bool beside = p.epilogue == CUBLASLT_EPILOGUE_BGRADA || p.epilogue == CUBLASLT_EPILOGUE_BGRADB;
+    HB_CHECK(beside, "[", current_function(), "] cuBLASLt has no algorithm for this product of ", p.dtype);
+    return false;
+  }
   const float narrow[2] = {static_cast<float>(alpha), static_cast<float>(beta)};
   const bool wide = p.dtype == kDouble;
   const Scratch<char> workspace(static_cast<int64_t>(plan.workspace));
   HB_CUBLAS_LT(cublasLtMatmul, cublas_lt_handle(), plan.product, wide ? static_cast<const void*>(&alpha) : &narrow[0],
                p.b.data, plan.b, p.a.data, plan.a, wide ? static_cast<const void*>(&beta) : &narrow[1], p.c.data,
                plan.c, p.c.data, plan.c, &plan.algorithm, workspace.get(), plan.workspace, current_stream());
+  return true;
 }
 
 /// A stack of two dimensions whose outer one goes on where the inner one ends, in all operands.
@@ -243,15 +256,13 @@ bool is_one_stack(const Gemm& g) {
   return g.batch[0] == 1 || g.batch[1] == 1 || (goes_on(g.a) && goes_on(g.b) && goes_on(g.c));
 }
 
-void multiply_stack(const Gemm& g, int64_t batch, int which) {
-  Product p{g.dtype,
-            transpose_of(g.b, g.k, g.n, g.b.batch[which]),
-            transpose_of(g.a, g.m, g.k, g.a.batch[which]),
-            transpose_of(g.c, g.m, g.n, g.c.batch[which]),
-            batch,
-            g.bias};
-  multiply(p, g.alpha, g.beta);
+Product product_of(const Gemm& g, int64_t batch, int which) {
+  Product p{g.dtype, transpose_of(g.b, g.k, g.n, g.b.batch[which]), transpose_of(g.a, g.m, g.k, g.a.batch[which]),
+            transpose_of(g.c, g.m, g.n, g.c.batch[which]), batch};
+  if (g.bias) p.epilogue = CUBLASLT_EPILOGUE_BIAS, p.vector = g.bias;
+  return p;
 }
+void multiply_stack(const Gemm& g, int64_t batch, int which) { multiply(product_of(g, batch, which), g.alpha, g.beta); }
 
 // The stride of a dimension of one element says nothing: it becomes one that cuBLASLt takes.
 void settle_strides(GemmMatrix& m, int64_t rows, int64_t cols) {
@@ -293,7 +304,26 @@ void gemm(const Gemm& asked) {
   }
 }
 
-[[maybe_unused]] const bool registered = (gemm_kernel.set(kCUDA, gemm), true);
+/// In one call where cuBLASLt can; the operand that is summed has dense rows of k.
+void gemm_and_sums(const Gemm& g, const SummedOperand& summed) {
+  const GemmMatrix& m = summed.of_a ? g.a : g.b;
+  const bool plain = g.k == 0 || g.m * g.n == 0 || is_integral_type(g.dtype, true);
+  if (!plain && is_dense(g.a, g.m, g.k) && is_dense(g.b, g.k, g.n)) {
+    Gemm settled = g;
+    settle_strides(settled.a, g.m, g.k);
+    settle_strides(settled.b, g.k, g.n);
+    Product p = product_of(settled, 1, 0);
+    p.epilogue = summed.of_a ? CUBLASLT_EPILOGUE_BGRADB : CUBLASLT_EPILOGUE_BGRADA;
+    p.vector = summed.sums;
+    if (multiply(p, g.alpha, g.beta)) return;
+  }
+  gemm(g);
+  const int64_t stride = summed.of_a ? m.col : m.row;
+  column_sum(g.dtype, summed.sums, m.data, g.k, summed.of_a ? g.m : g.n, stride);
+}
+
+HB_REGISTER_CUDA(gemm_kernel, gemm);
+HB_REGISTER_CUDA(gemm_and_sums_kernel, gemm_and_sums);
 
 }  // namespace
 }  // namespace hb::cuda

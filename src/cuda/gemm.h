@@ -10,5 +10,7 @@ void gather_matrices(size_t element_size, void* to, const GemmMatrix& from, cons
                      int64_t cols);
 /// By a plain kernel: integers, and sums of nothing (k = 0), which cuBLASLt does not take.
 void plain_gemm(const Gemm& g);
+/// column_sum_kernel.
+void column_sum(ScalarType dtype, void* out, const void* in, int64_t rows, int64_t cols, int64_t stride);
 
 }  // namespace hb::cuda

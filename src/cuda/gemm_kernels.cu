@@ -54,6 +54,8 @@ __global__ void column_sums(T* out, const T* in, int64_t rows, int64_t cols, int
   out[c] = T(sum);
 }
 
+}  // namespace
+
 void column_sum(ScalarType dtype, void* out, const void* in, int64_t rows, int64_t cols, int64_t stride) {
   if (cols == 0) return;
   HB_FLOATING_SWITCH("column_sum", dtype, [&](auto type) {
@@ -64,8 +66,6 @@ void column_sum(ScalarType dtype, void* out, const void* in, int64_t rows, int64
   });
 }
 HB_REGISTER_CUDA(column_sum_kernel, column_sum);
-
-}  // namespace
 
 void gather_matrices(size_t element_size, void* to, const GemmMatrix& from, const int64_t* batch, int64_t rows,
                      int64_t cols) {

@@ -3,12 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <mutex>
 #include <utility>
 #include <vector>
 
-#include "cuda/allocator.h"
+#include "cuda/last_block.h"
 #include "cuda/register.h"
 #include "cuda/tensor_list.h"
 #include "cuda/update_values.h"
@@ -66,24 +64,14 @@ __global__ void __launch_bounds__(kThreads)
   if (t.step) ++*t.step;
 }
 
-/// Counters of blocks for the launches of a stream, which follow each other: zero between them.
-int* counters(cudaStream_t stream) {
-  static std::mutex mutex;
-  static auto* const all = new std::map<std::pair<DeviceIndex, cudaStream_t>, int*>;
-  const std::lock_guard lock(mutex);
-  int*& memory = (*all)[{current_device(), stream}];
-  if (!memory) {
-    memory = static_cast<int*>(allocate(kMostTensors * sizeof(int), stream, current_device()).memory);
-    check(cudaMemsetAsync(memory, 0, kMostTensors * sizeof(int), stream), "optimizer");
-  }
-  return memory;
-}
+static_assert(kMostTensors <= kBlockCounters);
 
 template <class Rule, class T, unsigned flags>
 void update_list(const UpdateCall& call, ArrayRef<UpdateTensor> tensors, const Rule& rule) {
   const cudaStream_t stream = current_stream();
   for_lists(tensors, [&](const TensorList<UpdateTensor>& list, unsigned blocks) {
-    HB_LAUNCH((update_kernel_of<Rule, T, flags>), blocks, kThreads, 0, stream, list, call, rule, counters(stream));
+    HB_LAUNCH((update_kernel_of<Rule, T, flags>), blocks, kThreads, 0, stream, list, call, rule,
+              block_counters(stream));
   });
 }
 

@@ -2,6 +2,7 @@
 #include "backend/norm.h"
 
 #include "cuda/kernel_file.h"
+#include "cuda/last_block.h"
 
 namespace hb::cuda {
 namespace {
@@ -31,84 +32,97 @@ __global__ void normalize(RowNorm p, T* y, const T* x, compute_t<T>* mean, compu
   if (threadIdx.x == 0) mean[row] = m, rstd[row] = scale;
 }
 
+/// Of one launch: blocks that compute rows of the input's gradient, and behind them blocks that sum parameters'
+/// gradients over a part of the rows, 32 columns each.
 template <class T, class A>
-__global__ void input_gradient(RowNorm p, T* grad_x, const T* g, const T* x, const compute_t<T>* mean,
-                               const compute_t<T>* rstd) {
+struct Gradients {
+  T* x;  // may be absent, as the others
+  A *weight, *bias;
+  const T *g, *values;
+  const compute_t<T>*mean, *rstd;
+  compute_t<T>* partial;  // weights' and biases' sums of each part, one behind the other
+  int* counters;
+  int row_blocks, wide, parts;
+};
+
+template <class T, class A>
+__device__ void input_gradient(const RowNorm& p, const Gradients<T, A>& grad, int64_t row) {
   using C = compute_t<T>;
-  const int64_t row = team_row(), n = p.n;
-  if (row >= p.rows) return;
-  const C m = mean[row], scale = rstd[row];
+  const int64_t n = p.n;
+  const T *g = grad.g + row * n, *x = grad.values + row * n;
+  const C m = grad.mean[row], scale = grad.rstd[row];
   const A* weight = static_cast<const A*>(p.weight);
   C a = 0, b = 0;
   for (int64_t i = threadIdx.x; i < n; i += blockDim.x) {
-    const C gw = widen<C>(g[row * n + i]) * (weight ? widen<C>(weight[i]) : C(1));
-    a += gw, b += gw * (widen<C>(x[row * n + i]) - m);
+    const C gw = widen<C>(g[i]) * (weight ? widen<C>(weight[i]) : C(1));
+    a += gw, b += gw * (widen<C>(x[i]) - m);
   }
   a = p.rms ? C(0) : team_sum(a) / static_cast<C>(n);
   b = team_sum(b) * scale * scale / static_cast<C>(n);
   for (int64_t i = threadIdx.x; i < n; i += blockDim.x) {
-    const C gw = widen<C>(g[row * n + i]) * (weight ? widen<C>(weight[i]) : C(1));
-    grad_x[row * n + i] = T((gw - a - (widen<C>(x[row * n + i]) - m) * b) * scale);
+    const C gw = widen<C>(g[i]) * (weight ? widen<C>(weight[i]) : C(1));
+    grad.x[row * n + i] = T((gw - a - (widen<C>(x[i]) - m) * b) * scale);
   }
 }
 
-constexpr int kRows = 8;  // of threads in a block, which sums 32 columns
+constexpr int kRows = 8;  // of threads in a block
+static_assert(kRows * kWarp == kThreads);
 
-// Each part sums some of the rows: weights' and biases' gradients, one behind the other.
-template <class T>
-__global__ void parameter_parts(RowNorm p, compute_t<T>* partial, const T* g, const T* x, const compute_t<T>* mean,
-                                const compute_t<T>* rstd) {
+template <class T, class A>
+__device__ void parameter_gradients(const RowNorm& p, const Gradients<T, A>& grad, int group, int part) {
   using C = compute_t<T>;
-  const int64_t c = int64_t{blockIdx.x} * kWarp + threadIdx.x, n = p.n;
+  const int self = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x), x = self % kWarp, y = self / kWarp;
+  const int64_t n = p.n, c = int64_t{group} * kWarp + x;
   C weight = 0, bias = 0;
   if (c < n) {
-    for (int64_t r = int64_t{blockIdx.y} * kRows + threadIdx.y; r < p.rows; r += int64_t{gridDim.y} * kRows) {
-      const C grad = widen<C>(g[r * n + c]);
-      weight += grad * (widen<C>(x[r * n + c]) - mean[r]) * rstd[r];
-      bias += grad;
+    for (int64_t r = int64_t{part} * kRows + y; r < p.rows; r += int64_t{grad.parts} * kRows) {
+      const C g = widen<C>(grad.g[r * n + c]);
+      weight += g * (widen<C>(grad.values[r * n + c]) - grad.mean[r]) * grad.rstd[r];
+      bias += g;
     }
   }
-  HB_SHARED(C, weights, (kRows * kWarp));
-  HB_SHARED(C, biases, (kRows * kWarp));
-  weights[threadIdx.y * kWarp + threadIdx.x] = weight;
-  biases[threadIdx.y * kWarp + threadIdx.x] = bias;
+  HB_SHARED(C, weights, kThreads);
+  HB_SHARED(C, biases, kThreads);
+  weights[self] = weight;
+  biases[self] = bias;
   __syncthreads();
-  if (threadIdx.y != 0 || c >= n) return;
-  for (int y = 1; y < kRows; ++y) {
-    weight += weights[y * kWarp + threadIdx.x];
-    bias += biases[y * kWarp + threadIdx.x];
+  if (y == 0 && c < n) {
+    for (int k = 1; k < kRows; ++k) weight += weights[k * kWarp + x], bias += biases[k * kWarp + x];
+    grad.partial[2 * n * part + c] = weight;
+    grad.partial[2 * n * part + n + c] = bias;
   }
-  partial[2 * n * blockIdx.y + c] = weight;
-  partial[2 * n * blockIdx.y + n + c] = bias;
-}
-template <class C, class A>
-__global__ void sum_parameters(A* grad_weight, A* grad_bias, const C* partial, int64_t n, int parts) {
-  HB_GRID_LOOP(i, 2 * n) {
-    A* const to = i < n ? grad_weight : grad_bias;
-    if (!to) continue;
-    C sum = 0;
-    for (int p = 0; p < parts; ++p) sum += partial[2 * n * p + i];
-    to[i % n] = A(static_cast<compute_t<A>>(sum));
-  }
+  if (!is_last_block(grad.counters + (grad.parts > 1 ? group : 0), grad.parts)) return;
+  A* const to = y == 0 ? grad.weight : y == 1 ? grad.bias : nullptr;
+  if (!to || c >= n) return;
+  C sum = 0;
+  for (int k = 0; k < grad.parts; ++k) sum += written_by_others(&grad.partial[2 * n * k + y * n + c]);
+  to[c] = A(static_cast<compute_t<A>>(sum));
 }
 
 template <class T, class A>
-void backward(const RowNorm& p, T* grad_x, A* grad_weight, A* grad_bias, const T* g, const T* x,
-              const compute_t<T>* mean, const compute_t<T>* rstd) {
-  using C = compute_t<T>;
-  if (grad_x) {
-    const Teams teams(p.rows, p.n);
-    HB_LAUNCH((input_gradient<T, A>), teams.grid, teams.block, 0, current_stream(), p, grad_x, g, x, mean, rstd);
+__global__ void __launch_bounds__(kThreads) gradients(RowNorm p, Gradients<T, A> grad) {
+  const int block = static_cast<int>(blockIdx.x) - grad.row_blocks;
+  if (block >= 0) return parameter_gradients(p, grad, block % grad.wide, block / grad.wide);
+  const int64_t row = team_row();
+  if (row < p.rows) input_gradient(p, grad, row);
+}
+
+template <class T, class A>
+void backward(const RowNorm& p, Gradients<T, A> grad) {
+  const bool warps = p.n <= 1024;
+  const dim3 block = warps ? dim3(kWarp, kRows) : dim3(kThreads);
+  const int64_t rows = warps ? (p.rows + kRows - 1) / kRows : p.rows;
+  grad.row_blocks = grad.x ? static_cast<int>(rows) : 0;
+  if (grad.weight || grad.bias) {
+    const unsigned wide = blocks_for(p.n, kWarp);
+    const int64_t deep = (p.rows + 4 * kRows - 1) / (4 * kRows), enough = (512 + wide - 1) / wide;
+    grad.wide = static_cast<int>(wide);
+    grad.parts = static_cast<int>(deep < enough ? deep : enough);
   }
-  if (!grad_weight && !grad_bias) return;
-  const unsigned wide = blocks_for(p.n, kWarp);
-  const int64_t deep = (p.rows + 4 * kRows - 1) / (4 * kRows), enough = (512 + wide - 1) / wide;
-  const int parts = static_cast<int>(deep < enough ? deep : enough);
-  const Scratch<C> memory(2 * p.n * parts);
-  HB_LAUNCH(parameter_parts<T>, dim3(wide, parts), dim3(kWarp, kRows), 0, current_stream(), p, memory.get(), g, x, mean,
-            rstd);
-  HB_LAUNCH((sum_parameters<C, A>), blocks_for(2 * p.n), kThreads, 0, current_stream(), grad_weight, grad_bias,
-            memory.get(), p.n, parts);
+  const Scratch<compute_t<T>> memory(2 * p.n * grad.parts);
+  grad.partial = memory.get(), grad.counters = block_counters(current_stream());
+  const int blocks = grad.row_blocks + grad.wide * grad.parts;
+  if (blocks > 0) HB_LAUNCH((gradients<T, A>), blocks, block, 0, current_stream(), p, grad);
 }
 
 // Calls fn(T(), A()) for the dtypes of values and parameters.
@@ -144,9 +158,9 @@ void row_norm_backward(const RowNorm& p, void* grad_x, void* grad_weight, void* 
     using T = decltype(t);
     using A = decltype(a);
     using C = compute_t<T>;
-    backward<T, A>(p, static_cast<T*>(grad_x), static_cast<A*>(grad_weight), static_cast<A*>(grad_bias),
-                   static_cast<const T*>(g), static_cast<const T*>(x), static_cast<const C*>(mean),
-                   static_cast<const C*>(rstd));
+    backward<T, A>(p, {static_cast<T*>(grad_x), static_cast<A*>(grad_weight), static_cast<A*>(grad_bias),
+                       static_cast<const T*>(g), static_cast<const T*>(x), static_cast<const C*>(mean),
+                       static_cast<const C*>(rstd), nullptr, nullptr, 0, 0, 0});
   });
 }
 HB_REGISTER_CUDA(row_norm_kernel, row_norm);

@@ -46,14 +46,20 @@ HB_HD void update_running(const BatchNormChannels& p, int64_t i, double mean, do
         p.momentum * unbiased + (1 - p.momentum) * get(p.running_dtype, p.running_var, i));
 }
 
-/// What the gradient's kernel reads and writes for each channel.
+/// What the gradient's kernel reads and writes for each channel: grad_x = g * a + (x - mean) * b + c.
 struct GradChannels {
-  const void *sum_g, *sum_gx;
-  void *a, *b, *c, *grad_weight, *grad_bias;
+  void *sum_g, *sum_gx, *a, *b, *c, *grad_weight, *grad_bias;
+  HB_HD GradChannels(const BatchNormChannels& p, const BatchNormGradients& grad)
+      : grad_weight(grad.weight), grad_bias(grad.bias) {
+    const int64_t row = p.channels * (p.compute == kDouble ? 8 : 4);
+    char* const work = static_cast<char*>(grad.work);
+    sum_g = work, sum_gx = work + row, a = work + 2 * row, b = work + 3 * row, c = work + 4 * row;
+  }
 };
 
-/// Channel i of batch_norm_channels_kernel.
-HB_HD void channel(const BatchNormChannels& p, int64_t i, void* scale, void* shift) {
+/// From the statistics of channel i (in training) or the running ones: mean, rstd, scale, shift; updates the running
+/// ones.
+HB_HD void channel(const BatchNormChannels& p, int64_t i) {
   const double mean = p.training ? get(p.compute, p.mean, i) : get(p.running_dtype, p.running_mean, i);
   const double var = p.training ? get(p.compute, p.rstd, i) : get(p.running_dtype, p.running_var, i);
   if (p.training) update_running(p, i, mean, var);
@@ -61,11 +67,11 @@ HB_HD void channel(const BatchNormChannels& p, int64_t i, void* scale, void* shi
   put(p.compute, p.mean, i, mean);
   put(p.compute, p.rstd, i, rstd);
   const double a = (p.weight ? get(p.affine_dtype, p.weight, i) : 1.0) * rstd;
-  put(p.compute, scale, i, a);
-  put(p.compute, shift, i, (p.bias ? get(p.affine_dtype, p.bias, i) : 0.0) - mean * a);
+  put(p.compute, p.scale, i, a);
+  put(p.compute, p.shift, i, (p.bias ? get(p.affine_dtype, p.bias, i) : 0.0) - mean * a);
 }
 
-/// Channel i of batch_norm_grad_channels_kernel.
+/// From the sums of channel i: what its gradient is made of, and the gradients of the parameters (may be absent).
 HB_HD void grad_channel(const BatchNormChannels& p, int64_t i, const GradChannels& grad) {
   const double n = static_cast<double>(p.count);
   const double rstd = get(p.compute, p.rstd, i), g = get(p.compute, grad.sum_g, i), gx = get(p.compute, grad.sum_gx, i);

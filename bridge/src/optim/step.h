@@ -9,6 +9,7 @@
 
 #include "backend/optim.h"
 #include "core/recorder.h"
+#include "ops/nn/reordered_weights.h"
 #include "step_observer.h"
 #include "step_watcher.h"
 
@@ -193,8 +194,11 @@ void update_groups(Optimizer& optimizer, const UpdateKernel<Rule>& kernel, const
 template <class Options, class State, class Rule, class Make, class Refs, class Keeps>
 Tensor fused_step(Optimizer& optimizer, const UpdateKernel<Rule>& kernel, const std::vector<Tensor>& grads,
                   const Optimizer::LossClosure& closure, const Make& make, const Refs& refs, const Keeps& keeps) {
-  return whole_step(kernel.name(), optimizer, grads, closure,
-                    [&] { update_groups<Options, State>(optimizer, kernel, grads, make, refs, keeps); });
+  return whole_step(kernel.name(), optimizer, grads, closure, [&] {
+    hb::ops::settle_all(grads);
+    update_groups<Options, State>(optimizer, kernel, grads, make, refs, keeps);
+    for (auto& group : optimizer.param_groups()) hb::ops::refresh_reordered_weights(group.params());
+  });
 }
 template <class Options, class State, class Rule, class Make, class Refs>
 Tensor fused_step(Optimizer& optimizer, const UpdateKernel<Rule>& kernel, const std::vector<Tensor>& grads,

@@ -67,8 +67,8 @@ Folded fold_rows(const Tensor& t) {
   return f;
 }
 
-void product_into(const Tensor& out, const Folded& a, bool transpose_a, const Folded& b, bool transpose_b,
-                  const Tensor& bias, double alpha, double beta) {
+namespace {
+Gemm product_of(const Tensor& out, const Folded& a, bool transpose_a, const Folded& b, bool transpose_b) {
   Gemm g;
   g.dtype = out.scalar_type();
   g.m = transpose_a ? a.cols : a.rows;
@@ -77,6 +77,13 @@ void product_into(const Tensor& out, const Folded& a, bool transpose_a, const Fo
   g.a = a.matrix(transpose_a), g.b = b.matrix(transpose_b);
   g.c.data = out.impl().visible_data();
   g.c.row = g.n, g.c.col = 1;
+  return g;
+}
+}  // namespace
+
+void product_into(const Tensor& out, const Folded& a, bool transpose_a, const Folded& b, bool transpose_b,
+                  const Tensor& bias, double alpha, double beta) {
+  Gemm g = product_of(out, a, transpose_a, b, transpose_b);
   g.alpha = alpha, g.beta = beta;
   Tensor dense;
   if (bias.defined()) {
@@ -95,6 +102,18 @@ Tensor sum_rows(const Folded& x, const Tensor& like) {
   column_sum_kernel(like.device())(like.scalar_type(), out.impl().visible_data(), dense.data, dense.rows, dense.cols,
                                    dense.row_stride);
   return out;
+}
+
+Tensor product_and_row_sums(const Tensor& out, const Folded& grad, const Folded& x, bool grad_first) {
+  const Folded &a = grad_first ? grad : x, &b = grad_first ? x : grad;
+  const bool rows_are_dense = grad.col_stride == 1 || grad.cols == 1;
+  if (!rows_are_dense || !gemm_and_sums_kernel.available(out.device())) {
+    product_into(out, a, true, b, false);
+    return sum_rows(grad, out);
+  }
+  Tensor sums = empty({grad.cols}, out.options());
+  gemm_and_sums_kernel(out.device())(product_of(out, a, true, b, false), {sums.impl().visible_data(), grad_first});
+  return sums;
 }
 
 namespace {
@@ -132,9 +151,13 @@ variable_list affine_gradients(Backward& b, const Tensor& x, const Tensor& w, bo
     const Folded xs = fold_rows(x);
     dw = empty(transposed ? DimVector{IntArrayRef({grad.cols, xs.cols})} : DimVector{IntArrayRef({xs.cols, grad.cols})},
                g.options());
-    transposed ? product_into(dw, grad, true, xs, false) : product_into(dw, xs, true, grad, false);
+    if (b.needs(2))
+      db = product_and_row_sums(dw, grad, xs, transposed);
+    else
+      transposed ? product_into(dw, grad, true, xs, false) : product_into(dw, xs, true, grad, false);
+  } else if (b.needs(2)) {
+    db = sum_rows(grad, g);
   }
-  if (b.needs(2)) db = sum_rows(grad, g);
   return {dx, dw, db};
 }
 

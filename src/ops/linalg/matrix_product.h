@@ -24,6 +24,8 @@ Folded fold_rows(const Tensor& t);
 /// out = op(a) op(b) + bias, without history; `out` is dense and its last dimension is n.
 void product_into(const Tensor& out, const Folded& a, bool transpose_a, const Folded& b, bool transpose_b,
                   const Tensor& bias = {}, double alpha = 1, double beta = 0);
+/// out = op(x) op(grad) or op(grad) op(x), a weight's gradient, and the sums of grad's rows beside it.
+Tensor product_and_row_sums(const Tensor& out, const Folded& grad, const Folded& x, bool grad_first);
 /// Sums over all rows of (…, n): (n), without history.
 Tensor sum_rows(const Folded& x, const Tensor& like);
 

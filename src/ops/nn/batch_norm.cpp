@@ -1,3 +1,6 @@
+#include <memory>
+#include <utility>
+
 #include <halfbridge/ops.h>
 
 #include "autograd/record.h"
@@ -6,6 +9,7 @@
 #include "core/physical.h"
 #include "ops/common/layout.h"
 #include "ops/common/or_undefined.h"
+#include "ops/nn/counted_batches.h"
 
 namespace hb {
 namespace {
@@ -81,21 +85,13 @@ variable_list gradients(Backward& b, const Tensor& input, const Tensor& weight, 
   const Tensor g = l.match(b.grad());
   BatchNormChannels p = channels_of(x, l.shape, weight, {}, mean, rstd, c);
   p.affine_dtype = affine_dtype;
-  // Rows: sum of g, sum of g (x - mean), a, b, c of the gradient.
   const Tensor work = empty({5, l.shape.channels}, x.options().dtype(p.compute));
-  char* base = static_cast<char*>(work.impl().visible_data());
-  const auto row = [&](int i) { return base + i * l.shape.channels * work.element_size(); };
   Tensor dx, dw, db;
   if (b.needs(1)) dw = empty({l.shape.channels}, x.options().dtype(affine_dtype));
   if (b.needs(2)) db = empty({l.shape.channels}, x.options().dtype(affine_dtype));
-  channel_grad_stats_kernel(x.device())(x.scalar_type(), l.shape, g.impl().raw_data(), x.impl().raw_data(), p.mean,
-                                        row(0), row(1));
-  batch_norm_grad_channels_kernel(x.device())(p, row(0), row(1), row(2), row(3), row(4), raw(dw), raw(db));
-  if (b.needs(0)) {
-    dx = ops::empty_same_layout(x);
-    channel_grad_kernel(x.device())(x.scalar_type(), l.shape, dx.impl().raw_data(), g.impl().raw_data(),
-                                    x.impl().raw_data(), p.mean, row(2), row(3), row(4));
-  }
+  if (b.needs(0)) dx = ops::empty_same_layout(x);
+  const BatchNormGradients wanted{dx.defined() ? dx.impl().raw_data() : nullptr, raw(dw), raw(db), raw(work)};
+  batch_norm_backward_kernel(x.device())(x.scalar_type(), l.shape, p, wanted, g.impl().raw_data(), x.impl().raw_data());
   return {dx, dw, db};
 }
 
@@ -113,7 +109,24 @@ void check(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tens
   HB_CHECK(training || var.defined(), "[batch_norm] running_var must be defined in evaluation mode");
 }
 
+thread_local Tensor* counted = nullptr;
+
 }  // namespace
+
+namespace ops {
+bool CountedBatches::take(const Tensor& batches) {
+  if (batches.device().is_cpu() || batches.scalar_type() != kLong || batches.numel() != 1) return false;
+  delete std::exchange(counted, new Tensor(batches));
+  return taken_ = true;
+}
+CountedBatches::~CountedBatches() {
+  if (taken_) delete std::exchange(counted, nullptr);
+}
+Tensor CountedBatches::next() {
+  const std::unique_ptr<Tensor> taken(std::exchange(counted, nullptr));
+  return taken ? *taken : Tensor();
+}
+}  // namespace ops
 
 Tensor batch_norm(const Tensor& input, const std::optional<Tensor>& weight_or_none,
                   const std::optional<Tensor>& bias_or_none, const std::optional<Tensor>& running_mean_or_none,
@@ -128,25 +141,27 @@ Tensor batch_norm(const Tensor& input, const std::optional<Tensor>& weight_or_no
   const Config c{training, momentum, eps};
   const Arranged l(input);
   const Tensor& x = l.x;
-  Tensor out = ops::empty_same_layout(x);
+  Tensor out = ops::empty_same_layout(x), batches = training ? ops::CountedBatches::next() : Tensor();
+  if (batches.defined() && (x.numel() == 0 || batches.device() != x.device())) {
+    batches.add_(1);
+    batches.reset();
+  }
   if (out.numel() == 0 && !needs_grad(input, weight, bias)) return out;
   const ScalarType compute = compute_dtype(x);
   const Tensor stats = empty({4, l.shape.channels}, x.options().dtype(compute));
-  const Tensor mean = stats.select(0, 0), rstd = stats.select(0, 1), scale = stats.select(0, 2),
-               shift = stats.select(0, 3);
+  const Tensor mean = stats.select(0, 0), rstd = stats.select(0, 1);
   const Tensor w = dense(weight.defined() ? weight.detach() : weight), b = dense(bias.defined() ? bias.detach() : bias);
   BatchNormChannels p = channels_of(x, l.shape, w, b, mean, rstd, c);
   HB_CHECK(!running_mean.defined() || (running_mean.is_contiguous() && running_var.is_contiguous()),
            "[batch_norm] expected contiguous running statistics");
   p.running_mean = raw(running_mean), p.running_var = raw(running_var);
   if (running_mean.defined()) p.running_dtype = running_mean.scalar_type();
-  if (training && x.numel())
-    channel_stats_kernel(x.device())(x.scalar_type(), l.shape, x.impl().raw_data(), p.mean, p.rstd);
-  if (x.numel()) {
-    batch_norm_channels_kernel(x.device())(p, scale.impl().visible_data(), shift.impl().visible_data());
-    channel_affine_kernel(x.device())(x.scalar_type(), l.shape, out.impl().raw_data(), x.impl().raw_data(),
-                                      scale.impl().visible_data(), shift.impl().visible_data());
+  if (batches.defined()) {
+    batches.impl().bump_version();
+    p.batches = static_cast<int64_t*>(raw(batches));
   }
+  p.scale = raw(stats.select(0, 2)), p.shift = raw(stats.select(0, 3));
+  if (x.numel()) batch_norm_kernel(x.device())(x.scalar_type(), l.shape, p, out.impl().raw_data(), x.impl().raw_data());
   if (training && running_mean.defined()) running_mean.impl().bump_version(), running_var.impl().bump_version();
   if (needs_grad(input, weight, bias)) {
     const ScalarType affine = p.affine_dtype;

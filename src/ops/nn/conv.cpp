@@ -10,6 +10,7 @@
 #include "ops/common/layout.h"
 #include "ops/common/or_undefined.h"
 #include "ops/nn/conv_of_parts.h"
+#include "ops/nn/reordered_weights.h"
 
 namespace hb {
 namespace {
@@ -89,14 +90,25 @@ DimVector output_sizes(const char* name, const Tensor& x, const Tensor& w, const
 
 Tensor dense(const Tensor& t) { return t.defined() ? ops::to_contiguous(t) : t; }
 
+/// A weight as the device's kernels take it.
+Tensor in_kernels_order(const Tensor& w) {
+  return ops::wants_reordered_weights(w.device()) ? ops::reordered_weight(w) : dense(w);
+}
+/// Memory for a weight's gradient.
+Tensor empty_weight_gradient(const Tensor& w) {
+  if (!ops::wants_reordered_weights(w.device())) return empty(w.sizes(), w.options());
+  return ops::empty_channels_last(w.impl().sizes(), w.scalar_type(), w.device(), ops::is_visibly_channels_last(w));
+}
+
 int64_t rows_of(const Tensor& t) { return t.size(1) ? t.numel() / t.size(1) : 0; }
 
 // y = conv(x), or for a transposed one the gradient that a convolution would give its input.
-Tensor run_forward(const Tensor& x, const Tensor& w, const Tensor& bias, const Call& c, const DimVector& sizes) {
+Tensor run_forward(const Tensor& x, const Tensor& w, const Tensor& weight, const Tensor& bias, const Call& c,
+                   const DimVector& sizes) {
   const bool visible = ops::is_visibly_channels_last(x) || ops::is_visibly_channels_last(w);
   Tensor out = ops::empty_channels_last(sizes, x.scalar_type(), x.device(), visible);
   if (out.numel() == 0) return out;
-  const Tensor in = ops::to_channels_last(x), weight = dense(w), b = dense(bias);
+  const Tensor in = ops::to_channels_last(x), b = dense(bias);
   if (!c.transposed) {
     conv_forward_kernel(x.device())(out, in, weight, b, c.p);
     return out;
@@ -107,11 +119,12 @@ Tensor run_forward(const Tensor& x, const Tensor& w, const Tensor& bias, const C
   return out;
 }
 
-Tensor input_gradient(const Tensor& g, const Tensor& x, const Tensor& w, const Call& c) {
+// `weight`: the kernels' order of it.
+Tensor input_gradient(const Tensor& g, const Tensor& x, const Tensor& weight, const Call& c) {
   Tensor out =
       ops::empty_channels_last(x.impl().sizes(), x.scalar_type(), x.device(), ops::is_visibly_channels_last(x));
   if (out.numel() == 0) return out;
-  const Tensor grad = ops::to_channels_last(g), weight = dense(w);
+  const Tensor grad = ops::to_channels_last(g);
   if (c.transposed) {
     conv_forward_kernel(x.device())(out, grad, weight, Tensor(), c.p);
   } else {
@@ -122,7 +135,7 @@ Tensor input_gradient(const Tensor& g, const Tensor& x, const Tensor& w, const C
 
 void weight_gradient(const Tensor& g, const Tensor& x, const Tensor& w, const Call& c, bool with_bias, Tensor& dw,
                      Tensor& db) {
-  dw = empty(w.sizes(), w.options());
+  dw = empty_weight_gradient(w);
   const Tensor grad = ops::to_channels_last(g), in = ops::to_channels_last(x);
   if (with_bias) db = empty({g.size(1)}, w.options());
   if (in.numel() == 0 || grad.numel() == 0) {
@@ -163,7 +176,8 @@ Tensor differentiable_input_gradient(const Tensor& g, const Tensor& x, const Ten
                      c.p.groups);
 }
 
-variable_list convolution_gradients(Backward& b, const Tensor& x, const Tensor& w, const Call& c) {
+variable_list convolution_gradients(Backward& b, const Tensor& x, const Tensor& w, const Tensor& weight,
+                                    const Call& c) {
   const Tensor& g = b.grad();
   Tensor dx, dw, db;
   if (GradMode::is_enabled()) {
@@ -172,7 +186,7 @@ variable_list convolution_gradients(Backward& b, const Tensor& x, const Tensor& 
     if (b.needs(2)) db = bias_gradient(g);
     return {dx, dw, db};
   }
-  if (b.needs(0)) dx = input_gradient(g, x, w, c);
+  if (b.needs(0)) dx = input_gradient(g, x, weight.defined() ? weight : in_kernels_order(w), c);
   if (b.needs(1)) {
     weight_gradient(g, x, w, c, b.needs(2), dw, db);
   } else if (b.needs(2)) {
@@ -211,10 +225,14 @@ Tensor convolution_checked(const char* name, const Tensor& x, const Tensor& w, c
     if (is_integral_type(t, false)) return ops::integer_convolution(name, x, w, bias, floating);
   }
   check(name, x, w, bias, c);
-  Tensor out = run_forward(x, w, bias, c, output_sizes(name, x, w, c));
+  const DimVector sizes = output_sizes(name, x, w, c);
+  const Tensor weight = in_kernels_order(w);
+  Tensor out = run_forward(x, w, weight, bias, c, sizes);
   if (needs_grad(x, w, bias)) {
-    record("ConvolutionBackward0", out, {&x, &w, &bias}, {SavedTensor::input(x), SavedTensor::input(w)},
-           [c](Backward& b, auto& s) -> variable_list { return convolution_gradients(b, s[0], s[1], c); });
+    const bool keep = x.requires_grad() && ops::wants_reordered_weights(w.device());
+    record("ConvolutionBackward0", out, {&x, &w, &bias},
+           {SavedTensor::input(x), SavedTensor::input(w), keep ? SavedTensor::input(weight) : SavedTensor()},
+           [c](Backward& b, auto& s) -> variable_list { return convolution_gradients(b, s[0], s[1], s[2], c); });
   }
   return out;
 }

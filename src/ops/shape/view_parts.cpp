@@ -157,22 +157,58 @@ Tensor as_strided(const Tensor& self, IntArrayRef size, IntArrayRef stride, std:
 
 // --- several parts
 
+namespace {
+using Join = Tensor (*)(TensorList, int64_t);
+
+/// Whether the parts of `self` share a node: the gradient of each by itself would be one of the whole.
+bool parts_share_node(const Tensor& self) {
+  return needs_grad(self) && !self.is_sparse() && is_differentiable_type(self.scalar_type());
+}
+/// Views of all of `self`, one behind the other, with a node whose gradient joins theirs. Views they stay: each
+/// remembers its base.
+void give_one_node(const char* name, const Tensor& self, std::vector<Tensor>& parts, Join join, int64_t dim) {
+  std::vector<Tensor*> results;
+  for (Tensor& part : parts) results.push_back(&part);
+  record_many(name, results, {&self}, {}, [join, dim](Backward& b, const variable_list&) -> variable_list {
+    std::vector<Tensor> grads;
+    for (uint32_t k = 0; k < b.node().num_inputs(); ++k) grads.push_back(b.grad(k));
+    return {join(grads, dim)};
+  });
+}
+std::vector<Tensor> parts_of_lengths(const char* name, const Tensor& self, int64_t dim, ArrayRef<int64_t> lengths) {
+  const int64_t d = wrap_dim("split", dim, self.dim());
+  std::vector<Tensor> parts;
+  int64_t at = 0;
+  const bool together = lengths.size() > 1 && parts_share_node(self);
+  for (const int64_t n : lengths) {
+    DimVector sizes(self.sizes());
+    sizes[d] = n;
+    parts.push_back(together ? detail::make_view_tensor(self, self.scalar_type(), std::move(sizes),
+                                                        DimVector(self.strides()),
+                                                        self.storage_offset() + at * self.strides()[d])
+                             : narrow(self, d, at, n));
+    at += n;
+  }
+  if (together) give_one_node(name, self, parts, cat, d);
+  return parts;
+}
+}  // namespace
+
 std::vector<Tensor> split(const Tensor& self, int64_t split_size, int64_t dim) {
   HB_CHECK(self.dim() > 0, "[split] split expects at least a 1-dimensional tensor");
   HB_CHECK(split_size >= 0, "[split] split expects split_size be non-negative, but got split_size=", split_size);
   const int64_t n = self.size(dim);
   HB_CHECK(split_size > 0 || n == 0,
            "[split] split_size can only be 0 if dimension size is 0, but got dimension size of ", n);
-  std::vector<Tensor> parts;
   const int64_t count = split_size == 0 ? 1 : std::max<int64_t>((n + split_size - 1) / split_size, 1);
-  for (int64_t k = 0; k < count; ++k)
-    parts.push_back(narrow(self, dim, k * split_size, std::min(split_size, n - k * split_size)));
-  return parts;
+  std::vector<int64_t> lengths;
+  for (int64_t k = 0; k < count; ++k) lengths.push_back(std::min(split_size, n - k * split_size));
+  return parts_of_lengths("SplitBackward0", self, dim, lengths);
 }
 
 std::vector<Tensor> split_with_sizes(const Tensor& self, IntArrayRef sizes, int64_t dim) {
   HB_CHECK(self.dim() > 0, "[split] split expects at least a 1-dimensional tensor");
-  int64_t at = 0, total = 0;
+  int64_t total = 0;
   for (int64_t s : sizes) {
     HB_CHECK(
         s >= 0,
@@ -181,12 +217,7 @@ std::vector<Tensor> split_with_sizes(const Tensor& self, IntArrayRef sizes, int6
   }
   HB_CHECK(total == self.size(dim), "[split] split_with_sizes expects split_sizes to sum exactly to ", self.size(dim),
            " (input tensor's size at dimension ", dim, "), but got split_sizes=", sizes);
-  std::vector<Tensor> parts;
-  for (int64_t s : sizes) {
-    parts.push_back(narrow(self, dim, at, s));
-    at += s;
-  }
-  return parts;
+  return parts_of_lengths("SplitWithSizesBackward0", self, dim, sizes);
 }
 std::vector<Tensor> split(const Tensor& self, IntArrayRef sizes, int64_t dim) {
   return split_with_sizes(self, sizes, dim);
@@ -300,7 +331,19 @@ Tensor Tensor::matrix_H() const {
 std::vector<Tensor> unbind(const Tensor& self, int64_t dim) {
   const int64_t d = wrap_dim("unbind", dim, self.dim(), false);
   std::vector<Tensor> parts;
-  for (int64_t k = 0; k < self.sizes()[d]; ++k) parts.push_back(select(self, d, k));
+  const int64_t n = self.sizes()[d];
+  const bool together = n > 1 && parts_share_node(self);
+  for (int64_t k = 0; k < n; ++k) {
+    if (!together) {
+      parts.push_back(select(self, d, k));
+      continue;
+    }
+    DimVector sizes(self.sizes()), strides(self.strides());
+    const int64_t offset = self.storage_offset() + k * strides[d];
+    sizes.erase(d), strides.erase(d);
+    parts.push_back(detail::make_view_tensor(self, self.scalar_type(), std::move(sizes), std::move(strides), offset));
+  }
+  if (together) give_one_node("UnbindBackward0", self, parts, stack, d);
   return parts;
 }
 

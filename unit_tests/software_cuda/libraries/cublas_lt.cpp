@@ -71,6 +71,16 @@ hb::GemmMatrix transposed(const void* data, const cublasLtMatrixLayoutOpaque_t& 
   return m;
 }
 
+/// Gradients of biases are summed along k where it is the outer dimension of memory, for one matrix of floats or
+/// halves.
+bool supported(const cublasLtMatmulDescOpaque_t& desc, const cublasLtMatrixLayoutOpaque_t& a) {
+  if (desc.epilogue == CUBLASLT_EPILOGUE_DEFAULT || desc.epilogue == CUBLASLT_EPILOGUE_BIAS) return true;
+  if (a.batch != 1 || a.type == CUDA_R_64F || !desc.bias) return false;
+  return desc.epilogue == CUBLASLT_EPILOGUE_BGRADA   ? desc.a == CUBLAS_OP_N
+         : desc.epilogue == CUBLASLT_EPILOGUE_BGRADB ? desc.b == CUBLAS_OP_T
+                                                     : false;
+}
+
 bool aligned(const void* pointer, uint64_t to) { return reinterpret_cast<uintptr_t>(pointer) % to == 0; }
 
 }  // namespace
@@ -140,6 +150,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
                                               cublasLtMatmulHeuristicResult_t* results, int* found) {
   *found = 0;
   if (wanted < 1 || !fits(*desc, *a, *b, *c) || !fits(*desc, *a, *b, *d)) return CUBLAS_STATUS_INVALID_VALUE;
+  if (!supported(*desc, *a)) return CUBLAS_STATUS_NOT_SUPPORTED;
   *results = {};
   for (int i = 0; i < 4; ++i) results->algo.data[i] = wish->alignment[i];
   results->workspaceSize = std::min<size_t>(kWorkspace, wish->most_workspace);
@@ -158,8 +169,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t desc, const
     if (!aligned(pointers[i], algo->data[i])) return CUBLAS_STATUS_INVALID_VALUE;
   if (workspace_bytes < algo->data[4] || !fits(*desc, *a_layout, *b_layout, *d_layout) || c != d)
     return CUBLAS_STATUS_INVALID_VALUE;
+  if (!supported(*desc, *a_layout)) return CUBLAS_STATUS_NOT_SUPPORTED;
   const bool biased = desc->epilogue == CUBLASLT_EPILOGUE_BIAS;
-  if (!biased && desc->epilogue != CUBLASLT_EPILOGUE_DEFAULT) return CUBLAS_STATUS_NOT_SUPPORTED;
   hb::Gemm g;
   g.dtype = dtype_of(d_layout->type);
   g.batch[1] = d_layout->batch;
@@ -172,9 +183,15 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t desc, const
   };
   g.alpha = number(alpha), g.beta = number(beta);
   (void)c_layout;
-  software_cuda::enqueue_library_call(stream, "cublasLtMatmul", [g, workspace, workspace_bytes] {
+  const bool sums_of_a = desc->epilogue == CUBLASLT_EPILOGUE_BGRADA,
+             sums_of_b = desc->epilogue == CUBLASLT_EPILOGUE_BGRADB;
+  void* const sums = const_cast<void*>(desc->bias);
+  software_cuda::enqueue_library_call(stream, "cublasLtMatmul", [=] {
     if (workspace_bytes) software_cuda::fill_garbage(workspace, workspace_bytes);
     hb::gemm_kernel(hb::kCPU)(g);
+    // Of the transposes: cuBLASLt's a is our b, whose columns are summed, its b is our a, whose rows are.
+    if (sums_of_a) hb::column_sum_kernel(hb::kCPU)(g.dtype, sums, g.b.data, g.k, g.n, g.b.row);
+    if (sums_of_b) hb::column_sum_kernel(hb::kCPU)(g.dtype, sums, g.a.data, g.k, g.m, g.a.col);
   });
   return CUBLAS_STATUS_SUCCESS;
 }

@@ -56,7 +56,7 @@ TEST(StepCounts, Mlp) {
                       F::cross_entropy(net->forward(x), y).backward();
                       optimizer->step();
                     }),
-                    20);
+                    16);
   }
 }
 
@@ -76,7 +76,7 @@ TEST(StepCounts, MlpInHalfWithScaledGradients) {
                     scaler.step(optimizer);
                     scaler.update();
                   }),
-                  41);
+                  37);
 }
 
 struct BlockImpl : nn::Module {
@@ -114,7 +114,7 @@ TEST(StepCounts, ResNet18) {
                     F::cross_entropy(net->forward(x), y).backward();
                     optimizer.step();
                   }),
-                  354);
+                  204);
 }
 
 struct LayerImpl : nn::Module {
@@ -149,7 +149,7 @@ TEST(StepCounts, Gpt) {
                     F::cross_entropy(net.head(net.norm(x)).view({-1, 65}), targets).backward();
                     optimizer.step();
                   }),
-                  192);
+                  137);
 }
 
 }  // namespace

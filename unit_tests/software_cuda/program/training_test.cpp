@@ -77,4 +77,68 @@ TEST(SoftwareTraining, Gpt) {
       true);
 }
 
+// A convolution's copy of its weight follows it, however that was changed.
+TEST(SoftwareTraining, ConvolutionsSeeChangedWeights) {
+  const auto run = [](const torch::Device& device) {
+    torch::manual_seed(5);
+    nn::Conv2d conv(3, 4, 3);
+    conv->to(device);
+    torch::optim::SGD optimizer(conv->parameters(), 0.1);
+    const Tensor x = values({2, 3, 6, 6}).to(device), other = values({4, 3, 3, 3}).to(device);
+    std::vector<Tensor> seen;
+    const auto step = [&] {
+      optimizer.zero_grad();
+      const Tensor y = conv(x);
+      y.square().mean().backward();
+      seen.push_back(y.detach());
+      seen.push_back(conv->weight.grad().clone());
+    };
+    const Tensor alias = conv->weight.detach();
+    const std::vector<std::function<void()>> changes{
+        [&] { optimizer.step(); },
+        [&] {
+          torch::NoGradGuard guard;
+          conv->weight.mul_(2);
+        },
+        [&] { conv->weight.data().copy_(other); },
+        [&] { alias.add_(1); },
+        [&] { conv->weight.set_data(other * 3); },
+        [&] {
+          step();
+          optimizer.step();
+        },
+        [&] { conv->to(torch::kDouble), conv->to(torch::kFloat); },
+    };
+    for (const auto& change : changes) {
+      step();
+      change();
+      step();
+    }
+    for (Tensor& t : seen) t = t.cpu();
+    return seen;
+  };
+  const auto expected = run(torch::kCPU), got = run(kGpu);
+  ASSERT_EQ(got.size(), expected.size());
+  for (size_t i = 0; i < got.size(); ++i) expect_close("value " + std::to_string(i), got[i], expected[i], 1e-4);
+}
+
+// A gradient that is still held when the weight is updated, and a graph that is run twice around the update.
+TEST(SoftwareTraining, KeptGraphsKeepTheirWeights) {
+  nn::Conv2d conv(2, 2, 3);
+  conv->to(kGpu);
+  torch::optim::SGD optimizer(conv->parameters(), 0.1);
+  const Tensor x = values({1, 2, 5, 5}).to(kGpu).requires_grad_();
+  const Tensor y = conv(x).sum();
+  const Tensor before = torch::autograd::grad({y}, {x}, {}, /*retain_graph=*/true)[0];
+  conv(x).sum().backward();
+  const Tensor held = conv->weight.grad();
+  optimizer.step();
+  const Tensor weight = conv->weight.detach().cpu();
+  expect_close("weight", torch::conv2d(x.detach().cpu(), weight, conv->bias.detach().cpu()), conv(x).detach().cpu(),
+               1e-4);
+  EXPECT_TRUE(held.cpu().equal(conv->weight.grad().cpu()));
+  EXPECT_THROW(torch::autograd::grad({y}, {x}), c10::Error);  // the weight was changed since
+  EXPECT_TRUE(before.defined());
+}
+
 }  // namespace

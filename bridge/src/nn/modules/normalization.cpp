@@ -6,6 +6,7 @@
 #include <halfbridge/bridge/nn/init.h>
 
 #include "distributed/batch_statistics.h"
+#include "ops/nn/counted_batches.h"
 
 namespace hb::bridge::nn {
 inline namespace modules {
@@ -53,8 +54,9 @@ Tensor BatchNormImplBase<D, Derived>::forward(const Tensor& input) {
   auto normalise = [&](const Tensor& x) {
     double factor = o.momentum().value_or(0.0);
     const bool training = this->is_training();
+    hb::ops::CountedBatches counts_batches;
     if (training && o.track_running_stats() && this->num_batches_tracked.defined()) {
-      this->num_batches_tracked += 1;
+      if (all_ranks || !o.momentum() || !counts_batches.take(this->num_batches_tracked)) this->num_batches_tracked += 1;
       if (!o.momentum()) factor = 1.0 / this->num_batches_tracked.template item<double>();
     }
     if (all_ranks && training)
