@@ -2,6 +2,7 @@
 // Activations with parameters and the fused gradients. Operands of a gradient: g, then x (input) or y (result).
 
 #include "formulas/formula.h"
+#include "formulas/rounded.h"
 
 namespace hb::formula {
 
@@ -25,7 +26,7 @@ namespace hb::formula {
 HB_FLOATS_1(leaky_relu, 1, 1, return x > T(0) ? x : x * p[0];)
 HB_FLOATS_2(leaky_relu_backward, 1, 1, return x > T(0) ? g : g * p[0];)
 /// p: factor below zero, factor above, factor of the exponent.
-HB_FLOATS_1(elu, 3, 8, const T low = math::expm1(x * p[2]) * p[0]; return x < T(0) ? low : x * p[1];)
+HB_FLOATS_1(elu, 3, 8, const T low = exact::expm1(x * p[2]) * p[0]; return x < T(0) ? low : x * p[1];)
 HB_FLOATS_2(elu_backward, 3, 8, const T low = g * p[2] * p[0] * math::exp(x * p[2]); return x <= T(0) ? low : g * p[1];)
 
 HB_FLOATS_1(gelu_erf, 0, 8, return x * T(0.5) * (T(1) + math::erf(x * T(0.70710678118654752440)));)
@@ -40,7 +41,7 @@ HB_FLOATS_2(gelu_tanh_backward, 0, 8,
             return g * (s + x * s * (T(1) - s) * slope);)
 
 /// p: beta, threshold.
-HB_FLOATS_1(softplus, 2, 16, const T curve = math::log1p(math::exp(x * p[0])) / p[0];
+HB_FLOATS_1(softplus, 2, 16, const T curve = math::log1p(exact::exp(x * p[0])) / p[0];
             return x * p[0] > p[1] ? x : curve;)
 HB_FLOATS_2(softplus_backward, 2, 8, const T z = math::exp(x * p[0]); const T curve = g * z / (z + T(1));
             return x * p[0] > p[1] ? g : curve;)

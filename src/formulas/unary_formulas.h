@@ -2,6 +2,7 @@
 // The functions of unary.def. `p` is unused: they have no parameters.
 
 #include "formulas/formula.h"
+#include "formulas/rounded.h"
 #include "formulas/special_functions.h"
 #include "formulas/tanh.h"
 
@@ -22,6 +23,26 @@ namespace hb::formula {
       return expression;                            \
     }                                               \
   };
+/// Of real numbers by formulas/rounded.h.
+#define HB_EXACT_FORMULA(name, kinds, ...)       \
+  struct name : Formula<1, 0, Kinds::kinds, 8> { \
+    template <class T>                           \
+    static HB_HD T apply(const T*, T x) {        \
+      if constexpr (is_complex_v<T>)             \
+        return math::name(x);                    \
+      else                                       \
+        return exact::name(x);                   \
+    }                                            \
+    __VA_ARGS__                                  \
+  };
+/// The same, with a form for numbers in a range (cpu/isa/formula_loop.h).
+#define HB_RANGE_FORMULA(name)                                                               \
+  HB_EXACT_FORMULA(                                                                          \
+      name, field,                                                                           \
+      template <class T> static auto covers(T x)->decltype(math::rounded::name##_range(x)) { \
+        return math::rounded::name##_range(x);                                               \
+      } template <class T>                                                                   \
+      static T in_range(T x) { return math::rounded::name##_in_range(x); })
 #define HB_ANY_FORMULA(name, kinds, expression) \
   struct name : Formula<1, 0, Kinds::kinds> {   \
     template <class T>                          \
@@ -69,28 +90,28 @@ HB_ROUNDING_FORMULA(round, math::rint(x))
 HB_ROUNDING_FORMULA(trunc, math::trunc(x))
 HB_FLOAT_FORMULA(frac, 1, x - math::trunc(x))
 
-HB_FIELD_FORMULA(exp, 8, math::exp(x))
+HB_RANGE_FORMULA(exp)
 HB_FIELD_FORMULA(exp2, 8, math::exp2(x))
-HB_FIELD_FORMULA(expm1, 8, math::expm1(x))
-HB_FIELD_FORMULA(log, 8, math::log(x))
-HB_FIELD_FORMULA(log2, 8, math::log2(x))
-HB_FIELD_FORMULA(log10, 8, math::log10(x))
+HB_EXACT_FORMULA(expm1, field)
+HB_RANGE_FORMULA(log)
+HB_RANGE_FORMULA(log2)
+HB_RANGE_FORMULA(log10)
 HB_FIELD_FORMULA(log1p, 8, math::log1p(x))
 HB_FIELD_FORMULA(sqrt, 4, math::sqrt(x))
 HB_FIELD_FORMULA(rsqrt, 4, T(1) / math::sqrt(x))
 HB_FIELD_FORMULA(reciprocal, 2, T(1) / x)
-HB_FIELD_FORMULA(sin, 8, math::sin(x))
-HB_FIELD_FORMULA(cos, 8, math::cos(x))
-HB_FIELD_FORMULA(tan, 8, math::tan(x))
-HB_FIELD_FORMULA(asin, 8, math::asin(x))
-HB_FIELD_FORMULA(acos, 8, math::acos(x))
-HB_FIELD_FORMULA(atan, 8, math::atan(x))
-HB_FIELD_FORMULA(sinh, 8, math::sinh(x))
-HB_FIELD_FORMULA(cosh, 8, math::cosh(x))
+HB_RANGE_FORMULA(sin)
+HB_RANGE_FORMULA(cos)
+HB_RANGE_FORMULA(tan)
+HB_EXACT_FORMULA(asin, field)
+HB_EXACT_FORMULA(acos, field)
+HB_EXACT_FORMULA(atan, field)
+HB_EXACT_FORMULA(sinh, field)
+HB_EXACT_FORMULA(cosh, field)
 HB_FIELD_FORMULA(asinh, 8, math::asinh(x))
 HB_FIELD_FORMULA(acosh, 8, math::acosh(x))
 HB_FIELD_FORMULA(atanh, 8, math::atanh(x))
-HB_FLOAT_FORMULA(erf, 8, math::erf(x))
+HB_EXACT_FORMULA(erf, floats)
 HB_FLOAT_FORMULA(erfc, 8, math::erfc(x))
 HB_FLOAT_FORMULA(erfinv, 64, T(math::erfinv(x)))
 HB_FLOAT_FORMULA(digamma, 64, T(math::digamma(x)))
@@ -114,7 +135,7 @@ struct tanh : Formula<1, 0, Kinds::field, 8> {
 HB_FIELD_FORMULA(sigmoid, 8, T(1) / (T(1) + math::exp(-x)))
 HB_FLOAT_FORMULA(silu, 8, x / (T(1) + math::exp(-x)))
 HB_FLOAT_FORMULA(mish, 16, x* math::tanh(math::log1p(math::exp(x))))
-HB_FLOAT_FORMULA(log_sigmoid, 16, (x < T(0) ? x : x != x ? x : T(0)) - math::log1p(math::exp(-math::abs(x))))
+HB_FLOAT_FORMULA(log_sigmoid, 16, (x < T(0) ? x : x != x ? x : T(0)) - math::log1p(exact::exp(-math::abs(x))))
 struct hardsigmoid : Formula<1, 0, Kinds::floats> {
   template <class T>
   static HB_HD T apply(const T*, T x) {
@@ -190,6 +211,8 @@ inline constexpr bool modular<bitwise_not> = true;
 
 #undef HB_FLOAT_FORMULA
 #undef HB_FIELD_FORMULA
+#undef HB_EXACT_FORMULA
+#undef HB_RANGE_FORMULA
 #undef HB_ANY_FORMULA
 #undef HB_ROUNDING_FORMULA
 

@@ -38,6 +38,31 @@ void quick_loop(T* y, const T* a, const T* b, int64_t n, const T* p) {
   }
 }
 
+/// Whether a formula of one operand has a form in_range(a) for numbers that it covers.
+template <class F, class T>
+constexpr bool has_range = requires(T a) {
+  F::covers(a);
+};
+
+/// Blocks of which all numbers are in the range are computed by that form, to the same bits.
+template <class F, class T>
+void range_loop(T* y, const T* a, int64_t n, const T* p) {
+  constexpr int64_t kBlock = 512;
+  using Count = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+  for (; n > 0; n -= kBlock, y += kBlock, a += kBlock) {
+    const int64_t m = std::min(kBlock, n);
+    Count beyond = 0;
+    for (int64_t i = 0; i < m; ++i) beyond += F::covers(a[i]) ? 0 : 1;
+    if (beyond) {
+      HB_INDEPENDENT
+      for (int64_t i = 0; i < m; ++i) y[i] = F::template apply<T>(p, a[i]);
+    } else {
+      HB_INDEPENDENT
+      for (int64_t i = 0; i < m; ++i) y[i] = F::in_range(a[i]);
+    }
+  }
+}
+
 /// The plain loop of a formula. The results may stand where an operand stands.
 template <class F, class T>
 void formula_loop(T* const* out, const T* const* in, int64_t n, const double* params) {
@@ -46,6 +71,7 @@ void formula_loop(T* const* out, const T* const* in, int64_t n, const double* pa
   T* y = out[0];
   const T* a = in[0];
   if constexpr (F::inputs == 1) {
+    if constexpr (has_range<F, T>) return range_loop<F>(y, a, n, p);
     HB_INDEPENDENT
     for (int64_t i = 0; i < n; ++i) y[i] = F::template apply<T>(p, a[i]);
   } else if constexpr (F::inputs == 2) {
