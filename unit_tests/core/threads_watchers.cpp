@@ -35,8 +35,12 @@ struct Watched {
       scaler.scale((net->forward(x) * factor).square().mean()).backward();
       scaler.step(optimizer);
       scaler.update();
-      if (i == kOverflows) EXPECT_EQ(scaler.last_overflow().has_value(), seed == 0);
-      if (with_profile) EXPECT_GE(hb::profiler::stop().events().size(), 8u);
+      if (i == kOverflows) {
+        EXPECT_EQ(scaler.last_overflow().has_value(), seed == 0);
+      }
+      if (with_profile) {
+        EXPECT_GE(hb::profiler::stop().events().size(), 8u);
+      }
     }
   }
   Tensor weights() const { return nn::utils::parameters_to_vector(net->parameters()).detach(); }
@@ -82,7 +86,9 @@ TEST(ThreadsWatchers, ATraceBesideThem) {
       for (int i = 0; i < kSteps; ++i) {
         if (k == 1) hb::profiler::start({true});
         one.net->forward(one.x).square().mean().backward();
-        if (k == 1) EXPECT_GE(hb::profiler::stop().events().size(), 8u);
+        if (k == 1) {
+          EXPECT_GE(hb::profiler::stop().events().size(), 8u);
+        }
       }
     });
     EXPECT_FALSE(session.stopped());
