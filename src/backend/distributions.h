@@ -36,9 +36,10 @@ HB_API inline Kernel<void(const Tensor& out, double median, double sigma, const 
 HB_API inline Kernel<void(const Tensor& out, const Tensor& rate, const MaybeGenerator&)> poisson_kernel{"poisson"};
 HB_API inline Kernel<void(const Tensor& out, const Tensor& count, const Tensor& prob, const MaybeGenerator&)>
     binomial_kernel{"binomial"};
-/// Samples of the gamma distribution of scale 1; out and shape are contiguous and of one floating dtype.
-HB_API inline Kernel<void(const Tensor& out, const Tensor& shape, const MaybeGenerator&)> standard_gamma_kernel{
-    "_standard_gamma"};
+/// Samples of the gamma distribution of scale 1, none below `least`; out and shape are contiguous and of one floating
+/// dtype.
+HB_API inline Kernel<void(const Tensor& out, const Tensor& shape, double least, const MaybeGenerator&)>
+    standard_gamma_kernel{"_standard_gamma"};
 /// out = d sample / d shape at fixed probability; all contiguous, of one floating dtype.
 HB_API inline Kernel<void(const Tensor& out, const Tensor& shape, const Tensor& sample)> standard_gamma_grad_kernel{
     "_standard_gamma_grad"};

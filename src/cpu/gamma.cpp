@@ -2,7 +2,6 @@
 // parameters.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <mutex>
 
 #include "backend/distributions.h"
@@ -20,7 +19,7 @@ double sample_gamma(double shape, CPUGeneratorImpl& rng) {
     scale = std::pow(1 - kernels::unit_double(rng), 1 / shape);
     shape += 1;
   }
-  const double d = shape - 1.0 / 3, c = 1 / std::sqrt(9 * d);
+  const double d = shape - 1.0f / 3, c = 1 / std::sqrt(9 * d);  // LibTorch's third is a float's
   for (;;) {
     double x, y;
     do {
@@ -28,7 +27,7 @@ double sample_gamma(double shape, CPUGeneratorImpl& rng) {
       y = 1 + c * x;
     } while (y <= 0);
     const double v = y * y * y, u = 1 - kernels::unit_double(rng), x2 = x * x;
-    if (u < 1 - 0.0331 * x2 * x2 || std::log(u) < 0.5 * x2 + d * (1 - v + std::log(v))) return scale * d * v;
+    if (u < 1 - 0.0331f * x2 * x2 || std::log(u) < 0.5 * x2 + d * (1 - v + std::log(v))) return scale * d * v;
   }
 }
 
@@ -113,14 +112,13 @@ T* values(const Tensor& t) {
   return static_cast<T*>(t.impl().visible_data());
 }
 
-void standard_gamma(const Tensor& out, const Tensor& shape, const MaybeGenerator& generator) {
+void standard_gamma(const Tensor& out, const Tensor& shape, double least, const MaybeGenerator& generator) {
   auto* rng = get_generator_or_default<CPUGeneratorImpl>(generator, default_generator());
   const std::lock_guard<std::mutex> lock(rng->mutex_);
   for_floating("_standard_gamma", out, [&](auto zero) {
     using T = decltype(zero);
     for (int64_t i = 0; i < out.numel(); ++i)
-      values<T>(out)[i] =
-          std::max(std::numeric_limits<T>::min(), static_cast<T>(sample_gamma(values<T>(shape)[i], *rng)));
+      values<T>(out)[i] = std::max(static_cast<T>(least), static_cast<T>(sample_gamma(values<T>(shape)[i], *rng)));
   });
 }
 void standard_gamma_grad(const Tensor& out, const Tensor& shape, const Tensor& sample) {

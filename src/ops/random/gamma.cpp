@@ -19,9 +19,14 @@ void check_same_dtype(const char* name, const Tensor& a, const Tensor& b) {
            toString(a.scalar_type()));
 }
 
-Tensor sample_gamma(const Tensor& shape, const std::optional<Generator>& generator) {
+// The smallest number that is not subnormal.
+double smallest(const Tensor& t) {
+  return t.scalar_type() == kFloat ? double{std::numeric_limits<float>::min()} : std::numeric_limits<double>::min();
+}
+
+Tensor sample_gamma(const Tensor& shape, double least, const std::optional<Generator>& generator) {
   Tensor out = empty(shape.sizes(), shape.options());
-  if (out.numel() > 0) standard_gamma_kernel(out.device())(out, shape.detach().contiguous(), generator);
+  if (out.numel() > 0) standard_gamma_kernel(out.device())(out, shape.detach().contiguous(), least, generator);
   return out;
 }
 
@@ -29,7 +34,7 @@ Tensor sample_gamma(const Tensor& shape, const std::optional<Generator>& generat
 
 Tensor _standard_gamma(const Tensor& self, std::optional<Generator> generator) {
   check_floating("_standard_gamma", "gamma_cpu", self);
-  Tensor out = sample_gamma(self, generator);
+  Tensor out = sample_gamma(self, smallest(self), generator);
   if (needs_grad(self))
     record("StandardGammaBackward0", out, {&self}, {SavedTensor::input(self), SavedTensor::output(out)},
            [](Backward& b, auto& s) -> variable_list { return {b.grad() * _standard_gamma_grad(s[0], s[1])}; });
@@ -50,12 +55,11 @@ Tensor _sample_dirichlet(const Tensor& self, std::optional<Generator> generator)
   Tensor out;
   {
     NoGradGuard no_grad;
-    const Tensor gamma = sample_gamma(self, generator);
-    out = gamma / gamma.sum(IntArrayRef(-1), true);
-    // Never 0 and never 1, whose logarithms are not finite.
-    const bool is_float = self.scalar_type() == kFloat;
-    out.clamp_(is_float ? double{std::numeric_limits<float>::min()} : std::numeric_limits<double>::min(),
-               1 - (is_float ? 0x1p-24 : 0x1p-53));
+    const Tensor gamma = sample_gamma(self.to(kDouble), 0, generator);
+    out = (gamma / gamma.sum(IntArrayRef(-1), true)).to(self.scalar_type());
+    // Never 0 and never 1, whose logarithms are not finite; where all samples are 0, each is the smallest number.
+    const double largest = 1 - (self.scalar_type() == kFloat ? 0x1p-24 : 0x1p-53);
+    out.nan_to_num_(smallest(self)).clamp_(smallest(self), largest);
   }
   if (needs_grad(self))
     record("NotImplemented", out, {&self}, [](Backward&) -> variable_list {

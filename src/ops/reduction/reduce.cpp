@@ -126,6 +126,10 @@ Tensor product_gradient(const Tensor& g, const Tensor& x, const Tensor& y, int64
   return g * product_of_others(x, dim);
 }
 
+bool complex_result(const Tensor& self, std::optional<ScalarType> dtype) {
+  return self.is_complex() || (dtype && is_complex_type(*dtype));
+}
+
 Tensor prod_masked(const Tensor& self, uint64_t mask, bool keepdim, std::optional<ScalarType> dtype) {
   const ScalarType t = sum_dtype(self, dtype);
   return ops::run_reduction(self, mask, keepdim, t, t, {ReduceOp::prod, 1});
@@ -135,7 +139,7 @@ Tensor prod_masked(const Tensor& self, uint64_t mask, bool keepdim, std::optiona
 
 Tensor prod(const Tensor& self, std::optional<ScalarType> dtype) {
   HB_AUTOCAST(prod, fp32, fp32_dtype, self, dtype);
-  if (self.is_complex()) return ops::complex_prod(dtype ? self.to(*dtype) : self, std::nullopt, false);
+  if (complex_result(self, dtype)) return ops::complex_prod(dtype ? self.to(*dtype) : self, std::nullopt, false);
   Tensor out = prod_masked(self, ops::reduced_dims("prod", std::nullopt, self.dim()), false, dtype);
   if (needs_grad(self) && out.is_floating_point())
     record("ProdBackward0", out, {&self}, {SavedTensor::input(self), SavedTensor::output(out)},
@@ -148,7 +152,7 @@ Tensor prod(const Tensor& self, std::optional<ScalarType> dtype) {
 Tensor prod(const Tensor& self, int64_t dim, bool keepdim, std::optional<ScalarType> dtype) {
   HB_AUTOCAST(prod, fp32, fp32_dtype, self, dim, keepdim, dtype);
   const uint64_t mask = ops::reduced_dim("prod", dim, self.dim());
-  if (self.is_complex()) return ops::complex_prod(dtype ? self.to(*dtype) : self, dim, keepdim);
+  if (complex_result(self, dtype)) return ops::complex_prod(dtype ? self.to(*dtype) : self, dim, keepdim);
   Tensor out = prod_masked(self, mask, keepdim, dtype);
   if (needs_grad(self) && out.is_floating_point())
     record("ProdBackward1", out, {&self}, {SavedTensor::input(self), SavedTensor::output(out)},

@@ -61,7 +61,8 @@ Tensor cumprod_by_doubling(const Tensor& x, int64_t d) {
 Tensor cumsum(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
   HB_AUTOCAST(cumsum, as_is, fp32_dtype, self, dim, dtype);
   const int64_t d = geometry::wrap_dim("cumsum", dim, self.dim());
-  if (dtype && *dtype != self.scalar_type() && self.is_complex()) return cumsum(self.to(*dtype), dim);
+  if (dtype && *dtype != self.scalar_type() && (self.is_complex() || is_complex_type(*dtype)))
+    return cumsum(self.to(*dtype), dim);
   if (self.is_complex()) return self.dim() ? view_as_complex(cumsum(view_as_real(self), d)) : self.clone();
   Tensor out = run(self, d, running_dtype(self, dtype), ScanOp::sum);
   if (needs_grad(self) && out.is_floating_point())
@@ -72,7 +73,8 @@ Tensor cumsum(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) 
 Tensor cumprod(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
   HB_AUTOCAST(cumprod, as_is, fp32_dtype, self, dim, dtype);
   const int64_t d = geometry::wrap_dim("cumprod", dim, self.dim());
-  if (self.is_complex()) return cumprod_by_doubling(dtype ? self.to(*dtype) : self, d);
+  if (self.is_complex() || (dtype && is_complex_type(*dtype)))
+    return cumprod_by_doubling(dtype ? self.to(*dtype) : self, d);
   Tensor out = run(self, d, running_dtype(self, dtype), ScanOp::prod);
   if (needs_grad(self) && out.is_floating_point())
     record("CumprodBackward0", out, {&self}, {SavedTensor::input(self), SavedTensor::output(out)},
