@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <numeric>
 
 namespace hb::graph {
@@ -25,10 +26,9 @@ size_t best_gap(const std::vector<Span>& taken, size_t bytes) {
 }
 }  // namespace
 
-size_t plan_arena(std::vector<Lifetime>& values) {
-  std::vector<size_t> order(values.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return values[a].bytes > values[b].bytes; });
+namespace {
+/// One after the other in this order, each in the smallest gap.
+size_t place(std::vector<Lifetime>& values, const std::vector<size_t>& order) {
   std::vector<size_t> placed;
   std::vector<Span> taken;
   size_t size = 0;
@@ -46,6 +46,29 @@ size_t plan_arena(std::vector<Lifetime>& values) {
     placed.push_back(i);
   }
   return size;
+}
+}  // namespace
+
+size_t plan_arena(std::vector<Lifetime>& values) {
+  std::vector<size_t> order(values.size());
+  const auto lasts = [&](size_t i) { return values[i].last - values[i].first; };
+  const std::function<bool(size_t, size_t)> orders[] = {
+      [&](size_t a, size_t b) { return values[a].bytes > values[b].bytes; },
+      [&](size_t a, size_t b) { return lasts(a) > lasts(b); },
+      [&](size_t a, size_t b) {
+        return values[a].bytes != values[b].bytes ? values[a].bytes > values[b].bytes : lasts(a) > lasts(b);
+      },
+      [&](size_t a, size_t b) { return values[a].first < values[b].first; }};
+  size_t best = SIZE_MAX;
+  std::vector<Lifetime> chosen;
+  for (const auto& earlier : orders) {
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(), earlier);
+    const size_t size = place(values, order);
+    if (size < best) best = size, chosen = values;
+  }
+  values = std::move(chosen);
+  return values.empty() ? 0 : best;
 }
 
 }  // namespace hb::graph

@@ -15,8 +15,8 @@ struct Lifetime {
   size_t offset = 0;  // the answer
 };
 
-/// Gives each an offset that no other has which lives at the same time: the largest first, each in the smallest gap
-/// that it fits. Returns the size of the block.
+/// Gives each an offset that no other has which lives at the same time: each in the smallest gap that it
+/// fits, in the best of a few orders. Returns the size of the block.
 size_t plan_arena(std::vector<Lifetime>& values);
 
 }  // namespace hb::graph

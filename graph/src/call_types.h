@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "backend/captured.h"
+#include "backend/kernel.h"
 
 namespace hb::graph {
 
@@ -14,5 +14,11 @@ std::unique_ptr<capture::Call> copy_of(capture::Call& call);
 /// The bytes of all numbers, sizes and names that the routine gets, without the addresses: equal calls have equal ones.
 /// Empty for a call of a type that the table lacks.
 std::string numbers_of(capture::Call& call);
+
+/// The call with its arguments, where it is one of a kernel with this one's signature; else null.
+template <class... Args>
+const capture::CallOf<Args...>* as_call_of(const Kernel<void(Args...)>&, const capture::Call& call) {
+  return dynamic_cast<const capture::CallOf<Args...>*>(&call);
+}
 
 }  // namespace hb::graph

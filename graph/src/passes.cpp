@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "backend/loss.h"
+#include "call_types.h"
 #include "chain.h"
 
 namespace hb::graph {
@@ -38,27 +40,46 @@ void find_lifetimes(const std::vector<RecordedCall>& calls, std::vector<Memory>&
   }
 }
 
+namespace {
+
+/// An operand that a call reads element by element, each before it writes the result's element in the same place.
+struct InPlace {
+  const void *out, *in;  // where the call holds their addresses
+  size_t bytes;          // of each
+};
+
+std::vector<InPlace> may_be_in_place(const RecordedCall& c) {
+  std::vector<InPlace> list;
+  if (const Elementwise* const call = elementwise(*c.call)) {
+    const FlatLoop& flat = std::get<0>(call->kept).flat;
+    for (int k = 1; k < flat.operands; ++k)
+      if (!(flat.single >> k & 1) && flat.dtype[k] == flat.dtype[0])
+        list.push_back({&flat.data[0], &flat.data[k], static_cast<size_t>(flat.numel) * element_size(flat.dtype[0])});
+  } else if (const auto* const loss = as_call_of(cross_entropy_backward_kernel, *c.call)) {
+    const ClassLoss& l = std::get<1>(loss->kept).value;
+    const size_t bytes = static_cast<size_t>(l.outer * l.classes) * element_size(std::get<0>(loss->kept).value);
+    list.push_back({&std::get<2>(loss->kept).value, &l.x, bytes});
+  }
+  return list;
+}
+
+}  // namespace
+
 std::vector<int> share_in_place(const std::vector<RecordedCall>& calls, const std::vector<Memory>& memories) {
   std::vector<int> into(memories.size(), -1);
-  for (size_t i = 0; i < calls.size(); ++i) {
-    const Elementwise* const call = elementwise(*calls[i].call);
-    if (!call) continue;
-    const FlatLoop& flat = std::get<0>(call->kept).flat;
-    const auto place_of = [&](int k) -> const Place* {
+  for (int i = 0; i < static_cast<int>(calls.size()); ++i) {
+    const auto place_of = [&](const void* pointer) -> const Place* {
       for (const Place& p : calls[i].places)
-        if (p.pointer == &flat.data[k]) return &p;
+        if (p.pointer == pointer) return &p;
       return nullptr;
     };
-    const auto whole = [&](const Place* p) {
-      return p && p->offset == 0 && memories[p->memory].temporary() &&
-             memories[p->memory].bytes == static_cast<size_t>(flat.numel) * element_size(flat.dtype[0]);
-    };
-    const Place* const out = place_of(0);
-    if (!whole(out) || memories[out->memory].first != static_cast<int>(i)) continue;
-    for (int k = 1; k < flat.operands; ++k) {
-      const Place* const in = place_of(k);
-      if (!whole(in) || flat.single >> k & 1 || flat.dtype[k] != flat.dtype[0]) continue;
-      if (memories[in->memory].last != static_cast<int>(i) || in->memory == out->memory) continue;
+    for (const InPlace& way : may_be_in_place(calls[i])) {
+      const auto whole = [&](const Place* p) {
+        return p && p->offset == 0 && memories[p->memory].temporary() && memories[p->memory].bytes == way.bytes;
+      };
+      const Place *const out = place_of(way.out), *const in = place_of(way.in);
+      if (!whole(out) || memories[out->memory].first != i) break;
+      if (!whole(in) || memories[in->memory].last != i || in->memory == out->memory) continue;
       into[out->memory] = in->memory;
       break;
     }

@@ -188,6 +188,8 @@ void Program::collect_places() {
 // Temporary values: made in the step and gone with it.
 void Program::place_temporaries(const CompileOptions& options) {
   if (options.drop_dead) drop_dead(calls_, memories_);
+  if (options.max_memory > 0)
+    recompute(calls_, memories_, options.max_memory), slot_of_memory_.resize(memories_.size(), -1);
   if (options.fuse) fuse_chains(calls_, memories_);
   find_lifetimes(calls_, memories_);
   const std::vector<int> shared = options.plan_memory ? share_in_place(calls_, memories_) : std::vector<int>();
@@ -195,10 +197,12 @@ void Program::place_temporaries(const CompileOptions& options) {
   std::vector<Lifetime> lives;
   std::vector<size_t> at(memories_.size());  // whose place is whose
   size_t apart = 0;
-  for (size_t i = 0; i < memories_.size(); ++i) {
+  for (size_t i = 0; i < memories_.size(); ++i)
+    if (memories_[i].temporary() && memories_[i].first >= 0) ids.push_back(static_cast<int>(i));
+  // Values in whose place others lie come before them.
+  std::stable_sort(ids.begin(), ids.end(), [&](int a, int b) { return memories_[a].first < memories_[b].first; });
+  for (const int i : ids) {
     const Memory& m = memories_[i];
-    if (!m.temporary() || m.first < 0) continue;
-    ids.push_back(static_cast<int>(i));
     if (const int into = shared.empty() ? -1 : shared[i]; into >= 0) {
       at[i] = at[into];
       lives[at[i]].last = m.last;

@@ -10,6 +10,7 @@ enum class Style { f32, bf16, fp16 };
 struct Outcome {
   std::vector<Tensor> losses, state, scales;
   hb::graph::CompileCounts counts;
+  size_t arena_bytes = 0;
 };
 
 std::unique_ptr<torch::optim::Optimizer> make_optimizer(const std::string& name, const World& w) {
@@ -21,7 +22,8 @@ std::unique_ptr<torch::optim::Optimizer> make_optimizer(const std::string& name,
 }
 
 /// `steps` training steps from one seed, with a learning rate that changes and, in fp16, an overflow at step 6.
-Outcome train(World (*make)(), Style style, const std::string& optimizer_name, bool captured, int steps = 100) {
+Outcome train(World (*make)(), Style style, const std::string& optimizer_name, bool captured, int steps = 100,
+              const hb::graph::CompileOptions& options = {}) {
   torch::manual_seed(7);
   const World w = make();
   auto optimizer = make_optimizer(optimizer_name, w);
@@ -45,7 +47,7 @@ Outcome train(World (*make)(), Style style, const std::string& optimizer_name, b
     }
     return loss;
   };
-  auto compiled = hb::graph::compile(step);
+  auto compiled = hb::graph::compile(step, options);
   Outcome o;
   for (int i = 0; i < steps; ++i) {
     const auto [x, y] = w.batch();
@@ -56,6 +58,7 @@ Outcome train(World (*make)(), Style style, const std::string& optimizer_name, b
   }
   o.state = state_of(*w.net);
   o.counts = compiled.counts();
+  o.arena_bytes = compiled.arena_bytes();
   return o;
 }
 
@@ -85,3 +88,25 @@ void compare(Style style) {
 TEST(GraphReplay, EqualsEagerInFloat) { compare(Style::f32); }
 TEST(GraphReplay, EqualsEagerInBfloat16) { compare(Style::bf16); }
 TEST(GraphReplay, EqualsEagerInHalfWithAnOverflow) { compare(Style::fp16); }
+
+// Values that are made again in the backward part are the same ones.
+TEST(GraphReplay, EqualsEagerInLittleMemory) {
+  for (const Case& c : kCases) {
+    for (const Style style : {Style::f32, Style::bf16, Style::fp16}) {
+      SCOPED_TRACE(std::string(c.name) + " " + c.optimizer);
+      constexpr int kSteps = 20;
+      const Outcome eager = train(c.make, style, c.optimizer, false, kSteps);
+      const size_t all = train(c.make, style, c.optimizer, true, 5).arena_bytes;
+      for (const double part : {0.75, 0.0}) {
+        hb::graph::CompileOptions options;
+        options.max_memory = 1 + static_cast<size_t>(part * static_cast<double>(all));
+        const Outcome graph = train(c.make, style, c.optimizer, true, kSteps, options);
+        EXPECT_EQ(graph.counts.replayed, kSteps - 4) << graph.counts.reason;
+        EXPECT_TRUE(same_state(eager.losses, graph.losses)) << "losses";
+        EXPECT_TRUE(same_state(eager.scales, graph.scales)) << "scales";
+        EXPECT_TRUE(same_state(eager.state, graph.state));
+        EXPECT_LE(graph.arena_bytes, all);
+      }
+    }
+  }
+}

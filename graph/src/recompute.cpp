@@ -1,0 +1,246 @@
+// Values that would lie in memory from the forward part of a step to its backward part are made again where they are
+// read next, by copies of the calls that made them. The same kernels get the same operands: no bit changes.
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+#include "backend/attention.h"
+#include "backend/conv.h"
+#include "backend/gemm.h"
+#include "call_types.h"
+#include "chain.h"
+#include "passes.h"
+
+namespace hb::graph {
+
+namespace {
+
+constexpr int kLongestRecipe = 6;  // calls that one value may cost
+
+/// How many of the tensors of a call it may write: its first ones. A call keeps only those that are defined.
+size_t written_tensors(const RecordedCall& c) {
+  const std::string_view name = c.call->name;
+  if (name == "convolution_backward") {
+    const auto* const of_weight = as_call_of(conv_backward_weight_kernel, *c.call);
+    return of_weight && std::get<1>(of_weight->kept).value.defined() ? 2 : 1;
+  }
+  if (name == "max_pool") return 2;
+  for (const char* one : {"convolution", "avg_pool", "max_pool_backward", "avg_pool_backward"})
+    if (name == one) return 1;
+  return c.tensors.size();
+}
+
+/// Multiplications of the calls that do many for each number that they read; 0 for others.
+double multiplications(const RecordedCall& c) {
+  if (const auto* const product = as_call_of(gemm_kernel, *c.call)) {
+    const Gemm& g = std::get<0>(product->kept).value;
+    return static_cast<double>(g.batch_count()) * static_cast<double>(g.m) * static_cast<double>(g.n * g.k);
+  }
+  if (const auto* const attention = as_call_of(attention_kernel, *c.call)) {
+    const Attention& a = std::get<0>(attention->kept).value;
+    return static_cast<double>(a.batch * a.heads * a.queries) * static_cast<double>(a.keys * (a.width + a.value_width));
+  }
+  if (std::string_view(c.call->name) == "convolution") {
+    const auto* const convolution = as_call_of(conv_forward_kernel, *c.call);
+    const Tensor &y = std::get<0>(convolution->kept).value, &w = std::get<2>(convolution->kept).value;
+    return static_cast<double>(y.numel()) * static_cast<double>(w.numel() / w.size(0));
+  }
+  return 0;
+}
+
+/// What a call costs, in bytes that an element-wise function would have moved meanwhile.
+double cost_of(const RecordedCall& c, const std::vector<Memory>& memories) {
+  constexpr double kPerByte = 4;  // multiplications
+  double bytes = 0;
+  for (const Place& p : c.places) bytes += static_cast<double>(memories[p.memory].bytes);
+  for (const TensorPlace& t : c.tensors) bytes += static_cast<double>(memories[t.memory].bytes);
+  return bytes * (elementwise(*c.call) ? 1 : 2) + multiplications(c) / kPerByte;
+}
+
+struct Operand {
+  int memory;
+  bool written;
+};
+std::vector<Operand> operands_of(const RecordedCall& c) {
+  std::vector<Operand> list;
+  for (const Place& p : c.places) list.push_back({p.memory, p.access != Access::reads});
+  const size_t written = written_tensors(c);
+  for (size_t k = 0; k < c.tensors.size(); ++k) list.push_back({c.tensors[k].memory, k < written});
+  return list;
+}
+bool reads(const RecordedCall& c, int memory) {
+  for (const Operand& o : operands_of(c))
+    if (o.memory == memory && !o.written) return true;
+  return false;
+}
+/// Functions of whole tensors may draw random numbers.
+bool can_be_copied(const RecordedCall& c) { return c.tensors.empty() || written_tensors(c) < c.tensors.size(); }
+
+class Recomputation {
+ public:
+  Recomputation(std::vector<RecordedCall>& calls, std::vector<Memory>& memories) : calls_(calls), memories_(memories) {}
+
+  void run(size_t most) {
+    const size_t longest = 3 * calls_.size();
+    do look();
+    while (peak_bytes_ > most && calls_.size() < longest && drop_one());
+  }
+
+ private:
+  struct Uses {
+    std::vector<int> readers, writers;  // calls, in order
+  };
+  /// Calls to make again, the last one for the value itself.
+  struct Recipe {
+    int memory = -1, at = 0;  // what, and before which call
+    std::vector<int> calls;
+    double cost = 0;
+  };
+
+  void look() {
+    find_lifetimes(calls_, memories_);
+    uses_.assign(memories_.size(), {});
+    for (int i = 0; i < static_cast<int>(calls_.size()); ++i) {
+      const auto note = [&](std::vector<int>& list) {
+        if (list.empty() || list.back() != i) list.push_back(i);
+      };
+      for (const Operand& o : operands_of(calls_[i]))
+        note(o.written ? uses_[o.memory].writers : uses_[o.memory].readers);
+    }
+    std::vector<int64_t> change(calls_.size() + 1);
+    for (const Memory& m : memories_)
+      if (m.temporary() && m.first >= 0)
+        change[m.first] += static_cast<int64_t>(m.bytes), change[m.last + 1] -= static_cast<int64_t>(m.bytes);
+    int64_t now = 0, most = -1;
+    for (size_t i = 0; i < calls_.size(); ++i)
+      if ((now += change[i]) > most) most = now, peak_ = static_cast<int>(i);
+    peak_bytes_ = static_cast<size_t>(std::max<int64_t>(most, 0));
+  }
+
+  /// Whether a value lies where call `maker` put it when call `at` begins, and nobody has changed it meanwhile.
+  bool holds(int memory, int maker, int at) const {
+    const Memory& m = memories_[memory];
+    if (m.temporary() && (m.last < at || m.first >= at)) return false;
+    return unchanged(memory, maker, at);
+  }
+  bool unchanged(int memory, int from, int to) const {
+    const auto& w = uses_[memory].writers;
+    return std::none_of(w.begin(), w.end(), [&](int i) { return i > from && i < to; });
+  }
+
+  /// Adds to `recipe` what makes `memory` again before call `at`.
+  bool extend(Recipe& recipe, int memory, int at) const {
+    const Uses& uses = uses_[memory];
+    if (!memories_[memory].temporary() || uses.writers.size() != 1) return false;
+    const int maker = uses.writers[0];
+    if (std::find(recipe.calls.begin(), recipe.calls.end(), maker) != recipe.calls.end()) return true;
+    const RecordedCall& c = calls_[maker];
+    if (c.refresh || !can_be_copied(c) || static_cast<int>(recipe.calls.size()) >= kLongestRecipe) return false;
+    for (const Operand& o : operands_of(c)) {
+      if (o.written) {
+        // Its other results, too, are its own alone, and it makes them of nothing that was there.
+        if (!memories_[o.memory].temporary() || uses_[o.memory].writers[0] != maker || reads(c, o.memory)) return false;
+        continue;
+      }
+      if (holds(o.memory, maker, at)) continue;
+      if (small(o.memory, memory) && unchanged(o.memory, maker, at)) continue;  // it lives longer
+      if (!extend(recipe, o.memory, at)) return false;
+    }
+    recipe.calls.push_back(maker);
+    recipe.cost += cost_of(c, memories_);
+    return true;
+  }
+  bool small(int memory, int beside) const {
+    return memories_[memory].temporary() && memories_[memory].bytes * 16 <= memories_[beside].bytes;
+  }
+
+  bool drop_one() {
+    Recipe best;
+    double least = 0;
+    for (int m = 0; m < static_cast<int>(memories_.size()); ++m) {
+      const Memory& memory = memories_[m];
+      if (!memory.temporary() || memory.first < 0 || memory.first >= peak_ || memory.last <= peak_) continue;
+      const auto& readers = uses_[m].readers;
+      const auto next = std::lower_bound(readers.begin(), readers.end(), peak_);
+      if (next == readers.end() || *next == peak_) continue;
+      Recipe recipe{m, *next, {}, 0};
+      if (!extend(recipe, m, *next)) continue;
+      const double cost = recipe.cost / static_cast<double>(memory.bytes);
+      if (best.memory < 0 || cost < least) best = std::move(recipe), least = cost;
+    }
+    if (best.memory < 0) return false;
+    apply(best);
+    return true;
+  }
+
+  int fresh(int memory) {
+    Memory m;
+    m.origin = Memory::Origin::made;
+    m.begin = memories_[memory].begin;
+    m.bytes = memories_[memory].bytes;
+    m.impl = nullptr;
+    m.alive = false;
+    memories_.push_back(std::move(m));
+    return static_cast<int>(memories_.size()) - 1;
+  }
+
+  void apply(const Recipe& recipe) {
+    std::map<int, int> made;  // the new place of each value that is made again
+    std::vector<RecordedCall> copies;
+    for (const int i : recipe.calls) {
+      for (const Operand& o : operands_of(calls_[i]))
+        if (o.written && !made.count(o.memory)) made.emplace(o.memory, fresh(o.memory));
+      copies.push_back(duplicate(calls_[i], made));
+    }
+    for (size_t i = recipe.at; i < calls_.size(); ++i) {
+      for (Place& p : calls_[i].places)
+        if (p.memory == recipe.memory) p.memory = made.at(recipe.memory);
+      for (TensorPlace& t : calls_[i].tensors)
+        if (t.memory == recipe.memory) t.memory = made.at(recipe.memory);
+    }
+    calls_.insert(calls_.begin() + recipe.at, std::make_move_iterator(copies.begin()),
+                  std::make_move_iterator(copies.end()));
+  }
+
+  /// Where a call keeps its addresses, in an order that all copies of it have.
+  class Pointers final : public capture::Operands {
+   public:
+    std::vector<void*> places;
+    std::vector<Tensor*> tensors;
+
+   private:
+    void place(void* pointer, const void*, Access) override { places.push_back(pointer); }
+    void tensor(Tensor& t) override { tensors.push_back(&t); }
+    void refuse(const char*) override {}
+  };
+
+  static RecordedCall duplicate(RecordedCall& from, const std::map<int, int>& moved) {
+    RecordedCall to;
+    to.call = copy_of(*from.call);
+    Pointers a, b;
+    from.call->show(a), to.call->show(b);
+    const auto memory = [&](int m) { return moved.count(m) ? moved.at(m) : m; };
+    const auto same = [](const auto& of_a, const auto& of_b, auto pointer) {
+      return of_b[static_cast<size_t>(std::find(of_a.begin(), of_a.end(), pointer) - of_a.begin())];
+    };
+    for (const Place& p : from.places)
+      to.places.push_back({same(a.places, b.places, p.pointer), memory(p.memory), p.offset, p.access});
+    for (const TensorPlace& t : from.tensors)
+      to.tensors.push_back({same(a.tensors, b.tensors, t.tensor), memory(t.memory)});
+    return to;
+  }
+
+  std::vector<RecordedCall>& calls_;
+  std::vector<Memory>& memories_;
+  std::vector<Uses> uses_;
+  int peak_ = 0;
+  size_t peak_bytes_ = 0;
+};
+
+}  // namespace
+
+void recompute(std::vector<RecordedCall>& calls, std::vector<Memory>& memories, size_t most) {
+  Recomputation(calls, memories).run(most);
+}
+
+}  // namespace hb::graph
