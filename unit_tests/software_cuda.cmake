@@ -30,7 +30,7 @@ target_link_options(halfbridge_software_cuda PRIVATE -Wl,--no-undefined -Wl,-z,n
 if(HALFBRIDGE_SANITIZE)
   halfbridge_not_sanitized("fibers are not known to them" unit.software_cuda_backend)
 else()
-  add_executable(software_cuda_backend_tests software_cuda/program/backend_test.cpp)
+  add_executable(software_cuda_backend_tests software_cuda/program/backend_test.cpp software_cuda/program/across_test.cpp)
   target_include_directories(software_cuda_backend_tests PRIVATE ${_here})
   target_link_libraries(software_cuda_backend_tests PRIVATE halfbridge_torch GTest::gtest_main ${CMAKE_DL_LIBS})
   add_dependencies(software_cuda_backend_tests halfbridge_software_cuda)

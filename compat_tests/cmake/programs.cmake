@@ -63,6 +63,27 @@ amp_program_test(lenet_dataloader 60 --dropout 0)
 amp_program_test(resnet32 40)
 amp_program_test(transformer_lm 60 --dropout 0)
 amp_program_test(custom_function 60 --dropout 0)
+# The same with tensors on the CUDA back end's software device, and in mixed precision there; random numbers are the CPU's.
+if(TARGET halfbridge_software_cuda AND NOT HALFBRIDGE_SANITIZE)
+  function(cuda_program_test program steps half)
+    list(JOIN ARGN " " arguments)
+    add_test(NAME program.cuda_${program}
+      COMMAND ${CMAKE_COMMAND}
+        -DPROGRAM=$<TARGET_FILE:prog_${program}_halfbridge> -DRUNS=$<TARGET_FILE:compare_runs>
+        -DLOSSES=$<TARGET_FILE:compare_losses> -DTEST=cuda_${program} -DARGUMENTS=${arguments} -DSTEPS=${steps} -DHALF=${half}
+        -DOUT=${HALFBRIDGE_PROGRAMS_DIR} -DDATA=${HALFBRIDGE_PROGRAMS_DIR}/data
+        -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/run_cuda_program.cmake)
+    set_tests_properties(program.cuda_${program} PROPERTIES LABELS program TIMEOUT 900 FIXTURES_REQUIRED program_data
+      ENVIRONMENT "HALFBRIDGE_CUDA_LIBRARY=$<TARGET_FILE:halfbridge_software_cuda>;SOFTWARE_CUDA_RANDOM=cpu")
+  endfunction()
+  set(_half "O1:fp16 O1:bf16")
+  cuda_program_test(mlp_mnist 8 "${_half}" --dropout 0 --optimizer adam --seed 7)
+  cuda_program_test(lenet_dataloader 3 "${_half}" --dropout 0)
+  cuda_program_test(resnet32 2 "${_half}" --batch 4)
+  cuda_program_test(transformer_lm 3 "${_half}" --dropout 0)
+  cuda_program_test(custom_function 8 "${_half}" --dropout 0)
+  cuda_program_test(dcgan 2 "")  # autocast refuses its binary_cross_entropy, as in LibTorch
+endif()
 # The program ends by an exception that it does not catch; CTest would count the abort itself as a failure.
 add_test(NAME program.amp_wrong_value
   COMMAND sh -c "'$<TARGET_FILE:prog_mlp_mnist_halfbridge>' --steps 1 --data '${HALFBRIDGE_PROGRAMS_DIR}/data' || echo stopped")

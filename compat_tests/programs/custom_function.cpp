@@ -104,14 +104,19 @@ struct Trainer {
   torch::optim::Adam optimizer;
   torch::optim::StepLR schedule;
 
-  Trainer(int64_t width, double dropout)
-      : net(width, dropout),
+  Trainer(int64_t width, double dropout, const torch::Device& device)
+      : net(on(device, SpiralNet(width, dropout))),
         optimizer(net->parameters(), torch::optim::AdamOptions(1e-2).weight_decay(1e-4)),
         schedule(optimizer, /*step_size=*/15, /*gamma=*/0.5) {}
 
+  static SpiralNet on(const torch::Device& device, SpiralNet net) {
+    net->to(device);
+    return net;
+  }
   double step(const torch::data::Example<>& batch) {
     optimizer.zero_grad();
-    auto loss = torch::nn::functional::cross_entropy(net->forward(batch.data), batch.target);
+    const torch::Device device = net->scale.device();
+    auto loss = torch::nn::functional::cross_entropy(net->forward(batch.data.to(device)), batch.target.to(device));
     loss.backward();
     torch::nn::utils::clip_grad_value_(net->parameters(), 1.0);
     optimizer.step();
@@ -126,7 +131,7 @@ int main(int argc, char** argv) {
   const auto args = run::parse(argc, argv);
   run::Record record("custom_function", args);
   Spirals spirals(2048);
-  Trainer trainer(64, args.dropout_or(0.05));
+  Trainer trainer(64, args.dropout_or(0.05), args.device());
   record.weights("initial", "net", *trainer.net);
   const auto trace = run::trace(args, *trainer.net);
 
@@ -150,7 +155,7 @@ int main(int argc, char** argv) {
   torch::save(std::vector<Tensor>{spirals.points(), spirals.arms()}, base + ".data.pt");
   std::cout << "stopped at step " << step << ", lr " << trainer.lr() << std::endl;
 
-  Trainer again(64, args.dropout_or(0.05));
+  Trainer again(64, args.dropout_or(0.05), args.device());
   torch::load(again.net, base + ".model.pt");
   torch::load(again.optimizer, base + ".optimizer.pt");
   std::vector<Tensor> read_back;
@@ -173,7 +178,12 @@ int main(int argc, char** argv) {
 
   torch::NoGradGuard no_grad;
   again.net->eval();
-  auto right = again.net->forward(spirals.points()).argmax(1).eq(spirals.arms()).to(torch::kFloat).mean();
+  auto right = again.net->forward(spirals.points().to(args.device()))
+                   .argmax(1)
+                   .cpu()
+                   .eq(spirals.arms())
+                   .to(torch::kFloat)
+                   .mean();
   std::cout << "examples seen " << again.net->seen.item<int64_t>() << ", accuracy " << right.item<float>() << std::endl;
   record.loss(right.item<float>(), "accuracy");
   record.weights("final", "net", *again.net);

@@ -74,11 +74,11 @@ class Game {
   Losses play(const Tensor& real) {
     const auto n = real.size(0);
     critic_->zero_grad();
-    const auto soft_ones = torch::empty(n).uniform_(0.8, 1.0);
+    const auto soft_ones = torch::empty(n, real.options()).uniform_(0.8, 1.0);
     auto loss_real = torch::binary_cross_entropy(critic_->forward(real), soft_ones);
     loss_real.backward();
-    const auto made = painter_->forward(torch::randn({n, kNoise, 1, 1}));
-    auto target = torch::zeros(n);
+    const auto made = painter_->forward(torch::randn({n, kNoise, 1, 1}, real.options()));
+    auto target = torch::zeros(n, real.options());
     auto loss_made = torch::binary_cross_entropy(critic_->forward(made.detach()), target);
     loss_made.backward();
     critic_adam_.step();
@@ -112,6 +112,9 @@ int main(int argc, char** argv) {
   auto critic = make_critic(16, args.dropout_or(0.0));
   painter->apply(draw_weights);
   critic->apply(draw_weights);
+  const torch::Device device = args.device();
+  painter->to(device);
+  critic->to(device);
   record.weights("initial", "painter", *painter);
   record.weights("initial", "critic", *critic);
   const auto trace = run::trace(args, *painter, *critic);
@@ -127,7 +130,7 @@ int main(int argc, char** argv) {
   int64_t step = 0;
   while (step < args.steps) {
     for (const auto& batch : *loader) {
-      const auto losses = game.play(batch.data);
+      const auto losses = game.play(batch.data.to(device));
       record.loss(losses.critic.item<float>(), "loss_critic");
       record.loss(losses.painter.item<float>(), "loss_painter");
       if (++step % 10 == 0) {
@@ -142,11 +145,12 @@ int main(int argc, char** argv) {
   const std::string base = args.out.empty() ? std::string("dcgan") : args.out;
   game.save(base);
   Painter again(16);
+  again->to(device);
   torch::load(again, base + ".painter.pt");
   torch::NoGradGuard no_grad;
   painter->eval();
   again->eval();
-  const auto noise = torch::randn({8, kNoise, 1, 1});
+  const auto noise = torch::randn({8, kNoise, 1, 1}, torch::device(device));
   const auto samples = painter->forward(noise);
   if (!torch::equal(samples, again->forward(noise))) throw std::runtime_error("the checkpoint gave other samples");
   record.keep("samples", samples);

@@ -37,9 +37,10 @@ TORCH_MODULE(LeNet);
 void validate(LeNet& net, const torch::data::datasets::MNIST& check, run::Record& record) {
   net->eval();
   torch::NoGradGuard no_grad;
-  auto images = check.images().slice(/*dim=*/0, 0, 1000).sub(0.13707).div(0.3081);
+  const torch::Device device = net->parameters().front().device();
+  auto images = check.images().slice(/*dim=*/0, 0, 1000).sub(0.13707).div(0.3081).to(device);
   auto probabilities = torch::softmax(net->forward(images), -1);
-  auto hits = probabilities.argmax(-1).eq(check.targets().slice(0, 0, 1000)).to(torch::kFloat).mean();
+  auto hits = probabilities.argmax(-1).eq(check.targets().slice(0, 0, 1000).to(device)).to(torch::kFloat).mean();
   record.loss(hits.item<float>(), "accuracy");
   std::cout << "accuracy " << hits.item<float>() << "\n" << probabilities[0] << std::endl;
 }
@@ -47,8 +48,8 @@ void validate(LeNet& net, const torch::data::datasets::MNIST& check, run::Record
 int main(int argc, char** argv) {
   const auto args = run::parse(argc, argv);
   run::Record record("lenet_dataloader", args);
-  torch::Device device(torch::kCPU);
-  if (torch::cuda::is_available() && args.get("device", "cpu") == "cuda") device = torch::Device(torch::kCUDA);
+  torch::Device device = args.device();
+  if (!torch::cuda::is_available()) device = torch::Device(torch::kCPU);
 
   LeNet net(10, args.dropout_or(0.25));
   net->to(device);

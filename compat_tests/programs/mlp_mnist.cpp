@@ -57,32 +57,34 @@ std::unique_ptr<torch::optim::Optimizer> make_optimizer(const std::string& name,
 }
 
 template <class Loader>
-void train(Net& net, Loader& loader, torch::optim::Optimizer& optimizer, int64_t steps, run::Record& record) {
+void train(Net& net, Loader& loader, torch::optim::Optimizer& optimizer, const run::Args& args, run::Record& record) {
+  const torch::Device device = args.device();
   int64_t step = 0;
-  while (step < steps) {
+  while (step < args.steps) {
     for (auto& batch : loader) {
       optimizer.zero_grad();
-      auto loss = torch::nll_loss(net.forward(batch.data), batch.target);
+      auto loss = torch::nll_loss(net.forward(batch.data.to(device)), batch.target.to(device));
       loss.backward();
       optimizer.step();
       record.loss(loss.template item<double>());
       if (step % 10 == 0) std::cout << "step " << step << ", loss " << loss.template item<float>() << "\n";
-      if (++step == steps) break;
+      if (++step == args.steps) break;
     }
   }
 }
 
 template <class Loader>
-double accuracy(Net& net, Loader& loader, run::Record& record) {
+double accuracy(Net& net, Loader& loader, const torch::Device& device, run::Record& record) {
   torch::NoGradGuard no_grad;
   net.eval();
   double total_loss = 0;
   int64_t right = 0, seen = 0;
   for (const auto& batch : loader) {
-    auto output = net.forward(batch.data);
-    total_loss += torch::nll_loss(output, batch.target, /*weight=*/{}, torch::Reduction::Sum).template item<float>();
-    right += output.argmax(1).eq(batch.target).sum().template item<int64_t>();
-    seen += batch.target.size(0);
+    const auto target = batch.target.to(device);
+    auto output = net.forward(batch.data.to(device));
+    total_loss += torch::nll_loss(output, target, /*weight=*/{}, torch::Reduction::Sum).template item<float>();
+    right += output.argmax(1).eq(target).sum().template item<int64_t>();
+    seen += target.size(0);
   }
   net.train();
   record.loss(total_loss / static_cast<double>(seen), "test_loss");
@@ -92,6 +94,7 @@ double accuracy(Net& net, Loader& loader, run::Record& record) {
 template <class Set>
 void fit(const run::Args& args, Set set, int64_t inputs, run::Record& record) {
   Net net(inputs, 512, args.dropout_or(0.2));
+  net.to(args.device());
   record.weights("initial", "net", net);
   const auto trace = run::trace(args, net);
   std::cout << net << std::endl;
@@ -99,8 +102,8 @@ void fit(const run::Args& args, Set set, int64_t inputs, run::Record& record) {
   auto train_loader = torch::data::make_data_loader<torch::data::samplers::RandomSampler>(
       std::move(set), torch::data::DataLoaderOptions().batch_size(64).drop_last(true));
   auto optimizer = make_optimizer(args.get("optimizer", "sgd"), net);
-  train(net, *train_loader, *optimizer, args.steps, record);
-  const double reached = accuracy(net, *test_loader, record);
+  train(net, *train_loader, *optimizer, args, record);
+  const double reached = accuracy(net, *test_loader, args.device(), record);
   record.loss(reached, "accuracy");
   std::printf("accuracy %.4f\n", reached);
   record.weights("final", "net", net);

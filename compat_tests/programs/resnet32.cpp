@@ -150,8 +150,9 @@ void evaluate(ResNet<BasicBlock>& model, run::Record& record) {
     images.push_back(example.data.unsqueeze(0));
     labels.push_back(example.target);
   }
-  auto logits = model.forward(torch::cat(images, 0));
-  auto target = torch::stack(labels);
+  const torch::Device device = model.parameters().front().device();
+  auto logits = model.forward(torch::cat(images, 0).to(device));
+  auto target = torch::stack(labels).to(device);
   auto loss = torch::nll_loss(torch::log_softmax(logits, 1), target);
   auto accuracy = (logits.argmax(1) == target).to(torch::kFloat32).mean().item<float>();
   std::cout << "held back: loss " << loss.item<float>() << " accuracy " << accuracy << "\n"
@@ -167,6 +168,8 @@ int main(int argc, char** argv) {
   const int64_t blocks = std::stoll(args.get("blocks", "2"));
 
   auto model = std::make_shared<ResNet<BasicBlock>>(std::vector<int64_t>{blocks, blocks, blocks});
+  const torch::Device device = args.device();
+  model->to(device);
   record.weights("initial", "net", *model);
   const auto trace = run::trace(args, *model);
   int64_t weights = 0;
@@ -189,7 +192,7 @@ int main(int argc, char** argv) {
       for (auto& group : optimizer.param_groups()) {
         static_cast<torch::optim::SGDOptions&>(group.options()).lr(lr);
       }
-      auto loss = torch::nn::functional::cross_entropy(model->forward(batch.data), batch.target);
+      auto loss = torch::nn::functional::cross_entropy(model->forward(batch.data.to(device)), batch.target.to(device));
       model->zero_grad();
       loss.backward();
       optimizer.step();

@@ -35,6 +35,8 @@ struct Args {
   double dropout = -1.0;  // below 0: the program's own
   std::map<std::string, std::string> more;
 
+  /// Where the program computes: `--device cuda`.
+  torch::Device device() const { return torch::Device(get("device", "cpu")); }
   double dropout_or(double own) const { return dropout < 0 ? own : dropout; }
   std::string get(const std::string& key, const std::string& otherwise) const {
     auto it = more.find(key);
@@ -103,7 +105,7 @@ class Record {
 
   void keep(const std::string& name, const torch::Tensor& value) {
     names_.push_back(name);
-    values_.push_back(value.detach().to(torch::kFloat).contiguous().clone());
+    values_.push_back(value.detach().to(torch::kCPU, torch::kFloat).contiguous().clone());
   }
 
   void loss(double value, const std::string& series = "loss") { series_[series].push_back(value); }

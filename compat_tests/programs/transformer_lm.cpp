@@ -141,13 +141,14 @@ int main(int argc, char** argv) {
   const std::string alphabet(seen.begin(), seen.end());
   std::vector<int64_t> ids;
   for (char c : text) ids.push_back(static_cast<int64_t>(alphabet.find(c)));
-  const auto data = torch::tensor(ids, torch::dtype(torch::kInt64));
+  const auto data = torch::tensor(ids, torch::dtype(torch::kInt64)).to(args.device());
 
   Config config;
   config.vocabulary = static_cast<int64_t>(alphabet.size());
   config.dropout = args.dropout_or(0.1);
   config.tie = args.get("tie", "0") == "1";
   LanguageModel model(config);
+  model->to(args.device());
   record.weights("initial", "model", *model);
   const auto trace = run::trace(args, *model);
   auto optimizer = make_optimizer(model);
@@ -185,6 +186,7 @@ int main(int argc, char** argv) {
     written = torch::cat({written, next}, 1);
   }
   std::string line;
+  written = written.cpu();
   const auto letters = written.accessor<int64_t, 2>();
   for (int64_t i = 0; i < letters.size(1); ++i) line += alphabet[static_cast<size_t>(letters[0][i])];
   std::cout << line << std::endl;

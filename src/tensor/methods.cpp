@@ -3,6 +3,8 @@
 #include <halfbridge/deprecated_type.h>
 #include <halfbridge/ops.h>
 
+#include "core/copy_values.h"
+#include "core/cuda_api.h"
 #include "core/warnings.h"
 
 namespace hb {
@@ -21,7 +23,19 @@ Tensor Tensor::new_full(IntArrayRef size, const Scalar& value, const TensorOptio
 Tensor Tensor::new_tensor(const Tensor& data) const { return data.to(options(), false, true).detach(); }
 
 Tensor Tensor::pin_memory(std::optional<Device> /*device*/) const {
-  HB_NOT_SUPPORTED("[pin_memory] Cannot access accelerator device when none is available: pinned memory needs CUDA");
+  CudaApi* const api = find_cuda_api();
+  if (!api)
+    HB_NOT_SUPPORTED("[pin_memory] Cannot access accelerator device when none is available: pinned memory needs CUDA");
+  HB_CHECK(!is_sparse() && device().is_cpu(), "[pin_memory] cannot pin '", toString(),
+           "' only dense CPU tensors can be pinned");
+  if (numel() > 0 && api->is_pinned(impl().visible_data())) return *this;
+  int64_t elements = numel() > 0 ? 1 : 0;  // up to the last one
+  for (int64_t d = 0; d < dim() && elements > 0; ++d) elements += (size(d) - 1) * stride(d);
+  void* const memory = api->allocate_pinned(static_cast<size_t>(elements) * itemsize());
+  const auto give_back = [api](void* pinned) { api->free_pinned(pinned); };
+  Tensor out = from_blob(memory, sizes(), strides(), give_back, TensorOptions().dtype(scalar_type()).device(kCPU));
+  copy_values(out, *this);
+  return out;
 }
 
 Tensor Tensor::where(const Tensor& condition, const Scalar& other) const { return hb::where(condition, *this, other); }

@@ -45,8 +45,10 @@ void enter_thread(const Environment& environment) {
   thread_local bool entered = false;
   if (entered) return;
   entered = true;
-  hb::autocast::set_autocast_dtype(kCPU, environment.dtype);
-  hb::autocast::set_autocast_enabled(kCPU, true);
+  for (const DeviceType device : {kCPU, kCUDA}) {
+    hb::autocast::set_autocast_dtype(device, environment.dtype);
+    hb::autocast::set_autocast_enabled(device, true);
+  }
   // No guard ends here that would clear the cache.
   hb::autocast::set_autocast_cache_enabled(false);
   // CUDA's list keeps more in float32: float16 needs it to train, and bfloat16 stays closer to float32 with it.
@@ -62,7 +64,9 @@ void Scaling::begin(variable_list& grads, const variable_list& inputs) {
   const auto is_trained = [&](const Tensor& t) { return flags_.find(t) != nullptr; };
   if (!inputs.empty() && std::none_of(inputs.begin(), inputs.end(), is_trained))
     return bridge::optim::tell_loss_scaled({});
-  Tensor now = scale().clone();
+  const auto first = std::find_if(grads.begin(), grads.end(), [](const Tensor& g) { return g.defined(); });
+  if (first == grads.end()) return bridge::optim::tell_loss_scaled({});
+  Tensor now = scale(first->device()).clone();
   // A root in half holds no more.
   for (const Tensor& g : grads)
     if (g.defined() && g.scalar_type() == kHalf) now.clamp_max_(32768);
@@ -128,16 +132,18 @@ void Scaling::adapt(const Tensor& overflow) {
   NoGradGuard no_grad;
   const std::lock_guard lock(mutex_);
   if (environment_.fixed_scale == 0) {
-    _amp_update_scale_(scale(), growth_tracker_, overflow, kGrowth, kBackoff, kGrowthInterval);
-    scale().clamp_min_(kLeastScale);
+    Tensor& now = scale(overflow.device());
+    _amp_update_scale_(now, growth_tracker_, overflow.to(now.device()), kGrowth, kBackoff, kGrowthInterval);
+    now.clamp_min_(kLeastScale);
   }
-  bridge::optim::tell_scale_updated(scale());
+  bridge::optim::tell_scale_updated(scale(overflow.device()));
 }
 
-Tensor& Scaling::scale() {
+Tensor& Scaling::scale(const Device& device) {
   if (!scale_.defined()) {
-    scale_ = full({}, environment_.fixed_scale > 0 ? environment_.fixed_scale : kFirstScale, kFloat);
-    growth_tracker_ = zeros({}, kInt);
+    const TensorOptions options = TensorOptions().device(device);
+    scale_ = full({}, environment_.fixed_scale > 0 ? environment_.fixed_scale : kFirstScale, options.dtype(kFloat));
+    growth_tracker_ = zeros({}, options.dtype(kInt));
   }
   return scale_;
 }

@@ -32,7 +32,8 @@ class Scaling final : public BackwardScaling {
   void adapt(const Tensor& overflow);
 
  private:
-  Tensor& scale();
+  /// On the device where it is first asked for.
+  Tensor& scale(const Device& device);
   bool scales() const { return environment_.dtype == kHalf || environment_.fixed_scale > 0; }
 
   const Environment environment_;

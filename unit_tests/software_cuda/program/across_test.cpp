@@ -1,0 +1,106 @@
+// Tensors that cross devices: pinned memory, memory that others made, archives.
+#include <torch/torch.h>
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <halfbridge/dlpack.h>
+
+#include <sstream>
+
+#include "software_cuda/software_cuda.h"
+
+namespace {
+
+using torch::Tensor;
+namespace nn = torch::nn;
+const torch::Device kGpu(torch::kCUDA, 0);
+
+const software_cuda::Control& control() {
+  torch::cuda::is_available();  // opens it
+  void* const library = dlopen(std::getenv("HALFBRIDGE_CUDA_LIBRARY"), RTLD_NOW | RTLD_NOLOAD);
+  return *reinterpret_cast<software_cuda::GetControl>(dlsym(library, "software_cuda_control"))();
+}
+
+TEST(Across, PinnedMemory) {
+  const Tensor x = torch::arange(60, torch::kFloat).view({3, 4, 5}), strided = x.transpose(0, 2);
+  const Tensor pinned = strided.pin_memory();
+  EXPECT_TRUE(pinned.equal(strided));
+  EXPECT_EQ(pinned.strides(), strided.strides());
+  EXPECT_NE(pinned.data_ptr(), strided.data_ptr());
+  EXPECT_EQ(pinned.pin_memory().data_ptr(), pinned.data_ptr());
+  EXPECT_EQ(torch::empty({0, 3}).pin_memory().sizes(), (torch::IntArrayRef{0, 3}));
+  control().reset_counts();
+  const Tensor there = pinned.to(kGpu, torch::kFloat, /*non_blocking=*/true);
+  EXPECT_EQ(control().counts().synchronisations, 0u);
+  pinned.to(kGpu);
+  EXPECT_GT(control().counts().synchronisations, 0u);
+  EXPECT_TRUE(there.cpu().equal(strided));
+  EXPECT_THROW(there.pin_memory(), c10::Error);
+}
+
+// What is given back while a copy still reads it is not given out before that copy.
+TEST(Across, PinnedMemoryInUse) {
+  std::vector<Tensor> sent;
+  for (int i = 0; i < 20; ++i)
+    sent.push_back(torch::full({1000}, i).pin_memory().to(kGpu, torch::kFloat, /*non_blocking=*/true));
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(sent[i].eq(i).all().item<bool>()) << i;
+}
+
+TEST(Across, MemoryOfOthers) {
+  const Tensor x = torch::arange(12, torch::device(kGpu).dtype(torch::kFloat));
+  bool freed = false;
+  {
+    const Tensor y = torch::from_blob(
+        x.data_ptr(), {3, 4}, [&](void*) { freed = true; }, torch::device(kGpu).dtype(torch::kFloat));
+    EXPECT_EQ(y.device(), kGpu);
+    EXPECT_TRUE(y.add(1).cpu().equal(torch::arange(1, 13, torch::kFloat).view({3, 4})));
+  }
+  EXPECT_TRUE(freed);
+  const Tensor back = hb::from_dlpack(hb::to_dlpack(x.view({4, 3}).t()));
+  EXPECT_EQ(back.device(), kGpu);
+  EXPECT_EQ(back.data_ptr(), x.data_ptr());
+  EXPECT_TRUE(back.cpu().equal(torch::arange(12, torch::kFloat).view({4, 3}).t()));
+}
+
+struct Trained {
+  nn::Sequential net{nn::Linear(4, 3), nn::Tanh(), nn::Linear(3, 2)};
+  torch::Device device;
+  torch::optim::Adam adam;
+  explicit Trained(const torch::Device& where)
+      : device(where), adam((net->to(where), net->parameters()), torch::optim::AdamOptions(0.1)) {}
+  void step() {
+    adam.zero_grad();
+    net->forward(torch::arange(20, torch::kFloat).view({5, 4}).sin().to(device)).pow(2).sum().backward();
+    adam.step();
+  }
+  std::vector<Tensor> values() {
+    std::vector<Tensor> all;
+    for (const Tensor& p : net->parameters()) all.push_back(p.detach().cpu());
+    for (const Tensor& b : net->buffers()) all.push_back(b.cpu());
+    return all;
+  }
+};
+
+TEST(Across, Archives) {
+  for (const bool to_gpu : {false, true}) {
+    torch::manual_seed(1);
+    Trained first(to_gpu ? torch::Device(torch::kCPU) : kGpu), second(to_gpu ? kGpu : torch::Device(torch::kCPU));
+    first.step(), first.step();
+    std::stringstream net, adam;
+    torch::save(first.net, net);
+    torch::save(first.adam, adam);
+    torch::load(second.net, net, second.device);  // without a device parameters go where the file has them
+    torch::load(second.adam, adam, second.device);
+    for (const Tensor& p : second.net->parameters()) EXPECT_EQ(p.device().type(), second.device.type());
+    first.step(), second.step();
+    const auto expected = first.values(), got = second.values();
+    for (size_t i = 0; i < expected.size(); ++i) EXPECT_TRUE(torch::allclose(got[i], expected[i], 1e-4, 1e-5)) << i;
+  }
+  std::stringstream file;
+  torch::save(torch::arange(5, torch::device(kGpu)), file);
+  Tensor read;
+  torch::load(read, file, torch::kCPU);
+  EXPECT_TRUE(read.device().is_cpu() && read.equal(torch::arange(5, read.options())));
+}
+
+}  // namespace
