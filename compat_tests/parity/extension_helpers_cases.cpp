@@ -175,3 +175,23 @@ PARITY_CASE(extension_helpers, types) {
   c.text("sizes",
          text_of(size, size.expect_int() + 1, size.maybe_as_int().value(), size.guard_int(__FILE__, __LINE__)));
 }
+
+PARITY_CASE(extension_helpers, kinds_of_errors) {
+  const auto caught = [](auto thrown) -> std::string {
+    try {
+      throw thrown;
+    } catch (const c10::OutOfMemoryError& e) {
+      return std::string("memory ") + e.what_without_backtrace();
+    } catch (const c10::LinAlgError& e) {
+      return std::string("matrix ") + e.what_without_backtrace();
+    } catch (const c10::Error& e) {
+      return std::string("error ") + e.what_without_backtrace();
+    }
+  };
+  const c10::SourceLocation here{__func__, __FILE__, 1};
+  c.text("OutOfMemoryError", caught(c10::OutOfMemoryError(here, "full")));
+  c.text("LinAlgError", caught(c10::LinAlgError(here, "singular")));
+  c.text("BufferError", caught(c10::BufferError(here, "buffer")));
+  c.text("SyntaxError", caught(c10::SyntaxError(here, "syntax")));
+  c.text("EnforceFiniteError", caught(c10::EnforceFiniteError(here, "finite")));
+}

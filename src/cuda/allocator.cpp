@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include <halfbridge/error.h>
+#include <halfbridge/more_errors.h>
 
 #include "cuda/streams.h"
 
@@ -215,10 +215,11 @@ class DeviceMemory {
     size_t free = 0, total = 0;
     cudaMemGetInfo(&free, &total);
     const auto allocated = static_cast<size_t>(stats_.allocated_bytes[0].current);
-    HB_CHECK(false, "CUDA out of memory. Tried to allocate ", readable(size), ". GPU ", int{device_},
-             " has a total capacity of ", readable(total), " of which ", readable(free),
-             " is free. Of the allocated memory ", readable(allocated), " is allocated by tensors, and ",
-             readable(reserved() - std::min(reserved(), allocated)), " is reserved but unallocated.");
+    throw OutOfMemoryError(
+        detail::str("CUDA out of memory. Tried to allocate ", readable(size), ". GPU ", int{device_},
+                    " has a total capacity of ", readable(total), " of which ", readable(free),
+                    " is free. Of the allocated memory ", readable(allocated), " is allocated by tensors, and ",
+                    readable(reserved() - std::min(reserved(), allocated)), " is reserved but unallocated."));
   }
   size_t reserved() const { return static_cast<size_t>(stats_.reserved_bytes[0].current); }
 

@@ -19,6 +19,7 @@
 #include <halfbridge/bridge/utility.h>
 #include <halfbridge/bridge/warning.h>
 #include <halfbridge/engine.h>
+#include <halfbridge/more_errors.h>
 
 #include <c10/macros/Macros.h>
 #include <c10/util/Logging.h>
