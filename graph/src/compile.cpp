@@ -5,12 +5,12 @@
 
 #include "autograd/loss_scaling.h"
 #include "autograd/watch.h"
-#include "core/function_watch.h"
 #include "core/warnings.h"
 #include "ops/nn/mask_watch.h"
 #include "optim/step_observer.h"
 #include "optim/step_watcher.h"
 #include "program.h"
+#include "seeing.h"
 
 namespace hb::graph {
 
@@ -24,23 +24,13 @@ constexpr char kChanges[] =
     "CompileOptions::reads()";
 constexpr int kTooOften = 4;  // recordings without a replay between them
 
-// Tools see functions, modules and steps; a replay has none.
+}  // namespace
+
 bool watched() {
   return functions_watched() || GraphWatchers::any() || Watchers<MaskWatcher>::any() ||
          Watchers<BackwardScaling>::any() || bridge::optim::StepWatchers::any() ||
          Watchers<bridge::optim::StepObserver>::any();
 }
-
-class Seeing final : public FunctionWatcher {
- public:
-  std::shared_ptr<void> begin(WatchedCall& call) override {
-    for (const Tensor* t : call.inputs) capture::uses(*t);
-    return nullptr;
-  }
-  void end(WatchedCall&, const std::shared_ptr<void>&, ArrayRef<const Tensor*>) override {}
-  void abandon(WatchedCall&, const std::shared_ptr<void>&) override {}
-};
-}  // namespace
 
 struct Captured::State {
   explicit State(CompileOptions o) : options(std::move(o)) {}

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -40,6 +41,9 @@ class HB_API CudaGraphApi {
   virtual void end() = 0;
   virtual void instantiate() = 0;
   virtual void replay() = 0;
+  /// `again` calls the kernels of optimizers that were recorded, in their order: they do nothing but write their rules'
+  /// numbers, where those differ from the last, to where the recorded ones read them.
+  virtual void update(const std::function<void()>& again) = 0;
   virtual void reset() = 0;
   virtual Pool pool() const = 0;
   virtual void* raw_graph() = 0;

@@ -26,13 +26,16 @@ constexpr size_t kRounding = 512, kMega = size_t{1} << 20;
 constexpr size_t kSmall = kMega, kSmallSegment = 2 * kMega;  // requests, and what holds them
 constexpr size_t kLargeSegment = 20 * kMega, kOwnSegment = 10 * kMega, kLargeRounding = 2 * kMega;
 
+struct Pool;
+
 struct Block {
-  Block(void* at, size_t size, cudaStream_t of, bool is_small)
-      : memory(static_cast<char*>(at)), bytes(size), stream(of), small(is_small) {}
+  Block(void* at, size_t size, cudaStream_t of, bool is_small, Pool* from)
+      : memory(static_cast<char*>(at)), bytes(size), stream(of), small(is_small), pool(from) {}
   char* memory;
   size_t bytes, requested = 0;
   cudaStream_t stream;
   bool small, used = false;
+  Pool* pool;
   Block *before = nullptr, *after = nullptr;  // neighbours in the segment
   std::vector<cudaStream_t> users;            // other streams
   int waits = 0;                              // events before it is free
@@ -46,6 +49,31 @@ struct BySize {
   }
 };
 using Free = std::set<Block*, BySize>;
+
+/// Blocks that nobody uses: those of graphs are kept apart, as each launch writes to them.
+struct Pool {
+  Free free[2];
+  int holders = 0;  // graphs
+};
+using PoolName = CudaGraphApi::Pool;
+/// Where this thread's memory comes from while it records a graph.
+struct Recorded {
+  Pool* pool = nullptr;
+  DeviceIndex device = -1;
+};
+thread_local constinit Recorded recorded;
+
+/// Calls of CUDA's allocator are no part of what is recorded.
+class Unrecorded {
+ public:
+  Unrecorded() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  ~Unrecorded() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  Unrecorded(const Unrecorded&) = delete;
+  Unrecorded& operator=(const Unrecorded&) = delete;
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
 
 std::string readable(size_t bytes) {
   char text[48];
@@ -111,6 +139,11 @@ class DeviceMemory {
     count_bytes(*block, -1);
     const OnDevice guard(device_);
     if (leave_to_cuda()) return free_stream_ordered(block);
+    if (recordings_ > 0 && !block->users.empty()) return deferred_.push_back(block);
+    wait_for_users(block);
+  }
+
+  void wait_for_users(Block* block) {
     for (cudaStream_t user : block->users) {
       waiting_.push_back({std::make_unique<OwnedEvent>(), block});
       check(cudaEventRecord(waiting_.back().event->get(), user), "cudaEventRecord");
@@ -136,6 +169,30 @@ class DeviceMemory {
     give_back();
   }
 
+  void hold(const PoolName& name) {
+    const std::lock_guard lock(mutex_);
+    HB_CHECK(!leave_to_cuda(), "[CUDAGraph] is not supported with PYTORCH_CUDA_ALLOC_CONF=backend:cudaMallocAsync");
+    std::unique_ptr<Pool>& pool = graph_pools_[name];
+    if (!pool) pool = std::make_unique<Pool>();
+    ++pool->holders;
+  }
+  void release(const PoolName& name) {
+    const std::lock_guard lock(mutex_);
+    --graph_pools_.at(name)->holders;
+    const OnDevice guard(device_);
+    if (recordings_ == 0) give_back_graphs();
+  }
+  void begin(const PoolName& name) {
+    const std::lock_guard lock(mutex_);
+    recorded = {graph_pools_.at(name).get(), device_};
+    ++recordings_;
+  }
+  void end() {
+    const std::lock_guard lock(mutex_);
+    recorded = {};
+    --recordings_;
+  }
+
   template <class F>
   auto with_stats(F&& f) {
     const std::lock_guard lock(mutex_);
@@ -159,7 +216,7 @@ class DeviceMemory {
     void* memory = nullptr;
     const auto attempt = [&] { return cudaMallocAsync(&memory, size, stream); };
     if (attempt() != cudaSuccess) again_or_fail(size, attempt);
-    return new Block(memory, size, stream, size <= kSmall);
+    return new Block(memory, size, stream, size <= kSmall, &main_);
   }
   void free_stream_ordered(Block* block) {
     for (cudaStream_t user : block->users) order(user, block->stream);
@@ -169,22 +226,24 @@ class DeviceMemory {
 
   /// The smallest free block that fits, or a new segment; what is left of it becomes a free block.
   Block* cached(size_t size, cudaStream_t stream, bool small) {
-    Free& kept = free_[small ? 0 : 1];
-    Block wanted(nullptr, size, stream, small);
+    Pool& pool = recorded.pool && recorded.device == device_ ? *recorded.pool : main_;
+    Free& kept = pool.free[small ? 0 : 1];
+    Block wanted(nullptr, size, stream, small, &pool);
     const auto found = kept.lower_bound(&wanted);
     Block* block;
     if (found != kept.end() && (*found)->stream == stream) {
       block = *found;
       kept.erase(found);
     } else {
-      block = new_segment(size, stream, small);
+      block = new_segment(size, stream, small, pool);
     }
     const size_t rest = block->bytes - size;
     if (small ? rest >= kRounding : rest > kSmall) split(block, size);
     return block;
   }
 
-  Block* new_segment(size_t size, cudaStream_t stream, bool small) {
+  Block* new_segment(size_t size, cudaStream_t stream, bool small, Pool& pool) {
+    const Unrecorded guard;
     const size_t bytes = small                ? kSmallSegment
                          : size < kOwnSegment ? kLargeSegment
                                               : (size + kLargeRounding - 1) / kLargeRounding * kLargeRounding;
@@ -200,15 +259,17 @@ class DeviceMemory {
     count(stats_.segment, small, 1);
     count(stats_.reserved_bytes, small, static_cast<int64_t>(bytes));
     ++stats_.num_device_alloc;
-    return new Block(memory, bytes, stream, small);
+    return new Block(memory, bytes, stream, small, &pool);
   }
 
   template <class F>
   void again_or_fail(size_t size, const F& attempt) {
     cudaGetLastError();
     ++stats_.num_alloc_retries;
-    finish_waiting(true);
-    give_back();
+    if (recordings_ == 0) {
+      finish_waiting(true);
+      give_back();
+    }
     if (attempt() == cudaSuccess) return;
     cudaGetLastError();
     ++stats_.num_ooms;
@@ -224,16 +285,16 @@ class DeviceMemory {
   size_t reserved() const { return static_cast<size_t>(stats_.reserved_bytes[0].current); }
 
   void split(Block* block, size_t size) {
-    auto* rest = new Block(block->memory + size, block->bytes - size, block->stream, block->small);
+    auto* rest = new Block(block->memory + size, block->bytes - size, block->stream, block->small, block->pool);
     rest->before = block, rest->after = block->after;
     if (rest->after) rest->after->before = rest;
     block->after = rest, block->bytes = size;
-    free_[block->small ? 0 : 1].insert(rest);
+    block->pool->free[block->small ? 0 : 1].insert(rest);
   }
 
   /// A free block joins free neighbours.
   void keep(Block* block) {
-    Free& kept = free_[block->small ? 0 : 1];
+    Free& kept = block->pool->free[block->small ? 0 : 1];
     for (Block* other : {block->before, block->after}) {
       if (!other || other->used || other->waits || kept.erase(other) == 0) continue;
       Block *first = other == block->before ? other : block, *second = first == other ? block : other;
@@ -246,7 +307,10 @@ class DeviceMemory {
     kept.insert(block);
   }
 
+  // Not while somebody records: events cannot be asked for then.
   void finish_waiting(bool wait) {
+    if (recordings_ > 0) return;
+    for (Block* block : std::exchange(deferred_, {})) wait_for_users(block);
     while (!waiting_.empty()) {
       Waiting& first = waiting_.front();
       if (wait)
@@ -260,7 +324,15 @@ class DeviceMemory {
 
   /// Whole segments, that is, blocks without neighbours.
   void give_back() {
-    for (Free& kept : free_) {
+    give_back(main_);
+    give_back_graphs();
+  }
+  void give_back_graphs() {
+    for (auto& [name, pool] : graph_pools_)
+      if (pool->holders == 0) give_back(*pool);
+  }
+  void give_back(Pool& pool) {
+    for (Free& kept : pool.free) {
       for (auto at = kept.begin(); at != kept.end();) {
         Block* const block = *at;
         if (block->before || block->after) {
@@ -280,7 +352,10 @@ class DeviceMemory {
   DeviceIndex device_;
   std::mutex mutex_;
   std::map<void*, Block*> used_;
-  Free free_[2];
+  Pool main_;
+  std::map<PoolName, std::unique_ptr<Pool>> graph_pools_;  // for good: blocks in use know theirs
+  int recordings_ = 0;
+  std::vector<Block*> deferred_;  // freed while somebody recorded, and used by other streams
   std::deque<Waiting> waiting_;
   DeviceStats stats_;
 };
@@ -310,6 +385,10 @@ void free_block(void* memory, DeviceIndex device) noexcept { memory_of(device).f
 void record_stream(const void* memory, cudaStream_t stream, DeviceIndex device) {
   memory_of(device).record_stream(memory, stream);
 }
+void hold_graph_pool(PoolName pool, DeviceIndex device) { memory_of(device).hold(pool); }
+void release_graph_pool(PoolName pool, DeviceIndex device) { memory_of(device).release(pool); }
+void begin_graph_pool(PoolName pool, DeviceIndex device) { memory_of(device).begin(pool); }
+void end_graph_pool(DeviceIndex device) { memory_of(device).end(); }
 void empty_cache() {
   for (DeviceIndex i = 0; i < device_count(); ++i) memory_of(i).empty();
 }

@@ -24,6 +24,13 @@ void record_stream(const void* memory, cudaStream_t stream, DeviceIndex device);
 /// Gives back what nobody uses.
 void empty_cache();
 
+/// A pool of memory for graphs lives while somebody holds it, and beyond that as long as its blocks are in use.
+void hold_graph_pool(CudaGraphApi::Pool pool, DeviceIndex device);
+void release_graph_pool(CudaGraphApi::Pool pool, DeviceIndex device);
+/// Between these what this thread allocates on the device comes from the pool.
+void begin_graph_pool(CudaGraphApi::Pool pool, DeviceIndex device);
+void end_graph_pool(DeviceIndex device);
+
 memory_stats::DeviceStats statistics(DeviceIndex device);
 void reset_accumulated_statistics(DeviceIndex device);
 void reset_peak_statistics(DeviceIndex device);

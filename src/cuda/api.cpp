@@ -8,6 +8,7 @@
 
 #include "core/cuda_api.h"
 #include "cuda/allocator.h"
+#include "cuda/graph.h"
 #include "cuda/report.h"
 #include "cuda/streams.h"
 
@@ -84,7 +85,12 @@ class Api final : public CudaApi {
     wait_for(in);
   }
   void wait_for_handle(void* stream) override { wait_for(static_cast<cudaStream_t>(stream)); }
-  bool is_capturing(CudaStreamId, DeviceIndex) override { return false; }
+  bool is_capturing(CudaStreamId id, DeviceIndex device) override {
+    if (id == 0) return false;  // the default stream cannot be recorded
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    check(cudaStreamIsCapturing(cuda::stream_handle(id, device), &status), "CUDAGraph");
+    return status == cudaStreamCaptureStatusActive;
+  }
 
   void* make_event(unsigned flags, DeviceIndex device) override {
     const OnDevice guard(device);
@@ -144,13 +150,10 @@ class Api final : public CudaApi {
     return {free, total};
   }
 
-  CudaGraphApi::Pool make_graph_pool() override { fail_graph(); }
-  std::unique_ptr<CudaGraphApi> make_graph(bool) override { fail_graph(); }
+  CudaGraphApi::Pool make_graph_pool() override { return cuda::make_graph_pool(); }
+  std::unique_ptr<CudaGraphApi> make_graph(bool keep_graph) override { return std::make_unique<Graph>(keep_graph); }
 
  private:
-  [[noreturn]] static void fail_graph() {
-    HB_NOT_SUPPORTED("[CUDAGraph] recording work for later launches is not supported yet");
-  }
   static bool is_done(cudaError_t code, const char* what) {
     if (code == cudaErrorNotReady) {
       cudaGetLastError();

@@ -9,6 +9,7 @@
 #include "cuda/allocator.h"
 #include "cuda/api.h"
 #include "cuda/generator.h"
+#include "cuda/graph.h"
 #include "cuda/report.h"
 #include "cuda/streams.h"
 
@@ -43,6 +44,8 @@ class CudaBackend final : public DeviceBackend {
       return copy_between(to, to_device.index(), from, from_device.index(), bytes);
     const OnDevice guard(to_device.is_cpu() ? from_device.index() : to_device.index());
     const cudaStream_t stream = current_stream();
+    HB_CHECK(!Graph::recorded() || (!to_device.is_cpu() && !from_device.is_cpu()), "[", current_function(),
+             "] copies between host and device cannot be recorded in a graph");
     const bool to_host = to_device.is_cpu();
     const cudaMemcpyKind kind = to_host                ? cudaMemcpyDeviceToHost
                                 : from_device.is_cpu() ? cudaMemcpyHostToDevice

@@ -24,8 +24,7 @@ T* data(const Tensor& t) {
 /// What formulas draw of: numbers of 64 bits, one after the other.
 class Bits {
  public:
-  __device__ Bits(PhiloxStart start, int64_t sequence)
-      : philox_(start.seed, static_cast<uint64_t>(sequence), start.offset) {}
+  __device__ Bits(PhiloxStart start, int64_t sequence) : philox_(philox_at(start, static_cast<uint64_t>(sequence))) {}
   __device__ uint64_t random64() {
     if (second_) {
       second_ = false;

@@ -7,6 +7,7 @@
 #include <halfbridge/error.h>
 
 #include "core/load_cuda.h"
+#include "cuda/graph.h"
 #include "cuda/streams.h"
 
 namespace hb::cuda {
@@ -49,6 +50,11 @@ PhiloxStart CudaGenerator::take(uint64_t count) {
   return start;
 }
 
+PhiloxStart CudaGenerator::start_for_kernel(uint64_t count) {
+  if (Graph* const graph = Graph::recorded()) return graph->draw(*this, count);
+  return take(count);
+}
+
 const Generator& default_generator(DeviceIndex device) {
   static const auto* const all = [] {
     auto* made = new std::deque<Generator>;
@@ -68,7 +74,7 @@ CudaGenerator& generator_of(const char* name, const std::optional<Generator>& gi
 PhiloxStart take_numbers(const char* name, const std::optional<Generator>& given, uint64_t count) {
   CudaGenerator& generator = generator_of(name, given);
   const std::lock_guard lock(generator.mutex_);
-  return generator.take(count);
+  return generator.start_for_kernel(count);
 }
 
 }  // namespace hb::cuda

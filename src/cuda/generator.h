@@ -8,9 +8,11 @@
 
 namespace hb::cuda {
 
-/// Where a kernel's numbers begin: thread i draws from subsequence i of `seed`, from `offset` on.
+/// Where a kernel's numbers begin: thread i draws from subsequence i of `seed`, from `offset` on. In a recorded graph
+/// the device knows the seed and what is added to the offset.
 struct PhiloxStart {
   uint64_t seed, offset;
+  const uint64_t* on_device = nullptr;
 };
 
 class CudaGenerator final : public GeneratorImpl {
@@ -28,6 +30,8 @@ class CudaGenerator final : public GeneratorImpl {
 
   /// The start for a kernel each of whose threads draws at most `count` numbers of 32 bits.
   PhiloxStart take(uint64_t count);
+  /// The same for a kernel that this thread is about to launch, or to record.
+  PhiloxStart start_for_kernel(uint64_t count);
 
  private:
   uint64_t seed_, offset_ = 0;

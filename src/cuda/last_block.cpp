@@ -5,11 +5,13 @@
 #include <utility>
 
 #include "cuda/allocator.h"
+#include "cuda/graph.h"
 #include "cuda/streams.h"
 
 namespace hb::cuda {
 
 int* block_counters(cudaStream_t stream) {
+  if (const Graph* const graph = Graph::recorded()) return graph->block_counters();
   static std::mutex mutex;
   static auto* const all = new std::map<std::pair<DeviceIndex, cudaStream_t>, int*>;
   const std::lock_guard lock(mutex);

@@ -9,7 +9,7 @@
 namespace hb::cuda {
 
 constexpr int kBlockCounters = 1024;
-/// Counters for the launches of a stream, which follow each other: zero between them.
+/// Counters for the launches of a stream, or of a graph, which follow each other: zero between them.
 int* block_counters(cudaStream_t stream);
 
 #ifdef HB_DEVICE_CODE

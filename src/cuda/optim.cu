@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "cuda/graph.h"
 #include "cuda/last_block.h"
 #include "cuda/register.h"
 #include "cuda/tensor_list.h"
@@ -39,14 +40,14 @@ __device__ void begin(Rule& rule, const UpdateTensor& t, double& carried) {
 template <class Rule, class T, unsigned flags>
 __global__ void __launch_bounds__(kThreads)
     update_kernel_of(HB_ARGUMENT(TensorList<UpdateTensor>) list, HB_ARGUMENT(UpdateCall) call, HB_ARGUMENT(Rule) rule,
-                     int* ended) {
+                     const Rule* recorded, int* ended) {
   if (call.found_inf && *call.found_inf != 0) return;
   HB_SHARED(Rule, begun, 1);
   HB_SHARED(double, carried, 1);
   const int tensor = list.of_block(static_cast<int>(blockIdx.x)), blocks = list.blocks_of(tensor);
   const UpdateTensor& t = list.item[tensor];
   if (threadIdx.x == 0) {
-    Rule mine = rule;
+    Rule mine = recorded ? *recorded : rule;
     begin(mine, t, *carried);
     *begun = mine;
   }
@@ -66,11 +67,16 @@ __global__ void __launch_bounds__(kThreads)
 
 static_assert(kMostTensors <= kBlockCounters);
 
+// In a recorded graph the rule is read from memory, as the learning rate may change from launch to launch.
 template <class Rule, class T, unsigned flags>
 void update_list(const UpdateCall& call, ArrayRef<UpdateTensor> tensors, const Rule& rule) {
   const cudaStream_t stream = current_stream();
+  static_assert(std::is_trivially_copyable_v<Rule>);
   for_lists(tensors, [&](const TensorList<UpdateTensor>& list, unsigned blocks) {
-    HB_LAUNCH((update_kernel_of<Rule, T, flags>), blocks, kThreads, 0, stream, list, call, rule,
+    if (Graph* const graph = Graph::updated()) return graph->write_numbers(&rule, sizeof rule);
+    Graph* const graph = Graph::recorded();
+    const auto* const recorded = graph ? static_cast<const Rule*>(graph->add_numbers(&rule, sizeof rule)) : nullptr;
+    HB_LAUNCH((update_kernel_of<Rule, T, flags>), blocks, kThreads, 0, stream, list, call, rule, recorded,
               block_counters(stream));
   });
 }

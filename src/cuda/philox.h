@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "cuda/generator.h"
+#include "cuda/runtime.h"
 #include "formulas/host_device.h"
 
 namespace hb::cuda {
@@ -39,6 +41,14 @@ class Philox {
   uint32_t key_x_, key_y_;
   uint64_t count_, sequence_;
 };
+
+#ifdef HB_DEVICE_CODE
+/// Thread `sequence` of a kernel.
+__device__ inline Philox philox_at(const PhiloxStart& start, uint64_t sequence) {
+  if (!start.on_device) return {start.seed, sequence, start.offset};
+  return {start.on_device[0], sequence, start.offset + start.on_device[1]};
+}
+#endif
 
 /// (0, 1] from 32 bits, and from 64.
 HB_HD float unit_float(uint32_t x) { return static_cast<float>(x) * 0x1p-32f + 0x1p-33f; }

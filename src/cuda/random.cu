@@ -6,6 +6,7 @@
 #include "core/loop.h"
 #include "cuda/convert.h"
 #include "cuda/generator.h"
+#include "cuda/graph.h"
 #include "cuda/philox.h"
 #include "cuda/register.h"
 #include "cuda/walk.h"
@@ -21,7 +22,7 @@ __global__ void __launch_bounds__(kDraws)
     draw_kernel(HB_ARGUMENT(Walk) walk, PhiloxStart start, HB_ARGUMENT(Distribution) d) {
   constexpr int unroll = Distribution::kValues;
   const int64_t thread = grid_thread(), threads = grid_threads();
-  Philox philox(start.seed, static_cast<uint64_t>(thread), start.offset);
+  Philox philox = philox_at(start, static_cast<uint64_t>(thread));
   for (int64_t first = thread; first < walk.numel; first += threads * unroll) {
     typename Distribution::Value value[unroll];
     d.draw(philox.next(), value);
@@ -150,7 +151,7 @@ void launch_draw(const Walk& walk, const void* context) {
   PhiloxStart start;
   {
     const std::lock_guard lock(call.generator->mutex_);
-    start = call.generator->take(static_cast<uint64_t>(rounds * 4));
+    start = call.generator->start_for_kernel(static_cast<uint64_t>(rounds * 4));
   }
   HB_LAUNCH((draw_kernel<Distribution>), static_cast<unsigned>(blocks), kDraws, 0, current_stream(), walk, start,
             call.distribution);
@@ -222,6 +223,8 @@ void random_cuda(const Tensor& out, const MaybeGenerator& g) {
   narrow(up_to(bits));
 }
 
+__global__ void advance(uint64_t* start, uint64_t count) { start[1] += count; }
+
 HB_REGISTER_CUDA(uniform_kernel, uniform_cuda);
 HB_REGISTER_CUDA(normal_kernel, normal_cuda);
 HB_REGISTER_CUDA(bernoulli_kernel, bernoulli_cuda);
@@ -234,4 +237,7 @@ HB_REGISTER_CUDA(random_from_to_kernel, random_from_to_cuda);
 HB_REGISTER_CUDA(random_kernel, random_cuda);
 
 }  // namespace
+
+void advance_draws(uint64_t* start, uint64_t count) { HB_LAUNCH(advance, 1, 1, 0, current_stream(), start, count); }
+
 }  // namespace hb::cuda

@@ -37,7 +37,10 @@ using namespace software_cuda;
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind, cudaStream_t stream) {
   if (bytes == 0) return cudaSuccess;
   const bool from_device = is_device(from), to_device = is_device(to);
-  {
+  const bool captured = stream_of(stream).capture != nullptr;
+  const bool pageable = (!from_device && !is_pinned(from)) || (!to_device && !is_pinned(to));
+  if (captured && pageable) return refuse_in_capture(&stream_of(stream));
+  if (!captured) {
     const std::lock_guard lock(device_mutex());
     count_copy(from_device, to_device, bytes);
   }
@@ -72,7 +75,7 @@ cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, size_t byt
 }
 
 cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t stream) {
-  ++state().counts.launches;
+  if (!stream_of(stream).capture) ++state().counts.launches;
   enqueue(stream, [=] {
     const OpenMemory open;
     std::memset(to, value, bytes);

@@ -55,11 +55,6 @@ namespace {
 
 constexpr size_t kQueued = 4096;  // as many the device keeps: then it begins by itself
 
-Stream& stream_of(cudaStream_t stream) {
-  State& s = state();
-  return stream ? *reinterpret_cast<Stream*>(stream) : s.default_stream[s.device];
-}
-
 uint64_t draw() {
   State& s = state();
   s.seed = s.seed * 6364136223846793005ull + 1442695040888963407ull;
@@ -69,7 +64,7 @@ uint64_t draw() {
 void run_front(Stream& stream) {
   Work work = std::move(stream.queue.front());
   stream.queue.pop_front();
-  stream.running = work.number;
+  state().running = &stream, state().running_number = work.number;
   if (work.run && !work.run()) report(cudaErrorLaunchFailure, failure());
 }
 
@@ -169,6 +164,11 @@ bool run_twice(const Geometry& launch, void (*body)(void*), void* lane, const st
 
 }  // namespace
 
+Stream& stream_of(cudaStream_t stream) {
+  State& s = state();
+  return stream ? *reinterpret_cast<Stream*>(stream) : s.default_stream[s.device];
+}
+
 void report(cudaError_t code, const std::string& text) {
   State& s = state();
   const std::lock_guard lock(s.error_mutex);
@@ -179,8 +179,9 @@ void report(cudaError_t code, const std::string& text) {
 
 void enqueue_work(cudaStream_t to, Work work) {
   const std::lock_guard lock(device_mutex());
-  work.number = ++state().queued;
   Stream& stream = stream_of(to);
+  if (stream.capture) return stream.capture->works.push_back(std::move(work));
+  work.number = ++state().queued;
   stream.queue.push_back(std::move(work));
   if (stream.queue.size() <= kQueued) return;
   const OpenMemory open;
@@ -196,7 +197,7 @@ void enqueue(cudaStream_t stream, std::function<bool()> run) {
 
 void enqueue_library_call(cudaStream_t stream, const char* name, std::function<void()> run,
                           std::function<bool()> ready) {
-  ++state().counts.library_calls;
+  if (!stream_of(stream).capture) ++state().counts.library_calls;
   Work work;
   work.run = [name, run = std::move(run)] {
     const OpenMemory open;
@@ -244,19 +245,17 @@ void enqueue_kernel(const Geometry& launch, cudaStream_t to, std::vector<const v
                     std::function<void()> lane) {
   const std::lock_guard lock(device_mutex());
   State& s = state();
-  ++s.counts.launches;
+  if (!stream_of(to).capture) ++s.counts.launches;
   const cudaError_t before = s.error;
   check_launch(launch);
   if (s.error != before) return;
-  Stream* const stream = &stream_of(to);
-  const uint64_t number = s.queued + 1;
   Work work;
   work.name = launch.name, work.pointers = pointers;
-  work.run = [launch, stream, number, pointers = std::move(pointers), lane = std::move(lane)]() mutable {
+  work.run = [launch, pointers = std::move(pointers), lane = std::move(lane)]() mutable {
     State& s = state();
     s.ran += launch.name;
     s.ran += '\n';
-    note_overtaken(*stream, number, launch.name, pointers);
+    note_overtaken(*s.running, s.running_number, launch.name, pointers);
     const OpenMemory open;
     const auto body = [](void* f) { (*static_cast<std::function<void()>*>(f))(); };
     const bool good = s.twice ? run_twice(launch, body, &lane, pointers) : run_blocks(launch, body, &lane, draw());

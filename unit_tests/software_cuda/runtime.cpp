@@ -47,6 +47,7 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
 }
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) { return *can = device != peer, cudaSuccess; }
 cudaError_t cudaDeviceSynchronize() {
+  if (const cudaError_t refused = refuse_in_capture(nullptr)) return refused;
   ++state().counts.synchronisations;
   drain_all();
   return cudaPeekAtLastError();
@@ -67,11 +68,13 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
 }
 
 cudaError_t cudaMalloc(void** pointer, size_t bytes) {
+  if (const cudaError_t refused = refuse_in_capture(nullptr)) return refused;
   *pointer = allocate_device(bytes, State::device);
   return *pointer ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 cudaError_t cudaFree(void* pointer) {
   if (!pointer) return cudaSuccess;
+  if (const cudaError_t refused = refuse_in_capture(nullptr)) return refused;
   drain_all();
   return free_device(pointer) ? cudaSuccess : cudaErrorInvalidValue;
 }
@@ -111,12 +114,14 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return cudaSuccess;
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  if (const cudaError_t refused = refuse_in_capture(&stream_of(stream))) return refused;
   ++state().counts.synchronisations;
   drain(stream);
   return cudaPeekAtLastError();
 }
 // Who asks often enough finds it done.
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  if (const cudaError_t refused = refuse_in_capture(&stream_of(stream))) return refused;
   const Stream& s = stream ? *reinterpret_cast<Stream*>(stream) : state().default_stream[State::device];
   if (s.queue.empty()) return cudaSuccess;
   drain(stream);
@@ -125,6 +130,14 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   const auto& e = *reinterpret_cast<Event*>(event);
   if (!e.stream) return cudaSuccess;
+  if (e.capture) {  // the stream joins: what is captured keeps the order in which it was asked for
+    const std::lock_guard lock(device_mutex());
+    Stream& s = stream_of(stream);
+    if (s.capture && s.capture != e.capture) return cudaErrorInvalidValue;
+    if (!s.capture) e.capture->streams.push_back(&s);
+    s.capture = e.capture;
+    return cudaSuccess;
+  }
   Work work;
   work.waits_for = e.stream, work.waits_until = e.number;
   enqueue_work(stream, std::move(work));
@@ -145,20 +158,27 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) { return delete reinterpret_cast
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   const std::lock_guard lock(device_mutex());
   auto& e = *reinterpret_cast<Event*>(event);
-  e.stream = stream ? reinterpret_cast<Stream*>(stream) : &state().default_stream[State::device];
+  e.stream = &stream_of(stream);
+  e.capture = e.stream->capture;
+  if (e.capture) return cudaSuccess;
   enqueue_work(stream, {});
   e.number = state().queued;
   return cudaSuccess;
 }
+namespace {
+cudaError_t refuse(const Event& e) { return e.capture ? refuse_in_capture(e.stream) : cudaSuccess; }
+}  // namespace
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   ++state().counts.synchronisations;
   const auto& e = *reinterpret_cast<Event*>(event);
-  drain_until(e);
+  if (const cudaError_t refused = refuse(e)) return refused;
+  if (!e.capture) drain_until(e);
   return cudaPeekAtLastError();
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   const auto& e = *reinterpret_cast<Event*>(event);
-  return poll(e) ? cudaSuccess : cudaErrorNotReady;
+  if (const cudaError_t refused = refuse(e)) return refused;
+  return e.capture || poll(e) ? cudaSuccess : cudaErrorNotReady;
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
   const auto &a = *reinterpret_cast<Event*>(start), &b = *reinterpret_cast<Event*>(end);
@@ -188,6 +208,8 @@ const char* cudaGetErrorName(cudaError_t error) {
     NAME(cudaErrorNotReady)
     NAME(cudaErrorIllegalAddress)
     NAME(cudaErrorLaunchFailure)
+    NAME(cudaErrorStreamCaptureUnsupported)
+    NAME(cudaErrorStreamCaptureInvalidated)
 #undef NAME
     default:
       return "cudaErrorUnknown";

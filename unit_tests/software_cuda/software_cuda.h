@@ -7,7 +7,7 @@ namespace software_cuda {
 
 /// What was asked of the device since the last reset.
 struct Counts {
-  uint64_t launches, library_calls;
+  uint64_t launches, library_calls, graph_launches;  // what a graph holds is not counted
   uint64_t copies_to_host, copies_from_host, copies_on_device;
   uint64_t synchronisations;  // of the host: streams, events, devices, copies to memory that is not pinned
   uint64_t bytes_copied;

@@ -28,16 +28,24 @@ struct Work {
   uint64_t number = 0;  // place in the order of the program
 };
 
+/// What streams were asked for while they were captured, in the order in which it was asked.
+struct Graph {
+  std::vector<Work> works;
+  std::vector<Stream*> streams;  // the first began it, the others joined
+  bool good = true;
+};
+
 struct Stream {
   int device = 0;
   std::deque<Work> queue;
-  uint64_t running = 0;
+  Graph* capture = nullptr;
 };
 
 struct Event {
   Stream* stream = nullptr;
   uint64_t number = 0;
   bool timed = false;
+  Graph* capture = nullptr;  // recorded in a captured stream
 };
 
 constexpr int kDevices = 2;
@@ -54,6 +62,9 @@ struct State {
   cudaError_t error = cudaSuccess;
   std::string error_text;
   std::map<const char*, std::string> overtaken;  // by block
+  Stream* running = nullptr;                     // whose work runs
+  uint64_t running_number = 0;
+  std::atomic<int> captures{0};  // that have begun
   State() {
     for (int i = 0; i < kDevices; ++i) default_stream[i].device = i, streams.push_back(&default_stream[i]);
   }
@@ -76,5 +87,9 @@ class DeviceMutex {
 DeviceMutex& device_mutex();
 void report(cudaError_t code, const std::string& text);
 void enqueue_work(cudaStream_t stream, Work work);
+Stream& stream_of(cudaStream_t stream);
+/// What waits for a captured stream, or for all of the device while one is captured, fails, and so does the capture.
+/// `stream` may be null for all.
+cudaError_t refuse_in_capture(Stream* stream);
 
 }  // namespace software_cuda

@@ -93,8 +93,8 @@ void GradScaler::State::check_grads(PerOptimizer& optimizer, const std::vector<T
     if (i == devices.size()) devices.push_back(grad.device()), lists.emplace_back();
     lists[i].push_back(grad);
   }
-  // The reciprocal of a float rounds best from double.
-  const Tensor inv_scale = unscale ? scale.to(kDouble).reciprocal().to(kFloat) : Tensor();
+  // By way of double, as Python does it, it would be the same number: a quotient of floats rounds alike.
+  const Tensor inv_scale = unscale ? scale.reciprocal() : Tensor();
   optimizer.found_inf.clear();
   for (size_t i = 0; i < devices.size(); ++i) {
     Tensor flag = zeros({}, TensorOptions(kFloat).device(devices[i]));

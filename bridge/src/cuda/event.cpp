@@ -1,5 +1,6 @@
 #include <halfbridge/bridge/cuda/event.h>
 
+#include "autograd/data_calls.h"
 #include "core/cuda_api.h"
 #include "core/device_backend.h"
 #include "cuda/found.h"
@@ -81,7 +82,10 @@ CudaGraphApi& CUDAGraph::impl(const char* what) {
 }
 void CUDAGraph::capture_end() { impl("capture_end").end(); }
 void CUDAGraph::instantiate() { impl("instantiate").instantiate(); }
-void CUDAGraph::replay() { impl("replay").replay(); }
+void CUDAGraph::replay() {
+  impl("replay").replay();
+  data_calls.fetch_add(1);  // tensors may have changed whose versions say nothing of it
+}
 void CUDAGraph::reset() { impl_.reset(); }
 MempoolId_t CUDAGraph::pool() { return impl("pool").pool(); }
 void CUDAGraph::debug_dump(const std::string& path) { impl("debug_dump").debug_dump(path); }

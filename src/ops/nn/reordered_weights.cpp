@@ -10,6 +10,7 @@
 #include "autograd/data_calls.h"
 #include "autograd/weak_tensor.h"
 #include "backend/conv.h"
+#include "core/cuda_api.h"
 #include "core/physical.h"
 #include "ops/common/layout.h"
 
@@ -88,13 +89,21 @@ class Transposes {
 
 bool is_dense_contiguous(const Tensor& t) { return t.impl().physically_contiguous() && t.numel() > 0; }
 
+// A recorded graph brings weights to order in each launch: what is kept belongs to what runs outside of it.
+bool is_recorded(const Device& device) {
+  if (!device.is_cuda()) return false;
+  CudaApi* const api = find_cuda_api();
+  return api && api->is_capturing(api->current_stream(device.index()), device.index());
+}
+
 }  // namespace
 
 bool wants_reordered_weights(const Device& device) { return transpose_list_kernel.available(device); }
 
 Tensor reordered_weight(const Tensor& weight) {
   if (is_physically_channels_last(weight)) return physical(weight);
-  if (!is_parameter(weight) || !is_dense_contiguous(weight)) return to_channels_last(weight);
+  if (!is_parameter(weight) || !is_dense_contiguous(weight) || is_recorded(weight.device()))
+    return to_channels_last(weight);
   Kept& k = kept();
   const std::lock_guard lock(k.mutex);
   Entry& e = entry_of(k, weight);
@@ -116,7 +125,7 @@ void refresh_reordered_weights(TensorList weights) {
   if (k.entries.empty()) return;
   Transposes transposes;
   for (const Tensor& w : weights) {
-    if (!w.defined() || w.is_sparse()) continue;
+    if (!w.defined() || w.is_sparse() || is_recorded(w.device())) continue;
     const auto known = k.entries.find(&w.impl());
     if (known == k.entries.end() || known->second.of.get() != &w.impl()) continue;
     Entry& e = known->second;

@@ -76,7 +76,7 @@ TEST(StepCounts, MlpInHalfWithScaledGradients) {
                     scaler.step(optimizer);
                     scaler.update();
                   }),
-                  37);
+                  35);
 }
 
 struct BlockImpl : nn::Module {
