@@ -7,6 +7,13 @@
 
 namespace hb::geometry {
 
+namespace {
+/// Of sizes that may be too large, which numel() says before there is a tensor of them.
+int64_t times(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+}  // namespace
+
 bool is_contiguous(const DimVector& sizes, const DimVector& strides) {
   int64_t expected = 1;
   bool ok = true;
@@ -14,7 +21,7 @@ bool is_contiguous(const DimVector& sizes, const DimVector& strides) {
     if (sizes[i] == 0) return true;
     if (sizes[i] == 1) continue;
     ok = ok && strides[i] == expected;
-    expected *= sizes[i];
+    expected = times(expected, sizes[i]);
   }
   return ok;
 }
@@ -41,7 +48,7 @@ bool is_dense(const DimVector& sizes, const DimVector& strides) {
   int64_t expected = 1;
   for (size_t k = order.size(); k-- > 0;) {
     if (kept_strides[order[k]] != expected) return false;
-    expected *= kept_sizes[order[k]];
+    expected = times(expected, kept_sizes[order[k]]);
   }
   return true;
 }
@@ -56,7 +63,7 @@ bool overlaps_itself(const DimVector& sizes, const DimVector& strides) {
 
 DimVector contiguous_strides(const DimVector& sizes) {
   DimVector strides(sizes.size(), 1);
-  for (size_t i = sizes.size(); i-- > 1;) strides[i - 1] = strides[i] * std::max<int64_t>(sizes[i], 1);
+  for (size_t i = sizes.size(); i-- > 1;) strides[i - 1] = times(strides[i], std::max<int64_t>(sizes[i], 1));
   return strides;
 }
 
@@ -72,7 +79,7 @@ DimVector channels_inmost_strides(const DimVector& sizes) {
   int64_t next = std::max<int64_t>(sizes[1], 1);
   for (size_t i = sizes.size() - 1; i >= 2; --i) {
     strides[i] = next;
-    next *= std::max<int64_t>(sizes[i], 1);
+    next = times(next, std::max<int64_t>(sizes[i], 1));
   }
   strides[0] = next;
   return strides;
@@ -107,7 +114,7 @@ DimVector dense_strides_like(const DimVector& sizes, const DimVector& strides) {
   int64_t next = 1;
   for (int64_t d : inner_first) {
     out[d] = next;
-    next *= std::max<int64_t>(sizes[d], 1);
+    next = times(next, std::max<int64_t>(sizes[d], 1));
   }
   return out;
 }
@@ -156,12 +163,12 @@ bool view_strides(const DimVector& old_sizes, const DimVector& old_strides, cons
   int64_t view_d = static_cast<int64_t>(sizes.size()) - 1;
   int64_t chunk_stride = old_strides.back(), tensor_numel = 1, view_numel = 1;
   for (int64_t d = static_cast<int64_t>(old_sizes.size()) - 1; d >= 0; --d) {
-    tensor_numel *= old_sizes[d];
+    tensor_numel = times(tensor_numel, old_sizes[d]);
     // A chunk ends where the next dimension out is not laid out around this one.
     if (d != 0 && (old_sizes[d - 1] == 1 || old_strides[d - 1] == tensor_numel * chunk_stride)) continue;
     while (view_d >= 0 && (view_numel < tensor_numel || sizes[view_d] == 1)) {
       strides[view_d] = view_numel * chunk_stride;
-      view_numel *= sizes[view_d--];
+      view_numel = times(view_numel, sizes[view_d--]);
     }
     if (view_numel != tensor_numel) return false;
     if (d > 0) chunk_stride = old_strides[d - 1], tensor_numel = view_numel = 1;

@@ -67,6 +67,7 @@ TEST(LimitsSizes, Factories) {
       ROW(kStorage, torch::linspace(0, 1, kMax)),
       ROW("", torch::randperm(kMax)),
       ROW("", torch::diag_embed(v, kMax)),
+      ROW("", torch::diag_embed(v, INT64_MIN)),
       ROW("maximum value of input overflowed", torch::bincount(torch::tensor({kMax}))),
       ROW("", torch::one_hot(torch::tensor({kMax - 1}))),
   });

@@ -272,6 +272,19 @@ TEST(DistributedStores, TcpMalformedFramesAreCutOff) {
   EXPECT_EQ(server->get_to_str("a"), "1");
 }
 
+// A short request may ask for one large value many times over: the server says so before it takes memory.
+TEST(DistributedStores, TcpAnswersThatAreTooLargeAreRefused) {
+  const auto server = c10::make_intrusive<c10d::TCPStore>("127.0.0.1", serving());
+  server->set("large", std::vector<uint8_t>(64 << 20, 'x'));
+  try {
+    server->multiGet(std::vector<std::string>(20, "large"));
+    FAIL();
+  } catch (const c10::Error& error) {
+    EXPECT_NE(std::string(error.what()).find("expected an answer of at most"), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(server->multiGet({"large", "large"})[1].size(), size_t{64} << 20);
+}
+
 TEST(DistributedStores, TcpHostilePeersAreCutOff) {
   const auto server = c10::make_intrusive<c10d::TCPStore>("127.0.0.1", serving());
   for (const std::string& words : {std::string("GET / HTTP/1.1\r\n\r\n"), std::string("HBST1") + std::string(32, 'x'),

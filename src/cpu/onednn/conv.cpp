@@ -26,21 +26,21 @@ dnnl::convolution_forward::primitive_desc forward_desc(const ConvProblem& p) {
   const auto kind = dnnl::prop_kind::forward_training;
   const auto right = p.right_padding();
   using Forward = dnnl::convolution_forward;
-  Forward::primitive_desc pd =
-      p.bias ? describe<Forward>(onednn_engine(), user_scratch(), kind, algorithm, p.desc_x(), p.desc_weight(),
-                                 p.desc_bias(), p.desc_y(), p.stride, p.dilation, p.padding, right)
-             : describe<Forward>(onednn_engine(), user_scratch(), kind, algorithm, p.desc_x(), p.desc_weight(),
-                                 p.desc_y(), p.stride, p.dilation, p.padding, right);
   // Its kernel of batched products takes a row of outputs at a time, which is half as fast as the plain one on short
   // rows (512 channels, 4x4, f32: 128 against 254 GFLOP/s a core).
-  const auto is = [&](std::string_view name) {
-    return std::string_view(pd.impl_info_str()).substr(0, name.size()) == name;
-  };
-  if (p.type == memory::data_type::f32 && p.y.back() <= 4 && is("brgconv:")) {
-    const dnnl::convolution_forward::primitive_desc first = pd;
+  const auto choose = [&](Forward::primitive_desc& pd) {
+    const auto is = [&](std::string_view name) {
+      return std::string_view(pd.impl_info_str()).substr(0, name.size()) == name;
+    };
+    if (p.type != memory::data_type::f32 || p.y.back() > 4 || !is("brgconv:")) return;
+    const Forward::primitive_desc first = pd;
     if (!pd.next_impl() || !is("jit:avx512_core")) pd = first;
-  }
-  return pd;
+  };
+  return p.bias ? describe_chosen<Forward>(choose, onednn_engine(), user_scratch(), kind, algorithm, p.desc_x(),
+                                           p.desc_weight(), p.desc_bias(), p.desc_y(), p.stride, p.dilation, p.padding,
+                                           right)
+                : describe_chosen<Forward>(choose, onednn_engine(), user_scratch(), kind, algorithm, p.desc_x(),
+                                           p.desc_weight(), p.desc_y(), p.stride, p.dilation, p.padding, right);
 }
 
 // A reference implementation is one plain loop: worse than what stands beside this file.

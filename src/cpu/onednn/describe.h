@@ -5,15 +5,24 @@
 
 namespace hb::cpu {
 
-/// What `Primitive` computes of `arguments`, in their order in oneDNN's constructors.
+/// What `Primitive` computes of `arguments`, in their order in oneDNN's constructors. `choose` may go on to another
+/// implementation: later than that oneDNN 2 would read what is no longer there.
+template <class Primitive, class Choose, class... Arguments>
+typename Primitive::primitive_desc describe_chosen(const Choose& choose, const dnnl::engine& engine,
+                                                   const dnnl::primitive_attr& attr, const Arguments&... arguments) {
+#if DNNL_VERSION_MAJOR >= 3
+  typename Primitive::primitive_desc pd{engine, arguments..., attr};
+#else
+  const typename Primitive::desc desc(arguments...);  // next_impl() reads it
+  typename Primitive::primitive_desc pd{desc, attr, engine};
+#endif
+  choose(pd);
+  return pd;
+}
 template <class Primitive, class... Arguments>
 typename Primitive::primitive_desc describe(const dnnl::engine& engine, const dnnl::primitive_attr& attr,
                                             const Arguments&... arguments) {
-#if DNNL_VERSION_MAJOR >= 3
-  return {engine, arguments..., attr};
-#else
-  return {typename Primitive::desc(arguments...), attr, engine};
-#endif
+  return describe_chosen<Primitive>([](const auto&) {}, engine, attr, arguments...);
 }
 
 /// The same for a backward primitive; `forward` describes the primitive whose gradient it computes.

@@ -96,6 +96,12 @@ void Server::ask(Connection& c, Op op, Reader& in) {
     answer.number(static_cast<int64_t>(values_.size()));
   } else if (op == Op::list) {
     in.end();
+    size_t bytes = 0;
+    for (const auto& [key, value] : values_) bytes += 4 + key.size();
+    if (bytes > kLargestFrame - kAnswerHead) {
+      c.out += refused(bytes);
+      return;
+    }
     answer.number(static_cast<int64_t>(values_.size()));
     for (const auto& [key, value] : values_) answer.text(key);
   } else if (op == Op::queue_length) {

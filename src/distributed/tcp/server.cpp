@@ -188,7 +188,21 @@ void Server::begin_wait(Connection& c, int64_t timeout) {
   c.until = Clock::now() + std::chrono::milliseconds(std::clamp<int64_t>(timeout, 0, int64_t{1} << 40));
 }
 
+std::string Server::refused(size_t bytes) {
+  Writer answer(static_cast<uint8_t>(Status::error));
+  answer.text(detail::str("[TCPStore] expected an answer of at most ", kLargestFrame, " bytes, got ", bytes));
+  return answer.finish();
+}
+
 void Server::answer_wait(Connection& c) {
+  c.waits = false;
+  // One key may be asked for many times over.
+  size_t bytes = 0;
+  for (size_t i = 0; i < c.keys.size() && c.values; ++i) bytes += 4 + values_[c.keys[i]].size();
+  if (bytes > kLargestFrame - kAnswerHead) {
+    c.out += refused(bytes);
+    return;
+  }
   Writer answer(static_cast<uint8_t>(Status::ok));
   if (c.many) answer.number(static_cast<int64_t>(c.keys.size()));
   for (const auto& key : c.keys) {
@@ -202,7 +216,6 @@ void Server::answer_wait(Connection& c) {
     }
   }
   c.out += answer.finish();
-  c.waits = false;
 }
 
 void Server::look_at_waits() {

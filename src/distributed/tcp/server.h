@@ -54,6 +54,8 @@ class Server {
   void begin_wait(Connection& c, int64_t timeout);
   bool satisfied(const Connection& c) const;
   void answer_wait(Connection& c);
+  /// The answer in place of one that would be too large.
+  static std::string refused(size_t bytes);
   void look_at_waits();
   int next_timeout() const;
 

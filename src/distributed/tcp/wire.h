@@ -12,6 +12,7 @@
 namespace hb::distributed::tcp {
 
 constexpr uint32_t kLargestFrame = uint32_t{1} << 30;
+constexpr uint32_t kAnswerHead = 16;  // at most, before an answer's fields
 constexpr uint32_t kLargestKey = uint32_t{64} << 10;
 constexpr uint32_t kLargestValue = uint32_t{256} << 20;
 constexpr uint32_t kMostKeys = uint32_t{1} << 20;

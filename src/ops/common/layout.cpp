@@ -68,9 +68,9 @@ Tensor to_contiguous(const Tensor& input) {
 }
 
 Tensor empty_channels_last(const DimVector& sizes, ScalarType dtype, const Device& device, bool visible) {
+  const int64_t numel = geometry::numel(sizes);  // throws where the products below would not fit
   int64_t inner = 1;
   for (size_t d = 2; d < sizes.size(); ++d) inner *= sizes[d];
-  const int64_t numel = geometry::numel(sizes);
   // Where both layouts are the same memory, the tensor is simply contiguous.
   if (!visible && (sizes[1] == 1 || inner == 1)) return empty(sizes, TensorOptions().dtype(dtype).device(device));
   auto impl = make_intrusive<TensorImpl>(StorageImpl::allocate(geometry::bytes(numel, element_size(dtype)), device),

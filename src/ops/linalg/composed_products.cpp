@@ -5,6 +5,7 @@
 
 #include "autocast/autocast.h"
 #include "autograd/record.h"
+#include "core/geometry.h"
 #include "core/warnings.h"
 #include "ops/common/or_undefined.h"
 
@@ -16,7 +17,8 @@ Tensor kron(const Tensor& self, const Tensor& other) {
   for (int64_t d = 0; d < n; ++d) {
     const int64_t sa = d + self.dim() >= n ? self.size(d + self.dim() - n) : 1;
     const int64_t sb = d + other.dim() >= n ? other.size(d + other.dim() - n) : 1;
-    a.push_back(sa), a.push_back(1), b.push_back(1), b.push_back(sb), out.push_back(sa * sb);
+    a.push_back(sa), a.push_back(1), b.push_back(1), b.push_back(sb),
+        out.push_back(geometry::numel(DimVector(IntArrayRef{sa, sb})));
   }
   return (self.reshape(a) * other.reshape(b)).reshape(out);
 }

@@ -171,6 +171,7 @@ Tensor triangle_indices(int64_t row, int64_t col, const TensorOptions& options, 
   HB_CHECK(row >= 0, "[tril_indices] row must be non-negative, got ", row);
   HB_CHECK(col >= 0, "[tril_indices] col must be non-negative, got ", col);
   const Tensor all = ones({row, col}, TensorOptions(kBool).device(options.device_opt()));
+  offset = std::clamp(offset, -row, col);  // beyond, nothing changes
   const Tensor mask = lower ? above(all, offset).logical_not() : above(all, offset - 1);
   return mask.nonzero().t().contiguous().to(options.dtype());
 }
@@ -189,7 +190,9 @@ Tensor diag_embed(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2
   const int64_t n = self.dim() + 1;
   const int64_t a = wrap_dim("diag_embed", dim1, n), b = wrap_dim("diag_embed", dim2, n);
   HB_CHECK(a != b, "[diag_embed] diagonal dimensions cannot be identical ", dim1, ", ", dim2);
-  const int64_t side = self.size(-1) + std::abs(offset);
+  int64_t side;
+  const bool fits = offset > INT64_MIN && !__builtin_add_overflow(self.size(-1), std::abs(offset), &side);
+  HB_CHECK(fits, "[diag_embed] expected a diagonal in a matrix of sizes that int64 holds, got offset ", offset);
   DimVector sizes(self.impl().sizes());
   sizes.pop_back();
   sizes.insert(std::min(a, b), side);
