@@ -43,6 +43,7 @@ program_test(dcgan dcgan)
 program_test(transformer_lm transformer_lm --dropout 0)
 program_test(transformer_lm_tied transformer_lm --dropout 0 --tie 1 --seed 3)
 program_test(custom_function custom_function --dropout 0)
+program_test(seq2seq seq2seq --dropout 0)
 
 # The same programs, unmodified, in mixed precision: HALFBRIDGE_AMP turns it on.
 add_executable(compare_losses programs/tools/compare_losses.cpp)
