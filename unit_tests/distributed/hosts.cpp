@@ -37,7 +37,7 @@ TEST(TwoLevels, ARankThatIsKilledIsNamedOnAllHosts) {
   run.expect_error(1, {"ALLREDUCE #", "Float [100000]"});
 }
 
-class Hosts : public ::testing::Test {
+class LinkedHosts : public ::testing::Test {
  protected:
   void SetUp() override {
     if (ranks::without_gloo()) GTEST_SKIP() << "no Gloo here";
@@ -52,12 +52,12 @@ class Hosts : public ::testing::Test {
   network::TwoHosts hosts_;
 };
 
-TEST_F(Hosts, EveryCollectiveAndDtype) {
+TEST_F(LinkedHosts, EveryCollectiveAndDtype) {
   Processes run("check_two_levels", 4, 60000, on("aabb"));
   for (int r = 0; r < 4; ++r) run.expect_end(r, 0, 0, {"done"});
 }
 
-TEST_F(Hosts, ACutIsAnErrorAtTheDeadline) {
+TEST_F(LinkedHosts, ACutIsAnErrorAtTheDeadline) {
   Processes run("forever", 2, 1500, on("ab"));
   run.all_ready();
   usleep(200000);
@@ -68,20 +68,20 @@ TEST_F(Hosts, ACutIsAnErrorAtTheDeadline) {
   EXPECT_LT(ranks::Clock::now() - began, std::chrono::seconds(10));
 }
 
-TEST_F(Hosts, ASlowLinkIsSlowAndRight) {
+TEST_F(LinkedHosts, ASlowLinkIsSlowAndRight) {
   if (!hosts_.slow("100mbit")) GTEST_SKIP() << "no rate limits here (tc qdisc tbf)";
   Processes run("large", 2, 20000, on("ab"));
   for (int r = 0; r < 2; ++r) run.expect_end(r, 0, 0, {"done"});
 }
 
-TEST_F(Hosts, ALinkThatIsTooSlowIsAnErrorAtTheDeadline) {
+TEST_F(LinkedHosts, ALinkThatIsTooSlowIsAnErrorAtTheDeadline) {
   if (!hosts_.slow("10mbit")) GTEST_SKIP() << "no rate limits here (tc qdisc tbf)";
   Processes run("large", 2, 1000, on("ab"));  // 8 MB take 6 seconds
   for (int r = 0; r < 2; ++r) run.expect_error(r, {"ALLREDUCE #1 (SUM) of Float [2000000]", "timed out after 1000 ms"});
 }
 
 /// What the cost model says of two levels, against a run over a link of known speed.
-TEST_F(Hosts, TheCostModelHolds) {
+TEST_F(LinkedHosts, TheCostModelHolds) {
   if (!hosts_.slow("200mbit")) GTEST_SKIP() << "no rate limits here (tc qdisc tbf)";
   Processes run("cost", 4, 60000, on("aabb"));
   for (int r = 0; r < 4; ++r) run.expect_end(r, 0, 0, {"done"});
@@ -105,7 +105,7 @@ std::map<std::string, std::string> losses(const std::string& out) {
   return found;
 }
 
-TEST_F(Hosts, TrainingGoesOnAfterACut) {
+TEST_F(LinkedHosts, TrainingGoesOnAfterACut) {
   const launcher_test::Folder folder;
   for (const char* side : {"a", "b"}) std::filesystem::create_directories(folder / side);
   const std::string ssh = folder / "ssh";
