@@ -18,6 +18,16 @@ TEST(DistributedFaults, ARankThatIsKilledIsNamed) {
   }
 }
 
+TEST(DistributedFaults, AChildOfAKilledRankDoesNotHoldItsPlace) {
+  Processes run("forks", 2, 60000);
+  run.all_ready();
+  usleep(200000);
+  const auto began = ranks::Clock::now();
+  run.signal(1, SIGKILL);
+  run.expect_error(0, {"ALLREDUCE #", "rank 1 has died"});
+  EXPECT_LT(ranks::Clock::now() - began, std::chrono::seconds(4));
+}
+
 TEST(DistributedFaults, ARankThatIsKilledIsNamedOverTcp) {
   if (ranks::without_gloo()) GTEST_SKIP() << "no Gloo here";
   const ranks::Setting tcp("HALFBRIDGE_GLOO_TRANSPORT", "tcp");

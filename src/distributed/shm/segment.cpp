@@ -1,6 +1,7 @@
 #include "distributed/shm/segment.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -9,7 +10,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <mutex>
 #include <new>
+#include <set>
+#include <utility>
 
 #include "distributed/text.h"
 
@@ -54,6 +58,27 @@ struct flock lock_of(int rank) {
   return lock;
 }
 
+/// A child of fork() shares the locks of its parent, which the others would then take for alive as long as the child
+/// is.
+struct OpenFiles {
+  std::mutex mutex;
+  std::set<int*> files;
+
+  OpenFiles() {
+    static OpenFiles* const self = this;
+    pthread_atfork([] { self->mutex.lock(); }, [] { self->mutex.unlock(); },
+                   [] {
+                     for (int* file : self->files) close(std::exchange(*file, -1));
+                     self->files.clear();
+                     self->mutex.unlock();
+                   });
+  }
+};
+OpenFiles& open_files() {
+  static auto& object = *new OpenFiles;
+  return object;
+}
+
 }  // namespace
 
 size_t Segment::bytes_for(int size) {
@@ -79,20 +104,28 @@ Segment::Segment(int fd, int rank, int size, bool first, const std::string& toke
   // What is all zeros is a valid state of every structure in it.
   if (first) std::memcpy(header().token, token.c_str(), token.size() + 1);
   struct flock lock = lock_of(rank);
-  if (std::strncmp(header().token, token.c_str(), sizeof(Header::token)) != 0 || fcntl(fd_, F_OFD_SETLK, &lock) != 0) {
+  lock_ = open(detail::str("/proc/self/fd/", fd_).c_str(), O_RDWR | O_CLOEXEC);
+  if (std::strncmp(header().token, token.c_str(), sizeof(Header::token)) != 0 || lock_ < 0 ||
+      fcntl(lock_, F_OFD_SETLK, &lock) != 0) {
     munmap(base_, bytes_);
+    if (lock_ >= 0) close(lock_);
     fail("cannot join");
   }
+  const std::lock_guard<std::mutex> guard(open_files().mutex);
+  open_files().files.insert(&lock_);
 }
 
 Segment::~Segment() {
   munmap(base_, bytes_);
+  const std::lock_guard<std::mutex> guard(open_files().mutex);
+  open_files().files.erase(&lock_);
+  if (lock_ >= 0) close(lock_);
   close(fd_);
 }
 
 bool Segment::alive(int rank) const {
   struct flock lock = lock_of(rank);
-  return fcntl(fd_, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
+  return fcntl(lock_, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
 }
 
 std::vector<std::string> Segment::hosts(Store& store, int size) {

@@ -79,6 +79,7 @@ class Segment {
   static size_t bytes_for(int size);
 
   int fd_, size_;
+  int lock_ = -1;  // opened by itself: the mapping, which a child of fork() has too, would hold the lock of fd_
   size_t bytes_;
   unsigned char* base_;
   unsigned char* slots_;

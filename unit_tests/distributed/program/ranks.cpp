@@ -90,6 +90,14 @@ void act(const std::string& scenario, const Group& group, const c10::intrusive_p
     if (odd) std::this_thread::sleep_for(std::chrono::seconds(20));
     allreduce(group, 3);
   }
+  if (scenario == "forks") {
+    // A child of rank 1 lives on when it is killed.
+    if (odd && fork() == 0) {
+      std::this_thread::sleep_for(std::chrono::seconds(6));
+      _exit(0);
+    }
+    for (;;) allreduce(group, 1000);
+  }
   if (scenario == "other_call") {
     std::vector<torch::Tensor> tensors{checks::full({3}, 1)};
     if (odd)
