@@ -203,7 +203,28 @@ void Engine::evaluate(Node* node) {
   }
 }
 
+namespace {
+
+/// What is left to do at the end of this thread's outermost pass.
+thread_local std::vector<std::function<void()>> at_the_end;
+thread_local int passes = 0;
+
+struct Pass {
+  Pass() { ++passes; }
+  ~Pass() {
+    if (--passes == 0) at_the_end.clear();
+  }
+};
+
+}  // namespace
+
+void autodiff::when_pass_ends(std::function<void()> function) {
+  HB_CHECK(passes > 0, "[queue_callback] expected a backward pass that runs on this thread, got none");
+  at_the_end.push_back(std::move(function));
+}
+
 void Engine::run(const edge_list& roots, variable_list&& grads) {
+  const Pass pass;
   discover(roots);
   AutoGradMode mode(create_graph_);
   for (size_t i = 0; i < roots.size(); ++i) deliver(roots[i], std::move(grads[i]));
@@ -221,6 +242,8 @@ void Engine::run(const edge_list& roots, variable_list&& grads) {
     ready_.pop_back();
     evaluate(node);
   }
+  if (passes > 1) return;
+  for (size_t i = 0; i < at_the_end.size(); ++i) at_the_end[i]();
 }
 
 namespace {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <unordered_map>
 #include <vector>
 
@@ -41,5 +42,9 @@ class Engine {
   std::unordered_map<Node*, Progress> elsewhere_;  // nodes that another pass works on at the same time
   std::vector<Node*> ready_;                       // heap
 };
+
+/// Calls the function when the pass that this thread runs has ended well, with all passes within it; throws outside of
+/// one.
+void when_pass_ends(std::function<void()> function);
 
 }  // namespace hb::autodiff

@@ -1,4 +1,5 @@
 #include <halfbridge/bridge/distributed/data_parallel.h>
+#include <halfbridge/bridge/nn/embedding.h>
 #include <halfbridge/distributed/init.h>
 #include <halfbridge/distributed/objects.h>
 
@@ -36,6 +37,19 @@ Round exchange(ProcessGroup& group, int64_t own) {
     if (values[r] & kActive) round.last = r;
   }
   return round;
+}
+
+/// The parameters whose gradients are sparse tensors: those of embeddings that say so.
+std::vector<bool> sparse_ones(const Module& module, const std::vector<Tensor>& parameters) {
+  std::vector<bool> sparse(parameters.size());
+  for (const auto& m : module.modules()) {
+    Tensor weight;
+    if (const auto* e = m->as<EmbeddingImpl>(); e && e->options.sparse()) weight = e->weight;
+    if (const auto* e = m->as<EmbeddingBagImpl>(); e && e->options.sparse()) weight = e->weight;
+    for (size_t i = 0; weight.defined() && i < parameters.size(); ++i)
+      if (parameters[i].is_same(weight)) sparse[i] = true;
+  }
+  return sparse;
 }
 
 // Ranks that have built different models would wait for each other for ever.
@@ -97,7 +111,7 @@ DistributedDataParallelBase::DistributedDataParallelBase(std::shared_ptr<Module>
     distributed::broadcast_all(*s.group, s.buffers);
   }
   distributed::share_parameters(trained, s.group);
-  s.reducer = std::make_shared<Reducer>(trained, s.names, s.group, options);
+  s.reducer = std::make_shared<Reducer>(trained, s.names, sparse_ones(*module, trained), s.group, options);
   if (!s.alone()) s.reducer->watch();
 }
 

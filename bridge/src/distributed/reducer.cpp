@@ -1,5 +1,7 @@
 #include "distributed/reducer.h"
 
+#include "autograd/engine.h"
+
 #include <halfbridge/distributed/objects.h>
 
 #include <algorithm>
@@ -13,33 +15,23 @@ namespace hb::distributed {
 
 namespace {
 
-constexpr int64_t kFirstBucketBytes = 1 << 20;
-
 bool same_memory(const Tensor& a, const Tensor& b) {
   return a.scalar_type() == b.scalar_type() && a.sizes() == b.sizes() && a.data_ptr() == b.data_ptr() &&
          a.is_contiguous();
 }
 
-/// Zeros, in memory that the ranks share where they can, so that sums copy nothing.
-Tensor bucket_memory(ProcessGroup& group, int64_t numel, const Tensor& like) {
-  const TensorOptions options = like.options().requires_grad(false);
-  if (like.device() == Device(kCPU) && group.getSize() > 1) {
-    const auto backend = group.getBackend(kCPU);
-    if (backend->supportsTensorAlloc(-1)) return backend->allocateTensor(numel, options).zero_();
-  }
-  return zeros({numel}, options);
-}
-
 }  // namespace
 
-Reducer::Reducer(std::vector<Tensor> parameters, std::vector<std::string> names, intrusive_ptr<ProcessGroup> group,
-                 const DataParallelOptions& options)
+Reducer::Reducer(std::vector<Tensor> parameters, std::vector<std::string> names, std::vector<bool> sparse,
+                 intrusive_ptr<ProcessGroup> group, const DataParallelOptions& options)
     : parameters_(std::move(parameters)),
       names_(std::move(names)),
+      sparse_(std::move(sparse)),
       group_(std::move(group)),
       options_(options),
       hook_(allreduce_hook),
-      divisor_(group_->getSize()) {
+      divisor_(group_->getSize()),
+      times_(parameters_.size()) {
   std::vector<size_t> order(parameters_.size());
   std::iota(order.rbegin(), order.rend(), size_t{0});  // gradients of the last layers come first
   rebuild(order);
@@ -61,44 +53,9 @@ void Reducer::watch() {
   }
 }
 
-void Reducer::rebuild(const std::vector<size_t>& order) {
-  const auto cap = std::max<int64_t>(static_cast<int64_t>(options_.bucket_cap_mb() * (1 << 20)), 1);
-  buckets_.clear();
-  place_.assign(parameters_.size(), {});
-  for (Bucket& b : make_buckets(parameters_, order, std::min(kFirstBucketBytes, cap), cap)) {
-    Flat flat;
-    flat.data = bucket_memory(*group_, b.numel, parameters_[b.members[0]]);
-    for (size_t m = 0; m < b.members.size(); ++m) {
-      flat.views.push_back(view_in(flat.data, b, m, parameters_[b.members[m]]));
-      place_[b.members[m]] = {buckets_.size(), m};
-    }
-    flat.bucket = std::move(b);
-    buckets_.push_back(std::move(flat));
-  }
-}
-
-// After the first pass, in the order in which rank 0's gradients came. Whether it is due depends on what all ranks know
-// alone: a rank without data may have seen no gradient.
-void Reducer::rebuild_if_due() {
-  if (rebuilt_ || passes_ == 0 || options_.find_unused_parameters()) return;
-  rebuilt_ = true;
-  for (size_t i = 0; i < parameters_.size(); ++i)
-    if (std::find(order_.begin(), order_.end(), i) == order_.end()) order_.push_back(i);
-  const std::string own(reinterpret_cast<const char*>(order_.data()), order_.size() * sizeof(size_t));
-  const std::string bytes = broadcast_bytes(*group_, own);
-  const auto* numbers = reinterpret_cast<const size_t*>(bytes.data());
-  rebuild({numbers, numbers + parameters_.size()});
-}
-
 void Reducer::set_hook(CommHook hook) {
   HB_CHECK(passes_ == 0 && !begun_, "[register_comm_hook] expected to be called before the first backward pass");
   hook_ = std::move(hook);
-}
-
-std::vector<int64_t> Reducer::bucket_sizes() const {
-  std::vector<int64_t> sizes;
-  for (const Flat& b : buckets_) sizes.push_back(b.bucket.numel * static_cast<int64_t>(b.data.element_size()));
-  return sizes;
 }
 
 std::string Reducer::unfinished() const {
@@ -110,9 +67,10 @@ std::string Reducer::unfinished() const {
 
 void Reducer::begin_pass() {
   rebuild_if_due();
-  expecting_ = true, begun_ = false, next_ = 0;
+  expecting_ = true, begun_ = within_ = false, next_ = 0;
   arrived_.assign(parameters_.size(), false);
   used_.assign(parameters_.size(), true);
+  times_left_ = times_;
   for (Flat& b : buckets_) b.pending = b.bucket.members.size(), b.finish = nullptr;
 }
 
@@ -124,9 +82,7 @@ void Reducer::prepare(const variable_list& outputs) {
            ". Where the loss does not depend on all parameters, say find_unused_parameters(true); all outputs of "
            "forward have to take part in the loss");
   begin_pass();
-  const bool look = options_.find_unused_parameters() || (options_.static_graph() && !unused_known_);
-  if (look) find_unused(outputs);
-  unused_known_ = options_.static_graph();
+  if (options_.find_unused_parameters() && !options_.static_graph()) find_unused(outputs);
 }
 
 // The parameters whose accumulators no path from the outputs reaches.
@@ -150,19 +106,64 @@ void Reducer::find_unused(const variable_list& outputs) {
 
 // After the gradient of a parameter was summed into its .grad().
 void Reducer::ready(size_t parameter) {
-  if (!expecting_) return;
+  if (!expecting_) {
+    if (within_) changed(parameter);  // after its last gradient
+    return;
+  }
   NoGradGuard no_grad;
-  HB_CHECK(!arrived_[parameter],
+  HB_CHECK(!arrived_[parameter] || options_.static_graph(),
            "[DistributedDataParallel] Expected to mark a variable ready only once, got a second gradient for ",
            names_[parameter],
-           " in one pass: a part of the network runs backward twice (reentrant checkpoints), or "
-           "forward was called twice before backward");
-  if (!begun_) {
-    begun_ = true;
+           " in one pass: it is used in several checkpoints that run backward by themselves (say static_graph(true) "
+           "where each pass uses it as often), or forward was called twice before backward");
+  const bool first = !std::exchange(begun_, true);
+  if (first)
     for (const size_t i : unused_) fill(i, false);
+  if (!rebuilt_ && passes_ == 0) {
+    order_.erase(std::remove(order_.begin(), order_.end(), parameter), order_.end());
+    order_.push_back(parameter);
   }
-  if (!rebuilt_ && passes_ == 0) order_.push_back(parameter);
+  if (options_.static_graph() && first) {
+    within_ = true;
+    autodiff::when_pass_ends([self = weak_from_this()] {
+      if (const auto reducer = self.lock()) reducer->end_pass();
+    });
+  }
+  if (options_.static_graph() && passes_ == 0) {
+    ++times_[parameter];
+    return;
+  }
+  if (options_.static_graph() && !counted(parameter)) return;
   fill(parameter, true);
+  launch_full();
+}
+
+// Whether a static graph's parameter has got all of its gradients.
+bool Reducer::counted(size_t parameter) {
+  if (times_left_[parameter] == 0) changed(parameter);
+  return --times_left_[parameter] == 0;
+}
+
+void Reducer::changed(size_t parameter) const {
+  throw Error(detail::str(
+      "[DistributedDataParallel] Your training graph has changed in this iteration, which is not compatible with "
+      "static_graph set to True: ",
+      names_[parameter], " got more gradients than in the first pass"));
+}
+
+// Of a static graph. The end of the first pass tells how often each parameter gets a gradient.
+void Reducer::end_pass() {
+  within_ = false;
+  if (passes_ > 0) return;
+  NoGradGuard no_grad;
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    fill(i, times_[i] > 0);
+    if (times_[i] == 0) unused_.push_back(i);
+  }
+  launch_full();
+}
+
+void Reducer::launch_full() {
   while (next_ < buckets_.size() && buckets_[next_].pending == 0) launch(next_++);
   if (next_ == buckets_.size()) finish();
 }
@@ -171,20 +172,46 @@ void Reducer::fill(size_t parameter, bool used) {
   if (arrived_[parameter]) return;
   const auto [bucket, member] = place_[parameter];
   Flat& b = buckets_[bucket];
-  const Tensor& view = b.views[member];
   const Tensor& grad = parameters_[parameter].grad();
+  arrived_[parameter] = true, used_[parameter] = used || grad.defined();
+  --b.pending;
+  if (b.sparse) return fill_sparse(b, grad, parameter);
+  const Tensor& view = b.views[member];
   HB_CHECK(!grad.defined() || !grad.is_sparse(), "[DistributedDataParallel] expected a dense gradient for ",
-           names_[parameter], ", got a sparse one");
+           names_[parameter], ", got a sparse one (of no Embedding with sparse(true))");
   if (!grad.defined())
     view.zero_();
   else if (!same_memory(grad, view))
     view.copy_(grad);
-  arrived_[parameter] = true, used_[parameter] = used || grad.defined();
-  --b.pending;
+}
+
+void Reducer::fill_sparse(Flat& bucket, const Tensor& grad, size_t parameter) {
+  HB_CHECK(!grad.defined() || grad.is_sparse(),
+           "[DistributedDataParallel] Expected variable to have sparse gradient: ", names_[parameter],
+           " got a dense one");
+  const Tensor& p = parameters_[parameter];
+  const double scale = 1.0 / static_cast<double>(divisor_);
+  if (grad.defined()) {
+    const Tensor own = grad.detach().coalesce();
+    bucket.data = sparse_coo_tensor(own._indices(), own._values() * scale, own.sizes());
+  } else {
+    std::vector<int64_t> none = p.sizes().vec();
+    none[0] = 0;  // of the rows that an embedding's gradient has
+    bucket.data = sparse_coo_tensor(zeros({1, 0}, TensorOptions(kLong).device(p.device())),
+                                    zeros(none, p.options().requires_grad(false)), p.sizes());
+  }
 }
 
 void Reducer::launch(size_t index) {
   Flat& b = buckets_[index];
+  if (b.sparse) {
+    std::vector<Tensor> list{b.data};
+    b.finish = [work = group_->allreduce(list), data = b.data] {
+      work->wait();
+      return data;
+    };
+    return;
+  }
   if (divisor_ != group_->getSize())
     b.data.mul_(static_cast<double>(group_->getSize()) / static_cast<double>(divisor_));
   GradBucket bucket;
@@ -195,18 +222,25 @@ void Reducer::launch(size_t index) {
 }
 
 std::vector<bool> Reducer::used_anywhere() {
-  if (!options_.find_unused_parameters()) return std::vector<bool>(parameters_.size(), true);
+  if (options_.static_graph() && !static_used_.empty()) return static_used_;
+  if (!options_.find_unused_parameters() && !options_.static_graph())
+    return std::vector<bool>(parameters_.size(), true);
   const Tensor flags = zeros({static_cast<int64_t>(parameters_.size())}, kInt);
   auto* const values = flags.data_ptr<int32_t>();
   for (size_t i = 0; i < parameters_.size(); ++i) values[i] = used_[i];
   all_reduce(*group_, flags, ReduceOp::MAX);
-  return std::vector<bool>(values, values + parameters_.size());
+  static_used_.assign(values, values + parameters_.size());
+  return static_used_;
 }
 
 void Reducer::finish() {
   const std::vector<bool> used = used_anywhere();
   for (Flat& b : buckets_) {
     const Tensor result = std::exchange(b.finish, nullptr)();
+    if (b.sparse) {
+      if (used[b.bucket.members[0]]) parameters_[b.bucket.members[0]].mutable_grad() = result;
+      continue;
+    }
     HB_CHECK(result.defined() && result.numel() == b.data.numel(),
              "[DistributedDataParallel] expected the hook to give ", b.data.numel(), " values, got ",
              result.defined() ? result.numel() : 0);
@@ -232,7 +266,11 @@ void Reducer::give_back(size_t parameter, const Tensor& view) {
 void Reducer::shadow() {
   NoGradGuard no_grad;
   begin_pass();
-  for (Flat& b : buckets_) b.data.zero_();
+  for (Flat& b : buckets_)
+    if (b.sparse)
+      fill_sparse(b, Tensor(), b.bucket.members[0]);
+    else
+      b.data.zero_();
   used_.assign(parameters_.size(), false);
   while (next_ < buckets_.size()) launch(next_++);
   used_anywhere();

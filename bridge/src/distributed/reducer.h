@@ -17,8 +17,9 @@ namespace hb::distributed {
 /// pass waits for all of them.
 class Reducer : public std::enable_shared_from_this<Reducer> {
  public:
-  Reducer(std::vector<Tensor> parameters, std::vector<std::string> names, intrusive_ptr<ProcessGroup> group,
-          const DataParallelOptions& options);
+  /// `sparse`: the parameters whose gradients are sparse tensors.
+  Reducer(std::vector<Tensor> parameters, std::vector<std::string> names, std::vector<bool> sparse,
+          intrusive_ptr<ProcessGroup> group, const DataParallelOptions& options);
   ~Reducer();
   /// Registers the hooks.
   void watch();
@@ -27,7 +28,7 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
   /// ended.
   void prepare(const variable_list& outputs);
   /// The next backward pass stays on this rank.
-  void skip() { expecting_ = false; }
+  void skip() { expecting_ = within_ = false; }
   /// This rank has no data left: takes part in the others' averaging with zeros.
   void shadow();
 
@@ -44,13 +45,20 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
     std::vector<Tensor> views;
     size_t pending = 0;
     std::function<Tensor()> finish;
+    bool sparse = false;  // its one member's gradient travels by itself
   };
   void rebuild(const std::vector<size_t>& order);
+  void add_sparse(size_t parameter);
   void rebuild_if_due();
   void begin_pass();
   void find_unused(const variable_list& outputs);
   void ready(size_t parameter);
+  bool counted(size_t parameter);
+  [[noreturn]] void changed(size_t parameter) const;
+  void end_pass();
+  void launch_full();
   void fill(size_t parameter, bool used);
+  void fill_sparse(Flat& bucket, const Tensor& grad, size_t parameter);
   void launch(size_t bucket);
   void finish();
   std::vector<bool> used_anywhere();
@@ -59,6 +67,7 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
 
   std::vector<Tensor> parameters_;
   std::vector<std::string> names_;
+  std::vector<bool> sparse_;
   intrusive_ptr<ProcessGroup> group_;
   DataParallelOptions options_;
   CommHook hook_;
@@ -78,7 +87,11 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
   bool expecting_ = false, begun_ = false;
   std::vector<bool> arrived_, used_;
   std::vector<size_t> unused_;
-  bool unused_known_ = false;  // for a static graph
+  // Of a static graph: how often each parameter gets a gradient in a pass, and how often it has yet to; which have one
+  // on some rank.
+  std::vector<int> times_, times_left_;
+  std::vector<bool> static_used_;
+  bool within_ = false;  // a static graph's pass
   size_t next_ = 0;
 };
 

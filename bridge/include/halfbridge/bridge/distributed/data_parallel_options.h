@@ -23,7 +23,8 @@ struct HB_API DataParallelOptions {
   HB_ARG(bool, find_unused_parameters) = false;
   /// `.grad()` is a view of its bucket after the backward pass, which spares a copy. (Python's default is false.)
   HB_ARG(bool, gradient_as_bucket_view) = true;
-  /// The graph is the same in each pass: unused parameters are looked for in the first alone.
+  /// The graph is the same in each pass: the first tells which parameters are unused, and how often each gets a
+  /// gradient (reentrant checkpoints).
   HB_ARG(bool, static_graph) = false;
 };
 
