@@ -8,6 +8,7 @@
 #include <halfbridge/ops/amp.h>
 
 #include "core/thread_object.h"
+#include "distributed/shared_parameters.h"
 #include "optim/step_observer.h"
 
 namespace hb::amp {
@@ -110,8 +111,26 @@ void Scaling::watch(const std::vector<Tensor>& parameters) {
   for (const Tensor& p : parameters) flags_.watch(p);
 }
 
+namespace {
+TensorOptions device_of(const bridge::optim::Optimizer& optimizer) {
+  for (const auto& group : optimizer.param_groups())
+    if (!group.params().empty()) return TensorOptions(kFloat).device(group.params()[0].device());
+  return TensorOptions(kFloat);
+}
+}  // namespace
+
 Tensor Scaling::take_overflow(bridge::optim::Optimizer& optimizer, const std::vector<Tensor>* grads) {
   NoGradGuard no_grad;
+  const Tensor own = own_overflow(optimizer, grads);
+  const auto ranks = scales() ? distributed::group_of(optimizer) : intrusive_ptr<distributed::ProcessGroup>();
+  if (!ranks) return own;
+  // A rank that scaled nothing in this step takes part, lest the others wait for it.
+  const Tensor both = own.defined() ? stack({ones_like(own), own.to(kFloat)}) : zeros({2}, device_of(optimizer));
+  distributed::share_overflow(optimizer, both);
+  return both[0].item<float>() != 0 ? both[1] : Tensor();
+}
+
+Tensor Scaling::own_overflow(bridge::optim::Optimizer& optimizer, const std::vector<Tensor>* grads) {
   const std::lock_guard lock(mutex_);
   std::vector<Tensor> overflows;
   for (const auto& group : optimizer.param_groups()) {

@@ -26,12 +26,14 @@ class Scaling final : public BackwardScaling {
 
   void watch(const std::vector<Tensor>& parameters);
   /// Whether a gradient of these parameters overflowed (float32, not 0), undefined where none was scaled; forgets it.
+  /// Of parameters that several ranks train together: on some rank.
   /// It looks at explicit gradients too: they may be sums of several passes, and flags know the last pass alone.
   Tensor take_overflow(bridge::optim::Optimizer& optimizer, const std::vector<Tensor>* grads);
   /// What follows from it for the scale.
   void adapt(const Tensor& overflow);
 
  private:
+  Tensor own_overflow(bridge::optim::Optimizer& optimizer, const std::vector<Tensor>* grads);
   /// On the device where it is first asked for.
   Tensor& scale(const Device& device);
   bool scales() const { return environment_.dtype == kHalf || environment_.fixed_scale > 0; }
