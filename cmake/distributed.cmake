@@ -44,7 +44,7 @@ if(HALFBRIDGE_NCCL_INCLUDE AND HALFBRIDGE_CUDA_INCLUDE)
 else()
   message(STATUS "Halfbridge: without NCCL (Debian: libnccl-dev, and CUDA's headers); sums of tensors on GPUs need it")
 endif()
-# Packages are made without them, lest they need every engine: `cmake --install DIR --component engines` installs them.
+# A component of its own (a Debian package of its own), lest the library need every engine: `cmake --install DIR --component engines`.
 add_custom_target(engines DEPENDS ${HALFBRIDGE_ENGINES})
 if(HALFBRIDGE_ENGINES)
   install(TARGETS ${HALFBRIDGE_ENGINES} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT engines EXCLUDE_FROM_ALL)

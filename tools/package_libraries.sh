@@ -46,7 +46,10 @@ add() {
 }
 
 mkdir -p "$licenses"
-for file in "$lib"/libhalfbridge*.so "$tree"/bin/*; do bundle "$file"; done
+for file in "$lib"/libhalfbridge*.so "$tree"/bin/*; do
+  # MPI is the one that mpirun belongs to, and finds its own parts beside itself.
+  [[ $file =~ libhalfbridge_(mpi|mpich)\.so$ ]] || bundle "$file"
+done
 patchelf --set-rpath '$ORIGIN' "$lib/libhalfbridge_onednn.so"
 # What the library opens while it runs stands as text in it.
 for name in $(grep -aoE 'lib(dnnl|openblas|lapack|lapacke)\.so(\.[0-9]+)+' "$lib/libhalfbridge.so" | sort -u); do
