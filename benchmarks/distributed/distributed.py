@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Steps of two ranks of one thread against one, against allreduce by Gloo's TCP alone, and against the cost model.
+"""Steps of two ranks of one thread against one, against Python's DistributedDataParallel on Gloo where there is a Python with
+torch (HALFBRIDGE_PYTHON, else python3), against allreduce by Gloo's TCP alone, and against the cost model.
 
     ./dev bench --distributed [--rounds N] [--only TEXT]
 """
@@ -26,6 +27,20 @@ def step(ranks, model, how, **variables):
     return float(found[1]), float(found[2])
 
 
+def python_with_torch():
+    """A Python that has torch, or None."""
+    python = os.environ.get("HALFBRIDGE_PYTHON", "python3")
+    try:
+        found = subprocess.run([python, "-c", "import torch.distributed as d; assert d.is_gloo_available()"], capture_output=True)
+    except OSError:
+        return None
+    return python if found.returncode == 0 else None
+
+
+def python_step(python, model):
+    return float(re.search(r"([\d.]+) ms", run(2, [python, HERE / "python_ddp.py", model]))[1])
+
+
 def predicted(ms, megabytes):
     """Steps of 2 and 4 ranks by the cost model."""
     text = run(2, ["--measure", "--step-ms", str(ms), "--gradient-mb", str(megabytes)])
@@ -37,20 +52,24 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", default="")
     options = parser.parse_args()
-    print("ratios of medians; a rank has one thread and its own batch")
+    python = python_with_torch()
+    print("ratios of medians; a rank has one thread and its own batch" + ("" if python else "; no Python with torch here"))
     for model in ("mlp", "gpt", "resnet18"):
         if options.only not in model:
             continue
-        times = {"one": [], "two": [], "tcp": [], "four": []}
+        times = {"one": [], "two": [], "tcp": [], "four": [], "python": []}
         for _ in range(options.rounds):
             one, megabytes = step(1, model, "ddp")
             times["one"].append(one)
             times["two"].append(step(2, model, "ddp")[0])
             times["four"].append(step(4, model, "ddp")[0])
+            if python:
+                times["python"].append(python_step(python, model))
             times["tcp"].append(step(2, model, "by_hand", HALFBRIDGE_GLOO_TRANSPORT="tcp")[0])
-        t = {name: statistics.median(values) for name, values in times.items()}
+        t = {name: statistics.median(values) for name, values in times.items() if values}
+        beside = f", against Python's DDP {t['python'] / t['two']:.2f}x" if python else ""
         model_says = predicted(t["one"], megabytes)
-        print(f"{model:9} throughput of two ranks against one {2 * t['one'] / t['two']:.2f}x, against Gloo's TCP by hand "
+        print(f"{model:9} throughput of two ranks against one {2 * t['one'] / t['two']:.2f}x{beside}, against Gloo's TCP by hand "
               f"{t['tcp'] / t['two']:.2f}x; measured step over the predicted one: two ranks "
               f"{t['two'] / model_says[2]:.2f}, four {t['four'] / model_says[4]:.2f}")
 
