@@ -73,11 +73,10 @@ Table* make_table() {
           scatter_kernel, masked_scatter_kernel, nll_kernel, nll_backward_kernel, cross_entropy_kernel,
           cross_entropy_backward_kernel, pair_loss_kernel, pair_loss_backward_kernel, lstm_cell_kernel,
           lstm_cell_backward_kernel, channel_stats_kernel, channel_affine_kernel, channel_grad_stats_kernel,
-          channel_grad_kernel, batch_norm_channels_kernel, batch_norm_grad_channels_kernel, row_norm_kernel,
-          row_norm_backward_kernel, max_pool_kernel, max_pool_backward_kernel, avg_pool_kernel,
-          avg_pool_backward_kernel, reduce_kernel, moments_kernel, extremum_kernel, separable_select_kernel,
-          separable_sum_kernel, softmax_kernel, softmax_backward_kernel, order_kernel, mode_kernel, searchsorted_kernel,
-          scan_kernel, bincount_kernel);
+          channel_grad_kernel, batch_norm_kernel, batch_norm_backward_kernel, row_norm_kernel, row_norm_backward_kernel,
+          max_pool_kernel, max_pool_backward_kernel, avg_pool_kernel, avg_pool_backward_kernel, reduce_kernel,
+          moments_kernel, extremum_kernel, separable_select_kernel, separable_sum_kernel, softmax_kernel,
+          softmax_backward_kernel, order_kernel, mode_kernel, searchsorted_kernel, scan_kernel, bincount_kernel);
   add(*table, exp_formula);  // and all other formulas
 #define HB_ADD(Rule, kernel, name) add(*table, kernel);
   HB_FORALL_UPDATE_RULES(HB_ADD)
