@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <string>
 
@@ -32,6 +33,14 @@ int open_socket() {
   return fd;
 }
 
+// libFuzzer's alarm interrupts calls.
+template <class F>
+auto again(const F& call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR) result = call();
+  return result;
+}
+
 std::string framed(const uint8_t* data, size_t size) {
   std::string bytes;
   while (size > 0) {
@@ -52,16 +61,20 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (::bind(listener, reinterpret_cast<const sockaddr*>(&a), sizeof a) != 0 || ::listen(listener, 4) != 0)
     std::abort();
   const Server server(listener, "");
-  if (::connect(client, reinterpret_cast<const sockaddr*>(&a), sizeof a) != 0) std::abort();
+  if (again([&] { return ::connect(client, reinterpret_cast<const sockaddr*>(&a), sizeof a); }) != 0) std::abort();
   char hello[kGreeting];
-  if (::recv(client, hello, sizeof hello, MSG_WAITALL) != static_cast<ssize_t>(sizeof hello)) std::abort();
+  for (size_t got = 0; got < sizeof hello;) {
+    const ssize_t n = again([&] { return ::recv(client, hello + got, sizeof hello - got, 0); });
+    if (n <= 0) std::abort();
+    got += static_cast<size_t>(n);
+  }
   const Digest proof = hmac_sha256("", std::string(hello + 5, 32));
   std::string bytes = kMagic + std::string(proof.begin(), proof.end());
   bytes += data[0] % 2 ? framed(data + 1, size - 1) : std::string(reinterpret_cast<const char*>(data) + 1, size - 1);
-  [[maybe_unused]] const ssize_t sent = ::send(client, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  [[maybe_unused]] const ssize_t sent = again([&] { return ::send(client, bytes.data(), bytes.size(), MSG_NOSIGNAL); });
   ::shutdown(client, SHUT_WR);
   char answers[4096];
-  while (::recv(client, answers, sizeof answers, 0) > 0) {
+  while (again([&] { return ::recv(client, answers, sizeof answers, 0); }) > 0) {
   }
   ::close(client);
   return 0;
