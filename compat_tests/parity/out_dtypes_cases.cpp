@@ -71,6 +71,11 @@ PARITY_CASE(out_dtypes, records_of_tensors) {
   }
   SAYS("Inference tensors do not track version counter.", t._version());
   SAYS("Inference tensors do not track version counter.", t.view({2, 1})._version());
+  const Tensor ones = torch::ones({2});
+  SAYS("Inplace update to inference tensor outside InferenceMode is not allowed", torch::add_out(t, ones, ones));
+  SAYS("Inplace update to inference tensor outside InferenceMode is not allowed", torch::mul_out(t, ones, ones));
+  SAYS("Inplace update to inference tensor outside InferenceMode is not allowed", t.resize_({4}));
+  SAYS("Inplace update to inference tensor outside InferenceMode is not allowed", t.split(1)[0].add_(1));
   torch::OrderedDict<std::string, int> twice{{"a", 1}, {"b", 2}, {"a", 3}};
   c.value("a key twice", twice["a"]);
   c.value("of size", static_cast<int64_t>(twice.size()));

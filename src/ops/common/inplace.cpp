@@ -10,6 +10,7 @@
 #include "autograd/record.h"
 #include "backend/elementwise.h"
 #include "core/geometry.h"
+#include "ops/common/inference.h"
 #include "ops/common/out_dtype.h"
 #include "ops/sparse/sparse.h"
 
@@ -54,12 +55,16 @@ void resize_out(const char* name, Tensor& out, const Tensor& result) {
 
 }  // namespace
 
+void check_inference(const char* name, const Tensor& self) {
+  HB_CHECK(!self.is_inference() || InferenceMode::is_enabled(), "[", name,
+           "] Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get a "
+           "normal tensor before doing inplace update.");
+}
+
 void check_inplace(const char* name, const Tensor& self) {
   TensorImpl& i = self.impl();
   const AutogradMeta* meta = i.autograd_meta();
-  HB_CHECK(!i.is_inference() || InferenceMode::is_enabled(), "[", name,
-           "] Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get a "
-           "normal tensor before doing inplace update.");
+  check_inference(name, self);
   if (meta && GradMode::is_enabled()) {
     if (meta->requires_grad && !meta->grad_fn)
       HB_CHECK(false, "[", name, "] a leaf Variable that requires grad is being used in an in-place operation.");

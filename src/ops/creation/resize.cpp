@@ -6,12 +6,14 @@
 
 #include "core/device_backend.h"
 #include "core/geometry.h"
+#include "ops/common/inference.h"
 
 namespace hb {
 
 const Tensor& Tensor::resize_(IntArrayRef size, std::optional<MemoryFormat> format) const {
   TensorImpl& i = impl();
   HB_CHECK(!requires_grad(), "[resize_] cannot resize variables that require grad");
+  check_inference("resize_", *this);
   DimVector sizes(size);
   for (int64_t s : sizes) HB_CHECK(s >= 0, "[resize_] expected sizes that are not negative, got ", size);
   if (i.sizes() == sizes && !format) return *this;

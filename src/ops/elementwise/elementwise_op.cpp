@@ -214,6 +214,7 @@ Tensor& launch_inplace(const char* name, const FormulaKernel& formula, ScalarTyp
 
 bool writes_into(const Tensor& out, const Tensor& a, const Tensor& b, ScalarType result) {
   if (!out.defined() || out.scalar_type() != result || needs_grad(out, a, b)) return false;
+  if (HB_UNLIKELY(out.is_inference())) return false;  // what changes one has a check
   if (out.device() != a.device()) return false;
   if (a.impl().sizes() != out.impl().sizes() && b.impl().sizes() != out.impl().sizes()) return false;
   if (broadcast_sizes("out", {&a, &b}) != out.impl().sizes()) return false;
