@@ -12,6 +12,8 @@ void drop_dead(std::vector<RecordedCall>& calls, const std::vector<Memory>& memo
 /// Makes one call of element-wise calls that follow one another and have as many elements; it runs them block by block,
 /// and what only they see is kept in a buffer of a block's size.
 void fuse_chains(std::vector<RecordedCall>& calls, const std::vector<Memory>& memories);
+/// Leaves out calls that compute again what lies in memory.
+void share_common(std::vector<RecordedCall>& calls, const std::vector<Memory>& memories);
 /// Until the temporary values that live at once take `most` bytes, or nothing cheap is left: leaves out of memory what
 /// the backward part reads, and makes it again there.
 void recompute(std::vector<RecordedCall>& calls, std::vector<Memory>& memories, size_t most);

@@ -9,6 +9,7 @@
 #include "backend/gemm.h"
 #include "call_types.h"
 #include "chain.h"
+#include "operands.h"
 #include "passes.h"
 
 namespace hb::graph {
@@ -16,19 +17,6 @@ namespace hb::graph {
 namespace {
 
 constexpr int kLongestRecipe = 6;  // calls that one value may cost
-
-/// How many of the tensors of a call it may write: its first ones. A call keeps only those that are defined.
-size_t written_tensors(const RecordedCall& c) {
-  const std::string_view name = c.call->name;
-  if (name == "convolution_backward") {
-    const auto* const of_weight = as_call_of(conv_backward_weight_kernel, *c.call);
-    return of_weight && std::get<1>(of_weight->kept).value.defined() ? 2 : 1;
-  }
-  if (name == "max_pool") return 2;
-  for (const char* one : {"convolution", "avg_pool", "max_pool_backward", "avg_pool_backward"})
-    if (name == one) return 1;
-  return c.tensors.size();
-}
 
 /// Multiplications of the calls that do many for each number that they read; 0 for others.
 double multiplications(const RecordedCall& c) {
@@ -56,25 +44,6 @@ double cost_of(const RecordedCall& c, const std::vector<Memory>& memories) {
   for (const TensorPlace& t : c.tensors) bytes += static_cast<double>(memories[t.memory].bytes);
   return bytes * (elementwise(*c.call) ? 1 : 2) + multiplications(c) / kPerByte;
 }
-
-struct Operand {
-  int memory;
-  bool written;
-};
-std::vector<Operand> operands_of(const RecordedCall& c) {
-  std::vector<Operand> list;
-  for (const Place& p : c.places) list.push_back({p.memory, p.access != Access::reads});
-  const size_t written = written_tensors(c);
-  for (size_t k = 0; k < c.tensors.size(); ++k) list.push_back({c.tensors[k].memory, k < written});
-  return list;
-}
-bool reads(const RecordedCall& c, int memory) {
-  for (const Operand& o : operands_of(c))
-    if (o.memory == memory && !o.written) return true;
-  return false;
-}
-/// Functions of whole tensors may draw random numbers.
-bool can_be_copied(const RecordedCall& c) { return c.tensors.empty() || written_tensors(c) < c.tensors.size(); }
 
 class Recomputation {
  public:
@@ -135,7 +104,7 @@ class Recomputation {
     const int maker = uses.writers[0];
     if (std::find(recipe.calls.begin(), recipe.calls.end(), maker) != recipe.calls.end()) return true;
     const RecordedCall& c = calls_[maker];
-    if (c.refresh || !can_be_copied(c) || static_cast<int>(recipe.calls.size()) >= kLongestRecipe) return false;
+    if (!repeats(c) || static_cast<int>(recipe.calls.size()) >= kLongestRecipe) return false;
     for (const Operand& o : operands_of(c)) {
       if (o.written) {
         // Its other results, too, are its own alone, and it makes them of nothing that was there.

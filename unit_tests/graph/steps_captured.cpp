@@ -124,6 +124,37 @@ TEST(GraphPasses, DropWhatNobodyReads) {
   EXPECT_EQ(less.print().find("matmul"), std::string::npos);
 }
 
+TEST(GraphPasses, WhatIsComputedTwiceIsComputedOnce) {
+  torch::NoGradGuard no_grad;
+  Tensor k = torch::ones({8, 8});
+  const auto step = [&](Tensor x) {
+    Tensor a = torch::matmul(x, k).exp(), b = torch::matmul(x, k).exp();
+    Tensor c = x.mul(2), d = x.mul(3);
+    k.add_(1);
+    Tensor e = torch::matmul(x, k).exp();  // of other values
+    return a + b * 2 + c - d + e + torch::rand({8, 8}) - torch::rand({8, 8});
+  };
+  hb::graph::CompileOptions apart;
+  apart.share_common = false;
+  std::vector<Tensor> seen[3];
+  for (int way = 0; way < 3; ++way) {
+    torch::manual_seed(4);
+    k.fill_(1);
+    auto compiled = hb::graph::compile(step, way == 1 ? hb::graph::CompileOptions() : apart);
+    for (int i = 0; i < 6; ++i) {
+      const Tensor x = torch::randn({8, 8}) * 0.1;
+      seen[way].push_back(way == 0 ? step(x) : compiled(x));
+    }
+    if (way == 0) continue;
+    int products = 0;
+    for (size_t at = 0; (at = compiled.print().find("matmul", at)) != std::string::npos; ++at) ++products;
+    EXPECT_EQ(products, way == 1 ? 2 : 3) << compiled.print();
+    EXPECT_EQ(compiled.counts().replayed, 3) << compiled.counts().reason;
+  }
+  EXPECT_TRUE(same_state(seen[0], seen[1]));
+  EXPECT_TRUE(same_state(seen[0], seen[2]));
+}
+
 // Values that do not live at once share their place, and an element-wise result takes its operand's.
 TEST(GraphMemory, TemporaryValuesShareABlock) {
   torch::NoGradGuard no_grad;

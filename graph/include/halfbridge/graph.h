@@ -37,6 +37,8 @@ struct CompileOptions {
   bool drop_dead = true;
   /// Chains of element-wise functions run block by block, so that what is between them stays in the cache.
   bool fuse = true;
+  /// What is computed twice is computed once.
+  bool share_common = true;
   /// Bytes that the temporary values may take: values of the forward part are made again in the backward part, the
   /// cheapest for their size first, until the rest fits or nothing cheap is left. 0: none is.
   size_t max_memory = 0;

@@ -1,0 +1,23 @@
+#pragma once
+// What calls read and write, for passes that move or leave out calls.
+
+#include <vector>
+
+#include "recording.h"
+
+namespace hb::graph {
+
+struct Operand {
+  int memory;
+  size_t offset;  // of an address; the geometry of a tensor is among the call's numbers
+  bool written;
+};
+std::vector<Operand> operands_of(const RecordedCall& call);
+bool reads(const RecordedCall& call, int memory);
+/// Whether the call does the same each time: functions of whole tensors may draw random numbers.
+bool repeats(const RecordedCall& call);
+
+/// The calls that write each memory, in order.
+std::vector<std::vector<int>> writers_of(const std::vector<RecordedCall>& calls, size_t memories);
+
+}  // namespace hb::graph
