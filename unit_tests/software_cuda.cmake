@@ -50,6 +50,10 @@ else()
                        ENVIRONMENT "HALFBRIDGE_CUDA_LIBRARY=$<TARGET_FILE:halfbridge_software_cuda>")
 endif()
 
+# What docs/devices.md is made of (tools/coverage/devices.py).
+add_executable(operator_table EXCLUDE_FROM_ALL software_cuda/program/operator_table.cpp)
+target_link_libraries(operator_table PRIVATE halfbridge_torch)
+
 # Why there is no CUDA device, in a sentence each.
 add_executable(cuda_absence_program software_cuda/program/absence.cpp)
 target_link_libraries(cuda_absence_program PRIVATE halfbridge_torch)

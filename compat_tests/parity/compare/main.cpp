@@ -18,7 +18,20 @@ struct Options {
   std::string reference, candidate, family, only, exact;
   double rtol = -1, steps = 1;
   int show = 40;
+  bool ran = false;
 };
+
+// The case that wrote what has this name: "case:NAME", "NAME/…", "text:NAME/…".
+std::string case_of(const std::string& name) {
+  const size_t dot = name.find('.'), colon = name.find(':');
+  const size_t from = colon < dot ? colon + 1 : 0;
+  return name.substr(from, name.find('/', from) - from);
+}
+// With --ran, what cases wrote that the candidate did not run is left out.
+bool is_compared(const std::string& name, const ParityFile& candidate, const Options& options) {
+  if (name.find(options.only) == std::string::npos) return false;
+  return !options.ran || candidate.metadata.count("case:" + case_of(name)) > 0;
+}
 
 class Report {
  public:
@@ -58,7 +71,7 @@ parity_diff::Tolerance tolerance_for(const std::string& name, const Array& array
 
 void compare_arrays(const ParityFile& reference, const ParityFile& candidate, const Options& options, Report& report) {
   for (const auto& [name, expected] : reference.arrays) {
-    if (name.find(options.only) == std::string::npos) continue;
+    if (!is_compared(name, candidate, options)) continue;
     const auto got = candidate.arrays.find(name);
     if (got == candidate.arrays.end()) {
       report.fail(name, "missing in the candidate");
@@ -87,7 +100,7 @@ std::string note_problem(const std::string& key, const std::string& expected, co
 
 void compare_notes(const ParityFile& reference, const ParityFile& candidate, const Options& options, Report& report) {
   for (const auto& [key, expected] : reference.metadata) {
-    if (key.rfind("tol:", 0) == 0 || key.find(options.only) == std::string::npos) continue;
+    if (key.rfind("tol:", 0) == 0 || !is_compared(key, candidate, options)) continue;
     const auto got = candidate.metadata.find(key);
     if (got == candidate.metadata.end()) {
       report.fail(key, "missing in the candidate");
@@ -116,6 +129,7 @@ int main(int argc, char** argv) {
   app.add_option("candidate", options.candidate, "Halfbridge's file")->required();
   app.add_option("--family", options.family, "row of the tolerance table to use for everything");
   app.add_option("--only", options.only, "compare only names that contain this");
+  app.add_flag("--ran", options.ran, "compare only cases that the candidate ran");
   app.add_option("--rtol", options.rtol, "one tolerance, relative and scaled absolute, for everything")
       ->check(CLI::Range(0.0, 1e-3));
   app.add_option("--show", options.show, "how many failures to print");
