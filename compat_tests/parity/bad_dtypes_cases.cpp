@@ -31,6 +31,10 @@ PARITY_CASE(bad_dtypes, integers) {
   LONG(torch::multilabel_margin_loss(x, torch::tensor({0, 1, 2, 3, 4, -1})));
   LONG(F::multilabel_soft_margin_loss(m, m));
   SAYS("Integral inputs not supported", torch::kl_div(x, x));
+  SAYS("cdist only supports floating-point dtypes, X1 got: Long", torch::cdist(m, m));
+  SAYS("cdist only supports floating-point dtypes, X2 got: ComplexFloat",
+       torch::cdist(m.to(torch::kFloat), m.to(torch::kComplexFloat)));
+  SAYS("pdist only supports floating-point dtypes", torch::pdist(m.to(torch::kComplexFloat)));
   SAYS("can't be cast to the desired output type Long", torch::soft_margin_loss(x, x));
   c.out("mixed", torch::soft_margin_loss(x.to(torch::kFloat), x));
 }

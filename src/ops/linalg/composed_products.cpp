@@ -93,6 +93,9 @@ Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t
   HB_CHECK(x1.dim() >= 2 && x2.dim() >= 2 && x1.size(-1) == x2.size(-1),
            "[cdist] X1 and X2 must have the same number of columns, expected (…, P, M) and (…, R, M), got ", x1.sizes(),
            " and ", x2.sizes());
+  for (const auto& [x, name] : {std::pair(&x1, "X1"), std::pair(&x2, "X2")})
+    HB_CHECK(x->is_floating_point(), "[cdist] cdist only supports floating-point dtypes, ", name,
+             " got: ", toString(x->scalar_type()));
   HB_CHECK(p >= 0, "[cdist] cdist only supports non-negative p values, got ", p);
   const int64_t mode = compute_mode.value_or(0);
   HB_CHECK(mode >= 0 && mode <= 2, "[cdist] expected a compute_mode of 0, 1 or 2, got ", mode);
@@ -104,6 +107,8 @@ Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t
 Tensor pdist(const Tensor& self, double p) {
   HB_AUTOCAST(pdist, as_is, fp32, self, p);
   HB_CHECK(self.dim() == 2, "[pdist] pdist only supports 2D tensors, got: ", self.dim(), "D");
+  HB_CHECK(self.is_floating_point(),
+           "[pdist] pdist only supports floating-point dtypes, got: ", toString(self.scalar_type()));
   const Tensor pairs = triu_indices(self.size(0), self.size(0), 1, self.options().dtype(kLong));
   return linalg_vector_norm(self.index_select(0, pairs.select(0, 0)) - self.index_select(0, pairs.select(0, 1)), p,
                             IntArrayRef({-1}));
