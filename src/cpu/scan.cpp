@@ -76,13 +76,14 @@ void accumulate_columns(T* out, const T* in, int64_t n, int64_t stride, int64_t 
 template <class T>
 void extremum(T* out, int64_t* at, const T* in, int64_t n, int64_t stride, bool largest) {
   using C = Compared<T>;
-  C best = static_cast<C>(in[0]);
+  T value = in[0];
+  C best = static_cast<C>(value);
   int64_t place = 0;
   for (int64_t i = 0; i < n; ++i) {
     const C v = static_cast<C>(in[i * stride]);
-    const bool ordered = largest ? v >= best : v <= best;
-    if (v != v || (best == best && ordered)) best = v, place = i;
-    out[i * stride] = in[place * stride];
+    // Records are rare: all else is settled by one comparison, which NaN fails.
+    if (!(largest ? v < best : v > best) && (v != v || best == best)) best = v, value = in[i * stride], place = i;
+    out[i * stride] = value;
     at[i * stride] = place;
   }
 }

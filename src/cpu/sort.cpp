@@ -2,11 +2,13 @@
 #include "backend/sort.h"
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <limits>
 #include <type_traits>
 #include <vector>
 
+#include "cpu/counted_order.h"
 #include "cpu/parallel.h"
 #include "cpu/radix_sort.h"
 #include "formulas/compared.h"
@@ -54,24 +56,24 @@ void put_in_order(std::vector<E>& line, const Order& order, const Compare& befor
   std::sort(from, to, before);
 }
 
-/// The first few of the order: most values are only compared with the last that is in so far.
+constexpr int64_t kFew = 32;
+
+/// The first few of the order, in `best`: most values are only compared with the last that is in so far.
 template <class T, bool Descending>
-void first_few(const T* x, int64_t n, int64_t stride, int64_t count, std::vector<Entry<Compared<T>>>& best) {
-  best.clear();
+void first_few(const T* x, int64_t n, int64_t stride, int64_t count, Entry<Compared<T>>* best) {
+  int64_t size = 0;
   for (int64_t j = 0; j < n; ++j) {
     const auto v = static_cast<Compared<T>>(x[j * stride]);
     const auto before = [&](const Entry<Compared<T>>& e) { return Descending ? less(e.value, v) : less(v, e.value); };
-    if (static_cast<int64_t>(best.size()) == count) {
-      if (!before(best.back())) continue;
-      best.pop_back();
-    }
-    auto at = best.end();
-    while (at != best.begin() && before(*(at - 1))) --at;
-    best.insert(at, {v, j});
+    if (size < count)
+      ++size;
+    else if (!before(best[size - 1]))
+      continue;
+    int64_t at = size - 1;
+    for (; at > 0 && before(best[at - 1]); --at) best[at] = best[at - 1];
+    best[at] = {v, j};
   }
 }
-
-constexpr int64_t kFew = 32;
 
 /// Whole lines that are long enough for counting to pay.
 bool by_radix(const Order& order, int64_t n) {
@@ -129,9 +131,30 @@ void numbered_lines(T* values, int64_t* indices, const T* in, Lines l, const Ord
   });
 }
 
+/// Lines of integers, where counting serves all of them.
+template <class T>
+bool counted_lines(T* values, int64_t* indices, const T* in, Lines l, const Order& order) {
+  const auto put = [&](int64_t i) {
+    const int64_t o = i / l.inner, k = i % l.inner, to = o * order.count * l.inner + k;
+    CountedLine<T> line(in + o * l.n * l.inner + k, l.n, l.inner);
+    if (line) line.put(values + to, indices + to, l.inner, order);
+    return static_cast<bool>(line);
+  };
+  if (l.n == 0 || !put(0)) return false;
+  std::atomic<bool> all = true;
+  parallel_for(1, l.outer * l.inner, std::max<int64_t>(1, kGrain / (8 * l.n)), [&](int64_t b, int64_t e) {
+    for (int64_t i = b; i < e; ++i)
+      if (!put(i)) all = false;
+  });
+  return all;
+}
+
 template <class T>
 void order_lines(T* values, int64_t* indices, const T* in, Lines l, const Order& order) {
   using C = Compared<T>;
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    if (!is_few(order, l.n) && counted_lines(values, indices, in, l, order)) return;
+  }
   if (by_radix(order, l.n)) return radix_lines(values, indices, in, l, order.descending);
   const bool few = is_few(order, l.n);
   if constexpr (sizeof(T) <= 4) {
@@ -139,13 +162,13 @@ void order_lines(T* values, int64_t* indices, const T* in, Lines l, const Order&
   }
   const int64_t lines = l.outer * l.inner;
   parallel_for(0, lines, std::max<int64_t>(1, kGrain / (16 * l.n + 1)), [&](int64_t b, int64_t e) {
-    std::vector<Entry<C>> line(few ? 0 : l.n);
+    std::vector<Entry<C>> line(few ? kFew : l.n);
     for (int64_t i = b; i < e; ++i) {
       const int64_t o = i / l.inner, k = i % l.inner;
       const T* x = in + o * l.n * l.inner + k;
       if (few) {
-        order.descending ? first_few<T, true>(x, l.n, l.inner, order.count, line)
-                         : first_few<T, false>(x, l.n, l.inner, order.count, line);
+        order.descending ? first_few<T, true>(x, l.n, l.inner, order.count, line.data())
+                         : first_few<T, false>(x, l.n, l.inner, order.count, line.data());
       } else {
         for (int64_t j = 0; j < l.n; ++j) line[j] = {static_cast<C>(x[j * l.inner]), j};
         order.descending ? put_in_order(line, order, Before<C, true>()) : put_in_order(line, order, Before<C, false>());
@@ -165,6 +188,12 @@ void mode_lines(T* values, int64_t* indices, const T* in, Lines l) {
   std::vector<Entry<C>> line(l.n);
   for (int64_t i = 0; i < l.outer * l.inner; ++i) {
     const T* x = in + i / l.inner * l.n * l.inner + i % l.inner;
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+      if (const CountedLine<T> counted(x, l.n, l.inner); counted) {
+        counted.mode(values[i], indices[i]);
+        continue;
+      }
+    }
     for (int64_t j = 0; j < l.n; ++j) line[j] = {static_cast<C>(x[j * l.inner]), j};
     std::sort(line.begin(), line.end(), Before<C, false>());
     int64_t best = 0;

@@ -25,6 +25,14 @@ struct Geometry {
     for (int d = 0; d < 3; ++d) kernel *= k[d], outputs *= y[d], inputs *= x[d];
   }
   int64_t columns() const { return kernel * group_in; }
+  // Each channel has a filter of its own.
+  bool by_channel() const { return group_in == 1 && group_out == 1 && groups > 1; }
+  // The patches are the image.
+  bool is_pointwise() const {
+    bool same = kernel == 1 && outputs == inputs;
+    for (int d = 0; d < 3; ++d) same &= stride[d] == 1 && padding[d] == 0;
+    return same;
+  }
 
   // Calls f(column block, input position or -1) for each output row and kernel position.
   template <class F>
@@ -80,6 +88,15 @@ std::vector<T> weights_by_position(const Geometry& g, const T* w) {
   return out;
 }
 
+// (channels, kernel) to (kernel, channels), of filters of one channel each.
+template <class T>
+std::vector<T> positions_first(const Geometry& g, const T* w) {
+  std::vector<T> out(g.kernel * g.cin);
+  for (int64_t c = 0; c < g.cin; ++c)
+    for (int64_t p = 0; p < g.kernel; ++p) out[p * g.cin + c] = w[c * g.kernel + p];
+  return out;
+}
+
 GemmMatrix matrix(const void* data, int64_t row, int64_t col) {
   GemmMatrix m;
   m.data = const_cast<void*>(data), m.row = row, m.col = col;
@@ -94,8 +111,101 @@ Gemm product(int64_t m, int64_t n, int64_t k, GemmMatrix a, GemmMatrix b, GemmMa
   return g;
 }
 
+// ---- a filter for each channel: what gemm would do with columns of one, done for all channels at once. Filters and
+// their gradients are (kernel, channels).
+
+template <class T>
+void forward_by_channel(const Geometry& g, T* y, const T* x, const T* weight, const T* bias) {
+  const std::vector<T> w = positions_first(g, weight);
+  parallel_for(0, g.batch * g.outputs, std::max<int64_t>(1, kGrain / (g.kernel * g.cin)),
+               [&](int64_t from, int64_t to) {
+                 for (int64_t i = from; i < to; ++i) {
+                   const T* image = x + i / g.outputs * g.inputs * g.cin;
+                   T* __restrict out = y + i * g.cin;
+                   for (int64_t c = 0; c < g.cin; ++c) out[c] = bias ? bias[c] : T(0);
+                   g.patches(i % g.outputs, [&](int64_t block, int64_t at) {
+                     if (at < 0) return;
+                     const T *in = image + at * g.cin, *filter = w.data() + block * g.cin;
+                     for (int64_t c = 0; c < g.cin; ++c) out[c] += in[c] * filter[c];
+                   });
+                 }
+               });
+}
+
+template <class T>
+void backward_data_by_channel(const Geometry& g, T* grad_x, const T* grad_y, const T* weight) {
+  const std::vector<T> w = positions_first(g, weight);
+  parallel_for(0, g.batch, 1, [&](int64_t from, int64_t to) {
+    std::fill(grad_x + from * g.inputs * g.cin, grad_x + to * g.inputs * g.cin, T(0));
+    for (int64_t i = from * g.outputs; i < to * g.outputs; ++i) {
+      T* image = grad_x + i / g.outputs * g.inputs * g.cin;
+      const T* grad = grad_y + i * g.cin;
+      g.patches(i % g.outputs, [&](int64_t block, int64_t at) {
+        if (at < 0) return;
+        T* __restrict sum = image + at * g.cin;
+        const T* filter = w.data() + block * g.cin;
+        for (int64_t c = 0; c < g.cin; ++c) sum[c] += grad[c] * filter[c];
+      });
+    }
+  });
+}
+
+template <class T>
+void backward_weight_by_channel(const Geometry& g, T* grad_weight, const T* x, const T* grad_y) {
+  const int threads = threads_for(g.batch, 1);
+  std::vector<T> sums(threads * g.kernel * g.cin, T(0));
+  parallel_ranges(0, g.batch, threads, [&](int64_t from, int64_t to, int thread) {
+    T* mine = sums.data() + thread * g.kernel * g.cin;
+    for (int64_t i = from * g.outputs; i < to * g.outputs; ++i) {
+      const T *image = x + i / g.outputs * g.inputs * g.cin, *grad = grad_y + i * g.cin;
+      g.patches(i % g.outputs, [&](int64_t block, int64_t at) {
+        if (at < 0) return;
+        T* __restrict sum = mine + block * g.cin;
+        const T* in = image + at * g.cin;
+        for (int64_t c = 0; c < g.cin; ++c) sum[c] += grad[c] * in[c];
+      });
+    }
+  });
+  for (int64_t c = 0; c < g.cin; ++c)
+    for (int64_t p = 0; p < g.kernel; ++p) {
+      T sum = 0;
+      for (int t = 0; t < threads; ++t) sum += sums[(t * g.kernel + p) * g.cin + c];
+      grad_weight[c * g.kernel + p] = sum;
+    }
+}
+
+// The patches of a pointwise convolution are the images, all of them one matrix.
+template <class T>
+void forward_pointwise(const Geometry& g, T* y, const T* x, const T* weight, const T* bias) {
+  for (int64_t group = 0; group < g.groups; ++group) {
+    auto p = product<T>(g.batch * g.outputs, g.group_out, g.group_in, matrix(x + group * g.group_in, g.cin, 1),
+                        matrix(weight + group * g.group_out * g.group_in, 1, g.group_in),
+                        matrix(y + group * g.group_out, g.cout, 1), 0);
+    if (bias) p.bias = bias + group * g.group_out;
+    gemm_kernel(kCPU)(p);
+  }
+}
+template <class T>
+void backward_data_pointwise(const Geometry& g, T* grad_x, const T* grad_y, const T* weight) {
+  for (int64_t group = 0; group < g.groups; ++group)
+    gemm_kernel(kCPU)(product<T>(g.batch * g.outputs, g.group_in, g.group_out,
+                                 matrix(grad_y + group * g.group_out, g.cout, 1),
+                                 matrix(weight + group * g.group_out * g.group_in, g.group_in, 1),
+                                 matrix(grad_x + group * g.group_in, g.cin, 1), 0));
+}
+template <class T>
+void backward_weight_pointwise(const Geometry& g, T* grad_weight, const T* x, const T* grad_y) {
+  for (int64_t group = 0; group < g.groups; ++group)
+    gemm_kernel(kCPU)(product<T>(g.group_out, g.group_in, g.batch * g.outputs,
+                                 matrix(grad_y + group * g.group_out, 1, g.cout),
+                                 matrix(x + group * g.group_in, g.cin, 1),
+                                 matrix(grad_weight + group * g.group_out * g.group_in, g.group_in, 1), 0));
+}
+
 template <class T>
 void forward(const Geometry& g, T* y, const T* x, const T* weight, const T* bias) {
+  if (g.by_channel()) return forward_by_channel(g, y, x, weight, bias);
+  if (g.is_pointwise()) return forward_pointwise(g, y, x, weight, bias);
   const auto w = weights_by_position(g, weight);
   parallel_for(0, g.batch * g.groups, 1, [&](int64_t from, int64_t to) {
     std::vector<T> columns(g.outputs * g.columns());
@@ -113,6 +223,8 @@ void forward(const Geometry& g, T* y, const T* x, const T* weight, const T* bias
 
 template <class T>
 void backward_data(const Geometry& g, T* grad_x, const T* grad_y, const T* weight) {
+  if (g.by_channel()) return backward_data_by_channel(g, grad_x, grad_y, weight);
+  if (g.is_pointwise()) return backward_data_pointwise(g, grad_x, grad_y, weight);
   const auto w = weights_by_position(g, weight);
   std::fill(grad_x, grad_x + g.batch * g.inputs * g.cin, T(0));
   parallel_for(0, g.batch * g.groups, 1, [&](int64_t from, int64_t to) {
@@ -129,7 +241,7 @@ void backward_data(const Geometry& g, T* grad_x, const T* grad_y, const T* weigh
 }
 
 template <class T>
-void backward_weight(const Geometry& g, T* grad_weight, T* grad_bias, const T* x, const T* grad_y) {
+void backward_weight_by_patches(const Geometry& g, T* grad_weight, const T* x, const T* grad_y) {
   std::vector<T> w(g.cout * g.columns(), T(0)), columns(g.outputs * g.columns());
   for (int64_t n = 0; n < g.batch; ++n)
     for (int64_t group = 0; group < g.groups; ++group) {
@@ -143,6 +255,15 @@ void backward_weight(const Geometry& g, T* grad_weight, T* grad_bias, const T* x
     for (int64_t c = 0; c < g.group_in; ++c)
       for (int64_t p = 0; p < g.kernel; ++p)
         grad_weight[(o * g.group_in + c) * g.kernel + p] = w[(o * g.kernel + p) * g.group_in + c];
+}
+template <class T>
+void backward_weight(const Geometry& g, T* grad_weight, T* grad_bias, const T* x, const T* grad_y) {
+  if (g.by_channel())
+    backward_weight_by_channel(g, grad_weight, x, grad_y);
+  else if (g.is_pointwise())
+    backward_weight_pointwise(g, grad_weight, x, grad_y);
+  else
+    backward_weight_by_patches(g, grad_weight, x, grad_y);
   if (grad_bias) column_sum_kernel(kCPU)(dtype_of<T>::value, grad_bias, grad_y, g.batch * g.outputs, g.cout, g.cout);
 }
 

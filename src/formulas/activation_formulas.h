@@ -3,23 +3,24 @@
 
 #include "formulas/formula.h"
 #include "formulas/rounded.h"
+#include "formulas/vector_special.h"
 
 namespace hb::formula {
 
-#define HB_FLOATS_1(name, params, cost, expression)          \
-  struct name : Formula<1, params, Kinds::floats, cost> {    \
-    template <class T>                                       \
-    static HB_HD T apply([[maybe_unused]] const T* p, T x) { \
-      expression                                             \
-    }                                                        \
+#define HB_FLOATS_1(name, params, cost, expression)                 \
+  struct name : Formula<1, params, Kinds::floats, cost> {           \
+    template <class T>                                              \
+    static HB_HD_ALWAYS T apply([[maybe_unused]] const T* p, T x) { \
+      expression                                                    \
+    }                                                               \
   };
 #define HB_FLOATS_2(name, params, cost, expression) HB_KIND_2(name, floats, params, cost, expression)
-#define HB_KIND_2(name, kinds, params, cost, expression)          \
-  struct name : Formula<2, params, Kinds::kinds, cost> {          \
-    template <class T>                                            \
-    static HB_HD T apply([[maybe_unused]] const T* p, T g, T x) { \
-      expression                                                  \
-    }                                                             \
+#define HB_KIND_2(name, kinds, params, cost, expression)                 \
+  struct name : Formula<2, params, Kinds::kinds, cost> {                 \
+    template <class T>                                                   \
+    static HB_HD_ALWAYS T apply([[maybe_unused]] const T* p, T g, T x) { \
+      expression                                                         \
+    }                                                                    \
   };
 
 /// p: slope.
@@ -29,9 +30,12 @@ HB_FLOATS_2(leaky_relu_backward, 1, 1, return x > T(0) ? g : g * p[0];)
 HB_FLOATS_1(elu, 3, 8, const T low = exact::expm1(x * p[2]) * p[0]; return x < T(0) ? low : x * p[1];)
 HB_FLOATS_2(elu_backward, 3, 8, const T low = g * p[2] * p[0] * math::exp(x * p[2]); return x <= T(0) ? low : g * p[1];)
 
-HB_FLOATS_1(gelu_erf, 0, 8, return x * T(0.5) * (T(1) + math::erf(x * T(0.70710678118654752440)));)
-HB_FLOATS_2(gelu_erf_backward, 0, 16, const T cdf = T(0.5) * (T(1) + math::erf(x * T(0.70710678118654752440)));
-            const T pdf = math::exp(T(-0.5) * x * x) * T(0.39894228040143267794); return g * (cdf + x * pdf);)
+/// Of a float with less than a call of the library; of a double by its vectors.
+HB_HD_ALWAYS float erf_of(float x) { return exact::erf(x); }
+HB_HD_ALWAYS double erf_of(double x) { return math::erf(x); }
+HB_FLOATS_1(gelu_erf, 0, 8, return x * T(0.5) * (T(1) + erf_of(x * T(0.70710678118654752440)));)
+HB_FLOATS_2(gelu_erf_backward, 0, 16, const T cdf = T(0.5) * (T(1) + erf_of(x * T(0.70710678118654752440)));
+            const T pdf = math::quick_exp(T(-0.5) * x * x) * T(0.39894228040143267794); return g * (cdf + x * pdf);)
 // (1 + tanh u) / 2 is the sigmoid of 2u, which does not cancel for negative u.
 HB_FLOATS_1(gelu_tanh, 0, 8, const T twice = T(-2 * 0.79788456080286535588) * (x + T(0.044715) * x * x * x);
             return x / (T(1) + math::exp(twice));)
@@ -76,6 +80,20 @@ HB_FLOATS_2(hardswish_backward, 0, 1, const T middle = g * (x / T(3) + T(0.5)); 
                                                                                                   : g;)
 /// Operands: the half that passes, the half that gates.
 HB_FLOATS_2(glu, 0, 8, return g / (T(1) + math::exp(-x));)
+/// Operands: g, the half that passes, the half that gates. The gradient of the latter.
+struct glu_gate_backward : Formula<3, 0, Kinds::floats, 8> {
+  template <class T>
+  static HB_HD T apply(const T*, T g, T a, T x) {
+    const T s = T(1) / (T(1) + math::exp(-x));
+    return g * a * s * (T(1) - s);
+  }
+};
+HB_FLOATS_2(log_sigmoid_backward, 0, 8, return g / (T(1) + math::exp(x));)
+
+template <>
+inline constexpr bool own_arithmetic<gelu_erf> = true;
+template <>
+inline constexpr bool own_arithmetic<gelu_erf_backward> = true;
 
 #undef HB_FLOATS_1
 #undef HB_FLOATS_2

@@ -155,9 +155,22 @@ HB_FORMULA_2(ge, all, 1, T(a >= b))
 HB_FORMULA_2(logical_and, numbers, 1, T((a != T(0)) & (b != T(0))))
 HB_FORMULA_2(logical_or, numbers, 1, T((a != T(0)) | (b != T(0))))
 HB_FORMULA_2(logical_xor, numbers, 1, T((a != T(0)) != (b != T(0))))
-HB_FORMULA_2(bitwise_and, ints, 1, a& b)
-HB_FORMULA_2(bitwise_or, ints, 1, a | b)
-HB_FORMULA_2(bitwise_xor, ints, 1, a ^ b)
+/// The same for integers of any width.
+#define HB_BITS_FORMULA(name, expression)       \
+  struct name : Formula<2, 0, Kinds::ints> {    \
+    template <class T>                          \
+    static HB_HD T apply(const T*, T a, T b) {  \
+      return expression;                        \
+    }                                           \
+    template <class Bits>                       \
+    static HB_HD Bits on_bits(Bits a, Bits b) { \
+      return static_cast<Bits>(expression);     \
+    }                                           \
+  };
+HB_BITS_FORMULA(bitwise_and, a& b)
+HB_BITS_FORMULA(bitwise_or, a | b)
+HB_BITS_FORMULA(bitwise_xor, a ^ b)
+#undef HB_BITS_FORMULA
 struct gcd : Formula<2, 0, Kinds::ints, 64> {
   template <class T>
   static HB_HD T apply(const T*, T a, T b) {

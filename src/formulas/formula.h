@@ -21,4 +21,8 @@ struct Formula {
 template <class F>
 constexpr bool modular = F::kinds == Kinds::numbers;
 
+/// Formulas of exponentials that call no library for a float (vector_special.h).
+template <class F>
+constexpr bool own_arithmetic = false;
+
 }  // namespace hb::formula

@@ -3,6 +3,7 @@
 
 #include "formulas/binary_formulas.h"
 #include "formulas/special_functions.h"
+#include "formulas/unary_formulas.h"
 
 namespace hb::formula {
 
@@ -191,20 +192,21 @@ struct polygamma : Formula<1, 1, Kinds::floats, 128> {
 };
 
 // --- without parameters: special functions that are not methods, and parts of a number
-#define HB_DOUBLE_FORMULA(name, expression)        \
-  struct name : Formula<1, 0, Kinds::floats, 64> { \
-    template <class T>                             \
-    static HB_HD T apply(const T*, T x) {          \
-      return T(expression);                        \
-    }                                              \
+#define HB_DOUBLE_FORMULA(name, cost, expression)    \
+  struct name : Formula<1, 0, Kinds::floats, cost> { \
+    template <class T>                               \
+    static HB_HD_ALWAYS T apply(const T*, T x) {     \
+      return T(expression);                          \
+    }                                                \
   };
-HB_DOUBLE_FORMULA(i0e, math::bessel_i(0, x, true))
-HB_DOUBLE_FORMULA(i1, math::bessel_i(1, x, false))
-HB_DOUBLE_FORMULA(i1e, math::bessel_i(1, x, true))
-HB_DOUBLE_FORMULA(entr, x > T(0) ? -x * math::log(x) : x == T(0) ? T(0) : x != x ? x : -math::infinity<T>)
-HB_DOUBLE_FORMULA(erfcx, math::erfcx(x))
-HB_DOUBLE_FORMULA(log_ndtr, math::log_ndtr(x))
-HB_DOUBLE_FORMULA(ndtri, math::ndtri(x))
+HB_DOUBLE_FORMULA(trigamma, 16, math::trigamma(x))
+HB_DOUBLE_FORMULA(i0e, 16, (math::bessel_i<0, true>(x)))
+HB_DOUBLE_FORMULA(i1, 16, (math::bessel_i<1, false>(x)))
+HB_DOUBLE_FORMULA(i1e, 16, (math::bessel_i<1, true>(x)))
+HB_DOUBLE_FORMULA(entr, 64, x > T(0) ? -x * math::log(x) : x == T(0) ? T(0) : x != x ? x : -math::infinity<T>)
+HB_DOUBLE_FORMULA(erfcx, 64, math::erfcx(x))
+HB_DOUBLE_FORMULA(log_ndtr, 64, math::log_ndtr(x))
+HB_DOUBLE_FORMULA(ndtri, 64, math::ndtri(x))
 #undef HB_DOUBLE_FORMULA
 /// s, q.
 struct zeta : Formula<2, 0, Kinds::floats, 128> {
@@ -238,6 +240,33 @@ struct nextafter : Formula<2, 0, Kinds::floats, 4> {
     const T first = math::copysign(std::numeric_limits<T>::denorm_min(), b);
     const T moved = a == T(0) ? first : next;
     return (a != a) | (b != b) ? a + b : a == b ? b : moved;
+  }
+};
+/// The size of a, the sign of b.
+struct copysign : Formula<2, 0, Kinds::floats> {
+  template <class T>
+  static HB_HD T apply(const T*, T a, T b) {
+    return math::copysign(a, b);
+  }
+  template <class Bits>
+  static HB_HD Bits on_bits(Bits a, Bits b) {
+    return static_cast<Bits>((a & ~sign_bit<Bits>) | (b & sign_bit<Bits>));
+  }
+};
+/// log(x / (1 - x)) of x moved into [p0, p1].
+struct logit : Formula<1, 2, Kinds::floats, 8> {
+  template <class T>
+  static HB_HD T apply(const T* p, T x) {
+    const T inside = x < p[0] ? p[0] : x > p[1] ? p[1] : x;
+    return math::log(inside / (T(1) - inside));
+  }
+};
+/// Operands g, x. p: as logit's, and the gradient outside.
+struct logit_backward : Formula<2, 3, Kinds::floats, 2> {
+  template <class T>
+  static HB_HD T apply(const T* p, T g, T x) {
+    const T slope = g / (x * (T(1) - x));
+    return (x < p[0]) | (x > p[1]) ? p[2] : slope;
   }
 };
 /// Operands x, slope.

@@ -1,29 +1,9 @@
 #pragma once
-// Functions of statistics that no library vectorises; computed in double.
+// Functions of statistics that are computed in double, element by element.
 
-#include "formulas/math.h"
+#include "formulas/vector_special.h"
 
 namespace hb::math {
-
-/// d/dx log Γ(x).
-HB_HD double digamma(double x) {
-  if (x == 0) return ::copysign(infinity<double>, -x);
-  double result = 0;
-  if (x < 0) {
-    if (x == ::floor(x)) return nan<double>;
-    // Reflection; the fraction keeps tan accurate for large |x|.
-    const double fraction = x - ::trunc(x);
-    result = -M_PI / ::tan(M_PI * fraction);
-    x = 1 - x;
-  }
-  for (; x < 10; x += 1) result -= 1 / x;
-  if (x == 10) return result + 2.25175258906672110764;
-  const double z = 1 / (x * x);
-  const double series =
-      z *
-      (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132 - z * (691.0 / 32760 - z / 12))))));
-  return result + ::log(x) - 0.5 / x - series;
-}
 
 /// Hurwitz ζ(s, q) for s > 1 by Euler-Maclaurin summation.
 HB_HD double hurwitz_zeta(double s, double q) {
@@ -46,52 +26,9 @@ HB_HD double hurwitz_zeta(double s, double q) {
 
 HB_HD double polygamma(int n, double x) {
   if (n == 0) return digamma(x);
+  if (n == 1) return trigamma(x);
   const double sign = n % 2 ? 1 : -1;
   return sign * ::exp(::lgamma(n + 1.0)) * hurwitz_zeta(n + 1, x);
-}
-
-/// The inverse of erf: a closed approximation, then Halley's steps on whichever of erf and erfc does not cancel.
-HB_HD double erfinv(double y) {
-  const double magnitude = ::fabs(y);
-  if (!(magnitude <= 1)) return nan<double>;
-  if (magnitude == 1) return ::copysign(infinity<double>, y);
-  if (magnitude < 1e-8) return y * 0.886226925452758;
-  const double a = 0.147, tail = (1 - magnitude) * (1 + magnitude);
-  const double l = ::log(tail), h = 2 / (M_PI * a) + l / 2;
-  double x = ::sqrt(::sqrt(h * h - l / a) - h);
-  for (int i = 0; i < 3; ++i) {
-    const double error = magnitude < 0.5 ? ::erf(x) - magnitude : (1 - magnitude) - ::erfc(x);
-    const double step = error / (1.1283791670955126 * ::exp(-x * x));
-    x -= step / (1 + x * step);
-  }
-  return ::copysign(x, y);
-}
-
-/// I_0 and I_1, the modified Bessel functions of the first kind; scaled: times exp(-|x|). The power series
-/// (DLMF 10.25.2) has positive terms only; beyond 20 the asymptotic expansion (DLMF 10.40.1) is exact to double.
-HB_HD double bessel_i(int order, double x, bool scaled) {
-  const double size = ::fabs(x);
-  double y;
-  if (size <= 20) {
-    double term = order ? size / 2 : 1, sum = term;
-    for (int k = 1; term > sum * 1e-17 && k < 100; ++k) {
-      term *= size * size / 4 / (static_cast<double>(k) * (k + order));
-      sum += term;
-    }
-    y = scaled ? sum * ::exp(-size) : sum;
-  } else if (size == infinity<double>) {
-    y = scaled ? 0 : size;
-  } else {
-    double term = 1, sum = 1;
-    for (int k = 1; ::fabs(term) > 1e-17 && k < 40; ++k) {
-      const double odd = 2 * k - 1;
-      term *= (odd * odd - 4 * order * order) / (8 * k * size);
-      sum += term;
-    }
-    y = sum / ::sqrt(2 * M_PI * size);
-    if (!scaled) y = y * ::exp(size / 2) * ::exp(size / 2);  // exp(size) may be too large where y is not
-  }
-  return order && x < 0 ? -y : y;
 }
 
 /// exp(x^2) erfc(x). Beyond 10 by the asymptotic expansion (DLMF 7.12.1).

@@ -11,7 +11,7 @@ namespace hb::formula {
 #define HB_FLOAT_FORMULA(name, cost, expression)     \
   struct name : Formula<1, 0, Kinds::floats, cost> { \
     template <class T>                               \
-    static HB_HD T apply(const T*, T x) {            \
+    static HB_HD_ALWAYS T apply(const T*, T x) {     \
       return expression;                             \
     }                                                \
   };
@@ -60,7 +60,20 @@ namespace hb::formula {
     }                                                     \
   };
 
-HB_ANY_FORMULA(abs, numbers, T(math::abs(x)))
+/// The bit of a floating number of this width that is its sign.
+template <class Bits>
+constexpr Bits sign_bit = std::numeric_limits<Bits>::min();
+
+struct abs : Formula<1, 0, Kinds::numbers> {
+  template <class T>
+  static HB_HD T apply(const T*, T x) {
+    return T(math::abs(x));
+  }
+  template <class Bits>
+  static HB_HD Bits on_bits(Bits x) {
+    return static_cast<Bits>(x & ~sign_bit<Bits>);
+  }
+};
 HB_ANY_FORMULA(sign, all, T((x > T(0)) - (x < T(0))))
 HB_ANY_FORMULA(relu, all, x < T(0) ? T(0) : x)
 HB_ANY_FORMULA(logical_not, numbers, T(x == T(0)))
@@ -72,6 +85,10 @@ struct neg : Formula<1, 0, Kinds::numbers> {
       return -x;
     else
       return static_cast<T>(0 - static_cast<uint64_t>(x));
+  }
+  template <class Bits>
+  static HB_HD Bits on_bits(Bits x) {
+    return static_cast<Bits>(x ^ sign_bit<Bits>);
   }
 };
 struct square : Formula<1, 0, Kinds::numbers> {
@@ -113,13 +130,16 @@ HB_FIELD_FORMULA(acosh, 8, math::acosh(x))
 HB_FIELD_FORMULA(atanh, 8, math::atanh(x))
 HB_EXACT_FORMULA(erf, floats)
 HB_FLOAT_FORMULA(erfc, 8, math::erfc(x))
-HB_FLOAT_FORMULA(erfinv, 64, T(math::erfinv(x)))
-HB_FLOAT_FORMULA(digamma, 64, T(math::digamma(x)))
-HB_FLOAT_FORMULA(i0, 64, T(math::bessel_i(0, x, false)))
-struct lgamma : Formula<1, 0, Kinds::floats, 32> {
+HB_FLOAT_FORMULA(erfinv, 16, math::erfinv(x))
+HB_FLOAT_FORMULA(digamma, 16, T(math::digamma(x)))
+HB_FLOAT_FORMULA(i0, 16, T((math::bessel_i<0, false>(x))))
+struct lgamma : Formula<1, 0, Kinds::floats, 16> {
   template <class T>
-  static HB_HD T apply(const T*, T x) {
-    return T(math::log_gamma(static_cast<double>(x)));
+  static HB_HD_ALWAYS T apply(const T*, T x) {
+    if constexpr (sizeof(T) == sizeof(float))
+      return T(math::log_gamma_for_float(x));
+    else
+      return math::log_gamma(x);
   }
 };
 
@@ -134,6 +154,8 @@ struct tanh : Formula<1, 0, Kinds::field, 8> {
 };
 HB_FIELD_FORMULA(sigmoid, 8, T(1) / (T(1) + math::exp(-x)))
 HB_FLOAT_FORMULA(silu, 8, x / (T(1) + math::exp(-x)))
+template <>
+inline constexpr bool own_arithmetic<erf> = true;
 HB_FLOAT_FORMULA(mish, 16, x* math::tanh(math::log1p(math::exp(x))))
 HB_FLOAT_FORMULA(log_sigmoid, 16, (x < T(0) ? x : x != x ? x : T(0)) - math::log1p(exact::exp(-math::abs(x))))
 struct hardsigmoid : Formula<1, 0, Kinds::floats> {

@@ -96,7 +96,7 @@ C softmax_row(C* __restrict s, int64_t seen, int64_t n) {
   }
   // Whole vectors: what is hidden becomes exp(-infinity) = 0.
   std::fill(s + seen, s + n, -std::numeric_limits<C>::infinity());
-  for (int64_t j = 0; j < n; ++j) s[j] = exp_of(s[j] - top);
+  for (int64_t j = 0; j < n; ++j) s[j] = quick_exp(s[j] - top);
   const C sum = sum_over<C>(n, [=](int64_t j) { return s[j]; }), scale = C(1) / sum;
   for (int64_t j = 0; j < n; ++j) s[j] *= scale;
   return top + std::log(sum);
@@ -168,7 +168,7 @@ struct BackwardHead {
       const int64_t seen = keys_seen(a, first + i);
       const C sum = kept[i];
       std::fill(row + seen, row + n, -std::numeric_limits<C>::infinity());
-      for (int64_t j = 0; j < n; ++j) row[j] = exp_of(row[j] - sum);
+      for (int64_t j = 0; j < n; ++j) row[j] = quick_exp(row[j] - sum);
     }
     multiply(n, a.value_width, count, factors<M>(p.data(), count * n, factor), true, go.data(), false, dv.data(), 1);
     multiply(count, n, a.value_width, go.data(), false, v.data(), true, dp.data());

@@ -84,7 +84,7 @@ void cross_entropy_of(const ClassLoss& l, void* out, void* normalizer) {
   reduce_losses<T, L>(l, out, l.outer, std::max<int64_t>(1, kGrain / 8 / n), n, [&](int64_t i, C* buffer) -> Totals {
     const C* __restrict row = computable(x + i * n, buffer, n);
     const C top = max_over<C>(n, [=](int64_t j) { return row[j]; });
-    const C shift = top + std::log(sum_over<C>(n, [=](int64_t j) { return exp_of(row[j] - top); }));
+    const C shift = top + std::log(sum_over<C>(n, [=](int64_t j) { return quick_exp(row[j] - top); }));
     kept[i] = shift;
     if (l.target[i] == l.ignore_index) return {};
     const int64_t c = class_of("cross_entropy", l, i);
@@ -121,9 +121,9 @@ void cross_entropy_backward_of(const ClassLoss& l, void* grad_x, const void* gra
       const C shift = kept[i], spread = static_cast<C>(l.smoothing / static_cast<double>(n));
       const C* row = computable(x + i * n, buffer.data(), n);
       C* y = results(o, buffer.data());
-      const C at_target = g * (exp_of(row[c] - shift) - spread - static_cast<C>(1 - l.smoothing));
+      const C at_target = g * (quick_exp(row[c] - shift) - spread - static_cast<C>(1 - l.smoothing));
       HB_INDEPENDENT
-      for (int64_t j = 0; j < n; ++j) y[j] = g * (exp_of(row[j] - shift) - spread);
+      for (int64_t j = 0; j < n; ++j) y[j] = g * (quick_exp(row[j] - shift) - spread);
       y[c] = at_target;
       finish(y, o, n);
     }

@@ -38,6 +38,13 @@ inline To convert(From v) {
   }
 }
 
+/// The bits of x as bf16, in arithmetic that becomes vector code.
+inline __attribute__((always_inline)) uint16_t bf16_bits(float x) {
+  const uint32_t bits = std::bit_cast<uint32_t>(x);
+  const uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+  return static_cast<uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? 0x7fc0u : rounded);
+}
+
 /// n consecutive elements. The compiler vectorises few loops with half types in them: these go by way of float.
 template <class To, class From>
 inline void convert_run(To* to, const From* from, int64_t n) {
@@ -74,11 +81,7 @@ inline void convert_run(To* to, const From* from, int64_t n) {
   } else if constexpr (std::is_same_v<From, float> && std::is_same_v<To, BFloat16>) {
     auto* out = reinterpret_cast<uint16_t*>(to);
     HB_INDEPENDENT
-    for (i = 0; i < n; ++i) {
-      const uint32_t bits = std::bit_cast<uint32_t>(from[i]);
-      const uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-      out[i] = static_cast<uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? 0x7fc0u : rounded);
-    }
+    for (i = 0; i < n; ++i) out[i] = bf16_bits(from[i]);
     return;
   } else if constexpr (std::is_same_v<From, BFloat16> && std::is_same_v<To, float>) {
     const auto* in = reinterpret_cast<const uint16_t*>(from);

@@ -112,6 +112,29 @@ void offsets(const Plan& p, int first, int64_t i, int64_t& to, int64_t& from) {
   }
 }
 
+/// The same for one position after the other.
+class OuterWalk {
+ public:
+  int64_t to, from;
+  OuterWalk(const Plan& p, int first, int64_t i) : p_(p), first_(first) {
+    offsets(p, first, i, to, from);
+    for (int d = first; d < p.dims; ++d) at_[d] = i % p.size[d], i /= p.size[d];
+  }
+  void next() {
+    for (int d = first_; d < p_.dims; ++d) {
+      to += p_.to[d], from += p_.from[d];
+      if (++at_[d] < p_.size[d]) return;
+      to -= p_.size[d] * p_.to[d], from -= p_.size[d] * p_.from[d];
+      at_[d] = 0;
+    }
+  }
+
+ private:
+  const Plan& p_;
+  int first_;
+  int64_t at_[64];
+};
+
 void copy_transposed(const Plan& p, char* to, const char* from, int64_t itemsize) {
   // Work items: strips of kTile rows of dimension 1, in every position of the outer dimensions.
   const int64_t strips = (p.size[1] + kTile - 1) / kTile;
@@ -140,11 +163,10 @@ void copy_rows(const Plan& p, char* to, char* from, ConvertRows move) {
   }
   // Items: rows of dimension 0; runs of neighbouring rows go in one call.
   parallel_for(0, outer * n1, std::max<int64_t>(1, kGrain / n0), [&](int64_t b, int64_t e) {
-    while (b < e) {
-      int64_t t, f;
-      offsets(p, 2, b / n1, t, f);
-      const int64_t j = b % n1, m = std::min(n1 - j, e - b);
-      move({to + t + j * t1, p.to[0], t1}, {from + f + j * f1, p.from[0], f1}, {n0, m});
+    int64_t j = b % n1;
+    for (OuterWalk outer(p, 2, b / n1); b < e; outer.next(), j = 0) {
+      const int64_t m = std::min(n1 - j, e - b);
+      move({to + outer.to + j * t1, p.to[0], t1}, {from + outer.from + j * f1, p.from[0], f1}, {n0, m});
       b += m;
     }
   });
@@ -173,6 +195,9 @@ void copy(const Loop& loop) {
     swap_dims(p, 1, d);
     return copy_transposed(p, loop.op[0].data, loop.op[1].data, itemsize);
   }
+  // Elements that lie apart in either go in the longer loop.
+  const bool dense = p.to[0] == itemsize && p.from[0] == static_cast<int64_t>(element_size(loop.op[1].dtype));
+  if (!dense && p.dims > 1 && p.size[0] < 8 && p.size[1] > p.size[0]) swap_dims(p, 0, 1);
   copy_rows(p, loop.op[0].data, loop.op[1].data, convert_rows(loop.op[0].dtype, loop.op[1].dtype));
 }
 

@@ -40,7 +40,7 @@ void log_add(int64_t n, const C* a, const C* b, const C* c, const C* skip, const
     C top = a[s] > b[s] ? a[s] : b[s];
     top = third > top ? third : top;
     top = top > kNever<C> ? top : C(0);
-    out[s] = math::log(exp_of(a[s] - top) + exp_of(b[s] - top) + exp_of(third - top)) + top + at[s];
+    out[s] = math::log(quick_exp(a[s] - top) + quick_exp(b[s] - top) + quick_exp(third - top)) + top + at[s];
   }
 }
 
@@ -103,12 +103,12 @@ void backward(const CtcTargets& t, const C* log_probs, const C* alpha, const C* 
         }
         const C* begun = alpha + (n * t.steps + i) * (t.width + 2) + 2;
         const C whole = loss[n];
-        for (int64_t k = 0; k < q.width; ++k) posterior[k] = exp_of(begun[k] + beta[k] + whole - emitted[k]);
+        for (int64_t k = 0; k < q.width; ++k) posterior[k] = quick_exp(begun[k] + beta[k] + whole - emitted[k]);
         std::fill(sum.begin(), sum.end(), C(0));
         for (int64_t k = 0; k < q.width; ++k) sum[q.labels[k]] += posterior[k];
         C* out = grad_x + (i * t.batch + n) * t.classes;
         HB_INDEPENDENT
-        for (int64_t k = 0; k < t.classes; ++k) out[k] = (exp_of(x[k]) - sum[k]) * grad[n];
+        for (int64_t k = 0; k < t.classes; ++k) out[k] = (quick_exp(x[k]) - sum[k]) * grad[n];
       }
     }
   });

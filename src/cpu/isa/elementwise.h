@@ -6,20 +6,30 @@ namespace hb::cpu {
 
 /// The plain loops of a formula, uniform in the number of operands: out[k][i] = f(in[0][i], in[1][i], …; params).
 /// T is float, double, int64_t or a complex type: `compute` says which. Half types are computed in float, integers and
-/// bool in int64. The runner converts, gathers strided operands and splits the work among threads.
+/// bool in int64. The runner converts, gathers strided operands and splits the work among threads. Bit k of `shared`:
+/// operand k is one value for all n.
+template <class T>
+using FormulaLoop = void (*)(T* const* out, const T* const* in, int64_t n, const double* params, unsigned shared);
+
 struct ElementwiseFn {
   const char* name = nullptr;
-  void (*f32)(float* const* out, const float* const* in, int64_t n, const double* params) = nullptr;
-  void (*f64)(double* const* out, const double* const* in, int64_t n, const double* params) = nullptr;
+  FormulaLoop<float> f32 = nullptr;
+  FormulaLoop<double> f64 = nullptr;
   /// Set where the function takes complex numbers. A real result, of abs say, is the real part.
-  void (*c64)(Complex<float>* const* out, const Complex<float>* const* in, int64_t n, const double* params) = nullptr;
-  void (*c128)(Complex<double>* const* out, const Complex<double>* const* in, int64_t n,
-               const double* params) = nullptr;
-  void (*i64)(int64_t* const* out, const int64_t* const* in, int64_t n, const double* params) = nullptr;
+  FormulaLoop<Complex<float>> c64 = nullptr;
+  FormulaLoop<Complex<double>> c128 = nullptr;
+  FormulaLoop<int64_t> i64 = nullptr;
+  /// The same in one pass where all operands are bf16: set for cheap formulas, beside which conversions weigh.
+  FormulaLoop<BFloat16> bf16 = nullptr;
+  /// On the bits alone: of half types, whatever the exponent, and of bool and integers of a byte.
+  FormulaLoop<int16_t> half_bits = nullptr;
+  FormulaLoop<int8_t> byte_bits = nullptr;
+  /// Bit s: the loops of real types take a set s of shared operands.
+  unsigned shared_sets = 1;
   /// Whether i64 is right for the bits of uint64.
   bool modular = false;
-  /// Whether the compiler calls libmvec for whole vectors of f32 and f64, and other functions for what remains.
-  bool calls_vectors = false;
+  /// Whether the loop must be given whole vectors, lest what remains be computed otherwise.
+  bool wants_whole_vectors = false;
   /// Work per element relative to an addition; decides from which size threads help.
   int cost = 1;
 };

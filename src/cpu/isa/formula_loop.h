@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "cpu/isa/convert_element.h"
 #include "cpu/isa/elementwise.h"
 #include "cpu/isa/isa.h"
 #include "formulas/unary_formulas.h"
@@ -63,35 +64,129 @@ void range_loop(T* y, const T* a, int64_t n, const T* p) {
   }
 }
 
+/// Whether a formula has on_bits(operands…): what it does to the bits of any number of a width.
+template <class F, class T>
+constexpr bool has_bits = requires(T a) {
+  F::on_bits(a);
+}
+|| requires(T a) { F::on_bits(a, a); };
+
+/// So cheap that loading a value, or rounding it to bf16, takes as long.
+template <class F>
+constexpr bool is_cheap = F::cost <= 2;
+
+/// Whether operands may be one value for all: of cheap formulas of one operation or of choices alone. The compiler
+/// would join other products with sums where a part does not change along the loop, and so round otherwise.
+template <class F>
+constexpr bool may_share = is_cheap<F>&& F::params == 0 &&
+                           (F::inputs == 2 || (F::inputs == 3 && F::kinds != formula::Kinds::floats));
+/// The sets, as a set of bits: none, and of the operands behind the first, or of two operands either.
+template <class F>
+constexpr unsigned shared_sets = !may_share<F>    ? 1
+                                 : F::inputs == 2 ? 0b111
+                                                  : 0b1010101;
+
+/// Calls f(constant), constant being the set of shared operands.
+template <class F, class Body>
+inline void with_shared(unsigned shared, const Body& body) {
+  if constexpr (shared_sets<F> != 1) {
+    if (shared == 2) return body(std::integral_constant<unsigned, 2>());
+    if constexpr (F::inputs == 2) {
+      if (shared == 1) return body(std::integral_constant<unsigned, 1>());
+    } else {
+      if (shared == 4) return body(std::integral_constant<unsigned, 4>());
+      if (shared == 6) return body(std::integral_constant<unsigned, 6>());
+    }
+  }
+  body(std::integral_constant<unsigned, 0>());
+}
+
+/// Values of operand k as they are computed with: loaded once where all share one.
+template <class T, bool kShared>
+struct Values {
+  const T* at;
+  T first;
+  explicit Values(const T* p) : at(p), first(kShared ? p[0] : T()) {}
+  inline __attribute__((always_inline)) T operator[](int64_t i) const { return kShared ? first : at[i]; }
+};
+template <bool kShared>
+struct Values<BFloat16, kShared> {
+  const uint16_t* at;
+  float first;
+  explicit Values(const BFloat16* p)
+      : at(reinterpret_cast<const uint16_t*>(p)), first(kShared ? BFloat16::widen(p->x) : 0) {}
+  inline __attribute__((always_inline)) float operator[](int64_t i) const {
+    return kShared ? first : std::bit_cast<float>(static_cast<uint32_t>(at[i]) << 16);
+  }
+};
+template <class T>
+struct Results {
+  T* at;
+  inline __attribute__((always_inline)) void put(int64_t i, T value) const { at[i] = value; }
+};
+template <>
+struct Results<BFloat16> {
+  BFloat16* at;
+  inline __attribute__((always_inline)) void put(int64_t i, float value) const {
+    reinterpret_cast<uint16_t*>(at)[i] = bf16_bits(value);
+  }
+};
+
 /// The plain loop of a formula. The results may stand where an operand stands.
 template <class F, class T>
-void formula_loop(T* const* out, const T* const* in, int64_t n, const double* params) {
-  T p[F::params + 1];
-  for (int i = 0; i < F::params; ++i) p[i] = static_cast<T>(params[i]);
-  T* y = out[0];
-  const T* a = in[0];
+void formula_loop(T* const* out, const T* const* in, int64_t n, const double* params, unsigned set) {
+  using C = std::conditional_t<std::is_same_v<T, BFloat16>, float, T>;
+  C p[F::params + 1];
+  for (int i = 0; i < F::params; ++i) p[i] = static_cast<C>(params[i]);
+  const Results<T> y{out[0]};
   if constexpr (F::inputs == 1) {
-    if constexpr (has_range<F, T>) return range_loop<F>(y, a, n, p);
+    if constexpr (has_range<F, T>) return range_loop<F>(out[0], in[0], n, p);
+    const Values<T, false> a(in[0]);
     HB_INDEPENDENT
-    for (int64_t i = 0; i < n; ++i) y[i] = F::template apply<T>(p, a[i]);
+    for (int64_t i = 0; i < n; ++i) y.put(i, F::template apply<C>(p, a[i]));
   } else if constexpr (F::inputs == 2) {
-    const T* b = in[1];
-    if constexpr (has_quick<F, T>) return quick_loop<F>(y, a, b, n, p);
-    HB_INDEPENDENT
-    for (int64_t i = 0; i < n; ++i) y[i] = F::template apply<T>(p, a[i], b[i]);
+    if constexpr (has_quick<F, T>) return quick_loop<F>(out[0], in[0], in[1], n, p);
+    with_shared<F>(
+        set, [&](auto shared) __attribute__((always_inline)) {
+          const Values<T, (shared & 1) != 0> a(in[0]);
+          const Values<T, (shared & 2) != 0> b(in[1]);
+          HB_INDEPENDENT
+          for (int64_t i = 0; i < n; ++i) y.put(i, F::template apply<C>(p, a[i], b[i]));
+        });
   } else {
-    const T* b = in[1];
-    const T* c = in[2];
-    HB_INDEPENDENT
-    for (int64_t i = 0; i < n; ++i) y[i] = F::template apply<T>(p, a[i], b[i], c[i]);
+    with_shared<F>(
+        set, [&](auto shared) __attribute__((always_inline)) {
+          const Values<T, false> a(in[0]);
+          const Values<T, (shared & 2) != 0> b(in[1]);
+          const Values<T, (shared & 4) != 0> c(in[2]);
+          HB_INDEPENDENT
+          for (int64_t i = 0; i < n; ++i) y.put(i, F::template apply<C>(p, a[i], b[i], c[i]));
+        });
   }
 }
 
-/// Cheaper formulas are arithmetic, and dearer ones are computed element by element, with few exceptions.
+template <class F, class T>
+void bits_loop(T* const* out, const T* const* in, int64_t n, const double*, unsigned) {
+  T* y = out[0];
+  const T* a = in[0];
+  if constexpr (F::inputs == 1) {
+    HB_INDEPENDENT
+    for (int64_t i = 0; i < n; ++i) y[i] = F::on_bits(a[i]);
+  } else {
+    const T* b = in[1];
+    HB_INDEPENDENT
+    for (int64_t i = 0; i < n; ++i) y[i] = F::on_bits(a[i], b[i]);
+  }
+}
+
+/// Whether a value's bits depend on where it stands: the compiler calls functions of the C library for whole vectors,
+/// and others for what remains, or joins other products with sums. Cheaper formulas are exact or one operation, and
+/// dearer ones are computed element by element, with few exceptions.
 template <class F>
-constexpr bool calls_vectors = F::cost >= 8 && F::cost <= 16 && !has_quick<F, float>;
-template <>
-inline constexpr bool calls_vectors<formula::erfinv> = true;
+constexpr bool wants_whole_vectors = F::cost >= 8 && F::cost <= 16 && !has_quick<F, float>;
+/// Whether one pass over bf16 pays: a conversion by itself takes as long as the formula.
+template <class F>
+constexpr bool has_bf16 = F::kinds != formula::Kinds::ints && (is_cheap<F> || formula::own_arithmetic<F>);
 
 template <class F>
 constexpr ElementwiseFn make_formula(const char* name) {
@@ -99,12 +194,16 @@ constexpr ElementwiseFn make_formula(const char* name) {
   fn.name = name;
   fn.cost = F::cost;
   fn.modular = formula::modular<F>;
-  fn.calls_vectors = calls_vectors<F>;
+  fn.wants_whole_vectors = wants_whole_vectors<F>;
   if constexpr (F::kinds == formula::Kinds::numbers || F::kinds == formula::Kinds::field)
     fn.c64 = formula_loop<F, Complex<float>>, fn.c128 = formula_loop<F, Complex<double>>;
   if constexpr (F::kinds != formula::Kinds::ints) fn.f32 = formula_loop<F, float>, fn.f64 = formula_loop<F, double>;
   if constexpr (F::kinds != formula::Kinds::floats && F::kinds != formula::Kinds::field)
     fn.i64 = formula_loop<F, int64_t>;
+  if constexpr (has_bf16<F>) fn.bf16 = formula_loop<F, BFloat16>;
+  if constexpr (has_bits<F, int16_t> && F::kinds != formula::Kinds::ints) fn.half_bits = bits_loop<F, int16_t>;
+  if constexpr (has_bits<F, int8_t> && F::kinds == formula::Kinds::ints) fn.byte_bits = bits_loop<F, int8_t>;
+  fn.shared_sets = shared_sets<F>;
   return fn;
 }
 

@@ -1,8 +1,9 @@
-// Matrix products that oneDNN does not offer (f64, integers) or where a loop over memory is all there is to do.
+// Matrix products that oneDNN does not offer (f64) or where a loop over memory is all there is to do.
 #include "cpu/gemm.h"
 
 #include <vector>
 
+#include "cpu/isa/integer_gemm.h"
 #include "cpu/isa/small_product.h"
 #include "cpu/scratch.h"
 
@@ -91,62 +92,6 @@ void f64(const Gemm& g) {
   });
 }
 
-// out (n) += x times row (n), each as uint64: integers wrap.
-template <class T>
-void add_multiple(uint64_t* __restrict out, uint64_t x, const T* row, int64_t stride, int64_t n) {
-  const auto bits = [](T v) { return static_cast<uint64_t>(static_cast<int64_t>(v)); };
-  if (stride == 1) {
-    for (int64_t j = 0; j < n; ++j) out[j] += x * bits(row[j]);
-  } else {
-    for (int64_t j = 0; j < n; ++j) out[j] += x * bits(row[j * stride]);
-  }
-}
-
-template <class T>
-void integers_of(const Gemm& g) {
-  const auto *a = static_cast<const T*>(g.a.data), *b = static_cast<const T*>(g.b.data),
-             *bias = static_cast<const T*>(g.bias);
-  auto* c = static_cast<T*>(g.c.data);
-  const auto bits = [](T v) { return static_cast<uint64_t>(static_cast<int64_t>(v)); };
-  const auto alpha = static_cast<uint64_t>(static_cast<int64_t>(g.alpha)),
-             beta = static_cast<uint64_t>(static_cast<int64_t>(g.beta));
-  const int64_t grain = std::max<int64_t>(1, 30000 / std::max<int64_t>(1, g.n * g.k));
-  parallel_for(0, g.m, grain, [&](int64_t from, int64_t to) {
-    std::vector<uint64_t> row(g.n);
-    for (int64_t i = from; i < to; ++i) {
-      std::fill(row.begin(), row.end(), 0);
-      if (g.b.row == 1 && g.b.col != 1) {  // columns lie together
-        for (int64_t j = 0; j < g.n; ++j)
-          for (int64_t p = 0; p < g.k; ++p) row[j] += bits(a[i * g.a.row + p * g.a.col]) * bits(b[p + j * g.b.col]);
-      } else {
-        for (int64_t p = 0; p < g.k; ++p)
-          add_multiple(row.data(), bits(a[i * g.a.row + p * g.a.col]), b + p * g.b.row, g.b.col, g.n);
-      }
-      for (int64_t j = 0; j < g.n; ++j) {
-        T& out = c[i * g.c.row + j];
-        out = static_cast<T>(row[j] * alpha + (beta == 0 ? 0 : beta * bits(out)) + (bias ? bits(bias[j]) : 0));
-      }
-    }
-  });
-}
-
-void integers(const Gemm& g) {
-  switch (g.dtype) {
-    case kByte:
-      return integers_of<uint8_t>(g);
-    case kChar:
-      return integers_of<int8_t>(g);
-    case kShort:
-      return integers_of<int16_t>(g);
-    case kInt:
-      return integers_of<int32_t>(g);
-    case kLong:
-      return integers_of<int64_t>(g);
-    default:
-      HB_NOT_SUPPORTED("[matmul] expected a numeric dtype, got ", g.dtype);
-  }
-}
-
 constexpr int64_t kWide = kBytes / 4;
 typedef float Lanes __attribute__((vector_size(kBytes), aligned(4)));
 
@@ -159,6 +104,10 @@ compute_t<T> dot(const T* x, const T* y, int64_t n) {
   for (; i + 4 * kWide <= n; i += 4 * kWide) {
     const C *a = computable(x + i, wide_x, 4 * kWide), *b = computable(y + i, wide_y, 4 * kWide);
     for (int64_t j = 0; j < 4 * kWide; ++j) sum[j] += a[j] * b[j];
+  }
+  for (; i + kWide <= n; i += kWide) {
+    const C *a = computable(x + i, wide_x, kWide), *b = computable(y + i, wide_y, kWide);
+    for (int64_t j = 0; j < kWide; ++j) sum[j] += a[j] * b[j];
   }
   C total = 0;
   for (int64_t j = 0; j < 2 * kWide; ++j) sum[j] += sum[j + 2 * kWide];

@@ -9,7 +9,7 @@ namespace {
 
 template <class C>
 inline __attribute__((always_inline)) C sigmoid(C x) {
-  return C(1) / (C(1) + exp_of(-x));
+  return C(1) / (C(1) + quick_exp(-x));
 }
 
 template <class T>

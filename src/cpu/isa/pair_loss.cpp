@@ -20,7 +20,7 @@ inline __attribute__((always_inline)) C value(C a, C b, C param) {
   }
   if constexpr (kind == PairLoss::bce_logits) {
     const C m = a < 0 ? -a : C(0), far = a < 0 ? a : -a;
-    return a * (1 - b) + m + math::log1p(exp_of(far));
+    return a * (1 - b) + m + math::log1p(quick_exp(far));
   }
 }
 
@@ -32,7 +32,7 @@ inline __attribute__((always_inline)) C slope(C a, C b, C param) {
   if constexpr (kind == PairLoss::smooth_l1) return d <= -param ? C(-1) : d >= param ? C(1) : d / param;
   if constexpr (kind == PairLoss::huber) return d < -param ? -param : d > param ? param : d;
   if constexpr (kind == PairLoss::bce) return d / std::max((1 - a) * a, C(1e-12));
-  if constexpr (kind == PairLoss::bce_logits) return 1 / (1 + exp_of(-a)) - b;
+  if constexpr (kind == PairLoss::bce_logits) return 1 / (1 + quick_exp(-a)) - b;
 }
 
 constexpr int64_t kChunk = 4096;

@@ -11,9 +11,13 @@ namespace {
 
 /// The first of `count` indices, `step` apart, that is not one of [0, n), or null.
 inline const int64_t* find_outside(const int64_t* index, int64_t step, int64_t count, int64_t n) {
-  bool bad = false;
-  for (int64_t k = 0; k < count; ++k) bad |= (index[k * step] < 0) | (index[k * step] >= n);
-  if (!bad) return nullptr;
+  uint64_t signs = 0;  // what is below 0, or takes n - 1 below it, has a sign
+  const auto take = [&](int64_t i) { signs |= static_cast<uint64_t>(i) | (static_cast<uint64_t>(n - 1) - i); };
+  if (step == 1)
+    for (int64_t k = 0; k < count; ++k) take(index[k]);
+  else
+    for (int64_t k = 0; k < count; ++k) take(index[k * step]);
+  if (static_cast<int64_t>(signs) >= 0) return nullptr;
   while (*index >= 0 && *index < n) index += step;
   return index;
 }
@@ -44,6 +48,8 @@ inline T combined(PutOp op, T a, T b) {
         return a || b;
       else if constexpr (std::is_integral_v<T>)
         return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+      else if constexpr (std::is_same_v<T, BFloat16>)
+        return std::bit_cast<T>(bf16_bits(widen(a) + widen(b)));  // without a branch
       else
         return a + b;
     case PutOp::multiply:

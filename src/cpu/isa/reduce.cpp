@@ -27,6 +27,9 @@ struct Steps {
   void (*rows)(T* acc, const T* const* x, int count, int64_t n);
   W (*merge)(W a, W b);
   void (*merge_rows)(W* total, const T* part, int64_t n);
+  // of bf16, where T is float
+  float (*run_bf16)(const uint16_t* x, int64_t n) = nullptr;
+  void (*rows_bf16)(float* acc, const uint16_t* const* x, int count, int64_t n) = nullptr;
 };
 
 template <ReduceOp op, class T>
@@ -38,7 +41,9 @@ void merge_rows(typename Steps<T>::W* total, const T* part, int64_t n) {
 template <ReduceOp op, class T>
 Steps<T> steps() {
   using W = typename Steps<T>::W;
-  return {start<op, T>(), reduce_run<op, T>, reduce_rows<op, T>, merge<op, W>, merge_rows<op, T>};
+  Steps<T> s{start<op, T>(), reduce_run<op, T>, reduce_rows<op, T>, merge<op, W>, merge_rows<op, T>};
+  if constexpr (std::is_same_v<T, float>) s.run_bf16 = reduce_run_bf16<op>, s.rows_bf16 = reduce_rows_bf16<op>;
+  return s;
 }
 
 template <class T>
@@ -82,6 +87,7 @@ class Reducer {
   Reducer(const ReduceLoop& loop, ReduceOp op, const ReduceFinish& finish)
       : l_(loop), finish_(finish), steps_(steps_of<T>(op)), power_(op == ReduceOp::power_sum) {
     same_ = l_.in_dtype == dtype_of<T>::value && !power_;
+    bf16_ = std::is_same_v<T, float> && l_.in_dtype == kBFloat16 && !power_;
     load_ = convert_rows(dtype_of<T>::value, l_.in_dtype);
     store_ = convert_rows(l_.out_dtype, dtype_of<W>::value);
   }
@@ -163,9 +169,15 @@ class Reducer {
     while (b < e) {
       int64_t at;
       const char* p = in + reduced_offset(b, at);
-      const int64_t n = std::min(l_.reduced[0] - at, e - b), most = direct ? kRun : kBuffer;
+      const bool halves = bf16_ && stride == static_cast<int64_t>(sizeof(uint16_t));
+      const int64_t n = std::min(l_.reduced[0] - at, e - b), most = direct || halves ? kRun : kBuffer;
       for (int64_t i = 0; i < n; i += most) {
         const int64_t m = std::min(most, n - i);
+        if (halves) {
+          const auto* x = reinterpret_cast<const uint16_t*>(p + i * stride);
+          total = steps_.merge(total, static_cast<W>(steps_.run_bf16(x, m)));
+          continue;
+        }
         const T* x =
             direct ? reinterpret_cast<const T*>(p + i * stride) : load(scratch.buffer, p + i * stride, stride, m);
         total = steps_.merge(total, static_cast<W>(steps_.run(x, m)));
@@ -234,6 +246,8 @@ class Reducer {
   void add_rows(Scratch<T>& scratch, const char* p, int64_t stride, int64_t step_bytes, int64_t n, int64_t rows,
                 bool direct) const {
     int64_t r = 0;
+    if (bf16_ && stride == static_cast<int64_t>(sizeof(uint16_t)))
+      return add_bf16_rows(scratch, p, step_bytes, n, rows);
     const T* x[4];
     for (; direct && r + 4 <= rows; r += 4, p += 4 * step_bytes) {
       for (int j = 0; j < 4; ++j) x[j] = reinterpret_cast<const T*>(p + j * step_bytes);
@@ -242,6 +256,17 @@ class Reducer {
     for (; r < rows; ++r, p += step_bytes) {
       x[0] = direct ? reinterpret_cast<const T*>(p) : load(scratch.buffer, p, stride, n);
       steps_.rows(scratch.part, x, 1, n);
+    }
+  }
+
+  void add_bf16_rows(Scratch<T>& scratch, const char* p, int64_t step_bytes, int64_t n, int64_t rows) const {
+    if constexpr (std::is_same_v<T, float>) {
+      const uint16_t* x[4];
+      for (int64_t r = 0; r < rows;) {
+        const int count = r + 4 <= rows ? 4 : 1;
+        for (int j = 0; j < count; ++j, ++r, p += step_bytes) x[j] = reinterpret_cast<const uint16_t*>(p);
+        steps_.rows_bf16(scratch.part, x, count, n);
+      }
     }
   }
 
@@ -268,7 +293,7 @@ class Reducer {
   const ReduceLoop& l_;
   ReduceFinish finish_;
   Steps<T> steps_;
-  bool power_, same_;
+  bool power_, same_, bf16_;
   ConvertRows load_, store_;
 };
 

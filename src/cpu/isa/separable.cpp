@@ -28,22 +28,48 @@ std::vector<Run> runs_of(const std::vector<int64_t>& index, int64_t inner) {
 template <class F>
 void over_rows(const SeparableIndex& s, int64_t b, int64_t e, const F& f) {
   const int64_t columns = s.outputs(1), rows = s.outputs(0) * columns;
-  for (int64_t r = b; r < e; ++r)
-    f(r, (r / rows * s.size[0] + s.index[0][r / columns % s.outputs(0)]) * s.size[1] + s.index[1][r % columns]);
+  int64_t outer = b / rows, i = b / columns % s.outputs(0), j = b % columns;
+  for (int64_t r = b; r < e; ++r) {
+    f(r, (outer * s.size[0] + s.index[0][i]) * s.size[1] + s.index[1][j]);
+    if (++j < columns) continue;
+    j = 0;
+    if (++i < s.outputs(0)) continue;
+    i = 0, ++outer;
+  }
+}
+
+template <class T>
+void separable_select_of(const SeparableIndex& s, T* out, const T* in) {
+  const auto runs = runs_of(s.index[2], s.inner);
+  const int64_t to_row = s.outputs(2) * s.inner, from_row = s.size[2] * s.inner;
+  const auto grain = std::max<int64_t>(1, 4 * kGrain / (to_row * static_cast<int64_t>(sizeof(T))));
+  parallel_for(0, s.outer * s.outputs(0) * s.outputs(1), grain, [&](int64_t b, int64_t e) {
+    over_rows(s, b, e, [&](int64_t r, int64_t original) {
+      T* to = out + r * to_row;
+      const T* from = in + original * from_row;
+      for (const Run& run : runs) {
+        if (run.n == 1)
+          to[run.to] = from[run.from];
+        else
+          copy_bytes(to + run.to, from + run.from, run.n * sizeof(T));
+      }
+    });
+  });
 }
 
 void separable_select(int64_t itemsize, const SeparableIndex& s, void* out, const void* in) {
-  const auto runs = runs_of(s.index[2], s.inner);
-  const int64_t to_row = s.outputs(2) * s.inner * itemsize, from_row = s.size[2] * s.inner * itemsize;
-  parallel_for(0, s.outer * s.outputs(0) * s.outputs(1), std::max<int64_t>(1, 4 * kGrain / to_row),
-               [&](int64_t b, int64_t e) {
-                 over_rows(s, b, e, [&](int64_t r, int64_t original) {
-                   char* to = static_cast<char*>(out) + r * to_row;
-                   const char* from = static_cast<const char*>(in) + original * from_row;
-                   for (const Run& run : runs)
-                     copy_bytes(to + run.to * itemsize, from + run.from * itemsize, run.n * itemsize);
-                 });
-               });
+  switch (itemsize) {
+    case 1:
+      return separable_select_of(s, static_cast<uint8_t*>(out), static_cast<const uint8_t*>(in));
+    case 2:
+      return separable_select_of(s, static_cast<uint16_t*>(out), static_cast<const uint16_t*>(in));
+    case 4:
+      return separable_select_of(s, static_cast<uint32_t*>(out), static_cast<const uint32_t*>(in));
+    case 8:
+      return separable_select_of(s, static_cast<uint64_t*>(out), static_cast<const uint64_t*>(in));
+    default:
+      return separable_select_of(s, static_cast<Complex<double>*>(out), static_cast<const Complex<double>*>(in));
+  }
 }
 
 template <class T>
@@ -54,18 +80,31 @@ void separable_sum_of(const SeparableIndex& s, T* out, const T* in) {
   const int64_t block = s.size[0] * s.size[1] * row;
   parallel_for(0, s.outer, std::max<int64_t>(1, kGrain / 4 / (rows * in_row)), [&](int64_t b, int64_t e) {
     RunBuffer<T> sums(block), wide(in_row);
+    std::vector<C> together(in_row);  // neighbouring rows that come from one
     for (int64_t o = b; o < e; ++o) {
       C* sum = results(out + o * block, sums.data());
       std::fill(sum, sum + block, C(0));
-      over_rows(s, o * rows, (o + 1) * rows, [&](int64_t r, int64_t original) {
-        const C* from = computable(in + r * in_row, wide.data(), in_row);
-        C* to = sum + original * row - o * block;
+      int64_t pending = -1;
+      const auto put = [&] {
+        C* to = sum + pending * row - o * block;
         for (const Run& run : runs) {
           C* __restrict x = to + run.from;
-          const C* y = from + run.to;
+          const C* y = together.data() + run.to;
           for (int64_t k = 0; k < run.n; ++k) x[k] += y[k];
         }
+      };
+      over_rows(s, o * rows, (o + 1) * rows, [&](int64_t r, int64_t original) {
+        const C* from = computable(in + r * in_row, wide.data(), in_row);
+        C* __restrict to = together.data();
+        if (original == pending) {
+          for (int64_t k = 0; k < in_row; ++k) to[k] += from[k];
+          return;
+        }
+        if (pending >= 0) put();
+        pending = original;
+        std::copy_n(from, in_row, to);
       });
+      if (pending >= 0) put();
       finish(sum, out + o * block, block);
     }
   });

@@ -1,5 +1,7 @@
 #include "backend/softmax.h"
 
+#include <memory>
+
 #include "cpu/isa/runs.h"
 
 namespace hb::cpu::HB_ISA {
@@ -10,13 +12,13 @@ template <class C>
 void softmax_row(const C* in, C* out, int64_t n, bool log) {
   const C top = max_over<C>(n, [=](int64_t i) { return in[i]; });
   if (log) {
-    const C shift = std::log(sum_over<C>(n, [=](int64_t i) { return exp_of(in[i] - top); }));
+    const C shift = std::log(sum_over<C>(n, [=](int64_t i) { return quick_exp(in[i] - top); }));
     HB_INDEPENDENT
     for (int64_t i = 0; i < n; ++i) out[i] = in[i] - top - shift;
     return;
   }
   HB_INDEPENDENT
-  for (int64_t i = 0; i < n; ++i) out[i] = exp_of(in[i] - top);
+  for (int64_t i = 0; i < n; ++i) out[i] = quick_exp(in[i] - top);
   const C scale = C(1) / sum_over<C>(n, [=](int64_t i) { return out[i]; });
   for (int64_t i = 0; i < n; ++i) out[i] *= scale;
 }
@@ -27,7 +29,7 @@ void softmax_row_backward(const C* grad, const C* y, C* out, int64_t n, bool log
                     : sum_over<C>(n, [=](int64_t i) { return grad[i] * y[i]; });
   if (log) {
     HB_INDEPENDENT
-    for (int64_t i = 0; i < n; ++i) out[i] = grad[i] - exp_of(y[i]) * sum;
+    for (int64_t i = 0; i < n; ++i) out[i] = grad[i] - quick_exp(y[i]) * sum;
   } else {
     HB_INDEPENDENT
     for (int64_t i = 0; i < n; ++i) out[i] = y[i] * (grad[i] - sum);
@@ -52,7 +54,7 @@ void softmax_columns(const T* in, T* out, int64_t n, int64_t inner, int64_t widt
     C* y = keep ? results(out + i * inner, wide) : wide;
     HB_INDEPENDENT
     for (int64_t j = 0; j < width; ++j) {
-      y[j] = exp_of(x[j] - top[j]);
+      y[j] = quick_exp(x[j] - top[j]);
       sum[j] += y[j];
     }
   }
@@ -69,9 +71,41 @@ void softmax_columns(const T* in, T* out, int64_t n, int64_t inner, int64_t widt
       for (int64_t j = 0; j < width; ++j) y[j] = x[j] - top[j] - sum[j];
     } else {
       HB_INDEPENDENT
-      for (int64_t j = 0; j < width; ++j) y[j] = exp_of(x[j] - top[j]) * sum[j];
+      for (int64_t j = 0; j < width; ++j) y[j] = quick_exp(x[j] - top[j]) * sum[j];
     }
     finish(y, out + i * inner, width);
+  }
+}
+
+constexpr int64_t kKept = 1 << 15;  // values of a half type that a block keeps as they are computed with
+
+// The same of a half type, widened once.
+template <class T>
+void softmax_kept_columns(const T* in, T* out, int64_t n, int64_t inner, int64_t width, bool log, float* kept) {
+  float top[kBlock], sum[kBlock] = {}, power[kBlock];
+  std::fill(top, top + kBlock, -std::numeric_limits<float>::infinity());
+  for (int64_t i = 0; i < n; ++i) {
+    float* x = kept + i * width;
+    load(in + i * inner, x, width);
+    for (int64_t j = 0; j < width; ++j) top[j] = x[j] > top[j] ? x[j] : top[j];
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    float* __restrict x = kept + i * width;
+    for (int64_t j = 0; j < width; ++j) {
+      x[j] -= top[j];
+      power[j] = quick_exp(x[j]);
+      sum[j] += power[j];
+    }
+    if (!log) std::copy_n(power, width, x);
+  }
+  for (int64_t j = 0; j < width; ++j) sum[j] = log ? std::log(sum[j]) : 1 / sum[j];
+  for (int64_t i = 0; i < n; ++i) {
+    float* __restrict x = kept + i * width;
+    if (log)
+      for (int64_t j = 0; j < width; ++j) x[j] -= sum[j];
+    else
+      for (int64_t j = 0; j < width; ++j) x[j] *= sum[j];
+    store(x, out + i * inner, width);
   }
 }
 
@@ -91,7 +125,7 @@ void softmax_columns_backward(const T* grad, const T* y, T* out, int64_t n, int6
     C* to = results(out + i * inner, wide_g);
     if (log) {
       HB_INDEPENDENT
-      for (int64_t j = 0; j < width; ++j) to[j] = g[j] - exp_of(v[j]) * sum[j];
+      for (int64_t j = 0; j < width; ++j) to[j] = g[j] - quick_exp(v[j]) * sum[j];
     } else {
       HB_INDEPENDENT
       for (int64_t j = 0; j < width; ++j) to[j] = v[j] * (g[j] - sum[j]);
@@ -100,11 +134,12 @@ void softmax_columns_backward(const T* grad, const T* y, T* out, int64_t n, int6
   }
 }
 
+// `most`: the width from which on blocks would be too large for their cache.
 template <class F>
-void over_columns(const SoftmaxShape& s, const F& f) {
+void over_columns(const SoftmaxShape& s, int64_t most, const F& f) {
   // Wide blocks read memory in order; narrower ones where all threads would not have one.
   const int64_t wanted = std::max<int64_t>(1, get_num_threads() / s.outer);
-  const int64_t width = std::clamp((s.inner / wanted + 63) / 64 * 64, int64_t{64}, kBlock);
+  const int64_t width = std::clamp(std::min((s.inner / wanted + 63) / 64, most / 64) * 64, int64_t{64}, kBlock);
   const int64_t blocks = (s.inner + width - 1) / width, cost = std::max<int64_t>(1, s.n * std::min(width, s.inner));
   parallel_for(0, s.outer * blocks, std::max<int64_t>(1, kGrain / 8 / cost), [&](int64_t from, int64_t to) {
     for (int64_t b = from; b < to; ++b) {
@@ -120,8 +155,15 @@ void softmax(ScalarType dtype, const SoftmaxShape& s, bool log, void* out_data, 
     const auto* in = static_cast<const T*>(in_data);
     auto* out = static_cast<T*>(out_data);
     if (s.inner > 1)
-      return over_columns(
-          s, [&](int64_t at, int64_t width) { softmax_columns(in + at, out + at, s.n, s.inner, width, log); });
+      return over_columns(s, kStoredAsComputed<T> ? kBlock : kKept / s.n, [&](int64_t at, int64_t width) {
+        if constexpr (!kStoredAsComputed<T>) {
+          if (width * s.n <= kKept) {
+            const std::unique_ptr<float[]> kept(new float[width * s.n]);
+            return softmax_kept_columns(in + at, out + at, s.n, s.inner, width, log, kept.get());
+          }
+        }
+        softmax_columns(in + at, out + at, s.n, s.inner, width, log);
+      });
     parallel_for(0, s.outer, std::max<int64_t>(1, kGrain / 8 / std::max<int64_t>(1, s.n)),
                  [&](int64_t from, int64_t to) {
                    RunBuffer<T> buffer(s.n);
@@ -143,7 +185,7 @@ void softmax_backward(ScalarType dtype, const SoftmaxShape& s, bool log, void* g
     const auto *grad = static_cast<const T*>(grad_data), *y = static_cast<const T*>(out_data);
     auto* out = static_cast<T*>(grad_in);
     if (s.inner > 1)
-      return over_columns(s, [&](int64_t at, int64_t width) {
+      return over_columns(s, kBlock, [&](int64_t at, int64_t width) {
         softmax_columns_backward(grad + at, y + at, out + at, s.n, s.inner, width, log);
       });
     parallel_for(0, s.outer, std::max<int64_t>(1, kGrain / 8 / std::max<int64_t>(1, s.n)),

@@ -15,7 +15,7 @@
 #include "backend/floating_switch.h"
 #include "cpu/isa/isa.h"
 #include "cpu/parallel.h"
-#include "formulas/math.h"
+#include "formulas/vector_special.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {
@@ -75,62 +75,49 @@ inline void store(const float* __restrict in, Half* __restrict out, int64_t n) {
   for (; i < n; ++i) out[i] = narrow<Half>(in[i]);
 }
 
-/// e^x within 1 ULP or so; below the smallest normal number the result is 0.
-inline __attribute__((always_inline)) float exp_of(float x) {
-  const float clipped = x > 88.8f ? 88.8f : x < -87.4f ? -87.4f : x;
-  const float magic = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
-  const float shifted = __builtin_fmaf(clipped, 1.44269504088896341f, magic);
-  const float n = shifted - magic;
-  float r = __builtin_fmaf(n, -0.693145751953125f, clipped);
-  r = __builtin_fmaf(n, -1.42860677e-6f, r);
-  float p = 1.9875691500e-4f;
-  p = __builtin_fmaf(p, r, 1.3981999507e-3f);
-  p = __builtin_fmaf(p, r, 8.3334519073e-3f);
-  p = __builtin_fmaf(p, r, 4.1665795894e-2f);
-  p = __builtin_fmaf(p, r, 1.6666665459e-1f);
-  p = __builtin_fmaf(p, r, 5.0000001201e-1f);
-  p = __builtin_fmaf(p, r * r, r) + 1.0f;
-  // 2^n in two factors, as 2^128 itself is not a number.
-  const int32_t whole = static_cast<int32_t>(n), half = whole >> 1, rest = whole - half;
-  const int32_t bits0 = (half + 127) << 23, bits1 = (rest + 127) << 23;
-  float s0, s1;
-  std::memcpy(&s0, &bits0, 4);
-  std::memcpy(&s1, &bits1, 4);
-  const float y = p * s0 * s1;
-  return x < -87.33f ? 0.0f : x > 88.72284f ? std::numeric_limits<float>::infinity() : y;
-}
-inline double exp_of(double x) { return math::exp(x); }
+using math::quick_exp;
 
 constexpr int64_t kPartials = 32;  // independent partial results: enough to fill the pipelines of either width
+
+constexpr int64_t kShort = 8;  // those of what is too short for them
+
+/// Takes f(i) of items [0, n) into `lane`, item i into lane i % kShort or so: kLanes at once, then kShort. Says how
+/// many are taken; fewer than kShort are left.
+template <int64_t kLanes, class C, class F, class Take>
+inline __attribute__((always_inline)) int64_t in_lanes(C* lane, int64_t n, const F& f, const Take& take) {
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    for (int64_t j = 0; j < kLanes; ++j) take(lane[j], f(i + j));
+  if constexpr (kLanes > kShort)
+    for (; i + kShort <= n; i += kShort)
+      for (int64_t j = 0; j < kShort; ++j) take(lane[j], f(i + j));
+  return i;
+}
+
+template <int64_t kLanes, class C, class F, class Take>
+inline __attribute__((always_inline)) C over_lanes(C start, int64_t n, const F& f, const Take& take) {
+  C lane[kLanes];
+  for (auto& l : lane) l = start;
+  int64_t i = in_lanes<kLanes>(lane, n, f, take);
+  for (int64_t width = kLanes / 2; width > 0; width /= 2)
+    for (int64_t j = 0; j < width; ++j) take(lane[j], lane[j + width]);
+  C total = lane[0];
+  for (; i < n; ++i) take(total, f(i));
+  return total;
+}
 
 /// Sum of f(i) over n items. The lanes make the order of the sum fixed and the loop a vector loop.
 template <class C, class F>
 inline __attribute__((always_inline)) C sum_over(int64_t n, const F& f) {
-  C lane[kPartials] = {};
-  int64_t i = 0;
-  for (; i + kPartials <= n; i += kPartials)
-    for (int64_t j = 0; j < kPartials; ++j) lane[j] += f(i + j);
-  for (int64_t width = kPartials / 2; width > 0; width /= 2)
-    for (int64_t j = 0; j < width; ++j) lane[j] += lane[j + width];
-  C total = lane[0];
-  for (; i < n; ++i) total += f(i);
-  return total;
+  const auto add = [](C& sum, C x) { sum += x; };
+  return n < kPartials ? over_lanes<kShort>(C(0), n, f, add) : over_lanes<kPartials>(C(0), n, f, add);
 }
 /// The largest f(i); NaN loses, so that the caller's sums carry it.
 template <class C, class F>
 inline __attribute__((always_inline)) C max_over(int64_t n, const F& f) {
-  C lane[kPartials];
-  for (auto& l : lane) l = -std::numeric_limits<C>::infinity();
-  int64_t i = 0;
-  for (; i + kPartials <= n; i += kPartials)
-    for (int64_t j = 0; j < kPartials; ++j) {
-      const C x = f(i + j);
-      lane[j] = x > lane[j] ? x : lane[j];
-    }
-  C top = lane[0];
-  for (int64_t j = 1; j < kPartials; ++j) top = lane[j] > top ? lane[j] : top;
-  for (; i < n; ++i) top = f(i) > top ? f(i) : top;
-  return top;
+  const auto larger = [](C& top, C x) { top = x > top ? x : top; };
+  constexpr C least = -std::numeric_limits<C>::infinity();
+  return n < kPartials ? over_lanes<kShort>(least, n, f, larger) : over_lanes<kPartials>(least, n, f, larger);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // LU, Cholesky, and what is solved with their triangles.
 #include "backend/decompositions.h"
-#include "cpu/lapack/stack.h"
+#include "cpu/lapack/small.h"
 
 namespace hb::cpu::lapack {
 namespace {
@@ -17,7 +17,10 @@ void lu_factor(const Tensor& a, const Tensor& lu, const Tensor& pivots, const Te
       for (int64_t i = first; i < last; ++i) {
         const Written<T> out(to, i);
         from.pack(i, out.data());
-        r.getrf(&m, &n, out.data(), &m, where + i * k, state + i);
+        if (m == n && n <= kSmall)
+          small_lu(n, out.data(), where + i * k, state[i]);
+        else
+          r.getrf(&m, &n, out.data(), &m, where + i * k, state + i);
       }
     });
   });
@@ -52,6 +55,8 @@ void lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& right, const
       const Readable<T> f(factors, i, space);
       T* out = to.at(i) + first * n;
       from.pack(i, out, n, first, many);
+      if (n <= kSmall && form == MatrixForm::plain)
+        return small_lu_solve(n, many, f.data, f.leading, pivots.data_ptr<int32_t>() + i * pivot_step, out);
       const Int columns = static_cast<Int>(many);
       Int info;
       r.getrs(letter, &n, &columns, f.data, &f.leading, pivots.data_ptr<int32_t>() + i * pivot_step, out, &n, &info, 1);
@@ -127,6 +132,13 @@ void cholesky(const Tensor& a, const Tensor& factor, bool upper, const Tensor& i
         const Written<T> written(to, i);
         T* out = written.data();
         from.pack(i, out);
+        if constexpr (!kIsComplex<T>) {
+          if (!upper && n <= kSmall) {
+            state[i] = small_cholesky(n, out);
+            for (int64_t c = 0; c < n; ++c) std::fill(out + c * n, out + c * n + c, T(0));
+            continue;
+          }
+        }
         r.potrf(upper ? "U" : "L", &n, out, &n, state + i, 1);
         if (state[i] == 0) state[i] = first_nan(out, n);
         for (int64_t c = 0; c < n; ++c) {

@@ -91,17 +91,24 @@ variable_list both(Backward& c, const Tensor& a, const Tensor& b, const Tensor& 
                         c.needs(1) ? Row::grad_b(c.grad(), a, b, y) : Tensor());
 }
 
+// The rows of binary.def, a type each.
+#define HB_BINARY(name, ...) struct name##_row;
+#include "ops/elementwise/binary.def"
+
+template <class Row, class... Named>
+constexpr bool is_one_of = (std::is_same_v<Row, Named> || ...);
+
 // The overloads' numbers in LibTorch's list of functions.
-constexpr char overload_of_tensors(std::string_view name) {
-  return name == "pow" || name == "fmod" || name == "remainder" ? '1' : '0';
-}
-constexpr char overload_of_number(std::string_view name) {
-  return name == "mul" || name == "div" ? '1' : name == "xlogy" ? '2' : '0';
-}
+template <class Row>
+constexpr char overload_of_tensors = is_one_of<Row, pow_row, fmod_row, remainder_row> ? '1' : '0';
+template <class Row>
+constexpr char overload_of_number = is_one_of<Row, mul_row, div_row> ? '1'
+                                    : is_one_of<Row, xlogy_row>      ? '2'
+                                                                     : '0';
 
 template <class Row>
 void attach_gradient(Tensor& out, const Tensor& a, const Tensor& b) {
-  static constexpr ops::NodeName node(Row::label, Row::tensor_overload);
+  static constexpr ops::NodeName node(Row::label, overload_of_tensors<Row>);
   if constexpr (Row::saves == Saves::none) {
     record(node.text, out, {&a, &b}, [](Backward& c) { return both<Row>(c, {}, {}, {}); });
   } else if constexpr (Row::saves == Saves::other) {
@@ -121,10 +128,10 @@ void attach_gradient(Tensor& out, const Tensor& a, const Tensor& b) {
 /// The second operand is a number, which has no gradient.
 template <class Row>
 void attach_scalar_gradient(Tensor& out, const Tensor& a, const Scalar& b) {
-  static constexpr ops::NodeName node(Row::label, Row::number_overload);
-  if constexpr (Row::is_mul) {
+  static constexpr ops::NodeName node(Row::label, overload_of_number<Row>);
+  if constexpr (is_one_of<Row, mul_row>) {
     record(node.text, out, {&a}, [b](Backward& c) -> variable_list { return ops::gradients(c.grad() * ops::conj(b)); });
-  } else if constexpr (Row::is_div) {
+  } else if constexpr (is_one_of<Row, div_row>) {
     record(node.text, out, {&a}, [b](Backward& c) -> variable_list { return ops::gradients(c.grad() / ops::conj(b)); });
   } else {
     record(node.text, out, {&a}, {SavedTensor::input(a), SavedTensor::output(out)},
@@ -137,8 +144,8 @@ void attach_scalar_gradient(Tensor& out, const Tensor& a, const Scalar& b) {
 template <class Row>
 Tensor binary(const Tensor& a, const Tensor& b) {
   if (HB_UNLIKELY(sparse::either(a, b))) {
-    if (Row::is_mul) return sparse::mul(a, b);
-    if (Row::is_div) return sparse::div(a, b);
+    if (is_one_of<Row, mul_row>) return sparse::mul(a, b);
+    if (is_one_of<Row, div_row>) return sparse::div(a, b);
   }
   Tensor out = forward(Row::label, Row::formula(), Row::domain, a, b);
   if (Row::domain != Domain::test && HB_UNLIKELY(needs_grad(a, b))) attach_gradient<Row>(out, a, b);
@@ -148,12 +155,12 @@ Tensor binary(const Tensor& a, const Tensor& b) {
 template <class Row>
 Tensor binary(const Tensor& a, const Scalar& b) {
   if (HB_UNLIKELY(a.is_sparse())) {
-    if (Row::is_mul || Row::is_div) return sparse::scaled(a, b, Row::is_div);
-    if (Row::is_pow) return sparse::pow(a, b);
-    if (std::string_view(Row::label) == "floor_divide")
+    if (is_one_of<Row, mul_row, div_row>) return sparse::scaled(a, b, is_one_of<Row, div_row>);
+    if (is_one_of<Row, pow_row>) return sparse::pow(a, b);
+    if (is_one_of<Row, floor_divide_row>)
       return sparse::map(Row::label, a, [&](const Tensor& values) { return binary<Row>(values, b); });
   }
-  if constexpr (Row::is_pow) return ops::pow_number(a, b);
+  if constexpr (is_one_of<Row, pow_row>) return ops::pow_number(a, b);
   Tensor out = forward(Row::label, Row::formula(), Row::domain, a, b);
   if (Row::domain != Domain::test && HB_UNLIKELY(needs_grad(a))) attach_scalar_gradient<Row>(out, a, b);
   return out;
@@ -168,25 +175,22 @@ Tensor& binary_inplace(Tensor& a, const Tensor& b) {
 
 template <class Row>
 Tensor& binary_inplace(Tensor& a, const Scalar& b) {
-  if (HB_UNLIKELY(a.is_sparse()) && (Row::is_mul || Row::is_div)) return sparse::scale_(a, b, Row::is_div);
-  if (Row::is_pow || HB_UNLIKELY(needs_grad(a) || a.is_sparse()))
+  if (HB_UNLIKELY(a.is_sparse()) && (is_one_of<Row, mul_row, div_row>))
+    return sparse::scale_(a, b, is_one_of<Row, div_row>);
+  if (is_one_of<Row, pow_row> || HB_UNLIKELY(needs_grad(a) || a.is_sparse()))
     return inplace(Row::inplace_label, a, [&](const Tensor& old) { return binary<Row>(old, b); });
   return forward_inplace(Row::inplace_label, Row::formula(), Row::domain, a, b);
 }
 
-#define HB_BINARY(name, kind, on_cpu, on_cuda, kept, ga, gb)                                                    \
-  struct name##_row {                                                                                           \
-    static constexpr char label[] = #name;                                                                      \
-    static constexpr const char* inplace_label = #name "_";                                                     \
-    static constexpr Domain domain = Domain::kind;                                                              \
-    static constexpr Saves saves = Saves::kept;                                                                 \
-    static constexpr bool is_mul = std::string_view(#name) == "mul", is_div = std::string_view(#name) == "div"; \
-    static constexpr bool is_pow = std::string_view(#name) == "pow";                                            \
-    static constexpr char tensor_overload = overload_of_tensors(#name);                                         \
-    static constexpr char number_overload = overload_of_number(#name);                                          \
-    static const FormulaKernel& formula() { return name##_formula; }                                            \
-    static Tensor grad_a(const Tensor& g, const Tensor& a, const Tensor& b, const Tensor& y) { return ga; }     \
-    static Tensor grad_b(const Tensor& g, const Tensor& a, const Tensor& b, const Tensor& y) { return gb; }     \
+#define HB_BINARY(name, kind, on_cpu, on_cuda, kept, ga, gb)                                                \
+  struct name##_row {                                                                                       \
+    static constexpr char label[] = #name;                                                                  \
+    static constexpr const char* inplace_label = #name "_";                                                 \
+    static constexpr Domain domain = Domain::kind;                                                          \
+    static constexpr Saves saves = Saves::kept;                                                             \
+    static const FormulaKernel& formula() { return name##_formula; }                                        \
+    static Tensor grad_a(const Tensor& g, const Tensor& a, const Tensor& b, const Tensor& y) { return ga; } \
+    static Tensor grad_b(const Tensor& g, const Tensor& a, const Tensor& b, const Tensor& y) { return gb; } \
   };
 #include "ops/elementwise/binary.def"
 

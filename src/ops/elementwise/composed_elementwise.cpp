@@ -4,9 +4,12 @@
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
+#include "autograd/record.h"
 #include "core/value_range.h"
 #include "ops/common/inplace.h"
 #include "ops/common/refused_dtypes.h"
+#include "ops/elementwise/elementwise_op.h"
+#include "ops/elementwise/fused_gradients.h"
 
 namespace hb {
 
@@ -60,21 +63,31 @@ Tensor& sinc_(Tensor& self) {
 
 Tensor logit(const Tensor& self, std::optional<double> eps) {
   if (eps && self.is_floating_point()) check_value_fits("logit", self.scalar_type(), *eps);
-  return in_float("logit", self, [&](const Tensor& t) {
-    const Tensor x = eps ? clamp(t, Scalar(*eps), Scalar(1 - *eps)) : t, odds = x / (1 - x);
-    if (eps) return log(odds);
-    // Outside [0, 1] the gradient is NaN too, which that of the quotient alone would not be.
-    return log(odds * where((x < 0).logical_or(x > 1), NAN, Scalar(1)));
-  });
+  const Tensor x = as_floating("logit", self);
+  const double none = std::numeric_limits<double>::infinity(), p[] = {eps ? *eps : -none, eps ? 1 - *eps : none};
+  Tensor out = ops::floating_op("logit", logit_formula, {x}, p);
+  if (needs_grad(x))
+    record("LogitBackward0", out, {&x}, {SavedTensor::input(x)}, [eps](Backward& b, auto& s) {
+      return ops::gradients(eps ? ops::logit_backward(b.grad(), s[0], *eps, 1 - *eps, 0)
+                                : ops::logit_backward(b.grad(), s[0], 0, 1, NAN));
+    });
+  return out;
 }
 Tensor& logit_(Tensor& self, std::optional<double> eps) {
   return inplace("logit_", self, [&](const Tensor& x) { return logit(x, eps); });
 }
 
 Tensor copysign(const Tensor& self, const Tensor& other) {
-  const ScalarType t = result_type(self, other);
-  const Tensor magnitude = as_floating("copysign", self.to(t)).abs();
-  return where(signbit(other), -magnitude, magnitude);
+  const ScalarType t = ops::floating_result(ops::promoted({self, other}));
+  HB_CHECK(!is_complex_type(t), "[copysign] not implemented for ", t);
+  Tensor out = ops::launch_new("copysign", copysign_formula, compute_type(t), t, {self, other});
+  if (needs_grad(self, other))
+    record("CopysignBackward0", out, {&self, &other}, {SavedTensor::input(self), SavedTensor::output(out)},
+           [](Backward& b, auto& s) -> variable_list {
+             const Tensor x = s[0].detach(), slope = (s[1].detach() / x).masked_fill(x == 0, 0);
+             return ops::gradients(b.grad() * slope, zeros_like(b.grad()));
+           });
+  return out;
 }
 Tensor copysign(const Tensor& self, const Scalar& other) {
   const Tensor magnitude = as_floating("copysign", self).abs();

@@ -184,7 +184,8 @@ Tensor polygamma(const Tensor& self, int64_t n) {
   HB_CHECK(n >= 0, "[polygamma] polygamma(n, x) does not support negative n, got ", n);
   if (n == 0) return digamma(self);
   const double p[] = {static_cast<double>(n)};
-  Tensor out = ops::floating_op("polygamma", polygamma_formula, {self}, p);
+  Tensor out = n == 1 ? ops::floating_op("polygamma", trigamma_formula, {self})
+                      : ops::floating_op("polygamma", polygamma_formula, {self}, p);
   if (needs_grad(self))
     record("PolygammaBackward0", out, {&self}, {SavedTensor::input(self)},
            [n](Backward& b, auto& s) { return gradients(b.grad() * polygamma(s[0], n + 1)); });

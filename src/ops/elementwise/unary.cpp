@@ -6,6 +6,7 @@
 #include "ops/common/inplace.h"
 #include "ops/common/refused_dtypes.h"
 #include "ops/elementwise/elementwise_op.h"
+#include "ops/elementwise/fused_gradients.h"
 #include "ops/sparse/sparse.h"
 
 namespace hb {
@@ -61,9 +62,16 @@ Plan plan_of(const char* name, const FormulaKernel& formula, Domain domain, Scal
   return p;
 }
 
+bool tests_for_infinity(const FormulaKernel& formula) {
+  return &formula == &isfinite_formula || &formula == &isinf_formula || &formula == &isnan_formula ||
+         &formula == &isposinf_formula || &formula == &isneginf_formula;
+}
+
 Tensor forward(const char* name, const FormulaKernel& formula, Domain domain, const Tensor& x) {
   const Plan p = plan_of(name, formula, domain, x.impl().dtype());
   if (p.unchanged) return x.clone();
+  if (domain == Domain::test && is_integral_type(x.impl().dtype(), true) && tests_for_infinity(formula))
+    return full_like(x, &formula == &isfinite_formula, kBool);  // integers are finite
   return ops::launch_new(name, *p.formula, p.compute, p.result, {x});
 }
 
@@ -94,12 +102,14 @@ void attach_gradient(Tensor& out, const Tensor& x) {
   }
 }
 
+struct neg_row;
+
 template <class Row>
 Tensor unary(const Tensor& x);
 
 template <class Row>
 Tensor sparse_unary(const Tensor& x) {
-  if (std::string_view(Row::label) == "neg") return sparse::neg(x);
+  if (std::is_same_v<Row, neg_row>) return sparse::neg(x);
   return sparse::map(Row::label, x, [](const Tensor& values) { return unary<Row>(values); });
 }
 

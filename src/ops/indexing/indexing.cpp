@@ -165,9 +165,10 @@ Advanced prepare(const Tensor& self, const IndexList& list) {
   for (size_t k = 0; k < e.indices.size(); ++k) {
     const int64_t n = self.size(a.dims[k]);
     const Tensor index = ops::in_range("index", e.indices[k], n, a.dims[k]);
-    a.linear = k == 0 ? index : a.linear * n + index;
+    a.linear = k == 0 ? index : index.add(a.linear, n);
   }
-  a.linear = a.linear.expand(a.shape).reshape(-1);
+  if (a.linear.sizes() != IntArrayRef(a.shape)) a.linear = a.linear.expand(a.shape);
+  if (a.linear.dim() != 1) a.linear = a.linear.reshape(-1);
   return a;
 }
 
@@ -196,6 +197,7 @@ struct Flattened {
     std::vector<int64_t> shape = before;
     shape.push_back(indexed);
     shape.insert(shape.end(), after.begin(), after.end());
+    if (permutation.empty() && self.sizes() == IntArrayRef(shape)) return self;
     return (permutation.empty() ? self : self.permute(permutation)).reshape(shape);
   }
   /// The way back of flat().
@@ -272,7 +274,9 @@ Tensor index(const Tensor& self, const std::vector<std::optional<Tensor>>& indic
   if (!any_given(indices)) return self.alias();
   const Advanced a = prepare(self, indices);
   const Flattened f(self, a);
-  return index_select(f.flat(self), f.dim(), a.linear).reshape(f.result_shape(a));
+  const std::vector<int64_t> shape = f.result_shape(a);
+  const Tensor picked = index_select(f.flat(self), f.dim(), a.linear);
+  return picked.sizes() == IntArrayRef(shape) ? picked : picked.reshape(shape);
 }
 
 Tensor index_put(const Tensor& self, const std::vector<std::optional<Tensor>>& indices, const Tensor& value,

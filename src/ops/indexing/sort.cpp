@@ -216,7 +216,14 @@ Tensor isin(const Tensor& elements, const Tensor& test_elements, bool /*assume_u
     HB_CHECK(x->scalar_type() != kBool, "[isin] Unsupported input type encountered for isin(): Bool");
   const ScalarType t = promote_types(elements.scalar_type(), test_elements.scalar_type());
   if (test_elements.numel() == 0) return zeros(elements.sizes(), elements.options().dtype(kBool));
-  const Tensor sorted = std::get<0>(sort(test_elements.detach().reshape(-1).to(t), 0)), x = elements.detach().to(t);
+  const Tensor tests = test_elements.detach().reshape(-1).to(t), x = elements.detach().to(t);
+  // A pass for each of a few values takes less time than a search for each element.
+  if (tests.numel() < 10 * std::pow(static_cast<double>(x.numel()), 0.145)) {
+    Tensor found = x == tests[0];
+    for (int64_t i = 1; i < tests.numel(); ++i) found.bitwise_or_(x == tests[i]);
+    return found;
+  }
+  const Tensor sorted = std::get<0>(sort(tests, 0));
   const Tensor at = searchsorted(sorted, x).clamp_max(sorted.numel() - 1);
   return sorted.index_select(0, at.reshape(-1)).reshape(x.sizes()) == x;
 }

@@ -5,6 +5,8 @@
 
 #include <halfbridge/engine.h>
 
+#include "backend/distinct.h"
+
 namespace hb {
 namespace {
 
@@ -37,6 +39,25 @@ Tensor changes(const Tensor& line) {
   return n > 1 ? line.slice(0, 1) != line.slice(0, 0, n - 1) : none_of(line, kBool);
 }
 
+/// The runs of a contiguous line: `inverse` counts places of the line.
+Distinct runs_of(const Tensor& line, bool want_inverse, bool want_counts) {
+  const TensorOptions places = line.options().dtype(kLong);
+  Distinct d;
+  if (!distinct_kernel.available(line.device()) || line.is_complex()) {
+    const int64_t n = line.numel();
+    d = from_runs(run_starts(changes(line), n), arange(n, places), want_inverse, want_counts);
+    d.values = line.index_select(0, d.values);
+    return d;
+  }
+  d.values = empty_like(line);
+  if (want_inverse) d.inverse = empty({line.numel()}, places);
+  if (want_counts) d.counts = empty({line.numel()}, places);
+  const int64_t runs = distinct_kernel(line.device())(d.values, d.inverse, d.counts, line);
+  d.values = d.values.narrow(0, 0, runs);
+  if (want_counts) d.counts = d.counts.narrow(0, 0, runs);
+  return d;
+}
+
 /// Whether each of the rows (n, m) but the first differs from the row before it.
 Tensor differing_neighbours(const Tensor& rows) {
   const int64_t n = rows.size(0);
@@ -50,9 +71,9 @@ std::tuple<Tensor, Tensor, Tensor> _unique2(const Tensor& self, bool, bool retur
   NoGradGuard no_history;
   const Tensor flat = self.detach().reshape(-1);
   const auto [sorted, order] = flat.sort(0);
-  const int64_t n = flat.numel();
-  const Distinct d = from_runs(run_starts(changes(sorted), n), order, return_inverse, return_counts);
-  return {flat.index_select(0, d.values), return_inverse ? d.inverse.reshape(self.sizes()) : none_of(flat, kLong),
+  Distinct d = runs_of(sorted, return_inverse, return_counts);
+  if (return_inverse) d.inverse = empty_like(order).scatter_(0, order, d.inverse);
+  return {d.values, return_inverse ? d.inverse.reshape(self.sizes()) : none_of(flat, kLong),
           return_counts ? d.counts : none_of(flat, kLong)};
 }
 
@@ -80,12 +101,9 @@ std::tuple<Tensor, Tensor, Tensor> unique_consecutive(const Tensor& self, bool r
                                                       std::optional<int64_t> dim) {
   if (dim) return unique_dim_consecutive(self, *dim, return_inverse, return_counts);
   NoGradGuard no_history;
-  const Tensor flat = self.detach().reshape(-1);
-  const Distinct d = from_runs(run_starts(changes(flat), flat.numel()),
-                               arange(flat.numel(), flat.options().dtype(kLong)), return_inverse, return_counts);
+  const Distinct d = runs_of(self.detach().reshape(-1).contiguous(), return_inverse, return_counts);
   const Tensor none = none_of(self, kLong);
-  return {flat.index_select(0, d.values), return_inverse ? d.inverse.reshape(self.sizes()) : none,
-          return_counts ? d.counts : none};
+  return {d.values, return_inverse ? d.inverse.reshape(self.sizes()) : none, return_counts ? d.counts : none};
 }
 
 std::tuple<Tensor, Tensor, Tensor> unique_dim(const Tensor& self, int64_t dim, bool, bool, bool) {

@@ -8,6 +8,7 @@
 #include "ops/common/inplace.h"
 #include "ops/common/refused_dtypes.h"
 #include "ops/elementwise/elementwise_op.h"
+#include "ops/elementwise/fused_gradients.h"
 
 namespace hb {
 namespace {
@@ -52,6 +53,14 @@ Tensor silu_backward(const Tensor& g, const Tensor& x) {
     const Tensor s = sigmoid(x);
     return g * (s * (1 + x * (1 - s)));
   });
+}
+Tensor ops::log_sigmoid_backward(const Tensor& g, const Tensor& x) {
+  return fused("log_sigmoid_backward", log_sigmoid_backward_formula, g, x, {}, [&] { return g * sigmoid(neg(x)); });
+}
+Tensor ops::logit_backward(const Tensor& g, const Tensor& x, double low, double high, double outside) {
+  const double p[] = {low, high, outside};
+  return fused("logit_backward", logit_backward_formula, g, x, p,
+               [&] { return where((x < low).logical_or(x > high), Scalar(outside), g / (x * (1 - x))); });
 }
 Tensor mish_backward(const Tensor& g, const Tensor& x) {
   return fused("mish_backward", mish_backward_formula, g, x, {}, [&] {
@@ -349,17 +358,6 @@ Tensor prelu(const Tensor& self, const Tensor& weight) {
   }
   if (needs_grad(self) || needs_grad(slope)) return where(self > 0, self, self * slope);
   return floating_op("prelu", prelu_formula, {self, slope});
-}
-
-Tensor glu(const Tensor& self, int64_t dim) {
-  HB_FUNCTION(glu, self, dim);
-  check_floating("glu", self);
-  HB_CHECK(self.dim() > 0, "[glu] glu does not support 0-dimensional tensors");
-  HB_CHECK(self.size(dim) % 2 == 0, "[glu] Halving dimension must be even, but dimension ",
-           dim < 0 ? dim + self.dim() : dim, " is size ", self.size(dim));
-  const auto halves = self.chunk(2, dim);
-  if (needs_grad(self)) return halves[0] * sigmoid(halves[1]);
-  return floating_op("glu", glu_formula, {halves[0], halves[1]});
 }
 
 // --- in-place forms

@@ -1,4 +1,4 @@
-// layer_norm, rms_norm, group_norm.
+// layer_norm, rms_norm.
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
@@ -121,36 +121,6 @@ Tensor rms_norm(const Tensor& input, IntArrayRef normalized_shape, const std::op
   check("rms_norm", input, normalized_shape, weight, {});
   return row_norm("RmsNormBackward0", input, static_cast<int64_t>(normalized_shape.size()), weight, {}, true,
                   eps.value_or(epsilon_of(input.scalar_type())));
-}
-
-Tensor group_norm(const Tensor& input, int64_t num_groups, const std::optional<Tensor>& weight_or_none,
-                  const std::optional<Tensor>& bias_or_none, double eps, bool) {
-  const Tensor& weight = or_undefined(weight_or_none);
-  const Tensor& bias = or_undefined(bias_or_none);
-  HB_AUTOCAST(group_norm, as_is, fp32, input, num_groups, weight, bias, eps);
-  HB_CHECK(input.dim() >= 2, "[group_norm] expected an input of at least 2 dimensions, got ", input.sizes());
-  const int64_t n = input.size(0), c = input.size(1);
-  HB_CHECK(num_groups > 0, "[group_norm] Expected num groups to be greater than 0, got ", num_groups);
-  HB_CHECK(c % num_groups == 0,
-           "[group_norm] Expected number of channels in input to be divisible by num_groups, but got input of shape ",
-           input.sizes(), " and num_groups=", num_groups);
-  HB_CHECK(
-      !weight.defined() || (weight.dim() == 1 && weight.numel() == c),
-      "[group_norm] Expected weight to be a vector of size equal to the number of channels in input, but got weight of "
-      "shape ",
-      weight.sizes(), " and input of shape ", input.sizes());
-  HB_CHECK(!bias.defined() || (bias.dim() == 1 && bias.numel() == c),
-           "[group_norm] Expected bias to be a vector of size equal to the number of channels in input, but got bias "
-           "of shape ",
-           bias.sizes(), " and input of shape ", input.sizes());
-  if (input.numel() == 0) return input.clone();
-  const Tensor rows = input.contiguous().view({n, num_groups, input.numel() / (n * num_groups)});
-  Tensor out = row_norm("NativeGroupNormBackward0", rows, 1, {}, {}, false, eps).view(input.sizes());
-  DimVector shape(static_cast<size_t>(input.dim()), 1);
-  shape[1] = c;
-  if (weight.defined()) out = out * weight.view(shape);
-  if (bias.defined()) out = out + bias.view(shape);
-  return out.to(input.scalar_type());  // parameters may be float beside a half input
 }
 
 }  // namespace hb

@@ -50,8 +50,11 @@ variable_list gradients(Backward& b, PairLoss kind, double param, int64_t reduct
   const Tensor& g = b.grad();
   const auto scale = scale_of(reduction, x.numel());
   Tensor dx, dy;
-  if (b.needs(1)) dy = g * (scale ? target_slope(kind, x, y, param) * *scale : target_slope(kind, x, y, param));
-  if (!b.needs(0)) return {dx, dy};
+  const bool of_difference = kind != PairLoss::bce && kind != PairLoss::bce_logits;  // then dy is -dx
+  const bool fused_dy = b.needs(1) && of_difference && !GradMode::is_enabled();
+  if (b.needs(1) && !fused_dy)
+    dy = g * (scale ? target_slope(kind, x, y, param) * *scale : target_slope(kind, x, y, param));
+  if (!b.needs(0) && !fused_dy) return {dx, dy};
   if (GradMode::is_enabled()) return {g * (scale ? slope(kind, x, y, param) * *scale : slope(kind, x, y, param)), dy};
   const Tensor a = x.contiguous(), t = y.contiguous(), grad = g.contiguous();
   dx = empty(x.sizes(), x.options());
@@ -59,6 +62,7 @@ variable_list gradients(Backward& b, PairLoss kind, double param, int64_t reduct
     pair_loss_backward_kernel(x.device())(x.scalar_type(), kind, param, dx.numel(), scale ? &*scale : nullptr,
                                           dx.impl().visible_data(), grad.impl().visible_data(), a.impl().visible_data(),
                                           t.impl().visible_data());
+  if (fused_dy) dy = -dx;
   return {dx, dy};
 }
 

@@ -1,10 +1,13 @@
 // Resampling, one dimension at a time: each output element is a weighted sum of a few input elements.
 #include <array>
 #include <cmath>
+#include <memory>
 
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
+#include "autograd/record.h"
+#include "backend/tap_sum.h"
 #include "core/geometry.h"
 #include "formulas/cubic_weight.h"
 #include "ops/common/refused_dtypes.h"
@@ -42,6 +45,7 @@ C source(int64_t i, int64_t in, int64_t out, bool align_corners, std::optional<d
 
 // Taps of one dimension: index and weight of each output element, `taps` times.
 struct Taps {
+  int64_t in;
   std::vector<std::vector<int64_t>> index;
   std::vector<std::vector<double>> weight;
 };
@@ -49,7 +53,7 @@ struct Taps {
 template <class C>
 Taps taps_of(int64_t in, int64_t out, bool align_corners, std::optional<double> scale, bool cubic) {
   const int n = cubic ? 4 : 2;
-  Taps t{std::vector<std::vector<int64_t>>(n, std::vector<int64_t>(out)),
+  Taps t{in, std::vector<std::vector<int64_t>>(n, std::vector<int64_t>(out)),
          std::vector<std::vector<double>>(n, std::vector<double>(out))};
   for (int64_t i = 0; i < out; ++i) {
     const C at = source<C>(i, in, out, align_corners, scale, cubic);
@@ -84,6 +88,39 @@ Tensor along(const Tensor& x, int64_t d, const Taps& t) {
   return out;
 }
 
+// The taps of the last dimensions of a tensor, and what the nodes of the graph are called.
+struct Resampling {
+  const char *node, *node_of_gradient;
+  std::vector<Taps> taps;
+};
+
+// One dimension of a contiguous tensor of floats or doubles, or the transpose of that.
+Tensor along(const Tensor& x, int64_t d, const Taps& t, bool adjoint) {
+  TapSum s;
+  s.in = t.in, s.index = t.index, s.weight = t.weight;
+  DimVector sizes(x.impl().sizes());
+  for (int64_t k = 0; k < d; ++k) s.outer *= x.size(k);
+  for (int64_t k = d + 1; k < x.dim(); ++k) s.inner *= x.size(k);
+  sizes[d] = adjoint ? s.in : s.outputs();
+  Tensor out = empty(sizes, x.options());
+  if (out.numel())
+    tap_sum_kernel(x.device())(x.scalar_type(), s, adjoint, out.impl().visible_data(), x.impl().visible_data());
+  return out;
+}
+
+// All dimensions, the last first, as in LibTorch's sums; half types are rounded once, at the end.
+Tensor resampled(const Tensor& x, std::shared_ptr<const Resampling> r, bool adjoint) {
+  const ScalarType t = x.scalar_type();
+  Tensor out = x.detach().to(is_half_type(t) ? kFloat : t).contiguous();
+  const auto first = x.dim() - static_cast<int64_t>(r->taps.size());
+  for (int64_t d = x.dim() - 1; d >= first; --d) out = along(out, d, r->taps[d - first], adjoint);
+  out = out.to(t);
+  if (needs_grad(x))
+    record(adjoint ? r->node_of_gradient : r->node, out, {&x},
+           [=](Backward& b) -> variable_list { return {resampled(b.grad(), r, !adjoint)}; });
+  return out;
+}
+
 /// Where several taps of an element meet at the border, the first has the weight of all.
 void join_taps(Taps& t) {
   for (size_t i = 0; i < t.index[0].size(); ++i)
@@ -113,12 +150,23 @@ Tensor along_bytes(const Tensor& x, int64_t d, Taps t) {
   return ops::rounded_bytes(sum, shift);
 }
 
-Tensor weighted(const char* name, const Tensor& self, IntArrayRef output, bool align_corners, bool cubic,
+Tensor weighted(const char* name, const char* node, const char* node_of_gradient, const Tensor& self,
+                IntArrayRef output, bool align_corners, bool cubic,
                 std::initializer_list<std::optional<double>> scales) {
   ops::check_upsample(name, self, output, scales.size());
   const bool bytes = self.scalar_type() == kByte && scales.size() == 2;
   if (!bytes) ops::refuse_integers(name, self.scalar_type());
-  // Halves are rounded once, at the end. The last dimension comes first, as in LibTorch's sums.
+  const auto taps = [&, by = std::vector<std::optional<double>>(scales)](int64_t d) {
+    const int64_t in = self.size(d), n = output[d - 2];
+    return self.scalar_type() == kDouble ? taps_of<double>(in, n, align_corners, by[d - 2], cubic)
+                                         : taps_of<float>(in, n, align_corners, by[d - 2], cubic);
+  };
+  if (!bytes && self.is_floating_point() && tap_sum_kernel.available(self.device())) {
+    auto r = std::make_shared<Resampling>(Resampling{node, node_of_gradient, {}});
+    for (int64_t d = 2; d < self.dim(); ++d) r->taps.push_back(taps(d));
+    return resampled(self, std::move(r), false);
+  }
+  // Halves are rounded once, at the end. The last dimension comes first.
   Tensor out = is_half_type(self.scalar_type()) ? self.to(kFloat) : self;
   const std::vector<std::optional<double>> by(scales);
   for (int64_t d = self.dim() - 1; d >= 2; --d) {
@@ -127,9 +175,7 @@ Tensor weighted(const char* name, const Tensor& self, IntArrayRef output, bool a
       if (in != n) out = along_bytes(out.to(kLong), d, taps_of<double>(in, n, align_corners, by[d - 2], cubic));
       continue;
     }
-    out = along(out, d,
-                self.scalar_type() == kDouble ? taps_of<double>(in, n, align_corners, by[d - 2], cubic)
-                                              : taps_of<float>(in, n, align_corners, by[d - 2], cubic));
+    out = along(out, d, taps(d));
   }
   return out.to(self.scalar_type());
 }
@@ -197,23 +243,27 @@ Tensor _upsample_nearest_exact3d(const Tensor& self, IntArrayRef output_size, st
 Tensor upsample_linear1d(const Tensor& self, IntArrayRef output_size, bool align_corners,
                          std::optional<double> scales) {
   HB_AUTOCAST(upsample_linear1d, as_is, fp32, self, output_size, align_corners, scales);
-  return weighted("upsample_linear1d", self, output_size, align_corners, false, {scales});
+  return weighted("upsample_linear1d", "UpsampleLinear1DBackward0", "UpsampleLinear1DBackwardBackward0", self,
+                  output_size, align_corners, false, {scales});
 }
 Tensor upsample_bilinear2d(const Tensor& self, IntArrayRef output_size, bool align_corners,
                            std::optional<double> scales_h, std::optional<double> scales_w) {
   HB_AUTOCAST(upsample_bilinear2d, as_is, fp32, self, output_size, align_corners, scales_h, scales_w);
-  return weighted("upsample_bilinear2d", self, output_size, align_corners, false, {scales_h, scales_w});
+  return weighted("upsample_bilinear2d", "UpsampleBilinear2DBackward0", "UpsampleBilinear2DBackwardBackward0", self,
+                  output_size, align_corners, false, {scales_h, scales_w});
 }
 Tensor upsample_bicubic2d(const Tensor& self, IntArrayRef output_size, bool align_corners,
                           std::optional<double> scales_h, std::optional<double> scales_w) {
   HB_AUTOCAST(upsample_bicubic2d, as_is, fp32, self, output_size, align_corners, scales_h, scales_w);
-  return weighted("upsample_bicubic2d", self, output_size, align_corners, true, {scales_h, scales_w});
+  return weighted("upsample_bicubic2d", "UpsampleBicubic2DBackward0", "UpsampleBicubic2DBackwardBackward0", self,
+                  output_size, align_corners, true, {scales_h, scales_w});
 }
 Tensor upsample_trilinear3d(const Tensor& self, IntArrayRef output_size, bool align_corners,
                             std::optional<double> scales_d, std::optional<double> scales_h,
                             std::optional<double> scales_w) {
   HB_AUTOCAST(upsample_trilinear3d, as_is, fp32, self, output_size, align_corners, scales_d, scales_h, scales_w);
-  return weighted("upsample_trilinear3d", self, output_size, align_corners, false, {scales_d, scales_h, scales_w});
+  return weighted("upsample_trilinear3d", "UpsampleTrilinear3DBackward0", "UpsampleTrilinear3DBackwardBackward0", self,
+                  output_size, align_corners, false, {scales_d, scales_h, scales_w});
 }
 
 }  // namespace hb

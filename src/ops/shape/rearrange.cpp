@@ -1,4 +1,4 @@
-// Copies in another order: repetitions, flips, triangles, diagonals, grids. Composed of views, copies and choices.
+// Copies in another order: repetitions, flips, diagonals, grids. Composed of views, copies and choices.
 #include <halfbridge/ops.h>
 
 #include <algorithm>
@@ -147,43 +147,6 @@ Tensor rot90(const Tensor& self, int64_t k, IntArrayRef dims) {
   }
 }
 
-// --- triangles
-
-namespace {
-// (rows, columns), true where column - row > diagonal.
-Tensor above(const Tensor& self, int64_t diagonal) {
-  HB_CHECK(self.dim() >= 2, "[tril] input tensor must have at least 2 dimensions, got ", self.dim());
-  const TensorOptions options = TensorOptions().dtype(kLong).device(self.device());
-  const Tensor row = arange(self.size(-2), options).unsqueeze(1), column = arange(self.size(-1), options);
-  return column.gt(row.add(std::clamp(diagonal, -self.size(-2), self.size(-1))));
-}
-}  // namespace
-
-Tensor tril(const Tensor& self, int64_t diagonal) { return self.masked_fill(above(self, diagonal), 0); }
-Tensor triu(const Tensor& self, int64_t diagonal) {
-  return self.masked_fill(above(self, diagonal - 1).logical_not(), 0);
-}
-Tensor& tril_(Tensor& self, int64_t diagonal) { return self.masked_fill_(above(self, diagonal), 0); }
-Tensor& triu_(Tensor& self, int64_t diagonal) { return self.masked_fill_(above(self, diagonal - 1).logical_not(), 0); }
-
-namespace {
-Tensor triangle_indices(int64_t row, int64_t col, const TensorOptions& options, bool lower, int64_t offset) {
-  HB_CHECK(row >= 0, "[tril_indices] row must be non-negative, got ", row);
-  HB_CHECK(col >= 0, "[tril_indices] col must be non-negative, got ", col);
-  const Tensor all = ones({row, col}, TensorOptions(kBool).device(options.device_opt()));
-  offset = std::clamp(offset, -row, col);  // beyond, nothing changes
-  const Tensor mask = lower ? above(all, offset).logical_not() : above(all, offset - 1);
-  return mask.nonzero().t().contiguous().to(options.dtype());
-}
-}  // namespace
-
-Tensor tril_indices(int64_t row, int64_t col, int64_t offset, const TensorOptions& options) {
-  return triangle_indices(row, col, options, true, offset);
-}
-Tensor triu_indices(int64_t row, int64_t col, int64_t offset, const TensorOptions& options) {
-  return triangle_indices(row, col, options, false, offset);
-}
-
 // --- diagonals
 
 Tensor diag_embed(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
@@ -198,7 +161,10 @@ Tensor diag_embed(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2
   sizes.insert(std::min(a, b), side);
   sizes.insert(std::max(a, b), side);
   Tensor out = zeros(sizes, self.options());
-  out.diagonal(offset, a, b).copy_(self);
+  out.diagonal(offset, a, b).copy_(self.detach());
+  if (needs_grad(self))
+    record("DiagEmbedBackward0", out, {&self},
+           [=](Backward& grad) -> variable_list { return {grad.grad().diagonal(offset, a, b)}; });
   return out;
 }
 

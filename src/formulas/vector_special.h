@@ -1,0 +1,222 @@
+#pragma once
+// Special functions without branches or loops of unknown length, so that a loop which calls them becomes vector code:
+// both sides of a choice are computed. The coefficients are of Chebyshev interpolations in 40 digits.
+
+#include "formulas/math.h"
+
+#ifdef __CUDACC__
+#define HB_HD_ALWAYS HB_HD
+#else
+#define HB_HD_ALWAYS inline __attribute__((always_inline))
+#endif
+
+namespace hb::math {
+
+/// c + c1 x + c2 x^2 + ...
+template <class T>
+HB_HD_ALWAYS T horner(T, T c) {
+  return c;
+}
+template <class T, class... More>
+HB_HD_ALWAYS T horner(T x, T c, More... more) {
+  return fma(x, horner(x, static_cast<T>(more)...), c);
+}
+
+/// e^x within 1 ULP or so; where the result is below the smallest normal number it is 0.
+HB_HD_ALWAYS float quick_exp(float x) {
+#ifdef __CUDA_ARCH__
+  return exp(x);
+#else
+  const float clipped = x > 88.8f ? 88.8f : x < -87.4f ? -87.4f : x;
+  const float magic = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
+  const float n = fma(clipped, 1.44269504088896341f, magic) - magic;
+  const float r = fma(n, -1.42860677e-6f, fma(n, -0.693145751953125f, clipped));
+  const float p = 1 + fma(horner(r, 5.0000001201e-1f, 1.6666665459e-1f, 4.1665795894e-2f, 8.3334519073e-3f,
+                                 1.3981999507e-3f, 1.9875691500e-4f),
+                          r * r, r);
+  // 2^n in two factors, as 2^128 itself is not a number.
+  const int32_t whole = static_cast<int32_t>(n), half = whole >> 1, rest = whole - half;
+  const float y = p * __builtin_bit_cast(float, (half + 127) << 23) * __builtin_bit_cast(float, (rest + 127) << 23);
+  return x < -87.33f ? 0.0f : x > 88.72284f ? infinity<float> : y;
+#endif
+}
+HB_HD_ALWAYS double quick_exp(double x) {
+#ifdef __CUDA_ARCH__
+  return exp(x);
+#else
+  const double clipped = x > 709.8 ? 709.8 : x < -708 ? -708 : x;
+  const double magic = 0x1.8p52, shifted = fma(clipped, 1.4426950408889634, magic), n = shifted - magic;
+  const double r = fma(n, -0x1.cf79abc9e3b3ap-40, fma(n, -0x1.62e42fefap-1, clipped));
+  const double p = 1 + fma(horner(r, 1. / 2, 1. / 6, 1. / 24, 1. / 120, 1. / 720, 1. / 5040, 1. / 40320, 1. / 362880,
+                                  1. / 3628800, 1. / 39916800, 1. / 479001600, 1. / 6227020800),
+                           r * r, r);
+  // 2^(n - 1), as 2^1024 is not a number, and 2 more.
+  const uint64_t exponent = (__builtin_bit_cast(uint64_t, shifted) + 1022) << 52;
+  const double y = 2 * (p * __builtin_bit_cast(double, exponent));
+  return x < -708 ? 0.0 : x > 709.782712893384 ? infinity<double> : x != x ? x : y;
+#endif
+}
+
+/// sin(pi r) and cos(pi r) for |r| <= 1/2.
+HB_HD_ALWAYS double sin_pi(double r) {
+  return r * horner(r * r, 3.141592653589793, -5.167712780049969, 2.5501640398773007, -0.5992645293189447,
+                    0.0821458865731029, -0.007370430505916944, 0.0004662998161898394, -2.1903497074626018e-05,
+                    7.697826768224191e-07);
+}
+HB_HD_ALWAYS double cos_pi(double r) {
+  return horner(r * r, 1.0, -4.934802200544679, 4.058712126416768, -1.3352627688545549, 0.235330630357995,
+                -0.025806891376592964, 0.0019295741872812349, -0.00010463741681752138, 4.300724172734847e-06,
+                -1.34352129509532e-07);
+}
+/// x less the nearest integer.
+HB_HD_ALWAYS double from_integer(double x) { return x - rint(x); }
+
+/// log |gamma(x)| within 1e-14 or so of the larger of it and 10: all that float can show. Stirling's series from 8 on,
+/// to which smaller numbers are moved; negative ones by reflection.
+HB_HD_ALWAYS double log_gamma_for_float(double x) {
+  const bool reflected = x < 0.5;
+  const double z = reflected ? 1 - x : x, s = abs(sin_pi(from_integer(x)));
+  const bool large = z >= 8;
+  const double w = large ? z : z + 8, i = 1 / w, u = i * i;
+  const double product = z * (z + 1) * (z + 2) * (z + 3) * (z + 4) * (z + 5) * (z + 6) * (z + 7);
+  const double steps = large ? 1.0 : product;
+  const double stirling = (w - 0.5) * log(w) - w + 0.91893853320467274 +
+                          i * horner(u, 1. / 12, -1. / 360, 1. / 1260, -1. / 1680, 1. / 1188, -691. / 360360, 1. / 156);
+  const double rest = log(reflected ? M_PI * steps / s : steps);
+  const double y = reflected ? rest - stirling : stirling - rest;
+  return abs(x) == infinity<double> ? infinity<double> : y;
+}
+
+/// d/dx log gamma(x): the asymptotic series from 10 on, to which smaller numbers are moved by a sum of fractions.
+HB_HD_ALWAYS double digamma(double x) {
+  const bool reflected = x < 0;
+  const double z = reflected ? 1 - x : x;
+  const bool large = z >= 10;
+  double above = 1, below = z;  // their quotient is the sum of 1 / (z + k)
+#define HB_TERM(k) above = fma(above, z + (k), below), below = below * (z + (k));
+  HB_TERM(1)
+  HB_TERM(2)
+  HB_TERM(3)
+  HB_TERM(4)
+  HB_TERM(5)
+  HB_TERM(6)
+  HB_TERM(7)
+  HB_TERM(8)
+  HB_TERM(9)
+#undef HB_TERM
+      const double w = large ? z : z + 10,
+                   i = 1 / w, u = i * i;
+  const double series =
+      u * horner(u, 1. / 12, -1. / 120, 1. / 252, -1. / 240, 1. / 132, -691. / 32760, 1. / 12, -3617. / 8160);
+  const double y = log(w) - 0.5 * i - series - (large ? 0.0 : above / below);
+  const double r = from_integer(x);
+  const double cotangent = r == 0 ? nan<double> : M_PI * cos_pi(r) / sin_pi(r);
+  return x == 0 ? copysign(infinity<double>, -x) : reflected ? y - cotangent : y;
+}
+
+/// d^2/dx^2 log gamma(x), in the same way.
+HB_HD_ALWAYS double trigamma(double x) {
+  const bool reflected = x < 0.5;
+  const double z = reflected ? 1 - x : x;
+  const bool large = z >= 10;
+  double above = 1, below = z * z;
+#define HB_TERM(k) above = fma(above, (z + (k)) * (z + (k)), below), below = below * ((z + (k)) * (z + (k)));
+  HB_TERM(1)
+  HB_TERM(2)
+  HB_TERM(3)
+  HB_TERM(4)
+  HB_TERM(5)
+  HB_TERM(6)
+  HB_TERM(7)
+  HB_TERM(8)
+  HB_TERM(9)
+#undef HB_TERM
+      const double w = large ? z : z + 10,
+                   i = 1 / w, u = i * i;
+  const double series = horner(u, 1. / 6, -1. / 30, 1. / 42, -1. / 30, 5. / 66, -691. / 2730, 7. / 6, -3617. / 510);
+  const double y = i * (1 + 0.5 * i + u * series) + (large ? 0.0 : above / below);
+  const double s = sin_pi(from_integer(x)) * (1 / M_PI);
+  return reflected ? 1 / (s * s) - y : y;
+}
+
+/// The inverse of erf, as polynomials of w = -log(1 - x^2) and, towards the ends, of its root.
+HB_HD_ALWAYS float erfinv(float x) {
+  const float w = -log((1 - x) * (1 + x)), c = w - 2.5f, t = sqrt(w) - 3.179586801558725f;
+  const float middle = horner(c, 1.50140936f, 0.246640279f, -0.00417739288f, -0.00125272639f, 0.000218349386f,
+                              -4.97241969e-6f, -3.46398527e-6f, 4.68131348e-7f, 2.33359672e-8f, -8.93192597e-9f);
+  const float end = horner(t, 3.01313011f, 1.00444309f, 0.0062437465f, -0.00454320175f, 0.00315987362f, -0.00213031063f,
+                           0.00113695308f, -0.000351104777f, -4.97206244e-5f, 0.000106599596f, -3.46924967e-5f);
+  return x * (abs(x) == 1 ? infinity<float> : w < 5 ? middle : end);
+}
+HB_HD_ALWAYS double erfinv(double x) {
+  const double w = -log((1 - x) * (1 + x)), c = w - 3.125, root = sqrt(w), t = root - 3.25, e = root - 5.05;
+  const double middle =
+      horner(c, 1.6536545626831027, 0.2401581824255883, -0.00603367087142785, -0.000740702534154477,
+             0.00018673420802464837, -1.3882523394405316e-05, -1.3654691850603575e-06, 4.234788173782339e-07,
+             -2.9070382262927266e-08, -4.11266082002324e-09, 1.0512181539804126e-09, -5.414287198084716e-11,
+             -1.2976885526532075e-11, 2.6304834740560442e-12, -8.118399443074353e-14, -4.001237735091896e-14,
+             6.596407712420834e-15, -4.0282154327661744e-17, -1.3016928016796445e-16, 1.557432024623325e-17,
+             1.150022252066253e-18, -3.4996044354754177e-19, -1.113483769832702e-21, 3.240704459379902e-21);
+  const double outer =
+      horner(t, 3.0838856104922208, 1.0052589676941646, 0.005370914553573593, -0.003751208508030541,
+             0.0024914420969979908, -0.0016882755445265592, 0.0009532893618552461, -0.00035503764895782253,
+             2.4031286377073694e-05, 6.828561398530996e-05, -4.7319187369358214e-05, 1.2472740144742724e-05,
+             2.9264777314239854e-06, -4.008956966932278e-06, 1.497191022600222e-06, 1.3250759477977463e-08,
+             -2.697313682066162e-07, 9.284332225420571e-08);
+  const double end =
+      horner(e, 4.90042105144364, 1.010285017597288, -0.00016985809146880865, -0.0002003119902287639,
+             7.124031456011196e-05, -1.837469860138816e-05, 4.193862883080483e-06, -9.06374495836458e-07,
+             2.0157441372638498e-07, -5.654622962222564e-08, 2.1940357967268938e-08, -9.213336527627243e-09,
+             5.623855604869031e-09, -3.933943151253622e-09, 1.2102108795112606e-09);
+  return x * (abs(x) == 1 ? infinity<double> : w < 6.25 ? middle : root < 4 ? outer : end);
+}
+
+/// I_0 and I_1 of |x|, times exp(-|x|).
+HB_HD_ALWAYS double scaled_i0(double size) {
+  const double c = (size > 8 ? 8.0 : size) - 4, u = 1 / (size > 8 ? size : 8.0), t = u - 0.0625005;
+  const double small = horner(
+      c, 0.2070019212239867, -0.02825108172155134, 0.005907226783746953, -0.0013913037712621457, 0.0003411852194355814,
+      -8.297205167522027e-05, 1.9354303200080502e-05, -4.244457741183104e-06, 8.663487551119668e-07,
+      -1.6397838324253338e-07, 2.8779899656504802e-08, -4.692710824967519e-09, 7.128761830010535e-10,
+      -1.0121457012064705e-10, 1.347484873766931e-11, -1.687466144945514e-12, 1.9937602750876396e-13,
+      -2.228570019305894e-14, 2.3633540827161314e-15, -2.385345134715477e-16, 2.2918039999794153e-17,
+      -2.0881795523420167e-18, 1.837404614913825e-19, -1.622807880472786e-20, 1.3000149330944936e-21,
+      -7.63353960133798e-23, 5.950286940894041e-24, -9.054594250316578e-25, 6.09849158442211e-26);
+  const double large =
+      horner(t, 0.4021765363294327, 0.05376886661003285, 0.034871383507264694, 0.04564206094704899, 0.09724621493277823,
+             0.31180856954832065, 1.4885374941172238, 10.557739972543088, 92.58813010560328, 517.5838671190862,
+             -7484.544375169474, -234332.76990137904, -1452905.1153459428, 32984506.114844445, 489229363.44968915,
+             -3596056111.532018, -89431941663.24263, 322523911925.6653, 11325016496118.61, -20771618636697.984,
+             -903535102718974.2, 682187400649667.6, 3.367871618671363e+16);
+  return size > 8 ? large * sqrt(u) : small;
+}
+HB_HD_ALWAYS double scaled_i1(double size) {
+  const double c = (size > 8 ? 8.0 : size) - 4, u = 1 / (size > 8 ? size : 8.0), t = u - 0.0625005;
+  const double small =
+      horner(c, 0.044687709875608835, -0.015281084507416571, 0.004253599994344476, -0.0010700407219660453,
+             0.0002490914207554926, -5.398441330760963e-05, 1.0906878081367917e-05, -2.055136445378116e-06,
+             3.614199364830151e-07, -5.939983079558396e-08, 9.139978555454532e-09, -1.3195438020202292e-09,
+             1.7915740037241538e-10, -2.293101793935275e-11, 2.7735248203388373e-12, -3.177449320633743e-13,
+             3.4556982009859796e-14, -3.575324901185835e-15, 3.526509330767769e-16, -3.323850116469458e-17,
+             2.9955255234715423e-18, -2.5755066436094298e-19, 2.138295531617554e-20, -1.7655631688129484e-21,
+             1.34652838576543e-22, -7.981882722057555e-24, 5.871593382609646e-25, -7.863698681294577e-26,
+             5.092697376747608e-27);
+  const double large =
+      horner(t, 0.38939838102924074, -0.15599329121617148, -0.05612444793847461, -0.0615981298836535,
+             -0.12025358512827715, -0.36531350555534, -1.6779669125344914, -11.578644800811887, -100.43049576818954,
+             -577.7093429092031, 7472.612606028222, 245466.48945284117, 1610573.713374177, -33476612.74809697,
+             -520411970.4136165, 3542159098.148968, 93965772152.16913, -309292943377.9023, -11835184851207.27,
+             19518042162047.75, 941841130531628.2, -632377259420402.1, -3.5061952506373444e+16);
+  return size > 8 ? large * sqrt(u) : size * small;
+}
+/// I_0 or I_1 of x; scaled: times exp(-|x|).
+template <int kOrder, bool kScaled>
+HB_HD_ALWAYS double bessel_i(double x) {
+  const double size = abs(x), y = kOrder ? scaled_i1(size) : scaled_i0(size);
+  // exp in two factors: it may be too large where the result is not.
+  const double grown = kScaled ? y : y * exp(size / 2) * exp(size / 2);
+  const double ends = size == infinity<double> ? (kScaled ? 0.0 : size) : grown;
+  return kOrder ? copysign(ends, x) : ends;
+}
+
+}  // namespace hb::math

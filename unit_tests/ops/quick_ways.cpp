@@ -1,0 +1,221 @@
+// Kernels have quick ways for some operands: each gives what the plain way gives.
+#include <gtest/gtest.h>
+#include <halfbridge/engine.h>
+
+#include <cmath>
+#include <functional>
+#include <string>
+
+namespace {
+
+using hb::Tensor;
+
+hb::Tensor normal(std::vector<int64_t> shape, hb::ScalarType dtype) {
+  return dtype == hb::kLong ? hb::randint(-9, 9, shape, hb::kLong) : hb::randn(shape, hb::kDouble).to(dtype);
+}
+
+void expect_same(const Tensor& a, const Tensor& b, const std::string& what) {
+  ASSERT_EQ(a.scalar_type(), b.scalar_type()) << what;
+  EXPECT_TRUE(hb::equal(hb::nan_to_num(a, 77), hb::nan_to_num(b, 77))) << what;
+}
+void expect_close(const Tensor& a, const Tensor& b, double tolerance, const std::string& what) {
+  ASSERT_EQ(a.sizes(), b.sizes()) << what;
+  const double error = (a.to(hb::kDouble) - b.to(hb::kDouble)).abs().max().item<double>();
+  EXPECT_LE(error, tolerance * std::max(1., b.to(hb::kDouble).abs().max().item<double>())) << what;
+}
+
+// A row, a column or a number beside a matrix is read where it lies; expanded in memory, it is an operand as others.
+TEST(QuickWays, SharedOperands) {
+  using Binary = std::function<Tensor(const Tensor&, const Tensor&)>;
+  const std::vector<std::pair<const char*, Binary>> functions = {
+      {"mul", [](const Tensor& a, const Tensor& b) { return a * b; }},
+      {"sub", [](const Tensor& a, const Tensor& b) { return a - b; }},
+      {"maximum", [](const Tensor& a, const Tensor& b) { return hb::maximum(a, b); }},
+      {"lt", [](const Tensor& a, const Tensor& b) { return a < b; }},
+      {"where", [](const Tensor& a, const Tensor& b) { return hb::where(a > 0, a, b); }},
+      {"addcmul", [](const Tensor& a, const Tensor& b) { return hb::addcmul(a, b, b, 0.5); }},
+      {"clamp", [](const Tensor& a, const Tensor& b) { return hb::clamp(a, b, b + 1); }},
+  };
+  for (auto dtype : {hb::kFloat, hb::kDouble, hb::kBFloat16, hb::kHalf, hb::kLong})
+    for (int64_t columns : {1, 7, 32, 70, 1030}) {
+      const Tensor a = normal({5, columns}, dtype);
+      const std::vector<std::vector<int64_t>> shapes = {{5, 1}, {columns}, {1}, {}, {3, 1, 1}, {3, 5, 1}};
+      for (const auto& shape : shapes) {
+        const Tensor b = normal(shape, dtype);
+        const auto both = hb::broadcast_tensors({a, b});
+        const Tensor wide_a = both[0].contiguous(), wide_b = both[1].contiguous();
+        for (const auto& [name, f] : functions) {
+          if (dtype == hb::kLong && std::string(name) == "addcmul") continue;
+          const std::string what = std::string(name) + " " + hb::toString(dtype) + " of " + std::to_string(columns);
+          expect_same(f(a, b), f(wide_a, wide_b), what);
+          if (std::string(name) != "addcmul" && std::string(name) != "where" && std::string(name) != "clamp")
+            expect_same(f(b, a), f(wide_b, wide_a), what + ", exchanged");
+        }
+      }
+    }
+}
+
+// Half types by way of float, rounded once; signs by their bits.
+TEST(QuickWays, HalvesInOnePass) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const Tensor ends = hb::tensor({0.0, -0.0, inf, -inf, std::nan(""), 1e-40, -1e-40, 3e38, 65504.0, 1.0, -1.0, 6.1e-5});
+  using Unary = std::function<Tensor(const Tensor&)>;
+  const std::vector<std::pair<const char*, Unary>> functions = {
+      {"neg", [](const Tensor& x) { return -x; }},
+      {"abs", [](const Tensor& x) { return x.abs(); }},
+      {"square", [](const Tensor& x) { return hb::square(x); }},
+      {"reciprocal", [](const Tensor& x) { return hb::reciprocal(x); }},
+      {"clamp", [](const Tensor& x) { return hb::clamp(x, -1, 1); }},
+      {"hardswish", [](const Tensor& x) { return hb::hardswish(x); }},
+      {"sigmoid", [](const Tensor& x) { return hb::sigmoid(x); }},
+      {"silu", [](const Tensor& x) { return hb::silu(x); }},
+      {"gelu", [](const Tensor& x) { return hb::gelu(x); }},
+      {"erf", [](const Tensor& x) { return hb::erf(x); }},
+      {"copysign", [](const Tensor& x) { return hb::copysign(x, x.flip({0})); }},
+  };
+  for (auto dtype : {hb::kBFloat16, hb::kHalf}) {
+    const Tensor x = hb::cat({ends, hb::randn({300}, hb::kDouble) * 4}).to(dtype);
+    for (const auto& [name, f] : functions)
+      expect_same(f(x), f(x.to(hb::kFloat)).to(dtype), std::string(name) + " " + hb::toString(dtype));
+  }
+}
+
+TEST(QuickWays, BitsOfBooleans) {
+  const Tensor a = hb::randn({100}) > 0, b = hb::randn({100}) > 0, i = a.to(hb::kLong), j = b.to(hb::kLong);
+  expect_same(a & b, (i & j).to(hb::kBool), "and");
+  expect_same(a | b, (i | j).to(hb::kBool), "or");
+  expect_same(a ^ b, (i ^ j).to(hb::kBool), "xor");
+  const Tensor c = hb::randint(-128, 128, {100}, hb::kLong), d = hb::randint(-128, 128, {100}, hb::kLong);
+  expect_same(c.to(hb::kChar) & d.to(hb::kChar), (c & d).to(hb::kChar), "bytes");
+}
+
+TEST(QuickWays, ProductsOfIntegers) {
+  for (auto dtype : {hb::kLong, hb::kInt, hb::kChar})
+    for (int64_t m : {1, 3, 9})
+      for (int64_t n : {1, 5, 8, 33, 70})
+        for (int64_t k : {1, 4, 37}) {
+          const Tensor a = hb::randint(-3, 4, {m, k}, hb::kLong), b = hb::randint(-3, 4, {k, n}, hb::kLong);
+          const Tensor expected = hb::mm(a.to(hb::kDouble), b.to(hb::kDouble)).to(dtype);
+          const std::string what = std::to_string(m) + " " + std::to_string(n) + " " + std::to_string(k);
+          expect_same(hb::mm(a.to(dtype), b.to(dtype)), expected, what);
+          expect_same(hb::mm(a.to(dtype), b.t().contiguous().t().to(dtype)), expected, what + ", transposed");
+          expect_same(hb::mm(a.t().contiguous().t().to(dtype), b.to(dtype)), expected, what + ", columns");
+        }
+  const Tensor large = hb::full({20, 20}, int64_t{1} << 62, hb::kLong);
+  expect_same(hb::mm(large, large), hb::zeros({20, 20}, hb::kLong), "wrapped");
+}
+
+// Integers that lie close together are counted, others and floats are compared.
+TEST(QuickWays, OrderByCounting) {
+  for (auto dtype : {hb::kLong, hb::kInt, hb::kByte})
+    for (const std::vector<int64_t>& shape : {std::vector<int64_t>{200}, {300, 7}, {5, 130}}) {
+      const Tensor x = hb::randint(0, 40, shape, hb::kLong).to(dtype), real = x.to(hb::kDouble);
+      for (bool descending : {false, true}) {
+        const auto [values, places] = x.sort(0, descending);
+        const auto [expected, at] = real.sort(0, descending);
+        expect_same(values, expected.to(dtype), "sort");
+        expect_same(places, at, "places");
+      }
+      for (int64_t k : {1, 3, 5}) {
+        const auto [value, place] = x.kthvalue(k, 0);
+        const auto [expected, at] = real.kthvalue(k, 0);
+        expect_same(value, expected.to(dtype), "kthvalue");
+        expect_same(place, at, "its place");
+      }
+      const auto [most, last] = x.mode(0);
+      const auto [expected, at] = real.mode(0);
+      expect_same(most, expected.to(dtype), "mode");
+      expect_same(last, at, "its last place");
+    }
+  const Tensor apart = hb::tensor(
+      {std::numeric_limits<int64_t>::min(), int64_t{5}, std::numeric_limits<int64_t>::max(), int64_t{-5}, int64_t{5}});
+  expect_same(std::get<1>(apart.sort(0)), hb::tensor({0, 3, 1, 4, 2}, hb::kLong), "far apart");
+}
+
+// In double each channel by itself, and windows of one element, have loops of their own; float goes by oneDNN.
+TEST(QuickWays, ConvolutionsInDouble) {
+  struct Case {
+    std::vector<int64_t> x, w;
+    int64_t stride, padding, groups;
+  };
+  for (const Case& c : {Case{{3, 6, 9, 8}, {6, 1, 3, 3}, 1, 1, 6}, Case{{2, 5, 7, 9}, {5, 1, 3, 2}, 2, 1, 5},
+                        Case{{3, 6, 5, 4}, {8, 6, 1, 1}, 1, 0, 1}, Case{{3, 6, 5, 4}, {4, 3, 1, 1}, 1, 0, 2},
+                        Case{{3, 6, 5, 4}, {4, 6, 1, 1}, 2, 0, 1}}) {
+    std::vector<Tensor> grads[2];
+    const Tensor x = hb::randn(c.x, hb::kDouble), w = hb::randn(c.w, hb::kDouble), b = hb::randn({c.w[0]}, hb::kDouble);
+    for (int k = 0; k < 2; ++k) {
+      const auto dtype = k ? hb::kFloat : hb::kDouble;
+      const Tensor lx = x.to(dtype).detach().requires_grad_(), lw = w.to(dtype).detach().requires_grad_(),
+                   lb = b.to(dtype).detach().requires_grad_();
+      const Tensor y = hb::conv2d(lx, lw, lb, {c.stride, c.stride}, {c.padding, c.padding}, {1, 1}, c.groups);
+      (y * y).sum().backward();
+      grads[k] = {y.detach(), lx.grad(), lw.grad(), lb.grad()};
+    }
+    for (size_t i = 0; i < grads[0].size(); ++i)
+      expect_close(grads[0][i], grads[1][i], 1e-5, "convolution, tensor " + std::to_string(i));
+  }
+}
+
+TEST(QuickWays, GroupNorm) {
+  for (auto dtype : {hb::kDouble, hb::kFloat, hb::kBFloat16})
+    for (const std::vector<int64_t>& shape : {std::vector<int64_t>{3, 6}, {2, 6, 5}, {2, 12, 4, 9}}) {
+      const int64_t c = shape[1];
+      const auto leaf = [&](Tensor t) { return t.to(dtype).detach().requires_grad_(); };
+      const Tensor x = leaf(hb::randn(shape, hb::kDouble)), w = leaf(hb::randn({c}, hb::kDouble)),
+                   b = leaf(hb::randn({c}, hb::kDouble));
+      const Tensor y = hb::group_norm(x, 3, w, b, 1e-5);
+      const Tensor wide = x.detach().to(hb::kDouble).requires_grad_(), ww = w.detach().to(hb::kDouble).requires_grad_(),
+                   wb = b.detach().to(hb::kDouble).requires_grad_();
+      const Tensor rows = wide.view({shape[0], 3, -1});
+      const Tensor normal = (rows - rows.mean({2}, true)) / (rows.var({2}, false, true) + 1e-5).sqrt();
+      std::vector<int64_t> per_channel(shape.size(), 1);
+      per_channel[1] = c;
+      const Tensor expected = normal.view(shape) * ww.view(per_channel) + wb.view(per_channel);
+      const Tensor weights = hb::randn(shape, hb::kDouble);
+      y.backward(weights.to(dtype));
+      expected.backward(weights.to(dtype).to(hb::kDouble));
+      const double tolerance = dtype == hb::kDouble ? 1e-12 : dtype == hb::kFloat ? 1e-4 : 2e-2;
+      expect_close(y.detach(), expected.detach(), tolerance, "values");
+      expect_close(x.grad(), wide.grad(), tolerance, "gradient of x");
+      expect_close(w.grad(), ww.grad(), tolerance, "of the weight");
+      expect_close(b.grad(), wb.grad(), tolerance, "of the bias");
+    }
+}
+
+TEST(QuickWays, Triangles) {
+  for (const std::vector<int64_t>& shape : {std::vector<int64_t>{5, 7}, {2, 6, 3}, {0, 4}})
+    for (int64_t diagonal : {-9, -2, 0, 1, 9}) {
+      const Tensor x = hb::randn(shape).requires_grad_();
+      const Tensor row = hb::arange(shape[shape.size() - 2]).unsqueeze(1), column = hb::arange(shape.back());
+      const Tensor low = (column - row) <= diagonal, high = (column - row) >= diagonal;
+      expect_same(hb::tril(x).detach(), hb::where((column - row) <= 0, x.detach(), 0.0), "tril");
+      expect_same(hb::tril(x, diagonal).detach(), hb::where(low, x.detach(), 0.0), "tril");
+      expect_same(hb::triu(x, diagonal).detach(), hb::where(high, x.detach(), 0.0), "triu");
+      hb::tril(x, diagonal).sum().backward();
+      expect_same(x.grad(), low.to(hb::kFloat).expand(shape).contiguous(), "gradient");
+    }
+}
+
+// Polynomials beside the C library's functions, element by element.
+TEST(QuickWays, SpecialFunctions) {
+  const Tensor x = hb::linspace(-12.3, 40, 4001, hb::kDouble), u = hb::linspace(-0.999999, 0.999999, 2001, hb::kDouble);
+  const Tensor gamma = hb::lgamma(x.to(hb::kFloat)).to(hb::kDouble), back = hb::erf(hb::erfinv(u));
+  const Tensor narrow = x.to(hb::kFloat);
+  const float* in = narrow.data_ptr<float>();
+  for (int64_t i = 0; i < x.numel(); ++i) {
+    const double expected = std::lgamma(static_cast<double>(in[i]));
+    ASSERT_NEAR(gamma.data_ptr<double>()[i], expected, 1e-6 * std::max(1e-1, std::abs(expected))) << in[i];
+  }
+  expect_close(back, u, 1e-14, "erf of erfinv");
+  // psi(x + 1) = psi(x) + 1 / x, and the same of its derivative.
+  const Tensor p = hb::linspace(-3.77, 25, 1001, hb::kDouble);
+  expect_close(hb::digamma(p + 1) - hb::digamma(p), 1 / p, 1e-12, "digamma");
+  expect_close(hb::polygamma(1, p + 1) - hb::polygamma(1, p), -1 / (p * p), 1e-12, "trigamma");
+  for (double at : {0.0, 0.5, 3.0, 7.99, 8.01, 30.0}) {
+    double term = 1, sum = 1;
+    for (int k = 1; k < 200; ++k) sum += term *= at * at / 4 / (static_cast<double>(k) * k);
+    EXPECT_NEAR(hb::i0(hb::tensor({at}, hb::kDouble)).item<double>() / sum, 1, 1e-14) << at;
+  }
+}
+
+}  // namespace
