@@ -104,8 +104,7 @@ HB_HD_ALWAYS double digamma(double x) {
   HB_TERM(8)
   HB_TERM(9)
 #undef HB_TERM
-      const double w = large ? z : z + 10,
-                   i = 1 / w, u = i * i;
+  const double w = large ? z : z + 10, i = 1 / w, u = i * i;
   const double series =
       u * horner(u, 1. / 12, -1. / 120, 1. / 252, -1. / 240, 1. / 132, -691. / 32760, 1. / 12, -3617. / 8160);
   const double y = log(w) - 0.5 * i - series - (large ? 0.0 : above / below);
@@ -131,8 +130,7 @@ HB_HD_ALWAYS double trigamma(double x) {
   HB_TERM(8)
   HB_TERM(9)
 #undef HB_TERM
-      const double w = large ? z : z + 10,
-                   i = 1 / w, u = i * i;
+  const double w = large ? z : z + 10, i = 1 / w, u = i * i;
   const double series = horner(u, 1. / 6, -1. / 30, 1. / 42, -1. / 30, 5. / 66, -691. / 2730, 7. / 6, -3617. / 510);
   const double y = i * (1 + 0.5 * i + u * series) + (large ? 0.0 : above / below);
   const double s = sin_pi(from_integer(x)) * (1 / M_PI);
