@@ -43,7 +43,7 @@ HB_API Tensor poisson(const Tensor& self, std::optional<Generator> generator = s
 /// the shape, which _standard_gamma_grad gives of shapes and samples; that has no gradient itself.
 HB_API Tensor _standard_gamma(const Tensor& self, std::optional<Generator> generator = std::nullopt);
 HB_API Tensor _standard_gamma_grad(const Tensor& self, const Tensor& output);
-/// Samples of the Dirichlet distribution along the last dimension, of concentrations `self`; without a derivative, as in
+/// Samples of the Dirichlet distribution along the last dimension, of concentrations `self`; no derivative, as in
 /// PyTorch. _dirichlet_grad(x, alpha, total): the derivative of one component x of a sample by its concentration alpha,
 /// where all sum to `total`, divided by 1 - x.
 HB_API Tensor _sample_dirichlet(const Tensor& self, std::optional<Generator> generator = std::nullopt);
