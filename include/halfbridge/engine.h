@@ -7,4 +7,5 @@
 #include <halfbridge/numerics.h>
 #include <halfbridge/ops.h>
 #include <halfbridge/ops/call_forms.h>
+#include <halfbridge/ops/special_polynomials.h>
 #include <halfbridge/tensor.h>
