@@ -66,6 +66,50 @@ PARITY_CASE(bad_dtypes, bools) {
   c.out("addr.beta0", torch::addr(b, b, b, 0, 1));
 }
 
+PARITY_CASE(bad_dtypes, of_convolutions) {
+  const Tensor x = torch::ones({1, 1, 3, 3}), w = torch::ones({1, 1, 2, 2});
+  for (const auto dtype : {torch::kByte, torch::kChar, torch::kShort, torch::kInt, torch::kBool}) {
+    const std::string phrase = "not implemented for '" + std::string(c10::toString(dtype)) + "'";
+    c.scope(c10::toString(dtype), [&] {
+      SAYS(phrase, torch::conv_transpose1d(x.select(2, 0).to(dtype), w.select(2, 0).to(dtype)));
+      SAYS(phrase, torch::conv_transpose2d(x.to(dtype), w.to(dtype)));
+      SAYS(phrase, torch::conv_transpose3d(x.unsqueeze(0).to(dtype), w.unsqueeze(0).to(dtype)));
+    });
+  }
+  c.out("long", torch::conv_transpose2d(x.to(torch::kLong), w.to(torch::kLong)));
+  BOOL(torch::conv2d(x.to(torch::kBool), w.to(torch::kBool)));
+}
+
+PARITY_CASE(bad_dtypes, halves) {
+  for (const auto dtype : {torch::kHalf, torch::kBFloat16}) {
+    const std::string phrase = "not implemented for '" + std::string(c10::toString(dtype)) + "'";
+    const Tensor m = torch::ones({2, 3}).to(dtype);
+    c.scope(c10::toString(dtype), [&] {
+      SAYS(phrase, torch::cdist(m, m));
+      SAYS(phrase, torch::cdist(m, m, 1));
+      c.out("cdist.by_products", torch::cdist(torch::ones({30, 3}).to(dtype), m));
+      SAYS(phrase, torch::pdist(m));
+      SAYS(phrase, torch::avg_pool3d(m.reshape({1, 1, 2, 3}), 1));
+      SAYS(phrase, torch::trace(m));
+      SAYS(phrase, torch::special_zeta(m, m));
+    });
+  }
+}
+
+PARITY_CASE(bad_dtypes, of_bags_and_sums) {
+  const Tensor indices = torch::tensor({0, 1}), offsets = torch::tensor({0});
+  for (const auto dtype : {torch::kLong, torch::kByte, torch::kBool, torch::kComplexFloat}) {
+    c.scope(c10::toString(dtype), [&] {
+      SAYS("to have one of the following scalar types: Half, BFloat16, Float, Double; but got ",
+           torch::embedding_bag(torch::ones({2, 3}).to(dtype), indices, offsets));
+    });
+  }
+  LONG(torch::logcumsumexp(indices, 0));
+  BOOL(torch::logcumsumexp(indices.to(torch::kBool), 0));
+  SAYS("not implemented for 'ComplexFloat'",
+       torch::upsample_bicubic2d(torch::ones({1, 1, 2, 2}).to(torch::kComplexFloat), {3, 3}, false));
+}
+
 PARITY_CASE(bad_dtypes, numbers_of_elements) {
   const Tensor f = torch::ones({3}), h = f.to(torch::kHalf), b = f.to(torch::kBFloat16), u = f.to(torch::kByte),
                s = f.to(torch::kChar), i = f.to(torch::kInt), all = f.to(torch::kBool), at = torch::tensor({0});

@@ -169,6 +169,9 @@ Tensor Tensor::data() const {
 
 void Tensor::set_data(const Tensor& new_data) const {
   HB_CHECK(new_data.defined(), "[set_data] expected a defined tensor");
+  HB_CHECK(is_meta() == new_data.is_meta(),
+           "[set_data] Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible "
+           "tensor type: one has values and the other, a meta tensor, has none");
   HB_CHECK(!requires_grad() || is_differentiable_type(new_data.scalar_type()),
            "data set to a tensor that requires gradients must be floating point or complex dtype, got ",
            new_data.scalar_type());

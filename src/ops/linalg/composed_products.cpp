@@ -86,6 +86,11 @@ Tensor euclidean_distances(const Tensor& x1, const Tensor& x2) {
   return out;
 }
 
+/// LibTorch measures these distances in wider numbers alone.
+void refuse_half(const char* name, ScalarType t) {
+  HB_CHECK(!is_half_type(t), "[", name, "] not implemented for '", toString(t), "'");
+}
+
 }  // namespace
 
 Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t> compute_mode) {
@@ -101,6 +106,7 @@ Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t
   HB_CHECK(mode >= 0 && mode <= 2, "[cdist] expected a compute_mode of 0, 1 or 2, got ", mode);
   const bool many = x1.size(-2) > 25 || x2.size(-2) > 25;
   if (p == 2 && x1.size(-1) > 0 && (mode == 1 || (mode == 0 && many))) return euclidean_distances(x1, x2);
+  refuse_half("cdist", promote_types(x1.scalar_type(), x2.scalar_type()));
   return linalg_vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, IntArrayRef({-1}));
 }
 
@@ -109,6 +115,7 @@ Tensor pdist(const Tensor& self, double p) {
   HB_CHECK(self.dim() == 2, "[pdist] pdist only supports 2D tensors, got: ", self.dim(), "D");
   HB_CHECK(self.is_floating_point(),
            "[pdist] pdist only supports floating-point dtypes, got: ", toString(self.scalar_type()));
+  refuse_half("pdist", self.scalar_type());
   const Tensor pairs = triu_indices(self.size(0), self.size(0), 1, self.options().dtype(kLong));
   return linalg_vector_norm(self.index_select(0, pairs.select(0, 0)) - self.index_select(0, pairs.select(0, 1)), p,
                             IntArrayRef({-1}));

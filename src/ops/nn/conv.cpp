@@ -222,6 +222,7 @@ Tensor convolution_checked(const char* name, const Tensor& x, const Tensor& w, c
       return convolution_checked(name, a, b, d, c);
     };
     if (is_complex_type(t)) return ops::complex_convolution(x, w, bias, floating);
+    HB_CHECK(t != kBool && (!c.transposed || t == kLong), "[", name, "] not implemented for '", toString(t), "'");
     if (is_integral_type(t, false)) return ops::integer_convolution(name, x, w, bias, floating);
   }
   check(name, x, w, bias, c);

@@ -88,7 +88,8 @@ Tensor cumprod(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype)
 }
 
 Tensor logcumsumexp(const Tensor& self, int64_t dim) {
-  HB_CHECK(self.is_floating_point(), "[logcumsumexp] is not supported for dtype ", toString(self.scalar_type()));
+  HB_CHECK(self.is_floating_point(), "[logcumsumexp] not implemented for '", toString(self.scalar_type()),
+           "': expected a floating dtype");
   const int64_t d = geometry::wrap_dim("logcumsumexp", dim, self.dim());
   Tensor out = run(self, d, self.scalar_type(), ScanOp::log_sum_exp);
   if (needs_grad(self))

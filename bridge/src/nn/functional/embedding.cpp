@@ -72,6 +72,10 @@ Pooled pooled(const Tensor& input, const Tensor& weight, const EmbeddingBagFuncO
   HB_CHECK(!o.per_sample_weights().defined() || std::holds_alternative<enumtype::kSum>(o.mode()),
            "embedding_bag: per_sample_weights is only supported for mode='kSum' (got mode='",
            enumtype::get_enum_name(o.mode()), "')");
+  HB_CHECK(is_floating_type(weight.scalar_type()),
+           "[embedding_bag] Expected tensor for argument #1 'weight' to have one of the following scalar types: Half, "
+           "BFloat16, Float, Double; but got ",
+           toString(weight.scalar_type()));
   Bags bags = bags_of(input, o);
   const auto count = static_cast<int64_t>(bags.begin.size()) - 1;
   EmbeddingFuncOptions lookup;
