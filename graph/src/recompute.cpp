@@ -1,12 +1,15 @@
 // Values that would lie in memory from the forward part of a step to its backward part are made again where they are
-// read next, by copies of the calls that made them. The same kernels get the same operands: no bit changes.
+// read next, by copies of the calls that made them. The same kernels get the same operands: no bit changes. A batch
+// norm's call has effects that must happen once; the last part of it, which makes its result, stands for it.
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string_view>
 
 #include "backend/attention.h"
 #include "backend/conv.h"
 #include "backend/gemm.h"
+#include "backend/norm.h"
 #include "call_types.h"
 #include "chain.h"
 #include "operands.h"
@@ -45,24 +48,60 @@ double cost_of(const RecordedCall& c, const std::vector<Memory>& memories) {
   return bytes * (elementwise(*c.call) ? 1 : 2) + multiplications(c) / kPerByte;
 }
 
+/// The last thing that batch_norm_kernel does on the CPU (src/cpu/batch_norm.cpp).
+void normalize(ScalarType dtype, const NormShape& s, void* y, const void* x, const void* scale, const void* shift) {
+  channel_affine_kernel(kCPU)(dtype, s, y, x, scale, shift);
+}
+
+/// A call that makes `memory` alone, of what `c` made of its operands: of a batch norm, which updates the running
+/// statistics, too, the result, by the scale and the shift that it has kept. None for other calls and values.
+std::optional<RecordedCall> part_of(const RecordedCall& c, int memory) {
+  using Affine = capture::CallOf<ScalarType, const NormShape&, void*, const void*, const void*, const void*>;
+  const auto* const norm = as_call_of(batch_norm_kernel, *c.call);
+  if (!norm) return std::nullopt;
+  const auto& [dtype, shape, channels, y, x] = norm->kept;
+  const BatchNormChannels& p = channels.value;
+  auto affine =
+      std::make_unique<Affine>(c.call->name, normalize, dtype.value, shape.value, y.value, x.value, p.scale, p.shift);
+  RecordedCall part;
+  const auto put = [&](void* pointer, const void* from, Access access) {
+    const auto same = [&](const Place& place) { return place.pointer == from; };
+    const auto at = std::find_if(c.places.begin(), c.places.end(), same);
+    if (at != c.places.end()) part.places.push_back({pointer, at->memory, at->offset, access});
+  };
+  put(&std::get<2>(affine->kept).value, &y.value, Access::changes);
+  put(&std::get<3>(affine->kept).value, &x.value, Access::reads);
+  put(&std::get<4>(affine->kept).value, &p.scale, Access::reads);
+  put(&std::get<5>(affine->kept).value, &p.shift, Access::reads);
+  if (part.places.size() != 4 || part.places[0].memory != memory) return std::nullopt;
+  part.call = std::move(affine);
+  return part;
+}
+
 class Recomputation {
  public:
-  Recomputation(std::vector<RecordedCall>& calls, std::vector<Memory>& memories) : calls_(calls), memories_(memories) {}
+  Recomputation(std::vector<RecordedCall>& calls, std::vector<Memory>& memories)
+      : calls_(calls), memories_(memories), age_(memories.size()) {}
 
   void run(size_t most) {
     const size_t longest = 3 * calls_.size();
     do look();
-    while (peak_bytes_ > most && calls_.size() < longest && drop_one());
+    while (peak_bytes_ > most && calls_.size() < longest && (drop_one(0) || drop_one(1)));
   }
 
  private:
   struct Uses {
     std::vector<int> readers, writers;  // calls, in order
   };
+  struct Step {
+    int call;
+    int part;  // the value that its part is to make, or -1: all of the call
+    bool operator==(const Step&) const = default;
+  };
   /// Calls to make again, the last one for the value itself.
   struct Recipe {
     int memory = -1, at = 0;  // what, and before which call
-    std::vector<int> calls;
+    std::vector<Step> steps;
     double cost = 0;
   };
 
@@ -102,9 +141,11 @@ class Recomputation {
     const Uses& uses = uses_[memory];
     if (!memories_[memory].temporary() || uses.writers.size() != 1) return false;
     const int maker = uses.writers[0];
-    if (std::find(recipe.calls.begin(), recipe.calls.end(), maker) != recipe.calls.end()) return true;
-    const RecordedCall& c = calls_[maker];
-    if (!repeats(c) || static_cast<int>(recipe.calls.size()) >= kLongestRecipe) return false;
+    const std::optional<RecordedCall> part = part_of(calls_[maker], memory);
+    const Step step{maker, part ? memory : -1};
+    if (std::find(recipe.steps.begin(), recipe.steps.end(), step) != recipe.steps.end()) return true;
+    const RecordedCall& c = part ? *part : calls_[maker];
+    if (!repeats(c) || static_cast<int>(recipe.steps.size()) >= kLongestRecipe) return false;
     for (const Operand& o : operands_of(c)) {
       if (o.written) {
         // Its other results, too, are its own alone, and it makes them of nothing that was there.
@@ -115,7 +156,7 @@ class Recomputation {
       if (small(o.memory, memory) && unchanged(o.memory, maker, at)) continue;  // it lives longer
       if (!extend(recipe, o.memory, at)) return false;
     }
-    recipe.calls.push_back(maker);
+    recipe.steps.push_back(step);
     recipe.cost += cost_of(c, memories_);
     return true;
   }
@@ -123,11 +164,13 @@ class Recomputation {
     return memories_[memory].temporary() && memories_[memory].bytes * 16 <= memories_[beside].bytes;
   }
 
-  bool drop_one() {
+  /// Of values that were made again `oldest` times at most: without a bound two of them could take turns for ever.
+  bool drop_one(int oldest) {
     Recipe best;
     double least = 0;
     for (int m = 0; m < static_cast<int>(memories_.size()); ++m) {
       const Memory& memory = memories_[m];
+      if (age_[m] > oldest) continue;
       if (!memory.temporary() || memory.first < 0 || memory.first >= peak_ || memory.last <= peak_) continue;
       const auto& readers = uses_[m].readers;
       const auto next = std::lower_bound(readers.begin(), readers.end(), peak_);
@@ -150,16 +193,20 @@ class Recomputation {
     m.impl = nullptr;
     m.alive = false;
     memories_.push_back(std::move(m));
+    age_.push_back(age_[memory] + 1);
     return static_cast<int>(memories_.size()) - 1;
   }
 
   void apply(const Recipe& recipe) {
     std::map<int, int> made;  // the new place of each value that is made again
     std::vector<RecordedCall> copies;
-    for (const int i : recipe.calls) {
-      for (const Operand& o : operands_of(calls_[i]))
+    for (const Step& step : recipe.steps) {
+      std::optional<RecordedCall> part;
+      if (step.part >= 0) part = part_of(calls_[step.call], step.part);
+      const RecordedCall& from = part ? *part : calls_[step.call];
+      for (const Operand& o : operands_of(from))
         if (o.written && !made.count(o.memory)) made.emplace(o.memory, fresh(o.memory));
-      copies.push_back(duplicate(calls_[i], made));
+      copies.push_back(duplicate(from, made));
     }
     for (size_t i = recipe.at; i < calls_.size(); ++i) {
       for (Place& p : calls_[i].places)
@@ -183,7 +230,7 @@ class Recomputation {
     void refuse(const char*) override {}
   };
 
-  static RecordedCall duplicate(RecordedCall& from, const std::map<int, int>& moved) {
+  static RecordedCall duplicate(const RecordedCall& from, const std::map<int, int>& moved) {
     RecordedCall to;
     to.call = copy_of(*from.call);
     Pointers a, b;
@@ -201,6 +248,7 @@ class Recomputation {
 
   std::vector<RecordedCall>& calls_;
   std::vector<Memory>& memories_;
+  std::vector<int> age_;  // how often the value of a memory was made again
   std::vector<Uses> uses_;
   int peak_ = 0;
   size_t peak_bytes_ = 0;
