@@ -10,6 +10,7 @@
 #include "backend/pool.h"
 #include "backend/reduce.h"
 #include "backend/separable.h"
+#include "backend/tap_sum.h"
 
 namespace hb::graph {
 
@@ -103,6 +104,11 @@ class NumberBytes final {
   void whole(const SeparableIndex& s) {
     raw(s.outer), raw(s.inner), list(s.size);
     for (const auto& index : s.index) list(index);
+  }
+  void whole(const TapSum& s) {
+    raw(s.outer), raw(s.in), raw(s.inner), raw(s.index.size());
+    for (const auto& index : s.index) list(index);
+    for (const auto& weight : s.weight) list(weight);
   }
   /// All but the addresses and what lies between the members.
   template <class T>
