@@ -111,7 +111,7 @@ class Headers:
             for n, real in self.children[s].items():
                 children[n].add(real)
         for n, real in children.items():
-            if (path + n in ("detail", "impl") or not INNER.search(path + n)) and depth < 5 and path + n not in namespaces and n not in own | set(path.split("::")):
+            if (path + n in ("detail", "impl", "nn::functional::detail") or not INNER.search(path + n)) and depth < 5 and path + n not in namespaces and n not in own | set(path.split("::")):
                 namespaces.add(path + n)
                 self.visible(real, path + n + "::", names, namespaces, depth + 1)
 
