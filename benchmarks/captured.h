@@ -3,6 +3,7 @@
 
 #include <torch/torch.h>
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -15,12 +16,26 @@ namespace bench {
 
 enum class Mode { eager, graph };
 
+/// Bytes that the temporary values of a graph may take, 0: as many as they need (--max-memory).
+inline size_t graph_max_memory = 0;
+
+/// Around an iteration: the most bytes of tensors that were in use within it; 0 with LibTorch, which does not say.
+#if __has_include(<halfbridge/graph.h>)
+inline void reset_tensor_peak() { hb::reset_peak_memory(); }
+inline size_t tensor_peak() { return hb::peak_memory(); }
+#else
+inline void reset_tensor_peak() {}
+inline size_t tensor_peak() { return 0; }
+#endif
+
 /// step(x, y), again and again.
 template <class Step>
 std::function<void()> iterate(Mode mode, Step step, torch::Tensor x, torch::Tensor y) {
 #if __has_include(<halfbridge/graph.h>)
   if (mode == Mode::graph) {
-    auto compiled = std::make_shared<hb::graph::Compiled<Step>>(hb::graph::compile(std::move(step)));
+    hb::graph::CompileOptions options;
+    options.max_memory = graph_max_memory;
+    auto compiled = std::make_shared<hb::graph::Compiled<Step>>(hb::graph::compile(std::move(step), options));
     return [=] { (*compiled)(x, y); };
   }
 #endif

@@ -1,4 +1,5 @@
-// bench --workload NAME [--min-time S] [--threads N]: times one workload and prints one line of JSON.
+// bench --workload NAME [--min-time S] [--threads N] [--max-memory MIB]: times one workload and prints one line of
+// JSON.
 // `--list` names them all.
 #include <algorithm>
 #include <chrono>
@@ -7,8 +8,10 @@
 #include <ctime>
 #include <exception>
 #include <fstream>
+#include <limits>
 #include <stdexcept>
 
+#include "captured.h"
 #include "workload.h"
 
 namespace {
@@ -48,11 +51,15 @@ void time_workload(const bench::Workload& workload, double min_ms) {
   const auto prepared = workload.prepare();
   warm_up(prepared, min_ms);
   std::vector<double> times;
+  // The least of all peaks: now and then a captured step runs eagerly.
+  size_t tensors = std::numeric_limits<size_t>::max();
   const double start = now_ms(), cpu_start = cpu_ms();
   while (times.size() < 3 || now_ms() - start < min_ms) {
+    bench::reset_tensor_peak();
     const double at = now_ms();
     prepared.iteration();
     times.push_back((now_ms() - at) / static_cast<double>(prepared.repeats));
+    tensors = std::min(tensors, bench::tensor_peak());
     if (now_ms() - start > 20 * min_ms) break;
   }
   const double cpu = (cpu_ms() - cpu_start) / static_cast<double>(times.size()) / static_cast<double>(prepared.repeats);
@@ -60,11 +67,11 @@ void time_workload(const bench::Workload& workload, double min_ms) {
   std::printf(
       "{\"workload\":\"%s\",\"ms\":%.9g,\"best_ms\":%.9g,\"cpu_ms\":%.9g,\"iterations\":%zu,\"peak_mib\":%."
       "3f,\"resident_"
-      "mib\":%.3f,"
+      "mib\":%.3f,\"tensor_peak_mib\":%.3f,"
       "\"flop\":%.9g,\"bytes\":%.9g,\"items\":%.9g,\"unit\":\"%s\",\"threads\":%d}\n",
       workload.name.c_str(), times[times.size() / 2], times[0], cpu, times.size(), status_mib("VmHWM:") - before,
-      status_mib("VmHWM:"), prepared.flop, prepared.bytes, prepared.items, prepared.unit.c_str(),
-      torch::get_num_threads());
+      status_mib("VmHWM:"), static_cast<double>(tensors) / (1 << 20), prepared.flop, prepared.bytes, prepared.items,
+      prepared.unit.c_str(), torch::get_num_threads());
 }
 
 int run(int argc, char** argv) {
@@ -84,6 +91,8 @@ int run(int argc, char** argv) {
       name = value;
     } else if (key == "--min-time") {
       min_ms = 1000 * std::stod(value);
+    } else if (key == "--max-memory") {
+      bench::graph_max_memory = static_cast<size_t>(std::stod(value) * (1 << 20));
     } else if (key == "--threads") {
       threads = std::stoi(value);
     } else {
