@@ -23,6 +23,17 @@ using formula::merge;
 using formula::start;
 using formula::step;
 
+/// One value of a vector's: halves are merged until one lane is left.
+template <ReduceOp op, class T>
+inline T across(Vector<T> v) {
+  constexpr int64_t lanes = kVectorBytes / sizeof(T);
+  T part[lanes];
+  __builtin_memcpy(part, &v, sizeof part);
+  for (int64_t width = lanes / 2; width > 0; width /= 2)
+    for (int64_t j = 0; j < width; ++j) part[j] = merge<op, T>(part[j], part[j + width]);
+  return part[0];
+}
+
 /// n consecutive values in the compute type.
 template <ReduceOp op, class T>
 inline T reduce_run(const T* x, int64_t n) {
@@ -39,12 +50,7 @@ inline T reduce_run(const T* x, int64_t n) {
       c = step<op, V>(c, v[2]), d = step<op, V>(d, v[3]);
     }
     for (; i + lanes <= n; i += lanes) a = step<op, V>(a, *v++);
-    a = merge<op, V>(merge<op, V>(a, b), merge<op, V>(c, d));
-    T part[lanes];
-    __builtin_memcpy(part, &a, sizeof part);
-    for (int64_t width = lanes / 2; width > 0; width /= 2)
-      for (int64_t j = 0; j < width; ++j) part[j] = merge<op, T>(part[j], part[j + width]);
-    total = part[0];
+    total = across<op, T>(merge<op, V>(merge<op, V>(a, b), merge<op, V>(c, d)));
   }
   for (; i < n; ++i) total = step<op, T>(total, x[i]);
   return total;
@@ -85,12 +91,7 @@ inline float reduce_run_bf16(const uint16_t* x, int64_t n) {
     }
     for (; i + 2 * lanes <= n; i += 2 * lanes, ++v)
       a = step<op, V>(a, (V)(*v << 16)), b = step<op, V>(b, (V)(*v & 0xffff0000u));
-    a = merge<op, V>(merge<op, V>(a, b), merge<op, V>(c, d));
-    float part[lanes];
-    __builtin_memcpy(part, &a, sizeof part);
-    for (int64_t width = lanes / 2; width > 0; width /= 2)
-      for (int64_t j = 0; j < width; ++j) part[j] = merge<op, float>(part[j], part[j + width]);
-    total = part[0];
+    total = across<op, float>(merge<op, V>(merge<op, V>(a, b), merge<op, V>(c, d)));
   }
   for (; i < n; ++i) total = step<op, float>(total, bf16_to_float(x[i]));
   return total;
