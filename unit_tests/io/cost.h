@@ -75,7 +75,9 @@ inline void expect_bounded(const char* name, size_t size, const std::function<vo
     std::printf("%-24s %9zu bytes %7.3f s %6lld MiB  %.80s\n", name, size, cost.seconds,
                 static_cast<long long>(cost.bytes >> 20), cost.error);
   }
-  if (must_fail) EXPECT_NE(cost.error[0], '\0');
+  if (must_fail) {
+    EXPECT_NE(cost.error[0], '\0');
+  }
 }
 
 }  // namespace unit
