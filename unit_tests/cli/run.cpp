@@ -73,7 +73,7 @@ TEST(Run, ExitStatusAndLastLines) {
 
 // A program that does not end when asked, one that is stopped, and a child in a session of its own.
 TEST(Run, InterruptEndsAll) {
-  for (const std::string& worker : {"trap \"\" INT TERM; ", "kill -STOP $$; ", "setsid sleep 300 & "}) {
+  for (const std::string worker : {"trap \"\" INT TERM; ", "kill -STOP $$; ", "setsid sleep 300 & "}) {
     Launcher run("-n 2 --grace 0.3 sh -c 'echo pid $$; " + worker + "echo ready; while :; do sleep 0.05; done'");
     ASSERT_TRUE(run.prints("[0] pid") && run.prints("[1] pid"));
     run.signal(SIGINT);

@@ -82,7 +82,9 @@ TEST(ThreadsData, TensorsChangeThreads) {
         next.tensors.push_back(mine.view(-1));
         if (next.tensors.size() > 5) taken = next.tensors.front(), next.tensors.pop_front();
       }
-      if (taken.defined()) EXPECT_EQ(taken[0].item<float>(), taken[-1].item<float>());
+      if (taken.defined()) {
+        EXPECT_EQ(taken[0].item<float>(), taken[-1].item<float>());
+      }
     }
   });
   channels.clear();
@@ -96,10 +98,18 @@ TEST(ThreadsData, DeferredTensorsAreReadSettledAndViewed) {
     const float one = static_cast<float>(round % 5) * 4;
     together(4, [&](int k) {
       const torch::NoGradGuard none_here;
-      if (k == 0) EXPECT_EQ(*y.data_ptr<float>(), one);
-      if (k == 1) EXPECT_EQ((y + 1).sum().item<float>(), 576 * (one + 1));
-      if (k == 2) EXPECT_EQ(y.view({2, -1}).sum(1)[1].item<float>(), 288 * one);
-      if (k == 3) EXPECT_EQ(torch::max_pool2d(torch::relu(y), 2).max().item<float>(), one);
+      if (k == 0) {
+        EXPECT_EQ(*y.data_ptr<float>(), one);
+      }
+      if (k == 1) {
+        EXPECT_EQ((y + 1).sum().item<float>(), 576 * (one + 1));
+      }
+      if (k == 2) {
+        EXPECT_EQ(y.view({2, -1}).sum(1)[1].item<float>(), 288 * one);
+      }
+      if (k == 3) {
+        EXPECT_EQ(torch::max_pool2d(torch::relu(y), 2).max().item<float>(), one);
+      }
       EXPECT_EQ(y.stride(1), 36);
     });
   }

@@ -136,7 +136,9 @@ TEST(ThreadsState, SettingsAreReadWhileTheyChange) {
     for (int i = 0; i < 30; ++i) {
       if (k == 0) torch::set_num_threads(1 + i % 2);
       if (k == 1) torch::set_default_dtype(torch::scalarTypeToTypeMeta(i % 2 ? torch::kDouble : torch::kFloat));
-      if (k >= 2) EXPECT_TRUE(torch::ones({3}).is_floating_point());
+      if (k >= 2) {
+        EXPECT_TRUE(torch::ones({3}).is_floating_point());
+      }
       torch::mm(torch::ones({4, 4}, torch::kFloat), torch::ones({4, 4}, torch::kFloat));
     }
   });

@@ -69,7 +69,9 @@ class HalfConvolutions : public testing::TestWithParam<torch::Dtype> {
     EXPECT_TRUE(same(half.y, wide.y));
     EXPECT_TRUE(same(half.grad_x, wide.grad_x));
     EXPECT_TRUE(same(half.grad_weight, wide.grad_weight));
-    if (!turned) EXPECT_TRUE(same(half.grad_bias, wide.grad_bias));
+    if (!turned) {
+      EXPECT_TRUE(same(half.grad_bias, wide.grad_bias));
+    }
   }
 };
 

@@ -125,7 +125,9 @@ void expect_same(const trace_files::Trace& got, const trace_files::Trace& expect
     for (auto* r : {&g, &e}) r->json.erase("same_as");  // which records share their bytes depends on who holds tensors
     EXPECT_EQ(g.json, e.json);
     ASSERT_EQ(g.tensor.defined(), e.tensor.defined()) << e.name;
-    if (g.tensor.defined()) EXPECT_TRUE(hb::allclose(g.tensor, e.tensor, 0, 0, /*equal_nan=*/true)) << e.name;
+    if (g.tensor.defined()) {
+      EXPECT_TRUE(hb::allclose(g.tensor, e.tensor, 0, 0, /*equal_nan=*/true)) << e.name;
+    }
   }
 }
 
