@@ -60,12 +60,7 @@ void share_common(std::vector<RecordedCall>& calls, const std::vector<Memory>& m
     std::map<int, int> instead;
     for (size_t k = 0; k < own.size(); ++k)
       if (own[k].written) instead[own[k].memory] = of_twin[k].memory;
-    for (size_t j = static_cast<size_t>(i) + 1; j < calls.size(); ++j) {
-      for (Place& p : calls[j].places)
-        if (const auto at = instead.find(p.memory); at != instead.end()) p.memory = at->second;
-      for (TensorPlace& t : calls[j].tensors)
-        if (const auto at = instead.find(t.memory); at != instead.end()) t.memory = at->second;
-    }
+    for (size_t j = static_cast<size_t>(i) + 1; j < calls.size(); ++j) move_operands(calls[j], instead);
     left_out[i] = true;
   }
   std::vector<RecordedCall> kept;

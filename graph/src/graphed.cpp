@@ -117,23 +117,6 @@ class Observer final : public capture::Recorder {
   int followed_ = 0;
 };
 
-/// While it lives, the thread's work goes to another stream.
-class OnStream {
- public:
-  OnStream(CudaApi& api, CudaStreamId stream, DeviceIndex device)
-      : api_(api), before_(api.current_stream(device)), device_(device) {
-    api.set_current_stream(stream, device);
-  }
-  ~OnStream() { api_.set_current_stream(before_, device_); }
-  OnStream(const OnStream&) = delete;
-  OnStream& operator=(const OnStream&) = delete;
-
- private:
-  CudaApi& api_;
-  CudaStreamId before_;
-  DeviceIndex device_;
-};
-
 std::vector<Tensor> observed(Observer& observer, const RecordedStep::Step& step, const std::vector<Tensor>& arguments) {
   const auto seeing = std::make_shared<graph::Seeing>();
   const Attachment<FunctionWatcher> attached(seeing);

@@ -41,6 +41,14 @@ bool repeats(const RecordedCall& c) {
   return !c.refresh && (c.tensors.empty() || written_tensors(c) < c.tensors.size());
 }
 
+void move_operands(RecordedCall& c, const std::map<int, int>& moved) {
+  const auto move = [&](int& memory) {
+    if (const auto at = moved.find(memory); at != moved.end()) memory = at->second;
+  };
+  for (Place& p : c.places) move(p.memory);
+  for (TensorPlace& t : c.tensors) move(t.memory);
+}
+
 std::vector<std::vector<int>> writers_of(const std::vector<RecordedCall>& calls, size_t memories) {
   std::vector<std::vector<int>> writers(memories);
   for (int i = 0; i < static_cast<int>(calls.size()); ++i)

@@ -1,6 +1,7 @@
 #pragma once
 // What calls read and write, for passes that move or leave out calls.
 
+#include <map>
 #include <vector>
 
 #include "recording.h"
@@ -16,6 +17,8 @@ std::vector<Operand> operands_of(const RecordedCall& call);
 bool reads(const RecordedCall& call, int memory);
 /// Whether the call does the same each time: functions of whole tensors may draw random numbers.
 bool repeats(const RecordedCall& call);
+/// Makes the call use other memories.
+void move_operands(RecordedCall& call, const std::map<int, int>& moved);
 
 /// The calls that write each memory, in order.
 std::vector<std::vector<int>> writers_of(const std::vector<RecordedCall>& calls, size_t memories);

@@ -208,12 +208,8 @@ class Recomputation {
         if (o.written && !made.count(o.memory)) made.emplace(o.memory, fresh(o.memory));
       copies.push_back(duplicate(from, made));
     }
-    for (size_t i = recipe.at; i < calls_.size(); ++i) {
-      for (Place& p : calls_[i].places)
-        if (p.memory == recipe.memory) p.memory = made.at(recipe.memory);
-      for (TensorPlace& t : calls_[i].tensors)
-        if (t.memory == recipe.memory) t.memory = made.at(recipe.memory);
-    }
+    const std::map<int, int> instead = {{recipe.memory, made.at(recipe.memory)}};
+    for (size_t i = recipe.at; i < calls_.size(); ++i) move_operands(calls_[i], instead);
     calls_.insert(calls_.begin() + recipe.at, std::make_move_iterator(copies.begin()),
                   std::make_move_iterator(copies.end()));
   }
@@ -235,14 +231,13 @@ class Recomputation {
     to.call = copy_of(*from.call);
     Pointers a, b;
     from.call->show(a), to.call->show(b);
-    const auto memory = [&](int m) { return moved.count(m) ? moved.at(m) : m; };
     const auto same = [](const auto& of_a, const auto& of_b, auto pointer) {
       return of_b[static_cast<size_t>(std::find(of_a.begin(), of_a.end(), pointer) - of_a.begin())];
     };
     for (const Place& p : from.places)
-      to.places.push_back({same(a.places, b.places, p.pointer), memory(p.memory), p.offset, p.access});
-    for (const TensorPlace& t : from.tensors)
-      to.tensors.push_back({same(a.tensors, b.tensors, t.tensor), memory(t.memory)});
+      to.places.push_back({same(a.places, b.places, p.pointer), p.memory, p.offset, p.access});
+    for (const TensorPlace& t : from.tensors) to.tensors.push_back({same(a.tensors, b.tensors, t.tensor), t.memory});
+    move_operands(to, moved);
     return to;
   }
 

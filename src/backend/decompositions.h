@@ -65,4 +65,21 @@ HB_API inline Kernel<void(const Tensor& a, const Tensor& x, LeastSquares driver,
                           const Tensor& values, const Tensor& info)>
     least_squares_kernel{"linalg_lstsq"};
 
+/// Calls fn(T()) with the element type of `t`.
+template <class F>
+void with_matrix_type(const Tensor& t, const F& fn) {
+  switch (t.scalar_type()) {
+    case kFloat:
+      return fn(float());
+    case kDouble:
+      return fn(double());
+    case kComplexFloat:
+      return fn(Complex<float>());
+    case kComplexDouble:
+      return fn(Complex<double>());
+    default:
+      HB_CHECK(false, "[linalg] expected float, double or complex matrices, got ", t.scalar_type());
+  }
+}
+
 }  // namespace hb

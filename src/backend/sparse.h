@@ -47,4 +47,23 @@ HB_API inline Kernel<void(ScalarType dtype, const SparseRows& a, const SparseRow
                           SparseProduct& out)>
     sparse_product_kernel{"sparse.mm"};
 
+/// Calls f(T()) with the C++ type of such a dtype.
+template <class F>
+void with_sparse_type(ScalarType dtype, const F& f) {
+  switch (dtype) {
+    case kFloat:
+      return f(float());
+    case kDouble:
+      return f(double());
+    case kLong:
+      return f(int64_t());
+    case kComplexFloat:
+      return f(Complex<float>());
+    case kComplexDouble:
+      return f(Complex<double>());
+    default:
+      HB_CHECK(false, "[sparse.mm] expected a dtype to compute in, got ", dtype);
+  }
+}
+
 }  // namespace hb

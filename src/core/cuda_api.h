@@ -108,6 +108,23 @@ class HB_API CudaApi {
   virtual std::unique_ptr<CudaGraphApi> make_graph(bool keep_graph) = 0;
 };
 
+/// While it lives, the thread's work on a device goes to another stream.
+class OnStream {
+ public:
+  OnStream(CudaApi& api, CudaStreamId stream, DeviceIndex device)
+      : api_(api), before_(api.current_stream(device)), device_(device) {
+    api.set_current_stream(stream, device);
+  }
+  ~OnStream() { api_.set_current_stream(before_, device_); }
+  OnStream(const OnStream&) = delete;
+  OnStream& operator=(const OnStream&) = delete;
+
+ private:
+  CudaApi& api_;
+  CudaStreamId before_;
+  DeviceIndex device_;
+};
+
 HB_API void register_cuda_api(CudaApi* api);
 /// Null where no device of CUDA is.
 HB_API CudaApi* find_cuda_api();

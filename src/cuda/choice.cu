@@ -10,6 +10,7 @@
 #include "cuda/generator.h"
 #include "cuda/kernel_file.h"
 #include "cuda/philox.h"
+#include "cuda/search.h"
 #include "formulas/compared.h"
 #include "formulas/random.h"
 
@@ -162,15 +163,7 @@ __global__ void draw_categories(int64_t* out, const double* sums, int64_t rows, 
     const double total = row[categories - 1];
     if (!(total > 0)) empty_row.out_of_range(0, 0);
     const double wanted = kernels::unit<double>(Bits(start, i).random64()) * total;
-    int64_t low = 0, high = categories - 1;
-    while (low < high) {
-      const int64_t middle = (low + high) / 2;
-      if (row[middle] > wanted)
-        high = middle;
-      else
-        low = middle + 1;
-    }
-    out[i] = low;
+    out[i] = first_beyond(row, categories, wanted);
   }
 }
 void multinomial(const Tensor& out, const Tensor& weights, const MaybeGenerator& generator) {

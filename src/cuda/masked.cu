@@ -6,6 +6,7 @@
 #include "core/device_backend.h"
 #include "cuda/cub.h"
 #include "cuda/kernel_file.h"
+#include "cuda/search.h"
 #include "cuda/words.h"
 
 namespace hb::cuda {
@@ -112,17 +113,7 @@ __global__ void check_counts(const int64_t* counts, int64_t n, Reporter report) 
   HB_GRID_LOOP(i, n) if (counts[i] < 0) report.out_of_range(counts[i], INT64_MAX);
 }
 __global__ void spread(int64_t* out, const int64_t* ends, int64_t n, int64_t total) {
-  HB_GRID_LOOP(i, total) {
-    int64_t low = 0, high = n - 1;  // the first that ends behind i
-    while (low < high) {
-      const int64_t middle = (low + high) / 2;
-      if (ends[middle] > i)
-        high = middle;
-      else
-        low = middle + 1;
-    }
-    out[i] = low;
-  }
+  HB_GRID_LOOP(i, total) out[i] = first_beyond(ends, n, i);
 }
 
 Tensor repeated_places(const Tensor& counts) {

@@ -5,6 +5,7 @@
 
 #include "backend/decompositions.h"
 #include "cuda/kernel_file.h"
+#include "formulas/complex_math.h"
 
 namespace hb::cuda {
 namespace {
@@ -30,21 +31,6 @@ struct View {
   __host__ __device__ int64_t numel() const { return count * rows * columns; }
   __device__ T& operator()(int64_t i, int64_t r, int64_t c) const { return first[i * step + r * row + c * column]; }
 };
-
-/// Calls fn(T()) with the element type of `t`.
-template <class F>
-void with_type(const Tensor& t, const F& fn) {
-  switch (t.scalar_type()) {
-    case kFloat:
-      return fn(float());
-    case kDouble:
-      return fn(double());
-    case kComplexFloat:
-      return fn(Complex<float>());
-    default:
-      return fn(Complex<double>());
-  }
-}
 
 __global__ void narrow(int32_t* to, const int64_t* from, int64_t n) {
   HB_GRID_LOOP(i, n) to[i] = static_cast<int32_t>(from[i]);
@@ -129,15 +115,6 @@ __global__ void nan_where(T* vectors, R* values, int32_t* info, const int32_t* b
     if (at == 0) info[i] = bad[i] == 2 && n > 2 ? static_cast<int32_t>(n - 1) : 0;
   }
 }
-template <class T>
-struct RealOf {
-  using type = T;
-};
-template <class R>
-struct RealOf<Complex<R>> {
-  using type = R;
-};
-
 /// A thread for each matrix: exchanges follow each other.
 __global__ void follow_pivots(int64_t* order, const int32_t* pivots, int64_t count, int64_t m, int64_t k, int64_t step,
                               int64_t each, Reporter report) {
@@ -177,19 +154,19 @@ void widen_pivots(int64_t* to, const int32_t* from, int64_t n, int64_t rows) {
                      "result of lu_factor?"));
 }
 void clear_other_triangle(const Tensor& factor, bool upper) {
-  with_type(factor, [&](auto type) {
+  with_matrix_type(factor, [&](auto type) {
     HB_LAUNCH((clear_triangle<decltype(type)>), blocks_for(factor.numel()), kThreads, 0, current_stream(),
               View<decltype(type)>(factor), upper);
   });
 }
 void copy_upper(const Tensor& to, const Tensor& from) {
-  with_type(to, [&](auto type) {
+  with_matrix_type(to, [&](auto type) {
     using T = decltype(type);
     HB_LAUNCH(take_upper<T>, blocks_for(to.numel()), kThreads, 0, current_stream(), View<T>(to), View<T>(from));
   });
 }
 void find_zero_on_diagonal(const Tensor& matrices, int32_t* info) {
-  with_type(matrices, [&](auto type) {
+  with_matrix_type(matrices, [&](auto type) {
     HB_LAUNCH((look_at_diagonal<decltype(type)>), blocks_for(matrices.size(0)), kThreads, 0, current_stream(),
               View<decltype(type)>(matrices), info);
   });
@@ -203,7 +180,7 @@ void pair_columns(const Tensor& vectors, const Tensor& packed, const Tensor& val
   packed.scalar_type() == kDouble ? run(double()) : run(float());
 }
 void set_aside_not_finite(const Tensor& matrices, bool upper, int32_t* bad) {
-  with_type(matrices, [&](auto type) {
+  with_matrix_type(matrices, [&](auto type) {
     HB_LAUNCH((set_aside<decltype(type)>), static_cast<unsigned>(matrices.size(0)), kThreads, 0, current_stream(),
               View<decltype(type)>(matrices), upper, bad);
   });
@@ -212,11 +189,11 @@ void put_nan(const Tensor& values, const Tensor& vectors, const Tensor& info, co
   const int64_t count = values.size(0), n = values.size(1);
   const auto run = [&](auto type) {
     using T = decltype(type);
-    using R = typename RealOf<T>::type;
+    using R = math::magnitude_t<T>;
     HB_LAUNCH((nan_where<T, R>), blocks_for(count * n * n), kThreads, 0, current_stream(), data<T>(vectors),
               data<R>(values), data<int32_t>(info), bad, count, n);
   };
-  vectors.defined() ? with_type(vectors, run) : with_type(values, run);
+  vectors.defined() ? with_matrix_type(vectors, run) : with_matrix_type(values, run);
 }
 
 }  // namespace hb::cuda

@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(kThreads) lamb_apply(HB_ARGUMENT(TensorList<Up
   const Part sum = sum_parts(parts + list.first[share.tensor], share.blocks);
   const auto formula = lamb_formula<T>(rule, sum.step);
   const double weight = ::sqrt(sum.weight), size = ::sqrt(sum.size);
-  const T by = static_cast<T>(-rule.lr * (weight > 0 && size > 0 ? weight / size : 1.0));
+  const T by = static_cast<T>(rule.scale(weight, size));
   share.each(t.numel, [&](int64_t i) {
     const T m = load_floating<T>(t.state[0], i, call.state), v = load_floating<T>(t.state[1], i, call.state);
     const T p = param_value<T>(call, t, i);
@@ -103,14 +103,10 @@ void lamb(const UpdateCall& call, ArrayRef<UpdateTensor> tensors, const LambRule
 }
 HB_REGISTER_CUDA(lamb_update, lamb);
 
-template <class T>
-__device__ T lerp(T a, T b, T weight) {
-  return weight < T(0.5) ? a + weight * (b - a) : b - (b - a) * (T(1) - weight);
-}
 /// How much of the second moment is new.
 template <class T>
 __device__ T gain_of(const UpdateTensor& t, const AdafactorRule& rule) {
-  return static_cast<T>(::pow(static_cast<double>(*t.step + 1), rule.beta2_decay));
+  return static_cast<T>(rule.gain(static_cast<double>(*t.step + 1)));
 }
 template <class T>
 __device__ double square_of_grad(const UpdateCall& call, const UpdateTensor& t, int64_t i, T factor) {
@@ -131,7 +127,8 @@ __global__ void __launch_bounds__(kThreads)
     sum = team_sum(sum);
     T& moment = static_cast<T*>(f.row_var)[row];
     if (threadIdx.x == 0)
-      moment = lerp(moment, static_cast<T>(sum / static_cast<double>(f.cols)), gain_of<T>(f.tensor, rule));
+      moment =
+          AdafactorRule::moved(moment, static_cast<T>(sum / static_cast<double>(f.cols)), gain_of<T>(f.tensor, rule));
   }
 }
 template <class T>
@@ -143,7 +140,8 @@ __global__ void factor_columns(HB_ARGUMENT(FactoredTensor) f, HB_ARGUMENT(Update
     double sum = 0;
     for (int64_t r = 0; r < f.rows; ++r) sum += square_of_grad(call, f.tensor, first + r * f.cols, factor);
     T& moment = static_cast<T*>(f.col_var)[i];
-    moment = lerp(moment, static_cast<T>(sum / static_cast<double>(f.rows)), gain_of<T>(f.tensor, rule));
+    moment =
+        AdafactorRule::moved(moment, static_cast<T>(sum / static_cast<double>(f.rows)), gain_of<T>(f.tensor, rule));
   }
 }
 /// The mean of each matrix's row moments: a block for each.
@@ -167,7 +165,7 @@ __global__ void moment_of_vector(HB_ARGUMENT(FactoredTensor) f, HB_ARGUMENT(Upda
   HB_GRID_LOOP(i, f.tensor.numel) {
     T& moment = static_cast<T*>(f.variance)[i];
     const T g = load_floating<T>(f.tensor.grad, i, call.grad) * factor;
-    moment = lerp(moment, g * g, gain_of<T>(f.tensor, rule));
+    moment = AdafactorRule::moved(moment, g * g, gain_of<T>(f.tensor, rule));
   }
 }
 
@@ -205,9 +203,7 @@ __global__ void __launch_bounds__(kThreads) apply(HB_ARGUMENT(FactoredTensor) f,
                                                   AdafactorRule rule, const T* means, const Part* parts) {
   if (skipped(call)) return;
   const Part sum = sum_parts(parts, static_cast<int>(gridDim.x));
-  const double root = ::sqrt(static_cast<double>(f.tensor.numel)), weight = ::sqrt(sum.weight) / root;
-  const double rate = ::fmin(rule.lr, 1 / ::sqrt(static_cast<double>(sum.step)));
-  const double by = -::fmax(rule.eps2, weight) * rate / ::fmax(1.0, ::sqrt(sum.size) / (root * rule.d));
+  const double by = rule.scale(::sqrt(sum.weight), ::sqrt(sum.size), static_cast<double>(sum.step), f.tensor.numel);
   const T factor = grad_factor<T>(call), scale = static_cast<T>(by),
           shrink = static_cast<T>(1 - rule.lr * rule.weight_decay);
   HB_GRID_LOOP(i, f.tensor.numel)

@@ -94,24 +94,6 @@ void rows(const char* name, const int64_t* row, const int64_t* column, int64_t n
 }
 HB_REGISTER_CUDA(sparse_rows_kernel, rows);
 
-template <class F>
-void with_type(ScalarType dtype, const F& f) {
-  switch (dtype) {
-    case kFloat:
-      return f(float());
-    case kDouble:
-      return f(double());
-    case kLong:
-      return f(int64_t());
-    case kComplexFloat:
-      return f(Complex<float>());
-    case kComplexDouble:
-      return f(Complex<double>());
-    default:
-      HB_CHECK(false, "[sparse.mm] expected a dtype to compute in, got ", dtype);
-  }
-}
-
 template <class T>
 __device__ T conjugate(T x) {
   if constexpr (is_complex_v<T>)
@@ -132,7 +114,7 @@ __global__ void times_dense(SparseRows a, const T* b, int64_t width, T* out) {
 }
 void mm(ScalarType dtype, const SparseRows& a, const void* b, int64_t width, void* out) {
   if (a.rows * width == 0) return;
-  with_type(dtype, [&](auto type) {
+  with_sparse_type(dtype, [&](auto type) {
     using T = decltype(type);
     HB_LAUNCH(times_dense<T>, blocks_for(a.rows * width), kThreads, 0, current_stream(), a, static_cast<const T*>(b),
               width, static_cast<T*>(out));
@@ -155,7 +137,7 @@ __global__ void dot_entries(SparseRows a, const T* x, const T* y, int64_t width,
 void sampled_product(ScalarType dtype, const SparseRows& a, const void* x, const void* y, int64_t width, void* out) {
   const int64_t n = on_host(a.first + a.rows);
   if (n == 0) return;
-  with_type(dtype, [&](auto type) {
+  with_sparse_type(dtype, [&](auto type) {
     using T = decltype(type);
     HB_LAUNCH(dot_entries<T>, blocks_for(n), kThreads, 0, current_stream(), a, static_cast<const T*>(x),
               static_cast<const T*>(y), width, static_cast<T*>(out), n);
@@ -225,7 +207,7 @@ void product(ScalarType dtype, const SparseRows& a, const SparseRows& b, int64_t
     return;
   }
   if (total == 0) return;
-  with_type(dtype, [&](auto type) {
+  with_sparse_type(dtype, [&](auto type) {
     HB_LAUNCH((sum_products<decltype(type)>), blocks_for(total), kThreads, 0, stream, out, a, b, pairs.get(),
               sorted.keys.get(), sorted.places.get(), sorted.ranks.get(), total, columns);
   });

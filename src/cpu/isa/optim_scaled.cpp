@@ -55,7 +55,7 @@ void lamb_tensor(const UpdateCall& call, const UpdateTensor& t, const LambRule& 
         sum_squares<T>(b.size, [&](int64_t i) { return f.direction(b.param[i], b.state[0][i], b.state[1][i]); });
   });
   const double weight = std::sqrt(total(weights)), step = std::sqrt(total(steps));
-  const T by = -rule.lr * (weight > 0 && step > 0 ? weight / step : 1.0);
+  const T by = rule.scale(weight, step);
   for_parts([&](const UpdateBlock<T>& b, int64_t) {
     HB_INDEPENDENT
     for (int64_t i = 0; i < b.size; ++i)
@@ -72,17 +72,12 @@ void lamb(const UpdateCall& call, ArrayRef<UpdateTensor> tensors, const LambRule
 HB_REGISTER_ISA(lamb_update, lamb);
 
 template <class T>
-T lerp(T a, T b, T weight) {
-  return weight < T(0.5) ? a + weight * (b - a) : b - (b - a) * (T(1) - weight);
-}
-
-template <class T>
 class Adafactor {
  public:
   Adafactor(const UpdateCall& call, const FactoredTensor& factored, const AdafactorRule& rule)
       : call_(call), f_(factored), t_(factored.tensor), rule_(rule), factor_(grad_factor<T>(call)) {
     step_ = static_cast<double>(*t_.step + 1);
-    gain_ = static_cast<T>(std::pow(step_, rule.beta2_decay));
+    gain_ = static_cast<T>(rule.gain(step_));
     floor_ = static_cast<T>(rule.eps1 * rule.eps1);
     // A part is a number of whole matrices, or of rows of the one matrix.
     rows_ = f_.batch * f_.rows;
@@ -94,9 +89,7 @@ class Adafactor {
   void run() {
     if (t_.numel > 0) {
       const double weight = f_.variance ? weight_of_vector() : weight_of_matrices();
-      const double root = std::sqrt(static_cast<double>(t_.numel));
-      const double alpha = std::max(rule_.eps2, weight / root) * std::min(rule_.lr, 1 / std::sqrt(step_));
-      apply(-alpha / std::max(1.0, size_of_update() / (root * rule_.d)));
+      apply(rule_.scale(weight, size_of_update(), step_, t_.numel));
     }
     ++*t_.step;
   }
@@ -128,7 +121,7 @@ class Adafactor {
       T* v = variance + row * f_.cols + column;
       for (int64_t i = 0; i < b.size; ++i) {
         const T g = b.grad[i] * factor_;
-        v[i] = lerp(v[i], g * g, gain_);
+        v[i] = AdafactorRule::moved(v[i], g * g, gain_);
       }
     });
     return std::sqrt(total(weights));
@@ -154,12 +147,13 @@ class Adafactor {
     T *row_var = static_cast<T*>(f_.row_var), *col_var = static_cast<T*>(f_.col_var);
     row_means_.resize(f_.batch);
     for (int64_t row = 0; row < rows_; ++row) {
-      row_var[row] = lerp(row_var[row], static_cast<T>(row_sums[row] / static_cast<double>(f_.cols)), gain_);
+      row_var[row] =
+          AdafactorRule::moved(row_var[row], static_cast<T>(row_sums[row] / static_cast<double>(f_.cols)), gain_);
       row_means_[row / f_.rows] += row_var[row];
     }
     for (T& mean : row_means_) mean = std::max(mean / static_cast<T>(f_.rows), static_cast<T>(rule_.eps1));
     for (int64_t i = 0; i < f_.batch * f_.cols; ++i)
-      col_var[i] = lerp(col_var[i], static_cast<T>(col_sums[i] / static_cast<double>(f_.rows)), gain_);
+      col_var[i] = AdafactorRule::moved(col_var[i], static_cast<T>(col_sums[i] / static_cast<double>(f_.rows)), gain_);
     return std::sqrt(total(weights));
   }
 

@@ -9,24 +9,6 @@
 namespace hb::cpu::HB_ISA {
 namespace {
 
-template <class F>
-void with_type(ScalarType dtype, const F& f) {
-  switch (dtype) {
-    case kFloat:
-      return f(float());
-    case kDouble:
-      return f(double());
-    case kLong:
-      return f(int64_t());
-    case kComplexFloat:
-      return f(Complex<float>());
-    case kComplexDouble:
-      return f(Complex<double>());
-    default:
-      HB_CHECK(false, "[sparse.mm] expected a dtype to compute in, got ", dtype);
-  }
-}
-
 /// Rows that are worth a thread, by the average work of a row.
 int64_t rows_grain(const SparseRows& a, int64_t width) {
   const int64_t work = std::max<int64_t>(a.first[a.rows] * std::max<int64_t>(width, 1), 1);
@@ -39,7 +21,7 @@ void add_scaled(T* __restrict out, const T* __restrict row, T by, int64_t n) {
 }
 
 void mm(ScalarType dtype, const SparseRows& a, const void* b, int64_t width, void* out) {
-  with_type(dtype, [&](auto type) {
+  with_sparse_type(dtype, [&](auto type) {
     using T = decltype(type);
     const T* value = static_cast<const T*>(a.value);
     const T* dense = static_cast<const T*>(b);
@@ -79,7 +61,7 @@ T dot(const T* __restrict x, const T* __restrict y, int64_t n) {
 }
 
 void sampled_product(ScalarType dtype, const SparseRows& a, const void* x, const void* y, int64_t width, void* out) {
-  with_type(dtype, [&](auto type) {
+  with_sparse_type(dtype, [&](auto type) {
     using T = decltype(type);
     const T *left = static_cast<const T*>(x), *right = static_cast<const T*>(y);
     parallel_for(0, a.rows, rows_grain(a, width), [&](int64_t from, int64_t to) {
@@ -117,7 +99,7 @@ struct RowSum {
 };
 
 void product(ScalarType dtype, const SparseRows& a, const SparseRows& b, int64_t columns, SparseProduct& out) {
-  with_type(dtype, [&](auto type) {
+  with_sparse_type(dtype, [&](auto type) {
     using T = decltype(type);
     parallel_for(0, a.rows, rows_grain(a, 16), [&](int64_t from, int64_t to) {
       RowSum<T> sum(columns);

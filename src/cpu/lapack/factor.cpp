@@ -6,7 +6,7 @@ namespace hb::cpu::lapack {
 namespace {
 
 void lu_factor(const Tensor& a, const Tensor& lu, const Tensor& pivots, const Tensor& info) {
-  with_type(a, [&](auto zero) {
+  with_matrix_type(a, [&](auto zero) {
     using T = decltype(zero);
     const auto& r = routines<T>("linalg.lu_factor");
     const Stack<T> from(a), to(lu);
@@ -42,7 +42,7 @@ void check_pivots(const Tensor& pivots, int64_t rows) {
 }
 
 void lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& right, const Tensor& x, MatrixForm form) {
-  with_type(lu, [&](auto zero) {
+  with_matrix_type(lu, [&](auto zero) {
     using T = decltype(zero);
     const auto& r = routines<T>("linalg.lu_solve");
     const Stack<T> factors(lu), from(right), to(x);
@@ -65,7 +65,7 @@ void lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& right, const
 }
 
 void solve_triangular(const Tensor& a, const Tensor& right, const Tensor& x, bool upper, bool left, bool unit) {
-  with_type(a, [&](auto zero) {
+  with_matrix_type(a, [&](auto zero) {
     using T = decltype(zero);
     const auto& r = routines<T>("linalg.solve_triangular");
     const Stack<T> triangles(a), from(right), to(x);
@@ -121,7 +121,7 @@ Int first_nan(const T* factor, int64_t n) {
 }
 
 void cholesky(const Tensor& a, const Tensor& factor, bool upper, const Tensor& info) {
-  with_type(a, [&](auto zero) {
+  with_matrix_type(a, [&](auto zero) {
     using T = decltype(zero);
     const auto& r = routines<T>("linalg.cholesky");
     const Stack<T> from(a), to(factor);
@@ -151,7 +151,7 @@ void cholesky(const Tensor& a, const Tensor& factor, bool upper, const Tensor& i
 }
 
 void cholesky_solve(const Tensor& factor, const Tensor& right, const Tensor& x, bool upper) {
-  with_type(factor, [&](auto zero) {
+  with_matrix_type(factor, [&](auto zero) {
     using T = decltype(zero);
     const auto& r = routines<T>("cholesky_solve");
     const Stack<T> factors(factor), from(right), to(x);
@@ -177,7 +177,7 @@ T conjugate(const T& x) {
 }
 
 void cholesky_inverse(const Tensor& factor, const Tensor& inverse, bool upper) {
-  with_type(factor, [&](auto zero) {
+  with_matrix_type(factor, [&](auto zero) {
     using T = decltype(zero);
     const auto& r = routines<T>("cholesky_inverse");
     const Stack<T> from(factor), to(inverse);

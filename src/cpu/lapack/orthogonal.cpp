@@ -31,7 +31,7 @@ void form_q(const Routines<T>& r, Int m, Int columns, Int reflections, T* q, con
 }
 
 void qr(const Tensor& a, const Tensor& q, const Tensor& r_out) {
-  with_type(a, [&](auto zero) {
+  with_matrix_type(a, [&](auto zero) {
     using T = decltype(zero);
     const auto& r = routines<T>("linalg.qr");
     const Stack<T> from(a), upper(r_out);
@@ -60,7 +60,7 @@ void qr(const Tensor& a, const Tensor& q, const Tensor& r_out) {
 }
 
 void geqrf(const Tensor& a, const Tensor& reflections, const Tensor& tau) {
-  with_type(a, [&](auto zero) {
+  with_matrix_type(a, [&](auto zero) {
     using T = decltype(zero);
     const auto& r = routines<T>("geqrf");
     const Stack<T> from(a), to(reflections);
@@ -79,7 +79,7 @@ void geqrf(const Tensor& a, const Tensor& reflections, const Tensor& tau) {
 }
 
 void householder(const Tensor& reflections, const Tensor& tau, const Tensor& q) {
-  with_type(q, [&](auto zero) {
+  with_matrix_type(q, [&](auto zero) {
     using T = decltype(zero);
     const auto& r = routines<T>("linalg.householder_product");
     const Stack<T> from(reflections), to(q);
@@ -97,7 +97,7 @@ void householder(const Tensor& reflections, const Tensor& tau, const Tensor& q) 
 }
 
 void ormqr(const Tensor& reflections, const Tensor& tau, const Tensor& c, const Tensor& out, bool left, bool adjoint) {
-  with_type(out, [&](auto zero) {
+  with_matrix_type(out, [&](auto zero) {
     using T = decltype(zero);
     const auto& r = routines<T>("ormqr");
     const Stack<T> vectors(reflections), from(c), to(out);

@@ -65,7 +65,7 @@ void give_up(T* matrix, int64_t n, bool upper, Real<T>* values, Int* info) {
 }
 
 void eigh(const Tensor& a, bool upper, const Tensor& values, const Tensor& vectors, const Tensor& info) {
-  with_type(a, [&](auto zero) {
+  with_matrix_type(a, [&](auto zero) {
     using T = decltype(zero);
     const auto& r = routines<T>("linalg.eigh");
     const Stack<T> from(a);
@@ -153,7 +153,7 @@ class Eigen {
 };
 
 void eig(const Tensor& a, const Tensor& values, const Tensor& vectors, const Tensor& info) {
-  with_type(a, [&](auto zero) {
+  with_matrix_type(a, [&](auto zero) {
     using T = decltype(zero);
     using C = Complex<Real<T>>;
     const Stack<T> from(a);
@@ -177,7 +177,7 @@ void gesdd(const Routines<T>& r, const char* job, Int m, Int n, T* a, Real<T>* s
 }
 
 void svd(const Tensor& a, const Tensor& u, const Tensor& s, const Tensor& vh, const Tensor& info) {
-  with_type(a, [&](auto zero) {
+  with_matrix_type(a, [&](auto zero) {
     using T = decltype(zero);
     const auto& r = routines<T>("linalg.svd");
     const Stack<T> from(a);
@@ -240,7 +240,7 @@ struct Solver {
 
 void least_squares(const Tensor& a, const Tensor& x, LeastSquares driver, double rcond, const Tensor& rank,
                    const Tensor& values, const Tensor& info) {
-  with_type(a, [&](auto zero) {
+  with_matrix_type(a, [&](auto zero) {
     using T = decltype(zero);
     const Stack<T> from(a), to(x);
     const Int m = static_cast<Int>(from.rows), n = static_cast<Int>(from.columns);

@@ -6,6 +6,7 @@
 
 #include <halfbridge/tensor.h>
 
+#include "backend/decompositions.h"
 #include "cpu/lapack/in_use.h"
 #include "cpu/lapack/library.h"
 #include "cpu/parallel.h"
@@ -99,23 +100,6 @@ struct Readable {
     data = space.get(), leading = static_cast<Int>(s.rows);
   }
 };
-
-/// Calls fn(T()) with the element type of `t`.
-template <class F>
-void with_type(const Tensor& t, const F& fn) {
-  switch (t.scalar_type()) {
-    case kFloat:
-      return fn(float());
-    case kDouble:
-      return fn(double());
-    case kComplexFloat:
-      return fn(Complex<float>());
-    case kComplexDouble:
-      return fn(Complex<double>());
-    default:
-      HB_CHECK(false, "[linalg] expected float, double or complex matrices, got ", t.scalar_type());
-  }
-}
 
 /// Threads share matrices, of which each takes `work` multiplications.
 template <class F>

@@ -20,6 +20,16 @@ bool end_to_end(const void* const* parts, int count, size_t bytes) {
 
 }  // namespace
 
+bool comes(Store& store, const std::string& key, Deadline deadline) {
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Deadline::clock::now());
+  try {
+    store.wait({key}, std::max(left, std::chrono::milliseconds(1)));
+  } catch (const DistStoreError&) {
+    return false;
+  }
+  return true;
+}
+
 void NcclEngine::no_transfers() { throw Error("[NCCL] expected a message within a stream, got one beside it"); }
 
 /// The first of the ranks says in the store which communicator it is. All say that they are there before one waits
@@ -32,12 +42,7 @@ std::unique_ptr<Communicator> NcclEngine::connect(const Call& call, const std::s
   store_->set(at + std::to_string(rank_), "here");
   std::string missing;
   for (const int r : ranks) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(call.deadline - Deadline::clock::now());
-    try {
-      store_->wait({at + std::to_string(r)}, std::max(left, std::chrono::milliseconds(1)));
-    } catch (const DistStoreError&) {
-      missing += detail::str(missing.empty() ? "" : ", ", r);
-    }
+    if (!comes(*store_, at + std::to_string(r), call.deadline)) missing += detail::str(missing.empty() ? "" : ", ", r);
   }
   if (!missing.empty())
     throw DistBackendError(detail::str("[", call.text(), "] timed out after ", call.timeout.count(),

@@ -12,6 +12,9 @@
 
 namespace hb::distributed::nccl {
 
+/// Whether the store has `key` before the deadline; a key that is there is found after it, too.
+bool comes(Store& store, const std::string& key, Deadline deadline);
+
 /// A communicator and the stream that its calls are queued in.
 struct Lane {
   std::unique_ptr<Communicator> communicator;

@@ -22,21 +22,6 @@ ErrorHandling handling_from_environment() {
   return static_cast<ErrorHandling>(value[0] - '0');
 }
 
-/// Makes a stream current while it lives.
-class InStream {
- public:
-  InStream(CudaStreamId stream, DeviceIndex device) : device_(device), before_(Mark::api().current_stream(device)) {
-    Mark::api().set_current_stream(stream, device);
-  }
-  ~InStream() { Mark::api().set_current_stream(before_, device_); }
-  InStream(const InStream&) = delete;
-  InStream& operator=(const InStream&) = delete;
-
- private:
-  DeviceIndex device_;
-  CudaStreamId before_;
-};
-
 }  // namespace
 
 StreamQueue::StreamQueue(std::shared_ptr<NcclEngine> engine, intrusive_ptr<Store> store)
@@ -68,13 +53,9 @@ void StreamQueue::compare(const Call& call) {
   store_->set(at + std::to_string(engine_->rank()), own);
   std::string others;
   for (int r = 0; r < engine_->size(); ++r) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(call.deadline - Deadline::clock::now());
-    try {
-      store_->wait({at + std::to_string(r)}, std::max(left, std::chrono::milliseconds(1)));
-    } catch (const DistStoreError&) {
+    if (!comes(*store_, at + std::to_string(r), call.deadline))
       throw DistBackendError(
           detail::str("[", call.text(), "] timed out after ", call.timeout.count(), " ms: rank ", r, " is missing"));
-    }
     const std::string theirs = store_->get_to_str(at + std::to_string(r));
     if (theirs != own) others += detail::str(others.empty() ? "" : "; ", "rank ", r, " called ", theirs);
   }
@@ -95,7 +76,7 @@ intrusive_ptr<Work> StreamQueue::launch(const Call& call, Lane& lane, std::vecto
     begin.record(caller);
     begin.block(stream);
   }
-  const InStream in(stream, device);
+  const OnStream in(api, stream, device);
   nccl().enter(lane, api.stream_handle(stream, device));
   run();
   auto end = std::make_unique<Mark>(device);

@@ -91,10 +91,7 @@ std::string StreamQueue::blame(const Call& call) {
     watch_store_->set(kLate, "1");
     const auto until = Deadline::clock::now() + kWaitForAnswer;
     for (int r = 0; r < engine_->size(); ++r) {
-      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Deadline::clock::now());
-      try {
-        watch_store_->wait({key_of(r)}, std::max(left, std::chrono::milliseconds(1)));
-      } catch (const DistStoreError&) {
+      if (!comes(*watch_store_, key_of(r), until)) {
         missing += detail::str(missing.empty() ? "" : "; ", "rank ", r, " is missing, which does not answer");
         continue;
       }

@@ -78,9 +78,8 @@ void TwoLevelEngine::sum_shares(const Call& call, unsigned char* data, size_t co
   const size_t ranks = here.size(), element = element_size(call.dtype), share = count / ranks, rest = count % ranks;
   std::vector<void*> parts;
   for (size_t r = 0; r < ranks; ++r) parts.push_back(data + r * share * element);
-  unsigned char *const own = data + static_cast<size_t>(layout_.place) * share * element, *const tail =
-                                                                                              data +
-                                                                                              ranks * share * element;
+  unsigned char* const own = data + static_cast<size_t>(layout_.place) * share * element;
+  unsigned char* const tail = data + ranks * share * element;
   Call part = call;
   part.bytes = share * element;
   guarded(here, [&] {

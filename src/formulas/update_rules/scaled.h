@@ -1,6 +1,8 @@
 #pragma once
 // Rules whose step depends on norms of whole tensors, LAMB and Adafactor: they read a tensor more than once.
 
+#include <cmath>
+
 #include "backend/update_call.h"
 #include "formulas/host_device.h"
 
@@ -16,6 +18,8 @@ struct LambRule {
     correction2 = 1 - std::pow(beta2, static_cast<double>(step));
     return scalar;
   }
+  /// What multiplies the directions of a tensor, by the norms of its values and of the directions.
+  HB_HD double scale(double weight, double size) const { return -lr * (weight > 0 && size > 0 ? weight / size : 1.0); }
 
   template <class T>
   struct Formula {
@@ -57,6 +61,19 @@ inline void operands(capture::Operands& v, FactoredTensor& t) {
 /// Adafactor as PyTorch has it.
 struct AdafactorRule {
   double lr, beta2_decay, eps1, eps2, d, weight_decay;
+  /// How much of the second moment is new.
+  HB_HD double gain(double step) const { return std::pow(step, beta2_decay); }
+  /// What multiplies the updates of `numel` values, by the norms of the values and of the updates.
+  HB_HD double scale(double weight, double size, double step, int64_t numel) const {
+    const double root = std::sqrt(static_cast<double>(numel));
+    const double alpha = ::fmax(eps2, weight / root) * ::fmin(lr, 1 / std::sqrt(step));
+    return -alpha / ::fmax(1.0, size / (root * d));
+  }
+  /// The second moment and its factors move to `fresh` by `gain`.
+  template <class T>
+  HB_HD static T moved(T moment, T fresh, T gain) {
+    return gain < T(0.5) ? moment + gain * (fresh - moment) : fresh - (fresh - moment) * (T(1) - gain);
+  }
 };
 HB_NO_OPERANDS(AdafactorRule)
 HB_API inline Kernel<void(const UpdateCall& call, const FactoredTensor& tensor, const AdafactorRule& rule)>
