@@ -1,14 +1,28 @@
 #include "cpu/onednn/primitive.h"
 
+#include <sys/mman.h>
+
 #include <list>
 #include <memory>
 #include <unordered_map>
 
 #include "backend/kernel.h"
+#include "core/allocator.h"
 #include "core/thread_object.h"
 #include "cpu/amx/amx.h"
 
 namespace hb::cpu {
+
+namespace {
+// oneDNN writes its descriptions and code where its own allocator says, also where that found nothing, and the process
+// would end: memory that is about to run out is an error before.
+void expect_memory() {
+  constexpr size_t kMost = size_t{8} << 20;  // more than what a primitive of each thread takes
+  void* room = mmap(nullptr, kMost, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room == MAP_FAILED) detail::fail_out_of_memory(kMost);
+  munmap(room, kMost);
+}
+}  // namespace
 
 // The engine outlives everything that static destructors may still run.
 const dnnl::engine& onednn_engine() {
@@ -52,9 +66,11 @@ void Prepared::run(const char* what, std::initializer_list<const void*> addresse
   if (scratch_bytes) {
     dnnl_memory_set_data_handle(memories[i++].get(), scratch_buffer(Scratch::primitive, scratch_bytes));
   }
+  if (!has_run) expect_memory();
   const auto status =
       dnnl_primitive_execute(primitive.get(), onednn_stream().get(), static_cast<int>(exec.size()), exec.data());
   HB_CHECK(status == dnnl_success, "[", what, "] oneDNN failed with status ", static_cast<int>(status));
+  has_run = true;
 }
 
 namespace {
@@ -67,6 +83,7 @@ class Cache {
       if (it->second != order_.begin()) order_.splice(order_.begin(), order_, it->second);
       return it->second->second;
     }
+    expect_memory();
     order_.emplace_front(key, make(context));
     index_.emplace(key, order_.begin());
     if (order_.size() > kCapacity) {

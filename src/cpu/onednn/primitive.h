@@ -65,6 +65,7 @@ struct Prepared {
   std::vector<dnnl::memory> memories;  // beside args
   std::vector<dnnl_exec_arg_t> exec;
   size_t scratch_bytes = 0;
+  bool has_run = false;  // the first run may compile code
   // The formats that the primitive chose for what was left to it (weights).
   dnnl::memory::desc weights;
 
