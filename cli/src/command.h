@@ -10,6 +10,7 @@ enum Exit { kAgrees = 0, kDiffers = 1, kCouldNotRun = 2 };
 
 void add_amp_report(CLI::App& app, int& exit);
 void add_checkpoint(CLI::App& app, int& exit);
+void add_devices(CLI::App& app, int& exit);
 void add_diff(CLI::App& app, int& exit);
 void add_info(CLI::App& app, int& exit);
 void add_verify(CLI::App& app, int& exit);

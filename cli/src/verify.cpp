@@ -1,19 +1,10 @@
 // halfbridge verify REF -- PROGRAM [ARGS...]
-#include <algorithm>
-#include <filesystem>
 #include <optional>
-#include <set>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <halfbridge/diff/procedure.h>
-#include <halfbridge/error.h>
 
 #include "command.h"
 #include "diff.h"
-#include "process.h"
 #include "temporary.h"
+#include "traced_run.h"
 
 namespace hb::cli {
 namespace {
@@ -33,32 +24,6 @@ constexpr const char* kExamples = R"(Examples:
 The first step that differs is the one to mend: what comes after it follows from it.
 
 Exit status: 0 all agree, 1 some differ, 2 could not run.)";
-
-void record(const std::vector<std::string>& program, const Trace& reference, const std::string& folder) {
-  std::set<int64_t> steps;
-  for (const Record& r : reference.records()) steps.insert(r.step);
-  std::map<std::string, std::string> variables = {{"HALFBRIDGE_TRACE", folder},
-                                                  {"HALFBRIDGE_TRACE_STEPS", fmt::format("{}", fmt::join(steps, ","))}};
-  const auto is_mask = [](const Record& r) { return r.kind == Kind::mask; };
-  if (std::any_of(reference.records().begin(), reference.records().end(), is_mask))
-    variables["HALFBRIDGE_TRACE_MASKS"] = reference.path();
-  const int status = run_program(program, variables);
-  HB_CHECK(status == 0, "[verify] '", program[0], "' ended with status ", status);
-  HB_CHECK(std::filesystem::exists(folder) && !std::filesystem::is_empty(folder), "[verify] '", program[0],
-           "' left no trace: is it linked with Halfbridge?");
-}
-
-std::string steps_text(const Report& report) {
-  std::string text;
-  int number = 0;
-  for (const ProcedureStep& step : five_steps(report)) {
-    const char* state = step.state == ProcedureStep::State::agrees    ? "ok"
-                        : step.state == ProcedureStep::State::differs ? "DIFFERS"
-                                                                      : "unknown";
-    text += fmt::format("{}  {:<8} {:<8} {}\n", ++number, step.name, state, step.text);
-  }
-  return text + '\n';
-}
 
 }  // namespace
 
@@ -82,8 +47,8 @@ void add_verify(CLI::App& app, int& exit) {
     if (options->keep.empty()) temporary.emplace("halfbridge-verify");
     const std::string folder = temporary ? temporary->path() : options->keep;
     const auto reference = Trace::open(options->ref);
-    record(options->program, *reference, folder);
-    exit = run_diff(reference, Trace::open(folder), options->diff, steps_text);
+    const auto own = traced_run("verify", options->program, folder, reference.get());
+    exit = run_diff(reference, own, options->diff, steps_text);
   });
 }
 

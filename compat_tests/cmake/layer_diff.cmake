@@ -58,3 +58,21 @@ if(TARGET reference_checkpoint)
   verify_mistake(transposed "first neck .Linear., forward: .*transpos")
   set_tests_properties(verify.agrees verify.eps verify.padding verify.train verify.transposed PROPERTIES LABELS program)
 endif()
+
+# One program on the CPU and on CUDA's software device, in one command; with dropout, whose masks are the CPU's.
+if(TARGET halfbridge_software_cuda AND NOT HALFBRIDGE_SANITIZE)
+  set(_software "HALFBRIDGE_CUDA_LIBRARY=$<TARGET_FILE:halfbridge_software_cuda>")
+  function(devices_test test program environment)
+    add_test(NAME layers.${test} COMMAND halfbridge_cli devices --plain -- $<TARGET_FILE:prog_${program}_halfbridge>
+      --steps 1 --data ${HALFBRIDGE_PROGRAMS_DIR}/data ${ARGN})
+    set_tests_properties(layers.${test} PROPERTIES LABELS program TIMEOUT 900 FIXTURES_REQUIRED program_data
+      ENVIRONMENT "${environment}")
+  endfunction()
+  devices_test(cuda_lenet_dataloader lenet_dataloader ${_software} --device {device})
+  devices_test(cuda_resnet32 resnet32 ${_software} --batch 4 --device {device})
+  devices_test(cuda_transformer_lm transformer_lm ${_software} --device {device})
+  devices_test(cuda_not_used lenet_dataloader ${_software})
+  devices_test(cuda_not_there lenet_dataloader HALFBRIDGE_CUDA_LIBRARY=none --device {device})
+  set_tests_properties(layers.cuda_not_used PROPERTIES PASS_REGULAR_EXPRESSION "nothing was computed on cuda: expected an argument {device}")
+  set_tests_properties(layers.cuda_not_there PROPERTIES PASS_REGULAR_EXPRESSION "device cuda:?0? is not available: the variable HALFBRIDGE_CUDA_LIBRARY is none")
+endif()

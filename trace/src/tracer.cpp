@@ -5,6 +5,7 @@
 
 #include <halfbridge/ops.h>
 
+#include "core/device_backend.h"
 #include "core/thread_object.h"
 #include "own_work.h"
 
@@ -13,6 +14,16 @@ namespace hb::trace {
 namespace {
 // Graphs that are older are not followed any more: a network may be computed in one step and used in the next.
 constexpr int64_t kStepsFollowed = 4;
+
+/// `end`, or what to say instead where HALFBRIDGE_TRACE_DEVICE names a device of which no memory was ever used.
+std::string end_on_device(const std::string& end) {
+  const char* const wish = std::getenv("HALFBRIDGE_TRACE_DEVICE");
+  if (!wish || !*wish || end != "complete") return end;
+  DeviceBackend* const backend = find_device_backend(Device(wish).type());
+  for (DeviceIndex i = 0; backend && i < backend->count(); ++i)
+    if (backend->peak_memory(i) > 0) return end;
+  return std::string("nothing was computed on ") + wish;
+}
 }  // namespace
 
 Tracer& Tracer::instance() {
@@ -67,7 +78,7 @@ void Tracer::close(const std::string& end, bool exits) {
     parameters_->trace_ends(step_);
   });
   gradients_->forget(INT64_MAX);
-  recorder_->close(end);
+  recorder_->close(end_on_device(end));
   const std::lock_guard lock(mutex_);
   if (!exits)
     for (auto& [module, handles] : hooks_)
