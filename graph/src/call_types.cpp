@@ -65,26 +65,26 @@ void add_all(Table& table, const Kernels&... kernels) {
 // the list with the headers (unit_tests/graph/call_types.cpp), so that none is forgotten.
 Table* make_table() {
   auto* const table = new Table;
-  add_all(*table, check_unscale_kernel, update_scale_kernel, attention_kernel, attention_backward_kernel,
-          embedding_kernel, conv_forward_kernel, conv_backward_data_kernel, conv_backward_weight_kernel,
-          transpose_kernel, add_bias_kernel, lu_factor_kernel, pivot_order_kernel, lu_solve_kernel, cholesky_kernel,
-          cholesky_solve_kernel, cholesky_inverse_kernel, qr_kernel, geqrf_kernel, householder_kernel, ormqr_kernel,
-          eigh_kernel, eig_kernel, svd_kernel, uniform_kernel, normal_kernel, random_from_to_kernel, random_kernel,
-          bernoulli_kernel, bernoulli_each_kernel, exponential_kernel, geometric_kernel, cauchy_kernel, poisson_kernel,
-          binomial_kernel, randperm_kernel, multinomial_kernel, copy_kernel, fill_kernel, arange_kernel,
-          linspace_kernel, fft_r2c_kernel, fft_c2r_kernel, gemm_kernel, column_sum_kernel, grid_sample_kernel,
-          grid_sample_backward_kernel, wrap_index_kernel, select_rows_kernel, put_rows_kernel, gather_kernel,
-          scatter_kernel, masked_scatter_kernel, nll_kernel, nll_backward_kernel, cross_entropy_kernel,
-          cross_entropy_backward_kernel, pair_loss_kernel, pair_loss_backward_kernel, lstm_cell_kernel,
-          lstm_cell_backward_kernel, channel_stats_kernel, channel_affine_kernel, channel_grad_stats_kernel,
-          channel_grad_kernel, batch_norm_kernel, batch_norm_backward_kernel, row_norm_kernel, row_norm_backward_kernel,
-          max_pool_kernel, max_pool_backward_kernel, avg_pool_kernel, avg_pool_backward_kernel, reduce_kernel,
-          moments_kernel, extremum_kernel, separable_select_kernel, separable_sum_kernel, softmax_kernel,
-          softmax_backward_kernel, order_kernel, mode_kernel, searchsorted_kernel, scan_kernel, bincount_kernel,
-          transpose_list_kernel, log_normal_kernel, standard_gamma_kernel, standard_gamma_grad_kernel,
-          dirichlet_grad_kernel, tap_sum_kernel, triangle_kernel, gemm_and_sums_kernel, group_norm_kernel,
-          group_norm_backward_kernel, embedding_backward_kernel, solve_triangular_kernel, least_squares_kernel,
-          fft_c2c_kernel);
+  add_all(*table, check_unscale_kernel, update_scale_kernel, check_norm_kernel, attention_kernel,
+          attention_backward_kernel, embedding_kernel, conv_forward_kernel, conv_backward_data_kernel,
+          conv_backward_weight_kernel, transpose_kernel, add_bias_kernel, lu_factor_kernel, pivot_order_kernel,
+          lu_solve_kernel, cholesky_kernel, cholesky_solve_kernel, cholesky_inverse_kernel, qr_kernel, geqrf_kernel,
+          householder_kernel, ormqr_kernel, eigh_kernel, eig_kernel, svd_kernel, uniform_kernel, normal_kernel,
+          random_from_to_kernel, random_kernel, bernoulli_kernel, bernoulli_each_kernel, exponential_kernel,
+          geometric_kernel, cauchy_kernel, poisson_kernel, binomial_kernel, randperm_kernel, multinomial_kernel,
+          copy_kernel, fill_kernel, arange_kernel, linspace_kernel, fft_r2c_kernel, fft_c2r_kernel, gemm_kernel,
+          column_sum_kernel, grid_sample_kernel, grid_sample_backward_kernel, wrap_index_kernel, select_rows_kernel,
+          put_rows_kernel, gather_kernel, scatter_kernel, masked_scatter_kernel, nll_kernel, nll_backward_kernel,
+          cross_entropy_kernel, cross_entropy_backward_kernel, pair_loss_kernel, pair_loss_backward_kernel,
+          lstm_cell_kernel, lstm_cell_backward_kernel, channel_stats_kernel, channel_affine_kernel,
+          channel_grad_stats_kernel, channel_grad_kernel, batch_norm_kernel, batch_norm_backward_kernel,
+          row_norm_kernel, row_norm_backward_kernel, max_pool_kernel, max_pool_backward_kernel, avg_pool_kernel,
+          avg_pool_backward_kernel, reduce_kernel, moments_kernel, extremum_kernel, separable_select_kernel,
+          separable_sum_kernel, softmax_kernel, softmax_backward_kernel, order_kernel, mode_kernel, searchsorted_kernel,
+          scan_kernel, bincount_kernel, transpose_list_kernel, log_normal_kernel, standard_gamma_kernel,
+          standard_gamma_grad_kernel, dirichlet_grad_kernel, tap_sum_kernel, triangle_kernel, gemm_and_sums_kernel,
+          group_norm_kernel, group_norm_backward_kernel, embedding_backward_kernel, solve_triangular_kernel,
+          least_squares_kernel, fft_c2c_kernel);
   add(*table, exp_formula);  // and all other formulas
 #define HB_ADD(Rule, kernel, name) add(*table, kernel);
   HB_FORALL_UPDATE_RULES(HB_ADD)

@@ -93,6 +93,7 @@ class Observer final : public capture::Recorder {
     ++followed_;
     updates.push_back({std::move(last_), std::move(refresh)});
   }
+  void returns(const Tensor&, double) override { refuse("clip_grad_norm_", "gives a value to the host"); }
   void step_begins() override { followed_ = 0; }
   void step_ends() override {
     if (followed_ == 0) refuse("step", "is the update of an optimizer whose options cannot be followed");

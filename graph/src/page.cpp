@@ -63,22 +63,22 @@ void Program::write_page() const {
          "sans-serif;margin:2em}"
          "table{border-collapse:collapse}td,th{padding:2px 8px;text-align:left;border-bottom:1px solid #ddd}"
          "td.n{text-align:right}rect{stroke:#fff;stroke-width:.2}</style><h1>Graph</h1><p>"
-      << calls_.size() << " calls, " << number(1e6 * all / replays_timed_) << " µs; temporary values lie in "
-      << arena_bytes() << " bytes</p>\n";
+      << calls_.size() << " calls, " << number(1e6 * all / replays_timed_)
+      << " µs; temporary values and gradients lie in " << arena_bytes() << " bytes</p>\n";
   if (arena_) {
-    const auto* const base = static_cast<const char*>(arena_->data());
-    out << "<h2>Temporary values</h2><p>From left to right: calls. From top to bottom: the block.</p><svg "
+    out << "<h2>Temporary values and gradients</h2><p>From left to right: calls. From top to bottom: the "
+           "block.</p><svg "
            "width=\"100%\" "
            "height=\"400\" preserveAspectRatio=\"none\" viewBox=\"0 0 "
         << calls_.size() << " 1000\">\n";
-    for (size_t i = 0; i < memories_.size(); ++i) {
+    for (const Placed& placed : placed_) {
+      const int i = placed.memory;
       const Memory& m = memories_[i];
-      if (!m.temporary() || m.first < 0) continue;
       const double scale = 1000.0 / static_cast<double>(arena_bytes());
-      out << "<rect x=\"" << m.first << "\" width=\"" << m.last - m.first + 1 << "\" y=\"" << scale * (m.begin - base)
-          << "\" height=\"" << scale * static_cast<double>(m.bytes) << "\" fill=\"hsl(" << i * 47 % 360
-          << ",60%,65%)\"><title>" << name_of(static_cast<int>(i)) << " bytes, calls " << m.first << " to " << m.last
-          << "</title></rect>\n";
+      out << "<rect x=\"" << m.first << "\" width=\"" << m.last - m.first + 1 << "\" y=\""
+          << scale * static_cast<double>(placed.offset) << "\" height=\"" << scale * static_cast<double>(m.bytes)
+          << "\" fill=\"hsl(" << i * 47 % 360 << ",60%,65%)\"><title>" << name_of(i) << " bytes, calls " << m.first
+          << " to " << m.last << "</title></rect>\n";
     }
     out << "</svg>\n";
   }

@@ -17,6 +17,8 @@ void share_common(std::vector<RecordedCall>& calls, const std::vector<Memory>& m
 /// Until the temporary values that live at once take `most` bytes, or nothing cheap is left: leaves out of memory what
 /// the backward part reads, and makes it again there.
 void recompute(std::vector<RecordedCall>& calls, std::vector<Memory>& memories, size_t most);
+/// Updates large parameters as soon as their gradients are there, instead of all of them at the end.
+void update_early(std::vector<RecordedCall>& calls);
 /// The first and the last call that works on each memory.
 void find_lifetimes(const std::vector<RecordedCall>& calls, std::vector<Memory>& memories);
 /// For each temporary value: the earlier one in whose place an element-wise call may write it, or -1.

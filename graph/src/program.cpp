@@ -6,8 +6,7 @@
 #include <halfbridge/autograd.h>
 #include <halfbridge/grad_mode.h>
 
-#include "arena.h"
-#include "passes.h"
+#include "returned_number.h"
 
 namespace hb::graph {
 
@@ -31,15 +30,17 @@ Program::Program(Recording& r, const std::vector<Tensor>& results, std::vector<S
   for (const RecordedCall& c : r.calls)
     if (c.refresh && !c.refresh(*c.call, capture::Numbers::compare))
       throw RecordingError{detail::str("[", c.call->name, "] the step changes the options of its optimizer")};
+  write_variables(r.calls, options.variables);
   check_sole_holders(results);
   objects_ = std::make_unique<ObjectGuard>(options.objects);
   memories_ = std::move(r.memories);
   calls_ = std::move(r.calls);
   for (Slot& s : slots_) s.bound = memories_[s.memory].begin, s.bytes = memories_[s.memory].bytes;
-  place_temporaries(options);
+  place_values(options);
   for (size_t i = 0; i < calls_.size(); ++i)
     if (calls_[i].refresh) refreshed_.push_back(static_cast<int>(i));
   collect_places();
+  if (!placed_.empty()) lie_in(StorageImpl::allocate(arena_size_, kCPU));
   count_holders();
 }
 
@@ -103,6 +104,8 @@ void Program::add_leaf(const Recording& r, const Leaf& leaf) {
     s.slot = slot_of(memory);
     if (made) slots_[s.slot].storage = now.impl().physical_storage();
   }
+  const auto read = [&](const Outside& o) { return o.tensor.is_same(leaf.before); };
+  if (s.had_gradient && std::any_of(r.outside.begin(), r.outside.end(), read)) s.any = false;  // it has to be that one
   if (s.any) s.before.reset();
   leaves_.push_back(std::move(s));
 }
@@ -183,49 +186,6 @@ void Program::collect_places() {
       }
     }
   }
-}
-
-// Temporary values: made in the step and gone with it.
-void Program::place_temporaries(const CompileOptions& options) {
-  if (options.drop_dead) drop_dead(calls_, memories_);
-  if (options.share_common) share_common(calls_, memories_);
-  if (options.max_memory > 0)
-    recompute(calls_, memories_, options.max_memory), slot_of_memory_.resize(memories_.size(), -1);
-  if (options.fuse) fuse_chains(calls_, memories_);
-  find_lifetimes(calls_, memories_);
-  const std::vector<int> shared = options.plan_memory ? share_in_place(calls_, memories_) : std::vector<int>();
-  std::vector<int> ids;
-  std::vector<Lifetime> lives;
-  std::vector<size_t> at(memories_.size());  // whose place is whose
-  size_t apart = 0;
-  for (size_t i = 0; i < memories_.size(); ++i)
-    if (memories_[i].temporary() && memories_[i].first >= 0) ids.push_back(static_cast<int>(i));
-  // Values in whose place others lie come before them.
-  std::stable_sort(ids.begin(), ids.end(), [&](int a, int b) { return memories_[a].first < memories_[b].first; });
-  for (const int i : ids) {
-    const Memory& m = memories_[i];
-    if (const int into = shared.empty() ? -1 : shared[i]; into >= 0) {
-      at[i] = at[into];
-      lives[at[i]].last = m.last;
-      continue;
-    }
-    at[i] = lives.size();
-    lives.push_back({m.bytes, m.first, m.last, apart});
-    apart += (m.bytes + 127) / 64 * 64;
-  }
-  const size_t size = options.plan_memory ? plan_arena(lives) : apart;
-  if (ids.empty()) return;
-  arena_ = StorageImpl::allocate(size, kCPU);
-  char* const base = static_cast<char*>(arena_->data());
-  for (const int i : ids) {
-    Memory& m = memories_[i];
-    char* const begin = base + lives[at[i]].offset;
-    m.begin = begin;
-    m.storage = StorageImpl::borrow(begin, m.bytes, kCPU, nullptr);
-  }
-  for (RecordedCall& c : calls_)
-    for (const Place& p : c.places)
-      if (memories_[p.memory].temporary()) point(p, memories_[p.memory].begin);
 }
 
 // How many handles of our own there are to what the program may hold, too.

@@ -82,6 +82,7 @@ class Program {
     intrusive_ptr<StorageImpl> storage;  // now; of results and gradients
     const char* bound = nullptr;         // what the calls point to
     int64_t holders = 0;                 // of the storage, as long as the program holds none of it
+    bool in_arena = false;               // a gradient that lies among the temporary values
     size_t bytes = 0;
     std::vector<Place> places;
     std::vector<Tensor*> tensors;
@@ -111,7 +112,9 @@ class Program {
   };
 
   void check_made(Recording& r, const std::vector<Tensor>& results);
+  void run();
   void run_timed();
+  void hand_out_gradients(size_t calls);
   void write_page() const;
   std::string name_of(int memory) const;
   void check_sole_holders(const std::vector<Tensor>& results) const;
@@ -120,7 +123,11 @@ class Program {
   void add_leaf(const Recording& r, const Leaf& leaf);
   void guard(Recording& r);
   void collect_places();
-  void place_temporaries(const CompileOptions& options);
+  void place_values(const CompileOptions& options);
+  void adopt_gradients();
+  void lie_in(intrusive_ptr<StorageImpl> arena);
+  void hold_now(Slot& slot);
+  void leave_arena();
   void count_holders();
   void bind(Slot& slot, const intrusive_ptr<StorageImpl>& storage);
   void renew(Slot& slot);
@@ -144,6 +151,12 @@ class Program {
   std::unique_ptr<ObjectGuard> objects_;
   Fingerprint did_;
   int64_t replays_ = 0, compare_after_ = 0;
+  struct Placed {
+    int memory;
+    size_t offset;
+  };
+  std::vector<Placed> placed_;  // what lies in the arena
+  size_t arena_size_ = 0;
   intrusive_ptr<StorageImpl> arena_;
   std::string page_;  // where it is written when `timed_` replays more are done
   int timed_ = 0, replays_timed_ = 0;

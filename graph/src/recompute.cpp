@@ -14,6 +14,7 @@
 #include "chain.h"
 #include "operands.h"
 #include "passes.h"
+#include "program.h"
 
 namespace hb::graph {
 
@@ -229,6 +230,7 @@ class Recomputation {
   static RecordedCall duplicate(const RecordedCall& from, const std::map<int, int>& moved) {
     RecordedCall to;
     to.call = copy_of(*from.call);
+    if (!to.call) throw RecordingError{detail::str("[", from.call->name, "] max_memory: its calls cannot be copied")};
     Pointers a, b;
     from.call->show(a), to.call->show(b);
     const auto same = [](const auto& of_a, const auto& of_b, auto pointer) {

@@ -7,6 +7,7 @@
 
 #include "core/backtrace.h"
 #include "core/calling_function.h"
+#include "returned_number.h"
 
 namespace hb::graph {
 
@@ -172,6 +173,9 @@ void Recording::keeps(const Tensor& t) {
 void Recording::follow(capture::Refresh refresh) {
   ++followed_;
   if (refused.empty()) calls.back().refresh = std::move(refresh);
+}
+void Recording::returns(const Tensor& number, double value) {
+  call(std::make_unique<ReturnedNumber>(number, value), number.device());
 }
 void Recording::step_begins() { step_calls_ = static_cast<int>(calls.size()), followed_ = 0; }
 void Recording::step_ends() {

@@ -98,6 +98,7 @@ class Recording final : public capture::Recorder {
   void uses(const Tensor& t) override;
   void keeps(const Tensor& t) override;
   void follow(capture::Refresh refresh) override;
+  void returns(const Tensor& number, double value) override;
   void step_begins() override;
   void step_ends() override;
   void leaf(const Tensor& leaf) override;

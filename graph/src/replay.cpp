@@ -33,10 +33,52 @@ void Program::renew(Slot& slot) {
   const int64_t holders = slot.storage.use_count();
   const bool held = holders > slot.holders && holders > slot.holders + handles_of(*slot.storage);
   if (!held && !slot.storage->address_shown()) return;
+  if (std::exchange(slot.in_arena, false) && held) leave_arena();
   slot.storage = StorageImpl::allocate(slot.bytes, kCPU);
+  hold_now(slot);
+}
+
+// The program holds a gradient that lies in the arena, which stays as it is then. Who holds one is likely to hold
+// others and to do so again: from now on all lie apart.
+void Program::leave_arena() {
+  for (Slot& s : slots_) {
+    if (!std::exchange(s.in_arena, false)) continue;
+    s.storage = StorageImpl::allocate(s.bytes, kCPU);
+    hold_now(s);
+  }
+  lie_in(StorageImpl::allocate(arena_size_, kCPU));
+}
+
+// The calls and the gradients of leaves use the memory that the slot has now.
+void Program::hold_now(Slot& slot) {
   bind(slot, slot.storage);
   for (LeafState& l : leaves_)
     if (l.slot >= 0 && &slots_[l.slot] == &slot) l.now = formed(l.form, slot.storage);
+}
+
+void Program::run() {
+  size_t at = 0;
+  try {
+    if (HB_UNLIKELY(timed_ > 0)) return run_timed();
+    for (const size_t n = calls_.size(); at < n; ++at) calls_[at].call->run();
+  } catch (...) {  // an index out of range, a norm that is not finite
+    hand_out_gradients(at);
+    throw;
+  }
+}
+
+// Of the leaves whose gradients the first `calls` calls made: what the step has done when it ends, or an error ends it.
+void Program::hand_out_gradients(size_t calls) {
+  for (const Guarded& g : guarded_)
+    if (g.bumped) g.tensor->impl().bump_version();
+  for (LeafState& l : leaves_) {
+    const bool made = l.after == LeafState::After::slot && memories_[slots_[l.slot].memory].first < int64_t(calls);
+    if (made) {
+      if (!l.leaf->grad().is_same(l.now)) Tensor(*l.leaf).mutable_grad() = l.now;
+    } else if ((l.any || l.after == LeafState::After::none) && l.leaf->grad().defined()) {
+      Tensor(*l.leaf).mutable_grad().reset();
+    }
+  }
 }
 
 std::vector<Tensor> Program::replay(const std::vector<Tensor>& inputs) {
@@ -57,19 +99,8 @@ std::vector<Tensor> Program::replay(const std::vector<Tensor>& inputs) {
       renew(s);
   }
   ++replays_;
-  if (HB_LIKELY(timed_ == 0))
-    for (const RecordedCall& c : calls_) c.call->run();
-  else
-    run_timed();
-  for (const Guarded& g : guarded_)
-    if (g.bumped) g.tensor->impl().bump_version();
-  for (LeafState& l : leaves_) {
-    if (l.after == LeafState::After::slot) {
-      if (!l.leaf->grad().is_same(l.now)) Tensor(*l.leaf).mutable_grad() = l.now;
-    } else if (l.after == LeafState::After::none && l.leaf->grad().defined()) {
-      Tensor(*l.leaf).mutable_grad().reset();
-    }
-  }
+  run();
+  hand_out_gradients(calls_.size());
   std::vector<Tensor> out;
   out.reserve(results_.size());
   for (const Result& r : results_) {

@@ -31,4 +31,7 @@ HB_NO_OPERANDS(ScaleUpdate)
 HB_API inline Kernel<void(float* scale, int32_t* growth_tracker, const float* found_inf, const ScaleUpdate& update)>
     update_scale_kernel{"_amp_update_scale_"};
 
+/// Throws where the total norm of gradients (float64, one element) is infinite or NaN; `norm_type` is for the message.
+HB_API inline Kernel<void(const Tensor& total, double norm_type)> check_norm_kernel{"clip_grad_norm_"};
+
 }  // namespace hb

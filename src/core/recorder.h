@@ -27,6 +27,9 @@ class Recorder {
   virtual void keeps(const Tensor& t) = 0;
   /// What keeps the numbers of the last call up to date.
   virtual void follow(Refresh refresh) = 0;
+  /// A function returns `value` to the program, which is that of `number` (float64, one element), whether or not the
+  /// program looks at it.
+  virtual void returns(const Tensor& number, double value) = 0;
   /// Around an optimizer's step.
   virtual void step_begins() = 0;
   virtual void step_ends() = 0;

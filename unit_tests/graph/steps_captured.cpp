@@ -53,7 +53,8 @@ TEST(GraphTraining, NetworksOfTheTrainingLayer) {
       SCOPED_TRACE(level);
       const Trained eager = train_network(level, false, accumulate), graph = train_network(level, true, accumulate);
       EXPECT_TRUE(same_state(eager.seen, graph.seen)) << graph.counts.reason;
-      EXPECT_GE(graph.counts.replayed, accumulate == 1 ? 13 : 7) << graph.counts.reason;
+      // The step that updates is recorded once more: the other one's first replay has put the gradients elsewhere.
+      EXPECT_GE(graph.counts.replayed, accumulate == 1 ? 13 : 6) << graph.counts.reason;
       EXPECT_EQ(eager.counts.replayed, 0);
     }
   }
@@ -190,7 +191,12 @@ TEST(GraphMemory, ReplaysAllocateNothingThatIsNotHeld) {
   const size_t before = hb::memory_in_use();
   std::vector<Tensor> losses;
   for (int i = 0; i < 4; ++i) losses.push_back(step(x, y));
-  EXPECT_LE(hb::memory_in_use(), before + 4 * 256 + 2 * grad.nbytes());
+  // The gradient that is held keeps the block in which all of them lie.
+  EXPECT_LE(hb::memory_in_use(), before + 4 * 256 + 2 * grad.nbytes() + 2 * step.arena_bytes());
+  const size_t then = hb::memory_in_use();
+  const Tensor next = w.net->parameters()[0].grad();
+  step(x, y);
+  EXPECT_LE(hb::memory_in_use(), then + 2 * grad.nbytes());
   EXPECT_NE(losses[0].item<float>(), losses[3].item<float>());
   EXPECT_NE(w.net->parameters()[0].grad().data_ptr(), place);  // which `grad` holds
 }

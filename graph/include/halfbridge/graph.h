@@ -39,6 +39,8 @@ struct CompileOptions {
   bool fuse = true;
   /// What is computed twice is computed once.
   bool share_common = true;
+  /// Large parameters are updated as soon as their gradients are there.
+  bool update_early = true;
   /// Bytes that the temporary values may take: values of the forward part are made again in the backward part, the
   /// cheapest for their size first, until the rest fits or nothing cheap is left. 0: none is.
   size_t max_memory = 0;
@@ -57,6 +59,14 @@ struct CompileOptions {
   template <class T>
   CompileOptions& reads(const T& object) {
     objects.push_back({std::addressof(object), sizeof(T)});
+    return *this;
+  }
+  /// Variables of the program to which replays write numbers.
+  std::vector<double*> variables;
+  /// Names one: the step leaves in it what clip_grad_norm_() returned, as it is, and replays write the norm of their
+  /// own gradients there. It has to outlive the compiled step.
+  CompileOptions& writes(double& variable) {
+    variables.push_back(&variable);
     return *this;
   }
 };

@@ -1,14 +1,13 @@
 #include "nn/utils/clip_grad.h"
 
-#include <cmath>
 #include <limits>
 
 #include <halfbridge/bridge/nn/utils.h>
 #include <halfbridge/grad_mode.h>
 
 #include "amp/scaled_grads.h"
+#include "backend/amp.h"
 #include "core/recorder.h"
-#include "core/warnings.h"
 
 namespace hb::bridge::nn::utils {
 
@@ -38,10 +37,8 @@ Tensor clip_by_norm(const std::vector<Tensor>& parameters, double max_norm, doub
     else
       total = largest ? hb::stack(norms).max() : hb::stack(norms).norm(norm_type);
   }
-  HB_CHECK(
-      !error_if_nonfinite || std::isfinite(total.item().toDouble()), "The total norm of order ", norm_type,
-      " for gradients from `parameters` is non-finite, so it cannot be clipped. To disable this error and scale the "
-      "gradients with the non-finite norm anyway, set `error_if_nonfinite=false`");
+  // A call of a kernel: a captured step looks again at each replay.
+  if (error_if_nonfinite) check_norm_kernel(kCPU)(total.cpu().to(kDouble), norm_type);
   // In the dtype of the norm, as LibTorch computes it.
   const Tensor factor = hb::clamp(max_norm / (total + 1e-6), std::nullopt, 1.0);
   // To look at a number costs nothing on the CPU alone, unless the step is recorded.
@@ -56,12 +53,17 @@ double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, d
                        bool error_if_nonfinite) {
   const Tensor total = clip_by_norm(parameters, max_norm, norm_type, error_if_nonfinite);
   if (!total.defined()) return 0.0;
-  if (HB_UNLIKELY(hb::capture::any_recording()) && hb::capture::records()) {
+  if (hb::capture::Recorder* const recorder = hb::capture::recorder()) {
     // The gradients are clipped without that number; few programs look at it.
-    HB_WARN_ONCE("[clip_grad_norm_] in a captured step it returns the norm of the call that is recorded; replays give ",
-                 "none to the host. clip_by_global_norm() gives none in any case");
-    const hb::capture::Inside unrecorded;
-    return total.item().toDouble();
+    NoGradGuard no_grad;
+    const Tensor number = total.to(kDouble);
+    double value = 0;
+    {
+      const hb::capture::Inside unrecorded;
+      value = number.item().toDouble();
+    }
+    recorder->returns(number, value);
+    return value;
   }
   return total.item().toDouble();
 }
