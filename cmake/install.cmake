@@ -20,8 +20,11 @@ target_include_directories(halfbridge_torch INTERFACE $<INSTALL_INTERFACE:${_inc
 
 install(TARGETS halfbridge halfbridge_torch EXPORT HalfbridgeTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS halfbridge_onednn LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+# What has to be built before the tree can be installed; the program adds itself.
+add_custom_target(halfbridge_installed DEPENDS halfbridge engines)
 if(TARGET halfbridge_cuda)
   install(TARGETS halfbridge_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  add_dependencies(halfbridge_installed halfbridge_cuda)
 endif()
 install(DIRECTORY include/halfbridge bridge/include/halfbridge graph/include/halfbridge train/include/halfbridge trace/include/halfbridge DESTINATION ${_include}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
