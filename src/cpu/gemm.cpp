@@ -193,9 +193,11 @@ void gemm_widened(const Gemm& g) { in_parts(g, widened_part); }
 
 // Whether a product is so small that the library's preparations cost more than it does.
 bool is_small(const Gemm& g) {
-  constexpr int64_t kWork = 8192, kWorkInDouble = 1 << 18;
+  constexpr int64_t kWork = 1 << 13, kWorkInFloat = 1 << 17, kWorkInDouble = 1 << 18, kFewTerms = 8;
   if (g.n > kSmallSide || g.k > kSmallSide) return false;
-  return g.m * g.n * g.k <= (g.dtype == kDouble ? kWorkInDouble : kWork);
+  const int64_t work = g.m * g.n * g.k;
+  if (g.dtype == kDouble) return work <= kWorkInDouble;
+  return work <= (g.dtype == kFloat && g.k >= kFewTerms ? kWorkInFloat : kWork);
 }
 
 void gemm_one(Gemm g) {
@@ -217,7 +219,9 @@ void gemm_one(Gemm g) {
 
 bool stack_for_onednn(const Gemm& g) {
   const bool native = g.dtype == kFloat || (g.dtype == kBFloat16 && has_fast_bf16() && !has_bf16_tiles());
-  return native && !is_small(g) && g.batch_count() >= get_num_threads() && g.k > 1 && g.m > 1 && g.n > 1 &&
+  // The library prepares once for all of them.
+  const bool small = is_small(g) && g.m * g.n * g.k <= 1 << 16;
+  return native && !small && g.batch_count() >= get_num_threads() && g.k > 1 && g.m > 1 && g.n > 1 &&
          has_unit_stride(g.a, g.m, g.k) && has_unit_stride(g.b, g.k, g.n);
 }
 
