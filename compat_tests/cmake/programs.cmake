@@ -45,6 +45,28 @@ program_test(transformer_lm_tied transformer_lm --dropout 0 --tie 1 --seed 3)
 program_test(custom_function custom_function --dropout 0)
 program_test(seq2seq seq2seq --dropout 0)
 
+# The same programs with their training step captured: 100 steps leave what eager ones leave, bit for bit.
+function(graph_program_test program)
+  list(JOIN ARGN " " arguments)
+  add_test(NAME program.graph_${program}
+    COMMAND ${CMAKE_COMMAND}
+      -DPROGRAM=$<TARGET_FILE:prog_${program}_halfbridge> -DTEST=graph_${program} -DARGUMENTS=${arguments} -DSTEPS=100
+      -DOUT=${HALFBRIDGE_PROGRAMS_DIR} -DDATA=${HALFBRIDGE_PROGRAMS_DIR}/data
+      -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/run_graph_program.cmake)
+  set_tests_properties(program.graph_${program} PROPERTIES LABELS program TIMEOUT 900 FIXTURES_REQUIRED program_data)
+endfunction()
+graph_program_test(mlp_mnist --optimizer adam)
+graph_program_test(lenet_dataloader)
+graph_program_test(resnet32 --batch 8)
+graph_program_test(dcgan)
+graph_program_test(transformer_lm)
+graph_program_test(custom_function)
+# Packed sequences: which rows of a batch go on is read on the host.
+add_test(NAME program.graph_seq2seq
+  COMMAND sh -c "'$<TARGET_FILE:prog_seq2seq_halfbridge>' --steps 20 --captured 1 2>&1 || echo stopped")
+set_tests_properties(program.graph_seq2seq PROPERTIES LABELS program
+  PASS_REGULAR_EXPRESSION "the step cannot be captured: \\[[a-z_]+\\] .*stopped")
+
 # The same programs, unmodified, in mixed precision: HALFBRIDGE_AMP turns it on.
 add_executable(compare_losses programs/tools/compare_losses.cpp)
 target_link_libraries(compare_losses PRIVATE nlohmann_json::nlohmann_json)

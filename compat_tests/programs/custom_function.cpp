@@ -103,25 +103,31 @@ struct Trainer {
   SpiralNet net;
   torch::optim::Adam optimizer;
   torch::optim::StepLR schedule;
+  std::function<Tensor(Tensor, Tensor)> update;
 
-  Trainer(int64_t width, double dropout, const torch::Device& device)
-      : net(on(device, SpiralNet(width, dropout))),
+  Trainer(int64_t width, const run::Args& args)
+      : net(on(args.device(), SpiralNet(width, args.dropout_or(0.05)))),
         optimizer(net->parameters(), torch::optim::AdamOptions(1e-2).weight_decay(1e-4)),
-        schedule(optimizer, /*step_size=*/15, /*gamma=*/0.5) {}
+        schedule(optimizer, /*step_size=*/15, /*gamma=*/0.5),
+        update(run::training_step<Tensor(Tensor, Tensor)>(args, [this](Tensor x, Tensor y) { return learn(x, y); })) {}
 
   static SpiralNet on(const torch::Device& device, SpiralNet net) {
     net->to(device);
     return net;
   }
   double step(const torch::data::Example<>& batch) {
-    optimizer.zero_grad();
     const torch::Device device = net->scale.device();
-    auto loss = torch::nn::functional::cross_entropy(net->forward(batch.data.to(device)), batch.target.to(device));
+    auto loss = update(batch.data.to(device), batch.target.to(device));
+    schedule.step();
+    return loss.item<double>();
+  }
+  Tensor learn(const Tensor& points, const Tensor& arms) {
+    optimizer.zero_grad();
+    auto loss = torch::nn::functional::cross_entropy(net->forward(points), arms);
     loss.backward();
     torch::nn::utils::clip_grad_value_(net->parameters(), 1.0);
     optimizer.step();
-    schedule.step();
-    return loss.item<double>();
+    return loss;
   }
 
   double lr() const { return optimizer.param_groups().front().options().get_lr(); }
@@ -131,7 +137,7 @@ int main(int argc, char** argv) {
   const auto args = run::parse(argc, argv);
   run::Record record("custom_function", args);
   Spirals spirals(2048);
-  Trainer trainer(64, args.dropout_or(0.05), args.device());
+  Trainer trainer(64, args);
   record.weights("initial", "net", *trainer.net);
   const auto trace = run::trace(args, *trainer.net);
 
@@ -155,7 +161,7 @@ int main(int argc, char** argv) {
   torch::save(std::vector<Tensor>{spirals.points(), spirals.arms()}, base + ".data.pt");
   std::cout << "stopped at step " << step << ", lr " << trainer.lr() << std::endl;
 
-  Trainer again(64, args.dropout_or(0.05), args.device());
+  Trainer again(64, args);
   torch::load(again.net, base + ".model.pt");
   torch::load(again.optimizer, base + ".optimizer.pt");
   std::vector<Tensor> read_back;

@@ -58,10 +58,6 @@ void draw_weights(nn::Module& module) {
   }
 }
 
-struct Losses {
-  Tensor critic, painter;
-};
-
 class Game {
  public:
   Game(Painter painter, nn::Sequential critic)
@@ -71,7 +67,8 @@ class Game {
         critic_adam_(critic->parameters(),
                      torch::optim::AdamOptions(5e-5).betas(std::make_tuple(0.5, 0.999)).eps(1e-5)) {}
 
-  Losses play(const Tensor& real) {
+  /// The losses of the critic and of the painter.
+  std::tuple<Tensor, Tensor> play(const Tensor& real) {
     const auto n = real.size(0);
     critic_->zero_grad();
     const auto soft_ones = torch::empty(n, real.options()).uniform_(0.8, 1.0);
@@ -127,15 +124,17 @@ int main(int argc, char** argv) {
       std::move(images), torch::data::DataLoaderOptions().batch_size(kBatch).drop_last(true).workers(1));
 
   Game game(painter, critic);
+  const auto play =
+      run::training_step<std::tuple<Tensor, Tensor>(Tensor)>(args, [&](const Tensor& real) { return game.play(real); });
   int64_t step = 0;
   while (step < args.steps) {
     for (const auto& batch : *loader) {
-      const auto losses = game.play(batch.data.to(device));
-      record.loss(losses.critic.item<float>(), "loss_critic");
-      record.loss(losses.painter.item<float>(), "loss_painter");
+      const auto [critic_loss, painter_loss] = play(batch.data.to(device));
+      record.loss(critic_loss.item<float>(), "loss_critic");
+      record.loss(painter_loss.item<float>(), "loss_painter");
       if (++step % 10 == 0) {
-        std::printf("%4d  critic %.4f  painter %.4f\n", static_cast<int>(step), losses.critic.item<float>(),
-                    losses.painter.item<float>());
+        std::printf("%4d  critic %.4f  painter %.4f\n", static_cast<int>(step), critic_loss.item<float>(),
+                    painter_loss.item<float>());
       }
       if (step == args.steps) break;
     }

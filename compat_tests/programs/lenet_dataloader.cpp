@@ -72,6 +72,15 @@ int main(int argc, char** argv) {
       net->parameters(), torch::optim::SGDOptions(/*lr=*/0.01).momentum(0.9).weight_decay(5e-4));
   nn::CrossEntropyLoss criterion;
 
+  const auto update = run::training_step<std::tuple<torch::Tensor, torch::Tensor>(torch::Tensor, torch::Tensor)>(
+      args, [&](torch::Tensor images, torch::Tensor labels) {
+        auto logits = net(images);
+        auto loss = criterion(logits, labels);
+        optimizer->zero_grad();
+        loss.backward();
+        optimizer->step();
+        return std::make_tuple(loss, logits);
+      });
   int64_t step = 0;
   for (int epoch = 1; step < args.steps; ++epoch) {
     net->train();
@@ -80,12 +89,7 @@ int main(int argc, char** argv) {
     for (torch::data::Example<>& batch : *loader) {
       torch::Tensor images = batch.data.to(device);
       torch::Tensor labels = batch.target.to(device);
-      auto logits = net(images);
-      auto loss = criterion(logits, labels);
-      optimizer->zero_grad();
-      loss.backward();
-      optimizer->step();
-
+      const auto [loss, logits] = update(images, labels);
       record.loss(loss.item().toFloat());
       epoch_loss += loss.item<float>() * static_cast<float>(labels.size(0));
       seen += labels.size(0);

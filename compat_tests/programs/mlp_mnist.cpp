@@ -60,12 +60,17 @@ template <class Loader>
 void train(Net& net, Loader& loader, torch::optim::Optimizer& optimizer, const run::Args& args, run::Record& record) {
   const torch::Device device = args.device();
   int64_t step = 0;
+  auto update = run::training_step<torch::Tensor(torch::Tensor, torch::Tensor)>(
+      args, [&](torch::Tensor images, torch::Tensor labels) {
+        optimizer.zero_grad();
+        auto loss = torch::nll_loss(net.forward(images), labels);
+        loss.backward();
+        optimizer.step();
+        return loss;
+      });
   while (step < args.steps) {
     for (auto& batch : loader) {
-      optimizer.zero_grad();
-      auto loss = torch::nll_loss(net.forward(batch.data.to(device)), batch.target.to(device));
-      loss.backward();
-      optimizer.step();
+      const auto loss = update(batch.data.to(device), batch.target.to(device));
       record.loss(loss.template item<double>());
       if (step % 10 == 0) std::cout << "step " << step << ", loss " << loss.template item<float>() << "\n";
       if (++step == args.steps) break;

@@ -183,6 +183,14 @@ int main(int argc, char** argv) {
   double lr = 0.02;
   torch::optim::SGD optimizer(model->parameters(),
                               torch::optim::SGDOptions(lr).momentum(0.9).weight_decay(1e-4).nesterov(true));
+  const auto update = run::training_step<torch::Tensor(torch::Tensor, torch::Tensor)>(
+      args, [&](torch::Tensor images, torch::Tensor labels) {
+        auto loss = torch::nn::functional::cross_entropy(model->forward(images), labels);
+        model->zero_grad();
+        loss.backward();
+        optimizer.step();
+        return loss;
+      });
   int64_t step = 0;
   model->train();
   while (step < args.steps) {
@@ -192,10 +200,7 @@ int main(int argc, char** argv) {
       for (auto& group : optimizer.param_groups()) {
         static_cast<torch::optim::SGDOptions&>(group.options()).lr(lr);
       }
-      auto loss = torch::nn::functional::cross_entropy(model->forward(batch.data.to(device)), batch.target.to(device));
-      model->zero_grad();
-      loss.backward();
-      optimizer.step();
+      const auto loss = update(batch.data.to(device), batch.target.to(device));
       record.loss(loss.item<double>());
       if (step % 10 == 0) std::cout << "step " << step << " lr " << lr << " loss " << loss.item<float>() << std::endl;
       if (++step == args.steps) break;

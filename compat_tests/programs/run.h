@@ -6,6 +6,9 @@
 #include "fault.h"
 
 #include <torch/torch.h>
+#if __has_include(<halfbridge/graph.h>)
+#include <halfbridge/graph.h>
+#endif
 #ifdef HALFBRIDGE_CAPTURE  // the build with LibTorch; in the other one HALFBRIDGE_TRACE works by itself
 #include <halfbridge/capture_libtorch.h>
 #endif
@@ -16,6 +19,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -88,6 +92,27 @@ Trace trace(const Args& args, Modules&... modules) {
     return std::make_unique<hb::trace::Capture>(hb::capture({modules...}, folder));
 #endif
   return {};
+}
+
+/// A training step, as it is; with `--captured 1` Halfbridge's build captures it and replays it. `numbers` are those
+/// that the step leaves behind; at its end it prints how often it was replayed.
+template <class Signature, class Step>
+std::function<Signature> training_step(const Args& args, Step step, const std::vector<double*>& numbers = {}) {
+#if __has_include(<halfbridge/graph.h>)
+  if (args.get("captured", "0") == "1") {
+    hb::graph::CompileOptions options;
+    for (double* number : numbers) options.writes(*number);
+    using Compiled = hb::graph::Compiled<Step>;
+    const std::shared_ptr<Compiled> captured(new Compiled(std::move(step), options), [](Compiled* c) {
+      std::cout << "replayed " << c->counts().replayed << " of " << c->counts().replayed + c->counts().eager
+                << std::endl;
+      delete c;
+    });
+    return [captured](auto&&... arguments) { return (*captured)(arguments...); };
+  }
+#endif
+  (void)args, (void)numbers;
+  return step;
 }
 
 inline bool file_exists(const std::string& path) { return std::ifstream(path).good(); }

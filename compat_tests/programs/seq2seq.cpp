@@ -78,15 +78,22 @@ std::vector<torch::optim::OptimizerParamGroup> groups_of(const Reverser& net) {
   return groups;
 }
 
-double step(Reverser& net, torch::optim::Adam& optimizer, const Batch& batch) {
-  optimizer.zero_grad();
-  auto logits = net(batch.source, batch.lengths, batch.target);
-  torch::nn::CrossEntropyLoss criterion(torch::nn::CrossEntropyLossOptions().ignore_index(0).label_smoothing(0.02));
-  auto loss = criterion(logits.reshape({-1, kWords}), batch.target.slice(1, 1).reshape(-1));
-  loss.backward();
-  torch::nn::utils::clip_grad_norm_(net->parameters(), 1.0);
-  optimizer.step();
-  return loss.item<double>();
+using Update = std::function<Tensor(Tensor source, Tensor lengths, Tensor target)>;
+Update update_of(Reverser& net, torch::optim::Adam& optimizer, const run::Args& args) {
+  const auto update = [&](Tensor source, Tensor lengths, Tensor target) {
+    optimizer.zero_grad();
+    auto logits = net(source, lengths, target);
+    torch::nn::CrossEntropyLoss criterion(torch::nn::CrossEntropyLossOptions().ignore_index(0).label_smoothing(0.02));
+    auto loss = criterion(logits.reshape({-1, kWords}), target.slice(1, 1).reshape(-1));
+    loss.backward();
+    torch::nn::utils::clip_grad_norm_(net->parameters(), 1.0);
+    optimizer.step();
+    return loss;
+  };
+  return run::training_step<Tensor(Tensor, Tensor, Tensor)>(args, update);
+}
+double step(const Update& update, const Batch& batch) {
+  return update(batch.source, batch.lengths, batch.target).item<double>();
 }
 
 int main(int argc, char** argv) {
@@ -97,8 +104,9 @@ int main(int argc, char** argv) {
   torch::optim::StepLR schedule(optimizer, 20, 0.5);
   record.weights("initial", "net", *net);
   const auto trace = run::trace(args, *net);
+  const Update update = update_of(net, optimizer, args);
   for (int64_t i = 0; i + 1 < args.steps; ++i) {
-    record.loss(step(net, optimizer, make_batch()));
+    record.loss(step(update, make_batch()));
     schedule.step();
   }
 
@@ -127,9 +135,10 @@ int main(int argc, char** argv) {
   // Both go on with the same batch and the same masks of dropout.
   const Batch batch = make_batch();
   torch::manual_seed(args.seed + 1);
-  const double loss = step(net, optimizer, batch);
+  const double loss = step(update, batch);
   torch::manual_seed(args.seed + 1);
-  if (step(again, its_own, batch) != loss) throw std::runtime_error("the model that was read went another way");
+  if (step(update_of(again, its_own, args), batch) != loss)
+    throw std::runtime_error("the model that was read went another way");
   record.loss(loss);
   record.weights("final", "net", *again);
   record.write();

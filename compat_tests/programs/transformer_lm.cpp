@@ -154,6 +154,20 @@ int main(int argc, char** argv) {
   auto optimizer = make_optimizer(model);
 
   model->train();
+  double norm = 0;
+  const auto update = run::training_step<torch::Tensor(torch::Tensor, torch::Tensor)>(
+      args,
+      [&](torch::Tensor x, torch::Tensor y) {
+        const auto logits = model(x);
+        const auto loss = F::cross_entropy(logits.view({-1, config.vocabulary}), y.view(-1),
+                                           F::CrossEntropyFuncOptions().label_smoothing(0.02));
+        optimizer.zero_grad(/*set_to_none=*/true);
+        loss.backward();
+        norm = nn::utils::clip_grad_norm_(model->parameters(), 1.0);
+        optimizer.step();
+        return loss;
+      },
+      {&norm});
   const double pi = 3.141592653589793;
   for (int64_t step = 0; step < args.steps; ++step) {
     const double lr = 3e-3 * 0.5 * (1.0 + std::cos(pi * static_cast<double>(step) / static_cast<double>(args.steps)));
@@ -165,14 +179,7 @@ int main(int argc, char** argv) {
       xs.push_back(data.index({Slice(at, at + config.length)}));
       ys.push_back(data.slice(0, at + 1, at + 1 + config.length));
     }
-    const auto x = torch::stack(xs), y = torch::stack(ys);
-    const auto logits = model(x);
-    const auto loss = F::cross_entropy(logits.view({-1, config.vocabulary}), y.view(-1),
-                                       F::CrossEntropyFuncOptions().label_smoothing(0.02));
-    optimizer.zero_grad(/*set_to_none=*/true);
-    loss.backward();
-    const double norm = nn::utils::clip_grad_norm_(model->parameters(), 1.0);
-    optimizer.step();
+    const auto loss = update(torch::stack(xs), torch::stack(ys));
     record.loss(loss.item<float>());
     record.loss(norm, "grad_norm");
     if (step % 10 == 0) std::cout << "step " << step << " loss " << loss.item<float>() << " |g| " << norm << "\n";

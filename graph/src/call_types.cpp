@@ -65,8 +65,8 @@ void add_all(Table& table, const Kernels&... kernels) {
 // the list with the headers (unit_tests/graph/call_types.cpp), so that none is forgotten.
 Table* make_table() {
   auto* const table = new Table;
-  add_all(*table, check_unscale_kernel, update_scale_kernel, check_norm_kernel, attention_kernel,
-          attention_backward_kernel, embedding_kernel, conv_forward_kernel, conv_backward_data_kernel,
+  add_all(*table, check_unscale_kernel, update_scale_kernel, check_norm_kernel, check_unit_range_kernel,
+          attention_kernel, attention_backward_kernel, embedding_kernel, conv_forward_kernel, conv_backward_data_kernel,
           conv_backward_weight_kernel, transpose_kernel, add_bias_kernel, lu_factor_kernel, pivot_order_kernel,
           lu_solve_kernel, cholesky_kernel, cholesky_solve_kernel, cholesky_inverse_kernel, qr_kernel, geqrf_kernel,
           householder_kernel, ormqr_kernel, eigh_kernel, eig_kernel, svd_kernel, uniform_kernel, normal_kernel,

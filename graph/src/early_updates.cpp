@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "backend/amp.h"
+#include "backend/loss.h"
 #include "backend/optim.h"
-#include "outer_update.h"
 #include "passes.h"
 
 namespace hb::graph {
@@ -15,6 +15,10 @@ namespace hb::graph {
 namespace {
 
 constexpr int64_t kLeast = 1 << 14;  // elements that are worth a call of their own
+
+/// The call of an optimizer's rule.
+template <class Rule>
+using Update = capture::CallOf<const UpdateCall&, ArrayRef<UpdateTensor>, const Rule&>;
 
 /// Where a call holds addresses: in one of the tensors of its list, or beside them (-1).
 template <class Rule>
@@ -58,7 +62,8 @@ RecordedCall subset(const RecordedCall& from, const std::vector<int>& chosen) {
 /// Whether `call` has to stay before what works on these places: it touches what they change, or changes what they
 /// read, or may end the step.
 bool conflicts(const RecordedCall& call, const std::vector<Place>& places) {
-  if (std::string_view(call.call->name) == check_norm_kernel.name()) return true;
+  for (const char* check : {check_norm_kernel.name(), check_unit_range_kernel.name()})
+    if (std::string_view(call.call->name) == check) return true;
   for (const Place& mine : places) {
     for (const Place& p : call.places)
       if (p.memory == mine.memory && (p.access != Access::reads || mine.access != Access::reads)) return true;
@@ -127,7 +132,6 @@ void update_early(std::vector<RecordedCall>& calls) {
     move(calls, i);
     i += calls.size() - before;  // what was moved lies before it
   }
-  fuse_outer_updates(calls);
 }
 
 }  // namespace hb::graph

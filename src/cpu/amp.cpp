@@ -19,13 +19,5 @@ void update_scale(float* scale, int32_t* growth_tracker, const float* found_inf,
 }
 HB_REGISTER_CPU(update_scale_kernel, update_scale);
 
-void check_norm(const Tensor& total, double norm_type) {
-  HB_CHECK(
-      std::isfinite(*static_cast<const double*>(total.impl().raw_data())), "The total norm of order ", norm_type,
-      " for gradients from `parameters` is non-finite, so it cannot be clipped. To disable this error and scale the "
-      "gradients with the non-finite norm anyway, set `error_if_nonfinite=false`");
-}
-HB_REGISTER_CPU(check_norm_kernel, check_norm);
-
 }  // namespace
 }  // namespace hb::cpu
