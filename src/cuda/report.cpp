@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string>
 
-#include <halfbridge/error.h>
+#include <halfbridge/more_errors.h>
 
 #include "cuda/streams.h"
 
@@ -27,8 +27,7 @@ std::atomic<bool> watched{false};
 void fail(cudaError_t code, const char* what) {
   const std::string text = cudaGetErrorString(code);
   cudaGetLastError();
-  HB_CHECK(false, "[", what, "] CUDA error: ", text);
-  __builtin_unreachable();
+  throw AcceleratorError({__func__, __FILE__, __LINE__}, code, detail::str("[", what, "] CUDA error: ", text));
 }
 
 Reporter reporter(const char* name, const char* said, long long dim) {

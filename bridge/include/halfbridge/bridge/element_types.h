@@ -4,11 +4,18 @@
 #include <complex>
 #include <cstdint>
 #include <numeric>
+#include <ostream>
 #include <type_traits>
 
 #include <halfbridge/dtype.h>
 #include <halfbridge/error.h>
 #include <halfbridge/half.h>
+
+namespace hb {
+/// As floats; without these a half would print as any of the types that it converts to.
+inline std::ostream& operator<<(std::ostream& out, const Half& value) { return out << static_cast<float>(value); }
+inline std::ostream& operator<<(std::ostream& out, const BFloat16& value) { return out << static_cast<float>(value); }
+}  // namespace hb
 
 namespace hb::bridge {
 
