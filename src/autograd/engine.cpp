@@ -20,10 +20,15 @@ namespace {
 using autodiff::arithmetic;
 bool earlier(const Node* a, const Node* b) { return a->sequence_nr() < b->sequence_nr(); }
 
-void apply_tensor_hook(const Node::TensorHook& hook, Tensor& grad) {
+void apply_tensor_hook(const Node::TensorHook& hook, size_t number, Tensor& grad) {
   if (!hook || !grad.defined()) return;
   Tensor replaced = hook(grad);
-  if (replaced.defined()) grad = std::move(replaced);
+  if (!replaced.defined()) return;
+  HB_CHECK(replaced.sizes() == grad.sizes(), "hook '", number, "' has changed the size of value: from ", grad.sizes(),
+           " to ", replaced.sizes());
+  HB_CHECK(replaced.scalar_type() == grad.scalar_type(), "hook '", number, "' has changed the type of value (was ",
+           grad.toString(), " got ", replaced.toString(), ")");
+  grad = std::move(replaced);
 }
 
 bool expands_to(const DimVector& from, const DimVector& to) {
@@ -171,14 +176,17 @@ void Engine::evaluate(Node* node) {
   p.buffer.clear();
   if (grads.empty()) grads.resize(node->num_inputs());
   if (const auto* hooks = node->hooks_.get()) {
-    for (const auto& [nr, hook] : hooks->tensor_hooks) apply_tensor_hook(hook, grads[nr]);
+    for (size_t i = 0; i < hooks->tensor_hooks.size(); ++i) {
+      const auto& [nr, hook] = hooks->tensor_hooks[i];
+      apply_tensor_hook(hook, i, grads[nr]);
+    }
     for (const auto& [nr, hook] : hooks->retain_hooks)
       if (grads[nr].defined() && !restricted_) hook(grads[nr]);
   }
   if (p.wanted) {
     if (auto* leaf = dynamic_cast<AccumulateGrad*>(node))
       if (const AutogradMeta* meta = leaf->variable.impl().autograd_meta())
-        for (const auto& hook : meta->leaf_hooks) apply_tensor_hook(hook, grads[0]);
+        for (size_t i = 0; i < meta->leaf_hooks.size(); ++i) apply_tensor_hook(meta->leaf_hooks[i], i, grads[0]);
     capture(node, grads);
     GraphWatchers::each([&](GraphWatcher& w) { w.arrived(*node, grads); });
   }
@@ -307,6 +315,7 @@ void add_up_gradients(const variable_list& tensors, const variable_list& grad_te
 
 variable_list gradients(const variable_list& outputs, const variable_list& inputs, const variable_list& grad_outputs,
                         std::optional<bool> retain_graph, bool create_graph, bool allow_unused) {
+  HB_CHECK(!inputs.empty(), "grad requires non-empty inputs.");
   Roots roots = make_roots(outputs, grad_outputs);
   Engine engine(retain_graph.value_or(create_graph), create_graph);
   engine.want(edges_of(inputs));

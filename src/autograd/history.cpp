@@ -57,6 +57,10 @@ Tensor earlier_self(const Tensor& self) {
 }
 
 void check_origin(const AutogradMeta& view, const char* what) {
+  HB_CHECK(!view.created_in_no_grad || !view.grad_fn,
+           "This view was created inside a custom Function (or because an input was returned as-is) and ", what,
+           " modified inplace. That is forbidden: the change would take the place of the custom backward. Clone the "
+           "output of the custom Function.");
   HB_CHECK(!view.created_in_no_grad, "A view was created in no_grad mode and ", what,
            " modified inplace with grad mode enabled. This is ambiguous and therefore forbidden: move the view and the "
            "inplace change both inside the no_grad block, if the change is not to be tracked, or both outside of it.");

@@ -51,7 +51,7 @@ unsigned Node::add_tensor_hook(uint32_t input_nr, TensorHook hook) {
 }
 void Node::remove_tensor_hook(uint32_t input_nr, unsigned position) {
   auto& list = hooks().tensor_hooks;
-  HB_CHECK(position < list.size() && list[position].first == input_nr, "[remove_hook] there is no hook ", position);
+  HB_CHECK(position < list.size() && list[position].first == input_nr, "Invalid index, no hook at position ", position);
   list[position].second = nullptr;
 }
 uintptr_t Node::add_post_hook(PostHook hook) {

@@ -75,7 +75,7 @@ Tensor SavedTensor::value(const Node* node) const {
            "Trying to backward through the graph a second time (or directly access saved tensors after they "
            "have already been freed): ",
            name(),
-           ". Specify retain_graph=true if you need to backward through the "
+           ". Specify retain_graph=True if you need to backward through the "
            "graph a second time.");
   if (HB_UNLIKELY(source_)) return source_->get(version_);
   if (HB_UNLIKELY(tensor_.impl().version() != version_)) {

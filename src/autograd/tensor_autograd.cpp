@@ -132,10 +132,10 @@ unsigned Tensor::add_hook(std::function<Tensor(const Tensor&)> hook) const {
   return static_cast<unsigned>(hooks.size() - 1);
 }
 void Tensor::remove_hook(unsigned position) const {
-  HB_CHECK(impl().autograd_meta(), "[remove_hook] there is no hook ", position);
+  HB_CHECK(impl().autograd_meta(), "Invalid index, no hook at position ", position);
   if (const auto& fn = grad_fn()) return fn->remove_tensor_hook(impl().autograd_meta()->output_nr, position);
   auto& hooks = impl().autograd_meta()->leaf_hooks;
-  HB_CHECK(position < hooks.size(), "[remove_hook] there is no hook ", position);
+  HB_CHECK(position < hooks.size(), "Invalid index, no hook at position ", position);
   hooks[position] = nullptr;
 }
 

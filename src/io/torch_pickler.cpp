@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <halfbridge/ops/factories.h>
+
 #include "io/io_error.h"
 #include "io/torch_types.h"
 
@@ -235,15 +237,20 @@ void TorchPickler::write_storage(const Tensor& tensor) {
   const char* name = storage_class(dtype);
   if (!name) io_fail("save", "expected a tensor of a supported dtype, got ", dtype);
   // Two dtypes on one storage are written apart: a storage has one in the file.
-  const std::string identity = detail::str(static_cast<const void*>(tensor.storage().data()), name);
+  const auto& memory = tensor.unsafeGetTensorImpl()->storage();
+  const void* address = tensor.is_meta() ? static_cast<const void*>(memory.get()) : tensor.storage().data();
+  const std::string identity = detail::str(address, name);
   const auto known = storage_memo_.find(identity);
   if (tensor.numel() > 0 && known != storage_memo_.end()) return out_.recall(known->second);
 
   const std::string key = std::to_string(storages_.size());
   const size_t numel = tensor.storage().nbytes() / element_size(dtype);
   const DimVector sizes(1, static_cast<int64_t>(numel)), strides(1, 1);
-  const Tensor flat(make_intrusive<TensorImpl>(tensor.unsafeGetTensorImpl()->storage(), dtype, sizes, strides, 0));
-  storages_.push_back(flat.is_cpu() ? flat : flat.cpu());
+  const Tensor flat(make_intrusive<TensorImpl>(memory, dtype, sizes, strides, 0));
+  if (flat.is_meta())
+    storages_.push_back(hb::empty(IntArrayRef(int64_t{0}), TensorOptions().dtype(dtype)));  // its record has no bytes
+  else
+    storages_.push_back(flat.is_cpu() ? flat : flat.cpu());
   out_.opcode(op::kMark);
   out_.string("storage");
   out_.global("torch", name);

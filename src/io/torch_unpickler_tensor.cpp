@@ -157,6 +157,10 @@ TorchUnpickler::Window TorchUnpickler::window(const PickleNode& persistent, cons
 
 TorchUnpickler::LoadedStorage TorchUnpickler::load_storage(const StorageId& id) {
   const Device device = indexed_device("load", device_ ? *device_ : Device(id.device));
+  if (id.device == "meta") {
+    HB_CHECK(device.is_meta(), "[load] expected a file with values for the device ", device, ", got tensors on meta");
+    return {StorageImpl::allocate(id.nbytes, device), id.dtype, id.numel};
+  }
   intrusive_ptr<StorageImpl> memory = read_storage_(id.key, id.nbytes);
   if (!device.is_cpu()) {
     auto there = StorageImpl::allocate(id.nbytes, device);

@@ -125,8 +125,16 @@ Tensor FunctionCall::with_history(Tensor output) {
     history::rebase(output, marker);
     return output;
   }
-  if (holds(inputs_, output) || output.is_view()) output = Tensor(output.impl().alias(true));
+  if (!holds(inputs_, output) && !output.is_view()) {
+    hb::detail::attach(node_, output);
+    return output;
+  }
+  // A view of the caller's memory, whose history is this function's: changes in place cannot become a part of it.
+  const Tensor base = output.is_view() ? output._base() : output;
+  output = Tensor(output.impl().alias(true));
   hb::detail::attach(node_, output);
+  AutogradMeta& meta = *output.impl().autograd_meta();
+  meta.base = base, meta.created_in_no_grad = true;
   return output;
 }
 

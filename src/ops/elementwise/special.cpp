@@ -134,7 +134,7 @@ Tensor mvlgamma(const Tensor& self, int64_t p) {
   const Tensor x = self.is_floating_point() ? self : self.to(typeMetaToScalarType(get_default_dtype()));
   Tensor sum = lgamma(x);
   for (int64_t j = 1; j < p; ++j) sum = sum + lgamma(x - 0.5 * static_cast<double>(j));
-  return sum + static_cast<double>(p * (p - 1)) * std::log(kPi) / 4;
+  return (sum + static_cast<double>(p * (p - 1)) * std::log(kPi) / 4).contiguous();
 }
 Tensor& mvlgamma_(Tensor& self, int64_t p) {
   return inplace("mvlgamma_", self, [p](const Tensor& x) { return mvlgamma(x, p); });

@@ -91,7 +91,8 @@ Scalar filling(const char* name, const Tensor& self, const Scalar& value) {
 Tensor masked_fill_forward(const Tensor& self, const Tensor& mask, const Input& value) {
   check_mask("masked_fill", mask);
   const ScalarType t = self.scalar_type();
-  return ops::launch_new("masked_fill", where_formula, compute_type(t), t, {mask, value, self});
+  // Contiguous whatever the layout of self, as programs that view the result rely on.
+  return ops::launch_new("masked_fill", where_formula, compute_type(t), t, {mask, value, self}).contiguous();
 }
 
 void check_value(const char* name, const Tensor& value) {

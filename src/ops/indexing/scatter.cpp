@@ -256,10 +256,11 @@ Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, cons
   const Tensor at = element_index("scatter_reduce", index);
   Tensor out = scatter_reduce_forward(self, d, at, src, r, include_self);
   if (needs_grad(self, src)) {
-    HB_CHECK(src.impl().sizes() == at.impl().sizes(), "[scatter_reduce] a gradient needs an index of src's shape ",
-             src.sizes(), ", got ", at.sizes());
-    record("ScatterReduceBackward0", out, {&self, &src},
-           {SavedTensor::input(self), SavedTensor::input(at), SavedTensor::input(src), SavedTensor::output(out)},
+    Tensor read = src;  // the part that the index covers
+    for (int64_t k = 0; k < at.dim(); ++k)
+      if (read.size(k) != at.size(k)) read = read.narrow(k, 0, at.size(k));
+    record("ScatterReduceBackward0", out, {&self, &read},
+           {SavedTensor::input(self), SavedTensor::input(at), SavedTensor::input(read), SavedTensor::output(out)},
            [d, r, include_self](Backward& b, auto& s) {
              return scatter_reduce_gradient(b, s[0], s[1], s[2], s[3], d, r, include_self);
            });

@@ -50,7 +50,7 @@ Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight
   HB_CHECK(a.size(0) == b.size(0), "[bilinear] expected inputs of the same leading sizes, got ", input1.sizes(),
            " and ", input2.sizes());
   // (out, rows, in2) times (1, rows, in2), summed over in2: (out, rows).
-  const Tensor out = (matmul(a, weight) * b).sum(-1, false, weight.scalar_type()).t().reshape(sizes);
+  const Tensor out = (matmul(a, weight) * b).sum(-1, false, weight.scalar_type()).t().contiguous().reshape(sizes);
   return bias.defined() ? out + bias : out;
 }
 

@@ -73,7 +73,9 @@ Tensor matrix_power(const Tensor& self, int64_t n) {
   HB_CHECK(self.dim() >= 2 && self.size(-1) == self.size(-2),
            "linalg.matrix_power: A must be batches of square matrices, got sizes ", self.sizes());
   if (n < 0) return matrix_power(linalg_inv(self), -n);
-  if (n == 0) return eye(self.size(-1), self.options()).expand(self.sizes()).clone();
+  if (n == 0)
+    return self.clone(MemoryFormat::Contiguous).copy_(eye(self.size(-1), self.options()));  // with a gradient of zeros
+  if (n == 1) return self.clone(MemoryFormat::Contiguous);
   Tensor result, power = self;
   for (;; power = power.matmul(power)) {
     if (n & 1) result = result.defined() ? result.matmul(power) : power;

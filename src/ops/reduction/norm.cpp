@@ -107,7 +107,7 @@ Tensor renorm(const Tensor& self, const Scalar& p, int64_t dim, const Scalar& ma
   const uint64_t all = ops::reduced_dims("renorm", std::nullopt, self.dim());
   const Tensor length = norm_of(self, p.toDouble(), all & ~ops::reduced_dim("renorm", d, self.dim()), true);
   const Tensor factor = where(length > maxnorm, reciprocal(length + 1e-7) * maxnorm, ones_like(length));
-  return self * factor;
+  return (self * factor).contiguous();
 }
 Tensor& renorm_(Tensor& self, const Scalar& p, int64_t dim, const Scalar& maxnorm) {
   return inplace("renorm_", self, [&](const Tensor& x) { return renorm(x, p, dim, maxnorm); });

@@ -45,15 +45,23 @@ Tensor cumprod_gradient_with_zeros(const Tensor& g, const Tensor& x, int64_t d) 
   return (others.cumprod(-1).triu() * gm.unsqueeze(-2)).sum(-1).movedim(-1, d);
 }
 
-/// Products of 1, 2, 4, ... factors: of functions that take complex numbers.
-Tensor cumprod_by_doubling(const Tensor& x, int64_t d) {
+/// Results of 1, 2, 4, ... elements, joined by functions that take complex numbers.
+template <class Join>
+Tensor run_by_doubling(const Tensor& x, int64_t d, Join join) {
   if (x.dim() == 0) return x.clone();
   Tensor out = x;
   for (int64_t step = 1; step < x.size(d); step *= 2) {
     const int64_t rest = x.size(d) - step;
-    out = cat({out.narrow(d, 0, step), out.narrow(d, step, rest) * out.narrow(d, 0, rest)}, d);
+    out = cat({out.narrow(d, 0, step), join(out.narrow(d, step, rest), out.narrow(d, 0, rest))}, d);
   }
   return out.is_same(x) ? x.clone() : out;
+}
+
+/// log(exp(a) + exp(b)) of complex numbers, with the larger real part taken out.
+Tensor log_add_exp(const Tensor& a, const Tensor& b) {
+  const Tensor larger = maximum(real(a.detach()), real(b.detach()));
+  const Tensor scale = where(isfinite(larger), larger, Scalar(0));
+  return log(exp(a - scale) + exp(b - scale)) + scale;
 }
 
 }  // namespace
@@ -74,7 +82,7 @@ Tensor cumprod(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype)
   HB_AUTOCAST(cumprod, as_is, fp32_dtype, self, dim, dtype);
   const int64_t d = geometry::wrap_dim("cumprod", dim, self.dim());
   if (self.is_complex() || (dtype && is_complex_type(*dtype)))
-    return cumprod_by_doubling(dtype ? self.to(*dtype) : self, d);
+    return run_by_doubling(dtype ? self.to(*dtype) : self, d, [](const Tensor& a, const Tensor& b) { return a * b; });
   Tensor out = run(self, d, running_dtype(self, dtype), ScanOp::prod);
   if (needs_grad(self) && out.is_floating_point())
     record("CumprodBackward0", out, {&self}, {SavedTensor::input(self), SavedTensor::output(out)},
@@ -88,9 +96,10 @@ Tensor cumprod(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype)
 }
 
 Tensor logcumsumexp(const Tensor& self, int64_t dim) {
-  HB_CHECK(self.is_floating_point(), "[logcumsumexp] not implemented for '", toString(self.scalar_type()),
-           "': expected a floating dtype");
+  HB_CHECK(self.is_floating_point() || self.is_complex(), "[logcumsumexp] not implemented for '",
+           toString(self.scalar_type()), "': expected a floating or a complex dtype");
   const int64_t d = geometry::wrap_dim("logcumsumexp", dim, self.dim());
+  if (self.is_complex()) return run_by_doubling(self, d, log_add_exp);
   Tensor out = run(self, d, self.scalar_type(), ScanOp::log_sum_exp);
   if (needs_grad(self))
     record("LogcumsumexpBackward0", out, {&self}, {SavedTensor::input(self), SavedTensor::output(out)},
