@@ -7,6 +7,8 @@
 #include <iostream>
 #include <string>
 
+#include <halfbridge/error.h>
+
 namespace hb::bridge {
 
 namespace {
@@ -27,20 +29,33 @@ int least_severity() {
   }();
   return level;
 }
-}  // namespace
 
-LogMessage::LogMessage(const char* file, int line, int severity) : severity_(severity) {
+/// Letter of the severity, time and place, as glog writes them.
+std::ostream& begin_message(std::ostream& out, const char* file, int line, int severity) {
   const std::time_t now = std::time(nullptr);
   std::tm local{};
   localtime_r(&now, &local);
   const std::string path = file;
-  stream_ << '[' << "VIWEF"[std::clamp(severity, -1, 3) + 1] << std::put_time(&local, "%m%d %H:%M:%S ")
-          << path.substr(path.find_last_of('/') + 1) << ':' << line << "] ";
+  return out << '[' << "VIWEF"[std::clamp(severity, -1, 3) + 1] << std::put_time(&local, "%m%d %H:%M:%S ")
+             << path.substr(path.find_last_of('/') + 1) << ':' << line << "] ";
+}
+}  // namespace
+
+LogMessage::LogMessage(const char* file, int line, int severity) : severity_(severity) {
+  begin_message(stream_, file, line, severity);
 }
 
 LogMessage::~LogMessage() {
   if (severity_ >= least_severity()) std::cerr << stream_.str() << std::endl;
   if (severity_ == log_severity::FATAL) std::abort();
+}
+
+FailedCheck::FailedCheck(const char* file, int line) { begin_message(stream_, file, line, log_severity::FATAL); }
+
+FailedCheck::~FailedCheck() noexcept(false) {
+  stream_ << '\n';
+  std::cerr << stream_.str();
+  throw Error(stream_.str());
 }
 
 }  // namespace hb::bridge

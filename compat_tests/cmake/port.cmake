@@ -1,6 +1,6 @@
 # `halfbridge port` on the small trees of port/: what it prints must be expected.txt of the tree, its exit status 1 if
 # something needs an edit.
-foreach(tree IN ITEMS classifier cuda deploy distributed script styles)
+foreach(tree IN ITEMS classifier cuda deploy distributed extension script styles)
   set(_folder ${CMAKE_CURRENT_SOURCE_DIR}/port/${tree})
   add_test(NAME port.${tree} COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:halfbridge_cli> -DTREE=${_folder}
                                      -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/run_port.cmake)

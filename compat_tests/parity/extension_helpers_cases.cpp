@@ -195,3 +195,29 @@ PARITY_CASE(extension_helpers, kinds_of_errors) {
   c.text("SyntaxError", caught(c10::SyntaxError(here, "syntax")));
   c.text("EnforceFiniteError", caught(c10::EnforceFiniteError(here, "finite")));
 }
+
+namespace {
+// Programs leave out the semicolon after these: they are whole statements.
+int checked(int a, int b) {
+  TORCH_CHECK(a >= 0, "a is ", a)
+  TORCH_CHECK_INDEX(a < 10, "index ", a)
+  TORCH_INTERNAL_ASSERT(a != 7)
+  TORCH_INTERNAL_ASSERT_DEBUG_ONLY(a >= 0);
+  if (b > a) TORCH_CHECK_VALUE(b < 50, "b is ", b)
+  if (a == 8) TORCH_WARN("a is 8")
+  TORCH_CHECK_LE(a, b) << "for programs, " << 1.5;
+  a > 4 ? TORCH_CHECK_NE(b, 6) : void();
+  return a + b;
+}
+std::string after_place(const std::string& message) { return message.substr(message.find("Check failed")); }
+}  // namespace
+
+PARITY_CASE(extension_helpers, checks_without_semicolon) {
+  c.value("passes", checked(2, 3));
+  c.text("error", error_of([] { checked(-1, 3); }));
+  c.text("value", error_of([] { checked(1, 60); }));
+  c.text("streamed", after_place(error_of([] { checked(3, 2); })));
+  c.text("expression", after_place(error_of([] { checked(5, 6); }) + "Check failed"));
+  c.throws("index", [] { checked(11, 12); });
+  c.throws("assert", [] { checked(7, 8); });
+}

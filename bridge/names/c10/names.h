@@ -8,6 +8,7 @@
 #include <halfbridge/bridge/element_types.h>
 #include <halfbridge/bridge/enum.h>
 #include <halfbridge/bridge/expand.h>
+#include <halfbridge/bridge/inner_functions.h>
 #include <halfbridge/bridge/maybe_owned.h>
 #include <halfbridge/bridge/nn/rnn_functions.h>
 #include <halfbridge/bridge/print_containers.h>
@@ -37,6 +38,7 @@ namespace c10 {
 using namespace hb;
 using namespace hb::bridge::api;
 using DimVector = SmallVector<int64_t, 5>;
+using IntList [[deprecated("use IntArrayRef")]] = ArrayRef<int64_t>;
 using hb::bridge::demangle;
 using std::in_place;
 using std::in_place_t;
@@ -60,6 +62,7 @@ using hb::tls_local_dispatch_key_set;
 
 namespace at {
 using namespace c10;
+using TensorBase = hb::Tensor;
 using hb::complex;             // before the type c10::complex
 using hb::bridge::api::trace;  // before the namespace hb::trace
 using hb::bridge::of_at::tensor;

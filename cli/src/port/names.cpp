@@ -129,6 +129,14 @@ bool Names::opens(std::string_view space) const {
   return false;
 }
 
+bool Names::is_inner(std::string_view rest) {
+  for (size_t colon; (colon = rest.find("::")) != rest.npos; rest.remove_prefix(colon + 2))
+    for (std::string_view space : {"detail", "impl", "internal", "native", "meta", "guts", "headeronly", "aten", "attr",
+                                   "prim", "onnx", "infer_schema", "vec", "ivalue"})
+      if (rest.substr(0, colon) == space) return true;
+  return false;
+}
+
 bool Names::is_namespace(std::string_view name) const {
   const size_t colon = name.find("::");
   if (!letter_of(name.substr(0, colon))) return colon == name.npos && is_root(name);

@@ -22,6 +22,7 @@ struct Limit {
   bool compiles;
   bool supported;         // in full, though names.tsv does not list it
   std::string_view text;  // what to write instead; what it does not do
+  bool is_missing() const { return !compiles && !supported; }
 };
 
 class Names {
@@ -45,6 +46,8 @@ class Names {
   const Limit* limit(std::string_view full_name) const;
   /// Whether names in a namespace compile that names.tsv says is missing.
   bool opens(std::string_view space) const;
+  /// Whether a name below its root is in a namespace that names.tsv leaves out (tools/coverage/names.py, INNER).
+  static bool is_inner(std::string_view rest);
   /// Whether namespaces such as torch::nn exist on either side.
   bool is_namespace(std::string_view name) const;
 

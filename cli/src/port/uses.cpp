@@ -26,6 +26,10 @@ const std::set<std::string_view> kCommonMethods = {
     "backend", "make",  "item",     "items",   "options", "set",     "layout",  "slice",   "device", "dim",    "update",
     "pop",     "push",  "contains", "copy",    "move",    "extract", "destroy"};
 
+// Functions and types that programs call without their namespace and mean the standard library's.
+const std::set<std::string_view> kStandardNames = {"apply", "bit_cast", "copy",   "hash",   "set",  "stod",
+                                                   "stoi",  "stoll",    "stoull", "string", "swap", "to_string"};
+
 bool is_libtorch_header(std::string_view path) {
   for (std::string_view root : {"torch/", "ATen/", "c10/", "caffe2/", "TH/", "THC/"})
     if (path.substr(0, root.size()) == root) return true;
@@ -63,6 +67,7 @@ class Finder {
     const std::vector<Token>& tokens = tree_.sources[source].tokens;
     for (size_t i = 0; i < tokens.size();) {
       if (tokens[i].kind == Token::include) header(source, tokens[i]);
+      if (is(tokens, i, "namespace")) forward_declarations(source, i + 1);
       const bool begins =
           is_name(tokens, i) || (is(tokens, i, "::") && is_name(tokens, i + 1) && !(i > 0 && is_name(tokens, i - 1)));
       if (!begins)
@@ -81,16 +86,39 @@ class Finder {
     add(source, token, {Use::header, name, has, true, has ? "" : std::string(names_.instead(name)), {}});
   }
 
+  /// `namespace at { class Tensor; }` compiles, and declares another class than the one that at::Tensor stands for.
+  void forward_declarations(size_t source, size_t at) {
+    const std::vector<Token>& tokens = tree_.sources[source].tokens;
+    const std::string space = qualified_name(tokens, at);
+    if (!is(tokens, at, "{") || !Names::get().is_root(space.substr(0, space.find("::")))) return;
+    for (int depth = 0; at < tokens.size(); ++at) {
+      depth += is(tokens, at, "{") - is(tokens, at, "}");
+      if (depth == 0) return;
+      const bool declares = is(tokens, at, "class") || is(tokens, at, "struct");
+      if (depth != 1 || !declares || !is_name(tokens, at + 1) || !is(tokens, at + 2, ";")) continue;
+      const std::string full = space + "::" + std::string(tokens[at + 1].text);
+      if (names_.symbol(full) == Support::supported)
+        add(source, tokens[at],
+            {Use::symbol,
+             "class " + full + ";",
+             false,
+             true,
+             "#include <ATen/core/ATen_fwd.h>, or the class's header",
+             {}});
+    }
+  }
+
   size_t name(size_t source, size_t at) {
     const std::vector<Token>& tokens = tree_.sources[source].tokens;
     const Token& token = tokens[at];
     const std::string written = qualified_name(tokens, at);
+    if (is(tokens, at, "#")) return at;  // a macro pastes the rest of the name: at::k##type
     const bool bare = written.find("::") == std::string::npos;
     if (bare && is_libtorch_macro(written)) {
       macro(source, token, written);
     } else if (!bare || is_used_bare(tokens, at, written)) {
       const std::string full = declarations_.resolve(source, written);
-      if (full.find("::") != std::string::npos) symbol(source, token, full);
+      if (full.find("::") != std::string::npos && !(bare && is_standard(written, full))) symbol(source, token, full);
     }
     return at;
   }
@@ -100,6 +128,11 @@ class Finder {
     const bool capital = std::isupper(static_cast<unsigned char>(name[0]));
     const bool constant = name.size() > 1 && name[0] == 'k' && std::isupper(static_cast<unsigned char>(name[1]));
     return capital || constant || is(tokens, past, "(");
+  }
+
+  /// Whether a name without :: that Halfbridge lacks is the standard library's instead.
+  bool is_standard(const std::string& written, const std::string& full) const {
+    return kStandardNames.count(written) != 0 && names_.symbol(full) == Support::missing;
   }
 
   void symbol(size_t source, const Token& token, const std::string& full) {
@@ -113,10 +146,9 @@ class Finder {
     const std::string shown = names_.is_namespace(root + table_name) ? full : root + table_name;
     const Limit* limit = names_.limit(shown);
     // Some are in headers that the table of names was not made from.
-    Use use{Use::symbol, shown, support == Support::supported || (limit && limit->compiles), true, {}, {}};
+    Use use{Use::symbol, shown, support == Support::supported || (limit && !limit->is_missing()), true, {}, {}};
     if (use.supported && limit && limit->compiles) use.limit = limit->text;
-    if (!use.supported)
-      use.instead = limit && !limit->compiles ? limit->text : names_.instead(shown.substr(root.size()));
+    if (!use.supported) use.instead = limit ? limit->text : names_.instead(shown.substr(root.size()));
     if (use.instead.empty() && support == Support::unknown) use.instead = elsewhere(shown.substr(root.size()));
     add(source, token, std::move(use));
   }
@@ -125,6 +157,7 @@ class Finder {
   std::string elsewhere(const std::string& rest) const {
     for (const char* root : {"torch::", "at::", "c10::"})
       if (names_.symbol(root + rest) == Support::supported) return root + rest;
+    if (Names::is_inner(rest)) return "a name of LibTorch's inside, of which there is no table: the compiler tells";
     return "LibTorch 2.11 has no such name either";
   }
 

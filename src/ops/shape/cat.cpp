@@ -126,7 +126,7 @@ Tensor& cat_out(Tensor& out, TensorList tensors, int64_t dim) {
 
 Tensor stack(TensorList tensors, int64_t dim) {
   HB_AUTOCAST(stack, widest, as_is, tensors, dim);
-  HB_CHECK(!tensors.empty(), "[stack] expected a non-empty TensorList");
+  HB_CHECK(!tensors.empty(), "[stack] expects a non-empty TensorList");
   std::vector<Tensor> rows;
   for (size_t k = 0; k < tensors.size(); ++k) {
     HB_CHECK(tensors[k].sizes() == tensors[0].sizes(), "[stack] expects each tensor to be equal size, but got ",

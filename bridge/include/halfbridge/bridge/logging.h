@@ -28,6 +28,20 @@ class HB_API LogMessage {
   int severity_;
 };
 
+/// What a TORCH_CHECK_EQ and its kin say when they fail: the message is written to standard error and thrown as
+/// hb::Error when this is destroyed.
+class HB_API FailedCheck {
+ public:
+  FailedCheck(const char* file, int line);
+  ~FailedCheck() noexcept(false);
+  FailedCheck(const FailedCheck&) = delete;
+  FailedCheck& operator=(const FailedCheck&) = delete;
+  std::ostream& stream() { return stream_; }
+
+ private:
+  std::ostringstream stream_;
+};
+
 /// Makes a message an expression of type void, so that it can stand in a conditional expression.
 struct LogVoid {
   void operator&(const std::ostream&) const {}

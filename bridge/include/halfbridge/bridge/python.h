@@ -8,7 +8,11 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <functional>
+#include <utility>
+
 #include <halfbridge/dlpack.h>
+#include <halfbridge/error.h>
 
 namespace pybind11::detail {
 
@@ -42,3 +46,53 @@ struct type_caster<hb::Tensor> {
 };
 
 }  // namespace pybind11::detail
+
+namespace hb::bridge {
+
+namespace detail {
+/// Errors that Python has a class for become that class; pybind11 makes RuntimeError of the rest.
+template <typename F>
+auto with_python_errors(const F& call) {
+  try {
+    return call();
+  } catch (const IndexError& e) {
+    throw pybind11::index_error(e.what());
+  } catch (const ValueError& e) {
+    throw pybind11::value_error(e.what());
+  } catch (const TypeError& e) {
+    throw pybind11::type_error(e.what());
+  } catch (const NotImplementedError& e) {
+    PyErr_SetString(PyExc_NotImplementedError, e.what());
+    throw pybind11::error_already_set();
+  }
+}
+
+template <bool kReleaseGil, typename R, typename... Args>
+auto wrapped_for_python(std::function<R(Args...)> function) {
+  return [function = std::move(function)](Args... args) -> R {
+    return with_python_errors([&]() -> R {
+      if constexpr (kReleaseGil) {
+        const pybind11::gil_scoped_release released;
+        return function(std::forward<Args>(args)...);
+      } else {
+        return function(std::forward<Args>(args)...);
+      }
+    });
+  };
+}
+}  // namespace detail
+
+inline namespace api {
+/// The function for a module's `def`: its errors reach Python as IndexError, ValueError, TypeError and so on.
+template <typename F>
+auto wrap_pybind_function(F&& function) {
+  return detail::wrapped_for_python<false>(std::function(std::forward<F>(function)));
+}
+/// The same; other threads of Python run while the function does.
+template <typename F>
+auto wrap_pybind_function_no_gil(F&& function) {
+  return detail::wrapped_for_python<true>(std::function(std::forward<F>(function)));
+}
+}  // namespace api
+
+}  // namespace hb::bridge

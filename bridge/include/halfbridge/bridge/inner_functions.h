@@ -1,0 +1,46 @@
+#pragma once
+// Functions under the names of LibTorch's own kernels, which programs call too.
+
+#include <optional>
+#include <vector>
+
+#include <halfbridge/array_ref.h>
+#include <halfbridge/options.h>
+#include <halfbridge/tensor.h>
+
+namespace hb::bridge {
+inline namespace api {
+
+/// grid_sampler of (N, C, H, W), and of (N, C, D, H, W).
+HB_API Tensor grid_sampler_2d(const Tensor& input, const Tensor& grid, int64_t interpolation_mode, int64_t padding_mode,
+                              bool align_corners);
+HB_API Tensor grid_sampler_3d(const Tensor& input, const Tensor& grid, int64_t interpolation_mode, int64_t padding_mode,
+                              bool align_corners);
+
+// Convolutions. `kernel_size` repeats the last dimensions of `weight`; another one is an error.
+HB_API Tensor thnn_conv2d(const Tensor& self, const Tensor& weight, IntArrayRef kernel_size,
+                          const std::optional<Tensor>& bias = {}, IntArrayRef stride = 1, IntArrayRef padding = 0);
+HB_API Tensor slow_conv3d(const Tensor& self, const Tensor& weight, IntArrayRef kernel_size,
+                          const std::optional<Tensor>& bias = {}, IntArrayRef stride = 1, IntArrayRef padding = 0);
+HB_API Tensor slow_conv_dilated2d(const Tensor& self, const Tensor& weight, IntArrayRef kernel_size,
+                                  const std::optional<Tensor>& bias = {}, IntArrayRef stride = 1,
+                                  IntArrayRef padding = 0, IntArrayRef dilation = 1);
+HB_API Tensor slow_conv_dilated3d(const Tensor& self, const Tensor& weight, IntArrayRef kernel_size,
+                                  const std::optional<Tensor>& bias = {}, IntArrayRef stride = 1,
+                                  IntArrayRef padding = 0, IntArrayRef dilation = 1);
+HB_API Tensor slow_conv_transpose2d(const Tensor& self, const Tensor& weight, IntArrayRef kernel_size,
+                                    const std::optional<Tensor>& bias = {}, IntArrayRef stride = 1,
+                                    IntArrayRef padding = 0, IntArrayRef output_padding = 0, IntArrayRef dilation = 1);
+HB_API Tensor slow_conv_transpose3d(const Tensor& self, const Tensor& weight, IntArrayRef kernel_size,
+                                    const std::optional<Tensor>& bias = {}, IntArrayRef stride = 1,
+                                    IntArrayRef padding = 0, IntArrayRef output_padding = 0, IntArrayRef dilation = 1);
+/// A convolution over time: self (T, N, Cin), weight (K, Cin, Cout), bias (Cout); the result is (T', N, Cout).
+HB_API Tensor conv_tbc(const Tensor& self, const Tensor& weight, const Tensor& bias, int64_t pad = 0);
+
+/// The places of elements that are not zero, a tensor per dimension.
+HB_API std::vector<Tensor> nonzero_numpy(const Tensor& self);
+/// embedding_renorm_ of a copy.
+HB_API Tensor embedding_renorm(const Tensor& self, const Tensor& indices, double max_norm, double norm_type);
+
+}  // namespace api
+}  // namespace hb::bridge

@@ -1,0 +1,2 @@
+#pragma once
+#include <halfbridge/bridge/dlpack_layout.h>
