@@ -195,13 +195,78 @@ TEST(Placement, OfEachLauncher) {
   EXPECT_EQ(p.master_address, "127.0.0.1");
   p = placed({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}, {"MPI_LOCALRANKID", "1"}, {"MPI_LOCALNRANKS", "2"}});
   EXPECT_EQ(p.launcher, "MPICH");
-  p = placed({{"SLURM_PROCID", "5"},
-              {"SLURM_STEP_NUM_TASKS", "8"},
-              {"SLURM_LOCALID", "1"},
-              {"SLURM_STEP_NODELIST", "gpu[03-04,7],b"}});
+  // Another launcher that speaks PMI, and does not tell which ranks are on one host.
+  p = placed({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}});
+  EXPECT_EQ(p.master_address, "");
+}
+
+/// The variables of a task that srun started on the second of four hosts.
+Variables srun_task() {
+  return {{"SLURM_JOB_ID", "4711"},
+          {"SLURM_JOB_NODELIST", "login,rack[1-2]node[03-04,7],b"},
+          {"SLURM_NTASKS", "7"},
+          {"SLURM_NPROCS", "7"},
+          {"SLURM_NNODES", "4"},
+          {"SLURM_STEP_ID", "0"},
+          {"SLURM_STEP_NUM_NODES", "4"},
+          {"SLURM_STEP_NUM_TASKS", "7"},
+          {"SLURM_STEP_TASKS_PER_NODE", "2(x3),1"},
+          {"SLURM_STEP_NODELIST", "rack[1-2]node[03-04,7],b"},
+          {"SLURM_STEP_LAUNCHER_PORT", "38123"},
+          {"SLURM_LAUNCH_NODE_IPADDR", "10.0.0.9"},
+          {"SLURM_SRUN_COMM_HOST", "10.0.0.9"},
+          {"SLURM_NODEID", "1"},
+          {"SLURM_PROCID", "3"},
+          {"SLURM_LOCALID", "1"},
+          {"SLURM_TASK_PID", "999"},
+          {"SLURM_CPUS_ON_NODE", "8"}};
+}
+
+TEST(Placement, OfSlurm) {
+  Variables v = srun_task();
+  const auto p = placed(v);
   EXPECT_EQ(p.launcher, "Slurm");
-  EXPECT_EQ(p.master_address, "gpu03");
+  EXPECT_EQ(p.rank, 3);
+  EXPECT_EQ(p.world_size, 7);
+  EXPECT_EQ(p.local_rank, 1);
+  EXPECT_EQ(p.local_size, 2);
+  EXPECT_EQ(p.master_address, "rack1node03");
+  // Steps that share a host do not share a port, which all tasks of a step know.
+  EXPECT_GE(p.master_port, 10000);
+  EXPECT_LT(p.master_port, 30000);
+  v["SLURM_STEP_ID"] = "1";
+  EXPECT_NE(placed(v).master_port, p.master_port);
+  v["SLURM_NODEID"] = "3", v["SLURM_PROCID"] = "6", v["SLURM_LOCALID"] = "0";
+  EXPECT_EQ(placed(v).local_size, 1);
+  v["MASTER_ADDR"] = "h", v["MASTER_PORT"] = "1234";
+  EXPECT_EQ(placed(v).master_address, "h");
+  EXPECT_EQ(placed(v).master_port, 1234);
+  for (const auto& [list, first] : Variables{{"n1", "n1"},
+                                             {"n1,n2", "n1"},
+                                             {"gpu[03-04,7],b", "gpu03"},
+                                             {"a[7]-ib", "a7-ib"},
+                                             {"10.1.2.3", "10.1.2.3"}}) {
+    v = srun_task();
+    v["SLURM_STEP_NODELIST"] = list;
+    EXPECT_EQ(placed(v).master_address, first);
+  }
+}
+
+TEST(Placement, OfSlurmBesideOthers) {
   EXPECT_EQ(placed({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}}).world_size, 1);  // a batch script
+  Variables v = srun_task();
+  v["PMI_RANK"] = "3",
+  v["PMI_SIZE"] = "7";  // srun --mpi=pmi2: the same numbers, without a place among the host's ranks
+  EXPECT_EQ(placed(v).launcher, "Slurm");
+  EXPECT_EQ(placed(v).local_rank, 1);
+  // mpirun starts one task of Slurm on each host, whose variables its ranks inherit.
+  v = srun_task();
+  v["SLURM_STEP_NUM_TASKS"] = "4", v["SLURM_PROCID"] = "1", v["SLURM_LOCALID"] = "0";
+  v["PMI_RANK"] = "3", v["PMI_SIZE"] = "7", v["MPI_LOCALRANKID"] = "1", v["MPI_LOCALNRANKS"] = "2";
+  EXPECT_EQ(placed(v).launcher, "MPICH");
+  EXPECT_EQ(placed(v).rank, 3);
+  v["OMPI_COMM_WORLD_RANK"] = "2", v["OMPI_COMM_WORLD_SIZE"] = "7";
+  EXPECT_EQ(placed(v).launcher, "Open MPI");
 }
 
 TEST(Placement, RefusesNonsense) {
@@ -210,6 +275,16 @@ TEST(Placement, RefusesNonsense) {
         Variables{{"WORLD_SIZE", "2"}}, Variables{{"RANK", "-1"}, {"WORLD_SIZE", "2"}},
         Variables{{"RANK", "0"}, {"WORLD_SIZE", "1"}, {"MASTER_PORT", "99999"}}})
     EXPECT_THROW(placed(v), hb::ValueError);
+  for (const auto& [name, value] : {std::pair("SLURM_STEP_NODELIST", "gpu[03-"),
+                                    {"SLURM_STEP_TASKS_PER_NODE", "2(x3"},
+                                    {"SLURM_STEP_TASKS_PER_NODE", "two"},
+                                    {"SLURM_STEP_TASKS_PER_NODE", "0,2"},
+                                    {"SLURM_STEP_TASKS_PER_NODE", "1(x4)"},
+                                    {"SLURM_LOCALID", "7"}}) {
+    Variables v = srun_task();
+    v[name] = value;
+    EXPECT_THROW(placed(v), hb::ValueError) << name << ' ' << value;
+  }
 }
 
 }  // namespace

@@ -45,6 +45,18 @@ TEST(Launchers, TorchrunStartsAndRestartsThem) {
   }
 }
 
+/// A stand-in for srun: two tasks on this host, with the variables that srun gives them.
+TEST(Launchers, SlurmsVariablesJoinThem) {
+  const Folder folder;
+  std::ofstream(folder / "srun") << R"(export SLURM_JOB_ID=$$ SLURM_STEP_ID=0 SLURM_NTASKS=2 SLURM_STEP_NUM_TASKS=2
+export SLURM_STEP_NUM_NODES=1 SLURM_STEP_TASKS_PER_NODE='2' SLURM_STEP_NODELIST='localhost' SLURM_NODEID=0
+SLURM_PROCID=1 SLURM_LOCALID=1 "$@" & SLURM_PROCID=0 SLURM_LOCALID=0 "$@"; status=$?; wait $! && exit $status)";
+  const auto [status, out] =
+      said("OMP_NUM_THREADS=1 sh '" + (folder / "srun") + "' '" HALFBRIDGE_RESUME_PROGRAM "' '" + (folder / "") + "'");
+  EXPECT_EQ(status, 0) << out;
+  EXPECT_EQ(losses(out), losses(expected_losses())) << out;
+}
+
 /// sshd for this test alone: its keys and its port are its own.
 class SshDaemon {
  public:
