@@ -38,6 +38,30 @@ void broadcast_flat(ProcessGroup& group, const std::vector<Tensor>& tensors, int
   }
 }
 
+// A message per dtype and device, and per so many bytes.
+void broadcast_messages(ProcessGroup& group, TensorList tensors, int64_t message_bytes, int root) {
+  if (group.getSize() == 1) return;
+  NoGradGuard no_grad;
+  struct Message {
+    ScalarType dtype;
+    Device device;
+    int64_t bytes = 0;
+    std::vector<Tensor> tensors;
+  };
+  std::vector<Message> open;
+  for (const Tensor& t : tensors) {
+    auto at = std::find_if(open.begin(), open.end(),
+                           [&](const Message& m) { return m.dtype == t.scalar_type() && m.device == t.device(); });
+    if (at == open.end()) at = open.insert(at, Message{t.scalar_type(), t.device(), 0, {}});
+    at->tensors.push_back(t);
+    at->bytes += t.numel() * static_cast<int64_t>(t.element_size());
+    if (at->bytes < message_bytes) continue;
+    broadcast_flat(group, at->tensors, root);
+    open.erase(at);
+  }
+  for (const Message& m : open) broadcast_flat(group, m.tensors, root);
+}
+
 // 64 bits of the bytes of a tensor: different bytes give different sums but for one in 2^64.
 uint64_t hash_of(const Tensor& tensor) {
   const Tensor t = tensor.detach().to(kCPU).contiguous();
@@ -119,26 +143,12 @@ void all_reduce(ProcessGroup& group, const Tensor& tensor, ReduceOp op) {
 }
 
 void broadcast_all(ProcessGroup& group, const std::vector<Tensor>& tensors, int root) {
-  if (group.getSize() == 1) return;
-  NoGradGuard no_grad;
-  struct Message {
-    ScalarType dtype;
-    Device device;
-    int64_t bytes = 0;
-    std::vector<Tensor> tensors;
-  };
-  std::vector<Message> open;
-  for (const Tensor& t : tensors) {
-    auto at = std::find_if(open.begin(), open.end(),
-                           [&](const Message& m) { return m.dtype == t.scalar_type() && m.device == t.device(); });
-    if (at == open.end()) at = open.insert(at, Message{t.scalar_type(), t.device(), 0, {}});
-    at->tensors.push_back(t);
-    at->bytes += t.numel() * static_cast<int64_t>(t.element_size());
-    if (at->bytes < kMessageBytes) continue;
-    broadcast_flat(group, at->tensors, root);
-    open.erase(at);
-  }
-  for (const Message& m : open) broadcast_flat(group, m.tensors, root);
+  broadcast_messages(group, tensors, kMessageBytes, root);
+}
+
+void broadcast_coalesced(const intrusive_ptr<ProcessGroup>& process_group, TensorList tensors, size_t buffer_size,
+                         int rank) {
+  broadcast_messages(*process_group, tensors, static_cast<int64_t>(buffer_size), rank);
 }
 
 void check_equal_on_all_ranks(ProcessGroup& group, const std::vector<Tensor>& tensors,

@@ -18,6 +18,9 @@ HB_API std::string broadcast_bytes(ProcessGroup& group, const std::string& bytes
 HB_API void all_reduce(ProcessGroup& group, const Tensor& tensor, ReduceOp op = ReduceOp::SUM);
 /// The root's values into all ranks' tensors: one message per dtype, device and 25 MiB.
 HB_API void broadcast_all(ProcessGroup& group, const std::vector<Tensor>& tensors, int root = 0);
+/// The same with messages of about `buffer_size` bytes.
+HB_API void broadcast_coalesced(const intrusive_ptr<ProcessGroup>& process_group, TensorList tensors,
+                                size_t buffer_size, int rank = 0);
 /// Throws hb::Error unless these tensors have the same bytes on all ranks. The message names the first that differs (by
 /// `names`, or its number) and the ranks that differ from rank 0.
 HB_API void check_equal_on_all_ranks(ProcessGroup& group, const std::vector<Tensor>& tensors,
