@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <halfbridge/distributed/engine_backend.h>
+
 namespace hb::distributed {
 
 namespace {
@@ -41,6 +43,19 @@ std::vector<Bucket> make_buckets(const std::vector<Tensor>& tensors, const std::
 
 Tensor view_in(const Tensor& flat, const Bucket& bucket, size_t member, const Tensor& like) {
   return flat.narrow(0, bucket.offsets[member], like.numel()).view(like.sizes());
+}
+
+intrusive_ptr<Backend> backend_for(ProcessGroup& group, Device device) {
+  for (const Device& d : group.getDeviceTypes())
+    if (d.type() == device.type()) return group.getBackend(device.type());
+  return nullptr;
+}
+
+ReduceOp as_mean(ProcessGroup& group, const Tensor& values) {
+  const bool wide = values.scalar_type() == kFloat || values.scalar_type() == kDouble;
+  if (wide && dynamic_cast<EngineBackend*>(backend_for(group, values.device()).get())) return ReduceOp::AVG;
+  Tensor(values).mul_(1.0 / group.getSize());
+  return ReduceOp::SUM;
 }
 
 }  // namespace hb::distributed

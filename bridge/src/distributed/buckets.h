@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include <halfbridge/tensor.h>
+#include <halfbridge/distributed/process_group.h>
 
 namespace hb::distributed {
 
@@ -21,5 +21,12 @@ std::vector<Bucket> make_buckets(const std::vector<Tensor>& tensors, const std::
                                  int64_t first_bytes, int64_t bytes);
 /// A member of a bucket as a view of its flat buffer.
 Tensor view_in(const Tensor& flat, const Bucket& bucket, size_t member, const Tensor& like);
+
+/// The group's backend for tensors there; null where it has none, as a program's own subclass of ProcessGroup may.
+intrusive_ptr<Backend> backend_for(ProcessGroup& group, Device device);
+/// The operation by which a reduction of all ranks' values becomes their mean: the library's backends divide floats as
+/// they sum them. Otherwise this divides the values and the operation is a sum: that of a half type might be too large,
+/// and a backend of the program's may have no mean.
+ReduceOp as_mean(ProcessGroup& group, const Tensor& values);
 
 }  // namespace hb::distributed

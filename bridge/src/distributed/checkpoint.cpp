@@ -52,11 +52,15 @@ std::string contents(const std::string& path) {
 void save_checkpoint(const std::string& path, const SaveState& shared, const SaveState& own,
                      intrusive_ptr<ProcessGroup> given) {
   const auto group = or_default(std::move(given));
-  OutputArchive part;
-  own(part);
-  std::ostringstream stream;
-  part.save_to(stream);
-  const auto parts = gather_bytes(*group, stream.str());
+  std::string mine;
+  agree(*group, error_of([&] {
+    OutputArchive part;
+    own(part);
+    std::ostringstream stream;
+    part.save_to(stream);
+    mine = stream.str();
+  }));
+  const auto parts = gather_bytes(*group, mine);
   agree(*group, group->getRank() != 0 ? "" : error_of([&] {
     OutputArchive file, common;
     shared(common);
@@ -112,7 +116,8 @@ std::string newest_checkpoint(const std::string& directory, const std::string& p
                               intrusive_ptr<ProcessGroup> given) {
   const auto group = or_default(std::move(given));
   int64_t newest = -1;
-  if (group->getRank() == 0 && fs::is_directory(directory))
+  agree(*group, error_of([&] {
+    if (group->getRank() != 0 || !fs::is_directory(directory)) return;
     for (const auto& entry : fs::directory_iterator(directory)) {
       const std::string name = entry.path().filename().string(), ending = ".ckpt";
       if (name.size() <= prefix.size() + 1 + ending.size() || name.compare(0, prefix.size() + 1, prefix + "-") != 0 ||
@@ -123,6 +128,7 @@ std::string newest_checkpoint(const std::string& directory, const std::string& p
       const auto [stop, error] = std::from_chars(begin, end, step);
       if (error == std::errc() && stop == end) newest = std::max(newest, step);
     }
+  }));
   newest = std::stoll(broadcast_bytes(*group, std::to_string(newest)));
   return newest < 0 ? "" : checkpoint_path(directory, prefix, newest);
 }

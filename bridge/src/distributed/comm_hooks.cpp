@@ -2,12 +2,15 @@
 
 #include <halfbridge/ops.h>
 
+#include "distributed/buckets.h"
+
 namespace hb::distributed {
 
 std::function<Tensor()> allreduce_hook(const GradBucket& bucket) {
-  bucket.buffer.mul_(1.0 / bucket.group->getSize());
   std::vector<Tensor> list{bucket.buffer};
-  return [work = bucket.group->allreduce(list), buffer = bucket.buffer] {
+  AllreduceOptions options;
+  options.reduceOp = as_mean(*bucket.group, bucket.buffer);
+  return [work = bucket.group->allreduce(list, options), buffer = bucket.buffer] {
     work->wait();
     return buffer;
   };

@@ -1,4 +1,5 @@
 #include <halfbridge/bridge/distributed/data_parallel.h>
+#include <halfbridge/bridge/distributed/sync_batch_norm.h>
 #include <halfbridge/bridge/nn/embedding.h>
 #include <halfbridge/distributed/init.h>
 #include <halfbridge/distributed/objects.h>
@@ -52,6 +53,19 @@ std::vector<bool> sparse_ones(const Module& module, const std::vector<Tensor>& p
   return sparse;
 }
 
+/// Whether a layer needs all ranks in each forward pass.
+bool normalises_over_ranks(const Module& module) {
+  for (const auto& m : module.modules()) {
+    const auto* one = m->as<BatchNorm1dImpl>();
+    const auto* two = m->as<BatchNorm2dImpl>();
+    const auto* three = m->as<BatchNorm3dImpl>();
+    const auto* sync = m->as<SyncBatchNormImpl>();
+    if ((one && one->all_ranks) || (two && two->all_ranks) || (three && three->all_ranks) || (sync && sync->all_ranks))
+      return true;
+  }
+  return false;
+}
+
 // Ranks that have built different models would wait for each other for ever.
 void check_alike(ProcessGroup& group, const OrderedDict<std::string, Tensor>& parameters) {
   std::string own;
@@ -72,7 +86,7 @@ struct DistributedDataParallelBase::State {
   std::vector<std::string> names;
   std::shared_ptr<Reducer> reducer;
   bool sync = true, buffers_due = true;
-  bool joins = false;
+  bool joins = false, needs_all_ranks = false;
   JoinOptions join;
   Round round;
 
@@ -80,8 +94,13 @@ struct DistributedDataParallelBase::State {
   bool sends_buffers() const { return options.broadcast_buffers() && buffers_due && !buffers.empty(); }
   void tell(int64_t status) {
     round = exchange(*group, status);
-    HB_CHECK(!join.throw_on_early_termination() || round.active == group->getSize(),
+    const bool uneven = round.active > 0 && round.active < group->getSize();
+    HB_CHECK(!uneven || !join.throw_on_early_termination(),
              "[join] Detected at least one rank that exhausted inputs. Throwing across all ranks.");
+    HB_CHECK(!uneven || !needs_all_ranks,
+             "[join] expected inputs on all ranks, as SyncBatchNorm needs each of them in every forward pass; got "
+             "some on ",
+             round.active, " of ", group->getSize(), " ranks");
     if (!join.divide_by_initial_world_size() && round.active > 0) reducer->set_divisor(round.active);
   }
 };
@@ -160,6 +179,7 @@ void DistributedDataParallelBase::join(const std::function<void()>& loop, const 
     }
   } joins{s};
   s.joins = true, s.join = options, s.round = {};
+  s.needs_all_ranks = normalises_over_ranks(*this);
   loop();
   int last = s.round.last;
   for (s.tell(0); s.round.active > 0; s.tell(0)) {

@@ -44,10 +44,10 @@ std::vector<Tensor> DistributedGradReducer::operator()(const std::vector<Tensor>
       view.copy_(grad);
       grad = view;
     }
-    // Before the sum, which might be too large for a half type.
-    if (mean_) flat.mul_(1.0 / group_->getSize());
+    AllreduceOptions options;
+    if (mean_) options.reduceOp = as_mean(*group_, flat);
     std::vector<Tensor> list{flat};
-    works.push_back(group_->allreduce(list));
+    works.push_back(group_->allreduce(list, options));
   }
   for (const auto& work : works) work->wait();
   return all;

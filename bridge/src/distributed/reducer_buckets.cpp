@@ -17,8 +17,8 @@ constexpr int64_t kFirstBucketBytes = 1 << 20;
 Tensor bucket_memory(ProcessGroup& group, int64_t numel, const Tensor& like) {
   const TensorOptions options = like.options().requires_grad(false);
   if (like.device() == Device(kCPU) && group.getSize() > 1) {
-    const auto backend = group.getBackend(kCPU);
-    if (backend->supportsTensorAlloc(-1)) return backend->allocateTensor(numel, options).zero_();
+    const auto backend = backend_for(group, like.device());
+    if (backend && backend->supportsTensorAlloc(-1)) return backend->allocateTensor(numel, options).zero_();
   }
   return zeros({numel}, options);
 }

@@ -97,9 +97,9 @@ std::vector<Tensor> ShardedOptimizer::mean_of_own(const std::vector<Tensor>& gra
         view.copy_(all[bucket.members[m]]);
         all[bucket.members[m]] = view;
       }
-      flat.mul_(1.0 / group_->getSize());
       std::vector<Tensor> list{flat};
       distributed::ReduceOptions options;
+      options.reduceOp = distributed::as_mean(*group_, flat);
       options.rootRank = rank;
       works.push_back(group_->reduce(list, options));
     }

@@ -178,6 +178,12 @@ TEST(Options, JoinThrowsWhereAsked) {
     for (int i = 0; i < 1 + (rank() > 0); ++i) model(torch::ones({1, 3})).sum().backward();
   };
   EXPECT_THROW(model->join(loop, hb::distributed::JoinOptions().throw_on_early_termination(true)), hb::Error);
+  // Not where all ranks run out of inputs together.
+  model->join(
+      [&] {
+        model(torch::ones({1, 3})).sum().backward();
+      },
+      hb::distributed::JoinOptions().throw_on_early_termination(true));
 }
 
 TEST(Hooks, HalvesAreSummedInFloat32) {
