@@ -18,6 +18,12 @@ EngineBackend::EngineBackend(int rank, int size, intrusive_ptr<Backend::Options>
 
 EngineBackend::~EngineBackend() {
   if (!queue_) return;
+  // The engine of a child of fork() is its parent's: what it does at its end (goodbyes, closed connections) is left
+  // out.
+  if (queue_->in_child()) {
+    new std::shared_ptr<WorkQueue>(queue_);
+    return;
+  }
   queue_->close();
   queue_->engine().leave();
 }
@@ -39,9 +45,13 @@ void EngineBackend::waitForPendingWorks() { queue_->drain(); }
 
 ErrorType EngineBackend::getError() { return queue_->error() ? ErrorType::COMM_ERROR : ErrorType::SUCCESS; }
 
-void EngineBackend::abort() { queue_->engine().abort(detail::str("rank ", rank_, " called abort()")); }
+void EngineBackend::abort() {
+  queue_->check_process("abort");
+  queue_->engine().abort(detail::str("rank ", rank_, " called abort()"));
+}
 
 void EngineBackend::shutdown() {
+  if (queue_->in_child()) return;
   queue_->close();
   queue_->engine().leave();
 }

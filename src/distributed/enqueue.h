@@ -23,6 +23,7 @@ Tensor premultiplied(const Tensor& tensor, const ReduceOp& op);
 template <class Options>
 intrusive_ptr<Work> enqueue(WorkQueue& queue, const Backend::Options& group, Call call, const Options& opts,
                             std::vector<Tensor> outputs, Body body) {
+  queue.check_process(opTypeToString(call.op).c_str());
   call.timeout = opts.timeout == kUnsetTimeout ? group.timeout : opts.timeout;
   return queue.add(std::move(call), std::move(body), std::move(outputs), opts.asyncOp);
 }

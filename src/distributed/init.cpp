@@ -4,6 +4,8 @@
 #include <halfbridge/distributed/process_group_gloo.h>
 #include <halfbridge/distributed/tcp_store.h>
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <mutex>
 
@@ -16,6 +18,7 @@ struct Current {
   intrusive_ptr<ProcessGroup> group;
   intrusive_ptr<Store> store;
   Placement place;
+  pid_t process = 0;  // which made the group: its children have no part in it
 };
 // Never destroyed: a process that ends waits for no other.
 Current& current() {
@@ -73,7 +76,7 @@ void init(const std::string& backend, const InitOptions& options) {
   auto store = engine == "mpi" ? intrusive_ptr<Store>() : meeting_place(place, options.store_timeout);
   now.group = new_process_group(engine, store, place.rank, place.world_size, options.timeout);
   if (engine == "nccl") add_host_backend(*now.group, store, place, options.timeout);
-  now.store = std::move(store), now.place = place;
+  now.store = std::move(store), now.place = place, now.process = getpid();
 }
 
 bool is_initialized() {
@@ -98,7 +101,7 @@ const Placement& placement() {
 void destroy() {
   Current& now = current();
   const std::lock_guard<std::mutex> lock(now.mutex);
-  if (!now.group) return;
+  if (!now.group || now.process != getpid()) return;
   now.group->shutdown();
   now.group = {}, now.store = {};
 }

@@ -82,6 +82,7 @@ void check_tag(const char* name, int tag) {
 }  // namespace
 
 intrusive_ptr<Work> EngineBackend::send(std::vector<Tensor>& tensors, int dstRank, int tag) {
+  queue_->check_process("send");
   const Tensor& tensor = only_tensor("send", tensors);
   check_peer("send", dstRank, size_, rank_);
   check_tag("send", tag);
@@ -94,6 +95,7 @@ intrusive_ptr<Work> EngineBackend::send(std::vector<Tensor>& tensors, int dstRan
 }
 
 intrusive_ptr<Work> EngineBackend::recv(std::vector<Tensor>& tensors, int srcRank, int tag) {
+  queue_->check_process("recv");
   const Tensor& tensor = only_tensor("recv", tensors);
   check_peer("recv", srcRank, size_, rank_);
   check_tag("recv", tag);
@@ -106,6 +108,7 @@ intrusive_ptr<Work> EngineBackend::recv(std::vector<Tensor>& tensors, int srcRan
 }
 
 intrusive_ptr<Work> EngineBackend::recvAnysource(std::vector<Tensor>& tensors, int tag) {
+  queue_->check_process("recvAnysource");
   const Tensor& tensor = only_tensor("recvAnysource", tensors);
   check_tag("recvAnysource", tag);
   const NoGradGuard no_grad;
@@ -117,6 +120,7 @@ intrusive_ptr<Work> EngineBackend::recvAnysource(std::vector<Tensor>& tensors, i
 }
 
 void EngineBackend::monitoredBarrier(const BarrierOptions& opts, bool waitAllRanks) {
+  queue_->check_process("monitoredBarrier");
   const auto timeout = opts.timeout == kUnsetTimeout ? options_->timeout : opts.timeout;
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   Engine& engine = queue_->engine();

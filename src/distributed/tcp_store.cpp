@@ -200,6 +200,8 @@ std::vector<std::vector<uint8_t>> TCPStore::multiGet(const std::vector<std::stri
   in.byte();
   std::vector<std::vector<uint8_t>> values;
   for (uint32_t n = in.count(); n > 0; --n) values.push_back(bytes_of(std::string(in.text())));
+  if (values.size() != keys.size())
+    throw tcp::Malformed(detail::str(values.size(), " values for ", keys.size(), " keys"));
   return values;
 }
 

@@ -91,7 +91,15 @@ void CollectiveWork::run(Engine& engine, std::exception_ptr error, const Hook& h
 
 WorkQueue::~WorkQueue() { close(); }
 
+void WorkQueue::check_process(const char* what) const {
+  HB_CHECK(!in_child(), "[", what, "] expected the process that made the group, got a child of fork()");
+}
+
 void WorkQueue::close() {
+  if (in_child()) {
+    if (thread_.joinable()) thread_.detach();  // it is the parent's
+    return;
+  }
   std::unique_lock<std::mutex> lock(mutex_);
   closed_ = true;
   std::thread thread = std::move(thread_);

@@ -2,6 +2,8 @@
 // The collectives of one group, run one after the other in the order of their calls: by the group's thread, or by a
 // thread that waits for one of them.
 
+#include <unistd.h>
+
 #include <deque>
 #include <functional>
 #include <memory>
@@ -52,6 +54,11 @@ class WorkQueue : public std::enable_shared_from_this<WorkQueue> {
   /// Ends the thread after what is pending.
   virtual void close();
   uint64_t count() const { return count_; }
+  /// In a child of fork(), which has the group's memory and connections and not its thread: whatever it did would be
+  /// taken for its parent's.
+  bool in_child() const { return getpid() != process_; }
+  /// Throws there.
+  void check_process(const char* what) const;
   Engine& engine() { return *engine_; }
   std::shared_ptr<Engine> share_engine() { return engine_; }
   void set_hook(Hook hook);
@@ -73,6 +80,7 @@ class WorkQueue : public std::enable_shared_from_this<WorkQueue> {
   std::thread thread_;
 
  private:
+  const pid_t process_ = getpid();
   std::deque<intrusive_ptr<CollectiveWork>> pending_;
   bool running_ = false;
 };

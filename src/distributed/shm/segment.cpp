@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -40,6 +41,14 @@ std::string random_token() {
 }
 
 std::string key(const char* what, int rank) { return detail::str("shm/", what, "/", rank); }
+
+/// The path of "PROCESS/fd/NUMBER"; empty for any other text, which would name other files.
+std::string descriptor(const std::string& text) {
+  int process = 0, file = 0, length = 0;
+  const bool read = std::sscanf(text.c_str(), "%9d/fd/%9d%n", &process, &file, &length) == 2;
+  if (!read || process <= 0 || file < 0 || static_cast<size_t>(length) != text.size()) return "";
+  return detail::str("/proc/", process, "/fd/", file);
+}
 
 /// True if every rank says the same as this one.
 bool all_say(Store& store, const char* what, int rank, int size, const std::string& own) {
@@ -149,8 +158,8 @@ std::unique_ptr<Segment> Segment::meet(Store& store, int rank, int size) {
   } else {
     const std::string where = store.get_to_str("shm/segment");
     const size_t space = where.find(' ');
-    const std::string path = "/proc/" + where.substr(0, space);
-    const int fd = space == std::string::npos ? -1 : open(path.c_str(), O_RDWR | O_CLOEXEC);
+    const std::string path = descriptor(where.substr(0, space));
+    const int fd = space == std::string::npos || path.empty() ? -1 : open(path.c_str(), O_RDWR | O_CLOEXEC);
     try {
       if (fd >= 0) segment.reset(new Segment(fd, rank, size, false, where.substr(space + 1)));
     } catch (const DistBackendError&) {

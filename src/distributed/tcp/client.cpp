@@ -94,6 +94,7 @@ Client::Answer Client::ask(Writer request, std::chrono::milliseconds wait) {
   receive(frame.data(), n, std::max(wait, std::chrono::milliseconds(1)));
   Reader in(frame);
   const auto status = static_cast<Status>(in.byte());
+  if (status > Status::empty) lost("its answer is malformed");
   return {status, std::move(frame)};
 }
 

@@ -40,7 +40,8 @@ enum class Status : uint8_t { ok, error, timeout, empty };
 
 /// A frame that does not follow the rules.
 class Malformed : public Error {
-  using Error::Error;
+ public:
+  explicit Malformed(const std::string& why) : Error("[TCPStore] a peer's message is malformed: " + why) {}
 };
 
 class Writer {
