@@ -16,15 +16,36 @@ LAUNCHER = HERE.parent / "cli" / "halfbridge"
 STEPS = HERE / "distributed_steps"
 
 
-def run(ranks, arguments, **variables):
+def start(ranks, arguments, **variables):
     environment = dict(os.environ, OMP_NUM_THREADS="1", **variables)
-    return subprocess.run([LAUNCHER, "run", "-n", str(ranks), *arguments], env=environment, check=True, text=True,
-                          capture_output=True).stdout
+    return subprocess.Popen([LAUNCHER, "run", "-n", str(ranks), *map(str, arguments)], env=environment, text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def output(process):
+    out, errors = process.communicate()
+    if process.returncode != 0:
+        raise SystemExit(f"{process.args}: exit status {process.returncode}\n{errors}")
+    return out
+
+
+def run(ranks, arguments, **variables):
+    return output(start(ranks, arguments, **variables))
+
+
+def parsed(text):
+    found = re.search(r"([\d.]+) ms ([\d.]+) MB", text)
+    return float(found[1]), float(found[2])
 
 
 def step(ranks, model, how, **variables):
-    found = re.search(r"([\d.]+) ms ([\d.]+) MB", run(ranks, [STEPS, model, how], **variables))
-    return float(found[1]), float(found[2])
+    return parsed(run(ranks, [STEPS, model, how], **variables))
+
+
+def strangers(model):
+    """The step of two processes that run at once and share nothing but the machine: what two ranks could reach."""
+    both = [start(1, [STEPS, model, "ddp"]) for _ in range(2)]
+    return statistics.mean(parsed(output(process))[0] for process in both)
 
 
 def python_with_torch():
@@ -57,11 +78,12 @@ def main():
     for model in ("mlp", "gpt", "resnet18"):
         if options.only not in model:
             continue
-        times = {"one": [], "two": [], "tcp": [], "four": [], "python": []}
+        times = {"one": [], "two": [], "strangers": [], "tcp": [], "four": [], "python": []}
         for _ in range(options.rounds):
             one, megabytes = step(1, model, "ddp")
             times["one"].append(one)
             times["two"].append(step(2, model, "ddp")[0])
+            times["strangers"].append(strangers(model))
             times["four"].append(step(4, model, "ddp")[0])
             if python:
                 times["python"].append(python_step(python, model))
@@ -69,7 +91,8 @@ def main():
         t = {name: statistics.median(values) for name, values in times.items() if values}
         beside = f", against Python's DDP {t['python'] / t['two']:.2f}x" if python else ""
         model_says = predicted(t["one"], megabytes)
-        print(f"{model:9} throughput of two ranks against one {2 * t['one'] / t['two']:.2f}x{beside}, against Gloo's TCP by hand "
+        print(f"{model:9} throughput of two ranks against one {2 * t['one'] / t['two']:.2f}x (two processes that share nothing: "
+              f"{2 * t['one'] / t['strangers']:.2f}x){beside}, against Gloo's TCP by hand "
               f"{t['tcp'] / t['two']:.2f}x; measured step over the predicted one: two ranks "
               f"{t['two'] / model_says[2]:.2f}, four {t['four'] / model_says[4]:.2f}")
 
