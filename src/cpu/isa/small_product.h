@@ -109,11 +109,13 @@ void small_product(const Gemm& g) {
       V sums[kRows][2];
       const T* first = a + i * g.a.row;
       const bool pair = j + kLanes < g.n;
+      int64_t done = 0;
       if (rows == kRows) {
-        small_rows<kRows>(pair, first, g, packed + j, width, sums);
-      } else {
-        for (int64_t r = 0; r < rows; ++r) small_rows<1>(pair, first + r * g.a.row, g, packed + j, width, sums + r);
+        small_rows<kRows>(pair, first, g, packed + j, width, sums), done = kRows;
+      } else if (rows >= kRows / 2) {
+        small_rows<kRows / 2>(pair, first, g, packed + j, width, sums), done = kRows / 2;
       }
+      for (; done < rows; ++done) small_rows<1>(pair, first + done * g.a.row, g, packed + j, width, sums + done);
       for (int64_t r = 0; r < rows; ++r) {
         const auto* const all = reinterpret_cast<const C*>(sums + r);
         T* const out = c + (i + r) * g.c.row + j;
