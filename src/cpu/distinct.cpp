@@ -7,23 +7,22 @@ namespace {
 template <class T>
 int64_t runs(T* values, int64_t* inverse, int64_t* counts, const T* in, int64_t n) {
   if (n == 0) return 0;
-  // Without branches, which nobody could foretell: counts are places of the ends at first.
+  // Without branches, which nobody could foretell: a value is written where the next run would begin, and stays there
+  // if one does. Counts are places of the ends at first.
   int64_t run = 0;
   values[0] = in[0];
   if (!inverse && !counts) {
     for (int64_t i = 1; i < n; ++i) {
-      const bool other = in[i] != in[i - 1];
-      run += other;
-      values[run] = other ? in[i] : values[run];
+      values[run + 1] = in[i];
+      run += in[i] != in[i - 1];
     }
     return run + 1;
   }
   if (inverse) inverse[0] = 0;
   if (counts) counts[0] = 1;
   for (int64_t i = 1; i < n; ++i) {
-    const bool other = in[i] != in[i - 1];
-    run += other;
-    values[run] = other ? in[i] : values[run];
+    values[run + 1] = in[i];
+    run += in[i] != in[i - 1];
     if (inverse) inverse[i] = run;
     if (counts) counts[run] = i + 1;
   }

@@ -13,7 +13,13 @@ void fill_arange(T* out, int64_t n, const Scalar& start, const Scalar& step) {
     for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(a + i * s);
   } else {
     const double a = start.to<double>(), s = step.to<double>();
-    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(a + static_cast<double>(i) * s);
+    constexpr int kRun = 8;  // steps that the compiler knows: a vector each
+    int64_t i = 0;
+    for (; i + kRun <= n; i += kRun) {
+      const auto first = static_cast<double>(i);
+      for (int j = 0; j < kRun; ++j) out[i + j] = static_cast<T>(a + (first + j) * s);
+    }
+    for (; i < n; ++i) out[i] = static_cast<T>(a + static_cast<double>(i) * s);
   }
 }
 

@@ -1,4 +1,4 @@
-// Order along lines: sort, topk, kthvalue, mode, searchsorted, counting.
+// Order along lines: sort, topk, kthvalue, mode, counting.
 #include "backend/sort.h"
 
 #include <algorithm>
@@ -11,6 +11,8 @@
 #include "cpu/counted_order.h"
 #include "cpu/parallel.h"
 #include "cpu/radix_sort.h"
+#include "cpu/rank.h"
+#include "cpu/sorted_before.h"
 #include "formulas/compared.h"
 
 namespace hb::cpu {
@@ -21,16 +23,6 @@ struct Entry {
   T value;
   int64_t index;
 };
-
-template <class T>
-bool is_nan(T v) {
-  return v != v;
-}
-
-template <class T>
-bool less(T a, T b) {
-  return a < b || (is_nan(b) && !is_nan(a));
-}
 
 template <class T, bool Descending>
 struct Before {
@@ -102,9 +94,28 @@ void radix_lines(T* values, int64_t* indices, const T* in, Lines l, bool descend
   });
 }
 
-/// Whether few are wanted of a line: most values are then only compared with the last that is in so far.
+/// Whether what is wanted of a line is among its first few: most values are then only compared with the last that is in
+/// so far.
 bool is_few(const Order& order, int64_t n) {
-  return order.from == 0 && order.count > 0 && order.count <= kFew && order.count * 4 < n;
+  const int64_t first = order.from + order.count;
+  return order.count > 0 && first <= kFew && first * 4 < n;
+}
+
+/// Whether one value is wanted of lines that are long enough for counting to pay.
+bool is_rank(const Order& order, int64_t n) {
+  constexpr int64_t kLeast = 2048;
+  return order.count == 1 && n >= kLeast && n <= std::numeric_limits<uint32_t>::max();
+}
+
+template <class T>
+void ranked_lines(T* values, int64_t* indices, const T* in, Lines l, const Order& order) {
+  parallel_for(0, l.outer * l.inner, std::max<int64_t>(1, kGrain / (8 * l.n)), [&](int64_t b, int64_t e) {
+    for (int64_t i = b; i < e; ++i) {
+      const T* x = in + i / l.inner * l.n * l.inner + i % l.inner;
+      indices[i] = RankedLine<T>(x, l.n, l.inner, order.descending).place_at(order.from);
+      values[i] = x[indices[i] * l.inner];
+    }
+  });
 }
 
 /// Of values of up to four bytes: key and place in one number, which is compared in one step.
@@ -152,6 +163,7 @@ bool counted_lines(T* values, int64_t* indices, const T* in, Lines l, const Orde
 template <class T>
 void order_lines(T* values, int64_t* indices, const T* in, Lines l, const Order& order) {
   using C = Compared<T>;
+  if (!is_few(order, l.n) && is_rank(order, l.n)) return ranked_lines(values, indices, in, l, order);
   if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
     if (!is_few(order, l.n) && counted_lines(values, indices, in, l, order)) return;
   }
@@ -167,8 +179,8 @@ void order_lines(T* values, int64_t* indices, const T* in, Lines l, const Order&
       const int64_t o = i / l.inner, k = i % l.inner;
       const T* x = in + o * l.n * l.inner + k;
       if (few) {
-        order.descending ? first_few<T, true>(x, l.n, l.inner, order.count, line.data())
-                         : first_few<T, false>(x, l.n, l.inner, order.count, line.data());
+        order.descending ? first_few<T, true>(x, l.n, l.inner, order.from + order.count, line.data())
+                         : first_few<T, false>(x, l.n, l.inner, order.from + order.count, line.data());
       } else {
         for (int64_t j = 0; j < l.n; ++j) line[j] = {static_cast<C>(x[j * l.inner]), j};
         order.descending ? put_in_order(line, order, Before<C, true>()) : put_in_order(line, order, Before<C, false>());
@@ -207,29 +219,6 @@ void mode_lines(T* values, int64_t* indices, const T* in, Lines l) {
   }
 }
 
-template <class T>
-void search_lines(int64_t* out, const T* sorted, const T* in, int64_t outer, int64_t n, int64_t m, bool shared,
-                  bool right) {
-  parallel_for(0, outer * m, kGrain / 8, [&](int64_t b, int64_t e) {
-    for (int64_t i = b; i < e; ++i) {
-      const T* line = sorted + (shared ? 0 : i / m * n);
-      const auto v = static_cast<Compared<T>>(in[i]);
-      int64_t low = 0, high = n;
-      while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        // As sort() orders: a NaN in the line stands above every number.
-        const auto at = static_cast<Compared<T>>(line[middle]);
-        const bool stop = right ? less(v, at) : !less(at, v);
-        if (stop)
-          high = middle;
-        else
-          low = middle + 1;
-      }
-      out[i] = low;
-    }
-  });
-}
-
 #define HB_FOR_DTYPE(name, dtype, body)                                  \
   switch (dtype) {                                                       \
     HB_FORALL_REAL_DTYPES(body)                                          \
@@ -260,17 +249,6 @@ void mode(const Tensor& values, const Tensor& indices, const Tensor& in, Lines l
 #undef HB_CASE
 }
 
-void searchsorted(const Tensor& out, const Tensor& sorted, const Tensor& in, int64_t outer, bool right) {
-  if (in.numel() == 0) return;
-  const bool shared = sorted.dim() == 1;
-  const int64_t n = sorted.size(-1), m = in.numel() / outer;
-#define HB_CASE(T, Name) \
-  case ScalarType::Name: \
-    return search_lines(data<int64_t>(out), data<T>(sorted), data<T>(in), outer, n, m, shared, right);
-  HB_FOR_DTYPE("searchsorted", in.scalar_type(), HB_CASE)
-#undef HB_CASE
-}
-
 void bincount(const Tensor& counts, const Tensor& values, const Tensor& weights) {
   const int64_t* v = data<int64_t>(values);
   const int64_t n = values.numel();
@@ -286,7 +264,6 @@ void bincount(const Tensor& counts, const Tensor& values, const Tensor& weights)
 
 HB_REGISTER_CPU(order_kernel, order);
 HB_REGISTER_CPU(mode_kernel, mode);
-HB_REGISTER_CPU(searchsorted_kernel, searchsorted);
 HB_REGISTER_CPU(bincount_kernel, bincount);
 
 }  // namespace

@@ -15,6 +15,12 @@ int64_t class_of(const char* name, const ClassLoss& l, int64_t i) {
   return t;
 }
 
+/// Where the logit of class c for target i stands: (outer, classes, inner).
+int64_t place_of(const ClassLoss& l, int64_t i, int64_t c) {
+  if (HB_LIKELY(l.inner == 1)) return i * l.classes + c;  // a division takes longer than the rest
+  return ((i / l.inner) * l.classes + c) * l.inner + i % l.inner;
+}
+
 template <class T>
 double weight_of(const ClassLoss& l, int64_t c) {
   return l.weight ? static_cast<double>(widen(static_cast<const T*>(l.weight)[c])) : 1.0;
@@ -55,7 +61,7 @@ void nll_of(const ClassLoss& l, void* out) {
     if (l.target[i] == l.ignore_index) return {};
     const int64_t c = class_of("nll_loss", l, i);
     const double w = weight_of<T>(l, c);
-    return {-w * static_cast<double>(widen(x[((i / l.inner) * l.classes + c) * l.inner + i % l.inner])), w};
+    return {-w * static_cast<double>(widen(x[place_of(l, i, c)])), w};
   });
 }
 
@@ -70,7 +76,7 @@ void nll_backward_of(const ClassLoss& l, void* grad_x, const void* grad_data) {
     if (l.target[i] == l.ignore_index) continue;
     const int64_t c = class_of("nll_loss", l, i);
     const double g = static_cast<double>(widen(grad[l.reduction == kNone ? i : 0]));
-    out[((i / l.inner) * l.classes + c) * l.inner + i % l.inner] = T(static_cast<C>(-g * scale * weight_of<T>(l, c)));
+    out[place_of(l, i, c)] = T(static_cast<C>(-g * scale * weight_of<T>(l, c)));
   }
 }
 

@@ -40,6 +40,16 @@ inline void check_order(const char* name, ScalarType t, PutOp op) {
     HB_NOT_SUPPORTED("[", name, "] is not supported for dtype ", t, ": convert it with to(torch::kLong)");
 }
 
+/// Rounded once. In vector registers throughout: moves to others and back would take longer than the arithmetic.
+inline BFloat16 sum_of(BFloat16 a, BFloat16 b) {
+  const auto widened = [](BFloat16 x) { return _mm_castsi128_ps(_mm_slli_epi32(_mm_cvtsi32_si128(x.x), 16)); };
+  const __m128 sum = _mm_add_ss(widened(a), widened(b));
+  if (HB_UNLIKELY(_mm_ucomineq_ss(sum, sum))) return std::bit_cast<BFloat16>(uint16_t{0x7fc0});  // NaN
+  const __m128i bits = _mm_castps_si128(sum), odd = _mm_and_si128(_mm_srli_epi32(bits, 16), _mm_cvtsi32_si128(1));
+  const __m128i rounded = _mm_add_epi32(_mm_add_epi32(bits, _mm_cvtsi32_si128(0x7fff)), odd);
+  return std::bit_cast<BFloat16>(static_cast<uint16_t>(_mm_extract_epi16(rounded, 1)));
+}
+
 template <class T>
 inline T combined(PutOp op, T a, T b) {
   switch (op) {
@@ -49,7 +59,7 @@ inline T combined(PutOp op, T a, T b) {
       else if constexpr (std::is_integral_v<T>)
         return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
       else if constexpr (std::is_same_v<T, BFloat16>)
-        return std::bit_cast<T>(bf16_bits(widen(a) + widen(b)));  // without a branch
+        return sum_of(a, b);
       else
         return a + b;
     case PutOp::multiply:

@@ -106,9 +106,11 @@ Tensor im2col(const Tensor& self, IntArrayRef kernel_size, IntArrayRef dilation,
     NoGradGuard no_history;
     const Tensor x =
         h.padding || w.padding ? constant_pad_nd(self, {w.padding, w.padding, h.padding, h.padding}) : self;
-    const Tensor columns = out.view({n, c, h.kernel, w.kernel, h.out, w.out});
-    for (int64_t i = 0; i < h.kernel; ++i)
-      for (int64_t j = 0; j < w.kernel; ++j) columns.select(2, i).select(2, j).copy_(windows_element(x, h, w, i, j));
+    const DimVector at(x.strides());  // of an image, a channel, a row, a pixel
+    out.view({n, c, h.kernel, w.kernel, h.out, w.out})
+        .copy_(x.as_strided({n, c, h.kernel, w.kernel, h.out, w.out},
+                            {at[0], at[1], h.step * at[2], w.step * at[3], h.stride * at[2], w.stride * at[3]},
+                            x.storage_offset()));
   }
   if (needs_grad(self))
     record("Im2ColBackward0", out, {&self},

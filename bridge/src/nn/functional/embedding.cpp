@@ -88,17 +88,19 @@ Pooled pooled(const Tensor& input, const Tensor& weight, const EmbeddingBagFuncO
   for (int64_t b = 0; b < count; ++b) bag_of_row.insert(bag_of_row.end(), bags.begin[b + 1] - bags.begin[b], b);
   rows = rows.narrow(0, 0, static_cast<int64_t>(bag_of_row.size()));
   Tensor bag = hb::tensor(bag_of_row, rows.options().dtype(kLong));
-  Tensor counted = hb::ones({bag.numel()}, rows.options());
+  const bool is_sum = std::holds_alternative<enumtype::kSum>(o.mode());
+  Tensor counted;
   if (o.padding_idx()) {  // its entries count as absent
     const int64_t padding = *o.padding_idx() < 0 ? *o.padding_idx() + weight.size(0) : *o.padding_idx();
     counted = bags.indices.narrow(0, 0, bag.numel()).ne(padding).to(rows.scalar_type());
     rows = is_max ? rows : rows * counted.unsqueeze(1);
+  } else if (!is_sum) {
+    counted = hb::ones({bag.numel()}, rows.options());
   }
   Tensor zero = hb::zeros({count, weight.size(1)}, rows.options());
   if (!is_max) {
-    Tensor sums = zero.index_add(0, bag, rows);
-    if (!std::holds_alternative<enumtype::kSum>(o.mode()))
-      sums = sums / hb::zeros({count}, rows.options()).index_add(0, bag, counted).clamp_min(1).unsqueeze(1);
+    Tensor sums = zero.index_add_(0, bag, rows);
+    if (!is_sum) sums = sums / hb::zeros({count}, rows.options()).index_add_(0, bag, counted).clamp_min(1).unsqueeze(1);
     return {sums, bag, bags.begin};
   }
   std::vector<Tensor> maxima;
