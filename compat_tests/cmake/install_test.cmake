@@ -1,5 +1,5 @@
 # A stranger's projects, outside the build tree, against an install tree that has been moved after it was made.
-set(_projects torch_program hb_program sanitized_program wrong_component)
+set(_projects torch_program hb_program ranks_program sanitized_program wrong_component)
 find_program(HALFBRIDGE_NVCC nvcc HINTS /usr/local/cuda/bin)
 if(HALFBRIDGE_NVCC)
   list(APPEND _projects cuda_program)
