@@ -41,18 +41,35 @@ std::atomic<bool> at_work{false};
 
 }  // namespace
 
-OverflowTracer::OverflowTracer(bridge::nn::Module& model) : layers_(std::make_shared<std::vector<std::string>>()) {
+OverflowTracer::OverflowTracer(bridge::nn::Module& model) : running_(std::make_shared<Running>()) {
   HB_CHECK(!at_work.exchange(true), "[trace_overflow] expected no other scaler to be tracing, got one");
   for (const auto& item : model.named_parameters()) names_[&item.value().impl()] = item.key();
   model.apply(std::function<void(const std::string&, bridge::nn::Module&)>(
       [this](const std::string& path, bridge::nn::Module& module) {
-        const auto scope = module.register_forward_scope([path, layers = layers_](bridge::nn::Module&) {
-          layers->push_back(path);
-          return std::shared_ptr<void>(layers.get(), [layers](void*) { layers->pop_back(); });
-        });
+        const auto scope = module.register_forward_scope(
+            [path, running = running_](bridge::nn::Module&) { return running->enter(running, path); });
         const auto alive = module.weak_from_this();
         watched_.push_back({&module, alive, !alive.expired(), scope});
       }));
+}
+
+std::shared_ptr<void> OverflowTracer::Running::enter(std::shared_ptr<Running> self, const std::string& layer) {
+  const auto thread = std::this_thread::get_id();
+  {
+    const std::lock_guard lock(mutex);
+    layers[thread].push_back(layer);
+  }
+  return {this, [self = std::move(self), thread](void*) {
+            const std::lock_guard lock(self->mutex);
+            auto& mine = self->layers[thread];
+            mine.pop_back();
+            if (mine.empty()) self->layers.erase(thread);
+          }};
+}
+std::string OverflowTracer::Running::innermost() {
+  const std::lock_guard lock(mutex);
+  const auto mine = layers.find(std::this_thread::get_id());
+  return mine == layers.end() ? std::string() : mine->second.back();
 }
 
 std::shared_ptr<OverflowTracer> OverflowTracer::start(bridge::nn::Module& model) {
@@ -74,7 +91,7 @@ void OverflowTracer::inputs(const Node& node, ArrayRef<const Tensor*> inputs) {
   const Unwatched guard;
   Seen& seen = seen_[&node];
   seen = Seen();
-  if (!layers_->empty()) seen.layer = layers_->back();
+  seen.layer = running_->innermost();
   for (const Tensor* t : inputs) seen.bad_inputs = seen.bad_inputs || !finite(*t);
 }
 

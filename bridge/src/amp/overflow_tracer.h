@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <unordered_map>
 
 #include <halfbridge/bridge/amp/overflow.h>
@@ -49,12 +50,19 @@ class OverflowTracer final : public GraphWatcher {
     bool counted;  // whether `alive` says anything: a model on the stack has no owner
     unsigned scope;
   };
+  /// The layers that each thread runs, outermost first: it is told of what all threads do.
+  struct Running {
+    std::mutex mutex;
+    std::map<std::thread::id, std::vector<std::string>> layers;
+    std::shared_ptr<void> enter(std::shared_ptr<Running> self, const std::string& layer);  // ends with what it returns
+    std::string innermost();
+  };
   const std::string& layer_of(const Node& node) const;
   void blame(bool forward, std::string operation, const std::string& layer);
 
   std::vector<Watched> watched_;
-  std::map<const TensorImpl*, std::string> names_;    // of the parameters
-  std::shared_ptr<std::vector<std::string>> layers_;  // that are running, outermost first
+  std::map<const TensorImpl*, std::string> names_;  // of the parameters
+  std::shared_ptr<Running> running_;
   std::unordered_map<const Node*, Seen> seen_;
   bool blamed_ = false;
   Overflow found_;
