@@ -44,6 +44,11 @@ PARITY_CASE(module_norm, layer_and_group) {
   parity::module(c, "local_3d", nn::LocalResponseNorm(3), c.leaf({2, 5, 4}));
   parity::module(c, "local_4d", nn::LocalResponseNorm(nn::LocalResponseNormOptions(2).alpha(0.1).beta(0.5).k(2.)),
                  c.leaf({2, 5, 4, 3}));
+  // Values alone: LibTorch's gradient of this module is not the derivative of its result.
+  const auto across = nn::CrossMapLRN2dOptions(3).alpha(0.5).beta(0.6).k(1.5);
+  c.out("across_maps", nn::CrossMapLRN2d(across)->forward(c.randn({2, 7, 3, 2})));
+  c.out("across_five", nn::CrossMapLRN2d(nn::CrossMapLRN2dOptions(5).alpha(0.5))->forward(c.randn({2, 9, 3, 2})));
+  c.out("across_few", nn::CrossMapLRN2d(nn::CrossMapLRN2dOptions(5).alpha(0.5))->forward(c.randn({1, 3, 2, 2})));
 }
 
 PARITY_CASE(module_norm, functional) {

@@ -171,6 +171,12 @@ Tensor CrossMapLRN2dImpl::forward(const Tensor& input) {
     Tensor squares = hb::pad(x.pow(2).unsqueeze(1), {0, 0, 0, 0, reach, reach});
     Tensor sums = hb::avg_pool3d(squares, {2 * reach + 1, 1, 1}, 1).squeeze(1) *
                   (static_cast<double>(2 * reach + 1) / static_cast<double>(options.size()));
+    // PyTorch's running sum keeps the first channel for good.
+    const int64_t kept = x.size(1) - reach - 1;
+    if (kept > 0) {
+      const Tensor first = x.narrow(1, 0, 1).pow(2) / options.size();
+      sums = hb::cat({sums.narrow(1, 0, reach + 1), sums.narrow(1, reach + 1, kept) + first}, 1);
+    }
     return x * (sums * options.alpha() + options.k()).pow(-options.beta());
   };
   return hooked(normalise, input);
