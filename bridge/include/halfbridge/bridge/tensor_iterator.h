@@ -1,0 +1,163 @@
+#pragma once
+// <ATen/TensorIterator.h>: loops of a program's own over operands that broadcast together. The tensors are strided and
+// in the CPU's memory.
+
+#include <functional>
+#include <optional>
+#include <type_traits>
+#include <vector>
+
+#include <halfbridge/array_ref.h>
+#include <halfbridge/bridge/at_internal.h>
+#include <halfbridge/bridge/small_vector.h>
+#include <halfbridge/tensor.h>
+
+namespace hb::bridge {
+inline namespace api {
+
+class TensorIteratorConfig;
+
+/// What TensorIteratorConfig::build() gives: a shape, and of each operand, outputs first, where it begins and the
+/// strides in bytes by which it is walked, the innermost dimension first.
+class HB_API TensorIteratorBase {
+ public:
+  using StrideVector = SmallVector<int64_t, 6>;
+  using Loop = std::function<void(char** data, const int64_t* strides, int64_t size)>;
+  using Loop2d = std::function<void(char** data, const int64_t* strides, int64_t size0, int64_t size1)>;
+
+  int ndim() const { return static_cast<int>(shape_.size()); }
+  /// The innermost dimension first; neighbours that every operand walks as one are merged.
+  IntArrayRef shape() const { return shape_; }
+  int64_t numel() const;
+  int ntensors() const { return static_cast<int>(operands_.size()); }
+  int noutputs() const { return outputs_; }
+  int ninputs() const { return ntensors() - outputs_; }
+  IntArrayRef strides(int64_t arg) const { return operands_[arg].strides; }
+  void* data_ptr(int64_t arg) const { return operands_[arg].data; }
+  ScalarType dtype(int64_t arg = 0) const { return tensor(arg).scalar_type(); }
+  ScalarType input_dtype(int64_t arg = 0) const { return dtype(outputs_ + arg); }
+  /// Throws unless the configuration asked for one.
+  ScalarType common_dtype() const;
+  Device device(int64_t arg = 0) const { return tensor(arg).device(); }
+  DeviceType device_type(int64_t arg = 0) const { return device(arg).type(); }
+  int64_t element_size(int64_t arg) const { return tensor(arg).element_size(); }
+  bool is_contiguous() const;
+  bool is_trivial_1d() const { return ndim() == 1; }
+  bool is_scalar(int64_t arg) const { return tensor(arg).numel() == 1; }
+  bool is_cpu_scalar(int64_t arg) const { return is_scalar(arg) && device(arg).is_cpu(); }
+  const Tensor& tensor(int64_t arg) const { return operands_[arg].tensor; }
+  const Tensor& output(int64_t arg = 0) const { return tensor(arg); }
+  const Tensor& input(int64_t arg = 0) const { return tensor(outputs_ + arg); }
+  const Tensor& tensor_base(int64_t arg) const { return tensor(arg); }
+  const Tensor& output_base(int64_t arg = 0) const { return output(arg); }
+  const Tensor& input_base(int64_t arg = 0) const { return input(arg); }
+  bool can_use_32bit_indexing() const;
+  /// Copies results that were computed in the common dtype to the outputs that the program gave.
+  void cast_outputs();
+
+  /// Calls `loop(data, strides, size)`, or `loop(data, strides, size0, size1)` with the strides of a second dimension
+  /// behind those of the first, for parts of the elements, on several threads if there are more than `grain_size`.
+  template <typename F>
+  void for_each(const F& loop, int64_t grain_size = internal::GRAIN_SIZE) {
+    run(loop_of(loop), grain_size);
+  }
+  /// For elements [begin, end), counted with the innermost dimension first, on this thread.
+  template <typename F, typename R>
+  void serial_for_each(const F& loop, const R& range) const {
+    run_range(loop_of(loop), range.begin, range.end);
+  }
+
+ private:
+  friend class TensorIteratorConfig;
+  struct Operand {
+    Tensor tensor, original;  // the program's tensor, if `tensor` has another dtype
+    char* data = nullptr;
+    StrideVector strides;
+  };
+
+  template <typename F>
+  static Loop loop_of(const F& loop) {
+    if constexpr (std::is_invocable_v<F, char**, const int64_t*, int64_t>)
+      return loop;
+    else
+      return [&loop](char** data, const int64_t* strides, int64_t size) {
+        // a second dimension of one element, whose strides nobody walks
+        loop(data, strides, size, 1);
+      };
+  }
+  void run(const Loop& loop, int64_t grain_size);
+  void run_range(const Loop& loop, int64_t begin, int64_t end) const;
+  void set_geometry(IntArrayRef shape);
+  void merge_dimensions();
+
+  std::vector<Operand> operands_;
+  StrideVector shape_;
+  int outputs_ = 0;
+  std::optional<ScalarType> common_;
+};
+
+class HB_API TensorIterator : public TensorIteratorBase {
+ public:
+  /// Inputs are promoted, as of an element-wise function; an output that is not defined is made, and is
+  /// the iterator's output().
+  static TensorIterator binary_op(Tensor& out, const Tensor& a, const Tensor& b);
+  static TensorIterator borrowing_binary_op(const Tensor& out, const Tensor& a, const Tensor& b);
+  static TensorIterator unary_op(Tensor& out, const Tensor& a);
+  static TensorIterator nullary_op(Tensor& out);
+  static TensorIterator borrowing_nullary_op(const Tensor& out);
+};
+
+/// Says what an iterator is made of. Outputs are added before inputs.
+class HB_API TensorIteratorConfig {
+ public:
+  TensorIteratorConfig& add_output(const Tensor& output);
+  TensorIteratorConfig& add_input(const Tensor& input);
+  TensorIteratorConfig& add_const_input(const Tensor& input) { return add_input(input); }
+  TensorIteratorConfig& add_owned_output(const Tensor& output) { return add_output(output); }
+  TensorIteratorConfig& add_owned_input(const Tensor& input) { return add_input(input); }
+  TensorIteratorConfig& add_owned_const_input(const Tensor& input) { return add_input(input); }
+  TensorIteratorConfig& add_borrowed_output(const Tensor& output) { return add_output(output); }
+  TensorIteratorConfig& add_borrowed_input(const Tensor& input) { return add_input(input); }
+  TensorIteratorConfig& add_borrowed_const_input(const Tensor& input) { return add_input(input); }
+
+  /// On unless it is said otherwise: operands of different dtypes are an error.
+  TensorIteratorConfig& check_all_same_dtype(bool on) { return set(same_dtype_, on); }
+  TensorIteratorConfig& promote_inputs_to_common_dtype(bool on);
+  TensorIteratorConfig& promote_integer_inputs_to_float(bool on) { return set(integers_to_float_, on); }
+  TensorIteratorConfig& cast_common_dtype_to_outputs(bool on);
+  TensorIteratorConfig& enforce_safe_casting_to_output(bool on) { return set(safe_cast_, on); }
+  /// On unless it is said otherwise: an output of another shape is resized; off, it is an error.
+  TensorIteratorConfig& resize_outputs(bool on) { return set(resize_, on); }
+  TensorIteratorConfig& set_check_mem_overlap(bool on) { return set(check_overlap_, on); }
+  // What no loop on the CPU depends on.
+  TensorIteratorConfig& check_all_same_device(bool /*on*/) { return *this; }
+  TensorIteratorConfig& allow_cpu_scalars(bool /*on*/) { return *this; }
+  TensorIteratorConfig& enforce_linear_iteration(bool /*on*/ = true) { return *this; }
+  /// Reductions have no iterator here: `true` throws.
+  TensorIteratorConfig& is_reduction(bool on);
+  TensorIteratorConfig& declare_static_dtype(ScalarType dtype);
+  TensorIteratorConfig& declare_static_device(Device device);
+  TensorIteratorConfig& declare_static_dtype_and_device(ScalarType dtype, Device device);
+  TensorIteratorConfig& declare_static_shape(IntArrayRef shape);
+
+  TensorIterator build();
+
+ private:
+  TensorIteratorConfig& set(bool& flag, bool on) {
+    flag = on;
+    return *this;
+  }
+  std::vector<int64_t> broadcast_shape() const;
+  std::optional<ScalarType> common_dtype() const;
+  void check_dtypes() const;
+  void prepare_output(TensorIteratorBase::Operand& operand, IntArrayRef shape, std::optional<ScalarType> common) const;
+
+  std::vector<Tensor> outputs_, inputs_;
+  bool same_dtype_ = true, promote_ = false, integers_to_float_ = false, cast_outputs_ = false, safe_cast_ = false;
+  bool resize_ = true, check_overlap_ = true;
+  std::optional<ScalarType> static_dtype_;
+  std::optional<std::vector<int64_t>> static_shape_;
+};
+
+}  // namespace api
+}  // namespace hb::bridge

@@ -1,0 +1,84 @@
+// Loops that extensions write over operands of their own.
+#include <ATen/TensorIterator.h>
+#include <ATen/native/cpu/Loops.h>
+
+#include "parity/case.h"
+
+PARITY_CASE(tensor_iterator, kernels) {
+  const auto a = c.randn({3, 1, 40}).transpose(0, 2), b = c.randn({5, 3});
+  torch::Tensor out;
+  {
+    at::TensorIterator iter = at::TensorIteratorConfig().add_output(out).add_input(a).add_input(b).build();
+    at::native::cpu_kernel(iter, [](float x, float y) -> float { return x * y + 1; });
+    c.out("broadcast", iter.output());
+    c.value("counts", iter.ninputs() * 100 + iter.noutputs() * 10 + iter.ntensors());
+    c.value("numel", iter.numel());
+  }
+  auto strided = torch::zeros({6, 40}).slice(1, 0, 40, 2);
+  auto iter = at::TensorIteratorConfig().add_output(strided).add_input(strided).resize_outputs(false).build();
+  at::native::cpu_kernel(iter, [](float x) -> float { return x + 3; });
+  c.out("in_place", strided);
+  torch::Tensor whole = torch::zeros({}, torch::kLong);
+  auto scalar = at::TensorIterator::nullary_op(whole);
+  at::native::cpu_kernel(scalar, []() -> int64_t { return 17; });
+  c.out("scalar", whole);
+}
+
+PARITY_CASE(tensor_iterator, dtypes) {
+  const auto x = c.randn({70}), n = c.arange({70}, torch::kLong);
+  torch::Tensor sum;
+  auto iter = at::TensorIterator::binary_op(sum, x, n);
+  at::native::cpu_kernel(iter, [](float a, float b) -> float { return a - 2 * b; });
+  c.out("promoted", iter.output());
+  auto halves = torch::zeros({70}, torch::kHalf);
+  auto cast = at::TensorIterator::binary_op(halves, x, x);
+  at::native::cpu_kernel(cast, [](float a, float b) -> float { return a * b; });
+  c.out("cast", halves);
+  auto mask = torch::empty({70}, torch::kBool);
+  auto compare =
+      at::TensorIteratorConfig().check_all_same_dtype(false).add_output(mask).add_input(x).add_input(n).build();
+  at::native::cpu_kernel(compare, [](float a, int64_t b) -> bool { return a > static_cast<float>(b % 2); });
+  c.out("mask", mask);
+  auto whole = torch::empty({70}), part = torch::empty({70});
+  auto two = at::TensorIteratorConfig().add_output(whole).add_output(part).add_input(x).build();
+  at::native::cpu_kernel_multiple_outputs(two, [](float a) -> std::tuple<float, float> {
+    const float floor = std::floor(a);
+    return {floor, a - floor};
+  });
+  c.out("whole", whole), c.out("part", part);
+}
+
+PARITY_CASE(tensor_iterator, loops) {
+  const auto x = c.randn({40000, 3});
+  auto out = torch::zeros({3, 40000}).t();
+  auto iter = at::TensorIteratorConfig().add_output(out).add_input(x).build();
+  iter.for_each([](char** data, const int64_t* strides, int64_t n) {
+    for (int64_t i = 0; i < n; ++i)
+      *reinterpret_cast<float*>(data[0] + i * strides[0]) = *reinterpret_cast<float*>(data[1] + i * strides[1]) * 2;
+  });
+  c.out("one_dimension", out);
+  iter.for_each([](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
+    for (int64_t j = 0; j < size1; ++j)
+      for (int64_t i = 0; i < size0; ++i) *reinterpret_cast<float*>(data[0] + i * strides[0] + j * strides[2]) += 1;
+  });
+  c.out("two_dimensions", out);
+  double total = 0;
+  auto each = at::TensorIteratorConfig().add_input(x).build();
+  at::native::cpu_serial_kernel(each, [&](float value) -> void { total += value; });
+  c.out("serial", torch::tensor({total}));
+}
+
+PARITY_CASE(tensor_iterator, wrong) {
+  const auto x = torch::ones({2, 3}), y = torch::ones({4}), n = torch::ones({2, 3}, torch::kLong);
+  const auto row = torch::ones({3}), wide = torch::ones({1, 3}).expand({2, 3});
+  torch::Tensor out;
+  c.throws("shapes", [&] { at::TensorIteratorConfig().add_output(out).add_input(x).add_input(y).build(); });
+  c.throws("dtypes", [&] { at::TensorIteratorConfig().add_output(out).add_input(x).add_input(n).build(); });
+  c.throws("output", [&] { at::TensorIteratorConfig().add_output(row).add_input(x).resize_outputs(false).build(); });
+  c.throws("overlap", [&] { at::TensorIteratorConfig().add_output(wide).add_input(x).build(); });
+  c.throws("order", [&] { at::TensorIteratorConfig().add_input(x).add_output(out); });
+  c.throws("unsafe", [&] {
+    auto ints = torch::zeros({2, 3}, torch::kLong);
+    at::TensorIterator::binary_op(ints, x, x);
+  });
+}
