@@ -50,9 +50,21 @@ double adam_bytes(int64_t n, int calls) {
   return 7 * 4.0 * static_cast<double>(n) / seconds(calls, [&] { adam.step(); });
 }
 
+/// Says in a sentence why there is no GPU, where there is none.
+int check() {
+  try {
+    torch::empty({1}, kGpu);
+    return 0;
+  } catch (const c10::Error& e) {
+    std::cerr << "error: no device: " << e.msg() << "\n";
+    return 1;
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 2 && std::string(argv[1]) == "--check") return check();
   if (argc < 2 || !torch::cuda::is_available()) {
     std::cerr << "usage: gpu_speed FILE [small], where there is a GPU\n";
     return 2;

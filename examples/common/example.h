@@ -3,6 +3,7 @@
 //                only the latter are there, five sixths of them are trained on. Without it the 1,797 digits that come
 //                with Halfbridge, enlarged to 28x28.
 //   --epochs N   passes over the data        --steps N   so many steps of each epoch, and 100 images for testing
+//   --device cpu|cuda       where it computes
 //   --stem imagenet|cifar   of a ResNet: for images of 224x224, or 32x32; the digits are enlarged to it
 #pragma once
 
@@ -20,6 +21,7 @@ namespace example {
 struct Arguments {
   std::string data;
   int64_t epochs = 3, steps = -1;
+  torch::Device device{torch::kCPU};
   bool cifar = false;  // the stem of a ResNet
   int64_t side() const { return cifar ? 32 : 224; }
 };
@@ -33,13 +35,15 @@ inline Arguments parse(int argc, char** argv, bool has_stem = false) {
       args.data = argv[i + 1];
     else if (key == "--epochs")
       args.epochs = std::stoll(argv[i + 1]);
+    else if (key == "--device")
+      args.device = torch::Device(argv[i + 1]);
     else if (key == "--steps")
       args.steps = std::stoll(argv[i + 1]);
     else if (has_stem && key == "--stem" &&
              (std::string(argv[i + 1]) == "cifar" || std::string(argv[i + 1]) == "imagenet"))
       args.cifar = std::string(argv[i + 1]) == "cifar";
     else
-      throw std::invalid_argument("expected --data DIR, --epochs N" +
+      throw std::invalid_argument("expected --data DIR, --epochs N, --device cpu|cuda" +
                                   std::string(has_stem ? ", --stem imagenet|cifar" : "") + " or --steps N, got " + key +
                                   " " + argv[i + 1]);
   }
@@ -90,15 +94,16 @@ inline auto loader(const demo::LabelledImages& images, int64_t batch_size, int64
                                        torch::data::DataLoaderOptions().batch_size(batch_size).drop_last(true));
 }
 
-/// Share of the images that `net` gets right.
+/// Share of the images that `net` gets right, on the device of its parameters.
 template <class Net>
 double accuracy(Net& net, const demo::LabelledImages& images, int64_t side = 28) {
   torch::NoGradGuard no_grad;
   net->eval();
+  const auto device = net->parameters()[0].device();
   int64_t right = 0;
   for (int64_t i = 0; i < images.size(); i += 100) {
     const auto n = std::min<int64_t>(100, images.size() - i);
-    const auto classes = net(resized(images.images.narrow(0, i, n), side)).argmax(1);
+    const auto classes = net(resized(images.images.narrow(0, i, n), side).to(device)).argmax(1).cpu();
     right += classes.eq(images.labels.narrow(0, i, n)).sum().template item<int64_t>();
   }
   net->train();

@@ -12,6 +12,7 @@ int main(int argc, char** argv) {
   const auto [training, test] = example::load(args, 32);
   auto loader = example::loader(training, 32);
   Mlp net;
+  net->to(args.device);
   torch::optim::SGD optimizer(net->parameters(), 1e-2);
   auto train = hb::amp::build_train_network(net, optimizer, torch::nn::CrossEntropyLoss(), "O2");
   train.accumulate(kAccumulate);
@@ -20,7 +21,7 @@ int main(int argc, char** argv) {
   for (int64_t epoch = 1; epoch <= args.epochs; ++epoch) {
     torch::Tensor loss;
     for (auto& batch : *loader) {
-      loss = train(batch.data, batch.target);
+      loss = train(batch.data.to(args.device), batch.target.to(args.device));
       progress.first_loss(loss);
     }
     progress.epoch(epoch, loss, example::accuracy(net, test));

@@ -10,8 +10,9 @@ int main(int argc, char** argv) {
   const auto [training, test] = example::load(args, 32);
   auto loader = example::loader(training, 32);
   Mlp net;
+  net->to(args.device);
   torch::optim::SGD optimizer(net->parameters(), 1e-2);
-  torch::amp::GradScaler scaler("cpu");
+  torch::amp::GradScaler scaler(args.device);
   example::Progress progress;
 
   for (int64_t epoch = 1; epoch <= args.epochs; ++epoch) {
@@ -19,8 +20,8 @@ int main(int argc, char** argv) {
     int64_t step = 0;
     for (auto& batch : *loader) {
       {
-        torch::autocast guard(torch::kCPU, torch::kHalf);
-        loss = torch::nn::functional::cross_entropy(net(batch.data), batch.target);
+        torch::autocast guard(args.device.type(), torch::kHalf);
+        loss = torch::nn::functional::cross_entropy(net(batch.data.to(args.device)), batch.target.to(args.device));
       }
       progress.first_loss(loss);
       scaler.scale(loss / kAccumulate).backward();

@@ -12,6 +12,7 @@ int main(int argc, char** argv) {
   const auto [training, test] = example::load(args, 32);
   auto loader = example::loader(training, 32);
   Mlp net;
+  net->to(args.device);
   torch::optim::SGD optimizer(net->parameters(), 1e-2);
   std::cout << hb::summary(net, {32, 1, 28, 28});
 

@@ -9,12 +9,13 @@ int main(int argc, char** argv) {
   const auto [training, test] = example::load(args, 16);
   auto loader = example::loader(training, 16, args.side());
   ResNet34 net(args.cifar);
+  net->to(args.device);
   torch::optim::SGD optimizer(net->parameters(), torch::optim::SGDOptions(0.02).momentum(0.9));
   hb::amp::DynamicLossScaler scaler(/*scale_value=*/1024, /*scale_factor=*/2, /*scale_window=*/100);
   example::Progress progress;
 
   auto forward = [&](const torch::Tensor& images, const torch::Tensor& labels) {
-    torch::autocast guard(torch::kCPU, torch::kHalf);
+    torch::autocast guard(args.device.type(), torch::kHalf);
     auto loss = torch::nn::functional::cross_entropy(net(images), labels);
     return std::make_tuple(scaler.scale(loss), loss);
   };
@@ -23,7 +24,7 @@ int main(int argc, char** argv) {
   for (int64_t epoch = 1; epoch <= args.epochs; ++epoch) {
     torch::Tensor loss;
     for (auto& batch : *loader) {
-      auto [value, scaled] = step(batch.data, batch.target);
+      auto [value, scaled] = step(batch.data.to(args.device), batch.target.to(args.device));
       loss = std::get<1>(value);
       progress.first_loss(loss);
       auto grads = scaler.unscale(scaled);

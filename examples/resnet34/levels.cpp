@@ -9,6 +9,7 @@ int main(int argc, char** argv) {
   const auto [training, test] = example::load(args, 16);
   auto loader = example::loader(training, 16, args.side());
   ResNet34 net(args.cifar);
+  net->to(args.device);
   torch::optim::SGD optimizer(net->parameters(), torch::optim::SGDOptions(0.02).momentum(0.9));
   auto train = hb::amp::build_train_network(net, optimizer, torch::nn::CrossEntropyLoss(), "O2");
   train.clip_gradients(5.0);
@@ -17,7 +18,7 @@ int main(int argc, char** argv) {
   for (int64_t epoch = 1; epoch <= args.epochs; ++epoch) {
     torch::Tensor loss;
     for (auto& batch : *loader) {
-      loss = train(batch.data, batch.target);
+      loss = train(batch.data.to(args.device), batch.target.to(args.device));
       progress.first_loss(loss);
     }
     progress.epoch(epoch, loss, example::accuracy(net, test, args.side()));

@@ -7,16 +7,17 @@ int main(int argc, char** argv) {
   const auto [training, test] = example::load(args, 16);
   auto loader = example::loader(training, 16, args.side());
   ResNet34 net(args.cifar);
+  net->to(args.device);
   torch::optim::SGD optimizer(net->parameters(), torch::optim::SGDOptions(0.02).momentum(0.9));
-  torch::amp::GradScaler scaler("cpu");
+  torch::amp::GradScaler scaler(args.device);
   example::Progress progress;
 
   for (int64_t epoch = 1; epoch <= args.epochs; ++epoch) {
     torch::Tensor loss;
     for (auto& batch : *loader) {
       {
-        torch::autocast guard(torch::kCPU, torch::kHalf);
-        loss = torch::nn::functional::cross_entropy(net(batch.data), batch.target);
+        torch::autocast guard(args.device.type(), torch::kHalf);
+        loss = torch::nn::functional::cross_entropy(net(batch.data.to(args.device)), batch.target.to(args.device));
       }
       progress.first_loss(loss);
       scaler.scale(loss).backward();

@@ -9,7 +9,9 @@
 #include <halfbridge/generator.h>
 #include <halfbridge/grad_mode.h>
 #include <halfbridge/ops.h>
+#include <halfbridge/sent_ahead.h>
 
+#include "../amp/module_hooks.h"
 #include "distributed/shared_parameters.h"
 #include "modes.h"
 
@@ -32,6 +34,28 @@ int64_t read_int(InputArchive& archive, const char* key) {
   archive.read(key, value);
   return value.toInt();
 }
+
+/// Batches where the network is.
+class OnDevice {
+ public:
+  OnDevice(Batches::Next next, const bridge::nn::Module& network)
+      : next_(std::move(next)), sender_(amp::device_of(network)) {}
+  std::optional<Batch> operator()() {
+    auto batch = next_();
+    if (!batch) return batch;
+    for (Tensor& t : batch->inputs) move(t);
+    move(batch->target);
+    return batch;
+  }
+
+ private:
+  void move(Tensor& t) {
+    t = sender_.send(t);
+    sender_.receive(t);
+  }
+  Batches::Next next_;
+  cuda::Sender sender_;
+};
 
 }  // namespace
 
@@ -99,7 +123,7 @@ Batches::Next Model::position(const Batches& batches) {
 }
 
 void Model::run_epoch(RunContext& run, const Batches& batches, const Callbacks& callbacks) {
-  auto next = position(batches);
+  OnDevice next(position(batches), network_.module());
   resume_random_ = Tensor();
   run.epoch = epoch_ + 1, run.step = steps_in_epoch_;
   for (const auto& c : callbacks) c->on_train_epoch_begin(run);
@@ -128,7 +152,7 @@ std::map<std::string, double> Model::eval(const Batches& batches) {
   EvalMode mode(network_.module());
   for (const auto& m : metrics_) m->clear();
   Mean loss;
-  auto next = batches.begin();
+  OnDevice next(batches.begin(), network_.module());
   while (const auto batch = next()) {
     const auto result = step_.evaluate(batch->inputs, has_loss_ ? batch->target : Tensor());
     const double n = batch->target.dim() > 0 ? static_cast<double>(batch->target.size(0)) : 1;

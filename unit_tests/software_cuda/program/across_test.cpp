@@ -4,8 +4,10 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <halfbridge/dlpack.h>
+#include <halfbridge/sent_ahead.h>
 
 #include <sstream>
+#include <vector>
 
 #include "software_cuda/software_cuda.h"
 
@@ -44,6 +46,46 @@ TEST(Across, PinnedMemoryInUse) {
   for (int i = 0; i < 20; ++i)
     sent.push_back(torch::full({1000}, i).pin_memory().to(kGpu, torch::kFloat, /*non_blocking=*/true));
   for (int i = 0; i < 20; ++i) EXPECT_TRUE(sent[i].eq(i).all().item<bool>()) << i;
+}
+
+struct Numbers : torch::data::Dataset<Numbers> {
+  torch::data::Example<> get(size_t i) override {
+    return {torch::full({300}, static_cast<double>(i)), torch::tensor(static_cast<int64_t>(i))};
+  }
+  std::optional<size_t> size() const override { return 14; }
+};
+
+// Batches come in their order, are whole when a kernel reads them, and nobody waits for them.
+TEST(Across, BatchesSentAhead) {
+  auto loader = torch::data::make_data_loader<torch::data::samplers::SequentialSampler>(
+      Numbers().map(torch::data::transforms::Stack<>()), 4);
+  auto ahead = hb::cuda::sent_ahead(*loader, torch::kCUDA);
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    std::vector<Tensor> sums;
+    control().reset_counts();
+    for (auto& batch : ahead) {
+      EXPECT_EQ(batch.data.device(), kGpu);
+      sums.push_back(batch.data.sum(1).add(batch.target));
+    }
+    EXPECT_EQ(control().counts().synchronisations, 0u);
+    EXPECT_EQ(control().counts().copies_from_host, 8u);
+    EXPECT_TRUE(torch::cat(sums).cpu().equal(torch::arange(14, torch::kFloat).mul(301)));
+  }
+  for (auto& batch : hb::cuda::sent_ahead(*loader, torch::kCPU)) EXPECT_TRUE(batch.data.is_cpu());
+  std::vector<Tensor> none;
+  EXPECT_TRUE(hb::cuda::sent_ahead(none, torch::kCUDA).begin() == hb::cuda::sent_ahead(none, torch::kCUDA).end());
+}
+
+// The memory of a batch that is gone is not written anew while a kernel of another stream still reads it.
+TEST(Across, MemoryOfBatchesSentAhead) {
+  std::vector<Tensor> host;
+  for (int i = 0; i < 30; ++i) host.push_back(torch::full({5000}, i));
+  std::vector<Tensor> results;
+  for (auto& batch : hb::cuda::sent_ahead(host, torch::kCUDA)) {
+    results.push_back(batch + 1);
+    batch = Tensor();
+  }
+  for (size_t i = 0; i < results.size(); ++i) EXPECT_TRUE(results[i].eq(i + 1).all().item<bool>()) << i;
 }
 
 TEST(Across, MemoryOfOthers) {
