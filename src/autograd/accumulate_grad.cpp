@@ -99,6 +99,8 @@ void accumulate(Tensor& sum, Tensor update) {
       sum = sum_of_layouts(sum, update);
   } else if (GradMode::is_enabled()) {
     sum = arithmetic.add(sum, update);
+  } else if (Tensor later = sum.device().is_cpu() ? Tensor() : arithmetic.late_sum(sum, update); later.defined()) {
+    sum = std::move(later);
   } else if (writable(sum)) {
     arithmetic.add_(sum, update);
   } else if (writable(update)) {

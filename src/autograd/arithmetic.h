@@ -11,6 +11,8 @@ namespace hb::autodiff {
 struct Arithmetic {
   Tensor (*add)(const Tensor& a, const Tensor& b);
   void (*add_)(Tensor& self, const Tensor& other);
+  /// a + b, which a device computes when it is needed; undefined where it does not.
+  Tensor (*late_sum)(const Tensor& a, const Tensor& b);
   Tensor (*clone)(const Tensor& self, std::optional<MemoryFormat> format);
   void (*copy_)(Tensor& self, const Tensor& source);
   void (*zero_)(Tensor& self);

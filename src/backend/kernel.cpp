@@ -2,6 +2,7 @@
 #include "backend/kernel.h"
 #include "core/calling_function.h"
 #include "core/device_backend.h"
+#include "core/pending.h"
 
 namespace hb {
 
@@ -39,6 +40,7 @@ void KernelSlots::fail(const Device& device) const {
 }
 
 KernelScope::KernelScope(const char* name, const Device& device) : name_(name), device_(device) {
+  if (pending::any()) pending::before_kernel(name);
   device_backend(name, device).enter_kernel(name, device);
 }
 KernelScope::~KernelScope() { device_backend(name_, device_).leave_kernel(name_, device_); }

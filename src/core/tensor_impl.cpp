@@ -9,6 +9,7 @@
 #include "backend/elementwise.h"
 #include "core/autograd_seam.h"
 #include "core/geometry.h"
+#include "core/pending.h"
 #include "core/recorder.h"
 
 namespace hb {
@@ -76,6 +77,7 @@ void TensorImpl::take_data_of(const TensorImpl& o) {
 }
 
 intrusive_ptr<TensorImpl> TensorImpl::snapshot() const {
+  if (pending::any()) pending::run(*storage_);
   std::unique_lock<std::mutex> lock;
   if (HB_UNLIKELY(is_deferred())) lock = std::unique_lock(mutex_of(this));
   auto copy = make_intrusive<TensorImpl>(storage_, dtype_, sizes_, strides_, offset_);

@@ -7,6 +7,7 @@
 #include <halfbridge/error.h>
 
 #include "core/cuda_api.h"
+#include "core/pending.h"
 #include "cuda/allocator.h"
 #include "cuda/graph.h"
 #include "cuda/report.h"
@@ -67,24 +68,36 @@ class Api final : public CudaApi {
     return cuda::stream_from_handle(static_cast<cudaStream_t>(stream), device);
   }
   CudaStreamId current_stream(DeviceIndex device) override { return current_stream_id(device); }
-  void set_current_stream(CudaStreamId id, DeviceIndex device) override { set_current_stream_id(id, device); }
-  void* stream_handle(CudaStreamId id, DeviceIndex device) override { return cuda::stream_handle(id, device); }
+  void set_current_stream(CudaStreamId id, DeviceIndex device) override {
+    pending::finish();
+    set_current_stream_id(id, device);
+  }
+  void* stream_handle(CudaStreamId id, DeviceIndex device) override {
+    pending::finish();  // the program may launch kernels of its own
+    return cuda::stream_handle(id, device);
+  }
   bool stream_is_done(CudaStreamId id, DeviceIndex device) override {
+    pending::finish();
     const OnDevice guard(device);
     return is_done(cudaStreamQuery(cuda::stream_handle(id, device)), "query");
   }
   void wait_for_stream(CudaStreamId id, DeviceIndex device) override {
+    pending::finish();
     const OnDevice guard(device);
     wait_for(cuda::stream_handle(id, device));
   }
   int stream_priority(CudaStreamId id, DeviceIndex) override { return cuda::stream_priority(id); }
   std::pair<int, int> priority_range() override { return {0, -1}; }
   void copy_and_wait(void* to, const void* from, size_t bytes, int kind, void* stream) override {
+    pending::finish();
     const auto in = static_cast<cudaStream_t>(stream);
     check(cudaMemcpyAsync(to, from, bytes, static_cast<cudaMemcpyKind>(kind), in), "memcpy_and_sync");
     wait_for(in);
   }
-  void wait_for_handle(void* stream) override { wait_for(static_cast<cudaStream_t>(stream)); }
+  void wait_for_handle(void* stream) override {
+    pending::finish();
+    wait_for(static_cast<cudaStream_t>(stream));
+  }
   bool is_capturing(CudaStreamId id, DeviceIndex device) override {
     if (id == 0) return false;  // the default stream cannot be recorded
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
@@ -100,10 +113,12 @@ class Api final : public CudaApi {
   }
   void destroy_event(void* event, DeviceIndex) noexcept override { cudaEventDestroy(static_cast<cudaEvent_t>(event)); }
   void record_event(void* event, CudaStreamId id, DeviceIndex device) override {
+    pending::finish();
     const OnDevice guard(device);
     check(cudaEventRecord(static_cast<cudaEvent_t>(event), cuda::stream_handle(id, device)), "CUDAEvent");
   }
   void stream_waits_for(void* event, CudaStreamId id, DeviceIndex device) override {
+    pending::finish();
     const OnDevice guard(device);
     check(cudaStreamWaitEvent(cuda::stream_handle(id, device), static_cast<cudaEvent_t>(event), 0), "CUDAEvent");
   }

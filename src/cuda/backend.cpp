@@ -6,6 +6,7 @@
 #include <halfbridge/error.h>
 
 #include "core/device_backend.h"
+#include "core/pending.h"
 #include "cuda/allocator.h"
 #include "cuda/api.h"
 #include "cuda/generator.h"
@@ -40,6 +41,7 @@ class CudaBackend final : public DeviceBackend {
 
   void copy(void* to, const Device& to_device, const void* from, const Device& from_device, size_t bytes,
             bool non_blocking) override {
+    pending::finish();
     if (!to_device.is_cpu() && !from_device.is_cpu() && to_device != from_device)
       return copy_between(to, to_device.index(), from, from_device.index(), bytes);
     const OnDevice guard(to_device.is_cpu() ? from_device.index() : to_device.index());
@@ -62,6 +64,7 @@ class CudaBackend final : public DeviceBackend {
     if (!non_blocking) wait_for(stream);
   }
   void synchronize(DeviceIndex index) override {
+    pending::finish();
     const OnDevice guard(index);
     check(cudaDeviceSynchronize(), "synchronize");
     throw_reports();

@@ -1,5 +1,6 @@
 // Batch norm in two launches each way: sums per channel, whose last block makes of them what there is once per channel,
-// and the pass over all elements.
+// and the pass over all elements, which may do an addition and a relu besides (ops/nn/late_pass.h).
+#include "backend/channel_pass.h"
 #include "formulas/batch_norm.h"
 
 #include "cuda/kernel_file.h"
@@ -105,21 +106,42 @@ __global__ void statistics(NormShape s, BatchNormChannels p, Partial partial, co
 __global__ void from_running(BatchNormChannels p) { HB_GRID_LOOP(i, p.channels) per_channel::channel(p, i); }
 
 template <class T>
-__global__ void affine(NormShape s, T* y, const T* x, const compute_t<T>* scale, const compute_t<T>* shift) {
+__device__ T pass_value(const ChannelPass& p, int64_t i) {
   using C = compute_t<T>;
-  HB_GRID_LOOP(i, s.outer * s.channels * s.inner) {
-    const int64_t c = i / s.inner % s.channels;
-    y[i] = T(widen<C>(x[i]) * scale[c] + shift[c]);
+  T v = static_cast<const T*>(p.x)[i];
+  if (p.scale) {
+    const int64_t c = i / p.shape.inner % p.shape.channels;
+    v = T(widen<C>(v) * static_cast<const C*>(p.scale)[c] + static_cast<const C*>(p.shift)[c]);
   }
+  if (p.added) v = T(widen<C>(v) + widen<C>(static_cast<const T*>(p.added)[i]));
+  if (p.relu && widen<C>(v) < C(0)) v = T(C(0));
+  if (p.mask && widen<C>(static_cast<const T*>(p.mask)[i]) <= C(0)) v = T(C(0));
+  return v;
+}
+template <class T>
+__global__ void channel_pass(ChannelPass p, T* y) {
+  HB_GRID_LOOP(i, p.shape.outer * p.shape.channels * p.shape.inner) y[i] = pass_value<T>(p, i);
 }
 
-template <class T, bool kPlanes>
-__global__ void gradient_sums(NormShape s, BatchNormChannels p, GradChannels grad, Partial partial, const T* g,
-                              const T* x) {
+/// The gradient that comes in: what is in memory, or what a pass gives, which is put there.
+template <class T>
+struct Incoming {
+  const T* g;
+  __device__ T operator()(int64_t i) const { return g[i]; }
+};
+template <class T>
+struct IncomingPass {
+  ChannelPass pass;
+  T* g;
+  __device__ T operator()(int64_t i) const { return g[i] = pass_value<T>(pass, i); }
+};
+
+template <class T, bool kPlanes, class G>
+__global__ void gradient_sums(NormShape s, BatchNormChannels p, GradChannels grad, Partial partial, G g, const T* x) {
   using C = compute_t<T>;
   const C* const mean = static_cast<const C*>(p.mean);
   const auto f = [&](int64_t at, int64_t c) {
-    const double v = widen<double>(g[at]);
+    const double v = widen<double>(g(at));
     return Pair{v, v * (widen<double>(x[at]) - static_cast<double>(mean[c]))};
   };
   sum_channels<kPlanes>(s, partial, f, [&](int64_t c, const Pair& sum) {
@@ -139,8 +161,13 @@ __global__ void gradient(NormShape s, GradChannels grad, T* grad_x, const T* g, 
 }
 
 template <class T>
+void launch_pass(const ChannelPass& p, void* y) {
+  HB_LAUNCH(channel_pass<T>, blocks_for(p.shape.count() * p.shape.channels), kThreads, 0, current_stream(), p,
+            static_cast<T*>(y));
+}
+
+template <class T>
 void forward(const NormShape& s, const BatchNormChannels& p, T* y, const T* x) {
-  using C = compute_t<T>;
   if (p.training) {
     const Parts parts(s);
     const Scratch<Pair> memory(s.channels * parts.count);
@@ -152,24 +179,26 @@ void forward(const NormShape& s, const BatchNormChannels& p, T* y, const T* x) {
   } else {
     HB_LAUNCH(from_running, blocks_for(p.channels, 64), 64, 0, current_stream(), p);
   }
-  HB_LAUNCH(affine<T>, blocks_for(s.count() * s.channels), kThreads, 0, current_stream(), s, y, x,
-            static_cast<const C*>(p.scale), static_cast<const C*>(p.shift));
+  if (!y) return;
+  ChannelPass pass;
+  pass.shape = s, pass.x = x, pass.scale = p.scale, pass.shift = p.shift;
+  launch_pass<T>(pass, y);
 }
 
-template <class T>
-void backward(const NormShape& s, const BatchNormChannels& p, const BatchNormGradients& wanted, const T* g,
+template <class T, class G>
+void backward(const NormShape& s, const BatchNormChannels& p, const BatchNormGradients& wanted, const G& g,
               const T* x) {
   const GradChannels grad(p, wanted);
   const Parts parts(s);
   const Scratch<Pair> memory(s.channels * parts.count);
   const Partial partial{memory.get(), block_counters(current_stream())};
   if (s.inner > 1)
-    HB_LAUNCH((gradient_sums<T, true>), parts.grid, parts.block, 0, current_stream(), s, p, grad, partial, g, x);
+    HB_LAUNCH((gradient_sums<T, true, G>), parts.grid, parts.block, 0, current_stream(), s, p, grad, partial, g, x);
   else
-    HB_LAUNCH((gradient_sums<T, false>), parts.grid, parts.block, 0, current_stream(), s, p, grad, partial, g, x);
+    HB_LAUNCH((gradient_sums<T, false, G>), parts.grid, parts.block, 0, current_stream(), s, p, grad, partial, g, x);
   if (wanted.x)
     HB_LAUNCH(gradient<T>, blocks_for(s.count() * s.channels), kThreads, 0, current_stream(), s, grad,
-              static_cast<T*>(wanted.x), g, x, static_cast<const compute_t<T>*>(p.mean));
+              static_cast<T*>(wanted.x), static_cast<const T*>(g.g), x, static_cast<const compute_t<T>*>(p.mean));
 }
 
 void batch_norm(ScalarType dtype, const NormShape& s, const BatchNormChannels& p, void* y, const void* x) {
@@ -182,11 +211,23 @@ void batch_norm_backward(ScalarType dtype, const NormShape& s, const BatchNormCh
                          const BatchNormGradients& grad, const void* g, const void* x) {
   HB_FLOATING_SWITCH("batch_norm_backward", dtype, [&](auto type) {
     using T = decltype(type);
-    backward<T>(s, p, grad, static_cast<const T*>(g), static_cast<const T*>(x));
+    backward<T>(s, p, grad, Incoming<T>{static_cast<const T*>(g)}, static_cast<const T*>(x));
+  });
+}
+void run_pass(const ChannelPass& p, void* y) {
+  HB_FLOATING_SWITCH("batch_norm", p.dtype, [&](auto type) { launch_pass<decltype(type)>(p, y); });
+}
+void backward_of_pass(const ChannelPass& incoming, const BatchNormChannels& p, const BatchNormGradients& grad, void* g,
+                      const void* x) {
+  HB_FLOATING_SWITCH("batch_norm_backward", incoming.dtype, [&](auto type) {
+    using T = decltype(type);
+    backward<T>(incoming.shape, p, grad, IncomingPass<T>{incoming, static_cast<T*>(g)}, static_cast<const T*>(x));
   });
 }
 HB_REGISTER_CUDA(batch_norm_kernel, batch_norm);
 HB_REGISTER_CUDA(batch_norm_backward_kernel, batch_norm_backward);
+HB_REGISTER_CUDA(channel_pass_kernel, run_pass);
+HB_REGISTER_CUDA(batch_norm_backward_of_pass_kernel, backward_of_pass);
 
 }  // namespace
 }  // namespace hb::cuda

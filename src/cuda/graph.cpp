@@ -7,6 +7,7 @@
 
 #include <halfbridge/error.h>
 
+#include "core/pending.h"
 #include "cuda/last_block.h"
 #include "cuda/streams.h"
 
@@ -29,6 +30,7 @@ CudaGraphApi::Pool make_graph_pool() {
 void Graph::begin(Pool pool, int mode) {
   HB_CHECK(!recording, "[CUDAGraph] expected no graph to be recorded on this thread, got one");
   HB_CHECK(!graph_ && !executable_, "[CUDAGraph] expected a graph that holds nothing; reset() it first");
+  pending::finish();
   device_ = current_device(), stream_ = current_stream();
   pool_ = pool == Pool{0, 0} ? make_graph_pool() : pool;
   hold_graph_pool(pool_, device_);
@@ -67,6 +69,7 @@ void Graph::stop(bool good) {
 void Graph::end() {
   HB_CHECK(recording == this, "[CUDAGraph] expected capture_end() on the thread that began it");
   HB_CHECK(current_stream() == stream_, "Capture must end on the same stream it began on.");
+  pending::finish();
   for (const auto& [generator, draws] : draws_) advance_draws(draws.start, draws.count);
   stop(true);
   if (!keep_graph_) instantiate();
@@ -79,6 +82,7 @@ void Graph::instantiate() {
 
 void Graph::replay() {
   HB_CHECK(executable_, "[CUDAGraph] expected a graph that was recorded and instantiated");
+  pending::finish();
   const OnDevice guard(device_);
   const cudaStream_t stream = current_stream();
   for (Numbers& n : numbers_) write(n, stream);

@@ -3,6 +3,8 @@
 
 #include <halfbridge/ops.h>
 
+#include "ops/nn/late_pass.h"
+
 namespace hb::autodiff {
 namespace {
 
@@ -10,6 +12,7 @@ namespace {
     (arithmetic = {
          [](const Tensor& a, const Tensor& b) { return hb::add(a, b); },
          [](Tensor& self, const Tensor& other) { hb::add_(self, other); },
+         &ops::late_sum,
          [](const Tensor& self, std::optional<MemoryFormat> format) { return hb::clone(self, format); },
          [](Tensor& self, const Tensor& source) { hb::copy_(self, source); },
          [](Tensor& self) { hb::zero_(self); },

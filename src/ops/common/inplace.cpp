@@ -10,6 +10,7 @@
 #include "autograd/record.h"
 #include "backend/elementwise.h"
 #include "core/geometry.h"
+#include "core/pending.h"
 #include "ops/common/inference.h"
 #include "ops/common/out_dtype.h"
 #include "ops/sparse/sparse.h"
@@ -94,7 +95,8 @@ bool any_requires_grad(const Tensor& self, std::initializer_list<const Tensor*> 
 // Only `t` and handles to it can see this memory and know where it is.
 bool sole_owner(const TensorImpl& t, int64_t owners) {
   const StorageImpl& storage = *t.physical_storage();
-  return storage.use_count() == owners && !storage.is_borrowed() && !storage.address_shown();
+  return storage.use_count() == owners + pending::handles(storage) && !storage.is_borrowed() &&
+         !storage.address_shown();
 }
 
 bool same_visible_layout(const TensorImpl& a, const TensorImpl& b) {

@@ -9,6 +9,7 @@
 #include "ops/common/refused_dtypes.h"
 #include "ops/elementwise/elementwise_op.h"
 #include "ops/elementwise/fused_gradients.h"
+#include "ops/nn/late_pass.h"
 
 namespace hb {
 namespace {
@@ -42,7 +43,9 @@ Tensor sigmoid_backward(const Tensor& g, const Tensor& y) {
 Tensor threshold_backward(const Tensor& g, const Tensor& x, const Scalar& threshold) {
   const double p[] = {threshold.toDouble()};
   const ScalarType t = ops::promoted({g, x});
-  Tensor out = ops::launch_new("threshold_backward", threshold_backward_formula, compute_type(t), t, {g, x}, p);
+  Tensor out = p[0] == 0 ? ops::late_relu_gradient(g, x) : Tensor();
+  if (!out.defined())
+    out = ops::launch_new("threshold_backward", threshold_backward_formula, compute_type(t), t, {g, x}, p);
   if (needs_grad(g))
     record("ThresholdBackwardBackward0", out, {&g}, {SavedTensor::input(x)},
            [threshold](Backward& b, auto& s) { return gradients(threshold_backward(b.grad(), s[0], threshold)); });

@@ -10,6 +10,7 @@
 #include "ops/common/layout.h"
 #include "ops/common/or_undefined.h"
 #include "ops/nn/counted_batches.h"
+#include "ops/nn/late_pass.h"
 
 namespace hb {
 namespace {
@@ -82,7 +83,10 @@ variable_list gradients(Backward& b, const Tensor& input, const Tensor& weight, 
   if (GradMode::is_enabled()) return composed_gradients(b, input, weight, mean, rstd, c.training, c.eps);
   const Arranged l(input);
   const Tensor& x = l.x;
-  const Tensor g = l.match(b.grad());
+  const auto late = l.channels_last ? ops::late_pass_of(b.grad()) : nullptr;
+  const bool fused = late && !late->pass.scale && late->pass.dtype == x.scalar_type() &&
+                     late->kept[0].impl().physical_strides() == x.impl().physical_strides();
+  const Tensor g = fused ? b.grad() : l.match(b.grad());
   BatchNormChannels p = channels_of(x, l.shape, weight, {}, mean, rstd, c);
   p.affine_dtype = affine_dtype;
   const Tensor work = empty({5, l.shape.channels}, x.options().dtype(p.compute));
@@ -91,7 +95,13 @@ variable_list gradients(Backward& b, const Tensor& input, const Tensor& weight, 
   if (b.needs(2)) db = empty({l.shape.channels}, x.options().dtype(affine_dtype));
   if (b.needs(0)) dx = ops::empty_same_layout(x);
   const BatchNormGradients wanted{dx.defined() ? dx.impl().raw_data() : nullptr, raw(dw), raw(db), raw(work)};
-  batch_norm_backward_kernel(x.device())(x.scalar_type(), l.shape, p, wanted, g.impl().raw_data(), x.impl().raw_data());
+  if (fused) {
+    batch_norm_backward_of_pass_kernel(x.device())(late->pass, p, wanted, late->y, x.impl().raw_data());
+    pending::forget(*late);
+  } else {
+    batch_norm_backward_kernel(x.device())(x.scalar_type(), l.shape, p, wanted, g.impl().raw_data(),
+                                           x.impl().raw_data());
+  }
   return {dx, dw, db};
 }
 
@@ -161,7 +171,16 @@ Tensor batch_norm(const Tensor& input, const std::optional<Tensor>& weight_or_no
     p.batches = static_cast<int64_t*>(raw(batches));
   }
   p.scale = raw(stats.select(0, 2)), p.shift = raw(stats.select(0, 3));
-  if (x.numel()) batch_norm_kernel(x.device())(x.scalar_type(), l.shape, p, out.impl().raw_data(), x.impl().raw_data());
+  const bool late = l.channels_last && ops::may_be_late(x);
+  if (x.numel())
+    batch_norm_kernel(x.device())(x.scalar_type(), l.shape, p, late ? nullptr : out.impl().raw_data(),
+                                  x.impl().raw_data());
+  if (late) {
+    ChannelPass pass;
+    pass.dtype = x.scalar_type(), pass.shape = l.shape;
+    pass.x = x.impl().raw_data(), pass.scale = p.scale, pass.shift = p.shift;
+    ops::do_later(out, pass, {x, stats});
+  }
   if (training && running_mean.defined()) running_mean.impl().bump_version(), running_var.impl().bump_version();
   if (needs_grad(input, weight, bias)) {
     const ScalarType affine = p.affine_dtype;

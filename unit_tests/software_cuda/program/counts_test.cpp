@@ -114,7 +114,7 @@ TEST(StepCounts, ResNet18) {
                     F::cross_entropy(net->forward(x), y).backward();
                     optimizer.step();
                   }),
-                  204);
+                  155);
 }
 
 struct LayerImpl : nn::Module {
