@@ -5,6 +5,7 @@
 
 #include "backend/amp.h"
 #include "backend/attention.h"
+#include "backend/channel_pass.h"
 #include "backend/conv.h"
 #include "backend/decompositions.h"
 #include "backend/distributions.h"
@@ -78,13 +79,14 @@ Table* make_table() {
           cross_entropy_kernel, cross_entropy_backward_kernel, pair_loss_kernel, pair_loss_backward_kernel,
           lstm_cell_kernel, lstm_cell_backward_kernel, channel_stats_kernel, channel_affine_kernel,
           channel_grad_stats_kernel, channel_grad_kernel, batch_norm_kernel, batch_norm_backward_kernel,
-          row_norm_kernel, row_norm_backward_kernel, max_pool_kernel, max_pool_backward_kernel, avg_pool_kernel,
-          avg_pool_backward_kernel, reduce_kernel, moments_kernel, extremum_kernel, separable_select_kernel,
-          separable_sum_kernel, softmax_kernel, softmax_backward_kernel, order_kernel, mode_kernel, searchsorted_kernel,
-          scan_kernel, bincount_kernel, transpose_list_kernel, log_normal_kernel, standard_gamma_kernel,
-          standard_gamma_grad_kernel, dirichlet_grad_kernel, tap_sum_kernel, triangle_kernel, gemm_and_sums_kernel,
-          group_norm_kernel, group_norm_backward_kernel, embedding_backward_kernel, solve_triangular_kernel,
-          least_squares_kernel, fft_c2c_kernel);
+          channel_pass_kernel, batch_norm_backward_of_pass_kernel, row_norm_kernel, row_norm_backward_kernel,
+          max_pool_kernel, max_pool_backward_kernel, avg_pool_kernel, avg_pool_backward_kernel, reduce_kernel,
+          moments_kernel, extremum_kernel, separable_select_kernel, separable_sum_kernel, softmax_kernel,
+          softmax_backward_kernel, order_kernel, mode_kernel, searchsorted_kernel, scan_kernel, bincount_kernel,
+          transpose_list_kernel, log_normal_kernel, standard_gamma_kernel, standard_gamma_grad_kernel,
+          dirichlet_grad_kernel, tap_sum_kernel, triangle_kernel, gemm_and_sums_kernel, group_norm_kernel,
+          group_norm_backward_kernel, embedding_backward_kernel, solve_triangular_kernel, least_squares_kernel,
+          fft_c2c_kernel);
   add(*table, exp_formula);  // and all other formulas
 #define HB_ADD(Rule, kernel, name) add(*table, kernel);
   HB_FORALL_UPDATE_RULES(HB_ADD)

@@ -6,6 +6,7 @@
 #include "autograd/loss_scaling.h"
 #include "autograd/watch.h"
 #include "core/warnings.h"
+#include "gpu_steps.h"
 #include "ops/nn/mask_watch.h"
 #include "optim/step_observer.h"
 #include "optim/step_watcher.h"
@@ -71,6 +72,7 @@ struct Captured::State {
   std::optional<Before> before;
   int failures = 0, in_a_row = 0, pause = 0;
   bool given_up = false;
+  GpuSteps gpu{options};
 };
 
 Captured::Captured(CompileOptions options) : state_(std::make_unique<State>(std::move(options))) {}
@@ -78,7 +80,11 @@ Captured::Captured(Captured&&) noexcept = default;
 Captured& Captured::operator=(Captured&&) noexcept = default;
 Captured::~Captured() = default;
 
-CompileCounts Captured::counts() const { return state_->counts; }
+CompileCounts Captured::counts() const {
+  CompileCounts all = state_->counts;
+  state_->gpu.add_to(all);
+  return all;
+}
 std::string Captured::print() const { return state_->programs.empty() ? "" : state_->programs.front()->print(); }
 void Captured::save_page(const std::string& file, int replays) {
   HB_CHECK(!state_->programs.empty(), "[save_page] expected a step that was captured; it is at its third call");
@@ -86,7 +92,7 @@ void Captured::save_page(const std::string& file, int replays) {
   state_->programs.front()->save_page(file, replays);
 }
 size_t Captured::arena_bytes() const { return state_->programs.empty() ? 0 : state_->programs.front()->arena_bytes(); }
-void Captured::reset() { *state_ = State(state_->options); }
+void Captured::reset() { state_ = std::make_unique<State>(state_->options); }
 
 std::vector<Tensor> Captured::State::run_eagerly(const char* why, const Eager& eager) {
   ++counts.eager;
@@ -221,6 +227,7 @@ std::vector<Tensor> Captured::call(const std::vector<Tensor>& tensors, const std
   if (s.given_up) return s.run_eagerly(s.counts.reason.c_str(), eager);
   if (capture::any_recording() && capture::recorder()) return s.run_eagerly("it is part of a recorded step", eager);
   if (watched()) return s.run_eagerly("a tool watches what the program computes", eager);
+  if (GpuSteps::takes(tensors)) return s.gpu.call(tensors, numbers, eager);
   if (s.counts.eager < kWarmUp - 1) return s.run_eagerly("the first calls are eager", eager);
   const Surroundings now = Surroundings::now();
   const State::Arguments arguments{tensors, numbers, now};

@@ -69,6 +69,7 @@ class Observer final : public capture::Recorder {
   void stop() { capture::set_recorder(nullptr); }
 
   std::string refused;
+  std::vector<Tensor> inputs;  // the graph's own
   std::vector<Update> updates;
   std::unordered_map<const TensorImpl*, Outside> outside;
   std::vector<Leaf> leaves;
@@ -85,9 +86,11 @@ class Observer final : public capture::Recorder {
   }
   void uses(const Tensor& t) override {
     if (t.is_sparse() || !t.is_cuda() || made_.count(&t.impl()) || outside.count(&t.impl())) return;
+    for (const Tensor& in : inputs)
+      if (in.impl().physical_storage() == t.impl().physical_storage()) return;
     outside[&t.impl()] = {graph::handle_of(t), t.impl().physical_storage()->data(), t.impl().version()};
   }
-  void keeps(const Tensor&) override { refuse("compile", "keeps copies of weights beyond the step"); }
+  void keeps(const Tensor&) override {}  // each launch makes those copies again
   void follow(capture::Refresh refresh) override {
     if (!last_) return refuse("step", "is the update of an optimizer whose kernels read no numbers from memory");
     ++followed_;
@@ -141,6 +144,8 @@ class StepGraph {
     const OnStream side(api, api.stream_from_pool(0, device), device);
     graph_ = api.make_graph(false);
     Observer observer(leaves);
+    observer.inputs = inputs_;
+    data_calls.fetch_add(1);  // half copies of weights are made within the step, whether there are some already or not
     graph_->begin({0, 0}, /*cudaStreamCaptureModeThreadLocal*/ 1);
     const std::vector<Tensor> results = observed(observer, step, inputs_);
     HB_CHECK(observer.refused.empty(), "[graphed] the step cannot be recorded: ", observer.refused);
@@ -204,6 +209,25 @@ class StepGraph {
   std::unique_ptr<CudaGraphApi> graph_;
 };
 
+/// Gives leaves the gradients back that they had when a recording began, unless that came to a good end: what a
+/// recording gave them nobody has computed.
+class GradientsBefore {
+ public:
+  explicit GradientsBefore(const std::vector<TensorHandle>& leaves) : leaves_(leaves) {
+    for (const TensorHandle& t : leaves) before_.push_back(t->grad());
+  }
+  ~GradientsBefore() {
+    for (size_t i = 0; i < before_.size() && !good; ++i) leaves_[i]->mutable_grad() = before_[i];
+  }
+  GradientsBefore(const GradientsBefore&) = delete;
+  GradientsBefore& operator=(const GradientsBefore&) = delete;
+  bool good = false;
+
+ private:
+  const std::vector<TensorHandle>& leaves_;
+  std::vector<Tensor> before_;
+};
+
 void check_arguments(const std::vector<Tensor>& arguments) {
   HB_CHECK(!arguments.empty(), "[graphed] expected a step that takes a tensor, got one without arguments");
   for (const Tensor& t : arguments) {
@@ -260,7 +284,11 @@ std::vector<Tensor> RecordedStep::call(const std::vector<Tensor>& arguments, con
   }
   s.counts.reason = reason;
   if (s.graphs.size() >= kMostGraphs) s.graphs.pop_back();
-  s.graphs.insert(s.graphs.begin(), std::make_unique<StepGraph>(api, arguments, now, s.leaves, step));
+  {
+    GradientsBefore before(s.leaves);
+    s.graphs.insert(s.graphs.begin(), std::make_unique<StepGraph>(api, arguments, now, s.leaves, step));
+    before.good = true;
+  }
   ++s.counts.recorded;
   return s.graphs.front()->launch(arguments);
 }
