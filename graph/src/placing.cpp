@@ -11,6 +11,7 @@ namespace hb::graph {
 void Program::place_values(const CompileOptions& options) {
   if (options.drop_dead) drop_dead(calls_, memories_);
   if (options.share_common) share_common(calls_, memories_);
+  if (options.join_parts) join_parts(calls_, memories_);
   if (options.max_memory > 0)
     recompute(calls_, memories_, options.max_memory), slot_of_memory_.resize(memories_.size(), -1);
   if (options.fuse) fuse_chains(calls_, memories_);
