@@ -1,4 +1,4 @@
-// grad_fn()->name(): the overload's number is part of it. Functions that are composed here of others are left out.
+// grad_fn()->name(): the overload's number is part of it.
 #include <functional>
 
 #include "parity/case.h"
@@ -114,4 +114,49 @@ PARITY_CASE(node_names, pooling) {
   name("adaptive_avg3", torch::adaptive_avg_pool3d(x5, {2, 2, 2}));
   name("adaptive_max2", std::get<0>(torch::adaptive_max_pool2d(x4, {2, 2})));
   name("adaptive_max3", std::get<0>(torch::adaptive_max_pool3d(x5, {2, 2, 2})));
+}
+
+// Functions that are composed of others here and one node in LibTorch.
+PARITY_CASE(node_names, composed) {
+  compare_names(c, {ROW(x.repeat({2, 2})),
+                    ROW(x.tile({2})),
+                    ROW(x.roll(1)),
+                    ROW(x.roll({1}, {0})),
+                    ROW(x.rot90()),
+                    ROW(x.t()),
+                    ROW(x.transpose(0, 1)),
+                    ROW(torch::stack({x, y})),
+                    ROW(torch::block_diag({x, y})),
+                    ROW(torch::kron(x, y)),
+                    ROW(torch::cdist(x, y)),
+                    ROW(torch::dist(x, y)),
+                    ROW(torch::pairwise_distance(x, y)),
+                    ROW(torch::matrix_exp(x.mm(y.t()))),
+                    ROW(torch::mv(x, y[0])),
+                    ROW(torch::matmul(x, y[0])),
+                    ROW(torch::vdot(x[0], y[0])),
+                    ROW(torch::addmv(x.select(1, 0), x, y[0])),
+                    ROW(torch::addr(x, x.select(1, 0), y[0])),
+                    ROW(x.mm(y.t()).trace()),
+                    ROW(x.take(torch::tensor({0, 3}))),
+                    ROW(x.index({torch::tensor({0, 2})})),
+                    ROW(x.index({x > 0.5})),
+                    ROW(x.norm()),
+                    ROW(x.norm(1)),
+                    ROW(x.norm(2, 0)),
+                    ROW(x.renorm(2, 0, 0.5)),
+                    ROW(torch::complex(x, y)),
+                    ROW(torch::polar(x, y)),
+                    ROW(x.sgn()),
+                    ROW(torch::complex(x, y).sgn()),
+                    ROW(x.deg2rad()),
+                    ROW(x.rad2deg()),
+                    ROW(x.sinc()),
+                    ROW(torch::logaddexp2(x, y)),
+                    ROW(torch::rrelu(x)),
+                    ROW(torch::prelu(x, y[0])),
+                    ROW(torch::mvlgamma(x + 3, 2)),
+                    ROW(torch::pixel_shuffle(x.view({1, 4, 1, 3}), 2)),
+                    ROW(torch::pixel_unshuffle(x.repeat({2, 2}).view({1, 3, 4, 4}), 2)),
+                    ROW(torch::channel_shuffle(x.view({1, 4, 3}), 2))});
 }

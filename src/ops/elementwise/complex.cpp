@@ -2,6 +2,7 @@
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
+#include "autograd/named.h"
 #include "autograd/record.h"
 #include "core/loop.h"
 #include "ops/common/inplace.h"
@@ -73,13 +74,13 @@ Tensor complex(const Tensor& real, const Tensor& imag) {
   HB_FUNCTION(complex, real, imag);
   check_parts("complex", "real", real, imag);
   const auto parts = broadcast_tensors({real, imag});
-  return view_as_complex(stack(parts, -1));
+  return named("ComplexBackward0", view_as_complex(stack(parts, -1)), real);
 }
 
 Tensor polar(const Tensor& abs, const Tensor& angle) {
   HB_AUTOCAST(polar, fp32, as_is, abs, angle);
   check_parts("polar", "abs", abs, angle);
-  return complex(abs * cos(angle), abs * sin(angle));
+  return named("PolarBackward0", complex(abs * cos(angle), abs * sin(angle)), abs);
 }
 
 // --- conjugates
@@ -93,7 +94,7 @@ Tensor conj(const Tensor& self) {
   if (needs_grad(self)) record("ConjBackward0", out, {&self}, [](Backward& b) { return gradients(conj(b.grad())); });
   return out;
 }
-Tensor conj_physical(const Tensor& self) { return conj(self); }
+Tensor conj_physical(const Tensor& self) { return named("ConjPhysicalBackward0", conj(self), self); }
 Tensor& conj_physical_(Tensor& self) {
   if (!self.is_complex()) return self;
   return inplace("conj_physical_", self, [](const Tensor& x) { return conj(x); });
@@ -109,11 +110,11 @@ Tensor isreal(const Tensor& self) { return self.is_complex() ? imag(self) == 0 :
 // --- direction
 
 Tensor sgn(const Tensor& self) {
-  if (!self.is_complex()) return sign(self);
+  if (!self.is_complex()) return named("SgnBackward0", sign(self), self);
   HB_FUNCTION(sgn, self);
   const Tensor size = abs(self);
   const Tensor none = size == 0;
-  return masked_fill(self / size.masked_fill(none, 1), none, Scalar(0));
+  return named("SgnBackward0", masked_fill(self / size.masked_fill(none, 1), none, Scalar(0)), self);
 }
 
 namespace {

@@ -4,6 +4,7 @@
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
+#include "autograd/named.h"
 #include "autograd/record.h"
 #include "core/value_range.h"
 #include "ops/common/inplace.h"
@@ -40,11 +41,15 @@ Tensor positive(const Tensor& self) {
 }
 Tensor& sgn_(Tensor& self) { return sign_(self); }
 
-Tensor deg2rad(const Tensor& self) { return as_floating("deg2rad", self) * (kPi / 180); }
+Tensor deg2rad(const Tensor& self) {
+  return named("Deg2RadBackward0", as_floating("deg2rad", self) * (kPi / 180), self);
+}
 Tensor& deg2rad_(Tensor& self) {
   return inplace("deg2rad_", self, [](const Tensor& x) { return deg2rad(x); });
 }
-Tensor rad2deg(const Tensor& self) { return as_floating("rad2deg", self) * (180 / kPi); }
+Tensor rad2deg(const Tensor& self) {
+  return named("Rad2DegBackward0", as_floating("rad2deg", self) * (180 / kPi), self);
+}
 Tensor& rad2deg_(Tensor& self) {
   return inplace("rad2deg_", self, [](const Tensor& x) { return rad2deg(x); });
 }
@@ -55,7 +60,7 @@ Tensor sinc(const Tensor& self) {
     const Tensor x = t * kPi, zero = x == 0, safe = x.masked_fill(zero, 1);
     return (sin(safe) / safe).masked_fill(zero, 1);
   };
-  return self.is_complex() ? quotient(self) : in_float("sinc", self, quotient);
+  return named("SincBackward0", self.is_complex() ? quotient(self) : in_float("sinc", self, quotient), self);
 }
 Tensor& sinc_(Tensor& self) {
   return inplace("sinc_", self, [](const Tensor& x) { return sinc(x); });
@@ -141,7 +146,7 @@ Tensor logaddexp2(const Tensor& self, const Tensor& other) {
   const ScalarType t = result_type(self, other);
   ops::refuse_integers("logaddexp2", t);
   const auto scaled = [&](const Tensor& x) { return as_floating("logaddexp2", x.to(t)) * kLn2; };
-  return logaddexp(scaled(self), scaled(other)) * (1 / kLn2);
+  return named("Logaddexp2Backward0", logaddexp(scaled(self), scaled(other)) * (1 / kLn2), self);
 }
 
 Tensor ldexp(const Tensor& self, const Tensor& other) {
@@ -155,7 +160,7 @@ Tensor& ldexp_(Tensor& self, const Tensor& other) {
 
 Tensor dist(const Tensor& self, const Tensor& other, const Scalar& p) {
   HB_AUTOCAST(dist, as_is, fp32, self, other, p);
-  return norm(self - other, p);
+  return named("DistBackward0", norm(self - other, p), self);
 }
 
 bool is_same_size(const Tensor& self, const Tensor& other) { return self.sizes().equals(other.sizes()); }

@@ -3,6 +3,7 @@
 
 #include <halfbridge/ops.h>
 
+#include "autograd/named.h"
 #include "autograd/record.h"
 #include "core/function_watch.h"
 #include "ops/common/inplace.h"
@@ -134,7 +135,7 @@ Tensor mvlgamma(const Tensor& self, int64_t p) {
   const Tensor x = self.is_floating_point() ? self : self.to(typeMetaToScalarType(get_default_dtype()));
   Tensor sum = lgamma(x);
   for (int64_t j = 1; j < p; ++j) sum = sum + lgamma(x - 0.5 * static_cast<double>(j));
-  return (sum + static_cast<double>(p * (p - 1)) * std::log(kPi) / 4).contiguous();
+  return named("MvlgammaBackward0", (sum + static_cast<double>(p * (p - 1)) * std::log(kPi) / 4).contiguous(), self);
 }
 Tensor& mvlgamma_(Tensor& self, int64_t p) {
   return inplace("mvlgamma_", self, [p](const Tensor& x) { return mvlgamma(x, p); });

@@ -2,6 +2,7 @@
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
+#include "autograd/named.h"
 #include "autograd/record.h"
 #include "core/empty_contiguous.h"
 #include "core/geometry.h"
@@ -219,7 +220,7 @@ Tensor take(const Tensor& self, const Tensor& index) {
   HB_CHECK(index.scalar_type() == kLong, "[take] Expected a long tensor for index, but got ",
            toString(index.scalar_type()));
   const Tensor at = ops::wrapped_index(index.reshape(-1), self.numel());
-  return index_select(self.reshape(-1), 0, at).reshape(index.sizes());
+  return named("TakeBackward0", index_select(self.reshape(-1), 0, at).reshape(index.sizes()), self);
 }
 
 Tensor put(const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {
@@ -231,7 +232,9 @@ Tensor put(const Tensor& self, const Tensor& index, const Tensor& source, bool a
            source.numel(), ", index.numel() = ", index.numel());
   const Tensor at = ops::wrapped_index(index.reshape(-1), self.numel()), flat = self.reshape(-1),
                values = source.reshape(-1);
-  return (accumulate ? index_add(flat, 0, at, values) : index_copy(flat, 0, at, values)).reshape(self.sizes());
+  return named("PutBackward0",
+               (accumulate ? index_add(flat, 0, at, values) : index_copy(flat, 0, at, values)).reshape(self.sizes()),
+               self);
 }
 Tensor& put_(Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {
   return inplace("put_", self, [&](const Tensor& old) { return put(old, index, source, accumulate); }, nullptr,

@@ -5,6 +5,7 @@
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
+#include "autograd/named.h"
 #include "autograd/record.h"
 #include "core/loop.h"
 #include "ops/common/inplace.h"
@@ -276,7 +277,7 @@ Tensor index(const Tensor& self, const std::vector<std::optional<Tensor>>& indic
   const Flattened f(self, a);
   const std::vector<int64_t> shape = f.result_shape(a);
   const Tensor picked = index_select(f.flat(self), f.dim(), a.linear);
-  return picked.sizes() == IntArrayRef(shape) ? picked : picked.reshape(shape);
+  return named("IndexBackward0", picked.sizes() == IntArrayRef(shape) ? picked : picked.reshape(shape), self);
 }
 
 Tensor index_put(const Tensor& self, const std::vector<std::optional<Tensor>>& indices, const Tensor& value,

@@ -2,6 +2,7 @@
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
+#include "autograd/named.h"
 #include "autograd/record.h"
 #include "core/value_range.h"
 #include "ops/common/inplace.h"
@@ -21,7 +22,7 @@ Tensor add_product(const char* name, const char* node, const Tensor& self, const
   check_factor_fits(name, a.scalar_type(), alpha);
   if (a.is_complex()) {
     const Tensor product = ops::complex_product(a, b) * alpha;
-    return beta.equal(0) ? product : product + self * beta;
+    return named("AddbmmBackward0", beta.equal(0) ? product : product + self * beta, self);
   }
   DimVector sizes(a.impl().sizes());
   sizes.back() = b.size(-1);
@@ -71,7 +72,7 @@ Tensor addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, const Sca
   check_factor_fits("addmv", mat.scalar_type(), beta);
   check_factor_fits("addmv", mat.scalar_type(), alpha);
   const Tensor product = mv(mat, vec) * alpha;
-  return beta.equal(0) ? product : product + (self * beta).to(product.scalar_type());
+  return named("AddmvBackward0", beta.equal(0) ? product : product + (self * beta).to(product.scalar_type()), self);
 }
 
 Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta, const Scalar& alpha) {
@@ -83,7 +84,7 @@ Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Sc
     return t == kBool ? x.mul(Scalar(factor.toBool())) : x * factor;
   };
   const Tensor product = times(outer(vec1, vec2), alpha);
-  return beta.equal(0) ? product : product + times(self, beta);
+  return named("AddrBackward0", beta.equal(0) ? product : product + times(self, beta), self);
 }
 
 Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,

@@ -5,6 +5,7 @@
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
+#include "autograd/named.h"
 #include "autograd/record.h"
 #include "ops/linalg/decompositions.h"
 
@@ -78,7 +79,7 @@ Tensor matrix_exp(const Tensor& self) {
   Tensor out = one + a / 14;
   for (int k = 13; k >= 1; --k) out = one + matmul(a, out) / k;
   for (int k = 0; k < s; ++k) out = matmul(out, out);
-  return out;
+  return named("LinalgMatrixExpBackward0", out, self);
 }
 Tensor linalg_matrix_exp(const Tensor& self) { return matrix_exp(self); }
 

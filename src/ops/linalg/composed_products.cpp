@@ -4,6 +4,7 @@
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
+#include "autograd/named.h"
 #include "autograd/record.h"
 #include "core/geometry.h"
 #include "core/warnings.h"
@@ -20,7 +21,7 @@ Tensor kron(const Tensor& self, const Tensor& other) {
     a.push_back(sa), a.push_back(1), b.push_back(1), b.push_back(sb),
         out.push_back(geometry::numel(DimVector(IntArrayRef{sa, sb})));
   }
-  return (self.reshape(a) * other.reshape(b)).reshape(out);
+  return named("UnsafeViewBackward0", (self.reshape(a) * other.reshape(b)).reshape(out), self);
 }
 
 Tensor cross(const Tensor& self, const Tensor& other, std::optional<int64_t> dim) {
@@ -33,7 +34,7 @@ Tensor cross(const Tensor& self, const Tensor& other, std::optional<int64_t> dim
   HB_CHECK(d < both[0].dim() && both[0].size(d) == 3, "[cross] expected a dimension of size 3, got ", self.sizes(),
            " and ", other.sizes());
   const auto turn = [d](const Tensor& t, int64_t by) { return t.roll({-by}, {d}); };
-  return turn(both[0], 1) * turn(both[1], 2) - turn(both[0], 2) * turn(both[1], 1);
+  return named("LinalgCrossBackward0", turn(both[0], 1) * turn(both[1], 2) - turn(both[0], 2) * turn(both[1], 1), self);
 }
 
 Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight,
@@ -107,7 +108,7 @@ Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t
   const bool many = x1.size(-2) > 25 || x2.size(-2) > 25;
   if (p == 2 && x1.size(-1) > 0 && (mode == 1 || (mode == 0 && many))) return euclidean_distances(x1, x2);
   refuse_half("cdist", promote_types(x1.scalar_type(), x2.scalar_type()));
-  return linalg_vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, IntArrayRef({-1}));
+  return named("CdistBackward0", linalg_vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, IntArrayRef({-1})), x1);
 }
 
 Tensor pdist(const Tensor& self, double p) {
@@ -117,12 +118,13 @@ Tensor pdist(const Tensor& self, double p) {
            "[pdist] pdist only supports floating-point dtypes, got: ", toString(self.scalar_type()));
   refuse_half("pdist", self.scalar_type());
   const Tensor pairs = triu_indices(self.size(0), self.size(0), 1, self.options().dtype(kLong));
-  return linalg_vector_norm(self.index_select(0, pairs.select(0, 0)) - self.index_select(0, pairs.select(0, 1)), p,
-                            IntArrayRef({-1}));
+  const Tensor apart = self.index_select(0, pairs.select(0, 0)) - self.index_select(0, pairs.select(0, 1));
+  return named("PdistBackward0", linalg_vector_norm(apart, p, IntArrayRef({-1})), self);
 }
 
 Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p, double eps, bool keepdim) {
-  return linalg_vector_norm(x1 - x2 + eps, p, IntArrayRef({std::max(x1.dim(), x2.dim()) - 1}), keepdim);
+  return named("NormBackward1",
+               linalg_vector_norm(x1 - x2 + eps, p, IntArrayRef({std::max(x1.dim(), x2.dim()) - 1}), keepdim), x1);
 }
 
 Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double eps) {

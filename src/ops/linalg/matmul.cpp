@@ -1,6 +1,7 @@
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
+#include "autograd/named.h"
 #include "autograd/record.h"
 #include "ops/common/inplace.h"
 #include "ops/common/or_undefined.h"
@@ -54,7 +55,7 @@ Tensor dot(const Tensor& self, const Tensor& tensor) {
 }
 Tensor vdot(const Tensor& self, const Tensor& other) {
   HB_AUTOCAST(vdot, as_is, widest, self, other);
-  return dot(conj(self), other);
+  return named("VdotBackward0", dot(conj(self), other), self);
 }
 
 Tensor mv(const Tensor& self, const Tensor& vec) {
@@ -65,7 +66,7 @@ Tensor mv(const Tensor& self, const Tensor& vec) {
            vec.size(0), ")");
   check_same_dtype("mv", self, vec);
   if (HB_UNLIKELY(sparse::either(self, vec))) return sparse::mm(self, vec.unsqueeze(1), false).squeeze(1);
-  return affine("MvBackward0", self, vec.unsqueeze(1), false, {}).squeeze(1);
+  return named("MvBackward0", affine("MvBackward0", self, vec.unsqueeze(1), false, {}).squeeze(1), self);
 }
 
 Tensor matmul(const Tensor& self, const Tensor& other) {

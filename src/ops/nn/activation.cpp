@@ -3,6 +3,7 @@
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
+#include "autograd/named.h"
 #include "autograd/record.h"
 #include "core/value_range.h"
 #include "ops/common/inplace.h"
@@ -313,8 +314,8 @@ Tensor rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper, bool 
   HB_CHECK(low <= high, "[rrelu] Lower bound should be less than or equal to the upper bound, got ", low, " and ",
            high);
   check_floating("rrelu", self);
-  if (!training) return leaky_relu(self, (low + high) / 2);
-  return self * rrelu_slopes(self, low, high, generator);
+  if (!training) return named("RreluWithNoiseBackward0", leaky_relu(self, (low + high) / 2), self);
+  return named("RreluWithNoiseBackward0", self * rrelu_slopes(self, low, high, generator), self);
 }
 
 Tensor rrelu_with_noise(const Tensor& self, Tensor& noise, const Scalar& lower, const Scalar& upper, bool training,
@@ -359,7 +360,8 @@ Tensor prelu(const Tensor& self, const Tensor& weight) {
   } else {
     slope = weight.reshape(IntArrayRef());
   }
-  if (needs_grad(self) || needs_grad(slope)) return where(self > 0, self, self * slope);
+  if (needs_grad(self) || needs_grad(slope))
+    return named("PreluKernelBackward0", where(self > 0, self, self * slope), self);
   return floating_op("prelu", prelu_formula, {self, slope});
 }
 

@@ -6,6 +6,7 @@
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
+#include "autograd/named.h"
 #include "autograd/record.h"
 #include "core/warnings.h"
 #include "ops/common/inplace.h"
@@ -74,11 +75,15 @@ Tensor norm_of(const Tensor& self, double p, uint64_t mask, bool keepdim,
 
 Tensor norm(const Tensor& self, const Scalar& p) {
   HB_AUTOCAST(norm, as_is, fp32, self, p);
-  return norm_of(self, p.toDouble(), ops::reduced_dims("norm", std::nullopt, self.dim()), false);
+  return named("NormBackward0", norm_of(self, p.toDouble(), ops::reduced_dims("norm", std::nullopt, self.dim()), false),
+               self);
 }
 Tensor norm(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim) {
   HB_AUTOCAST(norm, as_is, fp32, self, p, dim, keepdim);
-  return norm_of(self, p ? p->toDouble() : 2, ops::reduced_dims("norm", OptionalIntArrayRef(dim), self.dim()), keepdim);
+  return named(
+      "NormBackward1",
+      norm_of(self, p ? p->toDouble() : 2, ops::reduced_dims("norm", OptionalIntArrayRef(dim), self.dim()), keepdim),
+      self);
 }
 Tensor norm(const Tensor& self, const std::optional<Scalar>& p, ScalarType dtype) {
   return norm_of(self, p ? p->toDouble() : 2, ops::reduced_dims("norm", std::nullopt, self.dim()), false, dtype);
@@ -95,7 +100,9 @@ Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord, OptionalIntArra
 Tensor frobenius_norm(const Tensor& self, IntArrayRef dim, bool keepdim) {
   HB_AUTOCAST(frobenius_norm, as_is, fp32, self, dim, keepdim);
   HB_WARN_ONCE("at::frobenius_norm is deprecated: use linalg_vector_norm(A, 2, dim, keepdim).");
-  return norm_of(self, 2, ops::reduced_dims("frobenius_norm", OptionalIntArrayRef(dim), self.dim()), keepdim);
+  return named("NormBackward1",
+               norm_of(self, 2, ops::reduced_dims("frobenius_norm", OptionalIntArrayRef(dim), self.dim()), keepdim),
+               self);
 }
 
 Tensor renorm(const Tensor& self, const Scalar& p, int64_t dim, const Scalar& maxnorm) {
@@ -107,7 +114,7 @@ Tensor renorm(const Tensor& self, const Scalar& p, int64_t dim, const Scalar& ma
   const uint64_t all = ops::reduced_dims("renorm", std::nullopt, self.dim());
   const Tensor length = norm_of(self, p.toDouble(), all & ~ops::reduced_dim("renorm", d, self.dim()), true);
   const Tensor factor = where(length > maxnorm, reciprocal(length + 1e-7) * maxnorm, ones_like(length));
-  return (self * factor).contiguous();
+  return named("RenormBackward0", (self * factor).contiguous(), self);
 }
 Tensor& renorm_(Tensor& self, const Scalar& p, int64_t dim, const Scalar& maxnorm) {
   return inplace("renorm_", self, [&](const Tensor& x) { return renorm(x, p, dim, maxnorm); });

@@ -5,6 +5,7 @@
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
+#include "autograd/named.h"
 #include "autograd/record.h"
 #include "core/geometry.h"
 #include "ops/common/inplace.h"
@@ -237,7 +238,7 @@ Tensor trace(const Tensor& self) {
   const ScalarType t = self.scalar_type();
   const bool half_on_cpu = is_half_type(t) && self.device().is_cpu();
   HB_CHECK(t != kBool && !half_on_cpu, "[trace] not implemented for '", toString(t), "'");
-  return self.diagonal().sum();
+  return named("TraceBackward0", self.diagonal().sum(), self);
 }
 }  // namespace
 

@@ -2,6 +2,7 @@
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
+#include "autograd/named.h"
 #include "autograd/record.h"
 #include "backend/elementwise.h"
 #include "core/geometry.h"
@@ -133,7 +134,9 @@ Tensor stack(TensorList tensors, int64_t dim) {
              tensors[0].sizes(), " at entry 0 and ", tensors[k].sizes(), " at entry ", k);
     rows.push_back(tensors[k].unsqueeze(dim));
   }
-  return joined(rows, geometry::wrap_dim("stack", dim, tensors[0].dim() + 1), JoinLayout::Contiguous);
+  return named("StackBackward0",
+               joined(rows, geometry::wrap_dim("stack", dim, tensors[0].dim() + 1), JoinLayout::Contiguous),
+               tensors[0]);
 }
 
 namespace {
@@ -186,7 +189,7 @@ Tensor block_diag(TensorList tensors) {
     out.narrow(0, y, b.size(0)).narrow(1, x, b.size(1)).copy_(b);
     y += b.size(0), x += b.size(1);
   }
-  return out;
+  return named("BlockDiagBackward0", out, blocks[0]);
 }
 
 }  // namespace hb

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "autograd/named.h"
 #include "autograd/record.h"
 #include "backend/elementwise.h"
 #include "core/geometry.h"
@@ -30,7 +31,7 @@ Tensor repeat(const Tensor& self, IntArrayRef repeats) {
     wide.push_back(repeats[d]), wide.push_back(size);
     flat.push_back(repeats[d] * size);
   }
-  return self.reshape(split).expand(wide).clone(MemoryFormat::Contiguous).view(flat);
+  return named("RepeatBackward0", self.reshape(split).expand(wide).clone(MemoryFormat::Contiguous).view(flat), self);
 }
 
 Tensor tile(const Tensor& self, IntArrayRef dims) {
@@ -107,7 +108,8 @@ void copy_turned(const Tensor& out, const Tensor& in, const DimVector& start, in
 }  // namespace
 
 Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
-  if (dims.empty() && shifts.size() == 1) return roll(self.flatten(), shifts, 0).view(self.sizes());
+  if (dims.empty() && shifts.size() == 1)
+    return named("RollBackward0", roll(self.flatten(), shifts, 0).view(self.sizes()), self);
   HB_CHECK(shifts.size() == dims.size() && !dims.empty(),
            "[roll] shifts and dimensions must align. shifts: ", shifts.size(), ", dims: ", dims.size());
   if (self.numel() == 0) return self.clone();
@@ -137,11 +139,11 @@ Tensor rot90(const Tensor& self, int64_t k, IntArrayRef dims) {
   HB_CHECK(a != b, "[rot90] expected rotation dims to be different, but got dim0 = ", dims[0], " and dim1 = ", dims[1]);
   switch (((k % 4) + 4) % 4) {
     case 1:
-      return self.flip(b).transpose(a, b);
+      return named("Rot90Backward0", self.flip(b).transpose(a, b), self);
     case 2:
-      return self.flip({a, b});
+      return named("Rot90Backward0", self.flip({a, b}), self);
     case 3:
-      return self.flip(a).transpose(a, b);
+      return named("Rot90Backward0", self.flip(a).transpose(a, b), self);
     default:
       return self.clone(MemoryFormat::Contiguous);
   }

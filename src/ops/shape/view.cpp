@@ -163,19 +163,24 @@ Tensor permute(const Tensor& self, IntArrayRef dims) {
                    [inverse](const Tensor& g) { return g.permute(inverse); });
 }
 
-Tensor transpose(const Tensor& self, int64_t dim0, int64_t dim1) {
+namespace {
+Tensor transposed(const char* node, const Tensor& self, int64_t dim0, int64_t dim1) {
   if (HB_UNLIKELY(self.is_sparse())) return sparse::transpose(self, dim0, dim1);
   const int64_t a = wrap_dim("transpose", dim0, self.dim()), b = wrap_dim("transpose", dim1, self.dim());
   DimVector sizes(self.sizes()), strides(self.strides());
   if (a != b) std::swap(sizes[a], sizes[b]), std::swap(strides[a], strides[b]);
-  return make_view("TransposeBackward0", self, std::move(sizes), std::move(strides), self.storage_offset(),
+  return make_view(node, self, std::move(sizes), std::move(strides), self.storage_offset(),
                    [a, b](const Tensor& g) { return g.transpose(a, b); });
+}
+}  // namespace
+Tensor transpose(const Tensor& self, int64_t dim0, int64_t dim1) {
+  return transposed("TransposeBackward0", self, dim0, dim1);
 }
 Tensor swapaxes(const Tensor& self, int64_t a, int64_t b) { return transpose(self, a, b); }
 Tensor swapdims(const Tensor& self, int64_t a, int64_t b) { return transpose(self, a, b); }
 Tensor t(const Tensor& self) {
   HB_CHECK(self.dim() <= 2, "[t] t() expects a tensor with <= 2 dimensions, but self is ", self.dim(), "D");
-  return self.dim() < 2 ? alias(self) : transpose(self, 0, 1);
+  return self.dim() < 2 ? alias(self) : transposed("TBackward0", self, 0, 1);
 }
 
 Tensor movedim(const Tensor& self, IntArrayRef source, IntArrayRef destination) {
