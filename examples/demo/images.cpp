@@ -2,9 +2,13 @@
 
 #include <zlib.h>
 
+#include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
 #include <vector>
 
 namespace demo {
@@ -68,6 +72,25 @@ LabelledImages read_mnist_part(const std::string& images, const std::string& lab
   return part;
 }
 
+// 64 grey levels and a class, or false.
+bool read_row(std::string_view line, std::vector<float>& pixels, std::vector<int64_t>& labels) {
+  if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+  for (int cell = 0; cell <= 64; ++cell) {
+    const char* const end = line.data() + std::min(line.find(','), line.size());
+    float value = 0;
+    const auto [stop, error] = std::from_chars(line.data(), end, value);
+    const bool is_label = cell == 64;
+    if (error != std::errc() || stop != end || !(value >= 0 && value <= (is_label ? 9 : 16))) return false;
+    if (is_label && (stop != line.data() + line.size() || value != std::floor(value))) return false;
+    if (is_label)
+      labels.push_back(static_cast<int64_t>(value));
+    else
+      pixels.push_back(value / 16.0f);
+    line.remove_prefix(std::min(static_cast<size_t>(stop - line.data()) + 1, line.size()));
+  }
+  return true;
+}
+
 }  // namespace
 
 LabelledImages read_digits(const std::string& path) {
@@ -75,17 +98,9 @@ LabelledImages read_digits(const std::string& path) {
   std::vector<float> pixels;
   std::vector<int64_t> labels;
   for (std::string line; std::getline(lines, line);) {
-    std::istringstream row(line);
-    int cells = 0;
-    for (std::string cell; std::getline(row, cell, ','); ++cells) {
-      if (cells < 64) {
-        pixels.push_back(std::stof(cell) / 16.0f);
-      } else {
-        labels.push_back(std::stoll(cell));
-      }
-    }
-    if (cells != 65 || labels.back() < 0 || labels.back() > 9) {
-      throw std::runtime_error(path + ": line " + std::to_string(labels.size()) + " is not 64 grey levels and a digit");
+    if (!read_row(line, pixels, labels)) {
+      throw std::runtime_error(path + ": line " + std::to_string(labels.size() + 1) +
+                               " is not 64 grey levels and a digit");
     }
   }
   const auto n = static_cast<int64_t>(labels.size());

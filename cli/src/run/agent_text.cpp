@@ -13,7 +13,12 @@ std::string to_line(const std::vector<WorkerPlan>& workers, const std::string& d
   for (const WorkerPlan& w : workers)
     list.push_back({{"name", w.name}, {"label", w.label}, {"arguments", w.arguments}, {"variables", w.variables}});
   // Names of files may be in any encoding: what is not UTF-8 is refused rather than changed.
-  return Json({{"directory", directory}, {"grace", grace}, {"workers", std::move(list)}}).dump() + '\n';
+  try {
+    return Json({{"directory", directory}, {"grace", grace}, {"workers", std::move(list)}}).dump() + '\n';
+  } catch (const Json::type_error& e) {
+    HB_CHECK(false,
+             "[run] expected arguments, variables and a folder in UTF-8 for other hosts, got others: ", e.what());
+  }
 }
 
 AgentPlan from_line(const std::string& line) {
