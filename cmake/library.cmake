@@ -43,12 +43,16 @@ foreach(layer IN LISTS HALFBRIDGE_LAYERS)
 endforeach()
 set(HALFBRIDGE_ISA_OBJECTS "")
 
+set(HALFBRIDGE_FAST_LOOPS -O3)
+if(HALFBRIDGE_SANITIZE AND NOT HALFBRIDGE_SANITIZE STREQUAL "thread")
+  set(HALFBRIDGE_FAST_LOOPS "")
+endif()
 foreach(isa v3 v4)
   if(HALFBRIDGE_ISA_SOURCES)
     add_library(halfbridge_${isa} OBJECT ${HALFBRIDGE_ISA_SOURCES})
     halfbridge_build_settings(halfbridge_${isa})
     target_compile_definitions(halfbridge_${isa} PRIVATE HB_ISA=${isa})
-    target_compile_options(halfbridge_${isa} PRIVATE -march=x86-64-${isa} $<$<NOT:$<BOOL:${HALFBRIDGE_SANITIZE}>>:-O3>
+    target_compile_options(halfbridge_${isa} PRIVATE -march=x86-64-${isa} ${HALFBRIDGE_FAST_LOOPS}
                            -fno-math-errno -fno-trapping-math
                            $<$<STREQUAL:${isa},v4>:-mprefer-vector-width=512>)
     list(APPEND HALFBRIDGE_ISA_OBJECTS $<TARGET_OBJECTS:halfbridge_${isa}>)
@@ -58,7 +62,7 @@ endforeach()
 add_library(halfbridge_amx OBJECT ${HALFBRIDGE_AMX_SOURCES})
 halfbridge_build_settings(halfbridge_amx)
 target_compile_options(halfbridge_amx PRIVATE -march=x86-64-v4 -mamx-tile -mamx-bf16 -mavx512bf16
-                       $<$<NOT:$<BOOL:${HALFBRIDGE_SANITIZE}>>:-O3> -mprefer-vector-width=512)
+                       ${HALFBRIDGE_FAST_LOOPS} -mprefer-vector-width=512)
 list(APPEND HALFBRIDGE_ISA_OBJECTS $<TARGET_OBJECTS:halfbridge_amx>)
 
 add_library(halfbridge SHARED ${HALFBRIDGE_OBJECTS} ${HALFBRIDGE_ISA_OBJECTS})
