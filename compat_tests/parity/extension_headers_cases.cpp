@@ -60,7 +60,7 @@ PARITY_CASE(extension_headers, dlpack) {
   DLManagedTensor* managed = at::toDLPack(x.t());
   const DLTensor& seen = managed->dl_tensor;
   c.text("layout", text_of(seen.ndim, seen.shape[0], seen.shape[1], seen.strides[0], seen.strides[1], seen.byte_offset,
-                           int(seen.device.device_type), int(seen.dtype.code), int(seen.dtype.bits), seen.dtype.lanes));
+                           int(seen.dtype.code), int(seen.dtype.bits), seen.dtype.lanes));
   const torch::Tensor back = at::fromDLPack(managed);
   c.layout("back", back);
   c.check(back.data_ptr() == x.data_ptr(), "DLPack does not copy");

@@ -25,14 +25,16 @@ HEADERS = ["torch/torch.h", "torch/library.h", "ATen/autocast_mode.h", "ATen/Par
            "c10/util/irange.h", "c10/util/MathConstants.h", "c10/util/Exception.h",
            "torch/csrc/utils/tensor_flatten.h", "c10/core/StreamGuard.h", "c10/util/CallOnce.h",
            "c10/util/FbcodeMaps.h", "c10/util/LeftRight.h", "c10/util/Synchronized.h", "c10/util/hash.h", "c10/util/overloaded.h",
-           "ATen/DLConvertor.h", "ATen/InferSize.h", "ATen/TensorIterator.h", "ATen/ThreadLocalState.h", "ATen/ceil_div.h", "ATen/core/MT19937RNGEngine.h", "c10/core/thread_pool.h"]
+           "ATen/DLConvertor.h", "ATen/InferSize.h", "ATen/TensorIterator.h", "ATen/ThreadLocalState.h", "ATen/ceil_div.h",
+           "ATen/core/MT19937RNGEngine.h", "c10/core/thread_pool.h"]
 # Headers that LibTorch does not have.
 OWN_HEADERS = ["torch/nn/parallel/distributed.h"]
-# Headers of names that limits.tsv has and names.tsv has not.
 # Namespaces of which Halfbridge has a little: limits.tsv lists it.
 BY_HAND = {"jit"}
-LIMITED_HEADERS = ["torch/script.h", "torch/detail/static.h", "c10/util/Metaprogramming.h", "ATen/NumericUtils.h", "ATen/native/cpu/Loops.h", "c10/cuda/CUDAGuard.h", "c10/cuda/CUDACachingAllocator.h", "ATen/cuda/CUDAContext.h", "ATen/cuda/CUDAEvent.h",
-                   "torch/csrc/distributed/c10d/ProcessGroupGloo.hpp"]
+# Headers of names that limits.tsv has and names.tsv has not.
+LIMITED_HEADERS = ["torch/script.h", "torch/detail/static.h", "c10/util/Metaprogramming.h", "ATen/NumericUtils.h",
+                   "ATen/native/cpu/Loops.h", "c10/cuda/CUDAGuard.h", "c10/cuda/CUDACachingAllocator.h",
+                   "ATen/cuda/CUDAContext.h", "ATen/cuda/CUDAEvent.h", "torch/csrc/distributed/c10d/ProcessGroupGloo.hpp"]
 NAMESPACES = {"t": "torch", "a": "at", "c": "c10"}
 LETTERS = {v: k for k, v in NAMESPACES.items()}
 # Names in LibTorch's headers that its documentation does not offer to programs.
