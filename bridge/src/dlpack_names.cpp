@@ -20,12 +20,12 @@ struct Borrowed {
 };
 
 DLDataType dl_dtype(ScalarType dtype) {
-  const auto code = dtype == kBool          ? kDLBool
-                    : dtype == kBFloat16    ? kDLBfloat
+  const auto code = dtype == kBool            ? kDLBool
+                    : dtype == kBFloat16      ? kDLBfloat
                     : is_complex_type(dtype)  ? kDLComplex
                     : is_floating_type(dtype) ? kDLFloat
                     : is_signed_type(dtype)   ? kDLInt
-                                            : kDLUInt;
+                                              : kDLUInt;
   return {static_cast<uint8_t>(code), static_cast<uint8_t>(8 * element_size(dtype)), 1};
 }
 }  // namespace

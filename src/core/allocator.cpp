@@ -28,7 +28,8 @@ namespace {
 constexpr size_t kSmall = 32 * 1024;
 constexpr size_t kHuge = 2 * 1024 * 1024;
 
-// Size classes: four per power of two, so at most a quarter of a block is unused, and of large ones less than a huge page.
+// Size classes: four per power of two, so at most a quarter of a block is unused, and of large ones less than a huge
+// page.
 size_t class_bytes(size_t bytes) {
   if (bytes <= 512) return (bytes + 63) & ~size_t{63};
   const int top = 63 - __builtin_clzl(bytes - 1);
