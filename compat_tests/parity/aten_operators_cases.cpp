@@ -33,6 +33,18 @@ PARITY_CASE(aten_operators, typed) {
   c.out("indices", indices);
 }
 
+PARITY_CASE(aten_operators, special) {
+  const Tensor x = c.rand({5}, torch::kFloat, -1, 1);
+  for (const char* name : {"airy_ai", "bessel_j0", "modified_bessel_k1", "spherical_bessel_j0", "entr", "i0e"}) {
+    const std::string full = std::string("aten::special_") + name;
+    c.out(name, found(full.c_str()).typed<Tensor(const Tensor&)>().call(x.abs()));
+  }
+  for (const char* name : {"chebyshev_polynomial_t", "hermite_polynomial_he", "legendre_polynomial_p"}) {
+    const std::string full = std::string("aten::special_") + name;
+    c.out(name, found(full.c_str(), "n_scalar").typed<Tensor(const Tensor&, const c10::Scalar&)>().call(x, 3));
+  }
+}
+
 PARITY_CASE(aten_operators, gradients) {
   const auto x = c.leaf({2, 3});
   const auto mm = found("aten::mm").typed<Tensor(const Tensor&, const Tensor&)>();

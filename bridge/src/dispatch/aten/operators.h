@@ -12,6 +12,7 @@
 
 #include <halfbridge/bridge/dispatch/dispatcher.h>
 #include <halfbridge/ops.h>
+#include <halfbridge/ops/special_polynomials.h>
 
 namespace hb::bridge::aten {
 
