@@ -45,6 +45,18 @@ PARITY_CASE(aten_operators, special) {
   }
 }
 
+PARITY_CASE(aten_operators, factories) {
+  const auto made = [](const char* name, torch::jit::Stack stack) {
+    for (int i = 0; i < 4; ++i) stack.emplace_back(i == 0 ? c10::IValue(torch::kDouble) : c10::IValue());
+    found(name).callBoxed(&stack);
+    return stack[0].toTensor();
+  };
+  c.out("zeros", made("aten::zeros", {std::vector<int64_t>{2, 3}}));
+  c.out("full", made("aten::full", {std::vector<int64_t>{2}, 1.5}));
+  c.out("arange", made("aten::arange", {4}));
+  c.out("linspace", made("aten::linspace", {0, 1, 5}));
+}
+
 PARITY_CASE(aten_operators, gradients) {
   const auto x = c.leaf({2, 3});
   const auto mm = found("aten::mm").typed<Tensor(const Tensor&, const Tensor&)>();
