@@ -14,7 +14,9 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <tuple>
 
+#include "distributed/listening.h"
 #include "distributed/ranks.h"
 
 namespace {
@@ -22,15 +24,8 @@ namespace {
 /// Listens, and lets `talk` have each connection.
 class Impostor {
  public:
-  explicit Impostor(std::function<void(int)> talk) : talk_(std::move(talk)), fd_(socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    inet_pton(AF_INET, "127.0.0.1", &address.sin_addr);
-    socklen_t length = sizeof(address);
-    EXPECT_EQ(bind(fd_, reinterpret_cast<sockaddr*>(&address), length), 0);
-    EXPECT_EQ(listen(fd_, 8), 0);
-    getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &length);
-    port_ = ntohs(address.sin_port);
+  explicit Impostor(std::function<void(int)> talk) : talk_(std::move(talk)) {
+    std::tie(fd_, port_) = listening_socket();
     thread_ = std::thread([this] {
       for (;;) {
         const int peer = accept(fd_, nullptr, nullptr);
@@ -49,7 +44,7 @@ class Impostor {
 
  private:
   std::function<void(int)> talk_;
-  int fd_;
+  int fd_ = -1;
   uint16_t port_ = 0;
   std::thread thread_;
 };

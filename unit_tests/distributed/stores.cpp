@@ -13,6 +13,7 @@
 #include <random>
 #include <thread>
 
+#include "distributed/listening.h"
 #include "distributed/ranks.h"
 
 namespace {
@@ -199,20 +200,11 @@ class Peer {
   }
   ~Peer() { close(fd_); }
   void say(const std::string& bytes) { send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL); }
-  /// True when the server hangs up.
   /// Lets a real client greet the server through this connection.
   void greet_as_client() {
-    const int listener = socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    inet_pton(AF_INET, "127.0.0.1", &address.sin_addr);
-    socklen_t length = sizeof(address);
-    ASSERT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&address), length), 0);
-    ASSERT_EQ(listen(listener, 1), 0);
-    getsockname(listener, reinterpret_cast<sockaddr*>(&address), &length);
-    std::thread client([&] {
-      EXPECT_THROW(c10::make_intrusive<c10d::TCPStore>("127.0.0.1", asking(ntohs(address.sin_port))),
-                   c10::DistNetworkError);
+    const auto [listener, port] = listening_socket();
+    std::thread client([port = port] {
+      EXPECT_THROW(c10::make_intrusive<c10d::TCPStore>("127.0.0.1", asking(port)), c10::DistNetworkError);
     });
     const int fd = accept(listener, nullptr, nullptr);
     char proof[37];
@@ -226,6 +218,7 @@ class Peer {
     EXPECT_EQ(recv(fd_, answer, sizeof(answer), MSG_WAITALL), 5);
     EXPECT_EQ(answer[4], 0);
   }
+  /// True when the server hangs up.
   bool is_cut_off() {
     char buffer[256];
     for (;;) {
