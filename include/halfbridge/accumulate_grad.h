@@ -1,8 +1,6 @@
 #pragma once
 // The node in which the graph of a leaf ends.
 
-#include <mutex>
-
 #include <halfbridge/autograd.h>
 
 namespace hb::autodiff {
@@ -15,9 +13,6 @@ class HB_API AccumulateGrad final : public Node {
   std::string name() const override { return "torch::autograd::AccumulateGrad"; }
 
   Tensor variable;
-
- private:
-  std::mutex mutex_;  // of the sum
 };
 
 }  // namespace hb::autodiff

@@ -18,7 +18,10 @@
 namespace hb {
 
 class DispatchKeySet;
+class Stream;
 class Tensor;
+template <class T>
+class MaybeOwned;
 namespace autodiff {
 class Node;
 }
@@ -33,6 +36,8 @@ using TensorTuple3 = std::tuple<Tensor, Tensor, Tensor>;
 // The functions of the tables. A result of an incomplete type may be declared.
 #define HB_OP(Result, name, params, args) HB_API Result name(const Tensor& self HB_TAIL params);
 #define HB_OP_(name, params, args) HB_API Tensor& name(Tensor& self HB_TAIL params);
+#define HB_METHOD(Result, name, params, args)
+#define HB_METHOD_(name, params, args)
 #include <halfbridge/ops/methods.def>
 #define HB_UNARY(name)                    \
   HB_API Tensor name(const Tensor& self); \
@@ -46,6 +51,13 @@ using TensorTuple3 = std::tuple<Tensor, Tensor, Tensor>;
   HB_API Tensor& name##_(Tensor& self, const Scalar& other);   \
   HB_API Tensor& name##_out(Tensor& out, const Tensor& self, const Tensor& other);
 #include <halfbridge/ops/binary.def>
+// Methods that are no functions in LibTorch either: out of reach of unqualified calls, which a program's own function
+// of the name would make ambiguous.
+namespace method {
+#define HB_METHOD(Result, name, params, args) HB_API Result name(const Tensor& self HB_TAIL params);
+#define HB_METHOD_(name, params, args) HB_API Tensor& name(Tensor& self HB_TAIL params);
+#include <halfbridge/ops/methods.def>
+}  // namespace method
 HB_API Tensor index_items(const Tensor& self, ArrayRef<TensorIndex> indices);
 
 /// A handle to an n-dimensional array of one dtype; copies share it. The methods are those of at::Tensor.
@@ -120,7 +132,8 @@ class HB_API Tensor {
   bool is_hpu() const { return false; }
   bool is_mtia() const { return false; }
   bool is_vulkan() const { return false; }
-  bool is_pinned(std::optional<Device> /*device*/ = std::nullopt) const { return false; }
+  /// Whether its memory is of the host and page-locked, so that devices read it beside the program.
+  bool is_pinned(std::optional<Device> device = std::nullopt) const;
   /// The truth of a tensor's only element.
   bool is_nonzero() const;
   bool is_non_overlapping_and_dense() const;
@@ -163,6 +176,16 @@ class HB_API Tensor {
   PackedTensorAccessor32<T, N, PtrTraits> packed_accessor32() && = delete;
   template <class T, size_t N, template <class U> class PtrTraits = DefaultPtrTraits>
   PackedTensorAccessor64<T, N, PtrTraits> packed_accessor64() && = delete;
+  template <class T, size_t N, template <class U> class PtrTraits = DefaultPtrTraits, class Index = int64_t>
+  [[deprecated(
+      "use packed_accessor32 or packed_accessor64 instead")]] GenericPackedTensorAccessor<T, N, PtrTraits, Index>
+  packed_accessor() const& {
+    const auto view = accessor<T, N>();
+    return {view.data(), view.sizes().data(), view.strides().data()};
+  }
+  /// This tensor where it is contiguous, else a copy that is (maybe_owned.h).
+  MaybeOwned<Tensor> expect_contiguous(MemoryFormat format = MemoryFormat::Contiguous) const&;
+  MaybeOwned<Tensor> expect_contiguous(MemoryFormat format = MemoryFormat::Contiguous) && = delete;
   /// The value of a one-element tensor.
   Scalar item() const;
   template <class T>
@@ -197,6 +220,9 @@ class HB_API Tensor {
   Tensor cpu() const { return to(Device(kCPU)); }
   Tensor cuda() const { return to(Device(kCUDA)); }
   Tensor pin_memory(std::optional<Device> device = std::nullopt) const;
+  /// The memory of this tensor of CUDA is used by work of `stream`, too: freed, it is given out again only after what
+  /// the stream has been given by then. Throws for other devices.
+  void record_stream(Stream stream) const;
   Tensor _to_dtype(ScalarType t) const { return to(t); }
 
   // --- gradients
@@ -293,6 +319,10 @@ class HB_API Tensor {
   Result name params const { return hb::name(*this HB_TAIL args); }
 #define HB_OP_(name, params, args) \
   Tensor& name params const { return hb::name(const_cast<Tensor&>(*this) HB_TAIL args); }
+#define HB_METHOD(Result, name, params, args) \
+  Result name params const { return hb::method::name(*this HB_TAIL args); }
+#define HB_METHOD_(name, params, args) \
+  Tensor& name params const { return hb::method::name(const_cast<Tensor&>(*this) HB_TAIL args); }
 #include <halfbridge/ops/methods.def>
 #define HB_UNARY(name)                            \
   Tensor name() const { return hb::name(*this); } \

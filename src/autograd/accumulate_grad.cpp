@@ -1,5 +1,9 @@
 #include "autograd/accumulate_grad.h"
 
+#include <array>
+#include <cstdint>
+#include <mutex>
+
 #include <halfbridge/ops/factories.h>
 
 #include "autograd/arithmetic.h"
@@ -45,6 +49,13 @@ void accumulate_layouts(Tensor& sum, const Tensor& g) {
   else
     arithmetic.add_(sum, g);  // handles to the gradient stay current
 }
+
+// Of the sum of a leaf. It belongs to the leaf, not to the node: a leaf has one node after the other where its graphs
+// come and go, and two threads may each hold one of them.
+std::mutex& mutex_of(const Tensor& leaf) {
+  static std::array<std::mutex, 64> mutexes;
+  return mutexes[reinterpret_cast<uintptr_t>(&leaf.impl()) / sizeof(TensorImpl) % mutexes.size()];
+}
 }  // namespace
 
 AccumulateGrad::AccumulateGrad(Tensor leaf) : variable(std::move(leaf)) {
@@ -62,7 +73,7 @@ variable_list AccumulateGrad::apply(variable_list&& grads) {
   }
   if (HB_UNLIKELY(capture::any_recording()))
     if (capture::Recorder* r = capture::recorder()) r->leaf(variable);
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(mutex_of(variable));
   Tensor& sum = variable.mutable_grad();
   if (HB_UNLIKELY(g.is_sparse() || variable.is_sparse() || sum.is_sparse())) {
     accumulate_layouts(sum, g);

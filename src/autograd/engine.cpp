@@ -77,12 +77,15 @@ void Engine::want(edge_list inputs) {
 
 bool Engine::visit(Node* node) {
   if (node->pass_.load(std::memory_order_relaxed) == this) return false;
+  // Seen while another pass had it, which may have ended since: the node stays where this pass began to count.
+  if (!elsewhere_.empty() && elsewhere_.count(node)) return false;
   const Engine* nobody = nullptr;
   if (node->pass_.compare_exchange_strong(nobody, this)) {
     node->progress_ = Progress();
     return true;
   }
-  return elsewhere_.try_emplace(node).second;
+  elsewhere_.try_emplace(node);
+  return true;
 }
 
 void Engine::discover(const edge_list& roots) {

@@ -1,7 +1,9 @@
 // Methods of Tensor that are made of functions.
 #include <halfbridge/autograd.h>
 #include <halfbridge/deprecated_type.h>
+#include <halfbridge/maybe_owned.h>
 #include <halfbridge/ops.h>
+#include <halfbridge/stream.h>
 
 #include "core/copy_values.h"
 #include "core/cuda_api.h"
@@ -36,6 +38,23 @@ Tensor Tensor::pin_memory(std::optional<Device> /*device*/) const {
   Tensor out = from_blob(memory, sizes(), strides(), give_back, TensorOptions().dtype(scalar_type()).device(kCPU));
   copy_values(out, *this);
   return out;
+}
+
+bool Tensor::is_pinned(std::optional<Device> /*device*/) const {
+  if (!defined() || is_sparse() || !device().is_cpu()) return false;
+  CudaApi* const api = find_cuda_api();
+  return api && api->is_pinned(impl().visible_data());
+}
+
+void Tensor::record_stream(Stream stream) const {
+  HB_CHECK(is_cuda() && stream.device().is_cuda(), "[record_stream] expected a tensor and a stream of CUDA, got ",
+           device(), " and ", stream.device());
+  cuda_api("record_stream").record_stream(impl().visible_data(), stream.id(), stream.device_index());
+}
+
+MaybeOwned<Tensor> Tensor::expect_contiguous(MemoryFormat format) const& {
+  if (is_contiguous(format)) return MaybeOwned<Tensor>::borrowed(*this);
+  return MaybeOwned<Tensor>::owned(contiguous(format));
 }
 
 Tensor Tensor::where(const Tensor& condition, const Scalar& other) const { return hb::where(condition, *this, other); }

@@ -33,6 +33,18 @@ TEST(ThreadsAutograd, BackwardPassesShareAGraph) {
   EXPECT_TRUE(w.grad().equal(torch::full({8}, 4.0f * kRounds * (1 + 2 + 3 + 4))));
 }
 
+// One pass has a node while another, which reaches that node along many edges, still looks for its way: whoever ends
+// first, each pass counts the node once.
+TEST(ThreadsAutograd, ANodeWithManyEdgesWhileOtherPassesEnd) {
+  const Tensor w = torch::ones({}).requires_grad_();
+  const Tensor shared = w * 2, many = torch::stack(std::vector<Tensor>(2000, shared)).sum();
+  constexpr int kPasses = 100, kShort = 2000;
+  together(2, [&](int k) {
+    for (int i = 0; i < (k == 0 ? kPasses : kShort); ++i) (k == 0 ? many : shared).backward({}, /*retain_graph=*/true);
+  });
+  EXPECT_EQ(w.grad().item<float>(), 2.0f * (2000 * kPasses + kShort));
+}
+
 TEST(ThreadsAutograd, GradientsOfAGraphAsValues) {
   const Tensor w = torch::ones({5}).requires_grad_();
   const Tensor shared = w * w * w;

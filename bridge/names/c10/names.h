@@ -9,7 +9,6 @@
 #include <halfbridge/bridge/enum.h>
 #include <halfbridge/bridge/expand.h>
 #include <halfbridge/bridge/inner_functions.h>
-#include <halfbridge/bridge/maybe_owned.h>
 #include <halfbridge/bridge/nn/rnn_functions.h>
 #include <halfbridge/bridge/print_containers.h>
 #include <halfbridge/bridge/scalar_ops.h>
@@ -20,6 +19,8 @@
 #include <halfbridge/bridge/utility.h>
 #include <halfbridge/bridge/warning.h>
 #include <halfbridge/engine.h>
+#include <halfbridge/maybe_owned.h>
+#include <halfbridge/stream.h>
 #include <halfbridge/more_errors.h>
 
 #include <c10/macros/Macros.h>

@@ -132,7 +132,7 @@ GradScaler::GradScaler(Device device, GradScalerOptions options) {
     HB_CHECK(options.growth_factor() > 1.0, "The growth factor must be > 1.0.");
     HB_CHECK(options.backoff_factor() < 1.0, "The backoff factor must be < 1.0.");
   }
-  state_ = std::make_unique<State>(device, options);
+  state_ = hb::detail::Owned(new State(device, options));
 }
 
 GradScaler::GradScaler(Device device, double init_scale, double growth_factor, double backoff_factor,

@@ -17,9 +17,9 @@ SavedVariable::SavedVariable(const Variable& variable, bool is_output, bool /*is
   if (!variable.defined()) return;
   // A leaf that an operation gives back as it is has no history that could own the node.
   const bool kept_apart = is_output && !(variable.is_leaf() && variable.requires_grad());
-  state_ = std::make_unique<State>(
-      State{kept_apart ? SavedTensor::output(variable, static_cast<uint32_t>(variable.output_nr()))
-                       : SavedTensor::input(variable)});
+  state_ = hb::detail::Owned(new State{kept_apart
+                                           ? SavedTensor::output(variable, static_cast<uint32_t>(variable.output_nr()))
+                                           : SavedTensor::input(variable)});
 }
 SavedVariable::SavedVariable(const std::optional<Variable>& variable, bool is_output, bool is_inplace_on_view)
     : SavedVariable(variable.value_or(Variable()), is_output, is_inplace_on_view) {}

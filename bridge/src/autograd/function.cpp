@@ -24,7 +24,7 @@ bool holds(const variable_list& list, const Tensor& t) {
 }
 }  // namespace
 
-AutogradContext::AutogradContext() : state_(std::make_unique<State>()) {}
+AutogradContext::AutogradContext() : state_(new State()) {}
 AutogradContext::~AutogradContext() = default;
 void AutogradContext::save_for_backward(variable_list to_save) { state_->to_save = std::move(to_save); }
 void AutogradContext::mark_dirty(const variable_list& inputs) { state_->dirty = inputs; }

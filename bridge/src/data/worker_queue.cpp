@@ -5,13 +5,23 @@
 #include <utility>
 #include <vector>
 
-#include <halfbridge/bridge/data/iterator.h>
+#include <halfbridge/bridge/data/batch_loader.h>
 #include <halfbridge/bridge/data/queue.h>
 
 namespace hb::bridge::data {
 
 template class Iterator<Example<>>;
 template class Iterator<std::vector<Example<>>>;
+
+namespace detail {
+void empty_request(size_t batch_size) {
+  hb::detail::fail(__FILE__, __LINE__,
+                   hb::detail::str("[DataLoader] expected a batch of at least one example, got batch_size ", batch_size,
+                                   " and an empty request from the sampler"));
+}
+template class BatchLoader<Example<>, std::vector<size_t>>;
+template class BatchLoader<std::vector<Example<>>, std::vector<size_t>>;
+}  // namespace detail
 
 namespace detail {
 
@@ -41,7 +51,7 @@ struct WorkerQueue::State {
   std::vector<std::thread> workers;
 };
 
-WorkerQueue::WorkerQueue(bool ordered) : state_(std::make_unique<State>(ordered)) {}
+WorkerQueue::WorkerQueue(bool ordered) : state_(new State(ordered)) {}
 WorkerQueue::~WorkerQueue() { join(); }
 
 void WorkerQueue::start(std::unique_ptr<Fetcher> fetcher) {

@@ -116,6 +116,14 @@ Tensor kaiming_uniform_(Tensor tensor, double a, FanModeType mode, NonlinearityT
   const double bound = std::sqrt(3.0) * kaiming_std(tensor, a, mode, nonlinearity);
   return tensor.uniform_(-bound, bound);
 }
+Tensor kaiming_normal_(Tensor tensor, double a) { return kaiming_normal_(std::move(tensor), a, enumtype::kFanIn()); }
+Tensor kaiming_normal_(Tensor tensor, double a, FanModeType mode) {
+  return kaiming_normal_(std::move(tensor), a, mode, enumtype::kLeakyReLU());
+}
+Tensor kaiming_uniform_(Tensor tensor, double a) { return kaiming_uniform_(std::move(tensor), a, enumtype::kFanIn()); }
+Tensor kaiming_uniform_(Tensor tensor, double a, FanModeType mode) {
+  return kaiming_uniform_(std::move(tensor), a, mode, enumtype::kLeakyReLU());
+}
 Tensor xavier_normal_(Tensor tensor, double gain) {
   NoGradGuard no_grad;
   return tensor.normal_(0, xavier_std(tensor, gain));

@@ -45,6 +45,8 @@ class HB_API OutScope {
 #define HB_OUT_TensorTuple3(name, params, args)
 #define HB_OP(Result, name, params, args) HB_OUT_##Result(name, params, args)
 #define HB_OP_(name, params, args)
+#define HB_METHOD(Result, name, params, args)
+#define HB_METHOD_(name, params, args)
 #include <halfbridge/ops/methods.def>
 #define HB_BINARY(name)                                                             \
   inline Tensor& name##_out(Tensor& out, const Tensor& self, const Scalar& other) { \
@@ -116,6 +118,10 @@ HB_OUT_FACTORY(linspace)
 HB_OUT_FACTORY(logspace)
 HB_OUT_FACTORY(eye)
 #undef HB_OUT_FACTORY
+inline Tensor& repeat_out(Tensor& out, const Tensor& self, IntArrayRef repeats) {
+  ops::OutScope scope;
+  return ops::write_out("repeat", out, self.repeat(repeats));
+}
 inline Tensor& zeros_out(Tensor& out, IntArrayRef size) { return out.resize_(size), out.zero_(); }
 inline Tensor& ones_out(Tensor& out, IntArrayRef size) { return out.resize_(size), out.fill_(1); }
 inline Tensor& full_out(Tensor& out, IntArrayRef size, const Scalar& value) {

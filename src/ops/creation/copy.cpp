@@ -21,7 +21,7 @@ Tensor clone(const Tensor& self, std::optional<MemoryFormat> format) {
   return out;
 }
 
-Tensor contiguous(const Tensor& self, MemoryFormat format) {
+Tensor method::contiguous(const Tensor& self, MemoryFormat format) {
   HB_CHECK(format != MemoryFormat::Preserve,
            "[contiguous] preserve memory format is unsupported by the contiguous operator");
   return self.is_contiguous(format) ? self : clone(self, format);

@@ -143,7 +143,7 @@ uint64_t range_upwards(const Tensor& self, int64_t& from) {
 
 }  // namespace
 
-Tensor& uniform_(Tensor& self, double from, double to, std::optional<Generator> generator) {
+Tensor& method::uniform_(Tensor& self, double from, double to, std::optional<Generator> generator) {
   if (self.is_complex()) return view_as_real(self).uniform_(from, to, std::move(generator)), self;
   with_floating("check_uniform_bounds", self.scalar_type(), [&](auto zero) {
     using T = decltype(zero);
@@ -158,7 +158,7 @@ Tensor& uniform_(Tensor& self, double from, double to, std::optional<Generator> 
                      [&](const Tensor& out) { uniform_kernel(out.device())(out, from, to, generator); });
 }
 
-Tensor& normal_(Tensor& self, double mean, double std, std::optional<Generator> generator) {
+Tensor& method::normal_(Tensor& self, double mean, double std, std::optional<Generator> generator) {
   HB_CHECK(std >= 0.0, "normal expects std >= 0.0, but found std ", std);
   if (self.is_complex())  // half of the variance in each part
     return view_as_real(self).normal_(mean, std / std::sqrt(2.0), std::move(generator)), self;
@@ -167,7 +167,7 @@ Tensor& normal_(Tensor& self, double mean, double std, std::optional<Generator> 
                      [&](const Tensor& out) { normal_kernel(out.device())(out, mean, std, generator); });
 }
 
-Tensor& random_(Tensor& self, int64_t from, std::optional<int64_t> to, std::optional<Generator> generator) {
+Tensor& method::random_(Tensor& self, int64_t from, std::optional<int64_t> to, std::optional<Generator> generator) {
   const uint64_t range = to ? range_to(self, from, *to) : range_upwards(self, from);
   HB_CHECK(range != 0 || self.scalar_type() == kLong || self.scalar_type() == kFloat || self.scalar_type() == kDouble ||
                self.scalar_type() == kBFloat16,
@@ -175,20 +175,20 @@ Tensor& random_(Tensor& self, int64_t from, std::optional<int64_t> to, std::opti
   return fill_random("random_", "RandomBackward0", self,
                      [&](const Tensor& out) { random_from_to_kernel(out.device())(out, range, from, generator); });
 }
-Tensor& random_(Tensor& self, int64_t to, std::optional<Generator> generator) {
-  return random_(self, 0, to, std::move(generator));
+Tensor& method::random_(Tensor& self, int64_t to, std::optional<Generator> generator) {
+  return self.random_(0, to, std::move(generator));
 }
-Tensor& random_(Tensor& self, std::optional<Generator> generator) {
+Tensor& method::random_(Tensor& self, std::optional<Generator> generator) {
   return fill_random("random_", "RandomBackward0", self,
                      [&](const Tensor& out) { random_kernel(out.device())(out, generator); });
 }
 
-Tensor& bernoulli_(Tensor& self, double p, std::optional<Generator> generator) {
+Tensor& method::bernoulli_(Tensor& self, double p, std::optional<Generator> generator) {
   HB_CHECK(p >= 0 && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p=", p);
   return fill_random("bernoulli_", "BernoulliBackward2", self,
                      [&](const Tensor& out) { bernoulli_kernel(out.device())(out, p, 1.0, generator); });
 }
-Tensor& bernoulli_(Tensor& self, const Tensor& p, std::optional<Generator> generator) {
+Tensor& method::bernoulli_(Tensor& self, const Tensor& p, std::optional<Generator> generator) {
   HB_ONE_DEVICE(bernoulli_, self, p);
   if (self.numel() > 0) with_floating("bernoulli_tensor_cpu_p_", p.scalar_type(), [](auto) {});
   const Tensor each = p.detach().expand(self.sizes());
@@ -196,7 +196,7 @@ Tensor& bernoulli_(Tensor& self, const Tensor& p, std::optional<Generator> gener
                      [&](const Tensor& out) { bernoulli_each_kernel(out.device())(out, each, generator); });
 }
 
-Tensor& exponential_(Tensor& self, double lambd, std::optional<Generator> generator) {
+Tensor& method::exponential_(Tensor& self, double lambd, std::optional<Generator> generator) {
   HB_CHECK(lambd > 0.0, "exponential_ expects lambda > 0.0, but found lambda=", lambd);
   HB_CHECK(self.is_floating_point() || self.numel() == 0,
            "Exponential distribution is a continuous probability distribution. dtype must be a floating "
@@ -207,20 +207,20 @@ Tensor& exponential_(Tensor& self, double lambd, std::optional<Generator> genera
                      [&](const Tensor& out) { exponential_kernel(out.device())(out, lambd, generator); });
 }
 
-Tensor& geometric_(Tensor& self, double p, std::optional<Generator> generator) {
+Tensor& method::geometric_(Tensor& self, double p, std::optional<Generator> generator) {
   HB_CHECK(p > 0 && p < 1, "geometric_ expects p to be in (0, 1), but got p=", p);
   if (self.scalar_type() == kBool && self.numel() > 0) HB_NOT_SUPPORTED("\"geometric_cpu\" not implemented for 'Bool'");
   return fill_random("geometric_", "GeometricBackward0", self,
                      [&](const Tensor& out) { geometric_kernel(out.device())(out, p, generator); });
 }
 
-Tensor& log_normal_(Tensor& self, double mean, double std, std::optional<Generator> generator) {
+Tensor& method::log_normal_(Tensor& self, double mean, double std, std::optional<Generator> generator) {
   HB_CHECK(std > 0.0, "log_normal_ expects std > 0.0, but found std=", std);
   return fill_random("log_normal_", "LogNormalBackward0", self,
                      [&](const Tensor& out) { log_normal_kernel(out.device())(out, mean, std, generator); });
 }
 
-Tensor& cauchy_(Tensor& self, double median, double sigma, std::optional<Generator> generator) {
+Tensor& method::cauchy_(Tensor& self, double median, double sigma, std::optional<Generator> generator) {
   HB_CHECK(sigma > 0.0, "cauchy_ expects sigma > 0.0, but found sigma=", sigma);
   HB_CHECK(self.is_floating_point(),
            "Cauchy distribution is a continuous probability distribution. dtype must be a floating point but "

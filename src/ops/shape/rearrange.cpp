@@ -17,7 +17,7 @@ namespace hb {
 
 using geometry::wrap_dim;
 
-Tensor repeat(const Tensor& self, IntArrayRef repeats) {
+Tensor method::repeat(const Tensor& self, IntArrayRef repeats) {
   const int64_t n = static_cast<int64_t>(repeats.size()), own = self.dim();
   HB_CHECK(n >= own,
            "[repeat] Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor: got ",
@@ -37,7 +37,7 @@ Tensor repeat(const Tensor& self, IntArrayRef repeats) {
 Tensor tile(const Tensor& self, IntArrayRef dims) {
   DimVector repeats(dims);
   while (static_cast<int64_t>(repeats.size()) < self.dim()) repeats.insert(0, 1);
-  return repeat(self, repeats);
+  return self.repeat(repeats);
 }
 
 Tensor repeat_interleave(const Tensor& self, int64_t repeats, std::optional<int64_t> dim,

@@ -24,7 +24,7 @@ Tensor alias(const Tensor& self) {
   return with_geometry("AliasBackward0", self, self.impl().sizes(), self.impl().strides());
 }
 
-Tensor view(const Tensor& self, IntArrayRef size) {
+Tensor method::view(const Tensor& self, IntArrayRef size) {
   TensorImpl& i = self.impl();
   DimVector sizes = geometry::infer_size("view", size, i.numel()), strides;
   HB_CHECK(
@@ -35,7 +35,7 @@ Tensor view(const Tensor& self, IntArrayRef size) {
   return with_geometry("ViewBackward0", self, std::move(sizes), std::move(strides));
 }
 
-Tensor view(const Tensor& self, ScalarType dtype) {
+Tensor method::view(const Tensor& self, ScalarType dtype) {
   if (dtype == self.scalar_type()) return alias(self);
   Tensor v(self.detach().getIntrusivePtr()->alias(true));
   TensorImpl& i = v.impl();
@@ -59,16 +59,16 @@ Tensor view(const Tensor& self, ScalarType dtype) {
   return v;
 }
 
-Tensor view_as(const Tensor& self, const Tensor& other) { return view(self, other.sizes()); }
+Tensor method::view_as(const Tensor& self, const Tensor& other) { return self.view(other.sizes()); }
 
 Tensor reshape(const Tensor& self, IntArrayRef shape) {
   TensorImpl& i = self.impl();
   DimVector sizes = geometry::infer_size("reshape", shape, i.numel()), strides;
   if (geometry::view_strides(i.sizes(), i.strides(), sizes, strides))
     return with_geometry("ViewBackward0", self, std::move(sizes), std::move(strides));
-  return view(clone(self, MemoryFormat::Contiguous), sizes);
+  return clone(self, MemoryFormat::Contiguous).view(sizes);
 }
-Tensor reshape_as(const Tensor& self, const Tensor& other) { return reshape(self, other.sizes()); }
+Tensor method::reshape_as(const Tensor& self, const Tensor& other) { return reshape(self, other.sizes()); }
 
 Tensor flatten(const Tensor& self, int64_t start_dim, int64_t end_dim) {
   const int64_t start = wrap_dim("flatten", start_dim, self.dim()), end = wrap_dim("flatten", end_dim, self.dim());
@@ -99,10 +99,10 @@ Tensor unflatten(const Tensor& self, int64_t dim, IntArrayRef sizes) {
     else
       for (int64_t s : inner) all.push_back(s);
   }
-  return view(self, all);
+  return self.view(all);
 }
 
-Tensor ravel(const Tensor& self) { return contiguous(self).view(-1); }
+Tensor ravel(const Tensor& self) { return self.contiguous().view(-1); }
 
 // --- dimensions of size one
 
@@ -236,7 +236,7 @@ std::vector<Tensor> atleast_3d(TensorList tensors) { return each(tensors, atleas
 
 // --- broadcasting
 
-Tensor expand(const Tensor& self, IntArrayRef size, bool) {
+Tensor method::expand(const Tensor& self, IntArrayRef size, bool) {
   const int64_t n = static_cast<int64_t>(size.size()), own = self.dim();
   HB_CHECK(n >= own, "[expand] the number of sizes provided (", n,
            ") must be greater or equal to the number of dimensions in "
@@ -260,7 +260,7 @@ Tensor expand(const Tensor& self, IntArrayRef size, bool) {
   return make_view("ExpandBackward0", self, std::move(sizes), std::move(strides), self.storage_offset(),
                    [](const Tensor& g) { return g; });
 }
-Tensor expand_as(const Tensor& self, const Tensor& other) { return expand(self, other.sizes()); }
-Tensor broadcast_to(const Tensor& self, IntArrayRef size) { return expand(self, size); }
+Tensor method::expand_as(const Tensor& self, const Tensor& other) { return self.expand(other.sizes()); }
+Tensor broadcast_to(const Tensor& self, IntArrayRef size) { return self.expand(size); }
 
 }  // namespace hb

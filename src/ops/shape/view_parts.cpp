@@ -102,7 +102,7 @@ Tensor folded(const Tensor& g, const DimVector& whole, int64_t d, int64_t size, 
 }
 }  // namespace
 
-Tensor unfold(const Tensor& self, int64_t dimension, int64_t size, int64_t step) {
+Tensor method::unfold(const Tensor& self, int64_t dimension, int64_t size, int64_t step) {
   const int64_t d = wrap_dim("unfold", dimension, self.dim()), n = self.dim() ? self.sizes()[d] : 1;
   HB_CHECK(step > 0, "[unfold] step is ", step, " but must be > 0");
   HB_CHECK(size >= 0, "[unfold] size is ", size, " but must be >= 0");
@@ -314,7 +314,7 @@ Tensor as_strided_scatter(const Tensor& self, const Tensor& src, IntArrayRef siz
                    [&](const Tensor& t) { return t.as_strided(size, stride, storage_offset); });
 }
 
-bool is_set_to(const Tensor& self, const Tensor& tensor) {
+bool method::is_set_to(const Tensor& self, const Tensor& tensor) {
   return self.is_alias_of(tensor) && self.storage_offset() == tensor.storage_offset() &&
          self.sizes().equals(tensor.sizes()) && self.strides().equals(tensor.strides());
 }

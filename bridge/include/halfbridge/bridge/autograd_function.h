@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <halfbridge/autograd.h>
+#include <halfbridge/bridge/owned.h>
 #include <halfbridge/ivalue.h>
 
 namespace hb::autodiff {
@@ -47,7 +48,7 @@ class HB_API AutogradContext {
   friend class detail::FunctionNode;
   friend class detail::FunctionCall;
   struct State;
-  std::unique_ptr<State> state_;
+  hb::detail::Owned<State> state_;
 };
 
 namespace detail {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include <halfbridge/array_ref.h>
-#include <halfbridge/bridge/maybe_owned.h>
 #include <halfbridge/bridge/small_vector.h>
+#include <halfbridge/maybe_owned.h>
 #include <halfbridge/tensor.h>
 
 namespace hb::bridge {

@@ -8,6 +8,48 @@ inline namespace modules {
 AnyModulePlaceholder::~AnyModulePlaceholder() = default;
 
 namespace detail_any {
+namespace {
+class TensorModuleHolder final : public AnyModulePlaceholder {
+ public:
+  TensorModuleHolder(const std::type_info& type, std::shared_ptr<Module> module, TensorForward forward)
+      : AnyModulePlaceholder(type), module_(std::move(module)), forward_(forward) {}
+
+  AnyValue forward(std::vector<AnyValue>&& arguments) override {
+    prepare_arguments(*module_, type_info, 1, arguments);
+    return AnyValue(run(argument<Tensor>(arguments, 0)));
+  }
+  bool forward_tensor(Tensor& value) override {
+    if (module_->_forward_has_default_args()) return false;
+    value = run(std::move(value));
+    return true;
+  }
+  std::shared_ptr<Module> ptr() override { return module_; }
+  std::unique_ptr<AnyModulePlaceholder> copy() const override { return std::make_unique<TensorModuleHolder>(*this); }
+  std::unique_ptr<AnyModulePlaceholder> clone_module(std::optional<Device> device) const override {
+    auto clone = module_->clone(device);
+    const Module& from = *module_;
+    const Module* to = clone.get();
+    HB_CHECK(to && typeid(*to) == typeid(from), "Attempted to clone a module of type ", demangle(typeid(from).name()),
+             ", but its clone() gave a module of another type");
+    return std::make_unique<TensorModuleHolder>(type_info, std::move(clone), forward_);
+  }
+
+ private:
+  Tensor run(Tensor&& input) {
+    auto call = [this](Tensor&& value) { return forward_(*module_, std::move(value)); };
+    return module_->call_hooked(call, std::move(input));
+  }
+
+  std::shared_ptr<Module> module_;
+  TensorForward forward_;
+};
+}  // namespace
+
+std::unique_ptr<AnyModulePlaceholder> hold_tensor_module(const std::type_info& type, std::shared_ptr<Module> module,
+                                                         TensorForward forward) {
+  return std::make_unique<TensorModuleHolder>(type, std::move(module), forward);
+}
+
 void prepare_arguments(Module& module, const std::type_info& type, size_t wanted, std::vector<AnyValue>& arguments) {
   const size_t given = arguments.size();
   if (module._forward_has_default_args()) {
@@ -45,6 +87,7 @@ AnyModule& AnyModule::operator=(AnyModule&&) noexcept = default;
 AnyModule::AnyModule(const AnyModule& other) : content_(other.content_ ? other.content_->copy() : nullptr) {}
 AnyModule& AnyModule::operator=(const AnyModule& other) { return *this = AnyModule(other); }
 AnyModule::~AnyModule() = default;
+void AnyModule::add_value(std::vector<AnyValue>& values, AnyValue&& value) { values.push_back(std::move(value)); }
 AnyModule AnyModule::clone(std::optional<Device> device) const {
   AnyModule result;
   if (content_) result.content_ = content_->clone_module(device);

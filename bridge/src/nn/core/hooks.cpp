@@ -8,6 +8,31 @@
 
 namespace hb::bridge::nn {
 
+namespace detail {
+
+/// Hooks of one kind, in the order in which they were registered. A copy of the list, which a call takes when it
+/// begins, holds the same hooks, so that a hook may remove itself or register others.
+template <class Hook>
+using HookTable = std::vector<std::pair<unsigned, std::shared_ptr<Hook>>>;
+
+struct ModuleHooks {
+  HookTable<ForwardPreHook> pre;
+  HookTable<ForwardHook> post;
+  HookTable<FullBackwardHook> backward;
+  HookTable<ForwardScope> scopes;
+  unsigned next = 0;
+
+  ModuleHooks() = default;
+  /// Hooks of its own, as a copy of the module has them.
+  ModuleHooks(const ModuleHooks& other);
+  ModuleHooks& operator=(const ModuleHooks&) = delete;
+  bool empty() const { return pre.empty() && post.empty() && backward.empty() && scopes.empty(); }
+  /// False where there is none of this number.
+  bool remove(unsigned handle);
+};
+
+}  // namespace detail
+
 using detail::HookTable;
 
 namespace {
@@ -94,16 +119,18 @@ ModuleHooks::ModuleHooks(const ModuleHooks& o)
       scopes(copies_of(o.scopes)),
       next(o.next) {}
 
+bool no_hooks(const ModuleHooks& hooks) { return hooks.empty(); }
+
 bool ModuleHooks::remove(unsigned handle) {
   return drop(pre, handle) || drop(post, handle) || drop(backward, handle) || drop(scopes, handle);
 }
 
-HookSlot::HookSlot(const HookSlot& o) : hooks_(o.hooks_ ? std::make_unique<ModuleHooks>(*o.hooks_) : nullptr) {}
+HookSlot::HookSlot(const HookSlot& o) : hooks_(o.hooks_ ? new ModuleHooks(*o.hooks_) : nullptr) {}
 HookSlot::HookSlot(HookSlot&&) noexcept = default;
 HookSlot& HookSlot::operator=(HookSlot o) noexcept { return hooks_ = std::move(o.hooks_), *this; }
 HookSlot::~HookSlot() = default;
 ModuleHooks& HookSlot::make() {
-  if (!hooks_) hooks_ = std::make_unique<ModuleHooks>();
+  if (!hooks_) hooks_ = Owned(new ModuleHooks());
   return *hooks_;
 }
 

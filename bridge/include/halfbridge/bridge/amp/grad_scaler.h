@@ -11,6 +11,7 @@
 #include <halfbridge/bridge/amp/overflow.h>
 #include <halfbridge/bridge/arg.h>
 #include <halfbridge/bridge/optim/optimizer.h>
+#include <halfbridge/bridge/owned.h>
 #include <halfbridge/ivalue.h>
 
 namespace hb::amp {
@@ -114,7 +115,7 @@ class HB_API GradScaler {
                                                              const GradScaler& scaler);
   Tensor step_with(Optimizer& optimizer, const std::vector<Tensor>* grads, const Optimizer::LossClosure& closure);
   void finish_update();
-  std::unique_ptr<State> state_;
+  hb::detail::Owned<State> state_;
 };
 
 HB_API bridge::serialize::OutputArchive& operator<<(bridge::serialize::OutputArchive& archive,

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include <halfbridge/autograd.h>
+#include <halfbridge/bridge/owned.h>
 
 namespace hb::autodiff {
 
@@ -42,7 +43,7 @@ class HB_API SavedVariable {
 
  private:
   struct State;
-  std::unique_ptr<State> state_;
+  hb::detail::Owned<State> state_;
 };
 
 /// The deleter of nodes: chains of any length are freed without recursion.

@@ -8,7 +8,7 @@
 
 #include <halfbridge/array_ref.h>
 #include <halfbridge/bridge/cuda/device.h>
-#include <halfbridge/bridge/stream.h>
+#include <halfbridge/stream.h>
 
 namespace hb::bridge::cuda {
 
@@ -141,6 +141,9 @@ class OptionalCUDAStreamGuard {
   std::optional<CUDAStream> current_stream() const {
     return guard_ ? std::optional<CUDAStream>(guard_->current_stream()) : std::nullopt;
   }
+  std::optional<Device> original_device() const {
+    return guard_ ? std::optional<Device>(guard_->original_device()) : std::nullopt;
+  }
   void reset() { guard_.reset(); }
 
  private:
@@ -164,6 +167,6 @@ class HB_API CUDAMultiStreamGuard {
 template <>
 struct std::hash<hb::bridge::cuda::CUDAStream> {
   size_t operator()(const hb::bridge::cuda::CUDAStream& stream) const noexcept {
-    return std::hash<hb::bridge::Stream>()(stream.unwrap());
+    return std::hash<hb::Stream>()(stream.unwrap());
   }
 };

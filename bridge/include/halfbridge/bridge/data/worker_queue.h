@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include <halfbridge/bridge/owned.h>
 #include <halfbridge/macros.h>
 
 namespace hb::bridge::data::detail {
@@ -46,7 +47,7 @@ class HB_API WorkerQueue {
 
  private:
   struct State;
-  std::unique_ptr<State> state_;
+  hb::detail::Owned<State> state_;
 };
 
 }  // namespace hb::bridge::data::detail

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <memory>
 #include <type_traits>
 #include <typeinfo>
 #include <utility>
 
 #include <halfbridge/bridge/nn/fwd.h>
+#include <halfbridge/bridge/owned.h>
 #include <halfbridge/bridge/utility.h>
 
 namespace hb::bridge::nn {
@@ -17,12 +17,9 @@ class AnyValue {
   AnyValue(AnyValue&&) = default;
   AnyValue& operator=(AnyValue&&) = default;
   AnyValue(const AnyValue& other) : content_(other.content_->clone()) {}
-  AnyValue& operator=(const AnyValue& other) {
-    content_ = other.content_->clone();
-    return *this;
-  }
+  AnyValue& operator=(const AnyValue& other) { return *this = AnyValue(other); }
   template <typename T, typename = std::enable_if_t<!std::is_same_v<AnyValue, std::decay_t<T>>>>
-  explicit AnyValue(T&& value) : content_(std::make_unique<Holder<std::decay_t<T>>>(std::forward<T>(value))) {}
+  explicit AnyValue(T&& value) : content_(new Holder<std::decay_t<T>>(std::forward<T>(value))) {}
 
   /// The value; throws where it is of another type.
   template <typename T>
@@ -45,17 +42,17 @@ class AnyValue {
   struct Placeholder {
     explicit Placeholder(const std::type_info& t) : type(t) {}
     virtual ~Placeholder() = default;
-    virtual std::unique_ptr<Placeholder> clone() const = 0;
+    virtual Placeholder* clone() const = 0;
     const std::type_info& type;
   };
   template <typename T>
   struct Holder : Placeholder {
     template <typename U>
     explicit Holder(U&& v) : Placeholder(typeid(T)), value(std::forward<U>(v)) {}
-    std::unique_ptr<Placeholder> clone() const override { return std::make_unique<Holder>(value); }
+    Placeholder* clone() const override { return new Holder(value); }
     T value;
   };
-  std::unique_ptr<Placeholder> content_;
+  hb::detail::Owned<Placeholder> content_;
 };
 
 }  // namespace modules

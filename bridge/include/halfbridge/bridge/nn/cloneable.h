@@ -58,6 +58,8 @@ void Cloneable<Derived>::clone_(Module& other, const std::optional<Device>& devi
 #else
 #define HB_LIBRARY_CLONEABLE(Name) extern template class Cloneable<Name##Impl>
 #endif
-#define HB_LIBRARY_MODULE(Name) \
-  HB_MODULE(Name);              \
+#define HB_LIBRARY_MODULE(Name)                               \
+  template <>                                                 \
+  inline constexpr bool is_library_module<Name##Impl> = true; \
+  HB_MODULE(Name);                                            \
   HB_LIBRARY_CLONEABLE(Name)

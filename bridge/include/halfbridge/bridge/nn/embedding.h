@@ -95,6 +95,8 @@ class HB_API EmbeddingImpl : public Cloneable<EmbeddingImpl> {
   EmbeddingOptions options;
   Tensor weight;  // (num_embeddings, embedding_dim)
 };
+template <>
+inline constexpr bool is_library_module<EmbeddingImpl> = true;
 HB_LIBRARY_CLONEABLE(Embedding);
 class HB_API Embedding : public ModuleHolder<EmbeddingImpl> {
  public:
@@ -119,6 +121,8 @@ class HB_API EmbeddingBagImpl : public Cloneable<EmbeddingBagImpl> {
  protected:
   HB_LIBRARY_DEFAULT_ARGS;
 };
+template <>
+inline constexpr bool is_library_module<EmbeddingBagImpl> = true;
 HB_LIBRARY_CLONEABLE(EmbeddingBag);
 class HB_API EmbeddingBag : public ModuleHolder<EmbeddingBagImpl> {
  public:

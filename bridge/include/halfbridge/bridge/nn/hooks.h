@@ -14,6 +14,7 @@
 
 #include <halfbridge/autograd.h>
 #include <halfbridge/bridge/nn/traits.h>
+#include <halfbridge/bridge/owned.h>
 
 namespace hb::bridge::nn {
 
@@ -29,6 +30,8 @@ using FullBackwardHook = std::function<variable_list(Module&, const variable_lis
 using ForwardScope = std::function<std::shared_ptr<void>(Module&)>;
 
 namespace detail {
+
+using hb::detail::Owned;
 
 // Lets a hook return nothing, one tensor or a list.
 template <class Hook>
@@ -47,26 +50,9 @@ auto adapt_hook(Hook hook) {
   };
 }
 
-/// Hooks of one kind, in the order in which they were registered. A copy of the list, which a call takes when it
-/// begins, holds the same hooks, so that a hook may remove itself or register others.
-template <class Hook>
-using HookTable = std::vector<std::pair<unsigned, std::shared_ptr<Hook>>>;
-
-struct ModuleHooks {
-  HookTable<ForwardPreHook> pre;
-  HookTable<ForwardHook> post;
-  HookTable<FullBackwardHook> backward;
-  HookTable<ForwardScope> scopes;
-  unsigned next = 0;
-
-  ModuleHooks() = default;
-  /// Hooks of its own, as a copy of the module has them.
-  HB_API ModuleHooks(const ModuleHooks& other);
-  ModuleHooks& operator=(const ModuleHooks&) = delete;
-  bool empty() const { return pre.empty() && post.empty() && backward.empty() && scopes.empty(); }
-  /// False where there is none of this number.
-  HB_API bool remove(unsigned handle);
-};
+/// A module's hooks.
+struct ModuleHooks;
+HB_API bool no_hooks(const ModuleHooks& hooks);
 
 /// Deep copies with its module.
 class HB_API HookSlot {
@@ -80,7 +66,7 @@ class HB_API HookSlot {
   ModuleHooks& make();
 
  private:
-  std::unique_ptr<ModuleHooks> hooks_;
+  Owned<ModuleHooks> hooks_;
 };
 
 /// Whose forward this thread is about to enter on behalf of someone who already runs the hooks.

@@ -33,11 +33,14 @@ HB_API Tensor orthogonal_(Tensor tensor, double gain = 1.0);
 /// Normal values, the part `sparsity` of each column zero (Martens, 2010); `tensor` has 2 dimensions.
 HB_API Tensor sparse_(Tensor tensor, double sparsity, double std = 0.01);
 
-/// He et al., 2015; at least 2 dimensions.
-HB_API Tensor kaiming_normal_(Tensor tensor, double a = 0, FanModeType mode = enumtype::kFanIn(),
-                              NonlinearityType nonlinearity = enumtype::kLeakyReLU());
-HB_API Tensor kaiming_uniform_(Tensor tensor, double a = 0, FanModeType mode = enumtype::kFanIn(),
-                               NonlinearityType nonlinearity = enumtype::kLeakyReLU());
+/// He et al., 2015; at least 2 dimensions. By default for kFanIn and kLeakyReLU: functions of their own, since programs
+/// that call none of them need not know variants then.
+HB_API Tensor kaiming_normal_(Tensor tensor, double a = 0);
+HB_API Tensor kaiming_normal_(Tensor tensor, double a, FanModeType mode);
+HB_API Tensor kaiming_normal_(Tensor tensor, double a, FanModeType mode, NonlinearityType nonlinearity);
+HB_API Tensor kaiming_uniform_(Tensor tensor, double a = 0);
+HB_API Tensor kaiming_uniform_(Tensor tensor, double a, FanModeType mode);
+HB_API Tensor kaiming_uniform_(Tensor tensor, double a, FanModeType mode, NonlinearityType nonlinearity);
 /// Glorot and Bengio, 2010; at least 2 dimensions.
 HB_API Tensor xavier_normal_(Tensor tensor, double gain = 1.0);
 HB_API Tensor xavier_uniform_(Tensor tensor, double gain = 1.0);

@@ -158,7 +158,7 @@ class HB_API Module : public std::enable_shared_from_this<Module> {
   template <class F, class... Args>
   auto call_hooked(F&& forward, Args&&... args) -> decltype(forward(std::forward<Args>(args)...)) {
     detail::ModuleHooks* hooks = hooks_.get();
-    if (HB_LIKELY(!hooks || hooks->empty())) return forward(std::forward<Args>(args)...);
+    if (HB_LIKELY(!hooks || detail::no_hooks(*hooks))) return forward(std::forward<Args>(args)...);
     if (enters(*hooks)) return forward(std::forward<Args>(args)...);
     return detail::run_hooked(true, *this, *hooks, forward, std::forward<Args>(args)...);
   }
@@ -166,7 +166,7 @@ class HB_API Module : public std::enable_shared_from_this<Module> {
   template <class F, class... Args>
   auto hooked(F&& forward, Args&&... args) const {
     detail::ModuleHooks* hooks = hooks_.get();
-    if (HB_LIKELY(!hooks || hooks->empty())) return forward(std::forward<Args>(args)...);
+    if (HB_LIKELY(!hooks || detail::no_hooks(*hooks))) return forward(std::forward<Args>(args)...);
     if (enters(*hooks)) return forward(std::forward<Args>(args)...);
     return detail::run_hooked(false, const_cast<Module&>(*this), *hooks, forward, std::forward<Args>(args)...);
   }

@@ -9,11 +9,39 @@
 namespace hb::bridge::nn {
 inline namespace modules {
 
+/// Whether a class is a module of the library (HB_LIBRARY_MODULE). Their holders keep a pointer that forgets the class:
+/// every program would pay for a shared_ptr type of each of them, whichever it uses.
+template <typename Contained>
+inline constexpr bool is_library_module = false;
+
+/// A shared_ptr that knows its object's class only where it is used.
+template <typename T>
+class ErasedPointer {
+ public:
+  ErasedPointer(std::nullptr_t) noexcept {}                                          // NOLINT: as a shared_ptr
+  ErasedPointer(std::shared_ptr<T> object) noexcept : object_(std::move(object)) {}  // NOLINT
+  explicit ErasedPointer(T* object) : object_(object) {}
+  T* get() const noexcept { return static_cast<T*>(object_.get()); }
+  T* operator->() const noexcept { return get(); }
+  T& operator*() const noexcept { return *get(); }
+  operator std::shared_ptr<T>() const noexcept { return std::static_pointer_cast<T>(object_); }  // NOLINT
+  explicit operator bool() const noexcept { return object_ != nullptr; }
+  friend bool operator==(const ErasedPointer& a, std::nullptr_t) noexcept { return !a.object_; }
+  friend bool operator!=(const ErasedPointer& a, std::nullptr_t) noexcept { return static_cast<bool>(a.object_); }
+
+ private:
+  std::shared_ptr<void> object_;
+};
+
 /// A shared_ptr to a module that behaves as a value: `Linear fc(3, 4)` makes the module, copies share it.
 template <typename Contained>
 class ModuleHolder : detail::ModuleHolderIndicator {
+  using Kept = std::conditional_t<is_library_module<Contained>, ErasedPointer<Contained>, std::shared_ptr<Contained>>;
+  using Shown = std::conditional_t<is_library_module<Contained>, const std::shared_ptr<Contained>,
+                                   const std::shared_ptr<Contained>&>;
+
  protected:
-  std::shared_ptr<Contained> impl_;
+  Kept impl_;
 
  public:
   using ContainedType = Contained;
@@ -36,7 +64,7 @@ class ModuleHolder : detail::ModuleHolderIndicator {
   const Contained* operator->() const { return get(); }
   Contained& operator*() { return *get(); }
   const Contained& operator*() const { return *get(); }
-  const std::shared_ptr<Contained>& ptr() const {
+  Shown ptr() const {
     check();
     return impl_;
   }

@@ -17,7 +17,7 @@ inline namespace modules {
 using activation_t = std::variant<enumtype::kReLU, enumtype::kGELU, std::function<Tensor(const Tensor&)>>;
 
 struct HB_API TransformerEncoderLayerOptions {
-  TransformerEncoderLayerOptions(int64_t d_model, int64_t nhead) : d_model_(d_model), nhead_(nhead) {}
+  TransformerEncoderLayerOptions(int64_t d_model, int64_t nhead);
   HB_ARG(int64_t, d_model);
   HB_ARG(int64_t, nhead);
   HB_ARG(int64_t, dim_feedforward) = 2048;
@@ -25,7 +25,7 @@ struct HB_API TransformerEncoderLayerOptions {
   HB_ARG(activation_t, activation) = kReLU;
 };
 struct HB_API TransformerDecoderLayerOptions {
-  TransformerDecoderLayerOptions(int64_t d_model, int64_t nhead) : d_model_(d_model), nhead_(nhead) {}
+  TransformerDecoderLayerOptions(int64_t d_model, int64_t nhead);
   HB_ARG(int64_t, d_model);
   HB_ARG(int64_t, nhead);
   HB_ARG(int64_t, dim_feedforward) = 2048;
@@ -36,8 +36,7 @@ struct HB_API TransformerDecoderLayerOptions {
 /// Self-attention and a feed-forward network, each with a residual connection and layer normalisation after it.
 class HB_API TransformerEncoderLayerImpl : public Cloneable<TransformerEncoderLayerImpl> {
  public:
-  TransformerEncoderLayerImpl(int64_t d_model, int64_t nhead)
-      : TransformerEncoderLayerImpl(TransformerEncoderLayerOptions(d_model, nhead)) {}
+  TransformerEncoderLayerImpl(int64_t d_model, int64_t nhead);
   explicit TransformerEncoderLayerImpl(TransformerEncoderLayerOptions options_);
   Tensor forward(const Tensor& src, const Tensor& src_mask = {}, const Tensor& src_key_padding_mask = {});
   void reset() override;
@@ -59,8 +58,7 @@ HB_LIBRARY_MODULE(TransformerEncoderLayer);
 /// The same with attention to the encoder's output between the two.
 class HB_API TransformerDecoderLayerImpl : public Cloneable<TransformerDecoderLayerImpl> {
  public:
-  TransformerDecoderLayerImpl(int64_t d_model, int64_t nhead)
-      : TransformerDecoderLayerImpl(TransformerDecoderLayerOptions(d_model, nhead)) {}
+  TransformerDecoderLayerImpl(int64_t d_model, int64_t nhead);
   explicit TransformerDecoderLayerImpl(TransformerDecoderLayerOptions options_);
   void reset() override;
   void reset_parameters();
@@ -87,19 +85,15 @@ class HB_API TransformerDecoderLayerImpl : public Cloneable<TransformerDecoderLa
 HB_LIBRARY_MODULE(TransformerDecoderLayer);
 
 struct HB_API TransformerEncoderOptions {
-  TransformerEncoderOptions(TransformerEncoderLayer encoder_layer, int64_t num_layers)
-      : encoder_layer_(std::move(encoder_layer)), num_layers_(num_layers) {}
-  TransformerEncoderOptions(const TransformerEncoderLayerOptions& encoder_layer_options, int64_t num_layers)
-      : TransformerEncoderOptions(TransformerEncoderLayer(encoder_layer_options), num_layers) {}
+  TransformerEncoderOptions(TransformerEncoderLayer encoder_layer, int64_t num_layers);
+  TransformerEncoderOptions(const TransformerEncoderLayerOptions& encoder_layer_options, int64_t num_layers);
   HB_ARG(TransformerEncoderLayer, encoder_layer) = nullptr;
   HB_ARG(int64_t, num_layers);
   HB_ARG(AnyModule, norm);
 };
 struct HB_API TransformerDecoderOptions {
-  TransformerDecoderOptions(TransformerDecoderLayer decoder_layer, int64_t num_layers)
-      : decoder_layer_(std::move(decoder_layer)), num_layers_(num_layers) {}
-  TransformerDecoderOptions(const TransformerDecoderLayerOptions& decoder_layer_options, int64_t num_layers)
-      : TransformerDecoderOptions(TransformerDecoderLayer(decoder_layer_options), num_layers) {}
+  TransformerDecoderOptions(TransformerDecoderLayer decoder_layer, int64_t num_layers);
+  TransformerDecoderOptions(const TransformerDecoderLayerOptions& decoder_layer_options, int64_t num_layers);
   HB_ARG(TransformerDecoderLayer, decoder_layer) = nullptr;
   HB_ARG(int64_t, num_layers);
   HB_ARG(AnyModule, norm);
@@ -108,8 +102,7 @@ struct HB_API TransformerDecoderOptions {
 /// num_layers copies of a layer.
 class HB_API TransformerEncoderImpl : public Cloneable<TransformerEncoderImpl> {
  public:
-  TransformerEncoderImpl(TransformerEncoderLayer encoder_layer, int64_t num_layers)
-      : TransformerEncoderImpl(TransformerEncoderOptions(std::move(encoder_layer), num_layers)) {}
+  TransformerEncoderImpl(TransformerEncoderLayer encoder_layer, int64_t num_layers);
   explicit TransformerEncoderImpl(TransformerEncoderOptions options_);
   Tensor forward(const Tensor& src, const Tensor& src_mask = {}, const Tensor& src_key_padding_mask = {});
   void reset() override;
@@ -126,8 +119,7 @@ HB_LIBRARY_MODULE(TransformerEncoder);
 
 class HB_API TransformerDecoderImpl : public Cloneable<TransformerDecoderImpl> {
  public:
-  TransformerDecoderImpl(TransformerDecoderLayer decoder_layer, int64_t num_layers)
-      : TransformerDecoderImpl(TransformerDecoderOptions(std::move(decoder_layer), num_layers)) {}
+  TransformerDecoderImpl(TransformerDecoderLayer decoder_layer, int64_t num_layers);
   explicit TransformerDecoderImpl(TransformerDecoderOptions options_);
   void reset() override;
   void reset_parameters();
@@ -144,13 +136,9 @@ class HB_API TransformerDecoderImpl : public Cloneable<TransformerDecoderImpl> {
 HB_LIBRARY_MODULE(TransformerDecoder);
 
 struct HB_API TransformerOptions {
-  TransformerOptions() = default;
-  TransformerOptions(int64_t d_model, int64_t nhead) : d_model_(d_model), nhead_(nhead) {}
-  TransformerOptions(int64_t d_model, int64_t nhead, int64_t num_encoder_layers, int64_t num_decoder_layers)
-      : d_model_(d_model),
-        nhead_(nhead),
-        num_encoder_layers_(num_encoder_layers),
-        num_decoder_layers_(num_decoder_layers) {}
+  TransformerOptions();
+  TransformerOptions(int64_t d_model, int64_t nhead);
+  TransformerOptions(int64_t d_model, int64_t nhead, int64_t num_encoder_layers, int64_t num_decoder_layers);
   HB_ARG(int64_t, d_model) = 512;
   HB_ARG(int64_t, nhead) = 8;
   HB_ARG(int64_t, num_encoder_layers) = 6;

@@ -39,11 +39,34 @@ std::decay_t<T>&& argument(std::vector<AnyValue>& arguments, size_t index) {
 }
 }  // namespace detail_any
 
+namespace detail_any {
+/// A module's forward of one tensor to one tensor.
+using TensorForward = Tensor (*)(Module& module, Tensor&& input);
+/// A holder of such a module, which needs no code of the module's class but `forward`.
+HB_API std::unique_ptr<AnyModulePlaceholder> hold_tensor_module(const std::type_info& type,
+                                                                std::shared_ptr<Module> module, TensorForward forward);
+
+template <class ModuleType, class = void>
+struct Downcast {  // of a class that derives virtually
+  static ModuleType& of(Module& module) { return dynamic_cast<ModuleType&>(module); }
+};
+template <class ModuleType>
+struct Downcast<ModuleType, std::void_t<decltype(static_cast<ModuleType&>(std::declval<Module&>()))>> {
+  static ModuleType& of(Module& module) { return static_cast<ModuleType&>(module); }
+};
+template <class ModuleType>
+Tensor call_forward(Module& module, Tensor&& input) {
+  return Downcast<ModuleType>::of(module).forward(std::move(input));
+}
+
+template <class Result, class... Arguments>
+constexpr bool tensor_to_tensor = sizeof...(Arguments) == 1 && std::is_same_v<std::decay_t<Result>, Tensor> &&
+                                  (std::is_same_v<std::decay_t<Arguments>, Tensor> && ...);
+}  // namespace detail_any
+
+/// Holds a module whose forward takes or gives anything else.
 template <typename ModuleType, typename Result, typename... ArgumentTypes>
 struct AnyModuleHolder final : AnyModulePlaceholder {
-  static constexpr bool takes_tensor = sizeof...(ArgumentTypes) == 1 && std::is_same_v<std::decay_t<Result>, Tensor> &&
-                                       (std::is_same_v<std::decay_t<ArgumentTypes>, Tensor> && ...);
-
   explicit AnyModuleHolder(std::shared_ptr<ModuleType> m)
       : AnyModulePlaceholder(typeid(ModuleType)), module(std::move(m)) {}
 
@@ -51,15 +74,7 @@ struct AnyModuleHolder final : AnyModulePlaceholder {
     detail_any::prepare_arguments(*module, type_info, sizeof...(ArgumentTypes), arguments);
     return call(arguments, std::index_sequence_for<ArgumentTypes...>());
   }
-  bool forward_tensor(Tensor& value) override {
-    if constexpr (takes_tensor) {
-      if (static_cast<Module&>(*module)._forward_has_default_args()) return false;
-      value = run(std::move(value));
-      return true;
-    } else {
-      return false;
-    }
-  }
+  bool forward_tensor(Tensor&) override { return false; }
   std::shared_ptr<Module> ptr() override { return module; }
   std::unique_ptr<AnyModulePlaceholder> copy() const override { return std::make_unique<AnyModuleHolder>(module); }
   std::unique_ptr<AnyModulePlaceholder> clone_module(std::optional<Device> device) const override {
@@ -157,7 +172,7 @@ class HB_API AnyModule {
 
  private:
   void check(const char* call) const { HB_CHECK(content_, "Cannot call ", call, "() on an empty AnyModule"); }
-  static void add_value(std::vector<AnyValue>& values, AnyValue&& value) { values.push_back(std::move(value)); }
+  static void add_value(std::vector<AnyValue>& values, AnyValue&& value);
   template <typename T, typename = std::enable_if_t<!std::is_same_v<std::decay_t<T>, AnyValue>>>
   static void add_value(std::vector<AnyValue>& values, T&& value) {
     values.emplace_back(std::forward<T>(value));
@@ -169,7 +184,11 @@ class HB_API AnyModule {
                   "Modules stored inside AnyModule must not take references. Use pointers instead.");
     static_assert(!std::is_void_v<Result>,
                   "AnyModule cannot store modules that return void (you can return a dummy value).");
-    return std::make_unique<AnyModuleHolder<ModuleType, Result, Args...>>(std::move(module));
+    if constexpr (detail_any::tensor_to_tensor<Result, Args...>)
+      return detail_any::hold_tensor_module(typeid(ModuleType), std::move(module),
+                                            &detail_any::call_forward<ModuleType>);
+    else
+      return std::make_unique<AnyModuleHolder<ModuleType, Result, Args...>>(std::move(module));
   }
   template <typename ModuleType, typename Class, typename Result, typename... Args>
   static std::unique_ptr<AnyModulePlaceholder> make_holder(std::shared_ptr<ModuleType> module,

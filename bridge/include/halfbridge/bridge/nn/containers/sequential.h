@@ -117,6 +117,8 @@ class HB_API SequentialImpl : public Cloneable<SequentialImpl> {
   std::vector<AnyModule> modules_;
 };
 
+template <>
+inline constexpr bool is_library_module<SequentialImpl> = true;
 HB_LIBRARY_CLONEABLE(Sequential);
 class HB_API Sequential : public ModuleHolder<SequentialImpl> {
  public:

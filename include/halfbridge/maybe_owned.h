@@ -6,8 +6,7 @@
 
 #include <halfbridge/error.h>
 
-namespace hb::bridge {
-inline namespace api {
+namespace hb {
 
 /// Either owns a T or borrows one, which must outlive it.
 template <class T>
@@ -42,5 +41,4 @@ class MaybeOwned {
   Content content_ = static_cast<const T*>(nullptr);
 };
 
-}  // namespace api
-}  // namespace hb::bridge
+}  // namespace hb
