@@ -125,6 +125,7 @@ bool ModuleHooks::remove(unsigned handle) {
   return drop(pre, handle) || drop(post, handle) || drop(backward, handle) || drop(scopes, handle);
 }
 
+HookSlot::HookSlot() noexcept = default;
 HookSlot::HookSlot(const HookSlot& o) : hooks_(o.hooks_ ? new ModuleHooks(*o.hooks_) : nullptr) {}
 HookSlot::HookSlot(HookSlot&&) noexcept = default;
 HookSlot& HookSlot::operator=(HookSlot o) noexcept { return hooks_ = std::move(o.hooks_), *this; }

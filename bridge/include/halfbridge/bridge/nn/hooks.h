@@ -57,7 +57,7 @@ HB_API bool no_hooks(const ModuleHooks& hooks);
 /// Deep copies with its module.
 class HB_API HookSlot {
  public:
-  HookSlot() = default;
+  HookSlot() noexcept;
   HookSlot(const HookSlot& o);
   HookSlot(HookSlot&&) noexcept;
   HookSlot& operator=(HookSlot o) noexcept;
