@@ -59,7 +59,15 @@ def python_with_torch():
 
 
 def python_step(python, model):
-    return float(re.search(r"([\d.]+) ms", run(2, [python, HERE / "python_ddp.py", model]))[1])
+    """Its step in a list; an empty one where it failed before it had a time. Some versions abort when the process ends."""
+    process = start(2, [python, HERE / "python_ddp.py", model])
+    out, errors = process.communicate()
+    found = re.search(r"([\d.]+) ms", out)
+    if process.returncode != 0:
+        told = "after it had told its time, which counts" if found else "before it told a time: this round is left out"
+        print(f"{model:9} Python's DDP ended with exit status {process.returncode} {told}. Its last lines:")
+        print("".join(f"    {line}\n" for line in errors.splitlines()[-3:]), end="")
+    return [float(found[1])] if found else []
 
 
 def predicted(ms, megabytes):
@@ -86,10 +94,10 @@ def main():
             times["strangers"].append(strangers(model))
             times["four"].append(step(4, model, "ddp")[0])
             if python:
-                times["python"].append(python_step(python, model))
+                times["python"] += python_step(python, model)
             times["tcp"].append(step(2, model, "by_hand", HALFBRIDGE_GLOO_TRANSPORT="tcp")[0])
         t = {name: statistics.median(values) for name, values in times.items() if values}
-        beside = f", against Python's DDP {t['python'] / t['two']:.2f}x" if python else ""
+        beside = f", against Python's DDP {t['python'] / t['two']:.2f}x" if "python" in t else ""
         model_says = predicted(t["one"], megabytes)
         print(f"{model:9} throughput of two ranks against one {2 * t['one'] / t['two']:.2f}x (two processes that share nothing: "
               f"{2 * t['one'] / t['strangers']:.2f}x){beside}, against Gloo's TCP by hand "

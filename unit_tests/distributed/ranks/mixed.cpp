@@ -142,10 +142,11 @@ int64_t state_bytes(const torch::optim::Optimizer& optimizer) {
 TEST(Zero, SameWeightsAndAShareOfTheState) {
   for (const bool reduce : {false, true}) {
     torch::manual_seed(8);
-    // Layers of equal size, so that equal shares are possible.
+    // Layers of equal size, as many for each rank, so that equal shares are possible.
     const auto build = [] {
       torch::nn::Sequential layers;
-      for (int i = 0; i < 4; ++i) layers->push_back(torch::nn::Linear(20, 20)), layers->push_back(torch::nn::Tanh());
+      for (int i = 0; i < size() * (size() < 4 ? 2 : 1); ++i)
+        layers->push_back(torch::nn::Linear(20, 20)), layers->push_back(torch::nn::Tanh());
       return layers;
     };
     auto net = build(), other = build();

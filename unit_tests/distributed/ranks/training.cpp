@@ -134,8 +134,9 @@ TEST(Training, TwoRunsAgreeBitForBit) {
 TEST(SyncBatchNorm, IsBatchNormOfTheWholeBatch) {
   torch::nn::BatchNorm1d whole(6);
   torch::nn::SyncBatchNorm layer(torch::nn::BatchNormOptions(6));
-  Tensor x = drawn({12, 6}, 1).requires_grad_(), part = share(x.detach()).clone().requires_grad_();
-  const Tensor weights = drawn({12, 6}, 2);
+  const int64_t rows = 6 * size();
+  Tensor x = drawn({rows, 6}, 1).requires_grad_(), part = share(x.detach()).clone().requires_grad_();
+  const Tensor weights = drawn({rows, 6}, 2);
   (whole(x) * weights).sum().backward();
   const Tensor y = layer(part);
   (y * share(weights)).sum().backward();
