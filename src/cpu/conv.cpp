@@ -71,6 +71,7 @@ void backward_weight(const Tensor& grad_weight, const Tensor& grad_bias, const T
   const ScalarType t = x.scalar_type();
   if (winograd_backward_weight(grad_weight, grad_bias, x, grad_y, p)) return;
   if (by_tiles(t) && amx::conv_backward_weight(grad_weight, grad_bias, x, grad_y, p)) return;
+  if (product_conv_backward_weight(grad_weight, grad_bias, x, grad_y, p)) return;
   if (is_native(t) && onednn_conv_backward_weight(grad_weight, grad_bias, x, grad_y, p)) return;
   if (!is_half_type(t)) return unfold_conv_backward_weight(grad_weight, grad_bias, x, grad_y, p);
   const Tensor wide = float_like(grad_weight), wide_bias = float_like(grad_bias);

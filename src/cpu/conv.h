@@ -11,6 +11,10 @@ bool onednn_conv_backward_data(const Tensor& grad_x, const Tensor& grad_y, const
 bool onednn_conv_backward_weight(const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& x,
                                  const Tensor& grad_y, const ConvParams& p);
 
+/// f32, where there are many weights and few pixels; else false.
+bool product_conv_backward_weight(const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& x,
+                                  const Tensor& grad_y, const ConvParams& p);
+
 /// f32 and f64 by unfolding and matrix products: any case.
 void unfold_conv_forward(const Tensor& y, const Tensor& x, const Tensor& weight, const Tensor& bias,
                          const ConvParams& p);
