@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <mutex>
 #include <string>
@@ -19,6 +20,43 @@ namespace hb::distributed::shm {
 namespace {
 
 constexpr size_t kMostViews = 256;
+
+constexpr size_t kHuge = size_t{2} << 20;  // bytes of a huge page
+
+/// Maps a file where huge pages fit. MAP_FAILED, with errno, where the system refuses.
+void* map_file(int file, size_t bytes) {
+  if (bytes < kHuge) return mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  const size_t room = bytes + kHuge;
+  void* const reserved = mmap(nullptr, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (reserved == MAP_FAILED) return MAP_FAILED;
+  auto* const first = static_cast<unsigned char*>(reserved);
+  unsigned char* const at = first + (kHuge - reinterpret_cast<uintptr_t>(first) % kHuge) % kHuge;
+  void* const memory = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);
+  if (memory == MAP_FAILED) {
+    const int error = errno;
+    munmap(reserved, room);
+    errno = error;
+    return MAP_FAILED;
+  }
+  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  unsigned char* const end = at + (bytes + page - 1) / page * page;
+  if (at != first) munmap(first, static_cast<size_t>(at - first));
+  if (end != first + room) munmap(end, static_cast<size_t>(first + room - end));
+  return memory;
+}
+
+/// Shared memory gets huge pages by this call alone on most systems. Where the kernel has none to give, or does not
+/// know the call (before 6.1), small ones do.
+void take_huge_pages(void* memory, size_t bytes) {
+#ifdef MADV_COLLAPSE
+  constexpr int kCollapse = MADV_COLLAPSE;
+#else
+  constexpr int kCollapse = 25;
+#endif
+  if (bytes < kHuge) return;
+  std::memset(memory, 0, bytes);  // only pages that are there are put together
+  madvise(memory, bytes / kHuge * kHuge, kCollapse);
+}
 
 struct Region {
   size_t bytes;
@@ -53,13 +91,13 @@ Tensor allocate_shared(int64_t size, const TensorOptions& options) {
   const size_t bytes = std::max<size_t>(static_cast<size_t>(size) * element_size(options.dtype().toScalarType()), 1);
   const int file = memfd_create("halfbridge", MFD_CLOEXEC);
   void* memory = MAP_FAILED;
-  if (file >= 0 && ftruncate(file, static_cast<off_t>(bytes)) == 0)
-    memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (file >= 0 && ftruncate(file, static_cast<off_t>(bytes)) == 0) memory = map_file(file, bytes);
   if (memory == MAP_FAILED) {
     const int error = errno;
     if (file >= 0) close(file);
     throw Error(detail::str("[allocateTensor] cannot make shared memory of ", bytes, " bytes: ", strerror(error)));
   }
+  take_huge_pages(memory, bytes);
   Regions& r = regions();
   {
     const std::lock_guard<std::mutex> lock(r.mutex);
@@ -86,7 +124,7 @@ Views::View::View(const Place& place) : base(nullptr), bytes(0) {
   struct stat status {};
   if (file >= 0 && fstat(file, &status) == 0) {
     bytes = static_cast<size_t>(status.st_size);
-    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    void* memory = map_file(file, bytes);
     if (memory != MAP_FAILED) base = static_cast<unsigned char*>(memory);
   }
   const int error = errno;
