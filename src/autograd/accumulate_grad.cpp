@@ -50,6 +50,12 @@ void accumulate_layouts(Tensor& sum, const Tensor& g) {
     arithmetic.add_(sum, g);  // handles to the gradient stay current
 }
 
+// Whether a leaf's first gradient, which is g, is to be copied to where the next reader wants it.
+bool may_fill(const Tensor& destination, const Tensor& g) {
+  return destination.defined() && destination.use_count() == 1 && g.scalar_type() == destination.scalar_type() &&
+         g.impl().sizes() == destination.impl().sizes() && !capture::any_recording();
+}
+
 // Of the sum of a leaf. It belongs to the leaf, not to the node: a leaf has one node after the other where its graphs
 // come and go, and two threads may each hold one of them.
 std::mutex& mutex_of(const Tensor& leaf) {
@@ -61,6 +67,21 @@ std::mutex& mutex_of(const Tensor& leaf) {
 AccumulateGrad::AccumulateGrad(Tensor leaf) : variable(std::move(leaf)) {
   add_input_metadata(variable);
   sequence_nr_ = UINT64_MAX;  // leaves come first: their gradients are freed early
+}
+
+void AccumulateGrad::set_destination(Tensor memory) {
+  HB_CHECK(!memory.defined() || (memory.sizes() == variable.sizes() && memory.scalar_type() == variable.scalar_type() &&
+                                 memory.device() == variable.device() && memory.is_contiguous()),
+           "[AccumulateGrad] expected a contiguous destination like the leaf (", variable.toString(), " ",
+           variable.sizes(), "), got ", memory.toString(), " ", memory.sizes());
+  const std::lock_guard lock(mutex_of(variable));
+  destination_ = std::move(memory);
+}
+
+Tensor AccumulateGrad::take_destination() const {
+  const std::lock_guard lock(mutex_of(variable));
+  const bool free = destination_.defined() && destination_.use_count() == 1 && !variable.grad().defined();
+  return free && !capture::any_recording() ? destination_ : Tensor();
 }
 
 variable_list AccumulateGrad::apply(variable_list&& grads) {
@@ -80,7 +101,12 @@ variable_list AccumulateGrad::apply(variable_list&& grads) {
   } else if (!sum.defined()) {
     const bool same_layout = lie_alike(g, variable);
     if (!GradMode::is_enabled()) {
-      if (same_layout && unshared(g, 1)) {
+      if (g.is_same(destination_)) {
+        sum = std::move(g);
+      } else if (may_fill(destination_, g)) {
+        arithmetic.copy_(destination_, g);
+        sum = destination_;
+      } else if (same_layout && unshared(g, 1)) {
         sum = g.requires_grad() ? g.detach() : std::move(g);
       } else {
         sum = empty_like(variable, TensorOptions().dtype(g.scalar_type()));

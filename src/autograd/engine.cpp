@@ -165,7 +165,11 @@ variable_list Engine::call(Node* node, variable_list&& grads) {
   }
   variable_list seen;
   if (hooks && !hooks->post_hooks.empty()) seen = grads;
-  variable_list out = GraphWatchers::any() ? apply_watched(*node, std::move(grads)) : node->apply(std::move(grads));
+  variable_list out;
+  {
+    const Evaluating now(this, node);
+    out = GraphWatchers::any() ? apply_watched(*node, std::move(grads)) : node->apply(std::move(grads));
+  }
   if (!keep_graph_) node->release_variables();
   if (hooks)
     for (const auto& h : hooks->post_hooks)

@@ -21,6 +21,8 @@ class Engine {
   void want(edge_list inputs);
   void run(const edge_list& roots, variable_list&& grads);
   const Tensor& captured(size_t i) const { return captured_[i]; }
+  /// Where `node`, which is evaluated now, may write the gradient of its input `i`; undefined where nobody says.
+  Tensor destination(const Node& node, size_t i);
 
  private:
   using Progress = Node::Progress;
@@ -41,6 +43,24 @@ class Engine {
   std::vector<Node*> order_;                       // all nodes of the pass, each after the nodes that it leads to
   std::unordered_map<Node*, Progress> elsewhere_;  // nodes that another pass works on at the same time
   std::vector<Node*> ready_;                       // heap
+};
+
+/// What a thread evaluates.
+struct Evaluation {
+  Engine* engine = nullptr;
+  const Node* node = nullptr;
+};
+
+/// Lives while the thread evaluates the node.
+class Evaluating {
+ public:
+  Evaluating(Engine* engine, const Node* node);
+  ~Evaluating();
+  Evaluating(const Evaluating&) = delete;
+  Evaluating& operator=(const Evaluating&) = delete;
+
+ private:
+  const Evaluation outer_;
 };
 
 /// Calls the function when the pass that this thread runs has ended well, with all passes within it; throws outside of

@@ -38,12 +38,16 @@ Reducer::Reducer(std::vector<Tensor> parameters, std::vector<std::string> names,
 }
 
 Reducer::~Reducer() {
+  withdraw_places();
   for (size_t i = 0; i < hooks_.size(); ++i) accumulators_[i]->del_post_hook(hooks_[i]);
 }
 
 void Reducer::watch() {
   for (size_t i = 0; i < parameters_.size(); ++i) {
-    accumulators_.push_back(gradient_edge(parameters_[i]).function);
+    accumulators_.push_back(
+        std::dynamic_pointer_cast<autodiff::AccumulateGrad>(gradient_edge(parameters_[i]).function));
+    HB_CHECK(accumulators_[i], "[DistributedDataParallel] expected the parameters to be leaves, got ", names_[i],
+             " with a history");
     number_[accumulators_[i].get()] = i;
     hooks_.push_back(
         accumulators_[i]->add_post_hook([self = weak_from_this(), i](const variable_list& out, const variable_list&) {
@@ -51,6 +55,7 @@ void Reducer::watch() {
           return out;
         }));
   }
+  offer_places();
 }
 
 void Reducer::set_hook(CommHook hook) {

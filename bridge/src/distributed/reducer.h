@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include <halfbridge/accumulate_grad.h>
 #include <halfbridge/autograd.h>
 #include <halfbridge/bridge/distributed/data_parallel_options.h>
 
@@ -50,6 +51,8 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
   void rebuild(const std::vector<size_t>& order);
   void add_sparse(size_t parameter);
   void rebuild_if_due();
+  void offer_places();
+  void withdraw_places();
   void begin_pass();
   void find_unused(const variable_list& outputs);
   void ready(size_t parameter);
@@ -73,7 +76,7 @@ class Reducer : public std::enable_shared_from_this<Reducer> {
   CommHook hook_;
   int64_t divisor_;
 
-  std::vector<std::shared_ptr<autodiff::Node>> accumulators_;
+  std::vector<std::shared_ptr<autodiff::AccumulateGrad>> accumulators_;
   std::vector<uintptr_t> hooks_;
   std::unordered_map<const autodiff::Node*, size_t> number_;  // of the parameter that an accumulator is of
 

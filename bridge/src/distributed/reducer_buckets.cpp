@@ -44,6 +44,26 @@ void Reducer::rebuild(const std::vector<size_t>& order) {
   }
   for (const size_t i : order)
     if (sparse_[i]) add_sparse(i);
+  offer_places();
+}
+
+// Gradients are made in their buckets, as far as their formulas can.
+void Reducer::offer_places() {
+  if (!options_.gradient_as_bucket_view()) return;
+  for (size_t i = 0; i < accumulators_.size(); ++i) {
+    const Flat& b = buckets_[place_[i].first];
+    // A tensor of its own: the node is to see whether anybody else holds it.
+    if (!b.sparse) accumulators_[i]->set_destination(view_in(b.data, b.bucket, place_[i].second, parameters_[i]));
+  }
+}
+
+void Reducer::withdraw_places() {
+  for (size_t i = 0; i < accumulators_.size(); ++i) {
+    const Flat& b = buckets_[place_[i].first];
+    const Tensor& memory = accumulators_[i]->destination();
+    if (!b.sparse && memory.defined() && memory.storage().is_alias_of(b.data.storage()))
+      accumulators_[i]->set_destination({});
+  }
 }
 
 void Reducer::add_sparse(size_t parameter) {

@@ -2,6 +2,7 @@
 
 #include <halfbridge/ops.h>
 
+#include "autograd/destination.h"
 #include "autograd/record.h"
 #include "core/physical.h"
 #include "ops/elementwise/complex.h"
@@ -149,8 +150,8 @@ variable_list affine_gradients(Backward& b, const Tensor& x, const Tensor& w, bo
   if (b.needs(0)) dx = affine_value(grad, leading_sizes(g), w, !transposed, {});
   if (b.needs(1)) {
     const Folded xs = fold_rows(x);
-    dw = empty(transposed ? DimVector{IntArrayRef({grad.cols, xs.cols})} : DimVector{IntArrayRef({xs.cols, grad.cols})},
-               g.options());
+    const int64_t rows = transposed ? grad.cols : xs.cols, cols = transposed ? xs.cols : grad.cols;
+    dw = destination_or_empty(b, 1, {rows, cols}, g.options());
     if (b.needs(2))
       db = product_and_row_sums(dw, grad, xs, transposed);
     else

@@ -5,6 +5,7 @@
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
+#include "autograd/destination.h"
 #include "autograd/record.h"
 #include "backend/gemm.h"
 #include "ops/common/layout.h"
@@ -133,9 +134,10 @@ Tensor input_gradient(const Tensor& g, const Tensor& x, const Tensor& weight, co
   return out;
 }
 
+// `dw` may have memory already.
 void weight_gradient(const Tensor& g, const Tensor& x, const Tensor& w, const Call& c, bool with_bias, Tensor& dw,
                      Tensor& db) {
-  dw = empty_weight_gradient(w);
+  if (!dw.defined()) dw = empty_weight_gradient(w);
   const Tensor grad = ops::to_channels_last(g), in = ops::to_channels_last(x);
   if (with_bias) db = empty({g.size(1)}, w.options());
   if (in.numel() == 0 || grad.numel() == 0) {
@@ -188,6 +190,7 @@ variable_list convolution_gradients(Backward& b, const Tensor& x, const Tensor& 
   }
   if (b.needs(0)) dx = input_gradient(g, x, weight.defined() ? weight : in_kernels_order(w), c);
   if (b.needs(1)) {
+    if (!ops::wants_reordered_weights(w.device())) dw = destination_of(b, 1, w.sizes(), w.options());
     weight_gradient(g, x, w, c, b.needs(2), dw, db);
   } else if (b.needs(2)) {
     db = bias_gradient(g);

@@ -64,6 +64,31 @@ TEST(Options, GradientsAreViewsOfBuckets) {
   }
 }
 
+// Also those that stay on this rank, before anything has put them there.
+TEST(Options, GradientsAreMadeInTheirBuckets) {
+  auto net = mlp();
+  const auto backward = [&](auto& model) {
+    net->zero_grad();
+    cross_entropy(model(drawn({8, 20}, rank())), classes(8, 5, rank())).backward();
+    const auto all = grads(net->parameters());
+    return all[0].storage().data() == all[1].storage().data();
+  };
+  {
+    DistributedDataParallel model(net);
+    const auto guard = model->no_sync();
+    EXPECT_TRUE(backward(model));
+    // Whoever keeps a gradient keeps its values.
+    const Tensor kept = net->parameters()[0].grad(), copy = kept.clone();
+    net->zero_grad();
+    cross_entropy(model(drawn({8, 20}, 50 + rank())), classes(8, 5, rank())).backward();
+    EXPECT_TRUE(kept.equal(copy));
+    EXPECT_FALSE(kept.equal(net->parameters()[0].grad()));
+  }
+  DistributedDataParallel views_off(net, Options().gradient_as_bucket_view(false));
+  const auto guard = views_off->no_sync();
+  EXPECT_FALSE(backward(views_off));
+}
+
 TEST(Options, NoSyncSumsOnThisRank) {
   auto net = mlp();
   DistributedDataParallel model(net);

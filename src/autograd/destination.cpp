@@ -1,0 +1,51 @@
+#include "autograd/destination.h"
+
+#include <utility>
+
+#include <halfbridge/ops/factories.h>
+
+#include "autograd/accumulate_grad.h"
+#include "autograd/engine.h"
+#include "autograd/watch.h"
+
+namespace hb {
+
+namespace {
+thread_local constinit autodiff::Evaluation evaluation;
+}
+
+namespace autodiff {
+
+Evaluating::Evaluating(Engine* engine, const Node* node) : outer_(std::exchange(evaluation, {engine, node})) {}
+Evaluating::~Evaluating() { evaluation = outer_; }
+
+// Only a gradient that nobody but its leaf will see: no sum, no caller, no hook, no watcher.
+Tensor Engine::destination(const Node& node, size_t i) {
+  if (restricted_ || create_graph_ || node.hooks_ || GraphWatchers::any()) return {};
+  auto* const leaf = dynamic_cast<AccumulateGrad*>(node.next_edges()[i].function.get());
+  if (!leaf || !leaf->destination().defined()) return {};
+  const Progress& p = progress(leaf);
+  if (p.dependencies != 1 || !p.buffer.empty()) return {};
+  const Node* const end = leaf;
+  if (const auto* h = end->hooks_.get())
+    if (!h->tensor_hooks.empty() || !h->retain_hooks.empty() || !h->pre_hooks.empty()) return {};
+  if (!leaf->variable.impl().materialize_autograd_meta().leaf_hooks.empty()) return {};
+  return leaf->take_destination();
+}
+
+}  // namespace autodiff
+
+Tensor destination_of(const Backward& b, size_t i, IntArrayRef sizes, const TensorOptions& options) {
+  if (!evaluation.engine || evaluation.node != &b.node() || GradMode::is_enabled()) return {};
+  Tensor memory = evaluation.engine->destination(b.node(), i);
+  const bool fits = memory.defined() && memory.sizes() == sizes && memory.scalar_type() == options.dtype() &&
+                    memory.device() == options.device();
+  return fits ? memory : Tensor();
+}
+
+Tensor destination_or_empty(const Backward& b, size_t i, IntArrayRef sizes, const TensorOptions& options) {
+  Tensor memory = destination_of(b, i, sizes, options);
+  return memory.defined() ? memory : empty(sizes, options);
+}
+
+}  // namespace hb
