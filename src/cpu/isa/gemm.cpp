@@ -261,24 +261,30 @@ void from_float(ScalarType dtype, const float* in, void* out, int64_t n) {
   std::memcpy(out, in, n * sizeof(float));
 }
 
+/// Sums of n columns, which stay in registers where n is a constant.
+template <class T, class N>
+void sum_columns(T* out, const T* in, int64_t rows, int64_t stride, N n) {
+  constexpr int64_t kMost = 128;
+  compute_t<T> sum[kMost] = {}, wide[kStoredAsComputed<T> ? 1 : kMost];
+  for (int64_t r = 0; r < rows; ++r) {
+    const compute_t<T>* __restrict row = computable(in + r * stride, wide, n);
+    for (int64_t j = 0; j < n; ++j) sum[j] += row[j];
+  }
+  store(sum, out, n);
+}
+
 template <class T>
 void column_sum_of(T* out, const T* in, int64_t rows, int64_t cols, int64_t stride) {
   constexpr int64_t kBlock = 128;
   const int64_t grain = std::max<int64_t>(kBlock, kGrain / std::max<int64_t>(rows, 1));
-  parallel_for(0, cols, grain, [&](int64_t from, int64_t to) {
-    for (int64_t at = from; at < to; at += kBlock) {
-      const int64_t n = std::min(kBlock, to - at);
-      compute_t<T> sum[kBlock] = {}, wide[kBlock];
-      for (int64_t r = 0; r < rows; ++r) {
-        const compute_t<T>* __restrict row = computable(in + r * stride + at, wide, n);
-        if (n == kBlock) {
-          for (int64_t j = 0; j < kBlock; ++j) sum[j] += row[j];
-        } else {
-          for (int64_t j = 0; j < n; ++j) sum[j] += row[j];
-        }
-      }
-      store(sum, out + at, n);
-    }
+  parallel_for(0, cols, grain, [&](int64_t at, int64_t to) {
+    const auto blocks_of = [&]<int64_t n>(std::integral_constant<int64_t, n> block) {
+      for (; at + n <= to; at += n) sum_columns(out + at, in + at, rows, stride, block);
+    };
+    blocks_of(std::integral_constant<int64_t, kBlock>{});
+    blocks_of(std::integral_constant<int64_t, 32>{});
+    blocks_of(std::integral_constant<int64_t, 4>{});
+    if (at < to) sum_columns(out + at, in + at, rows, stride, to - at);
   });
 }
 
