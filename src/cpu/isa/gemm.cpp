@@ -278,13 +278,15 @@ void column_sum_of(T* out, const T* in, int64_t rows, int64_t cols, int64_t stri
   constexpr int64_t kBlock = 128;
   const int64_t grain = std::max<int64_t>(kBlock, kGrain / std::max<int64_t>(rows, 1));
   parallel_for(0, cols, grain, [&](int64_t at, int64_t to) {
-    const auto blocks_of = [&]<int64_t n>(std::integral_constant<int64_t, n> block) {
-      for (; at + n <= to; at += n) sum_columns(out + at, in + at, rows, stride, block);
-    };
-    blocks_of(std::integral_constant<int64_t, kBlock>{});
-    blocks_of(std::integral_constant<int64_t, 32>{});
-    blocks_of(std::integral_constant<int64_t, 4>{});
-    if (at < to) sum_columns(out + at, in + at, rows, stride, to - at);
+    if constexpr (kStoredAsComputed<T>) {
+      const auto blocks_of = [&]<int64_t n>(std::integral_constant<int64_t, n> block) {
+        for (; at + n <= to; at += n) sum_columns(out + at, in + at, rows, stride, block);
+      };
+      blocks_of(std::integral_constant<int64_t, kBlock>{});
+      blocks_of(std::integral_constant<int64_t, 32>{});
+      blocks_of(std::integral_constant<int64_t, 4>{});
+    }
+    for (; at < to; at += kBlock) sum_columns(out + at, in + at, rows, stride, std::min(kBlock, to - at));
   });
 }
 
