@@ -15,8 +15,14 @@ constexpr int64_t kBufferBytes = Chain::kBlock * 16;  // of the largest dtype
 int64_t Chain::least_elements() { return cpu::kGrain * std::max(get_num_threads(), 1); }
 
 void Chain::add(std::unique_ptr<capture::Call> call, const std::vector<int>& buffers) {
-  Link link{std::move(call), nullptr, {}};
+  Link link{std::move(call), nullptr, nullptr, {}};
   link.elementwise = graph::elementwise(*link.call);
+  if (link.elementwise) {
+    numel_ = std::get<0>(link.elementwise->kept).flat.numel;
+  } else {
+    link.affine = static_cast<const Affine*>(link.call.get());
+    unit_ = std::get<1>(link.affine->kept).value.channels;
+  }
   std::fill(std::begin(link.buffer), std::end(link.buffer), -1);
   for (size_t k = 0; k < buffers.size(); ++k) {
     link.buffer[k] = buffers[k];
@@ -33,14 +39,26 @@ void Chain::run_part(int64_t from, int64_t to) const {
   thread_local std::vector<char> memory;
   if (memory.size() < static_cast<size_t>(buffers_ * kBufferBytes + 64)) memory.resize(buffers_ * kBufferBytes + 64);
   char* const base = memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64);
-  for (int64_t at = from; at < to; at += kBlock) {
+  const auto buffer = [&](const Link& link, int k) { return base + link.buffer[k] * kBufferBytes; };
+  const int64_t block = kBlock / unit_ * unit_;
+  for (int64_t at = from; at < to; at += block) {
+    const int64_t n = std::min(block, to - at);
     for (const Link& link : links_) {
+      if (link.affine) {
+        const auto& [dtype, shape, y, x, scale, shift] = link.affine->kept;
+        NormShape s = shape.value;
+        s.outer = n / unit_;
+        const int64_t bytes = at * static_cast<int64_t>(element_size(dtype.value));
+        link.affine->fn(dtype.value, s, link.buffer[0] >= 0 ? buffer(link, 0) : static_cast<char*>(y.value) + bytes,
+                        static_cast<const char*>(x.value) + bytes, scale.value, shift.value);
+        continue;
+      }
       const auto& kept = std::get<0>(link.elementwise->kept);
       FlatLoop flat = kept.flat;
-      flat.numel = std::min(kBlock, to - at);
+      flat.numel = n;
       for (int k = 0; k < flat.operands; ++k) {
         if (link.buffer[k] >= 0)
-          flat.data[k] = base + link.buffer[k] * kBufferBytes;
+          flat.data[k] = buffer(link, k);
         else if (!(flat.single >> k & 1))
           flat.data[k] += at * static_cast<int64_t>(element_size(flat.dtype[k]));
       }
@@ -50,9 +68,8 @@ void Chain::run_part(int64_t from, int64_t to) const {
 }
 
 void Chain::run() {
-  const int64_t n = std::get<0>(links_[0].elementwise->kept).flat.numel;
-  cpu::parallel_ranges(0, n, in_chunk() ? 1 : get_num_threads(),
-                       [&](int64_t from, int64_t to, int) { run_part(from, to); });
+  cpu::parallel_ranges(0, numel_ / unit_, in_chunk() ? 1 : get_num_threads(),
+                       [&](int64_t from, int64_t to, int) { run_part(from * unit_, to * unit_); });
 }
 
 namespace {
@@ -65,6 +82,7 @@ class Candidate {
 
   /// Whether call `i` continues the run.
   bool take(size_t i) {
+    if (members_.empty() && take_norm(i)) return true;
     const Elementwise* const e = elementwise(*calls_[i].call);
     if (!e || calls_[i].refresh) return false;
     const FlatLoop& flat = std::get<0>(e->kept).flat;
@@ -86,11 +104,23 @@ class Candidate {
   }
   size_t size() const { return members_.size(); }
 
-  RecordedCall chained() {
+  /// The statistics of the batch norm at its front, if there is one, and the chain.
+  std::vector<RecordedCall> chained() {
     const std::map<int, int> buffers = find_buffers();
     auto chain = std::make_unique<Chain>();
+    std::vector<RecordedCall> list;
     RecordedCall result;
     for (const size_t i : members_) {
+      if (!elementwise(*calls_[i].call)) {
+        RecordedCall affine = *affine_of(calls_[i]);
+        const auto buffer = buffers.find(affine.places[0].memory);
+        chain->add(std::move(affine.call), {buffer == buffers.end() ? -1 : buffer->second});
+        for (const Place& p : affine.places)
+          if (buffer == buffers.end() || p.memory != buffer->first) result.places.push_back(p);
+        leave_out_affine(calls_[i]);
+        list.push_back(std::move(calls_[i]));
+        continue;
+      }
       const FlatLoop& flat = std::get<0>(elementwise(*calls_[i].call)->kept).flat;
       std::vector<int> of(flat.operands, -1);
       for (int k = 0; k < flat.operands; ++k) {
@@ -102,7 +132,8 @@ class Candidate {
       chain->add(std::move(calls_[i].call), of);
     }
     result.call = std::move(chain);
-    return result;
+    list.push_back(std::move(result));
+    return list;
   }
 
  private:
@@ -111,6 +142,24 @@ class Candidate {
     bool single, written;
     bool same_elements(const Touch& o) const { return offset == o.offset && item == o.item && !single && !o.single; }
   };
+  /// A batch norm whose rows of channels lie one after the other.
+  bool take_norm(size_t i) {
+    const int y = result_of_norm(calls_[i]);
+    const std::optional<RecordedCall> affine = y < 0 ? std::nullopt : affine_of(calls_[i]);
+    if (!affine) return false;
+    const auto& [dtype, shape, out, in, scale, shift] = static_cast<const Affine&>(*affine->call).kept;
+    const NormShape& s = shape.value;
+    const int64_t numel = s.outer * s.channels;
+    if (s.inner != 1 || s.channels > Chain::kBlock || numel < Chain::least_elements()) return false;
+    const Place &to = affine->places[0], &from = affine->places[1];
+    if (to.memory == from.memory) return false;
+    const size_t item = element_size(dtype.value);
+    touched_[to.memory].push_back({to.offset, item, false, true});
+    touched_[from.memory].push_back({from.offset, item, false, false});
+    numel_ = numel;
+    members_.push_back(i);
+    return true;
+  }
   const Place* place(size_t i, const void* pointer) const {
     for (const Place& p : calls_[i].places)
       if (p.pointer == pointer) return &p;
@@ -124,8 +173,9 @@ class Candidate {
     std::vector<int> busy_until;
     for (size_t m = 0; m < members_.size(); ++m) {
       for (const Place& p : calls_[members_[m]].places) {
-        if (p.access == Access::reads || buffer.count(p.memory)) continue;
-        const Touch& first = touched_.at(p.memory).front();
+        const auto touches = touched_.find(p.memory);
+        if (p.access == Access::reads || buffer.count(p.memory) || touches == touched_.end()) continue;
+        const Touch& first = touches->second.front();
         const bool own = memories_[p.memory].temporary() && uses_[p.memory] == count[p.memory] && first.written &&
                          first.offset == 0 && memories_[p.memory].bytes == static_cast<size_t>(numel_) * first.item;
         if (!own) continue;
@@ -161,7 +211,7 @@ void fuse_chains(std::vector<RecordedCall>& calls, const std::vector<Memory>& me
     size_t end = i;
     while (end < calls.size() && candidate.take(end)) ++end;
     if (candidate.size() > 1) {
-      out.push_back(candidate.chained());
+      for (RecordedCall& c : candidate.chained()) out.push_back(std::move(c));
       i = end;
     } else {
       out.push_back(std::move(calls[i++]));

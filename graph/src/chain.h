@@ -1,7 +1,8 @@
 #pragma once
-// Element-wise calls as one.
+// Element-wise calls as one, the last part of a batch norm before them.
 
 #include "backend/elementwise.h"
+#include "norm_parts.h"
 #include "recording.h"
 
 namespace hb::graph {
@@ -18,10 +19,11 @@ inline const Elementwise* elementwise(const capture::Call& call) {
 /// one after the other on a block of elements, then on the next.
 class Chain final : public capture::Call {
  public:
-  static constexpr int64_t kBlock = 4096;  // elements
+  static constexpr int64_t kBlock = 4096;  // elements, a few less where whole rows of channels stay together
 
   Chain() : Call("chain") {}
-  /// `buffers`: for each operand of the call, the buffer of the chain that takes its place, or -1.
+  /// `buffers`: for each operand of the call (result, input, … of a norm's part), the buffer of the chain that takes
+  /// its place, or -1.
   void add(std::unique_ptr<capture::Call> call, const std::vector<int>& buffers);
   void run() override;
   void show(capture::Operands& v) override;
@@ -34,12 +36,14 @@ class Chain final : public capture::Call {
  private:
   struct Link {
     std::unique_ptr<capture::Call> call;
-    const Elementwise* elementwise;
+    const Elementwise* elementwise;  // or
+    const Affine* affine;
     int buffer[Loop::kMaxOperands];
   };
   void run_part(int64_t from, int64_t to) const;
   std::vector<Link> links_;
   int buffers_ = 0;
+  int64_t numel_ = 0, unit_ = 1;  // elements; of which so many stay together
 };
 
 }  // namespace hb::graph

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backend/loss.h"
+#include "backend/norm.h"
 #include "call_types.h"
 #include "chain.h"
 
@@ -42,7 +43,8 @@ void find_lifetimes(const std::vector<RecordedCall>& calls, std::vector<Memory>&
 
 namespace {
 
-/// An operand that a call reads element by element, each before it writes the result's element in the same place.
+/// An operand that a call reads element by element (or row by row), each before it writes the result's element in the
+/// same place.
 struct InPlace {
   const void *out, *in;  // where the call holds their addresses
   size_t bytes;          // of each
@@ -59,6 +61,19 @@ std::vector<InPlace> may_be_in_place(const RecordedCall& c) {
     const ClassLoss& l = std::get<1>(loss->kept).value;
     const size_t bytes = static_cast<size_t>(l.outer * l.classes) * element_size(std::get<0>(loss->kept).value);
     list.push_back({&std::get<2>(loss->kept).value, &l.x, bytes});
+  } else if (const auto* const norm = as_call_of(batch_norm_backward_kernel, *c.call)) {
+    // Sums are there before the first element of the gradient is written.
+    const auto& [dtype, shape, channels, grad, g, x] = norm->kept;
+    const NormShape& s = shape.value;
+    const size_t bytes = static_cast<size_t>(s.outer * s.channels * s.inner) * element_size(dtype.value);
+    for (const void* const in : {static_cast<const void*>(&g.value), static_cast<const void*>(&x.value)})
+      list.push_back({&grad.value.x, in, bytes});
+  } else if (const auto* const rows = as_call_of(row_norm_backward_kernel, *c.call)) {
+    const auto& [norm_of, grad_x, grad_weight, grad_bias, g, x, mean, rstd] = rows->kept;
+    const RowNorm& r = norm_of.value;
+    const size_t bytes = static_cast<size_t>(r.rows * r.n) * element_size(r.dtype);
+    for (const void* const in : {static_cast<const void*>(&g.value), static_cast<const void*>(&x.value)})
+      list.push_back({&grad_x.value, in, bytes});
   }
   return list;
 }

@@ -18,7 +18,9 @@ void share_common(std::vector<RecordedCall>& calls, const std::vector<Memory>& m
 void join_parts(std::vector<RecordedCall>& calls, const std::vector<Memory>& memories);
 /// Until the temporary values that live at once take `most` bytes, or nothing cheap is left: leaves out of memory what
 /// the backward part reads, and makes it again there.
-void recompute(std::vector<RecordedCall>& calls, std::vector<Memory>& memories, size_t most);
+void recompute_until(std::vector<RecordedCall>& calls, std::vector<Memory>& memories, size_t most);
+/// The same with large values, as long as that is thought to take no more than `share` of the step's time.
+void recompute_cheap(std::vector<RecordedCall>& calls, std::vector<Memory>& memories, double share);
 /// Updates large parameters as soon as their gradients are there, instead of all of them at the end.
 void update_early(std::vector<RecordedCall>& calls);
 /// The first and the last call that works on each memory.

@@ -7,13 +7,20 @@
 
 namespace hb::graph {
 
+namespace {
+constexpr double kForMemory = 0.02;  // the share of a step's time that may go to memory unasked
+}
+
 // Temporary values, made in the step and gone with it, and gradients that the next step drops when it begins.
 void Program::place_values(const CompileOptions& options) {
   if (options.drop_dead) drop_dead(calls_, memories_);
   if (options.share_common) share_common(calls_, memories_);
   if (options.join_parts) join_parts(calls_, memories_);
   if (options.max_memory > 0)
-    recompute(calls_, memories_, options.max_memory), slot_of_memory_.resize(memories_.size(), -1);
+    recompute_until(calls_, memories_, options.max_memory);
+  else if (options.plan_memory)
+    recompute_cheap(calls_, memories_, kForMemory);
+  slot_of_memory_.resize(memories_.size(), -1);
   if (options.fuse) fuse_chains(calls_, memories_);
   if (options.update_early) update_early(calls_);
   find_lifetimes(calls_, memories_);

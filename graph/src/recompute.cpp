@@ -2,6 +2,7 @@
 // read next, by copies of the calls that made them. The same kernels get the same operands: no bit changes. A batch
 // norm's call has effects that must happen once; the last part of it, which makes its result, stands for it.
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -9,9 +10,9 @@
 #include "backend/attention.h"
 #include "backend/conv.h"
 #include "backend/gemm.h"
-#include "backend/norm.h"
 #include "call_types.h"
 #include "chain.h"
+#include "norm_parts.h"
 #include "operands.h"
 #include "passes.h"
 #include "program.h"
@@ -32,10 +33,18 @@ double multiplications(const RecordedCall& c) {
     const Attention& a = std::get<0>(attention->kept).value;
     return static_cast<double>(a.batch * a.heads * a.queries) * static_cast<double>(a.keys * (a.width + a.value_width));
   }
-  if (std::string_view(c.call->name) == "convolution") {
-    const auto* const convolution = as_call_of(conv_forward_kernel, *c.call);
-    const Tensor &y = std::get<0>(convolution->kept).value, &w = std::get<2>(convolution->kept).value;
+  const auto of_convolution = [](const Tensor& y, const Tensor& w) {
     return static_cast<double>(y.numel()) * static_cast<double>(w.numel() / w.size(0));
+  };
+  if (std::string_view(c.call->name) == conv_forward_kernel.name()) {
+    const auto* const convolution = as_call_of(conv_forward_kernel, *c.call);
+    return of_convolution(std::get<0>(convolution->kept).value, std::get<2>(convolution->kept).value);
+  }
+  if (const auto* const of_data = as_call_of(conv_backward_data_kernel, *c.call))
+    return of_convolution(std::get<1>(of_data->kept).value, std::get<2>(of_data->kept).value);
+  if (std::string_view(c.call->name) == conv_backward_weight_kernel.name()) {
+    const auto* const of_weight = as_call_of(conv_backward_weight_kernel, *c.call);
+    return of_convolution(std::get<3>(of_weight->kept).value, std::get<0>(of_weight->kept).value);
   }
   return 0;
 }
@@ -49,34 +58,10 @@ double cost_of(const RecordedCall& c, const std::vector<Memory>& memories) {
   return bytes * (elementwise(*c.call) ? 1 : 2) + multiplications(c) / kPerByte;
 }
 
-/// The last thing that batch_norm_kernel does on the CPU (src/cpu/batch_norm.cpp).
-void normalize(ScalarType dtype, const NormShape& s, void* y, const void* x, const void* scale, const void* shift) {
-  channel_affine_kernel(kCPU)(dtype, s, y, x, scale, shift);
-}
-
 /// A call that makes `memory` alone, of what `c` made of its operands: of a batch norm, which updates the running
-/// statistics, too, the result, by the scale and the shift that it has kept. None for other calls and values.
+/// statistics, too, its last part. None for other calls and values.
 std::optional<RecordedCall> part_of(const RecordedCall& c, int memory) {
-  using Affine = capture::CallOf<ScalarType, const NormShape&, void*, const void*, const void*, const void*>;
-  const auto* const norm = as_call_of(batch_norm_kernel, *c.call);
-  if (!norm) return std::nullopt;
-  const auto& [dtype, shape, channels, y, x] = norm->kept;
-  const BatchNormChannels& p = channels.value;
-  auto affine =
-      std::make_unique<Affine>(c.call->name, normalize, dtype.value, shape.value, y.value, x.value, p.scale, p.shift);
-  RecordedCall part;
-  const auto put = [&](void* pointer, const void* from, Access access) {
-    const auto same = [&](const Place& place) { return place.pointer == from; };
-    const auto at = std::find_if(c.places.begin(), c.places.end(), same);
-    if (at != c.places.end()) part.places.push_back({pointer, at->memory, at->offset, access});
-  };
-  put(&std::get<2>(affine->kept).value, &y.value, Access::changes);
-  put(&std::get<3>(affine->kept).value, &x.value, Access::reads);
-  put(&std::get<4>(affine->kept).value, &p.scale, Access::reads);
-  put(&std::get<5>(affine->kept).value, &p.shift, Access::reads);
-  if (part.places.size() != 4 || part.places[0].memory != memory) return std::nullopt;
-  part.call = std::move(affine);
-  return part;
+  return result_of_norm(c) == memory ? affine_of(c) : std::nullopt;
 }
 
 class Recomputation {
@@ -84,10 +69,21 @@ class Recomputation {
   Recomputation(std::vector<RecordedCall>& calls, std::vector<Memory>& memories)
       : calls_(calls), memories_(memories), age_(memories.size()) {}
 
-  void run(size_t most) {
+  void run_until(size_t most) {
+    constexpr double kAny = std::numeric_limits<double>::infinity();
     const size_t longest = 3 * calls_.size();
-    do look();
-    while (peak_bytes_ > most && calls_.size() < longest && (drop_one(0) || drop_one(1)));
+    do look(false);
+    while (peak_bytes_ > most && calls_.size() < longest && (drop_one(0, 0, kAny) > 0 || drop_one(1, 0, kAny) > 0));
+  }
+
+  void run_cheap(double share) {
+    constexpr size_t kLarge = 1 << 20, kOfPeak = 64;
+    double spare = 0;
+    for (const RecordedCall& c : calls_) spare += share * cost_of(c, memories_);
+    for (double cost = 1; cost > 0; spare -= cost) {
+      look(true);
+      cost = drop_one(0, std::max(kLarge, peak_bytes_ / kOfPeak), spare);
+    }
   }
 
  private:
@@ -106,7 +102,8 @@ class Recomputation {
     double cost = 0;
   };
 
-  void look() {
+  /// `all`: gradients and results, which stay, count at the peak, too.
+  void look(bool all) {
     find_lifetimes(calls_, memories_);
     uses_.assign(memories_.size(), {});
     for (int i = 0; i < static_cast<int>(calls_.size()); ++i) {
@@ -118,8 +115,9 @@ class Recomputation {
     }
     std::vector<int64_t> change(calls_.size() + 1);
     for (const Memory& m : memories_)
-      if (m.temporary() && m.first >= 0)
-        change[m.first] += static_cast<int64_t>(m.bytes), change[m.last + 1] -= static_cast<int64_t>(m.bytes);
+      if (m.first >= 0 && (m.temporary() || (all && m.origin == Memory::Origin::made)))
+        change[m.first] += static_cast<int64_t>(m.bytes),
+            change[m.temporary() ? m.last + 1 : calls_.size()] -= static_cast<int64_t>(m.bytes);
     int64_t now = 0, most = -1;
     for (size_t i = 0; i < calls_.size(); ++i)
       if ((now += change[i]) > most) most = now, peak_ = static_cast<int>(i);
@@ -165,25 +163,27 @@ class Recomputation {
     return memories_[memory].temporary() && memories_[memory].bytes * 16 <= memories_[beside].bytes;
   }
 
-  /// Of values that were made again `oldest` times at most: without a bound two of them could take turns for ever.
-  bool drop_one(int oldest) {
+  /// Of values of `smallest` bytes that were made again `oldest` times at most: without a bound two of them could take
+  /// turns for ever. Returns what it costs, `most` at most; 0 where there is none.
+  double drop_one(int oldest, size_t smallest, double most) {
     Recipe best;
     double least = 0;
     for (int m = 0; m < static_cast<int>(memories_.size()); ++m) {
       const Memory& memory = memories_[m];
       if (age_[m] > oldest) continue;
       if (!memory.temporary() || memory.first < 0 || memory.first >= peak_ || memory.last <= peak_) continue;
+      if (memory.bytes < smallest) continue;
       const auto& readers = uses_[m].readers;
       const auto next = std::lower_bound(readers.begin(), readers.end(), peak_);
       if (next == readers.end() || *next == peak_) continue;
       Recipe recipe{m, *next, {}, 0};
-      if (!extend(recipe, m, *next)) continue;
+      if (!extend(recipe, m, *next) || recipe.cost > most) continue;
       const double cost = recipe.cost / static_cast<double>(memory.bytes);
       if (best.memory < 0 || cost < least) best = std::move(recipe), least = cost;
     }
-    if (best.memory < 0) return false;
+    if (best.memory < 0) return 0;
     apply(best);
-    return true;
+    return best.cost;
   }
 
   int fresh(int memory) {
@@ -253,8 +253,11 @@ class Recomputation {
 
 }  // namespace
 
-void recompute(std::vector<RecordedCall>& calls, std::vector<Memory>& memories, size_t most) {
-  Recomputation(calls, memories).run(most);
+void recompute_until(std::vector<RecordedCall>& calls, std::vector<Memory>& memories, size_t most) {
+  Recomputation(calls, memories).run_until(most);
+}
+void recompute_cheap(std::vector<RecordedCall>& calls, std::vector<Memory>& memories, double share) {
+  Recomputation(calls, memories).run_cheap(share);
 }
 
 }  // namespace hb::graph

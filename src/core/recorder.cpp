@@ -81,6 +81,26 @@ void show_operand(Operands& v, Operand& data, bool output) {
   else
     v.reads(data);
 }
+
+/// What a call of a flat loop does, too: graph mode knows more of that (channels-last tensors make loops).
+bool is_flat(const Loop& loop) {
+  if (loop.sizes.size() != 1) return false;
+  for (int k = 0; k < loop.operands; ++k) {
+    const int64_t stride = loop.op[k].strides[0];
+    const bool single = stride == 0 && k >= loop.outputs;
+    if (!single && stride != static_cast<int64_t>(element_size(loop.op[k].dtype))) return false;
+  }
+  return true;
+}
+FlatLoop flat_of(const Loop& loop) {
+  FlatLoop flat;
+  flat.outputs = loop.outputs, flat.operands = loop.operands, flat.numel = loop.numel, flat.numbers = loop.numbers;
+  for (int k = 0; k < loop.operands; ++k) {
+    flat.data[k] = loop.op[k].data, flat.dtype[k] = loop.op[k].dtype;
+    if (loop.op[k].strides[0] == 0) flat.single |= 1u << k;
+  }
+  return flat;
+}
 }  // namespace
 
 Kept<Loop>::Kept(const Loop& loop) : value(loop) {
@@ -90,10 +110,10 @@ void Kept<Loop>::show(Operands& v) {
   for (int k = 0; k < value.operands; ++k) show_operand(v, value.op[k].data, k < value.outputs);
 }
 
-Kept<ElementwiseCall>::Kept(const ElementwiseCall& call)
-    : flat(call.flat ? *call.flat : FlatLoop{}), params(call.params.begin(), call.params.end()), value(call) {
-  if (call.flat) {
-    value.flat = &flat;
+Kept<ElementwiseCall>::Kept(const ElementwiseCall& call) : params(call.params.begin(), call.params.end()), value(call) {
+  if (call.flat || is_flat(*call.loop)) {
+    flat = call.flat ? *call.flat : flat_of(*call.loop);
+    value.flat = &flat, value.loop = nullptr;
     for (int k = 0; k < flat.operands; ++k)
       if (flat.numbers >> k & 1) keep_number(flat.data[k], flat.dtype[k], numbers[k]);
   } else {

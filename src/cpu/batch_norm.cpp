@@ -9,7 +9,7 @@ void batch_norm(ScalarType dtype, const NormShape& s, const BatchNormChannels& p
   if (p.batches && p.training) ++*p.batches;
   if (p.training) channel_stats_kernel(kCPU)(dtype, s, x, p.mean, p.rstd);
   for (int64_t i = 0; i < p.channels; ++i) per_channel::channel(p, i);
-  channel_affine_kernel(kCPU)(dtype, s, y, x, p.scale, p.shift);
+  if (y) channel_affine_kernel(kCPU)(dtype, s, y, x, p.scale, p.shift);
 }
 
 void batch_norm_backward(ScalarType dtype, const NormShape& s, const BatchNormChannels& p,

@@ -45,7 +45,7 @@ struct CompileOptions {
   /// Large parameters are updated as soon as their gradients are there.
   bool update_early = true;
   /// Bytes that the temporary values may take: values of the forward part are made again in the backward part, the
-  /// cheapest for their size first, until the rest fits or nothing cheap is left. 0: none is.
+  /// cheapest for their size first, until the rest fits or nothing cheap is left. 0: those that cost next to nothing.
   size_t max_memory = 0;
   /// Now and then a call runs eagerly and is compared with the graph: at first soon, then after as many replays as this
   /// at most. 0: never.
