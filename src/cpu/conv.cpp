@@ -59,6 +59,7 @@ void backward_data(const Tensor& grad_x, const Tensor& grad_y, const Tensor& wei
   const ScalarType t = grad_x.scalar_type();
   if (winograd_backward_data(grad_x, grad_y, weight, p)) return;
   if (by_tiles(t) && amx::conv_backward_data(grad_x, grad_y, weight, p)) return;
+  if (product_conv_backward_data(grad_x, grad_y, weight, p)) return;
   if (is_native(t) && onednn_conv_backward_data(grad_x, grad_y, weight, p)) return;
   if (!is_half_type(t)) return unfold_conv_backward_data(grad_x, grad_y, weight, p);
   const Tensor wide = float_like(grad_x);

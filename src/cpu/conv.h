@@ -11,7 +11,8 @@ bool onednn_conv_backward_data(const Tensor& grad_x, const Tensor& grad_y, const
 bool onednn_conv_backward_weight(const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& x,
                                  const Tensor& grad_y, const ConvParams& p);
 
-/// f32, where there are many weights and few pixels; else false.
+/// f32, where there are many weights and few pixels; else false, and nothing was written.
+bool product_conv_backward_data(const Tensor& grad_x, const Tensor& grad_y, const Tensor& weight, const ConvParams& p);
 bool product_conv_backward_weight(const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& x,
                                   const Tensor& grad_y, const ConvParams& p);
 

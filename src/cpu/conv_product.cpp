@@ -57,7 +57,8 @@ void channels_first(const float* in, int64_t n, int64_t kernel, float* out) {
 }
 
 /// The gradient of the weights of n input channels from `first`, all output channels.
-void gradient_of(const Shape& s, const float* x, const float* grad_y, int64_t first, int64_t n, float* grad_weight) {
+void weight_gradient_of(const Shape& s, const float* x, const float* grad_y, int64_t first, int64_t n,
+                        float* grad_weight) {
   const int64_t width = s.kernel() * n, images = std::max<int64_t>(kRows / s.outputs(), 1);
   auto* columns = static_cast<float*>(
       scratch_buffer(Scratch::patches, std::min(images, s.batch) * s.outputs() * width * sizeof(float)));
@@ -81,29 +82,87 @@ void gradient_of(const Shape& s, const float* x, const float* grad_y, int64_t fi
   }
 }
 
-// The gradient does not fit the second cache, and an image has too few pixels for the work on it to hide that.
-bool pays(const Shape& s, const Tensor& grad_weight) {
-  constexpr int64_t kCache = 1 << 20, kFewPixels = 64;
-  return grad_weight.numel() * static_cast<int64_t>(sizeof(float)) >= kCache && s.outputs() <= kFewPixels &&
+/// Adds (pixels of some images, n channels, kernel) to the channels of the pixels that each came from.
+template <int64_t kKernel>
+void fold_add(const Shape& s, const float* product, int64_t count, int64_t n, float* images) {
+  const int64_t kernel = kKernel ? kKernel : s.kernel();
+  for (int64_t i = 0; i < count * s.outputs(); ++i, product += n * kernel) {
+    float* image = images + i / s.outputs() * s.in_h * s.in_w * s.in_channels;
+    const int64_t top = i % s.outputs() / s.out_w * s.p.stride[0] - s.p.padding[0];
+    const int64_t left = i % s.out_w * s.p.stride[1] - s.p.padding[1];
+    for (int64_t k = 0; k < kernel; ++k) {
+      const int64_t h = top + k / s.kernel_w * s.p.dilation[0], w = left + k % s.kernel_w * s.p.dilation[1];
+      if (h < 0 || h >= s.in_h || w < 0 || w >= s.in_w) continue;
+      float* __restrict to = image + (h * s.in_w + w) * s.in_channels;
+      for (int64_t c = 0; c < n; ++c) to[c] += product[c * kernel + k];
+    }
+  }
+}
+
+/// The gradient of n input channels from `first`.
+void input_gradient_of(const Shape& s, const float* weight, const float* grad_y, int64_t first, int64_t n,
+                       float* grad_x) {
+  const int64_t width = s.kernel() * n, images = std::max<int64_t>(kRows / s.outputs(), 1);
+  auto* product = static_cast<float*>(
+      scratch_buffer(Scratch::tiles, std::min(images, s.batch) * s.outputs() * width * sizeof(float)));
+  const int64_t inputs = s.in_h * s.in_w;
+  for (int64_t from = 0; from < s.batch; from += images) {
+    const int64_t count = std::min(images, s.batch - from);
+    Gemm g;
+    g.m = count * s.outputs(), g.n = width, g.k = s.out_channels;
+    g.a.data = const_cast<float*>(grad_y + from * s.outputs() * s.out_channels), g.a.row = s.out_channels, g.a.col = 1;
+    g.b.data = const_cast<float*>(weight + first * s.kernel()), g.b.row = s.in_channels * s.kernel(), g.b.col = 1;
+    g.c.data = product, g.c.row = width, g.c.col = 1;
+    gemm_kernel(kCPU)(g);
+    float* out = grad_x + from * inputs * s.in_channels + first;
+    for (int64_t i = 0; i < count * inputs; ++i) std::fill_n(out + i * s.in_channels, n, 0.0f);
+    s.kernel() == 9 ? fold_add<9>(s, product, count, n, out) : fold_add<0>(s, product, count, n, out);
+  }
+}
+
+// The weights do not fit the second cache, and an image has too few pixels for the work on it to hide that.
+bool pays(const Shape& s, const Tensor& weight, int64_t few_pixels) {
+  constexpr int64_t kCache = 1 << 20;
+  return weight.numel() * static_cast<int64_t>(sizeof(float)) >= kCache && s.outputs() <= few_pixels &&
          s.kernel() > 1 && s.batch > 1;
 }
 
+bool applies(const Tensor& x, const ConvParams& p) { return x.scalar_type() == kFloat && p.dims == 2 && p.groups == 1; }
+
+/// fn(first, n) for blocks of input channels, on all threads.
+template <class F>
+void over_channels(const Shape& s, const F& fn) {
+  parallel_for(0, (s.in_channels + kChannels - 1) / kChannels, 1, [&](int64_t from, int64_t to) {
+    for (int64_t block = from; block < to; ++block)
+      fn(block * kChannels, std::min(kChannels, s.in_channels - block * kChannels));
+  });
+}
+
+const float* floats(const Tensor& t) { return static_cast<const float*>(t.impl().raw_data()); }
+float* writable(const Tensor& t) { return static_cast<float*>(t.impl().raw_data()); }
+
 }  // namespace
+
+bool product_conv_backward_data(const Tensor& grad_x, const Tensor& grad_y, const Tensor& weight, const ConvParams& p) {
+  if (!applies(grad_x, p)) return false;
+  const Shape s(grad_x, grad_y, weight, p);
+  if (!pays(s, weight, 32)) return false;
+  over_channels(s, [&](int64_t first, int64_t n) {
+    input_gradient_of(s, floats(weight), floats(grad_y), first, n, writable(grad_x));
+  });
+  return true;
+}
 
 bool product_conv_backward_weight(const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& x,
                                   const Tensor& grad_y, const ConvParams& p) {
-  if (x.scalar_type() != kFloat || p.dims != 2 || p.groups != 1) return false;
+  if (!applies(x, p)) return false;
   const Shape s(x, grad_y, grad_weight, p);
-  if (!pays(s, grad_weight)) return false;
-  const auto* in = static_cast<const float*>(x.impl().raw_data());
-  const auto* grad = static_cast<const float*>(grad_y.impl().raw_data());
-  auto* out = static_cast<float*>(grad_weight.impl().raw_data());
-  parallel_for(0, (s.in_channels + kChannels - 1) / kChannels, 1, [&](int64_t from, int64_t to) {
-    for (int64_t block = from; block < to; ++block)
-      gradient_of(s, in, grad, block * kChannels, std::min(kChannels, s.in_channels - block * kChannels), out);
+  if (!pays(s, grad_weight, 64)) return false;
+  over_channels(s, [&](int64_t first, int64_t n) {
+    weight_gradient_of(s, floats(x), floats(grad_y), first, n, writable(grad_weight));
   });
   if (grad_bias.defined())
-    column_sum_kernel(kCPU)(kFloat, grad_bias.impl().raw_data(), grad, s.batch * s.outputs(), s.out_channels,
+    column_sum_kernel(kCPU)(kFloat, writable(grad_bias), floats(grad_y), s.batch * s.outputs(), s.out_channels,
                             s.out_channels);
   return true;
 }
