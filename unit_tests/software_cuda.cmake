@@ -43,7 +43,7 @@ else()
                  software_cuda/program/counts_test.cpp software_cuda/program/optimizers_test.cpp
                  software_cuda/program/random_test.cpp software_cuda/program/graphs_test.cpp
                  software_cuda/program/tools_test.cpp software_cuda/program/late_pass_test.cpp
-                 software_cuda/program/compiled_test.cpp)
+                 software_cuda/program/compiled_test.cpp software_cuda/program/late_product_test.cpp)
   target_include_directories(software_cuda_training_tests PRIVATE ${_here})
   target_link_libraries(software_cuda_training_tests PRIVATE halfbridge_torch GTest::gtest_main ${CMAKE_DL_LIBS})
   add_dependencies(software_cuda_training_tests halfbridge_software_cuda)
@@ -52,9 +52,18 @@ else()
                        ENVIRONMENT "HALFBRIDGE_CUDA_LIBRARY=$<TARGET_FILE:halfbridge_software_cuda>")
 endif()
 
-# What docs/devices.md is made of (tools/coverage/devices.py).
-add_executable(operator_table EXCLUDE_FROM_ALL software_cuda/program/operator_table.cpp)
+# What docs/devices.md is made of (tools/coverage/devices.py), and that it is up to date.
+find_package(Python3 COMPONENTS Interpreter REQUIRED)
+add_executable(operator_table software_cuda/program/operator_table.cpp)
 target_link_libraries(operator_table PRIVATE halfbridge_torch)
+if(NOT HALFBRIDGE_SANITIZE)
+  set(_table ${CMAKE_CURRENT_BINARY_DIR}/operators.tsv)
+  add_test(NAME unit.operator_table COMMAND operator_table ${_table})
+  set_tests_properties(unit.operator_table PROPERTIES LABELS unit TIMEOUT 900 FIXTURES_SETUP operator_table ENVIRONMENT
+    "HALFBRIDGE_CUDA_LIBRARY=$<TARGET_FILE:halfbridge_software_cuda>;SOFTWARE_CUDA_RANDOM=cpu")
+  add_test(NAME docs.devices COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/coverage/devices.py ${_table} --check)
+  set_tests_properties(docs.devices PROPERTIES LABELS unit FIXTURES_REQUIRED operator_table)
+endif()
 
 # Why there is no CUDA device, in a sentence each.
 add_executable(cuda_absence_program software_cuda/program/absence.cpp)

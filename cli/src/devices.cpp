@@ -37,8 +37,18 @@ std::vector<std::string> on_device(std::vector<std::string> program, const std::
   return program;
 }
 
+/// Says why there is no CUDA device.
+void check_cuda() {
+  try {
+    (void)empty({0}, TensorOptions().device(kCUDA));
+  } catch (const Error& e) {
+    const std::string text = e.msg();
+    HB_CHECK(false, "[devices]", text.substr(text.find(']') + 1));
+  }
+}
+
 int compare_devices(const std::vector<std::string>& program, const std::string& folder, const DiffOptions& options) {
-  (void)empty({0}, TensorOptions().device(kCUDA));  // says why there is no CUDA device
+  check_cuda();
   namespace fs = std::filesystem;
   fs::create_directories(folder);
   const auto cpu = traced_run("devices", on_device(program, "cpu"), (fs::path(folder) / "cpu").string(), nullptr,

@@ -81,7 +81,8 @@ intrusive_ptr<TensorImpl> TensorImpl::snapshot() const {
   std::unique_lock<std::mutex> lock;
   if (HB_UNLIKELY(is_deferred())) lock = std::unique_lock(mutex_of(this));
   auto copy = make_intrusive<TensorImpl>(storage_, dtype_, sizes_, strides_, offset_);
-  copy->deferred_.store(is_deferred(), std::memory_order_relaxed);
+  // What is deferred and contiguous only waited for its values.
+  copy->deferred_.store(is_deferred() && (sparse_ || !copy->contiguous_), std::memory_order_relaxed);
   return copy;
 }
 
@@ -113,6 +114,10 @@ void TensorImpl::settle_slow() {
   const std::lock_guard lock(mutex_of(this));
   if (!is_deferred()) return;
   (void)storage_->data();  // throws where the tensor is sparse
+  if (contiguous_) {       // only its values are awaited
+    if (pending::any()) pending::run(*storage_);
+    return deferred_.store(false, std::memory_order_release);
+  }
   Tensor physical(make_intrusive<TensorImpl>(storage_, dtype_, sizes_, strides_, offset_));
   DimVector strides = geometry::contiguous_strides(sizes_);
   auto settled =

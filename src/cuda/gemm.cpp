@@ -1,6 +1,6 @@
 // Products of matrices by cuBLASLt, whose matrices lie by columns: what lies by rows is its transpose, so that
 // c^T = b^T a^T is asked for.
-#include "backend/gemm.h"
+#include "backend/gemm_epilogue.h"
 
 #include <algorithm>
 #include <array>
@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include <halfbridge/error.h>
 
@@ -80,7 +81,7 @@ uint32_t alignment(const void* data) {
 }
 
 /// What decides which algorithm is best.
-using Key = std::array<int64_t, 22>;
+using Key = std::array<int64_t, 24>;
 
 struct Plan {
   cublasLtMatmulDesc_t product = nullptr;
@@ -122,7 +123,13 @@ struct Product {
   int64_t batch;
   cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
   const void* vector = nullptr;  // a bias that is read, or sums that are written
+  void* beside = nullptr;        // what an epilogue reads or writes for each element
+  int64_t beside_ld = 0;
 };
+void set_addresses(Plan& plan, const Product& p) {
+  if (p.vector) set(plan.product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.vector);
+  if (p.beside) set(plan.product, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, p.beside);
+}
 
 // Sums of halves may be rounded between parts of k where the program allows it.
 uint32_t reductions_allowed(ScalarType dtype) {
@@ -168,10 +175,9 @@ std::shared_ptr<Plan> make_plan(const Product& p) {
   HB_CUBLAS_LT(cublasLtMatmulDescCreate, &plan->product, types.compute, types.scale);
   set(plan->product, CUBLASLT_MATMUL_DESC_TRANSA, p.b.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
   set(plan->product, CUBLASLT_MATMUL_DESC_TRANSB, p.a.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
-  if (p.vector) {
-    set(plan->product, CUBLASLT_MATMUL_DESC_EPILOGUE, p.epilogue);
-    set(plan->product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.vector);
-  }
+  set(plan->product, CUBLASLT_MATMUL_DESC_EPILOGUE, p.epilogue);
+  if (p.beside) set(plan->product, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, p.beside_ld);
+  set_addresses(*plan, p);
   plan->b = layout_of(types.data, p.b, p.batch);
   plan->a = layout_of(types.data, p.a, p.batch);
   plan->c = layout_of(types.data, p.c, p.batch);
@@ -203,10 +209,12 @@ Key key_of(const Product& p) {
           p.c.ld,
           p.c.stride,
           alignment(p.c.data),
-          p.epilogue};
+          p.epilogue,
+          p.beside_ld,
+          p.beside ? alignment(p.beside) : 0};
 }
 
-/// Plans of this thread, the last used first: a plan's descriptors hold a vector's address, which each call sets.
+/// Plans of this thread, the last used first: a plan's descriptors hold addresses, which each call sets.
 class Plans {
  public:
   Plan& find(const Product& p) {
@@ -214,7 +222,7 @@ class Plans {
     if (const auto known = places_.find(key); known != places_.end()) {
       plans_.splice(plans_.begin(), plans_, known->second);
       Plan& plan = *plans_.front().second;
-      if (p.vector && plan.usable) set(plan.product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.vector);
+      if (plan.usable) set_addresses(plan, p);
       return plan;
     }
     constexpr size_t kMost = 1024;
@@ -232,13 +240,17 @@ class Plans {
   std::map<Key, std::list<std::pair<Key, std::shared_ptr<Plan>>>::iterator> places_;
 };
 
+Plans& plans() {
+  thread_local auto* const made = new Plans;  // libraries may be gone when a thread's objects are destroyed
+  return *made;
+}
+
 /// False, and nothing is done: cuBLASLt cannot do this epilogue for such operands.
 bool multiply(const Product& p, double alpha, double beta) {
-  thread_local auto* const plans = new Plans;  // libraries may be gone when a thread's objects are destroyed
-  Plan& plan = plans->find(p);
+  Plan& plan = plans().find(p);
   if (!plan.usable) {
-    const bool beside = p.epilogue == CUBLASLT_EPILOGUE_BGRADA || p.epilogue == CUBLASLT_EPILOGUE_BGRADB;
-    HB_CHECK(beside, "[", current_function(), "] cuBLASLt has no algorithm for this product of ", p.dtype);
+    const bool plain = p.epilogue == CUBLASLT_EPILOGUE_DEFAULT || p.epilogue == CUBLASLT_EPILOGUE_BIAS;
+    HB_CHECK(!plain, "[", current_function(), "] cuBLASLt has no algorithm for this product of ", p.dtype);
     return false;
   }
   const float narrow[2] = {static_cast<float>(alpha), static_cast<float>(beta)};
@@ -304,11 +316,16 @@ void gemm(const Gemm& asked) {
   }
 }
 
+/// Products that a call of cuBLASLt may do as they are, without copies.
+bool is_direct(const Gemm& g) {
+  const bool plain = g.k == 0 || g.m * g.n == 0 || is_integral_type(g.dtype, true);
+  return !plain && g.batch_count() == 1 && is_dense(g.a, g.m, g.k) && is_dense(g.b, g.k, g.n);
+}
+
 /// In one call where cuBLASLt can; the operand that is summed has dense rows of k.
 void gemm_and_sums(const Gemm& g, const SummedOperand& summed) {
   const GemmMatrix& m = summed.of_a ? g.a : g.b;
-  const bool plain = g.k == 0 || g.m * g.n == 0 || is_integral_type(g.dtype, true);
-  if (!plain && is_dense(g.a, g.m, g.k) && is_dense(g.b, g.k, g.n)) {
+  if (is_direct(g)) {
     Gemm settled = g;
     settle_strides(settled.a, g.m, g.k);
     settle_strides(settled.b, g.k, g.n);
@@ -322,8 +339,48 @@ void gemm_and_sums(const Gemm& g, const SummedOperand& summed) {
   column_sum(g.dtype, summed.sums, m.data, g.k, summed.of_a ? g.m : g.n, stride);
 }
 
+cublasLtEpilogue_t with_bias(cublasLtEpilogue_t epilogue, const Gemm& g) {
+  return g.bias ? static_cast<cublasLtEpilogue_t>(epilogue | CUBLASLT_EPILOGUE_BIAS) : epilogue;
+}
+/// Null where cuBLASLt cannot do it as it is.
+std::optional<Product> product_with(const Gemm& asked, const GemmEpilogue& e) {
+  if (!is_direct(asked) || (e.reads() && asked.bias)) return std::nullopt;
+  if (e.beside && alignment(e.beside) < 16) return std::nullopt;
+  Gemm g = asked;
+  settle_strides(g.a, g.m, g.k);
+  settle_strides(g.b, g.k, g.n);
+  Product p = product_of(g, 1, 0);
+  p.beside = e.beside, p.beside_ld = e.width;
+  switch (e.kind) {
+    case GemmEpilogue::Kind::relu:
+      p.epilogue = with_bias(e.beside ? CUBLASLT_EPILOGUE_RELU_AUX : CUBLASLT_EPILOGUE_RELU, g);
+      break;
+    case GemmEpilogue::Kind::gelu:
+      p.epilogue = with_bias(CUBLASLT_EPILOGUE_GELU_AUX, g);
+      break;
+    case GemmEpilogue::Kind::relu_gradient:
+      p.epilogue = CUBLASLT_EPILOGUE_DRELU;
+      break;
+    case GemmEpilogue::Kind::gelu_gradient:
+      p.epilogue = CUBLASLT_EPILOGUE_DGELU;
+      break;
+  }
+  return p;
+}
+bool has_epilogue(const Device& device, const Gemm& g, const GemmEpilogue& e) {
+  const OnDevice guard(device.index());
+  const auto p = product_with(g, e);
+  return p && plans().find(*p).usable;
+}
+void gemm_epilogue(const Gemm& g, const GemmEpilogue& e) {
+  const auto p = product_with(g, e);
+  HB_CHECK(p && multiply(*p, g.alpha, g.beta), "[", current_function(), "] cuBLASLt has no such product of ", g.dtype);
+}
+
+[[maybe_unused]] const bool query_is_there = (has_gemm_epilogue.store(has_epilogue, std::memory_order_release), true);
 HB_REGISTER_CUDA(gemm_kernel, gemm);
 HB_REGISTER_CUDA(gemm_and_sums_kernel, gemm_and_sums);
+HB_REGISTER_CUDA(gemm_epilogue_kernel, gemm_epilogue);
 
 }  // namespace
 }  // namespace hb::cuda

@@ -9,6 +9,7 @@
 #include "cuda/graph.h"
 #include "cuda/philox.h"
 #include "cuda/register.h"
+#include "cuda/report.h"
 #include "cuda/walk.h"
 
 namespace hb::cuda {
@@ -103,8 +104,11 @@ struct Transformed : Draws {
 /// 1 with the probability that stands at the same place.
 template <class T>
 struct Each : Uniforms<T> {
+  Reporter reporter;
   __device__ void put(void* at, ScalarType dtype, T v, const void* p, ScalarType p_dtype) const {
-    store_as<T>(at, dtype, v <= load_as<T>(p, p_dtype) ? T(1) : T(0));
+    const T probability = load_as<T>(p, p_dtype);
+    if (!(probability >= T(0) && probability <= T(1))) reporter.out_of_range(0, 0);
+    store_as<T>(at, dtype, v <= probability ? T(1) : T(0));
   }
 };
 
@@ -198,8 +202,9 @@ void cauchy_cuda(const Tensor& out, double median, double sigma, const MaybeGene
 }
 void bernoulli_each_cuda(const Tensor& out, const Tensor& p, const MaybeGenerator& g) {
   const Loop loop({&out}, {&p});
-  if (p.scalar_type() == kDouble) return draw("bernoulli_", loop, g, Each<double>{});
-  draw("bernoulli_", loop, g, Each<float>{});
+  const Reporter wrong = reporter("bernoulli_", "Expected p_in >= 0 && p_in <= 1 to be true, but got false.");
+  if (p.scalar_type() == kDouble) return draw("bernoulli_", loop, g, Each<double>{{}, wrong});
+  draw("bernoulli_", loop, g, Each<float>{{}, wrong});
 }
 
 void random_from_to_cuda(const Tensor& out, uint64_t range, int64_t base, const MaybeGenerator& g) {

@@ -6,6 +6,7 @@
 #include "core/copy_values.h"
 #include "core/device_backend.h"
 #include "core/geometry.h"
+#include "core/new_memory.h"
 #include "core/value_range.h"
 #include "core/warnings.h"
 #include "ops/common/inplace.h"
@@ -38,7 +39,10 @@ Tensor converted(const Tensor& self, const Device& device, ScalarType dtype, boo
   if (HB_UNLIKELY(self.is_sparse())) return sparse::converted(self, device, dtype);
   if (self.is_complex() && !isComplexType(dtype)) warn_of_lost_part(dtype);
   Tensor out = empty_like(self, TensorOptions().dtype(dtype).device(device), format);
-  copy_values(out, self, non_blocking);
+  {
+    const pending::NewMemory nothing_else_changes;
+    copy_values(out, self, non_blocking);
+  }
   if (needs_grad(self) && is_differentiable_type(dtype))
     record("ToCopyBackward0", out, {&self},
            [from = self.device()](Backward& b) -> variable_list { return {b.grad().to(from)}; });

@@ -7,6 +7,7 @@
 #include "core/geometry.h"
 #include "core/recorder.h"
 #include "ops/common/inplace.h"
+#include "ops/linalg/late_product.h"
 #include "ops/nn/late_pass.h"
 
 namespace hb::ops {
@@ -140,8 +141,10 @@ Tensor launch_new(const char* name, const FormulaKernel& formula, ScalarType com
   const Tensor* tensors[Loop::kMaxOperands];
   const size_t n = tensors_of(inputs, tensors);
   const ArrayRef<const Tensor*> list(tensors, n);
-  if (pending::any() && n == inputs.size())
+  if (pending::any() && n == inputs.size()) {
     if (Tensor fused = after_late_pass(formula, result, list); fused.defined()) return fused;
+    if (Tensor fused = after_late_product(formula, result, list); fused.defined()) return fused;
+  }
   Tensor out = same_sizes(tensors, n) ? empty_elementwise(tensors[0]->impl().sizes(), result, list)
                                       : empty_elementwise(broadcast_sizes(name, list), result, list);
   launch(formula, compute, out, inputs, params);

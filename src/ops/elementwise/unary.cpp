@@ -7,6 +7,7 @@
 #include "ops/common/refused_dtypes.h"
 #include "ops/elementwise/elementwise_op.h"
 #include "ops/elementwise/fused_gradients.h"
+#include "ops/linalg/late_product.h"
 #include "ops/sparse/sparse.h"
 
 namespace hb {
@@ -103,6 +104,7 @@ void attach_gradient(Tensor& out, const Tensor& x) {
 }
 
 struct neg_row;
+struct relu_row;
 
 template <class Row>
 Tensor unary(const Tensor& x);
@@ -113,12 +115,23 @@ Tensor sparse_unary(const Tensor& x) {
   return sparse::map(Row::label, x, [](const Tensor& values) { return unary<Row>(values); });
 }
 
+/// What it saves, it also saves as bits where a product computed it.
+void attach_relu_gradient(Tensor& out, const Tensor& x) {
+  record("ReluBackward0", out, {&x}, {SavedTensor::output(out)},
+         [signs = ops::signs_of_relu(out, x)](Backward& b, auto& s) -> variable_list {
+           const Tensor& y = s[0];
+           if (signs.defined() && !needs_grad(b.grad()))
+             if (Tensor g = ops::relu_gradient_of_product(b.grad(), signs); g.defined()) return ops::gradients(g);
+           return ops::gradients(threshold_backward(b.grad(), y, 0));
+         });
+}
+
 template <class Row>
 Tensor unary(const Tensor& x) {
   if (HB_UNLIKELY(x.impl().is_sparse())) return sparse_unary<Row>(x);
   Tensor out = forward(Row::label, Row::formula(), Row::domain, x);
   if (Row::domain != Domain::test && HB_UNLIKELY(needs_grad(x)) && is_differentiable_type(out.impl().dtype()))
-    attach_gradient<Row>(out, x);
+    std::is_same_v<Row, relu_row> ? attach_relu_gradient(out, x) : attach_gradient<Row>(out, x);
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include "autograd/record.h"
 #include "core/physical.h"
 #include "ops/elementwise/complex.h"
+#include "ops/linalg/late_product.h"
 
 namespace hb::ops {
 
@@ -80,17 +81,20 @@ Gemm product_of(const Tensor& out, const Folded& a, bool transpose_a, const Fold
   g.c.row = g.n, g.c.col = 1;
   return g;
 }
+/// The bias of a product, which the caller holds until it is done.
+Tensor dense_bias(Gemm& g, const Tensor& bias) {
+  if (!bias.defined()) return bias;
+  Tensor dense = bias.impl().is_contiguous() ? bias : bias.contiguous();
+  g.bias = dense.impl().visible_data();
+  return dense;
+}
 }  // namespace
 
 void product_into(const Tensor& out, const Folded& a, bool transpose_a, const Folded& b, bool transpose_b,
                   const Tensor& bias, double alpha, double beta) {
   Gemm g = product_of(out, a, transpose_a, b, transpose_b);
   g.alpha = alpha, g.beta = beta;
-  Tensor dense;
-  if (bias.defined()) {
-    dense = bias.impl().is_contiguous() ? bias : bias.contiguous();
-    g.bias = dense.impl().visible_data();
-  }
+  const Tensor added = dense_bias(g, bias);
   gemm_kernel(out.device())(g);
 }
 
@@ -124,7 +128,10 @@ Tensor affine_value(const Folded& x, const DimVector& leading, const Tensor& w, 
   DimVector sizes = leading;
   sizes.push_back(transposed ? weight.rows : weight.cols);
   Tensor out = empty(sizes, w.options());
-  product_into(out, x, false, weight, transposed, bias);
+  Gemm g = product_of(out, x, false, weight, transposed);
+  const Tensor added = dense_bias(g, bias);
+  if (!multiply_later(out, g, {x.holder, weight.holder, added}, {w.impl().physical_storage().get(), transposed}))
+    gemm_kernel(out.device())(g);
   return out;
 }
 
@@ -147,7 +154,6 @@ variable_list affine_gradients(Backward& b, const Tensor& x, const Tensor& w, bo
     return {dx, dw, db};
   }
   const Folded grad = fold_rows(g);
-  if (b.needs(0)) dx = affine_value(grad, leading_sizes(g), w, !transposed, {});
   if (b.needs(1)) {
     const Folded xs = fold_rows(x);
     const int64_t rows = transposed ? grad.cols : xs.cols, cols = transposed ? xs.cols : grad.cols;
@@ -159,6 +165,8 @@ variable_list affine_gradients(Backward& b, const Tensor& x, const Tensor& w, bo
   } else if (b.needs(2)) {
     db = sum_rows(grad, g);
   }
+  // Last: it may wait for the gradient of an activation, which nothing else shall come before.
+  if (b.needs(0)) dx = affine_value(grad, leading_sizes(g), w, !transposed, {});
   return {dx, dw, db};
 }
 

@@ -2,8 +2,10 @@
 
 #include <utility>
 
+#include "core/geometry.h"
 #include "core/physical.h"
 #include "ops/common/layout.h"
+#include "ops/linalg/late_product.h"
 
 namespace hb::ops {
 namespace {
@@ -36,7 +38,8 @@ void LatePass::run() { channel_pass_kernel(device())(pass, y); }
 
 bool may_be_late(const Tensor& t) {
   return t.impl().is_deferred() && !t.is_sparse() && channel_pass_kernel.available(t.device()) && t.numel() > 0 &&
-         is_physically_channels_last(t);
+         may_wait() && is_physically_channels_last(t) &&
+         !geometry::is_contiguous(t.impl().sizes(), t.impl().physical_strides());
 }
 void do_later(const Tensor& result, const ChannelPass& pass, std::vector<Tensor> kept) {
   pending::add(std::make_shared<LatePass>(result, pass, std::move(kept)));

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "backend/gemm.h"
+#include "formulas/activation_formulas.h"
 #include "software_cuda/libraries/symbols.h"
 #include "software_cuda/memory.h"
 #include "software_cuda/queue.h"
@@ -23,6 +24,9 @@ struct cublasLtMatmulDescOpaque_t {
   cublasOperation_t a = CUBLAS_OP_N, b = CUBLAS_OP_N;
   cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
   const void* bias = nullptr;
+  void* aux = nullptr;
+  int64_t aux_ld = 0;
+  bool has(int bits) const { return (epilogue & bits) == bits; }
 };
 struct cublasLtMatmulPreferenceOpaque_t {
   uint64_t most_workspace = 0;
@@ -72,13 +76,71 @@ hb::GemmMatrix transposed(const void* data, const cublasLtMatrixLayoutOpaque_t& 
 }
 
 /// Gradients of biases are summed along k where it is the outer dimension of memory, for one matrix of floats or
-/// halves.
-bool supported(const cublasLtMatmulDescOpaque_t& desc, const cublasLtMatrixLayoutOpaque_t& a) {
+/// halves; what stands beside a result has rows as long as the result's columns.
+bool supported(const cublasLtMatmulDescOpaque_t& desc, const cublasLtMatrixLayoutOpaque_t& a,
+               const cublasLtMatrixLayoutOpaque_t& d) {
+  if (desc.has(CUBLASLT_EPILOGUE_BIAS) && !desc.bias) return false;
   if (desc.epilogue == CUBLASLT_EPILOGUE_DEFAULT || desc.epilogue == CUBLASLT_EPILOGUE_BIAS) return true;
-  if (a.batch != 1 || a.type == CUDA_R_64F || !desc.bias) return false;
+  if (a.batch != 1 || a.type == CUDA_R_64F) return false;
+  switch (desc.epilogue) {
+    case CUBLASLT_EPILOGUE_RELU:
+    case CUBLASLT_EPILOGUE_RELU_BIAS:
+      return true;
+    case CUBLASLT_EPILOGUE_RELU_AUX:
+    case CUBLASLT_EPILOGUE_RELU_AUX_BIAS:
+    case CUBLASLT_EPILOGUE_DRELU:
+      return desc.aux && desc.aux_ld % 128 == 0 && desc.aux_ld >= d.rows;
+    case CUBLASLT_EPILOGUE_GELU_AUX:
+    case CUBLASLT_EPILOGUE_GELU_AUX_BIAS:
+    case CUBLASLT_EPILOGUE_DGELU:
+      return desc.aux && desc.aux_ld % 8 == 0 && desc.aux_ld >= d.rows;
+    default:
+      break;
+  }
+  if (!desc.bias) return false;
   return desc.epilogue == CUBLASLT_EPILOGUE_BGRADA   ? desc.a == CUBLAS_OP_N
          : desc.epilogue == CUBLASLT_EPILOGUE_BGRADB ? desc.b == CUBLAS_OP_T
                                                      : false;
+}
+
+template <class T>
+float as_float(T x) {
+  return static_cast<float>(x);
+}
+/// What an epilogue does with each element of a result that the product has written, already rounded.
+template <class T>
+void finish(const cublasLtMatmulDescOpaque_t& desc, const cublasLtMatrixLayoutOpaque_t& d, T* result) {
+  auto* const bits = static_cast<uint8_t*>(desc.aux);
+  auto* const given = static_cast<T*>(desc.aux);
+  for (int64_t c = 0; c < d.cols; ++c) {
+    for (int64_t r = 0; r < d.rows; ++r) {
+      T& x = result[c * d.ld + r];
+      const int64_t bit = c * desc.aux_ld + r, at = c * desc.aux_ld + r;
+      const auto mask = static_cast<uint8_t>(1u << (bit % 8));
+      if (desc.has(CUBLASLT_EPILOGUE_DRELU)) {
+        if (!(bits[bit / 8] & mask)) x = T(0.0f);
+      } else if (desc.has(CUBLASLT_EPILOGUE_DGELU)) {
+        x = T(hb::formula::gelu_tanh_backward::apply<float>(nullptr, as_float(x), as_float(given[at])));
+      } else if (desc.has(CUBLASLT_EPILOGUE_GELU_AUX)) {
+        given[at] = x;
+        x = T(hb::formula::gelu_tanh::apply<float>(nullptr, as_float(x)));
+      } else {
+        const bool positive = !(as_float(x) <= 0);
+        if (desc.has(CUBLASLT_EPILOGUE_RELU_AUX))
+          bits[bit / 8] = positive ? bits[bit / 8] | mask : bits[bit / 8] & ~mask;
+        if (as_float(x) < 0) x = T(0.0f);
+      }
+    }
+  }
+}
+void finish_as(hb::ScalarType dtype, const cublasLtMatmulDescOpaque_t& desc, const cublasLtMatrixLayoutOpaque_t& d,
+               void* result) {
+  constexpr int kElementwise = CUBLASLT_EPILOGUE_RELU | (CUBLASLT_EPILOGUE_DRELU & 127) |
+                               (CUBLASLT_EPILOGUE_GELU_AUX & 127) | (CUBLASLT_EPILOGUE_DGELU & 127);
+  if (!(desc.epilogue & kElementwise)) return;
+  if (dtype == hb::kHalf) return finish(desc, d, static_cast<hb::Half*>(result));
+  if (dtype == hb::kBFloat16) return finish(desc, d, static_cast<hb::BFloat16*>(result));
+  finish(desc, d, static_cast<float*>(result));
 }
 
 bool aligned(const void* pointer, uint64_t to) { return reinterpret_cast<uintptr_t>(pointer) % to == 0; }
@@ -109,6 +171,10 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t desc, cublasL
       return status(take(desc->epilogue, value, bytes));
     case CUBLASLT_MATMUL_DESC_BIAS_POINTER:
       return status(take(desc->bias, value, bytes));
+    case CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER:
+      return status(take(desc->aux, value, bytes));
+    case CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD:
+      return status(take(desc->aux_ld, value, bytes));
   }
   return CUBLAS_STATUS_INVALID_VALUE;
 }
@@ -150,7 +216,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
                                               cublasLtMatmulHeuristicResult_t* results, int* found) {
   *found = 0;
   if (wanted < 1 || !fits(*desc, *a, *b, *c) || !fits(*desc, *a, *b, *d)) return CUBLAS_STATUS_INVALID_VALUE;
-  if (!supported(*desc, *a)) return CUBLAS_STATUS_NOT_SUPPORTED;
+  if (!supported(*desc, *a, *d)) return CUBLAS_STATUS_NOT_SUPPORTED;
   *results = {};
   for (int i = 0; i < 4; ++i) results->algo.data[i] = wish->alignment[i];
   results->workspaceSize = std::min<size_t>(kWorkspace, wish->most_workspace);
@@ -169,8 +235,9 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t desc, const
     if (!aligned(pointers[i], algo->data[i])) return CUBLAS_STATUS_INVALID_VALUE;
   if (workspace_bytes < algo->data[4] || !fits(*desc, *a_layout, *b_layout, *d_layout) || c != d)
     return CUBLAS_STATUS_INVALID_VALUE;
-  if (!supported(*desc, *a_layout)) return CUBLAS_STATUS_NOT_SUPPORTED;
-  const bool biased = desc->epilogue == CUBLASLT_EPILOGUE_BIAS;
+  if (!aligned(desc->aux, 16)) return CUBLAS_STATUS_INVALID_VALUE;
+  if (!supported(*desc, *a_layout, *d_layout)) return CUBLAS_STATUS_NOT_SUPPORTED;
+  const bool biased = desc->has(CUBLASLT_EPILOGUE_BIAS);
   hb::Gemm g;
   g.dtype = dtype_of(d_layout->type);
   g.batch[1] = d_layout->batch;
@@ -186,9 +253,12 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t desc, const
   const bool sums_of_a = desc->epilogue == CUBLASLT_EPILOGUE_BGRADA,
              sums_of_b = desc->epilogue == CUBLASLT_EPILOGUE_BGRADB;
   void* const sums = const_cast<void*>(desc->bias);
+  const auto wanted = *desc;  // its addresses may be others when this runs
+  const auto result = *d_layout;
   software_cuda::enqueue_library_call(stream, "cublasLtMatmul", [=] {
     if (workspace_bytes) software_cuda::fill_garbage(workspace, workspace_bytes);
     hb::gemm_kernel(hb::kCPU)(g);
+    finish_as(g.dtype, wanted, result, d);
     // Of the transposes: cuBLASLt's a is our b, whose columns are summed, its b is our a, whose rows are.
     if (sums_of_a) hb::column_sum_kernel(hb::kCPU)(g.dtype, sums, g.b.data, g.k, g.n, g.b.row);
     if (sums_of_b) hb::column_sum_kernel(hb::kCPU)(g.dtype, sums, g.a.data, g.k, g.m, g.a.col);

@@ -1,4 +1,8 @@
 // Tensors that cross devices: pinned memory, memory that others made, archives.
+#include <ATen/cuda/CUDAEvent.h>
+#include <c10/core/Event.h>
+#include <c10/core/StreamGuard.h>
+#include <c10/cuda/CUDAGuard.h>
 #include <torch/torch.h>
 
 #include <dlfcn.h>
@@ -38,6 +42,81 @@ TEST(Across, PinnedMemory) {
   EXPECT_GT(control().counts().synchronisations, 0u);
   EXPECT_TRUE(there.cpu().equal(strided));
   EXPECT_THROW(there.pin_memory(), c10::Error);
+  EXPECT_TRUE(pinned.is_pinned() && pinned.is_pinned(kGpu) && pinned.select(0, 1).is_pinned());
+  EXPECT_FALSE(x.is_pinned() || there.is_pinned() || Tensor().is_pinned() || pinned.clone().is_pinned());
+}
+
+// Memory that another stream still reads is not given to new work of the stream that it came from.
+TEST(Across, RecordedStreams) {
+  const auto side = c10::cuda::getStreamFromPool();
+  const auto read_beside = [&](bool recorded) {
+    Tensor x = torch::full({70000}, 3, kGpu);
+    const void* const address = x.data_ptr();
+    at::cuda::CUDAEvent ready;
+    ready.record(c10::cuda::getCurrentCUDAStream());
+    ready.block(side);
+    Tensor sum;
+    {
+      const c10::cuda::CUDAStreamGuard guard(side);
+      sum = x.sum();
+    }
+    if (recorded) x.record_stream(side);
+    x = Tensor();
+    const bool given_again = torch::full({70000}, 5, kGpu).data_ptr() == address;
+    side.synchronize();
+    return std::make_pair(given_again, sum.cpu().item<float>());
+  };
+  EXPECT_TRUE(read_beside(false).first);
+  EXPECT_EQ(read_beside(true), std::make_pair(false, 210000.0f));
+  EXPECT_THROW(torch::ones({2}).record_stream(side), c10::Error);
+  EXPECT_THROW(torch::ones({2}, kGpu).record_stream(c10::Stream(c10::Stream::DEFAULT, torch::kCPU)), c10::Error);
+}
+
+TEST(Across, StreamsOfAnyDevice) {
+  const c10::Stream side = c10::cuda::getStreamFromPool(), first = c10::cuda::getCurrentCUDAStream();
+  Tensor x;
+  c10::Event event(torch::kCUDA);
+  EXPECT_TRUE(event.query() && !event.was_marked_for_recording());
+  {
+    const c10::StreamGuard guard(side);
+    EXPECT_EQ(c10::cuda::getCurrentCUDAStream().unwrap(), side);
+    EXPECT_EQ(guard.original_stream(), first);
+    x = torch::ones({1000}, kGpu);
+    EXPECT_FALSE(side.query());  // nobody has waited
+    event.record(side);
+    EXPECT_FALSE(event.query());
+  }
+  EXPECT_EQ(c10::cuda::getCurrentCUDAStream().unwrap(), first);
+  first.wait(event);
+  EXPECT_EQ(x.sum().item<float>(), 1000);
+  side.synchronize();
+  EXPECT_TRUE(side.query() && event.query());
+  EXPECT_EQ(event.device(), kGpu);
+  EXPECT_EQ(event.device_type(), torch::kCUDA);
+}
+
+TEST(Across, EventsOfAnyDevice) {
+  const c10::Stream stream = c10::cuda::getCurrentCUDAStream(), cpu(c10::Stream::DEFAULT, torch::kCPU);
+  c10::Event begin(torch::kCUDA, c10::EventFlag::BACKEND_DEFAULT), end(torch::kCUDA, c10::EventFlag::BACKEND_DEFAULT);
+  EXPECT_THROW(begin.elapsedTime(end), c10::Error);  // neither was recorded
+  begin.recordOnce(stream);
+  torch::ones({1000}, kGpu).sum();
+  end.record(stream);
+  EXPECT_THROW(begin.elapsedTime(end), c10::Error);  // the work is not done
+  end.synchronize();
+  EXPECT_GE(begin.elapsedTime(end), 0);
+  c10::Event untimed(torch::kCUDA);
+  untimed.record(stream);
+  untimed.synchronize();
+  EXPECT_THROW(begin.elapsedTime(untimed), c10::Error);
+  EXPECT_THROW(untimed.record(cpu), c10::Error);
+  EXPECT_THROW(untimed.block(cpu), c10::Error);
+  c10::Event of_cpu(torch::kCPU);
+  EXPECT_TRUE(of_cpu.query());
+  of_cpu.synchronize();
+  of_cpu.block(cpu);
+  EXPECT_THROW(of_cpu.record(cpu), c10::Error);
+  EXPECT_THROW(c10::Event(torch::kCUDA, c10::EventFlag::INVALID), c10::Error);
 }
 
 // What is given back while a copy still reads it is not given out before that copy.

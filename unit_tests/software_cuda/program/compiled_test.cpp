@@ -76,6 +76,38 @@ TEST(CompiledOnGpu, FailedRecordingsLeaveGradients) {
   EXPECT_TRUE(w.grad().cpu().equal(torch::full({3}, 6.0f)));
 }
 
+// A norm on the host is waited for, which no graph can: such a step says so, or runs eagerly and writes its variable.
+TEST(CompiledOnGpu, NumbersThatAreWritten) {
+  Training t;
+  double norm = 0;
+  const auto clipped = [&](Tensor x, Tensor y) {
+    t.optimizer.zero_grad();
+    const Tensor loss = F::cross_entropy(t.net->forward(x), y);
+    loss.backward();
+    norm = nn::utils::clip_grad_norm_(t.net->parameters(), 0.5);
+    t.optimizer.step();
+    return loss.detach();
+  };
+  const Tensor x = values({4, 6}).to(kGpu), y = torch::arange(4).remainder(3).to(kGpu);
+  hb::graph::CompileOptions options;
+  auto strict = hb::graph::compile(clipped, options.writes(norm));
+  strict(x, y), strict(x, y);
+  try {
+    strict(x, y);
+    FAIL() << "expected an error";
+  } catch (const c10::Error& e) {
+    EXPECT_NE(std::string(e.what()).find("cannot be recorded"), std::string::npos) << e.what();
+  }
+  options.fall_back = true;
+  auto lenient = hb::graph::compile(clipped, options);
+  for (int i = 0; i < 5; ++i) {
+    norm = -1;
+    lenient(x, y);
+    EXPECT_GT(norm, 0) << i;
+  }
+  EXPECT_EQ(lenient.counts().replayed, 0);
+}
+
 // The level's half copies of weights follow the weights, whoever looked at them before.
 TEST(CompiledOnGpu, TrainingNetworks) {
   const auto run = [](bool capture) {

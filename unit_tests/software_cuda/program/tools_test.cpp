@@ -173,6 +173,11 @@ TEST(CudaTools, BadIndicesInTheWordsOfTheCpu) {
          return torch::repeat_interleave(x(d), index({1, -1, 2}, d), 0);
        }},
   };
+  // The device does not say which number it was.
+  const auto draw = [](Device d) { return torch::bernoulli(torch::tensor({0.5, 1.5}, d)); };
+  const std::string got = error_of(draw, kGpu);
+  EXPECT_NE(got.find("Expected p_in >= 0 && p_in <= 1 to be true, but got false"), std::string::npos) << got;
+  EXPECT_NE(error_of(draw, torch::kCPU).find("Expected p_in >= 0 && p_in <= 1 to be true"), std::string::npos);
   for (const auto& [name, call] : calls) {
     const std::string expected = error_of(call, torch::kCPU);
     EXPECT_NE(expected, "") << name;
