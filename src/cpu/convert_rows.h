@@ -15,8 +15,9 @@ struct RowsAt {
   int64_t s0, s1;
 };
 
-/// Copies rows from one dtype to another.
-using ConvertRows = void (*)(RowsAt to, RowsAt from, Rows rows);
+/// Copies rows from one dtype to another. Places come by reference: a caller has just moved on one of their members,
+/// and a copy of a structure reads across members before they have arrived in memory.
+using ConvertRows = void (*)(const RowsAt& to, const RowsAt& from, Rows rows);
 
 /// For types of which at least one is uint16, uint32 or uint64. Written once, for any CPU: such tensors are converted
 /// when they come in and seldom later.

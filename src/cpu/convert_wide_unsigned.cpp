@@ -31,7 +31,7 @@ To convert(From v) {
 }
 
 template <class To, class From>
-void all_rows(RowsAt to, RowsAt from, Rows rows) {
+void all_rows(const RowsAt& to, const RowsAt& from, Rows rows) {
   for (int64_t j = 0; j < rows.n1; ++j) {
     char* out = to.data + j * to.s1;
     const char* in = from.data + j * from.s1;

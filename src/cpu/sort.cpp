@@ -44,7 +44,8 @@ void put_in_order(std::vector<E>& line, const Order& order, const Compare& befor
     return;
   }
   if (from != begin) std::nth_element(begin, from, end, before);
-  if (to != end && to != from) std::nth_element(from, to - 1, end, before);
+  const bool in_place = from != begin && order.count == 1;  // by the line above
+  if (to != end && to != from && !in_place) std::nth_element(from, to - 1, end, before);
   std::sort(from, to, before);
 }
 

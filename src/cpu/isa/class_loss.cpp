@@ -8,10 +8,13 @@ namespace {
 
 enum { kNone = 0, kMean = 1 };
 
-int64_t class_of(const char* name, const ClassLoss& l, int64_t i) {
+[[gnu::noinline, noreturn]] void fail_class(const char* name, const ClassLoss& l, int64_t t) {
+  HB_CHECK_INDEX(false, "[", name, "] Target ", t, " is out of bounds. Expected targets in [0, ", l.classes, ")");
+  __builtin_unreachable();
+}
+inline int64_t class_of(const char* name, const ClassLoss& l, int64_t i) {
   const int64_t t = l.target[i];
-  HB_CHECK_INDEX(t >= 0 && t < l.classes, "[", name, "] Target ", t, " is out of bounds. Expected targets in [0, ",
-                 l.classes, ")");
+  if (HB_UNLIKELY(t < 0 || t >= l.classes)) fail_class(name, l, t);
   return t;
 }
 

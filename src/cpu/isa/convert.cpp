@@ -45,7 +45,7 @@ void one_row(char* to, int64_t ts, const char* from, int64_t fs, int64_t n) {
 }
 
 template <class To, class From>
-void all_rows(RowsAt to, RowsAt from, Rows rows) {
+void all_rows(const RowsAt& to, const RowsAt& from, Rows rows) {
   for (int64_t j = 0; j < rows.n1; ++j)
     one_row<To, From>(to.data + j * to.s1, to.s0, from.data + j * from.s1, from.s0, rows.n0);
 }

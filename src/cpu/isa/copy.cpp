@@ -1,10 +1,7 @@
 // Copies between any two dtypes and layouts, and fills.
-#include <immintrin.h>
-
-#include <cstring>
-
 #include "backend/elementwise.h"
 #include "cpu/isa/convert.h"
+#include "cpu/isa/transpose.h"
 #include "cpu/parallel.h"
 
 namespace hb::cpu::HB_ISA {
@@ -16,62 +13,13 @@ struct Plan {
   int64_t size[64], to[64], from[64];
 };
 
-constexpr int64_t kTile = 32;
-
-/// to[j][i] = from[i][j] for a tile; elements of one size, so that the type does not matter.
-template <class T>
-void transpose_tile(char* to, int64_t to_row, const char* from, int64_t from_row, int64_t rows, int64_t columns) {
-  T tile[kTile][kTile];
-  for (int64_t i = 0; i < columns; ++i) {
-    const auto* in = reinterpret_cast<const T*>(from + i * from_row);
-    if (rows == kTile) {
-      for (int64_t j = 0; j < kTile; ++j) tile[j][i] = in[j];
-    } else {
-      for (int64_t j = 0; j < rows; ++j) tile[j][i] = in[j];
-    }
-  }
-  for (int64_t j = 0; j < rows; ++j) std::memcpy(to + j * to_row, tile[j], columns * sizeof(T));
-}
-
-/// Eight rows of eight four-byte elements.
-inline void transpose_8x8(char* to, int64_t to_row, const char* from, int64_t from_row) {
-  __m256 r[8], t[8];
-  for (int i = 0; i < 8; ++i) r[i] = _mm256_loadu_ps(reinterpret_cast<const float*>(from + i * from_row));
-  for (int i = 0; i < 4; ++i) {
-    t[2 * i] = _mm256_unpacklo_ps(r[2 * i], r[2 * i + 1]);
-    t[2 * i + 1] = _mm256_unpackhi_ps(r[2 * i], r[2 * i + 1]);
-  }
-  for (int i = 0; i < 2; ++i) {
-    const int k = 4 * i;
-    r[k] = _mm256_shuffle_ps(t[k], t[k + 2], 0x44), r[k + 1] = _mm256_shuffle_ps(t[k], t[k + 2], 0xee);
-    r[k + 2] = _mm256_shuffle_ps(t[k + 1], t[k + 3], 0x44), r[k + 3] = _mm256_shuffle_ps(t[k + 1], t[k + 3], 0xee);
-  }
-  for (int i = 0; i < 4; ++i) {
-    t[i] = _mm256_permute2f128_ps(r[i], r[i + 4], 0x20);
-    t[i + 4] = _mm256_permute2f128_ps(r[i], r[i + 4], 0x31);
-  }
-  for (int i = 0; i < 8; ++i) _mm256_storeu_ps(reinterpret_cast<float*>(to + i * to_row), t[i]);
-}
-
-template <>
-void transpose_tile<uint32_t>(char* to, int64_t to_row, const char* from, int64_t from_row, int64_t rows,
-                              int64_t columns) {
-  const int64_t whole_rows = rows / 8 * 8, whole_columns = columns / 8 * 8;
-  for (int64_t j = 0; j < whole_rows; j += 8)
-    for (int64_t i = 0; i < whole_columns; i += 8)
-      transpose_8x8(to + j * to_row + i * 4, to_row, from + i * from_row + j * 4, from_row);
-  const auto one = [&](int64_t j, int64_t i) { std::memcpy(to + j * to_row + i * 4, from + i * from_row + j * 4, 4); };
-  for (int64_t j = 0; j < rows; ++j)
-    for (int64_t i = j < whole_rows ? whole_columns : 0; i < columns; ++i) one(j, i);
-}
-
 /// to is dense along dimension 0, from along dimension 1. Rows [begin, end) of dimension 1.
 template <class T>
 void transpose(char* to, int64_t to_row, const char* from, int64_t from_row, int64_t n0, int64_t begin, int64_t end) {
-  for (int64_t j = begin; j < end; j += kTile)
-    for (int64_t i = 0; i < n0; i += kTile)
+  for (int64_t j = begin; j < end; j += kTransposeTile)
+    for (int64_t i = 0; i < n0; i += kTransposeTile)
       transpose_tile<T>(to + j * to_row + i * sizeof(T), to_row, from + i * from_row + j * sizeof(T), from_row,
-                        std::min(kTile, end - j), std::min(kTile, n0 - i));
+                        std::min(kTransposeTile, end - j), std::min(kTransposeTile, n0 - i));
 }
 
 void transpose_any(int64_t itemsize, char* to, int64_t to_row, const char* from, int64_t from_row, int64_t n0,
@@ -136,17 +84,18 @@ class OuterWalk {
 };
 
 void copy_transposed(const Plan& p, char* to, const char* from, int64_t itemsize) {
-  // Work items: strips of kTile rows of dimension 1, in every position of the outer dimensions.
-  const int64_t strips = (p.size[1] + kTile - 1) / kTile;
+  // Work items: strips of kTransposeTile rows of dimension 1, in every position of the outer dimensions.
+  const int64_t strips = (p.size[1] + kTransposeTile - 1) / kTransposeTile;
   int64_t outer = 1;
   for (int d = 2; d < p.dims; ++d) outer *= p.size[d];
-  const int64_t grain = std::max<int64_t>(1, kGrain / (p.size[0] * std::min(kTile, p.size[1])));
+  const int64_t grain = std::max<int64_t>(1, kGrain / (p.size[0] * std::min(kTransposeTile, p.size[1])));
   parallel_for(0, outer * strips, grain, [&](int64_t begin, int64_t end) {
     for (int64_t w = begin; w < end; ++w) {
       int64_t t, f;
       offsets(p, 2, w / strips, t, f);
-      const int64_t j = (w % strips) * kTile;
-      transpose_any(itemsize, to + t, p.to[1], from + f, p.from[0], p.size[0], j, std::min(j + kTile, p.size[1]));
+      const int64_t j = (w % strips) * kTransposeTile;
+      transpose_any(itemsize, to + t, p.to[1], from + f, p.from[0], p.size[0], j,
+                    std::min(j + kTransposeTile, p.size[1]));
     }
   });
 }
@@ -172,6 +121,52 @@ void copy_rows(const Plan& p, char* to, char* from, ConvertRows move) {
   });
 }
 
+constexpr int64_t kPicked = 256;  // elements at most that a block of picked ones has
+
+/// How many inner dimensions, of short rows each, make one block that lies together in `to`; 0 where rows are long.
+int picked_dims(const Plan& p, int64_t itemsize, bool same) {
+  if (!same || p.dims < 3 || p.size[0] * p.size[1] >= 64 || (p.from[0] == itemsize && p.size[0] >= 8)) return 0;
+  int64_t count = 1;
+  int d = 0;
+  for (; d < p.dims && p.to[d] == count * itemsize && count * p.size[d] <= kPicked; ++d) count *= p.size[d];
+  return d > 2 ? d : 0;
+}
+
+template <class T>
+void pick(char* to, const char* from, const int64_t* at, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) reinterpret_cast<T*>(to)[i] = *reinterpret_cast<const T*>(from + at[i]);
+}
+void pick_any(int64_t itemsize, char* to, const char* from, const int64_t* at, int64_t count) {
+  switch (itemsize) {
+    case 1:
+      return pick<uint8_t>(to, from, at, count);
+    case 2:
+      return pick<uint16_t>(to, from, at, count);
+    case 4:
+      return pick<uint32_t>(to, from, at, count);
+    case 8:
+      return pick<uint64_t>(to, from, at, count);
+    default:
+      return pick<Complex<double>>(to, from, at, count);
+  }
+}
+
+/// Blocks of the inner dimensions, whose elements are found by one table: a row of few would cost more than they do.
+void copy_picked(const Plan& p, int inner, char* to, const char* from, int64_t itemsize) {
+  int64_t at[kPicked], count = 1, outer = 1;
+  at[0] = 0;
+  for (int d = 0; d < inner; ++d) {
+    for (int64_t i = 1; i < p.size[d]; ++i)
+      for (int64_t k = 0; k < count; ++k) at[i * count + k] = at[k] + i * p.from[d];
+    count *= p.size[d];
+  }
+  for (int d = inner; d < p.dims; ++d) outer *= p.size[d];
+  parallel_for(0, outer, std::max<int64_t>(1, kGrain / count), [&](int64_t b, int64_t e) {
+    for (OuterWalk walk(p, inner, b); b < e; ++b, walk.next())
+      pick_any(itemsize, to + walk.to, from + walk.from, at, count);
+  });
+}
+
 Plan plan_of(const Loop& loop) {
   Plan p;
   p.dims = static_cast<int>(loop.sizes.size());
@@ -194,6 +189,9 @@ void copy(const Loop& loop) {
   if (d > 0) {
     swap_dims(p, 1, d);
     return copy_transposed(p, loop.op[0].data, loop.op[1].data, itemsize);
+  }
+  if (const int inner = picked_dims(p, itemsize, same)) {
+    return copy_picked(p, inner, loop.op[0].data, loop.op[1].data, itemsize);
   }
   // Elements that lie apart in either go in the longer loop.
   const bool dense = p.to[0] == itemsize && p.from[0] == static_cast<int64_t>(element_size(loop.op[1].dtype));

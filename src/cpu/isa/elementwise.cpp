@@ -202,31 +202,70 @@ struct Runner {
   }
 };
 
+/// Walks through a loop's rows. Positions move on by additions: divisions would take longer than a short row.
+class Walk {
+ public:
+  Walk(const Loop& loop, int64_t begin) : loop_(loop), dims_(static_cast<int>(loop.sizes.size())), index_(loop.sizes) {
+    for (int k = 0; k < loop.operands; ++k) outer_[k] = loop.op[k].data;
+    for (int d = 0; d < dims_; ++d) {
+      index_[d] = begin % loop.sizes[d];
+      begin /= loop.sizes[d];
+      for (int k = 0; k < loop.operands && d > 1; ++k) outer_[k] += index_[d] * loop.op[k].strides[d];
+    }
+  }
+  int64_t in_row() const { return index_[0]; }
+  int64_t row() const { return dims_ > 1 ? index_[1] : 0; }
+  /// The operands from here on.
+  void place(RowsAt* at) const {
+    for (int k = 0; k < loop_.operands; ++k) {
+      const auto& strides = loop_.op[k].strides;
+      const int64_t s0 = strides[0], s1 = dims_ > 1 ? strides[1] : 0;
+      at[k] = {outer_[k] + in_row() * s0 + row() * s1, s0, s1};
+    }
+  }
+  /// Past n elements of a row.
+  void pass_elements(int64_t n) {
+    if ((index_[0] += n) < loop_.sizes[0]) return;
+    index_[0] = 0;
+    pass_rows(1);
+  }
+  /// Past rows of a plane; their number does not reach beyond it.
+  void pass_rows(int64_t rows) {
+    if (dims_ == 1 || (index_[1] += rows) < loop_.sizes[1]) return;
+    index_[1] = 0;
+    for (int d = 2; d < dims_; ++d) {
+      const bool carried = ++index_[d] == loop_.sizes[d];
+      const int64_t steps = carried ? 1 - loop_.sizes[d] : 1;
+      for (int k = 0; k < loop_.operands; ++k) outer_[k] += steps * loop_.op[k].strides[d];
+      if (!carried) return;
+      index_[d] = 0;
+    }
+  }
+
+ private:
+  const Loop& loop_;
+  int dims_;
+  DimVector index_;
+  char* outer_[kMax];  // of dimensions 2 and on
+};
+
 /// Elements [begin, end) of a loop in its order.
 template <class T>
 void run_range(Runner<T>& runner, const Loop& loop, int64_t begin, int64_t end) {
-  const auto dims = static_cast<int>(loop.sizes.size());
-  const int64_t n0 = loop.sizes[0], n1 = dims > 1 ? loop.sizes[1] : 1;
-  while (begin < end) {
-    int64_t rest = begin;
+  const int64_t n0 = loop.sizes[0], n1 = loop.sizes.size() > 1 ? loop.sizes[1] : 1;
+  for (Walk walk(loop, begin); begin < end;) {
     RowsAt at[kMax];
-    for (int k = 0; k < loop.operands; ++k)
-      at[k] = {loop.op[k].data, loop.op[k].strides[0], dims > 1 ? loop.op[k].strides[1] : 0};
-    int64_t i0 = 0, i1 = 0;
-    for (int d = 0; d < dims; ++d) {
-      const int64_t i = rest % loop.sizes[d];
-      rest /= loop.sizes[d];
-      if (d == 0) i0 = i;
-      if (d == 1) i1 = i;
-      for (int k = 0; k < loop.operands; ++k) at[k].data += i * loop.op[k].strides[d];
-    }
-    const int64_t whole = std::min(n1 - i1, (end - begin) / n0);
-    if (i0 != 0 || whole == 0) {
-      const int64_t n = std::min(n0 - i0, end - begin);
+    walk.place(at);
+    const int64_t left = end - begin, in_plane = n1 - walk.row();
+    const int64_t whole = left >= in_plane * n0 ? in_plane : left / n0;
+    if (walk.in_row() != 0 || whole == 0) {
+      const int64_t n = std::min(n0 - walk.in_row(), left);
       runner.run_row(at, n);
+      walk.pass_elements(n);
       begin += n;
       continue;
     }
+    walk.pass_rows(whole);
     begin += whole * n0;
     if (runner.rows_lie_ready(at, n0)) {
       runner.run_ready_rows(at, n0, whole);

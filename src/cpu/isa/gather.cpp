@@ -137,6 +137,9 @@ void scatter_part(T* out, const int64_t* index, const T* src, const Pass& p, con
       if (whole_rows && part.e - part.b > 1) {
         put_row(to + here[0] * along + part.b, s + part.b, part.e - part.b, op);
       } else if (step == 1 && every == 1 && along == 1 && last == 0) {
+        if constexpr (std::is_same_v<T, BFloat16>)
+          if (adds_at<T>(op, x.size, part.e - part.b) && add_at(to, x.size, s + part.b, here + part.b, part.e - part.b))
+            continue;
         for (int64_t k = part.b; k < part.e; ++k) put(to[here[k]], s[k]);
       } else {
         for (int64_t k = part.b; k < part.e; ++k) put(to[here[k * step] * along + k * last], s[k * every]);

@@ -1,5 +1,7 @@
 #include "cpu/isa/integer_gemm.h"
 
+#include <immintrin.h>
+
 #include <vector>
 
 #include "cpu/parallel.h"
@@ -11,7 +13,16 @@ constexpr int kBytes = kIsaLevel >= 4 ? 64 : 32, kLanes = kBytes / 8;
 
 // Integers as uint64, in which they wrap.
 typedef uint64_t Words __attribute__((vector_size(kBytes), aligned(8)));
-constexpr int kWordRows = 4, kWordVecs = 4, kWordColumns = kWordVecs * kLanes;
+constexpr int kWordRows = 4, kWordVecs = kIsaLevel >= 4 ? 4 : 2, kWordColumns = kWordVecs * kLanes;
+
+// Products of words. AVX2 multiplies words in many steps, but numbers of 32 bits in one.
+inline Words product(uint64_t factor, Words b, bool narrow) {
+#ifndef __AVX512F__
+  if (narrow) return (Words)_mm256_mul_epi32(_mm256_set1_epi64x(static_cast<int64_t>(factor)), (__m256i)b);
+#endif
+  return factor * b;
+}
+constexpr bool kNarrowIsFaster = kIsaLevel < 4;
 
 template <class T>
 inline uint64_t bits_of(T v) {
@@ -19,7 +30,7 @@ inline uint64_t bits_of(T v) {
 }
 
 // sums (kWordRows, kWordColumns) = rows of a, `row` apart, times a panel (k, kWordColumns) of b.
-template <class T>
+template <class T, bool narrow>
 void word_tile(const T* a, int64_t row, int64_t col, int rows, const uint64_t* panel, int64_t k, uint64_t* sums) {
   const T* x[kWordRows];
   for (int i = 0; i < kWordRows; ++i) x[i] = a + (i < rows ? i : 0) * row;
@@ -31,7 +42,7 @@ void word_tile(const T* a, int64_t row, int64_t col, int rows, const uint64_t* p
     for (int i = 0; i < kWordRows; ++i) {
       const uint64_t factor = bits_of(x[i][p * col]);
 #pragma GCC unroll 4
-      for (int v = 0; v < kWordVecs; ++v) c[i][v] += factor * b[v];
+      for (int v = 0; v < kWordVecs; ++v) c[i][v] += product(factor, b[v], narrow);
     }
   }
   for (int i = 0; i < kWordRows; ++i)
@@ -63,13 +74,22 @@ struct IntegerProduct {
         for (int64_t j = 0; j < width; ++j) to[j] = bits_of(from[j * g.b.col]);
     }
   }
-  void columns(int64_t first, std::vector<uint64_t>& panel) const {
+  /// Whether the rows of a matrix hold numbers of 32 bits alone.
+  static bool fits(const T* x, int64_t rows, int64_t row, int64_t n, int64_t col) {
+    if constexpr (!kNarrowIsFaster || sizeof(T) < 8) return kNarrowIsFaster;
+    uint64_t beyond = 0;
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t j = 0; j < n; ++j) beyond |= (bits_of(x[i * row + j * col]) + 0x80000000u) >> 32;
+    return beyond == 0;
+  }
+  void columns(int64_t first, std::vector<uint64_t>& panel, bool narrow) const {
     const int64_t width = std::min<int64_t>(kWordColumns, g.n - first);
     uint64_t sums[kWordRows * kWordColumns];
     pack(first, panel);
     for (int64_t i = 0; i < g.m; i += kWordRows) {
       const int rows = static_cast<int>(std::min<int64_t>(kWordRows, g.m - i));
-      word_tile(a + i * g.a.row, g.a.row, g.a.col, rows, panel.data(), g.k, sums);
+      const auto tile = narrow ? word_tile<T, kNarrowIsFaster> : word_tile<T, false>;
+      tile(a + i * g.a.row, g.a.row, g.a.col, rows, panel.data(), g.k, sums);
       for (int r = 0; r < rows; ++r)
         for (int64_t j = 0; j < width; ++j) put(i + r, first + j, sums[r * kWordColumns + j]);
     }
@@ -106,10 +126,11 @@ struct IntegerProduct {
       const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, g.n * g.k));
       return parallel_for(0, g.m, grain, [&](int64_t from, int64_t to) { dots(from, to); });
     }
+    const bool narrow = fits(a, g.m, g.a.row, g.k, g.a.col) && fits(b, g.k, g.b.row, g.n, g.b.col);
     const int64_t grain = std::max<int64_t>(1, 30000 / std::max<int64_t>(1, g.m * g.k * kWordColumns));
     parallel_for(0, panels, grain, [&](int64_t from, int64_t to) {
       std::vector<uint64_t> panel(g.k * kWordColumns, 0);
-      for (int64_t j = from; j < to; ++j) columns(j * kWordColumns, panel);
+      for (int64_t j = from; j < to; ++j) columns(j * kWordColumns, panel, narrow);
     });
   }
 };

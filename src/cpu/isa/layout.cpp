@@ -1,37 +1,26 @@
 // Transposition between contiguous and channels-last, and the bias of channels-last results.
 #include "backend/conv.h"
 #include "cpu/isa/runs.h"
+#include "cpu/isa/transpose.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {
 
-constexpr int64_t kTile = 16;
-
 template <class T>
 void transpose_of(int64_t batch, int64_t rows, int64_t cols, T* out, const T* in) {
-  const int64_t row_tiles = (rows + kTile - 1) / kTile, col_tiles = (cols + kTile - 1) / kTile;
+  constexpr int64_t kTile = kTransposeTile, item = sizeof(T);
+  const int64_t col_tiles = (cols + kTile - 1) / kTile;
   // Bands of output rows: writes stay in one place.
-  const int64_t bands = batch * col_tiles;
-  parallel_for(0, bands, std::max<int64_t>(1, kGrain / (kTile * std::max<int64_t>(rows, 1))),
+  const auto band = [&](int64_t at) {
+    const int64_t first = at / col_tiles * rows * cols, c = at % col_tiles * kTile, cn = std::min(kTile, cols - c);
+    for (int64_t r = 0; r < rows; r += kTile)
+      transpose_tile<T>(reinterpret_cast<char*>(out + first + c * rows + r), rows * item,
+                        reinterpret_cast<const char*>(in + first + r * cols + c), cols * item, cn,
+                        std::min(kTile, rows - r));
+  };
+  parallel_for(0, batch * col_tiles, std::max<int64_t>(1, kGrain / (kTile * std::max<int64_t>(rows, 1))),
                [&](int64_t from, int64_t to) {
-                 for (int64_t band = from; band < to; ++band) {
-                   const int64_t b = band / col_tiles, c0 = band % col_tiles * kTile, cn = std::min(kTile, cols - c0);
-                   const T* __restrict src = in + b * rows * cols;
-                   T* __restrict dst = out + b * rows * cols;
-                   for (int64_t tile = 0; tile < row_tiles; ++tile) {
-                     const int64_t r0 = tile * kTile, rn = std::min(kTile, rows - r0);
-                     if (rn == kTile && cn == kTile) {
-                       T block[kTile][kTile];
-                       for (int64_t r = 0; r < kTile; ++r)
-                         for (int64_t c = 0; c < kTile; ++c) block[r][c] = src[(r0 + r) * cols + c0 + c];
-                       for (int64_t c = 0; c < kTile; ++c)
-                         for (int64_t r = 0; r < kTile; ++r) dst[(c0 + c) * rows + r0 + r] = block[r][c];
-                     } else {
-                       for (int64_t c = 0; c < cn; ++c)
-                         for (int64_t r = 0; r < rn; ++r) dst[(c0 + c) * rows + r0 + r] = src[(r0 + r) * cols + c0 + c];
-                     }
-                   }
-                 }
+                 for (int64_t at = from; at < to; ++at) band(at);
                });
 }
 

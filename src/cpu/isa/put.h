@@ -1,6 +1,8 @@
 #pragma once
 // What kernels that write where an index points to share.
 
+#include <memory>
+
 #include "backend/indexing.h"
 #include "cpu/isa/convert_element.h"
 #include "cpu/isa/copy_bytes.h"
@@ -48,6 +50,32 @@ inline BFloat16 sum_of(BFloat16 a, BFloat16 b) {
   const __m128i bits = _mm_castps_si128(sum), odd = _mm_and_si128(_mm_srli_epi32(bits, 16), _mm_cvtsi32_si128(1));
   const __m128i rounded = _mm_add_epi32(_mm_add_epi32(bits, _mm_cvtsi32_si128(0x7fff)), odd);
   return std::bit_cast<BFloat16>(static_cast<uint16_t>(_mm_extract_epi16(rounded, 1)));
+}
+
+/// to[at[k]] += from[k] for every k in order, each sum rounded as sum_of rounds it; false, and nothing is changed,
+/// where a NaN comes in. The row is kept as floats that are numbers of bf16: a sum that follows another in the same
+/// place waits for less than a conversion to memory and back.
+inline bool add_at(BFloat16* to, int64_t size, const BFloat16* from, const int64_t* at, int64_t n) {
+  const std::unique_ptr<float[]> memory(new float[size + n]);
+  float *row = memory.get(), *added = row + size;
+  convert_run(row, to, size);
+  convert_run(added, from, n);
+  const __m128i one = _mm_cvtsi32_si128(1), half = _mm_cvtsi32_si128(0x7fff), kept = _mm_cvtsi32_si128(-0x10000);
+  for (int64_t k = 0; k < n; ++k) {
+    const __m128 sum = _mm_add_ss(_mm_load_ss(row + at[k]), _mm_load_ss(added + k));
+    const __m128i bits = _mm_castps_si128(sum), odd = _mm_and_si128(_mm_srli_epi32(bits, 16), one);
+    const __m128i rounded = _mm_and_si128(_mm_add_epi32(_mm_add_epi32(bits, half), odd), kept);
+    _mm_store_ss(row + at[k], _mm_castsi128_ps(rounded));  // NaN stays NaN: its low bits are zero
+  }
+  int32_t nan = 0;
+  for (int64_t i = 0; i < size; ++i) nan |= row[i] != row[i];
+  if (!nan) convert_run(to, row, size);
+  return !nan;
+}
+/// Whether add_at() pays for so many sums in a row of `size`.
+template <class T>
+inline bool adds_at(PutOp op, int64_t size, int64_t n) {
+  return std::is_same_v<T, BFloat16> && op == PutOp::add && n >= 16 && 4 * n >= size;
 }
 
 template <class T>

@@ -1,6 +1,9 @@
 #pragma once
 // The steps of reductions, for runs and rows.
 
+#include <immintrin.h>
+
+#include <algorithm>
 #include <bit>
 #include <limits>
 
@@ -12,9 +15,9 @@
 namespace hb::cpu::HB_ISA {
 
 constexpr int64_t kVectorBytes = kIsaLevel >= 4 ? 64 : 32;
-template <class T>
+template <class T, int64_t bytes = kVectorBytes>
 struct VectorOf {
-  typedef T type __attribute__((vector_size(kVectorBytes), aligned(1), may_alias));
+  typedef T type __attribute__((vector_size(bytes), aligned(1), may_alias));
 };
 template <class T>
 using Vector = typename VectorOf<T>::type;
@@ -23,15 +26,76 @@ using formula::merge;
 using formula::start;
 using formula::step;
 
-/// One value of a vector's: halves are merged until one lane is left.
+/// One value of a vector's: halves are merged until one lane is left. They stay in registers.
+template <ReduceOp op, class T, int64_t bytes = kVectorBytes>
+inline T across(typename VectorOf<T, bytes>::type v) {
+  if constexpr (bytes > 16) {
+    using Half = typename VectorOf<T, bytes / 2>::type;
+    Half low, high;
+    __builtin_memcpy(&low, &v, sizeof low);
+    __builtin_memcpy(&high, reinterpret_cast<const char*>(&v) + sizeof low, sizeof high);
+    return across<op, T, bytes / 2>(merge<op, Half>(low, high));
+  } else if constexpr (sizeof(T) == 8) {
+    return merge<op, T>(v[0], v[1]);
+  } else {
+    return merge<op, T>(merge<op, T>(v[0], v[2]), merge<op, T>(v[1], v[3]));
+  }
+}
+
+// The larger or smaller of two vectors, lane by lane; `best` where either is NaN or both are equal.
+#ifdef __AVX512F__
+inline Vector<float> larger(Vector<float> x, Vector<float> best) { return _mm512_max_ps((__m512)x, (__m512)best); }
+inline Vector<float> smaller(Vector<float> x, Vector<float> best) { return _mm512_min_ps((__m512)x, (__m512)best); }
+inline Vector<double> larger(Vector<double> x, Vector<double> best) { return _mm512_max_pd((__m512d)x, (__m512d)best); }
+inline Vector<double> smaller(Vector<double> x, Vector<double> best) {
+  return _mm512_min_pd((__m512d)x, (__m512d)best);
+}
+inline int either_is_nan(Vector<float> x, Vector<float> y) {
+  return _mm512_cmp_ps_mask((__m512)x, (__m512)y, _CMP_UNORD_Q);
+}
+inline int either_is_nan(Vector<double> x, Vector<double> y) {
+  return _mm512_cmp_pd_mask((__m512d)x, (__m512d)y, _CMP_UNORD_Q);
+}
+#else
+inline Vector<float> larger(Vector<float> x, Vector<float> best) { return _mm256_max_ps((__m256)x, (__m256)best); }
+inline Vector<float> smaller(Vector<float> x, Vector<float> best) { return _mm256_min_ps((__m256)x, (__m256)best); }
+inline Vector<double> larger(Vector<double> x, Vector<double> best) { return _mm256_max_pd((__m256d)x, (__m256d)best); }
+inline Vector<double> smaller(Vector<double> x, Vector<double> best) {
+  return _mm256_min_pd((__m256d)x, (__m256d)best);
+}
+inline int either_is_nan(Vector<float> x, Vector<float> y) {
+  return _mm256_movemask_ps(_mm256_cmp_ps((__m256)x, (__m256)y, _CMP_UNORD_Q));
+}
+inline int either_is_nan(Vector<double> x, Vector<double> y) {
+  return _mm256_movemask_pd(_mm256_cmp_pd((__m256d)x, (__m256d)y, _CMP_UNORD_Q));
+}
+#endif
+
+/// The largest or smallest of at least a vector of values; false where a NaN is among them. Cheaper than steps that keep
+/// NaN: two vectors are looked at with one comparison.
 template <ReduceOp op, class T>
-inline T across(Vector<T> v) {
+inline bool extreme_of_numbers(const T* x, int64_t n, T& result) {
+  using V = Vector<T>;
   constexpr int64_t lanes = kVectorBytes / sizeof(T);
-  T part[lanes];
-  __builtin_memcpy(part, &v, sizeof part);
-  for (int64_t width = lanes / 2; width > 0; width /= 2)
-    for (int64_t j = 0; j < width; ++j) part[j] = merge<op, T>(part[j], part[j + width]);
-  return part[0];
+  const auto take = [](V& best, V v) { best = op == ReduceOp::max ? larger(v, best) : smaller(v, best); };
+  const auto at = [x](int64_t i) { return *reinterpret_cast<const V*>(x + i); };
+  const V first = V{} + start<op, T>();
+  V a = first, b = first, c = first, d = first;
+  int nan = 0;
+  int64_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    const V v0 = at(i), v1 = at(i + lanes), v2 = at(i + 2 * lanes), v3 = at(i + 3 * lanes);
+    nan |= either_is_nan(v0, v1) | either_is_nan(v2, v3);
+    take(a, v0), take(b, v1), take(c, v2), take(d, v3);
+  }
+  for (; i < n; i += lanes) {  // the last vector may hold values that have been taken
+    const V v = at(std::min(i, n - lanes));
+    nan |= either_is_nan(v, v);
+    take(a, v);
+  }
+  take(a, b), take(c, d), take(a, c);
+  result = across<op, T>(a);
+  return nan == 0;
 }
 
 /// n consecutive values in the compute type.
@@ -41,6 +105,8 @@ inline T reduce_run(const T* x, int64_t n) {
   constexpr int64_t lanes = kVectorBytes / sizeof(T);
   T total = start<op, T>();
   int64_t i = 0;
+  if constexpr ((op == ReduceOp::max || op == ReduceOp::min) && std::is_floating_point_v<T>)
+    if (n >= lanes && extreme_of_numbers<op, T>(x, n, total)) return total;
   if (n >= lanes) {
     const V first = V{} + start<op, T>();
     V a = first, b = first, c = first, d = first;

@@ -2,25 +2,33 @@
 
 #include <memory>
 
+#include "cpu/isa/row_sums.h"
 #include "cpu/isa/runs.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {
 
-// A row as it is computed with; the results may stand where it stands.
+constexpr int64_t kTogether = 2048;  // values of rows that go together
+
+// `rows` rows of n values as they are computed with; y may be where they stand. Exponentials go to `powers`, which is y
+// where they are the result.
 template <class C>
-void softmax_row(const C* in, C* out, int64_t n, bool log) {
-  const C top = max_over<C>(n, [=](int64_t i) { return in[i]; });
-  if (log) {
-    const C shift = std::log(sum_over<C>(n, [=](int64_t i) { return quick_exp(in[i] - top); }));
+void softmax_rows(const C* in, C* y, C* powers, int64_t rows, int64_t n, bool log) {
+  for (int64_t r = 0; r < rows; ++r) {
+    const C top = max_of_run(in + r * n, n);
     HB_INDEPENDENT
-    for (int64_t i = 0; i < n; ++i) out[i] = in[i] - top - shift;
-    return;
+    for (int64_t i = r * n; i < (r + 1) * n; ++i) y[i] = in[i] - top;
   }
   HB_INDEPENDENT
-  for (int64_t i = 0; i < n; ++i) out[i] = quick_exp(in[i] - top);
-  const C scale = C(1) / sum_over<C>(n, [=](int64_t i) { return out[i]; });
-  for (int64_t i = 0; i < n; ++i) out[i] *= scale;
+  for (int64_t i = 0; i < rows * n; ++i) powers[i] = quick_exp(y[i]);
+  for (int64_t r = 0; r < rows; ++r) {
+    const C sum = sum_of_run(powers + r * n, n), by = log ? std::log(sum) : C(1) / sum;
+    C* row = y + r * n;
+    if (log)
+      for (int64_t i = 0; i < n; ++i) row[i] -= by;
+    else
+      for (int64_t i = 0; i < n; ++i) row[i] *= by;
+  }
 }
 
 template <class C>
@@ -164,14 +172,19 @@ void softmax(ScalarType dtype, const SoftmaxShape& s, bool log, void* out_data, 
         }
         softmax_columns(in + at, out + at, s.n, s.inner, width, log);
       });
+    using C = compute_t<T>;
+    const int64_t at_once = std::max<int64_t>(1, kTogether / std::max<int64_t>(1, s.n));
     parallel_for(0, s.outer, std::max<int64_t>(1, kGrain / 8 / std::max<int64_t>(1, s.n)),
                  [&](int64_t from, int64_t to) {
-                   RunBuffer<T> buffer(s.n);
-                   for (int64_t r = from; r < to; ++r) {
-                     const auto* row = computable(in + r * s.n, buffer.data(), s.n);
-                     auto* y = results(out + r * s.n, buffer.data());
-                     softmax_row(row, y, s.n, log);
-                     finish(y, out + r * s.n, s.n);
+                   const int64_t most = std::min(at_once, to - from) * s.n;
+                   const std::unique_ptr<C[]> wide(kStoredAsComputed<T> ? nullptr : new C[most]);
+                   const std::unique_ptr<C[]> powers(log ? new C[most] : nullptr);
+                   for (int64_t r = from; r < to; r += at_once) {
+                     const int64_t rows = std::min(at_once, to - r), n = rows * s.n;
+                     const auto* x = computable(in + r * s.n, wide.get(), n);
+                     auto* y = results(out + r * s.n, wide.get());
+                     softmax_rows(x, y, log ? powers.get() : y, rows, s.n, log);
+                     finish(y, out + r * s.n, n);
                    }
                  });
   });

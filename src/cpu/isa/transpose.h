@@ -1,0 +1,118 @@
+#pragma once
+// Tiles of a matrix turned over. Elements count by their size alone.
+#include <immintrin.h>
+
+#include <cstdint>
+#include <cstring>
+
+#include "cpu/isa/isa.h"
+
+namespace hb::cpu::HB_ISA {
+namespace {
+
+constexpr int64_t kTransposeTile = 32;
+
+/// to[j][i] = from[i][j] for a tile; elements of one size, so that the type does not matter.
+template <class T>
+inline void transpose_tile(char* to, int64_t to_row, const char* from, int64_t from_row, int64_t rows,
+                           int64_t columns) {
+  T tile[kTransposeTile][kTransposeTile];
+  for (int64_t i = 0; i < columns; ++i) {
+    const auto* in = reinterpret_cast<const T*>(from + i * from_row);
+    if (rows == kTransposeTile) {
+      for (int64_t j = 0; j < kTransposeTile; ++j) tile[j][i] = in[j];
+    } else {
+      for (int64_t j = 0; j < rows; ++j) tile[j][i] = in[j];
+    }
+  }
+  for (int64_t j = 0; j < rows; ++j) std::memcpy(to + j * to_row, tile[j], columns * sizeof(T));
+}
+
+/// Eight rows of eight four-byte elements.
+inline void transpose_8x8(char* to, int64_t to_row, const char* from, int64_t from_row) {
+  __m256 r[8], t[8];
+  for (int i = 0; i < 8; ++i) r[i] = _mm256_loadu_ps(reinterpret_cast<const float*>(from + i * from_row));
+  for (int i = 0; i < 4; ++i) {
+    t[2 * i] = _mm256_unpacklo_ps(r[2 * i], r[2 * i + 1]);
+    t[2 * i + 1] = _mm256_unpackhi_ps(r[2 * i], r[2 * i + 1]);
+  }
+  for (int i = 0; i < 2; ++i) {
+    const int k = 4 * i;
+    r[k] = _mm256_shuffle_ps(t[k], t[k + 2], 0x44), r[k + 1] = _mm256_shuffle_ps(t[k], t[k + 2], 0xee);
+    r[k + 2] = _mm256_shuffle_ps(t[k + 1], t[k + 3], 0x44), r[k + 3] = _mm256_shuffle_ps(t[k + 1], t[k + 3], 0xee);
+  }
+  for (int i = 0; i < 4; ++i) {
+    t[i] = _mm256_permute2f128_ps(r[i], r[i + 4], 0x20);
+    t[i + 4] = _mm256_permute2f128_ps(r[i], r[i + 4], 0x31);
+  }
+  for (int i = 0; i < 8; ++i) _mm256_storeu_ps(reinterpret_cast<float*>(to + i * to_row), t[i]);
+}
+
+/// Eight rows of eight two-byte elements.
+inline void transpose_8x8_words(char* to, int64_t to_row, const char* from, int64_t from_row) {
+  __m128i r[8], t[8];
+  for (int i = 0; i < 8; ++i) r[i] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i * from_row));
+  for (int i = 0; i < 4; ++i) {
+    t[2 * i] = _mm_unpacklo_epi16(r[2 * i], r[2 * i + 1]);
+    t[2 * i + 1] = _mm_unpackhi_epi16(r[2 * i], r[2 * i + 1]);
+  }
+  for (int i = 0; i < 2; ++i) {
+    const int k = 4 * i;
+    r[k] = _mm_unpacklo_epi32(t[k], t[k + 2]), r[k + 1] = _mm_unpackhi_epi32(t[k], t[k + 2]);
+    r[k + 2] = _mm_unpacklo_epi32(t[k + 1], t[k + 3]), r[k + 3] = _mm_unpackhi_epi32(t[k + 1], t[k + 3]);
+  }
+  for (int i = 0; i < 4; ++i) {
+    t[2 * i] = _mm_unpacklo_epi64(r[i], r[i + 4]);
+    t[2 * i + 1] = _mm_unpackhi_epi64(r[i], r[i + 4]);
+  }
+  for (int i = 0; i < 8; ++i) _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i * to_row), t[i]);
+}
+
+/// Four rows of four eight-byte elements.
+inline void transpose_4x4(char* to, int64_t to_row, const char* from, int64_t from_row) {
+  __m256d r[4], t[4];
+  for (int i = 0; i < 4; ++i) r[i] = _mm256_loadu_pd(reinterpret_cast<const double*>(from + i * from_row));
+  for (int i = 0; i < 2; ++i) {
+    t[i] = _mm256_unpacklo_pd(r[2 * i], r[2 * i + 1]);
+    t[i + 2] = _mm256_unpackhi_pd(r[2 * i], r[2 * i + 1]);
+  }
+  for (int i = 0; i < 2; ++i) {
+    r[i] = _mm256_permute2f128_pd(t[2 * i], t[2 * i + 1], 0x20);
+    r[i + 2] = _mm256_permute2f128_pd(t[2 * i], t[2 * i + 1], 0x31);
+  }
+  for (int i = 0; i < 4; ++i) _mm256_storeu_pd(reinterpret_cast<double*>(to + i * to_row), r[i]);
+}
+
+/// A tile in squares of `side` elements, and what is left element by element.
+template <class T, int64_t side, class Square>
+inline void transpose_squares(char* to, int64_t to_row, const char* from, int64_t from_row, int64_t rows,
+                              int64_t columns, const Square& square) {
+  constexpr int64_t item = sizeof(T);
+  const int64_t whole_rows = rows / side * side, whole_columns = columns / side * side;
+  for (int64_t j = 0; j < whole_rows; j += side)
+    for (int64_t i = 0; i < whole_columns; i += side)
+      square(to + j * to_row + i * item, to_row, from + i * from_row + j * item, from_row);
+  const auto one = [&](int64_t j, int64_t i) {
+    std::memcpy(to + j * to_row + i * item, from + i * from_row + j * item, item);
+  };
+  for (int64_t j = 0; j < rows; ++j)
+    for (int64_t i = j < whole_rows ? whole_columns : 0; i < columns; ++i) one(j, i);
+}
+template <>
+inline void transpose_tile<uint32_t>(char* to, int64_t to_row, const char* from, int64_t from_row, int64_t rows,
+                                     int64_t columns) {
+  transpose_squares<uint32_t, 8>(to, to_row, from, from_row, rows, columns, transpose_8x8);
+}
+template <>
+inline void transpose_tile<uint16_t>(char* to, int64_t to_row, const char* from, int64_t from_row, int64_t rows,
+                                     int64_t columns) {
+  transpose_squares<uint16_t, 8>(to, to_row, from, from_row, rows, columns, transpose_8x8_words);
+}
+template <>
+inline void transpose_tile<uint64_t>(char* to, int64_t to_row, const char* from, int64_t from_row, int64_t rows,
+                                     int64_t columns) {
+  transpose_squares<uint64_t, 4>(to, to_row, from, from_row, rows, columns, transpose_4x4);
+}
+
+}  // namespace
+}  // namespace hb::cpu::HB_ISA
