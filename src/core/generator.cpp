@@ -8,6 +8,7 @@
 #include <halfbridge/error.h>
 
 #include "core/load_cuda.h"
+#include "core/own_generator.h"
 #include "core/recorder.h"
 
 namespace hb {
@@ -110,7 +111,14 @@ GeneratorImpl& Generator::impl() const {
 
 namespace detail {
 
+namespace {
+thread_local constinit const Generator* own_generator = nullptr;
+}
+OwnGenerator::OwnGenerator(const Generator& own) : before_(std::exchange(own_generator, &own)) {}
+OwnGenerator::~OwnGenerator() { own_generator = before_; }
+
 const Generator& getDefaultCPUGenerator() {
+  if (HB_UNLIKELY(own_generator != nullptr)) return *own_generator;
   // Never destroyed: threads may draw numbers while the process ends.
   static const auto* generator = new Generator(createCPUGenerator(default_rng_seed_val));
   return *generator;
@@ -145,14 +153,19 @@ void manual_seed(uint64_t seed) {
   std::lock_guard<std::mutex> lock(generator.mutex());
   generator.set_current_seed(seed);
   last_seed = seed;
-  if (HB_LIKELY(!detail::other_devices)) return;
+  for (Generator& other : detail::generators_of_devices()) other.manual_seed(seed);
+}
+
+std::vector<Generator> detail::generators_of_devices() {
+  std::vector<Generator> all;
+  if (HB_LIKELY(!other_devices)) return all;
   for (int type = 1; type < COMPILE_TIME_MAX_DEVICE_TYPES; ++type) {
     if (static_cast<DeviceType>(type) == kCUDA && !cuda_is_open()) continue;  // it need not be opened for this
-    if (static_cast<DeviceType>(type) == kMeta) continue;                     // no numbers of its own
     DeviceBackend* const backend = find_device_backend(static_cast<DeviceType>(type));
     for (DeviceIndex i = 0; backend && i < backend->count(); ++i)
-      Generator(backend->default_generator(i)).manual_seed(seed);
+      if (const Generator& g = backend->default_generator(i); !g.device().is_cpu()) all.push_back(g);
   }
+  return all;
 }
 
 }  // namespace hb

@@ -1,12 +1,16 @@
 #include <halfbridge/bridge/checkpoint.h>
 
 #include <mutex>
+#include <optional>
+#include <utility>
 
 #include <halfbridge/generator.h>
 
 #include "autocast/snapshot.h"
 #include "autograd/record.h"
 #include "autograd/watch.h"
+#include "core/own_generator.h"
+#include "core/recorder.h"
 #include "core/stack.h"
 
 namespace hb::bridge::detail {
@@ -17,7 +21,7 @@ namespace {
 class Region final : public SavedSource {
  public:
   Region(const variable_list& inputs, CheckpointScope::Again again)
-      : again_(std::move(again)), random_state_(default_generator().get_state()) {
+      : again_(std::move(again)), numbers_(copy_of(default_generator())), numbers_of_devices_(states_of_devices()) {
     for (const Tensor& t : inputs) inputs_.push_back(SavedTensor::input(t));
   }
   ~Region() override {
@@ -43,6 +47,18 @@ class Region final : public SavedSource {
   void drop(uint32_t number) override {
     std::lock_guard lock(mutex_);
     saved_[number].value = Tensor();
+  }
+  /// A generator that draws what the function draws.
+  Generator numbers() const { return numbers_.clone(); }
+  /// The function has drawn from it: where nobody else has drawn since, the default generator goes on behind that.
+  void drawn(const Generator& own) const {
+    Generator shared = default_generator();
+    const std::lock_guard lock(shared.mutex());
+    auto *all = shared.get<CPUGeneratorImpl>(), *from = own.get<CPUGeneratorImpl>();
+    if (!draw_alike(*all, *numbers_.get<CPUGeneratorImpl>())) return;
+    all->set_engine(from->engine());
+    all->set_next_float_normal_sample(from->next_float_normal_sample());
+    all->set_next_double_normal_sample(from->next_double_normal_sample());
   }
 
  private:
@@ -96,7 +112,10 @@ class Region final : public SavedSource {
     AutoGradMode recording(true);
     autocast::Restored precision(autocast_);
     const Recomputation again;
-    RandomStateGuard random(random_state_);
+    hb::capture::tell_refusal("checkpoint", "draws the numbers of its first call again");
+    const Generator numbers = this->numbers();
+    const hb::detail::OwnGenerator own(numbers);
+    const NumbersOfDevices of_devices(numbers_of_devices_);
     again_(inputs);
     HB_CHECK(refill->count == saved_.size(),
              "[checkpoint] expected the second call of the function to save as many tensors as the first (",
@@ -104,17 +123,40 @@ class Region final : public SavedSource {
     with_history_ = with_history;
   }
 
-  struct RandomStateGuard {
-    explicit RandomStateGuard(const Tensor& state) : generator(default_generator()), before(generator.get_state()) {
-      generator.set_state(state);
+  static bool draw_alike(const CPUGeneratorImpl& a, const CPUGeneratorImpl& b) {
+    const Mt19937 of_a = a.engine(), of_b = b.engine();
+    return of_a.position() == of_b.position() && of_a.words() == of_b.words() &&
+           a.next_float_normal_sample() == b.next_float_normal_sample() &&
+           a.next_double_normal_sample() == b.next_double_normal_sample();
+  }
+  static Generator copy_of(Generator shared) {
+    const std::lock_guard lock(shared.mutex());
+    return shared.clone();
+  }
+
+  // Generators of devices are put back and forth, which other threads that draw there notice.
+  using States = std::vector<std::pair<Generator, Tensor>>;
+  static States states_of_devices() {
+    States states;
+    for (const Generator& g : hb::detail::generators_of_devices()) states.emplace_back(g, g.get_state());
+    return states;
+  }
+  struct NumbersOfDevices {
+    explicit NumbersOfDevices(const States& states) : before(states_of_devices()) { put(states); }
+    ~NumbersOfDevices() { put(before); }
+    static void put(const States& states) {
+      for (const auto& [generator, state] : states) {
+        Generator g = generator;
+        const std::lock_guard lock(g.mutex());
+        g.set_state(state);
+      }
     }
-    ~RandomStateGuard() { generator.set_state(before); }
-    Generator generator;
-    Tensor before;
+    States before;
   };
 
   CheckpointScope::Again again_;
-  Tensor random_state_;
+  const Generator numbers_;
+  const States numbers_of_devices_;
   autocast::Snapshot autocast_ = autocast::Snapshot::take();
   std::vector<SavedTensor> inputs_;
   std::vector<Saved> saved_;
@@ -125,13 +167,20 @@ class Region final : public SavedSource {
 }  // namespace
 
 struct CheckpointScope::State {
-  intrusive_ptr<Region> region;
+  explicit State(intrusive_ptr<Region> r)
+      : region(std::move(r)), numbers(region->numbers()), own(std::in_place, numbers), scope(region.get()) {}
+  ~State() {
+    own.reset();
+    region->drawn(numbers);
+  }
+  const intrusive_ptr<Region> region;
+  const Generator numbers;
+  std::optional<hb::detail::OwnGenerator> own;
   SavedSource::Scope scope;
 };
 
 CheckpointScope::CheckpointScope(const variable_list& inputs, Again again) {
-  auto region = make_intrusive<Region>(inputs, std::move(again));
-  state_ = new State{region, SavedSource::Scope(region.get())};
+  state_ = new State(make_intrusive<Region>(inputs, std::move(again)));
 }
 CheckpointScope::~CheckpointScope() { delete state_; }
 

@@ -63,4 +63,19 @@ TEST(SoftwareRandom, Choices) {
   EXPECT_THROW(torch::multinomial(torch::zeros({2}, torch::device(kGpu)), 3, true).cpu(), c10::Error);
 }
 
+// The second call of a checkpointed function draws what the first drew, and leaves the generator as it was.
+TEST(SoftwareRandom, CheckpointsDrawTheirNumbersAgain) {
+  const Tensor w = torch::ones({256}, torch::device(kGpu)).requires_grad_(),
+               x = torch::ones({256}, torch::device(kGpu));
+  const auto numbers_after = [&](bool backward) {
+    torch::manual_seed(5);
+    const Tensor y = torch::checkpoint([&](const Tensor& a) { return torch::dropout(a * w, 0.5, true).exp(); }, x);
+    w.mutable_grad().reset();
+    if (backward) y.sum().backward();
+    if (backward) EXPECT_TRUE((y.detach() > 1.5).cpu().equal((w.grad() > 0).cpu()));
+    return torch::rand({8}, torch::device(kGpu)).cpu();
+  };
+  EXPECT_TRUE(numbers_after(false).equal(numbers_after(true)));
+}
+
 }  // namespace
