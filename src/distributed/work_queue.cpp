@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 
+#include <utility>
+
 #include <halfbridge/grad_mode.h>
 
 namespace hb::distributed {
@@ -48,19 +50,22 @@ intrusive_ptr<ivalue::Future> CollectiveWork::getFutureResult() {
   return future;
 }
 
-/// Completes the futures that were asked for and are not complete yet; two threads may come at once.
+/// Completes the futures that were asked for and are not complete yet. Two threads may come at once: the one that is
+/// later waits until the other has. A callback of the first future may come again on the same thread.
 void CollectiveWork::finish_futures() {
   std::unique_lock<std::mutex> lock(mutex_);
-  const auto future = future_, result = future_result_;
   const std::exception_ptr error = exception_;
-  lock.unlock();
-  static std::mutex one_at_a_time;
-  std::unique_lock<std::mutex> turn(one_at_a_time);
-  const bool first = future && !future->completed(), second = result && !result->completed();
-  turn.unlock();
-  if (first && error) future->setError(error);
-  if (first && !error) future->markCompleted(IValue(outputs_));
-  if (second) result->markCompleted(static_cast<int64_t>(error ? WorkResult::COMM_ERROR : WorkResult::SUCCESS));
+  const auto each = [&](intrusive_ptr<ivalue::Future> future, bool& taken, const IValue& value, bool throws) {
+    const bool mine = future && !std::exchange(taken, true);
+    lock.unlock();
+    if (mine && error && throws) future->setError(error);
+    if (mine && !(error && throws)) future->markCompleted(value);
+    if (future) future->wait();
+    lock.lock();
+  };
+  each(future_, future_taken_, IValue(outputs_), true);
+  const auto result = error ? WorkResult::COMM_ERROR : WorkResult::SUCCESS;
+  each(future_result_, future_result_taken_, static_cast<int64_t>(result), false);
 }
 
 float CollectiveWork::getDuration() const {

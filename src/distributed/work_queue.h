@@ -40,6 +40,7 @@ class CollectiveWork : public Work {
   std::vector<Tensor> outputs_;
   std::chrono::steady_clock::time_point started_, finished_;
   intrusive_ptr<ivalue::Future> future_, future_result_;
+  bool future_taken_ = false, future_result_taken_ = false;  // by the thread that completes them
 };
 
 class WorkQueue : public std::enable_shared_from_this<WorkQueue> {

@@ -86,6 +86,28 @@ TEST(DistributedCollectives, AWaitThatRunsOutLeavesTheCollective) {
   }));
 }
 
+/// The group's thread ends the work while others ask for its future: one of them completes it.
+TEST(DistributedCollectives, FuturesOfWorkThatEnds) {
+  expect_no_errors(ranks::run(1, [](const Group& group) {
+    c10d::AllreduceOptions options;
+    options.asyncOp = true;
+    for (int i = 0; i < 300; ++i) {
+      std::vector<torch::Tensor> tensors{torch::ones({4})};
+      const auto work = group->allreduce(tensors, options);
+      std::thread other([&] {
+        while (!work->isCompleted()) {
+        }
+        EXPECT_NO_THROW(work->getFutureResult()->wait());
+      });
+      while (!work->isCompleted()) {
+      }
+      const auto future = work->getFuture();
+      EXPECT_TRUE(future->completed() && future->hasValue());
+      other.join();
+    }
+  }));
+}
+
 TEST(DistributedCollectives, AbortEndsWhatWaits) {
   const auto errors = ranks::run(2, [](const Group& group) {
     std::vector<torch::Tensor> tensors{torch::ones({3})};
