@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <string>
@@ -347,6 +348,34 @@ TEST_F(AmpEnvironment, ParametersThatJoinLaterAreHeldBackToo) {
   fc(x).to(torch::kFloat).mean().backward();
   sgd.step();
   EXPECT_TRUE(torch::equal(fc->weight, before));
+}
+
+// The last test, since its overflows take the scale down. Both threads find no gradient where they arrive; what the one
+// found may not be forgotten by the other.
+TEST_F(AmpEnvironment, AnOverflowOfOneOfTwoThreads) {
+  const Tensor w = torch::ones({4}).requires_grad_();
+  torch::optim::SGD sgd({w}, 1);
+  std::atomic<int> arrived{0};
+  w.register_hook([&](Tensor) {  // before the gradient is added
+    ++arrived;
+    while (arrived < 2) std::this_thread::yield();
+  });
+  for (int round = 0; round < 5; ++round) {
+    sgd.zero_grad();
+    arrived = 0;
+    std::thread other([&] { (w * INFINITY).sum().backward(); });
+    while (arrived == 0) std::this_thread::yield();
+    w.sum().backward();
+    other.join();
+    sgd.step();
+    ASSERT_TRUE(w.equal(torch::ones({4}))) << "round " << round;
+  }
+  // It is forgotten with the gradients.
+  (w * INFINITY).sum().backward();
+  sgd.zero_grad();
+  w.sum().backward();
+  sgd.step();
+  EXPECT_TRUE(w.equal(torch::zeros({4})));
 }
 
 namespace {

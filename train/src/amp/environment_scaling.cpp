@@ -7,6 +7,7 @@
 #include <halfbridge/ops.h>
 #include <halfbridge/ops/amp.h>
 
+#include "autograd/accumulate_grad.h"
 #include "core/thread_object.h"
 #include "distributed/shared_parameters.h"
 #include "optim/step_observer.h"
@@ -58,39 +59,56 @@ void enter_thread(const Environment& environment) {
 
 void Scaling::begin(variable_list& grads, const variable_list& inputs) {
   enter_thread(environment_);
-  if (pass().depth++ > 0 || !scales()) return;
-  NoGradGuard no_grad;
+  Pass& own = pass();
+  if (own.depth == 0 && scales()) {
+    NoGradGuard no_grad;
+    const Tensor now = scale_roots(grads, inputs);
+    const Tensor inverse = now.defined() ? now.reciprocal() : Tensor();
+    bridge::optim::tell_loss_scaled(now);
+    const std::lock_guard lock(mutex_);
+    if (now.defined() && passes_++ == 0) ++round_;
+    own.inverse = inverse;
+  }
+  ++own.depth;
+}
+
+Tensor Scaling::scale_roots(variable_list& grads, const variable_list& inputs) {
   const std::lock_guard lock(mutex_);
   // Gradients of anything else may be used where no step obeys an overflow.
   const auto is_trained = [&](const Tensor& t) { return flags_.find(t) != nullptr; };
-  if (!inputs.empty() && std::none_of(inputs.begin(), inputs.end(), is_trained))
-    return bridge::optim::tell_loss_scaled({});
+  if (!inputs.empty() && std::none_of(inputs.begin(), inputs.end(), is_trained)) return {};
   const auto first = std::find_if(grads.begin(), grads.end(), [](const Tensor& g) { return g.defined(); });
-  if (first == grads.end()) return bridge::optim::tell_loss_scaled({});
+  if (first == grads.end()) return {};
   Tensor now = scale(first->device()).clone();
   // A root in half holds no more.
   for (const Tensor& g : grads)
     if (g.defined() && g.scalar_type() == kHalf) now.clamp_max_(32768);
   for (Tensor& g : grads)
     if (g.defined() && g.is_floating_point()) g = g * now.to(g.device(), g.scalar_type());
-  pass().inverse = now.reciprocal();
-  bridge::optim::tell_loss_scaled(now);
+  return now;
 }
 
 void Scaling::end() noexcept {
-  if (--pass().depth == 0) pass().inverse = Tensor();
+  Pass& own = pass();
+  if (--own.depth > 0 || !own.inverse.defined()) return;
+  own.inverse = Tensor();
+  const std::lock_guard lock(mutex_);
+  --passes_;
 }
 
 Tensor Scaling::arrived(const Tensor& leaf, Tensor grad) {
   const Tensor& inverse = pass().inverse;
   if (!inverse.defined() || !grad.is_floating_point()) return grad;
   NoGradGuard no_grad;
+  const bool had_gradient = has_gradient(leaf);
   const std::lock_guard lock(mutex_);
   OverflowFlag* const known = flags_.find(leaf);
   Tensor overflow = known ? known->overflow : zeros({}, TensorOptions(kFloat).device(grad.device()));
   if (known) {
     known->scaled = true;
-    if (!leaf.grad().defined()) overflow.zero_();  // the first gradient since they were zeroed
+    // The first gradient since they were zeroed. Within a round a pass of another thread may have found an overflow and
+    // not have added its gradient yet.
+    if (std::exchange(known->round, round_) != round_ && !had_gradient) overflow.zero_();
   }
   grad = own_and_wide(std::move(grad));
   _amp_foreach_non_finite_check_and_unscale_({grad}, overflow, inverse.to(grad.device()));

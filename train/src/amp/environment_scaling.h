@@ -38,8 +38,13 @@ class Scaling final : public BackwardScaling {
   Tensor& scale(const Device& device);
   bool scales() const { return environment_.dtype == kHalf || environment_.fixed_scale > 0; }
 
+  /// Scales the gradients that a pass begins with; returns the scale, undefined where none of them is scaled.
+  Tensor scale_roots(variable_list& grads, const variable_list& inputs);
+
   const Environment environment_;
   std::mutex mutex_;
+  int64_t passes_ = 0;   // that are scaled and run now, of all threads
+  uint64_t round_ = 0;   // passes that run at the same time are of one round
   OverflowFlags flags_;  // of parameters that optimizers have
   Tensor scale_, growth_tracker_;
 };

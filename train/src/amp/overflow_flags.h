@@ -2,6 +2,7 @@
 // Which parameters' gradients overflowed: a flag on the device for each parameter that an optimizer has. It is found by
 // the parameter's address and belongs to that tensor alone; it goes when the tensor goes.
 
+#include <cstdint>
 #include <unordered_map>
 
 #include "autograd/weak_tensor.h"
@@ -11,6 +12,7 @@ namespace hb::amp {
 struct OverflowFlag {
   Tensor overflow;      // float32, one element: not 0 after an overflow
   bool scaled = false;  // a scaled gradient arrived since overflows were last taken
+  uint64_t round = 0;   // of passes (see Scaling) in which the last one arrived
 };
 
 /// Not synchronised. References are good until the next watch().
