@@ -1,6 +1,7 @@
 #include <halfbridge/graphed.h>
 
 #include <algorithm>
+#include <mutex>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -85,7 +86,7 @@ class Observer final : public capture::Recorder {
     if (is_update(call->name)) last_ = std::move(call);
   }
   void uses(const Tensor& t) override {
-    if (t.is_sparse() || !t.is_cuda() || made_.count(&t.impl()) || outside.count(&t.impl())) return;
+    if (t.is_sparse() || !t.is_cuda() || was_made(t) || outside.count(&t.impl())) return;
     for (const Tensor& in : inputs)
       if (in.impl().physical_storage() == t.impl().physical_storage()) return;
     outside[&t.impl()] = {graph::handle_of(t), t.impl().physical_storage()->data(), t.impl().version()};
@@ -111,12 +112,24 @@ class Observer final : public capture::Recorder {
     met_.insert(&t.impl());
     leaves.push_back({graph::handle_of(t), t.grad().defined(), t.grad().defined(), {}});
   }
-  void made(const TensorImpl& tensor) override { made_.insert(&tensor); }
-  void gone(const TensorImpl& tensor) noexcept override { made_.erase(&tensor); }
+  void made(const TensorImpl& tensor) override {
+    const std::lock_guard lock(mutex_);
+    made_.insert(&tensor);
+  }
+  void gone(const TensorImpl& tensor) noexcept override {
+    const std::lock_guard lock(mutex_);
+    made_.erase(&tensor);
+  }
   void allocated(const StorageImpl&) override {}
   void freed(const StorageImpl&) noexcept override {}
 
+  bool was_made(const Tensor& t) {
+    const std::lock_guard lock(mutex_);
+    return made_.count(&t.impl()) != 0;
+  }
+
   std::unique_ptr<capture::Call> last_;
+  std::mutex mutex_;  // other threads may free what this one made
   std::unordered_set<const TensorImpl*> made_, met_;
   int followed_ = 0;
 };

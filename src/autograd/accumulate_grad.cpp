@@ -87,29 +87,37 @@ Tensor AccumulateGrad::take_destination() const {
 variable_list AccumulateGrad::apply(variable_list&& grads) {
   if (!grads[0].defined()) return {};
   Tensor g = as_the_leaf_has_it(variable, std::move(grads[0]));
-  for (auto& hook : variable.impl().materialize_autograd_meta().leaf_hooks) {
+  const auto& hooks = variable.impl().materialize_autograd_meta().leaf_hooks;
+  for (size_t i = 0, n = hooks.size(); i < n; ++i) {
+    const auto hook = hooks[i];  // which may take itself back, or add another
     if (!hook) continue;
     Tensor replaced = hook(g);
     if (replaced.defined()) g = std::move(replaced);
   }
+  add_to_leaf(variable, std::move(g), destination_);
+  return {};
+}
+
+void add_to_leaf(const Tensor& leaf, Tensor g, const Tensor& destination) {
   if (HB_UNLIKELY(capture::any_recording()))
-    if (capture::Recorder* r = capture::recorder()) r->leaf(variable);
-  const std::lock_guard lock(mutex_of(variable));
-  Tensor& sum = variable.mutable_grad();
-  if (HB_UNLIKELY(g.is_sparse() || variable.is_sparse() || sum.is_sparse())) {
+    if (capture::Recorder* r = capture::recorder()) r->leaf(leaf);
+  const std::lock_guard lock(mutex_of(leaf));
+  Tensor& sum = leaf.mutable_grad();
+  if (HB_UNLIKELY(g.is_sparse() || leaf.is_sparse() || sum.is_sparse())) {
     accumulate_layouts(sum, g);
   } else if (!sum.defined()) {
-    const bool same_layout = lie_alike(g, variable);
+    const bool same_layout = lie_alike(g, leaf);
     if (!GradMode::is_enabled()) {
-      if (g.is_same(destination_)) {
+      if (g.is_same(destination)) {
         sum = std::move(g);
-      } else if (may_fill(destination_, g)) {
-        arithmetic.copy_(destination_, g);
-        sum = destination_;
+      } else if (may_fill(destination, g)) {
+        Tensor filled = destination;
+        arithmetic.copy_(filled, g);
+        sum = std::move(filled);
       } else if (same_layout && unshared(g, 1)) {
         sum = g.requires_grad() ? g.detach() : std::move(g);
       } else {
-        sum = empty_like(variable, TensorOptions().dtype(g.scalar_type()));
+        sum = empty_like(leaf, TensorOptions().dtype(g.scalar_type()));
         arithmetic.copy_(sum, g);
       }
     } else {
@@ -120,7 +128,12 @@ variable_list AccumulateGrad::apply(variable_list&& grads) {
   } else {
     sum = arithmetic.add(sum, g);
   }
-  return {};
+}
+
+bool has_gradient(const Tensor& leaf) {
+  const std::lock_guard lock(mutex_of(leaf));
+  const AutogradMeta* meta = leaf.impl().autograd_meta();
+  return meta && meta->grad.defined();
 }
 
 void accumulate(Tensor& sum, Tensor update) {

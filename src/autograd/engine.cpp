@@ -20,7 +20,8 @@ namespace {
 using autodiff::arithmetic;
 bool earlier(const Node* a, const Node* b) { return a->sequence_nr() < b->sequence_nr(); }
 
-void apply_tensor_hook(const Node::TensorHook& hook, size_t number, Tensor& grad) {
+// The hook as a copy: it may take itself back, or add another.
+void apply_tensor_hook(const Node::TensorHook hook, size_t number, Tensor& grad) {
   if (!hook || !grad.defined()) return;
   Tensor replaced = hook(grad);
   if (!replaced.defined()) return;
@@ -183,7 +184,7 @@ void Engine::evaluate(Node* node) {
   p.buffer.clear();
   if (grads.empty()) grads.resize(node->num_inputs());
   if (const auto* hooks = node->hooks_.get()) {
-    for (size_t i = 0; i < hooks->tensor_hooks.size(); ++i) {
+    for (size_t i = 0, n = hooks->tensor_hooks.size(); i < n; ++i) {
       const auto& [nr, hook] = hooks->tensor_hooks[i];
       apply_tensor_hook(hook, i, grads[nr]);
     }
@@ -193,7 +194,7 @@ void Engine::evaluate(Node* node) {
   if (p.wanted) {
     if (auto* leaf = dynamic_cast<AccumulateGrad*>(node))
       if (const AutogradMeta* meta = leaf->variable.impl().autograd_meta())
-        for (size_t i = 0; i < meta->leaf_hooks.size(); ++i) apply_tensor_hook(meta->leaf_hooks[i], i, grads[0]);
+        for (size_t i = 0, n = meta->leaf_hooks.size(); i < n; ++i) apply_tensor_hook(meta->leaf_hooks[i], i, grads[0]);
     capture(node, grads);
     GraphWatchers::each([&](GraphWatcher& w) { w.arrived(*node, grads); });
   }
@@ -302,6 +303,10 @@ edge_list edges_of(const variable_list& inputs) {
   return edges;
 }
 
+bool named_before(const variable_list& inputs, size_t i) {
+  return std::any_of(inputs.begin(), inputs.begin() + i, [&](const Tensor& t) { return t.is_same(inputs[i]); });
+}
+
 void add_up_gradients(const variable_list& tensors, const variable_list& grad_tensors, std::optional<bool> retain_graph,
                       bool create_graph, const variable_list& inputs) {
   Roots roots = make_roots(tensors, grad_tensors);
@@ -312,11 +317,10 @@ void add_up_gradients(const variable_list& tensors, const variable_list& grad_te
   engine.run(roots.edges, std::move(roots.grads));
   for (size_t i = 0; i < inputs.size(); ++i) {
     Tensor g = engine.captured(i);
-    if (!g.defined()) continue;
+    if (!g.defined() || named_before(inputs, i)) continue;
     g = as_the_leaf_has_it(inputs[i], std::move(g));
     AutoGradMode mode(create_graph);
-    Tensor& sum = inputs[i].mutable_grad();
-    sum = sum.defined() ? arithmetic.add(sum, g) : arithmetic.clone(create_graph ? g : g.detach(), std::nullopt);
+    add_to_leaf(inputs[i], std::move(g));
   }
 }
 

@@ -1,5 +1,11 @@
 #include "autograd/history.h"
 
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <utility>
+
 #include <halfbridge/autograd.h>
 #include <halfbridge/ops/factories.h>
 
@@ -98,15 +104,17 @@ void rebase(const Tensor& self, const Tensor& result) {
   base_meta.grad_fn = marker.impl().autograd_meta()->grad_fn;
   base_meta.output_nr = marker.impl().autograd_meta()->output_nr;
   meta.attr_version = self.impl().version() - 1;
-  refresh_view(self);
+  bring_up_to_date(self);
 }
 
-void refresh_view(const Tensor& view) {
+namespace {
+
+// Makes the history anew and hands out the old one, which its caller frees.
+std::shared_ptr<Node> refresh_view(const Tensor& view) {
   AutogradMeta& meta = *view.impl().autograd_meta();
   const Tensor& base = meta.base;
-  if (base.requires_grad()) check_origin(meta, "its base or another view of its base has been");
-  meta.attr_version = view.impl().version();
-  if (!base.requires_grad()) return;
+  if (!base.requires_grad()) return nullptr;
+  check_origin(meta, "its base or another view of its base has been");
   AutoGradMode on(true);
   const Geometry g = geometry_of(base), v = geometry_of(view);
   Tensor marker(view.impl().alias(false));
@@ -117,8 +125,28 @@ void refresh_view(const Tensor& view) {
     arithmetic.copy_(seen, b.grad());
     return {whole};
   });
-  meta.grad_fn = marker.impl().autograd_meta()->grad_fn;
   meta.output_nr = marker.impl().autograd_meta()->output_nr;
+  return std::exchange(meta.grad_fn, marker.impl().autograd_meta()->grad_fn);
+}
+
+// Recursive, since watchers see the new history being recorded.
+std::recursive_mutex& mutex_of(const AutogradMeta& meta) {
+  static std::array<std::recursive_mutex, 64> mutexes;
+  return mutexes[reinterpret_cast<uintptr_t>(&meta) / sizeof(AutogradMeta) % mutexes.size()];
+}
+
+}  // namespace
+
+void bring_up_to_date(const Tensor& view) {
+  AutogradMeta& meta = *view.impl().autograd_meta();
+  const std::atomic_ref<uint32_t> known(meta.attr_version);
+  const uint32_t now = view.impl().version();
+  if (known.load(std::memory_order_acquire) == now) return;
+  std::shared_ptr<Node> old;  // freed when the lock is no longer held
+  const std::lock_guard lock(mutex_of(meta));
+  if (known.load(std::memory_order_relaxed) == now) return;
+  old = refresh_view(view);
+  known.store(now, std::memory_order_release);  // after the history that it speaks of
 }
 
 }  // namespace hb::history

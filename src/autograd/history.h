@@ -10,7 +10,7 @@ Tensor earlier_self(const Tensor& self);
 void rebase(const Tensor& self, const Tensor& result);
 /// Throws for a view that was made in no_grad mode: it cannot get a history. `what`: "is being" or "has been".
 void check_origin(const AutogradMeta& view, const char* what);
-/// The grad_fn of a view whose base was changed in place since it was made.
-void refresh_view(const Tensor& view);
+/// Gives a view whose base was changed in place its new grad_fn. Threads that read the view may all come at once.
+void bring_up_to_date(const Tensor& view);
 
 }  // namespace hb::history

@@ -1,3 +1,6 @@
+#include <array>
+#include <atomic>
+#include <cstddef>
 #include <mutex>
 
 #include <halfbridge/autograd.h>
@@ -7,6 +10,7 @@
 #include "autograd/data_calls.h"
 #include "autograd/history.h"
 #include "autograd/record.h"
+#include "autograd/weak_tensor.h"
 #include "core/remains.h"
 
 // The methods of Tensor that deal with gradients.
@@ -30,6 +34,17 @@ Edge gradient_edge(const Tensor& tensor) {
 }
 
 namespace {
+/// A pass on one thread may write the gradient of a tensor that another gives up: the tensor's end waits for it.
+/// Recursive, since other tensors may end meanwhile.
+std::recursive_mutex& mutex_of(const std::shared_ptr<TensorImpl*>& slot) {
+  static std::array<std::recursive_mutex, 64> mutexes;
+  return mutexes[std::hash<const void*>()(slot.get()) / sizeof(std::max_align_t) % mutexes.size()];
+}
+void empty_slot(const std::shared_ptr<TensorImpl*>& slot) {
+  const std::lock_guard lock(mutex_of(slot));
+  std::atomic_ref(*slot).store(nullptr, std::memory_order_release);
+}
+
 /// Before an alias is made; sparse tensors have nothing to settle.
 void settle_strided(const Tensor& t) {
   if (!t.is_sparse()) t.impl().settle();
@@ -41,15 +56,15 @@ bool Tensor::requires_grad() const {
   const AutogradMeta* meta = impl().autograd_meta();
   if (!meta) return false;
   // A view says what its base says: one made in no_grad mode, though no gradient reaches it, and one whose history is
-  // rebuilt when it is asked for.
-  return meta->requires_grad || meta->grad_fn || (meta->base.defined() && meta->base.requires_grad());
+  // rebuilt when it is asked for, by another thread perhaps: so the base is asked first.
+  return meta->requires_grad || (meta->base.defined() && meta->base.requires_grad()) || meta->grad_fn;
 }
 
 const std::shared_ptr<Node>& Tensor::grad_fn() const {
   static const std::shared_ptr<Node> none;
   AutogradMeta* meta = impl().autograd_meta();
   if (!meta) return none;
-  if (meta->base.defined() && meta->attr_version != impl().version()) history::refresh_view(*this);
+  if (meta->base.defined()) history::bring_up_to_date(*this);
   return meta->grad_fn;
 }
 
@@ -101,23 +116,33 @@ void Tensor::retain_grad() const {
   // Weak: the graph must not keep the tensor that keeps the graph. The tensor is looked up by what it still is.
   auto slot = std::make_shared<TensorImpl*>(&impl());
   grad_fn()->hooks().retain_hooks.emplace_back(meta.output_nr, [slot](const Tensor& g) {
+    Tensor before;  // freed when the lock is no longer held
+    const std::lock_guard lock(mutex_of(slot));
     if (!*slot) return;
-    AutogradMeta& m = (*slot)->materialize_autograd_meta();
-    if (m.grad.defined()) {
-      m.grad = autodiff::arithmetic.add(m.grad, g);
+    Tensor& sum = (*slot)->autograd_meta()->grad;
+    if (sum.defined()) {
+      before = sum;
+      sum = autodiff::arithmetic.add(before, g);
     } else {
-      m.grad = autodiff::arithmetic.clone(GradMode::is_enabled() ? g : g.detach(), std::nullopt);
+      sum = autodiff::arithmetic.clone(GradMode::is_enabled() ? g : g.detach(), std::nullopt);
     }
   });
-  if (meta.retain_slot) *meta.retain_slot = nullptr;  // the node of an earlier value no longer writes here
+  if (meta.retain_slot) empty_slot(meta.retain_slot);  // the node of an earlier value no longer writes here
   meta.retain_slot = std::move(slot);
+}
+std::shared_ptr<TensorImpl*> detail::slot_of(const Tensor& tensor) {
+  static std::mutex mutex;
+  AutogradMeta& meta = tensor.impl().materialize_autograd_meta();
+  const std::lock_guard lock(mutex);
+  if (!meta.retain_slot) meta.retain_slot = std::make_shared<TensorImpl*>(&tensor.impl());
+  return meta.retain_slot;
 }
 bool Tensor::retains_grad() const {
   const AutogradMeta* meta = impl().autograd_meta();
   return meta && meta->retains_grad;
 }
 AutogradMeta::~AutogradMeta() {
-  if (retain_slot) *retain_slot = nullptr;
+  if (retain_slot) empty_slot(retain_slot);
   if (grad_fn.use_count() == 1) detail::free_in_turn(std::move(grad_fn));
   for (Tensor* t : {&grad, &base})
     if (t->defined() && t->use_count() == 1) detail::free_in_turn(std::move(*t));

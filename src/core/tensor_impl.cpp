@@ -77,12 +77,13 @@ void TensorImpl::take_data_of(const TensorImpl& o) {
 }
 
 intrusive_ptr<TensorImpl> TensorImpl::snapshot() const {
-  if (pending::any()) pending::run(*storage_);
   std::unique_lock<std::mutex> lock;
   if (HB_UNLIKELY(is_deferred())) lock = std::unique_lock(mutex_of(this));
   auto copy = make_intrusive<TensorImpl>(storage_, dtype_, sizes_, strides_, offset_);
   // What is deferred and contiguous only waited for its values.
   copy->deferred_.store(is_deferred() && (sparse_ || !copy->contiguous_), std::memory_order_relaxed);
+  if (lock) lock.unlock();
+  if (pending::any()) pending::run(*copy->storage_);
   return copy;
 }
 
@@ -109,21 +110,24 @@ void TensorImpl::set_shared_version(intrusive_ptr<VersionCounter> v) {
 }
 
 // Readers of one tensor on several threads may all be the first to look, and others may be reading the deferred memory:
-// they hold it by a snapshot.
+// they hold it by a snapshot. No lock is held while the kernel runs, which may wait for work of another thread that
+// reads such a tensor (pending.h); where two threads settle, the first to end counts.
 void TensorImpl::settle_slow() {
-  const std::lock_guard lock(mutex_of(this));
-  if (!is_deferred()) return;
-  (void)storage_->data();  // throws where the tensor is sparse
-  if (contiguous_) {       // only its values are awaited
-    if (pending::any()) pending::run(*storage_);
+  const intrusive_ptr<TensorImpl> lying = snapshot();  // whose values are there
+  (void)lying->storage_->data();                       // throws where the tensor is sparse
+  if (!lying->is_deferred()) {                         // it only waited for them, or another thread has settled it
+    const std::lock_guard lock(mutex_of(this));
     return deferred_.store(false, std::memory_order_release);
   }
-  Tensor physical(make_intrusive<TensorImpl>(storage_, dtype_, sizes_, strides_, offset_));
+  lying->deferred_.store(false, std::memory_order_relaxed);
+  Tensor physical(lying);
   DimVector strides = geometry::contiguous_strides(sizes_);
   auto settled =
       make_intrusive<TensorImpl>(StorageImpl::allocate(numel_ * itemsize(), device()), dtype_, sizes_, strides, 0);
   Tensor out(settled);
   copy_kernel(device())(Loop({&out}, {&physical}));
+  const std::lock_guard lock(mutex_of(this));
+  if (!is_deferred() || storage_ != lying->storage_) return;
   storage_ = settled->storage_, strides_ = std::move(strides), offset_ = 0, contiguous_ = true;
   deferred_.store(false, std::memory_order_release);
 }
