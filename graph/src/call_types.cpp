@@ -12,7 +12,7 @@
 #include "backend/elementwise.h"
 #include "backend/factories.h"
 #include "backend/fft.h"
-#include "backend/gemm.h"
+#include "backend/gemm_epilogue.h"
 #include "backend/grid_sample.h"
 #include "backend/group_norm.h"
 #include "backend/indexing.h"
@@ -84,9 +84,9 @@ Table* make_table() {
           moments_kernel, extremum_kernel, separable_select_kernel, separable_sum_kernel, softmax_kernel,
           softmax_backward_kernel, order_kernel, mode_kernel, searchsorted_kernel, scan_kernel, bincount_kernel,
           transpose_list_kernel, log_normal_kernel, standard_gamma_kernel, standard_gamma_grad_kernel,
-          dirichlet_grad_kernel, tap_sum_kernel, triangle_kernel, gemm_and_sums_kernel, group_norm_kernel,
-          group_norm_backward_kernel, embedding_backward_kernel, solve_triangular_kernel, least_squares_kernel,
-          fft_c2c_kernel);
+          dirichlet_grad_kernel, tap_sum_kernel, triangle_kernel, gemm_and_sums_kernel, gemm_epilogue_kernel,
+          group_norm_kernel, group_norm_backward_kernel, embedding_backward_kernel, solve_triangular_kernel,
+          least_squares_kernel, fft_c2c_kernel);
   add(*table, exp_formula);  // and all other formulas
 #define HB_ADD(Rule, kernel, name) add(*table, kernel);
   HB_FORALL_UPDATE_RULES(HB_ADD)
