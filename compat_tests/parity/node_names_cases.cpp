@@ -158,5 +158,7 @@ PARITY_CASE(node_names, composed) {
                     ROW(torch::mvlgamma(x + 3, 2)),
                     ROW(torch::pixel_shuffle(x.view({1, 4, 1, 3}), 2)),
                     ROW(torch::pixel_unshuffle(x.repeat({2, 2}).view({1, 3, 4, 4}), 2)),
+                    ROW(torch::_upsample_bilinear2d_aa(x.view({1, 1, 3, 4}), {2, 2}, false)),
+                    ROW(torch::_upsample_bicubic2d_aa(x.view({1, 1, 3, 4}), {2, 2}, false)),
                     ROW(torch::channel_shuffle(x.view({1, 4, 3}), 2))});
 }

@@ -10,6 +10,7 @@
 #include "autograd/arithmetic.h"
 #include "autograd/loss_scaling.h"
 #include "autograd/watch.h"
+#include "core/geometry.h"
 #include "core/stack.h"
 #include "core/warnings.h"
 
@@ -20,9 +21,20 @@ namespace {
 using autodiff::arithmetic;
 bool earlier(const Node* a, const Node* b) { return a->sequence_nr() < b->sequence_nr(); }
 
+/// What a program is given it may view and change in place: a gradient whose elements repeat (that of a mean, before
+/// the next function has looked at it) gets memory of its own.
+Tensor for_the_program(Tensor grad) {
+  if (!grad.defined() || grad.is_sparse()) return grad;
+  const TensorImpl& i = grad.impl();
+  if (i.is_deferred() || i.physically_contiguous() || !geometry::overlaps_itself(i.sizes(), i.physical_strides()))
+    return grad;
+  return arithmetic.clone(grad, MemoryFormat::Contiguous);
+}
+
 // The hook as a copy: it may take itself back, or add another.
 void apply_tensor_hook(const Node::TensorHook hook, size_t number, Tensor& grad) {
   if (!hook || !grad.defined()) return;
+  grad = for_the_program(std::move(grad));
   Tensor replaced = hook(grad);
   if (!replaced.defined()) return;
   HB_CHECK(replaced.sizes() == grad.sizes(), "hook '", number, "' has changed the size of value: from ", grad.sizes(),
@@ -189,7 +201,7 @@ void Engine::evaluate(Node* node) {
       apply_tensor_hook(hook, i, grads[nr]);
     }
     for (const auto& [nr, hook] : hooks->retain_hooks)
-      if (grads[nr].defined() && !restricted_) hook(grads[nr]);
+      if (grads[nr].defined() && !restricted_) hook(grads[nr] = for_the_program(std::move(grads[nr])));
   }
   if (p.wanted) {
     if (auto* leaf = dynamic_cast<AccumulateGrad*>(node))
@@ -334,7 +346,7 @@ variable_list gradients(const variable_list& outputs, const variable_list& input
   engine.run(roots.edges, std::move(roots.grads));
   variable_list out;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    out.push_back(scaled.returned(inputs[i], engine.captured(i)));
+    out.push_back(for_the_program(scaled.returned(inputs[i], engine.captured(i))));
     HB_CHECK(
         allow_unused || out.back().defined(),
         "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this "

@@ -79,6 +79,30 @@ Tensor empty_channels_last(const DimVector& sizes, ScalarType dtype, const Devic
   return Tensor(std::move(impl));
 }
 
+Tensor empty_in_layout_of(const Tensor& model, IntArrayRef sizes) {
+  const bool last = static_cast<int64_t>(sizes.size()) == model.dim() && is_visibly_channels_last(model);
+  return empty(sizes, model.options(), last ? geometry::channels_last_format(sizes.size()) : MemoryFormat::Contiguous);
+}
+
+Tensor in_layout_of(const Tensor& model, const Tensor& result) {
+  if (result.dim() != model.dim() || !is_visibly_channels_last(model)) return result;
+  return result.contiguous(geometry::channels_last_format(result.sizes().size()));
+}
+
+Tensor empty_in_order_of(const Tensor& model, ScalarType dtype) {
+  const TensorOptions options = model.options().dtype(dtype);
+  if (model.impl().is_deferred() || model.is_contiguous() || !model.is_non_overlapping_and_dense())
+    return empty(model.sizes(), options);
+  return empty_strided(model.sizes(), model.strides(), options);
+}
+
+Tensor in_order_of(const Tensor& like, const Tensor& t) {
+  const Tensor values = t.detach();
+  if (like.is_contiguous()) return values.contiguous();
+  return values.strides() == like.strides() ? values
+                                            : empty_strided(like.sizes(), like.strides(), t.options()).copy_(values);
+}
+
 Tensor empty_same_layout(const Tensor& t) {
   const Physical now(t);
   Tensor out = raw(t, now->physical_strides());

@@ -15,6 +15,16 @@ Tensor to_contiguous(const Tensor& t);
 Tensor empty_channels_last(const DimVector& sizes, ScalarType dtype, const Device& device, bool visible);
 /// Whether the program itself chose channels-last for this tensor.
 bool is_visibly_channels_last(const Tensor& t);
+/// A new tensor like `model`, of other sizes perhaps: channels-last where the program chose that for `model` and both
+/// have as many dimensions, else contiguous.
+Tensor empty_in_layout_of(const Tensor& model, IntArrayRef sizes);
+/// `result` in the layout that empty_in_layout_of() would give it: itself, or a copy that is recorded.
+Tensor in_layout_of(const Tensor& model, const Tensor& result);
+/// A new tensor of the strides of `model` where that fills its memory, in whatever order; else contiguous.
+Tensor empty_in_order_of(const Tensor& model, ScalarType dtype);
+/// The values of `t`, in the order in which `like` lies in memory, which is one of empty_in_order_of(). Without
+/// history.
+Tensor in_order_of(const Tensor& like, const Tensor& t);
 /// A new tensor with the physical layout of `t`, which is channels-last or contiguous; deferred if `t` is.
 Tensor empty_same_layout(const Tensor& t);
 

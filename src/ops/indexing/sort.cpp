@@ -1,5 +1,7 @@
 // Sorting and what is found in sorted order.
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <halfbridge/ops.h>
 
@@ -10,6 +12,7 @@
 #include "core/geometry.h"
 #include "core/value_range.h"
 #include "core/warnings.h"
+#include "ops/common/layout.h"
 #include "ops/common/or_undefined.h"
 #include "ops/common/refused_dtypes.h"
 #include "ops/elementwise/elementwise_op.h"
@@ -46,12 +49,29 @@ TensorTuple2 ordered(const Tensor& self, int64_t d, Order order) {
 
 int64_t length(const Tensor& self, int64_t d) { return self.dim() ? self.sizes()[d] : 1; }
 
+/// All of each line; the results lie in memory as `self` does.
+TensorTuple2 whole_sort(const Tensor& self, int64_t d, bool descending) {
+  const Order whole{0, length(self, d), descending};
+  const Tensor x = self.detach();
+  const Tensor values = ops::empty_in_order_of(x, x.scalar_type());
+  if (values.is_contiguous()) return ordered(self, d, whole);
+  const Tensor indices = ops::empty_in_order_of(x, kLong);
+  std::vector<int64_t> order(x.sizes().size());
+  std::iota(order.begin(), order.end(), 0);
+  const IntArrayRef strides = values.strides();
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return strides[a] > strides[b]; });
+  const int64_t along = std::find(order.begin(), order.end(), d) - order.begin();
+  const Tensor rows = x.permute(order).contiguous();
+  order_kernel(self.device())(values.permute(order), indices.permute(order), rows, ops::lines_of(rows, along), whole);
+  return {values, indices};
+}
+
 }  // namespace
 
 TensorTuple2 sort(const Tensor& self, std::optional<bool> stable, int64_t dim, bool descending) {
   HB_FUNCTION(sort, self, stable, dim, descending);
   const int64_t d = geometry::wrap_dim("sort", dim, self.dim());
-  auto [values, indices] = ordered(self, d, {0, length(self, d), descending});
+  auto [values, indices] = whole_sort(self, d, descending);
   attach_gradient("SortBackward0", values, self, indices, d);
   return {values, indices};
 }
@@ -61,7 +81,7 @@ TensorTuple2 sort(const Tensor& self, int64_t dim, bool descending) {
 }
 Tensor argsort(const Tensor& self, int64_t dim, bool descending) {
   const int64_t d = geometry::wrap_dim("argsort", dim, self.dim());
-  return std::get<1>(ordered(self, d, {0, length(self, d), descending}));
+  return std::get<1>(whole_sort(self, d, descending));
 }
 Tensor argsort(const Tensor& self, bool stable, int64_t dim, bool descending) {
   return std::get<1>(sort(self, std::optional<bool>(stable), dim, descending));

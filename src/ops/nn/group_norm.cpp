@@ -43,7 +43,7 @@ variable_list gradients(Backward& b, const Tensor& input, const Tensor& weight, 
   group_norm_backward_kernel(x.device())(p, raw(dx), raw(dw), raw(db), g.impl().raw_data(), x.impl().raw_data(),
                                          stats.select(0, 0).impl().visible_data(),
                                          stats.select(0, 1).impl().visible_data());
-  return {dx, dw, db};
+  return {dx.defined() ? ops::in_layout_of(input, dx) : dx, dw, db};
 }
 
 /// The gradients of the composed form, with a history.
@@ -72,6 +72,7 @@ Tensor fused(const Tensor& input, int64_t groups, const Tensor& weight, const Te
   const Tensor stats = empty({2, p.batch * groups}, x.options().dtype(p.dtype == kDouble ? kDouble : kFloat));
   group_norm_kernel(x.device())(p, out.impl().visible_data(), x.impl().raw_data(),
                                 stats.select(0, 0).impl().visible_data(), stats.select(0, 1).impl().visible_data());
+  out = ops::in_layout_of(input, out);
   if (needs_grad(input, weight, bias))
     record("NativeGroupNormBackward0", out, {&input, &weight, &bias},
            {SavedTensor::input(input), SavedTensor::input(weight), SavedTensor::input(stats)},

@@ -40,7 +40,7 @@ Tensor constant_values(const Tensor& self, IntArrayRef pad, const Scalar& value)
     const int64_t front = std::max<int64_t>(0, -pad[2 * i]), back = std::max<int64_t>(0, -pad[2 * i + 1]);
     if (front || back) source = source.narrow(d, front, std::max<int64_t>(0, self.size(d) - front - back));
   }
-  Tensor out = empty(sizes, self.options());
+  Tensor out = ops::empty_in_layout_of(self, sizes);
   out.fill_(value);
   Tensor inside = out;
   for (size_t i = 0; i < pad.size() / 2; ++i) {

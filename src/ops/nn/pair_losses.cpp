@@ -4,6 +4,7 @@
 #include "autocast/autocast.h"
 #include "autograd/record.h"
 #include "backend/loss.h"
+#include "ops/common/layout.h"
 #include "ops/common/or_undefined.h"
 #include "ops/reduction/reduction.h"
 
@@ -56,8 +57,8 @@ variable_list gradients(Backward& b, PairLoss kind, double param, int64_t reduct
     dy = g * (scale ? target_slope(kind, x, y, param) * *scale : target_slope(kind, x, y, param));
   if (!b.needs(0) && !fused_dy) return {dx, dy};
   if (GradMode::is_enabled()) return {g * (scale ? slope(kind, x, y, param) * *scale : slope(kind, x, y, param)), dy};
-  const Tensor a = x.contiguous(), t = y.contiguous(), grad = g.contiguous();
-  dx = empty(x.sizes(), x.options());
+  dx = ops::empty_in_order_of(x, x.scalar_type());
+  const Tensor a = ops::in_order_of(dx, x), t = ops::in_order_of(dx, y), grad = scale ? g : ops::in_order_of(dx, g);
   if (dx.numel())
     pair_loss_backward_kernel(x.device())(x.scalar_type(), kind, param, dx.numel(), scale ? &*scale : nullptr,
                                           dx.impl().visible_data(), grad.impl().visible_data(), a.impl().visible_data(),
@@ -85,10 +86,10 @@ Tensor pair_loss(const char* name, const char* node, PairLoss kind, const Tensor
            y.scalar_type());
   x = x.to(dtype), y = y.to(dtype);
   const auto scale = scale_of(reduction, x.numel());
-  Tensor out = empty(scale ? IntArrayRef() : x.sizes(), x.options());
+  Tensor out = scale ? empty({}, x.options()) : ops::empty_in_order_of(x, dtype);
   {
-    NoGradGuard guard;
-    const Tensor a = x.detach().contiguous(), t = y.detach().contiguous();
+    const Tensor a = scale ? x.detach().contiguous() : ops::in_order_of(out, x),
+                 t = scale ? y.detach().contiguous() : ops::in_order_of(out, y);
     pair_loss_kernel(x.device())(dtype, kind, param, x.numel(), scale ? &*scale : nullptr, out.impl().visible_data(),
                                  a.impl().visible_data(), t.impl().visible_data());
   }

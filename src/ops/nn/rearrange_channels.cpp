@@ -6,6 +6,7 @@
 #include "autograd/named.h"
 #include "autograd/record.h"
 #include "core/function_watch.h"
+#include "ops/common/layout.h"
 #include "ops/common/refused_dtypes.h"
 
 namespace hb {
@@ -28,7 +29,7 @@ Tensor pixel_shuffle(const Tensor& self, int64_t r) {
   std::vector<int64_t> order;
   for (int64_t d = 0; d < n; ++d) order.push_back(d);
   for (int64_t d : {0, 3, 1, 4, 2}) order.push_back(n + d);
-  return named("PixelShuffleBackward0", self.reshape(split).permute(order).reshape(out), self);
+  return named("PixelShuffleBackward0", ops::in_layout_of(self, self.reshape(split).permute(order).reshape(out)), self);
 }
 
 Tensor pixel_unshuffle(const Tensor& self, int64_t r) {
@@ -43,7 +44,8 @@ Tensor pixel_unshuffle(const Tensor& self, int64_t r) {
   std::vector<int64_t> order;
   for (int64_t d = 0; d < n; ++d) order.push_back(d);
   for (int64_t d : {0, 2, 4, 1, 3}) order.push_back(n + d);
-  return named("PixelUnshuffleBackward0", self.reshape(split).permute(order).reshape(out), self);
+  return named("PixelUnshuffleBackward0", ops::in_layout_of(self, self.reshape(split).permute(order).reshape(out)),
+               self);
 }
 
 Tensor channel_shuffle(const Tensor& self, int64_t groups) {
@@ -57,7 +59,8 @@ Tensor channel_shuffle(const Tensor& self, int64_t groups) {
   DimVector split(self.sizes());
   split[1] = groups;
   split.insert(2, self.size(1) / groups);
-  return named("ChannelShuffleBackward0", self.reshape(split).transpose(1, 2).reshape(self.sizes()), self);
+  return named("ChannelShuffleBackward0",
+               ops::in_layout_of(self, self.reshape(split).transpose(1, 2).reshape(self.sizes())), self);
 }
 
 namespace {

@@ -10,6 +10,7 @@
 #include "backend/tap_sum.h"
 #include "core/geometry.h"
 #include "formulas/cubic_weight.h"
+#include "ops/common/layout.h"
 #include "ops/common/refused_dtypes.h"
 #include "ops/nn/separable.h"
 #include "ops/nn/upsample.h"
@@ -108,13 +109,25 @@ Tensor along(const Tensor& x, int64_t d, const Taps& t, bool adjoint) {
   return out;
 }
 
+// The same memory, as a tensor that is no view.
+Tensor unrelated(const Tensor& view) {
+  const TensorImpl& i = view.impl();
+  return Tensor(make_intrusive<TensorImpl>(i.physical_storage(), i.dtype(), i.sizes(), i.physical_strides(),
+                                           i.physical_offset()));
+}
+
 // All dimensions, the last first, as in LibTorch's sums; half types are rounded once, at the end.
 Tensor resampled(const Tensor& x, std::shared_ptr<const Resampling> r, bool adjoint) {
   const ScalarType t = x.scalar_type();
-  Tensor out = x.detach().to(is_half_type(t) ? kFloat : t).contiguous();
-  const auto first = x.dim() - static_cast<int64_t>(r->taps.size());
-  for (int64_t d = x.dim() - 1; d >= first; --d) out = along(out, d, r->taps[d - first], adjoint);
+  const auto dims = static_cast<int64_t>(r->taps.size()), last = x.dim() - 1;
+  const bool channels_last = ops::is_visibly_channels_last(x);  // then the channels come along as the inmost dimension
+  Tensor out = x.detach();
+  if (channels_last) out = out.movedim(1, last);
+  out = out.to(is_half_type(t) ? kFloat : t).contiguous();
+  const int64_t first = last + 1 - dims - (channels_last ? 1 : 0);
+  for (int64_t k = dims - 1; k >= 0; --k) out = along(out, first + k, r->taps[k], adjoint);
   out = out.to(t);
+  if (channels_last) out = unrelated(out.movedim(last, 1));
   if (needs_grad(x))
     record(adjoint ? r->node_of_gradient : r->node, out, {&x},
            [=](Backward& b) -> variable_list { return {resampled(b.grad(), r, !adjoint)}; });

@@ -7,7 +7,9 @@
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
+#include "autograd/named.h"
 #include "formulas/cubic_weight.h"
+#include "ops/common/layout.h"
 #include "ops/common/refused_dtypes.h"
 #include "ops/nn/upsample.h"
 
@@ -69,7 +71,8 @@ Tensor antialiased(const char* name, const Tensor& self, IntArrayRef output, boo
     const Tensor w = tensor(weights(scale, cubic), out.options()).view({scale.out, scale.in});
     out = d == 3 ? matmul(out, w.t()) : matmul(w, out);
   }
-  return out.to(self.scalar_type());
+  const char* node = cubic ? "UpsampleBicubic2DAaBackward0" : "UpsampleBilinear2DAaBackward0";
+  return named(node, ops::in_layout_of(self, out.to(self.scalar_type())), self);
 }
 
 }  // namespace

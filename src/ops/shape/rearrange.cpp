@@ -12,6 +12,7 @@
 #include "core/physical.h"
 #include "core/warnings.h"
 #include "ops/common/inplace.h"
+#include "ops/common/layout.h"
 
 namespace hb {
 
@@ -118,7 +119,7 @@ Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
     const int64_t d = wrap_dim("roll", dims[k], self.dim()), n = self.size(d);
     start[d] = ((start[d] - shifts[k]) % n + n) % n;
   }
-  Tensor out = empty(self.sizes(), self.options());
+  Tensor out = ops::empty_in_layout_of(self, self.sizes());
   {
     NoGradGuard no_history;
     copy_turned(out, self, start, 0);
