@@ -1,5 +1,7 @@
 // Values, out tensors and lists that do not fit: what both builds say.
+#include <functional>
 #include <sstream>
+#include <stdexcept>
 
 #include "parity/bad.h"
 
@@ -28,6 +30,26 @@ PARITY_CASE(bad_conversions, numbers) {
   c.out("largest", half.clone().fill_(65504));
   c.out("real", torch::zeros({2}).fill_(c10::Scalar(c10::complex<double>(3, 0))));
   c.out("cut", torch::zeros({2}, torch::kLong).masked_fill(mask, torch::tensor(1.5)));
+}
+
+// Programs catch std::runtime_error; c10::Error is none.
+PARITY_CASE(bad_conversions, overflow_is_a_runtime_error) {
+  const auto overflows = [&](const char* what, const std::function<void()>& f) {
+    bool caught = false;
+    try {
+      f();
+    } catch (const std::runtime_error& e) {
+      caught = std::string(e.what()).find("without overflow") != std::string::npos;
+    } catch (const std::exception&) {
+    }
+    c.check(caught, what);
+  };
+  overflows("int", [] { torch::tensor(int64_t{1} << 40).item<int>(); });
+  overflows("int64_t", [] { torch::tensor(1e30).item<int64_t>(); });
+  overflows("uint8_t", [] { torch::tensor(300).item<uint8_t>(); });
+  overflows("float", [] { torch::tensor(1e300, torch::kDouble).item<float>(); });
+  overflows("NaN", [] { c10::Scalar(NAN).toInt(); });
+  overflows("complex", [] { c10::Scalar(c10::complex<double>(1, 2)).toDouble(); });
 }
 
 PARITY_CASE(bad_conversions, dtypes_of_out) {

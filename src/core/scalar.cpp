@@ -1,34 +1,33 @@
 #include <halfbridge/scalar.h>
 
 #include <cmath>
-#include <map>
 #include <ostream>
+#include <stdexcept>
 
 #include <halfbridge/options.h>
 
+#include "core/value_range.h"
+
 namespace hb {
 
+namespace {
+// As in LibTorch these are no c10::Error.
+[[noreturn]] void overflow(const char* type, const Scalar& value) {
+  throw std::runtime_error(detail::str("value cannot be converted to type ", type, " without overflow: ", value));
+}
+}  // namespace
+
 int64_t Scalar::to_integer() const {
-  HB_CHECK(std::isfinite(d_) && d_ >= -0x1p63 && d_ < 0x1p63,
-           "value cannot be converted to type int64_t without overflow");
+  if (!std::isfinite(d_) || d_ < -0x1p63 || d_ >= 0x1p63) overflow("int64_t", *this);
   return static_cast<int64_t>(d_);
 }
 
 double Scalar::to_real() const {
-  HB_CHECK(z_.imag() == 0, "value cannot be converted to a real type without losing its imaginary part");
+  if (z_.imag() != 0) overflow("double", *this);
   return z_.real();
 }
 
-void Scalar::refuse(ScalarType type) const {
-  static const std::map<ScalarType, const char*> cpp_names{
-      {kByte, "uint8_t"},    {kChar, "int8_t"},    {kShort, "int16_t"}, {kInt, "int"},
-      {kLong, "int64_t"},    {kFloat, "float"},    {kHalf, "at::Half"}, {kBFloat16, "at::BFloat16"},
-      {kUInt16, "uint16_t"}, {kUInt32, "uint32_t"}};
-  const auto found = cpp_names.find(type);
-  HB_CHECK(false, "value cannot be converted to type ", found == cpp_names.end() ? toString(type) : found->second,
-           " without overflow: ", *this);
-  __builtin_unreachable();
-}
+void Scalar::refuse(ScalarType type) const { overflow(cpp_name(type), *this); }
 
 std::ostream& operator<<(std::ostream& out, const Scalar& s) {
   if (s.isComplex()) return out << s.toComplexDouble();

@@ -28,6 +28,12 @@ const char* cpp_name(ScalarType t) {
       return "int";
     case kLong:
       return "int64_t";
+    case kUInt16:
+      return "uint16_t";
+    case kUInt32:
+      return "uint32_t";
+    case kUInt64:
+      return "uint64_t";
     case kBool:
       return "bool";
     case kComplexFloat:
