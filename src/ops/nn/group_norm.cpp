@@ -20,7 +20,7 @@ Tensor composed(const Tensor& x, int64_t groups, const Tensor& weight, const Ten
   shape[1] = x.size(1);
   if (weight.defined()) out = out * weight.view(shape);
   if (bias.defined()) out = out + bias.view(shape);
-  return out.to(x.scalar_type());  // parameters may be float beside a half input
+  return ops::in_layout_of(x, out.to(x.scalar_type()));  // parameters may be float beside a half input
 }
 
 GroupNorm parameters(const Tensor& x, int64_t groups, double eps, ScalarType affine) {

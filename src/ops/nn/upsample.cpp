@@ -191,7 +191,7 @@ Tensor weighted(const char* name, const char* node, const char* node_of_gradient
     }
     out = along(out, d, taps(d));
   }
-  return out.to(self.scalar_type());
+  return ops::in_layout_of(self, out.to(self.scalar_type()));
 }
 
 }  // namespace
