@@ -105,6 +105,7 @@ if(TARGET halfbridge_software_cuda AND NOT HALFBRIDGE_SANITIZE)
   cuda_program_test(resnet32 2 "${_half}" --batch 4)
   cuda_program_test(transformer_lm 3 "${_half}" --dropout 0)
   cuda_program_test(custom_function 8 "${_half}" --dropout 0)
+  cuda_program_test(seq2seq 6 "${_half}" --dropout 0)
   cuda_program_test(dcgan 2 "")  # autocast refuses its binary_cross_entropy, as in LibTorch
 endif()
 # The program ends by an exception that it does not catch; CTest would count the abort itself as a failure.

@@ -32,13 +32,13 @@ struct ReverserImpl : torch::nn::Module {
     auto packed = rnn::pack_padded_sequence(words(source), lengths, /*batch_first=*/true, /*enforce_sorted=*/false);
     auto [outputs, last] = encoder->forward_with_packed_input(packed);
     auto [memory, counts] = rnn::pad_packed_sequence(outputs, true, 0.0, source.size(1));
-    auto padding = torch::arange(source.size(1)).unsqueeze(0) >= counts.unsqueeze(1);
+    auto padding = (torch::arange(source.size(1)).unsqueeze(0) >= counts.unsqueeze(1)).to(source.device());
     auto h = torch::tanh(start(torch::cat({last[-2], last[-1]}, 1)));
     auto c = torch::zeros_like(h);
     std::vector<Tensor> logits;
     for (int64_t t = 0; t + 1 < target.size(1); ++t) {
       auto beside = h.unsqueeze(1).expand({-1, memory.size(1), -1});
-      auto weight = score(torch::cat({beside, memory}, -1)).squeeze(-1).masked_fill(padding, -1e9).softmax(-1);
+      auto weight = score(torch::cat({beside, memory}, -1)).squeeze(-1).masked_fill(padding, -1e4).softmax(-1);
       auto context = torch::bmm(weight.unsqueeze(1), memory).squeeze(1);
       std::tie(h, c) = cell(torch::cat({words(target.select(1, t)), context}, -1), std::make_tuple(h, c));
       logits.push_back(out(h));
@@ -92,21 +92,22 @@ Update update_of(Reverser& net, torch::optim::Adam& optimizer, const run::Args& 
   };
   return run::training_step<Tensor(Tensor, Tensor, Tensor)>(args, update);
 }
-double step(const Update& update, const Batch& batch) {
-  return update(batch.source, batch.lengths, batch.target).item<double>();
+double step(const Update& update, const Batch& batch, const torch::Device& device) {
+  return update(batch.source.to(device), batch.lengths, batch.target.to(device)).item<double>();
 }
 
 int main(int argc, char** argv) {
   const auto args = run::parse(argc, argv);
   run::Record record("seq2seq", args);
   Reverser net(args.dropout_or(0.1));
+  net->to(args.device());
   torch::optim::Adam optimizer(groups_of(net), torch::optim::AdamOptions(1e-2));
   torch::optim::StepLR schedule(optimizer, 20, 0.5);
   record.weights("initial", "net", *net);
   const auto trace = run::trace(args, *net);
   const Update update = update_of(net, optimizer, args);
   for (int64_t i = 0; i + 1 < args.steps; ++i) {
-    record.loss(step(update, make_batch()));
+    record.loss(step(update, make_batch(), args.device()));
     schedule.step();
   }
 
@@ -121,6 +122,7 @@ int main(int argc, char** argv) {
   all.save_to(file);
 
   Reverser again(args.dropout_or(0.1));
+  again->to(args.device());
   torch::optim::Adam its_own(groups_of(again), torch::optim::AdamOptions(1));
   torch::serialize::InputArchive read, its_model, its_moments;
   read.load_from(file);
@@ -135,9 +137,9 @@ int main(int argc, char** argv) {
   // Both go on with the same batch and the same masks of dropout.
   const Batch batch = make_batch();
   torch::manual_seed(args.seed + 1);
-  const double loss = step(update, batch);
+  const double loss = step(update, batch, args.device());
   torch::manual_seed(args.seed + 1);
-  if (step(update_of(again, its_own, args), batch) != loss)
+  if (step(update_of(again, its_own, args), batch, args.device()) != loss)
     throw std::runtime_error("the model that was read went another way");
   record.loss(loss);
   record.weights("final", "net", *again);

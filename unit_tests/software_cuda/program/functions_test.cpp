@@ -100,7 +100,30 @@ TEST(SoftwareFunctions, EmbeddingAndAttention) {
     expect_same(
         "masked attention", [](auto& in) { return at::scaled_dot_product_attention(in[0], in[1], in[2], in[3]); },
         {values({2, 4, 5, 80}, t), values({2, 4, 37, 80}, t, 1), values({2, 4, 37, 80}, t, 2), values({5, 37}, t, 3)});
+    for (const bool causal : {false, true})  // two heads for each head of the keys
+      expect_same("grouped attention",
+                  [=](auto& in) {
+                    return at::scaled_dot_product_attention(in[0], in[1], in[2], {}, 0, causal, {},
+                                                            /*enable_gqa=*/true);
+                  },
+                  {values({2, 4, 33, 16}, t), values({2, 2, 33, 16}, t, 1), values({2, 2, 33, 16}, t, 2)});
   }
+}
+
+// Its dropout is that of the shares: the seed that drops them there drops them here.
+TEST(SoftwareFunctions, AttentionWithDropout) {
+  const Tensor q = values({2, 3, 9, 16}).to(kGpu).requires_grad_(),
+               k = values({2, 3, 9, 16}, torch::kFloat, 1).to(kGpu);
+  const auto gradient = [&](const std::function<Tensor()>& f) {
+    torch::manual_seed(3);
+    const Tensor y = f();
+    return std::make_pair(y, torch::autograd::grad({y.square().sum()}, {q})[0]);
+  };
+  const auto whole = gradient([&] { return at::scaled_dot_product_attention(q, k, k, {}, 0.4); });
+  const auto parts = gradient(
+      [&] { return torch::matmul(torch::dropout(torch::softmax(torch::matmul(q, k.mT()) * 0.25, -1), 0.4, true), k); });
+  expect_close("values", whole.first.detach(), parts.first.detach().cpu(), 1e-5);
+  expect_close("gradient", whole.second, parts.second.cpu(), 1e-5);
 }
 
 TEST(SoftwareFunctions, Indexing) {
