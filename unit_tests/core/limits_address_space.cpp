@@ -72,4 +72,17 @@ TEST(LimitsAddressSpace, Products) {
   expect_result_or_error([&] { x.mm(y), x.to(torch::kBFloat16).mm(y.to(torch::kBFloat16)); });
 }
 
+// It is loaded in the child, where it asks for more addresses than these.
+TEST(LimitsAddressSpace, LapackThatIsNotLoadedYet) {
+  const torch::Tensor x = torch::eye(32) * 2;
+  for (const rlim_t mib : {48, 128, 200}) {
+    const int status = status_with(mib << 20, [&] {
+      alarm(100);
+      torch::linalg_inv(x);
+    });
+    EXPECT_TRUE(WIFEXITED(status) && (WEXITSTATUS(status) == kRefused || WEXITSTATUS(status) == kComputed)) << mib;
+  }
+  EXPECT_EQ(WEXITSTATUS(status_with(rlim_t{16} << 30, [&] { torch::linalg_inv(x); })), kComputed);
+}
+
 #endif

@@ -3,9 +3,11 @@
 #include "cpu/lapack/library.h"
 
 #include <dlfcn.h>
+#include <sys/mman.h>
 
 #include <cstdlib>
 #include <string>
+#include <thread>
 
 #include <halfbridge/error.h>
 
@@ -14,8 +16,18 @@
 namespace hb::cpu::lapack {
 namespace {
 
+/// OpenBLAS takes addresses for each core when it is loaded, and asks again for ever where it gets none.
+void check_addresses(const char* function) {
+  const size_t wanted = (size_t{256} << 20) + (size_t{64} << 20) * std::thread::hardware_concurrency();
+  void* const room = mmap(nullptr, wanted, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  HB_CHECK(room != MAP_FAILED, "[", function, "] expected ", wanted >> 20,
+           " MiB of addresses to load LAPACK, got less: the process's limit (ulimit -v) is too low");
+  munmap(room, wanted);
+}
+
 /// OpenBLAS by its own name, else the LAPACK that the machine has chosen.
-void* open_library() {
+void* open_library(const char* function) {
+  check_addresses(function);
   void* library = nullptr;
   if (const char* asked = std::getenv("HALFBRIDGE_LAPACK")) {
     library = dlopen(asked, own_symbols_first());
@@ -31,7 +43,7 @@ void* open_library() {
 }
 
 void* find(const char* function, char letter, const char* routine) {
-  static void* const library = open_library();
+  static void* const library = open_library(function);
   HB_CHECK(library, "[", function, "] expected LAPACK (libopenblas.so.0 or liblapack.so.3), got none: ",
            "install Debian's libopenblas0-pthread, or name a library in HALFBRIDGE_LAPACK");
   void* address = dlsym(library, (letter + std::string(routine) + '_').c_str());
