@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cpu/isa/bf16_lanes.h"
 #include "cpu/isa/convert_element.h"
 #include "cpu/isa/copy_bytes.h"
 
@@ -16,7 +17,10 @@ void one_row(char* to, int64_t ts, const char* from, int64_t fs, int64_t n) {
     if constexpr (std::is_same_v<To, From>) {
       if (static_cast<const void*>(out) != in) copy_bytes(out, in, n * sizeof(To));
     } else {
-      convert_run(out, in, n);
+      int64_t done = 0;
+      if constexpr (std::is_same_v<To, BFloat16> && std::is_same_v<From, float>)
+        for (; kStoresBf16Lanes && done + kBf16Lanes <= n; done += kBf16Lanes) store_bf16_lanes(in + done, out + done);
+      convert_run(out + done, in + done, n - done);
     }
   } else if (fs == 0) {
     const To value = convert<To>(*in);

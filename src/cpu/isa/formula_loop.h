@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "cpu/isa/bf16_lanes.h"
 #include "cpu/isa/convert_element.h"
 #include "cpu/isa/elementwise.h"
 #include "cpu/isa/isa.h"
@@ -132,6 +133,15 @@ struct Results<BFloat16> {
   }
 };
 
+/// y[i] = value(i) for all i.
+template <class T, class Value>
+inline __attribute__((always_inline)) void put_all(const Results<T>& y, int64_t n, const Value& value) {
+  int64_t done = 0;
+  if constexpr (std::is_same_v<T, BFloat16>) done = store_bf16_runs(y.at, n, value);
+  HB_INDEPENDENT
+  for (int64_t i = done; i < n; ++i) y.put(i, value(i));
+}
+
 /// The plain loop of a formula. The results may stand where an operand stands.
 template <class F, class T>
 void formula_loop(T* const* out, const T* const* in, int64_t n, const double* params, unsigned set) {
@@ -142,16 +152,16 @@ void formula_loop(T* const* out, const T* const* in, int64_t n, const double* pa
   if constexpr (F::inputs == 1) {
     if constexpr (has_range<F, T>) return range_loop<F>(out[0], in[0], n, p);
     const Values<T, false> a(in[0]);
-    HB_INDEPENDENT
-    for (int64_t i = 0; i < n; ++i) y.put(i, F::template apply<C>(p, a[i]));
+    put_all(
+        y, n, [&](int64_t i) __attribute__((always_inline)) { return F::template apply<C>(p, a[i]); });
   } else if constexpr (F::inputs == 2) {
     if constexpr (has_quick<F, T>) return quick_loop<F>(out[0], in[0], in[1], n, p);
     with_shared<F>(
         set, [&](auto shared) __attribute__((always_inline)) {
           const Values<T, (shared & 1) != 0> a(in[0]);
           const Values<T, (shared & 2) != 0> b(in[1]);
-          HB_INDEPENDENT
-          for (int64_t i = 0; i < n; ++i) y.put(i, F::template apply<C>(p, a[i], b[i]));
+          put_all(
+              y, n, [&](int64_t i) __attribute__((always_inline)) { return F::template apply<C>(p, a[i], b[i]); });
         });
   } else {
     with_shared<F>(
@@ -159,8 +169,9 @@ void formula_loop(T* const* out, const T* const* in, int64_t n, const double* pa
           const Values<T, false> a(in[0]);
           const Values<T, (shared & 2) != 0> b(in[1]);
           const Values<T, (shared & 4) != 0> c(in[2]);
-          HB_INDEPENDENT
-          for (int64_t i = 0; i < n; ++i) y.put(i, F::template apply<C>(p, a[i], b[i], c[i]));
+          put_all(
+              y,
+              n, [&](int64_t i) __attribute__((always_inline)) { return F::template apply<C>(p, a[i], b[i], c[i]); });
         });
   }
 }

@@ -1,0 +1,50 @@
+#pragma once
+// Runs of floats stored as bf16. For AVX2 with its own instructions: compilers pack words there in twice as many steps.
+
+#include <immintrin.h>
+
+#include "cpu/isa/convert_element.h"
+
+namespace hb::cpu::HB_ISA {
+namespace {
+
+constexpr int64_t kBf16Lanes = 16;  // numbers that are stored at once
+
+#ifdef __AVX512F__
+constexpr bool kStoresBf16Lanes = false;  // a plain loop is as fast
+inline void store_bf16_lanes(const float*, BFloat16*) {}
+#else
+constexpr bool kStoresBf16Lanes = true;
+
+/// The bits of eight numbers as bf16, in words; as bf16_bits().
+inline __m256i bf16_words(const float* x) {
+  const __m256 numbers = _mm256_loadu_ps(x);
+  const __m256i bits = _mm256_castps_si256(numbers);
+  const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
+  const __m256i rounded = _mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7fff)), odd);
+  const __m256i nan = _mm256_castps_si256(_mm256_cmp_ps(numbers, numbers, _CMP_UNORD_Q));
+  return _mm256_srli_epi32(_mm256_blendv_epi8(rounded, _mm256_set1_epi32(0x7fc00000), nan), 16);
+}
+inline void store_bf16_lanes(const float* x, BFloat16* to) {
+  const __m256i packed = _mm256_packus_epi32(bf16_words(x), bf16_words(x + 8));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm256_permute4x64_epi64(packed, 0xd8));
+}
+#endif
+
+/// to[i] = value(i), computed for a run before it is stored: it may stand where operands stand. Says how many are done.
+template <class Value>
+inline __attribute__((always_inline)) int64_t store_bf16_runs(BFloat16* to, int64_t n, const Value& value) {
+  if constexpr (!kStoresBf16Lanes) return 0;
+  constexpr int64_t kRun = 4 * kBf16Lanes;
+  int64_t i = 0;
+  for (; i + kRun <= n; i += kRun) {
+    float run[kRun];
+    HB_INDEPENDENT
+    for (int64_t k = 0; k < kRun; ++k) run[k] = value(i + k);
+    for (int64_t k = 0; k < kRun; k += kBf16Lanes) store_bf16_lanes(run + k, to + i + k);
+  }
+  return i;
+}
+
+}  // namespace
+}  // namespace hb::cpu::HB_ISA
