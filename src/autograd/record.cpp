@@ -1,6 +1,9 @@
 #include "autograd/record.h"
 
+#include <atomic>
 #include <cstdlib>
+#include <thread>
+#include <utility>
 
 #include <halfbridge/ops/factories.h>
 
@@ -68,26 +71,60 @@ namespace {
 }
 }  // namespace
 
+namespace {
+// Held for the copy of a handle, by one thread almost always.
+class Busy {
+ public:
+  explicit Busy(bool& flag) : flag_(flag) {
+    while (flag_.exchange(true, std::memory_order_acquire)) std::this_thread::yield();
+  }
+  ~Busy() { flag_.store(false, std::memory_order_release); }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+
+ private:
+  const std::atomic_ref<bool> flag_;
+};
+}  // namespace
+
+void SavedTensor::release() {
+  Tensor tensor;  // freed when the others may come again
+  intrusive_ptr<SavedSource> source;
+  {
+    const Busy busy(busy_);
+    std::swap(tensor, tensor_), std::swap(source, source_);
+    released_ = true;
+  }
+  if (source) source->drop(version_);
+}
+
 Tensor SavedTensor::value(const Node* node) const {
   if (!defined_) return Tensor();
+  Tensor kept;
+  intrusive_ptr<SavedSource> source;
+  bool released;
+  {
+    const Busy busy(busy_);
+    kept = tensor_, source = source_, released = released_;
+  }
   auto name = [node] { return node ? node->name() : "a later pass"; };
-  HB_CHECK(!released_,
+  HB_CHECK(!released,
            "Trying to backward through the graph a second time (or directly access saved tensors after they "
            "have already been freed): ",
            name(),
            ". Specify retain_graph=True if you need to backward through the "
            "graph a second time.");
-  if (HB_UNLIKELY(source_)) return source_->get(version_);
-  if (HB_UNLIKELY(tensor_.impl().version() != version_)) {
-    const AutogradMeta* meta = tensor_.impl().autograd_meta();
+  if (HB_UNLIKELY(source)) return source->get(version_);
+  if (HB_UNLIKELY(kept.impl().version() != version_)) {
+    const AutogradMeta* meta = kept.impl().autograd_meta();
     const bool own = is_output_ && node;
-    fail_as_changed(tensor_, version_,
+    fail_as_changed(kept, version_,
                     own    ? node
                     : meta ? meta->grad_fn.get()
                            : nullptr,
                     own || !meta ? output_nr_ : meta->output_nr);
   }
-  return tensor_;
+  return kept;
 }
 
 Tensor SavedTensor::unpack(Node& node) const {

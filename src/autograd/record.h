@@ -53,10 +53,8 @@ class SavedTensor {
   Tensor unpack(Node& node) const;
   /// The same for an input that no node holds.
   Tensor unpack_input() const { return value(nullptr); }
-  void release() {
-    tensor_ = Tensor(), released_ = true;
-    if (source_) source_->drop(version_), source_.reset();
-  }
+  /// Threads whose passes meet here may release and unpack at a time: who comes later is told that nothing is left.
+  void release();
   bool defined() const { return defined_ && !released_; }
 
  private:
@@ -67,6 +65,7 @@ class SavedTensor {
   intrusive_ptr<SavedSource> source_;
   uint32_t version_ = 0, output_nr_ = 0;  // version_: the number in source_ where that holds the tensor
   bool is_output_ = false, released_ = false, defined_ = false;
+  mutable bool busy_ = false;  // a thread takes or releases what is held
 };
 
 /// What a gradient formula is given.

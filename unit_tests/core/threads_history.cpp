@@ -49,6 +49,24 @@ TEST(ThreadsHistory, NamedInputs) {
   EXPECT_FALSE(other.grad().defined());
 }
 
+// Whoever comes to what another pass has freed is told so; at least the pass that freed it has ended well.
+TEST(ThreadsHistory, AGraphThatSeveralPassesFree) {
+  for (int round = 0; round < 200; ++round) {
+    const Tensor w = torch::full({64}, 2.0f).requires_grad_();
+    const Tensor shared = (w * w).exp().log() * w;
+    std::atomic<int> refused{0};
+    together(kThreads, [&](int) {
+      try {
+        shared.sum().backward();
+      } catch (const c10::Error& e) {
+        ++refused;
+        EXPECT_NE(std::string(e.what()).find("second time"), std::string::npos) << e.what();
+      }
+    });
+    EXPECT_LE(refused, kThreads - 1);
+  }
+}
+
 TEST(ThreadsHistory, ATensorThatRetainsItsGradientAndEnds) {
   for (int round = 0; round < 200; ++round) {
     const Tensor w = torch::ones({64}).requires_grad_();
