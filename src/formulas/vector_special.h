@@ -27,17 +27,18 @@ HB_HD_ALWAYS float quick_exp(float x) {
 #ifdef __CUDA_ARCH__
   return exp(x);
 #else
-  const float clipped = x > 88.8f ? 88.8f : x < -87.4f ? -87.4f : x;
-  const float magic = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
-  const float n = fma(clipped, 1.44269504088896341f, magic) - magic;
+  const float above = -87.4f > x ? -87.4f : x,
+              clipped = 88.8f < above ? 88.8f : above;  // one instruction each; keeps NaN
+  const float magic = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer, which stands in the lowest bits
+  const float shifted = fma(clipped, 1.44269504088896341f, magic), n = shifted - magic;
   const float r = fma(n, -1.42860677e-6f, fma(n, -0.693145751953125f, clipped));
   const float p = 1 + fma(horner(r, 5.0000001201e-1f, 1.6666665459e-1f, 4.1665795894e-2f, 8.3334519073e-3f,
                                  1.3981999507e-3f, 1.9875691500e-4f),
                           r * r, r);
-  // 2^n in two factors, as 2^128 itself is not a number.
-  const int32_t whole = static_cast<int32_t>(n), half = whole >> 1, rest = whole - half;
-  const float y = p * __builtin_bit_cast(float, (half + 127) << 23) * __builtin_bit_cast(float, (rest + 127) << 23);
-  return x < -87.33f ? 0.0f : x > 88.72284f ? infinity<float> : y;
+  // p times 2^n, by its exponent: right where the result is a normal number. NaN stays NaN.
+  const float y =
+      __builtin_bit_cast(float, __builtin_bit_cast(uint32_t, p) + (__builtin_bit_cast(uint32_t, shifted) << 23));
+  return x < -87.33f ? 0.0f : x < 88.72284f ? y : x * infinity<float>;
 #endif
 }
 HB_HD_ALWAYS double quick_exp(double x) {
@@ -169,52 +170,58 @@ HB_HD_ALWAYS double erfinv(double x) {
   return x * (abs(x) == 1 ? infinity<double> : w < 6.25 ? middle : root < 4 ? outer : end);
 }
 
-/// I_0 and I_1 of |x|, times exp(-|x|).
-HB_HD_ALWAYS double scaled_i0(double size) {
-  const double c = (size > 8 ? 8.0 : size) - 4, u = 1 / (size > 8 ? size : 8.0), t = u - 0.0625005;
-  const double small = horner(
-      c, 0.2070019212239867, -0.02825108172155134, 0.005907226783746953, -0.0013913037712621457, 0.0003411852194355814,
-      -8.297205167522027e-05, 1.9354303200080502e-05, -4.244457741183104e-06, 8.663487551119668e-07,
-      -1.6397838324253338e-07, 2.8779899656504802e-08, -4.692710824967519e-09, 7.128761830010535e-10,
-      -1.0121457012064705e-10, 1.347484873766931e-11, -1.687466144945514e-12, 1.9937602750876396e-13,
-      -2.228570019305894e-14, 2.3633540827161314e-15, -2.385345134715477e-16, 2.2918039999794153e-17,
-      -2.0881795523420167e-18, 1.837404614913825e-19, -1.622807880472786e-20, 1.3000149330944936e-21,
-      -7.63353960133798e-23, 5.950286940894041e-24, -9.054594250316578e-25, 6.09849158442211e-26);
-  const double large =
-      horner(t, 0.4021765363294327, 0.05376886661003285, 0.034871383507264694, 0.04564206094704899, 0.09724621493277823,
-             0.31180856954832065, 1.4885374941172238, 10.557739972543088, 92.58813010560328, 517.5838671190862,
-             -7484.544375169474, -234332.76990137904, -1452905.1153459428, 32984506.114844445, 489229363.44968915,
-             -3596056111.532018, -89431941663.24263, 322523911925.6653, 11325016496118.61, -20771618636697.984,
-             -903535102718974.2, 682187400649667.6, 3.367871618671363e+16);
-  return size > 8 ? large * sqrt(u) : small;
+/// I_0 and I_1 of a number of at most 8: their power series in x^2 / 4, whose terms are all positive. What the square
+/// loses is put back with the slope of the logarithm, to a tenth of it.
+HB_HD_ALWAYS double small_i0(double size) {
+  const double q = size * size * 0.25, lost = fma(size, size, -4 * q) * 0.25;
+  const double y = horner(q, 1.0, 1.0, 0.25, 0.027777777777777776, 0.001736111111111111, 6.944444444444444e-05,
+                          1.9290123456790124e-06, 3.936759889140842e-08, 6.151187326782565e-10, 7.594058428126624e-12,
+                          7.594058428126623e-14, 6.276081345559193e-16, 4.358389823304995e-18, 2.5789288895295828e-20,
+                          1.3157800456783586e-22, 5.8479113141260385e-25, 2.2843403570804838e-27, 7.904291893012054e-30,
+                          2.4395962632753253e-32, 6.757884385804225e-35, 1.6894710964510564e-37, 3.8310002187098785e-40,
+                          7.915289708078262e-43, 1.4962740468957016e-45, 2.5976979980828152e-48);
+  return fma(y, lost / (1 + 0.41 * size), y);
 }
-HB_HD_ALWAYS double scaled_i1(double size) {
-  const double c = (size > 8 ? 8.0 : size) - 4, u = 1 / (size > 8 ? size : 8.0), t = u - 0.0625005;
-  const double small =
-      horner(c, 0.044687709875608835, -0.015281084507416571, 0.004253599994344476, -0.0010700407219660453,
-             0.0002490914207554926, -5.398441330760963e-05, 1.0906878081367917e-05, -2.055136445378116e-06,
-             3.614199364830151e-07, -5.939983079558396e-08, 9.139978555454532e-09, -1.3195438020202292e-09,
-             1.7915740037241538e-10, -2.293101793935275e-11, 2.7735248203388373e-12, -3.177449320633743e-13,
-             3.4556982009859796e-14, -3.575324901185835e-15, 3.526509330767769e-16, -3.323850116469458e-17,
-             2.9955255234715423e-18, -2.5755066436094298e-19, 2.138295531617554e-20, -1.7655631688129484e-21,
-             1.34652838576543e-22, -7.981882722057555e-24, 5.871593382609646e-25, -7.863698681294577e-26,
-             5.092697376747608e-27);
-  const double large =
-      horner(t, 0.38939838102924074, -0.15599329121617148, -0.05612444793847461, -0.0615981298836535,
-             -0.12025358512827715, -0.36531350555534, -1.6779669125344914, -11.578644800811887, -100.43049576818954,
-             -577.7093429092031, 7472.612606028222, 245466.48945284117, 1610573.713374177, -33476612.74809697,
-             -520411970.4136165, 3542159098.148968, 93965772152.16913, -309292943377.9023, -11835184851207.27,
-             19518042162047.75, 941841130531628.2, -632377259420402.1, -3.5061952506373444e+16);
-  return size > 8 ? large * sqrt(u) : size * small;
+HB_HD_ALWAYS double small_i1(double size) {
+  const double q = size * size * 0.25, lost = fma(size, size, -4 * q) * 0.25;
+  const double y = horner(q, 0.5, 0.25, 0.041666666666666664, 0.003472222222222222, 0.00017361111111111112,
+                          5.787037037037037e-06, 1.3778659611992944e-07, 2.460474930713026e-09, 3.417326292656981e-11,
+                          3.7970292140633116e-13, 3.451844740057556e-15, 2.615033893982997e-17, 1.676303778194229e-19,
+                          9.21046031974851e-22, 4.385933485594529e-24, 1.827472285664387e-26, 6.718648109060246e-29,
+                          2.195636636947793e-31, 6.419990166514014e-34, 1.6894710964510563e-36, 4.022550229645372e-39,
+                          8.706818678886087e-42, 1.7207151539300568e-44, 3.1172375976993783e-47, 5.195395996165631e-50);
+  return size * fma(y, lost / (2 + 0.36 * size), y);
+}
+/// I_0 and I_1 of 8 and more, times exp(-x) sqrt(x): polynomials of u = 1 / x.
+HB_HD_ALWAYS double large_i0(double u) {
+  const double t = u - 0.0625005;
+  return horner(t, 0.4021765363294327, 0.05376886661003285, 0.034871383507264694, 0.04564206094704899,
+                0.09724621493277823, 0.31180856954832065, 1.4885374941172238, 10.557739972543088, 92.58813010560328,
+                517.5838671190862, -7484.544375169474, -234332.76990137904, -1452905.1153459428, 32984506.114844445,
+                489229363.44968915, -3596056111.532018, -89431941663.24263, 322523911925.6653, 11325016496118.61,
+                -20771618636697.984, -903535102718974.2, 682187400649667.6, 3.367871618671363e+16);
+}
+HB_HD_ALWAYS double large_i1(double u) {
+  const double t = u - 0.0625005;
+  return horner(t, 0.38939838102924074, -0.15599329121617148, -0.05612444793847461, -0.0615981298836535,
+                -0.12025358512827715, -0.36531350555534, -1.6779669125344914, -11.578644800811887, -100.43049576818954,
+                -577.7093429092031, 7472.612606028222, 245466.48945284117, 1610573.713374177, -33476612.74809697,
+                -520411970.4136165, 3542159098.148968, 93965772152.16913, -309292943377.9023, -11835184851207.27,
+                19518042162047.75, 941841130531628.2, -632377259420402.1, -3.5061952506373444e+16);
 }
 /// I_0 or I_1 of x; scaled: times exp(-|x|).
 template <int kOrder, bool kScaled>
 HB_HD_ALWAYS double bessel_i(double x) {
-  const double size = abs(x), y = kOrder ? scaled_i1(size) : scaled_i0(size);
+  const double size = abs(x), low = size > 8 ? 8.0 : size, high = size > 8 ? size : 8.0, u = 1 / high;
+  const double series = kOrder ? small_i1(low) : small_i0(low);
+  const double small = kScaled ? series * exp(-low) : series;
+  const double ends = (kOrder ? large_i1(u) : large_i0(u)) / sqrt(high);
   // exp in two factors: it may be too large where the result is not.
-  const double grown = kScaled ? y : y * exp(size / 2) * exp(size / 2);
-  const double ends = size == infinity<double> ? (kScaled ? 0.0 : size) : grown;
-  return kOrder ? copysign(ends, x) : ends;
+  const double most = high > 700 ? 700.0 : high;
+  const double grown = kScaled ? ends : ends * exp(most) * exp(high - most);
+  const double large = size == infinity<double> ? (kScaled ? 0.0 : size) : grown;
+  const double y = size > 8 ? large : size == size ? small : size;
+  return kOrder ? copysign(y, x) : y;
 }
 
 }  // namespace hb::math

@@ -25,6 +25,20 @@ struct Row {
 };
 
 Exact softplus(Exact x) { return x > 20 ? x : log1pl(expl(x)); }
+/// I_0 or I_1 of x, by its power series; scaled: times exp(-|x|).
+template <int kOrder, bool kScaled>
+Exact bessel(Exact x) {
+  const Exact size = std::fabs(x), q = size * size / 4;
+  if (size > 11000) return std::copysign(INFINITY, kOrder ? x : 1);
+  Exact term = kOrder ? size / 2 : 1, sum = term;
+  for (int k = 1; term > sum * 1e-21L; ++k) sum += term *= q / (Exact(k) * (k + kOrder));
+  const Exact y = std::isnan(x) ? x : kScaled ? sum * expl(-size) : sum;
+  return kOrder ? std::copysign(y, x) : y;
+}
+template <Exact (*kFunction)(Exact)>
+Exact clamped(Exact x) {
+  return kFunction(x < -1000 ? -1000 : x > 1000 ? 1000 : x);
+}
 Exact log_sigmoid(Exact x) { return x < 0 ? x - log1pl(expl(x)) : x > 11000 ? 0 : -log1pl(expl(-x)); }
 
 #define ROW(name, f32, f64)                                                 \
@@ -57,6 +71,10 @@ const std::vector<Row> kRows = {
     {"softplus", [](const Tensor& x) { return hb::softplus(x); }, softplus, 2.4, 2.4},
     {"log_sigmoid", [](const Tensor& x) { return hb::log_sigmoid(x); }, log_sigmoid, 2.4, 2.6},
     {"elu", [](const Tensor& x) { return hb::elu(x); }, [](Exact x) { return x > 0 ? x : expm1l(x); }, 1.6, 1.7},
+    {"i0", [](const Tensor& x) { return hb::i0(x); }, bessel<0, false>, 0.6, 4.8},
+    {"i1", [](const Tensor& x) { return hb::special_i1(x); }, bessel<1, false>, 0.6, 4.8},
+    {"i0e", [](const Tensor& x) { return hb::special_i0e(x.clamp(-1000, 1000)); }, clamped<bessel<0, true>>, 0.6, 4.3},
+    {"i1e", [](const Tensor& x) { return hb::special_i1e(x.clamp(-1000, 1000)); }, clamped<bessel<1, true>>, 0.6, 4.3},
     {"sigmoid", [](const Tensor& x) { return hb::sigmoid(x.clamp_min(-80)); },
      [](Exact x) { return 1 / (1 + expl(x < -80 ? 80 : -x)); }, 3.5, 3.5},
 };
