@@ -31,6 +31,11 @@ if(HALFBRIDGE_CUDA AND HALFBRIDGE_NVCC AND NOT HALFBRIDGE_SANITIZE)
     $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;--extended-lambda;-Xcompiler=-Wno-class-memaccess>)
   set_target_properties(halfbridge_cuda PROPERTIES CUDA_VISIBILITY_PRESET hidden LINKER_LANGUAGE CXX
                         CUDA_ARCHITECTURES "${HALFBRIDGE_CUDA_ARCHITECTURES}" INSTALL_RPATH "$ORIGIN")
+  if(HALFBRIDGE_TESTS)  # one of which reads how many registers kernels take
+    target_compile_options(halfbridge_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Xptxas=-v>)
+    set_target_properties(halfbridge_cuda PROPERTIES CUDA_COMPILER_LAUNCHER ${PROJECT_SOURCE_DIR}/tools/gpu/keep_ptxas_log.sh)
+    set_property(TARGET halfbridge_cuda APPEND PROPERTY CUDA_COMPILER_LAUNCHER ${CMAKE_CUDA_COMPILER_LAUNCHER})
+  endif()
   target_link_libraries(halfbridge_cuda PRIVATE halfbridge CUDA::cudart_static)
   target_link_options(halfbridge_cuda PRIVATE -Wl,--no-undefined -Wl,-z,nodelete -Wl,--exclude-libs,ALL)
 endif()

@@ -65,6 +65,18 @@ if(NOT HALFBRIDGE_SANITIZE)
   set_tests_properties(docs.devices PROPERTIES LABELS unit FIXTURES_REQUIRED operator_table)
 endif()
 
+# No kernel has more values than registers; what ptxas said stands beside each object. And the test itself can fail.
+if(TARGET halfbridge_cuda)
+  set(_logs ${HALFBRIDGE_CUDA_SOURCES})
+  list(FILTER _logs INCLUDE REGEX "\\.cu$")
+  list(TRANSFORM _logs REPLACE "^${PROJECT_SOURCE_DIR}/(.*)$" "${PROJECT_BINARY_DIR}/CMakeFiles/halfbridge_cuda.dir/\\1.o.ptxas")
+  set(_registers ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/gpu/registers.py)
+  add_test(NAME unit.cuda_registers COMMAND ${_registers} ${_logs})
+  add_test(NAME unit.cuda_registers_spilled COMMAND ${_registers} ${_here}/software_cuda/program/spilled.ptxas)
+  set_tests_properties(unit.cuda_registers unit.cuda_registers_spilled PROPERTIES LABELS unit)
+  set_tests_properties(unit.cuda_registers_spilled PROPERTIES PASS_REGULAR_EXPRESSION "2 kernels, 1 of which spill")
+endif()
+
 # Why there is no CUDA device, in a sentence each.
 add_executable(cuda_absence_program software_cuda/program/absence.cpp)
 target_link_libraries(cuda_absence_program PRIVATE halfbridge_torch)

@@ -66,7 +66,7 @@ void poisson(const Tensor& out, const Tensor& rate, const MaybeGenerator& genera
 }
 
 template <class T>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, 1)  // so that it may have the registers that it wants
     draw_binomial(T* out, const T* count, const T* prob, int64_t n, PhiloxStart start) {
   HB_GRID_LOOP(i, n) {
     Bits bits(start, i);

@@ -25,8 +25,13 @@ __device__ inline T apply_formula(const T* p, const T* x) {
     return F::template apply<T>(p, x[0], x[1], x[2]);
 }
 
+/// 1 for formulas whose kernels ptxas would else keep registers of in memory, to have more blocks at once
+/// (tools/gpu/registers.py).
+template <class F>
+constexpr int kLeastBlocks = 0;
+
 template <class F, class T>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, kLeastBlocks<F>)
     formula_kernel(HB_ARGUMENT(Walk) walk, HB_ARGUMENT(FormulaArguments<T, F::params>) a) {
   constexpr int operands = F::inputs + 1;
   HB_GRID_LOOP(i, walk.numel) {
@@ -41,7 +46,7 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 template <class F>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, kLeastBlocks<F>)
     contiguous_kernel(HB_ARGUMENT(Walk) walk, HB_ARGUMENT(FormulaArguments<float, F::params>) a) {
   constexpr int operands = F::inputs + 1;
   const uint32_t vectors = walk.numel / kVector;

@@ -38,7 +38,7 @@ __device__ void begin(Rule& rule, const UpdateTensor& t, double& carried) {
 
 /// `ended` counts the blocks of each tensor that have read the number of the step: the last one writes the next.
 template <class Rule, class T, unsigned flags>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, std::is_same_v<T, double> ? 1 : 0)  // doubles want more registers
     update_kernel_of(HB_ARGUMENT(TensorList<UpdateTensor>) list, HB_ARGUMENT(UpdateCall) call, HB_ARGUMENT(Rule) rule,
                      const Rule* recorded, int* ended) {
   if (call.found_inf && *call.found_inf != 0) return;

@@ -4,6 +4,10 @@
 #include "formulas/parametric_formulas.h"
 
 namespace hb::cuda {
+template <>
+constexpr int kLeastBlocks<formula::isclose> = 1;
+template <>
+constexpr int kLeastBlocks<formula::glu_gate_backward> = 1;
 namespace {
 #define HB_FORMULA(name) HB_REGISTER_CUDA_FORMULA(name)
 #include "formulas/formulas.def"

@@ -45,7 +45,8 @@ __device__ T loaded(const ReduceWork& w, const char* at) {
 
 /// partial (splits, outputs) gets parts of the results where there are several splits.
 template <ReduceOp op, class T>
-__global__ void __launch_bounds__(kThreads) reduce_groups(HB_ARGUMENT(ReduceWork) w, Wide<T>* partial) {
+__global__ void __launch_bounds__(kThreads, std::is_same_v<T, double> ? 1 : 0)
+    reduce_groups(HB_ARGUMENT(ReduceWork) w, Wide<T>* partial) {
   using W = Wide<T>;
   HB_SHARED(W, shared, kThreads);
   const Groups& g = w.groups;

@@ -3,6 +3,12 @@
 #include "formulas/special_formulas.h"
 
 namespace hb::cuda {
+template <>
+constexpr int kLeastBlocks<formula::modified_bessel_i0> = 1;
+template <>
+constexpr int kLeastBlocks<formula::modified_bessel_k0> = 1;
+template <>
+constexpr int kLeastBlocks<formula::modified_bessel_k1> = 1;
 namespace {
 #define HB_BESSEL(name) HB_REGISTER_CUDA_FORMULA(name)
 #define HB_POLYNOMIAL(name) HB_REGISTER_CUDA_FORMULA(name)

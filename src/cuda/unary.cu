@@ -3,6 +3,8 @@
 #include "formulas/unary_formulas.h"
 
 namespace hb::cuda {
+template <>
+constexpr int kLeastBlocks<formula::i0> = 1;
 namespace {
 #define HB_UNARY(name) HB_REGISTER_CUDA_FORMULA(name)
 #include <halfbridge/ops/unary.def>

@@ -20,8 +20,8 @@
 #include <halfbridge/bridge/warning.h>
 #include <halfbridge/engine.h>
 #include <halfbridge/maybe_owned.h>
-#include <halfbridge/stream.h>
 #include <halfbridge/more_errors.h>
+#include <halfbridge/stream.h>
 
 #include <c10/macros/Macros.h>
 #include <c10/util/Logging.h>

@@ -71,8 +71,8 @@ inline int either_is_nan(Vector<double> x, Vector<double> y) {
 }
 #endif
 
-/// The largest or smallest of at least a vector of values; false where a NaN is among them. Cheaper than steps that keep
-/// NaN: two vectors are looked at with one comparison.
+/// The largest or smallest of at least a vector of values; false where a NaN is among them. Cheaper than steps that
+/// keep NaN: two vectors are looked at with one comparison.
 template <ReduceOp op, class T>
 inline bool extreme_of_numbers(const T* x, int64_t n, T& result) {
   using V = Vector<T>;

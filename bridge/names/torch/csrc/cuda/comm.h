@@ -1,6 +1,6 @@
 #pragma once
-#include <halfbridge/bridge/cuda/comm.h>
 #include <ATen/cuda/CUDAContext.h>
+#include <halfbridge/bridge/cuda/comm.h>
 #include <torch/types.h>
 
 namespace torch::cuda {
