@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <optional>
 #include <unordered_map>
 
 #include <halfbridge/error.h>
@@ -128,29 +129,50 @@ void read_plain_file(const io::SafetensorsHeader& header, Collected& all) {
   }
 }
 
-// A program that is killed as it begins a file of its trace leaves it empty, or within its header.
-bool is_begun(const std::string& path) {
+/// How a file of a trace may end where its program was killed.
+enum class Ending {
+  whole,
+  begun,  // empty, or within its header
+  cut     // its header was being written anew: the front of the new one lies before the padding of the old one
+};
+Ending ending_of(const std::string& path) {
   constexpr uint64_t kLongest = uint64_t{64} << 20;  // of headers
-  if (fs::path(path).filename().string().rfind("trace-", 0) != 0) return false;
+  if (fs::path(path).filename().string().rfind("trace-", 0) != 0) return Ending::whole;
   std::ifstream file(path, std::ios::binary);
   char length[8] = {};
-  if (!file || !file.read(length, 8)) return file.eof();
+  if (!file || !file.read(length, 8)) return file.eof() ? Ending::begun : Ending::whole;
   uint64_t header = 0;
   for (int k = 8; k-- > 0;) header = header << 8 | static_cast<unsigned char>(length[k]);
   std::error_code error;
-  return header <= kLongest && fs::file_size(path, error) < header + 8 && !error;
+  const uint64_t size = fs::file_size(path, error);
+  if (error || header > kLongest) return Ending::whole;
+  if (size < header + 8) return Ending::begun;
+  file.seekg(static_cast<std::streamoff>(header) + 7);
+  return file.get() == ' ' ? Ending::cut : Ending::whole;
+}
+
+/// Nothing for the last file of a trace whose program was killed before it was readable.
+std::optional<io::SafetensorsHeader> read_header(const std::string& path, bool last) {
+  const Ending ending = last ? ending_of(path) : Ending::whole;
+  if (ending == Ending::begun) return std::nullopt;
+  try {
+    return io::read_safetensors_header(path, last);
+  } catch (const Error&) {
+    if (ending == Ending::cut) return std::nullopt;
+    throw;
+  }
 }
 
 Collected collect(const std::vector<std::string>& files) {
   Collected all;
   for (size_t i = 0; i < files.size(); ++i) {
     const bool last = i + 1 == files.size();
-    if (last && is_begun(files[i])) break;
-    io::SafetensorsHeader header = io::read_safetensors_header(files[i], last);
-    if (files.size() == 1 && header.metadata.count(kVersionKey) == 0) {
-      read_plain_file(header, all);
+    std::optional<io::SafetensorsHeader> header = read_header(files[i], last);
+    if (!header) break;
+    if (files.size() == 1 && header->metadata.count(kVersionKey) == 0) {
+      read_plain_file(*header, all);
     } else {
-      read_trace_file(files[i], static_cast<int>(i), header, all);
+      read_trace_file(files[i], static_cast<int>(i), *header, all);
     }
   }
   resolve_shared(all);

@@ -158,6 +158,21 @@ TEST(DiffTrace, AFileThatWasOnlyBegunHoldsNothing) {
   EXPECT_TRUE(Trace::open(path)->records().empty());
 }
 
+TEST(DiffTrace, AHeaderThatWasBeingWrittenAnewHoldsNothing) {
+  const Folder folder;
+  TraceBuilder builder;
+  builder.call("x", "a", filled({2}, 1), filled({2}, 1));
+  const std::string path = builder.save(folder / "t", ""), last = path + "/trace-00001.safetensors";
+  const std::string json = R"({"__metadata__":{"halfbridge.)";
+  std::string header(4088, ' ');
+  header.replace(0, json.size(), json);
+  std::ofstream(last, std::ios::binary) << std::string("\xf8\x0f\0\0\0\0\0\0", 8) << header;
+  EXPECT_EQ(Trace::open(path)->records().size(), 2u);
+  header.back() = '}';
+  std::ofstream(last, std::ios::binary) << std::string("\xf8\x0f\0\0\0\0\0\0", 8) << header;
+  EXPECT_ANY_THROW(Trace::open(path));
+}
+
 // A child writes records, the k-th full of k, until it is killed; false where it had no time to begin a file.
 bool whole_after_kill(const std::string& folder, useconds_t delay) {
   const pid_t child = ::fork();
