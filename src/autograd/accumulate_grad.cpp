@@ -1,7 +1,5 @@
 #include "autograd/accumulate_grad.h"
 
-#include <array>
-#include <cstdint>
 #include <mutex>
 
 #include <halfbridge/ops/factories.h>
@@ -9,6 +7,7 @@
 #include "autograd/arithmetic.h"
 #include "autograd/loss_scaling.h"
 #include "core/geometry.h"
+#include "core/mutex_table.h"
 #include "core/physical.h"
 #include "core/recorder.h"
 
@@ -59,8 +58,8 @@ bool may_fill(const Tensor& destination, const Tensor& g) {
 // Of the sum of a leaf. It belongs to the leaf, not to the node: a leaf has one node after the other where its graphs
 // come and go, and two threads may each hold one of them.
 std::mutex& mutex_of(const Tensor& leaf) {
-  static std::array<std::mutex, 64> mutexes;
-  return mutexes[reinterpret_cast<uintptr_t>(&leaf.impl()) / sizeof(TensorImpl) % mutexes.size()];
+  static constinit MutexTable<> mutexes;
+  return mutexes.of(leaf.impl());
 }
 }  // namespace
 

@@ -1,12 +1,11 @@
 // What a tensor's record (TensorImpl) asks of autograd.
-#include <array>
 #include <atomic>
-#include <cstdint>
 #include <mutex>
 
 #include <halfbridge/autograd.h>
 
 #include "core/autograd_seam.h"
+#include "core/mutex_table.h"
 
 namespace hb {
 
@@ -15,8 +14,8 @@ AutogradMeta& TensorImpl::materialize_autograd_meta() {
   static_assert(sizeof(autograd_) == sizeof(AutogradMeta*));
   const std::atomic_ref<AutogradMeta*> published(reinterpret_cast<AutogradMeta*&>(autograd_));
   if (AutogradMeta* const made = published.load(std::memory_order_acquire)) return *made;
-  static std::array<std::mutex, 64> mutexes;
-  const std::lock_guard lock(mutexes[reinterpret_cast<uintptr_t>(this) / sizeof(TensorImpl) % mutexes.size()]);
+  static constinit MutexTable<> mutexes;
+  const std::lock_guard lock(mutexes.of(*this));
   if (!published.load(std::memory_order_relaxed)) published.store(new AutogradMeta, std::memory_order_release);
   return *published.load(std::memory_order_relaxed);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <unordered_set>
 
 #include <halfbridge/autograd.h>
 
@@ -315,10 +316,6 @@ edge_list edges_of(const variable_list& inputs) {
   return edges;
 }
 
-bool named_before(const variable_list& inputs, size_t i) {
-  return std::any_of(inputs.begin(), inputs.begin() + i, [&](const Tensor& t) { return t.is_same(inputs[i]); });
-}
-
 void add_up_gradients(const variable_list& tensors, const variable_list& grad_tensors, std::optional<bool> retain_graph,
                       bool create_graph, const variable_list& inputs) {
   Roots roots = make_roots(tensors, grad_tensors);
@@ -327,9 +324,10 @@ void add_up_gradients(const variable_list& tensors, const variable_list& grad_te
   if (!inputs.empty()) engine.want(wanted);
   const ScaledPass scaled(roots.grads, create_graph);
   engine.run(roots.edges, std::move(roots.grads));
+  std::unordered_set<const TensorImpl*> seen;  // an input may be named twice
   for (size_t i = 0; i < inputs.size(); ++i) {
     Tensor g = engine.captured(i);
-    if (!g.defined() || named_before(inputs, i)) continue;
+    if (!g.defined() || !seen.insert(&inputs[i].impl()).second) continue;
     g = as_the_leaf_has_it(inputs[i], std::move(g));
     AutoGradMode mode(create_graph);
     add_to_leaf(inputs[i], std::move(g));

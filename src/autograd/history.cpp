@@ -1,6 +1,5 @@
 #include "autograd/history.h"
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <mutex>
@@ -13,6 +12,7 @@
 #include "autograd/record.h"
 #include "backend/elementwise.h"
 #include "core/geometry.h"
+#include "core/mutex_table.h"
 
 namespace hb::history {
 
@@ -130,10 +130,7 @@ std::shared_ptr<Node> refresh_view(const Tensor& view) {
 }
 
 // Recursive, since watchers see the new history being recorded.
-std::recursive_mutex& mutex_of(const AutogradMeta& meta) {
-  static std::array<std::recursive_mutex, 64> mutexes;
-  return mutexes[reinterpret_cast<uintptr_t>(&meta) / sizeof(AutogradMeta) % mutexes.size()];
-}
+constinit MutexTable<std::recursive_mutex> mutexes;
 
 }  // namespace
 
@@ -143,7 +140,7 @@ void bring_up_to_date(const Tensor& view) {
   const uint32_t now = view.impl().version();
   if (known.load(std::memory_order_acquire) == now) return;
   std::shared_ptr<Node> old;  // freed when the lock is no longer held
-  const std::lock_guard lock(mutex_of(meta));
+  const std::lock_guard lock(mutexes.of(meta));
   if (known.load(std::memory_order_relaxed) == now) return;
   old = refresh_view(view);
   known.store(now, std::memory_order_release);  // after the history that it speaks of

@@ -1,6 +1,4 @@
-#include <array>
 #include <atomic>
-#include <cstddef>
 #include <mutex>
 
 #include <halfbridge/autograd.h>
@@ -11,6 +9,7 @@
 #include "autograd/history.h"
 #include "autograd/record.h"
 #include "autograd/weak_tensor.h"
+#include "core/mutex_table.h"
 #include "core/remains.h"
 
 // The methods of Tensor that deal with gradients.
@@ -37,8 +36,8 @@ namespace {
 /// A pass on one thread may write the gradient of a tensor that another gives up: the tensor's end waits for it.
 /// Recursive, since other tensors may end meanwhile.
 std::recursive_mutex& mutex_of(const std::shared_ptr<TensorImpl*>& slot) {
-  static std::array<std::recursive_mutex, 64> mutexes;
-  return mutexes[std::hash<const void*>()(slot.get()) / sizeof(std::max_align_t) % mutexes.size()];
+  static constinit MutexTable<std::recursive_mutex> mutexes;
+  return mutexes.of(*slot);
 }
 void empty_slot(const std::shared_ptr<TensorImpl*>& slot) {
   const std::lock_guard lock(mutex_of(slot));

@@ -1,6 +1,5 @@
 #include <halfbridge/tensor_impl.h>
 
-#include <array>
 #include <mutex>
 
 #include <halfbridge/grad_mode.h>
@@ -9,18 +8,15 @@
 #include "backend/elementwise.h"
 #include "core/autograd_seam.h"
 #include "core/geometry.h"
+#include "core/mutex_table.h"
 #include "core/pending.h"
 #include "core/recorder.h"
 
 namespace hb {
 
 namespace {
-// Threads that share a tensor, a weight say, may all be the first to make a view of it or to look at its memory; one
-// lock for all tensors would have threads wait for each other that share none.
-std::mutex& mutex_of(const TensorImpl* impl) {
-  static std::array<std::mutex, 64> mutexes;
-  return mutexes[reinterpret_cast<uintptr_t>(impl) / sizeof(TensorImpl) % mutexes.size()];
-}
+// Threads that share a tensor, a weight say, may all be the first to make a view of it or to look at its memory.
+constinit MutexTable<> mutexes;
 }  // namespace
 
 TensorImpl::TensorImpl(intrusive_ptr<StorageImpl> storage, ScalarType dtype, DimVector sizes, DimVector strides,
@@ -62,7 +58,7 @@ void TensorImpl::set_storage(intrusive_ptr<StorageImpl> storage, ScalarType dtyp
 void TensorImpl::share_data_of(const TensorImpl& o) {
   if (HB_UNLIKELY(o.is_deferred() && &o != this)) {
     // Whether `o` is settled meanwhile or not, this gets one state of it.
-    const std::lock_guard lock(mutex_of(&o));
+    const std::lock_guard lock(mutexes.of(o));
     take_data_of(o);
   } else {
     take_data_of(o);
@@ -78,7 +74,7 @@ void TensorImpl::take_data_of(const TensorImpl& o) {
 
 intrusive_ptr<TensorImpl> TensorImpl::snapshot() const {
   std::unique_lock<std::mutex> lock;
-  if (HB_UNLIKELY(is_deferred())) lock = std::unique_lock(mutex_of(this));
+  if (HB_UNLIKELY(is_deferred())) lock = std::unique_lock(mutexes.of(*this));
   auto copy = make_intrusive<TensorImpl>(storage_, dtype_, sizes_, strides_, offset_);
   // What is deferred and contiguous only waited for its values.
   copy->deferred_.store(is_deferred() && (sparse_ || !copy->contiguous_), std::memory_order_relaxed);
@@ -96,7 +92,7 @@ intrusive_ptr<TensorImpl> TensorImpl::alias(bool share_version) {
 }
 
 intrusive_ptr<VersionCounter> TensorImpl::shared_version() {
-  const std::lock_guard lock(mutex_of(this));
+  const std::lock_guard lock(mutexes.of(*this));
   if (!version_owner_) {
     version_owner_ = make_intrusive<VersionCounter>(own_version_);
     shared_version_.store(version_owner_.get(), std::memory_order_release);
@@ -116,7 +112,7 @@ void TensorImpl::settle_slow() {
   const intrusive_ptr<TensorImpl> lying = snapshot();  // whose values are there
   (void)lying->storage_->data();                       // throws where the tensor is sparse
   if (!lying->is_deferred()) {                         // it only waited for them, or another thread has settled it
-    const std::lock_guard lock(mutex_of(this));
+    const std::lock_guard lock(mutexes.of(*this));
     return deferred_.store(false, std::memory_order_release);
   }
   lying->deferred_.store(false, std::memory_order_relaxed);
@@ -126,7 +122,7 @@ void TensorImpl::settle_slow() {
       make_intrusive<TensorImpl>(StorageImpl::allocate(numel_ * itemsize(), device()), dtype_, sizes_, strides, 0);
   Tensor out(settled);
   copy_kernel(device())(Loop({&out}, {&physical}));
-  const std::lock_guard lock(mutex_of(this));
+  const std::lock_guard lock(mutexes.of(*this));
   if (!is_deferred() || storage_ != lying->storage_) return;
   storage_ = settled->storage_, strides_ = std::move(strides), offset_ = 0, contiguous_ = true;
   deferred_.store(false, std::memory_order_release);

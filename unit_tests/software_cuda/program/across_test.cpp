@@ -5,7 +5,6 @@
 #include <c10/cuda/CUDAGuard.h>
 #include <torch/torch.h>
 
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <halfbridge/dlpack.h>
 #include <halfbridge/sent_ahead.h>
@@ -13,19 +12,13 @@
 #include <sstream>
 #include <vector>
 
-#include "software_cuda/software_cuda.h"
+#include "software_cuda/program/control.h"
 
 namespace {
 
 using torch::Tensor;
 namespace nn = torch::nn;
 const torch::Device kGpu(torch::kCUDA, 0);
-
-const software_cuda::Control& control() {
-  torch::cuda::is_available();  // opens it
-  void* const library = dlopen(std::getenv("HALFBRIDGE_CUDA_LIBRARY"), RTLD_NOW | RTLD_NOLOAD);
-  return *reinterpret_cast<software_cuda::GetControl>(dlsym(library, "software_cuda_control"))();
-}
 
 TEST(Across, PinnedMemory) {
   const Tensor x = torch::arange(60, torch::kFloat).view({3, 4, 5}), strided = x.transpose(0, 2);

@@ -1,27 +1,16 @@
 // The CUDA back end's kernels on the software device, beside the CPU's.
 #include <torch/torch.h>
 
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <functional>
 #include <vector>
 
-#include "software_cuda/software_cuda.h"
+#include "software_cuda/program/control.h"
 
 namespace {
 
 using torch::Tensor;
-
-const software_cuda::Control& control() {
-  static const software_cuda::Control& found = [&]() -> const software_cuda::Control& {
-    torch::cuda::is_available();  // opens it
-    void* const library = dlopen(std::getenv("HALFBRIDGE_CUDA_LIBRARY"), RTLD_NOW | RTLD_NOLOAD);
-    return *reinterpret_cast<software_cuda::GetControl>(dlsym(library, "software_cuda_control"))();
-  }();
-  return found;
-}
 
 using Function = std::function<Tensor(const std::vector<Tensor>&)>;
 

@@ -1,26 +1,18 @@
 // What a training step asks of the device: launches, calls of libraries, copies, waits. docs/cuda.md has the numbers.
 #include <torch/torch.h>
 
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <functional>
 #include <memory>
 
-#include "software_cuda/software_cuda.h"
+#include "software_cuda/program/control.h"
 
 namespace {
 
 using torch::Tensor;
 namespace nn = torch::nn;
 namespace F = torch::nn::functional;
-
-const software_cuda::Control& control() {
-  torch::cuda::is_available();  // opens the library
-  void* const library = dlopen(std::getenv("HALFBRIDGE_CUDA_LIBRARY"), RTLD_NOW | RTLD_NOLOAD);
-  return *reinterpret_cast<software_cuda::GetControl>(dlsym(library, "software_cuda_control"))();
-}
 
 /// What the third step asks for.
 software_cuda::Counts counts_of(const std::function<void()>& step) {

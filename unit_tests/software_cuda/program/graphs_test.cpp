@@ -3,21 +3,12 @@
 #include <c10/cuda/CUDAGuard.h>
 #include <halfbridge/graphed.h>
 
-#include <dlfcn.h>
-
-#include <cstdlib>
 #include <optional>
 
 #include "software_cuda/program/beside_cpu.h"
-#include "software_cuda/software_cuda.h"
+#include "software_cuda/program/control.h"
 
 namespace {
-
-const software_cuda::Control& control() {
-  torch::cuda::is_available();  // opens the library
-  void* const library = dlopen(std::getenv("HALFBRIDGE_CUDA_LIBRARY"), RTLD_NOW | RTLD_NOLOAD);
-  return *reinterpret_cast<software_cuda::GetControl>(dlsym(library, "software_cuda_control"))();
-}
 
 /// Records on a stream from the pool.
 void record(at::cuda::CUDAGraph& graph, const std::function<void()>& work, at::cuda::MempoolId_t pool = {0, 0}) {

@@ -3,20 +3,10 @@
 #include <ATen/cuda/CUDAEvent.h>
 #include <c10/cuda/CUDAGuard.h>
 
-#include <dlfcn.h>
-
-#include <cstdlib>
-
 #include "software_cuda/program/beside_cpu.h"
-#include "software_cuda/software_cuda.h"
+#include "software_cuda/program/control.h"
 
 namespace {
-
-const software_cuda::Control& control() {
-  torch::cuda::is_available();  // opens the library
-  void* const library = dlopen(std::getenv("HALFBRIDGE_CUDA_LIBRARY"), RTLD_NOW | RTLD_NOLOAD);
-  return *reinterpret_cast<software_cuda::GetControl>(dlsym(library, "software_cuda_control"))();
-}
 
 /// A convolution and a batch norm, and tensors for them. A part that is `apart` is copied, which ends all waiting.
 struct Layers {
