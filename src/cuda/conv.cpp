@@ -30,6 +30,19 @@ cudnnHandle_t cudnn_handle() {
   return handle;
 }
 
+cudnnDataType_t cudnn_type(ScalarType dtype) {
+  switch (dtype) {
+    case kDouble:
+      return CUDNN_DATA_DOUBLE;
+    case kHalf:
+      return CUDNN_DATA_HALF;
+    case kBFloat16:
+      return CUDNN_DATA_BFLOAT16;
+    default:
+      return CUDNN_DATA_FLOAT;
+  }
+}
+
 namespace {
 
 enum class Direction { forward, data, weight };
@@ -54,19 +67,6 @@ struct Plan {
   }
 };
 
-cudnnDataType_t type_of(ScalarType dtype) {
-  switch (dtype) {
-    case kDouble:
-      return CUDNN_DATA_DOUBLE;
-    case kHalf:
-      return CUDNN_DATA_HALF;
-    case kBFloat16:
-      return CUDNN_DATA_BFLOAT16;
-    default:
-      return CUDNN_DATA_FLOAT;
-  }
-}
-
 /// Sizes for cuDNN: one spatial dimension is the second of two.
 using Sizes = std::array<int, 5>;
 int rank(const ConvParams& p) { return p.dims == 1 ? 4 : p.dims + 2; }
@@ -90,14 +90,14 @@ cudnnTensorDescriptor_t describe_tensor(const Tensor& t, const ConvParams& p) {
   strides[0] = static_cast<int>(next);
   cudnnTensorDescriptor_t made;
   HB_CUDNN(cudnnCreateTensorDescriptor, &made);
-  HB_CUDNN(cudnnSetTensorNdDescriptor, made, type_of(t.scalar_type()), rank(p), sizes.data(), strides.data());
+  HB_CUDNN(cudnnSetTensorNdDescriptor, made, cudnn_type(t.scalar_type()), rank(p), sizes.data(), strides.data());
   return made;
 }
 cudnnFilterDescriptor_t describe_weight(const Tensor& t, const ConvParams& p) {
   const Sizes sizes = sizes_of(t, p);
   cudnnFilterDescriptor_t made;
   HB_CUDNN(cudnnCreateFilterDescriptor, &made);
-  HB_CUDNN(cudnnSetFilterNdDescriptor, made, type_of(t.scalar_type()), CUDNN_TENSOR_NHWC, rank(p), sizes.data());
+  HB_CUDNN(cudnnSetFilterNdDescriptor, made, cudnn_type(t.scalar_type()), CUDNN_TENSOR_NHWC, rank(p), sizes.data());
   return made;
 }
 cudnnConvolutionDescriptor_t describe_convolution(ScalarType dtype, const ConvParams& p) {

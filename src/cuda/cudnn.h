@@ -2,10 +2,12 @@
 // cuDNN, opened when it is first asked for.
 
 #ifdef HB_SOFTWARE_CUDA
-#include "software_cuda/cudnn.h"
+#include "software_cuda/cudnn_rnn.h"
 #else
 #include <cudnn.h>
 #endif
+
+#include <halfbridge/dtype.h>
 
 #include "cuda/library.h"
 
@@ -14,6 +16,7 @@ namespace hb::cuda {
 const Library& cudnn();
 /// The handle of this thread for the current device, whose calls go to the current stream.
 cudnnHandle_t cudnn_handle();
+cudnnDataType_t cudnn_type(ScalarType dtype);
 [[noreturn]] void fail_cudnn(cudnnStatus_t status, const char* call);
 
 }  // namespace hb::cuda

@@ -7,17 +7,11 @@
 #include <vector>
 
 #include "backend/conv.h"
+#include "software_cuda/libraries/cudnn_objects.h"
 #include "software_cuda/libraries/symbols.h"
 #include "software_cuda/memory.h"
 #include "software_cuda/queue.h"
 
-struct cudnnContext {
-  cudaStream_t stream = nullptr;
-};
-struct cudnnTensorStruct {
-  cudnnDataType_t type;
-  std::vector<int64_t> sizes, strides;
-};
 struct cudnnFilterStruct : cudnnTensorStruct {};
 struct cudnnConvolutionStruct {
   hb::ConvParams p;
@@ -116,7 +110,7 @@ cudnnStatus_t cudnnCreateTensorDescriptor(cudnnTensorDescriptor_t* made) { retur
 cudnnStatus_t cudnnDestroyTensorDescriptor(cudnnTensorDescriptor_t tensor) { return destroy(tensor); }
 cudnnStatus_t cudnnSetTensorNdDescriptor(cudnnTensorDescriptor_t tensor, cudnnDataType_t type, int rank,
                                          const int* sizes, const int* strides) {
-  if (rank < 4 || rank > 5) return CUDNN_STATUS_BAD_PARAM;
+  if (rank < 3 || rank > 5) return CUDNN_STATUS_BAD_PARAM;
   *tensor = {type, {sizes, sizes + rank}, {strides, strides + rank}};
   return CUDNN_STATUS_SUCCESS;
 }

@@ -71,6 +71,22 @@ TEST(StepCounts, MlpInHalfWithScaledGradients) {
                   31);
 }
 
+TEST(StepCounts, Lstm) {
+  struct NetImpl : nn::Module {
+    nn::LSTM lstm{register_module("lstm", nn::LSTM(nn::LSTMOptions(16, 24).num_layers(2)))};
+    nn::Linear head{register_module("head", nn::Linear(24, 10))};
+  } net;
+  net.to(torch::kCUDA);
+  const Tensor x = torch::rand({12, 4, 16}, torch::kCUDA), y = torch::arange(4).to(torch::kCUDA);
+  torch::optim::Adam optimizer(net.parameters());
+  expect_no_waits(counts_of([&] {
+                    optimizer.zero_grad();
+                    F::cross_entropy(net.head(std::get<0>(net.lstm(x)).mean(0)), y).backward();
+                    optimizer.step();
+                  }),
+                  18);
+}
+
 struct BlockImpl : nn::Module {
   BlockImpl(int in, int out, int stride) {
     const auto conv = [&](const char* name, int from, int size, int step) {

@@ -4,10 +4,13 @@
 
 #include "autocast/autocast.h"
 #include "ops/nn/lstm_layer.h"
+#include "ops/nn/rnn.h"
 
 namespace hb::bridge::nn::recurrence {
 
 namespace {
+
+using Result = std::pair<Tensor, State>;
 
 // One step of some sequences, from the input's part of the gates.
 State step(const detail::RNNOptionsBase& o, const Tensor& input_gates, const State& state, const Weights& w) {
@@ -95,25 +98,9 @@ bool whole_layer(const detail::RNNOptionsBase& o, const Tensor& input, const std
   return fits(state[0]) && fits(state[1]) && fits(w.ih) && fits(w.hh) && fits(w.b_ih) && fits(w.b_hh);
 }
 
-}  // namespace
-
-std::pair<Tensor, State> run(const detail::RNNOptionsBase& o, const WeightsOf& weights, bool training, Tensor input,
-                             const std::vector<int64_t>& batch_sizes, const State& initial) {
-  if (whole_in_half(o, input)) {
-    const DeviceType device = input.device().type();
-    const auto cast = [&](const Tensor& t) {
-      return autocast::cached_cast(autocast::get_autocast_dtype(device), t, device);
-    };
-    State state;
-    for (const Tensor& t : initial) state.push_back(cast(t));
-    const WeightsOf halves = [&](int64_t layer, bool reverse) {
-      const Weights w = weights(layer, reverse);
-      return Weights{cast(w.ih), cast(w.hh), cast(w.b_ih), cast(w.b_hh), cast(w.hr)};
-    };
-    const Tensor x = cast(input);
-    front::Excluded excluded;
-    return run(o, halves, training, x, batch_sizes, state);
-  }
+// Layer by layer, from functions.
+Result composed(const detail::RNNOptionsBase& o, const WeightsOf& weights, bool training, Tensor input,
+                const std::vector<int64_t>& batch_sizes, const State& initial) {
   const int64_t directions = o.bidirectional() ? 2 : 1;
   std::vector<std::vector<Tensor>> last(initial.size());
   for (int64_t layer = 0; layer < o.num_layers(); ++layer) {
@@ -141,6 +128,131 @@ std::pair<Tensor, State> run(const detail::RNNOptionsBase& o, const WeightsOf& w
   State states;
   for (const auto& parts : last) states.push_back(hb::stack(parts));
   return {input, states};
+}
+// The same of sequences of one length.
+Result composed_of_padded(const detail::RNNOptionsBase& o, const WeightsOf& weights, bool training, const Tensor& given,
+                          const State& initial) {
+  const Tensor input = o.batch_first() ? given.transpose(0, 1) : given;
+  const std::vector<int64_t> batch_sizes(static_cast<size_t>(input.size(0)), input.size(1));
+  auto [output, state] = composed(o, weights, training, input.flatten(0, 1), batch_sizes, initial);
+  output = output.view({input.size(0), input.size(1), output.size(1)});
+  return {o.batch_first() ? output.transpose(0, 1) : output, state};
+}
+
+RnnMode mode_of(const detail::RNNOptionsBase& o) {
+  if (std::holds_alternative<enumtype::kLSTM>(o.mode())) return RnnMode::lstm;
+  if (std::holds_alternative<enumtype::kGRU>(o.mode())) return RnnMode::gru;
+  return std::holds_alternative<enumtype::kRNN_RELU>(o.mode()) ? RnnMode::relu : RnnMode::tanh;
+}
+RnnNetwork network_of(const detail::RNNOptionsBase& o, const Tensor& input) {
+  RnnNetwork net;
+  net.dtype = input.scalar_type(), net.mode = mode_of(o);
+  net.bidirectional = o.bidirectional(), net.biased = o.bias();
+  net.batch_first = input.dim() == 3 && o.batch_first();
+  net.features = input.size(-1), net.hidden = o.hidden_size(), net.layers = o.num_layers();
+  net.out = o.proj_size() > 0 ? o.proj_size() : o.hidden_size();
+  return net;
+}
+
+/// Some layers without dropout between them, their weights and states among them.
+struct Stack {
+  detail::RNNOptionsBase options;
+  std::vector<int64_t> batch_sizes;  // of padded input none
+  size_t states;
+
+  int64_t directions() const { return options.bidirectional() ? 2 : 1; }
+  /// The input, the states and the weights in the order of ops::rnn.
+  variable_list inputs(const WeightsOf& weights, const Tensor& input, const State& initial) const {
+    variable_list all{input};
+    all.insert(all.end(), initial.begin(), initial.end());
+    for (int64_t i = 0; i < options.num_layers() * directions(); ++i) {
+      const Weights w = weights(i / directions(), i % directions() == 1);
+      all.insert(all.end(), {w.ih, w.hh});
+      if (options.bias()) all.insert(all.end(), {w.b_ih, w.b_hh});
+      if (options.proj_size() > 0) all.push_back(w.hr);
+    }
+    return all;
+  }
+  Result by_functions(const WeightsOf& weights, const Tensor& input, const State& initial) const {
+    return input.dim() == 3 ? composed_of_padded(options, weights, false, input, initial)
+                            : composed(options, weights, false, input, batch_sizes, initial);
+  }
+  variable_list formula(const variable_list& v) const {
+    const int64_t each = 2 + (options.bias() ? 2 : 0) + (options.proj_size() > 0 ? 1 : 0);
+    const WeightsOf weights = [&](int64_t layer, bool reverse) {
+      const Tensor* w = v.data() + 1 + states + (layer * directions() + reverse) * each;
+      Weights found{w[0], w[1], {}, {}, {}};
+      if (options.bias()) found.b_ih = w[2], found.b_hh = w[3];
+      if (options.proj_size() > 0) found.hr = w[each - 1];
+      return found;
+    };
+    const auto first = v.begin() + 1;
+    auto [output, state] = by_functions(weights, v[0], State(first, first + static_cast<std::ptrdiff_t>(states)));
+    state.insert(state.begin(), output);
+    return state;
+  }
+};
+
+// By the device's own network where it has one.
+Result run_stack(const Stack& s, const WeightsOf& weights, const Tensor& input, const State& initial) {
+  const variable_list inputs = s.inputs(weights, input, initial);
+  const auto fits = [&](const Tensor& t) {
+    return t.defined() && t.numel() > 0 && t.scalar_type() == input.scalar_type() && t.device() == input.device();
+  };
+  if (input.is_floating_point() && std::all_of(inputs.begin(), inputs.end(), fits)) {
+    const RnnNetwork net = network_of(s.options, input);
+    std::vector<int64_t> batch_sizes = s.batch_sizes;
+    if (input.dim() == 3) batch_sizes.assign(input.size(net.batch_first ? 1 : 0), input.size(net.batch_first ? 0 : 1));
+    auto done = ops::rnn(net, inputs, batch_sizes, [s](const variable_list& v) { return s.formula(v); });
+    if (done) return {(*done)[0], State(done->begin() + 1, done->end())};
+  }
+  return s.by_functions(weights, input, initial);
+}
+
+// All layers at once, or one after the other where dropout comes between them: the numbers are then those of the
+// device's generator.
+Result by_device(const detail::RNNOptionsBase& o, const WeightsOf& weights, bool training, Tensor input,
+                 const std::vector<int64_t>& batch_sizes, const State& initial) {
+  Stack stack{o, batch_sizes, initial.size()};
+  stack.options.dropout(0);
+  if (!training || o.dropout() == 0 || o.num_layers() == 1) return run_stack(stack, weights, input, initial);
+  stack.options.num_layers(1);
+  std::vector<std::vector<Tensor>> last(initial.size());
+  for (int64_t layer = 0; layer < o.num_layers(); ++layer) {
+    State state;
+    for (const Tensor& t : initial) state.push_back(t.narrow(0, layer * stack.directions(), stack.directions()));
+    const WeightsOf of_layer = [&](int64_t, bool reverse) { return weights(layer, reverse); };
+    Result result = run_stack(stack, of_layer, input, state);
+    input = layer + 1 < o.num_layers() ? hb::dropout(result.first, o.dropout(), true) : result.first;
+    for (size_t i = 0; i < last.size(); ++i) last[i].push_back(result.second[i]);
+  }
+  State states;
+  for (const auto& parts : last) states.push_back(hb::cat(parts));
+  return {input, states};
+}
+
+}  // namespace
+
+std::pair<Tensor, State> run(const detail::RNNOptionsBase& o, const WeightsOf& weights, bool training,
+                             const Tensor& input, const std::vector<int64_t>& batch_sizes, const State& initial) {
+  if (whole_in_half(o, input)) {
+    const DeviceType device = input.device().type();
+    const auto cast = [&](const Tensor& t) {
+      return autocast::cached_cast(autocast::get_autocast_dtype(device), t, device);
+    };
+    State state;
+    for (const Tensor& t : initial) state.push_back(cast(t));
+    const WeightsOf halves = [&](int64_t layer, bool reverse) {
+      const Weights w = weights(layer, reverse);
+      return Weights{cast(w.ih), cast(w.hh), cast(w.b_ih), cast(w.b_hh), cast(w.hr)};
+    };
+    const Tensor x = cast(input);
+    front::Excluded excluded;
+    return run(o, halves, training, x, batch_sizes, state);
+  }
+  if (ops::has_rnn(input.device())) return by_device(o, weights, training, input, batch_sizes, initial);
+  if (input.dim() == 3) return composed_of_padded(o, weights, training, input, initial);
+  return composed(o, weights, training, input, batch_sizes, initial);
 }
 
 }  // namespace hb::bridge::nn::recurrence

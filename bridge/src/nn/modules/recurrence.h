@@ -15,10 +15,11 @@ struct Weights {
 };
 using WeightsOf = std::function<Weights(int64_t layer, bool reverse)>;
 
-/// input (steps, features), of which batch_sizes[t] rows belong to step t, more or as many as to the next. initial: one
-/// tensor (layers * directions, batch_sizes[0], hidden) for each part of the state. Gives (steps, directions * hidden)
-/// and the last states.
+/// input (rows, features), of which batch_sizes[t] rows belong to step t, more or as many as to the next; or
+/// (T, B, features), (B, T, features) with options.batch_first(), and no batch_sizes. initial: one tensor
+/// (layers * directions, B, hidden) for each part of the state. Gives the output, laid out as the input, with
+/// directions * hidden features, and the last states.
 std::pair<Tensor, State> run(const detail::RNNOptionsBase& options, const WeightsOf& weights, bool training,
-                             Tensor input, const std::vector<int64_t>& batch_sizes, const State& initial);
+                             const Tensor& input, const std::vector<int64_t>& batch_sizes, const State& initial);
 
 }  // namespace hb::bridge::nn::recurrence

@@ -126,13 +126,10 @@ std::pair<Tensor, RecurrentState> RNNImplBase<Derived>::run_padded(const Tensor&
                                                                    const RecurrentState& initial) const {
   const auto& o = options_base;
   check_width(o, given, 3);
-  Tensor input = o.batch_first() ? given.transpose(0, 1) : given;
-  const int64_t steps = input.size(0), batch = input.size(1);
+  const int64_t steps = given.size(o.batch_first() ? 1 : 0), batch = given.size(o.batch_first() ? 0 : 1);
   HB_CHECK(steps > 0, "Expected sequence length to be larger than 0 in RNN");
-  auto [output, state] = recurrence::run(o, weights_in(o, this->parameters_), this->is_training(), input.flatten(0, 1),
-                                         std::vector<int64_t>(steps, batch), complete(o, initial, batch, input));
-  output = output.view({steps, batch, output.size(1)});
-  return {o.batch_first() ? output.transpose(0, 1) : output, state};
+  return recurrence::run(o, weights_in(o, this->parameters_), this->is_training(), given, {},
+                         complete(o, initial, batch, given));
 }
 
 template <typename Derived>

@@ -66,11 +66,13 @@ void check_weights(const Network& net, const RNNOptionsBase& o, int64_t each) {
   }
 }
 
+/// batch_sizes: of packed data.
 std::pair<Tensor, State> run(const Network& net, const Tensor& data, const std::vector<int64_t>& batch_sizes,
-                             const State& hx) {
-  HB_CHECK(!batch_sizes.empty(), "[", net.name, "] Expected sequence length to be larger than 0 in RNN");
-  check_states(net, hx, batch_sizes[0]);
-  const RNNOptionsBase o = options_of(net, hx, data.size(-1));
+                             const State& hx, int64_t steps, int64_t batch, bool batch_first) {
+  HB_CHECK(steps > 0, "[", net.name, "] Expected sequence length to be larger than 0 in RNN");
+  check_states(net, hx, batch);
+  RNNOptionsBase o = options_of(net, hx, data.size(-1));
+  o.batch_first(batch_first);
   const int64_t each = 2 + (net.has_biases ? 2 : 0) + (o.proj_size() ? 1 : 0);
   check_weights(net, o, each);
   const auto weights = [&](int64_t layer, bool reverse) {
@@ -85,11 +87,7 @@ std::pair<Tensor, State> run(const Network& net, const Tensor& data, const std::
 
 std::pair<Tensor, State> run_padded(const Network& net, const Tensor& given, const State& hx, bool batch_first) {
   HB_CHECK(given.dim() == 3, "[", net.name, "] expected an input of 3 dimensions, got ", given.sizes());
-  const Tensor input = batch_first ? given.transpose(0, 1) : given;
-  const int64_t steps = input.size(0), batch = input.size(1);
-  auto [output, state] = run(net, input.flatten(0, 1), std::vector<int64_t>(steps, batch), hx);
-  output = output.view({steps, batch, output.size(1)});
-  return {batch_first ? output.transpose(0, 1) : output, state};
+  return run(net, given, {}, hx, given.size(batch_first ? 1 : 0), given.size(batch_first ? 0 : 1), batch_first);
 }
 
 std::pair<Tensor, State> run_packed(const Network& net, const Tensor& data, const Tensor& batch_sizes,
@@ -100,7 +98,8 @@ std::pair<Tensor, State> run_packed(const Network& net, const Tensor& data, cons
            batch_sizes.sizes());
   const Tensor sizes = batch_sizes.contiguous().cpu();
   const auto* first = sizes.data_ptr<int64_t>();
-  return run(net, data, std::vector<int64_t>(first, first + sizes.numel()), hx);
+  const std::vector<int64_t> list(first, first + sizes.numel());
+  return run(net, data, list, hx, sizes.numel(), list.empty() ? 0 : list[0], /*batch_first=*/false);
 }
 
 State state_of(TensorList hx) { return State(hx.begin(), hx.end()); }

@@ -1,0 +1,47 @@
+// Pieces of memory, copied in one launch.
+#include <vector>
+
+#include "backend/rnn.h"
+#include "cuda/kernel_file.h"
+#include "cuda/tensor_list.h"
+#include "cuda/words.h"
+
+namespace hb::cuda {
+namespace {
+
+struct Piece {
+  void* out;
+  const void* in;
+  int64_t numel;  // words
+};
+
+/// Words of T, or vectors of 16 bytes where a piece's ends allow them.
+template <class T>
+__global__ void __launch_bounds__(kThreads) copy_pieces(HB_ARGUMENT(TensorList<Piece>) list) {
+  const int which = list.of_block(static_cast<int>(blockIdx.x));
+  const Piece& p = list.item[which];
+  T* const out = static_cast<T*>(p.out);
+  const T* const in = static_cast<const T*>(p.in);
+  const int64_t thread = (int64_t{blockIdx.x} - list.first[which]) * blockDim.x + threadIdx.x;
+  const int64_t threads = int64_t{list.blocks_of(which)} * blockDim.x;
+  constexpr int64_t kWords = static_cast<int64_t>(sizeof(uint4) / sizeof(T));
+  const bool vectors = (reinterpret_cast<uintptr_t>(out) | reinterpret_cast<uintptr_t>(in)) % sizeof(uint4) == 0;
+  const int64_t whole = vectors ? p.numel / kWords : 0;
+  for (int64_t i = thread; i < whole; i += threads)
+    store_vector(reinterpret_cast<uint4*>(out) + i, load_vector<uint4>(reinterpret_cast<const uint4*>(in) + i));
+  for (int64_t i = whole * kWords + thread; i < p.numel; i += threads) out[i] = in[i];
+}
+
+void copy_all(size_t size, ArrayRef<PieceCopy> pieces) {
+  std::vector<Piece> items;
+  for (const PieceCopy& p : pieces) items.push_back({p.out, p.in, p.count});
+  with_word(size, [&](auto word) {
+    for_lists(ArrayRef<Piece>(items), [&](const TensorList<Piece>& part, unsigned blocks) {
+      HB_LAUNCH(copy_pieces<decltype(word)>, blocks, kThreads, 0, current_stream(), part);
+    });
+  });
+}
+HB_REGISTER_CUDA(copy_pieces_kernel, copy_all);
+
+}  // namespace
+}  // namespace hb::cuda
