@@ -79,6 +79,8 @@ if(NOT HALFBRIDGE_SANITIZE)  # whose runtime comes with the program
   target_link_options(halfbridge PRIVATE -Wl,--no-undefined)
 endif()
 target_link_options(halfbridge PRIVATE -Wl,-z,nodelete)  # its threads stay in its code, whoever closes it
+# A fifth of the file would be names of functions that no program can call.
+target_link_options(halfbridge PRIVATE $<$<CONFIG:Release>:-Wl,--discard-all>)
 target_compile_features(halfbridge INTERFACE cxx_std_17)
 
 # What library.cpp loads, to load oneDNN with it.

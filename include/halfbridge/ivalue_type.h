@@ -34,7 +34,7 @@ class Type {
 
 using TypePtr = std::shared_ptr<const Type>;
 
-inline TypePtr make_type(std::string text) { return std::make_shared<const Type>(std::move(text)); }
+HB_API TypePtr make_type(std::string text);
 
 #define HB_SIMPLE_TYPE(NAME, TEXT)                 \
   struct NAME {                                    \

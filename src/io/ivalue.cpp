@@ -77,6 +77,8 @@ bool equal_containers(const IValue& left, const IValue& right) {
 
 }  // namespace
 
+TypePtr make_type(std::string text) { return std::make_shared<const Type>(std::move(text)); }
+
 using StringPtr = std::shared_ptr<ivalue::StringData>;
 using ListPtr = std::shared_ptr<ivalue::ListData>;
 using DictPtr = std::shared_ptr<ivalue::DictData>;

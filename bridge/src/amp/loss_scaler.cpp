@@ -89,7 +89,11 @@ void DynamicLossScaler::load_state_dict(const StateDict& state) {
 // --- managers
 
 LossScaleUpdateCell::~LossScaleUpdateCell() = default;
+Dict<std::string, IValue> LossScaleUpdateCell::state_dict() const { return {}; }
+void LossScaleUpdateCell::load_state_dict(const Dict<std::string, IValue>& state) { (void)state; }
 LossScaleManager::~LossScaleManager() = default;
+Dict<std::string, IValue> LossScaleManager::state_dict() const { return {}; }
+void LossScaleManager::load_state_dict(const Dict<std::string, IValue>& state) { (void)state; }
 
 namespace {
 

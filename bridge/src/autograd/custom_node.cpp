@@ -35,9 +35,31 @@ void SavedVariable::reset_data() {
   if (state_) state_->tensor.release();
 }
 
+void copy_range(variable_list& out, IndexRange range, const Tensor& t) {
+  HB_CHECK(range.second <= out.size() && range.second - range.first == 1,
+           "[copy_range] expected one place for a tensor");
+  out[range.first] = t;
+}
+void copy_range(variable_list& out, IndexRange range, TensorList list) {
+  HB_CHECK(range.second <= out.size() && range.second - range.first == list.size(), "[copy_range] expected ",
+           list.size(), " places");
+  std::copy(list.begin(), list.end(), out.begin() + static_cast<std::ptrdiff_t>(range.first));
+}
+
 bool any_variable_requires_grad(const variable_list& variables) {
   return std::any_of(variables.begin(), variables.end(),
                      [](const Variable& v) { return v.defined() && v.requires_grad(); });
+}
+
+void detail::add_variables(variable_list& list, const Tensor& t) { list.push_back(t); }
+void detail::add_variables(variable_list& list, const std::optional<Tensor>& t) {
+  list.push_back(t.value_or(Tensor()));
+}
+void detail::add_variables(variable_list& list, TensorList tensors) {
+  list.insert(list.end(), tensors.begin(), tensors.end());
+}
+void detail::add_variables(variable_list& list, const variable_list& tensors) {
+  list.insert(list.end(), tensors.begin(), tensors.end());
 }
 
 edge_list detail::edges_of(const variable_list& variables) {

@@ -39,8 +39,11 @@ void prepareProfiler(const ProfilerConfig& config, const std::set<ActivityType>&
 
 void enableProfiler(const ProfilerConfig& config, const std::set<ActivityType>& activities,
                     const std::unordered_set<RecordScope>& scopes) {
-  prepareProfiler(config, activities);
   if (!scopes.empty()) HB_NOT_SUPPORTED("[enableProfiler] scopes are not supported: every event is recorded");
+  enableProfiler(config, activities);
+}
+void enableProfiler(const ProfilerConfig& config, const std::set<ActivityType>& activities) {
+  prepareProfiler(config, activities);
   hb::profiler::start({config.report_input_shapes});
 }
 

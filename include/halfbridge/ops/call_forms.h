@@ -25,34 +25,35 @@ class HB_API OutScope {
 };
 }  // namespace ops
 
-// --- name_out(out, …) writes the result into a tensor of the caller's: it takes the result's shape, and its dtype must
-// be one that the result's can be cast to. Nothing may require a gradient.
+// Programs see declarations, which compile faster; src/ops/common/out_forms.cpp makes the functions.
+#ifdef HB_DEFINE_CALL_FORMS
+#define HB_BODY(...) \
+  { __VA_ARGS__ }
+#else
+#define HB_BODY(...) ;
+#endif
+
+// --- name_out(out, …)
 #define HB_OUT_FORMS
 #define HB_OUT_bool(name, params, args)
 #define HB_OUT_TensorVector(name, params, args)
-#define HB_OUT_Tensor(name, params, args)                                     \
-  inline Tensor& name##_out(Tensor& out, const Tensor& self HB_TAIL params) { \
-    ops::OutScope scope;                                                      \
-    return ops::write_out(#name, out, hb::name(self HB_TAIL args));           \
-  }
-#define HB_OUT_TensorTuple2(name, params, args)                                                                   \
-  inline std::tuple<Tensor&, Tensor&> name##_out(Tensor& out0, Tensor& out1, const Tensor& self HB_TAIL params) { \
-    ops::OutScope scope;                                                                                          \
-    const TensorTuple2 r = hb::name(self HB_TAIL args);                                                           \
-    ops::write_out(#name, out0, std::get<0>(r)), ops::write_out(#name, out1, std::get<1>(r));                     \
-    return {out0, out1};                                                                                          \
-  }
+#define HB_OUT_Tensor(name, params, args)                                   \
+  HB_API Tensor& name##_out(Tensor& out, const Tensor& self HB_TAIL params) \
+      HB_BODY(ops::OutScope scope; return ops::write_out(#name, out, hb::name(self HB_TAIL args));)
+#define HB_OUT_TensorTuple2(name, params, args)                                                                 \
+  HB_API std::tuple<Tensor&, Tensor&> name##_out(Tensor& out0, Tensor& out1, const Tensor& self HB_TAIL params) \
+      HB_BODY(ops::OutScope scope; const TensorTuple2 r = hb::name(self HB_TAIL args);                          \
+              ops::write_out(#name, out0, std::get<0>(r)); ops::write_out(#name, out1, std::get<1>(r));         \
+              return {out0, out1};)
 #define HB_OUT_TensorTuple3(name, params, args)
 #define HB_OP(Result, name, params, args) HB_OUT_##Result(name, params, args)
 #define HB_OP_(name, params, args)
 #define HB_METHOD(Result, name, params, args)
 #define HB_METHOD_(name, params, args)
 #include <halfbridge/ops/methods.def>
-#define HB_BINARY(name)                                                             \
-  inline Tensor& name##_out(Tensor& out, const Tensor& self, const Scalar& other) { \
-    ops::OutScope scope;                                                            \
-    return ops::write_out(#name, out, hb::name(self, other));                       \
-  }
+#define HB_BINARY(name)                                                           \
+  HB_API Tensor& name##_out(Tensor& out, const Tensor& self, const Scalar& other) \
+      HB_BODY(ops::OutScope scope; return ops::write_out(#name, out, hb::name(self, other));)
 #include <halfbridge/ops/binary.def>
 
 // Functions that are not methods.
@@ -79,11 +80,9 @@ HB_OUT(linalg_svdvals)
 HB_OUT(linalg_eigvalsh)
 HB_OUT(linalg_matrix_rank)
 #undef HB_OUT
-#define HB_OUT(name, params, args)                           \
-  inline Tensor& name##_out(Tensor& out, HB_UNPACK params) { \
-    ops::OutScope scope;                                     \
-    return ops::write_out(#name, out, hb::name args);        \
-  }
+#define HB_OUT(name, params, args)                         \
+  HB_API Tensor& name##_out(Tensor& out, HB_UNPACK params) \
+      HB_BODY(ops::OutScope scope; return ops::write_out(#name, out, hb::name args);)
 #define HB_UNPACK(...) __VA_ARGS__
 HB_OUT(stack, (TensorList tensors, int64_t dim = 0), (tensors, dim))
 HB_OUT(hstack, (TensorList tensors), (tensors))
@@ -118,15 +117,10 @@ HB_OUT_FACTORY(linspace)
 HB_OUT_FACTORY(logspace)
 HB_OUT_FACTORY(eye)
 #undef HB_OUT_FACTORY
-inline Tensor& repeat_out(Tensor& out, const Tensor& self, IntArrayRef repeats) {
-  ops::OutScope scope;
-  return ops::write_out("repeat", out, self.repeat(repeats));
-}
-inline Tensor& zeros_out(Tensor& out, IntArrayRef size) { return out.resize_(size), out.zero_(); }
-inline Tensor& ones_out(Tensor& out, IntArrayRef size) { return out.resize_(size), out.fill_(1); }
-inline Tensor& full_out(Tensor& out, IntArrayRef size, const Scalar& value) {
-  return out.resize_(size), out.fill_(value);
-}
+HB_API Tensor& repeat_out(Tensor& out, const Tensor& self, IntArrayRef repeats);
+HB_API Tensor& zeros_out(Tensor& out, IntArrayRef size);
+HB_API Tensor& ones_out(Tensor& out, IntArrayRef size);
+HB_API Tensor& full_out(Tensor& out, IntArrayRef size, const Scalar& value);
 #undef HB_OUT_FORMS
 #undef HB_OUT_bool
 #undef HB_OUT_Tensor
@@ -140,7 +134,7 @@ inline Tensor& full_out(Tensor& out, IntArrayRef size, const Scalar& value) {
       std::optional<bool> pin_memory
 #define HB_JOINED TensorOptions().dtype(dtype).layout(layout).device(device).pinned_memory(pin_memory)
 #define HB_SPLIT(name, params, args) \
-  inline Tensor name(HB_UNPACK params, HB_SPLIT_OPTIONS) { return hb::name(HB_UNPACK args, HB_JOINED); }
+  HB_API Tensor name(HB_UNPACK params, HB_SPLIT_OPTIONS) HB_BODY(return hb::name(HB_UNPACK args, HB_JOINED);)
 #define HB_UNPACK(...) __VA_ARGS__
 HB_SPLIT(zeros, (IntArrayRef size), (size))
 HB_SPLIT(ones, (IntArrayRef size), (size))
@@ -162,10 +156,9 @@ HB_SPLIT(scalar_tensor, (const Scalar& value), (value))
 HB_SPLIT(tril_indices, (int64_t row, int64_t col, int64_t offset), (row, col, offset))
 HB_SPLIT(triu_indices, (int64_t row, int64_t col, int64_t offset), (row, col, offset))
 #undef HB_SPLIT
-#define HB_SPLIT_FORMAT(name, params, args)                                                           \
-  inline Tensor name(HB_UNPACK params, HB_SPLIT_OPTIONS, std::optional<MemoryFormat> memory_format) { \
-    return hb::name(HB_UNPACK args, HB_JOINED, memory_format);                                        \
-  }
+#define HB_SPLIT_FORMAT(name, params, args)                                                         \
+  HB_API Tensor name(HB_UNPACK params, HB_SPLIT_OPTIONS, std::optional<MemoryFormat> memory_format) \
+      HB_BODY(return hb::name(HB_UNPACK args, HB_JOINED, memory_format);)
 HB_SPLIT_FORMAT(empty, (IntArrayRef size), (size))
 HB_SPLIT_FORMAT(empty_like, (const Tensor& self), (self))
 HB_SPLIT_FORMAT(zeros_like, (const Tensor& self), (self))

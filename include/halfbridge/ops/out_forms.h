@@ -7,25 +7,18 @@
 namespace hb {
 
 #define HB_UNPACK(...) __VA_ARGS__
-#define HB_OUT(name, params, args)                           \
-  inline Tensor& name##_out(Tensor& out, HB_UNPACK params) { \
-    ops::OutScope scope;                                     \
-    return ops::write_out(#name, out, hb::name args);        \
-  }
-#define HB_OUT_2(name, params, args)                                                                   \
-  inline std::tuple<Tensor&, Tensor&> name##_out(Tensor& out0, Tensor& out1, HB_UNPACK params) {       \
-    ops::OutScope scope;                                                                               \
-    const auto r = hb::name args;                                                                      \
-    return {ops::write_out(#name, out0, std::get<0>(r)), ops::write_out(#name, out1, std::get<1>(r))}; \
-  }
-#define HB_OUT_3(name, params, args)                                                                  \
-  inline std::tuple<Tensor&, Tensor&, Tensor&> name##_out(Tensor& out0, Tensor& out1, Tensor& out2,   \
-                                                          HB_UNPACK params) {                         \
-    ops::OutScope scope;                                                                              \
-    const auto r = hb::name args;                                                                     \
-    return {ops::write_out(#name, out0, std::get<0>(r)), ops::write_out(#name, out1, std::get<1>(r)), \
-            ops::write_out(#name, out2, std::get<2>(r))};                                             \
-  }
+#define HB_OUT(name, params, args)                         \
+  HB_API Tensor& name##_out(Tensor& out, HB_UNPACK params) \
+      HB_BODY(ops::OutScope scope; return ops::write_out(#name, out, hb::name args);)
+#define HB_OUT_2(name, params, args)                                                           \
+  HB_API std::tuple<Tensor&, Tensor&> name##_out(Tensor& out0, Tensor& out1, HB_UNPACK params) \
+      HB_BODY(ops::OutScope scope; const auto r = hb::name args;                               \
+              return {ops::write_out(#name, out0, std::get<0>(r)), ops::write_out(#name, out1, std::get<1>(r))};)
+#define HB_OUT_3(name, params, args)                                                                                  \
+  HB_API std::tuple<Tensor&, Tensor&, Tensor&> name##_out(Tensor& out0, Tensor& out1, Tensor& out2, HB_UNPACK params) \
+      HB_BODY(ops::OutScope scope; const auto r = hb::name args;                                                      \
+              return {ops::write_out(#name, out0, std::get<0>(r)), ops::write_out(#name, out1, std::get<1>(r)),       \
+                      ops::write_out(#name, out2, std::get<2>(r))};)
 #define HB_OF_ONE(name) HB_OUT(name, (const Tensor& self), (self))
 #define HB_OF_TWO(name) HB_OUT(name, (const Tensor& self, const Tensor& other), (self, other))
 #define HB_OF_NUMBER(name) HB_OUT(name, (const Tensor& self, const Scalar& other), (self, other))

@@ -132,7 +132,8 @@ HB_API void prepareProfiler(const ProfilerConfig& config, const std::set<Activit
 /// Records the calling thread from now on. Throws for states and activities other than CPU's: KINETO or CPU with
 /// ActivityType::CPU.
 HB_API void enableProfiler(const ProfilerConfig& config, const std::set<ActivityType>& activities,
-                           const std::unordered_set<RecordScope>& scopes = {});
+                           const std::unordered_set<RecordScope>& scopes);
+HB_API void enableProfiler(const ProfilerConfig& config, const std::set<ActivityType>& activities);
 HB_API std::unique_ptr<ProfilerResult> disableProfiler();
 inline bool profilerEnabled() { return hb::profiler::active(); }
 

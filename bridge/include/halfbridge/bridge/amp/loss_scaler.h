@@ -72,8 +72,8 @@ class HB_API LossScaleUpdateCell {
   virtual double get_loss_scale() const = 0;
   virtual Tensor operator()(Tensor& loss_scale, const Tensor& overflow) = 0;
   /// What it remembers besides the scale, for a checkpoint.
-  virtual Dict<std::string, IValue> state_dict() const { return {}; }
-  virtual void load_state_dict(const Dict<std::string, IValue>& state) { (void)state; }
+  virtual Dict<std::string, IValue> state_dict() const;
+  virtual void load_state_dict(const Dict<std::string, IValue>& state);
 };
 
 /// Decides on the scale of a training loop from the overflows that it is told of.
@@ -87,8 +87,8 @@ class HB_API LossScaleManager {
   /// The same decision as an object that works on tensors; null where none is needed.
   virtual std::shared_ptr<LossScaleUpdateCell> get_update_cell() const = 0;
   /// What a checkpoint must hold; empty for a scaler that never changes.
-  virtual Dict<std::string, IValue> state_dict() const { return {}; }
-  virtual void load_state_dict(const Dict<std::string, IValue>& state) { (void)state; }
+  virtual Dict<std::string, IValue> state_dict() const;
+  virtual void load_state_dict(const Dict<std::string, IValue>& state);
 };
 
 class HB_API FixedLossScaleManager : public LossScaleManager {

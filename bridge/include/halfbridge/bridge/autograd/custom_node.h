@@ -61,29 +61,17 @@ struct IndexRangeGenerator {
   size_t next_ = 0;
 };
 /// Puts the gradients of one argument at its place in a list.
-inline void copy_range(variable_list& out, IndexRange range, const Tensor& t) {
-  HB_CHECK(range.second <= out.size() && range.second - range.first == 1,
-           "[copy_range] expected one place for a tensor");
-  out[range.first] = t;
-}
-inline void copy_range(variable_list& out, IndexRange range, TensorList list) {
-  HB_CHECK(range.second <= out.size() && range.second - range.first == list.size(), "[copy_range] expected ",
-           list.size(), " places");
-  std::copy(list.begin(), list.end(), out.begin() + static_cast<std::ptrdiff_t>(range.first));
-}
+HB_API void copy_range(variable_list& out, IndexRange range, const Tensor& t);
+HB_API void copy_range(variable_list& out, IndexRange range, TensorList list);
 
 /// Whether one of them is defined and requires a gradient.
 HB_API bool any_variable_requires_grad(const variable_list& variables);
 
 namespace detail {
-inline void add_variables(variable_list& list, const Tensor& t) { list.push_back(t); }
-inline void add_variables(variable_list& list, const std::optional<Tensor>& t) { list.push_back(t.value_or(Tensor())); }
-inline void add_variables(variable_list& list, TensorList tensors) {
-  list.insert(list.end(), tensors.begin(), tensors.end());
-}
-inline void add_variables(variable_list& list, const variable_list& tensors) {
-  list.insert(list.end(), tensors.begin(), tensors.end());
-}
+HB_API void add_variables(variable_list& list, const Tensor& t);
+HB_API void add_variables(variable_list& list, const std::optional<Tensor>& t);
+HB_API void add_variables(variable_list& list, TensorList tensors);
+HB_API void add_variables(variable_list& list, const variable_list& tensors);
 template <class... Variables>
 variable_list flatten(const Variables&... variables) {
   variable_list list;
