@@ -159,6 +159,11 @@ void checkAllContiguous(CheckedFrom c, ArrayRef<TensorArg> ts) {
 void checkAllDefined(CheckedFrom c, ArrayRef<TensorArg> ts) {
   for (const TensorArg& t : ts) checkDefined(c, t);
 }
+void checkBackend(CheckedFrom c, ArrayRef<Tensor> tensors, Backend backend) {
+  for (const Tensor& t : tensors)
+    HB_CHECK(!t.defined() || t.type().backend() == backend, "Expected tensor to have ", backend,
+             " Backend, but got tensor with ", t.type().backend(), " Backend", HB_FOR_ARGUMENT(c));
+}
 void checkDeviceType(CheckedFrom c, ArrayRef<Tensor> tensors, DeviceType device_type) {
   for (const Tensor& t : tensors)
     HB_CHECK(!t.defined() || t.device().type() == device_type, "Expected tensor to have ", device_type,

@@ -1,6 +1,7 @@
 // A value of any of the kinds that archives and pickles hold.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <iosfwd>
 #include <memory>
@@ -74,6 +75,8 @@ class HB_API IValue {
   IValue(const std::vector<T>& value);
   template <typename T>
   IValue(ArrayRef<T> value) : IValue(value.vec()) {}
+  template <typename T, size_t N>
+  IValue(const std::array<T, N>& value) : IValue(ArrayRef<T>(value)) {}
   template <typename Key, typename Value>
   IValue(Dict<Key, Value> value);
   template <typename Key, typename Value>

@@ -254,6 +254,17 @@ template <typename T>
 struct Convert<std::vector<T>> {
   static std::vector<T> from(const IValue& value) { return List<T>(list_of(value)).vec(); }
 };
+template <typename T, size_t N>
+struct Convert<std::array<T, N>> {
+  static std::array<T, N> from(const IValue& value) {
+    const std::vector<T> items = List<T>(list_of(value)).vec();
+    HB_CHECK(items.size() == N, "[IValue::to] Tried to convert a List with ", items.size(),
+             " elements to a fixed-size array of size ", N);
+    std::array<T, N> result;
+    for (size_t i = 0; i < N; ++i) result[i] = items[i];
+    return result;
+  }
+};
 template <typename Key, typename Value>
 struct Convert<Dict<Key, Value>> {
   static Dict<Key, Value> from(const IValue& value) { return Dict<Key, Value>(dict_of(value)); }

@@ -1,6 +1,8 @@
 // Types of the values that archives and pickles hold.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -18,18 +20,21 @@
 
 namespace hb {
 
-/// A type as TorchScript writes it: "int", "Dict[str, Tensor]", "Tuple[float, float]".
-class Type {
+/// A type, made from its text in Python's form or in that of schemas.
+class HB_API Type {
  public:
-  explicit Type(std::string text) : text_(std::move(text)) {}
-  const std::string& str() const { return text_; }
-  const std::string& repr_str() const { return text_; }
+  explicit Type(std::string text);
+  /// As schemas write it: "int[]", "Dict(str, Tensor)", "(float, float)", "int?".
+  const std::string& str() const { return schema_text_; }
+  /// As Python writes it and archives hold it: "List[int]", "Dict[str, Tensor]", "Tuple[float, float]",
+  /// "Optional[int]".
   const std::string& annotation_str() const { return text_; }
+  const std::string& repr_str() const { return text_; }
   bool operator==(const Type& other) const { return text_ == other.text_; }
   bool operator!=(const Type& other) const { return text_ != other.text_; }
 
  private:
-  std::string text_;
+  std::string text_, schema_text_;
 };
 
 using TypePtr = std::shared_ptr<const Type>;
@@ -102,25 +107,28 @@ template <typename... Ts>
 struct TypeOf<std::tuple<Ts...>> {
   static TypePtr get() {
     std::string text;
-    ((text += (text.empty() ? "" : ", ") + TypeOf<Ts>::get()->str()), ...);
+    ((text += (text.empty() ? "" : ", ") + TypeOf<Ts>::get()->annotation_str()), ...);
     return make_type("Tuple[" + text + "]");
   }
 };
 template <typename T>
 struct TypeOf<List<T>> {
-  static TypePtr get() { return make_type("List[" + TypeOf<T>::get()->str() + "]"); }
+  static TypePtr get() { return make_type("List[" + TypeOf<T>::get()->annotation_str() + "]"); }
 };
 template <typename T>
 struct TypeOf<std::vector<T>> : TypeOf<List<T>> {};
+template <typename T, size_t N>
+struct TypeOf<std::array<T, N>> : TypeOf<List<T>> {};
 template <typename Key, typename Value>
 struct TypeOf<Dict<Key, Value>> {
   static TypePtr get() {
-    return make_type("Dict[" + TypeOf<Key>::get()->str() + ", " + TypeOf<Value>::get()->str() + "]");
+    return make_type("Dict[" + TypeOf<Key>::get()->annotation_str() + ", " + TypeOf<Value>::get()->annotation_str() +
+                     "]");
   }
 };
 template <typename T>
 struct TypeOf<std::optional<T>> {
-  static TypePtr get() { return make_type("Optional[" + TypeOf<T>::get()->str() + "]"); }
+  static TypePtr get() { return make_type("Optional[" + TypeOf<T>::get()->annotation_str() + "]"); }
 };
 
 }  // namespace hb

@@ -96,6 +96,7 @@ class Storage {
   bool is_alias_of(const Storage& o) const { return impl_ == o.impl_; }
   StorageImpl* unsafeGetStorageImpl() const { return impl_.get(); }
   const intrusive_ptr<StorageImpl>& getIntrusivePtr() const { return impl_; }
+  weak_intrusive_ptr<StorageImpl> getWeakStorageImpl() const { return weak_intrusive_ptr<StorageImpl>(impl_); }
   explicit operator bool() const { return static_cast<bool>(impl_); }
 
  private:

@@ -71,6 +71,10 @@ class HB_API Tensor {
   void reset() { impl_.reset(); }
   TensorImpl* unsafeGetTensorImpl() const { return impl_.get(); }
   const intrusive_ptr<TensorImpl>& getIntrusivePtr() const { return impl_; }
+  /// Gives the handle away and leaves an undefined tensor; the second form, as a pointer that somebody must reclaim.
+  intrusive_ptr<TensorImpl> unsafeReleaseIntrusivePtr() { return std::move(impl_); }
+  TensorImpl* unsafeReleaseTensorImpl() { return impl_.release(); }
+  static Tensor wrap_tensor_impl(intrusive_ptr<TensorImpl> impl) { return Tensor(std::move(impl)); }
   TensorImpl& impl() const {
     if (HB_UNLIKELY(!impl_)) fail_undefined();
     return *impl_;
@@ -78,6 +82,7 @@ class HB_API Tensor {
   bool is_uniquely_owned() const { return use_count() == 1; }
   bool is_same(const Tensor& other) const { return impl_ == other.impl_; }
   int64_t use_count() const { return impl_.use_count(); }
+  int64_t weak_use_count() const { return impl_.weak_use_count(); }
   bool is_alias_of(const Tensor& other) const { return impl().storage() == other.impl().storage(); }
   // As LibTorch's, an undefined tensor has the sizes [0], no memory, and belongs to no device.
   int64_t dim() const { return HB_UNLIKELY(!impl_) ? 1 : impl_->dim(); }

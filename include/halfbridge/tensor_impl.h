@@ -134,4 +134,9 @@ class HB_API TensorImpl final : public intrusive_ptr_target {
   std::unique_ptr<AutogradMeta, MetaDeleter> autograd_;
 };
 
+/// LibTorch's name for what undefined tensors point to. Here that is null.
+struct UndefinedTensorImpl {
+  static constexpr TensorImpl* singleton() { return nullptr; }
+};
+
 }  // namespace hb

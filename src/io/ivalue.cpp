@@ -41,13 +41,13 @@ size_t hash_key(const IValue& key) {
 }
 
 std::string dict_text(const ivalue::DictData& dict) {
-  return "Dict[" + dict.key_type->str() + ", " + dict.value_type->str() + "]";
+  return "Dict[" + dict.key_type->annotation_str() + ", " + dict.value_type->annotation_str() + "]";
 }
 
 std::string tuple_text(const ivalue::TupleData& tuple) {
   if (tuple.items.empty()) return "Tuple[()]";
   std::string text = "Tuple[";
-  for (size_t i = 0; i < tuple.items.size(); ++i) text += (i ? ", " : "") + tuple.items[i].type()->str();
+  for (size_t i = 0; i < tuple.items.size(); ++i) text += (i ? ", " : "") + tuple.items[i].type()->annotation_str();
   return text + "]";
 }
 
@@ -149,7 +149,7 @@ const T& IValue::get(const char* function, const char* wanted) const {
 }
 
 bool IValue::is_list_of(std::string_view element) const {
-  return isList() && std::get<ListPtr>(held().value)->element_type->str() == element;
+  return isList() && std::get<ListPtr>(held().value)->element_type->annotation_str() == element;
 }
 
 const Tensor& IValue::toTensor() const& { return get<Tensor>("IValue.toTensor", "Tensor"); }
@@ -205,7 +205,7 @@ TypePtr IValue::type() const {
   if (isDevice()) return DeviceObjType::get();
   if (isString()) return StringType::get();
   if (isGenerator()) return GeneratorType::get();
-  if (isList()) return make_type("List[" + std::get<ListPtr>(held().value)->element_type->str() + "]");
+  if (isList()) return make_type("List[" + std::get<ListPtr>(held().value)->element_type->annotation_str() + "]");
   if (isGenericDict()) return make_type(dict_text(*std::get<DictPtr>(held().value)));
   if (isTuple()) return make_type(tuple_text(*std::get<TuplePtr>(held().value)));
   return make_type(std::get<ObjectPtr>(held().value)->class_name);

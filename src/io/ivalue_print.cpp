@@ -61,7 +61,7 @@ std::ostream& operator<<(std::ostream& out, const IValue& value) {
   if (value.isDevice()) return out << value.toDevice();
   if (value.isString()) return out << value.toStringRef();
   if (value.isGenerator()) return out << "Generator";
-  if (value.isObject()) return out << "<" << value.type()->str() << " object>";
+  if (value.isObject()) return out << "<" << value.type()->annotation_str() << " object>";
   detail::with_stack([&] { print_container(out, value); });
   return out;
 }

@@ -87,7 +87,7 @@ class FileParser {
     for (ClassData::Field& field : now_->fields) {
       const auto role = roles_.find(field.name);
       if (role == roles_.end()) continue;
-      if (role->second == Role::Parameter || field.type->str() == "Tensor") field.role = role->second;
+      if (role->second == Role::Parameter || field.type->annotation_str() == "Tensor") field.role = role->second;
     }
     roles_.clear();
     const std::string name = now_->name;

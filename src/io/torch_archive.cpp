@@ -101,8 +101,8 @@ class ClassWriter {
     text += "  __buffers__ = " + list_of(object, ivalue::ObjectData::Role::Buffer);
     text += "  __annotations__ = []\n";
     for (const auto& attribute : object.attributes) {
-      const std::string type =
-          attribute.value.isObject() ? names_.at(attribute.value.toObject().get()) : attribute.value.type()->str();
+      const std::string type = attribute.value.isObject() ? names_.at(attribute.value.toObject().get())
+                                                          : attribute.value.type()->annotation_str();
       text += "  __annotations__[" + quoted(attribute.name) + "] = " + type + "\n";
     }
     return text;

@@ -126,7 +126,7 @@ void TorchPickler::end_type_tag(const std::string& type) {
 }
 
 void TorchPickler::write_list(const ivalue::ListData& list) {
-  const std::string& element_type = list.element_type->str();
+  const std::string& element_type = list.element_type->annotation_str();
   const char* builder = flavour_ == Flavour::TorchScript ? specialised_list(element_type) : nullptr;
   if (!builder) {
     begin_type_tag();
@@ -145,7 +145,7 @@ void TorchPickler::write_dict(const ivalue::DictData& dict) {
   begin_type_tag();
   out_.opcode(op::kEmptyDict);
   write_entries(dict);
-  end_type_tag("Dict[" + dict.key_type->str() + ", " + dict.value_type->str() + "]");
+  end_type_tag("Dict[" + dict.key_type->annotation_str() + ", " + dict.value_type->annotation_str() + "]");
 }
 
 void TorchPickler::write_tuple(const std::vector<IValue>& items) {

@@ -265,8 +265,9 @@ IValue TorchUnpickler::call_build_list(const PickleNode& call, TypePtr element_t
   charge_items(call, elements.items.size());
   list->items = convert_items(elements);
   for (const IValue& item : list->items) {
-    if (!fits(item, element_type->str())) {
-      fail(call, call.callee->text, ": expected elements of type ", element_type->str(), ", got ", item.tagKind());
+    if (!fits(item, element_type->annotation_str())) {
+      fail(call, call.callee->text, ": expected elements of type ", element_type->annotation_str(), ", got ",
+           item.tagKind());
     }
   }
   list->element_type = std::move(element_type);

@@ -98,7 +98,7 @@ TEST_F(IoArchives, ValuesComeBack) {
   EXPECT_TRUE(items[2].toBool());
   EXPECT_EQ(items[3].toStringRef(), "text");
   expect_same(items[4].toGenericDict().at("w").toTensor(), hb::ones({2}));
-  EXPECT_EQ(back.type()->str(), "Tuple[int, float, bool, str, Dict[str, Tensor]]");
+  EXPECT_EQ(back.type()->annotation_str(), "Tuple[int, float, bool, str, Dict[str, Tensor]]");
   EXPECT_THROW(items[0].toTensor(), hb::Error);
   EXPECT_THROW(items[4].toGenericDict().at("nothing"), std::out_of_range);
 }

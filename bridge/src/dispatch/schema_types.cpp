@@ -99,6 +99,6 @@ bool value_fits(const IValue& value, const std::string& type) {
   return true;  // Any, and variables
 }
 
-std::string schema_type_of(const IValue& value) { return value.type()->str(); }
+std::string schema_type_of(const IValue& value) { return value.type()->annotation_str(); }
 
 }  // namespace hb::bridge

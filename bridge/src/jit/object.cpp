@@ -63,9 +63,9 @@ void Object::setattr(const std::string& name, IValue value) const {
     io::io_fail("jit.Module.setattr", "Module has no attribute '", name, "'");
   }
   const TypePtr* type = declared_type(*object, name);
-  if (type && !fits_type(value, (*type)->str())) {
-    io::io_fail("jit.Module.setattr", "Expected a value of type '", (*type)->str(), "' for field '", name,
-                "', but found '", value.type()->str(), "'");
+  if (type && !fits_type(value, (*type)->annotation_str())) {
+    io::io_fail("jit.Module.setattr", "Expected a value of type '", (*type)->annotation_str(), "' for field '", name,
+                "', but found '", value.type()->annotation_str(), "'");
   }
   object->set(name, std::move(value), slot->role);
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <halfbridge/array_ref.h>
+#include <halfbridge/deprecated_type.h>
 #include <halfbridge/tensor.h>
 
 namespace hb::bridge {
@@ -84,6 +85,7 @@ HB_API void checkSameSize(CheckedFrom c, const TensorArg& t1, const TensorArg& t
 HB_API void checkAllSameSize(CheckedFrom c, ArrayRef<TensorArg> tensors);
 HB_API void checkDefined(CheckedFrom c, const TensorArg& t);
 HB_API void checkAllDefined(CheckedFrom c, ArrayRef<TensorArg> ts);
+HB_API void checkBackend(CheckedFrom c, ArrayRef<Tensor> tensors, Backend backend);
 HB_API void checkDeviceType(CheckedFrom c, ArrayRef<Tensor> tensors, DeviceType device_type);
 HB_API void checkLayout(CheckedFrom c, const Tensor& t, Layout layout);
 HB_API void checkLayout(CheckedFrom c, ArrayRef<Tensor> tensors, Layout layout);
