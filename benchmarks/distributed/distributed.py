@@ -11,6 +11,8 @@ import re
 import statistics
 import subprocess
 
+from stolen import Stolen
+
 HERE = pathlib.Path(__file__).resolve().parent
 LAUNCHER = HERE.parent / "cli" / "halfbridge"
 STEPS = HERE / "distributed_steps"
@@ -86,6 +88,7 @@ def main():
     for model in ("mlp", "gpt", "resnet18"):
         if options.only not in model:
             continue
+        stolen = Stolen()
         times = {"one": [], "two": [], "strangers": [], "tcp": [], "four": [], "python": []}
         for _ in range(options.rounds):
             one, megabytes = step(1, model, "ddp")
@@ -102,7 +105,7 @@ def main():
         print(f"{model:9} throughput of two ranks against one {2 * t['one'] / t['two']:.2f}x (two processes that share nothing: "
               f"{2 * t['one'] / t['strangers']:.2f}x){beside}, against Gloo's TCP by hand "
               f"{t['tcp'] / t['two']:.2f}x; measured step over the predicted one: two ranks "
-              f"{t['two'] / model_says[2]:.2f}, four {t['four'] / model_says[4]:.2f}")
+              f"{t['two'] / model_says[2]:.2f}, four {t['four'] / model_says[4]:.2f}; meanwhile {stolen}")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@
 
     halfbridge run -n 2 PYTHON python_ddp.py mlp|gpt|resnet18
 
-Rank 0 prints the median of the slowest rank's times in milliseconds. The nets are those of nets.h.
+Rank 0 prints the median of the slowest rank's times in milliseconds, and what the machine's host took away meanwhile. The nets are
+those of nets.h.
 """
 import statistics
 import sys
@@ -13,6 +14,8 @@ import torch
 import torch.distributed as dist
 from torch import nn
 from torch.nn import functional as F
+
+from stolen import Stolen
 
 
 def residual(inputs, outputs, stride):
@@ -94,6 +97,7 @@ def main():
     net, x, loss_of = work(sys.argv[1])
     model = nn.parallel.DistributedDataParallel(net)
     optimizer = torch.optim.SGD(net.parameters(), 1e-3, momentum=0.9)
+    stolen = Stolen()
     times, began = [], time.perf_counter()
     while slowest(time.perf_counter() - began) < 4 or len(times) < 8:
         step = time.perf_counter()
@@ -102,7 +106,7 @@ def main():
         optimizer.step()
         times.append(slowest(time.perf_counter() - step))
     if dist.get_rank() == 0:
-        print(f"{1e3 * statistics.median(times):.4f} ms")
+        print(f"{1e3 * statistics.median(times):.4f} ms; meanwhile {stolen}")
     dist.destroy_process_group()
 
 

@@ -120,7 +120,8 @@ void ShmEngine::look_for_trouble(const Call& call) {
 void ShmEngine::await(const Call& call, int rank) {
   if (reached(rank)) return;
   Word& word = segment_->block(rank).posted;
-  if (spin_.count()) {
+  // A rank whose core this one holds does not come while this one spins.
+  if (spin_.count() && segment_->block(rank).core.load(std::memory_order_relaxed) != current_core()) {
     const auto until = Clock::now() + spin_;
     do {
       for (int i = 0; i < 64; ++i) {
@@ -161,7 +162,10 @@ void ShmEngine::exchange_small(const Call& call, void* data, size_t count, bool 
 void ShmEngine::exchange_in_parts(const Call& call, void* data, size_t count, int root) {
   const bool keep = root < 0 || root == rank_;
   const size_t element = element_size(call.dtype), room = kSlotBytes / (size_ + 1) / 64 * 64;
-  const size_t per_chunk = room / element * size_, chunks = divide_up(count, per_chunk);
+  // Chunks of one size, in whole lines.
+  const size_t most = room / element * size_, lines = size_t{64} * size_;
+  const size_t per_chunk = std::min(most, divide_up(divide_up(count, divide_up(count, most)), lines) * lines);
+  const size_t chunks = divide_up(count, per_chunk);
   auto* bytes = static_cast<unsigned char*>(data);
   struct Part {
     unsigned char* at;
@@ -191,6 +195,7 @@ void ShmEngine::exchange_in_parts(const Call& call, void* data, size_t count, in
       place);
   if (seen == size_) return reduce_in_place(call, data, count, root);
   std::vector<const void*> in(size_);
+  alignas(64) unsigned char hot[kHotElements * sizeof(Complex<double>)];
   const auto read = [&](size_t chunk) {
     if (chunk < chunks) {
       const Part own = part(chunk, rank_);
@@ -198,8 +203,11 @@ void ShmEngine::exchange_in_parts(const Call& call, void* data, size_t count, in
       for (size_t from = 0; from < own.count; from += kHotElements) {
         const size_t n = std::min(kHotElements, own.count - from), at = from * element;
         for (int r = 0; r < size_; ++r) in[r] = r == rank_ ? own.at + at : readable(r) + rank_ * room + at;
-        reduce_memory(call, result + at, in.data(), size_, n);
-        if (keep) std::memcpy(own.at + at, result + at, n * element);
+        // The others have the slot's lines in their caches: memcpy takes these without reading them, the kernel's
+        // stores do not (on Zen 5 three times as long where the ranks' cores share no cache).
+        unsigned char* const sum = keep ? own.at + at : hot;
+        reduce_memory(call, sum, in.data(), size_, n);
+        std::memcpy(result + at, sum, n * element);
       }
     }
     if (chunk == 0 || !keep) return;

@@ -12,6 +12,7 @@ void ShmEngine::phase(const Call& call, bool first, const Write& write, const Re
   if (first) put_record(call, place);
   write();
   ++phase_;
+  segment_->block(rank_).core.store(current_core(), std::memory_order_relaxed);
   advance(segment_->block(rank_).posted);
   await_all(call);
   if (first) compare_records(call);

@@ -13,7 +13,7 @@
 
 namespace hb::distributed::shm {
 
-constexpr size_t kSlotBytes = size_t{512} << 10;
+constexpr size_t kSlotBytes = size_t{1} << 20;
 constexpr size_t kRingBytes = size_t{64} << 10;
 
 /// The call that a rank has entered, as the others compare it.
@@ -36,8 +36,9 @@ struct Word {
 
 /// What one rank tells the others.
 struct RankBlock {
-  alignas(64) Word posted;    // phases that this rank has written
-  alignas(64) Word doorbell;  // rings when a message or room for one is there
+  alignas(64) Word posted;       // phases that this rank has written
+  std::atomic<int32_t> core{0};  // on which it was then
+  alignas(64) Word doorbell;     // rings when a message or room for one is there
   alignas(64) std::atomic<uint32_t> left{0};
   alignas(64) Record records[2];  // of the phases of both parities
 };

@@ -15,6 +15,8 @@ std::chrono::nanoseconds spin_time(int ranks) {
   return std::chrono::microseconds(known && CPU_COUNT(&cores) >= ranks ? 30 : 0);
 }
 
+int current_core() { return sched_getcpu(); }
+
 void advance(Word& word) {
   word.value.fetch_add(1, std::memory_order_seq_cst);
   if (word.sleepers.load(std::memory_order_seq_cst) != 0)

@@ -11,6 +11,8 @@ namespace hb::distributed::shm {
 /// How long a rank spins: not at all where ranks outnumber cores.
 std::chrono::nanoseconds spin_time(int ranks);
 
+/// The core that this thread is on.
+int current_core();
 /// Adds one and wakes who sleeps.
 void advance(Word& word);
 /// Sleeps until the word is not `seen`, or for at most `slice`.
