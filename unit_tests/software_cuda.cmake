@@ -8,7 +8,8 @@ set_target_properties(software_cuda PROPERTIES POSITION_INDEPENDENT_CODE ON)
 if(HALFBRIDGE_SANITIZE)
   halfbridge_not_sanitized("fibers are not known to them" unit.software_cuda)
 else()
-  add_executable(software_cuda_tests software_cuda/program/faults_test.cpp)
+  add_executable(software_cuda_tests software_cuda/program/faults_test.cpp software_cuda/program/tensor_core_test.cpp)
+  target_include_directories(software_cuda_tests PRIVATE ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(software_cuda_tests PRIVATE software_cuda GTest::gtest_main)
   add_test(NAME unit.software_cuda COMMAND software_cuda_tests --gtest_brief=1)
   set_tests_properties(unit.software_cuda PROPERTIES LABELS unit TIMEOUT 300)
@@ -40,6 +41,7 @@ else()
       "HALFBRIDGE_CUDA_LIBRARY=$<TARGET_FILE:halfbridge_software_cuda>;PYTORCH_CUDA_ALLOC_CONF=backend:${allocator}")
   endforeach()
   add_executable(software_cuda_training_tests software_cuda/program/functions_test.cpp software_cuda/program/training_test.cpp
+                 software_cuda/program/attention_test.cpp
                  software_cuda/program/counts_test.cpp software_cuda/program/optimizers_test.cpp
                  software_cuda/program/random_test.cpp software_cuda/program/graphs_test.cpp
                  software_cuda/program/tools_test.cpp software_cuda/program/late_pass_test.cpp

@@ -1,7 +1,8 @@
 // Attention without a matrix of all scores. A warp has one query, or one key: its lanes take 32 scores at a time, and
-// then share the columns of what is summed.
+// then share the columns of what is summed. Half types go by tiles where these can (attention_tiles.h).
 #include "backend/attention.h"
 
+#include "cuda/attention_tiles.h"
 #include "cuda/kernel_file.h"
 
 namespace hb::cuda {
@@ -224,7 +225,7 @@ dim3 blocks_of(int64_t rows) { return dim3(static_cast<unsigned>((rows + kTeams 
 
 void attention(const Attention& a) {
   const int64_t rows = a.batch * a.heads * a.queries;
-  if (rows == 0) return;
+  if (rows == 0 || attention_by_tiles(a)) return;
   with_width("scaled_dot_product_attention", a, [&](auto type, auto per) {
     using T = decltype(type);
     HB_LAUNCH((attention_rows<T, decltype(per)::value>), blocks_of(rows), dim3(kWarp, kTeams), 0, current_stream(), a);

@@ -1,16 +1,9 @@
 // Kernels with a fault each: the software device says which kernel has it. And kernels without, which lanes of a GPU
 // would run alike.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <numeric>
-#include <string>
-#include <vector>
 
-#include "cuda/launch.h"
-#include "software_cuda/software_cuda.h"
-
-extern "C" const software_cuda::Control* software_cuda_control();
+#include "software_cuda/program/device_memory.h"
 
 namespace hb::cuda {
 const char* current_function() { return "test"; }
@@ -24,44 +17,6 @@ namespace {
 
 using hb::cuda::kFullWarp;
 
-template <class T>
-class Memory {
- public:
-  explicit Memory(size_t n) : n_(n) {
-    hb::cuda::check(cudaMalloc(reinterpret_cast<void**>(&at_), n * sizeof(T)), "cudaMalloc");
-  }
-  explicit Memory(const std::vector<T>& values) : Memory(values.size()) {
-    cudaMemcpyAsync(at_, values.data(), n_ * sizeof(T), cudaMemcpyHostToDevice, nullptr);
-  }
-  ~Memory() { cudaFree(at_); }
-  operator T*() const { return at_; }
-  std::vector<T> read() const {
-    std::vector<T> values(n_);
-    cudaMemcpyAsync(values.data(), at_, n_ * sizeof(T), cudaMemcpyDeviceToHost, nullptr);
-    return values;
-  }
-
- private:
-  T* at_ = nullptr;
-  size_t n_;
-};
-
-/// What the device says when it has done everything.
-std::string outcome() {
-  cudaDeviceSynchronize();
-  const std::string text = cudaGetErrorString(cudaPeekAtLastError());
-  cudaGetLastError();
-  return text;
-}
-void expect_says(const std::string& text, const std::vector<std::string>& parts) {
-  for (const std::string& part : parts) EXPECT_NE(text.find(part), std::string::npos) << text << "\nlacks: " << part;
-}
-
-class SoftwareCuda : public testing::TestWithParam<int> {
- protected:
-  void SetUp() override { software_cuda_control()->seed(static_cast<uint64_t>(GetParam())); }
-  void TearDown() override { software_cuda_control()->run_twice(false); }
-};
 INSTANTIATE_TEST_SUITE_P(Seeds, SoftwareCuda, testing::Values(1, 2, 3));
 
 __global__ void add_one(float* x, const float* y, int n) { HB_GRID_LOOP(i, n) x[i] = y[i] + 1; }

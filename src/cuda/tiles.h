@@ -1,0 +1,135 @@
+#pragma once
+// Tiles of Half or BFloat16 in shared memory, and their products by warps (32 x kWarps threads), whose rows are 16 or a
+// multiple of it for each warp.
+
+#include "cuda/tensor_core.h"
+
+namespace hb::cuda {
+
+constexpr int kTileWarps = 4;
+constexpr int kTileThreads = kTileWarps * kWarp;
+
+/// Rows of kWidth (a multiple of 64) elements. Groups of 8 are stored in another order in each of 8 rows, so that a
+/// column of groups lies in all banks: column c of row r is where c ^ 8 (r % 8) would be.
+template <class T, int kWidth>
+struct Tile {
+  static_assert(kWidth % 64 == 0);
+  T* memory;
+
+  /// `column` is a multiple of 8.
+  __device__ T* at(int row, int column) const { return memory + row * kWidth + (column ^ row % 8 * 8); }
+
+  /// The 16 x 16 elements from there; rows and columns are multiples of 16 here and below.
+  __device__ MatrixA<T> block(int row, int column) const {
+    MatrixA<T> a;
+    load_matrices<false>(a.pairs, of_lane(lane() % 16, lane() / 16, row, column));
+    return a;
+  }
+  /// The same as two factors of 8 columns each.
+  __device__ void columns(MatrixB<T> (&b)[2], int row, int column) const {
+    load_factors<true>(b, of_lane(lane() % 16, lane() / 16, row, column));
+  }
+  /// Its transpose as two factors of 8 columns each, which are rows here.
+  __device__ void rows(MatrixB<T> (&b)[2], int row, int column) const {
+    load_factors<false>(b, of_lane(lane() / 16 * 8 + lane() % 8, lane() / 8 % 2, row, column));
+  }
+
+ private:
+  __device__ static int lane() { return static_cast<int>(threadIdx.x); }
+  // at(row + lane_row, column + 8 lane_group), but for the row the same in each row: few addresses are kept.
+  __device__ const T* of_lane(int lane_row, int lane_group, int row, int column) const {
+    const int place = lane_row * kWidth + (lane_group ^ lane_row % 8) * 8;
+    return memory + (place ^ column) + row * kWidth;
+  }
+  template <bool kTransposed>
+  __device__ static void load_factors(MatrixB<T> (&b)[2], const T* row) {
+    uint32_t pairs[4];
+    load_matrices<kTransposed>(pairs, row);
+    b[0] = {{pairs[0], pairs[1]}}, b[1] = {{pairs[2], pairs[3]}};
+  }
+};
+
+/// Begins to copy rows of `width` elements (a multiple of 8); zeros after `rows` of them and beside them.
+template <int kRows, class T, int kWidth>
+__device__ inline void begin_tile(const Tile<T, kWidth>& to, const T* from, int64_t stride, int64_t rows,
+                                  int64_t width) {
+  const int thread = static_cast<int>(threadIdx.y * kWarp + threadIdx.x);
+#pragma unroll
+  for (int i = 0; i < kRows * kWidth / 8 / kTileThreads; ++i) {
+    const int group = i * kTileThreads + thread, row = group / (kWidth / 8), column = group % (kWidth / 8) * 8;
+    const bool there = row < rows && column < width;
+    begin_copy(to.at(row, column), there ? from + row * stride + column : from, there);
+  }
+}
+
+/// sums (16 kTall, 8 kWide) += rows of a, from `row` on, times the first rows of b, transposed.
+template <int kTall, int kWide, class T, int kWidth>
+__device__ inline void multiply_by_rows(MatrixC (&sums)[kTall][kWide], const Tile<T, kWidth>& a, int row,
+                                        const Tile<T, kWidth>& b) {
+#pragma unroll
+  for (int k = 0; k < kWidth; k += 16) {
+    MatrixA<T> rows[kTall];
+#pragma unroll
+    for (int i = 0; i < kTall; ++i) rows[i] = a.block(row + 16 * i, k);
+#pragma unroll
+    for (int j = 0; j < kWide; j += 2) {
+      MatrixB<T> factors[2];
+      b.rows(factors, 8 * j, k);
+#pragma unroll
+      for (int i = 0; i < kTall; ++i) mma(sums[i][j], rows[i], factors[0]), mma(sums[i][j + 1], rows[i], factors[1]);
+    }
+  }
+}
+
+/// sums (16 kTall, kWidth) += a (16 kTall, 8 kDeep), rounded, times the first 8 kDeep rows of b.
+template <int kTall, int kDeep, class T, int kWidth>
+__device__ inline void multiply_by_columns(MatrixC (&sums)[kTall][kWidth / 8], const MatrixC (&a)[kTall][kDeep],
+                                           const Tile<T, kWidth>& b) {
+#pragma unroll
+  for (int k = 0; k < kDeep; k += 2) {
+    MatrixA<T> rows[kTall];
+#pragma unroll
+    for (int i = 0; i < kTall; ++i) rows[i] = round_matrices<T>(a[i][k], a[i][k + 1]);
+#pragma unroll
+    for (int j = 0; j < kWidth / 8; j += 2) {
+      MatrixB<T> factors[2];
+      b.columns(factors, 8 * k, 8 * j);
+#pragma unroll
+      for (int i = 0; i < kTall; ++i) mma(sums[i][j], rows[i], factors[0]), mma(sums[i][j + 1], rows[i], factors[1]);
+    }
+  }
+}
+
+/// Where an element of a MatrixC is, which this lane has.
+__device__ inline int row_of_element(int i) { return static_cast<int>(threadIdx.x) / 4 + i / 2 * 8; }
+__device__ inline int column_of_element(int i) { return static_cast<int>(threadIdx.x) % 4 * 2 + i % 2; }
+
+/// A sum, or the largest, over the four lanes that have a row of a MatrixC.
+__device__ inline float sum_of_row(float x) {
+  x += __shfl_xor_sync(kFullWarp, x, 1);
+  return x + __shfl_xor_sync(kFullWarp, x, 2);
+}
+__device__ inline float largest_of_row(float x) {
+  x = fmaxf(x, __shfl_xor_sync(kFullWarp, x, 1));
+  return fmaxf(x, __shfl_xor_sync(kFullWarp, x, 2));
+}
+
+/// Rounds scale * sums (16, 8 kWide) to rows of `width` elements, a multiple of 8, of which `rows` are there.
+template <class T, int kWide>
+__device__ inline void store_rows(T* to, int64_t stride, int64_t rows, int64_t width, const MatrixC (&sums)[kWide],
+                                  float first_scale, float second_scale) {
+  const int column = column_of_element(0);
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const int row = row_of_element(2 * half);
+    if (row >= rows) continue;
+    const float scale = half ? second_scale : first_scale;
+#pragma unroll
+    for (int j = 0; j < kWide; ++j) {
+      const float* const x = sums[j].x + 2 * half;
+      if (8 * j < width) store_vector(to + row * stride + 8 * j + column, round_pair<T>(x[0] * scale, x[1] * scale));
+    }
+  }
+}
+
+}  // namespace hb::cuda
