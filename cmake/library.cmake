@@ -37,14 +37,17 @@ endforeach()
 
 # Objects of the plain instruction set stand first on the link line, so that the linker keeps their copies of
 # shared inline functions and no wider instruction reaches a CPU that lacks it.
+# Those that a sanitizer looks into come before all, for the same reason.
 set(HALFBRIDGE_OBJECTS "")
-foreach(layer IN LISTS HALFBRIDGE_LAYERS)
+set(_in_order ${HALFBRIDGE_SANITIZED_LAYERS} ${HALFBRIDGE_LAYERS})
+list(REMOVE_DUPLICATES _in_order)
+foreach(layer IN LISTS _in_order)
   list(APPEND HALFBRIDGE_OBJECTS $<TARGET_OBJECTS:halfbridge_${layer}>)
 endforeach()
 set(HALFBRIDGE_ISA_OBJECTS "")
 
 set(HALFBRIDGE_FAST_LOOPS -O3)
-if(HALFBRIDGE_SANITIZE AND NOT HALFBRIDGE_SANITIZE STREQUAL "thread")
+if(HALFBRIDGE_SANITIZE AND NOT HALFBRIDGE_SANITIZED_LAYERS)
   set(HALFBRIDGE_FAST_LOOPS "")
 endif()
 foreach(isa v3 v4)

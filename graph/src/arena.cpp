@@ -2,8 +2,16 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <numeric>
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(begin, bytes)
+#define ASAN_UNPOISON_MEMORY_REGION(begin, bytes)
+#endif
 
 namespace hb::graph {
 
@@ -69,6 +77,20 @@ size_t plan_arena(std::vector<Lifetime>& values) {
   }
   values = std::move(chosen);
   return values.empty() ? 0 : best;
+}
+
+void close_place(char* begin, size_t bytes) {
+  ASAN_UNPOISON_MEMORY_REGION(begin, bytes);
+  std::memset(begin, 0xff, bytes);
+  ASAN_POISON_MEMORY_REGION(begin, bytes);
+}
+void open_places(char* block, const std::vector<Lifetime>& values, int call) {
+  for (const Lifetime& v : values)
+    if (v.first == call) ASAN_UNPOISON_MEMORY_REGION(block + v.offset, v.bytes);
+}
+void close_places(char* block, const std::vector<Lifetime>& values, int call) {
+  for (const Lifetime& v : values)
+    if (v.last == call) close_place(block + v.offset, v.bytes);
 }
 
 }  // namespace hb::graph

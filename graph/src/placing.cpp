@@ -27,7 +27,6 @@ void Program::place_values(const CompileOptions& options) {
   if (options.plan_memory) adopt_gradients();
   const std::vector<int> shared = options.plan_memory ? share_in_place(calls_, memories_) : std::vector<int>();
   std::vector<int> ids;
-  std::vector<Lifetime> lives;
   std::vector<size_t> at(memories_.size());  // whose place is whose
   size_t apart = 0;
   for (size_t i = 0; i < memories_.size(); ++i) {
@@ -40,16 +39,16 @@ void Program::place_values(const CompileOptions& options) {
     const Memory& m = memories_[i];
     if (const int into = shared.empty() ? -1 : shared[i]; into >= 0) {
       at[i] = at[into];
-      lives[at[i]].last = m.last;
+      lives_[at[i]].last = m.last;
       continue;
     }
-    at[i] = lives.size();
+    at[i] = lives_.size();
     // A gradient stays until the next step begins.
-    lives.push_back({m.bytes, m.first, m.temporary() ? m.last : static_cast<int>(calls_.size()), apart});
+    lives_.push_back({m.bytes, m.first, m.temporary() ? m.last : static_cast<int>(calls_.size()), apart});
     apart += (m.bytes + 127) / 64 * 64;
   }
-  arena_size_ = options.plan_memory ? plan_arena(lives) : apart;
-  for (const int i : ids) placed_.push_back({i, lives[at[i]].offset});
+  arena_size_ = options.plan_memory ? plan_arena(lives_) : apart;
+  for (const int i : ids) placed_.push_back({i, lives_[at[i]].offset});
 }
 
 void Program::adopt_gradients() {

@@ -9,6 +9,7 @@
 
 #include <halfbridge/graph.h>
 
+#include "arena.h"
 #include "autocast/snapshot.h"
 #include "fingerprint.h"
 #include "handles.h"
@@ -113,6 +114,7 @@ class Program {
 
   void check_made(Recording& r, const std::vector<Tensor>& results);
   void run();
+  void run_call(size_t call);
   void run_timed();
   void hand_out_gradients(size_t calls);
   void write_page() const;
@@ -155,7 +157,8 @@ class Program {
     int memory;
     size_t offset;
   };
-  std::vector<Placed> placed_;  // what lies in the arena
+  std::vector<Placed> placed_;   // what lies in the arena
+  std::vector<Lifetime> lives_;  // of the places there
   size_t arena_size_ = 0;
   intrusive_ptr<StorageImpl> arena_;
   std::string page_;  // where it is written when `timed_` replays more are done

@@ -56,11 +56,22 @@ void Program::hold_now(Slot& slot) {
     if (l.slot >= 0 && &slots_[l.slot] == &slot) l.now = formed(l.form, slot.storage);
 }
 
+void Program::run_call(size_t call) {
+  const bool watches = kWatchesArena && arena_;
+  char* const block = watches ? static_cast<char*>(arena_->data()) : nullptr;
+  if (watches) {
+    if (call == 0) close_place(block, arena_size_);
+    open_places(block, lives_, static_cast<int>(call));
+  }
+  calls_[call].call->run();
+  if (watches) close_places(block, lives_, static_cast<int>(call));
+}
+
 void Program::run() {
   size_t at = 0;
   try {
     if (HB_UNLIKELY(timed_ > 0)) return run_timed();
-    for (const size_t n = calls_.size(); at < n; ++at) calls_[at].call->run();
+    for (const size_t n = calls_.size(); at < n; ++at) run_call(at);
   } catch (...) {  // an index out of range, a norm that is not finite
     hand_out_gradients(at);
     throw;
