@@ -71,11 +71,13 @@ void conform(const Node& producer, size_t i, const InputMetadata& wanted, Tensor
 }  // namespace
 
 Engine::~Engine() {
-  for (Node* n : order_) {
-    if (n->pass_ != this) continue;
-    n->progress_ = Progress();
-    n->pass_ = nullptr;
-  }
+  for (Node* n : order_) release(n);
+}
+
+void Engine::release(Node* node) {
+  if (node->pass_ != this) return;
+  node->progress_ = Progress();
+  node->pass_ = nullptr;
 }
 
 void Engine::want(edge_list inputs) {
@@ -103,20 +105,33 @@ bool Engine::visit(Node* node) {
 }
 
 void Engine::discover(const edge_list& roots) {
-  std::vector<std::pair<Node*, size_t>> stack;
+  // Nodes on the way, with the next edge to follow. Those that an error leaves here (there is no more memory) are free
+  // again: another pass may stand where this one did, and would take them for its own.
+  std::vector<std::pair<Node*, size_t>> way;
+  struct Free {
+    Engine& pass;
+    decltype(way)& left;
+    ~Free() {
+      for (const auto& [node, next] : left) pass.release(node);
+    }
+  } free{*this, way};
+  const auto enter = [&](const Edge& edge) {
+    if (!edge.is_valid()) return false;
+    way.emplace_back(edge.function.get(), 0);
+    if (visit(edge.function.get())) return true;
+    way.pop_back();
+    return false;
+  };
   for (const Edge& root : roots) {
-    if (!visit(root.function.get())) continue;
-    stack.emplace_back(root.function.get(), 0);
-    while (!stack.empty()) {
-      auto& [node, next] = stack.back();
+    enter(root);
+    while (!way.empty()) {
+      Node* const node = way.back().first;
       const edge_list& edges = node->next_edges();
-      while (next < edges.size() && !(edges[next].is_valid() && visit(edges[next].function.get()))) ++next;
-      if (next < edges.size()) {
-        stack.emplace_back(edges[next++].function.get(), 0);
-      } else {
-        order_.push_back(node);
-        stack.pop_back();
-      }
+      bool entered = false;
+      while (!entered && way.back().second < edges.size()) entered = enter(edges[way.back().second++]);
+      if (entered) continue;
+      order_.push_back(node);
+      way.pop_back();
     }
   }
   for (const Edge& w : wanted_)

@@ -29,6 +29,7 @@ class Engine {
 
   Progress& progress(Node* node) { return node->pass_ == this ? node->progress_ : elsewhere_.at(node); }
   bool visit(Node* node);
+  void release(Node* node);
   void discover(const edge_list& roots);
   void deliver(const Edge& edge, Tensor grad);
   void evaluate(Node* node);
