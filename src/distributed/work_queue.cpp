@@ -135,7 +135,8 @@ intrusive_ptr<Work> WorkQueue::add(Call call, Body body, std::vector<Tensor> out
   call.number = ++count_;
   auto work = make_intrusive<CollectiveWork>(shared_from_this(), std::move(call), std::move(body), std::move(outputs));
   pending_.push_back(work);
-  if (async && !thread_.joinable()) thread_ = std::thread([this] { loop(); });
+  // The thread is one of its owners, until close(): a hook may be where the last other one ends.
+  if (async && !thread_.joinable()) thread_ = std::thread([self = shared_from_this()] { self->loop(); });
   lock.unlock();
   if (async)
     changed_.notify_all();
@@ -144,26 +145,36 @@ intrusive_ptr<Work> WorkQueue::add(Call call, Body body, std::vector<Tensor> out
   return work;
 }
 
-/// Called with the lock, while nothing runs.
+namespace {
+/// The error of a call, if nothing may run after it.
+std::exception_ptr lasting(const std::exception_ptr& error) {
+  if (!error) return nullptr;
+  try {
+    std::rethrow_exception(error);
+  } catch (const Mismatch&) {  // all ranks know and go on
+  } catch (const DistError&) {
+    return error;
+  } catch (...) {  // of this rank alone: the others find out by the numbers of calls
+  }
+  return nullptr;
+}
+}  // namespace
+
+/// Called with the lock, while nothing runs. What work and hook own ends without it.
 void WorkQueue::run_front(std::unique_lock<std::mutex>& lock) {
-  const auto work = std::move(pending_.front());
+  auto work = std::move(pending_.front());
   pending_.pop_front();
   running_ = true;
   const std::exception_ptr error = error_;
-  const Hook hook = hook_;
+  Hook hook = hook_;
   lock.unlock();
   work->run(*engine_, error, hook);
+  hook = nullptr;
+  const std::exception_ptr failed = lasting(work->exception());
+  work.reset();
   lock.lock();
   running_ = false;
-  if (!error_ && work->exception()) {
-    try {
-      std::rethrow_exception(work->exception());
-    } catch (const Mismatch&) {  // all ranks know and go on
-    } catch (const DistError&) {
-      error_ = std::current_exception();
-    } catch (...) {  // of this rank alone: the others find out by the numbers of calls
-    }
-  }
+  if (!error_) error_ = failed;
   changed_.notify_all();
 }
 
@@ -178,6 +189,7 @@ void WorkQueue::help(CollectiveWork& work) {
 }
 
 void WorkQueue::drain() {
+  const auto self = shared_from_this();
   std::unique_lock<std::mutex> lock(mutex_);
   while (running_ || !pending_.empty()) {
     if (!running_)

@@ -2,6 +2,8 @@
 #include "distributed/checks.h"
 #include "distributed/ranks.h"
 
+#include <future>
+
 namespace {
 
 using ranks::expect_no_errors;
@@ -127,6 +129,29 @@ TEST(DistributedCollectives, AbortEndsWhatWaits) {
   });
   EXPECT_NE(errors[0].find("rank 1 called abort()"), std::string::npos) << errors[0];
   EXPECT_EQ(errors[1], "aborted");
+}
+
+/// On the group's thread, where nobody else owns the group any more.
+TEST(DistributedCollectives, AGroupEndsInItsOwnHook) {
+  auto alive = std::make_shared<int>(0);
+  const std::weak_ptr<int> watch = alive;
+  expect_no_errors(ranks::run(1, [&](const Group&) {
+    auto group = std::make_shared<Group>(
+        c10::make_intrusive<c10d::ProcessGroupGloo>(c10::make_intrusive<c10d::HashStore>(), 0, 1,
+                                                    c10d::ProcessGroupGloo::Options::create(std::chrono::seconds(60))));
+    auto handed_over = std::make_shared<std::promise<void>>();
+    (*group)->registerOnCompletionHook(
+        [group, alive, ready = handed_over->get_future().share()](const std::shared_ptr<c10d::WorkInfo>&) {
+          ready.wait();
+          group->reset();
+        });
+    std::vector<torch::Tensor> tensors{torch::ones({3})};
+    (*group)->allreduce(tensors);
+    handed_over->set_value();
+  }));
+  alive.reset();
+  for (int i = 0; i < 3000 && !watch.expired(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_TRUE(watch.expired()) << "the group's hook is still there after 30 s";
 }
 
 TEST(DistributedCollectives, WrongArgumentsAreErrors) {
