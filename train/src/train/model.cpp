@@ -12,6 +12,7 @@
 #include <halfbridge/sent_ahead.h>
 
 #include "../amp/module_hooks.h"
+#include "core/own_generator.h"
 #include "distributed/shared_parameters.h"
 #include "modes.h"
 
@@ -24,6 +25,10 @@ namespace {
 
 Tensor random_state() { return default_generator().get_state(); }
 void set_random_state(const Tensor& state) { Generator(default_generator()).set_state(state); }
+/// In an archive: of a device's generator, masks of dropout there for one.
+std::string random_of(const Generator& g) {
+  return hb::detail::str("random_", DeviceTypeName(g.device().type(), true), "_", static_cast<int>(g.device().index()));
+}
 
 void write_int(OutputArchive& archive, const char* key, int64_t value) { archive.write(key, IValue(value)); }
 bool is_sharded(const bridge::optim::Optimizer& optimizer) {
@@ -213,6 +218,8 @@ void Model::save_own(OutputArchive& archive) const {
   write_int(archive, "global_step", global_step_);
   write_int(archive, "examples", examples_);
   archive.write("random", random_state(), /*is_buffer=*/true);
+  for (const Generator& g : hb::detail::generators_of_devices())
+    archive.write(random_of(g), g.get_state(), /*is_buffer=*/true);
   if (epoch_random_.defined()) archive.write("epoch_random", epoch_random_, /*is_buffer=*/true);
   if (loss_sum_.defined()) archive.write("loss_sum", loss_sum_, /*is_buffer=*/true);
 }
@@ -261,6 +268,8 @@ void Model::load_own(InputArchive& archive) {
   archive.try_read("epoch_random", epoch_random_, /*is_buffer=*/true);
   archive.try_read("loss_sum", loss_sum_, /*is_buffer=*/true);
   set_random_state(resume_random_);
+  for (Generator& g : hb::detail::generators_of_devices())
+    if (Tensor state; archive.try_read(random_of(g), state, /*is_buffer=*/true)) g.set_state(state);
   loaded_callbacks_ = std::make_shared<InputArchive>();
   archive.read("callbacks", *loaded_callbacks_);
 }

@@ -11,6 +11,7 @@
 #include <halfbridge/grad_mode.h>
 #include <halfbridge/ops.h>
 
+#include "core/own_generator.h"
 #include "modes.h"
 
 namespace hb::train {
@@ -29,14 +30,19 @@ std::string short_type(const std::string& name) {
 // The random state as it was, whatever happens.
 class RandomStateGuard {
  public:
-  RandomStateGuard() : generator_(default_generator()), state_(generator_.get_state()) {}
-  ~RandomStateGuard() { generator_.set_state(state_); }
+  RandomStateGuard() {
+    add(default_generator());
+    for (const Generator& g : hb::detail::generators_of_devices()) add(g);
+  }
+  ~RandomStateGuard() {
+    for (auto& [generator, state] : before_) generator.set_state(state);
+  }
   RandomStateGuard(const RandomStateGuard&) = delete;
   RandomStateGuard& operator=(const RandomStateGuard&) = delete;
 
  private:
-  Generator generator_;
-  Tensor state_;
+  void add(const Generator& g) { before_.emplace_back(g, g.get_state()); }
+  std::vector<std::pair<Generator, Tensor>> before_;
 };
 
 class Watch {

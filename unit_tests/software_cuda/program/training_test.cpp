@@ -1,4 +1,9 @@
 // Networks trained on the software device beside the CPU.
+#include <halfbridge/train/model.h>
+#include <halfbridge/train/summary.h>
+
+#include <cstdio>
+
 #include "software_cuda/program/beside_cpu.h"
 
 namespace {
@@ -139,6 +144,24 @@ TEST(SoftwareTraining, KeptGraphsKeepTheirWeights) {
   EXPECT_TRUE(held.cpu().equal(conv->weight.grad().cpu()));
   EXPECT_THROW(torch::autograd::grad({y}, {x}), c10::Error);  // the weight was changed since
   EXPECT_TRUE(before.defined());
+}
+
+// What a checkpoint of training says goes on, a device's random numbers among it; a summary draws none.
+TEST(SoftwareTraining, CheckpointsAndSummariesKeepTheDevicesRandomNumbers) {
+  nn::Sequential net(nn::Linear(3, 3), nn::Dropout(0.5));
+  net->to(kGpu);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  hb::train::Model model(
+      net, [](const Tensor& x, const Tensor& y) { return torch::mse_loss(x, y); }, optimizer);
+  torch::randn({3}, kGpu);
+  const std::string path = testing::TempDir() + "hb_random_of_devices.pt";
+  model.save_checkpoint(path);
+  const Tensor want = torch::randn({64}, kGpu).cpu();
+  EXPECT_FALSE(torch::randn({64}, kGpu).cpu().equal(want));
+  model.load_checkpoint(path);
+  hb::train::summarize(net, hb::train::example_inputs(net, {{2, 3}}, torch::kFloat));
+  EXPECT_TRUE(torch::randn({64}, kGpu).cpu().equal(want));
+  std::remove(path.c_str());
 }
 
 }  // namespace
