@@ -127,7 +127,9 @@ if(TARGET demo)
     set_tests_properties(example.mnist_mlp_${style} example.resnet34_${style} PROPERTIES LABELS program TIMEOUT 900)
     if(TARGET halfbridge_software_cuda AND NOT HALFBRIDGE_SANITIZE)
       add_test(NAME example.cuda_mnist_mlp_${style} COMMAND mnist_mlp_${style} --epochs 3 --steps 4 --device cuda)
-      set_tests_properties(example.cuda_mnist_mlp_${style} PROPERTIES LABELS program TIMEOUT 900
+      add_test(NAME example.cuda_resnet34_${style}
+        COMMAND resnet34_${style} --stem cifar --width 16 --epochs 4 --steps 2 --device cuda)
+      set_tests_properties(example.cuda_mnist_mlp_${style} example.cuda_resnet34_${style} PROPERTIES LABELS program TIMEOUT 900
         ENVIRONMENT "HALFBRIDGE_CUDA_LIBRARY=$<TARGET_FILE:halfbridge_software_cuda>;SOFTWARE_CUDA_RANDOM=cpu")
     endif()
   endforeach()

@@ -5,6 +5,7 @@
 //   --epochs N   passes over the data        --steps N   so many steps of each epoch, and 100 images for testing
 //   --device cpu|cuda       where it computes
 //   --stem imagenet|cifar   of a ResNet: for images of 224x224, or 32x32; the digits are enlarged to it
+//   --width N               channels of a ResNet's first stage, 64 unless given
 #pragma once
 
 #include <torch/torch.h>
@@ -23,6 +24,7 @@ struct Arguments {
   int64_t epochs = 3, steps = -1;
   torch::Device device{torch::kCPU};
   bool cifar = false;  // the stem of a ResNet
+  int64_t width = 64;
   int64_t side() const { return cifar ? 32 : 224; }
 };
 
@@ -42,10 +44,12 @@ inline Arguments parse(int argc, char** argv, bool has_stem = false) {
     else if (has_stem && key == "--stem" &&
              (std::string(argv[i + 1]) == "cifar" || std::string(argv[i + 1]) == "imagenet"))
       args.cifar = std::string(argv[i + 1]) == "cifar";
+    else if (has_stem && key == "--width")
+      args.width = std::stoll(argv[i + 1]);
     else
       throw std::invalid_argument("expected --data DIR, --epochs N, --device cpu|cuda" +
-                                  std::string(has_stem ? ", --stem imagenet|cifar" : "") + " or --steps N, got " + key +
-                                  " " + argv[i + 1]);
+                                  std::string(has_stem ? ", --stem imagenet|cifar, --width N" : "") +
+                                  " or --steps N, got " + key + " " + argv[i + 1]);
   }
   torch::manual_seed(1);
   return args;

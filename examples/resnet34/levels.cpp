@@ -8,7 +8,7 @@ int main(int argc, char** argv) {
   const auto args = example::parse(argc, argv, /*has_stem=*/true);
   const auto [training, test] = example::load(args, 16);
   auto loader = example::loader(training, 16, args.side());
-  ResNet34 net(args.cifar);
+  ResNet34 net(args.cifar, args.width);
   net->to(args.device);
   torch::optim::SGD optimizer(net->parameters(), torch::optim::SGDOptions(0.02).momentum(0.9));
   auto train = hb::amp::build_train_network(net, optimizer, torch::nn::CrossEntropyLoss(), "O2");

@@ -5,6 +5,8 @@
 
 #include <optional>
 
+#include "mnist_mlp/mlp.h"
+#include "resnet34/resnet34.h"
 #include "software_cuda/program/beside_cpu.h"
 #include "software_cuda/program/control.h"
 
@@ -118,6 +120,22 @@ struct GptImpl : nn::Module {
   }
 };
 
+// cuDNN's recurrent network, with dropout between its layers.
+struct LstmImpl : nn::Module {
+  nn::LSTM lstm{register_module("lstm", nn::LSTM(nn::LSTMOptions(6, 8).num_layers(2).batch_first(true).dropout(0.25)))};
+  nn::Linear head{register_module("head", nn::Linear(8, 5))};
+  Tensor forward(const Tensor& x) { return head(std::get<0>(lstm(x.flatten(1, 2))).mean(1)); }
+};
+// The networks of the examples.
+struct ExampleMlp : nn::Module {
+  Mlp net{register_module("net", Mlp())};
+  Tensor forward(const Tensor& x) { return net(x.flatten(1).repeat({1, 11}).narrow(1, 0, 784)); }
+};
+struct NarrowResNet34 : nn::Module {
+  ResNet34 net{register_module("net", ResNet34(/*cifar=*/true, /*width=*/4, /*classes=*/5))};
+  Tensor forward(const Tensor& x) { return net(x.narrow(1, 0, 1)); }
+};
+
 struct Outcome {
   std::vector<Tensor> losses, state;
   hb::graph::CompileCounts counts;
@@ -190,6 +208,13 @@ TEST(GraphedSteps, ConvolutionsEqualEager) { expect_same_steps<ConvNetImpl>(fals
 TEST(GraphedSteps, ConvolutionsInHalfWithOverflows) { expect_same_steps<ConvNetImpl>(true, false); }
 TEST(GraphedSteps, GptEqualsEager) { expect_same_steps<GptImpl>(false, true); }
 TEST(GraphedSteps, GptInHalfWithOverflows) { expect_same_steps<GptImpl>(true, true); }
+
+TEST(GraphedSteps, MlpOfTheExamplesEqualsEager) { expect_same_steps<ExampleMlp>(false, false); }
+TEST(GraphedSteps, MlpOfTheExamplesInHalf) { expect_same_steps<ExampleMlp>(true, false); }
+TEST(GraphedSteps, ResNet34EqualsEager) { expect_same_steps<NarrowResNet34>(false, false); }
+TEST(GraphedSteps, ResNet34InHalfWithOverflows) { expect_same_steps<NarrowResNet34>(true, false); }
+TEST(GraphedSteps, LstmEqualsEager) { expect_same_steps<LstmImpl>(false, true); }
+TEST(GraphedSteps, LstmInHalfWithOverflows) { expect_same_steps<LstmImpl>(true, true); }
 
 TEST(GraphedSteps, OneLaunchAStep) {
   MlpImpl net;
