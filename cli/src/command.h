@@ -12,6 +12,7 @@ void add_amp_report(CLI::App& app, int& exit);
 void add_checkpoint(CLI::App& app, int& exit);
 void add_devices(CLI::App& app, int& exit);
 void add_diff(CLI::App& app, int& exit);
+void add_graph_diff(CLI::App& app, int& exit);
 void add_info(CLI::App& app, int& exit);
 void add_verify(CLI::App& app, int& exit);
 void add_port(CLI::App& app, int& exit);

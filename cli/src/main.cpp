@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
   add_trace(app, exit);
   add_verify(app, exit);
   add_devices(app, exit);
+  add_graph_diff(app, exit);
   add_info(app, exit);
   add_port(app, exit);
   add_run(app, exit);

@@ -83,6 +83,7 @@ class Candidate {
   /// Whether call `i` continues the run.
   bool take(size_t i) {
     if (members_.empty() && take_norm(i)) return true;
+    if (is_watch(calls_[i])) return take_watch(i);
     const Elementwise* const e = elementwise(*calls_[i].call);
     if (!e || calls_[i].refresh) return false;
     const FlatLoop& flat = std::get<0>(e->kept).flat;
@@ -133,6 +134,7 @@ class Candidate {
     }
     result.call = std::move(chain);
     list.push_back(std::move(result));
+    for (const size_t i : watches_) list.push_back(std::move(calls_[i]));
     return list;
   }
 
@@ -142,6 +144,13 @@ class Candidate {
     bool single, written;
     bool same_elements(const Touch& o) const { return offset == o.offset && item == o.item && !single && !o.single; }
   };
+  /// A trace's call waits until the chain is done: no member may write to what it reads.
+  bool take_watch(size_t i) {
+    if (members_.empty()) return false;
+    for (const Place& p : calls_[i].places) touched_[p.memory].push_back({p.offset, 0, true, false});
+    watches_.push_back(i);
+    return true;
+  }
   /// A batch norm whose rows of channels lie one after the other.
   bool take_norm(size_t i) {
     const int y = result_of_norm(calls_[i]);
@@ -192,7 +201,7 @@ class Candidate {
   std::vector<RecordedCall>& calls_;
   const std::vector<Memory>& memories_;
   const std::vector<int>& uses_;
-  std::vector<size_t> members_;
+  std::vector<size_t> members_, watches_;
   std::map<int, std::vector<Touch>> touched_;
   int64_t numel_ = 0;
 };

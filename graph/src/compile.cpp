@@ -6,6 +6,7 @@
 #include "autograd/loss_scaling.h"
 #include "autograd/watch.h"
 #include "core/warnings.h"
+#include "core/watch_call.h"
 #include "gpu_steps.h"
 #include "ops/nn/mask_watch.h"
 #include "optim/step_observer.h"
@@ -131,7 +132,10 @@ Captured::State::Run Captured::State::run_recorded(const Arguments& arguments, c
       Recording& recording;
       ~Off() { watch_functions(seeing, false), recording.stop(); }
     } off{*seeing, *run.recording};
+    capture::ReplayWatcher* const watcher = capture::replay_watcher();
+    if (watcher) watcher->step_begins(/*replayed=*/false);
     run.results = eager();
+    if (watcher) watcher->recorded();
   }
   if (capture::module_modes.load(std::memory_order_relaxed) != arguments.surroundings.module_modes)
     run.recording->refuse("train", "leaves a module in another mode; call train() and eval() outside of the step");
@@ -226,7 +230,7 @@ std::vector<Tensor> Captured::call(const std::vector<Tensor>& tensors, const std
   State& s = *state_;
   if (s.given_up) return s.run_eagerly(s.counts.reason.c_str(), eager);
   if (capture::any_recording() && capture::recorder()) return s.run_eagerly("it is part of a recorded step", eager);
-  if (watched()) return s.run_eagerly("a tool watches what the program computes", eager);
+  if (watched() && !capture::replay_watcher()) return s.run_eagerly("a tool watches what the program computes", eager);
   if (GpuSteps::takes(tensors)) return s.gpu.call(tensors, numbers, eager);
   if (s.counts.eager < kWarmUp - 1) return s.run_eagerly("the first calls are eager", eager);
   const Surroundings now = Surroundings::now();

@@ -5,6 +5,7 @@
 #include <halfbridge/grad_mode.h>
 #include <halfbridge/threads.h>
 
+#include "core/watch_call.h"
 #include "program.h"
 
 namespace hb::graph {
@@ -20,12 +21,14 @@ size_t hooks_of(const TensorImpl& t) {
 }
 
 Surroundings Surroundings::now() {
+  const capture::ReplayWatcher* const watcher = capture::replay_watcher();
   return {GradMode::is_enabled(),
           InferenceMode::is_enabled(),
           get_num_threads(),
           get_default_dtype(),
           capture::module_modes.load(std::memory_order_relaxed),
-          autocast::Snapshot::take()};
+          autocast::Snapshot::take(),
+          watcher ? watcher->wish() : 0};
 }
 
 const char* Surroundings::differs(const Surroundings& o) const {
@@ -34,6 +37,7 @@ const char* Surroundings::differs(const Surroundings& o) const {
   if (default_dtype != o.default_dtype) return "the default dtype";
   if (threads != o.threads) return "the number of threads";
   if (module_modes != o.module_modes) return "train() or eval() of a module";
+  if (watched != o.watched) return "what a trace records";
   const autocast::Snapshot &a = autocast, &b = o.autocast;
   bool same = a.active == b.active && a.cache_enabled == b.cache_enabled && a.level == b.level;
   for (int d = 0; d < autocast::kDeviceSlots; ++d)

@@ -25,6 +25,7 @@ struct Surroundings {
   ScalarType default_dtype;
   uint64_t module_modes;
   autocast::Snapshot autocast;
+  uint64_t watched;  // what a trace wants to see of replays; 0 where there is none
   static Surroundings now();
   /// The name of what differs; null where nothing does.
   const char* differs(const Surroundings& from) const;

@@ -7,6 +7,7 @@
 
 #include "core/backtrace.h"
 #include "core/calling_function.h"
+#include "core/watch_call.h"
 #include "returned_number.h"
 
 namespace hb::graph {
@@ -31,6 +32,8 @@ bool wants_grad(const Tensor& t) {
   return meta && (meta->requires_grad || meta->grad_fn);
 }
 }  // namespace
+
+bool is_watch(const RecordedCall& c) { return dynamic_cast<const capture::WatchCall*>(c.call.get()) != nullptr; }
 
 /// Finds the memory behind each address of a call.
 class Recording::Collector final : public capture::Operands {

@@ -52,6 +52,9 @@ struct RecordedCall {
   capture::Refresh refresh;
 };
 
+/// Whether the call is a trace's, which records values (watch_call.h).
+bool is_watch(const RecordedCall& c);
+
 /// A tensor from before the step that the step uses.
 struct Outside {
   Tensor tensor;

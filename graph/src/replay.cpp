@@ -3,6 +3,7 @@
 
 #include <halfbridge/autograd.h>
 
+#include "core/watch_call.h"
 #include "program.h"
 
 namespace hb::graph {
@@ -110,6 +111,8 @@ std::vector<Tensor> Program::replay(const std::vector<Tensor>& inputs) {
       renew(s);
   }
   ++replays_;
+  if (capture::ReplayWatcher* const watcher = capture::replay_watcher(); HB_UNLIKELY(watcher != nullptr))
+    watcher->step_begins(/*replayed=*/true);
   run();
   hand_out_gradients(calls_.size());
   std::vector<Tensor> out;

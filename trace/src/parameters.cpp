@@ -3,16 +3,19 @@
 #include <halfbridge/autograd.h>
 #include <halfbridge/ivalue.h>
 
+#include "backend/captured.h"
+
 namespace hb::trace {
 
-void Parameters::write(Kind kind, int64_t step, const Module& module, const std::string& name, const Tensor& t) {
+void Parameters::write(Kind kind, int64_t step, const Module& module, const std::string& name, const Tensor& t,
+                       const Recorder::Remake& again) {
   const Place& place = tree_.place_of(module);
   if (!recorder_.wants(kind, step, place.path)) return;
   Record r;
   r.kind = kind, r.step = step, r.path = place.path, r.root = place.root, r.type = tree_.traits_of(module).type,
   r.name = name;
   r.training = module.is_training();
-  recorder_.write(std::move(r), t);
+  recorder_.write(std::move(r), t, again);
 }
 
 void Parameters::write_value(int64_t step, const Module& module, const std::string& name, const Tensor& p) {
@@ -107,12 +110,20 @@ void Parameters::write_state(int64_t step, const bridge::optim::Optimizer& optim
   const auto holders = tree_.holders_of(parameter);
   if (holders.empty() || !recorder_.wants(Kind::optimizer_state, step, tree_.place_of(*holders.front().module).path))
     return;
-  for (const auto& item : found->second->state_dict().toGenericDict()) {
+  const auto states = [state = found->second.get()] {
+    const capture::Inside inside;  // the counters that it reads are no part of a step that is recorded
+    return state->state_dict().toGenericDict();
+  };
+  const auto now = states(), twice = states();
+  for (const auto& item : now) {
     const IValue& value = item.value();
     if (!value.isTensor() || !value.toTensor().defined()) continue;
+    const std::string& name = item.key().toStringRef();
+    Recorder::Remake again;  // a tensor that is made of a counter whenever it is asked for
+    if (!twice.at(item.key()).toTensor().is_same(value.toTensor()))
+      again = [states, key = item.key()] { return states().at(key).toTensor(); };
     for (const auto& holder : holders)
-      write(Kind::optimizer_state, step, *holder.module, holder.name + "/" + item.key().toStringRef(),
-            value.toTensor());
+      write(Kind::optimizer_state, step, *holder.module, holder.name + "/" + name, value.toTensor(), again);
   }
 }
 

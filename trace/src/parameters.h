@@ -33,7 +33,8 @@ class Parameters {
   }
 
  private:
-  void write(Kind kind, int64_t step, const Module& module, const std::string& name, const Tensor& t);
+  void write(Kind kind, int64_t step, const Module& module, const std::string& name, const Tensor& t,
+             const Recorder::Remake& again = {});
   void write_value(int64_t step, const Module& module, const std::string& name, const Tensor& p);
   void write_gradient(int64_t step, const Tensor& parameter, const Tensor& grad);
   void write_gradients(int64_t step, const Module& module);

@@ -3,6 +3,7 @@
 #include <halfbridge/ops.h>
 #include <halfbridge/version.h>
 
+#include "backend/captured.h"
 #include "own_work.h"
 #include "plain_bytes.h"
 
@@ -101,10 +102,12 @@ Tensor recordable(const Tensor& t) {
 }
 }  // namespace
 
-void Recorder::write(Record record, const Tensor& tensor) {
+void Recorder::write(Record record, const Tensor& tensor, const Remake& again) {
   if (!tensor.defined()) return;
   const OwnWork own;
   const Tensor t = recordable(tensor);
+  if (watch) watch(record, t, again);
+  const capture::Inside inside;  // what follows is no part of a step that is recorded
   const std::lock_guard lock(mutex_);
   record.dtype = dtype_of(t.scalar_type());
   record.shape = t.sizes().vec();
@@ -132,12 +135,14 @@ bool Recorder::remembers(const Tensor& t) {
   return false;
 }
 
+void Recorder::forget() {
+  const std::lock_guard lock(mutex_);
+  kept_.clear();
+  kept_bytes_ = 0;
+}
+
 void Recorder::close(const std::string& end) {
-  {
-    const std::lock_guard lock(mutex_);
-    kept_.clear();
-    kept_bytes_ = 0;
-  }
+  forget();
   if (writer_) writer_->close(end);
 }
 

@@ -2,6 +2,7 @@
 // From tensors to records.
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -24,12 +25,20 @@ class Recorder {
   bool wants_step(int64_t step) const { return writer_ && !writer_->stopped() && options_.steps.contains(step); }
   bool wants_layer(const std::string& path) const { return options_.layers.contains(path); }
   /// Records a tensor that is wanted; dtype and shape are filled in. Undefined tensors are left out.
-  void write(Record record, const Tensor& tensor);
+  /// Makes a tensor again that no kernel makes.
+  using Remake = std::function<Tensor()>;
+  void write(Record record, const Tensor& tensor, const Remake& again = {});
+  /// Records bytes; dtype and shape are the record's.
+  void write_bytes(const Record& record, const void* data) { writer_->write(record, data); }
+  /// Told of each tensor that is written, before it is.
+  std::function<void(const Record&, const Tensor&, const Remake&)> watch;
   /// Remembers a tensor as one that a recorded call returned, ...
   void remember(const Tensor& tensor);
   /// ... and whether this one shares memory with one of the last of these.
   bool remembers(const Tensor& tensor);
 
+  /// Keeps no tensors any more.
+  void forget();
   void flush() {
     if (writer_) writer_->flush();
   }

@@ -41,13 +41,15 @@ void Tracer::open(const std::string& folder, const std::vector<std::shared_ptr<M
   HB_CHECK(!open_, "[trace] expected no other session to be open, got one");
   for (const auto& root : roots) HB_CHECK(root, "[trace] expected modules as roots, got a null pointer");
   auto replay = options.masks.empty() ? nullptr : std::make_unique<MaskReplay>(options.masks);
+  replays_ = replays_wished();
   recorder_ = std::make_unique<Recorder>(folder, options);
+  recorder_->watch = [this](const Record& r, const Tensor& t, const Recorder::Remake& again) { watch(r, t, again); };
   replay_ = std::move(replay);
   parameters_ = std::make_unique<Parameters>(tree_, *recorder_);
   gradients_ = std::make_unique<Gradients>(
       [this](const Call& call, Kind kind, int64_t index, const Tensor& g) { write(call, kind, index, g); },
       [this](const Tensor& leaf) { parameters_->touched(leaf); });
-  step_ = 0, calls_ = 0;
+  step_ = 0, calls_ = 0, replayed_ = 0;
   ++session_;
   // After the writer's: what is left to record comes first when the process ends.
   static const bool registered = std::atexit([] { instance().close("complete", /*exits=*/true); }) == 0;
@@ -59,6 +61,7 @@ void Tracer::open(const std::string& folder, const std::vector<std::shared_ptr<M
   Watchers<bridge::optim::StepObserver>::attach(*this);
   Watchers<MaskWatcher>::attach(*this);
   GraphWatchers::attach(*this);
+  if (replays_) capture::set_replay_watcher(this);
   begin_step();
 }
 
@@ -72,13 +75,14 @@ void Tracer::close(const std::string& end, bool exits) {
   Watchers<bridge::optim::StepObserver>::detach(*this);
   Watchers<MaskWatcher>::detach(*this);
   GraphWatchers::detach(*this);
+  if (replays_) capture::set_replay_watcher(nullptr);
   guarded([&] {
     gradients_->flush();
     const std::lock_guard lock(mutex_);
     parameters_->trace_ends(step_);
   });
   gradients_->forget(INT64_MAX);
-  recorder_->close(end_on_device(end));
+  recorder_->close(replays_ && replayed_ == 0 && end == "complete" ? "nothing was replayed" : end_on_device(end));
   const std::lock_guard lock(mutex_);
   if (!exits)
     for (auto& [module, handles] : hooks_)
@@ -251,6 +255,11 @@ void Tracer::step_ended(bridge::optim::Optimizer& optimizer) noexcept {
     });
   }
   stepping_ = false;
+  watch_step();
+  next_step();
+}
+
+void Tracer::next_step() {
   ++step_;
   gradients_->forget(step_ - kStepsFollowed);
   begin_step();

@@ -13,6 +13,7 @@
 #include <halfbridge/trace/session.h>
 
 #include "core/function_watch.h"
+#include "core/watch_call.h"
 #include "core/watchers.h"
 #include "gradients.h"
 #include "masks.h"
@@ -25,12 +26,15 @@
 
 namespace hb::trace {
 
+class Watched;
+
 /// One for the life of the process: hooks on modules refer to it. It is at work while it is open.
 class Tracer final : public bridge::nn::ModuleWatcher,
                      public FunctionWatcher,
                      public GraphWatcher,
                      public bridge::optim::StepObserver,
-                     public MaskWatcher {
+                     public MaskWatcher,
+                     public capture::ReplayWatcher {
  public:
   static Tracer& instance();
 
@@ -61,6 +65,13 @@ class Tracer final : public bridge::nn::ModuleWatcher,
 
   void drawn(Tensor& mask, double kept) override;
 
+  void step_begins(bool replayed) noexcept override;
+  void recorded() noexcept override;
+  uint64_t wish() const noexcept override;
+  /// A replay came to what a recorded step's record was of, and to the end of an optimizer's step.
+  void replayed(const Watched& watched, const void* data);
+  void replayed_step(int64_t session) noexcept;
+
  private:
   /// A call that runs on this thread.
   struct Frame {
@@ -75,7 +86,8 @@ class Tracer final : public bridge::nn::ModuleWatcher,
     std::vector<Frame> entering;  // their pre-hook ran, their scope does not yet
     Frame left;                   // its scope ended, its forward hook did not run yet
     std::shared_ptr<Call> function;
-    int64_t masks = 0;  // that the function drew
+    int64_t masks = 0;       // that the function drew
+    int64_t first_call = 0;  // of the captured step
   };
   static Thread& thread();
   /// Every callback holds the session with others, open() and close() hold it alone: what one thread works with is not
@@ -110,6 +122,9 @@ class Tracer final : public bridge::nn::ModuleWatcher,
   bool takes_recorded(const WatchedCall& call);
   bool recording() const { return recording_.load(std::memory_order_relaxed); }
   void begin_step();
+  void next_step();
+  void watch(const Record& record, const Tensor& tensor, const Recorder::Remake& again);
+  void watch_step();
   void guarded(const std::function<void()>& work) noexcept;
 
   std::shared_mutex session_mutex_;  // of these four pointers; taken before all other locks
@@ -121,7 +136,11 @@ class Tracer final : public bridge::nn::ModuleWatcher,
   ModuleTree tree_;
   std::unordered_map<Module*, std::array<unsigned, 3>> hooks_;
   std::atomic<bool> open_{false}, recording_{false}, stepping_{false};
-  std::atomic<int64_t> step_{0}, calls_{0}, session_{0};
+  std::atomic<int64_t> step_{0}, calls_{0}, session_{0}, replayed_{0};
+  bool replays_ = false;  // captured steps are replayed, and what replays compute is recorded
 };
+
+/// HALFBRIDGE_TRACE_REPLAYS.
+bool replays_wished();
 
 }  // namespace hb::trace

@@ -204,7 +204,7 @@ void ShmEngine::exchange_in_parts(const Call& call, void* data, size_t count, in
         const size_t n = std::min(kHotElements, own.count - from), at = from * element;
         for (int r = 0; r < size_; ++r) in[r] = r == rank_ ? own.at + at : readable(r) + rank_ * room + at;
         // The others have the slot's lines in their caches: memcpy takes these without reading them, the kernel's
-        // stores do not (on Zen 5 three times as long where the ranks' cores share no cache).
+        // stores do not (on Zen 5, where the cores share no cache, a sum of 1 MB took 1.7 times as long).
         unsigned char* const sum = keep ? own.at + at : hot;
         reduce_memory(call, sum, in.data(), size_, n);
         std::memcpy(result + at, sum, n * element);
