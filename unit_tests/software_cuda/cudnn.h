@@ -3,7 +3,12 @@
 
 #include "software_cuda/cuda_runtime.h"
 
-enum cudnnStatus_t { CUDNN_STATUS_SUCCESS = 0, CUDNN_STATUS_BAD_PARAM = 2000, CUDNN_STATUS_NOT_SUPPORTED = 3000 };
+enum cudnnStatus_t {
+  CUDNN_STATUS_SUCCESS = 0,
+  CUDNN_STATUS_BAD_PARAM = 2000,
+  CUDNN_STATUS_NOT_SUPPORTED = 3000,
+  CUDNN_STATUS_EXECUTION_FAILED = 5000
+};
 enum cudnnDataType_t { CUDNN_DATA_FLOAT = 0, CUDNN_DATA_DOUBLE = 1, CUDNN_DATA_HALF = 2, CUDNN_DATA_BFLOAT16 = 9 };
 enum cudnnTensorFormat_t { CUDNN_TENSOR_NCHW = 0, CUDNN_TENSOR_NHWC = 1 };
 enum cudnnConvolutionMode_t { CUDNN_CONVOLUTION = 0, CUDNN_CROSS_CORRELATION = 1 };
@@ -54,6 +59,25 @@ cudnnStatus_t cudnnSetConvolutionNdDescriptor(cudnnConvolutionDescriptor_t convo
 cudnnStatus_t cudnnSetConvolutionGroupCount(cudnnConvolutionDescriptor_t convolution, int groups);
 cudnnStatus_t cudnnSetConvolutionMathType(cudnnConvolutionDescriptor_t convolution, cudnnMathType_t math);
 
+// The three that run each algorithm.
+cudnnStatus_t cudnnFindConvolutionForwardAlgorithmEx(cudnnHandle_t handle, cudnnTensorDescriptor_t x_desc,
+                                                     const void* x, cudnnFilterDescriptor_t w_desc, const void* w,
+                                                     cudnnConvolutionDescriptor_t conv, cudnnTensorDescriptor_t y_desc,
+                                                     void* y, int most, int* count,
+                                                     cudnnConvolutionFwdAlgoPerf_t* found, void* workspace,
+                                                     size_t bytes);
+cudnnStatus_t cudnnFindConvolutionBackwardDataAlgorithmEx(cudnnHandle_t handle, cudnnFilterDescriptor_t w_desc,
+                                                          const void* w, cudnnTensorDescriptor_t dy_desc,
+                                                          const void* dy, cudnnConvolutionDescriptor_t conv,
+                                                          cudnnTensorDescriptor_t dx_desc, void* dx, int most,
+                                                          int* count, cudnnConvolutionBwdDataAlgoPerf_t* found,
+                                                          void* workspace, size_t bytes);
+cudnnStatus_t cudnnFindConvolutionBackwardFilterAlgorithmEx(cudnnHandle_t handle, cudnnTensorDescriptor_t x_desc,
+                                                            const void* x, cudnnTensorDescriptor_t dy_desc,
+                                                            const void* dy, cudnnConvolutionDescriptor_t conv,
+                                                            cudnnFilterDescriptor_t dw_desc, void* dw, int most,
+                                                            int* count, cudnnConvolutionBwdFilterAlgoPerf_t* found,
+                                                            void* workspace, size_t bytes);
 cudnnStatus_t cudnnGetConvolutionForwardAlgorithm_v7(cudnnHandle_t handle, cudnnTensorDescriptor_t x,
                                                      cudnnFilterDescriptor_t w, cudnnConvolutionDescriptor_t conv,
                                                      cudnnTensorDescriptor_t y, int most, int* count,

@@ -4,6 +4,9 @@
 
 #include <halfbridge/engine.h>
 
+#include <algorithm>
+#include <iterator>
+#include <string>
 #include <vector>
 
 #include "backend/conv.h"
@@ -21,7 +24,18 @@ struct cudnnConvolutionStruct {
 
 namespace {
 
-constexpr size_t kWorkspace = 2048;  // what each algorithm wants, and spoils
+/// The algorithms, as heuristics rank them; the first cannot compute anything here: callers look at the status.
+struct Algorithm {
+  cudnnStatus_t status;
+  float milliseconds;  // what it takes when it is tried
+  size_t workspace;    // what it wants, and spoils
+  cudnnDeterminism_t determinism;
+};
+constexpr Algorithm kAlgorithms[] = {{CUDNN_STATUS_NOT_SUPPORTED, -1, 0, CUDNN_NON_DETERMINISTIC},
+                                     {CUDNN_STATUS_SUCCESS, 3, 2048, CUDNN_DETERMINISTIC},
+                                     {CUDNN_STATUS_SUCCESS, 1, 4096, CUDNN_NON_DETERMINISTIC},
+                                     {CUDNN_STATUS_SUCCESS, 2, 1024, CUDNN_DETERMINISTIC}};
+constexpr int kByTime[] = {2, 3, 1, 0};
 
 bool channels_last(const cudnnTensorStruct& t) {
   int64_t next = t.sizes[1];
@@ -47,30 +61,51 @@ bool fits(const cudnnTensorStruct& x, const cudnnFilterStruct& w, const cudnnTen
   return good;
 }
 
-template <class Perf>
-cudnnStatus_t find(bool good, int most, int* count, Perf* found) {
-  *count = 0;
-  if (!good || most < 1) return CUDNN_STATUS_BAD_PARAM;
-  // The first cannot compute this one: callers look at the status.
-  int n = 0;
-  if (most > 1) found[n++] = {static_cast<decltype(Perf::algo)>(0), CUDNN_STATUS_NOT_SUPPORTED, -1, 0, {}, {}, {}};
-  found[n++] = {static_cast<decltype(Perf::algo)>(1),
-                CUDNN_STATUS_SUCCESS,
-                -1,
-                kWorkspace,
-                CUDNN_DETERMINISTIC,
-                CUDNN_DEFAULT_MATH,
-                {}};
-  *count = n;
-  return CUDNN_STATUS_SUCCESS;
-}
-
 hb::ScalarType dtype_of(cudnnDataType_t type) {
   return type == CUDNN_DATA_DOUBLE     ? hb::kDouble
          : type == CUDNN_DATA_HALF     ? hb::kHalf
          : type == CUDNN_DATA_BFLOAT16 ? hb::kBFloat16
                                        : hb::kFloat;
 }
+
+template <class Perf>
+cudnnStatus_t list(bool good, int most, int* count, Perf* found, bool by_time = false) {
+  *count = 0;
+  if (!good || most < 1) return CUDNN_STATUS_BAD_PARAM;
+  for (; *count < std::min<int>(most, std::size(kAlgorithms)); ++*count) {
+    const int algo = by_time ? kByTime[*count] : *count;
+    const Algorithm& a = kAlgorithms[algo];
+    found[*count] = {static_cast<decltype(Perf::algo)>(algo),
+                     a.status,
+                     by_time ? a.milliseconds : -1,
+                     a.workspace,
+                     a.determinism,
+                     CUDNN_DEFAULT_MATH,
+                     {}};
+  }
+  return CUDNN_STATUS_SUCCESS;
+}
+
+/// Tries each algorithm, which writes the result, and waits. No graph can hold that.
+template <class Perf>
+cudnnStatus_t try_all(const char* name, cudnnHandle_t handle, bool good, int most, int* count, Perf* found,
+                      const cudnnTensorStruct& result, void* written, void* workspace, size_t bytes) {
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  cudaStreamIsCapturing(handle->stream, &capture);
+  if (capture != cudaStreamCaptureStatusNone) return CUDNN_STATUS_EXECUTION_FAILED;
+  const cudnnStatus_t status = list(good, most, count, found, /*by_time=*/true);
+  if (status != CUDNN_STATUS_SUCCESS) return status;
+  for (int i = 0; i < *count; ++i)
+    if (found[i].memory > bytes) found[i].status = CUDNN_STATUS_NOT_SUPPORTED;
+  size_t size = hb::element_size(dtype_of(result.type));
+  for (const int64_t n : result.sizes) size *= static_cast<size_t>(n);
+  software_cuda::enqueue_library_call(handle->stream, name, [=] {
+    software_cuda::fill_garbage(workspace, bytes);
+    software_cuda::fill_garbage(written, size);
+  });
+  return cudaStreamSynchronize(handle->stream) == cudaSuccess ? status : CUDNN_STATUS_EXECUTION_FAILED;
+}
+
 hb::Tensor tensor(const cudnnTensorStruct& t, const void* data) {
   return hb::from_blob(const_cast<void*>(data), t.sizes, t.strides, hb::TensorOptions().dtype(dtype_of(t.type)));
 }
@@ -79,8 +114,11 @@ hb::Tensor tensor(const cudnnTensorStruct& t, const void* data) {
 template <class F>
 cudnnStatus_t run(const char* name, cudnnHandle_t handle, int algo, void* workspace, size_t bytes, bool good,
                   F compute) {
-  if (algo != 1 || bytes < kWorkspace || !good) return CUDNN_STATUS_BAD_PARAM;
-  software_cuda::enqueue_library_call(handle->stream, name, [=] {
+  if (algo < 0 || algo >= static_cast<int>(std::size(kAlgorithms)) || bytes < kAlgorithms[algo].workspace || !good)
+    return CUDNN_STATUS_BAD_PARAM;
+  if (kAlgorithms[algo].status != CUDNN_STATUS_SUCCESS) return kAlgorithms[algo].status;
+  const char* const full_name = software_cuda::lasting(name + std::string(" by ") + std::to_string(algo));
+  software_cuda::enqueue_library_call(handle->stream, full_name, [=] {
     software_cuda::fill_garbage(workspace, bytes);
     const hb::NoGradGuard no_grad;
     compute();
@@ -156,20 +194,48 @@ cudnnStatus_t cudnnGetConvolutionForwardAlgorithm_v7(cudnnHandle_t, cudnnTensorD
                                                      cudnnFilterDescriptor_t w, cudnnConvolutionDescriptor_t conv,
                                                      cudnnTensorDescriptor_t y, int most, int* count,
                                                      cudnnConvolutionFwdAlgoPerf_t* found) {
-  return find(fits(*x, *w, *y, *conv), most, count, found);
+  return list(fits(*x, *w, *y, *conv), most, count, found);
 }
 cudnnStatus_t cudnnGetConvolutionBackwardDataAlgorithm_v7(cudnnHandle_t, cudnnFilterDescriptor_t w,
                                                           cudnnTensorDescriptor_t dy, cudnnConvolutionDescriptor_t conv,
                                                           cudnnTensorDescriptor_t dx, int most, int* count,
                                                           cudnnConvolutionBwdDataAlgoPerf_t* found) {
-  return find(fits(*dx, *w, *dy, *conv), most, count, found);
+  return list(fits(*dx, *w, *dy, *conv), most, count, found);
 }
 cudnnStatus_t cudnnGetConvolutionBackwardFilterAlgorithm_v7(cudnnHandle_t, cudnnTensorDescriptor_t x,
                                                             cudnnTensorDescriptor_t dy,
                                                             cudnnConvolutionDescriptor_t conv,
                                                             cudnnFilterDescriptor_t dw, int most, int* count,
                                                             cudnnConvolutionBwdFilterAlgoPerf_t* found) {
-  return find(fits(*x, *dw, *dy, *conv), most, count, found);
+  return list(fits(*x, *dw, *dy, *conv), most, count, found);
+}
+
+cudnnStatus_t cudnnFindConvolutionForwardAlgorithmEx(cudnnHandle_t handle, cudnnTensorDescriptor_t x, const void*,
+                                                     cudnnFilterDescriptor_t w, const void*,
+                                                     cudnnConvolutionDescriptor_t conv, cudnnTensorDescriptor_t y_desc,
+                                                     void* y, int most, int* count,
+                                                     cudnnConvolutionFwdAlgoPerf_t* found, void* workspace,
+                                                     size_t bytes) {
+  return try_all("cudnnFindConvolutionForwardAlgorithmEx", handle, fits(*x, *w, *y_desc, *conv), most, count, found,
+                 *y_desc, y, workspace, bytes);
+}
+cudnnStatus_t cudnnFindConvolutionBackwardDataAlgorithmEx(cudnnHandle_t handle, cudnnFilterDescriptor_t w, const void*,
+                                                          cudnnTensorDescriptor_t dy, const void*,
+                                                          cudnnConvolutionDescriptor_t conv,
+                                                          cudnnTensorDescriptor_t dx_desc, void* dx, int most,
+                                                          int* count, cudnnConvolutionBwdDataAlgoPerf_t* found,
+                                                          void* workspace, size_t bytes) {
+  return try_all("cudnnFindConvolutionBackwardDataAlgorithmEx", handle, fits(*dx_desc, *w, *dy, *conv), most, count,
+                 found, *dx_desc, dx, workspace, bytes);
+}
+cudnnStatus_t cudnnFindConvolutionBackwardFilterAlgorithmEx(cudnnHandle_t handle, cudnnTensorDescriptor_t x,
+                                                            const void*, cudnnTensorDescriptor_t dy, const void*,
+                                                            cudnnConvolutionDescriptor_t conv,
+                                                            cudnnFilterDescriptor_t dw_desc, void* dw, int most,
+                                                            int* count, cudnnConvolutionBwdFilterAlgoPerf_t* found,
+                                                            void* workspace, size_t bytes) {
+  return try_all("cudnnFindConvolutionBackwardFilterAlgorithmEx", handle, fits(*x, *dw_desc, *dy, *conv), most, count,
+                 found, *dw_desc, dw, workspace, bytes);
 }
 
 cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t handle, const void*, cudnnTensorDescriptor_t x_desc, const void* x,
@@ -220,6 +286,9 @@ SOFTWARE_CUDA_SYMBOL(cudnnSetConvolutionMathType);
 SOFTWARE_CUDA_SYMBOL(cudnnGetConvolutionForwardAlgorithm_v7);
 SOFTWARE_CUDA_SYMBOL(cudnnGetConvolutionBackwardDataAlgorithm_v7);
 SOFTWARE_CUDA_SYMBOL(cudnnGetConvolutionBackwardFilterAlgorithm_v7);
+SOFTWARE_CUDA_SYMBOL(cudnnFindConvolutionForwardAlgorithmEx);
+SOFTWARE_CUDA_SYMBOL(cudnnFindConvolutionBackwardDataAlgorithmEx);
+SOFTWARE_CUDA_SYMBOL(cudnnFindConvolutionBackwardFilterAlgorithmEx);
 SOFTWARE_CUDA_SYMBOL(cudnnConvolutionForward);
 SOFTWARE_CUDA_SYMBOL(cudnnConvolutionBackwardData);
 SOFTWARE_CUDA_SYMBOL(cudnnConvolutionBackwardFilter);
