@@ -3,7 +3,7 @@
 #   address   AddressSanitizer and UndefinedBehaviorSanitizer in layers that manage memory, read files or index on the host
 #   thread    ThreadSanitizer in layers and files that hold threads or what threads share; it must look wherever a reference
 #             count may fall, else it takes what that count orders for a race
-#   ON        the first two in every object: three quarters of an hour of two cores
+#   ON        the first two in every object
 #
 # The objects that a sanitizer does not look into are those of the usual build, from the compiler's cache.
 set(HALFBRIDGE_SANITIZED_LAYERS "" CACHE STRING "Layers that sanitizers look into; empty: those that the kind of sanitizer needs")
