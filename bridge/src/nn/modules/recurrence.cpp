@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "autocast/autocast.h"
+#include "core/recorder.h"
 #include "ops/nn/lstm_layer.h"
 #include "ops/nn/rnn.h"
 
@@ -87,10 +88,11 @@ bool whole_in_half(const detail::RNNOptionsBase& o, const Tensor& input) {
 }
 
 // Whether a layer can run as one function: an LSTM without projection over sequences of one length, while nobody casts
-// or watches the functions in it.
+// or watches the functions in it. A recording, which watches them to learn of tensors, is told of those here.
 bool whole_layer(const detail::RNNOptionsBase& o, const Tensor& input, const std::vector<int64_t>& batch_sizes,
                  const State& state, const Weights& w) {
-  if (!std::holds_alternative<enumtype::kLSTM>(o.mode()) || w.hr.defined() || front::active != 0) return false;
+  if (!std::holds_alternative<enumtype::kLSTM>(o.mode()) || w.hr.defined()) return false;
+  if ((front::active & ~(capture::recorder() ? front::kWatched : 0)) != 0) return false;
   if (batch_sizes.front() != batch_sizes.back() || input.numel() == 0 || !input.is_floating_point()) return false;
   const auto fits = [&](const Tensor& t) {
     return !t.defined() || (t.scalar_type() == input.scalar_type() && t.device() == input.device());
@@ -111,6 +113,9 @@ Result composed(const detail::RNNOptionsBase& o, const WeightsOf& weights, bool 
       for (const Tensor& t : initial) state.push_back(t[layer * directions + direction]);
       if (whole_layer(o, input, batch_sizes, state, w)) {
         const auto steps = static_cast<int64_t>(batch_sizes.size());
+        for (const Tensor* t :
+             std::initializer_list<const Tensor*>{&input, &state[0], &state[1], &w.ih, &w.hh, &w.b_ih, &w.b_hh})
+          capture::uses(*t);
         auto [output, h, c] =
             ops::lstm_layer(input, state[0], state[1], {w.ih, w.hh, w.b_ih, w.b_hh}, steps, direction == 1);
         results.push_back(output), last[0].push_back(h), last[1].push_back(c);
