@@ -22,6 +22,7 @@
 #include "backend/optim.h"
 #include "backend/pool.h"
 #include "backend/reduce.h"
+#include "backend/rnn.h"
 #include "backend/separable.h"
 #include "backend/softmax.h"
 #include "backend/sort.h"
@@ -86,7 +87,7 @@ Table* make_table() {
           transpose_list_kernel, log_normal_kernel, standard_gamma_kernel, standard_gamma_grad_kernel,
           dirichlet_grad_kernel, tap_sum_kernel, triangle_kernel, gemm_and_sums_kernel, gemm_epilogue_kernel,
           group_norm_kernel, group_norm_backward_kernel, embedding_backward_kernel, solve_triangular_kernel,
-          least_squares_kernel, fft_c2c_kernel);
+          least_squares_kernel, fft_c2c_kernel, rnn_forward_kernel, rnn_backward_kernel, copy_pieces_kernel);
   add(*table, exp_formula);  // and all other formulas
 #define HB_ADD(Rule, kernel, name) add(*table, kernel);
   HB_FORALL_UPDATE_RULES(HB_ADD)
