@@ -49,6 +49,31 @@ PARITY_CASE(chosen_layouts, rearranging) {
   c.layout("pixel_unshuffle", torch::pixel_unshuffle(c.randn({2, 3, 4, 6}).contiguous(kLast), 2));
 }
 
+PARITY_CASE(chosen_layouts, places_by_index) {
+  const Tensor rows = torch::tensor({0, 3, 3}), values = c.randn({3});
+  const Tensor places = torch::tensor({0, 7, -1});
+  keeps(c, "index_fill", [&](const Tensor& x) { return torch::index_fill(x, 1, rows, 2.5); });
+  keeps(c, "put", [&](const Tensor& x) { return torch::put(x, places, values); });
+  keeps(c, "put_more", [&](const Tensor& x) { return torch::put(x, places, values, /*accumulate=*/true); });
+  const Tensor self = c.leaf({4, 3}, torch::kDouble), source = c.leaf({2}, torch::kDouble);
+  const Tensor two = torch::tensor({1, 6});
+  for (const bool accumulate : {false, true}) {
+    c.scope(accumulate ? "added" : "replaced", [&] {
+      c.gradients("put", {self, source}, [&] { return torch::put(self.t(), two, source, accumulate); });
+      c.gradgradcheck([&] { return torch::put(self.t(), two, source, accumulate); }, {self, source});
+    });
+  }
+}
+
+PARITY_CASE(chosen_layouts, complex_of_parts) {
+  const auto parts = [](const Tensor& z) { return torch::view_as_real(z); };
+  keeps(c, "complex", [&](const Tensor& x) { return parts(torch::complex(x, x * 2)); });
+  keeps(c, "polar", [&](const Tensor& x) { return parts(torch::polar(x.abs(), x + 1)); });
+  c.layout("turned", torch::complex(c.randn({3, 4, 5}).permute({2, 0, 1}), c.randn({3, 4, 5}).permute({2, 0, 1})));
+  c.layout("step", torch::complex(c.randn({4, 6}).slice(1, 0, 6, 2), c.randn({4, 6}).slice(1, 0, 6, 2)));
+  c.layout("expanded", torch::complex(c.randn({4, 1}).expand({4, 3}), c.randn({4, 1}).expand({4, 3})));
+}
+
 PARITY_CASE(chosen_layouts, group_norm) {
   const Tensor w = c.randn({8}), b = c.randn({8});
   keeps(c, "affine", [&](const Tensor& x) { return torch::group_norm(x, 2, w, b); });

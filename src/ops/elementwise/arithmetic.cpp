@@ -222,22 +222,31 @@ namespace {
 
 ScalarType promoted_with(const char* name, std::initializer_list<Input> inputs, const Scalar& value) {
   const ScalarType t = ops::promoted(inputs);
-  HB_CHECK(is_differentiable_type(t) || value.isIntegral(true), "[", name,
-           "] expected an integral value for integral tensors, got ", value);
   ops::refuse_bool(name, t);
   check_factor_fits(name, t, value);
   return t;
 }
 
+/// Of integral tensors the value's fraction does not count.
+double addcmul_factor(ScalarType t, const Scalar& value) {
+  return is_differentiable_type(t) ? value.toDouble() : static_cast<double>(value.toLong());
+}
+
 Tensor addcmul_forward(const Tensor& a, const Tensor& b, const Tensor& c, const Scalar& value) {
   const ScalarType t = promoted_with("addcmul", {a, b, c}, value);
-  const double factor = value.toDouble();
+  const double factor = addcmul_factor(t, value);
   return ops::launch_new("addcmul", addcmul_formula, compute_type(t), t, {a, b, c}, factor);
+}
+
+void check_true_division(const char* name, const Tensor& dividend, const Tensor& divisor) {
+  HB_CHECK(!isIntegralType(dividend.scalar_type(), true) || !isIntegralType(divisor.scalar_type(), true), "[", name,
+           "] Integer division with addcdiv is no longer supported, got ", dividend.scalar_type(), " and ",
+           divisor.scalar_type());
 }
 
 Tensor addcdiv_forward(const Tensor& a, const Tensor& b, const Tensor& c, const Scalar& value) {
   const ScalarType t = ops::promoted({a, b, c});
-  HB_CHECK(is_differentiable_type(t), "[addcdiv] Integer division with addcdiv is no longer supported");
+  check_true_division("addcdiv", b, c);
   check_factor_fits("addcdiv", t, value);
   const double factor = value.toDouble();
   return ops::launch_new("addcdiv", addcdiv_formula, compute_type(t), t, {a, b, c}, factor);
@@ -275,7 +284,7 @@ Tensor& addcmul_(Tensor& self, const Tensor& tensor1, const Tensor& tensor2, con
     return inplace("addcmul_", self, [&](const Tensor& old) { return addcmul(old, tensor1, tensor2, value); }, nullptr,
                    {&tensor1, &tensor2});
   const ScalarType t = promoted_with("addcmul_", {self, tensor1, tensor2}, value);
-  const double factor = value.toDouble();
+  const double factor = addcmul_factor(t, value);
   return ops::launch_inplace("addcmul_", addcmul_formula, compute_type(t), t, self, {self, tensor1, tensor2}, factor);
 }
 
@@ -285,7 +294,7 @@ Tensor& addcdiv_(Tensor& self, const Tensor& tensor1, const Tensor& tensor2, con
     return inplace("addcdiv_", self, [&](const Tensor& old) { return addcdiv(old, tensor1, tensor2, value); }, nullptr,
                    {&tensor1, &tensor2});
   const ScalarType t = ops::promoted({self, tensor1, tensor2});
-  HB_CHECK(is_differentiable_type(t), "[addcdiv_] Integer division with addcdiv is no longer supported");
+  check_true_division("addcdiv_", tensor1, tensor2);
   check_factor_fits("addcdiv_", t, value);
   const double factor = value.toDouble();
   return ops::launch_inplace("addcdiv_", addcdiv_formula, compute_type(t), t, self, {self, tensor1, tensor2}, factor);

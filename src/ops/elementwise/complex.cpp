@@ -1,4 +1,6 @@
 // Complex tensors: their parts, and what only they need. Functions that are linear in the parts run on view_as_real.
+#include <algorithm>
+
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
@@ -70,11 +72,31 @@ Tensor imag(const Tensor& self) {
 
 // --- made of parts
 
+namespace {
+/// The dimensions from the widest stride to the narrowest.
+DimVector order_in_memory(const Tensor& t) {
+  DimVector order(static_cast<size_t>(t.dim()), 0);
+  for (size_t d = 0; d < order.size(); ++d) order[d] = static_cast<int64_t>(d);
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return t.stride(a) > t.stride(b); });
+  return order;
+}
+
+/// Lies as the real part does, where that fills its memory.
+Tensor of_parts(const Tensor& real, const Tensor& imag) {
+  if (real.is_contiguous() || !real.is_non_overlapping_and_dense()) return view_as_complex(stack({real, imag}, -1));
+  const DimVector order = order_in_memory(real);
+  DimVector back(order.size(), 0);
+  for (size_t d = 0; d < order.size(); ++d) back[order[d]] = static_cast<int64_t>(d);
+  const auto turned = [&](const Tensor& t) { return t.permute(IntArrayRef(order.data(), order.size())); };
+  return view_as_complex(stack({turned(real), turned(imag)}, -1)).permute(IntArrayRef(back.data(), back.size()));
+}
+}  // namespace
+
 Tensor complex(const Tensor& real, const Tensor& imag) {
   HB_FUNCTION(complex, real, imag);
   check_parts("complex", "real", real, imag);
   const auto parts = broadcast_tensors({real, imag});
-  return named("ComplexBackward0", view_as_complex(stack(parts, -1)), real);
+  return named("ComplexBackward0", of_parts(parts[0], parts[1]), real);
 }
 
 Tensor polar(const Tensor& abs, const Tensor& angle) {

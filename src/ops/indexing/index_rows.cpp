@@ -8,6 +8,7 @@
 #include "core/geometry.h"
 #include "core/value_range.h"
 #include "ops/common/inplace.h"
+#include "ops/common/layout.h"
 #include "ops/elementwise/elementwise_op.h"
 #include "ops/indexing/index_op.h"
 #include "ops/reduction/reduce_op.h"
@@ -56,6 +57,19 @@ using ops::gradients;
 Tensor row_index(const char* name, const Tensor& index) {
   HB_CHECK_INDEX(index.dim() <= 1, "[", name, "] Index is supposed to be a vector, got shape ", index.sizes());
   return ops::index_tensor(name, index);
+}
+
+/// Of integral tensors a factor's fraction does not count.
+Scalar factor_of(const Tensor& self, const Scalar& alpha) {
+  return alpha.isFloatingPoint() && isIntegralType(self.scalar_type(), true) ? Scalar(alpha.toLong()) : alpha;
+}
+
+/// `values`, which is contiguous, in the order in which `self` lies in memory. Without history.
+Tensor as_self_lies(const Tensor& self, const Tensor& values) {
+  if (self.is_contiguous()) return values;
+  NoGradGuard no_history;
+  Tensor out = ops::empty_in_order_of(self, values.scalar_type());
+  return out.is_contiguous() ? values : out.copy_(values);
 }
 
 /// A source for the rows of self at `count` indices.
@@ -107,7 +121,7 @@ Tensor index_add(const Tensor& self, int64_t dim, const Tensor& index, const Ten
   check_value_fits("index_add", self.scalar_type(), alpha);
   const bool plain = alpha.equal(1);
   Tensor scaled = source.detach();
-  if (!plain) scaled = scaled * alpha;
+  if (!plain) scaled = scaled * factor_of(self, alpha);
   Tensor out = ops::with_rows_put("index_add", self, d, at, scaled.to(self.scalar_type()), PutOp::add);
   if (needs_grad(self, source))
     record("IndexAddBackward0", out, {&self, &source}, {SavedTensor::input(at)},
@@ -142,12 +156,14 @@ Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Te
 Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
   HB_FUNCTION(index_fill, self, dim, index, value);
   const int64_t d = geometry::wrap_dim("index_fill", dim, self.dim());
+  HB_CHECK_INDEX(index.scalar_type() == kLong, "[index_fill] Expected dtype int64 for index, got ",
+                 index.scalar_type());
   const int64_t n = self.dim() ? self.sizes()[d] : 1;
   const Tensor at = ops::wrapped_index(row_index("index_fill", index), n);
   DimVector shape = self.impl().sizes();
   if (!shape.empty()) shape[d] = at.numel();
   const Tensor rows = full(IntArrayRef(shape.data(), shape.size()), value, self.options());
-  Tensor out = ops::with_rows_put("index_fill", self, d, at, rows, PutOp::assign);
+  Tensor out = as_self_lies(self, ops::with_rows_put("index_fill", self, d, at, rows, PutOp::assign));
   if (needs_grad(self))
     record("IndexFillBackward0", out, {&self}, {SavedTensor::input(at)},
            [d](Backward& b, auto& s) { return gradients(index_fill(b.grad(), d, s[0], 0)); });
@@ -161,8 +177,8 @@ Tensor& index_add_(Tensor& self, int64_t dim, const Tensor& index, const Tensor&
     const Tensor at = row_index("index_add_", index);
     check_source("index_add_", t, d, at.numel(), source);
     check_value_fits("index_add_", t.scalar_type(), alpha);
-    ops::put_rows_into("index_add_", t, d, at, alpha.equal(1) ? source : (source * alpha).to(t.scalar_type()),
-                       PutOp::add);
+    ops::put_rows_into("index_add_", t, d, at,
+                       alpha.equal(1) ? source : (source * factor_of(t, alpha)).to(t.scalar_type()), PutOp::add);
   };
   return inplace("index_add_", self, [&](const Tensor& old) { return index_add(old, dim, index, source, alpha); },
                  direct, {&source});
@@ -223,6 +239,14 @@ Tensor take(const Tensor& self, const Tensor& index) {
   return named("TakeBackward0", index_select(self.reshape(-1), 0, at).reshape(index.sizes()), self);
 }
 
+namespace {
+/// Contiguous.
+Tensor put_flat(const Tensor& self, const Tensor& at, const Tensor& source, bool accumulate) {
+  const Tensor flat = self.reshape(-1), values = source.reshape(-1);
+  return (accumulate ? index_add(flat, 0, at, values) : index_copy(flat, 0, at, values)).reshape(self.sizes());
+}
+}  // namespace
+
 Tensor put(const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {
   HB_ONE_DEVICE(put, self, index, source);
   HB_CHECK(index.scalar_type() == kLong, "[put] Expected a long tensor for index, but got ",
@@ -230,11 +254,18 @@ Tensor put(const Tensor& self, const Tensor& index, const Tensor& source, bool a
   HB_CHECK(index.numel() == source.numel(),
            "[put] Expected source and index to have the same number of elements, but got source.numel() = ",
            source.numel(), ", index.numel() = ", index.numel());
-  const Tensor at = ops::wrapped_index(index.reshape(-1), self.numel()), flat = self.reshape(-1),
-               values = source.reshape(-1);
-  return named("PutBackward0",
-               (accumulate ? index_add(flat, 0, at, values) : index_copy(flat, 0, at, values)).reshape(self.sizes()),
-               self);
+  const Tensor at = ops::wrapped_index(index.reshape(-1), self.numel());
+  Tensor out = as_self_lies(self, put_flat(self.detach(), at, source.detach(), accumulate));
+  if (needs_grad(self, source))
+    record("PutBackward0", out, {&self, &source}, {SavedTensor::input(at)},
+           [accumulate, shape = source.impl().sizes()](Backward& b, auto& s) {
+             const Tensor& g = b.grad();
+             return gradients(!b.needs(0)  ? Tensor()
+                              : accumulate ? g
+                                           : put(g, s[0], zeros({s[0].numel()}, g.options())),
+                              b.needs(1) ? take(g, s[0]).reshape(IntArrayRef(shape.data(), shape.size())) : Tensor());
+           });
+  return out;
 }
 Tensor& put_(Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {
   return inplace("put_", self, [&](const Tensor& old) { return put(old, index, source, accumulate); }, nullptr,

@@ -78,6 +78,10 @@ Tensor addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, const Sca
 Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta, const Scalar& alpha) {
   HB_AUTOCAST(addr, closed, half, self, vec1, vec2, beta, alpha);
   const ScalarType t = promote_types(result_type(vec1, vec2), self.scalar_type());
+  HB_CHECK(!isIntegralType(t, false) || !beta.isFloatingPoint(),
+           "[addr] For integral input tensors, argument beta must not be a floating point number, got ", beta);
+  HB_CHECK(!isIntegralType(t, false) || !alpha.isFloatingPoint(),
+           "[addr] For integral input tensors, argument alpha must not be a floating point number, got ", alpha);
   check_value_fits("addr", t, beta);
   check_value_fits("addr", t, alpha);
   const auto times = [t](const Tensor& x, const Scalar& factor) {
@@ -102,8 +106,12 @@ Tensor& baddbmm_(Tensor& self, const Tensor& batch1, const Tensor& batch2, const
 
 Tensor addbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta, const Scalar& alpha) {
   HB_AUTOCAST(addbmm, half, half, self, batch1, batch2, beta, alpha);
-  const Tensor product = bmm(batch1, batch2).sum(0, false, batch1.scalar_type()) * alpha;
-  return beta.equal(0) ? product : product + self * beta;
+  // Of integral tensors a factor's fraction does not count.
+  const auto factor = [whole = isIntegralType(batch1.scalar_type(), true)](const Scalar& s) {
+    return whole && s.isFloatingPoint() ? Scalar(s.toLong()) : s;
+  };
+  const Tensor product = bmm(batch1, batch2).sum(0, false, batch1.scalar_type()) * factor(alpha);
+  return beta.equal(0) ? product : product + self * factor(beta);
 }
 
 Tensor& addmv_(Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta, const Scalar& alpha) {
