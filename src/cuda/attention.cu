@@ -232,6 +232,7 @@ void attention(const Attention& a) {
   });
 }
 void attention_backward(const Attention& a, const AttentionGrad& g) {
+  if (attention_backward_by_tiles(a, g)) return;
   const int64_t rows = a.batch * a.heads * a.queries, keys = a.batch * a.kv_heads * a.keys;
   with_width("scaled_dot_product_attention_backward", a, [&](auto type, auto per) {
     using T = decltype(type);

@@ -51,14 +51,16 @@ struct Tile {
 
 /// Begins to copy rows of `width` elements (a multiple of 8); zeros after `rows` of them and beside them.
 template <int kRows, class T, int kWidth>
-__device__ inline void begin_tile(const Tile<T, kWidth>& to, const T* from, int64_t stride, int64_t rows,
-                                  int64_t width) {
+__device__ inline void begin_tile(const Tile<T, kWidth>& to, const T* from, int64_t stride, int rows, int width) {
+  constexpr int kAtOnce = kTileThreads / (kWidth / 8);  // rows; a multiple of 8, so that a thread's places are alike
   const int thread = static_cast<int>(threadIdx.y * kWarp + threadIdx.x);
+  const int first = thread / (kWidth / 8), column = thread % (kWidth / 8) * 8;
+  const T* row = from + first * stride + column;
+  T* const place = to.at(first, column);
 #pragma unroll
-  for (int i = 0; i < kRows * kWidth / 8 / kTileThreads; ++i) {
-    const int group = i * kTileThreads + thread, row = group / (kWidth / 8), column = group % (kWidth / 8) * 8;
-    const bool there = row < rows && column < width;
-    begin_copy(to.at(row, column), there ? from + row * stride + column : from, there);
+  for (int i = 0; i < kRows; i += kAtOnce, row += kAtOnce * stride) {
+    const bool there = first + i < rows && column < width;
+    begin_copy(place + i * kWidth, there ? row : from, there);
   }
 }
 
