@@ -23,7 +23,9 @@ void Program::place_values(const CompileOptions& options) {
   slot_of_memory_.resize(memories_.size(), -1);
   if (options.fuse) fuse_chains(calls_, memories_);
   if (options.update_early) update_early(calls_);
+  if (options.consume_gradients) consume(options.late_gradients);
   find_lifetimes(calls_, memories_);
+  for (const int memory : kept_) memories_[memory].last = static_cast<int>(calls_.size());
   if (options.plan_memory) adopt_gradients();
   const std::vector<int> shared = options.plan_memory ? share_in_place(calls_, memories_) : std::vector<int>();
   std::vector<int> ids;

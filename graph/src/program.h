@@ -11,6 +11,7 @@
 
 #include "arena.h"
 #include "autocast/snapshot.h"
+#include "consumed_gradients.h"
 #include "fingerprint.h"
 #include "handles.h"
 #include "objects.h"
@@ -49,6 +50,8 @@ struct Signature {
 Tensor formed(const Tensor& form, const intrusive_ptr<StorageImpl>& storage);
 void point(const Place& place, const char* base);
 bool requires_grad(const TensorImpl& t);
+/// As it is: one that waits goes on waiting.
+Tensor& gradient_of(const TensorHandle& leaf);
 size_t hooks_of(const TensorImpl& t);
 
 class Program {
@@ -56,6 +59,7 @@ class Program {
   /// Throws RecordingError where the recording cannot be replayed.
   Program(Recording& recording, const std::vector<Tensor>& results, std::vector<Signature> inputs,
           std::vector<double> numbers, Surroundings surroundings, const CompileOptions& options);
+  ~Program();
 
   /// What the step did when it was recorded; it is compared with the step after `replays` replays.
   void compare_after(Fingerprint did, int64_t replays) { did_ = std::move(did), compare_after_ = replays; }
@@ -105,6 +109,11 @@ class Program {
     Tensor form, now;  // the gradient
     int slot = -1;
   };
+  struct Late {
+    LateGradient gradient;
+    const LeafState* leaf;
+    std::shared_ptr<pending::Work> work;  // since the last replay
+  };
   struct Guarded {
     TensorHandle tensor;
     const StorageImpl* storage;
@@ -118,6 +127,11 @@ class Program {
   void run_call(size_t call);
   void run_timed();
   void hand_out_gradients(size_t calls);
+  const LeafState* sole_leaf(int memory) const;
+  void consume(bool late);
+  void leave_out(size_t calls);
+  void end_waiting();
+  bool is_held(const LeafState& leaf) const;
   void write_page() const;
   std::string name_of(int memory) const;
   void check_sole_holders(const std::vector<Tensor>& results) const;
@@ -144,6 +158,8 @@ class Program {
   std::vector<int> slot_of_memory_;
   std::vector<Result> results_;
   std::vector<LeafState> leaves_;
+  std::vector<Late> late_;
+  std::vector<int> kept_;  // memories that what is late is made of
   std::vector<Guarded> guarded_;
   std::vector<StorageHandle> storages_;   // of the program's, and
   std::vector<StorageHandle> anonymous_;  // those among them of which no tensor is known

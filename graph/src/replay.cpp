@@ -85,21 +85,21 @@ void Program::hand_out_gradients(size_t calls) {
     if (g.bumped) g.tensor->impl().bump_version();
   for (LeafState& l : leaves_) {
     const bool made = l.after == LeafState::After::slot && memories_[slots_[l.slot].memory].first < int64_t(calls);
+    Tensor& grad = gradient_of(l.leaf);
     if (made) {
-      if (!l.leaf->grad().is_same(l.now)) Tensor(*l.leaf).mutable_grad() = l.now;
-    } else if ((l.any || l.after == LeafState::After::none) && l.leaf->grad().defined()) {
-      Tensor(*l.leaf).mutable_grad().reset();
+      if (!grad.is_same(l.now)) grad = l.now;
+    } else if (l.any || l.after == LeafState::After::none) {
+      grad.reset();
     }
   }
+  leave_out(calls);
 }
 
 std::vector<Tensor> Program::replay(const std::vector<Tensor>& inputs) {
+  end_waiting();
   for (LeafState& l : leaves_) {
     if (l.after != LeafState::After::slot) continue;
-    const Tensor& grad = l.leaf->grad();
-    const int64_t own = 1 + static_cast<int64_t>(grad.is_same(l.now));
-    // Another graph may hold it, too.
-    const bool held = l.now.use_count() > own && l.now.use_count() > own + handles_of(l.now);
+    const bool held = is_held(l);
     if (held || l.now.impl().physical_storage() != slots_[l.slot].storage)
       l.now = formed(l.form, slots_[l.slot].storage);
     if (held) renew(slots_[l.slot]);

@@ -10,6 +10,7 @@
 #include "autograd/record.h"
 #include "autograd/weak_tensor.h"
 #include "core/mutex_table.h"
+#include "core/pending.h"
 #include "core/remains.h"
 
 // The methods of Tensor that deal with gradients.
@@ -88,17 +89,30 @@ int64_t Tensor::output_nr() const {
   return meta ? meta->output_nr : 0;
 }
 
+namespace {
+// Graph mode leaves gradients for later: the program gets none that is not written, and may write to it.
+void write_if_late(const Tensor& grad) {
+  if (HB_LIKELY(!pending::any()) || !grad.defined() || !grad.impl().is_deferred() || !grad.device().is_cpu()) return;
+  if (!grad.is_sparse() && pending::handles(*grad.impl().physical_storage()) > 0) grad.impl().settle();
+}
+}  // namespace
+
 const Tensor& Tensor::grad() const {
   static const Tensor none;
   const AutogradMeta* meta = impl().autograd_meta();
   if (!meta) return none;
+  write_if_late(meta->grad);
   if (HB_UNLIKELY(meta->grad_fn && !meta->grad.defined() && !meta->retains_grad))
     detail::warn(
         "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
         "populated during autograd.backward(), unless .retain_grad() is called on it.");
   return meta->grad;
 }
-Tensor& Tensor::mutable_grad() const { return impl().materialize_autograd_meta().grad; }
+Tensor& Tensor::mutable_grad() const {
+  Tensor& grad = impl().materialize_autograd_meta().grad;
+  write_if_late(grad);
+  return grad;
+}
 
 void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph, bool create_graph,
                       std::optional<TensorList> inputs) const {

@@ -37,8 +37,14 @@ struct UpdateCall {
   bool maximize;            // the gradient counts with the opposite sign
   const float* grad_scale;  // not null: gradients are divided by this number
   const float* found_inf;   // not null and not zero: nothing is changed, no step counted
+  /// On the CPU, not null: element i of the only parameter's gradient is left[i / width] * right[i % width], as
+  /// gemm_kernel computes it, and `grad` of the tensor is not read. For float or double throughout, no master weights.
+  const void *left = nullptr, *right = nullptr;
+  int64_t width = 0;
 };
-inline void operands(capture::Operands& v, UpdateCall& c) { v.reads(c.grad_scale), v.reads(c.found_inf); }
+inline void operands(capture::Operands& v, UpdateCall& c) {
+  v.reads(c.grad_scale), v.reads(c.found_inf), v.reads(c.left), v.reads(c.right);
+}
 /// Rules are numbers alone.
 template <class Rule>
 requires requires { &Rule::states; }

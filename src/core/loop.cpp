@@ -6,6 +6,7 @@
 
 #include "backend/elementwise.h"
 #include "core/geometry.h"
+#include "core/pending.h"
 #include "core/physical.h"
 #include "core/recorder.h"
 
@@ -99,6 +100,8 @@ HB_API Loop::Loop(ArrayRef<const Tensor*> outs, ArrayRef<const Tensor*> ins)
     if (impls[k]->is_deferred() && k >= outputs) {
       op[k].held = impls[k]->snapshot();
       impls[k] = op[k].held.get();
+    } else if (impls[k]->is_deferred() && pending::any() && impls[k]->device().is_cpu()) {
+      pending::run(*impls[k]->physical_storage());  // else it would overwrite the result later
     }
     op[k].data = static_cast<char*>(impls[k]->raw_data());
     op[k].dtype = impls[k]->dtype();

@@ -44,6 +44,12 @@ struct CompileOptions {
   bool join_parts = true;
   /// Large parameters are updated as soon as their gradients are there.
   bool update_early = true;
+  /// An optimizer's rule computes the elements of a large gradient itself where that is the product of two vectors (a
+  /// layer at batch 1), as it needs them.
+  bool consume_gradients = true;
+  /// Such a gradient is written when the program asks for it (`grad()`), if ever. Otherwise the rule does not compute
+  /// it.
+  bool late_gradients = true;
   /// Bytes that the temporary values may take: values of the forward part are made again in the backward part, the
   /// cheapest for their size first, until the rest fits or nothing cheap is left. 0: those that cost next to nothing.
   size_t max_memory = 0;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cpu/isa/integer_gemm.h"
+#include "cpu/isa/outer_row.h"
 #include "cpu/isa/small_product.h"
 #include "cpu/scratch.h"
 
@@ -223,7 +224,9 @@ void outer_of(const Gemm& g) {
       const C x = g.k == 0 ? C(0) : alpha * widen(a[i * g.a.row]);
       T* out = c + i * g.c.row;
       over_runs<T, 1>(g.n, out, {out}, [&](C* y, const auto& old, int64_t at, int64_t n) {
-        if (beta == 0) {
+        if (beta == 0 && !bias) {
+          outer_row(x, r + at, n, y);
+        } else if (beta == 0) {
           HB_INDEPENDENT
           for (int64_t j = 0; j < n; ++j) y[j] = x * r[at + j] + start[at + j];
         } else {

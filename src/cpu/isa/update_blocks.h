@@ -8,6 +8,7 @@
 
 #include "backend/update_call.h"
 #include "cpu/isa/convert_element.h"
+#include "cpu/isa/outer_row.h"
 #include "cpu/isa/tensor_ranges.h"
 
 namespace hb::cpu::HB_ISA {
@@ -108,6 +109,28 @@ void for_mixed_blocks(const UpdateCall& call, const UpdateTensor& t, int64_t fro
   }
 }
 
+/// The part of a plain tensor that begins with element `from`.
+template <unsigned used, class T>
+UpdateBlock<T> plain_block(const UpdateTensor& t, const T* grad, int64_t from, int64_t size) {
+  UpdateBlock<T> b{static_cast<T*>(t.param) + from, grad, {}, size};
+  for (int i = 0; i < UpdateTensor::kMaxStates; ++i)
+    if (used >> i & 1) b.state[i] = static_cast<T*>(t.state[i]) + from;
+  return b;
+}
+
+/// The gradient is made where it is used, parts of its rows at a time.
+template <unsigned used, class T, class F>
+void for_outer_blocks(const UpdateCall& call, const UpdateTensor& t, int64_t from, int64_t to, const F& fn) {
+  constexpr int64_t kBlock = 1024;
+  alignas(64) T grad[kBlock];
+  for (int64_t at = from, n = 0; at < to; at += n) {
+    const int64_t row = at / call.width, col = at % call.width;
+    n = std::min({kBlock, call.width - col, to - at});
+    outer_row(static_cast<const T*>(call.left)[row], static_cast<const T*>(call.right) + col, n, grad);
+    fn(plain_block<used, T>(t, grad, at, n));
+  }
+}
+
 /// Calls fn(UpdateBlock<T>&) on elements [from, to) of a tensor. T: double, or float for all other dtypes.
 template <unsigned used, class T, class F>
 void for_blocks(const UpdateCall& call, const UpdateTensor& t, int64_t from, int64_t to, const F& fn) {
@@ -115,10 +138,8 @@ void for_blocks(const UpdateCall& call, const UpdateTensor& t, int64_t from, int
     const bool plain = call.param == kFloat && call.grad == kFloat && (call.state == kFloat || used == 0);
     if (!plain) return for_mixed_blocks<used>(call, t, from, to, fn);
   }
-  UpdateBlock<T> b{static_cast<T*>(t.param) + from, static_cast<const T*>(t.grad) + from, {}, to - from};
-  for (int i = 0; i < UpdateTensor::kMaxStates; ++i)
-    if (used >> i & 1) b.state[i] = static_cast<T*>(t.state[i]) + from;
-  fn(b);
+  if (call.left) return for_outer_blocks<used, T>(call, t, from, to, fn);
+  fn(plain_block<used, T>(t, static_cast<const T*>(t.grad) + from, from, to - from));
 }
 
 /// Calls fn on all tensors together, or one after the other where they share memory.
