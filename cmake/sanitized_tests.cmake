@@ -13,7 +13,8 @@ function(halfbridge_sanitized_tests)
     set_property(TEST ${_tests} APPEND PROPERTY
                  ENVIRONMENT_MODIFICATION "TSAN_OPTIONS=set:suppressions=${PROJECT_SOURCE_DIR}/unit_tests/tsan.supp")
   elseif(HALFBRIDGE_SANITIZE)
-    # The leak check dies of threads that oneDNN computed on, unless this is off.
-    set_property(TEST ${_tests} APPEND PROPERTY ENVIRONMENT_MODIFICATION ASAN_OPTIONS=path_list_append:intercept_tls_get_addr=0)
+    # The leak check dies of threads that oneDNN computed on, unless this is off. Too large blocks are to be refused.
+    set_property(TEST ${_tests} APPEND PROPERTY ENVIRONMENT_MODIFICATION
+                 ASAN_OPTIONS=path_list_append:intercept_tls_get_addr=0 ASAN_OPTIONS=path_list_append:allocator_may_return_null=1)
   endif()
 endfunction()
