@@ -37,18 +37,14 @@ std::shared_ptr<const T> shared(const void* key, const T& value) {
   return handle;
 }
 
-template <class T>
-int64_t count(const void* key) {
-  Pool<T>& pool = Pool<T>::of();
-  const std::lock_guard lock(pool.mutex);
-  const auto at = pool.known.find(key);
-  return at != pool.known.end() && !at->second.expired();
-}
-
 }  // namespace
 
-int64_t handles_of(const Tensor& t) { return count<Tensor>(&t.impl()); }
-int64_t handles_of(const StorageImpl& storage) { return count<intrusive_ptr<StorageImpl>>(&storage); }
+int64_t handles_of(const StorageImpl& storage) {
+  auto& pool = Pool<intrusive_ptr<StorageImpl>>::of();
+  const std::lock_guard lock(pool.mutex);
+  const auto at = pool.known.find(&storage);
+  return at != pool.known.end() && !at->second.expired();
+}
 
 TensorHandle handle_of(const Tensor& t) { return shared(&t.impl(), t); }
 StorageHandle handle_of(const intrusive_ptr<StorageImpl>& storage) { return shared(storage.get(), storage); }

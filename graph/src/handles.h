@@ -15,7 +15,6 @@ TensorHandle handle_of(const Tensor& t);
 StorageHandle handle_of(const intrusive_ptr<StorageImpl>& storage);
 
 /// Whether graphs hold it: 1 or 0.
-int64_t handles_of(const Tensor& t);
 int64_t handles_of(const StorageImpl& storage);
 
 inline bool held_elsewhere(const TensorHandle& h) { return h->use_count() > 1; }

@@ -68,7 +68,7 @@ void Program::consume(bool late) {
 void Program::leave_out(size_t calls) {
   for (Late& late : late_) {
     if (memories_[late.gradient.memory].first >= static_cast<int>(calls)) continue;
-    const Tensor& gradient = late.leaf->now;
+    const Tensor& gradient = *late.leaf->now;
     late.work = late.gradient.work(gradient, arena_);
     gradient.impl().set_deferred();
     pending::add(late.work);
@@ -80,7 +80,7 @@ void Program::end_waiting() {
   for (Late& late : late_) {
     if (!late.work) continue;
     if (is_held(*late.leaf))
-      late.leaf->now.impl().settle();
+      late.leaf->now->impl().settle();
     else
       pending::forget(*late.work);
     late.work.reset();
@@ -92,16 +92,15 @@ void Program::end_waiting() {
 
 /// By somebody other than the leaf, this program and other graphs.
 bool Program::is_held(const LeafState& leaf) const {
-  const int64_t own = 1 + static_cast<int64_t>(gradient_of(leaf.leaf).is_same(leaf.now));
-  const int64_t holders = leaf.now.use_count();
-  return holders > own && holders > own + handles_of(leaf.now);
+  const int64_t own = 1 + static_cast<int64_t>(gradient_of(leaf.leaf).is_same(*leaf.now));
+  return leaf.now->use_count() > own;  // graphs have one handle together
 }
 
 /// The gradients outlive the graph.
 Program::~Program() {
   for (Late& late : late_) {
     if (!late.work) continue;
-    if (is_held(*late.leaf) || gradient_of(late.leaf->leaf).is_same(late.leaf->now)) late.leaf->now.impl().settle();
+    if (is_held(*late.leaf) || gradient_of(late.leaf->leaf).is_same(*late.leaf->now)) late.leaf->now->impl().settle();
     pending::forget(*late.work);
   }
 }

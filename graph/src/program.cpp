@@ -99,7 +99,7 @@ void Program::add_leaf(const Recording& r, const Leaf& leaf) {
       throw RecordingError{"[backward] a gradient lies in memory that the step did not make"};
     s.after = LeafState::After::slot;
     s.form = form_of(now);
-    s.now = now;
+    s.now = handle_of(now);
     const bool made = slot_of_memory_[memory] < 0;
     s.slot = slot_of(memory);
     if (made) slots_[s.slot].storage = now.impl().physical_storage();
@@ -144,7 +144,8 @@ void Program::check_sole_holders(const std::vector<Tensor>& results) const {
       known.emplace_back(&t, handles);
     };
     for (const Tensor& t : results) add(t, 1);
-    for (const LeafState& l : leaves_) add(l.now, 2);
+    for (const LeafState& l : leaves_)
+      if (l.now) add(*l.now, 2);
     const bool tensors_held =
         std::any_of(known.begin(), known.end(), [](const auto& k) { return k.first->use_count() > k.second; });
     if (tensors_held || slot.storage.use_count() > 1 + static_cast<int64_t>(known.size()))

@@ -106,7 +106,8 @@ class Program {
     TensorHandle before;        // it must be this one, where it is added to
     bool any = false;           // whatever there is, the step drops it
     enum class After { same, none, slot } after = After::same;
-    Tensor form, now;  // the gradient
+    Tensor form;  // the gradient: what it looks like
+    TensorHandle now;
     int slot = -1;
   };
   struct Late {

@@ -54,7 +54,7 @@ void Program::leave_arena() {
 void Program::hold_now(Slot& slot) {
   bind(slot, slot.storage);
   for (LeafState& l : leaves_)
-    if (l.slot >= 0 && &slots_[l.slot] == &slot) l.now = formed(l.form, slot.storage);
+    if (l.slot >= 0 && &slots_[l.slot] == &slot) l.now = handle_of(formed(l.form, slot.storage));
 }
 
 void Program::run_call(size_t call) {
@@ -87,7 +87,7 @@ void Program::hand_out_gradients(size_t calls) {
     const bool made = l.after == LeafState::After::slot && memories_[slots_[l.slot].memory].first < int64_t(calls);
     Tensor& grad = gradient_of(l.leaf);
     if (made) {
-      if (!grad.is_same(l.now)) grad = l.now;
+      if (!grad.is_same(*l.now)) grad = *l.now;
     } else if (l.any || l.after == LeafState::After::none) {
       grad.reset();
     }
@@ -100,8 +100,8 @@ std::vector<Tensor> Program::replay(const std::vector<Tensor>& inputs) {
   for (LeafState& l : leaves_) {
     if (l.after != LeafState::After::slot) continue;
     const bool held = is_held(l);
-    if (held || l.now.impl().physical_storage() != slots_[l.slot].storage)
-      l.now = formed(l.form, slots_[l.slot].storage);
+    if (held || l.now->impl().physical_storage() != slots_[l.slot].storage)
+      l.now = handle_of(formed(l.form, slots_[l.slot].storage));
     if (held) renew(slots_[l.slot]);
   }
   for (Slot& s : slots_) {

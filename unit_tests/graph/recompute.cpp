@@ -22,6 +22,7 @@ const Variant kVariants[] = {{"training", true, true, false, torch::kFloat},
 struct Outcome {
   std::vector<Tensor> state;
   size_t step_bytes = 0;    // that the last step took beyond what was there
+  size_t arena_bytes = 0;   // the part of it that holds values of the graph; the rest is memory that kernels work in
   int64_t batch_norms = 0;  // calls in the graph
 };
 
@@ -67,7 +68,8 @@ Outcome train(const Variant& v, bool captured, size_t most = 0) {
     if (v.channels_last) x = x.contiguous(torch::MemoryFormat::ChannelsLast);
     hb::reset_peak_memory();
     o.state.push_back(captured ? compiled(x) : step(x));
-    o.step_bytes = hb::peak_memory() - hb::memory_in_use() + compiled.arena_bytes();
+    o.arena_bytes = compiled.arena_bytes();
+    o.step_bytes = hb::peak_memory() - hb::memory_in_use() + o.arena_bytes;
   }
   EXPECT_EQ(compiled.counts().replayed, captured ? kSteps - 3 : 0) << compiled.counts().reason;
   const std::string calls = compiled.print();
@@ -85,11 +87,12 @@ TEST(GraphRecompute, BatchNormsAreMadeAgainWithoutASecondUpdate) {
     EXPECT_TRUE(same_state(eager.state, all.state)) << "without a budget";
     EXPECT_EQ(all.batch_norms, 4);
     // Half of what the step takes; less than any order of calls can do with.
-    for (const size_t most : {all.step_bytes / 2, size_t{1}}) {
+    for (const size_t most : {all.arena_bytes / 2, size_t{1}}) {
       const Outcome little = train(v, true, most);
       EXPECT_TRUE(same_state(eager.state, little.state)) << most;
-      EXPECT_LT(little.step_bytes, all.step_bytes * 11 / 20) << most;
-      EXPECT_LT(little.step_bytes, eager.step_bytes / 2) << most;
+      EXPECT_LT(little.arena_bytes, all.arena_bytes * 11 / 20) << most;
+      // Where the CPU has no products of bfloat16, convolutions work in float copies as large as all that.
+      if (v.dtype != torch::kBFloat16) EXPECT_LT(little.step_bytes, eager.step_bytes / 2) << most;
       EXPECT_GT(little.batch_norms, all.batch_norms) << most;
     }
   }
