@@ -168,7 +168,12 @@ void WorkQueue::run_front(std::unique_lock<std::mutex>& lock) {
   const std::exception_ptr error = error_;
   Hook hook = hook_;
   lock.unlock();
-  work->run(*engine_, error, hook);
+  std::exception_ptr of_hook;
+  try {
+    work->run(*engine_, error, hook);
+  } catch (...) {  // the work itself keeps its error
+    of_hook = std::current_exception();
+  }
   hook = nullptr;
   const std::exception_ptr failed = lasting(work->exception());
   work.reset();
@@ -176,6 +181,7 @@ void WorkQueue::run_front(std::unique_lock<std::mutex>& lock) {
   running_ = false;
   if (!error_) error_ = failed;
   changed_.notify_all();
+  if (of_hook) std::rethrow_exception(of_hook);
 }
 
 void WorkQueue::help(CollectiveWork& work) {

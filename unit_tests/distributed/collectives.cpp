@@ -154,6 +154,25 @@ TEST(DistributedCollectives, AGroupEndsInItsOwnHook) {
   EXPECT_TRUE(watch.expired()) << "the group's hook is still there after 30 s";
 }
 
+/// The call that ran the hook gets its error; the group goes on.
+TEST(DistributedCollectives, AHookMayThrow) {
+  expect_no_errors(ranks::run(1, [](const Group& group) {
+    int calls = 0;
+    group->registerOnCompletionHook([&calls](const std::shared_ptr<c10d::WorkInfo>&) {
+      if (++calls == 1) throw std::runtime_error("of the hook");
+    });
+    c10d::AllreduceOptions options;
+    options.asyncOp = false;  // on this thread
+    for (const bool throws : {true, false}) {
+      std::vector<torch::Tensor> tensors{torch::ones({3})};
+      if (throws)
+        EXPECT_THROW(group->allreduce(tensors, options), std::runtime_error);
+      else
+        EXPECT_TRUE(group->allreduce(tensors, options)->wait());
+    }
+  }));
+}
+
 TEST(DistributedCollectives, WrongArgumentsAreErrors) {
   expect_no_errors(ranks::run(1, [](const Group& group) {
     std::vector<torch::Tensor> none, two{torch::ones({1}), torch::ones({1})}, one{torch::ones({2})};
