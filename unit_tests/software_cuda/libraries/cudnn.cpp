@@ -126,17 +126,6 @@ cudnnStatus_t run(const char* name, cudnnHandle_t handle, int algo, void* worksp
   return CUDNN_STATUS_SUCCESS;
 }
 
-template <class T>
-cudnnStatus_t create(T** made) {
-  *made = new T{};
-  return CUDNN_STATUS_SUCCESS;
-}
-template <class T>
-cudnnStatus_t destroy(T* gone) {
-  delete gone;
-  return CUDNN_STATUS_SUCCESS;
-}
-
 }  // namespace
 
 cudnnStatus_t cudnnCreate(cudnnHandle_t* handle) { return create(handle); }

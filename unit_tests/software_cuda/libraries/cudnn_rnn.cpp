@@ -71,17 +71,6 @@ cudnnStatus_t run(const char* name, cudnnHandle_t handle, bool good, void* works
   return CUDNN_STATUS_SUCCESS;
 }
 
-template <class T>
-cudnnStatus_t create(T** made) {
-  *made = new T{};
-  return CUDNN_STATUS_SUCCESS;
-}
-template <class T>
-cudnnStatus_t destroy(T* gone) {
-  delete gone;
-  return CUDNN_STATUS_SUCCESS;
-}
-
 }  // namespace
 
 cudnnStatus_t cudnnCreateDropoutDescriptor(cudnnDropoutDescriptor_t* made) { return create(made); }
