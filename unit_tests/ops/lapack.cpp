@@ -55,6 +55,9 @@ TEST(Lapack, ThreadsWithSmallStacks) {
 }
 
 TEST(Lapack, ChildOfFork) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "what the parent's threads hold counts as lost when the child exits";
+#endif
   ASSERT_TRUE(decompose(20, torch::kDouble));
   const pid_t child = fork();
   if (child == 0) {

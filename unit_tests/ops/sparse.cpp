@@ -168,6 +168,7 @@ TEST(Sparse, GradientsAddUpInPlaceAndKeepTheirHistory) {
   EXPECT_TRUE(x.grad().requires_grad());
   const Tensor second = torch::autograd::grad({x.grad().to_dense().sum()}, {x})[0].to_dense();
   EXPECT_EQ(second.sum().item<float>(), 24);
+  x.mutable_grad().reset();  // whose graph holds x
 }
 
 // Sparse tensors share indices and values with those that they were made of.
