@@ -30,15 +30,14 @@ std::shared_ptr<Engine> two_levels(const intrusive_ptr<Store>& store, const two_
                                    int size, const Gloo& gloo) {
   const auto here = static_cast<size_t>(layout.host);
   PrefixStore inside_store(detail::str("host", here, "/"), store->clone());
-  auto segment = shm::Segment::meet(inside_store, layout.place, layout.ranks_here());
-  store->set(detail::str("two_level/", rank), segment ? "yes" : "no");
+  std::shared_ptr<shm::ShmEngine> inside = shm::ShmEngine::meet(inside_store, layout.place, layout.ranks_here());
+  store->set(detail::str("two_level/", rank), inside ? "yes" : "no");
   bool all_can = true;
   for (int r = 0; r < size; ++r) all_can &= store->get_to_str(detail::str("two_level/", r)) == "yes";
   if (!all_can) return nullptr;
   std::shared_ptr<Engine> between;
   if (layout.even() || layout.place == 0)
     between = gloo(detail::str("between", layout.place, "/"), layout.host, static_cast<int>(layout.hosts.size()));
-  auto inside = std::make_shared<shm::ShmEngine>(std::move(segment), layout.place, layout.ranks_here());
   return std::make_shared<two_level::TwoLevelEngine>(layout, std::move(inside), std::move(between),
                                                      gloo("all/", rank, size));
 }
@@ -50,8 +49,7 @@ std::shared_ptr<Engine> engine_for(const intrusive_ptr<Store>& store, int rank, 
     return gloo_engine(own, of, ranks, options.devices.empty() ? nullptr : options.devices[0], options.timeout);
   };
   if (!shared_memory_allowed()) return gloo("all/", rank, size);
-  if (auto segment = shm::Segment::meet(*store, rank, size))
-    return std::make_shared<shm::ShmEngine>(std::move(segment), rank, size);
+  if (auto engine = shm::ShmEngine::meet(*store, rank, size)) return engine;
   const two_level::Layout layout(shm::Segment::hosts(*store, size), rank);
   if (layout.worth_it())
     if (auto engine = two_levels(store, layout, rank, size, gloo)) return engine;

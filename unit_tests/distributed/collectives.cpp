@@ -34,7 +34,7 @@ TEST(DistributedCollectives, SumsRunInTheOrderOfRanks) {
     if (std::string(transport) == "tcp" && ranks::without_gloo()) continue;
     const Setting chosen("HALFBRIDGE_GLOO_TRANSPORT", transport);
     for (torch::Dtype dtype : {torch::kFloat32, torch::kBFloat16})
-      for (int64_t n : {1000, 200001}) {
+      for (int64_t n : {1000, 200001, 2200001}) {
         std::vector<torch::Tensor> values;
         torch::manual_seed(3);
         for (int r = 0; r < 4; ++r) values.push_back((torch::randn({n}) * 1000).to(dtype));
@@ -48,6 +48,35 @@ TEST(DistributedCollectives, SumsRunInTheOrderOfRanks) {
         }));
       }
   }
+}
+
+/// From 4 MiB on sums are made where the tensors lie, in whatever memory; shares and pieces do not fit evenly.
+TEST(DistributedCollectives, LargeSumsInAnyMemory) {
+  for (int size : {2, 3})
+    for (torch::Dtype dtype : {torch::kFloat32, torch::kFloat64, torch::kBFloat16, torch::kInt64, torch::kUInt8}) {
+      const int64_t n = (size_t{4} << 20) / c10::elementSize(dtype) + 7777;
+      expect_no_errors(ranks::run(size, [&](const Group& group) {
+        const int rank = group->getRank();
+        // All ordinary, beginning amid a line; then rank 0's in memory that others map.
+        for (bool mixed : {false, true}) {
+          const torch::Tensor values = torch::arange(n, torch::kInt64).remainder(50);
+          torch::Tensor own =
+              mixed && rank == 0 ? group->allocateTensor(n, dtype) : torch::zeros({n + 3}, dtype).narrow(0, 3, n);
+          own.copy_(values + rank);
+          std::vector<torch::Tensor> tensors{own};
+          group->allreduce(tensors)->wait();
+          const torch::Tensor want = (values * size + size * (size - 1) / 2).to(dtype);
+          checks::expect_equal(own, want, c10::str("allreduce ", dtype, " mixed ", mixed));
+          own.copy_(values + rank);
+          c10d::ReduceOptions options;
+          options.rootRank = 1;
+          options.reduceOp = c10d::ReduceOp::MAX;
+          group->reduce(tensors, options)->wait();
+          const torch::Tensor largest = (values + (rank == 1 ? size - 1 : rank)).to(dtype);
+          checks::expect_equal(own, largest, c10::str("reduce ", dtype, " mixed ", mixed));
+        }
+      }));
+    }
 }
 
 TEST(DistributedCollectives, GroupsOfSomeRanks) {

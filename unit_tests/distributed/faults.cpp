@@ -18,6 +18,24 @@ TEST(DistributedFaults, ARankThatIsKilledIsNamed) {
   }
 }
 
+/// Ranks write to each other's memory then.
+TEST(DistributedFaults, ALargeSumWhoseRankIsKilledOrStopped) {
+  for (int after : {20, 50, 77}) {
+    Processes run("forever_large", 3, 60000);
+    run.all_ready();
+    usleep(after * 1000);
+    run.signal(1, SIGKILL);
+    for (int r : {0, 2}) run.expect_error(r, {"ALLREDUCE #", "Float [5000000]", "rank 1 has died"});
+  }
+  Processes run("forever_large", 2, 700);
+  run.all_ready();
+  usleep(50000);
+  run.signal(1, SIGSTOP);
+  run.expect_error(0, {"ALLREDUCE #", "timed out after 700 ms", "rank 1 is missing"});
+  run.signal(1, SIGCONT);
+  run.expect_error(1, {"timed out", "rank 1 is missing"});
+}
+
 TEST(DistributedFaults, AChildOfAKilledRankDoesNotHoldItsPlace) {
   Processes run("forks", 2, 60000);
   run.all_ready();

@@ -1,7 +1,9 @@
 #include "distributed/shm/engine.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
+#include <thread>
 
 #include "distributed/shm/phase.h"
 #include "distributed/shm/waiting.h"
@@ -11,13 +13,10 @@ namespace hb::distributed::shm {
 
 namespace {
 
-constexpr std::chrono::milliseconds kSlice{20};   // between two looks at the other ranks' state
-constexpr size_t kSmallBytes = size_t{64} << 10;  // reduced by all ranks alike, in one phase
-constexpr size_t kHotElements = 2048;             // of which the first cache keeps the result until it is copied
+constexpr std::chrono::milliseconds kSlice{20};  // between two looks at the other ranks' state
+constexpr std::chrono::seconds kPatience{1};     // with a rank that does not answer but has not died
 
 using Clock = std::chrono::steady_clock;
-
-size_t divide_up(size_t a, size_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 
@@ -35,8 +34,19 @@ void check_broken(const Segment& segment) {
     throw DistBackendError("the group is of no use: " + std::string(segment.header().reason));
 }
 
-ShmEngine::ShmEngine(std::unique_ptr<Segment> segment, int rank, int size)
-    : Engine(rank, size), segment_(std::move(segment)), spin_(spin_time(size)), messages_(segment_, rank, size) {}
+std::unique_ptr<ShmEngine> ShmEngine::meet(Store& store, int rank, int size) {
+  auto segment = Segment::meet(store, rank, size);
+  if (!segment) return nullptr;
+  auto peers = PeerMemory::meet(store, *segment, rank, size);
+  return std::unique_ptr<ShmEngine>(new ShmEngine(std::move(segment), std::move(peers), rank, size));
+}
+
+ShmEngine::ShmEngine(std::unique_ptr<Segment> segment, std::unique_ptr<PeerMemory> peers, int rank, int size)
+    : Engine(rank, size),
+      segment_(std::move(segment)),
+      spin_(spin_time(size)),
+      messages_(segment_, rank, size),
+      peers_(std::move(peers)) {}
 
 ShmEngine::~ShmEngine() = default;
 
@@ -57,7 +67,7 @@ void ShmEngine::put_record(const Call& call, const Place& place) {
   record.dtype = static_cast<int8_t>(call.dtype), record.reduction = static_cast<int8_t>(call.reduction);
   record.op = static_cast<uint8_t>(call.op);
   record.process = place.process, record.file = place.file;
-  record.region = place.region, record.offset = place.offset;
+  record.region = place.region, record.offset = place.offset, record.address = place.address;
   const size_t n = call.signature().copy(record.text, sizeof(record.text) - 1);
   record.text[n] = '\0';
 }
@@ -144,118 +154,44 @@ void ShmEngine::await_all(const Call& call) {
     if (r != rank_) await(call, r);
 }
 
-/// All ranks reduce everything.
-void ShmEngine::exchange_small(const Call& call, void* data, size_t count, bool keep) {
-  const size_t bytes = count * element_size(call.dtype);
-  phase(
-      call, true, [&] { std::memcpy(writable(), data, bytes); },
-      [&] {
-        if (!keep) return;
-        std::vector<const void*> in(size_);
-        for (int r = 0; r < size_; ++r) in[r] = r == rank_ ? data : readable(r);
-        reduce_memory(call, data, in.data(), size_, count);
-      });
-}
-
-/// Rank q reduces part q of each chunk, for all or for the root. A phase carries what others reduce of one chunk and
-/// the result of the chunk before.
-void ShmEngine::exchange_in_parts(const Call& call, void* data, size_t count, int root) {
-  const bool keep = root < 0 || root == rank_;
-  const size_t element = element_size(call.dtype), room = kSlotBytes / (size_ + 1) / 64 * 64;
-  // Chunks of one size, in whole lines.
-  const size_t most = room / element * size_, lines = size_t{64} * size_;
-  const size_t per_chunk = std::min(most, divide_up(divide_up(count, divide_up(count, most)), lines) * lines);
-  const size_t chunks = divide_up(count, per_chunk);
-  auto* bytes = static_cast<unsigned char*>(data);
-  struct Part {
-    unsigned char* at;
-    size_t count;
-  };
-  const auto part = [&](size_t chunk, int rank) {
-    const size_t begin = chunk * per_chunk, n = std::min(per_chunk, count - begin), each = divide_up(n, size_);
-    const size_t from = std::min(n, each * rank), to = std::min(n, from + each);
-    return Part{bytes + (begin + from) * element, to - from};
-  };
-  const auto write = [&](size_t chunk) {
-    if (chunk == chunks) return;
-    for (int q = 0; q < size_; ++q)
-      if (q != rank_) std::memcpy(writable() + q * room, part(chunk, q).at, part(chunk, q).count * element);
-  };
-  // Ranks whose memory the others can see write no slot until they know whether all are such ranks.
-  const Place place = place_of(data, count * element);
-  int seen = 0;
-  phase(
-      call, true,
-      [&] {
-        if (!place.region) write(0);
-      },
-      [&] {
-        for (int r = 0; r < size_; ++r) seen += segment_->block(r).records[phase_ & 1].region != 0;
-      },
-      place);
-  if (seen == size_) return reduce_in_place(call, data, count, root);
-  std::vector<const void*> in(size_);
-  alignas(64) unsigned char hot[kHotElements * sizeof(Complex<double>)];
-  const auto read = [&](size_t chunk) {
-    if (chunk < chunks) {
-      const Part own = part(chunk, rank_);
-      unsigned char* result = writable() + size_ * room;  // which the next phase shows
-      for (size_t from = 0; from < own.count; from += kHotElements) {
-        const size_t n = std::min(kHotElements, own.count - from), at = from * element;
-        for (int r = 0; r < size_; ++r) in[r] = r == rank_ ? own.at + at : readable(r) + rank_ * room + at;
-        // The others have the slot's lines in their caches: memcpy takes these without reading them, the kernel's
-        // stores do not (on Zen 5, where the cores share no cache, a sum of 1 MB took 1.7 times as long).
-        unsigned char* const sum = keep ? own.at + at : hot;
-        reduce_memory(call, sum, in.data(), size_, n);
-        std::memcpy(result + at, sum, n * element);
-      }
-    }
-    if (chunk == 0 || !keep) return;
-    for (int q = 0; q < size_; ++q)
-      if (q != rank_)
-        std::memcpy(part(chunk - 1, q).at, readable(q) + size_ * room, part(chunk - 1, q).count * element);
-  };
-  if (seen == 0) read(0);
-  for (size_t chunk = seen == 0 ? 1 : 0; chunk <= chunks; ++chunk)
-    phase(
-        call, false, [&] { write(chunk); }, [&] { read(chunk); });
-}
-
-/// Rank q reduces part q where it lies, and writes it to all. Called after the phase in which ranks said where that is.
-void ShmEngine::reduce_in_place(const Call& call, void* data, size_t count, int root) {
-  const size_t element = element_size(call.dtype), each = divide_up(divide_up(count, size_), 64) * 64;
-  const size_t from = std::min(count, each * rank_), to = std::min(count, from + each);
-  std::vector<unsigned char*> memory(size_);
-  for (int r = 0; r < size_; ++r) {
-    const Record& record = segment_->block(r).records[phase_ & 1];
-    const Place place{record.process, record.file, record.region, record.offset};
-    memory[r] = r == rank_ ? static_cast<unsigned char*>(data) : views_.at(place, count * element);
+/// A rank could not be reached: most likely it has died, of which the segment learns a little later.
+void ShmEngine::lose(const Call& call, int rank) {
+  const std::string why = strerror(errno);
+  for (const auto until = Clock::now() + kPatience; Clock::now() < until; std::this_thread::sleep_for(kSlice)) {
+    look_for_trouble(call);  // which does not ask about ranks that have come
+    if (!segment_->alive(rank)) give_up(detail::str("[", call.text(), "] rank ", rank, " has died"));
   }
-  std::vector<const void*> in(size_);
-  unsigned char* const result = memory[root >= 0 ? root : rank_];
-  for (size_t first = from; first < to; first += kHotElements) {
-    const size_t n = std::min(kHotElements, to - first), at = first * element;
-    for (int r = 0; r < size_; ++r) in[r] = memory[r] + at;
-    reduce_memory(call, result + at, in.data(), size_, n);
-    for (int r = 0; root < 0 && r < size_; ++r)
-      if (r != rank_) std::memcpy(memory[r] + at, result + at, n * element);
+  give_up(detail::str("[", call.text(), "] cannot reach the memory of rank ", rank, ": ", why));
+}
+
+void ShmEngine::read_peer(const Call& call, int rank, void* to, uint64_t from, size_t bytes) {
+  if (!peers_->read(rank, to, from, bytes)) lose(call, rank);
+}
+
+/// A rank that gives up says so before it looks whether others write to its memory; so either it waits for this write
+/// or this rank sees that it must not begin one.
+void ShmEngine::write_peer(const Call& call, int rank, const void* from, uint64_t to, size_t bytes) {
+  std::atomic<uint32_t>& writing = segment_->block(rank_).writing;
+  writing.store(1);
+  const bool broken = segment_->header().broken.load() != 0;
+  const bool written = !broken && peers_->write(rank, from, to, bytes);
+  const int error = errno;
+  writing.store(0);
+  if (broken) {
+    look_for_trouble(call);
+    give_up(detail::str("[", call.text(), "] another rank has given up"));
   }
-  phase(
-      call, false, [] {}, [] {});
+  errno = error;
+  if (!written) lose(call, rank);
 }
 
-void ShmEngine::allreduce(const Call& call, void* data, size_t count) {
-  if (count * element_size(call.dtype) * std::max(size_ - 1, 1) <= kSmallBytes)
-    exchange_small(call, data, count, true);
-  else
-    exchange_in_parts(call, data, count, -1);
-}
-
-void ShmEngine::reduce(const Call& call, void* data, size_t count) {
-  if (count * element_size(call.dtype) * std::max(size_ - 1, 1) <= kSmallBytes)
-    exchange_small(call, data, count, rank_ == call.root);
-  else
-    exchange_in_parts(call, data, count, call.root);
+/// Until no rank writes to this one's memory, which its owner may now give back. A piece takes less than a millisecond;
+/// a rank that was stopped within one has written it, or it was stopped in the few instructions before.
+void ShmEngine::await_writers() const {
+  const auto until = Clock::now() + kPatience;
+  for (int r = 0; r < size_; ++r)
+    while (r != rank_ && segment_->block(r).writing.load() && segment_->alive(r) && Clock::now() < until)
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
 }
 
 void ShmEngine::barrier(const Call& call) {

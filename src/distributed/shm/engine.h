@@ -8,6 +8,7 @@
 
 #include "distributed/engine.h"
 #include "distributed/shm/messages.h"
+#include "distributed/shm/peer_memory.h"
 #include "distributed/shm/region.h"
 #include "distributed/shm/segment.h"
 
@@ -15,7 +16,8 @@ namespace hb::distributed::shm {
 
 class ShmEngine : public Engine {
  public:
-  ShmEngine(std::unique_ptr<Segment> segment, int rank, int size);
+  /// Meets the other ranks in `store`. Null on all ranks if they are not on one host or cannot share memory.
+  static std::unique_ptr<ShmEngine> meet(Store& store, int rank, int size);
   ~ShmEngine() override;
   std::string name() const override { return "shared memory"; }
 
@@ -34,6 +36,7 @@ class ShmEngine : public Engine {
   void leave() override;
 
  private:
+  ShmEngine(std::unique_ptr<Segment> segment, std::unique_ptr<PeerMemory> peers, int rank, int size);
   template <class Write, class Read>
   void phase(const Call& call, bool first, const Write& write, const Read& read, const Place& place = {});
   unsigned char* writable() const { return segment_->slot(rank_, phase_ + 1); }
@@ -48,13 +51,23 @@ class ShmEngine : public Engine {
   std::string whereabouts(const Call& call) const;
   void exchange_small(const Call& call, void* data, size_t count, bool keep);
   void exchange_in_parts(const Call& call, void* data, size_t count, int root);
+  struct Chunks;
+  void write_parts(const Chunks& chunks, size_t chunk);
+  void exchange_in_slots(const Call& call, const Chunks& chunks, int root, bool written);
   void reduce_in_place(const Call& call, void* data, size_t count, int root);
+  void reduce_among_peers(const Call& call, void* data, size_t count, int root);
+  void read_peer(const Call& call, int rank, void* to, uint64_t from, size_t bytes);
+  void write_peer(const Call& call, int rank, const void* from, uint64_t to, size_t bytes);
+  void await_writers() const;
+  [[noreturn]] void lose(const Call& call, int rank);
 
   std::shared_ptr<Segment> segment_;
   uint32_t phase_ = 0;
   std::chrono::nanoseconds spin_;
   Messages messages_;
   Views views_;
+  std::unique_ptr<PeerMemory> peers_;
+  std::vector<unsigned char> pieces_;  // of the other ranks' memory
 };
 
 /// Says in the segment why the group is of no use; the first to say so is heard.

@@ -108,14 +108,15 @@ Tensor allocate_shared(int64_t size, const TensorOptions& options) {
 
 Place place_of(const void* data, size_t bytes) {
   const auto* at = static_cast<const unsigned char*>(data);
+  const Place unmapped{0, -1, 0, 0, reinterpret_cast<uint64_t>(data)};
   Regions& r = regions();
   const std::lock_guard<std::mutex> lock(r.mutex);
   auto found = r.all.upper_bound(at);
-  if (found == r.all.begin()) return {};
+  if (found == r.all.begin()) return unmapped;
   --found;
   const auto offset = static_cast<size_t>(at - found->first);
-  if (offset + bytes > found->second.bytes) return {};
-  return {getpid(), found->second.file, found->second.number, offset};
+  if (offset + bytes > found->second.bytes) return unmapped;
+  return {getpid(), found->second.file, found->second.number, offset, unmapped.address};
 }
 
 Views::View::View(const Place& place) : base(nullptr), bytes(0) {

@@ -11,16 +11,16 @@
 
 namespace hb::distributed::shm {
 
-/// Where memory is, for another process: a file of this one. `region` is 0 for memory that others cannot see, and never
-/// twice the same number in a process.
+/// Where memory is, for another process: a file of this one. `region` is 0 for memory that others cannot map, and never
+/// twice the same number in a process. `address` is this process's.
 struct Place {
   int32_t process = 0, file = -1;
-  uint64_t region = 0, offset = 0;
+  uint64_t region = 0, offset = 0, address = 0;
 };
 
 /// A tensor (size) in memory of its own that others can map. A child of fork() shares its values with this process.
 Tensor allocate_shared(int64_t size, const TensorOptions& options);
-/// The place of `bytes` of memory, if a tensor of allocate_shared holds them.
+/// The place of `bytes` of memory; in a file if a tensor of allocate_shared holds them.
 Place place_of(const void* data, size_t bytes);
 
 /// Other processes' regions as this one sees them. The newest are kept mapped.

@@ -40,7 +40,7 @@ std::string random_token() {
   return text;
 }
 
-std::string key(const char* what, int rank) { return detail::str("shm/", what, "/", rank); }
+std::string key(const std::string& what, int rank) { return detail::str(what, "/", rank); }
 
 /// The path of "PROCESS/fd/NUMBER"; empty for any other text, which would name other files.
 std::string descriptor(const std::string& text) {
@@ -48,14 +48,6 @@ std::string descriptor(const std::string& text) {
   const bool read = std::sscanf(text.c_str(), "%9d/fd/%9d%n", &process, &file, &length) == 2;
   if (!read || process <= 0 || file < 0 || static_cast<size_t>(length) != text.size()) return "";
   return detail::str("/proc/", process, "/fd/", file);
-}
-
-/// True if every rank says the same as this one.
-bool all_say(Store& store, const char* what, int rank, int size, const std::string& own) {
-  store.set(key(what, rank), own);
-  bool same = true;
-  for (int r = 0; r < size; ++r) same &= store.get_to_str(key(what, r)) == own;
-  return same;
 }
 
 struct flock lock_of(int rank) {
@@ -89,6 +81,13 @@ OpenFiles& open_files() {
 }
 
 }  // namespace
+
+bool all_say(Store& store, const std::string& what, int rank, int size, const std::string& own) {
+  store.set(key(what, rank), own);
+  bool same = true;
+  for (int r = 0; r < size; ++r) same &= store.get_to_str(key(what, r)) == own;
+  return same;
+}
 
 size_t Segment::bytes_for(int size) {
   const size_t n = static_cast<size_t>(size);
@@ -139,13 +138,13 @@ bool Segment::alive(int rank) const {
 
 std::vector<std::string> Segment::hosts(Store& store, int size) {
   std::vector<std::string> all;
-  for (int r = 0; r < size; ++r) all.push_back(store.get_to_str(key("host", r)));
+  for (int r = 0; r < size; ++r) all.push_back(store.get_to_str(key("shm/host", r)));
   return all;
 }
 
 std::unique_ptr<Segment> Segment::meet(Store& store, int rank, int size) {
   const std::string host = host_id();
-  if (!all_say(store, "host", rank, size, host) || host.empty()) return nullptr;
+  if (!all_say(store, "shm/host", rank, size, host) || host.empty()) return nullptr;
   std::unique_ptr<Segment> segment;
   if (rank == 0) {
     const std::string token = random_token();
@@ -165,7 +164,7 @@ std::unique_ptr<Segment> Segment::meet(Store& store, int rank, int size) {
     } catch (const DistBackendError&) {
     }
   }
-  if (!all_say(store, "mapped", rank, size, segment ? "yes" : "no") || !segment) return nullptr;
+  if (!all_say(store, "shm/mapped", rank, size, segment ? "yes" : "no") || !segment) return nullptr;
   return segment;
 }
 

@@ -23,9 +23,9 @@ struct Record {
   int8_t dtype, reduction;
   uint8_t op;
   char text[228];
-  // Where the tensor is, if all ranks can see its memory (region.h).
+  // Where the tensor is (region.h).
   int32_t process, file;
-  uint64_t region, offset;
+  uint64_t region, offset, address;
 };
 
 /// A word that others wait for.
@@ -40,6 +40,9 @@ struct RankBlock {
   std::atomic<int32_t> core{0};  // on which it was then
   alignas(64) Word doorbell;     // rings when a message or room for one is there
   alignas(64) std::atomic<uint32_t> left{0};
+  std::atomic<uint32_t> writing{0};  // this rank writes to another's memory
+  int32_t process;                   // see PeerMemory::meet
+  uint64_t probe, secret;
   alignas(64) Record records[2];  // of the phases of both parities
 };
 
@@ -55,6 +58,9 @@ struct Header {
   std::atomic<uint32_t> broken{0};  // 1 while `reason` is written, 2 when it can be read
   char reason[1000];
 };
+
+/// True if every rank says the same as this one.
+bool all_say(Store& store, const std::string& what, int rank, int size, const std::string& own);
 
 /// This process's view of the segment. A rank holds a lock on one byte of it, which the system releases when the rank
 /// ends, however that happens.

@@ -80,6 +80,8 @@ void act(const std::string& scenario, const Group& group, const c10::intrusive_p
   }
   if (scenario == "forever")
     for (;;) allreduce(group, 100000);
+  if (scenario == "forever_large")
+    for (;;) allreduce(group, 5000000);
   if (scenario == "pauses") {
     // Rank 1 does not come.
     allreduce(group, 10);
