@@ -153,7 +153,7 @@ TEST_F(FullDisk, TracesEndWithTheReason) {
     options.steps = "all";
     hb::trace::Session session(folder_, {t.net.ptr()}, options);
     // The thread that writes may be behind.
-    for (int k = 0; k < 200 && !session.stopped(); ++k) t.model.train(40, t.batches);
+    for (int k = 1; k <= 200 && !session.stopped(); ++k) t.model.train(40 * k, t.batches);
     HB_CHECK(session.stopped(), "expected the session to stop");
   };
   EXPECT_EQ(error_with_room_for(200000, one_step), "no error");
