@@ -1,8 +1,7 @@
 # Traces of the reference: hb::capture() in a LibTorch program, the preloaded library, and Python's halfbridge_capture.py.
 find_package(GTest REQUIRED)
 add_executable(capture_tests capture/capture_libtorch_test.cpp)
-halfbridge_reference_target(capture_tests)
-target_precompile_headers(capture_tests REUSE_FROM libtorch_pch)
+halfbridge_reference_test(capture_tests)
 target_include_directories(capture_tests PRIVATE ${PROJECT_SOURCE_DIR}/trace/include ${PROJECT_SOURCE_DIR}/bridge/include)
 target_compile_definitions(capture_tests PRIVATE
   HALFBRIDGE_RECORDED_TRACE="${CMAKE_CURRENT_SOURCE_DIR}/capture/recorded/python")
@@ -10,8 +9,7 @@ target_link_libraries(capture_tests PRIVATE GTest::gtest_main nlohmann_json::nlo
 add_test(NAME capture.libtorch COMMAND capture_tests --gtest_brief=1 --gtest_filter=-Preload.*)
 
 add_executable(capture_plain_program capture/plain_program.cpp)
-halfbridge_reference_target(capture_plain_program)
-target_precompile_headers(capture_plain_program REUSE_FROM libtorch_pch)
+halfbridge_reference_test(capture_plain_program)
 add_library(halfbridge_capture SHARED ${PROJECT_SOURCE_DIR}/trace/capture/preload.cpp)
 halfbridge_reference_target(halfbridge_capture)
 target_include_directories(halfbridge_capture PRIVATE ${PROJECT_SOURCE_DIR}/trace/include ${PROJECT_SOURCE_DIR}/bridge/include)

@@ -16,7 +16,7 @@ endforeach()
 
 set_property(SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/parity/script_cases.cpp
              PROPERTY COMPILE_DEFINITIONS HALFBRIDGE_RECORDED_FILES="${PROJECT_SOURCE_DIR}/unit_tests/io/python_files")
-halfbridge_two_builds(parity ${_harness_files} ${_sources})
+halfbridge_two_builds_of_test(parity ${_harness_files} ${_sources})
 foreach(side libtorch halfbridge)
   target_include_directories(parity_${side} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 endforeach()

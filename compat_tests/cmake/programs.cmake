@@ -16,7 +16,7 @@ set_tests_properties(program_data PROPERTIES LABELS program FIXTURES_SETUP progr
 file(GLOB _program_files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/programs/*.cpp)
 foreach(file IN LISTS _program_files)
   get_filename_component(name ${file} NAME_WE)
-  halfbridge_two_builds(prog_${name} ${file})
+  halfbridge_two_builds_of_test(prog_${name} ${file})
   target_include_directories(prog_${name}_libtorch PRIVATE
     ${CMAKE_CURRENT_SOURCE_DIR}/programs ${PROJECT_SOURCE_DIR}/trace/include ${PROJECT_SOURCE_DIR}/bridge/include)
   target_compile_definitions(prog_${name}_libtorch PRIVATE HALFBRIDGE_CAPTURE)
