@@ -60,10 +60,12 @@ void Tracer::step_begins(bool replayed) noexcept {
 
 void Tracer::replayed(const Watched& watched, const void* data) {
   const Callback callback(*this);
-  if (!recording() || watched.session != session_) return;
+  if (!open_ || watched.session != session_) return;
   guarded([&] {
     Record r = watched.about;
     r.step += step_;
+    // A loss scale belongs to the step before, which may be the last one that is recorded.
+    if (!recorder_->wants_step(r.step)) return;
     const int64_t first = thread().first_call;
     if (r.call) {
       *r.call += first;

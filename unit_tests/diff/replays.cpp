@@ -27,6 +27,8 @@ struct Plan {
   bool adam = false;
   int changes_at = -1;      // the step from which on Scale multiplies by another number
   int first = 0, last = 5;  // recorded
+  double scale = 0;         // fp16 with a GradScaler that begins with it
+  int overflows_at = -1;    // the step of which an input is too large for fp16
   hb::graph::CompileOptions options = {};
 };
 
@@ -34,6 +36,19 @@ struct Plan {
 struct Replays {
   explicit Replays(bool recorded) { setenv("HALFBRIDGE_TRACE_REPLAYS", recorded ? "1" : "0", 1); }
   ~Replays() { unsetenv("HALFBRIDGE_TRACE_REPLAYS"); }
+};
+
+/// Mixed precision in a scope.
+struct Fp16 {
+  explicit Fp16(bool on) : was(at::autocast::is_autocast_enabled(at::kCPU)) {
+    at::autocast::set_autocast_dtype(at::kCPU, at::kHalf);
+    at::autocast::set_autocast_enabled(at::kCPU, on);
+  }
+  ~Fp16() {
+    at::autocast::clear_cache();
+    at::autocast::set_autocast_enabled(at::kCPU, was);
+  }
+  const bool was;
 };
 
 /// Eight steps with their trace in `folder`.
@@ -48,12 +63,19 @@ hb::graph::CompileCounts train(const std::string& folder, bool replays, const Pl
     optimizer = std::make_unique<torch::optim::Adam>(net->parameters(), torch::optim::AdamOptions(1e-2));
   else
     optimizer = std::make_unique<torch::optim::SGD>(net->parameters(), torch::optim::SGDOptions(0.1).momentum(0.9));
+  hb::amp::GradScaler scaler(
+      torch::kCPU, hb::amp::GradScalerOptions().init_scale(plan.scale).growth_interval(2).enabled(plan.scale > 0));
   auto step = hb::graph::compile(
       [&](torch::Tensor x, torch::Tensor y) {
         optimizer->zero_grad();
-        const auto loss = nn::functional::cross_entropy(net->forward(x), y);
-        loss.backward();
-        optimizer->step();
+        torch::Tensor loss;
+        {
+          const Fp16 fp16(plan.scale > 0);
+          loss = nn::functional::cross_entropy(net->forward(x), y);
+        }
+        scaler.scale(loss).backward();
+        scaler.step(*optimizer);
+        scaler.update();
         return loss;
       },
       plan.options);
@@ -62,7 +84,9 @@ hb::graph::CompileCounts train(const std::string& folder, bool replays, const Pl
   hb::trace::Session session(folder, {net.ptr()}, options);
   for (int i = 0; i < 8; ++i) {
     if (i == plan.changes_at) scale->by = 2;
-    step(torch::randn({512, 32}), torch::randint(10, {512}));
+    const auto x = torch::randn({512, 32});
+    if (i == plan.overflows_at) x[0][0] = 1e5;
+    step(x, torch::randint(10, {512}));
   }
   return step.counts();
 }
@@ -101,6 +125,28 @@ TEST(TracedReplays, AreTheEagerStepsUnderABudget) {
   Plan plan;
   plan.options.max_memory = size_t{256} << 10;
   expect_equal(plan);
+}
+
+/// The exponents of the loss scale after each recorded step.
+std::vector<int> scales(const std::string& folder) {
+  const auto trace = Trace::open(folder);
+  std::vector<int> list;
+  for (const auto& record : trace->records())
+    if (record.kind == hb::trace::Kind::loss_scale) list.push_back(std::ilogb(trace->load(record).item<double>()));
+  return list;
+}
+
+TEST(TracedReplays, AreTheEagerStepsWhereGradientsOverflow) {
+  for (const bool adam : {false, true}) {
+    const Folder folder;
+    const Plan always{.adam = adam, .scale = 0x1p30}, once{.adam = adam, .scale = 0x1p10, .overflows_at = 4};
+    expect_equal(always);
+    train(folder / "always", true, always);
+    EXPECT_EQ(scales(folder / "always"), (std::vector<int>{29, 28, 27, 26, 25, 24}));
+    expect_equal(once);
+    train(folder / "once", true, once);
+    EXPECT_EQ(scales(folder / "once"), (std::vector<int>{10, 11, 11, 12, 11, 11}));
+  }
 }
 
 TEST(TracedReplays, AStaleNumberIsNamedByItsLayer) {
