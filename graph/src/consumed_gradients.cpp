@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "call_types.h"
+#include "operands.h"
 #include "updates.h"
 
 namespace hb::graph {
@@ -16,38 +17,6 @@ using Calls = std::vector<RecordedCall>;
 constexpr int64_t kLeast = 1 << 14;  // elements that do not stay in the first cache anyway
 
 const Gemm& gemm_of(const RecordedCall& c) { return std::get<0>(static_cast<const Product&>(*c.call).kept).value; }
-
-const Place* place_at(const RecordedCall& call, const void* pointer) {
-  for (const Place& p : call.places)
-    if (p.pointer == pointer) return &p;
-  return nullptr;
-}
-
-bool changes(const RecordedCall& call, int memory) {
-  const auto changed = [&](const Place& p) { return p.memory == memory && p.access != Access::reads; };
-  const auto seen = [&](const TensorPlace& t) { return t.memory == memory; };
-  return std::any_of(call.places.begin(), call.places.end(), changed) ||
-         std::any_of(call.tensors.begin(), call.tensors.end(), seen);
-}
-bool changed(const Calls& calls, int memory, size_t from, size_t to) {
-  return std::any_of(calls.begin() + static_cast<std::ptrdiff_t>(from), calls.begin() + static_cast<std::ptrdiff_t>(to),
-                     [&](const RecordedCall& c) { return changes(c, memory); });
-}
-
-/// The call that writes memory which nothing but it and call `reader` works on; -1 where there is none.
-int sole_writer(const Calls& calls, int memory, size_t reader) {
-  int writer = -1;
-  for (size_t i = 0; i < calls.size(); ++i) {
-    for (const TensorPlace& t : calls[i].tensors)
-      if (t.memory == memory) return -1;
-    for (const Place& p : calls[i].places) {
-      if (p.memory != memory || (i == reader && p.access == Access::reads)) continue;
-      if (writer >= 0 || p.access != Access::writes || i >= reader) return -1;
-      writer = static_cast<int>(i);
-    }
-  }
-  return writer;
-}
 
 /// Whether the rule's loop can compute what this product is.
 bool is_outer(const Gemm& g, const UpdateCall& common, const UpdateTensor& t) {

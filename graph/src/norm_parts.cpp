@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "call_types.h"
+#include "operands.h"
 
 namespace hb::graph {
 
@@ -13,17 +14,11 @@ void normalize(ScalarType dtype, const NormShape& s, void* y, const void* x, con
   channel_affine_kernel(kCPU)(dtype, s, y, x, scale, shift);
 }
 
-const Place* place_of(const RecordedCall& c, const void* pointer) {
-  const auto same = [&](const Place& p) { return p.pointer == pointer; };
-  const auto at = std::find_if(c.places.begin(), c.places.end(), same);
-  return at == c.places.end() ? nullptr : &*at;
-}
-
 }  // namespace
 
 int result_of_norm(const RecordedCall& c) {
   const auto* const norm = as_call_of(batch_norm_kernel, *c.call);
-  const Place* const y = norm ? place_of(c, &std::get<3>(norm->kept).value) : nullptr;
+  const Place* const y = norm ? place_at(c, &std::get<3>(norm->kept).value) : nullptr;
   return y ? y->memory : -1;
 }
 
@@ -36,7 +31,7 @@ std::optional<RecordedCall> affine_of(const RecordedCall& c) {
       std::make_unique<Affine>(c.call->name, normalize, dtype.value, shape.value, y.value, x.value, p.scale, p.shift);
   RecordedCall part;
   const auto put = [&](void* pointer, const void* from, Access access) {
-    if (const Place* const at = place_of(c, from)) part.places.push_back({pointer, at->memory, at->offset, access});
+    if (const Place* const at = place_at(c, from)) part.places.push_back({pointer, at->memory, at->offset, access});
   };
   put(&std::get<2>(affine->kept).value, &y.value, Access::changes);
   put(&std::get<3>(affine->kept).value, &x.value, Access::reads);

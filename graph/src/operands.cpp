@@ -1,5 +1,6 @@
 #include "operands.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include "backend/conv.h"
@@ -29,6 +30,37 @@ std::vector<Operand> operands_of(const RecordedCall& c) {
   const size_t written = written_tensors(c);
   for (size_t k = 0; k < c.tensors.size(); ++k) list.push_back({c.tensors[k].memory, 0, k < written});
   return list;
+}
+
+const Place* place_at(const RecordedCall& call, const void* pointer) {
+  for (const Place& p : call.places)
+    if (p.pointer == pointer) return &p;
+  return nullptr;
+}
+
+bool changes(const RecordedCall& call, int memory) {
+  const auto changed = [&](const Place& p) { return p.memory == memory && p.access != Access::reads; };
+  const auto seen = [&](const TensorPlace& t) { return t.memory == memory; };
+  return std::any_of(call.places.begin(), call.places.end(), changed) ||
+         std::any_of(call.tensors.begin(), call.tensors.end(), seen);
+}
+bool changed(const std::vector<RecordedCall>& calls, int memory, size_t from, size_t to) {
+  return std::any_of(calls.begin() + static_cast<std::ptrdiff_t>(from), calls.begin() + static_cast<std::ptrdiff_t>(to),
+                     [&](const RecordedCall& c) { return changes(c, memory); });
+}
+
+int sole_writer(const std::vector<RecordedCall>& calls, int memory, size_t reader, bool others) {
+  int writer = -1;
+  for (size_t i = 0; i < (others ? reader + 1 : calls.size()); ++i) {
+    for (const TensorPlace& t : calls[i].tensors)
+      if (t.memory == memory) return -1;
+    for (const Place& p : calls[i].places) {
+      if (p.memory != memory || (i == reader && p.access == Access::reads)) continue;
+      if (writer >= 0 || p.access != Access::writes || i >= reader) return -1;
+      writer = static_cast<int>(i);
+    }
+  }
+  return writer;
 }
 
 bool reads(const RecordedCall& c, int memory) {

@@ -23,6 +23,8 @@ void recompute_until(std::vector<RecordedCall>& calls, std::vector<Memory>& memo
 void recompute_cheap(std::vector<RecordedCall>& calls, std::vector<Memory>& memories, double share);
 /// Updates large parameters as soon as their gradients are there, instead of all of them at the end.
 void update_early(std::vector<RecordedCall>& calls);
+/// Updates a weight by rows of its gradient as they are computed, where that is a product.
+void update_with_products(std::vector<RecordedCall>& calls);
 /// The first and the last call that works on each memory.
 void find_lifetimes(const std::vector<RecordedCall>& calls, std::vector<Memory>& memories);
 /// For each temporary value: the earlier one in whose place an element-wise call may write it, or -1.

@@ -24,6 +24,7 @@ void Program::place_values(const CompileOptions& options) {
   if (options.fuse) fuse_chains(calls_, memories_);
   if (options.update_early) update_early(calls_);
   if (options.consume_gradients) consume(options.late_gradients);
+  if (options.update_early) update_with_products(calls_);
   find_lifetimes(calls_, memories_);
   for (const int memory : kept_) memories_[memory].last = static_cast<int>(calls_.size());
   if (options.plan_memory) adopt_gradients();
