@@ -60,14 +60,25 @@ std::vector<Signature> Signature::of(const std::vector<Tensor>& tensors) {
   return list;
 }
 
+namespace {
+// Few numbers, of many tensors, at each replay: calls of memcmp would cost more than they compare.
+bool same(const DimVector& a, const DimVector& b) {
+  if (a.size() != b.size()) return false;
+  const int64_t *const x = a.data(), *const y = b.data();
+  for (size_t i = 0; i < a.size(); ++i)
+    if (x[i] != y[i]) return false;
+  return true;
+}
+}  // namespace
+
 bool Signature::fits(const Tensor& tensor) const {
   if (tensor.defined() != defined) return false;
   if (!defined) return true;
   TensorImpl& t = tensor.impl();
   if (t.is_sparse()) return false;
   t.settle();
-  return t.dtype() == dtype && t.is_wrapped_number() == number && t.device() == device && t.sizes() == sizes &&
-         t.physical_strides() == strides && t.physical_offset() == offset;
+  return t.dtype() == dtype && t.is_wrapped_number() == number && t.device() == device && same(t.sizes(), sizes) &&
+         same(t.physical_strides(), strides) && t.physical_offset() == offset;
 }
 
 const char* Program::outside_mismatch() const {
@@ -75,7 +86,7 @@ const char* Program::outside_mismatch() const {
     const TensorImpl& t = g.tensor->impl();
     if (!held_elsewhere(g.tensor)) return "a tensor that the step used is gone";
     if (t.physical_storage().get() != g.storage) return "a tensor that the step used has other memory";
-    if (t.sizes() != g.sizes || t.physical_strides() != g.strides)
+    if (!same(t.sizes(), g.sizes) || !same(t.physical_strides(), g.strides))
       return "a tensor that the step used has another shape";
     if (requires_grad(t) != g.requires_grad) return "requires_grad of a tensor that the step used";
     if (hooks_of(t) != g.hooks) return "hooks of a tensor that the step used";
