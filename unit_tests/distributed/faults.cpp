@@ -36,6 +36,11 @@ TEST(DistributedFaults, ALargeSumWhoseRankIsKilledOrStopped) {
   run.expect_error(1, {"timed out", "rank 1 is missing"});
 }
 
+TEST(DistributedFaults, ARankThatMayNotReachTheOthers) {
+  Processes run("large_out_of_reach", 3, 20000);
+  for (int r = 0; r < 3; ++r) run.expect_end(r, 0, 0, {"done"});
+}
+
 TEST(DistributedFaults, AChildOfAKilledRankDoesNotHoldItsPlace) {
   Processes run("forks", 2, 60000);
   run.all_ready();

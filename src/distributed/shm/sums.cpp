@@ -153,8 +153,8 @@ void ShmEngine::reduce_in_place(const Call& call, void* data, size_t count, int 
       call, false, [] {}, [] {});
 }
 
-/// The same for memory that this rank reaches through the system: it fetches the others' parts piece by piece, while the
-/// cache holds them, and sends the sums.
+/// The same for memory that this rank reaches through the system: it fetches the others' parts piece by piece, while
+/// the cache holds them, and sends the sums.
 void ShmEngine::reduce_among_peers(const Call& call, void* data, size_t count, int root) {
   const size_t element = element_size(call.dtype), room = std::max(kPieceBytes / size_, kLeastPieceBytes);
   const auto [from, to] = share(count, rank_, size_);

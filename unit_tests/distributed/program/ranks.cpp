@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "distributed/checks.h"
+#include "distributed/program/forbid_reach.h"
 
 namespace {
 
@@ -73,7 +74,7 @@ void act(const std::string& scenario, const Group& group, const c10::intrusive_p
     return checks::check_all(*group);
   }
   if (scenario == "cost") return compare_costs(group, store);
-  if (scenario == "large") {
+  if (scenario == "large" || scenario == "large_out_of_reach") {
     std::vector<torch::Tensor> tensors{torch::ones({2000000})};
     group->allreduce(tensors)->wait();
     checks::expect_equal(tensors[0], torch::full({2000000}, double(group->getSize())), "large allreduce");
@@ -126,6 +127,9 @@ int main(int argc, char** argv) {
   torch::set_num_threads(1);
   const std::string scenario = argv[1], path = argv[2];
   try {
+    // One rank suffices.
+    if (scenario == "large_out_of_reach" && std::stoi(argv[3]) == 1 && !forbid_reach())
+      throw checks::Failure("no filter");
     Group group;
     c10::intrusive_ptr<c10d::Store> store;
     if (path == "mpi") {
