@@ -31,6 +31,7 @@ install(DIRECTORY include/halfbridge bridge/include/halfbridge graph/include/hal
 install(FILES trace/python/halfbridge_capture.py DESTINATION ${CMAKE_INSTALL_DATADIR}/halfbridge)
 install(DIRECTORY trace/capture DESTINATION ${CMAKE_INSTALL_DATADIR}/halfbridge)
 install(DIRECTORY bridge/names/ DESTINATION ${_include}/halfbridge-torch FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "*.cuh")
+install(DIRECTORY ${HALFBRIDGE_ATEN_OPS}/ DESTINATION ${_include}/halfbridge-torch)
 install(EXPORT HalfbridgeTargets NAMESPACE Halfbridge:: DESTINATION ${_packages}/Halfbridge)
 
 # LibTorch's API version is the version that programs ask of Torch; Halfbridge has its own.

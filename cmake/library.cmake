@@ -99,7 +99,9 @@ add_library(Halfbridge::halfbridge ALIAS halfbridge)
 # LibTorch's names (torch/, ATen/, c10/) are a folder of their own: a program that uses hb:: beside the real LibTorch leaves
 # it out.
 add_library(halfbridge_torch INTERFACE)
-target_include_directories(halfbridge_torch INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/bridge/names>)
+include(${CMAKE_CURRENT_LIST_DIR}/aten_ops.cmake)
+target_include_directories(halfbridge_torch INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/bridge/names>
+                                                      $<BUILD_INTERFACE:${HALFBRIDGE_ATEN_OPS}>)
 target_link_libraries(halfbridge_torch INTERFACE halfbridge)
 set_target_properties(halfbridge_torch PROPERTIES EXPORT_NAME torch)
 add_library(Halfbridge::torch ALIAS halfbridge_torch)

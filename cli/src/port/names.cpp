@@ -64,6 +64,16 @@ Support Names::of(std::string_view kind, std::string_view name) const {
 }
 
 Support Names::header(std::string_view path) const {
+  constexpr std::string_view kOps = "ATen/ops/",
+                             kEnd = ".h";  // one for each function, written when the project is configured
+  if (path.substr(0, kOps.size()) == kOps && path.size() > kOps.size() + kEnd.size()) {
+    const std::string_view name = path.substr(kOps.size(), path.size() - kOps.size() - kEnd.size());
+    const Row* function = find("name", name);
+    const bool has =
+        (function && function->libtorch.find('a') != std::string_view::npos && function->halfbridge != "-") ||
+        of("tensor", name) == Support::supported;
+    return has ? Support::supported : Support::missing;
+  }
   const Row* row = find("header", path);
   return row && row->halfbridge == "yes" ? Support::supported : Support::missing;
 }

@@ -1,4 +1,5 @@
 // Learns XOR, saves the net, loads it again, and checks that it still answers right.
+#include <ATen/ops/mse_loss_backward.h>
 #include <torch/torch.h>
 
 #include <iostream>
@@ -30,6 +31,8 @@ int main() {
 
   torch::NoGradGuard no_grad;
   const auto answer = loaded->forward(inputs);
+  const auto slope = at::mse_loss_backward(torch::ones({}), answer, targets, at::Reduction::Sum);
+  if (!slope.equal(2 * (answer - targets))) return 1;
   std::cout << answer << std::endl;
   const float worst = (answer - targets).abs().max().item<float>();
   std::cout << "worst error " << worst << std::endl;

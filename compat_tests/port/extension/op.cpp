@@ -1,6 +1,8 @@
 #include "op.h"
 
 #include <ATen/DLConvertor.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/zeros_native.h>
 #include <ATen/Parallel.h>
 #include <c10/util/Metaprogramming.h>
 #include <c10/util/Synchronized.h>

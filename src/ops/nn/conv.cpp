@@ -3,6 +3,7 @@
 #include "core/warnings.h"
 
 #include <halfbridge/ops.h>
+#include <halfbridge/ops/gradients.h>
 
 #include "autocast/autocast.h"
 #include "autograd/destination.h"
@@ -303,6 +304,26 @@ Tensor conv(const char* name, int dims, const Tensor& x, const Tensor& w, const 
 HB_CONV(1d, 1)
 HB_CONV(2d, 2)
 HB_CONV(3d, 3)
+
+TensorTuple3 convolution_backward(const Tensor& g, const Tensor& x, const Tensor& w, OptionalIntArrayRef /*bias_sizes*/,
+                                  IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool transposed,
+                                  IntArrayRef output_padding, int64_t groups, std::array<bool, 3> mask) {
+  const char* name = "convolution_backward";
+  const int dims = static_cast<int>(w.dim()) - 2;
+  HB_CHECK(dims >= 1 && dims <= 3, "[", name, "] expected a weight of 3 to 5 dimensions, got ", w.sizes());
+  const Call c = make_call(name, dims, stride, padding, dilation, transposed, output_padding, groups);
+  check(name, x, w, Tensor(), c);
+  const DimVector sizes = output_sizes(name, x, w, c);
+  HB_CHECK(g.sizes() == IntArrayRef(sizes) && g.scalar_type() == x.scalar_type(), "[", name,
+           "] expected a grad_output of ", x.scalar_type(), " with sizes ", IntArrayRef(sizes), ", got ",
+           g.scalar_type(), " and ", g.sizes());
+  const bool again = GradMode::is_enabled() && needs_grad(g, x, w);
+  Tensor dx, dw, db;
+  if (mask[0]) dx = again ? differentiable_input_gradient(g, x, w, c) : input_gradient(g, x, in_kernels_order(w), c);
+  if (mask[1]) dw = differentiable_weight_gradient(g, x, w, c);
+  if (mask[2]) db = bias_gradient(g);
+  return {dx, dw, db};
+}
 
 Tensor convolution(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias_or_none,
                    IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool transposed,

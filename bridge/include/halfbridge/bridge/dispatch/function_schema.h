@@ -57,6 +57,12 @@ class AliasInfo {
   std::set<std::string> before_, after_;
 };
 
+/// The type that C++ values of type T have in a schema.
+template <typename T>
+TypePtr getTypePtr() {
+  return TypeOf<T>::get();
+}
+
 /// One argument or result. Types are texts of the schema language: "Tensor?", "int[]", "Dict(str, Tensor)".
 class HB_API Argument {
  public:
