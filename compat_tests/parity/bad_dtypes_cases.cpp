@@ -182,6 +182,13 @@ PARITY_CASE(bad_dtypes, factors) {
   c.out("half.lerp", torch::lerp(h, h * 2, 3e4));
 }
 
+PARITY_CASE(bad_dtypes, index_copy_wants_long) {
+  const Tensor x = c.randn({3, 4}), rows = c.randn({2, 4}), at = torch::tensor({0, 2}, torch::kInt);
+  SAYS("Expected a long tensor for index, but got Int", torch::index_copy(x, 0, at, rows));
+  SAYS("Expected a long tensor for index, but got Int", x.clone().index_copy_(0, at, rows));
+  SAYS("Expected a long tensor for index, but got Short", torch::index_copy(x, 0, at.to(torch::kShort), rows));
+}
+
 PARITY_CASE(bad_dtypes, products_keep_theirs) {
   for (const auto t : {torch::kByte, torch::kInt, torch::kShort}) {
     const Tensor x = torch::arange(1, 7).to(t);

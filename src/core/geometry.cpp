@@ -96,16 +96,28 @@ bool is_channels_last(const DimVector& sizes, const DimVector& strides) {
 // A stride of 0 (an expanded dimension) says nothing of the order: such a dimension stays where it stands, as in
 // LibTorch.
 DimVector dense_strides_like(const DimVector& sizes, const DimVector& strides) {
+  return dense_strides_like(sizes, ArrayRef<DimVector>(strides));
+}
+
+DimVector dense_strides_like(const DimVector& sizes, ArrayRef<DimVector> operands) {
   const size_t n = sizes.size();
+  // 1: dimension a lies outside of b, -1: inside, 0: no operand says.
+  const auto compare = [&](int64_t a, int64_t b) {
+    for (const DimVector& strides : operands) {
+      if (strides[a] == 0 || strides[b] == 0) continue;
+      if (strides[a] != strides[b]) return strides[a] < strides[b] ? -1 : 1;
+      if (sizes[a] > sizes[b]) return 1;
+    }
+    return 0;
+  };
   DimVector inner_first(n);
   for (size_t k = 0; k < n; ++k) inner_first[k] = static_cast<int64_t>(n - 1 - k);
   for (size_t i = 1; i < n; ++i) {
     size_t at = i;
     for (size_t below = i; below-- > 0;) {
-      const int64_t a = inner_first[below], b = inner_first[at];
-      if (strides[a] == 0 || strides[b] == 0) continue;
-      if (strides[a] < strides[b]) break;
-      if (strides[a] == strides[b] && sizes[a] <= sizes[b]) continue;
+      const int order = compare(inner_first[below], inner_first[at]);
+      if (order < 0) break;
+      if (order == 0) continue;
       std::swap(inner_first[below], inner_first[at]);
       at = below;
     }

@@ -18,6 +18,8 @@ DimVector channels_inmost_strides(const DimVector& sizes);
 bool is_channels_last(const DimVector& sizes, const DimVector& strides);
 /// Contiguous strides with dimensions in the order of size of the given strides.
 DimVector dense_strides_like(const DimVector& sizes, const DimVector& strides);
+/// The same for several operands: of two dimensions the first decides in which neither is broadcast (stride 0).
+DimVector dense_strides_like(const DimVector& sizes, ArrayRef<DimVector> operands);
 /// Throws where the product overflows.
 int64_t numel(const DimVector& sizes);
 /// What `elements` of `item` bytes take; throws where the product overflows.

@@ -155,6 +155,23 @@ DimVector broadcast_sizes(const char* name, ArrayRef<const Tensor*> tensors) {
   return out;
 }
 
+namespace {
+// Of operands that are all broadcast: contiguous where they are.
+DimVector strides_of_broadcast(const DimVector& sizes, ArrayRef<const Tensor*> ins) {
+  bool contiguous = true;
+  for (const Tensor* t : ins) contiguous = contiguous && (t->impl().is_deferred() || t->impl().physically_contiguous());
+  if (contiguous) return geometry::contiguous_strides(sizes);
+  std::vector<DimVector> operands;
+  for (const Tensor* t : ins) {
+    const DimVector &s = t->impl().sizes(), strides(t->strides());
+    operands.emplace_back(sizes.size(), 0);
+    for (size_t d = 0; d < s.size(); ++d)
+      if (const size_t at = sizes.size() - s.size() + d; s[d] == sizes[at]) operands.back()[at] = strides[d];
+  }
+  return geometry::dense_strides_like(sizes, operands);
+}
+}  // namespace
+
 Tensor empty_elementwise(const DimVector& sizes, ScalarType dtype, ArrayRef<const Tensor*> ins) {
   const Tensor* model_tensor = nullptr;
   Device device = kCPU;
@@ -165,7 +182,9 @@ Tensor empty_elementwise(const DimVector& sizes, ScalarType dtype, ArrayRef<cons
   }
   DimVector strides;
   bool deferred = false;
-  if (!model_tensor || model_tensor->impl().physically_contiguous()) {
+  if (!model_tensor) {
+    strides = strides_of_broadcast(sizes, ins);
+  } else if (model_tensor->impl().physically_contiguous()) {
     strides = geometry::contiguous_strides(sizes);
   } else {
     const Physical model(*model_tensor);

@@ -4,6 +4,7 @@
 
 #include <halfbridge/grad_mode.h>
 
+#include "autograd/record.h"
 #include "backend/conv.h"
 #include "core/geometry.h"
 #include "core/physical.h"
@@ -84,9 +85,25 @@ Tensor empty_in_layout_of(const Tensor& model, IntArrayRef sizes) {
   return empty(sizes, model.options(), last ? geometry::channels_last_format(sizes.size()) : MemoryFormat::Contiguous);
 }
 
+Tensor in_strides(const Tensor& t, const DimVector& strides) {
+  if (t.strides() == IntArrayRef(strides)) return t;
+  Tensor out = empty_strided(t.sizes(), strides, t.options());
+  {
+    NoGradGuard no_history;
+    out.copy_(t);
+  }
+  if (needs_grad(t)) record("CloneBackward0", out, {&t}, [](Backward& b) -> variable_list { return {b.grad()}; });
+  return out;
+}
+
+DimVector strides_of_clone(const Tensor& t) {
+  const DimVector &sizes = t.impl().sizes(), strides(t.strides());
+  return geometry::is_dense(sizes, strides) ? strides : geometry::dense_strides_like(sizes, strides);
+}
+
 Tensor in_layout_of(const Tensor& model, const Tensor& result) {
   if (result.dim() != model.dim() || !is_visibly_channels_last(model)) return result;
-  return result.contiguous(geometry::channels_last_format(result.sizes().size()));
+  return in_strides(result, geometry::channels_last_strides(result.impl().sizes()));
 }
 
 Tensor empty_in_order_of(const Tensor& model, ScalarType dtype) {

@@ -18,6 +18,10 @@ bool is_visibly_channels_last(const Tensor& t);
 /// A new tensor like `model`, of other sizes perhaps: channels-last where the program chose that for `model` and both
 /// have as many dimensions, else contiguous.
 Tensor empty_in_layout_of(const Tensor& model, IntArrayRef sizes);
+/// The values of `t` in memory of these strides, which fill it: `t` itself or a copy that is recorded.
+Tensor in_strides(const Tensor& t, const DimVector& strides);
+/// How a clone of `t` lies in memory.
+DimVector strides_of_clone(const Tensor& t);
 /// `result` in the layout that empty_in_layout_of() would give it: itself, or a copy that is recorded.
 Tensor in_layout_of(const Tensor& model, const Tensor& result);
 /// A new tensor of the strides of `model` where that fills its memory, in whatever order; else contiguous.

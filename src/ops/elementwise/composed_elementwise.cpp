@@ -96,7 +96,7 @@ Tensor copysign(const Tensor& self, const Tensor& other) {
 }
 Tensor copysign(const Tensor& self, const Scalar& other) {
   const Tensor magnitude = as_floating("copysign", self).abs();
-  return std::signbit(other.toDouble()) ? -magnitude : magnitude;
+  return named("CopysignBackward1", std::signbit(other.toDouble()) ? -magnitude : magnitude, self);
 }
 Tensor& copysign_(Tensor& self, const Tensor& other) {
   return inplace("copysign_", self, [&](const Tensor& x) { return copysign(x, other); });
@@ -150,9 +150,10 @@ Tensor logaddexp2(const Tensor& self, const Tensor& other) {
 }
 
 Tensor ldexp(const Tensor& self, const Tensor& other) {
-  if (!is_floating_type(self.scalar_type()) || is_floating_type(other.scalar_type())) return self * exp2(other);
+  if (!is_floating_type(self.scalar_type()) || is_floating_type(other.scalar_type()))
+    return named("LdexpBackward0", self * exp2(other), self);
   // Powers that self's own type does not hold may lead to values that it does.
-  return (self.to(kDouble) * exp2(other.to(kDouble))).to(self.scalar_type());
+  return named("LdexpBackward0", (self.to(kDouble) * exp2(other.to(kDouble))).to(self.scalar_type()), self);
 }
 Tensor& ldexp_(Tensor& self, const Tensor& other) {
   return inplace("ldexp_", self, [&](const Tensor& x) { return ldexp(x, other); });

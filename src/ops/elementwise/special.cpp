@@ -119,7 +119,9 @@ Tensor special_xlog1py(const Scalar& self, const Tensor& other) {
 Tensor special_xlog1py(const Tensor& self, const Scalar& other) {
   return special_xlog1py(self, wrapped_scalar(other, self.device()));
 }
-Tensor xlogy(const Scalar& self, const Tensor& other) { return xlogy(wrapped_scalar(self, other.device()), other); }
+Tensor xlogy(const Scalar& self, const Tensor& other) {
+  return named("XlogyBackward1", xlogy(wrapped_scalar(self, other.device()), other), other);
+}
 
 Tensor gamma_density(const Tensor& a, const Tensor& x) { return exp((a - 1) * log(x) - x - lgamma(a)); }
 

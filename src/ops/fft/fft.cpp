@@ -1,9 +1,12 @@
 // The functions of torch::fft, made of three transforms that have gradients.
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
+#include "autograd/named.h"
 #include "autograd/record.h"
 #include "backend/fft.h"
 #include "core/geometry.h"
@@ -24,12 +27,36 @@ Tensor padded_to(const Tensor& x, int64_t dim, int64_t size) {
   return constant_pad_nd(x, pad, 0);
 }
 
+/// `lines`, whose dimensions are those of `order`, with the dimensions in their own places; no view to the program.
+Tensor back(const Tensor& lines, const DimVector& order) {
+  DimVector place(order.size());
+  for (size_t k = 0; k < order.size(); ++k) place[order[k]] = static_cast<int64_t>(k);
+  return lines.permute(ref(place)).detach();
+}
+
 }  // namespace
 
-Tensor fft_c2c(const Tensor& self, const DimVector& dims, double scale, bool forward) {
-  Tensor out = self.detach().clone(MemoryFormat::Contiguous);
-  for (size_t i = 0; i < dims.size(); ++i)
-    fft_c2c_kernel(self.device())(out, lines_of(out, dims[i]), forward, i + 1 == dims.size() ? scale : 1);
+DimVector fft_order(const Tensor& self, const DimVector& dims, bool one_sided) {
+  const DimVector strides(self.strides());
+  const auto outer = [&](int64_t a, int64_t b) { return strides[a] > strides[b]; };
+  DimVector order(strides.size()), inside = dims;
+  std::iota(order.begin(), order.end(), 0);
+  const auto batch = std::partition(order.begin(), order.end(),
+                                    [&](int64_t d) { return std::find(dims.begin(), dims.end(), d) == dims.end(); });
+  std::sort(order.begin(), batch, outer);
+  std::sort(inside.begin(), inside.end() - one_sided, outer);
+  std::copy(inside.begin(), inside.end(), batch);
+  return order;
+}
+
+Tensor fft_c2c(const Tensor& self, const DimVector& dims, double scale, bool forward, DimVector order) {
+  if (order.empty()) order = fft_order(self, dims, false);
+  const Tensor lines = self.detach().permute(ref(order)).clone(MemoryFormat::Contiguous);
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const int64_t place = std::find(order.begin(), order.end(), dims[i]) - order.begin();
+    fft_c2c_kernel(self.device())(lines, lines_of(lines, place), forward, i + 1 == dims.size() ? scale : 1);
+  }
+  Tensor out = back(lines, order);
   if (needs_grad(self))
     record("FftC2CBackward0", out, {&self},
            [dims, scale, forward](Backward& b) { return gradients(fft_c2c(b.grad(), dims, scale, !forward)); });
@@ -37,13 +64,14 @@ Tensor fft_c2c(const Tensor& self, const DimVector& dims, double scale, bool for
 }
 
 Tensor fft_r2c(const Tensor& self, int64_t dim, double scale) {
-  const Tensor x = self.detach().movedim(dim, -1).contiguous();
+  const DimVector order = fft_order(self, DimVector(1, dim), true);
+  const Tensor x = self.detach().permute(ref(order)).contiguous();
   const int64_t n = self.size(dim);
   DimVector sizes = x.impl().sizes();
   sizes.back() = n / 2 + 1;
   Tensor rows = empty(ref(sizes), x.options().dtype(to_complex_type(x.scalar_type())));
   fft_r2c_kernel(self.device())(rows, x, scale);
-  Tensor out = rows.movedim(-1, dim).detach();
+  Tensor out = back(rows, order);
   if (needs_grad(self))
     record("FftR2CBackward0", out, {&self}, [dim, n, scale](Backward& b) {
       return gradients(real(fft_c2c(padded_to(b.grad(), dim, n), DimVector(1, dim), scale, false)));
@@ -52,12 +80,13 @@ Tensor fft_r2c(const Tensor& self, int64_t dim, double scale) {
 }
 
 Tensor fft_c2r(const Tensor& self, int64_t dim, int64_t n, double scale) {
-  const Tensor x = self.detach().movedim(dim, -1).contiguous();
+  const DimVector order = fft_order(self, DimVector(1, dim), true);
+  const Tensor x = self.detach().permute(ref(order)).contiguous();
   DimVector sizes = x.impl().sizes();
   sizes.back() = n;
   Tensor rows = empty(ref(sizes), x.options().dtype(to_real_type(x.scalar_type())));
   fft_c2r_kernel(self.device())(rows, x, scale);
-  Tensor out = rows.movedim(-1, dim).detach();
+  Tensor out = back(rows, order);
   if (needs_grad(self))
     record("FftC2RBackward0", out, {&self}, [dim, n, scale](Backward& b) {
       const Tensor spectrum = fft_r2c(b.grad(), dim, scale);
@@ -79,6 +108,7 @@ namespace {
 /// Dimensions and the sizes to which they are cut or padded.
 struct Extent {
   DimVector dims, sizes;
+  bool one = false;  // of a function of one dimension
   int64_t count() const {
     int64_t n = 1;
     for (int64_t s : sizes) n *= s;
@@ -124,7 +154,7 @@ Extent one_dim(const char* name, const Tensor& self, std::optional<int64_t> n, i
   const int64_t d = geometry::wrap_dim(name, dim, self.dim(), false);
   const int64_t size = n.value_or(self.size(d));
   check_points(name, size);
-  return {DimVector(1, d), DimVector(1, size)};
+  return {DimVector(1, d), DimVector(1, size), true};
 }
 
 Extent many_dims(const char* name, const Tensor& self, OptionalIntArrayRef s, OptionalIntArrayRef dim) {
@@ -151,7 +181,11 @@ Extent many_dims(const char* name, const Tensor& self, OptionalIntArrayRef s, Op
 
 Tensor c2c(const char* name, const Tensor& self, const Extent& e, const FftNorm& norm, bool forward) {
   if (e.dims.empty()) return as_complex(name, self).clone();
-  return ops::fft_c2c(resized(as_complex(name, self), e), e.dims, scale_of(norm, forward, e.count()), forward);
+  const Tensor x = resized(as_floating(name, self), e), z = x.to(to_complex_type(x.scalar_type()));
+  const bool of_real = e.one && !x.is_complex();  // LibTorch computes those from half the spectrum
+  const DimVector order = ops::fft_order(of_real ? x : z, e.dims, false);
+  const Tensor out = ops::fft_c2c(z, e.dims, scale_of(norm, forward, e.count()), forward, order);
+  return of_real ? named(forward ? "FftR2CBackward0" : "ConjBackward0", out, self) : out;
 }
 
 /// Forward; a backward one (of ihfft) is its conjugate.
@@ -159,8 +193,12 @@ Tensor r2c(const char* name, const Tensor& self, const Extent& e, const FftNorm&
   check_real(name, self);
   HB_CHECK(!e.dims.empty(), "[", name, "] ", name, " must transform at least one axis");
   const double scale = scale_of(norm, forward, e.count());
-  Tensor out = ops::fft_r2c(resized(as_floating(name, self), e), e.dims.back(), scale);
-  if (e.dims.size() > 1) out = ops::fft_c2c(out, DimVector(e.dims.begin(), e.dims.end() - 1), 1, true);
+  const Tensor x = resized(as_floating(name, self), e);
+  Tensor out = ops::fft_r2c(x, e.dims.back(), scale);
+  if (e.dims.size() > 1) {
+    out = ops::fft_c2c(out, DimVector(e.dims.begin(), e.dims.end() - 1), 1, true, ops::fft_order(x, e.dims, true));
+    out = named("FftR2CBackward0", out, self);
+  }
   return forward ? out : conj(out);
 }
 

@@ -59,17 +59,15 @@ Tensor row_index(const char* name, const Tensor& index) {
   return ops::index_tensor(name, index);
 }
 
+Tensor long_row_index(const char* name, const Tensor& index) {
+  HB_CHECK(index.scalar_type() == kLong, "[", name, "] Expected a long tensor for index, but got ",
+           toString(index.scalar_type()));
+  return row_index(name, index);
+}
+
 /// Of integral tensors a factor's fraction does not count.
 Scalar factor_of(const Tensor& self, const Scalar& alpha) {
   return alpha.isFloatingPoint() && isIntegralType(self.scalar_type(), true) ? Scalar(alpha.toLong()) : alpha;
-}
-
-/// `values`, which is contiguous, in the order in which `self` lies in memory. Without history.
-Tensor as_self_lies(const Tensor& self, const Tensor& values) {
-  if (self.is_contiguous()) return values;
-  NoGradGuard no_history;
-  Tensor out = ops::empty_in_order_of(self, values.scalar_type());
-  return out.is_contiguous() ? values : out.copy_(values);
 }
 
 /// A source for the rows of self at `count` indices.
@@ -139,7 +137,7 @@ Tensor index_add(const Tensor& self, int64_t dim, const Tensor& index, const Ten
 Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
   HB_AUTOCAST(index_copy, widest, as_is, self, dim, index, source);
   const int64_t d = geometry::wrap_dim("index_copy", dim, self.dim());
-  const Tensor at = row_index("index_copy", index);
+  const Tensor at = long_row_index("index_copy", index);
   check_source("index_copy", self, d, at.numel(), source);
   Tensor out = ops::with_rows_put("index_copy", self, d, at, source.detach(), PutOp::assign);
   if (needs_grad(self, source))
@@ -163,7 +161,8 @@ Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Sc
   DimVector shape = self.impl().sizes();
   if (!shape.empty()) shape[d] = at.numel();
   const Tensor rows = full(IntArrayRef(shape.data(), shape.size()), value, self.options());
-  Tensor out = as_self_lies(self, ops::with_rows_put("index_fill", self, d, at, rows, PutOp::assign));
+  Tensor out =
+      ops::in_strides(ops::with_rows_put("index_fill", self, d, at, rows, PutOp::assign), ops::strides_of_clone(self));
   if (needs_grad(self))
     record("IndexFillBackward0", out, {&self}, {SavedTensor::input(at)},
            [d](Backward& b, auto& s) { return gradients(index_fill(b.grad(), d, s[0], 0)); });
@@ -187,7 +186,7 @@ Tensor& index_copy_(Tensor& self, int64_t dim, const Tensor& index, const Tensor
   HB_ONE_DEVICE(index_copy_, self, index, source);
   const auto direct = [&](Tensor& t) {
     const int64_t d = geometry::wrap_dim("index_copy_", dim, t.dim());
-    const Tensor at = row_index("index_copy_", index);
+    const Tensor at = long_row_index("index_copy_", index);
     check_source("index_copy_", t, d, at.numel(), source);
     ops::put_rows_into("index_copy_", t, d, at, source, PutOp::assign);
   };
@@ -202,7 +201,9 @@ Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Te
   HB_FUNCTION(index_fill, self, dim, index, value);
   HB_CHECK(value.dim() == 0, "[index_fill] Only supports 0-dimensional value tensor, but got tensor with ", value.dim(),
            " dimension(s)");
-  return masked_fill(self, index_fill(zeros(self.sizes(), self.options().dtype(kBool)), dim, index, 1), value);
+  const Tensor places = index_fill(zeros(self.sizes(), self.options().dtype(kBool)), dim, index, 1);
+  const Tensor out = ops::in_strides(masked_fill(self, places, value), ops::strides_of_clone(self));
+  return named("IndexFillBackward1", out, self);
 }
 Tensor& index_fill_(Tensor& self, int64_t dim, const Tensor& index, const Tensor& value) {
   return inplace("index_fill_", self, [&](const Tensor& old) { return index_fill(old, dim, index, value); }, nullptr,
@@ -255,7 +256,7 @@ Tensor put(const Tensor& self, const Tensor& index, const Tensor& source, bool a
            "[put] Expected source and index to have the same number of elements, but got source.numel() = ",
            source.numel(), ", index.numel() = ", index.numel());
   const Tensor at = ops::wrapped_index(index.reshape(-1), self.numel());
-  Tensor out = as_self_lies(self, put_flat(self.detach(), at, source.detach(), accumulate));
+  Tensor out = ops::in_strides(put_flat(self.detach(), at, source.detach(), accumulate), ops::strides_of_clone(self));
   if (needs_grad(self, source))
     record("PutBackward0", out, {&self, &source}, {SavedTensor::input(at)},
            [accumulate, shape = source.impl().sizes()](Backward& b, auto& s) {

@@ -7,8 +7,10 @@
 #include "autocast/autocast.h"
 #include "autograd/named.h"
 #include "autograd/record.h"
+#include "core/geometry.h"
 #include "core/loop.h"
 #include "ops/common/inplace.h"
+#include "ops/common/layout.h"
 #include "ops/elementwise/elementwise_op.h"
 #include "ops/indexing/index_op.h"
 #include "ops/reduction/reduce_op.h"
@@ -104,9 +106,10 @@ Viewed apply_views(const Tensor& self, ArrayRef<TensorIndex> indices) {
 
 /// Masks turned into positions, all indices broadcast together, negative ones wrapped.
 struct Advanced {
-  std::vector<int64_t> dims;   // indexed dimensions of self, ascending
-  std::vector<int64_t> shape;  // common shape of the indices
-  Tensor linear;               // (numel of shape) position in the flattened indexed dimensions
+  std::vector<int64_t> dims;       // indexed dimensions of self, ascending
+  std::vector<int64_t> shape;      // common shape of the indices
+  Tensor linear;                   // (numel of shape) position in the flattened indexed dimensions
+  std::vector<DimVector> strides;  // of each index in the common shape
   bool adjacent = true;
 };
 
@@ -163,6 +166,7 @@ Advanced prepare(const Tensor& self, const IndexList& list) {
                      IntArrayRef(a.shape), ", ", t.sizes());
     a.shape = broadcast_shapes(a.shape, t.sizes());
   }
+  for (const Tensor& t : e.indices) a.strides.emplace_back(t.expand(a.shape).strides());
   for (size_t k = 0; k < e.indices.size(); ++k) {
     const int64_t n = self.size(a.dims[k]);
     const Tensor index = ops::in_range("index", e.indices[k], n, a.dims[k]);
@@ -224,6 +228,23 @@ struct Flattened {
   }
 };
 
+/// In what order LibTorch's loop over self and the indices lays the result out.
+DimVector result_strides(const Tensor& self, const Advanced& a, const Flattened& f) {
+  const DimVector shape(f.result_shape(a));
+  const size_t before = f.before.size(), taken = a.shape.size();
+  std::vector<DimVector> operands(1, DimVector(shape.size(), 0));
+  for (size_t d = 0, at = 0; d < static_cast<size_t>(self.dim()); ++d) {
+    if (std::find(a.dims.begin(), a.dims.end(), static_cast<int64_t>(d)) != a.dims.end()) continue;
+    operands[0][at < before ? at : at + taken] = self.stride(static_cast<int64_t>(d));
+    ++at;
+  }
+  for (const DimVector& strides : a.strides) {
+    operands.emplace_back(shape.size(), 0);
+    for (size_t d = 0; d < taken; ++d) operands.back()[before + d] = strides[d];
+  }
+  return geometry::dense_strides_like(shape, operands);
+}
+
 bool any_given(const IndexList& list) {
   return std::any_of(list.begin(), list.end(), [](const auto& i) { return i && i->defined(); });
 }
@@ -276,8 +297,10 @@ Tensor index(const Tensor& self, const std::vector<std::optional<Tensor>>& indic
   const Advanced a = prepare(self, indices);
   const Flattened f(self, a);
   const std::vector<int64_t> shape = f.result_shape(a);
-  const Tensor picked = index_select(f.flat(self), f.dim(), a.linear);
-  return named("IndexBackward0", picked.sizes() == IntArrayRef(shape) ? picked : picked.reshape(shape), self);
+  Tensor picked = index_select(f.flat(self), f.dim(), a.linear);
+  if (picked.sizes() != IntArrayRef(shape)) picked = picked.reshape(shape);
+  const bool contiguous = self.is_contiguous() && a.shape.size() < 2;
+  return named("IndexBackward0", contiguous ? picked : ops::in_strides(picked, result_strides(self, a, f)), self);
 }
 
 Tensor index_put(const Tensor& self, const std::vector<std::optional<Tensor>>& indices, const Tensor& value,
@@ -289,14 +312,15 @@ Tensor index_put(const Tensor& self, const std::vector<std::optional<Tensor>>& i
   if (mask && value.scalar_type() == self.scalar_type()) {
     Tensor whole = *mask;
     while (whole.dim() < self.dim()) whole = whole.unsqueeze(-1);
-    return masked_fill(self, whole, value.reshape(IntArrayRef()));
+    const Tensor out = masked_fill(self, whole, value.reshape(IntArrayRef()));
+    return named("IndexPutBackward0", ops::in_strides(out, ops::strides_of_clone(self)), self);
   }
   const Advanced a = prepare(self, indices);
   const Flattened f(self, a);
   const std::vector<int64_t> wanted = f.result_shape(a);
   const Tensor v = without_leading_ones(value, wanted.size());
   check_value(self, v, wanted);
-  Tensor out = put_without_history(self, a, f, v, accumulate);
+  Tensor out = ops::in_strides(put_without_history(self, a, f, v, accumulate), ops::strides_of_clone(self));
   if (needs_grad(self, v))
     record("IndexPutBackward0", out, {&self, &v}, [indices, accumulate, wanted](Backward& b) {
       Tensor gx = b.grad(), gv;

@@ -4,6 +4,7 @@
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
+#include "autograd/named.h"
 #include "autograd/record.h"
 #include "core/empty_contiguous.h"
 #include "core/geometry.h"
@@ -285,7 +286,8 @@ Tensor index_reduce(const Tensor& self, int64_t dim, const Tensor& index, const 
   // A row of the source goes where its index says: the same index for all its elements.
   std::vector<int64_t> shape(static_cast<size_t>(self.dim()), 1);
   if (!shape.empty()) shape[d] = index.numel();
-  return scatter_reduce(self, d, index.reshape(shape).expand(source.sizes()), source, reduce, include_self);
+  const Tensor places = index.reshape(shape).expand(source.sizes());
+  return named("IndexReduceBackward0", scatter_reduce(self, d, places, source, reduce, include_self), self);
 }
 Tensor& index_reduce_(Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce,
                       bool include_self) {

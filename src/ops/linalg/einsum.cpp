@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string>
 
 #include "autocast/autocast.h"
@@ -67,7 +68,7 @@ Operand normalise(Tensor t, Labels labels) {
   std::vector<int64_t> order(labels.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
   std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return labels[a] < labels[b]; });
-  Operand out{order.empty() ? t : t.permute(order), {}};
+  Operand out{std::is_sorted(order.begin(), order.end()) ? t : t.permute(order), {}};
   for (int64_t o : order) out.labels.push_back(labels[o]);
   return out;
 }
@@ -104,6 +105,19 @@ Group group(const Operand& x, const Labels& labels) {
   return g;
 }
 
+/// Each element times each, but for labels that both have.
+Operand product_of_elements(const Operand& a, const Operand& b) {
+  Labels labels;
+  std::set_union(a.labels.begin(), a.labels.end(), b.labels.begin(), b.labels.end(), std::back_inserter(labels));
+  const auto spread = [&](const Operand& x) {
+    Tensor t = x.tensor;
+    for (size_t d = 0; d < labels.size(); ++d)
+      if (!has(x.labels, labels[d])) t = t.unsqueeze(static_cast<int64_t>(d));
+    return t;
+  };
+  return {spread(a) * spread(b), labels};
+}
+
 Operand contract(Operand a, Operand b, const std::vector<bool>& needed_later) {
   // What only one operand has and nobody needs is summed before the product.
   std::vector<bool> keep_a = needed_later, keep_b = needed_later;
@@ -131,6 +145,8 @@ Operand contract(Operand a, Operand b, const std::vector<bool>& needed_later) {
       if (na < nb || (na == 1 && nb == 0)) grow(a, nb);
       if (nb < na || (nb == 1 && na == 0)) grow(b, na);
     }
+  // Without a sum it is not a product of matrices, which autocast would run in half.
+  if (inner.empty()) return product_of_elements(a, b);
   const auto matrix = [&](const Operand& x, const Labels& rows, const Labels& cols) {
     const Group s = group(x, stacked), r = group(x, rows), c = group(x, cols);
     std::vector<int64_t> order = s.order;
@@ -138,9 +154,9 @@ Operand contract(Operand a, Operand b, const std::vector<bool>& needed_later) {
     order.insert(order.end(), c.order.begin(), c.order.end());
     return (order.empty() ? x.tensor : x.tensor.permute(order)).reshape({s.size, r.size, c.size});
   };
-  // Without a sum it is not a product of matrices, which autocast would run in half.
-  const Tensor x = matrix(a, left, inner), y = matrix(b, inner, right);
-  const Tensor product = inner.empty() ? x * y : matmul(x, y);
+  // As LibTorch does: what comes first in the result lies outside.
+  if (!left.empty() && !right.empty() && right[0] < left[0]) std::swap(a, b), std::swap(left, right);
+  const Tensor product = matmul(matrix(a, left, inner), matrix(b, inner, right));
   DimVector sizes = group(a, stacked).sizes;
   for (int64_t n : group(a, left).sizes) sizes.push_back(n);
   for (int64_t n : group(b, right).sizes) sizes.push_back(n);
@@ -205,6 +221,15 @@ Equation parse(std::string_view text, TensorList operands) {
     for (int l = 0; l < kLetters; ++l)
       if (seen[l] == 1) e.result.push_back(l);
   }
+  // From here on the labels of the result come first, in its order: so the products lie in memory as LibTorch's.
+  std::array<int, kLabels> rank{};
+  int next = 0;
+  for (int l : e.result) rank[l] = next++;
+  for (int l = 0; l < kLabels; ++l)
+    if (!has(e.result, l)) rank[l] = next++;
+  for (Labels& term : e.terms)
+    for (int& l : term) l = rank[l];
+  for (int& l : e.result) l = rank[l];
   return e;
 }
 
@@ -232,7 +257,7 @@ Tensor einsum(std::string_view equation, TensorList operands, OptionalIntArrayRe
   std::vector<int64_t> order;
   for (int l : e.result)
     order.push_back(std::find(current.labels.begin(), current.labels.end(), l) - current.labels.begin());
-  return order.empty() ? current.tensor : current.tensor.permute(order);
+  return std::is_sorted(order.begin(), order.end()) ? current.tensor : current.tensor.permute(order);
 }
 
 Tensor tensordot(const Tensor& self, const Tensor& other, IntArrayRef dims_self, IntArrayRef dims_other) {

@@ -8,6 +8,7 @@
 
 #include "autocast/autocast.h"
 
+#include "autograd/named.h"
 #include "autograd/record.h"
 #include "core/geometry.h"
 #include "ops/common/integers_in_double.h"
@@ -110,13 +111,10 @@ DimVector output_sizes(const Tensor& x, const PoolWindows& w) {
 
 // Names of nodes for one, two and three dimensions.
 using NodeNames = const char* const[3];
-constexpr NodeNames kAverage{"AvgPool1DBackward0", "AvgPool2DBackward0", "AvgPool3DBackward0"};
-constexpr NodeNames kAdaptiveAverage{"AdaptiveAvgPool1DBackward0", "AdaptiveAvgPool2DBackward0",
-                                     "AdaptiveAvgPool3DBackward0"};
-constexpr NodeNames kLargest{"MaxPool1DWithIndicesBackward0", "MaxPool2DWithIndicesBackward0",
-                             "MaxPool3DWithIndicesBackward0"};
-constexpr NodeNames kAdaptiveLargest{"AdaptiveMaxPool1DBackward0", "AdaptiveMaxPool2DBackward0",
-                                     "AdaptiveMaxPool3DBackward0"};
+constexpr NodeNames kAverage{"SqueezeBackward1", "AvgPool2DBackward0", "AvgPool3DBackward0"};
+constexpr NodeNames kAdaptiveAverage{"SqueezeBackward1", "AdaptiveAvgPool2DBackward0", "AdaptiveAvgPool3DBackward0"};
+constexpr NodeNames kLargest{"SqueezeBackward1", "MaxPool2DWithIndicesBackward0", "MaxPool3DWithIndicesBackward0"};
+constexpr NodeNames kAdaptiveLargest{"SqueezeBackward1", "AdaptiveMaxPool2DBackward0", "AdaptiveMaxPool3DBackward0"};
 const char* node_name(NodeNames& names, const Tensor& x) { return names[x.dim() - 3]; }
 
 Tensor avg(const Tensor& x, const Windows& w, NodeNames& names = kAverage);
@@ -174,9 +172,11 @@ Tensor max_of(const Tensor& x, const Windows& w, Tensor* index, NodeNames& names
   return out;
 }
 
+/// One image as a batch of one. Its result is contiguous.
 template <class F>
-Tensor batched(const Tensor& x, int dims, const F& f) {
-  return x.dim() == dims + 1 ? f(x.unsqueeze(0)).squeeze(0) : f(x);
+Tensor batched(const Tensor& x, int dims, NodeNames& names, const F& f) {
+  if (x.dim() != dims + 1) return f(x);
+  return named(names[dims - 1], f(x.contiguous().unsqueeze(0)).squeeze(0), x);
 }
 
 Tensor max_pool(const char* name, int dims, const Tensor& x, const PoolArgs& a, Tensor* index) {
@@ -189,7 +189,7 @@ Tensor max_pool(const char* name, int dims, const Tensor& x, const PoolArgs& a, 
   }
   check_input(name, x, dims);
   const Tensor out =
-      batched(x, dims, [&](const Tensor& t) { return max_of(t, plain_windows(name, t, dims, a), index); });
+      batched(x, dims, kLargest, [&](const Tensor& t) { return max_of(t, plain_windows(name, t, dims, a), index); });
   if (index) *index = (x.dim() == dims + 1 ? index->squeeze(0) : *index).to(kLong);
   return out;
 }
@@ -212,7 +212,7 @@ Tensor avg_pool(const char* name, int dims, const Tensor& x, const PoolArgs& a, 
   HB_CHECK(!divisor || *divisor != 0, "[", name, "] divisor must be not zero");
   if (x.scalar_type() == kLong) return avg_pool_of_integers(name, dims, x, a, divisor);
   check_input(name, x, dims);
-  return batched(x, dims, [&](const Tensor& t) {
+  return batched(x, dims, kAverage, [&](const Tensor& t) {
     Windows w = plain_windows(name, t, dims, a);
     if (divisor) {
       auto own = std::make_shared<PoolWindows>(*w);
@@ -232,14 +232,14 @@ Tensor adaptive_avg(const char* name, int dims, const Tensor& x, IntArrayRef out
     const int64_t last[] = {-1, -2, -3};
     return x.mean(IntArrayRef(last, dims), true);
   }
-  return batched(x, dims,
+  return batched(x, dims, kAdaptiveAverage,
                  [&](const Tensor& t) { return avg(t, adaptive_windows(name, t, dims, output), kAdaptiveAverage); });
 }
 
 TensorTuple2 adaptive_max(const char* name, int dims, const Tensor& x, IntArrayRef output) {
   check_input(name, x, dims);
   Tensor index;
-  const Tensor out = batched(x, dims, [&](const Tensor& t) {
+  const Tensor out = batched(x, dims, kAdaptiveLargest, [&](const Tensor& t) {
     return max_of(t, adaptive_windows(name, t, dims, output), &index, kAdaptiveLargest);
   });
   return {out, (x.dim() == dims + 1 ? index.squeeze(0) : index).to(kLong)};
@@ -267,7 +267,8 @@ Tensor max_unpool(const char* name, int dims, const Tensor& x, const Tensor& ind
     HB_CHECK(low >= 0 && high < plane, "[", name, "] Found an invalid max index: ", low < 0 ? low : high,
              ": expected indices in [0, ", plane, ")");
   }
-  return zeros(flat, x.options()).scatter(start, at, x.flatten(start)).view(full);
+  const Tensor out = zeros(flat, x.options()).scatter(start, at, x.flatten(start)).view(full);
+  return named(dims == 3 ? "MaxUnpool3DBackward0" : "MaxUnpool2DBackward0", ops::in_layout_of(x, out), x);
 }
 
 }  // namespace

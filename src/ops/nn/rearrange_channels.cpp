@@ -11,6 +11,14 @@
 
 namespace hb {
 
+namespace {
+/// `result` as the function `node` gives it: in self's layout and in memory of its own.
+Tensor rearranged(const char* node, const Tensor& self, const Tensor& result) {
+  const Tensor own = result.is_alias_of(self) ? result.clone(MemoryFormat::Contiguous) : result;
+  return named(node, ops::in_layout_of(self, own), self);
+}
+}  // namespace
+
 Tensor pixel_shuffle(const Tensor& self, int64_t r) {
   HB_FUNCTION(pixel_shuffle, self, r);
   HB_CHECK(r < int64_t{1} << 31, "[pixel_shuffle] upscale factor is too large, (upscale_factor)^2 overflowed: ", r);
@@ -29,7 +37,7 @@ Tensor pixel_shuffle(const Tensor& self, int64_t r) {
   std::vector<int64_t> order;
   for (int64_t d = 0; d < n; ++d) order.push_back(d);
   for (int64_t d : {0, 3, 1, 4, 2}) order.push_back(n + d);
-  return named("PixelShuffleBackward0", ops::in_layout_of(self, self.reshape(split).permute(order).reshape(out)), self);
+  return rearranged("PixelShuffleBackward0", self, self.reshape(split).permute(order).reshape(out));
 }
 
 Tensor pixel_unshuffle(const Tensor& self, int64_t r) {
@@ -44,8 +52,7 @@ Tensor pixel_unshuffle(const Tensor& self, int64_t r) {
   std::vector<int64_t> order;
   for (int64_t d = 0; d < n; ++d) order.push_back(d);
   for (int64_t d : {0, 2, 4, 1, 3}) order.push_back(n + d);
-  return named("PixelUnshuffleBackward0", ops::in_layout_of(self, self.reshape(split).permute(order).reshape(out)),
-               self);
+  return rearranged("PixelUnshuffleBackward0", self, self.reshape(split).permute(order).reshape(out));
 }
 
 Tensor channel_shuffle(const Tensor& self, int64_t groups) {
@@ -59,8 +66,7 @@ Tensor channel_shuffle(const Tensor& self, int64_t groups) {
   DimVector split(self.sizes());
   split[1] = groups;
   split.insert(2, self.size(1) / groups);
-  return named("ChannelShuffleBackward0",
-               ops::in_layout_of(self, self.reshape(split).transpose(1, 2).reshape(self.sizes())), self);
+  return rearranged("ChannelShuffleBackward0", self, self.reshape(split).transpose(1, 2).reshape(self.sizes()));
 }
 
 namespace {

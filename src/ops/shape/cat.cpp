@@ -8,6 +8,7 @@
 #include "core/geometry.h"
 #include "core/physical.h"
 #include "ops/common/inplace.h"
+#include "ops/common/layout.h"
 #include "ops/sparse/sparse.h"
 
 namespace hb {
@@ -45,13 +46,15 @@ enum class JoinLayout { Contiguous, OfInputs };
 // JoinLayout::OfInputs: the result is channels-last in memory when every input is.
 Tensor empty_cat(TensorList tensors, const DimVector& sizes, ScalarType dtype, JoinLayout layout) {
   bool last = layout == JoinLayout::OfInputs && (sizes.size() == 4 || sizes.size() == 5) && !skipped(model_of(tensors));
-  bool deferred = last;
+  bool deferred = last, any_deferred = false;
   for (const Tensor& t : tensors) {
     if (skipped(t)) continue;
     const Physical now(t);
     last = last && !now->physically_contiguous() && geometry::is_channels_last(now->sizes(), now->physical_strides());
     deferred = deferred && now->is_deferred();
+    any_deferred |= now->is_deferred();
   }
+  last = last && (deferred || !any_deferred);  // the program sees deferred ones as contiguous
   const TensorOptions options = TensorOptions().dtype(dtype).device(tensors[0].device());
   Tensor out = empty(sizes, options, last ? geometry::channels_last_format(sizes.size()) : MemoryFormat::Contiguous);
   if (last && deferred) out.impl().set_deferred();
@@ -129,14 +132,22 @@ Tensor stack(TensorList tensors, int64_t dim) {
   HB_AUTOCAST(stack, widest, as_is, tensors, dim);
   HB_CHECK(!tensors.empty(), "[stack] expects a non-empty TensorList");
   std::vector<Tensor> rows;
+  const Tensor& first = tensors[0];
+  const int64_t at = geometry::wrap_dim("stack", dim, first.dim() + 1);
+  // Channels-last ones are joined as they lie and split by a view, by which LibTorch stacks all.
+  const bool whole = at < first.dim() && ops::is_visibly_channels_last(first);
   for (size_t k = 0; k < tensors.size(); ++k) {
-    HB_CHECK(tensors[k].sizes() == tensors[0].sizes(), "[stack] expects each tensor to be equal size, but got ",
-             tensors[0].sizes(), " at entry 0 and ", tensors[k].sizes(), " at entry ", k);
-    rows.push_back(tensors[k].unsqueeze(dim));
+    HB_CHECK(tensors[k].sizes() == first.sizes(), "[stack] expects each tensor to be equal size, but got ",
+             first.sizes(), " at entry 0 and ", tensors[k].sizes(), " at entry ", k);
+    rows.push_back(whole ? tensors[k] : tensors[k].unsqueeze(at));
   }
-  return named("StackBackward0",
-               joined(rows, geometry::wrap_dim("stack", dim, tensors[0].dim() + 1), JoinLayout::Contiguous),
-               tensors[0]);
+  Tensor out = joined(rows, at, whole ? JoinLayout::OfInputs : JoinLayout::Contiguous);
+  if (whole) {
+    DimVector sizes = first.impl().sizes();
+    sizes.insert(static_cast<size_t>(at), static_cast<int64_t>(tensors.size()));
+    out = out.view(IntArrayRef(sizes));
+  }
+  return named("StackBackward0", out, first);
 }
 
 namespace {

@@ -1,6 +1,7 @@
 // Views of a part of a tensor, or of several parts.
 #include <halfbridge/ops.h>
 
+#include "autograd/named.h"
 #include "autograd/record.h"
 #include "core/geometry.h"
 #include "core/warnings.h"
@@ -290,27 +291,30 @@ std::vector<Tensor> dsplit(const Tensor& self, IntArrayRef indices) { return par
 // A copy of self, where a view has the values of src.
 namespace {
 template <class View>
-Tensor with_part(const char* name, const Tensor& self, const Tensor& src, View view) {
+Tensor with_part(const char* name, const char* node, const Tensor& self, const Tensor& src, View view) {
   Tensor out = self.clone(), part = view(out);
   HB_CHECK(part.sizes().equals(src.sizes()), "[", name, "] expected a source of the part's sizes ", part.sizes(),
            ", got ", src.sizes());
   part.copy_(src);
-  return out;
+  return named(node, out, self);
 }
 }  // namespace
 Tensor select_scatter(const Tensor& self, const Tensor& src, int64_t dim, int64_t index) {
-  return with_part("select_scatter", self, src, [=](const Tensor& t) { return t.select(dim, index); });
+  return with_part("select_scatter", "SelectScatterBackward0", self, src,
+                   [=](const Tensor& t) { return t.select(dim, index); });
 }
 Tensor slice_scatter(const Tensor& self, const Tensor& src, int64_t dim, std::optional<int64_t> start,
                      std::optional<int64_t> end, int64_t step) {
-  return with_part("slice_scatter", self, src, [=](const Tensor& t) { return t.slice(dim, start, end, step); });
+  return with_part("slice_scatter", "SliceScatterBackward0", self, src,
+                   [=](const Tensor& t) { return t.slice(dim, start, end, step); });
 }
 Tensor diagonal_scatter(const Tensor& self, const Tensor& src, int64_t offset, int64_t dim1, int64_t dim2) {
-  return with_part("diagonal_scatter", self, src, [=](const Tensor& t) { return t.diagonal(offset, dim1, dim2); });
+  return with_part("diagonal_scatter", "DiagonalScatterBackward0", self, src,
+                   [=](const Tensor& t) { return t.diagonal(offset, dim1, dim2); });
 }
 Tensor as_strided_scatter(const Tensor& self, const Tensor& src, IntArrayRef size, IntArrayRef stride,
                           std::optional<int64_t> storage_offset) {
-  return with_part("as_strided_scatter", self, src,
+  return with_part("as_strided_scatter", "AsStridedScatterBackward0", self, src,
                    [&](const Tensor& t) { return t.as_strided(size, stride, storage_offset); });
 }
 
