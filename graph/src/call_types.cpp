@@ -10,8 +10,10 @@
 #include "backend/decompositions.h"
 #include "backend/distributions.h"
 #include "backend/elementwise.h"
+#include "backend/embedding_bag.h"
 #include "backend/factories.h"
 #include "backend/fft.h"
+#include "backend/fold.h"
 #include "backend/gemm_epilogue.h"
 #include "backend/grid_sample.h"
 #include "backend/group_norm.h"
@@ -86,8 +88,9 @@ Table* make_table() {
           softmax_backward_kernel, order_kernel, mode_kernel, searchsorted_kernel, scan_kernel, bincount_kernel,
           transpose_list_kernel, log_normal_kernel, standard_gamma_kernel, standard_gamma_grad_kernel,
           dirichlet_grad_kernel, tap_sum_kernel, triangle_kernel, gemm_and_sums_kernel, gemm_epilogue_kernel,
-          group_norm_kernel, group_norm_backward_kernel, embedding_backward_kernel, solve_triangular_kernel,
-          least_squares_kernel, fft_c2c_kernel, rnn_forward_kernel, rnn_backward_kernel, copy_pieces_kernel);
+          group_norm_kernel, group_norm_backward_kernel, embedding_backward_kernel, embedding_bag_kernel, fold_kernel,
+          embedding_bag_backward_kernel, solve_triangular_kernel, least_squares_kernel, fft_c2c_kernel,
+          rnn_forward_kernel, rnn_backward_kernel, copy_pieces_kernel);
   add(*table, exp_formula);  // and all other formulas
 #define HB_ADD(Rule, kernel, name) add(*table, kernel);
   HB_FORALL_UPDATE_RULES(HB_ADD)

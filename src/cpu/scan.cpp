@@ -73,16 +73,22 @@ void accumulate_columns(T* out, const T* in, int64_t n, int64_t stride, int64_t 
   }
 }
 
-template <class T>
-void extremum(T* out, int64_t* at, const T* in, int64_t n, int64_t stride, bool largest) {
+template <bool kLargest, class T>
+void extremum(T* out, int64_t* at, const T* in, int64_t n, int64_t stride) {
   using C = Compared<T>;
   T value = in[0];
   C best = static_cast<C>(value);
   int64_t place = 0;
   for (int64_t i = 0; i < n; ++i) {
     const C v = static_cast<C>(in[i * stride]);
-    // Records are rare: all else is settled by one comparison, which NaN fails.
-    if (!(largest ? v < best : v > best) && (v != v || best == best)) best = v, value = in[i * stride], place = i;
+    const bool behind = kLargest ? v < best : v > best;
+    if constexpr (std::is_integral_v<T>) {  // often equal: without branches, which nobody could foretell
+      best = behind ? best : v, place = behind ? place : i;
+      value = static_cast<T>(best);
+    } else if (!behind && (v != v || best == best)) {
+      // Records are rare: all else is settled by one comparison, which NaN fails.
+      best = v, value = in[i * stride], place = i;
+    }
     out[i * stride] = value;
     at[i * stride] = place;
   }
@@ -106,8 +112,10 @@ void scan_lines(T* out, int64_t* at, const T* in, Lines l, ScanOp op) {
   parallel_for(0, l.outer * l.inner, std::max<int64_t>(1, kGrain / (4 * l.n)), [&](int64_t b, int64_t e) {
     for (int64_t i = b; i < e; ++i) {
       const int64_t from = i / l.inner * l.n * l.inner + i % l.inner;
-      if (op == ScanOp::max || op == ScanOp::min)
-        extremum(out + from, at + from, in + from, l.n, l.inner, op == ScanOp::max);
+      if (op == ScanOp::max)
+        extremum<true>(out + from, at + from, in + from, l.n, l.inner);
+      else if (op == ScanOp::min)
+        extremum<false>(out + from, at + from, in + from, l.n, l.inner);
       else if constexpr (is_half_v<T>)
         accumulate_half(out + from, in + from, l.n, op);
       else

@@ -3,6 +3,7 @@
 // host and device.
 
 #include "formulas/complex_math.h"
+#include "formulas/vector_special.h"
 
 namespace hb::formula {
 
@@ -20,6 +21,15 @@ struct Formula {
 /// complex numbers, which have no order, is so with few exceptions.
 template <class F>
 constexpr bool modular = F::kinds == Kinds::numbers;
+
+/// e^x where what is near 0 may be 0; of a real number without a call of the library.
+template <class T>
+HB_HD_ALWAYS T quick_exp(T x) {
+  if constexpr (std::is_floating_point_v<T>)
+    return math::quick_exp(x);
+  else
+    return math::exp(x);
+}
 
 /// Formulas of exponentials that call no library for a float (vector_special.h).
 template <class F>

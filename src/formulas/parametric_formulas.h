@@ -128,6 +128,13 @@ struct lerp : Formula<3, 0, Kinds::floats, 2> {
     return math::abs(w) < T(0.5) ? a + w * d : b - d * (T(1) - w);
   }
 };
+/// Operands a, b; p: weight.
+struct lerp_number : Formula<2, 1, Kinds::floats, 2> {
+  template <class T>
+  static HB_HD T apply(const T* p, T a, T b) {
+    return lerp::apply<T>(nullptr, a, b, p[0]);
+  }
+};
 /// a + p0 b c
 struct addcmul : Formula<3, 1, Kinds::numbers> {
   template <class T>

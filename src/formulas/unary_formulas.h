@@ -74,7 +74,7 @@ struct abs : Formula<1, 0, Kinds::numbers> {
     return static_cast<Bits>(x & ~sign_bit<Bits>);
   }
 };
-HB_ANY_FORMULA(sign, all, T((x > T(0)) - (x < T(0))))
+HB_ANY_FORMULA(sign, all, x > T(0) ? T(1) : x < T(0) ? T(-1) : T(0))
 HB_ANY_FORMULA(relu, all, x < T(0) ? T(0) : x)
 HB_ANY_FORMULA(logical_not, numbers, T(x == T(0)))
 HB_ANY_FORMULA(isnan, numbers, T(x != x))
@@ -152,10 +152,16 @@ struct tanh : Formula<1, 0, Kinds::field, 8> {
       return math::tanh_at_its_ends(x);
   }
 };
-HB_FIELD_FORMULA(sigmoid, 8, T(1) / (T(1) + math::exp(-x)))
-HB_FLOAT_FORMULA(silu, 8, x / (T(1) + math::exp(-x)))
+HB_FIELD_FORMULA(sigmoid, 8, T(1) / (T(1) + quick_exp(-x)))
+HB_FLOAT_FORMULA(silu, 8, x / (T(1) + quick_exp(-x)))
+template <>
+inline constexpr bool own_arithmetic<sqrt> = true;
 template <>
 inline constexpr bool own_arithmetic<erf> = true;
+template <>
+inline constexpr bool own_arithmetic<sigmoid> = true;
+template <>
+inline constexpr bool own_arithmetic<silu> = true;
 HB_FLOAT_FORMULA(mish, 16, x* math::tanh(math::log1p(math::exp(x))))
 HB_FLOAT_FORMULA(log_sigmoid, 16, (x < T(0) ? x : x != x ? x : T(0)) - math::log1p(exact::exp(-math::abs(x))))
 struct hardsigmoid : Formula<1, 0, Kinds::floats> {

@@ -22,39 +22,42 @@ HB_HD_ALWAYS T horner(T x, T c, More... more) {
   return fma(x, horner(x, static_cast<T>(more)...), c);
 }
 
-/// e^x within 1 ULP or so; where the result is below the smallest normal number it is 0.
+/// e^x within 1 ULP or so; where the result is not above the smallest normal numbers it is 0.
 HB_HD_ALWAYS float quick_exp(float x) {
 #ifdef __CUDA_ARCH__
   return exp(x);
 #else
-  const float above = -87.4f > x ? -87.4f : x,
-              clipped = 88.8f < above ? 88.8f : above;  // one instruction each; keeps NaN
-  const float magic = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer, which stands in the lowest bits
-  const float shifted = fma(clipped, 1.44269504088896341f, magic), n = shifted - magic;
+  const float clipped = x < -87.6f ? -87.6f : x;  // one instruction; keeps NaN
+  // 1.5 * 2^23 and the bias of 2^(n - 1): adding it rounds to an integer n, which stands in the lowest bits. It is cut
+  // off there at 128: two choices among floats would become one of three, which takes six instructions.
+  const float magic = 12583038.0f;
+  const int32_t most = __builtin_bit_cast(int32_t, 12583038.0f + 128.0f);
+  const int32_t rounded = __builtin_bit_cast(int32_t, fma(clipped, 1.44269504088896341f, magic));
+  const int32_t shifted = rounded < most ? rounded : most;
+  const float n = __builtin_bit_cast(float, shifted) - magic;
   const float r = fma(n, -1.42860677e-6f, fma(n, -0.693145751953125f, clipped));
-  const float p = 1 + fma(horner(r, 5.0000001201e-1f, 1.6666665459e-1f, 4.1665795894e-2f, 8.3334519073e-3f,
-                                 1.3981999507e-3f, 1.9875691500e-4f),
-                          r * r, r);
-  // p times 2^n, by its exponent: right where the result is a normal number. NaN stays NaN.
-  const float y =
-      __builtin_bit_cast(float, __builtin_bit_cast(uint32_t, p) + (__builtin_bit_cast(uint32_t, shifted) << 23));
-  return x < -87.33f ? 0.0f : x < 88.72284f ? y : x * infinity<float>;
+  const float twice = horner(r, 2.0f, 2.0f, 2 * 0.49999994040f, 2 * 0.16666521132f, 2 * 0.041668388993f,
+                             2 * 0.0083687165752f, 2 * 0.0013814598788f);
+  // Times 2^(n - 1): 0 at the lower end; what is too large becomes infinite by itself.
+  return twice * __builtin_bit_cast(float, static_cast<uint32_t>(shifted) << 23);
 #endif
 }
 HB_HD_ALWAYS double quick_exp(double x) {
 #ifdef __CUDA_ARCH__
   return exp(x);
 #else
-  const double clipped = x > 709.8 ? 709.8 : x < -708 ? -708 : x;
-  const double magic = 0x1.8p52, shifted = fma(clipped, 1.4426950408889634, magic), n = shifted - magic;
+  const double clipped = x < -708.5 ? -708.5 : x;  // as above
+  const double magic = 0x1.8p52 + 1022;
+  const int64_t most = __builtin_bit_cast(int64_t, 0x1.8p52 + 1022 + 1024);
+  const int64_t rounded = __builtin_bit_cast(int64_t, fma(clipped, 1.4426950408889634, magic));
+  const int64_t shifted = rounded < most ? rounded : most;
+  const double n = __builtin_bit_cast(double, shifted) - magic;
   const double r = fma(n, -0x1.cf79abc9e3b3ap-40, fma(n, -0x1.62e42fefap-1, clipped));
-  const double p = 1 + fma(horner(r, 1. / 2, 1. / 6, 1. / 24, 1. / 120, 1. / 720, 1. / 5040, 1. / 40320, 1. / 362880,
-                                  1. / 3628800, 1. / 39916800, 1. / 479001600, 1. / 6227020800),
-                           r * r, r);
-  // 2^(n - 1), as 2^1024 is not a number, and 2 more.
-  const uint64_t exponent = (__builtin_bit_cast(uint64_t, shifted) + 1022) << 52;
-  const double y = 2 * (p * __builtin_bit_cast(double, exponent));
-  return x < -708 ? 0.0 : x > 709.782712893384 ? infinity<double> : x != x ? x : y;
+  const double twice = horner(r, 2.0, 2.0, 2 * 0.5000000000000001, 2 * 0.16666666666666669, 2 * 0.04166666666662413,
+                              2 * 0.008333333333330062, 2 * 0.0013888888917213717, 2 * 0.00019841269863053618,
+                              2 * 2.4801521295954376e-05, 2 * 2.7557268459997064e-06, 2 * 2.7620088445409746e-07,
+                              2 * 2.510038549551032e-08);
+  return twice * __builtin_bit_cast(double, static_cast<uint64_t>(shifted) << 52);
 #endif
 }
 

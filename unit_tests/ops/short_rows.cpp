@@ -46,6 +46,28 @@ TEST(ShortRows, ExtremesOfInfinities) {
   }
 }
 
+Tensor gradient(const Tensor& y, const Tensor& x, const Tensor& g) {
+  return hb::autodiff::grad({y}, {x}, {g}, /*retain_graph=*/true)[0];
+}
+
+TEST(ShortRows, GradientsOfRowsTogetherAreThoseOfEachAlone) {
+  hb::manual_seed(3);
+  for (auto dtype : {hb::kFloat, hb::kDouble, hb::kBFloat16, hb::kHalf})
+    for (int64_t n : {1, 2, 7, 16, 33, 100, 3000}) {
+      const Tensor x = (4 * hb::randn({300, n})).to(dtype).set_requires_grad(true), g = hb::randn({300, n}).to(dtype);
+      const auto functions = {+[](const Tensor& t) { return hb::softmax(t, -1); },
+                              +[](const Tensor& t) { return hb::log_softmax(t, -1); },
+                              +[](const Tensor& t) { return hb::layer_norm(t, {t.size(-1)}); }};
+      for (const auto& function : functions) {
+        const Tensor all = gradient(function(x), x, g);
+        for (int64_t r : {0, 2, 17, 299}) {
+          const Tensor row = x.detach()[r].clone().set_requires_grad(true);
+          EXPECT_TRUE(same_bits(all[r], gradient(function(row), row, g[r]))) << n;
+        }
+      }
+    }
+}
+
 TEST(ShortRows, SoftmaxOfRowsTogetherIsThatOfEachAlone) {
   hb::manual_seed(2);
   for (auto dtype : {hb::kFloat, hb::kDouble, hb::kBFloat16, hb::kHalf})

@@ -142,9 +142,38 @@ inline __attribute__((always_inline)) void put_all(const Results<T>& y, int64_t 
   for (int64_t i = done; i < n; ++i) y.put(i, value(i));
 }
 
+template <class F, class T>
+void formula_loop(T* const* out, const T* const* in, int64_t n, const double* params, unsigned set);
+
+/// Whether bf16 is computed by runs: exponentials where results are not stored by store_bf16_runs() anyway.
+template <class F>
+constexpr bool by_runs = !kStoresBf16Lanes && F::cost >= 8;
+
+/// Of bf16 by way of floats, a run at a time: where widening stands in the formula's loop, the compiler takes its
+/// comparisons of numbers for choices among bits, and they become several instructions.
+template <class F>
+void bf16_by_runs(BFloat16* const* out, const BFloat16* const* in, int64_t n, const double* params) {
+  constexpr int64_t kRun = 256;
+  alignas(64) float wide[F::inputs][kRun], computed[kRun];
+  const float* operands[F::inputs];
+  float* const results[] = {computed};
+  for (int k = 0; k < F::inputs; ++k) operands[k] = wide[k];
+  for (int64_t at = 0; at < n; at += kRun) {
+    const int64_t m = std::min(kRun, n - at);
+    for (int k = 0; k < F::inputs; ++k) {
+      const Values<BFloat16, false> values(in[k] + at);
+      for (int64_t i = 0; i < m; ++i) wide[k][i] = values[i];
+    }
+    formula_loop<F, float>(results, operands, m, params, 0);
+    put_all(
+        Results<BFloat16>{out[0] + at}, m, [&](int64_t i) __attribute__((always_inline)) { return computed[i]; });
+  }
+}
+
 /// The plain loop of a formula. The results may stand where an operand stands.
 template <class F, class T>
 void formula_loop(T* const* out, const T* const* in, int64_t n, const double* params, unsigned set) {
+  if constexpr (std::is_same_v<T, BFloat16> && by_runs<F>) return bf16_by_runs<F>(out, in, n, params);
   using C = std::conditional_t<std::is_same_v<T, BFloat16>, float, T>;
   C p[F::params + 1];
   for (int i = 0; i < F::params; ++i) p[i] = static_cast<C>(params[i]);

@@ -48,33 +48,47 @@ void forward(const RowNorm& p, T* y, const T* x, compute_t<T>* mean, compute_t<T
   });
 }
 
+template <class C>
+struct RowSums {
+  C *weight, *bias;  // null where they are not wanted
+};
+
+// One row; `out` may be where its gradient stands.
+template <class C>
+void backward_row(const RowNorm& p, C* out, const C* grad, const C* in, C m, C scale, const C* __restrict weight,
+                  RowSums<C> sums) {
+  const int64_t n = p.n;
+  if (sums.weight) {
+    C* __restrict sum = sums.weight;
+    for (int64_t i = 0; i < n; ++i) sum[i] += grad[i] * (in[i] - m) * scale;
+  }
+  if (sums.bias) {
+    C* __restrict sum = sums.bias;
+    for (int64_t i = 0; i < n; ++i) sum[i] += grad[i];
+  }
+  if (!out) return;
+  const C a = p.rms ? C(0) : sum_over<C>(n, [=](int64_t i) { return grad[i] * weight[i]; }) / static_cast<C>(n);
+  const C b =
+      sum_over<C>(n, [=](int64_t i) { return grad[i] * weight[i] * (in[i] - m); }) * scale * scale / static_cast<C>(n);
+  HB_INDEPENDENT
+  for (int64_t i = 0; i < n; ++i) out[i] = (grad[i] * weight[i] - a - (in[i] - m) * b) * scale;
+}
+
 template <class T>
 void backward_rows(const RowNorm& p, T* grad_x, const T* g, const T* x, const compute_t<T>* mean,
-                   const compute_t<T>* rstd, const compute_t<T>* w, int64_t from, int64_t to, compute_t<T>* dw,
-                   compute_t<T>* db) {
+                   const compute_t<T>* rstd, const compute_t<T>* weight, int64_t from, int64_t to,
+                   RowSums<compute_t<T>> sums) {
   using C = compute_t<T>;
-  const int64_t n = p.n;
-  const C* __restrict weight = w;
-  RunBuffer<T> wide_g(n), wide_x(n);
-  for (int64_t r = from; r < to; ++r) {
-    const C *grad = computable(g + r * n, wide_g.data(), n), *in = computable(x + r * n, wide_x.data(), n);
-    const C m = mean[r], scale = rstd[r];
-    if (dw) {
-      C* __restrict sum = dw;
-      for (int64_t i = 0; i < n; ++i) sum[i] += grad[i] * (in[i] - m) * scale;
-    }
-    if (db) {
-      C* __restrict sum = db;
-      for (int64_t i = 0; i < n; ++i) sum[i] += grad[i];
-    }
-    if (!grad_x) continue;
-    const C a = p.rms ? C(0) : sum_over<C>(n, [=](int64_t i) { return grad[i] * weight[i]; }) / static_cast<C>(n);
-    const C b = sum_over<C>(n, [=](int64_t i) { return grad[i] * weight[i] * (in[i] - m); }) * scale * scale /
-                static_cast<C>(n);
-    C* out = results(grad_x + r * n, wide_g.data());
-    HB_INDEPENDENT
-    for (int64_t i = 0; i < n; ++i) out[i] = (grad[i] * weight[i] - a - (in[i] - m) * b) * scale;
-    finish(out, grad_x + r * n, n);
+  const int64_t n = p.n, at_once = std::min(to - from, rows_together(n));
+  RunBuffer<T> wide_g(at_once * n), wide_x(at_once * n);
+  for (int64_t r = from; r < to; r += at_once) {
+    const int64_t rows = std::min(at_once, to - r);
+    const C* grad = computable(g + r * n, wide_g.data(), rows * n);
+    const C* in = computable(x + r * n, wide_x.data(), rows * n);
+    C* out = grad_x ? results(grad_x + r * n, wide_g.data()) : nullptr;
+    for (int64_t k = 0; k < rows; ++k)
+      backward_row(p, out ? out + k * n : nullptr, grad + k * n, in + k * n, mean[r + k], rstd[r + k], weight, sums);
+    if (out) finish(out, grad_x + r * n, rows * n);
   }
 }
 
@@ -100,8 +114,8 @@ void backward(const RowNorm& p, T* grad_x, void* grad_weight, void* grad_bias, c
   std::vector<C> partial(2 * p.n * threads, C(0));
   parallel_ranges(0, p.rows, threads, [&](int64_t from, int64_t to, int thread) {
     C* mine = partial.data() + 2 * p.n * thread;
-    backward_rows(p, grad_x, g, x, mean, rstd, w.data(), from, to, grad_weight ? mine : nullptr,
-                  grad_bias ? mine + p.n : nullptr);
+    backward_rows(p, grad_x, g, x, mean, rstd, w.data(), from, to,
+                  RowSums<C>{grad_weight ? mine : nullptr, grad_bias ? mine + p.n : nullptr});
   });
   store_sum(grad_weight, p.affine_dtype, partial, p.n, threads, 0);
   store_sum(grad_bias, p.affine_dtype, partial, p.n, threads, p.n);

@@ -49,6 +49,9 @@ class RunBuffer {
   std::vector<compute_t<T>> memory_;
 };
 
+/// How many rows of n values go together: short ones would be widened with more work around the loops than in them.
+inline int64_t rows_together(int64_t n) { return std::max<int64_t>(1, 2048 / std::max<int64_t>(1, n)); }
+
 /// Element-wise over n elements: fn(results, operands, at, count) for runs that begin at element `at`.
 template <class T, size_t N, class F>
 inline void over_runs(int64_t n, T* out, const std::array<const T*, N>& in, const F& fn) {

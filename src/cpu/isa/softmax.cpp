@@ -8,8 +8,6 @@
 namespace hb::cpu::HB_ISA {
 namespace {
 
-constexpr int64_t kTogether = 2048;  // values of rows that go together
-
 // `rows` rows of n values as they are computed with; y may be where they stand. Exponentials go to `powers`, which is y
 // where they are the result.
 template <class C>
@@ -41,6 +39,20 @@ void softmax_row_backward(const C* grad, const C* y, C* out, int64_t n, bool log
   } else {
     HB_INDEPENDENT
     for (int64_t i = 0; i < n; ++i) out[i] = y[i] * (grad[i] - sum);
+  }
+}
+
+// Rows [from, to) of n values; as many are widened at once as go together.
+template <class T>
+void softmax_rows_backward(const T* grad, const T* y, T* out, int64_t n, bool log, int64_t from, int64_t to) {
+  const int64_t at_once = std::min(to - from, rows_together(n));
+  RunBuffer<T> wide_g(at_once * n), wide_y(at_once * n);
+  for (int64_t r = from; r < to; r += at_once) {
+    const int64_t rows = std::min(at_once, to - r), values = rows * n;
+    const auto *g = computable(grad + r * n, wide_g.data(), values), *v = computable(y + r * n, wide_y.data(), values);
+    auto* results_of = results(out + r * n, wide_g.data());
+    for (int64_t i = 0; i < values; i += n) softmax_row_backward(g + i, v + i, results_of + i, n, log);
+    finish(results_of, out + r * n, values);
   }
 }
 
@@ -173,7 +185,7 @@ void softmax(ScalarType dtype, const SoftmaxShape& s, bool log, void* out_data, 
         softmax_columns(in + at, out + at, s.n, s.inner, width, log);
       });
     using C = compute_t<T>;
-    const int64_t at_once = std::max<int64_t>(1, kTogether / std::max<int64_t>(1, s.n));
+    const int64_t at_once = rows_together(s.n);
     parallel_for(0, s.outer, std::max<int64_t>(1, kGrain / 8 / std::max<int64_t>(1, s.n)),
                  [&](int64_t from, int64_t to) {
                    const int64_t most = std::min(at_once, to - from) * s.n;
@@ -202,15 +214,7 @@ void softmax_backward(ScalarType dtype, const SoftmaxShape& s, bool log, void* g
         softmax_columns_backward(grad + at, y + at, out + at, s.n, s.inner, width, log);
       });
     parallel_for(0, s.outer, std::max<int64_t>(1, kGrain / 8 / std::max<int64_t>(1, s.n)),
-                 [&](int64_t from, int64_t to) {
-                   RunBuffer<T> wide_g(s.n), wide_y(s.n);
-                   for (int64_t r = from; r < to; ++r) {
-                     const auto* g = computable(grad + r * s.n, wide_g.data(), s.n);
-                     auto* to_row = results(out + r * s.n, wide_g.data());
-                     softmax_row_backward(g, computable(y + r * s.n, wide_y.data(), s.n), to_row, s.n, log);
-                     finish(to_row, out + r * s.n, s.n);
-                   }
-                 });
+                 [&](int64_t from, int64_t to) { softmax_rows_backward(grad, y, out, s.n, log, from, to); });
   });
 }
 HB_REGISTER_ISA(softmax_backward_kernel, softmax_backward);

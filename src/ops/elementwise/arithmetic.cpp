@@ -308,8 +308,12 @@ Tensor lerp_forward(const Tensor& self, const Tensor& end, const W& weight) {
            " for `end`, got ", toString(end.scalar_type()));
   const ScalarType t = self.scalar_type();
   HB_CHECK(is_floating_type(t), "[lerp] expected floating tensors, got ", toString(t));
-  if constexpr (std::is_same_v<W, Scalar>) check_factor_fits("lerp", t, weight);
-  return ops::launch_new("lerp", lerp_formula, compute_type(t), t, {self, end, weight});
+  if constexpr (std::is_same_v<W, Scalar>) {
+    check_factor_fits("lerp", t, weight);
+    return ops::launch_new("lerp", lerp_number_formula, compute_type(t), t, {self, end}, weight.toDouble());
+  } else {
+    return ops::launch_new("lerp", lerp_formula, compute_type(t), t, {self, end, weight});
+  }
 }
 
 }  // namespace
@@ -344,8 +348,8 @@ Tensor& lerp_(Tensor& self, const Tensor& end, const Scalar& weight) {
   HB_CHECK(self.scalar_type() == end.scalar_type() && self.is_floating_point(),
            "[lerp_] expected floating tensors of one dtype, got ", toString(self.scalar_type()), " and ",
            toString(end.scalar_type()));
-  return ops::launch_inplace("lerp_", lerp_formula, compute_type(self.scalar_type()), self.scalar_type(), self,
-                             {self, end, weight});
+  return ops::launch_inplace("lerp_", lerp_number_formula, compute_type(self.scalar_type()), self.scalar_type(), self,
+                             {self, end}, weight.toDouble());
 }
 
 Tensor& lerp_(Tensor& self, const Tensor& end, const Tensor& weight) {

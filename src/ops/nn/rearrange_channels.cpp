@@ -5,6 +5,7 @@
 
 #include "autograd/named.h"
 #include "autograd/record.h"
+#include "backend/fold.h"
 #include "core/function_watch.h"
 #include "ops/common/layout.h"
 #include "ops/common/refused_dtypes.h"
@@ -71,11 +72,6 @@ Tensor channel_shuffle(const Tensor& self, int64_t groups) {
 
 namespace {
 
-// Windows along one dimension.
-struct Windows {
-  int64_t kernel, step, padding, stride, out;
-};
-
 int64_t nth(IntArrayRef list, int d) {
   HB_CHECK(list.size() == 2, "[im2col] expected parameters of 2 values, got ", list);
   return list[d];
@@ -97,6 +93,24 @@ Windows windows(const char* name, int64_t size, int d, IntArrayRef kernel, IntAr
 Tensor windows_element(const Tensor& image, const Windows& h, const Windows& w, int64_t i, int64_t j) {
   return image.slice(2, i * h.step, i * h.step + (h.out - 1) * h.stride + 1, h.stride)
       .slice(3, j * w.step, j * w.step + (w.out - 1) * w.stride + 1, w.stride);
+}
+
+// The images (N, C, height, width) of which `columns` are the windows; without history.
+Tensor folded(const Tensor& columns, const Fold& f, IntArrayRef sizes) {
+  NoGradGuard no_history;
+  if (fold_kernel.available(columns.device()) && columns.is_floating_point()) {
+    const Tensor in = ops::to_contiguous(columns);
+    Tensor out = empty(sizes, columns.options());
+    fold_kernel(columns.device())(columns.scalar_type(), f, out.impl().visible_data(), in.impl().raw_data());
+    return out;
+  }
+  const int64_t n = sizes[0], c = sizes[1];
+  const Tensor image = zeros({n, c, f.height + 2 * f.h.padding, f.width + 2 * f.w.padding}, columns.options());
+  const Tensor split = columns.reshape({n, c, f.h.kernel, f.w.kernel, f.h.out, f.w.out});
+  for (int64_t i = 0; i < f.h.kernel; ++i)
+    for (int64_t j = 0; j < f.w.kernel; ++j)
+      windows_element(image, f.h, f.w, i, j).add_(split.select(2, i).select(2, j));
+  return image.narrow(2, f.h.padding, f.height).narrow(3, f.w.padding, f.width).contiguous();
 }
 
 }  // namespace
@@ -148,15 +162,7 @@ Tensor col2im(const Tensor& self, IntArrayRef output_size, IntArrayRef kernel_si
            "[col2im] expected size of input's dimension 2 to match the calculated number of sliding blocks ", h.out,
            " * ", w.out, " = ", h.out * w.out, ", but got input.size(2)=", self.size(2));
   const int64_t n = self.size(0), c = self.size(1) / (h.kernel * w.kernel);
-  Tensor out;
-  {
-    NoGradGuard no_history;
-    const Tensor image = zeros({n, c, height + 2 * h.padding, width + 2 * w.padding}, self.options());
-    const Tensor columns = self.reshape({n, c, h.kernel, w.kernel, h.out, w.out});
-    for (int64_t i = 0; i < h.kernel; ++i)
-      for (int64_t j = 0; j < w.kernel; ++j) windows_element(image, h, w, i, j).add_(columns.select(2, i).select(2, j));
-    out = image.narrow(2, h.padding, height).narrow(3, w.padding, width).contiguous();
-  }
+  Tensor out = folded(self, Fold{n * c, height, width, h, w}, {n, c, height, width});
   if (needs_grad(self))
     record(
         "Col2ImBackward0", out, {&self},
