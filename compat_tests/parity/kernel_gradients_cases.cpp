@@ -23,16 +23,19 @@ Tensor sum_of(const std::tuple<Tensor, Tensor, Tensor>& t) {
 PARITY_CASE(kernel_gradients, convolution) {
   c.for_dtypes(parity::kFloats, [&](torch::Dtype dtype) {
     const Tensor x = c.randn({2, 4, 7, 6}, dtype), w = c.randn({6, 2, 3, 2}, dtype), g = c.randn({2, 6, 4, 5}, dtype);
-    three(c, "grouped", at::convolution_backward(g, x, w, at::IntArrayRef({6}), {2, 1}, {1, 0}, {1, 1}, false, {0, 0}, 2,
-                                                 Mask3{true, true, true}));
-    three(c, "without input", at::convolution_backward(g, x, w, std::nullopt, {2, 1}, {1, 0}, {1, 1}, false, {0, 0}, 2,
-                                                       {false, true, false}));
+    three(c, "grouped",
+          at::convolution_backward(g, x, w, at::IntArrayRef({6}), {2, 1}, {1, 0}, {1, 1}, false, {0, 0}, 2,
+                                   Mask3{true, true, true}));
+    three(c, "without input",
+          at::convolution_backward(g, x, w, std::nullopt, {2, 1}, {1, 0}, {1, 1}, false, {0, 0}, 2,
+                                   {false, true, false}));
   });
   const Tensor x = c.randn({2, 3, 5}), w = c.randn({3, 4, 3}), g = c.randn({2, 4, 10});
-  three(c, "transposed",
-        torch::convolution_backward(g, x, w, at::IntArrayRef({4}), {2}, {1}, {1}, true, {1}, 1, Mask3{true, true, true}));
-  c.out("forward", at::_convolution(x, c.randn({4, 3, 3}), c.randn({4}), {1}, {1}, {1}, false, {0}, 1, false, false, false,
-                                    false));
+  three(
+      c, "transposed",
+      torch::convolution_backward(g, x, w, at::IntArrayRef({4}), {2}, {1}, {1}, true, {1}, 1, Mask3{true, true, true}));
+  c.out("forward", at::_convolution(x, c.randn({4, 3, 3}), c.randn({4}), {1}, {1}, {1}, false, {0}, 1, false, false,
+                                    false, false));
 }
 
 PARITY_CASE(kernel_gradients, convolution_twice) {
@@ -53,8 +56,8 @@ PARITY_CASE(kernel_gradients, layer_norm) {
       return at::native_layer_norm_backward(g, x, {4, 5}, m, r, w, b, Mask3{true, true, true});
     };
     three(c, "all", all());
-    three(c, "input alone", at::native_layer_norm_backward(g, x, {4, 5}, mean, rstd, std::nullopt, std::nullopt,
-                                                           {true, false, false}));
+    three(c, "input alone",
+          at::native_layer_norm_backward(g, x, {4, 5}, mean, rstd, std::nullopt, std::nullopt, {true, false, false}));
     c.gradients("twice", {x, w, g}, [&] { return sum_of(all()); });
   });
 }
@@ -63,17 +66,16 @@ PARITY_CASE(kernel_gradients, group_norm) {
   const Tensor x = c.randn({2, 6, 3, 2}), w = c.randn({6}), b = c.randn({6}), g = c.randn({2, 6, 3, 2});
   const auto [y, mean, rstd] = torch::native_group_norm(x, w, b, 2, 6, 6, 3, 1e-5);
   three(c, "all", at::native_group_norm_backward(g, x, mean, rstd, w, 2, 6, 6, 3, Mask3{true, true, true}));
-  three(c, "no weight", at::native_group_norm_backward(g, x, mean, rstd, std::nullopt, 2, 6, 6, 3, {true, false, false}));
+  three(c, "no weight",
+        at::native_group_norm_backward(g, x, mean, rstd, std::nullopt, 2, 6, 6, 3, {true, false, false}));
 }
 
 PARITY_CASE(kernel_gradients, batch_norm) {
   const Tensor x = c.randn({5, 4, 3}), w = c.randn({4}), b = c.randn({4}), g = c.randn({5, 4, 3});
   const Tensor mean = c.randn({4}), var = c.rand({4}, torch::kFloat, 0.5, 2);
   const auto [y, m, r] = torch::native_batch_norm(x, w, b, {}, {}, true, 0.1, 1e-5);
-  three(c, "train",
-        at::native_batch_norm_backward(g, x, w, {}, {}, m, r, true, 1e-5, Mask3{true, true, true}));
-  three(c, "eval",
-        at::native_batch_norm_backward(g, x, w, mean, var, {}, {}, false, 1e-5, Mask3{true, true, true}));
+  three(c, "train", at::native_batch_norm_backward(g, x, w, {}, {}, m, r, true, 1e-5, Mask3{true, true, true}));
+  three(c, "eval", at::native_batch_norm_backward(g, x, w, mean, var, {}, {}, false, 1e-5, Mask3{true, true, true}));
 }
 
 PARITY_CASE(kernel_gradients, softmax) {
@@ -95,8 +97,8 @@ PARITY_CASE(kernel_gradients, losses) {
     c.out("mse" + name, torch::mse_loss_backward(g, x, t, reduction));
     c.out("smooth_l1" + name, torch::smooth_l1_loss_backward(g, x, t, reduction, 0.7));
     c.out("huber" + name, torch::huber_loss_backward(g, x, t, reduction, 0.7));
-    c.out("bce" + name,
-          at::binary_cross_entropy_backward(g, x.sigmoid(), t.sigmoid(), c.rand({4, 3}, torch::kFloat, 0, 1), reduction));
+    c.out("bce" + name, at::binary_cross_entropy_backward(g, x.sigmoid(), t.sigmoid(),
+                                                          c.rand({4, 3}, torch::kFloat, 0, 1), reduction));
   }
   const Tensor leaf = c.leaf({4, 3}, torch::kDouble), g = c.leaf({}, torch::kDouble);
   c.gradients("twice", {leaf, g}, [&] { return torch::mse_loss_backward(g, leaf, t.to(torch::kDouble), 1); });

@@ -44,8 +44,7 @@ HB_API Tensor _log_softmax_backward_data(const Tensor& grad_output, const Tensor
                                          ScalarType input_dtype);
 
 // --- of losses, with respect to self
-HB_API Tensor mse_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target,
-                                int64_t reduction);
+HB_API Tensor mse_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target, int64_t reduction);
 HB_API Tensor smooth_l1_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target,
                                       int64_t reduction, double beta);
 HB_API Tensor huber_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target,

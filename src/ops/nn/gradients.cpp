@@ -27,9 +27,9 @@ Tensor gradient_at_zeros(const Tensor& grad, IntArrayRef sizes, const Function& 
 
 /// Of a pooling that takes single elements: indices number them within the last two dimensions.
 Tensor put_back(const char* name, const Tensor& grad, const Tensor& self, const Tensor& indices) {
-  HB_CHECK(grad.sizes() == indices.sizes() && (self.dim() == 3 || self.dim() == 4) && grad.dim() == self.dim(), "[", name,
-           "] expected grad_output and indices of one shape with the dimensions of self, got ", grad.sizes(), ", ",
-           indices.sizes(), " and ", self.sizes());
+  HB_CHECK(grad.sizes() == indices.sizes() && (self.dim() == 3 || self.dim() == 4) && grad.dim() == self.dim(), "[",
+           name, "] expected grad_output and indices of one shape with the dimensions of self, got ", grad.sizes(),
+           ", ", indices.sizes(), " and ", self.sizes());
   const Tensor flat = zeros_like(self).flatten(-2);
   return flat.scatter_add(-1, indices.flatten(-2), grad.flatten(-2)).view(self.sizes());
 }
@@ -86,10 +86,11 @@ Tensor binary_cross_entropy_backward(const Tensor& grad_output, const Tensor& se
 Tensor elu_backward(const Tensor& grad_output, const Scalar& alpha, const Scalar& scale, const Scalar& input_scale,
                     bool is_result, const Tensor& self_or_result) {
   if (!is_result)
-    return gradient_of(grad_output, self_or_result,
-                       [&](const Tensor& x) { return elu(x, alpha, scale, input_scale); });
-  HB_CHECK(alpha.toDouble() >= 0, "[elu_backward] In-place elu backward calculation is triggered with a negative slope "
-           "which is not supported, got alpha ", alpha.toDouble());
+    return gradient_of(grad_output, self_or_result, [&](const Tensor& x) { return elu(x, alpha, scale, input_scale); });
+  HB_CHECK(alpha.toDouble() >= 0,
+           "[elu_backward] In-place elu backward calculation is triggered with a negative slope "
+           "which is not supported, got alpha ",
+           alpha.toDouble());
   const Tensor& y = self_or_result;  // scale * alpha * (exp(input_scale * x) - 1) below 0
   const Tensor below = (y + scale.toDouble() * alpha.toDouble()) * input_scale;
   return grad_output * where(y <= 0, below, zeros_like(y) + scale);
@@ -153,15 +154,15 @@ Tensor _adaptive_avg_pool2d(const Tensor& self, IntArrayRef output_size) {
 Tensor _adaptive_avg_pool2d_backward(const Tensor& grad_output, const Tensor& self) {
   HB_CHECK(grad_output.dim() >= 3, "[_adaptive_avg_pool2d_backward] expected a grad_output of 3 or 4 dimensions, got ",
            grad_output.sizes());
-  return gradient_of(grad_output, self,
-                     [&](const Tensor& x) { return adaptive_avg_pool2d(x, grad_output.sizes().slice(grad_output.dim() - 2)); });
+  return gradient_of(grad_output, self, [&](const Tensor& x) {
+    return adaptive_avg_pool2d(x, grad_output.sizes().slice(grad_output.dim() - 2));
+  });
 }
 
 Tensor upsample_nearest2d_backward(const Tensor& grad_output, IntArrayRef output_size, IntArrayRef input_size,
                                    std::optional<double> scales_h, std::optional<double> scales_w) {
-  return gradient_at_zeros(grad_output, input_size, [&](const Tensor& x) {
-    return upsample_nearest2d(x, output_size, scales_h, scales_w);
-  });
+  return gradient_at_zeros(grad_output, input_size,
+                           [&](const Tensor& x) { return upsample_nearest2d(x, output_size, scales_h, scales_w); });
 }
 Tensor upsample_bilinear2d_backward(const Tensor& grad_output, IntArrayRef output_size, IntArrayRef input_size,
                                     bool align_corners, std::optional<double> scales_h,

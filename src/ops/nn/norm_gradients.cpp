@@ -95,14 +95,15 @@ TensorTuple3 native_batch_norm_backward(const Tensor& grad_out, const Tensor& in
            "[native_batch_norm_backward] expected grad_out and input of one shape (N, C, ...), got ", grad_out.sizes(),
            " and ", input.sizes());
   HB_CHECK(mean.defined() && spread.defined() && mean.numel() == input.size(1) && spread.numel() == input.size(1),
-           "[native_batch_norm_backward] expected ", train ? "save_mean and save_invstd" : "running_mean and running_var",
-           " of ", input.size(1), " channels");
+           "[native_batch_norm_backward] expected ",
+           train ? "save_mean and save_invstd" : "running_mean and running_var", " of ", input.size(1), " channels");
   const int64_t c = input.size(1);
   const Tensor by_channel = wide(grad_out).transpose(0, 1), g = by_channel.reshape({c, -1});
   const Tensor x = wide(input).transpose(0, 1).reshape({c, -1});
   const Tensor deviation = train ? spread : rsqrt(wide(spread) + eps);
-  const Rows rows = train ? standardize(x, mean, deviation)
-                          : Rows{(x - wide(mean).reshape({c, 1})) * deviation.reshape({c, 1}), deviation.reshape({c, 1})};
+  const Rows rows = train
+                        ? standardize(x, mean, deviation)
+                        : Rows{(x - wide(mean).reshape({c, 1})) * deviation.reshape({c, 1}), deviation.reshape({c, 1})};
   Tensor dx, dw, db;
   if (mask[0]) {
     const Tensor weighted = weight.defined() ? g * wide(weight).reshape({c, 1}) : g;

@@ -10,7 +10,10 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <map>
 #include <mutex>
+#include <set>
+#include <thread>
 
 #include "distributed/message_engine.h"
 #include "distributed/modules.h"
@@ -70,13 +73,96 @@ class GlooStore : public gloo::rendezvous::Store {
   intrusive_ptr<distributed::Store> store_;
 };
 
+using Buffer = gloo::transport::UnboundBuffer;
+
+/// Learns that a rank is gone. Gloo tells those messages that wait when a connection ends, but not one that is then
+/// just changing queues, which would wait for ever: here messages that never come wait for every rank.
+class Connections {
+ public:
+  struct Message {
+    Buffer& buffer;
+    const bool sends;
+    const int peer;
+    std::string lost;  // why it will not come, under the mutex
+  };
+
+  Connections(const std::shared_ptr<gloo::rendezvous::Context>& context, int rank, int size)
+      : context_(context), rank_(rank), size_(size), sentinel_(context->createUnboundBuffer(&byte_, 1)) {
+    for (int r = 0; r < size; ++r)
+      if (r != rank) sentinel_->recv(r, kNeverSent);
+    if (size > 1) thread_ = std::thread([this] { watch(); });
+  }
+  ~Connections() {
+    sentinel_->abortWaitRecv();
+    if (thread_.joinable()) thread_.join();
+  }
+  /// Throws if the message's rank is gone.
+  void enter(Message& message) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto gone = gone_.find(message.peer);
+    if (gone != gone_.end()) throw DistBackendError(gone->second);
+    waiting_.insert(&message);
+  }
+  void leave(Message& message) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    waiting_.erase(&message);
+  }
+  /// Empty while the message may come.
+  std::string lost(const Message& message) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return message.lost;
+  }
+
+ private:
+  static constexpr uint64_t kNeverSent = ~uint64_t{0};
+
+  void watch() {
+    try {
+      sentinel_->waitRecv(nullptr, std::chrono::hours(24 * 365));
+      return;                           // aborted
+    } catch (const gloo::Exception&) {  // by then the connection says so to whoever uses it
+    }
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (int r = 0; r < size_; ++r) {
+      if (r == rank_) continue;
+      try {
+        context_->createUnboundBuffer(&byte_, 1)->recv(r, kNeverSent);
+      } catch (const std::exception& e) {
+        gone_[r] = e.what();
+      }
+    }
+    for (Message* message : waiting_) {
+      const auto gone = gone_.find(message->peer);
+      if (gone == gone_.end()) continue;
+      message->lost = gone->second;
+      message->sends ? message->buffer.abortWaitSend() : message->buffer.abortWaitRecv();
+    }
+  }
+
+  const std::shared_ptr<gloo::rendezvous::Context> context_;
+  const int rank_, size_;
+  char byte_ = 0;
+  std::unique_ptr<Buffer> sentinel_;
+  std::mutex mutex_;
+  std::map<int, std::string> gone_;
+  std::set<Message*> waiting_;
+  std::thread thread_;
+};
+
 class GlooTransfer : public Transfer {
  public:
-  GlooTransfer(std::unique_ptr<gloo::transport::UnboundBuffer> buffer, bool sends, Owner owner)
-      : buffer_(std::move(buffer)), sends_(sends), owner_(std::move(owner)) {}
+  GlooTransfer(std::unique_ptr<Buffer> buffer, bool sends, int peer, Owner owner,
+               std::shared_ptr<Connections> connections)
+      : buffer_(std::move(buffer)),
+        message_{*buffer_, sends, peer, {}},
+        owner_(std::move(owner)),
+        connections_(std::move(connections)) {
+    connections_->enter(message_);
+  }
   ~GlooTransfer() override {
+    connections_->leave(message_);
     if (done_) return;
-    sends_ ? buffer_->abortWaitSend() : buffer_->abortWaitRecv();
+    message_.sends ? buffer_->abortWaitSend() : buffer_->abortWaitRecv();
   }
   // Gloo gives up its connections when a wait is too short, and cannot be asked otherwise; so, as in LibTorch, a
   // message is complete when it was waited for.
@@ -85,9 +171,12 @@ class GlooTransfer : public Transfer {
     if (done_) return true;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
     try {
-      const auto time = std::max(left, std::chrono::milliseconds(1));
-      done_ = sends_ ? buffer_->waitSend(nullptr, time) : buffer_->waitRecv(&source_, time);
+      done_ = wait_for(std::max(left, std::chrono::milliseconds(1)));
+      // It may have come before its connection ended.
+      if (!done_ && !connections_->lost(message_).empty()) done_ = wait_for(std::chrono::milliseconds(1));
     } catch (const gloo::IoException& e) {
+      const std::string lost = connections_->lost(message_);
+      if (!lost.empty()) throw DistBackendError(lost);
       if (std::chrono::steady_clock::now() >= deadline) return false;
       throw DistBackendError(e.what());
     }
@@ -97,10 +186,16 @@ class GlooTransfer : public Transfer {
   int source() const override { return source_; }
 
  private:
-  std::unique_ptr<gloo::transport::UnboundBuffer> buffer_;
-  bool sends_, done_ = false;
+  bool wait_for(std::chrono::milliseconds time) {
+    return message_.sends ? buffer_->waitSend(nullptr, time) : buffer_->waitRecv(&source_, time);
+  }
+
+  std::unique_ptr<Buffer> buffer_;
+  Connections::Message message_;
+  bool done_ = false;
   int source_ = -1;
   Owner owner_;
+  std::shared_ptr<Connections> connections_;
 };
 
 class GlooEngine : public MessageEngine {
@@ -111,6 +206,7 @@ class GlooEngine : public MessageEngine {
     GlooStore rendezvous(store);
     context_->setTimeout(timeout);
     context_->connectFullMesh(rendezvous, device);
+    connections_ = std::make_shared<Connections>(context_, rank, size);
   }
   std::string name() const override { return "Gloo (TCP)"; }
   void abort(const std::string&) override { context_->closeConnections(); }
@@ -137,11 +233,12 @@ class GlooEngine : public MessageEngine {
     // it.
     const int code = errno;
     if (held.came() || code == EPIPE || code == ECONNRESET) throw DistBackendError("Connection closed by peer");
-    return std::make_unique<GlooTransfer>(std::move(buffer), sends, std::move(owner));
+    return std::make_unique<GlooTransfer>(std::move(buffer), sends, peer, std::move(owner), connections_);
   }
 
  private:
   std::shared_ptr<gloo::rendezvous::Context> context_;
+  std::shared_ptr<Connections> connections_;
 };
 
 /// True if the name is an address to which this machine can bind.
