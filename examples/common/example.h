@@ -1,17 +1,10 @@
 // What the mixed-precision examples share: the command line, the data, the accuracy.
-//   --data DIR   MNIST's IDX files, plain or gzipped: the 60,000 images for training and the 10,000 for testing; where
-//                only the latter are there, five sixths of them are trained on. Without it the 1,797 digits that come
-//                with Halfbridge, enlarged to 28x28.
-//   --epochs N   passes over the data        --steps N   so many steps of each epoch, and 100 images for testing
-//   --device cpu|cuda       where it computes
-//   --stem imagenet|cifar   of a ResNet: for images of 224x224, or 32x32; the digits are enlarged to it
-//   --width N               channels of a ResNet's first stage, 64 unless given
 #pragma once
 
 #include <torch/torch.h>
 
 #include <cstdio>
-#include <stdexcept>
+#include <exception>
 #include <string>
 #include <utility>
 
@@ -28,31 +21,13 @@ struct Arguments {
   int64_t side() const { return cifar ? 32 : 224; }
 };
 
-inline Arguments parse(int argc, char** argv, bool has_stem = false) {
-  Arguments args;
-  for (int i = 1; i < argc; i += 2) {
-    const std::string key = argv[i];
-    if (i + 1 == argc) throw std::invalid_argument("expected a value after " + key);
-    if (key == "--data")
-      args.data = argv[i + 1];
-    else if (key == "--epochs")
-      args.epochs = std::stoll(argv[i + 1]);
-    else if (key == "--device")
-      args.device = torch::Device(argv[i + 1]);
-    else if (key == "--steps")
-      args.steps = std::stoll(argv[i + 1]);
-    else if (has_stem && key == "--stem" &&
-             (std::string(argv[i + 1]) == "cifar" || std::string(argv[i + 1]) == "imagenet"))
-      args.cifar = std::string(argv[i + 1]) == "cifar";
-    else if (has_stem && key == "--width")
-      args.width = std::stoll(argv[i + 1]);
-    else
-      throw std::invalid_argument("expected --data DIR, --epochs N, --device cpu|cuda" +
-                                  std::string(has_stem ? ", --stem imagenet|cifar, --width N" : "") +
-                                  " or --steps N, got " + key + " " + argv[i + 1]);
-  }
-  torch::manual_seed(1);
-  return args;
+/// Reads the command line and seeds the random numbers. Ends the process after --help, and after what it does not know.
+Arguments parse(int argc, char** argv, bool has_stem = false);
+
+/// Says what went wrong; the exit status for it.
+inline int failed(const std::exception& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
 }
 
 /// As torch::data::transforms::Normalize<>(0.1307, 0.3081), which are MNIST's mean and deviation.

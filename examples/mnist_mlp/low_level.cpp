@@ -5,7 +5,7 @@
 // Gradients of two batches make one step.
 constexpr int64_t kAccumulate = 2;
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   const auto args = example::parse(argc, argv);
   const auto [training, test] = example::load(args, 32);
   auto loader = example::loader(training, 32);
@@ -33,4 +33,6 @@ int main(int argc, char** argv) {
     progress.epoch(epoch, loss, example::accuracy(net, test));
   }
   return progress.status();
+} catch (const std::exception& error) {
+  return example::failed(error);
 }

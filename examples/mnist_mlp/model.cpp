@@ -7,7 +7,7 @@
 // Gradients of two batches make one step.
 constexpr int64_t kAccumulate = 2;
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   const auto args = example::parse(argc, argv);
   const auto [training, test] = example::load(args, 32);
   auto loader = example::loader(training, 32);
@@ -25,4 +25,6 @@ int main(int argc, char** argv) {
   const auto after = model.eval(test_loader);
   std::printf("loss %.4f -> %.4f, accuracy %.3f\n", before, after.at("loss"), after.at("accuracy"));
   return after.at("loss") < before ? 0 : 1;
+} catch (const std::exception& error) {
+  return example::failed(error);
 }

@@ -72,7 +72,7 @@ struct DigitsResNetImpl : nn::Module {
 };
 TORCH_MODULE(DigitsResNet);
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   if (argc == 3 && std::string(argv[1]) == "--mistake")
     mistake = argv[2];
   else if (argc != 1)
@@ -87,4 +87,7 @@ int main(int argc, char** argv) {
   const auto digits = demo::read_digits(EXAMPLE_DIGITS);
   const auto right = net(digits.images.narrow(0, 0, 4)).argmax(1) == digits.labels.narrow(0, 0, 4);
   std::printf("%d of 4 digits are right\n", right.sum().item<int>());
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "reference_checkpoint: %s\n", error.what());
+  return 1;
 }

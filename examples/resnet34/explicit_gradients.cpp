@@ -4,7 +4,7 @@
 #include "../common/example.h"
 #include "resnet34.h"
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   const auto args = example::parse(argc, argv, /*has_stem=*/true);
   const auto [training, test] = example::load(args, 16);
   auto loader = example::loader(training, 16, args.side());
@@ -35,4 +35,6 @@ int main(int argc, char** argv) {
     progress.epoch(epoch, loss, example::accuracy(net, test, args.side()));
   }
   return progress.status();
+} catch (const std::exception& error) {
+  return example::failed(error);
 }

@@ -4,7 +4,7 @@
 #include "../common/example.h"
 #include "resnet34.h"
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   const auto args = example::parse(argc, argv, /*has_stem=*/true);
   const auto [training, test] = example::load(args, 16);
   auto loader = example::loader(training, 16, args.side());
@@ -22,4 +22,6 @@ int main(int argc, char** argv) {
   const auto after = model.eval(test_loader);
   std::printf("loss %.4f -> %.4f, accuracy %.3f\n", before, after.at("loss"), after.at("accuracy"));
   return std::isfinite(after.at("loss")) ? 0 : 1;
+} catch (const std::exception& error) {
+  return example::failed(error);
 }
