@@ -105,6 +105,54 @@ PARITY_CASE(chosen_layouts, losses) {
   }
 }
 
+// The gradient of a sum that a program is given is a view of one number; that of a mean, and a leaf's sum, is written
+// out.
+PARITY_CASE(chosen_layouts, gradients_of_sums) {
+  const auto look = [&](const char* name, auto fn) {
+    c.scope(name, [&] {
+      Tensor x = c.leaf({2, 3, 4, 4});
+      const Tensor middle = x * 2;
+      for (const Tensor& of : {x, middle}) {
+        Tensor g = torch::autograd::grad({fn(of)}, {of}, {}, /*retain_graph=*/true)[0];
+        c.layout("returned", g);
+        c.out("values", g);
+        c.layout("differentiable", torch::autograd::grad({fn(of)}, {of}, {}, true, /*create_graph=*/true)[0].detach());
+        if (!g.is_contiguous()) c.throws("changed", [&] { g.mul_(2); });
+      }
+      c.out("through", torch::autograd::grad({fn(x * x)}, {x})[0]);
+      fn(x).backward();
+      c.layout("leaf", x.grad());
+      x.mutable_grad().select(0, 0).mul_(3);  // memory of its own
+      fn(x).backward();
+      c.out("twice", x.grad());
+      Tensor last = c.randn({2, 3, 4, 4}).contiguous(kLast).requires_grad_();
+      c.layout("returned_last", torch::autograd::grad({fn(last)}, {last})[0]);
+      fn(last).backward();
+      c.layout("leaf_last", last.grad());
+      c.out("leaf_values", last.grad());
+    });
+  };
+  look("all", [](const Tensor& x) { return x.sum(); });
+  look("rows", [](const Tensor& x) { return x.sum(3).pow(2).sum(); });
+  look("columns", [](const Tensor& x) { return x.sum(at::IntArrayRef({0, 2}), true).sin().sum(); });
+  look("wide", [](const Tensor& x) { return x.sum(torch::kDouble); });
+  look("viewed", [](const Tensor& x) { return x.permute({1, 0, 3, 2}).sum(0).sum(); });
+  look("flat", [](const Tensor& x) { return x.reshape({-1}).sum(); });
+  look("part", [](const Tensor& x) { return x.select(1, 1).sum(); });
+  look("nansum", [](const Tensor& x) { return x.nansum(); });
+  look("mean", [](const Tensor& x) { return x.mean(); });
+  look("mean_flat", [](const Tensor& x) { return x.reshape({-1}).mean(); });
+  look("mean_rows", [](const Tensor& x) { return x.mean(3).sum(); });
+  look("added", [](const Tensor& x) { return (x + 1).sum() + x.mean(); });
+  look("var", [](const Tensor& x) { return x.var(); });
+  look("broadcast", [](const Tensor& x) { return (x + x.narrow(0, 0, 1)).sum(); });
+  Tensor few = c.randn({2, 1}).expand({2, 3}).requires_grad_();  // a leaf whose elements repeat
+  few.sum().backward();
+  c.layout("expanded_leaf", few.grad());
+  few.sum(1).sum().backward();
+  c.out("expanded_leaf_twice", few.grad());
+}
+
 // A gradient that a program is given has memory of its own, though that of a mean is one number for many elements.
 PARITY_CASE(chosen_layouts, gradients_of_means) {
   const auto look = [&](const char* name, auto fn) {

@@ -48,4 +48,8 @@ Tensor destination_or_empty(const Backward& b, size_t i, IntArrayRef sizes, cons
   return memory.defined() ? memory : empty(sizes, options);
 }
 
+bool returned_as_made(const Backward& b) {
+  return evaluation.engine && evaluation.node == &b.node() && evaluation.engine->returns_gradients();
+}
+
 }  // namespace hb

@@ -12,4 +12,8 @@ Tensor destination_of(const Backward& b, size_t i, IntArrayRef sizes, const Tens
 /// The same, or else new memory.
 Tensor destination_or_empty(const Backward& b, size_t i, IntArrayRef sizes, const TensorOptions& options);
 
+/// Whether the pass that evaluates the node returns gradients to the program as they are made. A formula whose gradient
+/// is one number for many elements then writes out what LibTorch writes out.
+bool returned_as_made(const Backward& b);
+
 }  // namespace hb

@@ -22,8 +22,8 @@ namespace {
 using autodiff::arithmetic;
 bool earlier(const Node* a, const Node* b) { return a->sequence_nr() < b->sequence_nr(); }
 
-/// What a program is given it may view and change in place: a gradient whose elements repeat (that of a mean, before
-/// the next function has looked at it) gets memory of its own.
+/// What hooks and retain_grad show a program it may view and change in place: a gradient whose elements repeat (that
+/// of a sum) gets memory of its own.
 Tensor for_the_program(Tensor grad) {
   if (!grad.defined() || grad.is_sparse()) return grad;
   const TensorImpl& i = grad.impl();
@@ -359,7 +359,7 @@ variable_list gradients(const variable_list& outputs, const variable_list& input
   engine.run(roots.edges, std::move(roots.grads));
   variable_list out;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    out.push_back(for_the_program(scaled.returned(inputs[i], engine.captured(i))));
+    out.push_back(scaled.returned(inputs[i], engine.captured(i)));
     HB_CHECK(
         allow_unused || out.back().defined(),
         "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this "

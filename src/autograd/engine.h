@@ -21,6 +21,8 @@ class Engine {
   void want(edge_list inputs);
   void run(const edge_list& roots, variable_list&& grads);
   const Tensor& captured(size_t i) const { return captured_[i]; }
+  /// Whether the pass returns gradients as they are, where another adds them to leaves.
+  bool returns_gradients() const { return restricted_; }
   /// Where `node`, which is evaluated now, may write the gradient of its input `i`; undefined where nobody says.
   Tensor destination(const Node& node, size_t i);
 

@@ -5,6 +5,7 @@
 #include <halfbridge/ops.h>
 
 #include "../amp/scaled_grads.h"
+#include "core/geometry.h"
 
 namespace hb {
 
@@ -22,12 +23,18 @@ Tensor differentiable_input(const Tensor& input, bool& create_graph) {
 }
 
 namespace {
+bool repeats_elements(const Tensor& grad) {
+  const TensorImpl& i = grad.impl();
+  return !i.is_sparse() && !i.physically_contiguous() && geometry::overlaps_itself(i.sizes(), i.physical_strides());
+}
+
 /// Whether the gradient can be changed in place without anybody noticing, and lies like its input.
 bool own_memory(const Tensor& grad, const Tensor& input, std::unordered_set<const StorageImpl*>& taken) {
   const auto& storage = grad.impl().physical_storage();
   const bool same_layout = grad.impl().physical_strides() == input.impl().physical_strides() ||
                            (grad.impl().physically_contiguous() && input.impl().physically_contiguous());
-  return same_layout && taken.insert(storage.get()).second && storage->use_count() == 1 && !storage->is_borrowed();
+  return same_layout && !repeats_elements(grad) && taken.insert(storage.get()).second && storage->use_count() == 1 &&
+         !storage->is_borrowed();
 }
 }  // namespace
 
@@ -57,6 +64,8 @@ std::vector<Tensor> gradients_of(const std::vector<Tensor>& outputs, const std::
       g = empty_like(t, TensorOptions().dtype(g.scalar_type())).copy_(g.detach());
     else if (g.defined() && !create_graph && g.requires_grad())
       g = g.detach();
+    else if (g.defined() && create_graph && repeats_elements(g))
+      g = g.clone(MemoryFormat::Contiguous);
     grads.push_back(std::move(g));
   }
   return grads;
