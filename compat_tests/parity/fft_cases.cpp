@@ -61,6 +61,22 @@ PARITY_CASE(fft, many_lines) {
   c.out("not a number", torch::isnan(torch::fft::rfft(x).abs()).all(1));
 }
 
+PARITY_CASE(fft, many_lengths) {
+  c.tolerance(torch::kFloat, 1e-4, 3e-4);
+  for (const int64_t n : {8, 20, 32, 62, 77, 128, 300, 384, 512, 1024, 1040, 2046}) {
+    c.scope(std::to_string(n), [&] {
+      c.for_dtypes(kParts, [&](torch::Dtype dtype) {
+        const Tensor x = c.leaf({21, n}, dtype), z = complex_leaf(c, {21, n}, dtype);
+        c.gradients("fft", {z}, [&] { return torch::fft::fft(z); });
+        c.gradients("ifft", {z}, [&] { return torch::fft::ifft(z); });
+        c.gradients("rfft", {x}, [&] { return torch::fft::rfft(x, {}, -1, "forward"); });
+        c.gradients("irfft", {z}, [&] { return torch::fft::irfft(z, n); });
+        c.out("columns", torch::fft::fft(z.t().contiguous(), {}, 0));
+      });
+    });
+  }
+}
+
 PARITY_CASE(fft, dimensions) {
   c.for_dtypes(kParts, [&](torch::Dtype dtype) {
     const Tensor x = c.leaf({2, 6, 5, 4}, dtype), z = complex_leaf(c, {2, 6, 5, 4}, dtype);

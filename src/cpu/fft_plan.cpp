@@ -7,7 +7,6 @@
 namespace hb::cpu {
 namespace {
 
-constexpr int64_t kLargestFactor = 31;
 constexpr int64_t kLongLine = 2048;  // from here on a line and its copy leave the second-level cache
 
 /// exp(-2 pi i k / n) for k in [0, n); angles stay within an eighth of the circle, where sine and cosine are most
@@ -30,11 +29,12 @@ std::vector<Complex<T>> roots_of(int64_t n) {
   return roots;
 }
 
-/// 4 as often as possible, then primes; empty where one is too large.
+/// 8 as often as 4 and then primes are left beside it; empty where a prime is too large.
 std::vector<int64_t> radices_of(int64_t n) {
   std::vector<int64_t> radices;
+  while ((n % 8 == 0 && n % 16 != 0) || n % 32 == 0) radices.push_back(8), n /= 8;
   while (n % 4 == 0) radices.push_back(4), n /= 4;
-  for (int64_t p = 2; n > 1 && p <= kLargestFactor; ++p)
+  for (int64_t p = 2; n > 1 && p <= kLargestFftFactor; ++p)
     while (n % p == 0) radices.push_back(p), n /= p;
   if (n > 1) radices.clear();
   return radices;
@@ -81,19 +81,19 @@ FftPlan<T>::FftPlan(int64_t n_) : n(n_) {
           Complex<T>(root_of_unity(static_cast<int64_t>(static_cast<unsigned __int128>(k) * k % (2 * n)), 2 * n)));
     return;
   }
-  if (n >= kLongLine) {
-    const int64_t d = middle_divisor(n);
-    if (d >= 16) {
-      rows = n / d, columns = d;
-      return;
-    }
+  if (const int64_t d = middle_divisor(n); d >= 16) {
+    rows = n / d, columns = d;
+    turns.reserve(n);
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t c = 0; c < columns; ++c) turns.push_back(Complex<T>(root_of_unity(r * c, n)));
+    if (n >= kLongLine) return;
   }
   int64_t length = n;
   for (const int64_t radix : radices) {
     Stage stage{radix, length, {}, {}};
     for (int64_t p = 0; p < length / radix; ++p)
       for (int64_t k = 1; k < radix; ++k) stage.twiddles.push_back(Complex<T>(root_of_unity(p * k % length, length)));
-    if (radix > 5) stage.roots = roots_of<T>(radix);
+    if (radix > 5 && radix != 8) stage.roots = roots_of<T>(radix);
     stages.push_back(std::move(stage));
     length /= radix;
   }

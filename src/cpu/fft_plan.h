@@ -9,6 +9,9 @@
 
 namespace hb::cpu {
 
+/// The largest prime that is a radix.
+constexpr int64_t kLargestFftFactor = 31;
+
 template <class T>
 struct FftPlan {
   /// One step of Stockham's algorithm: the transforms of `radix` parts of `length` elements are joined.
@@ -26,8 +29,10 @@ struct FftPlan {
   /// `padded`.
   std::vector<Complex<T>> chirp;  // exp(-pi i k^2 / n)
   int64_t padded = 0;
-  /// Long lines are a matrix of rows x columns whose columns and then rows are transformed; 0 where they are not.
+  /// Long lines, which have no stages, and short ones that are few are a matrix of rows x columns whose columns and
+  /// then rows are transformed; 0 where they are not.
   int64_t rows = 0, columns = 0;
+  std::vector<Complex<T>> turns;  // (rows, columns), the factors between
 };
 
 /// For a length, kept for the next call. Any thread.

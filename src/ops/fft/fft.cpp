@@ -74,7 +74,11 @@ Tensor fft_r2c(const Tensor& self, int64_t dim, double scale) {
   Tensor out = back(rows, order);
   if (needs_grad(self))
     record("FftR2CBackward0", out, {&self}, [dim, n, scale](Backward& b) {
-      return gradients(real(fft_c2c(padded_to(b.grad(), dim, n), DimVector(1, dim), scale, false)));
+      // Of the numbers that c2r takes for two, the gradient has one.
+      Tensor spectrum = b.grad().clone();
+      spectrum.select(dim, 0).mul_(2);
+      if (n % 2 == 0) spectrum.select(dim, -1).mul_(2);
+      return gradients(fft_c2r(spectrum, dim, n, scale / 2));
     });
   return out;
 }
