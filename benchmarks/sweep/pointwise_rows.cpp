@@ -81,7 +81,8 @@ std::vector<Row> binary() {
       {"mul_number", kNumbers, {grid}, F(x[0] * 3)},
       {"div", kNumbers, {grid, positive}, F(x[0] / x[1])},
       {"div_number", kNumbers, {grid}, F(x[0] / 3)},
-      {"floor_divide", kNumbers, {grid, positive}, F(x[0].floor_divide(x[1]))},
+      // LibTorch has no gradient of it.
+      {"floor_divide", kNumbers, {grid, positive}, F((torch::NoGradGuard(), x[0].floor_divide(x[1])))},
       {"div_trunc", kNumbers, {grid, positive}, F(torch::div(x[0], x[1], "trunc"))},
       {"fmod", kNumbers, {grid, positive}, F(torch::fmod(x[0], x[1]))},
       {"fmod_number", kNumbers, {grid}, F(torch::fmod(x[0], 3))},

@@ -52,9 +52,8 @@ Tensor mean_masked(const char* node, const Tensor& self, uint64_t mask, bool kee
       ops::run_reduction(self, mask, keepdim, t, t, {ReduceOp::sum, std::numeric_limits<double>::quiet_NaN(), finish});
   if (needs_grad(self))
     record(node, out, {&self}, [sizes = self.impl().sizes(), mask, keepdim, count](Backward& b) {
-      const Scalar n(static_cast<double>(count));
-      if (returned_as_made(b)) return gradients(spread(b.grad(), sizes, mask, keepdim) / n);
-      return gradients(spread(b.grad() / n, sizes, mask, keepdim));
+      Tensor grad = spread(b.grad() / Scalar(static_cast<double>(count)), sizes, mask, keepdim);
+      return gradients(returned_as_made(b) ? grad.clone(MemoryFormat::Contiguous) : grad);
     });
   return out;
 }
