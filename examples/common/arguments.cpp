@@ -32,7 +32,8 @@ int64_t positive(const std::string& text) {
 }
 
 bool is_cifar(const std::string& stem) {
-  if (stem != "cifar" && stem != "imagenet") throw std::invalid_argument("expected imagenet or cifar, got '" + stem + "'");
+  if (stem != "cifar" && stem != "imagenet")
+    throw std::invalid_argument("expected imagenet or cifar, got '" + stem + "'");
   return stem == "cifar";
 }
 
