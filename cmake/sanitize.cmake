@@ -11,9 +11,9 @@ set(HALFBRIDGE_SANITIZED_SOURCES "")  # a regular expression, of files in other 
 if(HALFBRIDGE_SANITIZE STREQUAL "thread")
   set(HALFBRIDGE_SANITIZE_OPTIONS -fsanitize=thread -fno-omit-frame-pointer -O1 -g1)
   if(NOT HALFBRIDGE_SANITIZED_LAYERS)
-    set(HALFBRIDGE_SANITIZED_LAYERS core cpu autograd autocast ops tensor profiler distributed trace)
+    set(HALFBRIDGE_SANITIZED_LAYERS core cpu autograd autocast ops tensor io profiler distributed graph train trace)
   endif()
-  set(HALFBRIDGE_SANITIZED_SOURCES "/bridge/src/(amp|autograd|data)/")
+  set(HALFBRIDGE_SANITIZED_SOURCES "/bridge/src/(amp|autograd|data|distributed)/")
   add_link_options(-fsanitize=thread)
 elseif(HALFBRIDGE_SANITIZE)
   # With -O1 and without the checks that AddressSanitizer makes too, and that of alignment, which the fuzzers make where
