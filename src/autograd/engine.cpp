@@ -11,7 +11,7 @@
 #include "autograd/arithmetic.h"
 #include "autograd/loss_scaling.h"
 #include "autograd/watch.h"
-#include "core/geometry.h"
+#include "core/physical.h"
 #include "core/stack.h"
 #include "core/warnings.h"
 
@@ -25,10 +25,7 @@ bool earlier(const Node* a, const Node* b) { return a->sequence_nr() < b->sequen
 /// What hooks and retain_grad show a program it may view and change in place: a gradient whose elements repeat (that
 /// of a sum) gets memory of its own.
 Tensor for_the_program(Tensor grad) {
-  if (!grad.defined() || grad.is_sparse()) return grad;
-  const TensorImpl& i = grad.impl();
-  if (i.is_deferred() || i.physically_contiguous() || !geometry::overlaps_itself(i.sizes(), i.physical_strides()))
-    return grad;
+  if (!grad.defined() || !repeats_elements(grad.impl())) return grad;
   return arithmetic.clone(grad, MemoryFormat::Contiguous);
 }
 

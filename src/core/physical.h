@@ -2,6 +2,8 @@
 
 #include <halfbridge/tensor.h>
 
+#include "core/geometry.h"
+
 namespace hb {
 
 /// A tensor's memory and strides as they lie now, for code that reads physical layouts. Another thread that reads the
@@ -31,6 +33,13 @@ class Physical {
 /// The same as a tensor without history, for kernels that are given tensors; `t` itself where it is not deferred.
 inline Tensor physical(const Tensor& t) {
   return HB_UNLIKELY(t.defined() && t.impl().is_deferred() && !t.is_sparse()) ? Tensor(t.impl().snapshot()) : t;
+}
+
+/// Whether several elements lie in one place in memory, as an expanded tensor's do. Of a deferred tensor each has its
+/// own.
+inline bool repeats_elements(const TensorImpl& t) {
+  return !t.physically_contiguous() && !t.is_sparse() && !t.is_deferred() &&
+         geometry::overlaps_itself(t.sizes(), t.physical_strides());
 }
 
 }  // namespace hb

@@ -5,7 +5,7 @@
 #include <halfbridge/ops.h>
 
 #include "../amp/scaled_grads.h"
-#include "core/geometry.h"
+#include "core/physical.h"
 
 namespace hb {
 
@@ -23,19 +23,16 @@ Tensor differentiable_input(const Tensor& input, bool& create_graph) {
 }
 
 namespace {
-bool repeats_elements(const Tensor& grad) {
-  const TensorImpl& i = grad.impl();
-  return !i.is_sparse() && !i.physically_contiguous() && geometry::overlaps_itself(i.sizes(), i.physical_strides());
-}
 
 /// Whether the gradient can be changed in place without anybody noticing, and lies like its input.
 bool own_memory(const Tensor& grad, const Tensor& input, std::unordered_set<const StorageImpl*>& taken) {
   const auto& storage = grad.impl().physical_storage();
   const bool same_layout = grad.impl().physical_strides() == input.impl().physical_strides() ||
                            (grad.impl().physically_contiguous() && input.impl().physically_contiguous());
-  return same_layout && !repeats_elements(grad) && taken.insert(storage.get()).second && storage->use_count() == 1 &&
-         !storage->is_borrowed();
+  return same_layout && !repeats_elements(grad.impl()) && taken.insert(storage.get()).second &&
+         storage->use_count() == 1 && !storage->is_borrowed();
 }
+
 }  // namespace
 
 std::vector<Tensor> gradients_of(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
@@ -64,7 +61,7 @@ std::vector<Tensor> gradients_of(const std::vector<Tensor>& outputs, const std::
       g = empty_like(t, TensorOptions().dtype(g.scalar_type())).copy_(g.detach());
     else if (g.defined() && !create_graph && g.requires_grad())
       g = g.detach();
-    else if (g.defined() && create_graph && repeats_elements(g))
+    else if (g.defined() && create_graph && repeats_elements(g.impl()))
       g = g.clone(MemoryFormat::Contiguous);
     grads.push_back(std::move(g));
   }

@@ -9,8 +9,8 @@
 #include "autograd/history.h"
 #include "autograd/record.h"
 #include "backend/elementwise.h"
-#include "core/geometry.h"
 #include "core/pending.h"
+#include "core/physical.h"
 #include "ops/common/inference.h"
 #include "ops/common/out_dtype.h"
 #include "ops/sparse/sparse.h"
@@ -76,7 +76,7 @@ void check_inplace(const char* name, const Tensor& self) {
                "] a view of a leaf Variable that requires grad is being used in an in-place operation.");
     }
   }
-  if (i.physically_contiguous() || i.is_sparse() || !geometry::overlaps_itself(i.sizes(), i.physical_strides())) return;
+  if (!repeats_elements(i)) return;
   HB_CHECK(
       warns_of_overlap(name), "[", name,
       "] unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
