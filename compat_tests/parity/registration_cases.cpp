@@ -1,6 +1,5 @@
-// Operators and classes that a program registers, looked up and called.
+// Operators that a program registers, looked up and called.
 #include <ATen/autocast_mode.h>
-#include <torch/custom_class.h>
 #include <torch/library.h>
 
 #include <optional>
@@ -9,11 +8,12 @@
 #include <tuple>
 #include <vector>
 
-#include "parity/case.h"
+#include "parity/operators.h"
 
 namespace {
 
 using at::Tensor;
+using namespace parity;
 
 std::vector<std::string> ran;  // the functions that a call reached
 
@@ -102,83 +102,14 @@ TORCH_LIBRARY_FRAGMENT(hb_case, m) {
   m.impl("by_stack", torch::dispatch(c10::DispatchKey::Autograd, torch::CppFunction::makeFallthrough()));
 }
 
-c10::OperatorHandle find(const char* name, const char* overload = "") {
-  return c10::Dispatcher::singleton().findSchemaOrThrow(name, overload);
-}
-template <class T>
-std::string text_of(const T& value) {
-  std::ostringstream out;
-  out << value;
-  return out.str();
-}
 std::string path() {
   std::string joined;
   for (const auto& each : ran) joined += each + " ";
   ran.clear();
   return joined;
 }
-// Both libraries throw, and say so.
-template <class F>
-void says(parity::Case& c, const char* phrase, F&& wrong) {
-  try {
-    wrong();
-  } catch (const std::exception& error) {
-    c.check(std::string(error.what()).find(phrase) != std::string::npos,
-            std::string("expected '") + phrase + "' in: " + error.what());
-    return;
-  }
-  c.check(false, std::string("nothing was thrown; expected: ") + phrase);
-}
-template <class F>
-void in_block(torch::Library::Kind kind, std::optional<c10::DispatchKey> key, F&& body) {
-  torch::Library m(kind, "hb_case", key, "file.cpp", 7);
-  body(m);
-}
 
 }  // namespace
-
-PARITY_CASE(registration, schemas_print) {
-  for (const char* text :
-       {"f(Tensor x) -> Tensor", "ns::f.over(Tensor(a!) x, Tensor(b) y) -> (Tensor(a!), Tensor(b) z)", "f() -> ()",
-        "f(Tensor(a! -> b) x) -> Tensor(a)[]", "f(Tensor(a -> *) x) -> Tensor(*)",
-        "f(int[2] z=1, SymInt[3] q=0) -> int", "f(float[] w=[1., 2.5], *, ScalarType? dtype=None) -> float",
-        "f(str s=\"a'b\\n\") -> str", "f(Layout l=strided, MemoryFormat? m=contiguous_format) -> bool",
-        "f(bool b=True, bool d=False) -> bool", "f(Scalar al=1, Scalar be=0.5, float f=1e-5, float g=2) -> Scalar",
-        "f(Dict(str, Tensor) d) -> Dict(int, float)", "f((int, Tensor)[] t, int[][] z) -> (Tensor, int[])",
-        "va(Tensor x, ...) -> ...", "f(Tensor x=None) -> Tensor", "f(Device? device=None, Generator? g=None) -> Device",
-        "f(int x=-3, int[] y=[1,2], *, int z) -> ()", " f . out ( Tensor x ) -> ( Tensor )",
-        "f(__torch__.torch.classes.hb_classes.Counter x) -> Any"}) {
-    c.text(text, text_of(torch::jit::parseSchema(text)));
-  }
-  c.text("inferred", text_of(find("hb_case::inferred").schema()));
-  c.text("both", text_of(find("hb_case::both").schema()));
-  c.text("name", text_of(torch::jit::parseName("a::b.c")));
-  const auto& schema = find("hb_case::sizes").schema();
-  c.text("type", schema.arguments()[2].type()->str() + " " + schema.arguments()[2].real_type()->str());
-  c.value("N", *schema.arguments()[1].N());
-  c.value("kwarg_only", schema.arguments()[2].kwarg_only());
-  c.value("index", *schema.argumentIndexWithName("shape"));
-  c.check(find("hb_case::add", "out").schema().arguments()[2].alias_info()->isWrite(), "out is written to");
-}
-
-PARITY_CASE(registration, schemas_refused) {
-  const std::pair<const char*, const char*> wrong[] = {
-      {"f(Tensor x", "expected ) but found 'eof'"},
-      {"f(Tensr x) -> Tensor", "nknown type specifier"},
-      {"(Tensor x) -> Tensor", "expected ident but found '('"},
-      {"f(Tensor x) -> ", "expected ident but found 'eof'"},
-      {"f(int x=a) -> int", "invalid numeric default value"},
-      {"f(int[2 x) -> int", "expected ] but found 'ident'"},
-      {"f(Tensor(a! x) -> Tensor", "expected ) but found 'ident'"},
-      {"f(Tensor 1x) -> Tensor", "expected ident but found 'number'"},
-      {"f(str s=\"abc) -> Tensor", "expected a valid token but found '\"'"},
-      {"", "expected ident but found 'eof'"},
-      {"f(Tensor x, ..., int y) -> Tensor", "... must be the last element of the argument list"},
-      {"f(int x=3, int y) -> ()", "Non-default positional argument follows default argument"},
-      {"f.default(int x) -> int", "default is not a legal overload name"},
-      {"f(Tensor @x) -> Tensor", "expected ident but found '@'"}};
-  for (const auto& [text, phrase] : wrong) says(c, phrase, [text = text] { torch::jit::parseSchema(text); });
-}
 
 PARITY_CASE(registration, calls) {
   auto x = c.randn({2, 3});
@@ -276,7 +207,7 @@ PARITY_CASE(registration, without_autograd_function) {
 
 PARITY_CASE(registration, key_sets) {
   auto x = torch::ones({2});
-  const auto show = [&](const char* name, c10::DispatchKeySet keys) { c.text(name, text_of(keys)); };
+  const auto show = [&](const char* name, c10::DispatchKeySet keys) { c.text(name, printed(keys)); };
   show("cpu", x.key_set());
   show("undefined", Tensor().key_set());
   show("sparse", x.to_sparse().key_set());
@@ -303,66 +234,6 @@ PARITY_CASE(registration, key_sets) {
     c.value("not recorded", (leaf * 2).requires_grad());
   }
   c.value("excluded after", c10::impl::tls_is_dispatch_key_excluded(c10::DispatchKey::AutogradCPU));
-}
-
-PARITY_CASE(registration, wrong_calls) {
-  auto& dispatcher = c10::Dispatcher::singleton();
-  auto x = torch::ones({2});
-  says(c, "Could not find schema for hb_case::nothere", [&] { find("hb_case::nothere"); });
-  says(c, "Could not find schema for hb_case::scale.out", [&] { find("hb_case::scale", "out"); });
-  says(c, "Tried to access or call an operator with a wrong signature",
-       [&] { find("hb_case::scale").typed<Tensor(Tensor, double)>(); });
-  says(c, "Could not run 'hb_case::no_kernel' with arguments from the 'CPU' backend",
-       [&] { find("hb_case::no_kernel").typed<Tensor(const Tensor&)>().call(x); });
-  says(c, "There were no tensor arguments to this function", [&] {
-    torch::jit::Stack stack{c10::IValue(5), c10::IValue(0.5)};
-    find("hb_case::cpu_only").callBoxed(&stack);
-  });
-  says(c, "pop() called on empty stack", [] {
-    torch::jit::Stack stack;
-    torch::jit::pop(stack);
-  });
-  c.value("findSchema", dispatcher.findSchema({"hb_case::nothere", ""}).has_value());
-  c.value("findOp", dispatcher.findOp({"hb_case::scale", ""}).has_value());
-  c.throws("boxed type", [&] {
-    torch::jit::Stack stack{c10::IValue(x), c10::IValue("text")};
-    find("hb_case::scale").callBoxed(&stack);
-  });
-}
-
-PARITY_CASE(registration, wrong_registrations) {
-  using torch::Library;
-  const auto fragment = [](auto body) { in_block(Library::FRAGMENT, std::nullopt, body); };
-  const auto cpu = [](auto body) { in_block(Library::IMPL, c10::DispatchKey::CPU, body); };
-  says(c, "with the same name and overload name multiple times",
-       [&] { fragment([](Library& m) { m.def("scale(Tensor x, float by=2.) -> Tensor"); }); });
-  says(c, "reason: The number of arguments is different. 2 vs 1.",
-       [&] { fragment([](Library& m) { m.def("bad(Tensor x, int n) -> Tensor", [](Tensor x) { return x; }); }); });
-  says(c, "reason: Type mismatch in argument 2: int vs float.", [&] {
-    fragment([](Library& m) { m.def("bad(Tensor x, int n) -> Tensor", [](Tensor x, double) { return x; }); });
-  });
-  says(c, "reason: Type mismatch in return 1: Tensor vs int.", [&] {
-    fragment([](Library& m) { m.def("bad(Tensor x, int n) -> Tensor", [](Tensor, int64_t n) { return n; }); });
-  });
-  says(c, "reason: The number of returns is different. 2 vs 1.",
-       [&] { fragment([](Library& m) { m.def("bad(Tensor x) -> (Tensor, Tensor)", [](Tensor x) { return x; }); }); });
-  says(c, "Explicitly provided namespace (other) in schema string does not match namespace",
-       [&] { fragment([](Library& m) { m.def("other::bad(Tensor x) -> Tensor"); }); });
-  says(c, "Explicitly provided namespace (other) in operator name does not match namespace",
-       [&] { fragment([](Library& m) { m.impl("other::bad", [](Tensor x) { return x; }); }); });
-  says(c, "Did you mean to call this function inside a TORCH_LIBRARY_IMPL block?",
-       [&] { fragment([](Library& m) { m.fallback(torch::CppFunction::makeFallthrough()); }); });
-  says(c, "Only a single TORCH_LIBRARY can be used to register the namespace hb_case",
-       [&] { in_block(Library::DEF, std::nullopt, [](Library&) {}); });
-  says(c, "Cannot define an operator inside of a TORCH_LIBRARY_IMPL block",
-       [&] { cpu([](Library& m) { m.def("z(Tensor x) -> Tensor"); }); });
-  says(c, "is inconsistent with the dispatch key of the enclosing TORCH_LIBRARY_IMPL block (CPU)",
-       [&] { cpu([](Library& m) { m.impl("scale", c10::DispatchKey::CUDA, scale_cpu); }); });
-  says(c, "Mismatch in kernel C++ signatures",
-       [&] { cpu([](Library& m) { m.impl("cpu_only", [](Tensor x) { return x; }); }); });
-  says(c, "which apply to only a single namespace (you specified hb_case) are not supported",
-       [&] { cpu([](Library& m) { m.fallback(torch::CppFunction::makeFallthrough()); }); });
-  c.value("nothing stays", c10::Dispatcher::singleton().findOp({"hb_case::bad", ""}).has_value());
 }
 
 PARITY_CASE(registration, ends_with_its_library) {
@@ -398,7 +269,7 @@ PARITY_CASE(registration, register_operators) {
                                    .schema("hb_old::fixed(Tensor x, float by) -> Tensor")
                                    .catchAllKernel<decltype(scale_cpu), &scale_cpu>());
   c.out("plus", find("hb_old::plus").typed<Tensor(Tensor, int64_t)>().call(x, 2));
-  c.text("plain", text_of(find("hb_old::plain").schema()));
+  c.text("plain", printed(find("hb_old::plain").schema()));
   c.out("cpu", find("hb_old::cpu").typed<Tensor(Tensor, int64_t)>().call(x, 2));
   c.out("made", find("hb_old::made").typed<Tensor(const Tensor&)>().call(x));
   c.out("fixed", find("hb_old::fixed").typed<Tensor(const Tensor&, double)>().call(x, 1.5));
@@ -426,78 +297,4 @@ PARITY_CASE(registration, fallback_of_all) {
   c.out("through", through);
   c.check(!ran.empty() && ran[0] == "fallback hb_case::cpu_only", "the fallback ran first");
   ran.clear();
-}
-
-namespace {
-
-struct Counter : torch::CustomClassHolder {
-  int64_t total;
-  std::vector<std::string> names;
-  Counter(int64_t start, std::vector<std::string> names) : total(start), names(std::move(names)) {}
-  int64_t add(int64_t by) { return total += by; }
-  void clear() { total = 0; }
-  int64_t value() const { return total; }
-  std::tuple<int64_t, std::string> pair() const { return {total, names.empty() ? "" : names[0]}; }
-  c10::intrusive_ptr<Counter> clone() const { return c10::make_intrusive<Counter>(total, names); }
-};
-
-TORCH_LIBRARY(hb_classes, m) {
-  m.class_<Counter>("Counter")
-      .def(torch::init<int64_t, std::vector<std::string>>())
-      .def("add", &Counter::add, "", {torch::arg("by") = 1})
-      .def("clear", &Counter::clear)
-      .def("value", &Counter::value)
-      .def("pair", &Counter::pair)
-      .def("clone", &Counter::clone)
-      .def("scaled", [](const c10::intrusive_ptr<Counter>& self, const Tensor& x) { return x * self->total; })
-      .def_readwrite("total", &Counter::total)
-      .def_static("zero", [] { return c10::make_intrusive<Counter>(0, std::vector<std::string>{}); })
-      .def_pickle([](const c10::intrusive_ptr<Counter>& self) { return std::make_tuple(self->total, self->names); },
-                  [](std::tuple<int64_t, std::vector<std::string>> state) {
-                    return c10::make_intrusive<Counter>(std::get<0>(state), std::get<1>(state));
-                  });
-  m.def("count_of(__torch__.torch.classes.hb_classes.Counter c, Tensor x) -> Tensor",
-        [](const c10::intrusive_ptr<Counter>& counter, Tensor x) { return x + counter->total; });
-}
-
-}  // namespace
-
-PARITY_CASE(registration, classes) {
-  const char* name = "__torch__.torch.classes.hb_classes.Counter";
-  auto counter = c10::make_intrusive<Counter>(5, std::vector<std::string>{"first"});
-  c10::IValue value(counter);
-  c.value("custom", value.isCustomClass() && value.isObject() && !c10::IValue(5).isCustomClass());
-  c.check(value.toCustomClass<Counter>().get() == counter.get(), "the same object");
-  auto type = torch::getCustomClass(name);
-  c.check(type != nullptr && torch::getCustomClass("__torch__.torch.classes.hb_classes.None") == nullptr, "the class");
-  auto object = value.toObject();
-  c.value("add", (object->type()->getMethod("add"))({value, 3}).toInt());
-  c.value("default", (*object->type()->findMethod("add"))({value}).toInt());
-  c.value("shared", counter->total);
-  c.value("void", object->type()->getMethod("clear")({value}).isNone());
-  counter->total = 4;
-  auto pair = object->type()->getMethod("pair")({value}).toTuple();
-  c.value("tuple", pair->elements()[0].toInt());
-  c.text("tuple", pair->elements()[1].toStringRef());
-  auto clone = object->type()->getMethod("clone")({value}).toCustomClass<Counter>();
-  c.value("clone", clone->total + (clone.get() != counter.get() ? 100 : 0));
-  c.out("lambda", object->type()->getMethod("scaled")({value, torch::ones({2})}).toTensor());
-  c.text("schema", text_of(type->getMethod("add").getSchema()));
-  c.text("qualname", type->getMethod("add").qualname().qualifiedName());
-  c.value("static", type->findStaticMethod("zero") != nullptr);
-  const auto property = type->getProperty("total");
-  c.value("property", (*property->getter)({value}).toInt());
-  (*property->setter)({value, 9});
-  c.value("set", counter->total);
-  c.out("operator", find("hb_classes::count_of")
-                        .typed<Tensor(const c10::intrusive_ptr<Counter>&, Tensor)>()
-                        .call(counter, torch::ones({2})));
-  torch::jit::Stack stack{value, torch::ones({1})};
-  find("hb_classes::count_of").callBoxed(&stack);
-  c.out("boxed", stack.at(0).toTensor());
-
-  c.throws("no such method", [&] { type->getMethod("nothing"); });
-  c.throws("no such class", [&] { c10::IValue(7).toCustomClass<Counter>(); });
-  c.throws("argument", [&] { type->getMethod("add")({value, "text"}); });
-  c.throws("twice", [] { torch::class_<Counter>("hb_classes", "Counter"); });
 }
