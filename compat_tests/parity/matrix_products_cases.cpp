@@ -52,6 +52,25 @@ PARITY_CASE(matrix_products, layouts) {
   c.out("half_rows", torch::mm(wide.slice(1, 0, 40, 2).to(torch::kHalf), c.randn({20, 7}, torch::kHalf)));
 }
 
+// Stacks so large that many matrices go to a library at once, also where no tensor of three dimensions has them.
+PARITY_CASE(matrix_products, stacks_in_memory) {
+  c.for_dtypes(parity::kFloats, [&](torch::Dtype dtype) {
+    const int64_t count = 77, n = 48;
+    const auto one = c.randn({n, n}, dtype), other = c.randn({n, n}, dtype), stack = c.randn({count, n, n}, dtype),
+               line = c.randn({count * n + n * n}, dtype);
+    c.out("both the same", torch::bmm(one.expand({count, n, n}), other.expand({count, n, n})));
+    c.out("left the same", torch::bmm(one.expand({count, n, n}), stack));
+    c.out("right the same", torch::bmm(stack, one.t().expand({count, n, n})));
+    c.out("left overlaps", torch::bmm(line.as_strided({count, n, n}, {n, n, 1}), stack));
+    c.out("right overlaps", torch::bmm(stack, line.as_strided({count, n, n}, {3, n, 1})));
+    c.out("transposed", torch::bmm(stack.transpose(1, 2), stack.transpose(1, 2)));
+    c.out("between rows", torch::bmm(stack.transpose(0, 1).contiguous().transpose(0, 1), stack));
+    c.out("elements", torch::bmm(stack.permute({1, 2, 0}).contiguous().permute({2, 0, 1}), stack));
+    c.out("parts", torch::bmm(stack.narrow(1, 3, 40), stack.narrow(2, 5, 40)));
+    c.out("added", torch::baddbmm(stack, stack, stack, 0.5, 2));
+  });
+}
+
 PARITY_CASE(matrix_products, matmul) {
   using S = parity::Shape;
   const std::vector<std::pair<S, S>> shapes{{{5}, {5}},

@@ -1,5 +1,9 @@
 #include "cpu/gemm.h"
 
+#include <algorithm>
+#include <bit>
+#include <utility>
+
 #include "cpu/onednn/describe.h"
 #include "cpu/onednn/primitive.h"
 #include "cpu/parallel.h"
@@ -17,6 +21,7 @@ struct Shape {
   bool bias;
   ScalarType dtype;
   float alpha, beta;
+  int64_t count = 1, steps[3] = {0, 0, 0};  // of matrices that are multiplied together, and from one to the next
 };
 
 int64_t bits(float f) {
@@ -33,7 +38,8 @@ void tidy(int64_t rows, int64_t cols, int64_t (&stride)[2]) {
   if (cols == 1 && stride[0] != 1) stride[1] = 1;
 }
 
-Shape shape_of(const Gemm& g) {
+/// Of `count` products that follow each other.
+Shape shape_of(const Gemm& g, int64_t count) {
   Shape s{g.m,
           g.n,
           g.k,
@@ -47,15 +53,22 @@ Shape shape_of(const Gemm& g) {
   tidy(s.m, s.k, s.a);
   tidy(s.k, s.n, s.b);
   if (s.m == 1) s.ldc = s.n;
+  if (count > 1) s.count = count, s.steps[0] = g.a.batch[1], s.steps[1] = g.b.batch[1], s.steps[2] = g.c.batch[1];
   return s;
 }
 
-Prepared make(const Shape& s) {
+/// A matrix, or `count` of them; the same one for all where the step is 0.
+memory::desc matrices(const Shape& s, int operand, int64_t rows, int64_t cols, int64_t row, int64_t col) {
   const auto type = onednn_type(s.dtype);
-  const memory::desc a({s.m, s.k}, type, memory::dims{s.a[0], s.a[1]});
-  const memory::desc b({s.k, s.n}, type, memory::dims{s.b[0], s.b[1]});
-  const memory::desc c({s.m, s.n}, type, memory::dims{s.ldc, 1});
-  const memory::desc bias({1, s.n}, type, memory::dims{s.n, 1});
+  if (s.count == 1) return {{rows, cols}, type, memory::dims{row, col}};
+  const int64_t step = s.steps[operand];
+  return {{step == 0 ? 1 : s.count, rows, cols}, type, memory::dims{step == 0 ? rows * cols : step, row, col}};
+}
+
+Prepared make(const Shape& s) {
+  const memory::desc a = matrices(s, 0, s.m, s.k, s.a[0], s.a[1]), b = matrices(s, 1, s.k, s.n, s.b[0], s.b[1]),
+                     c = matrices(s, 2, s.m, s.n, s.ldc, 1);
+  const memory::desc bias({1, s.n}, onednn_type(s.dtype), memory::dims{s.n, 1});
   dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   if (s.alpha != 1 || s.beta != 0) scale_and_add(attr, s.alpha, s.beta);
@@ -73,8 +86,8 @@ Prepared make(const Shape& s) {
   return p;
 }
 
-Prepared& lookup(const Gemm& g) {
-  const Shape s = shape_of(g);
+Prepared& lookup(const Gemm& g, int64_t count = 1) {
+  const Shape s = shape_of(g, count);
   const PrimitiveKey key{1,
                          s.m,
                          s.n,
@@ -87,7 +100,11 @@ Prepared& lookup(const Gemm& g) {
                          s.bias,
                          static_cast<int64_t>(s.dtype),
                          bits(s.alpha),
-                         bits(s.beta)};
+                         bits(s.beta),
+                         s.count,
+                         s.steps[0],
+                         s.steps[1],
+                         s.steps[2]};
   return prepared(key, [&] { return make(s); });
 }
 
@@ -107,17 +124,43 @@ void onednn_gemm(const Gemm& g) {
       static_cast<char*>(g.c.data));
 }
 
+namespace {
+// Whether oneDNN can be told of these matrices as one tensor: no element is met twice, but for a matrix that is the
+// same for all.
+bool is_tensor(const GemmMatrix& x, int64_t count, int64_t rows, int64_t cols) {
+  std::pair<int64_t, int64_t> dims[] = {{x.row, rows}, {x.col, cols}, {x.batch[1], x.batch[1] == 0 ? 1 : count}};
+  std::sort(std::begin(dims), std::end(dims));
+  int64_t least = 1;
+  for (const auto& [stride, size] : dims) {
+    if (size == 1) continue;
+    if (stride < least) return false;
+    least = stride * size;
+  }
+  return true;
+}
+
+bool is_one_tensor_each(const Gemm& g) {
+  const int64_t n = g.batch[1];
+  return (g.a.batch[1] != 0 || g.b.batch[1] != 0) && is_tensor(g.a, n, g.m, g.k) && is_tensor(g.b, n, g.k, g.n) &&
+         is_tensor(g.c, n, g.m, g.n);
+}
+}  // namespace
+
+// A call for each matrix would take longer than a small product: as many as a power of two are multiplied together, so
+// that few kinds of calls are prepared.
 void onednn_gemm_stack(const Gemm& g) {
+  const int64_t together = is_one_tensor_each(g) ? 64 : 1;
   const int64_t size = static_cast<int64_t>(element_size(g.dtype));
   const auto range = [&](int64_t from, int64_t to) {
     OneThread one;
-    Prepared& p = lookup(g);
-    for (int64_t i = from; i < to; ++i) {
+    for (int64_t i = from, count; i < to; i += count) {
       const int64_t outer = i / g.batch[1], inner = i % g.batch[1];
+      count =
+          static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::min({to - i, g.batch[1] - inner, together}))));
       const auto at = [&](const GemmMatrix& x) {
         return static_cast<char*>(x.data) + (outer * x.batch[0] + inner * x.batch[1]) * size;
       };
-      run(p, g, at(g.a), at(g.b), at(g.c));
+      run(lookup(g, count), g, at(g.a), at(g.b), at(g.c));
     }
   };
   const int64_t work = g.m * g.n * g.k;
