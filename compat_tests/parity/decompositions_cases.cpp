@@ -268,6 +268,41 @@ PARITY_CASE(decompositions, singular_values) {
   c.throws("phase", [&] { torch::autograd::grad({torch::real(std::get<0>(torch::linalg_svd(z)).sum())}, {z}); });
 }
 
+// What vectors bring into a gradient (gaps between values, which may be zero) is not there where they are not used.
+PARITY_CASE(decompositions, gradients_of_few_results) {
+  loose(c);
+  c.for_dtypes(kExact, [&](torch::Dtype dtype) {
+    const Tensor equal = (2 * torch::eye(4, dtype)).requires_grad_();
+    const Tensor weights = c.randn({4}, torch::kDouble);
+    c.out("svd of equal values", torch::autograd::grad({std::get<1>(torch::linalg_svd(equal)).sum()}, {equal})[0]);
+    c.out("eigh of equal values", torch::autograd::grad({std::get<0>(torch::linalg_eigh(equal)).sum()}, {equal})[0]);
+    const Tensor h = positive(c, {2, 4, 4}, dtype).requires_grad_();
+    c.gradients("eigh values", {h}, [&] { return std::get<0>(torch::linalg_eigh(h)); });
+    c.gradients("eig values", {h}, [&] { return torch::real(std::get<0>(torch::linalg_eig(h))).sum(-1); });
+    const Tensor a = leaf(c, {2, 4, 4}, dtype);
+    c.gradients("u and s", {a}, [&] {
+      const auto [u, s, vh] = torch::linalg_svd(a);
+      return u.abs() * (s * weights).unsqueeze(-2);
+    });
+  });
+  const Tensor a = leaf(c, {2, 4, 4}, torch::kDouble);
+  c.gradgradcheck([&] { return std::get<1>(torch::linalg_svd(a)); }, {a});
+  c.gradgradcheck([&] { return std::get<0>(torch::linalg_eigh(a + a.mT())); }, {a});
+}
+
+PARITY_CASE(decompositions, small_sizes) {
+  loose(c);
+  c.for_dtypes(kNumbers, [&](torch::Dtype dtype) {
+    for (int64_t n = 1; n <= 14; ++n) {
+      const Tensor a = regular(c, {3, n, n}, dtype), turned = a.flip({-2});  // every row changes its place
+      c.out(std::to_string(n) + " inverse", torch::linalg_inv(turned));
+      for (const int64_t columns : {1, 3, 4, 5, 9})
+        c.out(std::to_string(n) + " of " + std::to_string(columns),
+              torch::linalg_solve(turned, numbers(c, {3, n, columns}, dtype)));
+    }
+  });
+}
+
 PARITY_CASE(decompositions, least_squares) {
   loose(c);
   c.for_dtypes(kNumbers, [&](torch::Dtype dtype) {

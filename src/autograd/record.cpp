@@ -8,6 +8,7 @@
 #include <halfbridge/ops/factories.h>
 
 #include "autograd/arithmetic.h"
+#include "autograd/record_some.h"
 #include "autograd/watch.h"
 #include "core/geometry.h"
 
@@ -173,12 +174,12 @@ using autodiff::arithmetic;
 
 class ManyNode final : public Node {
  public:
-  ManyNode(const char* name, std::vector<SavedTensor> saved, BackwardFn f)
-      : name_(name), saved_(std::move(saved)), f_(std::move(f)) {}
+  ManyNode(const char* name, std::vector<SavedTensor> saved, BackwardFn f, bool zeros)
+      : name_(name), saved_(std::move(saved)), f_(std::move(f)), zeros_(zeros) {}
   std::string name() const override { return name_; }
   variable_list apply(variable_list&& grads) override {
     front::Excluded excluded;
-    for (size_t i = 0; i < grads.size(); ++i) {
+    for (size_t i = 0; zeros_ && i < grads.size(); ++i) {
       if (grads[i].defined() || !is_differentiable_type(input_metadata(i).dtype)) continue;
       grads[i] = empty(input_metadata(i).sizes,
                        TensorOptions().dtype(input_metadata(i).dtype).device(input_metadata(i).device));
@@ -198,7 +199,15 @@ class ManyNode final : public Node {
   const char* name_;
   std::vector<SavedTensor> saved_;
   BackwardFn f_;
+  bool zeros_;  // in place of gradients of results that were not used
 };
+
+void record_results(const char* name, ArrayRef<Tensor*> results, ArrayRef<const Tensor*> inputs,
+                    std::vector<SavedTensor> saved, BackwardFn f, bool zeros) {
+  auto node = std::make_shared<ManyNode>(name, std::move(saved), std::move(f), zeros);
+  collect_edges(*node, inputs);
+  attach_all(node, results);
+}
 }  // namespace
 
 Tensor make_view_tensor(const Tensor& base, ScalarType dtype, DimVector sizes, DimVector strides, int64_t offset) {
@@ -222,9 +231,11 @@ Tensor make_view_tensor(const Tensor& base, ScalarType dtype, DimVector sizes, D
 
 void record_many(const char* name, ArrayRef<Tensor*> results, ArrayRef<const Tensor*> inputs,
                  std::vector<SavedTensor> saved, BackwardFn f) {
-  auto node = std::make_shared<detail::ManyNode>(name, std::move(saved), std::move(f));
-  detail::collect_edges(*node, inputs);
-  detail::attach_all(node, results);
+  detail::record_results(name, results, inputs, std::move(saved), std::move(f), true);
+}
+void record_some(const char* name, ArrayRef<Tensor*> results, ArrayRef<const Tensor*> inputs,
+                 std::vector<SavedTensor> saved, BackwardFn f) {
+  detail::record_results(name, results, inputs, std::move(saved), std::move(f), false);
 }
 
 }  // namespace hb

@@ -28,14 +28,16 @@ void lu_factor(const Tensor& a, const Tensor& lu, const Tensor& pivots, const Te
 
 /// getrs exchanges rows unchecked.
 void check_pivots(const Tensor& pivots, int64_t rows) {
-  for (int64_t i = 0; i < pivots.size(0); ++i) {
-    const int32_t* p = pivots.data_ptr<int32_t>() + i * pivots.stride(0);
-    const auto [least, most] = std::minmax_element(p, p + pivots.size(1));
-    HB_CHECK(*least >= 1,
+  const int64_t count = pivots.size(0), each = pivots.size(1), step = pivots.stride(0);
+  const int32_t* p = pivots.data_ptr<int32_t>();
+  for (int64_t i = 0; i < count; ++i, p += step) {
+    int32_t least = 1, most = 0;
+    for (int64_t j = 0; j < each; ++j) least = std::min(least, p[j]), most = std::max(most, p[j]);
+    HB_CHECK(least >= 1,
              "Pivots given to lu_solve must all be greater or equal to 1. Did you properly pass the result of "
              "lu_factor?");
     HB_CHECK(
-        *most <= rows,
+        most <= rows,
         "Pivots given to lu_solve must all be smaller or equal to LU.size(-2). Did you properly pass the result of "
         "lu_factor?");
   }
@@ -49,6 +51,7 @@ void lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& right, const
     const char* const letter = form == MatrixForm::plain ? "N" : form == MatrixForm::transposed ? "T" : "C";
     const Int n = static_cast<Int>(to.rows);
     const int64_t pivot_step = pivots.stride(0);
+    const int32_t* const where = pivots.data_ptr<int32_t>();
     check_pivots(pivots, n);
     each_block(to.count, to.columns, n * n * to.columns, [&](int64_t i, int64_t first, int64_t many) {
       std::unique_ptr<T[]> space;
@@ -56,10 +59,10 @@ void lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& right, const
       T* out = to.at(i) + first * n;
       from.pack(i, out, n, first, many);
       if (n <= kSmall && form == MatrixForm::plain)
-        return small_lu_solve(n, many, f.data, f.leading, pivots.data_ptr<int32_t>() + i * pivot_step, out);
+        return small_lu_solve(n, many, f.data, f.leading, where + i * pivot_step, out);
       const Int columns = static_cast<Int>(many);
       Int info;
-      r.getrs(letter, &n, &columns, f.data, &f.leading, pivots.data_ptr<int32_t>() + i * pivot_step, out, &n, &info, 1);
+      r.getrs(letter, &n, &columns, f.data, &f.leading, where + i * pivot_step, out, &n, &info, 1);
     });
   });
 }

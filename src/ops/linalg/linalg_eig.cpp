@@ -2,7 +2,7 @@
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
-#include "autograd/record.h"
+#include "autograd/record_some.h"
 #include "backend/decompositions.h"
 #include "ops/elementwise/elementwise_op.h"
 #include "ops/linalg/decompositions.h"
@@ -45,10 +45,14 @@ std::tuple<Tensor, Tensor> linalg_eig(const Tensor& self) {
   HB_AUTOCAST(linalg_eig, fp32, as_is, self);
   auto [values, vectors] = eig_forward(self, true);
   if (needs_grad(self))
-    record_many("LinalgEigBackward0", {&values, &vectors}, {&self},
+    record_some("LinalgEigBackward0", {&values, &vectors}, {&self},
                 {SavedTensor::output(values, 0), SavedTensor::output(vectors, 1)},
-                [](Backward& b, const variable_list& s) -> variable_list {
-                  return {eig_gradient(b.grad(0), b.grad(1), s[0], s[1])};
+                [of_complex = self.is_complex()](Backward& b, const variable_list& s) -> variable_list {
+                  const Tensor &gl = b.grad(0), &gv = b.grad(1);
+                  if (!gl.defined() && !gv.defined()) return {gl};
+                  const Tensor g = gv.defined() ? eig_gradient(gl.defined() ? gl : zeros_like(s[0]), gv, s[0], s[1])
+                                                : turned_back(s[1], diag_embed(gl));
+                  return {of_complex ? g : real(g)};
                 });
   return {values, vectors};
 }
@@ -58,7 +62,10 @@ Tensor linalg_eigvals(const Tensor& self) {
   auto [values, vectors] = eig_forward(self, needs_grad(self));
   if (needs_grad(self))
     record("LinalgEigBackward0", values, {&self}, {SavedTensor::input(vectors)},
-           [](Backward& b, auto& s) { return ops::gradients(turned_back(s[0], diag_embed(b.grad()))); });
+           [of_complex = self.is_complex()](Backward& b, auto& s) {
+             const Tensor g = turned_back(s[0], diag_embed(b.grad()));
+             return ops::gradients(of_complex ? g : real(g));
+           });
   return values;
 }
 
@@ -101,10 +108,12 @@ std::tuple<Tensor, Tensor> linalg_eigh(const Tensor& a, std::string_view uplo) {
   HB_AUTOCAST(linalg_eigh, fp32, as_is, a, uplo);
   auto [values, vectors] = eigh_forward(a, uplo, true);
   if (needs_grad(a))
-    record_many("LinalgEighBackward0", {&values, &vectors}, {&a},
+    record_some("LinalgEighBackward0", {&values, &vectors}, {&a},
                 {SavedTensor::output(values, 0), SavedTensor::output(vectors, 1)},
                 [](Backward& b, const variable_list& s) -> variable_list {
-                  return {eigh_gradient(b.grad(0), b.grad(1), s[0], s[1])};
+                  const Tensor &gl = b.grad(0), &gv = b.grad(1);
+                  if (!gv.defined()) return {gl.defined() ? (s[1] * gl.unsqueeze(-2)).matmul(s[1].mH()) : gl};
+                  return {eigh_gradient(gl.defined() ? gl : zeros_like(s[0]), gv, s[0], s[1])};
                 });
   return {values, vectors};
 }

@@ -2,7 +2,7 @@
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
-#include "autograd/record.h"
+#include "autograd/record_some.h"
 #include "backend/decompositions.h"
 #include "ops/linalg/decompositions.h"
 
@@ -44,6 +44,11 @@ Svd hermitian_svd(const Tensor& a) {
 
 /// The part of X^H dX that changes singular vectors.
 Tensor skew(const Tensor& t) { return t - t.mH(); }
+
+/// Of the values alone: without the gaps between values that vectors bring in.
+Tensor values_gradient(const Tensor& u, const Tensor& gs, const Tensor& vh) {
+  return (u * gs.unsqueeze(-2)).matmul(vh);
+}
 
 Tensor svd_gradient(const Svd& f, const Tensor& gu, const Tensor& gs, const Tensor& gvh) {
   const Tensor v = f.vh.mH(), gv = gvh.mH();
@@ -91,11 +96,15 @@ std::tuple<Tensor, Tensor, Tensor> linalg_svd(const Tensor& a, bool full_matrice
            a.size(-1), " input");
   Svd f = computed_svd("linalg.svd", a, full ? SvdParts::full : SvdParts::reduced);
   if (needs_grad(a))
-    record_many("LinalgSvdBackward0", {&f.u, &f.s, &f.vh}, {&a},
-                {SavedTensor::output(f.u, 0), SavedTensor::output(f.s, 1), SavedTensor::output(f.vh, 2)},
-                [](Backward& b, const variable_list& s) -> variable_list {
-                  return {svd_gradient({s[0], s[1], s[2]}, b.grad(0), b.grad(1), b.grad(2))};
-                });
+    record_some(
+        "LinalgSvdBackward0", {&f.u, &f.s, &f.vh}, {&a},
+        {SavedTensor::output(f.u, 0), SavedTensor::output(f.s, 1), SavedTensor::output(f.vh, 2)},
+        [](Backward& b, const variable_list& s) -> variable_list {
+          const Tensor &gu = b.grad(0), &gs = b.grad(1), &gvh = b.grad(2);
+          if (!gu.defined() && !gvh.defined()) return {gs.defined() ? values_gradient(s[0], gs, s[2]) : gs};
+          const auto or_zeros = [](const Tensor& g, const Tensor& x) { return g.defined() ? g : zeros_like(x); };
+          return {svd_gradient({s[0], s[1], s[2]}, or_zeros(gu, s[0]), or_zeros(gs, s[1]), or_zeros(gvh, s[2]))};
+        });
   return {f.u, f.s, f.vh};
 }
 
@@ -115,14 +124,9 @@ Tensor linalg_svdvals(const Tensor& a, std::optional<std::string_view> driver) {
   if (needs_grad(a))
     record("LinalgSvdBackward0", f.s, {&a}, {SavedTensor::input(a), SavedTensor::input(f.u), SavedTensor::input(f.vh)},
            [](Backward& b, auto& s) -> variable_list {
-             // Without the gaps between values that vectors bring in; vectors again where gradients are to have
-             // gradients.
-             const auto gradient = [&](const Tensor& u, const Tensor& vh) {
-               return (u * b.grad().unsqueeze(-2)).matmul(vh);
-             };
-             if (!GradMode::is_enabled()) return {gradient(s[1], s[2])};
-             const auto [u, values, vh] = linalg_svd(s[0], false);
-             return {gradient(u, vh)};
+             if (!GradMode::is_enabled()) return {values_gradient(s[1], b.grad(), s[2])};
+             const auto [u, values, vh] = linalg_svd(s[0], false);  // vectors whose gradients are known
+             return {values_gradient(u, b.grad(), vh)};
            });
   return f.s;
 }
