@@ -44,7 +44,7 @@ TORCH_LIBRARY(hb_classes, m) {
 
 }  // namespace
 
-PARITY_CASE(registration, classes) {
+PARITY_CASE(registration_classes, classes) {
   const char* name = "__torch__.torch.classes.hb_classes.Counter";
   auto counter = c10::make_intrusive<Counter>(5, std::vector<std::string>{"first"});
   c10::IValue value(counter);

@@ -18,7 +18,7 @@ Tensor scaled(const Tensor& x, double by) { return x * by; }
 
 }  // namespace
 
-PARITY_CASE(registration, wrong_calls) {
+PARITY_CASE(registration_errors, wrong_calls) {
   auto& dispatcher = c10::Dispatcher::singleton();
   auto x = torch::ones({2});
   says(c, "Could not find schema for hb_case::nothere", [&] { find("hb_case::nothere"); });
@@ -43,7 +43,7 @@ PARITY_CASE(registration, wrong_calls) {
   });
 }
 
-PARITY_CASE(registration, wrong_registrations) {
+PARITY_CASE(registration_errors, wrong_registrations) {
   using torch::Library;
   const auto fragment = [](auto body) { in_block(Library::FRAGMENT, std::nullopt, body); };
   const auto cpu = [](auto body) { in_block(Library::IMPL, c10::DispatchKey::CPU, body); };

@@ -6,7 +6,7 @@
 
 using namespace parity;
 
-PARITY_CASE(registration, schemas_print) {
+PARITY_CASE(registration_schemas, schemas_print) {
   for (const char* text :
        {"f(Tensor x) -> Tensor", "ns::f.over(Tensor(a!) x, Tensor(b) y) -> (Tensor(a!), Tensor(b) z)", "f() -> ()",
         "f(Tensor(a! -> b) x) -> Tensor(a)[]", "f(Tensor(a -> *) x) -> Tensor(*)",
@@ -30,7 +30,7 @@ PARITY_CASE(registration, schemas_print) {
   c.check(find("hb_case::add", "out").schema().arguments()[2].alias_info()->isWrite(), "out is written to");
 }
 
-PARITY_CASE(registration, schemas_refused) {
+PARITY_CASE(registration_schemas, schemas_refused) {
   const std::pair<const char*, const char*> wrong[] = {
       {"f(Tensor x", "expected ) but found 'eof'"},
       {"f(Tensr x) -> Tensor", "nknown type specifier"},

@@ -79,14 +79,7 @@ const std::map<std::string, std::string> kHostCases{
     {"aliases.packed_accessors", "accessors"},
     {"factories.accessors", "accessors"},
     {"factories.options", "names the CPU"},
-    {"registration.calls", "functions registered for the CPU alone"},
-    {"registration.keys_decide", "functions registered for the CPU alone"},
-    {"registration.without_autograd_function", "functions registered for the CPU alone"},
-    {"registration.wrong_calls", "functions registered for the CPU alone"},
-    {"registration.register_operators", "functions registered for the CPU alone"},
-    {"registration.fallback_of_all", "functions registered for the CPU alone"},
-    {"registration.ends_with_its_library", "functions registered for the CPU alone"},
-    {"registration.key_sets", "names the CPU's keys"},
+    {"registration_errors.wrong_calls", "functions registered for the CPU alone"},
     {"tensor_functions.about", "names the CPU"},
 };
 
