@@ -66,3 +66,28 @@ TEST(SmallProducts, OfDoublesAndHalves) {
           check({m, n, k}, true, b, torch::kBFloat16, 0x1p17);
         }
 }
+
+// The columns of a narrow result have the bits that they have in a wider one, whose rows fill vectors.
+TEST(SmallProducts, NarrowResultsAreColumnsOfWideOnes) {
+  torch::manual_seed(5);
+  torch::NoGradGuard no_grad;
+  for (int64_t n = 2; n <= 9; ++n)
+    for (const int64_t m : {2, 3, 4, 5, 7, 8, 15, 16, 17, 30, 32, 33, 48, 64, 80})
+      for (const int64_t k : {2, 4, 5, 8, 12, 30, 32, 64})
+        for (const bool by_columns : {false, true})
+          for (const bool b_by_columns : {false, true}) {
+            const Tensor a = matrix(m, k, by_columns, torch::kFloat), wide = matrix(k, 16, b_by_columns, torch::kFloat);
+            const Tensor bias = torch::rand({16}), b = wide.narrow(1, 0, n), around = torch::zeros({m, n + 3});
+            Tensor inside = around.narrow(1, 2, n);
+            const std::string name = "m " + std::to_string(m) + " n " + std::to_string(n) + " k " + std::to_string(k);
+            EXPECT_TRUE(a.mm(b).equal(a.mm(wide).narrow(1, 0, n))) << name;
+            const auto with_bias = [&](int64_t to) {
+              return torch::addmm(bias.narrow(0, 0, to), a, wide.narrow(1, 0, to));
+            };
+            EXPECT_TRUE(with_bias(n).equal(with_bias(16).narrow(1, 0, n))) << name << ", bias";
+            torch::mm_out(inside, a, b);
+            EXPECT_TRUE(inside.equal(a.mm(b))) << name << ", inside";
+            EXPECT_TRUE(around.narrow(1, 0, 2).eq(0).all().item<bool>()) << name << ", before";
+            EXPECT_TRUE(around.narrow(1, n + 2, 1).eq(0).all().item<bool>()) << name << ", after";
+          }
+}

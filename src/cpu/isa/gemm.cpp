@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cpu/isa/integer_gemm.h"
+#include "cpu/isa/narrow_product.h"
 #include "cpu/isa/outer_row.h"
 #include "cpu/isa/small_product.h"
 #include "cpu/scratch.h"
@@ -251,7 +252,10 @@ void outer_of(const Gemm& g) {
   }
 void vector(const Gemm& g) { HB_STORED_SWITCH(vector_of) }
 void outer(const Gemm& g) { HB_STORED_SWITCH(outer_of) }
-void small(const Gemm& g) { HB_STORED_SWITCH(small_product) }
+void small(const Gemm& g) {
+  if (g.dtype == kFloat && narrow_product(g)) return;
+  HB_STORED_SWITCH(small_product)
+}
 
 void to_float(ScalarType dtype, const void* in, float* out, int64_t n) {
   if (dtype == kHalf) return load(static_cast<const Half*>(in), out, n);
