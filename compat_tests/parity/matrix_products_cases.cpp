@@ -164,6 +164,26 @@ PARITY_CASE(matrix_products, long_sums) {
   }
 }
 
+// A small matrix of doubles times many rows, and a small result of long sums.
+PARITY_CASE(matrix_products, long_doubles) {
+  for (const auto& [m, k, n] : std::vector<std::tuple<int, int, int>>{
+           {5003, 16, 16}, {300, 64, 63}, {9000, 3, 50}, {16, 3001, 16}, {64, 200, 64}, {3, 9000, 37}}) {
+    c.scope(std::to_string(m) + "x" + std::to_string(k) + "x" + std::to_string(n), [&, m = m, k = k, n = n] {
+      const auto a = c.randn({m, k}, torch::kDouble), b = c.randn({k, n}, torch::kDouble);
+      const auto at = a.t().contiguous().t(), bt = b.t().contiguous().t();
+      const auto row = c.randn({n}, torch::kDouble), full = c.randn({m, n}, torch::kDouble);
+      c.out("mm", torch::mm(a, b));
+      c.out("left by columns", torch::mm(at, b));
+      c.out("right by columns", torch::mm(a, bt));
+      c.out("by columns", torch::mm(at, bt));
+      c.out("row", torch::addmm(row, a, b));
+      c.out("scaled", torch::addmm(full, a, b, 0.5, 2));
+      const auto nan = torch::full_like(full, std::numeric_limits<double>::quiet_NaN());
+      c.out("beta zero ignores nan", torch::addmm(nan, a, b, 0, 3));
+    });
+  }
+}
+
 PARITY_CASE(matrix_products, others) {
   auto a = c.leaf({2, 3}), b = c.leaf({4, 5});
   c.gradients("kron", {a, b}, [&] { return torch::kron(a, b); });

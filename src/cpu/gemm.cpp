@@ -200,12 +200,40 @@ bool is_small(const Gemm& g) {
   return work <= (g.dtype == kFloat && g.k >= kFewTerms ? kWorkInFloat : kWork);
 }
 
+// Many rows times a small matrix: as many small products as threads share well, each of which packs that matrix anew.
+void gemm_of_many_rows(const Gemm& g) {
+  const int64_t rows = std::max<int64_t>(kUnit, (1 << 18) / (g.n * g.k) / kUnit * kUnit);
+  parallel_for(0, (g.m + rows - 1) / rows, 1, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) gemm_loops().small(slice(g, false, i * rows, std::min(g.m, (i + 1) * rows)));
+  });
+}
+
+// A small result of long sums: small products that add to it.
+void gemm_of_long_sums(const Gemm& g) {
+  Gemm part = g;
+  for (int64_t from = 0; from < g.k; from += kSmallSide) {
+    part.k = std::min(kSmallSide, g.k - from);
+    part.a.data = static_cast<double*>(g.a.data) + from * g.a.col;
+    part.b.data = static_cast<double*>(g.b.data) + from * g.b.row;
+    gemm_loops().small(part);
+    part.beta = 1, part.bias = nullptr;
+  }
+}
+
+void gemm_double(const Gemm& g) {
+  if (g.n <= kSmallSide && g.k <= kSmallSide) return gemm_of_many_rows(g);
+  // Many columns far apart are packed faster for a large product.
+  const bool few_lines = g.b.col == 1 || g.n <= kSmallSide / 2;
+  if (g.m <= kSmallSide && g.n <= kSmallSide && few_lines) return gemm_of_long_sums(g);
+  gemm_loops().f64(g);
+}
+
 void gemm_one(Gemm g) {
   const auto& loops = gemm_loops();
   if (is_integral_type(g.dtype, true)) return loops.integers(g);
   if (g.k > 1 && g.m > 1 && g.n > 1) {
     if (is_small(g)) return loops.small(g);
-    if (g.dtype == kDouble) return loops.f64(g);
+    if (g.dtype == kDouble) return gemm_double(g);
   }
   make_unit_stride(g.a, g.m, g.k, g.dtype, Scratch::gather_a);
   make_unit_stride(g.b, g.k, g.n, g.dtype, Scratch::gather_b);

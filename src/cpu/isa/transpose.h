@@ -2,6 +2,7 @@
 // Tiles of a matrix turned over. Elements count by their size alone.
 #include <immintrin.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -83,15 +84,17 @@ inline void transpose_4x4(char* to, int64_t to_row, const char* from, int64_t fr
   for (int i = 0; i < 4; ++i) _mm256_storeu_pd(reinterpret_cast<double*>(to + i * to_row), r[i]);
 }
 
-/// A tile in squares of `side` elements, and what is left element by element.
-template <class T, int64_t side, class Square>
+/// A tile in squares of `side` elements, and what is left element by element. Of `together` squares in a row of `from`,
+/// which share cache lines, all are read before the next row: rows a page apart drive each other's lines out.
+template <class T, int64_t side, int64_t together, class Square>
 inline void transpose_squares(char* to, int64_t to_row, const char* from, int64_t from_row, int64_t rows,
                               int64_t columns, const Square& square) {
   constexpr int64_t item = sizeof(T);
   const int64_t whole_rows = rows / side * side, whole_columns = columns / side * side;
-  for (int64_t j = 0; j < whole_rows; j += side)
+  for (int64_t j0 = 0; j0 < whole_rows; j0 += together * side)
     for (int64_t i = 0; i < whole_columns; i += side)
-      square(to + j * to_row + i * item, to_row, from + i * from_row + j * item, from_row);
+      for (int64_t j = j0; j < std::min(j0 + together * side, whole_rows); j += side)
+        square(to + j * to_row + i * item, to_row, from + i * from_row + j * item, from_row);
   const auto one = [&](int64_t j, int64_t i) {
     std::memcpy(to + j * to_row + i * item, from + i * from_row + j * item, item);
   };
@@ -101,17 +104,17 @@ inline void transpose_squares(char* to, int64_t to_row, const char* from, int64_
 template <>
 inline void transpose_tile<uint32_t>(char* to, int64_t to_row, const char* from, int64_t from_row, int64_t rows,
                                      int64_t columns) {
-  transpose_squares<uint32_t, 8>(to, to_row, from, from_row, rows, columns, transpose_8x8);
+  transpose_squares<uint32_t, 8, 1>(to, to_row, from, from_row, rows, columns, transpose_8x8);
 }
 template <>
 inline void transpose_tile<uint16_t>(char* to, int64_t to_row, const char* from, int64_t from_row, int64_t rows,
                                      int64_t columns) {
-  transpose_squares<uint16_t, 8>(to, to_row, from, from_row, rows, columns, transpose_8x8_words);
+  transpose_squares<uint16_t, 8, 1>(to, to_row, from, from_row, rows, columns, transpose_8x8_words);
 }
 template <>
 inline void transpose_tile<uint64_t>(char* to, int64_t to_row, const char* from, int64_t from_row, int64_t rows,
                                      int64_t columns) {
-  transpose_squares<uint64_t, 4>(to, to_row, from, from_row, rows, columns, transpose_4x4);
+  transpose_squares<uint64_t, 4, 2>(to, to_row, from, from_row, rows, columns, transpose_4x4);
 }
 
 }  // namespace
