@@ -7,18 +7,14 @@ struct Geometry {
   const char* name;
   int64_t n, in, out, size, kernel, stride, padding, dilation, groups;
 };
-const std::vector<Geometry> kGeometries{{"plain", 2, 3, 5, 9, 3, 1, 0, 1, 1},
-                                        {"padded", 2, 4, 6, 8, 3, 1, 1, 1, 1},
-                                        {"strided", 2, 3, 8, 11, 3, 2, 1, 1, 1},
-                                        {"dilated", 1, 4, 4, 10, 3, 1, 2, 2, 1},
-                                        {"groups", 2, 6, 9, 7, 3, 1, 1, 1, 3},
-                                        {"depthwise", 2, 16, 16, 8, 3, 1, 1, 1, 16},
-                                        {"depthwise_odd", 2, 5, 10, 7, 3, 2, 1, 1, 5},
-                                        {"pointwise", 3, 16, 32, 6, 1, 1, 0, 1, 1},
-                                        {"pointwise_strided", 2, 8, 16, 6, 1, 2, 0, 1, 1},
-                                        {"even_kernel", 2, 3, 4, 8, 4, 2, 1, 1, 1},
-                                        {"one_channel", 2, 1, 6, 12, 5, 1, 2, 1, 1},
-                                        {"wide", 2, 32, 48, 10, 3, 1, 1, 1, 1}};
+const std::vector<Geometry> kGeometries{
+    {"plain", 2, 3, 5, 9, 3, 1, 0, 1, 1},          {"padded", 2, 4, 6, 8, 3, 1, 1, 1, 1},
+    {"strided", 2, 3, 8, 11, 3, 2, 1, 1, 1},       {"dilated", 1, 4, 4, 10, 3, 1, 2, 2, 1},
+    {"groups", 2, 6, 9, 7, 3, 1, 1, 1, 3},         {"depthwise", 2, 16, 16, 8, 3, 1, 1, 1, 16},
+    {"depthwise_odd", 2, 5, 10, 7, 3, 2, 1, 1, 5}, {"depthwise_far", 1, 43, 43, 5, 4, 3, 5, 2, 43},
+    {"pointwise", 3, 16, 32, 6, 1, 1, 0, 1, 1},    {"pointwise_strided", 2, 8, 16, 6, 1, 2, 0, 1, 1},
+    {"even_kernel", 2, 3, 4, 8, 4, 2, 1, 1, 1},    {"one_channel", 2, 1, 6, 12, 5, 1, 2, 1, 1},
+    {"wide", 2, 32, 48, 10, 3, 1, 1, 1, 1}};
 parity::Shape shape(int dims, int64_t a, int64_t b, int64_t size) {
   parity::Shape s{a, b};
   for (int d = 0; d < dims; ++d) s.push_back(size + (d == 1 ? 1 : 0));

@@ -44,12 +44,14 @@ void round_into(const Tensor& out, const Tensor& value) {
   });
 }
 
+const UnfoldConv& unfold_conv() { return isa_level() >= 4 ? v4::unfold_conv : v3::unfold_conv; }
+
 void forward(const Tensor& y, const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvParams& p) {
   const ScalarType t = x.scalar_type();
   if (winograd_forward(y, x, weight, bias, p)) return;
   if (by_tiles(t) && amx::conv_forward(y, x, weight, bias, p)) return;
   if (is_native(t) && onednn_conv_forward(y, x, weight, bias, p)) return;
-  if (!is_half_type(t)) return unfold_conv_forward(y, x, weight, bias, p);
+  if (!is_half_type(t)) return unfold_conv().forward(y, x, weight, bias, p);
   const Tensor wide = float_like(y);
   forward(wide, as_float(x), as_float(weight), as_float(bias), p);
   round_into(y, wide);
@@ -61,7 +63,7 @@ void backward_data(const Tensor& grad_x, const Tensor& grad_y, const Tensor& wei
   if (by_tiles(t) && amx::conv_backward_data(grad_x, grad_y, weight, p)) return;
   if (product_conv_backward_data(grad_x, grad_y, weight, p)) return;
   if (is_native(t) && onednn_conv_backward_data(grad_x, grad_y, weight, p)) return;
-  if (!is_half_type(t)) return unfold_conv_backward_data(grad_x, grad_y, weight, p);
+  if (!is_half_type(t)) return unfold_conv().backward_data(grad_x, grad_y, weight, p);
   const Tensor wide = float_like(grad_x);
   backward_data(wide, as_float(grad_y), as_float(weight), p);
   round_into(grad_x, wide);
@@ -74,7 +76,7 @@ void backward_weight(const Tensor& grad_weight, const Tensor& grad_bias, const T
   if (by_tiles(t) && amx::conv_backward_weight(grad_weight, grad_bias, x, grad_y, p)) return;
   if (product_conv_backward_weight(grad_weight, grad_bias, x, grad_y, p)) return;
   if (is_native(t) && onednn_conv_backward_weight(grad_weight, grad_bias, x, grad_y, p)) return;
-  if (!is_half_type(t)) return unfold_conv_backward_weight(grad_weight, grad_bias, x, grad_y, p);
+  if (!is_half_type(t)) return unfold_conv().backward_weight(grad_weight, grad_bias, x, grad_y, p);
   const Tensor wide = float_like(grad_weight), wide_bias = float_like(grad_bias);
   backward_weight(wide, wide_bias, as_float(x), as_float(grad_y), p);
   round_into(grad_weight, wide);

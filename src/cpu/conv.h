@@ -17,10 +17,17 @@ bool product_conv_backward_weight(const Tensor& grad_weight, const Tensor& grad_
                                   const Tensor& grad_y, const ConvParams& p);
 
 /// f32 and f64 by unfolding and matrix products: any case.
-void unfold_conv_forward(const Tensor& y, const Tensor& x, const Tensor& weight, const Tensor& bias,
-                         const ConvParams& p);
-void unfold_conv_backward_data(const Tensor& grad_x, const Tensor& grad_y, const Tensor& weight, const ConvParams& p);
-void unfold_conv_backward_weight(const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& x,
-                                 const Tensor& grad_y, const ConvParams& p);
+struct UnfoldConv {
+  void (*forward)(const Tensor& y, const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvParams& p);
+  void (*backward_data)(const Tensor& grad_x, const Tensor& grad_y, const Tensor& weight, const ConvParams& p);
+  void (*backward_weight)(const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& x, const Tensor& grad_y,
+                          const ConvParams& p);
+};
+namespace v3 {
+extern const UnfoldConv unfold_conv;
+}
+namespace v4 {
+extern const UnfoldConv unfold_conv;
+}
 
 }  // namespace hb::cpu
