@@ -129,6 +129,45 @@ PARITY_CASE(indexing, scatter) {
   c.throws("out_of_range", [&] { torch::zeros({2, 2}).scatter_(0, torch::tensor({{2}}), 1); });
 }
 
+// Many sums in few places: one after the other in the same, or here and there; a NaN among them.
+PARITY_CASE(indexing, many_sums) {
+  const auto scattered = c.randint(0, 9, {3, 200}), runs = std::get<0>(scattered.cummax(1));
+  for (auto dtype : {torch::kFloat, torch::kBFloat16, torch::kDouble, torch::kLong})
+    c.scope(parity::dtype_name(dtype), [&] {
+      const auto x = c.any({3, 12}, dtype), src = c.any({3, 200}, dtype);
+      c.out("runs", x.scatter_add(1, runs, src));
+      c.out("scattered", x.scatter_add(1, scattered, src));
+      if (dtype == torch::kLong) return;
+      auto holes = src.clone();
+      holes.select(1, 7).fill_(NAN);
+      c.out("runs_nan", x.scatter_add(1, runs, holes));
+      c.out("scattered_nan", x.scatter_add(1, scattered, holes));
+      auto line = src.clone().requires_grad_();
+      c.gradients("cummax", {line}, [&] { return std::get<0>(line.cummax(1)); });
+    });
+}
+
+// Index tensors that lie otherwise than their common shape, and what is out of range among many.
+PARITY_CASE(indexing, index_strides) {
+  const auto x = c.randn({6, 5, 4});
+  const auto a = c.randint(-6, 6, {3, 7}), b = c.randint(-5, 5, {7, 3}).t(), one = c.randint(0, 5, {3, 1});
+  const auto strides = [&](const std::string& name, const torch::Tensor& t) {
+    c.out(name, t);
+    c.out(name + "_strides", torch::tensor(t.strides()));
+  };
+  strides("turned", x.index({b.remainder(5), b}));
+  strides("both", x.index({a, b}));
+  strides("broadcast", x.index({a, one}));
+  strides("broadcast_vector", x.index({one, torch::tensor({1, -1})}));
+  strides("apart", x.index({a, torch::indexing::Slice(), b.remainder(4)}));
+  strides("stepped", x.index({c.randint(0, 6, {14}).slice(0, 0, 14, 2)}));
+  strides("ints", x.index({a.to(torch::kInt), b}));
+  const auto many = torch::arange(40).remainder(6);
+  for (int64_t bad :
+       {int64_t{6}, int64_t{-7}, std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()})
+    c.throws("out_of_range", [&] { x.index({many.clone().index_fill_(0, torch::tensor({33}), bad)}); });
+}
+
 // An index that is the same for whole rows, as graph networks use it, and indices and sources of other layouts.
 PARITY_CASE(indexing, expanded_index) {
   auto x = c.leaf({5, 3, 70}), src = c.leaf({4, 3, 70});

@@ -137,6 +137,13 @@ PARITY_CASE(numeric, unique_consecutive) {
   three(c, "none", torch::unique_consecutive(c.randn({0}), true, true));
   three(c, "nan", torch::unique_consecutive(c.values({NAN, NAN, 1, 1}), true, true));
   three(c, "number", torch::unique_consecutive(torch::tensor(3), true, true));
+  c.for_dtypes(parity::kAll, [&](torch::Dtype dtype) {  // several vectors of each type, and what remains
+    const auto few = c.randint(0, 2, {391}).to(dtype), many = c.randint(0, 100, {391}).to(dtype);
+    three(c, "few", torch::unique_consecutive(few));
+    three(c, "many", torch::unique_consecutive(many));
+    three(c, "one", torch::unique_consecutive(torch::ones({65}, dtype)));
+  });
+  three(c, "all_nan", torch::unique_consecutive(torch::full({40}, NAN)));
   c.throws("dim", [&] { torch::unique_consecutive(rows, false, false, 2); });
 }
 

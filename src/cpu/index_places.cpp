@@ -12,13 +12,18 @@ namespace {
 void wrap_index(const Tensor& out, const Tensor& index, int64_t size, const char* name, int64_t dim) {
   const auto* from = static_cast<const int64_t*>(index.impl().raw_data());
   auto* to = static_cast<int64_t*>(out.impl().raw_data());
+  const auto n = static_cast<uint64_t>(size);
   parallel_for(0, index.numel(), kGrain, [&](int64_t begin, int64_t end) {
+    uint64_t signs = 0;  // what is below -size, or not below size, has a sign
     for (int64_t i = begin; i < end; ++i) {
-      if (name)
-        HB_CHECK_INDEX(from[i] >= -size && from[i] < size, "[", name, "] index ", from[i],
-                       " is out of bounds for dimension ", dim, " with size ", size);
-      to[i] = from[i] < 0 ? from[i] + size : from[i];
+      const auto at = static_cast<uint64_t>(from[i]);
+      signs |= (at + n) | (n - 1 - at);
+      to[i] = from[i] < 0 ? static_cast<int64_t>(at + n) : from[i];
     }
+    if (HB_LIKELY(!name || static_cast<int64_t>(signs) >= 0)) return;
+    for (int64_t i = begin; i < end; ++i)
+      HB_CHECK_INDEX(from[i] >= -size && from[i] < size, "[", name, "] index ", from[i],
+                     " is out of bounds for dimension ", dim, " with size ", size);
   });
 }
 

@@ -74,11 +74,32 @@ void gather_row(T* to, const T* from, const int64_t* at, int64_t step, int64_t n
     if (last == 1) return copy_bytes(to, from, n * sizeof(T));
     for (int64_t k = 0; k < n; ++k) to[k] = from[k * last];
   } else if (step == 1 && along == 1 && last == 0) {
+#pragma GCC unroll 4
     for (int64_t k = 0; k < n; ++k) to[k] = from[at[k]];
   } else {
     for (int64_t k = 0; k < n; ++k) to[k] = from[at[k * step] * along + k * last];
   }
 }
+
+/// Asks for rows that are to be read, or changed, in any order, where they lie in no near cache: the CPU sees no
+/// pattern to follow.
+template <class T>
+class RowFetch {
+ public:
+  RowFetch(const Pass& p, const Indexed& x) : size_(x.size) {
+    const int64_t bytes = x.size * static_cast<int64_t>(sizeof(T));
+    wanted_ =
+        x.along == 1 && x.others.last() == 0 && bytes <= 16384 && bytes * p.rows >= (1 << 20) && 4 * p.last >= x.size;
+  }
+  void operator()(const T* row) const {
+    constexpr int64_t line = 64 / sizeof(T);
+    for (int64_t i = 0; wanted_ && i < size_; i += line) __builtin_prefetch(row + i);
+  }
+
+ private:
+  int64_t size_;
+  bool wanted_;
+};
 
 int64_t row_grain(const Pass& p) { return std::max<int64_t>(1, kGrain / (4 * std::max<int64_t>(1, p.last))); }
 
@@ -86,10 +107,12 @@ template <class T>
 void gather_of(const char* name, T* out, const T* in, const int64_t* index, const Pass& p, const Indexed& x,
                const Operand& at) {
   const int64_t step = p.last == 1 ? 0 : at.last();
+  const RowFetch<T> fetch(p, x);
   parallel_for(0, p.rows, row_grain(p), [&](int64_t b, int64_t e) {
     RowWalk walk(p, {&x.others, &at, &at}, b);
     for (int64_t r = b; r < e; ++r, walk.next()) {
       const int64_t* here = index + walk.offset[1];
+      fetch(in + walk.offset[0]);
       check_indices(name, here, step, step == 0 ? 1 : p.last, x.size, x.dim);
       gather_row(out + r * p.last, in + walk.offset[0], here, step, p.last, x.along, x.others.last());
     }
@@ -129,10 +152,12 @@ void scatter_part(T* out, const int64_t* index, const T* src, const Pass& p, con
   const int64_t step = p.last == 1 ? 0 : at.last(), last = x.others.last(), every = from.last(), along = x.along;
   const bool whole_rows = step == 0 && (last == 1 || p.last == 1) && (every == 1 || p.last == 1);
   RowWalk walk(p, {&x.others, &at, &from}, part.from_row);
+  const RowFetch<T> fetch(p, x);
   with_put<T>(op, [&](auto put) {
     for (int64_t r = part.from_row; r < part.to_row; ++r, walk.next()) {
       const int64_t* here = index + walk.offset[1];
       T* to = out + walk.offset[0];
+      fetch(to);
       const T* s = src + walk.offset[2];
       if (whole_rows && part.e - part.b > 1) {
         put_row(to + here[0] * along + part.b, s + part.b, part.e - part.b, op);

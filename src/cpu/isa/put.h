@@ -1,12 +1,13 @@
 #pragma once
 // What kernels that write where an index points to share.
 
-#include <memory>
+#include <algorithm>
 
 #include "backend/indexing.h"
 #include "cpu/isa/convert_element.h"
 #include "cpu/isa/copy_bytes.h"
 #include "cpu/isa/runs.h"
+#include "cpu/scratch.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {
@@ -52,20 +53,37 @@ inline BFloat16 sum_of(BFloat16 a, BFloat16 b) {
   return std::bit_cast<BFloat16>(static_cast<uint16_t>(_mm_extract_epi16(rounded, 1)));
 }
 
+/// Whether, as far as the first of the indices tell, most of them repeat the one before.
+inline bool mostly_runs(const int64_t* at, int64_t n) {
+  const int64_t few = std::min<int64_t>(n, 64);
+  int64_t repeated = 0;
+  for (int64_t k = 1; k < few; ++k) repeated += at[k] == at[k - 1];
+  return 2 * repeated >= few;
+}
+
 /// to[at[k]] += from[k] for every k in order, each sum rounded as sum_of rounds it; false, and nothing is changed,
 /// where a NaN comes in. The row is kept as floats that are numbers of bf16: a sum that follows another in the same
 /// place waits for less than a conversion to memory and back.
 inline bool add_at(BFloat16* to, int64_t size, const BFloat16* from, const int64_t* at, int64_t n) {
-  const std::unique_ptr<float[]> memory(new float[size + n]);
-  float *row = memory.get(), *added = row + size;
+  auto* row = static_cast<float*>(scratch_buffer(Scratch::convert_a, (size + n) * sizeof(float)));
+  float* added = row + size;
   convert_run(row, to, size);
   convert_run(added, from, n);
   const __m128i one = _mm_cvtsi32_si128(1), half = _mm_cvtsi32_si128(0x7fff), kept = _mm_cvtsi32_si128(-0x10000);
-  for (int64_t k = 0; k < n; ++k) {
-    const __m128 sum = _mm_add_ss(_mm_load_ss(row + at[k]), _mm_load_ss(added + k));
-    const __m128i bits = _mm_castps_si128(sum), odd = _mm_and_si128(_mm_srli_epi32(bits, 16), one);
-    const __m128i rounded = _mm_and_si128(_mm_add_epi32(_mm_add_epi32(bits, half), odd), kept);
-    _mm_store_ss(row + at[k], _mm_castsi128_ps(rounded));  // NaN stays NaN: its low bits are zero
+  const auto plus = [&](__m128 a, const float* b) {  // NaN stays NaN: its low bits are zero
+    const __m128i bits = _mm_castps_si128(_mm_add_ss(a, _mm_load_ss(b)));
+    const __m128i odd = _mm_and_si128(_mm_srli_epi32(bits, 16), one);
+    return _mm_castsi128_ps(_mm_and_si128(_mm_add_epi32(_mm_add_epi32(bits, half), odd), kept));
+  };
+  if (!mostly_runs(at, n)) {
+    for (int64_t k = 0; k < n; ++k) _mm_store_ss(row + at[k], plus(_mm_load_ss(row + at[k]), added + k));
+  } else {  // the sum of a place that comes again and again stays in a register: it does not wait for memory
+    for (int64_t k = 0; k < n;) {
+      const int64_t place = at[k];
+      __m128 sum = _mm_load_ss(row + place);
+      for (; k < n && at[k] == place; ++k) sum = plus(sum, added + k);
+      _mm_store_ss(row + place, sum);
+    }
   }
   int32_t nan = 0;
   for (int64_t i = 0; i < size; ++i) nan |= row[i] != row[i];

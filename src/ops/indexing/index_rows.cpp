@@ -20,13 +20,13 @@ namespace ops {
 Tensor index_tensor(const char* name, const Tensor& index) {
   HB_CHECK(index.scalar_type() == kLong || index.scalar_type() == kInt, "[", name,
            "] Expected dtype int32 or int64 for index, got ", toString(index.scalar_type()));
-  return index.to(kLong).contiguous();
+  return (index.scalar_type() == kLong ? index : index.to(kLong)).contiguous();
 }
 
 Tensor in_range(const char* name, const Tensor& index, int64_t size, int64_t dim) {
   if (index.numel() == 0) return index;
   const Tensor given = index.contiguous();
-  Tensor out = empty_like(given);
+  Tensor out = empty_contiguous(given.impl().sizes(), kLong, given.device());
   wrap_index_kernel(out.device())(out, given, size, name, dim);
   return out;
 }
@@ -93,7 +93,7 @@ Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
   if (HB_UNLIKELY(self.is_sparse())) return sparse::index_select(self, dim, index);
   const int64_t d = geometry::wrap_dim("index_select", dim, self.dim());
   const Tensor at = row_index("index_select", index);
-  const Tensor x = self.detach().contiguous();
+  const Tensor x = self.is_contiguous() ? self : self.detach().contiguous();
   DimVector sizes = self.impl().sizes();
   if (!sizes.empty()) sizes[d] = at.numel();
   Tensor out = empty_contiguous(sizes, self.scalar_type(), self.device());

@@ -106,26 +106,22 @@ Viewed apply_views(const Tensor& self, ArrayRef<TensorIndex> indices) {
 
 /// Masks turned into positions, all indices broadcast together, negative ones wrapped.
 struct Advanced {
-  std::vector<int64_t> dims;       // indexed dimensions of self, ascending
-  std::vector<int64_t> shape;      // common shape of the indices
-  Tensor linear;                   // (numel of shape) position in the flattened indexed dimensions
-  std::vector<DimVector> strides;  // of each index in the common shape
+  std::vector<int64_t> dims;    // indexed dimensions of self, ascending
+  std::vector<int64_t> shape;   // common shape of the indices
+  std::vector<Tensor> indices;  // one per dimension, as given
+  Tensor linear;                // (numel of shape) position in the flattened indexed dimensions
   bool adjacent = true;
 };
 
-struct Expanded {
-  std::vector<int64_t> dims;
-  std::vector<Tensor> indices;
-};
-
-Expanded expand_masks(const Tensor& self, const IndexList& list) {
-  Expanded e;
+/// Dimensions and indices alone.
+Advanced expand_masks(const Tensor& self, const IndexList& list) {
+  Advanced a;
   for (size_t k = 0, dim = 0; k < list.size(); ++k, ++dim) {
     if (!list[k] || !list[k]->defined()) continue;
     HB_CHECK(list[k]->is_cpu() || list[k]->device() == self.device(),
              "[index] indices should be either on cpu or on the same device as the indexed tensor (", self.device(),
              ")");
-    const Tensor t = list[k]->to(self.device());
+    const Tensor t = list[k]->device() == self.device() ? *list[k] : list[k]->to(self.device());
     const auto at = static_cast<int64_t>(dim);
     HB_CHECK_INDEX(at < self.dim(), "[index] too many indices for tensor of dimension ", self.dim());
     if (t.scalar_type() != kBool && t.scalar_type() != kByte) {
@@ -133,7 +129,7 @@ Expanded expand_masks(const Tensor& self, const IndexList& list) {
                      "[index] tensors used as indices must be long, int, byte or "
                      "bool tensors, got ",
                      toString(t.scalar_type()));
-      e.dims.push_back(at), e.indices.push_back(t.to(kLong));
+      a.dims.push_back(at), a.indices.push_back(t.scalar_type() == kLong ? t : t.to(kLong));
       continue;
     }
     if (t.scalar_type() == kByte)
@@ -143,19 +139,17 @@ Expanded expand_masks(const Tensor& self, const IndexList& list) {
                      " at index ", d, " does not match the shape of the indexed tensor ", self.sizes(), " at index ",
                      at + d);
     const Tensor places = t.nonzero();
-    for (int64_t d = 0; d < t.dim(); ++d) e.dims.push_back(at + d), e.indices.push_back(places.select(1, d));
+    for (int64_t d = 0; d < t.dim(); ++d) a.dims.push_back(at + d), a.indices.push_back(places.select(1, d));
     dim += t.dim() - 1;
   }
-  return e;
+  return a;
 }
 
 Advanced prepare(const Tensor& self, const IndexList& list) {
   NoGradGuard no_history;
-  const Expanded e = expand_masks(self, list);
-  Advanced a;
-  a.dims = e.dims;
+  Advanced a = expand_masks(self, list);
   for (size_t k = 1; k < a.dims.size(); ++k) a.adjacent &= a.dims[k] == a.dims[k - 1] + 1;
-  for (const Tensor& t : e.indices) {
+  for (const Tensor& t : a.indices) {
     const auto fits = [&](int64_t back) {
       const auto at = [&](IntArrayRef s) { return back <= int64_t(s.size()) ? s[s.size() - back] : 1; };
       return at(a.shape) == at(t.sizes()) || at(a.shape) == 1 || at(t.sizes()) == 1;
@@ -164,12 +158,11 @@ Advanced prepare(const Tensor& self, const IndexList& list) {
       HB_CHECK_INDEX(fits(back),
                      "[index] shape mismatch: indexing tensors could not be broadcast together with shapes ",
                      IntArrayRef(a.shape), ", ", t.sizes());
-    a.shape = broadcast_shapes(a.shape, t.sizes());
+    if (t.sizes() != IntArrayRef(a.shape)) a.shape = broadcast_shapes(a.shape, t.sizes());
   }
-  for (const Tensor& t : e.indices) a.strides.emplace_back(t.expand(a.shape).strides());
-  for (size_t k = 0; k < e.indices.size(); ++k) {
+  for (size_t k = 0; k < a.indices.size(); ++k) {
     const int64_t n = self.size(a.dims[k]);
-    const Tensor index = ops::in_range("index", e.indices[k], n, a.dims[k]);
+    const Tensor index = ops::in_range("index", a.indices[k], n, a.dims[k]);
     a.linear = k == 0 ? index : index.add(a.linear, n);
   }
   if (a.linear.sizes() != IntArrayRef(a.shape)) a.linear = a.linear.expand(a.shape);
@@ -238,9 +231,11 @@ DimVector result_strides(const Tensor& self, const Advanced& a, const Flattened&
     operands[0][at < before ? at : at + taken] = self.stride(static_cast<int64_t>(d));
     ++at;
   }
-  for (const DimVector& strides : a.strides) {
+  for (const Tensor& index : a.indices) {
     operands.emplace_back(shape.size(), 0);
-    for (size_t d = 0; d < taken; ++d) operands.back()[before + d] = strides[d];
+    for (size_t back = 1; back <= static_cast<size_t>(index.dim()); ++back)
+      if (index.size(-static_cast<int64_t>(back)) == a.shape[taken - back])
+        operands.back()[before + taken - back] = index.stride(-static_cast<int64_t>(back));
   }
   return geometry::dense_strides_like(shape, operands);
 }

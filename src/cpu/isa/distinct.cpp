@@ -1,0 +1,94 @@
+// Runs of equal neighbours.
+#include "backend/distinct.h"
+
+#include <immintrin.h>
+
+#include "cpu/isa/isa.h"
+
+namespace hb::cpu::HB_ISA {
+namespace {
+
+#ifdef __AVX512F__
+/// Bits of the lanes in which the vector at `x` differs from the one that begins an element before it.
+inline uint32_t differing(const float* x) {
+  return _mm512_cmp_ps_mask(_mm512_loadu_ps(x), _mm512_loadu_ps(x - 1), _CMP_NEQ_UQ);
+}
+inline uint32_t differing(const double* x) {
+  return _mm512_cmp_pd_mask(_mm512_loadu_pd(x), _mm512_loadu_pd(x - 1), _CMP_NEQ_UQ);
+}
+template <class T>
+inline uint32_t differing(const T* x) {
+  const __m512i v = _mm512_loadu_si512(x), before = _mm512_loadu_si512(x - 1);
+  if constexpr (sizeof(T) == 4) return _mm512_cmpneq_epi32_mask(v, before);
+  return _mm512_cmpneq_epi64_mask(v, before);
+}
+
+/// Moves elements of `in` that differ from the one before them up to the front of `values`, which the first stands at,
+/// by whole vectors: what is written after them is overwritten or nobody's. Returns where it stopped.
+template <class T>
+int64_t move_first_of_runs(T* values, const T* in, int64_t n, int64_t& run) {
+  constexpr int64_t w = 64 / sizeof(T);
+  int64_t i = 1;
+  for (; i + w <= n; i += w) {
+    const uint32_t first = differing(in + i);
+    const __m512i v = _mm512_loadu_si512(in + i);
+    if constexpr (sizeof(T) == 4)
+      _mm512_storeu_si512(values + run + 1, _mm512_maskz_compress_epi32(static_cast<__mmask16>(first), v));
+    else
+      _mm512_storeu_si512(values + run + 1, _mm512_maskz_compress_epi64(static_cast<__mmask8>(first), v));
+    run += __builtin_popcount(first);
+  }
+  return i;
+}
+#endif
+
+template <class T>
+int64_t runs(T* values, int64_t* inverse, int64_t* counts, const T* in, int64_t n) {
+  if (n == 0) return 0;
+  // Without branches, which nobody could foretell: a value is written where the next run would begin, and stays there
+  // if one does. Counts are places of the ends at first.
+  int64_t run = 0;
+  values[0] = in[0];
+  if (!inverse && !counts) {
+    int64_t i = 1;
+#ifdef __AVX512F__
+    if constexpr (sizeof(T) == 4 || sizeof(T) == 8) i = move_first_of_runs(values, in, n, run);
+#endif
+    for (; i < n; ++i) {
+      values[run + 1] = in[i];
+      run += in[i] != in[i - 1];
+    }
+    return run + 1;
+  }
+  if (inverse) inverse[0] = 0;
+  if (counts) counts[0] = 1;
+  for (int64_t i = 1; i < n; ++i) {
+    values[run + 1] = in[i];
+    run += in[i] != in[i - 1];
+    if (inverse) inverse[i] = run;
+    if (counts) counts[run] = i + 1;
+  }
+  if (counts)
+    for (int64_t k = run; k > 0; --k) counts[k] -= counts[k - 1];
+  return run + 1;
+}
+
+int64_t* indices(const Tensor& t) { return t.defined() ? static_cast<int64_t*>(t.impl().raw_data()) : nullptr; }
+
+int64_t distinct(const Tensor& values, const Tensor& inverse, const Tensor& counts, const Tensor& in) {
+  switch (in.scalar_type()) {
+#define HB_CASE(T, Name)                                                                      \
+  case ScalarType::Name:                                                                      \
+    return runs(static_cast<T*>(values.impl().raw_data()), indices(inverse), indices(counts), \
+                static_cast<const T*>(in.impl().raw_data()), in.numel());
+    HB_FORALL_REAL_DTYPES(HB_CASE)
+    HB_FORALL_WIDE_UNSIGNED_DTYPES(HB_CASE)
+#undef HB_CASE
+    default:
+      HB_NOT_SUPPORTED("[unique] is not supported for dtype ", in.scalar_type());
+  }
+}
+HB_REGISTER_ISA(distinct_kernel, distinct);
+
+}  // namespace
+}  // namespace hb::cpu::HB_ISA
