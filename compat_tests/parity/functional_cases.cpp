@@ -8,6 +8,9 @@ PARITY_CASE(functional, padding) {
   auto x = c.leaf({2, 3, 5, 6});
   c.gradients("constant", {x}, [&] { return torch::constant_pad_nd(x, {1, 2, 0, 1}, 0.5); });
   c.gradients("negative", {x}, [&] { return torch::constant_pad_nd(x, {-1, 1}); });
+  c.gradients("cut", {x}, [&] { return torch::constant_pad_nd(x, {-1, -1, 0, -1}, 7); });
+  c.out("nothing", torch::constant_pad_nd(x.detach(), {0, 0}, 7).add_(1));
+  c.out("nothing_kept", x.detach());
   c.gradients("reflect", {x}, [&] { return F::pad(x, F::PadFuncOptions({2, 1, 1, 2}).mode(torch::kReflect)); });
   c.gradients("replicate", {x}, [&] { return F::pad(x, F::PadFuncOptions({2, 1, 1, 2}).mode(torch::kReplicate)); });
   c.gradients("circular", {x}, [&] { return F::pad(x, F::PadFuncOptions({2, 1, 1, 2}).mode(torch::kCircular)); });

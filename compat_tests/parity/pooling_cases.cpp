@@ -96,3 +96,18 @@ PARITY_CASE(pooling, adaptive) {
       },
       /*half=*/false);
 }
+
+// Windows that share no element, of few channels and of more than one vector has; some leave elements out.
+PARITY_CASE(pooling, separate_windows) {
+  for (int64_t channels : {1, 16, 37, 80})
+    c.scope(std::to_string(channels), [&] {
+      pool(c, "max_halves", {2, channels, 8, 6}, [](const Tensor& x) {
+        return std::get<0>(torch::adaptive_max_pool2d(x, {2, 2}));
+      });
+      pool(c, "avg_halves", {2, channels, 8, 6}, [](const Tensor& x) { return torch::adaptive_avg_pool2d(x, {2, 2}); });
+      pool(c, "max_gaps", {1, channels, 8, 7}, [](const Tensor& x) { return torch::max_pool2d(x, 2, 3); });
+      pool(c, "avg_gaps", {1, channels, 8, 7}, [](const Tensor& x) { return torch::avg_pool2d(x, 2, 3); });
+      pool(c, "avg_rest", {1, channels, 7, 9}, [](const Tensor& x) { return torch::avg_pool2d(x, 4); });
+      pool(c, "avg_border", {1, channels, 6, 6}, [](const Tensor& x) { return torch::avg_pool2d(x, 2, 2, 1); });
+    });
+}

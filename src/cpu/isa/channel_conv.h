@@ -1,6 +1,6 @@
 #pragma once
-// Convolutions with a filter for each channel: what a matrix product would do with columns of one, done for all channels
-// at once. Filters and their gradients are (kernel, channels).
+// Convolutions with a filter for each channel: what a matrix product would do with columns of one, done for all
+// channels at once. Filters and their gradients are (kernel, channels).
 
 #include "cpu/isa/conv_geometry.h"
 #include "cpu/parallel.h"
@@ -82,7 +82,8 @@ void forward_by_channel(const Geometry& g, T* y, const T* x, const T* weight, co
         for (int v = 0; v < n; ++v) sum[v] = bias ? V::at(bias + c + v * V::kCount) : typename V::type{};
         taps.each(at % lines, o, [&](int64_t p, int64_t in) {
           for (int v = 0; v < n; ++v)
-            sum[v] += V::at(image + in * channels + c + v * V::kCount) * V::at(w.data() + p * channels + c + v * V::kCount);
+            sum[v] +=
+                V::at(image + in * channels + c + v * V::kCount) * V::at(w.data() + p * channels + c + v * V::kCount);
         });
         for (int v = 0; v < n; ++v) V::at(out + c + v * V::kCount) = sum[v];
       };

@@ -50,23 +50,15 @@ void swap_dims(Plan& p, int a, int b) {
   std::swap(p.size[a], p.size[b]), std::swap(p.to[a], p.to[b]), std::swap(p.from[a], p.from[b]);
 }
 
-/// Offsets of position `i` in dimensions [first, dims).
-void offsets(const Plan& p, int first, int64_t i, int64_t& to, int64_t& from) {
-  to = from = 0;
-  for (int d = first; d < p.dims; ++d) {
-    const int64_t at = i % p.size[d];
-    i /= p.size[d];
-    to += at * p.to[d], from += at * p.from[d];
-  }
-}
-
-/// The same for one position after the other.
+/// Offsets of positions in dimensions [first, dims), one after the other from `i`.
 class OuterWalk {
  public:
-  int64_t to, from;
+  int64_t to = 0, from = 0;
   OuterWalk(const Plan& p, int first, int64_t i) : p_(p), first_(first) {
-    offsets(p, first, i, to, from);
-    for (int d = first; d < p.dims; ++d) at_[d] = i % p.size[d], i /= p.size[d];
+    for (int d = first; d < p.dims; ++d) {
+      at_[d] = i % p.size[d], i /= p.size[d];
+      to += at_[d] * p.to[d], from += at_[d] * p.from[d];
+    }
   }
   void next() {
     for (int d = first_; d < p_.dims; ++d) {
@@ -90,12 +82,13 @@ void copy_transposed(const Plan& p, char* to, const char* from, int64_t itemsize
   for (int d = 2; d < p.dims; ++d) outer *= p.size[d];
   const int64_t grain = std::max<int64_t>(1, kGrain / (p.size[0] * std::min(kTransposeTile, p.size[1])));
   parallel_for(0, outer * strips, grain, [&](int64_t begin, int64_t end) {
+    int64_t strip = begin % strips;
+    OuterWalk walk(p, 2, begin / strips);
     for (int64_t w = begin; w < end; ++w) {
-      int64_t t, f;
-      offsets(p, 2, w / strips, t, f);
-      const int64_t j = (w % strips) * kTransposeTile;
-      transpose_any(itemsize, to + t, p.to[1], from + f, p.from[0], p.size[0], j,
+      const int64_t j = strip * kTransposeTile;
+      transpose_any(itemsize, to + walk.to, p.to[1], from + walk.from, p.from[0], p.size[0], j,
                     std::min(j + kTransposeTile, p.size[1]));
+      if (++strip == strips) strip = 0, walk.next();
     }
   });
 }

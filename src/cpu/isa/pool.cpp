@@ -1,6 +1,10 @@
 // Pooling over channels-last memory: every step handles a run of channels.
 #include "backend/pool.h"
 
+#include <cstring>
+#include <vector>
+
+#include "cpu/isa/copy_bytes.h"
 #include "cpu/isa/runs.h"
 
 namespace hb::cpu::HB_ISA {
@@ -86,6 +90,31 @@ void max_pool_of(T* y, int32_t* index, const T* x, int64_t batch, int64_t channe
   });
 }
 
+/// Whether no element is in two windows.
+bool disjoint(const PoolWindows& w) {
+  for (const auto& d : w.dim)
+    for (int64_t o = 1; o < d.out; ++o)
+      if (d.begin[o] < d.end[o - 1]) return false;
+  return true;
+}
+
+/// Where each element has one gradient at most, there is nothing to sum: it is stored as it will stay.
+template <class T>
+void single_gradients(T* grad_x, const T* grad_y, const int32_t* index, int64_t batch, int64_t channels, int64_t inputs,
+                      int64_t outputs) {
+  parallel_for(0, batch, 1, [&](int64_t from, int64_t to) {
+    for (int64_t n = from; n < to; ++n) {
+      T* image = grad_x + n * inputs * channels;
+      std::memset(static_cast<void*>(image), 0, inputs * channels * sizeof(T));
+      for (int64_t at = n * outputs; at < (n + 1) * outputs; ++at)
+        for (int64_t c = 0; c < channels; ++c) {
+          const compute_t<T> sum = compute_t<T>(0) + static_cast<compute_t<T>>(grad_y[at * channels + c]);
+          image[index[at * channels + c] * channels + c] = static_cast<T>(sum);
+        }
+    }
+  });
+}
+
 template <class T>
 void max_pool_backward_of(T* grad_x, const T* grad_y, const int32_t* index, int64_t batch, int64_t channels,
                           const PoolWindows& w) {
@@ -93,6 +122,8 @@ void max_pool_backward_of(T* grad_x, const T* grad_y, const int32_t* index, int6
   const int64_t outputs = w.outputs(), inputs = w.inputs();
   // One channel after the other where a look at each place of the window, for all channels at once, takes longer.
   const bool by_place = largest_window(w) * (12 + channels / 4) > channels;
+  if (sizeof(T) < sizeof(C) && by_place && disjoint(w))
+    return single_gradients(grad_x, grad_y, index, batch, channels, inputs, outputs);
   parallel_for(0, batch, 1, [&](int64_t from, int64_t to) {
     RunBuffer<T> sums(inputs * channels), wide(channels);
     for (int64_t n = from; n < to; ++n) {
@@ -116,31 +147,78 @@ void max_pool_backward_of(T* grad_x, const T* grad_y, const int32_t* index, int6
   });
 }
 
+/// The averages of one window: of a constant number of channels, whose sums stay in registers, or (0) of `run`.
+template <class T, int64_t constant>
+inline __attribute__((always_inline)) void average_of_window(const PoolWindows& w, int64_t o, const T* image,
+                                                             int64_t channels, int64_t run, T* y) {
+  using C = compute_t<T>;
+  constexpr int64_t kMost = constant ? constant : kRun;
+  const int64_t n = constant ? constant : run;
+  C sum[kMost], wide[kMost];
+  std::fill(sum, sum + n, C(0));
+  over_window(
+      w, o, [&](int64_t p) __attribute__((always_inline)) {
+        const C* __restrict in = computable(image + p * channels, wide, n);
+        for (int64_t c = 0; c < n; ++c) sum[c] += in[c];
+      });
+  const C divisor = static_cast<C>(divisor_of(w, o));
+  for (int64_t c = 0; c < n; ++c) sum[c] /= divisor;
+  store(sum, y, n);
+}
+
 template <class T>
 void avg_pool_of(T* y, const T* x, int64_t batch, int64_t channels, const PoolWindows& w) {
-  using C = compute_t<T>;
   const int64_t outputs = w.outputs(), inputs = w.inputs();
   parallel_for(0, batch * outputs, grain_for(channels), [&](int64_t from, int64_t to) {
-    C sum[kRun], wide[kRun];
     for (int64_t at = from; at < to; ++at) {
       const int64_t n = at / outputs, o = at % outputs;
-      const C divisor = static_cast<C>(divisor_of(w, o));
-      for (int64_t c0 = 0; c0 < channels; c0 += kRun) {
-        const int64_t run = std::min(kRun, channels - c0);
-        std::fill(sum, sum + run, C(0));
-        over_window(w, o, [&](int64_t p) {
-          const C* __restrict in = computable(x + (n * inputs + p) * channels + c0, wide, run);
-          for (int64_t c = 0; c < run; ++c) sum[c] += in[c];
-        });
-        for (int64_t c = 0; c < run; ++c) sum[c] /= divisor;
-        store(sum, y + at * channels + c0, run);
+      for (int64_t c = 0, run; c < channels; c += run) {
+        const T* image = x + n * inputs * channels + c;
+        T* out = y + at * channels + c;
+        run = std::min(kRun, channels - c);
+        if (run < 64 && run >= 16)
+          average_of_window<T, 16>(w, o, image, channels, run = 16, out);
+        else
+          average_of_window<T, 0>(w, o, image, channels, run, out);
       }
+    }
+  });
+}
+
+/// Whether each element is in one window.
+bool tiled(const PoolWindows& w) {
+  for (const auto& d : w.dim) {
+    if (d.out == 0 || d.step != 1 || d.begin[0] != 0 || d.end[d.out - 1] != d.in) return false;
+    for (int64_t o = 1; o < d.out; ++o)
+      if (d.begin[o] != d.end[o - 1]) return false;
+  }
+  return true;
+}
+
+/// Where each element is in one window its gradient is that window's share.
+template <class T>
+void spread_shares(T* grad_x, const T* grad_y, int64_t batch, int64_t channels, const PoolWindows& w) {
+  using C = compute_t<T>;
+  const int64_t outputs = w.outputs(), inputs = w.inputs();
+  parallel_for(0, batch, 1, [&](int64_t from, int64_t to) {
+    RunBuffer<T> wide(channels), shares(channels);
+    std::vector<T> kept(channels);
+    for (int64_t at = from * outputs; at < to * outputs; ++at) {
+      const C* __restrict grad = computable(grad_y + at * channels, wide.data(), channels);
+      const C share = static_cast<C>(1 / divisor_of(w, at % outputs));
+      C* __restrict sums = results(kept.data(), shares.data());
+      for (int64_t c = 0; c < channels; ++c) sums[c] = C(0) + share * grad[c];
+      finish(sums, kept.data(), channels);
+      T* image = grad_x + at / outputs * inputs * channels;
+      over_window(w, at % outputs,
+                  [&](int64_t p) { copy_bytes(image + p * channels, kept.data(), channels * sizeof(T)); });
     }
   });
 }
 
 template <class T>
 void avg_pool_backward_of(T* grad_x, const T* grad_y, int64_t batch, int64_t channels, const PoolWindows& w) {
+  if (tiled(w)) return spread_shares(grad_x, grad_y, batch, channels, w);
   using C = compute_t<T>;
   const int64_t outputs = w.outputs(), inputs = w.inputs();
   parallel_for(0, batch, 1, [&](int64_t from, int64_t to) {

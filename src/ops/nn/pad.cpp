@@ -41,6 +41,7 @@ Tensor constant_values(const Tensor& self, IntArrayRef pad, const Scalar& value)
     if (front || back) source = source.narrow(d, front, std::max<int64_t>(0, self.size(d) - front - back));
   }
   Tensor out = ops::empty_in_layout_of(self, sizes);
+  if (source.impl().sizes() == sizes) return out.copy_(source);  // nothing but cut
   out.fill_(value);
   Tensor inside = out;
   for (size_t i = 0; i < pad.size() / 2; ++i) {
