@@ -48,3 +48,36 @@ PARITY_CASE(sorting, unique) {
   c.out("inverse", std::get<1>(all));
   c.out("counts", std::get<2>(all));
 }
+
+// Lines short enough to be compared with as a whole, and long ones; more values than a vector has, a NaN among them.
+PARITY_CASE(sorting, many_searches) {
+  for (auto dtype :
+       {torch::kFloat, torch::kDouble, torch::kBFloat16, torch::kHalf, torch::kLong, torch::kInt, torch::kByte})
+    c.scope(parity::dtype_name(dtype), [&] {
+      auto values = c.randint(0, 40, {5, 23}).to(dtype);
+      if (torch::isFloatingType(dtype)) values.select(1, 3).fill_(NAN);
+      for (int64_t n : {1, 9, 24, 25, 100})
+        for (bool right : {false, true}) {
+          const auto line = std::get<0>(c.randint(0, 40, {n}).to(dtype).sort());
+          c.out(std::to_string(n), torch::bucketize(values, line, /*out_int32=*/false, right));
+        }
+    });
+}
+
+// Long enough for the value of one rank to be found without an order.
+PARITY_CASE(sorting, long_medians) {
+  for (auto dtype : {torch::kFloat, torch::kDouble, torch::kBFloat16, torch::kLong})
+    c.scope(parity::dtype_name(dtype), [&] {
+      const auto x = c.randn({3, 700}).mul(30).to(dtype);
+      c.out("all", x.median());
+      c.out("rows", std::get<0>(x.median(1)));
+      c.out("place", std::get<0>(x.kthvalue(600, 1)));
+      if (!torch::isFloatingType(dtype)) return;
+      auto holes = x.clone();
+      holes.select(0, 1).select(0, 5).fill_(NAN);
+      c.out("nan", holes.median());
+      c.out("nan_rows", std::get<0>(holes.median(1)));
+      c.out("nanmedian", torch::nanmedian(holes));
+      c.out("infinite", holes.fill_(INFINITY).median());
+    });
+}

@@ -104,7 +104,7 @@ bool is_few(const Order& order, int64_t n) {
 
 /// Whether one value is wanted of lines that are long enough for counting to pay.
 bool is_rank(const Order& order, int64_t n) {
-  constexpr int64_t kLeast = 2048;
+  constexpr int64_t kLeast = 512;
   return order.count == 1 && n >= kLeast && n <= std::numeric_limits<uint32_t>::max();
 }
 

@@ -128,9 +128,10 @@ TensorTuple2 median_along(const Tensor& self, int64_t d, bool keepdim) {
   ops::refuse_bool("median", self.scalar_type());
   const int64_t n = length(self, d);
   HB_CHECK_INDEX(n > 0, "[median] Expected reduction dim ", d, " to have non-zero size.");
-  if (!self.is_floating_point() || !any(isnan(self)).item().toBool())
-    return one_of_order("MedianBackward1", self, d, (n - 1) / 2, keepdim);
   const Tensor x = self.detach();
+  // The largest of all is NaN where one is.
+  if (!self.is_floating_point() || self.numel() == 0 || !std::isnan(max(x).item().toDouble()))
+    return one_of_order("MedianBackward1", self, d, (n - 1) / 2, keepdim);
   const auto [unused, usual] = one_of_order("", x, d, (n - 1) / 2, true);
   const auto [first_nan, has] = isnan(x).max(d, true);
   Tensor at = where(first_nan, has, usual);

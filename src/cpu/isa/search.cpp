@@ -2,11 +2,12 @@
 #include <algorithm>
 
 #include "backend/sort.h"
+#include "cpu/isa/isa.h"
 #include "cpu/parallel.h"
 #include "cpu/sorted_before.h"
 #include "formulas/compared.h"
 
-namespace hb::cpu {
+namespace hb::cpu::HB_ISA {
 namespace {
 
 constexpr int kAtOnce = 4;  // searches side by side, which share the steps
@@ -41,11 +42,39 @@ void places_of(int64_t* place, const T* line, int64_t n, const T* values, bool r
   count_passing<searches>(place, line, n, [&](int k, C c) { return right ? !less(v[k], c) : less(c, v[k]); });
 }
 
+/// Short lines are compared with as a whole: that takes fewer steps, and no load waits for a comparison.
+constexpr int64_t kShort = 24;
+constexpr int kLanes = 16;
+
+/// The same for one vector of values and a short line.
+template <int searches, class T>
+bool places_in_short(int64_t* place, const T* line, int64_t n, const T* values, bool right) {
+  using C = Compared<T>;
+  C v[searches];
+  int32_t count[searches] = {};
+  bool numbers = true;
+  for (int k = 0; k < searches; ++k) v[k] = static_cast<C>(values[k]), numbers &= !is_nan(v[k]);
+  if (!numbers) return false;
+  for (int64_t j = 0; j < n; ++j) {
+    const C c = static_cast<C>(line[j]);
+    if (right)
+      for (int k = 0; k < searches; ++k) count[k] += c <= v[k];
+    else
+      for (int k = 0; k < searches; ++k) count[k] += c < v[k];
+  }
+  for (int k = 0; k < searches; ++k) place[k] = count[k];
+  return true;
+}
+
 template <class T>
 void search_lines(int64_t* out, const T* sorted, const T* in, int64_t outer, int64_t n, int64_t m, bool shared,
                   bool right) {
   parallel_for(0, outer * m, kGrain / 8, [&](int64_t b, int64_t e) {
     int64_t i = b;
+    if (shared && n <= kShort)
+      for (; i + kLanes <= e; i += kLanes)
+        if (!places_in_short<kLanes>(out + i, sorted, n, in + i, right))
+          for (int64_t k = i; k < i + kLanes; ++k) places_of<1>(out + k, sorted, n, in + k, right);
     if (shared)
       for (; i + kAtOnce <= e; i += kAtOnce) places_of<kAtOnce>(out + i, sorted, n, in + i, right);
     for (; i < e; ++i) places_of<1>(out + i, sorted + (shared ? 0 : i / m * n), n, in + i, right);
@@ -69,7 +98,7 @@ void searchsorted(const Tensor& out, const Tensor& sorted, const Tensor& in, int
 #undef HB_CASE
 }
 
-HB_REGISTER_CPU(searchsorted_kernel, searchsorted);
+HB_REGISTER_ISA(searchsorted_kernel, searchsorted);
 
 }  // namespace
-}  // namespace hb::cpu
+}  // namespace hb::cpu::HB_ISA
