@@ -41,13 +41,14 @@ struct Term {
   const C* row;
   C factor;
 };
-template <int kTerms, class C>
+/// To what is in `sum`, or (kFirst) to 0.
+template <int kTerms, bool kFirst, class C>
 void add_terms(C* __restrict sum, int64_t width, const Term<C>* terms) {
   const C* row[kTerms];
   C factor[kTerms];
   for (int k = 0; k < kTerms; ++k) row[k] = terms[k].row, factor[k] = terms[k].factor;
   for (int64_t j = 0; j < width; ++j) {
-    C s = sum[j];
+    C s = kFirst ? C(0) : sum[j];
     for (int k = 0; k < kTerms; ++k) s += row[k][j] * factor[k];
     sum[j] = s;
   }
@@ -55,21 +56,24 @@ void add_terms(C* __restrict sum, int64_t width, const Term<C>* terms) {
 // In their order, so that it does not matter how many are added in one pass.
 template <class C>
 void add_terms(C* sum, int64_t width, const Term<C>* terms, int64_t count) {
-  if (count == kTogether) return add_terms<kTogether>(sum, width, terms);
-  for (int64_t k = 0; k < count; ++k) add_terms<1>(sum, width, terms + k);
+  if (count == kTogether) return add_terms<kTogether, false>(sum, width, terms);
+  for (int64_t k = 0; k < count; ++k) add_terms<1, false>(sum, width, terms + k);
 }
 
 template <class T>
 void sum_bag(Table<T>& table, int64_t bag, compute_t<T>* sum) {
   using C = compute_t<T>;
   const int64_t width = table.p.width;
-  std::fill(sum, sum + width, C(0));
   Term<C> terms[kTogether];
   int64_t held = 0;
+  bool first = true;
   const int64_t count = over_bag(table.p, bag, [&](int64_t i, int64_t r) {
     terms[held] = {table.row(r, held), table.factor(i)};
-    if (++held == kTogether) add_terms(sum, width, terms, held), held = 0;
+    if (++held < kTogether) return;
+    first ? add_terms<kTogether, true>(sum, width, terms) : add_terms(sum, width, terms, held);
+    first = false, held = 0;
   });
+  if (first) std::fill(sum, sum + width, C(0));
   add_terms(sum, width, terms, held);
   if (table.p.mode == BagMode::mean && count > 1)
     for (int64_t j = 0; j < width; ++j) sum[j] /= static_cast<C>(count);

@@ -148,6 +148,14 @@ class Reducer {
   void reduce_chunk(Scratch<T>& scratch, const char* in, int64_t n, int64_t b, int64_t e, bool along,
                     W* results) const {
     if (!along) return outer(scratch, in, n, b, e, results);
+    const int64_t stride = l_.reduced_in[0];
+    if (same_ && stride == static_cast<int64_t>(sizeof(T)) && l_.reduced.size() == 1 && b < e && e - b <= kRun) {
+      for (int64_t k = 0; k < n; ++k)
+        results[k] = steps_.merge(
+            W(steps_.first),
+            static_cast<W>(steps_.run(reinterpret_cast<const T*>(in + k * l_.kept_in[0] + b * stride), e - b)));
+      return;
+    }
     for (int64_t k = 0; k < n; ++k) results[k] = inner(scratch, in + k * l_.kept_in[0], b, e);
   }
 

@@ -53,8 +53,11 @@ void put_rows_of(T* to, const T* from, const int64_t* at, int64_t count, Lines l
   if (l.inner == 1) {
     return with_put<T>(op, [&](auto put) {
       parallel_for(0, l.outer, outer_grain, [&](int64_t b, int64_t e) {
-        for (int64_t o = b; o < e; ++o)
+        for (int64_t o = b; o < e; ++o) {
+          if constexpr (std::is_same_v<T, BFloat16>)
+            if (adds_at<T>(op, l.n, count) && add_at(to + o * l.n, l.n, from + o * count, at, count)) continue;
           for (int64_t k = 0; k < count; ++k) put(to[o * l.n + at[k]], from[o * count + k]);
+        }
       });
     });
   }
