@@ -95,10 +95,10 @@ HB_KIND_2(sigmoid_backward, field, 0, 1, return g * (T(1) - x) * x;)
 HB_FLOATS_2(silu_backward, 0, 8, const T s = T(1) / (T(1) + quick_exp(-x)); return g * s * (T(1) + x * (T(1) - s));)
 HB_FLOATS_2(mish_backward, 0, 16, const T e = math::exp(-x); const T s = T(1) / (T(1) + e);
             const T t = math::tanh(math::log1p(math::exp(x))); return g * (t + x * s * (T(1) - t * t));)
-HB_FLOATS_2(hardsigmoid_backward, 0, 1, return (x > T(-3)) & (x < T(3)) ? g / T(6) : T(0);)
-HB_FLOATS_2(hardswish_backward, 0, 1, const T middle = g * (x / T(3) + T(0.5)); return x <= T(-3) ? T(0)
-                                                                                       : x < T(3) ? middle
-                                                                                                  : g;)
+HB_FLOATS_2(hardsigmoid_backward, 0, 1, return (x > T(-3)) & (x < T(3)) ? g * T(1. / 6) : T(0);)
+HB_FLOATS_2(hardswish_backward, 0, 1, const T middle = g * (x * T(1. / 3) + T(0.5)); return x <= T(-3) ? T(0)
+                                                                                            : x < T(3) ? middle
+                                                                                                       : g;)
 /// Operands: the half that passes, the half that gates.
 HB_FLOATS_2(glu, 0, 8, return g / (T(1) + quick_exp(-x));)
 /// Operands: g, the half that passes, the half that gates. The gradient of the latter.

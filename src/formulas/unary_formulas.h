@@ -166,20 +166,19 @@ HB_FLOAT_FORMULA(mish, 16, x* math::tanh(math::log1p(math::exp(x))))
 HB_FLOAT_FORMULA(log_sigmoid, 16, (x < T(0) ? x : x != x ? x : T(0)) - math::log1p(exact::exp(-math::abs(x))))
 struct hardsigmoid : Formula<1, 0, Kinds::floats> {
   template <class T>
-  static HB_HD T apply(const T*, T x) {
+  static HB_HD_ALWAYS T apply(const T*, T x) {
     T y = x + T(3);
     y = y < T(0) ? T(0) : y;
     y = y > T(6) ? T(6) : y;
-    return y / T(6);
+    return y * T(1. / 6);
   }
 };
+/// The two choices stand apart, so that each is one instruction.
 struct hardswish : Formula<1, 0, Kinds::floats> {
   template <class T>
-  static HB_HD T apply(const T* p, T x) {
-    T y = x + T(3);
-    y = y < T(0) ? T(0) : y;
-    y = y > T(6) ? T(6) : y;
-    return x * y / T(6);
+  static HB_HD_ALWAYS T apply(const T*, T x) {
+    const T low = x + T(3), y = x * (low > T(6) ? T(6) : low) * T(1. / 6);
+    return x < T(-3) ? x * T(0) : y;
   }
 };
 
