@@ -83,6 +83,14 @@ PARITY_CASE(aliases, copysign) {
 PARITY_CASE(aliases, heaviside) {
   c.out("values", torch::heaviside(c.values({-1, 0, 2, 0}), c.values({5, 6, 7, 8})));
   c.out("in_place", c.values({-1, 0, 2}, torch::kLong).heaviside_(c.values({5, 6, 7}, torch::kLong)));
+  for (auto dtype : {torch::kFloat, torch::kDouble, torch::kBFloat16, torch::kLong, torch::kByte, torch::kBool})
+    c.scope(parity::dtype_name(dtype), [&] {
+      const auto x = c.randint(0, 3, {3, 5}).sub(1).to(dtype), values = c.randint(4, 9, {5}).to(dtype);
+      c.out("row", torch::heaviside(x, values));
+      c.out("number", torch::heaviside(x, values[1]));
+      c.out("of_number", torch::heaviside(x[0][0], values));
+    });
+  c.out("nan", torch::heaviside(c.values({NAN, 0, -0.0, INFINITY}), c.values({1, NAN, 2, 3})));
   c.throws("dtype", [&] { torch::heaviside(c.randn({3}), c.randint(0, 3, {3})); });
 }
 PARITY_CASE(aliases, powers) {

@@ -109,7 +109,7 @@ Tensor heaviside(const Tensor& self, const Tensor& values) {
   HB_CHECK(self.scalar_type() == values.scalar_type(), "[heaviside] expected values of the dtype ", self.scalar_type(),
            ", got ", values.scalar_type());
   const Tensor x = self.detach();
-  return where(x == 0, values.detach(), (x > 0).to(self.scalar_type()));
+  return where(x == 0, values.detach(), x > 0);
 }
 Tensor& heaviside_(Tensor& self, const Tensor& values) {
   return inplace("heaviside_", self, [&](const Tensor& x) { return heaviside(x, values); });
