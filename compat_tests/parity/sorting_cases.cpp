@@ -81,3 +81,17 @@ PARITY_CASE(sorting, long_medians) {
       c.out("infinite", holes.fill_(INFINITY).median());
     });
 }
+
+// Ties, of lines in each dimension.
+PARITY_CASE(sorting, modes) {
+  for (auto dtype :
+       {torch::kFloat, torch::kDouble, torch::kBFloat16, torch::kHalf, torch::kLong, torch::kInt, torch::kByte})
+    c.scope(parity::dtype_name(dtype), [&] {
+      const auto x = c.randint(0, 7, {9, 6, 5}).to(dtype);
+      for (int64_t d = 0; d < 3; ++d) {
+        c.out("values", std::get<0>(x.mode(d)));
+        c.out("places", std::get<1>(x.mode(d)));
+      }
+    });
+  c.out("far", std::get<0>(torch::tensor({1 << 30, -5, -5, 1 << 30, 7}, torch::kInt).mode(0)));
+}

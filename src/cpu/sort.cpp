@@ -195,15 +195,43 @@ void order_lines(T* values, int64_t* indices, const T* in, Lines l, const Order&
   });
 }
 
+/// The most frequent value of a line of values of up to four bytes, of several the least, and its last place: by keys
+/// and places in one number, as numbered_lines() does it. `line`: memory for n numbers.
+template <class T>
+void numbered_mode(T& value, int64_t& index, const T* x, int64_t n, int64_t stride, std::vector<uint64_t>& line) {
+  line.resize(n);
+  for (int64_t j = 0; j < n; ++j)
+    line[j] = static_cast<uint64_t>(sort_key(x[j * stride])) << 32 | static_cast<uint64_t>(j);
+  std::sort(line.begin(), line.end());
+  int64_t best = 0;
+  for (int64_t j = 0; j < n;) {
+    int64_t stop = j + 1;
+    while (stop < n && line[j] >> 32 == line[stop] >> 32) ++stop;
+    if (stop - j > best) {
+      best = stop - j;
+      value = x[static_cast<uint32_t>(line[j]) * stride], index = static_cast<uint32_t>(line[stop - 1]);
+    }
+    j = stop;
+  }
+}
+
 template <class T>
 void mode_lines(T* values, int64_t* indices, const T* in, Lines l) {
   using C = Compared<T>;
-  std::vector<Entry<C>> line(l.n);
+  const bool numbered = sizeof(T) <= 4 && l.n <= std::numeric_limits<uint32_t>::max();
+  std::vector<Entry<C>> line(numbered ? 0 : l.n);
+  std::vector<uint64_t> numbers;
   for (int64_t i = 0; i < l.outer * l.inner; ++i) {
     const T* x = in + i / l.inner * l.n * l.inner + i % l.inner;
     if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
       if (const CountedLine<T> counted(x, l.n, l.inner); counted) {
         counted.mode(values[i], indices[i]);
+        continue;
+      }
+    }
+    if constexpr (sizeof(T) <= 4) {
+      if (numbered) {
+        numbered_mode(values[i], indices[i], x, l.n, l.inner, numbers);
         continue;
       }
     }
