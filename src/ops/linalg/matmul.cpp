@@ -66,7 +66,17 @@ Tensor mv(const Tensor& self, const Tensor& vec) {
            vec.size(0), ")");
   check_same_dtype("mv", self, vec);
   if (HB_UNLIKELY(sparse::either(self, vec))) return sparse::mm(self, vec.unsqueeze(1), false).squeeze(1);
-  return named("MvBackward0", affine("MvBackward0", self, vec.unsqueeze(1), false, {}).squeeze(1), self);
+  if (self.is_complex())
+    return named("MvBackward0", affine("MvBackward0", self, vec.unsqueeze(1), false, {}).squeeze(1), self);
+  Tensor out = empty({self.size(0)}, self.options());
+  ops::product_into(out, ops::fold_rows(self), false, ops::fold_rows(vec), true);
+  if (needs_grad(self, vec)) {
+    record("MvBackward0", out, {&self, &vec}, {SavedTensor::input(self), SavedTensor::input(vec)},
+           [](Backward& c, auto& s) -> variable_list {
+             return {c.needs(0) ? outer(c.grad(), s[1]) : Tensor(), c.needs(1) ? mv(s[0].t(), c.grad()) : Tensor()};
+           });
+  }
+  return out;
 }
 
 Tensor matmul(const Tensor& self, const Tensor& other) {
