@@ -5,6 +5,7 @@
 #include <halfbridge/ops/factories.h>
 
 #include "autograd/arithmetic.h"
+#include "autograd/engine.h"
 #include "autograd/loss_scaling.h"
 #include "core/geometry.h"
 #include "core/mutex_table.h"
@@ -87,12 +88,7 @@ variable_list AccumulateGrad::apply(variable_list&& grads) {
   if (!grads[0].defined()) return {};
   Tensor g = as_the_leaf_has_it(variable, std::move(grads[0]));
   const auto& hooks = variable.impl().materialize_autograd_meta().leaf_hooks;
-  for (size_t i = 0, n = hooks.size(); i < n; ++i) {
-    const auto hook = hooks[i];  // which may take itself back, or add another
-    if (!hook) continue;
-    Tensor replaced = hook(g);
-    if (replaced.defined()) g = std::move(replaced);
-  }
+  for (size_t i = 0, n = hooks.size(); i < n; ++i) apply_tensor_hook(hooks[i], i, g);
   add_to_leaf(variable, std::move(g), destination_);
   return {};
 }

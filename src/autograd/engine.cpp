@@ -29,19 +29,6 @@ Tensor for_the_program(Tensor grad) {
   return arithmetic.clone(grad, MemoryFormat::Contiguous);
 }
 
-// The hook as a copy: it may take itself back, or add another.
-void apply_tensor_hook(const Node::TensorHook hook, size_t number, Tensor& grad) {
-  if (!hook || !grad.defined()) return;
-  grad = for_the_program(std::move(grad));
-  Tensor replaced = hook(grad);
-  if (!replaced.defined()) return;
-  HB_CHECK(replaced.sizes() == grad.sizes(), "hook '", number, "' has changed the size of value: from ", grad.sizes(),
-           " to ", replaced.sizes());
-  HB_CHECK(replaced.scalar_type() == grad.scalar_type(), "hook '", number, "' has changed the type of value (was ",
-           grad.toString(), " got ", replaced.toString(), ")");
-  grad = std::move(replaced);
-}
-
 bool expands_to(const DimVector& from, const DimVector& to) {
   if (from.size() > to.size()) return false;
   for (size_t d = 0; d < from.size(); ++d) {
@@ -66,6 +53,18 @@ void conform(const Node& producer, size_t i, const InputMetadata& wanted, Tensor
            " - expected device ", wanted.device, " but got ", grad.device());
 }
 }  // namespace
+
+void autodiff::apply_tensor_hook(const Node::TensorHook hook, size_t number, Tensor& grad) {
+  if (!hook || !grad.defined()) return;
+  grad = for_the_program(std::move(grad));
+  Tensor replaced = hook(grad);
+  if (!replaced.defined()) return;
+  HB_CHECK(replaced.sizes() == grad.sizes(), "hook '", number, "' has changed the size of value: from ", grad.sizes(),
+           " to ", replaced.sizes());
+  HB_CHECK(replaced.scalar_type() == grad.scalar_type(), "hook '", number, "' has changed the type of value (was ",
+           grad.toString(), " got ", replaced.toString(), ")");
+  grad = std::move(replaced);
+}
 
 Engine::~Engine() {
   for (Node* n : order_) release(n);

@@ -8,6 +8,9 @@
 
 namespace hb::autodiff {
 
+/// A tensor's hook, which must keep shape and dtype. The hook as a copy: it may take itself back, or add another.
+void apply_tensor_hook(const Node::TensorHook hook, size_t number, Tensor& grad);
+
 /// One backward pass over the graph that is reachable from the roots, on the calling thread. Later operations run
 /// first, leaves before everything.
 class Engine {

@@ -37,7 +37,9 @@ void ZipReader::Closer::operator()(zip* archive) const { zip_discard(archive); }
 
 ZipReader ZipReader::open_file(const std::string& path) {
   struct stat info;
-  if (::stat(path.c_str(), &info) != 0) io_fail("load", "cannot open '", path, "': ", std::strerror(errno));
+  if (::stat(path.c_str(), &info) != 0)
+    io_fail("load", "open file failed because of errno ", errno, " on fopen: ", std::strerror(errno),
+            ", file path: ", path);
   if (!S_ISREG(info.st_mode)) io_fail("load", "expected a regular file, got '", path, "'");
   int code = 0;
   zip_t* archive = zip_open(path.c_str(), ZIP_RDONLY, &code);

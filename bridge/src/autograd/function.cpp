@@ -63,15 +63,15 @@ class FunctionNode final : public Node {
     variable_list given = backward_(&context, std::move(grads));
     const size_t expected = is_tensor.size();
     while (given.size() > expected && !given.back().defined()) given.pop_back();
-    HB_CHECK(given.size() == expected, "function ", bridge::demangle(function_.name()),
-             " returned an incorrect number of gradients (expected ", expected, ", got ", given.size(), ")");
+    HB_CHECK(given.size() == expected, "function ", name(), " returned an incorrect number of gradients (expected ",
+             expected, ", got ", given.size(), ")");
     variable_list result;
     for (size_t i = 0; i < expected; ++i) {
       if (is_tensor[i])
         result.push_back(std::move(given[i]));
       else
-        HB_CHECK(!given[i].defined(), "function ", bridge::demangle(function_.name()),
-                 " returned a gradient at position ", i + 1, ", but the corresponding forward input was not a tensor");
+        HB_CHECK(!given[i].defined(), "function ", name(), " returned a gradient at position ", i + 1,
+                 ", but the corresponding forward input was not a tensor");
     }
     return result;
   }
@@ -118,6 +118,8 @@ Tensor FunctionCall::with_history(Tensor output) {
     return output;
   }
   if (holds(state.dirty, output)) {
+    HB_CHECK(!(output.is_leaf() && output.requires_grad()),
+             "a leaf Variable that requires grad has been used in an in-place operation.");
     check_inplace("mark_dirty", output);
     Tensor marker(output.impl().alias(false));
     hb::detail::attach(node_, marker);

@@ -206,6 +206,9 @@ void LBFGS::minimize(LBFGSParamState& state, const LossClosure& closure, Evaluat
 Tensor LBFGS::step(LossClosure closure) {
   NoGradGuard no_grad;
   HB_CHECK(closure != nullptr, "LBFGS requires a closure function");
+  HB_CHECK(param_groups_.size() == 1, "[LBFGS] param_groups_.size() == 1 expected, got ", param_groups_.size(),
+           " groups");
+  HB_CHECK_INDEX(!param_groups_[0].params().empty(), "[LBFGS] expected at least one parameter, got none");
   const auto& options = static_cast<const LBFGSOptions&>(param_groups_[0].options());
   HB_CHECK(!options.line_search_fn() || *options.line_search_fn() == "strong_wolfe",
            "only 'strong_wolfe' is supported");

@@ -29,9 +29,13 @@ bool in_layout(const Tensor& t, const Tensor& like, ScalarType dtype) {
 void StepTensors::check(const Tensor& param, const Tensor& other, const char* what) const {
   HB_CHECK(other.defined(), "[", name_, "] expected ", what, " for a parameter of shape ", param.sizes(),
            ", got an undefined tensor");
-  HB_CHECK(other.sizes().equals(param.sizes()) && other.device() == param.device(), "[", name_, "] expected ", what,
-           " of shape ", param.sizes(), " on ", param.device(), " like the parameter, got ", other.sizes(), " on ",
-           other.device());
+  const bool fits = other.sizes().equals(param.sizes());
+  for (int64_t d = 0; !fits && other.dim() == param.dim() && d < param.dim(); ++d)
+    HB_CHECK(other.size(d) == param.size(d), "[", name_, "] The size of tensor a (", param.size(d),
+             ") must match the size of tensor b (", other.size(d), ") at non-singleton dimension ", d, ": expected ",
+             what, " of the parameter's shape ", param.sizes(), ", got ", other.sizes());
+  HB_CHECK(fits && other.device() == param.device(), "[", name_, "] expected ", what, " of shape ", param.sizes(),
+           " on ", param.device(), " like the parameter, got ", other.sizes(), " on ", other.device());
 }
 
 void StepTensors::prepare_states(const Tensor& param, OptimizerParamState* state, const StateRefs& refs,

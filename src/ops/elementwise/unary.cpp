@@ -39,7 +39,8 @@ Plan plan_of(const char* name, const FormulaKernel& formula, Domain domain, Scal
         break;
       }
       HB_CHECK(t != kBool, "[", name,
-               "] Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, "
+               "] not implemented for 'Bool': Negation, the `-` operator, on a bool tensor is not supported. If you "
+               "are trying to invert a mask, "
                "use the `~` "
                "or `logical_not()` operator instead.");
       if (&formula == &abs_formula) p.result = to_real_type(t);
@@ -53,7 +54,7 @@ Plan plan_of(const char* name, const FormulaKernel& formula, Domain domain, Scal
       break;
     default:
       if (t == kBool) {
-        HB_CHECK(&formula != &relu_formula, "[relu] Boolean inputs are not supported");
+        HB_CHECK(&formula != &relu_formula, "[relu] Boolean inputs not supported for relu");
         if (&formula == &bitwise_not_formula) p.formula = &logical_not_formula;
       } else {
         HB_CHECK(&formula != &bitwise_not_formula || is_integral_type(t, false), "[", name, "] not implemented for '",

@@ -37,19 +37,33 @@ Tensor cross(const Tensor& self, const Tensor& other, std::optional<int64_t> dim
   return named("LinalgCrossBackward0", turn(both[0], 1) * turn(both[1], 2) - turn(both[0], 2) * turn(both[1], 1), self);
 }
 
+namespace {
+
+void check_bilinear(const Tensor& a, const Tensor& b, const Tensor& weight, const Tensor& bias) {
+  HB_CHECK(a.dim() == b.dim(), "[bilinear] bilinear(): input dimensions do not match: got ", a.dim(), " and ", b.dim());
+  for (int64_t d = 0; d + 1 < a.dim(); ++d)
+    HB_CHECK(a.size(d) == b.size(d), "[bilinear] bilinear(): input batch dimensions do not match at dim ", d, ": got ",
+             a.size(d), " and ", b.size(d));
+  HB_CHECK(weight.dim() == 3, "[bilinear] expected a weight (out, in1, in2), got ", weight.sizes());
+  HB_CHECK(a.size(-1) == weight.size(1), "[bilinear] bilinear(): input1 size does not match weight size: got ",
+           a.size(-1), " but expected ", weight.size(1));
+  HB_CHECK(b.size(-1) == weight.size(2), "[bilinear] bilinear(): input2 size does not match weight size: got ",
+           b.size(-1), " but expected ", weight.size(2));
+  HB_CHECK(!bias.defined() || (bias.dim() == 1 && bias.size(0) == weight.size(0)),
+           "[bilinear] bilinear(): bias size does not match weight size: got ",
+           bias.dim() == 1 ? bias.size(0) : bias.dim(), " but expected ", weight.size(0));
+}
+
+}  // namespace
+
 Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight,
                 const std::optional<Tensor>& bias_or_none) {
   const Tensor& bias = or_undefined(bias_or_none);
   HB_AUTOCAST(bilinear, closed, widest, input1, input2, weight, bias);
-  HB_CHECK(input1.dim() == input2.dim() && weight.dim() == 3 && input1.size(-1) == weight.size(1) &&
-               input2.size(-1) == weight.size(2),
-           "[bilinear] expected inputs (…, in1), (…, in2) and a weight (out, in1, in2), got ", input1.sizes(), ", ",
-           input2.sizes(), " and ", weight.sizes());
+  check_bilinear(input1, input2, weight, bias);
   DimVector sizes(input1.impl().sizes());
   sizes.back() = weight.size(0);
   const Tensor a = input1.reshape({-1, input1.size(-1)}), b = input2.reshape({-1, input2.size(-1)});
-  HB_CHECK(a.size(0) == b.size(0), "[bilinear] expected inputs of the same leading sizes, got ", input1.sizes(),
-           " and ", input2.sizes());
   // (out, rows, in2) times (1, rows, in2), summed over in2: (out, rows).
   const Tensor out = (matmul(a, weight) * b).sum(-1, false, weight.scalar_type()).t().contiguous().reshape(sizes);
   return bias.defined() ? out + bias : out;

@@ -110,11 +110,12 @@ Tensor dense(const Tensor& t) { return t.defined() ? ops::to_contiguous(t) : t; 
 void check(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& mean, const Tensor& var,
            bool training) {
   HB_CHECK(x.dim() >= 2, "[batch_norm] expected an input of at least 2 dimensions, got ", x.sizes());
-  HB_CHECK(is_floating_type(x.scalar_type()), "[batch_norm] expected a floating input, got ", x.scalar_type());
-  check_parameter("weight", weight, x.size(1));
-  check_parameter("bias", bias, x.size(1));
+  HB_CHECK(is_floating_type(x.scalar_type()), "[batch_norm] not implemented for '", x.scalar_type(),
+           "': expected a floating input");
   check_parameter("running_mean", mean, x.size(1));
   check_parameter("running_var", var, x.size(1));
+  check_parameter("weight", weight, x.size(1));
+  check_parameter("bias", bias, x.size(1));
   HB_CHECK(training || mean.defined(), "[batch_norm] running_mean must be defined in evaluation mode");
   HB_CHECK(training || var.defined(), "[batch_norm] running_var must be defined in evaluation mode");
 }
@@ -203,8 +204,8 @@ Tensor instance_norm(const Tensor& input, const std::optional<Tensor>& weight_or
   HB_FUNCTION(instance_norm, input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps,
               cudnn_enabled);
   HB_CHECK(use_input_stats || (running_mean.defined() && running_var.defined()),
-           "[instance_norm] expected running_mean and running_var without input statistics, got none");
-  HB_CHECK(input.dim() >= 3, "[instance_norm] expected an input of at least 3 dimensions, got ", input.sizes());
+           "[instance_norm] Expected running_mean and running_var to be defined when use_input_stats is false");
+  HB_CHECK(input.dim() >= 2, "[instance_norm] expected an input of at least 2 dimensions, got ", input.sizes());
   const int64_t n = input.size(0), c = input.size(1);
   DimVector shape(input.impl().sizes());
   shape[0] = 1, shape[1] = n * c;

@@ -55,9 +55,10 @@ void check(const char* name, const Tensor& x, const Tensor& w, const Tensor& bia
   HB_CHECK(x.dim() == w.dim(), "[", name, "] Expected ", c.p.dims + 1, "D (unbatched) or ", c.p.dims + 2,
            "D (batched) input to ", name, ", but got input of size: ", x.sizes());
   const int64_t groups = c.p.groups;
-  HB_CHECK(w.size(0) % groups == 0 && w.size(0) > 0, "[", name, "] Given groups=", groups,
-           ", expected weight to be divisible by ", groups, " at dimension 0, but got weight of size ", w.sizes(),
-           " instead");
+  HB_CHECK(w.size(0) >= groups, "[", name, "] Given groups=", groups, ", expected weight to be at least ", groups,
+           " at dimension 0, but got weight of size ", w.sizes(), " instead");
+  HB_CHECK(w.size(0) % groups == 0, "[", name, "] Given groups=", groups, ", expected weight to be divisible by ",
+           groups, " at dimension 0, but got weight of size ", w.sizes(), " instead");
   const int64_t wanted = c.transposed ? w.size(0) : w.size(1) * groups;
   HB_CHECK(x.size(1) == wanted, "[", name, "] Given ",
            c.transposed ? "transposed=1" : "groups=", c.transposed ? "" : std::to_string(groups), ", weight of size ",
@@ -67,6 +68,19 @@ void check(const char* name, const Tensor& x, const Tensor& w, const Tensor& bia
   HB_CHECK(!bias.defined() || (bias.dim() == 1 && bias.size(0) == out), "[", name, "] Given weight of size ", w.sizes(),
            ", expected bias to be 1-dimensional with ", out, " elements, but got bias of size ", bias.sizes(),
            " instead");
+}
+
+// As messages show sizes: (4 x 6).
+std::string product_of_sizes(int dims, const std::function<int64_t(int)>& size) {
+  std::string text = "(";
+  for (int d = 0; d < dims; ++d) text += (d ? " x " : "") + std::to_string(size(d));
+  return text + ")";
+}
+std::string padded_sizes(const Tensor& x, const Call& c) {
+  return product_of_sizes(c.p.dims, [&](int d) { return x.size(2 + d) + 2 * c.p.padding[d]; });
+}
+std::string extents(const Tensor& w, const Call& c) {
+  return product_of_sizes(c.p.dims, [&](int d) { return c.p.dilation[d] * (w.size(2 + d) - 1) + 1; });
 }
 
 DimVector output_sizes(const char* name, const Tensor& x, const Tensor& w, const Call& c) {
@@ -80,7 +94,7 @@ DimVector output_sizes(const char* name, const Tensor& x, const Tensor& w, const
       out[2 + d] = (in - 1) * c.p.stride[d] - 2 * c.p.padding[d] + kernel + c.output_padding[d];
     } else {
       HB_CHECK(in + 2 * c.p.padding[d] >= kernel, "[", name,
-               "] Calculated padded input size per channel: ", in + 2 * c.p.padding[d], ". Kernel size: ", kernel,
+               "] Calculated padded input size per channel: ", padded_sizes(x, c), ". Kernel size: ", extents(w, c),
                ". Kernel size can't be greater than actual input size: input ", x.sizes(), ", weight ", w.sizes());
       out[2 + d] = (in + 2 * c.p.padding[d] - kernel) / c.p.stride[d] + 1;
     }
@@ -263,7 +277,7 @@ Tensor conv(const char* name, int dims, const Tensor& x, const Tensor& w, const 
   std::vector<int64_t> extra(2 * dims, 0);
   bool uneven = false;
   for (int d = 0; d < dims; ++d) {
-    HB_CHECK(c.p.stride[d] == 1, "[", name, "] expected stride 1 with padding \"same\", got ", stride);
+    HB_CHECK(c.p.stride[d] == 1, "[", name, "] padding='same' is not supported for strided convolutions, got ", stride);
     const int64_t total = c.p.dilation[d] * (w.size(2 + d) - 1);
     c.p.padding[d] = total / 2;
     extra[2 * (dims - 1 - d) + 1] = total % 2;

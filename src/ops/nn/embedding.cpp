@@ -91,7 +91,7 @@ Tensor one_hot(const Tensor& self, int64_t num_classes) {
   HB_CHECK(self.scalar_type() == kLong, "[one_hot] one_hot is only applicable to index tensor of type LongTensor, got ",
            self.scalar_type());
   if (self.numel() == 0) {
-    HB_CHECK(num_classes > 0, "[one_hot] expected a number of classes for an empty tensor, got ", num_classes);
+    HB_CHECK(num_classes > 0, "[one_hot] Can not infer total number of classes from empty tensor.");
   } else {
     HB_CHECK(self.min().item<int64_t>() >= 0, "[one_hot] Class values must be non-negative.");
     const int64_t top = self.max().item<int64_t>();

@@ -134,7 +134,7 @@ void check(const Tensor& input, const Tensor& grid, int64_t interpolation_mode, 
   HB_CHECK(grid.size(0) == input.size(0),
            "[grid_sampler] expected grid and input to have same batch size, but got input with sizes ", input.sizes(),
            " and grid with sizes ", grid.sizes());
-  HB_CHECK(grid.size(-1) == dims, "[grid_sampler] expected grid to have size ", dims,
+  HB_CHECK(grid.size(-1) == dims, "[grid_sampler] grid_sampler(): expected grid to have size ", dims,
            " in last dimension, but got grid with sizes ", grid.sizes());
   HB_CHECK(input.scalar_type() == grid.scalar_type() && is_floating_type(input.scalar_type()),
            "[grid_sampler] expected input and grid of the same floating dtype, got ", input.scalar_type(), " and ",

@@ -85,6 +85,13 @@ Tensor row_norm(const char* node, const Tensor& input, int64_t dims, const Tenso
   return out;
 }
 
+// As messages show it: [*, 3, 4].
+std::string ending_in(IntArrayRef shape) {
+  std::string text = "[*";
+  for (const int64_t n : shape) text += ", " + std::to_string(n);
+  return text + "]";
+}
+
 void check(const char* name, const Tensor& x, IntArrayRef shape, const Tensor& weight, const Tensor& bias) {
   HB_CHECK(is_floating_type(x.scalar_type()), "[", name, "] expected a floating input, got ", x.scalar_type());
   HB_CHECK(!shape.empty(), "[", name,
@@ -98,8 +105,8 @@ void check(const char* name, const Tensor& x, IntArrayRef shape, const Tensor& w
            "] Expected bias to be of same shape as normalized_shape, but got bias of shape ", bias.sizes(),
            " and normalized_shape = ", shape);
   const bool fits = x.dim() >= static_cast<int64_t>(shape.size()) && x.sizes().slice(x.dim() - shape.size()) == shape;
-  HB_CHECK(fits, "[", name, "] Given normalized_shape=", shape,
-           ", expected input that ends in this shape, but got input of size", x.sizes());
+  HB_CHECK(fits, "[", name, "] Given normalized_shape=", shape, ", expected input with shape ", ending_in(shape),
+           ", but got input of size", x.sizes());
 }
 
 }  // namespace

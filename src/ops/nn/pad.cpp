@@ -15,9 +15,11 @@ namespace {
 void check_pairs(const char* name, const Tensor& x, IntArrayRef pad) {
   HB_CHECK(pad.size() % 2 == 0, "[", name,
            "] Length of pad must be even (Padding length must be divisible by 2) but instead it equals ", pad.size());
-  HB_CHECK(static_cast<int64_t>(pad.size()) <= 2 * x.dim(), "[", name,
-           "] Length of pad should be no more than twice the number of dimensions of the input, got ", pad, " for ",
-           x.sizes());
+  HB_CHECK(
+      static_cast<int64_t>(pad.size()) <= 2 * x.dim(), "[", name,
+      "] Length of pad should be no more than twice the number of dimensions of the input (Padding length should be "
+      "less than or equal to two times the input dimension but got padding length ",
+      pad.size(), " and input of dimension ", x.dim(), ")");
 }
 
 // The padded size of the i-th dimension from the last; throws where the sum overflows.
@@ -35,8 +37,8 @@ Tensor constant_values(const Tensor& self, IntArrayRef pad, const Scalar& value)
   for (size_t i = 0; i < pad.size() / 2; ++i) {
     const int64_t d = self.dim() - 1 - static_cast<int64_t>(i);
     sizes[d] = padded_size(self, static_cast<int64_t>(i), pad);
-    HB_CHECK(sizes[d] >= 0, "[constant_pad_nd] expected a result of no negative size, got padding ", pad, " for ",
-             self.sizes());
+    HB_CHECK(sizes[d] >= 0, "[constant_pad_nd] narrow(): length must be non-negative, but the result of padding ", pad,
+             " for ", self.sizes());
     const int64_t front = std::max<int64_t>(0, -pad[2 * i]), back = std::max<int64_t>(0, -pad[2 * i + 1]);
     if (front || back) source = source.narrow(d, front, std::max<int64_t>(0, self.size(d) - front - back));
   }
@@ -53,7 +55,9 @@ Tensor constant_values(const Tensor& self, IntArrayRef pad, const Scalar& value)
 }
 
 // Which element each element of the padded dimension repeats; negative paddings cut.
-std::vector<int64_t> padded_index(const char* name, int64_t whole, int64_t front, int64_t back, std::string_view mode) {
+std::vector<int64_t> padded_index(const char* name, const Tensor& x, int64_t d, int64_t front, int64_t back,
+                                  std::string_view mode) {
+  const int64_t whole = x.size(d);
   const int64_t cut = std::max<int64_t>(0, -front), n = whole - cut - std::max<int64_t>(0, -back);
   HB_CHECK(n >= 0, "[", name, "] expected a result of no negative size, got paddings ", front, " and ", back,
            " for size ", whole);
@@ -61,10 +65,10 @@ std::vector<int64_t> padded_index(const char* name, int64_t whole, int64_t front
   if (mode == "reflect")
     HB_CHECK((front == 0 && back == 0) || (front < n && back < n), "[", name,
              "] Padding size should be less than the corresponding input dimension, but got: padding (", front, ", ",
-             back, ") for size ", n);
+             back, ") at dimension ", d, " of input ", x.sizes());
   else if (mode == "circular")
-    HB_CHECK(front <= n && back <= n, "[", name, "] expected a padding of at most the dimension's size ", n, ", got ",
-             front, " and ", back);
+    HB_CHECK(front <= n && back <= n, "[", name, "] Padding value causes wrapping around more than once: ", front,
+             " and ", back, " for size ", n);
   else
     HB_CHECK(n > 0 || (front == 0 && back == 0), "[", name, "] expected no empty dimension to pad");
   std::vector<int64_t> at;
@@ -87,7 +91,7 @@ Tensor pad_by_index(const char* name, const char* node, const Tensor& self, IntA
   geometry::bytes(geometry::numel(sizes), self.impl().itemsize());  // before the lists below
   std::vector<std::vector<int64_t>> index(dims);
   for (int64_t i = 0; i < dims; ++i)
-    index[dims - 1 - i] = padded_index(name, self.size(self.dim() - 1 - i), pad[2 * i], pad[2 * i + 1], mode);
+    index[dims - 1 - i] = padded_index(name, self, self.dim() - 1 - i, pad[2 * i], pad[2 * i + 1], mode);
   return ops::select_separable(node, self, std::move(index));
 }
 
@@ -129,7 +133,7 @@ Tensor pad(const Tensor& self, IntArrayRef pad, std::string_view mode, std::opti
   const int64_t dims = static_cast<int64_t>(pad.size()) / 2;
   HB_CHECK(pad.size() % 2 == 0 && dims >= 1 && dims <= 3 && (self.dim() == dims + 1 || self.dim() == dims + 2),
            "[pad] Padding size ", pad.size(), " is not supported for ", self.dim(),
-           "D input tensor. Supported: paddings of the last 1 to 3 dimensions of a batched or unbatched input");
+           "D input tensor.\nSupported: paddings of the last 1 to 3 dimensions of a batched or unbatched input");
   if (mode == "reflect")
     return dims == 1   ? reflection_pad1d(self, pad)
            : dims == 2 ? reflection_pad2d(self, pad)

@@ -40,17 +40,60 @@ int64_t output_size(int64_t in, int64_t kernel, int64_t stride, int64_t padding,
 }
 
 void check_input(const char* name, const Tensor& x, int dims) {
+  HB_CHECK(dims > 1 || x.dim() == 2 || x.dim() == 3, "[", name,
+           "] 2D or 3D (batch mode) tensor expected for input: ", "Expected 2 to 3 dimensions, but got ", x.dim(),
+           "-dimensional tensor for argument #1 'self'");
   HB_CHECK(x.dim() == dims + 1 || x.dim() == dims + 2, "[", name, "] non-empty ", dims + 1, "D or ", dims + 2,
            "D (batch mode) tensor expected for input, got ", x.sizes(), ": Expected ", dims + 1, "D or ", dims + 2,
-           "D tensor");
-  HB_CHECK(is_floating_type(x.scalar_type()), "[", name, "] expected a floating input, got ", x.scalar_type());
+           "D tensor. Input dimension should be at least ", dims + 1);
+  ops::refuse_integers(name, x.scalar_type());
   for (int64_t d = x.dim() == dims + 1 ? 0 : 1; d < x.dim(); ++d)
-    HB_CHECK(x.size(d) > 0, "[", name, "] expected no empty dimension but the batch, got ", x.sizes());
+    HB_CHECK(x.size(d) > 0, "[", name,
+             "] Expected input to have non-zero size for non-batch dimensions, but input has "
+             "sizes ",
+             x.sizes(), " with dimension ", d, " being empty");
+}
+
+// Sizes as messages show them: (3x1x4).
+std::string planes_of(const Tensor& x, int dims, const std::function<int64_t(int)>& size) {
+  std::string text = "(" + std::to_string(x.size(1)) + (dims == 1 ? "x1" : "");
+  for (int d = 0; d < dims; ++d) text += "x" + std::to_string(size(d));
+  return text + ")";
+}
+
+// The limits of max_pool1d are told in words of its own.
+void check_line(const PoolArgs& a) {
+  const auto check = [](const char* what, IntArrayRef given) {
+    HB_CHECK(given.empty() || given[0] > 0, "[max_pool1d] max_pool1d() ", what, " must be greater than zero, but got ",
+             given[0]);
+  };
+  check("kernel_size", a.kernel), check("stride", a.stride);
+  HB_CHECK(a.padding.empty() || a.padding[0] >= 0, "[max_pool1d] max_pool1d() padding must be non-negative, but got ",
+           a.padding[0], ": pad must be non-negative");
+  HB_CHECK(a.padding.empty() || a.padding[0] <= a.kernel[0] / 2,
+           "[max_pool1d] max_pool1d() padding should be at most half of kernel size, but got padding=", a.padding[0],
+           " and kernel_size=", a.kernel[0]);
+  check("dilation", a.dilation);
+}
+
+void check_result(const char* name, const Tensor& x, int dims, const PoolArgs& a, const PoolWindows& w) {
+  const auto in = [&](int d) { return x.size(2 + d); };
+  const auto out = [&](int d) { return w.dim[3 - dims + d].out; };
+  bool fits = true;
+  for (int d = 0; d < dims; ++d) fits = fits && out(d) > 0;
+  if (fits) return;
+  const std::string_view called = name;
+  HB_CHECK(called != "max_pool1d", "[max_pool1d] max_pool1d() Invalid computed output size: ", out(0));
+  HB_CHECK(called != "avg_pool3d", "[avg_pool3d] input image (T: ", in(0), " H: ", in(1), " W: ", in(2),
+           ") smaller than kernel size ", a.kernel);
+  HB_CHECK(false, "[", name, "] Given input size: ", planes_of(x, dims, in),
+           ". Calculated output size: ", planes_of(x, dims, out), ". Output size is too small");
 }
 
 // x is batched.
 Windows plain_windows(const char* name, const Tensor& x, int dims, const PoolArgs& a) {
   auto w = std::make_shared<PoolWindows>();
+  if (std::string_view(name) == "max_pool1d") check_line(a);
   for (int d = 0; d < dims; ++d) {
     auto& dim = w->dim[3 - dims + d];
     const int64_t kernel = nth(name, "kernel_size", a.kernel, d, dims);
@@ -59,7 +102,7 @@ Windows plain_windows(const char* name, const Tensor& x, int dims, const PoolArg
     for (int64_t value : {kernel, stride, padding, step})
       HB_CHECK(value <= std::numeric_limits<int32_t>::max(), "[", name, "] integer out of range: ", value);
     HB_CHECK(stride != 0, "[", name, "] stride should not be zero");
-    HB_CHECK(step > 0, "[", name, "] dilation should be greater than zero, but got ", step);
+    HB_CHECK(step > 0, "[", name, "] dilation should be greater than zero, but got ", a.dilation);
     HB_CHECK(kernel > 0 && stride > 0, "[", name, "] kernel size and stride should be greater than zero, but got ",
              kernel, " and ", stride);
     HB_CHECK(padding >= 0, "[", name, "] pad must be non-negative, but got pad: ", padding);
@@ -68,8 +111,7 @@ Windows plain_windows(const char* name, const Tensor& x, int dims, const PoolArg
              " and dilation=", step);
     dim.in = x.size(2 + d), dim.step = step;
     dim.out = output_size(dim.in, kernel, stride, padding, step, a.ceil_mode);
-    HB_CHECK(dim.out > 0, "[", name, "] Given input size: ", x.sizes(), " and kernel_size ", a.kernel,
-             ". Calculated output size: ", dim.out, ". Output size is too small");
+    if (dim.out <= 0) continue;
     dim.begin.resize(dim.out), dim.end.resize(dim.out), dim.extent.resize(dim.out);
     for (int64_t o = 0; o < dim.out; ++o) {
       int64_t begin = o * stride - padding;
@@ -80,6 +122,7 @@ Windows plain_windows(const char* name, const Tensor& x, int dims, const PoolArg
       dim.extent[o] = a.count_include_pad ? padded : dim.end[o] - begin;
     }
   }
+  check_result(name, x, dims, a, *w);
   return w;
 }
 

@@ -43,9 +43,13 @@ Tensor pixel_shuffle(const Tensor& self, int64_t r) {
 
 Tensor pixel_unshuffle(const Tensor& self, int64_t r) {
   HB_FUNCTION(pixel_unshuffle, self, r);
-  HB_CHECK(self.dim() >= 3 && r > 0 && self.size(-2) % r == 0 && self.size(-1) % r == 0,
-           "[pixel_unshuffle] pixel_unshuffle expects height to be divisible by downscale_factor, and width too, but ",
-           r, " divides not both of ", self.sizes());
+  HB_CHECK(self.dim() >= 3, "[pixel_unshuffle] pixel_unshuffle expects input to have at least 3 dimensions, but got ",
+           self.sizes());
+  HB_CHECK(r > 0, "[pixel_unshuffle] pixel_unshuffle expects a positive downscale_factor, but got ", r);
+  for (const int64_t d : {-2, -1})
+    HB_CHECK(self.size(d) % r == 0, "[pixel_unshuffle] pixel_unshuffle expects ", d == -2 ? "height" : "width",
+             " to be divisible by downscale_factor, but input.size(", d, ")=", self.size(d), " is not divisible by ",
+             r);
   DimVector split(self.sizes().data(), self.sizes().data() + self.dim() - 3), out = split;
   const int64_t c = self.size(-3), h = self.size(-2) / r, w = self.size(-1) / r, n = self.dim() - 3;
   for (int64_t s : {c, h, r, w, r}) split.push_back(s);
@@ -80,11 +84,17 @@ int64_t nth(IntArrayRef list, int d) {
 Windows windows(const char* name, int64_t size, int d, IntArrayRef kernel, IntArrayRef dilation, IntArrayRef padding,
                 IntArrayRef stride) {
   Windows w{nth(kernel, d), nth(dilation, d), nth(padding, d), nth(stride, d), 0};
-  HB_CHECK(w.kernel > 0 && w.step > 0 && w.stride > 0 && w.padding >= 0, "[", name,
-           "] expected kernel_size, dilation and stride above 0 and padding of at least 0, got ", kernel, ", ",
-           dilation, ", ", stride, " and ", padding);
+  const auto check_positive = [name](const char* what, IntArrayRef given, int64_t value) {
+    HB_CHECK(value > 0, "[", name, "] ", what, " should be greater than zero, but got ", what, "_height: ", given[0],
+             " ", what, "_width: ", given[1]);
+  };
+  check_positive("kernel", kernel, w.kernel), check_positive("dilation", dilation, w.step);
+  HB_CHECK(w.padding >= 0, "[", name, "] padding should be non-negative, but got ", padding);
+  check_positive("stride", stride, w.stride);
   const int64_t extent = w.step * (w.kernel - 1) + 1, padded = size + 2 * w.padding;
-  HB_CHECK(padded >= extent, "[", name, "] expected a kernel that fits in the padded size ", padded, ", got ", kernel);
+  HB_CHECK(padded >= extent, "[", name, "] expected kernel_size=", kernel, " to fit into the padded size ", padded,
+           ": the shape of the array of sliding blocks is calculated as ", (padded - extent) / w.stride + 1,
+           ", but its components must be at least one.");
   w.out = (padded - extent) / w.stride + 1;
   return w;
 }

@@ -196,6 +196,18 @@ Tensor weighted(const char* name, const char* node, const char* node_of_gradient
 
 }  // namespace
 
+namespace {
+
+// Sizes by the names of their dimensions: H: 6, W: 4.
+std::string extents(IntArrayRef sizes) {
+  std::string text;
+  for (size_t d = 0; d < sizes.size(); ++d)
+    text += std::string(d ? ", " : "") + "DHW"[3 - sizes.size() + d] + ": " + std::to_string(sizes[d]);
+  return text;
+}
+
+}  // namespace
+
 void ops::check_upsample(const char* name, const Tensor& self, IntArrayRef output, size_t dims) {
   HB_CHECK(output.size() == dims, "[", name, "] It is expected output_size equals to ", dims, ", but got size ",
            output.size());
@@ -203,7 +215,8 @@ void ops::check_upsample(const char* name, const Tensor& self, IntArrayRef outpu
            ", but got size ", self.dim());
   for (size_t d = 0; d < dims; ++d)
     HB_CHECK(self.size(2 + d) > 0 && output[d] > 0, "[", name,
-             "] Input and output sizes should be greater than 0, but got input ", self.sizes(), " and output ", output);
+             "] Input and output sizes should be greater than 0, but got input (", extents(self.sizes().slice(2)),
+             ") output (", extents(output), ")");
   DimVector sizes(self.impl().sizes());
   for (size_t d = 0; d < dims; ++d) sizes[2 + d] = output[d];
   geometry::bytes(geometry::numel(sizes), self.impl().itemsize());  // before lists of these lengths are made

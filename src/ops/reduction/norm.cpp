@@ -50,8 +50,9 @@ Tensor norm_of(const Tensor& self, double p, uint64_t mask, bool keepdim,
     return norm_of(values, p, ops::reduced_dims("norm", std::nullopt, values.dim()), false, dtype);
   }
   if (self.is_complex()) return norm_of(abs(self), p, mask, keepdim, dtype ? to_real_type(*dtype) : dtype);
-  HB_CHECK(is_floating_type(self.scalar_type()), "[norm] input dtype should be either floating point or complex. Got ",
-           toString(self.scalar_type()), " instead.");
+  HB_CHECK(is_floating_type(self.scalar_type()),
+           "[norm] norm(): input dtype should be either floating point or complex. Got ", toString(self.scalar_type()),
+           " instead.");
   const ScalarType t = dtype.value_or(self.scalar_type());
   HB_CHECK(is_floating_type(t), "[norm] expected a floating dtype, got ", toString(t));
   HB_CHECK(ops::reduced_count(self, mask) > 0 || p >= 0, "linalg.vector_norm cannot compute the ", p,

@@ -91,6 +91,11 @@ Tensor flatten(const Tensor& self, int64_t start_dim, int64_t end_dim) {
 Tensor unflatten(const Tensor& self, int64_t dim, IntArrayRef sizes) {
   const int64_t d = wrap_dim("unflatten", dim, self.dim());
   HB_CHECK(!sizes.empty(), "[unflatten] sizes must be non-empty");
+  int64_t product = 1;
+  bool unknown = false;  // inferred, or beyond int64: infer_size decides
+  for (const int64_t s : sizes) unknown |= s < 0 || __builtin_mul_overflow(product, s, &product);
+  HB_CHECK(unknown || product == self.size(d), "[unflatten] unflatten: Provided sizes ", sizes,
+           " don't multiply up to the size of dim ", d, " (", self.size(d), ") in the input tensor");
   const DimVector inner = geometry::infer_size("unflatten", sizes, self.size(d));
   DimVector all;
   for (int64_t k = 0; k < self.dim(); ++k) {

@@ -85,8 +85,12 @@ ops::Bags checked_input(const Tensor& input, const Tensor& weight, const Embeddi
   HB_CHECK(!(is_max && o.sparse()), "max mode does not support sparse weights");
   HB_CHECK(!(is_max && o.scale_grad_by_freq()), "max mode does not support scaling the gradient by the frequency");
   const bool is_sum = std::holds_alternative<enumtype::kSum>(o.mode());
+  HB_CHECK(!o.per_sample_weights().defined() || o.per_sample_weights().sizes() == input.sizes(),
+           "embedding_bag: If per_sample_weights (", o.per_sample_weights().sizes(),
+           ") is not null, then it must have the same shape as the input (", input.sizes(), ")");
   HB_CHECK(!o.per_sample_weights().defined() || is_sum,
-           "embedding_bag: per_sample_weights is only supported for mode='kSum' (got mode='",
+           "embedding_bag: per_sample_weights was not null. per_sample_weights is only supported for mode='kSum' (got "
+           "mode='",
            enumtype::get_enum_name(o.mode()), "')");
   HB_CHECK(is_floating_type(weight.scalar_type()),
            "[embedding_bag] Expected tensor for argument #1 'weight' to have one of the following scalar types: Half, "

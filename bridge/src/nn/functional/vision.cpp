@@ -17,8 +17,9 @@ std::vector<int64_t> interpolated_size(const Tensor& input, const InterpolateFun
   HB_CHECK(o.size() || o.scale_factor(), "either size or scale_factor should be defined");
   HB_CHECK(!(o.size() && o.scale_factor()), "only one of size or scale_factor should be defined");
   if (o.size()) {
-    HB_CHECK(static_cast<int64_t>(o.size()->size()) == dims, "size shape must match input shape. Input is ", dims,
-             "D, size is ", IntArrayRef(*o.size()));
+    HB_CHECK(static_cast<int64_t>(o.size()->size()) == dims, "It is expected output_size equals to ", dims,
+             ", but got size ", o.size()->size(), ": size shape must match input shape. Input is ", dims, "D, size is ",
+             IntArrayRef(*o.size()));
     return *o.size();
   }
   HB_CHECK(static_cast<int64_t>(o.scale_factor()->size()) == dims,
@@ -68,7 +69,7 @@ Tensor interpolate(const Tensor& input, const InterpolateFuncOptions& o) {
   const int64_t dim = input.dim();
   const bool antialiased = (is<enumtype::kBilinear>(o) || is<enumtype::kBicubic>(o)) && dim == 4;
   HB_CHECK(!o.antialias() || antialiased,
-           "Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D tensor as input");
+           "Anti-alias option is only supported for bilinear and bicubic modes and requires a 4-D tensor as input");
   if (o.antialias()) {
     const auto aa = is<enumtype::kBicubic>(o) ? hb::_upsample_bicubic2d_aa : hb::_upsample_bilinear2d_aa;
     return aa(input, size, align, s[0], s[1]);
@@ -92,10 +93,17 @@ Tensor interpolate(const Tensor& input, const InterpolateFuncOptions& o) {
   if (is<enumtype::kBilinear>(o) && dim == 4) return hb::upsample_bilinear2d(input, size, align, s[0], s[1]);
   if (is<enumtype::kBicubic>(o) && dim == 4) return hb::upsample_bicubic2d(input, size, align, s[0], s[1]);
   if (is<enumtype::kTrilinear>(o) && dim == 5) return hb::upsample_trilinear3d(input, size, align, s[0], s[1], s[2]);
-  HB_CHECK(false, "Got ", dim, "D input, but mode ", mode, " needs ",
-           is<enumtype::kLinear>(o)      ? 3
-           : is<enumtype::kTrilinear>(o) ? 5
-                                         : 4,
+  HB_CHECK(!is<enumtype::kBicubic>(o), "Input Error: Only 3D, 4D and 5D input Tensors supported (got ", dim,
+           "D) for the modes: nearest | linear | bilinear | bicubic | trilinear (got ", mode, ")");
+  const bool linear = is<enumtype::kLinear>(o), trilinear = is<enumtype::kTrilinear>(o);
+  HB_CHECK(false, "Got ", dim, "D input, but ",
+           linear      ? "linear"
+           : trilinear ? "trilinear"
+                       : "bilinear",
+           " mode needs ",
+           linear      ? 3
+           : trilinear ? 5
+                       : 4,
            "D input");
   return Tensor();
 }
@@ -113,6 +121,7 @@ Tensor fold(const Tensor& input, const FoldFuncOptions& o) {
   return hb::col2im(input, o.output_size(), o.kernel_size(), o.dilation(), o.padding(), o.stride());
 }
 Tensor unfold(const Tensor& input, const UnfoldFuncOptions& o) {
+  HB_CHECK(input.dim() == 4, "Input Error: Only 4D input Tensors are supported (got ", input.dim(), "D)");
   return hb::im2col(input, o.kernel_size(), o.dilation(), o.padding(), o.stride());
 }
 

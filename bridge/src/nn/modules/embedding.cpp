@@ -24,8 +24,10 @@ void make_table(Module& m) {
     m.weight = m.register_parameter("weight", hb::empty({o.num_embeddings(), o.embedding_dim()}));
     return m.reset_parameters();
   }
-  HB_CHECK(o._weight().sizes() == IntArrayRef({o.num_embeddings(), o.embedding_dim()}),
-           "Shape of _weight does not match num_embeddings and embedding_dim, got ", o._weight().sizes());
+  // LibTorch names the weight differently for the two.
+  constexpr const char* kOfWeight = std::is_same_v<Module, EmbeddingImpl> ? "Shape of _weight" : "Shape of weight";
+  HB_CHECK(o._weight().sizes() == IntArrayRef({o.num_embeddings(), o.embedding_dim()}), kOfWeight,
+           " does not match num_embeddings and embedding_dim, got ", o._weight().sizes());
   // A clone resets a module that has its weight already: it must not take that very tensor.
   m.weight = m.register_parameter("weight", m.weight.defined() ? o._weight().detach() : o._weight());
 }

@@ -61,9 +61,11 @@ std::tuple<Tensor, Tensor> fractional_max_pool(const char* name, int64_t dims, c
   DimVector sizes(input.sizes().slice(0, 2));
   for (int64_t d = 0; d < dims; ++d) {
     const int64_t in = input.size(2 + d);
-    HB_CHECK(output[d] > 0 && kernel[d] > 0 && output[d] + kernel[d] - 1 <= in, "[", name,
-             "] expected a kernel and an output that fit into the input, got ", kernel, " and ", output, " for ",
-             self.sizes());
+    HB_CHECK(output[d] > 0 && kernel[d] > 0, "[", name, "] expected a kernel and an output above 0, got ", kernel,
+             " and ", output);
+    constexpr const char* kNames[] = {"time", "height", "width"};
+    HB_CHECK(output[d] + kernel[d] - 1 <= in, "[", name, "] pool ", kNames[3 - dims + d], " ", kernel[d],
+             " too large relative to input ", kNames[3 - dims + d], " ", in);
     // The samples of 2 dimensions name the width first.
     const Tensor sample = samples.reshape({planes, dims}).select(1, dims == 2 ? 1 - d : d);
     const Tensor line = all_starts_of(sample, in, output[d], kernel[d]).unsqueeze(-1) + arange(kernel[d], integers);
@@ -130,7 +132,8 @@ namespace nn {
              "only one of output_size and output_ratio may be specified");                                         \
     if (options.output_ratio())                                                                                    \
       for (double ratio : **options.output_ratio())                                                                \
-        HB_CHECK(ratio > 0 && ratio < 1, "output_ratio must be between 0 and 1 (got ", ratio, ")");                \
+        HB_CHECK(ratio > 0 && ratio < 1, "output_ratio must be between 0 and 1 (got ",                             \
+                 ArrayRef<double>(**options.output_ratio()), ")");                                                 \
   }                                                                                                                \
   std::tuple<Tensor, Tensor> FractionalMaxPool##D##dImpl::forward_with_indices(const Tensor& input) {              \
     return pool_with_options("fractional_max_pool" #D "d", input, options, _random_samples);                       \

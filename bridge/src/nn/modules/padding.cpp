@@ -7,9 +7,11 @@ namespace hb::bridge::nn {
 namespace functional {
 Tensor pad(const Tensor& input, const PadFuncOptions& o) {
   if (std::holds_alternative<enumtype::kConstant>(o.mode())) return hb::constant_pad_nd(input, o.pad(), o.value());
-  HB_CHECK(o.value() == 0, "Padding mode '", enumtype::get_enum_name(o.mode()), "' doesn't take in value argument");
-  if (std::holds_alternative<enumtype::kReflect>(o.mode())) return hb::pad(input, o.pad(), "reflect");
-  return hb::pad(input, o.pad(), std::holds_alternative<enumtype::kReplicate>(o.mode()) ? "replicate" : "circular");
+  const char* mode = std::holds_alternative<enumtype::kReflect>(o.mode())     ? "reflect"
+                     : std::holds_alternative<enumtype::kReplicate>(o.mode()) ? "replicate"
+                                                                              : "circular";
+  HB_CHECK(o.value() == 0, "Padding mode \"", mode, "\" doesn't take in value argument");
+  return hb::pad(input, o.pad(), mode);
 }
 }  // namespace functional
 
