@@ -4,22 +4,63 @@
 
 #include <halfbridge/ops/factories.h>
 
+#include "autograd/accumulate_grad.h"
 #include "autograd/record.h"
 
 namespace hb::autodiff {
 
+SavedVariableHooks::~SavedVariableHooks() = default;
+
 struct SavedVariable::State {
   SavedTensor tensor;
+  // What the hooks know nothing of.
+  std::unique_ptr<SavedVariableHooks> hooks;
+  Edge history;                      // of a saved input
+  std::optional<int64_t> output_nr;  // of a saved result
+
+  void pack(const Variable& saved);
+  Variable unpacked(const std::shared_ptr<Node>& saved_for) const;
 };
+
+void SavedVariable::State::pack(const Variable& saved) {
+  if (!output_nr) history = gradient_edge(saved);
+  const NoGradGuard no_grad;
+  const Tensor shown = saved.detach();
+  const auto version = shown._version();
+  hooks->call_pack_hook(shown);
+  HB_CHECK(
+      shown._version() == version,
+      "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook can not be "
+      "modified by in-place operations as this can lead to unexpected side-effects.");
+  tensor.release();
+}
+
+// The hook's tensor in the place of the one that was saved.
+Variable SavedVariable::State::unpacked(const std::shared_ptr<Node>& saved_for) const {
+  Tensor given = hooks->call_unpack_hook();
+  const Edge edge = output_nr ? Edge(saved_for, static_cast<uint32_t>(*output_nr)) : history;
+  if (!edge.is_valid()) return given;
+  Tensor variable(given.impl().alias(true));
+  AutogradMeta& meta = variable.impl().materialize_autograd_meta();
+  if (dynamic_cast<const AccumulateGrad*>(edge.function.get())) {
+    meta.requires_grad = true;
+    meta.grad_accumulator = edge.function;
+  } else {
+    meta.grad_fn = edge.function;
+    meta.output_nr = edge.input_nr;
+  }
+  return variable;
+}
 
 SavedVariable::SavedVariable() = default;
 SavedVariable::SavedVariable(const Variable& variable, bool is_output, bool /*is_inplace_on_view*/) {
   if (!variable.defined()) return;
   // A leaf that an operation gives back as it is has no history that could own the node.
   const bool kept_apart = is_output && !(variable.is_leaf() && variable.requires_grad());
-  state_ = hb::detail::Owned(new State{kept_apart
-                                           ? SavedTensor::output(variable, static_cast<uint32_t>(variable.output_nr()))
-                                           : SavedTensor::input(variable)});
+  const auto nr = static_cast<uint32_t>(variable.output_nr());
+  auto* state = new State{kept_apart ? SavedTensor::output(variable, nr) : SavedTensor::input(variable), {}, {}, {}};
+  if (kept_apart) state->output_nr = nr;
+  state_ = hb::detail::Owned(state);
 }
 SavedVariable::SavedVariable(const std::optional<Variable>& variable, bool is_output, bool is_inplace_on_view)
     : SavedVariable(variable.value_or(Variable()), is_output, is_inplace_on_view) {}
@@ -29,10 +70,31 @@ SavedVariable::~SavedVariable() = default;
 
 Variable SavedVariable::unpack(const std::shared_ptr<Node>& saved_for) const {
   if (!state_) return {};
+  if (state_->hooks) return state_->unpacked(saved_for);
   return saved_for ? state_->tensor.unpack(*saved_for) : state_->tensor.unpack_input();
 }
 void SavedVariable::reset_data() {
-  if (state_) state_->tensor.release();
+  if (!state_) return;
+  state_->hooks.reset();
+  state_->history = {};
+  state_->tensor.release();
+}
+bool SavedVariable::has_hooks() const { return state_ && state_->hooks; }
+void SavedVariable::register_hooks(std::unique_ptr<SavedVariableHooks>&& hooks) {
+  HB_CHECK(hooks, "[register_hooks] expected hooks, got null");
+  HB_CHECK(
+      !has_hooks(),
+      "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is "
+      "allowed at a time.");
+  HB_CHECK(state_, "Calling register_hooks on a saved tensor with value None is forbidden");
+  HB_CHECK(
+      state_->tensor.defined(),
+      "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph are "
+      "freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through "
+      "the graph a second time or if you need to access saved variables after calling backward.");
+  const Variable saved = state_->tensor.unpack_input();
+  state_->hooks = std::move(hooks);
+  state_->pack(saved);
 }
 
 void copy_range(variable_list& out, IndexRange range, const Tensor& t) {

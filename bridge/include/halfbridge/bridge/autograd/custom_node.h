@@ -24,6 +24,14 @@
 
 namespace hb::autodiff {
 
+/// What a program keeps instead of a saved tensor: packed once, when the hooks are registered, and unpacked each time.
+struct HB_API SavedVariableHooks {
+  virtual ~SavedVariableHooks();
+  /// Without history; it must not be changed in place.
+  virtual void call_pack_hook(const Tensor& tensor) = 0;
+  virtual Tensor call_unpack_hook() = 0;
+};
+
 /// A tensor kept for the backward pass, an input or a result of the operation. unpack() throws where it was changed in
 /// place since, or after reset_data().
 class HB_API SavedVariable {
@@ -40,6 +48,10 @@ class HB_API SavedVariable {
   /// needs it to have its history back.
   Variable unpack(const std::shared_ptr<Node>& saved_for = nullptr) const;
   void reset_data();
+  /// Packs the tensor at once and keeps it no longer. unpack() no longer sees changes in place: it gives what the hook
+  /// gives, with the history of the tensor that was saved.
+  void register_hooks(std::unique_ptr<SavedVariableHooks>&& hooks);
+  bool has_hooks() const;
 
  private:
   struct State;
