@@ -29,13 +29,15 @@ bool in_layout(const Tensor& t, const Tensor& like, ScalarType dtype) {
 void StepTensors::check(const Tensor& param, const Tensor& other, const char* what) const {
   HB_CHECK(other.defined(), "[", name_, "] expected ", what, " for a parameter of shape ", param.sizes(),
            ", got an undefined tensor");
-  const bool fits = other.sizes().equals(param.sizes());
-  for (int64_t d = 0; !fits && other.dim() == param.dim() && d < param.dim(); ++d)
-    HB_CHECK(other.size(d) == param.size(d), "[", name_, "] The size of tensor a (", param.size(d),
-             ") must match the size of tensor b (", other.size(d), ") at non-singleton dimension ", d, ": expected ",
-             what, " of the parameter's shape ", param.sizes(), ", got ", other.sizes());
-  HB_CHECK(fits && other.device() == param.device(), "[", name_, "] expected ", what, " of shape ", param.sizes(),
-           " on ", param.device(), " like the parameter, got ", other.sizes(), " on ", other.device());
+  if (other.sizes().equals(param.sizes()) && other.device() == param.device()) return;
+  // Where the dimensions are as many, the phrase of functions that cannot broadcast comes with it.
+  std::string why;
+  for (int64_t d = 0; why.empty() && other.dim() == param.dim() && d < param.dim(); ++d)
+    if (other.size(d) != param.size(d))
+      why = hb::detail::str(": The size of tensor a (", param.size(d), ") must match the size of tensor b (",
+                            other.size(d), ") at non-singleton dimension ", d);
+  HB_CHECK(false, "[", name_, "] expected ", what, " of shape ", param.sizes(), " on ", param.device(),
+           " like the parameter, got ", other.sizes(), " on ", other.device(), why);
 }
 
 void StepTensors::prepare_states(const Tensor& param, OptimizerParamState* state, const StateRefs& refs,
