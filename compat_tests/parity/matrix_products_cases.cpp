@@ -187,6 +187,11 @@ PARITY_CASE(matrix_products, long_doubles) {
 PARITY_CASE(matrix_products, others) {
   auto a = c.leaf({2, 3}), b = c.leaf({4, 5});
   c.gradients("kron", {a, b}, [&] { return torch::kron(a, b); });
+  const auto tall = c.randn({9, 6}), narrow = c.randn({7, 3}), cube = c.randn({4, 5, 6});
+  c.out("kron of short rows", torch::kron(tall, narrow));
+  c.out("kron of wider rows", torch::kron(tall.to(torch::kDouble), narrow));
+  c.out("kron of cubes", torch::kron(cube, narrow));
+  c.out("kron of a cube on the right", torch::kron(narrow, cube));
   auto x = c.leaf({4, 3}), y = c.leaf({4, 3});
   c.gradients("cross", {x, y}, [&] { return torch::cross(x, y, 1); });
   c.gradients("dot", {x, y}, [&] { return torch::dot(x.flatten(), y.flatten()); });

@@ -1,5 +1,6 @@
 // Products written with other functions: kron, cross, bilinear, chain_matmul, distances.
 #include <cmath>
+#include <utility>
 
 #include <halfbridge/ops.h>
 
@@ -12,6 +13,22 @@
 
 namespace hb {
 
+namespace {
+/// Factors of a Kronecker product whose last two dimensions (J, 1) and (1, L) are one of J L elements: rows of few
+/// elements take longer than these copies, which are as much smaller than the product as the other factor has rows.
+std::pair<Tensor, Tensor> with_long_rows(const Tensor& a, const Tensor& b) {
+  const int64_t j = a.size(-2), l = b.size(-1);
+  const auto joined = [&](const Tensor& t) {
+    DimVector sizes(t.sizes().begin(), t.sizes().end() - 2);
+    sizes.push_back(j), sizes.push_back(l);
+    const Tensor all = t.expand(sizes);
+    sizes.pop_back(), sizes.back() = j * l;
+    return all.reshape(sizes);
+  };
+  return {joined(a), joined(b)};
+}
+}  // namespace
+
 Tensor kron(const Tensor& self, const Tensor& other) {
   const int64_t n = std::max(self.dim(), other.dim());
   DimVector a, b, out;
@@ -20,6 +37,13 @@ Tensor kron(const Tensor& self, const Tensor& other) {
     const int64_t sb = d + other.dim() >= n ? other.size(d + other.dim() - n) : 1;
     a.push_back(sa), a.push_back(1), b.push_back(1), b.push_back(sb),
         out.push_back(geometry::numel(DimVector(IntArrayRef{sa, sb})));
+  }
+  constexpr int64_t kShort = 16, kRows = 4;
+  const bool few_in_row = n >= 2 && b.back() < kShort && b.back() > 1 && a[a.size() - 2] > 1;
+  const int64_t rows = few_in_row ? std::min(self.numel() / a[a.size() - 2], other.numel() / b.back()) : 0;
+  if (rows >= kRows && self.is_contiguous() && other.is_contiguous() && !needs_grad(self, other)) {
+    const auto [x, y] = with_long_rows(self.reshape(a), other.reshape(b));
+    return (x * y).reshape(out);
   }
   return named("UnsafeViewBackward0", (self.reshape(a) * other.reshape(b)).reshape(out), self);
 }
