@@ -111,7 +111,7 @@ Tensor addbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, co
     return whole && s.isFloatingPoint() ? Scalar(s.toLong()) : s;
   };
   const Tensor product = bmm(batch1, batch2).sum(0, false, batch1.scalar_type()) * factor(alpha);
-  return beta.equal(0) ? product : product + self * factor(beta);
+  return named("AddbmmBackward0", beta.equal(0) ? product : product + self * factor(beta), self);
 }
 
 Tensor& addmv_(Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta, const Scalar& alpha) {

@@ -37,10 +37,12 @@ Tensor as_factor(const Tensor& condition, const Tensor& like) { return condition
 }  // namespace
 
 Tensor tanh_backward(const Tensor& g, const Tensor& y) {
-  return fused("tanh_backward", tanh_backward_formula, g, y, {}, [&] { return g * (1 - y * y); });
+  return fused("tanh_backward", tanh_backward_formula, g, y, {},
+               [&] { return named("TanhBackwardBackward0", g * (1 - y * y), g); });
 }
 Tensor sigmoid_backward(const Tensor& g, const Tensor& y) {
-  return fused("sigmoid_backward", sigmoid_backward_formula, g, y, {}, [&] { return g * ((1 - y) * y); });
+  return fused("sigmoid_backward", sigmoid_backward_formula, g, y, {},
+               [&] { return named("SigmoidBackwardBackward0", g * ((1 - y) * y), g); });
 }
 Tensor threshold_backward(const Tensor& g, const Tensor& x, const Scalar& threshold) {
   const double p[] = {threshold.toDouble()};

@@ -271,7 +271,8 @@ Tensor combinations(const Tensor& self, int64_t r, bool with_replacement) {
     for (int64_t j = k + 1; j < r; ++j) next[j] = with_replacement ? next[k] : next[j - 1] + 1;
   }
   const auto rows = static_cast<int64_t>(places.size()) / r;
-  return self.index_select(0, tensor(places, TensorOptions(kLong).device(self.device()))).reshape({rows, r});
+  const Tensor at = tensor(places, TensorOptions(kLong).device(self.device()));
+  return named("StackBackward0", self.index_select(0, at).reshape({rows, r}), self);
 }
 
 Tensor cartesian_prod(TensorList tensors) {
