@@ -13,7 +13,8 @@ foreach(pair halfbridge:hb_program halfbridge-torch:torch_program)
   execute_process(COMMAND ${PKG_CONFIG} --cflags --libs ${package} OUTPUT_VARIABLE flags OUTPUT_STRIP_TRAILING_WHITESPACE
                   COMMAND_ERROR_IS_FATAL ANY)
   separate_arguments(flags UNIX_COMMAND "${flags}")
-  execute_process(COMMAND ${COMPILER} -std=c++17 ${PROJECTS}/${project}/main.cpp -o ${PLACE}/${project} ${flags}
+  file(GLOB sources ${PROJECTS}/${project}/*.cpp)
+  execute_process(COMMAND ${COMPILER} -std=c++17 ${sources} -o ${PLACE}/${project} ${flags}
                   COMMAND_ERROR_IS_FATAL ANY)
   execute_process(COMMAND ${PLACE}/${project} WORKING_DIRECTORY ${PLACE} COMMAND_ERROR_IS_FATAL ANY)
 endforeach()
