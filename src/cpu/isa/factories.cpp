@@ -1,26 +1,30 @@
+// Tensors of numbers in even steps.
 #include "backend/factories.h"
+
+#include <type_traits>
 
 #include <halfbridge/error.h>
 
-namespace hb::cpu {
+#include "cpu/isa/isa.h"
+#include "cpu/parallel.h"
+
+namespace hb::cpu::HB_ISA {
 namespace {
 
 template <class T>
 void fill_arange(T* out, int64_t n, const Scalar& start, const Scalar& step) {
   // Wide arithmetic as LibTorch's: int64 for integers, double for floating types.
-  if constexpr (std::is_integral_v<T>) {
-    const int64_t a = start.to<int64_t>(), s = step.to<int64_t>();
-    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(a + i * s);
-  } else {
-    const double a = start.to<double>(), s = step.to<double>();
+  using Wide = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
+  const Wide a = start.to<Wide>(), s = step.to<Wide>();
+  parallel_for(0, n, kGrain, [&](int64_t begin, int64_t end) {
     constexpr int kRun = 8;  // steps that the compiler knows: a vector each
-    int64_t i = 0;
-    for (; i + kRun <= n; i += kRun) {
-      const auto first = static_cast<double>(i);
+    int64_t i = begin;
+    for (; i + kRun <= end; i += kRun) {
+      const auto first = static_cast<Wide>(i);
       for (int j = 0; j < kRun; ++j) out[i + j] = static_cast<T>(a + (first + j) * s);
     }
-    for (; i < n; ++i) out[i] = static_cast<T>(a + static_cast<double>(i) * s);
-  }
+    for (; i < end; ++i) out[i] = static_cast<T>(a + static_cast<Wide>(i) * s);
+  });
 }
 
 template <class T>
@@ -67,8 +71,8 @@ void linspace_cpu(Tensor& out, double start, double end) {
   }
 }
 
-HB_REGISTER_CPU(arange_kernel, arange_cpu);
-HB_REGISTER_CPU(linspace_kernel, linspace_cpu);
+HB_REGISTER_ISA(arange_kernel, arange_cpu);
+HB_REGISTER_ISA(linspace_kernel, linspace_cpu);
 
 }  // namespace
-}  // namespace hb::cpu
+}  // namespace hb::cpu::HB_ISA
