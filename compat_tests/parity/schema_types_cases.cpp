@@ -1,5 +1,6 @@
 // Schemas made of C++ types, not of a text.
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <torch/custom_class.h>
 #include <torch/library.h>
 
 #include "parity/case.h"
@@ -22,4 +23,21 @@ PARITY_CASE(schema_types, operator_of_types) {
   c.text("types", c10::str(c10::getTypePtr<torch::Tensor>()->str(), c10::getTypePtr<std::optional<double>>()->str(),
                            c10::getTypePtr<c10::List<bool>>()->str(),
                            c10::getTypePtr<std::tuple<int64_t, std::string>>()->str()));
+}
+
+namespace {
+struct Kept : torch::CustomClassHolder {};
+struct Other : torch::CustomClassHolder {};
+}  // namespace
+TORCH_LIBRARY(parity_kept, m) {
+  m.class_<Kept>("Kept").def(torch::init<>());
+  m.class_<Other>("Other").def(torch::init<>());
+}
+// A class has one type, whose address programs compare.
+PARITY_CASE(schema_types, address_of_a_class) {
+  const c10::IValue value(c10::make_intrusive<Kept>());
+  c.value("same", value.type().get() == torch::getCustomClassType<c10::intrusive_ptr<Kept>>().get());
+  c.value("from C++", value.type().get() == c10::getTypePtr<c10::intrusive_ptr<Kept>>().get());
+  c.value("other", value.type().get() == torch::getCustomClassType<c10::intrusive_ptr<Other>>().get());
+  c.text("name", value.type()->str());
 }

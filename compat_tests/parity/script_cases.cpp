@@ -1,6 +1,10 @@
 // Archives that Python's PyTorch wrote from scripted and traced modules (unit_tests/io/python_files/record_scripts.py):
 // what can be read of them without running their code.
+#include <caffe2/serialize/read_adapter_interface.h>
+#include <torch/csrc/jit/passes/tensorexpr_fuser.h>
 #include <torch/script.h>
+
+#include <algorithm>
 
 #include <fstream>
 
@@ -197,4 +201,32 @@ PARITY_CASE(script, into_native) {
     c.out(std::string(name) + ".y", y);
     c.check(torch::allclose(y, load("net").attr("expected").toTensor(), 1e-4, 1e-6), "what Python computed");
   }
+}
+
+namespace {
+struct Reader : caffe2::serialize::ReadAdapterInterface {
+  explicit Reader(const std::string& file) {
+    std::ifstream in(file, std::ios::binary);
+    bytes.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  size_t size() const override { return bytes.size(); }
+  size_t read(uint64_t pos, void* buf, size_t n, const char* /*what*/) const override {
+    std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(pos), n, static_cast<char*>(buf));
+    return n;
+  }
+  std::string bytes;
+};
+}  // namespace
+
+PARITY_CASE(script, reader_of_the_program) {
+  const std::shared_ptr<caffe2::serialize::ReadAdapterInterface> reader = std::make_shared<Reader>(path("net"));
+  record_lists(c, torch::jit::load(reader));
+  record_lists(c, torch::jit::load(reader, torch::kCPU));
+}
+
+PARITY_CASE(script, switches) {
+  c.value("fuser", torch::jit::tensorExprFuserEnabled());
+  torch::jit::setTensorExprFuserEnabled(false);
+  c.value("off", torch::jit::tensorExprFuserEnabled());
+  torch::jit::setTensorExprFuserEnabled(true);
 }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <iosfwd>
 #include <memory>
 #include <string>
@@ -65,6 +66,7 @@ class HB_API IValue {
   /// An object of a class that the program registered by torch::class_; throws for any other class.
   template <typename T, typename = std::enable_if_t<std::is_base_of_v<intrusive_ptr_target, T>>>
   IValue(intrusive_ptr<T> value);
+  IValue(std::shared_ptr<ivalue::StringData> value);
   IValue(std::shared_ptr<ivalue::ListData> value);
   IValue(std::shared_ptr<ivalue::DictData> value);
   IValue(std::shared_ptr<ivalue::TupleData> value);
@@ -104,6 +106,27 @@ class HB_API IValue {
   bool isBoolList() const { return is_list_of("bool"); }
   bool isTensorList() const { return is_list_of("Tensor"); }
   bool isOptionalTensorList() const { return is_list_of("Optional[Tensor]"); }
+  bool isComplexDoubleList() const { return is_list_of("complex"); }
+  template <typename T>
+  bool isListOf() const;
+  // Kinds of LibTorch's that no value is of here; its own SymInt of a known number is an int, too.
+  bool isAwait() const { return false; }
+  bool isBlob() const { return false; }
+  bool isCapsule() const { return false; }
+  bool isEnum() const { return false; }
+  bool isFuture() const { return false; }
+  bool isPyObject() const { return false; }
+  bool isQuantizer() const { return false; }
+  bool isRRef() const { return false; }
+  bool isStorage() const { return false; }
+  bool isStream() const { return false; }
+  bool isSymBool() const { return false; }
+  bool isSymFloat() const { return false; }
+  bool isSymInt() const { return false; }
+  bool isUnsigned() const { return false; }
+  /// A defined tensor, or what is counted: a text, list, tuple, dict, object, generator or complex number.
+  bool isPtrType() const;
+  bool isIntrusivePtr() const { return isPtrType() && !isTensor(); }
   bool isGenerator() const { return kind() == Kind::Generator; }
   bool isTuple() const { return kind() == Kind::Tuple; }
   bool isGenericDict() const { return kind() == Kind::Dict; }
@@ -134,6 +157,14 @@ class HB_API IValue {
   List<double> toDoubleList() const;
   List<bool> toBoolList() const;
   List<Tensor> toTensorList() const;
+  List<Complex<double>> toComplexDoubleList() const;
+  std::vector<Complex<double>> toComplexDoubleVector() const;
+  List<std::optional<Tensor>> toOptionalTensorList() const;
+  std::vector<std::optional<Tensor>> toOptionalTensorVector() const;
+  DimVector toDimVector() const;
+  /// Nothing for None.
+  std::optional<std::reference_wrapper<const std::string>> toOptionalStringRef() const;
+  std::string toNone() const;
   std::vector<int64_t> toIntVector() const;
   std::vector<double> toDoubleVector() const;
   std::vector<Tensor> toTensorVector() const;
@@ -141,6 +172,7 @@ class HB_API IValue {
   const ivalue::Tuple& toTupleRef() const;
   Dict<IValue, IValue> toGenericDict() const;
   std::shared_ptr<ivalue::Object> toObject() const;
+  ivalue::Object& toObjectRef() const;
   /// Of a module; needs <halfbridge/bridge/jit.h>.
   bridge::jit::Module toModule() const;
   /// The C++ object in one of a registered class; throws when T is another class.
@@ -155,10 +187,15 @@ class HB_API IValue {
   }
 
   /// "Tensor", "Int", "GenericDict" and so on, as LibTorch names kinds.
-  const char* tagKind() const;
+  std::string tagKind() const;
   TypePtr type() const;
   /// The same object, or equal plain values.
   bool is(const IValue& other) const;
+  /// The same object; plain values have none.
+  bool isSameIdentity(const IValue& other) const;
+  /// Whether a change of one may be seen in the other: the same memory or the same object.
+  bool isAliasOf(const IValue& other) const;
+  size_t use_count() const noexcept;
 
  private:
   // A variant of these, which ivalue.cpp alone knows: a program that includes this header would pay for it dearly.

@@ -14,16 +14,26 @@ class List {
  public:
   using value_type = T;
 
-  /// Assigns through to the list; reads as T.
+  using size_type = size_t;
+
+  /// An element in its place: assigns through to the list; reads as T, or by get() as what the list holds.
   class Reference {
    public:
     Reference(IValue& item) : item_(&item) {}
     operator T() const { return item_->template to<T>(); }
-    T get() const { return *this; }
+    const IValue& get() const { return *item_; }
     Reference& operator=(T value) {
       *item_ = IValue(std::move(value));
       return *this;
     }
+    Reference& operator=(const Reference& other) {
+      *item_ = IValue(*other.item_);
+      return *this;
+    }
+    Reference(const Reference&) = default;
+    friend bool operator==(const Reference& a, const T& b) { return static_cast<T>(a) == b; }
+    friend bool operator==(const T& a, const Reference& b) { return a == static_cast<T>(b); }
+    friend void swap(Reference&& a, Reference&& b) noexcept { std::swap(*a.item_, *b.item_); }
 
    private:
     IValue* item_;
@@ -31,23 +41,34 @@ class List {
 
   class Iterator {
    public:
-    using iterator_category = std::input_iterator_tag;
+    using iterator_category = std::random_access_iterator_tag;
     using value_type = T;
     using difference_type = std::ptrdiff_t;
-    using pointer = const T*;
-    using reference = T;
-    explicit Iterator(std::vector<IValue>::const_iterator at) : at_(at) {}
-    T operator*() const { return at_->template to<T>(); }
-    Iterator& operator++() {
-      ++at_;
-      return *this;
-    }
+    using pointer = T*;
+    using reference = Reference;
+    Iterator() = default;
+    explicit Iterator(std::vector<IValue>::iterator at) : at_(at) {}
+    Reference operator*() const { return *at_; }
+    Reference operator[](size_t offset) const { return at_[static_cast<difference_type>(offset)]; }
+    Iterator& operator++() { return ++at_, *this; }
     Iterator operator++(int) { return Iterator(at_++); }
-    bool operator==(const Iterator& other) const { return at_ == other.at_; }
-    bool operator!=(const Iterator& other) const { return at_ != other.at_; }
+    Iterator& operator--() { return --at_, *this; }
+    Iterator operator--(int) { return Iterator(at_--); }
+    Iterator& operator+=(difference_type n) { return at_ += n, *this; }
+    Iterator& operator-=(difference_type n) { return at_ -= n, *this; }
+    Iterator operator+(difference_type n) const { return Iterator(at_ + n); }
+    Iterator operator-(difference_type n) const { return Iterator(at_ - n); }
+    friend difference_type operator-(const Iterator& a, const Iterator& b) { return a.at_ - b.at_; }
+    friend bool operator==(const Iterator& a, const Iterator& b) { return a.at_ == b.at_; }
+    friend bool operator!=(const Iterator& a, const Iterator& b) { return a.at_ != b.at_; }
+    friend bool operator<(const Iterator& a, const Iterator& b) { return a.at_ < b.at_; }
+    friend bool operator<=(const Iterator& a, const Iterator& b) { return a.at_ <= b.at_; }
+    friend bool operator>(const Iterator& a, const Iterator& b) { return a.at_ > b.at_; }
+    friend bool operator>=(const Iterator& a, const Iterator& b) { return a.at_ >= b.at_; }
 
    private:
-    std::vector<IValue>::const_iterator at_;
+    friend class List;
+    std::vector<IValue>::iterator at_;
   };
   using iterator = Iterator;
   using const_iterator = Iterator;
@@ -67,21 +88,48 @@ class List {
 
   size_t size() const { return data_->items.size(); }
   bool empty() const { return data_->items.empty(); }
-  void reserve(size_t count) { data_->items.reserve(count); }
-  void clear() { data_->items.clear(); }
-  void push_back(T value) { data_->items.emplace_back(std::move(value)); }
+  void reserve(size_t count) const { data_->items.reserve(count); }
+  void clear() const { data_->items.clear(); }
+  void push_back(T value) const { data_->items.emplace_back(std::move(value)); }
   template <typename... Args>
-  void emplace_back(Args&&... args) {
+  void emplace_back(Args&&... args) const {
     push_back(T(std::forward<Args>(args)...));
   }
-  void pop_back() { data_->items.pop_back(); }
+  /// Adds what another list holds; the list itself may be given.
+  void append(List other) const {
+    const std::vector<IValue> more = other.data_->items;
+    data_->items.insert(data_->items.end(), more.begin(), more.end());
+  }
+  Iterator insert(Iterator at, T value) const { return Iterator(data_->items.emplace(at.at_, std::move(value))); }
+  template <typename... Args>
+  Iterator emplace(Iterator at, Args&&... args) const {
+    return insert(at, T(std::forward<Args>(args)...));
+  }
+  Iterator erase(Iterator at) const { return Iterator(data_->items.erase(at.at_)); }
+  Iterator erase(Iterator first, Iterator last) const { return Iterator(data_->items.erase(first.at_, last.at_)); }
+  void resize(size_t count) const { resize(count, T{}); }
+  void resize(size_t count, const T& value) const { data_->items.resize(count, IValue(value)); }
+  void pop_back() const { data_->items.pop_back(); }
   T get(size_t at) const { return data_->items.at(at).template to<T>(); }
-  void set(size_t at, T value) { data_->items.at(at) = IValue(std::move(value)); }
+  /// The element, in whose place a T of its own is left.
+  T extract(size_t at) const {
+    T value = get(at);
+    set(at, T{});
+    return value;
+  }
+  void set(size_t at, T value) const { data_->items.at(at) = IValue(std::move(value)); }
   T operator[](size_t at) const { return get(at); }
   Reference operator[](size_t at) { return Reference(data_->items.at(at)); }
-  Iterator begin() const { return Iterator(data_->items.cbegin()); }
-  Iterator end() const { return Iterator(data_->items.cend()); }
+  Iterator begin() const { return Iterator(data_->items.begin()); }
+  Iterator end() const { return Iterator(data_->items.end()); }
   std::vector<T> vec() const { return std::vector<T>(begin(), end()); }
+  List copy() const { return List(std::make_shared<ivalue::ListData>(*data_)); }
+  /// Whether both are the same list, not two alike.
+  bool is(const List& other) const { return data_ == other.data_; }
+  size_t use_count() const { return static_cast<size_t>(data_.use_count()); }
+  void unsafeSetElementType(TypePtr type) const { data_->element_type = std::move(type); }
+  friend bool operator==(const List& a, const List& b) { return IValue(a) == IValue(b); }
+  friend bool operator!=(const List& a, const List& b) { return !(a == b); }
   TypePtr elementType() const { return data_->element_type; }
   const std::shared_ptr<ivalue::ListData>& data() const { return data_; }
 
@@ -141,6 +189,10 @@ class Dict {
   size_t size() const { return data_->entries.size(); }
   bool empty() const { return data_->entries.empty(); }
   void clear() const { data_->clear(); }
+  void reserve(size_t count) const { data_->entries.reserve(count); }
+  /// Whether both are the same dict, not two alike.
+  bool is(const Dict& other) const { return data_ == other.data_; }
+  size_t use_count() const { return static_cast<size_t>(data_.use_count()); }
   Iterator begin() const { return Iterator(data_->entries.data()); }
   Iterator end() const { return Iterator(data_->entries.data() + size()); }
   Iterator find(const Key& key) const { return Iterator(data_->entries.data() + data_->find(IValue(key))); }
@@ -223,6 +275,10 @@ struct Convert<Scalar> {
   static Scalar from(const IValue& value) { return value.toScalar(); }
 };
 template <>
+struct Convert<std::shared_ptr<ConstantString>> {
+  static std::shared_ptr<ConstantString> from(const IValue& value) { return value.toString(); }
+};
+template <>
 struct Convert<Generator> {
   static Generator from(const IValue& value) { return value.toGenerator(); }
 };
@@ -302,6 +358,10 @@ Value Dict<Key, Value>::at(const Key& key) const {
 template <typename T>
 T IValue::to() const {
   return ivalue::Convert<std::remove_cv_t<T>>::from(*this);
+}
+template <typename T>
+bool IValue::isListOf() const {
+  return is_list_of(TypeOf<T>::get()->annotation_str());
 }
 template <typename T>
 intrusive_ptr<T> IValue::toCustomClass() const {

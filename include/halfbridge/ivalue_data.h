@@ -16,7 +16,10 @@
 namespace hb {
 namespace ivalue {
 
-struct StringData {
+struct HB_API StringData {
+  StringData() = default;
+  explicit StringData(std::string text) : text(std::move(text)) {}
+  static std::shared_ptr<StringData> create(std::string text) { return std::make_shared<StringData>(std::move(text)); }
   std::string text;
   const std::string& string() const { return text; }
   std::string_view string_view() const { return text; }
@@ -31,13 +34,22 @@ struct HB_API ListData {
   std::vector<IValue> items;
 };
 
+/// What a tuple holds.
+struct TupleElements : std::vector<IValue> {
+  using std::vector<IValue>::vector;
+  TupleElements(std::vector<IValue> items) : std::vector<IValue>(std::move(items)) {}  // NOLINT
+  std::vector<IValue> vec() const { return *this; }
+  ArrayRef<IValue> asArrayRef() const { return *this; }
+};
+
 struct HB_API TupleData {
   TupleData() = default;
   TupleData(const TupleData&) = default;
   TupleData& operator=(const TupleData&) = default;
   ~TupleData();
-  std::vector<IValue> items;
-  const std::vector<IValue>& elements() const { return items; }
+  TupleElements items;
+  const TupleElements& elements() const { return items; }
+  void setElements(std::vector<IValue> elements) { items = std::move(elements); }
   size_t size() const { return items.size(); }
   static std::shared_ptr<TupleData> create(std::vector<IValue> elements);
   template <typename... Ts>
@@ -87,8 +99,8 @@ struct HB_API ObjectData {
   std::shared_ptr<ClassType> registered_class;  // and what belongs to it:
   intrusive_ptr<intrusive_ptr_target> capsule;
 
-  /// The registered class, with its methods; null for other objects.
-  const std::shared_ptr<ClassType>& type() const { return registered_class; }
+  /// The registered class, with its methods. Throws for objects of an archive's classes, whose code is not kept.
+  const std::shared_ptr<ClassType>& type() const;
   const std::string& name() const { return class_name; }
 
   const Attribute* find(const std::string& name) const;
@@ -121,6 +133,7 @@ struct ClassData {
 struct CustomClass {
   std::string name;                 // "__torch__.torch.classes.ns.Name"
   std::shared_ptr<ClassType> type;  // its methods
+  TypePtr plain_type;               // the same object
   // How objects are saved and made again; empty where the program gave no def_pickle.
   std::function<IValue(const IValue& object)> get_state;
   std::function<void(const IValue& object, IValue state)> set_state;

@@ -38,21 +38,23 @@ bool expands_to(const DimVector& from, const DimVector& to) {
   return true;
 }
 
-// A gradient has the shape, dtype and device of the value that it belongs to.
-void conform(const Node& producer, size_t i, const InputMetadata& wanted, Tensor& grad) {
+std::string returned_by(const Node* producer) {
+  return producer ? "Function " + producer->name() + " returned an " : std::string();
+}
+}  // namespace
+
+void autodiff::conform(const Node* producer, size_t i, const InputMetadata& wanted, Tensor& grad) {
   if (grad.impl().sizes() != wanted.sizes) {
-    HB_CHECK(expands_to(wanted.sizes, grad.impl().sizes()), "Function ", producer.name(),
-             " returned an invalid gradient at index ", i, " - got ", grad.sizes(),
-             " but expected shape compatible with ", IntArrayRef(wanted.sizes));
+    HB_CHECK(expands_to(wanted.sizes, grad.impl().sizes()), returned_by(producer), "invalid gradient at index ", i,
+             " - got ", grad.sizes(), " but expected shape compatible with ", IntArrayRef(wanted.sizes));
     grad = arithmetic.sum_to(grad, wanted.sizes);
   }
   if (grad.scalar_type() != wanted.dtype) grad = arithmetic.cast(grad, wanted.dtype);
   // Of a number on the CPU that was used with tensors of another device.
   if (HB_UNLIKELY(grad.device() != wanted.device) && grad.dim() == 0) grad = arithmetic.to_device(grad, wanted.device);
-  HB_CHECK(grad.device() == wanted.device, "Function ", producer.name(), " returned an invalid gradient at index ", i,
+  HB_CHECK(grad.device() == wanted.device, returned_by(producer), "invalid gradient at index ", i,
            " - expected device ", wanted.device, " but got ", grad.device());
 }
-}  // namespace
 
 void autodiff::apply_tensor_hook(const Node::TensorHook hook, size_t number, Tensor& grad) {
   if (!hook || !grad.defined()) return;
@@ -231,7 +233,7 @@ void Engine::evaluate(Node* node) {
     if (!edges[i].is_valid()) continue;
     Node* next = edges[i].function.get();
     if (out[i].defined()) {
-      if (edges[i].input_nr < next->num_inputs()) conform(*node, i, next->input_metadata(edges[i].input_nr), out[i]);
+      if (edges[i].input_nr < next->num_inputs()) conform(node, i, next->input_metadata(edges[i].input_nr), out[i]);
       deliver(edges[i], std::move(out[i]));
     }
     Progress& q = progress(next);

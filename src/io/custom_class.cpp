@@ -87,7 +87,10 @@ intrusive_ptr_target* capsule_of(const IValue& value, const std::type_info& type
 
 }  // namespace ivalue
 
-TypePtr registered_type(const std::type_info& type) { return make_type(ivalue::class_of(type)->name); }
+TypePtr registered_type(const std::type_info& type) {
+  const auto found = ivalue::class_of(type);
+  return found->plain_type ? found->plain_type : make_type(found->name);
+}
 bool IValue::isCustomClass() const { return isObject() && toObject()->registered_class != nullptr; }
 
 }  // namespace hb

@@ -22,7 +22,7 @@ size_t hash_number(uint64_t bits) {
 }
 
 size_t hash_key(const IValue& key) {
-  const size_t salt = std::hash<std::string_view>()(key.tagKind());
+  const size_t salt = std::hash<std::string>()(key.tagKind());
   if (key.isString()) return salt ^ std::hash<std::string>()(key.toStringRef());
   if (key.isInt()) return salt ^ hash_number(static_cast<uint64_t>(key.toInt()));
   if (key.isDouble()) return salt ^ hash_number(std::hash<double>()(key.toDouble()));
@@ -119,16 +119,13 @@ IValue::IValue(int64_t value) { new (storage_) Held{value}; }
 IValue::IValue(bool value) { new (storage_) Held{value}; }
 IValue::IValue(Device value) { new (storage_) Held{value}; }
 IValue::IValue(Generator value) { new (storage_) Held{std::move(value)}; }
+IValue::IValue(StringPtr value) { new (storage_) Held{std::move(value)}; }
 IValue::IValue(ListPtr value) { new (storage_) Held{std::move(value)}; }
 IValue::IValue(DictPtr value) { new (storage_) Held{std::move(value)}; }
 IValue::IValue(TuplePtr value) { new (storage_) Held{std::move(value)}; }
 IValue::IValue(ObjectPtr value) { new (storage_) Held{std::move(value)}; }
 
-IValue::IValue(std::string value) {
-  auto data = std::make_shared<ivalue::StringData>();
-  data->text = std::move(value);
-  new (storage_) Held{std::move(data)};
-}
+IValue::IValue(std::string value) : IValue(ivalue::StringData::create(std::move(value))) {}
 
 IValue::IValue(const Scalar& value) : IValue() {
   if (value.isComplex()) {
@@ -178,6 +175,25 @@ List<int64_t> IValue::toIntList() const { return to<List<int64_t>>(); }
 List<double> IValue::toDoubleList() const { return to<List<double>>(); }
 List<bool> IValue::toBoolList() const { return to<List<bool>>(); }
 List<Tensor> IValue::toTensorList() const { return to<List<Tensor>>(); }
+List<Complex<double>> IValue::toComplexDoubleList() const { return to<List<Complex<double>>>(); }
+std::vector<Complex<double>> IValue::toComplexDoubleVector() const { return to<std::vector<Complex<double>>>(); }
+List<std::optional<Tensor>> IValue::toOptionalTensorList() const { return to<List<std::optional<Tensor>>>(); }
+std::vector<std::optional<Tensor>> IValue::toOptionalTensorVector() const {
+  return to<std::vector<std::optional<Tensor>>>();
+}
+DimVector IValue::toDimVector() const {
+  const std::vector<int64_t> sizes = toIntVector();
+  return DimVector(sizes.data(), sizes.data() + sizes.size());
+}
+std::optional<std::reference_wrapper<const std::string>> IValue::toOptionalStringRef() const {
+  if (isNone()) return std::nullopt;
+  return toStringRef();
+}
+std::string IValue::toNone() const {
+  HB_CHECK(isNone(), "[IValue.toNone] Expected None but got ", tagKind());
+  return "None";
+}
+ivalue::Object& IValue::toObjectRef() const { return *get<ObjectPtr>("IValue.toObjectRef", "Object"); }
 std::vector<int64_t> IValue::toIntVector() const { return to<std::vector<int64_t>>(); }
 std::vector<double> IValue::toDoubleVector() const { return to<std::vector<double>>(); }
 std::vector<Tensor> IValue::toTensorVector() const { return to<std::vector<Tensor>>(); }
@@ -188,7 +204,7 @@ Dict<IValue, IValue> IValue::toGenericDict() const {
 }
 std::shared_ptr<ivalue::Object> IValue::toObject() const { return get<ObjectPtr>("IValue.toObject", "Object"); }
 
-const char* IValue::tagKind() const {
+std::string IValue::tagKind() const {
   constexpr const char* kNames[] = {"None",  "Tensor", "Double",   "ComplexDouble", "Int",
                                     "Bool",  "Device", "String",   "GenericList",   "GenericDict",
                                     "Tuple", "Object", "Generator"};
@@ -208,7 +224,11 @@ TypePtr IValue::type() const {
   if (isList()) return make_type("List[" + std::get<ListPtr>(held().value)->element_type->annotation_str() + "]");
   if (isGenericDict()) return make_type(dict_text(*std::get<DictPtr>(held().value)));
   if (isTuple()) return make_type(tuple_text(*std::get<TuplePtr>(held().value)));
-  return make_type(std::get<ObjectPtr>(held().value)->class_name);
+  const auto& object = *std::get<ObjectPtr>(held().value);
+  // Programs compare the address with that of getCustomClassType.
+  if (object.registered_class)
+    if (const auto custom_class = ivalue::find_custom_class(object.class_name)) return custom_class->plain_type;
+  return make_type(object.class_name);
 }
 
 bool IValue::isModule() const {
@@ -230,6 +250,44 @@ bool IValue::is(const IValue& other) const {
         } else {
           return mine == theirs;
         }
+      },
+      held().value);
+}
+
+bool IValue::isPtrType() const {
+  if (isTensor()) return toTensor().defined();
+  return isComplexDouble() || isString() || isList() || isGenericDict() || isTuple() || isObject() || isGenerator();
+}
+
+namespace {
+template <class T>
+constexpr bool is_shared_ptr = false;
+template <class T>
+constexpr bool is_shared_ptr<std::shared_ptr<T>> = true;
+}  // namespace
+
+bool IValue::isAliasOf(const IValue& other) const {
+  if (kind() != other.kind()) return false;
+  if (isTensor()) {
+    const Tensor &mine = toTensor(), &theirs = other.toTensor();
+    if (!mine.has_storage() || !theirs.has_storage()) return mine.is_same(theirs);
+    return mine.is_alias_of(theirs);
+  }
+  return isPtrType() && isSameIdentity(other);
+}
+
+bool IValue::isSameIdentity(const IValue& other) const {
+  if (kind() != other.kind()) return false;
+  return !isDevice() && is(other);  // as in LibTorch, whose devices are no objects
+}
+
+size_t IValue::use_count() const noexcept {
+  return std::visit(
+      [](const auto& held) -> size_t {
+        using T = std::decay_t<decltype(held)>;
+        if constexpr (std::is_same_v<T, Tensor>) return static_cast<size_t>(held.use_count());
+        if constexpr (is_shared_ptr<T>) return static_cast<size_t>(held.use_count());
+        return 1;
       },
       held().value);
 }
@@ -312,6 +370,12 @@ void ObjectData::set(const std::string& name, IValue value, Role role) {
     attributes[at->second].value = std::move(value);
     attributes[at->second].role = role;
   }
+}
+
+const std::shared_ptr<ClassType>& ObjectData::type() const {
+  HB_CHECK(registered_class, "[Object.type] expected an object of a class that the program registered, got one of ",
+           class_name, ": of an archive's classes the attributes are read, their code is not run");
+  return registered_class;
 }
 
 const IValue& ObjectData::getAttr(const std::string& name) const {

@@ -1,4 +1,5 @@
 #pragma once
+#include <halfbridge/autograd_engine.h>
 #include <halfbridge/bridge/autograd/anomaly.h>
 #include <halfbridge/bridge/autograd/custom_node.h>
 #include <halfbridge/bridge/autograd/functional.h>
@@ -8,6 +9,7 @@
 #include <torch/types.h>
 
 namespace torch::autograd {
+using Engine = hb::autodiff::BackwardEngine;  // before the library's own
 namespace impl {
 using namespace hb::autodiff::impl;
 }

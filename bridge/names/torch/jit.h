@@ -3,6 +3,10 @@
 #include <halfbridge/bridge/serialize.h>
 #include <torch/types.h>
 
+namespace caffe2::serialize {
+using hb::bridge::ReadAdapterInterface;
+}
+
 namespace torch::jit {
 using namespace hb::bridge::jit;
 using hb::bridge::pickle_load;

@@ -132,6 +132,7 @@ ClassBase::ClassBase(const std::string& ns, const std::string& name, const std::
   check_identifier(name, "Class name");
   registered_->name = "__torch__.torch.classes." + ns + "." + name;
   registered_->type = std::make_shared<ClassType>(registered_->name);
+  registered_->plain_type = registered_->type;
   ivalue::register_custom_class(type, registered_);
 }
 

@@ -6,6 +6,10 @@
 #include "io/torch_archive.h"
 #include "serialize/read_stream.h"
 
+namespace hb::bridge {
+ReadAdapterInterface::~ReadAdapterInterface() = default;
+}  // namespace hb::bridge
+
 namespace hb::bridge::jit {
 namespace {
 
@@ -35,6 +39,22 @@ Module load_stream(std::istream& stream, std::optional<Device> device, ExtraFile
   return load_from(io::ZipReader::open_memory(bytes.data(), bytes.size(), "stream"), device, extra_files);
 }
 
+Module load_adapter(const ReadAdapterInterface& reader, std::optional<Device> device, ExtraFilesMap* extra_files) {
+  const std::string bytes = serialize::read_all(
+      [&](uint64_t pos, void* buf, size_t n) { return reader.read(pos, buf, n, "archive"); }, reader.size());
+  return load_from(io::ZipReader::open_memory(bytes.data(), bytes.size(), "reader"), device, extra_files);
+}
+
+std::map<std::string, Tensor> parameters_in(const io::ZipReader& zip, std::optional<Device> device) {
+  const IValue value = io::read_torch_archive(zip, device);
+  if (!value.isGenericDict())
+    io::io_fail("jit._load_parameters", "expected a dict of tensors in '", zip.label(), "', got ", value.tagKind());
+  std::map<std::string, Tensor> out;
+  for (const auto& entry : value.toGenericDict())
+    out.emplace(entry.key().toStringRef(), entry.value().toTensor().tensor_data());
+  return out;
+}
+
 }  // namespace
 
 Module load(const std::string& filename, std::optional<Device> device, bool /*load_debug_files*/) {
@@ -49,6 +69,21 @@ Module load(std::istream& stream, std::optional<Device> device, bool /*load_debu
 }
 Module load(std::istream& stream, std::optional<Device> device, ExtraFilesMap& extra_files, bool /*load_debug_files*/) {
   return load_stream(stream, device, &extra_files);
+}
+Module load(std::shared_ptr<ReadAdapterInterface> reader, std::optional<Device> device, bool /*load_debug_files*/) {
+  return load_adapter(*reader, device, nullptr);
+}
+Module load(std::shared_ptr<ReadAdapterInterface> reader, std::optional<Device> device, ExtraFilesMap& extra_files,
+            bool /*load_debug_files*/) {
+  return load_adapter(*reader, device, &extra_files);
+}
+
+std::map<std::string, Tensor> _load_parameters(const std::string& filename, std::optional<Device> device) {
+  return parameters_in(io::ZipReader::open_file(filename), device);
+}
+std::map<std::string, Tensor> _load_parameters(std::istream& stream, std::optional<Device> device) {
+  const std::string bytes = serialize::read_stream(stream);
+  return parameters_in(io::ZipReader::open_memory(bytes.data(), bytes.size(), "stream"), device);
 }
 
 }  // namespace hb::bridge::jit

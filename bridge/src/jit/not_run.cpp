@@ -51,6 +51,11 @@ FusionStrategy getFusionStrategy() { return fusion_strategy(); }
 FusionStrategy setFusionStrategy(FusionStrategy& strategy) { return std::exchange(fusion_strategy(), strategy); }
 void setGraphExecutorOptimize(bool on) { optimize = on; }
 bool getGraphExecutorOptimize() { return optimize; }
+namespace {
+bool tensor_expressions = true;
+}
+void setTensorExprFuserEnabled(bool on) { tensor_expressions = on; }
+bool tensorExprFuserEnabled() { return tensor_expressions; }
 bool& getProfilingMode() {
   static bool on = true;
   return on;

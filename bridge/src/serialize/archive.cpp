@@ -149,6 +149,18 @@ void InputArchive::read(const std::string& key, InputArchive& archive) {
   if (!try_read(key, archive)) io::io_fail("load", "No such serialized submodule: '", prefix_, key, "'");
 }
 
+std::string read_all(const std::function<size_t(uint64_t pos, void* buf, size_t n)>& read, size_t size) {
+  std::string bytes(size, '\0');
+  for (size_t done = 0; done < bytes.size();) {
+    const size_t got = read(done, bytes.data() + done, bytes.size() - done);
+    if (got == 0 || got > bytes.size() - done) {
+      io::io_fail("load", "expected ", bytes.size() - done, " more bytes from the reader, got ", got);
+    }
+    done += got;
+  }
+  return bytes;
+}
+
 void InputArchive::load_from(const std::string& filename, std::optional<Device> device) {
   object_ = read_module(io::ZipReader::open_file(filename), device);
 }
@@ -164,14 +176,7 @@ void InputArchive::load_from(const char* data, size_t size, std::optional<Device
 
 void InputArchive::load_from(const std::function<size_t(uint64_t pos, void* buf, size_t nbytes)>& read,
                              const std::function<size_t()>& size, std::optional<Device> device) {
-  std::string bytes(size(), '\0');
-  for (size_t done = 0; done < bytes.size();) {
-    const size_t got = read(done, bytes.data() + done, bytes.size() - done);
-    if (got == 0 || got > bytes.size() - done) {
-      io::io_fail("load", "expected ", bytes.size() - done, " more bytes from the reader, got ", got);
-    }
-    done += got;
-  }
+  const std::string bytes = read_all(read, size());
   load_from(bytes.data(), bytes.size(), device);
 }
 

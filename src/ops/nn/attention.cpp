@@ -6,6 +6,7 @@
 #include "autocast/autocast.h"
 
 #include "autograd/record.h"
+#include "core/attention_settings.h"
 #include "core/physical.h"
 #include "ops/common/layout.h"
 
@@ -33,6 +34,7 @@ Tensor repeat_heads(const Tensor& t, int64_t heads) {
 
 Tensor composed(const Tensor& q, const Tensor& k_, const Tensor& v_, const Tensor& mask, double dropout_p, bool causal,
                 double scale, bool grouped) {
+  HB_CHECK(attention_settings().math, "No viable backend for scaled_dot_product_attention was found.");
   const Tensor k = grouped ? repeat_heads(k_, q.size(-3)) : k_, v = grouped ? repeat_heads(v_, q.size(-3)) : v_;
   Tensor p = probabilities(q, k, mask, causal, scale);
   if (dropout_p > 0) p = dropout(p, dropout_p, true);
@@ -154,6 +156,16 @@ Tensor additive(const std::optional<Tensor>& mask, const Tensor& q) {
   return mask->to(q.scalar_type());
 }
 
+/// The formula where the program does not allow the fused kernel: half types are computed in float, unless it says so.
+Tensor by_formula(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, double dropout_p, bool causal,
+                  double scale, bool grouped) {
+  const ScalarType dtype = q.scalar_type();
+  const bool widened = (dtype == kHalf || dtype == kBFloat16) && !attention_settings().half_math;
+  if (!widened) return composed(q, k, v, mask, dropout_p, causal, scale, grouped);
+  const Tensor wide_mask = mask.defined() ? mask.to(kFloat) : mask;
+  return composed(q.to(kFloat), k.to(kFloat), v.to(kFloat), wide_mask, dropout_p, causal, scale, grouped).to(dtype);
+}
+
 bool same_batch(const Tensor& q, const Tensor& k, const Tensor& v) {
   return q.dim() == 4 && k.dim() == 4 && v.dim() == 4 && q.size(0) == k.size(0) && q.size(0) == v.size(0) &&
          k.size(1) == v.size(1);
@@ -172,6 +184,7 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
            "[scaled_dot_product_attention] expected no attn_mask with is_causal, got one of shape ",
            mask.defined() ? mask.sizes() : IntArrayRef());
   const double factor = scale.value_or(1.0 / std::sqrt(static_cast<double>(std::max<int64_t>(query.size(-1), 1))));
+  if (!attention_settings().flash) return by_formula(query, key, value, mask, dropout_p, is_causal, factor, enable_gqa);
   if (query.dim() == 3 && key.dim() == 3 && value.dim() == 3 && !enable_gqa && dropout_p == 0 &&
       (!mask.defined() || mask.dim() <= 3)) {
     if (mask.defined() && mask.dim() == 3) mask = mask.unsqueeze(1);

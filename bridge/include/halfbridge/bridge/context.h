@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,6 +20,15 @@ inline namespace api {
 
 /// How float32 products may be rounded inside. Here they are always computed in float32.
 enum class Float32MatmulPrecision { HIGHEST, HIGH, MEDIUM };
+
+/// LibTorch's engines of quantized tensors, of which this build has none.
+enum class QEngine : uint8_t { NoQEngine, FBGEMM, QNNPACK, ONEDNN, X86 };
+constexpr auto kNoQEngine = QEngine::NoQEngine;
+constexpr auto kFBGEMM = QEngine::FBGEMM;
+constexpr auto kQNNPACK = QEngine::QNNPACK;
+constexpr auto kONEDNN = QEngine::ONEDNN;
+constexpr auto kX86 = QEngine::X86;
+HB_API std::string toString(QEngine engine);
 
 /// Switches that programs set for LibTorch. Results here are deterministic for a given number of threads in any case,
 /// so most of them are only remembered.
@@ -52,6 +63,51 @@ class HB_API Context {
   void setFloat32MatmulPrecision(const std::string& word);
   bool deterministicFillUninitializedMemory() const { return deterministic_fill_; }
   void setDeterministicFillUninitializedMemory(bool on) { deterministic_fill_ = on; }
+  // Ways of computing attention. `Flash` is the fused kernel and `Math` the formula; with neither
+  // scaled_dot_product_attention throws. No device here has the others, which are remembered.
+  bool userEnabledFlashSDP() const;
+  void setSDPUseFlash(bool on);
+  bool userEnabledMathSDP() const;
+  void setSDPUseMath(bool on);
+  bool userEnabledMemEfficientSDP() const;
+  void setSDPUseMemEfficient(bool on);
+  bool userEnabledCuDNNSDP() const;
+  void setSDPUseCuDNN(bool on);
+  bool userEnabledFA3SDP() const;
+  void setSDPUseFA3(bool on);
+  bool userEnabledOverrideableSDP() const;
+  void setSDPUseOverrideable(bool on);
+  /// Whether the formula computes half types in themselves; else in float.
+  bool allowFP16BF16ReductionMathSDP() const;
+  void setAllowFP16BF16ReductionMathSDP(bool on);
+  QEngine qEngine() const { return QEngine::NoQEngine; }
+  /// Throws for all but NoQEngine.
+  void setQEngine(QEngine engine);
+  static const std::vector<QEngine>& supportedQEngines();
+  /// Whether the CPU takes numbers too small to be normal for zero, in the calling thread.
+  static bool setFlushDenormal(bool on);
+  // Remembered: what they are about is not here, or always as with the careful answer.
+  bool deterministicMkldnn() const { return deterministic_mkldnn_; }
+  void setDeterministicMkldnn(bool on) { deterministic_mkldnn_ = on; }
+  bool userEnabledNNPACK() const { return user_enabled_nnpack_; }
+  void setUserEnabledNNPACK(bool on) { user_enabled_nnpack_ = on; }
+  bool allowTF32OneDNN() const { return tf32_onednn_; }
+  void setAllowTF32OneDNN(bool on) { tf32_onednn_ = on; }
+  bool allowFP16ReductionCPU() const { return fp16_reduction_cpu_; }
+  void setAllowFP16ReductionCPU(bool on) { fp16_reduction_cpu_ = on; }
+  bool areVmapFallbackWarningsEnabled() const { return vmap_warnings_; }
+  void setDisplayVmapFallbackWarnings(bool on) { vmap_warnings_ = on; }
+  bool warnOnAccumulateGradStreamMismatch() const { return stream_warnings_; }
+  void setWarnOnAccumulateGradStreamMismatch(bool on) { stream_warnings_ = on; }
+  bool releaseWeightsWhenPrepacking() const { return release_weights_; }
+  void setReleaseWeightsWhenPrepacking(bool on) { release_weights_ = on; }
+  /// As functions without a deterministic form call it: throws or warns where only such are allowed.
+  static void alertNotDeterministic(std::string_view caller);
+  /// Throws where there is no such device.
+  void lazyInitDevice(DeviceType type);
+  void lazyInitCUDA() { lazyInitDevice(kCUDA); }
+  /// Whether that memory is the host's and page-locked for CUDA.
+  bool isPinnedPtr(const void* data, std::optional<DeviceType> type = std::nullopt) const;
   /// The generator that functions draw from when they are given none; throws for another device than the CPU.
   const Generator& defaultGenerator(Device device) const;
 
@@ -67,16 +123,47 @@ class HB_API Context {
   static bool hasMPS() { return false; }
   static bool hasXLA() { return false; }
   static bool hasXPU() { return false; }
+  static bool hasHPU() { return false; }
+  static bool hasIPU() { return false; }
+  static bool hasLazy() { return false; }
+  static bool hasMAIA() { return false; }
+  static bool hasMTIA() { return false; }
+  static bool hasROCM() { return false; }
+  static bool hasMAGMA() { return false; }
+  // What CUDA's tensors are computed with.
+  static bool hasCuSOLVER() { return hasCUDA(); }
+  static bool hasCuBLASLt() { return hasCUDA(); }
+  static bool hasCKGEMM() { return false; }
+  static bool hasCKSDPA() { return false; }
+  static bool ckSupported() { return false; }
+  static bool hasEigenSparse() { return false; }
+  static bool hasKleidiAI() { return false; }
+  static bool isXNNPACKAvailable() { return false; }
+  /// Throw: neither library is linked.
+  [[noreturn]] static long versionCUDART();
+  [[noreturn]] static long versionCuDNN();
 
  private:
   bool deterministic_ = false, deterministic_warn_only_ = false;
   bool user_enabled_mkldnn_ = true, deterministic_fill_ = true;
+  bool deterministic_mkldnn_ = false, user_enabled_nnpack_ = true, tf32_onednn_ = false, fp16_reduction_cpu_ = false;
+  bool vmap_warnings_ = false, stream_warnings_ = true, release_weights_ = false;
   Float32MatmulPrecision float32_matmul_precision_ = Float32MatmulPrecision::HIGHEST;
 };
 HB_API Context& globalContext();
 inline void init() { globalContext(); }
 inline bool hasCUDA() { return Context::hasCUDA(); }
 inline bool hasMPS() { return Context::hasMPS(); }
+inline bool hasHIP() { return Context::hasHIP(); }
+inline bool hasHPU() { return Context::hasHPU(); }
+inline bool hasIPU() { return Context::hasIPU(); }
+inline bool hasMAIA() { return Context::hasMAIA(); }
+inline bool hasMTIA() { return Context::hasMTIA(); }
+inline bool hasXPU() { return Context::hasXPU(); }
+inline bool hasMAGMA() { return Context::hasMAGMA(); }
+inline bool hasMKLDNN() { return Context::hasMKLDNN(); }
+inline bool hasEigenSparse() { return Context::hasEigenSparse(); }
+inline bool hasKleidiAI() { return Context::hasKleidiAI(); }
 inline bool hasXLA() { return Context::hasXLA(); }
 inline bool hasMKL() { return Context::hasMKL(); }
 inline bool hasLAPACK() { return Context::hasLAPACK(); }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <iosfwd>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -16,6 +17,19 @@
 
 #include <halfbridge/bridge/compilation_unit.h>
 #include <halfbridge/ivalue.h>
+
+namespace hb::bridge {
+
+/// Where an archive's bytes come from: a class of the program's.
+class HB_API ReadAdapterInterface {
+ public:
+  virtual ~ReadAdapterInterface();
+  virtual size_t size() const = 0;
+  /// Copies `n` bytes at `pos` to `buf` and gives how many it copied.
+  virtual size_t read(uint64_t pos, void* buf, size_t n, const char* what = "") const = 0;
+};
+
+}  // namespace hb::bridge
 
 namespace hb::bridge::jit {
 
@@ -171,6 +185,12 @@ struct HB_API Module : public Object {
   void set_optimized(bool) const {}
   bool is_optimized() const { return true; }
 
+  /// Throws: an object of a class of the archive is made by its code.
+  template <typename Name>
+  [[noreturn]] IValue create_class(const Name& /*name*/, Stack /*arguments*/) const {
+    code_is_not_run("jit.Module.create_class", _ivalue()->class_name);
+  }
+
   bool operator==(const Module& other) const noexcept;
 };
 
@@ -184,6 +204,16 @@ HB_API Module load(const std::string& filename, std::optional<Device> device, Ex
 HB_API Module load(std::istream& stream, std::optional<Device> device = std::nullopt, bool load_debug_files = true);
 HB_API Module load(std::istream& stream, std::optional<Device> device, ExtraFilesMap& extra_files,
                    bool load_debug_files = true);
+
+HB_API Module load(std::shared_ptr<ReadAdapterInterface> reader, std::optional<Device> device = std::nullopt,
+                   bool load_debug_files = true);
+HB_API Module load(std::shared_ptr<ReadAdapterInterface> reader, std::optional<Device> device,
+                   ExtraFilesMap& extra_files, bool load_debug_files = true);
+/// Reads a dict of tensors that torch::pickle_save or Python's torch.save wrote. Throws hb::Error for anything else.
+HB_API std::map<std::string, Tensor> _load_parameters(const std::string& filename,
+                                                      std::optional<Device> device = std::nullopt);
+HB_API std::map<std::string, Tensor> _load_parameters(std::istream& stream,
+                                                      std::optional<Device> device = std::nullopt);
 
 /// What works on the code of a module throws.
 [[noreturn]] HB_API Module freeze(const Module& module,
@@ -203,6 +233,13 @@ HB_API bool getGraphExecutorOptimize();
 HB_API bool& getProfilingMode();
 HB_API bool& getExecutorMode();
 HB_API bool& getInlineEverythingMode();
-inline void setTensorExprFuserEnabled(bool) {}
+HB_API void setTensorExprFuserEnabled(bool on);
+HB_API bool tensorExprFuserEnabled();
+/// A compiler that LibTorch had once; there, too, nothing is switched on.
+namespace fuser::cuda {
+inline bool setEnabled(bool) { return false; }
+inline bool isEnabled() { return false; }
+inline bool canBeEnabled() { return false; }
+}  // namespace fuser::cuda
 
 }  // namespace hb::bridge::jit

@@ -1,0 +1,108 @@
+// at::globalContext(): its settings, what attention makes of them, and what a build without devices has not.
+#include <ATen/Context.h>
+#include <algorithm>
+
+#include "parity/case.h"
+
+namespace {
+/// Puts the ways of computing attention back.
+struct Restore {
+  ~Restore() {
+    at::globalContext().setSDPUseFlash(true);
+    at::globalContext().setSDPUseMath(true);
+  }
+};
+}  // namespace
+
+PARITY_CASE(context, ways_of_attention) {
+  auto& context = at::globalContext();
+  c.value("flash", context.userEnabledFlashSDP());
+  c.value("math", context.userEnabledMathSDP());
+  c.value("efficient", context.userEnabledMemEfficientSDP());
+  c.value("cudnn", context.userEnabledCuDNNSDP());
+  c.value("fa3", context.userEnabledFA3SDP());
+  c.value("half math", context.allowFP16BF16ReductionMathSDP());
+  context.setSDPUseMemEfficient(false);
+  context.setSDPUseCuDNN(false);
+  c.value("efficient off", context.userEnabledMemEfficientSDP());
+  c.value("cudnn off", context.userEnabledCuDNNSDP());
+  context.setSDPUseMemEfficient(true);
+  context.setSDPUseCuDNN(true);
+}
+
+PARITY_CASE(context, attention_by_formula) {
+  const Restore restore;
+  at::globalContext().setSDPUseFlash(false);
+  c.for_dtypes({torch::kFloat, torch::kDouble}, [&](torch::Dtype dtype) {
+    auto q = c.leaf({2, 3, 5, 4}, dtype), k = c.leaf({2, 3, 6, 4}, dtype), v = c.leaf({2, 3, 6, 4}, dtype);
+    c.gradients("plain", {q, k, v}, [&] { return torch::scaled_dot_product_attention(q, k, v); });
+    c.gradients("causal", {q, k, v}, [&] { return torch::scaled_dot_product_attention(q, k, v, {}, 0.0, true); });
+    auto mask = c.bools({5, 6}) | (torch::arange(6) == 0);
+    c.gradients("masked", {q, k, v}, [&] { return torch::scaled_dot_product_attention(q, k, v, mask); });
+  });
+  c.for_dtypes({torch::kHalf, torch::kBFloat16}, [&](torch::Dtype dtype) {
+    auto q = c.randn({2, 2, 5, 4}, dtype), k = c.randn({2, 2, 6, 4}, dtype), v = c.randn({2, 2, 6, 4}, dtype);
+    c.out("half", torch::scaled_dot_product_attention(q, k, v));
+  });
+}
+
+PARITY_CASE(context, attention_without_a_way) {
+  const Restore restore;
+  auto q = c.randn({1, 2, 3, 4});
+  at::globalContext().setSDPUseMath(false);
+  c.out("fused", torch::scaled_dot_product_attention(q, q, q));
+  at::globalContext().setSDPUseFlash(false);
+  c.throws("none", [&] { torch::scaled_dot_product_attention(q, q, q); });
+}
+
+PARITY_CASE(context, what_there_is_not) {
+  auto& context = at::globalContext();
+  c.value("MAGMA", context.hasMAGMA());
+  c.value("IPU", context.hasIPU());
+  c.value("HPU", context.hasHPU());
+  c.value("MTIA", context.hasMTIA());
+  c.value("MAIA", context.hasMAIA());
+  c.value("ROCm", context.hasROCM());
+  c.value("HIP", at::hasHIP());
+  c.value("XPU", at::hasXPU());
+  c.throws("cuDNN", [&] { context.versionCuDNN(); });
+  c.throws("CUDART", [&] { context.versionCUDART(); });
+}
+
+PARITY_CASE(context, quantized_engines) {
+  auto& context = at::globalContext();
+  const auto& engines = context.supportedQEngines();
+  for (at::QEngine engine : engines) context.setQEngine(engine);
+  c.value("one of them", std::find(engines.begin(), engines.end(), context.qEngine()) != engines.end());
+  c.value("none", static_cast<int64_t>(at::kNoQEngine));
+  c.text("name", toString(at::QEngine::FBGEMM));
+  c.throws("unknown", [&] { context.setQEngine(static_cast<at::QEngine>(9)); });
+}
+
+PARITY_CASE(context, settings) {
+  auto& context = at::globalContext();
+  c.value("nnpack", context.userEnabledNNPACK());
+  context.setUserEnabledNNPACK(false);
+  c.value("nnpack off", context.userEnabledNNPACK());
+  context.setUserEnabledNNPACK(true);
+  c.value("mkldnn", context.deterministicMkldnn());
+  c.value("fp16 sums", context.allowFP16ReductionCPU());
+  c.value("vmap", context.areVmapFallbackWarningsEnabled());
+  c.value("pinned", context.isPinnedPtr(&context));
+}
+
+PARITY_CASE(context, functions_without_a_deterministic_form) {
+  auto& context = at::globalContext();
+  context.alertNotDeterministic("mine");
+  context.setDeterministicAlgorithms(true, false);
+  c.throws("alert", [&] { context.alertNotDeterministic("mine"); });
+  context.setDeterministicAlgorithms(false, false);
+}
+
+PARITY_CASE(context, numbers_too_small_to_be_normal) {
+  auto x = torch::full({4}, 1e-40f);
+  c.value("as they are", x.mul(1).sum().item<float>() > 0);
+  c.value("can", at::Context::setFlushDenormal(true));
+  c.value("zero", x.mul(1).sum().item<float>() > 0);
+  at::Context::setFlushDenormal(false);
+}
