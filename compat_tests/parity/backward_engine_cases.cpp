@@ -71,7 +71,8 @@ PARITY_CASE(backward_engine, shapes_of_the_roots) {
   auto x = c.leaf({3}, torch::kDouble);
   auto y = x * x;
   auto& engine = Engine::get_default_engine();
-  c.throws("shape", [&] { engine.execute({gradient_edge(y)}, {torch::ones({4})}, true, false, false, {gradient_edge(x)}); });
+  c.throws("shape",
+           [&] { engine.execute({gradient_edge(y)}, {torch::ones({4})}, true, false, false, {gradient_edge(x)}); });
   auto grads = engine.execute({gradient_edge(y)}, {torch::ones({3})}, true, false, false, {gradient_edge(x)});
   c.out("cast", grads[0]);
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <halfbridge/device.h>
+#include <halfbridge/intrusive_ptr.h>
 #include <halfbridge/macros.h>
 
 namespace hb {
@@ -60,12 +61,10 @@ class HB_API Mt19937 {
 };
 
 /// What a `Generator` points at: one stream of random numbers on one device.
-class HB_API GeneratorImpl {
+class HB_API GeneratorImpl : public intrusive_ptr_target {
  public:
   explicit GeneratorImpl(Device device) : device_(device) {}
-  virtual ~GeneratorImpl();
-  GeneratorImpl(const GeneratorImpl&) = delete;
-  GeneratorImpl& operator=(const GeneratorImpl&) = delete;
+  ~GeneratorImpl() override;
 
   virtual void set_current_seed(uint64_t seed) = 0;
   virtual uint64_t current_seed() const = 0;
@@ -75,7 +74,8 @@ class HB_API GeneratorImpl {
   virtual uint64_t get_offset() const = 0;
   virtual std::vector<uint8_t> state_bytes() const = 0;
   virtual void set_state_bytes(const uint8_t* data, size_t size) = 0;
-  virtual std::shared_ptr<GeneratorImpl> clone_impl() const = 0;
+  virtual intrusive_ptr<GeneratorImpl> clone_impl() const = 0;
+  intrusive_ptr<GeneratorImpl> clone() const { return clone_impl(); }
   Device device() const { return device_; }
 
   /// Code that draws numbers holds it, for threads may share a generator.
@@ -102,8 +102,8 @@ class HB_API CPUGeneratorImpl final : public GeneratorImpl {
   /// 5,056 bytes, laid out as LibTorch's `get_state`.
   std::vector<uint8_t> state_bytes() const override;
   void set_state_bytes(const uint8_t* data, size_t size) override;
-  std::shared_ptr<GeneratorImpl> clone_impl() const override;
-  std::shared_ptr<CPUGeneratorImpl> clone() const;
+  intrusive_ptr<GeneratorImpl> clone_impl() const override;
+  intrusive_ptr<CPUGeneratorImpl> clone() const;
 
   uint32_t random() { return engine_(); }
   /// Two draws, the first in the high half.
@@ -131,7 +131,7 @@ class HB_API CPUGeneratorImpl final : public GeneratorImpl {
 class HB_API Generator {
  public:
   Generator() = default;
-  explicit Generator(std::shared_ptr<GeneratorImpl> impl) : impl_(std::move(impl)) {}
+  explicit Generator(intrusive_ptr<GeneratorImpl> impl) : impl_(std::move(impl)) {}
 
   bool defined() const { return impl_ != nullptr; }
   void set_current_seed(uint64_t seed) { impl().set_current_seed(seed); }
@@ -154,17 +154,20 @@ class HB_API Generator {
     return static_cast<T*>(&impl());
   }
   GeneratorImpl* unsafeGetGeneratorImpl() const { return impl_.get(); }
+  const intrusive_ptr<GeneratorImpl>& getIntrusivePtr() const { return impl_; }
+  /// Gives the handle away as a pointer that somebody must reclaim.
+  GeneratorImpl* unsafeReleaseGeneratorImpl() { return impl_.release(); }
   friend bool operator==(const Generator& a, const Generator& b) { return a.impl_ == b.impl_; }
   friend bool operator!=(const Generator& a, const Generator& b) { return a.impl_ != b.impl_; }
 
  private:
   GeneratorImpl& impl() const;
-  std::shared_ptr<GeneratorImpl> impl_;
+  intrusive_ptr<GeneratorImpl> impl_;
 };
 
 template <typename Impl, typename... Args>
 Generator make_generator(Args&&... args) {
-  return Generator(std::make_shared<Impl>(std::forward<Args>(args)...));
+  return Generator(make_intrusive<Impl>(std::forward<Args>(args)...));
 }
 
 namespace detail {

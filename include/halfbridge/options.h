@@ -7,6 +7,9 @@
 
 namespace hb {
 
+enum class Backend : uint8_t;
+enum class DispatchKey : uint16_t;
+
 /// What a new tensor should be; what is left out is the default (float, strided, CPU, no gradient).
 class HB_API TensorOptions {
  public:
@@ -66,11 +69,22 @@ class HB_API TensorOptions {
   bool has_device() const { return device_.has_value(); }
   bool has_layout() const { return layout_.has_value(); }
   bool has_requires_grad() const { return requires_grad_.has_value(); }
+  bool has_pinned_memory() const { return pinned_.has_value(); }
+  bool has_memory_format() const { return memory_format_.has_value(); }
   std::optional<ScalarType> dtype_opt() const { return dtype_; }
   std::optional<Device> device_opt() const { return device_; }
   std::optional<Layout> layout_opt() const { return layout_; }
   std::optional<MemoryFormat> memory_format_opt() const { return memory_format_; }
+  std::optional<bool> requires_grad_opt() const { return requires_grad_; }
+  std::optional<bool> pinned_memory_opt() const { return pinned_; }
   bool is_sparse() const { return layout() == kSparse; }
+  bool is_sparse_csr() const { return false; }
+  bool is_sparse_compressed() const { return false; }
+  /// The backend that tensors with these options belong to, and its key.
+  Backend backend() const;
+  DispatchKey computeDispatchKey() const;
+  /// Whether dtype and backend are the same.
+  bool type_equal(const TensorOptions& other) const;
   /// These options, with what `o` sets replacing them.
   [[nodiscard]] TensorOptions merge_in(const TensorOptions& o) const {
     auto r = *this;
@@ -81,6 +95,10 @@ class HB_API TensorOptions {
     if (o.pinned_) r.pinned_ = o.pinned_;
     if (o.memory_format_) r.memory_format_ = o.memory_format_;
     return r;
+  }
+  /// These options, with that memory format if one is given.
+  [[nodiscard]] TensorOptions merge_memory_format(std::optional<MemoryFormat> format) const {
+    return format ? memory_format(format) : *this;
   }
 
  private:

@@ -40,6 +40,11 @@ class HB_API Scalar {
   bool isUnsigned() const { return kind_ == Kind::large || (kind_ == Kind::integral && i_ >= 0); }
   bool isBoolean() const { return kind_ == Kind::boolean; }
   bool isComplex() const { return kind_ == Kind::complex; }
+  // Numbers that a tracer does not know yet; there are none here.
+  bool isSymbolic() const { return false; }
+  bool isSymInt() const { return false; }
+  bool isSymFloat() const { return false; }
+  bool isSymBool() const { return false; }
   /// kComplexDouble, kDouble, kLong, kUInt64 (integers that int64_t does not hold) or kBool.
   ScalarType type() const {
     return kind_ == Kind::complex    ? kComplexDouble
@@ -52,7 +57,7 @@ class HB_API Scalar {
   template <class T>
   T to() const {
     if constexpr (is_complex_v<T>)
-      return static_cast<T>(to_complex());
+      return static_cast<T>(to_complex(std::is_same_v<T, Complex<double>>));
     else if (HB_UNLIKELY(kind_ == Kind::complex))
       return Scalar(to_real()).to<T>();
     else if constexpr (std::is_same_v<T, bool>) {
@@ -102,6 +107,9 @@ class HB_API Scalar {
     if (kind_ == Kind::large) refuse(kLong);
     return kind_ == Kind::floating ? Scalar(-d_) : Scalar(-i_);
   }
+  Scalar conj() const;
+  /// The natural logarithm; of a complex number a complex one.
+  Scalar log() const;
   template <class T>
   bool equal(T v) const {
     if constexpr (is_complex_v<T>)
@@ -125,7 +133,12 @@ class HB_API Scalar {
            : kind_ == Kind::large  ? static_cast<double>(static_cast<uint64_t>(i_))
                                    : static_cast<double>(i_);
   }
-  Complex<double> to_complex() const { return kind_ == Kind::complex ? z_ : Complex<double>(real()); }
+  /// Throws where only a wider number holds a part of it.
+  Complex<double> to_complex(bool wide = true) const {
+    if (HB_UNLIKELY(!wide)) check_narrow_complex();
+    return kind_ == Kind::complex ? z_ : Complex<double>(real());
+  }
+  void check_narrow_complex() const;
   union {
     double d_;
     int64_t i_;

@@ -50,8 +50,27 @@ class HB_API StorageImpl final : public intrusive_ptr_target {
   Allocator* allocator() const { return GetAllocator(device_.type()); }
   /// The address; the storage stays its owner.
   DataPtr data_ptr() const { return {data(), device_}; }
+  bool resizable() const { return !borrowed_; }
+  /// Puts other memory behind all tensors of this storage. What it had is returned with its owner, or freed by the
+  /// second form. Throws where devices differ, and while a step is captured.
+  DataPtr set_data_ptr(DataPtr&& data);
+  void set_data_ptr_noswap(DataPtr&& data) { set_data_ptr(std::move(data)); }
+  /// What nbytes() says from now on; no memory is allocated. Throws where the engine's own block is smaller.
+  void set_nbytes(size_t nbytes);
+  void unsafe_set_nbytes(size_t nbytes) { set_nbytes(nbytes); }
+  void UniqueStorageShareExternalPointer(DataPtr&& data, size_t nbytes);
+  void UniqueStorageShareExternalPointer(void* data, size_t nbytes, DeleterFnPtr deleter = nullptr) {
+    UniqueStorageShareExternalPointer(DataPtr(data, data, deleter, device_), nbytes);
+  }
+  /// Frees the memory; nothing is left.
+  void reset();
 
  private:
+  friend class Storage;
+  struct Block;
+  struct Foreign;
+  static intrusive_ptr<StorageImpl> of_data_ptr(DataPtr&& data, size_t nbytes);
+  DataPtr take_data();
   StorageImpl(void* data, size_t nbytes, Device device, size_t block_bytes, bool borrowed)
       : data_(data), nbytes_(nbytes), block_bytes_(block_bytes), device_(device), borrowed_(borrowed) {}
   void destroy() const override;
@@ -62,6 +81,7 @@ class HB_API StorageImpl final : public intrusive_ptr_target {
   size_t block_bytes_;
   Device device_;
   bool borrowed_, sparse_ = false;
+  bool in_block_ = false;  // the header lies in a block that is ours no more
   std::atomic<bool> address_shown_{false};
   Deleter* deleter_ = nullptr;
 };
@@ -98,8 +118,23 @@ class Storage {
   const intrusive_ptr<StorageImpl>& getIntrusivePtr() const { return impl_; }
   weak_intrusive_ptr<StorageImpl> getWeakStorageImpl() const { return weak_intrusive_ptr<StorageImpl>(impl_); }
   explicit operator bool() const { return static_cast<bool>(impl_); }
+  /// No bytes, on that device.
+  static Storage create_legacy(Device device) { return Storage(StorageImpl::allocate(0, device)); }
+  // StorageImpl says what they do.
+  DataPtr set_data_ptr(DataPtr&& data) const { return impl_->set_data_ptr(std::move(data)); }
+  void set_data_ptr_noswap(DataPtr&& data) const { impl_->set_data_ptr_noswap(std::move(data)); }
+  void set_nbytes(size_t nbytes) const { impl_->set_nbytes(nbytes); }
+  /// Throws where there is another owner.
+  template <class... Args>
+  void UniqueStorageShareExternalPointer(Args&&... args) {
+    check_unique();
+    impl_->UniqueStorageShareExternalPointer(std::forward<Args>(args)...);
+  }
+  /// Gives the handle away as a pointer that somebody must reclaim.
+  StorageImpl* unsafeReleaseStorageImpl() { return impl_.release(); }
 
  private:
+  HB_API void check_unique() const;
   intrusive_ptr<StorageImpl> impl_;
 };
 

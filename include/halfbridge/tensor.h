@@ -12,6 +12,7 @@
 #include <halfbridge/generator.h>
 #include <halfbridge/options.h>
 #include <halfbridge/scalar.h>
+#include <halfbridge/sym_int.h>
 #include <halfbridge/tensor_accessor.h>
 #include <halfbridge/tensor_impl.h>
 
@@ -96,6 +97,14 @@ class HB_API Tensor {
   int64_t size(int64_t dim) const;
   int64_t stride(int64_t dim) const;
   int64_t storage_offset() const { return impl().offset(); }
+  // The same as programs ask for it that may be traced.
+  SymIntArrayRef sym_sizes() const;
+  SymIntArrayRef sym_strides() const;
+  SymInt sym_size(int64_t dim) const;
+  SymInt sym_stride(int64_t dim) const;
+  SymInt sym_numel() const;
+  SymInt sym_nbytes() const;
+  SymInt sym_storage_offset() const;
   Storage storage() const;
   bool has_storage() const { return defined() && !is_sparse(); }
   ScalarType scalar_type() const { return impl().dtype(); }
@@ -109,6 +118,7 @@ class HB_API Tensor {
   int64_t itemsize() const { return element_size(); }
   size_t nbytes() const { return impl().numel() * impl().itemsize(); }
   bool is_contiguous(MemoryFormat format = MemoryFormat::Contiguous) const;
+  bool is_contiguous_or_false(MemoryFormat format = MemoryFormat::Contiguous) const { return is_contiguous(format); }
   MemoryFormat suggest_memory_format() const;
   /// Its backend and what applies to it: autograd, autocast (dispatch_key_set.h).
   DispatchKeySet key_set() const;
@@ -141,6 +151,8 @@ class HB_API Tensor {
   bool is_pinned(std::optional<Device> device = std::nullopt) const;
   /// The truth of a tensor's only element.
   bool is_nonzero() const;
+  bool is_variable() const { return true; }
+  bool is_distributed() const { return false; }
   bool is_non_overlapping_and_dense() const;
   std::string toString() const;
   void print() const;
@@ -224,6 +236,13 @@ class HB_API Tensor {
   Tensor toBackend(Backend backend) const { return to(getDeprecatedTypeProperties(backend, scalar_type()).options()); }
   Tensor cpu() const { return to(Device(kCPU)); }
   Tensor cuda() const { return to(Device(kCUDA)); }
+  Tensor meta() const { return to(Device(kMeta)); }
+  /// Moves the values to memory that processes share which are forked from now on; of the CPU's tensors alone.
+  void share_memory_() const;
+  /// There are no tensors in oneDNN's layouts: throws.
+  Tensor to_mkldnn(std::optional<ScalarType> dtype = std::nullopt) const;
+  std::vector<Tensor> nonzero_numpy() const;
+  Tensor hardshrink_backward(const Tensor& grad_out, const Scalar& lambd) const;
   Tensor pin_memory(std::optional<Device> device = std::nullopt) const;
   /// The memory of this tensor of CUDA is used by work of `stream`, too: freed, it is given out again only after what
   /// the stream has been given by then. Throws for other devices.
@@ -381,6 +400,10 @@ class HB_API Tensor {
   Tensor where(const Tensor& condition, const Tensor& other) const;
   Tensor where(const Tensor& condition, const Scalar& other) const;
 #include <halfbridge/ops/sparse_methods.def>
+#define HB_DEFAULT(...) = __VA_ARGS__
+#define HB_SYMINT(Result, name, params, args) Result name##_symint params const;
+#include <halfbridge/ops/symint_methods.def>
+#undef HB_DEFAULT
   Tensor numpy_T() const;
   Tensor mT() const { return dim() == 0 ? *this : transpose(-2, -1); }
   Tensor mH() const { return adjoint(); }

@@ -2,7 +2,9 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 
+#include <halfbridge/array_ref.h>
 #include <halfbridge/device.h>
 #include <halfbridge/dim_vector.h>
 #include <halfbridge/dtype.h>
@@ -11,6 +13,8 @@
 namespace hb {
 
 struct AutogradMeta;
+class DispatchKeySet;
+class Tensor;
 
 /// Counts in-place changes; tensors that share memory share it.
 struct VersionCounter final : intrusive_ptr_target {
@@ -107,6 +111,37 @@ class HB_API TensorImpl final : public intrusive_ptr_target {
   void set_wrapped_number(bool w) { wrapped_number_ = w; }
   bool is_inference() const { return inference_; }
   void set_inference(bool i) { inference_ = i; }
+
+  // What programs call that change or ask a record itself. As in LibTorch nobody checks that the memory is large enough
+  // for the geometry.
+  void set_sizes_contiguous(IntArrayRef sizes);
+  void set_sizes_and_strides(IntArrayRef sizes, IntArrayRef strides, std::optional<int64_t> offset = std::nullopt);
+  void set_size(int64_t dim, int64_t size);
+  void set_stride(int64_t dim, int64_t stride);
+  void set_storage_offset(int64_t offset);
+  void set_storage_keep_dtype(const Storage& storage) { set_storage_and_dtype(storage, dtype_); }
+  void set_storage_and_dtype(const Storage& storage, ScalarType dtype);
+  void set_requires_grad(bool requires_grad);
+  bool requires_grad() const;
+  const Tensor& grad() const;
+  Tensor& mutable_grad();
+  DispatchKeySet key_set() const;
+  int64_t size(int64_t dim) const;
+  int64_t stride(int64_t dim);
+  int64_t storage_offset() { return offset(); }
+  Storage unsafe_storage() { return Storage(storage()); }
+  void* mutable_data() { return data(); }
+  Layout layout() const { return sparse_ ? kSparse : kStrided; }
+  DeviceType device_type() const { return device_.type(); }
+  DeviceIndex get_device() const { return device_.index(); }
+  bool is_empty() const { return numel_ == 0; }
+  bool has_storage() const { return !sparse_; }
+  bool storage_initialized() const { return has_storage() && (storage_->data() != nullptr || numel_ == 0); }
+  bool dtype_initialized() const { return true; }
+  bool is_cpu() const { return device_.is_cpu(); }
+  bool is_cuda() const { return device_.is_cuda(); }
+  bool is_meta() const { return device_.is_meta(); }
+  bool is_non_overlapping_and_dense() const;
 
   AutogradMeta* autograd_meta() const { return autograd_.get(); }
   AutogradMeta& materialize_autograd_meta();

@@ -95,14 +95,14 @@ void CPUGeneratorImpl::set_state_bytes(const uint8_t* data, size_t size) {
   if (size == sizeof(s) && s.next_float_normal_is_valid) next_float_normal_ = s.next_float_normal;
 }
 
-std::shared_ptr<CPUGeneratorImpl> CPUGeneratorImpl::clone() const {
-  auto copy = std::make_shared<CPUGeneratorImpl>();
+intrusive_ptr<CPUGeneratorImpl> CPUGeneratorImpl::clone() const {
+  auto copy = make_intrusive<CPUGeneratorImpl>();
   copy->engine_ = engine_;
   copy->next_float_normal_ = next_float_normal_;
   copy->next_double_normal_ = next_double_normal_;
   return copy;
 }
-std::shared_ptr<GeneratorImpl> CPUGeneratorImpl::clone_impl() const { return clone(); }
+intrusive_ptr<GeneratorImpl> CPUGeneratorImpl::clone_impl() const { return clone(); }
 
 GeneratorImpl& Generator::impl() const {
   HB_CHECK(impl_, "Generator with undefined implementation is not allowed");

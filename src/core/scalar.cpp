@@ -1,6 +1,8 @@
 #include <halfbridge/scalar.h>
 
 #include <cmath>
+#include <complex>
+#include <limits>
 #include <ostream>
 #include <stdexcept>
 
@@ -25,6 +27,18 @@ int64_t Scalar::to_integer() const {
 double Scalar::to_real() const {
   if (z_.imag() != 0) overflow("double", *this);
   return z_.real();
+}
+
+void Scalar::check_narrow_complex() const {
+  const auto too_large = [](double v) { return std::isfinite(v) && std::abs(v) > std::numeric_limits<float>::max(); };
+  const Complex<double> z = to_complex();
+  if (too_large(z.real()) || too_large(z.imag())) overflow("c10::complex<float>", *this);
+}
+
+Scalar Scalar::conj() const { return isComplex() ? Scalar(Complex<double>(z_.real(), -z_.imag())) : *this; }
+Scalar Scalar::log() const {
+  if (isComplex()) return Scalar(std::log(std::complex<double>(z_.real(), z_.imag())));
+  return Scalar(std::log(real()));
 }
 
 void Scalar::refuse(ScalarType type) const { overflow(cpp_name(type), *this); }

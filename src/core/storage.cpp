@@ -9,13 +9,9 @@
 #include "core/device_backend.h"
 #include "core/recorder.h"
 #include "core/sparse_parts.h"
+#include "core/storage_data.h"
 
 namespace hb {
-
-namespace {
-constexpr size_t kHeader = 64;
-static_assert(sizeof(StorageImpl) <= kHeader);
-}  // namespace
 
 namespace {
 [[gnu::noinline]] DeviceBackend::Block allocate_on(const Device& device, size_t nbytes) {
@@ -31,9 +27,9 @@ intrusive_ptr<StorageImpl> StorageImpl::allocate(size_t nbytes, Device device) {
     return intrusive_ptr<StorageImpl>(new StorageImpl(block.memory, nbytes, at, block.bytes, false));
   }
   if (HB_UNLIKELY(nbytes >= size_t{1} << 47)) detail::fail_out_of_memory(nbytes);
-  const detail::Block block = detail::allocate_block(nbytes + kHeader);
+  const detail::Block block = detail::allocate_block(nbytes + kStorageHeader);
   if (HB_UNLIKELY(!block.memory)) detail::fail_out_of_memory(nbytes);
-  char* data = static_cast<char*>(block.memory) + kHeader;
+  char* data = static_cast<char*>(block.memory) + kStorageHeader;
   intrusive_ptr<StorageImpl> s(new (block.memory) StorageImpl(data, nbytes, kCPU, block.bytes, false));
   if (HB_UNLIKELY(capture::any_recording()))
     if (capture::Recorder* r = capture::recorder()) r->allocated(*s);
@@ -70,6 +66,14 @@ StorageImpl::~StorageImpl() {
 
 void StorageImpl::destroy() const {
   if (HB_UNLIKELY(capture::any_recording())) capture::tell_freed(*this);
+  if (HB_UNLIKELY(in_block_)) {
+    // This object lies in the block that its deleter owns.
+    const std::unique_ptr<Deleter> deleter(std::exchange(const_cast<StorageImpl*>(this)->deleter_, nullptr));
+    void* const data = data_;
+    this->~StorageImpl();
+    (*deleter)(data);
+    return;
+  }
   if (borrowed_) {
     delete this;
     return;
@@ -93,11 +97,10 @@ Storage::Storage(use_byte_size_t, size_t nbytes, Allocator* allocator, bool resi
   }
 }
 
-Storage::Storage(use_byte_size_t, size_t nbytes, DataPtr data, Allocator* /*allocator*/, bool /*resizable*/) {
-  void* const address = data.get();
-  const Device device = data.device();
-  auto owner = std::make_shared<DataPtr>(std::move(data));
-  impl_ = StorageImpl::borrow(address, nbytes, device, [owner](void*) { owner->clear(); });
+Storage::Storage(use_byte_size_t, size_t nbytes, DataPtr data, Allocator* /*allocator*/, bool /*resizable*/)
+    : impl_(StorageImpl::of_data_ptr(std::move(data), nbytes)) {}
+void Storage::check_unique() const {
+  HB_CHECK(impl_.unique(), "UniqueStorageShareExternalPointer can only be called when use_count == 1");
 }
 
 }  // namespace hb

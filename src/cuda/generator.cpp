@@ -38,8 +38,8 @@ void CudaGenerator::set_state_bytes(const uint8_t* data, size_t size) {
   set_current_seed(seed);
   set_offset(offset);
 }
-std::shared_ptr<GeneratorImpl> CudaGenerator::clone_impl() const {
-  auto copy = std::make_shared<CudaGenerator>(device().index(), seed_);
+intrusive_ptr<GeneratorImpl> CudaGenerator::clone_impl() const {
+  auto copy = make_intrusive<CudaGenerator>(device().index(), seed_);
   copy->offset_ = offset_;
   return copy;
 }

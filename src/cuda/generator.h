@@ -26,7 +26,7 @@ class CudaGenerator final : public GeneratorImpl {
   /// Seed and offset, 8 bytes each.
   std::vector<uint8_t> state_bytes() const override;
   void set_state_bytes(const uint8_t* data, size_t size) override;
-  std::shared_ptr<GeneratorImpl> clone_impl() const override;
+  intrusive_ptr<GeneratorImpl> clone_impl() const override;
 
   /// The start for a kernel each of whose threads draws at most `count` numbers of 32 bits.
   PhiloxStart take(uint64_t count);

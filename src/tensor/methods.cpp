@@ -3,6 +3,7 @@
 #include <halfbridge/deprecated_type.h>
 #include <halfbridge/maybe_owned.h>
 #include <halfbridge/ops.h>
+#include <halfbridge/ops/gradients.h>
 #include <halfbridge/stream.h>
 
 #include "core/copy_values.h"
@@ -23,6 +24,17 @@ Tensor Tensor::new_full(IntArrayRef size, const Scalar& value, const TensorOptio
   return full(size, value, options().merge_in(o));
 }
 Tensor Tensor::new_tensor(const Tensor& data) const { return data.to(options(), false, true).detach(); }
+
+Tensor Tensor::to_mkldnn(std::optional<ScalarType> /*dtype*/) const {
+  HB_NOT_SUPPORTED("[to_mkldnn] tensors have no layouts of oneDNN's: functions choose one where it is faster");
+}
+std::vector<Tensor> Tensor::nonzero_numpy() const {
+  if (dim() == 0) return unsqueeze(0).nonzero().unbind(1);
+  return nonzero().unbind(1);
+}
+Tensor Tensor::hardshrink_backward(const Tensor& grad_out, const Scalar& lambd) const {
+  return hb::hardshrink_backward(grad_out, *this, lambd);
+}
 
 Tensor Tensor::pin_memory(std::optional<Device> /*device*/) const {
   CudaApi* const api = find_cuda_api();

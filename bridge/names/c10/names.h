@@ -13,7 +13,6 @@
 #include <halfbridge/bridge/print_containers.h>
 #include <halfbridge/bridge/scalar_ops.h>
 #include <halfbridge/bridge/small_vector.h>
-#include <halfbridge/bridge/sym_int.h>
 #include <halfbridge/bridge/tensor_checks.h>
 #include <halfbridge/bridge/tensor_maker.h>
 #include <halfbridge/bridge/utility.h>
@@ -22,6 +21,7 @@
 #include <halfbridge/maybe_owned.h>
 #include <halfbridge/more_errors.h>
 #include <halfbridge/stream.h>
+#include <halfbridge/sym_int.h>
 
 #include <c10/macros/Macros.h>
 #include <c10/util/Logging.h>

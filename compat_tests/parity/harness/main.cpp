@@ -80,7 +80,9 @@ const std::map<std::string, std::string> kHostCases{
     {"factories.accessors", "accessors"},
     {"factories.options", "names the CPU"},
     {"registration_errors.wrong_calls", "functions registered for the CPU alone"},
+    {"tensor_records.memory", "puts memory of the host's behind tensors"},
     {"tensor_functions.about", "names the CPU"},
+    {"tensor_records.options", "names the CPU"},
 };
 
 // A filter that ends in a dot names a family; any other is looked for anywhere in the name.

@@ -12,8 +12,8 @@
 
 #include <halfbridge/bridge/dispatch/function_schema.h>
 #include <halfbridge/bridge/dispatch/stack.h>
-#include <halfbridge/bridge/sym_int.h>
 #include <halfbridge/dispatch_key_set.h>
+#include <halfbridge/sym_int.h>
 
 namespace hb {
 template <>

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <iosfwd>
 #include <optional>
-#include <ostream>
 
 #include <halfbridge/array_ref.h>
+#include <halfbridge/macros.h>
 
 namespace hb {
 
@@ -19,6 +21,11 @@ class SymInt {
   std::optional<int64_t> maybe_as_int() const { return value_; }
   bool is_symbolic() const { return false; }
   bool is_heap_allocated() const { return false; }
+  bool has_hint() const { return true; }
+  bool is_same(const SymInt& other) const { return value_ == other.value_; }
+  SymInt clone() const { return *this; }
+  SymInt min(const SymInt& other) const { return std::min(value_, other.value_); }
+  SymInt max(const SymInt& other) const { return std::max(value_, other.value_); }
   SymInt& operator+=(int64_t other) { return value_ += other, *this; }
   SymInt& operator-=(int64_t other) { return value_ -= other, *this; }
   SymInt& operator*=(int64_t other) { return value_ *= other, *this; }
@@ -27,6 +34,6 @@ class SymInt {
   int64_t value_;
 };
 using SymIntArrayRef = ArrayRef<SymInt>;
-inline std::ostream& operator<<(std::ostream& out, const SymInt& value) { return out << value.expect_int(); }
+HB_API std::ostream& operator<<(std::ostream& out, const SymInt& value);
 
 }  // namespace hb
