@@ -254,6 +254,7 @@ def stale_substitutes(names):
 def absent_limits(names):
     """Names of limits.tsv that should compile and do not."""
     wanted = [n.replace("[ac]*", root) for r in names.limits if r["state"] != "missing" and "::" in r["name"]
+              if not r["name"].startswith("torch::Tensor::")  # methods, which names.tsv has
               if r["state"] == "compiles" or "*" not in r["name"] for n in [r["name"]] for root in (("at", "c10") if "[ac]*" in n else ("",))]
     for i in sorted(failing_lines(["namespace n%d { using ::%s; }" % (i, n) for i, n in enumerate(wanted)], HEADERS + OWN_HEADERS + LIMITED_HEADERS)):
         yield "limits.tsv: %s does not compile" % wanted[i]

@@ -89,10 +89,11 @@ TEST_F(PortTree, TellsTensorsFromOtherObjects) {
   write("a.cpp",
         "struct Grid { int to_sparse_csr(); };\n"
         "void f(torch::Tensor t, Grid g, std::vector<torch::Tensor> v, std::map<int, int> m) {\n"
-        "  t.to_sparse_csr(); g.to_sparse_csr(); v[0].crow_indices(); m.values(); (t + 1).to_mkldnn();\n"
+        "  t.to_sparse_csr(); g.to_sparse_csr(); v[0].crow_indices(); m.values(); (t + 1).ccol_indices();\n"
+        "  t.to_mkldnn();\n"
         "}\n");
-  EXPECT_EQ(names(),
-            (std::vector<std::string>{"torch::Tensor", "!.crow_indices()", "!.to_mkldnn()", "!.to_sparse_csr()"}));
+  EXPECT_EQ(names(), (std::vector<std::string>{"torch::Tensor", "!.ccol_indices()", "!.crow_indices()", ".to_mkldnn()",
+                                               "!.to_sparse_csr()"}));
   const Uses uses = find_uses(root_.string());
   const auto sparse =
       std::find_if(uses.all.begin(), uses.all.end(), [](const Use& u) { return u.name == ".to_sparse_csr()"; });

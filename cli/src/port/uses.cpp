@@ -194,7 +194,10 @@ class Finder {
   void add_method(size_t source, const Token& token, Use::Kind kind, const std::string& name, Support support,
                   bool sure) {
     const bool has = support == Support::supported;
-    add(source, token, {kind, "." + name + "()", has, sure, has ? "" : std::string(names_.instead(name)), {}});
+    Use use{kind, "." + name + "()", has, sure, has ? "" : std::string(names_.instead(name)), {}};
+    if (const Limit* limit = kind == Use::tensor_method && has ? names_.limit("torch::Tensor::" + name) : nullptr)
+      if (limit->compiles) use.limit = limit->text;
+    add(source, token, std::move(use));
   }
 
   const Tree& tree_;

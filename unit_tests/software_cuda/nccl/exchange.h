@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -24,7 +25,8 @@ inline std::string new_folder() {
   return pattern;
 }
 
-/// A folder that the ranks of a communicator share. A rank holds a lock on a file of its own while it lives.
+/// A folder that the ranks of a communicator share. A rank holds a lock on a file of its own while it lives, and takes
+/// the file away when it leaves in good order.
 class Exchange {
  public:
   Exchange(std::string folder, int rank, int size) : folder_(std::move(folder)), rank_(rank), size_(size) {
@@ -34,7 +36,7 @@ class Exchange {
     std::rename(draft.c_str(), alive_file(rank).c_str());
   }
   ~Exchange() {
-    put("left" + std::to_string(rank_), "", 0);
+    unlink(alive_file(rank_).c_str());
     close(lock_);
     if (last("left")) {
       std::error_code ignored;
@@ -68,14 +70,13 @@ class Exchange {
     close(fd);
     return all;
   }
-  /// Whether a rank that had come is gone, and not in good order.
+  /// Whether a rank that had come is gone, and not in good order. What it left is looked at once its lock is free: it
+  /// may be leaving meanwhile.
   bool dead(int rank) const {
     const int fd = open(alive_file(rank).c_str(), O_RDWR | O_CLOEXEC);
-    if (fd < 0 || there("left" + std::to_string(rank))) {
-      if (fd >= 0) close(fd);
-      return false;
-    }
-    const bool gone = flock(fd, LOCK_EX | LOCK_NB) == 0;
+    if (fd < 0) return false;
+    struct stat file = {};
+    const bool gone = flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &file) == 0 && file.st_nlink > 0;
     close(fd);
     return gone;
   }
