@@ -47,7 +47,7 @@ std::string tables() {
   out << "\n| function | CPU | CUDA |\n| --- | --- | --- |\n";
   for (const auto& [name, classes] : listed)
     out << "| `" << name << "` | " << text(classes.first) << " | " << text(classes.second) << " |\n";
-  out << "\nIn tables of functions and as it is in both lists: " << as_it_is.str() << ".\n\n";
+  out << "\nFunctions that declare themselves \"as it is\" in both lists: " << as_it_is.str() << ".\n\n";
   return out.str();
 }
 
