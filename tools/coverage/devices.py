@@ -20,10 +20,10 @@ MOST_MISSING = 0.03
 
 HEAD = """# Functions, dtypes and devices
 
-Written by `tools/coverage/devices.py`, do not edit. For each operator of the namespace `aten` the program `operator_table` looks for arguments
-of a dtype that the CPU computes, and gives the same to a CUDA device: here the software device ([cuda.md](cuda.md)), on which all
-kernels run but which is no GPU. `+`: both compute it (whether they agree other tests say); `-`: the CPU alone; empty: neither, or no
-arguments were found.
+`tools/coverage/devices.py` writes this page: do not edit. For each operator of the namespace `aten` and each dtype, the program
+`operator_table` searches for arguments that the CPU accepts, and passes the same to a CUDA device: here the software device
+([cuda.md](cuda.md)), which runs all kernels but is no GPU. `+`: both compute it (other tests check that they agree); `-`: only the
+CPU does; empty: neither does, or no arguments were found.
 
 """
 
@@ -56,7 +56,7 @@ def page(rows, uncalled):
     for name, row in sorted(rows.items()):
         cells = ["" if d not in row else "+" if row[d] == "yes" else "-" for d in DTYPES]
         text.append(f"| `{name}` | " + " | ".join(cells) + " |\n")
-    text += ["\nFunctions for which the program finds no arguments: ", ", ".join(f"`{n}`" for n in uncalled), ".\n"]
+    text += ["\nThe program finds no arguments for these functions: ", ", ".join(f"`{n}`" for n in uncalled), ".\n"]
     return "".join(text), len(missing) / max(pairs, 1), missing
 
 
