@@ -8,7 +8,8 @@ ThreadLocalState::ThreadLocalState()
       inference_(InferenceMode::is_enabled()),
       cache_(autocast::is_autocast_cache_enabled()),
       cpu_{autocast::is_autocast_enabled(kCPU), autocast::get_autocast_dtype(kCPU)},
-      cuda_{autocast::is_autocast_enabled(kCUDA), autocast::get_autocast_dtype(kCUDA)} {}
+      cuda_{autocast::is_autocast_enabled(kCUDA), autocast::get_autocast_dtype(kCUDA)},
+      recorded_(get_record_function_tls_()) {}
 
 void ThreadLocalState::setThreadLocalState(const ThreadLocalState& state) {
   GradMode::set_enabled(state.grad_);
@@ -18,6 +19,7 @@ void ThreadLocalState::setThreadLocalState(const ThreadLocalState& state) {
     autocast::set_autocast_enabled(type, wanted.enabled);
     autocast::set_autocast_dtype(type, wanted.dtype);
   }
+  set_record_function_tls_(state.recorded_);
 }
 
 }  // namespace api

@@ -7,6 +7,7 @@
 #include "autograd/watch.h"
 #include "core/warnings.h"
 #include "core/watch_call.h"
+#include "core/watch_threads.h"
 #include "gpu_steps.h"
 #include "ops/nn/mask_watch.h"
 #include "optim/step_observer.h"
@@ -29,6 +30,7 @@ constexpr int kTooOften = 4;  // recordings without a replay between them
 }  // namespace
 
 bool watched() {
+  settle_watchers_of_thread();
   return functions_watched() || GraphWatchers::any() || Watchers<MaskWatcher>::any() ||
          Watchers<BackwardScaling>::any() || bridge::optim::StepWatchers::any() ||
          Watchers<bridge::optim::StepObserver>::any();

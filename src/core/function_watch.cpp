@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 
 #include <halfbridge/error.h>
 
+#include "core/watch_threads.h"
 #include "core/watchers.h"
 
 namespace hb {
 
-thread_local constinit uint8_t front::active = 0;
+// A thread's first function takes the way of those that are watched, where it learns who watches new threads.
+thread_local constinit uint8_t front::active = front::kWatched;
 
 namespace {
 
@@ -21,16 +24,40 @@ std::string plain_name(std::string_view function) {
   return std::string(function);
 }
 
+using WatcherList = std::array<const FunctionWatcher*, 8>;
+
+void replace(WatcherList& list, const FunctionWatcher* from, const FunctionWatcher* to) {
+  const auto place = std::find(list.begin(), list.end(), from);
+  HB_CHECK(place != list.end(), "[watch_functions] expected at most ", list.size(), " watchers of a thread");
+  *place = to;
+}
+
+// Who sees the functions of threads that have called none yet.
+struct NewThreads {
+  std::mutex mutex;
+  WatcherList watchers{};
+};
+NewThreads& new_threads() {
+  static NewThreads& only = *new NewThreads;  // threads may begin while the process ends
+  return only;
+}
+
 // Who sees the functions of a thread. The pointers are compared, never followed: a watcher may be gone.
 struct Sight {
-  std::array<const FunctionWatcher*, 8> watchers{};
+  WatcherList watchers{};
+  bool settled = false;      // it knows who watches new threads
   bool within_call = false;  // of what a function calls in its turn nothing is seen
+
+  void settle() {
+    if (settled) return;
+    settled = true;
+    const std::lock_guard lock(new_threads().mutex);
+    watchers = new_threads().watchers;
+  }
 
   bool has(const FunctionWatcher* w) const { return std::find(watchers.begin(), watchers.end(), w) != watchers.end(); }
   void replace(const FunctionWatcher* from, const FunctionWatcher* to) {
-    const auto place = std::find(watchers.begin(), watchers.end(), from);
-    HB_CHECK(place != watchers.end(), "[watch_functions] expected at most ", watchers.size(), " watchers of a thread");
-    *place = to;
+    hb::replace(watchers, from, to);
     show();
   }
   void show() const {
@@ -45,10 +72,26 @@ thread_local constinit Sight sight;
 }  // namespace
 
 void watch_functions(const FunctionWatcher& watcher, bool on) {
+  settle_watchers_of_thread();
   if (sight.has(&watcher) == on) return;
   sight.replace(on ? nullptr : &watcher, on ? &watcher : nullptr);
 }
-bool watches_functions(const FunctionWatcher& watcher) { return sight.has(&watcher); }
+bool watches_functions(const FunctionWatcher& watcher) {
+  sight.settle();
+  return sight.has(&watcher);
+}
+
+void watch_new_threads(const FunctionWatcher& watcher, bool on) {
+  const std::lock_guard lock(new_threads().mutex);
+  WatcherList& list = new_threads().watchers;
+  if ((std::find(list.begin(), list.end(), &watcher) != list.end()) == on) return;
+  replace(list, on ? nullptr : &watcher, on ? &watcher : nullptr);
+}
+void settle_watchers_of_thread() {
+  if (sight.settled) return;
+  sight.settle();
+  sight.show();
+}
 
 struct WatchedCall::Told {
   struct One {
@@ -61,6 +104,7 @@ struct WatchedCall::Told {
 
 WatchedCall::WatchedCall(const char* function, const char* parameters)
     : name(plain_name(function)), told_(std::make_unique<Told>()), parameters_(parameters) {
+  sight.settle();
   sight.within_call = true;
   sight.show();
 }

@@ -1,3 +1,3 @@
 #pragma once
-#include <halfbridge/bridge/profiler.h>
+#include <halfbridge/bridge/record_function.h>
 #include <torch/types.h>

@@ -20,6 +20,7 @@ std::string KinetoEvent::name() const {
 }
 
 uint8_t KinetoEvent::scope() const {
+  using bridge::RecordScope;
   return static_cast<uint8_t>(event_.kind == hb::profiler::EventKind::function   ? RecordScope::FUNCTION
                               : event_.kind == hb::profiler::EventKind::gradient ? RecordScope::BACKWARD_FUNCTION
                                                                                  : RecordScope::USER_SCOPE);
@@ -38,7 +39,7 @@ void prepareProfiler(const ProfilerConfig& config, const std::set<ActivityType>&
 }
 
 void enableProfiler(const ProfilerConfig& config, const std::set<ActivityType>& activities,
-                    const std::unordered_set<RecordScope>& scopes) {
+                    const std::unordered_set<bridge::RecordScope>& scopes) {
   if (!scopes.empty()) HB_NOT_SUPPORTED("[enableProfiler] scopes are not supported: every event is recorded");
   enableProfiler(config, activities);
 }

@@ -1,6 +1,6 @@
 #pragma once
-// LibTorch's profiler over hb::profiler: torch::autograd::profiler, RECORD_FUNCTION and RECORD_USER_SCOPE. What it sees
-// is the CPU's time of the thread that enabled it.
+// LibTorch's profiler over hb::profiler: torch::autograd::profiler. What it sees is the CPU's time of the thread that
+// enabled it.
 
 #include <iosfwd>
 #include <memory>
@@ -11,44 +11,11 @@
 #include <unordered_set>
 #include <vector>
 
+#include <halfbridge/bridge/record_function.h>
 #include <halfbridge/device.h>
 #include <halfbridge/profiler.h>
 
 namespace hb {
-
-/// What a recorded event is. The events here are FUNCTION, BACKWARD_FUNCTION and USER_SCOPE.
-enum class RecordScope : uint8_t {
-  FUNCTION,
-  BACKWARD_FUNCTION,
-  TORCHSCRIPT_FUNCTION,
-  KERNEL_FUNCTION_DTYPE,
-  CUSTOM_CLASS,
-  BUILD_FEATURE,
-  LITE_INTERPRETER,
-  USER_SCOPE,
-  STATIC_RUNTIME_OP,
-  STATIC_RUNTIME_MODEL,
-  NUM_SCOPES
-};
-
-/// A range that begins with before() and ends with the object, or with end().
-class RecordFunction {
- public:
-  explicit RecordFunction(RecordScope scope = RecordScope::FUNCTION) : scope_(scope) {}
-  bool isActive() const { return profiler::active(); }
-  bool needsInputs() const { return false; }
-  RecordScope scope() const { return scope_; }
-  void before(std::string_view name, int64_t /*sequence_number*/ = -1) { range_.emplace(name); }
-  template <class Inputs>
-  void before(std::string_view name, const Inputs& /*inputs*/, int64_t /*sequence_number*/ = -1) {
-    range_.emplace(name);
-  }
-  void end() { range_.reset(); }
-
- private:
-  RecordScope scope_;
-  std::optional<profiler::Range> range_;
-};
 
 namespace profiler::impl {
 
@@ -132,7 +99,7 @@ HB_API void prepareProfiler(const ProfilerConfig& config, const std::set<Activit
 /// Records the calling thread from now on. Throws for states and activities other than CPU's: KINETO or CPU with
 /// ActivityType::CPU.
 HB_API void enableProfiler(const ProfilerConfig& config, const std::set<ActivityType>& activities,
-                           const std::unordered_set<RecordScope>& scopes);
+                           const std::unordered_set<bridge::RecordScope>& scopes);
 HB_API void enableProfiler(const ProfilerConfig& config, const std::set<ActivityType>& activities);
 HB_API std::unique_ptr<ProfilerResult> disableProfiler();
 inline bool profilerEnabled() { return hb::profiler::active(); }
@@ -154,12 +121,3 @@ class HB_API RecordProfile {
 
 }  // namespace autodiff::profiler
 }  // namespace hb
-
-#define HB_RECORD_SCOPE(scope, fn)                  \
-  ::hb::RecordFunction hb_recorded_function(scope); \
-  if (hb_recorded_function.isActive()) hb_recorded_function.before(fn)
-/// A range until the end of the block; the inputs are not evaluated.
-#define RECORD_FUNCTION(fn, ...) HB_RECORD_SCOPE(::hb::RecordScope::FUNCTION, fn)
-#define RECORD_USER_SCOPE(fn) HB_RECORD_SCOPE(::hb::RecordScope::USER_SCOPE, fn)
-#define RECORD_USER_SCOPE_WITH_INPUTS(fn, inputs) HB_RECORD_SCOPE(::hb::RecordScope::USER_SCOPE, fn)
-#define RECORD_FUNCTION_WITH_SCOPE(scope, fn, ...) HB_RECORD_SCOPE(scope, fn)

@@ -5,12 +5,14 @@
 #include <utility>
 
 #include <halfbridge/autocast.h>
+#include <halfbridge/bridge/record_function.h>
 #include <halfbridge/grad_mode.h>
 
 namespace hb::bridge {
 inline namespace api {
 
-/// Gradient mode, inference mode and autocast (on the CPU and on CUDA) of the thread that makes it.
+/// Gradient mode, inference mode, autocast (on the CPU and on CUDA) and callbacks of RecordFunction of the thread that
+/// makes it.
 class HB_API ThreadLocalState {
  public:
   ThreadLocalState();
@@ -26,6 +28,7 @@ class HB_API ThreadLocalState {
   };
   bool grad_, inference_, cache_;
   Autocast cpu_, cuda_;
+  RecordFunctionTLS recorded_;
 };
 
 /// The modes of `state` on this thread until the end of the scope.

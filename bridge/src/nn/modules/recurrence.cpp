@@ -4,6 +4,7 @@
 
 #include "autocast/autocast.h"
 #include "core/recorder.h"
+#include "core/watch_threads.h"
 #include "ops/nn/lstm_layer.h"
 #include "ops/nn/rnn.h"
 
@@ -92,6 +93,7 @@ bool whole_in_half(const detail::RNNOptionsBase& o, const Tensor& input) {
 bool whole_layer(const detail::RNNOptionsBase& o, const Tensor& input, const std::vector<int64_t>& batch_sizes,
                  const State& state, const Weights& w) {
   if (!std::holds_alternative<enumtype::kLSTM>(o.mode()) || w.hr.defined()) return false;
+  settle_watchers_of_thread();
   if ((front::active & ~(capture::recorder() ? front::kWatched : 0)) != 0) return false;
   if (batch_sizes.front() != batch_sizes.back() || input.numel() == 0 || !input.is_floating_point()) return false;
   const auto fits = [&](const Tensor& t) {
