@@ -126,3 +126,20 @@ PARITY_CASE(tensor_records, scalars_and_generators) {
   auto copy = generator.clone();
   c.out("same numbers", torch::rand({3}, copy) - torch::rand({3}, generator));
 }
+
+PARITY_CASE(tensor_records, requires_grad_of_results) {
+  const Tensor x = c.leaf({2}), y = x * 2;
+  y.unsafeGetTensorImpl()->set_requires_grad(false);
+  c.value("requires_grad", y.requires_grad());
+  c.value("history", y.grad_fn() != nullptr);
+  struct Holder : torch::nn::Module {
+  } holder;
+  c.value("as a parameter", holder.register_parameter("p", y, false).requires_grad());
+  c.throws("requires_grad_", [&] { y.requires_grad_(false); });
+}
+
+PARITY_CASE(tensor_records, undefined) {
+  const Tensor none;
+  c.value("version", none._version());
+  c.value("memory format", static_cast<int64_t>(none.suggest_memory_format()));
+}

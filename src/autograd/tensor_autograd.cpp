@@ -226,6 +226,7 @@ void Tensor::set_data(const Tensor& new_data) const {
 }
 
 int64_t Tensor::_version() const {
+  if (!defined()) return 0;
   HB_CHECK(!impl().is_inference(), "[_version] Inference tensors do not track version counter.");
   return impl().version();
 }

@@ -40,6 +40,7 @@ bool Tensor::is_contiguous(MemoryFormat format) const {
 }
 
 MemoryFormat Tensor::suggest_memory_format() const {
+  if (!defined()) return MemoryFormat::Contiguous;
   TensorImpl& i = impl();
   if (!i.is_contiguous() && geometry::is_channels_last(i.sizes(), i.strides()))
     return geometry::channels_last_format(i.dim());

@@ -393,7 +393,7 @@ std::shared_ptr<ListData> list_of(const IValue& value) { return value.toList().d
 std::shared_ptr<DictData> dict_of(const IValue& value) { return value.toGenericDict().data(); }
 
 void missing_key(const IValue& key) {
-  throw std::out_of_range(detail::str("[Dict.at] expected a key of the dict, got ", key));
+  throw std::out_of_range(detail::str("[Dict.at] Argument passed to at() was not in the map. Got the key ", key));
 }
 
 }  // namespace ivalue

@@ -139,6 +139,23 @@ TEST(DataLoader, WorkersServeManyEpochs) {
   loader->join();
 }
 
+TEST(DataLoader, NeedsItsWorkersToBeginAgain) {
+  auto loader =
+      data::make_data_loader(Counted().map(data::transforms::Stack<>()), data::DataLoaderOptions(7).workers(2));
+  loader->begin();
+  loader->join();
+  loader->join();
+  try {
+    loader->begin();
+    FAIL() << "a loader without workers began";
+  } catch (const c10::Error& error) {
+    EXPECT_NE(std::string(error.what()).find("join() has ended them"), std::string::npos) << error.what();
+  }
+  auto alone = data::make_data_loader(Counted().map(data::transforms::Stack<>()), data::DataLoaderOptions(50));
+  alone->join();  // there was nobody to end
+  EXPECT_EQ(alone->begin()->target.numel(), 50);
+}
+
 TEST(DataLoader, ExceptionsThatAreNoStdExceptions) {
   struct Odd : data::datasets::Dataset<Odd> {
     data::Example<> get(size_t) override { throw 7; }

@@ -49,6 +49,7 @@ struct WorkerQueue::State {
   Queue<std::unique_ptr<Job>> results;
   std::map<size_t, std::unique_ptr<Job>> early;
   std::vector<std::thread> workers;
+  bool joined = false;
 };
 
 WorkerQueue::WorkerQueue(bool ordered) : state_(new State(ordered)) {}
@@ -59,6 +60,7 @@ void WorkerQueue::start(std::unique_ptr<Fetcher> fetcher) {
 }
 
 void WorkerQueue::push(std::unique_ptr<Job> job) {
+  HB_CHECK(!state_->joined, "[DataLoader] begin() needs the workers, and join() has ended them: make another loader");
   job->number = state_->next_job++;
   state_->jobs.push(std::move(job));
   ++state_->in_flight;
@@ -95,6 +97,7 @@ void WorkerQueue::join() {
   for (size_t i = 0; i < state_->workers.size(); ++i) state_->jobs.push(nullptr);
   for (auto& worker : state_->workers) worker.join();
   state_->workers.clear();
+  state_->joined = true;
 }
 
 }  // namespace detail

@@ -224,7 +224,7 @@ OrderedDict<std::string, std::shared_ptr<Module>> Module::named_children() const
 Tensor& Module::register_parameter(std::string name, Tensor tensor, bool requires_grad) {
   check_name("Parameter", name);
   if (tensor.defined())
-    tensor.set_requires_grad(requires_grad);
+    tensor.unsafeGetTensorImpl()->set_requires_grad(requires_grad);
   else if (requires_grad)
     hb::detail::warn("An undefined tensor cannot require grad. Ignoring the `requires_grad=true` function parameter.");
   return parameters_.insert(std::move(name), std::move(tensor));
