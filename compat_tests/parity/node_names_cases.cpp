@@ -166,3 +166,79 @@ PARITY_CASE(node_names, composed) {
                     ROW(torch::_upsample_bicubic2d_aa(x.view({1, 1, 3, 4}), {2, 2}, false)),
                     ROW(torch::channel_shuffle(x.view({1, 4, 3}), 2))});
 }
+
+// The nodes of gradients that are to be differentiated again.
+PARITY_CASE(node_names, second_gradients) {
+  const auto name = [&](const std::string& label, const Tensor& x, const std::function<Tensor(const Tensor&)>& f) {
+    const Tensor y = f(x);
+    const Tensor g = c.leaf(y.sizes().vec(), y.scalar_type());
+    const Tensor gradient = torch::autograd::grad({y}, {x}, {g}, std::nullopt, true)[0];
+    c.text(label, gradient.grad_fn() ? gradient.grad_fn()->name() : "none");
+  };
+#define SECOND(input, expression) name(#expression, input, [&](const Tensor& x) -> Tensor { return expression; })
+  const Tensor x = c.leaf_in(0.1, 0.9, {3, 4}), y = c.rand({3, 4}, torch::kFloat, 0.1, 0.9);
+  const Tensor line = c.leaf({2, 3, 6}), image = c.leaf({2, 3, 6, 6}), volume = c.leaf({1, 2, 4, 4, 4});
+  const Tensor classes = c.randint(0, 4, {3}, torch::kLong);
+  SECOND(x, torch::gelu(x));
+  SECOND(x, torch::gelu(x, "tanh"));
+  SECOND(x, torch::glu(x));
+  SECOND(x, torch::hardtanh(x));
+  SECOND(x, torch::relu6(x));
+  SECOND(x, torch::leaky_relu(x));
+  SECOND(x, torch::elu(x));
+  SECOND(x, torch::celu(x));
+  SECOND(x, torch::selu(x));
+  SECOND(x, torch::softplus(x));
+  SECOND(x, torch::hardswish(x));
+  SECOND(x, torch::softshrink(x));
+  SECOND(x, torch::hardshrink(x));
+  SECOND(x, torch::log_sigmoid(x));
+  SECOND(x, torch::silu(x));
+  SECOND(x, torch::mish(x));
+  SECOND(x, torch::logit(x));
+  SECOND(x, torch::prelu(x, y[0]));
+  SECOND(x, torch::relu(x));
+  SECOND(x, torch::threshold(x, 0.5, 1));
+  SECOND(x, x.softmax(1));
+  SECOND(x, x.log_softmax(1));
+  SECOND(x, torch::mse_loss(x, y));
+  SECOND(x, torch::smooth_l1_loss(x, y));
+  SECOND(x, torch::huber_loss(x, y));
+  SECOND(x, torch::binary_cross_entropy(x, y));
+  SECOND(x, torch::nll_loss(x, classes));
+  SECOND(image, torch::nll_loss2d(x, c.randint(0, 3, {2, 6, 6}, torch::kLong)));
+  SECOND(x, torch::embedding(x, c.randint(0, 3, {5}, torch::kLong)));
+  SECOND(x, torch::layer_norm(x, {4}));
+  SECOND(image, torch::max_pool2d(x, 2));
+  SECOND(image, torch::avg_pool2d(x, 2));
+  SECOND(volume, torch::max_pool3d(x, 2));
+  SECOND(volume, torch::avg_pool3d(x, 2));
+  SECOND(image, torch::adaptive_avg_pool2d(x, {2, 2}));
+  SECOND(volume, torch::adaptive_avg_pool3d(x, {2, 2, 2}));
+  SECOND(image, std::get<0>(torch::adaptive_max_pool2d(x, {2, 2})));
+  SECOND(volume, std::get<0>(torch::adaptive_max_pool3d(x, {2, 2, 2})));
+  SECOND(line, torch::reflection_pad1d(x, {1, 1}));
+  SECOND(image, torch::reflection_pad2d(x, {1, 1, 1, 1}));
+  SECOND(line, torch::replication_pad1d(x, {1, 1}));
+  SECOND(image, torch::replication_pad2d(x, {1, 1, 1, 1}));
+  SECOND(volume, torch::replication_pad3d(x, {1, 1, 1, 1, 1, 1}));
+  SECOND(line, torch::upsample_nearest1d(x, {8}));
+  SECOND(image, torch::upsample_nearest2d(x, {8, 8}));
+  SECOND(volume, torch::upsample_nearest3d(x, {8, 8, 8}));
+  SECOND(line, torch::upsample_linear1d(x, {8}, false));
+  SECOND(image, torch::upsample_bilinear2d(x, {8, 8}, false));
+  SECOND(image, torch::upsample_bicubic2d(x, {8, 8}, false));
+  SECOND(volume, torch::upsample_trilinear3d(x, {8, 8, 8}, false));
+  SECOND(image, torch::conv2d(x, c.randn({4, 3, 3, 3})));
+  SECOND(x, x.index_select(0, torch::tensor({0, 2})));
+  SECOND(x, x.gather(0, torch::tensor({{0, 2}})));
+  SECOND(x, x.select(0, 1));
+  SECOND(x, x.slice(0, 1, 3));
+  SECOND(x, x.diagonal());
+  SECOND(x, x.unfold(0, 2, 1));
+  SECOND(x, x.cumsum(0));
+  SECOND(x, x.masked_select(y > 0.5));
+  SECOND(x, std::get<0>(x.max(0)));
+  SECOND(x, std::get<0>(x.sort(0)));
+#undef SECOND
+}

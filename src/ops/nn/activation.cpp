@@ -23,12 +23,13 @@ void check_floating(const char* name, const Tensor& x) {
            "': expected a floating tensor");
 }
 
-/// Runs a fused gradient; where a graph is being made, gives the composed form, which has a history of its own.
+/// Runs a fused gradient; where a graph is being made, gives the composed form, which has a history of its own. `node`:
+/// its node's name, null where LibTorch composes the gradient too.
 template <class Composed>
-Tensor fused(const char* name, const FormulaKernel& formula, const Tensor& g, const Tensor& x, ArrayRef<double> p,
-             const Composed& composed) {
-  if (needs_grad(g, x)) return composed();
-  return floating_op(name, formula, {g, x}, p);
+Tensor fused(const char* name, const char* node, const FormulaKernel& formula, const Tensor& g, const Tensor& x,
+             ArrayRef<double> p, const Composed& composed) {
+  if (!needs_grad(g, x)) return floating_op(name, formula, {g, x}, p);
+  return node ? named(node, composed(), g) : composed();
 }
 
 /// As a factor of a gradient.
@@ -37,12 +38,12 @@ Tensor as_factor(const Tensor& condition, const Tensor& like) { return condition
 }  // namespace
 
 Tensor tanh_backward(const Tensor& g, const Tensor& y) {
-  return fused("tanh_backward", tanh_backward_formula, g, y, {},
-               [&] { return named("TanhBackwardBackward0", g * (1 - y * y), g); });
+  return fused("tanh_backward", "TanhBackwardBackward0", tanh_backward_formula, g, y, {},
+               [&] { return g * (1 - y * y); });
 }
 Tensor sigmoid_backward(const Tensor& g, const Tensor& y) {
-  return fused("sigmoid_backward", sigmoid_backward_formula, g, y, {},
-               [&] { return named("SigmoidBackwardBackward0", g * ((1 - y) * y), g); });
+  return fused("sigmoid_backward", "SigmoidBackwardBackward0", sigmoid_backward_formula, g, y, {},
+               [&] { return g * ((1 - y) * y); });
 }
 Tensor threshold_backward(const Tensor& g, const Tensor& x, const Scalar& threshold) {
   const double p[] = {threshold.toDouble()};
@@ -56,31 +57,32 @@ Tensor threshold_backward(const Tensor& g, const Tensor& x, const Scalar& thresh
   return out;
 }
 Tensor silu_backward(const Tensor& g, const Tensor& x) {
-  return fused("silu_backward", silu_backward_formula, g, x, {}, [&] {
+  return fused("silu_backward", nullptr, silu_backward_formula, g, x, {}, [&] {
     const Tensor s = sigmoid(x);
     return g * (s * (1 + x * (1 - s)));
   });
 }
 Tensor ops::log_sigmoid_backward(const Tensor& g, const Tensor& x) {
-  return fused("log_sigmoid_backward", log_sigmoid_backward_formula, g, x, {}, [&] { return g * sigmoid(neg(x)); });
+  return fused("log_sigmoid_backward", "LogSigmoidBackwardBackward0", log_sigmoid_backward_formula, g, x, {},
+               [&] { return g * sigmoid(neg(x)); });
 }
 Tensor ops::logit_backward(const Tensor& g, const Tensor& x, double low, double high, double outside) {
   const double p[] = {low, high, outside};
-  return fused("logit_backward", logit_backward_formula, g, x, p,
+  return fused("logit_backward", nullptr, logit_backward_formula, g, x, p,
                [&] { return where((x < low).logical_or(x > high), Scalar(outside), g / (x * (1 - x))); });
 }
 Tensor mish_backward(const Tensor& g, const Tensor& x) {
-  return fused("mish_backward", mish_backward_formula, g, x, {}, [&] {
+  return fused("mish_backward", nullptr, mish_backward_formula, g, x, {}, [&] {
     const Tensor t = tanh(softplus(x)), s = sigmoid(x);
     return g * (t + x * (s * (1 - t * t)));
   });
 }
 Tensor hardsigmoid_backward(const Tensor& g, const Tensor& x) {
-  return fused("hardsigmoid_backward", hardsigmoid_backward_formula, g, x, {},
+  return fused("hardsigmoid_backward", "HardsigmoidBackwardBackward0", hardsigmoid_backward_formula, g, x, {},
                [&] { return g * as_factor(logical_and(x > -3, x < 3), g) / 6; });
 }
 Tensor hardswish_backward(const Tensor& g, const Tensor& x) {
-  return fused("hardswish_backward", hardswish_backward_formula, g, x, {}, [&] {
+  return fused("hardswish_backward", "HardswishBackwardBackward0", hardswish_backward_formula, g, x, {}, [&] {
     const Tensor middle = g * (x / 3 + 0.5);
     return where(x <= -3, Scalar(0), where(x < 3, middle, g));
   });
@@ -93,7 +95,7 @@ Tensor leaky_relu_backward(const Tensor& g, const Tensor& x, const Scalar& negat
            "[leaky_relu_backward] In-place leakyReLu backward calculation is "
            "triggered with a negative slope which is not supported.");
   const double p[] = {negative_slope.toDouble()};
-  return fused("leaky_relu_backward", leaky_relu_backward_formula, g, x, p,
+  return fused("leaky_relu_backward", "LeakyReluBackwardBackward0", leaky_relu_backward_formula, g, x, p,
                [&] { return where(x > 0, g, g * negative_slope); });
 }
 
@@ -120,7 +122,7 @@ struct Elu {
 
 Tensor elu_backward(const Tensor& g, const Tensor& x, const Elu& e) {
   const double p[] = {e.low, e.high, e.inner};
-  return fused("elu_backward", elu_backward_formula, g, x, p,
+  return fused("elu_backward", "EluBackwardBackward0", elu_backward_formula, g, x, p,
                [&] { return where(x <= 0, g * (exp(x * e.inner) * (e.low * e.inner)), g * e.high); });
 }
 
@@ -177,7 +179,8 @@ Tensor gelu_slope(const Tensor& x, bool by_tanh) {
 
 Tensor gelu_backward(const Tensor& g, const Tensor& x, std::string_view approximate) {
   const bool by_tanh = is_tanh("gelu_backward", approximate);
-  return fused("gelu_backward", by_tanh ? gelu_tanh_backward_formula : gelu_erf_backward_formula, g, x, {},
+  return fused("gelu_backward", "GeluBackwardBackward0",
+               by_tanh ? gelu_tanh_backward_formula : gelu_erf_backward_formula, g, x, {},
                [&] { return g * gelu_slope(x, by_tanh); });
 }
 
@@ -199,7 +202,7 @@ namespace {
 
 Tensor softplus_backward(const Tensor& g, const Tensor& x, double beta, double threshold) {
   const double p[] = {beta, threshold};
-  return fused("softplus_backward", softplus_backward_formula, g, x, p,
+  return fused("softplus_backward", "SoftplusBackwardBackward0", softplus_backward_formula, g, x, p,
                [&] { return where(x * beta > threshold, g, g * sigmoid(x * beta)); });
 }
 
@@ -223,24 +226,31 @@ namespace {
 
 Tensor inside_gradient(const Tensor& g, const Tensor& x, double low, double high) {
   const double p[] = {low, high, 1};
-  return fused("hardtanh_backward", inside_formula, g, x, p,
+  return fused("hardtanh_backward", "HardtanhBackwardBackward0", inside_formula, g, x, p,
                [&] { return g * as_factor(logical_and(x > low, x < high), g); });
 }
 
-Tensor shrink_gradient(const Tensor& g, const Tensor& x, double lambd) {
+Tensor shrink_gradient(const char* node, const Tensor& g, const Tensor& x, double lambd) {
   const double p[] = {lambd};
-  return fused("shrink_backward", shrink_backward_formula, g, x, p,
+  return fused("shrink_backward", node, shrink_backward_formula, g, x, p,
                [&] { return g * as_factor(logical_or(x<-lambd, x> lambd), g); });
 }
 
-Tensor shrink(const char* name, const char* node, const FormulaKernel& formula, const Tensor& self,
+struct ShrinkNodes {
+  const char *first, *second;
+};
+constexpr ShrinkNodes soft = {"SoftshrinkBackward0", "SoftshrinkBackwardBackward0"},
+                      hard = {"HardshrinkBackward0", "HardshrinkBackwardBackward0"};
+
+Tensor shrink(const char* name, const ShrinkNodes& nodes, const FormulaKernel& formula, const Tensor& self,
               const Scalar& lambd) {
   check_floating(name, self);
   const double p[] = {lambd.toDouble()};
   Tensor out = floating_op(name, formula, {self}, p);
   if (needs_grad(self))
-    record(node, out, {&self}, {SavedTensor::input(self)},
-           [l = p[0]](Backward& b, auto& s) { return gradients(shrink_gradient(b.grad(), s[0], l)); });
+    record(nodes.first, out, {&self}, {SavedTensor::input(self)}, [l = p[0], &nodes](Backward& b, auto& s) {
+      return gradients(shrink_gradient(nodes.second, b.grad(), s[0], l));
+    });
   return out;
 }
 
@@ -272,12 +282,12 @@ Tensor softshrink(const Tensor& self, const Scalar& lambd) {
       !self.is_floating_point() || (lambd.toDouble() >= 0 && lambd.toDouble() <= largest_finite(self.scalar_type())),
       "[softshrink] lambda must be in range [0, ", largest_finite(self.scalar_type()), "] for input dtype ",
       toString(self.scalar_type()), ", but found ", lambd);
-  return shrink("softshrink", "SoftshrinkBackward0", softshrink_formula, self, lambd);
+  return shrink("softshrink", soft, softshrink_formula, self, lambd);
 }
 Tensor hardshrink(const Tensor& self, const Scalar& lambd) {
   HB_FUNCTION(hardshrink, self, lambd);
   check_value_fits("hardshrink", self.scalar_type(), lambd);
-  return shrink("hardshrink", "HardshrinkBackward0", hardshrink_formula, self, lambd);
+  return shrink("hardshrink", hard, hardshrink_formula, self, lambd);
 }
 Tensor threshold(const Tensor& self, const Scalar& threshold, const Scalar& value) {
   HB_FUNCTION(hb::threshold, self, threshold, value);
@@ -340,30 +350,6 @@ Tensor& rrelu_with_noise_(Tensor& self, Tensor& noise, const Scalar& lower, cons
 }
 Tensor& gelu_(Tensor& self, std::string_view approximate) {
   return inplace("gelu_", self, [&](const Tensor& x) { return gelu(x, approximate); });
-}
-
-Tensor prelu(const Tensor& self, const Tensor& weight) {
-  HB_AUTOCAST(prelu, half, half, self, weight);
-  check_floating("prelu", self);
-  HB_CHECK(self.scalar_type() == weight.scalar_type(), "[prelu] expected a weight of dtype ",
-           toString(self.scalar_type()), ", got ", toString(weight.scalar_type()));
-  HB_CHECK(weight.dim() <= 1, "[prelu] Expected `weight` to be a scalar or 1D tensor, but got: ndim = ", weight.dim());
-  Tensor slope = weight;
-  if (weight.numel() != 1) {
-    HB_CHECK(self.dim() > 0, "[prelu] Not allow zero-dim input tensor.");
-    const int64_t channels = self.dim() > 1 ? self.size(1) : 1;
-    HB_CHECK(weight.numel() == channels,
-             "[prelu] Mismatch of parameter numbers and input channel size. Found parameter numbers = ", weight.numel(),
-             " and channel size = ", channels);
-    std::vector<int64_t> shape(self.dim(), 1);
-    shape[1] = channels;
-    slope = weight.reshape(shape);
-  } else {
-    slope = weight.reshape(IntArrayRef());
-  }
-  if (needs_grad(self) || needs_grad(slope))
-    return named("PreluKernelBackward0", where(self > 0, self, self * slope), self);
-  return floating_op("prelu", prelu_formula, {self, slope});
 }
 
 // --- in-place forms

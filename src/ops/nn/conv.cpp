@@ -7,6 +7,7 @@
 
 #include "autocast/autocast.h"
 #include "autograd/destination.h"
+#include "autograd/named.h"
 #include "autograd/record.h"
 #include "backend/gemm.h"
 #include "ops/common/layout.h"
@@ -198,9 +199,9 @@ variable_list convolution_gradients(Backward& b, const Tensor& x, const Tensor& 
   const Tensor& g = b.grad();
   Tensor dx, dw, db;
   if (GradMode::is_enabled()) {
-    if (b.needs(0)) dx = differentiable_input_gradient(g, x, w, c);
+    if (b.needs(0)) dx = named("ConvolutionBackwardBackward0", differentiable_input_gradient(g, x, w, c), g);
     if (b.needs(1)) dw = differentiable_weight_gradient(g, x, w, c);
-    if (b.needs(2)) db = bias_gradient(g);
+    if (b.needs(2)) db = named("ConvolutionBackwardBackward0", bias_gradient(g), g);
     return {dx, dw, db};
   }
   if (b.needs(0)) dx = input_gradient(g, x, weight.defined() ? weight : in_kernels_order(w), c);
@@ -217,7 +218,7 @@ Tensor differentiable_weight_gradient(const Tensor& g, const Tensor& x, const Te
   Tensor dw, db;
   weight_gradient(g.detach(), x.detach(), w, c, false, dw, db);
   if (needs_grad(g, x)) {
-    record("ConvolutionBackwardWeight", dw, {&g, &x}, {SavedTensor::input(g), SavedTensor::input(x)},
+    record("ConvolutionBackwardBackward0", dw, {&g, &x}, {SavedTensor::input(g), SavedTensor::input(x)},
            [c](Backward& b, auto& s) -> variable_list {
              // dw is bilinear in g and x: each gets the convolution with the gradient of dw in the weight's place.
              const int n = c.p.dims;

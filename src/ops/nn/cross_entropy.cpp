@@ -2,6 +2,7 @@
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
+#include "autograd/named.h"
 #include "autograd/record.h"
 #include "backend/loss.h"
 #include "core/empty_contiguous.h"
@@ -72,7 +73,8 @@ Tensor nll_gradient_composed(const Tensor& g, const Tensor& x, const Tensor& tar
     nll_backward_kernel(x.device())(x.scalar_type(), o.loss, slope.impl().visible_data(), one.impl().visible_data());
     if (l.reduction == loss_reduction::Mean) slope = slope / total;
   }
-  return slope * (l.reduction == loss_reduction::None ? g.unsqueeze(class_dim(x)) : g);
+  const char* node = x.dim() > 2 ? "NllLoss2DBackwardBackward0" : "NllLossBackwardBackward0";
+  return named(node, slope * (l.reduction == loss_reduction::None ? g.unsqueeze(class_dim(x)) : g), g);
 }
 
 variable_list nll_gradient(Backward& b, const Tensor& x, const Tensor& target, const Tensor& weight,

@@ -2,6 +2,7 @@
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
+#include "autograd/named.h"
 #include "autograd/record.h"
 #include "ops/elementwise/elementwise_op.h"
 
@@ -12,7 +13,7 @@ Tensor gradient(const Tensor& g, const Tensor& x, int64_t dim) {
   const auto halves = x.chunk(2, dim);
   if (needs_grad(g, x)) {
     const Tensor s = sigmoid(halves[1]);
-    return cat({g * s, g * halves[0] * (s * (1 - s))}, dim);
+    return named("GluBackwardBackward0", cat({g * s, g * halves[0] * (s * (1 - s))}, dim), g);
   }
   const Tensor out = empty_like(x, MemoryFormat::Contiguous);
   const auto parts = out.chunk(2, dim);

@@ -2,6 +2,7 @@
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
+#include "autograd/named.h"
 #include "autograd/record.h"
 #include "backend/norm.h"
 #include "ops/common/layout.h"
@@ -34,7 +35,7 @@ variable_list composed_gradients(Backward& b, const Tensor& x, const Tensor& wei
   if (b.needs(0)) {
     dx = scaled - normal * (scaled * normal).mean(last, true);
     if (!rms) dx = dx - scaled.mean(last, true);
-    dx = dx * r;
+    dx = rms ? dx * r : named("NativeLayerNormBackwardBackward0", dx * r, g);
   }
   if (b.needs(1)) dw = over_rows(g * normal);
   if (b.needs(2)) db = over_rows(g);

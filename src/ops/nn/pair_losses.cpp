@@ -2,6 +2,7 @@
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
+#include "autograd/named.h"
 #include "autograd/record.h"
 #include "backend/loss.h"
 #include "ops/common/layout.h"
@@ -42,6 +43,22 @@ Tensor target_slope(PairLoss kind, const Tensor& a, const Tensor& b, double para
   }
 }
 
+/// What the node of the first gradient is called; null where LibTorch composes it.
+const char* node_of_gradient(PairLoss kind) {
+  switch (kind) {
+    case PairLoss::mse:
+      return "MseLossBackwardBackward0";
+    case PairLoss::smooth_l1:
+      return "SmoothL1LossBackwardBackward0";
+    case PairLoss::huber:
+      return "HuberLossBackwardBackward0";
+    case PairLoss::bce:
+      return "BinaryCrossEntropyBackwardBackward0";
+    default:
+      return nullptr;
+  }
+}
+
 std::optional<double> scale_of(int64_t reduction, int64_t n) {
   if (reduction == loss_reduction::None) return std::nullopt;
   return reduction == loss_reduction::Mean ? 1.0 / static_cast<double>(n) : 1.0;
@@ -56,7 +73,11 @@ variable_list gradients(Backward& b, PairLoss kind, double param, int64_t reduct
   if (b.needs(1) && !fused_dy)
     dy = g * (scale ? target_slope(kind, x, y, param) * *scale : target_slope(kind, x, y, param));
   if (!b.needs(0) && !fused_dy) return {dx, dy};
-  if (GradMode::is_enabled()) return {g * (scale ? slope(kind, x, y, param) * *scale : slope(kind, x, y, param)), dy};
+  if (GradMode::is_enabled()) {
+    dx = g * (scale ? slope(kind, x, y, param) * *scale : slope(kind, x, y, param));
+    const char* node = node_of_gradient(kind);
+    return {node ? named(node, dx, g) : dx, dy};
+  }
   dx = ops::empty_in_order_of(x, x.scalar_type());
   const Tensor a = ops::in_order_of(dx, x), t = ops::in_order_of(dx, y), grad = scale ? g : ops::in_order_of(dx, g);
   if (dx.numel())

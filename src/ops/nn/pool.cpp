@@ -153,41 +153,55 @@ DimVector output_sizes(const Tensor& x, const PoolWindows& w) {
 }
 
 // Names of nodes for one, two and three dimensions.
-using NodeNames = const char* const[3];
-constexpr NodeNames kAverage{"SqueezeBackward1", "AvgPool2DBackward0", "AvgPool3DBackward0"};
-constexpr NodeNames kAdaptiveAverage{"SqueezeBackward1", "AdaptiveAvgPool2DBackward0", "AdaptiveAvgPool3DBackward0"};
-constexpr NodeNames kLargest{"SqueezeBackward1", "MaxPool2DWithIndicesBackward0", "MaxPool3DWithIndicesBackward0"};
-constexpr NodeNames kAdaptiveLargest{"SqueezeBackward1", "AdaptiveMaxPool2DBackward0", "AdaptiveMaxPool3DBackward0"};
-const char* node_name(NodeNames& names, const Tensor& x) { return names[x.dim() - 3]; }
+struct NodeNames {
+  const char *forward[3], *gradient[3];
+};
+constexpr NodeNames kAverage{
+    {"SqueezeBackward1", "AvgPool2DBackward0", "AvgPool3DBackward0"},
+    {"AvgPool2DBackwardBackward0", "AvgPool2DBackwardBackward0", "AvgPool3DBackwardBackward0"}};
+constexpr NodeNames kAdaptiveAverage{
+    {"SqueezeBackward1", "AdaptiveAvgPool2DBackward0", "AdaptiveAvgPool3DBackward0"},
+    {"AdaptiveAvgPool2DBackwardBackward0", "AdaptiveAvgPool2DBackwardBackward0", "AdaptiveAvgPool3DBackwardBackward0"}};
+constexpr NodeNames kLargest{{"SqueezeBackward1", "MaxPool2DWithIndicesBackward0", "MaxPool3DWithIndicesBackward0"},
+                             {"MaxPool2DWithIndicesBackwardBackward0", "MaxPool2DWithIndicesBackwardBackward0",
+                              "MaxPool3DWithIndicesBackwardBackward0"}};
+constexpr NodeNames kAdaptiveLargest{
+    {"SqueezeBackward1", "AdaptiveMaxPool2DBackward0", "AdaptiveMaxPool3DBackward0"},
+    {"AdaptiveMaxPool2DBackwardBackward0", "AdaptiveMaxPool2DBackwardBackward0", "AdaptiveMaxPool3DBackwardBackward0"}};
+const char* node_name(const NodeNames& names, const Tensor& x) { return names.forward[x.dim() - 3]; }
+const char* gradient_name(const NodeNames& names, const Tensor& g) { return names.gradient[g.dim() - 3]; }
 
-Tensor avg(const Tensor& x, const Windows& w, NodeNames& names = kAverage);
+Tensor avg(const Tensor& x, const Windows& w, const NodeNames& names = kAverage);
 
 // The two are each other's transposes, so each is the other's gradient.
-Tensor avg_transposed(const Tensor& g, const DimVector& sizes, bool visible, const Windows& w) {
+Tensor avg_transposed(const Tensor& g, const DimVector& sizes, bool visible, const Windows& w, const NodeNames& names) {
   Tensor out = ops::empty_channels_last(sizes, g.scalar_type(), g.device(), visible);
   if (out.numel()) avg_pool_backward_kernel(g.device())(out, ops::to_channels_last(g), *w);
   if (needs_grad(g))
-    record("AvgPoolBackwardBackward0", out, {&g}, [w](Backward& b) -> variable_list { return {avg(b.grad(), w)}; });
+    record(gradient_name(names, g), out, {&g},
+           [w, &names](Backward& b) -> variable_list { return {avg(b.grad(), w, names)}; });
   return out;
 }
 
-Tensor avg(const Tensor& x, const Windows& w, NodeNames& names) {
+Tensor avg(const Tensor& x, const Windows& w, const NodeNames& names) {
   const bool visible = ops::is_visibly_channels_last(x);
   Tensor out = ops::empty_channels_last(output_sizes(x, *w), x.scalar_type(), x.device(), visible);
   if (out.numel()) avg_pool_kernel(x.device())(out, ops::to_channels_last(x), *w);
   if (needs_grad(x)) {
     record(node_name(names, x), out, {&x},
-           [w, visible, sizes = DimVector(x.impl().sizes())](Backward& b) -> variable_list {
-             return {avg_transposed(b.grad(), sizes, visible, w)};
+           [w, visible, &names, sizes = DimVector(x.impl().sizes())](Backward& b) -> variable_list {
+             return {avg_transposed(b.grad(), sizes, visible, w, names)};
            });
   }
   return out;
 }
 
-Tensor max_gradient(const Tensor& g, const Tensor& index, const DimVector& sizes, bool visible, const PoolWindows& w) {
+Tensor max_gradient(const Tensor& g, const Tensor& index, const DimVector& sizes, bool visible, const PoolWindows& w,
+                    const NodeNames& names) {
   if (GradMode::is_enabled() && g.requires_grad()) {
     const Tensor flat = zeros({sizes[0], sizes[1], w.inputs()}, g.options());
-    return flat.scatter_add(2, index.to(kLong).flatten(2), g.flatten(2)).reshape(sizes);
+    const Tensor all = flat.scatter_add(2, index.to(kLong).flatten(2), g.flatten(2)).reshape(sizes);
+    return named(gradient_name(names, g), all, g);
   }
   Tensor out = ops::empty_channels_last(sizes, g.scalar_type(), g.device(), visible);
   if (out.numel()) max_pool_backward_kernel(g.device())(out, ops::to_channels_last(g), ops::to_channels_last(index), w);
@@ -195,7 +209,7 @@ Tensor max_gradient(const Tensor& g, const Tensor& index, const DimVector& sizes
 }
 
 // The largest of each window, and (as int32) where it stands, if asked or needed.
-Tensor max_of(const Tensor& x, const Windows& w, Tensor* index, NodeNames& names = kLargest) {
+Tensor max_of(const Tensor& x, const Windows& w, Tensor* index, const NodeNames& names = kLargest) {
   const bool visible = ops::is_visibly_channels_last(x), graph = needs_grad(x);
   const DimVector sizes = output_sizes(x, *w);
   Tensor out = ops::empty_channels_last(sizes, x.scalar_type(), x.device(), visible), place;
@@ -207,8 +221,8 @@ Tensor max_of(const Tensor& x, const Windows& w, Tensor* index, NodeNames& names
   if (out.numel()) max_pool_kernel(x.device())(out, place, ops::to_channels_last(x), *w);
   if (graph) {
     record(node_name(names, x), out, {&x}, {SavedTensor::input(place)},
-           [w, visible, in = DimVector(x.impl().sizes())](Backward& b, auto& s) -> variable_list {
-             return {max_gradient(b.grad(), s[0], in, visible, *w)};
+           [w, visible, &names, in = DimVector(x.impl().sizes())](Backward& b, auto& s) -> variable_list {
+             return {max_gradient(b.grad(), s[0], in, visible, *w, names)};
            });
   }
   if (index) *index = place;
@@ -217,9 +231,9 @@ Tensor max_of(const Tensor& x, const Windows& w, Tensor* index, NodeNames& names
 
 /// One image as a batch of one. Its result is contiguous.
 template <class F>
-Tensor batched(const Tensor& x, int dims, NodeNames& names, const F& f) {
+Tensor batched(const Tensor& x, int dims, const NodeNames& names, const F& f) {
   if (x.dim() != dims + 1) return f(x);
-  return named(names[dims - 1], f(x.contiguous().unsqueeze(0)).squeeze(0), x);
+  return named(names.forward[dims - 1], f(x.contiguous().unsqueeze(0)).squeeze(0), x);
 }
 
 Tensor max_pool(const char* name, int dims, const Tensor& x, const PoolArgs& a, Tensor* index) {

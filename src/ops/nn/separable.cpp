@@ -1,6 +1,8 @@
 #include "ops/nn/separable.h"
 
 #include <numeric>
+#include <string>
+#include <string_view>
 
 #include <halfbridge/ops.h>
 
@@ -15,17 +17,20 @@ using Index = std::vector<std::vector<int64_t>>;
 
 /// A selection and its transpose, each the other's gradient.
 struct Selection {
-  const char* name;
+  std::string node, node_of_gradient;
   DimVector whole, picked;  // shapes
   bool channels_last, visible;
   SeparableIndex index;
 };
 using Shared = std::shared_ptr<const Selection>;
 
-Shared selection(const char* name, const Tensor& x, Index index) {
+Shared selection(const char* node, const Tensor& x, Index index) {
   auto s = std::make_shared<Selection>();
   const int64_t dims = static_cast<int64_t>(index.size()), first = x.dim() - dims;
-  s->name = name, s->whole = s->picked = x.impl().sizes();
+  constexpr std::string_view kEnd = "Backward0";
+  s->node = node;
+  s->node_of_gradient = s->node.substr(0, s->node.size() - kEnd.size()) + "BackwardBackward0";
+  s->whole = s->picked = x.impl().sizes();
   s->channels_last = first >= 2 && !x.impl().physically_contiguous() && is_physically_channels_last(x);
   s->visible = is_visibly_channels_last(x);
   for (int64_t d = 0; d < x.dim(); ++d) {
@@ -61,7 +66,7 @@ Tensor select(const Tensor& x, const Shared& s) {
     separable_select_kernel(x.device())(x.impl().itemsize(), s->index, out.impl().raw_data(),
                                         operand(*s, x).impl().raw_data());
   if (needs_grad(x))
-    record(s->name, out, {&x}, [s](Backward& b) -> variable_list { return {transposed(b.grad(), s)}; });
+    record(s->node.c_str(), out, {&x}, [s](Backward& b) -> variable_list { return {transposed(b.grad(), s)}; });
   return out;
 }
 
@@ -70,14 +75,15 @@ Tensor transposed(const Tensor& g, const Shared& s) {
   if (g.is_complex()) return complex(transposed(real(g), s), transposed(imag(g), s));
   Tensor out = result(*s, g, s->whole);
   separable_sum_kernel(g.device())(g.scalar_type(), s->index, out.impl().raw_data(), operand(*s, g).impl().raw_data());
-  if (needs_grad(g)) record(s->name, out, {&g}, [s](Backward& b) -> variable_list { return {select(b.grad(), s)}; });
+  if (needs_grad(g))
+    record(s->node_of_gradient.c_str(), out, {&g}, [s](Backward& b) -> variable_list { return {select(b.grad(), s)}; });
   return out;
 }
 
 }  // namespace
 
-Tensor select_separable(const char* name, const Tensor& x, Index index) {
-  return select(x, selection(name, x, std::move(index)));
+Tensor select_separable(const char* node, const Tensor& x, Index index) {
+  return select(x, selection(node, x, std::move(index)));
 }
 
 }  // namespace hb::ops

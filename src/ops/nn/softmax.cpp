@@ -3,6 +3,7 @@
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
+#include "autograd/named.h"
 #include "autograd/record.h"
 
 namespace hb {
@@ -28,8 +29,8 @@ Tensor softmax_gradient(const Tensor& grad, const Tensor& output, int64_t dim, b
   const char* name = log ? "log_softmax_backward" : "softmax_backward";
   dim = checked_dim(name, output, dim);
   if (GradMode::is_enabled() && (grad.requires_grad() || output.requires_grad())) {
-    if (log) return grad - output.exp() * grad.sum(dim, true);
-    return (grad - (grad * output).sum(dim, true)) * output;
+    if (log) return named("LogSoftmaxBackwardDataBackward0", grad - output.exp() * grad.sum(dim, true), grad);
+    return named("SoftmaxBackwardDataBackward0", (grad - (grad * output).sum(dim, true)) * output, grad);
   }
   const Tensor g = grad.contiguous(), y = output.contiguous();
   Tensor out = empty(y.sizes(), y.options());

@@ -15,10 +15,10 @@ using geometry::wrap_dim;
 
 // The gradient of a whole, where `place` puts one part and the rest is zero. Composed, so it can be differentiated.
 template <class Place>
-Tensor embed(const Tensor& grad, const DimVector& whole, Place place) {
+Tensor embed(const char* node, const Tensor& grad, const DimVector& whole, Place place) {
   Tensor out = zeros(whole, grad.options());
   place(out).copy_(grad);
-  return out;
+  return named(node, out, grad);
 }
 
 }  // namespace
@@ -35,7 +35,8 @@ Tensor select(const Tensor& self, int64_t dim, int64_t index) {
   sizes.erase(d), strides.erase(d);
   return make_view("SelectBackward0", self, std::move(sizes), std::move(strides), offset,
                    [whole = self.impl().sizes(), d, at](const Tensor& g) {
-                     return embed(g, whole, [&](const Tensor& t) { return t.select(d, at); });
+                     return embed("SelectBackwardBackward0", g, whole,
+                                  [&](const Tensor& t) { return t.select(d, at); });
                    });
 }
 
@@ -54,7 +55,8 @@ Tensor slice(const Tensor& self, int64_t dim, std::optional<int64_t> start, std:
   strides[d] *= step;
   return make_view("SliceBackward0", self, std::move(sizes), std::move(strides), offset,
                    [whole = self.impl().sizes(), d, from, to, step](const Tensor& g) {
-                     return embed(g, whole, [&](const Tensor& t) { return t.slice(d, from, to, step); });
+                     return embed("SliceBackwardBackward0", g, whole,
+                                  [&](const Tensor& t) { return t.slice(d, from, to, step); });
                    });
 }
 
@@ -83,7 +85,8 @@ Tensor diagonal(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) 
   sizes.push_back(length), strides.push_back(stride);
   return make_view("DiagonalBackward0", self, std::move(sizes), std::move(strides), start,
                    [whole = self.impl().sizes(), offset, a, b](const Tensor& g) {
-                     return embed(g, whole, [&](const Tensor& t) { return t.diagonal(offset, a, b); });
+                     return embed("DiagonalBackwardBackward0", g, whole,
+                                  [&](const Tensor& t) { return t.diagonal(offset, a, b); });
                    });
 }
 
@@ -99,7 +102,7 @@ Tensor folded(const Tensor& g, const DimVector& whole, int64_t d, int64_t size, 
   } else {
     for (int64_t k = 0; k < windows; ++k) out.narrow(d, k * step, size).add_(g.select(d, k).movedim(-1, d));
   }
-  return out;
+  return named("UnfoldBackwardBackward0", out, g);
 }
 }  // namespace
 
