@@ -15,16 +15,15 @@ namespace hb::cli {
 namespace {
 
 constexpr const char* kHelp =
-    R"(PROGRAM, built with Halfbridge and otherwise unchanged, is run while the sizes of its gradients are counted, layer by layer: those
-of parameters and of layers' outputs, without the scale of the loss. A short run in float32 says most. The same with a run of your
-own: HALFBRIDGE_AMP_REPORT=run.gradients ./program, then --from run.gradients.
+    R"(Runs PROGRAM and counts how large its gradients are, layer by layer: those of parameters and of layers' outputs, without the loss
+scale. PROGRAM must be built with Halfbridge and is otherwise unchanged. A short run in float32 tells most. To record a run of your
+own, use HALFBRIDGE_AMP_REPORT=run.gradients ./program, then --from run.gradients.
 
-Below 2^-24 there is no number in fp16 (2^-25 and less become zero), below 2^-14 it has fewer digits, from 65520 on it is infinite. The
-advised scale is the power of two that lets nothing overflow and leaves the fewest gradients below 2^-24; of those that do as well, the
-one nearest to 1.)";
+fp16 has no numbers below 2^-24 (2^-25 and less become zero), fewer digits below 2^-14, and is infinite from 65520 on. The advised
+scale is the power of two with which nothing overflows and the fewest gradients are below 2^-24; among equals, the one nearest to 1.)";
 
 constexpr const char* kExamples = R"(Examples:
-  halfbridge amp-report -- ./train --steps 50             a table, and the scale
+  halfbridge amp-report -- ./train --steps 50             prints a table and the scale
   halfbridge amp-report --html page.html -- ./train       with a histogram per layer
   halfbridge amp-report --headroom 2 --from run.gradients room for gradients 4 times as large
 
@@ -71,15 +70,15 @@ void add_amp_report(CLI::App& app, int& exit) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("amp-report", "Run a program and advise a loss scale from its gradients");
   command->footer(std::string(kHelp) + "\n\n" + kExamples);
-  command->add_option("program", options->program, "The program and its arguments, after --")->type_name("PROGRAM");
-  command->add_option("--from", options->from, "A record that is there already")->type_name("FILE");
+  command->add_option("PROGRAM", options->program, "The program and its arguments, after --")->type_name("");
+  command->add_option("--from", options->from, "Read this record instead of running a program")->type_name("FILE");
   command->add_option("--keep", options->keep, "Keep the record in this file")->type_name("FILE");
-  command->add_option("--headroom", options->headroom, "Powers of two left above the largest gradient")
+  command->add_option("--headroom", options->headroom, "Powers of two to leave above the largest gradient")
       ->type_name("N")
       ->check(CLI::Range(0, 32));
-  command->add_flag("--all", options->all, "List every tensor, not layers");
-  command->add_flag("--plain", options->plain, "No colours, ASCII alone");
-  command->add_option("--json", options->json, "Write everything as JSON; - for the standard output")
+  command->add_flag("--all", options->all, "List every tensor instead of layers");
+  command->add_flag("--plain", options->plain, "No colours, only ASCII");
+  command->add_option("--json", options->json, "Write everything as JSON to FILE (-: the standard output)")
       ->type_name("FILE");
   command->add_option("--html", options->html, "Write one self-contained page for the browser")->type_name("FILE");
   command->callback([options, &exit] {

@@ -17,16 +17,16 @@ namespace {
 using namespace hb::layer_diff;
 
 constexpr const char* kHelp =
-    R"(PROGRAM, built with Halfbridge and otherwise unchanged, is run twice while its layers are recorded: on the CPU, where
-torch::cuda::is_available() is false, and on CUDA. An argument {device} is `cpu` in the first run and `cuda` in the second.
-Both runs are then compared layer by layer; dropout takes the masks of the first.)";
+    R"(Runs PROGRAM twice and records its layers: first on the CPU, where torch::cuda::is_available() returns false, then on CUDA.
+PROGRAM must be built with Halfbridge and is otherwise unchanged. `{device}` in its arguments becomes `cpu` in the first run and
+`cuda` in the second. The runs are then compared layer by layer; dropout uses the masks of the first run.)";
 
 constexpr const char* kExamples = R"(Examples:
   halfbridge devices -- ./train --device {device}
-  halfbridge devices --html page.html -- ./train     a program that takes CUDA where it is available
-  halfbridge devices --keep runs/ -- ./train         both traces stay, in runs/cpu and runs/cuda
+  halfbridge devices --html page.html -- ./train     a program that uses CUDA if it is available
+  halfbridge devices --keep runs/ -- ./train         keeps both traces, in runs/cpu and runs/cuda
 
-Numbers that a program draws on the device (torch::rand on CUDA, say) are other ones on CUDA: then inputs or weights differ.
+Random numbers drawn on the device (such as torch::rand on CUDA) differ between CPU and CUDA: then inputs or weights differ.
 
 Exit status: 0 all agree, 1 some differ, 2 could not run.)";
 
@@ -69,11 +69,12 @@ void add_devices(CLI::App& app, int& exit) {
     std::vector<std::string> program;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("devices", "Run a program on the CPU and on CUDA and compare each layer");
+  CLI::App* command =
+      app.add_subcommand("devices", "Run a program on the CPU and on CUDA and compare the runs layer by layer");
   command->footer(std::string(kHelp) + "\n\n" + kExamples);
-  command->add_option("program", options->program, "The program and its arguments, after --")
+  command->add_option("PROGRAM", options->program, "The program and its arguments, after --")
       ->required()
-      ->type_name("PROGRAM");
+      ->type_name("");
   command->add_option("--keep", options->keep, "Keep both traces in this folder")->type_name("DIR");
   add_diff_options(*command, options->diff);
   command->callback([options, &exit] {

@@ -17,25 +17,25 @@ namespace {
 using namespace hb::layer_diff;
 
 constexpr const char* kExamples =
-    R"(REF is the trace that is right (of LibTorch or Python), TEST the one to check: folders that HALFBRIDGE_TRACE, hb::capture
-or halfbridge_capture.py wrote, single files of them, or any safetensors files with the same names in both.
+    R"(REF is the trace of the reference (LibTorch or Python), TEST the one to check. Each is a folder that HALFBRIDGE_TRACE, hb::capture
+or halfbridge_capture.py wrote, a single file of one, or any safetensors file; then both have to use the same names.
 
 Layers are aligned by module path, then by type, shapes and order of calls. An element agrees when
-|test - ref| <= atol + rtol * |ref|; for gradients atol is scaled down to the largest of the tensor.
+|test - ref| <= atol + rtol * |ref|; for gradients atol is scaled down to the tensor's largest element.
 
 Examples:
-  halfbridge diff ref/ test/                        the table; exit status 1 when they differ
-  halfbridge diff ref/ test/ --all                  every layer, not the failing ones alone
+  halfbridge diff ref/ test/                        prints a table; exit status 1 if they differ
+  halfbridge diff ref/ test/ --all                  lists every layer, not only the failing ones
   halfbridge diff ref/ test/ --tol 'layer4.*=1e-2'  more room for some layers
   halfbridge diff ref/ test/ --map backbone=body    the test calls `body` what the reference calls `backbone`
   halfbridge diff ref/ test/ --map '/h\.(\d+)\.(.*)/=layers.$1.$2'
   halfbridge diff ref/ test/ --json - | jq '.layers[.first_forward].ref.path'
-  halfbridge diff ref/ test/ --bundle repro         the layer to blame as a C++ program
+  halfbridge diff ref/ test/ --bundle repro         writes the layer to blame as a C++ program
   halfbridge diff ref/ test/ --html page.html --junit tests.xml
 
-How to find a difference: same inputs, same weights, eval mode, then compare. `first` marks the first layer whose outputs
-differ in the order of the forward pass, `first grad` the first whose gradients do in the order of the backward pass:
-what follows usually follows from it. FAIL marks layers whose outputs differ, grad those whose gradients alone do.
+To find a difference, use the same inputs, the same weights and eval mode, then compare. `first` marks the first layer in the
+forward pass whose outputs differ, `first grad` the first in the backward pass whose gradients differ: later differences
+usually follow from these. FAIL marks layers whose outputs differ, grad those of which only the gradients differ.
 
 Exit status: 0 all agree, 1 some differ, 2 nothing could be compared.)";
 
@@ -81,25 +81,26 @@ void add_diff_options(CLI::App& command, DiffOptions& options) {
       ->capture_default_str();
   command
       .add_option("--tol", options.tolerances,
-                  "Tolerance of layers: PATTERN=TOL or PATTERN=ATOL,RTOL; * and ? in paths")
+                  "Tolerance of some layers: PATTERN=TOL or PATTERN=ATOL,RTOL; * and ? match in paths")
       ->type_name("PATTERN=TOL")
       ->allow_extra_args(false);
   command
       .add_option("--map", options.maps,
-                  "A module that has another path in the test: REF=TEST (with all below it), or /REGEX/=TEST")
+                  "A module with another path in TEST: REF=TEST (and everything below it), or /REGEX/=TEST")
       ->type_name("REF=TEST")
       ->allow_extra_args(false);
-  command.add_flag("--all", options.all, "List every layer and state");
-  command.add_flag("--plain", options.plain, "No colours, ASCII alone; the default where the output is no terminal");
+  command.add_flag("--all", options.all, "List every layer and optimizer state");
+  command.add_flag("--plain", options.plain, "No colours, only ASCII; the default if the output is not a terminal");
   command.add_flag("--histograms", options.histograms,
-                   "Histograms and heat maps of all tensors in JSON and HTML, not of the failing alone");
-  command.add_flag("--explain-all", options.explain_all, "Split the error of layers that agree too");
-  command.add_flag("--no-explain", options.no_explain, "Compare alone: run no layer again, look for no cause");
-  command.add_option("--bundle", options.bundle, "Write the layer to blame as a C++ program of its own")
+                   "Histograms and heat maps of all tensors in JSON and HTML, not only of failing ones");
+  command.add_flag("--explain-all", options.explain_all, "Split the error of layers that agree, too");
+  command.add_flag("--no-explain", options.no_explain, "Only compare: rerun no layer and search for no cause");
+  command.add_option("--bundle", options.bundle, "Write the layer to blame as a separate C++ program")
       ->type_name("DIR");
-  command.add_option("--json", options.json, "Write everything as JSON; - for the standard output")->type_name("FILE");
+  command.add_option("--json", options.json, "Write everything as JSON to FILE (-: the standard output)")
+      ->type_name("FILE");
   command.add_option("--html", options.html, "Write one self-contained page for the browser")->type_name("FILE");
-  command.add_option("--junit", options.junit, "Write JUnit's XML")->type_name("FILE");
+  command.add_option("--junit", options.junit, "Write JUnit XML")->type_name("FILE");
 }
 
 void add_diff(CLI::App& app, int& exit) {
@@ -110,11 +111,13 @@ void add_diff(CLI::App& app, int& exit) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("diff", "Compare two traces layer by layer, element by element");
   command->footer(kExamples);
-  command->add_option("ref", options->ref, "Trace of the reference")->required()->type_name("REF");
-  command->add_option("test", options->test, "Trace to check")->required()->type_name("TEST");
+  command->add_option("REF", options->ref, "Trace of the reference")->required()->type_name("");
+  command->add_option("TEST", options->test, "Trace to check")->required()->type_name("");
   add_diff_options(*command, options->diff);
-  command->callback(
-      [options, &exit] { exit = run_diff(Trace::open(options->ref), Trace::open(options->test), options->diff); });
+  command->callback([options, &exit] {
+    auto ref = Trace::open(options->ref);
+    exit = run_diff(std::move(ref), Trace::open(options->test), options->diff);
+  });
 }
 
 }  // namespace hb::cli

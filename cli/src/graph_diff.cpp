@@ -14,18 +14,18 @@ namespace hb::cli {
 namespace {
 
 constexpr const char* kHelp =
-    R"(PROGRAM, built with Halfbridge and otherwise unchanged, is run twice while its layers are recorded: once with the steps of
-hb::graph::compile and TrainOneStep::capture() eager, once with them captured and replayed. Both runs are then compared layer by
-layer: values, gradients, parameters and states of optimizers have to be equal.)";
+    R"(Runs PROGRAM twice and records its layers: first with the steps of hb::graph::compile and TrainOneStep::capture() run eagerly,
+then with these steps captured and replayed. PROGRAM must be built with Halfbridge and is otherwise unchanged. The runs are then
+compared layer by layer: values, gradients, parameters and optimizer states must be equal.)";
 
 constexpr const char* kExamples = R"(Examples:
   halfbridge graph-diff -- ./train
-  HALFBRIDGE_GRAPH=1 halfbridge graph-diff -- ./train    training networks that are not captured otherwise
+  HALFBRIDGE_GRAPH=1 halfbridge graph-diff -- ./train    captures training networks, too
   HALFBRIDGE_TRACE_LAYERS='encoder.*' halfbridge graph-diff --steps 0-40 -- ./train
 
-The program has to draw the same random numbers in both runs. The first steps are eager in both.
+PROGRAM must draw the same random numbers in both runs, so seed them. The first steps run eagerly in both.
 
-Exit status: 0 all agree, 1 some differ, 2 could not run, or nothing was replayed.)";
+Exit status: 0 all agree, 1 some differ, 2 could not run or nothing was replayed.)";
 
 int compare_replays(const std::vector<std::string>& program, const std::string& steps, const std::string& folder,
                     const DiffOptions& options) {
@@ -53,13 +53,14 @@ void add_graph_diff(CLI::App& app, int& exit) {
   };
   auto options = std::make_shared<Options>();
   options->diff.tolerance = {0, 0};
-  CLI::App* command = app.add_subcommand("graph-diff", "Run a program eagerly and with graphs and compare each layer");
+  CLI::App* command =
+      app.add_subcommand("graph-diff", "Run a program eagerly and with graphs and compare the runs layer by layer");
   command->footer(std::string(kHelp) + "\n\n" + kExamples);
-  command->add_option("program", options->program, "The program and its arguments, after --")
+  command->add_option("PROGRAM", options->program, "The program and its arguments, after --")
       ->required()
-      ->type_name("PROGRAM");
+      ->type_name("");
   command->add_option("--keep", options->keep, "Keep both traces in this folder")->type_name("DIR");
-  command->add_option("--steps", options->steps, "Optimizer steps to record: 0-5 by default")->type_name("STEPS");
+  command->add_option("--steps", options->steps, "Optimizer steps to record (0-5)")->type_name("STEPS");
   add_diff_options(*command, options->diff);
   command->callback([options, &exit] {
     std::optional<TemporaryFolder> temporary;

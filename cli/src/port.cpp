@@ -109,21 +109,24 @@ void print_json(const port::Uses& uses) {
 }  // namespace
 
 void add_port(CLI::App& app, int& exit) {
-  CLI::App* command = app.add_subcommand("port", "List what of LibTorch a source tree uses, and what needs an edit.");
+  CLI::App* command =
+      app.add_subcommand("port", "List which LibTorch names a source tree uses, and which need an edit");
   command->footer(
-      "Reads C++, CUDA and CMake files below DIR without a compiler. What is listed: names of torch::, at:: and c10::\n"
-      "(through aliases and using-directives too), macros, headers, and methods of Tensors and modules as far as the\n"
-      "source shows what an object is. Overloads are not told apart: a name counts as there if one of its forms is.\n"
-      "What compiles and does less than in LibTorch (throws when it is called, say) is listed as `less`; it needs no "
-      "edit\n"
-      "where the program does not come to it.\n"
+      "Reads C++, CUDA and CMake files below DIR without a compiler. It lists names of torch::, at:: and c10:: (also "
+      "through\n"
+      "aliases and using-directives), macros, headers, and methods of Tensors and modules as far as the source shows "
+      "what\n"
+      "an object is. It does not distinguish overloads: a name counts as supported if one of its forms is.\n"
+      "`edit` marks a name that Halfbridge lacks; `less` one that compiles and does less than in LibTorch (it throws "
+      "when\n"
+      "called, for example), which needs an edit only if the program reaches it.\n"
       "Exit status: 0 nothing needs an edit, 1 something does, 2 could not run.\n"
       "Example: halfbridge port ~/my_program --all");
   auto options = std::make_shared<Options>();
-  command->add_option("DIR", options->folder, "Source tree, or one file")->required();
-  command->add_flag("--json", options->json, "Everything, as JSON");
-  command->add_flag("--plain", options->plain, "No colours (as in a pipe, or with NO_COLOR set)");
-  command->add_flag("--all", options->all, "Supported names, too, and every place");
+  command->add_option("DIR", options->folder, "A source tree or a single file")->required();
+  command->add_flag("--json", options->json, "Print everything as JSON");
+  command->add_flag("--plain", options->plain, "No colours; the default in a pipe or if NO_COLOR is set");
+  command->add_flag("--all", options->all, "Also list supported names, and every place");
   command->callback([options, &exit] {
     const port::Uses uses = port::find_uses(options->folder);
     options->plain |= !isatty(STDOUT_FILENO) || std::getenv("NO_COLOR");

@@ -22,7 +22,7 @@ constexpr const char* kExamples = R"(Examples:
 }  // namespace
 
 void add_trace(CLI::App& app, int& exit) {
-  CLI::App* command = app.add_subcommand("trace", "Look into a trace");
+  CLI::App* command = app.add_subcommand("trace", "Inspect a trace");
   command->require_subcommand(1);
   CLI::App* show = command->add_subcommand("show", "List what a trace recorded");
   show->footer(kExamples);
@@ -32,16 +32,16 @@ void add_trace(CLI::App& app, int& exit) {
     bool plain = false, json = false;
   };
   auto options = std::make_shared<Options>();
-  show->add_option("trace", options->path, "A folder, one of its files, or any safetensors file")
+  show->add_option("TRACE", options->path, "A folder, one of its files, or any safetensors file")
       ->required()
-      ->type_name("FILE|DIR");
-  show->add_option("--layer", options->text.layer, "Layers whose path or type matches")->type_name("PATTERN");
-  show->add_option("--values", options->text.values, "Print the first N elements")
+      ->type_name("");
+  show->add_option("--layer", options->text.layer, "Only layers whose path or type matches")->type_name("PATTERN");
+  show->add_option("--values", options->text.values, "Print the first N elements of each tensor")
       ->type_name("N")
       ->check(CLI::Range(0, 10000));
-  show->add_flag("--stats", options->text.statistics, "Print statistics, computed where the trace has none");
-  show->add_flag("--json", options->json, "A JSON object per record, one a line");
-  show->add_flag("--plain", options->plain, "No colours, ASCII alone");
+  show->add_flag("--stats", options->text.statistics, "Print statistics; computed if the trace has none");
+  show->add_flag("--json", options->json, "Print one JSON object per record and line");
+  show->add_flag("--plain", options->plain, "No colours, only ASCII");
   show->callback([options, &exit] {
     const auto trace = layer_diff::Trace::open(options->path);
     options->text.terminal = terminal(options->plain);

@@ -12,16 +12,16 @@ namespace {
 using namespace hb::layer_diff;
 
 constexpr const char* kHelp =
-    R"(REF is a trace of the reference (LibTorch, Python). PROGRAM, built with Halfbridge and otherwise unchanged, is run while its layers
-are recorded, at the steps that REF holds; dropout takes its masks from REF where it has them. Then the five steps of a port are
-gone through: same inputs, same mode (train or eval), same weights, same outputs, and layer by layer.)";
+    R"(Runs PROGRAM, records its layers at the steps that REF holds, and compares them with REF, a trace of the reference (LibTorch or
+Python). PROGRAM must be built with Halfbridge and is otherwise unchanged. Five checks follow in this order: same inputs, same mode
+(train or eval), same weights, same outputs, same layers. Dropout uses the masks of REF where it has them.)";
 
 constexpr const char* kExamples = R"(Examples:
   halfbridge verify reference/ -- ./port --images digits.csv
   halfbridge verify reference/ --html page.html -- ./port
-  halfbridge verify reference/ --keep trace/ -- ./port      the program's own trace stays in trace/
+  halfbridge verify reference/ --keep trace/ -- ./port      keeps the program's own trace in trace/
 
-The first step that differs is the one to mend: what comes after it follows from it.
+Fix the first check that differs: the later ones follow from it.
 
 Exit status: 0 all agree, 1 some differ, 2 could not run.)";
 
@@ -34,12 +34,12 @@ void add_verify(CLI::App& app, int& exit) {
     std::vector<std::string> program;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("verify", "Run a program and check each layer of it against a reference");
+  CLI::App* command = app.add_subcommand("verify", "Run a program and check each of its layers against a reference");
   command->footer(std::string(kHelp) + "\n\n" + kExamples);
-  command->add_option("ref", options->ref, "Trace of the reference")->required()->type_name("REF");
-  command->add_option("program", options->program, "The program and its arguments, after --")
+  command->add_option("REF", options->ref, "Trace of the reference")->required()->type_name("");
+  command->add_option("PROGRAM", options->program, "The program and its arguments, after --")
       ->required()
-      ->type_name("PROGRAM");
+      ->type_name("");
   command->add_option("--keep", options->keep, "Keep the program's trace in this folder")->type_name("DIR");
   add_diff_options(*command, options->diff);
   command->callback([options, &exit] {

@@ -3,7 +3,7 @@
 namespace hb::cli {
 
 void add_checkpoint(CLI::App& app, int& exit) {
-  CLI::App* command = app.add_subcommand("checkpoint", "Look into checkpoints, convert and compare them.");
+  CLI::App* command = app.add_subcommand("checkpoint", "Inspect, convert and compare checkpoints");
   command->require_subcommand(1);
   checkpoint::add_show(*command, exit);
   checkpoint::add_convert(*command, exit);

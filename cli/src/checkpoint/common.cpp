@@ -18,22 +18,22 @@ io::NamedTensors rename(io::NamedTensors tensors, const Names& names) {
   if (!names.strip.empty()) all.add_prefix(names.strip, "");
   for (const std::string& rule : names.rename) all.add(rule);
   if (!names.prefix.empty()) all.add_prefix("", names.prefix);
-  for (const std::string& rule : all.unused(tensors)) fmt::print(stderr, "note: the rule '{}' fits no name\n", rule);
+  for (const std::string& rule : all.unused(tensors)) fmt::print(stderr, "note: the rule '{}' matches no name\n", rule);
   return all.apply(tensors);
 }
 
 void add_name_options(CLI::App& command, Names& names, const std::string& whose) {
   command
-      .add_option(
-          "--rename", names.rename,
-          "Change names" + whose + ": 'old=new', 'prefix*=new*' or '/regex/=new'; may be given again, applied in order")
+      .add_option("--rename", names.rename,
+                  "Change names" + whose +
+                      ": 'old=new', 'prefix*=new*' or '/regex/=new'; may be repeated; rules apply in order")
       ->type_name("RULE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command.add_option("--only", names.only, "Take what stands at this name alone, as 'model'")->type_name("NAME");
-  command.add_option("--strip", names.strip, "Take this text from the front of names" + whose + ", before --rename")
+  command.add_option("--only", names.only, "Use only what has this name, such as 'model'")->type_name("NAME");
+  command.add_option("--strip", names.strip, "Remove this text from the front of names" + whose + ", before --rename")
       ->type_name("TEXT");
-  command.add_option("--prefix", names.prefix, "Put this text in front of names" + whose + ", after --rename")
+  command.add_option("--prefix", names.prefix, "Add this text to the front of names" + whose + ", after --rename")
       ->type_name("TEXT");
 }
 

@@ -33,7 +33,7 @@ io::CheckpointFormat target_format(const ConvertOptions& options) {
   if (ends_with(options.to, ".safetensors")) {
     return options.shard_bytes ? Format::ShardedSafetensors : Format::Safetensors;
   }
-  throw hb::Error("'" + options.to + "': its name does not say the format: add --to torch, libtorch or safetensors");
+  throw hb::Error("'" + options.to + "': its name does not tell the format: add --to torch, libtorch or safetensors");
 }
 
 // model.safetensors in several files has the index model.safetensors.index.json.
@@ -68,12 +68,12 @@ int run(const ConvertOptions& options) {
   if (safetensors) save.metadata = file.metadata;
   if (options.names.any() || options.tensors_only) {
     const size_t others = io::flatten_others(value).size();
-    if (others) fmt::print(stderr, "note: {} values that are no tensors are left out\n", others);
+    if (others) fmt::print(stderr, "note: {} values that are not tensors are left out\n", others);
     tensors = rename(std::move(tensors), options.names);
     value = io::dict_of(tensors);
   }
   if (safetensors && any_shared(tensors)) {
-    fmt::print(stderr, "note: tensors share memory in '{}'; safetensors hold each by itself\n", options.from);
+    fmt::print(stderr, "note: tensors share memory in '{}'; safetensors store each in full\n", options.from);
   }
   io::save_state_dict_file(value, path, save);
   fmt::print("{} ({}) -> {} ({}): {} tensors, {}\n", options.from, io::format_name(file.format), path,
@@ -85,28 +85,34 @@ int run(const ConvertOptions& options) {
 
 void add_convert(CLI::App& app, int& exit) {
   auto options = std::make_shared<ConvertOptions>();
-  CLI::App* command = app.add_subcommand("convert", "Write a checkpoint in another format, or with other names.");
+  CLI::App* command = app.add_subcommand("convert", "Write a checkpoint in another format or with other names");
   command->add_option("IN", options->from, "A checkpoint of any format")->required();
-  command->add_option("OUT", options->to, "The file to write; it is replaced when the new one is complete")->required();
-  command->add_option("--to", options->format, "torch, libtorch, safetensors or sharded; without it by OUT's ending")
+  command->add_option("OUT", options->to, "The file to write; an existing one is replaced when the new one is complete")
+      ->required();
+  command
+      ->add_option("--to", options->format, "torch, libtorch, safetensors or sharded; by default OUT's suffix decides")
       ->type_name("FORMAT");
   add_name_options(*command, options->names);
-  command->add_option("--shard-size", options->shard_bytes, "Safetensors in several files of at most this (500MB, 5GB)")
+  command
+      ->add_option("--shard-size", options->shard_bytes,
+                   "Write safetensors in several files of at most this size (500MB, 5GB)")
       ->transform(CLI::AsSizeValue(true))
       ->type_name("SIZE");
   command
       ->add_option("--module", options->modules,
-                   "libtorch: a submodule without tensors that torch::load will ask for, as 'features.relu'; may be "
-                   "given again. Gaps between numbered ones are filled without it")
+                   "libtorch: a submodule without tensors that torch::load will ask for, such as 'features.relu'; may "
+                   "be repeated. Gaps between numbered ones are filled automatically")
       ->type_name("NAME")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_flag("--tensors-only", options->tensors_only, "Leave out epochs, options and all that is no tensor");
+  command->add_flag("--tensors-only", options->tensors_only,
+                    "Leave out epochs, options and everything else that is not a tensor");
   command->footer(
-      "Without name options the structure stays: nested dicts, optimizer states, numbers. With them the result is one\n"
-      "dict of tensors by dotted name. Dicts become nested archives for libtorch, and optimizer states LibTorch's; "
-      "what a\n"
-      "format cannot hold is an error. Safetensors keep the structure in their header.\n\n"
+      "Without name options the structure is kept: nested dicts, optimizer states, numbers. With them the result is "
+      "one dict\n"
+      "of tensors by dotted name. For libtorch, dicts become nested archives and optimizer states LibTorch's. What a "
+      "format\n"
+      "cannot hold is an error. Safetensors keep the structure in their header.\n\n"
       "  halfbridge checkpoint convert model.safetensors model.pt --to torch\n"
       "  halfbridge checkpoint convert train.pt weights.pt --to libtorch --only model --strip module.\n"
       "  halfbridge checkpoint convert old.pt new.safetensors --rename 'encoder=enc' --rename "

@@ -163,21 +163,21 @@ int run(const Options& options) {
 
 void add_diff(CLI::App& app, int& exit) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("diff", "Compare the tensors of two checkpoints by name, element by element.");
+  CLI::App* command = app.add_subcommand("diff", "Compare the tensors of two checkpoints by name, element by element");
   command->add_option("FIRST", options->first, "A checkpoint of any format")->required();
-  command->add_option("SECOND", options->second, "Another, of the same format or not")->required();
+  command->add_option("SECOND", options->second, "Another checkpoint, of the same or another format")->required();
   add_name_options(*command, options->names, " of the first");
-  command->add_option("--atol", options->atol, "Accept |a - b| <= atol + rtol * |a|; 0: equal values")
+  command->add_option("--atol", options->atol, "Accept |a - b| <= atol + rtol * |a|; 0: values must be equal")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--rtol", options->rtol, "See --atol")->check(CLI::NonNegativeNumber);
-  command->add_flag("--common", options->common, "Names that only one file has are no difference");
-  command->add_flag("--any-dtype", options->any_dtype, "Another dtype alone is no difference");
-  command->add_option("--most", options->most, "Rows to print of each kind")->type_name("N");
+  command->add_flag("--common", options->common, "Ignore names that only one file has");
+  command->add_flag("--any-dtype", options->any_dtype, "Ignore differences of dtype");
+  command->add_option("--most", options->most, "Print at most N rows of each kind")->type_name("N");
   command->add_flag("--json", options->json, "Print JSON, with every row");
   command->footer(
-      "Exit status: 0 they agree, 1 they differ, 2 could not run. NaN agrees with NaN. Names that only one file has "
-      "come\n"
-      "with the nearest name of the other, and with a rule for --rename where one would help.\n\n"
+      "Exit status: 0 they agree, 1 they differ, 2 could not run. NaN agrees with NaN. For a name that only one file "
+      "has, the\n"
+      "nearest name of the other is printed, and a rule for --rename where one would help.\n\n"
       "  halfbridge checkpoint diff model.pt model.safetensors\n"
       "  halfbridge checkpoint diff reference.pt ours.pt --only model --rename 'module.*=*' --rtol 1e-5");
   command->callback([options, &exit] { exit = run(*options); });

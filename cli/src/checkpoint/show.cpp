@@ -121,8 +121,8 @@ void show_text(const io::StateDictFile& file, const IValue& value, const io::Nam
   fmt::print("{}: {} ({})\n", options.path, io::describe_format(file.format), io::format_name(file.format));
   fmt::print("{} tensors, {} elements, {}\n", tensors.size(), elements, size_text(bytes_of(tensors)));
   show_tensors(tensors, options.stats);
-  show_values(io::flatten_others(value), "values that are no tensors", options.most_values);
-  show_values(file.attributes, "attributes beside parameters and buffers", options.most_values);
+  show_values(io::flatten_others(value), "values that are not tensors", options.most_values);
+  show_values(file.attributes, "attributes that are neither parameters nor buffers", options.most_values);
   for (const auto& [key, text] : file.metadata) fmt::print("  header: {} = {}\n", printable(key), printable(text));
 }
 
@@ -140,15 +140,15 @@ int run(const ShowOptions& options) {
 
 void add_show(CLI::App& app, int& exit) {
   auto options = std::make_shared<ShowOptions>();
-  CLI::App* command = app.add_subcommand("show", "List what a checkpoint holds: names, dtypes, shapes, values.");
+  CLI::App* command = app.add_subcommand("show", "List what a checkpoint holds: names, dtypes, shapes, values");
   command->add_option("FILE", options->path, "The file, or a folder with a safetensors index")->required();
-  command->add_option("--only", options->only, "Show what stands at this name alone, as 'model'")->type_name("NAME");
+  command->add_option("--only", options->only, "Show only what has this name, such as 'model'")->type_name("NAME");
   command->add_flag("--stats", options->stats,
-                    "Also least, largest and mean value of each tensor, and what is not finite");
+                    "Also print minimum, maximum and mean of each tensor, and how many elements are not finite");
   command->add_flag("--json", options->json, "Print JSON");
   command->footer(
-      "The format is found by the file's content: torch.save (zip or before 1.6), torch::save, TorchScript,\n"
-      "safetensors, a safetensors index. No code of the file is run.\n\n"
+      "The file's content tells the format: torch.save (zip or before 1.6), torch::save, TorchScript,\n"
+      "safetensors, a safetensors index. No code in the file is run.\n\n"
       "  halfbridge checkpoint show model.pt\n"
       "  halfbridge checkpoint show checkpoint.pt --only optimizer --stats");
   command->callback([options, &exit] { exit = run(*options); });

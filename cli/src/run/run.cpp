@@ -18,13 +18,13 @@ namespace {
 
 constexpr const char* kExamples = R"(Examples:
   halfbridge run -n 4 ./train --epochs 10             four processes on this host
-  halfbridge run -n 4 --max-restarts 3 ./train        starts all again when one dies, up to three times
-  halfbridge run -n 8 --hosts a,b ./train             eight on each of two hosts, by ssh
+  halfbridge run -n 4 --max-restarts 3 ./train        restarts all when one dies, up to three times
+  halfbridge run -n 8 --hosts a,b ./train             eight on each of two hosts, through ssh
   halfbridge run -n 2 --measure --step-ms 150 --gradient-mb 13   predicts steps on more ranks
   srun --ntasks-per-node 1 halfbridge run -n 8 ./train one launcher per host of a Slurm job
 The processes get torchrun's variables (RANK, LOCAL_RANK, WORLD_SIZE, MASTER_ADDR, ...), OMP_NUM_THREADS=1 unless it is
-set, and a secret of this run (HALFBRIDGE_SECRET). Each line of their output carries the rank.
-Exit status: 0, or that of the first process that failed; 128 + its number where a signal ended it.)";
+set, and a secret for this run (HALFBRIDGE_SECRET). Each line of their output starts with the rank.
+Exit status: 0, or that of the first process that failed; 128 + the signal's number if a signal ended it.)";
 
 constexpr size_t kLongestPlan = 16 << 20;
 
@@ -72,25 +72,26 @@ int agent() {
 }
 
 void add_options(CLI::App& command, RunOptions& o) {
-  command.add_option("-n,--nproc-per-node", o.processes, "Processes, per host (1)")->check(CLI::Range(1, 4096));
-  command.add_option("--max-restarts", o.max_restarts, "How often all are started again after one failed (0)")
+  command.add_option("-n,--nproc-per-node", o.processes, "Processes per host (1)")->check(CLI::Range(1, 4096));
+  command.add_option("--max-restarts", o.max_restarts, "How often to restart all processes after one failed (0)")
       ->check(CLI::Range(0, 1000000));
-  command.add_option("--hosts", o.hosts, "Hosts to start on, NAME or NAME:PROCESSES, with commas between")
+  command.add_option("--hosts", o.hosts, "Hosts to start on: NAME or NAME:PROCESSES, comma-separated")
       ->delimiter(',')
       ->allow_extra_args(false);
-  command.add_option("--ssh", o.ssh, "What is called with a host and a command (ssh -o BatchMode=yes)");
-  command.add_option("--remote-program", o.remote_program, "This program on the hosts (the same path as here)");
+  command.add_option("--ssh", o.ssh,
+                     "The command that is called with a host and a command line (ssh -o BatchMode=yes)");
+  command.add_option("--remote-program", o.remote_program, "The path of halfbridge on the hosts (the same as here)");
   command
-      .add_option("--env", o.forwarded, "NAME or NAME=VALUE: a variable for the hosts, besides HALFBRIDGE_* and OMP_*")
+      .add_option("--env", o.forwarded,
+                  "NAME or NAME=VALUE: a variable to pass to the hosts, besides HALFBRIDGE_* and OMP_*")
       ->allow_extra_args(false);
   command.add_option("--master-addr", o.master_address, "Where rank 0 listens (this host, or the first of --hosts)");
-  command.add_option("--master-port", o.master_port, "Its port (a free one; 29500 with several hosts)")
+  command.add_option("--master-port", o.master_port, "The port of rank 0 (a free one; 29500 with several hosts)")
       ->check(CLI::Range(1, 65535));
-  command.add_option("--nnodes", o.nodes, "Launchers, one per host, where each is started by hand")
+  command.add_option("--nnodes", o.nodes, "How many launchers you start by hand, one per host")
       ->check(CLI::Range(1, 1 << 16));
-  command.add_option("--node-rank", o.node_rank, "Which of them this is")->check(CLI::Range(0, 1 << 16));
-  command.add_option("--grace", o.grace, "Seconds from the request to end to SIGKILL (5)")
-      ->check(CLI::Range(0.0, 86400.0));
+  command.add_option("--node-rank", o.node_rank, "The number of this launcher, from 0")->check(CLI::Range(0, 1 << 16));
+  command.add_option("--grace", o.grace, "Seconds between SIGTERM and SIGKILL (5)")->check(CLI::Range(0.0, 86400.0));
 }
 
 }  // namespace
@@ -103,11 +104,11 @@ void add_run(CLI::App& app, int& exit) {
   auto is_agent = std::make_shared<bool>(false);
   auto measure = std::make_shared<MeasureOptions>();
   add_options(*command, *options);
-  command->add_flag("--measure", measure->on, "Measure what sums between the processes cost, in place of a program");
-  command->add_option("--step-ms", measure->step_ms, "With --measure: predict steps that take so long on one rank");
-  command->add_option("--gradient-mb", measure->gradient_mb, "and have gradients of so many MB");
-  command->add_option("--network-us", measure->network_us, "between hosts with this latency (50)");
-  command->add_option("--network-gbs", measure->network_gbs, "and so many GB/s (1.25)");
+  command->add_flag("--measure", measure->on, "Measure sums between the processes instead of running a program");
+  command->add_option("--step-ms", measure->step_ms, "With --measure: predict steps that take this long on one rank");
+  command->add_option("--gradient-mb", measure->gradient_mb, "With --measure: MB of gradients of such a step");
+  command->add_option("--network-us", measure->network_us, "With --measure: latency between hosts (50)");
+  command->add_option("--network-gbs", measure->network_gbs, "With --measure: bandwidth between hosts in GB/s (1.25)");
   command->add_option("--backend", measure->backend, "With --measure: gloo, mpi or auto");
   command->add_flag("--measure-rank", measure->worker)->group("");
   command->add_flag("--agent", *is_agent)->group("");
