@@ -14,6 +14,8 @@ Tensor index_tensor(const char* name, const Tensor& index);
 Tensor in_range(const char* name, const Tensor& index, int64_t size, int64_t dim);
 /// Negative indices count from the end.
 Tensor wrapped_index(const Tensor& index, int64_t size);
+/// A value without the leading dimensions of size 1 that it has more than the `dims` of what it is put into.
+Tensor without_leading_ones(Tensor value, size_t dims);
 /// out[o][index[k]][:] op= src[o][k][:] on a contiguous copy of self along dim, without history.
 Tensor with_rows_put(const char* name, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
                      PutOp op);
