@@ -1,7 +1,4 @@
-// Convolutions. They run channels-last inside whatever layout the program uses (ops/layout.h).
-#include "backend/conv.h"
-#include "core/warnings.h"
-
+// Convolutions. They run channels-last inside whatever layout the program uses (ops/common/layout.h).
 #include <halfbridge/ops.h>
 #include <halfbridge/ops/gradients.h>
 
@@ -10,100 +7,20 @@
 #include "autograd/named.h"
 #include "autograd/record.h"
 #include "backend/gemm.h"
+#include "core/warnings.h"
 #include "ops/common/layout.h"
 #include "ops/common/or_undefined.h"
+#include "ops/nn/conv_call.h"
 #include "ops/nn/conv_of_parts.h"
 #include "ops/nn/reordered_weights.h"
 
 namespace hb {
 namespace {
 
-struct Call {
-  ConvParams p;
-  bool transposed = false;
-  int64_t output_padding[3] = {0, 0, 0};
-};
-
-void fill(const char* name, const char* what, IntArrayRef values, int dims, int64_t* out, int64_t least) {
-  HB_CHECK(values.size() == 1 || values.size() == static_cast<size_t>(dims), "[", name, "] expected ", what,
-           " to be a single integer value or a list of ", dims, " values to match the convolution dimensions, but got ",
-           what, "=", values);
-  for (int d = 0; d < dims; ++d) {
-    out[d] = values[values.size() == 1 ? 0 : d];
-    HB_CHECK(out[d] >= least, "[", name, "] ", least > 0 ? "non-positive " : "negative ", what,
-             " is not supported, got ", values);
-  }
-}
-
-Call make_call(const char* name, int dims, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
-               bool transposed, IntArrayRef output_padding, int64_t groups) {
-  Call c;
-  c.p.dims = dims, c.p.groups = groups, c.transposed = transposed;
-  fill(name, "stride", stride, dims, c.p.stride, 1);
-  fill(name, "padding", padding, dims, c.p.padding, 0);
-  fill(name, "dilation", dilation, dims, c.p.dilation, 1);
-  fill(name, "output_padding", output_padding, dims, c.output_padding, 0);
-  HB_CHECK(groups >= 1, "[", name, "] non-positive groups is not supported, got ", groups);
-  return c;
-}
-
-void check(const char* name, const Tensor& x, const Tensor& w, const Tensor& bias, const Call& c) {
-  HB_CHECK(is_floating_type(x.scalar_type()), "[", name, "] expected a floating input, got ", x.scalar_type());
-  HB_CHECK(x.scalar_type() == w.scalar_type() && (!bias.defined() || bias.scalar_type() == x.scalar_type()), "[", name,
-           "] Input type, weight type and bias type should be the same, got ", x.scalar_type(), ", ", w.scalar_type(),
-           " and ", bias.defined() ? toString(bias.scalar_type()) : "no bias");
-  HB_CHECK(w.dim() == c.p.dims + 2, "[", name, "] expected a weight of ", c.p.dims + 2, " dimensions, got ", w.sizes());
-  HB_CHECK(x.dim() == w.dim(), "[", name, "] Expected ", c.p.dims + 1, "D (unbatched) or ", c.p.dims + 2,
-           "D (batched) input to ", name, ", but got input of size: ", x.sizes());
-  const int64_t groups = c.p.groups;
-  HB_CHECK(w.size(0) >= groups, "[", name, "] Given groups=", groups, ", expected weight to be at least ", groups,
-           " at dimension 0, but got weight of size ", w.sizes(), " instead");
-  HB_CHECK(w.size(0) % groups == 0, "[", name, "] Given groups=", groups, ", expected weight to be divisible by ",
-           groups, " at dimension 0, but got weight of size ", w.sizes(), " instead");
-  const int64_t wanted = c.transposed ? w.size(0) : w.size(1) * groups;
-  HB_CHECK(x.size(1) == wanted, "[", name, "] Given ",
-           c.transposed ? "transposed=1" : "groups=", c.transposed ? "" : std::to_string(groups), ", weight of size ",
-           w.sizes(), ", expected input", x.sizes(), " to have ", wanted, " channels, but got ", x.size(1),
-           " channels instead");
-  const int64_t out = c.transposed ? w.size(1) * groups : w.size(0);
-  HB_CHECK(!bias.defined() || (bias.dim() == 1 && bias.size(0) == out), "[", name, "] Given weight of size ", w.sizes(),
-           ", expected bias to be 1-dimensional with ", out, " elements, but got bias of size ", bias.sizes(),
-           " instead");
-}
-
-// As messages show sizes: (4 x 6).
-std::string product_of_sizes(int dims, const std::function<int64_t(int)>& size) {
-  std::string text = "(";
-  for (int d = 0; d < dims; ++d) text += (d ? " x " : "") + std::to_string(size(d));
-  return text + ")";
-}
-std::string padded_sizes(const Tensor& x, const Call& c) {
-  return product_of_sizes(c.p.dims, [&](int d) { return x.size(2 + d) + 2 * c.p.padding[d]; });
-}
-std::string extents(const Tensor& w, const Call& c) {
-  return product_of_sizes(c.p.dims, [&](int d) { return c.p.dilation[d] * (w.size(2 + d) - 1) + 1; });
-}
-
-DimVector output_sizes(const char* name, const Tensor& x, const Tensor& w, const Call& c) {
-  DimVector out(x.impl().sizes());
-  out[1] = c.transposed ? w.size(1) * c.p.groups : w.size(0);
-  for (int d = 0; d < c.p.dims; ++d) {
-    const int64_t kernel = c.p.dilation[d] * (w.size(2 + d) - 1) + 1, in = x.size(2 + d);
-    if (c.transposed) {
-      HB_CHECK(c.output_padding[d] < std::max(c.p.stride[d], c.p.dilation[d]), "[", name,
-               "] output padding must be smaller than either stride or dilation, but got ", c.output_padding[d]);
-      out[2 + d] = (in - 1) * c.p.stride[d] - 2 * c.p.padding[d] + kernel + c.output_padding[d];
-    } else {
-      HB_CHECK(in + 2 * c.p.padding[d] >= kernel, "[", name,
-               "] Calculated padded input size per channel: ", padded_sizes(x, c), ". Kernel size: ", extents(w, c),
-               ". Kernel size can't be greater than actual input size: input ", x.sizes(), ", weight ", w.sizes());
-      out[2 + d] = (in + 2 * c.p.padding[d] - kernel) / c.p.stride[d] + 1;
-    }
-    HB_CHECK(out[2 + d] > 0, "[", name, "] expected a result of at least one element, got size ", out[2 + d],
-             " from input ", x.sizes(), " and weight ", w.sizes());
-  }
-  return out;
-}
+using ops::check_convolution;
+using ops::conv_call;
+using ops::ConvCall;
+using ops::convolution_sizes;
 
 Tensor dense(const Tensor& t) { return t.defined() ? ops::to_contiguous(t) : t; }
 
@@ -120,7 +37,7 @@ Tensor empty_weight_gradient(const Tensor& w) {
 int64_t rows_of(const Tensor& t) { return t.size(1) ? t.numel() / t.size(1) : 0; }
 
 // y = conv(x), or for a transposed one the gradient that a convolution would give its input.
-Tensor run_forward(const Tensor& x, const Tensor& w, const Tensor& weight, const Tensor& bias, const Call& c,
+Tensor run_forward(const Tensor& x, const Tensor& w, const Tensor& weight, const Tensor& bias, const ConvCall& c,
                    const DimVector& sizes) {
   const bool visible = ops::is_visibly_channels_last(x) || ops::is_visibly_channels_last(w);
   Tensor out = ops::empty_channels_last(sizes, x.scalar_type(), x.device(), visible);
@@ -137,7 +54,7 @@ Tensor run_forward(const Tensor& x, const Tensor& w, const Tensor& weight, const
 }
 
 // `weight`: the kernels' order of it.
-Tensor input_gradient(const Tensor& g, const Tensor& x, const Tensor& weight, const Call& c) {
+Tensor input_gradient(const Tensor& g, const Tensor& x, const Tensor& weight, const ConvCall& c) {
   Tensor out =
       ops::empty_channels_last(x.impl().sizes(), x.scalar_type(), x.device(), ops::is_visibly_channels_last(x));
   if (out.numel() == 0) return out;
@@ -151,7 +68,7 @@ Tensor input_gradient(const Tensor& g, const Tensor& x, const Tensor& weight, co
 }
 
 // `dw` may have memory already.
-void weight_gradient(const Tensor& g, const Tensor& x, const Tensor& w, const Call& c, bool with_bias, Tensor& dw,
+void weight_gradient(const Tensor& g, const Tensor& x, const Tensor& w, const ConvCall& c, bool with_bias, Tensor& dw,
                      Tensor& db) {
   if (!dw.defined()) dw = empty_weight_gradient(w);
   const Tensor grad = ops::to_channels_last(g), in = ops::to_channels_last(x);
@@ -177,10 +94,10 @@ Tensor bias_gradient(const Tensor& g) {
 
 IntArrayRef list(const int64_t* values, int dims) { return {values, static_cast<size_t>(dims)}; }
 
-Tensor differentiable_weight_gradient(const Tensor& g, const Tensor& x, const Tensor& w, const Call& c);
+Tensor differentiable_weight_gradient(const Tensor& g, const Tensor& x, const Tensor& w, const ConvCall& c);
 
 // A convolution is linear in each operand, so the gradients of its gradients are convolutions again.
-Tensor differentiable_input_gradient(const Tensor& g, const Tensor& x, const Tensor& w, const Call& c) {
+Tensor differentiable_input_gradient(const Tensor& g, const Tensor& x, const Tensor& w, const ConvCall& c) {
   const int n = c.p.dims;
   if (c.transposed)
     return convolution(g, w, {}, list(c.p.stride, n), list(c.p.padding, n), list(c.p.dilation, n), false,
@@ -195,7 +112,7 @@ Tensor differentiable_input_gradient(const Tensor& g, const Tensor& x, const Ten
 }
 
 variable_list convolution_gradients(Backward& b, const Tensor& x, const Tensor& w, const Tensor& weight,
-                                    const Call& c) {
+                                    const ConvCall& c) {
   const Tensor& g = b.grad();
   Tensor dx, dw, db;
   if (GradMode::is_enabled()) {
@@ -214,7 +131,7 @@ variable_list convolution_gradients(Backward& b, const Tensor& x, const Tensor& 
   return {dx, dw, db};
 }
 
-Tensor differentiable_weight_gradient(const Tensor& g, const Tensor& x, const Tensor& w, const Call& c) {
+Tensor differentiable_weight_gradient(const Tensor& g, const Tensor& x, const Tensor& w, const ConvCall& c) {
   Tensor dw, db;
   weight_gradient(g.detach(), x.detach(), w, c, false, dw, db);
   if (needs_grad(g, x)) {
@@ -234,7 +151,7 @@ Tensor differentiable_weight_gradient(const Tensor& g, const Tensor& x, const Te
   return dw;
 }
 
-Tensor convolution_checked(const char* name, const Tensor& x, const Tensor& w, const Tensor& bias, const Call& c) {
+Tensor convolution_checked(const char* name, const Tensor& x, const Tensor& w, const Tensor& bias, const ConvCall& c) {
   const ScalarType t = x.scalar_type();
   if (HB_UNLIKELY(!is_floating_type(t) && w.scalar_type() == t && (!bias.defined() || bias.scalar_type() == t))) {
     const auto floating = [&](const Tensor& a, const Tensor& b, const Tensor& d) {
@@ -244,8 +161,8 @@ Tensor convolution_checked(const char* name, const Tensor& x, const Tensor& w, c
     HB_CHECK(t != kBool && (!c.transposed || t == kLong), "[", name, "] not implemented for '", toString(t), "'");
     if (is_integral_type(t, false)) return ops::integer_convolution(name, x, w, bias, floating);
   }
-  check(name, x, w, bias, c);
-  const DimVector sizes = output_sizes(name, x, w, c);
+  check_convolution(name, x, w, bias, c);
+  const DimVector sizes = convolution_sizes(name, x, w, c);
   const Tensor weight = in_kernels_order(w);
   Tensor out = run_forward(x, w, weight, bias, c, sizes);
   if (needs_grad(x, w, bias)) {
@@ -258,21 +175,22 @@ Tensor convolution_checked(const char* name, const Tensor& x, const Tensor& w, c
 }
 
 // Adds the batch dimension that an unbatched input lacks.
-Tensor convolution_of(const char* name, int dims, const Tensor& x, const Tensor& w, const Tensor& bias, const Call& c) {
+Tensor convolution_of(const char* name, int dims, const Tensor& x, const Tensor& w, const Tensor& bias,
+                      const ConvCall& c) {
   if (x.dim() == dims + 1) return convolution_checked(name, x.unsqueeze(0), w, bias, c).squeeze(0);
   return convolution_checked(name, x, w, bias, c);
 }
 
 Tensor conv(const char* name, int dims, const Tensor& x, const Tensor& w, const Tensor& bias, IntArrayRef stride,
             IntArrayRef padding, IntArrayRef dilation, int64_t groups) {
-  return convolution_of(name, dims, x, w, bias, make_call(name, dims, stride, padding, dilation, false, 0, groups));
+  return convolution_of(name, dims, x, w, bias, conv_call(name, dims, stride, padding, dilation, false, 0, groups));
 }
 
 // "same": as much padding as keeps the size; the odd one goes to the end.
 Tensor conv(const char* name, int dims, const Tensor& x, const Tensor& w, const Tensor& bias, IntArrayRef stride,
             std::string_view padding, IntArrayRef dilation, int64_t groups) {
   HB_CHECK(padding == "same" || padding == "valid", "[", name, "] Invalid padding string: '", padding, "'");
-  Call c = make_call(name, dims, stride, 0, dilation, false, 0, groups);
+  ConvCall c = conv_call(name, dims, stride, 0, dilation, false, 0, groups);
   if (padding == "valid") return convolution_of(name, dims, x, w, bias, c);
   HB_CHECK(w.dim() == dims + 2, "[", name, "] expected a weight of ", dims + 2, " dimensions, got ", w.sizes());
   std::vector<int64_t> extra(2 * dims, 0);
@@ -314,7 +232,7 @@ Tensor conv(const char* name, int dims, const Tensor& x, const Tensor& w, const 
                 dilation);                                                                                        \
     const char* name = "conv_transpose" #nd;                                                                      \
     return convolution_of(name, n, input, weight, bias,                                                           \
-                          make_call(name, n, stride, padding, dilation, true, output_padding, groups));           \
+                          conv_call(name, n, stride, padding, dilation, true, output_padding, groups));           \
   }
 HB_CONV(1d, 1)
 HB_CONV(2d, 2)
@@ -326,9 +244,9 @@ TensorTuple3 convolution_backward(const Tensor& g, const Tensor& x, const Tensor
   const char* name = "convolution_backward";
   const int dims = static_cast<int>(w.dim()) - 2;
   HB_CHECK(dims >= 1 && dims <= 3, "[", name, "] expected a weight of 3 to 5 dimensions, got ", w.sizes());
-  const Call c = make_call(name, dims, stride, padding, dilation, transposed, output_padding, groups);
-  check(name, x, w, Tensor(), c);
-  const DimVector sizes = output_sizes(name, x, w, c);
+  const ConvCall c = conv_call(name, dims, stride, padding, dilation, transposed, output_padding, groups);
+  check_convolution(name, x, w, Tensor(), c);
+  const DimVector sizes = convolution_sizes(name, x, w, c);
   HB_CHECK(g.sizes() == IntArrayRef(sizes) && g.scalar_type() == x.scalar_type(), "[", name,
            "] expected a grad_output of ", x.scalar_type(), " with sizes ", IntArrayRef(sizes), ", got ",
            g.scalar_type(), " and ", g.sizes());
@@ -349,7 +267,7 @@ Tensor convolution(const Tensor& input, const Tensor& weight, const std::optiona
   const int dims = static_cast<int>(weight.dim()) - 2;
   HB_CHECK(dims >= 1 && dims <= 3, "[convolution] expected a weight of 3 to 5 dimensions, got ", weight.sizes());
   return convolution_of("convolution", dims, input, weight, bias,
-                        make_call("convolution", dims, stride, padding, dilation, transposed, output_padding, groups));
+                        conv_call("convolution", dims, stride, padding, dilation, transposed, output_padding, groups));
 }
 
 }  // namespace hb

@@ -1,0 +1,39 @@
+#pragma once
+// What the activations share. Every fused gradient is differentiable itself, by way of its composed form.
+
+#include <halfbridge/ops.h>
+
+#include "autocast/autocast.h"
+#include "autograd/named.h"
+#include "autograd/record.h"
+#include "ops/common/inplace.h"
+#include "ops/elementwise/elementwise_op.h"
+
+namespace hb::ops {
+
+inline void check_floating(const char* name, const Tensor& x) {
+  HB_CHECK(x.is_floating_point(), "[", name, "] not implemented for '", toString(x.scalar_type()),
+           "': expected a floating tensor");
+}
+
+/// Runs a fused gradient; where a graph is being made, gives the composed form, which has a history of its own. `node`:
+/// its node's name, null where LibTorch composes the gradient too.
+template <class Composed>
+Tensor fused(const char* name, const char* node, const FormulaKernel& formula, const Tensor& g, const Tensor& x,
+             ArrayRef<double> p, const Composed& composed) {
+  if (!needs_grad(g, x)) return floating_op(name, formula, {g, x}, p);
+  return node ? named(node, composed(), g) : composed();
+}
+
+/// As a factor of a gradient.
+inline Tensor as_factor(const Tensor& condition, const Tensor& like) { return condition.to(like.scalar_type()); }
+
+}  // namespace hb::ops
+
+/// The in-place form of a function that has no direct one.
+#define HB_INPLACE(name, params, ...)                                                                  \
+  Tensor& name##_ params {                                                                             \
+    HB_FUNCTION(name##_, self __VA_OPT__(, ) __VA_ARGS__);                                             \
+    return inplace(#name "_", self,                                                                    \
+                   [&](const Tensor& old) -> Tensor { return name(old __VA_OPT__(, ) __VA_ARGS__); }); \
+  }
