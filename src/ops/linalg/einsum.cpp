@@ -2,53 +2,23 @@
 #include <halfbridge/ops.h>
 
 #include <algorithm>
-#include <array>
 #include <iterator>
-#include <string>
 
 #include "autocast/autocast.h"
+#include "ops/linalg/einsum_equation.h"
 
 namespace hb {
 namespace {
+
+using ops::equations::Equation;
+using ops::equations::has;
+using ops::equations::kLabels;
+using ops::equations::Labels;
 
 int64_t wrap(const char* name, int64_t d, int64_t dim) {
   HB_CHECK_INDEX(d >= -dim && d < dim, "[", name, "] Dimension out of range (expected to be in range of [", -dim, ", ",
                  dim - 1, "], but got ", d, ")");
   return d < 0 ? d + dim : d;
-}
-
-// A letter is a number below 52; dimensions of the ellipsis count from there.
-constexpr int kLetters = 52, kLabels = kLetters + 16;
-using Labels = std::vector<int>;
-
-int label_of(char ch) {
-  if (ch >= 'A' && ch <= 'Z') return ch - 'A';
-  if (ch >= 'a' && ch <= 'z') return ch - 'a' + 26;
-  HB_CHECK(false, "[einsum] invalid subscript given in the equation string, subscripts must be in [a-zA-Z], got '", ch,
-           "'");
-  return 0;
-}
-
-// "i...j" for a tensor of `dim` dimensions (or, dim < 0, for the result) with `ellipsis` dimensions at the dots.
-Labels parse_term(std::string_view term, int ellipsis) {
-  Labels out;
-  for (size_t i = 0; i < term.size(); ++i) {
-    if (term[i] != '.') {
-      out.push_back(label_of(term[i]));
-      continue;
-    }
-    HB_CHECK(term.substr(i, 3) == "...", "[einsum] expected an ellipsis of three dots in \"", term, "\"");
-    for (int e = 0; e < ellipsis; ++e) out.push_back(kLetters + e);
-    i += 2;
-  }
-  return out;
-}
-
-std::string without_spaces(std::string_view text) {
-  std::string out;
-  for (char ch : text)
-    if (ch != ' ') out += ch;
-  return out;
 }
 
 struct Operand {
@@ -72,8 +42,6 @@ Operand normalise(Tensor t, Labels labels) {
   for (int64_t o : order) out.labels.push_back(labels[o]);
   return out;
 }
-
-bool has(const Labels& list, int label) { return std::find(list.begin(), list.end(), label) != list.end(); }
 
 Operand sum_out(const Operand& x, const std::vector<bool>& keep) {
   std::vector<int64_t> dims;
@@ -166,73 +134,6 @@ Operand contract(Operand a, Operand b, const std::vector<bool>& needed_later) {
   return normalise(product.reshape(sizes), labels);
 }
 
-struct Equation {
-  std::vector<Labels> terms;
-  Labels result;
-};
-
-Equation parse(std::string_view text, TensorList operands) {
-  const std::string equation = without_spaces(text);
-  const size_t arrow = equation.find("->");
-  std::string left = equation.substr(0, arrow);
-  std::vector<std::string> terms(1);
-  for (char ch : left) {
-    if (ch == ',') {
-      terms.emplace_back();
-    } else {
-      terms.back() += ch;
-    }
-  }
-  HB_CHECK(operands.size() >= terms.size(), "[einsum] fewer operands were provided than specified in the equation \"",
-           text, "\": ", operands.size());
-  HB_CHECK(operands.size() <= terms.size(), "[einsum] more operands were provided than specified in the equation \"",
-           text, "\": ", operands.size());
-  Equation e;
-  int most = 0;
-  std::vector<int> dots(terms.size(), 0);
-  for (size_t i = 0; i < terms.size(); ++i) {
-    const bool ellipsis = terms[i].find("...") != std::string::npos;
-    const int letters = static_cast<int>(terms[i].size()) - (ellipsis ? 3 : 0);
-    dots[i] = static_cast<int>(operands[i].dim()) - letters;
-    HB_CHECK(ellipsis ? dots[i] >= 0 : dots[i] == 0, "[einsum] the number of subscripts in the equation (", letters,
-             ") does not match the number of dimensions (", operands[i].dim(), ") for operand ", i);
-    HB_CHECK(dots[i] <= kLabels - kLetters, "[einsum] expected at most 16 dimensions under an ellipsis");
-    if (ellipsis) most = std::max(most, dots[i]);
-  }
-  std::array<int, kLabels> seen{};
-  for (size_t i = 0; i < terms.size(); ++i) {
-    Labels labels = parse_term(terms[i], dots[i]);
-    // Ellipses are aligned at their ends.
-    for (int& l : labels)
-      if (l >= kLetters) l += most - dots[i];
-    for (int l : labels) ++seen[l];
-    e.terms.push_back(std::move(labels));
-  }
-  if (arrow != std::string::npos) {
-    e.result = parse_term(equation.substr(arrow + 2), most);
-    for (int l : e.result)
-      HB_CHECK(l >= kLetters || seen[l],
-               "[einsum] output subscript does not appear in the equation for any input operand: \"", text, "\"");
-    for (int l : e.result)
-      HB_CHECK(std::count(e.result.begin(), e.result.end(), l) == 1,
-               "[einsum] output subscript appears more than once in the output: \"", text, "\"");
-  } else {
-    for (int d = 0; d < most; ++d) e.result.push_back(kLetters + d);
-    for (int l = 0; l < kLetters; ++l)
-      if (seen[l] == 1) e.result.push_back(l);
-  }
-  // From here on the labels of the result come first, in its order: so the products lie in memory as LibTorch's.
-  std::array<int, kLabels> rank{};
-  int next = 0;
-  for (int l : e.result) rank[l] = next++;
-  for (int l = 0; l < kLabels; ++l)
-    if (!has(e.result, l)) rank[l] = next++;
-  for (Labels& term : e.terms)
-    for (int& l : term) l = rank[l];
-  for (int& l : e.result) l = rank[l];
-  return e;
-}
-
 }  // namespace
 
 Tensor einsum(std::string_view equation, TensorList operands, OptionalIntArrayRef path) {
@@ -240,7 +141,7 @@ Tensor einsum(std::string_view equation, TensorList operands, OptionalIntArrayRe
   HB_CHECK(!operands.empty(), "[einsum] expected at least one operand, got none");
   HB_CHECK(!path || static_cast<size_t>(path->size()) == 2 * (operands.size() - 1) || operands.size() == 1,
            "[einsum] expected a contraction path of ", 2 * (operands.size() - 1), " places, got ", path->size());
-  const Equation e = parse(equation, operands);
+  const Equation e = ops::equations::parse(equation, operands);
   std::vector<Operand> queue;
   for (size_t i = 0; i < operands.size(); ++i) queue.push_back(normalise(operands[i], e.terms[i]));
   Operand current = queue[0];
