@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
-#include <unordered_set>
 
 #include <halfbridge/autograd.h>
 
@@ -29,7 +28,12 @@ Tensor for_the_program(Tensor grad) {
   return arithmetic.clone(grad, MemoryFormat::Contiguous);
 }
 
-bool expands_to(const DimVector& from, const DimVector& to) {
+std::string returned_by(const Node* producer) {
+  return producer ? "Function " + producer->name() + " returned an " : std::string();
+}
+}  // namespace
+
+bool autodiff::expands_to(const DimVector& from, const DimVector& to) {
   if (from.size() > to.size()) return false;
   for (size_t d = 0; d < from.size(); ++d) {
     const int64_t f = from[from.size() - 1 - d], t = to[to.size() - 1 - d];
@@ -37,11 +41,6 @@ bool expands_to(const DimVector& from, const DimVector& to) {
   }
   return true;
 }
-
-std::string returned_by(const Node* producer) {
-  return producer ? "Function " + producer->name() + " returned an " : std::string();
-}
-}  // namespace
 
 void autodiff::conform(const Node* producer, size_t i, const InputMetadata& wanted, Tensor& grad) {
   if (grad.impl().sizes() != wanted.sizes) {
@@ -288,102 +287,4 @@ void Engine::run(const edge_list& roots, variable_list&& grads) {
   for (size_t i = 0; i < at_the_end.size(); ++i) at_the_end[i]();
 }
 
-namespace {
-
-struct Roots {
-  edge_list edges;
-  variable_list grads;
-};
-
-Roots make_roots(const variable_list& tensors, const variable_list& grad_tensors) {
-  HB_CHECK(grad_tensors.empty() || grad_tensors.size() == tensors.size(), "got ", tensors.size(), " tensors and ",
-           grad_tensors.size(), " gradients");
-  Roots roots;
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    const Tensor& t = tensors[i];
-    HB_CHECK(t.defined() && t.requires_grad(), "element ", i,
-             " of tensors does not require grad and does not have a grad_fn");
-    Tensor g = grad_tensors.empty() ? Tensor() : grad_tensors[i];
-    if (g.defined()) {
-      HB_CHECK(expands_to(t.impl().sizes(), g.impl().sizes()), "invalid gradient at index ", i, " - got ", g.sizes(),
-               " but expected shape compatible with ", t.sizes());
-      if (g.impl().sizes() != t.impl().sizes()) g = arithmetic.sum_to(g, t.impl().sizes());
-    } else {
-      HB_CHECK(!t.is_complex(), "grad can be implicitly created only for real scalar outputs but got ", t.dtype());
-      HB_CHECK(t.numel() == 1, "grad can be implicitly created only for scalar outputs, got shape ", t.sizes());
-      g = arithmetic.ones_like(t, MemoryFormat::Contiguous);
-    }
-    roots.edges.push_back(gradient_edge(t));
-    roots.grads.push_back(arithmetic.cast(g, t.scalar_type()));
-  }
-  return roots;
-}
-
-edge_list edges_of(const variable_list& inputs) {
-  edge_list edges;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    HB_CHECK(inputs[i].defined() && inputs[i].requires_grad(), "element ", i,
-             " of the input tensors does not require grad");
-    edges.push_back(gradient_edge(inputs[i]));
-  }
-  return edges;
-}
-
-void add_up_gradients(const variable_list& tensors, const variable_list& grad_tensors, std::optional<bool> retain_graph,
-                      bool create_graph, const variable_list& inputs) {
-  Roots roots = make_roots(tensors, grad_tensors);
-  Engine engine(retain_graph.value_or(create_graph), create_graph);
-  const edge_list wanted = edges_of(inputs);
-  if (!inputs.empty()) engine.want(wanted);
-  const ScaledPass scaled(roots.grads, create_graph);
-  engine.run(roots.edges, std::move(roots.grads));
-  std::unordered_set<const TensorImpl*> seen;  // an input may be named twice
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    Tensor g = engine.captured(i);
-    if (!g.defined() || !seen.insert(&inputs[i].impl()).second) continue;
-    g = as_the_leaf_has_it(inputs[i], std::move(g));
-    AutoGradMode mode(create_graph);
-    add_to_leaf(inputs[i], std::move(g));
-  }
-}
-
-variable_list gradients(const variable_list& outputs, const variable_list& inputs, const variable_list& grad_outputs,
-                        std::optional<bool> retain_graph, bool create_graph, bool allow_unused) {
-  HB_CHECK(!inputs.empty(), "grad requires non-empty inputs.");
-  Roots roots = make_roots(outputs, grad_outputs);
-  Engine engine(retain_graph.value_or(create_graph), create_graph);
-  engine.want(edges_of(inputs));
-  const ScaledPass scaled(roots.grads, create_graph, inputs);
-  engine.run(roots.edges, std::move(roots.grads));
-  variable_list out;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    out.push_back(scaled.returned(inputs[i], engine.captured(i)));
-    HB_CHECK(
-        allow_unused || out.back().defined(),
-        "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this "
-        "is the desired behavior.");
-  }
-  return out;
-}
-
-}  // namespace
-
-namespace autodiff {
-
-void backward(const variable_list& tensors, const variable_list& grad_tensors, std::optional<bool> retain_graph,
-              bool create_graph, const variable_list& inputs) {
-  if (create_graph)
-    HB_WARN_ONCE(
-        "Using backward() with create_graph=True will create a reference cycle between the parameter and its "
-        "gradient which can cause a memory leak: use autograd::grad, or reset the gradients after use.");
-  detail::with_stack([&] { add_up_gradients(tensors, grad_tensors, retain_graph, create_graph, inputs); });
-}
-
-variable_list grad(const variable_list& outputs, const variable_list& inputs, const variable_list& grad_outputs,
-                   std::optional<bool> retain_graph, bool create_graph, bool allow_unused) {
-  return detail::with_stack(
-      [&] { return gradients(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused); });
-}
-
-}  // namespace autodiff
 }  // namespace hb

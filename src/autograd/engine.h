@@ -51,6 +51,9 @@ class Engine {
   std::vector<Node*> ready_;                       // heap
 };
 
+/// Whether sizes broadcast to others.
+bool expands_to(const DimVector& from, const DimVector& to);
+
 /// Gives a gradient the shape, dtype and device of the value that it belongs to, or throws: the `i`th of those that
 /// `producer` returned, or of those that a pass begins with.
 void conform(const Node* producer, size_t i, const InputMetadata& wanted, Tensor& grad);
