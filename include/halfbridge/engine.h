@@ -7,6 +7,7 @@
 #include <halfbridge/numerics.h>
 #include <halfbridge/ops.h>
 #include <halfbridge/ops/call_forms.h>
+#include <halfbridge/ops/foreach.h>
 #include <halfbridge/ops/gradient_out_forms.h>
 #include <halfbridge/ops/gradients.h>
 #include <halfbridge/ops/out_forms.h>

@@ -10,11 +10,13 @@
 #include <halfbridge/bridge/expand.h>
 #include <halfbridge/bridge/inner_functions.h>
 #include <halfbridge/bridge/nn/rnn_functions.h>
+#include <halfbridge/bridge/optim/fused_functions.h>
 #include <halfbridge/bridge/print_containers.h>
 #include <halfbridge/bridge/scalar_ops.h>
 #include <halfbridge/bridge/small_vector.h>
 #include <halfbridge/bridge/tensor_checks.h>
 #include <halfbridge/bridge/tensor_maker.h>
+#include <halfbridge/bridge/underscored.h>
 #include <halfbridge/bridge/utility.h>
 #include <halfbridge/bridge/warning.h>
 #include <halfbridge/engine.h>

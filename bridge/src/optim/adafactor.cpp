@@ -64,7 +64,7 @@ void update(Adafactor& self, const std::vector<Tensor>& grads) {
       auto& state = state_of<AdafactorParamState>(self.state(), p);
       // The factors belong to the order of a contiguous parameter.
       Tensor param = p.is_contiguous() ? p : p.detach().contiguous();
-      StepTensors tensors("Adafactor", self);
+      StepTensors tensors("Adafactor", scaling_of(self));
       UpdateCall call{};
       call.maximize = o.maximize();
       FactoredTensor t{};

@@ -63,7 +63,7 @@ UpdateTensor StepTensors::add(UpdateCall& call, const Tensor& param, const Tenso
   const ScalarType dtype = param.scalar_type();
   if (dtype != kDouble && !is_small_float(dtype))
     HB_NOT_SUPPORTED("[", name_, "] expected a floating-point parameter, got dtype ", dtype);
-  const bool master = state && optimizer_.uses_master_weights() && is_half_type(dtype);
+  const bool master = state && scaling_.master_weights && is_half_type(dtype);
   check(param, grad, "a gradient");
   prepare_states(param, state, refs, master);
   call.param = call.grad = call.state = dtype;

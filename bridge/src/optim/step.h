@@ -44,17 +44,27 @@ struct StateRefs {
   DeviceNumber<double>* scalar = nullptr;
 };
 
+/// What a step knows of mixed precision: whether half parameters have master weights, and a scaler's numbers.
+struct StepScaling {
+  bool master_weights;
+  const Tensor &grad_scale, &found_inf;
+};
+inline StepScaling scaling_of(const Optimizer& optimizer) {
+  return {optimizer.uses_master_weights(), optimizer.grad_scale(), optimizer.found_inf()};
+}
+
 /// The parameters of one step: brings each with its gradient and state into one dense layout, which nearly always they
 /// have, and puts back afterwards what had to be copied.
 class StepTensors {
  public:
-  StepTensors(const char* name, const Optimizer& optimizer) : name_(name), optimizer_(optimizer) {}
+  /// The tensors of `scaling` outlive this.
+  StepTensors(const char* name, const StepScaling& scaling) : name_(name), scaling_(scaling) {}
   /// Fills in the dtypes of `call`. `state` is null for a rule that keeps nothing.
   UpdateTensor add(UpdateCall& call, const Tensor& param, const Tensor& grad, OptimizerParamState* state,
                    const StateRefs& refs);
   /// Where the scaler's numbers lie on this device; null where there are none.
-  const float* grad_scale(const Device& device) { return number(optimizer_.grad_scale(), device); }
-  const float* found_inf(const Device& device) { return number(optimizer_.found_inf(), device); }
+  const float* grad_scale(const Device& device) { return number(scaling_.grad_scale, device); }
+  const float* found_inf(const Device& device) { return number(scaling_.found_inf, device); }
   void finish();
 
  private:
@@ -69,7 +79,7 @@ class StepTensors {
   const float* number(const Tensor& tensor, const Device& device);
 
   const char* name_;
-  const Optimizer& optimizer_;
+  StepScaling scaling_;
   std::vector<Copy> written_;
   std::vector<Tensor> kept_;
   std::deque<Tensor> parts_;  // states of complex parameters, seen as real: StateRefs point to them
@@ -81,7 +91,8 @@ class StepTensors {
 ///   batches.run([&](auto& call, auto& tensors, auto& device) { kernel(device)(call, tensors, rule); });
 class UpdateBatches {
  public:
-  UpdateBatches(const char* name, const Optimizer& optimizer) : tensors_(name, optimizer) {
+  UpdateBatches(const char* name, const Optimizer& optimizer) : UpdateBatches(name, scaling_of(optimizer)) {}
+  UpdateBatches(const char* name, const StepScaling& scaling) : tensors_(name, scaling) {
     for (auto& batch : batches()) batch.tensors.clear();
   }
   void add(const Tensor& param, const Tensor& grad, OptimizerParamState* state, const StateRefs& refs, unsigned flags,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include <halfbridge/tensor.h>
 
@@ -12,6 +13,8 @@ template <class T>
 class HB_API DeviceNumber {
  public:
   DeviceNumber(T value = T(0)) : value_(value) {}  // NOLINT: implicit, it stands for a T
+  /// Starts as the number that a tensor of one element (int64, or double) holds, and changes it there.
+  explicit DeviceNumber(Tensor number) : value_(0), on_device_(std::move(number)) {}
   DeviceNumber(const DeviceNumber& other) : value_(other.get()) {}
   DeviceNumber(DeviceNumber&&) noexcept = default;
   DeviceNumber& operator=(const DeviceNumber& other) { return *this = other.get(); }

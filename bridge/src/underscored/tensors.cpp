@@ -1,0 +1,100 @@
+// Copies, shapes, checks and indices.
+#include <halfbridge/bridge/underscored.h>
+
+#include <halfbridge/indexing.h>
+#include <halfbridge/ivalue_containers.h>
+#include <halfbridge/ops.h>
+
+namespace hb::bridge {
+inline namespace api {
+
+#define HB_CAST(Name) \
+  Tensor _cast_##Name(const Tensor& self, bool non_blocking) { return self.to(TensorOptions(k##Name), non_blocking); }
+HB_CAST(Byte)
+HB_CAST(Char)
+HB_CAST(Double)
+HB_CAST(Float)
+HB_CAST(Half)
+HB_CAST(Int)
+HB_CAST(Long)
+HB_CAST(Short)
+#undef HB_CAST
+
+Tensor _to_copy(const Tensor& self, TensorOptions options, bool non_blocking,
+                std::optional<MemoryFormat> memory_format) {
+  return self.to(options, non_blocking, /*copy=*/true, memory_format);
+}
+std::vector<Tensor> _to_cpu(TensorList tensors) {
+  std::vector<Tensor> all;
+  all.reserve(tensors.size());
+  for (const Tensor& t : tensors) all.push_back(t.cpu());
+  return all;
+}
+Tensor _lazy_clone(const Tensor& self) { return self.clone(); }
+Tensor _conj(const Tensor& self) { return self.conj(); }
+Tensor _conj_physical(const Tensor& self) { return self.conj_physical(); }
+Tensor _conj_copy(const Tensor& self) { return self.conj().clone(); }
+Tensor _neg_view(const Tensor& self) { return self.neg(); }
+Tensor _pin_memory(const Tensor& self, std::optional<Device>) { return self.pin_memory(); }
+Tensor _unsafe_view(const Tensor& self, IntArrayRef size) { return self.view(size); }
+Tensor _reshape_alias(const Tensor& self, IntArrayRef size, IntArrayRef stride) {
+  return self.as_strided(size, stride);
+}
+Tensor _reshape_copy(const Tensor& self, IntArrayRef size) { return self.reshape(size).clone(); }
+Tensor _shape_as_tensor(const Tensor& self) { return tensor(self.sizes(), kLong); }
+Tensor _dim_arange(const Tensor& like, int64_t dim) {
+  return arange(like.size(dim), TensorOptions(kLong).device(like.device()));
+}
+Tensor _stack(TensorList tensors, int64_t dim) { return stack(tensors, dim); }
+Tensor _pad_circular(const Tensor& self, IntArrayRef pad) { return hb::pad(self, pad, "circular"); }
+Tensor _pad_enum(const Tensor& self, IntArrayRef pad, int64_t mode, std::optional<double> value) {
+  static constexpr const char* modes[] = {"reflect", "replicate", "circular", "constant"};
+  HB_CHECK(mode >= 0 && mode < 4, "[_pad_enum] expected a mode from 0 to 3, got ", mode);
+  return hb::pad(self, pad, modes[mode], value);
+}
+Scalar _local_scalar_dense(const Tensor& self) { return self.item(); }
+bool _has_same_storage_numel(const Tensor& self, const Tensor& other) {
+  return self.storage().nbytes() / self.itemsize() == other.storage().nbytes() / other.itemsize();
+}
+bool _is_zerotensor(const Tensor&) { return false; }
+
+void _assert_async(const Tensor& self) {
+  HB_CHECK(self.is_nonzero(), "Expected Tensor with single nonzero value, but got zero");
+}
+void _assert_async(const Tensor& self, std::string_view assert_msg) {
+  HB_CHECK(self.is_nonzero(), assert_msg.empty() ? std::string_view("Assertion is failed") : assert_msg);
+}
+void _assert_scalar(const Scalar& self, std::string_view assert_msg) {
+  HB_CHECK(self.toBool(), assert_msg.empty() ? std::string_view("Assertion is failed") : assert_msg);
+}
+void _assert_tensor_metadata(const Tensor& a, OptionalIntArrayRef size, OptionalIntArrayRef stride,
+                             std::optional<ScalarType> dtype, std::optional<Device> device,
+                             std::optional<Layout> layout) {
+  HB_CHECK(!size || a.sizes() == *size, "Tensor sizes mismatch! Expected: ", *size, ", Got: ", a.sizes());
+  HB_CHECK(!stride || a.strides() == *stride, "Tensor strides mismatch! Expected: ", *stride, ", Got: ", a.strides());
+  HB_CHECK(!dtype || a.scalar_type() == *dtype, "Tensor dtype mismatch! Expected: ", *dtype,
+           ", Got: ", a.scalar_type());
+  HB_CHECK(!device || a.device() == *device, "Tensor device mismatch! Expected: ", *device, ", Got: ", a.device());
+  HB_CHECK(!layout || a.layout() == *layout, "Tensor layout mismatch! Expected: ", *layout, ", Got: ", a.layout());
+}
+Tensor _is_all_true(const Tensor& self) {
+  HB_CHECK(self.scalar_type() == kBool, "[_is_all_true] expected a tensor of bools, got ", self.scalar_type());
+  return self.all();
+}
+Tensor _is_any_true(const Tensor& self) {
+  HB_CHECK(self.scalar_type() == kBool, "[_is_any_true] expected a tensor of bools, got ", self.scalar_type());
+  return self.any();
+}
+
+Tensor& _index_put_impl_(Tensor& self, const List<std::optional<Tensor>>& indices, const Tensor& values,
+                         bool accumulate, bool) {
+  return self.index_put_(indices, values, accumulate);
+}
+Tensor _unsafe_index(const Tensor& self, const List<std::optional<Tensor>>& indices) { return self.index(indices); }
+Tensor _unsafe_index_put(const Tensor& self, const List<std::optional<Tensor>>& indices, const Tensor& values,
+                         bool accumulate) {
+  return self.index_put(indices, values, accumulate);
+}
+
+}  // namespace api
+}  // namespace hb::bridge
