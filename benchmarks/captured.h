@@ -28,19 +28,19 @@ inline void reset_tensor_peak() {}
 inline size_t tensor_peak() { return 0; }
 #endif
 
-/// step(x, y), again and again.
-template <class Step>
-std::function<void()> iterate(Mode mode, Step step, torch::Tensor x, torch::Tensor y) {
+/// step(arguments...), again and again.
+template <class Step, class... Arguments>
+std::function<void()> iterate(Mode mode, Step step, Arguments... arguments) {
 #if __has_include(<halfbridge/graph.h>)
   if (mode == Mode::graph) {
     hb::graph::CompileOptions options;
     options.max_memory = graph_max_memory;
     auto compiled = std::make_shared<hb::graph::Compiled<Step>>(hb::graph::compile(std::move(step), options));
-    return [=] { (*compiled)(x, y); };
+    return [=] { (*compiled)(arguments...); };
   }
 #endif
   (void)mode;
-  return [=]() mutable { step(x, y); };
+  return [=]() mutable { step(arguments...); };
 }
 
 }  // namespace bench

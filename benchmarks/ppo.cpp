@@ -75,6 +75,18 @@ class Trainer {
     }
   }
 
+  void learn(const torch::Tensor& states, const torch::Tensor& actions, const torch::Tensor& before,
+             torch::Tensor advantages, const torch::Tensor& returns) {
+    advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8);
+    const auto ratio = (net_->log_probability(net_->actor->forward(states), actions) - before).exp();
+    const auto gain = torch::min(ratio * advantages, ratio.clamp(1 - kClip, 1 + kClip) * advantages).mean();
+    const auto error = (net_->critic->forward(states).squeeze(-1) - returns).pow(2).mean();
+    optimizer_.zero_grad();
+    (0.5 * error - gain - 0.01 * net_->log_deviation.sum()).backward();
+    torch::nn::utils::clip_grad_norm_(net_->parameters(), 0.5);
+    optimizer_.step();
+  }
+
  private:
   Rollout collect() {
     torch::NoGradGuard no_grad;
@@ -106,17 +118,6 @@ class Trainer {
     }
     return {torch::tensor(advantages), torch::tensor(returns)};
   }
-  void learn(const torch::Tensor& states, const torch::Tensor& actions, const torch::Tensor& before,
-             torch::Tensor advantages, const torch::Tensor& returns) {
-    advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8);
-    const auto ratio = (net_->log_probability(net_->actor->forward(states), actions) - before).exp();
-    const auto gain = torch::min(ratio * advantages, ratio.clamp(1 - kClip, 1 + kClip) * advantages).mean();
-    const auto error = (net_->critic->forward(states).squeeze(-1) - returns).pow(2).mean();
-    optimizer_.zero_grad();
-    (0.5 * error - gain - 0.01 * net_->log_deviation.sum()).backward();
-    torch::nn::utils::clip_grad_norm_(net_->parameters(), 0.5);
-    optimizer_.step();
-  }
 
   ActorCritic net_;
   torch::optim::Adam optimizer_;
@@ -133,6 +134,11 @@ Prepared ppo() {
   prepared.unit = "frames";
   prepared.iteration = [trainer] { trainer->update(); };
   return prepared;
+}
+
+Learner ppo_learner() {
+  auto trainer = std::make_shared<Trainer>();
+  return [trainer](const Batch& b) { trainer->learn(b[0], b[1], b[2], b[3], b[4]); };
 }
 
 }  // namespace bench

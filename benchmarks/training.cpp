@@ -127,6 +127,16 @@ Prepared cells(Mode mode) {
   return prepared;
 }
 
+/// What PPO does with a batch of frames: many functions of few elements.
+Prepared ppo_update(Mode mode) {
+  const auto step = [learn = ppo_learner()](Batch batch) { learn(batch); };
+  Prepared prepared;
+  prepared.iteration = iterate(mode, step,
+                               Batch{torch::randn({64, 6}), torch::randn({64, 2}), torch::randn({64}) - 3,
+                                     torch::randn({64}), torch::randn({64})});
+  return prepared;
+}
+
 Prepared mlp(int64_t batch, Optimizer (*optimizer)(const std::vector<torch::Tensor>&), Precision precision = {},
              Mode mode = Mode::eager) {
   Mlp net;
@@ -188,6 +198,8 @@ std::vector<Workload> training_workloads() {
       {"policy_b32_adam_graph", [] { return policy(adam, Mode::graph); }},
       {"lstm_cells_64", [] { return cells(Mode::eager); }},
       {"lstm_cells_64_graph", [] { return cells(Mode::graph); }},
+      {"ppo_update", [] { return ppo_update(Mode::eager); }},
+      {"ppo_update_graph", [] { return ppo_update(Mode::graph); }},
       {"chain12_16m", [] { return chain(Mode::eager); }},
       {"chain12_16m_graph", [] { return chain(Mode::graph); }},
       {"mlp_b1_sgd_f32_graph", [] { return mlp(1, sgd, {}, Mode::graph); }},

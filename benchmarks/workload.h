@@ -30,5 +30,9 @@ std::vector<Workload> workloads();           // those of a program
 std::vector<Workload> training_workloads();  // whole training steps
 std::vector<Workload> op_workloads();        // single operations
 Prepared ppo();
+/// One step of optimization of PPO: states (n, 6), actions (n, 2); log probabilities, advantages and returns (n).
+using Batch = std::vector<torch::Tensor>;
+using Learner = std::function<void(const Batch&)>;
+Learner ppo_learner();
 
 }  // namespace bench
