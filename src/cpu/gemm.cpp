@@ -181,7 +181,7 @@ void in_parts(const Gemm& g, const F& product) {
   constexpr int64_t kWork = 1 << 18;  // products per thread
   const bool columns = g.n >= g.m;
   const int64_t size = columns ? g.n : g.m, units = (size + kUnit - 1) / kUnit;
-  const int64_t grain = std::max<int64_t>(1, kWork / (g.m * g.n * g.k / units + 1));
+  const int64_t grain = std::max<int64_t>(1, kWork / std::max<int64_t>(1, g.m * g.n * g.k / units));
   parallel_for(0, units, grain, [&](int64_t first, int64_t last) {
     product(slice(g, columns, first * kUnit, std::min(size, last * kUnit)), columns);
   });

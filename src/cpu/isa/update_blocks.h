@@ -13,8 +13,8 @@
 
 namespace hb::cpu::HB_ISA {
 
-/// An update does several times the work of an addition.
-constexpr int64_t kUpdateGrain = kGrain / 4;
+/// An update does more work than an addition.
+constexpr int64_t kUpdateGrain = kGrain / 2;
 
 inline bool skipped(const UpdateCall& call) { return call.found_inf && *call.found_inf != 0; }
 

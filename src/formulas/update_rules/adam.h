@@ -21,7 +21,8 @@ struct AdamRule {
 
   template <class T, unsigned flags>
   struct Formula {
-    T shrink, weight_decay, beta1, gain1, beta2, gain2, root_correction2, eps, step;
+    // A quotient takes as long as a root: that by the correction's root is a product.
+    T shrink, weight_decay, beta1, gain1, beta2, gain2, inverse_root, eps, step;
     HB_HD explicit Formula(const AdamRule& h)
         : shrink(1 - h.lr * h.weight_decay),
           weight_decay(h.weight_decay),
@@ -29,7 +30,7 @@ struct AdamRule {
           gain1(1 - h.beta1),
           beta2(h.beta2),
           gain2(1 - h.beta2),
-          root_correction2(std::sqrt(h.correction2)),
+          inverse_root(1 / std::sqrt(h.correction2)),
           eps(h.eps),
           step(-(h.lr / h.correction1)) {}
     HB_HD void operator()(T& p, T g, T* s) const {
@@ -39,7 +40,7 @@ struct AdamRule {
       s[1] = std::fma(gain2 * g, g, s[1] * beta2);
       if constexpr (flags & kAmsgrad) s[2] = s[1] > s[2] || s[1] != s[1] ? s[1] : s[2];
       const T second = flags & kAmsgrad ? s[2] : s[1];
-      const T denominator = std::sqrt(second) / root_correction2 + eps;
+      const T denominator = std::fma(std::sqrt(second), inverse_root, eps);
       p = p + step * s[0] / denominator;
     }
   };
