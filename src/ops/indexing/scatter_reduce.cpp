@@ -1,0 +1,161 @@
+// Scatters whose values meet in a reduction: scatter_reduce and index_reduce.
+#include <limits>
+
+#include <halfbridge/ops.h>
+
+#include "autocast/autocast.h"
+#include "autograd/named.h"
+#include "autograd/record.h"
+#include "core/geometry.h"
+#include "ops/common/inplace.h"
+#include "ops/elementwise/elementwise_op.h"
+#include "ops/indexing/scatter.h"
+
+namespace hb {
+namespace {
+
+using ops::check_same;
+using ops::check_shapes;
+using ops::element_index;
+using ops::gradients;
+using ops::put_elements;
+
+enum class Reduce { sum, prod, mean, amax, amin };
+
+Reduce reduce_named(const char* name, std::string_view text) {
+  if (text == "sum" || text == "add") return Reduce::sum;
+  if (text == "prod" || text == "multiply") return Reduce::prod;
+  if (text == "mean") return Reduce::mean;
+  if (text == "amax") return Reduce::amax;
+  HB_CHECK(text == "amin", "[", name, "] reduce argument must be either sum, prod, mean, amax or amin, got ", text);
+  return Reduce::amin;
+}
+
+Scalar neutral(Reduce r, ScalarType t) {
+  const double inf = std::numeric_limits<double>::infinity();
+  if (r == Reduce::prod) return 1;
+  if (r == Reduce::sum || r == Reduce::mean) return 0;
+  if (is_floating_type(t)) return r == Reduce::amax ? -inf : inf;
+  const bool low = r == Reduce::amax;
+  switch (t) {
+    case kByte:
+      return low ? 0 : 255;
+    case kChar:
+      return low ? -128 : 127;
+    case kShort:
+      return low ? -32768 : 32767;
+    case kInt:
+      return low ? std::numeric_limits<int32_t>::lowest() : std::numeric_limits<int32_t>::max();
+    case kBool:
+      return !low;
+    default:
+      return low ? std::numeric_limits<int64_t>::lowest() : std::numeric_limits<int64_t>::max();
+  }
+}
+
+PutOp put_op(Reduce r) {
+  switch (r) {
+    case Reduce::prod:
+      return PutOp::multiply;
+    case Reduce::amax:
+      return PutOp::max;
+    case Reduce::amin:
+      return PutOp::min;
+    default:
+      return PutOp::add;
+  }
+}
+
+/// How many values met at each place.
+Tensor meeting_count(const Tensor& self, int64_t d, const Tensor& at, bool include_self) {
+  const Tensor start = include_self ? ones_like(self) : zeros_like(self);
+  return scatter_add(start, d, at, ones(at.sizes(), self.options())).clamp_min_(1);
+}
+
+Tensor scatter_reduce_forward(const Tensor& self, int64_t d, const Tensor& at, const Tensor& src, Reduce r,
+                              bool include_self) {
+  NoGradGuard no_history;
+  const Tensor start = include_self ? self : scatter(self, d, at, neutral(r, self.scalar_type()));
+  Tensor out = put_elements("scatter_reduce", start, d, at, src, put_op(r));
+  if (r != Reduce::mean) return out;
+  const Tensor count = meeting_count(self, d, at, include_self);
+  return self.is_floating_point() ? out / count : out.div(count, "floor");
+}
+
+variable_list scatter_reduce_gradient(Backward& b, const Tensor& self, const Tensor& at, const Tensor& src,
+                                      const Tensor& y, int64_t d, Reduce r, bool include_self) {
+  const Tensor& g = b.grad();
+  Tensor gx, gs;
+  if (r == Reduce::sum) {
+    gx = g, gs = gather(g, d, at);
+  } else if (r == Reduce::mean) {
+    const Tensor share = g / meeting_count(self, d, at, include_self);
+    gx = share, gs = gather(share, d, at);
+  } else if (r == Reduce::prod) {
+    HB_CHECK(!any(src == 0).item().toBool() && !any(self == 0).item().toBool(),
+             "[scatter_reduce] the gradient of a product with a factor of zero is not supported");
+    gx = g * y / self, gs = gather(g * y, d, at) / src;
+  } else {
+    const Tensor hit_self = (self == y).to(g.scalar_type()), hit_src = (src == gather(y, d, at)).to(g.scalar_type());
+    Tensor count = include_self ? hit_self : scatter(hit_self, d, at, Scalar(0));
+    count = scatter_add(count, d, at, hit_src).clamp_min(1);
+    const Tensor share = g / count;
+    gx = share * hit_self, gs = gather(share, d, at) * hit_src;
+  }
+  if (!include_self) gx = scatter(gx, d, at, Scalar(0));
+  return gradients(std::move(gx), std::move(gs));
+}
+
+}  // namespace
+
+Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce,
+                      bool include_self) {
+  HB_FUNCTION(scatter_reduce, self, dim, index, src, reduce, include_self);
+  const int64_t d = geometry::wrap_dim("scatter_reduce", dim, self.dim());
+  check_same("scatter_reduce", self, src);
+  check_shapes("scatter_reduce", self, d, index, &src);
+  const Reduce r = reduce_named("scatter_reduce", reduce);
+  const Tensor at = element_index("scatter_reduce", index);
+  Tensor out = scatter_reduce_forward(self, d, at, src, r, include_self);
+  if (needs_grad(self, src)) {
+    Tensor read = src;  // the part that the index covers
+    for (int64_t k = 0; k < at.dim(); ++k)
+      if (read.size(k) != at.size(k)) read = read.narrow(k, 0, at.size(k));
+    record("ScatterReduceBackward0", out, {&self, &read},
+           {SavedTensor::input(self), SavedTensor::input(at), SavedTensor::input(read), SavedTensor::output(out)},
+           [d, r, include_self](Backward& b, auto& s) {
+             return scatter_reduce_gradient(b, s[0], s[1], s[2], s[3], d, r, include_self);
+           });
+  }
+  return out;
+}
+
+Tensor index_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce,
+                    bool include_self) {
+  HB_FUNCTION(index_reduce, self, dim, index, source, reduce, include_self);
+  HB_CHECK(reduce == "prod" || reduce == "mean" || reduce == "amax" || reduce == "amin",
+           "[index_reduce] expected reduce to be prod, mean, amax or amin, got ", reduce);
+  HB_CHECK(self.scalar_type() != kBool, "[index_reduce] is not supported for dtype Bool");
+  HB_CHECK_INDEX(index.dim() <= 1, "[index_reduce] index is supposed to be a vector, got shape ", index.sizes());
+  HB_CHECK_INDEX(source.dim() == self.dim(), "[index_reduce] expected a source of ", self.dim(), " dimensions, got ",
+                 source.dim());
+  const int64_t d = geometry::wrap_dim("index_reduce", dim, self.dim());
+  for (int64_t k = 0; k < self.dim(); ++k)
+    HB_CHECK(source.size(k) == (k == d ? index.numel() : self.size(k)),
+             "[index_reduce] expected a source of the shape ", self.sizes(), " with ", index.numel(), " in dimension ",
+             d, ", got ", source.sizes());
+  // A row of the source goes where its index says: the same index for all its elements.
+  std::vector<int64_t> shape(static_cast<size_t>(self.dim()), 1);
+  if (!shape.empty()) shape[d] = index.numel();
+  const Tensor places = index.reshape(shape).expand(source.sizes());
+  return named("IndexReduceBackward0", scatter_reduce(self, d, places, source, reduce, include_self), self);
+}
+Tensor& index_reduce_(Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce,
+                      bool include_self) {
+  HB_ONE_DEVICE(index_reduce_, self, index, source);
+  return inplace("index_reduce_", self,
+                 [&](const Tensor& x) { return index_reduce(x, dim, index, source, reduce, include_self); }, nullptr,
+                 {&source});
+}
+
+}  // namespace hb
