@@ -14,8 +14,6 @@ void drop_dead(std::vector<RecordedCall>& calls, const std::vector<Memory>& memo
 void fuse_chains(std::vector<RecordedCall>& calls, const std::vector<Memory>& memories);
 /// Leaves out calls that compute again what lies in memory.
 void share_common(std::vector<RecordedCall>& calls, const std::vector<Memory>& memories);
-/// Puts the gradients of parts of a value in one place, instead of adding values that are zero elsewhere.
-void join_parts(std::vector<RecordedCall>& calls, const std::vector<Memory>& memories);
 /// Until the temporary values that live at once take `most` bytes, or nothing cheap is left: leaves out of memory what
 /// the backward part reads, and makes it again there.
 void recompute_until(std::vector<RecordedCall>& calls, std::vector<Memory>& memories, size_t most);

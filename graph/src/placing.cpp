@@ -15,7 +15,6 @@ constexpr double kForMemory = 0.02;  // the share of a step's time that may go t
 void Program::place_values(const CompileOptions& options) {
   if (options.drop_dead) drop_dead(calls_, memories_);
   if (options.share_common) share_common(calls_, memories_);
-  if (options.join_parts) join_parts(calls_, memories_);
   if (options.max_memory > 0)
     recompute_until(calls_, memories_, options.max_memory);
   else if (options.plan_memory)

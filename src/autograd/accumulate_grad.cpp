@@ -22,12 +22,6 @@ bool unshared(const Tensor& t, int64_t handles) {
          !t.impl().physical_storage()->is_borrowed();
 }
 
-// Whether nobody else sees what is written to `t`.
-bool writable(const Tensor& t) {
-  const TensorImpl& i = t.impl();
-  return unshared(t, 1) && (i.physically_contiguous() || geometry::is_dense(i.sizes(), i.physical_strides()));
-}
-
 bool lie_alike(const Tensor& a, const Tensor& b) {
   const Physical x(a), y(b);
   if (x->is_deferred() && y->physically_contiguous()) return true;  // the program sees it contiguous
@@ -131,6 +125,11 @@ bool has_gradient(const Tensor& leaf) {
   return meta && meta->grad.defined();
 }
 
+bool unseen(const Tensor& t) {
+  const TensorImpl& i = t.impl();
+  return unshared(t, 1) && (i.physically_contiguous() || geometry::is_dense(i.sizes(), i.physical_strides()));
+}
+
 void accumulate(Tensor& sum, Tensor update) {
   if (!update.defined()) return;
   if (!sum.defined()) {
@@ -138,7 +137,7 @@ void accumulate(Tensor& sum, Tensor update) {
     return;
   }
   if (HB_UNLIKELY(sum.is_sparse() || update.is_sparse())) {
-    if (!GradMode::is_enabled() && !sum.is_sparse() && writable(sum))
+    if (!GradMode::is_enabled() && !sum.is_sparse() && unseen(sum))
       arithmetic.add_(sum, update);
     else
       sum = sum_of_layouts(sum, update);
@@ -146,9 +145,9 @@ void accumulate(Tensor& sum, Tensor update) {
     sum = arithmetic.add(sum, update);
   } else if (Tensor later = sum.device().is_cpu() ? Tensor() : arithmetic.late_sum(sum, update); later.defined()) {
     sum = std::move(later);
-  } else if (writable(sum)) {
+  } else if (unseen(sum)) {
     arithmetic.add_(sum, update);
-  } else if (writable(update)) {
+  } else if (unseen(update)) {
     // The sum commutes bit for bit.
     arithmetic.add_(update, sum);
     sum = std::move(update);

@@ -14,6 +14,9 @@ void add_to_leaf(const Tensor& leaf, Tensor gradient, const Tensor& destination 
 /// Whether one is there, while other threads may add to it.
 bool has_gradient(const Tensor& leaf);
 
+/// Whether nobody but the holder of `t` sees what is written to it.
+bool unseen(const Tensor& t);
+
 /// Adds `update` to `sum` (which may be undefined); takes over or changes memory that nobody else holds.
 void accumulate(Tensor& sum, Tensor update);
 

@@ -19,6 +19,8 @@ namespace autodiff {
 Evaluating::Evaluating(Engine* engine, const Node* node) : outer_(std::exchange(evaluation, {engine, node})) {}
 Evaluating::~Evaluating() { evaluation = outer_; }
 
+Engine* evaluating(const Node& node) { return evaluation.node == &node ? evaluation.engine : nullptr; }
+
 // Only a gradient that nobody but its leaf will see: no sum, no caller, no hook, no watcher.
 Tensor Engine::destination(const Node& node, size_t i) {
   if (restricted_ || create_graph_ || node.hooks_ || GraphWatchers::any()) return {};
@@ -36,8 +38,9 @@ Tensor Engine::destination(const Node& node, size_t i) {
 }  // namespace autodiff
 
 Tensor destination_of(const Backward& b, size_t i, IntArrayRef sizes, const TensorOptions& options) {
-  if (!evaluation.engine || evaluation.node != &b.node() || GradMode::is_enabled()) return {};
-  Tensor memory = evaluation.engine->destination(b.node(), i);
+  autodiff::Engine* const pass = autodiff::evaluating(b.node());
+  if (!pass || GradMode::is_enabled()) return {};
+  Tensor memory = pass->destination(b.node(), i);
   const bool fits = memory.defined() && memory.sizes() == sizes && memory.scalar_type() == options.dtype() &&
                     memory.device() == options.device();
   return fits ? memory : Tensor();
@@ -49,7 +52,8 @@ Tensor destination_or_empty(const Backward& b, size_t i, IntArrayRef sizes, cons
 }
 
 bool returned_as_made(const Backward& b) {
-  return evaluation.engine && evaluation.node == &b.node() && evaluation.engine->returns_gradients();
+  const autodiff::Engine* const pass = autodiff::evaluating(b.node());
+  return pass && pass->returns_gradients();
 }
 
 }  // namespace hb

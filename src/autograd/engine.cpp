@@ -150,10 +150,9 @@ void Engine::discover(const edge_list& roots) {
 }
 
 void Engine::deliver(const Edge& edge, Tensor grad) {
-  Progress& p = progress(edge.function.get());
   if (!grad.defined()) return;
-  if (p.buffer.empty()) p.buffer.resize(std::max<size_t>(edge.function->num_inputs(), edge.input_nr + 1));
-  accumulate(p.buffer[edge.input_nr], std::move(grad));
+  settle(*edge.function, edge.input_nr);
+  accumulate(slot(*edge.function, edge.input_nr), std::move(grad));
 }
 
 void Engine::capture(Node* node, const variable_list& grads) {
@@ -205,6 +204,7 @@ variable_list Engine::call(Node* node, variable_list&& grads) {
 
 void Engine::evaluate(Node* node) {
   Progress& p = progress(node);
+  settle(*node);
   variable_list grads = std::move(p.buffer);
   p.buffer.clear();
   if (grads.empty()) grads.resize(node->num_inputs());

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "autograd/names.h"
+#include "autograd/parts.h"
 
 namespace hb::autodiff {
 
@@ -28,6 +30,10 @@ class Engine {
   bool returns_gradients() const { return restricted_; }
   /// Where `node`, which is evaluated now, may write the gradient of its input `i`; undefined where nobody says.
   Tensor destination(const Node& node, size_t i);
+  /// The same where the input is a part of something: see place_in_whole().
+  Tensor place(const Node& node, size_t i, IntArrayRef sizes, const TensorOptions& options);
+  /// Takes the gradient of a part into that of its whole; false: `node` has to make one of its own.
+  bool put(const PartNode& node, const Tensor& grad);
 
  private:
   using Progress = Node::Progress;
@@ -36,6 +42,11 @@ class Engine {
   bool visit(Node* node);
   void release(Node* node);
   void discover(const edge_list& roots);
+  Tensor& slot(Node& node, uint32_t nr);
+  bool joins(const PartNode& node);
+  Whole& whole_at(const Edge& edge, const PartNode& node, const TensorOptions& options);
+  /// Puts what came together for inputs of `node` (or one of them) into their slots.
+  void settle(Node& node, std::optional<uint32_t> nr = std::nullopt);
   void deliver(const Edge& edge, Tensor grad);
   void evaluate(Node* node);
   void capture(Node* node, const variable_list& grads);
@@ -49,6 +60,7 @@ class Engine {
   std::vector<Node*> order_;                       // all nodes of the pass, each after the nodes that it leads to
   std::unordered_map<Node*, Progress> elsewhere_;  // nodes that another pass works on at the same time
   std::vector<Node*> ready_;                       // heap
+  std::vector<Whole> wholes_;                      // gradients whose parts come in; their slots are empty so long
 };
 
 /// Whether sizes broadcast to others.
@@ -63,6 +75,9 @@ struct Evaluation {
   Engine* engine = nullptr;
   const Node* node = nullptr;
 };
+
+/// The pass that evaluates this node on this thread, or nullptr.
+Engine* evaluating(const Node& node);
 
 /// Lives while the thread evaluates the node.
 class Evaluating {

@@ -39,9 +39,6 @@ struct CompileOptions {
   bool fuse = true;
   /// What is computed twice is computed once.
   bool share_common = true;
-  /// The gradients of parts of a value (select(), chunk()) are put in one place, not added as values that are zero
-  /// elsewhere.
-  bool join_parts = true;
   /// Large parameters are updated as soon as their gradients are there.
   bool update_early = true;
   /// An optimizer's rule computes the elements of a large gradient itself where that is the product of two vectors (a

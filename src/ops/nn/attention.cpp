@@ -5,6 +5,7 @@
 #include <cmath>
 #include "autocast/autocast.h"
 
+#include "autograd/parts.h"
 #include "autograd/record.h"
 #include "core/attention_settings.h"
 #include "core/physical.h"
@@ -101,9 +102,13 @@ variable_list gradients(Backward& b, const variable_list& s, const Config& c) {
   if (GradMode::is_enabled()) return composed_gradients(b.grad(), s[0], s[1], s[2], mask, c);
   const Tensor q = with_dense_rows(s[0]), k = with_dense_rows(s[1]), v = with_dense_rows(s[2]),
                g = with_dense_rows(b.grad());
-  Tensor dq = empty_heads(q, q.size(0), q.size(1), q.size(2), q.size(3));
-  Tensor dk = empty_heads(k, k.size(0), k.size(1), k.size(2), k.size(3));
-  Tensor dv = empty_heads(v, v.size(0), v.size(1), v.size(2), v.size(3));
+  // Parts of one tensor, as they often are, have gradients side by side.
+  const auto like = [&](const Tensor& t, size_t i) {
+    const Tensor place = place_in_whole(b, i, t.sizes(), t.options());
+    const bool fits = place.defined() && place.stride(3) == 1;
+    return fits ? place : empty_heads(t, t.size(0), t.size(1), t.size(2), t.size(3));
+  };
+  const Tensor dq = like(q, 0), dk = like(k, 1), dv = like(v, 2);
   attention_backward_kernel(q.device())(describe(q, k, v, out, mask, normalizer, c),
                                         {heads(g), heads(dq), heads(dk), heads(dv)});
   return {dq, dk, dv};

@@ -2,6 +2,7 @@
 #include <halfbridge/ops.h>
 
 #include "autograd/named.h"
+#include "autograd/parts.h"
 #include "autograd/record.h"
 #include "core/geometry.h"
 #include "core/warnings.h"
@@ -21,6 +22,23 @@ Tensor embed(const char* node, const Tensor& grad, const DimVector& whole, Place
   return named(node, out, grad);
 }
 
+Tensor embed_part(const Tensor& grad, const DimVector& whole, const Part& p) {
+  return embed(p.selected ? "SelectBackwardBackward0" : "SliceBackwardBackward0", grad, whole, [&](const Tensor& t) {
+    return p.selected ? t.select(p.dim, p.from) : t.slice(p.dim, p.from, p.to, p.step);
+  });
+}
+
+Tensor make_part(const char* name, const Tensor& whole, DimVector sizes, DimVector strides, int64_t offset,
+                 const Part& part) {
+  Tensor view = detail::make_view_tensor(whole, whole.scalar_type(), std::move(sizes), std::move(strides), offset);
+  if (!needs_grad(whole)) return view;
+  const Tensor* const input = &whole;
+  const auto node = std::make_shared<PartNode>(name, whole, part, embed_part);
+  detail::collect_edges(*node, input);
+  detail::attach(node, view);
+  return view;
+}
+
 }  // namespace
 
 Tensor select(const Tensor& self, int64_t dim, int64_t index) {
@@ -33,11 +51,7 @@ Tensor select(const Tensor& self, int64_t dim, int64_t index) {
   DimVector sizes(self.sizes()), strides(self.strides());
   const int64_t offset = self.storage_offset() + at * strides[d];
   sizes.erase(d), strides.erase(d);
-  return make_view("SelectBackward0", self, std::move(sizes), std::move(strides), offset,
-                   [whole = self.impl().sizes(), d, at](const Tensor& g) {
-                     return embed("SelectBackwardBackward0", g, whole,
-                                  [&](const Tensor& t) { return t.select(d, at); });
-                   });
+  return make_part("SelectBackward0", self, std::move(sizes), std::move(strides), offset, {d, at, at + 1, 1, true});
 }
 
 Tensor slice(const Tensor& self, int64_t dim, std::optional<int64_t> start, std::optional<int64_t> end, int64_t step) {
@@ -53,11 +67,7 @@ Tensor slice(const Tensor& self, int64_t dim, std::optional<int64_t> start, std:
   const int64_t offset = self.storage_offset() + from * strides[d];
   sizes[d] = (to - from + step - 1) / step;
   strides[d] *= step;
-  return make_view("SliceBackward0", self, std::move(sizes), std::move(strides), offset,
-                   [whole = self.impl().sizes(), d, from, to, step](const Tensor& g) {
-                     return embed("SliceBackwardBackward0", g, whole,
-                                  [&](const Tensor& t) { return t.slice(d, from, to, step); });
-                   });
+  return make_part("SliceBackward0", self, std::move(sizes), std::move(strides), offset, {d, from, to, step});
 }
 
 Tensor narrow(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
