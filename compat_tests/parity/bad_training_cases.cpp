@@ -183,3 +183,36 @@ PARITY_CASE(bad_training, helpers) {
   SAYS("start (2) + length (2) exceeds dimension size (3)",
        torch::utils::unflatten_dense_tensors(c.randn({3}), {c.randn({2}), c.randn({2})}));
 }
+
+PARITY_CASE(bad_training, layers_and_losses) {
+  const auto rows = c.randn({2, 3}), steps = c.randn({5, 2, 4}), image = c.randn({2, 3, 6, 6});
+  const auto classes = torch::tensor({0, 1}), labels = torch::ones({2, 3}, torch::kLong);
+  SAYS("inconsistent weight size, expected 3 but got [2]",
+       nn::MultiMarginLoss(nn::MultiMarginLossOptions().weight(c.randn({2})))->forward(rows, classes));
+  SAYS("The anchor, positive, and negative tensors are expected to have the same number of dimensions",
+       nn::TripletMarginLoss()->forward(rows, rows, c.randn({3})));
+  SAYS("Expected floating point type for target with class probabilities, got Long",
+       nn::CrossEntropyLoss()->forward(rows, labels));
+  SAYS("Expected input_lengths to have value at most 5, but got value 9",
+       nn::CTCLoss()->forward(steps, labels, torch::tensor({9, 5}), torch::tensor({3, 3})));
+  SAYS("hidden_size must be greater than zero", nn::RNN(nn::RNNOptions(2, 0)));
+  SAYS("kernel size should be greater than zero, but got kernel_height: 0 kernel_width: 2",
+       nn::Unfold(nn::UnfoldOptions({0, 2}))->forward(image));
+  SAYS("stride should be greater than zero, but got stride_height: 0 stride_width: 0",
+       nn::Unfold(nn::UnfoldOptions({2, 2}).stride(0))->forward(image));
+  SAYS("both arguments to matmul need to be at least 1D, but they are 0D and 2D",
+       nn::Linear(3, 2)->forward(torch::tensor(1.0)));
+  SAYS("was not in the map.", c10::Dict<std::string, int64_t>().at("b"));
+}
+
+PARITY_CASE(bad_training, sparse_gradients) {
+  SAYS("does not support sparse gradients", auto x = c.leaf({3}); x.mutable_grad() = torch::ones({3}).to_sparse();
+       optim::Adam({x}, 0.1).step());
+  auto x = torch::ones({3}).requires_grad_();
+  optim::LBFGS lbfgs({x}, optim::LBFGSOptions(0.1).max_iter(2));
+  lbfgs.step([&] {
+    x.mutable_grad() = (2 * x.detach()).to_sparse();
+    return x.pow(2).sum();
+  });
+  c.out("LBFGS takes them", x.detach());
+}

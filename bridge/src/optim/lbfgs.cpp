@@ -40,8 +40,13 @@ int64_t LBFGS::numel() const {
 
 Tensor LBFGS::gather_flat_grad() const {
   std::vector<Tensor> parts;
-  for (const auto& p : param_groups_[0].params())
-    parts.push_back(p.grad().defined() ? p.grad().reshape({-1}) : p.new_zeros({p.numel()}));
+  for (const auto& p : param_groups_[0].params()) {
+    const Tensor& grad = p.grad();
+    if (!grad.defined())
+      parts.push_back(p.new_zeros({p.numel()}));
+    else
+      parts.push_back((grad.is_sparse() ? grad.to_dense() : grad).reshape({-1}));
+  }
   return hb::cat(parts, 0);
 }
 

@@ -170,8 +170,8 @@ Tensor cross_entropy_fused(const Tensor& self, const Tensor& target, const Tenso
 Tensor cross_entropy_of_probabilities(const Tensor& self, const Tensor& target_, const Tensor& weight,
                                       int64_t reduction, double smoothing) {
   HB_CHECK(is_floating_type(target_.scalar_type()),
-           "[cross_entropy] expected probabilities in a floating dtype for a target of ", "the input's shape, got ",
-           target_.scalar_type(), " ", target_.sizes());
+           "[cross_entropy] Expected floating point type for target with class probabilities, got ",
+           target_.scalar_type(), ": a target of the input's shape ", target_.sizes(), " is one");
   const int64_t c = class_dim(self), classes = self.size(c);
   Tensor target = target_;
   if (smoothing > 0) target = target * (1 - smoothing) + smoothing / static_cast<double>(classes);

@@ -44,9 +44,11 @@ Targets targets_of(const Tensor& log_probs, const Tensor& targets, const Tensor&
            "), got ", blank);
   int64_t longest = 0, total = 0;
   for (int64_t i = 0; i < n; ++i) {
-    HB_CHECK(t->inputs[i] >= 0 && t->inputs[i] <= t->steps && t->targets[i] >= 0,
-             "[ctc_loss] Expected input_lengths to have value at most ", t->steps,
-             " and target_lengths at least 0, but got value ", t->inputs[i], " and ", t->targets[i]);
+    HB_CHECK(t->inputs[i] <= t->steps, "[ctc_loss] Expected input_lengths to have value at most ", t->steps,
+             ", but got value ", t->inputs[i]);
+    HB_CHECK(t->inputs[i] >= 0 && t->targets[i] >= 0,
+             "[ctc_loss] Expected input_lengths and target_lengths to have value at least 0, but got value ",
+             std::min(t->inputs[i], t->targets[i]));
     longest = std::max(longest, t->targets[i]);
     total += t->targets[i];
   }

@@ -15,7 +15,8 @@ Tensor linear(const Tensor& input, const Tensor& weight, const std::optional<Ten
   HB_AUTOCAST(linear, half, half, input, weight, bias);
   HB_CHECK(weight.dim() == 1 || weight.dim() == 2, "[linear] expected a weight of 1 or 2 dimensions, got ",
            weight.sizes());
-  HB_CHECK(input.dim() >= 1, "[linear] expected an input of at least 1 dimension, got ", input.sizes());
+  HB_CHECK(input.dim() >= 1, "[linear] both arguments to matmul need to be at least 1D, but they are ", input.dim(),
+           "D and ", weight.dim(), "D");
   if (weight.dim() == 1) {
     const Tensor out = matmul(input, weight);
     return bias.defined() ? out + bias : out;

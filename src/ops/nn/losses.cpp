@@ -65,8 +65,9 @@ Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const T
                            double p, double eps, bool swap, int64_t reduction) {
   HB_AUTOCAST(triplet_margin_loss, fp32, fp32, anchor, positive, negative, margin, p, eps, swap, reduction);
   HB_CHECK(anchor.dim() == positive.dim() && anchor.dim() == negative.dim(),
-           "[triplet_margin_loss] expected operands of the same number of dimensions, got ", anchor.sizes(), ", ",
-           positive.sizes(), " and ", negative.sizes());
+           "[triplet_margin_loss] The anchor, positive, and negative tensors are expected to have the same number of "
+           "dimensions, but got: anchor ",
+           anchor.dim(), "D, positive ", positive.dim(), "D, and negative ", negative.dim(), "D inputs");
   const Tensor near = pairwise_distance(anchor, positive, p, eps);
   Tensor far = pairwise_distance(anchor, negative, p, eps);
   if (swap) far = minimum(far, pairwise_distance(positive, negative, p, eps));
@@ -97,6 +98,8 @@ Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar&
            self.sizes(), " and ", target.sizes());
   Tensor z = relu(margin.toDouble() - x.gather(1, t) + x);  // without a gradient at 0, as LibTorch's
   if (p.equal(2)) z = z * z;
+  HB_CHECK(!weight.defined() || (weight.dim() <= 1 && weight.numel() == x.size(1)),
+           "[multi_margin_loss] inconsistent weight size, expected ", x.size(1), " but got ", weight.sizes());
   if (weight.defined()) z = z * weight.index_select(0, t.reshape({-1})).unsqueeze(1);
   const Tensor other = ones_like(x, x.options().dtype(kBool)).scatter(1, t, Scalar(false));
   Tensor loss = z.masked_fill(other.logical_not(), 0).sum(1) / static_cast<double>(x.size(1));

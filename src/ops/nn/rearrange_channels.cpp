@@ -84,13 +84,14 @@ int64_t nth(IntArrayRef list, int d) {
 Windows windows(const char* name, int64_t size, int d, IntArrayRef kernel, IntArrayRef dilation, IntArrayRef padding,
                 IntArrayRef stride) {
   Windows w{nth(kernel, d), nth(dilation, d), nth(padding, d), nth(stride, d), 0};
-  const auto check_positive = [name](const char* what, IntArrayRef given, int64_t value) {
-    HB_CHECK(value > 0, "[", name, "] ", what, " should be greater than zero, but got ", what, "_height: ", given[0],
+  const auto check_positive = [name](const char* whole, const char* what, IntArrayRef given, int64_t value) {
+    HB_CHECK(value > 0, "[", name, "] ", whole, " should be greater than zero, but got ", what, "_height: ", given[0],
              " ", what, "_width: ", given[1]);
   };
-  check_positive("kernel", kernel, w.kernel), check_positive("dilation", dilation, w.step);
+  check_positive("kernel size", "kernel", kernel, w.kernel);
+  check_positive("dilation", "dilation", dilation, w.step);
   HB_CHECK(w.padding >= 0, "[", name, "] padding should be non-negative, but got ", padding);
-  check_positive("stride", stride, w.stride);
+  check_positive("stride", "stride", stride, w.stride);
   const int64_t extent = w.step * (w.kernel - 1) + 1, padded = size + 2 * w.padding;
   HB_CHECK(padded >= extent, "[", name, "] expected kernel_size=", kernel, " to fit into the padded size ", padded,
            ": the shape of the array of sliding blocks is calculated as ", (padded - extent) / w.stride + 1,

@@ -32,7 +32,7 @@ void check_options(const detail::RNNOptionsBase& o) {
         hb::detail::str("dropout option adds dropout after all but last recurrent layer, so non-zero dropout "
                         "expects num_layers greater than 1, but got dropout=",
                         o.dropout(), " and num_layers=1"));
-  HB_CHECK(o.hidden_size() > 0, "hidden_size must be positive");
+  HB_CHECK(o.hidden_size() > 0, "hidden_size must be greater than zero");
   HB_CHECK(o.num_layers() > 0, "num_layers must be greater than zero");
   HB_CHECK(o.proj_size() >= 0 && o.proj_size() < o.hidden_size(),
            "proj_size has to be a positive integer, smaller than hidden_size or zero to disable projections");
