@@ -47,6 +47,20 @@ HB_FORMULA_2(minimum, all, 1, (a < b) | (a != a) ? a : b)
 HB_FORMULA_2(fmax, all, 1, a != a ? b : b != b ? a : a > b ? a : b)
 HB_FORMULA_2(fmin, all, 1, a != a ? b : b != b ? a : a < b ? a : b)
 
+/// Integers below 2^51 as double and back, by additions: for vectors that have no such conversion.
+constexpr uint64_t kSmallAsDouble = 0x4338000000000000;  // the bits of 1.5 * 2^52
+HB_HD double small_to_double(int64_t x) {
+  return __builtin_bit_cast(double, static_cast<uint64_t>(x) + kSmallAsDouble) - 0x1.8p52;
+}
+HB_HD int64_t small_to_int(double x) {
+  return static_cast<int64_t>(__builtin_bit_cast(uint64_t, x + 0x1.8p52) - kSmallAsDouble);
+}
+/// Whether the quotient of integers is exact enough in double, and b is not 0.
+HB_HD bool exact_in_double(int64_t a, int64_t b) {
+  constexpr int64_t most = int64_t{1} << 51;
+  return (a < most) & (a > -most) & (b < most) & (b > -most) & (b != 0);
+}
+
 /// a - trunc(a / b) b, which is exact, by a division: the quotient is trunc's or, rounded up, one more. Right where the
 /// quotient is small beside the digits of T, and b is finite and not 0.
 template <class T>
@@ -59,18 +73,11 @@ HB_HD T quick_fmod(T a, T b, bool& right) {
     right = (math::abs(q) < most) & (r == r);
     return math::copysign(r, a);
   } else {
-    constexpr T most = int64_t{1} << 52;  // quotients of such numbers are exact enough in double
-    right = (a < most) & (a > -most) & (b < most) & (b > -most) & (b != 0);
-    return a - static_cast<T>(static_cast<double>(a) / static_cast<double>(b == 0 ? 1 : b)) * b;
+    right = exact_in_double(a, b);
+    const double x = small_to_double(a), y = small_to_double(b);
+    return small_to_int(math::fma(-math::trunc(x / y), y, x));
   }
 }
-#if defined(__AVX512DQ__)
-constexpr bool kConvertsInt64 = true;  // to double and back, in vectors
-#else
-constexpr bool kConvertsInt64 = false;
-#endif
-template <class T>
-constexpr bool has_quick_fmod = math::is_float<T> || kConvertsInt64;
 
 struct fmod : Formula<2, 0, Kinds::all, 16> {
   template <class T>
@@ -80,7 +87,7 @@ struct fmod : Formula<2, 0, Kinds::all, 16> {
     else
       return b == 0 || b == -1 ? 0 : a % b;
   }
-  template <class T, class = std::enable_if_t<has_quick_fmod<T>>>
+  template <class T>
   static HB_HD T quick(T a, T b, bool& right) {
     return quick_fmod(a, b, right);
   }
@@ -94,7 +101,7 @@ struct remainder : Formula<2, 0, Kinds::all, 16> {
   static HB_HD T apply(const T* p, T a, T b) {
     return of(fmod::apply(p, a, b), b);
   }
-  template <class T, class = std::enable_if_t<has_quick_fmod<T>>>
+  template <class T>
   static HB_HD T quick(T a, T b, bool& right) {
     return of(quick_fmod(a, b, right), b);
   }
@@ -119,14 +126,13 @@ struct floor_divide : Formula<2, 0, Kinds::all, 16> {
       return q * b != a && (a < 0) != (b < 0) ? q - 1 : q;
     }
   }
-  template <class T, class = std::enable_if_t<has_quick_fmod<T>>>
+  template <class T>
   static HB_HD T quick(T a, T b, bool& right) {
     if constexpr (math::is_float<T>) {
       return of(a, b, quick_fmod(a, b, right));
     } else {
-      constexpr T most = int64_t{1} << 52;
-      right = (a < most) & (a > -most) & (b < most) & (b > -most) & (b != 0);
-      return static_cast<T>(math::floor(static_cast<double>(a) / static_cast<double>(b == 0 ? 1 : b)));
+      right = exact_in_double(a, b);
+      return small_to_int(math::floor(small_to_double(a) / small_to_double(b)));
     }
   }
 };

@@ -63,6 +63,11 @@ struct trunc_divide : Formula<2, 0, Kinds::all, 2> {
     else
       return b == 0 ? 0 : b == -1 ? static_cast<T>(0 - static_cast<uint64_t>(a)) : a / b;
   }
+  template <class T, class = std::enable_if_t<!math::is_float<T>>>
+  static HB_HD T quick(T a, T b, bool& right) {
+    right = exact_in_double(a, b);
+    return small_to_int(math::trunc(small_to_double(a) / small_to_double(b)));
+  }
 };
 /// p0 / a
 struct reverse_divide : Formula<1, 1, Kinds::field, 2> {
@@ -160,8 +165,11 @@ struct where : Formula<3, 0, Kinds::numbers> {
 struct nan_to_num : Formula<1, 3> {
   template <class T>
   static HB_HD T apply(const T* p, T x) {
-    if constexpr (math::is_float<T>)
-      return x != x ? p[0] : x == math::infinity<T> ? p[1] : x == -math::infinity<T> ? p[2] : x;
+    if constexpr (math::is_float<T>) {  // choices that stand apart are one instruction each
+      T y = x == math::infinity<T> ? p[1] : x;
+      y = x == -math::infinity<T> ? p[2] : y;
+      return x != x ? p[0] : y;
+    }
     return x;
   }
 };

@@ -157,6 +157,8 @@ HB_FLOAT_FORMULA(silu, 8, x / (T(1) + quick_exp(-x)))
 template <>
 inline constexpr bool own_arithmetic<sqrt> = true;
 template <>
+inline constexpr bool own_arithmetic<rsqrt> = true;
+template <>
 inline constexpr bool own_arithmetic<erf> = true;
 template <>
 inline constexpr bool own_arithmetic<sigmoid> = true;

@@ -1,5 +1,6 @@
 #pragma once
 // Runs of floats stored as bf16. For AVX2 with its own instructions: compilers pack words there in twice as many steps.
+// Where the order of numbers does not matter, two in a word of 32 bits are read and written with a shift and a mask.
 
 #include <immintrin.h>
 
@@ -30,6 +31,18 @@ inline void store_bf16_lanes(const float* x, BFloat16* to) {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm256_permute4x64_epi64(packed, 0xd8));
 }
 #endif
+
+/// Two numbers in a word.
+using Bf16Pair [[gnu::aligned(2), gnu::may_alias]] = uint32_t;
+inline __attribute__((always_inline)) float low_of(uint32_t pair) { return std::bit_cast<float>(pair << 16); }
+inline __attribute__((always_inline)) float high_of(uint32_t pair) { return std::bit_cast<float>(pair & 0xffff0000u); }
+inline __attribute__((always_inline)) uint32_t pair_of(float low, float high) {
+  const auto rounded = [](float x) __attribute__((always_inline)) {
+    const uint32_t bits = std::bit_cast<uint32_t>(x);
+    return x != x ? 0x7fc00000u : bits + 0x7fffu + ((bits >> 16) & 1u);
+  };
+  return (rounded(low) >> 16) | (rounded(high) & 0xffff0000u);
+}
 
 /// to[i] = value(i), computed for a run before it is stored: it may stand where operands stand. Says how many are done.
 template <class Value>

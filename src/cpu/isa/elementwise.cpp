@@ -1,206 +1,9 @@
 // Runs element-wise formulas over operands of any dtype and layout.
-#include "cpu/isa/elementwise.h"
-
-#include "cpu/isa/convert.h"
+#include "cpu/isa/elementwise_runner.h"
 #include "cpu/parallel.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {
-
-constexpr int64_t kBlock = 512;  // elements per operand that stay in the first-level cache
-constexpr int kMax = Loop::kMaxOperands;
-
-template <class T>
-FormulaLoop<T> formula_of(const ElementwiseFn& fn) {
-  FormulaLoop<T> f;
-  if constexpr (std::is_same_v<T, float>) f = fn.f32;
-  if constexpr (std::is_same_v<T, double>) f = fn.f64;
-  if constexpr (std::is_same_v<T, Complex<float>>) f = fn.c64;
-  if constexpr (std::is_same_v<T, Complex<double>>) f = fn.c128;
-  if constexpr (std::is_same_v<T, int64_t>) f = fn.i64;
-  if constexpr (std::is_same_v<T, BFloat16>) f = fn.bf16;
-  if constexpr (std::is_same_v<T, int16_t>) f = fn.half_bits;
-  if constexpr (std::is_same_v<T, int8_t>) f = fn.byte_bits;
-  if (HB_UNLIKELY(!f)) HB_NOT_SUPPORTED("[", fn.name, "] is not supported for dtype ", dtype_of<T>::value);
-  return f;
-}
-
-/// A formula's loop, which computes a value to the same bits wherever it stands: where what remains after the last
-/// whole vector would be computed otherwise, it is filled up to one.
-template <class T>
-struct PaddedFormula {
-  static constexpr int64_t kLanes = std::is_floating_point_v<T> || std::is_same_v<T, BFloat16>
-                                        ? (kIsaLevel >= 4 ? 64 : 32) / static_cast<int64_t>(sizeof(T))
-                                        : 1;
-  FormulaLoop<T> formula;
-  const double* params;
-  int outputs, operands;
-  bool whole_vectors;
-  unsigned shared_sets;
-
-  PaddedFormula(const ElementwiseFn& fn, const double* p, int out, int all)
-      : formula(formula_of<T>(fn)),
-        params(p),
-        outputs(out),
-        operands(all),
-        whole_vectors(fn.wants_whole_vectors),
-        shared_sets(is_complex_v<T> || (sizeof(T) < 4 && !std::is_same_v<T, BFloat16>) ? 1 : fn.shared_sets) {}
-
-  bool takes_shared(unsigned set) const { return set < 8 && (shared_sets >> set & 1); }
-  void operator()(T* const* out, const T* const* in, int64_t n, unsigned shared = 0) const {
-    const int64_t rest = whole_vectors ? n % kLanes : 0;
-    if (n > rest) formula(out, in, n - rest, params, shared);
-    if (rest) fill_up(out, in, n - rest, rest);
-  }
-  [[gnu::noinline]] void fill_up(T* const* out, const T* const* in, int64_t from, int64_t rest) const {
-    alignas(64) T memory[kMax][kLanes];
-    T* padded_out[kMax];
-    const T* padded_in[kMax];
-    for (int k = 0; k < operands - outputs; ++k) {
-      const T* source = in[k] + from;
-      for (int64_t i = 0; i < kLanes; ++i) memory[k][i] = source[i < rest ? i : rest - 1];
-      padded_in[k] = memory[k];
-    }
-    for (int k = 0; k < outputs; ++k) padded_out[k] = memory[operands - outputs + k];
-    formula(padded_out, padded_in, kLanes, params, 0);
-    for (int k = 0; k < outputs; ++k) std::copy_n(padded_out[k], rest, out[k] + from);
-  }
-};
-
-/// One call's operands: which are read and written where they lie, which go through a buffer, and how.
-template <class T>
-struct Runner {
-  PaddedFormula<T> formula;
-  int outputs, operands;
-  ConvertRows convert[kMax];  // null: the operand has the compute type
-  ConvertRows move[kMax];     // to or from the buffer
-  int64_t size[kMax];         // bytes of an element
-  alignas(64) char memory[kMax][kBlock * sizeof(T)];
-  bool filled[kMax] = {};  // the buffer holds what every element, or row, shares
-  unsigned shared = 0;     // operands of which the buffer holds one value, for all
-
-  template <class L>
-  Runner(const L& loop, const ElementwiseFn& fn, const double* p, const ScalarType* dtypes)
-      : formula(fn, p, loop.outputs, loop.operands), outputs(loop.outputs), operands(loop.operands) {
-    for (int k = 0; k < operands; ++k) {
-      if (std::is_same_v<T, int64_t> && dtypes[k] == kUInt64 && !fn.modular)
-        HB_NOT_SUPPORTED("[", fn.name, "] is not supported for dtype UInt64: convert it with to(torch::kLong)");
-      const bool same = dtypes[k] == dtype_of<T>::value;
-      size[k] = static_cast<int64_t>(element_size(dtypes[k]));
-      convert[k] = same          ? nullptr
-                   : k < outputs ? convert_rows(dtypes[k], dtype_of<T>::value)
-                                 : convert_rows(dtype_of<T>::value, dtypes[k]);
-      move[k] = same ? convert_rows(dtype_of<T>::value, dtype_of<T>::value) : convert[k];
-    }
-  }
-
-  T* buffer(int k) { return reinterpret_cast<T*>(memory[k]); }
-  bool is_shared(int k) const { return k >= outputs && (shared >> (k - outputs) & 1); }
-  /// The inputs that are one value along a row.
-  unsigned shared_in_row(const RowsAt* at) const {
-    unsigned set = 0;
-    for (int k = outputs; k < operands; ++k) set |= (at[k].s0 == 0 ? 1u : 0u) << (k - outputs);
-    return set;
-  }
-  /// Whether rows can be computed where they lie, with values that a row shares.
-  bool rows_lie_ready(const RowsAt* at, int64_t n0) const {
-    if (n0 < 32 || (formula.whole_vectors && n0 % formula.kLanes != 0) || !formula.takes_shared(shared_in_row(at)))
-      return false;
-    for (int k = 0; k < operands; ++k)
-      if (convert[k] || (at[k].s0 != static_cast<int64_t>(sizeof(T)) && (at[k].s0 != 0 || k < outputs))) return false;
-    return true;
-  }
-  void run_ready_rows(const RowsAt* at, int64_t n0, int64_t count) const {
-    T* out[kMax];
-    const T* in[kMax];
-    const unsigned set = shared_in_row(at);
-    for (int64_t j = 0; j < count; ++j) {
-      for (int k = 0; k < outputs; ++k) out[k] = reinterpret_cast<T*>(at[k].data + j * at[k].s1);
-      for (int k = outputs; k < operands; ++k) in[k - outputs] = reinterpret_cast<const T*>(at[k].data + j * at[k].s1);
-      formula.formula(out, in, n0, formula.params, set);
-    }
-  }
-  /// Whether the rows of operand k lie as the formula wants them.
-  bool direct(int k, const RowsAt& at, Rows rows) const {
-    if (convert[k] || at.s0 != static_cast<int64_t>(sizeof(T))) return rows.n0 * rows.n1 == 1 && !convert[k];
-    return rows.n1 == 1 || at.s1 == rows.n0 * at.s0;
-  }
-  /// Up to kBlock elements, unless every operand is direct.
-  void run(const RowsAt* at, Rows rows) {
-    const int64_t n = rows.n0 * rows.n1;
-    T* out[kMax];
-    const T* in[kMax];
-    bool is_direct[kMax];
-    for (int k = 0; k < operands; ++k) {
-      is_direct[k] = direct(k, at[k], rows) && !is_shared(k);
-      T* p = is_direct[k] ? reinterpret_cast<T*>(at[k].data) : buffer(k);
-      if (k < outputs) {
-        out[k] = p;
-        continue;
-      }
-      in[k - outputs] = p;
-      if (is_direct[k]) continue;
-      if (filled[k] || is_shared(k)) continue;
-      if (at[k].s0 == 0 && (rows.n1 == 1 || at[k].s1 == 0)) {
-        move[k](RowsAt{memory[k], sizeof(T), 0}, at[k], Rows{n, 1});
-      } else {
-        const auto row_bytes = static_cast<int64_t>(rows.n0 * sizeof(T));
-        move[k](RowsAt{memory[k], sizeof(T), row_bytes}, at[k], rows);
-      }
-    }
-    formula(out, in, n, shared);
-    for (int k = 0; k < outputs; ++k) {
-      if (is_direct[k]) continue;
-      const auto row_bytes = static_cast<int64_t>(rows.n0 * sizeof(T));
-      move[k](at[k], RowsAt{memory[k], sizeof(T), row_bytes}, rows);
-    }
-  }
-  /// `count` rows, so many at once as a buffer holds. A row that all share is brought there once.
-  void run_rows(RowsAt* at, int64_t n0, int64_t count) {
-    const int64_t at_once = std::min(kBlock / n0, count);
-    const auto row_bytes = static_cast<int64_t>(n0 * sizeof(T));
-    for (int k = outputs; k < operands; ++k) {
-      if (at[k].s1 != 0) continue;
-      move[k](RowsAt{memory[k], sizeof(T), row_bytes}, at[k], Rows{n0, at_once});
-      filled[k] = true;
-    }
-    for (int64_t j = 0; j < count; j += at_once) {
-      const int64_t m = std::min(at_once, count - j);
-      run(at, Rows{n0, m});
-      for (int k = 0; k < operands; ++k) at[k].data += m * at[k].s1;
-    }
-    std::fill(filled, filled + kMax, false);
-  }
-  /// One row of any length.
-  void run_row(RowsAt* at, int64_t n) {
-    const unsigned set = n > 1 ? shared_in_row(at) : 0;
-    if (set && formula.takes_shared(set)) shared = set;
-    bool all_direct = true;
-    for (int k = 0; k < operands; ++k) {
-      if (is_shared(k))
-        move[k](RowsAt{memory[k], sizeof(T), 0}, at[k], Rows{1, 1});
-      else
-        all_direct &= direct(k, at[k], Rows{n, 1});
-    }
-    if (all_direct || n <= kBlock) {
-      run(at, Rows{n, 1});
-      shared = 0;
-      return;
-    }
-    for (int k = outputs; k < operands; ++k) {
-      if (at[k].s0 != 0 || is_shared(k)) continue;
-      move[k](RowsAt{memory[k], sizeof(T), 0}, at[k], Rows{kBlock, 1});
-      filled[k] = true;
-    }
-    for (int64_t i = 0; i < n; i += kBlock) {
-      const int64_t m = std::min(kBlock, n - i);
-      run(at, Rows{m, 1});
-      for (int k = 0; k < operands; ++k) at[k].data += m * at[k].s0;
-    }
-    std::fill(filled, filled + kMax, false);
-    shared = 0;
-  }
-};
 
 /// Walks through a loop's rows. Positions move on by additions: divisions would take longer than a short row.
 class Walk {
@@ -269,6 +72,10 @@ void run_range(Runner<T>& runner, const Loop& loop, int64_t begin, int64_t end) 
     begin += whole * n0;
     if (runner.rows_lie_ready(at, n0)) {
       runner.run_ready_rows(at, n0, whole);
+      continue;
+    }
+    if (runner.any_lies_across(at, Rows{n0, whole})) {
+      runner.run_tiles(at, Rows{n0, whole});
       continue;
     }
     if (2 * n0 <= kBlock) {
@@ -357,6 +164,35 @@ ScalarType common_dtype(const ElementwiseCall& call) {
   return dtype(0);
 }
 
+/// bf16 and numbers of other dtypes beside it, as in x * 0.1: false where the formula does not take them so.
+bool run_with_numbers(const ElementwiseFn& fn, const ElementwiseCall& call) {
+  if (!call.flat || !fn.bf16 || call.compute != kFloat) return false;
+  const FlatLoop& loop = *call.flat;
+  const unsigned set = loop.single >> loop.outputs;
+  if (set == 0 || set >= 8 || !(fn.shared_sets >> set & 1) || loop.single & ((1u << loop.outputs) - 1)) return false;
+  alignas(16) float number[kMax];
+  for (int k = 0; k < loop.operands; ++k) {
+    if (!(loop.single >> k & 1)) {
+      if (loop.dtype[k] != kBFloat16) return false;
+    } else {
+      convert_rows(kFloat, loop.dtype[k])({reinterpret_cast<char*>(number + k), 0, 0}, {loop.data[k], 0, 0}, {1, 1});
+    }
+  }
+  parallel_for(0, loop.numel, std::max<int64_t>(kGrain / fn.cost, 1024), [&](int64_t begin, int64_t end) {
+    BFloat16* out[kMax];
+    const BFloat16* in[kMax];
+    for (int k = 0; k < loop.operands; ++k) {
+      auto* values = reinterpret_cast<BFloat16*>(loop.data[k]) + begin;
+      if (k < loop.outputs)
+        out[k] = values;
+      else
+        in[k - loop.outputs] = loop.single >> k & 1 ? reinterpret_cast<const BFloat16*>(number + k) : values;
+    }
+    fn.bf16(out, in, end - begin, call.params.data(), set);
+  });
+  return true;
+}
+
 /// Loops that need no conversion: false where the operands do not allow one.
 bool run_as_stored(const ElementwiseFn& fn, const ElementwiseCall& call) {
   if (!fn.bf16 && !fn.half_bits && !fn.byte_bits) return false;
@@ -372,7 +208,7 @@ bool run_as_stored(const ElementwiseFn& fn, const ElementwiseCall& call) {
 
 void run_elementwise(const ElementwiseFn& fn, const ElementwiseCall& call) {
   if ((call.flat ? call.flat->numel : call.loop->numel) == 0) return;
-  if (call.compute != kDouble && run_as_stored(fn, call)) return;
+  if (call.compute != kDouble && (run_as_stored(fn, call) || run_with_numbers(fn, call))) return;
   if (call.compute == kFloat) return run<float>(fn, call);
   if (call.compute == kDouble) return run<double>(fn, call);
   if (call.compute == kComplexFloat) return run<Complex<float>>(fn, call);

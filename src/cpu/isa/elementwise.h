@@ -7,7 +7,7 @@ namespace hb::cpu {
 /// The plain loops of a formula, uniform in the number of operands: out[k][i] = f(in[0][i], in[1][i], …; params).
 /// T is float, double, int64_t or a complex type: `compute` says which. Half types are computed in float, integers and
 /// bool in int64. The runner converts, gathers strided operands and splits the work among threads. Bit k of `shared`:
-/// operand k is one value for all n.
+/// operand k is one value for all n, beside bf16 a float.
 template <class T>
 using FormulaLoop = void (*)(T* const* out, const T* const* in, int64_t n, const double* params, unsigned shared);
 

@@ -19,8 +19,8 @@ constexpr bool has_quick = requires(T a, bool right) {
 };
 
 /// Blocks in which the quick form is right for all operands are computed by it.
-template <class F, class T>
-void quick_loop(T* y, const T* a, const T* b, int64_t n, const T* p) {
+template <class F, class T, class A, class B>
+void quick_loop(T* y, const A& a, const B& b, int64_t n, const T* p) {
   constexpr int64_t kBlock = 256;
   using Count = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
   for (int64_t at = 0; at < n; at += kBlock) {
@@ -102,7 +102,7 @@ inline void with_shared(unsigned shared, const Body& body) {
   body(std::integral_constant<unsigned, 0>());
 }
 
-/// Values of operand k as they are computed with: loaded once where all share one.
+/// Values of operand k as they are computed with: loaded once where all share one, which of bf16 is a float.
 template <class T, bool kShared>
 struct Values {
   const T* at;
@@ -115,7 +115,7 @@ struct Values<BFloat16, kShared> {
   const uint16_t* at;
   float first;
   explicit Values(const BFloat16* p)
-      : at(reinterpret_cast<const uint16_t*>(p)), first(kShared ? BFloat16::widen(p->x) : 0) {}
+      : at(reinterpret_cast<const uint16_t*>(p)), first(kShared ? *reinterpret_cast<const float*>(p) : 0) {}
   inline __attribute__((always_inline)) float operator[](int64_t i) const {
     return kShared ? first : std::bit_cast<float>(static_cast<uint32_t>(at[i]) << 16);
   }
@@ -133,76 +133,93 @@ struct Results<BFloat16> {
   }
 };
 
-/// y[i] = value(i) for all i.
-template <class T, class Value>
+/// y[i] = value(i) for all i; `lines`: where values are so cheap that writing them takes the time.
+template <bool lines, class T, class Value>
 inline __attribute__((always_inline)) void put_all(const Results<T>& y, int64_t n, const Value& value) {
   int64_t done = 0;
   if constexpr (std::is_same_v<T, BFloat16>) done = store_bf16_runs(y.at, n, value);
-  HB_INDEPENDENT
-  for (int64_t i = done; i < n; ++i) y.put(i, value(i));
-}
-
-template <class F, class T>
-void formula_loop(T* const* out, const T* const* in, int64_t n, const double* params, unsigned set);
-
-/// Whether bf16 is computed by runs: exponentials where results are not stored by store_bf16_runs() anyway.
-template <class F>
-constexpr bool by_runs = !kStoresBf16Lanes && F::cost >= 8;
-
-/// Of bf16 by way of floats, a run at a time: where widening stands in the formula's loop, the compiler takes its
-/// comparisons of numbers for choices among bits, and they become several instructions.
-template <class F>
-void bf16_by_runs(BFloat16* const* out, const BFloat16* const* in, int64_t n, const double* params) {
-  constexpr int64_t kRun = 256;
-  alignas(64) float wide[F::inputs][kRun], computed[kRun];
-  const float* operands[F::inputs];
-  float* const results[] = {computed};
-  for (int k = 0; k < F::inputs; ++k) operands[k] = wide[k];
-  for (int64_t at = 0; at < n; at += kRun) {
-    const int64_t m = std::min(kRun, n - at);
-    for (int k = 0; k < F::inputs; ++k) {
-      const Values<BFloat16, false> values(in[k] + at);
-      for (int64_t i = 0; i < m; ++i) wide[k][i] = values[i];
-    }
-    formula_loop<F, float>(results, operands, m, params, 0);
-    put_all(
-        Results<BFloat16>{out[0] + at}, m, [&](int64_t i) __attribute__((always_inline)) { return computed[i]; });
+  if constexpr (lines) {
+    HB_INDEPENDENT_LINES
+    for (int64_t i = done; i < n; ++i) y.put(i, value(i));
+  } else {
+    HB_INDEPENDENT
+    for (int64_t i = done; i < n; ++i) y.put(i, value(i));
   }
 }
 
-/// The plain loop of a formula. The results may stand where an operand stands.
+/// n results of operands, of which `shared` are one value; p: the parameters as they are computed with.
+template <class F, unsigned shared, bool lines = is_cheap<F>, class T, class C>
+inline __attribute__((always_inline)) void plain_loop(T* out, const T* const* in, int64_t n, const C* p) {
+  const Results<T> y{out};
+  const Values<T, (shared & 1) != 0> a(in[0]);
+  if constexpr (F::inputs == 1) {
+    if constexpr (has_range<F, T>) return range_loop<F>(out, in[0], n, p);
+    put_all<lines>(
+        y, n, [&](int64_t i) __attribute__((always_inline)) { return F::template apply<C>(p, a[i]); });
+  } else {
+    const Values<T, (shared & 2) != 0> b(in[1]);
+    if constexpr (F::inputs == 2) {
+      if constexpr (has_quick<F, T>) return quick_loop<F>(out, a, b, n, p);
+      put_all<lines>(
+          y, n, [&](int64_t i) __attribute__((always_inline)) { return F::template apply<C>(p, a[i], b[i]); });
+    } else {
+      const Values<T, (shared & 4) != 0> c(in[2]);
+      put_all<lines>(
+          y, n, [&](int64_t i) __attribute__((always_inline)) { return F::template apply<C>(p, a[i], b[i], c[i]); });
+    }
+  }
+}
+
+/// Whether bf16 is computed by way of floats, a run at a time: where widening stands in the formula's loop, the
+/// compiler takes its comparisons of numbers for choices among bits, and they become several instructions. Of dearer
+/// formulas AVX2 has too few registers for a run.
+template <class F>
+constexpr bool by_runs = kIsaLevel >= 4 || is_cheap<F>;
+
+/// Whole runs; says how many numbers they have. Their length is known to the compiler, which keeps them in registers.
+template <class F, unsigned shared>
+int64_t bf16_by_runs(BFloat16* out, const BFloat16* const* in, int64_t n, const float* params) {
+  constexpr int64_t kRun = 128, kPairs = kRun / 2;
+  float p[F::params + 1];  // here, where the compiler sees that to read one that is not chosen does no harm
+  std::copy_n(params, F::params, p);
+  alignas(64) float wide[F::inputs][kRun], computed[kRun];
+  const float* operands[F::inputs];
+  for (int k = 0; k < F::inputs; ++k) {
+    operands[k] = wide[k];
+    if (shared >> k & 1) wide[k][0] = *reinterpret_cast<const float*>(in[k]);
+  }
+  int64_t at = 0;
+  for (; at + kRun <= n; at += kRun) {
+    for (int k = 0; k < F::inputs; ++k) {
+      if (shared >> k & 1) continue;
+      const auto* pairs = reinterpret_cast<const Bf16Pair*>(in[k] + at);
+      for (int64_t i = 0; i < kPairs; ++i) wide[k][i] = low_of(pairs[i]), wide[k][kPairs + i] = high_of(pairs[i]);
+    }
+    plain_loop<F, shared, false>(computed, operands, kRun, p);
+    auto* pairs = reinterpret_cast<Bf16Pair*>(out + at);
+    HB_INDEPENDENT
+    for (int64_t i = 0; i < kPairs; ++i) pairs[i] = pair_of(computed[i], computed[kPairs + i]);
+  }
+  return at;
+}
+
+/// The loop of a formula. The results may stand where an operand stands.
 template <class F, class T>
 void formula_loop(T* const* out, const T* const* in, int64_t n, const double* params, unsigned set) {
-  if constexpr (std::is_same_v<T, BFloat16> && by_runs<F>) return bf16_by_runs<F>(out, in, n, params);
   using C = std::conditional_t<std::is_same_v<T, BFloat16>, float, T>;
   C p[F::params + 1];
   for (int i = 0; i < F::params; ++i) p[i] = static_cast<C>(params[i]);
-  const Results<T> y{out[0]};
-  if constexpr (F::inputs == 1) {
-    if constexpr (has_range<F, T>) return range_loop<F>(out[0], in[0], n, p);
-    const Values<T, false> a(in[0]);
-    put_all(
-        y, n, [&](int64_t i) __attribute__((always_inline)) { return F::template apply<C>(p, a[i]); });
-  } else if constexpr (F::inputs == 2) {
-    if constexpr (has_quick<F, T>) return quick_loop<F>(out[0], in[0], in[1], n, p);
-    with_shared<F>(
-        set, [&](auto shared) __attribute__((always_inline)) {
-          const Values<T, (shared & 1) != 0> a(in[0]);
-          const Values<T, (shared & 2) != 0> b(in[1]);
-          put_all(
-              y, n, [&](int64_t i) __attribute__((always_inline)) { return F::template apply<C>(p, a[i], b[i]); });
-        });
-  } else {
-    with_shared<F>(
-        set, [&](auto shared) __attribute__((always_inline)) {
-          const Values<T, false> a(in[0]);
-          const Values<T, (shared & 2) != 0> b(in[1]);
-          const Values<T, (shared & 4) != 0> c(in[2]);
-          put_all(
-              y,
-              n, [&](int64_t i) __attribute__((always_inline)) { return F::template apply<C>(p, a[i], b[i], c[i]); });
-        });
-  }
+  with_shared<F>(
+      set, [&](auto shared) __attribute__((always_inline)) {
+        if constexpr (std::is_same_v<T, BFloat16> && by_runs<F>) {
+          const int64_t done = bf16_by_runs<F, shared.value>(out[0], in, n, p);
+          const T* rest[F::inputs];
+          for (int k = 0; k < F::inputs; ++k) rest[k] = in[k] + (shared.value >> k & 1 ? 0 : done);
+          plain_loop<F, shared.value>(out[0] + done, rest, n - done, p);
+        } else {
+          plain_loop<F, shared.value>(out[0], in, n, p);
+        }
+      });
 }
 
 template <class F, class T>

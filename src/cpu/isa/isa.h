@@ -15,3 +15,10 @@ constexpr int kIsaLevel = 4;
 
 /// Says that the iterations of the next loop do not depend on each other: results may stand where operands stood.
 #define HB_INDEPENDENT _Pragma("GCC ivdep")
+/// The same of a loop that does little but write: by whole cache lines, two vectors of AVX2's. Beyond the near caches a
+/// step that writes half a line takes 1.7 times as long.
+#ifdef __AVX512F__
+#define HB_INDEPENDENT_LINES HB_INDEPENDENT
+#else
+#define HB_INDEPENDENT_LINES _Pragma("GCC ivdep") _Pragma("GCC unroll 2")
+#endif

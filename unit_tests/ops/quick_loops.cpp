@@ -1,0 +1,168 @@
+// Loops that take several values at once, or in another order, give what one value after the other gives.
+#include <gtest/gtest.h>
+#include <halfbridge/engine.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <vector>
+
+namespace {
+
+using hb::Tensor;
+
+void expect_same(const Tensor& a, const Tensor& b, const std::string& what) {
+  ASSERT_EQ(a.scalar_type(), b.scalar_type()) << what;
+  EXPECT_TRUE(hb::equal(a, b)) << what;
+}
+/// Within so many parts of the largest value.
+void expect_close(const Tensor& a, const Tensor& b, double part, const std::string& what) {
+  const Tensor x = a.to(hb::kDouble), y = b.to(hb::kDouble);
+  EXPECT_LE((x - y).abs().max().item<double>(), part * y.abs().max().item<double>()) << what;
+}
+Tensor normal(std::vector<int64_t> shape, hb::ScalarType dtype) {
+  return dtype == hb::kLong ? hb::randint(-9, 9, shape, hb::kLong) : hb::randn(shape, hb::kDouble).to(dtype);
+}
+
+// An operand whose columns lie together is turned over tile by tile.
+TEST(QuickLoops, OperandsThatLieAcross) {
+  for (auto dtype : {hb::kFloat, hb::kDouble, hb::kBFloat16, hb::kHalf, hb::kLong, hb::kComplexDouble})
+    for (const auto& [rows, columns] : std::vector<std::pair<int64_t, int64_t>>{{7, 9}, {8, 8}, {33, 70}, {130, 40}}) {
+      const Tensor a = normal({rows, columns}, dtype), b = normal({columns, rows}, dtype).t();
+      const Tensor c = normal({3, columns, rows}, dtype).transpose(1, 2), dense = b.contiguous();
+      const std::string what = std::string(hb::toString(dtype)) + " of " + std::to_string(rows);
+      expect_same(a + b, a + dense, what + ", sum");
+      expect_same(b * a, dense * a, what + ", product");
+      expect_same(hb::addcmul(a, b, b), hb::addcmul(a, dense, dense), what + ", three operands");
+      expect_same(a * c, a * c.contiguous(), what + ", a stack");
+      expect_same(hb::eq(a, b), hb::eq(a, dense), what + ", another dtype");
+    }
+}
+
+// Small integers are divided in double, others one by one: also where both stand in one block.
+TEST(QuickLoops, QuotientsOfIntegers) {
+  constexpr int64_t edge = int64_t{1} << 51, least = std::numeric_limits<int64_t>::min();
+  std::vector<int64_t> a, b;
+  const std::vector<int64_t> small = {0, 1, -1, 2, -7, 1000003, edge - 1, 1 - edge},
+                             large = {edge, -edge, least, ~least};
+  const auto pairs = [&](const std::vector<int64_t>& of, const std::vector<int64_t>& by) {
+    for (int64_t x : of)
+      for (int64_t y : by)
+        if (y != 0 && !(x == least && y == -1)) a.push_back(x), b.push_back(y);
+  };
+  for (int i = 0; i < 8; ++i) pairs(small, small);
+  pairs(large, small), pairs(small, large), pairs(large, large);
+  const size_t count = a.size();
+  for (size_t i = 0; i < count; ++i) a.push_back(a[i] / 3 + static_cast<int64_t>(i)), b.push_back(b[i]);
+  const auto floored = [](int64_t x, int64_t y) { return x / y - (x % y != 0 && (x < 0) != (y < 0) ? 1 : 0); };
+  const Tensor x = hb::tensor(a, hb::kLong), y = hb::tensor(b, hb::kLong);
+  std::vector<int64_t> trunc, floor, rest, remainder;
+  for (size_t i = 0; i < a.size(); ++i) {
+    trunc.push_back(a[i] / b[i]), floor.push_back(floored(a[i], b[i])), rest.push_back(a[i] % b[i]);
+    remainder.push_back(a[i] - static_cast<int64_t>(static_cast<uint64_t>(floor[i]) * static_cast<uint64_t>(b[i])));
+  }
+  expect_same(hb::div(x, y, "trunc"), hb::tensor(trunc, hb::kLong), "trunc");
+  expect_same(hb::floor_divide(x, y), hb::tensor(floor, hb::kLong), "floor");
+  expect_same(hb::fmod(x, y), hb::tensor(rest, hb::kLong), "fmod");
+  expect_same(hb::remainder(x, y), hb::tensor(remainder, hb::kLong), "remainder");
+  const Tensor seven = hb::full_like(x, -7);
+  expect_same(hb::div(x, -7, "trunc"), hb::div(x, seven, "trunc"), "by a number");
+}
+
+// A number beside bf16 is no bf16.
+TEST(QuickLoops, NumbersBesideHalves) {
+  for (int64_t n : {2, 31, 127, 128, 129, 700}) {
+    const Tensor x = hb::randn({n}).to(hb::kBFloat16), wide = x.to(hb::kFloat);
+    const std::string what = std::to_string(n) + " elements";
+    expect_same(x * 0.1, (wide * 0.1).to(hb::kBFloat16), what + ", product");
+    expect_same(x / 3, (wide / 3).to(hb::kBFloat16), what + ", quotient");
+    expect_same(x + 1.001, (wide + 1.001).to(hb::kBFloat16), what + ", sum");
+    expect_same(hb::clamp(x, -0.3, 0.7), hb::clamp(wide, -0.3, 0.7).to(hb::kBFloat16), what + ", between numbers");
+    expect_same(hb::where(x > 0, x, 0.1), hb::where(wide > 0, wide, 0.1).to(hb::kBFloat16), what + ", chosen");
+  }
+}
+
+TEST(QuickLoops, SoftmaxGradientsOfHalves) {
+  for (const auto& [shape, dim] : std::vector<std::pair<std::vector<int64_t>, int64_t>>{
+           {{3, 31}, 1}, {{3, 32}, 1}, {{5, 33}, 1}, {{2, 1024}, 1}, {{40, 6}, 0}, {{2, 16, 7, 9}, 1}, {{3, 600}, 0}}) {
+    Tensor grads[2];
+    const Tensor x = hb::randn(shape).to(hb::kBFloat16), g = hb::randn(shape).to(hb::kBFloat16);
+    for (int k = 0; k < 2; ++k) {
+      const Tensor leaf = x.to(k ? hb::kFloat : hb::kBFloat16).detach().requires_grad_();
+      hb::softmax(leaf, dim).backward(g.to(leaf.scalar_type()));
+      grads[k] = leaf.grad();
+    }
+    expect_close(grads[0], grads[1], 1. / 64, std::to_string(shape[1]) + " along " + std::to_string(dim));
+  }
+}
+
+/// Orders as std::stable_sort does.
+template <class T>
+void check_order(const std::vector<T>& values, hb::ScalarType dtype, const std::string& what) {
+  std::vector<int64_t> places(values.size());
+  std::iota(places.begin(), places.end(), 0);
+  for (bool descending : {false, true}) {
+    std::vector<int64_t> expected = places;
+    std::stable_sort(expected.begin(), expected.end(),
+                     [&](int64_t a, int64_t b) { return descending ? values[b] < values[a] : values[a] < values[b]; });
+    const auto [sorted, at] = hb::sort(hb::tensor(values, dtype), 0, descending);
+    const Tensor order = hb::tensor(expected, hb::kLong);
+    expect_same(at, order, what);
+    const auto middle = hb::kthvalue(hb::tensor(values, dtype), static_cast<int64_t>(values.size()) / 2, 0);
+    if (!descending) expect_same(std::get<1>(middle), order[static_cast<int64_t>(values.size()) / 2 - 1], what);
+  }
+}
+
+// Long lines are ordered by the highest digits first, as far as these tell values apart.
+TEST(QuickLoops, OrderByDigits) {
+  for (int64_t n : {130, 600, 5000, 300000}) {
+    const Tensor random = hb::randn({n}, hb::kDouble);
+    const auto of = [&](const Tensor& x) {
+      const Tensor y = x.contiguous();
+      return std::vector<double>(y.data_ptr<double>(), y.data_ptr<double>() + n);
+    };
+    const std::string what = std::to_string(n) + " values";
+    check_order(of(random), hb::kDouble, what);
+    check_order(of((random * 3).floor()), hb::kDouble, what + ", many equal");
+    check_order(of(random * 1e-3 + 1e9), hb::kDouble, what + ", close together");
+    std::vector<double> outlier = of(random * 1e-200);
+    outlier[3] = 1e300, outlier[5] = -1;
+    check_order(outlier, hb::kDouble, what + ", close together beside far ones");
+    std::vector<int64_t> wide(n);
+    for (int64_t i = 0; i < n; ++i) wide[i] = static_cast<int64_t>(1e18 * outlier[i] / 1e300) + (i * 7919 % 1000) * 5;
+    wide[0] = std::numeric_limits<int64_t>::min(), wide[1] = std::numeric_limits<int64_t>::max();
+    check_order(wide, hb::kLong, what + ", integers");
+    std::vector<float> single(n);
+    for (int64_t i = 0; i < n; ++i) single[i] = static_cast<float>(outlier[i] * 1e190);
+    check_order(single, hb::kFloat, what + ", float");
+  }
+}
+
+TEST(QuickLoops, RunsAndRunningSums) {
+  for (int64_t n = 1; n < 40; ++n) {
+    const Tensor x = hb::randint(0, 2, {n}, hb::kLong);
+    std::vector<int64_t> first, sums;
+    int64_t sum = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t v = x[i].item<int64_t>();
+      if (first.empty() || first.back() != v) first.push_back(v);
+      sums.push_back(sum += v);
+    }
+    const Tensor runs = hb::tensor(first, hb::kLong), running = hb::tensor(sums, hb::kLong);
+    for (auto dtype : {hb::kLong, hb::kInt, hb::kFloat, hb::kDouble})
+      expect_same(std::get<0>(hb::unique_consecutive(x.to(dtype))), runs.to(dtype), std::to_string(n) + " values");
+    expect_same(x.cumsum(0), running, std::to_string(n) + " sums");
+  }
+}
+
+// Where an image is halved each result is the mean of four elements.
+TEST(QuickLoops, HalvedImages) {
+  for (int64_t side : {2, 6, 16, 34}) {
+    const Tensor x = hb::randn({2, 3, side, side + 2});
+    expect_close(hb::upsample_bilinear2d(x, {side / 2, side / 2 + 1}, false), hb::avg_pool2d(x, 2), 1e-6,
+                 std::to_string(side));
+  }
+}
+
+}  // namespace
