@@ -35,24 +35,54 @@ inline __attribute__((always_inline)) C halved(const typename LanesOf<C, kLanes>
     return a;
   }
 }
-/// The same of n neighbours in memory, whose vectors are loaded as such: rows may be short. The order is that of
-/// sum_over.
 template <class C>
-inline C sum_of_run(const C* x, int64_t n) {
-  if constexpr (!kOneVector<C>) return sum_over<C>(n, [x](int64_t i) { return x[i]; });
+inline typename LanesOf<C, kShort>::type lanes_at(const C* x) {
+  typename LanesOf<C, kShort>::type v;
+  std::memcpy(&v, x, sizeof v);
+  return v;
+}
+/// The sum of n terms: kShort from i on are lanes(i), one is single(i). The order is that of sum_over.
+template <class C, class Lanes, class Single>
+inline __attribute__((always_inline)) C sum_in_lanes(int64_t n, const Lanes& lanes, const Single& single) {
+  if constexpr (!kOneVector<C>) return sum_over<C>(n, single);
   using V = typename LanesOf<C, kShort>::type;
-  const auto add = [x](V& sum, int64_t i) {
-    V v;
-    std::memcpy(&v, x + i, sizeof v);
-    sum += v;
-  };
   V a{}, b{}, c{}, d{};
   int64_t i = 0;
   for (; i + 4 * kShort <= n; i += 4 * kShort)
-    add(a, i), add(b, i + kShort), add(c, i + 2 * kShort), add(d, i + 3 * kShort);
-  for (; i + kShort <= n; i += kShort) add(a, i);
+    a += lanes(i), b += lanes(i + kShort), c += lanes(i + 2 * kShort), d += lanes(i + 3 * kShort);
+  for (; i + kShort <= n; i += kShort) a += lanes(i);
   C total = halved<kShort, C>((a + c) + (b + d), [](auto& sum, const auto& v) { sum += v; });
-  for (; i < n; ++i) total += x[i];
+  for (; i < n; ++i) total += single(i);
+  return total;
+}
+/// The same of n neighbours in memory, whose vectors are loaded as such: rows may be short.
+template <class C>
+inline C sum_of_run(const C* x, int64_t n) {
+  return sum_in_lanes<C>(
+      n, [x](int64_t i) { return lanes_at(x + i); }, [x](int64_t i) { return x[i]; });
+}
+/// The sum of their products with others.
+template <class C>
+inline __attribute__((always_inline)) C dot_of_run(const C* x, const C* y, int64_t n) {
+  return sum_in_lanes<C>(
+      n, [=](int64_t i) { return lanes_at(x + i) * lanes_at(y + i); }, [=](int64_t i) { return x[i] * y[i]; });
+}
+/// The same of bf16, whose pairs are taken apart where they lie.
+inline float dot_of_run(const BFloat16* x, const BFloat16* y, int64_t n) {
+  using V = typename LanesOf<float, kShort>::type;
+  using Pairs = typename LanesOf<uint32_t, kShort>::type;
+  V low[2] = {}, high[2] = {};
+  const auto take = [&](int64_t i, int k) {
+    Pairs a, b;
+    std::memcpy(&a, x + i, sizeof a), std::memcpy(&b, y + i, sizeof b);
+    low[k] += reinterpret_cast<V>(a << 16) * reinterpret_cast<V>(b << 16);
+    high[k] += reinterpret_cast<V>(a & 0xffff0000u) * reinterpret_cast<V>(b & 0xffff0000u);
+  };
+  int64_t i = 0;
+  for (; i + 4 * kShort <= n; i += 4 * kShort) take(i, 0), take(i + 2 * kShort, 1);
+  if (i + 2 * kShort <= n) take(i, 0), i += 2 * kShort;
+  float total = halved<kShort, float>((low[0] + low[1]) + (high[0] + high[1]), [](auto& s, const auto& v) { s += v; });
+  for (; i < n; ++i) total += widen(x[i]) * widen(y[i]);
   return total;
 }
 /// The largest; NaN loses, as in max_over.

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "cpu/isa/bf16_lanes.h"
 #include "cpu/isa/row_sums.h"
 #include "cpu/isa/runs.h"
 
@@ -31,8 +32,7 @@ void softmax_rows(const C* in, C* y, C* powers, int64_t rows, int64_t n, bool lo
 
 template <class C>
 void softmax_row_backward(const C* grad, const C* y, C* out, int64_t n, bool log) {
-  const C sum = log ? sum_over<C>(n, [=](int64_t i) { return grad[i]; })
-                    : sum_over<C>(n, [=](int64_t i) { return grad[i] * y[i]; });
+  const C sum = log ? sum_of_run(grad, n) : dot_of_run(grad, y, n);
   if (log) {
     HB_INDEPENDENT
     for (int64_t i = 0; i < n; ++i) out[i] = grad[i] - quick_exp(y[i]) * sum;
@@ -42,9 +42,26 @@ void softmax_row_backward(const C* grad, const C* y, C* out, int64_t n, bool log
   }
 }
 
+// Of bf16, whose numbers are widened and rounded two at a time where they lie.
+void softmax_row_backward(const BFloat16* grad, const BFloat16* y, BFloat16* out, int64_t n) {
+  const float sum = dot_of_run(grad, y, n);
+  const auto of = [sum](float g, float v) __attribute__((always_inline)) { return v * (g - sum); };
+  const auto *g = reinterpret_cast<const Bf16Pair*>(grad), *v = reinterpret_cast<const Bf16Pair*>(y);
+  auto* to = reinterpret_cast<Bf16Pair*>(out);
+  HB_INDEPENDENT
+  for (int64_t i = 0; i < n / 2; ++i) to[i] = pair_of(of(low_of(g[i]), low_of(v[i])), of(high_of(g[i]), high_of(v[i])));
+  if (n % 2) out[n - 1] = narrow<BFloat16>(of(widen(grad[n - 1]), widen(y[n - 1])));
+}
+
 // Rows [from, to) of n values; as many are widened at once as go together.
 template <class T>
 void softmax_rows_backward(const T* grad, const T* y, T* out, int64_t n, bool log, int64_t from, int64_t to) {
+  if constexpr (std::is_same_v<T, BFloat16>) {
+    if (!log && n >= 32) {  // shorter ones go together
+      for (int64_t r = from; r < to; ++r) softmax_row_backward(grad + r * n, y + r * n, out + r * n, n);
+      return;
+    }
+  }
   const int64_t at_once = std::min(to - from, rows_together(n));
   RunBuffer<T> wide_g(at_once * n), wide_y(at_once * n);
   for (int64_t r = from; r < to; r += at_once) {
@@ -154,6 +171,25 @@ void softmax_columns_backward(const T* grad, const T* y, T* out, int64_t n, int6
   }
 }
 
+// Of an even number of columns of bf16, two at a time.
+void softmax_columns_backward(const BFloat16* grad, const BFloat16* y, BFloat16* out, int64_t n, int64_t inner,
+                              int64_t width) {
+  float low[kBlock / 2] = {}, high[kBlock / 2] = {};
+  const auto pairs = [](auto* at) { return reinterpret_cast<const Bf16Pair*>(at); };
+  for (int64_t i = 0; i < n; ++i) {
+    const Bf16Pair *g = pairs(grad + i * inner), *v = pairs(y + i * inner);
+    for (int64_t j = 0; j < width / 2; ++j)
+      low[j] += low_of(g[j]) * low_of(v[j]), high[j] += high_of(g[j]) * high_of(v[j]);
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    const Bf16Pair *g = pairs(grad + i * inner), *v = pairs(y + i * inner);
+    auto* to = reinterpret_cast<Bf16Pair*>(out + i * inner);
+    HB_INDEPENDENT
+    for (int64_t j = 0; j < width / 2; ++j)
+      to[j] = pair_of(low_of(v[j]) * (low_of(g[j]) - low[j]), high_of(v[j]) * (high_of(g[j]) - high[j]));
+  }
+}
+
 // `most`: the width from which on blocks would be too large for their cache.
 template <class F>
 void over_columns(const SoftmaxShape& s, int64_t most, const F& f) {
@@ -211,6 +247,8 @@ void softmax_backward(ScalarType dtype, const SoftmaxShape& s, bool log, void* g
     auto* out = static_cast<T*>(grad_in);
     if (s.inner > 1)
       return over_columns(s, kBlock, [&](int64_t at, int64_t width) {
+        if constexpr (std::is_same_v<T, BFloat16>)
+          if (!log && width % 2 == 0) return softmax_columns_backward(grad + at, y + at, out + at, s.n, s.inner, width);
         softmax_columns_backward(grad + at, y + at, out + at, s.n, s.inner, width, log);
       });
     parallel_for(0, s.outer, std::max<int64_t>(1, kGrain / 8 / std::max<int64_t>(1, s.n)),
