@@ -1,73 +1,20 @@
 #pragma once
 // Which value of a line stands at one rank of its order, without putting the others in order.
 
-#include <algorithm>
-#include <array>
-#include <bit>
 #include <cstdint>
-#include <limits>
-#include <memory>
 
-#include "cpu/radix_sort.h"
+#include <halfbridge/dtype.h>
 
 namespace hb::cpu {
 
-/// A line's keys (radix_sort.h), of which fewer and fewer remain: those among which the one wanted is.
-template <class T>
-class RankedLine {
- public:
-  using Key = SortKey<T>;
+/// The place of the value at `rank` among n of a dtype, `stride` apart; equal values keep their order.
+using PlaceAtRank = int64_t(ScalarType dtype, const void* in, int64_t n, int64_t stride, bool descending, int64_t rank);
 
-  RankedLine(const T* in, int64_t n, int64_t stride, bool descending)
-      : count_(n), keys_(new Key[n]), places_(new uint32_t[n]) {
-    for (int64_t j = 0; j < n; ++j) {
-      const Key key = sort_key(in[j * stride]);
-      keys_[j] = descending ? static_cast<Key>(~key) : key;
-      low_ = std::min(low_, keys_[j]);
-      high_ = std::max(high_, keys_[j]);
-      places_[j] = static_cast<uint32_t>(j);
-    }
-  }
-
-  /// The place of the value at `rank`; equal values keep their order.
-  int64_t place_at(int64_t rank) {
-    while (low_ != high_) rank -= narrow(rank);
-    return places_[rank];
-  }
-
- private:
-  static constexpr int kMostBits = 11;
-  using Counts = std::array<uint32_t, 1 << kMostBits>;
-
-  /// Keeps the keys of the range that holds `rank`. Says how many are below it.
-  int64_t narrow(int64_t rank) {
-    // Fewer ranges than keys, or emptying them would take longer than counting.
-    const int bits = std::clamp(static_cast<int>(std::bit_width(static_cast<uint64_t>(count_))) - 2, 4, kMostBits);
-    const int shift = std::max(0, static_cast<int>(std::bit_width(static_cast<Key>(high_ - low_))) - bits);
-    const auto range = [this, shift](int64_t j) -> size_t { return static_cast<Key>(keys_[j] - low_) >> shift; };
-    Counts even, odd;  // two, as neighbours are often of one range
-    std::fill_n(even.begin(), 1 << bits, 0), std::fill_n(odd.begin(), 1 << bits, 0);
-    for (int64_t j = 0; j < count_ - 1; j += 2) ++even[range(j)], ++odd[range(j + 1)];
-    if (count_ % 2) ++even[range(count_ - 1)];
-    int64_t below = 0;
-    size_t wanted = 0;
-    while (below + even[wanted] + odd[wanted] <= rank) below += even[wanted] + odd[wanted], ++wanted;
-    int64_t kept = 0;
-    for (int64_t j = 0; j < count_; ++j) {  // without branches, which nobody could foretell
-      const bool keep = range(j) == wanted;
-      keys_[kept] = keys_[j], places_[kept] = places_[j];
-      kept += keep;
-    }
-    count_ = kept;
-    low_ = static_cast<Key>(low_ + (static_cast<Key>(wanted) << shift));
-    high_ = static_cast<Key>(low_ + std::min<Key>(high_ - low_, static_cast<Key>((Key{1} << shift) - 1)));
-    return below;
-  }
-
-  int64_t count_;
-  std::unique_ptr<Key[]> keys_;
-  std::unique_ptr<uint32_t[]> places_;
-  Key low_ = std::numeric_limits<Key>::max(), high_ = 0;
-};
+namespace v3 {
+PlaceAtRank place_at_rank;
+}
+namespace v4 {
+PlaceAtRank place_at_rank;
+}
 
 }  // namespace hb::cpu

@@ -18,8 +18,8 @@ double log_add_exp(double a, double b) {
   return a;
 }
 
-template <class C>
-C combined(ScanOp op, C a, C b) {
+template <ScanOp op, class C>
+C combined(C a, C b) {
   if constexpr (std::is_integral_v<C>) {
     const auto x = static_cast<uint64_t>(a), y = static_cast<uint64_t>(b);
     return static_cast<C>(op == ScanOp::sum ? x + y : x * y);
@@ -28,22 +28,41 @@ C combined(ScanOp op, C a, C b) {
     return op == ScanOp::sum ? a + b : a * b;
   }
 }
+/// Calls f(constant) for what is no extremum: a line's loop knows what it does.
+template <class F>
+void with_op(ScanOp op, const F& f) {
+  if (op == ScanOp::sum) return f(std::integral_constant<ScanOp, ScanOp::sum>());
+  if (op == ScanOp::log_sum_exp) return f(std::integral_constant<ScanOp, ScanOp::log_sum_exp>());
+  f(std::integral_constant<ScanOp, ScanOp::prod>());
+}
 
 /// A contiguous line.
-template <class T>
-void accumulate(T* out, const T* in, int64_t n, ScanOp op) {
+template <ScanOp op, class T>
+void accumulate(T* out, const T* in, int64_t n) {
   using C = Carried<T>;
   C carried = static_cast<C>(in[0]);
   out[0] = in[0];
-  for (int64_t i = 1; i < n; ++i) {
-    carried = combined(op, carried, static_cast<C>(in[i]));
+  int64_t i = 1;
+  if constexpr (std::is_integral_v<T> && op == ScanOp::sum) {
+    for (; i + 4 <= n; i += 4) {  // one sum waits for the sum before, not four
+      const auto at = [&](int64_t k) { return static_cast<C>(in[i + k]); };
+      const C two = combined<op>(at(0), at(1)), three = combined<op>(two, at(2)), four = combined<op>(three, at(3));
+      const C first = combined<op>(carried, at(0));
+      out[i + 1] = static_cast<T>(combined<op>(carried, two));
+      out[i + 2] = static_cast<T>(combined<op>(carried, three));
+      carried = combined<op>(carried, four);
+      out[i] = static_cast<T>(first), out[i + 3] = static_cast<T>(carried);
+    }
+  }
+  for (; i < n; ++i) {
+    carried = combined<op>(carried, static_cast<C>(in[i]));
     out[i] = static_cast<T>(carried);
   }
 }
 
 /// The scan of a half type, converted a run at a time.
-template <class T>
-void accumulate_half(T* out, const T* in, int64_t n, ScanOp op) {
+template <ScanOp op, class T>
+void accumulate_half(T* out, const T* in, int64_t n) {
   constexpr int64_t kRun = 512;
   const auto& loops = gemm_loops();
   float values[kRun], carried = 0;
@@ -51,15 +70,15 @@ void accumulate_half(T* out, const T* in, int64_t n, ScanOp op) {
     const int64_t count = std::min(kRun, n - at);
     loops.to_float(dtype_of<T>::value, in + at, values, count);
     for (int64_t i = 0; i < count; ++i)
-      values[i] = carried = at + i == 0 ? values[0] : combined(op, carried, values[i]);
+      values[i] = carried = at + i == 0 ? values[0] : combined<op>(carried, values[i]);
     loops.from_float(dtype_of<T>::value, values, out + at, count);
   }
 }
 
 /// `width` neighbouring lines at once.
 constexpr int64_t kColumns = 256;
-template <class T>
-void accumulate_columns(T* out, const T* in, int64_t n, int64_t stride, int64_t width, ScanOp op) {
+template <ScanOp op, class T>
+void accumulate_columns(T* out, const T* in, int64_t n, int64_t stride, int64_t width) {
   Carried<T> carried[kColumns];
   for (int64_t k = 0; k < width; ++k) carried[k] = static_cast<Carried<T>>(in[k]);
   std::copy_n(in, width, out);
@@ -67,7 +86,7 @@ void accumulate_columns(T* out, const T* in, int64_t n, int64_t stride, int64_t 
     const T* from = in + i * stride;
     T* to = out + i * stride;
     for (int64_t k = 0; k < width; ++k) {
-      carried[k] = combined(op, carried[k], static_cast<Carried<T>>(from[k]));
+      carried[k] = combined<op>(carried[k], static_cast<Carried<T>>(from[k]));
       to[k] = static_cast<T>(carried[k]);
     }
   }
@@ -99,11 +118,22 @@ void scan_columns(T* out, const T* in, Lines l, ScanOp op) {
   const int64_t blocks = (l.inner + kColumns - 1) / kColumns;
   parallel_for(0, l.outer * blocks, std::max<int64_t>(1, kGrain / (4 * l.n * std::min(l.inner, kColumns))),
                [&](int64_t b, int64_t e) {
-                 for (int64_t i = b; i < e; ++i) {
-                   const int64_t first = i % blocks * kColumns, at = i / blocks * l.n * l.inner + first;
-                   accumulate_columns(out + at, in + at, l.n, l.inner, std::min(kColumns, l.inner - first), op);
-                 }
+                 with_op(op, [&](auto constant) {
+                   for (int64_t i = b; i < e; ++i) {
+                     const int64_t first = i % blocks * kColumns, at = i / blocks * l.n * l.inner + first,
+                                   width = std::min(l.inner - first, kColumns);
+                     accumulate_columns<constant.value>(out + at, in + at, l.n, l.inner, width);
+                   }
+                 });
                });
+}
+
+template <ScanOp op, class T>
+void scan_line(T* out, const T* in, int64_t n) {
+  if constexpr (is_half_v<T>)
+    accumulate_half<op>(out, in, n);
+  else
+    accumulate<op>(out, in, n);
 }
 
 template <class T>
@@ -116,10 +146,8 @@ void scan_lines(T* out, int64_t* at, const T* in, Lines l, ScanOp op) {
         extremum<true>(out + from, at + from, in + from, l.n, l.inner);
       else if (op == ScanOp::min)
         extremum<false>(out + from, at + from, in + from, l.n, l.inner);
-      else if constexpr (is_half_v<T>)
-        accumulate_half(out + from, in + from, l.n, op);
       else
-        accumulate(out + from, in + from, l.n, op);
+        with_op(op, [&](auto constant) { scan_line<constant.value>(out + from, in + from, l.n); });
     }
   });
 }

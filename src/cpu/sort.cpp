@@ -110,10 +110,11 @@ bool is_rank(const Order& order, int64_t n) {
 
 template <class T>
 void ranked_lines(T* values, int64_t* indices, const T* in, Lines l, const Order& order) {
+  static const auto place_at = isa_level() >= 4 ? v4::place_at_rank : v3::place_at_rank;
   parallel_for(0, l.outer * l.inner, std::max<int64_t>(1, kGrain / (8 * l.n)), [&](int64_t b, int64_t e) {
     for (int64_t i = b; i < e; ++i) {
       const T* x = in + i / l.inner * l.n * l.inner + i % l.inner;
-      indices[i] = RankedLine<T>(x, l.n, l.inner, order.descending).place_at(order.from);
+      indices[i] = place_at(dtype_of<T>::value, x, l.n, l.inner, order.descending, order.from);
       values[i] = x[indices[i] * l.inner];
     }
   });

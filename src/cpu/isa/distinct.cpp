@@ -3,6 +3,9 @@
 
 #include <immintrin.h>
 
+#include <array>
+#include <cstring>
+
 #include "cpu/isa/isa.h"
 
 namespace hb::cpu::HB_ISA {
@@ -40,6 +43,54 @@ int64_t move_first_of_runs(T* values, const T* in, int64_t n, int64_t& run) {
   }
   return i;
 }
+#else
+inline uint32_t differing(const float* x) {
+  return static_cast<uint32_t>(
+      _mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(x), _mm256_loadu_ps(x - 1), _CMP_NEQ_UQ)));
+}
+inline uint32_t differing(const double* x) {
+  return static_cast<uint32_t>(
+      _mm256_movemask_pd(_mm256_cmp_pd(_mm256_loadu_pd(x), _mm256_loadu_pd(x - 1), _CMP_NEQ_UQ)));
+}
+inline __m256i loaded(const void* x) { return _mm256_loadu_si256(static_cast<const __m256i*>(x)); }
+template <class T>
+inline uint32_t differing(const T* x) {
+  const __m256i v = loaded(x), before = loaded(x - 1);
+  if constexpr (sizeof(T) == 4)
+    return 255u & ~static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(v, before))));
+  return 15u & ~static_cast<uint32_t>(_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(v, before))));
+}
+
+/// For each set of lanes where words of 32 bits come from when those lanes move to the front; a lane has kWords.
+template <int kWords>
+constexpr auto lanes_to_front() {
+  constexpr int kLanes = 8 / kWords;
+  std::array<std::array<uint8_t, 8>, 1 << kLanes> from{};
+  for (unsigned set = 0; set < from.size(); ++set) {
+    int to = 0;
+    for (int lane = 0; lane < kLanes; ++lane)
+      for (int word = 0; (set >> lane & 1) && word < kWords; ++word)
+        from[set][to++] = static_cast<uint8_t>(lane * kWords + word);
+  }
+  return from;
+}
+
+/// As above, of half as many lanes, by a table.
+template <class T>
+int64_t move_first_of_runs(T* values, const T* in, int64_t n, int64_t& run) {
+  static constexpr auto kFrom = lanes_to_front<sizeof(T) / 4>();
+  constexpr int64_t w = 32 / sizeof(T);
+  int64_t i = 1;
+  for (; i + w <= n; i += w) {
+    const uint32_t first = differing(in + i);
+    int64_t words;
+    std::memcpy(&words, kFrom[first].data(), sizeof words);
+    const __m256i moved = _mm256_permutevar8x32_epi32(loaded(in + i), _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(words)));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(values + run + 1), moved);
+    run += __builtin_popcount(first);
+  }
+  return i;
+}
 #endif
 
 template <class T>
@@ -51,9 +102,7 @@ int64_t runs(T* values, int64_t* inverse, int64_t* counts, const T* in, int64_t 
   values[0] = in[0];
   if (!inverse && !counts) {
     int64_t i = 1;
-#ifdef __AVX512F__
     if constexpr (sizeof(T) == 4 || sizeof(T) == 8) i = move_first_of_runs(values, in, n, run);
-#endif
     for (; i < n; ++i) {
       values[run + 1] = in[i];
       run += in[i] != in[i - 1];

@@ -34,7 +34,7 @@ inline bool better(C x, C best) {
 /// One contiguous line: the value first, at full speed, and then its place.
 template <class C, bool Largest>
 int64_t find_in_line(const C* x, int64_t n) {
-  if constexpr (std::is_floating_point_v<C>) {
+  if constexpr (std::is_floating_point_v<C> || std::is_same_v<C, int64_t>) {
     if (n >= 32) {
       const C best = reduce_run < Largest ? ReduceOp::max : ReduceOp::min, C > (x, n);
       if (best != best) {
