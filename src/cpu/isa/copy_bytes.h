@@ -29,12 +29,13 @@ inline void copy_vectors(char* to, const char* from, size_t n) {
   constexpr size_t w = sizeof(Widest);
   Widest last, v;
   std::memcpy(&last, from + n - w, w);
+#pragma GCC unroll 2
   for (size_t i = 0; i + w < n; i += w) std::memcpy(&v, from + i, w), std::memcpy(to + i, &v, w);
   std::memcpy(to + n - w, &last, w);
 }
 
-/// memcpy, except where that is slow: short runs, and (with `rep movsb` on AMD Zen 3 and 4, 17 times) a destination
-/// that stands less than a vector after its source modulo the size of a page.
+/// memcpy, except where that is slow: runs of up to some pages, and (with `rep movsb` on AMD Zen 3 and 4, 17 times) a
+/// destination that stands less than a vector after its source modulo the size of a page.
 inline void copy_bytes(void* to_, const void* from_, size_t n) {
   auto* to = static_cast<char*>(to_);
   const auto* from = static_cast<const char*>(from_);
@@ -46,9 +47,9 @@ inline void copy_bytes(void* to_, const void* from_, size_t n) {
     for (size_t i = 0; i < n; ++i) to[i] = from[i];
     return;
   }
-  if (n <= 4096) return copy_vectors(to, from, n);
+  if (n <= 16384) return copy_vectors(to, from, n);
   const size_t ahead = (reinterpret_cast<uintptr_t>(to) - reinterpret_cast<uintptr_t>(from)) % 4096;
-  if (n < 2048 || ahead == 0 || ahead >= 64) {
+  if (ahead == 0 || ahead >= 64) {
     std::memcpy(to, from, n);
     return;
   }

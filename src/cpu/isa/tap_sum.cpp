@@ -15,6 +15,19 @@ struct Tap {
       : at(index.begin(), index.end()), weight(weights.begin(), weights.end()) {}
 };
 
+/// Whether result i is of elements 2 i and 2 i + 1 alone, as where an image is halved.
+template <class C>
+bool halves(const std::vector<Tap<C>>& taps, int64_t n) {
+  bool all = taps.size() == 2;
+  for (int64_t i = 0; all && i < n; ++i) all = taps[0].at[i] == 2 * i && taps[1].at[i] == 2 * i + 1;
+  return all;
+}
+template <class C>
+void halve_line(const std::vector<Tap<C>>& taps, int64_t n, C* __restrict out, const C* in) {
+  const C *u = taps[0].weight.data(), *v = taps[1].weight.data();
+  for (int64_t i = 0; i < n; ++i) out[i] = u[i] * in[2 * i] + v[i] * in[2 * i + 1];
+}
+
 // Lines of neighbouring results.
 template <class C>
 void sum_line(const std::vector<Tap<C>>& taps, int64_t n, C* __restrict out, const C* in) {
@@ -65,6 +78,7 @@ void tap_sum_of(const TapSum& s, bool adjoint, C* out, const C* in) {
   std::vector<Tap<C>> taps;
   for (size_t t = 0; t < s.index.size(); ++t) taps.emplace_back(s.index[t], s.weight[t]);
   const int64_t n = s.outputs(), inner = s.inner, results = n * inner, sources = s.in * inner;
+  const auto line = halves(taps, n) ? halve_line<C> : sum_line<C>;
   parallel_for(0, s.outer, std::max<int64_t>(1, kGrain / 4 / results), [&](int64_t from, int64_t to) {
     if (adjoint) std::fill(out + from * sources, out + to * sources, C(0));
     for (int64_t o = from; o < to; ++o) {
@@ -72,7 +86,7 @@ void tap_sum_of(const TapSum& s, bool adjoint, C* out, const C* in) {
         inner == 1 ? spread_line(taps, n, out + o * sources, in + o * results)
                    : spread_rows(taps, n, inner, out + o * sources, in + o * results);
       else
-        inner == 1 ? sum_line(taps, n, out + o * results, in + o * sources)
+        inner == 1 ? line(taps, n, out + o * results, in + o * sources)
                    : sum_rows(taps, n, inner, out + o * results, in + o * sources);
     }
   });
