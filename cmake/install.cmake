@@ -1,5 +1,6 @@
 # The install tree:
 #   lib/libhalfbridge.so
+#   lib/libtorch.a, libtorch_cpu.a, libc10.a    scripts that send the linker to it, for projects that search LibTorch's files
 #   lib/libhalfbridge_onednn.so                 what the library loads oneDNN with
 #   lib/libhalfbridge_cuda.so                   where nvcc was found: the CUDA back end, opened when a program asks for it
 #   bin/halfbridge                              the program: diff, trace, checkpoint, port, info
@@ -19,6 +20,11 @@ target_include_directories(halfbridge PUBLIC $<INSTALL_INTERFACE:${_include}>)
 target_include_directories(halfbridge_torch INTERFACE $<INSTALL_INTERFACE:${_include}/halfbridge-torch>)
 
 install(TARGETS halfbridge halfbridge_torch EXPORT HalfbridgeTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+# Not lib*.so: a process that holds LibTorch, too, would load them in its place.
+foreach(name torch torch_cpu c10)
+  file(WRITE ${PROJECT_BINARY_DIR}/packages/lib${name}.a "/* LibTorch's name for Halfbridge. */\nINPUT ( libhalfbridge.so )\n")
+  install(FILES ${PROJECT_BINARY_DIR}/packages/lib${name}.a DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endforeach()
 install(TARGETS halfbridge_onednn LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 # What has to be built before the tree can be installed; the program adds itself.
 add_custom_target(halfbridge_installed DEPENDS halfbridge engines)

@@ -1,6 +1,5 @@
 #include <halfbridge/bridge/dlpack_names.h>
 
-#include <memory>
 #include <utility>
 
 #include <halfbridge/error.h>
@@ -12,10 +11,16 @@ namespace {
 constexpr ScalarType kDtypes[] = {kByte, kChar,     kShort,        kInt,           kLong,   kHalf,   kFloat, kDouble,
                                   kBool, kBFloat16, kComplexFloat, kComplexDouble, kUInt16, kUInt32, kUInt64};
 
-/// What the program gave with a managed tensor, and the tensor that calls it.
+/// A managed tensor for the engine, which frees the memory by a function of the program's.
 struct Borrowed {
-  DLManagedTensor managed{};
-  DLManagedTensor* source;
+  Borrowed(const DLTensor& tensor, std::function<void(void*)> free)
+      : managed{tensor, this, [](DLManagedTensor* self) { delete static_cast<Borrowed*>(self->manager_ctx); }},
+        deleter(std::move(free)) {}
+  Borrowed(const Borrowed&) = delete;
+  Borrowed& operator=(const Borrowed&) = delete;
+  ~Borrowed() { deleter(managed.dl_tensor.data); }
+
+  DLManagedTensor managed;
   std::function<void(void*)> deleter;
 };
 
@@ -32,14 +37,31 @@ DLDataType dl_dtype(ScalarType dtype) {
 
 Tensor fromDLPack(DLManagedTensor* src, std::function<void(void*)> deleter) {
   if (!deleter) return from_dlpack(src);
-  auto* borrowed = new Borrowed{{}, src, std::move(deleter)};
-  borrowed->managed.dl_tensor = src->dl_tensor;
-  borrowed->managed.manager_ctx = borrowed;
-  borrowed->managed.deleter = [](DLManagedTensor* managed) {
-    const std::unique_ptr<Borrowed> done(static_cast<Borrowed*>(managed->manager_ctx));
-    done->deleter(done->source);
+  return from_dlpack(&(new Borrowed(src->dl_tensor, std::move(deleter)))->managed);
+}
+
+DLManagedTensorVersioned* toDLPackVersioned(const Tensor& src) {
+  DLManagedTensor* plain = to_dlpack(src);
+  const auto free = [](DLManagedTensorVersioned* self) {
+    auto* held = static_cast<DLManagedTensor*>(self->manager_ctx);
+    held->deleter(held);
+    delete self;
   };
-  return from_dlpack(&borrowed->managed);
+  return new DLManagedTensorVersioned{{DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION}, plain, free, 0, plain->dl_tensor};
+}
+
+Tensor fromDLPackVersioned(DLManagedTensorVersioned* src, std::function<void(void*)> deleter) {
+  if (!deleter)
+    deleter = [src](void*) {
+      if (src->deleter) src->deleter(src);
+    };
+  if (src->version.major != DLPACK_MAJOR_VERSION) {
+    const uint32_t major = src->version.major;
+    deleter(src->dl_tensor.data);
+    throw Error(
+        hb::detail::str("[fromDLPackVersioned] expected DLPack's version ", DLPACK_MAJOR_VERSION, ", got ", major));
+  }
+  return from_dlpack(&(new Borrowed(src->dl_tensor, std::move(deleter)))->managed);
 }
 
 DLDataType getDLDataType(const Tensor& tensor) { return dl_dtype(tensor.scalar_type()); }

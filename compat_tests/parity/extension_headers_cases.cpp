@@ -86,6 +86,28 @@ PARITY_CASE(extension_headers, dlpack) {
   c.throws("lanes", [] { at::toScalarType(DLDataType{kDLFloat, 32, 4}); });
 }
 
+PARITY_CASE(extension_headers, dlpack_versioned) {
+  const auto x = c.arange({2, 3}, torch::kDouble);
+  DLManagedTensorVersioned* managed = at::toDLPackVersioned(x.t());
+  const DLTensor& seen = managed->dl_tensor;
+  c.text("layout", text_of(managed->version.major, managed->flags, seen.ndim, seen.shape[0], seen.strides[0],
+                           seen.strides[1], int(seen.dtype.code), int(seen.dtype.bits)));
+  const torch::Tensor back = at::fromDLPackVersioned(managed);
+  c.layout("back", back);
+  c.check(back.data_ptr() == x.data_ptr(), "no copy");
+  bool deleted = false;
+  DLManagedTensorVersioned* other = at::toDLPackVersioned(x.slice(1, 1));
+  {
+    const torch::Tensor borrowed = at::fromDLPackVersioned(other, [&](void* source) {
+      deleted = source == x.slice(1, 1).data_ptr();
+      other->deleter(other);
+    });
+    c.out("borrowed", borrowed + 1);
+    c.check(!deleted, "the deleter waits for the tensor");
+  }
+  c.check(deleted, "the deleter of the program is called");
+}
+
 PARITY_CASE(extension_headers, numbers) {
   c.text("sizes", text_of(at::IntArrayRef(at::infer_size({-1, 2}, 6)), at::IntArrayRef(at::infer_size_dv({3, -1}, 3))));
   c.throws("no_size", [] { at::infer_size({-1, 4}, 6); });

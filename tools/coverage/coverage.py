@@ -34,7 +34,8 @@ BY_HAND = {"jit"}
 # Headers of names that limits.tsv has and names.tsv has not.
 LIMITED_HEADERS = ["torch/script.h", "torch/detail/static.h", "c10/util/Metaprogramming.h", "ATen/NumericUtils.h",
                    "ATen/native/cpu/Loops.h", "c10/cuda/CUDAGuard.h", "c10/cuda/CUDACachingAllocator.h",
-                   "ATen/cuda/CUDAContext.h", "ATen/cuda/CUDAEvent.h", "torch/csrc/distributed/c10d/ProcessGroupGloo.hpp"]
+                   "ATen/cuda/CUDAContext.h", "ATen/cuda/CUDAEvent.h", "torch/csrc/distributed/c10d/ProcessGroupGloo.hpp",
+                   "c10/util/tempfile.h", "torch/csrc/autograd/InferenceMode.h"]
 NAMESPACES = {"t": "torch", "a": "at", "c": "c10"}
 LETTERS = {v: k for k, v in NAMESPACES.items()}
 # Names in LibTorch's headers that its documentation does not offer to programs.

@@ -82,6 +82,9 @@ TEST(PortNames, KnowsBothLibraries) {
   EXPECT_EQ(names.symbol("c10d::ReduceOp::SUM"), Support::supported);
   EXPECT_EQ(names.symbol("c10d::ProcessGroupUCC"), Support::missing);
   EXPECT_EQ(names.header("torch/extension.h"), Support::supported);
+  // By the longer of its two paths.
+  EXPECT_EQ(names.header("torch/csrc/api/include/torch/nn/functional/activation.h"), Support::supported);
+  EXPECT_EQ(names.header("torch/csrc/api/include/torch/nowhere.h"), Support::missing);
   EXPECT_FALSE(names.instead("jit::load").empty());
 }
 

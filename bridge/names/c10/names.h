@@ -8,6 +8,7 @@
 #include <halfbridge/bridge/element_types.h>
 #include <halfbridge/bridge/enum.h>
 #include <halfbridge/bridge/expand.h>
+#include <halfbridge/bridge/from_file.h>
 #include <halfbridge/bridge/inner_functions.h>
 #include <halfbridge/bridge/nn/rnn_functions.h>
 #include <halfbridge/bridge/optim/fused_functions.h>
@@ -25,6 +26,9 @@
 #include <halfbridge/stream.h>
 #include <halfbridge/sym_int.h>
 
+#include <string>
+
+#include <c10/core/forall_types.h>
 #include <c10/macros/Macros.h>
 #include <c10/util/Logging.h>
 #include <c10/util/check_macros.h>
@@ -49,7 +53,12 @@ using std::make_optional;
 using std::nullopt;
 using std::nullopt_t;
 using std::optional;
+using std::stod;
+using std::stoi;
+using std::stoll;
+using std::stoull;
 using std::string_view;
+using std::to_string;
 namespace WarningUtils {
 using namespace hb::bridge::WarningUtils;
 }

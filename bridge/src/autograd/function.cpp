@@ -44,6 +44,11 @@ bool AutogradContext::needs_input_grad(size_t i) const {
   HB_CHECK(node && i < node->num_outputs(), "[needs_input_grad] expected the number of a tensor argument, got ", i);
   return node->should_compute_output(i);
 }
+bool AutogradContext::needs_input_grad(std::initializer_list<IndexRange> ranges) const {
+  auto node = state_->node.lock();
+  HB_CHECK(node, "[needs_input_grad] expected a call in backward");
+  return node->should_compute_output(ranges);
+}
 
 namespace detail {
 

@@ -64,8 +64,10 @@ Support Names::of(std::string_view kind, std::string_view name) const {
 }
 
 Support Names::header(std::string_view path) const {
-  constexpr std::string_view kOps = "ATen/ops/",
-                             kEnd = ".h";  // one for each function, written when the project is configured
+  // Headers that are written when the project is configured: those of <torch/...> by their longer path, and one for
+  // each function.
+  constexpr std::string_view kLonger = "torch/csrc/api/include/", kOps = "ATen/ops/", kEnd = ".h";
+  if (path.substr(0, kLonger.size()) == kLonger) return header(path.substr(kLonger.size()));
   if (path.substr(0, kOps.size()) == kOps && path.size() > kOps.size() + kEnd.size()) {
     const std::string_view name = path.substr(kOps.size(), path.size() - kOps.size() - kEnd.size());
     const Row* function = find("name", name);

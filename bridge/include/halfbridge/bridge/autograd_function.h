@@ -43,6 +43,8 @@ class HB_API AutogradContext {
   void set_materialize_grads(bool value);
   /// In backward: whether tensor argument number `i` of forward needs its gradient.
   bool needs_input_grad(size_t i) const;
+  /// Whether any of the arguments in these ranges does.
+  bool needs_input_grad(std::initializer_list<IndexRange> ranges) const;
 
  private:
   friend class detail::FunctionNode;

@@ -1,12 +1,21 @@
-// The layout of DLPack's structures (dmlc.github.io/dlpack, version 0.x), for programs that look inside of them. The
-// guard is that of <dlpack/dlpack.h>: a program may include either.
+// The layout of DLPack's structures (dmlc.github.io/dlpack, versions 0.x and 1.x), for programs that look inside of
+// them. The guard is that of <dlpack/dlpack.h>: a program may include either.
 #pragma once
 #ifndef DLPACK_DLPACK_H_
 #define DLPACK_DLPACK_H_
 
 #include <cstdint>
 
+#define DLPACK_MAJOR_VERSION 1
+#define DLPACK_MINOR_VERSION 3
+#define DLPACK_FLAG_BITMASK_READ_ONLY (1UL << 0UL)
+#define DLPACK_FLAG_BITMASK_IS_COPIED (1UL << 1UL)
+
 extern "C" {
+typedef struct {
+  uint32_t major, minor;
+} DLPackVersion;
+
 typedef enum : int32_t {
   kDLCPU = 1,
   kDLCUDA = 2,
@@ -57,6 +66,14 @@ typedef struct DLManagedTensor {
   void* manager_ctx;
   void (*deleter)(struct DLManagedTensor* self);
 } DLManagedTensor;
+
+typedef struct DLManagedTensorVersioned {
+  DLPackVersion version;
+  void* manager_ctx;
+  void (*deleter)(struct DLManagedTensorVersioned* self);
+  uint64_t flags;
+  DLTensor dl_tensor;
+} DLManagedTensorVersioned;
 }
 
 #endif

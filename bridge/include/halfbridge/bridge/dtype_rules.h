@@ -16,6 +16,8 @@ inline bool isSignedType(ScalarType t) { return is_signed_type(t); }
 /// Whether `tensor_of_to += value_of_from` is allowed.
 inline bool canCast(ScalarType from, ScalarType to) { return can_cast(from, to); }
 
+inline ScalarType get_default_dtype_as_scalartype() { return get_default_dtype(); }
+
 /// The quotient, rounded up; both are positive.
 inline int64_t divup(int64_t x, int64_t y) { return (x + y - 1) / y; }
 

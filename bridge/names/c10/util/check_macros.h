@@ -26,6 +26,12 @@
     throw ::hb::Error(::hb::detail::str(#cond " INTERNAL ASSERT FAILED at \"" __FILE__ "\":", __LINE__, \
                                         ". " __VA_OPT__(, ) __VA_ARGS__));                              \
   }
+// Of torch/headeronly: it throws no error of c10's.
+#define STD_TORCH_CHECK(cond, ...)                                                                    \
+  if (HB_UNLIKELY(!(cond))) {                                                                         \
+    throw ::std::runtime_error(                                                                       \
+        ::hb::detail::str(__func__, ", ", __FILE__, ":", __LINE__, ", " __VA_OPT__(, ) __VA_ARGS__)); \
+  }
 #ifdef NDEBUG
 #define TORCH_INTERNAL_ASSERT_DEBUG_ONLY(...) \
   while (false) TORCH_INTERNAL_ASSERT(__VA_ARGS__)

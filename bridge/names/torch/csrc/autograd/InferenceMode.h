@@ -1,2 +1,6 @@
 #pragma once
 #include <c10/names.h>
+
+namespace torch::autograd {
+using InferenceMode = hb::InferenceMode;
+}
