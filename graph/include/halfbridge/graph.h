@@ -1,5 +1,5 @@
 #pragma once
-// Graph mode: a step of a program is captured once, as a list of calls of kernels, and replayed from then on.
+// Graph mode: captures a step of a program once, as a list of kernel calls, and replays it from then on.
 //
 //   auto step = hb::graph::compile([&](torch::Tensor x, torch::Tensor y) {
 //     optimizer.zero_grad();
@@ -25,33 +25,33 @@
 
 namespace hb::graph {
 
-/// How a step is compiled. The passes change no bit of what is computed.
+/// Options of compile(). No pass changes a bit of what is computed.
 struct CompileOptions {
-  /// A step that cannot be captured runs eagerly, each time, after one warning; otherwise it is an error.
+  /// If the step cannot be captured, warn once and run it eagerly from then on; false: throw.
   bool fall_back = false;
-  /// Graphs that are kept, one for each combination of shapes, modes and the like; the one unused longest goes first.
+  /// How many graphs are kept, one per combination of shapes, modes and so on; the least recently used goes first.
   size_t max_graphs = 8;
-  /// Temporary values share one block of memory.
+  /// Memory planning: temporary values share one block of memory.
   bool plan_memory = true;
-  /// Values that nobody reads are not computed.
+  /// Dead code elimination: values that nobody reads are not computed.
   bool drop_dead = true;
-  /// Chains of element-wise functions run block by block, so that what is between them stays in the cache.
+  /// Element-wise fusion: chains of element-wise functions run block by block, so intermediate values stay in cache.
   bool fuse = true;
-  /// What is computed twice is computed once.
+  /// Common subexpression elimination: what is computed twice from the same values is computed once.
   bool share_common = true;
-  /// Large parameters are updated as soon as their gradients are there.
+  /// A large parameter is updated as soon as its gradient exists, not at the end of the step.
   bool update_early = true;
-  /// An optimizer's rule computes the elements of a large gradient itself where that is the product of two vectors (a
-  /// layer at batch 1), as it needs them.
+  /// If a large gradient is the outer product of two vectors (a layer at batch 1), the optimizer's rule computes its
+  /// elements itself as it needs them.
   bool consume_gradients = true;
-  /// Such a gradient is written when the program asks for it (`grad()`), if ever. Otherwise the rule does not compute
-  /// it.
+  /// Such a gradient is written only when the program asks for it (`grad()`). false: consume_gradients applies only to
+  /// gradients that the program cannot see.
   bool late_gradients = true;
-  /// Bytes that the temporary values may take: values of the forward part are made again in the backward part, the
-  /// cheapest for their size first, until the rest fits or nothing cheap is left. 0: those that cost next to nothing.
+  /// Limit in bytes for the temporary values: the backward pass recomputes values of the forward pass, the cheapest for
+  /// their size first, until the rest fits. 0: it recomputes only values that cost next to nothing.
   size_t max_memory = 0;
-  /// Now and then a call runs eagerly and is compared with the graph: at first soon, then after as many replays as this
-  /// at most. 0: never.
+  /// Now and then a call runs eagerly and is compared with the graph, with at most this many replays in between (fewer
+  /// at first). 0: never.
   int64_t compare_every = 256;
 
   struct Object {
@@ -60,8 +60,8 @@ struct CompileOptions {
   };
   /// The program's objects whose own bytes the step depends on.
   std::vector<Object> objects;
-  /// Names one: numbers, flags, modules of the program's own classes. A graph is replayed only while its bytes are what
-  /// they were when it was recorded; what it points to is not looked at. It has to outlive the compiled step.
+  /// Adds one: a number, a flag, a module of the program's own class. A graph is replayed only while the object's bytes
+  /// equal those at the recording; what it points to is not compared. It must outlive the compiled step.
   template <class T>
   CompileOptions& reads(const T& object) {
     objects.push_back({std::addressof(object), sizeof(T)});
@@ -69,21 +69,21 @@ struct CompileOptions {
   }
   /// Variables of the program to which replays write numbers.
   std::vector<double*> variables;
-  /// Names one: the step leaves in it what clip_grad_norm_() returned, as it is, and replays write the norm of their
-  /// own gradients there. It has to outlive the compiled step.
+  /// Adds one: the step must assign to it what clip_grad_norm_() returned, unchanged; replays then write the norm of
+  /// their own gradients to it. It must outlive the compiled step.
   CompileOptions& writes(double& variable) {
     variables.push_back(&variable);
     return *this;
   }
 };
 
-/// What became of the calls of a compiled step.
+/// How the calls of a compiled step ran.
 struct CompileCounts {
-  int64_t eager = 0;     // that ran as the program wrote it, recorded ones among them
-  int64_t recorded = 0;  // from which a graph was made
+  int64_t eager = 0;     // ran as the program wrote it, including recorded ones
+  int64_t recorded = 0;  // a graph was made from it
   int64_t replayed = 0;
-  int64_t compared = 0;  // eager ones that showed the graph still to be what the step does
-  /// Why the last call that was not replayed was not.
+  int64_t compared = 0;  // ran eagerly and confirmed that the graph still matches the step
+  /// Why the last eager call was not replayed.
   std::string reason;
 };
 
@@ -96,15 +96,15 @@ class HB_API Captured {
   Captured& operator=(Captured&&) noexcept;
   ~Captured();
 
-  /// The step's results for these arguments. Throws hb::Error where the step cannot be captured, once it has run.
+  /// Returns the step's results for these arguments. Throws hb::Error, after the step ran, if it cannot be captured.
   std::vector<Tensor> call(const std::vector<Tensor>& tensors, const std::vector<double>& numbers, const Eager& eager);
   CompileCounts counts() const;
-  /// The graph that was used last, a line for each call; empty where there is none.
+  /// The graph that was used last, one line per call; empty if there is none.
   std::string print() const;
-  /// The same as an HTML page with how long each call took in the next `replays` calls of the step, and where its
-  /// temporary values lie in their block and for how long. The file is written when they are done.
+  /// Writes the graph as an HTML page after the next `replays` calls: how long each kernel call took, and where
+  /// temporary values lie in their block and for how long.
   void save_page(const std::string& file, int replays = 10);
-  /// Bytes of the block in which the temporary values of that graph lie.
+  /// Size in bytes of the block that holds the temporary values of that graph.
   size_t arena_bytes() const;
   /// Forgets all graphs.
   void reset();
@@ -156,14 +156,14 @@ struct Results<std::tuple<Ts...>> {
 };
 }  // namespace typed
 
-/// A step that is called as the function was from which it is made.
+/// The captured step; call it like the function that it is made from.
 template <class F>
 class Compiled {
  public:
   Compiled(F step, CompileOptions options) : step_(std::move(step)), captured_(std::move(options)) {}
 
-  /// The step runs eagerly twice, so that what is made at its first call exists, is recorded the third time and
-  /// replayed from then on. Results of a replay have no history.
+  /// Runs the step eagerly at first, so that state created at its first call exists, then records it, and replays it
+  /// from then on. Results of a replay have no autograd history.
   template <class... Args>
   auto operator()(Args&&... args) {
     using R = std::decay_t<std::invoke_result_t<F&, Args&...>>;
@@ -194,9 +194,9 @@ class Compiled {
 };
 
 /// `step` takes tensors (lists of them, numbers) and returns a tensor, a list or a tuple of them, or nothing. It may
-/// hold whole training steps: backward passes, optimizers, a GradScaler. Numbers that it takes, and those that it
-/// captures from the program, are constants of the graph; a call with another number records another graph. Learning
-/// rates and other options of optimizers are read at each replay.
+/// contain whole training steps: backward passes, optimizers, a GradScaler. Numbers that it takes or captures from the
+/// program are constants of the graph; a call with another number as argument records another graph. Learning rates and
+/// other options of optimizers are read at each replay.
 template <class F>
 Compiled<std::decay_t<F>> compile(F&& step, CompileOptions options = {}) {
   return {std::forward<F>(step), std::move(options)};
