@@ -49,6 +49,10 @@ namespace autodiff {
 
 Tensor Whole::place(const Node* node, const Part& part) {
   if (std::any_of(pieces_.begin(), pieces_.end(), [&](const Piece& p) { return p.part.meets(part); })) return {};
+  if (pieces_.empty() && part.step > 1) {  // between its elements there are many gaps, which one pass fills sooner
+    arithmetic.zero_(memory_);
+    zeroed_ = true;
+  }
   pieces_.push_back({node, part});
   return part.of(memory_);
 }
@@ -71,7 +75,7 @@ Tensor Whole::finished() {
   const int64_t size = memory_.size(first.dim);
   int64_t count = 0;
   for (const Piece& p : pieces_) count += p.there ? p.part.count() : 0;
-  if (count == size) return std::move(memory_);
+  if (count == size || (zeroed_ && all)) return std::move(memory_);
   std::vector<char> filled(size);
   for (const auto& [node, part, there] : pieces_)
     for (int64_t i = part.from; there && i < part.to; i += part.step) filled[i] = 1;

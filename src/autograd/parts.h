@@ -76,6 +76,7 @@ class Whole {
   uint32_t nr_;
   Tensor memory_;
   std::vector<Piece> pieces_;
+  bool zeroed_ = false;  // all of it, before any was put down
 };
 
 }  // namespace autodiff

@@ -156,6 +156,14 @@ TEST(QuickLoops, RunsAndRunningSums) {
   }
 }
 
+TEST(QuickLoops, EverySecond) {
+  for (int64_t n : {1, 2, 15, 33, 70})
+    for (auto dtype : {hb::kFloat, hb::kDouble, hb::kBFloat16, hb::kHalf, hb::kLong, hb::kComplexDouble}) {
+      const Tensor x = normal({3, n}, dtype), places = hb::arange(0, n, 2);
+      expect_same(x.slice(1, 0, n, 2).contiguous(), x.index_select(1, places), std::to_string(n) + " values");
+    }
+}
+
 // Where an image is halved each result is the mean of four elements.
 TEST(QuickLoops, HalvedImages) {
   for (int64_t side : {2, 6, 16, 34}) {

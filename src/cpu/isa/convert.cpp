@@ -40,6 +40,8 @@ void one_row(char* to, int64_t ts, const char* from, int64_t fs, int64_t n) {
     } else {
       for (int64_t i = 0; i < n; ++i) out[i] = convert<To>(in[-i]);
     }
+  } else if (std::is_same_v<To, From> && ts == sizeof(To) && fs == 2 * sizeof(From)) {  // a step known to the compiler
+    for (int64_t i = 0; i < n; ++i) out[i] = convert<To>(in[2 * i]);
   } else if (ts == sizeof(To)) {
     for (int64_t i = 0; i < n; ++i) out[i] = convert<To>(*reinterpret_cast<const From*>(from + i * fs));
   } else {
