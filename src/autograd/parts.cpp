@@ -14,12 +14,14 @@
 namespace hb {
 
 bool Part::meets(const Part& other) const {
+  if (dim != other.dim) return true;  // they cross
   if (to <= other.from || other.to <= from || count() == 0 || other.count() == 0) return false;
   return step != other.step || (from - other.from) % step == 0;
 }
 
 Tensor Part::of(const Tensor& whole) const {
   TensorImpl& w = whole.impl();
+  w.settle();  // `dim` counts in the order that the program sees
   DimVector sizes = w.sizes(), strides = w.physical_strides();
   const int64_t offset = w.offset() + from * strides[dim];
   if (selected) {

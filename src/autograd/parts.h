@@ -18,6 +18,7 @@ struct Part {
   bool selected = false;
 
   int64_t count() const { return (to - from + step - 1) / step; }
+  /// Whether the two have elements in common. Those of different dimensions are taken to, even where one is empty.
   bool meets(const Part& other) const;
   /// These elements of `whole`, in its memory.
   Tensor of(const Tensor& whole) const;

@@ -70,6 +70,13 @@ TEST(PartsOfGradient, ThatMeetAreAdded) {
   expect_same([](const Tensor& x) { return total({x.slice(1, 0, 6, 2), x.slice(1, 0, 6, 3)}); });
 }
 
+TEST(PartsOfGradient, OfDifferentDimensionsCross) {
+  expect_same([](const Tensor& x) { return total({x.select(0, 0), x.select(1, 1)}); });
+  expect_same([](const Tensor& x) { return total({x.slice(1, 0, 2), x.slice(0, 2, 4), x.select(2, 3)}); });
+  expect_same([](const Tensor& x) { return total({x.slice(1, 50, 60), x.select(0, 0)}); }, {2, 100});
+  expect_same([](const Tensor& x) { return total({x.slice(1, 4, 4), x.slice(0, 0, 2)}); });
+}
+
 TEST(PartsOfGradient, AreAddedToOthersOfTheWhole) {
   expect_same([](const Tensor& x) { return total({x, x.select(0, 1), x.select(0, 2)}); });
   expect_same([](const Tensor& x) { return total({x.select(0, 1), x.select(0, 2), x}); });
@@ -77,6 +84,19 @@ TEST(PartsOfGradient, AreAddedToOthersOfTheWhole) {
     const Tensor part = x.slice(0, 0, 2), whole = x.relu(), other = x.slice(0, 2, 4);
     return total({part, whole, other});
   });
+}
+
+// What a convolution brings lies channels-last until somebody looks.
+TEST(PartsOfGradient, AreAddedToDeferredGradientsOfTheWhole) {
+  for (const int64_t channels : {2, 32}) {
+    const Tensor weight = numbers({channels, channels, 3, 3});
+    expect_same(
+        [&](const Tensor& x) {
+          const Tensor part = x.select(1, 1), slice = x.slice(1, 0, 2);
+          return total({hb::conv2d(x, weight, {}, 1, 1), part, slice});
+        },
+        {2, channels, 4, 5});
+  }
 }
 
 TEST(PartsOfGradient, TakeTheMemoryOfOneWhole) {
