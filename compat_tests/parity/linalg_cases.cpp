@@ -1,5 +1,8 @@
 // Inverses, determinants and decompositions; those that are unique up to signs are compared by what does not
 // depend on them.
+#include <algorithm>
+#include <cmath>
+
 #include "parity/case.h"
 
 namespace {
@@ -12,9 +15,11 @@ void loose(parity::Case& c) {
   c.tolerance(torch::kFloat, 2e-5, 5e-6);  // LibTorch computes in float what is computed in double here
 }
 // Well conditioned.
+// The eigenvalues of random numbers lie within the root of their order.
 Tensor regular(parity::Case& c, parity::Shape shape, torch::Dtype dtype) {
   auto a = c.randn(shape, dtype);
-  return (a + 3 * torch::eye(shape.back(), dtype)).detach().requires_grad_();
+  const double shift = std::max(3.0, 2 * std::sqrt(static_cast<double>(shape.back())));
+  return (a + shift * torch::eye(shape.back(), dtype)).detach().requires_grad_();
 }
 Tensor positive(parity::Case& c, parity::Shape shape, torch::Dtype dtype) {
   auto a = c.randn(shape, dtype);
