@@ -57,7 +57,9 @@ Tensor from_file(std::string_view filename, std::optional<bool> shared, std::opt
   HB_CHECK(options.device().is_cpu(), "[from_file] expected the CPU, got ", options.device());
   const bool writes = shared.value_or(false);
   const OpenFile file(std::string(filename), writes);
-  const int64_t bytes = n * int64_t(element_size(typeMetaToScalarType(options.dtype())));
+  int64_t bytes = 0;
+  HB_CHECK(!__builtin_mul_overflow(n, int64_t(element_size(typeMetaToScalarType(options.dtype()))), &bytes),
+           "[from_file] a tensor of ", n, " elements is larger than memory can be");
   if (bytes == 0) return hb::empty({n}, options);
   file.require(bytes, writes);
   void* const memory = file.map(bytes, writes);

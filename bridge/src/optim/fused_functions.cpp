@@ -21,6 +21,9 @@ class FusedLists {
              const std::optional<Tensor>& found_inf)
       : name_(name), self_(self), grads_(grads), found_inf_(found_inf.value_or(Tensor())) {
     check_length(grads, "gradients");
+    HB_CHECK(!found_inf_.defined() || (found_inf_.scalar_type() == kFloat && found_inf_.numel() == 1), "[", name_,
+             "] expected found_inf to be one element of float, got ", found_inf_.toString(), " of sizes ",
+             found_inf_.sizes());
     if (!grad_scale || !grad_scale->defined()) return;
     // What the caller sees of the gradients is unscaled too, unless the step is left out.
     const Tensor scale = grad_scale->reshape({});

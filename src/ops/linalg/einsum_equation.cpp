@@ -18,12 +18,15 @@ int label_of(char ch) {
 // "i...j" for a tensor of `dim` dimensions (or, dim < 0, for the result) with `ellipsis` dimensions at the dots.
 Labels parse_term(std::string_view term, int ellipsis) {
   Labels out;
+  bool dots = false;
   for (size_t i = 0; i < term.size(); ++i) {
     if (term[i] != '.') {
       out.push_back(label_of(term[i]));
       continue;
     }
     HB_CHECK(term.substr(i, 3) == "...", "[einsum] expected an ellipsis of three dots in \"", term, "\"");
+    HB_CHECK(!dots, "[einsum] found '.' in \"", term, "\" for which an ellipsis was already found");
+    dots = true;
     for (int e = 0; e < ellipsis; ++e) out.push_back(kLetters + e);
     i += 2;
   }
