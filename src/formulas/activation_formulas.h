@@ -79,7 +79,8 @@ HB_FLOATS_2(shrink_backward, 1, 1, return (x >= -p[0]) & (x <= p[0]) ? T(0) : g;
 struct threshold : Formula<1, 2> {
   template <class T>
   static HB_HD T apply(const T* p, T x) {
-    return x <= p[0] ? p[1] : x;
+    const T value = p[1];  // read whatever x is: a choice between numbers becomes vector code
+    return x <= p[0] ? value : x;
   }
 };
 struct threshold_backward : Formula<2, 1> {
