@@ -24,6 +24,10 @@ std::vector<Run> runs_of(const std::vector<int64_t>& index, int64_t inner) {
   return runs;
 }
 
+bool few(const std::vector<Run>& runs, const SeparableIndex& s) {
+  return 2 * static_cast<int64_t>(runs.size()) <= s.outputs(2);
+}
+
 /// Calls f(row of the picked, row of the original) for picked rows [b, e).
 template <class F>
 void over_rows(const SeparableIndex& s, int64_t b, int64_t e, const F& f) {
@@ -38,22 +42,66 @@ void over_rows(const SeparableIndex& s, int64_t b, int64_t e, const F& f) {
   }
 }
 
+/// Copies one run of several rows: `count` of them, the k-th from `from[k]`.
+template <class T>
+void copy_runs(T* to, int64_t to_row, const T* const* from, int64_t count, const Run& run) {
+  const size_t bytes = run.n * sizeof(T);
+  const auto each = [&](const auto& copy) {
+    for (int64_t k = 0; k < count; ++k) copy(to + k * to_row + run.to, from[k] + run.from);
+  };
+  const auto ends = [&](auto word) {
+    each([&](T* x, const T* y) {
+      copy_ends<decltype(word)>(reinterpret_cast<char*>(x), reinterpret_cast<const char*>(y), bytes);
+    });
+  };
+  if (run.n == 1) return each([](T* x, const T* y) { *x = *y; });
+  if (bytes > 64 || bytes < 8) return each([&](T* x, const T* y) { copy_bytes(x, y, bytes); });
+  if (bytes >= 32) return ends(__m256i{});
+  if (bytes >= 16) return ends(__m128i{});
+  ends(uint64_t{});
+}
+
+/// Rows of few runs (padding): run by run for several rows at a time, the longest first.
+template <class T>
+void select_runs(const SeparableIndex& s, std::vector<Run> runs, T* out, const T* in, int64_t b, int64_t e) {
+  std::stable_sort(runs.begin(), runs.end(), [](const Run& x, const Run& y) { return x.n > y.n; });
+  const int64_t to_row = s.outputs(2) * s.inner, from_row = s.size[2] * s.inner;
+  constexpr int64_t kRows = 32, kBytes = 8192;  // stay in the nearest cache
+  const int64_t together = std::clamp<int64_t>(kBytes / (to_row * sizeof(T)), 1, kRows);
+  const T* from[kRows];
+  int64_t count = 0;
+  over_rows(s, b, e, [&](int64_t r, int64_t original) {
+    from[count++] = in + original * from_row;
+    if (count < together && r + 1 < e) return;
+    for (const Run& run : runs) copy_runs(out + (r + 1 - count) * to_row, to_row, from, count, run);
+    count = 0;
+  });
+}
+
+/// Rows of many (nearest neighbours): element by element; a row that comes again is copied.
+template <class T>
+void select_elements(const SeparableIndex& s, T* out, const T* in, int64_t b, int64_t e) {
+  const int64_t n = s.outputs(2), to_row = n * s.inner, from_row = s.size[2] * s.inner;
+  const int64_t* index = s.index[2].data();
+  const T* last = nullptr;
+  over_rows(s, b, e, [&](int64_t r, int64_t original) {
+    T* __restrict to = out + r * to_row;
+    const T* from = in + original * from_row;
+    if (from == last) return copy_bytes(to, to - to_row, to_row * sizeof(T));
+    last = from;
+    for (int64_t k = 0; s.inner == 1 && k < n; ++k) to[k] = from[index[k]];
+    for (int64_t k = 0; s.inner > 1 && k < n; ++k)
+      copy_bytes(to + k * s.inner, from + index[k] * s.inner, s.inner * sizeof(T));
+  });
+}
+
 template <class T>
 void separable_select_of(const SeparableIndex& s, T* out, const T* in) {
   const auto runs = runs_of(s.index[2], s.inner);
-  const int64_t to_row = s.outputs(2) * s.inner, from_row = s.size[2] * s.inner;
-  const auto grain = std::max<int64_t>(1, 4 * kGrain / (to_row * static_cast<int64_t>(sizeof(T))));
+  const int64_t row_bytes = s.outputs(2) * s.inner * static_cast<int64_t>(sizeof(T));
+  const auto grain = std::max<int64_t>(1, 4 * kGrain / row_bytes);
   parallel_for(0, s.outer * s.outputs(0) * s.outputs(1), grain, [&](int64_t b, int64_t e) {
-    over_rows(s, b, e, [&](int64_t r, int64_t original) {
-      T* to = out + r * to_row;
-      const T* from = in + original * from_row;
-      for (const Run& run : runs) {
-        if (run.n == 1)
-          to[run.to] = from[run.from];
-        else
-          copy_bytes(to + run.to, from + run.from, run.n * sizeof(T));
-      }
-    });
+    few(runs, s) ? select_runs(s, runs, out, in, b, e) : select_elements(s, out, in, b, e);
   });
 }
 
@@ -76,6 +124,7 @@ template <class T>
 void separable_sum_of(const SeparableIndex& s, T* out, const T* in) {
   using C = compute_t<T>;
   const auto runs = runs_of(s.index[2], s.inner);
+  const bool elements = s.inner == 1 && !few(runs, s);  // in vectors, short runs that overlap would wait for each other
   const int64_t in_row = s.outputs(2) * s.inner, row = s.size[2] * s.inner, rows = s.outputs(0) * s.outputs(1);
   const int64_t block = s.size[0] * s.size[1] * row;
   parallel_for(0, s.outer, std::max<int64_t>(1, kGrain / 4 / (rows * in_row)), [&](int64_t b, int64_t e) {
@@ -87,6 +136,10 @@ void separable_sum_of(const SeparableIndex& s, T* out, const T* in) {
       int64_t pending = -1;
       const auto put = [&] {
         C* to = sum + pending * row - o * block;
+        if (elements) {
+          for (int64_t k = 0; k < in_row; ++k) to[s.index[2][k]] += together[k];
+          return;
+        }
         for (const Run& run : runs) {
           C* __restrict x = to + run.from;
           const C* y = together.data() + run.to;
