@@ -1,6 +1,5 @@
 #pragma once
 // Lines of numbers to the lanes of vectors and back: element j of line l is lane l of vector j.
-#include <cstring>
 #include <utility>
 
 #include "cpu/isa/isa.h"
@@ -14,9 +13,19 @@ constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(T));
 template <class T>
 struct LanesOf {
   typedef T Vector __attribute__((vector_size(kVectorBytes)));
+  typedef T Unaligned __attribute__((vector_size(kVectorBytes), aligned(sizeof(T)), may_alias));
 };
 template <class T>
 using Vector = typename LanesOf<T>::Vector;
+/// A vector from or to any place, by one instruction: GCC makes two of a memcpy of 32 bytes.
+template <class T>
+inline Vector<T> load(const T* from) {
+  return *reinterpret_cast<const typename LanesOf<T>::Unaligned*>(from);
+}
+template <class T>
+inline void store(T* to, const Vector<T>& v) {
+  *reinterpret_cast<typename LanesOf<T>::Unaligned*>(to) = v;
+}
 /// What a shuffle of a Vector<T> is told by.
 template <class T>
 using LaneNumbers = Vector<std::conditional_t<sizeof(T) == 4, int32_t, int64_t>>;
@@ -47,7 +56,7 @@ void lines_to_lanes(Vector<T>* to, const T* const* lines, int64_t n) {
   int64_t j = 0;
   for (; j + kSide <= n; j += kSide) {
     Vector<T> v[kSide];
-    for (int l = 0; l < kSide; ++l) std::memcpy(&v[l], lines[l] + j, sizeof v[l]);
+    for (int l = 0; l < kSide; ++l) v[l] = load<T>(lines[l] + j);
     turn_square<T>(v);
     for (int l = 0; l < kSide; ++l) to[j + l] = v[l];
   }
@@ -62,7 +71,7 @@ void lanes_to_lines(T* const* lines, const Vector<T>* from, int count, int64_t n
     Vector<T> v[kSide];
     for (int l = 0; l < kSide; ++l) v[l] = from[j + l];
     turn_square<T>(v);
-    for (int l = 0; l < count; ++l) std::memcpy(lines[l] + j, &v[l], sizeof v[l]);
+    for (int l = 0; l < count; ++l) store<T>(lines[l] + j, v[l]);
   }
   for (; j < n; ++j)
     for (int l = 0; l < count; ++l) lines[l][j] = from[j][l];
@@ -71,8 +80,7 @@ void lanes_to_lines(T* const* lines, const Vector<T>* from, int count, int64_t n
 /// Pairs that lie in turn in memory, as a vector of their first and one of their second elements, and back.
 template <class T, int... lane>
 inline void load_pairs(Vector<T>& first, Vector<T>& second, const T* from, std::integer_sequence<int, lane...>) {
-  Vector<T> a, b;
-  std::memcpy(&a, from, sizeof a), std::memcpy(&b, from + sizeof...(lane), sizeof b);
+  const Vector<T> a = load<T>(from), b = load<T>(from + sizeof...(lane));
   first = __builtin_shuffle(a, b, LaneNumbers<T>{2 * lane...});
   second = __builtin_shuffle(a, b, LaneNumbers<T>{2 * lane + 1 ...});
 }
@@ -81,7 +89,7 @@ inline void store_pairs(T* to, const Vector<T>& first, const Vector<T>& second, 
   constexpr int n = sizeof...(lane);
   const Vector<T> a = __builtin_shuffle(first, second, LaneNumbers<T>{lane / 2 + (lane % 2 ? n : 0)...});
   const Vector<T> b = __builtin_shuffle(first, second, LaneNumbers<T>{(n + lane) / 2 + (lane % 2 ? n : 0)...});
-  std::memcpy(to, &a, sizeof a), std::memcpy(to + n, &b, sizeof b);
+  store<T>(to, a), store<T>(to + n, b);
 }
 template <class T>
 inline void load_pairs(Vector<T>& first, Vector<T>& second, const T* from) {
