@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "backend/norm.h"
+#include "cpu/isa/row_sums.h"
 #include "cpu/isa/runs.h"
 
 namespace hb::cpu::HB_ISA {
@@ -34,11 +35,10 @@ void forward(const RowNorm& p, T* y, const T* x, compute_t<T>* mean, compute_t<T
     for (int64_t r = from; r < to; ++r) {
       const C* in = computable(x + r * n, buffer.data(), n);
       C* out = results(y + r * n, buffer.data());
-      const C m = p.rms ? C(0) : sum_over<C>(n, [=](int64_t i) { return in[i]; }) / static_cast<C>(n);
-      const C v = sum_over<C>(n, [=](int64_t i) {
-        const C d = in[i] - m;
-        return d * d;
-      });
+      const C m = p.rms ? C(0) : sum_of_run(in, n) / static_cast<C>(n);
+      const auto square = [](auto d) { return d * d; };
+      const C v = sum_in_lanes<C>(
+          n, [=](int64_t i) { return square(lanes_at(in + i) - m); }, [=](int64_t i) { return square(in[i] - m); });
       const C scale = C(1) / std::sqrt(v / static_cast<C>(n) + static_cast<C>(p.eps));
       HB_INDEPENDENT
       for (int64_t i = 0; i < n; ++i) out[i] = (in[i] - m) * scale * weight[i] + bias[i];
@@ -67,9 +67,11 @@ void backward_row(const RowNorm& p, C* out, const C* grad, const C* in, C m, C s
     for (int64_t i = 0; i < n; ++i) sum[i] += grad[i];
   }
   if (!out) return;
-  const C a = p.rms ? C(0) : sum_over<C>(n, [=](int64_t i) { return grad[i] * weight[i]; }) / static_cast<C>(n);
-  const C b =
-      sum_over<C>(n, [=](int64_t i) { return grad[i] * weight[i] * (in[i] - m); }) * scale * scale / static_cast<C>(n);
+  const C a = p.rms ? C(0) : dot_of_run(grad, weight, n) / static_cast<C>(n);
+  const C b = sum_in_lanes<C>(
+                  n, [=](int64_t i) { return lanes_at(grad + i) * lanes_at(weight + i) * (lanes_at(in + i) - m); },
+                  [=](int64_t i) { return grad[i] * weight[i] * (in[i] - m); }) *
+              scale * scale / static_cast<C>(n);
   HB_INDEPENDENT
   for (int64_t i = 0; i < n; ++i) out[i] = (grad[i] * weight[i] - a - (in[i] - m) * b) * scale;
 }
