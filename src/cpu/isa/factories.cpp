@@ -1,6 +1,7 @@
 // Tensors of numbers in even steps.
 #include "backend/factories.h"
 
+#include <algorithm>
 #include <type_traits>
 
 #include <halfbridge/error.h>
@@ -16,14 +17,14 @@ void fill_arange(T* out, int64_t n, const Scalar& start, const Scalar& step) {
   // Wide arithmetic as LibTorch's: int64 for integers, double for floating types.
   using Wide = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
   const Wide a = start.to<Wide>(), s = step.to<Wide>();
-  parallel_for(0, n, kGrain, [&](int64_t begin, int64_t end) {
-    constexpr int kRun = 8;  // steps that the compiler knows: a vector each
-    int64_t i = begin;
-    for (; i + kRun <= end; i += kRun) {
+  parallel_for(0, n, kGrain, [=](int64_t begin, int64_t end) {
+    constexpr int64_t kRun = 1024;  // whose places are ints: AVX2 converts no wider ones
+    for (int64_t i = begin; i < end; i += kRun) {
       const auto first = static_cast<Wide>(i);
-      for (int j = 0; j < kRun; ++j) out[i + j] = static_cast<T>(a + (first + j) * s);
+      const int count = static_cast<int>(std::min(kRun, end - i));
+      T* to = out + i;
+      for (int j = 0; j < count; ++j) to[j] = static_cast<T>(a + (first + j) * s);
     }
-    for (; i < end; ++i) out[i] = static_cast<T>(a + static_cast<Wide>(i) * s);
   });
 }
 
