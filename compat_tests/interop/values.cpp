@@ -1,3 +1,5 @@
+#include <torch/script.h>
+
 #include <fstream>
 #include <iterator>
 #include <tuple>
@@ -106,28 +108,47 @@ torch::IValue pickled() {
       dict, lists, "end");
 }
 
+// torch::jit::pickle with a table; the table is a file of torch::save's.
+void write_pickle_with_table(const std::string& folder) {
+  std::vector<torch::Tensor> table;
+  const std::vector<char> bytes = torch::jit::pickle(pickled(), &table);
+  torch::save(table, folder + "table.pt");
+  std::ofstream(folder + "table.pkl", std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+void check_pickled(const torch::IValue& value, const std::string& how) {
+  const auto elements = value.toTuple()->elements();
+  check(elements.size() == 3 && elements[2].toStringRef() == "end", how + ": three elements");
+  c10::Dict<torch::IValue, torch::IValue> dict = elements[0].toGenericDict();
+  std::string names;
+  for (auto const& entry : dict) names += entry.key().toStringRef() + ";";
+  check(names == "layer.weight;layer.bias;", how + ": the dict keeps its order");
+  check_bits(dict.at("layer.weight").toTensor(), torch::arange(6).view({2, 3}), how + ": weight");
+  check_bits(dict.at("layer.bias").toTensor(), torch::tensor({0.25f, -1.5f}), how + ": bias");
+  check(elements[1].toGenericDict().at("steps").toIntVector() == std::vector<int64_t>{1, 2}, how + ": a dict of lists");
+}
+
+std::vector<char> bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
 }  // namespace
 
 void write_values(const std::string& folder) {
   write_archive(folder + "archive.pt");
   const std::vector<char> bytes = torch::pickle_save(pickled());
   std::ofstream(folder + "pickle.pt", std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  write_pickle_with_table(folder);
 }
 
 void read_values(const std::string& folder) {
   read_archive(folder + "archive.pt");
-  std::ifstream file(folder + "pickle.pt", std::ios::binary);
-  const std::vector<char> bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  const torch::IValue value = torch::pickle_load(bytes);
-  const auto elements = value.toTuple()->elements();
-  check(elements.size() == 3 && elements[2].toStringRef() == "end", "pickle: three elements");
-  c10::Dict<torch::IValue, torch::IValue> dict = elements[0].toGenericDict();
-  std::string names;
-  for (auto const& entry : dict) names += entry.key().toStringRef() + ";";
-  check(names == "layer.weight;layer.bias;", "pickle: the dict keeps its order");
-  check_bits(dict.at("layer.weight").toTensor(), torch::arange(6).view({2, 3}), "pickle: weight");
-  check_bits(dict.at("layer.bias").toTensor(), torch::tensor({0.25f, -1.5f}), "pickle: bias");
-  check(elements[1].toGenericDict().at("steps").toIntVector() == std::vector<int64_t>{1, 2}, "pickle: a dict of lists");
+  check_pickled(torch::pickle_load(bytes_of(folder + "pickle.pt")), "pickle");
+  std::vector<torch::Tensor> table;
+  torch::load(table, folder + "table.pt");
+  const std::vector<char> bytes = bytes_of(folder + "table.pkl");
+  check_pickled(torch::jit::unpickle(bytes.data(), bytes.size(), nullptr, table), "pickle with a table");
 }
 
 }  // namespace interop

@@ -39,7 +39,10 @@ void print_items(std::ostream& out, const std::vector<IValue>& items, const char
 
 void print_container(std::ostream& out, const IValue& value) {
   if (value.isList()) return print_items(out, value.toListRef(), "[", "]");
-  if (value.isTuple()) return print_items(out, value.toTupleRef().items, "(", ")");
+  if (value.isTuple()) {
+    const auto& items = value.toTupleRef().items;
+    return print_items(out, items, "(", items.size() == 1 ? ",)" : ")");
+  }
   out << "{";
   const char* separator = "";
   for (const auto& [key, item] : value.toGenericDict().data()->entries) {

@@ -210,10 +210,24 @@ void TorchPickler::write_dimensions(IntArrayRef values) {
   out_.opcode(op::kTuple);
 }
 
+void TorchPickler::write_place_in_table(const Tensor& tensor) {
+  out_.global("torch.jit._pickle", "build_tensor_from_id");
+  out_.opcode(op::kMark);
+  out_.integer(static_cast<int64_t>(table_->size()));
+  out_.opcode(op::kTuple);
+  out_.opcode(op::kReduce);
+  table_->push_back(tensor);
+}
+
 void TorchPickler::write_tensor(const Tensor& tensor) {
-  if (!tensor.defined()) io_fail("save", "expected a defined tensor, got an undefined one");
+  if (!table_ && !tensor.defined()) io_fail("save", "expected a defined tensor, got an undefined one");
   const auto known = tensors_.find(tensor.unsafeGetTensorImpl());
   if (known != tensors_.end()) return out_.recall(known->second);
+  if (table_) {
+    write_place_in_table(tensor);
+    tensors_.emplace(tensor.unsafeGetTensorImpl(), out_.memoize());
+    return;
+  }
   out_.global("torch._utils", "_rebuild_tensor_v2");
   out_.opcode(op::kMark);
   write_storage(tensor);

@@ -21,7 +21,8 @@ class TorchPickler {
     TorchScript,  // with their types, as LibTorch needs them
     Python,       // plain, as Python's torch.load(weights_only=True) accepts them
   };
-  explicit TorchPickler(Flavour flavour) : flavour_(flavour) {}
+  /// With a table, tensors are appended to it, and the pickle holds their places there.
+  explicit TorchPickler(Flavour flavour, std::vector<Tensor>* table = nullptr) : flavour_(flavour), table_(table) {}
 
   /// Names that objects have instead of their own class names, by object.
   using ClassNames = std::unordered_map<const ivalue::ObjectData*, std::string>;
@@ -42,6 +43,7 @@ class TorchPickler {
   static IValue state_of(const ivalue::ObjectData& object);
   void write_device(const Device& device);
   void write_tensor(const Tensor& tensor);
+  void write_place_in_table(const Tensor& tensor);
   void write_storage(const Tensor& tensor);
   void write_dimensions(IntArrayRef values);
   void write_elements(const std::vector<IValue>& items);
@@ -50,6 +52,7 @@ class TorchPickler {
   void end_type_tag(const std::string& type);
 
   Flavour flavour_;
+  std::vector<Tensor>* table_;
   PickleWriter out_;
   const ClassNames* class_names_ = nullptr;
   std::vector<Tensor> storages_;

@@ -227,6 +227,7 @@ IValue TorchUnpickler::convert_call(const PickleNode& call) {
   if (name == "torch.jit._pickle.build_doublelist") return call_build_list(call, FloatType::get());
   if (name == "torch.jit._pickle.build_boollist") return call_build_list(call, BoolType::get());
   if (name == "torch.jit._pickle.build_tensorlist") return call_build_list(call, TensorType::get());
+  if (name == "torch.jit._pickle.build_tensor_from_id") return call_tensor_of_table(call);
   if (name == "torch.device") return call_device(call);
   if (name == "builtins.complex" || name == "__builtin__.complex") return call_complex(call);
   if (name == "torch.Size") {

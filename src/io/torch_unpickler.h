@@ -41,6 +41,8 @@ class TorchUnpickler {
   /// With a device, all tensors are put there; without, each goes where it was.
   TorchUnpickler(const PickleGraph& graph, StorageReader read_storage, std::optional<Device> device = std::nullopt,
                  ClassReader read_class = nullptr);
+  /// The tensors whose places a pickle with a table holds; they must outlive this object.
+  void set_table(TensorList table) { table_ = table; }
   IValue run() { return convert(graph_.root()); }
 
  private:
@@ -78,6 +80,7 @@ class TorchUnpickler {
   IValue call_encode(const PickleNode& call);
   IValue call_rebuild_tensor(const PickleNode& call, size_t arguments);
   IValue call_rebuild_parameter(const PickleNode& call);
+  IValue call_tensor_of_table(const PickleNode& call);
 
   DimVector dimensions(const PickleNode& node);
   void check_geometry(const PickleNode& call, int64_t offset, const DimVector& sizes, const DimVector& strides,
@@ -93,6 +96,7 @@ class TorchUnpickler {
   const PickleGraph& graph_;
   StorageReader read_storage_;
   ClassReader read_class_;
+  std::optional<TensorList> table_;
   std::optional<Device> device_;
   std::unordered_map<const PickleNode*, IValue> values_;
   std::unordered_map<const PickleNode*, bool> in_progress_;

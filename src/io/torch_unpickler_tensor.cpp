@@ -127,6 +127,14 @@ IValue TorchUnpickler::call_rebuild_parameter(const PickleNode& call) {
   return parameter;
 }
 
+IValue TorchUnpickler::call_tensor_of_table(const PickleNode& call) {
+  const int64_t place = argument(call, 0, Kind::Int, "the tensor's place").integer;
+  if (!table_) fail(call, "Found a tensor table reference but Unpickler has no tensor table");
+  const auto size = static_cast<int64_t>(table_->size());
+  if (place < 0 || place >= size) fail(call, "expected a place in the table of ", size, " tensors, got ", place);
+  return (*table_)[static_cast<size_t>(place)];
+}
+
 const TorchUnpickler::LoadedStorage& TorchUnpickler::storage(const PickleNode& persistent) {
   const StorageId id = storage_id(persistent, graph_.label());
   auto found = storages_.find(id.key);

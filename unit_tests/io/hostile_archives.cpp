@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <halfbridge/engine.h>
 #include <halfbridge/io/checkpoint.h>
+#include <halfbridge/io/pickle.h>
 
 #include "io/zip_bytes.h"
 
@@ -66,6 +67,37 @@ TEST(HostileArchives, TensorsOutsideTheirStorage) {
   expect_error(tensor(0, {2}, {-1}), "at least 0");
   expect_error(tensor(0, {2}, {1, 1}), "as many strides");
   expect_error(tensor(0, std::vector<int64_t>(65, 1), std::vector<int64_t>(65, 1)), "64 dimensions");
+}
+
+void expect_table_error(const std::string& bytes, const std::string& part) {
+  const hb::Tensor table[] = {hb::zeros({2}), hb::zeros({3})};
+  try {
+    hb::io::unpickle(bytes, hb::TensorList(table));
+  } catch (const hb::Error& error) {
+    EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+    return;
+  }
+  ADD_FAILURE() << "expected an error with '" << part << "'";
+}
+
+TEST(HostileArchives, PlacesInTables) {
+  const auto place = [](const std::string& number) {
+    return pickle(global("torch.jit._pickle", "build_tensor_from_id") + "(" + number + "tR");
+  };
+  const hb::Tensor table[] = {hb::zeros({2}), hb::zeros({3})};
+  EXPECT_EQ(hb::io::unpickle(place(number(1)), hb::TensorList(table)).toTensor().numel(), 3);
+  for (int64_t outside : {int64_t{-1}, int64_t{2}, INT64_MAX, INT64_MIN}) {
+    expect_table_error(place(number(outside)), "table of 2 tensors");
+  }
+  expect_table_error(place(""), "more than 0 arguments");
+  expect_table_error(place(text("1")), "got a string");
+  expect_table_error(pickle(tensor(0, {1}, {1})), "a pickle without values");
+  expect_table_error(place(number(0)).substr(0, 20), "truncated");
+  expect_error(global("torch.jit._pickle", "build_tensor_from_id") + "(" + number(0) + "tR", "no tensor table");
+}
+
+TEST(HostileArchives, ReadersThatLie) {
+  EXPECT_THROW(hb::io::unpickle([](char*, size_t size) { return size + 1; }), hb::Error);
 }
 
 TEST(HostileArchives, StoragesThatLie) {

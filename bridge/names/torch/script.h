@@ -1,5 +1,6 @@
 #pragma once
 #include <torch/autograd.h>
+#include <torch/csrc/jit/serialization/pickle.h>
 #include <torch/custom_class.h>
 #include <torch/jit.h>
 #include <torch/library.h>

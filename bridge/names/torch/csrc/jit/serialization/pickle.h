@@ -1,0 +1,3 @@
+#pragma once
+#include <halfbridge/bridge/jit_pickle.h>
+#include <torch/jit.h>
