@@ -35,23 +35,30 @@ inline __attribute__((always_inline)) C halved(const typename LanesOf<C, kLanes>
     return a;
   }
 }
+/// How many vectors kShort values are.
 template <class C>
-inline typename LanesOf<C, kShort>::type lanes_at(const C* x) {
-  typename LanesOf<C, kShort>::type v;
+constexpr int64_t kParts = kOneVector<C> ? 1 : 2;
+template <class C>
+inline typename LanesOf<C, kShort / kParts<C>>::type lanes_at(const C* x) {
+  typename LanesOf<C, kShort / kParts<C>>::type v;
   std::memcpy(&v, x, sizeof v);
   return v;
 }
-/// The sum of n terms: kShort from i on are lanes(i), one is single(i). The order is that of sum_over.
+/// The sum of n terms: those of a vector from i on are lanes(i), one is single(i). The order is that of sum_over.
 template <class C, class Lanes, class Single>
 inline __attribute__((always_inline)) C sum_in_lanes(int64_t n, const Lanes& lanes, const Single& single) {
-  if constexpr (!kOneVector<C>) return sum_over<C>(n, single);
-  using V = typename LanesOf<C, kShort>::type;
-  V a{}, b{}, c{}, d{};
+  constexpr int64_t parts = kParts<C>, width = kShort / parts;
+  using V = typename LanesOf<C, width>::type;
+  V a[parts]{}, b[parts]{}, c[parts]{}, d[parts]{};
   int64_t i = 0;
   for (; i + 4 * kShort <= n; i += 4 * kShort)
-    a += lanes(i), b += lanes(i + kShort), c += lanes(i + 2 * kShort), d += lanes(i + 3 * kShort);
-  for (; i + kShort <= n; i += kShort) a += lanes(i);
-  C total = halved<kShort, C>((a + c) + (b + d), [](auto& sum, const auto& v) { sum += v; });
+    for (int64_t p = 0, at = i; p < parts; ++p, at += width)
+      a[p] += lanes(at), b[p] += lanes(at + kShort), c[p] += lanes(at + 2 * kShort), d[p] += lanes(at + 3 * kShort);
+  for (; i + kShort <= n; i += kShort)
+    for (int64_t p = 0; p < parts; ++p) a[p] += lanes(i + p * width);
+  for (int64_t p = 0; p < parts; ++p) a[p] = (a[p] + c[p]) + (b[p] + d[p]);
+  if constexpr (parts == 2) a[0] += a[1];
+  C total = halved<width, C>(a[0], [](auto& sum, const auto& v) { sum += v; });
   for (; i < n; ++i) total += single(i);
   return total;
 }
