@@ -1,14 +1,23 @@
 // LU, Cholesky, and what is solved with their triangles.
 #include "backend/decompositions.h"
+#include "cpu/lapack/own_loops.h"
 #include "cpu/lapack/small.h"
 
 namespace hb::cpu::lapack {
 namespace {
 
+/// getrf of matrix (m, n).
+template <class T>
+void factor_lu(Int m, Int n, T* a, int32_t* pivots, int32_t& state) {
+  if (m == n && n <= kSmall) return small_lu(n, a, pivots, state);
+  if constexpr (!kIsComplex<T>)
+    if (m == n && n <= kLargestOwnLu) return own_loops<T>().lu(n, a, pivots, state);
+  routines<T>("linalg.lu_factor").getrf(&m, &n, a, &m, pivots, &state);
+}
+
 void lu_factor(const Tensor& a, const Tensor& lu, const Tensor& pivots, const Tensor& info) {
   with_matrix_type(a, [&](auto zero) {
     using T = decltype(zero);
-    const auto& r = routines<T>("linalg.lu_factor");
     const Stack<T> from(a), to(lu);
     const Int m = static_cast<Int>(to.rows), n = static_cast<Int>(to.columns);
     const int64_t k = std::min(m, n);
@@ -17,10 +26,7 @@ void lu_factor(const Tensor& a, const Tensor& lu, const Tensor& pivots, const Te
       for (int64_t i = first; i < last; ++i) {
         const Written<T> out(to, i);
         from.pack(i, out.data());
-        if (m == n && n <= kSmall)
-          small_lu(n, out.data(), where + i * k, state[i]);
-        else
-          r.getrf(&m, &n, out.data(), &m, where + i * k, state + i);
+        factor_lu(m, n, out.data(), where + i * k, state[i]);
       }
     });
   });
@@ -46,7 +52,6 @@ void check_pivots(const Tensor& pivots, int64_t rows) {
 void lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& right, const Tensor& x, MatrixForm form) {
   with_matrix_type(lu, [&](auto zero) {
     using T = decltype(zero);
-    const auto& r = routines<T>("linalg.lu_solve");
     const Stack<T> factors(lu), from(right), to(x);
     const char* const letter = form == MatrixForm::plain ? "N" : form == MatrixForm::transposed ? "T" : "C";
     const Int n = static_cast<Int>(to.rows);
@@ -60,9 +65,13 @@ void lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& right, const
       from.pack(i, out, n, first, many);
       if (n <= kSmall && form == MatrixForm::plain)
         return small_lu_solve(n, many, f.data, f.leading, where + i * pivot_step, out);
+      if constexpr (!kIsComplex<T>)
+        if (n <= kLargestOwnLu && form == MatrixForm::plain)
+          return own_loops<T>().lu_solve(n, many, f.data, f.leading, where + i * pivot_step, out);
       const Int columns = static_cast<Int>(many);
       Int info;
-      r.getrs(letter, &n, &columns, f.data, &f.leading, where + i * pivot_step, out, &n, &info, 1);
+      routines<T>("linalg.lu_solve")
+          .getrs(letter, &n, &columns, f.data, &f.leading, where + i * pivot_step, out, &n, &info, 1);
     });
   });
 }

@@ -1,5 +1,6 @@
 // QR and products of Householder reflections.
 #include "backend/decompositions.h"
+#include "cpu/lapack/own_loops.h"
 #include "cpu/lapack/stack.h"
 
 namespace hb::cpu::lapack {
@@ -26,8 +27,21 @@ Int orgqr_room(const Routines<T>& r, Int m, Int columns, Int reflections) {
 /// The first `columns` columns of Q in q (m, columns), in whose first columns the reflections are.
 template <class T>
 void form_q(const Routines<T>& r, Int m, Int columns, Int reflections, T* q, const T* tau, T* work, Int room) {
+  if constexpr (!kIsComplex<T>)
+    if (m <= kLargestOwnQr) return own_loops<T>().form_q(m, columns, reflections, q, tau);
   Int info;
   r.orgqr(&m, &columns, &reflections, q, &m, tau, work, &room, &info);
+}
+
+/// Reflections and R by our own loops, if the matrix is one for them.
+template <class T>
+bool own_qr(const Stack<T>& from, int64_t i, T* factored, T* tau) {
+  if constexpr (!kIsComplex<T>) {
+    if (std::max(from.rows, from.columns) > kLargestOwnQr) return false;
+    from.pack(i, factored);
+    return own_loops<T>().qr(from.rows, from.columns, factored, tau);
+  }
+  return false;
 }
 
 void qr(const Tensor& a, const Tensor& q, const Tensor& r_out) {
@@ -41,9 +55,11 @@ void qr(const Tensor& a, const Tensor& q, const Tensor& r_out) {
     each_range(from.count, int64_t{k} * m * n, [&](int64_t first, int64_t last) {
       auto factored = matrix_room<T>(m, n), tau = room<T>(k), work = room<T>(lwork);
       for (int64_t i = first; i < last; ++i) {
-        Int info;
-        from.pack(i, factored.get());
-        r.geqrf(&m, &n, factored.get(), &m, tau.get(), work.get(), &lwork, &info);
+        if (!own_qr(from, i, factored.get(), tau.get())) {
+          Int info;
+          from.pack(i, factored.get());
+          r.geqrf(&m, &n, factored.get(), &m, tau.get(), work.get(), &lwork, &info);
+        }
         T* to = upper.at(i);
         for (int64_t c = 0; c < n; ++c) {
           const int64_t filled = std::min<int64_t>(c + 1, upper.rows);
