@@ -3,6 +3,7 @@
 
 #include "autocast/autocast.h"
 #include "autograd/record.h"
+#include "autograd/record_some.h"
 #include "backend/decompositions.h"
 #include "core/warnings.h"
 #include "ops/linalg/decompositions.h"
@@ -11,22 +12,27 @@ namespace hb {
 
 namespace {
 
-/// Gradient of A = Q R for m >= n; Q (m, n), R (n, n).
+Tensor sum_of_defined(const Tensor& a, const Tensor& b) { return !a.defined() ? b : b.defined() ? a + b : a; }
+
+/// Gradient of A = Q R for m >= n; Q (m, n), R (n, n). Gradients of what was not used are undefined.
 Tensor tall_qr_gradient(const Tensor& q, const Tensor& r, const Tensor& gq, const Tensor& gr) {
-  const Tensor m = r.matmul(gr.mH()) - gq.mH().matmul(q);
+  const Tensor of_r = gr.defined() ? r.matmul(gr.mH()) : Tensor(),
+               of_q = gq.defined() ? neg(gq.mH().matmul(q)) : Tensor();
+  const Tensor m = sum_of_defined(of_r, of_q), lower = m.tril(-1), diagonal = m.diagonal(0, -2, -1);
   // R's diagonal is real.
-  const Tensor lower = m.tril(-1), diagonal = m.diagonal(0, -2, -1);
   const Tensor hermitian =
-      lower + lower.mH() + diag_embed(m.is_complex() ? real(diagonal).to(m.scalar_type()) : diagonal);
-  return linalg_solve_triangular(r.mH(), gq + q.matmul(hermitian), /*upper=*/false, /*left=*/false);
+      m.is_complex() ? lower + lower.mH() + diag_embed(real(diagonal).to(m.scalar_type())) : m.tril() + lower.mH();
+  return linalg_solve_triangular(r.mH(), sum_of_defined(q.matmul(hermitian), gq), /*upper=*/false, /*left=*/false);
 }
 
 Tensor qr_gradient(const Tensor& a, const Tensor& q, const Tensor& r, const Tensor& gq, const Tensor& gr) {
   const int64_t m = a.size(-2), n = a.size(-1);
   if (m >= n) return tall_qr_gradient(q, r, gq, gr);
   // A = (X | Y), R = (U | V): X = Q U is square, and V = Q^H Y.
-  const Tensor y = a.narrow(-1, m, n - m), gv = gr.narrow(-1, m, n - m);
-  const Tensor gx = tall_qr_gradient(q, r.narrow(-1, 0, m), gq + y.matmul(gv.mH()), gr.narrow(-1, 0, m));
+  const Tensor y = a.narrow(-1, m, n - m), u = r.narrow(-1, 0, m);
+  if (!gr.defined()) return cat({tall_qr_gradient(q, u, gq, gr), zeros_like(y)}, -1);
+  const Tensor gv = gr.narrow(-1, m, n - m);
+  const Tensor gx = tall_qr_gradient(q, u, sum_of_defined(y.matmul(gv.mH()), gq), gr.narrow(-1, 0, m));
   return cat({gx, q.matmul(gv)}, -1);
 }
 
@@ -55,7 +61,7 @@ std::tuple<Tensor, Tensor> linalg_qr(const Tensor& a, std::string_view mode) {
   if (needs_grad(a)) {
     HB_CHECK(columns <= n || m <= n,
              "The QR decomposition is not differentiable when mode='complete' and nrows > ncols");
-    record_many("LinalgQrBackward0", {&q, &r}, {&a},
+    record_some("LinalgQrBackward0", {&q, &r}, {&a},
                 {SavedTensor::input(a), SavedTensor::output(q, 0), SavedTensor::output(r, 1)},
                 [](Backward& b, const variable_list& s) -> variable_list {
                   return {qr_gradient(s[0], s[1], s[2], b.grad(0), b.grad(1))};
