@@ -18,7 +18,7 @@ Winograd shape_of(const Tensor& x, const Tensor& y, const ConvParams& p, bool tr
   const auto in = x.impl().sizes(), out = y.impl().sizes();
   const int64_t pad_h = transposed ? 2 - p.padding[0] : p.padding[0];
   const int64_t pad_w = transposed ? 2 - p.padding[1] : p.padding[1];
-  return {in[0], in[2], in[3], in[1], out[2], out[3], out[1], pad_h, pad_w, out[1]};
+  return {in[0], in[2], in[3], in[1], out[2], out[3], out[1], pad_h, pad_w};
 }
 
 bool applies(const Winograd& s, const Tensor& weight, const ConvParams& p) {

@@ -15,7 +15,6 @@ constexpr int64_t kWinogradTile = 4, kWinogradPoints = 36;
 /// A convolution with weights (out_channels, in_channels, 3, 3); images are channels-last.
 struct Winograd {
   int64_t batch, in_h, in_w, in_channels, out_h, out_w, out_channels, pad_h, pad_w;
-  int64_t y_channels;  // from one pixel of the result to the next: more than out_channels in a part of a convolution
 
   int64_t tiles_h() const { return (out_h + kWinogradTile - 1) / kWinogradTile; }
   int64_t tiles_w() const { return (out_w + kWinogradTile - 1) / kWinogradTile; }

@@ -30,12 +30,18 @@ struct Case {
   int64_t batch, in, out, height, width, padding;
 };
 
+// Fewer tiles than output channels are transformed before the weights, the others after them; either in parts where
+// they are many.
 TEST(Winograd, AgreesWithDoubleOnEverySideOfATile) {
   for (const Case& c : {Case{4, 32, 64, 16, 16, 1},
                         {3, 64, 32, 13, 11, 1},
                         {8, 32, 32, 8, 10, 0},
                         {5, 96, 64, 7, 9, 2},
-                        {32, 128, 128, 4, 4, 1}}) {
+                        {32, 128, 128, 4, 4, 1},
+                        {7, 32, 32, 8, 7, 1},
+                        {37, 64, 160, 6, 8, 1},
+                        {45, 480, 96, 8, 7, 1},
+                        {29, 416, 480, 7, 8, 1}}) {
     SCOPED_TRACE(testing::Message() << c.in << " to " << c.out << " channels, " << c.height << "x" << c.width);
     hb::manual_seed(1);
     const Tensor x = hb::randn({c.batch, c.in, c.height, c.width}), bias = hb::randn({c.out});

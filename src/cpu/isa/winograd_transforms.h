@@ -16,19 +16,30 @@ constexpr int64_t kPoints = kWinogradPoints, kTile = kWinogradTile, kPatch = 6;
 constexpr float kA = 0.70710678118654752f, kB = 1.41421356237309505f, kA3 = kA * 0.5f, kB3 = kB * 2.0f;
 constexpr float kNa = -1.0f / 1.5f, kNb = 1.0f / 6.0f;
 
+inline Vec& at(float* p) { return *reinterpret_cast<Vec*>(p); }
+inline const Vec& at(const float* p) { return *reinterpret_cast<const Vec*>(p); }
+
 // A vector of elements of any dtype as floats, and back.
-template <class T>
-inline __attribute__((always_inline)) Vec read(const T* p) {
+typedef uint16_t Words __attribute__((vector_size(kBytes / 2), aligned(2), may_alias));
+typedef uint32_t Bits __attribute__((vector_size(kBytes)));
+inline __attribute__((always_inline)) Vec read(const float* p) { return at(p); }
+inline __attribute__((always_inline)) Vec read(const Half* p) {
   Vec v;
   load(p, reinterpret_cast<float*>(&v), kLanes);
   return v;
 }
-template <class T>
-inline __attribute__((always_inline)) void write(T* p, const Vec& v) {
+inline __attribute__((always_inline)) Vec read(const BFloat16* p) {
+  return reinterpret_cast<Vec>(__builtin_convertvector(*reinterpret_cast<const Words*>(p), Bits) << 16);
+}
+inline __attribute__((always_inline)) void write(float* p, const Vec& v) { at(p) = v; }
+inline __attribute__((always_inline)) void write(Half* p, const Vec& v) {
   store(reinterpret_cast<const float*>(&v), p, kLanes);
 }
-inline Vec& at(float* p) { return *reinterpret_cast<Vec*>(p); }
-inline const Vec& at(const float* p) { return *reinterpret_cast<const Vec*>(p); }
+inline __attribute__((always_inline)) void write(BFloat16* p, const Vec& v) {
+  const Bits bits = reinterpret_cast<Bits>(v), odd = bits >> 16 & 1u;
+  const Bits rounded = v == v ? bits + odd + 0x7fffu : Bits{} + 0x7fc00000u;
+  *reinterpret_cast<Words*>(p) = __builtin_convertvector(rounded >> 16, Words);
+}
 
 // The one-dimensional transforms; `step` apart lie the values of a column. Applied to rows, then to columns.
 inline __attribute__((always_inline)) void transform_input(const Vec* d, int s, Vec* v, int t) {
@@ -98,15 +109,27 @@ inline void transpose(Vec* v) {
   if constexpr (kLanes > 8) transpose_step<kLanes / 2>(v);
 }
 
-// One matrix (rows, cols) for each point. The gap between them keeps the 36 places that are written together from
-// falling into the same lines of a cache.
+// One matrix (rows, width) for each point. The gaps between them and between rows keep the places that are written
+// together from falling into the same lines of a cache.
 struct Matrices {
   float* data;
-  int64_t cols, stride;
-  Matrices(float* memory, int64_t rows, int64_t width) : data(memory), cols(width), stride(rows * width + kGap) {}
-  static size_t floats(int64_t rows, int64_t width) { return kPoints * (rows * width + kGap); }
-  float* row(int64_t point, int64_t r) const { return data + point * stride + r * cols; }
+  int64_t row_step, point_step;
+  Matrices(float* memory, int64_t rows, int64_t width)
+      : data(memory), row_step(step_of(width)), point_step(rows * row_step + kGap) {}
+  float* row(int64_t point, int64_t r) const { return data + point * point_step + r * row_step; }
+  static size_t floats(int64_t rows, int64_t width) { return kPoints * (rows * step_of(width) + kGap); }
+
+ private:
   static constexpr int64_t kGap = 48;
+  static int64_t step_of(int64_t width) { return width % 128 == 0 ? width + 16 : width; }
+};
+
+// Matrices of kPanel columns each, which together are as wide as the channels.
+struct Panels {
+  float* data;
+  int64_t rows;
+  Matrices operator[](int64_t panel) const { return Matrices(data + panel * floats(rows, kPanel), rows, kPanel); }
+  static size_t floats(int64_t rows, int64_t width) { return width / kPanel * Matrices::floats(rows, kPanel); }
 };
 
 }  // namespace
