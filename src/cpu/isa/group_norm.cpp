@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "cpu/isa/row_sums.h"
 #include "cpu/isa/runs.h"
 
 namespace hb::cpu::HB_ISA {
@@ -33,8 +34,10 @@ void forward(const GroupNorm& p, T* y, const T* x, compute_t<T>* mean, compute_t
     for (int64_t r = from; r < to; ++r) {
       const C* in = computable(x + r * n, buffer.data(), n);
       C* out = results(y + r * n, buffer.data());
-      const C m = sum_over<C>(n, [=](int64_t i) { return in[i]; }) / static_cast<C>(n);
-      const C v = sum_over<C>(n, [=](int64_t i) { return (in[i] - m) * (in[i] - m); });
+      const C m = sum_of_run(in, n) / static_cast<C>(n);
+      const auto square = [](auto d) { return d * d; };
+      const C v = sum_in_lanes<C>(
+          n, [=](int64_t i) { return square(lanes_at(in + i) - m); }, [=](int64_t i) { return square(in[i] - m); });
       const C scale = C(1) / std::sqrt(v / static_cast<C>(n) + static_cast<C>(p.eps));
       const int64_t first = r % p.groups * p.channels;
       for (int64_t c = 0; c < p.channels; ++c) {
@@ -66,8 +69,11 @@ void backward_row(const GroupNorm& p, int64_t r, T* grad_x, const compute_t<T>* 
   C a = 0, b = 0;  // sums of the scaled gradient, and of it times the normalised values
   for (int64_t c = 0; c < p.channels; ++c) {
     const C *g = grad + c * plane, *v = in + c * plane;
-    const C sum = sum_over<C>(plane, [=](int64_t i) { return g[i]; });
-    const C product = sum_over<C>(plane, [=](int64_t i) { return g[i] * (v[i] - m); }) * scale;
+    const C sum = sum_of_run(g, plane);
+    const C product = sum_in_lanes<C>(
+                          plane, [=](int64_t i) { return lanes_at(g + i) * (lanes_at(v + i) - m); },
+                          [=](int64_t i) { return g[i] * (v[i] - m); }) *
+                      scale;
     sums.bias[first + c] += sum, sums.weight[first + c] += product;
     a += sum * w[first + c], b += product * w[first + c];
   }
