@@ -3,7 +3,7 @@
 // vectors.
 
 #include "cpu/fft_plan.h"
-#include "cpu/isa/fft_lanes.h"
+#include "cpu/isa/lanes.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {

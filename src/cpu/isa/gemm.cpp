@@ -1,99 +1,18 @@
-// Matrix products that oneDNN does not offer (f64) or where a loop over memory is all there is to do.
+// Matrix products where a loop over memory is all there is to do.
 #include "cpu/gemm.h"
 
 #include <vector>
 
+#include "cpu/isa/f64_gemm.h"
 #include "cpu/isa/integer_gemm.h"
 #include "cpu/isa/narrow_product.h"
 #include "cpu/isa/outer_row.h"
 #include "cpu/isa/small_product.h"
-#include "cpu/scratch.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {
 
 constexpr int kBytes = kIsaLevel >= 4 ? 64 : 32;
-typedef double Vec __attribute__((vector_size(kBytes), aligned(8)));
-constexpr int kLanes = kBytes / 8;
-constexpr int kMr = kIsaLevel >= 4 ? 8 : 4, kVecs = 3, kNr = kVecs * kLanes;
-constexpr int64_t kKc = 256, kMc = 12 * kMr, kNc = 20 * kNr;
-
-// acc (kMr, kNr) = a panel (k, kMr) times b panel (k, kNr).
-void micro_kernel(const double* a, const double* b, int64_t k, double* acc) {
-  Vec c[kMr][kVecs] = {};
-  for (int64_t p = 0; p < k; ++p, a += kMr, b += kNr) {
-    Vec row[kVecs];
-    for (int v = 0; v < kVecs; ++v) row[v] = *reinterpret_cast<const Vec*>(b + v * kLanes);
-#pragma GCC unroll 8
-    for (int i = 0; i < kMr; ++i) {
-#pragma GCC unroll 3
-      for (int v = 0; v < kVecs; ++v) c[i][v] += a[i] * row[v];
-    }
-  }
-  for (int i = 0; i < kMr; ++i)
-    for (int v = 0; v < kVecs; ++v) *reinterpret_cast<Vec*>(acc + i * kNr + v * kLanes) = c[i][v];
-}
-
-// Panels of `width` rows (or columns), zero where the matrix ends.
-void pack(const double* in, int64_t along, int64_t across, int64_t count, int64_t k, int width, double* out) {
-  for (int64_t start = 0; start < count; start += width) {
-    const int64_t n = std::min<int64_t>(width, count - start);
-    for (int64_t p = 0; p < k; ++p, out += width) {
-      const double* from = in + p * along + start * across;
-      for (int64_t i = 0; i < n; ++i) out[i] = from[i * across];
-      for (int64_t i = n; i < width; ++i) out[i] = 0;
-    }
-  }
-}
-
-struct Tile {
-  int64_t from_m, to_m, from_n, to_n;
-};
-
-void f64_tile(const Gemm& g, const Tile& t) {
-  const auto *a = static_cast<const double*>(g.a.data), *b = static_cast<const double*>(g.b.data);
-  auto* c = static_cast<double*>(g.c.data);
-  auto* packed_a = static_cast<double*>(scratch_buffer(Scratch::convert_a, (kMc + kMr) * kKc * sizeof(double)));
-  auto* packed_b = static_cast<double*>(scratch_buffer(Scratch::convert_b, (kNc + kNr) * kKc * sizeof(double)));
-  double acc[kMr * kNr];
-  for (int64_t jc = t.from_n; jc < t.to_n; jc += kNc) {
-    const int64_t nc = std::min(kNc, t.to_n - jc);
-    for (int64_t pc = 0; pc < g.k; pc += kKc) {
-      const int64_t kc = std::min(kKc, g.k - pc);
-      pack(b + pc * g.b.row + jc * g.b.col, g.b.row, g.b.col, nc, kc, kNr, packed_b);
-      for (int64_t ic = t.from_m; ic < t.to_m; ic += kMc) {
-        const int64_t mc = std::min(kMc, t.to_m - ic);
-        pack(a + ic * g.a.row + pc * g.a.col, g.a.col, g.a.row, mc, kc, kMr, packed_a);
-        for (int64_t j = 0; j < nc; j += kNr)
-          for (int64_t i = 0; i < mc; i += kMr) {
-            micro_kernel(packed_a + i * kc, packed_b + j * kc, kc, acc);
-            const int64_t rows = std::min<int64_t>(kMr, mc - i), cols = std::min<int64_t>(kNr, nc - j);
-            for (int64_t r = 0; r < rows; ++r) {
-              double* out = c + (ic + i + r) * g.c.row + jc + j;
-              for (int64_t q = 0; q < cols; ++q) out[q] += g.alpha * acc[r * kNr + q];
-            }
-          }
-      }
-    }
-  }
-}
-
-void f64(const Gemm& g) {
-  auto* c = static_cast<double*>(g.c.data);
-  const auto* bias = static_cast<const double*>(g.bias);
-  for (int64_t i = 0; i < g.m; ++i)
-    for (int64_t j = 0; j < g.n; ++j) {
-      double& x = c[i * g.c.row + j];
-      x = (g.beta == 0 ? 0.0 : g.beta * x) + (bias ? bias[j] : 0.0);
-    }
-  const bool by_rows = g.m >= g.n;
-  const int64_t extent = by_rows ? g.m : g.n;
-  const int64_t work = std::max<int64_t>(1, g.m * g.n * g.k / std::max<int64_t>(extent, 1));
-  parallel_for(0, extent, std::max<int64_t>(kNr, 200000 / work), [&](int64_t from, int64_t to) {
-    f64_tile(g, by_rows ? Tile{from, to, 0, g.n} : Tile{0, g.m, from, to});
-  });
-}
-
 constexpr int64_t kWide = kBytes / 4;
 typedef float Lanes __attribute__((vector_size(kBytes), aligned(4)));
 
@@ -307,6 +226,6 @@ HB_REGISTER_ISA(column_sum_kernel, column_sum);
 
 }  // namespace
 
-extern const GemmLoops gemm_loops = {f64, integers, vector, outer, small, to_float, from_float};
+extern const GemmLoops gemm_loops = {f64_gemm, integers, vector, outer, small, to_float, from_float};
 
 }  // namespace hb::cpu::HB_ISA
