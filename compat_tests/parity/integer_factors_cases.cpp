@@ -1,4 +1,4 @@
-// Fractions as factors of integral tensors.
+// Fractions as factors of integral tensors; large integers as floating-point numbers.
 #include "parity/case.h"
 
 PARITY_CASE(integer_factors, addcmul) {
@@ -29,4 +29,18 @@ PARITY_CASE(integer_factors, other_functions) {
   c.throws("addcdiv of integers", [&] { torch::addcdiv(a.to(torch::kFloat), b, b, 0.5); });
   c.out("addcdiv", torch::addcdiv(a.to(torch::kFloat), b, c.rand({3}, torch::kFloat, 1, 2), 0.5));
   c.throws("places of ints", [&] { torch::index_fill(a, 0, at.to(torch::kInt), 1); });
+}
+
+PARITY_CASE(integer_factors, large_integers) {  // beside each bit, alone and among small ones
+  std::vector<int64_t> values;
+  for (int bit = 0; bit < 63; ++bit)
+    for (int64_t near : {-1, 0, 1}) {
+      const int64_t x = (int64_t{1} << bit) + near;
+      values.insert(values.end(), {x, -x, near, bit});
+    }
+  values.insert(values.end(), {INT64_MAX, INT64_MIN, (int64_t{1} << 60) + (int64_t{1} << 36) + 1, 0, 0, 7});
+  const torch::Tensor x = torch::tensor(values, torch::kLong);
+  c.out("bits of float", x.to(torch::kFloat).view(torch::kInt));
+  c.out("bits of double", x.to(torch::kDouble).view(torch::kLong));
+  c.out("bits of bfloat16", x.to(torch::kBFloat16).view(torch::kShort));
 }

@@ -5,9 +5,34 @@
 #include "cpu/isa/bf16_lanes.h"
 #include "cpu/isa/convert_element.h"
 #include "cpu/isa/copy_bytes.h"
+#include "cpu/isa/vec.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {
+
+/// int64 to floating-point numbers, for which AVX2 has no instruction. Below 2^51, an integer added to the bits of
+/// 1.5 * 2^52 makes those of the sum: what is exact as a double is rounded once. Says how many are done.
+template <class To>
+int64_t convert_integers(To* to, const int64_t* from, int64_t n) {
+  const __m256i half = _mm256_set1_epi64x(int64_t{1} << 51), above = _mm256_set1_epi64x(-(int64_t{1} << 52));
+  const __m256d magic = _mm256_set1_pd(0x1.8p52);
+  const auto exact = [&](__m256i x) {
+    return _mm256_sub_pd(_mm256_castsi256_pd(_mm256_add_epi64(x, _mm256_castpd_si256(magic))), magic);
+  };
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8) {
+    const __m256i a = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i));
+    const __m256i b = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i + 4));
+    if (!_mm256_testz_si256(_mm256_or_si256(_mm256_add_epi64(a, half), _mm256_add_epi64(b, half)), above)) {
+      for (int64_t k = i; k < i + 8; ++k) to[k] = static_cast<To>(from[k]);
+    } else if constexpr (std::is_same_v<To, double>) {
+      _mm256_storeu_pd(to + i, exact(a)), _mm256_storeu_pd(to + i + 4, exact(b));
+    } else {
+      _mm256_storeu_ps(to + i, _mm256_set_m128(_mm256_cvtpd_ps(exact(b)), _mm256_cvtpd_ps(exact(a))));
+    }
+  }
+  return i;
+}
 
 template <class To, class From>
 void one_row(char* to, int64_t ts, const char* from, int64_t fs, int64_t n) {
@@ -18,9 +43,16 @@ void one_row(char* to, int64_t ts, const char* from, int64_t fs, int64_t n) {
       if (static_cast<const void*>(out) != in) copy_bytes(out, in, n * sizeof(To));
     } else {
       int64_t done = 0;
+      if constexpr (kIsaLevel < 4 && std::is_floating_point_v<To> && std::is_same_v<From, int64_t>)
+        done = convert_integers(out, in, n);
       if constexpr (std::is_same_v<To, BFloat16> && std::is_same_v<From, float>)
         for (; kStoresBf16Lanes && done + kBf16Lanes <= n; done += kBf16Lanes) store_bf16_lanes(in + done, out + done);
-      convert_run(out + done, in + done, n - done);
+      if constexpr (std::is_same_v<To, Half> && std::is_same_v<From, float>)
+        store(in, out, n);
+      else if constexpr (std::is_same_v<To, float> && std::is_same_v<From, Half>)
+        load(in, out, n);
+      else
+        convert_run(out + done, in + done, n - done);
     }
   } else if (fs == 0) {
     const To value = convert<To>(*in);
