@@ -1,7 +1,9 @@
 // Statistics and transforms per channel.
+#include <tuple>
 #include <vector>
 
 #include "backend/norm.h"
+#include "cpu/isa/bf16_lanes.h"
 #include "cpu/isa/runs.h"
 
 namespace hb::cpu::HB_ISA {
@@ -125,21 +127,39 @@ void grad_stats_of(const NormShape& s, const T* g, const T* x, const compute_t<T
   for (int64_t c = 0; c < s.channels; ++c) sum_g[c] = static_cast<C>(a[c]), sum_gx[c] = static_cast<C>(b[c]);
 }
 
+/// out[i] = value(in[i]…) for n neighbours; two of bf16 at a time, where they lie.
+template <class T, class Value, class... In>
+void map_run(int64_t n, T* out, const Value& value, const In*... in) {
+  if constexpr (std::is_same_v<T, BFloat16>) {
+    const auto pair = [](const BFloat16* p, int64_t i) { return reinterpret_cast<const Bf16Pair*>(p)[i]; };
+    auto* to = reinterpret_cast<Bf16Pair*>(out);
+    HB_INDEPENDENT
+    for (int64_t i = 0; i < n / 2; ++i) to[i] = pair_of(value(low_of(pair(in, i))...), value(high_of(pair(in, i))...));
+    if (n % 2) out[n - 1] = narrow<BFloat16>(value(widen(in[n - 1])...));
+  } else {
+    over_runs<T, sizeof...(In)>(n, out, {in...}, [&](auto* to, const auto& x, int64_t, int64_t count) {
+      const auto at = [&](int64_t i) { return std::apply([&](auto*... p) { return value(p[i]...); }, x); };
+      HB_INDEPENDENT
+      for (int64_t i = 0; i < count; ++i) to[i] = at(i);
+    });
+  }
+}
+
 template <class T>
 void affine_of(const NormShape& s, T* y, const T* x, const compute_t<T>* scale, const compute_t<T>* shift) {
   const int64_t rows = s.inner == 1 ? s.outer : s.outer * s.channels, len = s.inner == 1 ? s.channels : s.inner;
   parallel_for(0, rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(len, 1)), [&](int64_t from, int64_t to) {
     for (int64_t r = from; r < to; ++r) {
+      if (s.inner > 1) {
+        const auto a = scale[r % s.channels], b = shift[r % s.channels];
+        map_run(
+            len, y + r * len, [=](auto v) __attribute__((always_inline)) { return v * a + b; }, x + r * len);
+        continue;
+      }
       over_runs<T, 1>(len, y + r * len, {x + r * len}, [&](auto* out, const auto& in, int64_t at, int64_t n) {
         const auto* __restrict v = in[0];
-        if (s.inner == 1) {
-          HB_INDEPENDENT
-          for (int64_t i = 0; i < n; ++i) out[i] = v[i] * scale[at + i] + shift[at + i];
-        } else {
-          const auto a = scale[r % s.channels], b = shift[r % s.channels];
-          HB_INDEPENDENT
-          for (int64_t i = 0; i < n; ++i) out[i] = v[i] * a + b;
-        }
+        HB_INDEPENDENT
+        for (int64_t i = 0; i < n; ++i) out[i] = v[i] * scale[at + i] + shift[at + i];
       });
     }
   });
@@ -151,17 +171,19 @@ void grad_of(const NormShape& s, T* out_data, const T* g, const T* x, const comp
   const int64_t rows = s.inner == 1 ? s.outer : s.outer * s.channels, len = s.inner == 1 ? s.channels : s.inner;
   parallel_for(0, rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(len, 1)), [&](int64_t from, int64_t to) {
     for (int64_t r = from; r < to; ++r) {
+      if (s.inner > 1) {
+        const int64_t k = r % s.channels;
+        const auto ka = a[k], kb = b[k], kc = c[k], km = mean[k];
+        const auto value = [=](auto grad, auto v) __attribute__((always_inline)) {
+          return grad * ka + (v - km) * kb + kc;
+        };
+        map_run(len, out_data + r * len, value, g + r * len, x + r * len);
+        continue;
+      }
       const auto each = [&](auto* out, const auto& in, int64_t at, int64_t n) {
         const auto *grad = in[0], *v = in[1];
-        if (s.inner == 1) {
-          HB_INDEPENDENT
-          for (int64_t i = 0; i < n; ++i) out[i] = grad[i] * a[at + i] + (v[i] - mean[at + i]) * b[at + i] + c[at + i];
-        } else {
-          const int64_t k = r % s.channels;
-          const auto ka = a[k], kb = b[k], kc = c[k], km = mean[k];
-          HB_INDEPENDENT
-          for (int64_t i = 0; i < n; ++i) out[i] = grad[i] * ka + (v[i] - km) * kb + kc;
-        }
+        HB_INDEPENDENT
+        for (int64_t i = 0; i < n; ++i) out[i] = grad[i] * a[at + i] + (v[i] - mean[at + i]) * b[at + i] + c[at + i];
       };
       over_runs<T, 2>(len, out_data + r * len, {g + r * len, x + r * len}, each);
     }
