@@ -122,8 +122,7 @@ void max_pool_backward_of(T* grad_x, const T* grad_y, const int32_t* index, int6
   const int64_t outputs = w.outputs(), inputs = w.inputs();
   // One channel after the other where a look at each place of the window, for all channels at once, takes longer.
   const bool by_place = largest_window(w) * (12 + channels / 4) > channels;
-  if (sizeof(T) < sizeof(C) && by_place && disjoint(w))
-    return single_gradients(grad_x, grad_y, index, batch, channels, inputs, outputs);
+  if (by_place && disjoint(w)) return single_gradients(grad_x, grad_y, index, batch, channels, inputs, outputs);
   parallel_for(0, batch, 1, [&](int64_t from, int64_t to) {
     RunBuffer<T> sums(inputs * channels), wide(channels);
     for (int64_t n = from; n < to; ++n) {
