@@ -1,6 +1,7 @@
 #include <vector>
 
 #include "backend/loss.h"
+#include "cpu/isa/row_sums.h"
 #include "cpu/isa/runs.h"
 
 namespace hb::cpu::HB_ISA {
@@ -92,7 +93,7 @@ void cross_entropy_of(const ClassLoss& l, void* out, void* normalizer) {
   const int64_t n = l.classes;
   reduce_losses<T, L>(l, out, l.outer, std::max<int64_t>(1, kGrain / 8 / n), n, [&](int64_t i, C* buffer) -> Totals {
     const C* __restrict row = computable(x + i * n, buffer, n);
-    const C top = max_over<C>(n, [=](int64_t j) { return row[j]; });
+    const C top = max_of_run(row, n);
     const C shift = top + std::log(sum_over<C>(n, [=](int64_t j) { return quick_exp(row[j] - top); }));
     kept[i] = shift;
     if (l.target[i] == l.ignore_index) return {};
