@@ -7,6 +7,7 @@
 #include "cpu/isa/integer_gemm.h"
 #include "cpu/isa/narrow_product.h"
 #include "cpu/isa/outer_row.h"
+#include "cpu/isa/row_sums.h"
 #include "cpu/isa/small_product.h"
 
 namespace hb::cpu::HB_ISA {
@@ -14,26 +15,16 @@ namespace {
 
 constexpr int kBytes = kIsaLevel >= 4 ? 64 : 32;
 constexpr int64_t kWide = kBytes / 4;
-typedef float Lanes __attribute__((vector_size(kBytes), aligned(4)));
 
 template <class T>
 compute_t<T> dot(const T* x, const T* y, int64_t n) {
-  using C = compute_t<T>;
-  C sum[4 * kWide] = {};
-  int64_t i = 0;
-  C wide_x[4 * kWide], wide_y[4 * kWide];
-  for (; i + 4 * kWide <= n; i += 4 * kWide) {
-    const C *a = computable(x + i, wide_x, 4 * kWide), *b = computable(y + i, wide_y, 4 * kWide);
-    for (int64_t j = 0; j < 4 * kWide; ++j) sum[j] += a[j] * b[j];
+  if constexpr (kStoredAsComputed<T> || std::is_same_v<T, BFloat16>) return dot_of_run(x, y, n);
+  constexpr int64_t kRun = 256;
+  compute_t<T> total = 0, wide_x[kRun], wide_y[kRun];
+  for (int64_t i = 0; i < n; i += kRun) {
+    const int64_t run = std::min(kRun, n - i);
+    total += dot_of_run(computable(x + i, wide_x, run), computable(y + i, wide_y, run), run);
   }
-  for (; i + kWide <= n; i += kWide) {
-    const C *a = computable(x + i, wide_x, kWide), *b = computable(y + i, wide_y, kWide);
-    for (int64_t j = 0; j < kWide; ++j) sum[j] += a[j] * b[j];
-  }
-  C total = 0;
-  for (int64_t j = 0; j < 2 * kWide; ++j) sum[j] += sum[j + 2 * kWide];
-  for (int64_t j = 0; j < kWide; ++j) total += sum[j] + sum[j + kWide];
-  for (; i < n; ++i) total += widen(x[i]) * widen(y[i]);
   return total;
 }
 
