@@ -196,32 +196,27 @@ void order_lines(T* values, int64_t* indices, const T* in, Lines l, const Order&
   });
 }
 
-/// The most frequent value of a line of values of up to four bytes, of several the least, and its last place: by keys
-/// and places in one number, as numbered_lines() does it. `line`: memory for n numbers.
+/// The most frequent value of a line, of several the least, and its last place.
 template <class T>
-void numbered_mode(T& value, int64_t& index, const T* x, int64_t n, int64_t stride, std::vector<uint64_t>& line) {
-  line.resize(n);
-  for (int64_t j = 0; j < n; ++j)
-    line[j] = static_cast<uint64_t>(sort_key(x[j * stride])) << 32 | static_cast<uint64_t>(j);
-  std::sort(line.begin(), line.end());
+void mode_of(T& value, int64_t& index, const T* x, int64_t n, int64_t stride, std::vector<SortKey<T>>& keys) {
+  for (int64_t j = 0; j < n; ++j) keys[j] = sort_key(x[j * stride]);
+  std::sort(keys.begin(), keys.end());
   int64_t best = 0;
+  SortKey<T> most{};
   for (int64_t j = 0; j < n;) {
     int64_t stop = j + 1;
-    while (stop < n && line[j] >> 32 == line[stop] >> 32) ++stop;
-    if (stop - j > best) {
-      best = stop - j;
-      value = x[static_cast<uint32_t>(line[j]) * stride], index = static_cast<uint32_t>(line[stop - 1]);
-    }
+    while (stop < n && keys[j] == keys[stop]) ++stop;
+    if (stop - j > best) best = stop - j, most = keys[j];
     j = stop;
   }
+  index = n - 1;
+  while (sort_key(x[index * stride]) != most) --index;
+  value = x[index * stride];
 }
 
 template <class T>
 void mode_lines(T* values, int64_t* indices, const T* in, Lines l) {
-  using C = Compared<T>;
-  const bool numbered = sizeof(T) <= 4 && l.n <= std::numeric_limits<uint32_t>::max();
-  std::vector<Entry<C>> line(numbered ? 0 : l.n);
-  std::vector<uint64_t> numbers;
+  std::vector<SortKey<T>> keys(l.n);
   for (int64_t i = 0; i < l.outer * l.inner; ++i) {
     const T* x = in + i / l.inner * l.n * l.inner + i % l.inner;
     if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
@@ -230,22 +225,7 @@ void mode_lines(T* values, int64_t* indices, const T* in, Lines l) {
         continue;
       }
     }
-    if constexpr (sizeof(T) <= 4) {
-      if (numbered) {
-        numbered_mode(values[i], indices[i], x, l.n, l.inner, numbers);
-        continue;
-      }
-    }
-    for (int64_t j = 0; j < l.n; ++j) line[j] = {static_cast<C>(x[j * l.inner]), j};
-    std::sort(line.begin(), line.end(), Before<C, false>());
-    int64_t best = 0;
-    for (int64_t j = 0; j < l.n;) {
-      int64_t stop = j + 1;
-      while (stop < l.n && !less(line[j].value, line[stop].value)) ++stop;
-      if (stop - j > best)
-        best = stop - j, values[i] = static_cast<T>(line[j].value), indices[i] = line[stop - 1].index;
-      j = stop;
-    }
+    mode_of(values[i], indices[i], x, l.n, l.inner, keys);
   }
 }
 
