@@ -5,6 +5,8 @@
 
 #include "backend/gemm.h"
 #include "cpu/amx/amx.h"
+#include "cpu/isa/copy_bytes.h"
+#include "cpu/isa/pair_product.h"
 #include "cpu/isa/vec.h"
 
 namespace hb::cpu::HB_ISA {
@@ -15,13 +17,13 @@ T* rows_at(const HeadsRef& x, int64_t b, int64_t h, int64_t row) {
   return static_cast<T*>(x.data) + b * x.batch + h * x.head + row * x.row;
 }
 
-// M: what products take their factors in, what is computed in or, on tiles, bf16 as it is stored.
+// M: what products take their factors in, what is computed in or, on CPUs that multiply bf16, bf16 as it is stored.
 template <class T, class M>
 void gather(const HeadsRef& x, int64_t b, int64_t h, int64_t first, int64_t count, int64_t width, M* out) {
   for (int64_t i = 0; i < count; ++i) {
     const T* row = rows_at<const T>(x, b, h, first + i);
     if constexpr (std::is_same_v<T, M>) {
-      std::copy_n(row, width, out + i * width);
+      copy_bytes(out + i * width, row, width * sizeof(T));
     } else {
       load(row, out + i * width, width);
     }
@@ -48,7 +50,7 @@ void multiply(int64_t m, int64_t n, int64_t k, const M* a, bool ta, const M* b, 
   g.m = m, g.n = n, g.k = k, g.alpha = alpha, g.beta = beta;
   g.a = matrix(a, ta ? m : k, ta), g.b = matrix(b, tb ? k : n, tb), g.c = matrix(c, n);
   if constexpr (std::is_same_v<M, BFloat16>) {
-    amx::gemm_to_float(g);
+    has_bf16_tiles() ? amx::gemm_to_float(g) : pair_product(g);
   } else {
     gemm_kernel(kCPU)(g);
   }
@@ -61,7 +63,7 @@ const M* factors(const C* x, int64_t n, std::vector<M>& buffer) {
     return x;
   } else {
     buffer.resize(n);
-    store(x, buffer.data(), n);
+    round_to_bf16(x, buffer.data(), n);
     return buffer.data();
   }
 }
@@ -193,7 +195,7 @@ void with_types(const char* name, ScalarType dtype, const F& f) {
   HB_FLOATING_SWITCH(name, dtype, [&](auto type) {
     using T = decltype(type);
     if constexpr (std::is_same_v<T, BFloat16>) {
-      if (has_bf16_tiles()) return f(T(), T());
+      if (has_bf16_tiles() || has_fast_bf16()) return f(T(), T());
     }
     f(T(), compute_t<T>());
   });
