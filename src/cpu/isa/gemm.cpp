@@ -182,10 +182,15 @@ void from_float(ScalarType dtype, const float* in, void* out, int64_t n) {
 template <class T, class N>
 void sum_columns(T* out, const T* in, int64_t rows, int64_t stride, N n) {
   constexpr int64_t kMost = 128;
-  compute_t<T> sum[kMost] = {}, wide[kStoredAsComputed<T> ? 1 : kMost];
+  compute_t<T> sum[kMost] = {}, wide[std::is_same_v<T, Half> ? kMost : 1];
   for (int64_t r = 0; r < rows; ++r) {
-    const compute_t<T>* __restrict row = computable(in + r * stride, wide, n);
-    for (int64_t j = 0; j < n; ++j) sum[j] += row[j];
+    if constexpr (std::is_same_v<T, BFloat16>) {
+      const T* __restrict row = in + r * stride;
+      for (int64_t j = 0; j < n; ++j) sum[j] += widen(row[j]);
+    } else {
+      const compute_t<T>* __restrict row = computable(in + r * stride, wide, n);
+      for (int64_t j = 0; j < n; ++j) sum[j] += row[j];
+    }
   }
   store(sum, out, n);
 }
@@ -195,7 +200,7 @@ void column_sum_of(T* out, const T* in, int64_t rows, int64_t cols, int64_t stri
   constexpr int64_t kBlock = 128;
   const int64_t grain = std::max<int64_t>(kBlock, kGrain / std::max<int64_t>(rows, 1));
   parallel_for(0, cols, grain, [&](int64_t at, int64_t to) {
-    if constexpr (kStoredAsComputed<T>) {
+    if constexpr (!std::is_same_v<T, Half>) {
       const auto blocks_of = [&]<int64_t n>(std::integral_constant<int64_t, n> block) {
         for (; at + n <= to; at += n) sum_columns(out + at, in + at, rows, stride, block);
       };
