@@ -136,7 +136,7 @@ Outcome train_large(bool captured, int64_t channels, size_t most = 0) {
 
 TEST(GraphRecompute, WhatCostsNextToNothingIsMadeAgainUnasked) {
   constexpr size_t kNoBound = SIZE_MAX;
-  const Outcome eager = train_large(false, 128), all = train_large(true, 128, kNoBound), some = train_large(true, 128);
+  const Outcome eager = train_large(false, 256), all = train_large(true, 256, kNoBound), some = train_large(true, 256);
   EXPECT_TRUE(same_state(eager.state, all.state));
   EXPECT_TRUE(same_state(eager.state, some.state));
   EXPECT_LE(some.step_bytes + (2 << 20), all.step_bytes) << "a value at least";
