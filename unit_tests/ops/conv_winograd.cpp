@@ -39,7 +39,7 @@ TEST(Winograd, AgreesWithDoubleOnEverySideOfATile) {
                         {5, 96, 64, 7, 9, 2},
                         {32, 128, 128, 4, 4, 1},
                         {7, 32, 32, 8, 7, 1},
-                        {37, 64, 160, 6, 8, 1},
+                        {37, 64, 320, 6, 8, 1},
                         {45, 480, 96, 8, 7, 1},
                         {29, 416, 480, 7, 8, 1}}) {
     SCOPED_TRACE(testing::Message() << c.in << " to " << c.out << " channels, " << c.height << "x" << c.width);

@@ -1,6 +1,7 @@
 // The loops of cpu/winograd.h. Vectors run along channels, which lie side by side in memory.
 #include "cpu/winograd.h"
 
+#include "cpu/isa/winograd_product.h"
 #include "cpu/isa/winograd_tiles.h"
 #include "cpu/isa/winograd_weights.h"
 #include "cpu/parallel.h"
@@ -10,49 +11,6 @@ namespace hb::cpu::HB_ISA {
 namespace {
 
 constexpr int64_t kDepth = 64;  // input channels whose weights are transformed at a time
-
-// c (R, kPanel) (+)= sum over k of a(r, k) b(k, panel). The elements of a row of `a` lie side by side, or else those of
-// a column.
-template <int R, bool by_rows>
-inline void micro_kernel(const float* a, int64_t a_step, const float* b, int64_t k, float* c, bool add) {
-  Vec low[R], high[R];
-#pragma GCC unroll 12
-  for (int r = 0; r < R; ++r) {
-    low[r] = add ? at(c + r * kPanel) : Vec{};
-    high[r] = add ? at(c + r * kPanel + kLanes) : Vec{};
-  }
-  // Every fourth row has a pointer of its own: as many as there are registers for.
-  const float* fourth[R / kRowStep];
-  for (int r = 0; r < R / kRowStep; ++r) fourth[r] = a + kRowStep * r * (by_rows ? a_step : 1);
-  for (int64_t i = 0; i < k; ++i, b += kPanel) {
-    const Vec b0 = at(b), b1 = at(b + kLanes);
-#pragma GCC unroll 3
-    for (int r = 0; r < R; r += kRowStep) {
-      const float*& from = fourth[r / kRowStep];
-#pragma GCC unroll 4
-      for (int j = 0; j < kRowStep; ++j) {
-        const float value = from[j * (by_rows ? a_step : 1)];
-        low[r + j] += value * b0;
-        high[r + j] += value * b1;
-      }
-      from += by_rows ? 1 : a_step;
-    }
-  }
-#pragma GCC unroll 12
-  for (int r = 0; r < R; ++r) at(c + r * kPanel) = low[r], at(c + r * kPanel + kLanes) = high[r];
-}
-
-// Rows in groups of 12, 8 and 4 (AVX2 has the registers for 4).
-template <bool by_rows>
-void multiply(int64_t rows, const float* a, int64_t a_step, const float* b, int64_t k, float* c, bool add) {
-  int64_t r = 0;
-  const int64_t next = by_rows ? a_step : 1;
-  if constexpr (kRows >= 12) {
-    for (; r + 12 <= rows; r += 12) micro_kernel<12, by_rows>(a + r * next, a_step, b, k, c + r * kPanel, add);
-    for (; r + 8 <= rows; r += 8) micro_kernel<8, by_rows>(a + r * next, a_step, b, k, c + r * kPanel, add);
-  }
-  for (; r + 4 <= rows; r += 4) micro_kernel<4, by_rows>(a + r * next, a_step, b, k, c + r * kPanel, add);
-}
 
 // What a call of `forward` got.
 template <class T>
@@ -166,12 +124,9 @@ void forward_by_weights(const Call<T>& call) {
   }
 }
 
-// The larger of the two transformed operands is the one that stays in the second cache.
-bool few_tiles(const Winograd& s) { return s.tiles() < s.out_channels; }
-
 template <class T>
 void forward_as(const Call<T>& call) {
-  few_tiles(call.s) ? forward_by_weights(call) : forward_by_tiles(call);
+  2 * call.s.tiles() < call.s.out_channels ? forward_by_weights(call) : forward_by_tiles(call);
 }
 
 // The transformed inputs and gradients of results of some tiles, which all threads use.
@@ -223,13 +178,20 @@ void backward_weight_by_weights(const Winograd& s, const T* x, const T* grad_y, 
   });
 }
 
+// How many tiles are transformed at a time: as many as a thread's second cache holds, and more where the sums that each
+// product adds to come from farther away.
+int64_t tiles_of_a_sum(int64_t in_channels, int64_t out_channels) {
+  const int64_t bytes = std::min<int64_t>(get_num_threads() * (512 << 10), 4 << 20);
+  const int64_t least = kPoints * 4 * in_channels * out_channels <= 4 << 20 ? 24 : 128;
+  return std::max(bytes / (kPoints * 4 * (in_channels + out_channels)), least);
+}
+
 // Many tiles: some at a time are transformed and multiplied, and the products added up, for the panels that `du` holds.
 template <class T>
 void backward_weight_of_panels(const Winograd& s, const T* x, const T* grad_y, int64_t k, int64_t panels,
                                const Panels& du) {
-  const int64_t in = s.in_channels, total = s.tiles(), width = in + panels * kPanel,
-                blocks = (in + kBlock - 1) / kBlock;
-  const int64_t most = std::min(std::max<int64_t>((4 << 20) / (kPoints * 4 * width), 128), total);
+  const int64_t in = s.in_channels, total = s.tiles(), blocks = (in + kBlock - 1) / kBlock;
+  const int64_t most = std::min(tiles_of_a_sum(in, panels * kPanel), total);
   auto pair = TilePair<T>::of(s, most, panels * kPanel);
   for (int64_t first = 0; first < total; first += most) {
     const int64_t n = std::min(most, total - first);
@@ -263,8 +225,8 @@ void backward_weight_by_tiles(const Winograd& s, const T* x, const T* grad_y, T*
 
 template <class T>
 void backward_weight_as(const Winograd& s, const T* x, const T* grad_y, T* grad_weight) {
-  const size_t bytes = kPoints * s.tiles() * (s.in_channels + s.out_channels) * 4;
-  if (few_tiles(s) && bytes <= 12 << 20)
+  const int64_t bytes = kPoints * s.tiles() * (s.in_channels + s.out_channels) * 4;
+  if (s.tiles() < s.out_channels && bytes <= 12 << 20)
     backward_weight_by_weights(s, x, grad_y, grad_weight);
   else
     backward_weight_by_tiles(s, x, grad_y, grad_weight);
