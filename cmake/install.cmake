@@ -6,6 +6,7 @@
 #   bin/halfbridge                              the program: diff, trace, checkpoint, port, info
 #   include/halfbridge/...                      engine, bridge and training layer, namespace hb
 #   include/halfbridge-torch/{torch,ATen,c10}   LibTorch's names; only programs that find Torch here see them
+#   include/torch/csrc/api/include              the same where Makefiles search them (longer_include.cmake)
 #   share/cmake/Torch, share/cmake/Halfbridge   what find_package(Torch) and find_package(Halfbridge) find
 #   lib/pkgconfig                               halfbridge.pc, and halfbridge-torch.pc with LibTorch's names
 #   share/halfbridge                            halfbridge_capture.py; capture/: the project of libhalfbridge_capture.so
@@ -38,6 +39,7 @@ install(FILES trace/python/halfbridge_capture.py DESTINATION ${CMAKE_INSTALL_DAT
 install(DIRECTORY trace/capture DESTINATION ${CMAKE_INSTALL_DATADIR}/halfbridge)
 install(DIRECTORY bridge/names/ DESTINATION ${_include}/halfbridge-torch FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "*.cuh")
 install(DIRECTORY ${HALFBRIDGE_ATEN_OPS}/ DESTINATION ${_include}/halfbridge-torch)
+include(${CMAKE_CURRENT_LIST_DIR}/longer_include.cmake)
 install(EXPORT HalfbridgeTargets NAMESPACE Halfbridge:: DESTINATION ${_packages}/Halfbridge)
 
 # LibTorch's API version is the version that programs ask of Torch; Halfbridge has its own.

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <string>
 
 #include <fcntl.h>
@@ -62,9 +63,10 @@ Tensor from_file(std::string_view filename, std::optional<bool> shared, std::opt
            "[from_file] a tensor of ", n, " elements is larger than memory can be");
   if (bytes == 0) return hb::empty({n}, options);
   file.require(bytes, writes);
-  void* const memory = file.map(bytes, writes);
+  // Unmapped with its last owner: the tensor's storage, or nobody where from_blob refuses the options.
+  const std::shared_ptr<void> memory(file.map(bytes, writes), [bytes](void* mapped) { munmap(mapped, size_t(bytes)); });
   return hb::from_blob(
-      memory, {n}, [bytes](void* mapped) { munmap(mapped, size_t(bytes)); }, options);
+      memory.get(), {n}, [memory](void*) {}, options);
 }
 
 }  // namespace api

@@ -37,6 +37,14 @@ else()
       -DPLACE=${CMAKE_CURRENT_BINARY_DIR}/pkg-config -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/run_pkg_config.cmake)
   set_tests_properties(install.precompiled install.pkg_config PROPERTIES LABELS install TIMEOUT 600
                        FIXTURES_REQUIRED install_tree)
+  find_program(HALFBRIDGE_MAKE make)
+  if(HALFBRIDGE_MAKE)
+    add_test(NAME install.makefile
+      COMMAND ${CMAKE_COMMAND} -DMAKE=${HALFBRIDGE_MAKE} -DCOMPILER=${CMAKE_CXX_COMPILER}
+        -DPROJECTS=${CMAKE_CURRENT_SOURCE_DIR}/install -DTREE=${CMAKE_CURRENT_BINARY_DIR}/install-tree
+        -DPLACE=${CMAKE_CURRENT_BINARY_DIR}/makefile -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/run_makefile.cmake)
+    set_tests_properties(install.makefile PROPERTIES LABELS install TIMEOUT 600 FIXTURES_REQUIRED install_tree)
+  endif()
 endif()
 
 # As a part of another project.

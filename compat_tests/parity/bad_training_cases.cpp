@@ -205,9 +205,15 @@ PARITY_CASE(bad_training, layers_and_losses) {
   SAYS("was not in the map.", c10::Dict<std::string, int64_t>().at("b"));
 }
 
+PARITY_CASE(bad_training, data_sets) {
+  SAYS("Error opening images file at /no/such/folder", torch::data::datasets::MNIST("/no/such/folder"));
+}
+
 PARITY_CASE(bad_training, sparse_gradients) {
   SAYS("does not support sparse gradients", auto x = c.leaf({3}); x.mutable_grad() = torch::ones({3}).to_sparse();
        optim::Adam({x}, 0.1).step());
+  SAYS("AdamW does not support sparse gradients", auto x = c.leaf({3}); x.mutable_grad() = torch::ones({3}).to_sparse();
+       optim::AdamW({x}, 0.1).step());
   auto x = torch::ones({3}).requires_grad_();
   optim::LBFGS lbfgs({x}, optim::LBFGSOptions(0.1).max_iter(2));
   lbfgs.step([&] {

@@ -153,6 +153,35 @@ PARITY_CASE(gradients_by_name, volumes) {
   c.out("affine grid", at::affine_grid_generator_backward(c.randn({2, 4, 5, 2}), {2, 3, 4, 5}, false));
 }
 
+PARITY_CASE(gradients_by_name, in_inference_mode) {
+  Tensor x = c.randn({1, 2, 4, 4}), g = c.randn({1, 2, 4, 4});
+  const Tensor plain = c.randn({1, 2, 4, 4}), small = c.randn({1, 2, 2, 2});
+  const auto compare = [&](const std::string& name, const Tensor& t) {
+    c.out(name, t);
+    c.value(name + " is of inference", t.is_inference());
+    c.value(name + " needs a gradient", t.requires_grad());
+  };
+  const auto all = [&](const std::string& mode) {
+    compare(mode + "elu", at::elu_backward(g, 1, 1, 1, false, x));
+    compare(mode + "softplus", at::softplus_backward(g, x, 1, 20));
+    compare(mode + "hardtanh", at::hardtanh_backward(g, x, -1, 1));
+    compare(mode + "glu", at::glu_backward(g.narrow(1, 0, 1), x, 1));
+    compare(mode + "mse", at::mse_loss_backward(g, x, plain, 0));
+    compare(mode + "avg_pool", at::avg_pool2d_backward(small, x, {2, 2}, {2, 2}, {0, 0}, false, true, std::nullopt));
+    compare(mode + "grid",
+            std::get<0>(at::grid_sampler_2d_backward(small, x, small.permute({0, 2, 3, 1}), 0, 0, true, {true, true})));
+    compare(mode + "cross_entropy",
+            at::binary_cross_entropy_backward(g, x.sigmoid(), plain.sigmoid(), std::nullopt, 0));
+  };
+  {
+    const c10::InferenceMode inference;
+    x = x.clone(), g = g.clone();
+    all("inside ");
+  }
+  all("outside ");
+  c.throws("saved for a second gradient", [&] { at::mse_loss_backward(g, plain.clone().requires_grad_(), x, 0); });
+}
+
 PARITY_CASE(gradients_by_name, into_tensors) {
   const Tensor x = c.randn({4, 6}), g = c.randn({4, 6});
   Tensor out = torch::empty({0});

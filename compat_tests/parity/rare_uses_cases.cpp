@@ -95,6 +95,17 @@ PARITY_CASE(rare_uses, tensors_of_files) {
   }
   c.value("bytes", int64_t(bytes().size()));
   c.out("written", torch::from_file(file.name, false, 7, torch::kFloat));
+  const auto mappings = [&] {
+    std::ifstream maps("/proc/self/maps");
+    int64_t count = 0;
+    for (std::string line; std::getline(maps, line);) count += line.find(file.name) != std::string::npos;
+    return count;
+  };
+  const int64_t before = mappings();
+  c.throws("gradients of integers", [&] {
+    torch::from_file(file.name, false, 4, torch::TensorOptions().dtype(torch::kInt).requires_grad(true));
+  });
+  c.check(mappings() == before, "a tensor that is refused keeps no mapping");
   c.throws("too long", [&] { torch::from_file(file.name, false, 100, torch::kFloat); });
   c.throws("no file", [] { torch::from_file("/nonexistent/file", false, 1, torch::kFloat); });
 }

@@ -8,6 +8,7 @@
 #include <halfbridge/ops/factories.h>
 
 #include "autograd/arithmetic.h"
+#include "autograd/passing_graph.h"
 #include "autograd/record_some.h"
 #include "autograd/watch.h"
 #include "core/geometry.h"
@@ -23,7 +24,12 @@ bool needs_grad_list(TensorList inputs) {
 
 namespace {
 thread_local SavedSource* current_source = nullptr;
-}
+thread_local bool graph_passes = false;
+}  // namespace
+PassingGraph::PassingGraph(bool passing) : previous_(graph_passes) { graph_passes = passing; }
+PassingGraph::~PassingGraph() { graph_passes = previous_; }
+bool PassingGraph::active() { return graph_passes; }
+
 SavedSource* SavedSource::current() { return current_source; }
 SavedSource::Scope::Scope(SavedSource* source) : previous_(current_source) { current_source = source; }
 SavedSource::Scope::~Scope() { current_source = previous_; }
@@ -39,7 +45,7 @@ bool SavedTensor::hand_over(const Tensor& t) {
 SavedTensor SavedTensor::input(const Tensor& t) {
   SavedTensor s;
   if (!t.defined()) return s;
-  HB_CHECK(!t.impl().is_inference(),
+  HB_CHECK(!t.impl().is_inference() || graph_passes,
            "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
            "computation tracked by autograd: make a clone to get a normal tensor, or use no_grad mode in place of "
            "inference mode.");

@@ -45,6 +45,12 @@ void empty_slot(const std::shared_ptr<TensorImpl*>& slot) {
   std::atomic_ref(*slot).store(nullptr, std::memory_order_release);
 }
 
+/// What a tensor carries for autograd; null where it carries nothing.
+AutogradMeta* meta_of(const Tensor& t) {
+  HB_CHECK(t.defined(), "cannot call get_autograd_meta() on undefined tensor");
+  return t.unsafeGetTensorImpl()->autograd_meta();
+}
+
 /// Before an alias is made; sparse tensors have nothing to settle.
 void settle_strided(const Tensor& t) {
   if (!t.is_sparse()) t.impl().settle();
@@ -62,16 +68,16 @@ bool Tensor::requires_grad() const {
 
 const std::shared_ptr<Node>& Tensor::grad_fn() const {
   static const std::shared_ptr<Node> none;
-  AutogradMeta* meta = impl().autograd_meta();
+  AutogradMeta* meta = meta_of(*this);
   if (!meta) return none;
   if (meta->base.defined()) history::bring_up_to_date(*this);
   return meta->grad_fn;
 }
 
 const Tensor& Tensor::requires_grad_(bool requires_grad) const {
-  HB_CHECK(!requires_grad || is_differentiable_type(scalar_type()),
+  HB_CHECK(!requires_grad || !defined() || is_differentiable_type(scalar_type()),
            "Only Tensors of floating point and complex dtype can require gradients, got ", scalar_type());
-  if (!requires_grad && !impl().autograd_meta()) return *this;
+  if (!meta_of(*this) && !requires_grad) return *this;
   HB_CHECK(
       requires_grad || is_leaf(),
       "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph "
@@ -85,7 +91,7 @@ const Tensor& Tensor::requires_grad_(bool requires_grad) const {
 
 bool Tensor::is_leaf() const { return grad_fn() == nullptr; }
 int64_t Tensor::output_nr() const {
-  const AutogradMeta* meta = impl().autograd_meta();
+  const AutogradMeta* meta = meta_of(*this);
   return meta ? meta->output_nr : 0;
 }
 
@@ -99,7 +105,7 @@ void write_if_late(const Tensor& grad) {
 
 const Tensor& Tensor::grad() const {
   static const Tensor none;
-  const AutogradMeta* meta = impl().autograd_meta();
+  const AutogradMeta* meta = meta_of(*this);
   if (!meta) return none;
   write_if_late(meta->grad);
   if (HB_UNLIKELY(meta->grad_fn && !meta->grad.defined() && !meta->retains_grad))
@@ -116,6 +122,7 @@ Tensor& Tensor::mutable_grad() const {
 
 void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph, bool create_graph,
                       std::optional<TensorList> inputs) const {
+  (void)meta_of(*this);
   HB_CHECK(!inputs || !inputs->empty(), "'inputs' argument to backward cannot be empty");
   autodiff::backward({*this}, {gradient}, retain_graph, create_graph, inputs ? inputs->vec() : variable_list{});
 }
@@ -151,7 +158,7 @@ std::shared_ptr<TensorImpl*> detail::slot_of(const Tensor& tensor) {
   return meta.retain_slot;
 }
 bool Tensor::retains_grad() const {
-  const AutogradMeta* meta = impl().autograd_meta();
+  const AutogradMeta* meta = meta_of(*this);
   return meta && meta->retains_grad;
 }
 AutogradMeta::~AutogradMeta() {
@@ -200,16 +207,16 @@ const Tensor& Tensor::detach_() const {
 }
 
 Tensor Tensor::data() const {
+  HB_CHECK(defined(), "cannot call variable_data() on undefined tensor");
   settle_strided(*this);
   if (requires_grad()) ++data_calls;  // half copies of the weight may be out of date from now on
   return Tensor(impl().alias(false));
 }
 
 void Tensor::set_data(const Tensor& new_data) const {
-  HB_CHECK(new_data.defined(), "[set_data] expected a defined tensor");
-  HB_CHECK(is_meta() == new_data.is_meta(),
+  HB_CHECK(defined() && new_data.defined() && is_meta() == new_data.is_meta(),
            "[set_data] Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible "
-           "tensor type: one has values and the other, a meta tensor, has none");
+           "tensor type: one has values and the other, a meta or an undefined tensor, has none");
   HB_CHECK(!requires_grad() || is_differentiable_type(new_data.scalar_type()),
            "data set to a tensor that requires gradients must be floating point or complex dtype, got ",
            new_data.scalar_type());
@@ -232,7 +239,7 @@ int64_t Tensor::_version() const {
 }
 
 bool Tensor::is_view() const {
-  const AutogradMeta* meta = impl().autograd_meta();
+  const AutogradMeta* meta = meta_of(*this);
   return meta && meta->base.defined();
 }
 const Tensor& Tensor::_base() const {

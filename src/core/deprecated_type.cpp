@@ -52,6 +52,7 @@ DeprecatedTypeProperties& getDeprecatedTypeProperties(Backend backend, ScalarTyp
 }
 
 DeprecatedTypeProperties& Tensor::type() const {
+  if (!defined()) return getDeprecatedTypeProperties(Backend::Undefined, ScalarType::Undefined);
   const bool on_gpu = is_cuda();
   const Backend dense = on_gpu ? Backend::CUDA : Backend::CPU,
                 sparse = on_gpu ? Backend::SparseCUDA : Backend::SparseCPU;

@@ -15,22 +15,27 @@ IntArrayRef Tensor::undefined_sizes() {
 }
 
 void Tensor::check_dtype(ScalarType wanted, const char* what) const {
-  HB_CHECK(scalar_type() == wanted, "[", what, "] expected scalar type ", wanted, " but found ", scalar_type());
+  const ScalarType found = defined() ? scalar_type() : ScalarType::Undefined;
+  HB_CHECK(found == wanted, "[", what, "] expected scalar type ", wanted, " but found ", found);
   HB_CHECK(!is_meta() || numel() == 0, "[", what,
            "] The tensor has a non-zero number of elements, but its data is not allocated yet.");
 }
 
 int64_t Tensor::size(int64_t d) const { return sizes()[geometry::wrap_dim("size", d, dim(), false)]; }
-int64_t Tensor::stride(int64_t d) const { return impl().strides()[geometry::wrap_dim("stride", d, dim(), false)]; }
+int64_t Tensor::stride(int64_t d) const {
+  HB_CHECK(defined(), "strides() called on an undefined Tensor");
+  return impl().strides()[geometry::wrap_dim("stride", d, dim(), false)];
+}
 
 Storage Tensor::storage() const {
+  if (HB_UNLIKELY(!defined())) HB_NOT_SUPPORTED("Cannot access storage of UndefinedTensorImpl");
   const auto& storage = impl().storage();
   storage->show_address();
   return Storage(storage);
 }
 
 bool Tensor::is_contiguous(MemoryFormat format) const {
-  if (!defined()) return true;
+  if (!defined()) return format == MemoryFormat::Contiguous || format == MemoryFormat::Preserve;
   TensorImpl& i = impl();
   if (i.is_sparse()) return false;
   if (format == MemoryFormat::Contiguous) return i.is_contiguous();
@@ -47,7 +52,9 @@ MemoryFormat Tensor::suggest_memory_format() const {
   return MemoryFormat::Contiguous;
 }
 
-bool Tensor::is_non_overlapping_and_dense() const { return geometry::is_dense(impl().sizes(), impl().strides()); }
+bool Tensor::is_non_overlapping_and_dense() const {
+  return !defined() || geometry::is_dense(impl().sizes(), impl().strides());
+}
 
 std::string Tensor::toString() const {
   if (!defined()) return "UndefinedType";

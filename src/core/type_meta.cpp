@@ -36,6 +36,8 @@ const char* type_meta_name(ScalarType t) {
       return "c10::complex<float>";
     case kComplexDouble:
       return "c10::complex<double>";
+    case ScalarType::Undefined:
+      return "nullptr (uninitialized)";
     default:
       return toString(t);
   }

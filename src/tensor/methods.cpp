@@ -53,7 +53,7 @@ Tensor Tensor::pin_memory(std::optional<Device> /*device*/) const {
 }
 
 bool Tensor::is_pinned(std::optional<Device> /*device*/) const {
-  if (!defined() || is_sparse() || !device().is_cpu()) return false;
+  if (is_sparse() || !impl().device().is_cpu()) return false;
   CudaApi* const api = find_cuda_api();
   return api && api->is_pinned(impl().visible_data());
 }

@@ -1,5 +1,6 @@
 #include <halfbridge/bridge/data/datasets.h>
 
+#include <filesystem>
 #include <sstream>
 
 #include <halfbridge/io/idx.h>
@@ -34,6 +35,8 @@ namespace {
 /// The bytes of a file as a tensor of its shape; `dims`: how many dimensions it must have.
 Tensor read_bytes(const std::string& root, const char* file, size_t dims) {
   const std::string path = root + (root.empty() || root.back() == '/' ? "" : "/") + file;
+  HB_CHECK(std::filesystem::exists(path) || std::filesystem::exists(path + ".gz"), "[MNIST] Error opening ",
+           dims == 3 ? "images" : "targets", " file at ", path);
   const io::IdxArray array = io::read_idx(path);
   std::ostringstream shape;
   shape << IntArrayRef(array.shape);

@@ -57,6 +57,9 @@ Tensor Adam::step(const std::vector<Tensor>& grads, LossClosure closure) {
   return adam_step<AdamOptions>(*this, grads, closure);
 }
 Tensor AdamW::step(const std::vector<Tensor>& grads, LossClosure closure) {
+  for (const Tensor& grad : grads)
+    if (grad.is_sparse())  // the kernel, which it shares, would say Adam
+      HB_NOT_SUPPORTED("[AdamW] AdamW does not support sparse gradients; use SGD or Adagrad, or sparse = false");
   return adam_step<AdamWOptions>(*this, grads, closure);
 }
 

@@ -164,7 +164,7 @@ Tensor dist(const Tensor& self, const Tensor& other, const Scalar& p) {
   return named("DistBackward0", norm(self - other, p), self);
 }
 
-bool is_same_size(const Tensor& self, const Tensor& other) { return self.sizes().equals(other.sizes()); }
+bool is_same_size(const Tensor& self, const Tensor& other) { return self.impl().sizes() == other.impl().sizes(); }
 
 Tensor& fill_diagonal_(Tensor& self, const Scalar& fill_value, bool wrap) {
   HB_CHECK(self.dim() >= 2, "[fill_diagonal_] expected a tensor of 2 or more dimensions, got ", self.dim());

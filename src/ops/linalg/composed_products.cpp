@@ -114,15 +114,15 @@ Tensor euclidean_distances(const Tensor& x1, const Tensor& x2) {
     const Tensor a = cat({x1 * -2, s1, ones_like(s1)}, -1), b = cat({x2, ones_like(s2), s2}, -1);
     out = matmul(a, b.mT()).clamp_min(0).sqrt();
   }
-  if (needs_grad(x1, x2))
-    record("EuclideanDistBackward0", out, {&x1, &x2},
-           {SavedTensor::input(x1), SavedTensor::input(x2), SavedTensor::output(out)},
-           [](Backward& b, auto& s) -> variable_list {
-             const Tensor &x1 = s[0], &x2 = s[1], ratio = (b.grad() / s[2]).masked_fill(s[2] == 0, 0);
-             return {x1 * ratio.sum(-1, true) - ratio.matmul(x2),
-                     x2 * ratio.sum(-2).unsqueeze(-1) - ratio.mT().matmul(x1)};
-           });
-  return out;
+  if (!needs_grad(x1, x2)) return out;
+  record(
+      "EuclideanDistBackward0", out, {&x1, &x2},
+      {SavedTensor::input(x1), SavedTensor::input(x2), SavedTensor::output(out)},
+      [](Backward& b, auto& s) -> variable_list {
+        const Tensor &x1 = s[0], &x2 = s[1], ratio = (b.grad() / s[2]).masked_fill(s[2] == 0, 0);
+        return {x1 * ratio.sum(-1, true) - ratio.matmul(x2), x2 * ratio.sum(-2).unsqueeze(-1) - ratio.mT().matmul(x1)};
+      });
+  return out.view(out.sizes());  // whose node is what programs see in LibTorch
 }
 
 /// LibTorch measures these distances in wider numbers alone.

@@ -141,6 +141,7 @@ Tensor einsum(std::string_view equation, TensorList operands, OptionalIntArrayRe
   HB_CHECK(!operands.empty(), "[einsum] expected at least one operand, got none");
   HB_CHECK(!path || static_cast<size_t>(path->size()) == 2 * (operands.size() - 1) || operands.size() == 1,
            "[einsum] expected a contraction path of ", 2 * (operands.size() - 1), " places, got ", path->size());
+  for (const Tensor& t : operands) (void)t.impl();  // throws where one is undefined
   const Equation e = ops::equations::parse(equation, operands);
   std::vector<Operand> queue;
   for (size_t i = 0; i < operands.size(); ++i) queue.push_back(normalise(operands[i], e.terms[i]));

@@ -2,6 +2,7 @@
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
+#include "core/recorder.h"
 #include "ops/common/or_undefined.h"
 #include "ops/common/refused_dtypes.h"
 #include "ops/reduction/reduction.h"
@@ -85,6 +86,19 @@ Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_inpu
   return reduce_loss(loss, reduction);
 }
 
+namespace {
+/// Throws where a target is no class: `what` is LibTorch's phrase.
+void check_classes(const char* name, const char* what, const Tensor& target, int64_t least, int64_t classes) {
+  HB_CHECK(target.scalar_type() == kLong, "[", name, "] expected scalar type Long but found ", target.scalar_type());
+  if (target.is_meta() || capture::recorder()) return;
+  const Tensor dense = target.to(kCPU).contiguous();
+  const auto* const at = static_cast<const int64_t*>(dense.impl().visible_data());
+  for (int64_t i = 0; i < dense.numel(); ++i)
+    HB_CHECK(at[i] >= least && at[i] < classes, "[", name, "] ", what, ": expected targets in [", least, ", ", classes,
+             "), got ", at[i]);
+}
+}  // namespace
+
 Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar& p, const Scalar& margin,
                          const std::optional<Tensor>& weight_or_none, int64_t reduction) {
   const Tensor& weight = or_undefined(weight_or_none);
@@ -94,8 +108,9 @@ Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar&
   HB_CHECK(p.equal(1) || p.equal(2), "[multi_margin_loss] only p == 1 and p == 2 supported, got ", p);
   ops::refuse_integers("multi_margin_loss", self.scalar_type());
   const Tensor x = self.dim() == 1 ? self.unsqueeze(0) : self, t = target.reshape({-1, 1});
-  HB_CHECK(t.size(0) == x.size(0), "[multi_margin_loss] inconsistent target size, expected one for each row, got ",
-           self.sizes(), " and ", target.sizes());
+  HB_CHECK(t.size(0) == x.size(0), "[multi_margin_loss] inconsistent target size, expected ", x.size(0), " but got ",
+           target.sizes());
+  check_classes("multi_margin_loss", "target out of range", t, 0, x.size(1));
   Tensor z = relu(margin.toDouble() - x.gather(1, t) + x);  // without a gradient at 0, as LibTorch's
   if (p.equal(2)) z = z * z;
   HB_CHECK(!weight.defined() || (weight.dim() <= 1 && weight.numel() == x.size(1)),
@@ -114,6 +129,7 @@ Tensor multilabel_margin_loss(const Tensor& self, const Tensor& target, int64_t 
   ops::refuse_integers("multilabel_margin_loss", self.scalar_type());
   const Tensor x = self.dim() < 2 ? self.reshape({1, -1}) : self,
                t = target.dim() < 2 ? target.reshape({1, -1}) : target;
+  check_classes("multilabel_margin_loss", "argument #2 'target' is out of range", t, -1, x.size(1));
   // Labels stand before the first negative entry.
   const Tensor valid = t.lt(0).to(kLong).cumsum(1).eq(0);
   const Tensor index = t.masked_fill(valid.logical_not(), 0);

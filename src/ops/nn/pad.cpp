@@ -61,11 +61,12 @@ std::vector<int64_t> padded_index(const char* name, const Tensor& x, int64_t d, 
   const int64_t cut = std::max<int64_t>(0, -front), n = whole - cut - std::max<int64_t>(0, -back);
   HB_CHECK(n >= 0, "[", name, "] expected a result of no negative size, got paddings ", front, " and ", back,
            " for size ", whole);
+  const int64_t given[] = {front, back};
   front = std::max<int64_t>(0, front), back = std::max<int64_t>(0, back);
   if (mode == "reflect")
     HB_CHECK((front == 0 && back == 0) || (front < n && back < n), "[", name,
-             "] Padding size should be less than the corresponding input dimension, but got: padding (", front, ", ",
-             back, ") at dimension ", d, " of input ", x.sizes());
+             "] Padding size should be less than the corresponding input dimension, but got: padding (", given[0], ", ",
+             given[1], ") at dimension ", d, " of input ", x.sizes());
   else if (mode == "circular")
     HB_CHECK(front <= n && back <= n, "[", name, "] Padding value causes wrapping around more than once: ", front,
              " and ", back, " for size ", n);

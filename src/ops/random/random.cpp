@@ -162,7 +162,7 @@ Tensor& method::normal_(Tensor& self, double mean, double std, std::optional<Gen
   HB_CHECK(std >= 0.0, "normal expects std >= 0.0, but found std ", std);
   if (self.is_complex())  // half of the variance in each part
     return view_as_real(self).normal_(mean, std / std::sqrt(2.0), std::move(generator)), self;
-  if (self.numel() > 0) with_floating("normal_kernel_cpu", self.scalar_type(), [](auto) {});
+  if (self.impl().numel() > 0) with_floating("normal_kernel_cpu", self.scalar_type(), [](auto) {});
   return fill_random("normal_", "NormalBackward0", self,
                      [&](const Tensor& out) { normal_kernel(out.device())(out, mean, std, generator); });
 }

@@ -86,6 +86,8 @@ std::tuple<Tensor, Tensor> LSTMCellImpl::forward(const Tensor& input, std::optio
   auto run = [this](const Tensor& x, const Tensor& h0, const Tensor& c0) -> std::tuple<Tensor, Tensor> {
     const bool single = x.dim() == 1;
     Tensor h = batched(checked_state(x, h0), single);
+    HB_CHECK(!c0.defined() || c0.dim() == 0 || c0.size(-1) == options.hidden_size(),
+             "hidden1 has inconsistent hidden_size: got ", c0.size(-1), ", expected ", options.hidden_size());
     Tensor c = batched(checked_state(x, c0), single);
     auto [next_h, next_c] = hb::lstm_cell(batched(x, single), {h, c}, weight_ih, weight_hh, bias_ih, bias_hh);
     return {unbatched(next_h, single), unbatched(next_c, single)};
