@@ -3,6 +3,7 @@
 // engine, `hb::bridge::api` what the bridge adds to these three namespaces themselves.
 
 #include <halfbridge/bridge/at_tensor.h>
+#include <halfbridge/bridge/call_forms.h>
 #include <halfbridge/bridge/context.h>
 #include <halfbridge/bridge/dtype_rules.h>
 #include <halfbridge/bridge/element_types.h>
@@ -18,6 +19,7 @@
 #include <halfbridge/bridge/tensor_checks.h>
 #include <halfbridge/bridge/tensor_maker.h>
 #include <halfbridge/bridge/underscored.h>
+#include <halfbridge/bridge/underscored_gradients.h>
 #include <halfbridge/bridge/utility.h>
 #include <halfbridge/bridge/warning.h>
 #include <halfbridge/engine.h>

@@ -11,8 +11,9 @@
 
 namespace hb::io {
 
-/// The pickle of a value, as torch::jit::pickle writes it. With a table, its tensors are appended to that and the pickle
-/// holds their places there. Without, it says of what storages they are made and holds no values: nothing reads it back.
+/// The pickle of a value, as torch::jit::pickle writes it. With a table, its tensors are appended to that and the
+/// pickle holds their places there. Without, it says of what storages they are made and holds no values: nothing reads
+/// it back.
 HB_API std::vector<char> pickle(const IValue& value, std::vector<Tensor>* tensor_table = nullptr);
 
 /// Reads such a pickle; bytes behind its end are left alone. Known classes only; nothing in it is run. Throws hb::Error

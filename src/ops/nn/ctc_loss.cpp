@@ -1,4 +1,6 @@
 // Connectionist temporal classification: over all alignments of the labels, with blanks between, to the steps.
+#include "ops/nn/ctc_loss.h"
+
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
@@ -105,26 +107,30 @@ Tensor without_gradient(const CtcTargets& t, const Tensor& loss, bool zero_infin
   return out.unsqueeze(2);
 }
 
+Tensor gradient(const Tensor& grad, const Tensor& x, const Tensor& alpha, const Tensor& loss, const CtcTargets& t,
+                bool zero_infinity) {
+  const Tensor g = grad.contiguous(), dense = x.contiguous();
+  const Tensor out = empty(x.sizes(), x.options());
+  ctc_backward_kernel(x.device())(x.scalar_type(), t, dense.impl().visible_data(), alpha.impl().visible_data(),
+                                  loss.impl().visible_data(), g.impl().visible_data(), out.impl().visible_data());
+  return zero_infinity ? out.masked_fill(without_gradient(t, loss, true), 0) : out;
+}
+
 variable_list gradients(Backward& b, const Tensor& x, const Tensor& alpha, const Tensor& loss, const Targets& t,
                         bool zero_infinity) {
   if (x.numel() == 0) return {zeros_like(x)};
+  if (!GradMode::is_enabled()) return {gradient(b.grad(), x, alpha, loss, *t, zero_infinity)};
   const Tensor g = b.grad().contiguous();
-  Tensor out;
-  if (GradMode::is_enabled()) {
-    // What the kernel's gradient has besides: the normalisation's.
-    out = composed_gradients(b, {x}, {g},
-                             [&](const variable_list& v) -> variable_list { return {composed(v[0], *t)}; })[0] +
-          x.exp() * g.unsqueeze(1);
-    return {out.masked_fill(without_gradient(*t, loss, zero_infinity), 0)};
-  }
-  const Tensor dense = x.contiguous();
-  out = empty(x.sizes(), x.options());
-  ctc_backward_kernel(x.device())(x.scalar_type(), *t, dense.impl().visible_data(), alpha.impl().visible_data(),
-                                  loss.impl().visible_data(), g.impl().visible_data(), out.impl().visible_data());
-  return {zero_infinity ? out.masked_fill(without_gradient(*t, loss, true), 0) : out};
+  // What the kernel's gradient has besides: the normalisation's.
+  const Tensor out =
+      composed_gradients(b, {x}, {g},
+                         [&](const variable_list& v) -> variable_list { return {composed(v[0], *t)}; })[0] +
+      x.exp() * g.unsqueeze(1);
+  return {out.masked_fill(without_gradient(*t, loss, zero_infinity), 0)};
 }
 
-Tensor losses(const Tensor& log_probs, const Targets& t, bool zero_infinity) {
+// Losses of all sequences, and what the kernel keeps for the gradient. Impossible sequences have an infinite loss.
+std::pair<Tensor, Tensor> losses(const Tensor& log_probs, const Targets& t, bool zero_infinity) {
   const Tensor x = log_probs.detach().contiguous();
   const Tensor alpha = empty({t->batch, t->steps, t->width + 2}, x.options());
   Tensor out = empty({t->batch}, x.options());
@@ -134,10 +140,32 @@ Tensor losses(const Tensor& log_probs, const Targets& t, bool zero_infinity) {
     record("CtcLossBackward0", out, {&log_probs},
            {SavedTensor::input(log_probs), SavedTensor::input(alpha), SavedTensor::output(out)},
            [t, zero_infinity](Backward& b, auto& s) { return gradients(b, s[0], s[1], s[2], t, zero_infinity); });
-  return zero_infinity ? out.masked_fill(out.detach().isinf(), 0) : out;
+  return {out, alpha};
 }
 
 }  // namespace
+
+namespace ops {
+
+std::pair<Tensor, Tensor> ctc_losses(const Tensor& log_probs, const CtcLengths& c, bool zero_infinity) {
+  const Targets t = targets_of(log_probs, c.targets, c.input_lengths, c.target_lengths, c.blank);
+  auto [loss, alpha] = losses(log_probs, t, zero_infinity);
+  return {std::move(loss), alpha.narrow(2, 2, t->width)};
+}
+
+Tensor ctc_gradient(const Tensor& grad, const Tensor& log_probs, const CtcLengths& c, const Tensor& loss,
+                    const Tensor& log_alpha, bool zero_infinity) {
+  const Targets t = targets_of(log_probs, c.targets, c.input_lengths, c.target_lengths, c.blank);
+  HB_CHECK(log_alpha.sizes() == IntArrayRef({t->batch, t->steps, t->width}), "[_ctc_loss_backward] expected log_alpha ",
+           IntArrayRef({t->batch, t->steps, t->width}), ", got ", log_alpha.sizes());
+  HB_CHECK(loss.numel() == t->batch && grad.numel() == t->batch, "[_ctc_loss_backward] expected a loss and a grad of ",
+           t->batch, " sequences, got ", loss.sizes(), " and ", grad.sizes());
+  if (log_probs.numel() == 0) return zeros_like(log_probs);
+  const Tensor impossible = constant_pad_nd(log_alpha, {2, 0}, -std::numeric_limits<double>::infinity());
+  return gradient(grad.expand({t->batch}), log_probs, impossible, loss.contiguous(), *t, zero_infinity);
+}
+
+}  // namespace ops
 
 Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
                 const Tensor& target_lengths, int64_t blank, int64_t reduction, bool zero_infinity) {
@@ -160,7 +188,8 @@ Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& in
     return reduction == loss_reduction::None ? out.squeeze(0) : out;
   }
   const Targets t = targets_of(log_probs, targets, input_lengths, target_lengths, blank);
-  const Tensor loss = losses(log_probs, t, zero_infinity);
+  Tensor loss = losses(log_probs, t, zero_infinity).first;
+  if (zero_infinity) loss = loss.masked_fill(loss.detach().isinf(), 0);
   if (reduction == loss_reduction::Mean)
     return (loss / tensor(t->targets, loss.options().dtype(kLong)).clamp_min(1).to(loss.scalar_type())).mean();
   return reduction == loss_reduction::Sum ? loss.sum() : loss;

@@ -140,6 +140,30 @@ static Tensor embedding_bag(const Tensor& weight, const Tensor& index, const Ten
   return out;
 }
 
+// Where there is no kernel.
+static Tensor composed_rows_of_maxima(const Tensor& weight, const Bags& bags) {
+  const Tensor number = numbers_of_bags(bags).first, index = bagged_indices(bags, number);
+  std::vector<Tensor> places;
+  for (int64_t b = 0; b < bags.count; ++b) {
+    const Tensor own = index.index_select(0, logical_and(number.eq(b), index.ne(bags.padding)).nonzero().squeeze(1));
+    places.push_back(own.numel() ? own.index_select(0, std::get<1>(weight.index_select(0, own).max(0)))
+                                 : zeros({weight.size(1)}, index.options()));
+  }
+  return places.empty() ? zeros({0, weight.size(1)}, index.options()) : stack(places);
+}
+
+Tensor rows_of_maxima(const Tensor& weight, const Bags& bags) {
+  NoGradGuard no_grad;
+  if (!embedding_bag_kernel.available(weight.device())) return composed_rows_of_maxima(weight, bags);
+  const Tensor table = to_contiguous(weight);
+  const Tensor values = empty({bags.count, weight.size(1)}, weight.options());
+  Tensor places = empty(values.sizes(), bags.index.options());
+  EmbeddingBag p = call_of(weight, bags, places);
+  p.weight = table.impl().raw_data();
+  embedding_bag_kernel(weight.device())(p, values.impl().visible_data());
+  return places.clamp_min_(0);
+}
+
 Tensor embedding_bag(const Tensor& weight, const Bags& bags) {
   return embedding_bag(weight, bags.index, bags.begin, bags.samples, bags.count, static_cast<int64_t>(bags.mode),
                        bags.padding, bags.by_frequency, bags.sparse);

@@ -18,6 +18,8 @@ struct Bags {
 
 /// (bags, width): the rows of `weight` (rows, width) pooled by bag; zeros for an empty one.
 Tensor embedding_bag(const Tensor& weight, const Bags& bags);
+/// (bags, width): of the maximum, the row that each value is from; 0 where there is none.
+Tensor rows_of_maxima(const Tensor& weight, const Bags& bags);
 /// For each index in a bag the number of the bag; for each bag how many indices it has, padding among them.
 std::pair<Tensor, Tensor> numbers_of_bags(const Bags& bags);
 

@@ -11,7 +11,8 @@ inline namespace api {
 
 /// What nn::functional::embedding_bag computes, as LibTorch's native function takes it: mode 0 is the sum, 1 the mean,
 /// 2 the maximum. Indices (total) with offsets (bags). Gives the bags (bags, embedding_dim), the bag of each index, the
-/// size of each bag and, for the maximum, an empty tensor where LibTorch's kernels keep places.
+/// size of each bag (without padding) and, for the maximum, the row of each value (bags, embedding_dim); otherwise an
+/// empty tensor there.
 HB_API std::tuple<Tensor, Tensor, Tensor, Tensor> embedding_bag(const Tensor& weight, const Tensor& indices,
                                                                 const Tensor& offsets, bool scale_grad_by_freq,
                                                                 int64_t mode, bool sparse,

@@ -1,0 +1,3 @@
+#pragma once
+#include <halfbridge/bridge/dispatch/not_implemented_fallback.h>
+#include <torch/library.h>
