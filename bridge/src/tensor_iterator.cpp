@@ -47,7 +47,11 @@ void TensorIteratorBase::cast_outputs() {
 void TensorIteratorBase::set_geometry(IntArrayRef shape) {
   shape_.assign(shape.rbegin(), shape.rend());
   for (Operand& operand : operands_) {
-    const Tensor wide = operand.tensor.expand(shape);
+    Tensor wide = operand.tensor;
+    // a static shape may be smaller than an operand, whose first elements the loop then sees
+    for (int64_t d = 0; d < wide.dim() && wide.dim() == static_cast<int64_t>(shape.size()); ++d)
+      if (wide.size(d) > shape[d]) wide = wide.narrow(d, 0, shape[d]);
+    wide = wide.expand(shape);
     operand.data = static_cast<char*>(const_cast<void*>(operand.tensor.const_data_ptr()));
     operand.strides.clear();
     for (int64_t d = wide.dim() - 1; d >= 0; --d) operand.strides.push_back(wide.stride(d) * wide.element_size());

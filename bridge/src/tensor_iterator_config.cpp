@@ -44,7 +44,17 @@ TensorIteratorConfig& TensorIteratorConfig::declare_static_dtype_and_device(Scal
   return declare_static_device(device).declare_static_dtype(dtype);
 }
 TensorIteratorConfig& TensorIteratorConfig::declare_static_shape(IntArrayRef shape) {
+  HB_CHECK(!resize_, "[TensorIteratorConfig] resize_outputs() must be called before declare_static_shape(...)");
   static_shape_ = shape.vec();
+  return *this;
+}
+TensorIteratorConfig& TensorIteratorConfig::declare_static_shape(IntArrayRef shape, IntArrayRef squash) {
+  declare_static_shape(shape);
+  const auto dims = static_cast<int64_t>(shape.size());
+  for (int64_t dim : squash) {
+    HB_CHECK(dim >= 0 && dim < dims, "[TensorIteratorConfig] squash_dim ", dim, " must be in [0, ", dims, ").");
+    (*static_shape_)[dim] = 1;
+  }
   return *this;
 }
 
@@ -95,7 +105,7 @@ void TensorIteratorConfig::prepare_output(TensorIteratorBase::Operand& operand, 
     output = empty(shape, TensorOptions(dtype));
     return;
   }
-  if (output.sizes() != shape) {
+  if (!static_shape_ && output.sizes() != shape) {
     HB_CHECK(resize_, "[TensorIteratorConfig] output with shape ", output.sizes(),
              " doesn't match the broadcast shape ", shape);
     output.resize_(shape);

@@ -68,6 +68,40 @@ PARITY_CASE(tensor_iterator, loops) {
   c.out("serial", torch::tensor({total}));
 }
 
+PARITY_CASE(tensor_iterator, static_shapes) {
+  const auto x = c.randn({3, 4, 2});
+  auto rows = torch::zeros({3, 4, 2}), sums = torch::zeros({3, 4, 1});
+  auto iter = at::TensorIteratorConfig()
+                  .resize_outputs(false)
+                  .check_all_same_dtype(false)
+                  .declare_static_shape(x.sizes(), /*squash_dims=*/{x.dim() - 1})
+                  .add_output(rows)
+                  .add_output(sums)
+                  .add_input(x)
+                  .build();
+  c.value("elements", iter.numel());
+  iter.for_each([](char** data, const int64_t* strides, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) {
+      auto* row = reinterpret_cast<float*>(data[0] + i * strides[0]);
+      const auto* in = reinterpret_cast<const float*>(data[2] + i * strides[2]);
+      row[0] = in[1], row[1] = in[0];
+      *reinterpret_cast<float*>(data[1] + i * strides[1]) = in[0] + in[1];
+    }
+  });
+  c.out("rows", rows), c.out("sums", sums);
+  auto kept = torch::zeros({5});
+  auto part = at::TensorIteratorConfig()
+                  .resize_outputs(false)
+                  .check_all_same_dtype(false)
+                  .declare_static_shape({3})
+                  .add_output(kept)
+                  .build();
+  at::native::cpu_kernel(part, []() -> float { return 2; });
+  c.out("kept", kept);
+  c.throws("dimension", [&] { at::TensorIteratorConfig().resize_outputs(false).declare_static_shape({3}, {1}); });
+  c.throws("order", [&] { at::TensorIteratorConfig().declare_static_shape({3}); });
+}
+
 PARITY_CASE(tensor_iterator, wrong) {
   const auto x = torch::ones({2, 3}), y = torch::ones({4}), n = torch::ones({2, 3}, torch::kLong);
   const auto row = torch::ones({3}), wide = torch::ones({1, 3}).expand({2, 3});

@@ -1,4 +1,6 @@
 #pragma once
+#include <fstream>  // programs get it from LibTorch's header without asking for it
+
 #include <torch/autograd.h>
 #include <torch/csrc/jit/serialization/pickle.h>
 #include <torch/custom_class.h>

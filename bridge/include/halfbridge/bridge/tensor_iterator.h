@@ -138,7 +138,10 @@ class HB_API TensorIteratorConfig {
   TensorIteratorConfig& declare_static_dtype(ScalarType dtype);
   TensorIteratorConfig& declare_static_device(Device device);
   TensorIteratorConfig& declare_static_dtype_and_device(ScalarType dtype, Device device);
+  /// The loop has this shape whatever the outputs' are, which are not checked; after resize_outputs(false).
   TensorIteratorConfig& declare_static_shape(IntArrayRef shape);
+  /// The loop does not walk the dimensions `squash`: it finds the first element of each.
+  TensorIteratorConfig& declare_static_shape(IntArrayRef shape, IntArrayRef squash);
 
   TensorIterator build();
 
