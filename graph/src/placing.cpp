@@ -8,7 +8,7 @@
 namespace hb::graph {
 
 namespace {
-constexpr double kForMemory = 0.005;  // the share of a step's time that may go to memory unasked
+constexpr double kForMemory = 0.02;  // the share of a step's time that may go to memory unasked
 }
 
 // Temporary values, made in the step and gone with it, and gradients that the next step drops when it begins.
