@@ -106,3 +106,27 @@ PARITY_CASE(context, numbers_too_small_to_be_normal) {
   c.value("zero", x.mul(1).sum().item<float>() > 0);
   at::Context::setFlushDenormal(false);
 }
+
+PARITY_CASE(context, devices_of_other_kinds) {
+  torch::mps::manual_seed(3);
+  torch::xpu::manual_seed(3);
+  torch::xpu::manual_seed_all(3);
+  c.value("mps", torch::mps::is_available());
+  c.value("xpu", static_cast<int64_t>(torch::xpu::device_count()));
+  c.throws("mps has no work", [] { torch::mps::synchronize(); });
+  c.throws("mps has no stream", [] { torch::mps::commit(); });
+  c.throws("xpu has no work", [] { torch::xpu::synchronize(0); });
+}
+
+// <torch/torch.h> alone brings these.
+PARITY_CASE(context, names_of_archives) {
+  torch::serialize::OutputArchive archive(std::make_shared<torch::jit::CompilationUnit>());
+  archive.write("x", c.randn({2}));
+  std::stringstream stream;
+  archive.save_to(stream);
+  torch::serialize::InputArchive read;
+  read.load_from(stream);
+  torch::Tensor x;
+  read.read("x", x);
+  c.out("x", x);
+}

@@ -3,7 +3,9 @@
 #include <ATen/core/List.h>
 #include <ATen/core/ivalue.h>
 
+#include <cstdint>
 #include <sstream>
+#include <unordered_map>
 
 #include "parity/case.h"
 
@@ -155,4 +157,63 @@ PARITY_CASE(values, lists_as_vectors) {
   c.value("nothing", tensors[1].has_value());
   c10::List<c10::complex<double>> numbers({c10::complex<double>(1, 2)});
   c.value("complex", c10::IValue(numbers).toComplexDoubleVector()[0].imag());
+}
+
+PARITY_CASE(values, integers_of_all_widths) {
+  std::unordered_map<std::string, c10::IValue> saved;
+  saved["size"] = std::vector<int>{1, 2, 3}.size();
+  saved["byte"] = uint8_t{7};
+  saved["largest"] = static_cast<uint64_t>(INT64_MAX);
+  saved["negative"] = int8_t{-5};
+  for (const auto& [name, value] : saved) {
+    c.text(name, value.tagKind());
+    c.value(name + " is unsigned", value.isUnsigned());
+    c.value(name + " as int64", value.to<int64_t>());
+    c.value(name + " as int8", static_cast<int64_t>(value.to<int8_t>()));
+    c.value(name + " as int16", static_cast<int64_t>(value.to<int16_t>()));
+    c.value(name + " as uint8", static_cast<int64_t>(value.to<uint8_t>()));
+    c.value(name + " as uint16", static_cast<int64_t>(value.to<uint16_t>()));
+    c.value(name + " as uint32", static_cast<int64_t>(value.to<uint32_t>()));
+    c.value(name + " as size", static_cast<int64_t>(value.to<size_t>()));
+  }
+  c.value("unsigned", static_cast<int64_t>(saved["size"].toUInt()));
+  c.throws("negative", [&] { saved["negative"].toUInt(); });
+  c.throws("no number", [&] { c10::IValue("text").toUInt(); });
+  c.value("text is unsigned", c10::IValue("text").isUnsigned());
+  const c10::IValue part(c10::complex<float>(1, 2));
+  c.value("complex", part.toComplexDouble().imag());
+}
+
+PARITY_CASE(values, symbolic_sizes) {
+  const c10::SymInt stride(4);
+  std::unordered_map<std::string, c10::IValue> saved;
+  saved["stride"] = stride;
+  saved["sizes"] = c.randn({2, 3}).sym_sizes();
+  saved["vector"] = std::vector<c10::SymInt>{5, 6};
+  saved["plain"] = int64_t{8};
+  c.value("stride", saved["stride"].toSymInt().expect_int());
+  c.value("stride as int", saved["stride"].toInt());
+  c.value("stride to", saved["stride"].to<c10::SymInt>().expect_int());
+  c.value("plain", saved["plain"].toSymInt().expect_int());
+  c.value("sizes", static_cast<int64_t>(saved["sizes"].toSymIntVector().size()));
+  c.text("sizes as ints", text_of(saved["sizes"].toIntList()));
+  c.value("last", saved["vector"].toSymIntVector()[1].expect_int());
+  c.value("list", static_cast<int64_t>(saved["vector"].toSymIntList().size()));
+  c.value("vector", static_cast<int64_t>(saved["vector"].to<std::vector<c10::SymInt>>().size()));
+  c.throws("no int", [&] { c10::IValue(2.5).toSymInt(); });
+  c.throws("no list", [&] { saved["stride"].toSymIntVector(); });
+  const c10::IValue some(at::OptionalIntArrayRef(std::vector<int64_t>{1, 2})), none{at::OptionalIntArrayRef()};
+  c.value("some", static_cast<int64_t>(some.toIntVector().size()));
+  c.value("none", none.isNone());
+}
+
+PARITY_CASE(values, tensors_that_change) {
+  c10::IValue value(c.randn({2}));
+  c10::IValue same = value;
+  torch::Tensor& inside = value.toTensor();
+  inside = c.randn({3});
+  c.out("assigned", value.toTensor());
+  c.out("copy", same.toTensor());
+  value.toTensor().fill_(2);
+  c.out("filled", inside);
 }

@@ -51,8 +51,13 @@ class HB_API IValue {
   IValue(Tensor value);
   IValue(double value);
   IValue(Complex<double> value);
+  template <typename T>
+  IValue(Complex<T> value) : IValue(Complex<double>(value.real(), value.imag())) {}
   IValue(int64_t value);
   IValue(int32_t value) : IValue(int64_t{value}) {}
+  /// Throws for numbers above the largest int64: no value holds them.
+  IValue(uint64_t value);
+  IValue(const SymInt& value) : IValue(value.expect_int()) {}
   IValue(bool value);
   IValue(const char* value) : IValue(std::string(value)) {}
   IValue(std::string value);
@@ -77,6 +82,10 @@ class HB_API IValue {
   IValue(const std::vector<T>& value);
   template <typename T>
   IValue(ArrayRef<T> value) : IValue(value.vec()) {}
+  template <typename T>
+  IValue(OptionalArrayRef<T> value) : IValue() {
+    if (value.has_value()) *this = IValue(*value);
+  }
   template <typename T, size_t N>
   IValue(const std::array<T, N>& value) : IValue(ArrayRef<T>(value)) {}
   template <typename Key, typename Value>
@@ -96,6 +105,8 @@ class HB_API IValue {
   bool isDouble() const { return kind() == Kind::Double; }
   bool isComplexDouble() const { return kind() == Kind::ComplexDouble; }
   bool isInt() const { return kind() == Kind::Int; }
+  /// An int that is not negative.
+  bool isUnsigned() const;
   bool isBool() const { return kind() == Kind::Bool; }
   bool isScalar() const { return isDouble() || isInt() || isBool() || isComplexDouble(); }
   bool isString() const { return kind() == Kind::String; }
@@ -123,7 +134,6 @@ class HB_API IValue {
   bool isSymBool() const { return false; }
   bool isSymFloat() const { return false; }
   bool isSymInt() const { return false; }
-  bool isUnsigned() const { return false; }
   /// A defined tensor, or what is counted: a text, list, tuple, dict, object, generator or complex number.
   bool isPtrType() const;
   bool isIntrusivePtr() const { return isPtrType() && !isTensor(); }
@@ -137,10 +147,13 @@ class HB_API IValue {
   bool isCustomClass() const;
 
   const Tensor& toTensor() const&;
+  Tensor& toTensor() &;
   Tensor toTensor() &&;
   double toDouble() const;
   Complex<double> toComplexDouble() const;
   int64_t toInt() const;
+  uint64_t toUInt() const;
+  SymInt toSymInt() const { return toInt(); }
   bool toBool() const;
   Scalar toScalar() const;
   const std::string& toStringRef() const;
@@ -154,6 +167,7 @@ class HB_API IValue {
   List<IValue> toList() const;
   const std::vector<IValue>& toListRef() const;
   List<int64_t> toIntList() const;
+  List<SymInt> toSymIntList() const;
   List<double> toDoubleList() const;
   List<bool> toBoolList() const;
   List<Tensor> toTensorList() const;
@@ -166,6 +180,7 @@ class HB_API IValue {
   std::optional<std::reference_wrapper<const std::string>> toOptionalStringRef() const;
   std::string toNone() const;
   std::vector<int64_t> toIntVector() const;
+  std::vector<SymInt> toSymIntVector() const;
   std::vector<double> toDoubleVector() const;
   std::vector<Tensor> toTensorVector() const;
   std::shared_ptr<ivalue::Tuple> toTuple() const;

@@ -227,126 +227,13 @@ HB_API std::shared_ptr<ListData> list_of(const IValue& value);
 HB_API std::shared_ptr<DictData> dict_of(const IValue& value);
 [[noreturn]] HB_API void missing_key(const IValue& key);
 
-// How an IValue becomes a T.
-template <typename T>
-struct Convert;
-template <>
-struct Convert<IValue> {
-  static IValue from(const IValue& value) { return value; }
-};
-template <>
-struct Convert<Tensor> {
-  static Tensor from(const IValue& value) { return value.toTensor(); }
-};
-template <>
-struct Convert<double> {
-  static double from(const IValue& value) { return value.toDouble(); }
-};
-template <>
-struct Convert<Complex<double>> {
-  static Complex<double> from(const IValue& value) { return value.toComplexDouble(); }
-};
-template <>
-struct Convert<int64_t> {
-  static int64_t from(const IValue& value) { return value.toInt(); }
-};
-template <>
-struct Convert<bool> {
-  static bool from(const IValue& value) { return value.toBool(); }
-};
-template <>
-struct Convert<std::string> {
-  static std::string from(const IValue& value) { return value.toStringRef(); }
-};
-template <>
-struct Convert<std::string_view> {
-  static std::string_view from(const IValue& value) { return value.toStringView(); }
-};
-template <>
-struct Convert<float> {
-  static float from(const IValue& value) { return static_cast<float>(value.toDouble()); }
-};
-template <>
-struct Convert<int32_t> {
-  static int32_t from(const IValue& value) { return static_cast<int32_t>(value.toInt()); }
-};
-template <>
-struct Convert<Scalar> {
-  static Scalar from(const IValue& value) { return value.toScalar(); }
-};
-template <>
-struct Convert<std::shared_ptr<ConstantString>> {
-  static std::shared_ptr<ConstantString> from(const IValue& value) { return value.toString(); }
-};
-template <>
-struct Convert<Generator> {
-  static Generator from(const IValue& value) { return value.toGenerator(); }
-};
-template <>
-struct Convert<ScalarType> {
-  static ScalarType from(const IValue& value) { return value.toScalarType(); }
-};
-template <>
-struct Convert<Layout> {
-  static Layout from(const IValue& value) { return value.toLayout(); }
-};
-template <>
-struct Convert<MemoryFormat> {
-  static MemoryFormat from(const IValue& value) { return value.toMemoryFormat(); }
-};
-template <typename T>
-struct Convert<intrusive_ptr<T>> {
-  static intrusive_ptr<T> from(const IValue& value) { return value.toCustomClass<T>(); }
-};
-template <>
-struct Convert<Device> {
-  static Device from(const IValue& value) { return value.toDevice(); }
-};
-template <typename T>
-struct Convert<List<T>> {
-  static List<T> from(const IValue& value) { return List<T>(list_of(value)); }
-};
-template <typename T>
-struct Convert<std::vector<T>> {
-  static std::vector<T> from(const IValue& value) { return List<T>(list_of(value)).vec(); }
-};
-template <typename T, size_t N>
-struct Convert<std::array<T, N>> {
-  static std::array<T, N> from(const IValue& value) {
-    const std::vector<T> items = List<T>(list_of(value)).vec();
-    HB_CHECK(items.size() == N, "[IValue::to] Tried to convert a List with ", items.size(),
-             " elements to a fixed-size array of size ", N);
-    std::array<T, N> result;
-    for (size_t i = 0; i < N; ++i) result[i] = items[i];
-    return result;
-  }
-};
-template <typename Key, typename Value>
-struct Convert<Dict<Key, Value>> {
-  static Dict<Key, Value> from(const IValue& value) { return Dict<Key, Value>(dict_of(value)); }
-};
-template <typename T>
-struct Convert<std::optional<T>> {
-  static std::optional<T> from(const IValue& value) {
-    if (value.isNone()) return std::nullopt;
-    return Convert<T>::from(value);
-  }
-};
-template <typename... Ts>
-struct Convert<std::tuple<Ts...>> {
-  static std::tuple<Ts...> from(const IValue& value) { return from(value, std::index_sequence_for<Ts...>()); }
-
- private:
-  template <size_t... at>
-  static std::tuple<Ts...> from(const IValue& value, std::index_sequence<at...>) {
-    const auto& elements = value.toTupleRef().elements();
-    HB_CHECK(elements.size() == sizeof...(Ts), "[IValue::to] expected a tuple of ", sizeof...(Ts), " values, got ",
-             elements.size());
-    return {Convert<Ts>::from(elements[at])...};
-  }
-};
-
 }  // namespace ivalue
+
+}  // namespace hb
+
+#include <halfbridge/ivalue_convert.h>
+
+namespace hb {
 
 template <typename Key, typename Value>
 Value Dict<Key, Value>::at(const Key& key) const {

@@ -65,6 +65,7 @@ class Tensor;
 class Device;
 class Scalar;
 class Generator;
+class SymInt;
 class IValue;
 template <class T>
 struct Complex;
@@ -83,6 +84,8 @@ template <>
 struct TypeOf<Tensor> : TensorType {};
 template <>
 struct TypeOf<int64_t> : IntType {};
+template <>
+struct TypeOf<SymInt> : IntType {};
 template <>
 struct TypeOf<double> : FloatType {};
 template <>

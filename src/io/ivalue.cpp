@@ -84,6 +84,10 @@ IValue::IValue(Tensor value) { new (storage_) Held{std::move(value)}; }
 IValue::IValue(double value) { new (storage_) Held{value}; }
 IValue::IValue(Complex<double> value) { new (storage_) Held{value}; }
 IValue::IValue(int64_t value) { new (storage_) Held{value}; }
+IValue::IValue(uint64_t value) : IValue(static_cast<int64_t>(value)) {
+  HB_CHECK(value <= static_cast<uint64_t>(INT64_MAX), "IValue: ", value,
+           " is above the largest int64, and values hold no larger integers");
+}
 IValue::IValue(bool value) { new (storage_) Held{value}; }
 IValue::IValue(Device value) { new (storage_) Held{value}; }
 IValue::IValue(Generator value) { new (storage_) Held{std::move(value)}; }
@@ -118,12 +122,18 @@ bool IValue::is_list_of(std::string_view element) const {
 }
 
 const Tensor& IValue::toTensor() const& { return get<Tensor>("IValue.toTensor", "Tensor"); }
+Tensor& IValue::toTensor() & { return const_cast<Tensor&>(std::as_const(*this).toTensor()); }
 Tensor IValue::toTensor() && { return get<Tensor>("IValue.toTensor", "Tensor"); }
 double IValue::toDouble() const { return get<double>("IValue.toDouble", "Double"); }
 Complex<double> IValue::toComplexDouble() const {
   return get<Complex<double>>("IValue.toComplexDouble", "ComplexDouble");
 }
 int64_t IValue::toInt() const { return get<int64_t>("IValue.toInt", "Int"); }
+bool IValue::isUnsigned() const { return isInt() && toInt() >= 0; }
+uint64_t IValue::toUInt() const {
+  HB_CHECK(isUnsigned(), "[IValue.toUInt] Expected an int that is not negative but got ", tagKind());
+  return static_cast<uint64_t>(toInt());
+}
 bool IValue::toBool() const { return get<bool>("IValue.toBool", "Bool"); }
 Generator IValue::toGenerator() const { return get<Generator>("IValue.toGenerator", "Generator"); }
 Device IValue::toDevice() const { return get<Device>("IValue.toDevice", "Device"); }
@@ -140,6 +150,7 @@ std::shared_ptr<ivalue::ConstantString> IValue::toString() const { return get<St
 List<IValue> IValue::toList() const { return List<IValue>(get<ListPtr>("IValue.toList", "a list")); }
 const std::vector<IValue>& IValue::toListRef() const { return get<ListPtr>("IValue.toListRef", "a list")->items; }
 List<int64_t> IValue::toIntList() const { return to<List<int64_t>>(); }
+List<SymInt> IValue::toSymIntList() const { return to<List<SymInt>>(); }
 List<double> IValue::toDoubleList() const { return to<List<double>>(); }
 List<bool> IValue::toBoolList() const { return to<List<bool>>(); }
 List<Tensor> IValue::toTensorList() const { return to<List<Tensor>>(); }
@@ -163,6 +174,7 @@ std::string IValue::toNone() const {
 }
 ivalue::Object& IValue::toObjectRef() const { return *get<ObjectPtr>("IValue.toObjectRef", "Object"); }
 std::vector<int64_t> IValue::toIntVector() const { return to<std::vector<int64_t>>(); }
+std::vector<SymInt> IValue::toSymIntVector() const { return to<std::vector<SymInt>>(); }
 std::vector<double> IValue::toDoubleVector() const { return to<std::vector<double>>(); }
 std::vector<Tensor> IValue::toTensorVector() const { return to<std::vector<Tensor>>(); }
 std::shared_ptr<ivalue::Tuple> IValue::toTuple() const { return get<TuplePtr>("IValue.toTuple", "Tuple"); }

@@ -5,6 +5,7 @@
 #include <torch/data.h>
 #include <torch/enum.h>
 #include <torch/fft.h>
+#include <torch/jit.h>
 #include <torch/nn.h>
 #include <torch/optim.h>
 #include <torch/serialize.h>

@@ -117,4 +117,14 @@ void synchronize(int64_t device_index) {
 }
 }  // namespace cuda
 
+namespace mps {
+void synchronize() { HB_CHECK(false, "Cannot execute deviceSynchronize() without MPS backend."); }
+void commit() { HB_CHECK(false, "Cannot execute commitStream() without MPS backend."); }
+}  // namespace mps
+namespace xpu {
+void synchronize(int64_t device_index) {
+  HB_CHECK(false, "Cannot synchronize XPU device ", device_index, " without ATen_xpu library.");
+}
+}  // namespace xpu
+
 }  // namespace hb::bridge

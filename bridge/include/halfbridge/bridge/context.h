@@ -218,12 +218,19 @@ HB_API void manual_seed_all(uint64_t seed);
 HB_API void synchronize(int64_t device_index = -1);
 }  // namespace cuda
 
+// Programs for several kinds of devices ask for these, too: seeds need no device, as in LibTorch.
 namespace mps {
 inline bool is_available() { return false; }
+inline void manual_seed(uint64_t) {}
+HB_API void synchronize();
+HB_API void commit();
 }  // namespace mps
 namespace xpu {
 inline bool is_available() { return false; }
 inline size_t device_count() { return 0; }
+inline void manual_seed(uint64_t) {}
+inline void manual_seed_all(uint64_t) {}
+HB_API void synchronize(int64_t device_index);
 }  // namespace xpu
 
 }  // namespace hb::bridge

@@ -15,17 +15,6 @@
 #include <halfbridge/dispatch_key_set.h>
 #include <halfbridge/sym_int.h>
 
-namespace hb {
-template <>
-struct TypeOf<SymInt> : IntType {};
-namespace ivalue {
-template <>
-struct Convert<SymInt> {
-  static SymInt from(const IValue& value) { return SymInt(value.toInt()); }
-};
-}  // namespace ivalue
-}  // namespace hb
-
 namespace hb::bridge::boxing {
 
 // --- the schema language's name of a C++ type
