@@ -100,6 +100,33 @@ PARITY_CASE(inferred_dtypes, default_dtype) {
   }
 }
 
+PARITY_CASE(inferred_dtypes, default_dtype_that_is_not_floating) {
+  for (auto dtype : {torch::kInt, torch::kLong, torch::kByte, torch::kBool, torch::kComplexFloat}) {
+    DefaultDtype set(dtype);
+    c.scope(toString(dtype), [&] {
+      const Tensor i = torch::arange(1, 4);
+      c.text("itself", std::string(torch::get_default_dtype().name()));
+      each(c, "zeros", [&] { return torch::zeros({2}); });
+      each(c, "number", [&] { return torch::tensor(1.5); });
+      each(c, "doubles", [&] { return torch::tensor({1.5, 2.5}); });
+      each(c, "integers", [&] { return torch::tensor({1, 2}); });
+      each(c, "full", [&] { return torch::full({2}, 1.5); });
+      each(c, "arange", [&] { return torch::arange(0, 3, 1.5); });
+      each(c, "linspace", [&] { return torch::linspace(0, 4, 3); });
+      each(c, "eye", [&] { return torch::eye(2); });
+      each(c, "mul", [&] { return i.to(torch::kInt).mul(1.5); });
+      each(c, "float stays", [&] { return torch::ones({2}, torch::kFloat).mul(1.5); });
+      if (dtype == torch::kComplexFloat) return;
+      each(c, "division", [&] { return i / i; });
+      each(c, "sqrt", [&] { return i.sqrt(); });
+      each(c, "sigmoid", [&] { return i.sigmoid(); });
+      each(c, "logsumexp", [&] { return i.logsumexp(0); });
+      each(c, "rand", [&] { return torch::rand({2}); });
+      each(c, "hann", [&] { return torch::hann_window(4); });
+    });
+  }
+}
+
 PARITY_CASE(inferred_dtypes, integers_in_layers) {
   const Tensor x = c.randint(0, 9, {1, 2, 6, 6}), row = c.randint(0, 9, {1, 2, 6});
   each(c, "max_pool2d", [&] { return torch::max_pool2d(x, 2); });

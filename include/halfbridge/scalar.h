@@ -59,19 +59,16 @@ class HB_API Scalar {
     if constexpr (is_complex_v<T>)
       return static_cast<T>(to_complex(std::is_same_v<T, Complex<double>>));
     else if (HB_UNLIKELY(kind_ == Kind::complex))
-      return Scalar(to_real()).to<T>();
+      return Scalar(to_real(type_of<T>())).to<T>();
     else if constexpr (std::is_same_v<T, bool>) {
       return kind_ == Kind::floating ? d_ != 0 : i_ != 0;
     } else if constexpr (std::is_integral_v<T>) {
-      const int64_t whole = kind_ == Kind::floating ? to_integer() : i_;
+      const int64_t whole = kind_ == Kind::floating ? to_integer(type_of<T>()) : i_;
       if constexpr (sizeof(T) < sizeof(int64_t)) {
         // As in LibTorch a negative number may become an unsigned one whose range its magnitude is in.
         constexpr int64_t highest = std::numeric_limits<T>::max();
         constexpr int64_t lowest = std::is_signed_v<T> ? int64_t{std::numeric_limits<T>::min()} : -highest;
-        if (HB_UNLIKELY(kind_ == Kind::large || whole < lowest || whole > highest))
-          refuse(sizeof(T) == 1   ? (std::is_signed_v<T> ? kChar : kByte)
-                 : sizeof(T) == 2 ? (std::is_signed_v<T> ? kShort : kUInt16)
-                                  : (std::is_signed_v<T> ? kInt : kUInt32));
+        if (HB_UNLIKELY(kind_ == Kind::large || whole < lowest || whole > highest)) refuse(type_of<T>());
       } else if constexpr (std::is_signed_v<T>) {
         if (HB_UNLIKELY(kind_ == Kind::large)) refuse(kLong);
       }
@@ -124,8 +121,21 @@ class HB_API Scalar {
  private:
   // large: an unsigned integer beyond int64_t, whose bits i_ holds.
   enum class Kind : uint8_t { floating, integral, boolean, complex, large };
-  int64_t to_integer() const;
-  double to_real() const;
+  /// The dtype of numbers of type T: `long` and `long long` have the same.
+  template <class T>
+  static constexpr ScalarType type_of() {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+      return sizeof(T) == 1   ? (std::is_signed_v<T> ? kChar : kByte)
+             : sizeof(T) == 2 ? (std::is_signed_v<T> ? kShort : kUInt16)
+             : sizeof(T) == 4 ? (std::is_signed_v<T> ? kInt : kUInt32)
+                              : (std::is_signed_v<T> ? kLong : kUInt64);
+    } else {
+      return dtype_of<T>::value;
+    }
+  }
+  // On the way to a number of that type.
+  int64_t to_integer(ScalarType type) const;
+  double to_real(ScalarType type) const;
   /// Throws: a number of that type does not hold the value.
   [[noreturn]] void refuse(ScalarType type) const;
   double real() const {

@@ -43,13 +43,16 @@ class HB_API StorageImpl final : public intrusive_ptr_target {
   void show_address() {
     if (!address_shown()) address_shown_.store(true, std::memory_order_relaxed);
   }
-  // The same as programs ask for it.
-  void* mutable_data() const { return data(); }
+  // The same as programs ask for it; the address of none of the engine's bytes is null.
+  void* mutable_data() const {
+    void* const begin = data();
+    return nbytes_ == 0 && !borrowed_ ? nullptr : begin;
+  }
   size_t sym_nbytes() const { return nbytes_; }
   DeviceType device_type() const { return device_.type(); }
   Allocator* allocator() const { return GetAllocator(device_.type()); }
   /// The address; the storage stays its owner.
-  DataPtr data_ptr() const { return {data(), device_}; }
+  DataPtr data_ptr() const { return {mutable_data(), device_}; }
   bool resizable() const { return !borrowed_; }
   /// Puts other memory behind all tensors of this storage. What it had is returned with its owner, or freed by the
   /// second form. Throws where devices differ, and while a step is captured.
@@ -95,8 +98,8 @@ class Storage {
   /// Memory of an allocator of the program's own (null: the engine's), or what it allocated before.
   HB_API Storage(use_byte_size_t, size_t nbytes, Allocator* allocator = nullptr, bool resizable = false);
   HB_API Storage(use_byte_size_t, size_t nbytes, DataPtr data, Allocator* allocator = nullptr, bool resizable = false);
-  void* data() const { return impl_->data(); }
-  void* mutable_data() const { return impl_->data(); }
+  void* data() const { return impl_->mutable_data(); }
+  void* mutable_data() const { return impl_->mutable_data(); }
   /// The address; the storage stays its owner.
   DataPtr data_ptr() const { return impl_->data_ptr(); }
   DataPtr mutable_data_ptr() const { return impl_->data_ptr(); }

@@ -84,19 +84,22 @@ class HB_API Tensor {
   bool is_same(const Tensor& other) const { return impl_ == other.impl_; }
   int64_t use_count() const { return impl_.use_count(); }
   int64_t weak_use_count() const { return impl_.weak_use_count(); }
-  bool is_alias_of(const Tensor& other) const { return impl().storage() == other.impl().storage(); }
-  // As LibTorch's, an undefined tensor has the sizes [0], no memory, and belongs to no device.
+  bool is_alias_of(const Tensor& other) const;
+  // As LibTorch's, an undefined tensor has the sizes [0], an undefined dtype, no memory, and belongs to no device.
   int64_t dim() const { return HB_UNLIKELY(!impl_) ? 1 : impl_->dim(); }
   int64_t ndimension() const { return dim(); }
   int64_t numel() const { return HB_UNLIKELY(!impl_) ? 0 : impl_->numel(); }
   IntArrayRef sizes() const {
     return HB_UNLIKELY(!impl_) ? undefined_sizes() : IntArrayRef(impl_->sizes().data(), impl_->sizes().size());
   }
-  IntArrayRef strides() const { return {impl().strides().data(), impl().strides().size()}; }
+  IntArrayRef strides() const {
+    const DimVector& strides = impl_or_fail("strides() called on an undefined Tensor").strides();
+    return {strides.data(), strides.size()};
+  }
   /// Sizes and strides of one dimension; negative dimensions count from the end.
   int64_t size(int64_t dim) const;
   int64_t stride(int64_t dim) const;
-  int64_t storage_offset() const { return impl().offset(); }
+  int64_t storage_offset() const { return HB_UNLIKELY(!impl_) ? 0 : impl_->offset(); }
   // The same as programs ask for it that may be traced.
   SymIntArrayRef sym_sizes() const;
   SymIntArrayRef sym_strides() const;
@@ -107,16 +110,17 @@ class HB_API Tensor {
   SymInt sym_storage_offset() const;
   Storage storage() const;
   bool has_storage() const { return defined() && !is_sparse(); }
-  ScalarType scalar_type() const { return impl().dtype(); }
-  TypeMeta dtype() const { return impl().dtype(); }
-  Device device() const { return impl().device(); }
+  ScalarType scalar_type() const { return HB_UNLIKELY(!impl_) ? ScalarType::Undefined : impl_->dtype(); }
+  TypeMeta dtype() const { return scalar_type(); }
+  Device device() const { return impl_or_fail("tensor does not have a device").device(); }
   DeviceIndex get_device() const { return device().index(); }
   Layout layout() const { return is_sparse() ? kSparse : kStrided; }
   /// dtype, device and layout; requires_grad is left out, as in LibTorch.
   TensorOptions options() const { return TensorOptions().dtype(scalar_type()).device(device()).layout(layout()); }
   int64_t element_size() const { return static_cast<int64_t>(impl().itemsize()); }
   int64_t itemsize() const { return element_size(); }
-  size_t nbytes() const { return impl().numel() * impl().itemsize(); }
+  /// Throws for a sparse tensor, which has no elements of its own.
+  size_t nbytes() const;
   bool is_contiguous(MemoryFormat format = MemoryFormat::Contiguous) const;
   bool is_contiguous_or_false(MemoryFormat format = MemoryFormat::Contiguous) const { return is_contiguous(format); }
   MemoryFormat suggest_memory_format() const;
@@ -124,7 +128,7 @@ class HB_API Tensor {
   DispatchKeySet key_set() const;
   bool is_floating_point() const { return defined() && is_floating_type(scalar_type()); }
   bool is_complex() const { return defined() && is_complex_type(scalar_type()); }
-  bool is_signed() const { return hb::is_signed_type(scalar_type()); }
+  bool is_signed() const { return hb::is_signed_type(impl().dtype()); }
   bool is_cpu() const { return defined() && device().is_cpu(); }
   bool is_cuda() const { return defined() && device().is_cuda(); }
   // Kinds of device that this build has no memory on.
@@ -158,13 +162,20 @@ class HB_API Tensor {
   void print() const;
 
   // --- memory
-  /// The first element; T must be the dtype's C++ type (or void).
+  /// The first element, null where there are none; T must be the dtype's C++ type (or void). As in LibTorch the typed
+  /// address of an empty part of other memory is its place there.
   template <class T>
   T* data_ptr() const {
-    if constexpr (!std::is_void_v<T>) check_dtype(dtype_of<std::remove_const_t<T>>::value, "data_ptr");
-    return static_cast<T*>(impl().data());
+    if constexpr (std::is_void_v<T>) {
+      return data_ptr();
+    } else {
+      check_dtype(dtype_of<std::remove_const_t<T>>::value, "data_ptr");
+      return static_cast<T*>(impl().typed_data());
+    }
   }
-  void* data_ptr() const { return impl().data(); }
+  void* data_ptr() const {
+    return impl_or_fail("Cannot access data pointer of Tensor that doesn't have storage").data();
+  }
   template <class T>
   const T* const_data_ptr() const {
     return data_ptr<T>();
@@ -252,7 +263,8 @@ class HB_API Tensor {
   // --- gradients
   bool requires_grad() const;
   const Tensor& requires_grad_(bool requires_grad = true) const;
-  const Tensor& set_requires_grad(bool requires_grad) const { return requires_grad_(requires_grad); }
+  /// The same, but leaves a result of an operation as it is where requires_grad_(false) throws.
+  const Tensor& set_requires_grad(bool requires_grad) const;
   bool is_leaf() const;
   /// The accumulated gradient; undefined before the first backward.
   const Tensor& grad() const;
@@ -285,7 +297,7 @@ class HB_API Tensor {
   const Tensor& _base() const;
   /// How often the memory was changed in place. Throws for an inference tensor, which nobody counts for.
   int64_t _version() const;
-  bool is_inference() const { return impl().is_inference(); }
+  bool is_inference() const { return defined() && impl_->is_inference(); }
   const std::string& name() const;
 
   // --- new tensors like this one
@@ -296,9 +308,7 @@ class HB_API Tensor {
   Tensor new_full(IntArrayRef size, const Scalar& value, const TensorOptions& options = {}) const;
   Tensor new_tensor(const Tensor& data) const;
   const Tensor& resize_(IntArrayRef size, std::optional<MemoryFormat> format = std::nullopt) const;
-  const Tensor& resize_as_(const Tensor& other, std::optional<MemoryFormat> format = std::nullopt) const {
-    return resize_(other.sizes(), format);
-  }
+  const Tensor& resize_as_(const Tensor& other, std::optional<MemoryFormat> format = std::nullopt) const;
   Tensor& set_(const Tensor& source) const;
   /// Window on a storage; throws where it does not fit and cannot grow. Contiguous without `stride`.
   Tensor& set_(const Storage& source, int64_t offset, IntArrayRef size, IntArrayRef stride = {}) const;
@@ -435,7 +445,12 @@ class HB_API Tensor {
   Tensor& operator=(const Scalar& value) && { return fill_(value); }
 
  private:
+  TensorImpl& impl_or_fail(const char* why) const {
+    if (HB_UNLIKELY(!impl_)) fail_undefined(why);
+    return *impl_;
+  }
   [[noreturn]] static void fail_undefined();
+  [[noreturn]] static void fail_undefined(const char* why);
   static IntArrayRef undefined_sizes();
   void check_dtype(ScalarType wanted, const char* what) const;
   unsigned add_hook(std::function<Tensor(const Tensor&)> hook) const;

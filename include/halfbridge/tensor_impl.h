@@ -53,12 +53,18 @@ class HB_API TensorImpl final : public intrusive_ptr_target {
     settle();
     return storage_;
   }
-  /// First element in the layout that the program sees. For the program: from here on it may hold the address, and
-  /// in-place functions write to it.
+  /// First element in the layout that the program sees, null where there are none. For the program: from here on it may
+  /// hold the address, and in-place functions write to it.
   void* data() {
     settle();
     storage_->show_address();
-    return raw_data();
+    return HB_UNLIKELY(numel_ == 0) ? nullptr : raw_data();
+  }
+  /// The same, but for an empty part of memory its place there.
+  void* typed_data() {
+    settle();
+    storage_->show_address();
+    return HB_UNLIKELY(numel_ == 0) && !storage_->mutable_data() ? nullptr : raw_data();
   }
   /// The same for the engine, which does not keep it.
   void* visible_data() {

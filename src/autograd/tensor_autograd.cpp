@@ -89,6 +89,12 @@ const Tensor& Tensor::requires_grad_(bool requires_grad) const {
   return *this;
 }
 
+const Tensor& Tensor::set_requires_grad(bool requires_grad) const {
+  if (!requires_grad && (!defined() || !is_leaf())) return *this;  // its history says whether it does
+  HB_CHECK(defined(), "Only Tensors of floating point and complex dtype can require gradients, got an undefined one");
+  return requires_grad_(requires_grad);
+}
+
 bool Tensor::is_leaf() const { return grad_fn() == nullptr; }
 int64_t Tensor::output_nr() const {
   const AutogradMeta* meta = meta_of(*this);

@@ -5,6 +5,8 @@
 
 #include <halfbridge/error.h>
 
+#include "core/floating_default.h"
+
 namespace hb {
 
 const char* toString(ScalarType t) {
@@ -52,8 +54,14 @@ std::atomic<ScalarType> default_dtype{kFloat};
 }
 ScalarType get_default_dtype() { return default_dtype.load(std::memory_order_relaxed); }
 void set_default_dtype(ScalarType t) {
-  HB_CHECK(is_floating_type(t), "[set_default_dtype] expected a floating-point dtype, got ", t);
+  HB_CHECK(t != ScalarType::Undefined, "[set_default_dtype] expected a dtype that tensors can have, got ", t);
   default_dtype = t;
+}
+ScalarType floating_default() {
+  const ScalarType t = get_default_dtype();
+  if (HB_UNLIKELY(!is_differentiable_type(t)))
+    HB_NOT_SUPPORTED("not implemented for '", toString(t), "', which is the default dtype: expected a floating one");
+  return t;
 }
 
 }  // namespace hb

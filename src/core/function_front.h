@@ -13,16 +13,29 @@ namespace hb::front {
 extern thread_local constinit uint8_t active __attribute__((tls_model("initial-exec"), visibility("hidden")));
 inline constexpr uint8_t kWatched = 0x80;
 
+class Excluded;
+/// The innermost one of this thread.
+extern thread_local constinit Excluded* excluded __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
 /// Runs what is below it on the arguments as they are, and unseen.
 class Excluded {
  public:
-  Excluded() : previous_(std::exchange(active, uint8_t{0})) {}
+  Excluded() : previous_(std::exchange(active, uint8_t{0})), outer_(std::exchange(excluded, this)) {}
   Excluded(const Excluded&) = delete;
   Excluded& operator=(const Excluded&) = delete;
-  ~Excluded() { active = previous_; }
+  ~Excluded() { active = previous_, excluded = outer_; }
 
  private:
+  friend uint8_t& unexcluded();
   uint8_t previous_;
+  Excluded* outer_;
 };
+
+/// The byte as it is outside of all Excluded.
+inline uint8_t& unexcluded() {
+  Excluded* outermost = excluded;
+  while (outermost && outermost->outer_) outermost = outermost->outer_;
+  return outermost ? outermost->previous_ : active;
+}
 
 }  // namespace hb::front

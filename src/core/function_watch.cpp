@@ -13,6 +13,7 @@ namespace hb {
 
 // A thread's first function takes the way of those that are watched, where it learns who watches new threads.
 thread_local constinit uint8_t front::active = front::kWatched;
+thread_local constinit front::Excluded* front::excluded = nullptr;
 
 namespace {
 
@@ -64,7 +65,8 @@ struct Sight {
     using namespace front;
     const bool seen =
         !within_call && std::any_of(watchers.begin(), watchers.end(), [](const auto* w) { return w != nullptr; });
-    active = static_cast<uint8_t>(seen ? active | kWatched : active & ~kWatched);
+    uint8_t& byte = unexcluded();
+    byte = static_cast<uint8_t>(seen ? byte | kWatched : byte & ~kWatched);
   }
 };
 thread_local constinit Sight sight;

@@ -19,13 +19,13 @@ namespace {
 }
 }  // namespace
 
-int64_t Scalar::to_integer() const {
-  if (!std::isfinite(d_) || d_ < -0x1p63 || d_ >= 0x1p63) overflow("int64_t", *this);
+int64_t Scalar::to_integer(ScalarType type) const {
+  if (!std::isfinite(d_) || d_ < -0x1p63 || d_ >= 0x1p63) refuse(type);
   return static_cast<int64_t>(d_);
 }
 
-double Scalar::to_real() const {
-  if (z_.imag() != 0) overflow("double", *this);
+double Scalar::to_real(ScalarType type) const {
+  if (z_.imag() != 0) refuse(type);
   return z_.real();
 }
 

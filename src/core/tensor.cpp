@@ -5,7 +5,10 @@
 namespace hb {
 
 void Tensor::fail_undefined() {
-  HB_CHECK(false, "[Tensor] Expected a proper Tensor but got None (or an undefined Tensor in C++)");
+  fail_undefined("[Tensor] Expected a proper Tensor but got None (or an undefined Tensor in C++)");
+}
+void Tensor::fail_undefined(const char* why) {
+  HB_CHECK(false, why);
   __builtin_unreachable();
 }
 
@@ -22,10 +25,16 @@ void Tensor::check_dtype(ScalarType wanted, const char* what) const {
 }
 
 int64_t Tensor::size(int64_t d) const { return sizes()[geometry::wrap_dim("size", d, dim(), false)]; }
-int64_t Tensor::stride(int64_t d) const {
-  HB_CHECK(defined(), "strides() called on an undefined Tensor");
-  return impl().strides()[geometry::wrap_dim("stride", d, dim(), false)];
+int64_t Tensor::stride(int64_t d) const { return strides()[geometry::wrap_dim("stride", d, dim(), false)]; }
+
+size_t Tensor::nbytes() const {
+  HB_CHECK(!is_sparse(),
+           "nbytes is not defined for sparse tensors. Add those of the indices and values, or multiply numel() by "
+           "element_size() for the size of the dense tensor");
+  return impl().numel() * impl().itemsize();
 }
+
+bool Tensor::is_alias_of(const Tensor& other) const { return storage().is_alias_of(other.storage()); }
 
 Storage Tensor::storage() const {
   if (HB_UNLIKELY(!defined())) HB_NOT_SUPPORTED("Cannot access storage of UndefinedTensorImpl");

@@ -36,7 +36,7 @@ Call call_of(OpType op, const std::vector<Tensor>& tensors) {
   call.op = op;
   call.tensors = described(tensors);
   if (!tensors.empty()) call.dtype = tensors[0].scalar_type(), call.device = tensors[0].device();
-  for (const Tensor& tensor : tensors) call.bytes += static_cast<size_t>(tensor.nbytes());
+  for (const Tensor& tensor : tensors) call.bytes += static_cast<size_t>(tensor.numel() * tensor.element_size());
   return call;
 }
 

@@ -62,11 +62,7 @@ int64_t TensorImpl::stride(int64_t dim) { return strides()[place_of(dim, sizes_.
 bool TensorImpl::is_non_overlapping_and_dense() const {
   return handle(const_cast<TensorImpl&>(*this)).is_non_overlapping_and_dense();
 }
-void TensorImpl::set_requires_grad(bool requires_grad) {
-  const Tensor self = handle(*this);
-  if (!requires_grad && !self.is_leaf()) return;  // its history says that it does; requires_grad_ refuses
-  self.requires_grad_(requires_grad);
-}
+void TensorImpl::set_requires_grad(bool requires_grad) { handle(*this).set_requires_grad(requires_grad); }
 bool TensorImpl::requires_grad() const { return handle(const_cast<TensorImpl&>(*this)).requires_grad(); }
 const Tensor& TensorImpl::grad() const { return handle(const_cast<TensorImpl&>(*this)).grad(); }
 Tensor& TensorImpl::mutable_grad() { return handle(*this).mutable_grad(); }

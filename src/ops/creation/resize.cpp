@@ -34,6 +34,11 @@ const Tensor& Tensor::resize_(IntArrayRef size, std::optional<MemoryFormat> form
   return *this;
 }
 
+const Tensor& Tensor::resize_as_(const Tensor& other, std::optional<MemoryFormat> format) const {
+  const DimVector& sizes = other.impl().sizes();
+  return resize_({sizes.data(), sizes.size()}, format);
+}
+
 Tensor& Tensor::set_(const Tensor& source) const {
   HB_CHECK(scalar_type() == source.scalar_type(), "[set_] expected dtype ", scalar_type(), ", got ",
            source.scalar_type());

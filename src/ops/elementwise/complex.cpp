@@ -6,6 +6,7 @@
 #include "autocast/autocast.h"
 #include "autograd/named.h"
 #include "autograd/record.h"
+#include "core/floating_default.h"
 #include "core/loop.h"
 #include "ops/common/inplace.h"
 #include "ops/elementwise/complex.h"
@@ -143,7 +144,7 @@ namespace {
 constexpr double kPi = 3.14159265358979323846;
 
 Tensor angle_of_real(const Tensor& self) {
-  const Tensor x = self.is_floating_point() ? self : self.to(typeMetaToScalarType(get_default_dtype()));
+  const Tensor x = self.is_floating_point() ? self : self.to(floating_default());
   // pi for negative numbers, 0 for others; NaN stays.
   const Tensor values = x.detach(), none = zeros_like(values);
   Tensor out = where(isnan(values), values, none.masked_fill(values < 0, kPi));

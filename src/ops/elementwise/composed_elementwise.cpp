@@ -6,6 +6,7 @@
 #include "autocast/autocast.h"
 #include "autograd/named.h"
 #include "autograd/record.h"
+#include "core/floating_default.h"
 #include "core/value_range.h"
 #include "ops/common/inplace.h"
 #include "ops/common/refused_dtypes.h"
@@ -21,7 +22,7 @@ constexpr double kPi = 3.14159265358979323846;
 /// Integers as the default floating dtype, as functions of the domain `floating` take them.
 Tensor as_floating(const char* name, const Tensor& self) {
   HB_CHECK(!self.is_complex(), "[", name, "] not implemented for ", self.scalar_type());
-  return self.is_floating_point() ? self : self.to(typeMetaToScalarType(get_default_dtype()));
+  return self.is_floating_point() ? self : self.to(floating_default());
 }
 
 /// f of self; half types are computed in float and rounded once.

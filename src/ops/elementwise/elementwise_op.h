@@ -6,6 +6,7 @@
 #include <halfbridge/tensor.h>
 
 #include "backend/elementwise.h"
+#include "core/floating_default.h"
 #include "ops/common/inplace.h"
 
 namespace hb::ops {
@@ -39,7 +40,7 @@ ScalarType scalar_result_type(ScalarType tensor, const Scalar& number);
 /// The promoted dtype of all inputs.
 ScalarType promoted(std::initializer_list<Input> inputs);
 /// What a floating function of inputs that promote to `t` gives.
-inline ScalarType floating_result(ScalarType t) { return is_differentiable_type(t) ? t : get_default_dtype(); }
+inline ScalarType floating_result(ScalarType t) { return is_differentiable_type(t) ? t : floating_default(); }
 
 /// Before writing a result of dtype `result` and shape `sizes` into `self` in place.
 void check_inplace_result(const char* name, const Tensor& self, ScalarType result, const DimVector& sizes);

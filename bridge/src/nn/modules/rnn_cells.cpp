@@ -36,7 +36,7 @@ void RNNCellImplBase<Derived>::pretty_print(std::ostream& stream) const {
 
 // The state given, or zeros.
 template <typename Derived>
-Tensor RNNCellImplBase<Derived>::checked_state(const Tensor& input, const Tensor& given) const {
+Tensor RNNCellImplBase<Derived>::checked_state(const Tensor& input, const Tensor& given, const char* label) const {
   HB_CHECK(input.dim() == 1 || input.dim() == 2, this->name(), ": Expected input to be 1D or 2D, got ", input.dim(),
            "D instead");
   HB_CHECK(input.size(-1) == options_base.input_size(), "input has inconsistent input_size: got ", input.size(-1),
@@ -45,8 +45,8 @@ Tensor RNNCellImplBase<Derived>::checked_state(const Tensor& input, const Tensor
   expected.back() = options_base.hidden_size();
   if (!given.defined()) return hb::zeros(expected, input.options());
   HB_CHECK(given.dim() != input.dim() || input.dim() == 1 || given.size(0) == input.size(0), "Input batch size ",
-           input.size(0), " doesn't match hidden0 batch size ", given.size(0));
-  HB_CHECK(given.dim() == 0 || given.size(-1) == expected.back(), "hidden0 has inconsistent hidden_size: got ",
+           input.size(0), " doesn't match ", label, " batch size ", given.size(0));
+  HB_CHECK(given.dim() == 0 || given.size(-1) == expected.back(), label, " has inconsistent hidden_size: got ",
            given.size(-1), ", expected ", expected.back());
   HB_CHECK(given.sizes() == expected, "Expected a state of shape ", IntArrayRef(expected), ", got ", given.sizes());
   return given;
@@ -86,9 +86,7 @@ std::tuple<Tensor, Tensor> LSTMCellImpl::forward(const Tensor& input, std::optio
   auto run = [this](const Tensor& x, const Tensor& h0, const Tensor& c0) -> std::tuple<Tensor, Tensor> {
     const bool single = x.dim() == 1;
     Tensor h = batched(checked_state(x, h0), single);
-    HB_CHECK(!c0.defined() || c0.dim() == 0 || c0.size(-1) == options.hidden_size(),
-             "hidden1 has inconsistent hidden_size: got ", c0.size(-1), ", expected ", options.hidden_size());
-    Tensor c = batched(checked_state(x, c0), single);
+    Tensor c = batched(checked_state(x, c0, "hidden1"), single);
     auto [next_h, next_c] = hb::lstm_cell(batched(x, single), {h, c}, weight_ih, weight_hh, bias_ih, bias_hh);
     return {unbatched(next_h, single), unbatched(next_c, single)};
   };

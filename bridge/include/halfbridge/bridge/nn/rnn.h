@@ -51,7 +51,7 @@ class HB_API RNNCellImplBase : public Cloneable<Derived> {
   Tensor weight_ih, weight_hh, bias_ih, bias_hh;
 
  protected:
-  Tensor checked_state(const Tensor& input, const Tensor& given) const;
+  Tensor checked_state(const Tensor& input, const Tensor& given, const char* label = "hidden0") const;
   virtual std::string get_nonlinearity_str() const { return ""; }
 };
 
