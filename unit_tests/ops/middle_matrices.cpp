@@ -48,6 +48,33 @@ TEST(MiddleMatrices, SingularMatricesSayWhere) {
   EXPECT_LT(distance(p.matmul(l).matmul(u), a), 1e-11);
 }
 
+TEST(MiddleMatrices, NaNBelowAZeroPivotIsNotLost) {
+  for (auto dtype : {hb::kFloat, hb::kDouble})
+    for (int64_t n : {3, 8, 12, 16, 37}) {
+      Tensor a = hb::eye(n, dtype);
+      a[n - 2][n - 2] = 0;
+      a[n - 1][n - 2] = std::nan("");
+      EXPECT_TRUE(std::isnan(hb::linalg_det(a).item<double>())) << n;
+    }
+}
+
+TEST(MiddleMatrices, PivotsThatAreNotNormalDivide) {
+  const double least = 1e-39;  // its inverse is no float
+  for (int64_t n : {12, 16, 20, 37}) {
+    const Tensor a = hb::eye(n, hb::kFloat) * least;
+    EXPECT_EQ(distance(hb::linalg_solve(a, a), hb::eye(n)), 0) << n;
+  }
+}
+
+TEST(MiddleMatrices, ReflectionsOfTauZeroAreNone) {
+  const Tensor a = hb::randn({10, 4}, hb::kDouble);
+  auto [h, tau] = hb::geqrf(a);
+  tau[2] = 0;
+  const Tensor q = hb::linalg_householder_product(h, tau);
+  h.select(1, 2).narrow(0, 3, 7).fill_(std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(hb::equal(hb::linalg_householder_product(h, tau), q));
+}
+
 TEST(MiddleMatrices, QrOfEveryShape) {
   for (auto dtype : {hb::kFloat, hb::kDouble})
     for (int64_t m : {1, 9, 31, 64, 128, 129})

@@ -56,7 +56,8 @@ inline void backward_panel(int64_t k, const T* u, int64_t leading, const T (&inv
     for (int p = kPanel - 1; p >= 0; --p) {
       T v = x[c * step + k + p];
       for (int q = kPanel - 1; q > p; --q) v -= panel[q * leading + k + p] * by[c][q];
-      x[c * step + k + p] = by[c][p] = v * inverse[p];
+      // A pivot that is not normal has no inverse.
+      x[c * step + k + p] = by[c][p] = std::isfinite(inverse[p]) ? v * inverse[p] : v / panel[p * leading + k + p];
     }
   take_panel<kColumns>(k, panel, leading, by, x, step);
 }
@@ -69,13 +70,13 @@ void factor_column(int64_t n, int64_t j, int64_t begin, int64_t end, T* a, int32
   for (int64_t i = j + 1; i < n; ++i)
     if (std::abs(column[i]) > std::abs(column[p])) p = i;
   pivots[j] = static_cast<int32_t>(p + 1);
-  if (column[p] == T(0)) {
-    if (state == 0) state = static_cast<int32_t>(j + 1);
-    return;
+  if (column[p] != T(0)) {
+    for (int64_t c = begin; c < end; ++c) std::swap(a[c * n + j], a[c * n + p]);
+    const T pivot = column[j];
+    for (int64_t i = j + 1; i < n; ++i) column[i] /= pivot;
+  } else if (state == 0) {
+    state = static_cast<int32_t>(j + 1);
   }
-  for (int64_t c = begin; c < end; ++c) std::swap(a[c * n + j], a[c * n + p]);
-  const T pivot = column[j];
-  for (int64_t i = j + 1; i < n; ++i) column[i] /= pivot;
   for (int64_t c = j + 1; c < end; ++c) {
     T* other = a + c * n;
     const T factor = other[j];
@@ -148,20 +149,21 @@ bool reflection(int64_t n, T* v, T& tau) {
 template <class T>
 class Reflector {
  public:
-  Reflector(int64_t m, int64_t k, const T* column, T tau) : begin_(k / kShort * kShort), n_(m - begin_), tau_(tau) {
-    std::fill_n(v_, k - begin_, T(0));
-    v_[k - begin_] = 1;
-    std::copy(column + k + 1, column + m, v_ + k - begin_ + 1);
+  Reflector(int64_t m, int64_t k, const T* column, T tau)
+      : begin_(k / kShort * kShort), first_(k - begin_), n_(m - begin_), tau_(tau) {
+    std::fill_n(v_, first_, T(0));
+    v_[first_] = 1;
+    std::copy(column + k + 1, column + m, v_ + first_ + 1);
   }
   /// 1 - tau v v^T times a column.
   void apply(T* column) const {
     T* __restrict x = column + begin_;
     const T by = tau_ * dot_of_run(v_, x, n_);
-    for (int64_t i = 0; i < n_; ++i) x[i] -= by * v_[i];
+    for (int64_t i = first_; i < n_; ++i) x[i] -= by * v_[i];
   }
 
  private:
-  int64_t begin_, n_;
+  int64_t begin_, first_, n_;
   T tau_;
   alignas(64) T v_[lapack::kLargestOwnQr];
 };
@@ -171,6 +173,7 @@ bool qr(int64_t m, int64_t n, T* a, T* tau) {
   if (sum_over<T>(m * n, [a](int64_t i) { return a[i] * 0; }) != 0) return false;  // not finite
   for (int64_t k = 0; k < std::min(m, n); ++k) {
     if (!reflection(m - k, a + k * m + k, tau[k])) return false;
+    if (tau[k] == 0) continue;
     const Reflector<T> h(m, k, a + k * m, tau[k]);
     for (int64_t c = k + 1; c < n; ++c) h.apply(a + c * m);
   }
@@ -187,6 +190,7 @@ void form_q(int64_t m, int64_t columns, int64_t count, T* q, const T* tau) {
     const Reflector<T> h(m, k, q + k * m, tau[k]);
     std::fill_n(q + k * m, m, T(0));
     q[k * m + k] = 1;
+    if (tau[k] == 0) continue;  // whatever the vector holds
     for (int64_t c = k; c < columns; ++c) h.apply(q + c * m);
   }
 }

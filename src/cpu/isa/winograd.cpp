@@ -181,7 +181,7 @@ void backward_weight_by_weights(const Winograd& s, const T* x, const T* grad_y, 
 // How many tiles are transformed at a time: as many as a thread's second cache holds, and more where the sums that each
 // product adds to come from farther away.
 int64_t tiles_of_a_sum(int64_t in_channels, int64_t out_channels) {
-  const int64_t bytes = std::min<int64_t>(get_num_threads() * (512 << 10), 4 << 20);
+  const int64_t bytes = std::min<int64_t>(get_num_threads() * (int64_t{512} << 10), 4 << 20);
   const int64_t least = kPoints * 4 * in_channels * out_channels <= 4 << 20 ? 24 : 128;
   return std::max(bytes / (kPoints * 4 * (in_channels + out_channels)), least);
 }

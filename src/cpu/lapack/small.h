@@ -42,16 +42,16 @@ void small_lu_sized(Size size, T* a, int32_t* pivots, int32_t& state) {
     for (int64_t i = j + 1; i < n; ++i)
       if (pivot_size(column[i]) > pivot_size(column[p])) p = i;
     pivots[j] = static_cast<int32_t>(p + 1);
-    if (column[p] == T(0)) {
-      if (state == 0) state = static_cast<int32_t>(j + 1);
-      continue;
+    if (column[p] != T(0)) {
+      if (p != j)
+#pragma GCC unroll 4
+        for (int64_t c = 0; c < n; ++c) std::swap(a[c * n + j], a[c * n + p]);
+      const T pivot = column[j];
+#pragma GCC unroll 4
+      for (int64_t i = j + 1; i < n; ++i) column[i] = column[i] / pivot;
+    } else if (state == 0) {
+      state = static_cast<int32_t>(j + 1);
     }
-    if (p != j)
-#pragma GCC unroll 4
-      for (int64_t c = 0; c < n; ++c) std::swap(a[c * n + j], a[c * n + p]);
-    const T pivot = column[j];
-#pragma GCC unroll 4
-    for (int64_t i = j + 1; i < n; ++i) column[i] = column[i] / pivot;
 #pragma GCC unroll 4
     for (int64_t c = j + 1; c < n; ++c) {
       T* other = a + c * n;
