@@ -4,13 +4,11 @@
 
 namespace hb {
 
-void Tensor::fail_undefined() {
-  fail_undefined("[Tensor] Expected a proper Tensor but got None (or an undefined Tensor in C++)");
-}
-void Tensor::fail_undefined(const char* why) {
-  HB_CHECK(false, why);
-  __builtin_unreachable();
-}
+constexpr const char* kNoTensor = "[Tensor] Expected a proper Tensor but got None (or an undefined Tensor in C++)";
+
+void Tensor::fail_undefined() { HB_CHECK(false, kNoTensor); }
+// A function of the library may be what asks.
+void Tensor::fail_undefined(const char* why) { HB_CHECK(false, kNoTensor, ": ", why); }
 
 IntArrayRef Tensor::undefined_sizes() {
   static constexpr int64_t none = 0;
