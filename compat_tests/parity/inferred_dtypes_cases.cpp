@@ -105,7 +105,7 @@ PARITY_CASE(inferred_dtypes, default_dtype_that_is_not_floating) {
     DefaultDtype set(dtype);
     c.scope(toString(dtype), [&] {
       const Tensor i = torch::arange(1, 4);
-      c.text("itself", std::string(torch::get_default_dtype().name()));
+      c.text("itself", toString(torch::get_default_dtype_as_scalartype()));
       each(c, "zeros", [&] { return torch::zeros({2}); });
       each(c, "number", [&] { return torch::tensor(1.5); });
       each(c, "doubles", [&] { return torch::tensor({1.5, 2.5}); });
