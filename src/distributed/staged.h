@@ -11,7 +11,12 @@ class Staged {
  public:
   /// `read`: the values are wanted.
   Staged(const Tensor& tensor, bool read);
-  void* data() const { return memory_.data_ptr(); }
+  /// Never null: Gloo waits forever for memory without an address, even if it has no bytes.
+  void* data() const {
+    static char none;
+    void* const begin = memory_.data_ptr();
+    return begin ? begin : &none;
+  }
   size_t bytes() const { return static_cast<size_t>(memory_.nbytes()); }
   size_t count() const { return static_cast<size_t>(memory_.numel()); }
   /// Gives the tensor the values that were written to the memory.
