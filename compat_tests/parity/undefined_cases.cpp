@@ -46,7 +46,6 @@ PARITY_CASE(undefined, answers) {
   c.text("names", u.toString() + text(u.type()) + u.type().toString());
   c.text("gradients", text(u.requires_grad()) + text(u._version()));
   c.text("set to what it is", text(u.set_requires_grad(false).requires_grad()));
-  c.text("result type", text(torch::result_type(u, torch::ones({2}))));
 }
 
 PARITY_CASE(undefined, refusals) {
