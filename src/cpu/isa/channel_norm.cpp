@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "backend/norm.h"
-#include "cpu/isa/bf16_lanes.h"
+#include "cpu/isa/map_pairs.h"
 #include "cpu/isa/runs.h"
 
 namespace hb::cpu::HB_ISA {
@@ -127,15 +127,11 @@ void grad_stats_of(const NormShape& s, const T* g, const T* x, const compute_t<T
   for (int64_t c = 0; c < s.channels; ++c) sum_g[c] = static_cast<C>(a[c]), sum_gx[c] = static_cast<C>(b[c]);
 }
 
-/// out[i] = value(in[i]…) for n neighbours; two of bf16 at a time, where they lie.
+/// out[i] = value(in[i]…) for n neighbours.
 template <class T, class Value, class... In>
 void map_run(int64_t n, T* out, const Value& value, const In*... in) {
   if constexpr (std::is_same_v<T, BFloat16>) {
-    const auto pair = [](const BFloat16* p, int64_t i) { return reinterpret_cast<const Bf16Pair*>(p)[i]; };
-    auto* to = reinterpret_cast<Bf16Pair*>(out);
-    HB_INDEPENDENT
-    for (int64_t i = 0; i < n / 2; ++i) to[i] = pair_of(value(low_of(pair(in, i))...), value(high_of(pair(in, i))...));
-    if (n % 2) out[n - 1] = narrow<BFloat16>(value(widen(in[n - 1])...));
+    map_pairs(n, out, value, in...);
   } else {
     over_runs<T, sizeof...(In)>(n, out, {in...}, [&](auto* to, const auto& x, int64_t, int64_t count) {
       const auto at = [&](int64_t i) { return std::apply([&](auto*... p) { return value(p[i]...); }, x); };

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "backend/indexing.h"
-#include "cpu/isa/bf16_lanes.h"
 #include "cpu/isa/convert_element.h"
 #include "cpu/isa/copy_bytes.h"
+#include "cpu/isa/map_pairs.h"
 #include "cpu/isa/runs.h"
 #include "cpu/scratch.h"
 
@@ -138,14 +138,9 @@ inline void put_row(T* to, const T* from, int64_t n, PutOp op) {
         *to = combined(PutOp::add, *to, *from);
         return;
       }
-      if constexpr (std::is_same_v<T, BFloat16>) {  // two numbers at a time, where they lie
-        auto* sum = reinterpret_cast<Bf16Pair*>(to);
-        const auto* x = reinterpret_cast<const Bf16Pair*>(from);
-        HB_INDEPENDENT
-        for (int64_t i = 0; i < n / 2; ++i)
-          sum[i] = pair_of(low_of(sum[i]) + low_of(x[i]), high_of(sum[i]) + high_of(x[i]));
-        if (n % 2) to[n - 1] = sum_of(to[n - 1], from[n - 1]);
-        return;
+      if constexpr (std::is_same_v<T, BFloat16>) {
+        const auto plus = [](float sum, float x) __attribute__((always_inline)) { return sum + x; };
+        return map_pairs(n, to, plus, to, from);
       }
       over_runs<T, 2>(n, to, {to, from}, [](float* sum, const auto& x, int64_t, int64_t count) {
         for (int64_t i = 0; i < count; ++i) sum[i] = x[0][i] + x[1][i];

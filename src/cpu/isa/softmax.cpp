@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "cpu/isa/bf16_lanes.h"
+#include "cpu/isa/map_pairs.h"
 #include "cpu/isa/row_sums.h"
 #include "cpu/isa/runs.h"
 
@@ -46,11 +46,7 @@ void softmax_row_backward(const C* grad, const C* y, C* out, int64_t n, bool log
 void softmax_row_backward(const BFloat16* grad, const BFloat16* y, BFloat16* out, int64_t n) {
   const float sum = dot_of_run(grad, y, n);
   const auto of = [sum](float g, float v) __attribute__((always_inline)) { return v * (g - sum); };
-  const auto *g = reinterpret_cast<const Bf16Pair*>(grad), *v = reinterpret_cast<const Bf16Pair*>(y);
-  auto* to = reinterpret_cast<Bf16Pair*>(out);
-  HB_INDEPENDENT
-  for (int64_t i = 0; i < n / 2; ++i) to[i] = pair_of(of(low_of(g[i]), low_of(v[i])), of(high_of(g[i]), high_of(v[i])));
-  if (n % 2) out[n - 1] = narrow<BFloat16>(of(widen(grad[n - 1]), widen(y[n - 1])));
+  map_pairs(n, out, of, grad, y);
 }
 
 // Rows [from, to) of n values; as many are widened at once as go together.
