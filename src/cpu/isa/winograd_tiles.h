@@ -56,22 +56,8 @@ void input_tiles(const Winograd& s, const T* x, int64_t first, int64_t n, const 
                       p.col - s.pad_w, zeros, pixel);
   };
   over_tiles<kPoints, T>(n, s.in_channels, locate, [&](const T* const* pixel, int64_t t, int64_t c) {
-    Vec half[kPoints];
-#pragma GCC unroll 6
-    for (int j = 0; j < kPatch; ++j) {
-      Vec d[kPatch];
-#pragma GCC unroll 6
-      for (int i = 0; i < kPatch; ++i) d[i] = read(pixel[i * kPatch + j] + c);
-      transform_input(d, 1, half + j, kPatch);
-    }
-    float* to = v.row(0, row + t) + c;
-#pragma GCC unroll 6
-    for (int i = 0; i < kPatch; ++i) {
-      Vec out[kPatch];
-      transform_input(half + i * kPatch, 1, out, 1);
-#pragma GCC unroll 6
-      for (int j = 0; j < kPatch; ++j, to += v.point_step) at(to) = out[j];
-    }
+    const auto element = [&](int i, int j) __attribute__((always_inline)) { return read(pixel[i * kPatch + j] + c); };
+    transform_square<kPatch>(element, transform_input, v.row(0, row + t) + c, v.point_step);
   });
 }
 
@@ -85,23 +71,9 @@ void output_gradient_tiles(const Winograd& s, const T* grad_y, int64_t k, int64_
                      p.col, zeros, pixel);
   };
   over_tiles<kTile * kTile, T>(n, channels, locate, [&](const T* const* pixel, int64_t t, int64_t c) {
-    Vec half[kPatch * kTile];
-#pragma GCC unroll 4
-    for (int j = 0; j < kTile; ++j) {
-      Vec in[kTile];
-#pragma GCC unroll 4
-      for (int i = 0; i < kTile; ++i) in[i] = read(pixel[i * kTile + j] + c);
-      transform_output_gradient(in, 1, half + j, kTile);
-    }
+    const auto element = [&](int i, int j) __attribute__((always_inline)) { return read(pixel[i * kTile + j] + c); };
     const Matrices panel = z[c / kPanel];
-    float* to = panel.row(0, row + t) + c % kPanel;
-#pragma GCC unroll 6
-    for (int i = 0; i < kPatch; ++i) {
-      Vec out[kPatch];
-      transform_output_gradient(half + i * kTile, 1, out, 1);
-#pragma GCC unroll 6
-      for (int j = 0; j < kPatch; ++j, to += panel.point_step) at(to) = out[j];
-    }
+    transform_square<kTile>(element, transform_output_gradient, panel.row(0, row + t) + c % kPanel, panel.point_step);
   });
 }
 
@@ -111,14 +83,7 @@ inline __attribute__((always_inline)) void output_lanes(const Matrices& m, int64
                                                         T* y, int64_t y_row, int64_t y_col, int64_t rows,
                                                         int64_t cols) {
   Vec half[kPatch * kTile];
-  const float* from = m.row(0, row) + c;
-#pragma GCC unroll 6
-  for (int i = 0; i < kPatch; ++i) {
-    Vec in[kPatch];
-#pragma GCC unroll 6
-    for (int j = 0; j < kPatch; ++j, from += m.point_step) in[j] = at(from);
-    transform_output(in, 1, half + i * kTile, 1);
-  }
+  transform_rows_back<kTile>(m.row(0, row) + c, m.point_step, transform_output, half);
 #pragma GCC unroll 4
   for (int j = 0; j < kTile; ++j) {
     Vec out[kTile];

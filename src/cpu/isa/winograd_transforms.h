@@ -87,6 +87,41 @@ inline __attribute__((always_inline)) void transform_weight_gradient(const Vec* 
   g[2 * t] = 0.5f * p + 2.0f * q + z[5 * s];
 }
 
+// The transform of a square of kIn x kIn values by columns and then by rows; element p of the kPoints that it makes
+// goes to `to` + p * step.
+template <int kIn, class Element, class Transform>
+inline __attribute__((always_inline)) void transform_square(const Element& element, const Transform& transform,
+                                                            float* to, int64_t step) {
+  Vec half[kPatch * kIn];
+#pragma GCC unroll 6
+  for (int j = 0; j < kIn; ++j) {
+    Vec in[kIn];
+#pragma GCC unroll 6
+    for (int i = 0; i < kIn; ++i) in[i] = element(i, j);
+    transform(in, 1, half + j, kIn);
+  }
+#pragma GCC unroll 6
+  for (int i = 0; i < kPatch; ++i) {
+    Vec out[kPatch];
+    transform(half + i * kIn, 1, out, 1);
+#pragma GCC unroll 6
+    for (int j = 0; j < kPatch; ++j, to += step) at(to) = out[j];
+  }
+}
+// The way back: kPoints values, of which the first lies at `from`, by rows; half (kPatch, kOut) is left to be
+// transformed by columns.
+template <int kOut, class Transform>
+inline __attribute__((always_inline)) void transform_rows_back(const float* from, int64_t step,
+                                                               const Transform& transform, Vec* half) {
+#pragma GCC unroll 6
+  for (int i = 0; i < kPatch; ++i) {
+    Vec in[kPatch];
+#pragma GCC unroll 6
+    for (int j = 0; j < kPatch; ++j, from += step) in[j] = at(from);
+    transform(in, 1, half + i * kOut, 1);
+  }
+}
+
 // Exchanges the off-diagonal blocks of side S of a square of vectors.
 template <int S>
 inline __attribute__((always_inline)) void transpose_step(Vec* v) {

@@ -49,17 +49,8 @@ void transform_weights(const Weights<T>& w, int64_t k, int64_t first, int64_t ch
       Vec g[9 * kLanes];
       read_square(w, k + lanes, first + block, g);
       for (int64_t c = 0; c < kLanes; ++c) {
-        Vec half[kPatch * 3];
-#pragma GCC unroll 3
-        for (int j = 0; j < 3; ++j) transform_weight(g + c * 9 + j, 3, half + j, 3);
-        float* to = u.row(0, row + block + c) + lanes;
-#pragma GCC unroll 6
-        for (int i = 0; i < kPatch; ++i) {
-          Vec out[kPatch];
-          transform_weight(half + i * 3, 1, out, 1);
-#pragma GCC unroll 6
-          for (int j = 0; j < kPatch; ++j, to += u.point_step) at(to) = out[j];
-        }
+        const auto element = [&](int i, int j) __attribute__((always_inline)) { return g[c * 9 + i * 3 + j]; };
+        transform_square<3>(element, transform_weight, u.row(0, row + block + c) + lanes, u.point_step);
       }
     }
 }
@@ -73,14 +64,7 @@ void transform_weight_gradients(const Matrices& du, int64_t row, int64_t k, int6
       Vec g[9 * kLanes];
       for (int64_t c = 0; c < kLanes; ++c) {
         Vec half[kPatch * 3];
-        const float* from = du.row(0, row + block + c) + lanes;
-#pragma GCC unroll 6
-        for (int i = 0; i < kPatch; ++i) {
-          Vec in[kPatch];
-#pragma GCC unroll 6
-          for (int j = 0; j < kPatch; ++j, from += du.point_step) in[j] = at(from);
-          transform_weight_gradient(in, 1, half + i * 3, 1);
-        }
+        transform_rows_back<3>(du.row(0, row + block + c) + lanes, du.point_step, transform_weight_gradient, half);
 #pragma GCC unroll 3
         for (int j = 0; j < 3; ++j) transform_weight_gradient(half + j, 3, g + c * 9 + j, 3);
       }
