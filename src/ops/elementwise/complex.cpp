@@ -6,8 +6,8 @@
 #include "autocast/autocast.h"
 #include "autograd/named.h"
 #include "autograd/record.h"
-#include "core/floating_default.h"
 #include "core/loop.h"
+#include "ops/common/as_floating.h"
 #include "ops/common/inplace.h"
 #include "ops/elementwise/complex.h"
 #include "ops/elementwise/elementwise_op.h"
@@ -144,7 +144,7 @@ namespace {
 constexpr double kPi = 3.14159265358979323846;
 
 Tensor angle_of_real(const Tensor& self) {
-  const Tensor x = self.is_floating_point() ? self : self.to(floating_default());
+  const Tensor x = ops::as_floating(self);
   // pi for negative numbers, 0 for others; NaN stays.
   const Tensor values = x.detach(), none = zeros_like(values);
   Tensor out = where(isnan(values), values, none.masked_fill(values < 0, kPi));

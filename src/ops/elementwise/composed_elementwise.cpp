@@ -6,8 +6,8 @@
 #include "autocast/autocast.h"
 #include "autograd/named.h"
 #include "autograd/record.h"
-#include "core/floating_default.h"
 #include "core/value_range.h"
+#include "ops/common/as_floating.h"
 #include "ops/common/inplace.h"
 #include "ops/common/refused_dtypes.h"
 #include "ops/elementwise/elementwise_op.h"
@@ -22,7 +22,7 @@ constexpr double kPi = 3.14159265358979323846;
 /// Integers as the default floating dtype, as functions of the domain `floating` take them.
 Tensor as_floating(const char* name, const Tensor& self) {
   HB_CHECK(!self.is_complex(), "[", name, "] not implemented for ", self.scalar_type());
-  return self.is_floating_point() ? self : self.to(floating_default());
+  return ops::as_floating(self);
 }
 
 /// f of self; half types are computed in float and rounded once.

@@ -5,8 +5,8 @@
 
 #include "autograd/named.h"
 #include "autograd/record.h"
-#include "core/floating_default.h"
 #include "core/function_watch.h"
+#include "ops/common/as_floating.h"
 #include "ops/common/inplace.h"
 #include "ops/elementwise/elementwise_op.h"
 
@@ -135,7 +135,7 @@ Tensor mvlgamma(const Tensor& self, int64_t p) {
   HB_CHECK(self.scalar_type() != kBool, "[mvlgamma] The input tensor may not be a boolean tensor.");
   HB_CHECK(p >= 1, "[mvlgamma] p has to be greater than or equal to 1, got ", p);
   // The sum of lgamma(x - j / 2) for j < p, and a constant.
-  const Tensor x = self.is_floating_point() ? self : self.to(floating_default());
+  const Tensor x = ops::as_floating(self);
   Tensor sum = lgamma(x);
   for (int64_t j = 1; j < p; ++j) sum = sum + lgamma(x - 0.5 * static_cast<double>(j));
   return named("MvlgammaBackward0", (sum + static_cast<double>(p * (p - 1)) * std::log(kPi) / 4).contiguous(), self);

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "autocast/autocast.h"
+#include "ops/common/defined.h"
 #include "ops/linalg/einsum_equation.h"
 
 namespace hb {
@@ -141,7 +142,7 @@ Tensor einsum(std::string_view equation, TensorList operands, OptionalIntArrayRe
   HB_CHECK(!operands.empty(), "[einsum] expected at least one operand, got none");
   HB_CHECK(!path || static_cast<size_t>(path->size()) == 2 * (operands.size() - 1) || operands.size() == 1,
            "[einsum] expected a contraction path of ", 2 * (operands.size() - 1), " places, got ", path->size());
-  for (const Tensor& t : operands) (void)t.impl();  // throws where one is undefined
+  for (const Tensor& t : operands) ops::check_defined(t);
   const Equation e = ops::equations::parse(equation, operands);
   std::vector<Operand> queue;
   for (size_t i = 0; i < operands.size(); ++i) queue.push_back(normalise(operands[i], e.terms[i]));

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "ops/common/defined.h"
+
 namespace hb::ops {
 namespace {
 
@@ -45,7 +47,7 @@ ConvCall conv_call(const char* name, int dims, IntArrayRef stride, IntArrayRef p
 }
 
 void check_convolution(const char* name, const Tensor& x, const Tensor& w, const Tensor& bias, const ConvCall& c) {
-  for (const Tensor* t : {&x, &w}) (void)t->impl();  // throws where it is undefined
+  check_defined(x, w);
   HB_CHECK(is_floating_type(x.scalar_type()), "[", name, "] expected a floating input, got ", x.scalar_type());
   HB_CHECK(x.scalar_type() == w.scalar_type() && (!bias.defined() || bias.scalar_type() == x.scalar_type()), "[", name,
            "] Input type, weight type and bias type should be the same, got ", x.scalar_type(), ", ", w.scalar_type(),

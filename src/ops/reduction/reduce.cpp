@@ -8,8 +8,8 @@
 #include "autograd/destination.h"
 #include "autograd/named.h"
 #include "autograd/record.h"
-#include "core/floating_default.h"
 #include "core/geometry.h"
+#include "ops/common/as_floating.h"
 #include "ops/common/inplace.h"
 #include "ops/elementwise/elementwise_op.h"
 #include "ops/reduction/reduce_complex.h"
@@ -217,7 +217,7 @@ Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim) {
   Tensor out;
   {
     NoGradGuard no_history;
-    const Tensor x = self.is_floating_point() ? self : self.to(floating_default());
+    const Tensor x = ops::as_floating(self);
     const double inf = std::numeric_limits<double>::infinity();
     Tensor high = ops::run_reduction(x, mask, true, x.scalar_type(), x.scalar_type(), {ReduceOp::max, -inf});
     high.masked_fill_(abs(high) == inf, 0);

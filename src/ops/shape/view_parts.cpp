@@ -6,6 +6,7 @@
 #include "autograd/record.h"
 #include "core/geometry.h"
 #include "core/warnings.h"
+#include "ops/common/defined.h"
 #include "ops/sparse/sparse.h"
 
 namespace hb {
@@ -240,7 +241,7 @@ std::vector<Tensor> split(const Tensor& self, IntArrayRef sizes, int64_t dim) {
 std::vector<Tensor> chunk(const Tensor& self, int64_t chunks, int64_t dim) {
   HB_CHECK(self.dim() > 0, "[chunk] chunk expects at least a 1-dimensional tensor");
   HB_CHECK(chunks > 0, "[chunk] chunk expects `chunks` to be greater than 0, got: ", chunks);
-  (void)self.impl();  // throws where it is undefined
+  ops::check_defined(self);
   const int64_t n = self.size(dim), each = (n + chunks - 1) / chunks;
   if (n == 0) return std::vector<Tensor>(chunks, self);
   return split(self, each, dim);
