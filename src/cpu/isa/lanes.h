@@ -10,13 +10,14 @@ namespace {
 constexpr int kVectorBytes = kIsaLevel >= 4 ? 64 : 32;
 template <class T>
 constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(T));
-template <class T>
+/// A vector of n numbers, as many as the CPU's have unless told otherwise.
+template <class T, int64_t n = kLanes<T>>
 struct LanesOf {
-  typedef T Vector __attribute__((vector_size(kVectorBytes)));
-  typedef T Unaligned __attribute__((vector_size(kVectorBytes), aligned(sizeof(T)), may_alias));
+  typedef T Vector __attribute__((vector_size(n * sizeof(T))));
+  typedef T Unaligned __attribute__((vector_size(n * sizeof(T)), aligned(sizeof(T)), may_alias));
 };
-template <class T>
-using Vector = typename LanesOf<T>::Vector;
+template <class T, int64_t n = kLanes<T>>
+using Vector = typename LanesOf<T, n>::Vector;
 /// A vector from or to any place, by one instruction: GCC makes two of a memcpy of 32 bytes.
 template <class T>
 inline Vector<T> load(const T* from) {

@@ -2,25 +2,21 @@
 // Sums and extremes of rows in memory that may be short: their vectors are loaded as such, where the compiler makes
 // single numbers of the general loops of vec.h.
 
+#include "cpu/isa/lanes.h"
 #include "cpu/isa/vec.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {
 
-template <class C, int64_t kLanes>
-struct LanesOf {
-  typedef C type __attribute__((vector_size(kLanes * sizeof(C)), may_alias));
-};
-
 /// Whether a vector of kShort values is one of the CPU's: the compiler takes longer ones apart.
 template <class C>
-constexpr bool kOneVector = kShort * sizeof(C) <= (kIsaLevel >= 4 ? 64 : 32);
+constexpr bool kOneVector = kShort * sizeof(C) <= kVectorBytes;
 
 /// One result of lanes: half of them take in the other half, again and again. They stay in registers.
 template <int64_t kLanes, class C, class Take>
-inline __attribute__((always_inline)) C halved(const typename LanesOf<C, kLanes>::type& lanes, const Take& take) {
+inline __attribute__((always_inline)) C halved(const Vector<C, kLanes>& lanes, const Take& take) {
   if constexpr (kLanes * sizeof(C) > 16) {
-    typename LanesOf<C, kLanes / 2>::type low, high;
+    Vector<C, kLanes / 2> low, high;
     std::memcpy(&low, &lanes, sizeof low);
     std::memcpy(&high, reinterpret_cast<const char*>(&lanes) + sizeof low, sizeof high);
     take(low, high);
@@ -39,8 +35,8 @@ inline __attribute__((always_inline)) C halved(const typename LanesOf<C, kLanes>
 template <class C>
 constexpr int64_t kParts = kOneVector<C> ? 1 : 2;
 template <class C>
-inline typename LanesOf<C, kShort / kParts<C>>::type lanes_at(const C* x) {
-  typename LanesOf<C, kShort / kParts<C>>::type v;
+inline Vector<C, kShort / kParts<C>> lanes_at(const C* x) {
+  Vector<C, kShort / kParts<C>> v;
   std::memcpy(&v, x, sizeof v);
   return v;
 }
@@ -48,7 +44,7 @@ inline typename LanesOf<C, kShort / kParts<C>>::type lanes_at(const C* x) {
 template <class C, class Lanes, class Single>
 inline __attribute__((always_inline)) C sum_in_lanes(int64_t n, const Lanes& lanes, const Single& single) {
   constexpr int64_t parts = kParts<C>, width = kShort / parts;
-  using V = typename LanesOf<C, width>::type;
+  using V = Vector<C, width>;
   V a[parts]{}, b[parts]{}, c[parts]{}, d[parts]{};
   int64_t i = 0;
   for (; i + 4 * kShort <= n; i += 4 * kShort)
@@ -76,8 +72,8 @@ inline __attribute__((always_inline)) C dot_of_run(const C* x, const C* y, int64
 }
 /// The same of bf16, whose pairs are taken apart where they lie.
 inline float dot_of_run(const BFloat16* x, const BFloat16* y, int64_t n) {
-  using V = typename LanesOf<float, kShort>::type;
-  using Pairs = typename LanesOf<uint32_t, kShort>::type;
+  using V = Vector<float, kShort>;
+  using Pairs = Vector<uint32_t, kShort>;
   V low[2] = {}, high[2] = {};
   const auto take = [&](int64_t i, int k) {
     Pairs a, b;
@@ -96,7 +92,7 @@ inline float dot_of_run(const BFloat16* x, const BFloat16* y, int64_t n) {
 template <class C>
 inline C max_of_run(const C* x, int64_t n) {
   if constexpr (!kOneVector<C>) return max_over<C>(n, [x](int64_t i) { return x[i]; });
-  using V = typename LanesOf<C, kShort>::type;
+  using V = Vector<C, kShort>;
   constexpr C least = -std::numeric_limits<C>::infinity();
   const auto larger = [](auto& top, const auto& v) { top = v > top ? v : top; };
   const auto take = [x, &larger](V& top, int64_t i) {
