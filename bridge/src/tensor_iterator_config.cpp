@@ -100,7 +100,7 @@ void TensorIteratorConfig::prepare_output(TensorIteratorBase::Operand& operand, 
   if (!output.defined()) {
     const ScalarType dtype = static_dtype_     ? *static_dtype_
                              : common          ? *common
-                             : inputs_.empty() ? get_default_dtype()
+                             : inputs_.empty() ? get_default_dtype().toScalarType()
                                                : inputs_[0].scalar_type();
     output = empty(shape, TensorOptions(dtype));
     return;

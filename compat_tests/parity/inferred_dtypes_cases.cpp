@@ -106,6 +106,8 @@ PARITY_CASE(inferred_dtypes, default_dtype_that_is_not_floating) {
     c.scope(toString(dtype), [&] {
       const Tensor i = torch::arange(1, 4);
       c.text("itself", toString(torch::get_default_dtype_as_scalartype()));
+      const auto type = torch::get_default_dtype();
+      c.text("as meta", std::string(type.name()) + toString(type.toScalarType()) + std::to_string(type.itemsize()));
       each(c, "zeros", [&] { return torch::zeros({2}); });
       each(c, "number", [&] { return torch::tensor(1.5); });
       each(c, "doubles", [&] { return torch::tensor({1.5, 2.5}); });

@@ -180,7 +180,7 @@ HB_API ScalarType promote_types(ScalarType a, ScalarType b);
 inline ScalarType promoteTypes(ScalarType a, ScalarType b) { return promote_types(a, b); }
 
 /// kFloat unless changed by set_default_dtype.
-HB_API ScalarType get_default_dtype();
+HB_API TypeMeta get_default_dtype();
 HB_API void set_default_dtype(ScalarType t);
 
 }  // namespace hb

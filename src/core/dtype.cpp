@@ -52,7 +52,7 @@ ScalarType promote_types(ScalarType a, ScalarType b) {
 namespace {
 std::atomic<ScalarType> default_dtype{kFloat};
 }
-ScalarType get_default_dtype() { return default_dtype.load(std::memory_order_relaxed); }
+TypeMeta get_default_dtype() { return default_dtype.load(std::memory_order_relaxed); }
 void set_default_dtype(ScalarType t) {
   HB_CHECK(t != ScalarType::Undefined, "[set_default_dtype] expected a dtype that tensors can have, got ", t);
   default_dtype = t;

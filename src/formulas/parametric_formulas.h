@@ -268,6 +268,13 @@ struct copysign : Formula<2, 0, Kinds::floats> {
     return static_cast<Bits>((a & ~sign_bit<Bits>) | (b & sign_bit<Bits>));
   }
 };
+/// 0 below 0, 1 above, b at 0.
+struct heaviside : Formula<2, 0, Kinds::all> {
+  template <class T>
+  static HB_HD T apply(const T*, T a, T b) {
+    return a == T(0) ? b : T(a > T(0));
+  }
+};
 /// log(x / (1 - x)) of x moved into [p0, p1].
 struct logit : Formula<1, 2, Kinds::floats, 8> {
   template <class T>

@@ -39,7 +39,7 @@ Tensor full(IntArrayRef size, const Scalar& value, const TensorOptions& options)
   const ScalarType natural = value.isBoolean()         ? kBool
                              : value.isIntegral(false) ? kLong
                              : value.isComplex()       ? to_complex_type(get_default_dtype())
-                                                       : get_default_dtype();
+                                                       : get_default_dtype().toScalarType();
   return filled(size, value, options.dtype(natural));
 }
 Tensor scalar_tensor(const Scalar& value, const TensorOptions& options) { return filled({}, value, options); }

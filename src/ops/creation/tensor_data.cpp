@@ -76,7 +76,7 @@ void TensorData::assemble(const TensorData* items, size_t n) {
 }
 
 Tensor TensorData::to_tensor(const TensorOptions& options) const {
-  const ScalarType natural = dtype_ == kDouble ? get_default_dtype() : dtype_;
+  const ScalarType natural = dtype_ == kDouble ? get_default_dtype().toScalarType() : dtype_;
   const TensorOptions o = options.has_dtype() ? options : options.dtype(natural);
   if (!is_list_) return full({}, scalar_, o);
   const ScalarType wanted = o.dtype().toScalarType();

@@ -12,8 +12,7 @@ constexpr double kTwoPi = 6.28318530717958647692;
 template <class F>
 Tensor window(const char* name, int64_t length, bool periodic, const TensorOptions& options, F f) {
   HB_CHECK(length >= 0, "[", name, "] requires non-negative window_length, got window_length=", length);
-  const ScalarType t =
-      options.has_dtype() ? typeMetaToScalarType(options.dtype()) : typeMetaToScalarType(get_default_dtype());
+  const ScalarType t = options.dtype();
   HB_CHECK(is_floating_type(t), "[", name, "] expected a floating point dtype, got ", t);
   if (length <= 1) return ones({length}, options);
   NoGradGuard no_grad;

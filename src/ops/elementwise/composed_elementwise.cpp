@@ -109,8 +109,9 @@ Tensor& copysign_(Tensor& self, const Scalar& other) {
 Tensor heaviside(const Tensor& self, const Tensor& values) {
   HB_CHECK(self.scalar_type() == values.scalar_type(), "[heaviside] expected values of the dtype ", self.scalar_type(),
            ", got ", values.scalar_type());
-  const Tensor x = self.detach();
-  return where(x == 0, values.detach(), x > 0);
+  const ScalarType t = self.scalar_type();
+  HB_CHECK(!is_complex_type(t), "[heaviside] not implemented for ", t);
+  return ops::launch_new("heaviside", heaviside_formula, compute_type(t), t, {self, values});
 }
 Tensor& heaviside_(Tensor& self, const Tensor& values) {
   return inplace("heaviside_", self, [&](const Tensor& x) { return heaviside(x, values); });

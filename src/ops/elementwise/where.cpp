@@ -25,7 +25,7 @@ void check_condition(const char* name, const Tensor& condition) {
 ScalarType choice_type(const Input& a, const Input& b) {
   if (a.tensor && b.tensor) return ops::promoted({a, b});
   if (a.tensor || b.tensor) return ops::promoted({a, b});
-  const auto of = [](const Scalar& s) { return s.isFloatingPoint() ? get_default_dtype() : s.type(); };
+  const auto of = [](const Scalar& s) { return s.isFloatingPoint() ? get_default_dtype().toScalarType() : s.type(); };
   return promote_types(of(a.number), of(b.number));
 }
 
