@@ -104,13 +104,16 @@ bool has_kernel(const Tensor& weight, const Bags& bags) {
 std::pair<Tensor, Tensor> numbers_of_bags(const Bags& bags) {
   const Tensor begin = bags.begin.to(kCPU);
   const auto* at = begin.data_ptr<int64_t>();
-  std::vector<int64_t> sizes, numbers;
+  const auto end_of = [&](int64_t b) { return b + 1 < begin.numel() ? at[b + 1] : bags.index.numel(); };
+  const int64_t total = bags.count ? end_of(bags.count - 1) - at[0] : 0;
+  const TensorOptions on_host = TensorOptions().dtype(kLong).device(kCPU);
+  const Tensor numbers = empty({total}, on_host), sizes = empty({bags.count}, on_host);
+  auto *number = numbers.data_ptr<int64_t>(), *size = sizes.data_ptr<int64_t>();
   for (int64_t b = 0; b < bags.count; ++b) {
-    const int64_t size = (b + 1 < begin.numel() ? at[b + 1] : bags.index.numel()) - at[b];
-    sizes.push_back(size);
-    numbers.insert(numbers.end(), size, b);
+    size[b] = end_of(b) - at[b];
+    number = std::fill_n(number, size[b], b);
   }
-  return {tensor(numbers, bags.index.options()), tensor(sizes, bags.index.options())};
+  return {numbers.to(bags.index.device()), sizes.to(bags.index.device())};
 }
 
 // As a trace sees it.

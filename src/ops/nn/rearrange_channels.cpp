@@ -5,8 +5,10 @@
 
 #include "autograd/named.h"
 #include "autograd/record.h"
+#include "backend/elementwise.h"
 #include "backend/fold.h"
 #include "core/function_watch.h"
+#include "core/loop.h"
 #include "ops/common/layout.h"
 #include "ops/common/refused_dtypes.h"
 
@@ -60,6 +62,17 @@ Tensor pixel_unshuffle(const Tensor& self, int64_t r) {
   return rearranged("PixelUnshuffleBackward0", self, self.reshape(split).permute(order).reshape(out));
 }
 
+namespace {
+/// A view without history in which dimension 1 is split into two, which trade places if `turned`.
+Tensor channels_split(const Tensor& t, int64_t first, int64_t second, bool turned) {
+  DimVector sizes(t.sizes()), strides(t.strides());
+  sizes[1] = first, sizes.insert(2, second);
+  strides.insert(1, strides[1] * second);
+  if (turned) std::swap(sizes[1], sizes[2]), std::swap(strides[1], strides[2]);
+  return detail::make_view_tensor(t, t.scalar_type(), std::move(sizes), std::move(strides), t.storage_offset());
+}
+}  // namespace
+
 Tensor channel_shuffle(const Tensor& self, int64_t groups) {
   HB_FUNCTION(channel_shuffle, self, groups);
   HB_CHECK(self.dim() >= 3, "[channel_shuffle] channel_shuffle expects input with > 2 dims, but got input with sizes ",
@@ -68,10 +81,15 @@ Tensor channel_shuffle(const Tensor& self, int64_t groups) {
            "[channel_shuffle] Number of groups to divide channels in must be positive. Value of groups:", groups);
   HB_CHECK(self.size(1) % groups == 0, "[channel_shuffle] Number of channels must be divisible by groups. Got ",
            self.size(1), " channels and ", groups, " groups.");
-  DimVector split(self.sizes());
-  split[1] = groups;
-  split.insert(2, self.size(1) / groups);
-  return rearranged("ChannelShuffleBackward0", self, self.reshape(split).transpose(1, 2).reshape(self.sizes()));
+  const int64_t members = self.size(1) / groups;
+  Tensor out = ops::empty_in_layout_of(self, self.sizes());
+  const Tensor from = channels_split(self, groups, members, true), to = channels_split(out, members, groups, false);
+  copy_kernel(self.device())(Loop({&to}, {&from}));
+  if (needs_grad(self))
+    record("ChannelShuffleBackward0", out, {&self}, [members](Backward& b) -> variable_list {
+      return {channel_shuffle(b.grad(), std::max<int64_t>(1, members))};  // 0: no channels
+    });
+  return out;
 }
 
 namespace {

@@ -127,9 +127,11 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> embedding_bag(const Tensor& weight, c
   if (mode == 0) o.mode(kSum);
   if (mode == 2) o.mode(kMax);
   const ops::Bags bags = nn::functional::checked_input(indices, weight, o);
-  const auto [numbers, sizes] = ops::numbers_of_bags(bags);
-  const Tensor padding = bags.index.narrow(0, 0, numbers.numel()).eq(bags.padding).to(kLong);
-  const Tensor counted = sizes - zeros_like(sizes).index_add(0, numbers, padding);
+  auto [numbers, counted] = ops::numbers_of_bags(bags);
+  if (bags.padding >= 0) {
+    const Tensor padding = bags.index.narrow(0, 0, numbers.numel()).eq(bags.padding).to(kLong);
+    counted = counted - zeros_like(counted).index_add(0, numbers, padding);
+  }
   const ScalarType dtype = offsets.scalar_type();
   return {ops::embedding_bag(weight, bags), numbers.to(dtype), counted.to(dtype),
           mode == 2 ? ops::rows_of_maxima(weight, bags).to(dtype) : hb::empty({0}, offsets.options())};
