@@ -86,9 +86,14 @@ Tensor masked_select(const Tensor& in, const Tensor& mask) {
 }
 
 template <class T>
-void place(T* to, const T* from, const bool* mask, int64_t n) {
-  for (int64_t i = 0; i < n; ++i)
-    if (mask[i]) to[i] = *from++;
+void place(T* to, const T* from, const bool* mask, int64_t n, int64_t count) {
+  // Written in any case, as in pick().
+  const T* const end = from + count;
+  for (int64_t i = 0; i < n && from != end; ++i) {
+    const T choice[2] = {to[i], *from};
+    to[i] = mask[i] ? choice[1] : choice[0];
+    from += mask[i];
+  }
 }
 
 void masked_scatter(const Tensor& out, const Tensor& mask, const Tensor& source) {
@@ -100,15 +105,15 @@ void masked_scatter(const Tensor& out, const Tensor& mask, const Tensor& source)
   void *to = out.impl().visible_data(), *from = source.impl().visible_data();
   switch (out.itemsize()) {
     case 1:
-      return place(static_cast<uint8_t*>(to), static_cast<const uint8_t*>(from), m, n);
+      return place(static_cast<uint8_t*>(to), static_cast<const uint8_t*>(from), m, n, wanted);
     case 2:
-      return place(static_cast<uint16_t*>(to), static_cast<const uint16_t*>(from), m, n);
+      return place(static_cast<uint16_t*>(to), static_cast<const uint16_t*>(from), m, n, wanted);
     case 4:
-      return place(static_cast<uint32_t*>(to), static_cast<const uint32_t*>(from), m, n);
+      return place(static_cast<uint32_t*>(to), static_cast<const uint32_t*>(from), m, n, wanted);
     case 8:
-      return place(static_cast<uint64_t*>(to), static_cast<const uint64_t*>(from), m, n);
+      return place(static_cast<uint64_t*>(to), static_cast<const uint64_t*>(from), m, n, wanted);
     default:
-      return place(static_cast<Complex<double>*>(to), static_cast<const Complex<double>*>(from), m, n);
+      return place(static_cast<Complex<double>*>(to), static_cast<const Complex<double>*>(from), m, n, wanted);
   }
 }
 

@@ -43,6 +43,15 @@ Tensor argwhere(const Tensor& self) {
   return nonzero(self);
 }
 
+namespace {
+/// Without history: `out`, contiguous and new, with values of `source` where the mask is true.
+Tensor scattered(Tensor out, const Tensor& mask, const Tensor& source) {
+  NoGradGuard no_history;
+  masked_scatter_kernel(out.device())(out, spread(mask, out.impl().sizes()), source.contiguous());
+  return out;
+}
+}  // namespace
+
 Tensor masked_select(const Tensor& self, const Tensor& mask) {
   HB_FUNCTION(masked_select, self, mask);
   check_mask("masked_select", mask);
@@ -53,7 +62,7 @@ Tensor masked_select(const Tensor& self, const Tensor& mask) {
     record("MaskedSelectBackward0", out, {&self}, {SavedTensor::input(mask)}, [sizes](Backward& b, auto& s) {
       // The engine sums over the dimensions in which self was broadcast.
       const Tensor zero = zeros(IntArrayRef(sizes.data(), sizes.size()), b.grad().options());
-      return gradients(masked_scatter(zero, s[0], b.grad()));
+      return gradients(GradMode::is_enabled() ? masked_scatter(zero, s[0], b.grad()) : scattered(zero, s[0], b.grad()));
     });
   return out;
 }
@@ -65,12 +74,7 @@ Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& sour
            "[masked_scatter] expected self and source to have same dtypes but got ", toString(self.scalar_type()),
            " and ", toString(source.scalar_type()));
   const DimVector sizes = broadcast_sizes("masked_scatter", {&self, &mask});
-  Tensor out;
-  {
-    NoGradGuard no_history;
-    out = self.expand(IntArrayRef(sizes.data(), sizes.size())).clone(MemoryFormat::Contiguous);
-    masked_scatter_kernel(self.device())(out, spread(mask, sizes), source.contiguous());
-  }
+  Tensor out = scattered(self.detach().expand(sizes).clone(MemoryFormat::Contiguous), mask, source);
   if (needs_grad(self, source))
     record("MaskedScatterBackward0", out, {&self, &source}, {SavedTensor::input(mask)},
            [shape = source.impl().sizes()](Backward& b, auto& s) {
