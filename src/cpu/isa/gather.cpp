@@ -165,6 +165,7 @@ void scatter_part(T* out, const int64_t* index, const T* src, const Pass& p, con
         if constexpr (std::is_same_v<T, BFloat16>)
           if (adds_at<T>(op, x.size, part.e - part.b) && add_at(to, x.size, s + part.b, here + part.b, part.e - part.b))
             continue;
+#pragma GCC unroll 4
         for (int64_t k = part.b; k < part.e; ++k) put(to[here[k]], s[k]);
       } else {
         for (int64_t k = part.b; k < part.e; ++k) put(to[here[k * step] * along + k * last], s[k * every]);
