@@ -157,6 +157,31 @@ PARITY_CASE(rearrange, rows_moved) {
   for (int64_t by : {1, 3, -2}) c.gradients("roll" + std::to_string(by), {x}, [&] { return x.roll(by, 1); });
 }
 
+PARITY_CASE(rearrange, many_rows_rolled) {
+  c.for_dtypes({torch::kChar, torch::kHalf, torch::kFloat, torch::kLong, torch::kComplexDouble},
+               [&](torch::Dtype dtype) {
+                 c.out("last", c.any({40, 7}, dtype).roll(-2, 1));
+                 c.out("middle", c.any({2, 20, 3, 5}, dtype).roll(1, 2));
+               });
+  auto x = c.leaf({16, 33});
+  c.gradients("gradient", {x}, [&] { return x.roll(4, 1); });
+}
+
+PARITY_CASE(rearrange, every_second) {
+  c.for_dtypes({torch::kHalf, torch::kFloat, torch::kDouble, torch::kComplexDouble}, [&](torch::Dtype dtype) {
+    for (int64_t n : {1, 2, 7, 16, 33, 66})
+      for (int64_t from : {0, 1, 4}) {
+        auto x = c.leaf({3, n}, dtype);
+        const auto name = std::to_string(n) + "_" + std::to_string(from);
+        c.gradients(name, {x}, [&] { return x.slice(1, from, torch::nullopt, 2).clone(); });
+        c.gradients(name + "_up_to", {x}, [&] { return x.slice(1, from, n - 3, 2).clone(); });
+      }
+    auto x = c.leaf({2, 3, 20}, dtype);
+    c.gradients("both", {x}, [&] { return x.slice(2, 0, 20, 2) * x.slice(2, 1, 20, 2); });
+    c.gradients("overlapping", {x}, [&] { return x.slice(2, 0, 20, 2) + x.slice(2, 0, 10); });
+  });
+}
+
 PARITY_CASE(rearrange, repeat_long) {
   auto x = c.leaf({2, 1, 700}), wide = c.leaf({3, 600}, torch::kDouble);
   c.gradients("rows", {x}, [&] { return x.repeat({3, 1, 1}); });

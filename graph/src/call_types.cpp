@@ -20,6 +20,7 @@
 #include "backend/indexing.h"
 #include "backend/loss.h"
 #include "backend/lstm.h"
+#include "backend/moved_rows.h"
 #include "backend/norm.h"
 #include "backend/optim.h"
 #include "backend/pool.h"
@@ -90,7 +91,7 @@ Table* make_table() {
           dirichlet_grad_kernel, tap_sum_kernel, triangle_kernel, gemm_and_sums_kernel, gemm_epilogue_kernel,
           group_norm_kernel, group_norm_backward_kernel, embedding_backward_kernel, embedding_bag_kernel, fold_kernel,
           embedding_bag_backward_kernel, solve_triangular_kernel, least_squares_kernel, fft_c2c_kernel,
-          rnn_forward_kernel, rnn_backward_kernel, copy_pieces_kernel);
+          rnn_forward_kernel, rnn_backward_kernel, copy_pieces_kernel, spaced_kernel, turned_kernel);
   add(*table, exp_formula);  // and all other formulas
 #define HB_ADD(Rule, kernel, name) add(*table, kernel);
   HB_FORALL_UPDATE_RULES(HB_ADD)

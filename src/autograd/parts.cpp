@@ -9,7 +9,9 @@
 #include "autograd/engine.h"
 #include "autograd/record.h"
 #include "autograd/watch.h"
+#include "backend/moved_rows.h"
 #include "core/geometry.h"
+#include "core/recorder.h"
 
 namespace hb {
 
@@ -70,6 +72,19 @@ bool Whole::put(const Node* node, const Tensor& grad) {
   return true;
 }
 
+bool Whole::put_among_zeros(const Node* node, const Part& part, const Tensor& grad) {
+  const TensorImpl &from = grad.impl(), &to = memory_.impl();
+  const bool dense = from.physically_contiguous() && !from.is_deferred() && to.physically_contiguous();
+  if (!pieces_.empty() || part.step != 2 || part.dim != to.dim() - 1 || !dense || to.numel() == 0) return false;
+  capture::uses(grad), capture::uses(memory_);
+  const int64_t whole = to.sizes()[part.dim];
+  const Spaced rows{to.numel() / whole, whole, part.from, part.count(), static_cast<int64_t>(to.itemsize())};
+  spaced_kernel(kCPU)(rows, to.raw_data(), from.raw_data());
+  zeroed_ = true;
+  pieces_.push_back({node, part, true});
+  return true;
+}
+
 Tensor Whole::finished() {
   const bool all = std::all_of(pieces_.begin(), pieces_.end(), [](const Piece& p) { return p.there; });
   if (!all) memory_ = arithmetic.clone(memory_, std::nullopt);  // who made the others holds their memory
@@ -124,7 +139,7 @@ bool Engine::put(const PartNode& node, const Tensor& grad) {
   Tensor& sum = slot(*edge.function, edge.input_nr);
   if (!sum.defined()) {
     Whole& whole = whole_at(edge, node, grad.options());
-    if (whole.put(&node, grad)) return true;
+    if (whole.put(&node, grad) || whole.put_among_zeros(&node, node.part_, grad)) return true;
     if (whole.place(&node, node.part_).defined()) return whole.put(&node, grad);
     settle(*edge.function, edge.input_nr);
   }

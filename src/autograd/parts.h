@@ -63,6 +63,8 @@ class Whole {
   Tensor place(const Node* node, const Part& part);
   /// Puts down the gradient that `node` brings; false where it has no place. It may lie there already.
   bool put(const Node* node, const Tensor& grad);
+  /// Puts down the first gradient and the zeros between its elements in one pass; false where that is no simple one.
+  bool put_among_zeros(const Node* node, const Part& part, const Tensor& grad);
   /// The gradient, zero where none was put down. A place whose gradient is still to come is left to it.
   Tensor finished();
 

@@ -7,9 +7,11 @@
 #include "autograd/named.h"
 #include "autograd/record.h"
 #include "backend/elementwise.h"
+#include "backend/moved_rows.h"
 #include "core/geometry.h"
 #include "core/loop.h"
 #include "core/physical.h"
+#include "core/recorder.h"
 #include "core/warnings.h"
 #include "ops/common/inplace.h"
 #include "ops/common/layout.h"
@@ -106,6 +108,27 @@ void copy_turned(const Tensor& out, const Tensor& in, const DimVector& start, in
   copy_turned(out.narrow(d, 0, first), in.narrow(d, start[d], first), start, d + 1);
   copy_turned(out.narrow(d, first, start[d]), in.narrow(d, 0, start[d]), start, d + 1);
 }
+
+// The dimension along which alone many rows, one after the other in memory, are turned; -1 where that is not so.
+int64_t only_turned(const Tensor& in, const DimVector& start) {
+  const TensorImpl& t = in.impl();
+  if (!turned_kernel.available(in.device()) || t.is_deferred() || !t.physically_contiguous()) return -1;
+  const auto turned = [](int64_t n) { return n != 0; };
+  if (std::count_if(start.begin(), start.end(), turned) != 1) return -1;
+  const int64_t d = std::find_if(start.begin(), start.end(), turned) - start.begin();
+  const bool many = in.numel() >= 16 * geometry::numel(DimVector(in.sizes().slice(d)));  // for several threads
+  return many ? d : -1;
+}
+
+void turn(const Tensor& out, const Tensor& in, const DimVector& start) {
+  const int64_t d = only_turned(in, start);
+  if (d < 0) return copy_turned(out, in, start, 0);
+  capture::uses(in), capture::uses(out);
+  const auto item = static_cast<int64_t>(in.impl().itemsize());
+  const int64_t row = item * geometry::numel(DimVector(in.sizes().slice(d)));
+  turned_kernel(in.device())(Turned{in.numel() * item / row, row, start[d] * (row / in.size(d))},
+                             out.impl().visible_data(), in.impl().raw_data());
+}
 }  // namespace
 
 Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
@@ -122,7 +145,7 @@ Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
   Tensor out = ops::empty_in_layout_of(self, self.sizes());
   {
     NoGradGuard no_history;
-    copy_turned(out, self, start, 0);
+    turn(out, self, start);
   }
   if (needs_grad(self))
     record("RollBackward0", out, {&self},

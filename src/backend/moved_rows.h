@@ -1,0 +1,22 @@
+#pragma once
+
+#include "backend/kernel.h"
+
+namespace hb {
+
+/// Rows of `whole` elements: every second one from `first` on is the next of `count` that a row of the input has, all
+/// others are zero.
+struct Spaced {
+  int64_t rows, whole, first, count, itemsize;
+};
+HB_NO_OPERANDS(Spaced)
+HB_API inline Kernel<void(const Spaced& s, void* out, const void* in)> spaced_kernel{"slice"};
+
+/// Rows that begin at byte `start` of the input's and go on from their begin.
+struct Turned {
+  int64_t rows, row_bytes, start;
+};
+HB_NO_OPERANDS(Turned)
+HB_API inline Kernel<void(const Turned& t, void* out, const void* in)> turned_kernel{"roll"};
+
+}  // namespace hb

@@ -1,0 +1,65 @@
+// Rows with zeros between their elements (the gradient of a slice with step 2), and rows that are rolled.
+#include "backend/moved_rows.h"
+
+#include <algorithm>
+
+#include "cpu/isa/copy_bytes.h"
+#include "cpu/isa/lanes.h"
+#include "cpu/parallel.h"
+
+namespace hb::cpu::HB_ISA {
+namespace {
+
+template <class T>
+void space_rows(const Spaced& s, void* out, const void* in) {
+  const int64_t pairs = std::min(s.count, (s.whole - s.first) / 2);
+  parallel_for(0, s.rows, std::max<int64_t>(1, kGrain / s.whole), [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      T* to = static_cast<T*>(out) + r * s.whole;
+      T* const row_end = to + s.whole;
+      const T* __restrict from = static_cast<const T*>(in) + r * s.count;
+      T* __restrict at = std::fill_n(to, s.first, T(0));
+      int64_t i = 0;
+      if constexpr (sizeof(T) == 8)  // which GCC writes one by one
+        for (; i + kLanes<T> <= pairs; i += kLanes<T>) store_pairs<T>(at + 2 * i, load<T>(from + i), Vector<T>{});
+      for (; i < pairs; ++i) at[2 * i] = from[i], at[2 * i + 1] = T(0);
+      to = at + 2 * pairs;
+      if (pairs < s.count) *to++ = from[pairs];
+      std::fill(to, row_end, T(0));
+    }
+  });
+}
+
+void space(const Spaced& s, void* out, const void* in) {
+  switch (s.itemsize) {
+    case 1:
+      return space_rows<uint8_t>(s, out, in);
+    case 2:
+      return space_rows<uint16_t>(s, out, in);
+    case 4:
+      return space_rows<uint32_t>(s, out, in);
+    case 8:
+      return space_rows<uint64_t>(s, out, in);
+    default:
+      return space_rows<Complex<double>>(s, out, in);
+  }
+}
+HB_REGISTER_ISA(spaced_kernel, space);
+
+// A row's parts in the order in which they lie in the result: a second pass for the shorter ones would find none of
+// their lines in a near cache.
+void turn(const Turned& t, void* out, const void* in) {
+  const int64_t first = t.row_bytes - t.start;
+  parallel_for(0, t.rows, std::max<int64_t>(1, 4 * kGrain / t.row_bytes), [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      auto* to = static_cast<char*>(out) + r * t.row_bytes;
+      const auto* from = static_cast<const char*>(in) + r * t.row_bytes;
+      copy_bytes(to, from + t.start, first);
+      copy_bytes(to + first, from, t.start);
+    }
+  });
+}
+HB_REGISTER_ISA(turned_kernel, turn);
+
+}  // namespace
+}  // namespace hb::cpu::HB_ISA
