@@ -58,6 +58,9 @@ class Names:
         self.table = {(r["kind"], r["name"]): r for r in self.rows}
         self.substitutes = [(r["name"], r["instead"]) for r in read("substitutes.tsv")]
         self.limits = read("limits.tsv")
+        for above, row in zip(self.limits, self.limits[1:]):
+            if row["text"] == "as above":
+                row["text"] = above["text"]
 
     def instead(self, name):
         while name:

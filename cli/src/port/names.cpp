@@ -48,7 +48,9 @@ Names::Names() {
   });
   for_each_row(kSubstitutesTable, [&](const auto& c) { substitutes_.emplace_back(c[0], c[1]); });
   for_each_row(kLimitsTable, [&](const auto& c) {
-    if (c.size() == 3) limits_.push_back({c[0], c[1] == "compiles", c[1] == "supported", c[2]});
+    if (c.size() != 3) return;
+    const std::string_view text = c[2] == "as above" ? limits_.back().text : c[2];
+    limits_.push_back({c[0], c[1] == "compiles", c[1] == "supported", text});
   });
 }
 
