@@ -74,6 +74,8 @@ class PickleParser {
     return node;
   }
 
+  void push_again(PickleNode* node) { push(node)->shared = true; }
+
   // Values below the innermost mark belong to an enclosing container and are out of reach.
   size_t available() const { return stack_.size() - (marks_.empty() ? 0 : marks_.back()); }
 
@@ -189,7 +191,7 @@ class PickleParser {
 
   void recall(uint64_t index) {
     if (index >= memo_.size() || !memo_[index]) fail("memo ", index, " was never set");
-    push(memo_[index]);
+    push_again(memo_[index]);
   }
 
   void add_one(size_t count, Kind kind) {

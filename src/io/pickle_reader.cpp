@@ -71,7 +71,7 @@ bool PickleParser::step_object(uint8_t code) {
     case op::kStop: stop(); return true;
     case op::kPop: pop_one(); return true;
     case op::kPopMark: pop_to_mark(); return true;
-    case op::kDup: push(top()); return true;
+    case op::kDup: push_again(top()); return true;
     case op::kBinPut: memoize(take_unsigned(1)); return true;
     case op::kLongBinPut: memoize(take_unsigned(4)); return true;
     case op::kMemoize: memoize(memos_); return true;

@@ -33,9 +33,12 @@ struct PickleNode {
     Persistent,  // arguments: the persistent id
   };
   Kind kind = Kind::None;
-  size_t offset = 0;  // of the opcode that made it, for errors
-  int64_t integer = 0;
-  double real = 0;
+  bool shared = false;  // whether the pickle may use it a second time
+  size_t offset = 0;    // of the opcode that made it, for errors
+  union {
+    int64_t integer = 0;
+    double real;
+  };
   std::string text;
   std::vector<PickleNode*> items;
   PickleNode* callee = nullptr;

@@ -78,15 +78,19 @@ IValue TorchUnpickler::convert(const PickleNode& node) {
   if (node.kind == Kind::None || node.kind == Kind::Bool || node.kind == Kind::Int || node.kind == Kind::Float) {
     return convert_new(node);  // no others share it
   }
-  const auto known = values_.find(&node);
-  if (known != values_.end()) return known->second;
+  if (node.shared) {
+    const auto known = values_.find(&node);
+    if (known != values_.end()) return known->second;
+  }
   if (depth_ >= kMaxDepth) fail(node, "expected at most ", kMaxDepth, " levels of nesting, got more");
-  if (!in_progress_.emplace(&node, true).second) fail(node, kind_name(node.kind), " contains itself");
+  if (node.shared && !in_progress_.insert(&node).second) fail(node, kind_name(node.kind), " contains itself");
   ++depth_;
   IValue value = convert_new(node);
   --depth_;
-  in_progress_.erase(&node);
-  values_.emplace(&node, value);
+  if (node.shared) {  // remembering each of many small values would take as much memory as they do
+    in_progress_.erase(&node);
+    values_.emplace(&node, value);
+  }
   return value;
 }
 

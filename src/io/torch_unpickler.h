@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 #include <halfbridge/ivalue.h>
 
@@ -98,8 +99,8 @@ class TorchUnpickler {
   ClassReader read_class_;
   std::optional<TensorList> table_;
   std::optional<Device> device_;
-  std::unordered_map<const PickleNode*, IValue> values_;
-  std::unordered_map<const PickleNode*, bool> in_progress_;
+  std::unordered_map<const PickleNode*, IValue> values_;  // of shared nodes
+  std::unordered_set<const PickleNode*> in_progress_;
   std::unordered_map<std::string, LoadedStorage> storages_;
   int depth_ = 0;
   size_t items_ = 0, text_ = 0;  // what was copied from nodes that may be shared

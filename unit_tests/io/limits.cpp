@@ -56,6 +56,13 @@ TEST(Limits, PicklesOfManyOpcodes) {
   }
 }
 
+// So many that what every pickle may take besides hides nothing.
+TEST(Limits, PicklesOfMillionsOfDicts) {
+  const auto bytes = archive_of(pickle("](" + std::string(8 * kHalf, '}') + "e"));
+  expect_bounded(
+      "millions of dicts", bytes.size(), [&] { hb::io::pickle_load(bytes); }, false);
+}
+
 // Of a tensor with 64 dimensions in the storage "0".
 std::string tensor_arguments() {
   const std::string storage = "(" + text("storage") + "ctorch\nFloatStorage\n" + text("0") + text("cpu") + "K\4tQ";
