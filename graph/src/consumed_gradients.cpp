@@ -44,7 +44,7 @@ int product_for(const Calls& calls, const std::vector<Memory>& memories, size_t 
 
 class Consuming {
  public:
-  Consuming(Calls& calls, const std::vector<Memory>& memories, const std::function<bool(int)>& may_be_late)
+  Consuming(Calls& calls, const std::vector<Memory>& memories, const MayBeLate& may_be_late)
       : calls_(calls), memories_(memories), may_be_late_(may_be_late), before_(calls.size()) {}
 
   Consumed run() {
@@ -106,7 +106,7 @@ class Consuming {
         return !memories_[p->memory].temporary();
       };
       consumed_.late.push_back(
-          {gradient, &common, static_cast<const Product&>(*product.call).fn, g, copies(left), copies(right)});
+          late(gradient, {&common, static_cast<const Product&>(*product.call).fn, g, copies(left), copies(right)}));
       read->access = Access::writes;  // later
     } else {
       tensor.grad = nullptr;
@@ -121,15 +121,14 @@ class Consuming {
 
   Calls& calls_;
   const std::vector<Memory>& memories_;
-  const std::function<bool(int)>& may_be_late_;
+  const MayBeLate& may_be_late_;
   std::vector<Calls> before_;  // each call
   Consumed consumed_;
 };
 
 }  // namespace
 
-Consumed consume_gradients(Calls& calls, const std::vector<Memory>& memories,
-                           const std::function<bool(int memory)>& may_be_late) {
+Consumed consume_gradients(Calls& calls, const std::vector<Memory>& memories, const MayBeLate& may_be_late) {
   return Consuming(calls, memories, may_be_late).run();
 }
 

@@ -1,6 +1,6 @@
 // Gradients that replays leave out: the optimizer has used them, and the program asks for few of them. Until it does,
 // work that waits (core/pending.h) stands for each.
-#include <cstring>
+#include <algorithm>
 
 #include <halfbridge/autograd.h>
 
@@ -10,9 +10,9 @@ namespace hb::graph {
 
 namespace {
 
-class LateProduct final : public pending::Work {
+class ProductWork final : public pending::Work {
  public:
-  LateProduct(const Tensor& gradient, const LateGradient& late, intrusive_ptr<StorageImpl> arena)
+  ProductWork(const Tensor& gradient, const LateProduct& late, intrusive_ptr<StorageImpl> arena)
       : Work(gradient), fn_(late.fn), gemm_(late.gemm), arena_(std::move(arena)) {
     const size_t item = element_size(gemm_.dtype);
     gemm_.a.data = const_cast<void*>(late.update->left), gemm_.b.data = const_cast<void*>(late.update->right);
@@ -33,10 +33,27 @@ class LateProduct final : public pending::Work {
   std::vector<char> left_, right_;
 };
 
+/// Of the graph, which ends all such work before it is replayed, brought to other memory or gone.
+class CallWork final : public pending::Work {
+ public:
+  CallWork(const Tensor& gradient, LateCall& call) : Work(gradient), call_(call) {}
+  void run() override { call_.run_now(); }
+
+ private:
+  LateCall& call_;
+};
+
 }  // namespace
 
-std::shared_ptr<pending::Work> LateGradient::work(const Tensor& gradient, intrusive_ptr<StorageImpl> arena) const {
-  return std::make_shared<LateProduct>(gradient, *this, std::move(arena));
+LateGradient late(int memory, const LateProduct& product) {
+  return {memory, [=](const Tensor& gradient, intrusive_ptr<StorageImpl> arena) {
+            return std::make_shared<ProductWork>(gradient, product, std::move(arena));
+          }};
+}
+LateGradient late(int memory, LateCall& call) {
+  return {memory, [&call](const Tensor& gradient, const intrusive_ptr<StorageImpl>&) {
+            return std::make_shared<CallWork>(gradient, call);
+          }};
 }
 
 Tensor& gradient_of(const TensorHandle& leaf) { return leaf->impl().materialize_autograd_meta().grad; }
@@ -63,9 +80,23 @@ void Program::consume(bool late) {
   for (LateGradient& l : consumed.late) late_.push_back({l, sole_leaf(l.memory), {}});
   kept_ = std::move(consumed.kept);
 }
+/// Where gradients lie outside of the block, half ones beside them would take more memory than before.
+void Program::read_halves(bool late) {
+  const auto may_be_late = [&](int memory) {
+    const LeafState* const leaf = late ? sole_leaf(memory) : nullptr;
+    return leaf && leaf->any;
+  };
+  for (LateGradient& l : read_half_gradients(calls_, memories_, may_be_late))
+    late_.push_back({l, sole_leaf(l.memory), {}});
+}
+
+bool Program::is_late(int memory) const {
+  return std::any_of(late_.begin(), late_.end(), [&](const Late& l) { return l.gradient.memory == memory; });
+}
 
 /// Of the leaves whose gradients the first `calls` calls stood for.
 void Program::leave_out(size_t calls) {
+  if (kWatchesArena && arena_) open_places(static_cast<char*>(arena_->data()), lives_, static_cast<int>(calls_.size()));
   for (Late& late : late_) {
     if (memories_[late.gradient.memory].first >= static_cast<int>(calls)) continue;
     const Tensor& gradient = *late.leaf->now;

@@ -6,6 +6,7 @@
 #include "backend/norm.h"
 #include "call_types.h"
 #include "chain.h"
+#include "consumed_gradients.h"
 
 namespace hb::graph {
 
@@ -40,6 +41,10 @@ void find_lifetimes(const std::vector<RecordedCall>& calls, std::vector<Memory>&
     for (const Place& p : calls[i].places) touch(p.memory, i);
     for (const TensorPlace& t : calls[i].tensors) touch(t.memory, i);
   }
+  for (const RecordedCall& c : calls)
+    if (is_late(c))
+      for (const Place& p : c.places)
+        if (p.access == Access::reads) memories[p.memory].last = static_cast<int>(calls.size());
 }
 
 namespace {

@@ -23,7 +23,7 @@ void recompute_cheap(std::vector<RecordedCall>& calls, std::vector<Memory>& memo
 void update_early(std::vector<RecordedCall>& calls);
 /// Updates a weight by rows of its gradient as they are computed, where that is a product.
 void update_with_products(std::vector<RecordedCall>& calls);
-/// The first and the last call that works on each memory.
+/// The first and the last call that works on each memory; what a late call reads stays beyond the last of all.
 void find_lifetimes(const std::vector<RecordedCall>& calls, std::vector<Memory>& memories);
 /// For each temporary value: the earlier one in whose place an element-wise call may write it, or -1.
 std::vector<int> share_in_place(const std::vector<RecordedCall>& calls, const std::vector<Memory>& memories);

@@ -15,6 +15,7 @@ constexpr double kForMemory = 0.02;  // the share of a step's time that may go t
 void Program::place_values(const CompileOptions& options) {
   if (options.drop_dead) drop_dead(calls_, memories_);
   if (options.share_common) share_common(calls_, memories_);
+  if (options.consume_gradients) read_halves(options.late_gradients && options.plan_memory);
   if (options.max_memory > 0)
     recompute_until(calls_, memories_, options.max_memory);
   else if (options.plan_memory)
@@ -45,8 +46,9 @@ void Program::place_values(const CompileOptions& options) {
       continue;
     }
     at[i] = lives_.size();
-    // A gradient stays until the next step begins.
-    lives_.push_back({m.bytes, m.first, m.temporary() ? m.last : static_cast<int>(calls_.size()), apart});
+    // A gradient stays until the next step begins; one that is late is written after this one.
+    const int end = static_cast<int>(calls_.size());
+    lives_.push_back({m.bytes, is_late(i) ? end : m.first, m.temporary() ? m.last : end, apart});
     apart += (m.bytes + 127) / 64 * 64;
   }
   arena_size_ = options.plan_memory ? plan_arena(lives_) : apart;

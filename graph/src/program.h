@@ -130,8 +130,10 @@ class Program {
   void hand_out_gradients(size_t calls);
   const LeafState* sole_leaf(int memory) const;
   void consume(bool late);
+  void read_halves(bool late);
   void leave_out(size_t calls);
   void end_waiting();
+  bool is_late(int memory) const;
   bool is_held(const LeafState& leaf) const;
   void write_page() const;
   std::string name_of(int memory) const;

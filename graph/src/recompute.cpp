@@ -6,12 +6,14 @@
 #include <map>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "backend/attention.h"
 #include "backend/conv.h"
 #include "backend/gemm.h"
 #include "call_types.h"
 #include "chain.h"
+#include "consumed_gradients.h"
 #include "norm_parts.h"
 #include "operands.h"
 #include "passes.h"
@@ -86,7 +88,7 @@ class Recomputation {
   }
 
   void run_cheap(double share) {
-    constexpr size_t kLarge = 1 << 20, kOfPeak = 64;
+    constexpr size_t kLarge = 1 << 18, kOfPeak = 512;
     double spare = 0;
     for (const RecordedCall& c : calls_) spare += share * cost_of(c, memories_);
     for (double cost = 1; cost > 0; spare -= cost) {
@@ -122,15 +124,37 @@ class Recomputation {
       for (const Operand& o : operands_of(calls_[i]))
         note(o.written ? uses_[o.memory].writers : uses_[o.memory].readers);
     }
-    std::vector<int64_t> change(calls_.size() + 1);
-    for (const Memory& m : memories_)
-      if (m.first >= 0 && (m.temporary() || (all && m.origin == Memory::Origin::made)))
-        change[m.first] += static_cast<int64_t>(m.bytes),
-            change[m.temporary() ? m.last + 1 : calls_.size()] -= static_cast<int64_t>(m.bytes);
+    const std::vector<int64_t> change = changes_of_use(all);
+    in_use_.assign(calls_.size() + 1, 0);
     int64_t now = 0, most = -1;
-    for (size_t i = 0; i < calls_.size(); ++i)
-      if ((now += change[i]) > most) most = now, peak_ = static_cast<int>(i);
+    for (size_t i = 0; i <= calls_.size(); ++i)
+      if ((in_use_[i] = now += change[i]) > most) most = now, peak_ = static_cast<int>(i);
     peak_bytes_ = static_cast<size_t>(std::max<int64_t>(most, 0));
+  }
+
+  /// By how many bytes what is in use grows at each call, and at the end of the step.
+  std::vector<int64_t> changes_of_use(bool all) const {
+    const int end = static_cast<int>(calls_.size());
+    std::vector<int> first(memories_.size()), last(memories_.size());
+    for (size_t i = 0; i < memories_.size(); ++i)
+      first[i] = memories_[i].first, last[i] = memories_[i].temporary() ? std::min(memories_[i].last, end) : end;
+    for (const RecordedCall& c : calls_)
+      if (is_late(c))
+        for (const Place& p : c.places)
+          if (p.access != Access::reads) first[p.memory] = end;
+    // What takes another's place prolongs its life.
+    const std::vector<int> into = share_in_place(calls_, memories_);
+    for (bool again = true; std::exchange(again, false);)
+      for (size_t i = 0; i < memories_.size(); ++i)
+        if (into[i] >= 0 && last[into[i]] < last[i]) last[into[i]] = last[i], again = true;
+    std::vector<int64_t> change(calls_.size() + 2);
+    for (size_t i = 0; i < memories_.size(); ++i) {
+      const Memory& m = memories_[i];
+      if (m.first < 0 || into[i] >= 0 || !(m.temporary() || (all && m.origin == Memory::Origin::made))) continue;
+      change[first[i]] += static_cast<int64_t>(m.bytes);
+      change[last[i] + 1] -= static_cast<int64_t>(m.bytes);
+    }
+    return change;
   }
 
   /// Whether a value lies where call `maker` put it when call `at` begins, and nobody has changed it meanwhile.
@@ -172,6 +196,13 @@ class Recomputation {
     return memories_[memory].temporary() && memories_[memory].bytes * 16 <= memories_[beside].bytes;
   }
 
+  /// By how much the peak can sink with a value that lies there again from call `next` on; all of it where `any` will
+  /// do.
+  double gain_of(const Memory& m, int next, bool any) const {
+    const auto bytes = static_cast<double>(m.bytes);
+    return any ? bytes : std::min(bytes, static_cast<double>(peak_bytes_) - static_cast<double>(in_use_[next]));
+  }
+
   /// Of values of `smallest` bytes that were made again `oldest` times at most: without a bound two of them could take
   /// turns for ever. Returns what it costs, `most` at most; 0 where there is none.
   double drop_one(int oldest, size_t smallest, double most) {
@@ -181,13 +212,15 @@ class Recomputation {
       const Memory& memory = memories_[m];
       if (age_[m] > oldest) continue;
       if (!memory.temporary() || memory.first < 0 || memory.first >= peak_ || memory.last <= peak_) continue;
-      if (memory.bytes < smallest) continue;
+      if (memory.bytes < smallest || memory.last == static_cast<int>(calls_.size())) continue;
       const auto& readers = uses_[m].readers;
       const auto next = std::lower_bound(readers.begin(), readers.end(), peak_);
       if (next == readers.end() || *next == peak_) continue;
       Recipe recipe{m, *next, {}, 0};
       if (!extend(recipe, m, *next) || recipe.cost > most) continue;
-      const double cost = recipe.cost / static_cast<double>(memory.bytes);
+      const double gain = gain_of(memory, *next, smallest == 0);
+      if (gain <= 0) continue;
+      const double cost = recipe.cost / gain;
       if (best.memory < 0 || cost < least) best = std::move(recipe), least = cost;
     }
     if (best.memory < 0) return 0;
@@ -256,6 +289,7 @@ class Recomputation {
   std::vector<Memory>& memories_;
   std::vector<int> age_;  // how often the value of a memory was made again
   std::vector<Uses> uses_;
+  std::vector<int64_t> in_use_;  // bytes, at each call and when the step ends
   int peak_ = 0;
   size_t peak_bytes_ = 0;
 };
