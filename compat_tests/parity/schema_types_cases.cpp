@@ -3,6 +3,8 @@
 #include <torch/custom_class.h>
 #include <torch/library.h>
 
+#include <sstream>
+
 #include "parity/case.h"
 
 TORCH_LIBRARY(parity_types, m) {
@@ -23,6 +25,10 @@ PARITY_CASE(schema_types, operator_of_types) {
   c.text("types", c10::str(c10::getTypePtr<torch::Tensor>()->str(), c10::getTypePtr<std::optional<double>>()->str(),
                            c10::getTypePtr<c10::List<bool>>()->str(),
                            c10::getTypePtr<std::tuple<int64_t, std::string>>()->str()));
+  std::ostringstream printed;
+  printed << *c10::IValue(2.5).type() << " " << *c10::getTypePtr<c10::List<std::optional<bool>>>() << " "
+          << *c10::getTypePtr<c10::Dict<std::string, torch::Tensor>>();
+  c.text("printed", printed.str());
 }
 
 namespace {

@@ -56,7 +56,7 @@ std::ostream& operator<<(std::ostream& out, const TensorOptions& o) {
   // As in LibTorch the stream prints words for bools from here on.
   out << "TensorOptions(dtype=" << o.dtype() << flag(o.has_dtype()) << ", device=" << o.device() << flag(o.has_device())
       << ", layout=" << o.layout() << flag(o.has_layout()) << ", requires_grad=" << std::boolalpha << o.requires_grad()
-      << flag(o.has_requires_grad()) << ", pinned_memory=" << o.pinned_memory() << flag(o.pinned_memory())
+      << flag(o.has_requires_grad()) << ", pinned_memory=" << o.pinned_memory() << flag(o.has_pinned_memory())
       << ", memory_format=";
   if (o.memory_format_opt()) return out << *o.memory_format_opt() << ")";
   return out << "(nullopt))";

@@ -7,6 +7,10 @@
 
 #include "dispatch/schema_types.h"
 
+namespace hb {
+std::ostream& operator<<(std::ostream& out, const Type& type) { return out << type.str(); }
+}  // namespace hb
+
 namespace hb::bridge {
 inline namespace api {
 namespace {

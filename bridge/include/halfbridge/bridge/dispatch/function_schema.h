@@ -16,6 +16,11 @@
 
 #include <halfbridge/ivalue.h>
 
+namespace hb {
+/// The text that schemas have for a type.
+HB_API std::ostream& operator<<(std::ostream& out, const Type& type);
+}  // namespace hb
+
 namespace hb::bridge {
 inline namespace api {
 
