@@ -38,7 +38,7 @@ PARITY_CASE(printing, scalars_and_others) {
   std::ostringstream out;
   out << torch::kFloat << " " << torch::kLong << " " << torch::Device(torch::kCPU) << " " << torch::Scalar(1.5) << " "
       << torch::Scalar(3) << " " << c.randn({2, 3}).sizes() << " " << torch::TensorOptions().dtype(torch::kHalf) << " "
-      << torch::TensorOptions().pinned_memory(false).requires_grad(false);
+      << torch::TensorOptions(caffe2::TypeMeta::Make<double>()).pinned_memory(false).requires_grad(false);
   c.text("streamed", out.str());
   c.text("item", c10::toString(torch::kBFloat16));
 }
