@@ -104,6 +104,9 @@ PARITY_CASE(pooling, separate_windows) {
       pool(c, "max_halves", {2, channels, 8, 6}, [](const Tensor& x) {
         return std::get<0>(torch::adaptive_max_pool2d(x, {2, 2}));
       });
+      pool(
+          c, "max_cubes", {1, channels, 4, 4, 2}, [](const Tensor& x) { return torch::max_pool3d(x, 2); },
+          /*half=*/false);
       pool(c, "avg_halves", {2, channels, 8, 6}, [](const Tensor& x) { return torch::adaptive_avg_pool2d(x, {2, 2}); });
       pool(c, "max_gaps", {1, channels, 8, 7}, [](const Tensor& x) { return torch::max_pool2d(x, 2, 3); });
       pool(c, "avg_gaps", {1, channels, 8, 7}, [](const Tensor& x) { return torch::avg_pool2d(x, 2, 3); });

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cpu/isa/copy_bytes.h"
+#include "cpu/isa/lanes.h"
 #include "cpu/isa/runs.h"
 
 namespace hb::cpu::HB_ISA {
@@ -21,16 +22,6 @@ inline void over_window(const PoolWindows& w, int64_t o, const F& f) {
   for (int64_t i = d.begin[od]; i < d.end[od]; i += d.step)
     for (int64_t j = h.begin[oh]; j < h.end[oh]; j += h.step)
       for (int64_t k = v.begin[ov]; k < v.end[ov]; k += v.step) f((i * h.in + j) * v.in + k);
-}
-
-int64_t largest_window(const PoolWindows& w) {
-  int64_t n = 1;
-  for (const auto& d : w.dim) {
-    int64_t most = 1;
-    for (int64_t o = 0; o < d.out; ++o) most = std::max<int64_t>(most, (d.end[o] - d.begin[o] + d.step - 1) / d.step);
-    n *= most;
-  }
-  return n;
 }
 
 double divisor_of(const PoolWindows& w, int64_t o) {
@@ -90,59 +81,97 @@ void max_pool_of(T* y, int32_t* index, const T* x, int64_t batch, int64_t channe
   });
 }
 
-/// Whether no element is in two windows.
-bool disjoint(const PoolWindows& w) {
-  for (const auto& d : w.dim)
+/// Places of a plane before the end of the last window of row `oh` of slice `od`.
+int64_t reach_of(const PoolWindows& w, int64_t od, int64_t oh) {
+  const auto &d = w.dim[0], &h = w.dim[1];
+  const bool one_slice = d.end[od] - d.begin[od] == 1;
+  return (one_slice ? d.begin[od] * h.in + h.end[oh] : d.end[od] * h.in) * w.dim[2].in;
+}
+
+/// Whether each element is in one window.
+bool tiled(const PoolWindows& w) {
+  for (const auto& d : w.dim) {
+    if (d.out == 0 || d.step != 1 || d.begin[0] != 0 || d.end[d.out - 1] != d.in) return false;
     for (int64_t o = 1; o < d.out; ++o)
-      if (d.begin[o] < d.end[o - 1]) return false;
+      if (d.begin[o] != d.end[o - 1]) return false;
+  }
   return true;
 }
 
-/// Where each element has one gradient at most, there is nothing to sum: it is stored as it will stay.
-template <class T>
-void single_gradients(T* grad_x, const T* grad_y, const int32_t* index, int64_t batch, int64_t channels, int64_t inputs,
-                      int64_t outputs) {
-  parallel_for(0, batch, 1, [&](int64_t from, int64_t to) {
-    for (int64_t n = from; n < to; ++n) {
-      T* image = grad_x + n * inputs * channels;
-      std::memset(static_cast<void*>(image), 0, inputs * channels * sizeof(T));
-      for (int64_t at = n * outputs; at < (n + 1) * outputs; ++at)
-        for (int64_t c = 0; c < channels; ++c) {
-          const compute_t<T> sum = compute_t<T>(0) + static_cast<compute_t<T>>(grad_y[at * channels + c]);
-          image[index[at * channels + c] * channels + c] = static_cast<T>(sum);
-        }
+constexpr int64_t kPlacedRun = 16;  // channels that are placed at once
+
+/// The gradients of a run of channels of the window of row `oh` that is number `ov`, where each of its places is in no
+/// other window: each place has those whose largest element stands there, and else 0.
+template <class C>
+inline void place_run(const PoolWindows& w, int64_t od, int64_t oh, int64_t ov, C* image, const C* grad,
+                      const int32_t* index, int64_t channels) {
+  constexpr int kParts = kPlacedRun / kLanes<C>;
+  using Numbers = LaneNumbers<C>;
+  using Number = std::conditional_t<sizeof(C) == 4, int32_t, int64_t>;
+  const auto &d = w.dim[0], &h = w.dim[1], &v = w.dim[2];
+  Numbers bits[kParts], place[kParts];
+  for (int part = 0; part < kParts; ++part) {
+    bits[part] = reinterpret_cast<Numbers>(load<C>(grad + part * kLanes<C>) + C(0));
+    typename LanesOf<int32_t, kLanes<C>>::Vector narrow_place;
+    std::memcpy(&narrow_place, index + part * kLanes<C>, sizeof narrow_place);
+    place[part] = __builtin_convertvector(narrow_place, Numbers);
+  }
+  const int64_t k0 = v.begin[ov], k1 = v.end[ov];
+  for (int64_t i = d.begin[od]; i < d.end[od]; ++i)
+    for (int64_t j = h.begin[oh]; j < h.end[oh]; ++j) {
+      auto here = static_cast<Number>((i * h.in + j) * v.in + k0);
+      C* to = image + here * channels;
+      for (int64_t k = k0; k < k1; ++k, ++here, to += channels)
+        for (int part = 0; part < kParts; ++part)
+          store<C>(to + part * kLanes<C>, reinterpret_cast<Vector<C>>(bits[part] & (place[part] == here)));
     }
-  });
+}
+
+/// A memset may go around the nearest cache, where the next sums would miss them.
+template <class C>
+void write_zeros(C* from, C* to) {
+  constexpr int64_t kStep = 4 * kLanes<C>;
+  const Vector<C> zero{};
+  for (; to - from >= kStep; from += kStep)
+    for (int64_t i = 0; i < kStep; i += kLanes<C>) store<C>(from + i, zero);
+  for (; from < to; ++from) *from = C(0);
+}
+
+/// The gradient of one image. Rows of windows add to zeros that were written just before, while they are near.
+template <class T>
+void max_pool_image_backward(T* grad_x, const T* grad_y, const int32_t* index, int64_t channels, const PoolWindows& w,
+                             bool placed, compute_t<T>* sums, compute_t<T>* wide) {
+  using C = compute_t<T>;
+  const int64_t row = w.dim[2].out * channels, all = w.inputs() * channels;
+  C* image = results(grad_x, sums);
+  int64_t zeros = 0;
+  for (int64_t od = 0; od < w.dim[0].out; ++od)
+    for (int64_t oh = 0; oh < w.dim[1].out; ++oh, grad_y += row, index += row) {
+      const C* __restrict grad = computable(grad_y, wide, row);
+      if (placed) {
+        for (int64_t at = 0; at < row; at += kPlacedRun)
+          place_run(w, od, oh, at / channels, image + at % channels, grad + at, index + at, channels);
+        continue;
+      }
+      const int64_t reach = reach_of(w, od, oh) * channels;
+      if (reach > zeros) write_zeros(image + zeros, image + reach), zeros = reach;
+      for (int64_t at = 0; at < row; at += channels)
+        for (int64_t c = 0; c < channels; ++c) image[index[at + c] * channels + c] += grad[at + c];
+    }
+  if (!placed) write_zeros(image + zeros, image + all);
+  finish(image, grad_x, all);
 }
 
 template <class T>
 void max_pool_backward_of(T* grad_x, const T* grad_y, const int32_t* index, int64_t batch, int64_t channels,
                           const PoolWindows& w) {
-  using C = compute_t<T>;
-  const int64_t outputs = w.outputs(), inputs = w.inputs();
-  // One channel after the other where a look at each place of the window, for all channels at once, takes longer.
-  const bool by_place = largest_window(w) * (12 + channels / 4) > channels;
-  if (by_place && disjoint(w)) return single_gradients(grad_x, grad_y, index, batch, channels, inputs, outputs);
+  const int64_t outputs = w.outputs() * channels, inputs = w.inputs() * channels;
+  const bool placed = channels % kPlacedRun == 0 && tiled(w);
   parallel_for(0, batch, 1, [&](int64_t from, int64_t to) {
-    RunBuffer<T> sums(inputs * channels), wide(channels);
-    for (int64_t n = from; n < to; ++n) {
-      C* __restrict image = results(grad_x + n * inputs * channels, sums.data());
-      std::fill(image, image + inputs * channels, C(0));
-      for (int64_t o = 0; o < outputs; ++o) {
-        const C* __restrict grad = computable(grad_y + (n * outputs + o) * channels, wide.data(), channels);
-        const int32_t* __restrict place = index + (n * outputs + o) * channels;
-        if (by_place) {
-          for (int64_t c = 0; c < channels; ++c) image[place[c] * channels + c] += grad[c];
-          continue;
-        }
-        over_window(w, o, [&](int64_t p) {
-          C* __restrict to_image = image + p * channels;
-          const int32_t here = static_cast<int32_t>(p);
-          for (int64_t c = 0; c < channels; ++c) to_image[c] += place[c] == here ? grad[c] : C(0);
-        });
-      }
-      finish(image, grad_x + n * inputs * channels, inputs * channels);
-    }
+    RunBuffer<T> sums(inputs), wide(w.dim[2].out * channels);
+    for (int64_t n = from; n < to; ++n)
+      max_pool_image_backward(grad_x + n * inputs, grad_y + n * outputs, index + n * outputs, channels, w, placed,
+                              sums.data(), wide.data());
   });
 }
 
@@ -182,16 +211,6 @@ void avg_pool_of(T* y, const T* x, int64_t batch, int64_t channels, const PoolWi
       }
     }
   });
-}
-
-/// Whether each element is in one window.
-bool tiled(const PoolWindows& w) {
-  for (const auto& d : w.dim) {
-    if (d.out == 0 || d.step != 1 || d.begin[0] != 0 || d.end[d.out - 1] != d.in) return false;
-    for (int64_t o = 1; o < d.out; ++o)
-      if (d.begin[o] != d.end[o - 1]) return false;
-  }
-  return true;
 }
 
 /// Where each element is in one window its gradient is that window's share.
