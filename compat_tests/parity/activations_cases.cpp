@@ -87,6 +87,13 @@ PARITY_CASE(activations, softmax) {
     }
     auto wide = c.leaf({2, 1000}, dtype);
     c.gradients("wide", {wide}, [&] { return torch::softmax(wide, 1); });
+    for (int64_t n : {16, 32, 48, 80, 130}) {  // whole lines of the cache, and more than are taken at once
+      const std::string of = " of " + std::to_string(n);
+      auto rows = c.leaf({5, n}, dtype);
+      c.gradients("rows" + of, {rows}, [&] { return torch::softmax(rows, 1); });
+      c.out("columns" + of, torch::softmax(rows.detach(), 0));
+      c.gradients("log_columns" + of, {rows}, [&] { return torch::log_softmax(rows, 0); });
+    }
     c.out("dtype", torch::softmax(x.detach(), 1, torch::kFloat));
   });
   c.for_layouts({4, 6}, torch::kFloat, [&](Tensor x) {

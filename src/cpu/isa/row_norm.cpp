@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "backend/norm.h"
+#include "cpu/isa/row_lines.h"
 #include "cpu/isa/row_sums.h"
 #include "cpu/isa/runs.h"
 
@@ -53,6 +54,49 @@ struct RowSums {
   C *weight, *bias;  // null where they are not wanted
 };
 
+template <class C>
+constexpr int64_t kLanesOfRow = kShort / kParts<C>;
+template <class C>
+using Lanes = Vector<C, kLanesOfRow<C>>;
+
+template <class C>
+using LaneOrder = Vector<std::conditional_t<sizeof(C) == 4, int32_t, int64_t>, kLanesOfRow<C>>;
+
+/// Adds to each lane the one that is `step` away, then step / 2, and so on: then all of its group have their sum.
+template <int step, class C, int... lane>
+inline void add_apart(Lanes<C>& v, std::integer_sequence<int, lane...> all) {
+  v += __builtin_shuffle(v, LaneOrder<C>{(lane ^ step)...});
+  if constexpr (step > 1) add_apart<step / 2, C>(v, all);
+}
+/// The sum of the lanes of a and that of b: each addition serves both.
+template <class C, int... lane>
+inline std::pair<C, C> two_sums(const Lanes<C>& a, const Lanes<C>& b, std::integer_sequence<int, lane...> all) {
+  constexpr int n = sizeof...(lane), half = n / 2;
+  // The first half's lanes are a's, the second's b's.
+  Lanes<C> v = __builtin_shuffle(a, b, LaneOrder<C>{(lane < half ? lane : lane + half)...}) +
+               __builtin_shuffle(a, b, LaneOrder<C>{(lane < half ? lane + half : lane + n)...});
+  add_apart<half / 2, C>(v, all);
+  return {v[0], v[half]};
+}
+
+/// The sums of grad * weight and of grad * weight * (in - m).
+template <class C>
+inline __attribute__((always_inline)) std::pair<C, C> sums_of_row(const C* grad, const C* in, const C* weight, C m,
+                                                                  int64_t n) {
+  constexpr int64_t width = kLanesOfRow<C>;
+  Lanes<C> a[2]{}, b[2]{};
+  const auto take = [&](int k, int64_t i) {
+    const Lanes<C> g = lanes_at(grad + i) * lanes_at(weight + i);
+    a[k] += g, b[k] += g * (lanes_at(in + i) - m);
+  };
+  int64_t i = 0;
+  for (; i + 2 * width <= n; i += 2 * width) take(0, i), take(1, i + width);
+  for (; i + width <= n; i += width) take(0, i);
+  auto [first, second] = two_sums<C>(a[0] + a[1], b[0] + b[1], std::make_integer_sequence<int, width>());
+  for (; i < n; ++i) first += grad[i] * weight[i], second += grad[i] * weight[i] * (in[i] - m);
+  return {first, second};
+}
+
 // One row; `out` may be where its gradient stands.
 template <class C>
 void backward_row(const RowNorm& p, C* out, const C* grad, const C* in, C m, C scale, const C* __restrict weight,
@@ -67,13 +111,12 @@ void backward_row(const RowNorm& p, C* out, const C* grad, const C* in, C m, C s
     for (int64_t i = 0; i < n; ++i) sum[i] += grad[i];
   }
   if (!out) return;
-  const C a = p.rms ? C(0) : dot_of_run(grad, weight, n) / static_cast<C>(n);
-  const C b = sum_in_lanes<C>(
-                  n, [=](int64_t i) { return lanes_at(grad + i) * lanes_at(weight + i) * (lanes_at(in + i) - m); },
-                  [=](int64_t i) { return grad[i] * weight[i] * (in[i] - m); }) *
-              scale * scale / static_cast<C>(n);
-  HB_INDEPENDENT
-  for (int64_t i = 0; i < n; ++i) out[i] = (grad[i] * weight[i] - a - (in[i] - m) * b) * scale;
+  const auto [plain, turned] = sums_of_row(grad, in, weight, m, n);
+  const C a = p.rms ? C(0) : plain / static_cast<C>(n), b = turned * scale * scale / static_cast<C>(n);
+  const auto of = [=](auto g, auto w, auto x) __attribute__((always_inline)) {
+    return (g * w - a - (x - m) * b) * scale;
+  };
+  write_row(out, n, of, grad, weight, in);
 }
 
 template <class T>

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "cpu/isa/map_pairs.h"
+#include "cpu/isa/row_lines.h"
 #include "cpu/isa/row_sums.h"
 #include "cpu/isa/runs.h"
 
@@ -30,16 +31,36 @@ void softmax_rows(const C* in, C* y, C* powers, int64_t rows, int64_t n, bool lo
   }
 }
 
+// One row; `out` may be where its gradient stands.
 template <class C>
-void softmax_row_backward(const C* grad, const C* y, C* out, int64_t n, bool log) {
-  const C sum = log ? sum_of_run(grad, n) : dot_of_run(grad, y, n);
-  if (log) {
-    HB_INDEPENDENT
-    for (int64_t i = 0; i < n; ++i) out[i] = grad[i] - quick_exp(y[i]) * sum;
-  } else {
-    HB_INDEPENDENT
-    for (int64_t i = 0; i < n; ++i) out[i] = y[i] * (grad[i] - sum);
+inline void softmax_row_backward(const C* grad, const C* y, C* out, int64_t n) {
+  const C sum = dot_of_run(grad, y, n);
+  write_row(
+      out, n, [sum](auto g, auto v) __attribute__((always_inline)) { return v * (g - sum); }, grad, y);
+}
+// Rows of at most kFewLines whole lines of the cache, where the work around the loops counts.
+constexpr int64_t kFewLines = 4;
+template <class C>
+constexpr int64_t kLine = 64 / sizeof(C);
+template <class C>
+void softmax_short_rows_backward(const C* grad, const C* y, C* out, int64_t values, int64_t n) {
+  constexpr int64_t parts = kLine<C> / kLanes<C>;
+  for (int64_t row = 0; row < values; row += n) {
+    Vector<C> sums[parts]{};
+    for (int64_t i = row; i < row + n; i += kLine<C>)
+      for (int64_t p = 0, at = i; p < parts; ++p, at += kLanes<C>) sums[p] += load<C>(grad + at) * load<C>(y + at);
+    if constexpr (parts == 2) sums[0] += sums[1];
+    const C sum = halved<kLanes<C>, C>(sums[0], [](auto& to, const auto& v) { to += v; });
+    for (int64_t i = row; i < row + n; i += kLine<C>)
+      for (int64_t p = 0, at = i; p < parts; ++p, at += kLanes<C>)
+        store<C>(out + at, load<C>(y + at) * (load<C>(grad + at) - sum));
   }
+}
+template <class C>
+void log_softmax_row_backward(const C* grad, const C* y, C* out, int64_t n) {
+  const C sum = sum_of_run(grad, n);
+  HB_INDEPENDENT
+  for (int64_t i = 0; i < n; ++i) out[i] = grad[i] - quick_exp(y[i]) * sum;
 }
 
 // Of bf16, whose numbers are widened and rounded two at a time where they lie.
@@ -64,7 +85,13 @@ void softmax_rows_backward(const T* grad, const T* y, T* out, int64_t n, bool lo
     const int64_t rows = std::min(at_once, to - r), values = rows * n;
     const auto *g = computable(grad + r * n, wide_g.data(), values), *v = computable(y + r * n, wide_y.data(), values);
     auto* results_of = results(out + r * n, wide_g.data());
-    for (int64_t i = 0; i < values; i += n) softmax_row_backward(g + i, v + i, results_of + i, n, log);
+    if (!log && n % kLine<compute_t<T>> == 0 && n <= kFewLines * kLine<compute_t<T>>) {
+      softmax_short_rows_backward(g, v, results_of, values, n);
+      finish(results_of, out + r * n, values);
+      continue;
+    }
+    const auto row_backward = log ? log_softmax_row_backward<compute_t<T>> : softmax_row_backward<compute_t<T>>;
+    for (int64_t i = 0; i < values; i += n) row_backward(g + i, v + i, results_of + i, n);
     finish(results_of, out + r * n, values);
   }
 }
@@ -110,13 +137,17 @@ void softmax_columns(const T* in, T* out, int64_t n, int64_t inner, int64_t widt
   }
 }
 
-constexpr int64_t kKept = 1 << 15;  // values of a half type that a block keeps as they are computed with
+constexpr int64_t kKept = 1 << 16;  // values of a half type that a block keeps as they are computed with
+constexpr int64_t kKeptColumns = 64;
 
-// The same of a half type, widened once.
-template <class T>
-void softmax_kept_columns(const T* in, T* out, int64_t n, int64_t inner, int64_t width, bool log, float* kept) {
-  float top[kBlock], sum[kBlock] = {}, power[kBlock];
-  std::fill(top, top + kBlock, -std::numeric_limits<float>::infinity());
+// The same of at most kKeptColumns of a half type, widened once: of a constant number, whose sums stay in registers, or
+// (0) of `some`.
+template <int64_t constant, class T>
+void softmax_kept_columns(const T* in, T* out, int64_t n, int64_t inner, int64_t some, bool log, float* kept) {
+  constexpr int64_t kMost = constant ? constant : kKeptColumns;
+  const int64_t width = constant ? constant : some;
+  float top[kMost], sum[kMost] = {}, power[kMost];
+  std::fill(top, top + kMost, -std::numeric_limits<float>::infinity());
   for (int64_t i = 0; i < n; ++i) {
     float* x = kept + i * width;
     load(in + i * inner, x, width);
@@ -139,6 +170,18 @@ void softmax_kept_columns(const T* in, T* out, int64_t n, int64_t inner, int64_t
     else
       for (int64_t j = 0; j < width; ++j) x[j] *= sum[j];
     store(x, out + i * inner, width);
+  }
+}
+
+template <class T>
+void softmax_kept_columns(const T* in, T* out, int64_t n, int64_t inner, int64_t width, bool log) {
+  const std::unique_ptr<float[]> kept(new float[std::min(width, kKeptColumns) * n]);
+  for (int64_t j = 0, some; j < width; j += some) {
+    some = std::min(width - j, kKeptColumns);
+    const auto columns = some == kKeptColumns ? softmax_kept_columns<kKeptColumns, T>
+                         : some == 32         ? softmax_kept_columns<32, T>
+                                              : softmax_kept_columns<0, T>;
+    columns(in + j, out + j, n, inner, some, log, kept.get());
   }
 }
 
@@ -207,13 +250,10 @@ void softmax(ScalarType dtype, const SoftmaxShape& s, bool log, void* out_data, 
     const auto* in = static_cast<const T*>(in_data);
     auto* out = static_cast<T*>(out_data);
     if (s.inner > 1)
-      return over_columns(s, kStoredAsComputed<T> ? kBlock : kKept / s.n, [&](int64_t at, int64_t width) {
-        if constexpr (!kStoredAsComputed<T>) {
-          if (width * s.n <= kKept) {
-            const std::unique_ptr<float[]> kept(new float[width * s.n]);
-            return softmax_kept_columns(in + at, out + at, s.n, s.inner, width, log, kept.get());
-          }
-        }
+      return over_columns(s, kBlock, [&](int64_t at, int64_t width) {
+        if constexpr (!kStoredAsComputed<T>)
+          if (std::min(s.inner, kKeptColumns) * s.n <= kKept)
+            return softmax_kept_columns(in + at, out + at, s.n, s.inner, width, log);
         softmax_columns(in + at, out + at, s.n, s.inner, width, log);
       });
     using C = compute_t<T>;
