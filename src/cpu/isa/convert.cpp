@@ -34,6 +34,34 @@ int64_t convert_integers(To* to, const int64_t* from, int64_t n) {
   return i;
 }
 
+/// Whether numbers of 8 bytes are not 0, for which AVX2 needs several packings: 32 at a time. Says how many are done.
+template <class From>
+int64_t convert_truth(bool* to, const From* from, int64_t n) {
+  const auto zero_of = [](const From* x) {  // all bits where a number is 0
+    if constexpr (std::is_same_v<From, double>)
+      return _mm256_cmp_pd(_mm256_loadu_pd(x), _mm256_setzero_pd(), _CMP_EQ_OQ);
+    else
+      return _mm256_castsi256_pd(
+          _mm256_cmpeq_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(x)), _mm256_setzero_si256()));
+  };
+  const auto pairs = [&](const From* x) {  // of 8: 0 1 4 5 | 2 3 6 7
+    return _mm256_castps_si256(
+        _mm256_shuffle_ps(_mm256_castpd_ps(zero_of(x)), _mm256_castpd_ps(zero_of(x + 4)), _MM_SHUFFLE(2, 0, 2, 0)));
+  };
+  const __m128i one = _mm_set1_epi8(1);
+  int64_t i = 0;
+  for (; i + 32 <= n; i += 32) {
+    const From* x = from + i;
+    const __m256i bytes = _mm256_packs_epi16(_mm256_packs_epi32(pairs(x), pairs(x + 8)),
+                                             _mm256_packs_epi32(pairs(x + 16), pairs(x + 24)));
+    const __m128i low = _mm256_castsi256_si128(bytes), high = _mm256_extracti128_si256(bytes, 1);
+    auto* out = reinterpret_cast<__m128i*>(to + i);
+    _mm_storeu_si128(out, _mm_andnot_si128(_mm_unpacklo_epi16(low, high), one));
+    _mm_storeu_si128(out + 1, _mm_andnot_si128(_mm_unpackhi_epi16(low, high), one));
+  }
+  return i;
+}
+
 template <class To, class From>
 void one_row(char* to, int64_t ts, const char* from, int64_t fs, int64_t n) {
   auto* out = reinterpret_cast<To*>(to);
@@ -45,6 +73,9 @@ void one_row(char* to, int64_t ts, const char* from, int64_t fs, int64_t n) {
       int64_t done = 0;
       if constexpr (kIsaLevel < 4 && std::is_floating_point_v<To> && std::is_same_v<From, int64_t>)
         done = convert_integers(out, in, n);
+      if constexpr (kIsaLevel < 4 && std::is_same_v<To, bool> &&
+                    (std::is_same_v<From, double> || std::is_same_v<From, int64_t>))
+        done = convert_truth(out, in, n);
       if constexpr (std::is_same_v<To, BFloat16> && std::is_same_v<From, float>)
         for (; kStoresBf16Lanes && done + kBf16Lanes <= n; done += kBf16Lanes) store_bf16_lanes(in + done, out + done);
       if constexpr (std::is_same_v<To, Half> && std::is_same_v<From, float>)

@@ -34,13 +34,22 @@ class RankedLine {
 
   /// The place of the value at `rank`; equal values keep their order.
   int64_t place_at(int64_t rank) {
-    while (low_ != high_) rank -= narrow(rank);
-    return places_[rank];
+    while (low_ != high_ && count_ > kFew) rank -= narrow(rank);
+    return low_ == high_ ? places_[rank] : place_among_few(rank);
   }
 
  private:
+  static constexpr int64_t kFew = 16;  // so few keys are compared with each other
   static constexpr int kMostBits = 11;
   using Counts = std::array<uint32_t, 1 << kMostBits>;
+
+  int64_t place_among_few(int64_t rank) const {
+    for (int64_t i = 0;; ++i) {
+      int64_t before = 0;
+      for (int64_t j = 0; j < count_; ++j) before += keys_[j] < keys_[i] || (keys_[j] == keys_[i] && j < i);
+      if (before == rank) return places_[i];
+    }
+  }
 
   /// Keeps the keys of the range that holds `rank`. Says how many are below it.
   int64_t narrow(int64_t rank) {
