@@ -4,6 +4,7 @@
 
 #include "backend/norm.h"
 #include "cpu/isa/map_pairs.h"
+#include "cpu/isa/row_sums.h"
 #include "cpu/isa/runs.h"
 
 namespace hb::cpu::HB_ISA {
@@ -81,14 +82,18 @@ void stats_of(const NormShape& s, const T* x, compute_t<T>* mean, compute_t<T>* 
       }
     });
   } else {
-    sum_planes_of<C>(s, sum.data(), squares.data(),
-                     [&](int64_t n, int64_t c, int64_t at, int64_t len, double& a, double& b) {
-                       C wide[kPlane];
-                       const C* in = computable(x + (n * s.channels + c) * s.inner + at, wide, len);
-                       const C shift = first[c];
-                       a += sum_over<C>(len, [=](int64_t i) { return in[i] - shift; });
-                       b += sum_over<C>(len, [=](int64_t i) { return (in[i] - shift) * (in[i] - shift); });
-                     });
+    sum_planes_of<C>(
+        s, sum.data(), squares.data(), [&](int64_t n, int64_t c, int64_t at, int64_t len, double& a, double& b) {
+          C wide[kPlane];
+          const C* in = computable(x + (n * s.channels + c) * s.inner + at, wide, len);
+          const C shift = first[c];
+          const auto square = [](auto d) { return d * d; };
+          a += sum_in_lanes<C>(
+              len, [=](int64_t i) { return lanes_at(in + i) - shift; }, [=](int64_t i) { return in[i] - shift; });
+          b += sum_in_lanes<C>(
+              len, [=](int64_t i) { return square(lanes_at(in + i) - shift); },
+              [=](int64_t i) { return square(in[i] - shift); });
+        });
   }
   const double count = static_cast<double>(s.count());
   for (int64_t c = 0; c < s.channels; ++c) {
@@ -120,8 +125,10 @@ void grad_stats_of(const NormShape& s, const T* g, const T* x, const compute_t<T
       const int64_t from = (n * s.channels + c) * s.inner + at;
       const C *grad = computable(g + from, wide_g, len), *in = computable(x + from, wide_x, len);
       const C m = mean[c];
-      p += sum_over<C>(len, [=](int64_t i) { return grad[i]; });
-      q += sum_over<C>(len, [=](int64_t i) { return grad[i] * (in[i] - m); });
+      p += sum_of_run(grad, len);
+      q += sum_in_lanes<C>(
+          len, [=](int64_t i) { return lanes_at(grad + i) * (lanes_at(in + i) - m); },
+          [=](int64_t i) { return grad[i] * (in[i] - m); });
     });
   }
   for (int64_t c = 0; c < s.channels; ++c) sum_g[c] = static_cast<C>(a[c]), sum_gx[c] = static_cast<C>(b[c]);

@@ -122,6 +122,25 @@ inline T reduce_run(const T* x, int64_t n) {
   return total;
 }
 
+/// acc[k] takes in x[0][k], …, x[3][k] for k below the result: vectors of values without NaN, two of which are looked
+/// at with one comparison.
+template <ReduceOp op, class T>
+inline int64_t extremes_of_rows(T* acc, const T* const* x, int64_t n) {
+  using V = Vector<T>;
+  constexpr int64_t lanes = kVectorBytes / sizeof(T);
+  const auto take = [](V& best, V v) { best = op == ReduceOp::max ? larger(v, best) : smaller(v, best); };
+  const auto at = [x](int row, int64_t k) { return *reinterpret_cast<const V*>(x[row] + k); };
+  int64_t k = 0;
+  for (; k + lanes <= n; k += lanes) {
+    const V v0 = at(0, k), v1 = at(1, k), v2 = at(2, k), v3 = at(3, k);
+    if (either_is_nan(v0, v1) | either_is_nan(v2, v3)) break;
+    V best = *reinterpret_cast<const V*>(acc + k);
+    take(best, v0), take(best, v1), take(best, v2), take(best, v3);
+    *reinterpret_cast<V*>(acc + k) = best;
+  }
+  return k;
+}
+
 /// acc[k] takes in x[0][k], …, x[3][k], or x[0][k] alone.
 template <ReduceOp op, class T>
 inline void reduce_rows(T* acc, const T* const* x, int count, int64_t n) {
@@ -132,8 +151,11 @@ inline void reduce_rows(T* acc, const T* const* x, int count, int64_t n) {
     return;
   }
   const T *x1 = x[1], *x2 = x[2], *x3 = x[3];
+  int64_t done = 0;
+  if constexpr ((op == ReduceOp::max || op == ReduceOp::min) && std::is_floating_point_v<T>)
+    done = extremes_of_rows<op>(acc, x, n);
   HB_INDEPENDENT
-  for (int64_t k = 0; k < n; ++k)
+  for (int64_t k = done; k < n; ++k)
     acc[k] = step<op, T>(step<op, T>(step<op, T>(step<op, T>(acc[k], x0[k]), x1[k]), x2[k]), x3[k]);
 }
 
