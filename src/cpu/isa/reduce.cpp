@@ -156,7 +156,10 @@ class Reducer {
             static_cast<W>(steps_.run(reinterpret_cast<const T*>(in + k * l_.kept_in[0] + b * stride), e - b)));
       return;
     }
-    for (int64_t k = 0; k < n; ++k) results[k] = inner(scratch, in + k * l_.kept_in[0], b, e);
+    // A run of each result after the other, in the order of memory where results lie nearer than runs do.
+    if (l_.reduced.size() > 1 && std::abs(l_.kept_in[0]) < std::abs(l_.reduced_in[1]))
+      return inner_runs(scratch, in, n, b, e, results);
+    for (int64_t k = 0; k < n; ++k) inner_runs(scratch, in + k * l_.kept_in[0], 1, b, e, results + k);
   }
 
   /// Byte offset of element `i` of the reduced dimensions; where it stands in the innermost.
@@ -170,27 +173,33 @@ class Reducer {
     return offset;
   }
 
-  W inner(Scratch<T>& scratch, const char* in, int64_t b, int64_t e) const {
-    W total = W(steps_.first);
-    const int64_t stride = l_.reduced_in[0];
-    const bool direct = same_ && stride == static_cast<int64_t>(sizeof(T));
+  void inner_runs(Scratch<T>& scratch, const char* in, int64_t n, int64_t b, int64_t e, W* results) const {
+    std::fill_n(results, n, W(steps_.first));
     while (b < e) {
       int64_t at;
       const char* p = in + reduced_offset(b, at);
-      const bool halves = bf16_ && stride == static_cast<int64_t>(sizeof(uint16_t));
-      const int64_t n = std::min(l_.reduced[0] - at, e - b), most = direct || halves ? kRun : kBuffer;
-      for (int64_t i = 0; i < n; i += most) {
-        const int64_t m = std::min(most, n - i);
-        if (halves) {
-          const auto* x = reinterpret_cast<const uint16_t*>(p + i * stride);
-          total = steps_.merge(total, static_cast<W>(steps_.run_bf16(x, m)));
-          continue;
-        }
-        const T* x =
-            direct ? reinterpret_cast<const T*>(p + i * stride) : load(scratch.buffer, p + i * stride, stride, m);
-        total = steps_.merge(total, static_cast<W>(steps_.run(x, m)));
+      const int64_t count = std::min(l_.reduced[0] - at, e - b);
+      for (int64_t k = 0; k < n; ++k) results[k] = inner_run(scratch, p + k * l_.kept_in[0], count, results[k]);
+      b += count;
+    }
+  }
+
+  /// `total` with n elements taken in.
+  W inner_run(Scratch<T>& scratch, const char* p, int64_t n, W total) const {
+    const int64_t stride = l_.reduced_in[0];
+    const bool direct = same_ && stride == static_cast<int64_t>(sizeof(T)),
+               halves = bf16_ && stride == static_cast<int64_t>(sizeof(uint16_t));
+    const int64_t most = direct || halves ? kRun : kBuffer;
+    for (int64_t i = 0; i < n; i += most) {
+      const int64_t m = std::min(most, n - i);
+      if (halves) {
+        total =
+            steps_.merge(total, static_cast<W>(steps_.run_bf16(reinterpret_cast<const uint16_t*>(p + i * stride), m)));
+        continue;
       }
-      b += n;
+      const T* x =
+          direct ? reinterpret_cast<const T*>(p + i * stride) : load(scratch.buffer, p + i * stride, stride, m);
+      total = steps_.merge(total, static_cast<W>(steps_.run(x, m)));
     }
     return total;
   }
