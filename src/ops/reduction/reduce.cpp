@@ -241,6 +241,13 @@ Tensor trace(const Tensor& self) {
   const ScalarType t = self.scalar_type();
   const bool half_on_cpu = is_half_type(t) && self.device().is_cpu();
   HB_CHECK(t != kBool && !half_on_cpu, "[trace] not implemented for '", toString(t), "'");
+  if (!needs_grad(self) && is_floating_type(t) && !self.is_sparse()) {
+    DimVector length, stride;
+    length.push_back(std::min(self.size(0), self.size(1))), stride.push_back(self.stride(0) + self.stride(1));
+    const Tensor diagonal =
+        detail::make_view_tensor(self, t, std::move(length), std::move(stride), self.storage_offset());
+    return ops::run_reduction(diagonal, 1, false, t, t, {ReduceOp::sum});
+  }
   return named("TraceBackward0", self.diagonal().sum(), self);
 }
 }  // namespace
