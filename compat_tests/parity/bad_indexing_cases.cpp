@@ -38,6 +38,12 @@ PARITY_CASE(bad_indexing, gather_and_scatter) {
   SAYS("index out of range in self", x.index_select(0, far));
   SAYS("index out of range in self", x.index_select(0, torch::tensor({-1})));
   SAYS("Dimension out of range (expected to be in range of [-2, 1], but got 2)", x.index_select(2, torch::tensor({0})));
+  SAYS("out of range: tried to access index 20 on a tensor of 20 elements.", x.take(torch::tensor({0, 20})));
+  SAYS("out of range: tried to access index -21 on a tensor of 20 elements.", x.take(torch::tensor({-21})));
+  SAYS("out of range: tried to access index 20 on a tensor of 20 elements.",
+       x.clone().put_(torch::tensor({20}), c.randn({1})));
+  SAYS("out of range: tried to access index -21 on a tensor of 20 elements.",
+       x.put(torch::tensor({-21}), c.randn({1}), true));
   SAYS("Expected dtype int32 or int64 for index", x.index_select(0, real));
   SAYS("Index is supposed to be a vector", x.index_select(0, torch::zeros({1, 1}, torch::kLong)));
   SAYS("index 4 is out of bounds for dimension 0 with size 4", x.gather(0, torch::full({1, 5}, 4)));

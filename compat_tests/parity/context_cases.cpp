@@ -120,7 +120,7 @@ PARITY_CASE(context, devices_of_other_kinds) {
 
 // <torch/torch.h> alone brings these.
 PARITY_CASE(context, names_of_archives) {
-  torch::serialize::OutputArchive archive;
+  torch::serialize::OutputArchive archive(std::make_shared<torch::jit::CompilationUnit>());
   archive.write("x", c.randn({2}));
   std::stringstream stream;
   archive.save_to(stream);

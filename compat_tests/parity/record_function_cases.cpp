@@ -4,6 +4,7 @@
 
 #include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include "parity/bad.h"
@@ -102,6 +103,62 @@ PARITY_CASE(record_function, backward_pass) {
   x.exp().sum().backward();
   at::removeCallback(steps);
   c.text("steps alone", in_order(seen().begun, seen().begun));
+}
+
+// What a program calls itself. LibTorch also sees what these are made of.
+PARITY_CASE(record_function, views_copies_and_factories) {
+  forget();
+  const Tensor x = c.randn({4, 3}), y = c.randn({4, 3});
+  const auto handle = at::addThreadLocalCallback(callback().needsOutputs(true));
+  torch::ones({2, 5});
+  torch::zeros_like(x);
+  torch::arange(3);
+  torch::rand({7});
+  x.unsqueeze(0).squeeze();
+  x.flatten();
+  x.permute({1, 0});
+  x.narrow(0, 1, 2);
+  x.unbind(1);
+  torch::empty({4, 3}).copy_(y);
+  x.clone();
+  x.to(torch::kDouble);
+  x.detach();
+  x.chunk(2);
+  at::removeCallback(handle);
+  const std::vector<std::string> wanted = {"aten::ones",    "aten::zeros_like", "aten::arange",  "aten::rand",
+                                           "aten::squeeze", "aten::flatten",    "aten::permute", "aten::narrow",
+                                           "aten::copy_",   "aten::clone",      "aten::unbind",  "aten::unsqueeze",
+                                           "aten::chunk",   "aten::to"};
+  std::set<std::string> names(seen().begun.begin(), seen().begun.end());
+  for (const std::string& name : wanted) c.value(name, names.count(name) == 1);
+  c.value("aten::detach", names.count("aten::detach") == 1);
+  c.text("outputs of ones", seen().outputs["aten::ones"]);
+  c.text("inputs of unsqueeze", seen().inputs["aten::unsqueeze"]);
+  c.text("outputs of unsqueeze", seen().outputs["aten::unsqueeze"]);
+  c.text("inputs of copy_", seen().inputs["aten::copy_"]);
+  c.text("outputs of flatten", seen().outputs["aten::flatten"]);
+}
+
+// Profilers join a function to its step of the backward pass by this number.
+PARITY_CASE(record_function, sequence_numbers) {
+  static std::map<std::string, int64_t> numbers;
+  numbers.clear();
+  const auto note = [](const at::RecordFunction& fn) -> std::unique_ptr<at::ObserverContext> {
+    if (fn.seqNr() >= 0) numbers[fn.name()] = fn.seqNr();
+    return nullptr;
+  };
+  const Tensor x = c.leaf({2, 3});
+  const auto handle = at::addThreadLocalCallback(at::RecordFunctionCallback(note));
+  x.sigmoid().sum().backward();
+  c.value("sigmoid", numbers.at("aten::sigmoid") == numbers.at("SigmoidBackward0"));
+  c.value("sum", numbers.at("aten::sum") == numbers.at("SumBackward0"));
+  c.value("in turn", numbers.at("aten::sigmoid") < numbers.at("aten::sum"));
+  numbers.clear();
+  torch::ones({2});
+  const torch::NoGradGuard none;
+  x.exp();
+  c.value("no gradient", static_cast<int64_t>(numbers.count("aten::exp") + numbers.count("aten::ones")));
+  at::removeCallback(handle);
 }
 
 PARITY_CASE(record_function, ranges) {

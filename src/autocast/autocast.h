@@ -20,7 +20,7 @@ namespace hb::autocast {
 
 using front::active;
 using front::Excluded;
-using front::kWatched;
+using front::kSeen;
 
 bool register_op(const OpEntry& entry);
 /// Enters the function when the library loads: it is enough that the function names `done`.
@@ -114,7 +114,7 @@ auto run(const Plan& plan, F&& f, const Args&... args) {
   HB_ONE_DEVICE(function, __VA_ARGS__);                   \
   HB_AUTOCAST_ANYWHERE(function, cpu_class, cuda_class, __VA_ARGS__)
 
-/// The same for a function whose tensors may be on several devices.
+/// The same for a function whose tensors may be on several devices, or undefined.
 #define HB_AUTOCAST_ANYWHERE(function, cpu_class, cuda_class, ...)                                 \
   struct AutocastOp {                                                                              \
     static constexpr ::hb::autocast::OpEntry entry() {                                             \

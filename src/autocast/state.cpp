@@ -136,7 +136,7 @@ std::vector<Tensor> cached_cast(ScalarType to_type, TensorList arg, DeviceType t
 
 Snapshot Snapshot::take() {
   Snapshot s;
-  s.active = front::active & static_cast<uint8_t>(~kWatched), s.cache_enabled = settings.cache_enabled;
+  s.active = front::active & static_cast<uint8_t>(~kSeen), s.cache_enabled = settings.cache_enabled;
   std::copy_n(settings.dtypes, kDeviceSlots, s.dtypes);
   std::copy_n(settings.lists, kDeviceSlots, s.lists);
   if (current_level) s.level = current_level->shared_from_this();
@@ -144,7 +144,7 @@ Snapshot Snapshot::take() {
 }
 void Snapshot::apply() const {
   // Precision does not change who watches.
-  front::active = static_cast<uint8_t>(active | (front::active & kWatched)), settings.cache_enabled = cache_enabled;
+  front::active = static_cast<uint8_t>(active | (front::active & kSeen)), settings.cache_enabled = cache_enabled;
   std::copy_n(dtypes, kDeviceSlots, settings.dtypes);
   std::copy_n(lists, kDeviceSlots, settings.lists);
   current_level = level.get();  // who applies a snapshot keeps it

@@ -1,6 +1,7 @@
 #include <typeinfo>
 
 #include "autograd/names.h"
+#include "autograd/sequence.h"
 #include "core/demangled.h"
 #include "core/remains.h"
 
@@ -9,6 +10,7 @@ namespace hb {
 namespace {
 thread_local uint64_t next_sequence = 0;
 }
+uint64_t next_sequence_nr() noexcept { return next_sequence; }
 
 Node::Node(edge_list next_edges) : next_edges_(std::move(next_edges)), sequence_nr_(next_sequence++) {}
 

@@ -9,6 +9,7 @@
 #include "autograd/history.h"
 #include "autograd/record.h"
 #include "autograd/weak_tensor.h"
+#include "core/function_watch.h"
 #include "core/mutex_table.h"
 #include "core/pending.h"
 #include "core/remains.h"
@@ -192,15 +193,20 @@ void Tensor::remove_hook(unsigned position) const {
 
 // --- without history
 
-Tensor Tensor::detach() const {
-  settle_strided(*this);
-  Tensor t(impl().alias(true));
-  if (is_view()) {
+namespace {
+Tensor detach(const Tensor& self) {
+  HB_OBSERVED(detach, self);
+  settle_strided(self);
+  Tensor t(self.impl().alias(true));
+  if (self.is_view()) {
     AutogradMeta& meta = t.impl().materialize_autograd_meta();
-    meta.created_in_no_grad = impl().autograd_meta()->created_in_no_grad;
+    meta.created_in_no_grad = self.impl().autograd_meta()->created_in_no_grad;
   }
   return t;
 }
+}  // namespace
+
+Tensor Tensor::detach() const { return hb::detach(*this); }
 
 const Tensor& Tensor::detach_() const {
   HB_CHECK(!is_view(), "Can't detach views in-place. Use detach() instead.");

@@ -8,6 +8,7 @@
 #include <halfbridge/storage.h>
 
 #include "core/allocator.h"
+#include "core/function_front.h"
 #include "core/load_cuda.h"
 #include "core/meta_device.h"
 #include "core/recorder.h"
@@ -61,6 +62,7 @@ void register_device_backend(DeviceType type, DeviceBackend* backend) {
   HB_CHECK(!slot || slot == backend, "[register_device_backend] ", DeviceTypeName(type), " has a back end already");
   slot = backend;
   detail::other_devices = true;
+  front::unusual |= front::kOtherDevices;
 }
 
 DeviceBackend* find_device_backend(DeviceType type) {

@@ -2,6 +2,7 @@
 // The byte that every function of a program's tensors tests at its front: whether anything at all stands before it.
 // Above this file autocast (autocast/autocast.h) and what watches functions (core/function_watch.h) set it.
 
+#include <atomic>
 #include <cstdint>
 #include <utility>
 
@@ -9,9 +10,14 @@
 
 namespace hb::front {
 
-/// Of this thread: one bit per type of device whose autocast is on and not excluded, and kWatched.
+/// Of this thread: one bit per type of device whose autocast is on and not excluded, and kSeen.
 extern thread_local constinit uint8_t active __attribute__((tls_model("initial-exec"), visibility("hidden")));
-inline constexpr uint8_t kWatched = 0x80;
+/// Somebody sees the functions that this thread calls; also its views, copies and factories.
+inline constexpr uint8_t kWatched = 0x80, kObserved = 0x40, kSeen = kWatched | kObserved;
+
+/// Of all threads; 0 as long as the CPU is the only device and nobody wants to see them all.
+extern constinit std::atomic<uint8_t> unusual __attribute__((visibility("hidden")));
+inline constexpr uint8_t kOtherDevices = 1, kAllWatched = 2;
 
 class Excluded;
 /// The innermost one of this thread.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <mutex>
 
 #include <halfbridge/error.h>
@@ -11,9 +12,10 @@
 
 namespace hb {
 
-// A thread's first function takes the way of those that are watched, where it learns who watches new threads.
-thread_local constinit uint8_t front::active = front::kWatched;
+// A thread's first function takes the way of those that are watched, where it learns who watches all threads.
+thread_local constinit uint8_t front::active = front::kSeen;
 thread_local constinit front::Excluded* front::excluded = nullptr;
+constinit std::atomic<uint8_t> front::unusual{0};
 
 namespace {
 
@@ -25,48 +27,62 @@ std::string plain_name(std::string_view function) {
   return std::string(function);
 }
 
-using WatcherList = std::array<const FunctionWatcher*, 8>;
-
-void replace(WatcherList& list, const FunctionWatcher* from, const FunctionWatcher* to) {
-  const auto place = std::find(list.begin(), list.end(), from);
-  HB_CHECK(place != list.end(), "[watch_functions] expected at most ", list.size(), " watchers of a thread");
-  *place = to;
-}
-
-// Who sees the functions of threads that have called none yet.
-struct NewThreads {
-  std::mutex mutex;
-  WatcherList watchers{};
+struct Seer {
+  const FunctionWatcher* watcher = nullptr;  // compared, never followed: it may be gone
+  bool everything = false;
 };
-NewThreads& new_threads() {
-  static NewThreads& only = *new NewThreads;  // threads may begin while the process ends
+struct Seers {
+  std::array<Seer, 8> each{};
+  bool has_any() const {
+    return std::any_of(each.begin(), each.end(), [](const Seer& s) { return s.watcher; });
+  }
+  bool has(const FunctionWatcher* w) const {
+    return std::any_of(each.begin(), each.end(), [&](const Seer& s) { return s.watcher == w; });
+  }
+  void set(const FunctionWatcher& w, bool on) {
+    if (has(&w) == on) return;
+    const FunctionWatcher* from = on ? nullptr : &w;
+    const auto place = std::find_if(each.begin(), each.end(), [&](const Seer& s) { return s.watcher == from; });
+    HB_CHECK(place != each.end(), "[watch_functions] expected at most ", each.size(), " watchers of a thread");
+    *place = on ? Seer{&w, w.sees_everything()} : Seer{};
+  }
+};
+
+// Who sees the functions of all threads.
+struct AllThreads {
+  std::mutex mutex;
+  Seers seers;
+};
+AllThreads& all_threads() {
+  static AllThreads& only = *new AllThreads;  // threads may begin while the process ends
   return only;
 }
+constinit std::atomic<uint32_t> changes_of_all{1};
 
-// Who sees the functions of a thread. The pointers are compared, never followed: a watcher may be gone.
+// Who sees the functions of a thread.
 struct Sight {
-  WatcherList watchers{};
-  bool settled = false;      // it knows who watches new threads
+  Seers seers;
+  uint32_t settled = 0;      // the last change of those who see all threads that it knows
   bool within_call = false;  // of what a function calls in its turn nothing is seen
 
+  // Those that no longer see all threads are detached, and nobody tells them.
   void settle() {
-    if (settled) return;
-    settled = true;
-    const std::lock_guard lock(new_threads().mutex);
-    watchers = new_threads().watchers;
-  }
-
-  bool has(const FunctionWatcher* w) const { return std::find(watchers.begin(), watchers.end(), w) != watchers.end(); }
-  void replace(const FunctionWatcher* from, const FunctionWatcher* to) {
-    hb::replace(watchers, from, to);
+    if (HB_LIKELY(settled == changes_of_all.load(std::memory_order_acquire))) return;
+    const std::lock_guard lock(all_threads().mutex);
+    settled = changes_of_all;
+    for (const Seer& s : all_threads().seers.each)
+      if (s.watcher) seers.set(*s.watcher, true);
     show();
   }
+
   void show() const {
     using namespace front;
-    const bool seen =
-        !within_call && std::any_of(watchers.begin(), watchers.end(), [](const auto* w) { return w != nullptr; });
+    uint8_t seen = 0;
+    if (!within_call)
+      for (const Seer& s : seers.each)
+        if (s.watcher) seen |= s.everything ? kSeen : kWatched;
     uint8_t& byte = unexcluded();
-    byte = static_cast<uint8_t>(seen ? byte | kWatched : byte & ~kWatched);
+    byte = static_cast<uint8_t>((byte & ~kSeen) | seen);
   }
 };
 thread_local constinit Sight sight;
@@ -74,26 +90,27 @@ thread_local constinit Sight sight;
 }  // namespace
 
 void watch_functions(const FunctionWatcher& watcher, bool on) {
-  settle_watchers_of_thread();
-  if (sight.has(&watcher) == on) return;
-  sight.replace(on ? nullptr : &watcher, on ? &watcher : nullptr);
+  sight.settle();
+  sight.seers.set(watcher, on);
+  sight.show();
 }
 bool watches_functions(const FunctionWatcher& watcher) {
   sight.settle();
-  return sight.has(&watcher);
+  return sight.seers.has(&watcher);
 }
 
-void watch_new_threads(const FunctionWatcher& watcher, bool on) {
-  const std::lock_guard lock(new_threads().mutex);
-  WatcherList& list = new_threads().watchers;
-  if ((std::find(list.begin(), list.end(), &watcher) != list.end()) == on) return;
-  replace(list, on ? nullptr : &watcher, on ? &watcher : nullptr);
+void watch_all_threads(const FunctionWatcher& watcher, bool on) {
+  const std::lock_guard lock(all_threads().mutex);
+  Seers& seers = all_threads().seers;
+  if (seers.has(&watcher) == on) return;
+  seers.set(watcher, on);
+  ++changes_of_all;
+  if (seers.has_any())
+    front::unusual |= front::kAllWatched;
+  else
+    front::unusual &= static_cast<uint8_t>(~front::kAllWatched);
 }
-void settle_watchers_of_thread() {
-  if (sight.settled) return;
-  sight.settle();
-  sight.show();
-}
+void settle_watchers_of_thread() { sight.settle(); }
 
 struct WatchedCall::Told {
   struct One {
@@ -104,8 +121,8 @@ struct WatchedCall::Told {
   std::vector<One> each;
 };
 
-WatchedCall::WatchedCall(const char* function, const char* parameters)
-    : name(plain_name(function)), told_(std::make_unique<Told>()), parameters_(parameters) {
+WatchedCall::WatchedCall(const char* function, const char* parameters, bool minor)
+    : name(plain_name(function)), told_(std::make_unique<Told>()), parameters_(parameters), minor_(minor) {
   sight.settle();
   sight.within_call = true;
   sight.show();
@@ -120,9 +137,10 @@ WatchedCall::~WatchedCall() {
 void WatchedCall::begin() {
   told_->watching = Watchers<FunctionWatcher>::now();
   told_->watching.each([&](FunctionWatcher& w) {
-    if (sight.has(&w)) told_->each.push_back({&w, w.begin(*this)});
+    if (sight.seers.has(&w) && (!minor_ || w.sees_everything())) told_->each.push_back({&w, w.begin(*this)});
   });
-  if (told_->each.empty() && !Unwatched::active()) sight.watchers = {};  // none of them is attached any more
+  // None of them is attached any more.
+  if (told_->each.empty() && !Unwatched::active() && !(minor_ && told_->watching)) sight.seers = {};
 }
 void WatchedCall::end(ArrayRef<const Tensor*> results) {
   while (!told_->each.empty()) {

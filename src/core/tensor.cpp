@@ -1,14 +1,24 @@
 #include <halfbridge/tensor.h>
 
+#include <algorithm>
+
 #include "core/geometry.h"
+#include "core/missing.h"
 
 namespace hb {
 
-constexpr const char* kNoTensor = "[Tensor] Expected a proper Tensor but got None (or an undefined Tensor in C++)";
+constexpr const char* kNoTensor = "Expected a proper Tensor but got None (or an undefined Tensor in C++)";
 
-void Tensor::fail_undefined() { HB_CHECK(false, kNoTensor); }
+void Tensor::fail_undefined() { HB_CHECK(false, "[Tensor] ", kNoTensor); }
 // A function of the library may be what asks.
-void Tensor::fail_undefined(const char* why) { HB_CHECK(false, kNoTensor, ": ", why); }
+void Tensor::fail_undefined(const char* why) { HB_CHECK(false, "[Tensor] ", kNoTensor, ": ", why); }
+
+constinit const Tensor detail::absent;
+void detail::fail_missing(const char* function, std::string_view parameters, size_t argument) {
+  for (size_t i = 0; i < argument; ++i) parameters.remove_prefix(std::min(parameters.find(',') + 2, parameters.size()));
+  HB_CHECK(false, "[", function, "] ", kNoTensor, " for argument #", argument, " '",
+           parameters.substr(0, parameters.find(',')), "'");
+}
 
 IntArrayRef Tensor::undefined_sizes() {
   static constexpr int64_t none = 0;

@@ -21,9 +21,13 @@ void wrap_index(const Tensor& out, const Tensor& index, int64_t size, const char
       to[i] = from[i] < 0 ? static_cast<int64_t>(at + n) : from[i];
     }
     if (HB_LIKELY(!name || static_cast<int64_t>(signs) >= 0)) return;
-    for (int64_t i = begin; i < end; ++i)
-      HB_CHECK_INDEX(from[i] >= -size && from[i] < size, "[", name, "] index ", from[i],
-                     " is out of bounds for dimension ", dim, " with size ", size);
+    for (int64_t i = begin; i < end; ++i) {
+      const bool fits = from[i] >= -size && from[i] < size;
+      HB_CHECK_INDEX(fits || dim < 0, "[", name, "] index ", from[i], " is out of bounds for dimension ", dim,
+                     " with size ", size);
+      HB_CHECK_INDEX(fits, "[", name, "] out of range: tried to access index ", from[i], " on a tensor of ", size,
+                     " elements.");
+    }
   });
 }
 

@@ -17,7 +17,8 @@ T* data(const Tensor& t) {
 /// What is said of a bad index, in the CPU's words.
 constexpr const char *kBadElement = "index {value} is out of bounds for dimension {dim} with size {limit}",
                      *kBadRow =
-                         "index out of range in self: index {value} is out of bounds for a dimension of size {limit}";
+                         "index out of range in self: index {value} is out of bounds for a dimension of size {limit}",
+                     *kBadPlace = "out of range: tried to access index {value} on a tensor of {limit} elements.";
 
 __global__ void wrap(int64_t* out, const int64_t* index, int64_t n, int64_t size, bool check, Reporter report) {
   HB_GRID_LOOP(i, n) {
@@ -34,7 +35,7 @@ void wrap_index(const Tensor& out, const Tensor& index, int64_t size, const char
   const int64_t n = index.numel();
   if (n > 0)
     HB_LAUNCH(wrap, blocks_for(n), kThreads, 0, current_stream(), data<int64_t>(out), data<const int64_t>(index), n,
-              size, name != nullptr, reporter(name, kBadElement, dim));
+              size, name != nullptr, reporter(name, dim < 0 ? kBadPlace : kBadElement, dim));
 }
 
 // Rows of `width` words, `count` of each of `outer` blocks of `rows`.

@@ -4,6 +4,8 @@
 #include <torch/csrc/autograd/profiler.h>
 #include <torch/torch.h>
 
+#include <condition_variable>
+#include <future>
 #include <mutex>
 #include <thread>
 
@@ -43,10 +45,62 @@ TEST_F(RecordFunctions, SeeFunctionsThatAProgramCallsAndNoneOfTheirParts) {
 TEST_F(RecordFunctions, SeeTheFirstFunctionOfAThread) {
   at::addGlobalCallback(callback());
   std::thread([] { torch::ones({2}).exp(); }).join();
-  EXPECT_EQ(taken(), (std::vector<std::string>{"aten::exp"}));
+  EXPECT_EQ(taken(), (std::vector<std::string>{"aten::ones", "aten::exp"}));
   at::clearGlobalCallbacks();
   std::thread([] { torch::ones({2}).exp(); }).join();
   EXPECT_TRUE(taken().empty());
+}
+
+TEST_F(RecordFunctions, OfAllThreadsSeeThoseThatRanBefore) {
+  std::mutex turn;
+  std::condition_variable changed;
+  int step = 0;
+  const auto reaches = [&](int wanted) {
+    std::unique_lock lock(turn);
+    changed.wait(lock, [&] { return step == wanted; });
+  };
+  const auto goes_on = [&] {
+    const std::lock_guard lock(turn);
+    ++step;
+    changed.notify_all();
+  };
+  const auto x = torch::rand({2, 3});
+  std::thread other([&] {
+    x.exp();
+    goes_on();
+    reaches(2);
+    x.sin();
+    x.view({3, 2});
+    goes_on();
+    reaches(4);
+    x.cos();
+    x.t();
+  });
+  reaches(1);
+  const auto handle = at::addGlobalCallback(callback());
+  goes_on();
+  reaches(3);
+  EXPECT_EQ(taken(), (std::vector<std::string>{"aten::sin", "aten::view"}));
+  at::removeCallback(handle);
+  goes_on();
+  other.join();
+  EXPECT_TRUE(taken().empty());
+}
+
+TEST_F(RecordFunctions, SeeAViewFirstOnAThreadThatRanBefore) {
+  std::promise<void> ran, added;
+  const auto x = torch::rand({2, 3});
+  std::thread other([&] {
+    x.exp();
+    ran.set_value();
+    added.get_future().wait();
+    x.view({3, 2});
+  });
+  ran.get_future().wait();
+  at::addGlobalCallback(callback());
+  added.set_value();
+  other.join();
+  EXPECT_EQ(taken(), (std::vector<std::string>{"aten::view"}));
 }
 
 TEST_F(RecordFunctions, OfOneThreadSeeNoOther) {
@@ -76,17 +130,18 @@ TEST_F(RecordFunctions, AndTheProfilerSeeTheSame) {
   ASSERT_EQ(profile.events().size(), 2U);
   EXPECT_EQ(profile.events()[0].name, "mine");
   EXPECT_EQ(profile.events()[1].name, "exp");
-  EXPECT_EQ(taken(), (std::vector<std::string>{"mine", "aten::exp"}));
+  EXPECT_EQ(taken(), (std::vector<std::string>{"mine", "aten::ones", "aten::exp"}));
 }
 
 TEST_F(RecordFunctions, AreNotTheResultOfACallThatThrows) {
   static int ended;
   ended = 0;
+  const auto x = torch::ones({2, 3});
   at::addThreadLocalCallback(at::RecordFunctionCallback(&begin, [](const at::RecordFunction& fn, at::ObserverContext*) {
                                ++ended;
                                EXPECT_TRUE(fn.outputs().empty());
                              }).needsOutputs(true));
-  EXPECT_THROW(torch::mm(torch::ones({2, 3}), torch::ones({2, 3})), c10::Error);
+  EXPECT_THROW(torch::mm(x, x), c10::Error);
   EXPECT_EQ(taken(), (std::vector<std::string>{"aten::mm"}));
   EXPECT_EQ(ended, 1);
 }
@@ -97,7 +152,7 @@ TEST_F(RecordFunctions, MayCallFunctionsThemselves) {
     return begin(fn);
   }));
   torch::ones({2}).exp();
-  EXPECT_EQ(taken(), (std::vector<std::string>{"aten::exp"}));
+  EXPECT_EQ(taken(), (std::vector<std::string>{"aten::ones", "aten::exp"}));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <mutex>
 #include <utility>
 
+#include "autograd/sequence.h"
 #include "autograd/watch.h"
 #include "core/thread_object.h"
 #include "core/watch_threads.h"
@@ -39,8 +40,10 @@ class Observer final : public FunctionWatcher, public GraphWatcher {
     if (step.empty()) return nullptr;
     const auto range = std::make_shared<Range>(std::move(step));
     const bool asked = range->fn.needsInputs();
-    range->begin("aten::" + call.name + (call.in_place ? "_" : ""),
-                 asked ? values(call.inputs) : std::vector<IValue>());
+    // The node that the function may record gets this number, too.
+    const bool recorded = GradMode::is_enabled() && !call.inputs.empty();
+    range->begin("aten::" + call.name + (call.in_place ? "_" : ""), asked ? values(call.inputs) : std::vector<IValue>(),
+                 recorded ? static_cast<int64_t>(next_sequence_nr()) : -1);
     return range;
   }
   void end(WatchedCall&, const std::shared_ptr<void>& begun, ArrayRef<const Tensor*> results) override {
@@ -52,6 +55,8 @@ class Observer final : public FunctionWatcher, public GraphWatcher {
   void abandon(WatchedCall&, const std::shared_ptr<void>& begun) override {
     if (begun) static_cast<Range*>(begun.get())->fn.end();
   }
+
+  bool sees_everything() const override { return true; }
 
   void inputs(const Node&, ArrayRef<const Tensor*>) override {}
   void result(const Node&, const Tensor&) override {}
@@ -113,8 +118,7 @@ void see_this_thread(bool on) {
 void see_all_threads(bool on) {
   static bool wanted = false;
   observer().want(wanted, on);
-  watch_new_threads(observer(), on);
-  if (on) watch_functions(observer(), true);
+  watch_all_threads(observer(), on);
 }
 
 }  // namespace hb::bridge::recording

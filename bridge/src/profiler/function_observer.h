@@ -8,8 +8,7 @@ namespace hb::bridge::recording {
 /// The callbacks that see a range of the library's own: the profiler, which watches by itself, is none of them.
 StepCallbacks callbacks_of(RecordScope scope);
 
-/// Whether functions and steps of the backward pass are told: those of the calling thread, and those of this and of
-/// every thread that begins later.
+/// Whether functions and steps of the backward pass are told: those of the calling thread, and those of all threads.
 void see_this_thread(bool on);
 void see_all_threads(bool on);
 

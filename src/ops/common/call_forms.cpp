@@ -94,6 +94,7 @@ Tensor narrow_copy(const Tensor& self, int64_t dim, int64_t start, int64_t lengt
   return narrow(self, dim, start, length).clone(MemoryFormat::Contiguous);
 }
 std::vector<Tensor> tensor_split(const Tensor& self, const Tensor& indices, int64_t dim) {
+  HB_DEFINED(tensor_split, self, indices);
   HB_CHECK(indices.scalar_type() == kLong, "[tensor_split] expected indices of int64, got ",
            toString(indices.scalar_type()));
   HB_CHECK(indices.dim() <= 1, "[tensor_split] expected a tensor of at most one dimension, got ", indices.sizes());

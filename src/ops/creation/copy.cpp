@@ -5,6 +5,7 @@
 #include "backend/elementwise.h"
 #include "core/copy_values.h"
 #include "core/device_backend.h"
+#include "core/function_watch.h"
 #include "core/geometry.h"
 #include "core/new_memory.h"
 #include "core/value_range.h"
@@ -15,6 +16,8 @@
 namespace hb {
 
 Tensor clone(const Tensor& self, std::optional<MemoryFormat> format) {
+  HB_OBSERVED(clone, self, format);
+
   if (HB_UNLIKELY(self.is_sparse())) return sparse::clone(self, format);
   Tensor out = empty_like(self, {}, format);
   copy_kernel(self.device())(Loop({&out}, {&self}));
@@ -49,6 +52,16 @@ Tensor converted(const Tensor& self, const Device& device, ScalarType dtype, boo
   return out;
 }
 
+Tensor to(const Tensor& self, const Device& target, ScalarType dtype, bool non_blocking, bool copy,
+          std::optional<MemoryFormat> format) {
+  HB_OBSERVED(to, self, target, dtype, non_blocking, copy, format);
+  HB_CHECK(element_size(dtype) > 0, "[to] dtype ", dtype, " is not supported");
+  const Device device = indexed_device("to", target);
+  const bool as_is = device == self.device() && dtype == self.scalar_type() &&
+                     (!format || *format == MemoryFormat::Preserve || self.is_contiguous(*format));
+  return as_is && !copy ? self : converted(self, device, dtype, non_blocking, format);
+}
+
 }  // namespace
 
 Tensor Tensor::to(ScalarType dtype, bool non_blocking, bool copy, std::optional<MemoryFormat> format) const {
@@ -59,12 +72,7 @@ Tensor Tensor::to(Device target, bool non_blocking, bool copy) const {
 }
 Tensor Tensor::to(Device target, ScalarType dtype, bool non_blocking, bool copy,
                   std::optional<MemoryFormat> format) const {
-  HB_CHECK(hb::element_size(dtype) > 0, "[to] dtype ", dtype, " is not supported");
-  const Device device = indexed_device("to", target);
-  const bool as_is = device == impl().device() && dtype == scalar_type() &&
-                     (!format || *format == MemoryFormat::Preserve || is_contiguous(*format));
-  if (as_is && !copy) return *this;
-  return converted(*this, device, dtype, non_blocking, format);
+  return hb::to(*this, target, dtype, non_blocking, copy, format);
 }
 Tensor Tensor::to(const TensorOptions& o, bool non_blocking, bool copy, std::optional<MemoryFormat> format) const {
   HB_CHECK(!o.has_requires_grad(),
@@ -81,6 +89,8 @@ Tensor Tensor::to(const Tensor& other, bool non_blocking, bool copy, std::option
 }
 
 Tensor& copy_(Tensor& self, const Tensor& src, bool non_blocking) {
+  HB_OBSERVED(copy_, self, src, non_blocking);
+
   HB_CHECK(src.defined(), "[copy_] expected a defined source");
   if (self.is_same(src)) return self;
   if (HB_UNLIKELY(sparse::either(self, src))) {
@@ -129,6 +139,8 @@ Tensor without_repeats(const Tensor& self) {
 }  // namespace
 
 Tensor& fill_(Tensor& self, const Scalar& value) {
+  HB_OBSERVED(fill_, self, value);
+
   check_value_fits("fill_", self.scalar_type(), value);
   if (!self.is_contiguous() && !self.is_sparse() && !needs_grad(self)) {
     Tensor once = without_repeats(self);
@@ -140,12 +152,16 @@ Tensor& fill_(Tensor& self, const Scalar& value) {
 }
 
 Tensor& fill_(Tensor& self, const Tensor& value) {
+  HB_OBSERVED(fill_, self, value);
+
   HB_CHECK(value.dim() == 0, "[fill_] only supports 0-dimension value tensor but got tensor with ", value.dim(),
            " dimensions.");
   return copy_(self, value);
 }
 
 Tensor& zero_(Tensor& self) {
+  HB_OBSERVED(zero_, self);
+
   if (HB_LIKELY(!self.is_sparse())) return fill_(self, Scalar(0));
   return inplace(
       "zero_", self, [](const Tensor& old) { return sparse::empty_like(old, old.options()); },

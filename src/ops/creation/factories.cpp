@@ -4,11 +4,12 @@
 
 #include <halfbridge/autograd.h>
 #include <halfbridge/ops/combine.h>
-#include "core/loop.h"
-#include "core/value_range.h"
 
 #include "backend/elementwise.h"
 #include "backend/factories.h"
+#include "core/function_watch.h"
+#include "core/loop.h"
+#include "core/value_range.h"
 
 namespace hb {
 
@@ -32,9 +33,17 @@ Tensor filled(IntArrayRef size, const Scalar& value, const TensorOptions& option
 }
 }  // namespace
 
-Tensor zeros(IntArrayRef size, const TensorOptions& options) { return filled(size, 0, options); }
-Tensor ones(IntArrayRef size, const TensorOptions& options) { return filled(size, 1, options); }
+Tensor zeros(IntArrayRef size, const TensorOptions& options) {
+  HB_OBSERVED(zeros, size, options);
+  return filled(size, 0, options);
+}
+Tensor ones(IntArrayRef size, const TensorOptions& options) {
+  HB_OBSERVED(ones, size, options);
+  return filled(size, 1, options);
+}
 Tensor full(IntArrayRef size, const Scalar& value, const TensorOptions& options) {
+  HB_OBSERVED(full, size, value, options);
+
   if (options.has_dtype()) return filled(size, value, options);
   const ScalarType natural = value.isBoolean()         ? kBool
                              : value.isIntegral(false) ? kLong
@@ -42,7 +51,10 @@ Tensor full(IntArrayRef size, const Scalar& value, const TensorOptions& options)
                                                        : get_default_dtype().toScalarType();
   return filled(size, value, options.dtype(natural));
 }
-Tensor scalar_tensor(const Scalar& value, const TensorOptions& options) { return filled({}, value, options); }
+Tensor scalar_tensor(const Scalar& value, const TensorOptions& options) {
+  HB_OBSERVED(scalar_tensor, value, options);
+  return filled({}, value, options);
+}
 
 namespace {
 Tensor filled_like(const Tensor& self, const Scalar& value, const TensorOptions& options,
@@ -55,13 +67,19 @@ Tensor filled_like(const Tensor& self, const Scalar& value, const TensorOptions&
 }  // namespace
 
 Tensor zeros_like(const Tensor& self, const TensorOptions& options, std::optional<MemoryFormat> format) {
+  HB_OBSERVED(zeros_like, self, options, format);
+
   return filled_like(self, 0, options, format);
 }
 Tensor ones_like(const Tensor& self, const TensorOptions& options, std::optional<MemoryFormat> format) {
+  HB_OBSERVED(ones_like, self, options, format);
+
   return filled_like(self, 1, options, format);
 }
 Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& options,
                  std::optional<MemoryFormat> format) {
+  HB_OBSERVED(full_like, self, value, options, format);
+
   check_value_fits("full_like", options.has_dtype() ? options.dtype().toScalarType() : self.scalar_type(), value);
   return filled_like(self, value, options, format);
 }
@@ -90,6 +108,8 @@ Tensor ramp(const char* name, const Scalar& start, const Scalar& step, int64_t n
 }  // namespace
 
 Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, const TensorOptions& given) {
+  HB_OBSERVED(arange, start, end, step, given);
+
   const TensorOptions options = sequence_options(given, {start, end, step});
   const double s = step.toDouble(), from = start.toDouble(), to = end.toDouble();
   HB_CHECK(s != 0, "[arange] step must be nonzero");
@@ -108,9 +128,14 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, const 
   return ramp("arange", start, step, n, options);
 }
 Tensor arange(const Scalar& start, const Scalar& end, const TensorOptions& options) {
+  HB_OBSERVED(arange, start, end, options);
+
   return arange(start, end, 1, options);
 }
-Tensor arange(const Scalar& end, const TensorOptions& options) { return arange(0, end, 1, options); }
+Tensor arange(const Scalar& end, const TensorOptions& options) {
+  HB_OBSERVED(arange, end, options);
+  return arange(0, end, 1, options);
+}
 Tensor range(const Scalar& start, const Scalar& end, const Scalar& step, const TensorOptions& options) {
   const double s = step.toDouble();
   HB_CHECK(s != 0, "[range] step must be nonzero");
@@ -121,6 +146,8 @@ Tensor range(const Scalar& start, const Scalar& end, const Scalar& step, const T
 }
 
 Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, const TensorOptions& options) {
+  HB_OBSERVED(linspace, start, end, steps, options);
+
   HB_CHECK(steps >= 0, "[linspace] number of steps must be non-negative, got ", steps);
   Tensor t = empty({steps}, TensorOptions(options).requires_grad(false));
   HB_CHECK(t.scalar_type() != kBool, "[linspace] not implemented for 'Bool'");
@@ -137,12 +164,17 @@ Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double ba
 }
 
 Tensor eye(int64_t n, int64_t m, const TensorOptions& options) {
+  HB_OBSERVED(eye, n, m, options);
+
   HB_CHECK(n >= 0, "[eye] n must be greater or equal to 0, got ", n);
   HB_CHECK(m >= 0, "[eye] m must be greater or equal to 0, got ", m);
   Tensor t = zeros({n, m}, TensorOptions(options).requires_grad(false));
   t.diagonal().fill_(1);
   return finish(std::move(t), options);
 }
-Tensor eye(int64_t n, const TensorOptions& options) { return eye(n, n, options); }
+Tensor eye(int64_t n, const TensorOptions& options) {
+  HB_OBSERVED(eye, n, options);
+  return eye(n, n, options);
+}
 
 }  // namespace hb

@@ -6,6 +6,7 @@
 
 #include "core/device_backend.h"
 #include "core/geometry.h"
+#include "ops/common/defined.h"
 #include "ops/common/inference.h"
 
 namespace hb {
@@ -40,6 +41,7 @@ const Tensor& Tensor::resize_as_(const Tensor& other, std::optional<MemoryFormat
 }
 
 Tensor& Tensor::set_(const Tensor& source) const {
+  ops::check_defined(*this, source);
   HB_CHECK(scalar_type() == source.scalar_type(), "[set_] expected dtype ", scalar_type(), ", got ",
            source.scalar_type());
   source.impl().settle();

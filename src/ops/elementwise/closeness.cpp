@@ -12,6 +12,7 @@
 namespace hb {
 
 Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
+  HB_DEFINED(isclose, self, other);
   HB_CHECK(self.scalar_type() == other.scalar_type(), "[isclose] ", toString(self.scalar_type()), " did not match ",
            toString(other.scalar_type()));
   HB_CHECK(rtol >= 0, "[isclose] rtol must be greater than or equal to zero, but got ", rtol);

@@ -66,6 +66,7 @@ Tensor view_as_complex(const Tensor& self) {
 Tensor real(const Tensor& self) { return self.is_complex() ? view_as_real(self).select(-1, 0) : self; }
 
 Tensor imag(const Tensor& self) {
+  HB_DEFINED(imag, self);
   HB_CHECK(self.is_complex(), "[imag] imag is not implemented for tensors with non-complex dtypes, got ",
            self.scalar_type());
   return view_as_real(self).select(-1, 1);

@@ -107,6 +107,7 @@ Tensor& copysign_(Tensor& self, const Scalar& other) {
 }
 
 Tensor heaviside(const Tensor& self, const Tensor& values) {
+  HB_DEFINED(heaviside, self, values);
   HB_CHECK(self.scalar_type() == values.scalar_type(), "[heaviside] expected values of the dtype ", self.scalar_type(),
            ", got ", values.scalar_type());
   const ScalarType t = self.scalar_type();

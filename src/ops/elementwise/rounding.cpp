@@ -14,6 +14,7 @@ namespace hb {
 using ops::gradients;
 
 Tensor round(const Tensor& self, int64_t decimals) {
+  HB_DEFINED(round, self);
   if (decimals == 0) return round(self);
   HB_CHECK(self.is_floating_point(), "[round] decimals: expected a floating tensor, got ",
            toString(self.scalar_type()));

@@ -232,11 +232,15 @@ Tensor repeat_interleave(const Tensor& self, const Tensor& repeats, std::optiona
 
 // --- the flattened tensor
 
+namespace {
+constexpr int64_t kFlattened = -1;  // the dimension of an index into all elements
+}
+
 Tensor take(const Tensor& self, const Tensor& index) {
   HB_FUNCTION(take, self, index);
   HB_CHECK(index.scalar_type() == kLong, "[take] Expected a long tensor for index, but got ",
            toString(index.scalar_type()));
-  const Tensor at = ops::wrapped_index(index.reshape(-1), self.numel());
+  const Tensor at = ops::in_range("take", index.reshape(-1), self.numel(), kFlattened);
   return named("TakeBackward0", index_select(self.reshape(-1), 0, at).reshape(index.sizes()), self);
 }
 
@@ -255,7 +259,7 @@ Tensor put(const Tensor& self, const Tensor& index, const Tensor& source, bool a
   HB_CHECK(index.numel() == source.numel(),
            "[put] Expected source and index to have the same number of elements, but got source.numel() = ",
            source.numel(), ", index.numel() = ", index.numel());
-  const Tensor at = ops::wrapped_index(index.reshape(-1), self.numel());
+  const Tensor at = ops::in_range("put", index.reshape(-1), self.numel(), kFlattened);
   Tensor out = ops::in_strides(put_flat(self.detach(), at, source.detach(), accumulate), ops::strides_of_clone(self));
   if (needs_grad(self, source))
     record("PutBackward0", out, {&self, &source}, {SavedTensor::input(at)},

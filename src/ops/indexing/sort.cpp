@@ -261,6 +261,7 @@ Tensor isin(const Scalar& element, const Tensor& test_elements, bool assume_uniq
 // --- counting
 
 Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights_or_none, int64_t minlength) {
+  HB_DEFINED(bincount, self);
   const Tensor& weights = or_undefined(weights_or_none);
   HB_CHECK(self.dim() == 1 || self.numel() == 0,
            "[bincount] only supports 1-d non-negative integral inputs, got shape ", self.sizes());
@@ -290,6 +291,7 @@ Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights_or_none
 }
 
 Tensor histc(const Tensor& self, int64_t bins, const Scalar& min, const Scalar& max) {
+  HB_DEFINED(histc, self);
   HB_CHECK(self.is_floating_point(), "[histc] is not supported for dtype ", toString(self.scalar_type()));
   HB_CHECK(bins > 0, "[histc] bins must be > 0, but got ", bins);
   check_value_fits("histc", self.scalar_type(), min);

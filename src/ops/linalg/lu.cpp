@@ -79,6 +79,7 @@ std::tuple<Tensor, Tensor> linalg_lu_factor(const Tensor& a, bool pivot) {
 
 std::tuple<Tensor, Tensor, Tensor> lu_unpack(const Tensor& lu_data, const Tensor& lu_pivots, bool unpack_data,
                                              bool unpack_pivots) {
+  HB_DEFINED(lu_unpack, lu_data, lu_pivots);
   if (unpack_pivots) check_pivots("lu_unpack", lu_data, lu_pivots);
   const int64_t m = lu_data.size(-2), n = lu_data.size(-1), k = std::min(m, n);
   const Tensor none = empty({0}, lu_data.options());
@@ -119,6 +120,7 @@ Tensor solve_with_lu(const Tensor& lu, const Tensor& pivots, const Tensor& b, bo
 }  // namespace
 
 Tensor linalg_lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool left, bool adjoint) {
+  HB_DEFINED(linalg_lu_solve, lu, pivots, b);
   check_matrices("linalg.lu_solve", lu, true);
   HB_CHECK(b.dim() >= 2, "linalg.lu_solve: The input tensor B must have at least 2 dimensions.");
   HB_CHECK(lu.scalar_type() == b.scalar_type(),

@@ -169,6 +169,7 @@ Tensor ctc_gradient(const Tensor& grad, const Tensor& log_probs, const CtcLength
 
 Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
                 const Tensor& target_lengths, int64_t blank, int64_t reduction, bool zero_infinity) {
+  HB_DEFINED(ctc_loss, log_probs, targets, input_lengths, target_lengths);
   HB_AUTOCAST_ANYWHERE(ctc_loss, fp32, as_is, log_probs, targets, input_lengths, target_lengths, blank, reduction,
                        zero_infinity);
   HB_CHECK(isIntegralType(input_lengths.scalar_type(), false), "[ctc_loss] input_lengths must be integral, got ",

@@ -88,6 +88,7 @@ Tensor& embedding_renorm_(Tensor& self, const Tensor& indices, double max_norm, 
 }
 
 Tensor one_hot(const Tensor& self, int64_t num_classes) {
+  HB_DEFINED(one_hot, self);
   HB_CHECK(self.scalar_type() == kLong, "[one_hot] one_hot is only applicable to index tensor of type LongTensor, got ",
            self.scalar_type());
   if (self.numel() == 0) {

@@ -168,8 +168,8 @@ Tensor rows_of_maxima(const Tensor& weight, const Bags& bags) {
 }
 
 Tensor embedding_bag(const Tensor& weight, const Bags& bags) {
-  return embedding_bag(weight, bags.index, bags.begin, bags.samples, bags.count, static_cast<int64_t>(bags.mode),
-                       bags.padding, bags.by_frequency, bags.sparse);
+  return embedding_bag(weight, bags.index, bags.begin, bags.samples.defined() ? bags.samples : detail::absent,
+                       bags.count, static_cast<int64_t>(bags.mode), bags.padding, bags.by_frequency, bags.sparse);
 }
 
 }  // namespace hb::ops

@@ -5,6 +5,7 @@
 
 #include "autograd/record.h"
 #include "backend/distributions.h"
+#include "core/function_watch.h"
 #include "core/loop.h"
 #include "ops/common/inplace.h"
 
@@ -46,30 +47,53 @@ void check_stds(const Tensor& std) {
 
 }  // namespace
 
-Tensor rand(IntArrayRef size, const TensorOptions& options) { return rand(size, std::nullopt, options); }
+Tensor rand(IntArrayRef size, const TensorOptions& options) {
+  HB_OBSERVED(rand, size, options);
+  return rand(size, std::nullopt, options);
+}
 Tensor rand(IntArrayRef size, std::optional<Generator> generator, const TensorOptions& options) {
+  HB_OBSERVED(rand, size, generator, options);
+
   return new_filled(size, options, [&](Tensor& t) { t.uniform_(0, 1, generator); });
 }
-Tensor randn(IntArrayRef size, const TensorOptions& options) { return randn(size, std::nullopt, options); }
+Tensor randn(IntArrayRef size, const TensorOptions& options) {
+  HB_OBSERVED(randn, size, options);
+  return randn(size, std::nullopt, options);
+}
 Tensor randn(IntArrayRef size, std::optional<Generator> generator, const TensorOptions& options) {
+  HB_OBSERVED(randn, size, generator, options);
+
   return new_filled(size, options, [&](Tensor& t) { t.normal_(0, 1, generator); });
 }
 Tensor randint(int64_t high, IntArrayRef size, const TensorOptions& options) {
+  HB_OBSERVED(randint, high, size, options);
+
   return randint(0, high, size, std::nullopt, options);
 }
 Tensor randint(int64_t high, IntArrayRef size, std::optional<Generator> generator, const TensorOptions& options) {
+  HB_OBSERVED(randint, high, size, generator, options);
+
   return randint(0, high, size, std::move(generator), options);
 }
 Tensor randint(int64_t low, int64_t high, IntArrayRef size, const TensorOptions& options) {
+  HB_OBSERVED(randint, low, high, size, options);
+
   return randint(low, high, size, std::nullopt, options);
 }
 Tensor randint(int64_t low, int64_t high, IntArrayRef size, std::optional<Generator> generator,
                const TensorOptions& options) {
+  HB_OBSERVED(randint, low, high, size, generator, options);
+
   return new_filled(size, options, [&](Tensor& t) { t.random_(low, high, generator); });
 }
 
-Tensor randperm(int64_t n, const TensorOptions& options) { return randperm(n, std::nullopt, options); }
+Tensor randperm(int64_t n, const TensorOptions& options) {
+  HB_OBSERVED(randperm, n, options);
+  return randperm(n, std::nullopt, options);
+}
 Tensor randperm(int64_t n, std::optional<Generator> generator, const TensorOptions& options) {
+  HB_OBSERVED(randperm, n, generator, options);
+
   HB_CHECK(n >= 0, "[randperm] Trying to create tensor with negative dimension ", n, ": n must be non-negative");
   const ScalarType t = options.dtype();
   if (t == kBool) HB_NOT_SUPPORTED("\"randperm\" not implemented for 'Bool'");
@@ -99,9 +123,13 @@ Tensor& randint_out(Tensor& out, int64_t low, int64_t high, IntArrayRef size) {
 }
 
 Tensor rand_like(const Tensor& self, const TensorOptions& options, std::optional<MemoryFormat> format) {
+  HB_OBSERVED(rand_like, self, options, format);
+
   return like_filled(self, options, format, [](Tensor& t) { t.uniform_(); });
 }
 Tensor randn_like(const Tensor& self, const TensorOptions& options, std::optional<MemoryFormat> format) {
+  HB_OBSERVED(randn_like, self, options, format);
+
   return like_filled(self, options, format, [](Tensor& t) { t.normal_(); });
 }
 Tensor randint_like(const Tensor& self, int64_t high, const TensorOptions& options,
@@ -176,6 +204,7 @@ Tensor poisson(const Tensor& self, std::optional<Generator> generator) {
 }
 
 Tensor binomial(const Tensor& count, const Tensor& prob, std::optional<Generator> generator) {
+  HB_DEFINED(binomial, count, prob);
   HB_CHECK(count.is_floating_point(), "[binomial] only supports floating-point dtypes for count, got ",
            count.scalar_type());
   HB_CHECK(prob.is_floating_point(), "[binomial] only supports floating-point dtypes for prob, got ",
@@ -217,6 +246,7 @@ Tensor draw_without_replacement(const Tensor& weights, int64_t num_samples, std:
 }  // namespace
 
 Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement, std::optional<Generator> generator) {
+  HB_DEFINED(multinomial, self);
   check_multinomial(self, num_samples, replacement);
   NoGradGuard no_grad;
   const Tensor weights = self.detach();

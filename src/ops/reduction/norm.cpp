@@ -87,6 +87,7 @@ Tensor norm(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim,
       self);
 }
 Tensor norm(const Tensor& self, const std::optional<Scalar>& p, ScalarType dtype) {
+  HB_DEFINED(norm, self);
   return norm_of(self, p ? p->toDouble() : 2, ops::reduced_dims("norm", std::nullopt, self.dim()), false, dtype);
 }
 Tensor norm(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim, ScalarType dtype) {

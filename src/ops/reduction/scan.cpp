@@ -96,6 +96,7 @@ Tensor cumprod(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype)
 }
 
 Tensor logcumsumexp(const Tensor& self, int64_t dim) {
+  HB_DEFINED(logcumsumexp, self);
   HB_CHECK(self.is_floating_point() || self.is_complex(), "[logcumsumexp] not implemented for '",
            toString(self.scalar_type()), "': expected a floating or a complex dtype");
   const int64_t d = geometry::wrap_dim("logcumsumexp", dim, self.dim());

@@ -1,12 +1,14 @@
 // Reductions written with others: nanmean, nanmedian, covariance.
 #include <halfbridge/ops.h>
 
+#include "core/function_watch.h"
 #include "core/geometry.h"
 #include "ops/reduction/extremum.h"
 
 namespace hb {
 
 Tensor nanmean(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
+  HB_DEFINED(nanmean, self);
   HB_CHECK(self.is_floating_point(), "[nanmean] expected a floating point dtype, got ", self.scalar_type());
   const Tensor counted = isnan(self.detach()).logical_not();
   return nansum(self, dim, keepdim, dtype) / counted.sum(dim, keepdim);

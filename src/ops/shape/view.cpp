@@ -2,6 +2,7 @@
 #include <halfbridge/ops.h>
 
 #include "autograd/record.h"
+#include "core/function_watch.h"
 #include "core/geometry.h"
 #include "ops/sparse/sparse.h"
 
@@ -21,10 +22,14 @@ Tensor with_geometry(const char* name, const Tensor& self, DimVector sizes, DimV
 }  // namespace
 
 Tensor alias(const Tensor& self) {
+  HB_OBSERVED(alias, self);
+
   return with_geometry("AliasBackward0", self, self.impl().sizes(), self.impl().strides());
 }
 
 Tensor method::view(const Tensor& self, IntArrayRef size) {
+  HB_OBSERVED(view, self, size);
+
   TensorImpl& i = self.impl();
   DimVector sizes = geometry::infer_size("view", size, i.numel()), strides;
   HB_CHECK(
@@ -36,6 +41,8 @@ Tensor method::view(const Tensor& self, IntArrayRef size) {
 }
 
 Tensor method::view(const Tensor& self, ScalarType dtype) {
+  HB_OBSERVED(view, self, dtype);
+
   if (dtype == self.scalar_type()) return alias(self);
   Tensor v(self.detach().getIntrusivePtr()->alias(true));
   TensorImpl& i = v.impl();
@@ -59,18 +66,28 @@ Tensor method::view(const Tensor& self, ScalarType dtype) {
   return v;
 }
 
-Tensor method::view_as(const Tensor& self, const Tensor& other) { return self.view(other.sizes()); }
+Tensor method::view_as(const Tensor& self, const Tensor& other) {
+  HB_OBSERVED(view_as, self, other);
+  return self.view(other.sizes());
+}
 
 Tensor reshape(const Tensor& self, IntArrayRef shape) {
+  HB_OBSERVED(reshape, self, shape);
+
   TensorImpl& i = self.impl();
   DimVector sizes = geometry::infer_size("reshape", shape, i.numel()), strides;
   if (geometry::view_strides(i.sizes(), i.strides(), sizes, strides))
     return with_geometry("ViewBackward0", self, std::move(sizes), std::move(strides));
   return clone(self, MemoryFormat::Contiguous).view(sizes);
 }
-Tensor method::reshape_as(const Tensor& self, const Tensor& other) { return reshape(self, other.sizes()); }
+Tensor method::reshape_as(const Tensor& self, const Tensor& other) {
+  HB_OBSERVED(reshape_as, self, other);
+  return reshape(self, other.sizes());
+}
 
 Tensor flatten(const Tensor& self, int64_t start_dim, int64_t end_dim) {
+  HB_OBSERVED(flatten, self, start_dim, end_dim);
+
   const int64_t start = wrap_dim("flatten", start_dim, self.dim()), end = wrap_dim("flatten", end_dim, self.dim());
   HB_CHECK(start <= end, "[flatten] flatten() has invalid args: start_dim cannot come after end_dim");
   if (self.dim() == 0) return reshape(self, {1});
@@ -89,6 +106,8 @@ Tensor flatten(const Tensor& self, int64_t start_dim, int64_t end_dim) {
 }
 
 Tensor unflatten(const Tensor& self, int64_t dim, IntArrayRef sizes) {
+  HB_OBSERVED(unflatten, self, dim, sizes);
+
   const int64_t d = wrap_dim("unflatten", dim, self.dim());
   HB_CHECK(!sizes.empty(), "[unflatten] sizes must be non-empty");
   int64_t product = 1;
@@ -133,12 +152,22 @@ Tensor squeeze_dims(const char* node, const Tensor& self, IntArrayRef dims) {
 }  // namespace
 
 Tensor squeeze(const Tensor& self) {
+  HB_OBSERVED(squeeze, self);
+
   return squeeze_where("SqueezeBackward0", self, std::vector<bool>(self.dim(), true));
 }
-Tensor squeeze(const Tensor& self, int64_t dim) { return squeeze_dims("SqueezeBackward1", self, IntArrayRef(dim)); }
-Tensor squeeze(const Tensor& self, IntArrayRef dims) { return squeeze_dims("SqueezeBackward2", self, dims); }
+Tensor squeeze(const Tensor& self, int64_t dim) {
+  HB_OBSERVED(squeeze, self, dim);
+  return squeeze_dims("SqueezeBackward1", self, IntArrayRef(dim));
+}
+Tensor squeeze(const Tensor& self, IntArrayRef dims) {
+  HB_OBSERVED(squeeze, self, dims);
+  return squeeze_dims("SqueezeBackward2", self, dims);
+}
 
 Tensor unsqueeze(const Tensor& self, int64_t dim) {
+  HB_OBSERVED(unsqueeze, self, dim);
+
   if (HB_UNLIKELY(self.is_sparse())) return sparse::unsqueeze(self, dim);
   const int64_t d = wrap_dim("unsqueeze", dim, self.dim() + 1);
   DimVector sizes(self.sizes()), strides(self.strides());
@@ -151,6 +180,8 @@ Tensor unsqueeze(const Tensor& self, int64_t dim) {
 // --- order of dimensions
 
 Tensor permute(const Tensor& self, IntArrayRef dims) {
+  HB_OBSERVED(permute, self, dims);
+
   if (HB_UNLIKELY(self.is_sparse())) return sparse::permute(self, dims);
   const int64_t n = self.dim();
   HB_CHECK(static_cast<int64_t>(dims.size()) == n,
@@ -179,16 +210,22 @@ Tensor transposed(const char* node, const Tensor& self, int64_t dim0, int64_t di
 }
 }  // namespace
 Tensor transpose(const Tensor& self, int64_t dim0, int64_t dim1) {
+  HB_OBSERVED(transpose, self, dim0, dim1);
+
   return transposed("TransposeBackward0", self, dim0, dim1);
 }
 Tensor swapaxes(const Tensor& self, int64_t a, int64_t b) { return transpose(self, a, b); }
 Tensor swapdims(const Tensor& self, int64_t a, int64_t b) { return transpose(self, a, b); }
 Tensor t(const Tensor& self) {
+  HB_OBSERVED(t, self);
+
   HB_CHECK(self.dim() <= 2, "[t] t() expects a tensor with <= 2 dimensions, but self is ", self.dim(), "D");
   return self.dim() < 2 ? alias(self) : transposed("TBackward0", self, 0, 1);
 }
 
 Tensor movedim(const Tensor& self, IntArrayRef source, IntArrayRef destination) {
+  HB_OBSERVED(movedim, self, source, destination);
+
   HB_CHECK(source.size() == destination.size(), "[movedim] Invalid source or destination dims: source (", source,
            " dims) should contain the same number of dims as destination (", destination, " dims)");
   const int64_t n = self.dim();
@@ -209,6 +246,8 @@ Tensor movedim(const Tensor& self, IntArrayRef source, IntArrayRef destination) 
   return permute(self, order);
 }
 Tensor movedim(const Tensor& self, int64_t source, int64_t destination) {
+  HB_OBSERVED(movedim, self, source, destination);
+
   return movedim(self, IntArrayRef(source), IntArrayRef(destination));
 }
 Tensor moveaxis(const Tensor& self, IntArrayRef source, IntArrayRef destination) {
@@ -216,7 +255,10 @@ Tensor moveaxis(const Tensor& self, IntArrayRef source, IntArrayRef destination)
 }
 Tensor moveaxis(const Tensor& self, int64_t source, int64_t destination) { return movedim(self, source, destination); }
 
-Tensor adjoint(const Tensor& self) { return conj(self.dim() == 0 ? self : self.transpose(-2, -1)); }
+Tensor adjoint(const Tensor& self) {
+  HB_OBSERVED(adjoint, self);
+  return conj(self.dim() == 0 ? self : self.transpose(-2, -1));
+}
 
 Tensor atleast_1d(const Tensor& self) { return self.dim() == 0 ? self.reshape({1}) : self; }
 Tensor atleast_2d(const Tensor& self) {
@@ -241,7 +283,8 @@ std::vector<Tensor> atleast_3d(TensorList tensors) { return each(tensors, atleas
 
 // --- broadcasting
 
-Tensor method::expand(const Tensor& self, IntArrayRef size, bool) {
+Tensor method::expand(const Tensor& self, IntArrayRef size, bool implicit) {
+  HB_OBSERVED(expand, self, size, implicit);
   const int64_t n = static_cast<int64_t>(size.size()), own = self.dim();
   HB_CHECK(n >= own, "[expand] the number of sizes provided (", n,
            ") must be greater or equal to the number of dimensions in "
@@ -265,7 +308,13 @@ Tensor method::expand(const Tensor& self, IntArrayRef size, bool) {
   return make_view("ExpandBackward0", self, std::move(sizes), std::move(strides), self.storage_offset(),
                    [](const Tensor& g) { return g; });
 }
-Tensor method::expand_as(const Tensor& self, const Tensor& other) { return self.expand(other.sizes()); }
-Tensor broadcast_to(const Tensor& self, IntArrayRef size) { return self.expand(size); }
+Tensor method::expand_as(const Tensor& self, const Tensor& other) {
+  HB_OBSERVED(expand_as, self, other);
+  return self.expand(other.sizes());
+}
+Tensor broadcast_to(const Tensor& self, IntArrayRef size) {
+  HB_OBSERVED(broadcast_to, self, size);
+  return self.expand(size);
+}
 
 }  // namespace hb

@@ -94,7 +94,7 @@ bool whole_layer(const detail::RNNOptionsBase& o, const Tensor& input, const std
                  const State& state, const Weights& w) {
   if (!std::holds_alternative<enumtype::kLSTM>(o.mode()) || w.hr.defined()) return false;
   settle_watchers_of_thread();
-  if ((front::active & ~(capture::recorder() ? front::kWatched : 0)) != 0) return false;
+  if ((front::active & ~(capture::recorder() ? front::kSeen : 0)) != 0) return false;
   if (batch_sizes.front() != batch_sizes.back() || input.numel() == 0 || !input.is_floating_point()) return false;
   const auto fits = [&](const Tensor& t) {
     return !t.defined() || (t.scalar_type() == input.scalar_type() && t.device() == input.device());
