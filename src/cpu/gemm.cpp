@@ -175,6 +175,24 @@ void widened_part(const Gemm& g, bool columns) {
   }
 }
 
+// Calls multiply(part) for pieces of the rows, or of the columns where there are fewer rows; false where the product is
+// too small for that. A thread whose core another process takes leaves the other pieces to the other threads. oneDNN
+// packs an operand anew for each piece, and both where columns are divided or the first one is transposed.
+template <class F>
+bool in_pieces(const Gemm& g, const F& multiply) {
+  constexpr int64_t kPiece = 1 << 26, kRows = 64, kColumns = 256, kFew = 8;
+  const bool columns = g.n >= 2 * g.m, packs_both = columns || g.a.row == 1;
+  const int64_t size = columns ? g.n : g.m, least = columns ? kColumns : kRows;
+  const int64_t each = kPiece * (g.dtype == kFloat ? 1 : 2) * (packs_both ? 2 : 1);
+  const int64_t pieces = std::min({g.m * g.n * g.k / each, size / least, packs_both ? kFew : size});
+  const int64_t threads = threads_for(pieces, 1);
+  if (threads == 1 || pieces < 2 * threads) return false;
+  const int64_t step = ((size + pieces - 1) / pieces + kUnit - 1) / kUnit * kUnit;
+  run_chunks(static_cast<int>((size + step - 1) / step),
+             [&](int64_t i) { multiply(slice(g, columns, i * step, std::min(size, (i + 1) * step))); });
+  return true;
+}
+
 // Threads share the columns (or rows) of the result.
 template <class F>
 void in_parts(const Gemm& g, const F& product) {
@@ -242,7 +260,7 @@ void gemm_one(Gemm g) {
   if (g.dtype == kBFloat16 && has_bf16_tiles()) return amx::gemm(g);
   if (g.dtype == kHalf && has_bf16_tiles() && g.beta == 0 && amx::gemm_of_halves(g)) return;
   if (g.dtype == kHalf || (g.dtype == kBFloat16 && !has_fast_bf16())) return gemm_widened(g);
-  in_parts(g, [](const Gemm& part, bool) { gemm_float(part); });
+  if (!in_pieces(g, gemm_float)) in_parts(g, [](const Gemm& part, bool) { gemm_float(part); });
 }
 
 bool stack_for_onednn(const Gemm& g) {

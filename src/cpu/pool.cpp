@@ -15,6 +15,7 @@
 #include <string_view>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include <halfbridge/parallel.h>
 #include <omp.h>
@@ -27,30 +28,62 @@ constexpr int kOutside = -1;
 thread_local int current_chunk = kOutside;
 
 /// Stands on its caller's stack, which leaves when it is no longer listed and has no helpers.
-struct Job {
-  Job(void (*f)(void*, int), void* c, int n, int helpers_wanted)
-      : fn(f), context(c), chunks(n), wanted(helpers_wanted) {}
-  void (*const fn)(void*, int);
-  void* const context;
-  const int chunks;
-  int wanted;  // helpers that may still join
-  std::atomic<int> begun{0}, helpers{0};
-  std::atomic_flag failed = ATOMIC_FLAG_INIT;
+class Job {
+ public:
+  Job(void (*fn)(void*, int), void* context, int chunks, int threads)
+      : fn_(fn), context_(context), shares_(std::min(threads, kMostShares)), wanted_(threads - 1) {
+    for (int s = 0; s < shares_; ++s) {
+      share_[s].next.store(first_chunk(chunks, s), std::memory_order_relaxed);
+      share_[s].end = first_chunk(chunks, s + 1);
+    }
+  }
+
+  std::atomic<int> helpers{0};
   std::exception_ptr failure;
   Job* next = nullptr;  // of those listed
 
-  void work() {
-    for (int i; (i = begun.fetch_add(1, std::memory_order_relaxed)) < chunks;) {
-      current_chunk = i;
-      try {
-        fn(context, i);
-      } catch (...) {
-        if (!failed.test_and_set()) failure = std::current_exception();
-      }
+  int helpers_wanted() const { return wanted_ - joined_; }
+  /// The number of a helper, whom the caller waits for from now on.
+  int join() {
+    helpers.fetch_add(1);
+    return ++joined_;
+  }
+  /// Computes a share of the chunks, as the same thread did in the loop before, and then what is left of the others.
+  void work(int mine) {
+    for (int s = 0; s < shares_; ++s) {
+      Share& share = share_[(mine + s) % shares_];
+      for (int i; (i = share.next.fetch_add(1, std::memory_order_relaxed)) < share.end;) run(i);
     }
     current_chunk = kOutside;
   }
-  bool has_more() const { return begun.load(std::memory_order_relaxed) < chunks; }
+  bool has_more() const {
+    return std::any_of(share_, share_ + shares_,
+                       [](const Share& s) { return s.next.load(std::memory_order_relaxed) < s.end; });
+  }
+
+ private:
+  static constexpr int kMostShares = 16;  // more threads begin with the same ones
+  struct alignas(64) Share {
+    std::atomic<int> next;
+    int end;
+  };
+
+  int first_chunk(int chunks, int share) const { return static_cast<int>(int64_t{chunks} * share / shares_); }
+  void run(int chunk) {
+    current_chunk = chunk;
+    try {
+      fn_(context_, chunk);
+    } catch (...) {
+      if (!failed_.test_and_set()) failure = std::current_exception();
+    }
+  }
+
+  void (*const fn_)(void*, int);
+  void* const context_;
+  const int shares_, wanted_;
+  int joined_ = 0;
+  std::atomic_flag failed_ = ATOMIC_FLAG_INIT;
+  Share share_[kMostShares];
 };
 
 /// Whether a thread that waits may keep its core for a moment.
@@ -82,7 +115,7 @@ class Pool {
     list(job);
     {
       OneThread one;
-      job.work();
+      job.work(0);
     }
     strike(job);
     wait_for_helpers(job);
@@ -96,11 +129,11 @@ class Pool {
     int wake = 0;
     {
       std::lock_guard lock(mutex_);
-      while (workers_ < job.wanted && start_worker()) workers_.fetch_add(1);
+      while (workers_ < job.helpers_wanted() && start_worker()) workers_.fetch_add(1);
       job.next = listed_;
       listed_ = &job;
       jobs_.fetch_add(1, std::memory_order_release);
-      wake = std::min(sleeping_, job.wanted);
+      wake = std::min(sleeping_, job.helpers_wanted());
     }
     for (; wake > 0; --wake) wake_.notify_one();
   }
@@ -121,16 +154,12 @@ class Pool {
     --waiting_;
   }
 
-  /// A listed job that has chunks left; its caller waits for this helper from now on.
-  Job* join() {
+  /// A listed job that has chunks left, and the caller's number in it.
+  std::pair<Job*, int> join() {
     std::lock_guard lock(mutex_);
-    for (Job* job = listed_; job; job = job->next) {
-      if (job->wanted == 0 || !job->has_more()) continue;
-      --job->wanted;
-      job->helpers.fetch_add(1);
-      return job;
-    }
-    return nullptr;
+    for (Job* job = listed_; job; job = job->next)
+      if (job->helpers_wanted() > 0 && job->has_more()) return {job, job->join()};
+    return {};
   }
 
   void leave(Job& job) {
@@ -143,8 +172,10 @@ class Pool {
     OneThread one;  // never ends
     for (;;) {
       const unsigned seen = jobs_.load(std::memory_order_acquire);
-      while (Job* job = join()) {
-        job->work();
+      for (;;) {
+        const auto [job, number] = join();
+        if (!job) break;
+        job->work(number);
         leave(*job);
       }
       const auto came = [&] { return jobs_.load(std::memory_order_acquire) != seen; };
@@ -207,7 +238,7 @@ void run_chunks(int chunks, void (*fn)(void*, int), void* context) {
     for (int i = 0; i < chunks; ++i) fn(context, i);
     return;
   }
-  cpu::Job job(fn, context, chunks, std::min(chunks, threads) - 1);
+  cpu::Job job(fn, context, chunks, std::min(chunks, threads));
   cpu::pool().run(job);
   if (job.failure) std::rethrow_exception(job.failure);
 }

@@ -1,5 +1,6 @@
 // The engine's threads: every chunk once, whoever computes it.
 #include <atomic>
+#include <chrono>
 #include <future>
 #include <numeric>
 #include <stdexcept>
@@ -77,6 +78,26 @@ TEST(Parallel, ACallerWaitsForNoThreadThatIsBusyElsewhere) {
   EXPECT_EQ(sum, 28);
   release.set_value();
   holder.join();
+}
+
+TEST(Parallel, OthersComputeWhatAThreadHasNotBegun) {
+  TwoThreads two;
+  constexpr int kChunks = 16;
+  for (const bool caller_waits : {false, true}) {
+    const auto caller = std::this_thread::get_id();
+    std::promise<void> done;
+    std::atomic<int> others{0};
+    std::atomic<bool> waits{false}, in_time{true};
+    hb::run_chunks(kChunks, [&](int) {
+      if ((std::this_thread::get_id() == caller) == caller_waits && !waits.exchange(true)) {
+        in_time = done.get_future().wait_for(std::chrono::seconds(60)) == std::future_status::ready;
+      } else if (++others == kChunks - 1) {
+        done.set_value();
+      }
+    });
+    EXPECT_TRUE(in_time) << "the caller waits: " << caller_waits;
+    EXPECT_EQ(others, waits ? kChunks - 1 : kChunks);
+  }
 }
 
 TEST(Parallel, ManyCallersAtOnce) {

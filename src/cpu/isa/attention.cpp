@@ -8,6 +8,7 @@
 #include "cpu/isa/copy_bytes.h"
 #include "cpu/isa/pair_product.h"
 #include "cpu/isa/vec.h"
+#include "cpu/pieces.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {
@@ -108,7 +109,7 @@ template <class T, class M>
 void forward(const Attention& a) {
   using C = compute_t<T>;
   const int64_t rows = block_rows(a), blocks = (a.queries + rows - 1) / rows;
-  parallel_for(0, a.batch * a.heads * blocks, 1, [&](int64_t from, int64_t to) {
+  parallel_pieces(0, a.batch * a.heads * blocks, 1, [&](int64_t from, int64_t to) {
     std::vector<M> k(a.keys * a.width), v(a.keys * a.value_width), q(rows * a.width), p;
     std::vector<C> s(rows * a.keys), o(rows * a.value_width);
     int64_t loaded = -1;
@@ -207,7 +208,7 @@ void attention(const Attention& a) {
 }
 void attention_backward(const Attention& a, const AttentionGrad& g) {
   with_types("scaled_dot_product_attention_backward", a.dtype, [&](auto type, auto factor) {
-    parallel_for(0, a.batch * a.kv_heads, 1, [&](int64_t from, int64_t to) {
+    parallel_pieces(0, a.batch * a.kv_heads, 1, [&](int64_t from, int64_t to) {
       BackwardHead<decltype(type), decltype(factor)> head{a, g};
       for (int64_t i = from; i < to; ++i) head.run(i / a.kv_heads, i % a.kv_heads);
     });

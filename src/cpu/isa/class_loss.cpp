@@ -3,6 +3,7 @@
 #include "backend/loss.h"
 #include "cpu/isa/row_sums.h"
 #include "cpu/isa/runs.h"
+#include "cpu/pieces.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {
@@ -117,7 +118,7 @@ void cross_entropy_backward_of(const ClassLoss& l, void* grad_x, const void* gra
   auto* out = static_cast<T*>(grad_x);
   const int64_t n = l.classes;
   const double mean = l.reduction == kMean ? 1 / *l.total : 1.0;
-  parallel_for(0, l.outer, std::max<int64_t>(1, kGrain / 8 / n), [&](int64_t from, int64_t to) {
+  parallel_pieces(0, l.outer, std::max<int64_t>(1, kGrain / 8 / n), [&](int64_t from, int64_t to) {
     RunBuffer<T> buffer(n);
     for (int64_t i = from; i < to; ++i) {
       T* o = out + i * n;

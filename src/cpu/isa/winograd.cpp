@@ -4,7 +4,7 @@
 #include "cpu/isa/winograd_product.h"
 #include "cpu/isa/winograd_tiles.h"
 #include "cpu/isa/winograd_weights.h"
-#include "cpu/parallel.h"
+#include "cpu/pieces.h"
 #include "cpu/scratch.h"
 
 namespace hb::cpu::HB_ISA {
@@ -44,13 +44,19 @@ const T* cleared(float* memory, int64_t channels) {
   return zeros;
 }
 
-// Many tiles: some tiles at a time are transformed into the second cache and multiplied with the weights of some
-// panels, which were transformed before.
-template <class T>
-void multiply_tiles(const Call<T>& call, const Panels& u, int64_t panel, int64_t panels, int64_t from, int64_t to) {
-  const Winograd& s = call.s;
+// How many tiles a thread transforms into its second cache at a time.
+int64_t tiles_at_once(const Winograd& s) {
   const int64_t fit = (576 << 10) / (kPoints * 4 * (s.in_channels + kPanel)) / kRows * kRows;
-  const int64_t most = std::min(std::clamp<int64_t>(fit, 12, 96), full_rows(to - from));
+  const int64_t share = full_rows((s.tiles() + get_num_threads() - 1) / get_num_threads());
+  return std::min(std::clamp<int64_t>(fit, 12, 96), share);
+}
+
+// Many tiles: `most` at a time are transformed into the second cache and multiplied with the weights of some panels,
+// which were transformed before.
+template <class T>
+void multiply_tiles(const Call<T>& call, const Panels& u, int64_t panel, int64_t panels, int64_t from, int64_t to,
+                    int64_t most) {
+  const Winograd& s = call.s;
   const size_t v_floats = Matrices::floats(most, s.in_channels), m_floats = Matrices::floats(most, kPanel);
   float* memory = static_cast<float*>(scratch_buffer(Scratch::tiles, (v_floats + m_floats + s.in_channels) * 4));
   const Matrices v(memory, most, s.in_channels), m(memory + v_floats, most, kPanel);
@@ -79,8 +85,10 @@ void forward_by_tiles(const Call<T>& call) {
         transform_weights(call.weights, (first + panel) * kPanel, c, kLanes, u[panel], c);
       }
     });
-    parallel_for(0, call.s.tiles(), kRowStep,
-                 [&](int64_t from, int64_t to) { multiply_tiles(call, u, first, count, from, to); });
+    const int64_t tiles = call.s.tiles(), most = tiles_at_once(call.s);
+    parallel_pieces(0, (tiles + most - 1) / most, 1, [&](int64_t from, int64_t to) {
+      multiply_tiles(call, u, first, count, from * most, std::min(to * most, tiles), most);
+    });
   }
 }
 
@@ -115,7 +123,7 @@ void forward_by_weights(const Call<T>& call) {
     parallel_for(0, n, 1,
                  [&](int64_t from, int64_t to) { input_tiles(s, call.x, first + from, to - from, zeros, v, from); });
     clear_rows(v, n, full_rows(n));
-    parallel_for(0, panels * groups, 1, [&](int64_t from, int64_t to) {
+    parallel_pieces(0, panels * groups, 1, [&](int64_t from, int64_t to) {
       for (int64_t unit = from; unit < to; ++unit) {
         const int64_t tile = unit % groups * each;
         if (tile < n) multiply_panel(call, v, first, unit / groups * kPanel, tile, std::min(tile + each, n));
@@ -166,7 +174,7 @@ void backward_weight_by_weights(const Winograd& s, const T* x, const T* grad_y, 
   const int64_t in = s.in_channels, blocks = (in + kBlock - 1) / kBlock, panels = s.out_channels / kPanel;
   auto pair = TilePair<T>::of(s, s.tiles(), s.out_channels);
   pair.transform(s, x, grad_y, 0, s.out_channels, 0, s.tiles());
-  parallel_for(0, panels * blocks, 1, [&](int64_t from, int64_t to) {
+  parallel_pieces(0, panels * blocks, 1, [&](int64_t from, int64_t to) {
     const size_t floats = Matrices::floats(kBlock, kPanel);
     const Matrices du(static_cast<float*>(scratch_buffer(Scratch::weights, floats * 4)), kBlock, kPanel);
     for (int64_t unit = from; unit < to; ++unit) {

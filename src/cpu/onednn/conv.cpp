@@ -67,16 +67,25 @@ Prepared& weight_reorder(const ConvProblem& p, const memory::desc& from, const m
   });
 }
 
-const void* weights_for(const ConvProblem& p, const memory::desc& wanted, const Tensor& weight, int64_t kind) {
+/// Weights in the format that a primitive chose.
+struct Arranged {
+  memory::desc format;
+  const void* data = nullptr;
+};
+
+/// `ready` where it has the format, else a copy of the calling thread's.
+const void* weights_for(const ConvProblem& p, const memory::desc& wanted, const Tensor& weight, const Arranged& ready,
+                        int64_t kind, Scratch slot = Scratch::weights) {
   const void* plain = weight.impl().raw_data();
   if (wanted == p.plain_weight()) return plain;
-  void* buffer = scratch_buffer(Scratch::weights, wanted.get_size());
+  if (ready.data && ready.format == wanted) return ready.data;
+  void* buffer = scratch_buffer(slot, wanted.get_size());
   weight_reorder(p, p.plain_weight(), wanted, kind).run("convolution", {plain, buffer});
   return buffer;
 }
 
-/// Calls part(problem, first image, number of the part) for parts of the batch, a thread each; false where one of them
-/// was. A batch of fewer images than threads is left to oneDNN's own threads.
+/// Calls part(problem, first image, number of the part) for parts of the batch on all threads; false where one of them
+/// was. A batch of one part is left to oneDNN's own threads.
 template <class F>
 bool over_batch(ConvProblem p, int parts, const F& part) {
   constexpr int64_t kWork = 1 << 18;  // multiplications per thread
@@ -100,14 +109,24 @@ int batch_parts(const ConvProblem& p) {
   return p.x[0] >= threads ? threads : 1;
 }
 
+/// How many parts of a batch the threads share where parts have nothing in common but weights: several per thread if
+/// they take long, so that a thread whose core another process takes leaves most of them to the others.
+int batch_pieces(const ConvProblem& p) {
+  const int64_t piece = p.type == memory::data_type::f32 ? 1 << 26 : 1 << 27;  // multiplications
+  const int threads = batch_parts(p);
+  if (threads == 1) return 1;
+  const int64_t images = std::max<int64_t>(1, piece * p.x[0] / p.work());
+  return std::max(threads, static_cast<int>((p.x[0] + images - 1) / images));
+}
+
 /// Addresses of a part.
 struct ForwardData {
   const void *x, *bias;
   void* y;
 };
 
-bool forward_part(const ConvProblem& p, const ForwardData& data, const Tensor& weight) {
-  Prepared& conv = prepared(p.key(10), [&] {
+Prepared& prepared_forward(const ConvProblem& p) {
+  return prepared(p.key(10), [&] {
     Prepared c;
     HB_ONEDNN("convolution", {
       const auto pd = forward_desc(p);
@@ -122,8 +141,12 @@ bool forward_part(const ConvProblem& p, const ForwardData& data, const Tensor& w
     });
     return c;
   });
+}
+
+bool forward_part(const ConvProblem& p, const ForwardData& data, const Tensor& weight, const Arranged& ready) {
+  Prepared& conv = prepared_forward(p);
   if (!usable(conv)) return false;
-  const void* w = weights_for(p, conv.weights, weight, 11);
+  const void* w = weights_for(p, conv.weights, weight, ready, 11);
   if (p.bias) {
     conv.run("convolution", {data.x, w, data.y, data.bias});
   } else {
@@ -132,8 +155,8 @@ bool forward_part(const ConvProblem& p, const ForwardData& data, const Tensor& w
   return true;
 }
 
-bool backward_data_part(const ConvProblem& p, void* grad_x, const void* grad_y, const Tensor& weight) {
-  Prepared& conv = prepared(p.key(12), [&] {
+Prepared& prepared_backward_data(const ConvProblem& p) {
+  return prepared(p.key(12), [&] {
     Prepared c;
     HB_ONEDNN("convolution_backward", {
       const auto pd = describe_backward<dnnl::convolution_backward_data>(
@@ -149,8 +172,13 @@ bool backward_data_part(const ConvProblem& p, void* grad_x, const void* grad_y, 
     });
     return c;
   });
+}
+
+bool backward_data_part(const ConvProblem& p, void* grad_x, const void* grad_y, const Tensor& weight,
+                        const Arranged& ready) {
+  Prepared& conv = prepared_backward_data(p);
   if (!usable(conv)) return false;
-  const void* w = weights_for(p, conv.weights, weight, 13);
+  const void* w = weights_for(p, conv.weights, weight, ready, 13);
   conv.run("convolution_backward", {grad_y, w, grad_x});
   return true;
 }
@@ -209,6 +237,18 @@ const char* at_image(const Tensor& t, const memory::dims& dims, int64_t image) {
          image * ConvProblem::image(dims) * static_cast<int64_t>(element_size(t.scalar_type()));
 }
 
+/// The weights for many pieces, arranged once; none where there is one piece per thread or fewer.
+Arranged arranged(const ConvProblem& p, int pieces, Prepared& (*primitive_of)(const ConvProblem&), const Tensor& weight,
+                  int64_t kind) {
+  if (pieces <= batch_parts(p)) return {};
+  const ConvProblem first = p.of_images((p.x[0] + pieces - 1) / pieces);
+  const Prepared& conv = primitive_of(first);
+  if (!usable(conv)) return {};
+  OneThread one;
+  // Not where a piece of the calling thread would put weights of another format.
+  return {conv.weights, weights_for(first, conv.weights, weight, {}, kind, Scratch::patches)};
+}
+
 /// out = the sum of `parts` runs of n floats.
 void add_parts(const Tensor& out, const float* parts, int count, int64_t stride) {
   if (!out.defined()) return;
@@ -232,19 +272,23 @@ void add_parts(const Tensor& out, const float* parts, int count, int64_t stride)
 bool onednn_conv_forward(const Tensor& y, const Tensor& x, const Tensor& weight, const Tensor& bias,
                          const ConvParams& params) {
   const ConvProblem p(x, y, weight, bias.defined(), params);
-  return over_batch(p, batch_parts(p), [&](const ConvProblem& part, int64_t from, int) {
+  const int pieces = batch_pieces(p);
+  const Arranged ready = arranged(p, pieces, prepared_forward, weight, 11);
+  return over_batch(p, pieces, [&](const ConvProblem& part, int64_t from, int) {
     const ForwardData data{at_image(x, p.x, from), bias.defined() ? bias.impl().raw_data() : nullptr,
                            const_cast<char*>(at_image(y, p.y, from))};
-    return forward_part(part, data, weight);
+    return forward_part(part, data, weight, ready);
   });
 }
 
 bool onednn_conv_backward_data(const Tensor& grad_x, const Tensor& grad_y, const Tensor& weight,
                                const ConvParams& params) {
   const ConvProblem p(grad_x, grad_y, weight, false, params);
-  return over_batch(p, batch_parts(p), [&](const ConvProblem& part, int64_t from, int) {
-    return backward_data_part(part, const_cast<char*>(at_image(grad_x, p.x, from)), at_image(grad_y, p.y, from),
-                              weight);
+  const int pieces = batch_pieces(p);
+  const Arranged ready = arranged(p, pieces, prepared_backward_data, weight, 13);
+  return over_batch(p, pieces, [&](const ConvProblem& part, int64_t from, int) {
+    return backward_data_part(part, const_cast<char*>(at_image(grad_x, p.x, from)), at_image(grad_y, p.y, from), weight,
+                              ready);
   });
 }
 
