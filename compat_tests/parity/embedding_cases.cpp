@@ -91,5 +91,7 @@ PARITY_CASE(embedding, native_bag) {
   auto weight = c.leaf({5, 3}), scale = c.leaf({5});
   c.gradients("weighted", {weight, scale},
               [&] { return std::get<0>(torch::embedding_bag(weight, index, offsets, false, 0, false, scale)); });
+  c.throws("no_offsets",
+           [&] { torch::embedding_bag(weight, index, torch::empty({0}, torch::kLong), false, 0, false, {}, true); });
   c.throws("two_dimensions", [&] { torch::embedding_bag(weight, index.view({1, 5}), offsets); });
 }

@@ -32,6 +32,9 @@ PARITY_CASE(pooling_layouts, max2d) {
   auto x = c.leaf({3, 6, 6});
   c.gradients("unbatched", {x}, [&] { return torch::max_pool2d(x, 2); });
   c.for_layouts({2, 3, 6, 4}, torch::kFloat, [&](Tensor t) { c.out("layout", torch::max_pool2d(t, 2)); });
+  // Padding and dilation leave a window without elements.
+  for (const int64_t channels : {5, 64})
+    c.out("no elements", torch::max_pool2d(c.randn({1, channels, 4, 4}), 2, 1, 1, 5));
   auto special = torch::cat({c.special(), c.special(), c.special(), c.special()});
   auto n = special.size(0) / 4 * 4;
   c.out("special", torch::max_pool2d(special.narrow(0, 0, n).view({1, 1, 4, n / 4}), 2));

@@ -26,13 +26,16 @@ bool in_order(const Loop& loop) {
   return loop.operands == 2 && loop.sizes.size() == 1 && dense(loop.op[0]) && dense(loop.op[1]);
 }
 
-/// The only call but `at` that works on this memory, before it; -1 where there is none.
+/// The only call but `at`, one argument of which reads this memory, that works on it, before it; -1 where there is
+/// none.
 int only_other(const Calls& calls, int memory, size_t at) {
   int other = -1;
   for (size_t i = 0; i < calls.size(); ++i) {
     const auto works = [&](const auto& operand) { return operand.memory == memory; };
     if (std::any_of(calls[i].tensors.begin(), calls[i].tensors.end(), works)) return -1;
-    if (i == at || std::none_of(calls[i].places.begin(), calls[i].places.end(), works)) continue;
+    const auto places = std::count_if(calls[i].places.begin(), calls[i].places.end(), works);
+    if (i == at && places > 1) return -1;
+    if (i == at || places == 0) continue;
     if (other >= 0 || i > at) return -1;
     other = static_cast<int>(i);
   }

@@ -50,12 +50,16 @@ bool changed(const std::vector<RecordedCall>& calls, int memory, size_t from, si
 }
 
 int sole_writer(const std::vector<RecordedCall>& calls, int memory, size_t reader, bool others) {
-  int writer = -1;
+  int writer = -1, read = 0;
   for (size_t i = 0; i < (others ? reader + 1 : calls.size()); ++i) {
     for (const TensorPlace& t : calls[i].tensors)
       if (t.memory == memory) return -1;
     for (const Place& p : calls[i].places) {
-      if (p.memory != memory || (i == reader && p.access == Access::reads)) continue;
+      if (p.memory != memory) continue;
+      if (i == reader && p.access == Access::reads) {
+        if (++read > 1) return -1;
+        continue;
+      }
       if (writer >= 0 || p.access != Access::writes || i >= reader) return -1;
       writer = static_cast<int>(i);
     }

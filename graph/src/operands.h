@@ -19,8 +19,8 @@ const Place* place_at(const RecordedCall& call, const void* pointer);
 /// Whether the call may write to this memory; whether one of the calls from `from` to before `to` may.
 bool changes(const RecordedCall& call, int memory);
 bool changed(const std::vector<RecordedCall>& calls, int memory, size_t from, size_t to);
-/// The call that writes memory which nothing but it and call `reader` works on; -1 where there is none. `others`: calls
-/// behind `reader` may work on it, too.
+/// The call that writes memory which nothing but it and one argument of call `reader` works on; -1 where there is none.
+/// `others`: calls behind `reader` may work on it, too.
 int sole_writer(const std::vector<RecordedCall>& calls, int memory, size_t reader, bool others = false);
 bool reads(const RecordedCall& call, int memory);
 /// Whether the call does the same each time: functions of whole tensors may draw random numbers.

@@ -1,4 +1,5 @@
-// Elements picked by a mask: their number is known only after a look at all of them.
+// Elements picked by a mask: their number is known only after a look at all of them. Any byte but 0 is true, as of a
+// tensor of bytes viewed as one of truths.
 #include <algorithm>
 #include <cstring>
 
@@ -9,14 +10,14 @@
 namespace hb::cpu {
 namespace {
 
-int64_t count_true(const bool* mask, int64_t n) {
+int64_t count_true(const uint8_t* mask, int64_t n) {
   int64_t count = 0;
-  for (int64_t i = 0; i < n; ++i) count += mask[i];
+  for (int64_t i = 0; i < n; ++i) count += mask[i] != 0;
   return count;
 }
 
 Tensor nonzero(const Tensor& truth) {
-  const auto* mask = static_cast<const bool*>(truth.impl().visible_data());
+  const auto* mask = static_cast<const uint8_t*>(truth.impl().visible_data());
   const int64_t n = truth.numel(), dims = truth.dim(), count = count_true(mask, n);
   Tensor out = empty({count, dims}, truth.options().dtype(kLong));
   auto* to = static_cast<int64_t*>(out.impl().visible_data());
@@ -51,17 +52,17 @@ Tensor nonzero(const Tensor& truth) {
 }
 
 template <class T>
-void pick(T* to, const T* from, const bool* mask, int64_t n, int64_t count) {
+void pick(T* to, const T* from, const uint8_t* mask, int64_t n, int64_t count) {
   // Written in any case and kept where the mask says so: a branch would be guessed wrong half of the time.
   const T* const end = to + count;
   for (int64_t i = 0; i < n && to != end; ++i) {
     *to = from[i];
-    to += mask[i];
+    to += mask[i] != 0;
   }
 }
 
 Tensor masked_select(const Tensor& in, const Tensor& mask) {
-  const auto* m = static_cast<const bool*>(mask.impl().visible_data());
+  const auto* m = static_cast<const uint8_t*>(mask.impl().visible_data());
   const int64_t n = in.numel();
   const int64_t count = count_true(m, n);
   Tensor out = empty({count}, in.options());
@@ -86,18 +87,18 @@ Tensor masked_select(const Tensor& in, const Tensor& mask) {
 }
 
 template <class T>
-void place(T* to, const T* from, const bool* mask, int64_t n, int64_t count) {
+void place(T* to, const T* from, const uint8_t* mask, int64_t n, int64_t count) {
   // Written in any case, as in pick().
   const T* const end = from + count;
   for (int64_t i = 0; i < n && from != end; ++i) {
     const T choice[2] = {to[i], *from};
     to[i] = mask[i] ? choice[1] : choice[0];
-    from += mask[i];
+    from += mask[i] != 0;
   }
 }
 
 void masked_scatter(const Tensor& out, const Tensor& mask, const Tensor& source) {
-  const auto* m = static_cast<const bool*>(mask.impl().visible_data());
+  const auto* m = static_cast<const uint8_t*>(mask.impl().visible_data());
   const int64_t n = out.numel(), wanted = count_true(m, n);
   HB_CHECK(source.numel() >= wanted,
            "[masked_scatter] Number of elements of source < number of ones in mask: expected at least ", wanted,

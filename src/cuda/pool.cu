@@ -97,6 +97,7 @@ __global__ void max_pool_windows(T* y, int32_t* index, const T* x, int64_t n, in
       if (place >= 0 && !(v > top) && v == v) return;
       top = v, place = p;
     });
+    if (place < 0) top = -C(INFINITY), place = 0;  // a window without elements
     y[i] = T(top);
     if (index) index[i] = static_cast<int32_t>(place);
   }

@@ -74,20 +74,21 @@ void TorchUnpickler::charge_text(const PickleNode& node, size_t bytes) {
   }
 }
 
-IValue TorchUnpickler::convert(const PickleNode& node) {
+IValue TorchUnpickler::convert(const PickleNode& node, bool again) {
   if (node.kind == Kind::None || node.kind == Kind::Bool || node.kind == Kind::Int || node.kind == Kind::Float) {
     return convert_new(node);  // no others share it
   }
-  if (node.shared) {
+  const bool shared = node.shared || again;
+  if (shared) {
     const auto known = values_.find(&node);
     if (known != values_.end()) return known->second;
   }
   if (depth_ >= kMaxDepth) fail(node, "expected at most ", kMaxDepth, " levels of nesting, got more");
-  if (node.shared && !in_progress_.insert(&node).second) fail(node, kind_name(node.kind), " contains itself");
+  if (shared && !in_progress_.insert(&node).second) fail(node, kind_name(node.kind), " contains itself");
   ++depth_;
   IValue value = convert_new(node);
   --depth_;
-  if (node.shared) {  // remembering each of many small values would take as much memory as they do
+  if (shared) {  // remembering each of many small values would take as much memory as they do
     in_progress_.erase(&node);
     values_.emplace(&node, value);
   }
@@ -130,10 +131,10 @@ IValue TorchUnpickler::convert_new(const PickleNode& node) {
   fail(node, "expected a value, got ", kind_name(node.kind));
 }
 
-std::vector<IValue> TorchUnpickler::convert_items(const PickleNode& node) {
+std::vector<IValue> TorchUnpickler::convert_items(const PickleNode& node, bool again) {
   std::vector<IValue> items;
   items.reserve(node.items.size());
-  for (const PickleNode* item : node.items) items.push_back(convert(*item));
+  for (const PickleNode* item : node.items) items.push_back(convert(*item, again));
   return items;
 }
 
@@ -197,11 +198,12 @@ IValue TorchUnpickler::convert_object(const PickleNode& node) {
   auto declared = read_class_ ? read_class_(name) : nullptr;
   ivalue::ObjectData state;
   ivalue::ObjectData& target = declared ? state : *object;
+  const bool again = node.state->shared;
   for (size_t i = 0; i + 1 < node.state->items.size(); i += 2) {
     const PickleNode& key = *node.state->items[i];
     expect(key, Kind::String, "the name of an attribute");
     charge_text(key, key.text.size());
-    target.set(key.text, convert(*node.state->items[i + 1]), ivalue::ObjectData::Role::Attribute);
+    target.set(key.text, convert(*node.state->items[i + 1], again), ivalue::ObjectData::Role::Attribute);
   }
   if (declared) set_declared(node, std::move(declared), state, *object);
   return IValue(std::move(object));
@@ -237,7 +239,7 @@ IValue TorchUnpickler::convert_call(const PickleNode& call) {
   if (name == "torch.Size") {
     const PickleNode& sizes = argument(call, 0, Kind::Tuple, "sizes");
     charge_items(call, sizes.items.size());
-    return IValue(ivalue::TupleData::create(convert_items(sizes)));
+    return IValue(ivalue::TupleData::create(convert_items(sizes, call.arguments->shared || sizes.shared)));
   }
   if (name == "_codecs.encode") return call_encode(call);
   if (name == "builtins.set" || name == "__builtin__.set") {
@@ -254,12 +256,13 @@ IValue TorchUnpickler::call_ordered_dict(const PickleNode& call) {
   const PickleNode& entries = argument(call, 0, Kind::List, "the entries");
   charge_items(call, entries.items.size());
   for (const PickleNode* pair : entries.items) {
+    const bool again = call.arguments->shared || entries.shared || pair->shared;
     if ((pair->kind != Kind::List && pair->kind != Kind::Tuple) || pair->items.size() != 2) {
       fail(*pair, "expected a key and a value");
     }
-    IValue key = convert(*pair->items[0]);
+    IValue key = convert(*pair->items[0], again);
     check_key(*pair, key);
-    dict.insert_or_assign(std::move(key), convert(*pair->items[1]));
+    dict.insert_or_assign(std::move(key), convert(*pair->items[1], again));
   }
   return dict;
 }
@@ -268,7 +271,7 @@ IValue TorchUnpickler::call_build_list(const PickleNode& call, TypePtr element_t
   auto list = std::make_shared<ivalue::ListData>();
   const PickleNode& elements = argument(call, 0, Kind::List, "the elements");
   charge_items(call, elements.items.size());
-  list->items = convert_items(elements);
+  list->items = convert_items(elements, call.arguments->shared || elements.shared);
   for (const IValue& item : list->items) {
     if (!fits(item, element_type->annotation_str())) {
       fail(call, call.callee->text, ": expected elements of type ", element_type->annotation_str(), ", got ",
@@ -282,7 +285,7 @@ IValue TorchUnpickler::call_build_list(const PickleNode& call, TypePtr element_t
 IValue TorchUnpickler::call_restore_type_tag(const PickleNode& call) {
   const std::string& tag = argument(call, 1, Kind::String, "the type").text;
   charge_text(call, tag.size());
-  IValue value = convert(*call.arguments->items[0]);
+  IValue value = convert(*call.arguments->items[0], call.arguments->shared);
   if (value.isList() && starts_with(tag, "List[") && tag.back() == ']') {
     value.toList().data()->element_type = make_type(tag.substr(5, tag.size() - 6));
   } else if (value.isGenericDict() && starts_with(tag, "Dict[") && tag.back() == ']') {

@@ -62,9 +62,10 @@ class TorchUnpickler {
   void charge_items(const PickleNode& node, size_t count);
   void charge_text(const PickleNode& node, size_t bytes);
 
-  IValue convert(const PickleNode& node);
+  /// `again`: what holds the node may be read a second time, as what it is by itself.
+  IValue convert(const PickleNode& node, bool again = false);
   IValue convert_new(const PickleNode& node);
-  std::vector<IValue> convert_items(const PickleNode& node);
+  std::vector<IValue> convert_items(const PickleNode& node, bool again = false);
   void check_key(const PickleNode& node, const IValue& key);
   IValue convert_dict(const PickleNode& node);
   IValue convert_global(const PickleNode& node);

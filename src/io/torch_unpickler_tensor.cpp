@@ -116,7 +116,7 @@ IValue TorchUnpickler::call_rebuild_tensor(const PickleNode& call, size_t argume
 }
 
 IValue TorchUnpickler::call_rebuild_parameter(const PickleNode& call) {
-  const IValue data = convert(argument(call, 0, Kind::Call, "the parameter's tensor"));
+  const IValue data = convert(argument(call, 0, Kind::Call, "the parameter's tensor"), call.arguments->shared);
   if (!data.isTensor()) fail(call, "expected a tensor, got ", data.tagKind());
   const bool requires_grad = argument(call, 1, Kind::Bool, "requires_grad").integer != 0;
   Tensor parameter = data.toTensor().detach();

@@ -156,3 +156,37 @@ TEST(GraphHalfGradients, MayBeChangedByTheProgram) {
     if (i % 7 == 3) run.net->conv->weight.grad().mul_(2), see(run, run.net->conv->weight.grad());
   });
 }
+
+// The gradients of weights that read the same input and whose results are added are one value of the graph.
+TEST(GraphHalfGradients, OfTwinsAreReadByBoth) {
+  const auto train_twins = [](bool captured, bool half, int64_t batch) {
+    torch::manual_seed(23);
+    nn::Linear a(256, 256), b(256, 256);
+    std::vector<Tensor> parameters = a->parameters();
+    for (const Tensor& p : b->parameters()) parameters.push_back(p);
+    torch::optim::SGD optimizer(parameters, torch::optim::SGDOptions(0.02).momentum(0.9));
+    const auto step = [&](Tensor x) {
+      Tensor loss;
+      {
+        const std::unique_ptr<Autocast> autocast(half ? new Autocast(torch::kBFloat16) : nullptr);
+        loss = (a(x) + b(x)).pow(2).mean();
+      }
+      loss.backward();
+      optimizer.step();
+      optimizer.zero_grad();
+      return loss;
+    };
+    auto compiled = hb::graph::compile(step);
+    std::vector<Tensor> seen;
+    for (int i = 0; i < 20; ++i) {
+      const Tensor x = torch::randn({batch, 256});
+      seen.push_back((captured ? compiled(x) : step(x)).detach().clone());
+    }
+    if (captured) EXPECT_GE(compiled.counts().replayed, 10) << compiled.counts().reason;
+    for (const Tensor& p : parameters) seen.push_back(p.detach().clone());
+    return seen;
+  };
+  for (const bool half : {false, true})
+    for (const int64_t batch : {1, 4})
+      EXPECT_TRUE(same_state(train_twins(false, half, batch), train_twins(true, half, batch))) << half << batch;
+}

@@ -101,6 +101,10 @@ std::vector<std::pair<std::string, std::string>> shared_parts() {
       {"tensors", in_list(tensor_arguments(), "ctorch._utils\n_rebuild_tensor_v2\n", call)},
       {"keys", "}(" + long_text + put(0) + "N" + times(kHalf / 3, get(0) + "N") + "u"},
       {"tuples as keys", "}(" + many_in_tuple + put(0) + "N" + times(kHalf / 3, get(0) + "N") + "u"},
+      {"sets that share what they hold", in_list("](" + many + "e\x85", "cbuiltins\nset\n", call)},
+      {"objects whose states share what they hold",
+       in_list("}" + text("a") + many + "s", object, get(1) + ")\x81" + get(0) + "b")},
+      {"texts of shared lists", in_list("](" + long_text + "e\x85", "cbuiltins\nset\n", call)},
       {"lists in lists", in_list(many, none, get(0))},
       {"equal states", in_list(state, none, get(0))},
   };

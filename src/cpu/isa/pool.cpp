@@ -1,7 +1,9 @@
 // Pooling over channels-last memory: every step handles a run of channels.
 #include "backend/pool.h"
 
+#include <algorithm>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include "cpu/isa/copy_bytes.h"
@@ -32,7 +34,8 @@ double divisor_of(const PoolWindows& w, int64_t o) {
 
 int64_t grain_for(int64_t channels) { return std::max<int64_t>(1, kGrain / 8 / std::max<int64_t>(channels, 1)); }
 
-// The largest of one window for `run` channels; a constant run stays in registers.
+// The largest of one window for `run` channels; a constant run stays in registers. Padding and dilation may leave a
+// window without elements: -inf, at place 0, where its gradient does not go.
 template <class T, bool kWhole>
 inline __attribute__((always_inline)) void max_of_window(const PoolWindows& w, int64_t o, const T* image,
                                                          int64_t channels, int64_t run, T* y, int32_t* index) {
@@ -56,6 +59,7 @@ inline __attribute__((always_inline)) void max_of_window(const PoolWindows& w, i
           place[c] = better ? here : place[c];
         }
       });
+  if (first) std::fill(top, top + n, -std::numeric_limits<C>::infinity()), std::fill(place, place + n, 0);
   store(top, y, n);
   if (index)
     for (int64_t c = 0; c < n; ++c) index[c] = place[c];
@@ -142,11 +146,12 @@ template <class T>
 void max_pool_image_backward(T* grad_x, const T* grad_y, const int32_t* index, int64_t channels, const PoolWindows& w,
                              bool placed, compute_t<T>* sums, compute_t<T>* wide) {
   using C = compute_t<T>;
-  const int64_t row = w.dim[2].out * channels, all = w.inputs() * channels;
+  const auto &d = w.dim[0], &h = w.dim[1], &v = w.dim[2];
+  const int64_t row = v.out * channels, all = w.inputs() * channels;
   C* image = results(grad_x, sums);
   int64_t zeros = 0;
-  for (int64_t od = 0; od < w.dim[0].out; ++od)
-    for (int64_t oh = 0; oh < w.dim[1].out; ++oh, grad_y += row, index += row) {
+  for (int64_t od = 0; od < d.out; ++od)
+    for (int64_t oh = 0; oh < h.out; ++oh, grad_y += row, index += row) {
       const C* __restrict grad = computable(grad_y, wide, row);
       if (placed) {
         for (int64_t at = 0; at < row; at += kPlacedRun)
@@ -155,8 +160,12 @@ void max_pool_image_backward(T* grad_x, const T* grad_y, const int32_t* index, i
       }
       const int64_t reach = reach_of(w, od, oh) * channels;
       if (reach > zeros) write_zeros(image + zeros, image + reach), zeros = reach;
-      for (int64_t at = 0; at < row; at += channels)
+      if (d.begin[od] >= d.end[od] || h.begin[oh] >= h.end[oh]) continue;
+      for (int64_t ov = 0; ov < v.out; ++ov) {
+        if (v.begin[ov] >= v.end[ov]) continue;
+        const int64_t at = ov * channels;
         for (int64_t c = 0; c < channels; ++c) image[index[at + c] * channels + c] += grad[at + c];
+      }
     }
   if (!placed) write_zeros(image + zeros, image + all);
   finish(image, grad_x, all);

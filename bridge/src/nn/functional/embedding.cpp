@@ -38,6 +38,8 @@ namespace {
 
 // The number of bags. Offsets are read by the host.
 int64_t checked_bags(const Tensor& offsets, int64_t indices, bool include_last) {
+  HB_CHECK(!include_last || offsets.numel() > 0,
+           "[embedding_bag] include_last_offset: expected at least 1 offset, got none");
   const Tensor on_host = offsets.to(kCPU);
   const IntArrayRef begin(on_host.data_ptr<int64_t>(), on_host.numel());
   for (size_t i = 0; i < begin.size(); ++i) {
