@@ -128,3 +128,11 @@ PARITY_CASE(undefined, set_requires_grad) {
   c.value("of the leaf", (leaf * 2).requires_grad());
   BAD(torch::ones({2}, torch::kLong).set_requires_grad(true));
 }
+
+PARITY_CASE(undefined, dropped) {
+  Tensor u;
+  c.value("dropout", torch::dropout(u, 0.5, true).defined());
+  c.value("features", torch::feature_dropout(u, 0.5, true).defined());
+  c.value("alpha", torch::alpha_dropout_(u, 0.5, true).defined());
+  c.value("module", torch::nn::Dropout()(u).defined());
+}
