@@ -48,7 +48,6 @@ DimVector strides_of(MemoryFormat format, const DimVector& sizes) {
 
 Tensor empty(IntArrayRef size, const TensorOptions& options, std::optional<MemoryFormat> format) {
   HB_OBSERVED(empty, size, options, format);
-
   if (HB_UNLIKELY(options.is_sparse())) return sparse::empty(size, static_cast<int64_t>(size.size()), options);
   check_options("empty", options);
   DimVector sizes = checked_sizes("empty", size);
@@ -59,7 +58,6 @@ Tensor empty(IntArrayRef size, const TensorOptions& options, std::optional<Memor
 
 Tensor empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& options) {
   HB_OBSERVED(empty_strided, size, stride, options);
-
   check_options("empty_strided", options);
   HB_CHECK(size.size() == stride.size(), "[empty_strided] dimensionality of sizes (", size.size(),
            ") must match dimensionality of strides (", stride.size(), ")");
@@ -81,7 +79,6 @@ Tensor empty_contiguous(const DimVector& sizes, ScalarType dtype, const Device& 
 
 Tensor empty_like(const Tensor& self, const TensorOptions& options, std::optional<MemoryFormat> format) {
   HB_OBSERVED(empty_like, self, options, format);
-
   const TensorOptions o = self.options().merge_in(options);
   if (HB_UNLIKELY(o.is_sparse())) return sparse::empty_like(self, o);
   check_options("empty_like", o);

@@ -17,7 +17,6 @@ namespace hb {
 
 Tensor clone(const Tensor& self, std::optional<MemoryFormat> format) {
   HB_OBSERVED(clone, self, format);
-
   if (HB_UNLIKELY(self.is_sparse())) return sparse::clone(self, format);
   Tensor out = empty_like(self, {}, format);
   copy_kernel(self.device())(Loop({&out}, {&self}));
@@ -90,7 +89,6 @@ Tensor Tensor::to(const Tensor& other, bool non_blocking, bool copy, std::option
 
 Tensor& copy_(Tensor& self, const Tensor& src, bool non_blocking) {
   HB_OBSERVED(copy_, self, src, non_blocking);
-
   HB_CHECK(src.defined(), "[copy_] expected a defined source");
   if (self.is_same(src)) return self;
   if (HB_UNLIKELY(sparse::either(self, src))) {
@@ -140,7 +138,6 @@ Tensor without_repeats(const Tensor& self) {
 
 Tensor& fill_(Tensor& self, const Scalar& value) {
   HB_OBSERVED(fill_, self, value);
-
   check_value_fits("fill_", self.scalar_type(), value);
   if (!self.is_contiguous() && !self.is_sparse() && !needs_grad(self)) {
     Tensor once = without_repeats(self);
@@ -153,7 +150,6 @@ Tensor& fill_(Tensor& self, const Scalar& value) {
 
 Tensor& fill_(Tensor& self, const Tensor& value) {
   HB_OBSERVED(fill_, self, value);
-
   HB_CHECK(value.dim() == 0, "[fill_] only supports 0-dimension value tensor but got tensor with ", value.dim(),
            " dimensions.");
   return copy_(self, value);
@@ -161,7 +157,6 @@ Tensor& fill_(Tensor& self, const Tensor& value) {
 
 Tensor& zero_(Tensor& self) {
   HB_OBSERVED(zero_, self);
-
   if (HB_LIKELY(!self.is_sparse())) return fill_(self, Scalar(0));
   return inplace(
       "zero_", self, [](const Tensor& old) { return sparse::empty_like(old, old.options()); },

@@ -43,7 +43,6 @@ Tensor ones(IntArrayRef size, const TensorOptions& options) {
 }
 Tensor full(IntArrayRef size, const Scalar& value, const TensorOptions& options) {
   HB_OBSERVED(full, size, value, options);
-
   if (options.has_dtype()) return filled(size, value, options);
   const ScalarType natural = value.isBoolean()         ? kBool
                              : value.isIntegral(false) ? kLong
@@ -68,18 +67,15 @@ Tensor filled_like(const Tensor& self, const Scalar& value, const TensorOptions&
 
 Tensor zeros_like(const Tensor& self, const TensorOptions& options, std::optional<MemoryFormat> format) {
   HB_OBSERVED(zeros_like, self, options, format);
-
   return filled_like(self, 0, options, format);
 }
 Tensor ones_like(const Tensor& self, const TensorOptions& options, std::optional<MemoryFormat> format) {
   HB_OBSERVED(ones_like, self, options, format);
-
   return filled_like(self, 1, options, format);
 }
 Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& options,
                  std::optional<MemoryFormat> format) {
   HB_OBSERVED(full_like, self, value, options, format);
-
   check_value_fits("full_like", options.has_dtype() ? options.dtype().toScalarType() : self.scalar_type(), value);
   return filled_like(self, value, options, format);
 }
@@ -109,7 +105,6 @@ Tensor ramp(const char* name, const Scalar& start, const Scalar& step, int64_t n
 
 Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, const TensorOptions& given) {
   HB_OBSERVED(arange, start, end, step, given);
-
   const TensorOptions options = sequence_options(given, {start, end, step});
   const double s = step.toDouble(), from = start.toDouble(), to = end.toDouble();
   HB_CHECK(s != 0, "[arange] step must be nonzero");
@@ -129,7 +124,6 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, const 
 }
 Tensor arange(const Scalar& start, const Scalar& end, const TensorOptions& options) {
   HB_OBSERVED(arange, start, end, options);
-
   return arange(start, end, 1, options);
 }
 Tensor arange(const Scalar& end, const TensorOptions& options) {
@@ -147,7 +141,6 @@ Tensor range(const Scalar& start, const Scalar& end, const Scalar& step, const T
 
 Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, const TensorOptions& options) {
   HB_OBSERVED(linspace, start, end, steps, options);
-
   HB_CHECK(steps >= 0, "[linspace] number of steps must be non-negative, got ", steps);
   Tensor t = empty({steps}, TensorOptions(options).requires_grad(false));
   HB_CHECK(t.scalar_type() != kBool, "[linspace] not implemented for 'Bool'");
@@ -165,7 +158,6 @@ Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double ba
 
 Tensor eye(int64_t n, int64_t m, const TensorOptions& options) {
   HB_OBSERVED(eye, n, m, options);
-
   HB_CHECK(n >= 0, "[eye] n must be greater or equal to 0, got ", n);
   HB_CHECK(m >= 0, "[eye] m must be greater or equal to 0, got ", m);
   Tensor t = zeros({n, m}, TensorOptions(options).requires_grad(false));

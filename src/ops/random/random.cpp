@@ -145,7 +145,6 @@ uint64_t range_upwards(const Tensor& self, int64_t& from) {
 
 Tensor& method::uniform_(Tensor& self, double from, double to, std::optional<Generator> generator) {
   HB_OBSERVED(uniform_, self, from, to, generator);
-
   if (self.is_complex()) return view_as_real(self).uniform_(from, to, std::move(generator)), self;
   with_floating("check_uniform_bounds", self.scalar_type(), [&](auto zero) {
     using T = decltype(zero);
@@ -162,7 +161,6 @@ Tensor& method::uniform_(Tensor& self, double from, double to, std::optional<Gen
 
 Tensor& method::normal_(Tensor& self, double mean, double std, std::optional<Generator> generator) {
   HB_OBSERVED(normal_, self, mean, std, generator);
-
   HB_CHECK(std >= 0.0, "normal expects std >= 0.0, but found std ", std);
   if (self.is_complex())  // half of the variance in each part
     return view_as_real(self).normal_(mean, std / std::sqrt(2.0), std::move(generator)), self;
@@ -173,7 +171,6 @@ Tensor& method::normal_(Tensor& self, double mean, double std, std::optional<Gen
 
 Tensor& method::random_(Tensor& self, int64_t from, std::optional<int64_t> to, std::optional<Generator> generator) {
   HB_OBSERVED(random_, self, from, to, generator);
-
   const uint64_t range = to ? range_to(self, from, *to) : range_upwards(self, from);
   HB_CHECK(range != 0 || self.scalar_type() == kLong || self.scalar_type() == kFloat || self.scalar_type() == kDouble ||
                self.scalar_type() == kBFloat16,
@@ -183,19 +180,16 @@ Tensor& method::random_(Tensor& self, int64_t from, std::optional<int64_t> to, s
 }
 Tensor& method::random_(Tensor& self, int64_t to, std::optional<Generator> generator) {
   HB_OBSERVED(random_, self, to, generator);
-
   return self.random_(0, to, std::move(generator));
 }
 Tensor& method::random_(Tensor& self, std::optional<Generator> generator) {
   HB_OBSERVED(random_, self, generator);
-
   return fill_random("random_", "RandomBackward0", self,
                      [&](const Tensor& out) { random_kernel(out.device())(out, generator); });
 }
 
 Tensor& method::bernoulli_(Tensor& self, double p, std::optional<Generator> generator) {
   HB_OBSERVED(bernoulli_, self, p, generator);
-
   HB_CHECK(p >= 0 && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p=", p);
   return fill_random("bernoulli_", "BernoulliBackward2", self,
                      [&](const Tensor& out) { bernoulli_kernel(out.device())(out, p, 1.0, generator); });
@@ -210,7 +204,6 @@ Tensor& method::bernoulli_(Tensor& self, const Tensor& p, std::optional<Generato
 
 Tensor& method::exponential_(Tensor& self, double lambd, std::optional<Generator> generator) {
   HB_OBSERVED(exponential_, self, lambd, generator);
-
   HB_CHECK(lambd > 0.0, "exponential_ expects lambda > 0.0, but found lambda=", lambd);
   HB_CHECK(self.is_floating_point() || self.numel() == 0,
            "Exponential distribution is a continuous probability distribution. dtype must be a floating "
@@ -230,7 +223,6 @@ Tensor& method::geometric_(Tensor& self, double p, std::optional<Generator> gene
 
 Tensor& method::log_normal_(Tensor& self, double mean, double std, std::optional<Generator> generator) {
   HB_OBSERVED(log_normal_, self, mean, std, generator);
-
   HB_CHECK(std > 0.0, "log_normal_ expects std > 0.0, but found std=", std);
   return fill_random("log_normal_", "LogNormalBackward0", self,
                      [&](const Tensor& out) { log_normal_kernel(out.device())(out, mean, std, generator); });

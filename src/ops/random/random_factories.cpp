@@ -53,7 +53,6 @@ Tensor rand(IntArrayRef size, const TensorOptions& options) {
 }
 Tensor rand(IntArrayRef size, std::optional<Generator> generator, const TensorOptions& options) {
   HB_OBSERVED(rand, size, generator, options);
-
   return new_filled(size, options, [&](Tensor& t) { t.uniform_(0, 1, generator); });
 }
 Tensor randn(IntArrayRef size, const TensorOptions& options) {
@@ -62,28 +61,23 @@ Tensor randn(IntArrayRef size, const TensorOptions& options) {
 }
 Tensor randn(IntArrayRef size, std::optional<Generator> generator, const TensorOptions& options) {
   HB_OBSERVED(randn, size, generator, options);
-
   return new_filled(size, options, [&](Tensor& t) { t.normal_(0, 1, generator); });
 }
 Tensor randint(int64_t high, IntArrayRef size, const TensorOptions& options) {
   HB_OBSERVED(randint, high, size, options);
-
   return randint(0, high, size, std::nullopt, options);
 }
 Tensor randint(int64_t high, IntArrayRef size, std::optional<Generator> generator, const TensorOptions& options) {
   HB_OBSERVED(randint, high, size, generator, options);
-
   return randint(0, high, size, std::move(generator), options);
 }
 Tensor randint(int64_t low, int64_t high, IntArrayRef size, const TensorOptions& options) {
   HB_OBSERVED(randint, low, high, size, options);
-
   return randint(low, high, size, std::nullopt, options);
 }
 Tensor randint(int64_t low, int64_t high, IntArrayRef size, std::optional<Generator> generator,
                const TensorOptions& options) {
   HB_OBSERVED(randint, low, high, size, generator, options);
-
   return new_filled(size, options, [&](Tensor& t) { t.random_(low, high, generator); });
 }
 
@@ -93,7 +87,6 @@ Tensor randperm(int64_t n, const TensorOptions& options) {
 }
 Tensor randperm(int64_t n, std::optional<Generator> generator, const TensorOptions& options) {
   HB_OBSERVED(randperm, n, generator, options);
-
   HB_CHECK(n >= 0, "[randperm] Trying to create tensor with negative dimension ", n, ": n must be non-negative");
   const ScalarType t = options.dtype();
   if (t == kBool) HB_NOT_SUPPORTED("\"randperm\" not implemented for 'Bool'");
@@ -124,12 +117,10 @@ Tensor& randint_out(Tensor& out, int64_t low, int64_t high, IntArrayRef size) {
 
 Tensor rand_like(const Tensor& self, const TensorOptions& options, std::optional<MemoryFormat> format) {
   HB_OBSERVED(rand_like, self, options, format);
-
   return like_filled(self, options, format, [](Tensor& t) { t.uniform_(); });
 }
 Tensor randn_like(const Tensor& self, const TensorOptions& options, std::optional<MemoryFormat> format) {
   HB_OBSERVED(randn_like, self, options, format);
-
   return like_filled(self, options, format, [](Tensor& t) { t.normal_(); });
 }
 Tensor randint_like(const Tensor& self, int64_t high, const TensorOptions& options,

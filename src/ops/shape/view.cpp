@@ -23,13 +23,11 @@ Tensor with_geometry(const char* name, const Tensor& self, DimVector sizes, DimV
 
 Tensor alias(const Tensor& self) {
   HB_OBSERVED(alias, self);
-
   return with_geometry("AliasBackward0", self, self.impl().sizes(), self.impl().strides());
 }
 
 Tensor method::view(const Tensor& self, IntArrayRef size) {
   HB_OBSERVED(view, self, size);
-
   TensorImpl& i = self.impl();
   DimVector sizes = geometry::infer_size("view", size, i.numel()), strides;
   HB_CHECK(
@@ -42,7 +40,6 @@ Tensor method::view(const Tensor& self, IntArrayRef size) {
 
 Tensor method::view(const Tensor& self, ScalarType dtype) {
   HB_OBSERVED(view, self, dtype);
-
   if (dtype == self.scalar_type()) return alias(self);
   Tensor v(self.detach().getIntrusivePtr()->alias(true));
   TensorImpl& i = v.impl();
@@ -73,7 +70,6 @@ Tensor method::view_as(const Tensor& self, const Tensor& other) {
 
 Tensor reshape(const Tensor& self, IntArrayRef shape) {
   HB_OBSERVED(reshape, self, shape);
-
   TensorImpl& i = self.impl();
   DimVector sizes = geometry::infer_size("reshape", shape, i.numel()), strides;
   if (geometry::view_strides(i.sizes(), i.strides(), sizes, strides))
@@ -87,7 +83,6 @@ Tensor method::reshape_as(const Tensor& self, const Tensor& other) {
 
 Tensor flatten(const Tensor& self, int64_t start_dim, int64_t end_dim) {
   HB_OBSERVED(flatten, self, start_dim, end_dim);
-
   const int64_t start = wrap_dim("flatten", start_dim, self.dim()), end = wrap_dim("flatten", end_dim, self.dim());
   HB_CHECK(start <= end, "[flatten] flatten() has invalid args: start_dim cannot come after end_dim");
   if (self.dim() == 0) return reshape(self, {1});
@@ -107,7 +102,6 @@ Tensor flatten(const Tensor& self, int64_t start_dim, int64_t end_dim) {
 
 Tensor unflatten(const Tensor& self, int64_t dim, IntArrayRef sizes) {
   HB_OBSERVED(unflatten, self, dim, sizes);
-
   const int64_t d = wrap_dim("unflatten", dim, self.dim());
   HB_CHECK(!sizes.empty(), "[unflatten] sizes must be non-empty");
   int64_t product = 1;
@@ -153,7 +147,6 @@ Tensor squeeze_dims(const char* node, const Tensor& self, IntArrayRef dims) {
 
 Tensor squeeze(const Tensor& self) {
   HB_OBSERVED(squeeze, self);
-
   return squeeze_where("SqueezeBackward0", self, std::vector<bool>(self.dim(), true));
 }
 Tensor squeeze(const Tensor& self, int64_t dim) {
@@ -167,7 +160,6 @@ Tensor squeeze(const Tensor& self, IntArrayRef dims) {
 
 Tensor unsqueeze(const Tensor& self, int64_t dim) {
   HB_OBSERVED(unsqueeze, self, dim);
-
   if (HB_UNLIKELY(self.is_sparse())) return sparse::unsqueeze(self, dim);
   const int64_t d = wrap_dim("unsqueeze", dim, self.dim() + 1);
   DimVector sizes(self.sizes()), strides(self.strides());
@@ -181,7 +173,6 @@ Tensor unsqueeze(const Tensor& self, int64_t dim) {
 
 Tensor permute(const Tensor& self, IntArrayRef dims) {
   HB_OBSERVED(permute, self, dims);
-
   if (HB_UNLIKELY(self.is_sparse())) return sparse::permute(self, dims);
   const int64_t n = self.dim();
   HB_CHECK(static_cast<int64_t>(dims.size()) == n,
@@ -211,21 +202,18 @@ Tensor transposed(const char* node, const Tensor& self, int64_t dim0, int64_t di
 }  // namespace
 Tensor transpose(const Tensor& self, int64_t dim0, int64_t dim1) {
   HB_OBSERVED(transpose, self, dim0, dim1);
-
   return transposed("TransposeBackward0", self, dim0, dim1);
 }
 Tensor swapaxes(const Tensor& self, int64_t a, int64_t b) { return transpose(self, a, b); }
 Tensor swapdims(const Tensor& self, int64_t a, int64_t b) { return transpose(self, a, b); }
 Tensor t(const Tensor& self) {
   HB_OBSERVED(t, self);
-
   HB_CHECK(self.dim() <= 2, "[t] t() expects a tensor with <= 2 dimensions, but self is ", self.dim(), "D");
   return self.dim() < 2 ? alias(self) : transposed("TBackward0", self, 0, 1);
 }
 
 Tensor movedim(const Tensor& self, IntArrayRef source, IntArrayRef destination) {
   HB_OBSERVED(movedim, self, source, destination);
-
   HB_CHECK(source.size() == destination.size(), "[movedim] Invalid source or destination dims: source (", source,
            " dims) should contain the same number of dims as destination (", destination, " dims)");
   const int64_t n = self.dim();
@@ -247,7 +235,6 @@ Tensor movedim(const Tensor& self, IntArrayRef source, IntArrayRef destination) 
 }
 Tensor movedim(const Tensor& self, int64_t source, int64_t destination) {
   HB_OBSERVED(movedim, self, source, destination);
-
   return movedim(self, IntArrayRef(source), IntArrayRef(destination));
 }
 Tensor moveaxis(const Tensor& self, IntArrayRef source, IntArrayRef destination) {

@@ -44,7 +44,6 @@ Tensor make_part(const char* name, const Tensor& whole, DimVector sizes, DimVect
 
 Tensor select(const Tensor& self, int64_t dim, int64_t index) {
   HB_OBSERVED(select, self, dim, index);
-
   HB_CHECK_INDEX(self.dim() > 0, "[select] select() cannot be applied to a 0-dim tensor.");
   if (HB_UNLIKELY(self.is_sparse())) return sparse::select(self, dim, index);
   const int64_t d = wrap_dim("select", dim, self.dim()), n = self.sizes()[d];
@@ -59,7 +58,6 @@ Tensor select(const Tensor& self, int64_t dim, int64_t index) {
 
 Tensor slice(const Tensor& self, int64_t dim, std::optional<int64_t> start, std::optional<int64_t> end, int64_t step) {
   HB_OBSERVED(slice, self, dim, start, end, step);
-
   HB_CHECK_INDEX(self.dim() > 0, "[slice] slice() cannot be applied to a 0-dim tensor.");
   HB_CHECK(step > 0, "[slice] slice step must be positive, got ", step);
   const int64_t d = wrap_dim("slice", dim, self.dim()), n = self.sizes()[d];
@@ -77,7 +75,6 @@ Tensor slice(const Tensor& self, int64_t dim, std::optional<int64_t> start, std:
 
 Tensor narrow(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
   HB_OBSERVED(narrow, self, dim, start, length);
-
   HB_CHECK(self.dim() > 0, "[narrow] narrow() cannot be applied to a 0-dim tensor.");
   HB_CHECK(length >= 0, "[narrow] narrow(): length must be non-negative, got ", length);
   const int64_t d = wrap_dim("narrow", dim, self.dim()), n = self.sizes()[d];
@@ -90,7 +87,6 @@ Tensor narrow(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
 
 Tensor diagonal(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
   HB_OBSERVED(diagonal, self, offset, dim1, dim2);
-
   const int64_t a = wrap_dim("diagonal", dim1, self.dim()), b = wrap_dim("diagonal", dim2, self.dim());
   HB_CHECK(a != b, "[diagonal] diagonal dimensions cannot be identical ", dim1, ", ", dim2);
   DimVector sizes(self.sizes()), strides(self.strides());
@@ -127,7 +123,6 @@ Tensor folded(const Tensor& g, const DimVector& whole, int64_t d, int64_t size, 
 
 Tensor method::unfold(const Tensor& self, int64_t dimension, int64_t size, int64_t step) {
   HB_OBSERVED(unfold, self, dimension, size, step);
-
   const int64_t d = wrap_dim("unfold", dimension, self.dim()), n = self.dim() ? self.sizes()[d] : 1;
   HB_CHECK(step > 0, "[unfold] step is ", step, " but must be > 0");
   HB_CHECK(size >= 0, "[unfold] size is ", size, " but must be >= 0");
@@ -145,7 +140,6 @@ Tensor method::unfold(const Tensor& self, int64_t dimension, int64_t size, int64
 
 Tensor as_strided(const Tensor& self, IntArrayRef size, IntArrayRef stride, std::optional<int64_t> storage_offset) {
   HB_OBSERVED(as_strided, self, size, stride, storage_offset);
-
   HB_CHECK(size.size() == stride.size(), "[as_strided] mismatch in length of strides and shape: ", stride, " and ",
            size);
   TensorImpl& i = self.impl();
@@ -223,7 +217,6 @@ std::vector<Tensor> parts_of_lengths(const char* name, const Tensor& self, int64
 
 std::vector<Tensor> split(const Tensor& self, int64_t split_size, int64_t dim) {
   HB_OBSERVED(split, self, split_size, dim);
-
   HB_CHECK(self.dim() > 0, "[split] split expects at least a 1-dimensional tensor");
   HB_CHECK(split_size >= 0, "[split] split expects split_size be non-negative, but got split_size=", split_size);
   const int64_t n = self.size(dim);
@@ -237,7 +230,6 @@ std::vector<Tensor> split(const Tensor& self, int64_t split_size, int64_t dim) {
 
 std::vector<Tensor> split_with_sizes(const Tensor& self, IntArrayRef sizes, int64_t dim) {
   HB_OBSERVED(split_with_sizes, self, sizes, dim);
-
   HB_CHECK(self.dim() > 0, "[split] split expects at least a 1-dimensional tensor");
   int64_t total = 0;
   for (int64_t s : sizes) {
@@ -252,13 +244,11 @@ std::vector<Tensor> split_with_sizes(const Tensor& self, IntArrayRef sizes, int6
 }
 std::vector<Tensor> split(const Tensor& self, IntArrayRef sizes, int64_t dim) {
   HB_OBSERVED(split, self, sizes, dim);
-
   return split_with_sizes(self, sizes, dim);
 }
 
 std::vector<Tensor> chunk(const Tensor& self, int64_t chunks, int64_t dim) {
   HB_OBSERVED(chunk, self, chunks, dim);
-
   HB_CHECK(self.dim() > 0, "[chunk] chunk expects at least a 1-dimensional tensor");
   HB_CHECK(chunks > 0, "[chunk] chunk expects `chunks` to be greater than 0, got: ", chunks);
   const int64_t n = self.size(dim), each = (n + chunks - 1) / chunks;
@@ -277,7 +267,6 @@ std::vector<Tensor> unsafe_chunk(const Tensor& self, int64_t chunks, int64_t dim
 
 std::vector<Tensor> tensor_split(const Tensor& self, int64_t sections, int64_t dim) {
   HB_OBSERVED(tensor_split, self, sections, dim);
-
   HB_CHECK(sections > 0, "[tensor_split] number of sections must be larger than 0, got ", sections);
   const int64_t n = self.size(dim);
   std::vector<Tensor> parts;
@@ -293,7 +282,6 @@ std::vector<Tensor> tensor_split(const Tensor& self, int64_t sections, int64_t d
 
 std::vector<Tensor> tensor_split(const Tensor& self, IntArrayRef indices, int64_t dim) {
   HB_OBSERVED(tensor_split, self, indices, dim);
-
   std::vector<Tensor> parts;
   int64_t from = 0;
   for (const int64_t to : indices) parts.push_back(slice(self, dim, from, to)), from = to;
@@ -372,7 +360,6 @@ Tensor Tensor::matrix_H() const {
 
 std::vector<Tensor> unbind(const Tensor& self, int64_t dim) {
   HB_OBSERVED(unbind, self, dim);
-
   const int64_t d = wrap_dim("unbind", dim, self.dim(), false);
   std::vector<Tensor> parts;
   const int64_t n = self.sizes()[d];
