@@ -97,7 +97,7 @@ bool tiled(const PoolWindows& w) {
   for (const auto& d : w.dim) {
     if (d.out == 0 || d.step != 1 || d.begin[0] != 0 || d.end[d.out - 1] != d.in) return false;
     for (int64_t o = 1; o < d.out; ++o)
-      if (d.begin[o] != d.end[o - 1]) return false;
+      if (d.begin[o] != d.end[o - 1] || d.end[o] <= d.begin[o]) return false;
   }
   return true;
 }
@@ -171,11 +171,31 @@ void max_pool_image_backward(T* grad_x, const T* grad_y, const int32_t* index, i
   finish(image, grad_x, all);
 }
 
+/// Where each element has one gradient at most and most have none, there is nothing to sum: it is stored as it stays.
+template <class T>
+void single_gradients(T* grad_x, const T* grad_y, const int32_t* index, int64_t batch, int64_t channels, int64_t inputs,
+                      int64_t outputs) {
+  using C = compute_t<T>;
+  parallel_for(0, batch, 1, [&](int64_t from, int64_t to) {
+    for (int64_t n = from; n < to; ++n) {
+      T* image = grad_x + n * inputs * channels;
+      std::memset(static_cast<void*>(image), 0, inputs * channels * sizeof(T));
+      for (int64_t at = n * outputs; at < (n + 1) * outputs; ++at)
+        for (int64_t c = 0; c < channels; ++c)
+          image[index[at * channels + c] * channels + c] =
+              static_cast<T>(C(0) + static_cast<C>(grad_y[at * channels + c]));
+    }
+  });
+}
+
 template <class T>
 void max_pool_backward_of(T* grad_x, const T* grad_y, const int32_t* index, int64_t batch, int64_t channels,
                           const PoolWindows& w) {
+  constexpr int64_t kManyPlaces = 16;  // of a window
   const int64_t outputs = w.outputs() * channels, inputs = w.inputs() * channels;
-  const bool placed = channels % kPlacedRun == 0 && tiled(w);
+  const bool each_once = tiled(w), placed = channels % kPlacedRun == 0 && each_once;
+  if (each_once && w.inputs() >= kManyPlaces * w.outputs())
+    return single_gradients(grad_x, grad_y, index, batch, channels, w.inputs(), w.outputs());
   parallel_for(0, batch, 1, [&](int64_t from, int64_t to) {
     RunBuffer<T> sums(inputs), wide(w.dim[2].out * channels);
     for (int64_t n = from; n < to; ++n)
