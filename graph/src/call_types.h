@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "backend/kernel.h"
 
@@ -19,6 +20,11 @@ std::string numbers_of(capture::Call& call);
 template <class... Args>
 const capture::CallOf<Args...>* as_call_of(const Kernel<void(Args...)>&, const capture::Call& call) {
   return dynamic_cast<const capture::CallOf<Args...>*>(&call);
+}
+/// Whether the call is one of this kernel itself.
+template <class... Args>
+bool is_call_of(const Kernel<void(Args...)>& kernel, const capture::Call& call) {
+  return as_call_of(kernel, call) && std::string_view(call.name) == kernel.name();
 }
 
 }  // namespace hb::graph

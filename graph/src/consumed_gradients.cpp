@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <string_view>
 
 #include "call_types.h"
 #include "operands.h"
@@ -33,8 +32,7 @@ int product_for(const Calls& calls, const std::vector<Memory>& memories, size_t 
   const Place* const read = place_at(calls[at], &t.grad);
   if (t.numel < kLeast || !read || read->offset != 0) return -1;
   const int product = sole_writer(calls, read->memory, at);
-  if (product < 0 || !as_call_of(gemm_kernel, *calls[product].call)) return -1;
-  if (std::string_view(calls[product].call->name) != gemm_kernel.name()) return -1;
+  if (product < 0 || !is_call_of(gemm_kernel, *calls[product].call)) return -1;
   const Gemm& g = gemm_of(calls[product]);
   const Place* const written = place_at(calls[product], &g.c.data);
   const bool whole = written && written->offset == 0 &&

@@ -1,7 +1,6 @@
 // Gradients that autocast's casts made float32 of half ones, for an optimizer's rule alone: the rule reads the half
 // ones, which it widens block by block. The others take neither time nor, while the step runs, memory.
 #include <algorithm>
-#include <string_view>
 
 #include "backend/elementwise.h"
 #include "call_types.h"
@@ -26,8 +25,8 @@ bool in_order(const Loop& loop) {
   return loop.operands == 2 && loop.sizes.size() == 1 && dense(loop.op[0]) && dense(loop.op[1]);
 }
 
-/// The only call but `at`, one argument of which reads this memory, that works on it, before it; -1 where there is
-/// none.
+/// The only call but `at` that works on this memory, before it, where one argument of `at` reads it; -1: none. Loops
+/// count as changing what they write, so that sole_writer() finds no cast.
 int only_other(const Calls& calls, int memory, size_t at) {
   int other = -1;
   for (size_t i = 0; i < calls.size(); ++i) {
@@ -66,8 +65,7 @@ class Reading {
     const Place* const read = place_at(calls_[at], &t.grad);
     if (t.numel < kLeast || !read || read->offset != 0) return -1;
     const int cast = only_other(calls_, read->memory, at);
-    if (cast < 0 || !as_call_of(copy_kernel, *calls_[cast].call)) return -1;
-    if (std::string_view(calls_[cast].call->name) != copy_kernel.name()) return -1;
+    if (cast < 0 || !is_call_of(copy_kernel, *calls_[cast].call)) return -1;
     const Loop& loop = loop_of(calls_[cast]);
     const Place *const to = place_at(calls_[cast], &loop.op[0].data), *const half =
                                                                           place_at(calls_[cast], &loop.op[1].data);

@@ -3,7 +3,6 @@
 // product among them in another way than the update, wait for each other between the two, and read what the other one
 // wrote.
 #include <algorithm>
-#include <string_view>
 
 #include "call_types.h"
 #include "consumed_gradients.h"
@@ -100,9 +99,8 @@ class Joining {
     if (list.size() != 1 || list[0].numel < kLeast) return -1;
     const Place* const read = place_at(calls_[at], &list[0].grad);
     const int product = read && read->offset == 0 ? sole_writer(calls_, read->memory, at, /*others=*/true) : -1;
-    if (product < 0 || !as_call_of(gemm_kernel, *calls_[product].call)) return -1;
+    if (product < 0 || !is_call_of(gemm_kernel, *calls_[product].call)) return -1;
     const RecordedCall& p = calls_[product];
-    if (std::string_view(p.call->name) != gemm_kernel.name()) return -1;
     const Gemm& g = std::get<0>(static_cast<const Product&>(*p.call).kept).value;
     const Place* const written = place_at(p, &g.c.data);
     if (!written || written->offset != 0 || !divides(g, std::get<0>(update.kept).value, list[0])) return -1;

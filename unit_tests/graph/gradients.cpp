@@ -23,8 +23,6 @@ World wide(int64_t batch) {
   return w;
 }
 
-using Optimizer = std::shared_ptr<torch::optim::Optimizer>;
-using MakeOptimizer = Optimizer (*)(const nn::Module& net);
 Optimizer sgd(const nn::Module& net) {
   return std::make_shared<torch::optim::SGD>(net.parameters(), torch::optim::SGDOptions(0.02).momentum(0.9));
 }

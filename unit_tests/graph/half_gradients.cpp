@@ -2,8 +2,6 @@
 // program asks for them. However it does, it sees what eager steps leave.
 #include "graph/steps.h"
 
-#include <ATen/autocast_mode.h>
-
 using namespace steps;
 
 namespace {
@@ -19,27 +17,6 @@ struct Net : nn::Module {
   }
 };
 
-class Autocast {
- public:
-  explicit Autocast(torch::Dtype dtype) {
-    at::autocast::set_autocast_enabled(at::kCPU, true);
-    at::autocast::set_autocast_dtype(at::kCPU, dtype);
-    at::autocast::increment_nesting();
-  }
-  ~Autocast() {
-    if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
-    at::autocast::set_autocast_enabled(at::kCPU, false);
-  }
-  Autocast(const Autocast&) = delete;
-  Autocast& operator=(const Autocast&) = delete;
-};
-
-using Optimizer = std::shared_ptr<torch::optim::Optimizer>;
-using MakeOptimizer = Optimizer (*)(const nn::Module& net);
-template <class O, class Options>
-Optimizer make(const nn::Module& net, const Options& options) {
-  return std::make_shared<O>(net.parameters(), options);
-}
 const MakeOptimizer kOptimizers[] = {
     [](const nn::Module& net) { return make<torch::optim::SGD>(net, torch::optim::SGDOptions(0.02)); },
     [](const nn::Module& net) {
@@ -48,7 +25,6 @@ const MakeOptimizer kOptimizers[] = {
     [](const nn::Module& net) { return make<torch::optim::AdamW>(net, torch::optim::AdamWOptions(1e-2)); },
     [](const nn::Module& net) { return make<torch::optim::RMSprop>(net, torch::optim::RMSpropOptions(1e-3)); }};
 
-enum class Drop { first, last, outside };
 struct Trained {
   std::shared_ptr<Net> net = std::make_shared<Net>();
   std::vector<Tensor> seen;
@@ -69,7 +45,7 @@ Trained train(bool captured, const Look& look = {}, MakeOptimizer make_optimizer
     if (drop == Drop::first) optimizer->zero_grad();
     Tensor loss;
     {
-      const Autocast autocast(dtype);
+      const torch::autocast guard(torch::kCPU, dtype);
       loss = torch::mse_loss(run.net->forward(x), y);
     }
     loss.backward();
@@ -168,7 +144,7 @@ TEST(GraphHalfGradients, OfTwinsAreReadByBoth) {
     const auto step = [&](Tensor x) {
       Tensor loss;
       {
-        const std::unique_ptr<Autocast> autocast(half ? new Autocast(torch::kBFloat16) : nullptr);
+        const torch::autocast guard(torch::kCPU, torch::kBFloat16, half);
         loss = (a(x) + b(x)).pow(2).mean();
       }
       loss.backward();

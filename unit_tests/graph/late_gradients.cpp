@@ -14,12 +14,6 @@ struct Wide : nn::Module {
   Tensor forward(Tensor x) { return head(torch::relu(b(torch::relu(a(x))))); }
 };
 
-using Optimizer = std::shared_ptr<torch::optim::Optimizer>;
-using MakeOptimizer = Optimizer (*)(const nn::Module& net);
-template <class O, class Options>
-Optimizer make(const nn::Module& net, const Options& options) {
-  return std::make_shared<O>(net.parameters(), options);
-}
 const MakeOptimizer kOptimizers[] = {
     [](const nn::Module& net) { return make<torch::optim::SGD>(net, torch::optim::SGDOptions(0.02)); },
     [](const nn::Module& net) {
@@ -36,7 +30,6 @@ struct Trained {
   size_t arena = 0;
 };
 
-enum class Drop { first, last, outside };
 /// `look(run, i)` after each step.
 using Look = std::function<void(Trained& run, int i)>;
 

@@ -54,4 +54,14 @@ inline ::testing::AssertionResult same_state(const std::vector<Tensor>& a, const
   return ::testing::AssertionSuccess();
 }
 
+using Optimizer = std::shared_ptr<torch::optim::Optimizer>;
+using MakeOptimizer = Optimizer (*)(const nn::Module& net);
+template <class O, class Options>
+Optimizer make(const nn::Module& net, const Options& options) {
+  return std::make_shared<O>(net.parameters(), options);
+}
+
+/// Where gradients are dropped: in a step, before and after its update, or between steps.
+enum class Drop { first, last, outside };
+
 }  // namespace steps

@@ -12,7 +12,6 @@
 #include "core/geometry.h"
 #include "core/value_range.h"
 #include "core/warnings.h"
-#include "ops/common/defined.h"
 #include "ops/common/layout.h"
 #include "ops/common/or_undefined.h"
 #include "ops/common/refused_dtypes.h"
@@ -233,7 +232,7 @@ Tensor bucketize(const Scalar& self, const Tensor& boundaries, bool out_int32, b
 }
 
 Tensor isin(const Tensor& elements, const Tensor& test_elements, bool /*assume_unique*/, bool invert) {
-  ops::check_defined(test_elements);
+  HB_DEFINED(isin, elements, test_elements);
   if (invert) return isin(elements, test_elements).logical_not();
   for (const Tensor* x : {&elements, &test_elements})
     HB_CHECK(x->scalar_type() != kBool, "[isin] Unsupported input type encountered for isin(): Bool");

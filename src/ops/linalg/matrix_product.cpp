@@ -5,14 +5,12 @@
 #include "autograd/destination.h"
 #include "autograd/record.h"
 #include "core/physical.h"
-#include "ops/common/defined.h"
 #include "ops/elementwise/complex.h"
 #include "ops/linalg/late_product.h"
 
 namespace hb::ops {
 
 void check_same_dtype(const char* name, const Tensor& a, const Tensor& b) {
-  check_defined(a, b);
   HB_CHECK(a.scalar_type() == b.scalar_type(), "[", name, "] mat1 and mat2 must have the same dtype, but got ",
            a.scalar_type(), " and ", b.scalar_type(), ": expected m1 and m2 to have the same dtype, got ", a.sizes(),
            " and ", b.sizes());

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <functional>
 
-#include "ops/common/defined.h"
-
 namespace hb::ops {
 namespace {
 
@@ -47,7 +45,6 @@ ConvCall conv_call(const char* name, int dims, IntArrayRef stride, IntArrayRef p
 }
 
 void check_convolution(const char* name, const Tensor& x, const Tensor& w, const Tensor& bias, const ConvCall& c) {
-  check_defined(x, w);
   HB_CHECK(is_floating_type(x.scalar_type()), "[", name, "] expected a floating input, got ", x.scalar_type());
   HB_CHECK(x.scalar_type() == w.scalar_type() && (!bias.defined() || bias.scalar_type() == x.scalar_type()), "[", name,
            "] Input type, weight type and bias type should be the same, got ", x.scalar_type(), ", ", w.scalar_type(),

@@ -179,7 +179,6 @@ Tensor& method::random_(Tensor& self, int64_t from, std::optional<int64_t> to, s
                      [&](const Tensor& out) { random_from_to_kernel(out.device())(out, range, from, generator); });
 }
 Tensor& method::random_(Tensor& self, int64_t to, std::optional<Generator> generator) {
-  HB_OBSERVED(random_, self, to, generator);
   return self.random_(0, to, std::move(generator));
 }
 Tensor& method::random_(Tensor& self, std::optional<Generator> generator) {

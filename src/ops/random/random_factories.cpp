@@ -47,32 +47,23 @@ void check_stds(const Tensor& std) {
 
 }  // namespace
 
-Tensor rand(IntArrayRef size, const TensorOptions& options) {
-  HB_OBSERVED(rand, size, options);
-  return rand(size, std::nullopt, options);
-}
+Tensor rand(IntArrayRef size, const TensorOptions& options) { return rand(size, std::nullopt, options); }
 Tensor rand(IntArrayRef size, std::optional<Generator> generator, const TensorOptions& options) {
   HB_OBSERVED(rand, size, generator, options);
   return new_filled(size, options, [&](Tensor& t) { t.uniform_(0, 1, generator); });
 }
-Tensor randn(IntArrayRef size, const TensorOptions& options) {
-  HB_OBSERVED(randn, size, options);
-  return randn(size, std::nullopt, options);
-}
+Tensor randn(IntArrayRef size, const TensorOptions& options) { return randn(size, std::nullopt, options); }
 Tensor randn(IntArrayRef size, std::optional<Generator> generator, const TensorOptions& options) {
   HB_OBSERVED(randn, size, generator, options);
   return new_filled(size, options, [&](Tensor& t) { t.normal_(0, 1, generator); });
 }
 Tensor randint(int64_t high, IntArrayRef size, const TensorOptions& options) {
-  HB_OBSERVED(randint, high, size, options);
   return randint(0, high, size, std::nullopt, options);
 }
 Tensor randint(int64_t high, IntArrayRef size, std::optional<Generator> generator, const TensorOptions& options) {
-  HB_OBSERVED(randint, high, size, generator, options);
   return randint(0, high, size, std::move(generator), options);
 }
 Tensor randint(int64_t low, int64_t high, IntArrayRef size, const TensorOptions& options) {
-  HB_OBSERVED(randint, low, high, size, options);
   return randint(low, high, size, std::nullopt, options);
 }
 Tensor randint(int64_t low, int64_t high, IntArrayRef size, std::optional<Generator> generator,
@@ -81,10 +72,7 @@ Tensor randint(int64_t low, int64_t high, IntArrayRef size, std::optional<Genera
   return new_filled(size, options, [&](Tensor& t) { t.random_(low, high, generator); });
 }
 
-Tensor randperm(int64_t n, const TensorOptions& options) {
-  HB_OBSERVED(randperm, n, options);
-  return randperm(n, std::nullopt, options);
-}
+Tensor randperm(int64_t n, const TensorOptions& options) { return randperm(n, std::nullopt, options); }
 Tensor randperm(int64_t n, std::optional<Generator> generator, const TensorOptions& options) {
   HB_OBSERVED(randperm, n, generator, options);
   HB_CHECK(n >= 0, "[randperm] Trying to create tensor with negative dimension ", n, ": n must be non-negative");

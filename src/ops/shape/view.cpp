@@ -234,7 +234,6 @@ Tensor movedim(const Tensor& self, IntArrayRef source, IntArrayRef destination) 
   return permute(self, order);
 }
 Tensor movedim(const Tensor& self, int64_t source, int64_t destination) {
-  HB_OBSERVED(movedim, self, source, destination);
   return movedim(self, IntArrayRef(source), IntArrayRef(destination));
 }
 Tensor moveaxis(const Tensor& self, IntArrayRef source, IntArrayRef destination) {
