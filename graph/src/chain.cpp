@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <map>
 
+#include "cpu/chain.h"
 #include "cpu/parallel.h"
 #include "passes.h"
 
 namespace hb::graph {
-
-namespace {
-constexpr int64_t kBufferBytes = Chain::kBlock * 16;  // of the largest dtype
-}
 
 int64_t Chain::least_elements() { return cpu::kGrain * std::max(get_num_threads(), 1); }
 
@@ -21,7 +18,6 @@ void Chain::add(std::unique_ptr<capture::Call> call, const std::vector<int>& buf
     numel_ = std::get<0>(link.elementwise->kept).flat.numel;
   } else {
     link.affine = static_cast<const Affine*>(link.call.get());
-    unit_ = std::get<1>(link.affine->kept).value.channels;
   }
   std::fill(std::begin(link.buffer), std::end(link.buffer), -1);
   for (size_t k = 0; k < buffers.size(); ++k) {
@@ -35,41 +31,41 @@ void Chain::show(capture::Operands& v) {
   for (Link& l : links_) l.call->show(v);
 }
 
-void Chain::run_part(int64_t from, int64_t to) const {
-  thread_local std::vector<char> memory;
-  if (memory.size() < static_cast<size_t>(buffers_ * kBufferBytes + 64)) memory.resize(buffers_ * kBufferBytes + 64);
-  char* const base = memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64);
-  const auto buffer = [&](const Link& link, int k) { return base + link.buffer[k] * kBufferBytes; };
-  const int64_t block = kBlock / unit_ * unit_;
-  for (int64_t at = from; at < to; at += block) {
-    const int64_t n = std::min(block, to - at);
-    for (const Link& link : links_) {
-      if (link.affine) {
-        const auto& [dtype, shape, y, x, scale, shift] = link.affine->kept;
-        NormShape s = shape.value;
-        s.outer = n / unit_;
-        const int64_t bytes = at * static_cast<int64_t>(element_size(dtype.value));
-        link.affine->fn(dtype.value, s, link.buffer[0] >= 0 ? buffer(link, 0) : static_cast<char*>(y.value) + bytes,
-                        static_cast<const char*>(x.value) + bytes, scale.value, shift.value);
-        continue;
-      }
-      const auto& kept = std::get<0>(link.elementwise->kept);
-      FlatLoop flat = kept.flat;
-      flat.numel = n;
-      for (int k = 0; k < flat.operands; ++k) {
-        if (link.buffer[k] >= 0)
-          flat.data[k] = buffer(link, k);
-        else if (!(flat.single >> k & 1))
-          flat.data[k] += at * static_cast<int64_t>(element_size(flat.dtype[k]));
-      }
-      link.elementwise->fn({&flat, nullptr, kept.value.compute, kept.value.params});
-    }
-  }
+namespace {
+/// The rows of a batch norm's result.
+cpu::ChainFront front_of(const Affine& affine, int buffer) {
+  const auto& [dtype, shape, y, x, scale, shift] = affine.kept;
+  const auto item = static_cast<int64_t>(element_size(dtype.value));
+  const auto fill = [&affine, item](int64_t at, int64_t n, char* to) {
+    const auto& [dtype, shape, y, x, scale, shift] = affine.kept;
+    NormShape s = shape.value;
+    s.outer = n / s.channels;
+    affine.fn(dtype.value, s, to ? to : static_cast<char*>(y.value) + at * item,
+              static_cast<const char*>(x.value) + at * item, scale.value, shift.value);
+  };
+  return {fill, buffer, item, shape.value.channels};
 }
+}  // namespace
 
 void Chain::run() {
-  cpu::parallel_ranges(0, numel_ / unit_, in_chunk() ? 1 : get_num_threads(),
-                       [&](int64_t from, int64_t to, int) { run_part(from * unit_, to * unit_); });
+  std::vector<cpu::ChainLink> links;
+  std::optional<cpu::ChainFront> front;
+  links.reserve(links_.size());
+  for (const Link& l : links_) {
+    if (l.affine) {
+      front = front_of(*l.affine, l.buffer[0]);
+      continue;
+    }
+    const auto& kept = std::get<0>(l.elementwise->kept);
+    cpu::ChainLink& link =
+        links.emplace_back(cpu::ChainLink{l.elementwise->fn, kept.flat, kept.value.compute, kept.value.params, {}});
+    std::copy(std::begin(l.buffer), std::end(l.buffer), link.value);
+  }
+  const cpu::ChainCall chain{links, buffers_, front ? &*front : nullptr};
+  const int64_t unit = front ? front->unit : kUnit, units = (numel_ + unit - 1) / unit;
+  cpu::parallel_ranges(0, units, in_chunk() ? 1 : get_num_threads(), [&](int64_t from, int64_t to, int) {
+    cpu::run_chain(chain, from * unit, std::min(to * unit, numel_));
+  });
 }
 
 namespace {
@@ -159,7 +155,7 @@ class Candidate {
     const auto& [dtype, shape, out, in, scale, shift] = static_cast<const Affine&>(*affine->call).kept;
     const NormShape& s = shape.value;
     const int64_t numel = s.outer * s.channels;
-    if (s.inner != 1 || s.channels > Chain::kBlock || numel < Chain::least_elements()) return false;
+    if (s.inner != 1 || s.channels > Chain::kMostChannels || numel < Chain::least_elements()) return false;
     const Place &to = affine->places[0], &from = affine->places[1];
     if (to.memory == from.memory) return false;
     const size_t item = element_size(dtype.value);

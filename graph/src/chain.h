@@ -15,11 +15,14 @@ inline const Elementwise* elementwise(const capture::Call& call) {
   return e && !std::get<0>(e->kept).loop && std::get<0>(e->kept).flat.outputs == 1 ? e : nullptr;
 }
 
-/// Calls over as many elements each, of which every element depends on what stands in its own place alone. They run
-/// one after the other on a block of elements, then on the next.
+/// Calls over as many elements each, of which every element depends on what stands in its own place alone. They
+/// run together (cpu/chain.h).
 class Chain final : public capture::Call {
  public:
-  static constexpr int64_t kBlock = 4096;  // elements, a few less where whole rows of channels stay together
+  /// Of a batch norm whose rows lie in blocks, the most channels.
+  static constexpr int64_t kMostChannels = 4096;
+  /// Elements, of which threads take whole ones.
+  static constexpr int64_t kUnit = 1024;
 
   Chain() : Call("chain") {}
   /// `buffers`: for each operand of the call (result, input, … of a norm's part), the buffer of the chain that takes
@@ -40,10 +43,9 @@ class Chain final : public capture::Call {
     const Affine* affine;
     int buffer[Loop::kMaxOperands];
   };
-  void run_part(int64_t from, int64_t to) const;
   std::vector<Link> links_;
   int buffers_ = 0;
-  int64_t numel_ = 0, unit_ = 1;  // elements; of which so many stay together
+  int64_t numel_ = 0;
 };
 
 }  // namespace hb::graph

@@ -5,6 +5,10 @@
 
 namespace hb {
 
+namespace cpu {
+struct ElementwiseFn;
+}
+
 /// The simplest loop: operands of numel elements one after the other, outputs first. What small operations use, for
 /// which making a Loop would cost more than the work.
 struct FlatLoop {
@@ -25,6 +29,8 @@ struct ElementwiseCall {
   /// What is computed in: kFloat (half types too), kDouble, kLong (all integers and bool) or a complex type.
   ScalarType compute;
   ArrayRef<double> params;
+  /// Where set, nothing is computed: the CPU's routine says what its formula is.
+  const cpu::ElementwiseFn** asked = nullptr;
 };
 /// A call of its own: operands, numbers and parameters.
 template <>

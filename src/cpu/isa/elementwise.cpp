@@ -207,6 +207,10 @@ bool run_as_stored(const ElementwiseFn& fn, const ElementwiseCall& call) {
 }  // namespace
 
 void run_elementwise(const ElementwiseFn& fn, const ElementwiseCall& call) {
+  if (HB_UNLIKELY(call.asked)) {
+    *call.asked = &fn;
+    return;
+  }
   if ((call.flat ? call.flat->numel : call.loop->numel) == 0) return;
   if (call.compute != kDouble && (run_as_stored(fn, call) || run_with_numbers(fn, call))) return;
   if (call.compute == kFloat) return run<float>(fn, call);

@@ -26,6 +26,8 @@ struct ElementwiseFn {
   FormulaLoop<int8_t> byte_bits = nullptr;
   /// Bit s: the loops of real types take a set s of shared operands.
   unsigned shared_sets = 1;
+  /// The steps of chains that compute it on floats (FormulaSteps in step.h, of this instruction set), or null.
+  const void* steps = nullptr;
   /// Whether i64 is right for the bits of uint64.
   bool modular = false;
   /// Whether the loop must be given whole vectors, lest what remains be computed otherwise.

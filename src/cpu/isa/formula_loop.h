@@ -6,6 +6,7 @@
 #include "cpu/isa/bf16_lanes.h"
 #include "cpu/isa/convert_element.h"
 #include "cpu/isa/elementwise.h"
+#include "cpu/isa/formula_steps.h"
 #include "cpu/isa/isa.h"
 #include "formulas/unary_formulas.h"
 
@@ -71,10 +72,6 @@ constexpr bool has_bits = requires(T a) {
   F::on_bits(a);
 }
 || requires(T a) { F::on_bits(a, a); };
-
-/// So cheap that loading a value, or rounding it to bf16, takes as long.
-template <class F>
-constexpr bool is_cheap = F::cost <= 2;
 
 /// Whether operands may be one value for all: of cheap formulas of one operation or of choices alone. The compiler
 /// would join other products with sums where a part does not change along the loop, and so round otherwise.
@@ -261,6 +258,7 @@ constexpr ElementwiseFn make_formula(const char* name) {
   if constexpr (has_bits<F, int16_t> && F::kinds != formula::Kinds::ints) fn.half_bits = bits_loop<F, int16_t>;
   if constexpr (has_bits<F, int8_t> && F::kinds == formula::Kinds::ints) fn.byte_bits = bits_loop<F, int8_t>;
   fn.shared_sets = shared_sets<F>;
+  if constexpr (has_steps<F>) fn.steps = &formula_steps<F>;
   return fn;
 }
 
