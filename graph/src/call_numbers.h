@@ -47,7 +47,10 @@ class NumberBytes final {
       else if constexpr (!std::is_pointer_v<T>)
         raw(item);
   }
-  void add(capture::Kept<const char*>& kept) { bytes.append(kept.value).push_back('\0'); }
+  void add(capture::Kept<const char*>& kept) {
+    if (kept.value) bytes.append(kept.value);
+    bytes.push_back('\0');
+  }
   void add(capture::Kept<const double*>& kept) {
     raw(kept.value.has_value());
     if (kept.value) raw(*kept.value);
@@ -65,7 +68,9 @@ class NumberBytes final {
     if (kept.value.isIntegral(true))
       raw(kept.value.isUnsigned() ? kept.value.to<uint64_t>() : uint64_t(kept.value.toLong()));
   }
-  void add(capture::Kept<std::optional<Generator>>& kept) { raw(kept.value.has_value()); }
+  void add(capture::Kept<std::optional<Generator>>& kept) {
+    raw(kept.value ? reinterpret_cast<uintptr_t>(kept.value->unsafeGetGeneratorImpl()) : 0);
+  }
   void add(capture::Kept<ElementwiseCall>& kept) {
     raw(kept.value.compute), list(kept.params);
     if (kept.loop) {

@@ -96,6 +96,8 @@ class Consuming {
     const auto read =
         std::find_if(call.places.begin(), call.places.end(), [&](const Place& p) { return p.pointer == &tensor.grad; });
     if (!memories_[gradient].temporary()) {
+      for (size_t i = first + 1; i < at; ++i)  // that may end the step: the gradient is there then
+        if (checks_values(calls_, i)) return false;
       for (const Place* const operand : {left, right})
         if (changed(calls_, operand->memory, at, calls_.size())) return false;
       if (!may_be_late_(gradient)) return false;

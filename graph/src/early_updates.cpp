@@ -3,10 +3,8 @@
 // where the step drops its gradients at the end, their memory is free again at once. Each element gets the same update.
 #include <algorithm>
 #include <map>
-#include <string_view>
 
-#include "backend/amp.h"
-#include "backend/loss.h"
+#include "operands.h"
 #include "passes.h"
 #include "updates.h"
 
@@ -16,11 +14,11 @@ namespace {
 
 constexpr int64_t kLeast = 1 << 14;  // elements that are worth a call of their own
 
-/// Whether `call` has to stay before what works on these places: it touches what they change, or changes what they
+/// Whether call `at` has to stay before what works on these places: it touches what they change, or changes what they
 /// read, or may end the step.
-bool conflicts(const RecordedCall& call, const std::vector<Place>& places) {
-  for (const char* check : {check_norm_kernel.name(), check_unit_range_kernel.name()})
-    if (std::string_view(call.call->name) == check) return true;
+bool conflicts(const std::vector<RecordedCall>& calls, size_t at, const std::vector<Place>& places) {
+  if (checks_values(calls, at)) return true;
+  const RecordedCall& call = calls[at];
   for (const Place& mine : places) {
     for (const Place& p : call.places)
       if (p.memory == mine.memory && (p.access != Access::reads || mine.access != Access::reads)) return true;
@@ -44,7 +42,7 @@ void move_updates(std::vector<RecordedCall>& calls, size_t at) {
     for (const Place& p : calls[at].places)
       if (const int of = tensor_of(update, p.pointer); of == i || of < 0) places.push_back(p);
     size_t behind = at;
-    while (behind > 0 && list[i].numel >= kLeast && !conflicts(calls[behind - 1], places)) --behind;
+    while (behind > 0 && list[i].numel >= kLeast && !conflicts(calls, behind - 1, places)) --behind;
     if (behind < at)
       earlier[behind].push_back(i);
     else

@@ -72,6 +72,7 @@ class Observer final : public capture::Recorder {
   std::string refused;
   std::vector<Tensor> inputs;  // the graph's own
   std::vector<Update> updates;
+  std::vector<capture::Differs> conditions;
   std::unordered_map<const TensorImpl*, Outside> outside;
   std::vector<Leaf> leaves;
 
@@ -97,6 +98,7 @@ class Observer final : public capture::Recorder {
     ++followed_;
     updates.push_back({std::move(last_), std::move(refresh)});
   }
+  void depends(capture::Differs differs) override { conditions.push_back(std::move(differs)); }
   void returns(const Tensor&, double) override { refuse("clip_grad_norm_", "gives a value to the host"); }
   void step_begins() override { followed_ = 0; }
   void step_ends() override {
@@ -122,8 +124,7 @@ class Observer final : public capture::Recorder {
   }
   void allocated(const StorageImpl&) override {}
   void freed(const StorageImpl&) noexcept override {}
-
-  bool was_made(const Tensor& t) {
+  bool was_made(const Tensor& t) override {
     const std::lock_guard lock(mutex_);
     return made_.count(&t.impl()) != 0;
   }
@@ -179,6 +180,8 @@ class StepGraph {
       const Tensor grad = l.leaf->grad();
       if (l.adds ? !grad.is_same(l.gradient) : !l.had && grad.defined()) return "gradient of a leaf";
     }
+    for (const capture::Differs& differs : conditions_)
+      if (const char* other = differs()) return other;
     for (const Update& u : updates_)
       if (!u.refresh(*u.call, Numbers::update)) return "options of an optimizer";
     return nullptr;
@@ -205,6 +208,7 @@ class StepGraph {
  private:
   void take(Observer& observer) {
     updates_ = std::move(observer.updates);
+    conditions_ = std::move(observer.conditions);
     leaves_ = std::move(observer.leaves);
     for (Leaf& l : leaves_) l.gradient = l.leaf->grad();
     for (auto& [impl, o] : observer.outside) {
@@ -219,6 +223,7 @@ class StepGraph {
   std::vector<Outside> outside_;
   std::vector<Leaf> leaves_;
   std::vector<Update> updates_;
+  std::vector<capture::Differs> conditions_;
   std::unique_ptr<CudaGraphApi> graph_;
 };
 

@@ -1,4 +1,5 @@
 // What has to be as it was for a graph to be replayed.
+#include <algorithm>
 #include <cstring>
 
 #include <halfbridge/autograd.h>
@@ -17,7 +18,10 @@ bool requires_grad(const TensorImpl& t) {
 
 size_t hooks_of(const TensorImpl& t) {
   const AutogradMeta* meta = t.autograd_meta();
-  return meta ? meta->leaf_hooks.size() : 0;
+  if (!meta || meta->leaf_hooks.empty()) return 0;
+  const auto& hooks = meta->leaf_hooks;  // one that is removed leaves its place empty
+  const auto there = std::count_if(hooks.begin(), hooks.end(), [](const auto& hook) { return hook != nullptr; });
+  return hooks.size() << 32 | static_cast<size_t>(there);
 }
 
 Surroundings Surroundings::now() {
@@ -71,6 +75,16 @@ bool same(const DimVector& a, const DimVector& b) {
 }
 }  // namespace
 
+namespace {
+bool overlap(const void* a, size_t a_bytes, const void* b, size_t b_bytes) {
+  const auto x = reinterpret_cast<uintptr_t>(a), y = reinterpret_cast<uintptr_t>(b);
+  return x < y + b_bytes && y < x + a_bytes;
+}
+bool overlap(const StorageImpl& a, const StorageImpl& b) {
+  return &a == &b || overlap(a.data(), a.nbytes(), b.data(), b.nbytes());
+}
+}  // namespace
+
 bool Signature::fits(const Tensor& tensor) const {
   if (tensor.defined() != defined) return false;
   if (!defined) return true;
@@ -85,14 +99,15 @@ const char* Program::outside_mismatch() const {
   for (const Guarded& g : guarded_) {
     const TensorImpl& t = g.tensor->impl();
     if (!held_elsewhere(g.tensor)) return "a tensor that the step used is gone";
-    if (t.physical_storage().get() != g.storage) return "a tensor that the step used has other memory";
-    if (!same(t.sizes(), g.sizes) || !same(t.physical_strides(), g.strides))
-      return "a tensor that the step used has another shape";
+    if (t.physical_storage().get() != g.storage || g.storage->data() != g.data || t.physical_offset() != g.offset)
+      return "a tensor that the step used has other memory";
+    if (!same(t.sizes(), g.sizes) || !same(t.physical_strides(), g.strides) || t.dtype() != g.dtype)
+      return "a tensor that the step used has another shape or dtype";
     if (requires_grad(t) != g.requires_grad) return "requires_grad of a tensor that the step used";
     if (hooks_of(t) != g.hooks) return "hooks of a tensor that the step used";
   }
-  for (const StorageHandle& s : anonymous_)
-    if (!held_elsewhere(s)) return "memory that the step used is gone";
+  for (const Anonymous& a : anonymous_)
+    if (!held_elsewhere(a.storage) || (*a.storage)->data() != a.data) return "memory that the step used is gone";
   return nullptr;
 }
 
@@ -115,14 +130,15 @@ const char* Program::mismatch(const std::vector<Tensor>& inputs, const std::vect
     if (!inputs[i].defined()) continue;
     if (requires_grad(inputs[i].impl())) return "an argument that requires a gradient";
     for (size_t j = 0; j < i; ++j)
-      if (inputs[j].defined() && inputs[j].impl().physical_storage() == inputs[i].impl().physical_storage() &&
-          inputs_[i].same_memory_as != static_cast<int>(j) && inputs_[j].same_memory_as < 0)
+      if (inputs[j].defined() && inputs_[i].same_memory_as != static_cast<int>(j) && inputs_[j].same_memory_as < 0 &&
+          overlap(*inputs[i].impl().physical_storage(), *inputs[j].impl().physical_storage()))
         return "arguments that share memory";
     if (const int j = inputs_[i].same_memory_as;
         j >= 0 && inputs[j].impl().physical_storage() != inputs[i].impl().physical_storage())
       return "arguments that shared memory";
+    const StorageImpl& storage = *inputs[i].impl().physical_storage();
     for (const Guarded& g : guarded_)
-      if (g.storage == inputs[i].impl().physical_storage().get())
+      if (overlap(g.data, g.bytes, storage.data(), storage.nbytes()))
         return "an argument in the memory of a tensor of the step";
   }
   if (numbers.size() != numbers_.size() ||
@@ -132,6 +148,8 @@ const char* Program::mismatch(const std::vector<Tensor>& inputs, const std::vect
   if (const char* what = outside_mismatch()) return what;
   if (const char* what = leaf_mismatch()) return what;
   if (const char* what = objects_->differs()) return what;
+  for (const capture::Differs& differs : conditions_)
+    if (const char* what = differs()) return what;
   for (const int i : refreshed_)
     if (!calls_[i].refresh(*calls_[i].call, capture::Numbers::update)) return "options of an optimizer";
   return nullptr;

@@ -3,7 +3,14 @@
 #include <algorithm>
 #include <string_view>
 
+#include "backend/amp.h"
+#include "backend/attention.h"
 #include "backend/conv.h"
+#include "backend/decompositions.h"
+#include "backend/distributions.h"
+#include "backend/embedding_bag.h"
+#include "backend/indexing.h"
+#include "backend/loss.h"
 #include "call_types.h"
 
 namespace hb::graph {
@@ -71,6 +78,44 @@ bool reads(const RecordedCall& c, int memory) {
   for (const Operand& o : operands_of(c))
     if (o.memory == memory && !o.written) return true;
   return false;
+}
+
+// Backward functions use indices and classes that their forward functions have looked at.
+bool checks_values(const RecordedCall& c) {
+  if (!c.call) return false;
+  const std::string_view name = c.call->name;
+  for (const char* one :
+       {check_norm_kernel.name(), check_unit_range_kernel.name(), wrap_index_kernel.name(), select_rows_kernel.name(),
+        gather_kernel.name(), masked_scatter_kernel.name(), nll_kernel.name(), cross_entropy_kernel.name(),
+        embedding_kernel.name(), embedding_bag_kernel.name(), bernoulli_each_kernel.name(), poisson_kernel.name(),
+        multinomial_kernel.name(), pivot_order_kernel.name(), cholesky_inverse_kernel.name()})
+    if (name == one) return true;
+  return false;
+}
+
+namespace {
+/// The memory of the index by which a call puts values into places; -1 where it is another call.
+int index_of(const RecordedCall& c) {
+  if (!c.call) return -1;
+  const Tensor* index = nullptr;
+  if (const auto* const rows = as_call_of(put_rows_kernel, *c.call))
+    index = &std::get<2>(rows->kept).value;
+  else if (const auto* const places = as_call_of(scatter_kernel, *c.call))
+    index = &std::get<2>(places->kept).value;
+  for (const TensorPlace& t : c.tensors)
+    if (t.tensor == index) return t.memory;
+  return -1;
+}
+}  // namespace
+
+bool checks_values(const std::vector<RecordedCall>& calls, size_t at) {
+  if (checks_values(calls[at])) return true;
+  const int index = index_of(calls[at]);
+  const auto looks = [&](const RecordedCall& c) {
+    const auto reads = [&](const TensorPlace& t) { return t.memory == index; };
+    return (checks_values(c) || index_of(c) == index) && std::any_of(c.tensors.begin(), c.tensors.end(), reads);
+  };
+  return index >= 0 && std::none_of(calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(at), looks);
 }
 
 bool repeats(const RecordedCall& c) {

@@ -23,6 +23,10 @@ bool changed(const std::vector<RecordedCall>& calls, int memory, size_t from, si
 /// `others`: calls behind `reader` may work on it, too.
 int sole_writer(const std::vector<RecordedCall>& calls, int memory, size_t reader, bool others = false);
 bool reads(const RecordedCall& call, int memory);
+/// Whether the call looks at values, and throws where they are wrong: an index out of range, a norm that is not finite.
+bool checks_values(const RecordedCall& call);
+/// The same of a call among others, where only the first one counts that looks at an index.
+bool checks_values(const std::vector<RecordedCall>& calls, size_t at);
 /// Whether the call does the same each time: functions of whole tensors may draw random numbers.
 bool repeats(const RecordedCall& call);
 /// Makes the call use other memories.

@@ -7,6 +7,7 @@
 #include "call_types.h"
 #include "chain.h"
 #include "consumed_gradients.h"
+#include "operands.h"
 
 namespace hb::graph {
 
@@ -19,8 +20,8 @@ void drop_dead(std::vector<RecordedCall>& calls, const std::vector<Memory>& memo
   for (size_t i = calls.size(); i-- > 0;) {
     RecordedCall& c = calls[i];
     // What takes whole tensors may draw random numbers or check indices.
-    if (c.tensors.empty() && !c.refresh && !is_watch(c) && std::none_of(c.places.begin(), c.places.end(), seen))
-      continue;
+    const bool acts = !c.tensors.empty() || c.refresh || is_watch(c) || checks_values(c);
+    if (!acts && std::none_of(c.places.begin(), c.places.end(), seen)) continue;
     for (const Place& p : c.places)
       if (p.access != Access::writes) read[p.memory] = true;
     for (const TensorPlace& t : c.tensors) read[t.memory] = true;

@@ -104,7 +104,9 @@ class Joining {
     const Gemm& g = std::get<0>(static_cast<const Product&>(*p.call).kept).value;
     const Place* const written = place_at(p, &g.c.data);
     if (!written || written->offset != 0 || !divides(g, std::get<0>(update.kept).value, list[0])) return -1;
-    // The product is made where the update stands.
+    // The product is made where the update stands, even if a call between them ends the step.
+    for (size_t i = product + 1; i < at; ++i)
+      if (checks_values(calls_, i)) return -1;
     for (const void* const operand : {&g.a.data, &g.b.data}) {
       const Place* const from = place_at(p, operand);
       if (!from || changes(calls_[at], from->memory) || changed(calls_, from->memory, product + 1, at)) return -1;

@@ -6,6 +6,7 @@
 #include <halfbridge/autograd.h>
 #include <halfbridge/grad_mode.h>
 
+#include "operands.h"
 #include "returned_number.h"
 
 namespace hb::graph {
@@ -33,6 +34,7 @@ Program::Program(Recording& r, const std::vector<Tensor>& results, std::vector<S
   write_variables(r.calls, options.variables);
   check_sole_holders(results);
   objects_ = std::make_unique<ObjectGuard>(options.objects);
+  conditions_ = std::move(r.conditions);
   memories_ = std::move(r.memories);
   calls_ = std::move(r.calls);
   for (Slot& s : slots_) s.bound = memories_[s.memory].begin, s.bytes = memories_[s.memory].bytes;
@@ -158,20 +160,39 @@ void Program::guard(Recording& r) {
     const TensorImpl& t = o.tensor.impl();
     if (t.physical_storage().get() != o.storage)
       throw RecordingError{"[set_data] a tensor got other memory within the step"};
-    guarded_.push_back({handle_of(o.tensor), o.storage, t.sizes(), t.physical_strides(), requires_grad(t),
-                        t.version() != o.version, hooks_of(t)});
+    guarded_.push_back({handle_of(o.tensor), o.storage, o.storage->data(), o.storage->nbytes(), t.dtype(), t.sizes(),
+                        t.physical_strides(), t.physical_offset(), requires_grad(t), t.version() != o.version,
+                        hooks_of(t)});
   }
+  for (size_t i = 0; i < r.inputs.size(); ++i)
+    if (r.inputs[i].defined() && r.inputs[i].impl().version() != r.input_versions[i])
+      bumped_inputs_.push_back(static_cast<int>(i));
+  check_versions(r);
   for (Memory& m : r.memories) {
     if (m.origin != Memory::Origin::outside) continue;
     storages_.push_back(handle_of(m.storage));
     const auto known = [&](const Outside& o) { return o.storage == m.impl; };
-    if (std::none_of(r.outside.begin(), r.outside.end(), known)) anonymous_.push_back(storages_.back());
+    if (std::none_of(r.outside.begin(), r.outside.end(), known))
+      anonymous_.push_back({storages_.back(), m.impl->data()});
     // Recorded tensors shall not count as holders.
     m.storage = StorageImpl::borrow(m.storage->data(), m.bytes, kCPU, nullptr);
   }
   for (const Tensor& t : r.inputs)
     if (t.defined() && requires_grad(t.impl()))
       throw RecordingError{"[compile] expected arguments that require no gradient"};
+}
+
+// What the step changes is changed by calls of this thread, or a replay would not do it.
+void Program::check_versions(const Recording& r) const {
+  const auto check = [&](const Tensor& t, uint32_t version) {
+    const int memory = t.defined() && t.numel() > 0 && t.impl().version() != version ? r.memory_of(t) : -1;
+    if (memory >= 0 && !changed(r.calls, memory, 0, r.calls.size()))
+      throw RecordingError{
+          "[compile] a tensor changes within the step by no function that this thread calls (another thread, "
+          "mutable_grad())"};
+  };
+  for (const Outside& o : r.outside) check(o.tensor, o.version);
+  for (size_t i = 0; i < r.inputs.size(); ++i) check(r.inputs[i], r.input_versions[i]);
 }
 
 void Program::collect_places() {

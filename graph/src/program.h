@@ -118,16 +118,22 @@ class Program {
   struct Guarded {
     TensorHandle tensor;
     const StorageImpl* storage;
+    const void* data;  // of the storage
+    size_t bytes;
+    ScalarType dtype;
     DimVector sizes, strides;
+    int64_t offset;
     bool requires_grad, bumped;
     size_t hooks;
   };
 
   void check_made(Recording& r, const std::vector<Tensor>& results);
+  void check_versions(const Recording& r) const;
   void run();
   void run_call(size_t call);
   void run_timed();
   void hand_out_gradients(size_t calls);
+  void bump_versions();
   const LeafState* sole_leaf(int memory) const;
   void consume(bool late);
   void read_halves(bool late);
@@ -164,9 +170,15 @@ class Program {
   std::vector<Late> late_;
   std::vector<int> kept_;  // memories that what is late is made of
   std::vector<Guarded> guarded_;
-  std::vector<StorageHandle> storages_;   // of the program's, and
-  std::vector<StorageHandle> anonymous_;  // those among them of which no tensor is known
-  std::vector<int> bumped_inputs_;
+  std::vector<StorageHandle> storages_;  // of the program's, and
+  struct Anonymous {
+    StorageHandle storage;
+    const void* data;
+  };
+  std::vector<Anonymous> anonymous_;            // those among them of which no tensor is known
+  std::vector<int> bumped_inputs_;              // that the step changes
+  const std::vector<Tensor>* given_ = nullptr;  // the arguments of the replay that runs
+  std::vector<capture::Differs> conditions_;
   std::vector<Signature> inputs_;
   std::vector<double> numbers_;
   Surroundings surroundings_;

@@ -83,6 +83,7 @@ class Recording::Collector final : public capture::Operands {
 Recording::Recording(const std::vector<Tensor>& arguments, const std::vector<Tensor>& known_leaves)
     : inputs(arguments), nothing_(StorageImpl::allocate(0, kCPU)) {
   for (size_t i = 0; i < inputs.size(); ++i) {
+    input_versions.push_back(inputs[i].defined() ? inputs[i].impl().version() : 0);
     if (!inputs[i].defined()) continue;
     const StorageImpl& storage = *inputs[i].impl().storage();  // settled
     if (find(storage) >= 0) continue;                          // two arguments of one memory
@@ -97,17 +98,34 @@ Recording::~Recording() { stop(); }
 void Recording::stop() {
   if (!std::exchange(recording_, false)) return;
   capture::set_recorder(nullptr);
-  for (const auto& [storage, i] : by_storage_)
-    if (memories[i].origin == Memory::Origin::made) memories[i].shown = storage->address_shown();
+  for (const auto& [storage, i] : by_storage_) {
+    Memory& m = memories[i];
+    if (m.origin == Memory::Origin::made)
+      m.shown = storage->address_shown();
+    else if (storage->address_shown() && !m.shown && refused.empty())
+      refused = kTakesAddress;
+  }
 }
 
 void Recording::refuse(const char* name, const char* why) {
   if (refused.empty()) refused = detail::str("[", name, "] ", why, ", called from ", program_line());
 }
 
+// Passes take memory of two storages for memory that calls can work on in any order.
+bool Recording::overlaps(const StorageImpl& storage) const {
+  const auto* const begin = static_cast<const char*>(storage.data());
+  const auto after = live_.lower_bound(begin + storage.nbytes());
+  if (storage.nbytes() == 0 || after == live_.begin()) return false;
+  const Memory& m = memories[std::prev(after)->second];
+  return m.bytes > 0 && m.begin + m.bytes > begin;
+}
+
 int Recording::add(Memory::Origin origin, const StorageImpl& storage) {
   const int i = static_cast<int>(memories.size());
+  if (origin != Memory::Origin::made && overlaps(storage) && refused.empty())
+    refused = "[compile] tensors that the step uses lie in one memory, of which they know nothing (from_blob())";
   memories.push_back({origin, static_cast<const char*>(storage.data()), storage.nbytes(), &storage, {}});
+  memories[i].shown = origin != Memory::Origin::made && storage.address_shown();
   live_[memories[i].begin] = i;
   by_storage_[&storage] = i;
   return i;
@@ -201,6 +219,10 @@ void Recording::leaf(const Tensor& t) {
 void Recording::made(const TensorImpl& tensor) {
   const std::lock_guard lock(mutex_);
   made_.insert(&tensor);
+}
+bool Recording::was_made(const Tensor& tensor) {
+  const std::lock_guard lock(mutex_);
+  return made_.count(&tensor.impl()) != 0;
 }
 void Recording::gone(const TensorImpl& tensor) noexcept {
   const std::lock_guard lock(mutex_);

@@ -28,7 +28,7 @@ struct Memory {
   int input = -1;                      // the argument whose memory it is
   int first = -1, last = -1;           // the calls that work on it
   bool alive = true;
-  bool shown = false;  // the program was given the address
+  bool shown = false;  // the program was given the address: of `made`; of others, before the step used it
   bool keeps = false;  // the library keeps it
   bool temporary() const { return origin == Origin::made && !alive; }
 };
@@ -54,6 +54,10 @@ struct RecordedCall {
 
 /// Whether the call is a trace's, which records values (watch_call.h).
 bool is_watch(const RecordedCall& c);
+
+/// Why a step is refused whose addresses replays would not give the program.
+inline constexpr char kTakesAddress[] =
+    "[data_ptr] the step takes the address of an argument or of a tensor of the program's (data_ptr(), accessor())";
 
 /// A tensor from before the step that the step uses.
 struct Outside {
@@ -88,7 +92,9 @@ class Recording final : public capture::Recorder {
   std::vector<Outside> outside;
   std::vector<Leaf> leaves;
   std::vector<Tensor> inputs;
-  std::vector<Tensor> found_leaves;  // that got a gradient and were not known: there is no graph without them
+  std::vector<uint32_t> input_versions;      // when the step began
+  std::vector<capture::Differs> conditions;  // beside the calls'
+  std::vector<Tensor> found_leaves;          // that got a gradient and were not known: there is no graph without them
 
   /// The memory of a tensor; -1 where it is not known.
   int memory_of(const Tensor& t) const;
@@ -101,16 +107,19 @@ class Recording final : public capture::Recorder {
   void uses(const Tensor& t) override;
   void keeps(const Tensor& t) override;
   void follow(capture::Refresh refresh) override;
+  void depends(capture::Differs differs) override { conditions.push_back(std::move(differs)); }
   void returns(const Tensor& number, double value) override;
   void step_begins() override;
   void step_ends() override;
   void leaf(const Tensor& leaf) override;
   void made(const TensorImpl& tensor) override;
+  bool was_made(const Tensor& tensor) override;
   void allocated(const StorageImpl& storage) override;
   void gone(const TensorImpl& tensor) noexcept override;
   void freed(const StorageImpl& storage) noexcept override;
 
   int add(Memory::Origin origin, const StorageImpl& storage);
+  bool overlaps(const StorageImpl& storage) const;
   int find(const void* address) const;
   int find(const StorageImpl& storage) const;
   void hold(const Tensor& t);

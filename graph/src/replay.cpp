@@ -79,10 +79,15 @@ void Program::run() {
   }
 }
 
-// Of the leaves whose gradients the first `calls` calls made: what the step has done when it ends, or an error ends it.
-void Program::hand_out_gradients(size_t calls) {
+void Program::bump_versions() {
   for (const Guarded& g : guarded_)
     if (g.bumped) g.tensor->impl().bump_version();
+  for (const int i : bumped_inputs_) (*given_)[i].impl().bump_version();
+}
+
+// Of the leaves whose gradients the first `calls` calls made: what the step has done when it ends, or an error ends it.
+void Program::hand_out_gradients(size_t calls) {
+  bump_versions();
   for (LeafState& l : leaves_) {
     const bool made = l.after == LeafState::After::slot && memories_[slots_[l.slot].memory].first < int64_t(calls);
     Tensor& grad = gradient_of(l.leaf);
@@ -97,6 +102,7 @@ void Program::hand_out_gradients(size_t calls) {
 
 std::vector<Tensor> Program::replay(const std::vector<Tensor>& inputs) {
   end_waiting();
+  given_ = &inputs;
   for (LeafState& l : leaves_) {
     if (l.after != LeafState::After::slot) continue;
     const bool held = is_held(l);

@@ -12,6 +12,7 @@
 #include "core/function_watch.h"
 #include "core/mutex_table.h"
 #include "core/pending.h"
+#include "core/recorder.h"
 #include "core/remains.h"
 
 // The methods of Tensor that deal with gradients.
@@ -221,6 +222,7 @@ const Tensor& Tensor::detach_() const {
 Tensor Tensor::data() const {
   HB_CHECK(defined(), "cannot call variable_data() on undefined tensor");
   settle_strided(*this);
+  capture::uses(*this);
   if (requires_grad()) ++data_calls;  // half copies of the weight may be out of date from now on
   return Tensor(impl().alias(false));
 }

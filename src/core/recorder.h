@@ -15,6 +15,8 @@ enum class Numbers { compare, update };
 /// Brings the numbers of a recorded call up to date with where the program keeps them, or compares them. False: they
 /// differ, or the call is no longer the one to make.
 using Refresh = std::function<bool(Call&, Numbers)>;
+/// The name of what is no longer as it was when the step was recorded; null where all is.
+using Differs = std::function<const char*()>;
 
 class Recorder {
  public:
@@ -27,6 +29,8 @@ class Recorder {
   virtual void keeps(const Tensor& t) = 0;
   /// What keeps the numbers of the last call up to date.
   virtual void follow(Refresh refresh) = 0;
+  /// What the step depends on beside its calls.
+  virtual void depends(Differs differs) = 0;
   /// A function returns `value` to the program, which is that of `number` (float64, one element), whether or not the
   /// program looks at it.
   virtual void returns(const Tensor& number, double value) = 0;
@@ -36,6 +40,7 @@ class Recorder {
   /// The backward pass is about to give this leaf a gradient.
   virtual void leaf(const Tensor& leaf) = 0;
   virtual void made(const TensorImpl& tensor) = 0;
+  virtual bool was_made(const Tensor& tensor) = 0;
   virtual void allocated(const StorageImpl& storage) = 0;
   /// Told by any thread.
   virtual void gone(const TensorImpl& tensor) noexcept = 0;

@@ -3,6 +3,7 @@
 #include <halfbridge/bridge/serialize/archive.h>
 #include <halfbridge/grad_mode.h>
 
+#include "found_state.h"
 #include "step.h"
 #include "step_observer.h"
 #include "step_watcher.h"
@@ -62,7 +63,7 @@ Optimizer::Optimizer(std::vector<Tensor> parameters, std::unique_ptr<OptimizerOp
     : Optimizer(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(parameters))}, std::move(defaults)) {}
 Optimizer::Optimizer(Optimizer&&) = default;
 Optimizer& Optimizer::operator=(Optimizer&&) = default;
-Optimizer::~Optimizer() = default;
+Optimizer::~Optimizer() { tell_end(*this); }
 
 std::unique_ptr<OptimizerParamState> Optimizer::new_state() const {
   not_overridden("new_state()", "Optimizer", "Optimizer");

@@ -9,6 +9,7 @@
 
 #include "backend/optim.h"
 #include "core/recorder.h"
+#include "found_state.h"
 #include "ops/nn/reordered_weights.h"
 #include "step_observer.h"
 #include "step_watcher.h"
@@ -170,6 +171,27 @@ void follow_options(const OptimizerParamGroup& group, const GroupRule<Rule>& wit
   });
 }
 
+/// Lets a recorded step know where its parameters and states are others than it found.
+template <class Options, class State, class Refs>
+void follow_states(Optimizer& optimizer, const std::vector<Tensor>& grads, const Refs& refs) {
+  hb::capture::Recorder* const recorder = hb::capture::recorder();
+  if (!recorder) return;
+  const auto found = std::make_shared<FoundState>(optimizer);
+  size_t at = 0;
+  for (const auto& group : optimizer.param_groups()) {
+    const auto& options = static_cast<const Options&>(group.options());
+    found->add_group(group);
+    for (const auto& p : group.params()) {
+      found->add_param(p, grads[at++]);
+      const auto state = optimizer.state().find(p.unsafeGetTensorImpl());
+      if (state == optimizer.state().end()) continue;
+      const StateRefs of_param = refs(options, static_cast<State&>(*state->second), p);
+      found->add_state(*state->second, of_param.tensors, UpdateTensor::kMaxStates);
+    }
+  }
+  recorder->depends([found] { return found->differs(); });
+}
+
 /// All groups of a fused_step.
 template <class Options, class State, class Rule, class Make, class Refs, class Keeps>
 void update_groups(Optimizer& optimizer, const UpdateKernel<Rule>& kernel, const std::vector<Tensor>& grads,
@@ -208,6 +230,7 @@ Tensor fused_step(Optimizer& optimizer, const UpdateKernel<Rule>& kernel, const 
   return whole_step(kernel.name(), optimizer, grads, closure, [&] {
     hb::ops::settle_all(grads);
     update_groups<Options, State>(optimizer, kernel, grads, make, refs, keeps);
+    if (HB_UNLIKELY(hb::capture::any_recording())) follow_states<Options, State>(optimizer, grads, refs);
     for (auto& group : optimizer.param_groups()) hb::ops::refresh_reordered_weights(group.params());
   });
 }

@@ -115,8 +115,22 @@ class HB_API Captured {
 };
 
 namespace typed {
+/// Whether an argument counts as a tensor, a list or one of the kinds of numbers, which tensors do not mix with alike.
+template <class T>
+constexpr int kind() {
+  if constexpr (std::is_convertible_v<const T&, const Tensor&>)
+    return 0;
+  else if constexpr (std::is_same_v<T, bool>)
+    return 1;
+  else if constexpr (std::is_integral_v<T>)
+    return std::is_signed_v<T> ? 2 : 3;
+  else
+    return std::is_floating_point_v<T> ? 4 : 5;
+}
+
 template <class T>
 void take(const T& argument, std::vector<Tensor>& tensors, std::vector<double>& numbers) {
+  if constexpr (kind<T>() > 0) numbers.push_back(kind<T>() + 8.0 * static_cast<double>(tensors.size()));
   if constexpr (std::is_convertible_v<const T&, const Tensor&>) {
     tensors.push_back(argument);
   } else if constexpr (std::is_same_v<T, std::vector<Tensor>>) {
@@ -125,6 +139,8 @@ void take(const T& argument, std::vector<Tensor>& tensors, std::vector<double>& 
   } else {
     static_assert(std::is_arithmetic_v<T>, "a compiled step takes tensors, lists of them, and numbers");
     numbers.push_back(static_cast<double>(argument));
+    // A double holds 53 bits.
+    if constexpr (std::is_integral_v<T> && sizeof(T) > 4) numbers.push_back(static_cast<double>(argument & 0xffffffff));
   }
 }
 
