@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "call_types.h"
 #include "cpu/chain.h"
 #include "cpu/parallel.h"
 #include "passes.h"
@@ -27,8 +28,23 @@ void Chain::add(std::unique_ptr<capture::Call> call, const std::vector<int>& buf
   links_.push_back(std::move(link));
 }
 
+const Reduction* whole_reduction(const capture::Call& call) {
+  const Reduction* const r = as_call_of(reduce_kernel, call);
+  if (!r) return nullptr;
+  const ReduceLoop& l = std::get<0>(r->kept).value;
+  const auto item = static_cast<int64_t>(element_size(l.in_dtype));
+  return l.outputs == 1 && l.reduced.size() == 1 && l.reduced_in[0] == item ? r : nullptr;
+}
+
+void Chain::add_reduction(std::unique_ptr<capture::Call> call, int buffer) {
+  reduction_ = std::move(call);
+  reduced_ = buffer;
+  buffers_ = std::max(buffers_, buffer + 1);
+}
+
 void Chain::show(capture::Operands& v) {
   for (Link& l : links_) l.call->show(v);
+  if (reduction_) reduction_->show(v);
 }
 
 namespace {
@@ -43,7 +59,7 @@ cpu::ChainFront front_of(const Affine& affine, int buffer) {
     affine.fn(dtype.value, s, to ? to : static_cast<char*>(y.value) + at * item,
               static_cast<const char*>(x.value) + at * item, scale.value, shift.value);
   };
-  return {fill, buffer, item, shape.value.channels};
+  return {fill, buffer, shape.value.channels};
 }
 }  // namespace
 
@@ -61,11 +77,12 @@ void Chain::run() {
         links.emplace_back(cpu::ChainLink{l.elementwise->fn, kept.flat, kept.value.compute, kept.value.params, {}});
     std::copy(std::begin(l.buffer), std::end(l.buffer), link.value);
   }
-  const cpu::ChainCall chain{links, buffers_, front ? &*front : nullptr};
-  const int64_t unit = front ? front->unit : kUnit, units = (numel_ + unit - 1) / unit;
-  cpu::parallel_ranges(0, units, in_chunk() ? 1 : get_num_threads(), [&](int64_t from, int64_t to, int) {
-    cpu::run_chain(chain, from * unit, std::min(to * unit, numel_));
-  });
+  std::optional<cpu::ChainTail> tail;
+  if (reduction_) {
+    const auto& [loop, op, compute, finish] = static_cast<const Reduction&>(*reduction_).kept;
+    tail.emplace(cpu::ChainTail{loop.value, op.value, compute.value, finish.value, reduced_});
+  }
+  cpu::run_chain({links, numel_, buffers_, front ? &*front : nullptr, tail ? &*tail : nullptr});
 }
 
 namespace {
@@ -99,7 +116,23 @@ class Candidate {
     members_.push_back(i);
     return true;
   }
-  size_t size() const { return members_.size(); }
+  /// Whether call `i` reduces what the run has computed last, all of it.
+  bool take_reduction(size_t i) {
+    const Reduction* const r = whole_reduction(*calls_[i].call);
+    if (!r || calls_[i].refresh || members_.empty() || !elementwise(*calls_[members_.front()].call)) return false;
+    const RecordedCall& last = calls_[members_.back()];
+    const ReduceLoop& loop = std::get<0>(r->kept).value;
+    const FlatLoop& flat = std::get<0>(elementwise(*last.call)->kept).flat;
+    const Place *const computed = place(members_.back(), &flat.data[0]), *const in = place(i, &loop.in),
+                       *const out = place(i, &loop.out);
+    if (!computed || !in || !out || in->memory != computed->memory || in->offset != computed->offset ||
+        loop.in_dtype != flat.dtype[0] || loop.count != numel_ || touched_.count(out->memory))
+      return false;
+    reduction_ = i;
+    reduced_ = in->memory;
+    return true;
+  }
+  size_t size() const { return members_.size() + (reduction_ ? 1 : 0); }
 
   /// The statistics of the batch norm at its front, if there is one, and the chain.
   std::vector<RecordedCall> chained() {
@@ -127,6 +160,13 @@ class Candidate {
         if (p && buffer == buffers.end()) result.places.push_back(*p);
       }
       chain->add(std::move(calls_[i].call), of);
+    }
+    if (reduction_) {
+      RecordedCall& reduction = calls_[*reduction_];
+      const auto buffer = buffers.find(reduced_);
+      for (const Place& p : reduction.places)
+        if (buffer == buffers.end() || p.memory != reduced_) result.places.push_back(p);
+      chain->add_reduction(std::move(reduction.call), buffer == buffers.end() ? -1 : buffer->second);
     }
     result.call = std::move(chain);
     list.push_back(std::move(result));
@@ -175,6 +215,7 @@ class Candidate {
     std::map<int, int> buffer, last, count;
     for (size_t m = 0; m < members_.size(); ++m)
       for (const Place& p : calls_[members_[m]].places) last[p.memory] = static_cast<int>(m), ++count[p.memory];
+    if (reduction_) last[reduced_] = static_cast<int>(members_.size()), ++count[reduced_];
     std::vector<int> busy_until;
     for (size_t m = 0; m < members_.size(); ++m) {
       for (const Place& p : calls_[members_[m]].places) {
@@ -184,7 +225,7 @@ class Candidate {
         const bool own = memories_[p.memory].temporary() && uses_[p.memory] == count[p.memory] && first.written &&
                          first.offset == 0 && memories_[p.memory].bytes == static_cast<size_t>(numel_) * first.item;
         if (!own) continue;
-        size_t b = 0;
+        size_t b = reduction_ && p.memory == reduced_ ? busy_until.size() : 0;
         while (b < busy_until.size() && busy_until[b] >= static_cast<int>(m)) ++b;
         if (b == busy_until.size()) busy_until.push_back(0);
         busy_until[b] = last[p.memory];
@@ -198,6 +239,8 @@ class Candidate {
   const std::vector<Memory>& memories_;
   const std::vector<int>& uses_;
   std::vector<size_t> members_, watches_;
+  std::optional<size_t> reduction_;
+  int reduced_ = -1;  // the memory
   std::map<int, std::vector<Touch>> touched_;
   int64_t numel_ = 0;
 };
@@ -215,6 +258,7 @@ void fuse_chains(std::vector<RecordedCall>& calls, const std::vector<Memory>& me
     Candidate candidate(calls, memories, uses);
     size_t end = i;
     while (end < calls.size() && candidate.take(end)) ++end;
+    if (end < calls.size() && candidate.take_reduction(end)) ++end;
     if (candidate.size() > 1) {
       for (RecordedCall& c : candidate.chained()) out.push_back(std::move(c));
       i = end;

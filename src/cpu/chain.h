@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "backend/elementwise.h"
+#include "backend/reduce.h"
 #include "core/isa_level.h"
 
 namespace hb::cpu {
@@ -24,27 +25,37 @@ struct ChainFront {
   /// Elements [at, at + n): to `to`, the chain's own memory for `value`, or where they belong if value is -1.
   std::function<void(int64_t at, int64_t n, char* to)> fill;
   int value = -1;
-  /// Bytes of an element, and how many elements stay together.
-  int64_t item, unit;
+  /// How many elements stay together.
+  int64_t unit = 1;
+};
+
+/// A reduction of all elements that the last link computes, where they lie one after the other.
+struct ChainTail {
+  const ReduceLoop& loop;
+  ReduceOp op;
+  ScalarType compute;
+  const ReduceFinish& finish;
+  /// Which value of the chain, that no other link writes, or -1: what loop.in points to.
+  int value = -1;
 };
 
 struct ChainCall {
   ArrayRef<ChainLink> links;
+  int64_t numel;
   /// How many values the links number.
   int values = 0;
   const ChainFront* front = nullptr;
+  const ChainTail* tail = nullptr;  // not beside a front
 };
 
 namespace v3 {
-void run_chain(const ChainCall& call, int64_t from, int64_t to);
+void run_chain(const ChainCall& call);
 }
 namespace v4 {
-void run_chain(const ChainCall& call, int64_t from, int64_t to);
+void run_chain(const ChainCall& call);
 }
 
-/// Elements [from, to), on this thread.
-inline void run_chain(const ChainCall& call, int64_t from, int64_t to) {
-  isa_level() >= 4 ? v4::run_chain(call, from, to) : v3::run_chain(call, from, to);
-}
+/// Divides the elements among the threads as the calls by themselves do.
+inline void run_chain(const ChainCall& call) { isa_level() >= 4 ? v4::run_chain(call) : v3::run_chain(call); }
 
 }  // namespace hb::cpu

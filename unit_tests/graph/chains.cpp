@@ -126,6 +126,44 @@ TEST(GraphChains, OfBitsThatAreReadAsAnotherDtype) {
   EXPECT_NE(compiled.print().find("chain"), std::string::npos) << compiled.print();
 }
 
+TEST_P(Chains, EndInReductions) {
+  torch::NoGradGuard no_grad;
+  torch::manual_seed(7);
+  const torch::ScalarType dtype = GetParam();
+  const Function reductions[] = {
+      [](const Tensor& a, const Tensor& b) { return (a - b).abs().mul(2).sum(); },
+      [](const Tensor& a, const Tensor& b) { return (a * b).sub(1).amax(); },
+      [](const Tensor& a, const Tensor& b) { return (a > b).logical_not().any(); },
+      [](const Tensor& a, const Tensor& b) { return a.maximum(b).neg().sum(torch::kFloat); },
+      [](const Tensor& a, const Tensor& b) { return (a + b).to(torch::kFloat).add(1).norm(); },
+      [](const Tensor& a, const Tensor& b) { return (a + b).count_nonzero(); },
+      [](const Tensor& a, const Tensor& b) {
+        const Tensor wide = b.to(torch::kFloat);
+        return (a * b + wide).abs().sum();
+      },
+  };
+  for (const Function f : reductions) {
+    for (const bool kept : {false, true}) {
+      const int64_t n = 32768 * torch::get_num_threads() + 4101;
+      const auto step = [&](Tensor x, Tensor y) {
+        const Tensor shifted = x + 0.5;
+        return std::make_tuple(f(kept ? shifted : x + y, y), kept ? shifted : y);
+      };
+      auto compiled = hb::graph::compile(step);
+      for (int i = 0; i < 5; ++i) {
+        const Tensor x = torch::randn({n}).mul(100).to(dtype), y = torch::randn({n}).mul(100).to(dtype);
+        const auto [a, b] = step(x, y);
+        const auto [c, d] = compiled(x, y);
+        ASSERT_TRUE(same_bits(a, c) && same_bits(b, d)) << a << " is not " << c << "\n" << compiled.print();
+      }
+      EXPECT_EQ(compiled.counts().replayed, 2) << compiled.counts().reason;
+      const std::string graph = compiled.print();
+      EXPECT_NE(graph.find("chain"), std::string::npos) << graph;
+      EXPECT_EQ(graph.find("= reduce"), std::string::npos) << graph;
+    }
+  }
+}
+
 // Channels that make whole groups of elements together with few rows, with many, and with more than a block has.
 TEST(GraphChains, BehindABatchNorm) {
   torch::NoGradGuard no_grad;

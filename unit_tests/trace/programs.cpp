@@ -133,6 +133,7 @@ TEST(TracePrograms, CheckpointedFunctionsAreCalledOnce) {
 }
 
 TEST(TracePrograms, InPlaceLayersKeepTheGraph) {
+  torch::manual_seed(1);
   const std::string folder = fresh_folder();
   torch::nn::Linear fc(3, 3);
   torch::nn::ReLU relu(torch::nn::ReLUOptions().inplace(true));

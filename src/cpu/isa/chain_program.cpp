@@ -87,8 +87,8 @@ ChainProgram::ChainProgram(const ChainCall& chain) : chain_(chain) {
   add(chain_steps.finish);
 }
 
-void ChainProgram::place_front(char* data, int64_t at) {
-  for (const size_t i : front_steps_) steps_[i].data = data - at * steps_[i].bytes;
+void ChainProgram::move(const std::vector<size_t>& steps, char* data, int64_t at) {
+  for (const size_t i : steps) steps_[i].data = data - at * steps_[i].bytes;
 }
 
 void ChainProgram::run(int64_t from, int64_t to) const {
@@ -102,12 +102,12 @@ ChainProgram::Place ChainProgram::place(const ChainLink& link, int k) {
   const ScalarType dtype = link.flat.dtype[k];
   if (link.value[k] < 0) return {link.flat.data[k], size_of(dtype), dtype};
   if (chain_.front && front_is_read_ && link.value[k] == chain_.front->value)
-    return {nullptr, size_of(dtype), dtype, true};
+    return {nullptr, size_of(dtype), dtype, &front_steps_};
   return {slot(link.value[k]), 0, kFloat};
 }
 
 Step& ChainProgram::add(StepRoutine routine, const Place& place) {
-  if (place.front) front_steps_.push_back(steps_.size());
+  if (place.moved) place.moved->push_back(steps_.size());
   Step& step = add(routine);
   step.data = place.data;
   step.bytes = place.bytes;
@@ -116,7 +116,7 @@ Step& ChainProgram::add(StepRoutine routine, const Place& place) {
 }
 
 ChainProgram::Place ChainProgram::as_floats(const Place& place, int k, bool stays) {
-  if (place.dtype == kFloat && !(place.front && stays)) return place;
+  if (place.dtype == kFloat && !(place.moved && stays)) return place;
   Step& step = add(chain_steps.bring, place);
   step.place = reinterpret_cast<float*>(temporary(k));
   step.convert = convert_rows(kFloat, place.dtype);
@@ -212,8 +212,10 @@ void ChainProgram::add_result(size_t j, const ElementwiseFn& fn) {
   const bool exact = is_on_bits(link, fn), later = is_read_later(chain_.links, j);
   const bool goes_on = later || held_operand(chain_.links, j + 1) > 0;
   if (goes_on && !exact) round(dtype);
-  const Place to = place(link, 0);
-  if (link.value[0] >= 0) {
+  Place to = place(link, 0);
+  const bool reduced = chain_.tail && j + 1 == chain_.links.size() && chain_.tail->value >= 0;
+  if (reduced) to = {nullptr, size_of(dtype), dtype, &tail_steps_};
+  if (link.value[0] >= 0 && !reduced) {
     if (later) add(chain_steps.store_float, to);
   } else if (dtype == kFloat) {
     add(chain_steps.store_float, to);

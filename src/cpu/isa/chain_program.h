@@ -14,7 +14,9 @@ class ChainProgram {
   static bool takes(const ChainCall& chain);
   explicit ChainProgram(const ChainCall& chain);
   /// From here on the front's values of elements [at, …) lie at `data`.
-  void place_front(char* data, int64_t at);
+  void place_front(char* data, int64_t at) { move(front_steps_, data, at); }
+  /// So do those that the tail reduces.
+  void place_tail(char* data, int64_t at) { move(tail_steps_, data, at); }
   /// Elements [from, to), whole groups of kStepElements.
   void run(int64_t from, int64_t to) const;
 
@@ -27,8 +29,9 @@ class ChainProgram {
     char* data;
     int64_t bytes;
     ScalarType dtype;
-    bool front = false;
+    std::vector<size_t>* moved = nullptr;  // steps whose operand is placed anew for each block
   };
+  void move(const std::vector<size_t>& steps, char* data, int64_t at);
   Place place(const ChainLink& link, int k);
   char* slot(int64_t i) { return reinterpret_cast<char*>(slots_[i].numbers); }
   char* temporary(int k) { return slot(chain_.values + k); }
@@ -49,7 +52,7 @@ class ChainProgram {
 
   const ChainCall& chain_;
   std::vector<Step> steps_;
-  std::vector<size_t> front_steps_;
+  std::vector<size_t> front_steps_, tail_steps_;
   std::vector<Slot> slots_;  // the chain's values, temporaries, numbers
   int64_t numbers_ = 0;
   std::vector<CalledFormula> called_;
