@@ -1,6 +1,6 @@
 #pragma once
 // Weights' gradients that an optimizer's rule alone reads and can make itself, so that they take no memory's time: the
-// product of two vectors, as at batch 1, and a half gradient in float32, as under autocast.
+// product of two vectors, as at batch 1, a half gradient in float32, as under autocast, and one that is clipped.
 
 #include <functional>
 #include <memory>
@@ -15,11 +15,15 @@ namespace hb::graph {
 
 using Product = capture::CallOf<const Gemm&>;
 
+class LateCall;
+
 /// A gradient that replays leave out, and which is computed if the program asks for it.
 struct LateGradient {
   int memory;
   /// What writes the memory of `gradient`. It holds `arena`, where operands lie.
   std::function<std::shared_ptr<pending::Work>(const Tensor& gradient, intrusive_ptr<StorageImpl> arena)> work;
+  /// Not null: the gradient is there, and this call would change it.
+  const LateCall* changes = nullptr;
 };
 
 /// A product of two vectors.
@@ -55,6 +59,9 @@ struct Consumed {
 using MayBeLate = std::function<bool(int memory)>;
 Consumed consume_gradients(std::vector<RecordedCall>& calls, const std::vector<Memory>& memories,
                            const MayBeLate& may_be_late);
+/// Lets rules multiply clipped gradients by their factor. Those that may be late are left to calls of class LateCall.
+std::vector<LateGradient> clip_in_rules(std::vector<RecordedCall>& calls, const std::vector<Memory>& memories,
+                                        const MayBeLate& may_be_late);
 /// Lets rules read half gradients. Those in float32 that may be late are left to calls of class LateCall.
 std::vector<LateGradient> read_half_gradients(std::vector<RecordedCall>& calls, const std::vector<Memory>& memories,
                                               const MayBeLate& may_be_late);

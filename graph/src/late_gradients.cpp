@@ -90,15 +90,30 @@ void Program::read_halves(bool late) {
     late_.push_back({l, sole_leaf(l.memory), {}});
 }
 
+void Program::clip(bool late) {
+  const auto may_be_late = [&](int memory) { return late && sole_leaf(memory) != nullptr; };
+  for (LateGradient& l : clip_in_rules(calls_, memories_, may_be_late)) late_.push_back({l, sole_leaf(l.memory), {}});
+}
+
+void Program::place_late() {
+  for (Late& late : late_) {
+    late.at = memories_[late.gradient.memory].first;
+    for (size_t i = 0; i < calls_.size() && late.gradient.changes; ++i)
+      if (calls_[i].call.get() == late.gradient.changes) late.at = static_cast<int>(i);
+  }
+}
+
+/// Whether nobody writes it before the replay ends.
 bool Program::is_late(int memory) const {
-  return std::any_of(late_.begin(), late_.end(), [&](const Late& l) { return l.gradient.memory == memory; });
+  return std::any_of(late_.begin(), late_.end(),
+                     [&](const Late& l) { return l.gradient.memory == memory && !l.gradient.changes; });
 }
 
 /// Of the leaves whose gradients the first `calls` calls stood for.
 void Program::leave_out(size_t calls) {
   if (kWatchesArena && arena_) open_places(static_cast<char*>(arena_->data()), lives_, static_cast<int>(calls_.size()));
   for (Late& late : late_) {
-    if (memories_[late.gradient.memory].first >= static_cast<int>(calls)) continue;
+    if (late.at >= static_cast<int>(calls)) continue;
     const Tensor& gradient = *late.leaf->now;
     late.work = late.gradient.work(gradient, arena_);
     gradient.impl().set_deferred();

@@ -15,6 +15,7 @@ constexpr double kForMemory = 0.02;  // the share of a step's time that may go t
 void Program::place_values(const CompileOptions& options) {
   if (options.drop_dead) drop_dead(calls_, memories_);
   if (options.share_common) share_common(calls_, memories_);
+  if (options.consume_gradients) clip(options.late_gradients);
   if (options.consume_gradients) read_halves(options.late_gradients && options.plan_memory);
   if (options.max_memory > 0)
     recompute_until(calls_, memories_, options.max_memory);
@@ -26,6 +27,7 @@ void Program::place_values(const CompileOptions& options) {
   if (options.consume_gradients) consume(options.late_gradients);
   if (options.update_early) update_with_products(calls_);
   find_lifetimes(calls_, memories_);
+  place_late();
   for (const int memory : kept_) memories_[memory].last = static_cast<int>(calls_.size());
   if (options.plan_memory) adopt_gradients();
   const std::vector<int> shared = options.plan_memory ? share_in_place(calls_, memories_) : std::vector<int>();

@@ -114,6 +114,7 @@ class Program {
     LateGradient gradient;
     const LeafState* leaf;
     std::shared_ptr<pending::Work> work;  // since the last replay
+    int at = -1;                          // the call that stands for it
   };
   struct Guarded {
     TensorHandle tensor;
@@ -137,6 +138,8 @@ class Program {
   const LeafState* sole_leaf(int memory) const;
   void consume(bool late);
   void read_halves(bool late);
+  void clip(bool late);
+  void place_late();
   void leave_out(size_t calls);
   void end_waiting();
   bool is_late(int memory) const;

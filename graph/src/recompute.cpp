@@ -141,7 +141,7 @@ class Recomputation {
     for (const RecordedCall& c : calls_)
       if (is_late(c))
         for (const Place& p : c.places)
-          if (p.access != Access::reads) first[p.memory] = end;
+          if (p.access != Access::reads && !reads(c, p.memory)) first[p.memory] = end;
     // What takes another's place prolongs its life.
     const std::vector<int> into = share_in_place(calls_, memories_);
     for (bool again = true; std::exchange(again, false);)

@@ -41,9 +41,11 @@ struct UpdateCall {
   /// gemm_kernel computes it, and `grad` of the tensor is not read. For float or double throughout, no master weights.
   const void *left = nullptr, *right = nullptr;
   int64_t width = 0;
+  /// On the CPU, not null: gradients are multiplied by this number. For float gradients, without `grad_scale`.
+  const float* grad_factor = nullptr;
 };
 inline void operands(capture::Operands& v, UpdateCall& c) {
-  v.reads(c.grad_scale), v.reads(c.found_inf), v.reads(c.left), v.reads(c.right);
+  v.reads(c.grad_scale), v.reads(c.found_inf), v.reads(c.left), v.reads(c.right), v.reads(c.grad_factor);
 }
 /// Rules are numbers alone.
 template <class Rule>

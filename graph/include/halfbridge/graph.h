@@ -42,7 +42,7 @@ struct CompileOptions {
   /// A large parameter is updated as soon as its gradient exists, not at the end of the step.
   bool update_early = true;
   /// If a large gradient is the outer product of two vectors (a layer at batch 1) or float32 made of a half one (under
-  /// autocast), the optimizer's rule computes its elements itself as it needs them.
+  /// autocast), or is clipped, the optimizer's rule computes its elements itself as it needs them.
   bool consume_gradients = true;
   /// Such a gradient is written only when the program asks for it (`grad()`). false: consume_gradients applies only to
   /// gradients that the program cannot see.

@@ -22,7 +22,8 @@ inline bool skipped(const UpdateCall& call) { return call.found_inf && *call.fou
 template <class T>
 T grad_factor(const UpdateCall& call) {
   const T inverse = call.grad_scale ? static_cast<float>(1.0 / static_cast<double>(*call.grad_scale)) : 1.0f;
-  return call.maximize ? -inverse : inverse;
+  const T factor = call.grad_factor ? *call.grad_factor : inverse;
+  return call.maximize ? -factor : factor;
 }
 
 /// A rule at the next step of a tensor; `carried` becomes the number to keep.

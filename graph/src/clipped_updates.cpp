@@ -1,0 +1,140 @@
+// Gradients that a step clips: a number that it computed is multiplied into each, and the optimizer's rule reads them.
+// The rule multiplies by the number itself, as it reads. Who looks at such a gradient afterwards has it multiplied
+// then.
+#include <algorithm>
+
+#include "call_types.h"
+#include "chain.h"
+#include "consumed_gradients.h"
+#include "operands.h"
+#include "updates.h"
+
+namespace hb::graph {
+
+namespace {
+
+using Calls = std::vector<RecordedCall>;
+
+constexpr int64_t kLeast = 1 << 14;  // elements: fewer are not worth work that waits
+
+bool touches(const RecordedCall& c, int memory) {
+  const auto works = [&](const auto& operand) { return operand.memory == memory; };
+  return std::any_of(c.places.begin(), c.places.end(), works) || std::any_of(c.tensors.begin(), c.tensors.end(), works);
+}
+
+/// Where a call has the number by which it multiplies all of this memory in place; null where it does something else.
+const Place* factor_of(const RecordedCall& c, int memory, int64_t numel) {
+  if (!c.call || !is_call_of(mul_formula, *c.call)) return nullptr;
+  const Elementwise* const call = elementwise(*c.call);
+  if (!call || std::get<0>(call->kept).value.compute != kFloat) return nullptr;
+  const FlatLoop& flat = std::get<0>(call->kept).flat;
+  const bool alike = flat.operands == 3 && flat.numel == numel && flat.single == 4 && flat.numbers == 0;
+  for (int k = 0; k < 3 && alike; ++k)
+    if (flat.dtype[k] != kFloat) return nullptr;
+  const Place *const out = place_at(c, &flat.data[0]), *const in = place_at(c, &flat.data[1]);
+  const auto whole = [&](const Place* p) { return p && p->memory == memory && p->offset == 0; };
+  return alike && whole(out) && whole(in) ? place_at(c, &flat.data[2]) : nullptr;
+}
+
+class Clipping {
+ public:
+  Clipping(Calls& calls, const std::vector<Memory>& memories, const MayBeLate& may_be_late)
+      : calls_(calls), memories_(memories), may_be_late_(may_be_late) {}
+
+  std::vector<LateGradient> run() {
+    for (size_t i = 0; i < calls_.size(); ++i) {
+      if (!calls_[i].call || !calls_[i].refresh) continue;
+#define HB_TAKE(Rule, kernel, name) \
+  if (dynamic_cast<const Update<Rule>*>(calls_[i].call.get())) i += take<Rule>(i);
+      HB_FORALL_UPDATE_RULES(HB_TAKE)
+#undef HB_TAKE
+    }
+    std::erase_if(calls_, [](const RecordedCall& c) { return !c.call; });
+    return std::move(late_);
+  }
+
+ private:
+  /// The call that multiplies a gradient which nobody but call `at` works on from there on; -1 where there is none.
+  int product_for(size_t at, const UpdateTensor& t) const {
+    const Place* const read = place_at(calls_[at], &t.grad);
+    if (t.numel < kLeast || !read || read->offset != 0) return -1;
+    if (memories_[read->memory].bytes != static_cast<size_t>(t.numel) * 4) return -1;
+    if (!memories_[read->memory].temporary() && !may_be_late_(read->memory)) return -1;
+    int product = -1;
+    for (size_t i = 0; i < calls_.size(); ++i) {
+      if (i == at || !touches(calls_[i], read->memory)) continue;
+      if (i > at) return -1;
+      product = static_cast<int>(i);
+    }
+    const Place* const factor = product < 0 ? nullptr : factor_of(calls_[product], read->memory, t.numel);
+    const bool stays = factor && !changed(calls_, factor->memory, product, calls_.size());
+    return stays ? product : -1;
+  }
+  Place factor(int product) const {
+    const auto& call = static_cast<const Elementwise&>(*calls_[product].call);
+    return *place_at(calls_[product], &std::get<0>(call.kept).flat.data[2]);
+  }
+
+  /// The parameters of one call whose gradients the same number is multiplied into get a call of their own before it.
+  /// Returns how many calls more there are.
+  template <class Rule>
+  size_t take(size_t at) {
+    const auto& update = static_cast<const Update<Rule>&>(*calls_[at].call);
+    const UpdateCall& common = std::get<0>(update.kept).value;
+    const auto& list = std::get<1>(update.kept).value;
+    if (common.grad != kFloat || common.param != kFloat || common.grad_scale || common.left ||
+        overlap(list, element_size(common.param)))
+      return 0;
+    std::vector<int> chosen, products, rest;
+    for (int i = 0; i < static_cast<int>(list.size()); ++i) {
+      const int product = product_for(at, list[i]);
+      const bool same = product >= 0 && (products.empty() || (factor(product).memory == factor(products[0]).memory &&
+                                                              factor(product).offset == factor(products[0]).offset));
+      if (!same) {
+        rest.push_back(i);
+        continue;
+      }
+      chosen.push_back(i), products.push_back(product);
+    }
+    if (chosen.empty()) return 0;
+    RecordedCall clipped = subset<Rule>(calls_[at], chosen);
+    UpdateCall& own = std::get<0>(static_cast<Update<Rule>&>(*clipped.call).kept).value;
+    const Place by = factor(products[0]);
+    own.grad_factor = reinterpret_cast<const float*>(memories_[by.memory].begin + by.offset);
+    clipped.places.push_back({&own.grad_factor, by.memory, by.offset, Access::reads});
+    for (const int product : products) leave_out(calls_[product]);
+    if (rest.empty()) {
+      calls_[at] = std::move(clipped);
+      return 0;
+    }
+    calls_[at] = subset<Rule>(calls_[at], rest);
+    calls_.insert(calls_.begin() + static_cast<std::ptrdiff_t>(at), std::move(clipped));
+    return 1;
+  }
+
+  void leave_out(RecordedCall& product) {
+    const int gradient = product.places[0].memory;
+    if (memories_[gradient].temporary()) {
+      product = {};
+      return;
+    }
+    auto later = std::make_unique<LateCall>(std::move(product.call));
+    late_.push_back(late(gradient, *later));
+    late_.back().changes = later.get();
+    product.call = std::move(later);
+  }
+
+  Calls& calls_;
+  const std::vector<Memory>& memories_;
+  const MayBeLate& may_be_late_;
+  std::vector<LateGradient> late_;
+};
+
+}  // namespace
+
+std::vector<LateGradient> clip_in_rules(Calls& calls, const std::vector<Memory>& memories,
+                                        const MayBeLate& may_be_late) {
+  return Clipping(calls, memories, may_be_late).run();
+}
+
+}  // namespace hb::graph
