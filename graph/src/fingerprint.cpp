@@ -45,8 +45,15 @@ Fingerprint::Fingerprint(const Recording& r, const std::vector<Tensor>& results)
     for (const TensorPlace& t : c.tensors) names.append(e.memory, t.memory, 0);
     calls_.push_back(std::move(e));
   }
-  for (const Tensor& t : results)
-    if (const int memory = r.memory_of(t); memory >= 0) names.append(results_, memory, 0);
+  for (const Tensor& t : results) {
+    const int memory = r.memory_of(t);
+    if (memory < 0) continue;
+    names.append(results_, memory, static_cast<size_t>(t.impl().physical_offset()));
+    results_.push_back(static_cast<char>(t.impl().dtype()));
+    for (const DimVector* const list : {&t.impl().sizes(), &t.impl().physical_strides()})
+      for (const int64_t n : *list) results_.append(reinterpret_cast<const char*>(&n), sizeof n);
+    results_.push_back('|');
+  }
   for (const Memory& m : r.memories) keeps_ = keeps_ || m.keeps;
 }
 

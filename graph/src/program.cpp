@@ -148,6 +148,8 @@ void Program::check_sole_holders(const std::vector<Tensor>& results) const {
     for (const Tensor& t : results) add(t, 1);
     for (const LeafState& l : leaves_)
       if (l.now) add(*l.now, 2);
+    for (size_t i = 0, n = known.size(); i < n; ++i)  // a view holds its base
+      if (const AutogradMeta* const meta = known[i].first->impl().autograd_meta()) add(meta->base, 1);
     const bool tensors_held =
         std::any_of(known.begin(), known.end(), [](const auto& k) { return k.first->use_count() > k.second; });
     if (tensors_held || slot.storage.use_count() > 1 + static_cast<int64_t>(known.size()))

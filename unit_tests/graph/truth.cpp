@@ -97,6 +97,19 @@ TEST(GraphTruth, AVariableThatNamesAnotherTensorIsFound) {
   EXPECT_TRUE(same_bits(step(x), k));
 }
 
+TEST(GraphTruth, AnotherViewAmongTheResultsIsFound) {
+  torch::NoGradGuard no_grad;
+  int row = 0;
+  auto step = hb::graph::compile([&](Tensor x) { return (x * 2)[row]; }, comparing(8));
+  const Tensor x = torch::arange(8.0).view({2, 4});
+  for (int i = 0; i < 30; ++i) step(x);
+  row = 1;
+  const Warnings warnings;
+  for (int i = 0; i < 9; ++i) step(x);
+  EXPECT_NE(warnings.text.find("it returns other tensors"), std::string::npos) << warnings.text;
+  EXPECT_TRUE(same_bits(step(x), x[1] * 2));
+}
+
 TEST(GraphTruth, WhatAStepReadsIsLookedAtEachTime) {
   torch::NoGradGuard no_grad;
   struct Net : nn::Module {
