@@ -8,12 +8,12 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <vector>
 
 #include <halfbridge/more_errors.h>
 
+#include "cuda/memory_blocks.h"
 #include "cuda/streams.h"
 
 namespace hb::cuda {
@@ -22,39 +22,9 @@ namespace {
 using memory_stats::DeviceStats;
 using memory_stats::StatArray;
 
-constexpr size_t kRounding = 512, kMega = size_t{1} << 20;
-constexpr size_t kSmall = kMega, kSmallSegment = 2 * kMega;  // requests, and what holds them
+constexpr size_t kMega = size_t{1} << 20, kSmallSegment = 2 * kMega;
 constexpr size_t kLargeSegment = 20 * kMega, kOwnSegment = 10 * kMega, kLargeRounding = 2 * kMega;
 
-struct Pool;
-
-struct Block {
-  Block(void* at, size_t size, cudaStream_t of, bool is_small, Pool* from)
-      : memory(static_cast<char*>(at)), bytes(size), stream(of), small(is_small), pool(from) {}
-  char* memory;
-  size_t bytes, requested = 0;
-  cudaStream_t stream;
-  bool small, used = false;
-  Pool* pool;
-  Block *before = nullptr, *after = nullptr;  // neighbours in the segment
-  std::vector<cudaStream_t> users;            // other streams
-  int waits = 0;                              // events before it is free
-};
-
-struct BySize {
-  bool operator()(const Block* a, const Block* b) const {
-    if (a->stream != b->stream) return std::less<>()(a->stream, b->stream);
-    if (a->bytes != b->bytes) return a->bytes < b->bytes;
-    return std::less<>()(a->memory, b->memory);
-  }
-};
-using Free = std::set<Block*, BySize>;
-
-/// Blocks that nobody uses: those of graphs are kept apart, as each launch writes to them.
-struct Pool {
-  Free free[2];
-  int holders = 0;  // graphs
-};
 using PoolName = CudaGraphApi::Pool;
 /// Where this thread's memory comes from while it records a graph.
 struct Recorded {
@@ -150,7 +120,7 @@ class DeviceMemory {
       ++block->waits;
     }
     block->users.clear();
-    if (block->waits == 0) keep(block);
+    if (block->waits == 0) block->pool->keep(block);
   }
 
   void record_stream(const void* memory, cudaStream_t stream) {
@@ -227,18 +197,10 @@ class DeviceMemory {
   /// The smallest free block that fits, or a new segment; what is left of it becomes a free block.
   Block* cached(size_t size, cudaStream_t stream, bool small) {
     Pool& pool = recorded.pool && recorded.device == device_ ? *recorded.pool : main_;
-    Free& kept = pool.free[small ? 0 : 1];
-    Block wanted(nullptr, size, stream, small, &pool);
-    const auto found = kept.lower_bound(&wanted);
-    Block* block;
-    if (found != kept.end() && (*found)->stream == stream) {
-      block = *found;
-      kept.erase(found);
-    } else {
-      block = new_segment(size, stream, small, pool);
-    }
+    Block* block = pool.take(size, stream, small);
+    if (!block) block = new_segment(size, stream, small, pool);
     const size_t rest = block->bytes - size;
-    if (small ? rest >= kRounding : rest > kSmall) split(block, size);
+    if (small ? rest >= kRounding : rest > kSmall) block->split(size);
     return block;
   }
 
@@ -284,29 +246,6 @@ class DeviceMemory {
   }
   size_t reserved() const { return static_cast<size_t>(stats_.reserved_bytes[0].current); }
 
-  void split(Block* block, size_t size) {
-    auto* rest = new Block(block->memory + size, block->bytes - size, block->stream, block->small, block->pool);
-    rest->before = block, rest->after = block->after;
-    if (rest->after) rest->after->before = rest;
-    block->after = rest, block->bytes = size;
-    block->pool->free[block->small ? 0 : 1].insert(rest);
-  }
-
-  /// A free block joins free neighbours.
-  void keep(Block* block) {
-    Free& kept = block->pool->free[block->small ? 0 : 1];
-    for (Block* other : {block->before, block->after}) {
-      if (!other || other->used || other->waits || kept.erase(other) == 0) continue;
-      Block *first = other == block->before ? other : block, *second = first == other ? block : other;
-      first->bytes += second->bytes;
-      first->after = second->after;
-      if (first->after) first->after->before = first;
-      delete second;
-      block = first;
-    }
-    kept.insert(block);
-  }
-
   // Not while somebody records: events cannot be asked for then.
   void finish_waiting(bool wait) {
     if (recordings_ > 0) return;
@@ -317,7 +256,7 @@ class DeviceMemory {
         check(cudaEventSynchronize(first.event->get()), "cudaEventSynchronize");
       else if (cudaEventQuery(first.event->get()) != cudaSuccess)
         return;
-      if (--first.block->waits == 0) keep(first.block);
+      if (--first.block->waits == 0) first.block->pool->keep(first.block);
       waiting_.pop_front();
     }
   }
@@ -332,21 +271,12 @@ class DeviceMemory {
       if (pool->holders == 0) give_back(*pool);
   }
   void give_back(Pool& pool) {
-    for (Free& kept : pool.free) {
-      for (auto at = kept.begin(); at != kept.end();) {
-        Block* const block = *at;
-        if (block->before || block->after) {
-          ++at;
-          continue;
-        }
-        at = kept.erase(at);
-        cudaFree(block->memory);
-        count(stats_.segment, block->small, -1);
-        count(stats_.reserved_bytes, block->small, -static_cast<int64_t>(block->bytes));
-        ++stats_.num_device_free;
-        delete block;
-      }
-    }
+    pool.drop_segments([&](const Block& segment) {
+      cudaFree(segment.memory);
+      count(stats_.segment, segment.small, -1);
+      count(stats_.reserved_bytes, segment.small, -static_cast<int64_t>(segment.bytes));
+      ++stats_.num_device_free;
+    });
   }
 
   DeviceIndex device_;
