@@ -18,6 +18,7 @@
 #include "backend/grid_sample.h"
 #include "backend/group_norm.h"
 #include "backend/indexing.h"
+#include "backend/log_sigmoid.h"
 #include "backend/loss.h"
 #include "backend/lstm.h"
 #include "backend/moved_rows.h"
@@ -77,21 +78,22 @@ Table* make_table() {
           householder_kernel, ormqr_kernel, eigh_kernel, eig_kernel, svd_kernel, uniform_kernel, normal_kernel,
           random_from_to_kernel, random_kernel, bernoulli_kernel, bernoulli_each_kernel, exponential_kernel,
           geometric_kernel, cauchy_kernel, poisson_kernel, binomial_kernel, randperm_kernel, multinomial_kernel,
-          copy_kernel, fill_kernel, arange_kernel, linspace_kernel, fft_r2c_kernel, fft_c2r_kernel, gemm_kernel,
-          column_sum_kernel, grid_sample_kernel, grid_sample_backward_kernel, wrap_index_kernel, select_rows_kernel,
-          put_rows_kernel, gather_kernel, scatter_kernel, masked_scatter_kernel, nll_kernel, nll_backward_kernel,
-          cross_entropy_kernel, cross_entropy_backward_kernel, pair_loss_kernel, pair_loss_backward_kernel,
-          lstm_cell_kernel, lstm_cell_backward_kernel, channel_stats_kernel, channel_affine_kernel,
-          channel_grad_stats_kernel, channel_grad_kernel, batch_norm_kernel, batch_norm_backward_kernel,
-          channel_pass_kernel, batch_norm_backward_of_pass_kernel, row_norm_kernel, row_norm_backward_kernel,
-          max_pool_kernel, max_pool_backward_kernel, avg_pool_kernel, avg_pool_backward_kernel, reduce_kernel,
-          moments_kernel, extremum_kernel, separable_select_kernel, separable_sum_kernel, softmax_kernel,
-          softmax_backward_kernel, order_kernel, mode_kernel, searchsorted_kernel, scan_kernel, bincount_kernel,
-          transpose_list_kernel, log_normal_kernel, standard_gamma_kernel, standard_gamma_grad_kernel,
-          dirichlet_grad_kernel, tap_sum_kernel, triangle_kernel, gemm_and_sums_kernel, gemm_epilogue_kernel,
-          group_norm_kernel, group_norm_backward_kernel, embedding_backward_kernel, embedding_bag_kernel, fold_kernel,
-          embedding_bag_backward_kernel, solve_triangular_kernel, least_squares_kernel, fft_c2c_kernel,
-          rnn_forward_kernel, rnn_backward_kernel, copy_pieces_kernel, spaced_kernel, turned_kernel);
+          copy_kernel, fill_kernel, log_sigmoid_slope_kernel, arange_kernel, linspace_kernel, fft_r2c_kernel,
+          fft_c2r_kernel, gemm_kernel, column_sum_kernel, grid_sample_kernel, grid_sample_backward_kernel,
+          wrap_index_kernel, select_rows_kernel, put_rows_kernel, gather_kernel, scatter_kernel, masked_scatter_kernel,
+          nll_kernel, nll_backward_kernel, cross_entropy_kernel, cross_entropy_backward_kernel, pair_loss_kernel,
+          pair_loss_backward_kernel, lstm_cell_kernel, lstm_cell_backward_kernel, channel_stats_kernel,
+          channel_affine_kernel, channel_grad_stats_kernel, channel_grad_kernel, batch_norm_kernel,
+          batch_norm_backward_kernel, channel_pass_kernel, batch_norm_backward_of_pass_kernel, row_norm_kernel,
+          row_norm_backward_kernel, max_pool_kernel, max_pool_backward_kernel, avg_pool_kernel,
+          avg_pool_backward_kernel, reduce_kernel, moments_kernel, extremum_kernel, separable_select_kernel,
+          separable_sum_kernel, softmax_kernel, softmax_backward_kernel, order_kernel, mode_kernel, searchsorted_kernel,
+          scan_kernel, bincount_kernel, transpose_list_kernel, log_normal_kernel, standard_gamma_kernel,
+          standard_gamma_grad_kernel, dirichlet_grad_kernel, tap_sum_kernel, triangle_kernel, gemm_and_sums_kernel,
+          gemm_epilogue_kernel, group_norm_kernel, group_norm_backward_kernel, embedding_backward_kernel,
+          embedding_bag_kernel, fold_kernel, embedding_bag_backward_kernel, solve_triangular_kernel,
+          least_squares_kernel, fft_c2c_kernel, rnn_forward_kernel, rnn_backward_kernel, copy_pieces_kernel,
+          spaced_kernel, turned_kernel);
   add(*table, exp_formula);  // and all other formulas
 #define HB_ADD(Rule, kernel, name) add(*table, kernel);
   HB_FORALL_UPDATE_RULES(HB_ADD)

@@ -153,6 +153,27 @@ TEST(Rounding, LargeAngles) {
   }
 }
 
+// The slope is computed where the values are, which stay the same to a bit; f16 keeps none.
+template <class T>
+void check_slope_of_log_sigmoid(hb::ScalarType dtype) {
+  const Tensor x = hb::linspace(-90, 90, 20001, dtype), leaf = x.clone().set_requires_grad(true);
+  const Tensor y = hb::log_sigmoid(leaf), slope = hb::autodiff::grad({y}, {leaf}, {hb::ones_like(y)})[0];
+  EXPECT_TRUE(hb::equal(y, hb::log_sigmoid(x)));
+  double most = 0;
+  for (int64_t i = 0; i < x.numel(); ++i) {
+    const Exact at = x.data_ptr<T>()[i];
+    if (at < 87) most = std::max(most, steps(slope.data_ptr<T>()[i], 1 / (1 + expl(at))));
+  }
+  EXPECT_LE(most, 2);
+}
+TEST(Rounding, SlopeOfLogSigmoid) {
+  check_slope_of_log_sigmoid<float>(hb::kFloat);
+  check_slope_of_log_sigmoid<double>(hb::kDouble);
+  const Tensor half = hb::full({1}, 18, hb::kHalf).set_requires_grad(true), y = hb::log_sigmoid(half);
+  const Tensor g = hb::autodiff::grad({y}, {half}, {hb::full({1}, 60000, hb::kHalf)})[0];
+  EXPECT_NEAR(g.item<float>(), 60000 / (1 + std::exp(18.0)), 1e-6);
+}
+
 // Neither side of 0 cancels: small results are right to a thousandth, and all within two steps of the number itself.
 TEST(Rounding, GeluAndItsSlope) {
   const Tensor x = hb::linspace(-12, 12, 240001, hb::kFloat).set_requires_grad(true), y = hb::gelu(x);

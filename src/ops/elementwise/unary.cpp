@@ -104,6 +104,7 @@ void attach_gradient(Tensor& out, const Tensor& x) {
   }
 }
 
+struct log_sigmoid_row;
 struct neg_row;
 struct relu_row;
 
@@ -130,6 +131,8 @@ void attach_relu_gradient(Tensor& out, const Tensor& x) {
 template <class Row>
 Tensor unary(const Tensor& x) {
   if (HB_UNLIKELY(x.impl().is_sparse())) return sparse_unary<Row>(x);
+  if constexpr (std::is_same_v<Row, log_sigmoid_row>)
+    if (needs_grad(x) && ops::keeps_slope(x.impl().dtype())) return ops::log_sigmoid_with_slope(x);
   Tensor out = forward(Row::label, Row::formula(), Row::domain, x);
   if (Row::domain != Domain::test && HB_UNLIKELY(needs_grad(x)) && is_differentiable_type(out.impl().dtype()))
     std::is_same_v<Row, relu_row> ? attach_relu_gradient(out, x) : attach_gradient<Row>(out, x);

@@ -2,6 +2,8 @@
 // ones and of hardsigmoid and hardswish, which are rows of unary.def.
 #include "ops/nn/activation.h"
 
+#include "backend/log_sigmoid.h"
+#include "core/loop.h"
 #include "core/value_range.h"
 #include "ops/elementwise/fused_gradients.h"
 
@@ -30,6 +32,18 @@ Tensor silu_backward(const Tensor& g, const Tensor& x) {
 Tensor ops::log_sigmoid_backward(const Tensor& g, const Tensor& x) {
   return fused("log_sigmoid_backward", "LogSigmoidBackwardBackward0", log_sigmoid_backward_formula, g, x, {},
                [&] { return g * sigmoid(neg(x)); });
+}
+Tensor ops::log_sigmoid_with_slope(const Tensor& x) {
+  const DimVector& sizes = x.impl().sizes();
+  Tensor out = empty_elementwise(sizes, x.scalar_type(), {&x});
+  const Tensor slope = empty_elementwise(sizes, x.scalar_type(), {&x});
+  log_sigmoid_slope_kernel(x.device())(Loop({&out, &slope}, {&x}));
+  record("LogSigmoidBackward0", out, {&x}, {SavedTensor::input(x), SavedTensor::input(slope)},
+         [](Backward& b, auto& s) -> variable_list {
+           const Tensor& g = b.grad();
+           return gradients(needs_grad(g, s[0]) ? log_sigmoid_backward(g, s[0]) : g * s[1]);
+         });
+  return out;
 }
 Tensor ops::logit_backward(const Tensor& g, const Tensor& x, double low, double high, double outside) {
   const double p[] = {low, high, outside};
