@@ -7,6 +7,7 @@
 #include "backend/attention.h"
 #include "backend/channel_pass.h"
 #include "backend/conv.h"
+#include "backend/copy_pieces.h"
 #include "backend/decompositions.h"
 #include "backend/distributions.h"
 #include "backend/elementwise.h"

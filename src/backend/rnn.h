@@ -68,13 +68,4 @@ inline void operands(capture::Operands& v, RnnBackward& s) {
 }
 HB_API inline Kernel<void(const RnnBackward& s, ArrayRef<int64_t> batch_sizes)> rnn_backward_kernel{"rnn_backward"};
 
-/// Pieces of memory that are copied in one launch, elements of `size` bytes.
-struct PieceCopy {
-  void* out;
-  const void* in;
-  int64_t count;
-};
-inline void operands(capture::Operands& v, PieceCopy& p) { v.writes(p.out), v.reads(p.in); }
-HB_API inline Kernel<void(size_t size, ArrayRef<PieceCopy> pieces)> copy_pieces_kernel{"copy_"};
-
 }  // namespace hb

@@ -1,7 +1,7 @@
 // Pieces of memory, copied in one launch.
 #include <vector>
 
-#include "backend/rnn.h"
+#include "backend/copy_pieces.h"
 #include "cuda/kernel_file.h"
 #include "cuda/tensor_list.h"
 #include "cuda/words.h"

@@ -1,6 +1,8 @@
 // Copies between any two dtypes and layouts, and fills.
+#include "backend/copy_pieces.h"
 #include "backend/elementwise.h"
 #include "cpu/isa/convert.h"
+#include "cpu/isa/copy_bytes.h"
 #include "cpu/isa/transpose.h"
 #include "cpu/parallel.h"
 
@@ -192,6 +194,22 @@ void copy(const Loop& loop) {
   copy_rows(p, loop.op[0].data, loop.op[1].data, convert_rows(loop.op[0].dtype, loop.op[1].dtype));
 }
 
+/// Threads share the elements of all pieces, one behind the other.
+void copy_pieces(size_t size, ArrayRef<PieceCopy> pieces) {
+  int64_t total = 0;
+  for (const PieceCopy& p : pieces) total += p.count;
+  parallel_for(0, total, kGrain, [&](int64_t begin, int64_t end) {
+    int64_t at = 0;  // where the piece begins
+    for (const PieceCopy& p : pieces) {
+      const int64_t from = std::max(begin, at) - at, to = std::min(end, at + p.count) - at;
+      if (from < to)
+        copy_bytes(static_cast<char*>(p.out) + from * size, static_cast<const char*>(p.in) + from * size,
+                   (to - from) * size);
+      at += p.count;
+    }
+  });
+}
+
 void fill(const Loop& loop, const Scalar& value) {
   if (loop.numel == 0) return;
   const Plan p = plan_of(loop);
@@ -214,6 +232,7 @@ void fill(const Loop& loop, const Scalar& value) {
 }
 
 HB_REGISTER_ISA(copy_kernel, copy);
+HB_REGISTER_ISA(copy_pieces_kernel, copy_pieces);
 HB_REGISTER_ISA(fill_kernel, fill);
 
 }  // namespace

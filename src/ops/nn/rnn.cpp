@@ -5,6 +5,7 @@
 #include <halfbridge/ops.h>
 
 #include "autograd/composed.h"
+#include "backend/copy_pieces.h"
 #include "core/cuda_settings.h"
 #include "core/recorder.h"
 

@@ -4,9 +4,11 @@
 #include "autocast/autocast.h"
 #include "autograd/named.h"
 #include "autograd/record.h"
+#include "backend/copy_pieces.h"
 #include "backend/elementwise.h"
 #include "core/geometry.h"
 #include "core/physical.h"
+#include "core/recorder.h"
 #include "ops/common/inplace.h"
 #include "ops/common/layout.h"
 #include "ops/sparse/sparse.h"
@@ -92,6 +94,32 @@ void record_cat(Tensor& out, TensorList tensors, int64_t dim) {
   });
 }
 
+/// Whether the tensors lie in `out` as they lie now, one behind the other.
+bool lie_in_a_row(const Tensor& out, TensorList tensors, int64_t dim) {
+  const TensorImpl& o = out.impl();
+  for (int64_t d = 0; d < dim; ++d)
+    if (o.sizes()[d] != 1) return false;
+  if (!o.physically_contiguous()) return false;
+  for (const Tensor& t : tensors) {
+    const TensorImpl& i = t.impl();
+    if (!i.physically_contiguous() || i.is_deferred() || i.dtype() != o.dtype() || i.device() != o.device())
+      return false;
+  }
+  return true;
+}
+void copy_in_a_row(const Tensor& out, TensorList tensors) {
+  std::vector<PieceCopy> pieces;
+  pieces.reserve(tensors.size());
+  auto* to = static_cast<char*>(out.impl().raw_data());
+  for (const Tensor& t : tensors) {
+    capture::uses(t);
+    pieces.push_back({to, t.impl().raw_data(), t.numel()});
+    to += t.numel() * static_cast<int64_t>(t.itemsize());
+  }
+  capture::uses(out);
+  copy_pieces_kernel(out.device())(out.itemsize(), pieces);
+}
+
 Tensor joined(TensorList tensors, int64_t dim_in, JoinLayout layout) {
   HB_CHECK(!tensors.empty(), "[cat] expected a non-empty list of Tensors");
   std::vector<const Tensor*> pointers;
@@ -105,9 +133,11 @@ Tensor joined(TensorList tensors, int64_t dim_in, JoinLayout layout) {
   const Tensor& model = model_of(tensors);
   const int64_t dim = geometry::wrap_dim("cat", dim_in, model.dim());
   Tensor out = empty_cat(tensors, cat_sizes(tensors, model, dim), result_type_of(pointers), layout);
+  const bool in_a_row = lie_in_a_row(out, tensors, dim);
+  if (in_a_row) copy_in_a_row(out, tensors);
   int64_t at = 0;
   for (const Tensor& t : tensors) {
-    if (skipped(t)) continue;
+    if (in_a_row || skipped(t)) continue;
     const Tensor part = physical_part(out, dim, at, t.sizes()[dim]);
     copy_kernel(out.device())(Loop({&part}, {&t}));
     at += t.sizes()[dim];
@@ -128,19 +158,64 @@ Tensor& cat_out(Tensor& out, TensorList tensors, int64_t dim) {
   return assign_out("cat", out, cat(tensors, dim));
 }
 
+namespace {
+
+/// Number k of the parts of which `stacked` is made, unknown to autograd.
+Tensor stacked_part(const Tensor& stacked, size_t dim, int64_t k) {
+  const TensorImpl& i = stacked.impl();
+  DimVector sizes = i.sizes(), strides = i.physical_strides();
+  const int64_t offset = i.physical_offset() + k * strides[dim];
+  sizes.erase(dim), strides.erase(dim);
+  return Tensor(
+      make_intrusive<TensorImpl>(i.physical_storage(), i.dtype(), std::move(sizes), std::move(strides), offset));
+}
+
+Tensor stacked(TensorList tensors, int64_t dim) {
+  ScalarType dtype = tensors[0].scalar_type();
+  for (const Tensor& t : tensors) dtype = promote_types(dtype, t.scalar_type());
+  DimVector sizes = tensors[0].impl().sizes();
+  sizes.insert(static_cast<size_t>(dim), static_cast<int64_t>(tensors.size()));
+  Tensor out = empty(sizes, tensors[0].options().dtype(dtype));
+  if (lie_in_a_row(out, tensors, dim)) {
+    copy_in_a_row(out, tensors);
+  } else {
+    for (size_t k = 0; k < tensors.size(); ++k) {
+      const Tensor part = stacked_part(out, static_cast<size_t>(dim), static_cast<int64_t>(k));
+      copy_kernel(out.device())(Loop({&part}, {&tensors[k]}));
+    }
+  }
+  if (needs_grad_list(tensors) && is_differentiable_type(dtype)) {
+    std::vector<const Tensor*> inputs;
+    for (const Tensor& t : tensors) inputs.push_back(&t);
+    record_many("StackBackward0", {&out}, inputs, {},
+                [dim, n = tensors.size()](Backward& b, const variable_list&) -> variable_list {
+                  variable_list grads(n);
+                  for (size_t k = 0; k < n; ++k)
+                    if (b.needs(k)) grads[k] = b.grad().select(dim, static_cast<int64_t>(k));
+                  return grads;
+                });
+  }
+  return out;
+}
+
+}  // namespace
+
 Tensor stack(TensorList tensors, int64_t dim) {
   HB_AUTOCAST(stack, widest, as_is, tensors, dim);
   HB_CHECK(!tensors.empty(), "[stack] expects a non-empty TensorList");
-  std::vector<Tensor> rows;
   const Tensor& first = tensors[0];
   const int64_t at = geometry::wrap_dim("stack", dim, first.dim() + 1);
-  // Channels-last ones are joined as they lie and split by a view, by which LibTorch stacks all.
-  const bool whole = at < first.dim() && ops::is_visibly_channels_last(first);
+  bool any_sparse = false;
   for (size_t k = 0; k < tensors.size(); ++k) {
     HB_CHECK(tensors[k].sizes() == first.sizes(), "[stack] expects each tensor to be equal size, but got ",
              first.sizes(), " at entry 0 and ", tensors[k].sizes(), " at entry ", k);
-    rows.push_back(whole ? tensors[k] : tensors[k].unsqueeze(at));
+    any_sparse |= tensors[k].is_sparse();
   }
+  // Channels-last ones are joined as they lie and split by a view, by which LibTorch stacks all.
+  const bool whole = at < first.dim() && ops::is_visibly_channels_last(first);
+  if (!whole && !any_sparse) return stacked(tensors, at);
+  std::vector<Tensor> rows;
+  for (const Tensor& t : tensors) rows.push_back(whole ? t : t.unsqueeze(at));
   Tensor out = joined(rows, at, whole ? JoinLayout::OfInputs : JoinLayout::Contiguous);
   if (whole) {
     DimVector sizes = first.impl().sizes();
