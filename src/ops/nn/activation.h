@@ -25,6 +25,14 @@ Tensor fused(const char* name, const char* node, const FormulaKernel& formula, c
   return node ? named(node, composed(), g) : composed();
 }
 
+/// The in-place form of a function that a formula computes: straight into `self` where nobody wants a gradient.
+/// `compute` is the other form, which checks the numbers, too.
+template <class Compute>
+Tensor& formula_inplace(const char* name, Tensor& self, const FormulaKernel& formula,
+                        std::initializer_list<Input> inputs, ArrayRef<double> p, const Compute& compute) {
+  return inplace(name, self, compute, [&](Tensor& t) { launch(formula, compute_type(t.scalar_type()), t, inputs, p); });
+}
+
 /// As a factor of a gradient.
 inline Tensor as_factor(const Tensor& condition, const Tensor& like) { return condition.to(like.scalar_type()); }
 

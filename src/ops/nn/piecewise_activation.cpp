@@ -25,11 +25,17 @@ Tensor leaky_relu_backward(const Tensor& g, const Tensor& x, const Scalar& negat
                [&] { return where(x > 0, g, g * negative_slope); });
 }
 
+namespace {
+void check_leaky_relu(const Tensor& self, const Scalar& negative_slope) {
+  check_floating("leaky_relu", self);
+  check_factor_fits("leaky_relu", self.scalar_type(), negative_slope);
+}
+}  // namespace
+
 Tensor leaky_relu(const Tensor& self, const Scalar& negative_slope) {
   HB_FUNCTION(leaky_relu, self, negative_slope);
-  check_floating("leaky_relu", self);
+  check_leaky_relu(self, negative_slope);
   const double p[] = {negative_slope.toDouble()};
-  check_factor_fits("leaky_relu", self.scalar_type(), negative_slope);
   Tensor out = floating_op("leaky_relu", leaky_relu_formula, {self}, p);
   if (needs_grad(self))
     record("LeakyReluBackward0", out, {&self}, {SavedTensor::input(self)}, [negative_slope](Backward& b, auto& s) {
@@ -134,14 +140,21 @@ Tensor shrink(const char* name, const ShrinkNodes& nodes, const FormulaKernel& f
 
 }  // namespace
 
-Tensor hardtanh(const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
-  HB_FUNCTION(hardtanh, self, min_val, max_val);
+namespace {
+void check_hardtanh(const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
   const ScalarType t = self.scalar_type();
   HB_CHECK(t != kBool, "[hardtanh] Bool inputs not supported for hardtanh");
   HB_CHECK(t != kByte || min_val.toDouble() >= 0,
            "[hardtanh] cannot do hardtanh on an unsigned type with negative limits");
   check_value_fits("hardtanh", t, min_val);
   check_value_fits("hardtanh", t, max_val);
+}
+}  // namespace
+
+Tensor hardtanh(const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
+  HB_FUNCTION(hardtanh, self, min_val, max_val);
+  check_hardtanh(self, min_val, max_val);
+  const ScalarType t = self.scalar_type();
   Tensor out = ops::launch_new("hardtanh", clamp_formula, compute_type(t), t, {self, min_val, max_val});
   if (needs_grad(self))
     record("HardtanhBackward0", out, {&self}, {SavedTensor::input(self)},
@@ -183,9 +196,23 @@ Tensor threshold(const Tensor& self, const Scalar& threshold, const Scalar& valu
 
 // --- in-place forms
 
-HB_INPLACE(leaky_relu, (Tensor & self, const Scalar& slope), slope)
-HB_INPLACE(hardtanh, (Tensor & self, const Scalar& low, const Scalar& high), low, high)
-HB_INPLACE(relu6, (Tensor & self))
+Tensor& leaky_relu_(Tensor& self, const Scalar& slope) {
+  HB_FUNCTION(leaky_relu_, self, slope);
+  check_leaky_relu(self, slope);
+  const double p[] = {slope.toDouble()};
+  return ops::formula_inplace("leaky_relu_", self, leaky_relu_formula, {self}, p,
+                              [&](const Tensor& x) { return leaky_relu(x, slope); });
+}
+Tensor& hardtanh_(Tensor& self, const Scalar& low, const Scalar& high) {
+  HB_FUNCTION(hardtanh_, self, low, high);
+  check_hardtanh(self, low, high);
+  return ops::formula_inplace("hardtanh_", self, clamp_formula, {self, low, high}, {},
+                              [&](const Tensor& x) { return hardtanh(x, low, high); });
+}
+Tensor& relu6_(Tensor& self) {
+  HB_FUNCTION(relu6_, self);
+  return hardtanh_(self, 0, 6);
+}
 HB_INPLACE(threshold, (Tensor & self, const Scalar& level, const Scalar& value), level, value)
 HB_INPLACE(rrelu,
            (Tensor & self, const Scalar& lower, const Scalar& upper, bool training, std::optional<Generator> generator),
