@@ -48,6 +48,25 @@ Tensor kron(const Tensor& self, const Tensor& other) {
   return named("UnsafeViewBackward0", (self.reshape(a) * other.reshape(b)).reshape(out), self);
 }
 
+namespace {
+/// Each component of the product by itself, of parts that lie apart; of few vectors all at once, of copies.
+Tensor cross_values(const Tensor& a, const Tensor& b, int64_t d) {
+  NoGradGuard no_history;
+  if (a.numel() <= 8192) {
+    const auto turn = [d](const Tensor& t, int64_t by) { return t.roll({-by}, {d}); };
+    return turn(a, 1) * turn(b, 2) - turn(a, 2) * turn(b, 1);
+  }
+  Tensor out = empty(a.sizes(), a.options().dtype(result_type(a, b)));
+  const auto of_a = a.unbind(d), of_b = b.unbind(d);
+  auto parts = out.unbind(d);
+  for (size_t k = 0; k < 3; ++k) {
+    const size_t i = (k + 1) % 3, j = (k + 2) % 3;
+    sub_out(parts[k], of_a[i] * of_b[j], of_a[j] * of_b[i]);
+  }
+  return out;
+}
+}  // namespace
+
 Tensor cross(const Tensor& self, const Tensor& other, std::optional<int64_t> dim) {
   HB_AUTOCAST(cross, closed, widest, self, other, dim);
   const auto both = broadcast_tensors({self, other});
@@ -57,8 +76,16 @@ Tensor cross(const Tensor& self, const Tensor& other, std::optional<int64_t> dim
     for (d = 0; d < both[0].dim() && both[0].size(d) != 3;) ++d;
   HB_CHECK(d < both[0].dim() && both[0].size(d) == 3, "[cross] expected a dimension of size 3, got ", self.sizes(),
            " and ", other.sizes());
-  const auto turn = [d](const Tensor& t, int64_t by) { return t.roll({-by}, {d}); };
-  return named("LinalgCrossBackward0", turn(both[0], 1) * turn(both[1], 2) - turn(both[0], 2) * turn(both[1], 1), self);
+  const Tensor &a = both[0], &b = both[1];
+  Tensor out = cross_values(a, b, d);
+  if (needs_grad(a, b))
+    record(
+        "LinalgCrossBackward0", out, {&a, &b}, {SavedTensor::input(a), SavedTensor::input(b)},
+        [d](Backward& c, auto& s) -> variable_list {
+          const Tensor& g = c.grad();
+          return {c.needs(0) ? cross(s[1].conj(), g, d) : Tensor(), c.needs(1) ? cross(g, s[0].conj(), d) : Tensor()};
+        });
+  return out;
 }
 
 namespace {
