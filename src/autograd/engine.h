@@ -34,6 +34,8 @@ class Engine {
   Tensor place(const Node& node, size_t i, IntArrayRef sizes, const TensorOptions& options);
   /// Takes the gradient of a part into that of its whole; false: `node` has to make one of its own.
   bool put(const PartNode& node, const Tensor& grad);
+  /// The gradient of the whole of these parts, some of which were put in their places; undefined where none was.
+  Tensor join(const PartsNode& parts, const variable_list& grads);
 
  private:
   using Progress = Node::Progress;
@@ -43,7 +45,10 @@ class Engine {
   void release(Node* node);
   void discover(const edge_list& roots);
   Tensor& slot(Node& node, uint32_t nr);
-  bool joins(const PartNode& node);
+  bool joins(const Node& node);
+  Tensor place(PartsNode& parts, uint32_t nr, const TensorOptions& options);
+  Tensor memory_of_whole(const Edge& edge, const DimVector& sizes, const DimVector& strides,
+                         const TensorOptions& options);
   Whole& whole_at(const Edge& edge, const PartNode& node, const TensorOptions& options);
   /// Puts what came together for inputs of `node` (or one of them) into their slots.
   void settle(Node& node, std::optional<uint32_t> nr = std::nullopt);
@@ -61,6 +66,7 @@ class Engine {
   std::unordered_map<Node*, Progress> elsewhere_;  // nodes that another pass works on at the same time
   std::vector<Node*> ready_;                       // heap
   std::vector<Whole> wholes_;                      // gradients whose parts come in; their slots are empty so long
+  std::vector<Whole> joined_;                      // the same of parts that share a node, which is still to come
 };
 
 /// Whether sizes broadcast to others.

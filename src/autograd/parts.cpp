@@ -44,6 +44,26 @@ variable_list PartNode::apply(variable_list&& grads) {
   return {embed_(grads[0], sizes_, part_)};
 }
 
+PartsNode::PartsNode(const char* name, const Tensor& whole, std::vector<Part> parts, Join join)
+    : name_(name),
+      sizes_(whole.impl().sizes()),
+      strides_(whole.impl().strides()),
+      parts_(std::move(parts)),
+      join_(join) {}
+
+variable_list PartsNode::apply(variable_list&& grads) {
+  front::Excluded excluded;
+  if (Engine* const pass = autodiff::evaluating(*this))
+    if (const Tensor whole = pass->join(*this, grads); whole.defined()) return {whole};
+  for (size_t k = 0; k < grads.size(); ++k) {
+    if (grads[k].defined()) continue;
+    const InputMetadata& part = input_metadata(k);
+    grads[k] = empty(part.sizes, TensorOptions().dtype(part.dtype).device(part.device));
+    autodiff::arithmetic.zero_(grads[k]);
+  }
+  return {join_(grads, parts_[0].dim)};
+}
+
 Tensor place_in_whole(const Backward& b, size_t i, IntArrayRef sizes, const TensorOptions& options) {
   Engine* const pass = autodiff::evaluating(b.node());
   return pass ? pass->place(b.node(), i, sizes, options) : Tensor();
@@ -51,20 +71,20 @@ Tensor place_in_whole(const Backward& b, size_t i, IntArrayRef sizes, const Tens
 
 namespace autodiff {
 
-Tensor Whole::place(const Node* node, const Part& part) {
+Tensor Whole::place(const Part& part) {
   if (std::any_of(pieces_.begin(), pieces_.end(), [&](const Piece& p) { return p.part.meets(part); })) return {};
   if (pieces_.empty() && part.step > 1) {  // between its elements there are many gaps, which one pass fills sooner
     arithmetic.zero_(memory_);
     zeroed_ = true;
   }
-  pieces_.push_back({node, part});
+  pieces_.push_back({&part, part});
   return part.of(memory_);
 }
 
-bool Whole::put(const Node* node, const Tensor& grad) {
-  const auto piece = std::find_if(pieces_.begin(), pieces_.end(), [&](const Piece& p) { return p.node == node; });
+bool Whole::put(const Part& part, const Tensor& grad) {
+  const auto piece = std::find_if(pieces_.begin(), pieces_.end(), [&](const Piece& p) { return p.key == &part; });
   if (piece == pieces_.end()) return false;
-  Tensor place = piece->part.of(memory_);
+  Tensor place = part.of(memory_);
   const TensorImpl &from = grad.impl(), &to = place.impl();
   if (from.raw_data() != to.raw_data() || from.physical_strides() != to.physical_strides())
     arithmetic.copy_(place, grad);
@@ -72,7 +92,7 @@ bool Whole::put(const Node* node, const Tensor& grad) {
   return true;
 }
 
-bool Whole::put_among_zeros(const Node* node, const Part& part, const Tensor& grad) {
+bool Whole::put_among_zeros(const Part& part, const Tensor& grad) {
   const TensorImpl &from = grad.impl(), &to = memory_.impl();
   const bool dense = from.physically_contiguous() && !from.is_deferred() && to.physically_contiguous();
   if (!pieces_.empty() || part.step != 2 || part.dim != to.dim() - 1 || !dense || to.numel() == 0) return false;
@@ -81,7 +101,7 @@ bool Whole::put_among_zeros(const Node* node, const Part& part, const Tensor& gr
   const Spaced rows{to.numel() / whole, whole, part.from, part.count(), static_cast<int64_t>(to.itemsize())};
   spaced_kernel(kCPU)(rows, to.raw_data(), from.raw_data());
   zeroed_ = true;
-  pieces_.push_back({node, part, true});
+  pieces_.push_back({&part, part, true});
   return true;
 }
 
@@ -94,7 +114,7 @@ Tensor Whole::finished() {
   for (const Piece& p : pieces_) count += p.there ? p.part.count() : 0;
   if (count == size || (zeroed_ && all)) return std::move(memory_);
   std::vector<char> filled(size);
-  for (const auto& [node, part, there] : pieces_)
+  for (const auto& [key, part, there] : pieces_)
     for (int64_t i = part.from; there && i < part.to; i += part.step) filled[i] = 1;
   for (auto at = filled.begin(); at != filled.end();) {
     const auto from = std::find(at, filled.end(), 0);
@@ -107,30 +127,59 @@ Tensor Whole::finished() {
 }
 
 // What hooks and callers see lies as LibTorch's gradient does.
+Tensor Engine::memory_of_whole(const Edge& edge, const DimVector& sizes, const DimVector& strides,
+                               const TensorOptions& options) {
+  const bool seen = edge.function->hooks_ || progress(edge.function.get()).wanted;
+  const bool alike = !seen && geometry::is_dense(sizes, strides);
+  return alike ? empty_strided(sizes, strides, options) : empty(sizes, options);
+}
 Whole& Engine::whole_at(const Edge& edge, const PartNode& node, const TensorOptions& options) {
   for (Whole& w : wholes_)
     if (w.node() == edge.function.get() && w.input_nr() == edge.input_nr) return w;
-  const bool seen = edge.function->hooks_ || progress(edge.function.get()).wanted;
-  const bool alike = !seen && geometry::is_dense(node.sizes_, node.strides_);
-  Tensor memory = alike ? empty_strided(node.sizes_, node.strides_, options) : empty(node.sizes_, options);
-  return wholes_.emplace_back(edge, std::move(memory));
+  return wholes_.emplace_back(edge, memory_of_whole(edge, node.sizes_, node.strides_, options));
 }
 
-bool Engine::joins(const PartNode& node) {
+bool Engine::joins(const Node& node) {
   return !create_graph_ && !GradMode::is_enabled() && !node.hooks_ && !GraphWatchers::any();
 }
 
 Tensor Engine::place(const Node& node, size_t i, IntArrayRef sizes, const TensorOptions& options) {
   if (restricted_ || node.hooks_) return {};
-  auto* const part = dynamic_cast<PartNode*>(node.next_edges()[i].function.get());
-  if (!part || !joins(*part)) return {};
-  const InputMetadata& wanted = part->input_metadata(0);
+  const Edge& to = node.next_edges()[i];
+  auto* const part = dynamic_cast<PartNode*>(to.function.get());
+  auto* const parts = dynamic_cast<PartsNode*>(to.function.get());
+  if (!(part || parts) || !joins(*to.function)) return {};
+  const InputMetadata& wanted = to.function->input_metadata(to.input_nr);
   const bool fits = wanted.device.is_cpu() && wanted.device == options.device() && wanted.dtype == options.dtype() &&
                     IntArrayRef(wanted.sizes) == sizes;
+  if (parts) return fits ? place(*parts, to.input_nr, options) : Tensor();
   const Progress& p = progress(part);
   const Edge& edge = part->next_edges()[0];
   if (!fits || p.dependencies != 1 || !p.buffer.empty() || slot(*edge.function, edge.input_nr).defined()) return {};
-  return whole_at(edge, *part, options).place(part, part->part_);
+  return whole_at(edge, *part, options).place(part->part_);
+}
+
+Tensor Engine::place(PartsNode& parts, uint32_t nr, const TensorOptions& options) {
+  const Edge& edge = parts.next_edges()[0];
+  if (!edge.function || slot(parts, nr).defined()) return {};
+  auto at = std::find_if(joined_.begin(), joined_.end(), [&](const Whole& w) { return w.node() == &parts; });
+  if (at == joined_.end()) {
+    joined_.emplace_back(&parts, 0, memory_of_whole(edge, parts.sizes_, parts.strides_, options));
+    at = std::prev(joined_.end());
+  }
+  return at->place(parts.parts_[nr]);
+}
+
+Tensor Engine::join(const PartsNode& parts, const variable_list& grads) {
+  const auto at = std::find_if(joined_.begin(), joined_.end(), [&](const Whole& w) { return w.node() == &parts; });
+  if (at == joined_.end()) return {};
+  Whole whole = std::move(*at);
+  joined_.erase(at);
+  for (size_t k = 0; k < grads.size(); ++k) {
+    if (!grads[k].defined()) continue;
+    if (!whole.put(parts.parts_[k], grads[k])) whole.place(parts.parts_[k]), whole.put(parts.parts_[k], grads[k]);
+  }
+  return whole.finished();
 }
 
 bool Engine::put(const PartNode& node, const Tensor& grad) {
@@ -139,8 +188,8 @@ bool Engine::put(const PartNode& node, const Tensor& grad) {
   Tensor& sum = slot(*edge.function, edge.input_nr);
   if (!sum.defined()) {
     Whole& whole = whole_at(edge, node, grad.options());
-    if (whole.put(&node, grad) || whole.put_among_zeros(&node, node.part_, grad)) return true;
-    if (whole.place(&node, node.part_).defined()) return whole.put(&node, grad);
+    if (whole.put(node.part_, grad) || whole.put_among_zeros(node.part_, grad)) return true;
+    if (whole.place(node.part_).defined()) return whole.put(node.part_, grad);
     settle(*edge.function, edge.input_nr);
   }
   if (!unseen(sum) || sum.scalar_type() != grad.scalar_type()) return false;

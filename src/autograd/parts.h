@@ -1,7 +1,7 @@
 #pragma once
-// Gradients of parts of a tensor (select(), slice()). LibTorch puts each among zeros, as many as the whole has
-// elements, and adds these up. A pass that records no graph puts them side by side in one whole instead, where they
-// belong.
+// Gradients of parts of a tensor (select(), slice(), split(), unbind()). LibTorch puts each among zeros, as many as the
+// whole has elements, and adds these up. A pass that records no graph puts them side by side in one whole instead,
+// where they belong.
 
 #include <vector>
 
@@ -43,6 +43,23 @@ class PartNode final : public Node {
   Embed embed_;
 };
 
+/// The history of parts that together are all of a tensor, one behind the other.
+class PartsNode final : public Node {
+ public:
+  using Join = Tensor (*)(TensorList parts, int64_t dim);
+  PartsNode(const char* name, const Tensor& whole, std::vector<Part> parts, Join join);
+
+  std::string name() const override { return name_; }
+  variable_list apply(variable_list&& grads) override;
+
+ private:
+  friend class autodiff::Engine;
+  const char* name_;
+  DimVector sizes_, strides_;  // of the whole
+  std::vector<Part> parts_;
+  Join join_;
+};
+
 /// Where a formula may write the gradient of its input `i`, of these sizes, in whatever strides the memory has: the
 /// place of a part in the gradient of its whole. Undefined where the input is no part, or somebody would see the
 /// gradient.
@@ -53,24 +70,25 @@ namespace autodiff {
 /// A gradient that is being put together from those of parts which do not meet.
 class Whole {
  public:
-  Whole(const Edge& edge, Tensor memory) : node_(edge.function.get()), nr_(edge.input_nr), memory_(std::move(memory)) {}
+  Whole(const Edge& edge, Tensor memory) : Whole(edge.function.get(), edge.input_nr, std::move(memory)) {}
+  Whole(Node* node, uint32_t nr, Tensor memory) : node_(node), nr_(nr), memory_(std::move(memory)) {}
 
-  /// Where the gradient goes.
+  /// Where the gradient goes; of the parts of a PartsNode, that.
   Node* node() const { return node_; }
   uint32_t input_nr() const { return nr_; }
 
-  /// Memory for the gradient of `part`, which `node` will bring; undefined where another part has some of it.
-  Tensor place(const Node* node, const Part& part);
-  /// Puts down the gradient that `node` brings; false where it has no place. It may lie there already.
-  bool put(const Node* node, const Tensor& grad);
+  /// Memory for the gradient of `part`, by which it is known from then on; undefined where another part has some of it.
+  Tensor place(const Part& part);
+  /// Puts down the gradient of a part; false where it has no place. It may lie there already.
+  bool put(const Part& part, const Tensor& grad);
   /// Puts down the first gradient and the zeros between its elements in one pass; false where that is no simple one.
-  bool put_among_zeros(const Node* node, const Part& part, const Tensor& grad);
+  bool put_among_zeros(const Part& part, const Tensor& grad);
   /// The gradient, zero where none was put down. A place whose gradient is still to come is left to it.
   Tensor finished();
 
  private:
   struct Piece {
-    const Node* node;
+    const Part* key;  // its node's
     Part part;
     bool there = false;
   };

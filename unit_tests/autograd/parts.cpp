@@ -175,3 +175,69 @@ TEST(PartsOfGradient, OfAttentionMeetOthersOnTheWay) {
     EXPECT_TRUE(hb::autodiff::grad({use(x)}, {x})[0].allclose(apart, 1e-4, 1e-5));
   }
 }
+
+// Parts that share a node: what is in its place is not copied, the rest is joined to it. Where hooks may look, all are
+// joined at the end.
+TEST(PartsOfGradient, OfOneNodeLieWhereTheyBelong) {
+  using Parts = std::vector<Tensor>;
+  using Seen = const std::function<Parts(const Parts&)>&;
+  const std::function<Tensor(const Tensor& x, Seen seen)> uses[] = {
+      [](const Tensor& x, Seen seen) {
+        const Parts p = seen(x.unbind(0));
+        return total({attention(p[0], p[1], p[2])});
+      },
+      [](const Tensor& x, Seen seen) {  // 8 of 24 columns each
+        const Parts p = seen(x.select(0, 1).split(8, 3));
+        return total({attention(p[0], p[1], p[2])});
+      },
+      [](const Tensor& x, Seen seen) {  // a part that nobody uses, and one that others use, too
+        const Parts p = seen(x.unbind(0));
+        const Tensor other = p[1] * 2, again = p[0].relu();
+        return total({attention(p[1], p[1], p[0]), other, again});
+      },
+      [](const Tensor& x, Seen seen) {  // the whole has another use
+        const Tensor y = x * 2;
+        const Parts p = seen(y.chunk(3, 0));
+        return total({attention(p[0][0], p[1][0], p[2][0]), y.relu()});
+      },
+      [](const Tensor& x, Seen seen) {  // three arguments that are one part
+        const Parts p = seen(x.permute({1, 0, 2, 3, 4}).unbind(1));
+        return total({attention(p[2], p[2], p[2]), p[0]});
+      },
+  };
+  hb::manual_seed(4);
+  const auto hooked = [](const Parts& parts) {
+    parts[0].register_hook([](const Tensor&) { return Tensor(); });
+    return parts;
+  };
+  for (const auto& use : uses) {
+    const Tensor x = hb::randn({3, 2, 4, 5, 24}).requires_grad_();
+    use(x, hooked).backward();
+    const Tensor joined = x.grad();
+    x.mutable_grad() = Tensor();
+    use(x, [](const Parts& p) { return p; }).backward();
+    EXPECT_TRUE(x.grad().equal(joined));
+  }
+}
+
+TEST(PartsOfGradient, OfOneNodeTakeNoMemoryOfTheirOwn) {
+  const auto most = [](const std::function<std::vector<Tensor>(const Tensor&)>& parts) {
+    const Tensor x = hb::randn({2, 256, 3 * 4 * 8}).requires_grad_();
+    const auto of = [&](const Tensor& t) {
+      const auto p = parts(t.view({2, 256, 3, 4, 8}).permute({2, 0, 3, 1, 4}));
+      return attention(p[0], p[1], p[2]).sum();
+    };
+    return peak(of, x);
+  };
+  const double selected = most([](const Tensor& t) { return std::vector<Tensor>{t[0], t[1], t[2]}; });
+  EXPECT_LE(most([](const Tensor& t) { return t.unbind(0); }), selected);
+}
+
+TEST(PartsOfGradient, OfOneNodeAreSeenByHooks) {
+  const Tensor x = hb::randn({3, 2, 4, 5, 8}).requires_grad_();
+  const auto p = x.unbind(0);
+  Tensor seen;
+  p[1].register_hook([&](const Tensor& g) { return seen = g * 2; });
+  attention(p[0], p[1], p[2]).sum().backward();
+  EXPECT_TRUE(x.grad()[1].equal(seen));
+}

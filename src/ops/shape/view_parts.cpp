@@ -179,26 +179,23 @@ Tensor as_strided(const Tensor& self, IntArrayRef size, IntArrayRef stride, std:
 // --- several parts
 
 namespace {
-using Join = Tensor (*)(TensorList, int64_t);
-
 /// Whether the parts of `self` share a node: the gradient of each by itself would be one of the whole.
 bool parts_share_node(const Tensor& self) {
   return needs_grad(self) && !self.is_sparse() && is_differentiable_type(self.scalar_type());
 }
 /// Views of all of `self`, one behind the other, with a node whose gradient joins theirs. Views they stay: each
 /// remembers its base.
-void give_one_node(const char* name, const Tensor& self, std::vector<Tensor>& parts, Join join, int64_t dim) {
-  std::vector<Tensor*> results;
-  for (Tensor& part : parts) results.push_back(&part);
-  record_many(name, results, {&self}, {}, [join, dim](Backward& b, const variable_list&) -> variable_list {
-    std::vector<Tensor> grads;
-    for (uint32_t k = 0; k < b.node().num_inputs(); ++k) grads.push_back(b.grad(k));
-    return {join(grads, dim)};
-  });
+void give_one_node(const char* name, const Tensor& self, std::vector<Tensor>& views, std::vector<Part> parts,
+                   PartsNode::Join join) {
+  const Tensor* const input = &self;
+  const auto node = std::make_shared<PartsNode>(name, self, std::move(parts), join);
+  detail::collect_edges(*node, input);
+  for (Tensor& view : views) detail::attach(node, view);
 }
 std::vector<Tensor> parts_of_lengths(const char* name, const Tensor& self, int64_t dim, ArrayRef<int64_t> lengths) {
   const int64_t d = wrap_dim("split", dim, self.dim());
   std::vector<Tensor> parts;
+  std::vector<Part> places;
   int64_t at = 0;
   const bool together = lengths.size() > 1 && parts_share_node(self);
   for (const int64_t n : lengths) {
@@ -208,9 +205,10 @@ std::vector<Tensor> parts_of_lengths(const char* name, const Tensor& self, int64
                                                         DimVector(self.strides()),
                                                         self.storage_offset() + at * self.strides()[d])
                              : narrow(self, d, at, n));
+    places.push_back({d, at, at + n});
     at += n;
   }
-  if (together) give_one_node(name, self, parts, cat, d);
+  if (together) give_one_node(name, self, parts, std::move(places), cat);
   return parts;
 }
 }  // namespace
@@ -362,6 +360,7 @@ std::vector<Tensor> unbind(const Tensor& self, int64_t dim) {
   HB_OBSERVED(unbind, self, dim);
   const int64_t d = wrap_dim("unbind", dim, self.dim(), false);
   std::vector<Tensor> parts;
+  std::vector<Part> places;
   const int64_t n = self.sizes()[d];
   const bool together = n > 1 && parts_share_node(self);
   for (int64_t k = 0; k < n; ++k) {
@@ -372,9 +371,10 @@ std::vector<Tensor> unbind(const Tensor& self, int64_t dim) {
     DimVector sizes(self.sizes()), strides(self.strides());
     const int64_t offset = self.storage_offset() + k * strides[d];
     sizes.erase(d), strides.erase(d);
+    places.push_back({d, k, k + 1, 1, true});
     parts.push_back(detail::make_view_tensor(self, self.scalar_type(), std::move(sizes), std::move(strides), offset));
   }
-  if (together) give_one_node("UnbindBackward0", self, parts, stack, d);
+  if (together) give_one_node("UnbindBackward0", self, parts, std::move(places), stack);
   return parts;
 }
 
