@@ -183,16 +183,30 @@ bool backward_data_part(const ConvProblem& p, void* grad_x, const void* grad_y, 
   return true;
 }
 
+/// oneDNN 2.6 and 3.2 gather the pixels of a strided 1x1 convolution a vector of channels at a time, and where it has
+/// fewer channels they write behind the end of their scratch memory.
+bool writes_too_far(const ConvProblem& p, const dnnl::convolution_backward_weights::primitive_desc& pd) {
+  constexpr int64_t kVector = 16;
+  const int64_t channels = p.weight[p.weight.size() - p.stride.size() - 1];
+  const bool strided = std::any_of(p.stride.begin(), p.stride.end(), [](int64_t s) { return s > 1; });
+  return strided && channels < kVector && std::string_view(pd.impl_info_str()).substr(0, 7) == "jit_1x1";
+}
+
 dnnl::convolution_backward_weights::primitive_desc weight_desc(const ConvProblem& p) {
   using Backward = dnnl::convolution_backward_weights;
+  const auto choose = [&p](Backward::primitive_desc& pd) {
+    while (writes_too_far(p, pd) && pd.next_impl()) {
+    }
+  };
   const auto algorithm = dnnl::algorithm::convolution_direct;
   const auto right = p.right_padding();
   if (p.bias)
-    return describe_backward<Backward>(onednn_engine(), user_scratch(), forward_desc(p), algorithm, p.desc_x(),
-                                       p.desc_gradient(), p.desc_bias_gradient(), p.desc_y(), p.stride, p.dilation,
-                                       p.padding, right);
-  return describe_backward<Backward>(onednn_engine(), user_scratch(), forward_desc(p), algorithm, p.desc_x(),
-                                     p.desc_gradient(), p.desc_y(), p.stride, p.dilation, p.padding, right);
+    return describe_backward_chosen<Backward>(choose, onednn_engine(), user_scratch(), forward_desc(p), algorithm,
+                                              p.desc_x(), p.desc_gradient(), p.desc_bias_gradient(), p.desc_y(),
+                                              p.stride, p.dilation, p.padding, right);
+  return describe_backward_chosen<Backward>(choose, onednn_engine(), user_scratch(), forward_desc(p), algorithm,
+                                            p.desc_x(), p.desc_gradient(), p.desc_y(), p.stride, p.dilation, p.padding,
+                                            right);
 }
 
 /// Addresses of a part; gradients of p.gradient_type.
@@ -206,7 +220,7 @@ bool backward_weight_part(const ConvProblem& p, const WeightData& data) {
     Prepared c;
     HB_ONEDNN("convolution_backward", {
       const auto pd = weight_desc(p);
-      if (is_slow(pd)) return c;
+      if (is_slow(pd) || writes_too_far(p, pd)) return c;
       c.primitive = dnnl::convolution_backward_weights(pd);
       c.weights = pd.diff_weights_desc();
       c.bind(DNNL_ARG_SRC, pd.src_desc());

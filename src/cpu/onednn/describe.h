@@ -26,15 +26,25 @@ typename Primitive::primitive_desc describe(const dnnl::engine& engine, const dn
 }
 
 /// The same for a backward primitive; `forward` describes the primitive whose gradient it computes.
+template <class Primitive, class Choose, class... Arguments>
+typename Primitive::primitive_desc describe_backward_chosen(const Choose& choose, const dnnl::engine& engine,
+                                                            const dnnl::primitive_attr& attr,
+                                                            const dnnl::convolution_forward::primitive_desc& forward,
+                                                            const Arguments&... arguments) {
+#if DNNL_VERSION_MAJOR >= 3
+  typename Primitive::primitive_desc pd{engine, arguments..., forward, attr};
+#else
+  const typename Primitive::desc desc(arguments...);
+  typename Primitive::primitive_desc pd{desc, attr, engine, forward};
+#endif
+  choose(pd);
+  return pd;
+}
 template <class Primitive, class... Arguments>
 typename Primitive::primitive_desc describe_backward(const dnnl::engine& engine, const dnnl::primitive_attr& attr,
                                                      const dnnl::convolution_forward::primitive_desc& forward,
                                                      const Arguments&... arguments) {
-#if DNNL_VERSION_MAJOR >= 3
-  return {engine, arguments..., forward, attr};
-#else
-  return {typename Primitive::desc(arguments...), attr, engine, forward};
-#endif
+  return describe_backward_chosen<Primitive>([](const auto&) {}, engine, attr, forward, arguments...);
 }
 
 /// Multiplies the result of a primitive by `alpha`, then adds `beta` times what its destination held.
