@@ -1,6 +1,7 @@
 #include "backend/loss.h"
 
 #include "cuda/kernel_file.h"
+#include "cuda/report.h"
 
 namespace hb::cuda {
 namespace {
@@ -37,21 +38,34 @@ __device__ C slope(C a, C b, C param) {
   if constexpr (kind == PairLoss::bce_logits) return 1 / (1 + std::exp(-a)) - b;
 }
 
+/// The input of a binary cross entropy is a probability: the kernel that reads it tells of any other number.
+template <PairLoss kind>
+Reporter reporter_for() {
+  if constexpr (kind != PairLoss::bce) return {};
+  return reporter("binary_cross_entropy", "all elements of input should be between 0 and 1");
+}
+template <PairLoss kind, class C>
+__device__ C checked_value(C a, C b, C param, const Reporter& report) {
+  if constexpr (kind == PairLoss::bce)
+    if (!(a >= 0 && a <= 1)) report.out_of_range(0, 1);
+  return value<kind, C>(a, b, param);
+}
+
 template <PairLoss kind, class T>
-__global__ void values(T* out, const T* a, const T* b, compute_t<T> param, int64_t n) {
+__global__ void values(T* out, const T* a, const T* b, compute_t<T> param, int64_t n, Reporter report) {
   using C = compute_t<T>;
-  HB_GRID_LOOP(i, n) out[i] = T(value<kind, C>(widen<C>(a[i]), widen<C>(b[i]), param));
+  HB_GRID_LOOP(i, n) out[i] = T(checked_value<kind, C>(widen<C>(a[i]), widen<C>(b[i]), param, report));
 }
 
 constexpr int64_t kChunk = 4096;  // values that a block adds
 
 template <PairLoss kind, class T>
-__global__ void sums_of_chunks(double* sums, const T* a, const T* b, compute_t<T> param, int64_t n) {
+__global__ void sums_of_chunks(double* sums, const T* a, const T* b, compute_t<T> param, int64_t n, Reporter report) {
   using C = compute_t<T>;
   const int64_t from = blockIdx.x * kChunk, to = from + kChunk < n ? from + kChunk : n;
   C sum = 0;
   for (int64_t i = from + threadIdx.x; i < to; i += blockDim.x)
-    sum += value<kind, C>(widen<C>(a[i]), widen<C>(b[i]), param);
+    sum += checked_value<kind, C>(widen<C>(a[i]), widen<C>(b[i]), param, report);
   sum = team_sum(sum);
   if (threadIdx.x == 0) sums[blockIdx.x] = static_cast<double>(sum);
 }
@@ -76,15 +90,16 @@ __global__ void slopes(T* out, const T* grad, const T* a, const T* b, compute_t<
 template <PairLoss kind, class T>
 void forward(double param, int64_t n, const double* scale, T* out, const T* a, const T* b) {
   const auto p = static_cast<compute_t<T>>(param);
+  const Reporter report = reporter_for<kind>();
   if (!scale) {
-    if (n > 0) HB_LAUNCH((values<kind, T>), blocks_for(n), kThreads, 0, current_stream(), out, a, b, p, n);
+    if (n > 0) HB_LAUNCH((values<kind, T>), blocks_for(n), kThreads, 0, current_stream(), out, a, b, p, n, report);
     return;
   }
   const int64_t chunks = (n + kChunk - 1) / kChunk;
   const Scratch<double> sums(chunks);
   if (chunks > 0)
     HB_LAUNCH((sums_of_chunks<kind, T>), static_cast<unsigned>(chunks), kThreads, 0, current_stream(), sums.get(), a, b,
-              p, n);
+              p, n, report);
   HB_LAUNCH(sum_of_sums<T>, 1, kThreads, 0, current_stream(), out, sums.get(), chunks, *scale);
 }
 template <PairLoss kind, class T>

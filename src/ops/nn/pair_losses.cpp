@@ -151,7 +151,7 @@ Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const std:
   HB_CHECK(self.scalar_type() == target.scalar_type(),
            "[binary_cross_entropy] expected input and target of the same dtype, got ", self.scalar_type(), " and ",
            target.scalar_type());
-  if (self.numel() > 0) {
+  if (self.numel() > 0 && !self.is_cuda()) {  // there the kernel tells of it, and the host does not wait
     NoGradGuard guard;
     // A call of a kernel: a captured step looks again at each replay.
     const Tensor values = self.detach();

@@ -147,6 +147,14 @@ TEST(CudaTools, BadIndicesInTheWordsOfTheCpu) {
        [&](Device d) {
          return torch::embedding(x(d), index({0, 3}, d));
        }},
+      {"binary_cross_entropy",
+       [&](Device d) {
+         return torch::binary_cross_entropy(x(d), torch::zeros({3, 4}, d));
+       }},
+      {"binary_cross_entropy of each",
+       [&](Device d) {
+         return torch::binary_cross_entropy(-x(d), torch::zeros({3, 4}, d), {}, at::Reduction::None);
+       }},
       {"cross_entropy",
        [&](Device d) {
          return F::cross_entropy(x(d), index({0, 1, 4}, d));
