@@ -211,6 +211,20 @@ TEST_F(AmpReport, RefusesHostileFiles) {
   EXPECT_THROW(GradientRecord::load(path("large")), c10::Error);
 }
 
+TEST_F(AmpReport, LeavesOutNetworksThatNoGradientReached) {
+  GradientRecord record;
+  record.complete = true;
+  record.rows.push_back({"Net", "fc", "Linear", "parameter", "weight", counts(powers(-3, 0))});
+  record.rows.push_back({"Net", "frozen", "Linear", "parameter", "weight", {}});
+  record.rows.push_back({"Net#2", "fc", "Linear", "parameter", "weight", {}});
+  const Report report = make_report(record, 0);
+  ASSERT_EQ(report.layers.size(), 2u);
+  EXPECT_EQ(report.layers[0].name, "fc");
+  EXPECT_EQ(report.layers[1].name, "frozen");
+  ASSERT_EQ(report.notes.size(), 1u);
+  EXPECT_NE(report.notes[0].find("Net#2"), std::string::npos) << report.notes[0];
+}
+
 TEST_F(AmpReport, HostileNamesStayText) {
   GradientRecord record;
   const std::string hostile = "<script>alert(1)</script>\x1b[31m\"";

@@ -47,15 +47,27 @@ std::string layer_name(const GradientRow& row, bool several_roots) {
   return several_roots && !row.root.empty() ? row.root + ":" + row.path : row.path;
 }
 
-std::vector<Layer> layers_of(const GradientRecord& record) {
-  std::set<std::string> roots;
-  for (const GradientRow& row : record.rows) roots.insert(row.root);
-  roots.erase("");
+/// Networks that got a gradient, and those that got none: a copy that was only evaluated, say.
+struct Roots {
+  std::set<std::string> trained, idle;
+};
+Roots roots_of(const GradientRecord& record) {
+  Roots roots;
+  for (const GradientRow& row : record.rows)
+    if (row.counts.finite() + row.counts.zeros + row.counts.not_finite > 0) roots.trained.insert(row.root);
+  for (const GradientRow& row : record.rows)
+    if (!row.root.empty() && roots.trained.count(row.root) == 0) roots.idle.insert(row.root);
+  roots.trained.erase("");
+  return roots;
+}
+
+std::vector<Layer> layers_of(const GradientRecord& record, const Roots& roots) {
   std::vector<Layer> layers;
   std::map<std::pair<std::string, std::string>, size_t> places;
   for (const GradientRow& row : record.rows) {
+    if (roots.idle.count(row.root) != 0) continue;
     const auto [place, is_new] = places.try_emplace({row.root, row.path}, layers.size());
-    if (is_new) layers.push_back({layer_name(row, roots.size() > 1), row.type, {}, {}, {}, {}});
+    if (is_new) layers.push_back({layer_name(row, roots.trained.size() > 1), row.type, {}, {}, {}, {}});
     Layer& layer = layers[place->second];
     (row.kind == "output" ? layer.outputs : layer.parameters).add(row.counts);
     layer.tensors.push_back(row);
@@ -63,8 +75,13 @@ std::vector<Layer> layers_of(const GradientRecord& record) {
   return layers;
 }
 
-std::vector<std::string> notes_of(const Report& report, bool complete) {
+std::vector<std::string> notes_of(const Report& report, const Roots& roots, bool complete) {
   std::vector<std::string> notes;
+  if (!roots.idle.empty()) {
+    std::string names;
+    for (const std::string& root : roots.idle) names += (names.empty() ? "" : ", ") + root;
+    notes.push_back("Not listed, since no gradient reached it: " + names + ".");
+  }
   const GradientCounts& all = report.all;
   if (!complete) notes.push_back("The program had not ended when this was written.");
   if (all.from_half > 0)
@@ -85,7 +102,8 @@ std::vector<std::string> notes_of(const Report& report, bool complete) {
 Report make_report(const GradientRecord& record, int headroom) {
   Report report;
   report.steps = record.steps, report.headroom = headroom;
-  report.layers = layers_of(record);
+  const Roots roots = roots_of(record);
+  report.layers = layers_of(record, roots);
   for (Layer& layer : report.layers) {
     const GradientCounts counts = layer.all();
     if (counts.largest > report.all.largest) report.limit = layer.name;
@@ -93,7 +111,7 @@ Report make_report(const GradientRecord& record, int headroom) {
     layer.own = advise(counts, headroom);
   }
   report.advice = advise(report.all, headroom);
-  report.notes = notes_of(report, record.complete);
+  report.notes = notes_of(report, roots, record.complete);
   return report;
 }
 
