@@ -37,6 +37,15 @@ TEST(ValueAndGrad, UnusedAndFrozenParametersHaveNone) {
   EXPECT_FALSE(grads[2].defined());
 }
 
+TEST(ValueAndGrad, RefusesResultsWithoutHistory) {
+  Tensor a = torch::ones({2}).requires_grad_(), frozen = torch::ones({2});
+  EXPECT_THROW(torch::value_and_grad([&] { return a.argmax(); }, {a})(), torch::Error);
+  EXPECT_THROW(torch::value_and_grad([&] { return a.detach().sum(); }, {a})(), torch::Error);
+  const auto [value, grads] = torch::value_and_grad([&] { return (frozen * 2).sum(); }, {frozen})();
+  EXPECT_EQ(value.item<float>(), 4.f);
+  EXPECT_FALSE(grads[0].defined());  // nobody asked for one
+}
+
 TEST(ValueAndGrad, EachGradientHasItsOwnMemory) {
   Tensor a = torch::ones({3}).requires_grad_(), b = torch::ones({3}).requires_grad_();
   auto fn = torch::value_and_grad([&] { return (a + b).sum(); }, {a, b, a});

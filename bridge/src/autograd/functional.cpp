@@ -47,9 +47,12 @@ std::vector<Tensor> gradients_of(const std::vector<Tensor>& outputs, const std::
   std::vector<Tensor> roots, ones;
   for (const Tensor& t : outputs)
     if (t.defined() && t.requires_grad()) roots.push_back(t), ones.push_back(ones_like(t));
+  // No gradient at all is hardly meant: the step would do nothing.
+  HB_CHECK(used.empty() || !roots.empty(),
+           "[value_and_grad] expected the function to return a tensor with a history, got ", outputs[0].toString(),
+           " that does not require grad and does not have a grad_fn");
   std::vector<Tensor> found(used.size());
-  if (!used.empty() && !roots.empty())
-    found = autodiff::grad(roots, used, ones, create_graph, create_graph, /*allow_unused=*/true);
+  if (!used.empty()) found = autodiff::grad(roots, used, ones, create_graph, create_graph, /*allow_unused=*/true);
   std::unordered_set<const StorageImpl*> taken;
   std::vector<Tensor> grads;
   grads.reserve(inputs.size());
