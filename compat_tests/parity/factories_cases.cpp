@@ -41,6 +41,20 @@ PARITY_CASE(factories, ranges) {
   c.out("tril_indices", torch::tril_indices(3, 4));
   c.throws("arange_never_ends", [&] { torch::arange(0, 5, -1); });
   c.throws("arange_zero_step", [&] { torch::arange(0, 5, 0); });
+  // Bounds that are no integers, cut before or after the elements are counted.
+  for (const auto dtype : {torch::kLong, torch::kInt, torch::kByte, torch::kFloat}) {
+    c.scope(parity::dtype_name(dtype), [&] {
+      c.out("arange cut end", torch::arange(0, 3.5, 1, dtype));
+      c.out("arange cut step", torch::arange(0, 5, 1.5, dtype));
+      c.out("arange cut all", torch::arange(0.5, 7.5, 2.5, dtype));
+      c.out("range cut", torch::range(0.5, 3, 1, dtype));
+      c.out("range cut step", torch::range(0, 4.9, 2.5, dtype));
+      if (dtype != torch::kByte) c.out("arange cut down", torch::arange(5, -0.5, -1.5, dtype));
+    });
+  }
+  c.out("linspace_complex",
+        torch::linspace(c10::complex<double>(0, 1), c10::complex<double>(2, -3), 5, torch::kComplexDouble));
+  c.out("linspace_complex_of_reals", torch::linspace(0, 1, 5, torch::kComplexFloat));
 }
 
 PARITY_CASE(factories, tensor_of_values) {

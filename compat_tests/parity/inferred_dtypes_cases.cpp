@@ -101,7 +101,7 @@ PARITY_CASE(inferred_dtypes, default_dtype) {
 }
 
 PARITY_CASE(inferred_dtypes, default_dtype_that_is_not_floating) {
-  for (auto dtype : {torch::kInt}) {
+  for (auto dtype : {torch::kInt, torch::kLong, torch::kByte, torch::kBool}) {
     DefaultDtype set(dtype);
     c.scope(toString(dtype), [&] {
       const Tensor i = torch::arange(1, 4);
@@ -118,7 +118,12 @@ PARITY_CASE(inferred_dtypes, default_dtype_that_is_not_floating) {
       each(c, "eye", [&] { return torch::eye(2); });
       each(c, "mul", [&] { return i.to(torch::kInt).mul(1.5); });
       each(c, "float stays", [&] { return torch::ones({2}, torch::kFloat).mul(1.5); });
-      if (dtype == torch::kComplexFloat) return;
+      each(c, "of its kind", [&] { return i.mul(1.5); });
+      each(c, "smaller", [&] { return i.to(torch::kChar).add(1.5); });
+      each(c, "bool", [&] { return i.gt(1).mul(2.5); });
+      each(c, "power", [&] { return i.pow(0.5); });
+      each(c, "clamp", [&] { return i.clamp(0.5, 2.5); });
+      each(c, "where", [&] { return torch::where(i > 1, 1.5, i); });
       each(c, "division", [&] { return i / i; });
       each(c, "sqrt", [&] { return i.sqrt(); });
       each(c, "sigmoid", [&] { return i.sigmoid(); });

@@ -101,6 +101,13 @@ PARITY_CASE(node_names, in_place) {
   compare_names(c, {INPLACE(add_(1)), INPLACE(add_(y)), INPLACE(sub_(1)), INPLACE(mul_(2)), INPLACE(mul_(y)),
                     INPLACE(div_(2)), INPLACE(pow_(2)), INPLACE(pow_(y)), INPLACE(clamp_min_(0)), INPLACE(copy_(y)),
                     INPLACE(select(0, 0).mul_(2)), INPLACE(slice(0, 0, 2).add_(1))});
+#define INPLACE_FUNCTION(name, ...)                                                                                            \
+  {                                                                                                                            \
+#name, [](const Tensor& x, const Tensor&) -> Tensor { Tensor t = x.clone(); return torch::name(t __VA_OPT__(,) __VA_ARGS__); } \
+  }
+  compare_names(c, {INPLACE_FUNCTION(elu_), INPLACE_FUNCTION(celu_), INPLACE_FUNCTION(selu_), INPLACE_FUNCTION(rrelu_),
+                    INPLACE_FUNCTION(rrelu_, 0.1, 0.2, true), INPLACE_FUNCTION(hardtanh_), INPLACE_FUNCTION(relu6_),
+                    INPLACE_FUNCTION(leaky_relu_), INPLACE_FUNCTION(threshold_, 0.5, 0), INPLACE_FUNCTION(relu_)});
 }
 
 PARITY_CASE(node_names, pooling) {

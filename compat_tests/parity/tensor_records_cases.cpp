@@ -143,3 +143,35 @@ PARITY_CASE(tensor_records, undefined) {
   c.value("version", none._version());
   c.value("memory format", static_cast<int64_t>(none.suggest_memory_format()));
 }
+
+PARITY_CASE(tensor_records, versions_of_new_tensors) {
+  const auto wants_grad = torch::TensorOptions().requires_grad(true);
+  const Tensor x = c.rand({3});
+  const std::vector<Tensor> fresh{torch::rand({3}),
+                                  torch::rand({3}, wants_grad),
+                                  torch::randn({3}),
+                                  torch::randn({3}, wants_grad),
+                                  torch::rand({3}, torch::kComplexFloat),
+                                  torch::randn({3}, torch::kComplexFloat),
+                                  torch::randint(9, {3}),
+                                  torch::randint(2, 9, {3}),
+                                  torch::randperm(3),
+                                  torch::rand_like(x),
+                                  torch::randn_like(x),
+                                  torch::randint_like(x, 9),
+                                  torch::normal(0, 1, {3}),
+                                  at::normal(x, 1),
+                                  at::normal(0, x),
+                                  at::normal(x, x),
+                                  torch::bernoulli(x),
+                                  torch::bernoulli(x, 0.5),
+                                  torch::poisson(x),
+                                  torch::multinomial(x, 2),
+                                  torch::full({3}, 1),
+                                  torch::full_like(x, 1),
+                                  torch::arange(3),
+                                  torch::linspace(0, 1, 3),
+                                  torch::eye(3),
+                                  torch::diag(x)};
+  for (size_t i = 0; i < fresh.size(); ++i) c.value(std::to_string(i), static_cast<int64_t>(fresh[i]._version()));
+}

@@ -135,4 +135,12 @@ PARITY_CASE(undefined, dropped) {
   c.value("features", torch::feature_dropout(u, 0.5, true).defined());
   c.value("alpha", torch::alpha_dropout_(u, 0.5, true).defined());
   c.value("module", torch::nn::Dropout()(u).defined());
+  SAYS("dropout probability has to be between 0 and 1", torch::dropout(u, 2, true));
+}
+
+PARITY_CASE(undefined, flattened) {
+  Tensor u;
+  c.value("flatten", torch::flatten(u).defined());
+  c.value("of all", u.flatten(0, -1).defined());
+  SAYS("Dimension out of range", torch::flatten(u, 1));
 }

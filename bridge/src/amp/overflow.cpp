@@ -17,7 +17,7 @@ std::string Overflow::str() const {
   if (operation.empty()) {
     text += "no operation made the first inf or NaN; it was put into a gradient";
   } else {
-    text += detail::str(operation, " in ", layer.empty() ? "the model itself" : "layer " + layer,
+    text += detail::str(operation, " in ", layer.empty() ? "the model itself or outside of it" : "layer " + layer,
                         " made the first inf or NaN, in the ", in_forward ? "forward" : "backward", " pass");
   }
   if (!parameter.empty()) text += "; the first parameter it reached is " + parameter;

@@ -1,9 +1,11 @@
 #include <halfbridge/ops/factories.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include <halfbridge/autograd.h>
 #include <halfbridge/ops/combine.h>
+#include <halfbridge/ops/complex.h>
 
 #include "backend/elementwise.h"
 #include "backend/factories.h"
@@ -83,6 +85,10 @@ Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& o
 // --- sequences
 
 namespace {
+bool all_integral(std::initializer_list<Scalar> numbers) {
+  return std::all_of(numbers.begin(), numbers.end(), [](const Scalar& n) { return n.isIntegral(true); });
+}
+
 TensorOptions sequence_options(const TensorOptions& options, std::initializer_list<Scalar> bounds) {
   if (options.has_dtype()) return options;
   for (const Scalar& b : bounds)
@@ -106,13 +112,17 @@ Tensor ramp(const char* name, const Scalar& start, const Scalar& step, int64_t n
 Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, const TensorOptions& given) {
   HB_OBSERVED(arange, start, end, step, given);
   const TensorOptions options = sequence_options(given, {start, end, step});
+  // As in LibTorch, int64 cuts the bounds before it counts, and smaller integers after that.
+  if (options.dtype() == kLong && !all_integral({start, end, step}) && std::isfinite(start.toDouble()) &&
+      std::isfinite(end.toDouble()))
+    return arange(start.toLong(), end.toLong(), step.toLong(), options);
   const double s = step.toDouble(), from = start.toDouble(), to = end.toDouble();
   HB_CHECK(s != 0, "[arange] step must be nonzero");
   HB_CHECK(std::isfinite(from) && std::isfinite(to), "[arange] unsupported range: ", from, " -> ", to);
   HB_CHECK((s > 0 && to >= from) || (s < 0 && to <= from),
            "[arange] upper bound and lower bound inconsistent with step sign: ", from, " -> ", to, ", step ", s);
   int64_t n, span;
-  if (start.isIntegral(true) && end.isIntegral(true) && step.isIntegral(true)) {
+  if (all_integral({start, end, step})) {
     const int64_t k = step.toLong();
     HB_CHECK(!__builtin_sub_overflow(end.toLong(), start.toLong(), &span), "[arange] invalid size, possible overflow? ",
              from, " -> ", to);
@@ -131,6 +141,8 @@ Tensor arange(const Scalar& end, const TensorOptions& options) {
   return arange(0, end, 1, options);
 }
 Tensor range(const Scalar& start, const Scalar& end, const Scalar& step, const TensorOptions& options) {
+  const bool cuts = options.has_dtype() && is_integral_type(options.dtype(), false);
+  if (cuts && !all_integral({start, end, step})) return range(start.toLong(), end.toLong(), step.toLong(), options);
   const double s = step.toDouble();
   HB_CHECK(s != 0, "[range] step must be nonzero");
   HB_CHECK(s > 0 ? end.toDouble() >= start.toDouble() : end.toDouble() <= start.toDouble(),
@@ -142,6 +154,12 @@ Tensor range(const Scalar& start, const Scalar& end, const Scalar& step, const T
 Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, const TensorOptions& options) {
   HB_OBSERVED(linspace, start, end, steps, options);
   HB_CHECK(steps >= 0, "[linspace] number of steps must be non-negative, got ", steps);
+  if (is_complex_type(options.dtype())) {
+    const TensorOptions part = TensorOptions(options).requires_grad(false).dtype(to_real_type(options.dtype()));
+    const auto from = start.toComplexDouble(), to = end.toComplexDouble();
+    return finish(complex(linspace(from.real(), to.real(), steps, part), linspace(from.imag(), to.imag(), steps, part)),
+                  options);
+  }
   Tensor t = empty({steps}, TensorOptions(options).requires_grad(false));
   HB_CHECK(t.scalar_type() != kBool, "[linspace] not implemented for 'Bool'");
   if (steps > 1)
@@ -161,7 +179,8 @@ Tensor eye(int64_t n, int64_t m, const TensorOptions& options) {
   HB_CHECK(n >= 0, "[eye] n must be greater or equal to 0, got ", n);
   HB_CHECK(m >= 0, "[eye] m must be greater or equal to 0, got ", m);
   Tensor t = zeros({n, m}, TensorOptions(options).requires_grad(false));
-  t.diagonal().fill_(1);
+  const Tensor diagonal = t.diagonal();
+  fill_kernel(t.device())(Loop({&diagonal}, {}), 1);
   return finish(std::move(t), options);
 }
 Tensor eye(int64_t n, const TensorOptions& options) {

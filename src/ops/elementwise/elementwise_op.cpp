@@ -154,7 +154,10 @@ Tensor launch_new(const char* name, const FormulaKernel& formula, ScalarType com
 ScalarType scalar_result_type(ScalarType tensor, const Scalar& number) {
   if (number.isComplex()) return is_complex_type(tensor) ? tensor : to_complex_type(floating_result(tensor));
   if (is_differentiable_type(tensor) || number.isBoolean()) return tensor;
-  if (number.isFloatingPoint()) return get_default_dtype();
+  if (number.isFloatingPoint()) {
+    const ScalarType standard = get_default_dtype();  // a program may set an integer one
+    return is_differentiable_type(standard) || tensor == kBool ? standard : tensor;
+  }
   return tensor == kBool ? kLong : tensor;
 }
 

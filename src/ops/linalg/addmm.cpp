@@ -71,6 +71,9 @@ Tensor addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, const Sca
   HB_AUTOCAST(addmv, closed, half, self, mat, vec, beta, alpha);
   check_factor_fits("addmv", mat.scalar_type(), beta);
   check_factor_fits("addmv", mat.scalar_type(), alpha);
+  HB_CHECK(mat.dim() != 2 || self.dim() != 1 || self.size(0) == mat.size(0) || self.size(0) == 1,
+           "[addmv] size mismatch, got input (", self.size(0), "), mat (", mat.size(0), "x", mat.size(1), "), vec (",
+           vec.numel(), ")");
   const Tensor product = mv(mat, vec) * alpha;
   return named("AddmvBackward0", beta.equal(0) ? product : product + (self * beta).to(product.scalar_type()), self);
 }

@@ -74,8 +74,9 @@ Tensor cross(const Tensor& self, const Tensor& other, std::optional<int64_t> dim
   if (!dim) HB_WARN_ONCE("Using torch.cross without specifying the dim arg is deprecated.");
   if (!dim)
     for (d = 0; d < both[0].dim() && both[0].size(d) != 3;) ++d;
-  HB_CHECK(d < both[0].dim() && both[0].size(d) == 3, "[cross] expected a dimension of size 3, got ", self.sizes(),
-           " and ", other.sizes());
+  HB_CHECK(d < both[0].dim(), "[cross] no dimension of size 3 in input: got ", self.sizes(), " and ", other.sizes());
+  HB_CHECK(both[0].size(d) == 3, "[cross] inputs dimension ", d, " must have length 3. Got ", self.size(d), " and ",
+           other.size(d));
   const Tensor &a = both[0], &b = both[1];
   Tensor out = cross_values(a, b, d);
   if (needs_grad(a, b))
@@ -123,7 +124,7 @@ Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight
 Tensor chain_matmul(TensorList matrices) {
   HB_AUTOCAST(chain_matmul, as_is, half, matrices);
   HB_WARN_ONCE("torch.chain_matmul is deprecated and will be removed. Use torch.linalg.multi_dot instead.");
-  HB_CHECK(!matrices.empty(), "[chain_matmul] expected at least one matrix, got none");
+  HB_CHECK(!matrices.empty(), "[chain_matmul] Expected one or more matrices, got none");
   for (const Tensor& t : matrices) HB_CHECK(t.dim() == 2, "[chain_matmul] expected matrices, got ", t.sizes());
   return matrices.size() == 1 ? matrices[0] : linalg_multi_dot(matrices);
 }
@@ -161,7 +162,9 @@ void refuse_half(const char* name, ScalarType t) {
 
 Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t> compute_mode) {
   HB_AUTOCAST(cdist, fp32, fp32, x1, x2, p, compute_mode);
-  HB_CHECK(x1.dim() >= 2 && x2.dim() >= 2 && x1.size(-1) == x2.size(-1),
+  for (const auto& [x, name] : {std::pair(&x1, "X1"), std::pair(&x2, "X2")})
+    HB_CHECK(x->dim() >= 2, "[cdist] cdist only supports at least 2D tensors, ", name, " got: ", x->dim(), "D");
+  HB_CHECK(x1.size(-1) == x2.size(-1),
            "[cdist] X1 and X2 must have the same number of columns, expected (…, P, M) and (…, R, M), got ", x1.sizes(),
            " and ", x2.sizes());
   for (const auto& [x, name] : {std::pair(&x1, "X1"), std::pair(&x2, "X2")})

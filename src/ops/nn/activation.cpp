@@ -181,9 +181,10 @@ Tensor softplus(const Tensor& self, const Scalar& beta, const Scalar& threshold)
 
 // --- in-place forms
 
-HB_INPLACE(elu, (Tensor & self, const Scalar& alpha, const Scalar& scale, const Scalar& input_scale), alpha, scale,
-           input_scale)
-HB_INPLACE(celu, (Tensor & self, const Scalar& alpha), alpha)
-HB_INPLACE(selu, (Tensor & self))
+HB_INPLACE_NODE("EluBackward1", elu,
+                (Tensor & self, const Scalar& alpha, const Scalar& scale, const Scalar& input_scale), alpha, scale,
+                input_scale)
+HB_INPLACE_NODE("CeluBackward1", celu, (Tensor & self, const Scalar& alpha), alpha)
+HB_INPLACE_NODE("EluBackward1", selu, (Tensor & self))
 
 }  // namespace hb

@@ -45,3 +45,11 @@ inline Tensor as_factor(const Tensor& condition, const Tensor& like) { return co
     return inplace(#name "_", self,                                                                    \
                    [&](const Tensor& old) -> Tensor { return name(old __VA_OPT__(, ) __VA_ARGS__); }); \
   }
+/// The same for those whose node in the graph has another name than that of `name`.
+#define HB_INPLACE_NODE(node, name, params, ...)                       \
+  Tensor& name##_ params {                                             \
+    HB_FUNCTION(name##_, self __VA_OPT__(, ) __VA_ARGS__);             \
+    return inplace(#name "_", self, [&](const Tensor& old) -> Tensor { \
+      return named(node, name(old __VA_OPT__(, ) __VA_ARGS__), old);   \
+    });                                                                \
+  }

@@ -26,7 +26,7 @@ void check_classes(const char* name, const Tensor& x, const Tensor& target, cons
   HB_CHECK(fits || x.dim() != 2, "[", name, "] 0D or 1D target tensor expected, multi-target not supported: got input ",
            x.sizes(), " and target ", target.sizes());
   HB_CHECK(fits, "[", name, "] size mismatch (got input: ", x.sizes(), ", target: ", target.sizes(), ")");
-  HB_CHECK(target.scalar_type() == kLong || target.scalar_type() == kByte || target.scalar_type() == kInt, "[", name,
+  HB_CHECK(target.scalar_type() == kLong || target.scalar_type() == kByte, "[", name,
            "] expected scalar type Long but found ", target.scalar_type(), " for target");
   if (weight.defined())
     HB_CHECK(weight.dim() == 1 && weight.size(0) == x.size(c) && weight.scalar_type() == x.scalar_type(), "[", name,

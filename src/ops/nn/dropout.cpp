@@ -96,45 +96,37 @@ std::tuple<Tensor, Tensor> native_dropout(const Tensor& input, double p, std::op
   const Tensor mask = empty_like(input.detach(), bools).bernoulli_(1 - p);
   return {input * mask * (p == 1 ? 0 : 1 / (1 - p)), mask};
 }
-// Nothing is dropped of an undefined tensor, which comes back as it is.
+// These take undefined tensors, which come back as they are: nothing is dropped of them.
 Tensor dropout(const Tensor& input, double p, bool train) {
-  if (!input.defined()) return input;
-  HB_FUNCTION(dropout, input, p, train);
+  HB_WATCHED_FUNCTION(dropout, input, p, train);
   return plain(input, p, train, Grain::element);
 }
 Tensor& dropout_(Tensor& input, double p, bool train) {
-  if (!input.defined()) return input;
-  HB_FUNCTION(dropout_, input, p, train);
+  HB_WATCHED_FUNCTION(dropout_, input, p, train);
   return plain_(input, p, train, Grain::element);
 }
 Tensor feature_dropout(const Tensor& input, double p, bool train) {
-  if (!input.defined()) return input;
-  HB_FUNCTION(feature_dropout, input, p, train);
+  HB_WATCHED_FUNCTION(feature_dropout, input, p, train);
   return plain(input, p, train, Grain::feature);
 }
 Tensor& feature_dropout_(Tensor& input, double p, bool train) {
-  if (!input.defined()) return input;
-  HB_FUNCTION(feature_dropout_, input, p, train);
+  HB_WATCHED_FUNCTION(feature_dropout_, input, p, train);
   return plain_(input, p, train, Grain::feature);
 }
 Tensor alpha_dropout(const Tensor& input, double p, bool train) {
-  if (!input.defined()) return input;
-  HB_FUNCTION(alpha_dropout, input, p, train);
+  HB_WATCHED_FUNCTION(alpha_dropout, input, p, train);
   return alpha(input, p, train, Grain::element);
 }
 Tensor& alpha_dropout_(Tensor& input, double p, bool train) {
-  if (!input.defined()) return input;
-  HB_FUNCTION(alpha_dropout_, input, p, train);
+  HB_WATCHED_FUNCTION(alpha_dropout_, input, p, train);
   return alpha_(input, p, train, Grain::element);
 }
 Tensor feature_alpha_dropout(const Tensor& input, double p, bool train) {
-  if (!input.defined()) return input;
-  HB_FUNCTION(feature_alpha_dropout, input, p, train);
+  HB_WATCHED_FUNCTION(feature_alpha_dropout, input, p, train);
   return alpha(input, p, train, Grain::feature);
 }
 Tensor& feature_alpha_dropout_(Tensor& input, double p, bool train) {
-  if (!input.defined()) return input;
-  HB_FUNCTION(feature_alpha_dropout_, input, p, train);
+  HB_WATCHED_FUNCTION(feature_alpha_dropout_, input, p, train);
   return alpha_(input, p, train, Grain::feature);
 }
 

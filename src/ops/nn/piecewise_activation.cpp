@@ -84,12 +84,13 @@ Tensor rrelu_with_noise(const Tensor& self, Tensor& noise, const Scalar& lower, 
   check_floating("rrelu_with_noise", self);
   const Tensor slopes = rrelu_slopes(self, low, high, generator);
   noise.copy_(slopes);
-  return self * slopes;
+  return named("RreluWithNoiseBackward0", self * slopes, self);
 }
 Tensor& rrelu_with_noise_(Tensor& self, Tensor& noise, const Scalar& lower, const Scalar& upper, bool training,
                           std::optional<Generator> generator) {
-  return inplace("rrelu_with_noise_", self,
-                 [&](const Tensor& x) { return rrelu_with_noise(x, noise, lower, upper, training, generator); });
+  return inplace("rrelu_with_noise_", self, [&](const Tensor& x) {
+    return named("RreluWithNoiseBackward1", rrelu_with_noise(x, noise, lower, upper, training, generator), x);
+  });
 }
 
 // --- hardtanh, relu6, shrinks, threshold
@@ -201,7 +202,7 @@ Tensor& leaky_relu_(Tensor& self, const Scalar& slope) {
   check_leaky_relu(self, slope);
   const double p[] = {slope.toDouble()};
   return ops::formula_inplace("leaky_relu_", self, leaky_relu_formula, {self}, p,
-                              [&](const Tensor& x) { return leaky_relu(x, slope); });
+                              [&](const Tensor& x) { return named("LeakyReluBackward1", leaky_relu(x, slope), x); });
 }
 Tensor& hardtanh_(Tensor& self, const Scalar& low, const Scalar& high) {
   HB_FUNCTION(hardtanh_, self, low, high);
@@ -213,9 +214,11 @@ Tensor& relu6_(Tensor& self) {
   HB_FUNCTION(relu6_, self);
   return hardtanh_(self, 0, 6);
 }
-HB_INPLACE(threshold, (Tensor & self, const Scalar& level, const Scalar& value), level, value)
-HB_INPLACE(rrelu,
-           (Tensor & self, const Scalar& lower, const Scalar& upper, bool training, std::optional<Generator> generator),
-           lower, upper, training, generator)
+HB_INPLACE_NODE("ThresholdBackward1", threshold, (Tensor & self, const Scalar& level, const Scalar& value), level,
+                value)
+HB_INPLACE_NODE("RreluWithNoiseBackward1", rrelu,
+                (Tensor & self, const Scalar& lower, const Scalar& upper, bool training,
+                 std::optional<Generator> generator),
+                lower, upper, training, generator)
 
 }  // namespace hb

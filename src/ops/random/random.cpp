@@ -9,6 +9,7 @@
 #include "backend/distributions.h"
 #include "core/function_watch.h"
 #include "ops/common/inplace.h"
+#include "ops/random/fill.h"
 
 namespace hb {
 
@@ -141,11 +142,7 @@ uint64_t range_upwards(const Tensor& self, int64_t& from) {
   return static_cast<uint64_t>(last) - static_cast<uint64_t>(from) + 1;
 }
 
-}  // namespace
-
-Tensor& method::uniform_(Tensor& self, double from, double to, std::optional<Generator> generator) {
-  HB_OBSERVED(uniform_, self, from, to, generator);
-  if (self.is_complex()) return view_as_real(self).uniform_(from, to, std::move(generator)), self;
+void check_uniform(const Tensor& self, double from, double to) {
   with_floating("check_uniform_bounds", self.scalar_type(), [&](auto zero) {
     using T = decltype(zero);
     const double low = as_double(std::numeric_limits<T>::lowest()), high = as_double(std::numeric_limits<T>::max());
@@ -155,16 +152,61 @@ Tensor& method::uniform_(Tensor& self, double from, double to, std::optional<Gen
     HB_CHECK(to - from <= high, "uniform_ expects to-from <= std::numeric_limits<", toString(self.scalar_type()),
              ">::max(), but found to=", to, " and from=", from, " which result in to-from to exceed the limit");
   });
+}
+void check_std(double std) { HB_CHECK(std >= 0.0, "normal expects std >= 0.0, but found std ", std); }
+void check_normal(const Tensor& self) {
+  if (self.impl().numel() > 0) with_floating("normal_kernel_cpu", self.scalar_type(), [](auto) {});
+}
+/// Of the standard deviation of a complex number, which has half of the variance in each part.
+double part_of_std(double std) { return std / std::sqrt(2.0); }
+void check_probability(double p) { HB_CHECK(p >= 0 && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p=", p); }
+void check_probabilities(const Tensor& self, const Tensor& p) {
+  if (self.numel() > 0) with_floating("bernoulli_tensor_cpu_p_", p.scalar_type(), [](auto) {});
+}
+
+}  // namespace
+
+namespace draws {
+
+void fill_uniform(const Tensor& fresh, double from, double to, const std::optional<Generator>& generator) {
+  if (fresh.is_complex()) return fill_uniform(view_as_real(fresh), from, to, generator);
+  check_uniform(fresh, from, to);
+  if (fresh.numel() > 0) uniform_kernel(fresh.device())(fresh, from, to, generator);
+}
+void fill_normal(const Tensor& fresh, double mean, double std, const std::optional<Generator>& generator) {
+  check_std(std);
+  if (fresh.is_complex()) return fill_normal(view_as_real(fresh), mean, part_of_std(std), generator);
+  check_normal(fresh);
+  if (fresh.numel() > 0) normal_kernel(fresh.device())(fresh, mean, std, generator);
+}
+void fill_integers(const Tensor& fresh, int64_t from, int64_t to, const std::optional<Generator>& generator) {
+  const uint64_t range = range_to(fresh, from, to);
+  if (fresh.numel() > 0) random_from_to_kernel(fresh.device())(fresh, range, from, generator);
+}
+void fill_bernoulli(const Tensor& fresh, double p, const std::optional<Generator>& generator) {
+  check_probability(p);
+  if (fresh.numel() > 0) bernoulli_kernel(fresh.device())(fresh, p, 1.0, generator);
+}
+void fill_bernoulli(const Tensor& fresh, const Tensor& p, const std::optional<Generator>& generator) {
+  check_probabilities(fresh, p);
+  if (fresh.numel() > 0) bernoulli_each_kernel(fresh.device())(fresh, p, generator);
+}
+
+}  // namespace draws
+
+Tensor& method::uniform_(Tensor& self, double from, double to, std::optional<Generator> generator) {
+  HB_OBSERVED(uniform_, self, from, to, generator);
+  if (self.is_complex()) return view_as_real(self).uniform_(from, to, std::move(generator)), self;
+  check_uniform(self, from, to);
   return fill_random("uniform_", "UniformBackward0", self,
                      [&](const Tensor& out) { uniform_kernel(out.device())(out, from, to, generator); });
 }
 
 Tensor& method::normal_(Tensor& self, double mean, double std, std::optional<Generator> generator) {
   HB_OBSERVED(normal_, self, mean, std, generator);
-  HB_CHECK(std >= 0.0, "normal expects std >= 0.0, but found std ", std);
-  if (self.is_complex())  // half of the variance in each part
-    return view_as_real(self).normal_(mean, std / std::sqrt(2.0), std::move(generator)), self;
-  if (self.impl().numel() > 0) with_floating("normal_kernel_cpu", self.scalar_type(), [](auto) {});
+  check_std(std);
+  if (self.is_complex()) return view_as_real(self).normal_(mean, part_of_std(std), std::move(generator)), self;
+  check_normal(self);
   return fill_random("normal_", "NormalBackward0", self,
                      [&](const Tensor& out) { normal_kernel(out.device())(out, mean, std, generator); });
 }
@@ -189,13 +231,13 @@ Tensor& method::random_(Tensor& self, std::optional<Generator> generator) {
 
 Tensor& method::bernoulli_(Tensor& self, double p, std::optional<Generator> generator) {
   HB_OBSERVED(bernoulli_, self, p, generator);
-  HB_CHECK(p >= 0 && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p=", p);
+  check_probability(p);
   return fill_random("bernoulli_", "BernoulliBackward2", self,
                      [&](const Tensor& out) { bernoulli_kernel(out.device())(out, p, 1.0, generator); });
 }
 Tensor& method::bernoulli_(Tensor& self, const Tensor& p, std::optional<Generator> generator) {
   HB_ONE_DEVICE(bernoulli_, self, p);
-  if (self.numel() > 0) with_floating("bernoulli_tensor_cpu_p_", p.scalar_type(), [](auto) {});
+  check_probabilities(self, p);
   const Tensor each = p.detach().expand(self.sizes());
   return fill_random("bernoulli_", "BernoulliBackward1", self,
                      [&](const Tensor& out) { bernoulli_each_kernel(out.device())(out, each, generator); });
@@ -235,36 +277,6 @@ Tensor& method::cauchy_(Tensor& self, double median, double sigma, std::optional
            type_meta_name(self.scalar_type()));
   return fill_random("cauchy_", "CauchyBackward0", self,
                      [&](const Tensor& out) { cauchy_kernel(out.device())(out, median, sigma, generator); });
-}
-
-// --- into new tensors
-
-Tensor uniform(const Tensor& self, double from, double to, std::optional<Generator> generator) {
-  return empty_like(self.detach()).uniform_(from, to, std::move(generator));
-}
-Tensor normal_functional(const Tensor& self, double mean, double std, std::optional<Generator> generator) {
-  return empty_like(self.detach()).normal_(mean, std, std::move(generator));
-}
-Tensor random(const Tensor& self, int64_t from, std::optional<int64_t> to, std::optional<Generator> generator) {
-  return empty_like(self.detach()).random_(from, to, std::move(generator));
-}
-Tensor random(const Tensor& self, int64_t to, std::optional<Generator> generator) {
-  return empty_like(self.detach()).random_(to, std::move(generator));
-}
-Tensor random(const Tensor& self, std::optional<Generator> generator) {
-  return empty_like(self.detach()).random_(std::move(generator));
-}
-Tensor exponential(const Tensor& self, double lambd, std::optional<Generator> generator) {
-  return empty_like(self.detach()).exponential_(lambd, std::move(generator));
-}
-Tensor geometric(const Tensor& self, double p, std::optional<Generator> generator) {
-  return empty_like(self.detach()).geometric_(p, std::move(generator));
-}
-Tensor log_normal(const Tensor& self, double mean, double std, std::optional<Generator> generator) {
-  return empty_like(self.detach()).log_normal_(mean, std, std::move(generator));
-}
-Tensor cauchy(const Tensor& self, double median, double sigma, std::optional<Generator> generator) {
-  return empty_like(self.detach()).cauchy_(median, sigma, std::move(generator));
 }
 
 }  // namespace hb

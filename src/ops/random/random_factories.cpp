@@ -8,18 +8,16 @@
 #include "core/function_watch.h"
 #include "core/loop.h"
 #include "ops/common/inplace.h"
+#include "ops/random/fill.h"
 
 namespace hb {
 
 namespace {
 
-/// A new tensor to be filled in place, and what its options said about gradients.
+/// A new tensor that `fill` gives its values, and what its options said about gradients.
 template <typename F>
 Tensor filled(Tensor fresh, const TensorOptions& options, F fill) {
-  {
-    NoGradGuard no_grad;
-    fill(fresh);
-  }
+  fill(fresh);
   if (options.requires_grad()) fresh.requires_grad_();
   return fresh;
 }
@@ -50,12 +48,12 @@ void check_stds(const Tensor& std) {
 Tensor rand(IntArrayRef size, const TensorOptions& options) { return rand(size, std::nullopt, options); }
 Tensor rand(IntArrayRef size, std::optional<Generator> generator, const TensorOptions& options) {
   HB_OBSERVED(rand, size, generator, options);
-  return new_filled(size, options, [&](Tensor& t) { t.uniform_(0, 1, generator); });
+  return new_filled(size, options, [&](Tensor& t) { draws::fill_uniform(t, 0, 1, generator); });
 }
 Tensor randn(IntArrayRef size, const TensorOptions& options) { return randn(size, std::nullopt, options); }
 Tensor randn(IntArrayRef size, std::optional<Generator> generator, const TensorOptions& options) {
   HB_OBSERVED(randn, size, generator, options);
-  return new_filled(size, options, [&](Tensor& t) { t.normal_(0, 1, generator); });
+  return new_filled(size, options, [&](Tensor& t) { draws::fill_normal(t, 0, 1, generator); });
 }
 Tensor randint(int64_t high, IntArrayRef size, const TensorOptions& options) {
   return randint(0, high, size, std::nullopt, options);
@@ -69,7 +67,7 @@ Tensor randint(int64_t low, int64_t high, IntArrayRef size, const TensorOptions&
 Tensor randint(int64_t low, int64_t high, IntArrayRef size, std::optional<Generator> generator,
                const TensorOptions& options) {
   HB_OBSERVED(randint, low, high, size, generator, options);
-  return new_filled(size, options, [&](Tensor& t) { t.random_(low, high, generator); });
+  return new_filled(size, options, [&](Tensor& t) { draws::fill_integers(t, low, high, generator); });
 }
 
 Tensor randperm(int64_t n, const TensorOptions& options) { return randperm(n, std::nullopt, options); }
@@ -105,11 +103,11 @@ Tensor& randint_out(Tensor& out, int64_t low, int64_t high, IntArrayRef size) {
 
 Tensor rand_like(const Tensor& self, const TensorOptions& options, std::optional<MemoryFormat> format) {
   HB_OBSERVED(rand_like, self, options, format);
-  return like_filled(self, options, format, [](Tensor& t) { t.uniform_(); });
+  return like_filled(self, options, format, [](Tensor& t) { draws::fill_uniform(t, 0, 1, std::nullopt); });
 }
 Tensor randn_like(const Tensor& self, const TensorOptions& options, std::optional<MemoryFormat> format) {
   HB_OBSERVED(randn_like, self, options, format);
-  return like_filled(self, options, format, [](Tensor& t) { t.normal_(); });
+  return like_filled(self, options, format, [](Tensor& t) { draws::fill_normal(t, 0, 1, std::nullopt); });
 }
 Tensor randint_like(const Tensor& self, int64_t high, const TensorOptions& options,
                     std::optional<MemoryFormat> format) {
@@ -117,19 +115,21 @@ Tensor randint_like(const Tensor& self, int64_t high, const TensorOptions& optio
 }
 Tensor randint_like(const Tensor& self, int64_t low, int64_t high, const TensorOptions& options,
                     std::optional<MemoryFormat> format) {
-  return like_filled(self, options, format, [&](Tensor& t) { t.random_(low, high); });
+  return like_filled(self, options, format, [&](Tensor& t) { draws::fill_integers(t, low, high, std::nullopt); });
 }
 
 Tensor normal(double mean, double std, IntArrayRef size, std::optional<Generator> generator,
               const TensorOptions& options) {
-  return new_filled(size, options, [&](Tensor& t) { t.normal_(mean, std, generator); });
+  return new_filled(size, options, [&](Tensor& t) { draws::fill_normal(t, mean, std, generator); });
 }
 
 Tensor normal(const Tensor& mean, double std, std::optional<Generator> generator) {
   Tensor out;
   {
     NoGradGuard no_grad;
-    out = empty(mean.sizes(), mean.options()).normal_(0, std, std::move(generator)).add_(mean.detach());
+    out = empty(mean.sizes(), mean.options());
+    draws::fill_normal(out, 0, std, generator);
+    out = out.add_(mean.detach()).variable_data();  // its version is that of a new tensor
   }
   record_zero("NormalBackward1", out, mean);
   return out;
@@ -139,7 +139,9 @@ Tensor normal(double mean, const Tensor& std, std::optional<Generator> generator
   Tensor out;
   {
     NoGradGuard no_grad;
-    out = empty(std.sizes(), std.options()).normal_(0, 1, std::move(generator)).mul_(std.detach()).add_(mean);
+    out = empty(std.sizes(), std.options());
+    draws::fill_normal(out, 0, 1, generator);
+    out = out.mul_(std.detach()).add_(mean).variable_data();
   }
   record_zero("NormalBackward2", out, std);
   return out;
@@ -153,7 +155,8 @@ Tensor normal(const Tensor& mean, const Tensor& std, std::optional<Generator> ge
     const Tensor* both[] = {&plain_mean, &plain_std};
     const DimVector sizes = broadcast_sizes("normal", both);
     out = empty({sizes.data(), sizes.size()}, mean.options());
-    out.normal_(0, 1, std::move(generator)).mul_(plain_std).add_(plain_mean);
+    draws::fill_normal(out, 0, 1, generator);
+    out = out.mul_(plain_std).add_(plain_mean).variable_data();
   }
   if (needs_grad(mean, std))
     record("NormalBackward3", out, {&mean, &std}, [plain_mean, plain_std](Backward&) -> variable_list {
@@ -164,13 +167,13 @@ Tensor normal(const Tensor& mean, const Tensor& std, std::optional<Generator> ge
 
 Tensor bernoulli(const Tensor& self, std::optional<Generator> generator) {
   Tensor out = empty(self.sizes(), self.options());
-  out.bernoulli_(self.detach(), std::move(generator));
+  draws::fill_bernoulli(out, self.detach(), generator);
   record_zero("BernoulliBackward0", out, self);
   return out;
 }
 Tensor bernoulli(const Tensor& self, double p, std::optional<Generator> generator) {
   Tensor out = empty(self.sizes(), self.options());
-  out.bernoulli_(p, std::move(generator));
+  draws::fill_bernoulli(out, p, generator);
   record_zero("BernoulliBackward0", out, self);
   return out;
 }
@@ -237,6 +240,36 @@ Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement, st
   Tensor out = empty({rows.size(0), num_samples}, options);
   multinomial_kernel(self.device())(out, rows.contiguous(), generator);
   return weights.dim() == 1 ? out.squeeze(0) : out;
+}
+
+// --- into new tensors
+
+Tensor uniform(const Tensor& self, double from, double to, std::optional<Generator> generator) {
+  return empty_like(self.detach()).uniform_(from, to, std::move(generator));
+}
+Tensor normal_functional(const Tensor& self, double mean, double std, std::optional<Generator> generator) {
+  return empty_like(self.detach()).normal_(mean, std, std::move(generator));
+}
+Tensor random(const Tensor& self, int64_t from, std::optional<int64_t> to, std::optional<Generator> generator) {
+  return empty_like(self.detach()).random_(from, to, std::move(generator));
+}
+Tensor random(const Tensor& self, int64_t to, std::optional<Generator> generator) {
+  return empty_like(self.detach()).random_(to, std::move(generator));
+}
+Tensor random(const Tensor& self, std::optional<Generator> generator) {
+  return empty_like(self.detach()).random_(std::move(generator));
+}
+Tensor exponential(const Tensor& self, double lambd, std::optional<Generator> generator) {
+  return empty_like(self.detach()).exponential_(lambd, std::move(generator));
+}
+Tensor geometric(const Tensor& self, double p, std::optional<Generator> generator) {
+  return empty_like(self.detach()).geometric_(p, std::move(generator));
+}
+Tensor log_normal(const Tensor& self, double mean, double std, std::optional<Generator> generator) {
+  return empty_like(self.detach()).log_normal_(mean, std, std::move(generator));
+}
+Tensor cauchy(const Tensor& self, double median, double sigma, std::optional<Generator> generator) {
+  return empty_like(self.detach()).cauchy_(median, sigma, std::move(generator));
 }
 
 }  // namespace hb

@@ -120,11 +120,22 @@ void copy_in_a_row(const Tensor& out, TensorList tensors) {
   copy_pieces_kernel(out.device())(out.itemsize(), pieces);
 }
 
+/// As LibTorch does, cat skips an undefined tensor that is not its first, as it skips one of shape (0).
+std::vector<Tensor> defined_of(TensorList tensors) {
+  std::vector<Tensor> defined;
+  for (const Tensor& t : tensors)
+    if (t.defined()) defined.push_back(t);
+  return defined;
+}
+
 Tensor joined(TensorList tensors, int64_t dim_in, JoinLayout layout) {
   HB_CHECK(!tensors.empty(), "[cat] expected a non-empty list of Tensors");
   std::vector<const Tensor*> pointers;
   for (size_t k = 0; k < tensors.size(); ++k) {
-    HB_CHECK(tensors[k].defined(), "[cat] expected defined tensors, got an undefined one at position ", k);
+    if (HB_UNLIKELY(!tensors[k].defined())) {
+      HB_CHECK(k > 0, "[cat] expected a defined tensor at position 0, got an undefined one");
+      return joined(defined_of(tensors), dim_in, layout);
+    }
     HB_CHECK(tensors[k].dim() > 0, "[cat] zero-dimensional tensor (at position ", k, ") cannot be concatenated");
     pointers.push_back(&tensors[k]);
   }
@@ -266,7 +277,8 @@ Tensor block_diag(TensorList tensors) {
   ScalarType dtype = blocks[0].scalar_type();
   for (const Tensor& b : blocks) {
     dtype = promote_types(dtype, b.scalar_type());
-    HB_CHECK(b.dim() == 2, "[block_diag] expected tensors of 2 or fewer dimensions, got ", b.dim());
+    HB_CHECK(b.dim() == 2, "[block_diag] Input tensors must have 2 or fewer dimensions. Input ", &b - blocks.data(),
+             " has ", b.dim(), " dimensions");
     height += b.size(0), width += b.size(1);
   }
   Tensor out = zeros({height, width}, blocks[0].options().dtype(dtype));

@@ -159,6 +159,7 @@ Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
 
 Tensor rot90(const Tensor& self, int64_t k, IntArrayRef dims) {
   HB_CHECK(dims.size() == 2, "[rot90] expected total rotation dims == 2, but got dims = ", dims.size());
+  HB_CHECK(self.dim() >= 2, "[rot90] expected total dims >= 2, but got total dims = ", self.dim());
   const int64_t a = wrap_dim("rot90", dims[0], self.dim()), b = wrap_dim("rot90", dims[1], self.dim());
   HB_CHECK(a != b, "[rot90] expected rotation dims to be different, but got dim0 = ", dims[0], " and dim1 = ", dims[1]);
   switch (((k % 4) + 4) % 4) {
@@ -188,6 +189,7 @@ Tensor diag_embed(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2
   sizes.insert(std::max(a, b), side);
   Tensor out = zeros(sizes, self.options());
   out.diagonal(offset, a, b).copy_(self.detach());
+  out = out.variable_data();  // its version is that of a new tensor
   if (needs_grad(self))
     record("DiagEmbedBackward0", out, {&self},
            [=](Backward& grad) -> variable_list { return {grad.grad().diagonal(offset, a, b)}; });
@@ -273,7 +275,7 @@ void check_combinations(int64_t n, int64_t r) {
 }  // namespace
 
 Tensor combinations(const Tensor& self, int64_t r, bool with_replacement) {
-  HB_CHECK(self.dim() == 1, "[combinations] expected a tensor of 1 dimension, got shape ", self.sizes());
+  HB_CHECK(self.dim() == 1, "[combinations] Expect a 1D vector, but got shape ", self.sizes());
   HB_CHECK(r >= 0, "[combinations] Expect a non-negative number, but got ", r);
   if (r == 0) return empty({0}, self.options());
   const int64_t n = self.numel();

@@ -82,8 +82,9 @@ Tensor method::reshape_as(const Tensor& self, const Tensor& other) {
 }
 
 Tensor flatten(const Tensor& self, int64_t start_dim, int64_t end_dim) {
-  HB_OBSERVED(flatten, self, start_dim, end_dim);
   const int64_t start = wrap_dim("flatten", start_dim, self.dim()), end = wrap_dim("flatten", end_dim, self.dim());
+  if (!self.defined()) return self;  // it counts as one of one dimension
+  HB_OBSERVED(flatten, self, start_dim, end_dim);
   HB_CHECK(start <= end, "[flatten] flatten() has invalid args: start_dim cannot come after end_dim");
   if (self.dim() == 0) return reshape(self, {1});
   if (start == end) return self;
@@ -221,7 +222,8 @@ Tensor movedim(const Tensor& self, IntArrayRef source, IntArrayRef destination) 
   std::vector<bool> moved(order.size(), false);
   for (size_t k = 0; k < source.size(); ++k) {
     const int64_t s = wrap_dim("movedim", source[k], n), d = wrap_dim("movedim", destination[k], n);
-    HB_CHECK(!moved[s] && order[d] == -1, "[movedim] repeated dim in ", source, " or ", destination);
+    HB_CHECK(!moved[s], "[movedim] repeated dim in `source` (", source, ")");
+    HB_CHECK(order[d] == -1, "[movedim] repeated dim in `destination` (", destination, ")");
     order[d] = s, moved[s] = true;
   }
   int64_t next = 0;
