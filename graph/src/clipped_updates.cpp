@@ -67,8 +67,9 @@ class Clipping {
       product = static_cast<int>(i);
     }
     const Place* const factor = product < 0 ? nullptr : factor_of(calls_[product], read->memory, t.numel);
-    const bool stays = factor && !changed(calls_, factor->memory, product, calls_.size());
-    return stays ? product : -1;
+    if (!factor || changed(calls_, factor->memory, product, calls_.size())) return -1;
+    // Who looks later needs the number of then: one of the program's may be another by that time.
+    return memories_[read->memory].temporary() || memories_[factor->memory].temporary() ? product : -1;
   }
   Place factor(int product) const {
     const auto& call = static_cast<const Elementwise&>(*calls_[product].call);

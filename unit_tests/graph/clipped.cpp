@@ -117,6 +117,39 @@ TEST(GraphClipped, GradientsThatAreLookedAtAreClipped) {
           same_state(train_large(false, adam, drop, true, look).seen, train_large(true, adam, drop, true, look).seen));
 }
 
+// A factor that the program may change before it looks at the gradient.
+TEST(GraphClipped, FactorsOfTheProgramsAreUsedAtOnce) {
+  std::vector<Tensor> seen[2];
+  for (const bool captured : {false, true}) {
+    torch::manual_seed(7);
+    nn::Linear net(96, 256);
+    torch::optim::SGD optimizer(net->parameters(), 0.1);
+    const Tensor factor = torch::ones({});
+    const auto step = [&](Tensor x, Tensor by) {
+      optimizer.zero_grad();
+      const Tensor loss = net(x).pow(2).mean();
+      loss.backward();
+      const torch::NoGradGuard no_grad;
+      net->weight.mutable_grad().mul_(factor);
+      net->bias.mutable_grad().mul_(by);
+      optimizer.step();
+      return loss;
+    };
+    auto compiled = hb::graph::compile(step);
+    for (int i = 0; i < 10; ++i) {
+      const Tensor x = torch::randn({6, 96}), by = torch::rand({});
+      factor.fill_(i);
+      seen[captured].push_back((captured ? compiled(x, by) : step(x, by)).detach());
+      factor.fill_(100), by.fill_(100);
+      for (const Tensor& t : state_of(*net)) seen[captured].push_back(t);
+    }
+    if (captured) {
+      EXPECT_EQ(compiled.counts().replayed, 7);
+    }
+  }
+  EXPECT_TRUE(same_state(seen[0], seen[1]));
+}
+
 TEST(GraphClipped, ReplaysWriteTheNormToAVariable) {
   std::vector<double> norms[2];
   std::vector<Tensor> left[2];
