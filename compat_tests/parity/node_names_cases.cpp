@@ -47,6 +47,10 @@ PARITY_CASE(node_names, arithmetic) {
                     ROW(x / y),
                     ROW(x / 2),
                     ROW(x.true_divide(2)),
+                    ROW(x.div(y, std::nullopt)),
+                    ROW(x.div(y, "floor")),
+                    ROW(x.div(2, "trunc")),
+                    ROW(torch::soft_margin_loss(x, y.detach())),
                     ROW(-x),
                     ROW(x.pow(2)),
                     ROW(x.pow(y)),
@@ -98,9 +102,10 @@ PARITY_CASE(node_names, elementwise_and_views) {
 }
 
 PARITY_CASE(node_names, in_place) {
-  compare_names(c, {INPLACE(add_(1)), INPLACE(add_(y)), INPLACE(sub_(1)), INPLACE(mul_(2)), INPLACE(mul_(y)),
-                    INPLACE(div_(2)), INPLACE(pow_(2)), INPLACE(pow_(y)), INPLACE(clamp_min_(0)), INPLACE(copy_(y)),
-                    INPLACE(select(0, 0).mul_(2)), INPLACE(slice(0, 0, 2).add_(1))});
+  compare_names(
+      c, {INPLACE(add_(1)), INPLACE(add_(y)), INPLACE(sub_(1)), INPLACE(mul_(2)), INPLACE(mul_(y)), INPLACE(div_(2)),
+          INPLACE(div_(y, "floor")), INPLACE(div_(2, "trunc")), INPLACE(pow_(2)), INPLACE(pow_(y)),
+          INPLACE(clamp_min_(0)), INPLACE(copy_(y)), INPLACE(select(0, 0).mul_(2)), INPLACE(slice(0, 0, 2).add_(1))});
 #define INPLACE_FUNCTION(name, ...)                                                                                            \
   {                                                                                                                            \
 #name, [](const Tensor& x, const Tensor&) -> Tensor { Tensor t = x.clone(); return torch::name(t __VA_OPT__(,) __VA_ARGS__); } \

@@ -2,6 +2,7 @@
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
+#include "autograd/named.h"
 #include "autograd/record.h"
 #include "core/value_range.h"
 #include "ops/common/inplace.h"
@@ -172,7 +173,8 @@ namespace {
 
 template <class B>
 Tensor rounded_quotient(const Tensor& a, const B& b, std::optional<std::string_view> mode) {
-  if (!mode) return div(a, b);
+  constexpr const char* node = std::is_same_v<B, Tensor> ? "DivBackward2" : "DivBackward3";
+  if (!mode) return named(node, div(a, b), a);
   HB_CHECK(*mode == "trunc" || *mode == "floor",
            "[div] expected rounding_mode to be one of None, 'trunc', or 'floor' but found '", *mode, "'");
   Tensor out;
@@ -187,10 +189,9 @@ Tensor rounded_quotient(const Tensor& a, const B& b, std::optional<std::string_v
   }
   if constexpr (std::is_same_v<B, Tensor>) {
     if (needs_grad(a, b))
-      record("DivBackward0", out, {&a, &b},
-             [](Backward& c) { return gradients(zeros_like(c.grad()), zeros_like(c.grad())); });
+      record(node, out, {&a, &b}, [](Backward& c) { return gradients(zeros_like(c.grad()), zeros_like(c.grad())); });
   } else {
-    if (needs_grad(a)) record("DivBackward1", out, {&a}, [](Backward& c) { return gradients(zeros_like(c.grad())); });
+    if (needs_grad(a)) record(node, out, {&a}, [](Backward& c) { return gradients(zeros_like(c.grad())); });
   }
   return out;
 }

@@ -2,6 +2,7 @@
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
+#include "autograd/named.h"
 #include "core/recorder.h"
 #include "ops/common/or_undefined.h"
 #include "ops/common/refused_dtypes.h"
@@ -24,7 +25,7 @@ Tensor soft_margin_loss(const Tensor& self, const Tensor& target, int64_t reduct
   const Tensor product = target * self;
   HB_CHECK(!is_integral_type(product.scalar_type(), true), "[soft_margin_loss] result type Float can't be cast to the ",
            "desired output type ", toString(product.scalar_type()), ": expected a floating input or target");
-  return reduce_loss(neg(product).exp().log1p(), reduction);
+  return named("SoftMarginLossBackward0", reduce_loss(neg(product).exp().log1p(), reduction), self);
 }
 
 Tensor hinge_embedding_loss(const Tensor& self, const Tensor& target, double margin, int64_t reduction) {
