@@ -91,10 +91,11 @@ void run_range(Runner<T>& runner, const Loop& loop, int64_t begin, int64_t end) 
   }
 }
 
-/// What a loop of T takes an operand for: its bits, where it computes with bits.
+/// What a loop of T takes an operand for: its bits, where it computes with bits. Numbers are int64 beside integers.
 template <class T>
 ScalarType stored_as(ScalarType dtype) {
-  return std::is_same_v<T, int8_t> || std::is_same_v<T, int16_t> ? dtype_of<T>::value : dtype;
+  const bool bits = std::is_same_v<T, int8_t> || std::is_same_v<T, int16_t>;
+  return bits && element_size(dtype) == sizeof(T) ? dtype_of<T>::value : dtype;
 }
 
 template <class T>
@@ -155,13 +156,28 @@ void run(const ElementwiseFn& fn, const ElementwiseCall& call) {
 
 namespace {
 
-/// The dtype that all operands have; Undefined where they differ.
-ScalarType common_dtype(const ElementwiseCall& call) {
+/// The dtype that all operands have from number `first` on, but for those of a set; Undefined where they differ.
+ScalarType common_dtype(const ElementwiseCall& call, int first = 0, unsigned but = 0) {
   const int operands = call.flat ? call.flat->operands : call.loop->operands;
   const auto dtype = [&](int k) { return call.flat ? call.flat->dtype[k] : call.loop->op[k].dtype; };
-  for (int k = 1; k < operands; ++k)
-    if (dtype(k) != dtype(0)) return ScalarType::Undefined;
-  return dtype(0);
+  for (int k = first + 1; k < operands; ++k)
+    if (!(but >> k & 1) && dtype(k) != dtype(first)) return ScalarType::Undefined;
+  return dtype(first);
+}
+
+/// Narrow integers as they are: false where the operands do not allow it.
+bool run_narrow(const ElementwiseFn& fn, const ElementwiseCall& call) {
+  const auto is_byte = [](ScalarType t) { return t == kByte || t == kChar; };
+  if (fn.truth) {
+    const ScalarType in = common_dtype(call, 1), out = call.flat ? call.flat->dtype[0] : call.loop->op[0].dtype;
+    if (!(is_byte(in) || in == kBool) || element_size(out) != 1) return false;
+    return run<int8_t>(fn, call), true;
+  }
+  // Of a number only the low bits count.
+  const ScalarType all = common_dtype(call, 0, call.flat ? call.flat->numbers : call.loop->numbers);
+  if (fn.i32 && all == kInt) return run<int32_t>(fn, call), true;
+  if (fn.byte_bits && (is_byte(all) || (fn.bool_bytes && all == kBool))) return run<int8_t>(fn, call), true;
+  return false;
 }
 
 /// bf16 and numbers of other dtypes beside it, as in x * 0.1: false where the formula does not take them so.
@@ -195,12 +211,11 @@ bool run_with_numbers(const ElementwiseFn& fn, const ElementwiseCall& call) {
 
 /// Loops that need no conversion: false where the operands do not allow one.
 bool run_as_stored(const ElementwiseFn& fn, const ElementwiseCall& call) {
-  if (!fn.bf16 && !fn.half_bits && !fn.byte_bits) return false;
+  if (call.compute == kLong) return run_narrow(fn, call);
+  if (!fn.bf16 && !fn.half_bits) return false;
   const ScalarType all = common_dtype(call);
   if (call.compute == kFloat && fn.half_bits && is_half_type(all)) return run<int16_t>(fn, call), true;
   if (call.compute == kFloat && fn.bf16 && all == kBFloat16) return run<BFloat16>(fn, call), true;
-  if (call.compute == kLong && fn.byte_bits && (all == kBool || all == kByte || all == kChar))
-    return run<int8_t>(fn, call), true;
   return false;
 }
 

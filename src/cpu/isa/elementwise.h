@@ -6,8 +6,8 @@ namespace hb::cpu {
 
 /// The plain loops of a formula, uniform in the number of operands: out[k][i] = f(in[0][i], in[1][i], …; params).
 /// T is float, double, int64_t or a complex type: `compute` says which. Half types are computed in float, integers and
-/// bool in int64. The runner converts, gathers strided operands and splits the work among threads. Bit k of `shared`:
-/// operand k is one value for all n, beside bf16 a float.
+/// bool in int64, or as they are where that gives the same. The runner converts, gathers strided operands and splits
+/// the work among threads. Bit k of `shared`: operand k is one value for all n, beside bf16 a float.
 template <class T>
 using FormulaLoop = void (*)(T* const* out, const T* const* in, int64_t n, const double* params, unsigned shared);
 
@@ -21,9 +21,13 @@ struct ElementwiseFn {
   FormulaLoop<int64_t> i64 = nullptr;
   /// The same in one pass where all operands are bf16: set for cheap formulas, beside which conversions weigh.
   FormulaLoop<BFloat16> bf16 = nullptr;
-  /// On the bits alone: of half types, whatever the exponent, and of bool and integers of a byte.
+  /// On the bits alone: of half types, whatever the exponent, and of integers of a byte.
   FormulaLoop<int16_t> half_bits = nullptr;
   FormulaLoop<int8_t> byte_bits = nullptr;
+  /// On int32, where what is kept of an int64 result is the result.
+  FormulaLoop<int32_t> i32 = nullptr;
+  /// Whether byte_bits makes bool of bool; and whether it makes 0 and 1 of any bytes.
+  bool bool_bytes = false, truth = false;
   /// Bit s: the loops of real types take a set s of shared operands.
   unsigned shared_sets = 1;
   /// The steps of chains that compute it on floats (FormulaSteps in step.h, of this instruction set), or null.

@@ -20,6 +20,7 @@ FormulaLoop<T> formula_of(const ElementwiseFn& fn) {
   if constexpr (std::is_same_v<T, Complex<double>>) f = fn.c128;
   if constexpr (std::is_same_v<T, int64_t>) f = fn.i64;
   if constexpr (std::is_same_v<T, BFloat16>) f = fn.bf16;
+  if constexpr (std::is_same_v<T, int32_t>) f = fn.i32;
   if constexpr (std::is_same_v<T, int16_t>) f = fn.half_bits;
   if constexpr (std::is_same_v<T, int8_t>) f = fn.byte_bits;
   if (HB_UNLIKELY(!f)) HB_NOT_SUPPORTED("[", fn.name, "] is not supported for dtype ", dtype_of<T>::value);

@@ -8,6 +8,7 @@
 #include "cpu/isa/elementwise.h"
 #include "cpu/isa/formula_steps.h"
 #include "cpu/isa/isa.h"
+#include "formulas/binary_formulas.h"
 #include "formulas/unary_formulas.h"
 
 namespace hb::cpu::HB_ISA {
@@ -242,6 +243,16 @@ constexpr bool wants_whole_vectors = F::cost >= 8 && F::cost <= 16 && !has_quick
 template <class F>
 constexpr bool has_bf16 = F::kinds != formula::Kinds::ints && (is_cheap<F> || formula::own_arithmetic<F>);
 
+/// Formulas that say whether something holds.
+template <class F>
+constexpr bool is_truth = std::is_same_v<F, formula::eq> || std::is_same_v<F, formula::ne> ||
+                          std::is_same_v<F, formula::logical_and> || std::is_same_v<F, formula::logical_or> ||
+                          std::is_same_v<F, formula::logical_xor> || std::is_same_v<F, formula::logical_not>;
+/// Whether narrow integers are computed as they are: sums and products, of which the low bits do not depend on others,
+/// and what compares bits.
+template <class F>
+constexpr bool has_narrow = formula::modular<F>&& is_cheap<F>&& F::params == 0 && F::kinds == formula::Kinds::numbers;
+
 template <class F>
 constexpr ElementwiseFn make_formula(const char* name) {
   ElementwiseFn fn;
@@ -256,7 +267,13 @@ constexpr ElementwiseFn make_formula(const char* name) {
     fn.i64 = formula_loop<F, int64_t>;
   if constexpr (has_bf16<F>) fn.bf16 = formula_loop<F, BFloat16>;
   if constexpr (has_bits<F, int16_t> && F::kinds != formula::Kinds::ints) fn.half_bits = bits_loop<F, int16_t>;
-  if constexpr (has_bits<F, int8_t> && F::kinds == formula::Kinds::ints) fn.byte_bits = bits_loop<F, int8_t>;
+  if constexpr (has_bits<F, int8_t> && F::kinds == formula::Kinds::ints)
+    fn.byte_bits = bits_loop<F, int8_t>, fn.i32 = formula_loop<F, int32_t>, fn.bool_bytes = true;
+  if constexpr (has_narrow<F>) {
+    fn.i32 = formula_loop<F, int32_t>;
+    fn.byte_bits = formula_loop<F, int8_t>;
+    fn.truth = is_truth<F>;
+  }
   fn.shared_sets = shared_sets<F>;
   if constexpr (has_steps<F>) fn.steps = &formula_steps<F>;
   return fn;
