@@ -192,10 +192,26 @@ bool writes_too_far(const ConvProblem& p, const dnnl::convolution_backward_weigh
   return strided && channels < kVector && std::string_view(pd.impl_info_str()).substr(0, 7) == "jit_1x1";
 }
 
+/// The bf16 implementation of both versions gives wrong weights for images narrower than the stride, for volumes, and
+/// for dilated convolutions unless their channels fill vectors; it writes outside of its memory there, too.
+bool computes_wrong(const ConvProblem& p, const dnnl::convolution_backward_weights::primitive_desc& pd) {
+  constexpr int64_t kVector = 16;
+  const bool dilated = std::any_of(p.dilation.begin(), p.dilation.end(), [](int64_t d) { return d > 0; });
+  const bool grouped = p.weight.size() > p.stride.size() + 2;
+  const bool whole = !grouped && p.weight[0] % kVector == 0 && p.weight[1] % kVector == 0;
+  const bool volume = p.stride.size() == 3;
+  return ((dilated && !whole) || volume || p.x.back() < p.stride.back()) &&
+         std::string_view(pd.impl_info_str()).substr(0, 9) == "jit_bf16:";
+}
+
+bool is_broken(const ConvProblem& p, const dnnl::convolution_backward_weights::primitive_desc& pd) {
+  return writes_too_far(p, pd) || computes_wrong(p, pd);
+}
+
 dnnl::convolution_backward_weights::primitive_desc weight_desc(const ConvProblem& p) {
   using Backward = dnnl::convolution_backward_weights;
   const auto choose = [&p](Backward::primitive_desc& pd) {
-    while (writes_too_far(p, pd) && pd.next_impl()) {
+    while (is_broken(p, pd) && pd.next_impl()) {
     }
   };
   const auto algorithm = dnnl::algorithm::convolution_direct;
@@ -220,7 +236,7 @@ bool backward_weight_part(const ConvProblem& p, const WeightData& data) {
     Prepared c;
     HB_ONEDNN("convolution_backward", {
       const auto pd = weight_desc(p);
-      if (is_slow(pd) || writes_too_far(p, pd)) return c;
+      if (is_slow(pd) || is_broken(p, pd)) return c;
       c.primitive = dnnl::convolution_backward_weights(pd);
       c.weights = pd.diff_weights_desc();
       c.bind(DNNL_ARG_SRC, pd.src_desc());
