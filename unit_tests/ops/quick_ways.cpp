@@ -218,4 +218,22 @@ TEST(QuickWays, SpecialFunctions) {
   }
 }
 
+// Without a gradient short windows of rows are compared element by element; with one, or of channels-last, by windows.
+TEST(QuickWays, LargestOfRows) {
+  for (const auto t : {hb::kFloat, hb::kDouble, hb::kBFloat16}) {
+    Tensor x = normal({3, 5, 41}, t).mul_(2).round_();  // many are equal
+    x[0][1][7] = NAN, x[1][0][0] = -0.0, x[1][0][1] = 0.0, x[2][4].fill_(-INFINITY);
+    const Tensor leaf = x.clone().set_requires_grad(true);
+    for (const int64_t kernel : {2, 3, 4})
+      for (const int64_t stride : {1, 2, 5}) {
+        const Tensor quick = hb::max_pool1d(x, {kernel}, {stride}), plain = hb::max_pool1d(leaf, {kernel}, {stride});
+        expect_same(quick, plain.detach(), "max_pool1d");
+        EXPECT_TRUE(hb::equal(hb::signbit(quick), hb::signbit(plain.detach())));
+        EXPECT_TRUE(quick.is_contiguous());
+        expect_same(hb::max_pool1d(x[0], {kernel}, {stride}), plain.detach()[0], "max_pool1d of one");
+      }
+    EXPECT_THROW(hb::max_pool1d(x.narrow(2, 0, 2).contiguous(), {4}), hb::Error);
+  }
+}
+
 }  // namespace

@@ -102,6 +102,20 @@ Tensor batched(const Tensor& x, int dims, const NodeNames& names, const F& f) {
   return named(names.forward[dims - 1], f(x.contiguous().unsqueeze(0)).squeeze(0), x);
 }
 
+/// The largest of short windows of rows that lie together, without their places: element by element of the windows, for
+/// which nothing is brought into the order of channels. Undefined where that is not possible.
+Tensor largest_of_rows(const char* name, const Tensor& x, const PoolArgs& a) {
+  const bool plain = a.kernel.size() == 1 && a.kernel[0] > 1 && a.kernel[0] <= 4 && !a.ceil_mode &&
+                     a.padding.size() == 1 && a.padding[0] == 0 && a.dilation.size() == 1 && a.dilation[0] == 1;
+  if (!plain || x.impl().is_deferred() || !x.impl().physically_contiguous() || needs_grad(x)) return {};
+  const Windows w = plain_windows(name, x.dim() == 2 ? x.unsqueeze(0) : x, 1, a);  // which checks the arguments
+  if (w->outputs() <= 0) return {};
+  const int64_t step = a.stride.empty() ? a.kernel[0] : a.stride[0], last = (w->outputs() - 1) * step;
+  Tensor largest = x.slice(-1, 0, last + 1, step);
+  for (int64_t k = 1; k < a.kernel[0]; ++k) largest = maximum(x.slice(-1, k, last + k + 1, step), largest);
+  return largest;
+}
+
 Tensor max_pool(const char* name, int dims, const Tensor& x, const PoolArgs& a, Tensor* index) {
   if (dims == 1 && !index) ops::refuse_integers(name, x.scalar_type());
   if (is_integral_type(x.scalar_type(), false)) {
@@ -111,6 +125,8 @@ Tensor max_pool(const char* name, int dims, const Tensor& x, const PoolArgs& a, 
     return max_pool(name, dims, wide, a, index).to(x.scalar_type());
   }
   check_pool_input(name, x, dims);
+  if (dims == 1 && !index)
+    if (Tensor largest = largest_of_rows(name, x, a); largest.defined()) return largest;
   const Tensor out =
       batched(x, dims, kLargest, [&](const Tensor& t) { return max_of(t, plain_windows(name, t, dims, a), index); });
   if (index) *index = (x.dim() == dims + 1 ? index->squeeze(0) : *index).to(kLong);
