@@ -56,6 +56,7 @@ std::vector<Row> reduction_rows();
 std::vector<Row> shape_rows();
 std::vector<Row> product_rows();
 std::vector<Row> layer_rows();
+std::vector<Row> other_rows();
 
 /// The families by name.
 std::vector<std::pair<std::string, std::vector<Row>>> families();
