@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 
 #include <halfbridge/error.h>
 #include <halfbridge/graph.h>
@@ -9,6 +10,7 @@
 #include "core/watch_call.h"
 #include "core/watch_threads.h"
 #include "gpu_steps.h"
+#include "objects.h"
 #include "ops/nn/mask_watch.h"
 #include "optim/step_observer.h"
 #include "optim/step_watcher.h"
@@ -72,7 +74,13 @@ struct Captured::State {
     Fingerprint did;
     std::vector<Signature> signature;
     std::vector<double> numbers;
+    Surroundings surroundings;
+    std::map<const TensorImpl*, bool> gradients, requires_grad;  // of leaves, when it began; of what it used
+    std::vector<capture::Differs> conditions;
+    std::unique_ptr<ObjectGuard> objects;
   };
+  Before before_of(Run& run, const Arguments& arguments) const;
+  static bool same_conditions(const Before& before, const Run& run, const Arguments& arguments);
   std::optional<Before> before;
   int failures = 0, in_a_row = 0, pause = 0;
   bool given_up = false;
@@ -117,7 +125,7 @@ std::vector<Tensor> Captured::State::run_first(const std::vector<Tensor>& tensor
 
 // Leaves that get gradients are known to the next recording when it begins.
 void Captured::State::learn(Recording& recording) {
-  for (const Tensor& t : recording.found_leaves)
+  for (const auto& [t, had] : recording.found_leaves)
     if (std::none_of(leaves.begin(), leaves.end(), [&](const TensorHandle& known) { return known->is_same(t); }))
       leaves.push_back(handle_of(t));
 }
@@ -175,13 +183,40 @@ void Captured::State::keep(Run& run, const Arguments& arguments, int64_t compare
   }
 }
 
+Captured::State::Before Captured::State::before_of(Run& run, const Arguments& arguments) const {
+  Before b{std::move(run.did), std::move(run.signature), arguments.numbers, arguments.surroundings, {}, {}, {}, {}};
+  b.objects = std::make_unique<ObjectGuard>(options.objects);
+  for (const Leaf& l : run.recording->leaves) b.gradients[&l.leaf.impl()] = l.before.defined();
+  for (const FoundLeaf& l : run.recording->found_leaves) b.gradients[&l.leaf.impl()] = l.had_gradient;
+  for (const Outside& o : run.recording->outside) b.requires_grad[&o.tensor.impl()] = o.requires_grad;
+  b.conditions = run.recording->conditions;
+  return b;
+}
+
+// Whether a graph of the call before would stand for this one: else they may well differ.
+bool Captured::State::same_conditions(const Before& b, const Run& run, const Arguments& arguments) {
+  if (b.signature != run.signature || b.numbers != arguments.numbers ||
+      b.surroundings.differs(arguments.surroundings) || b.objects->differs())
+    return false;
+  const auto other = [](const std::map<const TensorImpl*, bool>& then, const Tensor& t, bool now) {
+    const auto at = then.find(&t.impl());
+    return at != then.end() && at->second != now;
+  };
+  for (const Leaf& l : run.recording->leaves)
+    if (other(b.gradients, l.leaf, l.before.defined())) return false;
+  for (const Outside& o : run.recording->outside)
+    if (other(b.requires_grad, o.tensor, o.requires_grad)) return false;
+  return std::none_of(b.conditions.begin(), b.conditions.end(),
+                      [](const capture::Differs& differs) { return differs(); });
+}
+
 // The last call before the first graph: finds the leaves, and shows what the next one has to do, too.
 std::vector<Tensor> Captured::State::warm_up(const Arguments& arguments, const Eager& eager) {
   Run run = run_recorded(arguments, eager);
   if (run.refused())
     failures = kCertain;
   else
-    before = {std::move(run.did), std::move(run.signature), arguments.numbers};
+    before = before_of(run, arguments);
   counts.reason = run.refused() ? run.recording->refused : "the first calls are eager";
   return std::move(run.results);
 }
@@ -193,11 +228,11 @@ std::vector<Tensor> Captured::State::record(const Arguments& arguments, const Ea
     return std::move(run.results);
   }
   std::optional<std::string> other;
-  const bool twice = !run.refused() && before && before->did.comparable(run.did) &&
-                     before->signature == run.signature && before->numbers == arguments.numbers;
+  const bool twice =
+      !run.refused() && before && before->did.comparable(run.did) && same_conditions(*before, run, arguments);
   if (twice) other = before->did.differs(run.did);
   if (other) {
-    before = {std::move(run.did), std::move(run.signature), arguments.numbers};
+    before = before_of(run, arguments);
     failed("two calls in a row differ: " + *other + kChanges, 1);
     return std::move(run.results);
   }

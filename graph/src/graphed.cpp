@@ -49,7 +49,7 @@ struct Outside {
   uint32_t version;  // when the recording began
   bool written = false;
 };
-/// A leaf that the step gives a gradient.
+/// A leaf that the step gives a gradient, or whose gradient it reads or drops.
 struct Leaf {
   TensorHandle leaf;
   bool had = false;   // a gradient when the step began
@@ -76,6 +76,7 @@ class Observer final : public capture::Recorder {
   std::unordered_map<const TensorImpl*, Outside> outside;
   std::vector<Leaf> leaves;
 
+  bool gave_gradient(const Leaf& l) const { return met_.count(&l.leaf->impl()) != 0; }
   void refuse(const char* name, const char* why) override {
     if (refused.empty()) refused = std::string("[") + name + "] " + why;
   }
@@ -112,7 +113,16 @@ class Observer final : public capture::Recorder {
       return;
     }
     met_.insert(&t.impl());
-    leaves.push_back({graph::handle_of(t), t.grad().defined(), t.grad().defined(), {}});
+    const AutogradMeta* const meta = t.impl().autograd_meta();
+    const bool had = meta && meta->grad.defined();
+    leaves.push_back({graph::handle_of(t), had, had, {}});
+  }
+  void looks_at_gradient(const Tensor& t) override {
+    if (was_made(t)) return;
+    for (const Leaf& known : leaves)
+      if (known.leaf->is_same(t)) return;
+    const AutogradMeta* const meta = t.impl().autograd_meta();
+    leaves.push_back({graph::handle_of(t), meta->grad.defined(), false, {}});
   }
   void made(const TensorImpl& tensor) override {
     const std::lock_guard lock(mutex_);
@@ -210,7 +220,10 @@ class StepGraph {
     updates_ = std::move(observer.updates);
     conditions_ = std::move(observer.conditions);
     leaves_ = std::move(observer.leaves);
-    for (Leaf& l : leaves_) l.gradient = l.leaf->grad();
+    for (Leaf& l : leaves_) {
+      l.gradient = l.leaf->grad();
+      if (!observer.gave_gradient(l)) l.adds = l.gradient.defined();  // another one would be another step's
+    }
     for (auto& [impl, o] : observer.outside) {
       o.written = impl->version() != o.version;
       outside_.push_back(std::move(o));

@@ -95,13 +95,26 @@ std::vector<int> share_in_place(const std::vector<RecordedCall>& calls, const st
         if (p.pointer == pointer) return &p;
       return nullptr;
     };
-    for (const InPlace& way : may_be_in_place(calls[i])) {
+    const std::vector<InPlace> ways = may_be_in_place(calls[i]);
+    // Elements of it that are read otherwise would be overwritten before.
+    const auto read_otherwise = [&](int memory) {
+      const auto along = [&](const Place& p) {
+        return p.offset == 0 &&
+               std::any_of(ways.begin(), ways.end(), [&](const InPlace& w) { return w.in == p.pointer; });
+      };
+      const RecordedCall& c = calls[i];
+      return std::any_of(c.places.begin(), c.places.end(),
+                         [&](const Place& p) { return p.memory == memory && !along(p); }) ||
+             std::any_of(c.tensors.begin(), c.tensors.end(), [&](const TensorPlace& t) { return t.memory == memory; });
+    };
+    for (const InPlace& way : ways) {
       const auto whole = [&](const Place* p) {
         return p && p->offset == 0 && memories[p->memory].temporary() && memories[p->memory].bytes == way.bytes;
       };
       const Place *const out = place_of(way.out), *const in = place_of(way.in);
       if (!whole(out) || memories[out->memory].first != i) break;
-      if (!whole(in) || memories[in->memory].last != i || in->memory == out->memory) continue;
+      if (!whole(in) || memories[in->memory].last != i || in->memory == out->memory || read_otherwise(in->memory))
+        continue;
       into[out->memory] = in->memory;
       break;
     }

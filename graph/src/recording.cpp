@@ -212,8 +212,20 @@ void Recording::leaf(const Tensor& t) {
   }
   for (const Tensor& in : inputs)
     if (in.is_same(t)) return refuse("backward", "gives a gradient to an argument");
-  if (std::none_of(found_leaves.begin(), found_leaves.end(), [&](const Tensor& l) { return l.is_same(t); }))
-    found_leaves.push_back(t);
+  found(t);
+}
+
+void Recording::looks_at_gradient(const Tensor& t) {
+  const auto same = [&](const Tensor& other) { return other.is_same(t); };
+  if (was_made(t) || std::any_of(inputs.begin(), inputs.end(), same)) return;
+  if (std::none_of(leaves.begin(), leaves.end(), [&](const Leaf& l) { return same(l.leaf); })) found(t);
+}
+
+void Recording::found(const Tensor& t) {
+  for (const FoundLeaf& known : found_leaves)
+    if (known.leaf.is_same(t)) return;
+  const AutogradMeta* const meta = t.impl().autograd_meta();
+  found_leaves.push_back({t, meta && meta->grad.defined()});
 }
 
 void Recording::made(const TensorImpl& tensor) {

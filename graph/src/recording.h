@@ -67,7 +67,7 @@ struct Outside {
   bool requires_grad;
 };
 
-/// A leaf to which the step's backward passes give a gradient.
+/// A leaf to which the step's backward passes give a gradient, or whose gradient the step reads or drops.
 struct Leaf {
   Tensor leaf;
   Tensor before;         // its gradient when the step began
@@ -75,9 +75,15 @@ struct Leaf {
   bool dropped = false;  // `before` was gone by then
 };
 
+/// A leaf of which the recording learned only then, and whether it had a gradient.
+struct FoundLeaf {
+  Tensor leaf;
+  bool had_gradient;
+};
+
 class Recording final : public capture::Recorder {
  public:
-  /// `leaves`: those that earlier calls of the step gave gradients.
+  /// `leaves`: those that earlier calls of the step found.
   Recording(const std::vector<Tensor>& inputs, const std::vector<Tensor>& leaves);
   ~Recording();
   Recording(const Recording&) = delete;
@@ -94,7 +100,7 @@ class Recording final : public capture::Recorder {
   std::vector<Tensor> inputs;
   std::vector<uint32_t> input_versions;      // when the step began
   std::vector<capture::Differs> conditions;  // beside the calls'
-  std::vector<Tensor> found_leaves;          // that got a gradient and were not known: there is no graph without them
+  std::vector<FoundLeaf> found_leaves;       // that were not known: there is no graph without them
 
   /// The memory of a tensor; -1 where it is not known.
   int memory_of(const Tensor& t) const;
@@ -112,12 +118,14 @@ class Recording final : public capture::Recorder {
   void step_begins() override;
   void step_ends() override;
   void leaf(const Tensor& leaf) override;
+  void looks_at_gradient(const Tensor& t) override;
   void made(const TensorImpl& tensor) override;
   bool was_made(const Tensor& tensor) override;
   void allocated(const StorageImpl& storage) override;
   void gone(const TensorImpl& tensor) noexcept override;
   void freed(const StorageImpl& storage) noexcept override;
 
+  void found(const Tensor& leaf);
   int add(Memory::Origin origin, const StorageImpl& storage);
   bool overlaps(const StorageImpl& storage) const;
   int find(const void* address) const;

@@ -53,7 +53,7 @@ Tensor WeightCopies::values(const Tensor& weight, ScalarType dtype) {
   const bool exclusive = storage->use_count() == 1 && !storage->is_borrowed() && !storage->address_shown();
   const bool unchanged = e.values.defined() && e.values.scalar_type() == dtype && e.storage == storage.get() &&
                          e.version == impl.version() && e.data_calls == calls && e.exclusive && exclusive;
-  if (unchanged) return e.values;
+  if (unchanged && !capture::is_from_before(e.values)) return e.values;
   e.values.reset();  // its memory serves the new one, unless a graph keeps it
   e.version = impl.version(), e.storage = storage.get(), e.data_calls = calls, e.exclusive = exclusive;
   InferenceMode no_inference(false);  // the copy outlives this pass
@@ -61,8 +61,7 @@ Tensor WeightCopies::values(const Tensor& weight, ScalarType dtype) {
   Excluded excluded;
   e.values = autodiff::arithmetic.cast(weight.detach(), dtype);
   ++made_;
-  if (HB_UNLIKELY(capture::any_recording()))
-    if (capture::Recorder* r = capture::recorder()) r->keeps(e.values);
+  capture::keeps(e.values);
   return e.values;
 }
 

@@ -10,6 +10,7 @@
 #include "autocast/snapshot.h"
 #include "autograd/arithmetic.h"
 #include "backend/elementwise.h"
+#include "core/recorder.h"
 #include "core/thread_object.h"
 
 namespace hb {
@@ -54,9 +55,13 @@ Tensor cached_copy(ScalarType to_type, const Tensor& weight) {
   auto& map = copies();
   const CopyKey key(&weight.impl(), to_type);
   const auto found = map.find(key);
-  // A copy made without gradients would cut the weight off from the graph.
-  if (found != map.end() && (found->second.half.requires_grad() || !GradMode::is_enabled())) return found->second.half;
+  // A copy made without gradients would cut the weight off from the graph; one from before a recorded step may be out
+  // of date in its replays.
+  if (found != map.end() && (found->second.half.requires_grad() || !GradMode::is_enabled()) &&
+      !capture::is_from_before(found->second.half))
+    return found->second.half;
   Tensor half = autodiff::arithmetic.cast(weight, to_type);
+  capture::keeps(half);
   map.insert_or_assign(key, Copy{weight, half});
   return half;
 }

@@ -115,6 +115,7 @@ const Tensor& Tensor::grad() const {
   static const Tensor none;
   const AutogradMeta* meta = meta_of(*this);
   if (!meta) return none;
+  capture::looks_at_gradient(*this);
   write_if_late(meta->grad);
   if (HB_UNLIKELY(meta->grad_fn && !meta->grad.defined() && !meta->retains_grad))
     detail::warn(
@@ -124,6 +125,7 @@ const Tensor& Tensor::grad() const {
 }
 Tensor& Tensor::mutable_grad() const {
   Tensor& grad = impl().materialize_autograd_meta().grad;
+  capture::looks_at_gradient(*this);
   write_if_late(grad);
   return grad;
 }

@@ -39,6 +39,8 @@ class Recorder {
   virtual void step_ends() = 0;
   /// The backward pass is about to give this leaf a gradient.
   virtual void leaf(const Tensor& leaf) = 0;
+  /// The step asks a tensor for its gradient, to read it or to drop it.
+  virtual void looks_at_gradient(const Tensor& t) = 0;
   virtual void made(const TensorImpl& tensor) = 0;
   virtual bool was_made(const Tensor& tensor) = 0;
   virtual void allocated(const StorageImpl& storage) = 0;
@@ -62,6 +64,20 @@ void flip_mode(const void* module) noexcept;
 inline void uses(const Tensor& t) {
   if (HB_LIKELY(!any_recording())) return;
   if (Recorder* r = recorder(); r && t.defined()) r->uses(t);
+}
+/// Whether this thread records a step that has not made the tensor.
+inline bool is_from_before(const Tensor& t) {
+  if (HB_LIKELY(!any_recording())) return false;
+  Recorder* const r = recorder();
+  return r && !r->was_made(t);
+}
+inline void keeps(const Tensor& t) {
+  if (HB_LIKELY(!any_recording())) return;
+  if (Recorder* r = recorder()) r->keeps(t);
+}
+inline void looks_at_gradient(const Tensor& t) {
+  if (HB_LIKELY(!any_recording())) return;
+  if (Recorder* r = recorder()) r->looks_at_gradient(t);
 }
 /// Hands the end of something to all recorders.
 void tell_freed(const StorageImpl& storage) noexcept;

@@ -285,7 +285,7 @@ void Module::zero_grad(bool set_to_none) {
     if (set_to_none) {
       grad.reset();
     } else {
-      grad = grad.detach();
+      if (grad.requires_grad()) grad = grad.detach();
       grad.zero_();
     }
   }
