@@ -207,6 +207,67 @@ PARITY_CASE(indexing, index_functions) {
   c.out("put", torch::zeros({2, 3}).put_(torch::tensor({1, 4}), torch::tensor({5.f, 6.f})));
 }
 
+// Which shapes of self, index and source fit one another: a scalar counts as a row of one element in some functions.
+PARITY_CASE(indexing, rows_of_odd_shapes) {
+  const auto tried = [&](const std::string& name, const std::function<Tensor()>& fn) {
+    try {
+      c.out(name, fn());
+    } catch (const std::exception&) {
+      c.text(name, "throws");
+    }
+  };
+  const std::vector<std::vector<int64_t>> shapes{{}, {1}, {3}, {0}, {1, 3}, {3, 1}, {0, 3}, {3, 0}};
+  const std::vector<Tensor> indices{torch::tensor(0), torch::zeros({0}, torch::kLong), torch::zeros({1}, torch::kLong),
+                                    torch::zeros({3}, torch::kLong)};
+  for (const auto& shape : shapes) {
+    const auto x = c.randn(shape);
+    for (const auto& index : indices) {
+      const std::string at = c10::str(x.sizes(), " at ", index.sizes());
+      for (int64_t d = 0; d < std::max<int64_t>(x.dim(), 1); ++d) {
+        tried(c10::str("select ", at, d), [&] { return x.index_select(d, index); });
+        tried(c10::str("fill ", at, d), [&] { return x.index_fill(d, index, 2.5); });
+        tried(c10::str("fill in place ", at, d), [&] { return x.clone().index_fill_(d, index, 2.5); });
+        tried(c10::str("fill with a tensor ", at, d), [&] { return x.index_fill(d, index, torch::tensor(2.5f)); });
+        for (const auto& other : shapes) {
+          // What of several values is kept is not said: they are equal.
+          const auto y = c.randn(other), same = torch::full_like(y, 2.5);
+          const std::string name = c10::str(at, d, " of ", y.sizes());
+          tried("add " + name, [&] { return x.index_add(d, index, y); });
+          tried("add in place " + name, [&] { return x.clone().index_add_(d, index, y); });
+          tried("copy " + name, [&] { return x.index_copy(d, index, same); });
+          tried("copy in place " + name, [&] { return x.clone().index_copy_(d, index, same); });
+          tried("reduce " + name, [&] { return x.index_reduce(d, index, y, "prod"); });
+        }
+      }
+      for (const auto& other : shapes) {
+        const auto y = c.randn(other), same = torch::full_like(y, 2.5);
+        tried(c10::str("put ", at, " of ", y.sizes()), [&] { return x.put(index, same); });
+        tried(c10::str("scatter ", at, " of ", y.sizes()), [&] { return x.scatter(0, index, same); });
+        tried(c10::str("scatter_add ", at, " of ", y.sizes()), [&] { return x.scatter_add(0, index, y); });
+      }
+      tried("take " + at, [&] { return x.take(index); });
+      tried("gather " + at, [&] { return x.gather(0, index); });
+    }
+  }
+}
+
+PARITY_CASE(indexing, rows_of_a_scalar) {
+  const auto x = c.leaf({}), one = c.leaf({1}), scalar = c.leaf({});
+  const auto many = torch::zeros({5}, torch::kLong), first = torch::zeros({1}, torch::kLong);
+  c.gradients("fill", {x}, [&] { return x.index_fill(0, many, 2); });
+  c.gradients("fill_in_place", {x}, [&] { return (x * 1).index_fill_(-1, many, 2); });
+  c.gradients("fill_with_a_tensor", {x, scalar}, [&] { return x.index_fill(0, many, scalar); });
+  c.gradients("copy", {x, one}, [&] { return x.index_copy(0, first, one); });
+  c.gradients("copy_of_a_scalar", {one, scalar}, [&] { return one.index_copy(0, first, scalar); });
+  c.gradients("add_of_a_scalar", {x, scalar}, [&] { return x.index_add(0, first, scalar, 2); });
+  for (const int64_t size : {0, 1}) {
+    c.gradients("unfold" + std::to_string(size), {x}, [&] { return x.unfold(0, size, 3); });
+    c.layout("unfolded" + std::to_string(size), x.unfold(-1, size, 3));
+  }
+  const auto wide = c.leaf({}, torch::kDouble);
+  c.gradgradcheck([&] { return wide.unfold(0, 1, 1).pow(2); }, {wide});
+}
+
 PARITY_CASE(indexing, masked) {
   auto x = c.leaf({3, 4}), value = c.leaf({});
   auto mask = c.bools({4});

@@ -23,4 +23,7 @@ Tensor with_rows_put(const char* name, const Tensor& self, int64_t dim, const Te
 /// The same into self itself, which takes part in no graph.
 void put_rows_into(const char* name, Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, PutOp op);
 
+/// Throws [name] unless `source` has the rows to be added to (or met with) those of self at `count` indices.
+void check_reduced_rows(const char* name, const Tensor& self, int64_t dim, int64_t count, const Tensor& source);
+
 }  // namespace hb::ops

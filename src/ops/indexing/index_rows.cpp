@@ -1,4 +1,4 @@
-// Whole rows by index: index_select, index_add, index_copy, index_fill; elements of the flattened tensor: take, put_.
+// Whole rows by index: index_select, index_add, index_copy, index_fill.
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
@@ -70,29 +70,57 @@ Scalar factor_of(const Tensor& self, const Scalar& alpha) {
   return alpha.isFloatingPoint() && isIntegralType(self.scalar_type(), true) ? Scalar(alpha.toLong()) : alpha;
 }
 
-/// A source for the rows of self at `count` indices.
-void check_source(const char* name, const Tensor& self, int64_t dim, int64_t count, const Tensor& source) {
+void check_types(const char* name, const Tensor& self, const Tensor& source) {
   HB_CHECK(self.scalar_type() == source.scalar_type(), "[", name,
            "] self and source must have the same scalar type, got ", toString(self.scalar_type()), " and ",
            toString(source.scalar_type()));
-  DimVector wanted = self.impl().sizes();
-  if (!wanted.empty()) wanted[dim] = count;
-  const bool fits =
-      source.impl().sizes() == wanted || (source.numel() == 1 && count == 1 && geometry::numel(wanted) == 1);
-  HB_CHECK(fits || source.dim() == 0 || dim >= source.dim() || source.size(dim) == count, "[", name,
-           "] Number of indices (", count, ") should be equal to source.size(dim), got source ", source.sizes());
-  HB_CHECK(fits, "[", name,
-           "] source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = ",
+}
+void check_count(const char* name, int64_t count, int64_t rows, const Tensor& source) {
+  HB_CHECK(count == rows, "[", name, "] Number of indices (", count,
+           ") should be equal to source.size(dim), got source ", source.sizes());
+}
+DimVector without(int64_t dim, DimVector sizes) {
+  if (!sizes.empty()) sizes.erase(dim);
+  return sizes;
+}
+
+/// A source to copy to `count` rows of self. A row of one element may be without dimensions.
+void check_copied(const char* name, const Tensor& self, int64_t dim, int64_t count, const Tensor& source) {
+  check_types(name, self, source);
+  HB_CHECK(source.dim() == self.dim() || source.dim() == 0 || self.dim() == 0, "[", name,
+           "] When source and destination are not scalars, their dimensionality must match. Source dimensionality (",
+           source.dim(), "), destination dimensionality (", self.dim(), ")");
+  check_count(name, count, source.dim() == 0 ? 1 : source.sizes()[dim], source);
+  HB_CHECK(without(dim, self.impl().sizes()) == without(dim, source.impl().sizes()), "[", name,
+           "] source tensor shape must match self tensor shape, excluding the specified dimension. Source/destination "
+           "tensor must have same slice shapes, got self.shape = ",
            self.sizes(), " source.shape = ", source.sizes());
 }
 
+/// Where index_add adds nothing, without a look at the index: as in LibTorch not so for vectors.
+bool has_no_places(const Tensor& self) { return self.numel() == 0 && self.dim() > 1; }
+
 }  // namespace
+
+void ops::check_reduced_rows(const char* name, const Tensor& self, int64_t dim, int64_t count, const Tensor& source) {
+  check_types(name, self, source);
+  HB_CHECK(dim == 0 || dim < source.dim(), "[", name, "] Indexing dim ", dim,
+           " is out of bounds of the source tensor with shape ", source.sizes());
+  check_count(name, count, source.dim() == 0 ? 1 : source.sizes()[dim], source);
+  const bool rows = self.dim() > 0 && source.dim() > 0;
+  const DimVector mine = self.impl().sizes(), given = source.impl().sizes();
+  HB_CHECK(rows ? without(dim, mine) == without(dim, given) : mine == given, "[", name,
+           "] source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = ",
+           self.sizes(), " source.shape = ", source.sizes());
+}
 
 Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
   HB_FUNCTION(index_select, self, dim, index);
   if (HB_UNLIKELY(self.is_sparse())) return sparse::index_select(self, dim, index);
   const int64_t d = geometry::wrap_dim("index_select", dim, self.dim());
   const Tensor at = row_index("index_select", index);
+  HB_CHECK(self.dim() > 0 || at.numel() == 1,
+           "[index_select] index_select(): Index to scalar can have only 1 value, got ", at.numel(), " value(s)");
   const Tensor x = self.is_contiguous() ? self : self.detach().contiguous();
   DimVector sizes = self.impl().sizes();
   if (!sizes.empty()) sizes[d] = at.numel();
@@ -115,12 +143,14 @@ Tensor index_add(const Tensor& self, int64_t dim, const Tensor& index, const Ten
   HB_FUNCTION(index_add, self, dim, index, source, alpha);
   const int64_t d = geometry::wrap_dim("index_add", dim, self.dim());
   const Tensor at = row_index("index_add", index);
-  check_source("index_add", self, d, at.numel(), source);
+  ops::check_reduced_rows("index_add", self, d, at.numel(), source);
   check_value_fits("index_add", self.scalar_type(), alpha);
   const bool plain = alpha.equal(1);
   Tensor scaled = source.detach();
   if (!plain) scaled = scaled * factor_of(self, alpha);
-  Tensor out = ops::with_rows_put("index_add", self, d, at, scaled.to(self.scalar_type()), PutOp::add);
+  Tensor out = has_no_places(self)
+                   ? self.detach().clone(MemoryFormat::Contiguous)
+                   : ops::with_rows_put("index_add", self, d, at, scaled.to(self.scalar_type()), PutOp::add);
   if (needs_grad(self, source))
     record("IndexAddBackward0", out, {&self, &source}, {SavedTensor::input(at)},
            [d, alpha, plain, shape = source.impl().sizes()](Backward& b, auto& s) {
@@ -138,7 +168,7 @@ Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Te
   HB_AUTOCAST(index_copy, widest, as_is, self, dim, index, source);
   const int64_t d = geometry::wrap_dim("index_copy", dim, self.dim());
   const Tensor at = long_row_index("index_copy", index);
-  check_source("index_copy", self, d, at.numel(), source);
+  check_copied("index_copy", self, d, at.numel(), source);
   Tensor out = ops::with_rows_put("index_copy", self, d, at, source.detach(), PutOp::assign);
   if (needs_grad(self, source))
     record("IndexCopyBackward0", out, {&self, &source}, {SavedTensor::input(at)},
@@ -156,13 +186,21 @@ Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Sc
   const int64_t d = geometry::wrap_dim("index_fill", dim, self.dim());
   HB_CHECK_INDEX(index.scalar_type() == kLong, "[index_fill] Expected dtype int64 for index, got ",
                  index.scalar_type());
-  const int64_t n = self.dim() ? self.sizes()[d] : 1;
-  const Tensor at = ops::wrapped_index(row_index("index_fill", index), n);
+  const Tensor given = row_index("index_fill", index);
   DimVector shape = self.impl().sizes();
-  if (!shape.empty()) shape[d] = at.numel();
-  const Tensor rows = full(IntArrayRef(shape.data(), shape.size()), value, self.options());
-  Tensor out =
-      ops::in_strides(ops::with_rows_put("index_fill", self, d, at, rows, PutOp::assign), ops::strides_of_clone(self));
+  if (shape.empty()) shape.push_back(1);
+  const int64_t n = shape[d];
+  shape[d] = given.numel();
+  const bool nothing = geometry::numel(shape) == 0;  // then no place is out of bounds
+  const Tensor at = nothing ? given : ops::wrapped_index(given, n);
+  Tensor out = self.detach();
+  if (nothing) {
+    out = out.clone();
+  } else {
+    const Tensor rows = full(IntArrayRef(shape.data(), shape.size()), value, self.options());
+    out = ops::in_strides(ops::with_rows_put("index_fill", self, d, at, rows, PutOp::assign),
+                          ops::strides_of_clone(self));
+  }
   if (needs_grad(self))
     record("IndexFillBackward0", out, {&self}, {SavedTensor::input(at)},
            [d](Backward& b, auto& s) { return gradients(index_fill(b.grad(), d, s[0], 0)); });
@@ -174,8 +212,9 @@ Tensor& index_add_(Tensor& self, int64_t dim, const Tensor& index, const Tensor&
   const auto direct = [&](Tensor& t) {
     const int64_t d = geometry::wrap_dim("index_add_", dim, t.dim());
     const Tensor at = row_index("index_add_", index);
-    check_source("index_add_", t, d, at.numel(), source);
+    ops::check_reduced_rows("index_add_", t, d, at.numel(), source);
     check_value_fits("index_add_", t.scalar_type(), alpha);
+    if (has_no_places(t)) return;
     ops::put_rows_into("index_add_", t, d, at,
                        alpha.equal(1) ? source : (source * factor_of(t, alpha)).to(t.scalar_type()), PutOp::add);
   };
@@ -187,7 +226,7 @@ Tensor& index_copy_(Tensor& self, int64_t dim, const Tensor& index, const Tensor
   const auto direct = [&](Tensor& t) {
     const int64_t d = geometry::wrap_dim("index_copy_", dim, t.dim());
     const Tensor at = long_row_index("index_copy_", index);
-    check_source("index_copy_", t, d, at.numel(), source);
+    check_copied("index_copy_", t, d, at.numel(), source);
     ops::put_rows_into("index_copy_", t, d, at, source, PutOp::assign);
   };
   return inplace("index_copy_", self, [&](const Tensor& old) { return index_copy(old, dim, index, source); }, direct,
@@ -228,53 +267,6 @@ Tensor repeat_interleave(const Tensor& self, const Tensor& repeats, std::optiona
   HB_CHECK(!output_size || *output_size == index.numel(), "[repeat_interleave] expected an output_size of ",
            index.numel(), ", got ", *output_size);
   return index_select(x, d, index);
-}
-
-// --- the flattened tensor
-
-namespace {
-constexpr int64_t kFlattened = -1;  // the dimension of an index into all elements
-}
-
-Tensor take(const Tensor& self, const Tensor& index) {
-  HB_FUNCTION(take, self, index);
-  HB_CHECK(index.scalar_type() == kLong, "[take] Expected a long tensor for index, but got ",
-           toString(index.scalar_type()));
-  const Tensor at = ops::in_range("take", index.reshape(-1), self.numel(), kFlattened);
-  return named("TakeBackward0", index_select(self.reshape(-1), 0, at).reshape(index.sizes()), self);
-}
-
-namespace {
-/// Contiguous.
-Tensor put_flat(const Tensor& self, const Tensor& at, const Tensor& source, bool accumulate) {
-  const Tensor flat = self.reshape(-1), values = source.reshape(-1);
-  return (accumulate ? index_add(flat, 0, at, values) : index_copy(flat, 0, at, values)).reshape(self.sizes());
-}
-}  // namespace
-
-Tensor put(const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {
-  HB_ONE_DEVICE(put, self, index, source);
-  HB_CHECK(index.scalar_type() == kLong, "[put] Expected a long tensor for index, but got ",
-           toString(index.scalar_type()));
-  HB_CHECK(index.numel() == source.numel(),
-           "[put] Expected source and index to have the same number of elements, but got source.numel() = ",
-           source.numel(), ", index.numel() = ", index.numel());
-  const Tensor at = ops::in_range("put", index.reshape(-1), self.numel(), kFlattened);
-  Tensor out = ops::in_strides(put_flat(self.detach(), at, source.detach(), accumulate), ops::strides_of_clone(self));
-  if (needs_grad(self, source))
-    record("PutBackward0", out, {&self, &source}, {SavedTensor::input(at)},
-           [accumulate, shape = source.impl().sizes()](Backward& b, auto& s) {
-             const Tensor& g = b.grad();
-             return gradients(!b.needs(0)  ? Tensor()
-                              : accumulate ? g
-                                           : put(g, s[0], zeros({s[0].numel()}, g.options())),
-                              b.needs(1) ? take(g, s[0]).reshape(IntArrayRef(shape.data(), shape.size())) : Tensor());
-           });
-  return out;
-}
-Tensor& put_(Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {
-  return inplace("put_", self, [&](const Tensor& old) { return put(old, index, source, accumulate); }, nullptr,
-                 {&source});
 }
 
 }  // namespace hb

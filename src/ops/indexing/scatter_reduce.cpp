@@ -9,6 +9,7 @@
 #include "core/geometry.h"
 #include "ops/common/inplace.h"
 #include "ops/elementwise/elementwise_op.h"
+#include "ops/indexing/index_op.h"
 #include "ops/indexing/scatter.h"
 
 namespace hb {
@@ -137,13 +138,8 @@ Tensor index_reduce(const Tensor& self, int64_t dim, const Tensor& index, const 
            "[index_reduce] expected reduce to be prod, mean, amax or amin, got ", reduce);
   HB_CHECK(self.scalar_type() != kBool, "[index_reduce] is not supported for dtype Bool");
   HB_CHECK_INDEX(index.dim() <= 1, "[index_reduce] index is supposed to be a vector, got shape ", index.sizes());
-  HB_CHECK_INDEX(source.dim() == self.dim(), "[index_reduce] expected a source of ", self.dim(), " dimensions, got ",
-                 source.dim());
   const int64_t d = geometry::wrap_dim("index_reduce", dim, self.dim());
-  for (int64_t k = 0; k < self.dim(); ++k)
-    HB_CHECK(source.size(k) == (k == d ? index.numel() : self.size(k)),
-             "[index_reduce] expected a source of the shape ", self.sizes(), " with ", index.numel(), " in dimension ",
-             d, ", got ", source.sizes());
+  ops::check_reduced_rows("index_reduce", self, d, index.numel(), source);
   // A row of the source goes where its index says: the same index for all its elements.
   std::vector<int64_t> shape(static_cast<size_t>(self.dim()), 1);
   if (!shape.empty()) shape[d] = index.numel();

@@ -108,9 +108,10 @@ Tensor diagonal(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) 
 namespace {
 // The sum of windows at their places: (…, windows, …, size) into `whole`.
 Tensor folded(const Tensor& g, const DimVector& whole, int64_t d, int64_t size, int64_t step) {
+  if (whole.empty()) return named("UnfoldBackwardBackward0", g.sum(), g);  // of one element, or of none
   Tensor out = zeros(whole, g.options());
   const int64_t windows = g.size(d);
-  if (step >= size && !whole.empty()) {
+  if (step >= size) {
     out.unfold(d, size, step).copy_(g);
   } else if (size < windows) {  // elements of one number in their windows, which never meet
     for (int64_t i = 0; i < size; ++i) out.slice(d, i, i + (windows - 1) * step + 1, step).add_(g.select(-1, i));
@@ -128,10 +129,8 @@ Tensor method::unfold(const Tensor& self, int64_t dimension, int64_t size, int64
   HB_CHECK(size >= 0, "[unfold] size is ", size, " but must be >= 0");
   HB_CHECK(size <= n, "[unfold] maximum size for tensor at dimension ", d, " is ", n, " but size is ", size);
   DimVector sizes(self.sizes()), strides(self.strides());
-  if (sizes.empty()) sizes.push_back(1), strides.push_back(1);
-  const int64_t stride = strides[d];
-  sizes[d] = (n - size) / step + 1;
-  strides[d] *= step;
+  const int64_t stride = sizes.empty() ? 1 : strides[d];
+  if (!sizes.empty()) sizes[d] = (n - size) / step + 1, strides[d] *= step;
   sizes.push_back(size), strides.push_back(stride);
   return make_view(
       "UnfoldBackward0", self, std::move(sizes), std::move(strides), self.storage_offset(),
