@@ -118,6 +118,45 @@ PARITY_CASE(conv, transposed) {
   });
 }
 
+// The result has rows behind the last that the kernel reaches: as many as a stride, or more.
+PARITY_CASE(conv, transposed_with_much_output_padding) {
+  c.for_dtypes({torch::kFloat, torch::kDouble, torch::kHalf, torch::kBFloat16}, [&](torch::Dtype dtype) {
+    tolerances(c);
+    const auto line = c.leaf({2, 3, 5}, dtype), w1 = c.leaf({3, 4, 3}, dtype), b = c.leaf({4}, dtype);
+    c.gradients("1d", {line, w1, b}, [&] { return torch::conv_transpose1d(line, w1, b, 1, 0, 1, 1, 2); });
+    c.gradients("padded", {line, w1}, [&] { return torch::conv_transpose1d(line, w1, {}, 1, 1, 3, 1, 4); });
+    const auto x = c.leaf({2, 3, 4, 5}, dtype), w2 = c.leaf({3, 2, 3, 2}, dtype);
+    c.gradients("2d", {x, w2}, [&] { return torch::conv_transpose2d(x, w2, {}, {1, 2}, {0, 1}, {1, 2}, 1, {2, 3}); });
+    const auto box = c.leaf({1, 2, 3, 2, 3}, dtype), w3 = c.leaf({2, 1, 2, 2, 2}, dtype);
+    c.gradients("3d", {box, w3}, [&] { return torch::conv_transpose3d(box, w3, {}, 1, 0, {2, 0, 1}, 2, 3); });
+  });
+  const auto x = c.leaf({1, 2, 4}, torch::kDouble), w = c.leaf({2, 2, 2}, torch::kDouble),
+             b = c.leaf({2}, torch::kDouble);
+  c.gradcheck([&] { return torch::conv_transpose1d(x, w, b, 1, 0, 1, 1, 2); }, {x, w, b});
+  c.gradgradcheck([&] { return torch::conv_transpose1d(x, w, b, 1, 1, 2, 1, 3); }, {x, w});
+  const auto g = c.randn({1, 2, 7}, torch::kDouble);
+  const auto [dx, dw, db] =
+      torch::convolution_backward(g, x.detach(), w.detach(), {{2}}, {1}, {0}, {2}, true, {1}, 1, {true, true, true});
+  c.out("dx", dx);
+  c.out("dw", dw);
+  c.out("db", db);
+}
+
+// Without channels in the input the result has none either, whatever the weight says.
+PARITY_CASE(conv, no_channels) {
+  c.for_dtypes({torch::kFloat, torch::kDouble, torch::kBFloat16}, [&](torch::Dtype dtype) {
+    const auto line = c.leaf({2, 0, 5}, dtype), w1 = c.leaf({3, 0, 2}, dtype), b = c.leaf({3}, dtype);
+    c.gradients("1d", {line, w1}, [&] { return torch::conv1d(line, w1); });
+    c.gradients("bias", {line, w1, b}, [&] { return torch::conv1d(line, w1, b, 2, 1); });
+    const auto x = c.leaf({2, 0, 4, 5}, dtype), w2 = c.leaf({3, 0, 2, 3}, dtype);
+    c.gradients("2d", {x, w2, b}, [&] { return torch::conv2d(x, w2, b); });
+    c.gradients("same", {x, w2, b}, [&] { return torch::conv2d(x, w2, b, 1, "same"); });
+    c.gradients("grouped", {x, w2, b}, [&] { return torch::conv2d(x, w2, b, 1, 1, 1, 3); });
+    const auto box = c.leaf({1, 0, 3, 3, 3}, dtype), w3 = c.leaf({3, 0, 2, 2, 2}, dtype);
+    c.gradients("3d", {box, w3, b}, [&] { return torch::conv3d(box, w3, b); });
+  });
+}
+
 PARITY_CASE(conv, gradcheck) {
   auto x = c.leaf({1, 2, 4, 4}, torch::kDouble), w = c.leaf({2, 2, 3, 3}, torch::kDouble),
        b = c.leaf({2}, torch::kDouble);

@@ -57,6 +57,7 @@ Tensor run_forward(const Tensor& x, const Tensor& w, const Tensor& weight, const
 Tensor input_gradient(const Tensor& g, const Tensor& x, const Tensor& weight, const ConvCall& c) {
   Tensor out =
       ops::empty_channels_last(x.impl().sizes(), x.scalar_type(), x.device(), ops::is_visibly_channels_last(x));
+  if (g.numel() == 0) return out.zero_();
   if (out.numel() == 0) return out;
   const Tensor grad = ops::to_channels_last(g);
   if (c.transposed) {
@@ -111,10 +112,21 @@ Tensor differentiable_input_gradient(const Tensor& g, const Tensor& x, const Ten
                      c.p.groups);
 }
 
+/// Where the input has no channels: the result has none either, and depends on nothing.
+TensorTuple3 zero_gradients(const Tensor& x, const Tensor& w, const ConvCall& c, std::array<bool, 3> wanted) {
+  const int64_t outputs = c.transposed ? w.size(1) * c.p.groups : w.size(0);
+  return {wanted[0] ? zeros_like(x) : Tensor(), wanted[1] ? zeros_like(w) : Tensor(),
+          wanted[2] ? zeros({outputs}, w.options()) : Tensor()};
+}
+
 variable_list convolution_gradients(Backward& b, const Tensor& x, const Tensor& w, const Tensor& weight,
                                     const ConvCall& c) {
   const Tensor& g = b.grad();
   Tensor dx, dw, db;
+  if (x.size(1) == 0) {
+    std::tie(dx, dw, db) = zero_gradients(x, w, c, {b.needs(0), b.needs(1), b.needs(2)});
+    return {dx, dw, db};
+  }
   if (GradMode::is_enabled()) {
     if (b.needs(0)) dx = named("ConvolutionBackwardBackward0", differentiable_input_gradient(g, x, w, c), g);
     if (b.needs(1)) dw = differentiable_weight_gradient(g, x, w, c);
@@ -163,6 +175,11 @@ Tensor convolution_checked(const char* name, const Tensor& x, const Tensor& w, c
   }
   check_convolution(name, x, w, bias, c);
   const DimVector sizes = convolution_sizes(name, x, w, c);
+  if (HB_UNLIKELY(ops::pads_a_stride(c)) && x.size(1) > 0) {
+    const Tensor whole = convolution_checked(name, x, w, {}, ops::of_whole_result(c));
+    const Tensor out = constant_pad_nd(whole, ops::padding_of_whole(c));
+    return named("ConvolutionBackward0", bias.defined() ? out + ops::channel_row(bias, x.dim()) : out, x);
+  }
   const Tensor weight = in_kernels_order(w);
   Tensor out = run_forward(x, w, weight, bias, c, sizes);
   if (needs_grad(x, w, bias)) {
@@ -238,23 +255,27 @@ HB_CONV(1d, 1)
 HB_CONV(2d, 2)
 HB_CONV(3d, 3)
 
-TensorTuple3 convolution_backward(const Tensor& g, const Tensor& x, const Tensor& w, OptionalIntArrayRef /*bias_sizes*/,
-                                  IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool transposed,
-                                  IntArrayRef output_padding, int64_t groups, std::array<bool, 3> mask) {
+TensorTuple3 convolution_backward(const Tensor& grad_output, const Tensor& x, const Tensor& w,
+                                  OptionalIntArrayRef /*bias_sizes*/, IntArrayRef stride, IntArrayRef padding,
+                                  IntArrayRef dilation, bool transposed, IntArrayRef output_padding, int64_t groups,
+                                  std::array<bool, 3> mask) {
   const char* name = "convolution_backward";
   const int dims = static_cast<int>(w.dim()) - 2;
   HB_CHECK(dims >= 1 && dims <= 3, "[", name, "] expected a weight of 3 to 5 dimensions, got ", w.sizes());
-  const ConvCall c = conv_call(name, dims, stride, padding, dilation, transposed, output_padding, groups);
+  ConvCall c = conv_call(name, dims, stride, padding, dilation, transposed, output_padding, groups);
   check_convolution(name, x, w, Tensor(), c);
   const DimVector sizes = convolution_sizes(name, x, w, c);
-  HB_CHECK(g.sizes() == IntArrayRef(sizes) && g.scalar_type() == x.scalar_type(), "[", name,
+  HB_CHECK(grad_output.sizes() == IntArrayRef(sizes) && grad_output.scalar_type() == x.scalar_type(), "[", name,
            "] expected a grad_output of ", x.scalar_type(), " with sizes ", IntArrayRef(sizes), ", got ",
-           g.scalar_type(), " and ", g.sizes());
+           grad_output.scalar_type(), " and ", grad_output.sizes());
+  if (x.size(1) == 0) return zero_gradients(x, w, c, mask);
+  Tensor g = grad_output;
+  if (ops::pads_a_stride(c)) g = constant_pad_nd(g, ops::padding_of_whole(c, true)), c = ops::of_whole_result(c);
   const bool again = GradMode::is_enabled() && needs_grad(g, x, w);
   Tensor dx, dw, db;
   if (mask[0]) dx = again ? differentiable_input_gradient(g, x, w, c) : input_gradient(g, x, in_kernels_order(w), c);
   if (mask[1]) dw = differentiable_weight_gradient(g, x, w, c);
-  if (mask[2]) db = bias_gradient(g);
+  if (mask[2]) db = bias_gradient(grad_output);
   return {dx, dw, db};
 }
 

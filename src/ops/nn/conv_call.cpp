@@ -70,7 +70,7 @@ void check_convolution(const char* name, const Tensor& x, const Tensor& w, const
 
 DimVector convolution_sizes(const char* name, const Tensor& x, const Tensor& w, const ConvCall& c) {
   DimVector out(x.impl().sizes());
-  out[1] = c.transposed ? w.size(1) * c.p.groups : w.size(0);
+  out[1] = x.size(1) == 0 ? 0 : c.transposed ? w.size(1) * c.p.groups : w.size(0);
   for (int d = 0; d < c.p.dims; ++d) {
     const int64_t kernel = c.p.dilation[d] * (w.size(2 + d) - 1) + 1, in = x.size(2 + d);
     if (c.transposed) {
@@ -85,6 +85,28 @@ DimVector convolution_sizes(const char* name, const Tensor& x, const Tensor& w, 
     }
     HB_CHECK(out[2 + d] > 0, "[", name, "] expected a result of at least one element, got size ", out[2 + d],
              " from input ", x.sizes(), " and weight ", w.sizes());
+  }
+  return out;
+}
+
+bool pads_a_stride(const ConvCall& c) {
+  for (int d = 0; d < c.p.dims; ++d)
+    if (c.transposed && c.output_padding[d] >= c.p.stride[d]) return true;
+  return false;
+}
+
+ConvCall of_whole_result(ConvCall c) {
+  std::fill_n(c.p.padding, c.p.dims, 0);
+  std::fill_n(c.output_padding, c.p.dims, 0);
+  return c;
+}
+
+std::vector<int64_t> padding_of_whole(const ConvCall& c, bool back) {
+  std::vector<int64_t> out;
+  for (int d = c.p.dims - 1; d >= 0; --d) {
+    const int64_t before = -c.p.padding[d], after = c.output_padding[d] - c.p.padding[d];
+    out.push_back(back ? -before : before);
+    out.push_back(back ? -after : after);
   }
   return out;
 }

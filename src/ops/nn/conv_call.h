@@ -21,4 +21,12 @@ void check_convolution(const char* name, const Tensor& x, const Tensor& w, const
 /// Of the result; throws [name] where it would be empty.
 DimVector convolution_sizes(const char* name, const Tensor& x, const Tensor& w, const ConvCall& c);
 
+/// A transposed convolution whose output padding is a stride or more. No kernel computes one: their results have no
+/// rows that the kernel's last position does not reach. It is a part of the whole result, padded.
+bool pads_a_stride(const ConvCall& c);
+/// The one that gives the whole result: nothing cut off, nothing added.
+ConvCall of_whole_result(ConvCall c);
+/// What constant_pad_nd makes c's result of the whole one with, and with `back` of the gradient that of the whole.
+std::vector<int64_t> padding_of_whole(const ConvCall& c, bool back = false);
+
 }  // namespace hb::ops

@@ -4,14 +4,18 @@
 
 namespace hb::ops {
 
+Tensor channel_row(const Tensor& bias, int64_t dims) {
+  DimVector shape(static_cast<size_t>(dims), 1);
+  shape[1] = bias.numel();
+  return bias.view(shape);
+}
+
 Tensor complex_convolution(const Tensor& x, const Tensor& w, const Tensor& bias, const FloatingConvolution& real_one) {
   const Tensor xr = real(x), xi = imag(x), wr = real(w), wi = imag(w);
   const Tensor re = real_one(xr, wr, {}), im = real_one(xi, wi, {}), both = real_one(xr + xi, wr + wi, {});
   const Tensor out = complex(re - im, both - re - im);
-  if (!bias.defined()) return out;
-  DimVector shape(static_cast<size_t>(out.dim()), 1);
-  shape[1] = bias.numel();
-  return out + bias.view(shape);
+  if (!bias.defined() || out.size(1) == 0) return out;
+  return out + channel_row(bias, out.dim());
 }
 
 Tensor integer_convolution(const char* name, const Tensor& x, const Tensor& w, const Tensor& bias,

@@ -16,4 +16,7 @@ Tensor complex_convolution(const Tensor& x, const Tensor& w, const Tensor& bias,
 Tensor integer_convolution(const char* name, const Tensor& x, const Tensor& w, const Tensor& bias,
                            const FloatingConvolution& floating_one);
 
+/// A value for each channel as it is added to results of `dims` dimensions.
+Tensor channel_row(const Tensor& bias, int64_t dims);
+
 }  // namespace hb::ops
