@@ -211,3 +211,56 @@ PARITY_CASE(edges, interpolation) {
     F::interpolate(image, F::InterpolateFuncOptions(exact).antialias(true).size(std::vector<int64_t>{4, 5}));
   });
 }
+
+PARITY_CASE(edges, parts_put_into_inputs_with_gaps) {
+  const auto base = c.randn({4, 6});
+  const auto put = [&](const std::string& name, const Tensor& y) {
+    c.out(name, y);
+    c.text(name + " strides", c10::str(y.strides()));
+  };
+  const std::vector<Tensor> inputs{base, base.slice(1, 1, 6, 2), base.t(), base.narrow(0, 1, 2),
+                                   base.select(0, 2).expand({4, 6})};
+  for (const auto& x : inputs) {
+    c.scope(c10::str(x.sizes(), " ", x.strides(), " ", x.storage_offset()), [&] {
+      put("select", x.select_scatter(torch::full({x.size(1)}, -1.), 0, 1));
+      put("slice", x.slice_scatter(torch::full({1, x.size(1)}, -1.), 0, 1, 2));
+      put("diagonal", x.diagonal_scatter(torch::full({std::min(x.size(0), x.size(1))}, -1.)));
+      put("as_strided", torch::as_strided_scatter(x, torch::full({2}, -1.), {2}, {3}));
+      put("as_strided at 2", torch::as_strided_scatter(x, torch::full({2}, -1.), {2}, {3}, 2));
+    });
+  }
+  const auto x = base.slice(1, 1, 6, 2).detach().requires_grad_(), row = c.leaf({3}), two = c.leaf({2}),
+             whole = c.randn({2, 3});
+  c.gradients("select", {x, row}, [&] { return x.select_scatter(row, 0, 1); });
+  c.gradients("slice", {x, row}, [&] { return x.slice_scatter(row.unsqueeze(0), 0, 2, 3); });
+  // LibTorch's gradient of the input of as_strided_scatter keeps that of the part and drops the rest.
+  c.gradients("as_strided", {two}, [&] { return torch::as_strided_scatter(whole, two, {2}, {3}, 1); });
+}
+
+PARITY_CASE(edges, margin_loss_of_a_scalar) {
+  const auto x = c.leaf({}), line = c.leaf({3});
+  for (const int64_t reduction : {0, 1, 2})
+    for (const auto& target : {torch::tensor(0), torch::tensor({0})}) {
+      const std::string name = c10::str(reduction, " ", target.sizes());
+      c.gradients("scalar " + name, {x}, [&] { return torch::multi_margin_loss(x, target, 1, 1, {}, reduction); });
+      c.gradients("line " + name, {line}, [&] { return torch::multi_margin_loss(line, target, 2, 1, {}, reduction); });
+    }
+}
+
+PARITY_CASE(edges, pools_of_little) {
+  for (const torch::Dtype dtype : {torch::kByte, torch::kChar, torch::kShort, torch::kInt, torch::kLong, torch::kFloat})
+    c.out("all padding " + parity::dtype_name(dtype),  // a window that reaches no element
+          torch::max_pool2d(torch::full({1, 1, 2, 2}, 3, dtype), {2, 2}, {1, 1}, {1, 1}, {3, 3}));
+  const auto line = c.leaf({0, 4}), plane = c.leaf({0, 4, 5}), batch = c.leaf({2, 0, 4, 5}), box = c.leaf({0, 3, 4, 5});
+  c.gradients("avg1", {line}, [&] { return torch::adaptive_avg_pool1d(line, {2}); });
+  c.gradients("max1", {line}, [&] { return std::get<0>(torch::adaptive_max_pool1d(line, {2})); });
+  c.gradients("avg2", {plane}, [&] { return torch::adaptive_avg_pool2d(plane, {2, 3}); });
+  c.gradients("avg2 to one", {plane}, [&] { return torch::adaptive_avg_pool2d(plane, {1, 1}); });
+  c.gradients("max2", {plane}, [&] { return std::get<0>(torch::adaptive_max_pool2d(plane, {2, 3})); });
+  c.out("avg2 batch", torch::adaptive_avg_pool2d(batch, {2, 3}));
+  c.throws("max2 batch", [&] { torch::adaptive_max_pool2d(batch, {2, 3}); });
+  c.gradients("avg3", {box}, [&] { return torch::adaptive_avg_pool3d(box, {2, 3, 1}); });
+  c.gradients("max3", {box}, [&] { return std::get<0>(torch::adaptive_max_pool3d(box, {2, 3, 1})); });
+  c.throws("avg3 batch", [&] { torch::adaptive_avg_pool3d(c.randn({2, 0, 3, 4, 5}), {2, 3, 1}); });
+  c.throws("max2 plain", [&] { torch::max_pool2d(plane, {1, 1}); });
+}

@@ -105,11 +105,10 @@ Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar&
                          const std::optional<Tensor>& weight_or_none, int64_t reduction) {
   const Tensor& weight = or_undefined(weight_or_none);
   HB_AUTOCAST(multi_margin_loss, fp32, fp32, self, target, p, margin, weight, reduction);
-  HB_CHECK(self.dim() == 1 || self.dim() == 2, "[multi_margin_loss] expected an input (N, C) or (C), got ",
-           self.sizes());
+  HB_CHECK(self.dim() <= 2, "[multi_margin_loss] expected an input (N, C) or (C), got ", self.sizes());
   HB_CHECK(p.equal(1) || p.equal(2), "[multi_margin_loss] only p == 1 and p == 2 supported, got ", p);
   ops::refuse_integers("multi_margin_loss", self.scalar_type());
-  const Tensor x = self.dim() == 1 ? self.unsqueeze(0) : self, t = target.reshape({-1, 1});
+  const Tensor x = self.dim() < 2 ? self.reshape({1, -1}) : self, t = target.reshape({-1, 1});
   HB_CHECK(t.size(0) == x.size(0), "[multi_margin_loss] inconsistent target size, expected ", x.size(0), " but got ",
            target.sizes());
   check_classes("multi_margin_loss", "target out of range", t, 0, x.size(1));
@@ -120,7 +119,7 @@ Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar&
   if (weight.defined()) z = z * weight.index_select(0, t.reshape({-1})).unsqueeze(1);
   const Tensor other = ones_like(x, x.options().dtype(kBool)).scatter(1, t, Scalar(false));
   Tensor loss = z.masked_fill(other.logical_not(), 0).sum(1) / static_cast<double>(x.size(1));
-  if (self.dim() == 1) loss = loss.squeeze(0);
+  if (target.dim() == 0) loss = loss.squeeze(0);
   return reduce_loss(loss, reduction);
 }
 

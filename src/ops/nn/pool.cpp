@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
@@ -122,7 +124,9 @@ Tensor max_pool(const char* name, int dims, const Tensor& x, const PoolArgs& a, 
     const Tensor wide = x.to(kDouble);
     HB_CHECK(element_size(x.scalar_type()) < 8 || ops::largest_magnitude(wide) < ops::kExactInDouble, "[", name,
              "] of integers beyond 2^53 is not supported");
-    return max_pool(name, dims, wide, a, index).to(x.scalar_type());
+    const auto bits = static_cast<int>(8 * element_size(x.scalar_type()));
+    const double lowest = x.scalar_type() == kByte ? 0 : -std::ldexp(1.0, bits - 1);  // of a window in the padding
+    return max_pool(name, dims, wide, a, index).clamp_min(lowest).to(x.scalar_type());
   }
   check_pool_input(name, x, dims);
   if (dims == 1 && !index)
@@ -163,7 +167,7 @@ Tensor avg_pool(const char* name, int dims, const Tensor& x, const PoolArgs& a, 
 }
 
 Tensor adaptive_avg(const char* name, int dims, const Tensor& x, IntArrayRef output) {
-  check_pool_input(name, x, dims);
+  check_pool_input(name, x, dims, dims == 3 ? 1 : x.dim() - dims);
   // One value of each plane, where planes lie together: no need for channels-last.
   const bool planes = x.impl().physically_contiguous() && !output.empty() &&
                       std::all_of(output.begin(), output.end(), [](int64_t n) { return n == 1; });
@@ -176,7 +180,7 @@ Tensor adaptive_avg(const char* name, int dims, const Tensor& x, IntArrayRef out
 }
 
 TensorTuple2 adaptive_max(const char* name, int dims, const Tensor& x, IntArrayRef output) {
-  check_pool_input(name, x, dims);
+  check_pool_input(name, x, dims, 1);
   Tensor index;
   const Tensor out = batched(x, dims, kAdaptiveLargest, [&](const Tensor& t) {
     return max_of(t, adaptive_windows(name, t, dims, output), &index, kAdaptiveLargest);

@@ -62,7 +62,7 @@ void check_result(const char* name, const Tensor& x, int dims, const PoolArgs& a
 
 }  // namespace
 
-void check_pool_input(const char* name, const Tensor& x, int dims) {
+void check_pool_input(const char* name, const Tensor& x, int dims, std::optional<int64_t> first_full) {
   HB_CHECK(dims > 1 || x.dim() == 2 || x.dim() == 3, "[", name,
            "] 2D or 3D (batch mode) tensor expected for input: ", "Expected 2 to 3 dimensions, but got ", x.dim(),
            "-dimensional tensor for argument #1 'self'");
@@ -70,7 +70,7 @@ void check_pool_input(const char* name, const Tensor& x, int dims) {
            "D (batch mode) tensor expected for input, got ", x.sizes(), ": Expected ", dims + 1, "D or ", dims + 2,
            "D tensor. Input dimension should be at least ", dims + 1);
   refuse_integers(name, x.scalar_type());
-  for (int64_t d = x.dim() == dims + 1 ? 0 : 1; d < x.dim(); ++d)
+  for (int64_t d = first_full.value_or(x.dim() == dims + 1 ? 0 : 1); d < x.dim(); ++d)
     HB_CHECK(x.size(d) > 0, "[", name,
              "] Expected input to have non-zero size for non-batch dimensions, but input has "
              "sizes ",

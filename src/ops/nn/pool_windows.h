@@ -16,8 +16,9 @@ struct PoolArgs {
   bool ceil_mode, count_include_pad = true;
 };
 
-/// Throws unless x has `dims` dimensions besides its channels (and a batch), none of them empty.
-void check_pool_input(const char* name, const Tensor& x, int dims);
+/// Throws unless x has `dims` dimensions besides its channels (and a batch), none of them empty: from `first_full` on,
+/// or where that is not given all but the batch.
+void check_pool_input(const char* name, const Tensor& x, int dims, std::optional<int64_t> first_full = {});
 /// For a batched x; throws [name] for arguments that do not fit.
 Windows plain_windows(const char* name, const Tensor& x, int dims, const PoolArgs& a);
 Windows adaptive_windows(const char* name, const Tensor& x, int dims, IntArrayRef output);

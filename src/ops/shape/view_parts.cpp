@@ -311,36 +311,6 @@ std::vector<Tensor> vsplit(const Tensor& self, IntArrayRef indices) { return par
 std::vector<Tensor> dsplit(const Tensor& self, int64_t sections) { return equal_parts("dsplit", self, sections, 2, 3); }
 std::vector<Tensor> dsplit(const Tensor& self, IntArrayRef indices) { return parts_at("dsplit", self, indices, 2, 3); }
 
-// A copy of self, where a view has the values of src.
-namespace {
-template <class View>
-Tensor with_part(const char* name, const char* node, const Tensor& self, const Tensor& src, View view) {
-  Tensor out = self.clone(), part = view(out);
-  HB_CHECK(part.sizes().equals(src.sizes()), "[", name, "] expected a source of the part's sizes ", part.sizes(),
-           ", got ", src.sizes());
-  part.copy_(src);
-  return named(node, out, self);
-}
-}  // namespace
-Tensor select_scatter(const Tensor& self, const Tensor& src, int64_t dim, int64_t index) {
-  return with_part("select_scatter", "SelectScatterBackward0", self, src,
-                   [=](const Tensor& t) { return t.select(dim, index); });
-}
-Tensor slice_scatter(const Tensor& self, const Tensor& src, int64_t dim, std::optional<int64_t> start,
-                     std::optional<int64_t> end, int64_t step) {
-  return with_part("slice_scatter", "SliceScatterBackward0", self, src,
-                   [=](const Tensor& t) { return t.slice(dim, start, end, step); });
-}
-Tensor diagonal_scatter(const Tensor& self, const Tensor& src, int64_t offset, int64_t dim1, int64_t dim2) {
-  return with_part("diagonal_scatter", "DiagonalScatterBackward0", self, src,
-                   [=](const Tensor& t) { return t.diagonal(offset, dim1, dim2); });
-}
-Tensor as_strided_scatter(const Tensor& self, const Tensor& src, IntArrayRef size, IntArrayRef stride,
-                          std::optional<int64_t> storage_offset) {
-  return with_part("as_strided_scatter", "AsStridedScatterBackward0", self, src,
-                   [&](const Tensor& t) { return t.as_strided(size, stride, storage_offset); });
-}
-
 bool method::is_set_to(const Tensor& self, const Tensor& tensor) {
   return self.is_alias_of(tensor) && self.storage_offset() == tensor.storage_offset() &&
          self.sizes().equals(tensor.sizes()) && self.strides().equals(tensor.strides());
