@@ -130,7 +130,8 @@ TEST(GraphUnreached, ContextsThatAlternateAreTwoGraphs) {
 
 TEST(GraphUnreached, FlagsThatAlternateAreTwoGraphs) {
   bool twice = false;
-  auto step = hb::graph::compile([&](Tensor x) { return twice ? x + x : x * 3; }, hb::graph::CompileOptions().reads(twice));
+  auto step =
+      hb::graph::compile([&](Tensor x) { return twice ? x + x : x * 3; }, hb::graph::CompileOptions().reads(twice));
   for (int i = 0; i < 12; ++i) {
     twice = i % 2;
     EXPECT_TRUE(step(torch::ones({3})).equal(torch::full({3}, twice ? 2.f : 3.f))) << i;
@@ -181,8 +182,8 @@ TEST(GraphInPlace, NotOverTheWeightsOfAGradient) {
   const auto step = [&](Tensor x) {
     w.mutable_grad().reset();
     const Tensor h = (x.mm(w) * 0.1).exp();
-    torch::nn::functional::cross_entropy(
-        h, target, torch::nn::functional::CrossEntropyFuncOptions().weight(h.detach()[0]))
+    torch::nn::functional::cross_entropy(h, target,
+                                         torch::nn::functional::CrossEntropyFuncOptions().weight(h.detach()[0]))
         .backward();
     return w.grad();
   };
