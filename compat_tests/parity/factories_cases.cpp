@@ -161,6 +161,13 @@ PARITY_CASE(factories, resize_and_set) {
   c.out("matmul_out", z);
   torch::cat_out(z, {c.randn({1, 2}), c.randn({1, 2})});
   c.out("cat_out", z);
+  auto precise = torch::empty({0}, torch::kDouble), single = torch::empty({0}, torch::kFloat);
+  torch::cat_out(precise, {torch::full({1}, 16777217, torch::kInt), torch::ones({1})});
+  torch::cat_out(single, {torch::full({1}, 100000, torch::kInt), torch::ones({1}, torch::kHalf)});
+  c.out("cat_out.by_no_other_dtype", precise - 16777216);
+  c.out("cat_out.from_half", single);
+  c.out("linspace.whole", torch::linspace(0.5, 5.5, 5, torch::kLong));
+  c.out("linspace.complex", torch::linspace(c10::complex<double>(0, 1), c10::complex<double>(2, -1), 3));
   z.zero_();
   z.fill_(3);
   c.out("fill", z);

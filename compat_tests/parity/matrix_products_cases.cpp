@@ -194,6 +194,8 @@ PARITY_CASE(matrix_products, others) {
   c.out("kron of a cube on the right", torch::kron(narrow, cube));
   auto x = c.leaf({4, 3}), y = c.leaf({4, 3});
   c.gradients("cross", {x, y}, [&] { return torch::cross(x, y, 1); });
+  const auto row = c.randn({1, 3}).requires_grad_(), square = c.randn({3, 3}).requires_grad_();
+  c.gradients("cross.of_a_row", {row, square}, [&] { return torch::cross(row, square); });
   c.gradients("dot", {x, y}, [&] { return torch::dot(x.flatten(), y.flatten()); });
   c.gradients("inner", {x, y}, [&] { return torch::inner(x, y); });
   c.gradients("einsum_mm", {x, y}, [&] { return torch::einsum("ij,kj->ik", {x, y}); });

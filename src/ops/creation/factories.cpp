@@ -154,6 +154,8 @@ Tensor range(const Scalar& start, const Scalar& end, const Scalar& step, const T
 Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, const TensorOptions& options) {
   HB_OBSERVED(linspace, start, end, steps, options);
   HB_CHECK(steps >= 0, "[linspace] number of steps must be non-negative, got ", steps);
+  if (!options.has_dtype() && (start.isComplex() || end.isComplex()))
+    return linspace(start, end, steps, TensorOptions(options).dtype(to_complex_type(options.dtype())));
   if (is_complex_type(options.dtype())) {
     const TensorOptions part = TensorOptions(options).requires_grad(false).dtype(to_real_type(options.dtype()));
     const auto from = start.toComplexDouble(), to = end.toComplexDouble();
@@ -162,9 +164,12 @@ Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, const Ten
   }
   Tensor t = empty({steps}, TensorOptions(options).requires_grad(false));
   HB_CHECK(t.scalar_type() != kBool, "[linspace] not implemented for 'Bool'");
-  if (steps > 1)
-    check_value_fits("linspace", t.scalar_type(), start), check_value_fits("linspace", t.scalar_type(), end);
-  linspace_kernel(t.device())(t, start.toDouble(), end.toDouble());
+  if (steps > 0) check_value_fits("linspace", t.scalar_type(), start);
+  if (steps > 1) check_value_fits("linspace", t.scalar_type(), end);
+  // Bounds of integers are cut before anything is computed.
+  const bool whole = is_integral_type(t.scalar_type(), /*include_bool=*/false);
+  const auto bound = [whole](const Scalar& s) { return whole ? std::trunc(s.toDouble()) : s.toDouble(); };
+  linspace_kernel(t.device())(t, bound(start), bound(end));
   return finish(std::move(t), options);
 }
 

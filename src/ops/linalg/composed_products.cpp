@@ -63,7 +63,7 @@ Tensor cross_values(const Tensor& a, const Tensor& b, int64_t d) {
     const size_t i = (k + 1) % 3, j = (k + 2) % 3;
     sub_out(parts[k], of_a[i] * of_b[j], of_a[j] * of_b[i]);
   }
-  return out;
+  return Tensor(out.impl().alias(/*share_version=*/false));  // whose version is a new tensor's
 }
 }  // namespace
 
@@ -72,8 +72,10 @@ Tensor cross(const Tensor& self, const Tensor& other, std::optional<int64_t> dim
   const auto both = broadcast_tensors({self, other});
   int64_t d = dim.value_or(-1);
   if (!dim) HB_WARN_ONCE("Using torch.cross without specifying the dim arg is deprecated.");
-  if (!dim)
-    for (d = 0; d < both[0].dim() && both[0].size(d) != 3;) ++d;
+  if (!dim) {  // the first one of self as it is given
+    for (d = 0; d < self.dim() && self.size(d) != 3;) ++d;
+    d += both[0].dim() - self.dim();
+  }
   HB_CHECK(d < both[0].dim(), "[cross] no dimension of size 3 in input: got ", self.sizes(), " and ", other.sizes());
   HB_CHECK(both[0].size(d) == 3, "[cross] inputs dimension ", d, " must have length 3. Got ", self.size(d), " and ",
            other.size(d));

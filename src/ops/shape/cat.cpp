@@ -166,7 +166,17 @@ Tensor cat(TensorList tensors, int64_t dim) {
 
 Tensor& cat_out(Tensor& out, TensorList tensors, int64_t dim) {
   front::Excluded excluded;
-  return assign_out("cat", out, cat(tensors, dim));
+  ScalarType promoted = ScalarType::Undefined;
+  for (const Tensor& t : tensors)
+    if (t.defined())
+      promoted = promoted == ScalarType::Undefined ? t.scalar_type() : promote_types(promoted, t.scalar_type());
+  if (!out.defined() || promoted == ScalarType::Undefined || promoted == out.scalar_type() ||
+      !can_cast(promoted, out.scalar_type()))
+    return assign_out("cat", out, cat(tensors, dim));
+  // Each goes to the dtype of `out`, not by way of the promoted one.
+  std::vector<Tensor> converted;
+  for (const Tensor& t : tensors) converted.push_back(t.defined() ? t.to(out.scalar_type()) : t);
+  return assign_out("cat", out, cat(converted, dim));
 }
 
 namespace {
