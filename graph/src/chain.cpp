@@ -6,6 +6,7 @@
 #include "call_types.h"
 #include "cpu/chain.h"
 #include "cpu/parallel.h"
+#include "operands.h"
 #include "passes.h"
 
 namespace hb::graph {
@@ -103,7 +104,7 @@ class Candidate {
     if (flat.numel < Chain::least_elements() || (!members_.empty() && flat.numel != numel_)) return false;
     auto touched = touched_;
     for (int k = 0; k < flat.operands; ++k) {
-      const Place* const p = place(i, &flat.data[k]);
+      const Place* const p = place_at(calls_[i], &flat.data[k]);
       if (!p) continue;
       const Touch now{p->offset, element_size(flat.dtype[k]), (flat.single >> k & 1) != 0, k == 0};
       auto& before = touched[p->memory];
@@ -123,8 +124,8 @@ class Candidate {
     const RecordedCall& last = calls_[members_.back()];
     const ReduceLoop& loop = std::get<0>(r->kept).value;
     const FlatLoop& flat = std::get<0>(elementwise(*last.call)->kept).flat;
-    const Place *const computed = place(members_.back(), &flat.data[0]), *const in = place(i, &loop.in),
-                       *const out = place(i, &loop.out);
+    const Place *const computed = place_at(calls_[members_.back()], &flat.data[0]),
+                       *const in = place_at(calls_[i], &loop.in), *const out = place_at(calls_[i], &loop.out);
     if (!computed || !in || !out || in->memory != computed->memory || in->offset != computed->offset ||
         loop.in_dtype != flat.dtype[0] || loop.count != numel_ || touched_.count(out->memory))
       return false;
@@ -154,7 +155,7 @@ class Candidate {
       const FlatLoop& flat = std::get<0>(elementwise(*calls_[i].call)->kept).flat;
       std::vector<int> of(flat.operands, -1);
       for (int k = 0; k < flat.operands; ++k) {
-        const Place* const p = place(i, &flat.data[k]);
+        const Place* const p = place_at(calls_[i], &flat.data[k]);
         const auto buffer = p ? buffers.find(p->memory) : buffers.end();
         if (buffer != buffers.end()) of[k] = buffer->second;
         if (p && buffer == buffers.end()) result.places.push_back(*p);
@@ -195,7 +196,7 @@ class Candidate {
     const auto& [dtype, shape, out, in, scale, shift] = static_cast<const Affine&>(*affine->call).kept;
     const NormShape& s = shape.value;
     const int64_t numel = s.outer * s.channels;
-    if (s.inner != 1 || s.channels > Chain::kMostChannels || numel < Chain::least_elements()) return false;
+    if (s.inner != 1 || s.channels > cpu::kChainBlock || numel < Chain::least_elements()) return false;
     const Place &to = affine->places[0], &from = affine->places[1];
     if (to.memory == from.memory) return false;
     const size_t item = element_size(dtype.value);
@@ -204,11 +205,6 @@ class Candidate {
     numel_ = numel;
     members_.push_back(i);
     return true;
-  }
-  const Place* place(size_t i, const void* pointer) const {
-    for (const Place& p : calls_[i].places)
-      if (p.pointer == pointer) return &p;
-    return nullptr;
   }
   /// Values that nobody else sees: which buffer each has. One is free again behind the last call that reads it.
   std::map<int, int> find_buffers() const {

@@ -25,9 +25,6 @@ const Reduction* whole_reduction(const capture::Call& call);
 /// run together (cpu/chain.h).
 class Chain final : public capture::Call {
  public:
-  /// Of a batch norm whose rows lie in blocks, the most channels.
-  static constexpr int64_t kMostChannels = 4096;
-
   Chain() : Call("chain") {}
   /// `buffers`: for each operand of the call (result, input, … of a norm's part), the buffer of the chain that takes
   /// its place, or -1.

@@ -5,9 +5,8 @@
 
 #include "call_types.h"
 #include "chain.h"
-#include "consumed_gradients.h"
 #include "operands.h"
-#include "updates.h"
+#include "split_updates.h"
 
 namespace hb::graph {
 
@@ -36,24 +35,14 @@ const Place* factor_of(const RecordedCall& c, int memory, int64_t numel) {
   return alike && whole(out) && whole(in) ? place_at(c, &flat.data[2]) : nullptr;
 }
 
-class Clipping {
+class Clipping final : public SplitUpdates<Clipping> {
  public:
   Clipping(Calls& calls, const std::vector<Memory>& memories, const MayBeLate& may_be_late)
-      : calls_(calls), memories_(memories), may_be_late_(may_be_late) {}
-
-  std::vector<LateGradient> run() {
-    for (size_t i = 0; i < calls_.size(); ++i) {
-      if (!calls_[i].call || !calls_[i].refresh) continue;
-#define HB_TAKE(Rule, kernel, name) \
-  if (dynamic_cast<const Update<Rule>*>(calls_[i].call.get())) i += take<Rule>(i);
-      HB_FORALL_UPDATE_RULES(HB_TAKE)
-#undef HB_TAKE
-    }
-    std::erase_if(calls_, [](const RecordedCall& c) { return !c.call; });
-    return std::move(late_);
-  }
+      : SplitUpdates(calls, memories, may_be_late) {}
 
  private:
+  friend class SplitUpdates<Clipping>;
+
   /// The call that multiplies a gradient which nobody but call `at` works on from there on; -1 where there is none.
   int product_for(size_t at, const UpdateTensor& t) const {
     const Place* const read = place_at(calls_[at], &t.grad);
@@ -103,32 +92,13 @@ class Clipping {
     const Place by = factor(products[0]);
     own.grad_factor = reinterpret_cast<const float*>(memories_[by.memory].begin + by.offset);
     clipped.places.push_back({&own.grad_factor, by.memory, by.offset, Access::reads});
-    for (const int product : products) leave_out(calls_[product]);
-    if (rest.empty()) {
-      calls_[at] = std::move(clipped);
-      return 0;
+    for (const int product : products) {
+      RecordedCall& call = calls_[product];
+      if (LateGradient* const left = leave_out(call, call.places[0].memory))
+        left->changes = static_cast<const LateCall*>(call.call.get());
     }
-    calls_[at] = subset<Rule>(calls_[at], rest);
-    calls_.insert(calls_.begin() + static_cast<std::ptrdiff_t>(at), std::move(clipped));
-    return 1;
+    return split<Rule>(at, std::move(clipped), rest);
   }
-
-  void leave_out(RecordedCall& product) {
-    const int gradient = product.places[0].memory;
-    if (memories_[gradient].temporary()) {
-      product = {};
-      return;
-    }
-    auto later = std::make_unique<LateCall>(std::move(product.call));
-    late_.push_back(late(gradient, *later));
-    late_.back().changes = later.get();
-    product.call = std::move(later);
-  }
-
-  Calls& calls_;
-  const std::vector<Memory>& memories_;
-  const MayBeLate& may_be_late_;
-  std::vector<LateGradient> late_;
 };
 
 }  // namespace

@@ -73,9 +73,7 @@ bool same(const DimVector& a, const DimVector& b) {
     if (x[i] != y[i]) return false;
   return true;
 }
-}  // namespace
 
-namespace {
 bool overlap(const void* a, size_t a_bytes, const void* b, size_t b_bytes) {
   const auto x = reinterpret_cast<uintptr_t>(a), y = reinterpret_cast<uintptr_t>(b);
   return x < y + b_bytes && y < x + a_bytes;

@@ -6,7 +6,7 @@
 #include "call_types.h"
 #include "consumed_gradients.h"
 #include "operands.h"
-#include "updates.h"
+#include "split_updates.h"
 
 namespace hb::graph {
 
@@ -41,25 +41,14 @@ int only_other(const Calls& calls, int memory, size_t at) {
   return other;
 }
 
-class Reading {
+class Reading final : public SplitUpdates<Reading> {
  public:
   Reading(Calls& calls, const std::vector<Memory>& memories, const MayBeLate& may_be_late)
-      : calls_(calls), memories_(memories), may_be_late_(may_be_late) {}
-
-  std::vector<LateGradient> run() {
-    for (size_t i = 0; i < calls_.size(); ++i) {
-      if (!calls_[i].call || !calls_[i].refresh) continue;
-#define HB_TAKE(Rule, kernel, name) \
-  if (dynamic_cast<const Update<Rule>*>(calls_[i].call.get())) i += take<Rule>(i);
-      HB_FORALL_UPDATE_RULES(HB_TAKE)
-#undef HB_TAKE
-    }
-    calls_.erase(std::remove_if(calls_.begin(), calls_.end(), [](const RecordedCall& c) { return !c.call; }),
-                 calls_.end());
-    return std::move(late_);
-  }
+      : SplitUpdates(calls, memories, may_be_late) {}
 
  private:
+  friend class SplitUpdates<Reading>;
+
   /// The call that makes float32 of a half gradient for call `at`, which alone reads it; -1 where there is none.
   int cast_for(size_t at, const UpdateTensor& t) const {
     const Place* const read = place_at(calls_[at], &t.grad);
@@ -100,36 +89,19 @@ class Reading {
     RecordedCall by_half = subset<Rule>(calls_[at], chosen);
     auto& kept = static_cast<Update<Rule>&>(*by_half.call).kept;
     std::get<0>(kept).value.grad = half;
-    for (size_t k = 0; k < chosen.size(); ++k) leave_out(calls_[casts[k]], by_half, std::get<1>(kept).value[k]);
-    if (rest.empty()) {
-      calls_[at] = std::move(by_half);
-      return 0;
-    }
-    calls_[at] = subset<Rule>(calls_[at], rest);
-    calls_.insert(calls_.begin() + static_cast<std::ptrdiff_t>(at), std::move(by_half));
-    return 1;
+    for (size_t k = 0; k < chosen.size(); ++k) read_half(calls_[casts[k]], by_half, std::get<1>(kept).value[k]);
+    return split<Rule>(at, std::move(by_half), rest);
   }
 
   /// `tensor` of `update` reads what `cast` reads.
-  void leave_out(RecordedCall& cast, RecordedCall& update, const UpdateTensor& tensor) {
+  void read_half(RecordedCall& cast, RecordedCall& update, const UpdateTensor& tensor) {
     const Place half = *place_at(cast, &loop_of(cast).op[1].data);
     const auto read = std::find_if(update.places.begin(), update.places.end(),
                                    [&](const Place& p) { return p.pointer == &tensor.grad; });
     const int gradient = read->memory;
     read->memory = half.memory, read->offset = half.offset;
-    if (memories_[gradient].temporary()) {
-      cast = {};
-      return;
-    }
-    auto later = std::make_unique<LateCall>(std::move(cast.call));
-    late_.push_back(late(gradient, *later));
-    cast.call = std::move(later);
+    leave_out(cast, gradient);
   }
-
-  Calls& calls_;
-  const std::vector<Memory>& memories_;
-  const MayBeLate& may_be_late_;
-  std::vector<LateGradient> late_;
 };
 
 }  // namespace

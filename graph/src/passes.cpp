@@ -90,11 +90,6 @@ std::vector<InPlace> may_be_in_place(const RecordedCall& c) {
 std::vector<int> share_in_place(const std::vector<RecordedCall>& calls, const std::vector<Memory>& memories) {
   std::vector<int> into(memories.size(), -1);
   for (int i = 0; i < static_cast<int>(calls.size()); ++i) {
-    const auto place_of = [&](const void* pointer) -> const Place* {
-      for (const Place& p : calls[i].places)
-        if (p.pointer == pointer) return &p;
-      return nullptr;
-    };
     const std::vector<InPlace> ways = may_be_in_place(calls[i]);
     // Elements of it that are read otherwise would be overwritten before.
     const auto read_otherwise = [&](int memory) {
@@ -111,7 +106,7 @@ std::vector<int> share_in_place(const std::vector<RecordedCall>& calls, const st
       const auto whole = [&](const Place* p) {
         return p && p->offset == 0 && memories[p->memory].temporary() && memories[p->memory].bytes == way.bytes;
       };
-      const Place *const out = place_of(way.out), *const in = place_of(way.in);
+      const Place *const out = place_at(calls[i], way.out), *const in = place_at(calls[i], way.in);
       if (!whole(out) || memories[out->memory].first != i) break;
       if (!whole(in) || memories[in->memory].last != i || in->memory == out->memory || read_otherwise(in->memory))
         continue;

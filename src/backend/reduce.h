@@ -35,6 +35,17 @@ struct ReduceLoop {
 
   /// `out` has the dimensions of `in` (keepdim), of size 1 where `mask` says reduced.
   ReduceLoop(const Tensor& out, const Tensor& in, uint64_t mask);
+
+  /// Bytes to element `i` of the reduced dimensions; at0: where it stands in the innermost.
+  int64_t reduced_offset(int64_t i, int64_t& at0) const {
+    at0 = i % reduced[0];
+    int64_t rest = i / reduced[0], bytes = at0 * reduced_in[0];
+    for (size_t d = 1; d < reduced.size(); ++d) {
+      bytes += rest % reduced[d] * reduced_in[d];
+      rest /= reduced[d];
+    }
+    return bytes;
+  }
 };
 inline void operands(capture::Operands& v, ReduceLoop& l) { v.reads(l.in), v.writes(l.out); }
 

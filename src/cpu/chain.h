@@ -10,6 +10,9 @@
 
 namespace hb::cpu {
 
+/// How many elements go through links, or come from a front, at once, and at most stay together.
+constexpr int64_t kChainBlock = 4096;
+
 struct ChainLink {
   void (*fn)(const ElementwiseCall& call);
   /// Its flat loop is over all elements and has one output; it is written for each part.
@@ -25,7 +28,7 @@ struct ChainFront {
   /// Elements [at, at + n): to `to`, the chain's own memory for `value`, or where they belong if value is -1.
   std::function<void(int64_t at, int64_t n, char* to)> fill;
   int value = -1;
-  /// How many elements stay together.
+  /// How many elements stay together; at most kChainBlock.
   int64_t unit = 1;
 };
 

@@ -39,6 +39,15 @@ void compare(const Calls& calls) {
 
 Tensor loss(nn::Linear& net, const Tensor& x) { return net->forward(x).square().mean(); }
 
+/// The gradient of one network is added to what is there.
+auto accumulate(Two& two) {
+  return [&two](Tensor x) {
+    Tensor l = loss(two.a, x);
+    l.backward();
+    return l;
+  };
+}
+
 }  // namespace
 
 TEST(GraphUnreached, GradientsAreDropped) {
@@ -100,11 +109,7 @@ TEST(GraphUnreached, GradientsCountInAClippedNorm) {
 // Whether gradients are there when a call begins alternates: two graphs, no error.
 TEST(GraphUnreached, AccumulationOverTwoCalls) {
   compare([](Two& two, auto compile) {
-    auto step = compile([&](Tensor x) {
-      Tensor l = loss(two.a, x);
-      l.backward();
-      return l;
-    });
+    auto step = compile(accumulate(two));
     std::vector<std::vector<Tensor>> seen;
     for (int i = 0; i < 12; ++i) {
       step(torch::randn({3, 4}));
@@ -142,11 +147,7 @@ TEST(GraphUnreached, FlagsThatAlternateAreTwoGraphs) {
 // Under autocast weights that do not change between calls have half copies from before the recording.
 TEST(GraphUnreached, HalfCopiesFromBeforeTheRecording) {
   compare([](Two& two, auto compile) {
-    auto step = compile([&](Tensor x) {
-      Tensor l = loss(two.a, x);
-      l.backward();
-      return l;
-    });
+    auto step = compile(accumulate(two));
     std::vector<std::vector<Tensor>> seen;
     for (int i = 0; i < 16; ++i) {
       const torch::autocast half(torch::kCPU, torch::kBFloat16);

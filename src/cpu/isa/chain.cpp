@@ -9,8 +9,9 @@
 namespace hb::cpu::HB_ISA {
 namespace {
 
-constexpr int64_t kBlock = 4096;  // elements that go through links, or come from a front, at once
 constexpr int64_t kLargestItem = 16;
+static_assert(kChainBlock % WholeReduction::kRun == 0);
+
 constexpr int64_t kUnit = 1024;  // of which threads take whole ones
 
 char* aligned_memory(int64_t bytes) {
@@ -19,7 +20,7 @@ char* aligned_memory(int64_t bytes) {
   return memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64);
 }
 
-char* block_of_value(char* values, int value) { return values + value * kBlock * kLargestItem; }
+char* block_of_value(char* values, int value) { return values + value * kChainBlock * kLargestItem; }
 
 /// Elements [at, at + n), the block's from `skip` on, through one link after the other: for dtypes that are no steps,
 /// and for what is too little for them.
@@ -42,14 +43,14 @@ void run_links(const ChainCall& chain, int64_t at, int64_t skip, int64_t n, char
 int64_t block_of(const ChainCall& chain) {
   const int64_t unit = chain.front ? chain.front->unit : 1;
   const int64_t groups = std::lcm(unit, kStepElements);
-  return kBlock / (groups <= kBlock ? groups : unit) * (groups <= kBlock ? groups : unit);
+  return kChainBlock / (groups <= kChainBlock ? groups : unit) * (groups <= kChainBlock ? groups : unit);
 }
 
 WholeReduction reduction_of(const ChainTail& tail) { return {tail.loop, tail.op, tail.compute, tail.finish}; }
 
 /// Elements [from, to), by one thread.
 void run_part(const ChainCall& chain, int64_t from, int64_t to, WholeReduction::Total* total) {
-  char* const values = aligned_memory(chain.values * kBlock * kLargestItem);
+  char* const values = aligned_memory(chain.values * kChainBlock * kLargestItem);
   const bool front_value = chain.front && chain.front->value >= 0, tail_value = chain.tail && chain.tail->value >= 0;
   char* const front = front_value ? block_of_value(values, chain.front->value) : nullptr;
   std::optional<ChainProgram> steps;
@@ -63,7 +64,7 @@ void run_part(const ChainCall& chain, int64_t from, int64_t to, WholeReduction::
       if (tail_value) steps->place_tail(block_of_value(values, chain.tail->value), at);
       steps->run(at, at + whole);
     }
-    if (whole < n) run_links(chain, at + whole, n <= kBlock ? whole : 0, n - whole, values);
+    if (whole < n) run_links(chain, at + whole, n <= kChainBlock ? whole : 0, n - whole, values);
     if (!chain.tail) continue;
     const auto item = static_cast<int64_t>(element_size(chain.tail->loop.in_dtype));
     const char* const reduced =

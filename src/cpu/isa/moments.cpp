@@ -53,21 +53,11 @@ struct Work {
     load({reinterpret_cast<char*>(buffer), sizeof(T), 0}, {const_cast<char*>(p), stride, 0}, {n, 1});
     return buffer;
   }
-  int64_t offset(int64_t i, int64_t& at0) const {
-    at0 = i % l.reduced[0];
-    int64_t rest = i / l.reduced[0], bytes = at0 * l.reduced_in[0];
-    for (size_t d = 1; d < l.reduced.size(); ++d) {
-      bytes += rest % l.reduced[d] * l.reduced_in[d];
-      rest /= l.reduced[d];
-    }
-    return bytes;
-  }
-
   void inner(const char* in, Moments& out) const {
     T buffer[kBlock];
     for (int64_t i = 0; i < l.count;) {
       int64_t at;
-      const char* p = in + offset(i, at);
+      const char* p = in + l.reduced_offset(i, at);
       const int64_t n = std::min({l.reduced[0] - at, l.count - i, kBlock});
       const T* x = read(buffer, p, l.reduced_in[0], n);
       const T mean = reduce_run<ReduceOp::sum, T>(x, n) / static_cast<T>(n);
@@ -84,7 +74,7 @@ struct Work {
       const int64_t n = std::min(l.count - i, kRows);
       for (int64_t r = 0; r < n; ++r) {
         int64_t at;
-        rows[r] = read(buffer[r], in + offset(i + r, at), l.kept_in[0], columns);
+        rows[r] = read(buffer[r], in + l.reduced_offset(i + r, at), l.kept_in[0], columns);
       }
       std::fill_n(mean, columns, T(0));
       std::fill_n(square, columns, T(0));

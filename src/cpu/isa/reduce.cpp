@@ -1,7 +1,5 @@
 #include "cpu/isa/reducer.h"
 
-#include "cpu/isa/whole_reduction.h"
-
 namespace hb::cpu::HB_ISA {
 namespace {
 

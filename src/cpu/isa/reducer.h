@@ -8,16 +8,17 @@
 
 #include "cpu/isa/convert.h"
 #include "cpu/isa/reduce_step.h"
+#include "cpu/isa/whole_reduction.h"
 #include "cpu/parallel.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {
 
-constexpr int64_t kBuffer = 1024;  // elements converted at a time
-constexpr int64_t kRun = 4096;     // elements added in the compute type before the sum moves on in the wide one
-constexpr int64_t kColumns = 512;  // results gathered at a time on the outer way
-constexpr int64_t kRows = 64;      // rows added in the compute type
-constexpr int64_t kWide = 64;      // results that make a row wide enough for vectors
+constexpr int64_t kBuffer = 1024;               // elements converted at a time
+constexpr int64_t kRun = WholeReduction::kRun;  // elements added in the compute type, then in the wide one
+constexpr int64_t kColumns = 512;               // results gathered at a time on the outer way
+constexpr int64_t kRows = 64;                   // rows added in the compute type
+constexpr int64_t kWide = 64;                   // results that make a row wide enough for vectors
 
 /// One reduction's inner loops for a compute type, and what its single results do. W: sums of floats go on in double.
 template <class T>
@@ -174,22 +175,11 @@ class Reducer {
     for (int64_t k = 0; k < n; ++k) inner_runs(scratch, in + k * l_.kept_in[0], 1, b, e, results + k);
   }
 
-  /// Byte offset of element `i` of the reduced dimensions; where it stands in the innermost.
-  int64_t reduced_offset(int64_t i, int64_t& at0) const {
-    at0 = i % l_.reduced[0];
-    int64_t rest = i / l_.reduced[0], offset = at0 * l_.reduced_in[0];
-    for (size_t d = 1; d < l_.reduced.size(); ++d) {
-      offset += rest % l_.reduced[d] * l_.reduced_in[d];
-      rest /= l_.reduced[d];
-    }
-    return offset;
-  }
-
   void inner_runs(Scratch<T>& scratch, const char* in, int64_t n, int64_t b, int64_t e, W* results) const {
     std::fill_n(results, n, W(steps_.first));
     while (b < e) {
       int64_t at;
-      const char* p = in + reduced_offset(b, at);
+      const char* p = in + l_.reduced_offset(b, at);
       const int64_t count = std::min(l_.reduced[0] - at, e - b);
       for (int64_t k = 0; k < n; ++k) results[k] = inner_run(scratch, p + k * l_.kept_in[0], count, results[k]);
       b += count;
@@ -233,7 +223,7 @@ class Reducer {
       const int64_t begin = b, stop = std::min(e, b + kRows);
       while (b < stop) {
         int64_t at;
-        const char* p = in + reduced_offset(b, at);
+        const char* p = in + l_.reduced_offset(b, at);
         const int64_t rows = std::min(l_.reduced[0] - at, stop - b);
         add_rows(scratch, p, stride, step_bytes, n, rows, direct);
         b += rows;
@@ -257,7 +247,7 @@ class Reducer {
                      W* results) const {
     const int64_t first = b;
     int64_t at;
-    const char* p = in + reduced_offset(b, at);
+    const char* p = in + l_.reduced_offset(b, at);
     int64_t wide_rows = std::min(l_.reduced[0] - at, e - b) / together;
     const int64_t step_bytes = together * l_.reduced_in[0];
     for (; wide_rows > 0; wide_rows -= kRows) {

@@ -7,6 +7,7 @@
 namespace hb::cpu::HB_ISA {
 
 struct WholeReduction {
+  static constexpr int64_t kRun = 4096;  // elements that are added before the sum moves on
   const ReduceLoop& loop;
   ReduceOp op;
   ScalarType compute;
@@ -17,7 +18,7 @@ struct WholeReduction {
     bool begun = false;
     uint64_t bits = 0;
   };
-  /// The next n elements of a thread's, whole multiples of 4096 but for the last.
+  /// The next n elements of a thread's, whole multiples of kRun but for the last.
   void take(const char* block, int64_t n, Total& total) const;
   /// The result of what the threads have.
   void store(const Total* totals, int threads) const;

@@ -63,7 +63,7 @@ Tensor cross_values(const Tensor& a, const Tensor& b, int64_t d) {
     const size_t i = (k + 1) % 3, j = (k + 2) % 3;
     sub_out(parts[k], of_a[i] * of_b[j], of_a[j] * of_b[i]);
   }
-  return Tensor(out.impl().alias(/*share_version=*/false));  // whose version is a new tensor's
+  return out.variable_data();  // its version is that of a new tensor
 }
 }  // namespace
 

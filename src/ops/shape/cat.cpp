@@ -3,6 +3,7 @@
 
 #include "autocast/autocast.h"
 #include "autograd/named.h"
+#include "autograd/parts.h"
 #include "autograd/record.h"
 #include "backend/copy_pieces.h"
 #include "backend/elementwise.h"
@@ -120,6 +121,14 @@ void copy_in_a_row(const Tensor& out, TensorList tensors) {
   copy_pieces_kernel(out.device())(out.itemsize(), pieces);
 }
 
+/// Of all that are defined, whatever their dimensions; Undefined where none is.
+ScalarType promoted_dtype(TensorList tensors) {
+  ScalarType dtype = ScalarType::Undefined;
+  for (const Tensor& t : tensors)
+    if (t.defined()) dtype = dtype == ScalarType::Undefined ? t.scalar_type() : promote_types(dtype, t.scalar_type());
+  return dtype;
+}
+
 /// As LibTorch does, cat skips an undefined tensor that is not its first, as it skips one of shape (0).
 std::vector<Tensor> defined_of(TensorList tensors) {
   std::vector<Tensor> defined;
@@ -166,10 +175,7 @@ Tensor cat(TensorList tensors, int64_t dim) {
 
 Tensor& cat_out(Tensor& out, TensorList tensors, int64_t dim) {
   front::Excluded excluded;
-  ScalarType promoted = ScalarType::Undefined;
-  for (const Tensor& t : tensors)
-    if (t.defined())
-      promoted = promoted == ScalarType::Undefined ? t.scalar_type() : promote_types(promoted, t.scalar_type());
+  const ScalarType promoted = promoted_dtype(tensors);
   if (!out.defined() || promoted == ScalarType::Undefined || promoted == out.scalar_type() ||
       !can_cast(promoted, out.scalar_type()))
     return assign_out("cat", out, cat(tensors, dim));
@@ -181,19 +187,8 @@ Tensor& cat_out(Tensor& out, TensorList tensors, int64_t dim) {
 
 namespace {
 
-/// Number k of the parts of which `stacked` is made, unknown to autograd.
-Tensor stacked_part(const Tensor& stacked, size_t dim, int64_t k) {
-  const TensorImpl& i = stacked.impl();
-  DimVector sizes = i.sizes(), strides = i.physical_strides();
-  const int64_t offset = i.physical_offset() + k * strides[dim];
-  sizes.erase(dim), strides.erase(dim);
-  return Tensor(
-      make_intrusive<TensorImpl>(i.physical_storage(), i.dtype(), std::move(sizes), std::move(strides), offset));
-}
-
 Tensor stacked(TensorList tensors, int64_t dim) {
-  ScalarType dtype = tensors[0].scalar_type();
-  for (const Tensor& t : tensors) dtype = promote_types(dtype, t.scalar_type());
+  const ScalarType dtype = promoted_dtype(tensors);
   DimVector sizes = tensors[0].impl().sizes();
   sizes.insert(static_cast<size_t>(dim), static_cast<int64_t>(tensors.size()));
   Tensor out = empty(sizes, tensors[0].options().dtype(dtype));
@@ -201,7 +196,8 @@ Tensor stacked(TensorList tensors, int64_t dim) {
     copy_in_a_row(out, tensors);
   } else {
     for (size_t k = 0; k < tensors.size(); ++k) {
-      const Tensor part = stacked_part(out, static_cast<size_t>(dim), static_cast<int64_t>(k));
+      const auto at = static_cast<int64_t>(k);
+      const Tensor part = Part{dim, at, at + 1, 1, /*selected=*/true}.of(out);
       copy_kernel(out.device())(Loop({&part}, {&tensors[k]}));
     }
   }
@@ -284,14 +280,12 @@ Tensor block_diag(TensorList tensors) {
   HB_CHECK(!tensors.empty(), "[block_diag] expects a non-empty TensorList");
   const auto blocks = at_least(tensors, 2);
   int64_t height = 0, width = 0;
-  ScalarType dtype = blocks[0].scalar_type();
   for (const Tensor& b : blocks) {
-    dtype = promote_types(dtype, b.scalar_type());
     HB_CHECK(b.dim() == 2, "[block_diag] Input tensors must have 2 or fewer dimensions. Input ", &b - blocks.data(),
              " has ", b.dim(), " dimensions");
     height += b.size(0), width += b.size(1);
   }
-  Tensor out = zeros({height, width}, blocks[0].options().dtype(dtype));
+  Tensor out = zeros({height, width}, blocks[0].options().dtype(promoted_dtype(blocks)));
   int64_t y = 0, x = 0;
   for (const Tensor& b : blocks) {
     out.narrow(0, y, b.size(0)).narrow(1, x, b.size(1)).copy_(b);
