@@ -44,6 +44,22 @@ PARITY_CASE(call_forms, bounds) {
   c.throws("nothing", [&] { y.clamp(); });
 }
 
+PARITY_CASE(call_forms, devices_as_options) {
+  const torch::DeviceType kind = torch::kMeta;
+  const std::string name = "meta";
+  const torch::TensorOptions numbered(kind, 0), named = name;
+  c.value("numbered", numbered.device() == torch::Device("meta:0"));
+  c.value("named", named.device().is_meta());
+  c.value("braces", torch::empty({2}, {torch::kMeta, 0}).is_meta());
+  c.value("text", torch::zeros({2}, "meta").is_meta() && torch::full({2}, 3.0, name).is_meta());
+  c.out("zeros", torch::zeros({2}, "cpu"));
+  const Tensor x = c.randn({3});
+  c.out("to_braces", x.to({torch::kCPU, -1}, false, true));
+  c.check(x.to("cpu").is_same(x), "a tensor that is there already is returned");
+  c.out("to_device", x.to(torch::Device("cpu"), false, true, torch::MemoryFormat::Preserve));
+  c.throws("unknown", [] { torch::zeros({2}, "nowhere"); });
+}
+
 PARITY_CASE(call_forms, arithmetic) {
   const Tensor x = c.randn({3, 4}), i = c.randint(-9, 10, {3, 4}, torch::kLong);
   c.out("divide", x.divide(c.randn({4}), "floor"));

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <optional>
+#include <type_traits>
+#include <utility>
 
 #include <halfbridge/device.h>
 #include <halfbridge/dtype.h>
@@ -16,10 +18,11 @@ class HB_API TensorOptions {
   TensorOptions() = default;
   TensorOptions(ScalarType dtype) : dtype_(dtype) {}              // NOLINT: implicit as in LibTorch
   TensorOptions(TypeMeta dtype) : dtype_(dtype) {}                // NOLINT
-  TensorOptions(Device device) : device_(device) {}               // NOLINT
-  TensorOptions(DeviceType device) : device_(device) {}           // NOLINT
   TensorOptions(Layout layout) : layout_(layout) {}               // NOLINT
   TensorOptions(MemoryFormat format) : memory_format_(format) {}  // NOLINT
+  /// A device, or what a device is made of: "cuda:1", a kind, or a kind and a number.
+  template <class... Args, class = std::enable_if_t<std::is_constructible_v<Device, Args&&...>>>
+  TensorOptions(Args&&... device) : device_(std::in_place, std::forward<Args>(device)...) {}  // NOLINT
 
   [[nodiscard]] TensorOptions dtype(std::optional<ScalarType> t) const {
     auto o = *this;

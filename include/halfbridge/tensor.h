@@ -227,10 +227,6 @@ class HB_API Tensor {
   Tensor to(TypeMeta dtype, bool non_blocking = false, bool copy = false) const {
     return to(typeMetaToScalarType(dtype), non_blocking, copy);
   }
-  Tensor to(Device device, bool non_blocking = false, bool copy = false) const;
-  Tensor to(DeviceType device, bool non_blocking = false, bool copy = false) const {
-    return to(Device(device), non_blocking, copy);
-  }
   Tensor to(Device device, ScalarType dtype, bool non_blocking = false, bool copy = false,
             std::optional<MemoryFormat> format = std::nullopt) const;
   Tensor to(const TensorOptions& options = {}, bool non_blocking = false, bool copy = false,

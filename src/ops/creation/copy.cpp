@@ -66,9 +66,6 @@ Tensor to(const Tensor& self, const Device& target, ScalarType dtype, bool non_b
 Tensor Tensor::to(ScalarType dtype, bool non_blocking, bool copy, std::optional<MemoryFormat> format) const {
   return to(device(), dtype, non_blocking, copy, format);
 }
-Tensor Tensor::to(Device target, bool non_blocking, bool copy) const {
-  return to(target, scalar_type(), non_blocking, copy);
-}
 Tensor Tensor::to(Device target, ScalarType dtype, bool non_blocking, bool copy,
                   std::optional<MemoryFormat> format) const {
   return hb::to(*this, target, dtype, non_blocking, copy, format);
