@@ -49,6 +49,7 @@ PARITY_CASE(call_forms, devices_as_options) {
   const std::string name = "meta";
   const torch::TensorOptions numbered(kind, 0), named = name;
   c.value("numbered", numbered.device() == torch::Device("meta:0"));
+  c.value("number", static_cast<int64_t>(numbered.device_index()));
   c.value("named", named.device().is_meta());
   c.value("braces", torch::empty({2}, {torch::kMeta, 0}).is_meta());
   c.value("text", torch::zeros({2}, "meta").is_meta() && torch::full({2}, 3.0, name).is_meta());

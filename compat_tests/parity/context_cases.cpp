@@ -99,6 +99,29 @@ PARITY_CASE(context, functions_without_a_deterministic_form) {
   context.setDeterministicAlgorithms(false, false);
 }
 
+PARITY_CASE(context, new_memory_in_deterministic_mode) {
+  auto& context = at::globalContext();
+  context.setDeterministicAlgorithms(true, false);
+  for (const auto dtype : {torch::kFloat, torch::kHalf, torch::kBFloat16, torch::kDouble, torch::kLong, torch::kInt,
+                           torch::kShort, torch::kChar, torch::kByte, torch::kBool, torch::kComplexFloat}) {
+    const std::string name = std::string(" ") + torch::toString(dtype);
+    const torch::Tensor x = torch::empty({2, 3}, dtype);
+    const bool floats = torch::isFloatingType(dtype) || torch::isComplexType(dtype);
+    c.value("nan" + name, floats && x.isnan().all().item<bool>());
+    c.value("version" + name, static_cast<int64_t>(x._version()));
+    if (!floats) c.out("empty" + name, x);
+    if (!floats) c.out("like" + name, torch::empty_like(x.t()));
+    if (!floats) c.out("strided" + name, torch::empty_strided({2, 2}, {1, 2}, dtype));
+    const torch::Tensor y = torch::ones({2}, dtype);
+    y.resize_({2, 2});
+    c.out("resized" + name, floats ? y.isnan() : y);
+  }
+  context.setDeterministicFillUninitializedMemory(false);
+  c.value("off", context.deterministicFillUninitializedMemory());
+  context.setDeterministicFillUninitializedMemory(true);
+  context.setDeterministicAlgorithms(false, false);
+}
+
 PARITY_CASE(context, numbers_too_small_to_be_normal) {
   auto x = torch::full({4}, 1e-40f);
   c.value("as they are", x.mul(1).sum().item<float>() > 0);

@@ -31,6 +31,11 @@ PARITY_CASE(edges, scalars) {
   c.gradients("adjoint", {s}, [&] { return s.adjoint(); });
   c.gradients("mT", {s}, [&] { return s.mT(); });
   c.gradients("mH", {s}, [&] { return s.mH(); });
+  const Tensor v = c.randn({3});
+  c.throws("mT of a vector", [&] { v.mT(); });
+  c.throws("mH of a vector", [&] { v.mH(); });
+  c.throws("adjoint of a vector", [&] { v.adjoint(); });
+  c.throws("type_as", [&] { v.type_as(Tensor()); });
   c.throws("take_along_dim", [&] { s.detach().take_along_dim(torch::zeros({}, torch::kLong), 0); });
 }
 

@@ -56,7 +56,6 @@ struct Captured::State {
   };
 
   std::vector<Tensor> run_eagerly(const char* why, const Eager& eager);
-  std::vector<Tensor> run_first(const std::vector<Tensor>& tensors, const Eager& eager);
   Run run_recorded(const Arguments& arguments, const Eager& eager);
   std::vector<Tensor> warm_up(const Arguments& arguments, const Eager& eager);
   std::vector<Tensor> record(const Arguments& arguments, const Eager& eager);
@@ -84,7 +83,6 @@ struct Captured::State {
   std::optional<Before> before;
   int failures = 0, in_a_row = 0, pause = 0;
   bool given_up = false;
-  bool takes_address = false;  // of an argument
   GpuSteps gpu{options};
 };
 
@@ -111,16 +109,6 @@ std::vector<Tensor> Captured::State::run_eagerly(const char* why, const Eager& e
   ++counts.eager;
   counts.reason = why;
   return eager();
-}
-
-// An argument that is the same tensor in each call has shown its address from the first one on.
-std::vector<Tensor> Captured::State::run_first(const std::vector<Tensor>& tensors, const Eager& eager) {
-  std::vector<const Tensor*> hidden;
-  for (const Tensor& t : tensors)
-    if (t.defined() && !t.is_sparse() && !t.impl().physical_storage()->address_shown()) hidden.push_back(&t);
-  auto results = run_eagerly("the first calls are eager", eager);
-  for (const Tensor* const t : hidden) takes_address = takes_address || t->impl().physical_storage()->address_shown();
-  return results;
 }
 
 // Leaves that get gradients are known to the next recording when it begins.
@@ -161,7 +149,6 @@ Captured::State::Run Captured::State::run_recorded(const Arguments& arguments, c
   }
   if (capture::module_modes.load(std::memory_order_relaxed) != arguments.surroundings.module_modes)
     run.recording->refuse("train", "leaves a module in another mode; call train() and eval() outside of the step");
-  if (takes_address && !run.refused()) run.recording->refused = kTakesAddress;
   learn(*run.recording);
   if (!run.refused()) run.did = Fingerprint(*run.recording, run.results);
   return run;
@@ -282,7 +269,7 @@ std::vector<Tensor> Captured::call(const std::vector<Tensor>& tensors, const std
   if (capture::any_recording() && capture::recorder()) return s.run_eagerly("it is part of a recorded step", eager);
   if (watched() && !capture::replay_watcher()) return s.run_eagerly("a tool watches what the program computes", eager);
   if (GpuSteps::takes(tensors)) return s.gpu.call(tensors, numbers, eager);
-  if (s.counts.eager < kWarmUp - 1) return s.run_first(tensors, eager);
+  if (s.counts.eager < kWarmUp - 1) return s.run_eagerly("the first calls are eager", eager);
   const Surroundings now = Surroundings::now();
   const State::Arguments arguments{tensors, numbers, now};
   const char* reason = "the first recording";

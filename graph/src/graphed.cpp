@@ -133,6 +133,7 @@ class Observer final : public capture::Recorder {
     made_.erase(&tensor);
   }
   void allocated(const StorageImpl&) override {}
+  void shown(const StorageImpl&) override {}  // the program's own kernels are recorded with it
   void freed(const StorageImpl&) noexcept override {}
   bool was_made(const Tensor& t) override {
     const std::lock_guard lock(mutex_);

@@ -100,10 +100,7 @@ void Recording::stop() {
   capture::set_recorder(nullptr);
   for (const auto& [storage, i] : by_storage_) {
     Memory& m = memories[i];
-    if (m.origin == Memory::Origin::made)
-      m.shown = storage->address_shown();
-    else if (storage->address_shown() && !m.shown && refused.empty())
-      refused = kTakesAddress;
+    if (m.origin == Memory::Origin::made) m.shown = storage->address_shown();
   }
 }
 
@@ -125,7 +122,6 @@ int Recording::add(Memory::Origin origin, const StorageImpl& storage) {
   if (origin != Memory::Origin::made && overlaps(storage) && refused.empty())
     refused = "[compile] tensors that the step uses lie in one memory, of which they know nothing (from_blob())";
   memories.push_back({origin, static_cast<const char*>(storage.data()), storage.nbytes(), &storage, {}});
-  memories[i].shown = origin != Memory::Origin::made && storage.address_shown();
   live_[memories[i].begin] = i;
   by_storage_[&storage] = i;
   return i;
@@ -243,6 +239,13 @@ void Recording::gone(const TensorImpl& tensor) noexcept {
 void Recording::allocated(const StorageImpl& storage) {
   const std::lock_guard lock(mutex_);
   add(Memory::Origin::made, storage);
+}
+// Of values that the step makes, Program asks when it is known which of them calls work on.
+void Recording::shown(const StorageImpl& storage) {
+  const std::lock_guard lock(mutex_);
+  const int memory = find(storage);
+  if (memory < 0 || memories[memory].origin != Memory::Origin::made)
+    refuse("data_ptr", "takes the address of an argument or of a tensor of the program's (data_ptr(), accessor())");
 }
 void Recording::freed(const StorageImpl& storage) noexcept {
   const std::lock_guard lock(mutex_);

@@ -28,7 +28,7 @@ struct Memory {
   int input = -1;                      // the argument whose memory it is
   int first = -1, last = -1;           // the calls that work on it
   bool alive = true;
-  bool shown = false;  // the program was given the address: of `made`; of others, before the step used it
+  bool shown = false;  // of `made`: the program was given the address
   bool keeps = false;  // the library keeps it
   bool temporary() const { return origin == Origin::made && !alive; }
 };
@@ -54,10 +54,6 @@ struct RecordedCall {
 
 /// Whether the call is a trace's, which records values (watch_call.h).
 bool is_watch(const RecordedCall& c);
-
-/// Why a step is refused whose addresses replays would not give the program.
-inline constexpr char kTakesAddress[] =
-    "[data_ptr] the step takes the address of an argument or of a tensor of the program's (data_ptr(), accessor())";
 
 /// A tensor from before the step that the step uses.
 struct Outside {
@@ -122,6 +118,7 @@ class Recording final : public capture::Recorder {
   void made(const TensorImpl& tensor) override;
   bool was_made(const Tensor& tensor) override;
   void allocated(const StorageImpl& storage) override;
+  void shown(const StorageImpl& storage) override;
   void gone(const TensorImpl& tensor) noexcept override;
   void freed(const StorageImpl& storage) noexcept override;
 

@@ -66,6 +66,7 @@ class HB_API TensorOptions {
   TypeMeta dtype() const { return dtype_.value_or(get_default_dtype()); }
   Device device() const { return device_.value_or(Device(kCPU)); }
   Layout layout() const { return layout_.value_or(kStrided); }
+  int32_t device_index() const noexcept { return device().index(); }
   bool requires_grad() const { return requires_grad_.value_or(false); }
   bool pinned_memory() const { return pinned_.value_or(false); }
   bool has_dtype() const { return dtype_.has_value(); }

@@ -12,6 +12,10 @@
 namespace hb {
 
 struct SparseParts;
+namespace capture {
+/// How many threads record a step for graph mode: while none does, what asks costs one branch.
+HB_API extern std::atomic<int> recording_threads;
+}  // namespace capture
 
 /// The bytes of one or more tensors. Ours lie in one block behind this header; foreign ones have a deleter. That of a
 /// sparse tensor holds its indices and values in place of bytes: data() then throws, so that no function can take a
@@ -41,7 +45,8 @@ class HB_API StorageImpl final : public intrusive_ptr_target {
   /// tensor lives: in-place functions may not give the tensor other memory.
   bool address_shown() const { return address_shown_.load(std::memory_order_relaxed); }
   void show_address() {
-    if (!address_shown()) address_shown_.store(true, std::memory_order_relaxed);
+    if (HB_UNLIKELY(!address_shown() || capture::recording_threads.load(std::memory_order_relaxed) != 0))
+      note_shown_address();
   }
   // The same as programs ask for it; the address of none of the engine's bytes is null.
   void* mutable_data() const {
@@ -77,6 +82,7 @@ class HB_API StorageImpl final : public intrusive_ptr_target {
   StorageImpl(void* data, size_t nbytes, Device device, size_t block_bytes, bool borrowed)
       : data_(data), nbytes_(nbytes), block_bytes_(block_bytes), device_(device), borrowed_(borrowed) {}
   void destroy() const override;
+  void note_shown_address();
   [[noreturn]] static void fail_sparse();
 
   void* data_;

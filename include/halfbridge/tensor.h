@@ -238,7 +238,7 @@ class HB_API Tensor {
   Tensor toType(const DeprecatedTypeProperties& t) const { return to(t.options()); }
   /// Backend and dtype, as older programs ask for them.
   DeprecatedTypeProperties& type() const;
-  Tensor type_as(const Tensor& other) const { return to(other.scalar_type()); }
+  Tensor type_as(const Tensor& other) const { return to(other.options()); }
   Tensor toBackend(DeviceType backend) const { return to(Device(backend)); }
   Tensor toBackend(Backend backend) const { return to(getDeprecatedTypeProperties(backend, scalar_type()).options()); }
   Tensor cpu() const { return to(Device(kCPU)); }
@@ -411,8 +411,8 @@ class HB_API Tensor {
 #include <halfbridge/ops/symint_methods.def>
 #undef HB_DEFAULT
   Tensor numpy_T() const;
-  Tensor mT() const { return dim() == 0 ? *this : transpose(-2, -1); }
-  Tensor mH() const { return adjoint(); }
+  Tensor mT() const;
+  Tensor mH() const;
   Tensor matrix_H() const;
 
   // --- operators that change this tensor

@@ -159,8 +159,6 @@ class CallOf final : public Call {
   std::tuple<Kept<std::remove_cvref_t<Args>>...> kept;
 };
 
-/// How many threads record: while none does, a call costs one branch.
-HB_API extern std::atomic<int> recording_threads;
 inline bool any_recording() { return recording_threads.load(std::memory_order_relaxed) != 0; }
 /// Whether this thread records, and is not within a kernel. What happens then is told to its recorder
 /// (core/recorder.h).

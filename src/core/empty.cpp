@@ -5,6 +5,7 @@
 #include "core/autograd_seam.h"
 #include "core/devices.h"
 #include "core/empty_contiguous.h"
+#include "core/fill_new_memory.h"
 #include "core/function_watch.h"
 #include "core/geometry.h"
 #include "core/physical.h"
@@ -18,6 +19,11 @@ Tensor finish(Tensor t, const TensorOptions& options) {
   if (HB_UNLIKELY(options.requires_grad())) detail::autograd_seam.set_requires_grad(t);
   if (HB_UNLIKELY(InferenceMode::is_enabled())) t.impl().set_inference(true);
   return t;
+}
+
+Tensor finish_new(Tensor t, const TensorOptions& options) {
+  detail::fill_if_asked(t);
+  return finish(std::move(t), options);
 }
 
 DimVector checked_sizes(const char* name, IntArrayRef size) {
@@ -53,7 +59,7 @@ Tensor empty(IntArrayRef size, const TensorOptions& options, std::optional<Memor
   DimVector sizes = checked_sizes("empty", size);
   DimVector strides =
       strides_of(format.value_or(options.memory_format_opt().value_or(MemoryFormat::Contiguous)), sizes);
-  return finish(make(std::move(sizes), std::move(strides), options), options);
+  return finish_new(make(std::move(sizes), std::move(strides), options), options);
 }
 
 Tensor empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& options) {
@@ -66,7 +72,7 @@ Tensor empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& 
   geometry::numel(sizes);
   auto storage = StorageImpl::allocate(geometry::bytes(geometry::extent(sizes, strides), element_size(options.dtype())),
                                        detail::device_for(options));
-  return finish(
+  return finish_new(
       Tensor(make_intrusive<TensorImpl>(std::move(storage), options.dtype(), std::move(sizes), std::move(strides), 0)),
       options);
 }
@@ -85,14 +91,14 @@ Tensor empty_like(const Tensor& self, const TensorOptions& options, std::optiona
   const MemoryFormat wanted = format.value_or(options.memory_format_opt().value_or(MemoryFormat::Preserve));
   const Physical now(self);
   const TensorImpl& i = *now;
-  if (wanted != MemoryFormat::Preserve) return finish(make(i.sizes(), strides_of(wanted, i.sizes()), o), o);
+  if (wanted != MemoryFormat::Preserve) return finish_new(make(i.sizes(), strides_of(wanted, i.sizes()), o), o);
   DimVector strides = i.physically_contiguous() ? geometry::contiguous_strides(i.sizes())
                       : geometry::is_dense(i.sizes(), i.physical_strides())
                           ? i.physical_strides()
                           : geometry::dense_strides_like(i.sizes(), i.physical_strides());
   Tensor t = make(i.sizes(), std::move(strides), o);
   if (i.is_deferred()) t.impl().set_deferred();
-  return finish(std::move(t), o);
+  return finish_new(std::move(t), o);
 }
 
 // --- foreign memory

@@ -58,6 +58,9 @@ void tell_gone(const TensorImpl& tensor) noexcept {
   const std::lock_guard lock(all.mutex);
   for (Recorder* r : all.list) r->gone(tensor);
 }
+void tell_shown(const StorageImpl& storage) {
+  if (current) current->shown(storage);
+}
 void tell_freed(const StorageImpl& storage) noexcept {
   Recorders& all = recorders();
   const std::lock_guard lock(all.mutex);

@@ -44,6 +44,8 @@ class Recorder {
   virtual void made(const TensorImpl& tensor) = 0;
   virtual bool was_made(const Tensor& tensor) = 0;
   virtual void allocated(const StorageImpl& storage) = 0;
+  /// The program takes the address of that memory.
+  virtual void shown(const StorageImpl& storage) = 0;
   /// Told by any thread.
   virtual void gone(const TensorImpl& tensor) noexcept = 0;
   virtual void freed(const StorageImpl& storage) noexcept = 0;
@@ -80,6 +82,7 @@ inline void looks_at_gradient(const Tensor& t) {
   if (Recorder* r = recorder()) r->looks_at_gradient(t);
 }
 /// Hands the end of something to all recorders.
+void tell_shown(const StorageImpl& storage);
 void tell_freed(const StorageImpl& storage) noexcept;
 void tell_gone(const TensorImpl& tensor) noexcept;
 

@@ -55,6 +55,11 @@ DataPtr StorageImpl::take_data() {
           device_};
 }
 
+void StorageImpl::note_shown_address() {
+  capture::tell_shown(*this);
+  address_shown_.store(true, std::memory_order_relaxed);
+}
+
 DataPtr StorageImpl::set_data_ptr(DataPtr&& data) {
   HB_CHECK(!sparse_, "[set_data_ptr] a sparse tensor has no memory of its own");
   HB_CHECK(data.device().type() == device_.type(), "[set_data_ptr] expected memory on ", device_, ", got ",

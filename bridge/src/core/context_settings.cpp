@@ -1,14 +1,17 @@
 // Settings of Context that the engine obeys or that are only remembered, and what this build has not.
 #include <iterator>
+#include <limits>
 
 #include <xmmintrin.h>
 
 #include <halfbridge/bridge/context.h>
 #include <halfbridge/bridge/warning.h>
 #include <halfbridge/error.h>
+#include <halfbridge/tensor.h>
 
 #include "core/attention_settings.h"
 #include "core/cuda_api.h"
+#include "core/fill_new_memory.h"
 
 namespace hb::bridge {
 inline namespace api {
@@ -43,6 +46,30 @@ std::string toString(QEngine engine) {
   const auto at = static_cast<size_t>(engine);
   HB_CHECK(at < std::size(kNames), "Unrecognized Quantized Engine: ", at);
   return kNames[at];
+}
+
+namespace {
+// As LibTorch's deterministic mode.
+void fill_new(const Tensor& t) {
+  const Tensor values = t.variable_data();  // another version than the tensor's
+  const ScalarType dtype = t.scalar_type();
+  if (is_differentiable_type(dtype))
+    values.fill_(std::numeric_limits<double>::quiet_NaN());
+  else if (dtype == kBool)
+    values.fill_(true);
+  else if (dtype == kByte || is_wide_unsigned_type(dtype))
+    values.fill_(-1);  // it wraps
+  else
+    values.fill_(std::numeric_limits<int64_t>::max() >> 8 * (sizeof(int64_t) - element_size(dtype)));
+}
+}  // namespace
+void Context::setDeterministicAlgorithms(bool on, bool warn_only) {
+  deterministic_ = on, deterministic_warn_only_ = warn_only;
+  detail::fill_new_memory = deterministic_ && deterministic_fill_ ? fill_new : nullptr;
+}
+void Context::setDeterministicFillUninitializedMemory(bool on) {
+  deterministic_fill_ = on;
+  detail::fill_new_memory = deterministic_ && deterministic_fill_ ? fill_new : nullptr;
 }
 
 void Context::alertNotDeterministic(std::string_view caller) {

@@ -5,11 +5,21 @@
 #include <halfbridge/ops.h>
 
 #include "core/device_backend.h"
+#include "core/fill_new_memory.h"
 #include "core/geometry.h"
 #include "ops/common/defined.h"
 #include "ops/common/inference.h"
 
 namespace hb {
+
+namespace {
+// The elements of t's memory from that one on are new.
+void fill_new(const Tensor& t, int64_t from) {
+  const auto places = static_cast<int64_t>(t.impl().storage()->nbytes() / t.impl().itemsize());
+  if (HB_UNLIKELY(detail::fill_new_memory != nullptr))
+    detail::fill_if_asked(t.data().as_strided({places - from}, {1}, from));
+}
+}  // namespace
 
 const Tensor& Tensor::resize_(IntArrayRef size, std::optional<MemoryFormat> format) const {
   TensorImpl& i = impl();
@@ -24,14 +34,16 @@ const Tensor& Tensor::resize_(IntArrayRef size, std::optional<MemoryFormat> form
   const int64_t offset = i.offset();
   const size_t bytes =
       geometry::bytes(geometry::extent(DimVector(1, geometry::numel(sizes)), DimVector(1, 1), offset), i.itemsize());
-  if (bytes > i.storage()->nbytes()) {
+  const size_t bytes_before = i.storage()->nbytes();
+  if (bytes > bytes_before) {
     HB_CHECK(!i.storage()->is_borrowed(), "[resize_] memory of somebody else cannot grow");
     auto grown = StorageImpl::allocate(bytes, i.device());
-    copy_memory(grown->data(), i.device(), i.storage()->data(), i.device(), i.storage()->nbytes());
+    copy_memory(grown->data(), i.device(), i.storage()->data(), i.device(), bytes_before);
     i.set_storage(std::move(grown), i.dtype());
   }
   i.set_geometry(std::move(sizes), std::move(strides), offset);
   i.bump_version();
+  if (bytes > bytes_before) fill_new(*this, static_cast<int64_t>(bytes_before / i.itemsize()));
   return *this;
 }
 

@@ -245,6 +245,7 @@ Tensor moveaxis(const Tensor& self, int64_t source, int64_t destination) { retur
 
 Tensor adjoint(const Tensor& self) {
   HB_OBSERVED(adjoint, self);
+  HB_CHECK(self.dim() != 1, "tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.");
   return conj(self.dim() == 0 ? self : self.transpose(-2, -1));
 }
 

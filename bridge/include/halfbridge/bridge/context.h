@@ -36,9 +36,7 @@ class HB_API Context {
  public:
   bool deterministicAlgorithms() const { return deterministic_; }
   bool deterministicAlgorithmsWarnOnly() const { return deterministic_warn_only_; }
-  void setDeterministicAlgorithms(bool on, bool warn_only = false) {
-    deterministic_ = on, deterministic_warn_only_ = warn_only;
-  }
+  void setDeterministicAlgorithms(bool on, bool warn_only = false);
   // What CUDA's libraries are asked for; the CPU's functions do not look at it.
   bool deterministicCuDNN() const;
   void setDeterministicCuDNN(bool on);
@@ -62,7 +60,9 @@ class HB_API Context {
   /// "highest", "high" or "medium"; throws for another word.
   void setFloat32MatmulPrecision(const std::string& word);
   bool deterministicFillUninitializedMemory() const { return deterministic_fill_; }
-  void setDeterministicFillUninitializedMemory(bool on) { deterministic_fill_ = on; }
+  /// While this is on (the default) and algorithms are deterministic, `empty` and `resize_` fill new memory with NaN,
+  /// the largest integer or true.
+  void setDeterministicFillUninitializedMemory(bool on);
   // Ways of computing attention. `Flash` is the fused kernel and `Math` the formula; with neither
   // scaled_dot_product_attention throws. No device here has the others, which are remembered.
   bool userEnabledFlashSDP() const;
