@@ -38,7 +38,7 @@ Tensor leaf(std::initializer_list<double> values) {
 }  // namespace
 
 TEST(FusedUpdate, ThreadsDoNotChangeResults) {
-  const std::vector<int64_t> sizes{1, 40000, 0, 63, 64, 65, 129, 33333};
+  const std::vector<int64_t> sizes{1, 40000, 0, 63, 64, 65, 129, 33333, 100001};
   for (auto dtype : {torch::kFloat, torch::kDouble, torch::kBFloat16, torch::kHalf}) {
     const auto one = train(sizes, 1, dtype), two = train(sizes, 2, dtype), three = train(sizes, 3, dtype);
     for (size_t i = 0; i < sizes.size(); ++i) {

@@ -42,6 +42,8 @@ void put(T* out, compute_t<T> value, const T* bias, const MatrixVector& v) {
   *out = T(y);
 }
 
+constexpr int64_t kColumnRows = 512;
+
 template <class T>
 void rows_times_vector(const MatrixVector& v, const T* matrix, const T* x, T* out, const T* bias, bool bias_is_one) {
   parallel_for(0, v.rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(v.cols, 1)), [&](int64_t from, int64_t to) {
@@ -51,41 +53,55 @@ void rows_times_vector(const MatrixVector& v, const T* matrix, const T* x, T* ou
   });
 }
 
-// The matrix is dense along `rows`: sums whole columns, a block of rows at a time.
+/// Adds columns [first, last) of rows [at, at + n), each times its element of x, to `sum`.
+template <class T, class C>
+void add_columns(const MatrixVector& v, const T* matrix, const T* x, int64_t first, int64_t last, int64_t at, int64_t n,
+                 C* __restrict sum) {
+  C wide[4][kStoredAsComputed<T> ? 1 : kColumnRows];
+  const auto column_of = [&](int64_t k, int slot) { return computable(matrix + k * v.col_stride + at, wide[slot], n); };
+  int64_t j = first;
+  for (; j + 4 <= last; j += 4) {
+    const C *c0 = column_of(j, 0), *c1 = column_of(j + 1, 1), *c2 = column_of(j + 2, 2), *c3 = column_of(j + 3, 3);
+    const C x0 = widen(x[j]), x1 = widen(x[j + 1]), x2 = widen(x[j + 2]), x3 = widen(x[j + 3]);
+    for (int64_t i = 0; i < n; ++i) sum[i] += x0 * c0[i] + x1 * c1[i] + x2 * c2[i] + x3 * c3[i];
+  }
+  for (; j < last; ++j) {
+    const C *c = column_of(j, 0), factor = widen(x[j]);
+    for (int64_t i = 0; i < n; ++i) sum[i] += factor * c[i];
+  }
+}
+
+// The matrix is dense along `rows`: sums whole columns, a block of rows and a piece of the columns at a time. Threads
+// get pieces where there are some: they share no cache line then with who divides the matrix as it lies in memory, as
+// the product of the forward pass and an optimizer's update do.
 template <class T>
 void columns_times_vector(const MatrixVector& v, const T* matrix, const T* x, T* out, const T* bias, bool bias_is_one) {
   using C = compute_t<T>;
-  constexpr int64_t kBlock = 512;
-  const int64_t blocks = (v.rows + kBlock - 1) / kBlock;
-  const int64_t grain = std::max<int64_t>(1, kGrain / (kBlock * std::max<int64_t>(v.cols, 1)));
-  // With few rows, smaller blocks give every thread something to do.
-  const int64_t block = blocks < get_num_threads() && v.rows * v.cols > kGrain
-                            ? std::max<int64_t>(kWide, (v.rows / get_num_threads() + kWide) / kWide * kWide)
-                            : kBlock;
-  parallel_for(0, (v.rows + std::min(block, kBlock) - 1) / std::min(block, kBlock), grain,
-               [&](int64_t from, int64_t to) {
-                 const int64_t step = std::min(block, kBlock);
-                 for (int64_t at = from * step; at < std::min(to * step, v.rows); at += step) {
-                   const int64_t n = std::min(step, v.rows - at);
-                   C sum[kBlock] = {}, wide[4][kStoredAsComputed<T> ? 1 : kBlock];
-                   const auto column_of = [&](int64_t k, int slot) {
-                     return computable(matrix + k * v.col_stride + at, wide[slot], n);
-                   };
-                   int64_t j = 0;
-                   for (; j + 4 <= v.cols; j += 4) {
-                     const C *c0 = column_of(j, 0), *c1 = column_of(j + 1, 1), *c2 = column_of(j + 2, 2),
-                             *c3 = column_of(j + 3, 3);
-                     const C x0 = widen(x[j]), x1 = widen(x[j + 1]), x2 = widen(x[j + 2]), x3 = widen(x[j + 3]);
-                     for (int64_t i = 0; i < n; ++i) sum[i] += x0 * c0[i] + x1 * c1[i] + x2 * c2[i] + x3 * c3[i];
-                   }
-                   for (; j < v.cols; ++j) {
-                     const C *c = column_of(j, 0), factor = widen(x[j]);
-                     for (int64_t i = 0; i < n; ++i) sum[i] += factor * c[i];
-                   }
-                   for (int64_t i = 0; i < n; ++i)
-                     put(out + (at + i) * v.out_stride, sum[i], bias ? bias + (bias_is_one ? 0 : at + i) : bias, v);
-                 }
-               });
+  const int64_t blocks = (v.rows + kColumnRows - 1) / kColumnRows;
+  const int64_t piece = std::max<int64_t>(64, kGrain / v.rows / 4 * 4);
+  const int64_t pieces = std::max<int64_t>(1, (v.cols + piece - 1) / piece);
+  const int64_t grain = std::max<int64_t>(1, kGrain / (kColumnRows * std::max<int64_t>(1, std::min(piece, v.cols))));
+  const auto store = [&](const C* sum, int64_t at, int64_t n) {
+    for (int64_t i = 0; i < n; ++i)
+      put(out + (at + i) * v.out_stride, sum[i], bias ? bias + (bias_is_one ? 0 : at + i) : bias, v);
+  };
+  std::vector<C> sums(pieces > 1 ? pieces * v.rows : 0);
+  parallel_for(0, pieces * blocks, grain, [&](int64_t from, int64_t to) {
+    for (int64_t task = from; task < to; ++task) {
+      const int64_t p = task / blocks, at = task % blocks * kColumnRows, n = std::min(kColumnRows, v.rows - at);
+      C sum[kColumnRows];
+      std::fill_n(sum, n, C(0));
+      add_columns(v, matrix, x, p * piece, std::min(v.cols, (p + 1) * piece), at, n, sum);
+      if (pieces > 1)
+        std::copy_n(sum, n, &sums[p * v.rows + at]);
+      else
+        store(sum, at, n);
+    }
+  });
+  if (pieces == 1) return;
+  for (int64_t p = 1; p < pieces; ++p)
+    for (int64_t i = 0; i < v.rows; ++i) sums[i] += sums[p * v.rows + i];
+  store(sums.data(), 0, v.rows);
 }
 
 template <class T>

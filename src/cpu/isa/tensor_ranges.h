@@ -25,15 +25,26 @@ int64_t total_units(ArrayRef<T> tensors) {
   return total;
 }
 
-/// Calls fn(tensor, from, to) on ranges of elements. All tensors end to end are split among the threads, so that many
-/// small ones cost no more than one large one. T has a member numel.
+/// Calls fn(tensor, from, to) on ranges of elements. Each thread gets its part of every tensor that is large, the same
+/// as the kernels that made and read it by rows: the lines stay in its cache. The others end to end are split, so that
+/// many small ones cost no more than one large one. T has a member numel.
 template <class T, class F>
 void for_ranges(ArrayRef<T> tensors, int threads, const F& fn) {
-  parallel_ranges(0, total_units(tensors), threads, [&](int64_t from, int64_t to, int) {
+  if (threads == 1) {
+    for (const auto& t : tensors) fn(t, int64_t{0}, t.numel);
+    return;
+  }
+  const auto is_large = [&](const T& t) { return t.numel >= threads * kGrain / 2; };
+  int64_t small = 0;
+  for (const auto& t : tensors) small += is_large(t) ? 0 : units(t);
+  parallel_ranges(0, threads, threads, [&](int64_t part, int64_t, int) {
+    int64_t begin = small * part / threads, end = small * (part + 1) / threads;
     for (const auto& t : tensors) {
       const int64_t size = units(t);
-      if (from < size && to > 0) fn(t, std::max<int64_t>(from, 0) * kUnit, std::min(t.numel, to * kUnit));
-      from -= size, to -= size;
+      const int64_t from = is_large(t) ? size * part / threads : std::max<int64_t>(begin, 0);
+      const int64_t to = is_large(t) ? size * (part + 1) / threads : std::min(end, size);
+      if (from < to) fn(t, from * kUnit, std::min(t.numel, to * kUnit));
+      if (!is_large(t)) begin -= size, end -= size;
     }
   });
 }
