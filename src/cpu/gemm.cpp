@@ -193,11 +193,13 @@ bool in_pieces(const Gemm& g, const F& multiply) {
   return true;
 }
 
-// Threads share the columns (or rows) of the result.
+// Threads share the rows or the columns of the result: the columns where there are more, but rows of a weight's
+// gradient (transposed times not), which an optimizer's update divides so, too.
 template <class F>
 void in_parts(const Gemm& g, const F& product) {
   constexpr int64_t kWork = 1 << 18;  // products per thread
-  const bool columns = g.n >= g.m;
+  const bool gradient = g.a.row == 1 && g.a.col != 1 && g.b.col == 1;
+  const bool columns = g.n >= (gradient && g.m >= 2 * kUnit * get_num_threads() ? 4 * g.m : g.m);
   const int64_t size = columns ? g.n : g.m, units = (size + kUnit - 1) / kUnit;
   const int64_t grain = std::max<int64_t>(1, kWork / std::max<int64_t>(1, g.m * g.n * g.k / units));
   parallel_for(0, units, grain, [&](int64_t first, int64_t last) {

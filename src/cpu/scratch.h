@@ -12,6 +12,7 @@ enum class Scratch {
   convert_a,
   convert_b,
   convert_c,
+  result,
   spread_a,
   spread_b,
   weights,

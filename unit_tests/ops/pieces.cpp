@@ -34,6 +34,41 @@ TEST(Pieces, Products) {
   }
 }
 
+// Small whole numbers, whose sums float holds: what all ways to divide a product give is the same. A result of few rows
+// is computed in other ways than one of many, and a thread's columns in others than all of them.
+TEST(Pieces, ProductsOfFewRows) {
+  hb::manual_seed(1);
+  const auto numbers = [](hb::IntArrayRef sizes, hb::ScalarType dtype) {
+    return hb::randint(-3, 4, sizes, hb::kFloat).to(dtype);
+  };
+  const int before = hb::get_num_threads();
+  for (const auto dtype : {hb::kFloat, hb::kBFloat16})
+    for (const int64_t m : {1, 2, 5, 12, 13, 16, 40, 64, 130})
+      for (const int64_t n : {63, 64, 100, 512})
+        for (const int64_t k : {63, 130, 700}) {
+          const auto x = numbers({m, k}, dtype), w = numbers({n, k}, dtype), bias = numbers({n}, dtype);
+          const auto y = numbers({m, n}, dtype), wide = numbers({m, 2 * n}, dtype);
+          const auto exact = [](const hb::Tensor& t) { return t.to(hb::kDouble); };
+          const auto product = hb::matmul(exact(x), exact(w).t());
+          for (const int threads : {1, 2, 3}) {
+            hb::set_num_threads(threads);
+            const auto expect = [&](const char* what, const hb::Tensor& got, const hb::Tensor& expected) {
+              EXPECT_TRUE(hb::equal(got, expected.to(hb::kFloat).to(dtype)))
+                  << what << " " << m << " " << n << " " << k << ", " << threads << " threads, " << dtype;
+            };
+            expect("linear", hb::linear(x, w, bias), product + exact(bias));
+            expect("addmm", hb::addmm(y, x, w.t(), 2, 1), product + 2 * exact(y));
+            auto part = wide.clone();
+            part.slice(1, 1, n + 1).addmm_(x, w.t(), 0);
+            expect("in part", part.slice(1, 1, n + 1), product);
+            EXPECT_TRUE(hb::equal(part.slice(1, n + 1), wide.slice(1, n + 1)));
+            expect("first operand turned", hb::matmul(y.t(), x), hb::matmul(exact(y).t(), exact(x)));
+            expect("rows", hb::matmul(y, w), hb::matmul(exact(y), exact(w)));
+          }
+        }
+  hb::set_num_threads(before);
+}
+
 TEST(Pieces, Convolutions) {
   for (const auto dtype : {hb::kFloat, hb::kBFloat16}) {
     hb::manual_seed(1);
