@@ -271,10 +271,10 @@ const char* at_image(const Tensor& t, const memory::dims& dims, int64_t image) {
 Arranged arranged(const ConvProblem& p, int pieces, Prepared& (*primitive_of)(const ConvProblem&), const Tensor& weight,
                   int64_t kind) {
   if (pieces <= batch_parts(p)) return {};
+  OneThread one;  // as in the pieces: a primitive keeps the number of threads that it was made for
   const ConvProblem first = p.of_images((p.x[0] + pieces - 1) / pieces);
   const Prepared& conv = primitive_of(first);
   if (!usable(conv)) return {};
-  OneThread one;
   // Not where a piece of the calling thread would put weights of another format.
   return {conv.weights, weights_for(first, conv.weights, weight, {}, kind, Scratch::patches)};
 }
