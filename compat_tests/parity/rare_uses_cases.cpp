@@ -165,4 +165,10 @@ PARITY_CASE(rare_uses, ranges_that_need_gradients) {
     Ranges::apply(a, b).sum().backward();
     c.text(first ? "first" : "second", c10::str(Ranges::asked[0], Ranges::asked[1], Ranges::asked[2]));
   }
+  const Tensor a = c.leaf({2}), b = c.leaf({2}), y = Ranges::apply(a, b).sum();
+  for (const auto& [name, inputs] :
+       {std::pair<const char*, std::vector<Tensor>>{"a", {a}}, {"b", {b}}, {"both", {a, b}}}) {
+    torch::autograd::grad({y}, inputs, {}, /*retain_graph=*/true);
+    c.text(std::string("asked for ") + name, c10::str(Ranges::asked[0], Ranges::asked[1], Ranges::asked[2]));
+  }
 }

@@ -21,6 +21,13 @@ Evaluating::~Evaluating() { evaluation = outer_; }
 
 Engine* evaluating(const Node& node) { return evaluation.node == &node ? evaluation.engine : nullptr; }
 
+bool needs_gradient(const Node& node, size_t i) {
+  const Edge& edge = node.next_edge(i);
+  if (!edge.is_valid()) return false;
+  Engine* const pass = evaluating(node);
+  return !pass || pass->needs(edge);
+}
+
 // Only a gradient that nobody but its leaf will see: no sum, no caller, no hook, no watcher.
 Tensor Engine::destination(const Node& node, size_t i) {
   if (restricted_ || create_graph_ || node.hooks_ || GraphWatchers::any()) return {};
@@ -36,6 +43,8 @@ Tensor Engine::destination(const Node& node, size_t i) {
 }
 
 }  // namespace autodiff
+
+bool Backward::needs(size_t i) const { return autodiff::needs_gradient(node_, i); }
 
 Tensor destination_of(const Backward& b, size_t i, IntArrayRef sizes, const TensorOptions& options) {
   autodiff::Engine* const pass = autodiff::evaluating(b.node());

@@ -88,6 +88,12 @@ void Engine::want(edge_list inputs) {
             [&](size_t a, size_t b) { return std::less<>()(node(a), node(b)); });
 }
 
+bool Engine::needs(const Edge& edge) {
+  if (!restricted_) return true;
+  const Progress& p = progress(edge.function.get());
+  return p.runs || p.wanted;
+}
+
 bool Engine::visit(Node* node) {
   if (node->pass_.load(std::memory_order_relaxed) == this) return false;
   // Seen while another pass had it, which may have ended since: the node stays where this pass began to count.
@@ -233,7 +239,7 @@ void Engine::evaluate(Node* node) {
     Node* next = edges[i].function.get();
     if (out[i].defined()) {
       if (edges[i].input_nr < next->num_inputs()) conform(node, i, next->input_metadata(edges[i].input_nr), out[i]);
-      deliver(edges[i], std::move(out[i]));
+      if (needs(edges[i])) deliver(edges[i], std::move(out[i]));
     }
     Progress& q = progress(next);
     if (--q.dependencies == 0 && !q.queued && (q.runs || q.wanted)) {

@@ -74,7 +74,8 @@ class Backward {
   Backward(Node& node, variable_list& grads) : node_(node), grads_(grads) {}
   /// Gradient of result i; undefined only where record() was told undefined gradients are welcome.
   const Tensor& grad(size_t i = 0) const { return grads_[i]; }
-  bool needs(size_t i) const { return node_.should_compute_output(i); }
+  /// Whether this pass asks for the gradient of input i.
+  bool needs(size_t i) const;
   Tensor saved(const SavedTensor& s) const { return s.unpack(node_); }
   Node& node() const { return node_; }
 
