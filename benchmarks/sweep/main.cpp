@@ -81,7 +81,6 @@ double shortest(const std::function<void()>& call, double budget_us) {
 }
 
 int run(int argc, char** argv) {
-  torch::set_num_threads(1);
   const auto tables = families();
   const auto all = all_timed(tables);
   if (argc == 2 && std::string(argv[1]) == "--list") {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times single functions with LibTorch and with Halfbridge: ./dev bench --sweep.
 
-Two processes, one thread each, hold the same table of functions and are asked in turn, function by function, for several
+Two processes, of --threads each, hold the same table of functions and are asked in turn, function by function, for several
 rounds; a time is the shortest call of all rounds. Printed are the rows whose ratio (LibTorch time / Halfbridge time) is below
 --below, worst first, then the geometric mean of each family and of all.
 """
@@ -27,7 +27,7 @@ class Process:
     """One library's build, which answers for as long as it lives."""
 
     def __init__(self, side, args):
-        environment = dict(os.environ, OMP_NUM_THREADS="1", **(AVX2 if args.avx2 else {}))
+        environment = dict(os.environ, OMP_NUM_THREADS=str(args.threads), **(AVX2 if args.avx2 else {}))
         self.process = subprocess.Popen([program(side)], env=environment, text=True, stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
 
@@ -122,6 +122,7 @@ def main():
     parser.add_argument("--ms", type=float, default=2, help="milliseconds of each round")
     parser.add_argument("--below", type=float, default=0.9)
     parser.add_argument("--avx2", action="store_true", help="keep both libraries to AVX2")
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--verbose", action="store_true", help="print every row as it comes")
     args = parser.parse_args()
     if os.environ.get("HALFBRIDGE_CHECK_OPTIONS"):  # ./dev asks before it builds
@@ -129,7 +130,7 @@ def main():
     listed = [subprocess.run([program(side), "--list"], check=True, stdout=subprocess.PIPE, text=True).stdout for side in SIDES]
     if listed[0] != listed[1]:
         sys.exit("sweep: the two programs were not built of one source")
-    print(f"{cpu_name()}, one thread each, {'AVX2, ' if args.avx2 else ''}{args.rounds} alternating rounds of {args.ms:g} ms")
+    print(f"{cpu_name()}, threads of each: {args.threads}, {'AVX2, ' if args.avx2 else ''}{args.rounds} alternating rounds of {args.ms:g} ms")
     rows, failures = run_all(listed[0].splitlines(), args)
     if not rows:
         sys.exit(f"sweep: no row contains '{args.only}'")
