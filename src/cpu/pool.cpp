@@ -3,6 +3,7 @@
 #include "cpu/pool.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -39,6 +40,7 @@ class Job {
   }
 
   std::atomic<int> helpers{0};
+  std::atomic<int> core{-1};  // of the last helper that joined
   std::exception_ptr failure;
   Job* next = nullptr;  // of those listed
 
@@ -46,6 +48,7 @@ class Job {
   /// The number of a helper, whom the caller waits for from now on.
   int join() {
     helpers.fetch_add(1);
+    core.store(sched_getcpu(), std::memory_order_relaxed);
     return ++joined_;
   }
   /// Computes a share of the chunks, as the same thread did in the loop before, and then what is left of the others.
@@ -96,15 +99,17 @@ bool may_spin(int workers) {
   return allowed && workers < cores;
 }
 
-/// Waits, the core kept, until `ready`, but not for long. Returns whether it came to be.
+/// Waits, the core kept, until `ready`, but not for long. Returns whether it came to be. Where whom it waits for is on
+/// this core, too, that one goes first; the thread may still be given another core, as one that sleeps would not.
 template <class F>
-bool spin_until(const F& ready, std::chrono::microseconds most) {
+bool spin_until(const F& ready, std::chrono::microseconds most, const std::atomic<int>& core) {
   const auto stop = std::chrono::steady_clock::now() + most;
   do {
     for (int i = 0; i < 32; ++i) {
       if (ready()) return true;
       __builtin_ia32_pause();
     }
+    if (core.load(std::memory_order_relaxed) == sched_getcpu()) sched_yield();
   } while (std::chrono::steady_clock::now() < stop);
   return false;
 }
@@ -126,6 +131,7 @@ class Pool {
   static constexpr std::chrono::microseconds kEnd{50};    // chunks end at about the same time
 
   void list(Job& job) {
+    core_.store(sched_getcpu(), std::memory_order_relaxed);
     int wake = 0;
     {
       std::lock_guard lock(mutex_);
@@ -147,7 +153,7 @@ class Pool {
 
   void wait_for_helpers(Job& job) {
     const auto alone = [&] { return job.helpers.load() == 0; };
-    if (alone() || (may_spin(workers_) && spin_until(alone, kEnd))) return;
+    if (alone() || (may_spin(workers_) && spin_until(alone, kEnd, job.core))) return;
     std::unique_lock lock(mutex_);
     ++waiting_;
     done_.wait(lock, alone);
@@ -179,7 +185,7 @@ class Pool {
         leave(*job);
       }
       const auto came = [&] { return jobs_.load(std::memory_order_acquire) != seen; };
-      if (may_spin(workers_) && spin_until(came, kIdle)) continue;
+      if (may_spin(workers_) && spin_until(came, kIdle, core_)) continue;
       std::unique_lock lock(mutex_);
       ++sleeping_;
       wake_.wait(lock, came);
@@ -208,6 +214,7 @@ class Pool {
   int sleeping_ = 0;
   std::atomic<int> workers_{0}, waiting_{0};  // callers in done_
   std::atomic<unsigned> jobs_{0};             // ever listed
+  std::atomic<int> core_{-1};                 // of the last caller
 };
 
 // Never destroyed: threads may compute while the process ends. A child of fork(), where its threads are not, computes
