@@ -56,7 +56,7 @@ void rows_times_vector(const MatrixVector& v, const T* matrix, const T* x, T* ou
 /// Adds columns [first, last) of rows [at, at + n), each times its element of x, to `sum`.
 template <class T, class C>
 void add_columns(const MatrixVector& v, const T* matrix, const T* x, int64_t first, int64_t last, int64_t at, int64_t n,
-                 C* __restrict sum) {
+                 C* sum) {
   C wide[4][kStoredAsComputed<T> ? 1 : kColumnRows];
   const auto column_of = [&](int64_t k, int slot) { return computable(matrix + k * v.col_stride + at, wide[slot], n); };
   int64_t j = first;
@@ -78,7 +78,8 @@ template <class T>
 void columns_times_vector(const MatrixVector& v, const T* matrix, const T* x, T* out, const T* bias, bool bias_is_one) {
   using C = compute_t<T>;
   const int64_t blocks = (v.rows + kColumnRows - 1) / kColumnRows;
-  const int64_t piece = std::max<int64_t>(64, kGrain / v.rows / 4 * 4);
+  constexpr int64_t kMostPieces = 32;
+  const int64_t piece = std::max({int64_t{64}, kGrain / v.rows / 4 * 4, (v.cols / kMostPieces + 4) / 4 * 4});
   const int64_t pieces = std::max<int64_t>(1, (v.cols + piece - 1) / piece);
   const int64_t grain = std::max<int64_t>(1, kGrain / (kColumnRows * std::max<int64_t>(1, std::min(piece, v.cols))));
   const auto store = [&](const C* sum, int64_t at, int64_t n) {
