@@ -44,7 +44,7 @@ foreach(family IN LISTS _families)
       -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/run_parity.cmake)
   set_tests_properties(parity.${family} PROPERTIES LABELS parity TIMEOUT 600)
   # Loops of the tests' own over memory of the host, and functions registered for the CPU alone.
-  if(family MATCHES "^(tensor_iterator|registration|stable_abi)$")
+  if(family MATCHES "^(tensor_iterator|cpu_vectors|registration|stable_abi)$")
     continue()
   endif()
   add_test(NAME device.${family}

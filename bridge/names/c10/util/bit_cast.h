@@ -1,0 +1,2 @@
+#pragma once
+#include <torch/headeronly/util/bit_cast.h>
