@@ -61,6 +61,7 @@ std::vector<Row> sorted() {
       {"argsort", kNumbers, {grid}, F(x[0].argsort(int64_t{1}))},
       {"topk", kNumbers, {grid}, F(std::get<0>(x[0].topk(5, 1)))},
       {"topk_flat", kNumbers, {flat}, F(std::get<0>(x[0].topk(20, 0)))},
+      {"topk_100", kNumbers, {flat}, F(std::get<0>(x[0].topk(100, 0)))},
       {"unique", kReals, {grid}, F(std::get<0>(torch::_unique(x[0])).detach())},
       {"unique_counts", kReals, {grid}, F(std::get<2>(torch::_unique2(x[0], true, true, true)))},
       {"unique_consecutive", kReals, {grid}, F(std::get<0>(torch::unique_consecutive(x[0])).detach())},

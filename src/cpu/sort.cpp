@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cpu/counted_order.h"
+#include "cpu/first_of.h"
 #include "cpu/parallel.h"
 #include "cpu/radix_sort.h"
 #include "cpu/rank.h"
@@ -48,6 +49,9 @@ void put_in_order(std::vector<E>& line, const Order& order, const Compare& befor
   if (to != end && to != from && !in_place) std::nth_element(from, to - 1, end, before);
   std::sort(from, to, before);
 }
+
+/// Whether what is wanted of a line is among so few that the others need not be kept.
+bool is_part(const Order& order, int64_t n) { return order.count > 0 && (order.from + order.count) * 32 <= n; }
 
 constexpr int64_t kFew = 32;
 
@@ -122,17 +126,48 @@ void ranked_lines(T* values, int64_t* indices, const T* in, Lines l, const Order
 
 /// Of values of up to four bytes: key and place in one number, which is compared in one step.
 template <class T>
+class Numbers {
+ public:
+  Numbers(const T* x, int64_t n, int64_t stride, bool descending)
+      : x_(x), n_(n), stride_(stride), descending_(descending) {}
+
+  uint64_t operator[](int64_t j) const {
+    const SortKey<T> key = sort_key(x_[j * stride_]);
+    return static_cast<uint64_t>(descending_ ? static_cast<SortKey<T>>(~key) : key) << 32 | static_cast<uint64_t>(j);
+  }
+  void give_all(std::vector<uint64_t>& line) const {
+    line.resize(n_);
+    for (int64_t j = 0; j < n_; ++j) line[j] = (*this)[j];
+  }
+  /// Most are passed over, many at a time.
+  void give_first(FirstOf<uint64_t, std::less<uint64_t>>& first) const {
+    static const auto next = isa_level() >= 4 ? v4::next_before : v3::next_before;
+    for (int64_t j = 0; j < n_; ++j) {
+      if (first.add((*this)[j]) || stride_ != 1 || !first.is_full()) continue;
+      j = next(dtype_of<T>::value, x_, j + 1, n_, descending_, static_cast<uint32_t>(first.last() >> 32)) - 1;
+    }
+  }
+
+ private:
+  const T* const x_;
+  const int64_t n_, stride_;
+  const bool descending_;
+};
+
+template <class T>
 void numbered_lines(T* values, int64_t* indices, const T* in, Lines l, const Order& order) {
-  using Key = SortKey<T>;
   parallel_for(0, l.outer * l.inner, std::max<int64_t>(1, kGrain / (8 * l.n + 1)), [&](int64_t b, int64_t e) {
-    std::vector<uint64_t> line(l.n);
+    std::vector<uint64_t> line;
     for (int64_t i = b; i < e; ++i) {
       const int64_t o = i / l.inner, k = i % l.inner, to = o * order.count * l.inner + k;
       const T* x = in + o * l.n * l.inner + k;
-      for (int64_t j = 0; j < l.n; ++j) {
-        const Key key = sort_key(x[j * l.inner]);
-        line[j] =
-            static_cast<uint64_t>(order.descending ? static_cast<Key>(~key) : key) << 32 | static_cast<uint64_t>(j);
+      const Numbers<T> numbers(x, l.n, l.inner, order.descending);
+      if (is_part(order, l.n)) {
+        FirstOf<uint64_t, std::less<uint64_t>> first(order.from + order.count, {});
+        numbers.give_first(first);
+        line.swap(first.kept());
+      } else {
+        numbers.give_all(line);
       }
       put_in_order(line, order, std::less<uint64_t>());
       for (int64_t j = 0; j < order.count; ++j) {
@@ -162,6 +197,21 @@ bool counted_lines(T* values, int64_t* indices, const T* in, Lines l, const Orde
   return all;
 }
 
+/// `line` begins with what is wanted.
+template <class E, class T, class Compare>
+void order_entries(std::vector<E>& line, const T* x, Lines l, const Order& order, const Compare& before) {
+  const auto entry = [&](int64_t j) { return E{static_cast<decltype(E::value)>(x[j * l.inner]), j}; };
+  if (is_part(order, l.n)) {
+    FirstOf<E, Compare> first(order.from + order.count, before);
+    for (int64_t j = 0; j < l.n; ++j) first.add(entry(j));
+    line.swap(first.kept());
+  } else {
+    line.resize(l.n);
+    for (int64_t j = 0; j < l.n; ++j) line[j] = entry(j);
+  }
+  put_in_order(line, order, before);
+}
+
 template <class T>
 void order_lines(T* values, int64_t* indices, const T* in, Lines l, const Order& order) {
   using C = Compared<T>;
@@ -176,7 +226,7 @@ void order_lines(T* values, int64_t* indices, const T* in, Lines l, const Order&
   }
   const int64_t lines = l.outer * l.inner;
   parallel_for(0, lines, std::max<int64_t>(1, kGrain / (16 * l.n + 1)), [&](int64_t b, int64_t e) {
-    std::vector<Entry<C>> line(few ? kFew : l.n);
+    std::vector<Entry<C>> line(few ? kFew : 0);
     for (int64_t i = b; i < e; ++i) {
       const int64_t o = i / l.inner, k = i % l.inner;
       const T* x = in + o * l.n * l.inner + k;
@@ -184,8 +234,8 @@ void order_lines(T* values, int64_t* indices, const T* in, Lines l, const Order&
         order.descending ? first_few<T, true>(x, l.n, l.inner, order.from + order.count, line.data())
                          : first_few<T, false>(x, l.n, l.inner, order.from + order.count, line.data());
       } else {
-        for (int64_t j = 0; j < l.n; ++j) line[j] = {static_cast<C>(x[j * l.inner]), j};
-        order.descending ? put_in_order(line, order, Before<C, true>()) : put_in_order(line, order, Before<C, false>());
+        order.descending ? order_entries(line, x, l, order, Before<C, true>())
+                         : order_entries(line, x, l, order, Before<C, false>());
       }
       const int64_t to = o * order.count * l.inner + k;
       for (int64_t j = 0; j < order.count; ++j) {

@@ -46,6 +46,25 @@ TEST(PlacesInOrder, OneRankIsThatOfAStableSort) {
       }
 }
 
+TEST(PlacesInOrder, TheFirstOfManyAreThoseOfAStableSort) {
+  for (auto dtype : kTypes)
+    for (int64_t n : {1300, 10007})
+      for (Tensor line : lines(n, dtype))
+        for (const bool ordered : {false, true}) {
+          if (ordered) line = std::get<0>(line.sort(0));
+          const Tensor strided = hb::stack({line, line}, 1).select(1, 0);
+          for (const bool largest : {true, false}) {
+            const auto [sorted, places] = line.sort(std::optional<bool>(true), 0, largest);
+            for (int64_t k : {20, 33, 40, 300})
+              for (const Tensor& x : {line, strided}) {
+                const auto [values, at] = x.topk(k, 0, largest);
+                EXPECT_TRUE(hb::equal(at, places.slice(0, 0, k))) << hb::toString(dtype) << " " << k << " of " << n;
+                EXPECT_TRUE(hb::equal(hb::nan_to_num(values, 77), hb::nan_to_num(sorted.slice(0, 0, k), 77)));
+              }
+          }
+        }
+}
+
 TEST(PlacesInOrder, ASearchCountsWhatIsPassed) {
   for (auto dtype : {hb::kFloat, hb::kDouble, hb::kLong})
     for (int64_t n : {0, 1, 2, 3, 16, 17, 100}) {

@@ -87,7 +87,38 @@ int64_t place_of(const void* in, int64_t n, int64_t stride, bool descending, int
   return RankedLine<T>(static_cast<const T*>(in), n, stride, descending).place_at(rank);
 }
 
+template <class T>
+int64_t next_before_of(const T* x, int64_t from, int64_t n, bool descending, SortKey<T> limit) {
+  constexpr int64_t kBlock = 64;
+  using Key = SortKey<T>;
+  const Key turned = descending ? std::numeric_limits<Key>::max() : 0;
+  const auto is_before = [=](T value) { return static_cast<Key>(sort_key(value) ^ turned) < limit; };
+  for (; from + kBlock <= n; from += kBlock) {
+    Key any = 0;
+    for (int64_t j = 0; j < kBlock; ++j) any |= static_cast<Key>(is_before(x[from + j]));
+    if (any) break;
+  }
+  while (from < n && !is_before(x[from])) ++from;
+  return from;
+}
+
 }  // namespace
+
+int64_t next_before(ScalarType dtype, const void* in, int64_t from, int64_t n, bool descending, uint32_t limit) {
+  switch (dtype) {
+#define HB_CASE(T, Name)                                                                                        \
+  case ScalarType::Name:                                                                                        \
+    if constexpr (sizeof(T) <= 4)                                                                               \
+      return next_before_of<T>(static_cast<const T*>(in), from, n, descending, static_cast<SortKey<T>>(limit)); \
+    break;
+    HB_FORALL_REAL_DTYPES(HB_CASE)
+    HB_FORALL_WIDE_UNSIGNED_DTYPES(HB_CASE)
+#undef HB_CASE
+    default:
+      break;
+  }
+  HB_NOT_SUPPORTED("[topk] is not supported for dtype ", dtype);
+}
 
 int64_t place_at_rank(ScalarType dtype, const void* in, int64_t n, int64_t stride, bool descending, int64_t rank) {
   switch (dtype) {
