@@ -60,7 +60,7 @@ struct Captured::State {
   std::vector<Tensor> warm_up(const Arguments& arguments, const Eager& eager);
   std::vector<Tensor> record(const Arguments& arguments, const Eager& eager);
   std::vector<Tensor> compare(const Arguments& arguments, const Eager& eager);
-  void keep(Run& run, const Arguments& arguments, int64_t compare_after);
+  bool keep(Run& run, const Arguments& arguments, int64_t compare_after);
   void learn(Recording& recording);
   void failed(const std::string& why, int weight);
   bool pauses(const char* reason);
@@ -72,9 +72,11 @@ struct Captured::State {
   struct Before {  // what the last call did, until there is a first graph
     Fingerprint did;
     std::vector<Signature> signature;
+    std::vector<const TensorImpl*> tensors;
     std::vector<double> numbers;
     Surroundings surroundings;
-    std::map<const TensorImpl*, bool> gradients, requires_grad;  // of leaves, when it began; of what it used
+    std::map<const TensorImpl*, const TensorImpl*> gradients;  // of leaves, when it began
+    std::map<const TensorImpl*, bool> requires_grad;           // of what it used
     std::vector<capture::Differs> conditions;
     std::unique_ptr<ObjectGuard> objects;
   };
@@ -131,6 +133,7 @@ Captured::State::Run Captured::State::run_recorded(const Arguments& arguments, c
   const auto seeing = std::make_shared<Seeing>();
   std::vector<Tensor> known;
   for (const TensorHandle& leaf : leaves) known.push_back(*leaf);
+  const uint64_t modes = capture::modes_of_thread();
   Run run;
   run.signature = Signature::of(arguments.tensors);
   run.recording = std::make_unique<Recording>(arguments.tensors, known);
@@ -145,17 +148,18 @@ Captured::State::Run Captured::State::run_recorded(const Arguments& arguments, c
     capture::ReplayWatcher* const watcher = capture::replay_watcher();
     if (watcher) watcher->step_begins(/*replayed=*/false);
     run.results = eager();
+    for (const Tensor& t : run.results) capture::uses(t);
     if (watcher) watcher->recorded();
   }
-  if (capture::module_modes.load(std::memory_order_relaxed) != arguments.surroundings.module_modes)
+  if (capture::modes_of_thread() != modes)
     run.recording->refuse("train", "leaves a module in another mode; call train() and eval() outside of the step");
   learn(*run.recording);
   if (!run.refused()) run.did = Fingerprint(*run.recording, run.results);
   return run;
 }
 
-// Makes a graph of what was recorded.
-void Captured::State::keep(Run& run, const Arguments& arguments, int64_t compare_after) {
+// Makes a graph of what was recorded, if that can be.
+bool Captured::State::keep(Run& run, const Arguments& arguments, int64_t compare_after) {
   try {
     auto program = std::make_unique<Program>(*run.recording, run.results, std::move(run.signature), arguments.numbers,
                                              arguments.surroundings, options);
@@ -165,16 +169,21 @@ void Captured::State::keep(Run& run, const Arguments& arguments, int64_t compare
     ++counts.recorded, ++in_a_row;
     failures = 0;
     counts.reason = "recorded";
+    return true;
   } catch (const RecordingError& e) {
     failed(e.why, run.refused() ? kCertain : 1);
+    return false;
   }
 }
 
 Captured::State::Before Captured::State::before_of(Run& run, const Arguments& arguments) const {
-  Before b{std::move(run.did), std::move(run.signature), arguments.numbers, arguments.surroundings, {}, {}, {}, {}};
+  Before b{std::move(run.did), std::move(run.signature), {}, arguments.numbers, arguments.surroundings, {}, {}, {}, {}};
+  for (const Tensor& t : arguments.tensors)
+    if (t.defined()) b.tensors.push_back(&t.impl());
   b.objects = std::make_unique<ObjectGuard>(options.objects);
-  for (const Leaf& l : run.recording->leaves) b.gradients[&l.leaf.impl()] = l.before.defined();
-  for (const FoundLeaf& l : run.recording->found_leaves) b.gradients[&l.leaf.impl()] = l.had_gradient;
+  for (const Leaf& l : run.recording->leaves)
+    b.gradients[&l.leaf.impl()] = l.before.defined() ? &l.before.impl() : nullptr;
+  for (const FoundLeaf& l : run.recording->found_leaves) b.gradients[&l.leaf.impl()] = l.gradient;
   for (const Outside& o : run.recording->outside) b.requires_grad[&o.tensor.impl()] = o.requires_grad;
   b.conditions = run.recording->conditions;
   return b;
@@ -185,14 +194,17 @@ bool Captured::State::same_conditions(const Before& b, const Run& run, const Arg
   if (b.signature != run.signature || b.numbers != arguments.numbers ||
       b.surroundings.differs(arguments.surroundings) || b.objects->differs())
     return false;
-  const auto other = [](const std::map<const TensorImpl*, bool>& then, const Tensor& t, bool now) {
-    const auto at = then.find(&t.impl());
-    return at != then.end() && at->second != now;
-  };
-  for (const Leaf& l : run.recording->leaves)
-    if (other(b.gradients, l.leaf, l.before.defined())) return false;
-  for (const Outside& o : run.recording->outside)
-    if (other(b.requires_grad, o.tensor, o.requires_grad)) return false;
+  for (const Leaf& l : run.recording->leaves) {
+    const auto then = b.gradients.find(&l.leaf.impl());
+    if (then == b.gradients.end()) continue;
+    if ((then->second != nullptr) != l.before.defined()) return false;
+    // The step adds to one, or reads it.
+    if (l.before.defined() && !l.dropped && then->second != &l.before.impl()) return false;
+  }
+  for (const Outside& o : run.recording->outside) {
+    const auto then = b.requires_grad.find(&o.tensor.impl());
+    if (then != b.requires_grad.end() && then->second != o.requires_grad) return false;
+  }
   return std::none_of(b.conditions.begin(), b.conditions.end(),
                       [](const capture::Differs& differs) { return differs(); });
 }
@@ -223,8 +235,9 @@ std::vector<Tensor> Captured::State::record(const Arguments& arguments, const Ea
     failed("two calls in a row differ: " + *other + kChanges, 1);
     return std::move(run.results);
   }
+  const std::optional<Before> confirms = twice ? std::move(before) : std::nullopt;
   before.reset();
-  keep(run, arguments, twice ? kTrusted : 1);
+  if (keep(run, arguments, twice ? kTrusted : 1) && confirms) programs.front()->did_the_same_with(confirms->tensors);
   return std::move(run.results);
 }
 
@@ -282,7 +295,7 @@ std::vector<Tensor> Captured::call(const std::vector<Tensor>& tensors, const std
     if (i > 0)
       std::rotate(s.programs.begin(), s.programs.begin() + static_cast<std::ptrdiff_t>(i),
                   s.programs.begin() + static_cast<std::ptrdiff_t>(i) + 1);
-    if (HB_UNLIKELY(s.programs.front()->to_be_compared())) return s.compare(arguments, eager);
+    if (HB_UNLIKELY(s.programs.front()->to_be_compared(tensors))) return s.compare(arguments, eager);
     ++s.counts.replayed;
     s.in_a_row = 0;
     return s.programs.front()->replay(tensors);

@@ -93,7 +93,7 @@ class Observer final : public capture::Recorder {
       if (in.impl().physical_storage() == t.impl().physical_storage()) return;
     outside[&t.impl()] = {graph::handle_of(t), t.impl().physical_storage()->data(), t.impl().version()};
   }
-  void keeps(const Tensor&) override {}  // each launch makes those copies again
+  void keeps(const Tensor&, capture::Give) override {}  // each launch makes those copies again
   void follow(capture::Refresh refresh) override {
     if (!last_) return refuse("step", "is the update of an optimizer whose kernels read no numbers from memory");
     ++followed_;
@@ -106,6 +106,7 @@ class Observer final : public capture::Recorder {
     if (followed_ == 0) refuse("step", "is the update of an optimizer whose options cannot be followed");
   }
   void leaf(const Tensor& t) override {
+    if (was_made(t)) return;
     for (Leaf& known : leaves) {
       if (!known.leaf->is_same(t)) continue;
       if (!met_.insert(&t.impl()).second) return;

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include <halfbridge/autograd.h>
+#include <halfbridge/bridge/context.h>
 #include <halfbridge/grad_mode.h>
 #include <halfbridge/threads.h>
 
@@ -24,21 +25,32 @@ size_t hooks_of(const TensorImpl& t) {
   return hooks.size() << 32 | static_cast<size_t>(there);
 }
 
+namespace {
+/// What decides which kernels a function calls, and whether it may be called.
+unsigned context_settings() {
+  const bridge::Context& c = bridge::globalContext();
+  unsigned bits = 0;
+  for (const bool on :
+       {c.userEnabledFlashSDP(), c.userEnabledMathSDP(), c.allowFP16BF16ReductionMathSDP(), c.deterministicAlgorithms(),
+        c.deterministicAlgorithmsWarnOnly(), c.deterministicFillUninitializedMemory()})
+    bits = bits * 2 + static_cast<unsigned>(on);
+  return bits;
+}
+}  // namespace
+
 Surroundings Surroundings::now() {
   const capture::ReplayWatcher* const watcher = capture::replay_watcher();
-  return {GradMode::is_enabled(),
-          InferenceMode::is_enabled(),
-          get_num_threads(),
-          get_default_dtype(),
-          capture::module_modes.load(std::memory_order_relaxed),
-          autocast::Snapshot::take(),
-          watcher ? watcher->wish() : 0};
+  return {GradMode::is_enabled(),     InferenceMode::is_enabled(),
+          get_num_threads(),          get_default_dtype(),
+          context_settings(),         capture::module_modes.load(std::memory_order_relaxed),
+          autocast::Snapshot::take(), watcher ? watcher->wish() : 0};
 }
 
 const char* Surroundings::differs(const Surroundings& o) const {
   if (grad_mode != o.grad_mode) return "grad mode";
   if (inference_mode != o.inference_mode) return "inference mode";
   if (default_dtype != o.default_dtype) return "the default dtype";
+  if (settings != o.settings) return "settings of Context";
   if (threads != o.threads) return "the number of threads";
   if (module_modes != o.module_modes) return "train() or eval() of a module";
   if (watched != o.watched) return "what a trace records";
@@ -118,6 +130,22 @@ const char* Program::leaf_mismatch() const {
     if (has && !meta->grad.is_same(*l.before)) return "a gradient is another tensor";
   }
   return nullptr;
+}
+
+// Whether an argument is no longer the tensor that it was, which is still there: only a comparison shows whether the
+// step meant its argument or that tensor.
+bool Program::has_other_inputs(const std::vector<Tensor>& inputs) {
+  const auto is_it = [&](const RecordedInput& known) {
+    return inputs[known.at].defined() && &inputs[known.at].impl() == known.impl;
+  };
+  if (std::all_of(recorded_inputs_.begin(), recorded_inputs_.end(), is_it)) return false;
+  std::erase_if(recorded_inputs_, [](const RecordedInput& known) { return known.tensor.is_gone(); });
+  return !std::all_of(recorded_inputs_.begin(), recorded_inputs_.end(), is_it);
+}
+void Program::did_the_same_with(const std::vector<const TensorImpl*>& inputs) {
+  std::erase_if(recorded_inputs_, [&](const RecordedInput& known) {
+    return std::find(inputs.begin(), inputs.end(), known.impl) == inputs.end();
+  });
 }
 
 const char* Program::mismatch(const std::vector<Tensor>& inputs, const std::vector<double>& numbers,

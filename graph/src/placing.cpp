@@ -58,7 +58,7 @@ void Program::place_values(const CompileOptions& options) {
 }
 
 void Program::adopt_gradients() {
-  for (Slot& s : slots_) s.in_arena = s.input < 0 && memories_[s.memory].first >= 0;
+  for (Slot& s : slots_) s.in_arena = s.input < 0 && !s.kept && memories_[s.memory].first >= 0;
   for (const Result& r : results_)
     if (r.slot >= 0) slots_[r.slot].in_arena = false;
   for (const LeafState& l : leaves_)

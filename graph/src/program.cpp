@@ -24,6 +24,8 @@ Program::Program(Recording& r, const std::vector<Tensor>& results, std::vector<S
   for (size_t i = 0; i < r.memories.size(); ++i)
     if (r.memories[i].origin == Memory::Origin::input)
       slot_of(static_cast<int>(i)), slots_.back().input = r.memories[i].input;
+  for (size_t i = 0; i < r.inputs.size(); ++i)
+    if (const Tensor& t = r.inputs[i]; t.defined()) recorded_inputs_.push_back({i, &t.impl(), WeakTensor(t)});
   for (const Leaf& leaf : r.leaves) add_leaf(r, leaf);
   for (const Tensor& t : results) add_result(r, t);
   check_made(r, results);
@@ -125,7 +127,7 @@ void Program::check_made(Recording& r, const std::vector<Tensor>& /*results*/) {
             detail::str("[", maker,
                         "] a value that it made is kept beyond the step, and is no result of it: return it, "
                         "or call backward() within the step")};
-      m.storage = intrusive_ptr<StorageImpl>(const_cast<StorageImpl*>(m.impl));
+      keep(static_cast<int>(i), m);
     }
     if (m.shown && m.first >= 0)
       throw RecordingError{
@@ -133,11 +135,23 @@ void Program::check_made(Recording& r, const std::vector<Tensor>& /*results*/) {
   }
 }
 
+// What the library has of this call stays as it is. It is given what replays make instead, or does without.
+void Program::keep(int memory, Memory& m) {
+  if (m.given.empty()) {
+    m.alive = false;
+    return;
+  }
+  Slot& s = slots_[slot_of(memory)];
+  s.storage = intrusive_ptr<StorageImpl>(const_cast<StorageImpl*>(m.impl));
+  s.kept = true;
+  for (auto& [form, give] : m.given) given_away_.push_back({form, slot_of(memory), std::move(give)});
+}
+
 // The program has no other way to a result or a gradient than that: a variable that the step gave it to would not be
 // renewed.
 void Program::check_sole_holders(const std::vector<Tensor>& results) const {
   for (const Slot& slot : slots_) {
-    if (slot.input >= 0) continue;
+    if (slot.input >= 0 || slot.kept) continue;
     std::vector<std::pair<const Tensor*, int64_t>> known;  // with our handles to each
     const auto add = [&](const Tensor& t, int64_t handles) {
       if (!t.defined() || t.is_sparse() || t.impl().physical_storage() != slot.storage) return;

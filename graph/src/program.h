@@ -11,6 +11,7 @@
 
 #include "arena.h"
 #include "autocast/snapshot.h"
+#include "autograd/weak_tensor.h"
 #include "consumed_gradients.h"
 #include "fingerprint.h"
 #include "handles.h"
@@ -24,6 +25,7 @@ struct Surroundings {
   bool grad_mode, inference_mode;
   int threads;
   ScalarType default_dtype;
+  unsigned settings;  // of Context
   uint64_t module_modes;
   autocast::Snapshot autocast;
   uint64_t watched;  // what a trace wants to see of replays; 0 where there is none
@@ -63,10 +65,17 @@ class Program {
 
   /// What the step did when it was recorded; it is compared with the step after `replays` replays.
   void compare_after(Fingerprint did, int64_t replays) { did_ = std::move(did), compare_after_ = replays; }
-  bool to_be_compared() const { return replays_ >= compare_after_ && compare_after_ > 0; }
+  bool to_be_compared(const std::vector<Tensor>& inputs) {
+    return (replays_ >= compare_after_ && compare_after_ > 0) || has_other_inputs(inputs);
+  }
+  /// A call that did the same had these arguments.
+  void did_the_same_with(const std::vector<const TensorImpl*>& inputs);
   const Fingerprint& did() const { return did_; }
   /// The step still does that: the next comparison comes after twice as many replays, but no more than `most`.
-  void is_compared(int64_t most) { replays_ = 0, compare_after_ = std::min(2 * compare_after_, most); }
+  void is_compared(int64_t most) {
+    replays_ = 0, compare_after_ = std::min(2 * compare_after_, most);
+    recorded_inputs_.clear();
+  }
   /// Since the last comparison.
   int64_t replays() const { return replays_; }
 
@@ -89,6 +98,7 @@ class Program {
     const char* bound = nullptr;         // what the calls point to
     int64_t holders = 0;                 // of the storage, as long as the program holds none of it
     bool in_arena = false;               // a gradient that lies among the temporary values
+    bool kept = false;                   // the library keeps what lies there
     size_t bytes = 0;
     std::vector<Place> places;
     std::vector<Tensor*> tensors;
@@ -99,6 +109,11 @@ class Program {
     Tensor form;            // or geometry
     int slot = -1;          // in this memory
     StorageHandle storage;  // or this one
+  };
+  struct Given {
+    Tensor form;
+    int slot;
+    capture::Give give;
   };
   struct LeafState {
     TensorHandle leaf;
@@ -129,6 +144,7 @@ class Program {
   };
 
   void check_made(Recording& r, const std::vector<Tensor>& results);
+  void keep(int memory, Memory& m);
   void check_versions(const Recording& r) const;
   void run();
   void run_call(size_t call);
@@ -160,6 +176,7 @@ class Program {
   void count_holders();
   void bind(Slot& slot, const intrusive_ptr<StorageImpl>& storage);
   void renew(Slot& slot);
+  bool has_other_inputs(const std::vector<Tensor>& inputs);
   const char* leaf_mismatch() const;
   const char* outside_mismatch() const;
 
@@ -169,6 +186,7 @@ class Program {
   std::vector<Slot> slots_;
   std::vector<int> slot_of_memory_;
   std::vector<Result> results_;
+  std::vector<Given> given_away_;
   std::vector<LeafState> leaves_;
   std::vector<Late> late_;
   std::vector<int> kept_;  // memories that what is late is made of
@@ -183,6 +201,13 @@ class Program {
   const std::vector<Tensor>* given_ = nullptr;  // the arguments of the replay that runs
   std::vector<capture::Differs> conditions_;
   std::vector<Signature> inputs_;
+  /// The arguments of the recording that it has met alone: the step may take such a tensor from the program, too.
+  struct RecordedInput {
+    size_t at;
+    const TensorImpl* impl;
+    WeakTensor tensor;
+  };
+  std::vector<RecordedInput> recorded_inputs_;
   std::vector<double> numbers_;
   Surroundings surroundings_;
   std::unique_ptr<ObjectGuard> objects_;

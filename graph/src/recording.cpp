@@ -8,6 +8,7 @@
 #include "core/backtrace.h"
 #include "core/calling_function.h"
 #include "core/watch_call.h"
+#include "program.h"
 #include "returned_number.h"
 
 namespace hb::graph {
@@ -122,6 +123,9 @@ int Recording::add(Memory::Origin origin, const StorageImpl& storage) {
   if (origin != Memory::Origin::made && overlaps(storage) && refused.empty())
     refused = "[compile] tensors that the step uses lie in one memory, of which they know nothing (from_blob())";
   memories.push_back({origin, static_cast<const char*>(storage.data()), storage.nbytes(), &storage, {}});
+  // Empty ones that are gone, where it lies now.
+  const char* const begin = memories[i].begin;
+  if (memories[i].bytes > 0) live_.erase(live_.upper_bound(begin), live_.lower_bound(begin + memories[i].bytes));
   live_[memories[i].begin] = i;
   by_storage_[&storage] = i;
   return i;
@@ -131,7 +135,7 @@ int Recording::find(const void* address) const {
   auto at = live_.upper_bound(a);
   if (at == live_.begin()) return -1;
   const Memory& m = memories[(--at)->second];
-  return a < m.begin + std::max<size_t>(m.bytes, 1) ? at->second : -1;
+  return a <= m.begin + m.bytes ? at->second : -1;  // an empty part of it may begin at its end
 }
 int Recording::find(const StorageImpl& storage) const {
   const auto at = by_storage_.find(&storage);
@@ -182,9 +186,11 @@ void Recording::uses(const Tensor& t) {
   }
   if (twice) refuse("compile", "expected arguments whose memory the step does not use in another way, too");
 }
-void Recording::keeps(const Tensor& t) {
+void Recording::keeps(const Tensor& t, capture::Give give) {
   const int i = memory_of(t);
-  if (i >= 0) memories[i].keeps = true;
+  if (i < 0) return;
+  memories[i].keeps = true;
+  if (give) memories[i].given.emplace_back(formed(t, nothing_), std::move(give));
 }
 
 void Recording::follow(capture::Refresh refresh) {
@@ -201,6 +207,7 @@ void Recording::step_ends() {
 }
 
 void Recording::leaf(const Tensor& t) {
+  if (was_made(t)) return;  // its gradient is one of the step's values
   for (Leaf& known : leaves) {
     if (!known.leaf.is_same(t)) continue;
     if (!std::exchange(known.met, true)) known.dropped = known.before.defined() && !t.grad().is_same(known.before);
@@ -221,7 +228,7 @@ void Recording::found(const Tensor& t) {
   for (const FoundLeaf& known : found_leaves)
     if (known.leaf.is_same(t)) return;
   const AutogradMeta* const meta = t.impl().autograd_meta();
-  found_leaves.push_back({t, meta && meta->grad.defined()});
+  found_leaves.push_back({t, meta && meta->grad.defined() ? &meta->grad.impl() : nullptr});
 }
 
 void Recording::made(const TensorImpl& tensor) {
@@ -253,7 +260,9 @@ void Recording::freed(const StorageImpl& storage) noexcept {
   if (at == by_storage_.end()) return;
   Memory& m = memories[at->second];
   m.alive = false, m.shown = storage.address_shown();
-  if (const auto place = live_.find(m.begin); place != live_.end() && place->second == at->second) live_.erase(place);
+  // Empty ones share an address.
+  if (const auto place = live_.find(m.begin); m.bytes > 0 && place != live_.end() && place->second == at->second)
+    live_.erase(place);
   by_storage_.erase(at);
 }
 

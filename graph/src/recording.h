@@ -28,8 +28,9 @@ struct Memory {
   int input = -1;                      // the argument whose memory it is
   int first = -1, last = -1;           // the calls that work on it
   bool alive = true;
-  bool shown = false;  // of `made`: the program was given the address
-  bool keeps = false;  // the library keeps it
+  bool shown = false;                                   // of `made`: the program was given the address
+  bool keeps = false;                                   // the library keeps it, and
+  std::vector<std::pair<Tensor, capture::Give>> given;  // is given what replays make of it: what it looks like
   bool temporary() const { return origin == Origin::made && !alive; }
 };
 
@@ -71,10 +72,10 @@ struct Leaf {
   bool dropped = false;  // `before` was gone by then
 };
 
-/// A leaf of which the recording learned only then, and whether it had a gradient.
+/// A leaf of which the recording learned only then, and the gradient that it had, if any.
 struct FoundLeaf {
   Tensor leaf;
-  bool had_gradient;
+  const TensorImpl* gradient;
 };
 
 class Recording final : public capture::Recorder {
@@ -107,7 +108,7 @@ class Recording final : public capture::Recorder {
 
   void call(std::unique_ptr<capture::Call> call, const Device& device) override;
   void uses(const Tensor& t) override;
-  void keeps(const Tensor& t) override;
+  void keeps(const Tensor& t, capture::Give give) override;
   void follow(capture::Refresh refresh) override;
   void depends(capture::Differs differs) override { conditions.push_back(std::move(differs)); }
   void returns(const Tensor& number, double value) override;

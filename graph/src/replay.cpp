@@ -120,6 +120,7 @@ std::vector<Tensor> Program::replay(const std::vector<Tensor>& inputs) {
   if (capture::ReplayWatcher* const watcher = capture::replay_watcher(); HB_UNLIKELY(watcher != nullptr))
     watcher->step_begins(/*replayed=*/true);
   run();
+  for (const Given& g : given_away_) g.give(formed(g.form, slots_[g.slot].storage));
   hand_out_gradients(calls_.size());
   std::vector<Tensor> out;
   out.reserve(results_.size());

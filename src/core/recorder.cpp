@@ -27,9 +27,12 @@ Recorders& recorders() {
 Call::~Call() = default;
 
 std::atomic<uint64_t> module_modes{0};
+static thread_local constinit uint64_t own_modes = 0;
+uint64_t modes_of_thread() noexcept { return own_modes; }
 void flip_mode(const void* module) noexcept {
   uint64_t h = reinterpret_cast<uintptr_t>(module) * 0x9e3779b97f4a7c15u;
   h = (h ^ h >> 32) * 0xd6e8feb86659fd93u;
+  own_modes ^= h ^ h >> 32;
   module_modes.fetch_xor(h ^ h >> 32, std::memory_order_relaxed);
 }
 

@@ -15,6 +15,8 @@ enum class Numbers { compare, update };
 /// Brings the numbers of a recorded call up to date with where the program keeps them, or compares them. False: they
 /// differ, or the call is no longer the one to make.
 using Refresh = std::function<bool(Call&, Numbers)>;
+/// Is given a value that a replay made, where the step leaves one.
+using Give = std::function<void(const Tensor& value)>;
 /// The name of what is no longer as it was when the step was recorded; null where all is.
 using Differs = std::function<const char*()>;
 
@@ -25,8 +27,9 @@ class Recorder {
   virtual void refuse(const char* name, const char* why) = 0;
   /// A tensor that a function is about to give to kernels: its memory is known from here on.
   virtual void uses(const Tensor& t) = 0;
-  /// The library itself keeps this tensor beyond the step.
-  virtual void keeps(const Tensor& t) = 0;
+  /// The library itself keeps this tensor beyond the step. If it lives then, `give` gets that of each replay; null: the
+  /// library does without.
+  virtual void keeps(const Tensor& t, Give give) = 0;
   /// What keeps the numbers of the last call up to date.
   virtual void follow(Refresh refresh) = 0;
   /// What the step depends on beside its calls.
@@ -62,6 +65,8 @@ void set_recorder(Recorder* recorder) noexcept;
 /// Changes whenever a module turns to training or evaluation, and is what it was when the module turns back.
 extern std::atomic<uint64_t> module_modes;
 void flip_mode(const void* module) noexcept;
+/// The same of the modules that this thread turned.
+uint64_t modes_of_thread() noexcept;
 
 inline void uses(const Tensor& t) {
   if (HB_LIKELY(!any_recording())) return;
@@ -73,9 +78,13 @@ inline bool is_from_before(const Tensor& t) {
   Recorder* const r = recorder();
   return r && !r->was_made(t);
 }
-inline void keeps(const Tensor& t) {
+inline void keeps(const Tensor& t, const Give& give = nullptr) {
   if (HB_LIKELY(!any_recording())) return;
-  if (Recorder* r = recorder()) r->keeps(t);
+  if (Recorder* r = recorder()) r->keeps(t, give);
+}
+inline void depends(const Differs& differs) {
+  if (HB_LIKELY(!any_recording())) return;
+  if (Recorder* r = recorder()) r->depends(differs);
 }
 inline void looks_at_gradient(const Tensor& t) {
   if (HB_LIKELY(!any_recording())) return;

@@ -17,7 +17,9 @@ HB_OPTIMIZER_BOILERPLATE(Adagrad, ADAGRAD_OPTIONS, ADAGRAD_EXTRA, ADAGRAD_STATE)
 AdagradOptions::AdagradOptions(double lr) : lr_(lr) {}
 
 namespace {
+// Not part of a step that is recorded, which goes on from what it finds.
 void start(AdagradParamState& state, const Tensor& param, double value, ScalarType dtype) {
+  const hb::capture::Inside unrecorded;
   state.sum(zero_state(param, dtype));
   if (value != 0) state.sum().fill_(value);
 }

@@ -1,6 +1,7 @@
 #pragma once
 // How an optimizer's step reaches the update kernels.
 
+#include <cstring>
 #include <deque>
 #include <vector>
 
@@ -152,6 +153,12 @@ Tensor take_sparse(Optimizer&, const Options&, const Tensor& /*param*/, const Te
   return grad;
 }
 
+template <class Rule>
+bool same_numbers(Rule a, Rule b) {
+  __builtin_clear_padding(&a), __builtin_clear_padding(&b);
+  return std::memcmp(&a, &b, sizeof a) == 0;
+}
+
 /// A recorded update has the options that the group has when it is replayed: a scheduler may have changed them.
 template <class Options, class Rule, class Make>
 void follow_options(const OptimizerParamGroup& group, const GroupRule<Rule>& with, const Make& make) {
@@ -165,7 +172,7 @@ void follow_options(const OptimizerParamGroup& group, const GroupRule<Rule>& wit
     Rule& rule = std::get<2>(static_cast<Update&>(call).kept).value;
     const GroupRule<Rule> now = make(static_cast<const Options&>(*options));
     if (now.flags != flags || now.maximize != maximize) return false;
-    if (numbers == Numbers::compare) return now.rule.lr == rule.lr;
+    if (numbers == Numbers::compare) return same_numbers(now.rule, rule);
     rule = now.rule;
     return true;
   });
