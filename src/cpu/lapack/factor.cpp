@@ -21,7 +21,7 @@ void lu_factor(const Tensor& a, const Tensor& lu, const Tensor& pivots, const Te
     const Stack<T> from(a), to(lu);
     const Int m = static_cast<Int>(to.rows), n = static_cast<Int>(to.columns);
     const int64_t k = std::min(m, n);
-    int32_t *where = pivots.data_ptr<int32_t>(), *state = info.data_ptr<int32_t>();
+    int32_t *where = elements<int32_t>(pivots), *state = elements<int32_t>(info);
     each_range(to.count, k * m * n / 2, [&](int64_t first, int64_t last) {
       for (int64_t i = first; i < last; ++i) {
         const Written<T> out(to, i);
@@ -35,7 +35,7 @@ void lu_factor(const Tensor& a, const Tensor& lu, const Tensor& pivots, const Te
 /// getrs exchanges rows unchecked.
 void check_pivots(const Tensor& pivots, int64_t rows) {
   const int64_t count = pivots.size(0), each = pivots.size(1), step = pivots.stride(0);
-  const int32_t* p = pivots.data_ptr<int32_t>();
+  const int32_t* p = elements<int32_t>(pivots);
   for (int64_t i = 0; i < count; ++i, p += step) {
     int32_t least = 1, most = 0;
     for (int64_t j = 0; j < each; ++j) least = std::min(least, p[j]), most = std::max(most, p[j]);
@@ -56,7 +56,7 @@ void lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& right, const
     const char* const letter = form == MatrixForm::plain ? "N" : form == MatrixForm::transposed ? "T" : "C";
     const Int n = static_cast<Int>(to.rows);
     const int64_t pivot_step = pivots.stride(0);
-    const int32_t* const where = pivots.data_ptr<int32_t>();
+    const int32_t* const where = elements<int32_t>(pivots);
     check_pivots(pivots, n);
     each_block(to.count, to.columns, n * n * to.columns, [&](int64_t i, int64_t first, int64_t many) {
       std::unique_ptr<T[]> space;
@@ -112,9 +112,9 @@ void solve_triangular(const Tensor& a, const Tensor& right, const Tensor& x, boo
 
 void pivot_order(const Tensor& pivots, const Tensor& order) {
   const int64_t k = pivots.size(1), m = order.size(1), step = pivots.stride(0), each = pivots.stride(1);
-  const int32_t* with = pivots.data_ptr<int32_t>();
+  const int32_t* with = elements<int32_t>(pivots);
   for (int64_t b = 0; b < order.size(0); ++b) {
-    int64_t* to = order.data_ptr<int64_t>() + b * m;
+    int64_t* to = elements<int64_t>(order) + b * m;
     for (int64_t i = 0; i < m; ++i) to[i] = i;
     for (int64_t i = 0; i < k; ++i) {
       const int64_t other = with[b * step + i * each];
@@ -138,7 +138,7 @@ void cholesky(const Tensor& a, const Tensor& factor, bool upper, const Tensor& i
     const auto& r = routines<T>("linalg.cholesky");
     const Stack<T> from(a), to(factor);
     const Int n = static_cast<Int>(to.rows);
-    int32_t* state = info.data_ptr<int32_t>();
+    int32_t* state = elements<int32_t>(info);
     each_range(to.count, int64_t{n} * n * n / 6, [&](int64_t first, int64_t last) {
       for (int64_t i = first; i < last; ++i) {
         const Written<T> written(to, i);

@@ -88,7 +88,7 @@ void geqrf(const Tensor& a, const Tensor& reflections, const Tensor& tau) {
         Int info;
         const Written<T> out(to, i);
         from.pack(i, out.data());
-        r.geqrf(&m, &n, out.data(), &m, tau.data_ptr<T>() + i * k, work.get(), &lwork, &info);
+        r.geqrf(&m, &n, out.data(), &m, elements<T>(tau) + i * k, work.get(), &lwork, &info);
       }
     });
   });
@@ -106,7 +106,7 @@ void householder(const Tensor& reflections, const Tensor& tau, const Tensor& q) 
       for (int64_t i = first; i < last; ++i) {
         const Written<T> out(to, i);
         from.pack(i, out.data());
-        form_q(r, m, n, k, out.data(), tau.data_ptr<T>() + i * k, work.get(), lwork);
+        form_q(r, m, n, k, out.data(), elements<T>(tau) + i * k, work.get(), lwork);
       }
     });
   });
@@ -132,7 +132,7 @@ void ormqr(const Tensor& reflections, const Tensor& tau, const Tensor& c, const 
         const Written<T> out(to, i);
         Int failed;
         from.pack(i, out.data());
-        r.ormqr(side, form, &m, &n, &k, v.data, &v.leading, tau.data_ptr<T>() + i * k, out.data(), &m, work.get(),
+        r.ormqr(side, form, &m, &n, &k, v.data, &v.leading, elements<T>(tau) + i * k, out.data(), &m, work.get(),
                 &lwork, &failed, 1, 1);
       }
     });

@@ -80,8 +80,8 @@ void eigh(const Tensor& a, bool upper, const Tensor& values, const Tensor& vecto
       auto space = copied ? matrix_room<T>(n, n) : nullptr;
       for (int64_t i = first; i < last; ++i) {
         T* matrix = copied ? space.get() : Stack<T>(vectors).at(i);
-        Real<T>* out = values.data_ptr<Real<T>>() + i * n;
-        Int& state = info.data_ptr<int32_t>()[i];
+        Real<T>* out = elements<Real<T>>(values) + i * n;
+        Int& state = elements<int32_t>(info)[i];
         from.pack(i, matrix);
         if (not_finite(matrix, n, upper) == 0) {
           syevd(r, job, upper, n, matrix, out, w, &state);
@@ -161,8 +161,8 @@ void eig(const Tensor& a, const Tensor& values, const Tensor& vectors, const Ten
     each_range(from.count, n * n * n * 10 + 1000, [&](int64_t first, int64_t last) {
       Eigen<T> eigen(n, vectors.defined());
       for (int64_t i = first; i < last; ++i)
-        eigen(from, i, values.data_ptr<C>() + i * n, vectors.defined() ? Stack<C>(vectors).at(i) : nullptr,
-              info.data_ptr<int32_t>() + i);
+        eigen(from, i, elements<C>(values) + i * n, vectors.defined() ? Stack<C>(vectors).at(i) : nullptr,
+              elements<int32_t>(info) + i);
     });
   });
 }
@@ -195,8 +195,8 @@ void svd(const Tensor& a, const Tensor& u, const Tensor& s, const Tensor& vh, co
       auto matrix = matrix_room<T>(m, n);
       for (int64_t i = first; i < last; ++i) {
         from.pack(i, matrix.get());
-        Real<T>* values = s.data_ptr<Real<T>>() + i * k;
-        Int* state = info.data_ptr<int32_t>() + i;
+        Real<T>* values = elements<Real<T>>(s) + i * k;
+        Int* state = elements<int32_t>(info) + i;
         if (!u.defined()) {
           gesdd(r, job, m, n, matrix.get(), values, none, none, vh_rows, w, state);
           continue;
@@ -261,9 +261,9 @@ void least_squares(const Tensor& a, const Tensor& x, LeastSquares driver, double
         std::fill_n(columns.get(), n, 0);  // all may be exchanged
         const Written<T> out(to, i);
         to.pack(i, out.data());
-        solve(matrix.get(), out.data(), s.get(), columns.get(), &found, w, info.data_ptr<int32_t>() + i);
-        rank.data_ptr<int64_t>()[i] = found;
-        std::copy_n(s.get(), k, values.data_ptr<Real<T>>() + i * k);
+        solve(matrix.get(), out.data(), s.get(), columns.get(), &found, w, elements<int32_t>(info) + i);
+        elements<int64_t>(rank)[i] = found;
+        std::copy_n(s.get(), k, elements<Real<T>>(values) + i * k);
       }
     });
   });

@@ -13,6 +13,12 @@
 
 namespace hb::cpu::lapack {
 
+/// The tensor's memory, for a kernel: the program does not learn its address.
+template <class T>
+T* elements(const Tensor& t) {
+  return static_cast<T*>(t.impl().visible_data());
+}
+
 /// OpenBLAS 0.3.21's products of a complex matrix and a vector read beyond the end of a matrix (zgemv_n on AVX2): it
 /// gets copies of complex matrices, with memory behind them.
 template <class T>
@@ -26,7 +32,7 @@ struct Stack {
   int64_t step, row, column;  // strides
 
   explicit Stack(const Tensor& t)
-      : data(t.data_ptr<T>()),
+      : data(elements<T>(t)),
         count(t.size(0)),
         rows(t.size(1)),
         columns(t.size(2)),

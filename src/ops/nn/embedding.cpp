@@ -3,6 +3,7 @@
 #include "autograd/record.h"
 #include "backend/attention.h"
 #include "core/function_watch.h"
+#include "core/recorder.h"
 #include "ops/common/inplace.h"
 #include "ops/common/layout.h"
 #include "ops/sparse/sparse.h"
@@ -91,7 +92,9 @@ Tensor one_hot(const Tensor& self, int64_t num_classes) {
   HB_DEFINED(one_hot, self);
   HB_CHECK(self.scalar_type() == kLong, "[one_hot] one_hot is only applicable to index tensor of type LongTensor, got ",
            self.scalar_type());
-  if (self.numel() == 0) {
+  if (num_classes > 0 && capture::recorder()) {
+    // scatter_ looks at the classes, at each replay, too
+  } else if (self.numel() == 0) {
     HB_CHECK(num_classes > 0, "[one_hot] Can not infer total number of classes from empty tensor.");
   } else {
     HB_CHECK(self.min().item<int64_t>() >= 0, "[one_hot] Class values must be non-negative.");

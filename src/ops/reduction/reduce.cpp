@@ -9,6 +9,7 @@
 #include "autograd/named.h"
 #include "autograd/record.h"
 #include "core/geometry.h"
+#include "core/recorder.h"
 #include "ops/common/as_floating.h"
 #include "ops/common/inplace.h"
 #include "ops/elementwise/elementwise_op.h"
@@ -126,8 +127,10 @@ Tensor product_of_others(const Tensor& x, int64_t dim) {
 
 Tensor product_gradient(const Tensor& g, const Tensor& x, const Tensor& y, int64_t dim) {
   if (x.numel() == 0) return zeros_like(x);
-  if (!eq(x, Scalar(0)).any().item().toBool()) return g * y / x;
-  return g * product_of_others(x, dim);
+  const Tensor has_zero = eq(x, Scalar(0)).any();
+  if (capture::recorder())
+    return where(has_zero, g * product_of_others(x, dim), g * y / x);  // replays look at no number
+  return has_zero.item().toBool() ? g * product_of_others(x, dim) : g * y / x;
 }
 
 bool complex_result(const Tensor& self, std::optional<ScalarType> dtype) {

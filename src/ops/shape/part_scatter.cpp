@@ -25,8 +25,9 @@ int64_t held_by(const Tensor& t) { return static_cast<int64_t>(t.impl().storage(
 Tensor memory_copy(const Tensor& self) {
   if (geometry::overlaps_itself(self.impl().sizes(), self.impl().strides())) return self.clone();
   const Tensor memory = self.as_strided(held_by(self), 1, 0).clone();
-  return empty(IntArrayRef({0}), self.options())
-      .set_(memory.storage(), self.storage_offset(), self.sizes(), self.strides());
+  TensorImpl& i = self.impl();
+  return Tensor(
+      make_intrusive<TensorImpl>(memory.impl().storage(), i.dtype(), i.sizes(), DimVector(i.strides()), i.offset()));
 }
 
 void check_part(const char* name, const Tensor& part, const Tensor& src) {
