@@ -2,10 +2,13 @@
 // tensor of bytes viewed as one of truths.
 #include <algorithm>
 #include <cstring>
+#include <numeric>
+#include <vector>
 
 #include <halfbridge/ops/factories.h>
 
 #include "backend/indexing.h"
+#include "cpu/parallel.h"
 
 namespace hb::cpu {
 namespace {
@@ -16,19 +19,37 @@ int64_t count_true(const uint8_t* mask, int64_t n) {
   return count;
 }
 
-Tensor nonzero(const Tensor& truth) {
-  const auto* mask = static_cast<const uint8_t*>(truth.impl().visible_data());
-  const int64_t n = truth.numel(), dims = truth.dim(), count = count_true(mask, n);
-  Tensor out = empty({count, dims}, truth.options().dtype(kLong));
-  auto* to = static_cast<int64_t*>(out.impl().visible_data());
-  const int64_t* const end = to + count * dims;
-  const DimVector& sizes = truth.impl().sizes();
-  if (count == 0 || dims == 0) return out;
-  // Row by row of the last dimension; `at` counts the places of the others up.
+/// The parts of a mask that threads share, and how many truths are before each.
+class MaskParts {
+ public:
+  MaskParts(const uint8_t* mask, int64_t n) : n_(n), parts_(threads_for(n, kGrain)), before_(parts_ + 1) {
+    parallel_ranges(0, n, parts_, [&](int64_t begin, int64_t end, int part) {
+      before_[part + 1] = count_true(mask + begin, end - begin);
+    });
+    std::partial_sum(before_.begin(), before_.end(), before_.begin());
+  }
+  int64_t count() const { return before_.back(); }
+  /// Calls fn(begin, end, truths before them, truths up to the end).
+  template <class F>
+  void each(const F& fn) const {
+    parallel_ranges(0, n_, parts_,
+                    [&](int64_t begin, int64_t end, int part) { fn(begin, end, before_[part], before_[part + 1]); });
+  }
+
+ private:
+  const int64_t n_;
+  const int parts_;
+  std::vector<int64_t> before_;
+};
+
+/// The places [to, end) of the truths from element `first` on, row by row of the last dimension.
+void put_places(const uint8_t* mask, const DimVector& sizes, int64_t first, int64_t* to, const int64_t* end) {
+  const auto dims = static_cast<int64_t>(sizes.size());
   const int64_t length = sizes[dims - 1];
-  DimVector at(static_cast<size_t>(dims), 0);
-  for (int64_t row = 0; row < n; row += length) {
-    for (int64_t j = 0; j < length;) {
+  DimVector at(sizes.size(), 0);  // counts the places of the other dimensions up
+  for (int64_t d = dims - 2, rows = first / length; d >= 0; rows /= sizes[d], --d) at[d] = rows % sizes[d];
+  for (int64_t j = first % length, row = first - j;; row += length, j = 0) {
+    while (j < length) {
       if (length - j >= 8) {  // eight that are false at once
         uint64_t eight;
         std::memcpy(&eight, mask + row + j, 8);
@@ -40,48 +61,63 @@ Tensor nonzero(const Tensor& truth) {
       const int64_t stop = std::min(length, j + 8);
       for (; j < stop; ++j) {
         // Written in any case and kept where the mask says so: a branch would be guessed wrong half of the time.
-        if (to == end) return out;
+        if (to == end) return;
         for (int64_t d = 0; d + 1 < dims; ++d) to[d] = at[d];
         to[dims - 1] = j;
         to += mask[row + j] ? dims : 0;
       }
     }
+    if (to == end) return;
     for (int64_t d = dims - 2; d >= 0 && ++at[d] == sizes[d]; --d) at[d] = 0;
   }
+}
+
+Tensor nonzero(const Tensor& truth) {
+  const auto* mask = static_cast<const uint8_t*>(truth.impl().visible_data());
+  const int64_t n = truth.numel(), dims = truth.dim();
+  const DimVector& sizes = truth.impl().sizes();
+  const MaskParts parts(mask, n);
+  Tensor out = empty({parts.count(), dims}, truth.options().dtype(kLong));
+  auto* const to = static_cast<int64_t*>(out.impl().visible_data());
+  if (dims == 0) return out;
+  parts.each([&](int64_t begin, int64_t, int64_t first, int64_t last) {
+    if (first < last) put_places(mask, sizes, begin, to + first * dims, to + last * dims);
+  });
   return out;
 }
 
 template <class T>
-void pick(T* to, const T* from, const uint8_t* mask, int64_t n, int64_t count) {
-  // Written in any case and kept where the mask says so: a branch would be guessed wrong half of the time.
-  const T* const end = to + count;
-  for (int64_t i = 0; i < n && to != end; ++i) {
-    *to = from[i];
-    to += mask[i] != 0;
-  }
+void pick(const Tensor& out, const Tensor& in, const uint8_t* mask, const MaskParts& parts) {
+  const T* const from = static_cast<const T*>(in.impl().visible_data());
+  parts.each([&](int64_t begin, int64_t last, int64_t first, int64_t next) {
+    // Written in any case and kept where the mask says so: a branch would be guessed wrong half of the time.
+    T *to = static_cast<T*>(out.impl().visible_data()) + first, *const end = to + (next - first);
+    for (int64_t i = begin; i < last && to != end; ++i) {
+      *to = from[i];
+      to += mask[i] != 0;
+    }
+  });
 }
 
 Tensor masked_select(const Tensor& in, const Tensor& mask) {
   const auto* m = static_cast<const uint8_t*>(mask.impl().visible_data());
-  const int64_t n = in.numel();
-  const int64_t count = count_true(m, n);
-  Tensor out = empty({count}, in.options());
-  void *to = out.impl().visible_data(), *from = in.impl().visible_data();
+  const MaskParts parts(m, in.numel());
+  Tensor out = empty({parts.count()}, in.options());
   switch (in.itemsize()) {
     case 1:
-      pick(static_cast<uint8_t*>(to), static_cast<const uint8_t*>(from), m, n, count);
+      pick<uint8_t>(out, in, m, parts);
       break;
     case 2:
-      pick(static_cast<uint16_t*>(to), static_cast<const uint16_t*>(from), m, n, count);
+      pick<uint16_t>(out, in, m, parts);
       break;
     case 4:
-      pick(static_cast<uint32_t*>(to), static_cast<const uint32_t*>(from), m, n, count);
+      pick<uint32_t>(out, in, m, parts);
       break;
     case 8:
-      pick(static_cast<uint64_t*>(to), static_cast<const uint64_t*>(from), m, n, count);
+      pick<uint64_t>(out, in, m, parts);
       break;
     default:
-      pick(static_cast<Complex<double>*>(to), static_cast<const Complex<double>*>(from), m, n, count);
+      pick<Complex<double>>(out, in, m, parts);
   }
   return out;
 }

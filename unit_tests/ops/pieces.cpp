@@ -1,4 +1,4 @@
-// Products and convolutions that threads share in many pieces are what one thread computes.
+// What threads share in pieces is what one thread computes.
 #include <gtest/gtest.h>
 #include <halfbridge/engine.h>
 #include <halfbridge/threads.h>
@@ -66,6 +66,24 @@ TEST(Pieces, ProductsOfFewRows) {
             expect("rows", hb::matmul(y, w), hb::matmul(exact(y), exact(w)));
           }
         }
+  hb::set_num_threads(before);
+}
+
+TEST(Pieces, PlacesOfTruths) {
+  hb::manual_seed(1);
+  const int before = hb::get_num_threads();
+  for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{100003}, {1, 100003}, {1000, 101}, {7, 11, 13, 97}})
+    for (const double share : {0., 0.01, 0.5, 1.}) {
+      const auto mask = hb::rand(sizes) < share, values = hb::randn(sizes);
+      hb::set_num_threads(1);
+      const auto places = hb::nonzero(mask), picked = values.masked_select(mask);
+      EXPECT_EQ(places.size(0), mask.sum().item().toLong());
+      for (const int threads : {2, 3}) {
+        hb::set_num_threads(threads);
+        EXPECT_TRUE(hb::equal(hb::nonzero(mask), places)) << hb::IntArrayRef(sizes) << " " << share;
+        EXPECT_TRUE(hb::equal(values.masked_select(mask), picked)) << hb::IntArrayRef(sizes) << " " << share;
+      }
+    }
   hb::set_num_threads(before);
 }
 
