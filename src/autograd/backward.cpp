@@ -33,6 +33,10 @@ Roots make_roots(const variable_list& tensors, const variable_list& grad_tensors
     if (g.defined()) {
       HB_CHECK(expands_to(t.impl().sizes(), g.impl().sizes()), "invalid gradient at index ", i, " - got ", g.sizes(),
                " but expected shape compatible with ", t.sizes());
+      HB_CHECK(g.is_complex() == t.is_complex(),
+               "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in "
+               "dtype: grad_output[",
+               i, "] has a dtype of ", g.scalar_type(), " and output[", i, "] has a dtype of ", t.scalar_type(), ".");
       if (g.impl().sizes() != t.impl().sizes()) g = arithmetic.sum_to(g, t.impl().sizes());
     } else {
       HB_CHECK(!t.is_complex(), "grad can be implicitly created only for real scalar outputs but got ", t.dtype());
@@ -60,13 +64,14 @@ void add_up_gradients(const variable_list& tensors, const variable_list& grad_te
   Roots roots = make_roots(tensors, grad_tensors);
   Engine engine(retain_graph.value_or(create_graph), create_graph);
   const edge_list wanted = edges_of(inputs);
+  for (const Tensor& t : inputs) t.retain_grad();  // of a leaf: does nothing
   if (!inputs.empty()) engine.want(wanted);
   const ScaledPass scaled(roots.grads, create_graph);
   engine.run(roots.edges, std::move(roots.grads));
   std::unordered_set<const TensorImpl*> seen;  // an input may be named twice
   for (size_t i = 0; i < inputs.size(); ++i) {
     Tensor g = engine.captured(i);
-    if (!g.defined() || !seen.insert(&inputs[i].impl()).second) continue;
+    if (!g.defined() || !inputs[i].is_leaf() || !seen.insert(&inputs[i].impl()).second) continue;
     g = as_the_leaf_has_it(inputs[i], std::move(g));
     AutoGradMode mode(create_graph);
     add_to_leaf(inputs[i], std::move(g));

@@ -10,6 +10,7 @@
 #include "autograd/arithmetic.h"
 #include "autograd/loss_scaling.h"
 #include "autograd/watch.h"
+#include "autograd/zero_gradient.h"
 #include "core/physical.h"
 #include "core/stack.h"
 #include "core/warnings.h"
@@ -181,6 +182,7 @@ variable_list apply_watched(Node& node, variable_list&& grads) {
     watching.each_back(failed);
     throw;
   }
+  autodiff::show_zeros(node, out);
   watching.each_back([&](GraphWatcher& w) { w.evaluated(node, out); });
   return out;
 }
@@ -202,6 +204,7 @@ variable_list Engine::call(Node* node, variable_list&& grads) {
     out = GraphWatchers::any() ? apply_watched(*node, std::move(grads)) : node->apply(std::move(grads));
   }
   if (!keep_graph_) node->release_variables();
+  if (hooks && !hooks->post_hooks.empty()) autodiff::show_zeros(*node, out);
   if (hooks)
     for (const auto& h : hooks->post_hooks)
       if (h) out = h(out, seen);
@@ -214,19 +217,23 @@ void Engine::evaluate(Node* node) {
   variable_list grads = std::move(p.buffer);
   p.buffer.clear();
   if (grads.empty()) grads.resize(node->num_inputs());
+  const bool only_zeros = HB_UNLIKELY(!zeros_.empty()) && take_zeros(*node, p.wanted, grads);
+  // As LibTorch: a wanted gradient is what came in where its node runs, and what the hooks made of it where it does
+  // not.
+  if (p.wanted && p.runs) capture(node, grads);
   if (const auto* hooks = node->hooks_.get()) {
     for (size_t i = 0, n = hooks->tensor_hooks.size(); i < n; ++i) {
       const auto& [nr, hook] = hooks->tensor_hooks[i];
       apply_tensor_hook(hook, i, grads[nr]);
     }
     for (const auto& [nr, hook] : hooks->retain_hooks)
-      if (grads[nr].defined() && !restricted_) hook(grads[nr] = for_the_program(std::move(grads[nr])));
+      if (grads[nr].defined()) hook(grads[nr] = for_the_program(std::move(grads[nr])));
   }
   if (p.wanted) {
     if (auto* leaf = dynamic_cast<AccumulateGrad*>(node))
       if (const AutogradMeta* meta = leaf->variable.impl().autograd_meta())
         for (size_t i = 0, n = meta->leaf_hooks.size(); i < n; ++i) apply_tensor_hook(meta->leaf_hooks[i], i, grads[0]);
-    capture(node, grads);
+    if (!p.runs) capture(node, grads);
     GraphWatchers::each([&](GraphWatcher& w) { w.arrived(*node, grads); });
   }
   if (!p.runs) return;
@@ -237,7 +244,9 @@ void Engine::evaluate(Node* node) {
   for (size_t i = 0; i < edges.size(); ++i) {
     if (!edges[i].is_valid()) continue;
     Node* next = edges[i].function.get();
-    if (out[i].defined()) {
+    if (HB_UNLIKELY(only_zeros || autodiff::is_zero_gradient(out[i]))) {
+      note_zero(edges[i]);
+    } else if (out[i].defined()) {
       if (edges[i].input_nr < next->num_inputs()) conform(node, i, next->input_metadata(edges[i].input_nr), out[i]);
       if (needs(edges[i])) deliver(edges[i], std::move(out[i]));
     }

@@ -30,6 +30,7 @@ class Engine {
   bool returns_gradients() const { return restricted_; }
   /// Whether the gradient that goes there is asked for.
   bool needs(const Edge& edge);
+  static bool has_hooks(const Node& node) { return node.hooks_ != nullptr; }
   /// Where `node`, which is evaluated now, may write the gradient of its input `i`; undefined where nobody says.
   Tensor destination(const Node& node, size_t i);
   /// The same where the input is a part of something: see place_in_whole().
@@ -57,6 +58,10 @@ class Engine {
   void deliver(const Edge& edge, Tensor grad);
   void evaluate(Node* node);
   void capture(Node* node, const variable_list& grads);
+  /// Takes note of a zero for an input of a node; what was noted for one that is evaluated now becomes zeros where
+  /// somebody sees it. True: nothing but zeros reached the node.
+  void note_zero(const Edge& edge);
+  bool take_zeros(Node& node, bool wanted, variable_list& grads);
   variable_list call(Node* node, variable_list&& grads);
 
   const bool keep_graph_, create_graph_;
@@ -64,11 +69,12 @@ class Engine {
   edge_list wanted_;
   std::vector<size_t> wanted_by_node_;  // places in wanted_, in the order of their nodes' addresses
   variable_list captured_;
-  std::vector<Node*> order_;                       // all nodes of the pass, each after the nodes that it leads to
-  std::unordered_map<Node*, Progress> elsewhere_;  // nodes that another pass works on at the same time
-  std::vector<Node*> ready_;                       // heap
-  std::vector<Whole> wholes_;                      // gradients whose parts come in; their slots are empty so long
-  std::vector<Whole> joined_;                      // the same of parts that share a node, which is still to come
+  std::vector<Node*> order_;                             // all nodes of the pass, each after the nodes that it leads to
+  std::unordered_map<Node*, Progress> elsewhere_;        // nodes that another pass works on at the same time
+  std::vector<Node*> ready_;                             // heap
+  std::vector<std::pair<const Node*, uint32_t>> zeros_;  // inputs of nodes to come that a zero_gradient() reached
+  std::vector<Whole> wholes_;                            // gradients whose parts come in; their slots are empty so long
+  std::vector<Whole> joined_;                            // the same of parts that share a node, which is still to come
 };
 
 /// Whether sizes broadcast to others.

@@ -32,16 +32,13 @@ Start start(const edge_list& roots, const variable_list& grads) {
   return out;
 }
 
-/// What a wanted edge's tensor gets: a leaf its sum, the result of an operation what retain_grad() asked for.
+/// Adds a wanted leaf's gradient to its sum; the pass itself kept what retain_grad() asked for.
 void keep(const Edge& edge, Tensor grad, bool create_graph) {
-  if (!grad.defined()) return;
-  if (auto* leaf = dynamic_cast<AccumulateGrad*>(edge.function.get())) {
-    grad = as_the_leaf_has_it(leaf->variable, std::move(grad));
-    const AutoGradMode mode(create_graph);
-    return add_to_leaf(leaf->variable, std::move(grad));
-  }
-  for (const auto& [nr, hook] : edge.function->hooks().retain_hooks)
-    if (nr == edge.input_nr) hook(grad);
+  auto* leaf = dynamic_cast<AccumulateGrad*>(edge.function.get());
+  if (!leaf || !grad.defined()) return;
+  grad = as_the_leaf_has_it(leaf->variable, std::move(grad));
+  const AutoGradMode mode(create_graph);
+  add_to_leaf(leaf->variable, std::move(grad));
 }
 
 variable_list run(const Start& from, bool keep_graph, bool create_graph, bool accumulate, const edge_list& outputs) {

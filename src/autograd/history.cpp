@@ -9,6 +9,7 @@
 #include <halfbridge/ops/factories.h>
 
 #include "autograd/arithmetic.h"
+#include "autograd/engine.h"
 #include "autograd/record.h"
 #include "backend/elementwise.h"
 #include "core/geometry.h"
@@ -52,10 +53,23 @@ Tensor window(const Tensor& grad, const Geometry& base, const Geometry& view) {
 
 }  // namespace
 
+namespace {
+// The same tensor's history was made anew: what retain_grad() keeps is the gradient of what it is now.
+void go_on_retaining(const Tensor& t) {
+  AutogradMeta& meta = *t.impl().autograd_meta();
+  if (!std::exchange(meta.retains_grad, false)) return;
+  t.retain_grad();
+}
+
+Edge read_by_as_strided(const Tensor& view);
+}  // namespace
+
 Tensor earlier_self(const Tensor& self) {
   Tensor old(self.impl().alias(true));
   if (!GradMode::is_enabled() || !self.requires_grad()) return old;
-  const Edge edge = gradient_edge(self);
+  Edge edge = gradient_edge(self);
+  // A change of a view is one of its base, whose gradient does not pass the view's own node and its hooks.
+  if (HB_UNLIKELY(self.is_view() && Engine::has_hooks(*edge.function))) edge = read_by_as_strided(self);
   AutogradMeta& meta = old.impl().materialize_autograd_meta();
   meta.grad_fn = edge.function;
   meta.output_nr = edge.input_nr;
@@ -76,14 +90,9 @@ void rebase(const Tensor& self, const Tensor& result) {
   const Edge edge = gradient_edge(result);
   AutogradMeta& meta = self.impl().materialize_autograd_meta();
   if (!meta.base.defined()) {
-    const bool retains = meta.retains_grad;
     meta.grad_fn = edge.function, meta.output_nr = edge.input_nr;
     meta.requires_grad = false;
-    if (retains) {
-      meta.retains_grad = false;
-      self.retain_grad();
-    }
-    return;
+    return go_on_retaining(self);
   }
   // base' = base with the window of this view replaced by `result`.
   Tensor base = meta.base;
@@ -103,18 +112,16 @@ void rebase(const Tensor& self, const Tensor& result) {
               });
   base_meta.grad_fn = marker.impl().autograd_meta()->grad_fn;
   base_meta.output_nr = marker.impl().autograd_meta()->output_nr;
+  go_on_retaining(base);
   meta.attr_version = self.impl().version() - 1;
   bring_up_to_date(self);
 }
 
 namespace {
 
-// Makes the history anew and hands out the old one, which its caller frees.
-std::shared_ptr<Node> refresh_view(const Tensor& view) {
-  AutogradMeta& meta = *view.impl().autograd_meta();
-  const Tensor& base = meta.base;
-  if (!base.requires_grad()) return nullptr;
-  check_origin(meta, "its base or another view of its base has been");
+// The history of a view that reads its base by its geometry.
+Edge read_by_as_strided(const Tensor& view) {
+  const Tensor& base = view.impl().autograd_meta()->base;
   AutoGradMode on(true);
   const Geometry g = geometry_of(base), v = geometry_of(view);
   Tensor marker(view.impl().alias(false));
@@ -125,8 +132,17 @@ std::shared_ptr<Node> refresh_view(const Tensor& view) {
     arithmetic.copy_(seen, b.grad());
     return {whole};
   });
-  meta.output_nr = marker.impl().autograd_meta()->output_nr;
-  return std::exchange(meta.grad_fn, marker.impl().autograd_meta()->grad_fn);
+  return gradient_edge(marker);
+}
+
+// Makes the history anew and hands out the old one, which its caller frees.
+std::shared_ptr<Node> refresh_view(const Tensor& view) {
+  AutogradMeta& meta = *view.impl().autograd_meta();
+  if (!meta.base.requires_grad()) return nullptr;
+  check_origin(meta, "its base or another view of its base has been");
+  const Edge edge = read_by_as_strided(view);
+  meta.output_nr = edge.input_nr;
+  return std::exchange(meta.grad_fn, edge.function);
 }
 
 // Recursive, since watchers see the new history being recorded.
@@ -140,10 +156,13 @@ void bring_up_to_date(const Tensor& view) {
   const uint32_t now = view.impl().version();
   if (known.load(std::memory_order_acquire) == now) return;
   std::shared_ptr<Node> old;  // freed when the lock is no longer held
-  const std::lock_guard lock(mutexes.of(meta));
-  if (known.load(std::memory_order_relaxed) == now) return;
-  old = refresh_view(view);
-  known.store(now, std::memory_order_release);  // after the history that it speaks of
+  {
+    const std::lock_guard lock(mutexes.of(meta));
+    if (known.load(std::memory_order_relaxed) == now) return;
+    old = refresh_view(view);
+    known.store(now, std::memory_order_release);  // after the history that it speaks of
+  }
+  if (old) go_on_retaining(view);
 }
 
 }  // namespace hb::history

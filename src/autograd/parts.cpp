@@ -140,6 +140,7 @@ Whole& Engine::whole_at(const Edge& edge, const PartNode& node, const TensorOpti
 }
 
 bool Engine::joins(const Node& node) {
+  if (!node.next_edges()[0].is_valid()) return false;  // the whole is a view made in no_grad mode
   return !create_graph_ && !GradMode::is_enabled() && !node.hooks_ && !GraphWatchers::any();
 }
 
@@ -161,7 +162,7 @@ Tensor Engine::place(const Node& node, size_t i, IntArrayRef sizes, const Tensor
 
 Tensor Engine::place(PartsNode& parts, uint32_t nr, const TensorOptions& options) {
   const Edge& edge = parts.next_edges()[0];
-  if (!edge.function || slot(parts, nr).defined()) return {};
+  if (slot(parts, nr).defined()) return {};
   auto at = std::find_if(joined_.begin(), joined_.end(), [&](const Whole& w) { return w.node() == &parts; });
   if (at == joined_.end()) {
     joined_.emplace_back(&parts, 0, memory_of_whole(edge, parts.sizes_, parts.strides_, options));

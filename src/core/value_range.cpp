@@ -67,6 +67,7 @@ bool fits_integer(ScalarType t, const Scalar& value) {
   if (!value.isFloatingPoint() && element_size(t) == 8) return true;  // no double between that would round
   const double v = value.toDouble();
   const bool is_signed = is_signed_type(t);
+  if (!is_signed && value.isFloatingPoint() && v < 0) return false;  // only integers wrap
   const double limit = std::ldexp(1.0, 8 * static_cast<int>(element_size(t)) - (is_signed ? 1 : 0));
   return v < limit && (is_signed ? v >= -limit : v > -limit);
 }

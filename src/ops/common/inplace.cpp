@@ -67,14 +67,14 @@ void check_inplace(const char* name, const Tensor& self) {
   const AutogradMeta* meta = i.autograd_meta();
   check_inference(name, self);
   if (meta && GradMode::is_enabled()) {
-    if (meta->requires_grad && !meta->grad_fn)
-      HB_CHECK(false, "[", name, "] a leaf Variable that requires grad is being used in an in-place operation.");
-    if (meta->base.defined()) {
-      if (self.requires_grad()) history::check_origin(*meta, "is being");
-      const AutogradMeta* base = meta->base.impl().autograd_meta();
-      HB_CHECK(!(base && base->requires_grad && !base->grad_fn), "[", name,
+    if (meta->base.defined() && self.requires_grad()) {
+      history::check_origin(*meta, "is being");
+      // Its base, or a leaf among the views between them.
+      HB_CHECK(!meta->base.is_leaf(), "[", name,
                "] a view of a leaf Variable that requires grad is being used in an in-place operation.");
     }
+    HB_CHECK(!meta->requires_grad || meta->grad_fn, "[", name,
+             "] a leaf Variable that requires grad is being used in an in-place operation.");
   }
   if (!repeats_elements(i)) return;
   HB_CHECK(

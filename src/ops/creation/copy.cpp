@@ -135,7 +135,7 @@ Tensor without_repeats(const Tensor& self) {
 
 Tensor& fill_(Tensor& self, const Scalar& value) {
   HB_OBSERVED(fill_, self, value);
-  check_value_fits("fill_", self.scalar_type(), value);
+  check_filling_fits("fill_", self.scalar_type(), self.numel(), value);
   if (!self.is_contiguous() && !self.is_sparse() && !needs_grad(self)) {
     Tensor once = without_repeats(self);
     if (!once.is_same(self)) return fill_(once, value), self;

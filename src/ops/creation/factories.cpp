@@ -29,7 +29,7 @@ Tensor filled(IntArrayRef size, const Scalar& value, const TensorOptions& option
     return empty(size, options);
   }
   Tensor t = empty(size, TensorOptions(options).requires_grad(false));
-  check_value_fits("full", t.scalar_type(), value);
+  check_filling_fits("full", t.scalar_type(), t.numel(), value);
   fill_kernel(t.device())(Loop({&t}, {}), value);
   return finish(std::move(t), options);
 }
@@ -78,7 +78,8 @@ Tensor ones_like(const Tensor& self, const TensorOptions& options, std::optional
 Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& options,
                  std::optional<MemoryFormat> format) {
   HB_OBSERVED(full_like, self, value, options, format);
-  check_value_fits("full_like", options.has_dtype() ? options.dtype().toScalarType() : self.scalar_type(), value);
+  check_filling_fits("full_like", options.has_dtype() ? options.dtype().toScalarType() : self.scalar_type(),
+                     self.numel(), value);
   return filled_like(self, value, options, format);
 }
 

@@ -3,6 +3,7 @@
 
 #include "autocast/autocast.h"
 #include "autograd/record.h"
+#include "core/value_range.h"
 #include "ops/common/inplace.h"
 #include "ops/common/refused_dtypes.h"
 #include "ops/elementwise/elementwise_op.h"
@@ -52,35 +53,61 @@ void check_integers(const char* name, const FormulaKernel& formula, ScalarType t
   }
 }
 
-/// A number is compared in the tensor's own dtype.
-Input comparable(Domain domain, ScalarType t, const Input& in) {
-  if (in.tensor || domain != Domain::test || !is_half_type(t)) return in;
+/// Halves are computed in float, but compared in their own dtype, also with numbers and tensors without dimensions.
+/// `held` keeps what is made for it.
+Input comparable(Domain domain, ScalarType t, const Input& in, Tensor& held) {
+  if (HB_LIKELY(domain != Domain::test || !is_half_type(t))) return in;
+  if (in.tensor) return in.tensor->scalar_type() == t || in.tensor->dim() > 0 ? in : Input(held = in.tensor->to(t));
   const float value = static_cast<float>(in.number.toDouble());
   return Scalar(t == kHalf ? static_cast<float>(Half(value)) : static_cast<float>(BFloat16(value)));
+}
+
+/// Integers are computed in int64, but in LibTorch an operand first becomes one of dtype t, in which what does not fit
+/// wraps around: numbers, and tensors without dimensions beside others.
+Input in_dtype(ScalarType t, const Input& in, Tensor& held) {
+  if (!is_integral_type(t, false) || element_size(t) == 8) return in;
+  if (!in.tensor) return in.number.isBoolean() ? in : Input(Scalar(wrapped(t, in.number)));
+  const ScalarType own = in.tensor->scalar_type();
+  if (own == t || own == kBool || in.tensor->dim() > 0) return in;
+  return held = in.tensor->to(t);
 }
 
 Tensor forward(const char* name, const FormulaKernel& formula, Domain domain, const Tensor& a, const Input& b) {
   const ScalarType t = ops::promoted({a, b});
   const Plan p = plan_of(name, domain, t);
-  if (HB_UNLIKELY(p.compute == kLong)) check_integers(name, formula, t, b);
-  return ops::launch_new(name, formula, p.compute, p.result, {a, comparable(domain, t, b)});
+  Tensor held_a, held_b;
+  if (HB_LIKELY(p.compute != kLong))
+    return ops::launch_new(name, formula, p.compute, p.result,
+                           {comparable(domain, t, a, held_a), comparable(domain, t, b, held_b)});
+  const Input x = in_dtype(t, a, held_a), y = in_dtype(t, b, held_b);
+  check_integers(name, formula, t, y);
+  return ops::launch_new(name, formula, p.compute, p.result, {x, y});
 }
 
 Tensor& forward_inplace(const char* name, const FormulaKernel& formula, Domain domain, Tensor& a, const Input& b) {
   const ScalarType t = ops::promoted({a, b});
   const Plan p = plan_of(name, domain, t);
-  if (HB_UNLIKELY(p.compute == kLong)) check_integers(name, formula, t, b);
   const ScalarType result = domain == Domain::test ? a.impl().dtype() : p.result;
-  return ops::launch_inplace(name, formula, p.compute, result, a, {a, comparable(domain, t, b)});
+  Tensor held;
+  if (HB_LIKELY(p.compute != kLong))
+    return ops::launch_inplace(name, formula, p.compute, result, a, {a, comparable(domain, t, b, held)});
+  const Input y = in_dtype(t, b, held);
+  check_integers(name, formula, t, y);
+  return ops::launch_inplace(name, formula, p.compute, result, a, {a, y});
 }
 
 Tensor* forward_out(const char* name, const FormulaKernel& formula, Domain domain, Tensor& out, const Tensor& a,
                     const Tensor& b) {
   const ScalarType t = ops::promoted({a, b});
   const Plan p = plan_of(name, domain, t);
-  if (HB_UNLIKELY(p.compute == kLong)) check_integers(name, formula, t, b);
   if (!ops::writes_into(out, a, b, p.result)) return nullptr;
-  ops::launch(formula, p.compute, out, {a, b});
+  Tensor held_a, held_b;
+  Input x = comparable(domain, t, a, held_a), y = comparable(domain, t, b, held_b);
+  if (HB_UNLIKELY(p.compute == kLong)) {
+    x = in_dtype(t, a, held_a), y = in_dtype(t, b, held_b);
+    check_integers(name, formula, t, y);
+  }
+  ops::launch(formula, p.compute, out, {x, y});
   out.impl().bump_version();
   return &out;
 }

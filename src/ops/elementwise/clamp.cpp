@@ -20,14 +20,18 @@ struct Bounds {
   std::optional<Scalar> low, high;
 };
 
-ScalarType clamp_type(const char* name, const Tensor& self, const Bounds& b) {
+/// Their common dtype; negative bounds of bytes wrap around.
+ScalarType clamp_type(const char* name, const Tensor& self, Bounds& b) {
   HB_CHECK(b.low || b.high, "[", name, "] At least one of 'min' or 'max' must not be None");
   ScalarType t = self.scalar_type();
   if (b.low) t = ops::scalar_result_type(t, *b.low);
   if (b.high) t = ops::scalar_result_type(t, *b.high);
   HB_CHECK(t != kBool, "[", name, "] is not supported for dtype Bool");
-  for (const auto& bound : {b.low, b.high})
-    if (bound) check_value_fits(name, t, *bound);
+  for (auto* bound : {&b.low, &b.high}) {
+    if (!*bound) continue;
+    check_value_fits(name, t, **bound);
+    if (t == kByte) *bound = Scalar(wrapped(t, **bound));
+  }
   return t;
 }
 
@@ -41,7 +45,7 @@ Tensor clamp_gradient(const Tensor& g, const Tensor& x, const Bounds& b) {
   return out;
 }
 
-Tensor clamp_numbers(const Tensor& self, const Bounds& b) {
+Tensor clamp_numbers(const Tensor& self, Bounds b) {
   const ScalarType t = clamp_type("clamp", self, b);
   const ScalarType c = compute_type(t);
   Tensor out = b.low && b.high ? ops::launch_new("clamp", clamp_formula, c, t, {self, *b.low, *b.high})
@@ -56,7 +60,7 @@ Tensor clamp_numbers(const Tensor& self, const Bounds& b) {
   return out;
 }
 
-Tensor& clamp_numbers_(const char* name, Tensor& self, const Bounds& b) {
+Tensor& clamp_numbers_(const char* name, Tensor& self, Bounds b) {
   if (needs_grad(self)) return inplace(name, self, [&](const Tensor& old) { return clamp_numbers(old, b); });
   const ScalarType t = clamp_type(name, self, b), c = compute_type(t);
   if (b.low && b.high) return ops::launch_inplace(name, clamp_formula, c, t, self, {self, *b.low, *b.high});

@@ -122,7 +122,7 @@ void attach_relu_gradient(Tensor& out, const Tensor& x) {
   record("ReluBackward0", out, {&x}, {SavedTensor::output(out)},
          [signs = ops::signs_of_relu(out, x)](Backward& b, auto& s) -> variable_list {
            const Tensor& y = s[0];
-           if (signs.defined() && !needs_grad(b.grad()))
+           if (signs.defined() && !needs_grad(b.grad(), y))
              if (Tensor g = ops::relu_gradient_of_product(b.grad(), signs); g.defined()) return ops::gradients(g);
            return ops::gradients(threshold_backward(b.grad(), y, 0));
          });

@@ -2,6 +2,7 @@
 // ones and of hardsigmoid and hardswish, which are rows of unary.def.
 #include "ops/nn/activation.h"
 
+#include "autograd/zero_gradient.h"
 #include "backend/log_sigmoid.h"
 #include "core/loop.h"
 #include "core/value_range.h"
@@ -9,7 +10,6 @@
 
 namespace hb {
 
-using ops::as_factor;
 using ops::check_floating;
 using ops::floating_op;
 using ops::fused;
@@ -57,8 +57,12 @@ Tensor mish_backward(const Tensor& g, const Tensor& x) {
   });
 }
 Tensor hardsigmoid_backward(const Tensor& g, const Tensor& x) {
-  return fused("hardsigmoid_backward", "HardsigmoidBackwardBackward0", hardsigmoid_backward_formula, g, x, {},
-               [&] { return g * as_factor(logical_and(x > -3, x < 3), g) / 6; });
+  Tensor out = floating_op("hardsigmoid_backward", hardsigmoid_backward_formula, {g, x});
+  if (needs_grad(g, x))
+    record("HardsigmoidBackwardBackward0", out, {&g, &x}, {SavedTensor::input(x)}, [](Backward& b, auto& s) {
+      return gradients(hardsigmoid_backward(b.grad(), s[0]), autodiff::zero_gradient());
+    });
+  return out;
 }
 Tensor hardswish_backward(const Tensor& g, const Tensor& x) {
   return fused("hardswish_backward", "HardswishBackwardBackward0", hardswish_backward_formula, g, x, {}, [&] {
@@ -77,8 +81,11 @@ struct Elu {
 
 Tensor elu_backward(const Tensor& g, const Tensor& x, const Elu& e) {
   const double p[] = {e.low, e.high, e.inner};
-  return fused("elu_backward", "EluBackwardBackward0", elu_backward_formula, g, x, p,
-               [&] { return where(x <= 0, g * (exp(x * e.inner) * (e.low * e.inner)), g * e.high); });
+  return fused("elu_backward", "EluBackwardBackward0", elu_backward_formula, g, x, p, [&] {
+    // Not of large x, whose exponential is infinite: its own gradient would be NaN.
+    const Tensor below = where(x < 0, x, Scalar(0));
+    return where(x <= 0, g * (exp(below * e.inner) * (e.low * e.inner)), g * e.high);
+  });
 }
 
 Tensor elu_general(const char* name, const char* node, const Tensor& self, const Elu& e) {

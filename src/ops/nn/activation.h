@@ -33,9 +33,6 @@ Tensor& formula_inplace(const char* name, Tensor& self, const FormulaKernel& for
   return inplace(name, self, compute, [&](Tensor& t) { launch(formula, compute_type(t.scalar_type()), t, inputs, p); });
 }
 
-/// As a factor of a gradient.
-inline Tensor as_factor(const Tensor& condition, const Tensor& like) { return condition.to(like.scalar_type()); }
-
 }  // namespace hb::ops
 
 /// The in-place form of a function that has no direct one.

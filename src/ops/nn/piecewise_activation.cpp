@@ -2,17 +2,32 @@
 // gradient is relu's, too).
 #include "ops/nn/activation.h"
 
+#include "autograd/zero_gradient.h"
 #include "core/value_range.h"
 #include "ops/common/refused_dtypes.h"
 #include "ops/nn/late_pass.h"
 
 namespace hb {
 
-using ops::as_factor;
 using ops::check_floating;
 using ops::floating_op;
-using ops::fused;
 using ops::gradients;
+
+namespace {
+
+/// The gradient of a function that is linear piece by piece: itself linear in g; its own gradient by x is zero.
+Tensor piecewise_gradient(const char* name, const char* node, const FormulaKernel& formula, const Tensor& g,
+                          const Tensor& x, const std::array<double, 3>& p, size_t parameters) {
+  Tensor out = floating_op(name, formula, {g, x}, ArrayRef<double>(p.data(), parameters));
+  if (needs_grad(g, x))
+    record(node, out, {&g, &x}, {SavedTensor::input(x)}, [=, &formula](Backward& b, auto& s) {
+      return gradients(piecewise_gradient(name, node, formula, b.grad(), s[0], p, parameters),
+                       autodiff::zero_gradient());
+    });
+  return out;
+}
+
+}  // namespace
 
 // --- leaky_relu
 
@@ -20,9 +35,8 @@ Tensor leaky_relu_backward(const Tensor& g, const Tensor& x, const Scalar& negat
   HB_CHECK(!self_is_result || negative_slope.toDouble() >= 0,
            "[leaky_relu_backward] In-place leakyReLu backward calculation is "
            "triggered with a negative slope which is not supported.");
-  const double p[] = {negative_slope.toDouble()};
-  return fused("leaky_relu_backward", "LeakyReluBackwardBackward0", leaky_relu_backward_formula, g, x, p,
-               [&] { return where(x > 0, g, g * negative_slope); });
+  return piecewise_gradient("leaky_relu_backward", "LeakyReluBackwardBackward0", leaky_relu_backward_formula, g, x,
+                            {negative_slope.toDouble()}, 1);
 }
 
 namespace {
@@ -101,24 +115,21 @@ Tensor threshold_backward(const Tensor& g, const Tensor& x, const Scalar& thresh
   Tensor out = p[0] == 0 ? ops::late_relu_gradient(g, x) : Tensor();
   if (!out.defined())
     out = ops::launch_new("threshold_backward", threshold_backward_formula, compute_type(t), t, {g, x}, p);
-  if (needs_grad(g))
-    record("ThresholdBackwardBackward0", out, {&g}, {SavedTensor::input(x)},
-           [threshold](Backward& b, auto& s) { return gradients(threshold_backward(b.grad(), s[0], threshold)); });
+  if (needs_grad(g, x))
+    record("ThresholdBackwardBackward0", out, {&g, &x}, {SavedTensor::input(x)}, [threshold](Backward& b, auto& s) {
+      return gradients(threshold_backward(b.grad(), s[0], threshold), autodiff::zero_gradient());
+    });
   return out;
 }
 
 namespace {
 
 Tensor inside_gradient(const Tensor& g, const Tensor& x, double low, double high) {
-  const double p[] = {low, high, 1};
-  return fused("hardtanh_backward", "HardtanhBackwardBackward0", inside_formula, g, x, p,
-               [&] { return g * as_factor(logical_and(x > low, x < high), g); });
+  return piecewise_gradient("hardtanh_backward", "HardtanhBackwardBackward0", inside_formula, g, x, {low, high, 1}, 3);
 }
 
 Tensor shrink_gradient(const char* node, const Tensor& g, const Tensor& x, double lambd) {
-  const double p[] = {lambd};
-  return fused("shrink_backward", node, shrink_backward_formula, g, x, p,
-               [&] { return g * as_factor(logical_or(x<-lambd, x> lambd), g); });
+  return piecewise_gradient("shrink_backward", node, shrink_backward_formula, g, x, {lambd}, 1);
 }
 
 struct ShrinkNodes {

@@ -1,5 +1,4 @@
 // Running results along a dimension.
-#include <limits>
 
 #include <halfbridge/ops.h>
 
@@ -8,6 +7,7 @@
 #include "backend/sort.h"
 #include "core/empty_contiguous.h"
 #include "core/geometry.h"
+#include "core/value_range.h"
 #include "ops/common/inplace.h"
 #include "ops/elementwise/elementwise_op.h"
 #include "ops/reduction/reduce_op.h"
@@ -105,9 +105,10 @@ Tensor logcumsumexp(const Tensor& self, int64_t dim) {
   if (needs_grad(self))
     record("LogcumsumexpBackward0", out, {&self}, {SavedTensor::input(self), SavedTensor::output(out)},
            [d](Backward& b, auto& s) {
-             // The gradient's positive and negative parts in logarithms, so that nothing overflows.
+             // The gradient's positive and negative parts in logarithms, so that nothing overflows. The logarithm of
+             // what does not count is finite, for this formula's own gradient.
              const Tensor &g = b.grad(), &x = s[0], &y = s[1];
-             const Scalar low = -std::numeric_limits<double>::infinity();
+             const Scalar low = -largest_finite(x.scalar_type());
              const auto part = [&](const Tensor& share, const Tensor& where_it_counts) {
                const Tensor l = where(where_it_counts, log(share), low);
                return exp(flip(logcumsumexp(flip(l - y, d), d), d) + x);
