@@ -69,3 +69,32 @@ PARITY_CASE(second_gradients, elu_far_from_and_at_zero) {
     both("selu", torch::selu(x));
   }
 }
+
+// The parts of complex numbers, and such numbers over their parts, changed in place through the view and through its
+// base.
+PARITY_CASE(second_gradients, of_views_with_another_dtype) {
+  const auto second = [&](const char* name, const Tensor& x, const Tensor& y) {
+    auto real = torch::is_complex(y) ? torch::view_as_real(y) : y;
+    auto g = torch::autograd::grad({(real * real * real).sum()}, {x}, {}, true, true)[0];
+    auto parts = torch::is_complex(g) ? torch::view_as_real(g) : g;
+    c.out(name, parts);
+    auto gg = torch::autograd::grad({parts.pow(2).sum()}, {x}, {}, true)[0];
+    c.out(std::string("second_") + name, torch::is_complex(gg) ? torch::view_as_real(gg) : gg);
+  };
+  auto x = c.leaf({3, 2}, torch::kDouble);
+  auto base = x * 2;
+  auto view = torch::view_as_complex(base);
+  base.cumsum_(0);
+  second("base_changed", x, view.cos());
+  view.mul_(0.5);
+  second("view_changed", x, base * x);
+  view.slice(0, 0, 2).sin_();
+  second("part_changed", x, base * view.abs().unsqueeze(1));
+  auto z = torch::complex(c.randn({2, 2}, torch::kDouble), c.randn({2, 2}, torch::kDouble)).requires_grad_();
+  auto whole = z * 1;
+  auto parts = torch::view_as_real(whole);
+  whole.mul_(2);
+  second("whole_changed", z, parts.sin());
+  parts.select(2, 1).sin_();
+  second("parts_changed", z, whole * whole);
+}

@@ -37,12 +37,11 @@ Tensor laid_out_like(const Tensor& grad, const Geometry& base) {
   return t;
 }
 
+// The place of a view in what lies in memory as its base does. Where the elements are the parts of complex numbers, or
+// such numbers over their parts, it has no history, and offsets count elements of different sizes.
 Tensor window(const Tensor& grad, const Geometry& base, const Geometry& view) {
   if (HB_LIKELY(base.dtype == view.dtype))
     return arithmetic.as_strided(grad, view.sizes, view.strides, view.offset - base.offset + grad.storage_offset());
-  // The parts of complex numbers, or such numbers over their parts: offsets count elements of different sizes.
-  if (needs_grad(grad))
-    HB_NOT_SUPPORTED("[autograd] second derivatives through an in-place change of view_as_real or view_as_complex");
   const auto in_view = [&](int64_t offset) {
     return offset * static_cast<int64_t>(element_size(base.dtype)) / static_cast<int64_t>(element_size(view.dtype));
   };
@@ -51,9 +50,38 @@ Tensor window(const Tensor& grad, const Geometry& base, const Geometry& view) {
   return Tensor(std::move(impl));
 }
 
-}  // namespace
+// Zeros, with `part` in the view's place.
+Tensor put_among_zeros(const Tensor& part, const Geometry& base, const Geometry& view) {
+  Tensor whole = empty_strided(base.sizes, base.strides, part.options().dtype(base.dtype));
+  arithmetic.zero_(whole);
+  Tensor place = window(whole, base, view);
+  arithmetic.copy_(place, part);
+  return whole;
+}
+Tensor taken_from(const Tensor& whole, const Geometry& base, const Geometry& view) {
+  return arithmetic.clone(window(laid_out_like(whole, base), base, view), std::nullopt);
+}
+Tensor left_of(const Tensor& whole, const Geometry& base, const Geometry& view) {
+  Tensor rest = laid_out_like(whole, base);
+  Tensor place = window(rest, base, view);
+  arithmetic.zero_(place);
+  return rest;
+}
 
-namespace {
+// One of these, which are linear, with the history that window() lacks: the gradient of each is another.
+using Linear = Tensor (*)(const Tensor&, const Geometry& base, const Geometry& view);
+Tensor recorded(Linear f, Linear gradient, const Tensor& in, const Geometry& base, const Geometry& view) {
+  if (HB_LIKELY(base.dtype == view.dtype || !needs_grad(in))) return f(in, base, view);
+  Tensor out;
+  {
+    NoGradGuard no_history;
+    out = f(in, base, view);
+  }
+  record("AsStridedBackward0", out, {&in},
+         [=](Backward& b) -> variable_list { return {recorded(gradient, f, b.grad(), base, view)}; });
+  return out;
+}
+
 // The same tensor's history was made anew: what retain_grad() keeps is the gradient of what it is now.
 void go_on_retaining(const Tensor& t) {
   AutogradMeta& meta = *t.impl().autograd_meta();
@@ -102,6 +130,9 @@ void rebase(const Tensor& self, const Tensor& result) {
   Tensor marker(base.impl().alias(false));
   record_many("torch::autograd::CopySlices", {&marker}, {&old, &result}, {},
               [g, v](Backward& b, const variable_list&) -> variable_list {
+                if (HB_UNLIKELY(g.dtype != v.dtype && needs_grad(b.grad())))
+                  return {b.needs(0) ? recorded(left_of, left_of, b.grad(), g, v) : Tensor(),
+                          b.needs(1) ? recorded(taken_from, put_among_zeros, b.grad(), g, v) : Tensor()};
                 Tensor whole = laid_out_like(b.grad(), g);
                 Tensor part;
                 if (b.needs(1)) part = arithmetic.clone(window(whole, g, v), std::nullopt);
@@ -125,13 +156,8 @@ Edge read_by_as_strided(const Tensor& view) {
   AutoGradMode on(true);
   const Geometry g = geometry_of(base), v = geometry_of(view);
   Tensor marker(view.impl().alias(false));
-  record("AsStridedBackward0", marker, {&base}, [g, v](Backward& b) -> variable_list {
-    Tensor whole = empty_strided(g.sizes, g.strides, b.grad().options().dtype(g.dtype));
-    arithmetic.zero_(whole);
-    Tensor seen = window(whole, g, v);
-    arithmetic.copy_(seen, b.grad());
-    return {whole};
-  });
+  record("AsStridedBackward0", marker, {&base},
+         [g, v](Backward& b) -> variable_list { return {recorded(put_among_zeros, taken_from, b.grad(), g, v)}; });
   return gradient_edge(marker);
 }
 
