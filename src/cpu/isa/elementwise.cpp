@@ -180,33 +180,39 @@ bool run_narrow(const ElementwiseFn& fn, const ElementwiseCall& call) {
   return false;
 }
 
-/// bf16 and numbers of other dtypes beside it, as in x * 0.1: false where the formula does not take them so.
-bool run_with_numbers(const ElementwiseFn& fn, const ElementwiseCall& call) {
-  if (!call.flat || !fn.bf16 || call.compute != kFloat) return false;
+/// Halves of type T and numbers of other dtypes beside them, as in x * 0.1: false where the formula does not take them
+/// so.
+template <class T>
+bool run_with_numbers(const ElementwiseFn& fn, FormulaLoop<T> formula, const ElementwiseCall& call) {
   const FlatLoop& loop = *call.flat;
   const unsigned set = loop.single >> loop.outputs;
   if (set == 0 || set >= 8 || !(fn.shared_sets >> set & 1) || loop.single & ((1u << loop.outputs) - 1)) return false;
   alignas(16) float number[kMax];
   for (int k = 0; k < loop.operands; ++k) {
     if (!(loop.single >> k & 1)) {
-      if (loop.dtype[k] != kBFloat16) return false;
+      if (loop.dtype[k] != dtype_of<T>::value) return false;
     } else {
       convert_rows(kFloat, loop.dtype[k])({reinterpret_cast<char*>(number + k), 0, 0}, {loop.data[k], 0, 0}, {1, 1});
     }
   }
   parallel_for(0, loop.numel, std::max<int64_t>(kGrain / fn.cost, 1024), [&](int64_t begin, int64_t end) {
-    BFloat16* out[kMax];
-    const BFloat16* in[kMax];
+    T* out[kMax];
+    const T* in[kMax];
     for (int k = 0; k < loop.operands; ++k) {
-      auto* values = reinterpret_cast<BFloat16*>(loop.data[k]) + begin;
+      auto* values = reinterpret_cast<T*>(loop.data[k]) + begin;
       if (k < loop.outputs)
         out[k] = values;
       else
-        in[k - loop.outputs] = loop.single >> k & 1 ? reinterpret_cast<const BFloat16*>(number + k) : values;
+        in[k - loop.outputs] = loop.single >> k & 1 ? reinterpret_cast<const T*>(number + k) : values;
     }
-    fn.bf16(out, in, end - begin, call.params.data(), set);
+    formula(out, in, end - begin, call.params.data(), set);
   });
   return true;
+}
+bool run_with_numbers(const ElementwiseFn& fn, const ElementwiseCall& call) {
+  if (!call.flat || !fn.bf16 || call.compute != kFloat) return false;
+  if (call.flat->dtype[0] == kHalf) return run_with_numbers<Half>(fn, fn.f16, call);
+  return call.flat->dtype[0] == kBFloat16 && run_with_numbers<BFloat16>(fn, fn.bf16, call);
 }
 
 /// Loops that need no conversion: false where the operands do not allow one.
@@ -216,6 +222,7 @@ bool run_as_stored(const ElementwiseFn& fn, const ElementwiseCall& call) {
   const ScalarType all = common_dtype(call);
   if (call.compute == kFloat && fn.half_bits && is_half_type(all)) return run<int16_t>(fn, call), true;
   if (call.compute == kFloat && fn.bf16 && all == kBFloat16) return run<BFloat16>(fn, call), true;
+  if (call.compute == kFloat && fn.f16 && all == kHalf) return run<Half>(fn, call), true;
   return false;
 }
 

@@ -7,7 +7,7 @@ namespace hb::cpu {
 /// The plain loops of a formula, uniform in the number of operands: out[k][i] = f(in[0][i], in[1][i], …; params).
 /// T is float, double, int64_t or a complex type: `compute` says which. Half types are computed in float, integers and
 /// bool in int64, or as they are where that gives the same. The runner converts, gathers strided operands and splits
-/// the work among threads. Bit k of `shared`: operand k is one value for all n, beside bf16 a float.
+/// the work among threads. Bit k of `shared`: operand k is one value for all n, beside half types a float.
 template <class T>
 using FormulaLoop = void (*)(T* const* out, const T* const* in, int64_t n, const double* params, unsigned shared);
 
@@ -19,8 +19,9 @@ struct ElementwiseFn {
   FormulaLoop<Complex<float>> c64 = nullptr;
   FormulaLoop<Complex<double>> c128 = nullptr;
   FormulaLoop<int64_t> i64 = nullptr;
-  /// The same in one pass where all operands are bf16: set for cheap formulas, beside which conversions weigh.
+  /// The same in one pass where all operands are bf16, or f16: set for cheap formulas, beside which conversions weigh.
   FormulaLoop<BFloat16> bf16 = nullptr;
+  FormulaLoop<Half> f16 = nullptr;
   /// On the bits alone: of half types, whatever the exponent, and of integers of a byte.
   FormulaLoop<int16_t> half_bits = nullptr;
   FormulaLoop<int8_t> byte_bits = nullptr;

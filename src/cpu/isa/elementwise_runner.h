@@ -4,6 +4,8 @@
 #include "cpu/isa/convert.h"
 #include "cpu/isa/elementwise.h"
 #include "cpu/isa/transpose.h"
+#include "cpu/isa/vec.h"
+#include "formulas/compared.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {
@@ -20,6 +22,7 @@ FormulaLoop<T> formula_of(const ElementwiseFn& fn) {
   if constexpr (std::is_same_v<T, Complex<double>>) f = fn.c128;
   if constexpr (std::is_same_v<T, int64_t>) f = fn.i64;
   if constexpr (std::is_same_v<T, BFloat16>) f = fn.bf16;
+  if constexpr (std::is_same_v<T, Half>) f = fn.f16;
   if constexpr (std::is_same_v<T, int32_t>) f = fn.i32;
   if constexpr (std::is_same_v<T, int16_t>) f = fn.half_bits;
   if constexpr (std::is_same_v<T, int8_t>) f = fn.byte_bits;
@@ -52,7 +55,7 @@ struct PaddedFormula {
         outputs(out),
         operands(all),
         whole_vectors(fn.wants_whole_vectors),
-        shared_sets(is_complex_v<T> || (sizeof(T) < 4 && !std::is_same_v<T, BFloat16>) ? 1 : fn.shared_sets) {}
+        shared_sets(is_complex_v<T> || (sizeof(T) < 4 && !is_half_v<T>) ? 1 : fn.shared_sets) {}
 
   bool takes_shared(unsigned set) const { return set < 8 && (shared_sets >> set & 1); }
   void operator()(T* const* out, const T* const* in, int64_t n, unsigned shared = 0) const {
@@ -105,8 +108,8 @@ struct Runner {
   T* buffer(int k) { return reinterpret_cast<T*>(memory[k]); }
   /// The value of type T that a row shares, as its formula takes it.
   const T* shared_value(int k, const char* value) {
-    if constexpr (std::is_same_v<T, BFloat16>) {
-      const float wide = BFloat16::widen(reinterpret_cast<const BFloat16*>(value)->x);
+    if constexpr (is_half_v<T>) {
+      const float wide = widen(*reinterpret_cast<const T*>(value));
       return static_cast<const T*>(std::memcpy(memory[k], &wide, sizeof wide));
     } else {
       return reinterpret_cast<const T*>(value);

@@ -8,6 +8,7 @@
 #include "cpu/isa/elementwise.h"
 #include "cpu/isa/formula_steps.h"
 #include "cpu/isa/isa.h"
+#include "cpu/isa/vec.h"
 #include "formulas/binary_formulas.h"
 #include "formulas/unary_formulas.h"
 
@@ -201,15 +202,49 @@ int64_t bf16_by_runs(BFloat16* out, const BFloat16* const* in, int64_t n, const 
   return at;
 }
 
+/// f16 by way of floats, a vector at a time in registers: the compiler vectorises no conversions of f16. What remains
+/// is filled up to a vector.
+template <class F, unsigned shared>
+void half_loop(Half* out, const Half* const* in, int64_t n, const float* params) {
+  float p[F::params + 1];  // as above
+  std::copy_n(params, F::params, p);
+  const auto compute = [&](Half * to, const Half* const* from) __attribute__((always_inline)) {
+    alignas(64) float wide[F::inputs][kHalfLanes], computed[kHalfLanes];
+    const float* operands[F::inputs];
+    for (int k = 0; k < F::inputs; ++k) {
+      operands[k] = shared >> k & 1 ? reinterpret_cast<const float*>(in[k]) : wide[k];
+      if (!(shared >> k & 1)) load_lanes(from[k], wide[k]);
+    }
+    plain_loop<F, shared, false>(computed, operands, kHalfLanes, p);
+    store_lanes(computed, to);
+  };
+  const Half* from[F::inputs];
+  int64_t at = 0;
+  for (; at + kHalfLanes <= n; at += kHalfLanes) {
+    for (int k = 0; k < F::inputs; ++k) from[k] = in[k] + at;
+    compute(out + at, from);
+  }
+  if (at == n) return;
+  Half rest[F::inputs + 1][kHalfLanes] = {};
+  for (int k = 0; k < F::inputs; ++k) {
+    if (!(shared >> k & 1)) std::copy_n(in[k] + at, n - at, rest[k]);
+    from[k] = rest[k];
+  }
+  compute(rest[F::inputs], from);
+  std::copy_n(rest[F::inputs], n - at, out + at);
+}
+
 /// The loop of a formula. The results may stand where an operand stands.
 template <class F, class T>
 void formula_loop(T* const* out, const T* const* in, int64_t n, const double* params, unsigned set) {
-  using C = std::conditional_t<std::is_same_v<T, BFloat16>, float, T>;
+  using C = std::conditional_t<is_half_v<T>, float, T>;
   C p[F::params + 1];
   for (int i = 0; i < F::params; ++i) p[i] = static_cast<C>(params[i]);
   with_shared<F>(
       set, [&](auto shared) __attribute__((always_inline)) {
-        if constexpr (std::is_same_v<T, BFloat16> && by_runs<F>) {
+        if constexpr (std::is_same_v<T, Half>) {
+          half_loop<F, shared.value>(out[0], in, n, p);
+        } else if constexpr (std::is_same_v<T, BFloat16> && by_runs<F>) {
           const int64_t done = bf16_by_runs<F, shared.value>(out[0], in, n, p);
           const T* rest[F::inputs];
           for (int k = 0; k < F::inputs; ++k) rest[k] = in[k] + (shared.value >> k & 1 ? 0 : done);
@@ -239,9 +274,9 @@ void bits_loop(T* const* out, const T* const* in, int64_t n, const double*, unsi
 /// dearer ones are computed element by element, with few exceptions.
 template <class F>
 constexpr bool wants_whole_vectors = F::cost >= 8 && F::cost <= 16 && !has_quick<F, float>;
-/// Whether one pass over bf16 pays: a conversion by itself takes as long as the formula.
+/// Whether one pass over half types pays: a conversion by itself takes as long as the formula.
 template <class F>
-constexpr bool has_bf16 = F::kinds != formula::Kinds::ints && (is_cheap<F> || formula::own_arithmetic<F>);
+constexpr bool has_halves = F::kinds != formula::Kinds::ints && (is_cheap<F> || formula::own_arithmetic<F>);
 
 /// Formulas that say whether something holds.
 template <class F>
@@ -265,7 +300,7 @@ constexpr ElementwiseFn make_formula(const char* name) {
   if constexpr (F::kinds != formula::Kinds::ints) fn.f32 = formula_loop<F, float>, fn.f64 = formula_loop<F, double>;
   if constexpr (F::kinds != formula::Kinds::floats && F::kinds != formula::Kinds::field)
     fn.i64 = formula_loop<F, int64_t>;
-  if constexpr (has_bf16<F>) fn.bf16 = formula_loop<F, BFloat16>;
+  if constexpr (has_halves<F>) fn.bf16 = formula_loop<F, BFloat16>, fn.f16 = formula_loop<F, Half>;
   if constexpr (has_bits<F, int16_t> && F::kinds != formula::Kinds::ints) fn.half_bits = bits_loop<F, int16_t>;
   if constexpr (has_bits<F, int8_t> && F::kinds == formula::Kinds::ints)
     fn.byte_bits = bits_loop<F, int8_t>, fn.i32 = formula_loop<F, int32_t>, fn.bool_bytes = true;

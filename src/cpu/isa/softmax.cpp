@@ -63,8 +63,28 @@ void log_softmax_row_backward(const C* grad, const C* y, C* out, int64_t n) {
   for (int64_t i = 0; i < n; ++i) out[i] = grad[i] - quick_exp(y[i]) * sum;
 }
 
-// Of bf16, whose numbers are widened and rounded two at a time where they lie.
-void softmax_row_backward(const BFloat16* grad, const BFloat16* y, BFloat16* out, int64_t n) {
+float dot_of_run(const Half* x, const Half* y, int64_t n) {
+  static_assert(kHalfLanes == kLanes<float>);
+  const auto lanes = [](const Half* at) __attribute__((always_inline)) {
+    float wide[kHalfLanes];
+    load_lanes(at, wide);
+    return load<float>(wide);
+  };
+  Vector<float> a{}, b{}, c{}, d{};
+  int64_t i = 0;
+  const auto take = [&](Vector<float> & sum, int64_t at) __attribute__((always_inline)) {
+    sum += lanes(x + at) * lanes(y + at);
+  };
+  for (; i + 4 * kHalfLanes <= n; i += 4 * kHalfLanes)
+    take(a, i), take(b, i + kHalfLanes), take(c, i + 2 * kHalfLanes), take(d, i + 3 * kHalfLanes);
+  for (; i + kHalfLanes <= n; i += kHalfLanes) take(a, i);
+  float total = halved<kHalfLanes, float>((a + b) + (c + d), [](auto& sum, const auto& v) { sum += v; });
+  for (; i < n; ++i) total += widen(x[i]) * widen(y[i]);
+  return total;
+}
+// Of half types, whose numbers are widened and rounded where they lie.
+template <class T>
+void softmax_half_row_backward(const T* grad, const T* y, T* out, int64_t n) {
   const float sum = dot_of_run(grad, y, n);
   const auto of = [sum](float g, float v) __attribute__((always_inline)) { return v * (g - sum); };
   map_pairs(n, out, of, grad, y);
@@ -73,9 +93,9 @@ void softmax_row_backward(const BFloat16* grad, const BFloat16* y, BFloat16* out
 // Rows [from, to) of n values; as many are widened at once as go together.
 template <class T>
 void softmax_rows_backward(const T* grad, const T* y, T* out, int64_t n, bool log, int64_t from, int64_t to) {
-  if constexpr (std::is_same_v<T, BFloat16>) {
+  if constexpr (is_half_v<T>) {
     if (!log && n >= 32) {  // shorter ones go together
-      for (int64_t r = from; r < to; ++r) softmax_row_backward(grad + r * n, y + r * n, out + r * n, n);
+      for (int64_t r = from; r < to; ++r) softmax_half_row_backward(grad + r * n, y + r * n, out + r * n, n);
       return;
     }
   }
