@@ -11,33 +11,49 @@ namespace hb::cpu::HB_ISA {
 namespace {
 
 constexpr int64_t kRun = 64;               // channels at a time
+constexpr int64_t kJoined = 512;           // elements of rows that are computed as one
 constexpr int64_t kStretch = 256;          // values summed in float before they join the double sums
 constexpr int64_t kPlane = 16 * kStretch;  // the same where they lie side by side, in partial sums
 
+/// Rows of few channels go several at a time, as one row of so many: the loops around short ones would cost more than
+/// they do. A few rows are not worth it.
+int64_t joined_rows(const NormShape& s, int64_t width) {
+  return std::clamp<int64_t>(width / std::max<int64_t>(s.channels, 1), 1, std::max<int64_t>(s.outer / 16, 1));
+}
+/// What belongs to the channels, for each row of `rows` joined ones.
+template <class C>
+std::vector<C> repeated(const C* values, int64_t channels, int64_t rows) {
+  std::vector<C> all(channels * rows);
+  for (int64_t r = 0; r < rows; ++r) std::copy_n(values, channels, all.data() + r * channels);
+  return all;
+}
+
 // For each channel the sums of f(i, c) and h(i, c) over all values, in double. `each` fills two partial sums of one
-// stretch: each(first, last, c0, run, a, b) over rows of channels, or over values of one channel where inner > 1.
+// stretch: each(at, rows, width, c0, run, a, b) over values [c0, c0 + run) of rows, the first of which begins at
+// element `at`, and each of which has `width` elements, joined_rows(s, kRun) rows of channels or one.
 template <class C, class Rows>
 void sum_rows_of(const NormShape& s, double* a, double* b, const Rows& each) {
-  const int64_t rows = s.outer, channels = s.channels;
-  const int threads = threads_for(rows * channels, kGrain);
-  std::vector<double> partial(2 * channels * threads, 0.0);
-  parallel_ranges(0, rows, threads, [&](int64_t from, int64_t to, int thread) {
-    double* mine = partial.data() + 2 * channels * thread;
-    for (int64_t first = from; first < to; first += kStretch) {
-      const int64_t last = std::min(first + kStretch, to);
-      for (int64_t c0 = 0; c0 < channels; c0 += kRun) {
-        const int64_t run = std::min(kRun, channels - c0);
-        C x[kRun] = {}, y[kRun] = {};
-        each(first, last, c0, run, x, y);
-        for (int64_t c = 0; c < run; ++c) mine[c0 + c] += x[c], mine[channels + c0 + c] += y[c];
-      }
+  const int64_t channels = s.channels, together = joined_rows(s, kRun), width = channels * together,
+                rows = s.outer / together;
+  const int threads = threads_for(s.outer * channels, kGrain);
+  std::vector<double> partial(2 * width * threads, 0.0);
+  const auto add = [&](double* to, int64_t at, int64_t count, int64_t elements) {
+    for (int64_t c0 = 0; c0 < elements; c0 += kRun) {
+      const int64_t run = std::min(kRun, elements - c0);
+      C x[kRun] = {}, y[kRun] = {};
+      each(at, count, elements, c0, run, x, y);
+      for (int64_t c = 0; c < run; ++c) to[c0 + c] += x[c], to[width + c0 + c] += y[c];
     }
+  };
+  parallel_ranges(0, rows, threads, [&](int64_t from, int64_t to, int thread) {
+    for (int64_t first = from; first < to; first += kStretch)
+      add(partial.data() + 2 * width * thread, first * width, std::min(kStretch, to - first), width);
   });
-  for (int64_t c = 0; c < channels; ++c) {
-    a[c] = b[c] = 0;
-    for (int t = 0; t < threads; ++t)
-      a[c] += partial[2 * channels * t + c], b[c] += partial[2 * channels * t + channels + c];
-  }
+  add(partial.data(), rows * width, s.outer % together, channels);
+  for (int64_t c = 0; c < channels; ++c) a[c] = b[c] = 0;
+  for (int t = 0; t < threads; ++t)
+    for (int64_t c = 0; c < width; ++c)
+      a[c % channels] += partial[2 * width * t + c], b[c % channels] += partial[2 * width * t + width + c];
 }
 
 template <class C, class Planes>
@@ -70,17 +86,19 @@ void stats_of(const NormShape& s, const T* x, compute_t<T>* mean, compute_t<T>* 
   std::vector<C> first(s.channels);
   for (int64_t c = 0; c < s.channels; ++c) first[c] = shift_of(s, x, c);
   if (s.inner == 1) {
-    sum_rows_of<C>(s, sum.data(), squares.data(), [&](int64_t from, int64_t to, int64_t c0, int64_t run, C* a, C* b) {
-      const C* __restrict shift = first.data() + c0;
+    const auto shifts = repeated(first.data(), s.channels, joined_rows(s, kRun));
+    const auto each = [&](int64_t at, int64_t rows, int64_t width, int64_t c0, int64_t run, C* a, C* b) {
+      const C* __restrict shift = shifts.data() + c0;
       C wide[kRun];
-      for (int64_t r = from; r < to; ++r) {
-        const C* __restrict row = computable(x + r * s.channels + c0, wide, run);
+      for (int64_t r = 0; r < rows; ++r) {
+        const C* __restrict row = computable(x + at + r * width + c0, wide, run);
         for (int64_t c = 0; c < run; ++c) {
           const C d = row[c] - shift[c];
           a[c] += d, b[c] += d * d;
         }
       }
-    });
+    };
+    sum_rows_of<C>(s, sum.data(), squares.data(), each);
   } else {
     sum_planes_of<C>(
         s, sum.data(), squares.data(), [&](int64_t n, int64_t c, int64_t at, int64_t len, double& a, double& b) {
@@ -110,15 +128,17 @@ void grad_stats_of(const NormShape& s, const T* g, const T* x, const compute_t<T
   using C = compute_t<T>;
   std::vector<double> a(s.channels), b(s.channels);
   if (s.inner == 1) {
-    sum_rows_of<C>(s, a.data(), b.data(), [&](int64_t from, int64_t to, int64_t c0, int64_t run, C* p, C* q) {
-      const C* __restrict m = mean + c0;
+    const auto means = repeated(mean, s.channels, joined_rows(s, kRun));
+    const auto each = [&](int64_t at, int64_t rows, int64_t width, int64_t c0, int64_t run, C* p, C* q) {
+      const C* __restrict m = means.data() + c0;
       C wide_g[kRun], wide_x[kRun];
-      for (int64_t r = from; r < to; ++r) {
-        const C* __restrict grad = computable(g + r * s.channels + c0, wide_g, run);
-        const C* __restrict row = computable(x + r * s.channels + c0, wide_x, run);
+      for (int64_t r = 0; r < rows; ++r) {
+        const C* __restrict grad = computable(g + at + r * width + c0, wide_g, run);
+        const C* __restrict row = computable(x + at + r * width + c0, wide_x, run);
         for (int64_t c = 0; c < run; ++c) p[c] += grad[c], q[c] += grad[c] * (row[c] - m[c]);
       }
-    });
+    };
+    sum_rows_of<C>(s, a.data(), b.data(), each);
   } else {
     sum_planes_of<C>(s, a.data(), b.data(), [&](int64_t n, int64_t c, int64_t at, int64_t len, double& p, double& q) {
       C wide_g[kPlane], wide_x[kPlane];
@@ -137,7 +157,7 @@ void grad_stats_of(const NormShape& s, const T* g, const T* x, const compute_t<T
 /// out[i] = value(in[i]…) for n neighbours.
 template <class T, class Value, class... In>
 void map_run(int64_t n, T* out, const Value& value, const In*... in) {
-  if constexpr (std::is_same_v<T, BFloat16>) {
+  if constexpr (is_half_v<T>) {
     map_pairs(n, out, value, in...);
   } else {
     over_runs<T, sizeof...(In)>(n, out, {in...}, [&](auto* to, const auto& x, int64_t, int64_t count) {
@@ -148,22 +168,37 @@ void map_run(int64_t n, T* out, const Value& value, const In*... in) {
   }
 }
 
+/// fn(elements, the first of them) for rows of channels, several at a time.
+template <class F>
+void over_joined_rows(const NormShape& s, const F& fn) {
+  const int64_t together = joined_rows(s, kJoined), width = s.channels * together;
+  parallel_for(0, (s.outer + together - 1) / together, std::max<int64_t>(1, kGrain / std::max<int64_t>(width, 1)),
+               [&](int64_t from, int64_t to) {
+                 for (int64_t r = from; r < to; ++r)
+                   fn(std::min(together, s.outer - r * together) * s.channels, r * width);
+               });
+}
+
 template <class T>
 void affine_of(const NormShape& s, T* y, const T* x, const compute_t<T>* scale, const compute_t<T>* shift) {
-  const int64_t rows = s.inner == 1 ? s.outer : s.outer * s.channels, len = s.inner == 1 ? s.channels : s.inner;
+  if (s.inner == 1) {
+    const int64_t together = joined_rows(s, kJoined);
+    const auto scales = repeated(scale, s.channels, together), shifts = repeated(shift, s.channels, together);
+    return over_joined_rows(s, [&](int64_t len, int64_t first) {
+      over_runs<T, 1>(len, y + first, {x + first}, [&](auto* out, const auto& in, int64_t at, int64_t n) {
+        const auto* __restrict v = in[0];
+        const auto *a = scales.data() + at, *b = shifts.data() + at;
+        HB_INDEPENDENT
+        for (int64_t i = 0; i < n; ++i) out[i] = v[i] * a[i] + b[i];
+      });
+    });
+  }
+  const int64_t rows = s.outer * s.channels, len = s.inner;
   parallel_for(0, rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(len, 1)), [&](int64_t from, int64_t to) {
     for (int64_t r = from; r < to; ++r) {
-      if (s.inner > 1) {
-        const auto a = scale[r % s.channels], b = shift[r % s.channels];
-        map_run(
-            len, y + r * len, [=](auto v) __attribute__((always_inline)) { return v * a + b; }, x + r * len);
-        continue;
-      }
-      over_runs<T, 1>(len, y + r * len, {x + r * len}, [&](auto* out, const auto& in, int64_t at, int64_t n) {
-        const auto* __restrict v = in[0];
-        HB_INDEPENDENT
-        for (int64_t i = 0; i < n; ++i) out[i] = v[i] * scale[at + i] + shift[at + i];
-      });
+      const auto a = scale[r % s.channels], b = shift[r % s.channels];
+      map_run(
+          len, y + r * len, [=](auto v) __attribute__((always_inline)) { return v * a + b; }, x + r * len);
     }
   });
 }
@@ -171,24 +206,29 @@ void affine_of(const NormShape& s, T* y, const T* x, const compute_t<T>* scale, 
 template <class T>
 void grad_of(const NormShape& s, T* out_data, const T* g, const T* x, const compute_t<T>* mean, const compute_t<T>* a,
              const compute_t<T>* b, const compute_t<T>* c) {
-  const int64_t rows = s.inner == 1 ? s.outer : s.outer * s.channels, len = s.inner == 1 ? s.channels : s.inner;
-  parallel_for(0, rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(len, 1)), [&](int64_t from, int64_t to) {
-    for (int64_t r = from; r < to; ++r) {
-      if (s.inner > 1) {
-        const int64_t k = r % s.channels;
-        const auto ka = a[k], kb = b[k], kc = c[k], km = mean[k];
-        const auto value = [=](auto grad, auto v) __attribute__((always_inline)) {
-          return grad * ka + (v - km) * kb + kc;
-        };
-        map_run(len, out_data + r * len, value, g + r * len, x + r * len);
-        continue;
-      }
+  if (s.inner == 1) {
+    const int64_t together = joined_rows(s, kJoined);
+    const auto as = repeated(a, s.channels, together), bs = repeated(b, s.channels, together);
+    const auto cs = repeated(c, s.channels, together), means = repeated(mean, s.channels, together);
+    return over_joined_rows(s, [&](int64_t len, int64_t first) {
       const auto each = [&](auto* out, const auto& in, int64_t at, int64_t n) {
         const auto *grad = in[0], *v = in[1];
+        const auto *ka = as.data() + at, *kb = bs.data() + at, *kc = cs.data() + at, *m = means.data() + at;
         HB_INDEPENDENT
-        for (int64_t i = 0; i < n; ++i) out[i] = grad[i] * a[at + i] + (v[i] - mean[at + i]) * b[at + i] + c[at + i];
+        for (int64_t i = 0; i < n; ++i) out[i] = grad[i] * ka[i] + (v[i] - m[i]) * kb[i] + kc[i];
       };
-      over_runs<T, 2>(len, out_data + r * len, {g + r * len, x + r * len}, each);
+      over_runs<T, 2>(len, out_data + first, {g + first, x + first}, each);
+    });
+  }
+  const int64_t rows = s.outer * s.channels, len = s.inner;
+  parallel_for(0, rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(len, 1)), [&](int64_t from, int64_t to) {
+    for (int64_t r = from; r < to; ++r) {
+      const int64_t k = r % s.channels;
+      const auto ka = a[k], kb = b[k], kc = c[k], km = mean[k];
+      const auto value = [=](auto grad, auto v) __attribute__((always_inline)) {
+        return grad * ka + (v - km) * kb + kc;
+      };
+      map_run(len, out_data + r * len, value, g + r * len, x + r * len);
     }
   });
 }

@@ -22,6 +22,22 @@ void embedding(ScalarType dtype, void* out, const void* weight, const int64_t* i
 }
 HB_REGISTER_ISA(embedding_kernel, embedding);
 
+/// Adds the gradients of the embeddings among rows [from, to) to the rows that table(row) gives.
+template <class T, class Table>
+void add_rows(const Table& table, const T* grad, const int64_t* index, int64_t n, int64_t width, int64_t from,
+              int64_t to, int64_t padding, const std::vector<int64_t>& counts) {
+  using C = compute_t<T>;
+  RunBuffer<T> wide(width);
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t row = index[i];
+    if (row < from || row >= to || row == padding) continue;
+    const C* __restrict g = computable(grad + i * width, wide.data(), width);
+    C* __restrict sum = table(row);
+    const C scale = counts.empty() ? C(1) : C(1) / static_cast<C>(counts[row]);
+    for (int64_t j = 0; j < width; ++j) sum[j] += g[j] * scale;
+  }
+}
+
 template <class T>
 void backward(T* grad_weight, const T* grad, const int64_t* index, int64_t n, int64_t rows, int64_t width,
               int64_t padding, bool by_frequency) {
@@ -33,18 +49,23 @@ void backward(T* grad_weight, const T* grad, const int64_t* index, int64_t n, in
   }
   // Each thread owns a range of rows, so that the order of the sums does not depend on the number of threads.
   parallel_for(0, rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(width, 1)), [&](int64_t from, int64_t to) {
-    RunBuffer<T> sums((to - from) * width), wide(width);
-    C* table = results(grad_weight + from * width, sums.data());
-    std::fill(table, table + (to - from) * width, C(0));
-    for (int64_t i = 0; i < n; ++i) {
-      const int64_t row = index[i];
-      if (row < from || row >= to || row == padding) continue;
-      const C* __restrict g = computable(grad + i * width, wide.data(), width);
-      C* __restrict sum = table + (row - from) * width;
-      const C scale = by_frequency ? C(1) / static_cast<C>(counts[row]) : C(1);
-      for (int64_t j = 0; j < width; ++j) sum[j] += g[j] * scale;
+    std::memset(static_cast<void*>(grad_weight + from * width), 0, (to - from) * width * sizeof(T));
+    if constexpr (kStoredAsComputed<T>) {
+      const auto table = [&](int64_t row) { return grad_weight + row * width; };
+      return add_rows(table, grad, index, n, width, from, to, padding, counts);
+    } else {  // of the rows that come, sums in float
+      std::vector<int64_t> place(to - from, -1);
+      int64_t some = 0;
+      for (int64_t i = 0; i < n; ++i) {
+        const int64_t row = index[i] - from;
+        if (row >= 0 && row < to - from && index[i] != padding && place[row] < 0) place[row] = some++;
+      }
+      std::vector<C> sums(some * width);
+      const auto table = [&](int64_t row) { return sums.data() + place[row - from] * width; };
+      add_rows(table, grad, index, n, width, from, to, padding, counts);
+      for (int64_t row = from; row < to; ++row)
+        if (place[row - from] >= 0) store(table(row), grad_weight + row * width, width);
     }
-    finish(table, grad_weight + from * width, (to - from) * width);
   });
 }
 
