@@ -73,7 +73,10 @@ namespace autodiff {
 
 Tensor Whole::place(const Part& part) {
   if (std::any_of(pieces_.begin(), pieces_.end(), [&](const Piece& p) { return p.part.meets(part); })) return {};
-  if (pieces_.empty() && part.step > 1) {  // between its elements there are many gaps, which one pass fills sooner
+  const TensorImpl& all = memory_.impl();
+  const int64_t run = part.count() * all.physical_strides()[part.dim] * static_cast<int64_t>(all.itemsize());
+  const bool thin = run < 64 && 8 * part.count() <= all.sizes()[part.dim];  // no line of memory is its own
+  if (pieces_.empty() && (part.step > 1 || thin)) {  // between its elements are many gaps, which one pass fills sooner
     arithmetic.zero_(memory_);
     zeroed_ = true;
   }

@@ -12,6 +12,10 @@ struct Spaced {
 HB_NO_OPERANDS(Spaced)
 HB_API inline Kernel<void(const Spaced& s, void* out, const void* in)> spaced_kernel{"slice"};
 
+/// Elements of `a` and `b`, n of each, in turn.
+HB_API inline Kernel<void(int64_t itemsize, int64_t n, void* out, const void* a, const void* b)> interleaved_kernel{
+    "stack"};
+
 /// Rows that begin at byte `start` of the input's and go on from their begin.
 struct Turned {
   int64_t rows, row_bytes, start;

@@ -1,4 +1,4 @@
-// Rows with zeros between their elements (the gradient of a slice with step 2), and rows that are rolled.
+// Rows with zeros between their elements (the gradient of a slice with step 2), rows in turn, and rows that are rolled.
 #include "backend/moved_rows.h"
 
 #include <algorithm>
@@ -45,6 +45,25 @@ void space(const Spaced& s, void* out, const void* in) {
   }
 }
 HB_REGISTER_ISA(spaced_kernel, space);
+
+template <class T>
+void interleave_of(int64_t n, void* to, const void* first, const void* second) {
+  parallel_for(0, n, kGrain, [&](int64_t i, int64_t end) {
+    T* const out = static_cast<T*>(to);
+    const T *a = static_cast<const T*>(first), *b = static_cast<const T*>(second);
+    if constexpr (sizeof(T) >= 4)
+      for (; i + kLanes<T> <= end; i += kLanes<T>) store_pairs<T>(out + 2 * i, load<T>(a + i), load<T>(b + i));
+    HB_INDEPENDENT
+    for (; i < end; ++i) out[2 * i] = a[i], out[2 * i + 1] = b[i];
+  });
+}
+void interleave(int64_t itemsize, int64_t n, void* out, const void* a, const void* b) {
+  if (itemsize == 1) return interleave_of<uint8_t>(n, out, a, b);
+  if (itemsize == 2) return interleave_of<uint16_t>(n, out, a, b);
+  if (itemsize == 4) return interleave_of<uint32_t>(n, out, a, b);
+  interleave_of<uint64_t>(n, out, a, b);
+}
+HB_REGISTER_ISA(interleaved_kernel, interleave);
 
 // A row's parts in the order in which they lie in the result: a second pass for the shorter ones would find none of
 // their lines in a near cache.

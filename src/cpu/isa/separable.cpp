@@ -120,6 +120,24 @@ void separable_select(int64_t itemsize, const SeparableIndex& s, void* out, cons
   }
 }
 
+/// How many neighbours each place of a row has that come from it, in order, as where a row is stretched; 0 where places
+/// differ in that.
+int64_t stretch_of(const std::vector<int64_t>& index, int64_t places) {
+  const auto n = static_cast<int64_t>(index.size()), each = n / places;
+  for (int64_t k = 0; k < n; ++k)
+    if (index[k] != k / std::max<int64_t>(each, 1)) return 0;
+  return each * places == n ? each : 0;
+}
+/// to[i] += the sum of `each` neighbours.
+template <int64_t each, class C>
+void add_neighbours(int64_t n, C* __restrict to, const C* from) {
+  for (int64_t i = 0; i < n; ++i) {
+    C sum = to[i];
+    for (int64_t k = 0; k < each; ++k) sum += from[i * each + k];
+    to[i] = sum;
+  }
+}
+
 template <class T>
 void separable_sum_of(const SeparableIndex& s, T* out, const T* in) {
   using C = compute_t<T>;
@@ -127,6 +145,7 @@ void separable_sum_of(const SeparableIndex& s, T* out, const T* in) {
   const bool elements = s.inner == 1 && !few(runs, s);  // in vectors, short runs that overlap would wait for each other
   const int64_t in_row = s.outputs(2) * s.inner, row = s.size[2] * s.inner, rows = s.outputs(0) * s.outputs(1);
   const int64_t block = s.size[0] * s.size[1] * row;
+  const int64_t stretch = elements ? stretch_of(s.index[2], s.size[2]) : 0;
   parallel_for(0, s.outer, std::max<int64_t>(1, kGrain / 4 / (rows * in_row)), [&](int64_t b, int64_t e) {
     RunBuffer<T> sums(block), wide(in_row);
     std::vector<C> together(in_row);  // neighbouring rows that come from one
@@ -136,6 +155,8 @@ void separable_sum_of(const SeparableIndex& s, T* out, const T* in) {
       int64_t pending = -1;
       const auto put = [&] {
         C* to = sum + pending * row - o * block;
+        if (stretch == 2) return add_neighbours<2>(row, to, together.data());
+        if (stretch == 4) return add_neighbours<4>(row, to, together.data());
         if (elements) {
           for (int64_t k = 0; k < in_row; ++k) to[s.index[2][k]] += together[k];
           return;

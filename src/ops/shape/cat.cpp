@@ -7,6 +7,7 @@
 #include "autograd/record.h"
 #include "backend/copy_pieces.h"
 #include "backend/elementwise.h"
+#include "backend/moved_rows.h"
 #include "core/geometry.h"
 #include "core/physical.h"
 #include "core/recorder.h"
@@ -187,6 +188,17 @@ Tensor& cat_out(Tensor& out, TensorList tensors, int64_t dim) {
 
 namespace {
 
+/// Whether `out` has the elements of two tensors in turn, as where real and imaginary parts are joined.
+bool lie_in_turn(const Tensor& out, TensorList tensors, int64_t dim) {
+  const TensorImpl& o = out.impl();
+  if (tensors.size() != 2 || dim + 1 != out.dim() || o.itemsize() > 8 || !interleaved_kernel.available(out.device()))
+    return false;
+  return std::all_of(tensors.begin(), tensors.end(), [&](const Tensor& t) {
+    const TensorImpl& i = t.impl();
+    return i.physically_contiguous() && !i.is_deferred() && i.dtype() == o.dtype() && i.device() == o.device();
+  });
+}
+
 Tensor stacked(TensorList tensors, int64_t dim) {
   const ScalarType dtype = promoted_dtype(tensors);
   DimVector sizes = tensors[0].impl().sizes();
@@ -194,6 +206,10 @@ Tensor stacked(TensorList tensors, int64_t dim) {
   Tensor out = empty(sizes, tensors[0].options().dtype(dtype));
   if (lie_in_a_row(out, tensors, dim)) {
     copy_in_a_row(out, tensors);
+  } else if (lie_in_turn(out, tensors, dim)) {
+    capture::uses(out), capture::uses(tensors[0]), capture::uses(tensors[1]);
+    interleaved_kernel(out.device())(static_cast<int64_t>(out.itemsize()), tensors[0].numel(), out.impl().raw_data(),
+                                     tensors[0].impl().raw_data(), tensors[1].impl().raw_data());
   } else {
     for (size_t k = 0; k < tensors.size(); ++k) {
       const auto at = static_cast<int64_t>(k);
