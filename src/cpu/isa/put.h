@@ -128,29 +128,33 @@ inline T combined(PutOp op, T a, T b) {
   return b;
 }
 
+template <PutOp op, class T>
+inline void put_row(T* to, const T* from, int64_t n) {
+  if constexpr (is_half_v<T>) {
+    if (n == 1) {
+      *to = combined(op, *to, *from);
+      return;
+    }
+    map_pairs(
+        n, to, [](float a, float b) __attribute__((always_inline)) { return combined(op, a, b); }, to, from);
+  } else {
+    HB_INDEPENDENT
+    for (int64_t i = 0; i < n; ++i) to[i] = combined(op, to[i], from[i]);
+  }
+}
 template <class T>
 inline void put_row(T* to, const T* from, int64_t n, PutOp op) {
-  if (op == PutOp::assign) {
-    copy_bytes(to, from, n * sizeof(T));
-  } else if (op == PutOp::add) {
-    if constexpr (is_half_v<T>) {
-      if (n == 1) {
-        *to = combined(PutOp::add, *to, *from);
-        return;
-      }
-      if constexpr (std::is_same_v<T, BFloat16>) {
-        const auto plus = [](float sum, float x) __attribute__((always_inline)) { return sum + x; };
-        return map_pairs(n, to, plus, to, from);
-      }
-      over_runs<T, 2>(n, to, {to, from}, [](float* sum, const auto& x, int64_t, int64_t count) {
-        for (int64_t i = 0; i < count; ++i) sum[i] = x[0][i] + x[1][i];
-      });
-    } else {
-      HB_INDEPENDENT
-      for (int64_t i = 0; i < n; ++i) to[i] = combined(PutOp::add, to[i], from[i]);
-    }
-  } else {
-    for (int64_t i = 0; i < n; ++i) to[i] = combined(op, to[i], from[i]);
+  switch (op) {
+    case PutOp::add:
+      return put_row<PutOp::add>(to, from, n);
+    case PutOp::multiply:
+      return put_row<PutOp::multiply>(to, from, n);
+    case PutOp::max:
+      return put_row<PutOp::max>(to, from, n);
+    case PutOp::min:
+      return put_row<PutOp::min>(to, from, n);
+    default:
+      copy_bytes(to, from, n * sizeof(T));
   }
 }
 

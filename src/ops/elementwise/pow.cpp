@@ -32,6 +32,11 @@ Tensor forward(const Tensor& base, const Scalar& exponent) {
   const double e = exponent.toDouble();
   if (t != kFloat) check_value_fits("pow", t, exponent);
   if (e == 1) return base.to(t, false, true);
+  if (e == -2 && is_floating_type(t)) {  // in no half type, which squares leave early
+    const ScalarType wide = compute_type(t);
+    const Tensor squared = launch_new("pow", square_formula, wide, wide, {base});
+    return launch_new("pow", reciprocal_formula, wide, t, {squared});
+  }
   if (const FormulaKernel* cheap = cheap_power(e, floating))
     return launch_new("pow", *cheap, compute_type(t), t, {base});
   return launch_new("pow", pow_formula, compute_type(t), t, {base, exponent});

@@ -73,14 +73,36 @@ Tensor meeting_count(const Tensor& self, int64_t d, const Tensor& at, bool inclu
   return scatter_add(start, d, at, ones(at.sizes(), self.options())).clamp_min_(1);
 }
 
+/// Of what was put down; `count()` is asked for where it is a mean.
+template <class Count>
+Tensor finished(Reduce r, const Tensor& out, const Count& count) {
+  if (r != Reduce::mean) return out;
+  return out.is_floating_point() ? out / count() : out.div(count(), "floor");
+}
+
 Tensor scatter_reduce_forward(const Tensor& self, int64_t d, const Tensor& at, const Tensor& src, Reduce r,
                               bool include_self) {
   NoGradGuard no_history;
   const Tensor start = include_self ? self : scatter(self, d, at, neutral(r, self.scalar_type()));
-  Tensor out = put_elements("scatter_reduce", start, d, at, src, put_op(r));
-  if (r != Reduce::mean) return out;
-  const Tensor count = meeting_count(self, d, at, include_self);
-  return self.is_floating_point() ? out / count : out.div(count, "floor");
+  return finished(r, put_elements("scatter_reduce", start, d, at, src, put_op(r)),
+                  [&] { return meeting_count(self, d, at, include_self); });
+}
+
+/// The same for whole rows.
+Tensor index_reduce_forward(const Tensor& self, int64_t d, const Tensor& index, const Tensor& source, Reduce r,
+                            bool include_self) {
+  NoGradGuard no_history;
+  const Tensor x = self.detach(), start = include_self ? x : index_fill(x, d, index, neutral(r, self.scalar_type()));
+  return finished(r, ops::with_rows_put("index_reduce", start, d, index, source.detach(), put_op(r)), [&] {
+    DimVector shape(static_cast<size_t>(self.dim()), 1);
+    const auto all_ones = [&](int64_t n) {
+      if (!shape.empty()) shape[d] = n;
+      return ones(IntArrayRef(shape.data(), shape.size()), self.options());
+    };
+    const Tensor before = all_ones(self.dim() ? self.size(d) : 1);
+    return ops::with_rows_put("index_reduce", include_self ? before : index_fill(before, d, index, 0), d, index,
+                              all_ones(index.numel()), PutOp::add);
+  });
 }
 
 variable_list scatter_reduce_gradient(Backward& b, const Tensor& self, const Tensor& at, const Tensor& src,
@@ -107,6 +129,16 @@ variable_list scatter_reduce_gradient(Backward& b, const Tensor& self, const Ten
   return gradients(std::move(gx), std::move(gs));
 }
 
+/// `src`: the part that the index covers.
+void record_reduce(const char* node, Tensor& out, const Tensor& self, int64_t d, const Tensor& at, const Tensor& src,
+                   Reduce r, bool include_self) {
+  record(node, out, {&self, &src},
+         {SavedTensor::input(self), SavedTensor::input(at), SavedTensor::input(src), SavedTensor::output(out)},
+         [d, r, include_self](Backward& b, auto& s) {
+           return scatter_reduce_gradient(b, s[0], s[1], s[2], s[3], d, r, include_self);
+         });
+}
+
 }  // namespace
 
 Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce,
@@ -122,11 +154,7 @@ Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, cons
     Tensor read = src;  // the part that the index covers
     for (int64_t k = 0; k < at.dim(); ++k)
       if (read.size(k) != at.size(k)) read = read.narrow(k, 0, at.size(k));
-    record("ScatterReduceBackward0", out, {&self, &read},
-           {SavedTensor::input(self), SavedTensor::input(at), SavedTensor::input(read), SavedTensor::output(out)},
-           [d, r, include_self](Backward& b, auto& s) {
-             return scatter_reduce_gradient(b, s[0], s[1], s[2], s[3], d, r, include_self);
-           });
+    record_reduce("ScatterReduceBackward0", out, self, d, at, read, r, include_self);
   }
   return out;
 }
@@ -140,11 +168,18 @@ Tensor index_reduce(const Tensor& self, int64_t dim, const Tensor& index, const 
   HB_CHECK_INDEX(index.dim() <= 1, "[index_reduce] index is supposed to be a vector, got shape ", index.sizes());
   const int64_t d = geometry::wrap_dim("index_reduce", dim, self.dim());
   ops::check_reduced_rows("index_reduce", self, d, index.numel(), source);
-  // A row of the source goes where its index says: the same index for all its elements.
-  std::vector<int64_t> shape(static_cast<size_t>(self.dim()), 1);
-  if (!shape.empty()) shape[d] = index.numel();
-  const Tensor places = index.reshape(shape).expand(source.sizes());
-  return named("IndexReduceBackward0", scatter_reduce(self, d, places, source, reduce, include_self), self);
+  const Reduce r = reduce_named("index_reduce", reduce);
+  const Tensor at = ops::index_tensor("index_reduce", index);
+  Tensor out = source.numel() ? index_reduce_forward(self, d, at, source, r, include_self)
+                              : self.detach().clone(MemoryFormat::Contiguous);
+  if (needs_grad(self, source)) {
+    // A row of the source goes where its index says: the same index for all its elements.
+    std::vector<int64_t> shape(static_cast<size_t>(self.dim()), 1);
+    if (!shape.empty()) shape[d] = index.numel();
+    record_reduce("IndexReduceBackward0", out, self, d, at.reshape(shape).expand(source.sizes()), source, r,
+                  include_self);
+  }
+  return out;
 }
 Tensor& index_reduce_(Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce,
                       bool include_self) {

@@ -88,8 +88,26 @@ Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Sc
   check_value_fits("addr", t, beta);
   check_value_fits("addr", t, alpha);
   const auto times = [t](const Tensor& x, const Scalar& factor) {
+    if (factor.equal(1)) return x;
     return t == kBool ? x.mul(Scalar(factor.toBool())) : x * factor;
   };
+  const bool alike = self.scalar_type() == t && vec1.scalar_type() == t && vec2.scalar_type() == t;
+  const bool fits = vec1.dim() == 1 && vec2.dim() == 1 && self.sizes() == IntArrayRef{vec1.size(0), vec2.size(0)};
+  if (alike && fits && t != kBool && !is_complex_type(t) && !beta.equal(0)) {  // in one pass
+    Tensor out;
+    {
+      NoGradGuard no_history;
+      out = addcmul(times(self, beta), vec1.unsqueeze(1), vec2, alpha);
+    }
+    if (needs_grad(self, vec1, vec2))
+      record("AddrBackward0", out, {&self, &vec1, &vec2}, {SavedTensor::input(vec1), SavedTensor::input(vec2)},
+             [alpha, beta, times](Backward& c, auto& s) -> variable_list {
+               const Tensor& g = c.grad();
+               return {c.needs(0) ? times(g, beta) : Tensor(), c.needs(1) ? times(mv(g, s[1]), alpha) : Tensor(),
+                       c.needs(2) ? times(mv(g.t(), s[0]), alpha) : Tensor()};
+             });
+    return out;
+  }
   const Tensor product = times(outer(vec1, vec2), alpha);
   return named("AddrBackward0", beta.equal(0) ? product : product + times(self, beta), self);
 }

@@ -37,8 +37,9 @@ Tensor gradient(const Tensor& g, const Tensor& x, const Tensor& norm, double p) 
     const Tensor count = sum_to(hit.to(x.scalar_type()), norm.sizes());
     return sign(x) * where(hit, g / count, Scalar(0));
   }
-  const Tensor slope = sign(x) * pow(abs(x), Scalar(p - 1));
-  return masked_fill(slope, x == 0, 0) * masked_fill(g / pow(norm, Scalar(p - 1)), norm == 0, 0);
+  const Tensor share = masked_fill(g / pow(norm, Scalar(p - 1)), norm == 0, 0);
+  if (p > 2) return x * pow(abs(x), Scalar(p - 2)) * share;
+  return masked_fill(sign(x) * pow(abs(x), Scalar(p - 1)), x == 0, 0) * share;
 }
 
 Tensor norm_of(const Tensor& self, double p, uint64_t mask, bool keepdim,

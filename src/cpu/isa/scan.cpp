@@ -4,11 +4,10 @@
 #include <type_traits>
 
 #include "backend/sort.h"
-#include "cpu/gemm.h"
-#include "cpu/parallel.h"
+#include "cpu/isa/vec.h"
 #include "formulas/carried.h"
 
-namespace hb::cpu {
+namespace hb::cpu::HB_ISA {
 namespace {
 
 double log_add_exp(double a, double b) {
@@ -64,14 +63,13 @@ void accumulate(T* out, const T* in, int64_t n) {
 template <ScanOp op, class T>
 void accumulate_half(T* out, const T* in, int64_t n) {
   constexpr int64_t kRun = 512;
-  const auto& loops = gemm_loops();
   float values[kRun], carried = 0;
   for (int64_t at = 0; at < n; at += kRun) {
     const int64_t count = std::min(kRun, n - at);
-    loops.to_float(dtype_of<T>::value, in + at, values, count);
+    load(in + at, values, count);
     for (int64_t i = 0; i < count; ++i)
       values[i] = carried = at + i == 0 ? values[0] : combined<op>(carried, values[i]);
-    loops.from_float(dtype_of<T>::value, values, out + at, count);
+    store(values, out + at, count);
   }
 }
 
@@ -93,39 +91,65 @@ void accumulate_columns(T* out, const T* in, int64_t n, int64_t stride, int64_t 
 }
 
 template <bool kLargest, class T>
-void extremum(T* out, int64_t* at, const T* in, int64_t n, int64_t stride) {
+void extremum(T* out, int64_t* at, const T* in, int64_t n) {
   using C = Compared<T>;
   T value = in[0];
   C best = static_cast<C>(value);
   int64_t place = 0;
   for (int64_t i = 0; i < n; ++i) {
-    const C v = static_cast<C>(in[i * stride]);
+    const C v = static_cast<C>(in[i]);
     const bool behind = kLargest ? v < best : v > best;
     if constexpr (std::is_integral_v<T>) {  // often equal: without branches, which nobody could foretell
       best = behind ? best : v, place = behind ? place : i;
       value = static_cast<T>(best);
-    } else if (!behind && (v != v || best == best)) {
+    } else if (HB_UNLIKELY(!behind && (v != v || best == best))) {
       // Records are rare: all else is settled by one comparison, which NaN fails.
-      best = v, value = in[i * stride], place = i;
+      best = v, value = in[i], place = i;
     }
-    out[i * stride] = value;
-    at[i * stride] = place;
+    out[i] = value;
+    at[i] = place;
   }
 }
 
-template <class T>
-void scan_columns(T* out, const T* in, Lines l, ScanOp op) {
+/// The same of `width` neighbouring lines at once, without branches.
+template <bool kLargest, class T>
+void extremum_columns(T* out, int64_t* at, const T* in, int64_t n, int64_t stride, int64_t width) {
+  using C = Compared<T>;
+  T best[kColumns];
+  int64_t place[kColumns] = {};
+  std::copy_n(in, width, best);
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t k = 0; k < width; ++k) {
+      const C v = static_cast<C>(in[i * stride + k]), before = static_cast<C>(best[k]);
+      const bool behind = (kLargest ? v < before : v > before) | ((before != before) & (v == v));
+      best[k] = behind ? best[k] : in[i * stride + k];
+      place[k] = behind ? place[k] : i;
+    }
+    std::copy_n(best, width, out + i * stride);
+    std::copy_n(place, width, at + i * stride);
+  }
+}
+
+/// Calls f(first element, lines) for blocks of neighbouring lines.
+template <class F>
+void over_columns(Lines l, const F& f) {
   const int64_t blocks = (l.inner + kColumns - 1) / kColumns;
   parallel_for(0, l.outer * blocks, std::max<int64_t>(1, kGrain / (4 * l.n * std::min(l.inner, kColumns))),
                [&](int64_t b, int64_t e) {
-                 with_op(op, [&](auto constant) {
-                   for (int64_t i = b; i < e; ++i) {
-                     const int64_t first = i % blocks * kColumns, at = i / blocks * l.n * l.inner + first,
-                                   width = std::min(l.inner - first, kColumns);
-                     accumulate_columns<constant.value>(out + at, in + at, l.n, l.inner, width);
-                   }
-                 });
+                 for (int64_t i = b; i < e; ++i) {
+                   const int64_t first = i % blocks * kColumns;
+                   f(i / blocks * l.n * l.inner + first, std::min(l.inner - first, kColumns));
+                 }
                });
+}
+
+template <class T>
+void scan_columns(T* out, int64_t* places, const T* in, Lines l, ScanOp op) {
+  over_columns(l, [&](int64_t at, int64_t width) {
+    if (op == ScanOp::max) return extremum_columns<true>(out + at, places + at, in + at, l.n, l.inner, width);
+    if (op == ScanOp::min) return extremum_columns<false>(out + at, places + at, in + at, l.n, l.inner, width);
+    with_op(op, [&](auto constant) { accumulate_columns<constant.value>(out + at, in + at, l.n, l.inner, width); });
+  });
 }
 
 template <ScanOp op, class T>
@@ -138,14 +162,14 @@ void scan_line(T* out, const T* in, int64_t n) {
 
 template <class T>
 void scan_lines(T* out, int64_t* at, const T* in, Lines l, ScanOp op) {
-  if (l.inner > 1 && op != ScanOp::max && op != ScanOp::min) return scan_columns(out, in, l, op);
-  parallel_for(0, l.outer * l.inner, std::max<int64_t>(1, kGrain / (4 * l.n)), [&](int64_t b, int64_t e) {
+  if (l.inner > 1) return scan_columns(out, at, in, l, op);
+  parallel_for(0, l.outer, std::max<int64_t>(1, kGrain / (4 * l.n)), [&](int64_t b, int64_t e) {
     for (int64_t i = b; i < e; ++i) {
-      const int64_t from = i / l.inner * l.n * l.inner + i % l.inner;
+      const int64_t from = i * l.n;
       if (op == ScanOp::max)
-        extremum<true>(out + from, at + from, in + from, l.n, l.inner);
+        extremum<true>(out + from, at + from, in + from, l.n);
       else if (op == ScanOp::min)
-        extremum<false>(out + from, at + from, in + from, l.n, l.inner);
+        extremum<false>(out + from, at + from, in + from, l.n);
       else
         with_op(op, [&](auto constant) { scan_line<constant.value>(out + from, in + from, l.n); });
     }
@@ -166,7 +190,7 @@ void scan(const Tensor& out, const Tensor& indices, const Tensor& in, Lines l, S
   }
 }
 
-HB_REGISTER_CPU(scan_kernel, scan);
+HB_REGISTER_ISA(scan_kernel, scan);
 
 }  // namespace
-}  // namespace hb::cpu
+}  // namespace hb::cpu::HB_ISA
