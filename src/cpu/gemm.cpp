@@ -220,6 +220,12 @@ bool is_small(const Gemm& g) {
   return work <= (g.dtype == kFloat && g.k >= kFewTerms ? kWorkInFloat : kWork);
 }
 
+// The same of bf16 where the CPU multiplies it.
+bool is_small_for_pairs(const Gemm& g) {
+  constexpr int64_t kWork = 1 << 18;
+  return g.dtype == kBFloat16 && has_fast_bf16() && !has_bf16_tiles() && g.m * g.n * g.k <= kWork;
+}
+
 // Many rows times a small matrix: as many small products as threads share well, each of which packs that matrix anew.
 void gemm_of_many_rows(const Gemm& g) {
   const int64_t rows = std::max<int64_t>(kUnit, (1 << 18) / (g.n * g.k) / kUnit * kUnit);
@@ -259,6 +265,7 @@ void gemm_one(Gemm g) {
   make_unit_stride(g.b, g.k, g.n, g.dtype, Scratch::gather_b);
   if (g.k == 1 || g.k == 0) return loops.outer(g);
   if (g.m == 1 || g.n == 1) return loops.vector(g);
+  if (is_small_for_pairs(g)) return loops.pairs(g);
   if (g.dtype == kBFloat16 && has_bf16_tiles()) return amx::gemm(g);
   if (g.dtype == kHalf && has_bf16_tiles() && g.beta == 0 && amx::gemm_of_halves(g)) return;
   if (g.dtype == kHalf || (g.dtype == kBFloat16 && !has_fast_bf16())) return gemm_widened(g);

@@ -28,6 +28,8 @@ struct GemmLoops {
   void (*outer)(const Gemm& g);
   /// k and n at most kSmallSide, floating dtypes, any strides; by the calling thread.
   void (*small)(const Gemm& g);
+  /// Small products of bf16 where has_fast_bf16(), sums in float; a and b have a stride of 1 in one dimension.
+  void (*pairs)(const Gemm& g);
   /// Dense float copies of strided half or float matrices and back.
   void (*to_float)(ScalarType dtype, const void* in, float* out, int64_t n);
   void (*from_float)(ScalarType dtype, const float* in, void* out, int64_t n);

@@ -7,6 +7,7 @@
 #include "cpu/isa/integer_gemm.h"
 #include "cpu/isa/narrow_product.h"
 #include "cpu/isa/outer_row.h"
+#include "cpu/isa/pair_product.h"
 #include "cpu/isa/row_sums.h"
 #include "cpu/isa/small_product.h"
 
@@ -184,6 +185,29 @@ void small(const Gemm& g) {
   HB_STORED_SWITCH(small_product)
 }
 
+/// Rounded once.
+void pairs(const Gemm& g) {
+  Gemm wide = g;
+  auto* const sums = static_cast<float*>(scratch_buffer(Scratch::convert_c, (g.m + 1) * g.n * sizeof(float)));
+  auto* const bias = sums + g.m * g.n;
+  wide.c = {sums, g.n, 1};
+  wide.bias = nullptr, wide.beta = g.beta != 0 || g.bias ? 1 : 0;
+  auto* const c = static_cast<BFloat16*>(g.c.data);
+  const auto beta = static_cast<float>(g.beta);
+  if (g.bias) load(static_cast<const BFloat16*>(g.bias), bias, g.n);
+  for (int64_t i = 0; i < g.m && wide.beta != 0; ++i) {
+    float* __restrict row = sums + i * g.n;
+    if (g.beta == 0) {
+      std::copy_n(bias, g.n, row);
+      continue;
+    }
+    load(c + i * g.c.row, row, g.n);
+    for (int64_t j = 0; j < g.n; ++j) row[j] = beta * row[j] + (g.bias ? bias[j] : 0.f);
+  }
+  pair_product(wide);
+  for (int64_t i = 0; i < g.m; ++i) store(sums + i * g.n, c + i * g.c.row, g.n);
+}
+
 void to_float(ScalarType dtype, const void* in, float* out, int64_t n) {
   if (dtype == kHalf) return load(static_cast<const Half*>(in), out, n);
   if (dtype == kBFloat16) return load(static_cast<const BFloat16*>(in), out, n);
@@ -239,6 +263,6 @@ HB_REGISTER_ISA(column_sum_kernel, column_sum);
 
 }  // namespace
 
-extern const GemmLoops gemm_loops = {f64_gemm, integers, vector, outer, small, to_float, from_float};
+extern const GemmLoops gemm_loops = {f64_gemm, integers, vector, outer, small, pairs, to_float, from_float};
 
 }  // namespace hb::cpu::HB_ISA

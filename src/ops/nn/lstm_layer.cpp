@@ -74,8 +74,8 @@ std::array<Tensor, 3> lstm_layer(const Tensor& input, const Tensor& h, const Ten
     NoGradGuard no_history;
     cells = empty_like(outputs);
     gates = linear(input, w.ih, w.b_ih.defined() ? w.b_ih + w.b_hh : Tensor());
-    // Products of float would turn it at each step.
-    const bool turn = steps >= 4 && input.scalar_type() == kFloat;
+    // Products of float, and of half types, would turn it at each step.
+    const bool turn = steps >= 4 && input.scalar_type() != kDouble;
     const Tensor w_hh = turn ? w.hh.t().contiguous() : w.hh.t(), c0 = c.contiguous();
     for (int64_t i = 0; i < steps; ++i) {
       const Tensor sums = s.rows(gates, i), before = i ? s.rows(cells, i - 1) : c0;
