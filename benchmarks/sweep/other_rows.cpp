@@ -1,4 +1,5 @@
-// What the other tables leave out: in-place forms, narrow dtypes, recurrent layers, signals and volumes, many tensors.
+// What the other tables leave out: in-place forms, narrow dtypes, recurrent layers, signals and volumes, many tensors,
+// rare functions.
 #include <algorithm>
 
 #include "sweep.h"
@@ -30,6 +31,7 @@ Tensor filters(int64_t, torch::Dtype dtype) { return any({16, 16, 3, 3, 3}, dtyp
 Tensor last(int64_t n, torch::Dtype dtype) { return images(n, dtype).contiguous(torch::MemoryFormat::ChannelsLast); }
 Tensor channel(int64_t, torch::Dtype dtype) { return any({16}, dtype); }
 Tensor vectors(int64_t n, torch::Dtype dtype) { return any({n * n / 3, 3}, dtype); }
+Tensor few_points(int64_t n, torch::Dtype dtype) { return any({std::min<int64_t>(n, 256), 64}, dtype); }
 Tensor first_of_leaky_relu(const In& x) {
   Tensor changed = x[0].detach();
   return torch::leaky_relu_(changed, 0.9);
@@ -99,11 +101,35 @@ std::vector<Row> lists() {
   };
 }
 
+/// What few programs call.
+std::vector<Row> rare() {
+  return {
+      {"pow_inverse", kFloats, {positive}, F(x[0].pow(-1))},
+      {"norm_3", kFloats, {grid}, F(x[0].norm(3))},
+      {"index_reduce_amax",
+       kNumbers,
+       {grid, indices, grid},
+       F(x[0].detach().index_reduce(0, x[1], x[2].detach(), "amax"))},
+      {"index_reduce_mean",
+       kNumbers,
+       {grid, indices, grid},
+       F(x[0].detach().index_reduce(0, x[1], x[2].detach(), "mean"))},
+      {"addr", kNumbers, {grid, row, row}, F(torch::addr(x[0], x[1], x[2]))},
+      {"pdist", kWide, {few_points}, F(torch::pdist(x[0]))},
+      {"nanmedian", kWide, {grid}, F(x[0].nanmedian())},
+      {"nanmedian_rows", kWide, {grid}, F(std::get<0>(x[0].nanmedian(1)))},
+      {"unique_dim", kReals, {grid}, F(std::get<0>(torch::unique_dim(x[0].detach(), 0))), 256},
+      {"cummax_columns", kReals, {grid}, F(std::get<0>(torch::cummax(x[0], 0)))},
+      {"tril_indices", kInt64, {row}, F(torch::tril_indices(x[0].size(0), x[0].size(0)))},
+  };
+}
+
 }  // namespace
 
 std::vector<Row> other_rows() {
   std::vector<Row> all;
-  for (const auto& part : {in_place(), narrow(), layers(), lists()}) all.insert(all.end(), part.begin(), part.end());
+  for (const auto& part : {in_place(), narrow(), layers(), lists(), rare()})
+    all.insert(all.end(), part.begin(), part.end());
   return all;
 }
 
