@@ -197,6 +197,7 @@ Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Sc
   if (nothing) {
     out = out.clone();
   } else {
+    check_value_fits("index_fill", self.scalar_type(), value);
     const Tensor rows = full(IntArrayRef(shape.data(), shape.size()), value, self.options());
     out = ops::in_strides(ops::with_rows_put("index_fill", self, d, at, rows, PutOp::assign),
                           ops::strides_of_clone(self));

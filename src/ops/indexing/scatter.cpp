@@ -7,6 +7,7 @@
 #include "core/empty_contiguous.h"
 #include "core/geometry.h"
 #include "core/physical.h"
+#include "core/value_range.h"
 #include "ops/common/inplace.h"
 #include "ops/elementwise/elementwise_op.h"
 #include "ops/indexing/scatter.h"
@@ -27,6 +28,12 @@ void put_into(const char* name, Tensor& self, int64_t dim, const Tensor& index, 
   check_same(name, self, src);
   check_shapes(name, self, d, index, &src);
   scatter_kernel(self.device())(name, self, physical(element_index(name, index)), physical(src), d, op);
+}
+
+/// That number for each place of an index into t.
+Tensor repeated(const Scalar& value, const Tensor& t, const Tensor& index) {
+  check_value_fits("scatter", t.scalar_type(), value);
+  return full({}, value, t.options()).expand(index.sizes());
 }
 
 /// The part of the source that an index of this shape reads.
@@ -131,7 +138,7 @@ Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scala
   const int64_t d = geometry::wrap_dim("scatter", dim, self.dim());
   check_shapes("scatter", self, d, index, nullptr);
   const Tensor at = element_index("scatter", index);
-  const Tensor src = full({}, value, self.options()).expand(at.sizes());
+  const Tensor src = repeated(value, self, at);
   Tensor out = put_elements("scatter", self, d, at, src, PutOp::assign);
   if (needs_grad(self))
     record("ScatterBackward1", out, {&self}, {SavedTensor::input(at)},
@@ -164,9 +171,7 @@ Tensor& scatter_(Tensor& self, int64_t dim, const Tensor& index, const Scalar& v
   HB_ONE_DEVICE(scatter_, self, index);
   return inplace(
       "scatter_", self, [&](const Tensor& old) { return scatter(old, dim, index, value); },
-      [&](Tensor& t) {
-        put_into("scatter_", t, dim, index, full({}, value, t.options()).expand(index.sizes()), PutOp::assign);
-      });
+      [&](Tensor& t) { put_into("scatter_", t, dim, index, repeated(value, t, index), PutOp::assign); });
 }
 Tensor& scatter_(Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce) {
   HB_CHECK(reduce == "add" || reduce == "multiply", "[scatter_] reduce argument must be either add or multiply, got ",
@@ -176,7 +181,7 @@ Tensor& scatter_(Tensor& self, int64_t dim, const Tensor& index, const Tensor& s
                  {&src});
 }
 Tensor& scatter_(Tensor& self, int64_t dim, const Tensor& index, const Scalar& value, std::string_view reduce) {
-  return scatter_(self, dim, index, full({}, value, self.options()).expand(index.sizes()), reduce);
+  return scatter_(self, dim, index, repeated(value, self, index), reduce);
 }
 Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce) {
   Tensor out = self.clone();
