@@ -83,19 +83,6 @@ Tensor Tensor::numpy_T() const {
   for (int64_t d = 0; d < dim(); ++d) dims[d] = dim() - 1 - d;
   return permute(dims);
 }
-Tensor Tensor::mT() const {
-  if (dim() == 0) {
-    HB_WARN_ONCE("Tensor.mT is deprecated on 0-D tensors. This function is the identity in these cases.");
-    return *this;
-  }
-  HB_CHECK(dim() != 1, "tensor.mT is only supported on matrices or batches of matrices. Got 1-D tensor.");
-  return transpose(-2, -1);
-}
-Tensor Tensor::mH() const {
-  if (dim() == 0) HB_WARN_ONCE("Tensor.mH is deprecated on 0-D tensors. Consider using x.conj().");
-  HB_CHECK(dim() != 1, "tensor.mH is only supported on matrices or batches of matrices. Got 1-D tensor.");
-  return adjoint();
-}
 Tensor Tensor::sum_to_size(IntArrayRef size) const {
   // Sums of small integers are int64, as those of sum().
   const bool sums = is_integral_type(scalar_type(), true) && sizes() != size;

@@ -315,6 +315,19 @@ bool method::is_set_to(const Tensor& self, const Tensor& tensor) {
   return self.is_alias_of(tensor) && self.storage_offset() == tensor.storage_offset() &&
          self.sizes().equals(tensor.sizes()) && self.strides().equals(tensor.strides());
 }
+Tensor Tensor::mT() const {
+  if (dim() == 0) {
+    HB_WARN_ONCE("Tensor.mT is deprecated on 0-D tensors. This function is the identity in these cases.");
+    return *this;
+  }
+  HB_CHECK(dim() != 1, "tensor.mT is only supported on matrices or batches of matrices. Got 1-D tensor.");
+  return transpose(-2, -1);
+}
+Tensor Tensor::mH() const {
+  if (dim() == 0) HB_WARN_ONCE("Tensor.mH is deprecated on 0-D tensors. Consider using x.conj().");
+  HB_CHECK(dim() != 1, "tensor.mH is only supported on matrices or batches of matrices. Got 1-D tensor.");
+  return adjoint();
+}
 Tensor Tensor::matrix_H() const {
   if (dim() == 0) {
     HB_WARN_ONCE("Tensor.H is deprecated on 0-D tensors. Consider using x.conj().");
