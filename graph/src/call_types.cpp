@@ -94,7 +94,7 @@ Table* make_table() {
           gemm_epilogue_kernel, group_norm_kernel, group_norm_backward_kernel, embedding_backward_kernel,
           embedding_bag_kernel, fold_kernel, embedding_bag_backward_kernel, solve_triangular_kernel,
           least_squares_kernel, fft_c2c_kernel, rnn_forward_kernel, rnn_backward_kernel, copy_pieces_kernel,
-          spaced_kernel, turned_kernel);
+          spaced_kernel, turned_kernel, interleaved_kernel);
   add(*table, exp_formula);  // and all other formulas
 #define HB_ADD(Rule, kernel, name) add(*table, kernel);
   HB_FORALL_UPDATE_RULES(HB_ADD)

@@ -32,7 +32,7 @@ void put_into(const char* name, Tensor& self, int64_t dim, const Tensor& index, 
 
 /// That number for each place of an index into t.
 Tensor repeated(const Scalar& value, const Tensor& t, const Tensor& index) {
-  check_value_fits("scatter", t.scalar_type(), value);
+  if (t.defined()) check_value_fits("scatter", t.scalar_type(), value);
   return full({}, value, t.options()).expand(index.sizes());
 }
 
