@@ -90,8 +90,9 @@ inline void looks_at_gradient(const Tensor& t) {
   if (HB_LIKELY(!any_recording())) return;
   if (Recorder* r = recorder()) r->looks_at_gradient(t);
 }
-/// Hands the end of something to all recorders.
+/// To this thread's recorder, if there is one.
 void tell_shown(const StorageImpl& storage);
+/// Hands the end of something to all recorders.
 void tell_freed(const StorageImpl& storage) noexcept;
 void tell_gone(const TensorImpl& tensor) noexcept;
 

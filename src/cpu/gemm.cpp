@@ -19,6 +19,22 @@ bool has_fast_bf16() {
   return fast;
 }
 
+Gemm slice(const Gemm& g, bool columns, int64_t from, int64_t to) {
+  const auto at = [size = static_cast<int64_t>(element_size(g.dtype))](const void* data, int64_t elements) {
+    return const_cast<char*>(static_cast<const char*>(data)) + elements * size;
+  };
+  Gemm part = g;
+  (columns ? part.n : part.m) = to - from;
+  part.c.data = at(g.c.data, from * (columns ? 1 : g.c.row));
+  if (columns) {
+    part.b.data = at(g.b.data, from * g.b.col);
+    if (g.bias) part.bias = at(g.bias, from);
+  } else {
+    part.a.data = at(g.a.data, from * g.a.row);
+  }
+  return part;
+}
+
 namespace {
 
 bool has_unit_stride(const GemmMatrix& x, int64_t rows, int64_t cols) {
@@ -133,23 +149,6 @@ void multiply_panel(const Gemm& g, const GemmMatrix& a, const GemmMatrix& b) {
 
 constexpr int64_t kUnit = 32;  // a cache line of halves
 
-// A range of the columns (or rows) of a product.
-Gemm slice(const Gemm& g, bool columns, int64_t from, int64_t to) {
-  const auto at = [size = static_cast<int64_t>(element_size(g.dtype))](const void* data, int64_t elements) {
-    return const_cast<char*>(static_cast<const char*>(data)) + elements * size;
-  };
-  Gemm part = g;
-  (columns ? part.n : part.m) = to - from;
-  part.c.data = at(g.c.data, from * (columns ? 1 : g.c.row));
-  if (columns) {
-    part.b.data = at(g.b.data, from * g.b.col);
-    if (g.bias) part.bias = at(g.bias, from);
-  } else {
-    part.a.data = at(g.a.data, from * g.a.row);
-  }
-  return part;
-}
-
 // How many columns (or rows) are converted and multiplied at a time: so many that their floats stay in the second-level
 // cache, but all of them where the operand that all panels share would not stay there too, for it is packed anew for
 // each.
@@ -198,7 +197,7 @@ bool in_pieces(const Gemm& g, const F& multiply) {
 template <class F>
 void in_parts(const Gemm& g, const F& product) {
   constexpr int64_t kWork = 1 << 18;  // products per thread
-  const bool gradient = g.a.row == 1 && g.a.col != 1 && g.b.col == 1;
+  const bool gradient = is_transposed(g.a) && g.b.col == 1;
   const bool columns = g.n >= (gradient && g.m >= 2 * kUnit * get_num_threads() ? 4 * g.m : g.m);
   const int64_t size = columns ? g.n : g.m, units = (size + kUnit - 1) / kUnit;
   const int64_t grain = std::max<int64_t>(1, kWork / std::max<int64_t>(1, g.m * g.n * g.k / units));

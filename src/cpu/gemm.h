@@ -14,6 +14,11 @@ void onednn_gemm(const Gemm& g);
 /// Repeated for each matrix of a stack, of at least as many matrices as threads, which share them.
 void onednn_gemm_stack(const Gemm& g);
 
+/// A range of the columns (or rows) of a product.
+Gemm slice(const Gemm& g, bool columns, int64_t from, int64_t to);
+/// Whether a matrix lies in memory column by column.
+inline bool is_transposed(const GemmMatrix& x) { return x.row == 1 && x.col != 1; }
+
 constexpr int64_t kSmallSide = 64, kSmallProduct = kSmallSide * kSmallSide;
 
 /// Loops per instruction set. One matrix each.

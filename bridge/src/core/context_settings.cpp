@@ -62,14 +62,15 @@ void fill_new(const Tensor& t) {
   else
     values.fill_(std::numeric_limits<int64_t>::max() >> 8 * (sizeof(int64_t) - element_size(dtype)));
 }
+void fill_new_memory(bool on) { detail::fill_new_memory = on ? fill_new : nullptr; }
 }  // namespace
 void Context::setDeterministicAlgorithms(bool on, bool warn_only) {
   deterministic_ = on, deterministic_warn_only_ = warn_only;
-  detail::fill_new_memory = deterministic_ && deterministic_fill_ ? fill_new : nullptr;
+  fill_new_memory(deterministic_ && deterministic_fill_);
 }
 void Context::setDeterministicFillUninitializedMemory(bool on) {
   deterministic_fill_ = on;
-  detail::fill_new_memory = deterministic_ && deterministic_fill_ ? fill_new : nullptr;
+  fill_new_memory(deterministic_ && deterministic_fill_);
 }
 
 void Context::alertNotDeterministic(std::string_view caller) {

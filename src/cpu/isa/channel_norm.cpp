@@ -20,13 +20,20 @@ constexpr int64_t kPlane = 16 * kStretch;  // the same where they lie side by si
 int64_t joined_rows(const NormShape& s, int64_t width) {
   return std::clamp<int64_t>(width / std::max<int64_t>(s.channels, 1), 1, std::max<int64_t>(s.outer / 16, 1));
 }
-/// What belongs to the channels, for each row of `rows` joined ones.
+/// What belongs to the channels, for each row of `rows` joined ones: `values` themselves where there is one.
 template <class C>
-std::vector<C> repeated(const C* values, int64_t channels, int64_t rows) {
-  std::vector<C> all(channels * rows);
-  for (int64_t r = 0; r < rows; ++r) std::copy_n(values, channels, all.data() + r * channels);
-  return all;
-}
+class Repeated {
+ public:
+  Repeated(const C* values, int64_t channels, int64_t rows) : values_(values), all_(rows > 1 ? channels * rows : 0) {
+    if (rows == 1) return;
+    for (int64_t r = 0; r < rows; ++r) std::copy_n(values, channels, all_.data() + r * channels);
+  }
+  const C* data() const { return all_.empty() ? values_ : all_.data(); }
+
+ private:
+  const C* values_;
+  std::vector<C> all_;
+};
 
 // For each channel the sums of f(i, c) and h(i, c) over all values, in double. `each` fills two partial sums of one
 // stretch: each(at, rows, width, c0, run, a, b) over values [c0, c0 + run) of rows, the first of which begins at
@@ -86,7 +93,7 @@ void stats_of(const NormShape& s, const T* x, compute_t<T>* mean, compute_t<T>* 
   std::vector<C> first(s.channels);
   for (int64_t c = 0; c < s.channels; ++c) first[c] = shift_of(s, x, c);
   if (s.inner == 1) {
-    const auto shifts = repeated(first.data(), s.channels, joined_rows(s, kRun));
+    const Repeated shifts(first.data(), s.channels, joined_rows(s, kRun));
     const auto each = [&](int64_t at, int64_t rows, int64_t width, int64_t c0, int64_t run, C* a, C* b) {
       const C* __restrict shift = shifts.data() + c0;
       C wide[kRun];
@@ -128,7 +135,7 @@ void grad_stats_of(const NormShape& s, const T* g, const T* x, const compute_t<T
   using C = compute_t<T>;
   std::vector<double> a(s.channels), b(s.channels);
   if (s.inner == 1) {
-    const auto means = repeated(mean, s.channels, joined_rows(s, kRun));
+    const Repeated means(mean, s.channels, joined_rows(s, kRun));
     const auto each = [&](int64_t at, int64_t rows, int64_t width, int64_t c0, int64_t run, C* p, C* q) {
       const C* __restrict m = means.data() + c0;
       C wide_g[kRun], wide_x[kRun];
@@ -183,7 +190,7 @@ template <class T>
 void affine_of(const NormShape& s, T* y, const T* x, const compute_t<T>* scale, const compute_t<T>* shift) {
   if (s.inner == 1) {
     const int64_t together = joined_rows(s, kJoined);
-    const auto scales = repeated(scale, s.channels, together), shifts = repeated(shift, s.channels, together);
+    const Repeated scales(scale, s.channels, together), shifts(shift, s.channels, together);
     return over_joined_rows(s, [&](int64_t len, int64_t first) {
       over_runs<T, 1>(len, y + first, {x + first}, [&](auto* out, const auto& in, int64_t at, int64_t n) {
         const auto* __restrict v = in[0];
@@ -208,8 +215,8 @@ void grad_of(const NormShape& s, T* out_data, const T* g, const T* x, const comp
              const compute_t<T>* b, const compute_t<T>* c) {
   if (s.inner == 1) {
     const int64_t together = joined_rows(s, kJoined);
-    const auto as = repeated(a, s.channels, together), bs = repeated(b, s.channels, together);
-    const auto cs = repeated(c, s.channels, together), means = repeated(mean, s.channels, together);
+    const Repeated as(a, s.channels, together), bs(b, s.channels, together);
+    const Repeated cs(c, s.channels, together), means(mean, s.channels, together);
     return over_joined_rows(s, [&](int64_t len, int64_t first) {
       const auto each = [&](auto* out, const auto& in, int64_t at, int64_t n) {
         const auto *grad = in[0], *v = in[1];

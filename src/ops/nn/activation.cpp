@@ -2,7 +2,6 @@
 // ones and of hardsigmoid and hardswish, which are rows of unary.def.
 #include "ops/nn/activation.h"
 
-#include "autograd/zero_gradient.h"
 #include "backend/log_sigmoid.h"
 #include "core/loop.h"
 #include "core/value_range.h"
@@ -57,12 +56,8 @@ Tensor mish_backward(const Tensor& g, const Tensor& x) {
   });
 }
 Tensor hardsigmoid_backward(const Tensor& g, const Tensor& x) {
-  Tensor out = floating_op("hardsigmoid_backward", hardsigmoid_backward_formula, {g, x});
-  if (needs_grad(g, x))
-    record("HardsigmoidBackwardBackward0", out, {&g, &x}, {SavedTensor::input(x)}, [](Backward& b, auto& s) {
-      return gradients(hardsigmoid_backward(b.grad(), s[0]), autodiff::zero_gradient());
-    });
-  return out;
+  return ops::piecewise_gradient("hardsigmoid_backward", "HardsigmoidBackwardBackward0", hardsigmoid_backward_formula,
+                                 g, x, {}, 0);
 }
 Tensor hardswish_backward(const Tensor& g, const Tensor& x) {
   return fused("hardswish_backward", "HardswishBackwardBackward0", hardswish_backward_formula, g, x, {}, [&] {

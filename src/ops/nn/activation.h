@@ -1,6 +1,8 @@
 #pragma once
 // What the activations share. Every fused gradient is differentiable itself, by way of its composed form.
 
+#include <array>
+
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
@@ -24,6 +26,11 @@ Tensor fused(const char* name, const char* node, const FormulaKernel& formula, c
   if (!needs_grad(g, x)) return floating_op(name, formula, {g, x}, p);
   return node ? named(node, composed(), g) : composed();
 }
+
+/// The gradient of a function that is linear piece by piece: itself linear in g; its own gradient by x is zero. Of `p`
+/// the first `parameters` are the formula's.
+Tensor piecewise_gradient(const char* name, const char* node, const FormulaKernel& formula, const Tensor& g,
+                          const Tensor& x, const std::array<double, 3>& p, size_t parameters);
 
 /// The in-place form of a function that a formula computes: straight into `self` where nobody wants a gradient.
 /// `compute` is the other form, which checks the numbers, too.

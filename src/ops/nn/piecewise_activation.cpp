@@ -12,12 +12,10 @@ namespace hb {
 using ops::check_floating;
 using ops::floating_op;
 using ops::gradients;
+using ops::piecewise_gradient;
 
-namespace {
-
-/// The gradient of a function that is linear piece by piece: itself linear in g; its own gradient by x is zero.
-Tensor piecewise_gradient(const char* name, const char* node, const FormulaKernel& formula, const Tensor& g,
-                          const Tensor& x, const std::array<double, 3>& p, size_t parameters) {
+Tensor ops::piecewise_gradient(const char* name, const char* node, const FormulaKernel& formula, const Tensor& g,
+                               const Tensor& x, const std::array<double, 3>& p, size_t parameters) {
   Tensor out = floating_op(name, formula, {g, x}, ArrayRef<double>(p.data(), parameters));
   if (needs_grad(g, x))
     record(node, out, {&g, &x}, {SavedTensor::input(x)}, [=, &formula](Backward& b, auto& s) {
@@ -26,8 +24,6 @@ Tensor piecewise_gradient(const char* name, const char* node, const FormulaKerne
     });
   return out;
 }
-
-}  // namespace
 
 // --- leaky_relu
 
