@@ -7,6 +7,7 @@
 #include <halfbridge/grad_mode.h>
 
 #include "operands.h"
+#include "prepared.h"
 #include "returned_number.h"
 
 namespace hb::graph {
@@ -46,6 +47,7 @@ Program::Program(Recording& r, const std::vector<Tensor>& results, std::vector<S
   collect_places();
   if (!placed_.empty()) lie_in(StorageImpl::allocate(arena_size_, kCPU));
   count_holders();
+  prepare_calls(calls_);
 }
 
 int Program::slot_of(int memory) {

@@ -212,11 +212,11 @@ void gemm_widened(const Gemm& g) { in_parts(g, widened_part); }
 
 // Whether a product is so small that the library's preparations cost more than it does.
 bool is_small(const Gemm& g) {
-  constexpr int64_t kWork = 1 << 13, kWorkInFloat = 1 << 18, kWorkInDouble = 1 << 18, kFewTerms = 8;
+  constexpr int64_t kWork = 1 << 13, kWorkInFloat = 1 << 18, kWorkInDouble = 1 << 18;
   if (g.n > kSmallSide || g.k > kSmallSide) return false;
   const int64_t work = g.m * g.n * g.k;
   if (g.dtype == kDouble) return work <= kWorkInDouble;
-  return work <= (g.dtype == kFloat && g.k >= kFewTerms ? kWorkInFloat : kWork);
+  return work <= (g.dtype == kFloat ? kWorkInFloat : kWork);
 }
 
 // The same of bf16 where the CPU multiplies it.

@@ -11,8 +11,26 @@ void with_reducer(const ReduceLoop& loop, ReduceOp op, ScalarType compute, const
   f(Reducer<int64_t>(loop, op, finish));
 }
 
+/// A row of floats that becomes one, by one thread: what Reducer computes, without its preparations. False where the
+/// reduction is another.
+bool reduce_run_to_float(const ReduceLoop& loop, ReduceOp op, ScalarType compute, const ReduceFinish& finish) {
+  const bool floats = compute == kFloat && loop.in_dtype == kFloat && loop.out_dtype == kFloat;
+  if (!floats || loop.outputs != 1 || loop.count > kRun || loop.reduced.size() != 1 ||
+      loop.reduced_in[0] != static_cast<int64_t>(sizeof(float)))
+    return false;
+  const auto put = [&]<ReduceOp which>(std::integral_constant<ReduceOp, which>) {
+    const float run = reduce_run<which, float>(reinterpret_cast<const float*>(loop.in), loop.count);
+    const double total = finished(merge<which, double>(start<which, float>(), static_cast<double>(run)), finish);
+    *reinterpret_cast<float*>(loop.out) = static_cast<float>(total);
+    return true;
+  };
+  if (op == ReduceOp::sum) return put(std::integral_constant<ReduceOp, ReduceOp::sum>());
+  return op == ReduceOp::square_sum && put(std::integral_constant<ReduceOp, ReduceOp::square_sum>());
+}
+
 void reduce(const ReduceLoop& loop, ReduceOp op, ScalarType compute, const ReduceFinish& finish) {
   if (loop.outputs == 0 || loop.count == 0) return;
+  if (reduce_run_to_float(loop, op, compute, finish)) return;
   with_reducer(loop, op, compute, finish, [](const auto& reducer) { reducer.run(); });
 }
 

@@ -75,6 +75,18 @@ void power(T* x, int64_t n, T p) {
   }
 }
 
+template <class W>
+W finished(W v, const ReduceFinish& finish) {
+  if constexpr (std::is_floating_point_v<W>) {
+    if (finish.divisor != 1) v = static_cast<W>(v / finish.divisor);
+    if (finish.root == 2)
+      v = std::sqrt(v);
+    else if (finish.root != 0)
+      v = static_cast<W>(std::pow(static_cast<double>(v), 1 / finish.root));
+  }
+  return v;
+}
+
 /// What one thread works in.
 template <class T>
 struct Scratch {
@@ -290,23 +302,12 @@ class Reducer {
   }
 
   void store(char* out, const W* results, int64_t n) const {
-    W finished[kColumns];
+    W values[kColumns];
     if (finish_.divisor != 1 || finish_.root != 0) {
-      for (int64_t k = 0; k < n; ++k) finished[k] = finish(results[k]);
-      results = finished;
+      for (int64_t k = 0; k < n; ++k) values[k] = finished(results[k], finish_);
+      results = values;
     }
     store_({out, l_.kept_out[0], 0}, {reinterpret_cast<char*>(const_cast<W*>(results)), sizeof(W), 0}, {n, 1});
-  }
-
-  W finish(W v) const {
-    if constexpr (std::is_floating_point_v<W>) {
-      if (finish_.divisor != 1) v = static_cast<W>(v / finish_.divisor);
-      if (finish_.root == 2)
-        v = std::sqrt(v);
-      else if (finish_.root != 0)
-        v = static_cast<W>(std::pow(static_cast<double>(v), 1 / finish_.root));
-    }
-    return v;
   }
 
   const ReduceLoop& l_;
