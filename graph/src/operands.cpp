@@ -88,7 +88,8 @@ bool checks_values(const RecordedCall& c) {
        {check_norm_kernel.name(), check_unit_range_kernel.name(), wrap_index_kernel.name(), select_rows_kernel.name(),
         gather_kernel.name(), masked_scatter_kernel.name(), nll_kernel.name(), cross_entropy_kernel.name(),
         embedding_kernel.name(), embedding_bag_kernel.name(), bernoulli_each_kernel.name(), poisson_kernel.name(),
-        multinomial_kernel.name(), pivot_order_kernel.name(), cholesky_inverse_kernel.name()})
+        multinomial_kernel.name(), pivot_order_kernel.name(), cholesky_inverse_kernel.name(), check_info_kernel.name(),
+        check_finite_kernel.name()})
     if (name == one) return true;
   return false;
 }

@@ -8,6 +8,12 @@
 
 namespace hb {
 
+/// Throw on the CPU, so that a captured step throws again: with the first matrix whose code in `info` (int32, one for
+/// each) is not 0, which takes the place of each {} in the text; where not all of one bool is true.
+HB_API inline Kernel<void(const Tensor& info, const char* name, const char* text)> check_info_kernel{"check_info"};
+HB_API inline Kernel<void(const Tensor& finite, const char* name, const char* text)> check_finite_kernel{
+    "check_finite"};
+
 enum class MatrixForm { plain, transposed, adjoint };
 /// LAPACK's drivers for least squares.
 enum class LeastSquares { gels, gelsy, gelsd, gelss };

@@ -1,7 +1,9 @@
 // What functions check in values: kernels, so that a captured step checks again at each replay.
 #include <cmath>
+#include <string>
 
 #include "backend/amp.h"
+#include "backend/decompositions.h"
 #include "backend/loss.h"
 
 namespace hb::cpu {
@@ -22,6 +24,24 @@ void check_unit_range(const Tensor& least, const Tensor& most) {
            "[binary_cross_entropy] all elements of input should be between 0 and 1");
 }
 HB_REGISTER_CPU(check_unit_range_kernel, check_unit_range);
+
+void check_info(const Tensor& info, const char* name, const char* text) {
+  const auto* const codes = static_cast<const int32_t*>(info.impl().raw_data());
+  for (int64_t i = 0; i < info.numel(); ++i) {
+    if (codes[i] == 0) continue;
+    std::string explained = text;
+    for (size_t at = 0; (at = explained.find("{}", at)) != std::string::npos;)
+      explained.replace(at, 2, std::to_string(codes[i]));
+    throw LinAlgError(
+        detail::str(name, info.dim() > 0 ? detail::str(": (Batch element ", i, "): ") : std::string(": "), explained));
+  }
+}
+HB_REGISTER_CPU(check_info_kernel, check_info);
+
+void check_finite(const Tensor& finite, const char* name, const char* text) {
+  HB_CHECK(*static_cast<const bool*>(finite.impl().raw_data()), name, ": ", text);
+}
+HB_REGISTER_CPU(check_finite_kernel, check_finite);
 
 }  // namespace
 }  // namespace hb::cpu

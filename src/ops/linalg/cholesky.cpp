@@ -26,12 +26,9 @@ std::pair<Tensor, Tensor> cholesky_of(const Tensor& a, bool upper, bool check) {
     cholesky_kernel(a.device())(as_stack(a), as_stack(factor), upper, info);
   }
   if (check)
-    check_info("linalg.cholesky", info, [](int64_t order) {
-      return detail::str(
-          "The factorization could not be completed because the input is not positive-definite (the leading minor of "
-          "order ",
-          order, " is not positive-definite).");
-    });
+    check_info("linalg.cholesky", info,
+               "The factorization could not be completed because the input is not positive-definite (the leading minor "
+               "of order {} is not positive-definite).");
   if (needs_grad(a))
     record("LinalgCholeskyExBackward0", factor, {&a}, {SavedTensor::output(factor)},
            [upper](Backward& b, auto& s) -> variable_list {

@@ -1,7 +1,5 @@
 #pragma once
 // What the decompositions share: checks, and stacks of matrices as their kernels want them.
-#include <functional>
-#include <string>
 #include <vector>
 
 #include <halfbridge/tensor.h>
@@ -27,12 +25,14 @@ void check_same_matrices(const char* name, const Tensor& a, const Tensor& b);
 
 /// No matrix failed: one number for each matrix of `like`.
 Tensor no_info(const Tensor& like);
-/// Throws with the first matrix whose info is not 0; `explain(info)` says what that means.
-void check_info(const char* name, const Tensor& info, const std::function<std::string(int64_t)>& explain);
-/// The explanation for iterations that did not converge; `what`: "eigenvalues", "singular values".
-std::function<std::string(int64_t)> no_convergence(const char* what);
+/// Throws with the first matrix whose info is not 0, which takes the place of each {} in the text.
+void check_info(const char* name, const Tensor& info, const char* text);
+/// The text for iterations that did not converge; `what`: "eigenvalues" or "singular values", a literal.
+#define HB_NO_CONVERGENCE(what)                                                                                 \
+  "The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated " what \
+  " (error code: {})."
 /// Iterations do not converge on NaN and infinities.
-void check_finite(const char* name, const Tensor& a);
+void check_finite(const char* name, const Tensor& a, const char* text);
 
 /// The gradient of a pseudo-inverse p of a.
 Tensor pinv_gradient(const Tensor& grad, const Tensor& a, const Tensor& p);

@@ -51,13 +51,11 @@ Fitted fit(const Tensor& a, const Tensor& b, LeastSquares driver, double rcond) 
   if (a.numel() == 0 || b.numel() == 0) return f;
   const Tensor info = no_info(a);
   least_squares_kernel(a.device())(as_stack(a), as_stack(f.x), driver, rcond, f.rank, as_rows(f.values), info);
-  check_info("torch.linalg.lstsq", info, [&](int64_t code) {
-    if (driver != LeastSquares::gels) return no_convergence("singular values")(code);
-    return detail::str(
-        "The least squares solution could not be computed because the input matrix does not have full rank (error "
-        "code: ",
-        code, ").");
-  });
+  check_info("torch.linalg.lstsq", info,
+             driver != LeastSquares::gels
+                 ? HB_NO_CONVERGENCE("singular values")
+                 : "The least squares solution could not be computed because the input matrix does not have full rank "
+                   "(error code: {}).");
   return f;
 }
 

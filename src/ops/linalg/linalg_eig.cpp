@@ -14,15 +14,14 @@ namespace {
 TensorTuple2 eig_forward(const Tensor& self, bool wanted) {
   NoGradGuard no_history;
   check_matrices("linalg.eig", self, true);
-  HB_CHECK(isfinite(self.detach()).all().item<bool>(),
-           "torch.linalg.eig: input tensor should not contain infs or NaNs.");
+  check_finite("torch.linalg.eig", self, "input tensor should not contain infs or NaNs.");
   const ScalarType dtype = to_complex_type(self.scalar_type());
   const int64_t n = self.size(-1);
   const Tensor values = empty(batch_sizes(self, {n}), self.options().dtype(dtype)), info = no_info(self);
   const Tensor vectors = wanted ? by_columns(self, n, n, dtype) : Tensor();
   if (self.numel() > 0)
     eig_kernel(self.device())(as_stack(self), as_rows(values), wanted ? as_stack(vectors) : vectors, info);
-  check_info("linalg.eig", info, no_convergence("eigenvalues"));
+  check_info("linalg.eig", info, HB_NO_CONVERGENCE("eigenvalues"));
   return {values, vectors};
 }
 
@@ -83,7 +82,7 @@ TensorTuple2 eigh_forward(const Tensor& a, std::string_view uplo, bool wanted) {
   if (a.numel() > 0)
     eigh_kernel(a.device())(as_stack(a), uplo == "U" || uplo == "u", as_rows(values),
                             wanted ? as_stack(vectors) : vectors, info);
-  check_info("linalg.eigh", info, no_convergence("eigenvalues"));
+  check_info("linalg.eigh", info, HB_NO_CONVERGENCE("eigenvalues"));
   return {values, vectors};
 }
 

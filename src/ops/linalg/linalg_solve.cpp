@@ -11,12 +11,8 @@
 namespace hb {
 namespace {
 
-std::function<std::string(int64_t)> singular(const char* what) {
-  return [what](int64_t code) {
-    return detail::str("The diagonal element ", code, " is zero, the ", what,
-                       " could not be completed because the input matrix is singular.");
-  };
-}
+#define HB_SINGULAR(what) \
+  "The diagonal element {} is zero, the " what " could not be completed because the input matrix is singular."
 
 struct Solution {
   Tensor x, lu, pivots, info;
@@ -36,7 +32,7 @@ Solution solve_matrices(const Tensor& a, const Tensor& b) {
 std::pair<Tensor, Tensor> inverse_of(const Tensor& a, bool check) {
   check_matrices("linalg.inv", a, true);
   const Solution s = solve_matrices(a, eye(a.size(-1), a.options()).expand(a.sizes()));
-  if (check) check_info("linalg.inv", s.info, singular("inversion"));
+  if (check) check_info("linalg.inv", s.info, HB_SINGULAR("inversion"));
   Tensor out = s.x;
   if (needs_grad(a))
     record("LinalgInvExBackward0", out, {&a}, {SavedTensor::output(out)}, [](Backward& b, auto& s) -> variable_list {
@@ -71,7 +67,7 @@ std::pair<Tensor, Tensor> solution_of(const Tensor& a, const Tensor& b, bool lef
            a.size(-2), "x", a.size(-1), " and ", b.size(-2), "x", b.size(-1), ")");
   const Tensor wide = with_batch_of(a, b), right = with_batch_of(b, wide);
   const Solution s = solve_matrices(wide, right);
-  if (check) check_info("linalg.solve", s.info, singular("solve"));
+  if (check) check_info("linalg.solve", s.info, HB_SINGULAR("solve"));
   Tensor x = s.x;
   if (needs_grad(wide, right))
     record("LinalgSolveExBackward0", x, {&wide, &right},

@@ -17,7 +17,7 @@ struct Svd {
 
 /// Without history. Throws where the iterations do not converge.
 Svd computed_svd(const char* name, const Tensor& a, SvdParts parts) {
-  check_finite(name, a);
+  check_finite(name, a, "The algorithm failed to converge because the input matrix contained non-finite values.");
   NoGradGuard no_grad;
   const int64_t m = a.size(-2), n = a.size(-1), k = std::min(m, n);
   const bool full = parts == SvdParts::full, wanted = parts != SvdParts::values;
@@ -32,7 +32,7 @@ Svd computed_svd(const char* name, const Tensor& a, SvdParts parts) {
   if (wanted) f.u = by_columns(a, m, full ? m : k), f.vh = by_columns(a, full ? n : k, n);
   const Tensor info = no_info(a);
   svd_kernel(a.device())(as_stack(a), wanted ? as_stack(f.u) : f.u, as_rows(f.s), wanted ? as_stack(f.vh) : f.vh, info);
-  check_info(name, info, no_convergence("singular values"));
+  check_info(name, info, HB_NO_CONVERGENCE("singular values"));
   return f;
 }
 

@@ -56,12 +56,9 @@ std::tuple<Tensor, Tensor, Tensor> linalg_lu_factor_ex(const Tensor& a, bool piv
     lu_factor_kernel(a.device())(as_stack(a), as_stack(lu), as_rows(pivots), info);
   }
   if (check_errors)
-    check_info("linalg.lu_factor", info, [](int64_t code) {
-      return detail::str("U[", code, ",", code,
-                         "] is zero and using it on lu_solve would result in a division by zero. If you still want to "
-                         "perform the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, "
-                         "pivot)");
-    });
+    check_info("linalg.lu_factor", info,
+               "U[{},{}] is zero and using it on lu_solve would result in a division by zero. If you still want to "
+               "perform the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)");
   if (needs_grad(a))
     record("LinalgLuFactorExBackward0", lu, {&a}, {SavedTensor::output(lu), SavedTensor::input(pivots)},
            [](Backward& b, auto& s) -> variable_list {

@@ -1,6 +1,7 @@
 #include <halfbridge/grad_mode.h>
 #include <halfbridge/ops.h>
 
+#include "backend/decompositions.h"
 #include "core/geometry.h"
 #include "ops/linalg/decompositions.h"
 
@@ -61,29 +62,13 @@ bool is_vectors(const Tensor& a, const Tensor& b) {
 
 Tensor no_info(const Tensor& like) { return zeros(batch_sizes(like, {}), like.options().dtype(kInt)); }
 
-void check_info(const char* name, const Tensor& info, const std::function<std::string(int64_t)>& explain) {
-  if (info.numel() == 0 || !info.any().item<bool>()) return;
-  const Tensor codes = info.to(Device(kCPU)).contiguous();
-  const int32_t* code = codes.data_ptr<int32_t>();
-  for (int64_t i = 0; i < codes.numel(); ++i) {
-    if (code[i] == 0) continue;
-    const std::string where = info.dim() > 0 ? detail::str(": (Batch element ", i, "): ") : ": ";
-    throw LinAlgError(detail::str(name, where, explain(code[i])));
-  }
+void check_info(const char* name, const Tensor& info, const char* text) {
+  if (info.numel() > 0) check_info_kernel(kCPU)(info.cpu().contiguous(), name, text);
 }
 
-std::function<std::string(int64_t)> no_convergence(const char* what) {
-  return [what](int64_t code) {
-    return detail::str(
-        "The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated ", what,
-        " (error code: ", code, ").");
-  };
-}
-
-void check_finite(const char* name, const Tensor& a) {
+void check_finite(const char* name, const Tensor& a, const char* text) {
   NoGradGuard no_grad;
-  HB_CHECK(isfinite(a.detach()).all().item<bool>(), name,
-           ": The algorithm failed to converge because the input matrix contained non-finite values.");
+  check_finite_kernel(kCPU)(isfinite(a.detach()).all().cpu(), name, text);
 }
 
 }  // namespace hb
