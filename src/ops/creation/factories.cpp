@@ -176,7 +176,10 @@ Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, const Ten
 
 Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double base, const TensorOptions& options) {
   HB_CHECK(options.dtype() != kBool, "[logspace] not implemented for 'Bool'");
-  const Tensor exponents = linspace(start, end, steps, TensorOptions().dtype(kDouble));
+  // The ends are of the result's dtype, the exponents between them are not.
+  const bool whole = is_integral_type(options.dtype(), false);
+  const Tensor exponents = whole ? linspace(start.toLong(), end.toLong(), steps, TensorOptions().dtype(kDouble))
+                                 : linspace(start, end, steps, TensorOptions().dtype(kDouble));
   return finish(pow(Scalar(base), exponents).to(options.dtype()), options);
 }
 

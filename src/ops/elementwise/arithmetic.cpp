@@ -171,6 +171,14 @@ Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
 
 namespace {
 
+/// An operand that gives way to the other's dtype `t`: what does not fit wraps around before it is divided.
+Tensor giving_way(ScalarType t, const Tensor& x) {
+  return x.dim() == 0 && is_integral_type(t, false) && x.scalar_type() != kBool ? x.to(t) : x;
+}
+Scalar giving_way(ScalarType t, const Scalar& x) {
+  return is_integral_type(t, false) && !x.isBoolean() ? Scalar(wrapped(t, x)) : x;
+}
+
 template <class B>
 Tensor rounded_quotient(const Tensor& a, const B& b, std::optional<std::string_view> mode) {
   constexpr const char* node = std::is_same_v<B, Tensor> ? "DivBackward2" : "DivBackward3";
@@ -184,8 +192,10 @@ Tensor rounded_quotient(const Tensor& a, const B& b, std::optional<std::string_v
   } else {
     const ScalarType t = ops::promoted({a, b});
     HB_CHECK(t != kBool, "[div] rounding mode 'trunc' is not supported for dtype Bool");
-    if (is_integral_type(t, true)) ops::check_no_zero("div", b);
-    out = ops::launch_new("div", trunc_divide_formula, compute_type(t), t, {a, b});
+    const auto x = giving_way(t, a);
+    const auto y = giving_way(t, b);
+    if (is_integral_type(t, true)) ops::check_no_zero("div", y);
+    out = ops::launch_new("div", trunc_divide_formula, compute_type(t), t, {x, y});
   }
   if constexpr (std::is_same_v<B, Tensor>) {
     if (needs_grad(a, b))

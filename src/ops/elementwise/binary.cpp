@@ -12,6 +12,9 @@
 namespace hb {
 namespace {
 
+/// Of squares, which sum to zero where a gradient has no direction.
+Tensor reciprocal_or_zero(const Tensor& x) { return masked_fill(reciprocal(x), x == 0, 0); }
+
 using ops::Domain;
 using ops::Input;
 enum class Saves { none, other, ab, ab_y };

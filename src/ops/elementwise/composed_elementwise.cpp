@@ -40,7 +40,9 @@ Tensor positive(const Tensor& self) {
   HB_CHECK(self.scalar_type() != kBool, "[positive] expected a number dtype, got Bool");
   return self;
 }
-Tensor& sgn_(Tensor& self) { return sign_(self); }
+Tensor& sgn_(Tensor& self) {
+  return inplace("sgn_", self, [](const Tensor& x) { return sgn(x); });
+}
 
 Tensor deg2rad(const Tensor& self) {
   return named("Deg2RadBackward0", as_floating("deg2rad", self) * (kPi / 180), self);
@@ -57,9 +59,19 @@ Tensor& rad2deg_(Tensor& self) {
 
 Tensor sinc(const Tensor& self) {
   const auto quotient = [](const Tensor& t) {
-    // At 0 the quotient is replaced before it is formed, so that its gradient is 0 too.
-    const Tensor x = t * kPi, zero = x == 0, safe = x.masked_fill(zero, 1);
-    return (sin(safe) / safe).masked_fill(zero, 1);
+    Tensor out;
+    {
+      NoGradGuard no_history;
+      const Tensor x = t * kPi, zero = x == 0;
+      out = (sin(x) / x).masked_fill(zero, 1);
+    }
+    if (needs_grad(t))
+      record("SincBackward0", out, {&t}, {SavedTensor::input(t)}, [](Backward& b, auto& s) {
+        // One quotient: near 0 the difference of two has no digits left.
+        const Tensor x = s[0] * kPi, zero = x * x == 0, safe = (x * x).masked_fill(zero, 1);
+        return ops::gradients(b.grad() * conj(((x * cos(x) - sin(x)) / safe).masked_fill(zero, 0)) * kPi);
+      });
+    return out;
   };
   return named("SincBackward0", self.is_complex() ? quotient(self) : in_float("sinc", self, quotient), self);
 }
@@ -153,7 +165,7 @@ Tensor logaddexp2(const Tensor& self, const Tensor& other) {
 }
 
 Tensor ldexp(const Tensor& self, const Tensor& other) {
-  if (!is_floating_type(self.scalar_type()) || is_floating_type(other.scalar_type()))
+  if (!is_floating_type(self.scalar_type()) || !is_integral_type(other.scalar_type(), true))
     return named("LdexpBackward0", self * exp2(other), self);
   // Powers that self's own type does not hold may lead to values that it does.
   return named("LdexpBackward0", (self.to(kDouble) * exp2(other.to(kDouble))).to(self.scalar_type()), self);

@@ -31,6 +31,7 @@ Tensor forward(const Tensor& base, const Scalar& exponent) {
   HB_CHECK(floating || exponent.toLong() >= 0, "[pow] Integers to negative integer powers are not allowed.");
   const double e = exponent.toDouble();
   if (t != kFloat) check_value_fits("pow", t, exponent);
+  if (e == 0 && is_complex_type(t)) return ones_like(base, base.options().dtype(t));
   if (e == 1) return base.to(t, false, true);
   if (e == -2 && is_floating_type(t)) {  // in no half type, which squares leave early
     const ScalarType wide = compute_type(t);

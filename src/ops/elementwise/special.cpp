@@ -110,9 +110,23 @@ Tensor special_zeta(const Tensor& self, const Scalar& other) {
 
 Tensor special_xlog1py(const Tensor& self, const Tensor& other) {
   HB_FUNCTION(special_xlog1py, self, other);
-  const Tensor zero = logical_and(self == 0, logical_not(isnan(other)));
-  // Where self is 0 nothing reads the logarithm: it may be infinite, and so may its gradient in self.
-  return (self * log1p(other)).masked_fill(zero, 0);
+  const ScalarType t = ops::floating_result(ops::promoted({self, other}));
+  HB_CHECK(!is_complex_type(t), "[special_xlog1py] is not supported for dtype ", t);
+  const Tensor x = self.to(t), y = other.to(t);
+  Tensor out;
+  {
+    NoGradGuard no_history;
+    out = (x * log1p(y)).masked_fill(logical_and(x == 0, logical_not(isnan(y))), 0);
+  }
+  if (needs_grad(x, y))
+    record("SpecialXlog1PyBackward0", out, {&x, &y}, {SavedTensor::input(x), SavedTensor::input(y)},
+           [](Backward& b, auto& s) {
+             const Tensor &g = b.grad(), &a = s[0], &c = s[1];
+             const Tensor none = logical_and(a == 0, c <= -1);  // where the logarithm is not a number that counts
+             return gradients(sum_to((g * log1p(c)).masked_fill(none, 0), a.sizes()),
+                              sum_to(g * a / (c + 1), c.sizes()));
+           });
+  return out;
 }
 Tensor special_xlog1py(const Scalar& self, const Tensor& other) {
   return special_xlog1py(wrapped_scalar(self, other.device()), other);

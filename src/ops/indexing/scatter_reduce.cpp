@@ -105,19 +105,43 @@ Tensor index_reduce_forward(const Tensor& self, int64_t d, const Tensor& index, 
   });
 }
 
+/// Refuses the gradient of a gradient that lacks terms.
+Tensor differentiable_once(const Tensor& gradient) {
+  Tensor out = gradient.detach();
+  record("DelayedErrorBackward0", out, {&gradient}, [](Backward&) -> variable_list {
+    HB_NOT_SUPPORTED(
+        "[scatter_reduce] Double backward is unsupported for src when >1 zeros in src are scattered to the same "
+        "position in self");
+  });
+  return out;
+}
+
+/// Of a factor it is the product of the others at its place: of the one zero there, without it; beside zeros, zero.
+variable_list product_gradient(const Tensor& g, const Tensor& self, const Tensor& at, const Tensor& src,
+                               const Tensor& y, int64_t d, bool include_self) {
+  const Tensor others = self.masked_fill(self == 0, 1);
+  Tensor gx = g * scatter_reduce(others, d, at, src, "prod", include_self) / others;
+  const Tensor zero = src == 0;
+  const Tensor zeros_there = gather(scatter_add(zeros_like(self), d, at, zero.to(self.scalar_type())), d, at);
+  const Tensor only = zero.logical_and(zeros_there == 1);
+  const Tensor without = scatter_reduce(self, d, at, src.masked_fill(only, 1), "prod", include_self);
+  Tensor gs = where(only, gather(g * without, d, at), gather(g * y, d, at) / src.masked_fill(zero, 1));
+  if (gs.requires_grad() && any(zeros_there > 1).item().toBool()) gs = differentiable_once(gs);
+  return gradients(std::move(gx), std::move(gs));
+}
+
 variable_list scatter_reduce_gradient(Backward& b, const Tensor& self, const Tensor& at, const Tensor& src,
                                       const Tensor& y, int64_t d, Reduce r, bool include_self) {
   const Tensor& g = b.grad();
   Tensor gx, gs;
-  if (r == Reduce::sum) {
+  if (r == Reduce::prod) {
+    variable_list both = product_gradient(g, self, at, src, y, d, include_self);
+    gx = std::move(both[0]), gs = std::move(both[1]);
+  } else if (r == Reduce::sum) {
     gx = g, gs = gather(g, d, at);
   } else if (r == Reduce::mean) {
     const Tensor share = g / meeting_count(self, d, at, include_self);
     gx = share, gs = gather(share, d, at);
-  } else if (r == Reduce::prod) {
-    HB_CHECK(!any(src == 0).item().toBool() && !any(self == 0).item().toBool(),
-             "[scatter_reduce] the gradient of a product with a factor of zero is not supported");
-    gx = g * y / self, gs = gather(g * y, d, at) / src;
   } else {
     const Tensor hit_self = (self == y).to(g.scalar_type()), hit_src = (src == gather(y, d, at)).to(g.scalar_type());
     Tensor count = include_self ? hit_self : scatter(hit_self, d, at, Scalar(0));

@@ -94,7 +94,8 @@ TensorTuple2 topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool
   const int64_t d = geometry::wrap_dim("topk", dim, self.dim());
   HB_CHECK(k >= 0 && k <= length(self, d), "[topk] selected index k out of range: got ", k, " for a dimension of size ",
            length(self, d));
-  auto [values, indices] = ordered(self, d, {0, k, largest});
+  // A 0-d tensor gives itself, whatever k is.
+  auto [values, indices] = ordered(self, d, {0, self.dim() ? k : 1, largest});
   attach_gradient("TopkBackward0", values, self, indices, d);
   return {values, indices};
 }
@@ -148,7 +149,7 @@ TensorTuple2 median(const Tensor& self, int64_t dim, bool keepdim) {
   return median_along(self, geometry::wrap_dim("median", dim, self.dim()), keepdim);
 }
 Tensor median(const Tensor& self) {
-  if (self.numel() == 0) return full({}, std::nan(""), self.options());
+  if (self.numel() == 0) return full({}, std::nan(""), self.options().dtype(kDouble)).to(self.scalar_type());
   return ops::middle_of_whole("MedianBackward0", self, [](const Tensor& x) { return median_along(x, 0, false); });
 }
 

@@ -65,6 +65,16 @@ Tensor differing_neighbours(const Tensor& rows) {
   return differs.size(1) ? differs.any(1) : zeros({n - 1}, differs.options());
 }
 
+/// Rows without elements cannot be told apart.
+void check_row_sizes(const Tensor& self, int64_t dim) {
+  const int64_t rows = self.size(dim);
+  const auto zeros = std::count(self.sizes().begin(), self.sizes().end(), 0);
+  HB_CHECK(rows || zeros == 1,
+           "[unique] Number of zero sized dimensions is more than one, so unique cannot be applied");
+  HB_CHECK(!rows || zeros == 0,
+           "[unique] There are 0 sized dimensions, and they aren't selected, so unique cannot be applied");
+}
+
 }  // namespace
 
 std::tuple<Tensor, Tensor, Tensor> _unique2(const Tensor& self, bool, bool return_inverse, bool return_counts) {
@@ -86,6 +96,7 @@ std::tuple<Tensor, Tensor> _unique(const Tensor& self, bool sorted, bool return_
 std::tuple<Tensor, Tensor, Tensor> unique_dim_consecutive(const Tensor& self, int64_t dim, bool /*return_inverse*/,
                                                           bool /*return_counts*/) {
   NoGradGuard no_history;
+  check_row_sizes(self, dim);
   const Tensor x = self.detach();
   const int64_t n = x.size(dim);
   Tensor changed = none_of(x, kBool);
@@ -108,6 +119,7 @@ std::tuple<Tensor, Tensor, Tensor> unique_consecutive(const Tensor& self, bool r
 
 std::tuple<Tensor, Tensor, Tensor> unique_dim(const Tensor& self, int64_t dim, bool, bool, bool) {
   NoGradGuard no_history;
+  check_row_sizes(self, dim);
   const int64_t n = self.size(dim);
   // Rows, sorted from their last column to their first: a stable sort by each gives the lexicographic order.
   const Tensor rows = self.detach().movedim(dim, 0).reshape({n, n ? self.numel() / n : 0});

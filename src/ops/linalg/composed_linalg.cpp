@@ -28,6 +28,8 @@ Tensor linalg_cross(const Tensor& self, const Tensor& other, int64_t dim) {
 
 Tensor linalg_vecdot(const Tensor& x, const Tensor& y, int64_t dim) {
   HB_AUTOCAST(linalg_vecdot, half, half, x, y, dim);
+  HB_CHECK(x.is_floating_point() || x.is_complex(),
+           "linalg.vecdot: Expected a floating point or complex tensor as input. Got ", x.scalar_type());
   return (x * y).sum(dim);
 }
 

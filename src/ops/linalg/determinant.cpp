@@ -74,21 +74,25 @@ Tensor det(const Tensor& self) { return linalg_det(self); }
 
 Tensor logdet(const Tensor& self) {
   check_matrices("logdet", self, true);
-  Tensor out;
+  Tensor out, phase;
   Diagonal d;
   {
     NoGradGuard no_grad;
     d = diagonal_of(self);
-    const auto [phase, size] = sign_and_log(self, d);
+    Tensor size;
+    std::tie(phase, size) = sign_and_log(self, d);
     out = self.is_complex() ? log(phase) + size
                             : where(phase < 0, full_like(size, std::numeric_limits<double>::quiet_NaN()), size);
   }
   if (needs_grad(self))
-    record("LogdetBackward0", out, {&self},
-           {SavedTensor::input(self), SavedTensor::input(d.lu), SavedTensor::input(d.pivots)},
-           [](Backward& b, auto& s) -> variable_list {
-             return {per_matrix(b.grad()) * inverse_adjoint(s[0], s[1], s[2])};
-           });
+    record(
+        "LogdetBackward0", out, {&self},
+        {SavedTensor::input(self), SavedTensor::input(d.lu), SavedTensor::input(d.pivots), SavedTensor::input(phase)},
+        [](Backward& b, auto& s) -> variable_list {
+          // Where there is no logarithm, nothing depends on the matrix.
+          const Tensor g = s[0].is_complex() ? b.grad() : b.grad().masked_fill(s[3] < 0, 0);
+          return {per_matrix(g) * inverse_adjoint(s[0], s[1], s[2])};
+        });
   return out;
 }
 

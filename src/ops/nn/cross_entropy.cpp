@@ -71,7 +71,8 @@ Tensor nll_gradient_composed(const Tensor& g, const Tensor& x, const Tensor& tar
     slope = zeros(o.x.sizes(), x.options());
     const Tensor one = ones(target.sizes(), x.options());
     nll_backward_kernel(x.device())(x.scalar_type(), o.loss, slope.impl().visible_data(), one.impl().visible_data());
-    if (l.reduction == loss_reduction::Mean) slope = slope / total;
+    // Where no target counts, the mean is NaN and its gradient is zero.
+    if (l.reduction == loss_reduction::Mean) slope = (slope / total).masked_fill(slope == 0, 0);
   }
   const char* node = x.dim() > 2 ? "NllLoss2DBackwardBackward0" : "NllLossBackwardBackward0";
   return named(node, slope * (l.reduction == loss_reduction::None ? g.unsqueeze(class_dim(x)) : g), g);
@@ -120,7 +121,7 @@ Tensor cross_entropy_composed_gradient(const Tensor& g, const Tensor& x, const T
     wanted = wanted.scatter_add(c, safe.unsqueeze(c), full(safe.unsqueeze(c).sizes(), 1 - l.smoothing, x.options()));
     factor = counts.to(x.scalar_type());
     if (weight.defined()) factor = factor * weight.index_select(0, safe.reshape({-1})).reshape(safe.sizes());
-    if (l.reduction == loss_reduction::Mean) factor = factor / total;
+    if (l.reduction == loss_reduction::Mean) factor = (factor / total).masked_fill(counts.logical_not(), 0);
   }
   return (softmax(x, c) - wanted) * (g * factor).unsqueeze(c);
 }

@@ -40,9 +40,9 @@ Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const T
                              int64_t reduction) {
   HB_AUTOCAST(cosine_embedding_loss, fp32, fp32, input1, input2, target, margin, reduction);
   HB_CHECK(target.dim() <= 1, "[cosine_embedding_loss] 0D or 1D target tensor expected, multi-target not supported");
-  HB_CHECK(input1.dim() == target.dim() + 1, "[cosine_embedding_loss] ", target.dim(), "D target tensor expects ",
-           target.dim() + 1, "D input tensors, but found inputs with sizes ", input1.sizes(), " and ", input2.sizes(),
-           ".");
+  HB_CHECK(input1.dim() == target.dim() + 1 && input2.dim() == target.dim() + 1, "[cosine_embedding_loss] ",
+           target.dim(), "D target tensor expects ", target.dim() + 1, "D input tensors, but found inputs with sizes ",
+           input1.sizes(), " and ", input2.sizes(), ".");
   const int64_t d = target.dim();
   constexpr double kEps = 1e-12;
   const Tensor product = (input1 * input2).sum(IntArrayRef({d}));
@@ -57,9 +57,6 @@ Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const T
 Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, double margin,
                            int64_t reduction) {
   HB_AUTOCAST(margin_ranking_loss, fp32, fp32, input1, input2, target, margin, reduction);
-  HB_CHECK(input1.dim() == input2.dim() && input1.dim() == target.dim(),
-           "[margin_ranking_loss] expected operands of the same number of dimensions, got ", input1.sizes(), ", ",
-           input2.sizes(), " and ", target.sizes());
   return reduce_loss((neg(target) * (input1 - input2) + margin).clamp_min(0), reduction);
 }
 
@@ -99,13 +96,17 @@ void check_classes(const char* name, const char* what, const Tensor& target, int
     HB_CHECK(at[i] >= least && at[i] < classes, "[", name, "] ", what, ": expected targets in [", least, ", ", classes,
              "), got ", at[i]);
 }
+void check_rows(const char* name, const Tensor& x) {
+  HB_CHECK(x.dim() <= 2 && (x.dim() == 0 || x.size(x.dim() - 1) > 0), "[", name,
+           "] Expected non-empty vector or matrix with optional 0-dim batch size, but got: ", x.sizes());
+}
 }  // namespace
 
 Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar& p, const Scalar& margin,
                          const std::optional<Tensor>& weight_or_none, int64_t reduction) {
   const Tensor& weight = or_undefined(weight_or_none);
   HB_AUTOCAST(multi_margin_loss, fp32, fp32, self, target, p, margin, weight, reduction);
-  HB_CHECK(self.dim() <= 2, "[multi_margin_loss] expected an input (N, C) or (C), got ", self.sizes());
+  check_rows("multi_margin_loss", self);
   HB_CHECK(p.equal(1) || p.equal(2), "[multi_margin_loss] only p == 1 and p == 2 supported, got ", p);
   ops::refuse_integers("multi_margin_loss", self.scalar_type());
   const Tensor x = self.dim() < 2 ? self.reshape({1, -1}) : self, t = target.reshape({-1, 1});
@@ -125,8 +126,9 @@ Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar&
 
 Tensor multilabel_margin_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
   HB_AUTOCAST(multilabel_margin_loss, fp32, fp32, self, target, reduction);
-  HB_CHECK(self.dim() <= 2 && self.sizes() == target.sizes(),
-           "[multilabel_margin_loss] inconsistent target size: ", target.sizes(), " for input of size: ", self.sizes());
+  check_rows("multilabel_margin_loss", self);
+  HB_CHECK(self.sizes() == target.sizes(), "[multilabel_margin_loss] inconsistent target size: ", target.sizes(),
+           " for input of size: ", self.sizes());
   ops::refuse_integers("multilabel_margin_loss", self.scalar_type());
   const Tensor x = self.dim() < 2 ? self.reshape({1, -1}) : self,
                t = target.dim() < 2 ? target.reshape({1, -1}) : target;

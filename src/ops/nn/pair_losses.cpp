@@ -129,12 +129,14 @@ Tensor mse_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
 }
 Tensor l1_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
   HB_AUTOCAST(l1_loss, fp32, fp32, self, target, reduction);
-  if (self.is_complex() || target.is_complex()) return ops::reduce_loss((self - target).abs(), reduction);
+  if (!is_floating_type(result_type(self, target))) return ops::reduce_loss((self - target).abs(), reduction);
   return pair_loss("l1_loss", "L1LossBackward0", PairLoss::l1, self, target, reduction, 0);
 }
 Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, int64_t reduction, double beta) {
   HB_AUTOCAST(smooth_l1_loss, fp32, fp32, self, target, reduction, beta);
   HB_CHECK(beta >= 0, "[smooth_l1_loss] smooth_l1_loss does not support negative values for beta. Got ", beta);
+  HB_CHECK(is_floating_type(result_type(self, target)), "[smooth_l1_loss] expected floating operands, got ",
+           self.scalar_type(), " and ", target.scalar_type());
   if (beta == 0) return l1_loss(self, target, reduction);
   return pair_loss("smooth_l1_loss", "SmoothL1LossBackward0", PairLoss::smooth_l1, self, target, reduction, beta);
 }

@@ -95,6 +95,9 @@ Windows plain_windows(const char* name, const Tensor& x, int dims, const PoolArg
     HB_CHECK(padding <= ((kernel - 1) * step + 1) / 2, "[", name,
              "] pad should be at most half of effective kernel size, but got pad=", padding, ", kernel_size=", kernel,
              " and dilation=", step);
+    HB_CHECK(padding <= kernel / 2 || dims == 1, "[", name,
+             "] pad should be smaller than or equal to half of kernel size, but got pad = ", a.padding,
+             ", kernel size = ", a.kernel);
     dim.in = x.size(2 + d), dim.step = step;
     dim.out = output_size(dim.in, kernel, stride, padding, step, a.ceil_mode);
     if (dim.out <= 0) continue;

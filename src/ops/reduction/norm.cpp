@@ -30,16 +30,16 @@ ops::Reduction reduction_of(double p) {
 
 Tensor gradient(const Tensor& g, const Tensor& x, const Tensor& norm, double p) {
   if (p == 0) return zeros_like(x);
-  if (p == 1) return sign(x) * g;
+  if (p == 1) return sgn(x) * g;
   if (p == 2) return x * masked_fill(g / norm, norm == 0, 0);
   if (std::isinf(p)) {
     const Tensor hit = logical_or(abs(x) == norm, logical_and(isnan(x), isnan(norm)));
-    const Tensor count = sum_to(hit.to(x.scalar_type()), norm.sizes());
-    return sign(x) * where(hit, g / count, Scalar(0));
+    const Tensor count = sum_to(hit.to(norm.scalar_type()), norm.sizes());
+    return sgn(x) * where(hit, g / count, Scalar(0));
   }
   const Tensor share = masked_fill(g / pow(norm, Scalar(p - 1)), norm == 0, 0);
   if (p > 2) return x * pow(abs(x), Scalar(p - 2)) * share;
-  return masked_fill(sign(x) * pow(abs(x), Scalar(p - 1)), x == 0, 0) * share;
+  return masked_fill(sgn(x) * pow(abs(x), Scalar(p - 1)), x == 0, 0) * share;
 }
 
 Tensor norm_of(const Tensor& self, double p, uint64_t mask, bool keepdim,
@@ -50,11 +50,11 @@ Tensor norm_of(const Tensor& self, double p, uint64_t mask, bool keepdim,
     const Tensor values = self.coalesce().values();
     return norm_of(values, p, ops::reduced_dims("norm", std::nullopt, values.dim()), false, dtype);
   }
-  if (self.is_complex()) return norm_of(abs(self), p, mask, keepdim, dtype ? to_real_type(*dtype) : dtype);
-  HB_CHECK(is_floating_type(self.scalar_type()),
+  HB_CHECK(is_floating_type(self.scalar_type()) || self.is_complex(),
            "[norm] norm(): input dtype should be either floating point or complex. Got ", toString(self.scalar_type()),
            " instead.");
-  const ScalarType t = dtype.value_or(self.scalar_type());
+  const ScalarType asked = dtype.value_or(self.scalar_type());
+  const ScalarType t = self.is_complex() ? to_real_type(asked) : asked;
   HB_CHECK(is_floating_type(t), "[norm] expected a floating dtype, got ", toString(t));
   HB_CHECK(ops::reduced_count(self, mask) > 0 || p >= 0, "linalg.vector_norm cannot compute the ", p,
            " norm on an empty tensor because the operation does not have an identity");
@@ -62,7 +62,11 @@ Tensor norm_of(const Tensor& self, double p, uint64_t mask, bool keepdim,
                ops::reduced_result(self, mask, t).numel() == 0,
            "linalg.vector_norm cannot compute the inf norm on an empty tensor because the operation does not have an "
            "identity");
-  Tensor out = ops::run_reduction(self, mask, keepdim, t, t, reduction_of(p));
+  Tensor out;
+  {
+    NoGradGuard no_history;
+    out = ops::run_reduction(self.is_complex() ? abs(self) : self, mask, keepdim, t, t, reduction_of(p));
+  }
   if (needs_grad(self))
     record("LinalgVectorNormBackward0", out, {&self}, {SavedTensor::input(self), SavedTensor::output(out)},
            [p, mask, keepdim](Backward& b, auto& s) {
@@ -113,9 +117,8 @@ Tensor renorm(const Tensor& self, const Scalar& p, int64_t dim, const Scalar& ma
   HB_CHECK(self.dim() > 1, "[renorm] expected at least 2 dimensions, got ", self.dim());
   HB_CHECK(p.toDouble() > 0, "[renorm] non-positive-norm not supported, got ", p);
   HB_CHECK(maxnorm.toDouble() >= 0, "[renorm] expected maxnorm to be >= 0, got ", maxnorm);
-  const int64_t d = dim < 0 ? dim + self.dim() : dim;
   const uint64_t all = ops::reduced_dims("renorm", std::nullopt, self.dim());
-  const Tensor length = norm_of(self, p.toDouble(), all & ~ops::reduced_dim("renorm", d, self.dim()), true);
+  const Tensor length = norm_of(self, p.toDouble(), all & ~ops::reduced_dim("renorm", dim, self.dim()), true);
   const Tensor factor = where(length > maxnorm, reciprocal(length + 1e-7) * maxnorm, ones_like(length));
   return named("RenormBackward0", (self * factor).contiguous(), self);
 }

@@ -48,6 +48,7 @@ Tensor mean_masked(const char* node, const Tensor& self, uint64_t mask, bool kee
            "[mean] mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
            "Got: ",
            toString(t));
+  if (self.is_complex() && !is_complex_type(t)) return mean_masked(node, self.to(t), mask, keepdim, t);
   const int64_t count = ops::reduced_count(self, mask);
   const ReduceFinish finish{0, static_cast<double>(count), 0};
   Tensor out =
@@ -181,6 +182,12 @@ Tensor truth(const Tensor& self, uint64_t mask, bool keepdim, ReduceOp op) {
   return ops::run_reduction(self, mask, keepdim, self.scalar_type(), result, {op, op == ReduceOp::all ? 1.0 : 0.0});
 }
 
+/// An empty list of dimensions reduces none, unlike those of sums.
+Tensor truth(const char* name, const Tensor& self, OptionalIntArrayRef dim, bool keepdim, ReduceOp op) {
+  const bool none = dim && dim->empty();
+  return truth(self, none ? 0 : ops::reduced_dims(name, dim, self.dim()), keepdim, op);
+}
+
 }  // namespace
 
 Tensor any(const Tensor& self) {
@@ -191,10 +198,10 @@ Tensor any(const Tensor& self, int64_t dim, bool keepdim) {
   return truth(self, ops::reduced_dim("any", dim, self.dim()), keepdim, ReduceOp::any);
 }
 Tensor any(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
-  return truth(self, ops::reduced_dims("any", dim, self.dim()), keepdim, ReduceOp::any);
+  return truth("any", self, dim, keepdim, ReduceOp::any);
 }
 Tensor all(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
-  return truth(self, ops::reduced_dims("all", dim, self.dim()), keepdim, ReduceOp::all);
+  return truth("all", self, dim, keepdim, ReduceOp::all);
 }
 Tensor all(const Tensor& self) {
   return truth(self, ops::reduced_dims("all", std::nullopt, self.dim()), false, ReduceOp::all);

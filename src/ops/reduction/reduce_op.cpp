@@ -20,11 +20,11 @@ uint64_t reduced_dims(const char* name, OptionalIntArrayRef dims, int64_t ndim) 
   if (!dims || dims->empty()) return ndim == 64 ? ~uint64_t{0} : (uint64_t{1} << ndim) - 1;
   uint64_t mask = 0;
   for (int64_t dim : *dims) {
-    const uint64_t bit = reduced_dim(name, dim, ndim);
+    const uint64_t bit = uint64_t{1} << geometry::wrap_dim(name, dim, ndim);
     HB_CHECK(!(mask & bit), "[", name, "] dim ", dim, " appears multiple times in the list of dims");
     mask |= bit;
   }
-  return mask;
+  return ndim == 0 ? 0 : mask;
 }
 
 int64_t reduced_count(const Tensor& self, uint64_t mask) {
