@@ -141,4 +141,22 @@ TEST_F(PortTree, RefusesWhatIsNoProgram) {
   EXPECT_THROW(find_uses(root_.string()), std::runtime_error);  // no C++ in it
 }
 
+// using namespace torch shows Halfbridge's own namespaces, too.
+TEST_F(PortTree, NamesNamespacesThatWouldBeAmbiguous) {
+  write("ops.h",
+        "namespace ops { void f(); }\nnamespace ops::inner {}\nnamespace mine { namespace capture { void g(); } }");
+  write("scaler.h", "namespace torch { namespace amp { class Scaler {}; } }\nnamespace torch::bridge { void h(); }");
+  write("a.cpp",
+        "#include \"ops.h\"\n#include \"scaler.h\"\nusing namespace torch;\n"
+        "void k() { ops::f(); ::ops::f(); capture::g(); amp::Scaler s; torch::amp::Scaler t; bridge::h(); }");
+  write("b.cpp", "#include \"ops.h\"\nvoid l() { ops::f(); }");
+  std::vector<std::string> ambiguous;
+  for (const Use& use : find_uses(root_.string()).all)
+    if (use.name.substr(use.name.size() - 2) == "::")
+      ambiguous.push_back(use.name + " " + use.instead.substr(0, use.instead.find(',')) + " " +
+                          std::to_string(use.places.size()));
+  EXPECT_EQ(ambiguous,
+            (std::vector<std::string>{"amp:: torch::amp:: 1", "bridge:: torch::bridge:: 1", "ops:: ::ops:: 1"}));
+}
+
 }  // namespace

@@ -14,6 +14,10 @@ std::string_view file_name(std::string_view path) {
   return slash == path.npos ? path : path.substr(slash + 1);
 }
 
+// Namespaces of Halfbridge's that `using namespace torch` shows and LibTorch does not have.
+const std::set<std::string_view> kSeenSpaces = {
+    "amp", "autodiff", "bridge", "capture", "distributed", "loss_reduction", "ops", "special_functions", "subscripts"};
+
 bool has_libtorch_root(std::string_view name) { return Names::get().is_root(name.substr(0, name.find("::"))); }
 
 /// Whether what follows the parameters that end before `at` makes a function of them: a body or a qualifier.
@@ -30,6 +34,7 @@ Declarations::Declarations(const Tree& tree) : tree_(tree), files_(tree.sources.
   for (size_t i = 0; i < tree.sources.size(); ++i) {
     const std::vector<Token>& tokens = tree.sources[i].tokens;
     collect_names(tokens);
+    collect_spaces(tokens);
     collect_aliases(files_[i], tokens);
     for (const Token& token : tokens)
       if (token.kind == Token::include)
@@ -104,6 +109,34 @@ void Declarations::collect_function(const std::vector<Token>& tokens, size_t nam
   if (after_type || ((after_reference || member) && is_function_end(tokens, end + 1))) own_.emplace(tokens[name].text);
 }
 
+void Declarations::collect_spaces(const std::vector<Token>& tokens) {
+  size_t depth = 0, roots = 0;  // braces that are open; how many of the outer ones open torch, at or c10
+  std::string root;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (is(tokens, i, "namespace") && roots == depth) {
+      size_t at = i + 1;
+      std::string name = qualified_name(tokens, at);
+      if (name.empty() || !is(tokens, at, "{")) continue;
+      if (roots == 0) root.clear();
+      if (has_libtorch_root(name)) {
+        root = name.substr(0, name.find("::"));
+        name.erase(0, root.size() + 2);
+        if (name.empty()) ++roots;
+      }
+      if (!name.empty())
+        own_spaces_.emplace(name.substr(0, name.find("::")), root + "::" + name.substr(0, name.find("::")));
+    }
+    if (is(tokens, i, "{")) ++depth;
+    if (is(tokens, i, "}") && depth > 0) roots = std::min(roots, --depth);
+  }
+}
+
+std::string Declarations::unambiguous(size_t source, std::string_view space) const {
+  const auto own = own_spaces_.find(space);
+  const bool ambiguous = files_[source].sees_all && kSeenSpaces.count(space) && own != own_spaces_.end();
+  return ambiguous ? own->second : std::string();
+}
+
 void Declarations::collect_aliases(File& file, const std::vector<Token>& tokens) {
   for (size_t i = 0; i + 2 < tokens.size(); ++i) {
     if (tokens[i].kind != Token::identifier) continue;
@@ -121,6 +154,7 @@ void Declarations::collect_using(File& file, const std::vector<Token>& tokens, s
   if (is(tokens, at, "namespace")) {
     const std::string name = qualified_name(tokens, ++at);
     if (!name.empty() && name != "std") file.directives.insert(name);
+    file.sees_all |= name == "torch" || name == "at" || name == "c10";
   } else if (is_name(tokens, at) && is(tokens, at + 1, "=")) {
     const std::string alias(tokens[at].text);
     const std::string name = qualified_name(tokens, at += 2);
@@ -152,6 +186,7 @@ void Declarations::share(size_t from, size_t to, std::set<size_t>& seen) {
   if (from != to) {
     files_[to].aliases.insert(files_[from].aliases.begin(), files_[from].aliases.end());
     files_[to].directives.insert(files_[from].directives.begin(), files_[from].directives.end());
+    files_[to].sees_all |= files_[from].sees_all;
   }
   for (size_t header : files_[from].includes)
     if (seen.size() < 2000) share(header, to, seen);

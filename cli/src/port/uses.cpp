@@ -111,7 +111,9 @@ class Finder {
   size_t name(size_t source, size_t at) {
     const std::vector<Token>& tokens = tree_.sources[source].tokens;
     const Token& token = tokens[at];
+    const bool opens = at > 0 && is(tokens, at - 1, "namespace") && !(at > 1 && is(tokens, at - 2, "using"));
     const std::string written = qualified_name(tokens, at);
+    ambiguous_space(source, token, written, opens);
     if (is(tokens, at, "#")) return at;  // a macro pastes the rest of the name: at::k##type
     const bool bare = written.find("::") == std::string::npos;
     if (bare && is_libtorch_macro(written)) {
@@ -121,6 +123,16 @@ class Finder {
       if (full.find("::") != std::string::npos && !(bare && is_standard(written, full))) symbol(source, token, full);
     }
     return at;
+  }
+
+  /// A namespace of the program's own that has the name of one that `using namespace torch` shows in Halfbridge.
+  void ambiguous_space(size_t source, const Token& token, const std::string& written, bool opens) {
+    const size_t colon = written.find("::");
+    if (token.text == "::" || colon == std::string::npos || opens) return;
+    const std::string space = written.substr(0, colon), instead = declarations_.unambiguous(source, space);
+    if (!instead.empty())
+      add(source, token,
+          {Use::symbol, space + "::", false, true, instead + "::, since Halfbridge has a namespace of that name", {}});
   }
 
   /// Whether a name without :: can be one of LibTorch's: a type or constant, or a function that is called.
