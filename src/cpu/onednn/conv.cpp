@@ -208,6 +208,12 @@ bool is_broken(const ConvProblem& p, const dnnl::convolution_backward_weights::p
   return writes_too_far(p, pd) || computes_wrong(p, pd);
 }
 
+/// What then remains for bf16, a product of gathered patches, takes several times as long as f32 with its copies.
+bool is_slower_than_float(const ConvProblem& p, const dnnl::convolution_backward_weights::primitive_desc& pd) {
+  return p.type == memory::data_type::bf16 &&
+         std::string_view(pd.impl_info_str()).find("gemm") != std::string_view::npos;
+}
+
 dnnl::convolution_backward_weights::primitive_desc weight_desc(const ConvProblem& p) {
   using Backward = dnnl::convolution_backward_weights;
   const auto choose = [&p](Backward::primitive_desc& pd) {
@@ -236,7 +242,7 @@ bool backward_weight_part(const ConvProblem& p, const WeightData& data) {
     Prepared c;
     HB_ONEDNN("convolution_backward", {
       const auto pd = weight_desc(p);
-      if (is_slow(pd) || is_broken(p, pd)) return c;
+      if (is_slow(pd) || is_broken(p, pd) || is_slower_than_float(p, pd)) return c;
       c.primitive = dnnl::convolution_backward_weights(pd);
       c.weights = pd.diff_weights_desc();
       c.bind(DNNL_ARG_SRC, pd.src_desc());
