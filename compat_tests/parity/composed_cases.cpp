@@ -92,6 +92,8 @@ PARITY_CASE(composed, statistics) {
   auto y = c.leaf({3, 6}, torch::kDouble);
   c.gradients("nanmean_gradient", {y}, [&] { return torch::nanmean(y); });
   c.gradients("nanmedian_gradient", {y}, [&] { return std::get<0>(torch::nanmedian(y, 1)); });
+  const auto gaps = x.index({torch::indexing::Slice(0, 2)}).detach().requires_grad_();
+  c.gradients("nanmedian_gradient_of_gaps", {gaps}, [&] { return std::get<0>(gaps.nanmedian(1, true)); });
   c.gradients("cov", {y}, [&] { return torch::cov(y); });
   c.gradients("corrcoef", {y}, [&] { return torch::corrcoef(y); });
   const auto f = c.randint(1, 4, {6}), a = c.rand({6}, torch::kDouble, 0.5, 2);

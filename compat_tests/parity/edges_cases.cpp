@@ -117,6 +117,14 @@ PARITY_CASE(edges, ties) {
   c.gradients("nanmedian of NaN", {gaps}, [&] { return gaps.nanmedian(); });
   const auto [values, inverse, counts] = torch::unique_dim(c.values({2, 1, 2, 3}), 0);
   c.out("unique_dim", values), c.out("inverse", inverse), c.out("counts", counts);
+  for (const auto dtype : {torch::kFloat, torch::kLong, torch::kByte, torch::kBool}) {
+    const Tensor rows = c.randint(0, 2, {20, 3}).to(dtype);
+    for (int64_t dim : {0, 1})
+      c.scope(std::string(parity::dtype_name(dtype)) + (dim ? " columns" : " rows"), [&] {
+        const auto [some, places, times] = torch::unique_dim(rows, dim);
+        c.out("unique_dim", some), c.out("inverse", places), c.out("counts", times);
+      });
+  }
   const Tensor scores = c.values({0.5, 1.5, -0.5, 0.25}).view({1, 4}).requires_grad_();
   c.gradients("multi_margin_loss", {scores},
               [&] { return torch::multi_margin_loss(scores, torch::ones({1}, torch::kLong)); });

@@ -39,6 +39,13 @@ PARITY_CASE(factories, ranges) {
   c.out("eye", torch::eye(3));
   c.out("eye_wide", torch::eye(2, 4, torch::kLong));
   c.out("tril_indices", torch::tril_indices(3, 4));
+  for (int64_t offset : {-40, -2, 0, 1, 40})
+    c.scope(std::to_string(offset), [&] {
+      for (const auto& [rows, columns] : {std::pair<int64_t, int64_t>{3, 20}, {20, 3}, {0, 3}, {3, 0}}) {
+        c.out("tril_indices", torch::tril_indices(rows, columns, offset));
+        c.out("triu_indices", torch::triu_indices(rows, columns, offset, torch::kInt));
+      }
+    });
   c.throws("arange_never_ends", [&] { torch::arange(0, 5, -1); });
   c.throws("arange_zero_step", [&] { torch::arange(0, 5, 0); });
   // Bounds that are no integers, cut before or after the elements are counted.

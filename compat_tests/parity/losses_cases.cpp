@@ -1,4 +1,6 @@
 // Losses: every reduction, dtypes, weights, ignored targets.
+#include <cmath>
+
 #include "parity/case.h"
 
 using torch::Tensor;
@@ -220,4 +222,17 @@ PARITY_CASE(losses, distances) {
   c.gradients("pairwise", {x, y}, [&] { return torch::pairwise_distance(x, y); });
   c.gradients("cdist", {x, y}, [&] { return torch::cdist(x, y); });
   c.gradients("pdist", {x}, [&] { return torch::pdist(x); });
+  // More columns than a vector has lanes, rows that are equal, and rows that lie apart in memory.
+  const Tensor rows = c.randn({7, 75}, torch::kDouble);
+  rows[3].copy_(rows[1]);
+  const Tensor apart = rows.t().contiguous().t(), narrow = c.randn({2, 3});
+  for (const double p : {0., 1., 2., 3., static_cast<double>(INFINITY)})
+    for (const auto dtype : {torch::kDouble, torch::kFloat}) {
+      const Tensor z = apart.to(dtype).requires_grad_();
+      c.scope(std::string(parity::dtype_name(dtype)) + " " + std::to_string(p), [&] {
+        c.gradients("pdist", {z}, [&] { return torch::pdist(z, p); });
+        c.out("pdist of two", torch::pdist(narrow, p));
+        c.out("pdist of one", torch::pdist(narrow.slice(0, 0, 1), p));
+      });
+    }
 }

@@ -195,6 +195,13 @@ PARITY_CASE(matrix_products, others) {
   auto x = c.leaf({4, 3}), y = c.leaf({4, 3});
   c.gradients("cross", {x, y}, [&] { return torch::cross(x, y, 1); });
   const auto row = c.randn({1, 3}).requires_grad_(), square = c.randn({3, 3}).requires_grad_();
+  const auto planes = c.randn({2, 3, 40}, torch::kDouble).requires_grad_();
+  const auto turned = c.randn({40, 3, 2}, torch::kDouble).requires_grad_();
+  c.gradients("cross.of_planes", {planes, turned},
+              [&] { return torch::linalg_cross(planes, turned.transpose(0, 2), 1); });
+  c.out("cross.of_integers", torch::linalg_cross(c.randint(-9, 9, {5, 3}), c.randint(-9, 9, {5, 3}), -1));
+  c.out("cross.of_bfloat16",
+        torch::linalg_cross(c.randn({5, 3}).to(torch::kBFloat16), c.randn({5, 3}).to(torch::kBFloat16)));
   c.gradients("cross.of_a_row", {row, square}, [&] { return torch::cross(row, square); });
   c.gradients("dot", {x, y}, [&] { return torch::dot(x.flatten(), y.flatten()); });
   c.gradients("inner", {x, y}, [&] { return torch::inner(x, y); });

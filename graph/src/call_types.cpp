@@ -8,7 +8,9 @@
 #include "backend/channel_pass.h"
 #include "backend/conv.h"
 #include "backend/copy_pieces.h"
+#include "backend/cross.h"
 #include "backend/decompositions.h"
+#include "backend/distinct.h"
 #include "backend/distributions.h"
 #include "backend/elementwise.h"
 #include "backend/embedding_bag.h"
@@ -25,6 +27,7 @@
 #include "backend/moved_rows.h"
 #include "backend/norm.h"
 #include "backend/optim.h"
+#include "backend/pair_distance.h"
 #include "backend/pool.h"
 #include "backend/reduce.h"
 #include "backend/rnn.h"
@@ -94,7 +97,8 @@ Table* make_table() {
           triangle_kernel, gemm_and_sums_kernel, gemm_epilogue_kernel, group_norm_kernel, group_norm_backward_kernel,
           embedding_backward_kernel, embedding_bag_kernel, fold_kernel, embedding_bag_backward_kernel,
           solve_triangular_kernel, least_squares_kernel, fft_c2c_kernel, rnn_forward_kernel, rnn_backward_kernel,
-          copy_pieces_kernel, spaced_kernel, turned_kernel, interleaved_kernel);
+          copy_pieces_kernel, spaced_kernel, turned_kernel, interleaved_kernel, cross_kernel, pair_distance_kernel,
+          pair_distance_backward_kernel, triangle_places_kernel, row_order_kernel);
   add(*table, exp_formula);  // and all other formulas
 #define HB_ADD(Rule, kernel, name) add(*table, kernel);
   HB_FORALL_UPDATE_RULES(HB_ADD)

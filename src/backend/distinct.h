@@ -12,4 +12,8 @@ namespace hb {
 HB_API inline Kernel<int64_t(const Tensor& values, const Tensor& inverse, const Tensor& counts, const Tensor& in)>
     distinct_kernel{"unique_consecutive"};
 
+/// The lexicographic order of contiguous rows (n, m): the places (n) of the first, the second, …; equal rows keep
+/// theirs, NaN stands above every number.
+HB_API inline Kernel<void(const Tensor& places, const Tensor& rows)> row_order_kernel{"unique_dim"};
+
 }  // namespace hb

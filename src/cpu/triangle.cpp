@@ -16,9 +16,7 @@ void triangle(const Triangle& t, void* out, const void* in) {
                  for (int64_t r = begin; r < end; ++r) {
                    auto* to = static_cast<char*>(out) + r * row_bytes;
                    const auto* from = static_cast<const char*>(in) + r * row_bytes;
-                   const int64_t column = r % t.rows + t.diagonal + (t.lower ? 1 : 0);  // the first of the right part
-                   const int64_t split = std::clamp<int64_t>(column, 0, t.columns) * t.itemsize;
-                   const int64_t begin_kept = t.lower ? 0 : split, end_kept = t.lower ? split : row_bytes;
+                   const int64_t begin_kept = t.from(r % t.rows) * t.itemsize, end_kept = t.to(r % t.rows) * t.itemsize;
                    std::memset(to, 0, begin_kept);
                    if (to != from) std::memcpy(to + begin_kept, from + begin_kept, end_kept - begin_kept);
                    std::memset(to + end_kept, 0, row_bytes - end_kept);

@@ -124,15 +124,16 @@ TensorTuple2 kthvalue(const Tensor& self, int64_t k, int64_t dim, bool keepdim) 
 
 namespace {
 
+/// The largest of all is NaN where one is.
+bool has_nan(const Tensor& x) { return x.is_floating_point() && x.numel() > 0 && std::isnan(max(x).item().toDouble()); }
+
 /// NaN wins: a line that has one gives its first.
 TensorTuple2 median_along(const Tensor& self, int64_t d, bool keepdim) {
   ops::refuse_bool("median", self.scalar_type());
   const int64_t n = length(self, d);
   HB_CHECK_INDEX(n > 0, "[median] Expected reduction dim ", d, " to have non-zero size.");
   const Tensor x = self.detach();
-  // The largest of all is NaN where one is.
-  if (!self.is_floating_point() || self.numel() == 0 || !std::isnan(max(x).item().toDouble()))
-    return one_of_order("MedianBackward1", self, d, (n - 1) / 2, keepdim);
+  if (!has_nan(x)) return one_of_order("MedianBackward1", self, d, (n - 1) / 2, keepdim);
   const auto [unused, usual] = one_of_order("", x, d, (n - 1) / 2, true);
   const auto [first_nan, has] = isnan(x).max(d, true);
   Tensor at = where(first_nan, has, usual);
@@ -140,6 +141,23 @@ TensorTuple2 median_along(const Tensor& self, int64_t d, bool keepdim) {
   const uint64_t mask = self.dim() ? uint64_t{1} << d : 0, dropped = keepdim ? 0 : mask;
   if (dropped) ops::drop_dims(values, mask), ops::drop_dims(at, mask);
   attach_gradient("MedianBackward1", values, self, at, d, dropped);
+  return {values, at};
+}
+
+/// The middle of those that are no NaN, which is sorted to the end.
+TensorTuple2 nanmedian_along(const Tensor& self, int64_t d, bool keepdim) {
+  constexpr const char* kNode = "NanmedianBackward1";
+  const Tensor x = self.detach();
+  const int64_t n = length(self, d);
+  if (!has_nan(x)) return one_of_order(kNode, self, d, (n - 1) / 2, keepdim);
+  const Tensor count = isnan(x).logical_not().sum(IntArrayRef({d}), true);
+  const Tensor middle = (count - 1).clamp_min(0).div(2, "floor");
+  if (middle.numel() == 1) return one_of_order(kNode, self, d, middle.item().toLong(), keepdim);
+  const auto [sorted, places] = whole_sort(x, d, false);
+  Tensor values = sorted.gather(d, middle), at = places.gather(d, middle);
+  const uint64_t mask = uint64_t{1} << d, dropped = keepdim ? 0 : mask;
+  if (dropped) ops::drop_dims(values, mask), ops::drop_dims(at, mask);
+  attach_gradient(kNode, values, self, at, d, dropped);
   return {values, at};
 }
 
@@ -151,6 +169,17 @@ TensorTuple2 median(const Tensor& self, int64_t dim, bool keepdim) {
 Tensor median(const Tensor& self) {
   if (self.numel() == 0) return full({}, std::nan(""), self.options().dtype(kDouble)).to(self.scalar_type());
   return ops::middle_of_whole("MedianBackward0", self, [](const Tensor& x) { return median_along(x, 0, false); });
+}
+
+TensorTuple2 nanmedian(const Tensor& self, int64_t dim, bool keepdim) {
+  if (!self.is_floating_point() || self.dim() == 0) return median(self, dim, keepdim);
+  const int64_t d = geometry::wrap_dim("nanmedian", dim, self.dim());
+  HB_CHECK_INDEX(self.size(d) > 0, "[nanmedian] expected dimension ", d, " to have a size other than 0");
+  return nanmedian_along(self, d, keepdim);
+}
+Tensor nanmedian(const Tensor& self) {
+  if (self.numel() == 0) return median(self);
+  return ops::middle_of_whole("NanmedianBackward0", self, [](const Tensor& x) { return nanmedian(x, 0, false); });
 }
 
 TensorTuple2 mode(const Tensor& self, int64_t dim, bool keepdim) {

@@ -75,6 +75,19 @@ void check_row_sizes(const Tensor& self, int64_t dim) {
            "[unique] There are 0 sized dimensions, and they aren't selected, so unique cannot be applied");
 }
 
+/// The places of rows (n, m) in sorted order.
+Tensor lexicographic_order(const Tensor& rows) {
+  Tensor order = arange(rows.size(0), rows.options().dtype(kLong));
+  if (row_order_kernel.available(rows.device()) && !rows.is_complex()) {
+    row_order_kernel(rows.device())(order, rows.contiguous());
+    return order;
+  }
+  // From their last column to their first: a stable sort by each.
+  for (int64_t c = rows.size(1) - 1; c >= 0; --c)
+    order = order.index_select(0, rows.select(1, c).index_select(0, order).argsort(0, false));
+  return order;
+}
+
 }  // namespace
 
 std::tuple<Tensor, Tensor, Tensor> _unique2(const Tensor& self, bool, bool return_inverse, bool return_counts) {
@@ -121,11 +134,8 @@ std::tuple<Tensor, Tensor, Tensor> unique_dim(const Tensor& self, int64_t dim, b
   NoGradGuard no_history;
   check_row_sizes(self, dim);
   const int64_t n = self.size(dim);
-  // Rows, sorted from their last column to their first: a stable sort by each gives the lexicographic order.
   const Tensor rows = self.detach().movedim(dim, 0).reshape({n, n ? self.numel() / n : 0});
-  Tensor order = arange(n, self.options().dtype(kLong));
-  for (int64_t c = rows.size(1) - 1; c >= 0; --c)
-    order = order.index_select(0, rows.select(1, c).index_select(0, order).argsort(0, false));
+  const Tensor order = lexicographic_order(rows);
   const Tensor sorted = rows.index_select(0, order);
   Tensor changed = none_of(self, kBool);
   if (n > 1) changed = differing_neighbours(sorted);

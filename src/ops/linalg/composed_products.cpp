@@ -1,15 +1,20 @@
 // Products written with other functions: kron, cross, bilinear, chain_matmul, distances.
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include <halfbridge/ops.h>
 
 #include "autocast/autocast.h"
+#include "autograd/composed.h"
 #include "autograd/named.h"
 #include "autograd/record.h"
+#include "backend/cross.h"
+#include "backend/pair_distance.h"
 #include "core/geometry.h"
 #include "core/warnings.h"
 #include "ops/common/or_undefined.h"
+#include "ops/reduction/reduce_op.h"
 
 namespace hb {
 
@@ -49,9 +54,16 @@ Tensor kron(const Tensor& self, const Tensor& other) {
 }
 
 namespace {
-/// Each component of the product by itself, of parts that lie apart; of few vectors all at once, of copies.
+/// In one pass where there is a kernel; else each component of the product by itself, of parts that lie apart; of few
+/// vectors all at once, of copies.
 Tensor cross_values(const Tensor& a, const Tensor& b, int64_t d) {
   NoGradGuard no_history;
+  const ScalarType t = a.scalar_type();
+  if (t == b.scalar_type() && (t == kFloat || t == kDouble) && cross_kernel.available(a.device())) {
+    const Tensor x = a.contiguous(), y = b.contiguous(), out = empty(a.sizes(), a.options());
+    cross_kernel(a.device())(out, x, y, ops::lines_of(x, d < 0 ? d + a.dim() : d));
+    return out;
+  }
   if (a.numel() <= 8192) {
     const auto turn = [d](const Tensor& t, int64_t by) { return t.roll({-by}, {d}); };
     return turn(a, 1) * turn(b, 2) - turn(a, 2) * turn(b, 1);
@@ -181,15 +193,38 @@ Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t
   return named("CdistBackward0", linalg_vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, IntArrayRef({-1})), x1);
 }
 
+namespace {
+Tensor composed_pdist(const Tensor& self, double p) {
+  const Tensor pairs = triu_indices(self.size(0), self.size(0), 1, self.options().dtype(kLong));
+  const Tensor apart = self.index_select(0, pairs.select(0, 0)) - self.index_select(0, pairs.select(0, 1));
+  return named("PdistBackward0", linalg_vector_norm(apart, p, IntArrayRef({-1})), self);
+}
+}  // namespace
+
 Tensor pdist(const Tensor& self, double p) {
   HB_AUTOCAST(pdist, as_is, fp32, self, p);
   HB_CHECK(self.dim() == 2, "[pdist] pdist only supports 2D tensors, got: ", self.dim(), "D");
   HB_CHECK(self.is_floating_point(),
            "[pdist] pdist only supports floating-point dtypes, got: ", toString(self.scalar_type()));
   refuse_half("pdist", self.scalar_type());
-  const Tensor pairs = triu_indices(self.size(0), self.size(0), 1, self.options().dtype(kLong));
-  const Tensor apart = self.index_select(0, pairs.select(0, 0)) - self.index_select(0, pairs.select(0, 1));
-  return named("PdistBackward0", linalg_vector_norm(apart, p, IntArrayRef({-1})), self);
+  const bool by_kernel = p == 0 || p == 1 || p == 2 || std::isinf(p);
+  if (!by_kernel || !pair_distance_kernel.available(self.device())) return composed_pdist(self, p);
+  const int64_t n = self.size(0);
+  const Tensor x = self.detach().contiguous();
+  Tensor out = empty({std::max<int64_t>(0, n * (n - 1) / 2)}, self.options());
+  pair_distance_kernel(self.device())(out, x, p);
+  if (needs_grad(self))
+    record("PdistBackward0", out, {&self}, {SavedTensor::input(self), SavedTensor::output(out)},
+           [p](Backward& b, auto& s) -> variable_list {
+             if (GradMode::is_enabled())
+               return composed_gradients(b, {s[0]}, {b.grad()}, [p](const variable_list& v) {
+                 return variable_list{composed_pdist(v[0], p)};
+               });
+             const Tensor grad_x = empty(s[0].sizes(), s[0].options());
+             pair_distance_backward_kernel(s[0].device())(grad_x, b.grad().contiguous(), s[0].contiguous(), s[1], p);
+             return {grad_x};
+           });
+  return out;
 }
 
 Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p, double eps, bool keepdim) {

@@ -1,9 +1,7 @@
-// Reductions written with others: nanmean, nanmedian, covariance.
+// Reductions written with others: nanmean, covariance.
 #include <halfbridge/ops.h>
 
 #include "core/function_watch.h"
-#include "core/geometry.h"
-#include "ops/reduction/extremum.h"
 
 namespace hb {
 
@@ -12,23 +10,6 @@ Tensor nanmean(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::o
   HB_CHECK(self.is_floating_point(), "[nanmean] expected a floating point dtype, got ", self.scalar_type());
   const Tensor counted = isnan(self.detach()).logical_not();
   return nansum(self, dim, keepdim, dtype) / counted.sum(dim, keepdim);
-}
-
-TensorTuple2 nanmedian(const Tensor& self, int64_t dim, bool keepdim) {
-  if (!self.is_floating_point() || self.dim() == 0) return median(self, dim, keepdim);
-  const int64_t d = geometry::wrap_dim("nanmedian", dim, self.dim());
-  HB_CHECK_INDEX(self.size(d) > 0, "[nanmedian] expected dimension ", d, " to have a size other than 0");
-  // NaN is sorted to the end.
-  const auto [values, places] = sort(self, std::optional<bool>(true), d, false);
-  const Tensor count = isnan(self.detach()).logical_not().sum(IntArrayRef({d}), true);
-  const Tensor middle = (count - 1).clamp_min(0).div(2, "floor");
-  Tensor value = values.gather(d, middle), place = places.gather(d, middle);
-  if (keepdim) return {value, place};
-  return {value.squeeze(d), place.squeeze(d)};
-}
-Tensor nanmedian(const Tensor& self) {
-  if (self.numel() == 0) return median(self);
-  return ops::middle_of_whole("NanmedianBackward0", self, [](const Tensor& x) { return nanmedian(x, 0, false); });
 }
 
 Tensor cov(const Tensor& self, int64_t correction, const std::optional<Tensor>& fweights,

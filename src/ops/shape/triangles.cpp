@@ -5,6 +5,7 @@
 
 #include "autograd/record.h"
 #include "backend/triangle.h"
+#include "core/geometry.h"
 
 namespace hb {
 
@@ -56,8 +57,18 @@ namespace {
 Tensor triangle_indices(int64_t row, int64_t col, const TensorOptions& options, bool lower, int64_t offset) {
   HB_CHECK(row >= 0, "[tril_indices] row must be non-negative, got ", row);
   HB_CHECK(col >= 0, "[tril_indices] col must be non-negative, got ", col);
-  const Tensor all = ones({row, col}, TensorOptions(kBool).device(options.device_opt()));
   offset = std::clamp(offset, -row, col);  // beyond, nothing changes
+  if (geometry::numel(DimVector(IntArrayRef{row, col})) == 0) return empty({2, 0}, options);
+  if (triangle_places_kernel.available(options.device())) {
+    const Triangle t{1, row, col, offset, 0, lower};
+    int64_t count = 0;
+    for (int64_t r = 0; r < row; ++r) count += t.to(r) - t.from(r);
+    const Tensor out = empty({2, count}, TensorOptions(kLong).device(options.device()));
+    auto* rows = static_cast<int64_t*>(out.impl().visible_data());
+    if (count) triangle_places_kernel(out.device())(t, rows, rows + count);
+    return out.to(options.dtype());
+  }
+  const Tensor all = ones({row, col}, TensorOptions(kBool).device(options.device_opt()));
   const Tensor mask = lower ? above(all, offset).logical_not() : above(all, offset - 1);
   return mask.nonzero().t().contiguous().to(options.dtype());
 }
