@@ -170,7 +170,8 @@ class Finder {
     for (const char* root : {"torch::", "at::", "c10::"})
       if (names_.symbol(root + rest) == Support::supported) return root + rest;
     if (Names::is_inner(rest)) return "a name of LibTorch's inside, of which there is no table: the compiler tells";
-    return "LibTorch 2.11 has no such name either";
+    return "not in <torch/torch.h> of LibTorch 2.11 either: a name of another version, or of a header that the table "
+           "leaves out";
   }
 
   void macro(size_t source, const Token& token, const std::string& word) {
