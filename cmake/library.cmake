@@ -25,10 +25,13 @@ file(GLOB HALFBRIDGE_ISA_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cpu
 # Tiles of bf16 need a flag of their own, which no other file may have.
 file(GLOB HALFBRIDGE_AMX_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cpu/amx/*.cpp)
 
-# Steps of optimizers and of ranges round where LibTorch's do.
+# Steps of optimizers and of ranges round where LibTorch's do; differences and sums of products round alike with every
+# instruction set.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/cpu/isa/optim.cpp
                             ${PROJECT_SOURCE_DIR}/src/cpu/isa/optim_scaled.cpp
-                            ${PROJECT_SOURCE_DIR}/src/cpu/isa/factories.cpp PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
+                            ${PROJECT_SOURCE_DIR}/src/cpu/isa/factories.cpp
+                            ${PROJECT_SOURCE_DIR}/src/cpu/isa/cross.cpp
+                            ${PROJECT_SOURCE_DIR}/src/cpu/isa/pair_distance.cpp PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
 
 # Vendors' headers stand in the CPU's folder alone, the libraries of files in that of files.
 target_link_libraries(halfbridge_cpu PRIVATE DNNL::dnnl)
