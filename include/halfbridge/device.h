@@ -105,9 +105,13 @@ class HB_API Device {
 };
 HB_API std::ostream& operator<<(std::ostream& out, const Device& device);
 
-enum class Layout : int8_t { Strided, Sparse };
+/// Tensors have one of the first two; programs compare the others.
+enum class Layout : int8_t { Strided, Sparse, SparseCsr, Mkldnn, SparseCsc, SparseBsr, SparseBsc, Jagged };
 constexpr Layout kStrided = Layout::Strided;
 constexpr Layout kSparse = Layout::Sparse;
+constexpr Layout kSparseCsr = Layout::SparseCsr, kSparseCsc = Layout::SparseCsc;
+constexpr Layout kSparseBsr = Layout::SparseBsr, kSparseBsc = Layout::SparseBsc;
+constexpr Layout kMkldnn = Layout::Mkldnn, kJagged = Layout::Jagged;
 HB_API std::ostream& operator<<(std::ostream& out, Layout layout);
 
 enum class MemoryFormat : int8_t { Contiguous, Preserve, ChannelsLast, ChannelsLast3d };

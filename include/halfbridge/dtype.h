@@ -11,7 +11,8 @@
 
 namespace hb {
 
-/// Element types. The numbers are LibTorch's, which file formats store.
+/// Element types. The numbers are LibTorch's, which file formats store. No tensor has one of HB_FORALL_NAMED_DTYPES:
+/// programs compare and map them.
 enum class ScalarType : int8_t {
   Byte = 0,
   Char = 1,
@@ -21,14 +22,30 @@ enum class ScalarType : int8_t {
   Half = 5,
   Float = 6,
   Double = 7,
-  ComplexHalf = 8,  // named, never stored
+  ComplexHalf = 8,
   ComplexFloat = 9,
   ComplexDouble = 10,
   Bool = 11,
+  QInt8 = 12,
+  QUInt8 = 13,
+  QInt32 = 14,
   BFloat16 = 15,
+  QUInt4x2 = 16,
+  QUInt2x4 = 17,
+  Bits1x8 = 18,
+  Bits2x4 = 19,
+  Bits4x2 = 20,
+  Bits8 = 21,
+  Bits16 = 22,
+  Float8_e5m2 = 23,
+  Float8_e4m3fn = 24,
+  Float8_e5m2fnuz = 25,
+  Float8_e4m3fnuz = 26,
   UInt16 = 27,
   UInt32 = 28,
   UInt64 = 29,
+  Float8_e8m0fnu = 44,
+  Float4_e2m1fn_x2 = 45,
   Undefined = 46,
 };
 using Dtype = ScalarType;
@@ -56,6 +73,13 @@ using Dtype = ScalarType;
   _(uint16_t, UInt16)                     \
   _(uint32_t, UInt32)                     \
   _(uint64_t, UInt64)
+/// The types that have a name alone.
+#define HB_FORALL_NAMED_DTYPES(_)                                                                      \
+  _(ComplexHalf)                                                                                       \
+  _(QInt8)                                                                                             \
+  _(QUInt8)                                                                                            \
+  _(QInt32) _(QUInt4x2) _(QUInt2x4) _(Bits1x8) _(Bits2x4) _(Bits4x2) _(Bits8) _(Bits16) _(Float8_e5m2) \
+      _(Float8_e4m3fn) _(Float8_e5m2fnuz) _(Float8_e4m3fnuz) _(Float8_e8m0fnu) _(Float4_e2m1fn_x2)
 /// Of each type that a tensor can have.
 #define HB_FORALL_DTYPES(_) HB_FORALL_COMPUTED_DTYPES(_) HB_FORALL_WIDE_UNSIGNED_DTYPES(_)
 
@@ -74,7 +98,10 @@ constexpr ScalarType kBFloat16 = ScalarType::BFloat16, kBF16 = ScalarType::BFloa
 constexpr ScalarType kBool = ScalarType::Bool;
 constexpr ScalarType kComplexFloat = ScalarType::ComplexFloat, kComplex64 = ScalarType::ComplexFloat;
 constexpr ScalarType kComplexDouble = ScalarType::ComplexDouble, kComplex128 = ScalarType::ComplexDouble;
-constexpr ScalarType kComplexHalf = ScalarType::ComplexHalf, kComplex32 = ScalarType::ComplexHalf;
+constexpr ScalarType kComplex32 = ScalarType::ComplexHalf;
+#define HB_NAMED(Name) constexpr ScalarType k##Name = ScalarType::Name;
+HB_FORALL_NAMED_DTYPES(HB_NAMED)
+#undef HB_NAMED
 
 template <class T>
 struct dtype_of;

@@ -70,7 +70,9 @@ std::string Device::str() const {
 std::ostream& operator<<(std::ostream& out, const Device& device) { return out << device.str(); }
 
 std::ostream& operator<<(std::ostream& out, Layout layout) {
-  return out << (layout == kStrided ? "Strided" : "Sparse");
+  constexpr const char* kNames[] = {"Strided",   "Sparse",    "SparseCsr", "Mkldnn",
+                                    "SparseCsc", "SparseBsr", "SparseBsc", "Jagged"};
+  return out << kNames[static_cast<int>(layout)];
 }
 std::ostream& operator<<(std::ostream& out, MemoryFormat format) {
   switch (format) {

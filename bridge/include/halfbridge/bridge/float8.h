@@ -7,6 +7,7 @@
 #include <limits>
 #include <ostream>
 
+#include <halfbridge/dtype.h>
 #include <halfbridge/macros.h>
 
 namespace hb::bridge {
@@ -84,6 +85,18 @@ HB_FLOAT8(Float8_e5m2fnuz, 2, 16, 0x7f, 0x80, 0x80, false, false)
 #undef HB_FLOAT8
 
 }  // namespace hb::bridge
+
+// For data_ptr<c10::Float8_e4m3fn>() of programs, which throws: no tensor has the dtype.
+#define HB_FLOAT8_DTYPE(Name)                             \
+  template <>                                             \
+  struct hb::dtype_of<hb::bridge::Name> {                 \
+    static constexpr ScalarType value = ScalarType::Name; \
+  };
+HB_FLOAT8_DTYPE(Float8_e4m3fn)
+HB_FLOAT8_DTYPE(Float8_e5m2)
+HB_FLOAT8_DTYPE(Float8_e4m3fnuz)
+HB_FLOAT8_DTYPE(Float8_e5m2fnuz)
+#undef HB_FLOAT8_DTYPE
 
 #define HB_FLOAT8_LIMITS(Name)                                                                           \
   template <>                                                                                            \
