@@ -176,6 +176,15 @@ PARITY_CASE(binary, add_sub_with_alpha) {
   });
   c.out("integers", torch::add(c.randint(0, 9, {5}), c.randint(0, 9, {5}), 3));
   c.throws("float_alpha_for_int", [&] { torch::add(c.randint(0, 9, {5}), c.randint(0, 9, {5}), 1.5); });
+  // More than the 53 bits of a double.
+  const int64_t wide = (int64_t{1} << 53) + 1;
+  const Tensor i = c.randint(1, 9, {5}), j = c.randint(1, 9, {5});
+  c.out("wide", torch::add(i, j, wide));
+  c.out("wide sub", torch::sub(i, j, wide));
+  c.out("wide rsub", torch::rsub(i, 3, wide));
+  c.out("wide number", torch::add(i, 3, wide));
+  c.out("wide in place", i.clone().add_(j, -wide));
+  c.out("wide beside reals", torch::add(c.randn({5}, torch::kDouble), j, wide));
 }
 
 PARITY_CASE(binary, addcmul_addcdiv_lerp) {

@@ -120,6 +120,14 @@ PARITY_CASE(complex, arithmetic) {
     const Tensor a = leaf(c, {3, 4}, dtype), b = leaf(c, {4}, dtype), r = c.leaf_in(0.5, 2, {3, 1}, dtype);
     c.gradients("add", {a, b, r}, [&] { return a + b * 2 - r; });
     c.gradients("alpha", {a, b}, [&] { return torch::add(a, b, 0.5) + torch::sub(a, b, 3); });
+    const c10::complex<double> turn(0.5, -2);
+    c.gradients("complex alpha", {a, b}, [&] { return torch::add(a, b, turn) + torch::sub(b, a, turn); });
+    c.gradients("complex alpha of reals", {a, r}, [&] { return torch::add(a, r, turn); });
+    c.gradients("complex alpha, number", {a}, [&] { return torch::add(a, 2, turn) + torch::rsub(a, 2, turn); });
+    c.gradients("complex alpha, in place", {a, b}, [&] { return (a * 1).add_(b, turn).sub_(b, turn); });
+    Tensor sum = torch::empty({3, 4}, b.options());
+    c.out("complex alpha, out", torch::add_out(sum, a.detach(), b.detach(), turn));
+    c.throws("complex alpha beside reals", [&] { torch::add(r.detach(), r.detach(), turn); });
     c.gradients("mul", {a, b, r}, [&] { return a * b * r; });
     c.gradients("div", {a, b, r}, [&] { return a / b / r; });
     c.gradients("real by complex", {b, r}, [&] { return r / b + (1 - b) + 2 / b; });

@@ -16,12 +16,24 @@ namespace {
 using ops::gradients;
 using ops::Input;
 
-bool is_one(const Scalar& s) { return s.isIntegral(true) ? s.toLong() == 1 : s.toDouble() == 1; }
+bool is_one(const Scalar& s) {
+  if (s.isIntegral(true)) return s.toLong() == 1;
+  return s.isComplex() ? s.toComplexDouble() == 1. : s.toDouble() == 1;
+}
+
+/// Whether the kernels' factor, a double, does not hold this one.
+bool is_wide(const Scalar& factor) {
+  constexpr int64_t kExact = int64_t{1} << 53;
+  if (factor.isComplex()) return factor.toComplexDouble().imag() != 0;
+  return factor.isIntegral(false) && (factor.toLong() > kExact || factor.toLong() < -kExact);
+}
 
 void check_alpha(const char* name, ScalarType t, const Scalar& alpha) {
   HB_CHECK(!alpha.isBoolean() || t == kBool, "[", name, "] Boolean alpha only supported for Boolean results.");
   HB_CHECK(is_differentiable_type(t) || alpha.isIntegral(true), "[", name,
            "] For integral input tensors, argument alpha must not be a floating point number.");
+  HB_CHECK(!alpha.isComplex() || is_complex_type(t), "[", name,
+           "] For non-complex input tensors, argument alpha must not be a complex number.");
 }
 
 void check_not_bools(const char* name, const Tensor& a, const Input& b) {
@@ -56,7 +68,7 @@ void attach(const char* node, Tensor& out, const Tensor& a, const Tensor& b, con
   record(node, out, {&a, &b}, [alpha, negative](Backward& c) {
     Tensor gb;
     if (c.needs(1)) {
-      gb = is_one(alpha) ? c.grad() : c.grad() * alpha;
+      gb = is_one(alpha) ? c.grad() : c.grad() * alpha.conj();
       if (negative) gb = neg(gb);
     }
     return gradients(c.needs(0) ? c.grad() : Tensor(), std::move(gb));
@@ -69,12 +81,31 @@ void attach(const char* node, Tensor& out, const Tensor& a) {
 
 Scalar negated(const Scalar& s) { return s.isBoolean() ? Scalar(-s.toLong()) : -s; }
 
+/// The second operand times a wide factor, in the dtype of the sum.
+template <class B>
+Tensor multiplied(const char* name, const Tensor& a, const B& b, const Scalar& alpha) {
+  const ScalarType t = ops::promoted({a, b});
+  check_alpha(name, t, alpha);
+  check_value_fits(name, t, alpha);
+  const NoGradGuard no_grad;
+  if constexpr (std::is_same_v<B, Tensor>)
+    return hb::mul(b.to(t), alpha);
+  else
+    return hb::mul(scalar_tensor(b, a.options().dtype(t)), alpha);
+}
+
 template <class B>
 Tensor sum(const char* name, const char* node, const Tensor& a, const B& b, const Scalar& alpha, bool negative) {
   if constexpr (std::is_same_v<B, Tensor>)
     if (HB_UNLIKELY(sparse::either(a, b))) return sparse::add(a, b, negative ? negated(alpha) : alpha);
-  const Sum p = plan(name, a, b, alpha, negative);
-  Tensor out = ops::launch_new(name, *p.formula, compute_type(p.t), p.t, {a, b}, p.factor);
+  Tensor out;
+  if (HB_UNLIKELY(is_wide(alpha))) {
+    const NoGradGuard no_grad;
+    out = sum(name, node, a, multiplied(name, a, b, alpha), 1, negative);
+  } else {
+    const Sum p = plan(name, a, b, alpha, negative);
+    out = ops::launch_new(name, *p.formula, compute_type(p.t), p.t, {a, b}, p.factor);
+  }
   if constexpr (std::is_same_v<B, Tensor>) {
     if (HB_UNLIKELY(needs_grad(a, b))) attach(node, out, a, b, alpha, negative);
   } else {
@@ -92,12 +123,15 @@ Tensor& sum_inplace(const char* name, const char* node, Tensor& a, const B& b, c
   } else {
     if (HB_UNLIKELY(needs_grad(a))) return inplace(name, a, compute);
   }
+  if (HB_UNLIKELY(is_wide(alpha)))
+    return sum_inplace(name, node, a, multiplied(name, a, b, alpha), Scalar(1), negative);
   const Sum p = plan(name, a, b, alpha, negative);
   return ops::launch_inplace(name, *p.formula, compute_type(p.t), p.t, a, {a, b}, p.factor);
 }
 
 Tensor& sum_out(const char* name, const char* node, Tensor& out, const Tensor& a, const Tensor& b, const Scalar& alpha,
                 bool negative) {
+  if (HB_UNLIKELY(is_wide(alpha))) return assign_out(name, out, sum(name, node, a, b, alpha, negative));
   const Sum p = plan(name, a, b, alpha, negative);
   if (!ops::writes_into(out, a, b, p.t)) return assign_out(name, out, sum(name, node, a, b, alpha, negative));
   ops::launch(*p.formula, compute_type(p.t), out, {a, b}, p.factor);
@@ -158,6 +192,7 @@ Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
       "[rsub] Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, "
       "use the `~` or `logical_not()` operator instead.");
   check_alpha("rsub", t, alpha);
+  if (HB_UNLIKELY(is_wide(alpha))) return named("RsubBackward1", hb::add(hb::mul(self, negated(alpha)), other), self);
   const double factor = alpha.toDouble();
   Tensor out = is_one(alpha) ? ops::launch_new("rsub", sub_formula, compute_type(t), t, {other, self})
                              : ops::launch_new("rsub", rsub_scaled_formula, compute_type(t), t, {self, other}, factor);
