@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <halfbridge/grad_mode.h>
+#include <halfbridge/owned.h>
 #include <halfbridge/tensor.h>
 
 namespace hb {
@@ -71,11 +72,10 @@ class HB_API Node : public std::enable_shared_from_this<Node> {
   bool should_compute_output(size_t i) const { return next_edges_[i].is_valid(); }
   /// Of any in the ranges.
   bool should_compute_output(std::initializer_list<IndexRange> ranges) const;
-  /// The same: gradients that only this pass does not ask for are computed too.
-  bool task_should_compute_output(size_t i) const { return should_compute_output(i); }
-  bool task_should_compute_output(std::initializer_list<IndexRange> ranges) const {
-    return should_compute_output(ranges);
-  }
+  /// Whether the backward pass that runs asks for it: grad(outputs, inputs) may not. Outside of one as
+  /// should_compute_output.
+  bool task_should_compute_output(size_t i) const;
+  bool task_should_compute_output(std::initializer_list<IndexRange> ranges) const;
   std::shared_ptr<Node> getptr() { return shared_from_this(); }
   const InputMetadata& input_metadata(size_t i) const { return inputs_[i]; }
   uint32_t add_input_metadata(const Tensor& forward_result);
@@ -106,7 +106,7 @@ class HB_API Node : public std::enable_shared_from_this<Node> {
   };
   edge_list next_edges_;
   std::vector<InputMetadata> inputs_;
-  std::unique_ptr<Hooks> hooks_;
+  detail::Owned<Hooks> hooks_;
   uint64_t sequence_nr_;
   // Where a backward pass is with this node; belongs to the pass that `pass_` names.
   struct Progress {

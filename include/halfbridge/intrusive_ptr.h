@@ -61,7 +61,9 @@ class intrusive_ptr {
   explicit intrusive_ptr(T* p) : p_(p) {
     if (p_) p_->intrusive_ptr_target::retain();
   }
-  explicit intrusive_ptr(std::unique_ptr<T> p) : intrusive_ptr(p.release()) {}
+  // A template, for else each call of a constructor with one argument would make the class std::unique_ptr<T>.
+  template <class U, class Delete, class = std::enable_if_t<std::is_convertible_v<U*, T*>>>
+  explicit intrusive_ptr(std::unique_ptr<U, Delete> p) : intrusive_ptr(p.release()) {}
   intrusive_ptr(const intrusive_ptr& o) : p_(o.p_) {
     if (p_) p_->intrusive_ptr_target::retain();
   }

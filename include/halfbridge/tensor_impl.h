@@ -149,7 +149,7 @@ class HB_API TensorImpl final : public intrusive_ptr_target {
   bool is_meta() const { return device_.is_meta(); }
   bool is_non_overlapping_and_dense() const;
 
-  AutogradMeta* autograd_meta() const { return autograd_.get(); }
+  AutogradMeta* autograd_meta() const { return autograd_.meta; }
   AutogradMeta& materialize_autograd_meta();
   void drop_autograd_meta();
 
@@ -169,10 +169,14 @@ class HB_API TensorImpl final : public intrusive_ptr_target {
   uint32_t own_version_ = 0;
   intrusive_ptr<VersionCounter> version_owner_;
   std::atomic<VersionCounter*> shared_version_{nullptr};  // version_owner_'s, read without a lock
-  struct MetaDeleter {
-    void operator()(AutogradMeta* m) const;
+  struct OwnedMeta {
+    OwnedMeta() = default;
+    OwnedMeta(const OwnedMeta&) = delete;
+    ~OwnedMeta() { reset(); }
+    void reset();
+    AutogradMeta* meta = nullptr;
   };
-  std::unique_ptr<AutogradMeta, MetaDeleter> autograd_;
+  OwnedMeta autograd_;
 };
 
 /// LibTorch's name for what undefined tensors point to. Here that is null.

@@ -11,8 +11,7 @@ namespace hb {
 
 // Threads that share a tensor may all be the first to keep something with it; who has it already takes no lock.
 AutogradMeta& TensorImpl::materialize_autograd_meta() {
-  static_assert(sizeof(autograd_) == sizeof(AutogradMeta*));
-  const std::atomic_ref<AutogradMeta*> published(reinterpret_cast<AutogradMeta*&>(autograd_));
+  const std::atomic_ref<AutogradMeta*> published(autograd_.meta);
   if (AutogradMeta* const made = published.load(std::memory_order_acquire)) return *made;
   static constinit MutexTable<> mutexes;
   const std::lock_guard lock(mutexes.of(*this));

@@ -21,13 +21,6 @@ Evaluating::~Evaluating() { evaluation = outer_; }
 
 Engine* evaluating(const Node& node) { return evaluation.node == &node ? evaluation.engine : nullptr; }
 
-bool needs_gradient(const Node& node, size_t i) {
-  const Edge& edge = node.next_edge(i);
-  if (!edge.is_valid()) return false;
-  Engine* const pass = evaluating(node);
-  return !pass || pass->needs(edge);
-}
-
 // Only a gradient that nobody but its leaf will see: no sum, no caller, no hook, no watcher.
 Tensor Engine::destination(const Node& node, size_t i) {
   if (restricted_ || create_graph_ || node.hooks_ || GraphWatchers::any()) return {};
@@ -44,7 +37,19 @@ Tensor Engine::destination(const Node& node, size_t i) {
 
 }  // namespace autodiff
 
-bool Backward::needs(size_t i) const { return autodiff::needs_gradient(node_, i); }
+bool Node::task_should_compute_output(size_t i) const {
+  if (!should_compute_output(i)) return false;
+  autodiff::Engine* const pass = autodiff::evaluating(*this);
+  return !pass || pass->needs(next_edges_[i]);
+}
+bool Node::task_should_compute_output(std::initializer_list<IndexRange> ranges) const {
+  for (const auto& [first, last] : ranges)
+    for (size_t i = first; i < last; ++i)
+      if (task_should_compute_output(i)) return true;
+  return false;
+}
+
+bool Backward::needs(size_t i) const { return node_.task_should_compute_output(i); }
 
 Tensor destination_of(const Backward& b, size_t i, IntArrayRef sizes, const TensorOptions& options) {
   autodiff::Engine* const pass = autodiff::evaluating(b.node());

@@ -30,7 +30,7 @@ class Engine {
   bool returns_gradients() const { return restricted_; }
   /// Whether the gradient that goes there is asked for.
   bool needs(const Edge& edge);
-  static bool has_hooks(const Node& node) { return node.hooks_ != nullptr; }
+  static bool has_hooks(const Node& node) { return static_cast<bool>(node.hooks_); }
   /// Where `node`, which is evaluated now, may write the gradient of its input `i`; undefined where nobody says.
   Tensor destination(const Node& node, size_t i);
   /// The same where the input is a part of something: see place_in_whole().
@@ -92,8 +92,6 @@ struct Evaluation {
 
 /// The pass that evaluates this node on this thread, or nullptr.
 Engine* evaluating(const Node& node);
-/// Whether that pass asks for the gradient of the node's input i; without one, whether any may.
-bool needs_gradient(const Node& node, size_t i);
 
 /// Lives while the thread evaluates the node.
 class Evaluating {

@@ -43,7 +43,7 @@ void Node::set_input_metadata(size_t i, const Tensor& t) {
 }
 
 Node::Hooks& Node::hooks() {
-  if (!hooks_) hooks_ = std::make_unique<Hooks>();
+  if (!hooks_) hooks_ = hb::detail::Owned(new Hooks());
   return *hooks_;
 }
 unsigned Node::add_tensor_hook(uint32_t input_nr, TensorHook hook) {

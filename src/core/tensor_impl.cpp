@@ -129,6 +129,8 @@ void TensorImpl::settle_slow() {
 }
 
 void TensorImpl::drop_autograd_meta() { autograd_.reset(); }
-void TensorImpl::MetaDeleter::operator()(AutogradMeta* m) const { detail::autograd_seam.destroy(m); }
+void TensorImpl::OwnedMeta::reset() {
+  if (AutogradMeta* const old = std::exchange(meta, nullptr)) detail::autograd_seam.destroy(old);
+}
 
 }  // namespace hb

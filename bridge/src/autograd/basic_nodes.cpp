@@ -53,8 +53,8 @@ variable_list CopyBackwards::apply(variable_list&& grads) {
   HB_CHECK(grads.size() == 1, "[CopyBackwards] expected 1 gradient, got ", grads.size());
   variable_list results(num_outputs());
   if (!grads[0].defined()) return results;
-  if (!results.empty() && should_compute_output(0)) results[0] = zeros_like(grads[0]);
-  if (results.size() > 1 && should_compute_output(1)) results[1] = grads[0].to(src_options);
+  if (!results.empty() && task_should_compute_output(0)) results[0] = zeros_like(grads[0]);
+  if (results.size() > 1 && task_should_compute_output(1)) results[1] = grads[0].to(src_options);
   return results;
 }
 

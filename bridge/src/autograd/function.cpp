@@ -43,15 +43,12 @@ variable_list AutogradContext::get_saved_variables() const {
 bool AutogradContext::needs_input_grad(size_t i) const {
   auto node = state_->node.lock();
   HB_CHECK(node && i < node->num_outputs(), "[needs_input_grad] expected the number of a tensor argument, got ", i);
-  return autodiff::needs_gradient(*node, i);
+  return node->task_should_compute_output(i);
 }
 bool AutogradContext::needs_input_grad(std::initializer_list<IndexRange> ranges) const {
   auto node = state_->node.lock();
   HB_CHECK(node, "[needs_input_grad] expected a call in backward");
-  for (const auto& [first, last] : ranges)
-    for (size_t i = first; i < last; ++i)
-      if (needs_input_grad(i)) return true;
-  return false;
+  return node->task_should_compute_output(ranges);
 }
 
 namespace detail {

@@ -33,7 +33,7 @@ struct WorkerQueue::State {
 
   // A worker's whole life. A null job ends it.
   void work(Fetcher& fetcher) {
-    while (std::unique_ptr<Job> job = jobs.pop()) {
+    while (hb::detail::Owned<Job> job = jobs.pop()) {
       try {
         fetcher.fetch(*job);
       } catch (...) {
@@ -45,9 +45,9 @@ struct WorkerQueue::State {
 
   const bool ordered;
   size_t next_job = 0, next_result = 0, in_flight = 0;
-  Queue<std::unique_ptr<Job>> jobs;
-  Queue<std::unique_ptr<Job>> results;
-  std::map<size_t, std::unique_ptr<Job>> early;
+  Queue<hb::detail::Owned<Job>> jobs;
+  Queue<hb::detail::Owned<Job>> results;
+  std::map<size_t, hb::detail::Owned<Job>> early;
   std::vector<std::thread> workers;
   bool joined = false;
 };
@@ -59,7 +59,7 @@ void WorkerQueue::start(std::unique_ptr<Fetcher> fetcher) {
   state_->workers.emplace_back([state = state_.get(), own = std::move(fetcher)] { state->work(*own); });
 }
 
-void WorkerQueue::push(std::unique_ptr<Job> job) {
+void WorkerQueue::push(hb::detail::Owned<Job> job) {
   HB_CHECK(!state_->joined, "[DataLoader] begin() needs the workers, and join() has ended them: make another loader");
   job->number = state_->next_job++;
   state_->jobs.push(std::move(job));
@@ -68,16 +68,16 @@ void WorkerQueue::push(std::unique_ptr<Job> job) {
 
 size_t WorkerQueue::in_flight() const { return state_->in_flight; }
 
-std::unique_ptr<Job> WorkerQueue::pop(std::optional<std::chrono::milliseconds> timeout) {
+hb::detail::Owned<Job> WorkerQueue::pop(std::optional<std::chrono::milliseconds> timeout) {
   while (true) {
     if (auto early = state_->early.find(state_->next_result); early != state_->early.end()) {
-      std::unique_ptr<Job> result = std::move(early->second);
+      hb::detail::Owned<Job> result = std::move(early->second);
       state_->early.erase(early);
       ++state_->next_result;
       return result;
     }
     if (state_->in_flight == 0) return nullptr;
-    std::unique_ptr<Job> result = state_->results.pop(timeout);
+    hb::detail::Owned<Job> result = state_->results.pop(timeout);
     --state_->in_flight;
     if (!state_->ordered) return result;
     const size_t number = result->number;

@@ -249,7 +249,7 @@ RegistrationHandleRAII Dispatcher::registerDef(FunctionSchema schema, std::strin
 
 RegistrationHandleRAII Dispatcher::registerImpl(OperatorName name, std::optional<DispatchKey> key,
                                                 KernelFunction kernel, std::optional<CppSignature> signature,
-                                                std::unique_ptr<FunctionSchema> inferred_schema, std::string debug) {
+                                                hb::detail::Owned<FunctionSchema> inferred_schema, std::string debug) {
   if (is_aten(name) && !aten::loading()) {
     aten::load(name);
     hb::detail::warn(hb::detail::str("A function was registered for ", name,

@@ -29,12 +29,6 @@ Library::Library(Kind kind, std::string ns, std::optional<DispatchKey> key, cons
   if (kind_ == DEF) registrations_.push_back(Dispatcher::singleton().registerLibrary(*ns_, where()));
 }
 
-Library::NameOrSchema Library::parsed(const std::string& text) {
-  auto parsed = jit::parseSchemaOrName(text, /*allow_typevars=*/false);
-  if (auto* schema = std::get_if<FunctionSchema>(&parsed)) schema->setAliasAnalysis(AliasAnalysisKind::FROM_SCHEMA);
-  return parsed;
-}
-
 Library& Library::def(FunctionSchema&& schema, const std::vector<Tag>& tags) & {
   define(std::move(schema), tags);
   return *this;
@@ -59,22 +53,31 @@ OperatorName Library::define(FunctionSchema&& schema, const std::vector<Tag>& ta
   return name;
 }
 
-Library& Library::define(NameOrSchema&& name_or_schema, CppFunction&& function, const std::vector<Tag>& tags) {
-  if (const auto* name = std::get_if<OperatorName>(&name_or_schema)) {
-    HB_CHECK(
-        function.schema_, "def(\"", *name,
-        "\"): Full schema string was not specified, and we couldn't infer schema either.  Please explicitly provide a "
-        "schema string.  ",
-        context());
-    FunctionSchema inferred = function.schema_->cloneWithName(name->name, name->overload_name);
-    inferred.setAliasAnalysis(AliasAnalysisKind::CONSERVATIVE);
-    name_or_schema = std::move(inferred);
-  }
-  OperatorName name = define(std::get<FunctionSchema>(std::move(name_or_schema)), tags);
+Library& Library::define_with(FunctionSchema&& schema, CppFunction&& function, const std::vector<Tag>& tags) {
+  OperatorName name = define(std::move(schema), tags);
   const auto key = function.key_ ? function.key_ : key_;
   registrations_.push_back(Dispatcher::singleton().registerImpl(
       std::move(name), key, std::move(function.function_), function.signature_, std::move(function.schema_), where()));
   return *this;
+}
+
+Library& Library::define_with(OperatorName&& name, CppFunction&& function, const std::vector<Tag>& tags) {
+  HB_CHECK(
+      function.schema_, "def(\"", name,
+      "\"): Full schema string was not specified, and we couldn't infer schema either.  Please explicitly provide a "
+      "schema string.  ",
+      context());
+  FunctionSchema inferred = function.schema_->cloneWithName(name.name, name.overload_name);
+  inferred.setAliasAnalysis(AliasAnalysisKind::CONSERVATIVE);
+  return define_with(std::move(inferred), std::move(function), tags);
+}
+
+Library& Library::define_with(const std::string& text, CppFunction&& function, const std::vector<Tag>& tags) {
+  auto parsed = jit::parseSchemaOrName(text, /*allow_typevars=*/false);
+  if (auto* name = std::get_if<OperatorName>(&parsed)) return define_with(std::move(*name), std::move(function), tags);
+  auto& schema = std::get<FunctionSchema>(parsed);
+  schema.setAliasAnalysis(AliasAnalysisKind::FROM_SCHEMA);
+  return define_with(std::move(schema), std::move(function), tags);
 }
 
 void Library::check_key(const std::string& what, const std::optional<DispatchKey>& key) const {

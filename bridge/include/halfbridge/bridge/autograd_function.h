@@ -11,8 +11,8 @@
 #include <vector>
 
 #include <halfbridge/autograd.h>
-#include <halfbridge/bridge/owned.h>
 #include <halfbridge/ivalue.h>
+#include <halfbridge/owned.h>
 
 namespace hb::autodiff {
 

@@ -7,7 +7,6 @@
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include <halfbridge/bridge/dispatch/dispatcher.h>
@@ -22,8 +21,7 @@ class HB_API CppFunction {
   explicit CppFunction(F&& f)
       : function_(KernelFunction::wrap<std::decay_t<F>>(std::forward<F>(f))),
         signature_(CppSignature::make<typename boxing::SignatureOf<std::decay_t<F>>::type>()),
-        schema_(std::make_unique<FunctionSchema>(
-            boxing::SchemaOf<typename boxing::SignatureOf<std::decay_t<F>>::type>::schema())) {}
+        schema_(new FunctionSchema(boxing::SchemaOf<typename boxing::SignatureOf<std::decay_t<F>>::type>::schema())) {}
   CppFunction(CppFunction&&) = default;
   CppFunction& operator=(CppFunction&&) = default;
 
@@ -63,7 +61,7 @@ class HB_API CppFunction {
   friend CppFunction dispatch(DispatchKey, F&&);
   KernelFunction function_;
   std::optional<CppSignature> signature_;
-  std::unique_ptr<FunctionSchema> schema_;
+  hb::detail::Owned<FunctionSchema> schema_;
   std::optional<DispatchKey> key_;
   std::string debug_;
 };
@@ -105,7 +103,7 @@ class HB_API Library {
   /// its key, or for all tensors (CompositeImplicitAutograd).
   template <class NameOrSchema, class F, class = std::enable_if_t<!std::is_convertible_v<F&&, const std::vector<Tag>&>>>
   Library& def(NameOrSchema&& name_or_schema, F&& function, const std::vector<Tag>& tags = {}) & {
-    return define(parsed(std::forward<NameOrSchema>(name_or_schema)), CppFunction(std::forward<F>(function)), tags);
+    return define_with(std::forward<NameOrSchema>(name_or_schema), CppFunction(std::forward<F>(function)), tags);
   }
   /// Registers a function for the key of the block, else of the function, else for all tensors.
   template <class F>
@@ -130,11 +128,9 @@ class HB_API Library {
   void reset() { registrations_.clear(); }
 
  private:
-  using NameOrSchema = std::variant<OperatorName, FunctionSchema>;
-  static NameOrSchema parsed(FunctionSchema&& schema) { return std::move(schema); }
-  static NameOrSchema parsed(OperatorName&& name) { return std::move(name); }
-  static NameOrSchema parsed(const std::string& text);
-  Library& define(NameOrSchema&& name_or_schema, CppFunction&& function, const std::vector<Tag>& tags);
+  Library& define_with(FunctionSchema&& schema, CppFunction&& function, const std::vector<Tag>& tags);
+  Library& define_with(OperatorName&& name, CppFunction&& function, const std::vector<Tag>& tags);
+  Library& define_with(const std::string& name_or_schema, CppFunction&& function, const std::vector<Tag>& tags);
   OperatorName define(FunctionSchema&& schema, const std::vector<Tag>& tags);
   Library& implement(const std::string& name, CppFunction&& function);
   Library& add_fallback(CppFunction&& function);

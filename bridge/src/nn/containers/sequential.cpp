@@ -24,14 +24,16 @@ class TensorModuleHolder final : public AnyModulePlaceholder {
     return true;
   }
   std::shared_ptr<Module> ptr() override { return module_; }
-  std::unique_ptr<AnyModulePlaceholder> copy() const override { return std::make_unique<TensorModuleHolder>(*this); }
-  std::unique_ptr<AnyModulePlaceholder> clone_module(std::optional<Device> device) const override {
+  hb::detail::Owned<AnyModulePlaceholder> copy() const override {
+    return hold_tensor_module(type_info, module_, forward_);
+  }
+  hb::detail::Owned<AnyModulePlaceholder> clone_module(std::optional<Device> device) const override {
     auto clone = module_->clone(device);
     const Module& from = *module_;
     const Module* to = clone.get();
     HB_CHECK(to && typeid(*to) == typeid(from), "Attempted to clone a module of type ", demangle(typeid(from).name()),
              ", but its clone() gave a module of another type");
-    return std::make_unique<TensorModuleHolder>(type_info, std::move(clone), forward_);
+    return hold_tensor_module(type_info, std::move(clone), forward_);
   }
 
  private:
@@ -45,9 +47,9 @@ class TensorModuleHolder final : public AnyModulePlaceholder {
 };
 }  // namespace
 
-std::unique_ptr<AnyModulePlaceholder> hold_tensor_module(const std::type_info& type, std::shared_ptr<Module> module,
-                                                         TensorForward forward) {
-  return std::make_unique<TensorModuleHolder>(type, std::move(module), forward);
+hb::detail::Owned<AnyModulePlaceholder> hold_tensor_module(const std::type_info& type, std::shared_ptr<Module> module,
+                                                           TensorForward forward) {
+  return hb::detail::Owned<AnyModulePlaceholder>(new TensorModuleHolder(type, std::move(module), forward));
 }
 
 void prepare_arguments(Module& module, const std::type_info& type, size_t wanted, std::vector<AnyValue>& arguments) {

@@ -19,6 +19,7 @@ TransformerDecoderOptions::TransformerDecoderOptions(const TransformerDecoderLay
                                                      int64_t num_layers)
     : TransformerDecoderOptions(TransformerDecoderLayer(decoder_layer_options), num_layers) {}
 
+HB_ARG_SETTER(TransformerOptions, activation_t, activation)
 TransformerOptions::TransformerOptions() = default;
 TransformerOptions::TransformerOptions(int64_t d_model, int64_t nhead) : d_model_(d_model), nhead_(nhead) {}
 TransformerOptions::TransformerOptions(int64_t d_model, int64_t nhead, int64_t num_encoder_layers,

@@ -19,6 +19,8 @@ LayerNorm norm_of(const Options& o) {
 }
 }  // namespace
 
+HB_ARG_SETTER(TransformerEncoderLayerOptions, activation_t, activation)
+HB_ARG_SETTER(TransformerDecoderLayerOptions, activation_t, activation)
 TransformerEncoderLayerOptions::TransformerEncoderLayerOptions(int64_t d_model, int64_t nhead)
     : d_model_(d_model), nhead_(nhead) {}
 TransformerDecoderLayerOptions::TransformerDecoderLayerOptions(int64_t d_model, int64_t nhead)

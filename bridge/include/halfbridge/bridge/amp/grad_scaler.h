@@ -11,8 +11,8 @@
 #include <halfbridge/bridge/amp/overflow.h>
 #include <halfbridge/bridge/arg.h>
 #include <halfbridge/bridge/optim/optimizer.h>
-#include <halfbridge/bridge/owned.h>
 #include <halfbridge/ivalue.h>
+#include <halfbridge/owned.h>
 
 namespace hb::amp {
 

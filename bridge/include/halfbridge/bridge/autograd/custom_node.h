@@ -20,7 +20,7 @@
 #include <vector>
 
 #include <halfbridge/autograd.h>
-#include <halfbridge/bridge/owned.h>
+#include <halfbridge/owned.h>
 
 namespace hb::autodiff {
 

@@ -89,7 +89,7 @@ void BatchLoader<Batch, BatchRequest>::prefetch(size_t jobs) {
   for (; jobs > 0; --jobs) {
     auto request = get_batch_request();
     if (!request) return;
-    queue_.push(std::make_unique<Job>(std::move(*request)));
+    queue_.push(hb::detail::Owned<detail::Job>(new Job(std::move(*request))));
   }
 }
 
@@ -99,7 +99,7 @@ std::optional<Batch> BatchLoader<Batch, BatchRequest>::next() {
     if (auto request = get_batch_request()) return get_batch(std::move(*request));
     return std::nullopt;
   }
-  while (std::unique_ptr<detail::Job> job = queue_.pop(options_.timeout)) {
+  while (hb::detail::Owned<detail::Job> job = queue_.pop(options_.timeout)) {
     if (job->error) throw WorkerException(job->error);
     std::optional<Batch>& batch = static_cast<Job&>(*job).batch;
     if (!batch) continue;

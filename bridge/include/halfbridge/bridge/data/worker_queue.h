@@ -6,8 +6,8 @@
 #include <memory>
 #include <optional>
 
-#include <halfbridge/bridge/owned.h>
 #include <halfbridge/macros.h>
+#include <halfbridge/owned.h>
 
 namespace hb::bridge::data::detail {
 
@@ -35,11 +35,11 @@ class HB_API WorkerQueue {
   ~WorkerQueue();
 
   void start(std::unique_ptr<Fetcher> fetcher);
-  void push(std::unique_ptr<Job> job);
+  void push(hb::detail::Owned<Job> job);
   /// Jobs whose results workers still owe.
   size_t in_flight() const;
   /// The next job that was done, or null when nothing is under way. A timeout loses nothing: one may ask again.
-  std::unique_ptr<Job> pop(std::optional<std::chrono::milliseconds> timeout);
+  hb::detail::Owned<Job> pop(std::optional<std::chrono::milliseconds> timeout);
   /// Drops jobs that no worker has begun, waits for the others and drops their results.
   void drain();
   /// Drains, and ends the workers.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <halfbridge/bridge/dispatch/kernel_function.h>
+#include <halfbridge/owned.h>
 
 namespace hb::bridge {
 
@@ -202,7 +203,7 @@ class HB_API Dispatcher {
   /// Without a key: for CompositeImplicitAutograd.
   RegistrationHandleRAII registerImpl(OperatorName name, std::optional<DispatchKey> key, KernelFunction kernel,
                                       std::optional<CppSignature> signature,
-                                      std::unique_ptr<FunctionSchema> inferred_schema, std::string debug);
+                                      hb::detail::Owned<FunctionSchema> inferred_schema, std::string debug);
   RegistrationHandleRAII registerFallback(DispatchKey key, KernelFunction kernel, std::string debug);
   RegistrationHandleRAII registerLibrary(std::string ns, std::string debug);
 

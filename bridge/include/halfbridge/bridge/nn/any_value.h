@@ -5,8 +5,8 @@
 #include <utility>
 
 #include <halfbridge/bridge/nn/fwd.h>
-#include <halfbridge/bridge/owned.h>
 #include <halfbridge/bridge/utility.h>
+#include <halfbridge/owned.h>
 
 namespace hb::bridge::nn {
 inline namespace modules {

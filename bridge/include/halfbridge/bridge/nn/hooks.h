@@ -14,7 +14,7 @@
 
 #include <halfbridge/autograd.h>
 #include <halfbridge/bridge/nn/traits.h>
-#include <halfbridge/bridge/owned.h>
+#include <halfbridge/owned.h>
 
 namespace hb::bridge::nn {
 

@@ -22,7 +22,7 @@ struct HB_API TransformerEncoderLayerOptions {
   HB_ARG(int64_t, nhead);
   HB_ARG(int64_t, dim_feedforward) = 2048;
   HB_ARG(double, dropout) = 0.1;
-  HB_ARG(activation_t, activation) = kReLU;
+  HB_ARG_COMPILED(activation_t, activation) = kReLU;
 };
 struct HB_API TransformerDecoderLayerOptions {
   TransformerDecoderLayerOptions(int64_t d_model, int64_t nhead);
@@ -30,7 +30,7 @@ struct HB_API TransformerDecoderLayerOptions {
   HB_ARG(int64_t, nhead);
   HB_ARG(int64_t, dim_feedforward) = 2048;
   HB_ARG(double, dropout) = 0.1;
-  HB_ARG(activation_t, activation) = kReLU;
+  HB_ARG_COMPILED(activation_t, activation) = kReLU;
 };
 
 /// Self-attention and a feed-forward network, each with a residual connection and layer normalisation after it.
@@ -145,7 +145,7 @@ struct HB_API TransformerOptions {
   HB_ARG(int64_t, num_decoder_layers) = 6;
   HB_ARG(int64_t, dim_feedforward) = 2048;
   HB_ARG(double, dropout) = 0.1;
-  HB_ARG(activation_t, activation) = kReLU;
+  HB_ARG_COMPILED(activation_t, activation) = kReLU;
   HB_ARG(AnyModule, custom_encoder);
   HB_ARG(AnyModule, custom_decoder);
 };

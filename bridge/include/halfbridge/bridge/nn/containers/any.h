@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <halfbridge/bridge/nn/module.h>
+#include <halfbridge/owned.h>
 
 namespace hb::bridge::nn {
 inline namespace modules {
@@ -19,8 +20,8 @@ struct HB_API AnyModulePlaceholder {
   /// The same for one tensor to one tensor, without boxing; false for other signatures.
   virtual bool forward_tensor(Tensor& value) = 0;
   virtual std::shared_ptr<Module> ptr() = 0;
-  virtual std::unique_ptr<AnyModulePlaceholder> copy() const = 0;
-  virtual std::unique_ptr<AnyModulePlaceholder> clone_module(std::optional<Device> device) const = 0;
+  virtual hb::detail::Owned<AnyModulePlaceholder> copy() const = 0;
+  virtual hb::detail::Owned<AnyModulePlaceholder> clone_module(std::optional<Device> device) const = 0;
   const std::type_info& type_info;
 };
 
@@ -43,8 +44,9 @@ namespace detail_any {
 /// A module's forward of one tensor to one tensor.
 using TensorForward = Tensor (*)(Module& module, Tensor&& input);
 /// A holder of such a module, which needs no code of the module's class but `forward`.
-HB_API std::unique_ptr<AnyModulePlaceholder> hold_tensor_module(const std::type_info& type,
-                                                                std::shared_ptr<Module> module, TensorForward forward);
+HB_API hb::detail::Owned<AnyModulePlaceholder> hold_tensor_module(const std::type_info& type,
+                                                                  std::shared_ptr<Module> module,
+                                                                  TensorForward forward);
 
 template <class ModuleType, class = void>
 struct Downcast {  // of a class that derives virtually
@@ -76,14 +78,17 @@ struct AnyModuleHolder final : AnyModulePlaceholder {
   }
   bool forward_tensor(Tensor&) override { return false; }
   std::shared_ptr<Module> ptr() override { return module; }
-  std::unique_ptr<AnyModulePlaceholder> copy() const override { return std::make_unique<AnyModuleHolder>(module); }
-  std::unique_ptr<AnyModulePlaceholder> clone_module(std::optional<Device> device) const override {
-    return std::make_unique<AnyModuleHolder>(std::dynamic_pointer_cast<ModuleType>(module->clone(device)));
+  hb::detail::Owned<AnyModulePlaceholder> copy() const override { return own(module); }
+  hb::detail::Owned<AnyModulePlaceholder> clone_module(std::optional<Device> device) const override {
+    return own(std::dynamic_pointer_cast<ModuleType>(module->clone(device)));
   }
 
   std::shared_ptr<ModuleType> module;
 
  private:
+  static hb::detail::Owned<AnyModulePlaceholder> own(std::shared_ptr<ModuleType> module) {
+    return hb::detail::Owned<AnyModulePlaceholder>(new AnyModuleHolder(std::move(module)));
+  }
   template <class... Args>
   Result run(Args&&... args) {
     auto forward = [this](auto&&... a) -> Result { return module->forward(std::forward<decltype(a)>(a)...); };
@@ -168,7 +173,7 @@ class HB_API AnyModule {
     check("type_info");
     return content_->type_info;
   }
-  bool is_empty() const noexcept { return content_ == nullptr; }
+  bool is_empty() const noexcept { return !content_; }
 
  private:
   void check(const char* call) const { HB_CHECK(content_, "Cannot call ", call, "() on an empty AnyModule"); }
@@ -178,8 +183,8 @@ class HB_API AnyModule {
     values.emplace_back(std::forward<T>(value));
   }
   template <typename ModuleType, typename Class, typename Result, typename... Args>
-  static std::unique_ptr<AnyModulePlaceholder> make_holder(std::shared_ptr<ModuleType> module,
-                                                           Result (Class::*)(Args...)) {
+  static hb::detail::Owned<AnyModulePlaceholder> make_holder(std::shared_ptr<ModuleType> module,
+                                                             Result (Class::*)(Args...)) {
     static_assert(((!std::is_lvalue_reference_v<Args> || std::is_const_v<std::remove_reference_t<Args>>)&&...),
                   "Modules stored inside AnyModule must not take references. Use pointers instead.");
     static_assert(!std::is_void_v<Result>,
@@ -188,11 +193,12 @@ class HB_API AnyModule {
       return detail_any::hold_tensor_module(typeid(ModuleType), std::move(module),
                                             &detail_any::call_forward<ModuleType>);
     else
-      return std::make_unique<AnyModuleHolder<ModuleType, Result, Args...>>(std::move(module));
+      return hb::detail::Owned<AnyModulePlaceholder>(
+          new AnyModuleHolder<ModuleType, Result, Args...>(std::move(module)));
   }
   template <typename ModuleType, typename Class, typename Result, typename... Args>
-  static std::unique_ptr<AnyModulePlaceholder> make_holder(std::shared_ptr<ModuleType> module,
-                                                           Result (Class::*)(Args...) const) {
+  static hb::detail::Owned<AnyModulePlaceholder> make_holder(std::shared_ptr<ModuleType> module,
+                                                             Result (Class::*)(Args...) const) {
     return make_holder(std::move(module), static_cast<Result (Class::*)(Args...)>(nullptr));
   }
   template <typename T>
@@ -202,7 +208,7 @@ class HB_API AnyModule {
     return static_cast<T&>(*content_->ptr());
   }
 
-  std::unique_ptr<AnyModulePlaceholder> content_;
+  hb::detail::Owned<AnyModulePlaceholder> content_;
 };
 
 /// An AnyModule and the name under which a container registers it.
