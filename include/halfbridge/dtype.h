@@ -73,13 +73,13 @@ using Dtype = ScalarType;
   _(uint16_t, UInt16)                     \
   _(uint32_t, UInt32)                     \
   _(uint64_t, UInt64)
+// clang-format off
 /// The types that have a name alone.
-#define HB_FORALL_NAMED_DTYPES(_)                                                                      \
-  _(ComplexHalf)                                                                                       \
-  _(QInt8)                                                                                             \
-  _(QUInt8)                                                                                            \
-  _(QInt32) _(QUInt4x2) _(QUInt2x4) _(Bits1x8) _(Bits2x4) _(Bits4x2) _(Bits8) _(Bits16) _(Float8_e5m2) \
-      _(Float8_e4m3fn) _(Float8_e5m2fnuz) _(Float8_e4m3fnuz) _(Float8_e8m0fnu) _(Float4_e2m1fn_x2)
+#define HB_FORALL_NAMED_DTYPES(_)                                                                                    \
+  _(ComplexHalf) _(QInt8) _(QUInt8) _(QInt32) _(QUInt4x2) _(QUInt2x4) _(Bits1x8) _(Bits2x4) _(Bits4x2) _(Bits8) \
+  _(Bits16) _(Float8_e5m2) _(Float8_e4m3fn) _(Float8_e5m2fnuz) _(Float8_e4m3fnuz) _(Float8_e8m0fnu) \
+  _(Float4_e2m1fn_x2)
+// clang-format on
 /// Of each type that a tensor can have.
 #define HB_FORALL_DTYPES(_) HB_FORALL_COMPUTED_DTYPES(_) HB_FORALL_WIDE_UNSIGNED_DTYPES(_)
 
