@@ -28,24 +28,11 @@ const char* toString(ScalarType t) {
 
 std::ostream& operator<<(std::ostream& out, ScalarType t) { return out << toString(t); }
 
-namespace {
-bool has_tensors(ScalarType t) {
-  switch (t) {
-#define HB_NAMED(Name) case ScalarType::Name:
-    HB_FORALL_NAMED_DTYPES(HB_NAMED)
-#undef HB_NAMED
-    return false;
-    default:
-      return true;
-  }
-}
-}  // namespace
-
 ScalarType promote_types(ScalarType a, ScalarType b) {
   if (a == b) return a;
   if (a == ScalarType::Undefined) return b;
   if (b == ScalarType::Undefined) return a;
-  HB_CHECK(has_tensors(a) && has_tensors(b), "Promotion of ", a, " and ", b, " is not supported");
+  HB_CHECK(element_size(a) > 0 && element_size(b) > 0, "Promotion of ", a, " and ", b, " is not supported");
   if (is_complex_type(a) || is_complex_type(b)) return to_complex_type(promote_types(to_real_type(a), to_real_type(b)));
   const bool fa = is_floating_type(a), fb = is_floating_type(b);
   if (fa && fb) {

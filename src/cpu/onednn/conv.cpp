@@ -21,6 +21,11 @@ dnnl::primitive_attr user_scratch() {
   return attr;
 }
 
+template <class Desc>
+std::string_view implementation(const Desc& pd) {
+  return pd.impl_info_str();
+}
+
 dnnl::convolution_forward::primitive_desc forward_desc(const ConvProblem& p) {
   const auto algorithm = dnnl::algorithm::convolution_direct;
   const auto kind = dnnl::prop_kind::forward_training;
@@ -29,12 +34,9 @@ dnnl::convolution_forward::primitive_desc forward_desc(const ConvProblem& p) {
   // Its kernel of batched products takes a row of outputs at a time, which is half as fast as the plain one on short
   // rows (512 channels, 4x4, f32: 128 against 254 GFLOP/s a core).
   const auto choose = [&](Forward::primitive_desc& pd) {
-    const auto is = [&](std::string_view name) {
-      return std::string_view(pd.impl_info_str()).substr(0, name.size()) == name;
-    };
-    if (p.type != memory::data_type::f32 || p.y.back() > 4 || !is("brgconv:")) return;
+    if (p.type != memory::data_type::f32 || p.y.back() > 4 || !implementation(pd).starts_with("brgconv:")) return;
     const Forward::primitive_desc first = pd;
-    if (!pd.next_impl() || !is("jit:avx512_core")) pd = first;
+    if (!pd.next_impl() || !implementation(pd).starts_with("jit:avx512_core")) pd = first;
   };
   return p.bias ? describe_chosen<Forward>(choose, onednn_engine(), user_scratch(), kind, algorithm, p.desc_x(),
                                            p.desc_weight(), p.desc_bias(), p.desc_y(), p.stride, p.dilation, p.padding,
@@ -46,7 +48,7 @@ dnnl::convolution_forward::primitive_desc forward_desc(const ConvProblem& p) {
 // A reference implementation is one plain loop: worse than what stands beside this file.
 template <class Desc>
 bool is_slow(const Desc& pd) {
-  return std::string_view(pd.impl_info_str()).substr(0, 3) == "ref";
+  return implementation(pd).starts_with("ref");
 }
 
 // An entry without a primitive says that the case is slow.
@@ -189,7 +191,7 @@ bool writes_too_far(const ConvProblem& p, const dnnl::convolution_backward_weigh
   constexpr int64_t kVector = 16;
   const int64_t channels = p.weight[p.weight.size() - p.stride.size() - 1];
   const bool strided = std::any_of(p.stride.begin(), p.stride.end(), [](int64_t s) { return s > 1; });
-  return strided && channels < kVector && std::string_view(pd.impl_info_str()).substr(0, 7) == "jit_1x1";
+  return strided && channels < kVector && implementation(pd).starts_with("jit_1x1");
 }
 
 /// The bf16 implementation of both versions gives wrong weights for images narrower than the stride, for volumes, and
@@ -200,8 +202,7 @@ bool computes_wrong(const ConvProblem& p, const dnnl::convolution_backward_weigh
   const bool grouped = p.weight.size() > p.stride.size() + 2;
   const bool whole = !grouped && p.weight[0] % kVector == 0 && p.weight[1] % kVector == 0;
   const bool volume = p.stride.size() == 3;
-  return ((dilated && !whole) || volume || p.x.back() < p.stride.back()) &&
-         std::string_view(pd.impl_info_str()).substr(0, 9) == "jit_bf16:";
+  return ((dilated && !whole) || volume || p.x.back() < p.stride.back()) && implementation(pd).starts_with("jit_bf16:");
 }
 
 bool is_broken(const ConvProblem& p, const dnnl::convolution_backward_weights::primitive_desc& pd) {
@@ -210,8 +211,7 @@ bool is_broken(const ConvProblem& p, const dnnl::convolution_backward_weights::p
 
 /// What then remains for bf16, a product of gathered patches, takes several times as long as f32 with its copies.
 bool is_slower_than_float(const ConvProblem& p, const dnnl::convolution_backward_weights::primitive_desc& pd) {
-  return p.type == memory::data_type::bf16 &&
-         std::string_view(pd.impl_info_str()).find("gemm") != std::string_view::npos;
+  return p.type == memory::data_type::bf16 && implementation(pd).find("gemm") != std::string_view::npos;
 }
 
 dnnl::convolution_backward_weights::primitive_desc weight_desc(const ConvProblem& p) {

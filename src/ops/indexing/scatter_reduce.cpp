@@ -1,5 +1,7 @@
 // Scatters whose values meet in a reduction: scatter_reduce and index_reduce.
 #include <limits>
+#include <tuple>
+#include <utility>
 
 #include <halfbridge/ops.h>
 
@@ -117,8 +119,8 @@ Tensor differentiable_once(const Tensor& gradient) {
 }
 
 /// Of a factor it is the product of the others at its place: of the one zero there, without it; beside zeros, zero.
-variable_list product_gradient(const Tensor& g, const Tensor& self, const Tensor& at, const Tensor& src,
-                               const Tensor& y, int64_t d, bool include_self) {
+std::pair<Tensor, Tensor> product_gradient(const Tensor& g, const Tensor& self, const Tensor& at, const Tensor& src,
+                                           const Tensor& y, int64_t d, bool include_self) {
   const Tensor others = self.masked_fill(self == 0, 1);
   Tensor gx = g * scatter_reduce(others, d, at, src, "prod", include_self) / others;
   const Tensor zero = src == 0;
@@ -127,7 +129,7 @@ variable_list product_gradient(const Tensor& g, const Tensor& self, const Tensor
   const Tensor without = scatter_reduce(self, d, at, src.masked_fill(only, 1), "prod", include_self);
   Tensor gs = where(only, gather(g * without, d, at), gather(g * y, d, at) / src.masked_fill(zero, 1));
   if (gs.requires_grad() && any(zeros_there > 1).item().toBool()) gs = differentiable_once(gs);
-  return gradients(std::move(gx), std::move(gs));
+  return {std::move(gx), std::move(gs)};
 }
 
 variable_list scatter_reduce_gradient(Backward& b, const Tensor& self, const Tensor& at, const Tensor& src,
@@ -135,8 +137,7 @@ variable_list scatter_reduce_gradient(Backward& b, const Tensor& self, const Ten
   const Tensor& g = b.grad();
   Tensor gx, gs;
   if (r == Reduce::prod) {
-    variable_list both = product_gradient(g, self, at, src, y, d, include_self);
-    gx = std::move(both[0]), gs = std::move(both[1]);
+    std::tie(gx, gs) = product_gradient(g, self, at, src, y, d, include_self);
   } else if (r == Reduce::sum) {
     gx = g, gs = gather(g, d, at);
   } else if (r == Reduce::mean) {

@@ -102,14 +102,17 @@ TensorTuple2 topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool
 
 namespace {
 
-/// One place of the order; the dimension goes unless kept.
+/// One value of each line and its place; the dimension goes unless kept.
+TensorTuple2 one_of_line(const char* node, const Tensor& self, int64_t d, bool keepdim, TensorTuple2 found) {
+  auto& [values, places] = found;
+  const uint64_t dropped = keepdim || self.dim() == 0 ? 0 : uint64_t{1} << d;
+  if (dropped) ops::drop_dims(values, dropped), ops::drop_dims(places, dropped);
+  attach_gradient(node, values, self, places, d, dropped);
+  return found;
+}
+/// One place of the order.
 TensorTuple2 one_of_order(const char* node, const Tensor& self, int64_t d, int64_t place, bool keepdim) {
-  auto [values, indices] = ordered(self, d, {place, 1, false});
-  const uint64_t mask = self.dim() ? uint64_t{1} << d : 0;
-  const uint64_t dropped = keepdim ? 0 : mask;
-  if (dropped) ops::drop_dims(values, mask), ops::drop_dims(indices, mask);
-  attach_gradient(node, values, self, indices, d, dropped);
-  return {values, indices};
+  return one_of_line(node, self, d, keepdim, ordered(self, d, {place, 1, false}));
 }
 
 }  // namespace
@@ -136,12 +139,8 @@ TensorTuple2 median_along(const Tensor& self, int64_t d, bool keepdim) {
   if (!has_nan(x)) return one_of_order("MedianBackward1", self, d, (n - 1) / 2, keepdim);
   const auto [unused, usual] = one_of_order("", x, d, (n - 1) / 2, true);
   const auto [first_nan, has] = isnan(x).max(d, true);
-  Tensor at = where(first_nan, has, usual);
-  Tensor values = self.dim() ? gather(x, d, at) : x.clone();
-  const uint64_t mask = self.dim() ? uint64_t{1} << d : 0, dropped = keepdim ? 0 : mask;
-  if (dropped) ops::drop_dims(values, mask), ops::drop_dims(at, mask);
-  attach_gradient("MedianBackward1", values, self, at, d, dropped);
-  return {values, at};
+  const Tensor at = where(first_nan, has, usual);
+  return one_of_line("MedianBackward1", self, d, keepdim, {self.dim() ? gather(x, d, at) : x.clone(), at});
 }
 
 /// The middle of those that are no NaN, which is sorted to the end.
@@ -154,11 +153,7 @@ TensorTuple2 nanmedian_along(const Tensor& self, int64_t d, bool keepdim) {
   const Tensor middle = (count - 1).clamp_min(0).div(2, "floor");
   if (middle.numel() == 1) return one_of_order(kNode, self, d, middle.item().toLong(), keepdim);
   const auto [sorted, places] = whole_sort(x, d, false);
-  Tensor values = sorted.gather(d, middle), at = places.gather(d, middle);
-  const uint64_t mask = uint64_t{1} << d, dropped = keepdim ? 0 : mask;
-  if (dropped) ops::drop_dims(values, mask), ops::drop_dims(at, mask);
-  attach_gradient(kNode, values, self, at, d, dropped);
-  return {values, at};
+  return one_of_line(kNode, self, d, keepdim, {sorted.gather(d, middle), places.gather(d, middle)});
 }
 
 }  // namespace
@@ -187,12 +182,9 @@ TensorTuple2 mode(const Tensor& self, int64_t dim, bool keepdim) {
   HB_CHECK_INDEX(length(self, d) > 0, "[mode] Expected reduction dim ", d, " to have non-zero size.");
   const Tensor x = self.detach().contiguous();
   const uint64_t mask = ops::reduced_dim("mode", dim, self.dim());
-  Tensor values = ops::reduced_result(x, mask, x.scalar_type()), indices = ops::reduced_result(x, mask, kLong);
+  const Tensor values = ops::reduced_result(x, mask, x.scalar_type()), indices = ops::reduced_result(x, mask, kLong);
   mode_kernel(self.device())(values, indices, x, ops::lines_of(x, d));
-  const uint64_t dropped = keepdim ? 0 : mask;
-  if (dropped) ops::drop_dims(values, mask), ops::drop_dims(indices, mask);
-  attach_gradient("ModeBackward0", values, self, indices, d, dropped);
-  return {values, indices};
+  return one_of_line("ModeBackward0", self, d, keepdim, {values, indices});
 }
 
 // --- search
