@@ -28,6 +28,15 @@ PARITY_CASE(named_dtypes, layouts) {
     c.text(std::to_string(static_cast<int>(layout)), text_of(layout));
 }
 
+PARITY_CASE(named_dtypes, sizes) {
+  for (const torch::ScalarType dtype :
+       {torch::kFloat8_e4m3fn, torch::kFloat8_e5m2, torch::kFloat8_e4m3fnuz, torch::kFloat8_e5m2fnuz, torch::kBits16,
+        torch::kBits8, torch::kQInt8, torch::kQUInt8, torch::kQInt32, torch::kComplexHalf, torch::kBool,
+        torch::kBFloat16, torch::kComplexDouble})
+    c.text(c10::toString(dtype), std::to_string(c10::elementSize(dtype)));
+  c.throws("of none", [] { c10::elementSize(torch::ScalarType::Undefined); });
+}
+
 PARITY_CASE(named_dtypes, in_programs) {
   const std::map<std::string, torch::ScalarType> by_name{
       {"f8", torch::kFloat8_e4m3fn}, {"f8_wide", at::ScalarType::Float8_e5m2}, {"f32", torch::kFloat32}};

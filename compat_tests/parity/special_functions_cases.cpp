@@ -135,6 +135,10 @@ PARITY_CASE(special_functions, gamma) {
   c.out("integers", torch::mvlgamma(c.randint(2, 6, {4}), 2));
   c.out("polygamma", torch::polygamma(1, x));
   c.out("polygamma_", x.clone().polygamma_(2));
+  auto out = torch::zeros_like(x);
+  torch::polygamma_out(out, 1, x);
+  c.out("polygamma_out", out);
+  c.out("polygamma_outf", torch::polygamma_outf(2, x, out));
   c.out("special_polygamma", torch::special::polygamma(2, x));
   c.throws("bools", [&] { torch::mvlgamma(c.bools({2}), 1); });
   c.throws("order", [&] { torch::mvlgamma(x, 0); });

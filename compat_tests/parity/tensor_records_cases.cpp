@@ -58,6 +58,15 @@ PARITY_CASE(tensor_records, geometry) {
   c.throws("lengths", [&] { record->set_sizes_and_strides(std::vector<int64_t>{4, 3}, std::vector<int64_t>{1}); });
 }
 
+PARITY_CASE(tensor_records, references) {
+  const Tensor x = c.arange({6});
+  auto& storage = x.storage();
+  auto& address = storage.data_ptr();
+  c.value("the tensor's", address.get() == x.data_ptr());
+  c.value("bytes", static_cast<int64_t>(storage.nbytes()));
+  c.value("device", address.device() == x.device());
+}
+
 PARITY_CASE(tensor_records, memory) {
   const Tensor x = torch::arange(6, torch::kFloat);
   const Tensor alias = x.view({2, 3});

@@ -121,7 +121,7 @@ struct dtype_of<unsigned long long> {
   static constexpr ScalarType value = ScalarType::UInt64;
 };
 
-/// Bytes of one element.
+/// Bytes of one element of a tensor; 0 if no tensor has the type.
 constexpr size_t element_size(ScalarType t) {
   switch (t) {
 #define HB_SIZE(T, Name) \
@@ -170,7 +170,8 @@ inline bool isIntegralType(ScalarType t, bool include_bool) { return is_integral
 inline bool isComplexType(ScalarType t) { return is_complex_type(t); }
 inline ScalarType toRealValueType(ScalarType t) { return to_real_type(t); }
 inline ScalarType toComplexType(ScalarType t) { return to_complex_type(t); }
-inline size_t elementSize(ScalarType t) { return element_size(t); }
+/// As element_size, and the bytes of the types that have a name alone. Throws for Undefined.
+HB_API size_t elementSize(ScalarType t);
 
 /// "Float", "Long", ...
 HB_API const char* toString(ScalarType t);
@@ -185,7 +186,7 @@ class TypeMeta {
   constexpr TypeMeta(ScalarType t = ScalarType::Undefined) : t_(t) {}  // NOLINT: implicit as in LibTorch
   constexpr operator ScalarType() const { return t_; }                 // NOLINT
   constexpr ScalarType toScalarType() const { return t_; }
-  constexpr size_t itemsize() const { return element_size(t_); }
+  size_t itemsize() const { return t_ == ScalarType::Undefined ? 0 : elementSize(t_); }
   const char* name() const { return type_meta_name(t_); }
   template <class T>
   static constexpr TypeMeta Make() {

@@ -56,8 +56,8 @@ class HB_API StorageImpl final : public intrusive_ptr_target {
   size_t sym_nbytes() const { return nbytes_; }
   DeviceType device_type() const { return device_.type(); }
   Allocator* allocator() const { return GetAllocator(device_.type()); }
-  /// The address; the storage stays its owner.
-  DataPtr data_ptr() const { return {mutable_data(), device_}; }
+  /// The address; the storage stays its owner. const, since programs bind `auto& p = s.data_ptr()` to it.
+  const DataPtr data_ptr() const { return {mutable_data(), device_}; }  // NOLINT
   bool resizable() const { return !borrowed_; }
   /// Puts other memory behind all tensors of this storage. What it had is returned with its owner, or freed by the
   /// second form. Throws where devices differ, and while a step is captured.
@@ -106,8 +106,8 @@ class Storage {
   HB_API Storage(use_byte_size_t, size_t nbytes, DataPtr data, Allocator* allocator = nullptr, bool resizable = false);
   void* data() const { return impl_->mutable_data(); }
   void* mutable_data() const { return impl_->mutable_data(); }
-  /// The address; the storage stays its owner.
-  DataPtr data_ptr() const { return impl_->data_ptr(); }
+  /// As StorageImpl's.
+  const DataPtr data_ptr() const { return impl_->data_ptr(); }  // NOLINT
   DataPtr mutable_data_ptr() const { return impl_->data_ptr(); }
   template <class T>
   T* unsafe_data() const {

@@ -108,7 +108,8 @@ class HB_API Tensor {
   SymInt sym_numel() const;
   SymInt sym_nbytes() const;
   SymInt sym_storage_offset() const;
-  Storage storage() const;
+  // const: programs bind `auto& s = t.storage()` to it.
+  const Storage storage() const;  // NOLINT
   bool has_storage() const { return defined() && !is_sparse(); }
   ScalarType scalar_type() const { return HB_UNLIKELY(!impl_) ? ScalarType::Undefined : impl_->dtype(); }
   TypeMeta dtype() const { return scalar_type(); }

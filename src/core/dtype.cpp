@@ -26,6 +26,19 @@ const char* toString(ScalarType t) {
   }
 }
 
+size_t elementSize(ScalarType t) {
+  switch (t) {
+#define HB_NAMED(Name)   \
+  case ScalarType::Name: \
+    return t == ScalarType::ComplexHalf || t == ScalarType::QInt32 ? 4 : t == ScalarType::Bits16 ? 2 : 1;
+    HB_FORALL_NAMED_DTYPES(HB_NAMED)
+#undef HB_NAMED
+    default:
+      HB_CHECK(element_size(t) > 0, "Unknown ScalarType");
+      return element_size(t);
+  }
+}
+
 std::ostream& operator<<(std::ostream& out, ScalarType t) { return out << toString(t); }
 
 ScalarType promote_types(ScalarType a, ScalarType b) {

@@ -48,7 +48,7 @@ bool Tensor::is_alias_of(const Tensor& other) const {
   return impl().storage() == other.impl().storage();
 }
 
-Storage Tensor::storage() const {
+const Storage Tensor::storage() const {
   if (HB_UNLIKELY(!defined())) HB_NOT_SUPPORTED("Cannot access storage of UndefinedTensorImpl");
   const auto& storage = impl().storage();
   storage->show_address();

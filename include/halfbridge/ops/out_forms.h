@@ -294,6 +294,7 @@ HB_OUT(special_logsumexp, (const Tensor& self, IntArrayRef dim, bool keepdim = f
 HB_OUT(special_multigammaln, (const Tensor& self, int64_t p), (self, p))
 HB_OF_ONE(special_ndtr)
 HB_OF_ONE(special_ndtri)
+HB_OUT(polygamma, (int64_t n, const Tensor& self), (n, self))
 HB_OUT(special_polygamma, (int64_t n, const Tensor& self), (n, self))
 HB_OF_ONE(special_psi)
 HB_OUT(special_round, (const Tensor& self, int64_t decimals = 0), (self, decimals))
