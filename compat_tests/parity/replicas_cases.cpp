@@ -40,7 +40,7 @@ PARITY_CASE(replicas, gradients_flow_to_the_module) {
   c.out("second", outputs[1]);
   (outputs[0].sum() + outputs[1].pow(2).sum() * 2).backward();
   for (const auto& p : net->named_parameters()) c.out(p.key(), p.value().grad());
-  c.out("count", torch::stack({net->count, replicas[0]->count, replicas[1]->count}));
+  c.out("count", torch::stack({net->count.cpu(), replicas[0]->count.cpu(), replicas[1]->count.cpu()}));
   c.check(!replicas[0]->scale.is_same(net->scale), "replicas have memory of their own");
 }
 

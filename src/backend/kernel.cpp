@@ -39,6 +39,11 @@ void KernelSlots::fail(const Device& device) const {
   HB_NOT_SUPPORTED("[", name_, "] is not supported on device ", device);
 }
 
+void expect_on(const char* name, const Device& device, const Tensor& operand) {
+  if (device.is_meta() || !operand.defined() || operand.device() == device) return;
+  detail::fail_two_devices(name, device, operand.device());
+}
+
 KernelScope::KernelScope(const char* name, const Device& device) : name_(name), device_(device) {
   if (pending::any()) pending::before_kernel(name);
   device_backend(name, device).enter_kernel(name, device);

@@ -12,6 +12,8 @@
 
 namespace hb {
 
+class Tensor;
+
 /// A routine's name and its slots, one for each type of device. Those that some back end fills are in one list.
 class KernelSlots {
  public:
@@ -54,6 +56,12 @@ class KernelScope {
   Device device_;
 };
 
+/// Throws PyTorch's error if a tensor that the kernel of a device is to read or write is on another one: functions let
+/// a number on the CPU stand beside tensors of any device, and not every kernel can read it.
+HB_API void expect_on(const char* name, const Device& device, const Tensor& operand);
+template <class T>
+void expect_on(const char*, const Device&, const T&) {}
+
 /// One numeric routine with an implementation per device; src/ops calls it, src/cpu (and src/cuda) provide it. Slots
 /// are exported, as a back end may be a library of its own.
 ///
@@ -78,6 +86,7 @@ class Kernel<R(Args...)> : public KernelSlots {
     R operator()(Args... args) const {
       const auto run = [&]() -> R {
         if (HB_LIKELY(device_.is_cpu())) return fn_(std::forward<Args>(args)...);
+        (expect_on(name_, device_, args), ...);
         const KernelScope scope(name_, device_);
         return fn_(std::forward<Args>(args)...);
       };

@@ -5,6 +5,7 @@
 #include "autograd/named.h"
 #include "autograd/record.h"
 #include "backend/loss.h"
+#include "core/devices.h"
 #include "core/empty_contiguous.h"
 #include "ops/common/or_undefined.h"
 #include "ops/reduction/reduction.h"
@@ -17,6 +18,7 @@ int64_t class_dim(const Tensor& x) { return x.dim() == 1 ? 0 : 1; }
 void check_classes(const char* name, const Tensor& x, const Tensor& target, const Tensor& weight) {
   HB_CHECK(x.dim() >= 1, "[", name, "] expected an input of at least 1 dimension, got ", x.sizes());
   HB_CHECK(is_floating_type(x.scalar_type()), "[", name, "] expected a floating input, got ", x.scalar_type());
+  if (target.device() != x.device()) detail::fail_two_devices(name, x.device(), target.device());  // a single one
   const int64_t c = class_dim(x);
   bool fits = target.dim() == x.dim() - 1;
   for (int64_t d = 0, t = 0; fits && d < x.dim(); ++d)

@@ -162,7 +162,8 @@ Tensor ctc_gradient(const Tensor& grad, const Tensor& log_probs, const CtcLength
            t->batch, " sequences, got ", loss.sizes(), " and ", grad.sizes());
   if (log_probs.numel() == 0) return zeros_like(log_probs);
   const Tensor impossible = constant_pad_nd(log_alpha, {2, 0}, -std::numeric_limits<double>::infinity());
-  return gradient(grad.expand({t->batch}), log_probs, impossible, loss.contiguous(), *t, zero_infinity);
+  return gradient(grad.to(log_probs.device()).expand({t->batch}), log_probs, impossible, loss.contiguous(), *t,
+                  zero_infinity);
 }
 
 }  // namespace ops

@@ -5,6 +5,7 @@
 #include "autograd/named.h"
 #include "autograd/record.h"
 #include "backend/loss.h"
+#include "ops/common/join_devices.h"
 #include "ops/common/layout.h"
 #include "ops/common/or_undefined.h"
 #include "ops/reduction/reduction.h"
@@ -91,6 +92,7 @@ variable_list gradients(Backward& b, PairLoss kind, double param, int64_t reduct
 Tensor pair_loss(const char* name, const char* node, PairLoss kind, const Tensor& self, const Tensor& target,
                  int64_t reduction, double param) {
   Tensor x = self, y = target;
+  ops::join_devices(x, y);
   if (kind == PairLoss::bce && x.sizes() != y.sizes()) {
     // As LibTorch's function (that of nn::functional checks): dimensions of size one do not count.
     const Tensor values = y.squeeze();

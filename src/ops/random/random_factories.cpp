@@ -8,6 +8,7 @@
 #include "core/function_watch.h"
 #include "core/loop.h"
 #include "ops/common/inplace.h"
+#include "ops/common/join_devices.h"
 #include "ops/random/fill.h"
 
 namespace hb {
@@ -192,7 +193,9 @@ Tensor binomial(const Tensor& count, const Tensor& prob, std::optional<Generator
   HB_CHECK(prob.is_floating_point(), "[binomial] only supports floating-point dtypes for prob, got ",
            prob.scalar_type());
   const ScalarType t = result_type(count, prob);
-  const auto both = broadcast_tensors({count.detach().to(t), prob.detach().to(t)});
+  Tensor counts = count.detach().to(t), chances = prob.detach().to(t);
+  ops::join_devices(counts, chances);
+  const auto both = broadcast_tensors({counts, chances});
   Tensor out = empty(both[0].sizes(), both[0].options());
   if (out.numel() > 0) binomial_kernel(out.device())(out, both[0].contiguous(), both[1].contiguous(), generator);
   if (needs_grad(count, prob))
