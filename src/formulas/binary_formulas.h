@@ -1,8 +1,6 @@
 #pragma once
 // The functions of binary.def. Integer arithmetic wraps; the caller has refused division of integers by zero.
 
-#include <bit>
-
 #include "formulas/formula.h"
 #include "formulas/incomplete_gamma.h"
 
@@ -179,6 +177,15 @@ HB_BITS_FORMULA(bitwise_and, a& b)
 HB_BITS_FORMULA(bitwise_or, a | b)
 HB_BITS_FORMULA(bitwise_xor, a ^ b)
 #undef HB_BITS_FORMULA
+/// How many zero bits lie below the lowest one of x, which is not 0. (std::countr_zero is none of the device's
+/// functions.)
+HB_HD int trailing_zeros(uint64_t x) {
+#ifdef __CUDA_ARCH__
+  return __ffsll(static_cast<long long>(x)) - 1;
+#else
+  return __builtin_ctzll(x);
+#endif
+}
 struct gcd : Formula<2, 0, Kinds::ints, 64> {
   template <class T>
   static HB_HD T apply(const T*, T a, T b) {
@@ -186,10 +193,10 @@ struct gcd : Formula<2, 0, Kinds::ints, 64> {
     uint64_t x = a < 0 ? 0 - static_cast<uint64_t>(a) : static_cast<uint64_t>(a);
     uint64_t y = b < 0 ? 0 - static_cast<uint64_t>(b) : static_cast<uint64_t>(b);
     if (x == 0 || y == 0) return static_cast<T>(x | y);
-    const int twos = std::countr_zero(x | y);
-    x >>= std::countr_zero(x);
+    const int twos = trailing_zeros(x | y);
+    x >>= trailing_zeros(x);
     while (y != 0) {
-      y >>= std::countr_zero(y);
+      y >>= trailing_zeros(y);
       const uint64_t less = x < y ? x : y;
       y = x < y ? y - x : x - y, x = less;
     }

@@ -33,8 +33,8 @@ HB_HD double polygamma(int n, double x) {
 
 /// exp(x^2) erfc(x). Beyond 10 by the asymptotic expansion (DLMF 7.12.1).
 HB_HD double erfcx(double x) {
+  if (x < -27) return infinity<double>;
   const double square = x * x, rest = ::fma(x, x, -square);  // x^2 exactly: exp doubles no rounding error of it
-  if (x < 0) return x < -27 ? infinity<double> : 2 * ::exp(square) * (1 + rest) - erfcx(-x);
   if (x < 10) return ::exp(square) * (1 + rest) * ::erfc(x);
   double term = 1, sum = 1;
   for (int k = 1; ::fabs(term) > 1e-17 && k < 40; ++k) {
@@ -54,9 +54,10 @@ HB_HD double log_ndtr(double x) {
 /// that the steps from the left never pass the solution.
 HB_HD double ndtri(double p) {
   if (!(p >= 0 && p <= 1)) return nan<double>;
-  if (p > 0.75) return -ndtri(1 - p);
+  const double sign = p > 0.75 ? -1 : 1;
+  if (sign < 0) p = 1 - p;
   if (p >= 0.25) return M_SQRT2 * erfinv(2 * p - 1);
-  if (p == 0) return -infinity<double>;
+  if (p == 0) return -sign * infinity<double>;
   const double target = ::log(p);
   double x = -::sqrt(-2 * target);
   for (int i = 0; i < 30; ++i) {
@@ -64,7 +65,7 @@ HB_HD double ndtri(double p) {
     x -= step;
     if (::fabs(step) <= 1e-15 * ::fabs(x)) break;
   }
-  return x;
+  return sign * x;
 }
 
 }  // namespace hb::math
