@@ -26,6 +26,15 @@ HB_API inline Kernel<void(const Tensor& out, double p, double yes, const MaybeGe
 /// 1 with the probability at the same place in p (same sizes as out), else 0.
 HB_API inline Kernel<void(const Tensor& out, const Tensor& p, const MaybeGenerator&)> bernoulli_each_kernel{
     "bernoulli_"};
+/// A mask of dropout: `yes` with the probability `keep`, else 0, in the order in which the mask lies in memory. A
+/// thread draws for `neighbours` elements that lie side by side (1, 2, 4 or 8, which divide their number); `input` is
+/// the dtype of what is masked. Not for the CPU, whose masks are those of bernoulli_kernel.
+HB_API inline Kernel<void(const Tensor& mask, ScalarType input, double keep, double yes, int64_t neighbours)>
+    dropout_mask_kernel{"native_dropout"};
+/// Factors of rrelu: a draw between low and high where the input is not positive, else 1. out is contiguous. Not for
+/// the CPU, which draws for the elements alone that are not positive.
+HB_API inline Kernel<void(const Tensor& out, const Tensor& input, double low, double high, const MaybeGenerator&)>
+    rrelu_slopes_kernel{"rrelu"};
 HB_API inline Kernel<void(const Tensor& out, double lambda, const MaybeGenerator&)> exponential_kernel{"exponential_"};
 HB_API inline Kernel<void(const Tensor& out, double p, const MaybeGenerator&)> geometric_kernel{"geometric_"};
 HB_API inline Kernel<void(const Tensor& out, double mean, double std, const MaybeGenerator&)> log_normal_kernel{

@@ -1,5 +1,6 @@
 #include "cuda/generator.h"
 
+#include <algorithm>
 #include <cstring>
 #include <deque>
 #include <mutex>
@@ -75,6 +76,21 @@ PhiloxStart take_numbers(const char* name, const std::optional<Generator>& given
   CudaGenerator& generator = generator_of(name, given);
   const std::lock_guard lock(generator.mutex_);
   return generator.start_for_kernel(count);
+}
+
+DrawGrid::DrawGrid(int64_t n, int together) {
+  static const std::vector<int64_t> most = [] {  // of each device
+    std::vector<int64_t> all;
+    for (DeviceIndex i = 0; i < device_count(); ++i) {
+      cudaDeviceProp p{};
+      check(cudaGetDeviceProperties(&p, i), "random");
+      all.push_back(int64_t{p.multiProcessorCount} * (p.maxThreadsPerMultiProcessor / kThreads));
+    }
+    return all;
+  }();
+  const int64_t used = std::min((n + kThreads - 1) / kThreads, most[static_cast<size_t>(current_device())]);
+  blocks = static_cast<unsigned>(used);
+  numbers = static_cast<uint64_t>((n - 1) / (kThreads * used * together) + 1) * 4;
 }
 
 }  // namespace hb::cuda

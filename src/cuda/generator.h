@@ -44,4 +44,13 @@ CudaGenerator& generator_of(const char* name, const std::optional<Generator>& gi
 /// CudaGenerator::take under its lock.
 PhiloxStart take_numbers(const char* name, const std::optional<Generator>& given, uint64_t count);
 
+/// How PyTorch spreads n draws (n > 0): over blocks of 256 threads, at most as many as the current device runs at once.
+/// Each thread draws four numbers of 32 bits at a time, for `together` elements.
+struct DrawGrid {
+  static constexpr int kThreads = 256;
+  DrawGrid(int64_t n, int together);
+  unsigned blocks;
+  uint64_t numbers;  // of 32 bits that a thread takes
+};
+
 }  // namespace hb::cuda

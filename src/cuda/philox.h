@@ -57,13 +57,31 @@ HB_HD double unit_double(uint32_t x, uint32_t y) {
   return static_cast<double>(bits_of_double(x, y)) * 0x1p-53 + 0x1p-54;
 }
 
+/// Functions of float numbers in the accuracy that PyTorch draws with on a GPU: the hardware's own, which the host does
+/// not have.
+#ifdef __CUDA_ARCH__
+HB_HD float quick_log(float x) { return __logf(x); }
+HB_HD float quick_exp(float x) { return __expf(x); }
+HB_HD float quick_tan(float x) { return __tanf(x); }
+HB_HD void quick_sincos(float x, float& sine, float& cosine) { __sincosf(x, &sine, &cosine); }
+#else
+HB_HD float quick_log(float x) { return ::logf(x); }
+HB_HD float quick_exp(float x) { return ::expf(x); }
+HB_HD float quick_tan(float x) { return ::tanf(x); }
+HB_HD void quick_sincos(float x, float& sine, float& cosine) { sine = ::sinf(x), cosine = ::cosf(x); }
+#endif
+HB_HD double quick_log(double x) { return ::log(x); }
+HB_HD double quick_exp(double x) { return ::exp(x); }
+HB_HD double quick_tan(double x) { return ::tan(x); }
+
 /// Two normal values (Box and Muller).
 HB_HD void normal_pair(uint32_t x, uint32_t y, float& first, float& second) {
   constexpr float kTurn = 6.2831855f * 0x1p-32f;
   const float angle = static_cast<float>(y) * kTurn + kTurn / 2;
   const float radius = ::sqrtf(-2.0f * ::logf(unit_float(x)));
-  first = radius * ::sinf(angle);
-  second = radius * ::cosf(angle);
+  quick_sincos(angle, first, second);
+  first *= radius;
+  second *= radius;
 }
 HB_HD void normal_pair(const Draw4& d, double& first, double& second) {
   const double turns = static_cast<double>(bits_of_double(d.z, d.w)) * 0x1p-52 + 0x1p-53;  // in half turns

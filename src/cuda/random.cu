@@ -9,17 +9,14 @@
 #include "cuda/graph.h"
 #include "cuda/philox.h"
 #include "cuda/register.h"
-#include "cuda/report.h"
 #include "cuda/walk.h"
 
 namespace hb::cuda {
 namespace {
 
-constexpr int kDraws = 256;  // threads a block
-
 /// Four values of a thread for four elements (two for double and 64 bits).
 template <class Distribution>
-__global__ void __launch_bounds__(kDraws)
+__global__ void __launch_bounds__(DrawGrid::kThreads, 4)
     draw_kernel(HB_ARGUMENT(Walk) walk, PhiloxStart start, HB_ARGUMENT(Distribution) d) {
   constexpr int unroll = Distribution::kValues;
   const int64_t thread = grid_thread(), threads = grid_threads();
@@ -65,50 +62,64 @@ struct NormalDraws {
 };
 
 /// Turns (0, 1] or normal values into those of a distribution: `f(value)`.
-enum class Kind { uniform, normal, bernoulli, exponential, geometric, log_normal, cauchy };
+enum class Kind { normal, bernoulli, exponential, geometric, log_normal, cauchy };
 template <class T, Kind kind, class Draws>
 struct Transformed : Draws {
   T a, b;
   __device__ T transform(T v) const {
-    if constexpr (kind == Kind::uniform) return (v == T(1) ? T(0) : v) * (b - a) + a;
     if constexpr (kind == Kind::normal) return v * b + a;
     if constexpr (kind == Kind::bernoulli) return v < a ? b : T(0);
     if constexpr (kind == Kind::exponential) {
       constexpr T half_step = std::is_same_v<T, double> ? T(0x1p-53) : T(0x1p-24);
-      return T(-1) / a * (v >= T(1) - half_step ? -half_step : math_log(v));
+      return T(-1) / a * (v >= T(1) - half_step ? -half_step : quick_log(v));
     }
-    if constexpr (kind == Kind::geometric) return ceil_of(math_log(v) / log1p_of(-a));
-    if constexpr (kind == Kind::log_normal) return exp_of(v * b + a);
+    if constexpr (kind == Kind::geometric) return ceil_of(quick_log(v) / log1p_of(-a));
+    if constexpr (kind == Kind::log_normal) return quick_exp(v * b + a);
     if constexpr (kind == Kind::cauchy) {
-      constexpr T step = std::is_same_v<T, double> ? T(0x1p-52) : T(0x1p-23);
-      v = v > T(1) - step ? T(1) - step : v < step ? step : v;
-      return a + b * tan_of(T(3.14159265358979323846) * (v - T(0.5)));
+      constexpr T step = T(0x1p-23);  // the hardware's tangent overflows closer to the poles
+      if constexpr (std::is_same_v<T, float>) v = v > T(1) - step ? T(1) - step : v < step ? step : v;
+      return a + b * quick_tan(T(3.14159265358979323846) * (v - T(0.5)));
     }
     return v;
   }
   __device__ void put(void* at, ScalarType dtype, T v, const void*, ScalarType) const {
     store_as<T>(at, dtype, transform(v));
   }
-  __device__ static float math_log(float x) { return ::logf(x); }
-  __device__ static double math_log(double x) { return ::log(x); }
+#ifdef __CUDA_ARCH__
+  __device__ static float log1p_of(float x) { return quick_log(1.0f + x); }
+#else
   __device__ static float log1p_of(float x) { return ::log1pf(x); }
+#endif
   __device__ static double log1p_of(double x) { return ::log1p(x); }
   __device__ static float ceil_of(float x) { return ::ceilf(x); }
   __device__ static double ceil_of(double x) { return ::ceil(x); }
-  __device__ static float exp_of(float x) { return ::expf(x); }
-  __device__ static double exp_of(double x) { return ::exp(x); }
-  __device__ static float tan_of(float x) { return ::tanf(x); }
-  __device__ static double tan_of(double x) { return ::tan(x); }
 };
 
-/// 1 with the probability that stands at the same place.
 template <class T>
-struct Each : Uniforms<T> {
-  Reporter reporter;
-  __device__ void put(void* at, ScalarType dtype, T v, const void* p, ScalarType p_dtype) const {
-    const T probability = load_as<T>(p, p_dtype);
-    if (!(probability >= T(0) && probability <= T(1))) reporter.out_of_range(0, 0);
-    store_as<T>(at, dtype, v <= probability ? T(1) : T(0));
+__host__ __device__ T rounded_to(ScalarType dtype, T v) {
+  if (dtype == kHalf) return static_cast<T>(static_cast<float>(Half(static_cast<float>(v))));
+  if (dtype == kBFloat16) return static_cast<T>(static_cast<float>(BFloat16(static_cast<float>(v))));
+  return v;
+}
+
+/// [from, to), of (0, 1]. What is `to` after it is rounded becomes `from`.
+template <class T>
+struct Uniform : Uniforms<T> {
+  T from, to, width;
+  __device__ void put(void* at, ScalarType dtype, T v, const void*, ScalarType) const {
+    const T value = rounded_to(dtype, v * width + from);
+    store_as<T>(at, dtype, value == to ? from : value);
+  }
+};
+
+/// Factors of rrelu: a draw of (low, low + width] where the input is not positive, else 1. The draw is rounded before
+/// it is scaled, and scaled in double.
+template <class T>
+struct Slopes : Uniforms<T> {
+  double low, width;
+  __device__ void put(void* at, ScalarType dtype, T v, const void* input, ScalarType input_dtype) const {
+    const auto drawn = static_cast<T>(static_cast<double>(rounded_to(dtype, v)) * width + low);
+    store_as<T>(at, dtype, load_as<T>(input, input_dtype) <= T(0) ? drawn : T(1));
   }
 };
 
@@ -131,16 +142,6 @@ struct Integers {
   }
 };
 
-/// As many blocks as the device runs at once with 256 threads each.
-int64_t most_blocks() {
-  static const int64_t most = [] {
-    cudaDeviceProp p{};
-    check(cudaGetDeviceProperties(&p, current_device()), "random");
-    return int64_t{p.multiProcessorCount} * (p.maxThreadsPerMultiProcessor / kDraws);
-  }();
-  return most;
-}
-
 template <class Distribution>
 struct DrawCall {
   Distribution distribution;
@@ -150,14 +151,13 @@ struct DrawCall {
 template <class Distribution>
 void launch_draw(const Walk& walk, const void* context) {
   const auto& call = *static_cast<const DrawCall<Distribution>*>(context);
-  const int64_t n = walk.numel, blocks = std::min<int64_t>((n + kDraws - 1) / kDraws, most_blocks());
-  const int64_t rounds = (n - 1) / (kDraws * blocks * Distribution::kValues) + 1;
+  const DrawGrid grid(walk.numel, Distribution::kValues);
   PhiloxStart start;
   {
     const std::lock_guard lock(call.generator->mutex_);
-    start = call.generator->start_for_kernel(static_cast<uint64_t>(rounds * 4));
+    start = call.generator->start_for_kernel(grid.numbers);
   }
-  HB_LAUNCH((draw_kernel<Distribution>), static_cast<unsigned>(blocks), kDraws, 0, current_stream(), walk, start,
+  HB_LAUNCH((draw_kernel<Distribution>), grid.blocks, DrawGrid::kThreads, 0, current_stream(), walk, start,
             call.distribution);
 }
 
@@ -180,7 +180,17 @@ void draw_floats(const char* name, const Tensor& out, double a, double b, const 
 }
 
 void uniform_cuda(const Tensor& out, double from, double to, const MaybeGenerator& g) {
-  draw_floats<Kind::uniform>("uniform_", out, from, to, g);
+  const Loop loop({&out}, {});
+  const ScalarType t = out.scalar_type();
+  if (t == kDouble) return draw("uniform_", loop, g, Uniform<double>{{}, from, to, to - from});
+  const auto rounded = [t](double x) { return rounded_to(t, static_cast<float>(x)); };
+  const float low = rounded(from), high = rounded(to);
+  draw("uniform_", loop, g, Uniform<float>{{}, low, high, rounded_to(t, high - low)});
+}
+void rrelu_slopes_cuda(const Tensor& out, const Tensor& input, double low, double high, const MaybeGenerator& g) {
+  const Loop loop({&out}, {&input});
+  if (out.scalar_type() == kDouble) return draw("rrelu", loop, g, Slopes<double>{{}, low, high - low});
+  draw("rrelu", loop, g, Slopes<float>{{}, low, high - low});
 }
 void normal_cuda(const Tensor& out, double mean, double std, const MaybeGenerator& g) {
   draw_floats<Kind::normal>("normal_", out, mean, std, g);
@@ -199,12 +209,6 @@ void log_normal_cuda(const Tensor& out, double mean, double std, const MaybeGene
 }
 void cauchy_cuda(const Tensor& out, double median, double sigma, const MaybeGenerator& g) {
   draw_floats<Kind::cauchy>("cauchy_", out, median, sigma, g);
-}
-void bernoulli_each_cuda(const Tensor& out, const Tensor& p, const MaybeGenerator& g) {
-  const Loop loop({&out}, {&p});
-  const Reporter wrong = reporter("bernoulli_", "Expected p_in >= 0 && p_in <= 1 to be true, but got false.");
-  if (p.scalar_type() == kDouble) return draw("bernoulli_", loop, g, Each<double>{{}, wrong});
-  draw("bernoulli_", loop, g, Each<float>{{}, wrong});
 }
 
 void random_from_to_cuda(const Tensor& out, uint64_t range, int64_t base, const MaybeGenerator& g) {
@@ -231,9 +235,9 @@ void random_cuda(const Tensor& out, const MaybeGenerator& g) {
 __global__ void advance(uint64_t* start, uint64_t count) { start[1] += count; }
 
 HB_REGISTER_CUDA(uniform_kernel, uniform_cuda);
+HB_REGISTER_CUDA(rrelu_slopes_kernel, rrelu_slopes_cuda);
 HB_REGISTER_CUDA(normal_kernel, normal_cuda);
 HB_REGISTER_CUDA(bernoulli_kernel, bernoulli_cuda);
-HB_REGISTER_CUDA(bernoulli_each_kernel, bernoulli_each_cuda);
 HB_REGISTER_CUDA(exponential_kernel, exponential_cuda);
 HB_REGISTER_CUDA(geometric_kernel, geometric_cuda);
 HB_REGISTER_CUDA(log_normal_kernel, log_normal_cuda);

@@ -14,6 +14,29 @@ namespace {
 
 enum class Grain { element, feature };
 
+/// Elements side by side in memory for which a thread of PyTorch's dropout on CUDA draws: as many as 16 bytes hold, if
+/// they fill the tensor and it begins at a multiple of their size.
+int64_t neighbours(const Tensor& input) {
+  if (!input.is_non_overlapping_and_dense()) return 1;
+  int64_t together = 16 / static_cast<int64_t>(element_size(input.scalar_type()));
+  while (together > 1 && (input.numel() % together != 0 || input.storage_offset() % together != 0)) together /= 2;
+  return together;
+}
+
+/// Whether the input's device draws the masks of dropout in an order of its own.
+bool device_draws(const Tensor& input) {
+  return dropout_mask_kernel.available(input.device()) && input.is_floating_point();
+}
+Tensor mask_of_device(const Tensor& input, ScalarType dtype, double p, double yes) {
+  const int64_t together = neighbours(input);
+  const TensorOptions options = input.options().dtype(dtype);
+  // Threads that draw for single elements go through them as they are counted, not as they lie in memory.
+  Tensor mask =
+      together == 1 || input.impl().is_deferred() ? empty(input.sizes(), options) : empty_like(input.detach(), options);
+  dropout_mask_kernel(input.device())(mask, input.scalar_type(), 1 - p, yes, together);
+  return mask;
+}
+
 /// Memory for a mask that drops single values, or whole channels of (N, C, ...).
 Tensor empty_mask(const Tensor& input, Grain grain) {
   HB_CHECK(input.is_floating_point(), "result type Float can't be cast to the desired output type ",
@@ -28,10 +51,18 @@ Tensor empty_mask(const Tensor& input, Grain grain) {
   return empty({sizes.data(), sizes.size()}, input.options());
 }
 
-/// `yes` where the input is kept, 0 where it is dropped.
-Tensor mask_for(const Tensor& input, Grain grain, double p, double yes) {
-  Tensor mask = empty_mask(input, grain);
-  bernoulli_kernel(mask.device())(mask, 1 - p, yes, std::nullopt);
+enum class Order { plain, device };
+
+/// `yes` where the input is kept, 0 where it is dropped. Dropout of single values is drawn in the device's own order,
+/// but not in place, as in PyTorch.
+Tensor mask_for(const Tensor& input, Grain grain, double p, double yes, Order order = Order::plain) {
+  Tensor mask;
+  if (order == Order::device && grain == Grain::element && device_draws(input)) {
+    mask = mask_of_device(input, input.scalar_type(), p, yes);
+  } else {
+    mask = empty_mask(input, grain);
+    bernoulli_kernel(mask.device())(mask, 1 - p, yes, std::nullopt);
+  }
   Watchers<MaskWatcher>::each([&](MaskWatcher& w) { w.drawn(mask, yes); });
   return mask;
 }
@@ -52,7 +83,7 @@ Tensor plain(const Tensor& input, double p, bool train, Grain grain) {
   check_probability(p);
   if (changes_nothing(input, p, train)) return input;
   if (p == 1) return input * zero_factor(input);
-  return input * mask_for(input, grain, p, keep_scale(input, p));
+  return input * mask_for(input, grain, p, keep_scale(input, p), Order::device);
 }
 Tensor& plain_(Tensor& input, double p, bool train, Grain grain) {
   check_probability(p);
@@ -93,6 +124,10 @@ std::tuple<Tensor, Tensor> native_dropout(const Tensor& input, double p, std::op
   check_probability(p);
   const TensorOptions bools = input.options().dtype(kBool);
   if (!train.value_or(true) || input.numel() == 0) return {input.clone(), ones_like(input.detach(), bools)};
+  if (p < 1 && device_draws(input)) {
+    const Tensor mask = mask_of_device(input, kBool, p, 1);
+    return {input * mask * keep_scale(input, p), mask};
+  }
   const Tensor mask = empty_like(input.detach(), bools).bernoulli_(1 - p);
   return {input * mask * (p == 1 ? 0 : 1 / (1 - p)), mask};
 }

@@ -3,6 +3,7 @@
 #include "ops/nn/activation.h"
 
 #include "autograd/zero_gradient.h"
+#include "backend/distributions.h"
 #include "core/value_range.h"
 #include "ops/common/refused_dtypes.h"
 #include "ops/nn/late_pass.h"
@@ -61,6 +62,11 @@ namespace {
 /// Factors of rrelu: one draw per element that is not positive, in order; 1 for the others.
 Tensor rrelu_slopes(const Tensor& self, double low, double high, const std::optional<Generator>& generator) {
   NoGradGuard no_history;
+  if (rrelu_slopes_kernel.available(self.device())) {
+    const Tensor drawn = empty(self.sizes(), self.options());
+    rrelu_slopes_kernel(self.device())(drawn, self.detach(), low, high, generator);
+    return drawn;
+  }
   Tensor slopes = ones_like(self);
   const Tensor negative = self <= 0;
   // LibTorch draws them in double too, whatever the dtype.

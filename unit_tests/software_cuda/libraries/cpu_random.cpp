@@ -1,7 +1,5 @@
-// With SOFTWARE_CUDA_RANDOM=cpu in the environment the device's random numbers are the CPU generator's, so that what is
-// computed with them can be compared with the CPU's results.
-#include <cstdlib>
-#include <string>
+#include "software_cuda/cpu_random.h"
+
 #include <type_traits>
 
 #include <halfbridge/grad_mode.h>
@@ -31,9 +29,19 @@ void replace(const Kernel<void(const Tensor&, Args...)>&) {
   slot.set(kCUDA, draw_on_host<slot, Args...>);
 }
 
-const bool replaced = [] {
-  const char* wish = std::getenv("SOFTWARE_CUDA_RANDOM");
-  if (!wish || std::string(wish) != "cpu") return false;
+// Kernels that the CPU has not, as its functions draw otherwise.
+void dropout_mask(const Tensor& mask, ScalarType, double keep, double yes, int64_t) {
+  bernoulli_kernel(mask.device())(mask, keep, yes, std::nullopt);
+}
+void rrelu_slopes(const Tensor& out, const Tensor& input, double low, double high, const MaybeGenerator& g) {
+  const NoGradGuard no_grad;
+  const Tensor host = on_host(input);
+  Tensor slopes = empty_like(host);
+  rrelu_with_noise(host, slopes, low, high, true, on_host(g));
+  copy_values(out, slopes);
+}
+
+void replace_all() {
 #define HB_REPLACE(slot) replace<slot>(slot)
   HB_REPLACE(uniform_kernel);
   HB_REPLACE(normal_kernel);
@@ -50,8 +58,11 @@ const bool replaced = [] {
   HB_REPLACE(randperm_kernel);
   HB_REPLACE(multinomial_kernel);
 #undef HB_REPLACE
-  return true;
-}();
+  dropout_mask_kernel.set(kCUDA, dropout_mask);
+  rrelu_slopes_kernel.set(kCUDA, rrelu_slopes);
+}
 
 }  // namespace
 }  // namespace hb
+
+void software_cuda::draw_on_cpu() { hb::replace_all(); }

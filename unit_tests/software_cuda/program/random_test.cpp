@@ -1,5 +1,11 @@
-// Random counts, permutations and choices on the software device: their laws, and that a seed repeats them.
+// Random counts, permutations and choices on the software device: their laws, and that a seed repeats them; and that an
+// element gets the number that it gets in PyTorch.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
 #include "software_cuda/program/beside_cpu.h"
+#include "software_cuda/program/control.h"
 
 namespace {
 
@@ -76,6 +82,199 @@ TEST(SoftwareRandom, CheckpointsDrawTheirNumbersAgain) {
     return torch::rand({8}, torch::device(kGpu)).cpu();
   };
   EXPECT_TRUE(numbers_after(false).equal(numbers_after(true)));
+}
+
+/// What PyTorch's threads draw after manual_seed(kSeed): number `number` of thread `thread`.
+constexpr uint64_t kSeed = 123;
+uint32_t drawn_bits(int64_t thread, int64_t number) {
+  const auto count = static_cast<uint64_t>(number / 4), sequence = static_cast<uint64_t>(thread);
+  uint32_t c[] = {static_cast<uint32_t>(count), static_cast<uint32_t>(count >> 32), static_cast<uint32_t>(sequence),
+                  static_cast<uint32_t>(sequence >> 32)};
+  uint32_t low = kSeed, high = kSeed >> 32;
+  for (int round = 0; round < 10; ++round, low += 0x9E3779B9u, high += 0xBB67AE85u) {
+    const uint64_t a = uint64_t{0xD2511F53u} * c[0], b = uint64_t{0xCD9E8D57u} * c[2];
+    c[0] = static_cast<uint32_t>(b >> 32) ^ c[1] ^ low, c[1] = static_cast<uint32_t>(b);
+    c[2] = static_cast<uint32_t>(a >> 32) ^ c[3] ^ high, c[3] = static_cast<uint32_t>(a);
+  }
+  return c[number % 4];
+}
+float drawn_unit(int64_t thread, int64_t number) {
+  return static_cast<float>(drawn_bits(thread, number)) * 0x1p-32f + 0x1p-33f;
+}
+
+/// The software device runs as many threads of 256 a block.
+constexpr int64_t kMostThreads = 4 * 2048;
+int64_t threads_for(int64_t n) { return std::min((n + 255) / 256 * 256, kMostThreads); }
+/// How far a draw of n elements moves the generator on, where a thread draws for four at a time.
+int64_t moved_on(int64_t n) { return ((n - 1) / (threads_for(n) * 4) + 1) * 4; }
+
+/// Element i's number where a thread draws for elements that are `threads` apart.
+float unit_apart(int64_t i, int64_t n, int64_t first) {
+  return drawn_unit(i % threads_for(n), first + i / threads_for(n));
+}
+/// And where it draws for `together` elements side by side, in fours.
+float unit_beside(int64_t i, int64_t n, int64_t first, int64_t together) {
+  const int64_t group = i / together, round = group / threads_for(n);
+  const int64_t fours = (together + 3) / 4;
+  return drawn_unit(group % threads_for(n), first + round * fours * 4 + i % together);
+}
+
+/// Calls `draw` twice after a seed and compares each element with what `expected(i, first)` says.
+template <class Draw, class Expected>
+void expect_drawn(const std::string& name, int64_t step, const Draw& draw, const Expected& expected) {
+  torch::manual_seed(kSeed);
+  for (const int64_t first : {int64_t{0}, step}) {
+    const Tensor got = draw().cpu().to(torch::kDouble).contiguous().view(-1);
+    const double* const x = got.template const_data_ptr<double>();
+    int64_t wrong = 0;
+    for (int64_t i = 0; i < got.numel(); ++i) wrong += std::abs(x[i] - expected(i, first)) > 1e-6;
+    EXPECT_EQ(wrong, 0) << name << " of " << got.numel() << " from " << first;
+  }
+}
+
+// Which thread an element is depends on the number of multiprocessors: that of the software device is known here.
+TEST(SoftwareRandom, UniformNumbersStandWhereTheyStandInPyTorch) {
+  NEEDS_COUNTS();
+  for (const int64_t n : {1, 7, 1000, 20000, 70000})
+    expect_drawn(
+        "rand", moved_on(n), [=] { return torch::rand({n}, torch::device(kGpu)); },
+        [=](int64_t i, int64_t first) { return unit_apart(i, n, first); });
+}
+
+TEST(SoftwareRandom, UniformHalvesStayBelowTheirBound) {
+  NEEDS_COUNTS();
+  for (const torch::Dtype dtype : {torch::kHalf, torch::kBFloat16}) {
+    const auto options = torch::dtype(dtype).device(kGpu);
+    const int64_t n = 20000;
+    const auto rounded = [&](float from, float width, float to) {
+      return [=](int64_t i, int64_t first) {
+        const volatile float part = unit_apart(i, n, first) * width;  // not fused with what follows
+        const auto value = torch::tensor(part + from).to(dtype).item<float>();
+        return value == to ? from : value;
+      };
+    };
+    expect_drawn(
+        "rand", moved_on(n), [=] { return torch::rand({n}, options); }, rounded(0, 1, 1));
+    expect_drawn(
+        "uniform_", moved_on(n), [=] { return torch::empty({n}, options).uniform_(-2, 5); }, rounded(-2, 7, 5));
+  }
+}
+
+TEST(SoftwareRandom, MasksOfDropoutAreThoseOfPyTorch) {
+  NEEDS_COUNTS();
+  struct Case {
+    torch::Dtype dtype;
+    int64_t n, together;
+  };
+  for (const Case c : {Case{torch::kFloat, 1000, 4},
+                       {torch::kFloat, 1002, 2},
+                       {torch::kFloat, 1001, 1},
+                       {torch::kFloat, 70000, 4},
+                       {torch::kHalf, 1000, 8},
+                       {torch::kHalf, 70000, 8},
+                       {torch::kBFloat16, 1004, 4},
+                       {torch::kDouble, 1000, 2},
+                       {torch::kDouble, 20000, 2}}) {
+    const Tensor ones = torch::ones({c.n}, torch::dtype(c.dtype).device(kGpu));
+    const auto kept = [&](int64_t i, int64_t first) {
+      const float u = c.together == 1 ? unit_apart(i, c.n, first) : unit_beside(i, c.n, first, c.together);
+      return c.dtype == torch::kDouble ? u < 1 - 0.3 : u < static_cast<float>(1 - 0.3);
+    };
+    expect_drawn(
+        "dropout", moved_on(c.n), [&] { return torch::dropout(ones, 0.3, true).gt(0); }, kept);
+    expect_drawn(
+        "native_dropout", moved_on(c.n), [&] { return std::get<1>(torch::native_dropout(ones, 0.3, true)); }, kept);
+  }
+}
+
+// What begins between multiples of 16 bytes is drawn for in smaller groups, and single elements as they are counted.
+TEST(SoftwareRandom, MasksOfDropoutFollowTheMemory) {
+  NEEDS_COUNTS();
+  const auto kept = [](int64_t n, int64_t together) {
+    return [=](int64_t i, int64_t first) { return unit_beside(i, n, first, together) < 0.5f; };
+  };
+  const Tensor later = torch::ones({1002}, torch::device(kGpu)).slice(0, 2);
+  expect_drawn(
+      "dropout", 4, [&] { return torch::dropout(later, 0.5, true).gt(0); }, kept(1000, 2));
+  const Tensor odd = torch::ones({9, 7}, torch::device(kGpu)).t(), even = torch::ones({8, 6}, torch::device(kGpu)).t();
+  expect_drawn(
+      "dropout", 4, [&] { return torch::dropout(odd, 0.5, true).gt(0); },
+      [](int64_t i, int64_t first) { return unit_apart(i, 63, first) < 0.5f; });
+  expect_drawn(
+      "dropout", 4, [&] { return torch::dropout(even, 0.5, true).gt(0).t(); }, kept(48, 4));
+}
+
+TEST(SoftwareRandom, EachProbabilityMeetsItsNumber) {
+  for (const torch::Dtype dtype : {torch::kFloat, torch::kDouble, torch::kHalf}) {
+    for (const int64_t n : {7, 1000, 20000}) {
+      const Tensor p = torch::arange(n, torch::kDouble).mul(0.7).sin().abs().to(dtype), wide = p.to(torch::kDouble);
+      const double* const odds = wide.const_data_ptr<double>();
+      expect_drawn(
+          "bernoulli", 12, [&, on = p.to(kGpu)] { return torch::bernoulli(on); },
+          [=](int64_t i, int64_t first) { return drawn_unit(i / 4, first + i % 4) <= odds[i]; });
+    }
+  }
+}
+
+TEST(SoftwareRandom, SlopesOfRreluAreThoseOfPyTorch) {
+  NEEDS_COUNTS();
+  for (const torch::Dtype dtype : {torch::kFloat, torch::kHalf}) {
+    const int64_t n = 20000;
+    const Tensor x = torch::ones({n}, torch::dtype(dtype).device(kGpu));
+    x.slice(0, 0, n, 2).fill_(-1);
+    Tensor noise = torch::empty_like(x);
+    const auto slope = [&](int64_t i, int64_t first) -> double {
+      if (i % 2) return 1;
+      const double u = torch::tensor(unit_apart(i, n, first)).to(dtype).item<double>();
+      return torch::tensor(static_cast<float>(u * (0.3 - 0.1) + 0.1)).to(dtype).item<double>();
+    };
+    expect_drawn(
+        "rrelu", moved_on(n), [&] { return torch::rrelu(x, 0.1, 0.3, true) * x; }, slope);
+    expect_drawn(
+        "rrelu_with_noise", moved_on(n), [&] { return torch::rrelu_with_noise(x, noise, 0.1, 0.3, true), noise; },
+        slope);
+  }
+}
+
+TEST(SoftwareRandom, ChoicesAreThoseOfPyTorch) {
+  const int64_t samples = 200;  // two blocks of 128 threads for a row
+  const Tensor even = torch::ones({3, 8}, torch::device(kGpu));
+  expect_drawn(
+      "multinomial", 4, [&] { return torch::multinomial(even, samples, true); },
+      [&](int64_t i, int64_t first) { return std::ceil(drawn_unit(i / samples * 256 + i % samples, first) * 8) - 1; });
+}
+
+/// PyTorch sorts random keys, and shuffles where they are equal.
+std::vector<int64_t> permutation(int64_t n, int bits) {
+  std::vector<std::pair<uint64_t, int64_t>> keys;
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t thread = i % threads_for(n), number = i / threads_for(n) * 2;
+    const uint64_t wide = uint64_t{drawn_bits(thread, number)} << 32 | drawn_bits(thread, number + 1);
+    const uint64_t key =
+        bits > 32 ? wide % UINT64_MAX : wide % UINT32_MAX;  // from the least number, whose low bits are 0
+    keys.emplace_back(key & ((uint64_t{1} << bits) - 1), i);
+  }
+  std::stable_sort(keys.begin(), keys.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<int64_t> order;
+  for (const auto& key : keys) order.push_back(key.second);
+  const int64_t first = ((n - 1) / (threads_for(n) * 2) + 1) * 4;
+  for (size_t at = 0, count = 1; at < keys.size(); at += count, count = 1) {
+    while (at + count < keys.size() && keys[at + count].first == keys[at].first) ++count;
+    for (size_t last = count - 1, k = 0; last > 0; --last, ++k)
+      std::swap(order[at + last],
+                order[at + drawn_bits(static_cast<int64_t>(at), first + static_cast<int64_t>(k)) % (last + 1)]);
+  }
+  return order;
+}
+
+TEST(SoftwareRandom, PermutationsAreThoseOfPyTorch) {
+  NEEDS_COUNTS();
+  const std::pair<int64_t, int> bits_of[] = {{5, 7}, {10, 9}, {100, 16}, {1000, 23}, {28000, 32}, {40000, 33}};
+  for (const auto& [n, bits] : bits_of) {
+    torch::manual_seed(kSeed);
+    const Tensor order = torch::randperm(n, torch::dtype(torch::kLong).device(kGpu)).cpu();
+    EXPECT_TRUE(order.equal(torch::tensor(permutation(n, bits)))) << n;
+  }
 }
 
 }  // namespace
