@@ -2,7 +2,9 @@
 #include "backend/equal.h"
 #include "backend/reduce.h"
 #include "cuda/convert.h"
-#include "cuda/grouped.h"
+#include "cuda/graph.h"
+#include "cuda/reduce_columns.h"
+#include "cuda/reduce_rows.h"
 #include "cuda/register.h"
 #include "cuda/report.h"
 #include "cuda/scratch.h"
@@ -50,11 +52,72 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
+/// For reduce_parts.h, of the dtypes that programs have most of.
+template <class X_, bool Largest>
+struct Best {
+  using X = X_;
+  using Part = Found<Compared<X>>;
+  static constexpr int kBlocks = 2;
+
+  template <int kChains>
+  struct Mine {
+    Part best[kChains];
+    __device__ Mine() {
+      for (Part& b : best) b = none();
+    }
+    __device__ void begin(Loaded<X>) {}
+    template <int k>
+    __device__ void take(Loaded<X> x, int64_t index) {
+      if (better<Compared<X>, Largest>(x, index, best[k].value, best[k].at)) best[k] = {x, index};
+    }
+    __device__ Part part() const {
+      Part all = best[0];
+      for (int k = 1; k < kChains; ++k) all = merged(all, best[k]);
+      return all;
+    }
+  };
+  struct Results {
+    X* values;  // may be absent
+    int64_t* indices;
+    __device__ void store(int64_t output, const Part& best) const {
+      indices[output] = best.at;
+      if (values) values[output] = X(best.value);
+    }
+  };
+
+  __device__ static Part none() { return {Compared<X>(), -1}; }
+  __device__ static Part merged(const Part& a, const Part& b) {
+    return better<Compared<X>, Largest>(b.value, b.at, a.value, a.at) ? b : a;
+  }
+  __device__ static Part from_lane(const Part& mine, int lanes) {
+    return {__shfl_xor_sync(kFullWarp, mine.value, lanes), __shfl_xor_sync(kFullWarp, mine.at, lanes)};
+  }
+  __device__ static Part from_other(const Part* at) {
+    return {written_by_others(&at->value), written_by_others(&at->at)};
+  }
+};
+
+/// False: too many results for a grid.
+template <class T, bool Largest>
+bool launch_best(T* values, int64_t* indices, const T* in, Lines l) {
+  constexpr int64_t kSize = sizeof(T);
+  if (l.outer * l.inner >= int64_t{1} << 31) return false;
+  const char* const from = reinterpret_cast<const char*>(in);
+  const typename Best<T, Largest>::Results results{values, indices};
+  if (l.inner == 1)
+    launch_rows<Best<T, Largest>>(contiguous_rows(from, l, kSize), results);
+  else
+    launch_columns<Best<T, Largest>>(contiguous_columns(from, l, kSize), results);
+  return true;
+}
+
 template <class T>
 void launch(const Tensor& values, const Tensor& indices, const Tensor& in, Lines l, bool largest) {
   T* const v = values.defined() ? static_cast<T*>(values.impl().raw_data()) : nullptr;
   auto* const at = static_cast<int64_t*>(indices.impl().raw_data());
   const T* const x = static_cast<const T*>(in.impl().raw_data());
+  if constexpr (std::is_same_v<T, float> || is_half_v<T> || std::is_same_v<T, int64_t>)
+    if (largest ? launch_best<T, true>(v, at, x, l) : launch_best<T, false>(v, at, x, l)) return;
   const Groups g = groups_for(l.outer * l.inner, l.n, l.inner == 1, false);
   if (largest)
     HB_LAUNCH((extremum_lines<T, true>), g.blocks(), kThreads, 0, current_stream(), v, at, x, l, g);
@@ -106,6 +169,7 @@ bool equal_cuda(const Tensor& a, const Tensor& b) {
       HB_NOT_SUPPORTED("[equal] is not supported for dtype ", a.scalar_type());
   }
   int found = 0;
+  Graph::expect_none();
   check(cudaMemcpyAsync(&found, differs.get(), sizeof found, cudaMemcpyDeviceToHost, current_stream()), "equal");
   wait_for(current_stream());
   return found == 0;

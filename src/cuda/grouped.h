@@ -64,6 +64,10 @@ inline Groups groups_for(int64_t outputs, int64_t count, bool along, bool may_sp
         static_cast<int>(std::min<int64_t>({512, count / (g.width * kPart) + 1, 65536 / (outputs * g.width) + 1}));
   return g;
 }
+/// Whether neighbouring threads share a group: what is reduced lies closer together than the results do.
+inline bool along_reduced(const ReduceLoop& l) {
+  return l.kept.empty() || l.kept[0] == 1 || (l.reduced_in[0] <= l.kept_in[0] && !(l.count < 32 && l.kept[0] >= 16));
+}
 
 #ifdef HB_DEVICE_CODE
 /// This thread's place: its output (or `outputs` and more, where there is none) and its part of the group.

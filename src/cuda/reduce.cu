@@ -1,11 +1,6 @@
 // Reductions of any layout.
-#include "cuda/allocator.h"
-#include "cuda/convert.h"
-#include "cuda/grouped.h"
+#include "cuda/fold.h"
 #include "cuda/register.h"
-#include "cuda/scratch.h"
-#include "formulas/math.h"
-#include "formulas/reduce_step.h"
 
 namespace hb::cuda {
 namespace {
@@ -22,18 +17,6 @@ struct ReduceWork {
 /// Sums of floats are carried on in double.
 template <class T>
 using Wide = std::conditional_t<std::is_same_v<T, float>, double, T>;
-
-template <class W>
-__device__ W finished(W v, const ReduceFinish& f) {
-  if constexpr (std::is_floating_point_v<W>) {
-    if (f.divisor != 1) v = static_cast<W>(v / f.divisor);
-    if (f.root == 2)
-      v = math::sqrt(v);
-    else if (f.root != 0)
-      v = static_cast<W>(math::pow(static_cast<double>(v), 1 / f.root));
-  }
-  return v;
-}
 
 template <ReduceOp op, class T>
 __device__ T loaded(const ReduceWork& w, const char* at) {
@@ -115,12 +98,24 @@ void launch_op(ReduceOp op, const ReduceWork& w) {
   }
 }
 
-bool along_reduced(const ReduceLoop& l) {
-  return l.kept.empty() || l.kept[0] == 1 || (l.reduced_in[0] <= l.kept_in[0] && !(l.count < 32 && l.kept[0] >= 16));
+/// Neighbours of the dtypes and operations that programs have most of.
+bool fold(const ReduceLoop& l, ReduceOp op, ScalarType compute, const ReduceFinish& finish) {
+  if (compute == kLong) return fold_integers(l, op, finish);
+  if (compute == kDouble) return l.in_dtype == kDouble && fold_doubles(l, op, finish);
+  switch (l.in_dtype) {
+    case kFloat:
+      return fold_floats(l, op, finish);
+    case kHalf:
+      return fold_halves(l, op, finish);
+    case kBFloat16:
+      return fold_bfloat16s(l, op, finish);
+    default:
+      return false;
+  }
 }
 
 void reduce_cuda(const ReduceLoop& l, ReduceOp op, ScalarType compute, const ReduceFinish& finish) {
-  if (l.outputs == 0 || l.count == 0) return;
+  if (l.outputs == 0 || l.count == 0 || fold(l, op, compute, finish)) return;
   ReduceWork w{l.in, l.out, l.in_dtype, l.out_dtype, {}, {}, {}, {}, finish};
   w.kept_in = places("reduce", l.kept, l.kept_in, l.outputs);
   w.kept_out = places("reduce", l.kept, l.kept_out, l.outputs);
@@ -131,65 +126,7 @@ void reduce_cuda(const ReduceLoop& l, ReduceOp op, ScalarType compute, const Red
   launch_op<int64_t>(op, w);
 }
 
-/// Count, mean and sum of squared deviations (Chan, Golub, LeVeque).
-struct Moments {
-  double n = 0, mean = 0, m2 = 0;
-};
-__device__ Moments joined(const Moments& a, const Moments& b) {
-  if (b.n == 0) return a;
-  if (a.n == 0) return b;
-  const double n = a.n + b.n, d = b.mean - a.mean;
-  return {n, a.mean + d * b.n / n, a.m2 + b.m2 + d * d * a.n * b.n / n};
-}
-
-struct MomentsWork {
-  ReduceWork variance;
-  char* mean;
-  ScalarType mean_dtype;
-  Places mean_out;
-  double correction;
-  bool root;
-};
-
-__global__ void __launch_bounds__(kThreads) moments_groups(HB_ARGUMENT(MomentsWork) w) {
-  HB_SHARED(Moments, shared, kThreads);
-  const Groups& g = w.variance.groups;
-  const int64_t blocks = (g.outputs + kThreads / g.width - 1) / (kThreads / g.width);
-  for (int64_t block = blockIdx.x; block < blocks; block += gridDim.x) {
-    const Member m(g, block);
-    const bool there = m.output < g.outputs;
-    const char* from = w.variance.in + (there ? w.variance.kept_in(m.output) : 0);
-    Moments acc;
-    for (int64_t i = m.rank; there && i < g.count; i += g.width) {
-      const double x = load_as<double>(from + w.variance.reduced(i), w.variance.in_dtype), d = x - acc.mean;
-      acc.n += 1;
-      acc.mean += d / acc.n;
-      acc.m2 += d * (x - acc.mean);
-    }
-    acc = merge_group(acc, g, m, shared, [](const Moments& a, const Moments& b) { return joined(a, b); });
-    if (!there || m.rank != 0) continue;
-    const double divisor = static_cast<double>(g.count) - w.correction, v = acc.m2 / (divisor > 0 ? divisor : 0);
-    store_as<double>(w.variance.out + w.variance.kept_out(m.output), w.variance.out_dtype, w.root ? math::sqrt(v) : v);
-    if (w.mean) store_as<double>(w.mean + w.mean_out(m.output), w.mean_dtype, acc.mean);
-  }
-}
-
-void moments_cuda(const ReduceLoop& l, const ReduceLoop* mean, double correction, bool root) {
-  if (l.outputs == 0 || l.count == 0) return;
-  MomentsWork w{{l.in, l.out, l.in_dtype, l.out_dtype, {}, {}, {}, {}, {}}, nullptr, kFloat, {}, correction, root};
-  w.variance.kept_in = places("var", l.kept, l.kept_in, l.outputs);
-  w.variance.kept_out = places("var", l.kept, l.kept_out, l.outputs);
-  w.variance.reduced = places("var", l.reduced, l.reduced_in, l.count);
-  w.variance.groups = groups_for(l.outputs, l.count, along_reduced(l), false);
-  if (mean) {
-    w.mean = mean->out, w.mean_dtype = mean->out_dtype;
-    w.mean_out = places("var", mean->kept, mean->kept_out, mean->outputs);
-  }
-  HB_LAUNCH(moments_groups, w.variance.groups.blocks(), kThreads, 0, current_stream(), w);
-}
-
 HB_REGISTER_CUDA(reduce_kernel, reduce_cuda);
-HB_REGISTER_CUDA(moments_kernel, moments_cuda);
 
 }  // namespace
 }  // namespace hb::cuda

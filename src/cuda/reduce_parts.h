@@ -1,0 +1,103 @@
+#pragma once
+// What reductions of neighbours in memory share: reading 16 bytes at a time, and merging what threads and blocks have.
+//
+// A reduction R is a type with
+//   X              the elements' type
+//   kBlocks        of a multiprocessor, whose registers they share
+//   Part           what some elements became; none() is that of none
+//   Mine<kChains>  what a thread has: begin(x) with its first element, take<chain>(x, index) with each, part()
+//   Results        where results go: store(output, part)
+//   merged(a, b), from_lane(part, lanes) (a shuffle), from_other(address)
+
+#include "cuda/grouped.h"
+#include "cuda/last_block.h"
+#include "cuda/launch.h"
+
+namespace hb::cuda {
+
+/// Blocks that keep all of a large GPU busy (an H100 has 132 multiprocessors of 2,048 threads).
+constexpr int kBusyBlocks = 1024;
+/// Vectors that a thread loads before it computes with the first: enough bytes are on their way at a quarter of the
+/// threads that a multiprocessor can hold.
+constexpr int kInFlight = 4;
+
+#ifdef HB_DEVICE_CODE
+/// What an element is computed in at first.
+template <class X>
+using Loaded = std::conditional_t<is_half_v<X>, float, std::conditional_t<std::is_same_v<X, bool>, int, X>>;
+
+/// kEach neighbours, loaded at once: one, or 16 bytes.
+template <class X, int kEach>
+struct Chunk {
+  static_assert(kEach * sizeof(X) == 16 && (sizeof(X) > 1 || std::is_same_v<X, bool>));
+  uint4 v = {};
+  __device__ void load(const X* at) { v = load_vector<uint4>(at); }
+  template <int e>
+  __device__ Loaded<X> get() const {
+    constexpr int kWord = e * static_cast<int>(sizeof(X)) / 4;
+    const uint32_t w = word<kWord>();
+    if constexpr (std::is_same_v<X, float>)
+      return __uint_as_float(w);
+    else if constexpr (is_half_v<X>)
+      return static_cast<float>(X(static_cast<uint16_t>(w >> e % 2 * 16), X::from_bits()));
+    else if constexpr (std::is_same_v<X, bool>)
+      return (w >> e % 4 * 8 & 0xff) != 0;
+    else if constexpr (sizeof(X) == 4)
+      return static_cast<X>(w);
+    else
+      return of_bits(w | uint64_t{word<kWord + 1>()} << 32);
+  }
+
+ private:
+  template <int k>
+  __device__ uint32_t word() const {
+    return k == 0 ? v.x : k == 1 ? v.y : k == 2 ? v.z : v.w;
+  }
+  __device__ static Loaded<X> of_bits(uint64_t bits) {
+    if constexpr (std::is_same_v<X, double>)
+      return __longlong_as_double(static_cast<long long>(bits));
+    else
+      return static_cast<Loaded<X>>(bits);
+  }
+};
+template <class X>
+struct Chunk<X, 1> {
+  Loaded<X> v = {};
+  __device__ void load(const X* at) { v = static_cast<Loaded<X>>(*at); }
+  template <int e>
+  __device__ Loaded<X> get() const {
+    return v;
+  }
+};
+
+/// Calls f(integral_constant) for 0, …, n - 1.
+template <class F, int... k>
+__device__ inline void each_of(const F& f, std::integer_sequence<int, k...>) {
+  (f(std::integral_constant<int, k>()), ...);
+}
+template <int n, class F>
+__device__ inline void each_below(const F& f) {
+  each_of(f, std::make_integer_sequence<int, n>());
+}
+
+/// The first of each `width` lanes (a power of two) gets what they have. All lanes of the warp call it.
+template <class R>
+__device__ inline typename R::Part merged_in_warp(typename R::Part mine, int width) {
+  for (int lanes = width / 2; lanes > 0; lanes /= 2) mine = R::merged(mine, R::from_lane(mine, lanes));
+  return mine;
+}
+/// The first thread of the block gets what all have.
+template <class R>
+__device__ inline typename R::Part merged_in_block(typename R::Part mine) {
+  using Part = typename R::Part;
+  constexpr int kWarps = kThreads / kWarp;
+  HB_SHARED(Part, of_warps, kWarps);
+  mine = merged_in_warp<R>(mine, kWarp);
+  __syncthreads();  // those of the merge before have been read
+  if (threadIdx.x % kWarp == 0) of_warps[threadIdx.x / kWarp] = mine;
+  __syncthreads();
+  return merged_in_warp<R>(of_warps[threadIdx.x % kWarps], kWarps);
+}
+#endif
+
+}  // namespace hb::cuda
