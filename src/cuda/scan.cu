@@ -1,113 +1,70 @@
 // Running sums, products and extrema along lines.
-#include "backend/sort.h"
-
-#include "cuda/kernel_file.h"
-#include "formulas/carried.h"
+#include "cuda/scan_rows.h"
 
 namespace hb::cuda {
 namespace {
 
-template <ScanOp op, class C>
-__device__ C combined(C a, C b) {
-  if constexpr (op == ScanOp::sum) {
-    return static_cast<C>(a + b);
-  } else if constexpr (op == ScanOp::prod || std::is_integral_v<C>) {
-    return static_cast<C>(a * b);
-  } else {
-    if (a != a || b != b) return a + b;
-    const C low = a < b ? a : b, high = a < b ? b : a;
-    return low == high && std::isinf(low) ? a : static_cast<C>(std::log1p(std::exp(low - high)) + high);
-  }
-}
+constexpr int kColumnThreads = 512, kBatch = 8;  // elements that a thread loads before it computes
 
-// A thread for each line.
-template <class T, ScanOp op>
-__global__ void scan_columns(T* out, const T* in, Lines l) {
-  using C = Carried<T>;
-  HB_GRID_LOOP(line, l.outer * l.inner) {
-    const int64_t from = line / l.inner * l.n * l.inner + line % l.inner;
-    C carried = static_cast<C>(in[from]);
-    out[from] = in[from];
-    for (int64_t i = 1; i < l.n; ++i) {
-      carried = combined<op>(carried, static_cast<C>(in[from + i * l.inner]));
-      out[from + i * l.inner] = static_cast<T>(carried);
-    }
-  }
-}
-
-// A block for each line: a stretch at a time, of which each warp scans a part.
-template <class T, ScanOp op>
-__global__ void scan_rows(T* out, const T* in, Lines l) {
-  using C = Carried<T>;
-  HB_SHARED(C, of_warps, kWarp);
-  const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp, warps = blockDim.x / kWarp;
-  const int64_t line = blockIdx.x, base = line / l.inner * l.n * l.inner + line % l.inner;
-  C before{};
-  for (int64_t first = 0; first < l.n; first += blockDim.x) {
-    const int64_t i = first + threadIdx.x;
-    const bool there = i < l.n;
-    C value = there ? static_cast<C>(in[base + i * l.inner]) : C{};
-    for (unsigned by = 1; by < kWarp; by *= 2) {
-      const C earlier = __shfl_up_sync(kFullWarp, value, by);
-      if (lane >= by) value = combined<op>(earlier, value);
-    }
-    if (lane == kWarp - 1) of_warps[warp] = value;
+/// Lines whose elements are apart: neighbouring threads have neighbouring lines, and threadIdx.y counts stretches.
+template <class S, class T>
+__global__ void __launch_bounds__(kColumnThreads, S::kBlocks)
+    scan_columns(S s, T* out, int64_t* places, const T* in, Lines l) {
+  using Carried = typename S::Carried;
+  HB_SHARED(Carried, of_stretches, kColumnThreads);
+  const int across = static_cast<int>(blockDim.x), x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);
+  const int64_t line = int64_t{blockIdx.x} * across + x;
+  const bool there = line < l.outer * l.inner;
+  const int64_t base = there ? line / l.inner * l.n * l.inner + line % l.inner : 0, end = there ? l.n : 0;
+  Carried carry = S::none();
+  for (int64_t first = 0; first < l.n; first += int64_t{blockDim.y} * kBatch) {
+    const int64_t i = first + int64_t{y} * kBatch;
+    T v[kBatch];
+    Carried total = S::none();
+#pragma unroll
+    for (int k = 0; k < kBatch; ++k) v[k] = i + k < end ? in[base + (i + k) * l.inner] : T(0.f);
+#pragma unroll
+    for (int k = 0; k < kBatch; ++k)
+      if (i + k < end) total = s.combined(total, S::of(v[k], i + k));
+    __syncthreads();  // those of the round before were read
+    of_stretches[y * across + x] = total;
     __syncthreads();
-    C start = before;
-    bool begun = first > 0;
-    for (unsigned w = 0; w < warp; ++w) {
-      start = begun ? combined<op>(start, of_warps[w]) : of_warps[w];
-      begun = true;
+    Carried mine = carry;
+    for (int k = 0; k < static_cast<int>(blockDim.y); ++k) {
+      if (k == y) mine = carry;
+      carry = s.combined(carry, of_stretches[k * across + x]);
     }
-    if (begun) value = combined<op>(start, value);
-    if (there) out[base + i * l.inner] = i == 0 ? in[base] : static_cast<T>(value);
-    for (unsigned w = warp; w < warps; ++w) {  // what the next stretch begins with; not used after the last
-      start = begun ? combined<op>(start, of_warps[w]) : of_warps[w];
-      begun = true;
-    }
-    before = start;
-    __syncthreads();
-  }
-}
-
-template <class T>
-__global__ void extrema(T* out, int64_t* at, const T* in, Lines l, bool largest) {
-  using C = Compared<T>;
-  HB_GRID_LOOP(line, l.outer * l.inner) {
-    const int64_t from = line / l.inner * l.n * l.inner + line % l.inner;
-    C best = static_cast<C>(in[from]);
-    int64_t place = 0;
-    for (int64_t i = 0; i < l.n; ++i) {
-      const C v = static_cast<C>(in[from + i * l.inner]);
-      const bool ordered = largest ? v >= best : v <= best;
-      if (v != v || (best == best && ordered)) best = v, place = i;
-      out[from + i * l.inner] = in[from + place * l.inner];
-      if (at) at[from + i * l.inner] = place;
+#pragma unroll
+    for (int k = 0; k < kBatch; ++k) {
+      if (i + k >= end) break;
+      mine = s.combined(mine, S::of(v[k], i + k));
+      out[base + (i + k) * l.inner] = S::value(mine);
+      if constexpr (S::has_places)
+        if (places) places[base + (i + k) * l.inner] = S::place(mine);
     }
   }
 }
 
-template <class T, ScanOp op>
-void scan_as(T* out, const T* in, const Lines& l) {
-  const int64_t lines = l.outer * l.inner;
-  if (lines >= 4096 || l.n <= 64)
-    HB_LAUNCH((scan_columns<T, op>), blocks_for(lines), kThreads, 0, current_stream(), out, in, l);
-  else
-    HB_LAUNCH((scan_rows<T, op>), static_cast<unsigned>(lines), kThreads, 0, current_stream(), out, in, l);
+template <class S, class T>
+void scan_as(const S& s, T* out, int64_t* places, const T* in, const Lines& l) {
+  if (l.inner == 1) return launch_scan_rows(s, out, places, in, l.outer, l.n);
+  unsigned stretches = 1;
+  while (stretches < kColumnThreads / kWarp && stretches * kBatch < l.n) stretches *= 2;
+  const dim3 block(kColumnThreads / stretches, stretches);
+  const auto blocks = static_cast<unsigned>((l.outer * l.inner + block.x - 1) / block.x);
+  HB_LAUNCH((scan_columns<S, T>), blocks, block, 0, current_stream(), s, out, places, in, l);
 }
 
 template <class T>
 void scan_of(T* out, int64_t* at, const T* in, const Lines& l, ScanOp op) {
-  switch (op) {
-    case ScanOp::sum:
-      return scan_as<T, ScanOp::sum>(out, in, l);
-    case ScanOp::prod:
-      return scan_as<T, ScanOp::prod>(out, in, l);
-    case ScanOp::log_sum_exp:
-      return scan_as<T, ScanOp::log_sum_exp>(out, in, l);
-    default:
-      HB_LAUNCH(extrema<T>, blocks_for(l.outer * l.inner), kThreads, 0, current_stream(), out, at, in, l,
-                op == ScanOp::max);
+  if (op == ScanOp::max || op == ScanOp::min) return scan_as(Extremum<T>{op == ScanOp::max}, out, at, in, l);
+  if constexpr (std::is_same_v<T, int8_t>) {  // the bits are those of unsigned numbers
+    scan_of(reinterpret_cast<uint8_t*>(out), at, reinterpret_cast<const uint8_t*>(in), l, op);
+  } else {
+    if (op == ScanOp::sum) return scan_as(Total<T, ScanOp::sum>(), out, at, in, l);
+    if (op == ScanOp::prod) return scan_as(Total<T, ScanOp::prod>(), out, at, in, l);
+    if constexpr (!std::is_integral_v<T>) return scan_as(Total<T, ScanOp::log_sum_exp>(), out, at, in, l);
+    HB_NOT_SUPPORTED("[", current_function(), "] is not supported for integers");
   }
 }
 

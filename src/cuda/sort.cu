@@ -1,8 +1,6 @@
 // Order along lines, by radix sort: every value becomes a key whose order as an unsigned number is the one wanted.
-#include "backend/sort.h"
-
-#include "cuda/cub.h"
-#include "cuda/kernel_file.h"
+// Blocks sort short lines by themselves; longer ones are sorted all at once, by their keys and then by lines.
+#include "cuda/block_sort.h"
 
 namespace hb::cuda {
 namespace {
@@ -58,7 +56,9 @@ int bits_of(int64_t values) {
 
 template <class T>
 void order_of(T* values, int64_t* indices, const T* in, const Lines& l, const Order& order) {
+  if (sort_by_blocks({values, indices, in, l, order, key_rule<T>()})) return;
   const int64_t lines = l.outer * l.inner, total = lines * l.n;
+  HB_CHECK(total < INT32_MAX, "[", current_function(), "] expected fewer than 2^31 elements on CUDA, got ", total);
   const auto n = static_cast<int>(total);
   const Scratch<uint64_t> keys(2 * total);
   const Scratch<int32_t> places(2 * total);
@@ -105,7 +105,6 @@ T* data(const Tensor& t) {
 void sort(const Tensor& values, const Tensor& indices, const Tensor& in, Lines l, Order order) {
   const int64_t total = l.outer * l.n * l.inner;
   if (total == 0 || order.count == 0) return;
-  HB_CHECK(total < INT32_MAX, "[", current_function(), "] expected fewer than 2^31 elements on CUDA, got ", total);
   with_ordered(current_function(), in.scalar_type(), [&](auto type) {
     using T = decltype(type);
     order_of(data<T>(values), data<int64_t>(indices), data<const T>(in), l, order);
@@ -134,7 +133,6 @@ __global__ void longest_run(T* values, int64_t* indices, const T* sorted, const 
 void mode(const Tensor& values, const Tensor& indices, const Tensor& in, Lines l) {
   const int64_t total = l.outer * l.n * l.inner;
   if (total == 0) return;
-  HB_CHECK(total < INT32_MAX, "[mode] expected fewer than 2^31 elements on CUDA, got ", total);
   with_ordered("mode", in.scalar_type(), [&](auto type) {
     using T = decltype(type);
     const Scratch<T> sorted(total);

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "software_cuda/lanes.h"
 #include "software_cuda/memory.h"
 #include "software_cuda/queue.h"
 
@@ -49,6 +50,51 @@ struct DeviceRadixSort {
       for (I i = 0; i < n; ++i) keys_out[i] = keys[order[i]], values_out[i] = values[order[i]];
     });
   }
+};
+
+struct NullType {};
+
+/// Sorts what the threads of a block have: kItems neighbours each at first, then every kThreads-th.
+template <class K, int kThreads, int kItems, class V = NullType>
+class BlockRadixSort {
+ public:
+  struct TempStorage {
+    K keys[kThreads * kItems];
+    int places[kThreads * kItems];  // in order
+    V values[kThreads * kItems];
+  };
+  explicit BlockRadixSort(TempStorage& room) : room_(room) {}
+
+  void SortBlockedToStriped(K (&keys)[kItems], int begin_bit, int end_bit) {
+    for (int k = 0; k < kItems; ++k) room_.keys[first() + k] = keys[k];
+    sort(begin_bit, end_bit);
+    for (int k = 0; k < kItems; ++k) keys[k] = room_.keys[room_.places[k * kThreads + self()]];
+    software_cuda::meet_block();
+  }
+  void SortBlockedToStriped(K (&keys)[kItems], V (&values)[kItems], int begin_bit, int end_bit) {
+    for (int k = 0; k < kItems; ++k) room_.values[first() + k] = values[k];
+    SortBlockedToStriped(keys, begin_bit, end_bit);
+    for (int k = 0; k < kItems; ++k) values[k] = room_.values[room_.places[k * kThreads + self()]];
+    software_cuda::meet_block();
+  }
+
+ private:
+  static int self() { return static_cast<int>(threadIdx.x); }
+  static int first() { return self() * kItems; }
+  void sort(int begin_bit, int end_bit) {
+    software_cuda::meet_block();
+    if (self() == 0) {
+      const int bits = end_bit - begin_bit;
+      const uint64_t mask = bits >= 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
+      const auto digits = [&](int place) { return static_cast<uint64_t>(room_.keys[place]) >> begin_bit & mask; };
+      std::iota(room_.places, room_.places + kThreads * kItems, 0);
+      std::stable_sort(room_.places, room_.places + kThreads * kItems,
+                       [&](int a, int b) { return digits(a) < digits(b); });
+    }
+    software_cuda::meet_block();
+  }
+
+  TempStorage& room_;
 };
 
 struct DeviceScan {

@@ -1,0 +1,94 @@
+#pragma once
+// Rows that a team of threads keeps in registers, in vectors of 16 bytes.
+
+#include "cuda/kernel_file.h"
+
+namespace hb::cuda {
+
+constexpr int kRowVectors = 4;  // of a thread
+template <class T>
+constexpr int kRowEach = 16 / static_cast<int>(sizeof(T));
+template <class T>
+struct alignas(16) RowVector {
+  T x[kRowEach<T>];
+};
+
+/// The compiler would keep converted bfloat16s from one use to the next, in twice the registers.
+template <class T>
+__device__ inline compute_t<T> widened_anew(T x) {
+#ifdef __CUDA_ARCH__
+  if constexpr (std::is_same_v<T, BFloat16>) {
+    float wide;
+    asm volatile("{ .reg .b16 zero; mov.b16 zero, 0; mov.b32 %0, {zero, %1}; }" : "=f"(wide) : "h"(x.x));
+    return wide;
+  }
+#endif
+  return widen<compute_t<T>>(x);
+}
+
+/// Of a row of n elements that begins at a multiple of 16 bytes, and n is one of a vector's: this thread's vectors.
+template <class T>
+struct RowPieces {
+  using C = compute_t<T>;
+  RowVector<T> v[kRowVectors];
+
+  /// Calls f(k, first element) for each vector that is there.
+  template <class F>
+  __device__ static void each(int64_t n, const F& f) {
+#pragma unroll
+    for (int k = 0; k < kRowVectors; ++k) {
+      const int i = (k * static_cast<int>(blockDim.x) + static_cast<int>(threadIdx.x)) * kRowEach<T>;
+      if (i < n) f(k, i);
+    }
+  }
+  __device__ void load(const T* row, int64_t n) {
+    each(n, [&](int k, int i) { v[k] = load_vector<RowVector<T>>(row + i); });
+  }
+  __device__ C at(int k, int e) const { return widened_anew(v[k].x[e]); }
+};
+
+/// Parameters of a vector's elements, which begin at a multiple of 16 bytes; `otherwise` where there are none.
+template <class T, class A>
+struct RowParameters {
+  using C = compute_t<T>;
+  C x[kRowEach<T>];
+  __device__ RowParameters(const A* from, int i, C otherwise) {
+    constexpr int kOnce = kRowEach<A> < kRowEach<T> ? kRowEach<A> : kRowEach<T>;
+#pragma unroll
+    for (int e = 0; e < kRowEach<T>; e += kOnce) {
+      RowVector<A> v;
+      if (from) v = load_vector<RowVector<A>>(from + i + e);
+#pragma unroll
+      for (int j = 0; j < kOnce; ++j) x[e + j] = from ? widen<C>(v.x[j]) : otherwise;
+    }
+  }
+};
+
+/// The sum over a team of blockDim.x threads, a multiple of a warp, of several in a block: all threads call it.
+/// of_warps is shared, of kWarp elements, and of this call alone.
+template <class C>
+__device__ inline C teams_sum(C value, C* of_warps) {
+  for (int lanes = kWarp / 2; lanes; lanes /= 2) value += __shfl_xor_sync(kFullWarp, value, lanes);
+  const int warps = static_cast<int>(blockDim.x) / kWarp, first = static_cast<int>(threadIdx.y) * warps;
+  if (warps == 1) return value;
+  if (threadIdx.x % kWarp == 0) of_warps[first + static_cast<int>(threadIdx.x) / kWarp] = value;
+  __syncthreads();
+  C sum = of_warps[first];
+  for (int w = 1; w < warps; ++w) sum += of_warps[first + w];
+  return sum;
+}
+
+/// Blocks of kThreads for rows that fit registers: threads of a team, or 0 where they don't.
+template <class T>
+int row_team(int64_t n) {
+  int width = kWarp;
+  while (width < kThreads && width * kRowVectors * kRowEach<T> < n) width *= 2;
+  return width * kRowVectors * kRowEach<T> >= n && n % kRowEach<T> == 0 ? width : 0;
+}
+/// Whether all of them, where they are there, begin at multiples of 16 bytes.
+template <class... P>
+bool begin_vectors(const P*... at) {
+  return ((reinterpret_cast<uintptr_t>(at) % 16 == 0) && ...);
+}
+
+}  // namespace hb::cuda
