@@ -1,6 +1,8 @@
 #pragma once
 // What the kernels of attention by tiles share: where a block is, and scores.
 
+#include <atomic>
+
 #include "backend/attention.h"
 #include "cuda/tiles.h"
 
@@ -30,66 +32,97 @@ inline dim3 blocks_of_tiles(int64_t rows, int per_tile, int64_t heads) {
 }
 
 /// From products of queries and keys to scores in powers of two: log2(e) (scale q k + mask), -infinity where a query
-/// does not see a key. kOfKeys: rows of the matrices are keys, columns queries.
-template <class T, bool kOfKeys>
+/// does not see a key. kOfKeys: rows of the matrices are keys, columns queries. kMasked: there is a mask; where there
+/// is none, loops have registers for other things.
+template <class T, bool kOfKeys, bool kMasked>
 struct Scores {
+  const Attention& a;
   const T* mask;  // of this head
   int rows, columns;
-  int64_t mask_row, mask_column;
   float scale;
-  bool causal;
-  __device__ Scores(const Attention& a, int64_t batch, int64_t head)
-      : mask(a.mask ? static_cast<const T*>(a.mask) + batch * a.mask_stride[0] + head * a.mask_stride[1] : nullptr),
+  __device__ Scores(const Attention& of, int64_t batch, int64_t head)
+      : a(of),
+        mask(kMasked ? static_cast<const T*>(a.mask) + batch * a.mask_stride[0] + head * a.mask_stride[1] : nullptr),
         rows(static_cast<int>(kOfKeys ? a.keys : a.queries)),
         columns(static_cast<int>(kOfKeys ? a.queries : a.keys)),
-        mask_row(a.mask_stride[kOfKeys ? 3 : 2]),
-        mask_column(a.mask_stride[kOfKeys ? 2 : 3]),
-        scale(static_cast<float>(a.scale) * kLogE),
-        causal(a.causal) {}
+        scale(static_cast<float>(a.scale) * kLogE) {}
 
-  /// Of 16 rows from `row` on and 8 kWide columns from `column` on.
-  template <int kWide>
-  __device__ void make(MatrixC (&products)[kWide], int row, int column) const {
+  /// Whether `tall` rows and `wide` columns from there on are all there and seen, and scores are scale * products.
+  __device__ bool are_plain(int row, int tall, int column, int wide) const {
+    const int first = kOfKeys ? column : row, last = kOfKeys ? row + tall - 1 : column + wide - 1;  // query, key
+    return !kMasked && row + tall <= rows && column + wide <= columns && (!a.causal || last <= first);
+  }
+  /// Makes scores of 16 kTall rows from `row` on and 8 kWide columns from `column` on; where they are plain, only
+  /// returns what they are to be multiplied by, as whoever subtracts from them does both in one instruction.
+  template <int kTall, int kWide>
+  __device__ float make(MatrixC (&products)[kTall][kWide], int row, int column) const {
+    if (scale > 0 && are_plain(row, 16 * kTall, column, 8 * kWide)) return scale;
 #pragma unroll
-    for (int i = 0; i < 4 * kWide; ++i) products[i / 4].x[i % 4] *= scale;
-    const int first = kOfKeys ? column : row, last = kOfKeys ? row + 15 : column + 8 * kWide - 1;  // query, key
-    if (!mask && row + 16 <= rows && column + 8 * kWide <= columns && (!causal || last <= first)) return;
+    for (int i = 0; i < kTall; ++i) {
 #pragma unroll
-    for (int half = 0; half < 2; ++half) hide(products, half, row + row_of_element(2 * half), column);
+      for (int e = 0; e < 4 * kWide; ++e) products[i][e / 4].x[e % 4] *= scale;
+#pragma unroll
+      for (int half = 0; half < 2; ++half) hide(products[i], half, row + 16 * i + row_of_element(2 * half), column);
+    }
+    return 1;
   }
 
  private:
   template <int kWide>
   __device__ void hide(MatrixC (&scores)[kWide], int half, int row, int column) const {
     int from = column, end = row < rows ? columns : 0;  // what this row sees
-    if (causal && kOfKeys && from < row) from = row;
-    if (causal && !kOfKeys && end > row + 1) end = row + 1;
+    if (a.causal && kOfKeys && from < row) from = row;
+    if (a.causal && !kOfKeys && end > row + 1) end = row + 1;
     const int mine = column + column_of_element(0);
     const int low = from - mine, high = end - mine;
-    const T* const of_row = mask ? mask + int64_t{row} * mask_row + int64_t{mine} * mask_column : nullptr;
+    const int64_t row_step = a.mask_stride[kOfKeys ? 3 : 2], column_step = a.mask_stride[kOfKeys ? 2 : 3];
+    const T* const of_row = kMasked ? mask + row * row_step + mine * column_step : nullptr;
 #pragma unroll
     for (int i = 0; i < 2 * kWide; ++i) {
       const int c = i / 2 * 8 + i % 2;
       float& x = scores[i / 2].x[2 * half + i % 2];
       if (c < low || c >= high)
         x = -INFINITY;
-      else if (mask)
-        x += static_cast<float>(of_row[c * mask_column]) * kLogE;
+      else if constexpr (kMasked)
+        x += static_cast<float>(of_row[c * column_step]) * kLogE;
     }
   }
 };
 
-/// Calls fn(T(), integral_constant) with the dtype and the width of the tiles, where there is one.
+/// Launches with more than 48 KiB of shared memory, which a kernel has to be allowed once on each device.
+template <auto kKernel>
+void allow_shared(size_t bytes) {
+#ifdef HB_SOFTWARE_CUDA
+  ::software_cuda::allow_shared(bytes);
+#else
+  static std::atomic<uint64_t> allowed{0};  // a bit for each device
+  int device = 0;
+  check(cudaGetDevice(&device), "cudaGetDevice");
+  const uint64_t mine = device < 64 ? uint64_t{1} << device : 0;
+  if (allowed.load(std::memory_order_relaxed) & mine) return;
+  check(cudaFuncSetAttribute(kKernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
+        "cudaFuncSetAttribute");
+  allowed.fetch_or(mine, std::memory_order_relaxed);
+#endif
+}
+
+/// Calls fn(T(), width of the tiles, whether there is a mask), the last two as constants, where there is such a tile.
 template <class F>
 bool with_tile(const Attention& a, const F& fn) {
   const int64_t width = a.width > a.value_width ? a.width : a.value_width;
-  constexpr int64_t kMost = int64_t{1} << 30;  // rows are counted in int
+  constexpr int64_t kMost = int64_t{1} << 29;  // rows are counted in int
   if (a.queries > kMost || a.keys > kMost || width > 128 || (a.dtype != kHalf && a.dtype != kBFloat16)) return false;
+  const auto of_width = [&](auto type, auto tile_width) {
+    if (a.mask)
+      fn(type, tile_width, std::true_type());
+    else
+      fn(type, tile_width, std::false_type());
+  };
   const auto of_type = [&](auto type) {
     if (width <= 64)
-      fn(type, std::integral_constant<int, 64>());
+      of_width(type, std::integral_constant<int, 64>());
     else
-      fn(type, std::integral_constant<int, 128>());
+      of_width(type, std::integral_constant<int, 128>());
   };
   if (a.dtype == kHalf)
     of_type(Half());

@@ -109,13 +109,24 @@ __device__ inline float power_of_two(float x) {
 #endif
 }
 
-/// Begins to copy 16 bytes into shared memory, both addresses aligned; zeros where they are not `there`.
+/// Begins to copy 16 bytes into shared memory, both addresses aligned; zeros where they are not `there`: nothing is
+/// read then, wherever `from` points.
 __device__ inline void begin_copy(void* shared, const void* from, bool there) {
 #ifdef HB_SOFTWARE_CUDA
-  ::software_cuda::begin_copy(shared, from, there);
+  ::software_cuda::begin_copy(shared, from, there, 16);
 #else
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(shared)), "l"(from),
                "r"(there ? 16 : 0)
+               : "memory");
+#endif
+}
+/// The same with a float, for numbers that stand beside tiles.
+__device__ inline void begin_copy_of_float(float* shared, const float* from, bool there) {
+#ifdef HB_SOFTWARE_CUDA
+  ::software_cuda::begin_copy(shared, from, there, 4);
+#else
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(shared_address(shared)), "l"(from),
+               "r"(there ? 4 : 0)
                : "memory");
 #endif
 }

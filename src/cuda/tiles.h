@@ -49,41 +49,103 @@ struct Tile {
   }
 };
 
-/// Begins to copy rows of `width` elements (a multiple of 8); zeros after `rows` of them and beside them.
-template <int kRows, class T, int kWidth>
-__device__ inline void begin_tile(const Tile<T, kWidth>& to, const T* from, int64_t stride, int rows, int width) {
-  constexpr int kAtOnce = kTileThreads / (kWidth / 8);  // rows; a multiple of 8, so that a thread's places are alike
-  const int thread = static_cast<int>(threadIdx.y * kWarp + threadIdx.x);
-  const int first = thread / (kWidth / 8), column = thread % (kWidth / 8) * 8;
-  const T* row = from + first * stride + column;
-  T* const place = to.at(first, column);
+/// Rows of `width` elements (a multiple of 8) of which tiles of kRows are copied, one after another; zeros after the
+/// last of them and beside them.
+template <class T, int kWidth, int kRows>
+struct TileSource {
+  static constexpr int kAtOnce = kTileThreads / (kWidth / 8);  // rows; a multiple of 8: a thread's places are alike
+  const T* row;                                                // what this thread copies next
+  int64_t stride;
+  int left, first, column;  // rows from this thread's on; where in a tile it is
+  __device__ TileSource(const T* from, int64_t row_stride, int64_t rows, int64_t width) : stride(row_stride) {
+    const int thread = static_cast<int>(threadIdx.y * kWarp + threadIdx.x);
+    first = thread / (kWidth / 8), column = thread % (kWidth / 8) * 8;
+    row = from + first * stride + column;
+    left = column < width ? static_cast<int>(rows) - first : -(1 << 30);
+  }
+  /// Back by as many rows, and on by as many elements.
+  __device__ void go_back(int rows, int64_t elements) { row += elements - rows * stride, left += rows; }
+  __device__ void begin(const Tile<T, kWidth>& to) {
+    T* const place = to.at(first, column);
 #pragma unroll
-  for (int i = 0; i < kRows; i += kAtOnce, row += kAtOnce * stride) {
-    const bool there = first + i < rows && column < width;
-    begin_copy(place + i * kWidth, there ? row : from, there);
+    for (int i = 0; i < kRows; i += kAtOnce, row += kAtOnce * stride) begin_copy(place + i * kWidth, row, i < left);
+    left -= kRows;
+  }
+};
+
+/// The 16 kTall rows of a warp as first factors of products. kKept: they stay in registers, which saves half of what is
+/// read from shared memory but takes kTall * kWidth / 4 registers.
+template <class T, int kTall, int kWidth, bool kKept>
+struct WarpRows {
+  Tile<T, kWidth> tile;
+  int row;
+  MatrixA<T> kept[kTall][kKept ? kWidth / 16 : 1];
+  /// When the tile is there.
+  __device__ WarpRows(const Tile<T, kWidth>& from, int first) : tile(from), row(first) {
+    if constexpr (kKept)
+#pragma unroll
+      for (int i = 0; i < kTall * kWidth / 16; ++i) kept[i % kTall][i / kTall] = read(i % kTall, i / kTall);
+  }
+  /// Rows 16 i to 16 i + 15 and columns 16 k to 16 k + 15.
+  __device__ MatrixA<T> block(int i, int k) const {
+    if constexpr (kKept)
+      return kept[i][k];
+    else
+      return read(i, k);
+  }
+
+ private:
+  __device__ MatrixA<T> read(int i, int k) const { return tile.block(row + 16 * i, 16 * k); }
+};
+
+/// Until what all threads of the block began to copy is there.
+__device__ inline void wait_for_block() {
+  wait_for_copies();
+  __syncthreads();
+}
+/// Calls body(step, buffer) for all steps while what begin(buffer) copies for the next one arrives. The caller began
+/// the first, and waited for it.
+template <class Begin, class Body>
+__device__ inline void walk(int steps, const Begin& begin, const Body& body) {
+  for (int i = 0; i < steps; ++i) {
+    if (i + 1 < steps) begin((i + 1) % 2);
+    body(i, i % 2);
+    wait_for_block();  // the next tiles are there, and all warps have read these
   }
 }
 
-/// sums (16 kTall, 8 kWide) += rows of a, from `row` on, times the first rows of b, transposed.
-template <int kTall, int kWide, class T, int kWidth>
-__device__ inline void multiply_by_rows(MatrixC (&sums)[kTall][kWide], const Tile<T, kWidth>& a, int row,
+/// sums (16 kTall, 8 kWide) += a times the first rows of b, transposed.
+template <int kTall, int kWide, bool kKept, class T, int kWidth>
+__device__ inline void multiply_by_rows(MatrixC (&sums)[kTall][kWide], const WarpRows<T, kTall, kWidth, kKept>& a,
                                         const Tile<T, kWidth>& b) {
 #pragma unroll
-  for (int k = 0; k < kWidth; k += 16) {
+  for (int k = 0; k < kWidth / 16; ++k) {
     MatrixA<T> rows[kTall];
 #pragma unroll
-    for (int i = 0; i < kTall; ++i) rows[i] = a.block(row + 16 * i, k);
+    for (int i = 0; i < kTall; ++i) rows[i] = a.block(i, k);
 #pragma unroll
     for (int j = 0; j < kWide; j += 2) {
       MatrixB<T> factors[2];
-      b.rows(factors, 8 * j, k);
+      b.rows(factors, 8 * j, 16 * k);
 #pragma unroll
       for (int i = 0; i < kTall; ++i) mma(sums[i][j], rows[i], factors[0]), mma(sums[i][j + 1], rows[i], factors[1]);
     }
   }
 }
 
-/// sums (16 kTall, kWidth) += a (16 kTall, 8 kDeep), rounded, times the first 8 kDeep rows of b.
+/// sums (16 kTall, kWidth) += a (16 kTall, 16) times 16 rows of b from `row` on.
+template <int kTall, class T, int kWidth>
+__device__ inline void multiply_by_columns(MatrixC (&sums)[kTall][kWidth / 8], const MatrixA<T> (&a)[kTall],
+                                           const Tile<T, kWidth>& b, int row) {
+#pragma unroll
+  for (int j = 0; j < kWidth / 8; j += 2) {
+    MatrixB<T> factors[2];
+    b.columns(factors, row, 8 * j);
+#pragma unroll
+    for (int i = 0; i < kTall; ++i) mma(sums[i][j], a[i], factors[0]), mma(sums[i][j + 1], a[i], factors[1]);
+  }
+}
+/// The same with all columns of a (16 kTall, 8 kDeep), rounded.
 template <int kTall, int kDeep, class T, int kWidth>
 __device__ inline void multiply_by_columns(MatrixC (&sums)[kTall][kWidth / 8], const MatrixC (&a)[kTall][kDeep],
                                            const Tile<T, kWidth>& b) {
@@ -92,13 +154,7 @@ __device__ inline void multiply_by_columns(MatrixC (&sums)[kTall][kWidth / 8], c
     MatrixA<T> rows[kTall];
 #pragma unroll
     for (int i = 0; i < kTall; ++i) rows[i] = round_matrices<T>(a[i][k], a[i][k + 1]);
-#pragma unroll
-    for (int j = 0; j < kWidth / 8; j += 2) {
-      MatrixB<T> factors[2];
-      b.columns(factors, 8 * k, 8 * j);
-#pragma unroll
-      for (int i = 0; i < kTall; ++i) mma(sums[i][j], rows[i], factors[0]), mma(sums[i][j + 1], rows[i], factors[1]);
-    }
+    multiply_by_columns(sums, rows, b, 8 * k);
   }
 }
 

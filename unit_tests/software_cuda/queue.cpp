@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "software_cuda/memory.h"
 #include "software_cuda/state.h"
@@ -219,15 +220,19 @@ const char* lasting(const std::string& text) {
   return all->insert(text).first->c_str();
 }
 
+static thread_local size_t allowed_shared = 48 << 10;
+void allow_shared(size_t bytes) { allowed_shared = std::min<size_t>(bytes, 227 << 10); }
+
 void check_launch(const Geometry& g) {
   char text[200] = "";
+  const size_t most_shared = std::exchange(allowed_shared, 48 << 10);
   const auto threads = uint64_t{g.block.x} * g.block.y * g.block.z;
   if (threads == 0 || threads > 1024 || g.block.z > 64)
     std::snprintf(text, sizeof text, "%u x %u x %u threads a block", g.block.x, g.block.y, g.block.z);
   else if (g.grid.x == 0 || g.grid.x > 0x7fffffffu || g.grid.y == 0 || g.grid.y > 65535 || g.grid.z == 0 ||
            g.grid.z > 65535)
     std::snprintf(text, sizeof text, "a grid of %u x %u x %u blocks", g.grid.x, g.grid.y, g.grid.z);
-  else if (g.shared > (48u << 10))
+  else if (g.shared > most_shared)
     std::snprintf(text, sizeof text, "%zu bytes of shared memory", g.shared);
   if (*text)
     report(cudaErrorInvalidConfiguration, std::string("kernel ") + g.name + ": " + text + " cannot be launched");

@@ -13,6 +13,9 @@ namespace software_cuda {
 
 inline unsigned thread_of_block() { return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z); }
 
+/// The next launch of this thread may take more than 48 KiB of dynamic shared memory: up to `bytes`.
+void allow_shared(size_t bytes);
+
 /// The operands of a lane at an instruction that all lanes of a warp carry out together.
 struct Told {
   uint64_t block = 0;
@@ -93,6 +96,7 @@ struct Copies {
     void* to;
     const void* from;
     bool there;
+    size_t bytes;
   };
   uint64_t block = 0;
   std::vector<One> begun;
@@ -103,20 +107,20 @@ inline Copies& copies_of_lane() {
   if (mine.block != block_number) mine.block = block_number, mine.begun.clear();
   return mine;
 }
-/// 16 bytes, zeros where there is nothing to copy.
-inline void begin_copy(void* to, const void* from, bool there) {
-  if (reinterpret_cast<uintptr_t>(to) % 16 != 0 || reinterpret_cast<uintptr_t>(from) % 16 != 0)
-    fail_lane("copies 16 bytes from or to an address that is not aligned to 16");
-  fill_garbage(to, 16);
-  copies_of_lane().begun.push_back({to, from, there});
+/// 16 bytes, or 4; zeros where there is nothing to copy.
+inline void begin_copy(void* to, const void* from, bool there, size_t bytes) {
+  if (reinterpret_cast<uintptr_t>(to) % bytes != 0 || reinterpret_cast<uintptr_t>(from) % bytes != 0)
+    fail_lane("copies %zu bytes from or to an address that is not aligned to it", bytes);
+  fill_garbage(to, bytes);
+  copies_of_lane().begun.push_back({to, from, there, bytes});
 }
 inline void wait_for_copies() {
   std::vector<Copies::One>& begun = copies_of_lane().begun;
   for (const Copies::One& copy : begun) {
     if (copy.there)
-      std::memcpy(copy.to, copy.from, 16);
+      std::memcpy(copy.to, copy.from, copy.bytes);
     else
-      std::memset(copy.to, 0, 16);
+      std::memset(copy.to, 0, copy.bytes);
   }
   begun.clear();
 }

@@ -56,8 +56,11 @@ bool fits(const cublasLtMatmulDescOpaque_t& desc, const cublasLtMatrixLayoutOpaq
   const bool tf32 = desc.compute != CUBLAS_COMPUTE_32F_FAST_TF32 || a.type == CUDA_R_32F;
   bool dense = true;
   for (const auto* m : {&a, &b, &c}) dense = dense && m->ld >= m->rows && m->rows > 0 && m->cols > 0;
+  // Results may lie one behind the other, or side by side in the rows of a wider matrix, as heads do.
+  const bool apart = c.batch == 1 || c.stride >= c.ld * (c.cols - 1) + c.rows ||
+                     (c.stride >= c.rows && c.ld >= c.stride * (c.batch - 1) + c.rows);
   return sizes && types && computed && tf32 && dense && desc.scale == (wide ? CUDA_R_64F : CUDA_R_32F) &&
-         a.batch == c.batch && b.batch == c.batch && (c.batch == 1 || c.stride >= c.ld * (c.cols - 1) + c.rows);
+         a.batch == c.batch && b.batch == c.batch && apart;
 }
 
 hb::ScalarType dtype_of(cudaDataType_t type) {

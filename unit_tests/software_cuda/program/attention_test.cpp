@@ -1,4 +1,4 @@
-// Attention of half types on the software device: by tiles where rows are aligned, beside the CPU's in double.
+// Attention on the software device: half types by tiles where rows are aligned, beside the CPU's in double.
 #include "software_cuda/program/beside_cpu.h"
 #include "software_cuda/program/control.h"
 
@@ -48,6 +48,7 @@ class AttentionTiles : public testing::TestWithParam<torch::Dtype> {
   }
   void expect_by_tiles(const std::string& name, const std::vector<Tensor>& inputs, const Settings& s = {}) {
     const std::string kernels = expect_near(name, inputs, s);
+    if (!counted()) return;
     for (const char* const kernel : {"attention_tiles", "query_gradient_tiles", "key_gradient_tiles"})
       EXPECT_NE(kernels.find(kernel), std::string::npos) << name << "\n" << kernels;
   }
@@ -126,6 +127,7 @@ TEST_P(AttentionTiles, Strides) {
 TEST_P(AttentionTiles, WhatIsLeftToRows) {
   const auto expect_by_rows = [&](const std::string& name, const std::vector<Tensor>& in) {
     const std::string kernels = expect_near(name, in, {true});
+    if (!counted()) return;
     EXPECT_NE(kernels.find("attention_rows"), std::string::npos) << name << "\n" << kernels;
     EXPECT_EQ(kernels.find("_tiles"), std::string::npos) << name << "\n" << kernels;
   };
@@ -151,6 +153,47 @@ TEST_P(AttentionTiles, NaNStaysInItsRow) {
   const Tensor row_is_nan = at::scaled_dot_product_attention(in[0], in[1], in[2], {}, 0, true).isnan().all(-1).cpu();
   EXPECT_EQ(row_is_nan.sum().item<int64_t>(), 1);
   EXPECT_TRUE(row_is_nan[0][0][3].item<bool>());
+}
+
+// Float and double: by products of matrices from 32 queries and keys on, the causal ones in several parts.
+TEST(AttentionByProducts, BesideCpu) {
+  struct Shape {
+    std::string name;
+    int64_t batch, heads, kv_heads, queries, keys, width, value_width;
+    bool causal, masked;
+  };
+  for (const torch::Dtype t : {torch::kFloat, torch::kDouble})
+    for (const Shape& s :
+         {Shape{"plain", 2, 3, 3, 40, 33, 8, 8, false, false}, Shape{"causal", 2, 2, 2, 600, 600, 8, 5, true, false},
+          Shape{"causal, more keys", 1, 2, 2, 300, 350, 4, 4, true, false},
+          Shape{"causal, fewer keys", 1, 2, 2, 600, 290, 4, 4, true, false},
+          Shape{"mask", 2, 3, 3, 34, 40, 8, 8, false, true}, Shape{"shared keys", 2, 6, 2, 36, 40, 8, 4, false, true},
+          Shape{"shared keys, causal", 2, 4, 2, 300, 300, 4, 4, true, false}}) {
+      std::vector<Tensor> inputs{values({s.batch, s.heads, s.queries, s.width}, t),
+                                 values({s.batch, s.kv_heads, s.keys, s.width}, t, 1),
+                                 values({s.batch, s.kv_heads, s.keys, s.value_width}, t, 2)};
+      const Tensor mask = values({s.batch, 1, s.queries, s.keys}, t, 3);
+      mask.slice(2, 1, 2).fill_(-INFINITY);  // a query that sees nothing
+      expect_same(
+          s.name,
+          [&](const std::vector<Tensor>& in) {
+            const auto m = s.masked ? std::optional<Tensor>(mask.to(in[0].device())) : std::nullopt;
+            return at::scaled_dot_product_attention(in[0], in[1], in[2], m, 0, s.causal, std::nullopt,
+                                                    s.heads != s.kv_heads);
+          },
+          inputs);
+    }
+}
+
+// Heads beside each other in the rows of one matrix, as networks have them.
+TEST(AttentionByProducts, PartsOfOneMatrix) {
+  expect_same(
+      "packed",
+      [](const std::vector<Tensor>& in) {
+        const auto parts = in[0].view({2, 300, 3, 2, 8}).permute({2, 0, 3, 1, 4});
+        return at::scaled_dot_product_attention(parts[0], parts[1], parts[2], {}, 0, true).transpose(1, 2).flatten(2);
+      },
+      {values({2, 300, 48})});
 }
 
 }  // namespace
