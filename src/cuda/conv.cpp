@@ -1,4 +1,5 @@
-// Convolutions by cuDNN. Tensors are channels-last, weights and their gradients too.
+// Convolutions by cuDNN. Tensors are channels-last, weights and their gradients too. cuDNN gets them with channels
+// first where it has nothing for that order, which is the case for doubles.
 #include "backend/conv.h"
 
 #include "backend/gemm.h"
@@ -21,34 +22,112 @@ struct Factors {
 
 int64_t rows_of(const Tensor& t) { return t.numel() / t.size(1); }
 
+/// A tensor in the order that a plan wants: in memory of its own if that is another one.
+class InOrder {
+ public:
+  InOrder(const Tensor& t, bool channels_first)
+      : t_(t), rows_(rows_of(t) / t.size(0)), copy_(channels_first && rows_ > 1 && t.size(1) > 1 ? bytes_of(t) : 0) {}
+  void* data() const { return copy_.get() ? copy_.get() : t_.impl().raw_data(); }
+  void read() const {
+    if (copy_.get()) transpose(rows_, t_.size(1), copy_.get(), t_.impl().raw_data());
+  }
+  void write() const {
+    if (copy_.get()) transpose(t_.size(1), rows_, t_.impl().raw_data(), copy_.get());
+  }
+
+ private:
+  static int64_t bytes_of(const Tensor& t) { return t.numel() * static_cast<int64_t>(element_size(t.scalar_type())); }
+  void transpose(int64_t rows, int64_t cols, void* out, const void* in) const {
+    transpose_kernel(t_.device())(element_size(t_.scalar_type()), t_.size(0), rows, cols, out, in);
+  }
+  const Tensor& t_;
+  int64_t rows_;
+  Scratch<char> copy_;
+};
+
+/// What cuDNN's three functions take.
+struct Memory {
+  void *x, *w, *y, *workspace;
+};
+
+template <class Call>
+cudnnStatus_t attempt(const ConvTask& task, const ConvPlan& plan, const Call& call) {
+  const InOrder x(task.x, plan.channels_first), w(task.w, plan.channels_first), y(task.y, plan.channels_first);
+  const InOrder& result = task.direction == ConvDirection::forward ? y : task.direction == ConvDirection::data ? x : w;
+  for (const InOrder* t : {&x, &w, &y})
+    if (t != &result) t->read();
+  const ConvAlgorithm& best = plan.algorithms.front();
+  const Scratch<char> workspace(static_cast<int64_t>(best.workspace));
+  const cudnnStatus_t status = call(*plan.described, best, Memory{x.data(), w.data(), y.data(), workspace.get()});
+  if (status == CUDNN_STATUS_SUCCESS) result.write();
+  return status;
+}
+
+/// cuDNN refuses before it queues anything, which leaves a recording valid: the next attempt is recorded in its place.
+/// Should a recording not have survived, no attempt can succeed, and the first status says more than that of the last.
+bool recording_was_lost() {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  return current_stream() && (cudaStreamIsCapturing(current_stream(), &status) != cudaSuccess ||
+                              status == cudaStreamCaptureStatusInvalidated);
+}
+
+void fail(const ConvTask& task, cudnnStatus_t status) {
+  const ConvParams& p = task.p;
+  const auto list = [&](const int64_t* values) { return IntArrayRef(values, static_cast<size_t>(p.dims)); };
+  HB_CHECK(false, "[", current_function(), "] cuDNN has no algorithm for this convolution of ", task.x.scalar_type(),
+           ": input ", task.x.sizes(), ", weight ", task.w.sizes(), ", result ", task.y.sizes(), ", stride ",
+           list(p.stride), ", padding ", list(p.padding), ", dilation ", list(p.dilation), ", groups ", p.groups,
+           status == CUDNN_STATUS_SUCCESS ? "" : "; its last status was ",
+           status == CUDNN_STATUS_SUCCESS ? "" : std::to_string(static_cast<int>(status)));
+}
+
+/// Calls `call` with the plan's algorithms in turn, until cuDNN accepts one; the plan remembers which.
+template <class Call>
+void run(const ConvTask& task, const char* name, const Call& call) {
+  ConvPlan& plan = conv_plan(task);
+  cudnnStatus_t status = CUDNN_STATUS_SUCCESS;
+  while (!plan.algorithms.empty()) {
+    status = attempt(task, plan, call);
+    if (status == CUDNN_STATUS_SUCCESS) return;
+    if (!is_refusal(status) || recording_was_lost()) fail_cudnn(status, name);
+    cudaGetLastError();  // not for the next kernel's launch to find
+    give_up_first(plan, task);
+  }
+  fail(task, status);
+}
+
 void forward(const Tensor& y, const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvParams& p) {
-  const ConvPlan& plan = conv_plan(ConvDirection::forward, x, weight, y, p);
-  const Scratch<char> workspace(static_cast<int64_t>(plan.workspace));
   const Factors factors(x);
-  HB_CUDNN(cudnnConvolutionForward, cudnn_handle(), factors.one(), plan.x, x.impl().raw_data(), plan.w,
-           weight.impl().raw_data(), plan.convolution, static_cast<cudnnConvolutionFwdAlgo_t>(plan.algorithm),
-           workspace.get(), plan.workspace, factors.zero(), plan.y, y.impl().raw_data());
+  run({ConvDirection::forward, x, weight, y, p}, "cudnnConvolutionForward",
+      [&](const ConvDescriptors& d, const ConvAlgorithm& a, const Memory& at) {
+        return HB_CUDA_SYMBOL(cudnn(), cudnnConvolutionForward)(
+            cudnn_handle(), factors.one(), d.x, at.x, d.w, at.w, d.convolution,
+            static_cast<cudnnConvolutionFwdAlgo_t>(a.number), at.workspace, a.workspace, factors.zero(), d.y, at.y);
+      });
   if (bias.defined())
     add_bias_kernel(y.device())(y.scalar_type(), rows_of(y), y.size(1), y.impl().raw_data(), bias.impl().raw_data());
 }
 
 void backward_data(const Tensor& grad_x, const Tensor& grad_y, const Tensor& weight, const ConvParams& p) {
-  const ConvPlan& plan = conv_plan(ConvDirection::data, grad_x, weight, grad_y, p);
-  const Scratch<char> workspace(static_cast<int64_t>(plan.workspace));
   const Factors factors(grad_x);
-  HB_CUDNN(cudnnConvolutionBackwardData, cudnn_handle(), factors.one(), plan.w, weight.impl().raw_data(), plan.y,
-           grad_y.impl().raw_data(), plan.convolution, static_cast<cudnnConvolutionBwdDataAlgo_t>(plan.algorithm),
-           workspace.get(), plan.workspace, factors.zero(), plan.x, grad_x.impl().raw_data());
+  run({ConvDirection::data, grad_x, weight, grad_y, p}, "cudnnConvolutionBackwardData",
+      [&](const ConvDescriptors& d, const ConvAlgorithm& a, const Memory& at) {
+        return HB_CUDA_SYMBOL(cudnn(), cudnnConvolutionBackwardData)(
+            cudnn_handle(), factors.one(), d.w, at.w, d.y, at.y, d.convolution,
+            static_cast<cudnnConvolutionBwdDataAlgo_t>(a.number), at.workspace, a.workspace, factors.zero(), d.x, at.x);
+      });
 }
 
 void backward_weight(const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& x, const Tensor& grad_y,
                      const ConvParams& p) {
-  const ConvPlan& plan = conv_plan(ConvDirection::weight, x, grad_weight, grad_y, p);
-  const Scratch<char> workspace(static_cast<int64_t>(plan.workspace));
   const Factors factors(x);
-  HB_CUDNN(cudnnConvolutionBackwardFilter, cudnn_handle(), factors.one(), plan.x, x.impl().raw_data(), plan.y,
-           grad_y.impl().raw_data(), plan.convolution, static_cast<cudnnConvolutionBwdFilterAlgo_t>(plan.algorithm),
-           workspace.get(), plan.workspace, factors.zero(), plan.w, grad_weight.impl().raw_data());
+  run({ConvDirection::weight, x, grad_weight, grad_y, p}, "cudnnConvolutionBackwardFilter",
+      [&](const ConvDescriptors& d, const ConvAlgorithm& a, const Memory& at) {
+        return HB_CUDA_SYMBOL(cudnn(), cudnnConvolutionBackwardFilter)(
+            cudnn_handle(), factors.one(), d.x, at.x, d.y, at.y, d.convolution,
+            static_cast<cudnnConvolutionBwdFilterAlgo_t>(a.number), at.workspace, a.workspace, factors.zero(), d.w,
+            at.w);
+      });
   if (grad_bias.defined())
     column_sum_kernel(x.device())(grad_y.scalar_type(), grad_bias.impl().raw_data(), grad_y.impl().raw_data(),
                                   rows_of(grad_y), grad_y.size(1), grad_y.size(1));

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <memory>
-#include <vector>
 
 #include <halfbridge/more_errors.h>
 
@@ -13,7 +11,7 @@
 
 namespace hb::cuda {
 
-ConvPlan::~ConvPlan() {
+ConvDescriptors::~ConvDescriptors() {
   for (auto tensor : {x, y})
     if (tensor) HB_CUDA_SYMBOL(cudnn(), cudnnDestroyTensorDescriptor)(tensor);
   if (w) HB_CUDA_SYMBOL(cudnn(), cudnnDestroyFilterDescriptor)(w);
@@ -21,9 +19,6 @@ ConvPlan::~ConvPlan() {
 }
 
 namespace {
-
-/// What decides which algorithm is best.
-using Key = std::vector<int64_t>;
 
 /// Sizes for cuDNN: one spatial dimension is the second of two.
 using Sizes = std::array<int, 5>;
@@ -38,24 +33,30 @@ Sizes sizes_of(const Tensor& t, const ConvParams& p) {
   return out;
 }
 
-cudnnTensorDescriptor_t describe_tensor(const Tensor& t, const ConvParams& p) {
+cudnnTensorDescriptor_t describe_tensor(const Tensor& t, bool channels_first, const ConvParams& p) {
   const Sizes sizes = sizes_of(t, p);
   Sizes strides{};
-  int64_t next = sizes[1];
-  strides[1] = 1;
-  for (int d = rank(p) - 1; d >= 2; --d) strides[static_cast<size_t>(d)] = static_cast<int>(next), next *= sizes[d];
-  HB_CHECK(next <= INT32_MAX, "[convolution] expected images of fewer than 2^31 elements, got ", t.sizes());
+  int64_t next = 1;
+  const auto place = [&](int d) {
+    strides[static_cast<size_t>(d)] = static_cast<int>(next);
+    next *= sizes[static_cast<size_t>(d)];
+    HB_CHECK(next <= INT32_MAX, "[convolution] expected images of fewer than 2^31 elements, got ", t.sizes());
+  };
+  if (!channels_first) place(1);
+  for (int d = rank(p) - 1; d >= 2; --d) place(d);
+  if (channels_first) place(1);
   strides[0] = static_cast<int>(next);
   cudnnTensorDescriptor_t made;
   HB_CUDNN(cudnnCreateTensorDescriptor, &made);
   HB_CUDNN(cudnnSetTensorNdDescriptor, made, cudnn_type(t.scalar_type()), rank(p), sizes.data(), strides.data());
   return made;
 }
-cudnnFilterDescriptor_t describe_weight(const Tensor& t, const ConvParams& p) {
+cudnnFilterDescriptor_t describe_weight(const Tensor& t, bool channels_first, const ConvParams& p) {
   const Sizes sizes = sizes_of(t, p);
   cudnnFilterDescriptor_t made;
   HB_CUDNN(cudnnCreateFilterDescriptor, &made);
-  HB_CUDNN(cudnnSetFilterNdDescriptor, made, cudnn_type(t.scalar_type()), CUDNN_TENSOR_NHWC, rank(p), sizes.data());
+  HB_CUDNN(cudnnSetFilterNdDescriptor, made, cudnn_type(t.scalar_type()),
+           channels_first ? CUDNN_TENSOR_NCHW : CUDNN_TENSOR_NHWC, rank(p), sizes.data());
   return made;
 }
 cudnnConvolutionDescriptor_t describe_convolution(ScalarType dtype, const ConvParams& p) {
@@ -78,81 +79,102 @@ cudnnConvolutionDescriptor_t describe_convolution(ScalarType dtype, const ConvPa
   return made;
 }
 
-template <class Perf>
-bool is_suitable(const Perf& perf, size_t room) {
-  return perf.status == CUDNN_STATUS_SUCCESS && perf.memory <= room &&
-         (!cuda_settings().cudnn_deterministic || perf.determinism == CUDNN_DETERMINISTIC);
+std::unique_ptr<ConvDescriptors> describe(const ConvTask& task, bool channels_first) {
+  auto made = std::make_unique<ConvDescriptors>();
+  made->x = describe_tensor(task.x, channels_first, task.p), made->y = describe_tensor(task.y, channels_first, task.p);
+  made->w = describe_weight(task.w, channels_first, task.p);
+  made->convolution = describe_convolution(task.x.scalar_type(), task.p);
+  return made;
 }
-/// The first suitable one of what `heuristics` name, or, if `timed`, of what `find` found by running each of them.
-template <class Perf, class Heuristics, class Find>
-void choose(ConvPlan& plan, bool timed, const Heuristics& heuristics, const Find& find) {
-  std::array<Perf, 8> found{};
-  constexpr int kMost = static_cast<int>(found.size());
+
+/// What cuDNN says about its algorithms.
+template <class Perf>
+struct Findings {
+  std::array<Perf, 16> all{};
   int count = 0;
-  heuristics(kMost, &count, found.data());
-  size_t room = 0;
-  for (int i = 0; i < count; ++i)
-    if (is_suitable(found[i], SIZE_MAX)) room = std::max(room, found[i].memory);
+  static constexpr int kMost = 16;
+  bool is_suitable(int i) const {
+    return all[i].status == CUDNN_STATUS_SUCCESS &&
+           (!cuda_settings().cudnn_deterministic || all[i].determinism == CUDNN_DETERMINISTIC);
+  }
+  size_t most_memory() const {
+    size_t most = 0;
+    for (int i = 0; i < count; ++i)
+      if (is_suitable(i)) most = std::max(most, all[i].memory);
+    return most;
+  }
+  std::vector<ConvAlgorithm> suitable(size_t room) const {
+    std::vector<ConvAlgorithm> out;
+    for (int i = 0; i < count; ++i)
+      if (is_suitable(i) && all[i].memory <= room)
+        out.push_back({static_cast<int>(all[i].algo), all[i].memory, all[i].mathType});
+    return out;
+  }
+};
+
+/// The suitable ones of what `heuristics` name, or, if `timed`, of what `find` found by running each of them. Where
+/// cuDNN has none, it may say so in a list without good ones, in an empty list, or by a status.
+template <class Perf, class Heuristics, class Find>
+std::vector<ConvAlgorithm> choose(bool timed, const Heuristics& heuristics, const Find& find) {
+  Findings<Perf> named;
+  const cudnnStatus_t status = heuristics(named.kMost, &named.count, named.all.data());
+  if (is_refusal(status)) return {};
+  if (status != CUDNN_STATUS_SUCCESS) fail_cudnn(status, "cudnnGetConvolutionAlgorithm");
+  const size_t room = named.most_memory();
   if (timed) {
     try {
       const Scratch<char> workspace(static_cast<int64_t>(room));
-      find(kMost, &count, found.data(), workspace.get(), room);
+      Findings<Perf> tried;
+      if (find(tried.kMost, &tried.count, tried.all.data(), workspace.get(), room) == CUDNN_STATUS_SUCCESS)
+        return tried.suitable(room);
     } catch (const OutOfMemoryError&) {  // the heuristics' first may want less
     }
   }
-  for (int i = 0; i < count; ++i) {
-    if (!is_suitable(found[i], room)) continue;
-    plan.algorithm = static_cast<int>(found[i].algo), plan.workspace = found[i].memory;
-    HB_CUDNN(cudnnSetConvolutionMathType, plan.convolution, found[i].mathType);
-    return;
-  }
-  HB_CHECK(false, "[", current_function(), "] cuDNN has no algorithm for this convolution");
+  return named.suitable(room);
 }
 
-std::unique_ptr<ConvPlan> make_plan(ConvDirection direction, bool timed, const Tensor& x, const Tensor& w,
-                                    const Tensor& y, const ConvParams& p) {
-  auto made = std::make_unique<ConvPlan>();
-  ConvPlan& plan = *made;
-  plan.x = describe_tensor(x, p), plan.y = describe_tensor(y, p);
-  plan.w = describe_weight(w, p);
-  plan.convolution = describe_convolution(x.scalar_type(), p);
+// cuDNN's functions for one direction each.
+std::vector<ConvAlgorithm> forward_algorithms(const ConvTask& task, const ConvDescriptors& d, bool timed) {
   const cudnnHandle_t handle = cudnn_handle();
-  void *const at_x = x.impl().raw_data(), *const at_w = w.impl().raw_data(), *const at_y = y.impl().raw_data();
-  if (direction == ConvDirection::forward) {
-    choose<cudnnConvolutionFwdAlgoPerf_t>(
-        plan, timed,
-        [&](int most, int* count, auto* found) {
-          HB_CUDNN(cudnnGetConvolutionForwardAlgorithm_v7, handle, plan.x, plan.w, plan.convolution, plan.y, most,
-                   count, found);
-        },
-        [&](int most, int* count, auto* found, void* room, size_t bytes) {
-          HB_CUDNN(cudnnFindConvolutionForwardAlgorithmEx, handle, plan.x, at_x, plan.w, at_w, plan.convolution, plan.y,
-                   at_y, most, count, found, room, bytes);
-        });
-  } else if (direction == ConvDirection::data) {
-    choose<cudnnConvolutionBwdDataAlgoPerf_t>(
-        plan, timed,
-        [&](int most, int* count, auto* found) {
-          HB_CUDNN(cudnnGetConvolutionBackwardDataAlgorithm_v7, handle, plan.w, plan.y, plan.convolution, plan.x, most,
-                   count, found);
-        },
-        [&](int most, int* count, auto* found, void* room, size_t bytes) {
-          HB_CUDNN(cudnnFindConvolutionBackwardDataAlgorithmEx, handle, plan.w, at_w, plan.y, at_y, plan.convolution,
-                   plan.x, at_x, most, count, found, room, bytes);
-        });
-  } else {
-    choose<cudnnConvolutionBwdFilterAlgoPerf_t>(
-        plan, timed,
-        [&](int most, int* count, auto* found) {
-          HB_CUDNN(cudnnGetConvolutionBackwardFilterAlgorithm_v7, handle, plan.x, plan.y, plan.convolution, plan.w,
-                   most, count, found);
-        },
-        [&](int most, int* count, auto* found, void* room, size_t bytes) {
-          HB_CUDNN(cudnnFindConvolutionBackwardFilterAlgorithmEx, handle, plan.x, at_x, plan.y, at_y, plan.convolution,
-                   plan.w, at_w, most, count, found, room, bytes);
-        });
-  }
-  return made;
+  return choose<cudnnConvolutionFwdAlgoPerf_t>(
+      timed,
+      [&](int most, int* count, auto* found) {
+        return HB_CUDA_SYMBOL(cudnn(), cudnnGetConvolutionForwardAlgorithm_v7)(handle, d.x, d.w, d.convolution, d.y,
+                                                                               most, count, found);
+      },
+      [&](int most, int* count, auto* found, void* room, size_t bytes) {
+        return HB_CUDA_SYMBOL(cudnn(), cudnnFindConvolutionForwardAlgorithmEx)(
+            handle, d.x, task.x.impl().raw_data(), d.w, task.w.impl().raw_data(), d.convolution, d.y,
+            task.y.impl().raw_data(), most, count, found, room, bytes);
+      });
+}
+std::vector<ConvAlgorithm> data_algorithms(const ConvTask& task, const ConvDescriptors& d, bool timed) {
+  const cudnnHandle_t handle = cudnn_handle();
+  return choose<cudnnConvolutionBwdDataAlgoPerf_t>(
+      timed,
+      [&](int most, int* count, auto* found) {
+        return HB_CUDA_SYMBOL(cudnn(), cudnnGetConvolutionBackwardDataAlgorithm_v7)(handle, d.w, d.y, d.convolution,
+                                                                                    d.x, most, count, found);
+      },
+      [&](int most, int* count, auto* found, void* room, size_t bytes) {
+        return HB_CUDA_SYMBOL(cudnn(), cudnnFindConvolutionBackwardDataAlgorithmEx)(
+            handle, d.w, task.w.impl().raw_data(), d.y, task.y.impl().raw_data(), d.convolution, d.x,
+            task.x.impl().raw_data(), most, count, found, room, bytes);
+      });
+}
+std::vector<ConvAlgorithm> weight_algorithms(const ConvTask& task, const ConvDescriptors& d, bool timed) {
+  const cudnnHandle_t handle = cudnn_handle();
+  return choose<cudnnConvolutionBwdFilterAlgoPerf_t>(
+      timed,
+      [&](int most, int* count, auto* found) {
+        return HB_CUDA_SYMBOL(cudnn(), cudnnGetConvolutionBackwardFilterAlgorithm_v7)(handle, d.x, d.y, d.convolution,
+                                                                                      d.w, most, count, found);
+      },
+      [&](int most, int* count, auto* found, void* room, size_t bytes) {
+        return HB_CUDA_SYMBOL(cudnn(), cudnnFindConvolutionBackwardFilterAlgorithmEx)(
+            handle, d.x, task.x.impl().raw_data(), d.y, task.y.impl().raw_data(), d.convolution, d.w,
+            task.w.impl().raw_data(), most, count, found, room, bytes);
+      });
 }
 
 /// Runs that are timed cannot be part of a graph.
@@ -164,18 +186,44 @@ bool may_time() {
   return status == cudaStreamCaptureStatusNone;
 }
 
-}  // namespace
+void use_first(const ConvPlan& plan) {
+  if (!plan.algorithms.empty())
+    HB_CUDNN(cudnnSetConvolutionMathType, plan.described->convolution, plan.algorithms.front().math);
+}
 
-const ConvPlan& conv_plan(ConvDirection direction, const Tensor& x, const Tensor& w, const Tensor& y,
-                          const ConvParams& p) {
-  Key key{static_cast<int64_t>(direction),
-          static_cast<int64_t>(x.scalar_type()),
+// Trials read and write the tensors as they are, in whatever order they are described: what they compute is
+// overwritten.
+ConvPlan make_plan(const ConvTask& task, bool channels_first, bool timed) {
+  const Unrecorded guard;
+  ConvPlan plan{channels_first, timed, describe(task, channels_first), {}};
+  const auto algorithms = task.direction == ConvDirection::forward ? forward_algorithms
+                          : task.direction == ConvDirection::data  ? data_algorithms
+                                                                   : weight_algorithms;
+  plan.algorithms = algorithms(task, *plan.described, timed && may_time());
+  if (plan.algorithms.empty() && !channels_first) return make_plan(task, true, timed);
+  use_first(plan);
+  return plan;
+}
+
+/// What decides which algorithm is best.
+using Key = std::vector<int64_t>;
+Key key_of(const ConvTask& task) {
+  const ConvParams& p = task.p;
+  Key key{static_cast<int64_t>(task.direction),
+          static_cast<int64_t>(task.x.scalar_type()),
           current_device(),
           p.dims,
           p.groups,
           (cuda_settings().cudnn_tf32 ? 1 : 0) | (cuda_settings().cudnn_deterministic ? 2 : 0)};
-  for (const Tensor* t : {&x, &w, &y}) key.insert(key.end(), t->sizes().begin(), t->sizes().end());
+  for (const Tensor* t : {&task.x, &task.w, &task.y}) key.insert(key.end(), t->sizes().begin(), t->sizes().end());
   for (int d = 0; d < p.dims; ++d) key.insert(key.end(), {p.stride[d], p.padding[d], p.dilation[d]});
+  return key;
+}
+
+}  // namespace
+
+ConvPlan& conv_plan(const ConvTask& task) {
+  const Key key = key_of(task);
   constexpr size_t kMost = 1024;
   using Plans = std::map<Key, std::unique_ptr<ConvPlan>>;
   thread_local auto* const plans = new std::array<Plans, 2>;  // cuDNN may end before the thread
@@ -184,8 +232,18 @@ const ConvPlan& conv_plan(ConvDirection direction, const Tensor& x, const Tensor
   Plans& kept = (*plans)[timed ? 1 : 0];
   if (kept.size() > kMost) kept.clear();
   std::unique_ptr<ConvPlan>& plan = kept[key];
-  if (!plan) plan = make_plan(direction, timed, x, w, y, p);
+  // cuDNN has gradients of doubles only with channels first, and hardly any convolution over three dimensions.
+  if (!plan) plan = std::make_unique<ConvPlan>(make_plan(task, task.x.scalar_type() == kDouble, timed));
   return *plan;
+}
+
+void give_up_first(ConvPlan& plan, const ConvTask& task) {
+  if (plan.algorithms.size() == 1 && !plan.channels_first) {
+    plan = make_plan(task, true, plan.timed);
+    return;
+  }
+  plan.algorithms.erase(plan.algorithms.begin());
+  use_first(plan);
 }
 
 }  // namespace hb::cuda

@@ -1,5 +1,8 @@
 #pragma once
-// How cuDNN computes a convolution: descriptors and the algorithm, kept by shape.
+// How cuDNN computes a convolution: descriptors and algorithms, kept by shape.
+
+#include <memory>
+#include <vector>
 
 #include "backend/conv.h"
 #include "cuda/cudnn.h"
@@ -8,21 +11,52 @@ namespace hb::cuda {
 
 enum class ConvDirection { forward, data, weight };
 
-struct ConvPlan {
+/// A convolution of tensors that are channels-last: y of x and w forward; x is data's result, w the weight's.
+struct ConvTask {
+  ConvDirection direction;
+  const Tensor &x, &w, &y;
+  const ConvParams& p;
+  const Tensor& result() const {
+    return direction == ConvDirection::forward ? y : direction == ConvDirection::data ? x : w;
+  }
+};
+
+/// cuDNN has no such thing, in general (3000 and more) or of these parameters (2000 and more).
+inline bool is_refusal(cudnnStatus_t status) {
+  const int kind = static_cast<int>(status) / 1000;
+  return kind == CUDNN_STATUS_BAD_PARAM / 1000 || kind == CUDNN_STATUS_NOT_SUPPORTED / 1000;
+}
+
+struct ConvDescriptors {
   cudnnTensorDescriptor_t x = nullptr, y = nullptr;
   cudnnFilterDescriptor_t w = nullptr;
   cudnnConvolutionDescriptor_t convolution = nullptr;
-  int algorithm = 0;
-  size_t workspace = 0;
-  ConvPlan() = default;
-  ConvPlan(const ConvPlan&) = delete;
-  ConvPlan& operator=(const ConvPlan&) = delete;
-  ~ConvPlan();
+  ConvDescriptors() = default;
+  ConvDescriptors(const ConvDescriptors&) = delete;
+  ConvDescriptors& operator=(const ConvDescriptors&) = delete;
+  ~ConvDescriptors();
 };
 
-/// The algorithm is the first that cuDNN's heuristics name; with setBenchmarkCuDNN(true) the fastest of those that they
-/// name, by a run of each. Such runs write the result: y of the forward pass, x of data's, w of the weight's.
-const ConvPlan& conv_plan(ConvDirection direction, const Tensor& x, const Tensor& w, const Tensor& y,
-                          const ConvParams& p);
+struct ConvAlgorithm {
+  int number;
+  size_t workspace;
+  cudnnMathType_t math;
+};
+
+/// Which order of elements cuDNN gets, and its algorithms for that. The first one is used; the others come into
+/// question if cuDNN refuses it, which is known only when it is to run. Without algorithms cuDNN cannot compute the
+/// convolution.
+struct ConvPlan {
+  bool channels_first, timed;
+  std::unique_ptr<ConvDescriptors> described;
+  std::vector<ConvAlgorithm> algorithms;
+};
+
+/// The best algorithm is the first that cuDNN's heuristics name; with setBenchmarkCuDNN(true) the fastest of those that
+/// they name, by a run of each. Such runs write the result. The plan is valid until the thread asks for another one.
+ConvPlan& conv_plan(const ConvTask& task);
+/// Its first algorithm was refused: another takes its place for this and all later calls, in the end with channels
+/// first.
+void give_up_first(ConvPlan& plan, const ConvTask& task);
 
 }  // namespace hb::cuda

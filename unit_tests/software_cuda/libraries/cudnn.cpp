@@ -10,56 +10,14 @@
 #include <vector>
 
 #include "backend/conv.h"
-#include "software_cuda/libraries/cudnn_objects.h"
+#include "software_cuda/libraries/cudnn_problem.h"
 #include "software_cuda/libraries/symbols.h"
 #include "software_cuda/memory.h"
 #include "software_cuda/queue.h"
 
-struct cudnnFilterStruct : cudnnTensorStruct {};
-struct cudnnConvolutionStruct {
-  hb::ConvParams p;
-  cudnnDataType_t compute;
-  cudnnMathType_t math;
-};
-
 namespace {
 
-/// The algorithms, as heuristics rank them; the first cannot compute anything here: callers look at the status.
-struct Algorithm {
-  cudnnStatus_t status;
-  float milliseconds;  // what it takes when it is tried
-  size_t workspace;    // what it wants, and spoils
-  cudnnDeterminism_t determinism;
-};
-constexpr Algorithm kAlgorithms[] = {{CUDNN_STATUS_NOT_SUPPORTED, -1, 0, CUDNN_NON_DETERMINISTIC},
-                                     {CUDNN_STATUS_SUCCESS, 3, 2048, CUDNN_DETERMINISTIC},
-                                     {CUDNN_STATUS_SUCCESS, 1, 4096, CUDNN_NON_DETERMINISTIC},
-                                     {CUDNN_STATUS_SUCCESS, 2, 1024, CUDNN_DETERMINISTIC}};
-constexpr int kByTime[] = {2, 3, 1, 0};
-
-bool channels_last(const cudnnTensorStruct& t) {
-  int64_t next = t.sizes[1];
-  bool good = t.sizes[1] == 1 || t.strides[1] == 1;
-  for (size_t d = t.sizes.size() - 1; d >= 2; --d) {
-    good = good && (t.sizes[d] == 1 || t.strides[d] == next);
-    next *= t.sizes[d];
-  }
-  return good && (t.sizes[0] == 1 || t.strides[0] == next);
-}
-
-bool fits(const cudnnTensorStruct& x, const cudnnFilterStruct& w, const cudnnTensorStruct& y,
-          const cudnnConvolutionStruct& conv) {
-  const hb::ConvParams& p = conv.p;
-  bool good = x.type == w.type && x.type == y.type && channels_last(x) && channels_last(y) &&
-              x.sizes.size() == static_cast<size_t>(p.dims) + 2 && w.sizes[1] * p.groups == x.sizes[1] &&
-              w.sizes[0] == y.sizes[1] && w.sizes[0] % p.groups == 0 && x.sizes[0] == y.sizes[0] &&
-              (conv.compute == CUDNN_DATA_DOUBLE) == (x.type == CUDNN_DATA_DOUBLE);
-  for (size_t d = 0; good && d < static_cast<size_t>(p.dims); ++d) {
-    const int64_t reach = p.dilation[d] * (w.sizes[2 + d] - 1) + 1;
-    good = y.sizes[2 + d] == (x.sizes[2 + d] + 2 * p.padding[d] - reach) / p.stride[d] + 1;
-  }
-  return good;
-}
+using namespace software_cuda;
 
 hb::ScalarType dtype_of(cudnnDataType_t type) {
   return type == CUDNN_DATA_DOUBLE     ? hb::kDouble
@@ -69,17 +27,19 @@ hb::ScalarType dtype_of(cudnnDataType_t type) {
 }
 
 template <class Perf>
-cudnnStatus_t list(bool good, int most, int* count, Perf* found, bool by_time = false) {
+cudnnStatus_t list(const Problem& a, int most, int* count, Perf* found, bool by_time = false) {
   *count = 0;
-  if (!good || most < 1) return CUDNN_STATUS_BAD_PARAM;
+  if (!fits(a) || most < 1) return CUDNN_STATUS_BAD_PARAM;
   for (; *count < std::min<int>(most, std::size(kAlgorithms)); ++*count) {
     const int algo = by_time ? kByTime[*count] : *count;
-    const Algorithm& a = kAlgorithms[algo];
+    const Algorithm& listed = kAlgorithms[algo];
     found[*count] = {static_cast<decltype(Perf::algo)>(algo),
-                     a.status,
-                     by_time ? a.milliseconds : -1,
-                     a.workspace,
-                     a.determinism,
+                     by_time             ? status_of(a, algo)
+                     : has_algorithms(a) ? listed.status
+                                         : CUDNN_STATUS_NOT_SUPPORTED,
+                     by_time ? listed.milliseconds : -1,
+                     listed.workspace,
+                     listed.determinism,
                      CUDNN_DEFAULT_MATH,
                      {}};
   }
@@ -88,20 +48,23 @@ cudnnStatus_t list(bool good, int most, int* count, Perf* found, bool by_time = 
 
 /// Tries each algorithm, which writes the result, and waits. No graph can hold that.
 template <class Perf>
-cudnnStatus_t try_all(const char* name, cudnnHandle_t handle, bool good, int most, int* count, Perf* found,
-                      const cudnnTensorStruct& result, void* written, void* workspace, size_t bytes) {
+cudnnStatus_t try_all(const char* name, cudnnHandle_t handle, const Problem& a, int most, int* count, Perf* found,
+                      void* written, void* workspace, size_t bytes) {
   cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
   cudaStreamIsCapturing(handle->stream, &capture);
   if (capture != cudaStreamCaptureStatusNone) return CUDNN_STATUS_EXECUTION_FAILED;
-  const cudnnStatus_t status = list(good, most, count, found, /*by_time=*/true);
+  const cudnnStatus_t status = list(a, most, count, found, /*by_time=*/true);
   if (status != CUDNN_STATUS_SUCCESS) return status;
   for (int i = 0; i < *count; ++i)
     if (found[i].memory > bytes) found[i].status = CUDNN_STATUS_NOT_SUPPORTED;
+  const cudnnTensorStruct& result = a.direction == Direction::forward ? a.y
+                                    : a.direction == Direction::data  ? a.x
+                                                                      : static_cast<const cudnnTensorStruct&>(a.w);
   size_t size = hb::element_size(dtype_of(result.type));
   for (const int64_t n : result.sizes) size *= static_cast<size_t>(n);
-  software_cuda::enqueue_library_call(handle->stream, name, [=] {
-    software_cuda::fill_garbage(workspace, bytes);
-    software_cuda::fill_garbage(written, size);
+  enqueue_library_call(handle->stream, name, [=] {
+    fill_garbage(workspace, bytes);
+    fill_garbage(written, size);
   });
   return cudaStreamSynchronize(handle->stream) == cudaSuccess ? status : CUDNN_STATUS_EXECUTION_FAILED;
 }
@@ -110,16 +73,28 @@ hb::Tensor tensor(const cudnnTensorStruct& t, const void* data) {
   return hb::from_blob(const_cast<void*>(data), t.sizes, t.strides, hb::TensorOptions().dtype(dtype_of(t.type)));
 }
 
+/// The CPU's kernels want channels last.
+hb::Tensor channels_last(const cudnnTensorStruct& t, const void* data) {
+  if (is_packed(t, false)) return tensor(t, data);
+  const hb::Tensor given = tensor(t, data);
+  return hb::empty_strided(t.sizes, packed_strides(t.sizes, false), given.options()).copy_(given);
+}
+void write(const cudnnTensorStruct& t, void* data, const hb::Tensor& result) {
+  if (result.const_data_ptr() != data) tensor(t, data).copy_(result);
+}
+
 /// Runs `compute` in the stream's order, if the algorithm and the memory are what was found.
 template <class F>
-cudnnStatus_t run(const char* name, cudnnHandle_t handle, int algo, void* workspace, size_t bytes, bool good,
+cudnnStatus_t run(const char* name, cudnnHandle_t handle, int algo, void* workspace, size_t bytes, const Problem& a,
                   F compute) {
-  if (algo < 0 || algo >= static_cast<int>(std::size(kAlgorithms)) || bytes < kAlgorithms[algo].workspace || !good)
+  if (algo < 0 || algo >= static_cast<int>(std::size(kAlgorithms)) || bytes < kAlgorithms[algo].workspace || !fits(a))
     return CUDNN_STATUS_BAD_PARAM;
-  if (kAlgorithms[algo].status != CUDNN_STATUS_SUCCESS) return kAlgorithms[algo].status;
-  const char* const full_name = software_cuda::lasting(name + std::string(" by ") + std::to_string(algo));
-  software_cuda::enqueue_library_call(handle->stream, full_name, [=] {
-    software_cuda::fill_garbage(workspace, bytes);
+  const cudnnStatus_t status = status_of(a, algo);
+  if (status != CUDNN_STATUS_SUCCESS) return status;
+  const char* const order = a.w.channels_first ? ", channels first" : "";
+  const char* const full_name = lasting(name + std::string(" by ") + std::to_string(algo) + order);
+  enqueue_library_call(handle->stream, full_name, [=] {
+    fill_garbage(workspace, bytes);
     const hb::NoGradGuard no_grad;
     compute();
   });
@@ -145,13 +120,11 @@ cudnnStatus_t cudnnCreateFilterDescriptor(cudnnFilterDescriptor_t* made) { retur
 cudnnStatus_t cudnnDestroyFilterDescriptor(cudnnFilterDescriptor_t filter) { return destroy(filter); }
 cudnnStatus_t cudnnSetFilterNdDescriptor(cudnnFilterDescriptor_t filter, cudnnDataType_t type,
                                          cudnnTensorFormat_t format, int rank, const int* sizes) {
-  if (format != CUDNN_TENSOR_NHWC || rank < 4 || rank > 5) return CUDNN_STATUS_BAD_PARAM;
+  if (rank < 4 || rank > 5) return CUDNN_STATUS_BAD_PARAM;
   filter->type = type;
+  filter->channels_first = format == CUDNN_TENSOR_NCHW;
   filter->sizes.assign(sizes, sizes + rank);
-  filter->strides.assign(static_cast<size_t>(rank), 1);
-  int64_t next = sizes[1];
-  for (int d = rank - 1; d >= 2; --d) filter->strides[static_cast<size_t>(d)] = next, next *= sizes[d];
-  filter->strides[0] = next;
+  filter->strides = packed_strides(filter->sizes, filter->channels_first);
   return CUDNN_STATUS_SUCCESS;
 }
 cudnnStatus_t cudnnCreateConvolutionDescriptor(cudnnConvolutionDescriptor_t* made) { return create(made); }
@@ -183,20 +156,20 @@ cudnnStatus_t cudnnGetConvolutionForwardAlgorithm_v7(cudnnHandle_t, cudnnTensorD
                                                      cudnnFilterDescriptor_t w, cudnnConvolutionDescriptor_t conv,
                                                      cudnnTensorDescriptor_t y, int most, int* count,
                                                      cudnnConvolutionFwdAlgoPerf_t* found) {
-  return list(fits(*x, *w, *y, *conv), most, count, found);
+  return list({Direction::forward, *x, *w, *y, *conv}, most, count, found);
 }
 cudnnStatus_t cudnnGetConvolutionBackwardDataAlgorithm_v7(cudnnHandle_t, cudnnFilterDescriptor_t w,
                                                           cudnnTensorDescriptor_t dy, cudnnConvolutionDescriptor_t conv,
                                                           cudnnTensorDescriptor_t dx, int most, int* count,
                                                           cudnnConvolutionBwdDataAlgoPerf_t* found) {
-  return list(fits(*dx, *w, *dy, *conv), most, count, found);
+  return list({Direction::data, *dx, *w, *dy, *conv}, most, count, found);
 }
 cudnnStatus_t cudnnGetConvolutionBackwardFilterAlgorithm_v7(cudnnHandle_t, cudnnTensorDescriptor_t x,
                                                             cudnnTensorDescriptor_t dy,
                                                             cudnnConvolutionDescriptor_t conv,
                                                             cudnnFilterDescriptor_t dw, int most, int* count,
                                                             cudnnConvolutionBwdFilterAlgoPerf_t* found) {
-  return list(fits(*x, *dw, *dy, *conv), most, count, found);
+  return list({Direction::weight, *x, *dw, *dy, *conv}, most, count, found);
 }
 
 cudnnStatus_t cudnnFindConvolutionForwardAlgorithmEx(cudnnHandle_t handle, cudnnTensorDescriptor_t x, const void*,
@@ -205,8 +178,8 @@ cudnnStatus_t cudnnFindConvolutionForwardAlgorithmEx(cudnnHandle_t handle, cudnn
                                                      void* y, int most, int* count,
                                                      cudnnConvolutionFwdAlgoPerf_t* found, void* workspace,
                                                      size_t bytes) {
-  return try_all("cudnnFindConvolutionForwardAlgorithmEx", handle, fits(*x, *w, *y_desc, *conv), most, count, found,
-                 *y_desc, y, workspace, bytes);
+  return try_all("cudnnFindConvolutionForwardAlgorithmEx", handle, {Direction::forward, *x, *w, *y_desc, *conv}, most,
+                 count, found, y, workspace, bytes);
 }
 cudnnStatus_t cudnnFindConvolutionBackwardDataAlgorithmEx(cudnnHandle_t handle, cudnnFilterDescriptor_t w, const void*,
                                                           cudnnTensorDescriptor_t dy, const void*,
@@ -214,8 +187,8 @@ cudnnStatus_t cudnnFindConvolutionBackwardDataAlgorithmEx(cudnnHandle_t handle, 
                                                           cudnnTensorDescriptor_t dx_desc, void* dx, int most,
                                                           int* count, cudnnConvolutionBwdDataAlgoPerf_t* found,
                                                           void* workspace, size_t bytes) {
-  return try_all("cudnnFindConvolutionBackwardDataAlgorithmEx", handle, fits(*dx_desc, *w, *dy, *conv), most, count,
-                 found, *dx_desc, dx, workspace, bytes);
+  return try_all("cudnnFindConvolutionBackwardDataAlgorithmEx", handle, {Direction::data, *dx_desc, *w, *dy, *conv},
+                 most, count, found, dx, workspace, bytes);
 }
 cudnnStatus_t cudnnFindConvolutionBackwardFilterAlgorithmEx(cudnnHandle_t handle, cudnnTensorDescriptor_t x,
                                                             const void*, cudnnTensorDescriptor_t dy, const void*,
@@ -223,17 +196,20 @@ cudnnStatus_t cudnnFindConvolutionBackwardFilterAlgorithmEx(cudnnHandle_t handle
                                                             cudnnFilterDescriptor_t dw_desc, void* dw, int most,
                                                             int* count, cudnnConvolutionBwdFilterAlgoPerf_t* found,
                                                             void* workspace, size_t bytes) {
-  return try_all("cudnnFindConvolutionBackwardFilterAlgorithmEx", handle, fits(*x, *dw_desc, *dy, *conv), most, count,
-                 found, *dw_desc, dw, workspace, bytes);
+  return try_all("cudnnFindConvolutionBackwardFilterAlgorithmEx", handle, {Direction::weight, *x, *dw_desc, *dy, *conv},
+                 most, count, found, dw, workspace, bytes);
 }
 
 cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t handle, const void*, cudnnTensorDescriptor_t x_desc, const void* x,
                                       cudnnFilterDescriptor_t w_desc, const void* w, cudnnConvolutionDescriptor_t conv,
                                       cudnnConvolutionFwdAlgo_t algo, void* workspace, size_t bytes, const void*,
                                       cudnnTensorDescriptor_t y_desc, void* y) {
-  return run("cudnnConvolutionForward", handle, algo, workspace, bytes, fits(*x_desc, *w_desc, *y_desc, *conv),
+  return run("cudnnConvolutionForward", handle, algo, workspace, bytes,
+             {Direction::forward, *x_desc, *w_desc, *y_desc, *conv},
              [=, xd = *x_desc, wd = *w_desc, yd = *y_desc, p = conv->p] {
-               hb::conv_forward_kernel(hb::kCPU)(tensor(yd, y), tensor(xd, x), tensor(wd, w).contiguous(), {}, p);
+               const hb::Tensor result = channels_last(yd, y);
+               hb::conv_forward_kernel(hb::kCPU)(result, channels_last(xd, x), tensor(wd, w).contiguous(), {}, p);
+               write(yd, y, result);
              });
 }
 cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t handle, const void*, cudnnFilterDescriptor_t w_desc,
@@ -241,9 +217,12 @@ cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t handle, const void*, cu
                                            cudnnConvolutionDescriptor_t conv, cudnnConvolutionBwdDataAlgo_t algo,
                                            void* workspace, size_t bytes, const void*, cudnnTensorDescriptor_t dx_desc,
                                            void* dx) {
-  return run("cudnnConvolutionBackwardData", handle, algo, workspace, bytes, fits(*dx_desc, *w_desc, *dy_desc, *conv),
+  return run("cudnnConvolutionBackwardData", handle, algo, workspace, bytes,
+             {Direction::data, *dx_desc, *w_desc, *dy_desc, *conv},
              [=, dxd = *dx_desc, wd = *w_desc, dyd = *dy_desc, p = conv->p] {
-               hb::conv_backward_data_kernel(hb::kCPU)(tensor(dxd, dx), tensor(dyd, dy), tensor(wd, w).contiguous(), p);
+               const hb::Tensor result = channels_last(dxd, dx);
+               hb::conv_backward_data_kernel(hb::kCPU)(result, channels_last(dyd, dy), tensor(wd, w).contiguous(), p);
+               write(dxd, dx, result);
              });
 }
 cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t handle, const void*, cudnnTensorDescriptor_t x_desc,
@@ -251,10 +230,11 @@ cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t handle, const void*, 
                                              cudnnConvolutionDescriptor_t conv, cudnnConvolutionBwdFilterAlgo_t algo,
                                              void* workspace, size_t bytes, const void*,
                                              cudnnFilterDescriptor_t dw_desc, void* dw) {
-  return run("cudnnConvolutionBackwardFilter", handle, algo, workspace, bytes, fits(*x_desc, *dw_desc, *dy_desc, *conv),
+  return run("cudnnConvolutionBackwardFilter", handle, algo, workspace, bytes,
+             {Direction::weight, *x_desc, *dw_desc, *dy_desc, *conv},
              [=, xd = *x_desc, wd = *dw_desc, dyd = *dy_desc, p = conv->p] {
                const hb::Tensor result = tensor(wd, dw), dense = hb::empty(wd.sizes, result.options());
-               hb::conv_backward_weight_kernel(hb::kCPU)(dense, {}, tensor(xd, x), tensor(dyd, dy), p);
+               hb::conv_backward_weight_kernel(hb::kCPU)(dense, {}, channels_last(xd, x), channels_last(dyd, dy), p);
                hb::Tensor(result).copy_(dense);
              });
 }
