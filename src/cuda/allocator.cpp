@@ -33,18 +33,6 @@ struct Recorded {
 };
 thread_local constinit Recorded recorded;
 
-/// Calls of CUDA's allocator are no part of what is recorded.
-class Unrecorded {
- public:
-  Unrecorded() { cudaThreadExchangeStreamCaptureMode(&mode_); }
-  ~Unrecorded() { cudaThreadExchangeStreamCaptureMode(&mode_); }
-  Unrecorded(const Unrecorded&) = delete;
-  Unrecorded& operator=(const Unrecorded&) = delete;
-
- private:
-  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
-};
-
 std::string readable(size_t bytes) {
   char text[48];
   if (bytes < 1024)
@@ -110,7 +98,11 @@ class DeviceMemory {
     const OnDevice guard(device_);
     if (leave_to_cuda()) return free_stream_ordered(block);
     if (recordings_ > 0 && !block->users.empty()) return deferred_.push_back(block);
-    wait_for_users(block);
+    try {
+      wait_for_users(block);
+    } catch (const Error&) {
+      cudaGetLastError();  // the device has failed: the block is not used again, and what waits next says why
+    }
   }
 
   void wait_for_users(Block* block) {
@@ -232,8 +224,10 @@ class DeviceMemory {
       finish_waiting(true);
       give_back();
     }
-    if (attempt() == cudaSuccess) return;
+    const cudaError_t code = attempt();
+    if (code == cudaSuccess) return;
     cudaGetLastError();
+    if (code != cudaErrorMemoryAllocation) fail(code, current_function());  // an earlier kernel's
     ++stats_.num_ooms;
     size_t free = 0, total = 0;
     cudaMemGetInfo(&free, &total);
@@ -254,7 +248,7 @@ class DeviceMemory {
       Waiting& first = waiting_.front();
       if (wait)
         check(cudaEventSynchronize(first.event->get()), "cudaEventSynchronize");
-      else if (cudaEventQuery(first.event->get()) != cudaSuccess)
+      else if (!has_passed(first.event->get()))
         return;
       if (--first.block->waits == 0) first.block->pool->keep(first.block);
       waiting_.pop_front();
@@ -271,6 +265,7 @@ class DeviceMemory {
       if (pool->holders == 0) give_back(*pool);
   }
   void give_back(Pool& pool) {
+    const Unrecorded guard;
     pool.drop_segments([&](const Block& segment) {
       cudaFree(segment.memory);
       count(stats_.segment, segment.small, -1);

@@ -9,6 +9,7 @@
 #include "core/cuda_api.h"
 #include "core/pending.h"
 #include "cuda/allocator.h"
+#include "cuda/cudnn.h"
 #include "cuda/graph.h"
 #include "cuda/report.h"
 #include "cuda/streams.h"
@@ -54,7 +55,7 @@ class Api final : public CudaApi {
     check(cudaDeviceCanAccessPeer(&can, device, peer), "canDeviceAccessPeer");
     return can != 0;
   }
-  bool cudnn_available() override { return false; }
+  bool cudnn_available() override { return cudnn().found(); }
   std::string error_text(int code) override {
     const std::string text = cudaGetErrorString(static_cast<cudaError_t>(code));
     cudaGetLastError();

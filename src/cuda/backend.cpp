@@ -46,8 +46,7 @@ class CudaBackend final : public DeviceBackend {
       return copy_between(to, to_device.index(), from, from_device.index(), bytes);
     const OnDevice guard(to_device.is_cpu() ? from_device.index() : to_device.index());
     const cudaStream_t stream = current_stream();
-    HB_CHECK(!Graph::recorded() || (!to_device.is_cpu() && !from_device.is_cpu()), "[", current_function(),
-             "] copies between host and device cannot be recorded in a graph");
+    if (to_device.is_cpu() || from_device.is_cpu()) Graph::expect_none();
     const bool to_host = to_device.is_cpu();
     const cudaMemcpyKind kind = to_host                ? cudaMemcpyDeviceToHost
                                 : from_device.is_cpu() ? cudaMemcpyHostToDevice
@@ -147,7 +146,7 @@ bool blocking() {
 DeviceIndex device_count() { return static_cast<DeviceIndex>(devices); }
 const char* current_function() { return function; }
 void after_launch(const char* name) {
-  if (HB_LIKELY(!blocking())) return;
+  if (HB_LIKELY(!blocking()) || Graph::recorded()) return;
   check(cudaStreamSynchronize(current_stream()), name);
   throw_reports();
 }

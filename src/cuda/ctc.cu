@@ -2,6 +2,7 @@
 // share the positions of a step.
 #include "backend/ctc.h"
 
+#include "cuda/graph.h"
 #include "cuda/kernel_file.h"
 
 namespace hb::cuda {
@@ -28,6 +29,7 @@ class DeviceBatch {
     all.insert(all.end(), t.may_skip.begin(), t.may_skip.begin() + t.batch * t.width);
     all.insert(all.end(), t.inputs.begin(), t.inputs.end());
     all.insert(all.end(), t.targets.begin(), t.targets.end());
+    Graph::expect_none();
     check(cudaMemcpyAsync(memory_.get(), all.data(), all.size() * sizeof(int64_t), cudaMemcpyHostToDevice,
                           current_stream()),
           "ctc_loss");

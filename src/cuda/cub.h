@@ -15,8 +15,10 @@
 #define HB_CUB(function, ...)                                                                                       \
   do {                                                                                                              \
     size_t bytes_ = 0;                                                                                              \
+    cudaGetLastError();                                                                                             \
     ::hb::cuda::check(function(nullptr, bytes_, __VA_ARGS__, ::hb::cuda::current_stream()), #function);             \
     const ::hb::cuda::Scratch<char> room_(static_cast<int64_t>(bytes_));                                            \
+    cudaGetLastError(); /* CUB takes what another call left for its own */                                          \
     ::hb::cuda::check(function(static_cast<void*>(room_.get()), bytes_, __VA_ARGS__, ::hb::cuda::current_stream()), \
                       #function);                                                                                   \
   } while (0)

@@ -21,6 +21,7 @@ void fail_cudnn(cudnnStatus_t status, const char* call) {
 cudnnHandle_t cudnn_handle() {
   thread_local auto* const handles = new std::map<DeviceIndex, cudnnHandle_t>;  // cuDNN may end before the thread
   cudnnHandle_t& handle = (*handles)[current_device()];
+  const Unrecorded guard;
   if (!handle) HB_CUDNN(cudnnCreate, &handle);
   HB_CUDNN(cudnnSetStream, handle, current_stream());
   return handle;

@@ -27,6 +27,7 @@ void fail_solver(const char* library, int status, const char* call) {
 cusolverDnHandle_t cusolver_handle() {
   thread_local auto* const handles = new std::map<DeviceIndex, cusolverDnHandle_t>;  // it may end before the thread
   cusolverDnHandle_t& handle = (*handles)[current_device()];
+  const Unrecorded guard;
   if (!handle) HB_CUSOLVER(cusolverDnCreate, &handle);
   HB_CUSOLVER(cusolverDnSetStream, handle, current_stream());
   return handle;
@@ -42,6 +43,7 @@ cusolverDnParams_t cusolver_params() {
 cublasHandle_t cublas_handle() {
   thread_local auto* const handles = new std::map<DeviceIndex, cublasHandle_t>;
   cublasHandle_t& handle = (*handles)[current_device()];
+  const Unrecorded guard;
   if (!handle) HB_CUBLAS(cublasCreate_v2, &handle);
   HB_CUBLAS(cublasSetStream_v2, handle, current_stream());
   return handle;

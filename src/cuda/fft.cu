@@ -49,6 +49,7 @@ const Plan& plan_for(const Layout& l) {
   }
   Plan& plan = (*plans)[{current_device(), l.type, l.n, l.batch, l.stride, l.distance, l.out_distance}];
   if (plan.handle) return plan;
+  const Unrecorded guard;
   HB_CUFFT(cufftCreate, &plan.handle);
   HB_CUFFT(cufftSetAutoAllocation, plan.handle, 0);
   long long n[1] = {l.n}, embedded[1] = {l.n};
@@ -117,11 +118,20 @@ template <class T, class C>
 void r2c(const Tensor& out, const Tensor& in, double scale) {
   const int64_t n = in.size(-1), kept = n / 2 + 1, lines = in.numel() / n;
   constexpr bool wide = std::is_same_v<T, double>;
+  // cuFFT takes real numbers only where a complex one could begin.
+  T* from = data<T>(in);
+  const bool aligned = reinterpret_cast<uintptr_t>(from) % sizeof(C) == 0;
+  const Scratch<T> copy(aligned ? 0 : n * lines);
+  if (!aligned) {
+    const auto bytes = static_cast<size_t>(n * lines) * sizeof(T);
+    check(cudaMemcpyAsync(copy.get(), from, bytes, cudaMemcpyDeviceToDevice, current_stream()), "fft_r2c");
+    from = copy.get();
+  }
   execute({wide ? CUFFT_D2Z : CUFFT_R2C, n, lines, 1, n, kept}, [&](cufftHandle plan) {
     if constexpr (wide)
-      HB_CUFFT(cufftExecD2Z, plan, data<T>(in), data<C>(out));
+      HB_CUFFT(cufftExecD2Z, plan, from, data<C>(out));
     else
-      HB_CUFFT(cufftExecR2C, plan, data<T>(in), data<C>(out));
+      HB_CUFFT(cufftExecR2C, plan, from, data<C>(out));
   });
   scale_by(data<T>(out), 2 * lines * kept, scale);
 }

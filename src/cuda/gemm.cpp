@@ -35,6 +35,7 @@ cublasLtHandle_t cublas_lt_handle() {
   static auto& handles = *new std::map<DeviceIndex, cublasLtHandle_t>;
   const std::lock_guard lock(mutex);
   cublasLtHandle_t& handle = handles[current_device()];
+  const Unrecorded guard;
   if (!handle) HB_CUBLAS_LT(cublasLtCreate, &handle);
   return handle;
 }
@@ -81,7 +82,7 @@ uint32_t alignment(const void* data) {
 }
 
 /// What decides which algorithm is best.
-using Key = std::array<int64_t, 24>;
+using Key = std::array<int64_t, 25>;
 
 struct Plan {
   cublasLtMatmulDesc_t product = nullptr;
@@ -163,6 +164,7 @@ bool choose_algorithm(Plan& plan, const Product& p) {
   const cublasStatus_t status = HB_CUDA_SYMBOL(cublas_lt(), cublasLtMatmulAlgoGetHeuristic)(
       cublas_lt_handle(), plan.product, plan.b, plan.a, plan.c, plan.c, wish, 1, &result, &found);
   if (status == CUBLAS_STATUS_NOT_SUPPORTED || (status == CUBLAS_STATUS_SUCCESS && found == 0)) return false;
+  if (status == CUBLAS_STATUS_INVALID_VALUE && p.epilogue != CUBLASLT_EPILOGUE_DEFAULT) return false;
   if (status != CUBLAS_STATUS_SUCCESS) fail_cublas(status, "cublasLtMatmulAlgoGetHeuristic");
   plan.algorithm = result.algo;
   plan.workspace = result.workspaceSize;
@@ -211,7 +213,8 @@ Key key_of(const Product& p) {
           alignment(p.c.data),
           p.epilogue,
           p.beside_ld,
-          p.beside ? alignment(p.beside) : 0};
+          p.beside ? alignment(p.beside) : 0,
+          p.vector ? alignment(p.vector) : 0};
 }
 
 /// Plans of this thread, the last used first: a plan's descriptors hold addresses, which each call sets.
@@ -249,8 +252,8 @@ Plans& plans() {
 bool multiply(const Product& p, double alpha, double beta) {
   Plan& plan = plans().find(p);
   if (!plan.usable) {
-    const bool plain = p.epilogue == CUBLASLT_EPILOGUE_DEFAULT || p.epilogue == CUBLASLT_EPILOGUE_BIAS;
-    HB_CHECK(!plain, "[", current_function(), "] cuBLASLt has no algorithm for this product of ", p.dtype);
+    HB_CHECK(p.epilogue != CUBLASLT_EPILOGUE_DEFAULT, "[", current_function(),
+             "] cuBLASLt has no algorithm for this product of ", p.dtype);
     return false;
   }
   const float narrow[2] = {static_cast<float>(alpha), static_cast<float>(beta)};
@@ -274,7 +277,15 @@ Product product_of(const Gemm& g, int64_t batch, int which) {
   if (g.bias) p.epilogue = CUBLASLT_EPILOGUE_BIAS, p.vector = g.bias;
   return p;
 }
-void multiply_stack(const Gemm& g, int64_t batch, int which) { multiply(product_of(g, batch, which), g.alpha, g.beta); }
+void multiply_stack(const Gemm& g, int64_t batch, int which) {
+  Product p = product_of(g, batch, which);
+  if (multiply(p, g.alpha, g.beta)) return;
+  p.epilogue = CUBLASLT_EPILOGUE_DEFAULT, p.vector = nullptr;
+  multiply(p, g.alpha, g.beta);
+  Gemm stack = g;
+  stack.batch[1 - which] = 1, stack.batch[which] = batch;
+  add_bias_to_product(stack);
+}
 
 // The stride of a dimension of one element says nothing: it becomes one that cuBLASLt takes.
 void settle_strides(GemmMatrix& m, int64_t rows, int64_t cols) {
@@ -325,7 +336,7 @@ bool is_direct(const Gemm& g) {
 /// In one call where cuBLASLt can; the operand that is summed has dense rows of k.
 void gemm_and_sums(const Gemm& g, const SummedOperand& summed) {
   const GemmMatrix& m = summed.of_a ? g.a : g.b;
-  if (is_direct(g)) {
+  if (is_direct(g) && g.dtype != kDouble) {
     Gemm settled = g;
     settle_strides(settled.a, g.m, g.k);
     settle_strides(settled.b, g.k, g.n);

@@ -10,6 +10,8 @@ void gather_matrices(size_t element_size, void* to, const GemmMatrix& from, cons
                      int64_t cols);
 /// By a plain kernel: integers, and sums of nothing (k = 0), which cuBLASLt does not take.
 void plain_gemm(const Gemm& g);
+/// c += bias, where cuBLASLt has no call that adds it.
+void add_bias_to_product(const Gemm& g);
 /// column_sum_kernel.
 void column_sum(ScalarType dtype, void* out, const void* in, int64_t rows, int64_t cols, int64_t stride);
 

@@ -38,20 +38,32 @@ void multiply_as(const Gemm& g) {
             static_cast<T>(g.beta), n);
 }
 
+template <class T>
+__global__ void add_bias(Gemm g, int64_t n) {
+  HB_GRID_LOOP(i, n) {
+    const int64_t b = i / (g.m * g.n), r = i / g.n % g.m, c = i % g.n, b0 = b / g.batch[1], b1 = b % g.batch[1];
+    T* out = static_cast<T*>(g.c.data) + b0 * g.c.batch[0] + b1 * g.c.batch[1] + r * g.c.row + c * g.c.col;
+    *out = static_cast<T>(*out + static_cast<const T*>(g.bias)[c]);
+  }
+}
+
 // A block sums 32 columns; its rows of threads share the rows.
 template <class T>
-__global__ void column_sums(T* out, const T* in, int64_t rows, int64_t cols, int64_t stride) {
+__global__ void __launch_bounds__(1024) column_sums(T* out, const T* in, int64_t rows, int64_t cols, int64_t stride) {
   using C = compute_t<T>;
-  const int64_t c = int64_t{blockIdx.x} * kWarp + threadIdx.x;
-  C sum = 0;
-  if (c < cols)
-    for (int64_t r = threadIdx.y; r < rows; r += blockDim.y) sum += widen<C>(in[r * stride + c]);
   HB_SHARED(C, of_rows, 1024);
-  of_rows[threadIdx.y * kWarp + threadIdx.x] = sum;
-  __syncthreads();
-  if (threadIdx.y != 0 || c >= cols) return;
-  for (unsigned y = 1; y < blockDim.y; ++y) sum += of_rows[y * kWarp + threadIdx.x];
-  out[c] = T(sum);
+  for (int64_t first = int64_t{blockIdx.x} * kWarp; first < cols; first += int64_t{gridDim.x} * kWarp) {
+    const int64_t c = first + threadIdx.x;
+    C sum = 0;
+    if (c < cols)
+      for (int64_t r = threadIdx.y; r < rows; r += blockDim.y) sum += widen<C>(in[r * stride + c]);
+    __syncthreads();  // the sums before have been read
+    of_rows[threadIdx.y * kWarp + threadIdx.x] = sum;
+    __syncthreads();
+    if (threadIdx.y != 0 || c >= cols) continue;
+    for (unsigned y = 1; y < blockDim.y; ++y) sum += of_rows[y * kWarp + threadIdx.x];
+    out[c] = T(sum);
+  }
 }
 
 }  // namespace
@@ -77,6 +89,13 @@ void gather_matrices(size_t element_size, void* to, const GemmMatrix& from, cons
               n);
   };
   with_word(static_cast<size_t>(element_size), run);
+}
+
+void add_bias_to_product(const Gemm& g) {
+  const int64_t n = g.batch_count() * g.m * g.n;
+  HB_FLOATING_SWITCH("add_bias", g.dtype, [&](auto type) {
+    HB_LAUNCH(add_bias<decltype(type)>, blocks_for(n), kThreads, 0, current_stream(), g, n);
+  });
 }
 
 void plain_gemm(const Gemm& g) {

@@ -48,16 +48,16 @@ void Graph::begin(Pool pool, int mode) {
 
 // Not the caching allocator's: that would queue work of tests into what is recorded.
 void* Graph::allocate_kept(size_t bytes) {
-  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
-  cudaThreadExchangeStreamCaptureMode(&mode);
+  const Unrecorded guard;
   void* memory = nullptr;
-  const cudaError_t code = cudaMalloc(&memory, bytes);
-  cudaThreadExchangeStreamCaptureMode(&mode);
-  check(code, "CUDAGraph");
+  check(cudaMalloc(&memory, bytes), "CUDAGraph");
   kept_.push_back(memory);
   return memory;
 }
 
+void Graph::expect_none() {
+  HB_CHECK(!recorded(), "[", current_function(), "] copies between host and device cannot be recorded in a graph");
+}
 void Graph::stop(bool good) {
   cudaGraph_t made = nullptr;
   const cudaError_t code = cudaStreamEndCapture(stream_, &made);
@@ -148,6 +148,7 @@ void Graph::reset() {
     stop(false);
     cudaGetLastError();
   }
+  const Unrecorded guard;  // another graph may be recorded
   if (executable_) cudaGraphExecDestroy(std::exchange(executable_, nullptr));
   if (graph_) cudaGraphDestroy(std::exchange(graph_, nullptr));
   for (void* memory : kept_) cudaFree(memory);

@@ -34,6 +34,9 @@ class Graph final : public CudaGraphApi {
 
   /// The one that this thread records, or null.
   static Graph* recorded() noexcept;
+  /// Throws if this thread records: what follows is a copy between host and device. (CUDA records a copy from memory
+  /// that is not pinned as it is, and reads that memory at each launch.)
+  static void expect_none();
   /// The one whose numbers this thread brings up to date, or null.
   static Graph* updated() noexcept;
 

@@ -33,7 +33,7 @@ struct Cache {
   void collect() {
     for (auto at = waiting.begin(); at != waiting.end();) {
       auto& uses = at->second.uses;
-      std::erase_if(uses, [](const auto& event) { return cudaEventQuery(event->get()) == cudaSuccess; });
+      std::erase_if(uses, [](const auto& event) { return has_passed(event->get()); });
       if (!uses.empty()) {
         ++at;
         continue;
@@ -53,6 +53,7 @@ Cache& cache() {
 void* allocate_pinned(size_t bytes) {
   Cache& c = cache();
   const std::lock_guard lock(c.mutex);
+  const Unrecorded guard;
   c.collect();
   const size_t size = std::bit_ceil(bytes < 64 ? size_t{64} : bytes);
   void* memory = nullptr;

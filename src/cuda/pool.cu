@@ -85,7 +85,7 @@ struct Table {
 };
 
 template <class T, class W>
-__global__ void max_pool_windows(T* y, int32_t* index, const T* x, int64_t n, int64_t channels, W w) {
+__global__ void max_pool_windows(T* y, int32_t* index, const T* x, int64_t n, int64_t channels, HB_ARGUMENT(W) w) {
   using C = compute_t<T>;
   HB_GRID_LOOP(i, n) {
     const int64_t c = i % channels, o = i / channels % w.outputs(), image = i / channels / w.outputs();
@@ -103,7 +103,8 @@ __global__ void max_pool_windows(T* y, int32_t* index, const T* x, int64_t n, in
   }
 }
 template <class T, class W>
-__global__ void max_pool_gradient(T* grad_x, const T* grad_y, const int32_t* index, int64_t n, int64_t channels, W w) {
+__global__ void max_pool_gradient(T* grad_x, const T* grad_y, const int32_t* index, int64_t n, int64_t channels,
+                                  HB_ARGUMENT(W) w) {
   using C = compute_t<T>;
   HB_GRID_LOOP(i, n) {
     const int64_t c = i % channels, p = i / channels % w.inputs(), image = i / channels / w.inputs();
@@ -116,7 +117,7 @@ __global__ void max_pool_gradient(T* grad_x, const T* grad_y, const int32_t* ind
   }
 }
 template <class T, class W>
-__global__ void avg_pool_windows(T* y, const T* x, int64_t n, int64_t channels, W w) {
+__global__ void avg_pool_windows(T* y, const T* x, int64_t n, int64_t channels, HB_ARGUMENT(W) w) {
   using C = compute_t<T>;
   HB_GRID_LOOP(i, n) {
     const int64_t c = i % channels, o = i / channels % w.outputs(), image = i / channels / w.outputs();
@@ -127,7 +128,7 @@ __global__ void avg_pool_windows(T* y, const T* x, int64_t n, int64_t channels, 
   }
 }
 template <class T, class W>
-__global__ void avg_pool_gradient(T* grad_x, const T* grad_y, int64_t n, int64_t channels, W w) {
+__global__ void avg_pool_gradient(T* grad_x, const T* grad_y, int64_t n, int64_t channels, HB_ARGUMENT(W) w) {
   using C = compute_t<T>;
   HB_GRID_LOOP(i, n) {
     const int64_t c = i % channels, p = i / channels % w.inputs(), image = i / channels / w.inputs();

@@ -14,6 +14,7 @@ namespace {
 Report* memory() {
   static Report* const report = [] {
     void* memory = nullptr;
+    const Unrecorded guard;
     check(cudaHostAlloc(&memory, sizeof(Report), cudaHostAllocPortable | cudaHostAllocMapped), "cudaHostAlloc");
     std::memset(memory, 0, sizeof(Report));
     return static_cast<Report*>(memory);
@@ -45,7 +46,7 @@ std::string filled(std::string text, const char* place, long long number) {
 void throw_reports() {
   if (HB_LIKELY(!watched.load(std::memory_order_relaxed))) return;
   volatile Report* const found = memory();
-  if (!found->taken) return;
+  if (found->taken != Report::kFilled) return;
   const char* const name = found->name;
   std::string text = found->said ? found->said : "index {value} is out of range for a size of {limit}";
   text = filled(filled(filled(text, "{value}", found->value), "{limit}", found->limit), "{dim}", found->dim);

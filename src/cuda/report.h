@@ -7,7 +7,8 @@
 namespace hb::cuda {
 
 struct Report {
-  int taken;  // 1 while it holds something
+  static constexpr int kClaimed = 1, kFilled = 2;
+  int taken;  // 0: free
   // What the reporter was made with: host addresses.
   const char *name, *said;
   long long dim, value, limit;
@@ -22,13 +23,14 @@ struct Reporter {
 #ifdef HB_DEVICE_CODE
   /// The value is not within [-limit, limit) or [0, limit).
   __device__ void out_of_range(long long value, long long limit) const {
-    if (atomicCAS(&report->taken, 0, 1) != 0) return;
+    if (atomicCAS(&report->taken, 0, Report::kClaimed) != 0) return;
     report->name = name;
     report->said = said;
     report->dim = dim;
     report->value = value;
     report->limit = limit;
-    __threadfence();
+    __threadfence_system();
+    *const_cast<volatile int*>(&report->taken) = Report::kFilled;
   }
 #endif
 };

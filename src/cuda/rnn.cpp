@@ -68,8 +68,7 @@ bool describe_network(Plan& plan, const RnnNetwork& net) {
   HB_CUDNN(cudnnCreateDropoutDescriptor, &plan.dropout);
   HB_CUDNN(cudnnSetDropoutDescriptor, plan.dropout, cudnn_handle(), 0.0f, nullptr, 0, 0ull);
   HB_CUDNN(cudnnCreateRNNDescriptor, &plan.rnn);
-  const bool half = net.dtype == kHalf || net.dtype == kBFloat16;
-  const cudnnMathType_t math = half                                                 ? CUDNN_TENSOR_OP_MATH
+  const cudnnMathType_t math = net.dtype == kHalf                                   ? CUDNN_TENSOR_OP_MATH
                                : net.dtype == kFloat && !cuda_settings().cudnn_tf32 ? CUDNN_FMA_MATH
                                                                                     : CUDNN_DEFAULT_MATH;
   return supported(

@@ -20,6 +20,19 @@ inline void check(cudaError_t code, const char* what) {
   if (__builtin_expect(code != cudaSuccess, 0)) fail(code, what);
 }
 
+/// While it lives, this thread may call what a recording of a stream forbids (cudaMalloc, making a library's handle,
+/// …); that is no part of what is recorded.
+class Unrecorded {
+ public:
+  Unrecorded() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  ~Unrecorded() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  Unrecorded(const Unrecorded&) = delete;
+  Unrecorded& operator=(const Unrecorded&) = delete;
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
 /// The function whose kernel runs on this thread, for messages.
 const char* current_function();
 /// Waits for the kernel where every call is to (CUDA_LAUNCH_BLOCKING=1).

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "cuda/graph.h"
 #include "cuda/kernel_file.h"
 #include "cuda/words.h"
 
@@ -22,12 +23,14 @@ class MadeLists {
   explicit MadeLists(const std::vector<int32_t>& all)
       : memory_(all.size() > kMost ? static_cast<int64_t>(all.size()) : 0) {
     lists.elsewhere = memory_.get();
-    if (memory_.get())
-      check(cudaMemcpyAsync(memory_.get(), all.data(), all.size() * sizeof(int32_t), cudaMemcpyHostToDevice,
-                            current_stream()),
-            "separable");
-    else
+    if (!memory_.get()) {
       std::copy(all.begin(), all.end(), lists.values);
+      return;
+    }
+    Graph::expect_none();
+    check(cudaMemcpyAsync(memory_.get(), all.data(), all.size() * sizeof(int32_t), cudaMemcpyHostToDevice,
+                          current_stream()),
+          "separable");
   }
   Lists lists;
 

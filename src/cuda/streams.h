@@ -52,6 +52,12 @@ class OwnedEvent {
  private:
   cudaEvent_t event_ = nullptr;
 };
+/// Whether what was queued before the event was recorded is done.
+inline bool has_passed(cudaEvent_t event) {
+  if (cudaEventQuery(event) == cudaSuccess) return true;
+  cudaGetLastError();  // "not ready" stays behind, and CUB would take it for its own error
+  return false;
+}
 /// What is queued in `later` from now on waits for what is queued in `earlier` now.
 void order(cudaStream_t earlier, cudaStream_t later);
 
