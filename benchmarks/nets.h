@@ -151,7 +151,7 @@ struct GptImpl : nn::Module {
     register_module("head", head);
   }
   torch::Tensor forward(torch::Tensor ids) {  // (B, T) int64
-    auto x = tokens(ids) + places(torch::arange(ids.size(1)));
+    auto x = tokens(ids) + places(torch::arange(ids.size(1), ids.options()));
     for (const auto& block : *blocks) x = block->as<GptBlock>()->forward(x);
     return head(norm(x));  // (B, T, vocabulary)
   }

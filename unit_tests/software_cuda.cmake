@@ -17,6 +17,9 @@ endif()
 
 # The CUDA back end's own sources upon it: what HALFBRIDGE_CUDA_LIBRARY names in tests. It is not installed.
 file(GLOB _stand_ins CONFIGURE_DEPENDS ${_here}/software_cuda/libraries/*.cpp)
+add_library(cpu_random OBJECT ${_here}/software_cuda/libraries/cpu_random.cpp)  # for the parity cases on a GPU
+target_include_directories(cpu_random PRIVATE ${_here} ${PROJECT_SOURCE_DIR}/src)
+target_link_libraries(cpu_random PUBLIC halfbridge)
 add_library(halfbridge_software_cuda MODULE ${HALFBRIDGE_CUDA_SOURCES} ${_stand_ins})
 foreach(source IN LISTS HALFBRIDGE_CUDA_SOURCES)
   if(source MATCHES "\\.cu$")
@@ -46,7 +49,8 @@ else()
                  software_cuda/program/random_test.cpp software_cuda/program/graphs_test.cpp
                  software_cuda/program/tools_test.cpp software_cuda/program/late_pass_test.cpp
                  software_cuda/program/compiled_test.cpp software_cuda/program/late_product_test.cpp
-                 software_cuda/program/rnn_test.cpp software_cuda/program/conv_plans_test.cpp)
+                 software_cuda/program/rnn_test.cpp software_cuda/program/conv_plans_test.cpp
+                 software_cuda/program/conv_refusals_test.cpp software_cuda/program/lines_test.cpp)
   target_include_directories(software_cuda_training_tests PRIVATE ${_here} ${PROJECT_SOURCE_DIR}/examples)
   target_link_libraries(software_cuda_training_tests PRIVATE halfbridge_torch GTest::gtest_main ${CMAKE_DL_LIBS})
   add_dependencies(software_cuda_training_tests halfbridge_software_cuda)

@@ -21,7 +21,7 @@ foreach(side libtorch halfbridge)
   target_include_directories(parity_${side} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 endforeach()
 target_precompile_headers(parity_halfbridge PRIVATE <torch/torch.h>)
-target_sources(parity_halfbridge PRIVATE $<TARGET_OBJECTS:fake_device>)  # for --device
+target_sources(parity_halfbridge PRIVATE $<TARGET_OBJECTS:fake_device> $<TARGET_OBJECTS:cpu_random>)  # for --device and --draw-on-cpu
 
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: tools/gpu/bundle.sh BUILD OUT.tar.xz
 # Packs what a machine with an NVIDIA driver and no network needs to try the CUDA back end: the libraries, the parity cases with
-# LibTorch's values (of the families whose values are small), the speed program and the runner. CUDA's own libraries are too large: they
+# LibTorch's values (of the families whose values are small), the unit tests, the speed programs and the runner. CUDA's own libraries are too large: they
 # come from that machine's toolkit or pip wheels.
 set -euo pipefail
 build=$1 out=$2
@@ -13,13 +13,16 @@ name=halfbridge-gpu
 mkdir -p "$tree/$name"/{bin,lib,reference,python}
 cp -L "$build"/libhalfbridge.so.0 "$build"/libhalfbridge_cuda.so "$build"/libhalfbridge_onednn.so "$tree/$name/lib"
 cp -L "$tree/$name/lib/libhalfbridge.so.0" "$tree/$name/lib/libhalfbridge.so"  # where package_libraries.sh looks for names
-cp "$build"/compat_tests/parity_halfbridge "$build"/compat_tests/parity_compare "$build"/benchmarks/gpu_speed "$tree/$name/bin"
+cp "$build"/compat_tests/parity_{halfbridge,compare} "$build"/benchmarks/gpu_{speed,training_halfbridge} \
+  "$build"/unit_tests/software_cuda_{training,backend}_tests "$tree/$name/bin"
 cp "$root"/compat_tests/parity/not_on_cuda.txt "$tree/$name"
 cp "$root"/benchmarks/gpu/gpu_speed.py "$root"/tools/gpu/summary.py "$tree/$name/python"
 cp "$root"/tools/gpu/dev "$tree/$name"
 strip --strip-unneeded "$tree/$name"/lib/*.so* "$tree/$name"/bin/*
 "$root"/tools/package_libraries.sh "$tree/$name"
 rm "$tree/$name/lib/libhalfbridge.so"
+cp "$build"/benchmarks/gpu_training_libtorch "$tree/$name/bin"  # whose libraries are that machine's
+strip --strip-unneeded "$tree/$name/bin/gpu_training_libtorch"
 for file in "$tree/$name"/bin/*; do patchelf --set-rpath '$ORIGIN/../lib' "$file"; done
 patchelf --set-rpath '$ORIGIN' "$tree/$name/lib/libhalfbridge.so.0" "$tree/$name/lib/libhalfbridge_cuda.so"
 for file in "$build"/compat_tests/parity/*.libtorch.safetensors; do

@@ -22,6 +22,7 @@ constexpr int warpSize = 32;
 inline void __syncthreads() { software_cuda::meet_block(); }
 inline void __threadfence() {}
 inline void __threadfence_block() {}
+inline void __threadfence_system() {}
 inline void __syncwarp(unsigned mask = 0xffffffffu) { software_cuda::meet_warp(software_cuda::Meeting::warp, mask); }
 inline unsigned __ballot_sync(unsigned mask, int truth) {
   return static_cast<unsigned>(software_cuda::meet_warp(software_cuda::Meeting::ballot, mask, truth != 0));

@@ -11,6 +11,9 @@
 #include <set>
 
 #include "recorder.h"
+#if __has_include(<halfbridge/graph.h>)
+#include "../../../unit_tests/software_cuda/cpu_random.h"
+#endif
 
 namespace parity {
 namespace {
@@ -62,13 +65,19 @@ Options parse(int argc, char** argv) {
     } else if (arg == "--device" && i + 1 < argc) {
       input_device() = torch::Device(argv[++i]);
       options.any_device = true;
+#if __has_include(<halfbridge/graph.h>)
+    } else if (arg == "--draw-on-cpu") {  // behind --device cuda
+      if (!torch::cuda::is_available()) throw std::invalid_argument("--draw-on-cpu expects a CUDA device");
+      software_cuda::draw_on_cpu();
+#endif
     } else if (arg == "--skip" && i + 1 < argc) {
       options.skipped = names_in(argv[++i]);
     } else if ((arg == "--out" || arg == "--filter") && i + 1 < argc) {
       (arg == "--out" ? options.out : options.filter) = argv[++i];
     } else {
-      throw std::invalid_argument("unknown argument '" + arg +
-                                  "'; known: --out FILE --filter TEXT --list --exact --device NAME --skip FILE");
+      throw std::invalid_argument(
+          "unknown argument '" + arg +
+          "'; known: --out FILE --filter TEXT --list --exact --device NAME --draw-on-cpu --skip FILE");
     }
   }
   return options;

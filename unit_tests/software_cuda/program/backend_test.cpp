@@ -54,7 +54,7 @@ Tensor values(torch::IntArrayRef size, torch::Dtype dtype, double shift = 0) {
 
 TEST(SoftwareBackend, Describes) {
   ASSERT_TRUE(torch::cuda::is_available());
-  EXPECT_EQ(torch::cuda::device_count(), 2);
+  if (counted()) EXPECT_EQ(torch::cuda::device_count(), 2);
   EXPECT_EQ(torch::ones({2}, torch::kCUDA).device(), torch::Device(torch::kCUDA, 0));
 }
 
@@ -63,7 +63,7 @@ TEST(SoftwareBackend, CopiesBetweenDtypesLayoutsAndDevices) {
     const Tensor x = values({5, 7}, from), there = x.to(torch::kCUDA);
     EXPECT_TRUE(torch::equal(there.cpu(), x));
     EXPECT_TRUE(torch::equal(there.t().contiguous().cpu(), x.t().contiguous()));
-    EXPECT_TRUE(torch::equal(there.to(torch::Device(torch::kCUDA, 1)).cpu(), x));
+    if (torch::cuda::device_count() > 1) EXPECT_TRUE(torch::equal(there.to(torch::Device(torch::kCUDA, 1)).cpu(), x));
     for (const torch::Dtype to : kDtypes)
       expect_same("to", [&](const std::vector<Tensor>& in) { return in[0].to(to); }, {x});
   }
@@ -208,7 +208,7 @@ TEST(SoftwareBackend, AStepWithLossScalingWaitsForNothing) {
     step();
     if (device.is_cuda()) control().reset_counts();
     for (int i = 0; i < 5; ++i) step();
-    if (device.is_cuda()) {
+    if (device.is_cuda() && counted()) {
       const auto counts = control().counts();
       EXPECT_EQ(counts.synchronisations, 0u);
       EXPECT_EQ(counts.copies_to_host + counts.copies_from_host, 0u);
@@ -237,13 +237,12 @@ TEST(SoftwareBackend, MemoryIsCountedAndRunsOut) {
   }
   EXPECT_EQ(hb::memory_in_use(torch::kCUDA), before);
   try {
-    torch::empty({int64_t{1} << 33}, torch::kCUDA);
+    torch::empty({int64_t{1} << 40}, torch::kCUDA);
     FAIL();
   } catch (const c10::Error& error) {
     const std::string text = error.what();
-    EXPECT_NE(text.find("CUDA out of memory. Tried to allocate 32.00 GiB. GPU 0 has a total capacity of 8.00 GiB"),
-              std::string::npos)
-        << text;
+    const std::string expected = "CUDA out of memory. Tried to allocate 4096.00 GiB. GPU 0 has a total capacity of ";
+    EXPECT_NE(text.find(expected + (counted() ? "8.00 GiB" : "")), std::string::npos) << text;
   }
 }
 

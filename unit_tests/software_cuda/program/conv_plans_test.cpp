@@ -25,7 +25,10 @@ std::string calls_of(const std::function<void()>& work) {
 
 class ConvPlans : public ::testing::Test {
  protected:
-  void SetUp() override { at::globalContext().setBenchmarkCuDNN(true); }
+  void SetUp() override {
+    NEEDS_COUNTS();
+    at::globalContext().setBenchmarkCuDNN(true);
+  }
   void TearDown() override {
     at::globalContext().setBenchmarkCuDNN(false);
     at::globalContext().setDeterministicCuDNN(false);

@@ -35,6 +35,7 @@ nn::Sequential make_mlp() {
 }
 
 TEST(StepCounts, Mlp) {
+  NEEDS_COUNTS();
   const Tensor x = torch::rand({8, 784}, torch::kCUDA), y = torch::arange(8).to(torch::kCUDA);
   for (const bool adam : {false, true}) {
     auto net = make_mlp();
@@ -53,6 +54,7 @@ TEST(StepCounts, Mlp) {
 }
 
 TEST(StepCounts, MlpInHalfWithScaledGradients) {
+  NEEDS_COUNTS();
   const Tensor x = torch::rand({8, 784}, torch::kCUDA), y = torch::arange(8).to(torch::kCUDA);
   auto net = make_mlp();
   torch::optim::Adam optimizer(net->parameters());
@@ -72,6 +74,7 @@ TEST(StepCounts, MlpInHalfWithScaledGradients) {
 }
 
 TEST(StepCounts, Lstm) {
+  NEEDS_COUNTS();
   struct NetImpl : nn::Module {
     nn::LSTM lstm{register_module("lstm", nn::LSTM(nn::LSTMOptions(16, 24).num_layers(2)))};
     nn::Linear head{register_module("head", nn::Linear(24, 10))};
@@ -110,6 +113,7 @@ struct BlockImpl : nn::Module {
 TORCH_MODULE(Block);
 
 TEST(StepCounts, ResNet18) {
+  NEEDS_COUNTS();
   nn::Sequential net(nn::Conv2d(nn::Conv2dOptions(3, 8, 7).stride(2).padding(3).bias(false)), nn::BatchNorm2d(8),
                      nn::ReLU(), nn::MaxPool2d(nn::MaxPool2dOptions(3).stride(2).padding(1)), Block(8, 8, 1),
                      Block(8, 8, 1), Block(8, 16, 2), Block(16, 16, 1), Block(16, 32, 2), Block(32, 32, 1),
@@ -161,6 +165,7 @@ void count_gpt(uint64_t calls) {
                   calls);
 }
 TEST(StepCounts, Gpt) {
+  NEEDS_COUNTS();
   count_gpt(137);
   LayerImpl::by_tanh = true;
   count_gpt(129);

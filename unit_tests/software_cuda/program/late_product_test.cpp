@@ -43,17 +43,21 @@ std::vector<Tensor> all_of(const Form& form, bool apart, torch::Dtype dtype) {
   }
   return seen;
 }
-/// Bit for bit; with a gelu within the last bits.
+/// Bit for bit on the software device; with a gelu, and on a GPU, where cuBLASLt may take another algorithm, nearly.
 void expect_as_apart(const std::string& name, const Form& form, torch::Dtype dtype = torch::kFloat) {
-  const double step = dtype == torch::kHalf ? 1e-3 : dtype == torch::kBFloat16 ? 8e-3 : 1e-6;
-  const bool gelu = name.find("gelu") != std::string::npos;
+  // cuBLASLt has a faster tanh than the gelu's own kernel.
+  const double exact = counted() ? 1e-6 : 1e-4;
+  const double step = dtype == torch::kHalf ? 1e-3 : dtype == torch::kBFloat16 ? 8e-3 : exact;
+  const bool nearly = !counted() || name.find("gelu") != std::string::npos;
   const auto together = all_of(form, false, dtype), apart = all_of(form, true, dtype);
   ASSERT_EQ(together.size(), apart.size()) << name;
-  for (size_t i = 0; i < apart.size(); ++i)
-    EXPECT_TRUE(gelu ? torch::allclose(together[i], apart[i], step, step) : together[i].equal(apart[i]))
+  for (size_t i = 0; i < apart.size(); ++i) {
+    const double largest = counted() ? 1 : apart[i].abs().max().item<double>();
+    EXPECT_TRUE(nearly ? torch::allclose(together[i], apart[i], step, step * largest) : together[i].equal(apart[i]))
         << name << " of " << dtype << ", value " << i << "\n"
         << together[i] << "\n"
         << apart[i];
+  }
 }
 
 const Form kRelu = [](Layers& l) { return l.now(l.second(l.now(torch::relu(l.hidden())))); };
@@ -173,6 +177,7 @@ std::pair<uint64_t, uint64_t> asked_by(const std::function<void()>& f) {
 using Asked = std::pair<uint64_t, uint64_t>;
 
 TEST(LateProduct, Calls) {
+  NEEDS_COUNTS();
   Layers l(false);
   EXPECT_EQ(asked_by([&] { torch::relu(l.hidden()); }), Asked(0, 1));
   EXPECT_EQ(asked_by([&] { torch::gelu(l.hidden(), "tanh"); }), Asked(0, 1));
@@ -189,6 +194,7 @@ TEST(LateProduct, Calls) {
 
 // A program that keeps what goes into a relu pays twice for its first product alone.
 TEST(LateProduct, KeptValuesAreComputedOnce) {
+  NEEDS_COUNTS();
   Layers l(false);
   const auto step = [&] {
     const Tensor h = l.hidden(), y = torch::relu(h);
@@ -199,6 +205,7 @@ TEST(LateProduct, KeptValuesAreComputedOnce) {
 }
 
 TEST(LateProduct, CallsOfABackwardPass) {
+  NEEDS_COUNTS();
   for (const bool gelu : {false, true}) {
     Layers l(false);
     const Tensor y = (gelu ? kGelu : kRelu)(l), g = torch::ones_like(y);
@@ -216,7 +223,9 @@ TEST(LateProduct, SecondGradients) {
     return torch::autograd::grad({g.square().sum()}, {l.x})[0].cpu();
   };
   for (const bool gelu : {false, true})
-    EXPECT_TRUE(torch::allclose(second(false, gelu), second(true, gelu), 1e-5, 1e-6)) << gelu;
+    EXPECT_TRUE(
+        torch::allclose(second(false, gelu), second(true, gelu), counted() ? 1e-5 : 1e-3, counted() ? 1e-6 : 1e-3))
+        << gelu;
 }
 
 TEST(LateProduct, NotANumberPasses) {
