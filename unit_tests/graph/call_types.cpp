@@ -44,11 +44,12 @@ std::set<std::string> words_of(const std::string& text) {
   return words;
 }
 
-// Recordings refuse their calls: they read lists on the host, work on sparse tensors or with other processes.
+// Recordings refuse their calls: they read lists on the host, work on sparse tensors or with other processes, or the
+// CPU has none.
 const std::set<std::string> kNeverCaptured = {
-    "ctc_kernel",         "ctc_backward_kernel",   "sparse_rows_kernel",
-    "sparse_mm_kernel",   "sparse_product_kernel", "sparse_sampled_product_kernel",
-    "reduce_ranks_kernel"};
+    "ctc_kernel",          "ctc_backward_kernel",   "sparse_rows_kernel",
+    "sparse_mm_kernel",    "sparse_product_kernel", "sparse_sampled_product_kernel",
+    "reduce_ranks_kernel", "dropout_mask_kernel",   "rrelu_slopes_kernel"};
 
 }  // namespace
 

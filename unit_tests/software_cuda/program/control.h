@@ -33,6 +33,15 @@ inline const software_cuda::Control& control() {
   return counted() ? *control_detail::found() : none;
 }
 
+/// While it lives, cuDNN takes no algorithm that adds in another order each time.
+class DeterministicConvolutions {
+ public:
+  DeterministicConvolutions() { at::globalContext().setDeterministicCuDNN(true); }
+  ~DeterministicConvolutions() { at::globalContext().setDeterministicCuDNN(false); }
+  DeterministicConvolutions(const DeterministicConvolutions&) = delete;
+  DeterministicConvolutions& operator=(const DeterministicConvolutions&) = delete;
+};
+
 /// Skips a test that is about counts where there are none.
 #define NEEDS_COUNTS() \
   if (!counted()) GTEST_SKIP() << "this device counts nothing"

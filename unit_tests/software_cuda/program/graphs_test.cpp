@@ -190,8 +190,7 @@ bool same_bits(const Tensor& a, const Tensor& b) {
 }
 template <class Net>
 void expect_same_steps(bool half, bool adam) {
-  // Some of cuDNN's algorithms add in another order each time.
-  at::globalContext().setDeterministicCuDNN(true);
+  const DeterministicConvolutions deterministic;
   const Outcome eager = train<Net>(half, adam, false), graph = train<Net>(half, adam, true);
   EXPECT_EQ(graph.counts.eager, 2);
   EXPECT_EQ(graph.counts.recorded, 1) << graph.counts.reason;

@@ -45,7 +45,7 @@ std::vector<Tensor> all_of(const Form& form, bool apart, torch::Dtype dtype) {
   return seen;
 }
 void expect_as_apart(const char* name, const Form& form, torch::Dtype dtype = torch::kFloat) {
-  at::globalContext().setDeterministicCuDNN(true);
+  const DeterministicConvolutions deterministic;
   const auto together = all_of(form, false, dtype), apart = all_of(form, true, dtype);
   ASSERT_EQ(together.size(), apart.size()) << name;
   for (size_t i = 0; i < apart.size(); ++i)
