@@ -1,9 +1,7 @@
-#include <ATen/autocast_mode.h>
-
 #include <memory>
-#include <optional>
 #include <utility>
 
+#include "autocast.h"
 #include "captured.h"
 #include "nets.h"
 #include "workload.h"
@@ -22,26 +20,6 @@ Optimizer adam(const std::vector<torch::Tensor>& weights) {
 Optimizer adamw(const std::vector<torch::Tensor>& weights) {
   return std::make_shared<torch::optim::AdamW>(weights, torch::optim::AdamWOptions(3e-4).weight_decay(0.1));
 }
-
-// Mixed precision for the forward pass, by the switches that LibTorch has too. nullopt: none.
-using Precision = std::optional<torch::Dtype>;
-class Autocast {
- public:
-  explicit Autocast(Precision precision) : on_(precision.has_value()) {
-    if (!on_) return;
-    at::autocast::set_autocast_enabled(at::kCPU, true);
-    at::autocast::set_autocast_dtype(at::kCPU, *precision);
-    at::autocast::increment_nesting();
-  }
-  ~Autocast() {
-    if (!on_) return;
-    if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
-    at::autocast::set_autocast_enabled(at::kCPU, false);
-  }
-
- private:
-  bool on_;
-};
 
 // Multiply-adds of one training step are three times the forward's: the gradients of inputs and of weights
 // besides.

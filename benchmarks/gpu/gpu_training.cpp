@@ -1,6 +1,5 @@
 // gpu_training FILE [small] [TEXT]: milliseconds of training steps and of parts of networks on the CUDA device (rows
 // whose name holds TEXT), as JSON. One source, built with LibTorch and with Halfbridge.
-#include <ATen/autocast_mode.h>
 #include <dlfcn.h>
 #include <torch/torch.h>
 
@@ -15,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "../autocast.h"
 #include "../captured.h"
 #include "../nets.h"
 
@@ -47,24 +47,6 @@ double milliseconds(const std::function<void()>& call) {
   return rounds[3];
 }
 
-class Autocast {
- public:
-  explicit Autocast(bool on) : on_(on) {
-    if (!on_) return;
-    at::autocast::set_autocast_enabled(at::kCUDA, true);
-    at::autocast::set_autocast_dtype(at::kCUDA, torch::kBFloat16);
-    at::autocast::increment_nesting();
-  }
-  ~Autocast() {
-    if (!on_) return;
-    if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
-    at::autocast::set_autocast_enabled(at::kCUDA, false);
-  }
-
- private:
-  bool on_;
-};
-
 struct Row {
   std::string name;
   std::function<std::function<void()>()> prepare;
@@ -83,7 +65,7 @@ std::function<void()> training(Net net, Tensor x, Tensor y, bool adam, bool half
     optimizer->zero_grad();
     Tensor loss;
     {
-      Autocast autocast(half);
+      const bench::Autocast autocast(half ? bench::Precision(torch::kBFloat16) : std::nullopt, torch::kCUDA);
       const Tensor out = net->forward(input);
       loss = F::cross_entropy(out.view({-1, out.size(-1)}), target);
     }

@@ -27,6 +27,7 @@ struct Part {
   void* normalizer;  // likewise
   Pair normalizer_stride;
   double scale;
+  __host__ __device__ int64_t all_rows() const { return outer * inner * rows; }
 };
 
 /// One row of a part: a team of threads has it.
@@ -50,9 +51,9 @@ struct Row {
 
 /// Scores become shares, in place.
 template <class C>
-__global__ void softmax_rows(HB_ARGUMENT(Part) p, C* scores, int64_t rows) {
+__global__ void softmax_rows(HB_ARGUMENT(Part) p, C* scores) {
   const int64_t at = team_row();
-  if (at >= rows) return;
+  if (at >= p.all_rows()) return;
   const Row row(p, at);
   C* const s = scores + at * p.keys;
   const int64_t seen = row.seen(p);
@@ -79,9 +80,9 @@ __global__ void softmax_rows(HB_ARGUMENT(Part) p, C* scores, int64_t rows) {
 
 /// Scores become shares again, and the gradients of shares those of products of queries and keys.
 template <class C>
-__global__ void slope_rows(HB_ARGUMENT(Part) p, C* scores, C* grads, int64_t rows) {
+__global__ void slope_rows(HB_ARGUMENT(Part) p, C* scores, C* grads) {
   const int64_t at = team_row();
-  if (at >= rows) return;
+  if (at >= p.all_rows()) return;
   const Row row(p, at);
   C *const s = scores + at * p.keys, *const g = grads + at * p.keys;
   const int64_t seen = row.seen(p);
@@ -98,12 +99,6 @@ __global__ void slope_rows(HB_ARGUMENT(Part) p, C* scores, C* grads, int64_t row
     g[i] = there ? s[i] * (g[i] - product) * static_cast<C>(p.scale) : C(0);
     if (!there) s[i] = 0;
   }
-}
-
-template <class F>
-void with_rows(const Part& p, const F& launch) {
-  const int64_t rows = p.outer * p.inner * p.rows;
-  launch(Teams(rows, p.keys), rows);
 }
 
 /// A stack of heads: those of all batches, or, where heads share keys, those of one batch by the head that they share.
@@ -247,9 +242,8 @@ bool attention_by_products(const Attention& a) {
     of.multiply(p.rows, p.keys, a.width, of.of_queries(a.q), of.of_keys(a.k, true), shares, a.scale, 0);
     with_type(a.dtype, [&](auto type) {
       using C = decltype(type);
-      with_rows(p, [&](const Teams& t, int64_t rows) {
-        HB_LAUNCH(softmax_rows<C>, t.grid, t.block, 0, current_stream(), p, reinterpret_cast<C*>(scores.get()), rows);
-      });
+      const Teams t(p.all_rows(), p.keys);
+      HB_LAUNCH(softmax_rows<C>, t.grid, t.block, 0, current_stream(), p, reinterpret_cast<C*>(scores.get()));
     });
     of.multiply(p.rows, a.value_width, p.keys, shares, of.of_keys(a.v, false), of.of_queries(a.out), 1, 0);
   });
@@ -270,10 +264,9 @@ bool attention_backward_by_products(const Attention& a, const AttentionGrad& g) 
     of.multiply(p.rows, p.keys, a.value_width, of.of_queries(g.grad_out), of.of_keys(a.v, true), of_slopes, 1, 0);
     with_type(a.dtype, [&](auto type) {
       using C = decltype(type);
-      with_rows(p, [&](const Teams& t, int64_t rows) {
-        HB_LAUNCH(slope_rows<C>, t.grid, t.block, 0, current_stream(), p, reinterpret_cast<C*>(scores.get()),
-                  reinterpret_cast<C*>(slopes.get()), rows);
-      });
+      const Teams t(p.all_rows(), p.keys);
+      HB_LAUNCH(slope_rows<C>, t.grid, t.block, 0, current_stream(), p, reinterpret_cast<C*>(scores.get()),
+                reinterpret_cast<C*>(slopes.get()));
     });
     of.multiply_for_keys(a.value_width, of.of_scores(scores.get(), true), of.of_queries(g.grad_out),
                          of.of_keys(g.v, false), beta);

@@ -14,10 +14,6 @@
 namespace hb::cuda {
 namespace {
 
-__device__ void four_units(const Draw4& d, float* u) {
-  u[0] = unit_float(d.x), u[1] = unit_float(d.y), u[2] = unit_float(d.z), u[3] = unit_float(d.w);
-}
-
 constexpr int kEachThreads = 512, kEachElements = 4;
 constexpr uint64_t kEachNumbers = 10;  // that PyTorch takes from the generator, though a thread needs four
 
@@ -28,7 +24,7 @@ __global__ void __launch_bounds__(kEachThreads)
   const int64_t thread = grid_thread(), first = thread * kEachElements;
   if (first >= walk.numel) return;
   float u[4];
-  four_units(philox_at(start, static_cast<uint64_t>(thread)).next(), u);
+  unit_floats(philox_at(start, static_cast<uint64_t>(thread)).next(), u);
   for (int k = 0; k < kEachElements && first + k < walk.numel; ++k) {
     int64_t offset[2];
     walk.offsets<2>(static_cast<uint32_t>(first + k), offset);
@@ -68,7 +64,7 @@ __global__ void __launch_bounds__(DrawGrid::kThreads)
     constexpr int drawn = together < 4 ? 4 : together;
     float u[drawn];
 #pragma unroll
-    for (int k = 0; k < drawn; k += 4) four_units(philox.next(), u + k);
+    for (int k = 0; k < drawn; k += 4) unit_floats(philox.next(), u + k);
     Neighbours<Bits, together> values;
 #pragma unroll
     for (int k = 0; k < together; ++k) values.bits[k] = u[k] < keep ? yes : Bits(0);
@@ -83,7 +79,7 @@ __global__ void __launch_bounds__(DrawGrid::kThreads)
   Philox philox = philox_at(start, static_cast<uint64_t>(grid_thread()));
   for (int64_t first = grid_thread(); first < n; first += threads * 4) {
     float u[4];
-    four_units(philox.next(), u);
+    unit_floats(philox.next(), u);
 #pragma unroll
     for (int k = 0; k < 4; ++k)
       if (first + threads * k < n) mask[first + threads * k] = u[k] < keep ? yes : Bits(0);

@@ -21,7 +21,7 @@ struct KeyRule {
   int bits = 0;
 };
 template <class T>
-KeyRule key_rule() {
+constexpr KeyRule key_rule() {
   KeyRule rule;
   rule.bits = sizeof(T) * 8;
   if constexpr (std::is_unsigned_v<T>) return rule;
@@ -42,6 +42,17 @@ __device__ inline W key_of_bits(W bits, const KeyRule& rule) {
   if (magnitude > static_cast<W>(rule.infinity)) return static_cast<W>(~W{0});
   if (magnitude == 0) return top;
   return static_cast<W>(bits & top ? ~bits : bits | top);
+}
+
+/// The same of a value, whatever its width.
+template <class T>
+__device__ inline uint64_t key_of(T value) {
+  using W = std::conditional_t<
+      sizeof(T) == 8, uint64_t,
+      std::conditional_t<sizeof(T) == 4, uint32_t, std::conditional_t<sizeof(T) == 2, uint16_t, uint8_t>>>;
+  W bits;
+  memcpy(&bits, &value, sizeof bits);
+  return key_of_bits(bits, key_rule<T>());
 }
 
 struct SortedLines {

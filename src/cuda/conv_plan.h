@@ -16,9 +16,6 @@ struct ConvTask {
   ConvDirection direction;
   const Tensor &x, &w, &y;
   const ConvParams& p;
-  const Tensor& result() const {
-    return direction == ConvDirection::forward ? y : direction == ConvDirection::data ? x : w;
-  }
 };
 
 /// cuDNN has no such thing, in general (3000 and more) or of these parameters (2000 and more).

@@ -60,20 +60,12 @@ struct Best {
   static constexpr int kBlocks = 2;
 
   template <int kChains>
-  struct Mine {
-    Part best[kChains];
-    __device__ Mine() {
-      for (Part& b : best) b = none();
-    }
+  struct Mine : Chains<Best, kChains> {
     __device__ void begin(Loaded<X>) {}
     template <int k>
     __device__ void take(Loaded<X> x, int64_t index) {
-      if (better<Compared<X>, Largest>(x, index, best[k].value, best[k].at)) best[k] = {x, index};
-    }
-    __device__ Part part() const {
-      Part all = best[0];
-      for (int k = 1; k < kChains; ++k) all = merged(all, best[k]);
-      return all;
+      Part& best = this->chain[k];
+      if (better<Compared<X>, Largest>(x, index, best.value, best.at)) best = {x, index};
     }
   };
   struct Results {

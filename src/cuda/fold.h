@@ -45,20 +45,12 @@ struct Fold {
       std::conditional_t<kExact, Loaded<X>, std::conditional_t<std::is_integral_v<Loaded<X>>, int64_t, double>>;
 
   template <int kChains>
-  struct Mine {
-    Part chain[kChains];
-    __device__ Mine() {
-      for (Part& c : chain) c = none();
-    }
+  struct Mine : Chains<Fold, kChains> {
     __device__ void begin(Loaded<X>) {}
     template <int k>
     __device__ void take(Loaded<X> x, int64_t) {
-      chain[k] = formula::step<op, Part>(chain[k], static_cast<Part>(x));
-    }
-    __device__ Part part() const {
-      Part all = chain[0];
-      for (int k = 1; k < kChains; ++k) all = merged(all, chain[k]);
-      return all;
+      Part& mine = this->chain[k];
+      mine = formula::step<op, Part>(mine, static_cast<Part>(x));
     }
   };
   struct Results {

@@ -15,19 +15,34 @@ __global__ void gather(T* to, GemmMatrix from, int64_t inner_batch, int64_t rows
   }
 }
 
+/// Result i of all products: its matrix in the two dimensions of the stack, its row and its column.
+struct ResultPlace {
+  int64_t outer, inner, row, col;
+  __device__ ResultPlace(const Gemm& g, int64_t i)
+      : outer(i / (g.m * g.n) / g.batch[1]), inner(i / (g.m * g.n) % g.batch[1]), row(i / g.n % g.m), col(i % g.n) {}
+  template <class T>
+  __device__ T* matrix(const GemmMatrix& m) const {
+    return static_cast<T*>(m.data) + outer * m.batch[0] + inner * m.batch[1];
+  }
+  template <class T>
+  __device__ T* result(const Gemm& g) const {
+    return matrix<T>(g.c) + row * g.c.row + col * g.c.col;
+  }
+};
+
 // A thread for each result.
 template <class T>
 __global__ void multiply(Gemm g, T alpha, T beta, int64_t n) {
   HB_GRID_LOOP(i, n) {
-    const int64_t b = i / (g.m * g.n), r = i / g.n % g.m, c = i % g.n, b0 = b / g.batch[1], b1 = b % g.batch[1];
-    const T* a = static_cast<const T*>(g.a.data) + b0 * g.a.batch[0] + b1 * g.a.batch[1] + r * g.a.row;
-    const T* x = static_cast<const T*>(g.b.data) + b0 * g.b.batch[0] + b1 * g.b.batch[1] + c * g.b.col;
-    T* out = static_cast<T*>(g.c.data) + b0 * g.c.batch[0] + b1 * g.c.batch[1] + r * g.c.row + c * g.c.col;
+    const ResultPlace place(g, i);
+    const T* a = place.matrix<const T>(g.a) + place.row * g.a.row;
+    const T* x = place.matrix<const T>(g.b) + place.col * g.b.col;
+    T* out = place.result<T>(g);
     T sum = 0;
     for (int64_t k = 0; k < g.k; ++k) sum = static_cast<T>(sum + a[k * g.a.col] * x[k * g.b.row]);
     T result = static_cast<T>(alpha * sum);
     if (beta != 0) result = static_cast<T>(result + beta * *out);
-    if (g.bias) result = static_cast<T>(result + static_cast<const T*>(g.bias)[c]);
+    if (g.bias) result = static_cast<T>(result + static_cast<const T*>(g.bias)[place.col]);
     *out = result;
   }
 }
@@ -41,9 +56,9 @@ void multiply_as(const Gemm& g) {
 template <class T>
 __global__ void add_bias(Gemm g, int64_t n) {
   HB_GRID_LOOP(i, n) {
-    const int64_t b = i / (g.m * g.n), r = i / g.n % g.m, c = i % g.n, b0 = b / g.batch[1], b1 = b % g.batch[1];
-    T* out = static_cast<T*>(g.c.data) + b0 * g.c.batch[0] + b1 * g.c.batch[1] + r * g.c.row + c * g.c.col;
-    *out = static_cast<T>(*out + static_cast<const T*>(g.bias)[c]);
+    const ResultPlace place(g, i);
+    T* out = place.result<T>(g);
+    *out = static_cast<T>(*out + static_cast<const T*>(g.bias)[place.col]);
   }
 }
 

@@ -52,6 +52,7 @@ PhiloxStart CudaGenerator::take(uint64_t count) {
 }
 
 PhiloxStart CudaGenerator::start_for_kernel(uint64_t count) {
+  const std::lock_guard lock(mutex_);
   if (Graph* const graph = Graph::recorded()) return graph->draw(*this, count);
   return take(count);
 }
@@ -73,9 +74,7 @@ CudaGenerator& generator_of(const char* name, const std::optional<Generator>& gi
   return *used.get<CudaGenerator>();
 }
 PhiloxStart take_numbers(const char* name, const std::optional<Generator>& given, uint64_t count) {
-  CudaGenerator& generator = generator_of(name, given);
-  const std::lock_guard lock(generator.mutex_);
-  return generator.start_for_kernel(count);
+  return generator_of(name, given).start_for_kernel(count);
 }
 
 DrawGrid::DrawGrid(int64_t n, int together) {

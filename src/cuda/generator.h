@@ -30,7 +30,7 @@ class CudaGenerator final : public GeneratorImpl {
 
   /// The start for a kernel each of whose threads draws at most `count` numbers of 32 bits.
   PhiloxStart take(uint64_t count);
-  /// The same for a kernel that this thread is about to launch, or to record.
+  /// The same, under the lock, for a kernel that this thread is about to launch, or to record.
   PhiloxStart start_for_kernel(uint64_t count);
 
  private:

@@ -10,6 +10,19 @@ struct Moments {
   double n, mean, m2;
 };
 
+struct MomentsResults {
+  char *out, *mean;  // mean may be absent
+  ScalarType dtype, mean_dtype;
+  Places kept, mean_kept;
+  double divisor;
+  bool root;
+  __device__ void store(int64_t output, const Moments& m) const {
+    const double v = m.m2 / divisor;
+    store_as<double>(out + kept(output), dtype, root ? math::sqrt(v) : v);
+    if (mean) store_as<double>(mean + mean_kept(output), mean_dtype, m.mean);
+  }
+};
+
 /// A thread sums deviations from its first element, and their squares, without divisions; parts are joined as Chan,
 /// Golub and LeVeque do. As an element of the thread is what is subtracted, a large mean swallows no small variance.
 template <class X_>
@@ -39,18 +52,7 @@ struct Spread {
       return {static_cast<double>(n), shift + mean, m2 < 0 ? 0 : m2};
     }
   };
-  struct Results {
-    char *out, *mean;
-    ScalarType dtype, mean_dtype;
-    Places kept, mean_kept;
-    double divisor;
-    bool root;
-    __device__ void store(int64_t output, const Moments& m) const {
-      const double v = m.m2 / divisor;
-      store_as<double>(out + kept(output), dtype, root ? math::sqrt(v) : v);
-      if (mean) store_as<double>(mean + mean_kept(output), mean_dtype, m.mean);
-    }
-  };
+  using Results = MomentsResults;
 
   __device__ static Moments none() { return {0, 0, 0}; }
   __device__ static Moments merged(const Moments& a, const Moments& b) {
@@ -77,7 +79,7 @@ struct Work {
 };
 using Any = Spread<double>;
 
-__global__ void __launch_bounds__(kThreads) moments_groups(HB_ARGUMENT(Work) w, HB_ARGUMENT(Any::Results) results) {
+__global__ void __launch_bounds__(kThreads) moments_groups(HB_ARGUMENT(Work) w, HB_ARGUMENT(MomentsResults) results) {
   HB_SHARED(Moments, shared, kThreads);
   const Groups& g = w.groups;
   const int64_t blocks = (g.outputs + kThreads / g.width - 1) / (kThreads / g.width);
@@ -96,25 +98,19 @@ __global__ void __launch_bounds__(kThreads) moments_groups(HB_ARGUMENT(Work) w, 
   }
 }
 
-template <class X>
-bool moments_of_neighbours(const ReduceLoop& l, const Any::Results& r) {
-  return reduce_neighbours<Spread<X>>(l,
-                                      {r.out, r.mean, r.dtype, r.mean_dtype, r.kept, r.mean_kept, r.divisor, r.root});
-}
-
 void moments_cuda(const ReduceLoop& l, const ReduceLoop* mean, double correction, bool root) {
   if (l.outputs == 0 || l.count == 0) return;
-  Any::Results results{l.out, nullptr, l.out_dtype, kFloat, {}, {}, 0, root};
+  MomentsResults results{l.out, nullptr, l.out_dtype, kFloat, {}, {}, 0, root};
   results.kept = places("var", l.kept, l.kept_out, l.outputs);
   results.divisor = std::max(static_cast<double>(l.count) - correction, 0.0);
   if (mean) {
     results.mean = mean->out, results.mean_dtype = mean->out_dtype;
     results.mean_kept = places("var", mean->kept, mean->kept_out, mean->outputs);
   }
-  if (l.in_dtype == kFloat && moments_of_neighbours<float>(l, results)) return;
-  if (l.in_dtype == kHalf && moments_of_neighbours<Half>(l, results)) return;
-  if (l.in_dtype == kBFloat16 && moments_of_neighbours<BFloat16>(l, results)) return;
-  if (l.in_dtype == kDouble && moments_of_neighbours<double>(l, results)) return;
+  if (l.in_dtype == kFloat && reduce_neighbours<Spread<float>>(l, results)) return;
+  if (l.in_dtype == kHalf && reduce_neighbours<Spread<Half>>(l, results)) return;
+  if (l.in_dtype == kBFloat16 && reduce_neighbours<Spread<BFloat16>>(l, results)) return;
+  if (l.in_dtype == kDouble && reduce_neighbours<Spread<double>>(l, results)) return;
   Work w{l.in, l.in_dtype, places("var", l.kept, l.kept_in, l.outputs), places("var", l.reduced, l.reduced_in, l.count),
          groups_for(l.outputs, l.count, along_reduced(l), false)};
   HB_LAUNCH(moments_groups, w.groups.blocks(), kThreads, 0, current_stream(), w, results);

@@ -52,6 +52,9 @@ __device__ inline Philox philox_at(const PhiloxStart& start, uint64_t sequence) 
 
 /// (0, 1] from 32 bits, and from 64.
 HB_HD float unit_float(uint32_t x) { return static_cast<float>(x) * 0x1p-32f + 0x1p-33f; }
+HB_HD void unit_floats(const Draw4& d, float* u) {
+  u[0] = unit_float(d.x), u[1] = unit_float(d.y), u[2] = unit_float(d.z), u[3] = unit_float(d.w);
+}
 HB_HD uint64_t bits_of_double(uint32_t x, uint32_t y) { return uint64_t{x} ^ (uint64_t{y} << 21); }
 HB_HD double unit_double(uint32_t x, uint32_t y) {
   return static_cast<double>(bits_of_double(x, y)) * 0x1p-53 + 0x1p-54;

@@ -1,7 +1,5 @@
 // Distributions. Which thread draws which element, and how many numbers a call takes from the generator, is as in
 // PyTorch, so that a seed gives its numbers.
-#include <mutex>
-
 #include "backend/distributions.h"
 #include "core/loop.h"
 #include "cuda/convert.h"
@@ -37,9 +35,7 @@ __global__ void __launch_bounds__(DrawGrid::kThreads, 4)
 struct FourFloats {
   using Value = float;
   static constexpr int kValues = 4;
-  __device__ static void draw(const Draw4& d, float* v) {
-    v[0] = unit_float(d.x), v[1] = unit_float(d.y), v[2] = unit_float(d.z), v[3] = unit_float(d.w);
-  }
+  __device__ static void draw(const Draw4& d, float* v) { unit_floats(d, v); }
 };
 struct TwoDoubles {
   using Value = double;
@@ -152,13 +148,8 @@ template <class Distribution>
 void launch_draw(const Walk& walk, const void* context) {
   const auto& call = *static_cast<const DrawCall<Distribution>*>(context);
   const DrawGrid grid(walk.numel, Distribution::kValues);
-  PhiloxStart start;
-  {
-    const std::lock_guard lock(call.generator->mutex_);
-    start = call.generator->start_for_kernel(grid.numbers);
-  }
-  HB_LAUNCH((draw_kernel<Distribution>), grid.blocks, DrawGrid::kThreads, 0, current_stream(), walk, start,
-            call.distribution);
+  HB_LAUNCH((draw_kernel<Distribution>), grid.blocks, DrawGrid::kThreads, 0, current_stream(), walk,
+            call.generator->start_for_kernel(grid.numbers), call.distribution);
 }
 
 template <class Distribution>

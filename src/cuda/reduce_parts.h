@@ -80,6 +80,20 @@ __device__ inline void each_below(const F& f) {
   each_of(f, std::make_integer_sequence<int, n>());
 }
 
+/// What a thread has in several chains, which do not wait for each other.
+template <class R, int kChains>
+struct Chains {
+  typename R::Part chain[kChains];
+  __device__ Chains() {
+    for (auto& c : chain) c = R::none();
+  }
+  __device__ typename R::Part part() const {
+    typename R::Part all = chain[0];
+    for (int k = 1; k < kChains; ++k) all = R::merged(all, chain[k]);
+    return all;
+  }
+};
+
 /// The first of each `width` lanes (a power of two) gets what they have. All lanes of the warp call it.
 template <class R>
 __device__ inline typename R::Part merged_in_warp(typename R::Part mine, int width) {

@@ -5,24 +5,6 @@
 namespace hb::cuda {
 namespace {
 
-/// NaN is the largest; zeros of both signs are equal.
-template <class T>
-__device__ uint64_t key_of(T value) {
-  if constexpr (std::is_floating_point_v<T>) {
-    if (value != value) return ~uint64_t{0};
-    const double v = value == T(0) ? 0.0 : static_cast<double>(value);
-    uint64_t bits;
-    memcpy(&bits, &v, sizeof bits);
-    return bits >> 63 ? ~bits : bits | uint64_t{1} << 63;
-  } else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
-    return key_of(static_cast<float>(value));
-  } else if constexpr (std::is_signed_v<T>) {
-    return static_cast<uint64_t>(static_cast<int64_t>(value)) ^ uint64_t { 1 } << 63;
-  } else {
-    return static_cast<uint64_t>(value);
-  }
-}
-
 template <class T>
 __global__ void make_keys(uint64_t* keys, int32_t* places, const T* in, int64_t total, bool descending) {
   HB_GRID_LOOP(i, total) {
