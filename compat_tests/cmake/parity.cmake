@@ -16,6 +16,8 @@ endforeach()
 
 set_property(SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/parity/script_cases.cpp
              PROPERTY COMPILE_DEFINITIONS HALFBRIDGE_RECORDED_FILES="${PROJECT_SOURCE_DIR}/unit_tests/io/python_files")
+include(${CMAKE_CURRENT_LIST_DIR}/group_cases.cmake)
+halfbridge_group_cases(_sources ${_sources})
 halfbridge_two_builds_of_test(parity ${_harness_files} ${_sources})
 foreach(side libtorch halfbridge)
   target_include_directories(parity_${side} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})

@@ -27,6 +27,8 @@ struct Undeclared : nn::Module {
 
 struct Plain : nn::Module {};
 
+[[gnu::noinline]] nn::Linear no_layer() { return nullptr; }  // a compiler that sees the null warns
+
 // A module whose reset() forgets what its constructor registered.
 template <int kWhat>
 struct Forgetful : nn::Cloneable<Forgetful<kWhat>> {
@@ -44,7 +46,7 @@ PARITY_CASE(bad_containers, module) {
   nn::Linear net(2, 2);
   const Tensor x = c.randn({2});
   auto plain = std::make_shared<Plain>();
-  SAYS("clone() has not been implemented for (anonymous namespace)::Plain. Subclass", plain->clone());
+  SAYS("(anonymous namespace)::Plain. Subclass torch::nn::Cloneable<", plain->clone());
   SAYS("The cloned module does not have the same number of parameters as the original module", Forgetful<0>().clone());
   SAYS("The cloned module does not have the same number of buffers as the original module after",
        Forgetful<1>().clone());
@@ -67,8 +69,8 @@ PARITY_CASE(bad_containers, module) {
   SAYS("Submodule 'none' is not defined", net->named_children()["none"]);
   SAYS("Only Tensors of floating point and complex dtype can require gradients",
        plain->register_parameter("whole", torch::ones({2}, torch::kLong), true));
-  SAYS("Accessing empty ModuleHolder", nn::Linear(nullptr)->forward(x));
-  SAYS("Accessing empty ModuleHolder", nn::Linear(nullptr).get());
+  SAYS("Accessing empty ModuleHolder", no_layer()->forward(x));
+  SAYS("Accessing empty ModuleHolder", no_layer().get());
   SAYS("It looks like you attempted to retrieve your top-level module as a shared_ptr, but it is", Plain().modules());
   SAYS("It looks like you attempted to retrieve your top-level module as a shared_ptr, but it is",
        Plain().named_modules());

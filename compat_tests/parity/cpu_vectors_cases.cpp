@@ -107,7 +107,7 @@ PARITY_CASE(cpu_vectors, places) {
   c.out("ints", out.slice(0, 0, 8).view(torch::kInt));
   const auto ints = c.randint(-50, 50, {8}, torch::kInt);
   const auto v = Vec<int32_t>::loadu(ints.const_data_ptr<int32_t>());
-  ((v << Vec<int32_t>(3)) ^ (v >> Vec<int32_t>(1)) | Vec<int32_t>(64)).store(out.data_ptr<float>());
+  (((v << Vec<int32_t>(3)) ^ (v >> Vec<int32_t>(1))) | Vec<int32_t>(64)).store(out.data_ptr<float>());
   c.out("bits", out.slice(0, 0, 8).view(torch::kInt));
   int64_t n = 0, i = 0, j = 0;
   at::native::data_index_init(static_cast<int64_t>(17), n, static_cast<int64_t>(2), i, static_cast<int64_t>(3), j,
