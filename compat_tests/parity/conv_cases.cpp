@@ -67,6 +67,33 @@ PARITY_CASE(conv, conv2d) {
         conv2d);
 }
 
+// Windows that tile the image, as a vision transformer's patches.
+PARITY_CASE(conv, patches) {
+  sweep(c,
+        {{"images", {2, 3, 32, 24}, {16, 3, 8, 8}, {8, 8}, {0, 0}, {1, 1}},
+         {"cut", {2, 3, 27, 19}, {16, 3, 8, 8}, {8, 8}, {0, 0}, {1, 1}},
+         {"gray", {3, 1, 28, 28}, {12, 1, 14, 7}, {14, 7}, {0, 0}, {1, 1}},
+         {"padded", {2, 3, 32, 32}, {8, 3, 8, 8}, {8, 8}, {4, 4}, {1, 1}}},
+        conv2d);
+  sweep(c, {{"signals", {2, 16, 35}, {6, 16, 8}, {8}, {0}, {1}}},
+        [](const Tensor& x, const Tensor& w, const Tensor& b, const Setup& s) {
+          return torch::conv1d(x, w, b, s.stride, s.padding, s.dilation, s.groups);
+        });
+  sweep(c, {{"volumes", {2, 2, 8, 9, 8}, {6, 2, 4, 4, 4}, {4, 4, 4}, {0, 0, 0}, {1, 1, 1}}},
+        [](const Tensor& x, const Tensor& w, const Tensor& b, const Setup& s) {
+          return torch::conv3d(x, w, b, s.stride, s.padding, s.dilation, s.groups);
+        });
+  const auto w = c.leaf({5, 3, 8, 8}), b = c.leaf({5});
+  c.for_layouts({2, 3, 16, 24}, torch::kFloat, [&](Tensor x) {
+    x.requires_grad_();
+    c.gradients("layouts", {x, w, b}, [&] { return torch::conv2d(x, w, b, 8); });
+    c.layout("result", torch::conv2d(x, w, b, 8));
+    const auto last = x.detach().contiguous(torch::MemoryFormat::ChannelsLast);
+    c.layout("of_channels_last", torch::conv2d(last, w, b, 8));
+    c.layout("of_channels_last_weights", torch::conv2d(x, w.contiguous(torch::MemoryFormat::ChannelsLast), b, 8));
+  });
+}
+
 // Enough channels and tiles for the scheme with fewer multiplications: tiles cut by the border, every padding.
 PARITY_CASE(conv, conv2d_3x3_many_channels) {
   sweep(c,

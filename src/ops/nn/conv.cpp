@@ -12,6 +12,7 @@
 #include "ops/common/or_undefined.h"
 #include "ops/nn/conv_call.h"
 #include "ops/nn/conv_of_parts.h"
+#include "ops/nn/patch_conv.h"
 #include "ops/nn/reordered_weights.h"
 
 namespace hb {
@@ -42,7 +43,12 @@ Tensor run_forward(const Tensor& x, const Tensor& w, const Tensor& weight, const
   const bool visible = ops::is_visibly_channels_last(x) || ops::is_visibly_channels_last(w);
   Tensor out = ops::empty_channels_last(sizes, x.scalar_type(), x.device(), visible);
   if (out.numel() == 0) return out;
-  const Tensor in = ops::to_channels_last(x), b = dense(bias);
+  const Tensor b = dense(bias);
+  if (ops::tiles_by_patches(x, weight, c)) {
+    ops::patch_forward(out, x, weight, b, c);
+    return out;
+  }
+  const Tensor in = ops::to_channels_last(x);
   if (!c.transposed) {
     conv_forward_kernel(x.device())(out, in, weight, b, c.p);
     return out;
@@ -55,6 +61,8 @@ Tensor run_forward(const Tensor& x, const Tensor& w, const Tensor& weight, const
 
 // `weight`: the kernels' order of it.
 Tensor input_gradient(const Tensor& g, const Tensor& x, const Tensor& weight, const ConvCall& c) {
+  if (g.numel() != 0 && ops::tiles_by_patches(x, weight, c))
+    return ops::patch_input_gradient(ops::to_channels_last(g), x, weight, c);
   Tensor out =
       ops::empty_channels_last(x.impl().sizes(), x.scalar_type(), x.device(), ops::is_visibly_channels_last(x));
   if (g.numel() == 0) return out.zero_();
@@ -72,13 +80,15 @@ Tensor input_gradient(const Tensor& g, const Tensor& x, const Tensor& weight, co
 void weight_gradient(const Tensor& g, const Tensor& x, const Tensor& w, const ConvCall& c, bool with_bias, Tensor& dw,
                      Tensor& db) {
   if (!dw.defined()) dw = empty_weight_gradient(w);
-  const Tensor grad = ops::to_channels_last(g), in = ops::to_channels_last(x);
   if (with_bias) db = empty({g.size(1)}, w.options());
-  if (in.numel() == 0 || grad.numel() == 0) {
+  if (x.numel() == 0 || g.numel() == 0) {
     dw.zero_();
     if (with_bias) db.zero_();
     return;
   }
+  const Tensor grad = ops::to_channels_last(g);
+  if (ops::tiles_by_patches(x, dw, c)) return ops::patch_weight_gradient(dw, db, grad, x, c);
+  const Tensor in = ops::to_channels_last(x);
   if (!c.transposed) return conv_backward_weight_kernel(x.device())(dw, db, in, grad, c.p);
   // The roles of input and result change places.
   conv_backward_weight_kernel(x.device())(dw, Tensor(), grad, in, c.p);
@@ -170,7 +180,8 @@ Tensor convolution_checked(const char* name, const Tensor& x, const Tensor& w, c
       return convolution_checked(name, a, b, d, c);
     };
     if (is_complex_type(t)) return ops::complex_convolution(x, w, bias, floating);
-    HB_CHECK(t != kBool && (!c.transposed || t == kLong), "[", name, "] not implemented for '", toString(t), "'");
+    HB_CHECK_SUPPORTED(t != kBool && (!c.transposed || t == kLong), "[", name, "] not implemented for '", toString(t),
+                       "'");
     if (is_integral_type(t, false)) return ops::integer_convolution(name, x, w, bias, floating);
   }
   check_convolution(name, x, w, bias, c);
