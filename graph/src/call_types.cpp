@@ -87,18 +87,18 @@ Table* make_table() {
           grid_sample_kernel, grid_sample_backward_kernel, wrap_index_kernel, select_rows_kernel, put_rows_kernel,
           gather_kernel, scatter_kernel, masked_scatter_kernel, nll_kernel, nll_backward_kernel, cross_entropy_kernel,
           cross_entropy_backward_kernel, pair_loss_kernel, pair_loss_backward_kernel, lstm_cell_kernel,
-          lstm_cell_backward_kernel, channel_stats_kernel, channel_affine_kernel, channel_grad_stats_kernel,
-          channel_grad_kernel, batch_norm_kernel, batch_norm_backward_kernel, channel_pass_kernel,
-          batch_norm_backward_of_pass_kernel, row_norm_kernel, row_norm_backward_kernel, max_pool_kernel,
-          max_pool_backward_kernel, avg_pool_kernel, avg_pool_backward_kernel, reduce_kernel, moments_kernel,
-          extremum_kernel, separable_select_kernel, separable_sum_kernel, softmax_kernel, softmax_backward_kernel,
-          order_kernel, mode_kernel, searchsorted_kernel, scan_kernel, bincount_kernel, transpose_list_kernel,
-          log_normal_kernel, standard_gamma_kernel, standard_gamma_grad_kernel, dirichlet_grad_kernel, tap_sum_kernel,
-          triangle_kernel, gemm_and_sums_kernel, gemm_epilogue_kernel, group_norm_kernel, group_norm_backward_kernel,
-          embedding_backward_kernel, embedding_bag_kernel, fold_kernel, embedding_bag_backward_kernel,
-          solve_triangular_kernel, least_squares_kernel, fft_c2c_kernel, rnn_forward_kernel, rnn_backward_kernel,
-          copy_pieces_kernel, spaced_kernel, turned_kernel, interleaved_kernel, cross_kernel, pair_distance_kernel,
-          pair_distance_backward_kernel, triangle_places_kernel, row_order_kernel);
+          lstm_steps_kernel, lstm_cell_backward_kernel, channel_stats_kernel, channel_affine_kernel,
+          channel_grad_stats_kernel, channel_grad_kernel, batch_norm_kernel, batch_norm_backward_kernel,
+          channel_pass_kernel, batch_norm_backward_of_pass_kernel, row_norm_kernel, row_norm_backward_kernel,
+          max_pool_kernel, max_pool_backward_kernel, avg_pool_kernel, avg_pool_backward_kernel, reduce_kernel,
+          moments_kernel, extremum_kernel, separable_select_kernel, separable_sum_kernel, softmax_kernel,
+          softmax_backward_kernel, order_kernel, mode_kernel, searchsorted_kernel, scan_kernel, bincount_kernel,
+          transpose_list_kernel, log_normal_kernel, standard_gamma_kernel, standard_gamma_grad_kernel,
+          dirichlet_grad_kernel, tap_sum_kernel, triangle_kernel, gemm_and_sums_kernel, gemm_epilogue_kernel,
+          group_norm_kernel, group_norm_backward_kernel, embedding_backward_kernel, embedding_bag_kernel, fold_kernel,
+          embedding_bag_backward_kernel, solve_triangular_kernel, least_squares_kernel, fft_c2c_kernel,
+          rnn_forward_kernel, rnn_backward_kernel, copy_pieces_kernel, spaced_kernel, turned_kernel, interleaved_kernel,
+          cross_kernel, pair_distance_kernel, pair_distance_backward_kernel, triangle_places_kernel, row_order_kernel);
   add(*table, exp_formula);  // and all other formulas
 #define HB_ADD(Rule, kernel, name) add(*table, kernel);
   HB_FORALL_UPDATE_RULES(HB_ADD)

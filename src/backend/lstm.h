@@ -2,6 +2,7 @@
 
 #include <halfbridge/tensor.h>
 
+#include "backend/gemm.h"
 #include "backend/kernel.h"
 
 namespace hb {
@@ -11,6 +12,23 @@ namespace hb {
 HB_API inline Kernel<void(ScalarType dtype, int64_t rows, int64_t hidden, void* gates, const void* c_before, void* c,
                           void* h)>
     lstm_cell_kernel{"lstm"};
+
+/// All steps of a layer in one direction. h, c (batch, hidden); weight (hidden, 4 hidden); gates (steps batch, 4
+/// hidden): the input's sums, replaced by the activations; cells, outputs (steps batch, hidden). With `reverse` the
+/// last step's rows come first in time. Where a device has none, gemm_kernel and lstm_cell_kernel do the same step by
+/// step.
+struct LstmSteps {
+  int64_t steps, batch, hidden;
+  bool reverse;
+  const void *h, *c;
+  GemmMatrix weight;
+  void *gates, *cells, *outputs;
+};
+inline void operands(capture::Operands& v, LstmSteps& s) {
+  v.reads(s.h), v.reads(s.c), v.reads(s.weight.data);
+  v.changes(s.gates), v.writes(s.cells), v.writes(s.outputs);
+}
+HB_API inline Kernel<void(ScalarType dtype, const LstmSteps& s)> lstm_steps_kernel{"lstm"};
 
 /// Its gradients: of the sums from the activations and the gradients of h, a sum of two. grad_c: of c, becomes that of
 /// c_before.

@@ -47,6 +47,24 @@ constexpr int64_t kColumnRows = 512;
 
 template <class T>
 void rows_times_vector(const MatrixVector& v, const T* matrix, const T* x, T* out, const T* bias, bool bias_is_one) {
+  // Few long rows: threads share each. The pieces do not depend on the number of threads.
+  constexpr int64_t kFewRows = 8, kPiece = kGrain;
+  const int64_t pieces = (v.cols + kPiece - 1) / kPiece;
+  if (v.rows < kFewRows && pieces > 1) {
+    std::vector<compute_t<T>> sums(v.rows * pieces);
+    parallel_for(0, v.rows * pieces, 1, [&](int64_t from, int64_t to) {
+      for (int64_t task = from; task < to; ++task) {
+        const int64_t i = task / pieces, at = task % pieces * kPiece;
+        sums[task] = dot(matrix + i * v.row_stride + at, x + at, std::min(kPiece, v.cols - at));
+      }
+    });
+    for (int64_t i = 0; i < v.rows; ++i) {
+      compute_t<T> sum = 0;
+      for (int64_t p = 0; p < pieces; ++p) sum += sums[i * pieces + p];
+      put(out + i * v.out_stride, sum, bias ? bias + (bias_is_one ? 0 : i) : bias, v);
+    }
+    return;
+  }
   parallel_for(0, v.rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(v.cols, 1)), [&](int64_t from, int64_t to) {
     for (int64_t i = from; i < to; ++i)
       put(out + i * v.out_stride, dot(matrix + i * v.row_stride, x, v.cols), bias ? bias + (bias_is_one ? 0 : i) : bias,

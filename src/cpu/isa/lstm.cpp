@@ -1,6 +1,10 @@
-// The element-wise part of an LSTM's step in one pass.
+// LSTMs: the element-wise part of a step in one pass, and all steps of a layer.
 #include "backend/lstm.h"
 
+#include <vector>
+
+#include "cpu/gemm.h"
+#include "cpu/isa/pair_product.h"
 #include "cpu/isa/runs.h"
 #include "formulas/math.h"
 
@@ -12,13 +16,14 @@ inline __attribute__((always_inline)) C sigmoid(C x) {
   return C(1) / (C(1) + quick_exp(-x));
 }
 
+/// float_sums: the sums where they are not in `gates`, as they are computed with.
 template <class T>
-void cell(int64_t rows, int64_t n, T* gates, const T* c_before, T* c, T* h) {
+void cell(int64_t rows, int64_t n, T* gates, const T* c_before, T* c, T* h, const compute_t<T>* float_sums = nullptr) {
   using C = compute_t<T>;
   parallel_for(0, rows, std::max<int64_t>(1, kGrain / 32 / n), [&](int64_t from, int64_t to) {
     RunBuffer<T> wide(4 * n), wide_before(n), wide_c(n), wide_h(n);
     for (int64_t r = from; r < to; ++r) {
-      const C* sum = computable(gates + r * 4 * n, wide.data(), 4 * n);
+      const C* sum = float_sums ? float_sums + r * 4 * n : computable(gates + r * 4 * n, wide.data(), 4 * n);
       C* out = results(gates + r * 4 * n, wide.data());
       const C* before = computable(c_before + r * n, wide_before.data(), n);
       C *cell = results(c + r * n, wide_c.data()), *hidden = results(h + r * n, wide_h.data());
@@ -70,6 +75,67 @@ void cell_backward(const LstmCellGradient& s) {
   });
 }
 
+/// Where the rows of a step are, and of the step before it.
+template <class T>
+struct StepRows {
+  T *gates, *c, *h;
+  const T *c_before, *h_before;
+  StepRows(const LstmSteps& s, int64_t step) {
+    const int64_t at = s.reverse ? s.steps - 1 - step : step, before = s.reverse ? at + 1 : at - 1;
+    const int64_t elements = s.batch * s.hidden;
+    T *const cells = static_cast<T*>(s.cells), *const outputs = static_cast<T*>(s.outputs);
+    gates = static_cast<T*>(s.gates) + at * 4 * elements;
+    c = cells + at * elements, h = outputs + at * elements;
+    c_before = step ? cells + before * elements : static_cast<const T*>(s.c);
+    h_before = step ? outputs + before * elements : static_cast<const T*>(s.h);
+  }
+};
+
+Gemm product_of_step(ScalarType dtype, const LstmSteps& s) {
+  Gemm g;
+  g.dtype = dtype;
+  g.m = s.batch, g.k = s.hidden, g.n = 4 * s.hidden;
+  g.a.row = s.hidden, g.a.col = 1;
+  g.b = s.weight;
+  g.c.row = g.n, g.c.col = 1;
+  g.beta = 1;
+  return g;
+}
+
+template <class T>
+void steps_of(ScalarType dtype, const LstmSteps& s) {
+  Gemm g = product_of_step(dtype, s);
+  for (int64_t i = 0; i < s.steps; ++i) {
+    const StepRows<T> at(s, i);
+    g.a.data = const_cast<T*>(at.h_before), g.c.data = at.gates;
+    gemm_kernel(kCPU)(g);
+    cell(s.batch, s.hidden, at.gates, at.c_before, at.c, at.h);
+  }
+}
+
+/// Small products of bf16: the weights are packed once for all steps, and sums stay in float.
+void steps_by_pairs(const LstmSteps& s) {
+  Gemm g = product_of_step(kBFloat16, s);
+  std::vector<uint32_t> weight(words_of_pairs(g));
+  pack_pairs_of_b(g, weight.data());
+  std::vector<float> sums(g.m * g.n);
+  g.c.data = sums.data();
+  for (int64_t i = 0; i < s.steps; ++i) {
+    const StepRows<BFloat16> at(s, i);
+    g.a.data = const_cast<BFloat16*>(at.h_before);
+    load(at.gates, sums.data(), g.m * g.n);
+    pair_product(g, weight.data());
+    cell(s.batch, s.hidden, at.gates, at.c_before, at.c, at.h, sums.data());
+  }
+}
+
+void lstm_steps(ScalarType dtype, const LstmSteps& s) {
+  constexpr int64_t kSmall = 1 << 18;  // products a step
+  const bool unit = s.weight.row == 1 || s.weight.col == 1;
+  if (kIsaLevel >= 4 && dtype == kBFloat16 && has_fast_bf16() && unit && 4 * s.batch * s.hidden * s.hidden <= kSmall)
+    return steps_by_pairs(s);
+  HB_FLOATING_SWITCH("lstm", dtype, [&](auto type) { steps_of<decltype(type)>(dtype, s); });
+}
 void lstm_cell(ScalarType dtype, int64_t rows, int64_t hidden, void* gates, const void* c_before, void* c, void* h) {
   HB_FLOATING_SWITCH("lstm", dtype, [&](auto type) {
     using T = decltype(type);
@@ -80,6 +146,7 @@ void lstm_cell_backward(ScalarType dtype, const LstmCellGradient& s) {
   HB_FLOATING_SWITCH("lstm_backward", dtype, [&](auto type) { cell_backward<decltype(type)>(s); });
 }
 
+HB_REGISTER_ISA(lstm_steps_kernel, lstm_steps);
 HB_REGISTER_ISA(lstm_cell_kernel, lstm_cell);
 HB_REGISTER_ISA(lstm_cell_backward_kernel, lstm_cell_backward);
 

@@ -111,12 +111,13 @@ void pair_columns(Pairs a, int64_t m, const uint32_t* b, int64_t width, int64_t 
   rows(std::integral_constant<int, 1>{});
 }
 
-/// One product of bf16 matrices, of which one dimension each lies side by side; c is float, beta 0 or 1, and there is
-/// no bias.
-inline void pair_product(const Gemm& g) {
-  const int64_t pairs = (g.k + 1) / 2, width = (g.n + kPairLanes - 1) / kPairLanes * kPairLanes;
-  auto* const b = static_cast<uint32_t*>(scratch_buffer(Scratch::convert_b, pairs * width * sizeof(uint32_t)));
-  pack_pairs(g.b, g.k, g.n, b, width);
+/// How many words b is packed into.
+inline int64_t width_of_pairs(const Gemm& g) { return (g.n + kPairLanes - 1) / kPairLanes * kPairLanes; }
+inline int64_t words_of_pairs(const Gemm& g) { return (g.k + 1) / 2 * width_of_pairs(g); }
+
+/// The same with b packed.
+inline void pair_product(const Gemm& g, const uint32_t* b) {
+  const int64_t pairs = (g.k + 1) / 2, width = width_of_pairs(g);
   Pairs a{static_cast<const uint32_t*>(g.a.data), 1, g.a.row / 2};
   if (g.a.col != 1 || g.a.row % 2 != 0 || g.k % 2 != 0) {
     auto* const words = static_cast<uint32_t*>(scratch_buffer(Scratch::convert_a, pairs * g.m * sizeof(uint32_t)));
@@ -138,6 +139,16 @@ inline void pair_product(const Gemm& g) {
   }
 }
 
+inline void pack_pairs_of_b(const Gemm& g, uint32_t* out) { pack_pairs(g.b, g.k, g.n, out, width_of_pairs(g)); }
+
+/// One product of bf16 matrices, of which one dimension each lies side by side; c is float, beta 0 or 1, and there is
+/// no bias.
+inline void pair_product(const Gemm& g) {
+  auto* const b = static_cast<uint32_t*>(scratch_buffer(Scratch::convert_b, words_of_pairs(g) * sizeof(uint32_t)));
+  pack_pairs_of_b(g, b);
+  pair_product(g, b);
+}
+
 /// Factors of a product. Numbers below the smallest normal one, which products take as 0, become 0.
 [[gnu::target("avx512bf16")]] inline void round_to_bf16(const float* x, BFloat16* to, int64_t n) {
   for (int64_t i = 0; i < n; i += kPairLanes) {
@@ -151,6 +162,9 @@ inline void pair_product(const Gemm& g) {
 
 /// CPUs without AVX-512 do not multiply bf16: nobody calls these.
 inline void pair_product(const Gemm&) {}
+inline void pair_product(const Gemm&, const uint32_t*) {}
+inline void pack_pairs_of_b(const Gemm&, uint32_t*) {}
+inline int64_t words_of_pairs(const Gemm&) { return 0; }
 inline void round_to_bf16(const float*, BFloat16*, int64_t) {}
 
 #endif
