@@ -293,3 +293,28 @@ PARITY_CASE(autograd, views_made_without_grad) {
   early.requires_grad_(true);
   flags("after", before);
 }
+PARITY_CASE(autograd, frozen_after_the_forward_pass) {
+  const auto l = c.leaf({3}), m = c.leaf({3});
+  const auto y = (l * m).sum();
+  l.requires_grad_(false);
+  y.backward();
+  c.value("frozen", l.grad().defined()), c.out("other", m.grad());
+}
+PARITY_CASE(autograd, overwritten_values) {
+  const auto a = c.leaf({2, 3}), b = c.leaf({2, 3}), row = c.leaf({3});
+  const auto overwritten = [&](const std::string& name, const Tensor& by) {
+    c.scope(name, [&] {
+      for (const auto& t : {a, b, row}) t.mutable_grad() = Tensor();
+      auto x = a * 1;
+      x.copy_(by);
+      c.value("requires_grad", x.requires_grad());
+      if (!x.requires_grad()) return;
+      x.pow(2).sum().backward();
+      for (const auto& [of, t] : {std::pair{"a", a}, {"b", b}, {"row", row}}) {
+        c.value(std::string(of) + " defined", t.grad().defined());
+        if (t.grad().defined()) c.out(of, t.grad());
+      }
+    });
+  };
+  overwritten("a leaf", b), overwritten("a row", row), overwritten("constants", c.randn({2, 3}));
+}

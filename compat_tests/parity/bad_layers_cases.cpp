@@ -200,6 +200,7 @@ PARITY_CASE(bad_layers, values_of_losses) {
   SAYS("all elements of input should be between 0 and 1", torch::binary_cross_entropy(p + 10, p));
   SAYS("all elements of input should be between 0 and 1", torch::binary_cross_entropy(p - 1, p));
   SAYS("all elements of input should be between 0 and 1", torch::binary_cross_entropy(p * NAN, p));
+  SAYS("all elements of target should be between 0 and 1", torch::binary_cross_entropy(p, p + 1));
   SAYS("target out of range", torch::multi_margin_loss(x, torch::full({4}, 5)));
   SAYS("target out of range", torch::multi_margin_loss(x, torch::full({4}, -1)));
   SAYS("argument #2 'target' is out of range", torch::multilabel_margin_loss(x, torch::full({4, 5}, 7)));

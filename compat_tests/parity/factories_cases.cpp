@@ -182,3 +182,24 @@ PARITY_CASE(factories, resize_and_set) {
   std::swap(a, b);
   c.out("swapped", a);
 }
+PARITY_CASE(factories, memory_formats_in_options) {
+  const auto last = torch::TensorOptions().memory_format(torch::MemoryFormat::ChannelsLast);
+  const std::vector<int64_t> sizes{1, 2, 3, 2};
+  torch::manual_seed(3);
+  c.layout("randn", torch::randn(sizes, last)), c.out("randn values", torch::randn(sizes, last).flatten());
+  c.layout("rand", torch::rand(sizes, last)), c.layout("randint", torch::randint(5, sizes, last));
+  c.layout("zeros", torch::zeros(sizes, last)), c.layout("ones", torch::ones(sizes, last));
+  c.layout("full", torch::full(sizes, 2.5, last)), c.layout("empty", torch::empty(sizes, last));
+  c.layout("zeros_like", torch::zeros_like(torch::zeros(sizes), last));
+}
+
+PARITY_CASE(factories, names_of_dtypes) {
+  for (const auto dtype : parity::kAll) {
+    const auto t = torch::zeros({1}, dtype);
+    c.text(std::string(t.dtype().name()), std::string(t.dtype().name().substr(0, 3)));
+    c.value("is float", t.dtype().name() == "float");
+    c.value("of the type", t.dtype() == caffe2::TypeMeta::fromScalarType(dtype));
+  }
+  c.text("TypeName", std::string(caffe2::TypeMeta::TypeName<float>()));
+  c.text("options", c10::toString(torch::TensorOptions().dtype(torch::kHalf)));
+}

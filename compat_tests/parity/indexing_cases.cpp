@@ -287,3 +287,36 @@ PARITY_CASE(indexing, masked) {
   c.out("where_columns", parts[1]);
   c.throws("mask_dtype", [&] { x.masked_fill(c.randn({4}), 0); });
 }
+PARITY_CASE(indexing, places_modulo_the_size) {
+  const auto x = c.leaf({2, 3});
+  const auto places = torch::tensor({{-1, 3, 1}, {0, -3, 2}});
+  c.gradients("take_along_dim", {x}, [&] { return torch::take_along_dim(x, places, 1); });
+  c.throws("without a dimension", [&] { torch::take_along_dim(x, torch::tensor({-1})); });
+}
+// Programs read the places of each dimension through data_ptr.
+PARITY_CASE(indexing, layout_of_places) {
+  const auto truth = torch::tensor({{1, 0, 1}, {0, 1, 1}}) > 0;
+  const auto read = [&](const std::string& name, const Tensor& t) {
+    const auto* at = t.data_ptr<int64_t>();
+    c.out(name, torch::tensor(std::vector<int64_t>(at, at + t.numel())));
+    c.layout(name + " layout", t);
+  };
+  const auto where = torch::where(truth);
+  for (size_t d = 0; d < where.size(); ++d) read("where" + std::to_string(d), where[d]);
+  read("nonzero", truth.nonzero()), read("argwhere", torch::argwhere(truth));
+  read("column", truth.nonzero().select(1, 1));
+  c.layout("none", torch::nonzero(torch::zeros({2, 3}))), c.layout("of one", torch::nonzero(torch::ones({4})));
+  c.layout("of a number", torch::nonzero(torch::tensor(3))), c.layout("of a zero", torch::nonzero(torch::tensor(0)));
+  const auto large = c.bools({7, 65, 33});
+  c.out("large", large.nonzero());
+  for (const auto& t : large.nonzero_numpy()) c.layout("numpy", t);
+}
+PARITY_CASE(indexing, undefined_index) {
+  using torch::indexing::Slice;
+  const auto x = c.leaf({2, 3, 4});
+  c.gradients("index", {x}, [&] { return x.index({Slice(), Tensor(), torch::tensor({0, 1})}); });
+  c.gradients("first", {x}, [&] { return x.index({Tensor(), torch::tensor({0, 1, 1})}); });
+  const auto y = c.randn({2, 3, 4});
+  y.index_put_({Tensor(), torch::tensor({0, 2})}, torch::zeros({}));
+  c.out("put", y);
+}

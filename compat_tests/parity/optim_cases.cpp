@@ -126,3 +126,48 @@ PARITY_CASE(optim, adagrad) {
   every_dtype<optim::Adagrad>(
       c, "all", optim::AdagradOptions(0.1).lr_decay(0.01).weight_decay(0.01).initial_accumulator_value(0.5).eps(1e-3));
 }
+namespace {
+// A generator's loss whose graph a step of the discriminator has passed.
+template <class Optimizer, class Options>
+void two_nets(parity::Case& c, const std::string& name, const Options& options) {
+  c.scope(name, [&] {
+    const auto g = c.leaf({3, 2}), d = c.leaf({2, 1}), z = c.randn({4, 3});
+    Optimizer of_d({d}, options), of_g({g}, options);
+    const auto out = z.matmul(g).matmul(d).sigmoid(), loss = out.mean(), other = -out.mean();
+    loss.backward({}, /*retain_graph=*/true);
+    of_d.step();
+    c.value("version", static_cast<int64_t>(d._version()));
+    bool refused = false;
+    try {
+      other.backward();
+      of_g.step();
+    } catch (const c10::Error&) {
+      refused = true;
+    }
+    c.value("refused", refused);
+    c.out("d", d), c.out("g", g);
+  });
+}
+}  // namespace
+
+PARITY_CASE(optim, graphs_over_a_step) {
+  two_nets<torch::optim::SGD>(c, "sgd", torch::optim::SGDOptions(0.1));
+  two_nets<torch::optim::SGD>(c, "momentum", torch::optim::SGDOptions(0.1).momentum(0.9).weight_decay(0.1));
+  two_nets<torch::optim::Adam>(c, "adam", torch::optim::AdamOptions(0.1));
+}
+
+PARITY_CASE(optim, clipped_gradients_of_a_graph) {
+  for (const bool by_norm : {true, false}) {
+    c.scope(by_norm ? "norm" : "value", [&] {
+      const auto a = c.leaf({4});
+      a.pow(3).sum().backward({}, /*retain_graph=*/true, /*create_graph=*/true);
+      const auto penalty = a.grad().pow(2).sum();
+      if (by_norm)
+        torch::nn::utils::clip_grad_norm_({a}, 0.5);
+      else
+        torch::nn::utils::clip_grad_value_(std::vector<torch::Tensor>{a}, 0.5);
+      penalty.backward();
+      c.out("grad", a.grad());
+    });
+  }
+}

@@ -1,6 +1,8 @@
 // operator<< prints as LibTorch does.
 #include "parity/case.h"
 
+#include <iomanip>
+
 PARITY_CASE(printing, dtypes) {
   for (auto dtype : parity::kAll) c.printed(parity::dtype_name(dtype), c.any({2, 3}, dtype));
 }
@@ -44,3 +46,12 @@ PARITY_CASE(printing, scalars_and_others) {
 }
 
 PARITY_CASE(printing, requires_grad) { c.printed("leaf", c.leaf({2})); }
+PARITY_CASE(printing, flags_of_the_stream) {
+  const auto x = torch::tensor({{1.5, -2.0}, {300.0, 0.25}}), n = torch::tensor({{1, -20}, {300, 4}});
+  for (const auto& t : {x, n}) {
+    std::ostringstream out;
+    out << std::showpos << std::setfill('*') << std::left << std::hex << std::uppercase << t;
+    c.text(t.toString(), out.str());
+    c.value("flags", static_cast<int64_t>(out.flags()));
+  }
+}

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <iosfwd>
 #include <string>
+#include <string_view>
 
 #include <halfbridge/complex.h>
 #include <halfbridge/half.h>
@@ -187,10 +188,15 @@ class TypeMeta {
   constexpr operator ScalarType() const { return t_; }                 // NOLINT
   constexpr ScalarType toScalarType() const { return t_; }
   size_t itemsize() const { return t_ == ScalarType::Undefined ? 0 : elementSize(t_); }
-  const char* name() const { return type_meta_name(t_); }
+  std::string_view name() const { return type_meta_name(t_); }
   template <class T>
   static constexpr TypeMeta Make() {
     return dtype_of<T>::value;
+  }
+  static constexpr TypeMeta fromScalarType(ScalarType t) { return t; }
+  template <class T>
+  static std::string_view TypeName() {
+    return Make<T>().name();
   }
   template <class T>
   constexpr bool Match() const {

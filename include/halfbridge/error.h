@@ -92,4 +92,13 @@ HB_API void set_warning_sink(WarningSink sink);
   do {                                                                                \
     if (HB_UNLIKELY(!(cond))) throw ::hb::IndexError(::hb::detail::str(__VA_ARGS__)); \
   } while (0)
+/// For a value that is not one of those allowed.
+#define HB_CHECK_VALUE(cond, ...)                                                     \
+  do {                                                                                \
+    if (HB_UNLIKELY(!(cond))) throw ::hb::ValueError(::hb::detail::str(__VA_ARGS__)); \
+  } while (0)
 #define HB_NOT_SUPPORTED(...) throw ::hb::NotImplementedError(::hb::detail::str(__VA_ARGS__))
+#define HB_CHECK_SUPPORTED(cond, ...)                        \
+  do {                                                       \
+    if (HB_UNLIKELY(!(cond))) HB_NOT_SUPPORTED(__VA_ARGS__); \
+  } while (0)

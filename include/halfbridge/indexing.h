@@ -20,8 +20,8 @@ struct Slice {
   Slice(std::optional<int64_t> start = std::nullopt, std::optional<int64_t> stop = std::nullopt,
         std::optional<int64_t> step = std::nullopt)
       : start_(start.value_or(0)), stop_(stop.value_or(INDEX_MAX)), step_(step.value_or(1)) {
-    HB_CHECK(step_ != 0, "[Slice] slice step cannot be zero");
-    HB_CHECK(step_ > 0, "[Slice] step must be greater than zero, got ", step_);
+    HB_CHECK_VALUE(step_ != 0, "[Slice] slice step cannot be zero");
+    HB_CHECK_VALUE(step_ > 0, "[Slice] step must be greater than zero, got ", step_);
   }
   int64_t start() const { return start_; }
   /// INDEX_MAX where the slice has none.
@@ -42,7 +42,7 @@ class TensorIndex {
   TensorIndex(std::nullopt_t) : type_(Type::None) {}                     // NOLINT
   TensorIndex(subscripts::EllipsisIndexType) : type_(Type::Ellipsis) {}  // NOLINT
   TensorIndex(const char* text) : type_(Type::Ellipsis) {                // NOLINT
-    HB_CHECK(std::string_view(text) == "...", "[index] expected \"...\", got \"", text, "\"");
+    HB_CHECK_VALUE(std::string_view(text) == "...", "[index] expected \"...\", got \"", text, "\"");
   }
   template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
   TensorIndex(T value) {  // NOLINT

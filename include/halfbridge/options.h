@@ -124,5 +124,6 @@ inline TensorOptions device_index(DeviceIndex index) { return TensorOptions().de
 inline TensorOptions layout(Layout l) { return TensorOptions().layout(l); }
 inline TensorOptions requires_grad(bool r = true) { return TensorOptions().requires_grad(r); }
 HB_API std::ostream& operator<<(std::ostream& out, const TensorOptions& options);
+HB_API std::string toString(const TensorOptions& options);
 
 }  // namespace hb

@@ -310,6 +310,8 @@ class HB_API Tensor {
   /// Window on a storage; throws where it does not fit and cannot grow. Contiguous without `stride`.
   Tensor& set_(const Storage& source, int64_t offset, IntArrayRef size, IntArrayRef stride = {}) const;
   Tensor& set_(const Storage& source) const;
+  /// No elements, of size (0).
+  Tensor& set_() const;
   Tensor sum_to_size(IntArrayRef size) const;
 
   // --- indexing
@@ -430,7 +432,6 @@ class HB_API Tensor {
   Tensor& operator^=(const Tensor& other) { return bitwise_xor_(other); }
   Tensor operator-() const { return neg(); }
   Tensor operator~() const { return bitwise_not(); }
-  Tensor operator!() const { return logical_not(); }
 
   // --- assignment: to a named tensor rebinds the handle, to a temporary (x[i] = y) copies the values
   Tensor(const Tensor&) = default;

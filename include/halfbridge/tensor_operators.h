@@ -34,7 +34,5 @@ inline Tensor operator<(const Scalar& a, const Tensor& b) { return hb::gt(b, a);
 inline Tensor operator<=(const Scalar& a, const Tensor& b) { return hb::ge(b, a); }
 inline Tensor operator>(const Scalar& a, const Tensor& b) { return hb::lt(b, a); }
 inline Tensor operator>=(const Scalar& a, const Tensor& b) { return hb::le(b, a); }
-inline Tensor operator&&(const Tensor& a, const Tensor& b) { return hb::logical_and(a, b); }
-inline Tensor operator||(const Tensor& a, const Tensor& b) { return hb::logical_or(a, b); }
 
 }  // namespace hb

@@ -79,7 +79,7 @@ Tensor AccumulateGrad::take_destination() const {
 }
 
 variable_list AccumulateGrad::apply(variable_list&& grads) {
-  if (!grads[0].defined()) return {};
+  if (!grads[0].defined() || !variable.requires_grad()) return {};  // it may have been frozen since
   Tensor g = as_the_leaf_has_it(variable, std::move(grads[0]));
   const auto& hooks = variable.impl().materialize_autograd_meta().leaf_hooks;
   for (size_t i = 0, n = hooks.size(); i < n; ++i) apply_tensor_hook(hooks[i], i, g);

@@ -80,7 +80,7 @@ void add_up_gradients(const variable_list& tensors, const variable_list& grad_te
 
 variable_list gradients(const variable_list& outputs, const variable_list& inputs, const variable_list& grad_outputs,
                         std::optional<bool> retain_graph, bool create_graph, bool allow_unused) {
-  HB_CHECK(!inputs.empty(), "grad requires non-empty inputs.");
+  HB_CHECK_VALUE(!inputs.empty(), "grad requires non-empty inputs.");
   Roots roots = make_roots(outputs, grad_outputs);
   Engine engine(retain_graph.value_or(create_graph), create_graph);
   engine.want(edges_of(inputs));

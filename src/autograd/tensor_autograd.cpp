@@ -7,6 +7,7 @@
 #include "autograd/arithmetic.h"
 #include "autograd/data_calls.h"
 #include "autograd/history.h"
+#include "autograd/overlooked.h"
 #include "autograd/record.h"
 #include "autograd/weak_tensor.h"
 #include "core/function_watch.h"
@@ -251,7 +252,7 @@ void Tensor::set_data(const Tensor& new_data) const {
 int64_t Tensor::_version() const {
   if (!defined()) return 0;
   HB_CHECK(!impl().is_inference(), "[_version] Inference tensors do not track version counter.");
-  return impl().version();
+  return seen_version(impl());
 }
 
 bool Tensor::is_view() const {

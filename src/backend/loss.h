@@ -49,7 +49,8 @@ HB_API inline Kernel<void(ScalarType dtype, PairLoss kind, double param, int64_t
 HB_API inline Kernel<void(ScalarType dtype, PairLoss kind, double param, int64_t n, const double* scale, void* grad_a,
                           const void* grad, const void* a, const void* b)>
     pair_loss_backward_kernel{"pair_loss_backward"};
-/// Throws unless 0 <= least and most <= 1 (float64, one element each): those of a binary cross entropy's input.
-HB_API inline Kernel<void(const Tensor& least, const Tensor& most)> check_unit_range_kernel{"binary_cross_entropy"};
+/// Throws unless 0 <= least and most <= 1 (float64, one element each): those of a binary cross entropy's `what`.
+HB_API inline Kernel<void(const Tensor& least, const Tensor& most, const char* what)> check_unit_range_kernel{
+    "binary_cross_entropy"};
 
 }  // namespace hb

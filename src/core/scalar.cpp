@@ -61,5 +61,6 @@ std::ostream& operator<<(std::ostream& out, const TensorOptions& o) {
   if (o.memory_format_opt()) return out << *o.memory_format_opt() << ")";
   return out << "(nullopt))";
 }
+std::string toString(const TensorOptions& o) { return detail::str(o); }
 
 }  // namespace hb

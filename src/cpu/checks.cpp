@@ -19,9 +19,9 @@ void check_norm(const Tensor& total, double norm_type) {
 }
 HB_REGISTER_CPU(check_norm_kernel, check_norm);
 
-void check_unit_range(const Tensor& least, const Tensor& most) {
-  HB_CHECK(value_of(least) >= 0 && value_of(most) <= 1,
-           "[binary_cross_entropy] all elements of input should be between 0 and 1");
+void check_unit_range(const Tensor& least, const Tensor& most, const char* what) {
+  HB_CHECK(value_of(least) >= 0 && value_of(most) <= 1, "[binary_cross_entropy] all elements of ", what,
+           " should be between 0 and 1");
 }
 HB_REGISTER_CPU(check_unit_range_kernel, check_unit_range);
 
@@ -39,7 +39,7 @@ void check_info(const Tensor& info, const char* name, const char* text) {
 HB_REGISTER_CPU(check_info_kernel, check_info);
 
 void check_finite(const Tensor& finite, const char* name, const char* text) {
-  HB_CHECK(*static_cast<const bool*>(finite.impl().raw_data()), name, ": ", text);
+  if (!*static_cast<const bool*>(finite.impl().raw_data())) throw LinAlgError(detail::str(name, ": ", text));
 }
 HB_REGISTER_CPU(check_finite_kernel, check_finite);
 

@@ -42,8 +42,10 @@ class MaskParts {
   std::vector<int64_t> before_;
 };
 
-/// The places [to, end) of the truths from element `first` on, row by row of the last dimension.
-void put_places(const uint8_t* mask, const DimVector& sizes, int64_t first, int64_t* to, const int64_t* end) {
+/// The places [to, end) of `count` of the truths from element `first` on, row by row of the last dimension: a row of
+/// out for each dimension.
+void put_places(const uint8_t* mask, const DimVector& sizes, int64_t first, int64_t* out, int64_t count, int64_t to,
+                int64_t end) {
   const auto dims = static_cast<int64_t>(sizes.size());
   const int64_t length = sizes[dims - 1];
   DimVector at(sizes.size(), 0);  // counts the places of the other dimensions up
@@ -62,9 +64,9 @@ void put_places(const uint8_t* mask, const DimVector& sizes, int64_t first, int6
       for (; j < stop; ++j) {
         // Written in any case and kept where the mask says so: a branch would be guessed wrong half of the time.
         if (to == end) return;
-        for (int64_t d = 0; d + 1 < dims; ++d) to[d] = at[d];
-        to[dims - 1] = j;
-        to += mask[row + j] ? dims : 0;
+        for (int64_t d = 0; d + 1 < dims; ++d) out[d * count + to] = at[d];
+        out[(dims - 1) * count + to] = j;
+        to += mask[row + j] != 0;
       }
     }
     if (to == end) return;
@@ -77,11 +79,11 @@ Tensor nonzero(const Tensor& truth) {
   const int64_t n = truth.numel(), dims = truth.dim();
   const DimVector& sizes = truth.impl().sizes();
   const MaskParts parts(mask, n);
-  Tensor out = empty({parts.count(), dims}, truth.options().dtype(kLong));
+  Tensor out = empty({dims, parts.count()}, truth.options().dtype(kLong));
   auto* const to = static_cast<int64_t*>(out.impl().visible_data());
   if (dims == 0) return out;
   parts.each([&](int64_t begin, int64_t, int64_t first, int64_t last) {
-    if (first < last) put_places(mask, sizes, begin, to + first * dims, to + last * dims);
+    if (first < last) put_places(mask, sizes, begin, to, parts.count(), first, last);
   });
   return out;
 }

@@ -43,14 +43,14 @@ struct Shape {
   int64_t sizes[kMost];
 };
 
-__global__ void put_places(int64_t* out, const bool* mask, const int64_t* ranks, int64_t n,
+__global__ void put_places(int64_t* out, const bool* mask, const int64_t* ranks, int64_t n, int64_t count,
                            __grid_constant__ const Shape shape) {
   HB_GRID_LOOP(i, n) {
     if (!mask[i]) continue;
-    int64_t* const row = out + (ranks[i] - 1) * shape.dims;
+    int64_t* const place = out + ranks[i] - 1;
     int64_t rest = i;
     for (int d = shape.dims - 1; d >= 0; --d) {
-      row[d] = rest % shape.sizes[d];
+      place[d * count] = rest % shape.sizes[d];
       rest /= shape.sizes[d];
     }
   }
@@ -61,12 +61,12 @@ Tensor nonzero(const Tensor& truth) {
   HB_CHECK(dims <= Shape::kMost, "[nonzero] expected at most ", int{Shape::kMost}, " dimensions on CUDA, got ", dims);
   const Ranks ranks(truth);
   const int64_t count = ranks.total();
-  Tensor out = empty({count, dims}, truth.options().dtype(kLong));
+  Tensor out = empty({dims, count}, truth.options().dtype(kLong));
   if (count == 0 || dims == 0) return out;
   Shape shape{static_cast<int>(dims), {}};
   for (int64_t d = 0; d < dims; ++d) shape.sizes[d] = truth.impl().sizes()[static_cast<size_t>(d)];
   HB_LAUNCH(put_places, blocks_for(n), kThreads, 0, current_stream(), static_cast<int64_t*>(out.impl().visible_data()),
-            static_cast<const bool*>(truth.impl().visible_data()), ranks.get(), n, shape);
+            static_cast<const bool*>(truth.impl().visible_data()), ranks.get(), n, count, shape);
   return out;
 }
 

@@ -18,7 +18,10 @@ std::string shortest(double value);
 /// Restores the formatting of a stream.
 class StreamFormat {
  public:
-  explicit StreamFormat(std::ostream& out) : out_(out), saved_(nullptr) { saved_.copyfmt(out); }
+  explicit StreamFormat(std::ostream& out) : out_(out), saved_(nullptr) {
+    saved_.copyfmt(out);
+    out.flags(std::ios::dec | std::ios::skipws), out.fill(' ');
+  }
   ~StreamFormat() { out_.copyfmt(saved_); }
   StreamFormat(const StreamFormat&) = delete;
   StreamFormat& operator=(const StreamFormat&) = delete;

@@ -32,10 +32,10 @@ struct FieldReader {
   template <class T>
   void operator()(const char* name, T& value) const {
     IValue read;
-    if (!optional)
-      archive.read(name, read);
-    else if (!archive.try_read(name, read))
+    if (!archive.try_read(name, read)) {
+      HB_CHECK(optional, "[Optimizer::load] No such serialized value: the archive has no '", name, "'");
       return;
+    }
     from_value(read, value, name);
   }
   void operator()(const char* name, Tensor& value) const {

@@ -3,6 +3,7 @@
 #include <istream>
 #include <ostream>
 
+#include <halfbridge/bridge/jit.h>
 #include <halfbridge/bridge/serialize.h>
 #include <halfbridge/grad_mode.h>
 #include <halfbridge/io/checkpoint.h>
@@ -25,7 +26,7 @@ std::string read_stream(std::istream& stream) {
     bytes.append(chunk, static_cast<size_t>(stream.gcount()));
   }
   if (stream.bad()) io::io_fail("load", "cannot read the stream");
-  stream.clear(stream.rdstate() & ~std::ios::failbit);
+  stream.clear();  // programs write to it again
   return bytes;
 }
 
@@ -69,7 +70,7 @@ void OutputArchive::save_to(const std::string& filename) {
 void OutputArchive::save_to(std::ostream& stream) {
   io::ZipWriter zip("archive", [&](const void* data, size_t size) {
     stream.write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
-    if (!stream) io::io_fail("save", "cannot write to the stream");
+    if (!stream.good()) io::io_fail("save", "cannot write to the stream");
   });
   io::write_module_archive(object_, zip);
 }
@@ -100,7 +101,8 @@ bool InputArchive::try_read(const std::string& key, IValue& value) {
 
 void InputArchive::read(const std::string& key, IValue& value) {
   if (!try_read(key, value))
-    io::io_fail("load", "No such serialized value: the archive does not have a field with name '", prefix_, key, "'");
+    throw jit::ObjectAttributeError("[load] No such serialized value: the archive does not have a field with name '" +
+                                    prefix_ + key + "'");
 }
 
 bool InputArchive::try_read(const std::string& key, Tensor& tensor, bool /*is_buffer*/) {
@@ -123,9 +125,9 @@ bool InputArchive::try_read(const std::string& key, Tensor& tensor, bool /*is_bu
                 loaded.scalar_type());
   }
   NoGradGuard no_grad;
-  const bool fits = tensor.sizes() == loaded.sizes() && tensor.device() == loaded.device();
-  if (fits && !tensor.is_sparse() && !loaded.is_sparse()) {
-    tensor.copy_(loaded);  // programs keep the addresses of parameters
+  // Aliases keep what they have, and tensors that shared memory when they were saved share it again.
+  if (tensor.device() == loaded.device() && !tensor.is_sparse() && !loaded.is_sparse()) {
+    tensor.set_(loaded);
   } else {
     tensor.set_data(loaded);
   }

@@ -107,9 +107,12 @@ Tensor& copy_(Tensor& self, const Tensor& src, bool non_blocking) {
       [&](const Tensor& old) {
         Tensor out = empty_like(old);
         copy_values(out, src, non_blocking);
-        if (needs_grad(src))
-          record("torch::autograd::CopyBackwards", out, {&src},
-                 [from = src.device()](Backward& b) -> variable_list { return {b.grad().to(from)}; });
+        // What was there gets zeros, as in LibTorch.
+        if (needs_grad(src, old))
+          record("torch::autograd::CopyBackwards", out, {&old, &src},
+                 [from = src.device()](Backward& b) -> variable_list {
+                   return {b.needs(0) ? zeros_like(b.grad()) : Tensor(), b.needs(1) ? b.grad().to(from) : Tensor()};
+                 });
         return out;
       },
       [&](Tensor& t) {

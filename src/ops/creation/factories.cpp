@@ -28,7 +28,8 @@ Tensor filled(IntArrayRef size, const Scalar& value, const TensorOptions& option
     HB_CHECK(value.equal(0), "[full] full(...) is not implemented for sparse layout");
     return empty(size, options);
   }
-  Tensor t = empty(size, TensorOptions(options).requires_grad(false));
+  // As in LibTorch, empty() alone looks at a memory format.
+  Tensor t = empty(size, TensorOptions(options).requires_grad(false).memory_format(std::nullopt));
   check_filling_fits("full", t.scalar_type(), t.numel(), value);
   fill_kernel(t.device())(Loop({&t}, {}), value);
   return finish(std::move(t), options);
@@ -103,7 +104,7 @@ int64_t checked_count(const char* name, double n) {
 }
 
 Tensor ramp(const char* name, const Scalar& start, const Scalar& step, int64_t n, const TensorOptions& options) {
-  HB_CHECK(options.dtype() != kBool, "[", name, "] not implemented for 'Bool'");
+  HB_CHECK_SUPPORTED(options.dtype() != kBool, "[", name, "] not implemented for 'Bool'");
   Tensor t = empty({n}, TensorOptions(options).requires_grad(false));
   arange_kernel(t.device())(t, start, step);
   return finish(std::move(t), options);
@@ -164,7 +165,7 @@ Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, const Ten
                   options);
   }
   Tensor t = empty({steps}, TensorOptions(options).requires_grad(false));
-  HB_CHECK(t.scalar_type() != kBool, "[linspace] not implemented for 'Bool'");
+  HB_CHECK_SUPPORTED(t.scalar_type() != kBool, "[linspace] not implemented for 'Bool'");
   if (steps > 0) check_value_fits("linspace", t.scalar_type(), start);
   if (steps > 1) check_value_fits("linspace", t.scalar_type(), end);
   // Bounds of integers are cut before anything is computed.
@@ -175,7 +176,7 @@ Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, const Ten
 }
 
 Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double base, const TensorOptions& options) {
-  HB_CHECK(options.dtype() != kBool, "[logspace] not implemented for 'Bool'");
+  HB_CHECK_SUPPORTED(options.dtype() != kBool, "[logspace] not implemented for 'Bool'");
   // The ends are of the result's dtype, the exponents between them are not.
   const bool whole = is_integral_type(options.dtype(), false);
   const Tensor exponents = whole ? linspace(start.toLong(), end.toLong(), steps, TensorOptions().dtype(kDouble))

@@ -87,4 +87,9 @@ Tensor& Tensor::set_(const Storage& source) const {
   return set_(source, 0, {static_cast<int64_t>(source.nbytes()) / element_size()});
 }
 
+Tensor& Tensor::set_() const {
+  ops::check_defined(*this);
+  return set_(empty({0}, options().requires_grad(false)));
+}
+
 }  // namespace hb

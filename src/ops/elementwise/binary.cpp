@@ -32,8 +32,8 @@ Plan plan_of(const char* name, Domain domain, ScalarType t) {
       ops::refuse_integers(name, t);
       return {compute_type(t), t};
     case Domain::integral:
-      HB_CHECK(is_integral_type(t, true), "[", name, "] not implemented for '", toString(t),
-               "': expected integers or bool");
+      HB_CHECK_SUPPORTED(is_integral_type(t, true), "[", name, "] not implemented for '", toString(t),
+                         "': expected integers or bool");
       return {kLong, t};
     case Domain::test:
       return {compute_type(t), kBool};

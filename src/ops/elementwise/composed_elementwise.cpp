@@ -21,7 +21,7 @@ constexpr double kPi = 3.14159265358979323846;
 
 /// Integers as the default floating dtype, as functions of the domain `floating` take them.
 Tensor as_floating(const char* name, const Tensor& self) {
-  HB_CHECK(!self.is_complex(), "[", name, "] not implemented for ", self.scalar_type());
+  HB_CHECK_SUPPORTED(!self.is_complex(), "[", name, "] not implemented for ", self.scalar_type());
   return ops::as_floating(self);
 }
 
@@ -97,7 +97,7 @@ Tensor& logit_(Tensor& self, std::optional<double> eps) {
 
 Tensor copysign(const Tensor& self, const Tensor& other) {
   const ScalarType t = ops::floating_result(ops::promoted({self, other}));
-  HB_CHECK(!is_complex_type(t), "[copysign] not implemented for ", t);
+  HB_CHECK_SUPPORTED(!is_complex_type(t), "[copysign] not implemented for ", t);
   Tensor out = ops::launch_new("copysign", copysign_formula, compute_type(t), t, {self, other});
   if (needs_grad(self, other))
     record("CopysignBackward0", out, {&self, &other}, {SavedTensor::input(self), SavedTensor::output(out)},

@@ -33,7 +33,7 @@ Tensor over(const Tensor& value, const Tensor& x) { return value / x.masked_fill
 
 Tensor zeta(const ops::Input& s, const ops::Input& q) {
   const ScalarType t = ops::promoted({s, q});
-  HB_CHECK(!is_half_type(t), "[special_zeta] not implemented for '", toString(t), "'");
+  HB_CHECK_SUPPORTED(!is_half_type(t), "[special_zeta] not implemented for '", toString(t), "'");
   Tensor out = ops::floating_op("special_zeta", zeta_formula, {s, q});
   const Tensor order = s.tensor ? *s.tensor : Tensor(), place = q.tensor ? *q.tensor : Tensor();
   if (needs_grad(order, place))

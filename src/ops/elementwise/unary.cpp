@@ -57,8 +57,8 @@ Plan plan_of(const char* name, const FormulaKernel& formula, Domain domain, Scal
         HB_CHECK(&formula != &relu_formula, "[relu] Boolean inputs not supported for relu");
         if (&formula == &bitwise_not_formula) p.formula = &logical_not_formula;
       } else {
-        HB_CHECK(&formula != &bitwise_not_formula || is_integral_type(t, false), "[", name, "] not implemented for '",
-                 toString(t), "': expected integers or bool");
+        HB_CHECK_SUPPORTED(&formula != &bitwise_not_formula || is_integral_type(t, false), "[", name,
+                           "] not implemented for '", toString(t), "': expected integers or bool");
       }
   }
   return p;

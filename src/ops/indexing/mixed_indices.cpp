@@ -12,6 +12,7 @@ using IndexList = std::vector<std::optional<Tensor>>;
 int64_t dims_taken(const TensorIndex& i) {
   if (i.is_integer() || i.is_slice()) return 1;
   if (!i.is_tensor()) return 0;
+  if (!i.tensor().defined()) return 1;
   const ScalarType t = i.tensor().scalar_type();
   return t == kBool || t == kByte ? i.tensor().dim() : 1;
 }
@@ -69,7 +70,10 @@ Viewed apply_views(const Tensor& self, ArrayRef<TensorIndex> indices) {
         put_tensor(v, slot++, i.boolean() ? zeros({1}, integers) : empty({0}, integers));
         break;
       case TensorIndex::Type::Tensor: {
-        HB_CHECK(i.tensor().defined(), "[index] expected defined index tensors");
+        if (!i.tensor().defined()) {  // the whole dimension
+          ++dim, ++slot, ++source;
+          break;
+        }
         const ScalarType t = i.tensor().scalar_type();
         if (i.tensor().dim() == 0 && is_integral_type(t, false) && t != kByte) {
           v.view = v.view.select(dim, i.tensor().item().toLong());

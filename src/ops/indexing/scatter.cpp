@@ -212,7 +212,9 @@ Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<i
   a[d] = b[d] = 1;
   std::vector<int64_t> both = broadcast_shapes(a, b), x = both, at = both;
   x[d] = self.size(d), at[d] = indices.size(d);
-  return gather(self.expand(x), d, indices.expand(at));
+  // As LibTorch: places count modulo the size, where a dimension is given.
+  const Tensor places = self.size(d) > 0 ? indices.remainder(self.size(d)) : indices;
+  return gather(self.expand(x), d, places.expand(at));
 }
 
 Tensor& scatter_reduce_(Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce,

@@ -169,7 +169,7 @@ Tensor euclidean_distances(const Tensor& x1, const Tensor& x2) {
 
 /// LibTorch measures these distances in wider numbers alone.
 void refuse_half(const char* name, ScalarType t) {
-  HB_CHECK(!is_half_type(t), "[", name, "] not implemented for '", toString(t), "'");
+  HB_CHECK_SUPPORTED(!is_half_type(t), "[", name, "] not implemented for '", toString(t), "'");
 }
 
 }  // namespace

@@ -140,21 +140,41 @@ DimVector leading_sizes(const Tensor& x) {
   return DimVector(sizes.begin(), sizes.end() - 1);
 }
 
-variable_list affine_gradients(Backward& b, const Tensor& x, const Tensor& w, bool transposed) {
+/// Which operands of a product lie column by column: so do their gradients, for what turned them turns those back.
+struct Columns {
+  bool x, w;
+};
+bool lies_by_columns(const Tensor& t) {
+  if (t.dim() != 2 || t.impl().is_deferred() || t.impl().physically_contiguous()) return false;
+  return t.impl().physical_strides()[0] == 1 && t.impl().physical_strides()[1] == t.impl().sizes()[0];
+}
+/// t, which is new, seen as its transpose.
+Tensor turned(Tensor t) {
+  t.impl().set_geometry(DimVector(IntArrayRef({t.size(1), t.size(0)})), DimVector(IntArrayRef({1, t.size(1)})), 0);
+  return t;
+}
+
+variable_list affine_gradients(Backward& b, const Tensor& x, const Tensor& w, bool transposed, Columns columns) {
   const Tensor& g = b.grad();
   Tensor dx, dw, db;
   if (GradMode::is_enabled()) {
-    if (b.needs(0)) dx = matmul(g, transposed ? w : w.t());
+    if (b.needs(0)) dx = columns.x ? matmul(transposed ? w.t() : w, g.t()).t() : matmul(g, transposed ? w : w.t());
     const Tensor rows = g.reshape({-1, g.size(-1)});
     if (b.needs(1)) {
       const Tensor xs = x.reshape({-1, x.size(-1)});
-      dw = transposed ? mm(rows.t(), xs) : mm(xs.t(), rows);
+      dw = transposed ? mm(rows.t(), xs) : columns.w ? mm(rows.t(), xs).t() : mm(xs.t(), rows);
     }
     if (b.needs(2)) db = rows.sum(0);
     return {dx, dw, db};
   }
   const Folded grad = fold_rows(g);
-  if (b.needs(1)) {
+  if (b.needs(1) && columns.w) {
+    const Folded xs = fold_rows(x);
+    dw = empty({grad.cols, xs.cols}, g.options());
+    product_into(dw, grad, true, xs, false);
+    dw = turned(std::move(dw));
+    if (b.needs(2)) db = sum_rows(grad, g);
+  } else if (b.needs(1)) {
     const Folded xs = fold_rows(x);
     const int64_t rows = transposed ? grad.cols : xs.cols, cols = transposed ? xs.cols : grad.cols;
     dw = destination_or_empty(b, 1, {rows, cols}, g.options());
@@ -166,7 +186,14 @@ variable_list affine_gradients(Backward& b, const Tensor& x, const Tensor& w, bo
     db = sum_rows(grad, g);
   }
   // Last: it may wait for the gradient of an activation, which nothing else shall come before.
-  if (b.needs(0)) dx = affine_value(grad, leading_sizes(g), w, !transposed, {});
+  if (b.needs(0) && columns.x) {
+    const Folded weight = fold_rows(w);
+    dx = empty({transposed ? weight.cols : weight.rows, grad.rows}, g.options());
+    product_into(dx, weight, transposed, grad, true);
+    dx = turned(std::move(dx));
+  } else if (b.needs(0)) {
+    dx = affine_value(grad, leading_sizes(g), w, !transposed, {});
+  }
   return {dx, dw, db};
 }
 
@@ -182,7 +209,8 @@ Tensor affine(const char* node, const Tensor& x, const Tensor& w, bool transpose
     record(node, out, {&x, &w, &bias},
            {w.requires_grad() ? SavedTensor::input(x) : SavedTensor(),
             x.requires_grad() ? SavedTensor::input(w) : SavedTensor()},
-           [transposed](Backward& b, auto& s) -> variable_list { return affine_gradients(b, s[0], s[1], transposed); });
+           [transposed, columns = Columns{lies_by_columns(x), !transposed && lies_by_columns(w)}](
+               Backward& b, auto& s) -> variable_list { return affine_gradients(b, s[0], s[1], transposed, columns); });
   }
   return out;
 }

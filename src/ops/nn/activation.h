@@ -14,8 +14,8 @@
 namespace hb::ops {
 
 inline void check_floating(const char* name, const Tensor& x) {
-  HB_CHECK(x.is_floating_point(), "[", name, "] not implemented for '", toString(x.scalar_type()),
-           "': expected a floating tensor");
+  HB_CHECK_SUPPORTED(x.is_floating_point(), "[", name, "] not implemented for '", toString(x.scalar_type()),
+                     "': expected a floating tensor");
 }
 
 /// Runs a fused gradient; where a graph is being made, gives the composed form, which has a history of its own. `node`:

@@ -110,8 +110,8 @@ Tensor dense(const Tensor& t) { return t.defined() ? ops::to_contiguous(t) : t; 
 void check(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& mean, const Tensor& var,
            bool training) {
   HB_CHECK(x.dim() >= 2, "[batch_norm] expected an input of at least 2 dimensions, got ", x.sizes());
-  HB_CHECK(is_floating_type(x.scalar_type()), "[batch_norm] not implemented for '", x.scalar_type(),
-           "': expected a floating input");
+  HB_CHECK_SUPPORTED(is_floating_type(x.scalar_type()), "[batch_norm] not implemented for '", x.scalar_type(),
+                     "': expected a floating input");
   check_parameter("running_mean", mean, x.size(1));
   check_parameter("running_var", var, x.size(1));
   check_parameter("weight", weight, x.size(1));

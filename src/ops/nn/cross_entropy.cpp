@@ -15,6 +15,11 @@ namespace {
 
 int64_t class_dim(const Tensor& x) { return x.dim() == 1 ? 0 : 1; }
 
+/// LibTorch takes a list of one class, too, for logits without a batch.
+bool is_list_of_one(const Tensor& x, const Tensor& target) {
+  return x.dim() == 1 && target.dim() == 1 && target.size(0) == 1;
+}
+
 void check_classes(const char* name, const Tensor& x, const Tensor& target, const Tensor& weight) {
   HB_CHECK(x.dim() >= 1, "[", name, "] expected an input of at least 1 dimension, got ", x.sizes());
   HB_CHECK(is_floating_type(x.scalar_type()), "[", name, "] expected a floating input, got ", x.scalar_type());
@@ -23,8 +28,8 @@ void check_classes(const char* name, const Tensor& x, const Tensor& target, cons
   bool fits = target.dim() == x.dim() - 1;
   for (int64_t d = 0, t = 0; fits && d < x.dim(); ++d)
     if (d != c) fits = x.size(d) == target.size(t++);
-  HB_CHECK(fits || x.dim() != 2 || target.dim() != 1, "[", name, "] size mismatch: Expected input batch_size (",
-           x.size(0), ") to match target batch_size (", target.numel(), ").");
+  HB_CHECK_VALUE(fits || x.dim() != 2 || target.dim() != 1, "[", name, "] size mismatch: Expected input batch_size (",
+                 x.size(0), ") to match target batch_size (", target.numel(), ").");
   HB_CHECK(fits || x.dim() != 2, "[", name, "] 0D or 1D target tensor expected, multi-target not supported: got input ",
            x.sizes(), " and target ", target.sizes());
   HB_CHECK(fits, "[", name, "] size mismatch (got input: ", x.sizes(), ", target: ", target.sizes(), ")");
@@ -94,6 +99,8 @@ variable_list nll_gradient(Backward& b, const Tensor& x, const Tensor& target, c
 
 Tensor nll_any(const char* name, const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction,
                int64_t ignore_index) {
+  if (HB_UNLIKELY(is_list_of_one(self, target)))
+    return nll_any(name, self, target.squeeze(0), weight, reduction, ignore_index);
   check_classes(name, self, target, weight);
   Operands o(self, target, weight, ignore_index, reduction);
   Tensor out = loss_result(self, target, reduction, self.scalar_type());
@@ -258,6 +265,8 @@ Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const std::o
   const Tensor& weight = or_undefined(weight_or_none);
   HB_CHECK(label_smoothing >= 0 && label_smoothing <= 1,
            "[cross_entropy] label_smoothing must be between 0.0 and 1.0. Got: ", label_smoothing);
+  if (HB_UNLIKELY(is_list_of_one(self, target)) && self.size(0) != 1)  // one probability, else
+    return cross_entropy_loss(self, target.squeeze(0), weight_or_none, reduction, ignore_index, label_smoothing);
   HB_FUNCTION(cross_entropy_loss, self, target, weight, reduction, ignore_index, label_smoothing);
   if (HB_UNLIKELY(front::active != 0) && keeps_half_logits(self, target, weight)) {
     front::Excluded excluded;

@@ -158,8 +158,12 @@ Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const std:
   if (self.numel() > 0 && !self.is_cuda()) {  // there the kernel tells of it, and the host does not wait
     NoGradGuard guard;
     // A call of a kernel: a captured step looks again at each replay.
-    const Tensor values = self.detach();
-    check_unit_range_kernel(kCPU)(values.min().cpu().to(kDouble), values.max().cpu().to(kDouble));
+    const auto check = [](const Tensor& values, const char* what) {
+      const auto [least, most] = aminmax(values);
+      check_unit_range_kernel(kCPU)(least.cpu().to(kDouble), most.cpu().to(kDouble), what);
+    };
+    check(self.detach(), "input");
+    if (target.numel() > 0) check(target.detach(), "target");
   }
   const bool weighted = weight.defined();
   const Tensor loss = pair_loss("binary_cross_entropy", "BinaryCrossEntropyBackward0", PairLoss::bce, self, target,

@@ -261,8 +261,8 @@ Tensor avg_pool3d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef strid
                   bool count_include_pad, std::optional<int64_t> divisor_override) {
   HB_AUTOCAST(avg_pool3d, fp32, as_is, self, kernel_size, stride, padding, ceil_mode, count_include_pad,
               divisor_override);
-  HB_CHECK(!is_half_type(self.scalar_type()) || !self.device().is_cpu(), "[avg_pool3d] not implemented for '",
-           toString(self.scalar_type()), "'");
+  HB_CHECK_SUPPORTED(!is_half_type(self.scalar_type()) || !self.device().is_cpu(), "[avg_pool3d] not implemented for '",
+                     toString(self.scalar_type()), "'");
   return avg_pool("avg_pool3d", 3, self, {kernel_size, stride, padding, 1, ceil_mode, count_include_pad},
                   divisor_override);
 }

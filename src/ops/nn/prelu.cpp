@@ -13,8 +13,8 @@ namespace hb {
 
 Tensor prelu(const Tensor& self, const Tensor& weight) {
   HB_AUTOCAST(prelu, half, half, self, weight);
-  HB_CHECK(self.is_floating_point(), "[prelu] not implemented for '", toString(self.scalar_type()),
-           "': expected a floating tensor");
+  HB_CHECK_SUPPORTED(self.is_floating_point(), "[prelu] not implemented for '", toString(self.scalar_type()),
+                     "': expected a floating tensor");
   HB_CHECK(self.scalar_type() == weight.scalar_type(), "[prelu] expected a weight of dtype ",
            toString(self.scalar_type()), ", got ", toString(weight.scalar_type()));
   HB_CHECK(weight.dim() <= 1, "[prelu] Expected `weight` to be a scalar or 1D tensor, but got: ndim = ", weight.dim());

@@ -169,7 +169,8 @@ Tensor weighted(const char* name, const char* node, const char* node_of_gradient
   ops::check_upsample(name, self, output, scales.size());
   const bool bytes = self.scalar_type() == kByte && scales.size() == 2;
   if (!bytes) ops::refuse_integers(name, self.scalar_type());
-  HB_CHECK(!cubic || !self.is_complex(), "[", name, "] not implemented for '", toString(self.scalar_type()), "'");
+  HB_CHECK_SUPPORTED(!cubic || !self.is_complex(), "[", name, "] not implemented for '", toString(self.scalar_type()),
+                     "'");
   const auto taps = [&, by = std::vector<std::optional<double>>(scales)](int64_t d) {
     const int64_t in = self.size(d), n = output[d - 2];
     return self.scalar_type() == kDouble ? taps_of<double>(in, n, align_corners, by[d - 2], cubic)

@@ -24,7 +24,8 @@ Tensor filled(Tensor fresh, const TensorOptions& options, F fill) {
 }
 template <typename F>
 Tensor new_filled(IntArrayRef size, const TensorOptions& options, F fill) {
-  return filled(empty(size, options.requires_grad(std::nullopt), options.memory_format_opt()), options, fill);
+  // As in LibTorch, empty() alone looks at a memory format.
+  return filled(empty(size, options.requires_grad(std::nullopt).memory_format(std::nullopt)), options, fill);
 }
 template <typename F>
 Tensor like_filled(const Tensor& self, const TensorOptions& options, std::optional<MemoryFormat> format, F fill) {

@@ -250,7 +250,7 @@ Tensor trace(const Tensor& self) {
   HB_CHECK(self.dim() == 2, "[trace] expected a matrix, but got tensor with dim ", self.dim());
   const ScalarType t = self.scalar_type();
   const bool half_on_cpu = is_half_type(t) && self.device().is_cpu();
-  HB_CHECK(t != kBool && !half_on_cpu, "[trace] not implemented for '", toString(t), "'");
+  HB_CHECK_SUPPORTED(t != kBool && !half_on_cpu, "[trace] not implemented for '", toString(t), "'");
   if (!needs_grad(self) && is_floating_type(t) && !self.is_sparse()) {
     DimVector length, stride;
     length.push_back(std::min(self.size(0), self.size(1))), stride.push_back(self.stride(0) + self.stride(1));

@@ -97,8 +97,8 @@ Tensor cumprod(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype)
 
 Tensor logcumsumexp(const Tensor& self, int64_t dim) {
   HB_DEFINED(logcumsumexp, self);
-  HB_CHECK(self.is_floating_point() || self.is_complex(), "[logcumsumexp] not implemented for '",
-           toString(self.scalar_type()), "': expected a floating or a complex dtype");
+  HB_CHECK_SUPPORTED(self.is_floating_point() || self.is_complex(), "[logcumsumexp] not implemented for '",
+                     toString(self.scalar_type()), "': expected a floating or a complex dtype");
   const int64_t d = geometry::wrap_dim("logcumsumexp", dim, self.dim());
   if (self.is_complex()) return run_by_doubling(self, d, log_add_exp);
   Tensor out = run(self, d, self.scalar_type(), ScanOp::log_sum_exp);

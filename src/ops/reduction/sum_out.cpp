@@ -22,7 +22,7 @@ ScalarType sum_dtype(const char* name, const Tensor& out, const Tensor& self, st
 ScalarType running_dtype(const char* name, const char* phrase, const Tensor& out, const Tensor& self,
                          std::optional<ScalarType> asked) {
   const ScalarType t = sum_dtype(name, out, self, asked);
-  HB_CHECK(t != kBool, "[", name, "] \"", phrase, "\" not implemented for 'Bool'");
+  HB_CHECK_SUPPORTED(t != kBool, "[", name, "] \"", phrase, "\" not implemented for 'Bool'");
   return t;
 }
 
@@ -40,8 +40,8 @@ Tensor& nansum_out(Tensor& out, const Tensor& self, OptionalIntArrayRef dim, boo
                    std::optional<ScalarType> dtype) {
   front::Excluded excluded;
   const ScalarType t = sum_dtype("nansum_out", out, self, dtype);
-  HB_CHECK(is_floating_type(t) || is_integral_type(self.scalar_type(), true),
-           "[nansum_out] \"nansum_cpu\" not implemented for '", toString(t), "'");
+  HB_CHECK_SUPPORTED(is_floating_type(t) || is_integral_type(self.scalar_type(), true),
+                     "[nansum_out] \"nansum_cpu\" not implemented for '", toString(t), "'");
   return assign_out("nansum_out", out, nansum(self, dim, keepdim, t));
 }
 Tensor& mean_out(Tensor& out, const Tensor& self, std::optional<ScalarType> dtype) {

@@ -139,7 +139,7 @@ std::vector<Tensor> defined_of(TensorList tensors) {
 }
 
 Tensor joined(TensorList tensors, int64_t dim_in, JoinLayout layout) {
-  HB_CHECK(!tensors.empty(), "[cat] expected a non-empty list of Tensors");
+  HB_CHECK_VALUE(!tensors.empty(), "[cat] expected a non-empty list of Tensors");
   std::vector<const Tensor*> pointers;
   for (size_t k = 0; k < tensors.size(); ++k) {
     if (HB_UNLIKELY(!tensors[k].defined())) {

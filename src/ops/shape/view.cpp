@@ -19,6 +19,17 @@ Tensor with_geometry(const char* name, const Tensor& self, DimVector sizes, DimV
                    [old](const Tensor& g) { return g.reshape(old); });
 }
 
+/// Of a new tensor that nobody else sees, contiguous: no view, to programs.
+Tensor unsafe_view(const Tensor& fresh, DimVector sizes) {
+  Tensor out(fresh.impl().alias(false));
+  DimVector strides = geometry::contiguous_strides(sizes);
+  out.impl().set_geometry(std::move(sizes), std::move(strides), fresh.impl().offset());
+  if (needs_grad(fresh))
+    record("UnsafeViewBackward0", out, {&fresh},
+           [old = fresh.impl().sizes()](Backward& b) -> variable_list { return {b.grad().reshape(old)}; });
+  return out;
+}
+
 }  // namespace
 
 Tensor alias(const Tensor& self) {
@@ -74,7 +85,7 @@ Tensor reshape(const Tensor& self, IntArrayRef shape) {
   DimVector sizes = geometry::infer_size("reshape", shape, i.numel()), strides;
   if (geometry::view_strides(i.sizes(), i.strides(), sizes, strides))
     return with_geometry("ViewBackward0", self, std::move(sizes), std::move(strides));
-  return clone(self, MemoryFormat::Contiguous).view(sizes);
+  return unsafe_view(clone(self, MemoryFormat::Contiguous), std::move(sizes));
 }
 Tensor method::reshape_as(const Tensor& self, const Tensor& other) {
   HB_OBSERVED(reshape_as, self, other);
@@ -140,7 +151,9 @@ Tensor squeeze_dims(const char* node, const Tensor& self, IntArrayRef dims) {
   std::vector<bool> drop(self.dim(), false);
   for (int64_t d : dims) {
     const int64_t w = wrap_dim("squeeze", d, self.dim());
-    if (self.dim() > 0) drop[w] = true;
+    if (self.dim() == 0) continue;
+    HB_CHECK(!drop[w], "[squeeze] dim ", w, " appears multiple times in the list of dims");
+    drop[w] = true;
   }
   return squeeze_where(node, self, drop);
 }

@@ -69,9 +69,9 @@ struct scalar_value_type<Complex<T>> {
   using type = T;
 };
 
-/// `value` is the dtype of the C++ type T.
+/// The dtype of the C++ type T: `value`, or an object of this type itself.
 template <class T>
-using CppTypeToScalarType = dtype_of<T>;
+struct CppTypeToScalarType : std::integral_constant<ScalarType, dtype_of<T>::value> {};
 
 /// `dim` counted from the front; throws IndexError if a tensor of `dim_post_expr` dimensions has none such.
 inline int64_t maybe_wrap_dim(int64_t dim, int64_t dim_post_expr, bool wrap_scalar = true) {

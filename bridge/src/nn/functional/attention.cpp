@@ -82,13 +82,17 @@ std::tuple<Tensor, Tensor> multi_head_attention_forward(const Tensor& query, con
   const int64_t keys = k.size(1);
 
   Tensor weights = hb::bmm(q, k.transpose(1, 2));  // (N * heads, L, S)
-  if (mask.defined()) weights = weights + (mask.dim() == 2 ? mask.unsqueeze(0) : mask);
+  if (mask.defined()) weights = weights + (mask.dim() == 2 ? mask.unsqueeze(0) : mask).to(weights.scalar_type());
   if (padding.defined()) {
     HB_CHECK(padding.size(0) == batch && padding.size(1) == keys,
              "[multi_head_attention] expected a key_padding_mask of shape [", batch, ", ", keys, "], got ",
              padding.sizes());
+    HB_CHECK(padding.scalar_type() == kBool,
+             "[multi_head_attention] masked_fill_ only supports boolean masks, but got a "
+             "key_padding_mask with dtype ",
+             toString(padding.scalar_type()));
     weights = weights.view({batch, heads, length, keys})
-                  .masked_fill(padding.to(kBool).unsqueeze(1).unsqueeze(2), -std::numeric_limits<double>::infinity())
+                  .masked_fill(padding.unsqueeze(1).unsqueeze(2), -std::numeric_limits<double>::infinity())
                   .view({batch * heads, length, keys});
   }
   weights = hb::dropout(weights.softmax(-1), o.dropout_p(), o.training());

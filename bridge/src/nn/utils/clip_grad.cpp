@@ -6,6 +6,7 @@
 #include <halfbridge/grad_mode.h>
 
 #include "amp/scaled_grads.h"
+#include "autograd/overlooked.h"
 #include "backend/amp.h"
 #include "core/recorder.h"
 
@@ -16,6 +17,13 @@ Tensor largest_of(const Tensor& grad) {
   if (!grad.is_sparse()) return grad.abs().max();
   const Tensor values = grad.coalesce()._values();
   return values.numel() == 0 ? hb::zeros({}, values.options()) : values.abs().max();
+}
+/// As LibTorch, which writes through grad.data(): graphs that saved the gradient do not mind.
+template <class F>
+void overlooked(const Tensor& grad, const F& write) {
+  const uint32_t version = grad.impl().version();
+  write();
+  overlook_writes_since(grad, version);
 }
 }  // namespace
 
@@ -43,7 +51,7 @@ Tensor clip_by_norm(const std::vector<Tensor>& parameters, double max_norm, doub
   const Tensor factor = hb::clamp(max_norm / (total + 1e-6), std::nullopt, 1.0);
   // To look at a number costs nothing on the CPU alone, unless the step is recorded.
   if (!factor.is_cpu() || hb::capture::any_recording() || factor.item().toDouble() != 1.0)
-    for (const Tensor& g : grads) g.mul_(factor);
+    for (const Tensor& g : grads) overlooked(g, [&] { g.mul_(factor); });
   return total;
 }
 
@@ -79,7 +87,7 @@ void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value) 
   NoGradGuard no_grad;
   amp::warn_if_scaled(parameters, "clip_grad_value_");
   for (const Tensor& p : parameters)
-    if (p.grad().defined()) p.grad().clamp_(-clip_value, clip_value);
+    if (const Tensor& g = p.grad(); g.defined()) overlooked(g, [&] { g.clamp_(-clip_value, clip_value); });
 }
 void clip_grad_value_(std::initializer_list<Tensor> parameters, double clip_value) {
   clip_grad_value_(std::vector<Tensor>(parameters), clip_value);

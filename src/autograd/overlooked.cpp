@@ -1,0 +1,29 @@
+#include "autograd/overlooked.h"
+
+#include <atomic>
+
+#include <halfbridge/autograd.h>
+
+namespace hb {
+namespace {
+
+/// Null where nothing was overlooked.
+AutogradMeta* counting_meta(const TensorImpl& t) {
+  AutogradMeta* const meta = t.autograd_meta();
+  return meta && meta->base.defined() ? meta->base.impl().autograd_meta() : meta;
+}
+
+}  // namespace
+
+uint32_t seen_version(const TensorImpl& t) {
+  AutogradMeta* const meta = counting_meta(t);
+  if (!meta) return t.version();
+  return t.version() - std::atomic_ref(meta->overlooked_writes).load(std::memory_order_relaxed);
+}
+
+void overlook_writes_since(const Tensor& t, uint32_t version) {
+  if (AutogradMeta* const meta = counting_meta(t.impl()))
+    std::atomic_ref(meta->overlooked_writes).fetch_add(t.impl().version() - version, std::memory_order_relaxed);
+}
+
+}  // namespace hb
