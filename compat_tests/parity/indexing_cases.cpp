@@ -296,10 +296,11 @@ PARITY_CASE(indexing, places_modulo_the_size) {
 // Programs read the places of each dimension through data_ptr.
 PARITY_CASE(indexing, layout_of_places) {
   const auto truth = torch::tensor({{1, 0, 1}, {0, 1, 1}}) > 0;
-  const auto read = [&](const std::string& name, const Tensor& t) {
+  const auto read = [&](const std::string& name, const Tensor& places) {
+    const auto t = places.cpu();
     const auto* at = t.data_ptr<int64_t>();
     c.out(name, torch::tensor(std::vector<int64_t>(at, at + t.numel())));
-    c.layout(name + " layout", t);
+    c.layout(name + " layout", places);
   };
   const auto where = torch::where(truth);
   for (size_t d = 0; d < where.size(); ++d) read("where" + std::to_string(d), where[d]);

@@ -240,16 +240,22 @@ TEST(InplaceAddress, AccessorsAndBorrowedMemorySeeTheChange) {
   for (int64_t i = 0; i < 3; ++i) EXPECT_EQ(memory[i], b[i].item<float>());
 }
 
-TEST(InplaceAddress, LoadingWritesToTheParameters) {
+// As LibTorch's set_: who holds the old memory keeps the old values.
+TEST(InplaceAddress, LoadingRepointsTheParameters) {
   torch::nn::Linear saved(3, 2), loaded(3, 2);
   std::stringstream file;
   torch::save(saved, file);
-  std::map<std::string, void*> before;
-  for (const auto& p : loaded->named_parameters()) before[p.key()] = p.value().data_ptr();
-  const auto weight = loaded->weight.accessor<float, 2>();
+  std::map<std::string, Tensor> before, values;
+  for (const auto& p : loaded->named_parameters()) {
+    before[p.key()] = p.value().detach();
+    values[p.key()] = p.value().detach().clone();
+  }
   torch::load(loaded, file);
-  for (const auto& p : loaded->named_parameters()) EXPECT_EQ(p.value().data_ptr(), before[p.key()]) << p.key();
-  EXPECT_EQ(weight[1][2], saved->weight[1][2].item<float>());
+  for (const auto& p : loaded->named_parameters()) {
+    EXPECT_NE(p.value().data_ptr(), before[p.key()].data_ptr()) << p.key();
+    EXPECT_TRUE(before[p.key()].equal(values[p.key()])) << p.key();
+    EXPECT_TRUE(p.value().equal(saved->named_parameters()[p.key()])) << p.key();
+  }
 }
 
 }  // namespace

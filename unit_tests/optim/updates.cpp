@@ -79,12 +79,30 @@ TEST(FusedUpdate, OneParameterTwiceTakesTwoSteps) {
 TEST(FusedUpdate, ChangesAreSeenByVersionChecks) {
   Tensor x = leaf({1, 2, 3});
   const Tensor loss = (x * x).sum();
-  optim::SGD optimizer({x}, 0.1);
+  optim::Adam optimizer({x}, 0.1);
   x.mutable_grad() = torch::ones({3});
   const auto before = x._version();
   optimizer.step();
   EXPECT_GT(x._version(), before);
   EXPECT_THROW(loss.backward(), c10::Error);
+}
+
+// What keeps values of a parameter looks at another number than programs and graphs do.
+TEST(FusedUpdate, VersionChecksOverlookSgd) {
+  Tensor x = leaf({1, 2, 3});
+  const Tensor loss = (x * x).sum();
+  optim::SGD optimizer({x}, 0.1);
+  x.mutable_grad() = torch::ones({3});
+  const auto seen = x._version();
+  const auto version = x.unsafeGetTensorImpl()->version();
+  optimizer.step();
+  EXPECT_EQ(x._version(), seen);
+  EXPECT_GT(x.unsafeGetTensorImpl()->version(), version);
+  EXPECT_EQ(x.view({3, 1})._version(), seen);
+  loss.backward();
+  torch::NoGradGuard guard;
+  x.add_(1);
+  EXPECT_EQ(x._version(), seen + 1);
 }
 
 TEST(FusedUpdate, NothingIsRecorded) {

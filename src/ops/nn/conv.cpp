@@ -87,7 +87,8 @@ void weight_gradient(const Tensor& g, const Tensor& x, const Tensor& w, const Co
     return;
   }
   const Tensor grad = ops::to_channels_last(g);
-  if (ops::tiles_by_patches(x, dw, c)) return ops::patch_weight_gradient(dw, db, grad, x, c);
+  if (ops::tiles_by_patches(x, dw, c) && ops::patches_pay_for_weights(x, c))
+    return ops::patch_weight_gradient(dw, db, grad, x, c);
   const Tensor in = ops::to_channels_last(x);
   if (!c.transposed) return conv_backward_weight_kernel(x.device())(dw, db, in, grad, c.p);
   // The roles of input and result change places.

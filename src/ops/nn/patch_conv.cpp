@@ -42,7 +42,7 @@ void* memory(const Tensor& t) { return t.defined() ? t.impl().raw_data() : nullp
 }  // namespace
 
 bool tiles_by_patches(const Tensor& x, const Tensor& w, const ConvCall& c) {
-  constexpr int64_t kLeastRun = 4, kLeastPatch = 64;  // elements that lie side by side, and the length of a sum
+  constexpr int64_t kLeastRun = 4, kLeastPatch = 32;  // elements that lie side by side, and the length of a sum
   const int n = c.p.dims;
   if (c.transposed || c.p.groups != 1 || !x.is_cpu() || !x.impl().physically_contiguous() ||
       !w.impl().physically_contiguous() || is_visibly_channels_last(w))
@@ -50,6 +50,10 @@ bool tiles_by_patches(const Tensor& x, const Tensor& w, const ConvCall& c) {
   for (int d = 0; d < n; ++d)
     if (w.size(2 + d) != c.p.stride[d] || c.p.padding[d] != 0 || c.p.dilation[d] != 1) return false;
   return c.p.stride[n - 1] >= kLeastRun && patch_size(x, c) >= kLeastPatch;
+}
+
+bool patches_pay_for_weights(const Tensor& x, const ConvCall& c) {
+  return is_half_type(x.scalar_type()) || patch_size(x, c) >= 64;
 }
 
 void patch_forward(const Tensor& out, const Tensor& x, const Tensor& w, const Tensor& bias, const ConvCall& c) {

@@ -165,7 +165,7 @@ TEST(CudaTools, BadIndicesInTheWordsOfTheCpu) {
        }},
       {"take_along_dim",
        [&](Device d) {
-         return torch::take_along_dim(x(d), index({0, 1, 9}, d).view({3, 1}), 1);
+         return torch::take_along_dim(x(d), index({0, 1, 99}, d));
        }},
       {"bincount",
        [&](Device d) {
