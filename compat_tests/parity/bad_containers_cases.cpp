@@ -47,6 +47,7 @@ PARITY_CASE(bad_containers, module) {
   const Tensor x = c.randn({2});
   auto plain = std::make_shared<Plain>();
   SAYS("(anonymous namespace)::Plain. Subclass torch::nn::Cloneable<", plain->clone());
+  SAYS("clone() has not been implemented for ", plain->clone(std::nullopt));
   SAYS("The cloned module does not have the same number of parameters as the original module", Forgetful<0>().clone());
   SAYS("The cloned module does not have the same number of buffers as the original module after",
        Forgetful<1>().clone());

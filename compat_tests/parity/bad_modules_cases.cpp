@@ -68,6 +68,7 @@ PARITY_CASE(bad_modules, holders_and_registration) {
   SAYS("Submodule name must not contain a dot (got 'n.m')", net->register_module("n.m", nn::Linear(1, 1)));
   SAYS("No Module with name `none` is registered", net->unregister_module("none"));
   SAYS("(anonymous namespace)::HalfRegisteredImpl. Subclass torch::nn::Cloneable<", net->clone());
+  SAYS("clone() has not been implemented for ", net->clone(std::nullopt));
   SAYS("Key 'none' is not defined", net->named_parameters()["none"]);
   SAYS("mat1 and mat2 shapes cannot be multiplied (2x5 and 2x2)", net->forward(c.randn({2, 5})));
   SAYS("mat1 and mat2 must have the same dtype, but got Double and Float",

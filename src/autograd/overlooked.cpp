@@ -21,9 +21,10 @@ uint32_t seen_version(const TensorImpl& t) {
   return t.version() - std::atomic_ref(meta->overlooked_writes).load(std::memory_order_relaxed);
 }
 
-void overlook_writes_since(const Tensor& t, uint32_t version) {
-  if (AutogradMeta* const meta = counting_meta(t.impl()))
-    std::atomic_ref(meta->overlooked_writes).fetch_add(t.impl().version() - version, std::memory_order_relaxed);
+OverlookedWrites::~OverlookedWrites() {
+  if (!tensor_.defined()) return;
+  if (AutogradMeta* const meta = counting_meta(tensor_.impl()))
+    std::atomic_ref(meta->overlooked_writes).fetch_add(tensor_.impl().version() - version_, std::memory_order_relaxed);
 }
 
 }  // namespace hb

@@ -3,13 +3,25 @@
 // tensor.data(), whose version no one looks at. What keeps values of tensors (half copies of weights, traces) sees them
 // still, in TensorImpl::version().
 
+#include <utility>
+
 #include <halfbridge/tensor.h>
 
 namespace hb {
 
 /// The version that autograd and programs see.
 HB_API uint32_t seen_version(const TensorImpl& t);
-/// Overlooks the changes of t's version since it was `version`.
-HB_API void overlook_writes_since(const Tensor& t, uint32_t version);
+
+/// While it lives, writes to t are overlooked.
+class HB_API OverlookedWrites {
+ public:
+  explicit OverlookedWrites(Tensor t) : tensor_(std::move(t)), version_(tensor_.impl().version()) {}
+  ~OverlookedWrites();
+  OverlookedWrites(OverlookedWrites&&) = default;
+
+ private:
+  Tensor tensor_;  // undefined once moved from
+  uint32_t version_;
+};
 
 }  // namespace hb

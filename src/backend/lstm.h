@@ -15,8 +15,7 @@ HB_API inline Kernel<void(ScalarType dtype, int64_t rows, int64_t hidden, void* 
 
 /// All steps of a layer in one direction. h, c (batch, hidden); weight (hidden, 4 hidden); gates (steps batch, 4
 /// hidden): the input's sums, replaced by the activations; cells, outputs (steps batch, hidden). With `reverse` the
-/// last step's rows come first in time. Where a device has none, gemm_kernel and lstm_cell_kernel do the same step by
-/// step.
+/// last step's rows come first in time. Where a device has none, lstm_step_by_step does the same.
 struct LstmSteps {
   int64_t steps, batch, hidden;
   bool reverse;
@@ -29,6 +28,17 @@ inline void operands(capture::Operands& v, LstmSteps& s) {
   v.changes(s.gates), v.writes(s.cells), v.writes(s.outputs);
 }
 HB_API inline Kernel<void(ScalarType dtype, const LstmSteps& s)> lstm_steps_kernel{"lstm"};
+
+/// The rows of one step, and of the step before it.
+struct LstmRows {
+  void *gates, *c, *h;
+  const void *c_before, *h_before;
+};
+LstmRows lstm_rows(const LstmSteps& s, ScalarType dtype, int64_t step);
+/// The product of one step, to which its rows are still to be given: gates += h_before weight.
+Gemm lstm_product(const LstmSteps& s, ScalarType dtype);
+/// By gemm_kernel and lstm_cell_kernel.
+void lstm_step_by_step(const Device& device, ScalarType dtype, const LstmSteps& s);
 
 /// Its gradients: of the sums from the activations and the gradients of h, a sum of two. grad_c: of c, becomes that of
 /// c_before.

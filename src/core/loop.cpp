@@ -172,14 +172,6 @@ DimVector strides_of_broadcast(const DimVector& sizes, ArrayRef<const Tensor*> i
 }
 }  // namespace
 
-namespace {
-bool repeats(const TensorImpl& i) {
-  for (size_t d = 0; d < i.sizes().size(); ++d)
-    if (i.physical_strides()[d] == 0 && i.sizes()[d] > 1) return true;
-  return false;
-}
-}  // namespace
-
 Tensor empty_elementwise(const DimVector& sizes, ScalarType dtype, ArrayRef<const Tensor*> ins) {
   const Tensor* model_tensor = nullptr;
   Device device = kCPU;
@@ -188,7 +180,7 @@ Tensor empty_elementwise(const DimVector& sizes, ScalarType dtype, ArrayRef<cons
     if (!i.device().is_cpu()) device = i.device();
     if (i.sizes() != sizes) continue;
     // An expanded one says nothing of the order of dimensions.
-    if (!model_tensor || (repeats(model_tensor->impl()) && !repeats(i))) model_tensor = t;
+    if (!model_tensor || (repeats_elements(model_tensor->impl()) && !repeats_elements(i))) model_tensor = t;
   }
   DimVector strides;
   bool deferred = false;

@@ -57,24 +57,6 @@ static Tensor take_sparse(Optimizer& optimizer, const SGDOptions& o, const Tenso
   return {};
 }
 
-/// Graphs that saved a parameter do not mind its update while this lives: LibTorch's SGD writes through param.data().
-class OverlookedUpdate {
- public:
-  explicit OverlookedUpdate(const Optimizer& optimizer) {
-    for (const auto& group : optimizer.param_groups())
-      for (const Tensor& p : group.params())
-        if (p.requires_grad()) updated_.emplace_back(p, p.impl().version());
-  }
-  ~OverlookedUpdate() {
-    for (const auto& [p, version] : updated_) overlook_writes_since(p, version);
-  }
-  OverlookedUpdate(const OverlookedUpdate&) = delete;
-  OverlookedUpdate& operator=(const OverlookedUpdate&) = delete;
-
- private:
-  std::vector<std::pair<Tensor, uint32_t>> updated_;
-};
-
 Tensor SGD::step(const std::vector<Tensor>& grads, LossClosure closure) {
   const auto make = [](const SGDOptions& o) {
     const bool momentum = o.momentum() != 0;
@@ -88,7 +70,11 @@ Tensor SGD::step(const std::vector<Tensor>& grads, LossClosure closure) {
     if (!s.momentum_buffer().defined()) s.step(0);
     return StateRefs{{&s.momentum_buffer()}, &s.step()};
   };
-  const OverlookedUpdate overlooked(*this);
+  // LibTorch's SGD writes through param.data(): graphs that saved a parameter do not mind.
+  std::vector<OverlookedWrites> overlooked;
+  for (const auto& group : param_groups())
+    for (const Tensor& p : group.params())
+      if (p.requires_grad()) overlooked.emplace_back(p);
   return fused_step<SGDOptions, SGDParamState>(*this, sgd_update, grads, closure, make, refs,
                                                [](const SGDOptions& o) { return o.momentum() != 0; });
 }

@@ -75,57 +75,21 @@ void cell_backward(const LstmCellGradient& s) {
   });
 }
 
-/// Where the rows of a step are, and of the step before it.
-template <class T>
-struct StepRows {
-  T *gates, *c, *h;
-  const T *c_before, *h_before;
-  StepRows(const LstmSteps& s, int64_t step) {
-    const int64_t at = s.reverse ? s.steps - 1 - step : step, before = s.reverse ? at + 1 : at - 1;
-    const int64_t elements = s.batch * s.hidden;
-    T *const cells = static_cast<T*>(s.cells), *const outputs = static_cast<T*>(s.outputs);
-    gates = static_cast<T*>(s.gates) + at * 4 * elements;
-    c = cells + at * elements, h = outputs + at * elements;
-    c_before = step ? cells + before * elements : static_cast<const T*>(s.c);
-    h_before = step ? outputs + before * elements : static_cast<const T*>(s.h);
-  }
-};
-
-Gemm product_of_step(ScalarType dtype, const LstmSteps& s) {
-  Gemm g;
-  g.dtype = dtype;
-  g.m = s.batch, g.k = s.hidden, g.n = 4 * s.hidden;
-  g.a.row = s.hidden, g.a.col = 1;
-  g.b = s.weight;
-  g.c.row = g.n, g.c.col = 1;
-  g.beta = 1;
-  return g;
-}
-
-template <class T>
-void steps_of(ScalarType dtype, const LstmSteps& s) {
-  Gemm g = product_of_step(dtype, s);
-  for (int64_t i = 0; i < s.steps; ++i) {
-    const StepRows<T> at(s, i);
-    g.a.data = const_cast<T*>(at.h_before), g.c.data = at.gates;
-    gemm_kernel(kCPU)(g);
-    cell(s.batch, s.hidden, at.gates, at.c_before, at.c, at.h);
-  }
-}
-
 /// Small products of bf16: the weights are packed once for all steps, and sums stay in float.
 void steps_by_pairs(const LstmSteps& s) {
-  Gemm g = product_of_step(kBFloat16, s);
+  Gemm g = lstm_product(s, kBFloat16);
   std::vector<uint32_t> weight(words_of_pairs(g));
   pack_pairs_of_b(g, weight.data());
   std::vector<float> sums(g.m * g.n);
   g.c.data = sums.data();
   for (int64_t i = 0; i < s.steps; ++i) {
-    const StepRows<BFloat16> at(s, i);
-    g.a.data = const_cast<BFloat16*>(at.h_before);
-    load(at.gates, sums.data(), g.m * g.n);
+    const LstmRows at = lstm_rows(s, kBFloat16, i);
+    auto* const gates = static_cast<BFloat16*>(at.gates);
+    g.a.data = const_cast<void*>(at.h_before);
+    load(gates, sums.data(), g.m * g.n);
     pair_product(g, weight.data());
-    cell(s.batch, s.hidden, at.gates, at.c_before, at.c, at.h, sums.data());
+    cell(s.batch, s.hidden, gates, static_cast<const BFloat16*>(at.c_before), static_cast<BFloat16*>(at.c),
+         static_cast<BFloat16*>(at.h), sums.data());
   }
 }
 
@@ -134,7 +98,7 @@ void lstm_steps(ScalarType dtype, const LstmSteps& s) {
   const bool unit = s.weight.row == 1 || s.weight.col == 1;
   if (kIsaLevel >= 4 && dtype == kBFloat16 && has_fast_bf16() && unit && 4 * s.batch * s.hidden * s.hidden <= kSmall)
     return steps_by_pairs(s);
-  HB_FLOATING_SWITCH("lstm", dtype, [&](auto type) { steps_of<decltype(type)>(dtype, s); });
+  lstm_step_by_step(kCPU, dtype, s);
 }
 void lstm_cell(ScalarType dtype, int64_t rows, int64_t hidden, void* gates, const void* c_before, void* c, void* h) {
   HB_FLOATING_SWITCH("lstm", dtype, [&](auto type) {

@@ -127,4 +127,10 @@ Tensor empty_same_layout(const Tensor& t) {
   return out;
 }
 
+Tensor turned(Tensor fresh) {
+  const int64_t rows = fresh.size(0), cols = fresh.size(1);
+  fresh.impl().set_geometry(DimVector(IntArrayRef({cols, rows})), DimVector(IntArrayRef({1, cols})), 0);
+  return fresh;
+}
+
 }  // namespace hb::ops

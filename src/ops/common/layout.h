@@ -32,4 +32,7 @@ Tensor in_order_of(const Tensor& like, const Tensor& t);
 /// A new tensor with the physical layout of `t`, which is channels-last or contiguous; deferred if `t` is.
 Tensor empty_same_layout(const Tensor& t);
 
+/// A matrix that is new and contiguous, as its transpose: no view, to programs.
+Tensor turned(Tensor fresh);
+
 }  // namespace hb::ops

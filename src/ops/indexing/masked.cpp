@@ -5,6 +5,7 @@
 #include "core/function_watch.h"
 #include "core/loop.h"
 #include "ops/common/inplace.h"
+#include "ops/common/layout.h"
 #include "ops/elementwise/elementwise_op.h"
 #include "ops/indexing/index_op.h"
 
@@ -28,11 +29,8 @@ Tensor spread(const Tensor& t, const DimVector& sizes) {
 
 Tensor nonzero(const Tensor& self) {
   // Any dtype turns into truth by the conversion that `to` does.
-  Tensor places = nonzero_kernel(self.device())(self.detach().to(kBool).contiguous());
-  // As LibTorch's, of which programs read each dimension's places through data_ptr.
-  const int64_t dims = places.size(0), count = places.size(1);
-  places.impl().set_geometry(DimVector(IntArrayRef({count, dims})), DimVector(IntArrayRef({1, count})), 0);
-  return places;
+  // The kernels' rows are dimensions. As LibTorch's result, of which programs read each one's places through data_ptr.
+  return ops::turned(nonzero_kernel(self.device())(self.detach().to(kBool).contiguous()));
 }
 Tensor nonzero_static(const Tensor& self, int64_t size, int64_t fill_value) {
   HB_CHECK(size >= 0, "[nonzero_static] expected a size that is not negative, got ", size);

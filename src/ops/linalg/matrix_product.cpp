@@ -5,6 +5,7 @@
 #include "autograd/destination.h"
 #include "autograd/record.h"
 #include "core/physical.h"
+#include "ops/common/layout.h"
 #include "ops/elementwise/complex.h"
 #include "ops/linalg/late_product.h"
 
@@ -147,11 +148,6 @@ struct Columns {
 bool lies_by_columns(const Tensor& t) {
   if (t.dim() != 2 || t.impl().is_deferred() || t.impl().physically_contiguous()) return false;
   return t.impl().physical_strides()[0] == 1 && t.impl().physical_strides()[1] == t.impl().sizes()[0];
-}
-/// t, which is new, seen as its transpose.
-Tensor turned(Tensor t) {
-  t.impl().set_geometry(DimVector(IntArrayRef({t.size(1), t.size(0)})), DimVector(IntArrayRef({1, t.size(1)})), 0);
-  return t;
 }
 
 variable_list affine_gradients(Backward& b, const Tensor& x, const Tensor& w, bool transposed, Columns columns) {

@@ -80,15 +80,15 @@ Tensor input_gradient(const Tensor& g, const Tensor& x, const Tensor& weight, co
 void weight_gradient(const Tensor& g, const Tensor& x, const Tensor& w, const ConvCall& c, bool with_bias, Tensor& dw,
                      Tensor& db) {
   if (!dw.defined()) dw = empty_weight_gradient(w);
-  if (with_bias) db = empty({g.size(1)}, w.options());
   if (x.numel() == 0 || g.numel() == 0) {
     dw.zero_();
-    if (with_bias) db.zero_();
+    if (with_bias) db = zeros({g.size(1)}, w.options());
     return;
   }
   const Tensor grad = ops::to_channels_last(g);
   if (ops::tiles_by_patches(x, dw, c) && ops::patches_pay_for_weights(x, c))
-    return ops::patch_weight_gradient(dw, db, grad, x, c);
+    return ops::patch_weight_gradient(dw, with_bias ? &db : nullptr, grad, x, c);
+  if (with_bias) db = empty({g.size(1)}, w.options());
   const Tensor in = ops::to_channels_last(x);
   if (!c.transposed) return conv_backward_weight_kernel(x.device())(dw, db, in, grad, c.p);
   // The roles of input and result change places.

@@ -19,18 +19,6 @@ struct Steps {
   Tensor later(const Tensor& t) const { return t.narrow(0, reverse ? 0 : batch, (count - 1) * batch); }
 };
 
-// All steps, one after the other; w_hh (hidden, 4 hidden).
-void by_steps(const Steps& s, const Tensor& gates, const Tensor& h, const Tensor& c, const Tensor& w_hh,
-              const Tensor& cells, const Tensor& outputs) {
-  for (int64_t i = 0; i < s.count; ++i) {
-    const Tensor sums = s.rows(gates, i), before = i ? s.rows(cells, i - 1) : c;
-    stack_product_into(sums, i ? s.rows(outputs, i - 1) : h, w_hh, 1, 1);
-    lstm_cell_kernel(gates.device())(gates.scalar_type(), s.batch, h.size(1), sums.impl().visible_data(),
-                                     before.impl().visible_data(), s.rows(cells, i).impl().visible_data(),
-                                     s.rows(outputs, i).impl().visible_data());
-  }
-}
-
 // The same by public functions. v: input, h, c, and the weights.
 variable_list composed(const variable_list& v, const Steps& s) {
   variable_list state{v[1], v[2]}, outputs(static_cast<size_t>(s.count));
@@ -88,18 +76,24 @@ std::array<Tensor, 3> lstm_layer(const Tensor& input, const Tensor& h, const Ten
     gates = linear(input, w.ih, w.b_ih.defined() ? w.b_ih + w.b_hh : Tensor());
     // Products of float, and of half types, would turn it at each step.
     const bool turn = steps >= 4 && input.scalar_type() != kDouble;
-    const Tensor w_hh = turn ? w.hh.t().contiguous() : w.hh.t(), c0 = c.contiguous();
-    if (lstm_steps_kernel.available(input.device())) {
-      const Tensor h0 = h.contiguous();
-      GemmMatrix weight;
-      weight.data = w_hh.impl().visible_data(), weight.row = w_hh.stride(0), weight.col = w_hh.stride(1);
-      lstm_steps_kernel(input.device())(
-          input.scalar_type(),
-          {steps, s.batch, hidden, reverse, h0.impl().visible_data(), c0.impl().visible_data(), weight,
-           gates.impl().visible_data(), cells.impl().visible_data(), outputs.impl().visible_data()});
-    } else {
-      by_steps(s, gates, h, c0, w_hh, cells, outputs);
-    }
+    const Tensor w_hh = turn ? w.hh.t().contiguous() : w.hh.t(), h0 = h.contiguous(), c0 = c.contiguous();
+    GemmMatrix weight;
+    weight.data = w_hh.impl().visible_data(), weight.row = w_hh.stride(0), weight.col = w_hh.stride(1);
+    const Device device = input.device();
+    const LstmSteps all{steps,
+                        s.batch,
+                        hidden,
+                        reverse,
+                        h0.impl().visible_data(),
+                        c0.impl().visible_data(),
+                        weight,
+                        gates.impl().visible_data(),
+                        cells.impl().visible_data(),
+                        outputs.impl().visible_data()};
+    if (lstm_steps_kernel.available(device) || device.is_meta())
+      lstm_steps_kernel(device)(input.scalar_type(), all);
+    else
+      lstm_step_by_step(device, input.scalar_type(), all);
     last_h = s.rows(outputs, steps - 1).clone(), last_c = s.rows(cells, steps - 1).clone();
   }
   if (needs_grad(input, h, c, w.ih, w.hh, w.b_ih, w.b_hh)) {

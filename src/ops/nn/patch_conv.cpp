@@ -3,8 +3,8 @@
 #include <halfbridge/grad_mode.h>
 #include <halfbridge/ops.h>
 
-#include "backend/gemm.h"
 #include "ops/common/layout.h"
+#include "ops/linalg/matrix_product.h"
 
 namespace hb::ops {
 namespace {
@@ -37,7 +37,8 @@ int64_t patch_size(const Tensor& x, const ConvCall& c) {
   return size;
 }
 
-void* memory(const Tensor& t) { return t.defined() ? t.impl().raw_data() : nullptr; }
+/// Memory, channels-last or contiguous, as rows of `cols`.
+Folded rows_of(const Tensor& t, int64_t cols) { return {t, t.impl().raw_data(), t.numel() / cols, cols, cols, 1}; }
 
 }  // namespace
 
@@ -57,14 +58,13 @@ bool patches_pay_for_weights(const Tensor& x, const ConvCall& c) {
 }
 
 void patch_forward(const Tensor& out, const Tensor& x, const Tensor& w, const Tensor& bias, const ConvCall& c) {
-  const Tensor patches = patches_of(x, c);
-  Gemm g;
+  const int64_t size = patch_size(x, c);
+  const Folded patches = rows_of(patches_of(x, c), size), weight = rows_of(w, size);
+  Gemm g;  // not product_into(), for which `out` would settle
   g.dtype = x.scalar_type();
-  g.k = patch_size(x, c), g.m = patches.numel() / g.k, g.n = w.size(0);
-  g.a.data = memory(patches), g.a.row = g.k, g.a.col = 1;
-  g.b.data = memory(w), g.b.row = 1, g.b.col = g.k;
-  g.c.data = memory(out), g.c.row = g.n, g.c.col = 1;
-  g.bias = memory(bias);
+  g.m = patches.rows, g.n = weight.rows, g.k = size;
+  g.a = patches.matrix(), g.b = weight.matrix(true), g.c = rows_of(out, g.n).matrix();
+  g.bias = bias.defined() ? bias.impl().raw_data() : nullptr;
   gemm_kernel(x.device())(g);
 }
 
@@ -72,29 +72,19 @@ Tensor patch_input_gradient(const Tensor& grad, const Tensor& x, const Tensor& w
   NoGradGuard no_history;
   Tensor out = empty(x.sizes(), x.options());
   const Tensor places = by_patches(out, c);
-  const Tensor product = empty(places.sizes(), x.options());
-  Gemm g;
-  g.dtype = x.scalar_type();
-  g.n = patch_size(x, c), g.m = product.numel() / g.n, g.k = w.size(0);
-  g.a.data = memory(grad), g.a.row = g.k, g.a.col = 1;
-  g.b.data = memory(w), g.b.row = g.n, g.b.col = 1;
-  g.c.data = memory(product), g.c.row = g.n, g.c.col = 1;
-  gemm_kernel(x.device())(g);
+  const Tensor product = empty({places.numel() / patch_size(x, c), patch_size(x, c)}, x.options());
+  product_into(product, rows_of(grad, w.size(0)), false, rows_of(w, patch_size(x, c)), false);
   if (product.numel() != out.numel()) out.zero_();  // the border that no patch covers
-  places.copy_(product);
+  places.copy_(product.view(places.sizes()));
   return out;
 }
 
-void patch_weight_gradient(const Tensor& dw, const Tensor& db, const Tensor& grad, const Tensor& x, const ConvCall& c) {
-  const Tensor patches = patches_of(x, c);
-  Gemm g;
-  g.dtype = x.scalar_type();
-  g.n = patch_size(x, c), g.k = patches.numel() / g.n, g.m = grad.size(1);
-  g.a.data = memory(grad), g.a.row = 1, g.a.col = g.m;
-  g.b.data = memory(patches), g.b.row = g.n, g.b.col = 1;
-  g.c.data = memory(dw), g.c.row = g.n, g.c.col = 1;
-  gemm_kernel(x.device())(g);
-  if (db.defined()) column_sum_kernel(x.device())(g.dtype, memory(db), memory(grad), g.k, g.m, g.m);
+void patch_weight_gradient(const Tensor& dw, Tensor* db, const Tensor& grad, const Tensor& x, const ConvCall& c) {
+  const Folded patches = rows_of(patches_of(x, c), patch_size(x, c)), grads = rows_of(grad, grad.size(1));
+  if (db)
+    *db = product_and_row_sums(dw, grads, patches, true);
+  else
+    product_into(dw, grads, true, patches, false);
 }
 
 }  // namespace hb::ops

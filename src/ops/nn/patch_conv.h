@@ -20,7 +20,7 @@ bool patches_pay_for_weights(const Tensor& x, const ConvCall& c);
 void patch_forward(const Tensor& out, const Tensor& x, const Tensor& w, const Tensor& bias, const ConvCall& c);
 /// A new contiguous tensor like x; `grad` is channels-last.
 Tensor patch_input_gradient(const Tensor& grad, const Tensor& x, const Tensor& w, const ConvCall& c);
-/// dw: contiguous; db may be undefined.
-void patch_weight_gradient(const Tensor& dw, const Tensor& db, const Tensor& grad, const Tensor& x, const ConvCall& c);
+/// Fills dw, which is contiguous; db, a new tensor, where it is not null.
+void patch_weight_gradient(const Tensor& dw, Tensor* db, const Tensor& grad, const Tensor& x, const ConvCall& c);
 
 }  // namespace hb::ops

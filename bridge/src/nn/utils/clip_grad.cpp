@@ -18,12 +18,14 @@ Tensor largest_of(const Tensor& grad) {
   const Tensor values = grad.coalesce()._values();
   return values.numel() == 0 ? hb::zeros({}, values.options()) : values.abs().max();
 }
-/// As LibTorch, which writes through grad.data(): graphs that saved the gradient do not mind.
-template <class F>
-void overlooked(const Tensor& grad, const F& write) {
-  const uint32_t version = grad.impl().version();
-  write();
-  overlook_writes_since(grad, version);
+// As LibTorch, which writes through grad.data(): graphs that saved the gradient do not mind.
+void scale(const Tensor& grad, const Tensor& factor) {
+  const OverlookedWrites overlooked(grad);
+  grad.mul_(factor);
+}
+void clamp(const Tensor& grad, double most) {
+  const OverlookedWrites overlooked(grad);
+  grad.clamp_(-most, most);
 }
 }  // namespace
 
@@ -51,7 +53,7 @@ Tensor clip_by_norm(const std::vector<Tensor>& parameters, double max_norm, doub
   const Tensor factor = hb::clamp(max_norm / (total + 1e-6), std::nullopt, 1.0);
   // To look at a number costs nothing on the CPU alone, unless the step is recorded.
   if (!factor.is_cpu() || hb::capture::any_recording() || factor.item().toDouble() != 1.0)
-    for (const Tensor& g : grads) overlooked(g, [&] { g.mul_(factor); });
+    for (const Tensor& g : grads) scale(g, factor);
   return total;
 }
 
@@ -87,7 +89,7 @@ void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value) 
   NoGradGuard no_grad;
   amp::warn_if_scaled(parameters, "clip_grad_value_");
   for (const Tensor& p : parameters)
-    if (const Tensor& g = p.grad(); g.defined()) overlooked(g, [&] { g.clamp_(-clip_value, clip_value); });
+    if (p.grad().defined()) clamp(p.grad(), clip_value);
 }
 void clip_grad_value_(std::initializer_list<Tensor> parameters, double clip_value) {
   clip_grad_value_(std::vector<Tensor>(parameters), clip_value);
