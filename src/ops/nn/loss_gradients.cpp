@@ -82,7 +82,7 @@ Tensor nll_backward(const char* node, const Loss& loss, const Tensor& grad, cons
                     const Tensor& total_weight) {
   const bool mean = reduction == loss_reduction::Mean;
   return gradient_of(node, mean ? grad / total_weight : grad, self, [&](const Tensor& x) {
-    return loss(x, target, weight, mean ? loss_reduction::Sum : reduction, ignore_index);
+    return loss(x, target, weight, mean ? int64_t{loss_reduction::Sum} : reduction, ignore_index);
   });
 }
 }  // namespace
