@@ -6,7 +6,7 @@ LstmRows lstm_rows(const LstmSteps& s, ScalarType dtype, int64_t step) {
   const int64_t at = s.reverse ? s.steps - 1 - step : step, before = s.reverse ? at + 1 : at - 1;
   const int64_t bytes = s.batch * s.hidden * static_cast<int64_t>(element_size(dtype));
   auto *const gates = static_cast<char*>(s.gates), *const cells = static_cast<char*>(s.cells),
-             *const outputs = static_cast<char*>(s.outputs);
+              *const outputs = static_cast<char*>(s.outputs);
   return {gates + at * 4 * bytes, cells + at * bytes, outputs + at * bytes, step ? cells + before * bytes : s.c,
           step ? outputs + before * bytes : s.h};
 }
