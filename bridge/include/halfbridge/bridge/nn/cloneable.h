@@ -51,8 +51,8 @@ void Cloneable<Derived>::clone_(Module& other, const std::optional<Device>& devi
 }  // namespace modules
 }  // namespace hb::bridge::nn
 
-// Holder of one of the library's own modules. What Cloneable is made of for them is compiled once, in the library, and
-// not again in every program that includes the headers.
+// Holder of one of the library's own modules: a name, not a class of its own, so that a program's compiler meets only
+// the holders that the program uses. What Cloneable is made of for them is compiled once, in the library.
 #ifdef HB_INSTANTIATE_MODULES
 #define HB_LIBRARY_CLONEABLE(Name) template class Cloneable<Name##Impl>
 #else
@@ -61,5 +61,5 @@ void Cloneable<Derived>::clone_(Module& other, const std::optional<Device>& devi
 #define HB_LIBRARY_MODULE(Name)                               \
   template <>                                                 \
   inline constexpr bool is_library_module<Name##Impl> = true; \
-  HB_MODULE(Name);                                            \
+  using Name = ModuleHolder<Name##Impl>;                      \
   HB_LIBRARY_CLONEABLE(Name)

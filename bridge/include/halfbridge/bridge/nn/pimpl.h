@@ -45,6 +45,7 @@ class ModuleHolder : detail::ModuleHolderIndicator {
 
  public:
   using ContainedType = Contained;
+  using Impl = Contained;
 
   ModuleHolder() : impl_(default_construct()) {
     static_assert(
@@ -123,6 +124,4 @@ serialize::InputArchive& operator>>(serialize::InputArchive& archive, ModuleHold
   class Name : public ::hb::bridge::nn::ModuleHolder<ImplType> {  \
    public:                                                        \
     using ::hb::bridge::nn::ModuleHolder<ImplType>::ModuleHolder; \
-    using Impl [[maybe_unused]] = ImplType;                       \
   }
-#define HB_MODULE(Name) HB_MODULE_IMPL(Name, Name##Impl)
