@@ -133,10 +133,13 @@ void two_nets(parity::Case& c, const std::string& name, const Options& options) 
   c.scope(name, [&] {
     const auto g = c.leaf({3, 2}), d = c.leaf({2, 1}), z = c.randn({4, 3});
     Optimizer of_d({d}, options), of_g({g}, options);
-    const auto out = z.matmul(g).matmul(d).sigmoid(), loss = out.mean(), other = -out.mean();
+    const auto fixed = d.detach();
+    const auto out = z.matmul(g).matmul(d).sigmoid(), loss = out.mean();
+    const auto other = z.matmul(g).matmul(fixed).square().mean() - out.mean();
     loss.backward({}, /*retain_graph=*/true);
     of_d.step();
     c.value("version", static_cast<int64_t>(d._version()));
+    c.value("version_of_detached", static_cast<int64_t>(fixed._version()));
     bool refused = false;
     try {
       other.backward();

@@ -46,8 +46,8 @@ struct Update {
 struct Outside {
   TensorHandle tensor;
   const void* address;
-  uint32_t version;  // when the recording began
-  bool written = false;
+  uint32_t version, seen_version;  // when the recording began
+  bool written = false, overlooked = false;
 };
 /// A leaf that the step gives a gradient, or whose gradient it reads or drops.
 struct Leaf {
@@ -91,7 +91,8 @@ class Observer final : public capture::Recorder {
     if (t.is_sparse() || !t.is_cuda() || was_made(t) || outside.count(&t.impl())) return;
     for (const Tensor& in : inputs)
       if (in.impl().physical_storage() == t.impl().physical_storage()) return;
-    outside[&t.impl()] = {graph::handle_of(t), t.impl().physical_storage()->data(), t.impl().version()};
+    outside[&t.impl()] = {graph::handle_of(t), t.impl().physical_storage()->data(), t.impl().version(),
+                          t.impl().seen_version()};
   }
   void keeps(const Tensor&, capture::Give) override {}  // each launch makes those copies again
   void follow(capture::Refresh refresh) override {
@@ -208,7 +209,7 @@ class StepGraph {
     });
     graph_->replay();
     for (const Outside& o : outside_)
-      if (o.written) o.tensor->impl().bump_version();
+      if (o.written) o.tensor->impl().bump_version(o.overlooked);
     data_calls.fetch_add(1);  // and for who looks at no version
     for (const Leaf& l : leaves_)
       if (!l.leaf->grad().is_same(l.gradient)) l.leaf->mutable_grad() = l.gradient;
@@ -227,7 +228,7 @@ class StepGraph {
       if (!observer.gave_gradient(l)) l.adds = l.gradient.defined();  // another one would be another step's
     }
     for (auto& [impl, o] : observer.outside) {
-      o.written = impl->version() != o.version;
+      o.written = impl->version() != o.version, o.overlooked = impl->seen_version() == o.seen_version;
       outside_.push_back(std::move(o));
     }
   }

@@ -180,7 +180,7 @@ void Program::guard(Recording& r) {
       throw RecordingError{"[set_data] a tensor got other memory within the step"};
     guarded_.push_back({handle_of(o.tensor), o.storage, o.storage->data(), o.storage->nbytes(), t.dtype(), t.sizes(),
                         t.physical_strides(), t.physical_offset(), requires_grad(t), t.version() != o.version,
-                        hooks_of(t)});
+                        t.seen_version() == o.seen_version, hooks_of(t)});
   }
   for (size_t i = 0; i < r.inputs.size(); ++i)
     if (r.inputs[i].defined() && r.inputs[i].impl().version() != r.input_versions[i])

@@ -139,7 +139,7 @@ class Program {
     ScalarType dtype;
     DimVector sizes, strides;
     int64_t offset;
-    bool requires_grad, bumped;
+    bool requires_grad, bumped, overlooked;
     size_t hooks;
   };
 

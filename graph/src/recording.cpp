@@ -171,7 +171,7 @@ void Recording::hold(const Tensor& t) {
   }
   if (memories[i].origin != Memory::Origin::outside || made_.count(&impl) || !outside_known_.insert(&impl).second)
     return;
-  outside.push_back({t, &storage, impl.version(), wants_grad(t)});
+  outside.push_back({t, &storage, impl.version(), impl.seen_version(), wants_grad(t)});
 }
 
 void Recording::uses(const Tensor& t) {

@@ -28,9 +28,9 @@ struct Memory {
   int input = -1;                      // the argument whose memory it is
   int first = -1, last = -1;           // the calls that work on it
   bool alive = true;
-  bool shown = false;                                   // of `made`: the program was given the address
-  bool keeps = false;                                   // the library keeps it, and
-  std::vector<std::pair<Tensor, capture::Give>> given;  // is given what replays make of it: what it looks like
+  bool shown = false;                                     // of `made`: the program was given the address
+  bool keeps = false;                                     // the library keeps it, and
+  std::vector<std::pair<Tensor, capture::Give>> given{};  // is given what replays make of it: what it looks like
   bool temporary() const { return origin == Origin::made && !alive; }
 };
 
@@ -60,7 +60,7 @@ bool is_watch(const RecordedCall& c);
 struct Outside {
   Tensor tensor;
   const StorageImpl* storage;
-  uint32_t version;
+  uint32_t version, seen_version;
   bool requires_grad;
 };
 

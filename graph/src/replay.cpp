@@ -81,7 +81,7 @@ void Program::run() {
 
 void Program::bump_versions() {
   for (const Guarded& g : guarded_)
-    if (g.bumped) g.tensor->impl().bump_version();
+    if (g.bumped) g.tensor->impl().bump_version(g.overlooked);
   for (const int i : bumped_inputs_) (*given_)[i].impl().bump_version();
 }
 

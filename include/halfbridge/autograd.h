@@ -140,9 +140,6 @@ struct HB_API AutogradMeta {
   Tensor base;
   uint32_t attr_version = 0;
   bool created_in_no_grad = false;
-  // In-place writes that autograd and _version() overlook, as LibTorch does those through tensor.data(). Base's for a
-  // view.
-  uint32_t overlooked_writes = 0;
 };
 
 /// Where the gradient of this tensor flows to: its grad_fn, its accumulator if it is a leaf, or nowhere.

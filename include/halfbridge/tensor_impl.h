@@ -16,10 +16,11 @@ struct AutogradMeta;
 class DispatchKeySet;
 class Tensor;
 
-/// Counts in-place changes; tensors that share memory share it.
+/// Counts in-place writes; tensors that share memory share it. Autograd and programs do not see those that are
+/// overlooked.
 struct VersionCounter final : intrusive_ptr_target {
-  explicit VersionCounter(uint32_t v) : version(v) {}
-  std::atomic<uint32_t> version;
+  VersionCounter(uint32_t v, uint32_t o) : version(v), overlooked(o) {}
+  std::atomic<uint32_t> version, overlooked;
 };
 
 /// The record behind a Tensor handle.
@@ -98,18 +99,36 @@ class HB_API TensorImpl final : public intrusive_ptr_target {
   /// A second record of the same memory; shares the version counter if asked.
   intrusive_ptr<TensorImpl> alias(bool share_version);
 
+  /// Counts all in-place writes: for what keeps values of tensors.
   uint32_t version() const {
     const VersionCounter* shared = shared_version_.load(std::memory_order_acquire);
     return shared ? shared->version.load() : own_version_;
   }
-  void bump_version() {
+  /// The version that autograd and programs see, which leaves out overlooked writes: those that LibTorch makes through
+  /// tensor.data().
+  uint32_t seen_version() const {
+    const VersionCounter* shared = shared_version_.load(std::memory_order_acquire);
+    return shared ? shared->version.load() - shared->overlooked.load() : own_version_ - own_overlooked_;
+  }
+  void bump_version(bool overlooked = false) {
     if (VersionCounter* shared = shared_version_.load(std::memory_order_acquire)) {
       ++shared->version;
     } else {
       ++own_version_;
     }
+    if (HB_UNLIKELY(overlooked)) overlook_writes(1);
+  }
+  /// Of the writes so far, `count` more are overlooked.
+  void overlook_writes(uint32_t count) {
+    if (VersionCounter* shared = shared_version_.load(std::memory_order_acquire)) {
+      shared->overlooked += count;
+    } else {
+      own_overlooked_ += count;
+    }
   }
   intrusive_ptr<VersionCounter> shared_version();
+  /// From here on this record counts for itself.
+  void part_version();
   void set_shared_version(intrusive_ptr<VersionCounter> v);
 
   /// A 0-d tensor made from a Scalar: does not take part in type promotion within its kind.
@@ -166,7 +185,7 @@ class HB_API TensorImpl final : public intrusive_ptr_target {
   Device device_;  // the storage's: settling replaces that
   bool sparse_ = false, contiguous_ = false, wrapped_number_ = false, inference_ = false;
   std::atomic<bool> deferred_{false};  // false for good once it is false, but for share_data_of()
-  uint32_t own_version_ = 0;
+  uint32_t own_version_ = 0, own_overlooked_ = 0;
   intrusive_ptr<VersionCounter> version_owner_;
   std::atomic<VersionCounter*> shared_version_{nullptr};  // version_owner_'s, read without a lock
   struct OwnedMeta {

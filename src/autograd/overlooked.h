@@ -9,14 +9,13 @@
 
 namespace hb {
 
-/// The version that autograd and programs see.
-HB_API uint32_t seen_version(const TensorImpl& t);
-
 /// While it lives, writes to t are overlooked.
-class HB_API OverlookedWrites {
+class OverlookedWrites {
  public:
   explicit OverlookedWrites(Tensor t) : tensor_(std::move(t)), version_(tensor_.impl().version()) {}
-  ~OverlookedWrites();
+  ~OverlookedWrites() {
+    if (tensor_.defined()) tensor_.impl().overlook_writes(tensor_.impl().version() - version_);
+  }
   OverlookedWrites(OverlookedWrites&&) = default;
 
  private:

@@ -8,7 +8,6 @@
 #include <halfbridge/ops/factories.h>
 
 #include "autograd/arithmetic.h"
-#include "autograd/overlooked.h"
 #include "autograd/passing_graph.h"
 #include "autograd/record_some.h"
 #include "autograd/watch.h"
@@ -52,7 +51,7 @@ SavedTensor SavedTensor::input(const Tensor& t) {
            "inference mode.");
   s.defined_ = true;
   if (HB_UNLIKELY(current_source) && s.hand_over(t)) return s;
-  s.tensor_ = t, s.version_ = seen_version(t.impl());
+  s.tensor_ = t, s.version_ = t.impl().seen_version();
   return s;
 }
 
@@ -63,7 +62,7 @@ SavedTensor SavedTensor::output(const Tensor& t, uint32_t output_nr) {
   if (HB_UNLIKELY(current_source) && s.hand_over(t)) return s;
   // A record of its own: the node must not own the tensor that owns the node.
   s.tensor_ = Tensor(t.impl().alias(true));
-  s.version_ = s.tensor_.impl().version();  // a record without autograd data overlooks nothing
+  s.version_ = s.tensor_.impl().seen_version();
   return s;
 }
 
@@ -73,7 +72,7 @@ namespace {
   HB_CHECK(false, "one of the variables needed for gradient computation has been modified by an inplace operation: [",
            t.toString(), " ", t.sizes(), "]",
            producer ? detail::str(", which is output ", nr, " of ", producer->name(), ",") : "", " is at version ",
-           seen_version(t.impl()), "; expected version ", expected,
+           t.impl().seen_version(), "; expected version ", expected,
            " instead. Hint: torch::autograd::DetectAnomalyGuard tells where the function was called.");
   std::abort();
 }
@@ -123,7 +122,7 @@ Tensor SavedTensor::value(const Node* node) const {
            ". Specify retain_graph=True if you need to backward through the "
            "graph a second time.");
   if (HB_UNLIKELY(source)) return source->get(version_);
-  if (HB_UNLIKELY(seen_version(kept.impl()) != version_)) {
+  if (HB_UNLIKELY(kept.impl().seen_version() != version_)) {
     const AutogradMeta* meta = kept.impl().autograd_meta();
     const bool own = is_output_ && node;
     fail_as_changed(kept, version_,

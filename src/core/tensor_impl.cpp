@@ -94,10 +94,14 @@ intrusive_ptr<TensorImpl> TensorImpl::alias(bool share_version) {
 intrusive_ptr<VersionCounter> TensorImpl::shared_version() {
   const std::lock_guard lock(mutexes.of(*this));
   if (!version_owner_) {
-    version_owner_ = make_intrusive<VersionCounter>(own_version_);
+    version_owner_ = make_intrusive<VersionCounter>(own_version_, own_overlooked_);
     shared_version_.store(version_owner_.get(), std::memory_order_release);
   }
   return version_owner_;
+}
+
+void TensorImpl::part_version() {
+  set_shared_version(make_intrusive<VersionCounter>(version(), version() - seen_version()));
 }
 
 void TensorImpl::set_shared_version(intrusive_ptr<VersionCounter> v) {

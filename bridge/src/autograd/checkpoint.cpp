@@ -38,7 +38,7 @@ class Region final : public SavedSource {
     if (!saved_[number].value.defined() || (with_history && !with_history_))
       hb::detail::with_stack([&] { compute_again(with_history); });
     const Saved& s = saved_[number];
-    HB_CHECK(s.value.impl().version() == s.version,
+    HB_CHECK(s.value.impl().seen_version() == s.version,
              "[checkpoint] one of the variables needed for gradient computation has been modified by an inplace "
              "operation: saved tensor ",
              number, " of shape ", s.value.sizes());
@@ -94,7 +94,7 @@ class Region final : public SavedSource {
              "[checkpoint] expected the second call of the function to save the same tensors as the first, got ",
              t.scalar_type(), " ", t.sizes(), " on ", t.device(), " for ", s.dtype, " ", IntArrayRef(s.sizes), " on ",
              s.device, " (saved tensor ", number, ")");
-    s.version = t.impl().version();
+    s.version = t.impl().seen_version();
     if (with_history) {
       s.value = t;
       return;

@@ -111,7 +111,7 @@ void take_values(const Tensor& self, const Tensor& old, const Tensor& result) {
   if (HB_UNLIKELY(sparse::either(self, result))) {
     HB_CHECK(self.is_sparse() && result.is_sparse(), "[inplace] expected a result of layout ", self.layout(), ", got ",
              result.layout(), "; call to_dense() or to_sparse()");
-    if (old.use_count() > 1) old.impl().set_shared_version(make_intrusive<VersionCounter>(old.impl().version()));
+    if (old.use_count() > 1) old.impl().part_version();
     sparse::replace(self, result);
     return;
   }
@@ -120,7 +120,7 @@ void take_values(const Tensor& self, const Tensor& old, const Tensor& result) {
   if (!is_view && sole_owner(s, 2) && sole_owner(r, 1) && r.physical_offset() == 0 && same_visible_layout(s, r)) {
     s.share_data_of(r);
     // What the graph kept of the old values stays what it was.
-    if (old.use_count() > 1) old.impl().set_shared_version(make_intrusive<VersionCounter>(old.impl().version()));
+    if (old.use_count() > 1) old.impl().part_version();
     return;
   }
   // What the graph kept of the old values must survive: give it memory of its own.
@@ -128,7 +128,7 @@ void take_values(const Tensor& self, const Tensor& old, const Tensor& result) {
     Tensor copy = empty_like(self);
     copy_kernel(self.device())(Loop({&copy}, {&self}));
     old.impl().share_data_of(copy.impl());
-    old.impl().set_shared_version(make_intrusive<VersionCounter>(old.impl().version()));
+    old.impl().part_version();
   }
   copy_kernel(self.device())(Loop({&self}, {&result}));
 }
