@@ -17,9 +17,10 @@ FOLDER = os.path.join(ROOT, "bridge", "src", "dispatch", "aten")
 PARTS = 4
 DECLARED = re.compile(r'using schema = (.*?);\n.*?name = "aten::([^"]*)";\n.*?overload_name = "([^"]*)";\n'
                       r'.*?schema_str = "(.*?)";\n', re.S)
-UNKNOWN = re.compile(r"Dimname|Stream|Storage|ITensorListRef|ArrayRef<at::Scalar>|\bList<")
-TYPES = {"c10::SymIntArrayRef": "IntArrayRef", "at::OptionalSymIntArrayRef": "OptionalIntArrayRef",
-         "c10::SymInt": "int64_t", "c10::string_view": "std::string_view", "::std::": "std::"}
+UNKNOWN = re.compile(r"Dimname|Stream|Storage|ArrayRef<at::Scalar>")
+WRITES_OUT = re.compile(r"\*, .*Tensor\(a!\)")
+TYPES = {"const at::ITensorListRef &": "TensorList", "c10::SymIntArrayRef": "IntArrayRef", "at::OptionalSymIntArrayRef": "OptionalIntArrayRef",
+         "c10::SymInt": "int64_t", "c10::string_view": "std::string_view", "::std::": "std::", "c10::": ""}
 CONSTANTS = {"Mean": "1", "contiguous_format": "0", "long": "4"}
 
 
@@ -76,8 +77,9 @@ def main():
     for path in glob.glob(os.path.join(root, "**/ATen/ops/*_ops.h"), recursive=True):
         with open(path) as file:
             for types, name, overload, schema in DECLARED.findall(file.read()):
-                # Tables declare an in-place form by the name of the other.
-                if {name, name.removesuffix("_")} & known and not UNKNOWN.search(types) and "(a!) out" not in schema:
+                # Tables declare an in-place form, or one of a group, by the name of the other.
+                declared = {name, name.removesuffix("_"), name.removeprefix("special_"), name.removeprefix("fft_")}
+                if declared & known and not UNKNOWN.search(types) and not WRITES_OUT.search(schema.rpartition(") ->")[0]):
                     rows.append(row(types, name, overload, schema))
     rows.sort()
     size = -(-len(rows) // PARTS)

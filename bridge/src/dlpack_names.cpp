@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include <halfbridge/error.h>
+#include <halfbridge/more_errors.h>
 
 namespace hb::bridge {
 inline namespace api {
@@ -71,8 +71,8 @@ ScalarType toScalarType(const DLDataType& dtype) {
     if (const DLDataType own = dl_dtype(candidate);
         own.code == dtype.code && own.bits == dtype.bits && dtype.lanes == 1)
       return candidate;
-  throw Error(hb::detail::str("[toScalarType] expected a dtype that a Tensor has, got DLPack's code ", int{dtype.code},
-                              " with ", int{dtype.bits}, " bits and ", dtype.lanes, " lanes"));
+  throw BufferError(hb::detail::str("[toScalarType] expected a dtype that a Tensor has, got DLPack's code ",
+                                    int{dtype.code}, " with ", int{dtype.bits}, " bits and ", dtype.lanes, " lanes"));
 }
 
 }  // namespace api

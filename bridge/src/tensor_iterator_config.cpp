@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <halfbridge/bridge/expand.h>
 #include <halfbridge/bridge/tensor_iterator.h>
 #include <halfbridge/error.h>
@@ -102,7 +104,10 @@ void TensorIteratorConfig::prepare_output(TensorIteratorBase::Operand& operand, 
                              : common          ? *common
                              : inputs_.empty() ? get_default_dtype().toScalarType()
                                                : inputs_[0].scalar_type();
-    output = empty(shape, TensorOptions(dtype));
+    const auto model = std::find_if(inputs_.begin(), inputs_.end(), [&](const Tensor& t) {
+      return t.sizes() == shape && t.is_non_overlapping_and_dense();
+    });
+    output = model == inputs_.end() ? empty(shape, TensorOptions(dtype)) : empty_like(*model, TensorOptions(dtype));
     return;
   }
   if (!static_shape_ && output.sizes() != shape) {

@@ -92,6 +92,8 @@ PARITY_CASE(anomaly, parallel_reduce) {
     return start;
   };
   c.value("sum", at::parallel_reduce(int64_t{3}, int64_t{1000}, int64_t{16}, int64_t{0}, sum, std::plus<int64_t>()));
+  c.value("start once",
+          at::parallel_reduce(int64_t{0}, int64_t{10}, int64_t{100}, int64_t{5}, sum, std::plus<int64_t>()));
   c.value("none", at::parallel_reduce(int64_t{3}, int64_t{3}, int64_t{1}, int64_t{-5}, sum, std::plus<int64_t>()));
 }
 

@@ -57,6 +57,25 @@ PARITY_CASE(aten_operators, factories) {
   c.out("linspace", made("aten::linspace", {0, 1, 5}));
 }
 
+PARITY_CASE(aten_operators, of_every_family) {
+  const auto called = [](const char* name, const char* overload, torch::jit::Stack stack) {
+    found(name, overload).callBoxed(&stack);
+    return stack[0].toTensor();
+  };
+  const Tensor x = c.randn({2, 3, 8, 8});
+  const std::vector<int64_t> two{2, 2}, none, one{1, 1}, zero{0, 0};
+  c.out("cat", called("aten::cat", "", {std::vector<Tensor>{x, x}, 1}));
+  c.out("pool", called("aten::max_pool2d_with_indices", "", {x, two, two, zero, one, false}));
+  c.out("adaptive", called("aten::adaptive_avg_pool2d", "", {x, two}));
+  c.out("erf", called("aten::special_erf", "", {x}));
+  c.out("fft", torch::view_as_real(called("aten::fft_fft", "", {x, c10::IValue(), -1, c10::IValue()})));
+  c.out("new_full",
+        called("aten::new_full", "", {x, two, 1.5, torch::kDouble, c10::IValue(), c10::IValue(), c10::IValue()}));
+  c.out("window", called("aten::hann_window", "", {8, torch::kDouble, c10::IValue(), c10::IValue(), c10::IValue()}));
+  c.out("softmax", called("aten::_softmax", "", {x, 1, false}));
+  c.out("elu", called("aten::elu_backward", "", {x, 1., 1, 1, false, x}));
+}
+
 PARITY_CASE(aten_operators, gradients) {
   const auto x = c.leaf({2, 3});
   const auto mm = found("aten::mm").typed<Tensor(const Tensor&, const Tensor&)>();

@@ -46,6 +46,27 @@ PARITY_CASE(context, attention_by_formula) {
   });
 }
 
+PARITY_CASE(context, layouts_of_attention) {
+  const auto by_heads = [&](int64_t length, int64_t width) { return c.randn({2, 4, length, width}); };
+  const auto by_places = [&](int64_t length, int64_t width) { return c.randn({2, length, 4, width}).transpose(1, 2); };
+  const auto parts = c.randn({2, 5, 3 * 32}).chunk(3, 2);
+  const auto part = [&](int i) { return parts[i].view({2, 5, 4, 8}).transpose(1, 2); };
+  const auto layout = [&](const char* name, const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v) {
+    const auto out = torch::scaled_dot_product_attention(q, k, v);
+    c.out(name, out);
+    c.text(std::string(name) + " strides", c10::str(out.strides()));
+  };
+  layout("by heads", by_heads(5, 8), by_heads(6, 8), by_heads(6, 8));
+  layout("by places", by_places(5, 8), by_places(6, 8), by_places(6, 8));
+  layout("heads of places", by_heads(5, 8), by_places(6, 8), by_places(6, 8));
+  layout("places of heads", by_places(5, 8), by_heads(6, 8), by_heads(6, 8));
+  layout("wider", by_heads(5, 8), by_heads(6, 8), by_heads(6, 12));
+  layout("wider places", by_places(5, 8), by_places(6, 8), by_places(6, 12));
+  layout("parts", part(0), part(1), part(2));
+  layout("columns", c.randn({2, 4, 8, 5}).transpose(2, 3), by_heads(6, 8), by_heads(6, 8));
+  layout("batches", c.randn({4, 2, 5, 8}).transpose(0, 1), by_heads(6, 8), by_heads(6, 8));
+}
+
 PARITY_CASE(context, attention_without_a_way) {
   const Restore restore;
   auto q = c.randn({1, 2, 3, 4});

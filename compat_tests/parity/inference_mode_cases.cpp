@@ -110,6 +110,18 @@ PARITY_CASE(inference_mode, used) {
              [](Tensor&, Tensor& v) { return std::string(v.detach().is_inference() ? "inference" : "normal"); }}});
 }
 
+PARITY_CASE(inference_mode, detached_in_place) {
+  auto leaf = c.leaf({3});
+  auto result = leaf * 2;
+  const c10::InferenceMode guard;
+  leaf.detach_(), result.detach_();
+  c.text("leaf", state(leaf));
+  c.text("result", state(result));
+  torch::nn::Linear net(2, 2);
+  net->weight.detach_();
+  c.value("parameter", net->weight.requires_grad());
+}
+
 PARITY_CASE(inference_mode, small_print) {
   auto x = c.leaf({3});
   c.throws("no_inputs", [&] { x.sum().backward({}, false, false, std::vector<Tensor>{}); });

@@ -73,6 +73,36 @@ PARITY_CASE(optim_states, states) {
   c.out("x", x.detach().clone());
 }
 
+// Numbers of steps are what C++ takes an int64_t for.
+PARITY_CASE(optim_states, step_is_a_number) {
+  auto x = c.leaf({2});
+  optim::AdamW adam({x}, optim::AdamWOptions(0.1));
+  x.mutable_grad() = c.randn({2});
+  adam.step();
+  auto& s = static_cast<optim::AdamWParamState&>(*adam.state().at(x.unsafeGetTensorImpl()));
+  c.value("adam", dynamic_cast<optim::AdamParamState*>(adam.state().at(x.unsafeGetTensorImpl()).get()) != nullptr);
+  int64_t& step = s.step();
+  adam.step();
+  c.value("seen", step);
+  c.out("tensor", torch::tensor({s.step()}));
+  c.out("full", torch::full({2}, s.step()));
+  c.out("scaled", torch::ones({2}) * s.step());
+  c.value("scalar", torch::Scalar(s.step()).to<int64_t>());
+  c.value("value", c10::IValue(s.step()).toInt());
+  c.value("largest", std::max(s.step(), int64_t{5}));
+  c.value("either", step > 1 ? s.step() : 0);
+  step -= 1;
+  --s.step();
+  s.step() *= 4;
+  s.step() += 100;
+  adam.step();
+  c.out("x", x.detach().clone());
+  s.step(7);
+  c.value("set", step);
+  adam.step();
+  c.out("later", x.detach().clone());
+}
+
 PARITY_CASE(optim_states, layouts) {
   // Parameters and gradients that do not lie contiguous.
   auto run = [&](const std::string& name, Tensor p, const Tensor& grad) {

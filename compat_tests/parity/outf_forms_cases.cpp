@@ -78,6 +78,7 @@ PARITY_CASE(outf_forms, symbolic_sizes) {
   c.out("reshape", at::reshape_symint(x, two));
   c.out("like", at::reshape_symint(c.randn({12}), x.sym_sizes()));
   c.out("narrow", at::narrow_symint(x, 1, c10::SymInt(1), x.sym_size(0) - 1));
+  c.out("braces", at::zeros_symint({x.sym_size(0), 2}, torch::TensorOptions(torch::kInt)));
   c.out("zeros", at::zeros_symint(two, torch::TensorOptions(torch::kInt)));
   c.out("full", at::full_symint(two, 3, torch::TensorOptions(torch::kFloat)));
   c.out("ones", at::ones_symint(x.sym_sizes()));

@@ -1,5 +1,9 @@
 // Small headers that programs include by themselves.
+#include <ATen/TypeDefault.h>
+#include <ATen/core/Range.h>
 #include <ATen/core/functional.h>
+#include <ATen/core/typeid.h>
+#include <c10/util/Array.h>
 #include <c10/util/FunctionRef.h>
 #include <c10/util/Unroll.h>
 #include <c10/util/bit_cast.h>
@@ -29,6 +33,8 @@ PARITY_CASE(small_headers, functions) {
   c.text("unrolled", order);
   const auto halves = c10::fmap<double>(std::vector<int>{1, 2, 3});
   c.value("fmap", halves[2] / 2);
+  c.value("array", static_cast<int64_t>(c10::array_of<int64_t>(4, 5, 6)[2]));
+  c.value("range", at::Range{2, 7}.size());
 }
 
 PARITY_CASE(small_headers, values) {

@@ -24,6 +24,23 @@ PARITY_CASE(tensor_iterator, kernels) {
   c.out("scalar", whole);
 }
 
+PARITY_CASE(tensor_iterator, layouts_of_outputs) {
+  const auto made = [&](const char* name, const torch::Tensor& x) {
+    torch::Tensor out;
+    auto iter = at::TensorIteratorConfig().add_output(out).add_const_input(x).build();
+    c.text(name, c10::str(iter.output().strides()));
+    const auto loop = [](char** data, const int64_t* strides, int64_t n) {
+      for (int64_t i = 0; i < n; ++i)
+        *reinterpret_cast<float*>(data[0] + i * strides[0]) = 2 * *reinterpret_cast<float*>(data[1] + i * strides[1]);
+    };
+    iter.serial_for_each(loop, {0, iter.numel()});
+    c.out(std::string(name) + " values", iter.output());
+  };
+  made("rows", c.randn({3, 2}));
+  made("columns", c.randn({2, 3}).t());
+  made("channels last", c.randn({2, 3, 2, 2}).contiguous(torch::MemoryFormat::ChannelsLast));
+}
+
 PARITY_CASE(tensor_iterator, dtypes) {
   const auto x = c.randn({70}), n = c.arange({70}, torch::kLong);
   torch::Tensor sum;

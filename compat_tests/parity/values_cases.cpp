@@ -197,6 +197,8 @@ PARITY_CASE(values, symbolic_sizes) {
   c.value("plain", saved["plain"].toSymInt().expect_int());
   c.value("sizes", static_cast<int64_t>(saved["sizes"].toSymIntVector().size()));
   c.text("sizes as ints", text_of(saved["sizes"].toIntList()));
+  c.throws("ints as tensors", [&] { saved["sizes"].toTensorList(); });
+  c.throws("ints as doubles", [&] { saved["sizes"].toDoubleList(); });
   c.value("last", saved["vector"].toSymIntVector()[1].expect_int());
   c.value("list", static_cast<int64_t>(saved["vector"].toSymIntList().size()));
   c.value("vector", static_cast<int64_t>(saved["vector"].to<std::vector<c10::SymInt>>().size()));

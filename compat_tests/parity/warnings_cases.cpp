@@ -42,6 +42,14 @@ void warns(parity::Case& c, const std::string& name, const std::string& phrase, 
 #define EACH_TIME(phrase, ...) warns(c, #__VA_ARGS__, phrase, false, [&] { __VA_ARGS__; })
 #define SILENT(...) c.check(warnings_of([&] { __VA_ARGS__; }).empty(), "silent: " #__VA_ARGS__)
 
+PARITY_CASE(warnings, gradients_of_real_inputs) {
+  const Tensor x = c.leaf({4, 4});
+  SILENT(torch::fft::fft2(x).abs().sum().backward());
+  c.out("fft2", x.grad().clone());
+  SILENT(x.to(torch::kComplexFloat).abs().sum().backward());
+  c.out("to", x.grad());
+}
+
 PARITY_CASE(warnings, masks_and_shapes) {
   const Tensor x = torch::arange(6, torch::kFloat).reshape({2, 3}), mask = torch::tensor({1, 0}, torch::kByte);
   const Tensor whole = torch::ones({2, 3}, torch::kByte);

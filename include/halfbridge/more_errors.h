@@ -23,10 +23,11 @@ class HB_API AcceleratorError : public Error {
   int32_t code_;
 };
 
-/// LibTorch's names for errors of its own parts, which nothing here throws.
+/// Memory of others (DLPack) that no Tensor can describe.
 class HB_API BufferError : public Error {
   using Error::Error;
 };
+/// LibTorch's names for errors of its own parts, which nothing here throws.
 class HB_API EnforceFiniteError : public Error {
   using Error::Error;
 };

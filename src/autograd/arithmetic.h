@@ -19,7 +19,7 @@ struct Arithmetic {
   Tensor (*ones_like)(const Tensor& self, MemoryFormat format);
   /// The sum over what broadcasting `size` to the tensor's sizes has repeated.
   Tensor (*sum_to)(const Tensor& self, IntArrayRef size);
-  /// The tensor itself where it has the dtype.
+  /// The tensor itself where it has the dtype; of complex numbers their real parts where it is a real one.
   Tensor (*cast)(const Tensor& self, ScalarType dtype);
   Tensor (*to_device)(const Tensor& self, const Device& device);
   Tensor (*as_strided)(const Tensor& self, IntArrayRef size, IntArrayRef stride, int64_t offset);

@@ -7,7 +7,6 @@
 #include "autograd/arithmetic.h"
 #include "autograd/data_calls.h"
 #include "autograd/history.h"
-#include "autograd/overlooked.h"
 #include "autograd/record.h"
 #include "autograd/weak_tensor.h"
 #include "core/function_watch.h"
@@ -213,6 +212,7 @@ Tensor detach(const Tensor& self) {
 Tensor Tensor::detach() const { return hb::detach(*this); }
 
 const Tensor& Tensor::detach_() const {
+  if (InferenceMode::is_enabled()) return *this;  // as in LibTorch, where nothing of autograd's runs there
   HB_CHECK(!is_view(), "Can't detach views in-place. Use detach() instead.");
   AutogradMeta* meta = impl().autograd_meta();
   if (!meta) return *this;
@@ -252,7 +252,7 @@ void Tensor::set_data(const Tensor& new_data) const {
 int64_t Tensor::_version() const {
   if (!defined()) return 0;
   HB_CHECK(!impl().is_inference(), "[_version] Inference tensors do not track version counter.");
-  return seen_version(impl());
+  return impl().seen_version();
 }
 
 bool Tensor::is_view() const {

@@ -149,14 +149,26 @@ const std::string& IValue::toStringRef() const { return get<StringPtr>("IValue.t
 std::shared_ptr<ivalue::ConstantString> IValue::toString() const { return get<StringPtr>("IValue.toString", "String"); }
 List<IValue> IValue::toList() const { return List<IValue>(get<ListPtr>("IValue.toList", "a list")); }
 const std::vector<IValue>& IValue::toListRef() const { return get<ListPtr>("IValue.toListRef", "a list")->items; }
-List<int64_t> IValue::toIntList() const { return to<List<int64_t>>(); }
-List<SymInt> IValue::toSymIntList() const { return to<List<SymInt>>(); }
-List<double> IValue::toDoubleList() const { return to<List<double>>(); }
-List<bool> IValue::toBoolList() const { return to<List<bool>>(); }
-List<Tensor> IValue::toTensorList() const { return to<List<Tensor>>(); }
-List<Complex<double>> IValue::toComplexDoubleList() const { return to<List<Complex<double>>>(); }
+namespace {
+// Of elements of just this type: other lists convert element by element, and would fail only where one is read.
+template <class T>
+List<T> list_of(const IValue& value, const char* kind) {
+  HB_CHECK(value.isListOf<T>(), "[IValue] Expected ", kind, " but got ", value.tagKind());
+  return value.to<List<T>>();
+}
+}  // namespace
+List<int64_t> IValue::toIntList() const { return list_of<int64_t>(*this, "IntList"); }
+List<SymInt> IValue::toSymIntList() const { return list_of<SymInt>(*this, "SymIntList"); }
+List<double> IValue::toDoubleList() const { return list_of<double>(*this, "DoubleList"); }
+List<bool> IValue::toBoolList() const { return list_of<bool>(*this, "BoolList"); }
+List<Tensor> IValue::toTensorList() const { return list_of<Tensor>(*this, "TensorList"); }
+List<Complex<double>> IValue::toComplexDoubleList() const {
+  return list_of<Complex<double>>(*this, "ComplexDoubleList");
+}
 std::vector<Complex<double>> IValue::toComplexDoubleVector() const { return to<std::vector<Complex<double>>>(); }
-List<std::optional<Tensor>> IValue::toOptionalTensorList() const { return to<List<std::optional<Tensor>>>(); }
+List<std::optional<Tensor>> IValue::toOptionalTensorList() const {
+  return list_of<std::optional<Tensor>>(*this, "OptionalTensorList");
+}
 std::vector<std::optional<Tensor>> IValue::toOptionalTensorVector() const {
   return to<std::vector<std::optional<Tensor>>>();
 }

@@ -18,25 +18,14 @@ constexpr uint64_t kMaxSmallRecord = 4096;
 constexpr long kNewestVersion = 10;
 constexpr const char* kFormatVersion = "3\n";
 
-void check_version(const ZipReader& zip) {
-  const char* name = zip.has("version") ? "version" : ".data/version";
-  if (!zip.has(name)) io_fail("load", "expected a PyTorch archive, got '", zip.label(), "' without a version record");
-  const std::string text = zip.read(name, kMaxSmallRecord);
-  char* end = nullptr;
-  const long version = std::strtol(text.c_str(), &end, 10);
-  if (end == text.c_str() || version < 1 || version > kNewestVersion) {
-    io_fail("load", "'", zip.label(), "': expected a format version of 1 to ", kNewestVersion, ", got '", text, "'");
-  }
-}
-
 void check_byte_order(const ZipReader& zip) {
   if (!zip.has("byteorder")) return;
   const std::string order = zip.read("byteorder", kMaxSmallRecord);
   if (order != "little") io_fail("load", "'", zip.label(), "': expected the byte order little, got '", order, "'");
 }
 
-intrusive_ptr<StorageImpl> read_storage(const ZipReader& zip, const std::string& key, size_t nbytes) {
-  const std::string record = "data/" + key;
+intrusive_ptr<StorageImpl> read_storage(const ZipReader& zip, const std::string& record, const std::string& key,
+                                        size_t nbytes) {
   const uint64_t held = zip.size(record);
   if (held != nbytes) {  // before memory is taken for what the pickle claims
     io_fail("load", "storage '", key, "' of '", zip.label(), "': expected ", nbytes, " bytes, got ", held);
@@ -129,18 +118,32 @@ void write_end(ZipWriter& zip) {
 
 }  // namespace
 
+long check_version(const ZipReader& zip) {
+  const char* name = zip.has("version") ? "version" : ".data/version";
+  if (!zip.has(name)) io_fail("load", "expected a PyTorch archive, got '", zip.label(), "' without a version record");
+  const std::string text = zip.read(name, kMaxSmallRecord);
+  char* end = nullptr;
+  const long version = std::strtol(text.c_str(), &end, 10);
+  if (end == text.c_str() || version < 1 || version > kNewestVersion) {
+    io_fail("load", "'", zip.label(), "': expected a format version of 1 to ", kNewestVersion, ", got '", text, "'");
+  }
+  return version;
+}
+
 bool is_module_archive(const ZipReader& zip) { return zip.has("constants.pkl"); }
 
-IValue read_torch_archive(const ZipReader& zip, std::optional<Device> device) {
+IValue read_torch_archive(const ZipReader& zip, std::optional<Device> device, const ArchivePlace& place) {
   check_version(zip);
   check_byte_order(zip);
-  if (!zip.has("data.pkl")) {
-    io_fail("load", "expected a PyTorch archive with a record data.pkl, got '", zip.label(), "' without one",
+  if (!zip.has(place.pickle)) {
+    io_fail("load", "expected a PyTorch archive with a record ", place.pickle, ", got '", zip.label(), "' without one",
             zip.has("model.json") ? " (an older TorchScript format, which is not supported)" : "");
   }
-  const std::string pickle = zip.read("data.pkl", kMaxPickleBytes);
-  const PickleGraph graph = PickleGraph::parse(pickle, zip.label() + ":data.pkl");
-  const auto storage = [&](const std::string& key, size_t nbytes) { return read_storage(zip, key, nbytes); };
+  const std::string pickle = zip.read(place.pickle, kMaxPickleBytes);
+  const PickleGraph graph = PickleGraph::parse(pickle, zip.label() + ":" + place.pickle);
+  const auto storage = [&](const std::string& key, size_t nbytes) {
+    return read_storage(zip, place.storages + key, key, nbytes);
+  };
   const auto code = std::make_shared<ScriptCode>(zip);
   const auto declared = [code](const std::string& name) { return code->find(name); };
   return TorchUnpickler(graph, storage, device, declared).run();

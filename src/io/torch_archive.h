@@ -13,9 +13,16 @@
 
 namespace hb::io {
 
+/// The version of the format; throws where it is no archive of PyTorch's, or none that can be read.
+long check_version(const ZipReader& zip);
+
+/// Where in an archive a value is: its pickle, and the folder of its storages.
+struct ArchivePlace {
+  std::string pickle = "data.pkl", storages = "data/";
+};
 /// Reads the value that an archive holds: an Object for LibTorch's and TorchScript's archives of modules,
 /// anything for the others. With a device, all tensors are put there; without, each goes where it was.
-IValue read_torch_archive(const ZipReader& zip, std::optional<Device> device);
+IValue read_torch_archive(const ZipReader& zip, std::optional<Device> device, const ArchivePlace& place = {});
 /// Whether it is an archive of a module, with classes.
 bool is_module_archive(const ZipReader& zip);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <memory>
 
+#include <halfbridge/more_errors.h>
+
 #include "core/device_backend.h"
 
 // The C structures of DLPack 0.x and 1.x (struct DLManagedTensor, the unversioned form), by their published layout.
@@ -56,8 +58,9 @@ HbDlDevice device_to(const Device& device) {
 Device device_from(const HbDlDevice& device) {
   const auto* row =
       std::find_if(std::begin(kDevices), std::end(kDevices), [&](const DeviceRow& r) { return r.code == device.type; });
-  HB_CHECK(row != std::end(kDevices), "[from_dlpack] expected memory of a known device, got DLPack's device type ",
-           device.type, ": copy the tensor to the CPU first");
+  if (row == std::end(kDevices))
+    throw BufferError(detail::str("[from_dlpack] expected memory of a known device, got DLPack's device type ",
+                                  device.type, ": copy the tensor to the CPU first"));
   if (row->type == kCPU) return kCPU;
   return indexed_device("from_dlpack", {row->type, static_cast<DeviceIndex>(device.id)});
 }
@@ -86,8 +89,8 @@ ScalarType dtype_from(const HbDlDtype& dtype) {
   for (const Row& row : kRows) {
     if (dtype.lanes == 1 && dtype.code == row.code && dtype.bits == 8 * element_size(row.dtype)) return row.dtype;
   }
-  throw Error(detail::str("[from_dlpack] expected a dtype that a Tensor has, got DLPack's code ", int{dtype.code},
-                          " with ", int{dtype.bits}, " bits and ", dtype.lanes, " lanes"));
+  throw BufferError(detail::str("[from_dlpack] expected a dtype that a Tensor has, got DLPack's code ", int{dtype.code},
+                                " with ", int{dtype.bits}, " bits and ", dtype.lanes, " lanes"));
 }
 
 struct Geometry {

@@ -141,11 +141,14 @@ TEST(StepCounters, AreNumbers) {
   state.step() += 1;
   EXPECT_EQ(state.step()++, 3);
   EXPECT_EQ(state.step(), 4);
-  const int64_t step = state.step();
+  int64_t& step = state.step();
   EXPECT_EQ(step, 4);
-  *state.step().data(torch::kCPU) = 7;
-  optim::StepCounter copy = state.step();
-  *state.step().data(torch::kCPU) = 8;
+  *state.step_counter().data(torch::kCPU) = 7;
+  EXPECT_EQ(step, 7);
+  optim::StepCounter copy = state.step_counter();
+  *state.step_counter().data(torch::kCPU) = 8;
   EXPECT_EQ(copy, 7);
-  EXPECT_EQ(state.step(), 8);
+  EXPECT_EQ(std::as_const(state).step(), 8);
+  state.step(5);
+  EXPECT_EQ(step, 5);
 }

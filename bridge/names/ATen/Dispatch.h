@@ -9,14 +9,15 @@
     return __VA_ARGS__();                                              \
   }
 #define AT_DISPATCH_CASE(enum_type, ...) AT_PRIVATE_CASE_TYPE_USING_HINT(enum_type, scalar_t, __VA_ARGS__)
-#define AT_DISPATCH_SWITCH(TYPE, NAME, ...)                                                     \
-  [&] {                                                                                         \
-    const ::hb::ScalarType hb_dispatch_type = TYPE;                                             \
-    switch (hb_dispatch_type) {                                                                 \
-      __VA_ARGS__                                                                               \
-      default:                                                                                  \
-        AT_ERROR('"', NAME, "\" not implemented for '", ::hb::toString(hb_dispatch_type), "'"); \
-    }                                                                                           \
+#define AT_DISPATCH_SWITCH(TYPE, NAME, ...)                                                                         \
+  [&] {                                                                                                             \
+    const ::hb::ScalarType hb_dispatch_type = TYPE;                                                                 \
+    switch (hb_dispatch_type) {                                                                                     \
+      __VA_ARGS__                                                                                                   \
+      default:                                                                                                      \
+        TORCH_CHECK_NOT_IMPLEMENTED(false, '"', NAME, "\" not implemented for '", ::hb::toString(hb_dispatch_type), \
+                                    "'");                                                                           \
+    }                                                                                                               \
   }()
 
 // The same lambda for further types.

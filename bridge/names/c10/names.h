@@ -100,7 +100,8 @@ using namespace hb::autodiff;
 }
 namespace special {
 using namespace hb::special_functions;
-}
+inline Tensor logit(const Tensor& self) { return hb::logit(self); }  // of one argument, as in LibTorch
+}  // namespace special
 }  // namespace torch
 
 namespace caffe2 {

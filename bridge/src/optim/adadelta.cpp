@@ -25,7 +25,7 @@ Tensor Adadelta::step(const std::vector<Tensor>& grads, LossClosure closure) {
     return GroupRule<AdadeltaRule>{{o.lr(), o.rho(), o.eps(), o.weight_decay()}, flags, o.maximize()};
   };
   const auto refs = [](const AdadeltaOptions&, AdadeltaParamState& s, const Tensor&) {
-    return StateRefs{{&s.square_avg(), &s.acc_delta()}, &s.step()};
+    return StateRefs{{&s.square_avg(), &s.acc_delta()}, &s.step_counter()};
   };
   return fused_step<AdadeltaOptions, AdadeltaParamState>(*this, adadelta_update, grads, closure, make, refs);
 }

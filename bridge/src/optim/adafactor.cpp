@@ -69,7 +69,7 @@ void update(Adafactor& self, const std::vector<Tensor>& grads) {
       call.maximize = o.maximize();
       FactoredTensor t{};
       t.tensor = tensors.add(call, param, grad.contiguous(), &state, {});
-      t.tensor.step = state.step().data(p.device());
+      t.tensor.step = state.step_counter().data(p.device());
       fill_factors(t, state, p);
       call.grad_scale = tensors.grad_scale(p.device());
       call.found_inf = tensors.found_inf(p.device());

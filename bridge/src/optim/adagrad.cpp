@@ -46,7 +46,7 @@ static Tensor take_sparse(Optimizer& optimizer, const AdagradOptions& o, const T
   if (!unscaled.defined()) return {};
   auto& state = state_of<AdagradParamState>(optimizer.state(), param);
   if (!state.sum().defined()) start(state, param, o.initial_accumulator_value(), param.scalar_type());
-  const int64_t step = static_cast<int64_t>(state.step()) + 1;
+  const int64_t step = state.step() + 1;
   state.step(step);
   const Tensor g = unscaled.coalesce(), values = o.maximize() ? g._values().neg() : g._values();
   const auto entries = [&](const Tensor& v) { return _sparse_coo_tensor_unsafe(g._indices(), v, g.sizes()); };
@@ -66,10 +66,10 @@ Tensor Adagrad::step(const std::vector<Tensor>& grads, LossClosure closure) {
     const ScalarType wanted = uses_master_weights() && is_half_type(dtype) ? kFloat : dtype;
     // Groups that were added later have no state yet; that of half parameters may have been made before master weights
     // were asked for.
-    const bool unused = !s.step().on_device() && s.step() == 0;
+    const bool unused = !s.step_counter().on_device() && s.step_counter() == 0;
     if (!s.sum().defined() || (unused && s.sum().scalar_type() == dtype && dtype != wanted))
       start(s, param, o.initial_accumulator_value(), wanted);
-    return StateRefs{{&s.sum()}, &s.step()};
+    return StateRefs{{&s.sum()}, &s.step_counter()};
   };
   return fused_step<AdagradOptions, AdagradParamState>(*this, adagrad_update, grads, closure, make, refs);
 }

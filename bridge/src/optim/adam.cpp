@@ -10,8 +10,7 @@ namespace hb::bridge::optim {
 #define ADAM_EXTRA(_) _(maximize) _(decoupled_weight_decay)
 #define ADAMW_EXTRA(_) _(maximize)
 #define ADAM_STATE(_) _(step) _(exp_avg) _(exp_avg_sq) _(max_exp_avg_sq)
-HB_OPTIONS_BOILERPLATE(AdamWOptions, ADAM_OPTIONS, ADAMW_EXTRA)
-HB_OPTIMIZER_FILES(AdamW, AdamParamState)
+HB_OPTIMIZER_BOILERPLATE(AdamW, ADAM_OPTIONS, ADAMW_EXTRA, ADAM_STATE)
 HB_OPTIMIZER_BOILERPLATE(Adam, ADAM_OPTIONS, ADAM_EXTRA, ADAM_STATE)
 
 AdamOptions::AdamOptions(double lr) : lr_(lr) {}
@@ -29,7 +28,7 @@ void check(const Options& defaults) {
 bool is_decoupled(const AdamOptions& options) { return options.decoupled_weight_decay(); }
 bool is_decoupled(const AdamWOptions&) { return true; }
 
-template <class Options>
+template <class Options, class State>
 Tensor adam_step(Optimizer& optimizer, const std::vector<Tensor>& grads, const Optimizer::LossClosure& closure) {
   const auto make = [](const Options& o) {
     const auto [beta1, beta2] = o.betas();
@@ -37,10 +36,10 @@ Tensor adam_step(Optimizer& optimizer, const std::vector<Tensor>& grads, const O
                            flag_if(o.amsgrad(), AdamRule::kAmsgrad);
     return GroupRule<AdamRule>{{o.lr(), beta1, beta2, o.eps(), o.weight_decay()}, flags, o.maximize()};
   };
-  const auto refs = [](const Options& o, AdamParamState& s, const Tensor&) {
-    return StateRefs{{&s.exp_avg(), &s.exp_avg_sq(), o.amsgrad() ? &s.max_exp_avg_sq() : nullptr}, &s.step()};
+  const auto refs = [](const Options& o, State& s, const Tensor&) {
+    return StateRefs{{&s.exp_avg(), &s.exp_avg_sq(), o.amsgrad() ? &s.max_exp_avg_sq() : nullptr}, &s.step_counter()};
   };
-  return fused_step<Options, AdamParamState>(optimizer, adam_update, grads, closure, make, refs);
+  return fused_step<Options, State>(optimizer, adam_update, grads, closure, make, refs);
 }
 }  // namespace
 
@@ -54,13 +53,13 @@ AdamW::AdamW(const std::vector<OptimizerParamGroup>& param_groups, AdamWOptions 
 }
 
 Tensor Adam::step(const std::vector<Tensor>& grads, LossClosure closure) {
-  return adam_step<AdamOptions>(*this, grads, closure);
+  return adam_step<AdamOptions, AdamParamState>(*this, grads, closure);
 }
 Tensor AdamW::step(const std::vector<Tensor>& grads, LossClosure closure) {
   for (const Tensor& grad : grads)
     if (grad.is_sparse())  // the kernel, which it shares, would say Adam
       HB_NOT_SUPPORTED("[AdamW] AdamW does not support sparse gradients; use SGD or Adagrad, or sparse = false");
-  return adam_step<AdamWOptions>(*this, grads, closure);
+  return adam_step<AdamWOptions, AdamWParamState>(*this, grads, closure);
 }
 
 }  // namespace hb::bridge::optim

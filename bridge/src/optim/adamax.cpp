@@ -26,7 +26,7 @@ Tensor Adamax::step(const std::vector<Tensor>& grads, LossClosure closure) {
     return GroupRule<AdamaxRule>{{o.lr(), beta1, beta2, o.eps(), o.weight_decay()}, flags, o.maximize()};
   };
   const auto refs = [](const AdamaxOptions&, AdamaxParamState& s, const Tensor&) {
-    return StateRefs{{&s.exp_avg(), &s.exp_inf()}, &s.step()};
+    return StateRefs{{&s.exp_avg(), &s.exp_inf()}, &s.step_counter()};
   };
   return fused_step<AdamaxOptions, AdamaxParamState>(*this, adamax_update, grads, closure, make, refs);
 }

@@ -23,7 +23,7 @@ Tensor ASGD::step(const std::vector<Tensor>& grads, LossClosure closure) {
     return GroupRule<AsgdRule>{{o.lr(), o.lambd(), o.alpha(), o.t0(), o.weight_decay()}, flags, o.maximize()};
   };
   const auto refs = [](const ASGDOptions&, ASGDParamState& s, const Tensor&) {
-    return StateRefs{{&s.ax()}, &s.step(), &s.eta()};
+    return StateRefs{{&s.ax()}, &s.step_counter(), &s.eta()};
   };
   return fused_step<ASGDOptions, ASGDParamState>(*this, asgd_update, grads, closure, make, refs);
 }

@@ -9,14 +9,31 @@ namespace hb::bridge::optim {
 
 template <class T>
 DeviceNumber<T>& DeviceNumber<T>::operator=(T value) {
+  NoGradGuard no_grad;
   value_ = value;
-  on_device_.reset();
+  if (on_device_.defined() && on_device_.device().is_cpu())
+    on_device_.fill_(value);  // for who holds a reference
+  else
+    on_device_.reset();
   return *this;
 }
 
 template <class T>
 T DeviceNumber<T>::get() const {
   return on_device_.defined() ? on_device_.template item<T>() : value_;
+}
+
+template <class T>
+const T& DeviceNumber<T>::host() const {
+  value_ = get();  // an error within a recorded step: its replays change the number
+  if (!on_device_.defined() || !on_device_.device().is_cpu()) return value_;
+  return *static_cast<const T*>(on_device_.impl().visible_data());
+}
+
+template <class T>
+T& DeviceNumber<T>::host() {
+  value_ = get();
+  return *data(kCPU);
 }
 
 template <class T>

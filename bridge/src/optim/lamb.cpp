@@ -26,7 +26,7 @@ Tensor LAMB::step(const std::vector<Tensor>& grads, LossClosure closure) {
     return GroupRule<LambRule>{{o.lr(), beta1, beta2, o.eps(), o.weight_decay()}, 0, o.maximize()};
   };
   const auto refs = [](const LAMBOptions&, LAMBParamState& s, const Tensor&) {
-    return StateRefs{{&s.exp_avg(), &s.exp_avg_sq()}, &s.step()};
+    return StateRefs{{&s.exp_avg(), &s.exp_avg_sq()}, &s.step_counter()};
   };
   return fused_step<LAMBOptions, LAMBParamState>(*this, lamb_update, grads, closure, make, refs);
 }

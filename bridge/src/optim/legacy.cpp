@@ -54,11 +54,12 @@ void load_adagrad(serialize::InputArchive& archive, Optimizer& optimizer) {
   });
 }
 
+template <class State>
 void load_adam(serialize::InputArchive& archive, Optimizer& optimizer) {
   const Tensors step = read_list(archive, "step_buffers"), mean = read_list(archive, "exp_average_buffers"),
                 square = read_list(archive, "exp_average_sq_buffers"),
                 largest = read_list(archive, "max_exp_average_sq_buffers");
-  fill_states<AdamParamState>(optimizer, mean.size(), [&](AdamParamState& s, size_t i) {
+  fill_states<State>(optimizer, mean.size(), [&](State& s, size_t i) {
     if (i < step.size()) s.step(step[i].item<int64_t>());
     s.exp_avg(mean[i]), s.exp_avg_sq(at(square, i)), s.max_exp_avg_sq(at(largest, i));
   });
@@ -99,8 +100,8 @@ void load_legacy(serialize::InputArchive& archive, Optimizer& optimizer, StateFa
   };
   if (is(typeid(SGDParamState))) return warn("SGD"), load_sgd(archive, optimizer);
   if (is(typeid(AdagradParamState))) return warn("Adagrad"), load_adagrad(archive, optimizer);
-  if (is(typeid(AdamParamState)))
-    return warn(dynamic_cast<AdamW*>(&optimizer) ? "AdamW" : "Adam"), load_adam(archive, optimizer);
+  if (is(typeid(AdamParamState))) return warn("Adam"), load_adam<AdamParamState>(archive, optimizer);
+  if (is(typeid(AdamWParamState))) return warn("AdamW"), load_adam<AdamWParamState>(archive, optimizer);
   if (is(typeid(RMSpropParamState)))
     return warn("RMSprop", "It has no numbers of steps. "), load_rmsprop(archive, optimizer);
   if (is(typeid(LBFGSParamState))) return warn("LBFGS", "It has no counts of steps. "), load_lbfgs(archive, optimizer);

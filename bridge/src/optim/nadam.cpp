@@ -29,7 +29,7 @@ Tensor NAdam::step(const std::vector<Tensor>& grads, LossClosure closure) {
         {o.lr(), beta1, beta2, o.eps(), o.weight_decay(), o.momentum_decay()}, flags, o.maximize()};
   };
   const auto refs = [](const NAdamOptions&, NAdamParamState& s, const Tensor&) {
-    return StateRefs{{&s.exp_avg(), &s.exp_avg_sq()}, &s.step(), &s.mu_product()};
+    return StateRefs{{&s.exp_avg(), &s.exp_avg_sq()}, &s.step_counter(), &s.mu_product()};
   };
   return fused_step<NAdamOptions, NAdamParamState>(*this, nadam_update, grads, closure, make, refs);
 }

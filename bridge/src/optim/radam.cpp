@@ -27,7 +27,7 @@ Tensor RAdam::step(const std::vector<Tensor>& grads, LossClosure closure) {
     return GroupRule<RadamRule>{{o.lr(), beta1, beta2, o.eps(), o.weight_decay()}, flags, o.maximize()};
   };
   const auto refs = [](const RAdamOptions&, RAdamParamState& s, const Tensor&) {
-    return StateRefs{{&s.exp_avg(), &s.exp_avg_sq()}, &s.step()};
+    return StateRefs{{&s.exp_avg(), &s.exp_avg_sq()}, &s.step_counter()};
   };
   return fused_step<RAdamOptions, RAdamParamState>(*this, radam_update, grads, closure, make, refs);
 }

@@ -32,7 +32,7 @@ Tensor RMSprop::step(const std::vector<Tensor>& grads, LossClosure closure) {
   const auto refs = [](const RMSpropOptions& o, RMSpropParamState& s, const Tensor&) {
     return StateRefs{
         {&s.square_avg(), o.momentum() > 0 ? &s.momentum_buffer() : nullptr, o.centered() ? &s.grad_avg() : nullptr},
-        &s.step()};
+        &s.step_counter()};
   };
   return fused_step<RMSpropOptions, RMSpropParamState>(*this, rmsprop_update, grads, closure, make, refs);
 }

@@ -27,7 +27,7 @@ Tensor Rprop::step(const std::vector<Tensor>& grads, LossClosure closure) {
                                 o.maximize()};
   };
   const auto refs = [](const RpropOptions&, RpropParamState& s, const Tensor&) {
-    return StateRefs{{&s.prev(), &s.step_size()}, &s.step()};
+    return StateRefs{{&s.prev(), &s.step_size()}, &s.step_counter()};
   };
   return fused_step<RpropOptions, RpropParamState>(*this, rprop_update, grads, closure, make, refs);
 }

@@ -68,13 +68,12 @@ Tensor SGD::step(const std::vector<Tensor>& grads, LossClosure closure) {
   const auto refs = [](const SGDOptions& o, SGDParamState& s, const Tensor&) {
     if (o.momentum() == 0) return StateRefs{};
     if (!s.momentum_buffer().defined()) s.step(0);
-    return StateRefs{{&s.momentum_buffer()}, &s.step()};
+    return StateRefs{{&s.momentum_buffer()}, &s.step_counter()};
   };
   // LibTorch's SGD writes through param.data(): graphs that saved a parameter do not mind.
   std::vector<OverlookedWrites> overlooked;
   for (const auto& group : param_groups())
-    for (const Tensor& p : group.params())
-      if (p.requires_grad()) overlooked.emplace_back(p);
+    for (const Tensor& p : group.params()) overlooked.emplace_back(p);
   return fused_step<SGDOptions, SGDParamState>(*this, sgd_update, grads, closure, make, refs,
                                                [](const SGDOptions& o) { return o.momentum() != 0; });
 }

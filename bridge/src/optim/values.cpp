@@ -75,8 +75,9 @@ const std::vector<IValue>& pair_of(const IValue& read, const char* name) {
 
 Dict<std::string, IValue> new_value_dict() { return {}; }
 
-IValue to_python_state(const char*, const StepCounter& value) {
-  return scalar_tensor(static_cast<double>(value.get()), kFloat);
+IValue to_python_state(const char* name, const int64_t& value) {
+  if (std::string_view(name) != "step") return IValue(value);
+  return scalar_tensor(static_cast<double>(value), kFloat);
 }
 IValue to_python_state(const char*, const DeviceNumber<double>& value) { return scalar_tensor(value.get(), kDouble); }
 

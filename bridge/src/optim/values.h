@@ -78,12 +78,12 @@ bool same_value(const T& a, const T& b) {
 /// An empty dict from names to any values.
 Dict<std::string, IValue> new_value_dict();
 
-/// A field as Python's state dicts have it: counters are f32 tensors of no dimension.
+/// A field as Python's state dicts have it: numbers of steps are f32 tensors of no dimension.
 template <class T>
 IValue to_python_state(const char*, const T& value) {
   return to_value(value);
 }
-IValue to_python_state(const char* name, const StepCounter& value);
+IValue to_python_state(const char* name, const int64_t& value);
 IValue to_python_state(const char* name, const DeviceNumber<double>& value);
 
 /// Leaves a field whose name the dict lacks as it is.

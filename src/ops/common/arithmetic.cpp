@@ -18,7 +18,9 @@ namespace {
          [](Tensor& self) { hb::zero_(self); },
          [](const Tensor& self, MemoryFormat format) { return hb::ones_like(self, {}, format); },
          [](const Tensor& self, IntArrayRef size) { return hb::sum_to(self, size); },
-         [](const Tensor& self, ScalarType dtype) { return self.to(dtype); },
+         [](const Tensor& self, ScalarType dtype) {
+           return self.is_complex() && !is_complex_type(dtype) ? hb::clone(hb::real(self)).to(dtype) : self.to(dtype);
+         },
          [](const Tensor& self, const Device& device) { return self.to(device); },
          [](const Tensor& self, IntArrayRef size, IntArrayRef stride, int64_t offset) {
            return hb::as_strided(self, size, stride, offset);

@@ -57,7 +57,7 @@ HeadsRef heads(const Tensor& t) {
   return {t.impl().raw_data(), s[0], s[1], s[2]};
 }
 
-// (B, H, L, E) whose memory runs (B, L, H, E): the transpose that follows in a program then costs nothing.
+// (B, H, L, E) whose memory runs (B, L, H, E), as that of the results of linear layers does.
 Tensor empty_heads(const Tensor& like, int64_t b, int64_t h, int64_t l, int64_t e) {
   return empty_strided({b, h, l, e}, {l * h * e, e, h * e, 1}, like.options());
 }
@@ -116,7 +116,9 @@ variable_list gradients(Backward& b, const variable_list& s, const Config& c) {
 
 Tensor fused(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask, const Config& c) {
   const Tensor q = with_dense_rows(query), k = with_dense_rows(key), v = with_dense_rows(value);
-  Tensor out = empty_heads(q, q.size(0), q.size(1), q.size(2), v.size(3));
+  // As the query lies, where the result has its shape.
+  Tensor out =
+      v.size(3) == q.size(3) ? empty_like(q) : empty({q.size(0), q.size(1), q.size(2), v.size(3)}, q.options());
   const bool graph = needs_grad(query, key, value);
   Tensor normalizer;
   if (graph)

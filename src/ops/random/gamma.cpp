@@ -6,15 +6,18 @@
 #include "autograd/record.h"
 #include "backend/distributions.h"
 #include "core/function_front.h"
+#include "ops/common/defined.h"
 
 namespace hb {
 namespace {
 
 void check_floating(const char* name, const char* loop, const Tensor& t) {
+  ops::check_defined(t);
   if (t.scalar_type() != kFloat && t.scalar_type() != kDouble)
     HB_NOT_SUPPORTED("[", name, "] \"", loop, "\" not implemented for '", toString(t.scalar_type()), "'");
 }
 void check_same_dtype(const char* name, const Tensor& a, const Tensor& b) {
+  ops::check_defined(a, b);
   HB_CHECK(a.scalar_type() == b.scalar_type(), "[", name, "] Found dtype ", toString(b.scalar_type()), " but expected ",
            toString(a.scalar_type()));
 }

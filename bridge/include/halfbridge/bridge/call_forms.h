@@ -157,5 +157,19 @@ inline namespace api {
   }
 #include <halfbridge/bridge/call_forms.def>
 
+// Sizes in braces, which fit no parameter of a template.
+#define HB_SYMINT_BRACES(name)                                                         \
+  template <class... Args>                                                             \
+  Tensor name##_symint(std::initializer_list<SymInt> size, Args&&... args) {           \
+    return name(call_forms::plain(SymIntArrayRef(size)), std::forward<Args>(args)...); \
+  }
+HB_SYMINT_BRACES(empty)
+HB_SYMINT_BRACES(full)
+HB_SYMINT_BRACES(ones)
+HB_SYMINT_BRACES(rand)
+HB_SYMINT_BRACES(randn)
+HB_SYMINT_BRACES(zeros)
+#undef HB_SYMINT_BRACES
+
 }  // namespace api
 }  // namespace hb::bridge

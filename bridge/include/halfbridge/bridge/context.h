@@ -187,6 +187,7 @@ template <class Result, class F, class Combine>
 Result parallel_reduce(int64_t begin, int64_t end, int64_t grain_size, const Result identity, const F& f,
                        const Combine& combine) {
   if (begin >= end) return identity;
+  if (end - begin < grain_size || in_parallel_region() || get_num_threads() == 1) return f(begin, end, identity);
   struct Part {
     int64_t from;
     Result result;

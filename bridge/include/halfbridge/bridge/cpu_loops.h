@@ -67,10 +67,7 @@ void cpu_kernel(TensorIteratorBase& iter, F&& op, int64_t grain_size = internal:
 /// The same on the calling thread, one element after the other; `op` may return nothing.
 template <typename F>
 void cpu_serial_kernel(TensorIteratorBase& iter, F&& op) {
-  struct {
-    int64_t begin, end;
-  } const all{0, iter.numel()};
-  iter.serial_for_each(detail::loop_over(iter, op), all);
+  iter.serial_for_each(detail::loop_over(iter, op), {0, iter.numel()});
   iter.cast_outputs();
 }
 

@@ -17,6 +17,12 @@ inline namespace api {
 
 class TensorIteratorConfig;
 
+/// Elements [begin, end).
+struct Range {
+  int64_t begin, end;
+  int64_t size() const { return end - begin; }
+};
+
 /// What TensorIteratorConfig::build() gives: a shape, and of each operand, outputs first, where it begins and the
 /// strides in bytes by which it is walked, the innermost dimension first.
 class HB_API TensorIteratorBase {
@@ -62,8 +68,8 @@ class HB_API TensorIteratorBase {
     run(loop_of(loop), grain_size);
   }
   /// For elements [begin, end), counted with the innermost dimension first, on this thread.
-  template <typename F, typename R>
-  void serial_for_each(const F& loop, const R& range) const {
+  template <typename F>
+  void serial_for_each(const F& loop, Range range) const {
     run_range(loop_of(loop), range.begin, range.end);
   }
 

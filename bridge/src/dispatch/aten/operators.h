@@ -12,6 +12,7 @@
 
 #include <halfbridge/bridge/dispatch/dispatcher.h>
 #include <halfbridge/ops.h>
+#include <halfbridge/ops/gradients.h>
 #include <halfbridge/ops/special_polynomials.h>
 
 namespace hb::bridge::aten {
@@ -74,6 +75,45 @@ struct Made<R(A...)> {
   }
 };
 
+inline TensorOptions options_of(std::optional<ScalarType> dtype, std::optional<Layout> layout,
+                                std::optional<Device> device, std::optional<bool> pin_memory) {
+  return TensorOptions().dtype(dtype).layout(layout).device(device).pinned_memory(pin_memory);
+}
+
+/// Calls F with TensorOptions in place of the last four arguments, which are their parts.
+template <class F>
+struct OfOptions {
+  template <class... A>
+  requires(sizeof...(A) >= 4) auto operator()(A&&... a) const {
+    return call(std::make_index_sequence<sizeof...(A) - 4>(), std::forward_as_tuple(std::forward<A>(a)...));
+  }
+  template <size_t... I, class Args>
+  static auto call(std::index_sequence<I...>, Args&& a) {
+    constexpr size_t n = sizeof...(I);
+    return F{}(std::get<I>(a)...,
+               options_of(std::get<n>(a), std::get<n + 1>(a), std::get<n + 2>(a), std::get<n + 3>(a)));
+  }
+};
+template <class Signature, class F>
+struct TakesOptions : std::false_type {};
+template <class R, class... A, class F>
+requires(sizeof...(A) >= 4) struct TakesOptions<R(A...), F> {
+  using Args = std::tuple<A...>;
+  template <size_t N>
+  using At = std::decay_t<std::tuple_element_t<sizeof...(A) - 4 + N, Args>>;
+  template <size_t... I>
+  static constexpr bool invocable(std::index_sequence<I...>) {
+    return std::is_invocable_r_v<R, F, std::tuple_element_t<I, Args>..., TensorOptions>;
+  }
+  static constexpr bool find() {
+    if constexpr (std::is_same_v<At<0>, std::optional<ScalarType>> && std::is_same_v<At<1>, std::optional<Layout>> &&
+                  std::is_same_v<At<2>, std::optional<Device>> && std::is_same_v<At<3>, std::optional<bool>>)
+      return invocable(std::make_index_sequence<sizeof...(A) - 4>());
+    return false;
+  }
+  static constexpr bool value = find();
+};
+
 /// `Function` calls the function of the name, `Method` the method.
 template <class Signature, class Function, class Method>
 constexpr Row row(const char* name, const char* overload, const char* arguments, Function, Method) {
@@ -82,6 +122,10 @@ constexpr Row row(const char* name, const char* overload, const char* arguments,
     return {name, overload, arguments, &M::template describe<Function>};
   } else if constexpr (M::template fits<Method>()) {
     return {name, overload, arguments, &M::template describe<Method>};
+  } else if constexpr (TakesOptions<Signature, Function>::value) {
+    return {name, overload, arguments, &M::template describe<OfOptions<Function>>};
+  } else if constexpr (TakesOptions<Signature, Method>::value) {
+    return {name, overload, arguments, &M::template describe<OfOptions<Method>>};
   } else {
     return {name, overload, arguments, nullptr};
   }

@@ -56,11 +56,13 @@ class HB_API Function {
   std::string doc_;
 };
 
+using CustomClassHolder = intrusive_ptr_target;
+
 }  // namespace jit
 
 inline namespace api {
 
-using CustomClassHolder = intrusive_ptr_target;
+using jit::CustomClassHolder;
 
 }  // namespace api
 }  // namespace hb::bridge

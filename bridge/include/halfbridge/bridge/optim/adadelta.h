@@ -19,7 +19,7 @@ struct HB_API AdadeltaOptions : public OptimizerCloneableOptions<AdadeltaOptions
 extern template class OptimizerCloneableOptions<AdadeltaOptions>;
 
 struct HB_API AdadeltaParamState : public OptimizerCloneableParamState<AdadeltaParamState> {
-  HB_ARG(StepCounter, step) = 0;
+  HB_STEP_ARG() = 0;
   HB_ARG(Tensor, square_avg);
   HB_ARG(Tensor, acc_delta);
 

@@ -24,7 +24,7 @@ struct HB_API AdafactorOptions : public OptimizerCloneableOptions<AdafactorOptio
 extern template class OptimizerCloneableOptions<AdafactorOptions>;
 
 struct HB_API AdafactorParamState : public OptimizerCloneableParamState<AdafactorParamState> {
-  HB_ARG(StepCounter, step) = 0;
+  HB_STEP_ARG() = 0;
   HB_ARG(Tensor, row_var);
   HB_ARG(Tensor, col_var);
   HB_ARG(Tensor, variance);

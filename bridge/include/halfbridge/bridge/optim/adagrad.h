@@ -19,7 +19,7 @@ extern template class OptimizerCloneableOptions<AdagradOptions>;
 
 struct HB_API AdagradParamState : public OptimizerCloneableParamState<AdagradParamState> {
   HB_ARG(Tensor, sum);
-  HB_ARG(StepCounter, step) = 0;
+  HB_STEP_ARG() = 0;
 
   HB_STATE_METHODS(AdagradParamState);
 };

@@ -36,7 +36,7 @@ struct HB_API AdamWOptions : public OptimizerCloneableOptions<AdamWOptions> {
 extern template class OptimizerCloneableOptions<AdamWOptions>;
 
 struct HB_API AdamParamState : public OptimizerCloneableParamState<AdamParamState> {
-  HB_ARG(StepCounter, step) = 0;
+  HB_STEP_ARG() = 0;
   HB_ARG(Tensor, exp_avg);
   HB_ARG(Tensor, exp_avg_sq);
   HB_ARG(Tensor, max_exp_avg_sq);
@@ -45,7 +45,15 @@ struct HB_API AdamParamState : public OptimizerCloneableParamState<AdamParamStat
 };
 extern template class OptimizerCloneableParamState<AdamParamState>;
 
-using AdamWParamState = AdamParamState;
+struct HB_API AdamWParamState : public OptimizerCloneableParamState<AdamWParamState> {
+  HB_STEP_ARG() = 0;
+  HB_ARG(Tensor, exp_avg);
+  HB_ARG(Tensor, exp_avg_sq);
+  HB_ARG(Tensor, max_exp_avg_sq);
+
+  HB_STATE_METHODS(AdamWParamState);
+};
+extern template class OptimizerCloneableParamState<AdamWParamState>;
 
 /// Adam: p -= lr * m / (sqrt(v) + eps), the moments m and v corrected for their start at zero; weight decay is added to
 /// the gradient, or as in AdamW if decoupled_weight_decay.

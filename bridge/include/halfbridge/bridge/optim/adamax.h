@@ -22,7 +22,7 @@ struct HB_API AdamaxOptions : public OptimizerCloneableOptions<AdamaxOptions> {
 extern template class OptimizerCloneableOptions<AdamaxOptions>;
 
 struct HB_API AdamaxParamState : public OptimizerCloneableParamState<AdamaxParamState> {
-  HB_ARG(StepCounter, step) = 0;
+  HB_STEP_ARG() = 0;
   HB_ARG(Tensor, exp_avg);
   HB_ARG(Tensor, exp_inf);
 

@@ -20,7 +20,7 @@ struct HB_API ASGDOptions : public OptimizerCloneableOptions<ASGDOptions> {
 extern template class OptimizerCloneableOptions<ASGDOptions>;
 
 struct HB_API ASGDParamState : public OptimizerCloneableParamState<ASGDParamState> {
-  HB_ARG(StepCounter, step) = 0;
+  HB_STEP_ARG() = 0;
   HB_ARG(DeviceNumber<double>, eta) = 0;
   HB_ARG(Tensor, ax);
 

@@ -9,6 +9,9 @@ namespace hb::bridge::optim {
 
 /// A number that update kernels change in the device's memory, so that nobody waits for a skipped step to be known
 /// about. Reads as a T (int64_t or double), which is the only thing that waits. Copies are independent.
+///
+/// host() lets programs read and write it as LibTorch's fields: on the CPU the reference is to what the kernels change,
+/// and stays good; where the number lay on another device it is the host's from then on, until the next step.
 template <class T>
 class HB_API DeviceNumber {
  public:
@@ -24,6 +27,8 @@ class HB_API DeviceNumber {
 
   operator T() const { return get(); }  // NOLINT
   T get() const;
+  const T& host() const;
+  T& host();
   DeviceNumber& operator+=(T value) { return *this = get() + value; }
   DeviceNumber& operator++() { return *this += 1; }
   T operator++(int) {
@@ -37,10 +42,25 @@ class HB_API DeviceNumber {
   T* data(const Device& device);
 
  private:
-  T value_;
+  mutable T value_;
   Tensor on_device_;  // holds the number once data() was called
 };
 
 using StepCounter = DeviceNumber<int64_t>;
 
 }  // namespace hb::bridge::optim
+
+/// In the state of an optimizer: the number of its steps, which programs know as an int64_t.
+#define HB_STEP_ARG()                                                                           \
+ public:                                                                                        \
+  auto step(int64_t new_step)->decltype(*this) {                                                \
+    this->step_ = new_step;                                                                     \
+    return *this;                                                                               \
+  }                                                                                             \
+  const int64_t& step() const { return this->step_.host(); }                                    \
+  int64_t& step() { return this->step_.host(); }                                                \
+  const ::hb::bridge::optim::StepCounter& step_counter() const noexcept { return this->step_; } \
+  ::hb::bridge::optim::StepCounter& step_counter() noexcept { return this->step_; }             \
+                                                                                                \
+ private:                                                                                       \
+  ::hb::bridge::optim::StepCounter step_ /* NOLINT */

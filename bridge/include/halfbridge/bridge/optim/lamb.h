@@ -22,7 +22,7 @@ struct HB_API LAMBOptions : public OptimizerCloneableOptions<LAMBOptions> {
 extern template class OptimizerCloneableOptions<LAMBOptions>;
 
 struct HB_API LAMBParamState : public OptimizerCloneableParamState<LAMBParamState> {
-  HB_ARG(StepCounter, step) = 0;
+  HB_STEP_ARG() = 0;
   HB_ARG(Tensor, exp_avg);
   HB_ARG(Tensor, exp_avg_sq);
 

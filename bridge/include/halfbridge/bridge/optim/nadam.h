@@ -29,7 +29,7 @@ struct HB_API NAdamOptions : public OptimizerCloneableOptions<NAdamOptions> {
 extern template class OptimizerCloneableOptions<NAdamOptions>;
 
 struct HB_API NAdamParamState : public OptimizerCloneableParamState<NAdamParamState> {
-  HB_ARG(StepCounter, step) = 0;
+  HB_STEP_ARG() = 0;
   HB_ARG(DeviceNumber<double>, mu_product) = 1;
   HB_ARG(Tensor, exp_avg);
   HB_ARG(Tensor, exp_avg_sq);

@@ -27,7 +27,7 @@ struct HB_API RAdamOptions : public OptimizerCloneableOptions<RAdamOptions> {
 extern template class OptimizerCloneableOptions<RAdamOptions>;
 
 struct HB_API RAdamParamState : public OptimizerCloneableParamState<RAdamParamState> {
-  HB_ARG(StepCounter, step) = 0;
+  HB_STEP_ARG() = 0;
   HB_ARG(Tensor, exp_avg);
   HB_ARG(Tensor, exp_avg_sq);
 

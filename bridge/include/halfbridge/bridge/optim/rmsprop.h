@@ -19,7 +19,7 @@ struct HB_API RMSpropOptions : public OptimizerCloneableOptions<RMSpropOptions> 
 extern template class OptimizerCloneableOptions<RMSpropOptions>;
 
 struct HB_API RMSpropParamState : public OptimizerCloneableParamState<RMSpropParamState> {
-  HB_ARG(StepCounter, step) = 0;
+  HB_STEP_ARG() = 0;
   HB_ARG(Tensor, square_avg);
   HB_ARG(Tensor, momentum_buffer);
   HB_ARG(Tensor, grad_avg);

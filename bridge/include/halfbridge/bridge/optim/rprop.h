@@ -20,7 +20,7 @@ struct HB_API RpropOptions : public OptimizerCloneableOptions<RpropOptions> {
 extern template class OptimizerCloneableOptions<RpropOptions>;
 
 struct HB_API RpropParamState : public OptimizerCloneableParamState<RpropParamState> {
-  HB_ARG(StepCounter, step) = 0;
+  HB_STEP_ARG() = 0;
   HB_ARG(Tensor, prev);
   HB_ARG(Tensor, step_size);
 

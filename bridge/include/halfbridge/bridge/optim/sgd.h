@@ -20,7 +20,7 @@ extern template class OptimizerCloneableOptions<SGDOptions>;
 struct HB_API SGDParamState : public OptimizerCloneableParamState<SGDParamState> {
   HB_ARG(Tensor, momentum_buffer);
   /// 0 while the buffer waits for its first gradient. Neither it nor such a buffer is saved.
-  HB_ARG(StepCounter, step) = 1;
+  HB_STEP_ARG() = 1;
 
   HB_STATE_METHODS(SGDParamState);
 };
