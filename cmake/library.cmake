@@ -33,6 +33,10 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/src/cpu/isa/optim.cpp
                             ${PROJECT_SOURCE_DIR}/src/cpu/isa/cross.cpp
                             ${PROJECT_SOURCE_DIR}/src/cpu/isa/pair_distance.cpp PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
 
+# Some 1,300 wrappers that call the functions of their names: 450 KB smaller so.
+file(GLOB _operators CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bridge/src/dispatch/aten/operators_*.cpp)
+set_property(SOURCE ${_operators} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-Os>)
+
 # Vendors' headers stand in the CPU's folder alone, the libraries of files in that of files.
 target_link_libraries(halfbridge_cpu PRIVATE DNNL::dnnl)
 foreach(layer io profiler bridge train graph trace)

@@ -49,9 +49,11 @@ PARITY_CASE(stream_reader, values) {
   dict.insert("bias", c.randn({2}).to(torch::kDouble));
   std::stringstream stream = pickled(dict);
   caffe2::serialize::PyTorchStreamReader reader(&stream);
-  const auto value = torch::jit::readArchiveAndTensors("data", "", "data/", std::nullopt, std::nullopt, torch::kCPU, reader);
+  const auto value =
+      torch::jit::readArchiveAndTensors("data", "", "data/", std::nullopt, std::nullopt, torch::kCPU, reader);
   for (const auto& entry : value.toGenericDict()) c.out(entry.key().toStringRef(), entry.value().toTensor());
-  const auto again = torch::jit::readArchiveAndTensors("data", "", "", std::nullopt, std::nullopt, std::nullopt, reader);
+  const auto again =
+      torch::jit::readArchiveAndTensors("data", "", "", std::nullopt, std::nullopt, std::nullopt, reader);
   c.value("entries", static_cast<int64_t>(again.toGenericDict().size()));
   c.throws("no pickle", [&] {
     torch::jit::readArchiveAndTensors("code", "", "data/", std::nullopt, std::nullopt, torch::kCPU, reader);
@@ -65,6 +67,7 @@ PARITY_CASE(stream_reader, modules) {
   caffe2::serialize::PyTorchStreamReader reader(&stream);
   c.value("constants", reader.hasRecord("constants.pkl"));
   c.value("code", reader.hasRecord("code/__torch__.py"));
-  const auto value = torch::jit::readArchiveAndTensors("constants", "", "constants/", std::nullopt, std::nullopt, std::nullopt, reader);
+  const auto value = torch::jit::readArchiveAndTensors("constants", "", "constants/", std::nullopt, std::nullopt,
+                                                       std::nullopt, reader);
   c.value("tuple", value.isTuple());
 }

@@ -39,8 +39,7 @@ PyTorchStreamReader::~PyTorchStreamReader() = default;
 
 void PyTorchStreamReader::begin() {
   version_ = static_cast<uint64_t>(io::check_version(*zip_));
-  if (zip_->has(".data/serialization_id"))
-    serialization_id_ = zip_->read(".data/serialization_id", kMaxSmallRecord);
+  if (zip_->has(".data/serialization_id")) serialization_id_ = zip_->read(".data/serialization_id", kMaxSmallRecord);
 }
 
 std::vector<std::string> PyTorchStreamReader::getAllRecords() {
@@ -77,9 +76,9 @@ IValue readArchiveAndTensors(const std::string& archive_name, const std::string&
                              const std::string& tensor_prefix, std::nullopt_t /*type_resolver*/,
                              std::nullopt_t /*obj_loader*/, std::optional<Device> device,
                              PyTorchStreamReader& stream_reader) {
-  return io::read_torch_archive(stream_reader.zip(), device,
-                                {pickle_prefix + archive_name + ".pkl",
-                                 tensor_prefix.empty() ? archive_name + "/" : tensor_prefix});
+  return io::read_torch_archive(
+      stream_reader.zip(), device,
+      {pickle_prefix + archive_name + ".pkl", tensor_prefix.empty() ? archive_name + "/" : tensor_prefix});
 }
 
 }  // namespace jit
