@@ -10,14 +10,15 @@ namespace hb::bridge::optim {
 /// A number that update kernels change in the device's memory, so that nobody waits for a skipped step to be known
 /// about. Reads as a T (int64_t or double), which is the only thing that waits. Copies are independent.
 ///
-/// host() lets programs read and write it as LibTorch's fields: on the CPU the reference is to what the kernels change,
-/// and stays good; where the number lay on another device it is the host's from then on, until the next step.
+/// host() lets programs read and write it as LibTorch's fields. The reference stays good; on the CPU it is to what the
+/// kernels change. Where the number lay on another device it is the host's from then on, until the next step, which the
+/// reference does not follow.
 template <class T>
 class HB_API DeviceNumber {
  public:
   DeviceNumber(T value = T(0)) : value_(value) {}  // NOLINT: implicit, it stands for a T
   /// Starts as the number that a tensor of one element (int64, or double) holds, and changes it there.
-  explicit DeviceNumber(Tensor number) : value_(0), on_device_(std::move(number)) {}
+  explicit DeviceNumber(Tensor number);
   DeviceNumber(const DeviceNumber& other) : value_(other.get()) {}
   DeviceNumber(DeviceNumber&&) noexcept = default;
   DeviceNumber& operator=(const DeviceNumber& other) { return *this = other.get(); }
@@ -37,13 +38,16 @@ class HB_API DeviceNumber {
     return before;
   }
   /// Whether a kernel may have changed the number, so that reading it waits.
-  bool on_device() const { return on_device_.defined(); }
+  bool on_device() const { return on_host_.defined() || on_device_.defined(); }
   /// The number in the memory of a device.
   T* data(const Device& device);
 
  private:
-  mutable T value_;
-  Tensor on_device_;  // holds the number once data() was called
+  Tensor holder(const Device& device) const;
+
+  mutable T value_;   // the number until one of the tensors holds it
+  Tensor on_host_;    // kept once it is there
+  Tensor on_device_;  // of another device: holds the number where it is defined
 };
 
 using StepCounter = DeviceNumber<int64_t>;
