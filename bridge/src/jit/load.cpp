@@ -1,10 +1,9 @@
-#include <istream>
+#include <utility>
 
-#include <halfbridge/bridge/jit.h>
+#include <halfbridge/bridge/stream_reader.h>
 
 #include "io/io_error.h"
 #include "io/torch_archive.h"
-#include "serialize/read_stream.h"
 
 namespace hb::bridge {
 ReadAdapterInterface::~ReadAdapterInterface() = default;
@@ -30,21 +29,6 @@ Module load_from(const io::ZipReader& zip, std::optional<Device> device, ExtraFi
   return value.toModule();
 }
 
-Module load_file(const std::string& filename, std::optional<Device> device, ExtraFilesMap* extra_files) {
-  return load_from(io::ZipReader::open_file(filename), device, extra_files);
-}
-
-Module load_stream(std::istream& stream, std::optional<Device> device, ExtraFilesMap* extra_files) {
-  const std::string bytes = serialize::read_stream(stream);
-  return load_from(io::ZipReader::open_memory(bytes.data(), bytes.size(), "stream"), device, extra_files);
-}
-
-Module load_adapter(const ReadAdapterInterface& reader, std::optional<Device> device, ExtraFilesMap* extra_files) {
-  const std::string bytes = serialize::read_all(
-      [&](uint64_t pos, void* buf, size_t n) { return reader.read(pos, buf, n, "archive"); }, reader.size());
-  return load_from(io::ZipReader::open_memory(bytes.data(), bytes.size(), "reader"), device, extra_files);
-}
-
 std::map<std::string, Tensor> parameters_in(const io::ZipReader& zip, std::optional<Device> device) {
   const IValue value = io::read_torch_archive(zip, device);
   if (!value.isGenericDict())
@@ -58,32 +42,31 @@ std::map<std::string, Tensor> parameters_in(const io::ZipReader& zip, std::optio
 }  // namespace
 
 Module load(const std::string& filename, std::optional<Device> device, bool /*load_debug_files*/) {
-  return load_file(filename, device, nullptr);
+  return load_from(PyTorchStreamReader(filename).zip(), device, nullptr);
 }
 Module load(const std::string& filename, std::optional<Device> device, ExtraFilesMap& extra_files,
             bool /*load_debug_files*/) {
-  return load_file(filename, device, &extra_files);
+  return load_from(PyTorchStreamReader(filename).zip(), device, &extra_files);
 }
 Module load(std::istream& stream, std::optional<Device> device, bool /*load_debug_files*/) {
-  return load_stream(stream, device, nullptr);
+  return load_from(PyTorchStreamReader(&stream).zip(), device, nullptr);
 }
 Module load(std::istream& stream, std::optional<Device> device, ExtraFilesMap& extra_files, bool /*load_debug_files*/) {
-  return load_stream(stream, device, &extra_files);
+  return load_from(PyTorchStreamReader(&stream).zip(), device, &extra_files);
 }
 Module load(std::shared_ptr<ReadAdapterInterface> reader, std::optional<Device> device, bool /*load_debug_files*/) {
-  return load_adapter(*reader, device, nullptr);
+  return load_from(PyTorchStreamReader(std::move(reader)).zip(), device, nullptr);
 }
 Module load(std::shared_ptr<ReadAdapterInterface> reader, std::optional<Device> device, ExtraFilesMap& extra_files,
             bool /*load_debug_files*/) {
-  return load_adapter(*reader, device, &extra_files);
+  return load_from(PyTorchStreamReader(std::move(reader)).zip(), device, &extra_files);
 }
 
 std::map<std::string, Tensor> _load_parameters(const std::string& filename, std::optional<Device> device) {
-  return parameters_in(io::ZipReader::open_file(filename), device);
+  return parameters_in(PyTorchStreamReader(filename).zip(), device);
 }
 std::map<std::string, Tensor> _load_parameters(std::istream& stream, std::optional<Device> device) {
-  const std::string bytes = serialize::read_stream(stream);
-  return parameters_in(io::ZipReader::open_memory(bytes.data(), bytes.size(), "stream"), device);
+  return parameters_in(PyTorchStreamReader(&stream).zip(), device);
 }
 
 }  // namespace hb::bridge::jit

@@ -1,6 +1,5 @@
 #include <halfbridge/bridge/stream_reader.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <istream>
 #include <utility>
@@ -14,10 +13,7 @@ namespace hb::bridge {
 namespace {
 
 constexpr uint64_t kMaxSmallRecord = 4096;
-
-bool ends_with(const std::string& text, const std::string& end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
+constexpr const char* kForDebuggers = ".debug_pkl";
 
 }  // namespace
 
@@ -37,20 +33,23 @@ PyTorchStreamReader::PyTorchStreamReader(std::shared_ptr<ReadAdapterInterface> i
 }
 PyTorchStreamReader::~PyTorchStreamReader() = default;
 
-void PyTorchStreamReader::begin() {
-  version_ = static_cast<uint64_t>(io::check_version(*zip_));
-  if (zip_->has(".data/serialization_id")) serialization_id_ = zip_->read(".data/serialization_id", kMaxSmallRecord);
+void PyTorchStreamReader::begin() { version_ = static_cast<uint64_t>(io::check_version(*zip_)); }
+
+const std::string& PyTorchStreamReader::serializationId() {
+  const char* const record = ".data/serialization_id";
+  if (serialization_id_.empty() && zip_->has(record)) serialization_id_ = zip_->read(record, kMaxSmallRecord);
+  return serialization_id_;
 }
 
 std::vector<std::string> PyTorchStreamReader::getAllRecords() {
   std::vector<std::string> names = zip_->names();
-  const auto hidden = [&](const std::string& name) { return !debug_symbols_ && ends_with(name, ".debug_pkl"); };
-  names.erase(std::remove_if(names.begin(), names.end(), hidden), names.end());
+  const auto hidden = [&](const std::string& name) { return !debug_symbols_ && name.ends_with(kForDebuggers); };
+  std::erase_if(names, hidden);
   return names;
 }
 
 bool PyTorchStreamReader::hasRecord(const std::string& name) {
-  return zip_->has(name) && (debug_symbols_ || !ends_with(name, ".debug_pkl"));
+  return zip_->has(name) && (debug_symbols_ || !name.ends_with(kForDebuggers));
 }
 
 std::tuple<DataPtr, size_t> PyTorchStreamReader::getRecord(const std::string& name,

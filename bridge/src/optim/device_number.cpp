@@ -43,18 +43,15 @@ const T& DeviceNumber<T>::host() const {
 
 template <class T>
 T& DeviceNumber<T>::host() {
-  value_ = get();
+  if (const T now = get(); on_device_.defined()) *this = now;  // get(): an error within a recorded step
   return *data(kCPU);
 }
 
 template <class T>
 T* DeviceNumber<T>::data(const Device& device) {
   if (device.is_cpu()) {
-    if (!on_host_.defined())
-      on_host_ = holder(device);
-    else if (on_device_.defined())
-      *this = get();
-    on_device_.reset();
+    if (on_device_.defined()) *this = get();
+    if (!on_host_.defined()) on_host_ = holder(device);
   } else if (!on_device_.defined() || on_device_.device() != device) {
     on_device_ = holder(device);
   }

@@ -57,7 +57,7 @@ struct FieldReader {
   if (name == #field) return to_value(this->field());
 #define HB_SET_FIELD(field) \
   if (name == #field) return from_value(value, this->field(), #field);
-#define HB_DICT_FIELD(name) dict.insert(#name, to_python_state(#name, this->name()));
+#define HB_DICT_FIELD(name) dict.insert(#name, to_python_state(this->name##_));
 #define HB_UNDICT_FIELD(name) from_python_state(dict, #name, this->name());
 
 #define HB_SERIALIZE_FIELDS(Class, FIELDS, EXTRA)                  \

@@ -75,11 +75,8 @@ const std::vector<IValue>& pair_of(const IValue& read, const char* name) {
 
 Dict<std::string, IValue> new_value_dict() { return {}; }
 
-IValue to_python_state(const char* name, const int64_t& value) {
-  if (std::string_view(name) != "step") return IValue(value);
-  return scalar_tensor(static_cast<double>(value), kFloat);
-}
-IValue to_python_state(const char*, const DeviceNumber<double>& value) { return scalar_tensor(value.get(), kDouble); }
+IValue to_python_state(const StepCounter& value) { return scalar_tensor(static_cast<double>(value.get()), kFloat); }
+IValue to_python_state(const DeviceNumber<double>& value) { return scalar_tensor(value.get(), kDouble); }
 
 void add_master_weight(const Dict<std::string, IValue>& dict, const OptimizerParamState& state) {
   if (state.master_weight().defined()) dict.insert("master_weight", state.master_weight());

@@ -80,11 +80,11 @@ Dict<std::string, IValue> new_value_dict();
 
 /// A field as Python's state dicts have it: numbers of steps are f32 tensors of no dimension.
 template <class T>
-IValue to_python_state(const char*, const T& value) {
+IValue to_python_state(const T& value) {
   return to_value(value);
 }
-IValue to_python_state(const char* name, const int64_t& value);
-IValue to_python_state(const char* name, const DeviceNumber<double>& value);
+IValue to_python_state(const StepCounter& value);
+IValue to_python_state(const DeviceNumber<double>& value);
 
 /// Leaves a field whose name the dict lacks as it is.
 template <class T>

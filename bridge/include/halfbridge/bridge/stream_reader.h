@@ -42,7 +42,7 @@ class HB_API PyTorchStreamReader final {
   /// Of the format.
   uint64_t version() const { return version_; }
   /// Empty where the archive has none.
-  const std::string& serializationId() { return serialization_id_; }
+  const std::string& serializationId();
   void setShouldLoadDebugSymbol(bool should_load) { debug_symbols_ = should_load; }
 
   /// For the library.
