@@ -44,7 +44,7 @@ else()
       "HALFBRIDGE_CUDA_LIBRARY=$<TARGET_FILE:halfbridge_software_cuda>;PYTORCH_CUDA_ALLOC_CONF=backend:${allocator}")
   endforeach()
   add_executable(software_cuda_training_tests software_cuda/program/functions_test.cpp software_cuda/program/training_test.cpp
-                 software_cuda/program/attention_test.cpp
+                 software_cuda/program/attention_test.cpp software_cuda/program/attention_cudnn_test.cpp
                  software_cuda/program/counts_test.cpp software_cuda/program/optimizers_test.cpp
                  software_cuda/program/random_test.cpp software_cuda/program/graphs_test.cpp
                  software_cuda/program/tools_test.cpp software_cuda/program/late_pass_test.cpp

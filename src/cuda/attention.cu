@@ -1,8 +1,10 @@
 // Attention without a matrix of all scores. A warp has one query, or one key: its lanes take 32 scores at a time, and
-// then share the columns of what is summed. Half types go by tiles where these can (attention_tiles.h), float and
-// double by products of matrices unless they are small (attention_products.h).
+// then share the columns of what is summed. Half types go by cuDNN where that pays (attention_cudnn.h), else by tiles
+// where these can (attention_tiles.h), float and double by products of matrices unless they are small
+// (attention_products.h).
 #include "backend/attention.h"
 
+#include "cuda/attention_cudnn.h"
 #include "cuda/attention_products.h"
 #include "cuda/attention_tiles.h"
 #include "cuda/kernel_file.h"
@@ -227,14 +229,15 @@ dim3 blocks_of(int64_t rows) { return dim3(static_cast<unsigned>((rows + kTeams 
 
 void attention(const Attention& a) {
   const int64_t rows = a.batch * a.heads * a.queries;
-  if (rows == 0 || attention_by_tiles(a) || attention_by_products(a)) return;
+  if (rows == 0 || attention_by_cudnn(a) || attention_by_tiles(a) || attention_by_products(a)) return;
   with_width("scaled_dot_product_attention", a, [&](auto type, auto per) {
     using T = decltype(type);
     HB_LAUNCH((attention_rows<T, decltype(per)::value>), blocks_of(rows), dim3(kWarp, kTeams), 0, current_stream(), a);
   });
 }
 void attention_backward(const Attention& a, const AttentionGrad& g) {
-  if (attention_backward_by_tiles(a, g) || attention_backward_by_products(a, g)) return;
+  if (attention_backward_by_cudnn(a, g) || attention_backward_by_tiles(a, g) || attention_backward_by_products(a, g))
+    return;
   const int64_t rows = a.batch * a.heads * a.queries, keys = a.batch * a.kv_heads * a.keys;
   with_width("scaled_dot_product_attention_backward", a, [&](auto type, auto per) {
     using T = decltype(type);

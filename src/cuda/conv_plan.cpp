@@ -95,7 +95,7 @@ struct Findings {
   static constexpr int kMost = 16;
   bool is_suitable(int i) const {
     return all[i].status == CUDNN_STATUS_SUCCESS &&
-           (!cuda_settings().cudnn_deterministic || all[i].determinism == CUDNN_DETERMINISTIC);
+           (!cuda_settings().deterministic() || all[i].determinism == CUDNN_DETERMINISTIC);
   }
   size_t most_memory() const {
     size_t most = 0;
@@ -214,7 +214,7 @@ Key key_of(const ConvTask& task) {
           current_device(),
           p.dims,
           p.groups,
-          (cuda_settings().cudnn_tf32 ? 1 : 0) | (cuda_settings().cudnn_deterministic ? 2 : 0)};
+          (cuda_settings().cudnn_tf32 ? 1 : 0) | (cuda_settings().deterministic() ? 2 : 0)};
   for (const Tensor* t : {&task.x, &task.w, &task.y}) key.insert(key.end(), t->sizes().begin(), t->sizes().end());
   for (int d = 0; d < p.dims; ++d) key.insert(key.end(), {p.stride[d], p.padding[d], p.dilation[d]});
   return key;

@@ -2,6 +2,7 @@
 // cuDNN, opened when it is first asked for.
 
 #ifdef HB_SOFTWARE_CUDA
+#include "software_cuda/cudnn_graph.h"
 #include "software_cuda/cudnn_rnn.h"
 #else
 #include <cudnn.h>

@@ -11,6 +11,7 @@
 
 #include "core/attention_settings.h"
 #include "core/cuda_api.h"
+#include "core/cuda_settings.h"
 #include "core/fill_new_memory.h"
 
 namespace hb::bridge {
@@ -66,6 +67,7 @@ void fill_new_memory(bool on) { detail::fill_new_memory = on ? fill_new : nullpt
 }  // namespace
 void Context::setDeterministicAlgorithms(bool on, bool warn_only) {
   deterministic_ = on, deterministic_warn_only_ = warn_only;
+  cuda_settings().deterministic_algorithms = on;
   fill_new_memory(deterministic_ && deterministic_fill_);
 }
 void Context::setDeterministicFillUninitializedMemory(bool on) {

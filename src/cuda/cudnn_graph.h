@@ -1,0 +1,104 @@
+#pragma once
+// Graphs of cuDNN's operations. cuDNN computes a graph that it recognises, such as attention, by one kernel, whatever
+// the tensors between the operations are: those are in no memory.
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "cuda/cudnn.h"
+
+namespace hb::cuda {
+
+/// A descriptor of cuDNN's graphs. Whatever cuDNN refuses is thrown as the status.
+class GraphDescriptor {
+ public:
+  explicit GraphDescriptor(cudnnBackendDescriptorType_t kind);
+  ~GraphDescriptor();
+  GraphDescriptor(GraphDescriptor&& other) noexcept : descriptor_(other.descriptor_) { other.descriptor_ = nullptr; }
+  GraphDescriptor(const GraphDescriptor&) = delete;
+  GraphDescriptor& operator=(const GraphDescriptor&) = delete;
+
+  void set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, const void* values, int64_t count = 1);
+  /// Another descriptor, which has to be finished.
+  void set(cudnnBackendAttributeName_t name, cudnnBackendDescriptor_t value) {
+    set(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, &value);
+  }
+  void set(cudnnBackendAttributeName_t name, cudnnDataType_t value) { set(name, CUDNN_TYPE_DATA_TYPE, &value); }
+  void set(cudnnBackendAttributeName_t name, int64_t value) { set(name, CUDNN_TYPE_INT64, &value); }
+  /// Its attributes are complete, and are checked.
+  cudnnBackendDescriptor_t finish();
+  cudnnBackendDescriptor_t get() const { return descriptor_; }
+
+ private:
+  cudnnBackendDescriptor_t descriptor_ = nullptr;
+};
+
+using GraphSizes = std::array<int64_t, 4>;
+
+/// A tensor of a graph.
+struct GraphValue {
+  cudnnBackendDescriptor_t descriptor;
+  GraphSizes sizes;
+};
+
+/// What a tensor of a graph is when it runs: an address on the device, or that of a number on the host.
+struct GraphArgument {
+  int64_t name;
+  const void* address;
+};
+
+/// Operations, in their order.
+class OperationGraph {
+ public:
+  /// Memory of the device that begins at a multiple of 16 bytes; `name`, from 1 on, is its name among the arguments.
+  GraphValue memory(int64_t name, cudnnDataType_t type, const GraphSizes& sizes, const GraphSizes& strides);
+  /// A number in float.
+  GraphValue number(int64_t name);
+  /// What only other operations see.
+  GraphValue between(const GraphSizes& sizes, cudnnDataType_t type = CUDNN_DATA_FLOAT);
+  GraphValue between(const GraphSizes& sizes, const GraphSizes& strides, cudnnDataType_t type);
+
+  GraphValue unary(cudnnPointwiseMode_t mode, const GraphValue& x);
+  GraphValue binary(cudnnPointwiseMode_t mode, const GraphValue& x, const GraphValue& y);
+  GraphValue binary(cudnnPointwiseMode_t mode, const GraphValue& x, const GraphValue& y, const GraphValue& result);
+  /// The number of each element along `axis`.
+  GraphValue index(const GraphValue& like, int64_t axis);
+  GraphValue compare(cudnnPointwiseMode_t mode, const GraphValue& x, const GraphValue& y);
+  GraphValue select(const GraphValue& condition, const GraphValue& x, const GraphValue& otherwise);
+  void copy(const GraphValue& from, const GraphValue& to);
+  GraphValue multiply(const GraphValue& a, const GraphValue& b, const GraphValue& result);
+  GraphValue reduce(cudnnReduceTensorOp_t how, const GraphValue& x, const GraphValue& result);
+  /// `x` as `result` describes it.
+  GraphValue reshape(const GraphValue& x, const GraphValue& result);
+
+ private:
+  friend class GraphPlan;
+  GraphDescriptor& add(cudnnBackendDescriptorType_t kind) { return descriptors_.emplace_back(kind); }
+  GraphValue tensor(int64_t name, cudnnDataType_t type, const GraphSizes& sizes, const GraphSizes& strides,
+                    bool is_between, bool is_number);
+  GraphDescriptor& pointwise(cudnnPointwiseMode_t mode, cudnnDataType_t type, const GraphValue& x,
+                             const GraphValue& result, int64_t axis = -1);
+  void finish_operation(GraphDescriptor& operation) { operations_.push_back(operation.finish()); }
+  std::vector<GraphDescriptor> descriptors_;
+  std::vector<cudnnBackendDescriptor_t> operations_;
+  int64_t last_name_ = 1000;
+};
+
+/// How cuDNN computes a graph.
+class GraphPlan {
+ public:
+  /// By the engine that cuDNN's heuristics name first; throws the status where there is none. cuDNN compiles a kernel,
+  /// which takes about a second.
+  explicit GraphPlan(OperationGraph graph);
+  /// Bytes of memory that a run wants.
+  int64_t workspace() const { return workspace_; }
+  cudnnStatus_t run(const std::vector<GraphArgument>& arguments, void* workspace) const;
+
+ private:
+  std::vector<GraphDescriptor> descriptors_;  // of all that the plan is made from
+  cudnnBackendDescriptor_t plan_ = nullptr;
+  int64_t workspace_ = 0;
+};
+
+}  // namespace hb::cuda
