@@ -2,6 +2,7 @@
 
 #include "cuda/kernel_file.h"
 #include "cuda/last_block.h"
+#include "cuda/row_pieces.h"
 
 namespace hb::cuda {
 namespace {
@@ -114,29 +115,51 @@ __global__ void nll_gradient(Classes l, T* grad_x, const T* grad) {
   }
 }
 
-// A team for each row of logits: one pass finds the maximum and the sum (rescaled when the maximum grows), one more
-// the smoothed part where there is one.
+/// What one pass over logits finds: the largest, the sum of exponentials of what they are below it (rescaled when it
+/// grows), and the plain sum. A NaN is in both sums.
+template <class T>
+struct Exponentials {
+  using C = compute_t<T>;
+  C top = -C(INFINITY), sum = 0, all = 0;
+  __device__ void raise(C highest) {
+    if (highest > top) sum *= std::exp(top - highest), top = highest;
+  }
+  __device__ void add(C v) {
+    all += v;
+    sum += v == top ? C(top > -C(INFINITY)) : std::exp(v - top);
+  }
+  template <int kVectors>
+  __device__ void take(const RowVector<T> (&v)[kVectors]) {
+    C highest = top;
+#pragma unroll
+    for (int k = 0; k < kVectors * kRowEach<T>; ++k) {
+      const C x = widened_anew(v[k / kRowEach<T>].x[k % kRowEach<T>]);
+      highest = x > highest ? x : highest;
+    }
+    raise(highest);
+#pragma unroll
+    for (int k = 0; k < kVectors * kRowEach<T>; ++k) add(widened_anew(v[k / kRowEach<T>].x[k % kRowEach<T>]));
+  }
+  __device__ void take(T x) {
+    const C v = widen<C>(x);
+    raise(v);
+    add(v);
+  }
+};
+
+// A team for each row of logits, which it reads once.
 template <class T, class L>
 __device__ void cross_entropy_cost(const Classes& l, int64_t i, const T* logits, L* out, Cost* costs,
                                    compute_t<T>* normalizer) {
   using C = compute_t<T>;
   const int64_t n = l.classes;
   const T* row = logits + i * n;
-  C top = -C(INFINITY), sum = 0, all = 0;
-  for (int64_t j = threadIdx.x; j < n; j += blockDim.x) {
-    const C v = widen<C>(row[j]);
-    all += v;
-    if (v > top) {
-      sum = sum * std::exp(top - v) + 1;
-      top = v;
-    } else {
-      sum += top == -C(INFINITY) ? (v == v ? C(0) : v) : std::exp(v - top);
-    }
-  }
-  const C highest = team_max(top);
-  sum = team_sum(top == -C(INFINITY) ? sum : sum * std::exp(top - highest));
-  const C shift = highest + std::log(sum);
-  if (l.smoothing > 0) all = team_sum(all);
+  Exponentials<T> of;
+  take_row<4>(
+      row, n, true, [&](const auto& v, int64_t) { of.take(v); }, [&](int64_t j) { of.take(row[j]); });
+  const C highest = team_max(of.top);
+  const C sum = team_sum(of.top == highest || of.top == -C(INFINITY) ? of.sum : of.sum * std::exp(of.top - highest));
+  const C shift = highest + std::log(sum), all = l.smoothing > 0 ? team_sum(of.all) : C(0);
   if (threadIdx.x != 0) return;
   normalizer[i] = shift;
   Cost cost{0, 0};
@@ -170,11 +193,26 @@ __global__ void cross_entropy_gradient(Classes l, const T* logits, T* grad_x, co
                                       l.weight_of<T>(c))
                      : C(0);
   const C shift = normalizer[i], spread = static_cast<C>(l.smoothing / static_cast<double>(n));
-  for (int64_t j = threadIdx.x; j < n; j += blockDim.x) {
-    const C p = std::exp(widen<C>(logits[i * n + j]) - shift) - spread;
-    const C wanted = j == c ? static_cast<C>(1 - l.smoothing) : C(0);
-    grad_x[i * n + j] = T(counts ? g * (p - wanted) : C(0));
-  }
+  const C share = static_cast<C>(1 - l.smoothing);
+  const T* const row = logits + i * n;
+  T* const grad_row = grad_x + i * n;
+  const auto gradient = [&](C x, bool is_target) {
+    return T(counts ? g * (std::exp(x - shift) - spread - (is_target ? share : C(0))) : C(0));
+  };
+  const bool alike = (reinterpret_cast<uintptr_t>(row) - reinterpret_cast<uintptr_t>(grad_row)) % 16 == 0;
+  take_row<2>(
+      row, n, alike,
+      [&](const auto& v, int64_t first) {
+#pragma unroll
+        for (int k = 0; k < static_cast<int>(sizeof(v) / sizeof(v[0])); ++k) {
+          const int64_t j = first + int64_t{k} * blockDim.x * kRowEach<T>;
+          RowVector<T> out;
+#pragma unroll
+          for (int e = 0; e < kRowEach<T>; ++e) out.x[e] = gradient(widen<C>(v[k].x[e]), j + e == c);
+          store_vector(grad_row + j, out);
+        }
+      },
+      [&](int64_t j) { grad_row[j] = gradient(widen<C>(row[j]), j == c); });
 }
 
 // Launches `costs(total)`, which sums where there is a reduction: also over nothing.

@@ -50,10 +50,14 @@ template <class C>
 __device__ inline C team_sum(C value) {
   return team_reduce(value, C(0), [](C a, C b) { return a + b; });
 }
+template <class C>
+__device__ inline C larger_or_nan(C a, C b) {
+  return a != a || a > b ? a : b;
+}
 /// NaN, where there is one.
 template <class C>
 __device__ inline C team_max(C value) {
-  return team_reduce(value, -C(INFINITY), [](C a, C b) { return a != a || a > b ? a : b; });
+  return team_reduce(value, -C(INFINITY), larger_or_nan<C>);
 }
 /// The row of this thread's team.
 __device__ inline int64_t team_row() { return int64_t{blockIdx.x} * blockDim.y + threadIdx.y; }

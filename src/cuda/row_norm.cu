@@ -222,9 +222,8 @@ void row_norm(const RowNorm& p, void* y, const void* x, void* mean, void* rstd) 
     const T* const in = static_cast<const T*>(x);
     C *const means = static_cast<C*>(mean), *const scales = static_cast<C*>(rstd);
     if (const int width = begin_vectors(x, y, p.weight, p.bias) ? row_team<T>(p.n) : 0) {
-      const dim3 block(width, kThreads / width);
-      const auto blocks = static_cast<unsigned>((p.rows + block.y - 1) / block.y);
-      HB_LAUNCH((normalize_pieces<T, A>), blocks, block, 0, current_stream(), p, out, in, means, scales);
+      const RowTeams teams(p.rows, width);
+      HB_LAUNCH((normalize_pieces<T, A>), teams.grid, teams.block, 0, current_stream(), p, out, in, means, scales);
     } else {
       const Teams teams(p.rows, p.n);
       HB_LAUNCH((normalize<T, A>), teams.grid, teams.block, 0, current_stream(), p, out, in, means, scales);

@@ -1,5 +1,5 @@
 #pragma once
-// Rows that a team of threads keeps in registers, in vectors of 16 bytes.
+// Rows that a team of threads reads in vectors of 16 bytes, and keeps in registers where they are short enough.
 
 #include "cuda/kernel_file.h"
 
@@ -64,18 +64,50 @@ struct RowParameters {
   }
 };
 
-/// The sum over a team of blockDim.x threads, a multiple of a warp, of several in a block: all threads call it.
-/// of_warps is shared, of kWarp elements, and of this call alone.
-template <class C>
-__device__ inline C teams_sum(C value, C* of_warps) {
-  for (int lanes = kWarp / 2; lanes; lanes /= 2) value += __shfl_xor_sync(kFullWarp, value, lanes);
+/// A row of n elements of any length and place, shared by the threads of a team: vectors(v, first element) gets one or
+/// kAtOnce vectors, which lie blockDim.x vectors apart and are loaded before any is used; edge(element) is called for
+/// what stands before and behind them, or for all elements unless `may_load`.
+template <int kAtOnce, class T, class Vectors, class Edge>
+__device__ inline void take_row(const T* x, int64_t n, bool may_load, const Vectors& vectors, const Edge& edge) {
+  constexpr int64_t kEach = kRowEach<T>;
+  const int64_t to_aligned = static_cast<int64_t>(-reinterpret_cast<uintptr_t>(x) % 16 / sizeof(T));
+  const int64_t head = !may_load || to_aligned > n ? n : to_aligned, count = (n - head) / kEach;
+  const int64_t width = blockDim.x;
+  int64_t i = threadIdx.x;
+  for (; i + (kAtOnce - 1) * width < count; i += kAtOnce * width) {
+    RowVector<T> v[kAtOnce];
+#pragma unroll
+    for (int k = 0; k < kAtOnce; ++k) v[k] = load_vector<RowVector<T>>(x + head + (i + k * width) * kEach);
+    vectors(v, head + i * kEach);
+  }
+  for (; i < count; i += width) {
+    const RowVector<T> v[1] = {load_vector<RowVector<T>>(x + head + i * kEach)};
+    vectors(v, head + i * kEach);
+  }
+  for (int64_t e = threadIdx.x; e < n - count * kEach; e += width) edge(e < head ? e : e + count * kEach);
+}
+
+/// Over a team of blockDim.x threads, a multiple of a warp, of several in a block: all threads call it. of_warps is
+/// shared, of kWarp elements, and of this call alone.
+template <class C, class F>
+__device__ inline C teams_reduce(C value, C* of_warps, const F& merge) {
+  for (int lanes = kWarp / 2; lanes; lanes /= 2) value = merge(value, __shfl_xor_sync(kFullWarp, value, lanes));
   const int warps = static_cast<int>(blockDim.x) / kWarp, first = static_cast<int>(threadIdx.y) * warps;
   if (warps == 1) return value;
   if (threadIdx.x % kWarp == 0) of_warps[first + static_cast<int>(threadIdx.x) / kWarp] = value;
   __syncthreads();
-  C sum = of_warps[first];
-  for (int w = 1; w < warps; ++w) sum += of_warps[first + w];
-  return sum;
+  C all = of_warps[first];
+  for (int w = 1; w < warps; ++w) all = merge(all, of_warps[first + w]);
+  return all;
+}
+template <class C>
+__device__ inline C teams_sum(C value, C* of_warps) {
+  return teams_reduce(value, of_warps, [](C a, C b) { return a + b; });
+}
+/// NaN, where there is one.
+template <class C>
+__device__ inline C teams_max(C value, C* of_warps) {
+  return teams_reduce(value, of_warps, larger_or_nan<C>);
 }
 
 /// Blocks of kThreads for rows that fit registers: threads of a team, or 0 where they don't.
@@ -85,6 +117,11 @@ int row_team(int64_t n) {
   while (width < kThreads && width * kRowVectors * kRowEach<T> < n) width *= 2;
   return width * kRowVectors * kRowEach<T> >= n && n % kRowEach<T> == 0 ? width : 0;
 }
+struct RowTeams {
+  dim3 grid, block;
+  RowTeams(int64_t rows, int width)
+      : grid(blocks_for(rows, kThreads / width)), block(static_cast<unsigned>(width), kThreads / width) {}
+};
 /// Whether all of them, where they are there, begin at multiples of 16 bytes.
 template <class... P>
 bool begin_vectors(const P*... at) {

@@ -1,6 +1,7 @@
 #include "backend/softmax.h"
 
 #include "cuda/kernel_file.h"
+#include "cuda/row_pieces.h"
 
 namespace hb::cuda {
 namespace {
@@ -44,6 +45,61 @@ __global__ void softmax_rows_backward(T* grad_in, const T* grad, const T* out, i
   }
 }
 
+// The same of rows in registers.
+template <class T, bool kLog>
+__global__ void __launch_bounds__(kThreads) softmax_pieces(T* out, const T* in, int64_t rows, int64_t length) {
+  using C = compute_t<T>;
+  HB_SHARED(C, largest, kWarp);
+  HB_SHARED(C, sums, kWarp);
+  const int64_t row = team_row(), n = row < rows ? length : 0;
+  RowPieces<T> x;
+  x.load(in + row * n, n);
+  C top = -C(INFINITY), sum = 0;
+  x.each(n, [&](int k, int) {
+#pragma unroll
+    for (int e = 0; e < kRowEach<T>; ++e) top = larger_or_nan(x.at(k, e), top);
+  });
+  top = teams_max(top, largest);
+  x.each(n, [&](int k, int) {
+#pragma unroll
+    for (int e = 0; e < kRowEach<T>; ++e) sum += std::exp(x.at(k, e) - top);
+  });
+  sum = teams_sum(sum, sums);
+  const C shift = kLog ? std::log(sum) : C(0), scale = C(1) / sum;
+  x.each(n, [&](int k, int i) {
+    RowVector<T> y;
+#pragma unroll
+    for (int e = 0; e < kRowEach<T>; ++e) {
+      const C d = x.at(k, e) - top;
+      y.x[e] = T(kLog ? d - shift : std::exp(d) * scale);
+    }
+    store_vector(out + row * n + i, y);
+  });
+}
+
+template <class T, bool kLog>
+__global__ void __launch_bounds__(kThreads)
+    softmax_pieces_backward(T* grad_in, const T* grad, const T* out, int64_t rows, int64_t length) {
+  using C = compute_t<T>;
+  HB_SHARED(C, sums, kWarp);
+  const int64_t row = team_row(), n = row < rows ? length : 0;
+  RowPieces<T> g, y;
+  g.load(grad + row * n, n), y.load(out + row * n, n);
+  C sum = 0;
+  g.each(n, [&](int k, int) {
+#pragma unroll
+    for (int e = 0; e < kRowEach<T>; ++e) sum += kLog ? g.at(k, e) : g.at(k, e) * y.at(k, e);
+  });
+  sum = teams_sum(sum, sums);
+  g.each(n, [&](int k, int i) {
+    RowVector<T> x;
+#pragma unroll
+    for (int e = 0; e < kRowEach<T>; ++e)
+      x.x[e] = T(kLog ? g.at(k, e) - std::exp(y.at(k, e)) * sum : y.at(k, e) * (g.at(k, e) - sum));
+    store_vector(grad_in + row * n + i, x);
+  });
+}
+
 // A thread for each column of n values, `inner` apart.
 template <class T, bool kLog>
 __global__ void softmax_columns(T* out, const T* in, int64_t outer, int64_t n, int64_t inner) {
@@ -82,24 +138,43 @@ __global__ void softmax_columns_backward(T* grad_in, const T* grad, const T* out
   }
 }
 
+/// Threads of a team for rows in registers, or 0. Doubles' exponentials would take too many registers.
+template <class T, class... P>
+int width_for(const SoftmaxShape& s, const P*... at) {
+  return sizeof(T) <= sizeof(float) && s.inner == 1 && begin_vectors(at...) ? row_team<T>(s.n) : 0;
+}
+
 template <class T, bool kLog>
 void forward(const SoftmaxShape& s, T* out, const T* in) {
-  const Teams teams(s.outer, s.n);
-  if (s.inner == 1)
+  const int width = width_for<T>(s, out, in);
+  if (width > 0) {
+    const RowTeams rows(s.outer, width);
+    if constexpr (sizeof(T) <= sizeof(float))
+      HB_LAUNCH((softmax_pieces<T, kLog>), rows.grid, rows.block, 0, current_stream(), out, in, s.outer, s.n);
+  } else if (s.inner == 1) {
+    const Teams teams(s.outer, s.n);
     HB_LAUNCH((softmax_rows<T, kLog>), teams.grid, teams.block, 0, current_stream(), out, in, s.outer, s.n);
-  else
+  } else {
     HB_LAUNCH((softmax_columns<T, kLog>), blocks_for(s.outer * s.inner), kThreads, 0, current_stream(), out, in,
               s.outer, s.n, s.inner);
+  }
 }
 template <class T, bool kLog>
 void backward(const SoftmaxShape& s, T* grad_in, const T* grad, const T* out) {
-  const Teams teams(s.outer, s.n);
-  if (s.inner == 1)
+  const int width = width_for<T>(s, grad_in, grad, out);
+  if (width > 0) {
+    const RowTeams rows(s.outer, width);
+    if constexpr (sizeof(T) <= sizeof(float))
+      HB_LAUNCH((softmax_pieces_backward<T, kLog>), rows.grid, rows.block, 0, current_stream(), grad_in, grad, out,
+                s.outer, s.n);
+  } else if (s.inner == 1) {
+    const Teams teams(s.outer, s.n);
     HB_LAUNCH((softmax_rows_backward<T, kLog>), teams.grid, teams.block, 0, current_stream(), grad_in, grad, out,
               s.outer, s.n);
-  else
+  } else {
     HB_LAUNCH((softmax_columns_backward<T, kLog>), blocks_for(s.outer * s.inner), kThreads, 0, current_stream(),
               grad_in, grad, out, s.outer, s.n, s.inner);
+  }
 }
 
 void softmax(ScalarType dtype, const SoftmaxShape& s, bool log, void* out, const void* in) {
