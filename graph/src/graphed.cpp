@@ -88,7 +88,7 @@ class Observer final : public capture::Recorder {
     if (is_update(call->name)) last_ = std::move(call);
   }
   void uses(const Tensor& t) override {
-    if (t.is_sparse() || !t.is_cuda() || was_made(t) || outside.count(&t.impl())) return;
+    if (t.layout() != kStrided || !t.is_cuda() || was_made(t) || outside.count(&t.impl())) return;
     for (const Tensor& in : inputs)
       if (in.impl().physical_storage() == t.impl().physical_storage()) return;
     outside[&t.impl()] = {graph::handle_of(t), t.impl().physical_storage()->data(), t.impl().version(),

@@ -99,7 +99,7 @@ bool Signature::fits(const Tensor& tensor) const {
   if (tensor.defined() != defined) return false;
   if (!defined) return true;
   TensorImpl& t = tensor.impl();
-  if (t.is_sparse()) return false;
+  if (t.layout() != kStrided) return false;
   t.settle();
   return t.dtype() == dtype && t.is_wrapped_number() == number && t.device() == device && same(t.sizes(), sizes) &&
          same(t.physical_strides(), strides) && t.physical_offset() == offset;

@@ -65,7 +65,7 @@ void Program::add_result(const Recording& r, const Tensor& t) {
     results_.push_back({});
     return;
   }
-  if (t.is_sparse()) throw RecordingError{"[compile] expected dense results"};
+  if (t.layout() != kStrided) throw RecordingError{"[compile] expected dense results"};
   for (size_t i = 0; i < r.inputs.size(); ++i)
     if (r.inputs[i].is_same(t)) result.input = static_cast<int>(i);
   const int memory = r.memory_of(t);
@@ -156,7 +156,7 @@ void Program::check_sole_holders(const std::vector<Tensor>& results) const {
     if (slot.input >= 0 || slot.kept) continue;
     std::vector<std::pair<const Tensor*, int64_t>> known;  // with our handles to each
     const auto add = [&](const Tensor& t, int64_t handles) {
-      if (!t.defined() || t.is_sparse() || t.impl().physical_storage() != slot.storage) return;
+      if (!t.defined() || t.layout() != kStrided || t.impl().physical_storage() != slot.storage) return;
       for (auto& [other, count] : known)
         if (other->is_same(t)) return void(count += handles);
       known.emplace_back(&t, handles);

@@ -50,7 +50,7 @@ class Recording::Collector final : public capture::Operands {
   }
   void tensor(Tensor& t) override {
     if (!t.defined()) return;
-    if (t.is_sparse()) return refuse("works on a sparse tensor");
+    if (t.layout() != kStrided) return refuse("works on a sparse tensor");
     const StorageImpl& storage = *t.impl().physical_storage();
     int memory = r_.find(storage);
     if (memory < 0) {
@@ -142,7 +142,7 @@ int Recording::find(const StorageImpl& storage) const {
   return at == by_storage_.end() ? -1 : at->second;
 }
 int Recording::memory_of(const Tensor& t) const {
-  return t.defined() && !t.is_sparse() ? find(*t.impl().physical_storage()) : -1;
+  return t.defined() && t.layout() == kStrided ? find(*t.impl().physical_storage()) : -1;
 }
 
 void Recording::call(std::unique_ptr<capture::Call> call, const Device& device) {
@@ -175,7 +175,7 @@ void Recording::hold(const Tensor& t) {
 }
 
 void Recording::uses(const Tensor& t) {
-  if (t.is_sparse()) return;
+  if (t.layout() != kStrided) return;
   bool twice = false;
   {
     const std::lock_guard lock(mutex_);

@@ -30,7 +30,7 @@ struct InputMetadata {
   Device device = kCPU;
 };
 
-class Engine;
+class BackwardPass;
 
 /// A run of a node's next edges, [first, second): those of one argument that is a list of tensors.
 using IndexRange = std::pair<size_t, size_t>;
@@ -97,7 +97,7 @@ class HB_API Node : public std::enable_shared_from_this<Node> {
   void add_pre_hook(std::unique_ptr<FunctionPreHook> hook);
 
  protected:
-  friend class Engine;
+  friend class BackwardPass;
   struct Hooks {
     std::vector<std::pair<uint32_t, TensorHook>> tensor_hooks;
     std::vector<std::pair<uint32_t, std::function<void(const Tensor&)>>> retain_hooks;
@@ -114,7 +114,7 @@ class HB_API Node : public std::enable_shared_from_this<Node> {
     bool queued = false, wanted = false, runs = true;
     variable_list buffer;
   };
-  std::atomic<const Engine*> pass_{nullptr};
+  std::atomic<const BackwardPass*> pass_{nullptr};
   Progress progress_;
 
  public:

@@ -105,11 +105,13 @@ class HB_API Device {
 };
 HB_API std::ostream& operator<<(std::ostream& out, const Device& device);
 
-/// Tensors have one of the first two; programs compare the others.
+/// Tensors are Strided, Sparse, SparseCsr or SparseCsc; programs compare the others.
 enum class Layout : int8_t { Strided, Sparse, SparseCsr, Mkldnn, SparseCsc, SparseBsr, SparseBsc, Jagged };
 constexpr Layout kStrided = Layout::Strided;
 constexpr Layout kSparse = Layout::Sparse;
 constexpr Layout kSparseCsr = Layout::SparseCsr, kSparseCsc = Layout::SparseCsc;
+/// Sparse by rows or columns, or by blocks of them.
+constexpr bool is_compressed(Layout l) { return l == kSparseCsr || (l >= kSparseCsc && l <= Layout::SparseBsc); }
 constexpr Layout kSparseBsr = Layout::SparseBsr, kSparseBsc = Layout::SparseBsc;
 constexpr Layout kMkldnn = Layout::Mkldnn, kJagged = Layout::Jagged;
 HB_API std::ostream& operator<<(std::ostream& out, Layout layout);

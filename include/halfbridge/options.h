@@ -82,8 +82,8 @@ class HB_API TensorOptions {
   std::optional<bool> requires_grad_opt() const { return requires_grad_; }
   std::optional<bool> pinned_memory_opt() const { return pinned_; }
   bool is_sparse() const { return layout() == kSparse; }
-  bool is_sparse_csr() const { return false; }
-  bool is_sparse_compressed() const { return false; }
+  bool is_sparse_csr() const { return layout() == kSparseCsr; }
+  bool is_sparse_compressed() const { return is_compressed(layout()); }
   /// The backend that tensors with these options belong to, and its key.
   Backend backend() const;
   DispatchKey computeDispatchKey() const;

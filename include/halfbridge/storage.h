@@ -18,8 +18,8 @@ HB_API extern std::atomic<int> recording_threads;
 }  // namespace capture
 
 /// The bytes of one or more tensors. Ours lie in one block behind this header; foreign ones have a deleter. That of a
-/// sparse tensor holds its indices and values in place of bytes: data() then throws, so that no function can take a
-/// sparse tensor for a strided one.
+/// tensor of a sparse layout holds its indices and values in place of bytes: data() then throws, so that no function
+/// can take it for a strided one.
 class HB_API StorageImpl final : public intrusive_ptr_target {
  public:
   using Deleter = std::function<void(void*)>;
@@ -32,11 +32,12 @@ class HB_API StorageImpl final : public intrusive_ptr_target {
   ~StorageImpl() override;
 
   void* data() const {
-    if (HB_UNLIKELY(sparse_)) fail_sparse();
+    if (HB_UNLIKELY(layout_ != kStrided)) fail_sparse();
     return data_;
   }
-  bool is_sparse() const { return sparse_; }
-  /// Of a sparse tensor's storage alone.
+  /// That of the tensor that it belongs to, where it is not strided.
+  Layout layout() const { return layout_; }
+  /// Of such a tensor's storage alone.
   SparseParts& sparse_parts() const { return *static_cast<SparseParts*>(data_); }
   size_t nbytes() const { return nbytes_; }
   const Device& device() const { return device_; }
@@ -83,13 +84,14 @@ class HB_API StorageImpl final : public intrusive_ptr_target {
       : data_(data), nbytes_(nbytes), block_bytes_(block_bytes), device_(device), borrowed_(borrowed) {}
   void destroy() const override;
   void note_shown_address();
-  [[noreturn]] static void fail_sparse();
+  [[noreturn]] void fail_sparse() const;
 
   void* data_;
   size_t nbytes_;
   size_t block_bytes_;
   Device device_;
-  bool borrowed_, sparse_ = false;
+  bool borrowed_;
+  Layout layout_ = kStrided;
   bool in_block_ = false;  // the header lies in a block that is ours no more
   std::atomic<bool> address_shown_{false};
   Deleter* deleter_ = nullptr;

@@ -82,8 +82,8 @@ class HB_API Tensor {
   }
   bool is_uniquely_owned() const { return use_count() == 1; }
   bool is_same(const Tensor& other) const { return impl_ == other.impl_; }
-  int64_t use_count() const { return impl_.use_count(); }
-  int64_t weak_use_count() const { return impl_.weak_use_count(); }
+  size_t use_count() const noexcept { return impl_.use_count(); }
+  size_t weak_use_count() const noexcept { return impl_.weak_use_count(); }
   bool is_alias_of(const Tensor& other) const;
   // As LibTorch's, an undefined tensor has the sizes [0], an undefined dtype, no memory, and belongs to no device.
   int64_t dim() const { return HB_UNLIKELY(!impl_) ? 1 : impl_->dim(); }
@@ -110,16 +110,17 @@ class HB_API Tensor {
   SymInt sym_storage_offset() const;
   // const: programs bind `auto& s = t.storage()` to it.
   const Storage storage() const;  // NOLINT
-  bool has_storage() const { return defined() && !is_sparse(); }
+  bool has_storage() const { return defined() && impl_->has_storage(); }
   ScalarType scalar_type() const { return HB_UNLIKELY(!impl_) ? ScalarType::Undefined : impl_->dtype(); }
   TypeMeta dtype() const { return scalar_type(); }
   Device device() const { return impl_or_fail("tensor does not have a device").device(); }
   DeviceIndex get_device() const { return device().index(); }
-  Layout layout() const { return is_sparse() ? kSparse : kStrided; }
+  /// kStrided for an undefined tensor.
+  Layout layout() const { return HB_UNLIKELY(!impl_) ? kStrided : impl_->layout(); }
   /// dtype, device and layout; requires_grad is left out, as in LibTorch.
   TensorOptions options() const { return TensorOptions().dtype(scalar_type()).device(device()).layout(layout()); }
   int64_t element_size() const { return static_cast<int64_t>(impl().itemsize()); }
-  int64_t itemsize() const { return element_size(); }
+  size_t itemsize() const { return impl().itemsize(); }
   /// Throws for a sparse tensor, which has no elements of its own.
   size_t nbytes() const;
   bool is_contiguous(MemoryFormat format = MemoryFormat::Contiguous) const;
@@ -142,9 +143,10 @@ class HB_API Tensor {
   bool is_ve() const { return false; }
   bool is_mps() const { return false; }
   bool is_meta() const { return defined() && device().is_meta(); }
-  bool is_sparse() const { return defined() && impl_->is_sparse(); }
+  /// By coordinates; is_sparse_csr: by rows. layout() says which of all layouts it is.
+  bool is_sparse() const { return layout() == kSparse; }
   bool is_quantized() const { return false; }
-  bool is_sparse_csr() const { return false; }
+  bool is_sparse_csr() const { return layout() == kSparseCsr; }
   bool is_mkldnn() const { return false; }
   bool is_nested() const { return false; }
   bool is_xla() const { return false; }
@@ -284,7 +286,7 @@ class HB_API Tensor {
   }
   void remove_hook(unsigned position) const;
   Tensor detach() const;
-  const Tensor& detach_() const;
+  Tensor& detach_() const;
   /// The values without history; changes through it are not seen by version checks.
   Tensor data() const;
   Tensor tensor_data() const { return data(); }

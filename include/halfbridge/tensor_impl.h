@@ -30,7 +30,7 @@ struct VersionCounter final : intrusive_ptr_target {
 /// as soon as the program looks at strides or memory. The engine reads physical_strides() and raw_data() instead, of
 /// inputs through Physical (src/core/physical.h): another thread may settle a tensor while this one reads it.
 ///
-/// A sparse tensor is deferred for good: it has no strides and no memory, and settle() throws.
+/// A tensor of a sparse layout is deferred for good: it has no strides and no memory, and settle() throws.
 class HB_API TensorImpl final : public intrusive_ptr_target {
  public:
   TensorImpl(intrusive_ptr<StorageImpl> storage, ScalarType dtype, DimVector sizes, DimVector strides, int64_t offset);
@@ -81,7 +81,9 @@ class HB_API TensorImpl final : public intrusive_ptr_target {
   bool physically_contiguous() const { return !is_deferred() && contiguous_; }
   void* raw_data() const { return static_cast<char*>(storage_->data()) + offset_ * itemsize(); }
   bool is_deferred() const { return HB_UNLIKELY(deferred_.load(std::memory_order_acquire)); }
-  bool is_sparse() const { return HB_UNLIKELY(sparse_); }
+  bool is_sparse() const { return HB_UNLIKELY(layout_ == kSparse); }
+  bool is_sparse_csr() const { return HB_UNLIKELY(layout_ == kSparseCsr); }
+  bool is_strided() const { return HB_LIKELY(layout_ == kStrided); }
   /// Declares that the program believes this channels-last tensor to be contiguous.
   void set_deferred() { deferred_.store(true, std::memory_order_relaxed); }
   void settle() {
@@ -156,11 +158,11 @@ class HB_API TensorImpl final : public intrusive_ptr_target {
   int64_t storage_offset() { return offset(); }
   Storage unsafe_storage() { return Storage(storage()); }
   void* mutable_data() { return data(); }
-  Layout layout() const { return sparse_ ? kSparse : kStrided; }
+  Layout layout() const { return layout_; }
   DeviceType device_type() const { return device_.type(); }
   DeviceIndex get_device() const { return device_.index(); }
   bool is_empty() const { return numel_ == 0; }
-  bool has_storage() const { return !sparse_; }
+  bool has_storage() const { return is_strided(); }
   bool storage_initialized() const { return has_storage() && (storage_->data() != nullptr || numel_ == 0); }
   bool dtype_initialized() const { return true; }
   bool is_cpu() const { return device_.is_cpu(); }
@@ -183,7 +185,8 @@ class HB_API TensorImpl final : public intrusive_ptr_target {
   int64_t numel_ = 0;
   ScalarType dtype_;
   Device device_;  // the storage's: settling replaces that
-  bool sparse_ = false, contiguous_ = false, wrapped_number_ = false, inference_ = false;
+  Layout layout_;  // the storage's
+  bool contiguous_ = false, wrapped_number_ = false, inference_ = false;
   std::atomic<bool> deferred_{false};  // false for good once it is false, but for share_data_of()
   uint32_t own_version_ = 0, own_overlooked_ = 0;
   intrusive_ptr<VersionCounter> version_owner_;

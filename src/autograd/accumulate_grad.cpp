@@ -5,7 +5,7 @@
 #include <halfbridge/ops/factories.h>
 
 #include "autograd/arithmetic.h"
-#include "autograd/engine.h"
+#include "autograd/backward_pass.h"
 #include "autograd/loss_scaling.h"
 #include "core/geometry.h"
 #include "core/mutex_table.h"
@@ -30,7 +30,7 @@ bool lie_alike(const Tensor& a, const Tensor& b) {
 
 // A sparse and a strided gradient give a strided one.
 Tensor sum_of_layouts(const Tensor& a, const Tensor& b) {
-  return a.is_sparse() && !b.is_sparse() ? arithmetic.add(b, a) : arithmetic.add(a, b);
+  return a.layout() != kStrided && b.layout() == kStrided ? arithmetic.add(b, a) : arithmetic.add(a, b);
 }
 
 // The first gradient of a leaf, or the next one, where one of them or the leaf is sparse.
@@ -38,7 +38,7 @@ void accumulate_layouts(Tensor& sum, const Tensor& g) {
   const bool graph = GradMode::is_enabled();
   if (!sum.defined())
     sum = arithmetic.clone(graph ? g : g.detach(), std::nullopt);
-  else if (graph || (sum.is_sparse() && !g.is_sparse()))
+  else if (graph || (sum.layout() != kStrided && g.layout() == kStrided))
     sum = sum_of_layouts(sum, g);
   else
     arithmetic.add_(sum, g);  // handles to the gradient stay current
@@ -92,7 +92,7 @@ void add_to_leaf(const Tensor& leaf, Tensor g, const Tensor& destination) {
     if (capture::Recorder* r = capture::recorder()) r->leaf(leaf);
   const std::lock_guard lock(mutex_of(leaf));
   Tensor& sum = leaf.mutable_grad();
-  if (HB_UNLIKELY(g.is_sparse() || leaf.is_sparse() || sum.is_sparse())) {
+  if (HB_UNLIKELY(g.layout() != kStrided || leaf.layout() != kStrided || sum.layout() != kStrided)) {
     accumulate_layouts(sum, g);
   } else if (!sum.defined()) {
     const bool same_layout = lie_alike(g, leaf);
@@ -136,8 +136,8 @@ void accumulate(Tensor& sum, Tensor update) {
     sum = std::move(update);
     return;
   }
-  if (HB_UNLIKELY(sum.is_sparse() || update.is_sparse())) {
-    if (!GradMode::is_enabled() && !sum.is_sparse() && unseen(sum))
+  if (HB_UNLIKELY(sum.layout() != kStrided || update.layout() != kStrided)) {
+    if (!GradMode::is_enabled() && sum.layout() == kStrided && unseen(sum))
       arithmetic.add_(sum, update);
     else
       sum = sum_of_layouts(sum, update);

@@ -5,7 +5,7 @@
 
 #include "autograd/accumulate_grad.h"
 #include "autograd/arithmetic.h"
-#include "autograd/engine.h"
+#include "autograd/backward_pass.h"
 #include "autograd/loss_scaling.h"
 #include "core/stack.h"
 #include "core/warnings.h"
@@ -62,15 +62,15 @@ edge_list edges_of(const variable_list& inputs) {
 void add_up_gradients(const variable_list& tensors, const variable_list& grad_tensors, std::optional<bool> retain_graph,
                       bool create_graph, const variable_list& inputs) {
   Roots roots = make_roots(tensors, grad_tensors);
-  Engine engine(retain_graph.value_or(create_graph), create_graph);
+  BackwardPass pass(retain_graph.value_or(create_graph), create_graph);
   const edge_list wanted = edges_of(inputs);
   for (const Tensor& t : inputs) t.retain_grad();  // of a leaf: does nothing
-  if (!inputs.empty()) engine.want(wanted);
+  if (!inputs.empty()) pass.want(wanted);
   const ScaledPass scaled(roots.grads, create_graph);
-  engine.run(roots.edges, std::move(roots.grads));
+  pass.run(roots.edges, std::move(roots.grads));
   std::unordered_set<const TensorImpl*> seen;  // an input may be named twice
   for (size_t i = 0; i < inputs.size(); ++i) {
-    Tensor g = engine.captured(i);
+    Tensor g = pass.captured(i);
     if (!g.defined() || !inputs[i].is_leaf() || !seen.insert(&inputs[i].impl()).second) continue;
     g = as_the_leaf_has_it(inputs[i], std::move(g));
     AutoGradMode mode(create_graph);
@@ -82,13 +82,13 @@ variable_list gradients(const variable_list& outputs, const variable_list& input
                         std::optional<bool> retain_graph, bool create_graph, bool allow_unused) {
   HB_CHECK_VALUE(!inputs.empty(), "grad requires non-empty inputs.");
   Roots roots = make_roots(outputs, grad_outputs);
-  Engine engine(retain_graph.value_or(create_graph), create_graph);
-  engine.want(edges_of(inputs));
+  BackwardPass pass(retain_graph.value_or(create_graph), create_graph);
+  pass.want(edges_of(inputs));
   const ScaledPass scaled(roots.grads, create_graph, inputs);
-  engine.run(roots.edges, std::move(roots.grads));
+  pass.run(roots.edges, std::move(roots.grads));
   variable_list out;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    out.push_back(scaled.returned(inputs[i], engine.captured(i)));
+    out.push_back(scaled.returned(inputs[i], pass.captured(i)));
     HB_CHECK(
         allow_unused || out.back().defined(),
         "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this "

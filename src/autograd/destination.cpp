@@ -5,7 +5,7 @@
 #include <halfbridge/ops/factories.h>
 
 #include "autograd/accumulate_grad.h"
-#include "autograd/engine.h"
+#include "autograd/backward_pass.h"
 #include "autograd/watch.h"
 
 namespace hb {
@@ -16,13 +16,13 @@ thread_local constinit autodiff::Evaluation evaluation;
 
 namespace autodiff {
 
-Evaluating::Evaluating(Engine* engine, const Node* node) : outer_(std::exchange(evaluation, {engine, node})) {}
+Evaluating::Evaluating(BackwardPass* pass, const Node* node) : outer_(std::exchange(evaluation, {pass, node})) {}
 Evaluating::~Evaluating() { evaluation = outer_; }
 
-Engine* evaluating(const Node& node) { return evaluation.node == &node ? evaluation.engine : nullptr; }
+BackwardPass* evaluating(const Node& node) { return evaluation.node == &node ? evaluation.pass : nullptr; }
 
 // Only a gradient that nobody but its leaf will see: no sum, no caller, no hook, no watcher.
-Tensor Engine::destination(const Node& node, size_t i) {
+Tensor BackwardPass::destination(const Node& node, size_t i) {
   if (restricted_ || create_graph_ || node.hooks_ || GraphWatchers::any()) return {};
   auto* const leaf = dynamic_cast<AccumulateGrad*>(node.next_edges()[i].function.get());
   if (!leaf || !leaf->destination().defined()) return {};
@@ -39,7 +39,7 @@ Tensor Engine::destination(const Node& node, size_t i) {
 
 bool Node::task_should_compute_output(size_t i) const {
   if (!should_compute_output(i)) return false;
-  autodiff::Engine* const pass = autodiff::evaluating(*this);
+  autodiff::BackwardPass* const pass = autodiff::evaluating(*this);
   return !pass || pass->needs(next_edges_[i]);
 }
 bool Node::task_should_compute_output(std::initializer_list<IndexRange> ranges) const {
@@ -52,7 +52,7 @@ bool Node::task_should_compute_output(std::initializer_list<IndexRange> ranges) 
 bool Backward::needs(size_t i) const { return node_.task_should_compute_output(i); }
 
 Tensor destination_of(const Backward& b, size_t i, IntArrayRef sizes, const TensorOptions& options) {
-  autodiff::Engine* const pass = autodiff::evaluating(b.node());
+  autodiff::BackwardPass* const pass = autodiff::evaluating(b.node());
   if (!pass || GradMode::is_enabled()) return {};
   Tensor memory = pass->destination(b.node(), i);
   const bool fits = memory.defined() && memory.sizes() == sizes && memory.scalar_type() == options.dtype() &&
@@ -66,7 +66,7 @@ Tensor destination_or_empty(const Backward& b, size_t i, IntArrayRef sizes, cons
 }
 
 bool returned_as_made(const Backward& b) {
-  const autodiff::Engine* const pass = autodiff::evaluating(b.node());
+  const autodiff::BackwardPass* const pass = autodiff::evaluating(b.node());
   return pass && pass->returns_gradients();
 }
 

@@ -4,7 +4,7 @@
 #include <halfbridge/autograd_engine.h>
 
 #include "autograd/accumulate_grad.h"
-#include "autograd/engine.h"
+#include "autograd/backward_pass.h"
 #include "autograd/loss_scaling.h"
 #include "core/stack.h"
 
@@ -42,17 +42,17 @@ void keep(const Edge& edge, Tensor grad, bool create_graph) {
 }
 
 variable_list run(const Start& from, bool keep_graph, bool create_graph, bool accumulate, const edge_list& outputs) {
-  Engine engine(keep_graph, create_graph);
-  if (!outputs.empty()) engine.want(outputs);
+  BackwardPass pass(keep_graph, create_graph);
+  if (!outputs.empty()) pass.want(outputs);
   variable_list grads = from.grads, out;
   if (!outputs.empty() && !accumulate) {
-    engine.run(from.roots, std::move(grads));
-    for (size_t i = 0; i < outputs.size(); ++i) out.push_back(engine.captured(i));
+    pass.run(from.roots, std::move(grads));
+    for (size_t i = 0; i < outputs.size(); ++i) out.push_back(pass.captured(i));
     return out;
   }
   const ScaledPass scaled(grads, create_graph);
-  engine.run(from.roots, std::move(grads));
-  for (size_t i = 0; i < outputs.size(); ++i) keep(outputs[i], engine.captured(i), create_graph);
+  pass.run(from.roots, std::move(grads));
+  for (size_t i = 0; i < outputs.size(); ++i) keep(outputs[i], pass.captured(i), create_graph);
   return out;
 }
 

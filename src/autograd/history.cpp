@@ -9,7 +9,7 @@
 #include <halfbridge/ops/factories.h>
 
 #include "autograd/arithmetic.h"
-#include "autograd/engine.h"
+#include "autograd/backward_pass.h"
 #include "autograd/record.h"
 #include "backend/elementwise.h"
 #include "core/geometry.h"
@@ -97,7 +97,7 @@ Tensor earlier_self(const Tensor& self) {
   if (!GradMode::is_enabled() || !self.requires_grad()) return old;
   Edge edge = gradient_edge(self);
   // A change of a view is one of its base, whose gradient does not pass the view's own node and its hooks.
-  if (HB_UNLIKELY(self.is_view() && Engine::has_hooks(*edge.function))) edge = read_by_as_strided(self);
+  if (HB_UNLIKELY(self.is_view() && BackwardPass::has_hooks(*edge.function))) edge = read_by_as_strided(self);
   AutogradMeta& meta = old.impl().materialize_autograd_meta();
   meta.grad_fn = edge.function;
   meta.output_nr = edge.input_nr;

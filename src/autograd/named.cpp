@@ -30,7 +30,7 @@ class NamedNode final : public Node {
 
 Tensor named(const char* name, Tensor result, const Tensor& self) {
   if (!result.defined() || !result.impl().autograd_meta() || GraphWatchers::any()) return result;
-  if (result.is_sparse() || result.impl().storage() == self.impl().storage()) return result;
+  if (result.layout() != kStrided || result.impl().storage() == self.impl().storage()) return result;
   const std::shared_ptr<Node> last = result.grad_fn();
   if (!last || last->num_inputs() != 1) return result;
   // A view of what the function made is no view to the program.

@@ -6,7 +6,7 @@
 
 #include "autograd/accumulate_grad.h"
 #include "autograd/arithmetic.h"
-#include "autograd/engine.h"
+#include "autograd/backward_pass.h"
 #include "autograd/record.h"
 #include "autograd/watch.h"
 #include "backend/moved_rows.h"
@@ -39,7 +39,7 @@ PartNode::PartNode(const char* name, const Tensor& whole, const Part& part, Embe
 
 variable_list PartNode::apply(variable_list&& grads) {
   front::Excluded excluded;
-  Engine* const pass = autodiff::evaluating(*this);
+  BackwardPass* const pass = autodiff::evaluating(*this);
   if (pass && pass->put(*this, grads[0])) return {Tensor()};
   return {embed_(grads[0], sizes_, part_)};
 }
@@ -53,7 +53,7 @@ PartsNode::PartsNode(const char* name, const Tensor& whole, std::vector<Part> pa
 
 variable_list PartsNode::apply(variable_list&& grads) {
   front::Excluded excluded;
-  if (Engine* const pass = autodiff::evaluating(*this))
+  if (BackwardPass* const pass = autodiff::evaluating(*this))
     if (const Tensor whole = pass->join(*this, grads); whole.defined()) return {whole};
   for (size_t k = 0; k < grads.size(); ++k) {
     if (grads[k].defined()) continue;
@@ -65,7 +65,7 @@ variable_list PartsNode::apply(variable_list&& grads) {
 }
 
 Tensor place_in_whole(const Backward& b, size_t i, IntArrayRef sizes, const TensorOptions& options) {
-  Engine* const pass = autodiff::evaluating(b.node());
+  BackwardPass* const pass = autodiff::evaluating(b.node());
   return pass ? pass->place(b.node(), i, sizes, options) : Tensor();
 }
 
@@ -130,24 +130,24 @@ Tensor Whole::finished() {
 }
 
 // What hooks and callers see lies as LibTorch's gradient does.
-Tensor Engine::memory_of_whole(const Edge& edge, const DimVector& sizes, const DimVector& strides,
-                               const TensorOptions& options) {
+Tensor BackwardPass::memory_of_whole(const Edge& edge, const DimVector& sizes, const DimVector& strides,
+                                     const TensorOptions& options) {
   const bool seen = edge.function->hooks_ || progress(edge.function.get()).wanted;
   const bool alike = !seen && geometry::is_dense(sizes, strides);
   return alike ? empty_strided(sizes, strides, options) : empty(sizes, options);
 }
-Whole& Engine::whole_at(const Edge& edge, const PartNode& node, const TensorOptions& options) {
+Whole& BackwardPass::whole_at(const Edge& edge, const PartNode& node, const TensorOptions& options) {
   for (Whole& w : wholes_)
     if (w.node() == edge.function.get() && w.input_nr() == edge.input_nr) return w;
   return wholes_.emplace_back(edge, memory_of_whole(edge, node.sizes_, node.strides_, options));
 }
 
-bool Engine::joins(const Node& node) {
+bool BackwardPass::joins(const Node& node) {
   if (!node.next_edges()[0].is_valid()) return false;  // the whole is a view made in no_grad mode
   return !create_graph_ && !GradMode::is_enabled() && !node.hooks_ && !GraphWatchers::any();
 }
 
-Tensor Engine::place(const Node& node, size_t i, IntArrayRef sizes, const TensorOptions& options) {
+Tensor BackwardPass::place(const Node& node, size_t i, IntArrayRef sizes, const TensorOptions& options) {
   if (restricted_ || node.hooks_) return {};
   const Edge& to = node.next_edges()[i];
   auto* const part = dynamic_cast<PartNode*>(to.function.get());
@@ -163,7 +163,7 @@ Tensor Engine::place(const Node& node, size_t i, IntArrayRef sizes, const Tensor
   return whole_at(edge, *part, options).place(part->part_);
 }
 
-Tensor Engine::place(PartsNode& parts, uint32_t nr, const TensorOptions& options) {
+Tensor BackwardPass::place(PartsNode& parts, uint32_t nr, const TensorOptions& options) {
   const Edge& edge = parts.next_edges()[0];
   if (slot(parts, nr).defined()) return {};
   auto at = std::find_if(joined_.begin(), joined_.end(), [&](const Whole& w) { return w.node() == &parts; });
@@ -174,7 +174,7 @@ Tensor Engine::place(PartsNode& parts, uint32_t nr, const TensorOptions& options
   return at->place(parts.parts_[nr]);
 }
 
-Tensor Engine::join(const PartsNode& parts, const variable_list& grads) {
+Tensor BackwardPass::join(const PartsNode& parts, const variable_list& grads) {
   const auto at = std::find_if(joined_.begin(), joined_.end(), [&](const Whole& w) { return w.node() == &parts; });
   if (at == joined_.end()) return {};
   Whole whole = std::move(*at);
@@ -186,8 +186,8 @@ Tensor Engine::join(const PartsNode& parts, const variable_list& grads) {
   return whole.finished();
 }
 
-bool Engine::put(const PartNode& node, const Tensor& grad) {
-  if (!joins(node) || !grad.device().is_cpu() || grad.is_sparse()) return false;
+bool BackwardPass::put(const PartNode& node, const Tensor& grad) {
+  if (!joins(node) || !grad.device().is_cpu() || grad.layout() != kStrided) return false;
   const Edge& edge = node.next_edges()[0];
   Tensor& sum = slot(*edge.function, edge.input_nr);
   if (!sum.defined()) {
@@ -202,13 +202,13 @@ bool Engine::put(const PartNode& node, const Tensor& grad) {
   return true;
 }
 
-Tensor& Engine::slot(Node& node, uint32_t nr) {
+Tensor& BackwardPass::slot(Node& node, uint32_t nr) {
   variable_list& buffer = progress(&node).buffer;
   if (buffer.empty()) buffer.resize(std::max<size_t>(node.num_inputs(), nr + 1));
   return buffer[nr];
 }
 
-void Engine::settle(Node& node, std::optional<uint32_t> nr) {
+void BackwardPass::settle(Node& node, std::optional<uint32_t> nr) {
   for (size_t i = wholes_.size(); i-- > 0;) {
     if (wholes_[i].node() != &node || (nr && wholes_[i].input_nr() != *nr)) continue;
     slot(node, wholes_[i].input_nr()) = wholes_[i].finished();

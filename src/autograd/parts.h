@@ -36,7 +36,7 @@ class PartNode final : public Node {
   variable_list apply(variable_list&& grads) override;
 
  private:
-  friend class autodiff::Engine;
+  friend class autodiff::BackwardPass;
   const char* name_;
   DimVector sizes_, strides_;  // of the whole
   Part part_;
@@ -53,7 +53,7 @@ class PartsNode final : public Node {
   variable_list apply(variable_list&& grads) override;
 
  private:
-  friend class autodiff::Engine;
+  friend class autodiff::BackwardPass;
   const char* name_;
   DimVector sizes_, strides_;  // of the whole
   std::vector<Part> parts_;

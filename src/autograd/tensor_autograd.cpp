@@ -55,7 +55,7 @@ AutogradMeta* meta_of(const Tensor& t) {
 
 /// Before an alias is made; sparse tensors have nothing to settle.
 void settle_strided(const Tensor& t) {
-  if (!t.is_sparse()) t.impl().settle();
+  if (t.layout() == kStrided) t.impl().settle();
 }
 }  // namespace
 
@@ -107,7 +107,7 @@ namespace {
 // Graph mode leaves gradients for later: the program gets none that is not written, and may write to it.
 void write_if_late(const Tensor& grad) {
   if (HB_LIKELY(!pending::any()) || !grad.defined() || !grad.impl().is_deferred() || !grad.device().is_cpu()) return;
-  if (!grad.is_sparse() && pending::handles(*grad.impl().physical_storage()) > 0) grad.impl().settle();
+  if (grad.layout() == kStrided && pending::handles(*grad.impl().physical_storage()) > 0) grad.impl().settle();
 }
 }  // namespace
 
@@ -211,15 +211,16 @@ Tensor detach(const Tensor& self) {
 
 Tensor Tensor::detach() const { return hb::detach(*this); }
 
-const Tensor& Tensor::detach_() const {
-  if (InferenceMode::is_enabled()) return *this;  // as in LibTorch, where nothing of autograd's runs there
+Tensor& Tensor::detach_() const {
+  Tensor& self = const_cast<Tensor&>(*this);
+  if (InferenceMode::is_enabled()) return self;  // as in LibTorch, where nothing of autograd's runs there
   HB_CHECK(!is_view(), "Can't detach views in-place. Use detach() instead.");
   AutogradMeta* meta = impl().autograd_meta();
-  if (!meta) return *this;
+  if (!meta) return self;
   meta->grad_fn.reset();
   meta->output_nr = 0;
   meta->requires_grad = false;
-  return *this;
+  return self;
 }
 
 Tensor Tensor::data() const {

@@ -8,7 +8,7 @@
 
 #include "autograd/accumulate_grad.h"
 #include "autograd/arithmetic.h"
-#include "autograd/engine.h"
+#include "autograd/backward_pass.h"
 
 namespace hb {
 namespace {
@@ -43,9 +43,9 @@ void autodiff::show_zeros(const Node& node, variable_list& out) {
       out[i] = zeros_for(edges[i].function->input_metadata(edges[i].input_nr));
 }
 
-void Engine::note_zero(const Edge& edge) { zeros_.emplace_back(edge.function.get(), edge.input_nr); }
+void BackwardPass::note_zero(const Edge& edge) { zeros_.emplace_back(edge.function.get(), edge.input_nr); }
 
-bool Engine::take_zeros(Node& node, bool wanted, variable_list& grads) {
+bool BackwardPass::take_zeros(Node& node, bool wanted, variable_list& grads) {
   const bool seen = wanted || node.hooks_ || node.accepts_undefined() || dynamic_cast<AccumulateGrad*>(&node);
   bool any = false;
   const auto taken = [&](const std::pair<const Node*, uint32_t>& zero) {

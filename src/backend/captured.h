@@ -102,7 +102,7 @@ struct Kept<const double*> {
 template <>
 struct Kept<Tensor> {
   Tensor value;
-  explicit Kept(const Tensor& t) : value(t.defined() && !t.is_sparse() ? Tensor(t.impl().snapshot()) : t) {}
+  explicit Kept(const Tensor& t) : value(t.defined() && t.layout() == kStrided ? Tensor(t.impl().snapshot()) : t) {}
   Tensor& get() { return value; }
   void show(Operands& v) { v.tensor(value); }
 };

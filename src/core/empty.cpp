@@ -54,7 +54,8 @@ DimVector strides_of(MemoryFormat format, const DimVector& sizes) {
 
 Tensor empty(IntArrayRef size, const TensorOptions& options, std::optional<MemoryFormat> format) {
   HB_OBSERVED(empty, size, options, format);
-  if (HB_UNLIKELY(options.is_sparse())) return sparse::empty(size, static_cast<int64_t>(size.size()), options);
+  if (HB_UNLIKELY(sparse::is_made_of_parts(options.layout())))
+    return sparse::empty(size, static_cast<int64_t>(size.size()), options);
   check_options("empty", options);
   DimVector sizes = checked_sizes("empty", size);
   DimVector strides =
@@ -86,7 +87,7 @@ Tensor empty_contiguous(const DimVector& sizes, ScalarType dtype, const Device& 
 Tensor empty_like(const Tensor& self, const TensorOptions& options, std::optional<MemoryFormat> format) {
   HB_OBSERVED(empty_like, self, options, format);
   const TensorOptions o = self.options().merge_in(options);
-  if (HB_UNLIKELY(o.is_sparse())) return sparse::empty_like(self, o);
+  if (HB_UNLIKELY(sparse::is_made_of_parts(o.layout()))) return sparse::empty_like(self, o);
   check_options("empty_like", o);
   const MemoryFormat wanted = format.value_or(options.memory_format_opt().value_or(MemoryFormat::Preserve));
   const Physical now(self);

@@ -32,13 +32,13 @@ class Physical {
 
 /// The same as a tensor without history, for kernels that are given tensors; `t` itself where it is not deferred.
 inline Tensor physical(const Tensor& t) {
-  return HB_UNLIKELY(t.defined() && t.impl().is_deferred() && !t.is_sparse()) ? Tensor(t.impl().snapshot()) : t;
+  return HB_UNLIKELY(t.defined() && t.impl().is_deferred() && t.impl().is_strided()) ? Tensor(t.impl().snapshot()) : t;
 }
 
 /// Whether several elements lie in one place in memory, as an expanded tensor's do. Of a deferred tensor each has its
 /// own.
 inline bool repeats_elements(const TensorImpl& t) {
-  return !t.physically_contiguous() && !t.is_sparse() && !t.is_deferred() &&
+  return !t.physically_contiguous() && t.is_strided() && !t.is_deferred() &&
          geometry::overlaps_itself(t.sizes(), t.physical_strides());
 }
 

@@ -2,6 +2,7 @@
 
 #include <halfbridge/ops/factories.h>
 
+#include "backend/elementwise.h"
 #include "core/autograd_seam.h"
 #include "core/devices.h"
 
@@ -10,26 +11,46 @@ namespace hb::sparse {
 namespace {
 // The same memory without history.
 Tensor plain(const Tensor& t) { return Tensor(t.impl().alias(true)); }
-}  // namespace
 
-Tensor make(const Tensor& indices, const Tensor& values, DimVector sizes, bool coalesced) {
+Tensor hold(SparseParts parts, DimVector sizes) {
   int64_t n = 1;
   for (int64_t s : sizes) {
     HB_CHECK(s >= 0, "[sparse_coo_tensor] expected sizes that are not negative, got ", s);
     HB_CHECK(!__builtin_mul_overflow(n, s, &n), "[sparse_coo_tensor] numel: integer multiplication overflow");
   }
-  auto held = std::make_unique<SparseParts>(SparseParts{plain(indices), plain(values), coalesced});
-  auto storage = StorageImpl::of_sparse(std::move(held), values.device());
+  const ScalarType dtype = parts.values.scalar_type();
+  const Device device = parts.values.device();
+  auto storage = StorageImpl::of_sparse(std::make_unique<SparseParts>(std::move(parts)), device);
   DimVector strides(sizes.size(), 0);
-  Tensor out(make_intrusive<TensorImpl>(std::move(storage), values.scalar_type(), std::move(sizes), std::move(strides),
-                                        int64_t{0}));
+  Tensor out(make_intrusive<TensorImpl>(std::move(storage), dtype, std::move(sizes), std::move(strides), int64_t{0}));
   out.impl().set_deferred();
   return out;
+}
+}  // namespace
+
+Tensor make(const Tensor& indices, const Tensor& values, DimVector sizes, bool coalesced) {
+  return hold({plain(indices), plain(values), coalesced, kSparse, {}}, std::move(sizes));
+}
+
+Tensor make_compressed(Layout layout, const Tensor& compressed, const Tensor& indices, const Tensor& values,
+                       DimVector sizes) {
+  return hold({plain(indices), plain(values), true, layout, plain(compressed)}, std::move(sizes));
 }
 
 Tensor empty(IntArrayRef sizes, int64_t sparse_dim, const TensorOptions& options) {
   for (int64_t s : sizes) HB_CHECK(s >= 0, "[sparse_coo_tensor] expected sizes that are not negative, got ", sizes);
   const TensorOptions plain = TensorOptions().device(detail::device_for(options));
+  if (is_compressed(options.layout())) {
+    if (sizes.size() != 2)
+      HB_NOT_SUPPORTED("[empty] expected a matrix for layout ", options.layout(), ", got size ", sizes);
+    const int64_t lines = sizes[options.layout() == kSparseCsr ? 0 : 1];
+    Tensor none = hb::empty({lines + 1}, plain.dtype(kLong));
+    fill_kernel(none.device())(Loop({&none}, {}), 0);
+    Tensor out = make_compressed(options.layout(), none, hb::empty({0}, plain.dtype(kLong)),
+                                 hb::empty({0}, plain.dtype(options.dtype())), DimVector(sizes));
+    if (options.requires_grad()) detail::autograd_seam.set_requires_grad(out);
+    return out;
+  }
   DimVector shape(1, 0);
   for (size_t d = sparse_dim; d < sizes.size(); ++d) shape.push_back(sizes[d]);
   Tensor out = make(hb::empty({sparse_dim, 0}, plain.dtype(kLong)), hb::empty(shape, plain.dtype(options.dtype())),
@@ -39,7 +60,7 @@ Tensor empty(IntArrayRef sizes, int64_t sparse_dim, const TensorOptions& options
 }
 
 Tensor empty_like(const Tensor& self, const TensorOptions& options) {
-  return empty(self.sizes(), self.is_sparse() ? sparse_dim(self) : self.dim(), options);
+  return empty(self.sizes(), self.is_sparse() && options.is_sparse() ? sparse_dim(self) : self.dim(), options);
 }
 
 void replace(const Tensor& self, const Tensor& source) { self.impl().share_data_of(source.impl()); }

@@ -46,15 +46,14 @@ intrusive_ptr<StorageImpl> StorageImpl::borrow(void* data, size_t nbytes, Device
 
 intrusive_ptr<StorageImpl> StorageImpl::of_sparse(std::unique_ptr<SparseParts> parts, Device device) {
   auto s = borrow(parts.get(), 0, device, [](void* p) { delete static_cast<SparseParts*>(p); });
-  parts.release();
-  s->sparse_ = true;
+  s->layout_ = parts.release()->layout;
   return s;
 }
 
-void StorageImpl::fail_sparse() {
-  HB_NOT_SUPPORTED("[", detail::calling_function(),
-                   "] expected a strided tensor, got one of layout Sparse, which has "
-                   "no strides and no memory of its own: this function has no sparse form, call to_dense() first");
+void StorageImpl::fail_sparse() const {
+  HB_NOT_SUPPORTED("[", detail::calling_function(), "] expected a strided tensor, got one of layout ", layout_,
+                   ", which has no strides and no memory of its own: this function has no sparse form, call to_dense() "
+                   "first");
 }
 
 StorageImpl::~StorageImpl() {

@@ -61,7 +61,7 @@ void StorageImpl::note_shown_address() {
 }
 
 DataPtr StorageImpl::set_data_ptr(DataPtr&& data) {
-  HB_CHECK(!sparse_, "[set_data_ptr] a sparse tensor has no memory of its own");
+  HB_CHECK(layout_ == kStrided, "[set_data_ptr] a sparse tensor has no memory of its own");
   HB_CHECK(data.device().type() == device_.type(), "[set_data_ptr] expected memory on ", device_, ", got ",
            data.device());
   if (HB_UNLIKELY(capture::any_recording())) {

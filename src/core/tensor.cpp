@@ -36,7 +36,7 @@ int64_t Tensor::size(int64_t d) const { return sizes()[geometry::wrap_dim("size"
 int64_t Tensor::stride(int64_t d) const { return strides()[geometry::wrap_dim("stride", d, dim(), false)]; }
 
 size_t Tensor::nbytes() const {
-  HB_CHECK(!is_sparse(),
+  HB_CHECK(layout() == kStrided,
            "nbytes is not defined for sparse tensors. Add those of the indices and values, or multiply numel() by "
            "element_size() for the size of the dense tensor");
   return impl().numel() * impl().itemsize();
@@ -58,7 +58,7 @@ const Storage Tensor::storage() const {
 bool Tensor::is_contiguous(MemoryFormat format) const {
   if (!defined()) return format == MemoryFormat::Contiguous || format == MemoryFormat::Preserve;
   TensorImpl& i = impl();
-  if (i.is_sparse()) return false;
+  if (!i.is_strided()) return false;
   if (format == MemoryFormat::Contiguous) return i.is_contiguous();
   if (format == MemoryFormat::Preserve) return true;
   if (i.dim() != (format == MemoryFormat::ChannelsLast ? 4 : 5)) return false;
@@ -79,7 +79,9 @@ bool Tensor::is_non_overlapping_and_dense() const {
 
 std::string Tensor::toString() const {
   if (!defined()) return "UndefinedType";
-  return (is_sparse() ? "Sparse" : "") + DeviceTypeName(device().type()) + hb::toString(scalar_type()) + "Type";
+  // As LibTorch's, which names the back end: by columns it is the one of matrices by rows.
+  const char* kind = layout() == kStrided ? "" : is_sparse() ? "Sparse" : "SparseCsr";
+  return kind + DeviceTypeName(device().type()) + hb::toString(scalar_type()) + "Type";
 }
 
 }  // namespace hb

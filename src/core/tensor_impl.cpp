@@ -27,7 +27,7 @@ TensorImpl::TensorImpl(intrusive_ptr<StorageImpl> storage, ScalarType dtype, Dim
       offset_(offset),
       dtype_(dtype),
       device_(storage_->device()),
-      sparse_(storage_->is_sparse()) {
+      layout_(storage_->layout()) {
   inference_ = InferenceMode::is_enabled();
   refresh();
   if (HB_UNLIKELY(capture::any_recording()))
@@ -52,7 +52,7 @@ void TensorImpl::set_geometry(DimVector sizes, DimVector strides, int64_t offset
 
 void TensorImpl::set_storage(intrusive_ptr<StorageImpl> storage, ScalarType dtype) {
   storage_ = std::move(storage), dtype_ = dtype;
-  device_ = storage_->device(), sparse_ = storage_->is_sparse();
+  device_ = storage_->device(), layout_ = storage_->layout();
 }
 
 void TensorImpl::share_data_of(const TensorImpl& o) {
@@ -77,7 +77,7 @@ intrusive_ptr<TensorImpl> TensorImpl::snapshot() const {
   if (HB_UNLIKELY(is_deferred())) lock = std::unique_lock(mutexes.of(*this));
   auto copy = make_intrusive<TensorImpl>(storage_, dtype_, sizes_, strides_, offset_);
   // What is deferred and contiguous only waited for its values.
-  copy->deferred_.store(is_deferred() && (sparse_ || !copy->contiguous_), std::memory_order_relaxed);
+  copy->deferred_.store(is_deferred() && (!is_strided() || !copy->contiguous_), std::memory_order_relaxed);
   if (lock) lock.unlock();
   if (pending::any()) pending::run(*copy->storage_);
   return copy;

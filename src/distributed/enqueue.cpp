@@ -6,7 +6,7 @@ namespace hb::distributed {
 
 void check_tensor(const char* name, const Tensor& tensor) {
   HB_CHECK(tensor.defined(), "[", name, "] expected a tensor, got an undefined one");
-  HB_CHECK(!tensor.is_sparse(), "[", name, "] expected a dense tensor, got a sparse one");
+  HB_CHECK(tensor.layout() == kStrided, "[", name, "] expected a dense tensor, got a sparse one");
 }
 
 const Tensor& only_tensor(const char* name, const std::vector<Tensor>& tensors) {

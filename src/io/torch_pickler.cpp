@@ -245,8 +245,8 @@ void TorchPickler::write_tensor(const Tensor& tensor) {
 }
 
 void TorchPickler::write_storage(const Tensor& tensor) {
-  if (tensor.is_sparse())
-    io_fail("save", "sparse tensors are not saved; save indices(), values() and sizes(), or to_dense()");
+  if (tensor.layout() != kStrided)
+    io_fail("save", "sparse tensors are not saved; save their indices, values() and sizes(), or to_dense()");
   const ScalarType dtype = tensor.scalar_type();
   const char* name = storage_class(dtype);
   if (!name) io_fail("save", "expected a tensor of a supported dtype, got ", dtype);

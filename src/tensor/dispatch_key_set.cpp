@@ -175,8 +175,10 @@ IncludeDispatchKeyGuard::~IncludeDispatchKeyGuard() { changes.included &= ~added
 DispatchKeySet Tensor::key_set() const {
   if (!defined()) return DispatchKeySet({DispatchKey::AutogradOther, DispatchKey::ADInplaceOrView});
   const BackendComponent backend = toBackendComponent(device().type());
-  DispatchKeySet keys = DispatchKeySet(toRuntimePerBackendFunctionalityKey(
-                            is_sparse() ? DispatchKey::Sparse : DispatchKey::Dense, backend)) |
+  DispatchKeySet keys = DispatchKeySet(toRuntimePerBackendFunctionalityKey(layout() == kStrided ? DispatchKey::Dense
+                                                                           : is_sparse()        ? DispatchKey::Sparse
+                                                                                         : DispatchKey::SparseCsr,
+                                                                           backend)) |
                         getAutocastRelatedKeySetFromBackend(backend);
   if (!is_inference()) keys = keys | getAutogradRelatedKeySetFromBackend(backend);
   return keys;

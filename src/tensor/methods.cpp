@@ -40,7 +40,7 @@ Tensor Tensor::pin_memory(std::optional<Device> /*device*/) const {
   CudaApi* const api = find_cuda_api();
   if (!api)
     HB_NOT_SUPPORTED("[pin_memory] Cannot access accelerator device when none is available: pinned memory needs CUDA");
-  HB_CHECK(!is_sparse() && device().is_cpu(), "[pin_memory] cannot pin '", toString(),
+  HB_CHECK(layout() == kStrided && device().is_cpu(), "[pin_memory] cannot pin '", toString(),
            "' only dense CPU tensors can be pinned");
   if (numel() > 0 && api->is_pinned(impl().visible_data())) return *this;
   int64_t elements = numel() > 0 ? 1 : 0;  // up to the last one
@@ -53,7 +53,7 @@ Tensor Tensor::pin_memory(std::optional<Device> /*device*/) const {
 }
 
 bool Tensor::is_pinned(std::optional<Device> /*device*/) const {
-  if (is_sparse() || !impl().device().is_cpu()) return false;
+  if (layout() != kStrided || !impl().device().is_cpu()) return false;
   CudaApi* const api = find_cuda_api();
   return api && api->is_pinned(impl().visible_data());
 }

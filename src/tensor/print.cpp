@@ -11,6 +11,13 @@ namespace hb {
 
 std::ostream& print(std::ostream& out, const Tensor& tensor, int64_t linesize) {
   if (!tensor.defined()) return out << "[ Tensor (undefined) ]";
+  if (tensor.is_sparse_csr() || tensor.layout() == kSparseCsc) {
+    const bool rows = tensor.is_sparse_csr();
+    out << "[ " << tensor.toString() << "{}\n" << (rows ? "crow" : "ccol") << "_indices:\n";
+    out << (rows ? tensor.crow_indices() : tensor.ccol_indices()) << '\n' << (rows ? "col" : "row") << "_indices:\n";
+    out << (rows ? tensor.col_indices() : tensor.row_indices()) << "\nvalues:\n" << tensor.values();
+    return out << "\nsize:\n" << tensor.sizes() << "\n]";
+  }
   if (tensor.is_sparse()) {
     out << "[ " << tensor.toString() << "{}\nindices:\n" << tensor._indices() << "\nvalues:\n" << tensor._values();
     return out << "\nsize:\n" << tensor.sizes() << "\n]";

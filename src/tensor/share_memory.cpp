@@ -24,8 +24,8 @@ void unmap(void* mapping) { delete static_cast<Mapping*>(mapping); }
 }  // namespace
 
 void Tensor::share_memory_() const {
-  HB_CHECK(is_cpu() && !is_sparse(), "[share_memory_] expected a strided tensor of the CPU's, got one on ", device(),
-           " of layout ", layout());
+  HB_CHECK(is_cpu() && layout() == kStrided, "[share_memory_] expected a strided tensor of the CPU's, got one on ",
+           device(), " of layout ", layout());
   StorageImpl& storage = *impl().storage();
   if (storage.nbytes() == 0) return;
   auto mapping = std::make_unique<Mapping>(storage.nbytes());

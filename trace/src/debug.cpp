@@ -44,7 +44,7 @@ class Printer {
       text << "undefined\n";
       return;
     }
-    const Tensor t = given.is_sparse() ? given.detach().to_dense() : given;
+    const Tensor t = given.layout() != kStrided ? given.detach().to_dense() : given;
     const trace::Statistics s = trace::with_plain_bytes(
         t, [&](const void* data) { return trace::statistics_of(trace::dtype_of(t.scalar_type()), data, t.numel()); });
     text << t.sizes() << ' ' << (pytorch_ ? io::dtype_name(t.scalar_type()) : toString(t.scalar_type()));

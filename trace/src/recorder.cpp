@@ -96,7 +96,7 @@ namespace {
 /// What a trace can hold: sparse tensors as strided ones, complex numbers as a last dimension of 2, wide unsigned
 /// integers as int64.
 Tensor recordable(const Tensor& t) {
-  if (t.is_sparse()) return recordable(t.detach().to_dense());
+  if (t.layout() != kStrided) return recordable(t.detach().to_dense());
   if (t.is_complex()) return view_as_real(t.detach());
   return is_wide_unsigned_type(t.scalar_type()) ? t.to(kLong) : t;
 }

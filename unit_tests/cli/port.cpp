@@ -76,7 +76,7 @@ TEST(PortNames, KnowsBothLibraries) {
   EXPECT_EQ(names.symbol("torch::jit::load"), Support::missing);
   EXPECT_EQ(names.symbol("torch::no_such_name"), Support::unknown);
   EXPECT_EQ(names.tensor_method("view"), Support::supported);
-  EXPECT_EQ(names.tensor_method("to_sparse_csr"), Support::missing);
+  EXPECT_EQ(names.tensor_method("to_sparse_bsr"), Support::missing);
   EXPECT_EQ(names.header("torch/csrc/distributed/c10d/Store.hpp"), Support::supported);
   EXPECT_EQ(names.header("torch/csrc/distributed/c10d/ProcessGroupUCC.hpp"), Support::missing);
   EXPECT_EQ(names.symbol("c10d::ReduceOp::SUM"), Support::supported);
@@ -90,16 +90,16 @@ TEST(PortNames, KnowsBothLibraries) {
 
 TEST_F(PortTree, TellsTensorsFromOtherObjects) {
   write("a.cpp",
-        "struct Grid { int to_sparse_csr(); };\n"
+        "struct Grid { int to_sparse_bsr(); };\n"
         "void f(torch::Tensor t, Grid g, std::vector<torch::Tensor> v, std::map<int, int> m) {\n"
-        "  t.to_sparse_csr(); g.to_sparse_csr(); v[0].crow_indices(); m.values(); (t + 1).ccol_indices();\n"
+        "  t.to_sparse_bsr(); g.to_sparse_bsr(); v[0].q_zero_point(); m.values(); (t + 1).q_scale();\n"
         "  t.to_mkldnn();\n"
         "}\n");
-  EXPECT_EQ(names(), (std::vector<std::string>{"torch::Tensor", "!.ccol_indices()", "!.crow_indices()", ".to_mkldnn()",
-                                               "!.to_sparse_csr()"}));
+  EXPECT_EQ(names(), (std::vector<std::string>{"torch::Tensor", "!.q_scale()", "!.q_zero_point()", ".to_mkldnn()",
+                                               "!.to_sparse_bsr()"}));
   const Uses uses = find_uses(root_.string());
   const auto sparse =
-      std::find_if(uses.all.begin(), uses.all.end(), [](const Use& u) { return u.name == ".to_sparse_csr()"; });
+      std::find_if(uses.all.begin(), uses.all.end(), [](const Use& u) { return u.name == ".to_sparse_bsr()"; });
   ASSERT_EQ(sparse->places.size(), 1u);
   EXPECT_EQ(sparse->places[0].line, 3);
 }

@@ -5,7 +5,7 @@
 #include <halfbridge/bridge/utility.h>
 #include <halfbridge/ops/factories.h>
 
-#include "autograd/engine.h"
+#include "autograd/backward_pass.h"
 #include "autograd/history.h"
 #include "autograd/record.h"
 #include "ops/common/inplace.h"

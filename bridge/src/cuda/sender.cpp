@@ -32,7 +32,7 @@ Sender::~Sender() = default;
 Tensor Sender::send(const Tensor& tensor) {
   State& s = *state_;
   if (!tensor.defined() || tensor.device() == s.device) return tensor;
-  if (!s.api || !tensor.device().is_cpu() || tensor.is_sparse()) return tensor.to(s.device);
+  if (!s.api || !tensor.device().is_cpu() || tensor.layout() != kStrided) return tensor.to(s.device);
   const DeviceIndex index = s.device.index();
   struct Current {  // puts the stream back that was current
     State& s;
@@ -47,7 +47,8 @@ Tensor Sender::send(const Tensor& tensor) {
 
 void Sender::receive(const Tensor& tensor) {
   State& s = *state_;
-  if (!s.api || !tensor.defined() || tensor.device() != s.device || tensor.is_sparse() || tensor.numel() == 0) return;
+  if (!s.api || !tensor.defined() || tensor.device() != s.device || tensor.layout() != kStrided || tensor.numel() == 0)
+    return;
   const CudaStreamId current = s.api->current_stream(s.device.index());
   s.api->stream_waits_for(s.sent, current, s.device.index());
   s.api->record_stream(tensor.impl().physical_storage()->data(), current, s.device.index());

@@ -24,9 +24,9 @@ std::vector<Tensor> present_grads(ProcessGroup& group, const std::vector<Tensor>
     const auto dtype = static_cast<ScalarType>(dtypes[i] - 1);
     if (!all[i].defined()) all[i] = zeros_like(parameters[i], TensorOptions(dtype));
     if (all[i].scalar_type() != dtype) all[i] = all[i].to(dtype);
-    HB_CHECK(!all[i].is_sparse() && all[i].sizes() == parameters[i].sizes(), "[", function,
+    HB_CHECK(all[i].layout() == kStrided && all[i].sizes() == parameters[i].sizes(), "[", function,
              "] expected a dense gradient of shape ", parameters[i].sizes(), " for parameter ", i, ", got ",
-             all[i].is_sparse() ? "a sparse one of shape " : "shape ", all[i].sizes());
+             all[i].layout() != kStrided ? "a sparse one of shape " : "shape ", all[i].sizes());
   }
   return all;
 }

@@ -1,6 +1,6 @@
 #include "distributed/reducer.h"
 
-#include "autograd/engine.h"
+#include "autograd/backward_pass.h"
 
 #include <halfbridge/distributed/objects.h>
 

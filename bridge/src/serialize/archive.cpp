@@ -126,7 +126,7 @@ bool InputArchive::try_read(const std::string& key, Tensor& tensor, bool /*is_bu
   }
   NoGradGuard no_grad;
   // Aliases keep what they have, and tensors that shared memory when they were saved share it again.
-  if (tensor.device() == loaded.device() && !tensor.is_sparse() && !loaded.is_sparse()) {
+  if (tensor.device() == loaded.device() && tensor.layout() == kStrided && loaded.layout() == kStrided) {
     tensor.set_(loaded);
   } else {
     tensor.set_data(loaded);

@@ -106,7 +106,8 @@ class HB_API TensorData {
   static constexpr ScalarType natural_dtype() {
     if constexpr (std::is_floating_point_v<T>)
       return kDouble;
-    else if constexpr (std::is_integral_v<T> && (sizeof(T) >= 4 || std::is_same_v<T, uint16_t>))
+    else if constexpr (std::is_integral_v<T> &&
+                       (sizeof(T) >= 4 || std::is_same_v<T, uint16_t> || std::is_same_v<T, char>))
       return kLong;
     else
       return dtype_of<T>::value;

@@ -1,7 +1,8 @@
 #pragma once
-// Sparse (COO) tensors: makers and products. Methods: ops/sparse_methods.def. Element-wise functions that keep zeros,
-// add, sub, mul, div, sum, norm, mm, mv, matmul, addmm, cat, index_select, select, narrow_copy, transpose, permute,
-// unsqueeze, copy_, zero_, clone and to take sparse tensors where LibTorch's do; every other function throws.
+// Sparse tensors, by coordinates (COO) or by rows or columns (CSR, CSC): makers and products. Methods:
+// ops/sparse_methods.def. Element-wise functions that keep zeros, add, sub, mul, div, sum, norm, mm, mv, matmul, addmm,
+// cat, index_select, select, narrow_copy, transpose, permute, unsqueeze, copy_, zero_, clone and to take sparse tensors
+// where LibTorch's do; every other function throws.
 
 #include <halfbridge/tensor.h>
 
@@ -19,6 +20,36 @@ HB_API Tensor sparse_coo_tensor(IntArrayRef size, const TensorOptions& options);
 HB_API Tensor _sparse_coo_tensor_unsafe(const Tensor& indices, const Tensor& values, IntArrayRef size,
                                         const TensorOptions& options = {},
                                         std::optional<bool> is_coalesced = std::nullopt);
+
+/// A matrix by rows: row r has the entries crow_indices[r] to crow_indices[r + 1], which lie in the columns that
+/// col_indices, ascending in each row, lists. Both are int64 or both int32; values: (nnz). Without a size, as many
+/// columns as the largest index asks for. Errors: indices that are none, sizes that do not fit.
+HB_API Tensor sparse_csr_tensor(const Tensor& crow_indices, const Tensor& col_indices, const Tensor& values,
+                                IntArrayRef size, const TensorOptions& options = {});
+HB_API Tensor sparse_csr_tensor(const Tensor& crow_indices, const Tensor& col_indices, const Tensor& values,
+                                const TensorOptions& options = {});
+/// The same by columns.
+HB_API Tensor sparse_csc_tensor(const Tensor& ccol_indices, const Tensor& row_indices, const Tensor& values,
+                                IntArrayRef size, const TensorOptions& options = {});
+HB_API Tensor sparse_csc_tensor(const Tensor& ccol_indices, const Tensor& row_indices, const Tensor& values,
+                                const TensorOptions& options = {});
+/// By rows or columns, as the layout of `options` says; layouts of blocks are not supported.
+HB_API Tensor sparse_compressed_tensor(const Tensor& compressed_indices, const Tensor& plain_indices,
+                                       const Tensor& values, IntArrayRef size, const TensorOptions& options);
+HB_API Tensor sparse_compressed_tensor(const Tensor& compressed_indices, const Tensor& plain_indices,
+                                       const Tensor& values, const TensorOptions& options);
+/// Indices are taken as they are; those that would address memory out of range are found where they do.
+HB_API Tensor _sparse_csr_tensor_unsafe(const Tensor& crow_indices, const Tensor& col_indices, const Tensor& values,
+                                        IntArrayRef size, const TensorOptions& options = {});
+HB_API Tensor _sparse_csc_tensor_unsafe(const Tensor& ccol_indices, const Tensor& row_indices, const Tensor& values,
+                                        IntArrayRef size, const TensorOptions& options = {});
+HB_API Tensor _sparse_compressed_tensor_unsafe(const Tensor& compressed_indices, const Tensor& plain_indices,
+                                               const Tensor& values, IntArrayRef size, const TensorOptions& options);
+/// Ascending row numbers (nnz) of a matrix of `size` rows as crow_indices (size + 1), and back: (2, nnz), rows above
+/// columns, or below them if transposed.
+HB_API Tensor _convert_indices_from_coo_to_csr(const Tensor& self, int64_t size, bool out_int32 = false);
+HB_API Tensor _convert_indices_from_csr_to_coo(const Tensor& crow_indices, const Tensor& col_indices,
+                                               bool out_int32 = false, bool transpose = false);
 
 /// Product of matrices of which one is sparse (dense result) or both are (sparse result). Unlike mm's, the gradient of
 /// a sparse factor has that factor's entries alone.

@@ -109,7 +109,7 @@ bool same_visible_layout(const TensorImpl& a, const TensorImpl& b) {
 void take_values(const Tensor& self, const Tensor& old, const Tensor& result) {
   TensorImpl &s = self.impl(), &r = result.impl();
   if (HB_UNLIKELY(sparse::either(self, result))) {
-    HB_CHECK(self.is_sparse() && result.is_sparse(), "[inplace] expected a result of layout ", self.layout(), ", got ",
+    HB_CHECK(self.layout() == result.layout(), "[inplace] expected a result of layout ", self.layout(), ", got ",
              result.layout(), "; call to_dense() or to_sparse()");
     if (old.use_count() > 1) old.impl().part_version();
     sparse::replace(self, result);

@@ -17,7 +17,7 @@ namespace hb {
 
 Tensor clone(const Tensor& self, std::optional<MemoryFormat> format) {
   HB_OBSERVED(clone, self, format);
-  if (HB_UNLIKELY(self.is_sparse())) return sparse::clone(self, format);
+  if (HB_UNLIKELY(self.layout() != kStrided)) return sparse::clone(self, format);
   Tensor out = empty_like(self, {}, format);
   copy_kernel(self.device())(Loop({&out}, {&self}));
   if (needs_grad(self)) record("CloneBackward0", out, {&self}, [](Backward& b) -> variable_list { return {b.grad()}; });
@@ -38,7 +38,7 @@ void warn_of_lost_part(ScalarType target) {
 
 Tensor converted(const Tensor& self, const Device& device, ScalarType dtype, bool non_blocking,
                  std::optional<MemoryFormat> format) {
-  if (HB_UNLIKELY(self.is_sparse())) return sparse::converted(self, device, dtype);
+  if (HB_UNLIKELY(self.layout() != kStrided)) return sparse::converted(self, device, dtype);
   if (self.is_complex() && !isComplexType(dtype)) warn_of_lost_part(dtype);
   Tensor out = empty_like(self, TensorOptions().dtype(dtype).device(device), format);
   {
@@ -139,7 +139,7 @@ Tensor without_repeats(const Tensor& self) {
 Tensor& fill_(Tensor& self, const Scalar& value) {
   HB_OBSERVED(fill_, self, value);
   check_filling_fits("fill_", self.scalar_type(), self.numel(), value);
-  if (!self.is_contiguous() && !self.is_sparse() && !needs_grad(self)) {
+  if (!self.is_contiguous() && self.layout() == kStrided && !needs_grad(self)) {
     Tensor once = without_repeats(self);
     if (!once.is_same(self)) return fill_(once, value), self;
   }
@@ -157,7 +157,7 @@ Tensor& fill_(Tensor& self, const Tensor& value) {
 
 Tensor& zero_(Tensor& self) {
   HB_OBSERVED(zero_, self);
-  if (HB_LIKELY(!self.is_sparse())) return fill_(self, Scalar(0));
+  if (HB_LIKELY(self.layout() == kStrided)) return fill_(self, Scalar(0));
   return inplace(
       "zero_", self, [](const Tensor& old) { return sparse::empty_like(old, old.options()); },
       [](Tensor& t) { sparse::clear(t); });

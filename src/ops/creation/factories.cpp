@@ -12,6 +12,7 @@
 #include "core/function_watch.h"
 #include "core/loop.h"
 #include "core/value_range.h"
+#include "ops/sparse/compressed.h"
 
 namespace hb {
 
@@ -24,7 +25,7 @@ Tensor finish(Tensor t, const TensorOptions& options) {
 }
 
 Tensor filled(IntArrayRef size, const Scalar& value, const TensorOptions& options) {
-  if (HB_UNLIKELY(options.is_sparse())) {
+  if (HB_UNLIKELY(sparse::is_made_of_parts(options.layout()))) {
     HB_CHECK(value.equal(0), "[full] full(...) is not implemented for sparse layout");
     return empty(size, options);
   }
@@ -62,7 +63,9 @@ namespace {
 Tensor filled_like(const Tensor& self, const Scalar& value, const TensorOptions& options,
                    std::optional<MemoryFormat> format = std::nullopt) {
   Tensor t = empty_like(self, TensorOptions(options).requires_grad(false), format);
-  if (HB_UNLIKELY(t.is_sparse()) && value.equal(0)) return finish(std::move(t), options);
+  if (HB_UNLIKELY(t.layout() != kStrided) && value.equal(0)) return finish(std::move(t), options);
+  if (HB_UNLIKELY(t.layout() != kStrided) && sparse::is_compressed(self))
+    return finish(sparse::with_values(self, full_like(self.detach().values(), value, t.scalar_type())), options);
   fill_kernel(t.device())(Loop({&t}, {}), value);
   return finish(std::move(t), options);
 }

@@ -267,4 +267,7 @@ Tensor operator-(const Scalar& a, const Tensor& b) {
   return hb::rsub(b, cut ? Scalar(a.toLong()) : a);
 }
 
+// The result has b's dtype, to which the number is converted.
+Tensor operator%(const Scalar& a, const Tensor& b) { return hb::full_like(b, a).remainder_(b); }
+
 }  // namespace hb

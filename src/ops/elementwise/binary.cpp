@@ -184,7 +184,7 @@ Tensor binary(const Tensor& a, const Tensor& b) {
 
 template <class Row>
 Tensor binary(const Tensor& a, const Scalar& b) {
-  if (HB_UNLIKELY(a.is_sparse())) {
+  if (HB_UNLIKELY(a.layout() != kStrided)) {
     if (is_one_of<Row, mul_row, div_row>) return sparse::scaled(a, b, is_one_of<Row, div_row>);
     if (is_one_of<Row, pow_row>) return sparse::pow(a, b);
     if (is_one_of<Row, floor_divide_row>)
@@ -198,16 +198,16 @@ Tensor binary(const Tensor& a, const Scalar& b) {
 
 template <class Row>
 Tensor& binary_inplace(Tensor& a, const Tensor& b) {
-  if (HB_UNLIKELY(needs_grad(a, b) || a.is_sparse() || b.is_sparse()))
+  if (HB_UNLIKELY(needs_grad(a, b) || sparse::either(a, b)))
     return inplace(Row::inplace_label, a, [&](const Tensor& old) { return binary<Row>(old, b); }, nullptr, {&b});
   return forward_inplace(Row::inplace_label, Row::formula(), Row::domain, a, b);
 }
 
 template <class Row>
 Tensor& binary_inplace(Tensor& a, const Scalar& b) {
-  if (HB_UNLIKELY(a.is_sparse()) && (is_one_of<Row, mul_row, div_row>))
+  if (HB_UNLIKELY(a.layout() != kStrided) && (is_one_of<Row, mul_row, div_row>))
     return sparse::scale_(a, b, is_one_of<Row, div_row>);
-  if (is_one_of<Row, pow_row> || HB_UNLIKELY(needs_grad(a) || a.is_sparse()))
+  if (is_one_of<Row, pow_row> || HB_UNLIKELY(needs_grad(a) || a.layout() != kStrided))
     return inplace(Row::inplace_label, a, [&](const Tensor& old) { return binary<Row>(old, b); });
   return forward_inplace(Row::inplace_label, Row::formula(), Row::domain, a, b);
 }

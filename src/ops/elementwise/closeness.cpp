@@ -29,7 +29,7 @@ bool allclose(const Tensor& self, const Tensor& other, double rtol, double atol,
 
 bool equal(const Tensor& self, const Tensor& other) {
   if (self.sizes() != other.sizes()) return false;
-  const bool dense = !self.is_sparse() && !other.is_sparse();
+  const bool dense = self.layout() == kStrided && other.layout() == kStrided;
   if (dense && self.scalar_type() == other.scalar_type() && self.device() == other.device())
     return equal_kernel(self.device())(self.contiguous(), other.contiguous());
   return self.eq(other).all().item().toBool();

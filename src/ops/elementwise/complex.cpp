@@ -112,7 +112,7 @@ Tensor polar(const Tensor& abs, const Tensor& angle) {
 Tensor conj(const Tensor& self) {
   if (!self.is_complex()) return self;
   HB_FUNCTION(conj, self);
-  if (HB_UNLIKELY(self.is_sparse())) return sparse::conj(self);
+  if (HB_UNLIKELY(self.layout() != kStrided)) return sparse::conj(self);
   const ScalarType t = self.scalar_type();
   Tensor out = ops::launch_new("conj", conj_formula, t, t, {self});
   if (needs_grad(self)) record("ConjBackward0", out, {&self}, [](Backward& b) { return gradients(conj(b.grad())); });

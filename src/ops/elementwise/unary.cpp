@@ -130,7 +130,7 @@ void attach_relu_gradient(Tensor& out, const Tensor& x) {
 
 template <class Row>
 Tensor unary(const Tensor& x) {
-  if (HB_UNLIKELY(x.impl().is_sparse())) return sparse_unary<Row>(x);
+  if (HB_UNLIKELY(!x.impl().is_strided())) return sparse_unary<Row>(x);
   if constexpr (std::is_same_v<Row, log_sigmoid_row>)
     if (needs_grad(x) && ops::keeps_slope(x.impl().dtype())) return ops::log_sigmoid_with_slope(x);
   Tensor out = forward(Row::label, Row::formula(), Row::domain, x);
@@ -141,7 +141,7 @@ Tensor unary(const Tensor& x) {
 
 template <class Row>
 Tensor& unary_inplace(Tensor& x) {
-  if (HB_UNLIKELY(needs_grad(x) || x.is_sparse()))
+  if (HB_UNLIKELY(needs_grad(x) || x.layout() != kStrided))
     return inplace(Row::inplace_label, x, [](const Tensor& old) { return unary<Row>(old); });
   return forward_inplace(Row::inplace_label, Row::formula(), Row::domain, x);
 }

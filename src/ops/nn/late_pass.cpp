@@ -37,8 +37,8 @@ LatePass::LatePass(const Tensor& result, const ChannelPass& what, std::vector<Te
 void LatePass::run() { channel_pass_kernel(device())(pass, y); }
 
 bool may_be_late(const Tensor& t) {
-  return t.impl().is_deferred() && !t.is_sparse() && channel_pass_kernel.available(t.device()) && t.numel() > 0 &&
-         may_wait() && is_physically_channels_last(t) &&
+  return t.impl().is_deferred() && t.layout() == kStrided && channel_pass_kernel.available(t.device()) &&
+         t.numel() > 0 && may_wait() && is_physically_channels_last(t) &&
          !geometry::is_contiguous(t.impl().sizes(), t.impl().physical_strides());
 }
 void do_later(const Tensor& result, const ChannelPass& pass, std::vector<Tensor> kept) {

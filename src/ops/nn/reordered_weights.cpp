@@ -125,7 +125,7 @@ void refresh_reordered_weights(TensorList weights) {
   if (k.entries.empty()) return;
   Transposes transposes;
   for (const Tensor& w : weights) {
-    if (!w.defined() || w.is_sparse() || is_recorded(w.device())) continue;
+    if (!w.defined() || w.layout() != kStrided || is_recorded(w.device())) continue;
     const auto known = k.entries.find(&w.impl());
     if (known == k.entries.end() || known->second.of.get() != &w.impl()) continue;
     Entry& e = known->second;
@@ -145,7 +145,7 @@ void settle_all(TensorList tensors) {
   Transposes transposes;
   std::vector<std::pair<const Tensor*, Tensor>> settled;
   for (const Tensor& t : tensors) {
-    if (!t.defined() || t.is_sparse() || !t.impl().is_deferred() || t.numel() == 0) continue;
+    if (!t.defined() || t.layout() != kStrided || !t.impl().is_deferred() || t.numel() == 0) continue;
     if (!wants_reordered_weights(t.device()) || !is_physically_channels_last(t)) continue;
     const Tensor out = empty(t.sizes(), t.options());
     transposes.add(out, t.impl().raw_data(), inner_of(t.impl().sizes()), t.size(1));

@@ -65,12 +65,12 @@ Tensor mean_masked(const char* node, const Tensor& self, uint64_t mask, bool kee
 
 Tensor sum(const Tensor& self, std::optional<ScalarType> dtype) {
   HB_AUTOCAST(sum, as_is, fp32_dtype, self, dtype);
-  if (HB_UNLIKELY(self.is_sparse())) return sparse::sum(self, dtype);
+  if (HB_UNLIKELY(self.layout() != kStrided)) return sparse::sum(self, dtype);
   return sum_masked("SumBackward0", self, ops::reduced_dims("sum", std::nullopt, self.dim()), false, dtype);
 }
 Tensor sum(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
   HB_AUTOCAST(sum, as_is, fp32_dtype, self, dim, keepdim, dtype);
-  if (HB_UNLIKELY(self.is_sparse())) return sparse::sum(self, dim, keepdim, dtype);
+  if (HB_UNLIKELY(self.layout() != kStrided)) return sparse::sum(self, dim, keepdim, dtype);
   return sum_masked("SumBackward1", self, ops::reduced_dims("sum", dim, self.dim()), keepdim, dtype);
 }
 Tensor mean(const Tensor& self, std::optional<ScalarType> dtype) {
@@ -251,7 +251,7 @@ Tensor trace(const Tensor& self) {
   const ScalarType t = self.scalar_type();
   const bool half_on_cpu = is_half_type(t) && self.device().is_cpu();
   HB_CHECK_SUPPORTED(t != kBool && !half_on_cpu, "[trace] not implemented for '", toString(t), "'");
-  if (!needs_grad(self) && is_floating_type(t) && !self.is_sparse()) {
+  if (!needs_grad(self) && is_floating_type(t) && self.layout() == kStrided) {
     DimVector length, stride;
     length.push_back(std::min(self.size(0), self.size(1))), stride.push_back(self.stride(0) + self.stride(1));
     const Tensor diagonal =

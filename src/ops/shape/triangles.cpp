@@ -36,7 +36,7 @@ Triangle triangle_of(const Tensor& self, int64_t diagonal, bool lower) {
 }
 
 Tensor triangle(const char* node, const Tensor& self, int64_t diagonal, bool lower) {
-  if (self.dim() < 2 || self.is_sparse() || !triangle_kernel.available(self.device()))
+  if (self.dim() < 2 || self.layout() != kStrided || !triangle_kernel.available(self.device()))
     return masked(self, diagonal, lower);
   const Tensor x = self.contiguous();
   Tensor out = empty(x.sizes(), x.options());

@@ -187,7 +187,7 @@ Tensor unsqueeze(const Tensor& self, int64_t dim) {
 
 Tensor permute(const Tensor& self, IntArrayRef dims) {
   HB_OBSERVED(permute, self, dims);
-  if (HB_UNLIKELY(self.is_sparse())) return sparse::permute(self, dims);
+  if (HB_UNLIKELY(self.layout() != kStrided)) return sparse::permute(self, dims);
   const int64_t n = self.dim();
   HB_CHECK(static_cast<int64_t>(dims.size()) == n,
            "[permute] number of dimensions in the tensor input does not match the "
@@ -206,7 +206,7 @@ Tensor permute(const Tensor& self, IntArrayRef dims) {
 
 namespace {
 Tensor transposed(const char* node, const Tensor& self, int64_t dim0, int64_t dim1) {
-  if (HB_UNLIKELY(self.is_sparse())) return sparse::transpose(self, dim0, dim1);
+  if (HB_UNLIKELY(self.layout() != kStrided)) return sparse::transpose(self, dim0, dim1);
   const int64_t a = wrap_dim("transpose", dim0, self.dim()), b = wrap_dim("transpose", dim1, self.dim());
   DimVector sizes(self.sizes()), strides(self.strides());
   if (a != b) std::swap(sizes[a], sizes[b]), std::swap(strides[a], strides[b]);

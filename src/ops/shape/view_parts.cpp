@@ -45,7 +45,7 @@ Tensor make_part(const char* name, const Tensor& whole, DimVector sizes, DimVect
 Tensor select(const Tensor& self, int64_t dim, int64_t index) {
   HB_OBSERVED(select, self, dim, index);
   HB_CHECK_INDEX(self.dim() > 0, "[select] select() cannot be applied to a 0-dim tensor.");
-  if (HB_UNLIKELY(self.is_sparse())) return sparse::select(self, dim, index);
+  if (HB_UNLIKELY(self.layout() != kStrided)) return sparse::select(self, dim, index);
   const int64_t d = wrap_dim("select", dim, self.dim()), n = self.sizes()[d];
   HB_CHECK_INDEX(index >= -n && index < n, "[select] index ", index, " out of range for tensor of size ", self.sizes(),
                  " at dimension ", d);
@@ -180,7 +180,7 @@ Tensor as_strided(const Tensor& self, IntArrayRef size, IntArrayRef stride, std:
 namespace {
 /// Whether the parts of `self` share a node: the gradient of each by itself would be one of the whole.
 bool parts_share_node(const Tensor& self) {
-  return needs_grad(self) && !self.is_sparse() && is_differentiable_type(self.scalar_type());
+  return needs_grad(self) && self.layout() == kStrided && is_differentiable_type(self.scalar_type());
 }
 /// Views of all of `self`, one behind the other, with a node whose gradient joins theirs. Views they stay: each
 /// remembers its base.

@@ -9,6 +9,7 @@
 #include "autograd/record.h"
 #include "core/geometry.h"
 #include "ops/elementwise/elementwise_op.h"
+#include "ops/sparse/compressed.h"
 
 namespace hb {
 namespace sparse {
@@ -16,7 +17,7 @@ namespace sparse {
 using ops::gradients;
 
 SparseParts& parts(const char* name, const Tensor& t) {
-  HB_CHECK(t.is_sparse(), "[", name, "] ", name, " expected sparse coordinate tensor layout but got Strided");
+  HB_CHECK(t.is_sparse(), "[", name, "] ", name, " expected sparse coordinate tensor layout but got ", t.layout());
   return parts(t);
 }
 
@@ -34,15 +35,20 @@ Tensor clone(const Tensor& self, std::optional<MemoryFormat> format) {
   // Whoever asks for a memory format is about to read memory: throws.
   if (format && *format != MemoryFormat::Preserve) self.impl().settle();
   const SparseParts& p = parts(self);
-  Tensor out = make(p.indices.clone(), p.values.clone(), self.impl().sizes(), p.coalesced);
+  const Tensor indices = p.indices.clone(), values = p.values.clone();
+  Tensor out = p.layout == kSparse
+                   ? make(indices, values, self.impl().sizes(), p.coalesced)
+                   : make_compressed(p.layout, p.compressed.clone(), indices, values, self.impl().sizes());
   if (needs_grad(self)) record("CloneBackward0", out, {&self}, [](Backward& b) { return gradients(b.grad()); });
   return out;
 }
 
 Tensor converted(const Tensor& self, const Device& device, ScalarType dtype) {
   const SparseParts& p = parts(self);
-  Tensor out = make(p.indices.to(device, false, true), p.values.to(device, dtype, false, true), self.impl().sizes(),
-                    p.coalesced);
+  const Tensor indices = p.indices.to(device, false, true), values = p.values.to(device, dtype, false, true);
+  Tensor out = p.layout == kSparse ? make(indices, values, self.impl().sizes(), p.coalesced)
+                                   : make_compressed(p.layout, p.compressed.to(device, false, true), indices, values,
+                                                     self.impl().sizes());
   if (needs_grad(self) && is_differentiable_type(dtype))
     record("ToCopyBackward0", out, {&self},
            [from = self.device()](Backward& b) { return gradients(b.grad().to(from)); });
@@ -50,7 +56,7 @@ Tensor converted(const Tensor& self, const Device& device, ScalarType dtype) {
 }
 
 void copy_into(Tensor& self, const Tensor& src) {
-  HB_CHECK(self.is_sparse() && src.is_sparse(),
+  HB_CHECK(self.layout() == src.layout(),
            "[copy_] copy_() between dense and sparse Tensors is not implemented! "
            "Found self type = ",
            self.toString(), " and src type = ", src.toString(), "; call to_dense() or to_sparse()");
@@ -59,12 +65,12 @@ void copy_into(Tensor& self, const Tensor& src) {
   replace(self, converted(src.detach(), self.device(), self.scalar_type()));
 }
 
-void clear(Tensor& self) { replace(self, empty(self.sizes(), sparse_dim(self), self.options())); }
+void clear(Tensor& self) { replace(self, sparse::empty_like(self, self.options())); }
 
 namespace {
 
 void check_parts(const char* name, const Tensor& indices, const Tensor& values) {
-  HB_CHECK(!indices.is_sparse() && !values.is_sparse(), "[", name, "] expected strided indices and values");
+  HB_CHECK(!either(indices, values), "[", name, "] expected strided indices and values");
   HB_CHECK(indices.scalar_type() == kLong, "[", name, "] indices must be an int64 tensor, got ", indices.scalar_type());
   HB_CHECK(indices.device() == values.device(), "[", name, "] device of indices (", indices.device(),
            ") must match device of values (", values.device(), ")");
@@ -154,20 +160,24 @@ Tensor _sparse_coo_tensor_unsafe(const Tensor& indices, const Tensor& values, In
 
 // --- parts
 
-namespace {
-/// A record of the indices or values of `sparse`: what is written to them counts as a change of the tensor.
-Tensor alias_of_part(const Tensor& sparse, const Tensor& part) {
+Tensor sparse::alias_of_part(const Tensor& sparse, const Tensor& part) {
   Tensor out(part.impl().alias(false));
   out.impl().set_shared_version(sparse.impl().shared_version());
   return out;
 }
-}  // namespace
+using sparse::alias_of_part;
 
 bool Tensor::is_coalesced() const { return sparse::parts("is_coalesced", *this).coalesced; }
 Tensor Tensor::_indices() const { return alias_of_part(*this, sparse::parts("_indices", *this).indices); }
 Tensor Tensor::_values() const { return alias_of_part(*this, sparse::parts("_values", *this).values); }
-int64_t Tensor::_nnz() const { return sparse::parts("_nnz", *this).indices.size(1); }
-int64_t Tensor::sparse_dim() const { return is_sparse() ? sparse::sparse_dim(*this) : 0; }
+int64_t Tensor::_nnz() const {
+  if (sparse::is_compressed(*this)) return sparse::parts(*this).indices.size(0);
+  return sparse::parts("_nnz", *this).indices.size(1);
+}
+int64_t Tensor::sparse_dim() const {
+  if (sparse::is_compressed(*this)) return 2;
+  return is_sparse() ? sparse::sparse_dim(*this) : 0;
+}
 int64_t Tensor::dense_dim() const { return dim() - sparse_dim(); }
 
 Tensor Tensor::indices() const {
@@ -177,14 +187,13 @@ Tensor Tensor::indices() const {
 }
 
 Tensor Tensor::values() const {
-  const SparseParts& p = sparse::parts("values", *this);
+  HB_CHECK(layout() != kStrided, "[values] values expected sparse tensor layout but got Strided");
+  const SparseParts& p = sparse::parts(*this);
   HB_CHECK(p.coalesced, "[values] Cannot get values on an uncoalesced tensor, please call .coalesce() first");
   Tensor out = alias_of_part(*this, p.values);
   if (needs_grad(*this))
-    record("ValuesBackward0", out, {this}, {SavedTensor::input(p.indices)},
-           [sizes = impl().sizes()](Backward& b, auto& s) {
-             return ops::gradients(sparse::construct(s[0], b.grad(), sizes, true));
-           });
+    record("ValuesBackward0", out, {this}, {SavedTensor::input(detach())},
+           [](Backward& b, auto& s) { return ops::gradients(sparse::construct_like(s[0], b.grad())); });
   return out;
 }
 

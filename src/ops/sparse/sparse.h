@@ -1,5 +1,5 @@
 #pragma once
-// Sparse (COO) tensors: what they consist of, and the sparse forms of functions that take strided tensors too. Those
+// Sparse tensors: what they consist of, and the sparse forms of functions that take strided tensors too. Those
 // are called at a function's front: `if (HB_UNLIKELY(self.is_sparse())) return sparse::transpose(self, dim0, dim1);`.
 
 #include <functional>
@@ -12,13 +12,15 @@ namespace hb {
 
 namespace sparse {
 
-/// Throws [name] unless `t` is sparse.
+/// Throws [name] unless `t` is sparse by coordinates.
 SparseParts& parts(const char* name, const Tensor& t);
 
 // --- making
 
 /// make() with history: the gradient of `values` is that of the tensor at `indices`.
 Tensor construct(const Tensor& indices, const Tensor& values, DimVector sizes, bool coalesced);
+/// A record of one of the parts of `sparse`: what is written to it counts as a change of the tensor.
+Tensor alias_of_part(const Tensor& sparse, const Tensor& part);
 // --- places
 
 /// Number of positions of the first n sizes; throws where it exceeds int64.

@@ -8,20 +8,12 @@
 #include "autograd/record.h"
 #include "ops/common/inplace.h"
 #include "ops/elementwise/elementwise_op.h"
-#include "ops/sparse/sparse.h"
+#include "ops/sparse/compressed.h"
 
 namespace hb::sparse {
 namespace {
 
 using ops::gradients;
-
-/// The same entries with other values, without history.
-Tensor with_values(const Tensor& self, const Tensor& values, bool coalesced) {
-  return make(parts(self).indices, values, self.impl().sizes(), coalesced);
-}
-Tensor with_values(const Tensor& self, const Tensor& values) {
-  return with_values(self, values, parts(self).coalesced);
-}
 
 /// Functions of one operand (and a number) that are 0 at 0.
 bool keeps_zeros(std::string_view name) {
@@ -32,25 +24,27 @@ bool keeps_zeros(std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+/// Places by rows or columns are taken to be listed once.
+Tensor listed_once(const Tensor& t) { return is_compressed(t) ? t : t.coalesce(); }
+
 bool is_zero(const Scalar& s) { return s.isComplex() ? s.toComplexDouble() == Complex<double>(0) : s.toDouble() == 0; }
 
 }  // namespace
 
 Tensor map(const char* name, const Tensor& self, const std::function<Tensor(const Tensor&)>& f) {
   if (!keeps_zeros(name))
-    HB_NOT_SUPPORTED("[", name,
-                     "] expected a strided tensor, got one of layout Sparse: the result would not be sparse "
-                     "or is not implemented, call to_dense() first");
-  const Tensor c = self.coalesce();
-  return construct(parts(c).indices, f(c.values()), self.impl().sizes(), true);
+    HB_NOT_SUPPORTED("[", name, "] expected a strided tensor, got one of layout ", self.layout(),
+                     ": the result would not be sparse or is not implemented, call to_dense() first");
+  const Tensor c = listed_once(self);
+  return construct_like(c, f(c.values()));
 }
 
 Tensor pow(const Tensor& self, const Scalar& exponent) {
   HB_CHECK(!is_zero(exponent),
            "[pow] cannot raise to zeroth power on sparse tensor; it would make the result tensor "
            "dense");
-  const Tensor c = self.coalesce();
-  return construct(parts(c).indices, hb::pow(c.values(), exponent), self.impl().sizes(), true);
+  const Tensor c = listed_once(self);
+  return construct_like(c, hb::pow(c.values(), exponent));
 }
 
 Tensor neg(const Tensor& self) {
@@ -106,6 +100,11 @@ Tensor aligned(const Tensor& self, const Tensor& other) {
 }
 
 Tensor product(const Tensor& a, const Tensor& b) {
+  if (is_compressed(a) || is_compressed(b)) {
+    const Layout layout = a.layout() == kStrided ? b.layout() : a.layout();
+    return in_layout(product(a.layout() == kStrided ? a : coordinates(a), b.layout() == kStrided ? b : coordinates(b)),
+                     layout);
+  }
   if (!b.is_sparse()) return times_values(a, aligned(a, b));
   if (!a.is_sparse()) return times_values(b, aligned(b, a));
   HB_CHECK(a.sizes() == b.sizes() && sparse_dim(a) == sparse_dim(b),
@@ -125,7 +124,7 @@ Tensor product(const Tensor& a, const Tensor& b) {
 
 /// gradient (of any layout) summed to a strided operand that was broadcast.
 Tensor reduced_to(const Tensor& g, IntArrayRef sizes) {
-  if (!g.is_sparse() || g.sizes() == sizes) return g;
+  if (g.layout() == kStrided || g.sizes() == sizes) return g;
   return sum_to(g.to_dense(), sizes);
 }
 
@@ -134,21 +133,25 @@ Tensor reduced_to(const Tensor& g, IntArrayRef sizes) {
 Tensor mul(const Tensor& self, const Tensor& other) {
   for (const auto* pair : {&self, &other}) {
     const Tensor& number = pair == &self ? other : self;
-    if (pair->is_sparse() && !number.is_sparse() && number.dim() == 0 && !needs_grad(number))
+    if (pair->layout() != kStrided && number.layout() == kStrided && number.dim() == 0 && !needs_grad(number))
       return scaled(pair->to(ops::promoted({self, other})), number.item(), false);
   }
   Tensor out = product(self.detach(), other.detach());
   if (needs_grad(self, other))
     record("MulBackward0", out, {&self, &other}, {SavedTensor::input(self), SavedTensor::input(other)},
            [](Backward& b, auto& s) {
-             return gradients(b.needs(0) ? reduced_to(b.grad() * hb::conj(s[1]), s[0].sizes()) : Tensor(),
-                              b.needs(1) ? reduced_to(b.grad() * hb::conj(s[0]), s[1].sizes()) : Tensor());
+             const auto gradient = [&](int i) {
+               if (!b.needs(i)) return Tensor();
+               const Tensor g = reduced_to(b.grad() * hb::conj(s[1 - i]), s[i].sizes());
+               return is_compressed(g) && s[i].layout() == kStrided ? g.to_dense() : g;
+             };
+             return gradients(gradient(0), gradient(1));
            });
   return out;
 }
 
 Tensor div(const Tensor& self, const Tensor& other) {
-  HB_CHECK(self.is_sparse() && !other.is_sparse() && other.dim() == 0,
+  HB_CHECK(self.layout() != kStrided && other.layout() == kStrided && other.dim() == 0,
            "[div] Sparse division requires a scalar or zero-dim dense tensor divisor (got shape ", other.sizes(),
            " for divisor)");
   if (needs_grad(other)) HB_NOT_SUPPORTED("[div] the divisor of a sparse tensor has no gradient here; use to_dense()");
@@ -194,6 +197,7 @@ void add_entries(Tensor& self, const Tensor& b, const Scalar& alpha) {
 }  // namespace
 
 Tensor add(const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  if (is_compressed(self) || is_compressed(other)) return add_compressed(self, other, alpha);
   check_sum(self, other, alpha);
   const ScalarType t = ops::promoted({self, other});
   Tensor out;
@@ -211,8 +215,9 @@ Tensor add(const Tensor& self, const Tensor& other, const Scalar& alpha) {
 }
 
 Tensor& add_(Tensor& self, const Tensor& other, const Scalar& alpha) {
-  check_sum(self, other, alpha);
   const auto compute = [&](const Tensor& old) { return sparse::add(old, other, alpha); };
+  if (is_compressed(self) || is_compressed(other)) return inplace("add_", self, compute, nullptr, {&other});
+  check_sum(self, other, alpha);
   if (self.is_sparse() || !self.is_contiguous() || self.scalar_type() != ops::promoted({self, other}))
     return inplace("add_", self, compute, nullptr, {&other});
   return inplace("add_", self, compute, [&](Tensor& t) { add_entries(t, other, alpha); }, {&other});

@@ -6,7 +6,7 @@
 #include "backend/sparse.h"
 #include "ops/elementwise/elementwise_op.h"
 #include "ops/linalg/matrix_product.h"
-#include "ops/sparse/sparse.h"
+#include "ops/sparse/compressed.h"
 
 namespace hb {
 namespace sparse {
@@ -22,6 +22,10 @@ int64_t* integers(const Tensor& t) { return static_cast<int64_t*>(t.impl().visib
 class Rows {
  public:
   Rows(const char* name, const Tensor& matrix) : shape_(matrix.impl().sizes()) {
+    if (matrix.is_sparse_csr()) {
+      take_rows(parts(matrix));
+      return;
+    }
     const Tensor c = matrix.detach().coalesce();
     const SparseParts& p = parts(c);
     HB_CHECK(c.dim() == 2 && p.indices.size(0) == 2, "[", name,
@@ -31,17 +35,24 @@ class Rows {
     const int64_t n = indices_.size(1), rows = shape_[0];
     first_ = hb::empty({rows + 1}, indices_.options());
     const int64_t* row = integers(indices_);
-    sparse_rows_kernel(indices_.device())(name, row, row + n, n, rows, shape_[1], integers(first_));
+    columns_ = row + n;
+    sparse_rows_kernel(indices_.device())(name, row, columns_, n, rows, shape_[1], integers(first_));
   }
-  SparseRows view() const {
-    return {shape_[0], integers(first_), integers(indices_) + indices_.size(1), values_.impl().visible_data()};
-  }
+  SparseRows view() const { return {shape_[0], integers(first_), columns_, values_.impl().visible_data()}; }
   const Tensor& indices() const { return indices_; }
   ScalarType dtype() const { return values_.scalar_type(); }
 
  private:
+  // Whoever made the matrix checked its indices.
+  void take_rows(const SparseParts& p) {
+    indices_ = p.indices.to(kLong).contiguous(), first_ = p.compressed.to(kLong).contiguous();
+    values_ = p.values.to(compute_type(p.values.scalar_type())).contiguous();
+    columns_ = integers(indices_);
+  }
+
   DimVector shape_;
   Tensor indices_, values_, first_;
+  const int64_t* columns_ = nullptr;  // in indices_
 };
 
 void check_factors(const char* name, const Tensor& a, const Tensor& b) {
@@ -78,6 +89,7 @@ Tensor times_sparse(const Tensor& a, const Tensor& b) {
 
 /// x y^H at the entries of `mask` alone, (n, k) by (m, k): sparse, coalesced.
 Tensor sampled_product(const Tensor& x, const Tensor& y, const Tensor& mask) {
+  if (is_compressed(mask)) return converted_to(sampled_product(x, y, coordinates(mask)), mask.layout());
   const Tensor c = mask.coalesce();
   const Tensor& indices = parts(c).indices;
   if (needs_grad(x, y)) {
@@ -102,14 +114,45 @@ bool reads_own_entries(const Tensor& t) {
 }
 
 Tensor gradient_of_sparse(const Tensor& g, const Tensor& a, const Tensor& b, bool masked) {
+  if (a.layout() == kStrided || (is_compressed(a) && !masked)) return hb::mm(g, adjoint_of(b));
+  if (is_compressed(a))
+    return b.layout() == kStrided ? sampled_product(g, b, a) : sparse_mask(hb::mm(g, adjoint_of(b)), a);
   if (g.is_sparse() || b.is_sparse()) return sparse_mask(mm(g, adjoint_of(b), false), a.coalesce());
   return masked ? sampled_product(g, b, a) : hb::mm(g, adjoint_of(b));
 }
 
 }  // namespace
 
+namespace {
+
+/// A factor is by rows or columns, and then a sparse result is, too; no history.
+Tensor product_of_compressed(const Tensor& a, const Tensor& b) {
+  if (a.layout() == kStrided)
+    return hb::transpose(product_of_compressed(hb::transpose(b, 0, 1), hb::transpose(a, 0, 1)), 0, 1).contiguous();
+  const Tensor left = a.to_sparse_csr();
+  if (b.layout() == kStrided) return times_strided(left, b);
+  return in_layout(times_sparse(left, b.to_sparse_csr()), a.layout() == kSparseCsc ? kSparseCsc : kSparseCsr);
+}
+
+/// Without masked, the gradient of a sparse factor is that of all its elements.
+Tensor mm_compressed(const Tensor& a, const Tensor& b, bool masked) {
+  Tensor out = product_of_compressed(a.detach(), b.detach());
+  if (needs_grad(a, b))
+    record(masked ? "SparseAddmmBackward0" : "MmBackward0", out, {&a, &b},
+           {SavedTensor::input(a), SavedTensor::input(b)}, [masked](Backward& c, auto& s) {
+             Tensor gb;
+             if (c.needs(1)) gb = hb::mm(adjoint_of(s[0]), c.grad());
+             if (c.needs(1) && masked && s[1].layout() != kStrided) gb = sparse_mask(gb, s[1]);
+             return gradients(c.needs(0) ? gradient_of_sparse(c.grad(), s[0], s[1], masked) : Tensor(), gb);
+           });
+  return out;
+}
+
+}  // namespace
+
 Tensor mm(const Tensor& a, const Tensor& b, bool masked) {
   check_factors("mm", a, b);
+  if (is_compressed(a) || is_compressed(b)) return mm_compressed(a, b, masked);
   if (!a.is_sparse() && !b.is_sparse()) return hb::mm(a, b);
   // (b^T a^T)^T: the sparse factor stands first.
   if (!a.is_sparse()) return hb::transpose(mm(hb::transpose(b, 0, 1), hb::transpose(a, 0, 1), masked), 0, 1);

@@ -4,7 +4,7 @@
 #include "autograd/record.h"
 #include "backend/sparse.h"
 #include "ops/elementwise/elementwise_op.h"
-#include "ops/sparse/sparse.h"
+#include "ops/sparse/compressed.h"
 
 namespace hb {
 namespace sparse {
@@ -79,6 +79,7 @@ Tensor gather_sparse(const Tensor& source, const Tensor& indices) {
 }  // namespace
 
 Tensor gather(const Tensor& source, const Tensor& indices) {
+  if (is_compressed(source)) return gather_sparse(source.to_sparse(2), indices);
   if (source.is_sparse()) return gather_sparse(source, indices);
   const DimVector& sizes = source.impl().sizes();
   const int64_t n = indices.size(0);
@@ -87,6 +88,8 @@ Tensor gather(const Tensor& source, const Tensor& indices) {
 }
 
 Tensor sparse_mask(const Tensor& self, const Tensor& mask) {
+  if (is_compressed(mask)) return mask_compressed(self, mask);
+  if (is_compressed(self)) return sparse_mask(self.to_sparse(2), mask);
   const SparseParts& m = parts("sparse_mask", mask);
   HB_CHECK(self.sizes() == mask.sizes(), "[sparse_mask] operands have incompatible sizes; self has size ", self.sizes(),
            " but mask has size ", mask.sizes());
@@ -142,7 +145,8 @@ Tensor Tensor::coalesce() const {
 }
 
 Tensor Tensor::to_dense(std::optional<ScalarType> dtype, std::optional<bool> masked_grad) const {
-  if (!is_sparse()) return dtype ? to(*dtype) : *this;
+  if (layout() == kStrided) return dtype ? to(*dtype) : *this;
+  if (sparse::is_compressed(*this)) return sparse::to_dense_compressed(*this, dtype, masked_grad.value_or(true));
   HB_CHECK(!dtype, "[to_dense] dtype argument is not supported by sparse_to_dense; call to(dtype) first");
   Tensor out = sparse::densified(*this);
   if (needs_grad(*this))
@@ -155,6 +159,15 @@ Tensor Tensor::to_dense(std::optional<ScalarType> dtype, std::optional<bool> mas
 }
 
 Tensor Tensor::to_sparse(int64_t sparse_dim) const {
+  if (sparse::is_compressed(*this)) {
+    HB_CHECK(sparse_dim == 2, "[to_sparse] conversion from ", layout(),
+             " to Sparse with sparse_dim argument !=2 is not supported");
+    Tensor out = sparse::coordinates(*this);
+    if (needs_grad(*this))
+      record("ToSparseBackward0", out, {this},
+             [from = layout()](Backward& b) { return ops::gradients(sparse::converted_to(b.grad(), from)); });
+    return out;
+  }
   if (is_sparse()) {
     HB_CHECK(sparse_dim == this->sparse_dim(),
              "[to_sparse] conversion from Sparse to Sparse with sparse_dim argument "
@@ -181,11 +194,13 @@ Tensor Tensor::to_sparse(int64_t sparse_dim) const {
 
 Tensor Tensor::to_sparse(std::optional<Layout> layout, OptionalIntArrayRef blocksize,
                          std::optional<int64_t> dense_dim) const {
+  if (layout == kSparseCsr) return to_sparse_csr(dense_dim);
+  if (layout == kSparseCsc) return to_sparse_csc(dense_dim);
   if (layout && *layout != kSparse) HB_NOT_SUPPORTED("[to_sparse] layout ", *layout, " is not supported");
   HB_CHECK(!blocksize.has_value(),
            "[to_sparse] to_sparse for Strided to Sparse conversion does not use the specified "
            "blocksize");
-  return to_sparse(is_sparse() ? sparse_dim() : dim() - dense_dim.value_or(0));
+  return to_sparse(this->layout() != kStrided ? sparse_dim() : dim() - dense_dim.value_or(0));
 }
 
 Tensor Tensor::sparse_mask(const Tensor& mask) const { return sparse::sparse_mask(*this, mask); }

@@ -6,7 +6,7 @@
 #include "autograd/record.h"
 #include "core/geometry.h"
 #include "ops/elementwise/elementwise_op.h"
-#include "ops/sparse/sparse.h"
+#include "ops/sparse/compressed.h"
 
 namespace hb {
 namespace sparse {
@@ -62,6 +62,7 @@ Tensor sum(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optio
     Tensor all = sparse::sum(self, dtype);
     return keepdim ? all.reshape(DimVector(self.dim(), 1)) : all;
   }
+  if (is_compressed(self)) return sum_compressed(self, *dim, keepdim, dtype);
   const bool integral = is_integral_type(self.scalar_type(), true);
   const ScalarType t = dtype.value_or(integral ? kLong : self.scalar_type());
   Tensor out = sum_dims(t == self.scalar_type() ? self : self.to(t), *dim);

@@ -4,7 +4,7 @@
 #include "autograd/record.h"
 #include "core/geometry.h"
 #include "ops/elementwise/elementwise_op.h"
-#include "ops/sparse/sparse.h"
+#include "ops/sparse/compressed.h"
 
 namespace hb::sparse {
 namespace {
@@ -20,6 +20,10 @@ Tensor from_rows(const std::vector<Tensor>& rows, const Tensor& like) {
 }  // namespace
 
 Tensor permute(const Tensor& self, IntArrayRef dims) {
+  if (is_compressed(self)) {
+    HB_CHECK(dims.size() == 2, "[permute] expected 2 dimensions, got ", dims);
+    return wrap_dim("permute", dims[0], 2) == 0 ? self : transpose_compressed(self, dims[0], dims[1]);
+  }
   const SparseParts& p = parts(self);
   const int64_t n = self.dim(), sparse = sparse_dim(self);
   HB_CHECK(static_cast<int64_t>(dims.size()) == n, "[permute] expected ", n, " dimensions, got ", dims);
@@ -47,6 +51,7 @@ Tensor permute(const Tensor& self, IntArrayRef dims) {
 }
 
 Tensor transpose(const Tensor& self, int64_t dim0, int64_t dim1) {
+  if (is_compressed(self)) return transpose_compressed(self, dim0, dim1);
   DimVector order(self.dim());
   for (int64_t d = 0; d < self.dim(); ++d) order[d] = d;
   std::swap(order[wrap_dim("transpose", dim0, self.dim())], order[wrap_dim("transpose", dim1, self.dim())]);
@@ -131,6 +136,11 @@ Tensor narrow_copy(const Tensor& self, int64_t dim, int64_t start, int64_t lengt
 }
 
 Tensor select(const Tensor& self, int64_t dim, int64_t index) {
+  if (is_compressed(self)) {
+    Tensor out = sparse::select(self.to_sparse(2), dim, index);
+    parts(out).coalesced = self.is_sparse_csr();
+    return out;
+  }
   const SparseParts& p = parts(self);
   const int64_t d = wrap_dim("select", dim, self.dim()), sparse = sparse_dim(self), size = self.size(d);
   HB_CHECK_INDEX(index >= -size && index < size, "[select] index ", index, " out of range for tensor of size ",

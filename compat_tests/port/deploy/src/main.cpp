@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
   at::Tensor output = module.forward(inputs).toTensor();
   auto [values, indices] = output.sort(1, true);
   auto angles = torch::special::bessel_j0(values).angle();
-  auto sparse = output.to_sparse_csr().crow_indices();
+  auto sparse = output.to_sparse_bsc().q_scale();
   TORCH_CHECK(output.defined(), "nothing came back");
   C10_CUDA_CHECK(cudaGetLastError());
   std::vector<float> raw(angles.data_ptr<float>(), angles.data_ptr<float>() + angles.numel());

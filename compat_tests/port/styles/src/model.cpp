@@ -16,7 +16,7 @@ constexpr long kMany = 1'000'000;
 
 Tensor lu(const Matrix& m) {
   shapes::Grid grid;
-  const int three = grid.values() + grid.crow_indices().values();
+  const int three = grid.values() + grid.q_scale().values();
   auto rows = m.index({Slice(0, three), indexing::None});
   return (rows + 1).to_sparse_bsr();
 }
@@ -31,8 +31,8 @@ Tensor Net::forward(Tensor x) {
   kept.push_back(y);
   std::map<std::string, Tensor> by_name{{"y", y}};
   Tensor first = kept[0].
-      to_sparse_csr(2)[0];  // a method on the next line
+      to_sparse_bsc(2)[0];  // a method on the next line
   for (const auto& p : parameters()) first += p.to_mkldnn();
   const auto& [low, high] = std::make_pair(y.amin(), y.amax());
-  return UNARY(neg) + special::bessel_j0(first) + sparse_csr_tensor(low, high) + lu(std::get<0>(y.max(1)).crow_indices());
+  return UNARY(neg) + special::bessel_j0(first) + sparse_bsr_tensor(low, high) + lu(std::get<0>(y.max(1)).q_scale());
 }

@@ -15,12 +15,12 @@ void apply_tensor_hook(const Node::TensorHook hook, size_t number, Tensor& grad)
 
 /// One backward pass over the graph that is reachable from the roots, on the calling thread. Later operations run
 /// first, leaves before everything.
-class Engine {
+class BackwardPass {
  public:
-  Engine(bool keep_graph, bool create_graph) : keep_graph_(keep_graph), create_graph_(create_graph) {}
-  ~Engine();
-  Engine(const Engine&) = delete;
-  Engine& operator=(const Engine&) = delete;
+  BackwardPass(bool keep_graph, bool create_graph) : keep_graph_(keep_graph), create_graph_(create_graph) {}
+  ~BackwardPass();
+  BackwardPass(const BackwardPass&) = delete;
+  BackwardPass& operator=(const BackwardPass&) = delete;
 
   /// Computes only what these gradients need and keeps them, instead of adding to leaves.
   void want(edge_list inputs);
@@ -86,17 +86,17 @@ void conform(const Node* producer, size_t i, const InputMetadata& wanted, Tensor
 
 /// What a thread evaluates.
 struct Evaluation {
-  Engine* engine = nullptr;
+  BackwardPass* pass = nullptr;
   const Node* node = nullptr;
 };
 
 /// The pass that evaluates this node on this thread, or nullptr.
-Engine* evaluating(const Node& node);
+BackwardPass* evaluating(const Node& node);
 
 /// Lives while the thread evaluates the node.
 class Evaluating {
  public:
-  Evaluating(Engine* engine, const Node* node);
+  Evaluating(BackwardPass* pass, const Node* node);
   ~Evaluating();
   Evaluating(const Evaluating&) = delete;
   Evaluating& operator=(const Evaluating&) = delete;

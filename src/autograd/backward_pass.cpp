@@ -1,4 +1,4 @@
-#include "autograd/engine.h"
+#include "autograd/backward_pass.h"
 
 #include <algorithm>
 #include <functional>
@@ -68,17 +68,17 @@ void autodiff::apply_tensor_hook(const Node::TensorHook hook, size_t number, Ten
   grad = std::move(replaced);
 }
 
-Engine::~Engine() {
+BackwardPass::~BackwardPass() {
   for (Node* n : order_) release(n);
 }
 
-void Engine::release(Node* node) {
+void BackwardPass::release(Node* node) {
   if (node->pass_ != this) return;
   node->progress_ = Progress();
   node->pass_ = nullptr;
 }
 
-void Engine::want(edge_list inputs) {
+void BackwardPass::want(edge_list inputs) {
   restricted_ = true;
   wanted_ = std::move(inputs);
   captured_.resize(wanted_.size());
@@ -89,17 +89,17 @@ void Engine::want(edge_list inputs) {
             [&](size_t a, size_t b) { return std::less<>()(node(a), node(b)); });
 }
 
-bool Engine::needs(const Edge& edge) {
+bool BackwardPass::needs(const Edge& edge) {
   if (!restricted_) return true;
   const Progress& p = progress(edge.function.get());
   return p.runs || p.wanted;
 }
 
-bool Engine::visit(Node* node) {
+bool BackwardPass::visit(Node* node) {
   if (node->pass_.load(std::memory_order_relaxed) == this) return false;
   // Seen while another pass had it, which may have ended since: the node stays where this pass began to count.
   if (!elsewhere_.empty() && elsewhere_.count(node)) return false;
-  const Engine* nobody = nullptr;
+  const BackwardPass* nobody = nullptr;
   if (node->pass_.compare_exchange_strong(nobody, this)) {
     node->progress_ = Progress();
     return true;
@@ -108,12 +108,12 @@ bool Engine::visit(Node* node) {
   return true;
 }
 
-void Engine::discover(const edge_list& roots) {
+void BackwardPass::discover(const edge_list& roots) {
   // Nodes on the way, with the next edge to follow. Those that an error leaves here (there is no more memory) are free
   // again: another pass may stand where this one did, and would take them for its own.
   std::vector<std::pair<Node*, size_t>> way;
   struct Free {
-    Engine& pass;
+    BackwardPass& pass;
     decltype(way)& left;
     ~Free() {
       for (const auto& [node, next] : left) pass.release(node);
@@ -156,13 +156,13 @@ void Engine::discover(const edge_list& roots) {
   }
 }
 
-void Engine::deliver(const Edge& edge, Tensor grad) {
+void BackwardPass::deliver(const Edge& edge, Tensor grad) {
   if (!grad.defined()) return;
   settle(*edge.function, edge.input_nr);
   accumulate(slot(*edge.function, edge.input_nr), std::move(grad));
 }
 
-void Engine::capture(Node* node, const variable_list& grads) {
+void BackwardPass::capture(Node* node, const variable_list& grads) {
   const auto before = [&](size_t i, const Node* n) { return std::less<const Node*>()(wanted_[i].function.get(), n); };
   auto next = std::lower_bound(wanted_by_node_.begin(), wanted_by_node_.end(), node, before);
   for (; next != wanted_by_node_.end() && wanted_[*next].function.get() == node; ++next)
@@ -188,7 +188,7 @@ variable_list apply_watched(Node& node, variable_list&& grads) {
 }
 }  // namespace
 
-variable_list Engine::call(Node* node, variable_list&& grads) {
+variable_list BackwardPass::call(Node* node, variable_list&& grads) {
   bool any = node->accepts_undefined();
   for (const Tensor& g : grads) any = any || g.defined();
   const auto* hooks = node->hooks_.get();
@@ -211,7 +211,7 @@ variable_list Engine::call(Node* node, variable_list&& grads) {
   return out;
 }
 
-void Engine::evaluate(Node* node) {
+void BackwardPass::evaluate(Node* node) {
   Progress& p = progress(node);
   settle(*node);
   variable_list grads = std::move(p.buffer);
@@ -279,7 +279,7 @@ void autodiff::when_pass_ends(std::function<void()> function) {
   at_the_end.push_back(std::move(function));
 }
 
-void Engine::run(const edge_list& roots, variable_list&& grads) {
+void BackwardPass::run(const edge_list& roots, variable_list&& grads) {
   const Pass pass;
   discover(roots);
   AutoGradMode mode(create_graph_);
