@@ -133,6 +133,10 @@ PARITY_CASE(sparse_compressed, functions) {
   parts(c, "number", s * 2);
   parts(c, "add", q + square(c));
   parts(c, "add alpha", torch::add(q, q, 0.5));
+  const Tensor other = torch::sparse_csr_tensor(longs({0, 2, 2, 3, 5}), longs({0, 1, 2, 1, 3}), c.randn({5}), {4, 4},
+                                                torch::TensorOptions());
+  parts(c, "add other entries", q + other);
+  parts(c, "add other entries alpha", torch::add(other, q, -2));
   parts(c, "dense add", y + q);
   parts(c, "add dense", q + y);
   parts(c, "mul", q * q);

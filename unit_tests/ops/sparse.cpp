@@ -26,8 +26,8 @@ std::string message(const F& f) {
 }
 
 // Strided functions of every kind that have no sparse form: each must throw, none may read memory.
-TEST(Sparse, FunctionsWithoutASparseFormThrow) {
-  const Tensor s = sample(), d = torch::ones({2, 3});
+void expect_strided_functions_throw(const Tensor& s) {
+  const Tensor d = torch::ones({2, 3});
   const std::vector<std::pair<const char*, std::function<void()>>> calls{
       {"exp", [&] { s.exp(); }},
       {"add", [&] { s + 1; }},
@@ -74,7 +74,36 @@ TEST(Sparse, FunctionsWithoutASparseFormThrow) {
       {"clamp", [&] { s.clamp(0, 1); }},
       {"equal", [&] { torch::equal(s, s); }},
   };
-  for (const auto& [name, call] : calls) EXPECT_NE(message(call), "") << name;
+  for (const auto& [name, call] : calls) EXPECT_NE(message(call), "") << name << " of " << s.layout();
+}
+TEST(Sparse, FunctionsWithoutASparseFormThrow) {
+  expect_strided_functions_throw(sample());
+  for (const Tensor& s : {sample().to_sparse_csr(), sample().to_sparse_csc()}) {
+    expect_strided_functions_throw(s);
+    for (const auto& [name, call] : std::vector<std::pair<const char*, std::function<void()>>>{
+             {"coalesce", [&] { s.coalesce(); }},
+             {"indices", [&] { s.indices(); }},
+             {"index_select", [&] { s.index_select(0, torch::zeros({1}, torch::kLong)); }},
+             {"narrow_copy", [&] { s.narrow_copy(0, 0, 1); }},
+             {"unsqueeze", [&] { s.unsqueeze(0); }},
+             {"cat",
+              [&] {
+                torch::cat({s, s});
+              }},
+             {"norm", [&] { s.norm(); }},
+             {"any", [&] { s.any(); }},
+             {"bmm", [&] { torch::bmm(s.unsqueeze(0), s.unsqueeze(0)); }},
+             {"_sparse_sum", [&] { torch::_sparse_sum(s); }},
+             {"_sparse_softmax", [&] { torch::_sparse_softmax(s, 0); }},
+             {"hspmm", [&] { torch::hspmm(s, torch::ones({3, 2})); }},
+             {"smm", [&] { torch::smm(s, torch::ones({3, 2})); }},
+             {"sparse_resize_", [&] { s.clone().sparse_resize_({4, 4}, 2, 0); }},
+             {"copy_", [&] { s.clone().copy_(torch::ones({2, 3})); }},
+             {"copy_ to strided", [&] {
+                torch::ones({2, 3}).copy_(s);
+              }}})
+      EXPECT_NE(message(call), "") << name << " of " << s.layout();
+  }
 }
 
 TEST(Sparse, ErrorsNameTheFunctionAndSayWhatToDo) {

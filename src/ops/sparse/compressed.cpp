@@ -4,6 +4,7 @@
 #include <halfbridge/ops.h>
 
 #include "autograd/record.h"
+#include "backend/sparse.h"
 #include "ops/elementwise/elementwise_op.h"
 
 namespace hb {
@@ -135,8 +136,13 @@ Tensor in_layout(const Tensor& given, Layout layout) {
   const SparseParts& p = parts(sorted);
   HB_CHECK(p.indices.size(0) == 2 && sorted.dim() == 2,
            "[to_sparse] expected a matrix of two sparse dimensions for layout ", layout, ", got shape ", given.sizes());
-  const Tensor first = _convert_indices_from_coo_to_csr(p.indices[0], sorted.size(0));
-  return make_compressed(layout, first, p.indices[1].contiguous(), p.values, given.impl().sizes());
+  const Tensor indices = p.indices.contiguous();
+  const int64_t rows = sorted.size(0), n = indices.size(1);
+  Tensor first = hb::empty({rows + 1}, indices.options());
+  const auto* row = static_cast<const int64_t*>(indices.impl().visible_data());
+  sparse_rows_kernel(indices.device())("to_sparse", row, row + n, n, rows, sorted.size(1),
+                                       static_cast<int64_t*>(first.impl().visible_data()));
+  return make_compressed(layout, first, indices[1], p.values, given.impl().sizes());
 }
 
 Tensor converted_to(const Tensor& t, Layout layout) {

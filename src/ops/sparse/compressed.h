@@ -11,6 +11,8 @@ inline bool is_compressed(const Tensor& t) { return hb::is_compressed(t.layout()
 Tensor coordinates(const Tensor& t);
 /// A matrix by coordinates in another sparse layout, without history.
 Tensor in_layout(const Tensor& coordinates, Layout layout);
+/// A product of matrices of which one is by rows or columns, as then a sparse result is, without history.
+Tensor product_of_compressed(const Tensor& a, const Tensor& b);
 /// The same matrix in any layout, with history.
 Tensor converted_to(const Tensor& t, Layout layout);
 /// The same entries with other values: without history, and with that of the values.

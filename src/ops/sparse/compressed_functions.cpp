@@ -11,10 +11,39 @@ namespace {
 
 using ops::gradients;
 
+/// Whether two parts list the same; what one tensor was computed from another shares them.
+bool alike(const Tensor& a, const Tensor& b) {
+  const bool shared = a.impl().physical_storage() == b.impl().physical_storage() && a.numel() == b.numel() &&
+                      a.impl().physical_offset() == b.impl().physical_offset() && a.strides() == b.strides();
+  return shared || a.equal(b);
+}
+
+/// Of two matrices by rows: (1 alpha) times one above the other, row by row.
+Tensor sum_of_rows(const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  const SparseParts &p = parts(self), &q = parts(other);
+  const int64_t rows = self.size(0);
+  if (alike(p.compressed, q.compressed) && alike(p.indices, q.indices))
+    return with_values(self, hb::add(p.values, q.values, alpha));
+  const Tensor lower = q.compressed.to(kLong).slice(0, 1) + p.indices.numel();
+  const Tensor both = make_compressed(
+      kSparseCsr, hb::cat({p.compressed.to(kLong), lower}, 0), hb::cat({p.indices.to(kLong), q.indices.to(kLong)}, 0),
+      hb::cat({p.values, q.values}, 0), DimVector(IntArrayRef({2 * rows, self.size(1)})));
+  const Tensor row = arange(rows, lower.options());
+  const Tensor factors = hb::stack({ones({rows}, p.values.options()), full({rows}, alpha, p.values.options())}, 1);
+  const Tensor sums = make_compressed(kSparseCsr, arange(0, 2 * rows + 1, 2, lower.options()),
+                                      hb::stack({row, row + rows}, 1).reshape({-1}), factors.reshape({-1}),
+                                      DimVector(IntArrayRef({rows, 2 * rows})));
+  return product_of_compressed(sums, both);
+}
+
 Tensor sum_of(const Tensor& self, const Tensor& other, const Scalar& alpha) {
   if (other.layout() == kStrided) return sparse::add(other * alpha, coordinates(self), 1);
   if (self.layout() == kStrided) return sparse::add(self, coordinates(other), alpha);
-  return in_layout(sparse::add(coordinates(self), coordinates(other), alpha), self.layout());
+  if (self.layout() != other.layout()) return sum_of(self, converted_to(other, self.layout()), alpha);
+  if (self.is_sparse_csr()) return sum_of_rows(self, other, alpha);
+  if (self.is_sparse()) return sparse::add(self, other, alpha);
+  const auto turned = [](const Tensor& t) { return transpose_compressed(t, 0, 1); };
+  return turned(sum_of_rows(turned(self), turned(other), alpha));
 }
 
 }  // namespace

@@ -123,9 +123,6 @@ Tensor gradient_of_sparse(const Tensor& g, const Tensor& a, const Tensor& b, boo
 
 }  // namespace
 
-namespace {
-
-/// A factor is by rows or columns, and then a sparse result is, too; no history.
 Tensor product_of_compressed(const Tensor& a, const Tensor& b) {
   if (a.layout() == kStrided)
     return hb::transpose(product_of_compressed(hb::transpose(b, 0, 1), hb::transpose(a, 0, 1)), 0, 1).contiguous();
@@ -133,6 +130,8 @@ Tensor product_of_compressed(const Tensor& a, const Tensor& b) {
   if (b.layout() == kStrided) return times_strided(left, b);
   return in_layout(times_sparse(left, b.to_sparse_csr()), a.layout() == kSparseCsc ? kSparseCsc : kSparseCsr);
 }
+
+namespace {
 
 /// Without masked, the gradient of a sparse factor is that of all its elements.
 Tensor mm_compressed(const Tensor& a, const Tensor& b, bool masked) {
