@@ -37,24 +37,29 @@ Tensor make_compressed(Layout layout, const Tensor& compressed, const Tensor& in
   return hold({plain(indices), plain(values), true, layout, plain(compressed)}, std::move(sizes));
 }
 
+namespace {
+Tensor empty_coordinates(IntArrayRef sizes, int64_t sparse_dim, const TensorOptions& of_indices,
+                         const TensorOptions& of_values) {
+  DimVector shape(1, 0);
+  for (size_t d = sparse_dim; d < sizes.size(); ++d) shape.push_back(sizes[d]);
+  return make(hb::empty({sparse_dim, 0}, of_indices), hb::empty(shape, of_values), DimVector(sizes), true);
+}
+
+Tensor empty_compressed(IntArrayRef sizes, Layout layout, const TensorOptions& of_indices,
+                        const TensorOptions& of_values) {
+  if (sizes.size() != 2) HB_NOT_SUPPORTED("[empty] expected a matrix for layout ", layout, ", got size ", sizes);
+  Tensor none = hb::empty({sizes[layout == kSparseCsr ? 0 : 1] + 1}, of_indices);
+  fill_kernel(none.device())(Loop({&none}, {}), 0);
+  return make_compressed(layout, none, hb::empty({0}, of_indices), hb::empty({0}, of_values), DimVector(sizes));
+}
+}  // namespace
+
 Tensor empty(IntArrayRef sizes, int64_t sparse_dim, const TensorOptions& options) {
   for (int64_t s : sizes) HB_CHECK(s >= 0, "[sparse_coo_tensor] expected sizes that are not negative, got ", sizes);
   const TensorOptions plain = TensorOptions().device(detail::device_for(options));
-  if (is_compressed(options.layout())) {
-    if (sizes.size() != 2)
-      HB_NOT_SUPPORTED("[empty] expected a matrix for layout ", options.layout(), ", got size ", sizes);
-    const int64_t lines = sizes[options.layout() == kSparseCsr ? 0 : 1];
-    Tensor none = hb::empty({lines + 1}, plain.dtype(kLong));
-    fill_kernel(none.device())(Loop({&none}, {}), 0);
-    Tensor out = make_compressed(options.layout(), none, hb::empty({0}, plain.dtype(kLong)),
-                                 hb::empty({0}, plain.dtype(options.dtype())), DimVector(sizes));
-    if (options.requires_grad()) detail::autograd_seam.set_requires_grad(out);
-    return out;
-  }
-  DimVector shape(1, 0);
-  for (size_t d = sparse_dim; d < sizes.size(); ++d) shape.push_back(sizes[d]);
-  Tensor out = make(hb::empty({sparse_dim, 0}, plain.dtype(kLong)), hb::empty(shape, plain.dtype(options.dtype())),
-                    DimVector(sizes), true);
+  const TensorOptions of_indices = plain.dtype(kLong), of_values = plain.dtype(options.dtype());
+  Tensor out = is_compressed(options.layout()) ? empty_compressed(sizes, options.layout(), of_indices, of_values)
+                                               : empty_coordinates(sizes, sparse_dim, of_indices, of_values);
   if (options.requires_grad()) detail::autograd_seam.set_requires_grad(out);
   return out;
 }

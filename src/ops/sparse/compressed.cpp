@@ -15,11 +15,15 @@ using ops::gradients;
 
 bool by_rows(Layout layout) { return layout == kSparseCsr; }
 
-/// Row numbers of entries (column numbers, by columns), from where each row begins.
+/// Numbers of entries of each row (column, by columns), from where each begins.
+Tensor counts_of(const Tensor& compressed) {
+  const Tensor at = compressed.to(kLong);
+  return at.slice(0, 1) - at.slice(0, 0, at.numel() - 1);
+}
+/// Row numbers of entries.
 Tensor expanded(const Tensor& compressed) {
-  const int64_t n = compressed.numel() - 1;
-  const Tensor counts = compressed.slice(0, 1) - compressed.slice(0, 0, n);
-  return arange(n, compressed.options().dtype(kLong)).repeat_interleave(counts.to(kLong));
+  const Tensor counts = counts_of(compressed);
+  return arange(counts.numel(), counts.options()).repeat_interleave(counts);
 }
 
 void check_layout(const char* name, Layout layout) {
@@ -58,11 +62,11 @@ void check_sizes(const char* name, Layout layout, const Tensor& compressed, cons
 
 /// That the indices address entries and columns that exist, found by one read of the device.
 void check_places(const char* name, const Tensor& compressed, const Tensor& plain, int64_t columns) {
-  const Tensor at = compressed.to(kLong), n = at.slice(0, at.numel() - 1);
-  const Tensor steps = at.slice(0, 1) - at.slice(0, 0, at.numel() - 1), listed = plain.to(kLong);
-  std::vector<Tensor> wrong{at.slice(0, 0, 1) != 0, n != plain.numel(), (steps < 0).any().reshape({1}),
-                            logical_or(listed < 0, listed >= columns).any().reshape({1})};
-  const Tensor found = hb::cat(wrong).cpu();
+  const Tensor at = compressed.to(kLong), listed = plain.to(kLong);  // no number of this matrix is too large for it
+  const Tensor found =
+      hb::cat({at.slice(0, 0, 1) != 0, at.slice(0, at.numel() - 1) != listed.numel(),
+               (counts_of(at) < 0).any().reshape({1}), logical_or(listed < 0, listed >= columns).any().reshape({1})})
+          .cpu();
   const auto* fault = found.const_data_ptr<bool>();
   HB_CHECK(!fault[0], "[", name, "] expected compressed indices that begin with 0");
   HB_CHECK(!fault[1], "[", name, "] expected compressed indices that end with the number of entries, ", plain.numel());
@@ -81,11 +85,8 @@ Tensor from_parts(const char* name, Layout layout, const Tensor& compressed, con
   const Tensor plain = given.to(compressed.scalar_type());
   check_sizes(name, layout, compressed, plain, values, size);
   check_places(name, compressed, plain, size[by_rows(layout) ? 1 : 0]);
-  const bool leaf = options.requires_grad();
-  Tensor out = make_compressed(layout, compressed, plain, values, DimVector(size));
-  if (!leaf) out = construct_like(out, values);
-  if (leaf) out.requires_grad_(true);
-  return out;
+  const Tensor out = make_compressed(layout, compressed, plain, values, DimVector(size));
+  return options.requires_grad() ? out.requires_grad_(true) : construct_like(out, values);
 }
 
 /// As many rows as there are, and as many columns as are addressed.
@@ -152,9 +153,8 @@ Tensor converted_to(const Tensor& t, Layout layout) {
 }
 
 Tensor with_values(const Tensor& self, const Tensor& values) {
-  const SparseParts& p = parts(self);
-  if (p.layout == kSparse) return make(p.indices, values, self.impl().sizes(), p.coalesced);
-  return make_compressed(p.layout, p.compressed, p.indices, values, self.impl().sizes());
+  return with_parts(
+      self, [](const Tensor& indices) { return indices; }, values);
 }
 
 Tensor construct_like(const Tensor& self, const Tensor& values) {
@@ -170,20 +170,25 @@ Tensor construct_like(const Tensor& self, const Tensor& values) {
 
 // --- makers
 
+namespace {
+constexpr const char* kCompressed = "sparse_compressed_tensor";
+Layout asked_layout(const TensorOptions& options) {
+  HB_CHECK(options.has_layout(), "[", kCompressed, "] expected sparse compressed tensor layout but got none");
+  sparse::check_layout(kCompressed, options.layout());
+  return options.layout();
+}
+}  // namespace
+
 Tensor sparse_compressed_tensor(const Tensor& compressed_indices, const Tensor& plain_indices, const Tensor& values,
                                 IntArrayRef size, const TensorOptions& options) {
-  constexpr const char* name = "sparse_compressed_tensor";
-  HB_CHECK(options.has_layout(), "[", name, "] expected sparse compressed tensor layout but got none");
-  return sparse::from_parts(name, options.layout(), compressed_indices, plain_indices, values, size, options);
+  return sparse::from_parts(kCompressed, asked_layout(options), compressed_indices, plain_indices, values, size,
+                            options);
 }
 Tensor sparse_compressed_tensor(const Tensor& compressed_indices, const Tensor& plain_indices, const Tensor& values,
                                 const TensorOptions& options) {
-  constexpr const char* name = "sparse_compressed_tensor";
-  HB_CHECK(options.has_layout(), "[", name, "] expected sparse compressed tensor layout but got none");
-  sparse::check_layout(name, options.layout());
-  return sparse_compressed_tensor(compressed_indices, plain_indices, values,
-                                  sparse::least_size(name, options.layout(), compressed_indices, plain_indices, values),
-                                  options);
+  const Layout layout = asked_layout(options);
+  const DimVector size = sparse::least_size(kCompressed, layout, compressed_indices, plain_indices, values);
+  return sparse::from_parts(kCompressed, layout, compressed_indices, plain_indices, values, size, options);
 }
 Tensor _sparse_compressed_tensor_unsafe(const Tensor& compressed_indices, const Tensor& plain_indices,
                                         const Tensor& values, IntArrayRef size, const TensorOptions& options) {

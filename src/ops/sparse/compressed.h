@@ -15,6 +15,13 @@ Tensor in_layout(const Tensor& coordinates, Layout layout);
 Tensor product_of_compressed(const Tensor& a, const Tensor& b);
 /// The same matrix in any layout, with history.
 Tensor converted_to(const Tensor& t, Layout layout);
+/// `self` with f of each of its indices, and with other values, without history.
+template <class F>
+Tensor with_parts(const Tensor& self, const F& f, const Tensor& values) {
+  const SparseParts& p = parts(self);
+  if (p.layout == kSparse) return make(f(p.indices), values, self.impl().sizes(), p.coalesced);
+  return make_compressed(p.layout, f(p.compressed), f(p.indices), values, self.impl().sizes());
+}
 /// The same entries with other values: without history, and with that of the values.
 Tensor with_values(const Tensor& self, const Tensor& values);
 Tensor construct_like(const Tensor& self, const Tensor& values);

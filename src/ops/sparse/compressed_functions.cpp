@@ -11,18 +11,11 @@ namespace {
 
 using ops::gradients;
 
-/// Whether two parts list the same; what one tensor was computed from another shares them.
-bool alike(const Tensor& a, const Tensor& b) {
-  const bool shared = a.impl().physical_storage() == b.impl().physical_storage() && a.numel() == b.numel() &&
-                      a.impl().physical_offset() == b.impl().physical_offset() && a.strides() == b.strides();
-  return shared || a.equal(b);
-}
-
 /// Of two matrices by rows: (1 alpha) times one above the other, row by row.
 Tensor sum_of_rows(const Tensor& self, const Tensor& other, const Scalar& alpha) {
   const SparseParts &p = parts(self), &q = parts(other);
   const int64_t rows = self.size(0);
-  if (alike(p.compressed, q.compressed) && alike(p.indices, q.indices))
+  if (p.compressed.equal(q.compressed) && p.indices.equal(q.indices))
     return with_values(self, hb::add(p.values, q.values, alpha));
   const Tensor lower = q.compressed.to(kLong).slice(0, 1) + p.indices.numel();
   const Tensor both = make_compressed(

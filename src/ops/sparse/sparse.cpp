@@ -34,21 +34,16 @@ Tensor construct(const Tensor& indices, const Tensor& values, DimVector sizes, b
 Tensor clone(const Tensor& self, std::optional<MemoryFormat> format) {
   // Whoever asks for a memory format is about to read memory: throws.
   if (format && *format != MemoryFormat::Preserve) self.impl().settle();
-  const SparseParts& p = parts(self);
-  const Tensor indices = p.indices.clone(), values = p.values.clone();
-  Tensor out = p.layout == kSparse
-                   ? make(indices, values, self.impl().sizes(), p.coalesced)
-                   : make_compressed(p.layout, p.compressed.clone(), indices, values, self.impl().sizes());
+  Tensor out = with_parts(
+      self, [](const Tensor& indices) { return indices.clone(); }, parts(self).values.clone());
   if (needs_grad(self)) record("CloneBackward0", out, {&self}, [](Backward& b) { return gradients(b.grad()); });
   return out;
 }
 
 Tensor converted(const Tensor& self, const Device& device, ScalarType dtype) {
-  const SparseParts& p = parts(self);
-  const Tensor indices = p.indices.to(device, false, true), values = p.values.to(device, dtype, false, true);
-  Tensor out = p.layout == kSparse ? make(indices, values, self.impl().sizes(), p.coalesced)
-                                   : make_compressed(p.layout, p.compressed.to(device, false, true), indices, values,
-                                                     self.impl().sizes());
+  Tensor out = with_parts(
+      self, [&](const Tensor& indices) { return indices.to(device, false, true); },
+      parts(self).values.to(device, dtype, false, true));
   if (needs_grad(self) && is_differentiable_type(dtype))
     record("ToCopyBackward0", out, {&self},
            [from = self.device()](Backward& b) { return gradients(b.grad().to(from)); });
