@@ -22,8 +22,8 @@ HB_API Tensor _sparse_coo_tensor_unsafe(const Tensor& indices, const Tensor& val
                                         std::optional<bool> is_coalesced = std::nullopt);
 
 /// A matrix by rows: row r has the entries crow_indices[r] to crow_indices[r + 1], which lie in the columns that
-/// col_indices, ascending in each row, lists. Both are int64 or both int32; values: (nnz). Without a size, as many
-/// columns as the largest index asks for. Errors: indices that are none, sizes that do not fit.
+/// col_indices lists, in any order within a row. Both become int64 or int32 as crow_indices is; values: (nnz). Without
+/// a size, as many columns as the largest index asks for. Errors: indices out of range (always checked), other sizes.
 HB_API Tensor sparse_csr_tensor(const Tensor& crow_indices, const Tensor& col_indices, const Tensor& values,
                                 IntArrayRef size, const TensorOptions& options = {});
 HB_API Tensor sparse_csr_tensor(const Tensor& crow_indices, const Tensor& col_indices, const Tensor& values,
@@ -38,7 +38,7 @@ HB_API Tensor sparse_compressed_tensor(const Tensor& compressed_indices, const T
                                        const Tensor& values, IntArrayRef size, const TensorOptions& options);
 HB_API Tensor sparse_compressed_tensor(const Tensor& compressed_indices, const Tensor& plain_indices,
                                        const Tensor& values, const TensorOptions& options);
-/// Indices are taken as they are; those that would address memory out of range are found where they do.
+/// The same: indices are checked here, too, unlike LibTorch's.
 HB_API Tensor _sparse_csr_tensor_unsafe(const Tensor& crow_indices, const Tensor& col_indices, const Tensor& values,
                                         IntArrayRef size, const TensorOptions& options = {});
 HB_API Tensor _sparse_csc_tensor_unsafe(const Tensor& ccol_indices, const Tensor& row_indices, const Tensor& values,
