@@ -12,8 +12,8 @@ namespace hb::cpu {
 using PlaceAtRank = int64_t(ScalarType dtype, const void* in, int64_t n, int64_t stride, bool descending, int64_t rank);
 
 /// The first place from `from` on, of n, whose key (radix_sort.h; turned where `descending`) is below `limit`; n if
-/// there is none. Of dtypes of up to four bytes.
-using NextBefore = int64_t(ScalarType dtype, const void* in, int64_t from, int64_t n, bool descending, uint32_t limit);
+/// there is none.
+using NextBefore = int64_t(ScalarType dtype, const void* in, int64_t from, int64_t n, bool descending, uint64_t limit);
 
 namespace v3 {
 PlaceAtRank place_at_rank;

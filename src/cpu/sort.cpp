@@ -124,6 +124,13 @@ void ranked_lines(T* values, int64_t* indices, const T* in, Lines l, const Order
   });
 }
 
+/// The first place from `from` on whose value stands before `limit`: most are passed over, many at a time.
+template <class T>
+int64_t next_before(const T* x, int64_t from, int64_t n, bool descending, SortKey<T> limit) {
+  static const auto next = isa_level() >= 4 ? v4::next_before : v3::next_before;
+  return next(dtype_of<T>::value, x, from, n, descending, limit);
+}
+
 /// Of values of up to four bytes: key and place in one number, which is compared in one step.
 template <class T>
 class Numbers {
@@ -139,12 +146,10 @@ class Numbers {
     line.resize(n_);
     for (int64_t j = 0; j < n_; ++j) line[j] = (*this)[j];
   }
-  /// Most are passed over, many at a time.
   void give_first(FirstOf<uint64_t, std::less<uint64_t>>& first) const {
-    static const auto next = isa_level() >= 4 ? v4::next_before : v3::next_before;
     for (int64_t j = 0; j < n_; ++j) {
       if (first.add((*this)[j]) || stride_ != 1 || !first.is_full()) continue;
-      j = next(dtype_of<T>::value, x_, j + 1, n_, descending_, static_cast<uint32_t>(first.last() >> 32)) - 1;
+      j = next_before<T>(x_, j + 1, n_, descending_, static_cast<SortKey<T>>(first.last() >> 32)) - 1;
     }
   }
 
@@ -203,7 +208,11 @@ void order_entries(std::vector<E>& line, const T* x, Lines l, const Order& order
   const auto entry = [&](int64_t j) { return E{static_cast<decltype(E::value)>(x[j * l.inner]), j}; };
   if (is_part(order, l.n)) {
     FirstOf<E, Compare> first(order.from + order.count, before);
-    for (int64_t j = 0; j < l.n; ++j) first.add(entry(j));
+    for (int64_t j = 0; j < l.n; ++j) {
+      if (first.add(entry(j)) || l.inner != 1 || !first.is_full()) continue;
+      const SortKey<T> key = sort_key(x[first.last().index]);
+      j = next_before<T>(x, j + 1, l.n, order.descending, order.descending ? static_cast<SortKey<T>>(~key) : key) - 1;
+    }
     line.swap(first.kept());
   } else {
     line.resize(l.n);
@@ -217,7 +226,7 @@ void order_lines(T* values, int64_t* indices, const T* in, Lines l, const Order&
   using C = Compared<T>;
   if (!is_few(order, l.n) && is_rank(order, l.n)) return ranked_lines(values, indices, in, l, order);
   if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-    if (!is_few(order, l.n) && counted_lines(values, indices, in, l, order)) return;
+    if (!is_few(order, l.n) && !is_part(order, l.n) && counted_lines(values, indices, in, l, order)) return;
   }
   if (by_radix(order, l.n)) return radix_lines(values, indices, in, l, order.descending);
   const bool few = is_few(order, l.n);

@@ -142,6 +142,7 @@ struct lerp_number : Formula<2, 1, Kinds::floats, 2> {
 };
 /// a + p0 b c
 struct addcmul : Formula<3, 1, Kinds::numbers> {
+  static constexpr bool adds_product = true;
   template <class T>
   static HB_HD T apply(const T* p, T a, T b, T c) {
     return wrapping_add(a, mul::apply(p, mul::apply(p, p[0], b), c));

@@ -80,11 +80,17 @@ constexpr bool has_bits = requires(T a) {
 template <class F>
 constexpr bool may_share = is_cheap<F>&& F::params == 0 &&
                            (F::inputs == 2 || (F::inputs == 3 && F::kinds != formula::Kinds::floats));
+/// A product that is added to something: either factor may be one value. With both the compiler would round otherwise.
+template <class F>
+constexpr bool may_share_factor = requires {
+  F::adds_product;
+};
 /// The sets, as a set of bits: none, and of the operands behind the first, or of two operands either.
 template <class F>
-constexpr unsigned shared_sets = !may_share<F>    ? 1
-                                 : F::inputs == 2 ? 0b111
-                                                  : 0b1010101;
+constexpr unsigned shared_sets = may_share_factor<F> ? 0b10101
+                                 : !may_share<F>     ? 1
+                                 : F::inputs == 2    ? 0b111
+                                                     : 0b1010101;
 
 /// Calls f(constant), constant being the set of shared operands.
 template <class F, class Body>
@@ -95,7 +101,8 @@ inline void with_shared(unsigned shared, const Body& body) {
       if (shared == 1) return body(std::integral_constant<unsigned, 1>());
     } else {
       if (shared == 4) return body(std::integral_constant<unsigned, 4>());
-      if (shared == 6) return body(std::integral_constant<unsigned, 6>());
+      if constexpr (shared_sets < F >>> 6 & 1)
+        if (shared == 6) return body(std::integral_constant<unsigned, 6>());
     }
   }
   body(std::integral_constant<unsigned, 0>());

@@ -104,20 +104,17 @@ int64_t next_before_of(const T* x, int64_t from, int64_t n, bool descending, Sor
 
 }  // namespace
 
-int64_t next_before(ScalarType dtype, const void* in, int64_t from, int64_t n, bool descending, uint32_t limit) {
+int64_t next_before(ScalarType dtype, const void* in, int64_t from, int64_t n, bool descending, uint64_t limit) {
   switch (dtype) {
-#define HB_CASE(T, Name)                                                                                        \
-  case ScalarType::Name:                                                                                        \
-    if constexpr (sizeof(T) <= 4)                                                                               \
-      return next_before_of<T>(static_cast<const T*>(in), from, n, descending, static_cast<SortKey<T>>(limit)); \
-    break;
+#define HB_CASE(T, Name) \
+  case ScalarType::Name: \
+    return next_before_of<T>(static_cast<const T*>(in), from, n, descending, static_cast<SortKey<T>>(limit));
     HB_FORALL_REAL_DTYPES(HB_CASE)
     HB_FORALL_WIDE_UNSIGNED_DTYPES(HB_CASE)
 #undef HB_CASE
     default:
-      break;
+      HB_NOT_SUPPORTED("[topk] is not supported for dtype ", dtype);
   }
-  HB_NOT_SUPPORTED("[topk] is not supported for dtype ", dtype);
 }
 
 int64_t place_at_rank(ScalarType dtype, const void* in, int64_t n, int64_t stride, bool descending, int64_t rank) {

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <limits>
 
 #include <halfbridge/ops.h>
 
@@ -106,15 +107,16 @@ Tensor batched(const Tensor& x, int dims, const NodeNames& names, const F& f) {
 
 /// The largest of short windows of rows that lie together, without their places: element by element of the windows, for
 /// which nothing is brought into the order of channels. Undefined where that is not possible.
-Tensor largest_of_rows(const char* name, const Tensor& x, const PoolArgs& a) {
-  const bool plain = a.kernel.size() == 1 && a.kernel[0] > 1 && a.kernel[0] <= 4 && !a.ceil_mode &&
-                     a.padding.size() == 1 && a.padding[0] == 0 && a.dilation.size() == 1 && a.dilation[0] == 1;
+Tensor largest_of_rows(const Tensor& x, const PoolArgs& a) {
+  const auto is = [](IntArrayRef given, int64_t value) { return given.size() == 1 && given[0] == value; };
+  const bool plain = a.kernel.size() == 1 && a.kernel[0] > 1 && a.kernel[0] <= 4 && !a.ceil_mode && is(a.padding, 0) &&
+                     is(a.dilation, 1) && (a.stride.empty() || (a.stride.size() == 1 && a.stride[0] > 0));
   if (!plain || x.impl().is_deferred() || !x.impl().physically_contiguous() || needs_grad(x)) return {};
-  const Windows w = plain_windows(name, x.dim() == 2 ? x.unsqueeze(0) : x, 1, a);  // which checks the arguments
-  if (w->outputs() <= 0) return {};
-  const int64_t step = a.stride.empty() ? a.kernel[0] : a.stride[0], last = (w->outputs() - 1) * step;
+  const int64_t kernel = a.kernel[0], step = a.stride.empty() ? kernel : a.stride[0], rest = x.size(-1) - kernel;
+  if (rest < 0 || step > std::numeric_limits<int32_t>::max()) return {};
+  const int64_t last = rest / step * step;
   Tensor largest = x.slice(-1, 0, last + 1, step);
-  for (int64_t k = 1; k < a.kernel[0]; ++k) largest = maximum(x.slice(-1, k, last + k + 1, step), largest);
+  for (int64_t k = 1; k < kernel; ++k) largest = maximum(x.slice(-1, k, last + k + 1, step), largest);
   return largest;
 }
 
@@ -130,7 +132,7 @@ Tensor max_pool(const char* name, int dims, const Tensor& x, const PoolArgs& a, 
   }
   check_pool_input(name, x, dims);
   if (dims == 1 && !index)
-    if (Tensor largest = largest_of_rows(name, x, a); largest.defined()) return largest;
+    if (Tensor largest = largest_of_rows(x, a); largest.defined()) return largest;
   const Tensor out =
       batched(x, dims, kLargest, [&](const Tensor& t) { return max_of(t, plain_windows(name, t, dims, a), index); });
   if (index) *index = (x.dim() == dims + 1 ? index->squeeze(0) : *index).to(kLong);

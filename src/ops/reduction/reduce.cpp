@@ -251,7 +251,7 @@ Tensor trace(const Tensor& self) {
   const ScalarType t = self.scalar_type();
   const bool half_on_cpu = is_half_type(t) && self.device().is_cpu();
   HB_CHECK_SUPPORTED(t != kBool && !half_on_cpu, "[trace] not implemented for '", toString(t), "'");
-  if (!needs_grad(self) && is_floating_type(t) && self.layout() == kStrided) {
+  if (!needs_grad(self) && (is_floating_type(t) || t == kLong) && self.layout() == kStrided) {
     DimVector length, stride;
     length.push_back(std::min(self.size(0), self.size(1))), stride.push_back(self.stride(0) + self.stride(1));
     const Tensor diagonal =
