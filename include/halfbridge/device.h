@@ -110,10 +110,12 @@ enum class Layout : int8_t { Strided, Sparse, SparseCsr, Mkldnn, SparseCsc, Spar
 constexpr Layout kStrided = Layout::Strided;
 constexpr Layout kSparse = Layout::Sparse;
 constexpr Layout kSparseCsr = Layout::SparseCsr, kSparseCsc = Layout::SparseCsc;
-/// Sparse by rows or columns, or by blocks of them.
-constexpr bool is_compressed(Layout l) { return l == kSparseCsr || (l >= kSparseCsc && l <= Layout::SparseBsc); }
 constexpr Layout kSparseBsr = Layout::SparseBsr, kSparseBsc = Layout::SparseBsc;
 constexpr Layout kMkldnn = Layout::Mkldnn, kJagged = Layout::Jagged;
+namespace detail {
+/// Sparse by rows or columns, or by blocks of them.
+constexpr bool is_compressed(Layout l) { return l == kSparseCsr || (l >= kSparseCsc && l <= kSparseBsc); }
+}  // namespace detail
 HB_API std::ostream& operator<<(std::ostream& out, Layout layout);
 
 enum class MemoryFormat : int8_t { Contiguous, Preserve, ChannelsLast, ChannelsLast3d };

@@ -83,7 +83,7 @@ class HB_API TensorOptions {
   std::optional<bool> pinned_memory_opt() const { return pinned_; }
   bool is_sparse() const { return layout() == kSparse; }
   bool is_sparse_csr() const { return layout() == kSparseCsr; }
-  bool is_sparse_compressed() const { return is_compressed(layout()); }
+  bool is_sparse_compressed() const { return detail::is_compressed(layout()); }
   /// The backend that tensors with these options belong to, and its key.
   Backend backend() const;
   DispatchKey computeDispatchKey() const;

@@ -58,8 +58,9 @@ Tensor empty(IntArrayRef sizes, int64_t sparse_dim, const TensorOptions& options
   for (int64_t s : sizes) HB_CHECK(s >= 0, "[sparse_coo_tensor] expected sizes that are not negative, got ", sizes);
   const TensorOptions plain = TensorOptions().device(detail::device_for(options));
   const TensorOptions of_indices = plain.dtype(kLong), of_values = plain.dtype(options.dtype());
-  Tensor out = is_compressed(options.layout()) ? empty_compressed(sizes, options.layout(), of_indices, of_values)
-                                               : empty_coordinates(sizes, sparse_dim, of_indices, of_values);
+  Tensor out = detail::is_compressed(options.layout())
+                   ? empty_compressed(sizes, options.layout(), of_indices, of_values)
+                   : empty_coordinates(sizes, sparse_dim, of_indices, of_values);
   if (options.requires_grad()) detail::autograd_seam.set_requires_grad(out);
   return out;
 }

@@ -11,7 +11,7 @@ namespace hb {
 
 std::ostream& print(std::ostream& out, const Tensor& tensor, int64_t linesize) {
   if (!tensor.defined()) return out << "[ Tensor (undefined) ]";
-  if (is_compressed(tensor.layout())) {
+  if (detail::is_compressed(tensor.layout())) {
     const bool rows = tensor.is_sparse_csr();
     out << "[ " << tensor.toString() << "{}\n" << (rows ? "crow" : "ccol") << "_indices:\n";
     out << (rows ? tensor.crow_indices() : tensor.ccol_indices()) << '\n' << (rows ? "col" : "row") << "_indices:\n";

@@ -29,7 +29,7 @@ Tensor expanded(const Tensor& compressed) {
 void check_layout(const char* name, Layout layout) {
   if (layout == Layout::SparseBsr || layout == Layout::SparseBsc)
     HB_NOT_SUPPORTED("[", name, "] layout ", layout, " is not supported: layouts of blocks do not exist");
-  HB_CHECK(hb::is_compressed(layout), "[", name, "] expected sparse compressed tensor layout but got ", layout);
+  HB_CHECK(detail::is_compressed(layout), "[", name, "] expected sparse compressed tensor layout but got ", layout);
 }
 
 void check_kinds(const char* name, const Tensor& compressed, const Tensor& plain, const Tensor& values) {

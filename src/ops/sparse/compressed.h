@@ -5,7 +5,7 @@
 
 namespace hb::sparse {
 
-inline bool is_compressed(const Tensor& t) { return hb::is_compressed(t.layout()); }
+inline bool is_compressed(const Tensor& t) { return detail::is_compressed(t.layout()); }
 
 /// By coordinates, without history: a matrix by rows or columns as it lies, any other tensor of a sparse layout itself.
 Tensor coordinates(const Tensor& t);
