@@ -70,10 +70,11 @@ std::string str(const Args&... args) {
   (void)(out << ... << args);
   return out.str();
 }
-inline std::string str(const char* text) { return text; }
+inline const char* str(const char* text) { return text; }  // the string is made where it is thrown
 inline std::string str(const std::string& text) { return text; }
 
 [[noreturn]] HB_API void fail(const char* file, int line, const std::string& msg);
+[[noreturn]] HB_API void fail(const char* file, int line, const char* msg);
 /// Hands a warning to the sink, by default print_warning. The bridge's sink is the program's c10::WarningHandler.
 HB_API void warn(const std::string& msg);
 HB_API void print_warning(const std::string& msg);

@@ -34,6 +34,9 @@ class HB_API intrusive_ptr_target {
   /// A bit of the count: there are, or were, weak pointers to the object.
   static constexpr int64_t kObserved = int64_t{1} << 62;
   void retain() const { count_.fetch_add(1, std::memory_order_relaxed); }
+  /// One owner less; destroys the object when it was the last. Compiled once: a program destroys tensors in many
+  /// places.
+  void drop() const noexcept;
   /// True when the last owner is gone.
   bool release() const {
     // A sole owner cannot race with another: the common case needs no locked instruction.
@@ -74,10 +77,11 @@ class intrusive_ptr {
     std::swap(p_, o.p_);
     return *this;
   }
-  ~intrusive_ptr() { reset(); }
+  ~intrusive_ptr() {
+    if (p_) p_->intrusive_ptr_target::drop();
+  }
   void reset() {
-    T* p = std::exchange(p_, nullptr);
-    if (p && p->intrusive_ptr_target::release()) static_cast<const intrusive_ptr_target*>(p)->destroy();
+    if (T* p = std::exchange(p_, nullptr)) p->intrusive_ptr_target::drop();
   }
   /// A new object.
   template <class... Args>

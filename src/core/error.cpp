@@ -30,6 +30,7 @@ void fail(const char* file, int line, const std::string& msg) {
   (void)file, (void)line;
   throw Error(msg);
 }
+void fail(const char* file, int line, const char* msg) { fail(file, line, std::string(msg)); }
 void print_warning(const std::string& msg) { std::fprintf(stderr, "Warning: %s\n", msg.c_str()); }
 
 namespace {

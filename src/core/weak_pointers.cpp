@@ -66,6 +66,10 @@ int64_t intrusive_ptr_target::weak_use_count() const {
   return 1 + (found == all.records.end() ? 0 : found->second.use_count());
 }
 
+void intrusive_ptr_target::drop() const noexcept {
+  if (release()) destroy();
+}
+
 void intrusive_ptr_target::tell_observers() const {
   std::shared_ptr<detail::WeakRecord> record;
   {
