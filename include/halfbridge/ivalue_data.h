@@ -14,6 +14,10 @@
 #include <halfbridge/ivalue.h>
 
 namespace hb {
+namespace bridge::script {
+struct ClassCode;
+}
+
 namespace ivalue {
 
 struct HB_API StringData {
@@ -99,7 +103,7 @@ struct HB_API ObjectData {
   std::shared_ptr<ClassType> registered_class;  // and what belongs to it:
   intrusive_ptr<intrusive_ptr_target> capsule;
 
-  /// The registered class, with its methods. Throws for objects of an archive's classes, whose code is not kept.
+  /// The registered class, with its methods. Throws for objects of an archive's classes.
   const std::shared_ptr<ClassType>& type() const;
   const std::string& name() const { return class_name; }
 
@@ -116,7 +120,7 @@ struct HB_API ObjectData {
   std::unordered_map<std::string, size_t> index_;
 };
 
-/// What an archive's code declares about a class. No code is kept or run.
+/// What an archive's code declares about a class.
 struct ClassData {
   struct Field {
     std::string name;
@@ -128,6 +132,7 @@ struct ClassData {
   std::vector<Field> fields;
   std::vector<std::pair<std::string, std::string>> constants;  // the name, and the value as the code writes it
   std::vector<std::string> methods;
+  std::shared_ptr<bridge::script::ClassCode> code;  // what the methods do; nothing where it was not kept
 };
 /// A C++ class that values can hold objects of, found by its C++ type and by its name.
 struct CustomClass {

@@ -4,6 +4,7 @@
 #include <halfbridge/bridge/jit.h>
 
 #include "io/io_error.h"
+#include "jit/not_run.h"
 
 namespace hb::bridge::jit {
 
@@ -35,6 +36,20 @@ Module optimize_for_inference(Module& module, const std::vector<std::string>& /*
 }
 std::shared_ptr<CompilationUnit> compile(const std::string& /*source*/) {
   code_is_not_run("jit.compile", "a source text");
+}
+CompilationUnit::CompilationUnit() = default;
+void CompilationUnit::add(const std::string& /*source*/) { code_is_not_run("jit.CompilationUnit", "a source text"); }
+IValue CompilationUnit::run(const std::string& name, std::vector<IValue> /*arguments*/) const {
+  code_is_not_run("jit.CompilationUnit", name);
+}
+Function* CompilationUnit::find_function(const std::string& /*name*/) const { return nullptr; }
+Function& CompilationUnit::get_function(const std::string& name) const { code_is_not_run("jit.CompilationUnit", name); }
+std::vector<Function*> CompilationUnit::get_functions() const { return {}; }
+IValue Module::make_object(const std::string& class_name, Stack /*arguments*/) const {
+  code_is_not_run("jit.Module.create_class", class_name);
+}
+void Object::add_methods(const std::string& /*source*/) const {
+  code_is_not_run("jit.Module.define", _ivalue()->class_name);
 }
 
 namespace {

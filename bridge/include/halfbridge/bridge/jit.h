@@ -1,5 +1,5 @@
-// TorchScript archives: torch::jit::load reads the modules of a scripted or traced network with their parameters,
-// buffers and attributes. Their code is not run: forward and other methods throw hb::Error that says so.
+// TorchScript: torch::jit::load reads the modules of a scripted or traced network with their parameters, buffers,
+// attributes and code, which forward and other methods run. Loading runs no code.
 #pragma once
 
 #include <cstddef>
@@ -79,15 +79,20 @@ using named_buffer_list = slot_list_impl<Named<Tensor>>;
 using attribute_list = slot_list_impl<IValue>;
 using named_attribute_list = slot_list_impl<Named<IValue>>;
 
-/// A method that the archive's code declares. A call throws.
+/// A method that the module's code declares.
 struct HB_API Method {
   Method(ObjectPtr owner, std::string name) : owner_(std::move(owner)), name_(std::move(name)) {}
 
   Module owner() const;
   const std::string& name() const { return name_; }
-  [[noreturn]] IValue operator()(Stack inputs, const Kwargs& kwargs = {}) const;
-  [[noreturn]] void run(Stack& stack) const;
-  [[noreturn]] void run(Stack&& stack) const;
+  /// Runs the code. Throws hb::Error, which names the line of the code, for what it raises, for arguments that do not
+  /// fit and for functions that Halfbridge lacks.
+  IValue operator()(Stack inputs, const Kwargs& kwargs = {}) const;
+  /// Takes the arguments, without the module, from the stack and leaves the result there.
+  void run(Stack& stack) const;
+  void run(Stack&& stack) const { run(stack); }
+  /// With the module.
+  size_t num_inputs() const;
 
  private:
   ObjectPtr owner_;
@@ -112,20 +117,22 @@ struct HB_API Object {
   void setattr(const std::string& name, IValue value) const;
   size_t num_slots() const { return _ivalue()->attributes.size(); }
 
-  /// The methods that the code declares. A call of one throws.
+  /// The methods that the code declares.
   Method get_method(const std::string& name) const;
   std::optional<Method> find_method(const std::string& name) const;
   std::vector<Method> get_methods() const;
   template <typename... Args>
-  IValue run_method(const std::string& name, Args&&...) const {
-    get_method(name)(Stack());
+  IValue run_method(const std::string& name, Args&&... args) const {
+    return get_method(name)(Stack{IValue(std::forward<Args>(args))...});
   }
-  template <typename... Args>
-  void define(const std::string&, const Args&...) const {
-    code_is_not_run("jit.Module.define", _ivalue()->class_name);
+  /// Compiles methods from a source text, "def forward(self, x): ...", and adds them to this object.
+  template <typename... Rest>
+  void define(const std::string& source, const Rest&... /*rest*/) const {
+    add_methods(source);
   }
 
  private:
+  void add_methods(const std::string& source) const;
   ObjectPtr value_;
 };
 
@@ -136,9 +143,9 @@ struct HB_API Module : public Object {
   /// A module without attributes.
   explicit Module(const std::string& class_name);
 
-  /// Throws: write the network as a torch::nn::Module of the same names and load its weights, torch::load(net, file).
-  [[noreturn]] IValue forward(Stack inputs, const Kwargs& kwargs = {}) const;
-  [[noreturn]] IValue operator()(Stack inputs) const;
+  /// Runs the method "forward".
+  IValue forward(Stack inputs, const Kwargs& kwargs = {}) const;
+  IValue operator()(Stack inputs) const;
 
   /// In the order of the archive, a module's own and its submodules' where these stand. `recurse` goes into submodules.
   parameter_list parameters(bool recurse = true) const;
@@ -160,7 +167,7 @@ struct HB_API Module : public Object {
   void register_module(const std::string& name, const Module& module);
 
   void apply(const std::function<void(Module&)>& function);
-  /// Sets the attribute "training" of each module that has one; no code of the module looks at it here.
+  /// Sets the attribute "training" of each module that has one.
   void train(bool on = true);
   void eval() { train(false); }
   bool is_training() const { return attr("training", true).toBool(); }
@@ -176,8 +183,8 @@ struct HB_API Module : public Object {
   /// deepcopy(), or with `inplace` copies of the modules alone, which share their tensors and other values.
   Module clone(bool inplace = false) const;
 
-  /// Throw: an archive's code is not kept. Save the weights with hb::io::save_state_dict_file, or those of a native
-  /// module with torch::save.
+  /// Throw: no archives of TorchScript are written. Save the weights with hb::io::save_state_dict_file, or those of a
+  /// native module with torch::save.
   [[noreturn]] void save(const std::string& filename, const ExtraFilesMap& extra_files = {}) const;
   [[noreturn]] void save(std::ostream& out, const ExtraFilesMap& extra_files = {}) const;
 
@@ -185,13 +192,20 @@ struct HB_API Module : public Object {
   void set_optimized(bool) const {}
   bool is_optimized() const { return true; }
 
-  /// Throws: an object of a class of the archive is made by its code.
+  /// An object of a class of the module's archive, made by its code ("__torch__.Name").
   template <typename Name>
-  [[noreturn]] IValue create_class(const Name& /*name*/, Stack /*arguments*/) const {
-    code_is_not_run("jit.Module.create_class", _ivalue()->class_name);
+  IValue create_class(const Name& name, Stack arguments) const {
+    if constexpr (std::is_convertible_v<const Name&, std::string>) {
+      return make_object(name, std::move(arguments));
+    } else {
+      return make_object(name.qualifiedName(), std::move(arguments));
+    }
   }
 
   bool operator==(const Module& other) const noexcept;
+
+ private:
+  IValue make_object(const std::string& class_name, Stack arguments) const;
 };
 
 /// Reads an archive of TorchScript (torch.jit.save, ScriptModule.save) or of torch::save. With a device, all tensors
@@ -215,12 +229,15 @@ HB_API std::map<std::string, Tensor> _load_parameters(const std::string& filenam
 HB_API std::map<std::string, Tensor> _load_parameters(std::istream& stream,
                                                       std::optional<Device> device = std::nullopt);
 
-/// What works on the code of a module throws.
-[[noreturn]] HB_API Module freeze(const Module& module,
-                                  const std::optional<std::vector<std::string>>& preserved_attrs = std::nullopt,
-                                  bool optimize_numerics = true);
-[[noreturn]] HB_API Module optimize_for_inference(Module& module, const std::vector<std::string>& other_methods = {});
-[[noreturn]] HB_API std::shared_ptr<CompilationUnit> compile(const std::string& source);
+/// A copy that computes the same. As in LibTorch, the module must be in evaluation mode; unlike there, the copy keeps
+/// its submodules and parameters, which need no gradients.
+HB_API Module freeze(const Module& module,
+                     const std::optional<std::vector<std::string>>& preserved_attrs = std::nullopt,
+                     bool optimize_numerics = true);
+/// freeze(), unless the module is frozen.
+HB_API Module optimize_for_inference(Module& module, const std::vector<std::string>& other_methods = {});
+/// The functions of a source text; throws hb::Error, which names the line, where it is malformed.
+HB_API std::shared_ptr<CompilationUnit> compile(const std::string& source);
 
 /// How LibTorch runs code; accepted, without effect.
 enum class FusionBehavior { STATIC, DYNAMIC };
