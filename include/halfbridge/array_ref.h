@@ -33,11 +33,15 @@ class ArrayRef {
   template <size_t N>
   constexpr ArrayRef(const T (&a)[N]) : data_(a), size_(N) {}  // NOLINT
   // The list outlives the full expression in which it is passed, as the callers of LibTorch use it.
+#ifndef __clang__
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Winit-list-lifetime"
+#endif
   constexpr ArrayRef(const std::initializer_list<T>& l)  // NOLINT
       : data_(l.size() ? l.begin() : nullptr), size_(l.size()) {}
+#ifndef __clang__
 #pragma GCC diagnostic pop
+#endif
   template <class C, class = std::enable_if_t<
                          std::is_same_v<std::remove_const_t<decltype(std::declval<const C&>().data())>, T*> ||
                          std::is_same_v<decltype(std::declval<const C&>().data()), const T*>>>

@@ -32,7 +32,7 @@ class HB_API SequentialImpl : public Cloneable<SequentialImpl> {
   template <typename ReturnType = Tensor, typename... InputTypes>
   ReturnType forward(InputTypes&&... inputs) {
     HB_CHECK(!is_empty(), "Cannot call forward() on an empty Sequential");
-    return hooked([this](auto&&... in) { return run<ReturnType>(std::forward<decltype(in)>(in)...); },
+    return hooked([this](auto&&... in) { return this->run<ReturnType>(std::forward<decltype(in)>(in)...); },
                   std::forward<InputTypes>(inputs)...);
   }
 
