@@ -183,10 +183,11 @@ struct HB_API Module : public Object {
   /// deepcopy(), or with `inplace` copies of the modules alone, which share their tensors and other values.
   Module clone(bool inplace = false) const;
 
-  /// Throw: no archives of TorchScript are written. Save the weights with hb::io::save_state_dict_file, or those of a
-  /// native module with torch::save.
-  [[noreturn]] void save(const std::string& filename, const ExtraFilesMap& extra_files = {}) const;
-  [[noreturn]] void save(std::ostream& out, const ExtraFilesMap& extra_files = {}) const;
+  /// Writes an archive of TorchScript: the module as it is now, with the code that it was read with. Throws hb::Error
+  /// for a module that was not read from such an archive, and for one with methods of define() or attributes that its
+  /// class does not declare.
+  void save(const std::string& filename, const ExtraFilesMap& extra_files = {}) const;
+  void save(std::ostream& out, const ExtraFilesMap& extra_files = {}) const;
 
   /// Kept for programs that call them; without effect, as in LibTorch.
   void set_optimized(bool) const {}
