@@ -95,13 +95,14 @@ constexpr unsigned shared_sets = may_share_factor<F> ? 0b10101
 /// Calls f(constant), constant being the set of shared operands.
 template <class F, class Body>
 inline void with_shared(unsigned shared, const Body& body) {
-  if constexpr (shared_sets<F> != 1) {
+  constexpr unsigned sets = shared_sets<F>;
+  if constexpr (sets != 1) {
     if (shared == 2) return body(std::integral_constant<unsigned, 2>());
     if constexpr (F::inputs == 2) {
       if (shared == 1) return body(std::integral_constant<unsigned, 1>());
     } else {
       if (shared == 4) return body(std::integral_constant<unsigned, 4>());
-      if constexpr (shared_sets < F >>> 6 & 1)
+      if constexpr ((sets >> 6 & 1) != 0)
         if (shared == 6) return body(std::integral_constant<unsigned, 6>());
     }
   }
