@@ -21,7 +21,8 @@ constexpr std::string_view kRoot = "__torch__";
 // further in is code.
 class FileParser {
  public:
-  FileParser(std::string module, const std::string& label) : module_(std::move(module)), label_(label) {}
+  FileParser(std::string module, const std::string& label, const ClassCodeMaker& code)
+      : module_(std::move(module)), label_(label), code_(code) {}
 
   std::map<std::string, std::shared_ptr<const ClassData>> run(std::string_view text) {
     while (!text.empty()) {
@@ -62,6 +63,7 @@ class FileParser {
     now_ = std::make_shared<ClassData>();
     now_->name.append(module_).append(".").append(name);
     now_->is_module = line.take("(Module)");
+    if (code_) now_->code = code_(now_->name);
   }
 
   void names(ScriptLine& line, Role role) {
@@ -96,6 +98,7 @@ class FileParser {
 
   std::string module_;
   const std::string& label_;
+  const ClassCodeMaker& code_;
   std::shared_ptr<ClassData> now_;
   std::unordered_map<std::string, Role> roles_;
   std::map<std::string, std::shared_ptr<const ClassData>> classes_;
@@ -181,7 +184,8 @@ class LiteralParser {
 
 void ScriptCode::read_file(const std::string& module, const std::string& file) {
   if (!read_.emplace(file, true).second || !zip_.has(file)) return;
-  classes_.merge(FileParser(module, zip_.label() + ":" + file).run(zip_.read(file, kMaxCode)));
+  const std::string label = zip_.label() + ":" + file;
+  classes_.merge(FileParser(module, label, code_).run(zip_.read(file, kMaxCode)));
 }
 
 std::shared_ptr<const ClassData> ScriptCode::find(const std::string& name) {

@@ -5,7 +5,6 @@
 
 #include "io/atomic_file.h"
 #include "io/io_error.h"
-#include "io/script_code.h"
 #include "io/torch_pickler.h"
 #include "io/torch_unpickler.h"
 
@@ -132,7 +131,8 @@ long check_version(const ZipReader& zip) {
 
 bool is_module_archive(const ZipReader& zip) { return zip.has("constants.pkl"); }
 
-IValue read_torch_archive(const ZipReader& zip, std::optional<Device> device, const ArchivePlace& place) {
+IValue read_torch_archive(const ZipReader& zip, std::optional<Device> device, const ArchivePlace& place,
+                          const ClassCodeMaker& class_code) {
   check_version(zip);
   check_byte_order(zip);
   if (!zip.has(place.pickle)) {
@@ -144,7 +144,7 @@ IValue read_torch_archive(const ZipReader& zip, std::optional<Device> device, co
   const auto storage = [&](const std::string& key, size_t nbytes) {
     return read_storage(zip, place.storages + key, key, nbytes);
   };
-  const auto code = std::make_shared<ScriptCode>(zip);
+  const auto code = std::make_shared<ScriptCode>(zip, class_code);
   const auto declared = [code](const std::string& name) { return code->find(name); };
   return TorchUnpickler(graph, storage, device, declared).run();
 }

@@ -8,6 +8,7 @@
 
 #include <halfbridge/ivalue.h>
 
+#include "io/script_code.h"
 #include "io/zip_reader.h"
 #include "io/zip_writer.h"
 
@@ -21,8 +22,10 @@ struct ArchivePlace {
   std::string pickle = "data.pkl", storages = "data/";
 };
 /// Reads the value that an archive holds: an Object for LibTorch's and TorchScript's archives of modules,
-/// anything for the others. With a device, all tensors are put there; without, each goes where it was.
-IValue read_torch_archive(const ZipReader& zip, std::optional<Device> device, const ArchivePlace& place = {});
+/// anything for the others. With a device, all tensors are put there; without, each goes where it was. `code` is asked
+/// for that of each class.
+IValue read_torch_archive(const ZipReader& zip, std::optional<Device> device, const ArchivePlace& place = {},
+                          const ClassCodeMaker& code = nullptr);
 /// Whether it is an archive of a module, with classes.
 bool is_module_archive(const ZipReader& zip);
 

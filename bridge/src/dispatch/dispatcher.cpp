@@ -9,6 +9,7 @@
 #include "core/demangled.h"
 #include "dispatch/aten/operators.h"
 #include "dispatch/operator_entry.h"
+#include "dispatch/overloads.h"
 
 namespace hb::bridge {
 namespace {
@@ -297,4 +298,22 @@ RegistrationHandleRAII Dispatcher::registerLibrary(std::string ns, std::string d
 }
 
 }  // namespace api
+
+std::vector<OperatorHandle> overloads_of(const std::string& name) {
+  aten::load_overloads(name);
+  std::vector<OperatorName> names;
+  {
+    const std::shared_lock lock(operators().mutex);
+    for (const auto& [known, entry] : operators().entries) {
+      if (known.name == name) names.push_back(known);
+    }
+  }
+  std::sort(names.begin(), names.end());
+  std::vector<OperatorHandle> found;
+  for (const OperatorName& known : names) {
+    if (const auto op = Dispatcher::singleton().findSchema(known)) found.push_back(*op);
+  }
+  return found;
+}
+
 }  // namespace hb::bridge

@@ -4,6 +4,7 @@
 
 #include "io/io_error.h"
 #include "io/torch_archive.h"
+#include "script/archive.h"
 
 namespace hb::bridge {
 ReadAdapterInterface::~ReadAdapterInterface() = default;
@@ -15,7 +16,7 @@ namespace {
 constexpr uint64_t kMaxExtraFile = uint64_t{1} << 30;
 
 Module load_from(const io::ZipReader& zip, std::optional<Device> device, ExtraFilesMap* extra_files) {
-  const IValue value = io::read_torch_archive(zip, device);
+  const IValue value = script::read_archive(zip, device);
   if (!value.isObject()) {
     io::io_fail("jit.load", "expected an archive of TorchScript (torch.jit.save) or torch::save, got '", zip.label(),
                 "' of torch.save, which holds a ", value.tagKind(),

@@ -5,7 +5,6 @@
 
 #include "io/io_error.h"
 #include "io/script_code.h"
-#include "jit/not_run.h"
 #include "jit/value_type.h"
 
 namespace hb::bridge::jit {
@@ -93,13 +92,5 @@ std::vector<Method> Object::get_methods() const {
 }
 
 Module Method::owner() const { return Module(owner_); }
-IValue Method::operator()(Stack /*inputs*/, const Kwargs& /*kwargs*/) const {
-  code_is_not_run(("jit.Module." + name_).c_str(), owner_->class_name);
-}
-void Method::run(Stack& stack) const {
-  IValue result = (*this)(std::move(stack));
-  stack.assign(1, std::move(result));
-}
-size_t Method::num_inputs() const { code_is_not_run(("jit.Module." + name_).c_str(), owner_->class_name); }
 
 }  // namespace hb::bridge::jit

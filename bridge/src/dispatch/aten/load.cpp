@@ -88,6 +88,12 @@ void load(const OperatorName& name) {
   if (const auto found = all.entries.find(name); found != all.entries.end()) load_entry(all, found->second);
 }
 
+void load_overloads(const std::string& name) {
+  for (auto& [known, entry] : table().entries) {
+    if (known.name == name) load_entry(table(), entry);
+  }
+}
+
 void load_all() {
   Table& all = table();
   for (auto& [name, entry] : all.entries) load_entry(all, entry);

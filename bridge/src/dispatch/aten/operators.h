@@ -33,6 +33,7 @@ struct Row {
 
 /// Registers the operator if it is one of Halfbridge's and not registered yet.
 void load(const OperatorName& name);
+void load_overloads(const std::string& name);
 void load_all();
 /// Whether this thread is registering one of these now.
 bool loading();

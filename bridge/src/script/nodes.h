@@ -1,0 +1,401 @@
+#pragma once
+// The kinds of compiled expressions and statements.
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "script/node.h"
+#include "script/operator_call.h"
+#include "script/subscripts.h"
+#include "script/unit.h"
+
+namespace hb::bridge::script {
+
+/// A variable.
+class Local final : public Node {
+ public:
+  Local(int line, size_t place, std::string name) : Node(line), place(place), name(std::move(name)) {}
+  IValue eval(Frame& frame) const override { return last_use ? std::move(frame.slots[place]) : frame.slots[place]; }
+  const size_t place;
+  const std::string name;
+  bool last_use = false;  // nothing reads the variable afterwards
+};
+
+class Attribute final : public Node {
+ public:
+  Attribute(int line, NodePtr value, std::string name) : Node(line), value(std::move(value)), name(std::move(name)) {}
+  IValue eval(Frame& frame) const override { return of(value->eval(frame)); }
+  IValue of(const IValue& object) const;
+  const NodePtr value;
+  const std::string name;
+
+ private:
+  mutable std::atomic<uint32_t> place_{0};  // where the attribute was the last time
+};
+
+/// torch.NAME(...), x.NAME(...) of values that are no objects.
+class Call final : public Node {
+ public:
+  Call(int line, std::string name, Names names, Nodes arguments)
+      : Node(line), call(std::move(name), std::move(names)), arguments(std::move(arguments)) {}
+  IValue eval(Frame& frame) const override {
+    Values values;
+    values.reserve(arguments.size() + 6);
+    for (const NodePtr& argument : arguments) values.push_back(argument->eval(frame));
+    return call.call(values);
+  }
+  const OperatorCall call;
+  const Nodes arguments;
+};
+
+/// A function of the unit.
+class FunctionCall final : public Node {
+ public:
+  FunctionCall(int line, const ScriptFunction& function, const Names& names, Nodes arguments);
+  IValue eval(Frame& frame) const override;
+
+ private:
+  const ScriptFunction& function_;
+  Binding binding_;
+  Nodes arguments_;
+};
+
+/// value.name(...): a method of an object, or a function of the other kinds of values.
+class MethodCall final : public Node {
+ public:
+  MethodCall(int line, NodePtr value, std::string name, Names names, Nodes arguments);
+  ~MethodCall() override;
+  IValue eval(Frame& frame) const override;
+
+ private:
+  struct Entry {
+    uint64_t code;  // the id of the class's code
+    const ScriptFunction* function;
+    Binding binding;
+    const Entry* next = nullptr;
+  };
+  const Entry* known_entry(const ivalue::ObjectData& object) const;
+  std::shared_ptr<const Entry> new_entry(const ivalue::ObjectData& object) const;
+  IValue call_object(const IValue& object, Frame& frame) const;
+  IValue call_registered(const IValue& object, Frame& frame) const;
+
+  NodePtr value_;
+  std::string name_;
+  Names names_;
+  Nodes arguments_;
+  OperatorCall call_;  // of values that are no objects
+  mutable std::atomic<const Entry*> entries_{nullptr};
+  mutable std::mutex mutex_;
+  mutable std::vector<std::shared_ptr<const Entry>> owned_;
+};
+
+/// __torch__.Name(...) and __torch__.Name.__new__(...): a new object or a named tuple.
+class NewObject final : public Node {
+ public:
+  NewObject(int line, Unit& unit, ScriptClass& of, bool initialise, Names names, Nodes arguments)
+      : Node(line),
+        unit_(unit),
+        class_(of),
+        initialise_(initialise),
+        names_(std::move(names)),
+        arguments_(std::move(arguments)) {}
+  IValue eval(Frame& frame) const override;
+
+ private:
+  IValue named_tuple(Frame& frame) const;
+  Unit& unit_;
+  ScriptClass& class_;
+  bool initialise_;
+  Names names_;
+  Nodes arguments_;
+};
+
+class ListOf final : public Node {
+ public:
+  ListOf(int line, Nodes items) : Node(line), items(std::move(items)) {}
+  IValue eval(Frame& frame) const override;
+  const Nodes items;
+};
+class TupleOf final : public Node {
+ public:
+  TupleOf(int line, Nodes items) : Node(line), items_(std::move(items)) {}
+  IValue eval(Frame& frame) const override;
+
+ private:
+  Nodes items_;
+};
+class DictOf final : public Node {
+ public:
+  DictOf(int line, Nodes items) : Node(line), items_(std::move(items)) {}
+  IValue eval(Frame& frame) const override;
+
+ private:
+  Nodes items_;  // key, value, key, value
+};
+
+/// annotate(T, value): gives a list or dict that was just made its type.
+class Annotated final : public Node {
+ public:
+  Annotated(int line, const std::string& type, NodePtr value);
+  IValue eval(Frame& frame) const override;
+
+ private:
+  TypePtr item_, key_;
+  NodePtr value_;
+};
+
+/// isinstance(value, T).
+class IsInstance final : public Node {
+ public:
+  IsInstance(int line, NodePtr value, std::vector<std::string> types)
+      : Node(line), value_(std::move(value)), types_(std::move(types)) {}
+  IValue eval(Frame& frame) const override;
+
+ private:
+  NodePtr value_;
+  std::vector<std::string> types_;
+};
+
+class HasAttribute final : public Node {
+ public:
+  HasAttribute(int line, NodePtr value, std::string name)
+      : Node(line), value_(std::move(value)), name_(std::move(name)) {}
+  IValue eval(Frame& frame) const override;
+
+ private:
+  NodePtr value_;
+  std::string name_;
+};
+
+/// a and b, a or b.
+class Junction final : public Node {
+ public:
+  Junction(int line, bool all, Nodes parts) : Node(line), all_(all), parts_(std::move(parts)) {}
+  IValue eval(Frame& frame) const override;
+
+ private:
+  bool all_;
+  Nodes parts_;
+};
+class Choice final : public Node {
+ public:
+  Choice(int line, NodePtr condition, NodePtr yes, NodePtr no)
+      : Node(line), condition_(std::move(condition)), yes_(std::move(yes)), no_(std::move(no)) {}
+  IValue eval(Frame& frame) const override;
+
+ private:
+  NodePtr condition_, yes_, no_;
+};
+/// a < b < c: each value is computed once.
+class Comparisons final : public Node {
+ public:
+  Comparisons(int line, Nodes values, const std::vector<std::string>& operators);
+  IValue eval(Frame& frame) const override;
+
+ private:
+  Nodes values_;
+  std::vector<std::unique_ptr<OperatorCall>> calls_;
+  std::vector<std::string> operators_;
+};
+
+/// range(...), enumerate(...), zip(...) as lists.
+class Sequence final : public Node {
+ public:
+  enum class Kind { Range, Enumerate, Zip };
+  Sequence(int line, Kind kind, Nodes parts) : Node(line), kind(kind), parts(std::move(parts)) {}
+  IValue eval(Frame& frame) const override;
+  const Kind kind;
+  const Nodes parts;
+};
+/// start, stop, step of range(...).
+std::array<int64_t, 3> range_bounds(const Nodes& parts, Frame& frame);
+
+class Comprehension final : public Node {
+ public:
+  Comprehension(int line, NodePtr key, NodePtr item, TargetPtr target, NodePtr source, NodePtr condition)
+      : Node(line),
+        key_(std::move(key)),
+        item_(std::move(item)),
+        target_(std::move(target)),
+        source_(std::move(source)),
+        condition_(std::move(condition)) {}
+  IValue eval(Frame& frame) const override;
+
+ private:
+  NodePtr key_, item_;  // `key_` of a dict
+  TargetPtr target_;
+  NodePtr source_, condition_;
+};
+
+// --- targets
+
+class LocalTarget final : public Target {
+ public:
+  explicit LocalTarget(size_t place) : place_(place) {}
+  void set(Frame& frame, IValue value) const override { frame.slots[place_] = std::move(value); }
+
+ private:
+  size_t place_;
+};
+class AttributeTarget final : public Target {
+ public:
+  explicit AttributeTarget(std::unique_ptr<Attribute> attribute) : attribute_(std::move(attribute)) {}
+  void set(Frame& frame, IValue value) const override;
+
+ private:
+  std::unique_ptr<Attribute> attribute_;
+};
+class SubscriptTarget final : public Target {
+ public:
+  explicit SubscriptTarget(std::unique_ptr<Subscript> subscript) : subscript_(std::move(subscript)) {}
+  void set(Frame& frame, IValue value) const override;
+
+ private:
+  std::unique_ptr<Subscript> subscript_;
+};
+/// a, *b, c = value.
+class TupleTarget final : public Target {
+ public:
+  TupleTarget(std::vector<TargetPtr> targets, std::optional<size_t> starred)
+      : targets_(std::move(targets)), starred_(starred) {}
+  void set(Frame& frame, IValue value) const override;
+
+ private:
+  std::vector<TargetPtr> targets_;
+  std::optional<size_t> starred_;
+};
+
+// --- statements
+
+class Evaluate final : public Action {
+ public:
+  explicit Evaluate(int line, NodePtr value) : Action(line), value_(std::move(value)) {}
+  Flow run(Frame& frame) const override { return value_->eval(frame), Flow::Next; }
+
+ private:
+  NodePtr value_;
+};
+class Assign final : public Action {
+ public:
+  Assign(int line, std::vector<TargetPtr> targets, NodePtr value)
+      : Action(line), targets_(std::move(targets)), value_(std::move(value)) {}
+  Flow run(Frame& frame) const override;
+
+ private:
+  std::vector<TargetPtr> targets_;
+  NodePtr value_;
+};
+/// target += value: in place where the value can be changed.
+class Augment final : public Action {
+ public:
+  Augment(int line, NodePtr read, TargetPtr target, NodePtr value, const std::string& name);
+  Augment(int line, std::unique_ptr<Subscript> subscript, NodePtr value, const std::string& name);
+  Flow run(Frame& frame) const override;
+
+ private:
+  IValue combined(IValue old, IValue value) const;
+  Flow run_subscript(Frame& frame) const;
+  NodePtr read_;
+  TargetPtr target_;
+  std::unique_ptr<Subscript> subscript_;
+  NodePtr value_;
+  OperatorCall in_place_, plain_;
+  bool has_in_place_;
+};
+class If final : public Action {
+ public:
+  If(int line, NodePtr condition, Actions body, Actions otherwise)
+      : Action(line), condition_(std::move(condition)), body_(std::move(body)), otherwise_(std::move(otherwise)) {}
+  Flow run(Frame& frame) const override;
+
+ private:
+  NodePtr condition_;
+  Actions body_, otherwise_;
+};
+class While final : public Action {
+ public:
+  While(int line, NodePtr condition, Actions body)
+      : Action(line), condition_(std::move(condition)), body_(std::move(body)) {}
+  Flow run(Frame& frame) const override;
+
+ private:
+  NodePtr condition_;
+  Actions body_;
+};
+class For final : public Action {
+ public:
+  For(int line, TargetPtr target, NodePtr source, Actions body)
+      : Action(line), target_(std::move(target)), source_(std::move(source)), body_(std::move(body)) {}
+  Flow run(Frame& frame) const override;
+
+ private:
+  Flow run_range(Frame& frame, const Nodes& bounds) const;
+  TargetPtr target_;
+  NodePtr source_;
+  Actions body_;
+};
+class With final : public Action {
+ public:
+  With(int line, NodePtr context, TargetPtr target, Actions body)
+      : Action(line), context_(std::move(context)), target_(std::move(target)), body_(std::move(body)) {}
+  Flow run(Frame& frame) const override;
+
+ private:
+  NodePtr context_;
+  TargetPtr target_;
+  Actions body_;
+};
+class Return final : public Action {
+ public:
+  Return(int line, NodePtr value) : Action(line), value_(std::move(value)) {}
+  Flow run(Frame& frame) const override {
+    if (value_) frame.result = value_->eval(frame);
+    return Flow::Return;
+  }
+
+ private:
+  NodePtr value_;
+};
+class Raise final : public Action {
+ public:
+  Raise(int line, std::string kind, NodePtr message)
+      : Action(line), kind_(std::move(kind)), message_(std::move(message)) {}
+  Flow run(Frame& frame) const override;
+
+ private:
+  std::string kind_;
+  NodePtr message_;
+};
+class Assert final : public Action {
+ public:
+  Assert(int line, NodePtr condition, NodePtr message)
+      : Action(line), condition_(std::move(condition)), message_(std::move(message)) {}
+  Flow run(Frame& frame) const override;
+
+ private:
+  NodePtr condition_, message_;
+};
+class Delete final : public Action {
+ public:
+  Delete(int line, std::unique_ptr<Subscript> item, std::optional<size_t> place)
+      : Action(line), item_(std::move(item)), place_(place) {}
+  Flow run(Frame& frame) const override;
+
+ private:
+  std::unique_ptr<Subscript> item_;
+  std::optional<size_t> place_;
+};
+class Jump final : public Action {
+ public:
+  Jump(int line, Flow flow) : Action(line), flow_(flow) {}
+  Flow run(Frame&) const override { return flow_; }
+
+ private:
+  Flow flow_;
+};
+
+}  // namespace hb::bridge::script

@@ -1,0 +1,258 @@
+// Expressions that make, choose and look at values.
+#include <algorithm>
+#include <utility>
+
+#include <halfbridge/bridge/jit.h>
+#include <halfbridge/error.h>
+
+#include "jit/value_type.h"
+#include "script/nodes.h"
+
+namespace hb::bridge::script {
+
+IValue Attribute::of(const IValue& object) const {
+  if (object.isObject()) {
+    const ivalue::ObjectData& data = *object.toObject();
+    const uint32_t known = place_.load(std::memory_order_relaxed);
+    if (known < data.attributes.size() && data.attributes[known].name == name) return data.attributes[known].value;
+    if (const auto* found = data.find(name)) {
+      place_.store(static_cast<uint32_t>(found - data.attributes.data()), std::memory_order_relaxed);
+      return found->value;
+    }
+    return jit::Object(object.toObject()).attr(name);
+  }
+  IValue result;
+  HB_CHECK(property(object, name, result), "[TorchScript] a value of type '", object.type()->annotation_str(),
+           "' has no attribute '", name, "'");
+  return result;
+}
+
+IValue ListOf::eval(Frame& frame) const {
+  std::vector<IValue> values;
+  values.reserve(items.size());
+  for (const NodePtr& item : items) values.push_back(item->eval(frame));
+  return list_of_items(std::move(values));
+}
+
+IValue TupleOf::eval(Frame& frame) const {
+  std::vector<IValue> values;
+  values.reserve(items_.size());
+  for (const NodePtr& item : items_) values.push_back(item->eval(frame));
+  return IValue(ivalue::TupleData::create(std::move(values)));
+}
+
+namespace {
+
+TypePtr type_of_value(const IValue& value) { return value.isTensor() ? TensorType::get() : value.type(); }
+
+// Types of a dict that has none yet, from its first entry.
+void set_types(ivalue::DictData& data) {
+  if (data.entries.empty()) return;
+  data.key_type = data.entries[0].first.type();
+  data.value_type = type_of_value(data.entries[0].second);
+  for (const auto& entry : data.entries) {
+    if (*type_of_value(entry.second) != *data.value_type) data.value_type = AnyType::get();
+  }
+}
+
+}  // namespace
+
+IValue DictOf::eval(Frame& frame) const {
+  Dict<IValue, IValue> made;
+  for (size_t i = 0; i < items_.size(); i += 2) {
+    IValue key = items_[i]->eval(frame);
+    made.insert_or_assign(std::move(key), items_[i + 1]->eval(frame));
+  }
+  set_types(*made.data());
+  return IValue(made.data());
+}
+
+// --- types
+
+namespace {
+
+// "List[T]": T; the parts of "Dict[K, V]".
+std::vector<std::string> inner_types(const std::string& type, const std::string& outer) {
+  std::vector<std::string> parts;
+  if (type.compare(0, outer.size() + 1, outer + "[") != 0 || type.back() != ']') return parts;
+  int depth = 0;
+  size_t start = outer.size() + 1;
+  for (size_t i = start; i < type.size(); ++i) {
+    depth += (type[i] == '[') - (type[i] == ']');
+    if (depth < 0 || (depth == 0 && type[i] == ',')) {
+      parts.push_back(type.substr(start, i - start));
+      start = type.find_first_not_of(' ', i + 1);
+      if (start == std::string::npos) break;
+    }
+  }
+  return parts;
+}
+
+}  // namespace
+
+Annotated::Annotated(int line, const std::string& type, NodePtr value) : Node(line), value_(std::move(value)) {
+  std::string bare = type;
+  if (const auto inside = inner_types(type, "Optional"); inside.size() == 1) bare = inside[0];
+  if (const auto item = inner_types(bare, "List"); item.size() == 1) item_ = make_type(item[0]);
+  if (const auto both = inner_types(bare, "Dict"); both.size() == 2) {
+    key_ = make_type(both[0]);
+    item_ = make_type(both[1]);
+  }
+}
+
+IValue Annotated::eval(Frame& frame) const {
+  IValue value = value_->eval(frame);
+  if (value.isList() && item_ && !key_) value.toList().data()->element_type = item_;
+  if (value.isGenericDict() && key_) {
+    value.toGenericDict().data()->key_type = key_;
+    value.toGenericDict().data()->value_type = item_;
+  }
+  return value;
+}
+
+namespace {
+
+bool is_instance(const IValue& value, const std::string& type) {
+  if (type == "Any") return true;
+  if (type == "list" || type == "List") return value.isList();
+  if (type == "tuple" || type == "Tuple") return value.isTuple();
+  if (type == "dict" || type == "Dict") return value.isGenericDict();
+  if (type.rfind("__torch__.", 0) == 0) return value.isObject() && value.toObject()->class_name == type;
+  constexpr const char* kKnown[] = {"Tensor", "int", "float", "bool", "complex", "str", "Device", "NoneType", "Scalar"};
+  const bool known = std::any_of(std::begin(kKnown), std::end(kKnown), [&](const char* k) { return type == k; });
+  const bool made = type.find('[') != std::string::npos && type.rfind("Union[", 0) != 0;
+  HB_CHECK(known || made, "[TorchScript] isinstance() does not know the type '", type, "'");
+  return jit::fits_type(value, type);
+}
+
+}  // namespace
+
+IValue IsInstance::eval(Frame& frame) const {
+  const IValue value = value_->eval(frame);
+  return std::any_of(types_.begin(), types_.end(), [&](const std::string& type) { return is_instance(value, type); });
+}
+
+IValue HasAttribute::eval(Frame& frame) const {
+  const IValue value = value_->eval(frame);
+  if (!value.isObject()) return false;
+  return jit::Object(value.toObject()).hasattr(name_) || find_method(*value.toObject(), name_) != nullptr;
+}
+
+// --- choices
+
+IValue Junction::eval(Frame& frame) const {
+  IValue value;
+  for (const NodePtr& part : parts_) {
+    value = part->eval(frame);
+    if (truth(value) != all_) return value;
+  }
+  return value;
+}
+
+IValue Choice::eval(Frame& frame) const {
+  return truth(condition_->eval(frame)) ? yes_->eval(frame) : no_->eval(frame);
+}
+
+Comparisons::Comparisons(int line, Nodes values, const std::vector<std::string>& operators)
+    : Node(line), values_(std::move(values)), operators_(operators) {
+  for (const std::string& symbol : operators) {
+    const char* name = symbol == "<"        ? "lt"
+                       : symbol == ">"      ? "gt"
+                       : symbol == "<="     ? "le"
+                       : symbol == ">="     ? "ge"
+                       : symbol == "=="     ? "eq"
+                       : symbol == "!="     ? "ne"
+                       : symbol == "is"     ? "__is__"
+                       : symbol == "is not" ? "__isnot__"
+                                            : "__contains__";
+    calls_.push_back(std::make_unique<OperatorCall>(std::string("aten::") + name, Names()));
+  }
+}
+
+IValue Comparisons::eval(Frame& frame) const {
+  IValue left = values_[0]->eval(frame), result;
+  for (size_t i = 0; i < calls_.size(); ++i) {
+    IValue right = values_[i + 1]->eval(frame);
+    Values both{left, right};
+    const bool contains = operators_[i].ends_with("in");
+    if (contains) std::swap(both[0], both[1]);
+    result = calls_[i]->call(both);
+    if (operators_[i] == "not in") result = !result.toBool();
+    if (i + 1 < calls_.size() && !truth(result)) return result;
+    left = std::move(right);
+  }
+  return result;
+}
+
+// --- sequences
+
+std::array<int64_t, 3> range_bounds(const Nodes& parts, Frame& frame) {
+  std::array<int64_t, 3> bounds{0, 0, 1};
+  std::vector<int64_t> given;
+  for (const NodePtr& part : parts) given.push_back(to_int(part->eval(frame)));
+  if (given.size() == 1) {
+    bounds[1] = given[0];
+  } else {
+    std::copy(given.begin(), given.end(), bounds.begin());
+  }
+  HB_CHECK_VALUE(bounds[2] != 0, "[TorchScript] ValueError: range() arg 3 must not be zero");
+  return bounds;
+}
+
+namespace {
+
+IValue tuple_of(std::vector<IValue> items) { return IValue(ivalue::TupleData::create(std::move(items))); }
+
+constexpr size_t kMostItems = size_t{1} << 28;
+
+}  // namespace
+
+IValue Sequence::eval(Frame& frame) const {
+  std::vector<IValue> made;
+  if (kind == Kind::Range) {
+    const auto [start, stop, step] = range_bounds(parts, frame);
+    for (int64_t i = start; step > 0 ? i < stop : i > stop;) {
+      HB_CHECK(made.size() < kMostItems, "[TorchScript] expected a shorter range");
+      made.emplace_back(i);
+      if (__builtin_add_overflow(i, step, &i)) break;
+    }
+    return list_of_items(std::move(made));
+  }
+  if (kind == Kind::Enumerate) {
+    int64_t i = parts.size() == 2 ? to_int(parts[1]->eval(frame)) : 0;
+    for (IValue& item : items_of(parts[0]->eval(frame))) made.push_back(tuple_of({IValue(i++), std::move(item)}));
+    return list_of_items(std::move(made));
+  }
+  std::vector<std::vector<IValue>> columns;
+  size_t count = kMostItems;
+  for (const NodePtr& part : parts) {
+    columns.push_back(items_of(part->eval(frame)));
+    count = std::min(count, columns.back().size());
+  }
+  for (size_t i = 0; i < count && !columns.empty(); ++i) {
+    std::vector<IValue> row;
+    for (auto& column : columns) row.push_back(std::move(column[i]));
+    made.push_back(tuple_of(std::move(row)));
+  }
+  return list_of_items(std::move(made));
+}
+
+IValue Comprehension::eval(Frame& frame) const {
+  std::vector<IValue> made;
+  Dict<IValue, IValue> dict;
+  for (IValue& item : items_of(source_->eval(frame))) {
+    target_->set(frame, std::move(item));
+    if (condition_ && !truth(condition_->eval(frame))) continue;
+    if (key_) {
+      IValue key = key_->eval(frame);
+      dict.insert_or_assign(std::move(key), item_->eval(frame));
+    } else {
+      made.push_back(item_->eval(frame));
+    }
+  }
+  if (!key_) return list_of_items(std::move(made));
+  set_types(*dict.data());
+  return IValue(dict.data());
+}
+
+}  // namespace hb::bridge::script

@@ -1,0 +1,243 @@
+#include "script/operator_call.h"
+
+#include <algorithm>
+
+#include <halfbridge/error.h>
+#include <halfbridge/ops.h>
+
+#include "dispatch/overloads.h"
+
+namespace hb::bridge::script {
+namespace {
+
+// What a list or value is for the choice of an overload; calls of equal kinds mean the same overload.
+enum Kind : uint8_t {
+  kNone = 1,
+  kTensor,
+  kInt,
+  kFloat,
+  kBool,
+  kComplex,
+  kText,
+  kDevice,
+  kGenerator,
+  kDict,
+  kEmptyList,
+  kIntList,
+  kFloatList,
+  kBoolList,
+  kTensorList,
+  kOptionalTensorList,
+  kTextList,
+  kOther,  // looked at anew in each call
+};
+
+uint8_t kind_of_list(const std::vector<IValue>& items) {
+  if (items.empty()) return kEmptyList;
+  uint8_t kind = 0;
+  for (const IValue& item : items) {
+    uint8_t own = kOther;
+    if (item.isTensor()) {
+      own = kTensorList;
+    } else if (item.isInt()) {
+      own = kIntList;
+    } else if (item.isDouble()) {
+      own = kFloatList;
+    } else if (item.isBool()) {
+      own = kBoolList;
+    } else if (item.isNone()) {
+      own = kOptionalTensorList;
+    } else if (item.isString()) {
+      own = kTextList;
+    }
+    if (kind == 0) kind = own;
+    const bool tensors =
+        (kind == kTensorList || kind == kOptionalTensorList) && (own == kTensorList || own == kOptionalTensorList);
+    if (tensors && kind != own) kind = kOptionalTensorList;
+    if (kind != own && !tensors) return kOther;
+  }
+  return kind;
+}
+
+uint8_t kind_of(const IValue& value) {
+  if (value.isTensor()) return kTensor;
+  if (value.isInt()) return kInt;
+  if (value.isNone()) return kNone;
+  if (value.isBool()) return kBool;
+  if (value.isDouble()) return kFloat;
+  if (value.isList()) return kind_of_list(value.toListRef());
+  if (value.isString()) return kText;
+  if (value.isDevice()) return kDevice;
+  if (value.isGenerator()) return kGenerator;
+  if (value.isGenericDict()) return kDict;
+  if (value.isComplexDouble()) return kComplex;
+  return kOther;
+}
+
+const Tensor& single(const IValue& value) {
+  const Tensor& tensor = value.toTensor();
+  HB_CHECK(!tensor.requires_grad(), "Cannot input a tensor that requires grad as a scalar argument");
+  HB_CHECK(tensor.dim() == 0, "Cannot input a tensor of dimension other than 0 as a scalar argument");
+  return tensor;
+}
+
+IValue repeated(const IValue& value, int32_t count) {
+  return list_of_items(std::vector<IValue>(static_cast<size_t>(std::max(count, 0)), value));
+}
+
+TensorOptions dtype_of_number(const IValue& value) {
+  if (value.isBool()) return hb::kBool;
+  if (value.isInt()) return hb::kLong;
+  if (value.isDouble()) return TensorOptions().dtype(get_default_dtype());
+  return hb::kComplexFloat;
+}
+
+IValue convert(IValue value, const Plan::Source& source) {
+  switch (source.conversion) {
+    case Conversion::None:
+      return value;
+    case Conversion::TensorToInt:
+      return single(value).item().to<int64_t>();
+    case Conversion::TensorToFloat:
+      return single(value).item().to<double>();
+    case Conversion::TensorToBool:
+      return single(value).item().to<bool>();
+    case Conversion::TensorToScalar:
+      return IValue(single(value).item());
+    case Conversion::IntToFloat:
+      return static_cast<double>(value.toInt());
+    case Conversion::ToComplex:
+      return Complex<double>(real(value));
+    case Conversion::ToTensor:
+      return hb::scalar_tensor(value.toScalar(), dtype_of_number(value));
+    case Conversion::ToDevice:
+      return IValue(Device(value.toStringRef()));
+    case Conversion::Repeat:
+      return repeated(value, source.count);
+    case Conversion::TupleToList:
+    case Conversion::Varargs:
+      return list_of_items(items_of(value));
+  }
+  return value;
+}
+
+IValue arguments_as_list(const Values& arguments, const Plan::Source& source) {
+  const auto from = arguments.begin() + source.argument;
+  return list_of_items(std::vector<IValue>(from, from + source.count));
+}
+
+// What would reach outside of the process, or around the rules of tensors.
+bool is_refused(const std::string& name) {
+  constexpr const char* kRefused[] = {"aten::save",      "aten::load",     "aten::from_file",
+                                      "aten::from_blob", "aten::set_data", "aten::_cuda_getCurrentRawStream",
+                                      "prim::profile",   "prim::PythonOp", "aten::data_ptr"};
+  for (const char* refused : kRefused) {
+    if (name == refused) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<Candidate> candidates_of(const std::string& name) {
+  std::vector<Candidate> all = own_candidates(name);
+  for (const OperatorHandle& op : overloads_of(name)) all.push_back({&op.schema(), op});
+  return all;
+}
+
+OperatorCall::OperatorCall(std::string name, std::vector<std::string> names)
+    : name_(std::move(name)), names_(std::move(names)), builtin_(names_.empty() ? find_builtin(name_) : nullptr) {}
+OperatorCall::~OperatorCall() = default;
+
+bool OperatorCall::known() const { return builtin_ || !candidates_of(name_).empty(); }
+
+const Plan* OperatorCall::remembered(const Kinds& kinds) const {
+  for (const Entry* entry = entries_.load(std::memory_order_acquire); entry; entry = entry->next) {
+    if (entry->kinds == kinds) return &entry->plan;
+  }
+  return nullptr;
+}
+
+IValue OperatorCall::call(Values& arguments) const {
+  IValue result;
+  if (builtin_ && builtin_->run(arguments, result)) return result;
+  Kinds kinds{};
+  bool remember = arguments.size() < kMostKinds;
+  kinds[kMostKinds - 1] = static_cast<uint8_t>(arguments.size());
+  for (size_t i = 0; remember && i < arguments.size(); ++i) {
+    kinds[i] = kind_of(arguments[i]);
+    remember = kinds[i] != kOther;
+  }
+  if (remember) {
+    if (const Plan* plan = remembered(kinds)) return run(*plan, arguments);
+  }
+  return find_and_call(arguments, kinds, remember);
+}
+
+IValue OperatorCall::find_and_call(Values& arguments, const Kinds& kinds, bool remember) const {
+  constexpr size_t kMostEntries = 8;
+  if (is_refused(name_)) throw NotImplementedError("[TorchScript] " + name_ + " may not be called from code");
+  const std::vector<Candidate> candidates = candidates_of(name_);
+  std::optional<Plan> plan = match(candidates, arguments, names_);
+  if (!plan) fail(arguments, candidates);
+  if (!remember) return run(*plan, arguments);
+  {
+    const std::lock_guard lock(mutex_);
+    if (owned_.size() < kMostEntries) {
+      auto entry = std::make_unique<Entry>(Entry{kinds, *plan, entries_.load()});
+      entries_.store(entry.get(), std::memory_order_release);
+      owned_.push_back(std::move(entry));
+    }
+  }
+  return run(*plan, arguments);
+}
+
+IValue OperatorCall::run(const Plan& plan, Values& arguments) const {
+  const auto& parameters = plan.candidate.schema->arguments();
+  if (plan.plain) {
+    for (size_t i = arguments.size(); i < parameters.size(); ++i) arguments.push_back(*parameters[i].default_value());
+  } else {
+    Values stack;
+    stack.reserve(parameters.size());
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      const Plan::Source& source = plan.sources[i];
+      if (source.argument < 0) {
+        stack.push_back(*parameters[i].default_value());
+      } else if (source.conversion == Conversion::Varargs) {
+        stack.push_back(arguments_as_list(arguments, source));
+      } else {
+        stack.push_back(convert(arguments[static_cast<size_t>(source.argument)], source));
+      }
+    }
+    arguments.swap(stack);
+  }
+  if (plan.candidate.run) {
+    plan.candidate.run(arguments);
+  } else {
+    plan.candidate.op->callBoxed(arguments);
+  }
+  if (plan.results == 1) return std::move(arguments.back());
+  if (plan.results == 0) return IValue();
+  return IValue(ivalue::TupleData::create(std::move(arguments)));
+}
+
+void OperatorCall::fail(const Values& arguments, const std::vector<Candidate>& candidates) const {
+  std::string given;
+  const size_t by_place = arguments.size() - names_.size();
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (i > 0) given += ", ";
+    if (i >= by_place) given += names_[i - by_place] + "=";
+    given += arguments[i].type()->annotation_str();
+  }
+  if (candidates.empty()) {
+    throw NotImplementedError(hb::detail::str("[TorchScript] ", name_, "(", given, "): ",
+                                              builtin_ ? "the arguments are of kinds that the function does not take"
+                                                       : "Halfbridge has no function of this name"));
+  }
+  std::string known;
+  for (const Candidate& candidate : candidates) known += "\n  " + toString(*candidate.schema);
+  throw Error(hb::detail::str("[TorchScript] ", name_, "(", given,
+                              "): Arguments for call are not valid. The following variants are available:", known));
+}
+
+}  // namespace hb::bridge::script

@@ -1,0 +1,93 @@
+#pragma once
+// Calls of operators by name. Which overload a call means follows from the kinds of its arguments; each place of the
+// code remembers what it found.
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <halfbridge/bridge/dispatch/dispatcher.h>
+
+#include "script/builtins.h"
+
+namespace hb::bridge::script {
+
+/// An overload.
+struct Candidate {
+  const FunctionSchema* schema;
+  std::optional<OperatorHandle> op;          // of the dispatcher,
+  void (*run)(jit::Stack& stack) = nullptr;  // or of the table in operators_own.cpp
+};
+std::vector<Candidate> candidates_of(const std::string& name);
+/// Functions that the dispatcher does not have.
+std::vector<Candidate> own_candidates(const std::string& name);
+
+/// How an argument becomes what the schema asks for.
+enum class Conversion : uint8_t {
+  None,
+  TensorToInt,
+  TensorToFloat,
+  TensorToBool,
+  TensorToScalar,
+  IntToFloat,
+  ToComplex,
+  ToTensor,
+  ToDevice,
+  Repeat,  // one value for a list of N
+  TupleToList,
+  Varargs,  // this argument and all behind it are one list
+};
+
+/// A call that fits a candidate.
+struct Plan {
+  Candidate candidate;
+  struct Source {
+    int argument = -1;  // -1: the default
+    Conversion conversion = Conversion::None;
+    int32_t count = 0;  // of Repeat
+  };
+  std::vector<Source> sources;
+  size_t results = 1;
+  bool plain = false;  // the arguments in their order, then defaults
+};
+/// The first candidate that the arguments fit, those without conversions before others. `names`: of the last ones.
+std::optional<Plan> match(const std::vector<Candidate>& candidates, const Values& arguments,
+                          const std::vector<std::string>& names);
+
+/// One place of the code that calls.
+class OperatorCall {
+ public:
+  OperatorCall(std::string name, std::vector<std::string> names);
+  ~OperatorCall();
+  /// Uses the arguments up. Throws for functions that code may not call, and where no overload fits.
+  IValue call(Values& arguments) const;
+  /// Whether any function of this name is known.
+  bool known() const;
+  const std::string& name() const { return name_; }
+
+ private:
+  static constexpr size_t kMostKinds = 16;
+  using Kinds = std::array<uint8_t, kMostKinds>;
+  struct Entry {
+    Kinds kinds{};
+    Plan plan;
+    const Entry* next = nullptr;
+  };
+  const Plan* remembered(const Kinds& kinds) const;
+  IValue find_and_call(Values& arguments, const Kinds& kinds, bool remember) const;
+  IValue run(const Plan& plan, Values& arguments) const;
+  [[noreturn]] void fail(const Values& arguments, const std::vector<Candidate>& candidates) const;
+
+  std::string name_;
+  std::vector<std::string> names_;
+  const Builtin* builtin_;
+  mutable std::atomic<const Entry*> entries_{nullptr};
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<Entry>> owned_;
+};
+
+}  // namespace hb::bridge::script

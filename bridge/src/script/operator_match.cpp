@@ -1,0 +1,182 @@
+// Which overload the arguments of a call fit.
+#include <algorithm>
+
+#include <halfbridge/error.h>
+
+#include "script/operator_call.h"
+
+namespace hb::bridge::script {
+namespace {
+
+// A type of a schema, taken apart.
+struct Wanted {
+  std::string_view base;  // of the elements for a list
+  bool optional = false, list = false, optional_items = false;
+};
+
+bool take_end(std::string_view& text, std::string_view end) {
+  if (text.size() <= end.size() || text.substr(text.size() - end.size()) != end) return false;
+  text.remove_suffix(end.size());
+  return true;
+}
+
+Wanted wanted_of(std::string_view type) {
+  Wanted wanted;
+  wanted.optional = take_end(type, "?");
+  wanted.list = take_end(type, "[]");
+  if (wanted.list) wanted.optional_items = take_end(type, "?");
+  wanted.base = type;
+  return wanted;
+}
+
+bool exact(const IValue& value, std::string_view base) {
+  if (base == "Tensor") return value.isTensor();
+  if (base == "int") return value.isInt();
+  if (base == "float") return value.isDouble();
+  if (base == "bool") return value.isBool();
+  if (base == "Scalar") return value.isScalar();
+  if (base == "str") return value.isString();
+  if (base == "Device") return value.isDevice();
+  if (base == "complex") return value.isComplexDouble();
+  if (base == "Generator") return value.isGenerator();
+  if (base.substr(0, 10) == "__torch__.") return value.isObject() && value.toObject()->class_name == base;
+  if (base.substr(0, 5) == "Dict(") return value.isGenericDict();
+  if (base[0] == '(') return value.isTuple();
+  return base == "Any" || (base[0] >= 'a' && base[0] <= 'z');
+}
+
+bool items_fit(const std::vector<IValue>& items, const Wanted& wanted) {
+  return std::all_of(items.begin(), items.end(), [&](const IValue& item) {
+    return (wanted.optional_items && item.isNone()) || exact(item, wanted.base);
+  });
+}
+
+// What one value becomes for a parameter that is no list.
+std::optional<Conversion> converted(const IValue& value, std::string_view base) {
+  if (value.isTensor()) {
+    if (base == "int") return Conversion::TensorToInt;
+    if (base == "float") return Conversion::TensorToFloat;
+    if (base == "bool") return Conversion::TensorToBool;
+    if (base == "Scalar") return Conversion::TensorToScalar;
+  }
+  if (value.isInt() && base == "float") return Conversion::IntToFloat;
+  if (is_real(value) && base == "complex") return Conversion::ToComplex;
+  if (value.isScalar() && base == "Tensor") return Conversion::ToTensor;
+  if (value.isString() && base == "Device") return Conversion::ToDevice;
+  return std::nullopt;
+}
+
+class Matcher {
+ public:
+  Matcher(const FunctionSchema& schema, const Values& arguments, const std::vector<std::string>& names, bool convert)
+      : schema_(schema),
+        arguments_(arguments),
+        names_(names),
+        convert_(convert),
+        by_place_(arguments.size() - names.size()) {}
+
+  std::optional<std::vector<Plan::Source>> run() {
+    const auto& parameters = schema_.arguments();
+    size_t used = 0;
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      if (next_ < by_place_ && !parameters[i].kwarg_only()) {
+        if (!by_place(i)) return std::nullopt;
+        continue;
+      }
+      const auto named = std::find(names_.begin(), names_.end(), parameters[i].name());
+      if (named != names_.end()) {
+        const size_t at = by_place_ + static_cast<size_t>(named - names_.begin());
+        if (!add(parameters[i], at)) return std::nullopt;
+        ++used;
+      } else if (parameters[i].default_value()) {
+        sources_.push_back({});
+      } else {
+        return std::nullopt;
+      }
+    }
+    if (next_ != by_place_ || used != names_.size()) return std::nullopt;
+    return std::move(sources_);
+  }
+
+ private:
+  bool by_place(size_t i) {
+    const auto& parameters = schema_.arguments();
+    // view(2, 3): all numbers that are left are one list.
+    const Wanted wanted = wanted_of(parameters[i].type()->str());
+    const bool last = i + 1 == parameters.size() || parameters[i + 1].kwarg_only();
+    if (convert_ && last && wanted.list && !parameters[i].N() && !arguments_[next_].isList()) {
+      const std::vector<IValue> rest(arguments_.begin() + static_cast<std::ptrdiff_t>(next_),
+                                     arguments_.begin() + static_cast<std::ptrdiff_t>(by_place_));
+      if (items_fit(rest, wanted)) {
+        sources_.push_back({static_cast<int>(next_), Conversion::Varargs, static_cast<int32_t>(rest.size())});
+        next_ = by_place_;
+        return true;
+      }
+    }
+    return add(parameters[i], next_++);
+  }
+
+  bool add(const Argument& parameter, size_t at) {
+    const Wanted wanted = wanted_of(parameter.type()->str());
+    const IValue& value = arguments_[at];
+    Plan::Source source{static_cast<int>(at)};
+    if (!fits(parameter, wanted, value, source)) return false;
+    sources_.push_back(source);
+    return true;
+  }
+
+  bool fits(const Argument& parameter, const Wanted& wanted, const IValue& value, Plan::Source& source) const {
+    if (wanted.base == "Any" && !wanted.list) return true;
+    if (value.isNone()) return wanted.optional;
+    if (!wanted.list) {
+      if (exact(value, wanted.base)) return true;
+      const auto conversion = convert_ ? converted(value, wanted.base) : std::nullopt;
+      if (!conversion) return false;
+      source.conversion = *conversion;
+      return true;
+    }
+    if (value.isList()) return items_fit(value.toListRef(), wanted);
+    if (value.isTuple() && convert_) {
+      source.conversion = Conversion::TupleToList;
+      return items_fit(value.toTupleRef().elements(), wanted);
+    }
+    if (!parameter.N() || !exact(value, wanted.base)) return false;
+    source.conversion = Conversion::Repeat;
+    source.count = *parameter.N();
+    return true;
+  }
+
+  const FunctionSchema& schema_;
+  const Values& arguments_;
+  const std::vector<std::string>& names_;
+  bool convert_;
+  size_t by_place_, next_ = 0;
+  std::vector<Plan::Source> sources_;
+};
+
+bool is_plain(const Plan& plan, size_t arguments) {
+  for (size_t i = 0; i < plan.sources.size(); ++i) {
+    const auto& source = plan.sources[i];
+    if (source.conversion != Conversion::None) return false;
+    if (source.argument != (i < arguments ? static_cast<int>(i) : -1)) return false;
+  }
+  return plan.sources.size() >= arguments;
+}
+
+}  // namespace
+
+std::optional<Plan> match(const std::vector<Candidate>& candidates, const Values& arguments,
+                          const std::vector<std::string>& names) {
+  for (const bool convert : {false, true}) {
+    for (const Candidate& candidate : candidates) {
+      auto sources = Matcher(*candidate.schema, arguments, names, convert).run();
+      if (!sources) continue;
+      Plan plan{candidate, std::move(*sources), candidate.run ? 1 : candidate.schema->returns().size()};
+      plan.plain = is_plain(plan, arguments.size());
+      return plan;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace hb::bridge::script

@@ -1,0 +1,136 @@
+#pragma once
+// The functions and classes of an archive or of a source text. Files are parsed when something of them is first asked
+// for, functions are compiled when they are first called.
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <halfbridge/bridge/dispatch/custom_class.h>
+
+#include "script/node.h"
+#include "script/syntax.h"
+
+namespace hb::bridge::script {
+
+class Unit;
+using Names = std::vector<std::string>;
+
+/// Which parameter each argument of a call is for, and which parameters take their defaults.
+struct Binding {
+  std::vector<size_t> parameter_of;
+  std::vector<size_t> defaults;
+};
+
+class ScriptFunction {
+ public:
+  /// `owner`: "__torch__.Net" for a method, whose first parameter is the object; "" for a function.
+  ScriptFunction(Unit& unit, std::string owner, std::string qualified_name, std::string label,
+                 std::shared_ptr<const FunctionSyntax> syntax);
+  ~ScriptFunction();
+
+  const std::string& name() const { return syntax_->name; }
+  const std::string& qualified_name() const { return qualified_name_; }
+  const std::string& label() const { return label_; }
+  const FunctionSyntax& syntax() const { return *syntax_; }
+  Unit& unit() const { return unit_; }
+  /// As schemas write it. Types that schemas do not know are Any.
+  FunctionSchema schema() const;
+
+  /// Throws hb::Error where the arguments, the last of which have these names, do not fit.
+  Binding bind(size_t arguments, const Names& names) const;
+  Frame frame() const;
+  void set_defaults(Frame& frame, const Binding& binding) const;
+  /// Runs with the arguments in the frame.
+  IValue run(Frame frame) const;
+  /// A call from outside: arguments are checked against the types that are declared.
+  IValue call(std::vector<IValue> arguments, const Names& names = {}) const;
+
+ private:
+  friend class Compiler;
+  void compile() const;
+  void ensure_compiled() const {
+    if (!compiled_.load(std::memory_order_acquire)) compile();
+  }
+  IValue run_body(Frame& frame) const;
+  void check_types(Frame& frame) const;
+
+  Unit& unit_;
+  std::string owner_, qualified_name_, label_;
+  std::shared_ptr<const FunctionSyntax> syntax_;
+  // What compile() makes, once:
+  mutable std::atomic<bool> compiled_{false};
+  mutable size_t places_ = 0;
+  mutable Nodes defaults_;  // null where a parameter has none
+  mutable Actions body_;
+  mutable std::vector<std::unique_ptr<ScriptFunction>> inner_;
+};
+
+struct ScriptClass {
+  std::string name;
+  std::shared_ptr<const ClassSyntax> syntax;
+  std::map<std::string, std::unique_ptr<ScriptFunction>> methods;
+  std::weak_ptr<const ivalue::ClassData> declared;
+};
+
+class Unit : public std::enable_shared_from_this<Unit> {
+ public:
+  /// What is not found is looked for in `parent`.
+  explicit Unit(std::shared_ptr<Unit> parent = nullptr) : parent_(std::move(parent)) {}
+
+  /// A file of an archive, "__torch__.torch.nn.functional".
+  void add_file(const std::string& module, std::string label, std::string text);
+  /// Functions of a program, whose names are plain. Gives the new ones.
+  std::vector<ScriptFunction*> add_source(std::string text, const std::string& owner);
+  void set_constants(std::vector<IValue> constants) { constants_ = std::move(constants); }
+  /// "c0"; null where there is none.
+  const IValue* constant(const std::string& name) const;
+
+  /// Null where there is none.
+  ScriptFunction* function(const std::string& qualified_name);
+  ScriptClass* find_class(const std::string& qualified_name);
+  std::vector<ScriptFunction*> plain_functions() const;
+  /// The same function for callers of C++.
+  jit::Function* callable(const std::string& name);
+
+  std::shared_ptr<ClassCode> code_of(const std::string& class_name);
+  std::shared_ptr<const ivalue::ClassData> declared(ScriptClass& of);
+  std::recursive_mutex& mutex() { return mutex_; }
+
+ private:
+  struct File {
+    std::string module, label, text;
+    bool parsed = false;
+  };
+  void parse(const std::string& module);
+  void add_class(const std::string& name, const std::string& label, std::shared_ptr<const ClassSyntax> syntax);
+
+  std::shared_ptr<Unit> parent_;
+  std::recursive_mutex mutex_;
+  std::map<std::string, File> files_;  // by module
+  std::map<std::string, std::unique_ptr<ScriptFunction>> functions_;
+  std::vector<std::unique_ptr<ScriptFunction>> replaced_;
+  std::map<std::string, std::unique_ptr<jit::Function>> callables_;
+  std::map<std::string, ScriptClass> classes_;
+  std::vector<IValue> constants_;
+};
+
+/// What the methods of a class do: those of the archive, and those that the program added.
+struct ClassCode {
+  ClassCode(std::shared_ptr<Unit> unit, std::string class_name);
+  ScriptFunction* find(const std::string& name) const;
+
+  std::shared_ptr<Unit> unit;
+  std::string class_name;
+  std::map<std::string, ScriptFunction*> added;
+  std::vector<std::shared_ptr<Unit>> sources;  // of these
+  const uint64_t id;                           // no other code has had it
+};
+
+/// A method of an object; null where its class has none of this name or no code.
+ScriptFunction* find_method(const ivalue::ObjectData& object, const std::string& name);
+
+}  // namespace hb::bridge::script
