@@ -100,16 +100,17 @@ class ClassWriter {
   std::vector<std::pair<const ivalue::ObjectData*, std::string>> files_;
 };
 
-void write_pickle(const TorchPickler& pickler, const std::string& pickle, ZipWriter& zip) {
+void write_pickle(const TorchPickler& pickler, const std::string& pickle, ZipWriter& zip,
+                  const ArchivePlace& place = {}) {
   const auto& storages = pickler.storages();
   for (size_t i = 0; i < storages.size(); ++i) {
-    zip.add("data/" + std::to_string(i), storages[i].data_ptr(), storages[i].nbytes());
+    zip.add(place.storages + std::to_string(i), storages[i].data_ptr(), storages[i].nbytes());
   }
-  zip.add("data.pkl", pickle);
+  zip.add(place.pickle, pickle);
 }
 
-void write_end(ZipWriter& zip) {
-  zip.add("version", kFormatVersion);
+void write_end(ZipWriter& zip, const std::string& version = kFormatVersion) {
+  zip.add("version", version);
   zip.add("byteorder", "little");
   zip.add(".data/serialization_id", zip.content_id());
   zip.finish();
@@ -157,6 +158,14 @@ void write_module_archive(const std::shared_ptr<ivalue::ObjectData>& root, ZipWr
   TorchPickler constants(TorchPickler::Flavour::TorchScript);
   zip.add("constants.pkl", constants.pickle(IValue(ivalue::TupleData::create(std::vector<IValue>()))));
   write_end(zip);
+}
+
+void write_script_archive(const ScriptArchive& archive, ZipWriter& zip) {
+  TorchPickler module(TorchPickler::Flavour::TorchScript), constants(TorchPickler::Flavour::TorchScript);
+  write_pickle(module, module.pickle(archive.module), zip);
+  for (const auto& [name, text] : archive.files) zip.add(name, text);
+  write_pickle(constants, constants.pickle(archive.constants), zip, {"constants.pkl", "constants/"});
+  write_end(zip, std::to_string(archive.version) + "\n");
 }
 
 void write_pickle_archive(const IValue& value, bool for_python, ZipWriter& zip) {

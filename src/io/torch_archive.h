@@ -5,6 +5,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <halfbridge/ivalue.h>
 
@@ -31,6 +33,13 @@ bool is_module_archive(const ZipReader& zip);
 
 /// Writes what LibTorch's torch::load and InputArchive read.
 void write_module_archive(const std::shared_ptr<ivalue::ObjectData>& root, ZipWriter& zip);
+/// An archive of TorchScript, whose module has code of its own.
+struct ScriptArchive {
+  IValue module, constants;                                // an object and a tuple
+  std::vector<std::pair<std::string, std::string>> files;  // "code/__torch__.py", "extra/notes.txt": and its text
+  long version = 0;                                        // of the format, which says what the code's functions mean
+};
+void write_script_archive(const ScriptArchive& archive, ZipWriter& zip);
 /// Writes what torch::pickle_load reads, and, with `for_python`, what Python's torch.load reads.
 void write_pickle_archive(const IValue& value, bool for_python, ZipWriter& zip);
 

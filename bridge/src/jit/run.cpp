@@ -7,6 +7,8 @@
 #include <halfbridge/grad_mode.h>
 
 #include "io/io_error.h"
+#include "io/torch_archive.h"
+#include "script/archive.h"
 #include "script/unit.h"
 
 namespace hb::bridge::jit {
@@ -87,12 +89,17 @@ IValue Module::make_object(const std::string& class_name, Stack arguments) const
   return IValue(std::move(object));
 }
 
-void Module::save(const std::string& filename, const ExtraFilesMap& /*extra_files*/) const {
-  io::io_fail("jit.Module.save", "cannot write '", filename,
-              "': no archives of TorchScript are written. Save the weights: torch::save of a native module, or "
-              "hb::io::save_state_dict_file");
+void Module::save(const std::string& filename, const ExtraFilesMap& extra_files) const {
+  const ObjectPtr module = _ivalue();
+  io::save_archive(filename, [&](io::ZipWriter& zip) { script::write_archive(module, extra_files, zip); });
 }
-void Module::save(std::ostream& /*out*/, const ExtraFilesMap& extra_files) const { save("a stream", extra_files); }
+void Module::save(std::ostream& out, const ExtraFilesMap& extra_files) const {
+  io::ZipWriter zip("archive", [&](const void* data, size_t size) {
+    out.write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
+    if (!out.good()) io::io_fail("jit.Module.save", "cannot write to the stream");
+  });
+  script::write_archive(_ivalue(), extra_files, zip);
+}
 
 // --- units
 

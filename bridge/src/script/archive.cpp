@@ -26,6 +26,7 @@ std::string module_of(const std::string& file) {
 
 std::shared_ptr<Unit> unit_of(const io::ZipReader& zip) {
   auto unit = std::make_shared<Unit>();
+  unit->set_version(io::check_version(zip));
   uint64_t left = kMaxCode;
   for (const std::string& name : zip.names()) {
     if (!is_code(name)) continue;

@@ -36,13 +36,18 @@ void Unit::add_file(const std::string& module, std::string label, std::string te
   files_[module] = {module, std::move(label), std::move(text)};
 }
 
+std::vector<std::pair<std::string, std::string>> Unit::files() const {
+  std::vector<std::pair<std::string, std::string>> all;
+  for (const auto& [module, file] : files_) all.emplace_back(file.label, file.text);
+  return all;
+}
+
 void Unit::parse(const std::string& module) {
   const auto found = files_.find(module);
   if (found == files_.end() || found->second.parsed) return;
   File& file = found->second;
   FileSyntax syntax = parse_source(file.text, file.label);
   file.parsed = true;
-  file.text = std::string();
   for (auto& function : syntax.functions) {
     const std::string name = module + "." + function->name;
     functions_[name] = std::make_unique<ScriptFunction>(*this, "", name, file.label, std::move(function));

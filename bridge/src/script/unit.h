@@ -86,6 +86,12 @@ class Unit : public std::enable_shared_from_this<Unit> {
   /// Functions of a program, whose names are plain. Gives the new ones.
   std::vector<ScriptFunction*> add_source(std::string text, const std::string& owner);
   void set_constants(std::vector<IValue> constants) { constants_ = std::move(constants); }
+  const std::vector<IValue>& constants() const { return constants_; }
+  /// Of the archive's format; 0 for a source text.
+  void set_version(long version) { version_ = version; }
+  long version() const { return version_; }
+  /// The files of the archive and their texts.
+  std::vector<std::pair<std::string, std::string>> files() const;
   /// "c0"; null where there is none.
   const IValue* constant(const std::string& name) const;
 
@@ -116,6 +122,7 @@ class Unit : public std::enable_shared_from_this<Unit> {
   std::map<std::string, std::unique_ptr<jit::Function>> callables_;
   std::map<std::string, ScriptClass> classes_;
   std::vector<IValue> constants_;
+  long version_ = 0;
 };
 
 /// What the methods of a class do: those of the archive, and those that the program added.
