@@ -100,6 +100,9 @@ bool number_to_tensor(Values& a, IValue& out) {
   return out = hb::scalar_tensor(number, options), true;
 }
 
+bool device_type(Values& a, IValue& out) { return a.size() == 1 && a[0].isDevice() && property(a[0], "type", out); }
+bool device_index(Values& a, IValue& out) { return a.size() == 1 && a[0].isDevice() && property(a[0], "index", out); }
+
 bool raise(Values& a, IValue&) {
   if (a.empty()) return false;
   std::string kind = a.size() > 1 && a[1].isString() ? a[1].toStringRef() : "RuntimeError";
@@ -135,6 +138,8 @@ bool nothing(Values&, IValue& out) { return out = IValue(), true; }
 constexpr Builtin kRows[] = {
     {"aten::device", make_device},
     {"prim::NumToTensor", number_to_tensor},
+    {"prim::type", device_type},
+    {"prim::index", device_index},
     {"prim::RaiseException", raise},
     {"aten::warn", warn},
     {"prim::unchecked_cast", identity},

@@ -107,7 +107,16 @@ NodePtr Compiler::special(const Expr& tree, const std::string& word) {
     if (tree.parts.size() != 3) fail(tree.line, word + "() takes a type and a value");
     const std::string type = type_text(*tree.parts[1]);
     if (type.empty()) fail(tree.line, word + "() expected a type");
-    return annotated(tree.line, type, *tree.parts[2]);
+    NodePtr value = annotated(tree.line, type, *tree.parts[2]);
+    // A tensor of one number where a number is wanted.
+    const char* number = type == "int"     ? "aten::Int"
+                         : type == "float" ? "aten::Float"
+                         : type == "bool"  ? "aten::Bool"
+                                           : "";
+    if (word != "annotate" || *number == '\0') return value;
+    Nodes one;
+    one.push_back(std::move(value));
+    return std::make_unique<Call>(tree.line, number, Names(), std::move(one));
   }
   if (word == "uninitialized") return std::make_unique<Constant>(tree.line, IValue());
   if (word == "isinstance") return is_instance(tree);

@@ -109,7 +109,34 @@ IValue nested_list(const Tensor& self) {
 }
 IValue tolist(const Tensor& self) { return nested_list(self.detach().to(kCPU)); }
 
+Tensor to_device(const Tensor& self, std::optional<Device> device, std::optional<ScalarType> dtype, bool non_blocking,
+                 bool copy) {
+  return self.to(device.value_or(self.device()), dtype.value_or(self.scalar_type()), non_blocking, copy);
+}
+Tensor to_maybe_dtype(const Tensor& self, std::optional<ScalarType> dtype, bool non_blocking, bool copy) {
+  return self.to(dtype.value_or(self.scalar_type()), non_blocking, copy);
+}
+
 // --- layers
+
+// Unlike parts of chunk(), these may be changed in place each for itself.
+std::vector<Tensor> copies(std::vector<Tensor> parts) {
+  for (Tensor& part : parts) part = part.clone();
+  return parts;
+}
+std::vector<Tensor> unsafe_chunk(const Tensor& self, int64_t chunks, int64_t dim) {
+  return copies(hb::chunk(self, chunks, dim));
+}
+std::vector<Tensor> unsafe_split(const Tensor& self, int64_t size, int64_t dim) {
+  return copies(hb::split(self, size, dim));
+}
+std::vector<Tensor> unsafe_split_with_sizes(const Tensor& self, IntArrayRef sizes, int64_t dim) {
+  return copies(hb::split_with_sizes(self, sizes, dim));
+}
+Tensor convolution_mode(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias,
+                        IntArrayRef stride, std::string_view padding, IntArrayRef dilation, int64_t groups) {
+  return bridge::_convolution_mode(input, weight, bias, stride, padding, dilation, groups);
+}
 
 Tensor max_pool1d(const Tensor& x, IntArrayRef kernel, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
                   bool ceil_mode) {
@@ -215,6 +242,20 @@ constexpr Row kRows[] =
      {"aten::bool(Tensor self) -> Tensor", on_stack<&to_dtype<kBool>>},
      {"aten::cpu(Tensor self) -> Tensor", on_stack<&to_cpu>},
      {"aten::cuda(Tensor self) -> Tensor", on_stack<&to_cuda>},
+     {"aten::to.prim_Device(Tensor self, Device? device, ScalarType? dtype=None, bool non_blocking=False, bool "
+      "copy=False) "
+      "-> Tensor",
+      on_stack<&to_device>},
+     {"aten::to.prim_dtype(Tensor self, ScalarType? dtype=None, bool non_blocking=False, bool copy=False) -> Tensor",
+      on_stack<&to_maybe_dtype>},
+     {"aten::unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]", on_stack<&unsafe_chunk>},
+     {"aten::unsafe_split.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]", on_stack<&unsafe_split>},
+     {"aten::unsafe_split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]",
+      on_stack<&unsafe_split_with_sizes>},
+     {"aten::_convolution_mode(Tensor input, Tensor weight, Tensor? bias, int[] stride, str padding, int[] dilation, "
+      "int "
+      "groups) -> Tensor",
+      on_stack<&convolution_mode>},
      {"aten::lift_fresh(Tensor self) -> Tensor", on_stack<&same>},
      {"aten::tolist(Tensor self) -> Any", on_stack<&tolist>},
      {"aten::backward(Tensor self, Tensor? gradient=None, bool? retain_graph=None, bool create_graph=False) -> "

@@ -85,6 +85,16 @@ std::vector<ScriptFunction*> Unit::add_source(std::string text, const std::strin
   return added;
 }
 
+// A number that was traced is a constant tensor without dimensions. As where it was traced, it does not decide about
+// the dtype of a result.
+void Unit::set_constants(std::vector<IValue> constants) {
+  constants_ = std::move(constants);
+  for (IValue& constant : constants_) {
+    if (constant.isTensor() && constant.toTensor().defined() && constant.toTensor().dim() == 0)
+      constant.toTensor().unsafeGetTensorImpl()->set_wrapped_number(true);
+  }
+}
+
 const IValue* Unit::constant(const std::string& name) const {
   size_t index = 0;
   const auto [end, error] = std::from_chars(name.data() + 1, name.data() + name.size(), index);

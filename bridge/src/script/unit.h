@@ -85,7 +85,7 @@ class Unit : public std::enable_shared_from_this<Unit> {
   void add_file(const std::string& module, std::string label, std::string text);
   /// Functions of a program, whose names are plain. Gives the new ones.
   std::vector<ScriptFunction*> add_source(std::string text, const std::string& owner);
-  void set_constants(std::vector<IValue> constants) { constants_ = std::move(constants); }
+  void set_constants(std::vector<IValue> constants);
   const std::vector<IValue>& constants() const { return constants_; }
   /// Of the archive's format; 0 for a source text.
   void set_version(long version) { version_ = version; }
