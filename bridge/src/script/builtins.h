@@ -16,6 +16,7 @@ struct Builtin {
   const char* name;  // "aten::append"
   /// Sets the result and returns true if the arguments are of its kinds; what it does not take, an operator may.
   bool (*run)(Values& arguments, IValue& result);
+  bool tensors = true;  // whether it takes any call whose first argument is a tensor
 };
 
 /// Null where there is none.

@@ -15,6 +15,15 @@
 
 namespace hb::bridge::script {
 
+/// Room for the arguments of a call, which keeps its memory for later calls of the thread.
+struct Scratch {
+  Scratch();
+  ~Scratch();
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  Values values;
+};
+
 /// A variable.
 class Local final : public Node {
  public:
@@ -43,10 +52,9 @@ class Call final : public Node {
   Call(int line, std::string name, Names names, Nodes arguments)
       : Node(line), call(std::move(name), std::move(names)), arguments(std::move(arguments)) {}
   IValue eval(Frame& frame) const override {
-    Values values;
-    values.reserve(arguments.size() + 6);
-    for (const NodePtr& argument : arguments) values.push_back(argument->eval(frame));
-    return call.call(values);
+    Scratch scratch;
+    for (const NodePtr& argument : arguments) scratch.values.push_back(argument->eval(frame));
+    return call.call(scratch.values);
   }
   const OperatorCall call;
   const Nodes arguments;

@@ -7,6 +7,25 @@
 
 namespace hb::bridge::script {
 
+namespace {
+constexpr size_t kMostKept = 64, kMostRoom = 64;
+thread_local std::vector<Values> kept;
+}  // namespace
+
+Scratch::Scratch() {
+  if (kept.empty()) {
+    values.reserve(16);
+  } else {
+    values.swap(kept.back());
+    kept.pop_back();
+  }
+}
+Scratch::~Scratch() {
+  if (kept.size() >= kMostKept || values.capacity() > kMostRoom) return;
+  values.clear();
+  kept.push_back(std::move(values));
+}
+
 // --- functions of the unit
 
 FunctionCall::FunctionCall(int line, const ScriptFunction& function, const Names& names, Nodes arguments)
@@ -91,11 +110,10 @@ IValue MethodCall::call_registered(const IValue& object, Frame& frame) const {
 IValue MethodCall::eval(Frame& frame) const {
   IValue value = value_->eval(frame);
   if (value.isObject()) return call_object(value, frame);
-  Values values;
-  values.reserve(arguments_.size() + 6);
-  values.push_back(std::move(value));
-  for (const NodePtr& argument : arguments_) values.push_back(argument->eval(frame));
-  return call_.call(values);
+  Scratch scratch;
+  scratch.values.push_back(std::move(value));
+  for (const NodePtr& argument : arguments_) scratch.values.push_back(argument->eval(frame));
+  return call_.call(scratch.values);
 }
 
 // --- classes

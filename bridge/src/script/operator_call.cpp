@@ -160,7 +160,8 @@ const Plan* OperatorCall::remembered(const Kinds& kinds) const {
 
 IValue OperatorCall::call(Values& arguments) const {
   IValue result;
-  if (builtin_ && builtin_->run(arguments, result)) return result;
+  const bool tensor_first = !arguments.empty() && arguments[0].isTensor();
+  if (builtin_ && (builtin_->tensors || !tensor_first) && builtin_->run(arguments, result)) return result;
   Kinds kinds{};
   bool remember = arguments.size() < kMostKinds;
   kinds[kMostKinds - 1] = static_cast<uint8_t>(arguments.size());
