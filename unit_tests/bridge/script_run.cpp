@@ -4,6 +4,7 @@
 #include <torch/script.h>
 #include <torch/torch.h>
 
+#include <sstream>
 #include <thread>
 
 namespace {
@@ -50,6 +51,31 @@ TEST(ScriptRun, GradientsReachTheParameters) {
     (step == 0 ? first : last) = loss.item<double>();
   }
   EXPECT_LT(last, first);
+}
+
+TEST(ScriptRun, SavedWithItsCode) {
+  auto module = torch::jit::load(path("net"));
+  module.eval();
+  {
+    torch::NoGradGuard no_grad;
+    for (const auto& parameter : module.parameters()) parameter.mul_(0.5);
+  }
+  std::stringstream stream;
+  module.save(stream, {{"notes.txt", "halved"}});
+  torch::jit::ExtraFilesMap extra = {{"notes.txt", ""}};
+  auto again = torch::jit::load(stream, std::nullopt, extra);
+  EXPECT_EQ(extra.at("notes.txt"), "halved");
+  EXPECT_FALSE(again.is_training());
+  const auto names = again.named_parameters();
+  EXPECT_EQ(names.size(), module.named_parameters().size());
+  const auto input = module.attr("example");
+  EXPECT_TRUE(again.forward({input}).toTensor().equal(module.forward({input}).toTensor()));
+  EXPECT_FALSE(torch::allclose(again.forward({input}).toTensor(), module.attr("expected").toTensor()));
+
+  module.define("def twice(self, x):\n  return self.forward(x) + self.forward(x)");
+  expect_error([&] { module.save(stream); }, "define()");
+  again.register_attribute("more", c10::IntType::get(), 1);
+  expect_error([&] { again.save(stream); }, "does not declare");
 }
 
 TEST(ScriptRun, SeveralThreadsRunOneModule) {
