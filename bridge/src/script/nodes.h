@@ -24,6 +24,9 @@ struct Scratch {
   Values values;
 };
 
+/// A call with two arguments.
+IValue call_of_two(const OperatorCall& call, IValue a, IValue b);
+
 /// A variable.
 class Local final : public Node {
  public:
@@ -52,6 +55,10 @@ class Call final : public Node {
   Call(int line, std::string name, Names names, Nodes arguments)
       : Node(line), call(std::move(name), std::move(names)), arguments(std::move(arguments)) {}
   IValue eval(Frame& frame) const override {
+    if (arguments.size() == 2) {
+      IValue first = arguments[0]->eval(frame);
+      return call_of_two(call, std::move(first), arguments[1]->eval(frame));
+    }
     Scratch scratch;
     for (const NodePtr& argument : arguments) scratch.values.push_back(argument->eval(frame));
     return call.call(scratch.values);

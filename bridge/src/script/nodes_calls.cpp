@@ -26,6 +26,15 @@ Scratch::~Scratch() {
   kept.push_back(std::move(values));
 }
 
+IValue call_of_two(const OperatorCall& call, IValue a, IValue b) {
+  IValue result;
+  if (a.isInt() && b.isInt() && call.of_ints(a.toInt(), b.toInt(), result)) return result;
+  Scratch scratch;
+  scratch.values.push_back(std::move(a));
+  scratch.values.push_back(std::move(b));
+  return call.call(scratch.values);
+}
+
 // --- functions of the unit
 
 FunctionCall::FunctionCall(int line, const ScriptFunction& function, const Names& names, Nodes arguments)

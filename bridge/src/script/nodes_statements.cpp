@@ -62,8 +62,7 @@ Augment::Augment(int line, std::unique_ptr<Subscript> subscript, NodePtr value, 
 
 IValue Augment::combined(IValue old, IValue value) const {
   const bool changed = (old.isTensor() || old.isList()) && has_in_place_;
-  Values both{std::move(old), std::move(value)};
-  return changed ? in_place_.call(both) : plain_.call(both);
+  return call_of_two(changed ? in_place_ : plain_, std::move(old), std::move(value));
 }
 
 Flow Augment::run_subscript(Frame& frame) const {

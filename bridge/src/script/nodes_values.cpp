@@ -173,10 +173,8 @@ IValue Comparisons::eval(Frame& frame) const {
   IValue left = values_[0]->eval(frame), result;
   for (size_t i = 0; i < calls_.size(); ++i) {
     IValue right = values_[i + 1]->eval(frame);
-    Values both{left, right};
     const bool contains = operators_[i].ends_with("in");
-    if (contains) std::swap(both[0], both[1]);
-    result = calls_[i]->call(both);
+    result = contains ? call_of_two(*calls_[i], right, left) : call_of_two(*calls_[i], left, right);
     if (operators_[i] == "not in") result = !result.toBool();
     if (i + 1 < calls_.size() && !truth(result)) return result;
     left = std::move(right);

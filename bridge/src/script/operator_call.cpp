@@ -146,8 +146,53 @@ std::vector<Candidate> candidates_of(const std::string& name) {
 }
 
 OperatorCall::OperatorCall(std::string name, std::vector<std::string> names)
-    : name_(std::move(name)), names_(std::move(names)), builtin_(names_.empty() ? find_builtin(name_) : nullptr) {}
+    : name_(std::move(name)),
+      names_(std::move(names)),
+      builtin_(names_.empty() ? find_builtin(name_) : nullptr),
+      simple_(names_.empty() ? simple_of(name_) : Simple::None) {}
 OperatorCall::~OperatorCall() = default;
+
+OperatorCall::Simple OperatorCall::simple_of(const std::string& name) {
+  constexpr std::pair<const char*, Simple> kNames[] = {
+      {"aten::add", Simple::Add}, {"aten::sub", Simple::Sub},
+      {"aten::mul", Simple::Mul}, {"aten::eq", Simple::Eq},
+      {"aten::ne", Simple::Ne},   {"aten::lt", Simple::Lt},
+      {"aten::gt", Simple::Gt},   {"aten::le", Simple::Le},
+      {"aten::ge", Simple::Ge},   {"aten::remainder", Simple::Remainder}};
+  for (const auto& [known, simple] : kNames) {
+    if (name == known) return simple;
+  }
+  return Simple::None;
+}
+
+bool OperatorCall::of_ints(int64_t a, int64_t b, IValue& result) const {
+  const auto x = static_cast<uint64_t>(a), y = static_cast<uint64_t>(b);  // sums wrap around
+  switch (simple_) {
+    case Simple::None:
+      return false;
+    case Simple::Add:
+      return result = static_cast<int64_t>(x + y), true;
+    case Simple::Sub:
+      return result = static_cast<int64_t>(x - y), true;
+    case Simple::Mul:
+      return result = static_cast<int64_t>(x * y), true;
+    case Simple::Eq:
+      return result = a == b, true;
+    case Simple::Ne:
+      return result = a != b, true;
+    case Simple::Lt:
+      return result = a < b, true;
+    case Simple::Gt:
+      return result = a > b, true;
+    case Simple::Le:
+      return result = a <= b, true;
+    case Simple::Ge:
+      return result = a >= b, true;
+    case Simple::Remainder:
+      return a >= 0 && b > 0 && (result = a % b, true);
+  }
+  return false;
+}
 
 bool OperatorCall::known() const { return builtin_ || !candidates_of(name_).empty(); }
 

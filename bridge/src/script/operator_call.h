@@ -65,6 +65,8 @@ class OperatorCall {
   ~OperatorCall();
   /// Uses the arguments up. Throws for functions that code may not call, and where no overload fits.
   IValue call(Values& arguments) const;
+  /// The same for two integers, without the table; false where that is left to call().
+  bool of_ints(int64_t a, int64_t b, IValue& result) const;
   /// Whether any function of this name is known.
   bool known() const;
   const std::string& name() const { return name_; }
@@ -85,6 +87,8 @@ class OperatorCall {
   std::string name_;
   std::vector<std::string> names_;
   const Builtin* builtin_;
+  enum class Simple : uint8_t { None, Add, Sub, Mul, Eq, Ne, Lt, Gt, Le, Ge, Remainder } simple_;
+  static Simple simple_of(const std::string& name);
   mutable std::atomic<const Entry*> entries_{nullptr};
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Entry>> owned_;
