@@ -85,3 +85,33 @@ def tensors(x):
   for (const auto& item : unit->run_method("tensors", torch::arange(6.0f).view({2, 3})).toListRef())
     c.out("tensor " + std::to_string(i++), item.toTensor());
 }
+
+// What scripted encoders call where no gradients are needed.
+PARITY_CASE(script_run, attention) {
+  torch::NoGradGuard no_grad;
+  const auto unit = torch::jit::compile(R"(
+def attention(x, y, w, b, v, c, mask: Optional[Tensor], weights: bool, average: bool, mask_type: Optional[int]):
+    return torch._native_multi_head_attention(x, y, y, 8, 2, w, b, v, c, mask, weights, average, mask_type)
+
+def layer(x, w, b, v, c, n, m, f, g, h, i, gelu: bool, first: bool, mask: Optional[Tensor], mask_type: Optional[int]):
+    return torch._transformer_encoder_layer_fwd(x, 8, 2, w, b, v, c, gelu, first, 1e-5, n, m, m, n, f, g, h, i, mask, mask_type)
+  )");
+  const auto x = c.randn({2, 5, 8}), w = c.randn({24, 8}), b = c.randn({24}), v = c.randn({8, 8}), bias = c.randn({8}),
+             n = c.randn({8}), f = c.randn({16, 8}), g = c.randn({16}), h = c.randn({8, 16});
+  const auto later = torch::ones({5, 5}, torch::kBool).triu(1);
+  const auto padding = torch::tensor({0, 0, 0, 0, 1, 0, 0, 0, 1, 1}).view({2, 5}).to(torch::kBool);
+  const std::vector<std::pair<c10::IValue, c10::IValue>> masks = {{{}, {}}, {later, 0}, {padding, 1}};
+  int at = 0;
+  for (const auto& [mask, type] : masks) {
+    const auto label = std::to_string(at++);
+    for (const bool average : {false, true}) {
+      const auto both = unit->run_method("attention", x, x, w, b, v, bias, mask, true, average, type).toTuple();
+      const auto whole = label + (average ? " average" : " of heads");
+      c.out("mixed " + whole, both->elements()[0].toTensor());
+      c.out("weights " + whole, both->elements()[1].toTensor());
+    }
+    for (const bool flag : {false, true})
+      c.out("layer " + label + (flag ? " gelu, norm first" : " relu, norm last"),
+            unit->run_method("layer", x, w, b, v, bias, n, bias, f, g, h, bias, flag, flag, mask, type).toTensor());
+  }
+}

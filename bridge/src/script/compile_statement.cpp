@@ -3,6 +3,7 @@
 #include <halfbridge/error.h>
 
 #include "script/compiler.h"
+#include "script/nodes_statements.h"
 
 namespace hb::bridge::script {
 

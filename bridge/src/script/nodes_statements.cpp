@@ -2,7 +2,7 @@
 
 #include <halfbridge/error.h>
 
-#include "script/nodes.h"
+#include "script/nodes_statements.h"
 
 namespace hb::bridge::script {
 
