@@ -49,9 +49,11 @@ class Declared {
     if (!object.declared->code->added.empty()) {
       io::io_fail(kWhere, object.class_name, " has methods of define(), which are not written");
     }
-    const auto& fields = object.declared->fields;
-    bool same = fields.size() == object.attributes.size();
-    for (size_t i = 0; same && i < fields.size(); ++i) same = object.find(fields[i].name) != nullptr;
+    // Attributes that the program registered are declared by a class of the object's own, not by the code.
+    const ScriptClass* of = unit_->find_class(object.class_name);
+    bool same = of && of->syntax->fields.size() == object.attributes.size();
+    for (size_t i = 0; same && i < object.attributes.size(); ++i)
+      same = object.find(of->syntax->fields[i].first) != nullptr;
     if (!same) io::io_fail(kWhere, object.class_name, " has attributes that its class does not declare");
   }
 
