@@ -82,8 +82,8 @@ def tensors(x):
   c.value("remainder", numbers->elements()[2].toInt());
   c.text("text", unit->get_function("texts")({"abc"}).toStringRef());
   int i = 0;
-  for (const auto& item : unit->run_method("tensors", torch::arange(6.0f).view({2, 3})).toListRef())
-    c.out("tensor " + std::to_string(i++), item.toTensor());
+  const auto tensors = unit->run_method("tensors", torch::arange(6.0f).view({2, 3}));
+  for (const auto& item : tensors.toListRef()) c.out("tensor " + std::to_string(i++), item.toTensor());
 }
 
 // What scripted encoders call where no gradients are needed.
