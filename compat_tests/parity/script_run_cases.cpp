@@ -23,10 +23,10 @@ PARITY_CASE(script_run, archives) {
   }
   for (const auto& item : net.named_buffers()) c.out(item.name, item.value);
   auto frozen = load("frozen");
-  c.out("frozen", frozen.forward({torch::arange(4.0f).view({2, 2})}).toTensor());
+  c.out("frozen", frozen.forward({torch::arange(4.0f).view({2, 2}).cpu()}).toTensor());
   auto everything = load("everything");
   everything.eval();
-  c.out("everything", everything.forward({torch::ones({1, 3})}).toTensor());
+  c.out("everything", everything.forward({torch::ones({1, 3}).cpu()}).toTensor());
   c.text("method", everything.run_method("describe").toTupleRef().elements()[0].toStringRef());
 }
 
