@@ -1,6 +1,7 @@
 #include "io/torch_archive.h"
 
 #include <cstdlib>
+#include <ostream>
 #include <utility>
 
 #include "io/atomic_file.h"
@@ -188,6 +189,14 @@ void save_archive(const std::string& path, const std::function<void(ZipWriter&)>
   ZipWriter zip(archive_root(path), [&file](const void* data, size_t size) { file.write(data, size); });
   write(zip);
   file.commit();
+}
+
+void save_archive(std::ostream& stream, const std::function<void(ZipWriter&)>& write) {
+  ZipWriter zip("archive", [&stream](const void* data, size_t size) {
+    stream.write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
+    if (!stream.good()) io_fail("save", "cannot write to the stream");
+  });
+  write(zip);
 }
 
 }  // namespace hb::io

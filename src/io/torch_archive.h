@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <iosfwd>
 #include <memory>
 #include <optional>
 #include <string>
@@ -48,5 +49,7 @@ void write_pickle_archive(const IValue& value, bool for_python, ZipWriter& zip);
 std::string archive_root(const std::string& path);
 /// Calls `write` with a writer to a temporary file, which takes the place of `path` when all went well.
 void save_archive(const std::string& path, const std::function<void(ZipWriter&)>& write);
+/// The same to a stream; throws where that takes no more.
+void save_archive(std::ostream& stream, const std::function<void(ZipWriter&)>& write);
 
 }  // namespace hb::io

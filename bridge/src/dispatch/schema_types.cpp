@@ -81,11 +81,7 @@ std::string held_type(const std::string& type) {
 }
 std::string comparable_type(const std::string& type) { return replaced(type, {"SymInt"}, "int"); }
 
-bool value_fits(const IValue& value, const std::string& type) {
-  if (ends_with(type, "?")) return value.isNone() || value_fits(value, type.substr(0, type.size() - 1));
-  if (ends_with(type, "[]")) return list_fits(value, type.substr(0, type.size() - 2));
-  if (type.rfind("Dict(", 0) == 0) return dict_fits(value, std::string_view(type).substr(5, type.size() - 6));
-  if (type.front() == '(') return tuple_fits(value, std::string_view(type).substr(1, type.size() - 2));
+std::optional<bool> is_of_type(const IValue& value, std::string_view type) {
   if (type == "Tensor") return value.isTensor();
   if (type == "int") return value.isInt();
   if (type == "float") return value.isDouble();
@@ -95,8 +91,16 @@ bool value_fits(const IValue& value, const std::string& type) {
   if (type == "complex") return value.isComplexDouble();
   if (type == "Device") return value.isDevice();
   if (type == "Generator") return value.isGenerator();
-  if (type.rfind("__torch__.", 0) == 0) return value.isObject() && value.toObject()->class_name == type;
-  return true;  // Any, and variables
+  if (type.starts_with("__torch__.")) return value.isObject() && value.toObject()->class_name == type;
+  return std::nullopt;
+}
+
+bool value_fits(const IValue& value, const std::string& type) {
+  if (ends_with(type, "?")) return value.isNone() || value_fits(value, type.substr(0, type.size() - 1));
+  if (ends_with(type, "[]")) return list_fits(value, type.substr(0, type.size() - 2));
+  if (type.rfind("Dict(", 0) == 0) return dict_fits(value, std::string_view(type).substr(5, type.size() - 6));
+  if (type.front() == '(') return tuple_fits(value, std::string_view(type).substr(1, type.size() - 2));
+  return is_of_type(value, type).value_or(true);  // Any, and variables
 }
 
 std::string schema_type_of(const IValue& value) { return value.type()->annotation_str(); }

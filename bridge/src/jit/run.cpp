@@ -94,11 +94,8 @@ void Module::save(const std::string& filename, const ExtraFilesMap& extra_files)
   io::save_archive(filename, [&](io::ZipWriter& zip) { script::write_archive(module, extra_files, zip); });
 }
 void Module::save(std::ostream& out, const ExtraFilesMap& extra_files) const {
-  io::ZipWriter zip("archive", [&](const void* data, size_t size) {
-    out.write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
-    if (!out.good()) io::io_fail("jit.Module.save", "cannot write to the stream");
-  });
-  script::write_archive(_ivalue(), extra_files, zip);
+  const ObjectPtr module = _ivalue();
+  io::save_archive(out, [&](io::ZipWriter& zip) { script::write_archive(module, extra_files, zip); });
 }
 
 // --- units

@@ -16,7 +16,32 @@ constexpr Kind kKinds[] = {{"Tensor", &IValue::isTensor},         {"int", &IValu
                            {"Device", &IValue::isDevice},         {"NoneType", &IValue::isNone},
                            {"number", &IValue::isScalar},         {"Scalar", &IValue::isScalar}};
 
-// "List[int]" of "List": "int".
+bool all_fit(const std::vector<IValue>& items, std::string_view type) {
+  return std::all_of(items.begin(), items.end(), [&](const IValue& item) { return fits_type(item, type); });
+}
+
+bool fits_dict(const IValue& value, std::string_view types) {
+  const auto parts = type_arguments(types);
+  if (!value.isGenericDict() || parts.size() != 2) return false;
+  for (const auto& [key, item] : value.toGenericDict().data()->entries) {
+    if (!fits_type(key, parts[0]) || !fits_type(item, parts[1])) return false;
+  }
+  return true;
+}
+
+bool fits_tuple(const IValue& value, std::string_view types) {
+  if (!value.isTuple()) return false;
+  const auto& items = value.toTupleRef().elements();
+  const auto parts = items.empty() ? std::vector<std::string_view>() : type_arguments(types);
+  if (parts.size() != items.size()) return false;
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (!fits_type(items[i], parts[i])) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 bool take_wrapper(std::string_view& type, std::string_view name) {
   if (type.size() < name.size() + 2 || type.substr(0, name.size()) != name) return false;
   if (type[name.size()] != '[' || type.back() != ']') return false;
@@ -24,7 +49,7 @@ bool take_wrapper(std::string_view& type, std::string_view name) {
   return true;
 }
 
-std::vector<std::string_view> arguments(std::string_view text) {
+std::vector<std::string_view> type_arguments(std::string_view text) {
   std::vector<std::string_view> parts;
   size_t start = 0;
   int depth = 0;
@@ -39,32 +64,6 @@ std::vector<std::string_view> arguments(std::string_view text) {
   }
   return parts;
 }
-
-bool all_fit(const std::vector<IValue>& items, std::string_view type) {
-  return std::all_of(items.begin(), items.end(), [&](const IValue& item) { return fits_type(item, type); });
-}
-
-bool fits_dict(const IValue& value, std::string_view types) {
-  const auto parts = arguments(types);
-  if (!value.isGenericDict() || parts.size() != 2) return false;
-  for (const auto& [key, item] : value.toGenericDict().data()->entries) {
-    if (!fits_type(key, parts[0]) || !fits_type(item, parts[1])) return false;
-  }
-  return true;
-}
-
-bool fits_tuple(const IValue& value, std::string_view types) {
-  if (!value.isTuple()) return false;
-  const auto& items = value.toTupleRef().elements();
-  const auto parts = items.empty() ? std::vector<std::string_view>() : arguments(types);
-  if (parts.size() != items.size()) return false;
-  for (size_t i = 0; i < items.size(); ++i) {
-    if (!fits_type(items[i], parts[i])) return false;
-  }
-  return true;
-}
-
-}  // namespace
 
 bool fits_type(const IValue& value, std::string_view type) {
   for (const Kind& kind : kKinds) {

@@ -19,8 +19,13 @@ struct Builtin {
   bool tensors = true;  // whether it takes any call whose first argument is a tensor
 };
 
+/// Those of one name: the first that takes the arguments answers.
+struct Builtins {
+  std::vector<Builtin> rows;
+  bool run(Values& arguments, IValue& result) const;
+};
 /// Null where there is none.
-const Builtin* find_builtin(const std::string& name);
+const Builtins* find_builtins(const std::string& name);
 /// Whether a list that is written in a call may be the same one in each call.
 bool keeps_arguments(const std::string& name);
 

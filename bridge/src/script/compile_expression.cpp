@@ -4,6 +4,7 @@
 
 #include <halfbridge/error.h>
 
+#include "io/torch_types.h"
 #include "script/compiler.h"
 
 namespace hb::bridge::script {
@@ -14,31 +15,6 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-struct NamedDtype {
-  const char* name;
-  ScalarType dtype;
-};
-constexpr NamedDtype kDtypes[] = {{"float32", kFloat},
-                                  {"float", kFloat},
-                                  {"float64", kDouble},
-                                  {"double", kDouble},
-                                  {"float16", kHalf},
-                                  {"half", kHalf},
-                                  {"bfloat16", kBFloat16},
-                                  {"int64", kLong},
-                                  {"long", kLong},
-                                  {"int32", kInt},
-                                  {"int", kInt},
-                                  {"int16", kShort},
-                                  {"short", kShort},
-                                  {"int8", kChar},
-                                  {"uint8", kByte},
-                                  {"bool", kBool},
-                                  {"complex64", kComplexFloat},
-                                  {"complex128", kComplexDouble},
-                                  {"cfloat", kComplexFloat},
-                                  {"cdouble", kComplexDouble}};
 
 }  // namespace
 
@@ -62,10 +38,11 @@ NodePtr Compiler::constant_of(const std::string& path, int line) const {
   if (is("torch.preserve_format")) return make(MemoryFormat::Preserve);
   if (is("torch.channels_last")) return make(MemoryFormat::ChannelsLast);
   if (is("torch.channels_last_3d")) return make(MemoryFormat::ChannelsLast3d);
-  for (const NamedDtype& known : kDtypes) {
-    if (path == std::string("torch.") + known.name) return make(known.dtype);
-  }
-  return nullptr;
+  if (is("torch.cfloat")) return make(kComplexFloat);
+  if (is("torch.cdouble")) return make(kComplexDouble);
+  if (path.rfind("torch.", 0) != 0) return nullptr;
+  const auto dtype = io::dtype_of_name(path.substr(6));
+  return dtype ? make(*dtype) : nullptr;
 }
 
 NodePtr Compiler::number(const Expr& tree) const {
@@ -113,7 +90,7 @@ NodePtr Compiler::unary(const Expr& tree) {
   if (constant && tree.text == "-" && is_real(constant->value)) {
     Values values{constant->value};
     IValue negative;
-    find_builtin("aten::neg")->run(values, negative);
+    find_builtins("aten::neg")->run(values, negative);
     return std::make_unique<Constant>(tree.line, std::move(negative));
   }
   const char* name = tree.text == "-" ? "aten::neg" : tree.text == "~" ? "aten::bitwise_not" : "aten::__not__";

@@ -47,8 +47,6 @@ Token Lexer::expect(Kind kind, const char* what) {
   return take();
 }
 
-std::string_view Lexer::take_type_comment() { return std::exchange(type_comment_, {}); }
-
 void Lexer::fail_at(int line, const std::string& message) const {
   throw Error(hb::detail::str("[TorchScript] ", label_, ":", line, ": ", message));
 }
@@ -65,10 +63,7 @@ void Lexer::skip_blanks() {
   while (at_ < text_.size()) {
     const char c = text_[at_];
     if (c == '#') {
-      const size_t end = std::min(text_.find('\n', at_), text_.size());
-      const std::string_view comment = text_.substr(at_, end - at_);
-      if (comment.substr(0, 7) == "# type:" && comment.find("# type: ignore") != 0) type_comment_ = comment.substr(7);
-      at_ = end;
+      at_ = std::min(text_.find('\n', at_), text_.size());
     } else if (c == '\\' && at_ + 1 < text_.size() && text_[at_ + 1] == '\n') {
       at_ += 2;
       ++line_;

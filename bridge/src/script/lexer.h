@@ -33,8 +33,6 @@ class Lexer {
   /// Throws hb::Error that names the line of now().
   [[noreturn]] void fail(const std::string& message) const;
   [[noreturn]] void fail_expected(std::string_view what) const;
-  /// The latest "# type: ..." comment, once.
-  std::string_view take_type_comment();
   const std::string& label() const { return label_; }
 
  private:
@@ -55,7 +53,6 @@ class Lexer {
   bool line_begins_ = true, any_ = false;
   std::vector<size_t> indents_;
   size_t dedents_ = 0;
-  std::string_view type_comment_;
   Token now_, next_;
 };
 

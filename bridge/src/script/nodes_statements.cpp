@@ -160,7 +160,7 @@ Flow Delete::run(Frame& frame) const {
   HB_CHECK(at.size() == 1, "[TorchScript] del expected one index");
   Values arguments{owner, at[0]};
   IValue nothing;
-  HB_CHECK(find_builtin("aten::Delete")->run(arguments, nothing), "[TorchScript] a value of type '",
+  HB_CHECK(find_builtins("aten::Delete")->run(arguments, nothing), "[TorchScript] a value of type '",
            owner.type()->annotation_str(), "' does not support item deletion");
   return Flow::Next;
 }

@@ -69,34 +69,16 @@ IValue DictOf::eval(Frame& frame) const {
 
 // --- types
 
-namespace {
-
-// "List[T]": T; the parts of "Dict[K, V]".
-std::vector<std::string> inner_types(const std::string& type, const std::string& outer) {
-  std::vector<std::string> parts;
-  if (type.compare(0, outer.size() + 1, outer + "[") != 0 || type.back() != ']') return parts;
-  int depth = 0;
-  size_t start = outer.size() + 1;
-  for (size_t i = start; i < type.size(); ++i) {
-    depth += (type[i] == '[') - (type[i] == ']');
-    if (depth < 0 || (depth == 0 && type[i] == ',')) {
-      parts.push_back(type.substr(start, i - start));
-      start = type.find_first_not_of(' ', i + 1);
-      if (start == std::string::npos) break;
-    }
-  }
-  return parts;
-}
-
-}  // namespace
-
 Annotated::Annotated(int line, const std::string& type, NodePtr value) : Node(line), value_(std::move(value)) {
-  std::string bare = type;
-  if (const auto inside = inner_types(type, "Optional"); inside.size() == 1) bare = inside[0];
-  if (const auto item = inner_types(bare, "List"); item.size() == 1) item_ = make_type(item[0]);
-  if (const auto both = inner_types(bare, "Dict"); both.size() == 2) {
-    key_ = make_type(both[0]);
-    item_ = make_type(both[1]);
+  std::string_view inside = type;
+  jit::take_wrapper(inside, "Optional");
+  if (jit::take_wrapper(inside, "List")) {
+    item_ = make_type(std::string(inside));
+  } else if (jit::take_wrapper(inside, "Dict")) {
+    const auto both = jit::type_arguments(inside);
+    if (both.size() != 2) return;
+    key_ = make_type(std::string(both[0]));
+    item_ = make_type(std::string(both[1]));
   }
 }
 

@@ -148,7 +148,7 @@ std::vector<Candidate> candidates_of(const std::string& name) {
 OperatorCall::OperatorCall(std::string name, std::vector<std::string> names)
     : name_(std::move(name)),
       names_(std::move(names)),
-      builtin_(names_.empty() ? find_builtin(name_) : nullptr),
+      builtins_(names_.empty() ? find_builtins(name_) : nullptr),
       simple_(names_.empty() ? simple_of(name_) : Simple::None) {}
 OperatorCall::~OperatorCall() = default;
 
@@ -194,7 +194,7 @@ bool OperatorCall::of_ints(int64_t a, int64_t b, IValue& result) const {
   return false;
 }
 
-bool OperatorCall::known() const { return builtin_ || !candidates_of(name_).empty(); }
+bool OperatorCall::known() const { return builtins_ || !candidates_of(name_).empty(); }
 
 const Plan* OperatorCall::remembered(const Kinds& kinds) const {
   for (const Entry* entry = entries_.load(std::memory_order_acquire); entry; entry = entry->next) {
@@ -205,8 +205,7 @@ const Plan* OperatorCall::remembered(const Kinds& kinds) const {
 
 IValue OperatorCall::call(Values& arguments) const {
   IValue result;
-  const bool tensor_first = !arguments.empty() && arguments[0].isTensor();
-  if (builtin_ && (builtin_->tensors || !tensor_first) && builtin_->run(arguments, result)) return result;
+  if (builtins_ && builtins_->run(arguments, result)) return result;
   Kinds kinds{};
   bool remember = arguments.size() < kMostKinds;
   kinds[kMostKinds - 1] = static_cast<uint8_t>(arguments.size());
@@ -277,8 +276,8 @@ void OperatorCall::fail(const Values& arguments, const std::vector<Candidate>& c
   }
   if (candidates.empty()) {
     throw NotImplementedError(hb::detail::str("[TorchScript] ", name_, "(", given, "): ",
-                                              builtin_ ? "the arguments are of kinds that the function does not take"
-                                                       : "Halfbridge has no function of this name"));
+                                              builtins_ ? "the arguments are of kinds that the function does not take"
+                                                        : "Halfbridge has no function of this name"));
   }
   std::string known;
   for (const Candidate& candidate : candidates) known += "\n  " + toString(*candidate.schema);

@@ -86,7 +86,7 @@ class OperatorCall {
 
   std::string name_;
   std::vector<std::string> names_;
-  const Builtin* builtin_;
+  const Builtins* builtins_;
   enum class Simple : uint8_t { None, Add, Sub, Mul, Eq, Ne, Lt, Gt, Le, Ge, Remainder } simple_;
   static Simple simple_of(const std::string& name);
   mutable std::atomic<const Entry*> entries_{nullptr};

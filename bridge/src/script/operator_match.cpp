@@ -3,6 +3,7 @@
 
 #include <halfbridge/error.h>
 
+#include "dispatch/schema_types.h"
 #include "script/operator_call.h"
 
 namespace hb::bridge::script {
@@ -30,19 +31,10 @@ Wanted wanted_of(std::string_view type) {
 }
 
 bool exact(const IValue& value, std::string_view base) {
-  if (base == "Tensor") return value.isTensor();
-  if (base == "int") return value.isInt();
-  if (base == "float") return value.isDouble();
-  if (base == "bool") return value.isBool();
-  if (base == "Scalar") return value.isScalar();
-  if (base == "str") return value.isString();
-  if (base == "Device") return value.isDevice();
-  if (base == "complex") return value.isComplexDouble();
-  if (base == "Generator") return value.isGenerator();
-  if (base.substr(0, 10) == "__torch__.") return value.isObject() && value.toObject()->class_name == base;
-  if (base.substr(0, 5) == "Dict(") return value.isGenericDict();
+  if (const auto known = is_of_type(value, base)) return *known;
+  if (base.starts_with("Dict(")) return value.isGenericDict();
   if (base[0] == '(') return value.isTuple();
-  return base == "Any" || (base[0] >= 'a' && base[0] <= 'z');
+  return base == "Any" || (base[0] >= 'a' && base[0] <= 'z');  // or a variable
 }
 
 bool items_fit(const std::vector<IValue>& items, const Wanted& wanted) {

@@ -79,22 +79,16 @@ ExprPtr ExpressionParser::expression_list() {
   return made;
 }
 
-ExprPtr ExpressionParser::disjunction() {
-  ExprPtr first = conjunction();
-  if (!lexer_.is("or")) return first;
-  ExprPtr made = make(Kind::Or);
+ExprPtr ExpressionParser::junction(Kind kind, std::string_view word, ExprPtr (ExpressionParser::*part)()) {
+  ExprPtr first = (this->*part)();
+  if (!lexer_.is(word)) return first;
+  ExprPtr made = make(kind);
   add(*made, std::move(first));
-  while (lexer_.take_if("or")) add(*made, conjunction());
+  while (lexer_.take_if(word)) add(*made, (this->*part)());
   return made;
 }
-ExprPtr ExpressionParser::conjunction() {
-  ExprPtr first = negation();
-  if (!lexer_.is("and")) return first;
-  ExprPtr made = make(Kind::And);
-  add(*made, std::move(first));
-  while (lexer_.take_if("and")) add(*made, negation());
-  return made;
-}
+ExprPtr ExpressionParser::disjunction() { return junction(Kind::Or, "or", &ExpressionParser::conjunction); }
+ExprPtr ExpressionParser::conjunction() { return junction(Kind::And, "and", &ExpressionParser::negation); }
 ExprPtr ExpressionParser::negation() {
   if (!lexer_.is("not")) return comparison();
   const Level level(*this);

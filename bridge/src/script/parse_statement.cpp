@@ -57,7 +57,6 @@ std::shared_ptr<FunctionSyntax> SourceParser::function() {
     break;
   }
   if (lexer_.take_if("->")) made->result = type();
-  lexer_.take_type_comment();
   made->body = block();
   return made;
 }

@@ -31,6 +31,8 @@ class ExpressionParser {
   int level_ = 0;
 
  private:
+  /// Several of what `part` reads, with `word` between them, or the only one.
+  ExprPtr junction(Expr::Kind kind, std::string_view word, ExprPtr (ExpressionParser::*part)());
   ExprPtr disjunction();
   ExprPtr conjunction();
   ExprPtr negation();

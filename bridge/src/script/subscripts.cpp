@@ -28,6 +28,14 @@ std::vector<TensorIndex> tensor_indices(const IValue& index) {
   return indices;
 }
 
+void put(Tensor target, const std::vector<TensorIndex>& indices, const IValue& item) {
+  if (item.isTensor()) {
+    target.index_put_(indices, item.toTensor());
+  } else {
+    target.index_put_(indices, item.toScalar());
+  }
+}
+
 subscripts::Slice slice_of(const IValue& start, const IValue& stop, const IValue& step) {
   const auto bound = [](const IValue& v) { return v.isNone() ? std::nullopt : std::optional<int64_t>(to_int(v)); };
   return {bound(start), bound(stop), bound(step)};
@@ -64,12 +72,7 @@ void set_subscript(const IValue& value, const IValue& index, IValue item) {
   } else if (value.isGenericDict()) {
     value.toGenericDict().data()->set(index, std::move(item));
   } else if (value.isTensor()) {
-    Tensor target = value.toTensor();
-    if (item.isTensor()) {
-      target.index_put_(tensor_indices(index), item.toTensor());
-    } else {
-      target.index_put_(tensor_indices(index), item.toScalar());
-    }
+    put(value.toTensor(), tensor_indices(index), item);
   } else {
     throw Error("[TorchScript] a value of type '" + value.type()->annotation_str() +
                 "' does not support item assignment");
@@ -117,19 +120,14 @@ IValue Subscript::get(const IValue& value, const Evaluated& at) const {
   if (items_.size() != 1 || items_[0].kind != IndexItem::Kind::Slice) return subscript(value, key(at));
   Values arguments{value, at[0], at[1], at[2]};
   IValue part;
-  HB_CHECK(find_builtin("aten::slice")->run(arguments, part), "[TorchScript] a value of type '",
+  HB_CHECK(find_builtins("aten::slice")->run(arguments, part), "[TorchScript] a value of type '",
            value.type()->annotation_str(), "' has no slices");
   return part;
 }
 
 void Subscript::set(const IValue& value, const Evaluated& at, IValue item) const {
   if (!value.isTensor()) return set_subscript(value, key(at), std::move(item));
-  Tensor target = value.toTensor();
-  if (item.isTensor()) {
-    target.index_put_(indices(at), item.toTensor());
-  } else {
-    target.index_put_(indices(at), item.toScalar());
-  }
+  put(value.toTensor(), indices(at), item);
 }
 
 bool Subscript::is_view(const Evaluated& at) {

@@ -68,11 +68,7 @@ void OutputArchive::save_to(const std::string& filename) {
 }
 
 void OutputArchive::save_to(std::ostream& stream) {
-  io::ZipWriter zip("archive", [&](const void* data, size_t size) {
-    stream.write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
-    if (!stream.good()) io::io_fail("save", "cannot write to the stream");
-  });
-  io::write_module_archive(object_, zip);
+  io::save_archive(stream, [&](io::ZipWriter& zip) { io::write_module_archive(object_, zip); });
 }
 
 void OutputArchive::save_to(const std::function<size_t(const void*, size_t)>& write) {
