@@ -53,6 +53,18 @@ TEST(ScriptRun, GradientsReachTheParameters) {
   EXPECT_LT(last, first);
 }
 
+TEST(ScriptRun, KindsOfTensors) {
+  const std::string source = "def f(x):\n  return x.is_sparse_csr, x.is_meta";
+  const auto kinds = [&](const torch::Tensor& x) {
+    const auto both = run(source, x).toTuple();
+    return std::pair(both->elements()[0].toBool(), both->elements()[1].toBool());
+  };
+  const auto x = torch::eye(3);
+  EXPECT_EQ(kinds(x), std::pair(false, false));
+  EXPECT_EQ(kinds(x.to_sparse_csr()), std::pair(true, false));
+  EXPECT_EQ(kinds(torch::empty({3}, torch::kMeta)), std::pair(false, true));
+}
+
 TEST(ScriptRun, SavedWithItsCode) {
   auto module = torch::jit::load(path("net"));
   module.eval();

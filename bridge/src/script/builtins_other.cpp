@@ -26,6 +26,8 @@ IValue data(const Tensor& x) { return IValue(x.tensor_data()); }
 IValue is_cuda(const Tensor& x) { return IValue(x.device().is_cuda()); }
 IValue is_cpu(const Tensor& x) { return IValue(x.device().is_cpu()); }
 IValue is_sparse(const Tensor& x) { return IValue(x.is_sparse()); }
+IValue is_sparse_csr(const Tensor& x) { return IValue(x.layout() == Layout::SparseCsr); }
+IValue is_meta(const Tensor& x) { return IValue(x.is_meta()); }
 IValue no(const Tensor&) { return IValue(false); }
 IValue itemsize(const Tensor& x) { return IValue(x.element_size()); }
 IValue nbytes(const Tensor& x) { return IValue(x.element_size() * x.numel()); }
@@ -52,11 +54,11 @@ constexpr Property kProperties[] = {{"shape", shape},
                                     {"is_cuda", is_cuda},
                                     {"is_cpu", is_cpu},
                                     {"is_sparse", is_sparse},
-                                    {"is_sparse_csr", no},
+                                    {"is_sparse_csr", is_sparse_csr},
                                     {"is_quantized", no},
                                     {"is_nested", no},
                                     {"is_mkldnn", no},
-                                    {"is_meta", no},
+                                    {"is_meta", is_meta},
                                     {"is_mps", no},
                                     {"is_xpu", no},
                                     {"is_vulkan", no},
