@@ -131,6 +131,99 @@ inline void place_run(const PoolWindows& w, int64_t od, int64_t oh, int64_t ov, 
     }
 }
 
+/// The windows of one dimension that hold each of its places, in their order.
+struct Holders {
+  std::vector<int64_t> windows, begin;  // of place p: windows[begin[p]] to windows[begin[p + 1]]
+  explicit Holders(const PoolWindows::Dim& d) : begin(d.in + 1) {
+    for (int64_t o = 0; o < d.out; ++o)
+      for (int64_t p = d.begin[o]; p < d.end[o]; p += d.step) ++begin[p + 1];
+    for (int64_t p = 0; p < d.in; ++p) begin[p + 1] += begin[p];
+    windows.resize(begin[d.in]);
+    std::vector<int64_t> next(begin.begin(), begin.end() - 1);
+    for (int64_t o = 0; o < d.out; ++o)
+      for (int64_t p = d.begin[o]; p < d.end[o]; p += d.step) windows[next[p]++] = o;
+  }
+};
+
+/// The gradients of a run of channels, whose largest element of a window is its place `here`, from `at` on.
+template <class C>
+struct GradientsOf {
+  static constexpr int kParts = kPlacedRun / kLanes<C>;
+  using Number = std::conditional_t<sizeof(C) == 4, int32_t, int64_t>;
+  const C* grad;
+  const int32_t* index;
+  void add_to(Vector<C> (&sum)[kParts], int64_t at, int64_t here) const {
+    for (int part = 0; part < kParts; ++part) {
+      typename LanesOf<int32_t, kLanes<C>>::Vector place;
+      std::memcpy(&place, index + at + part * kLanes<C>, sizeof place);
+      const auto its = __builtin_convertvector(place, LaneNumbers<C>) == static_cast<Number>(here);
+      const auto bits = reinterpret_cast<LaneNumbers<C>>(load<C>(grad + at + part * kLanes<C>));
+      sum[part] += reinterpret_cast<Vector<C>>(bits & its);
+    }
+  }
+};
+
+/// The gradients of a run of channels at one row of places: each sums those of the windows whose largest element it is,
+/// of the rows of windows that begin at `rows`, a known number of them or (0) `count` rows.
+template <class C, int kRows>
+__attribute__((noinline)) void gather_row(GradientsOf<C> of, const int64_t* rows, int64_t count, const Holders& holders,
+                                          int64_t here, C* to, int64_t channels) {
+  const int64_t row_count = kRows ? kRows : count;
+  const int64_t *begin = holders.begin.data(), *const last = begin + holders.begin.size() - 1;
+  for (const int64_t* window = holders.windows.data(); begin != last; ++begin, ++here, to += channels) {
+    const int64_t windows = begin[1] - begin[0];
+    Vector<C> sum[GradientsOf<C>::kParts] = {};
+    if (windows == 1) {  // two of each three places of most nets' pooling
+      for (int64_t r = 0; r < row_count; ++r) of.add_to(sum, rows[r] + window[0] * channels, here);
+    } else if (windows == 2) {
+      const int64_t first = window[0] * channels, second = window[1] * channels;
+      for (int64_t r = 0; r < row_count; ++r) {
+        of.add_to(sum, rows[r] + first, here);
+        of.add_to(sum, rows[r] + second, here);
+      }
+    } else {
+      for (int64_t r = 0; r < row_count; ++r)
+        for (int64_t i = 0; i < windows; ++i) of.add_to(sum, rows[r] + window[i] * channels, here);
+    }
+    for (int part = 0; part < GradientsOf<C>::kParts; ++part) store<C>(to + part * kLanes<C>, sum[part]);
+    window += windows;
+  }
+}
+
+/// The gradient of one image, place by place: no sum goes through memory, and each has its windows in their order.
+template <class C>
+void gather_gradients(const PoolWindows& w, C* image, const C* grad, const int32_t* index, int64_t channels) {
+  const Holders of_slices(w.dim[0]), of_rows(w.dim[1]), of_columns(w.dim[2]);
+  const auto &d = w.dim[0], &h = w.dim[1], &v = w.dim[2];
+  std::vector<int64_t> rows;
+  for (int64_t i = 0, here = 0; i < d.in; ++i)
+    for (int64_t j = 0; j < h.in; ++j, here += v.in) {
+      rows.clear();
+      for (int64_t a = of_slices.begin[i]; a < of_slices.begin[i + 1]; ++a)
+        for (int64_t b = of_rows.begin[j]; b < of_rows.begin[j + 1]; ++b)
+          rows.push_back((of_slices.windows[a] * h.out + of_rows.windows[b]) * v.out * channels);
+      const auto count = static_cast<int64_t>(rows.size());
+      const auto gather = count == 1 ? gather_row<C, 1> : count == 2 ? gather_row<C, 2> : gather_row<C, 0>;
+      for (int64_t c = 0; c < channels; c += kPlacedRun)
+        gather({grad + c, index + c}, rows.data(), count, of_columns, here, image + here * channels + c, channels);
+    }
+}
+
+/// Places of the largest window.
+int64_t places_of(const PoolWindows& w) {
+  int64_t places = 1;
+  for (const auto& d : w.dim) {
+    int64_t longest = 0;
+    for (int64_t o = 0; o < d.out; ++o) longest = std::max(longest, (d.end[o] - d.begin[o] + d.step - 1) / d.step);
+    places *= longest;
+  }
+  return places;
+}
+
+/// Looking at every place of a window for a run of channels pays up to so many of them.
+template <class C>
+constexpr int64_t kMostPlaces = sizeof(C) == 4 ? 15 : 7;
+
 /// A memset may go around the nearest cache, where the next sums would miss them.
 template <class C>
 void write_zeros(C* from, C* to) {
@@ -143,7 +236,7 @@ void write_zeros(C* from, C* to) {
 
 /// The gradient of one image. Rows of windows add to zeros that were written just before, while they are near.
 template <class T>
-void max_pool_image_backward(T* grad_x, const T* grad_y, const int32_t* index, int64_t channels, const PoolWindows& w,
+__attribute__((noinline)) void max_pool_image_backward(T* grad_x, const T* grad_y, const int32_t* index, int64_t channels, const PoolWindows& w,
                              bool placed, compute_t<T>* sums, compute_t<T>* wide) {
   using C = compute_t<T>;
   const auto &d = w.dim[0], &h = w.dim[1], &v = w.dim[2];
@@ -196,11 +289,20 @@ void max_pool_backward_of(T* grad_x, const T* grad_y, const int32_t* index, int6
   const bool each_once = tiled(w), placed = channels % kPlacedRun == 0 && each_once;
   if (each_once && w.inputs() >= kManyPlaces * w.outputs())
     return single_gradients(grad_x, grad_y, index, batch, channels, w.inputs(), w.outputs());
+  const bool gathered = channels % kPlacedRun == 0 && !each_once && places_of(w) <= kMostPlaces<compute_t<T>>;
   parallel_for(0, batch, 1, [&](int64_t from, int64_t to) {
-    RunBuffer<T> sums(inputs), wide(w.dim[2].out * channels);
-    for (int64_t n = from; n < to; ++n)
-      max_pool_image_backward(grad_x + n * inputs, grad_y + n * outputs, index + n * outputs, channels, w, placed,
-                              sums.data(), wide.data());
+    RunBuffer<T> sums(inputs), wide(gathered ? outputs : w.dim[2].out * channels);
+    for (int64_t n = from; n < to; ++n) {
+      T* const image = grad_x + n * inputs;
+      if (gathered) {
+        auto* const its = results(image, sums.data());
+        gather_gradients(w, its, computable(grad_y + n * outputs, wide.data(), outputs), index + n * outputs, channels);
+        finish(its, image, inputs);
+      } else {
+        max_pool_image_backward(image, grad_y + n * outputs, index + n * outputs, channels, w, placed, sums.data(),
+                                wide.data());
+      }
+    }
   });
 }
 
