@@ -12,8 +12,16 @@
 namespace hb {
 namespace {
 
-/// Of squares, which sum to zero where a gradient has no direction.
-Tensor reciprocal_or_zero(const Tensor& x) { return masked_fill(reciprocal(x), x == 0, 0); }
+/// x / (a² + b²), and 0 where that is one by zero: the gradient has no direction there.
+Tensor over_squares(const Tensor& x, const Tensor& a, const Tensor& b) {
+  if (GradMode::is_enabled()) {
+    const Tensor squares = a * a + b * b;
+    return x * masked_fill(reciprocal(squares), squares == 0, 0);
+  }
+  Tensor squares = addcmul(a * a, b, b);
+  const Tensor zero = squares == 0;
+  return x * squares.reciprocal_().masked_fill_(zero, 0);
+}
 
 using ops::Domain;
 using ops::Input;
