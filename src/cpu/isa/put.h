@@ -97,6 +97,19 @@ inline bool adds_at(PutOp op, int64_t size, int64_t n) {
   return std::is_same_v<T, BFloat16> && op == PutOp::add && n >= 16 && 4 * n >= size;
 }
 
+/// b or a, without a branch, which nobody could foretell.
+template <class T>
+inline T chosen(bool take_b, T b, T a) {
+  if constexpr (std::is_integral_v<T>) {
+    return take_b ? b : a;
+  } else {
+    using Bits = std::conditional_t<sizeof(T) == 2, uint16_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>;
+    const auto mask = static_cast<Bits>(-static_cast<Bits>(take_b));
+    const auto from_b = std::bit_cast<Bits>(b) & mask, from_a = std::bit_cast<Bits>(a) & ~mask;
+    return std::bit_cast<T>(static_cast<Bits>(from_b | from_a));
+  }
+}
+
 template <class T>
 inline T combined(PutOp op, T a, T b) {
   switch (op) {
@@ -117,10 +130,10 @@ inline T combined(PutOp op, T a, T b) {
       else
         return a * b;
     case PutOp::max:
-      if constexpr (!is_complex_v<T>) return (b > a) | (b != b) ? b : a;
+      if constexpr (!is_complex_v<T>) return chosen((b > a) | (b != b), b, a);
       break;
     case PutOp::min:
-      if constexpr (!is_complex_v<T>) return (b < a) | (b != b) ? b : a;
+      if constexpr (!is_complex_v<T>) return chosen((b < a) | (b != b), b, a);
       break;
     default:
       break;
@@ -163,6 +176,8 @@ template <class T, class F>
 inline void with_put(PutOp op, const F& f) {
   if (op == PutOp::assign) return f([](T& place, T value) { place = value; });
   if (op == PutOp::add) return f([](T& place, T value) { place = combined(PutOp::add, place, value); });
+  if (op == PutOp::max) return f([](T& place, T value) { place = combined(PutOp::max, place, value); });
+  if (op == PutOp::min) return f([](T& place, T value) { place = combined(PutOp::min, place, value); });
   f([op](T& place, T value) { place = combined(op, place, value); });
 }
 
