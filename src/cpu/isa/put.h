@@ -97,6 +97,12 @@ inline bool adds_at(PutOp op, int64_t size, int64_t n) {
   return std::is_same_v<T, BFloat16> && op == PutOp::add && n >= 16 && 4 * n >= size;
 }
 
+/// Whether the extremum of a and b is b: NaN stays.
+template <PutOp op, class T>
+inline bool takes_over(T a, T b) {
+  return (op == PutOp::max ? b > a : b < a) | (b != b);
+}
+
 /// b or a, without a branch, which nobody could foretell.
 template <class T>
 inline T chosen(bool take_b, T b, T a) {
@@ -130,10 +136,10 @@ inline T combined(PutOp op, T a, T b) {
       else
         return a * b;
     case PutOp::max:
-      if constexpr (!is_complex_v<T>) return chosen((b > a) | (b != b), b, a);
+      if constexpr (!is_complex_v<T>) return takes_over<PutOp::max>(a, b) ? b : a;
       break;
     case PutOp::min:
-      if constexpr (!is_complex_v<T>) return chosen((b < a) | (b != b), b, a);
+      if constexpr (!is_complex_v<T>) return takes_over<PutOp::min>(a, b) ? b : a;
       break;
     default:
       break;
@@ -176,8 +182,13 @@ template <class T, class F>
 inline void with_put(PutOp op, const F& f) {
   if (op == PutOp::assign) return f([](T& place, T value) { place = value; });
   if (op == PutOp::add) return f([](T& place, T value) { place = combined(PutOp::add, place, value); });
-  if (op == PutOp::max) return f([](T& place, T value) { place = combined(PutOp::max, place, value); });
-  if (op == PutOp::min) return f([](T& place, T value) { place = combined(PutOp::min, place, value); });
+  if constexpr (!is_complex_v<T>) {
+    const auto put_extremum = [&](auto which) {
+      f([](T& place, T value) { place = chosen(takes_over<decltype(which)::value>(place, value), value, place); });
+    };
+    if (op == PutOp::max) return put_extremum(std::integral_constant<PutOp, PutOp::max>());
+    if (op == PutOp::min) return put_extremum(std::integral_constant<PutOp, PutOp::min>());
+  }
   f([op](T& place, T value) { place = combined(op, place, value); });
 }
 
