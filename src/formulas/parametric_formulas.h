@@ -98,8 +98,8 @@ struct clamp : Formula<3> {
     if constexpr (math::is_float<T>) {
       T y = x < low ? low : x;
       y = y > high ? high : y;
-      y = low != low ? low : y;
-      return (high != high) & (y == y) ? high : y;
+      const T bound = low != low ? low : high;  // does not change along the loop where the bounds are numbers
+      return bound != bound ? bound : y;
     } else {
       return minimum::apply(p, maximum::apply(p, x, low), high);
     }
