@@ -1,35 +1,12 @@
-// Index tensors: what is checked and computed of them before rows are moved.
+// Index tensors that are computed before rows are moved.
 #include <algorithm>
 
 #include <halfbridge/ops/factories.h>
 
 #include "backend/indexing.h"
-#include "cpu/parallel.h"
 
 namespace hb::cpu {
 namespace {
-
-void wrap_index(const Tensor& out, const Tensor& index, int64_t size, const char* name, int64_t dim) {
-  const auto* from = static_cast<const int64_t*>(index.impl().raw_data());
-  auto* to = static_cast<int64_t*>(out.impl().raw_data());
-  const auto n = static_cast<uint64_t>(size);
-  parallel_for(0, index.numel(), kGrain, [&](int64_t begin, int64_t end) {
-    uint64_t signs = 0;  // what is below -size, or not below size, has a sign
-    for (int64_t i = begin; i < end; ++i) {
-      const auto at = static_cast<uint64_t>(from[i]);
-      signs |= (at + n) | (n - 1 - at);
-      to[i] = from[i] < 0 ? static_cast<int64_t>(at + n) : from[i];
-    }
-    if (HB_LIKELY(!name || static_cast<int64_t>(signs) >= 0)) return;
-    for (int64_t i = begin; i < end; ++i) {
-      const bool fits = from[i] >= -size && from[i] < size;
-      HB_CHECK_INDEX(fits || dim < 0, "[", name, "] index ", from[i], " is out of bounds for dimension ", dim,
-                     " with size ", size);
-      HB_CHECK_INDEX(fits, "[", name, "] out of range: tried to access index ", from[i], " on a tensor of ", size,
-                     " elements.");
-    }
-  });
-}
 
 Tensor repeated_places(const Tensor& counts) {
   const auto* c = static_cast<const int64_t*>(counts.impl().raw_data());
@@ -45,7 +22,6 @@ Tensor repeated_places(const Tensor& counts) {
   return out;
 }
 
-HB_REGISTER_CPU(wrap_index_kernel, wrap_index);
 HB_REGISTER_CPU(repeated_places_kernel, repeated_places);
 
 }  // namespace

@@ -236,8 +236,9 @@ void write_zeros(C* from, C* to) {
 
 /// The gradient of one image. Rows of windows add to zeros that were written just before, while they are near.
 template <class T>
-__attribute__((noinline)) void max_pool_image_backward(T* grad_x, const T* grad_y, const int32_t* index, int64_t channels, const PoolWindows& w,
-                             bool placed, compute_t<T>* sums, compute_t<T>* wide) {
+__attribute__((noinline)) void max_pool_image_backward(T* grad_x, const T* grad_y, const int32_t* index,
+                                                       int64_t channels, const PoolWindows& w, bool placed,
+                                                       compute_t<T>* sums, compute_t<T>* wide) {
   using C = compute_t<T>;
   const auto &d = w.dim[0], &h = w.dim[1], &v = w.dim[2];
   const int64_t row = v.out * channels, all = w.inputs() * channels;

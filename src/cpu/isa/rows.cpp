@@ -1,8 +1,30 @@
-// Rows of a contiguous tensor, picked or written by index.
+// Rows of a contiguous tensor, picked or written by index, and indices that count from the end.
 #include "cpu/isa/put.h"
 
 namespace hb::cpu::HB_ISA {
 namespace {
+
+void wrap_index(const Tensor& out, const Tensor& index, int64_t size, const char* name, int64_t dim) {
+  const auto* from = static_cast<const int64_t*>(index.impl().raw_data());
+  auto* to = static_cast<int64_t*>(out.impl().raw_data());
+  const auto n = static_cast<uint64_t>(size);
+  parallel_for(0, index.numel(), kGrain, [&](int64_t begin, int64_t end) {
+    uint64_t signs = 0;  // what is below -size, or not below size, has a sign
+    for (int64_t i = begin; i < end; ++i) {
+      const auto at = static_cast<uint64_t>(from[i]);
+      signs |= (at + n) | (n - 1 - at);
+      to[i] = from[i] < 0 ? static_cast<int64_t>(at + n) : from[i];
+    }
+    if (HB_LIKELY(!name || static_cast<int64_t>(signs) >= 0)) return;
+    for (int64_t i = begin; i < end; ++i) {
+      const bool fits = from[i] >= -size && from[i] < size;
+      HB_CHECK_INDEX(fits || dim < 0, "[", name, "] index ", from[i], " is out of bounds for dimension ", dim,
+                     " with size ", size);
+      HB_CHECK_INDEX(fits, "[", name, "] out of range: tried to access index ", from[i], " on a tensor of ", size,
+                     " elements.");
+    }
+  });
+}
 
 template <class T>
 void pick_words(void* to, const void* from, const int64_t* index, int64_t count) {
@@ -23,10 +45,13 @@ void pick_elements(int64_t bytes, void* to, const void* from, const int64_t* ind
   }
 }
 
+constexpr int64_t kChecked = 1024;  // indices at a time
+
 void select_rows(const char* name, const Tensor& out, const Tensor& in, const Tensor& index, Lines l) {
   const int64_t count = index.numel();
   const auto* at = static_cast<const int64_t*>(index.impl().raw_data());
-  check_rows(name, at, count, l.n);
+  const bool checked_beside = l.outer == 1 && l.inner == 1;  // while the indices are near
+  if (!checked_beside) check_rows(name, at, count, l.n);
   if (l.outer * count * l.inner == 0) return;
   auto* to = static_cast<char*>(out.impl().visible_data());
   const auto* from = static_cast<const char*>(in.impl().visible_data());
@@ -37,7 +62,13 @@ void select_rows(const char* name, const Tensor& out, const Tensor& in, const Te
       const int64_t o = b / count, k = b % count, n = std::min(count - k, e - b);
       const char* base = from + o * l.n * row;
       char* dest = to + b * row;
-      if (l.inner == 1) {
+      if (checked_beside) {
+        for (int64_t j = 0; j < n; j += kChecked) {
+          const int64_t few = std::min(kChecked, n - j);
+          check_rows(name, at + k + j, few, l.n);
+          pick_elements(item, dest + j * item, base, at + k + j, few);
+        }
+      } else if (l.inner == 1) {
         pick_elements(item, dest, base, at + k, n);
       } else {
         for (int64_t j = 0; j < n; ++j) copy_bytes(dest + j * row, base + at[k + j] * row, row);
@@ -93,6 +124,7 @@ void put_rows(const char* name, const Tensor& out, const Tensor& index, const Te
   }
 }
 
+HB_REGISTER_ISA(wrap_index_kernel, wrap_index);
 HB_REGISTER_ISA(select_rows_kernel, select_rows);
 HB_REGISTER_ISA(put_rows_kernel, put_rows);
 
