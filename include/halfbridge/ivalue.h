@@ -11,6 +11,7 @@
 #include <tuple>
 #include <type_traits>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct Module;
 class ClassType;
 
 namespace ivalue {
+class Future;  // <halfbridge/future.h>
 struct ListData;
 struct DictData;
 struct TupleData;
@@ -36,8 +38,8 @@ using Object = ObjectData;
 using ConstantString = StringData;
 }  // namespace ivalue
 
-/// None, Tensor, float, complex, int, bool, string, Device, list, tuple, dict, object or generator; dtypes, layouts and
-/// memory formats are ints. Lists, tuples, dicts and objects are shared by copies, as in LibTorch. The to...()
+/// None, Tensor, float, complex, int, bool, string, Device, list, tuple, dict, object, generator, storage, stream or
+/// future; dtypes, layouts and memory formats are ints. Lists, tuples, dicts and objects are shared by copies, as in LibTorch. The to...()
 /// functions throw hb::Error when the value is of another kind.
 class HB_API IValue {
  public:
@@ -65,6 +67,9 @@ class HB_API IValue {
   IValue(Device value);
   IValue(const Scalar& value);
   IValue(Generator value);
+  IValue(Storage value);
+  IValue(Stream value);
+  IValue(intrusive_ptr<ivalue::Future> value);
   IValue(ScalarType value) : IValue(static_cast<int64_t>(value)) {}
   IValue(Layout value) : IValue(static_cast<int64_t>(value)) {}
   IValue(MemoryFormat value) : IValue(static_cast<int64_t>(value)) {}
@@ -112,12 +117,12 @@ class HB_API IValue {
   bool isString() const { return kind() == Kind::String; }
   bool isDevice() const { return kind() == Kind::Device; }
   bool isList() const { return kind() == Kind::List; }
-  bool isIntList() const { return is_list_of("int"); }
-  bool isDoubleList() const { return is_list_of("float"); }
-  bool isBoolList() const { return is_list_of("bool"); }
-  bool isTensorList() const { return is_list_of("Tensor"); }
-  bool isOptionalTensorList() const { return is_list_of("Optional[Tensor]"); }
-  bool isComplexDoubleList() const { return is_list_of("complex"); }
+  bool isIntList() const { return is_list_of(TypeKind::IntType); }
+  bool isDoubleList() const { return is_list_of(TypeKind::FloatType); }
+  bool isBoolList() const { return is_list_of(TypeKind::BoolType); }
+  bool isTensorList() const { return is_list_of(TypeKind::TensorType); }
+  bool isOptionalTensorList() const;
+  bool isComplexDoubleList() const { return is_list_of(TypeKind::ComplexType); }
   template <typename T>
   bool isListOf() const;
   // Kinds of LibTorch's that no value is of here; its own SymInt of a known number is an int, too.
@@ -125,12 +130,9 @@ class HB_API IValue {
   bool isBlob() const { return false; }
   bool isCapsule() const { return false; }
   bool isEnum() const { return false; }
-  bool isFuture() const { return false; }
   bool isPyObject() const { return false; }
   bool isQuantizer() const { return false; }
   bool isRRef() const { return false; }
-  bool isStorage() const { return false; }
-  bool isStream() const { return false; }
   bool isSymBool() const { return false; }
   bool isSymFloat() const { return false; }
   bool isSymInt() const { return false; }
@@ -138,6 +140,9 @@ class HB_API IValue {
   bool isPtrType() const;
   bool isIntrusivePtr() const { return isPtrType() && !isTensor(); }
   bool isGenerator() const { return kind() == Kind::Generator; }
+  bool isStorage() const { return kind() == Kind::Storage; }
+  bool isStream() const { return kind() == Kind::Stream; }
+  bool isFuture() const { return kind() == Kind::Future; }
   bool isTuple() const { return kind() == Kind::Tuple; }
   bool isGenericDict() const { return kind() == Kind::Dict; }
   bool isObject() const { return kind() == Kind::Object; }
@@ -161,6 +166,9 @@ class HB_API IValue {
   std::shared_ptr<ivalue::ConstantString> toString() const;
   Device toDevice() const;
   Generator toGenerator() const;
+  Storage toStorage() const;
+  Stream toStream() const;
+  intrusive_ptr<ivalue::Future> toFuture() const;
   ScalarType toScalarType() const { return static_cast<ScalarType>(toInt()); }
   Layout toLayout() const { return static_cast<Layout>(toInt()); }
   MemoryFormat toMemoryFormat() const { return static_cast<MemoryFormat>(toInt()); }
@@ -204,6 +212,10 @@ class HB_API IValue {
   /// "Tensor", "Int", "GenericDict" and so on, as LibTorch names kinds.
   std::string tagKind() const;
   TypePtr type() const;
+  template <typename T>
+  TypePtr type() const {
+    return type();
+  }
   /// The same object, or equal plain values.
   bool is(const IValue& other) const;
   /// The same object; plain values have none.
@@ -211,6 +223,36 @@ class HB_API IValue {
   /// Whether a change of one may be seen in the other: the same memory or the same object.
   bool isAliasOf(const IValue& other) const;
   size_t use_count() const noexcept;
+
+  // By what values share: a tensor's memory, or the object.
+  struct HashAliasedIValue {
+    HB_API size_t operator()(const IValue& value) const;
+  };
+  struct CompAliasedIValues {
+    bool operator()(const IValue& left, const IValue& right) const { return left.isAliasOf(right); }
+  };
+  using HashAliasedIValues = std::unordered_set<IValue, HashAliasedIValue, CompAliasedIValues>;
+  using HashAliasedIValueMap = std::unordered_map<IValue, IValue, HashAliasedIValue, CompAliasedIValues>;
+
+  /// Throws for lists and dicts.
+  static size_t hash(const IValue& value);
+  /// A bool; for two tensors the tensor of their equal elements.
+  IValue equals(const IValue& other) const;
+  /// Tensors and containers are copied, each once; other values, as texts, stay the same.
+  IValue deepcopy(std::optional<Device> device = std::nullopt) const;
+  IValue deepcopy(HashAliasedIValueMap& copies, std::optional<Device> device = std::nullopt) const;
+  /// As code writes it. The formatter says whether it wrote a value itself.
+  std::ostream& repr(std::ostream& out, const std::function<bool(std::ostream&, const IValue&)>& formatter) const;
+  /// Prints it.
+  void dump() const;
+  /// Adds this value and what it holds, where these are tensors, containers or objects.
+  void getSubValues(HashAliasedIValues& values) const;
+  /// Calls the visitor with this value and, unless it says true, with each that it holds.
+  void visit(const std::function<bool(const IValue&)>& visitor) const;
+  /// Whether both hold something in common.
+  bool overlaps(const IValue& other) const;
+  /// What no value was assigned to.
+  static IValue uninitialized();
 
  private:
   // A variant of these, which ivalue.cpp alone knows: a program that includes this header would pay for it dearly.
@@ -227,7 +269,11 @@ class HB_API IValue {
     Dict,
     Tuple,
     Object,
-    Generator
+    Generator,
+    Storage,
+    Stream,
+    Future,
+    Uninitialized
   };
   struct Held;
   Kind kind() const noexcept;
@@ -235,7 +281,8 @@ class HB_API IValue {
   const Held& held() const noexcept;
   template <typename T>
   const T& get(const char* function, const char* wanted) const;
-  bool is_list_of(std::string_view element) const;
+  bool is_list_of(TypeKind element) const;
+  bool is_list_of(const Type& element) const;
 
   alignas(16) unsigned char storage_[32];
 };

@@ -248,7 +248,7 @@ T IValue::to() const {
 }
 template <typename T>
 bool IValue::isListOf() const {
-  return is_list_of(TypeOf<T>::get()->annotation_str());
+  return is_list_of(*TypeOf<T>::get());
 }
 template <typename T>
 intrusive_ptr<T> IValue::toCustomClass() const {

@@ -74,6 +74,10 @@ struct Convert<Generator> {
   static Generator from(const IValue& value) { return value.toGenerator(); }
 };
 template <>
+struct Convert<Storage> {
+  static Storage from(const IValue& value) { return value.toStorage(); }
+};
+template <>
 struct Convert<ScalarType> {
   static ScalarType from(const IValue& value) { return value.toScalarType(); }
 };
@@ -121,6 +125,14 @@ struct Convert<std::optional<T>> {
   static std::optional<T> from(const IValue& value) {
     if (value.isNone()) return std::nullopt;
     return Convert<T>::from(value);
+  }
+};
+template <typename Key, typename Value>
+struct Convert<std::unordered_map<Key, Value>> {
+  static std::unordered_map<Key, Value> from(const IValue& value) {
+    std::unordered_map<Key, Value> map;
+    for (const auto& entry : Dict<Key, Value>(dict_of(value))) map[entry.key()] = entry.value();
+    return map;
   }
 };
 template <typename... Ts>

@@ -14,11 +14,11 @@
 #include <halfbridge/ivalue.h>
 
 namespace hb {
-namespace bridge::script {
-struct ClassCode;
-}
+class TupleType;
 
 namespace ivalue {
+
+struct ClassMethods;  // <halfbridge/class_type.h>
 
 struct HB_API StringData {
   StringData() = default;
@@ -55,11 +55,17 @@ struct HB_API TupleData {
   const TupleElements& elements() const { return items; }
   void setElements(std::vector<IValue> elements) { items = std::move(elements); }
   size_t size() const { return items.size(); }
+  /// A NamedTuple's type, or one of the elements' types.
+  std::shared_ptr<TupleType> type() const;
   static std::shared_ptr<TupleData> create(std::vector<IValue> elements);
+  static std::shared_ptr<TupleData> createNamed(std::vector<IValue> elements, std::shared_ptr<TupleType> type);
   template <typename... Ts>
   static std::shared_ptr<TupleData> create(Ts&&... elements) {
     return create(std::vector<IValue>{IValue(std::forward<Ts>(elements))...});
   }
+
+ private:
+  std::shared_ptr<TupleType> named_type_;
 };
 
 /// Keeps insertion order. Keys are None, bool, int, float, string or Device, or a tensor by identity.
@@ -103,8 +109,8 @@ struct HB_API ObjectData {
   std::shared_ptr<ClassType> registered_class;  // and what belongs to it:
   intrusive_ptr<intrusive_ptr_target> capsule;
 
-  /// The registered class, with its methods. Throws for objects of an archive's classes.
-  const std::shared_ptr<ClassType>& type() const;
+  /// The class, with its attributes and methods.
+  std::shared_ptr<ClassType> type() const;
   const std::string& name() const { return class_name; }
 
   const Attribute* find(const std::string& name) const;
@@ -132,13 +138,20 @@ struct ClassData {
   std::vector<Field> fields;
   std::vector<std::pair<std::string, std::string>> constants;  // the name, and the value as the code writes it
   std::vector<std::string> methods;
-  std::shared_ptr<bridge::script::ClassCode> code;  // what the methods do; nothing where it was not kept
+  std::shared_ptr<ClassMethods> code;  // what the methods do; nothing where it was not kept
+  /// The type of this class, once it was asked for. Copies are changed: they have another.
+  struct Made {
+    Made() = default;
+    Made(const Made&) {}
+    Made& operator=(const Made&) { return *this; }
+    std::shared_ptr<ClassType> type;
+  };
+  mutable Made made;
 };
 /// A C++ class that values can hold objects of, found by its C++ type and by its name.
 struct CustomClass {
   std::string name;                 // "__torch__.torch.classes.ns.Name"
   std::shared_ptr<ClassType> type;  // its methods
-  TypePtr plain_type;               // the same object
   // How objects are saved and made again; empty where the program gave no def_pickle.
   std::function<IValue(const IValue& object)> get_state;
   std::function<void(const IValue& object, IValue state)> set_state;

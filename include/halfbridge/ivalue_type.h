@@ -1,70 +1,258 @@
-// Types of the values that archives and pickles hold.
+// Types of values, of archives' code and of schemas: the base and those that hold no other. Types that hold others stand
+// in <halfbridge/type_tree.h>.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <iosfwd>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <typeinfo>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include <halfbridge/array_ref.h>
 #include <halfbridge/complex.h>
 #include <halfbridge/intrusive_ptr.h>
 #include <halfbridge/macros.h>
 
 namespace hb {
 
-/// A type, made from its text in Python's form or in that of schemas.
-class HB_API Type {
+// Simple types are those of which there is one object each.
+#define HB_FORALL_SIMPLE_TYPES(_) \
+  _(AnyType)                      \
+  _(AnyEnumType)                  \
+  _(StorageType)                  \
+  _(NumberType)                   \
+  _(FloatType)                    \
+  _(ComplexType)                  \
+  _(IntType)                      \
+  _(NoneType)                     \
+  _(StringType)                   \
+  _(GeneratorType)                \
+  _(QuantizerType)                \
+  _(BoolType)                     \
+  _(DeviceObjType)                \
+  _(StreamObjType)                \
+  _(PyObjectType)                 \
+  _(CapsuleType)                  \
+  _(QSchemeType)                  \
+  _(ScalarTypeType)               \
+  _(LayoutType)                   \
+  _(MemoryFormatType)             \
+  _(AnyListType)                  \
+  _(AnyTupleType)                 \
+  _(AnyClassType)                 \
+  _(SymIntType)                   \
+  _(SymFloatType)                 \
+  _(SymBoolType)
+
+/// In LibTorch's order.
+enum class TypeKind {
+  AnyType,
+  EnumType,
+  AnyEnumType,
+  TensorType,
+  StorageType,
+  TupleType,
+  ListType,
+  DictType,
+  NumberType,
+  FloatType,
+  ComplexType,
+  FutureType,
+  AwaitType,
+  RRefType,
+  IntType,
+  NoneType,
+  StringType,
+  GeneratorType,
+  QuantizerType,
+  BoolType,
+  OptionalType,
+  VarType,
+  DeviceObjType,
+  StreamObjType,
+  FunctionType,
+  ClassType,
+  PyObjectType,
+  CapsuleType,
+  InterfaceType,
+  QSchemeType,
+  ScalarTypeType,
+  LayoutType,
+  MemoryFormatType,
+  AnyListType,
+  AnyTupleType,
+  AnyClassType,
+  SymIntType,
+  SymFloatType,
+  SymBoolType,
+  UnionType,
+  DynamicType
+};
+HB_API const char* typeKindToString(TypeKind kind);
+
+namespace detail {
+struct TypeMaker;
+}
+class Type;
+class NamedType;
+using TypePtr = std::shared_ptr<Type>;
+using ConstTypePtr = std::shared_ptr<const Type>;
+/// The text of a type, or nothing for the usual one.
+using TypePrinter = std::function<std::optional<std::string>(const Type&)>;
+
+/// A type. All objects are owned by std::shared_ptr.
+class HB_API Type : public std::enable_shared_from_this<Type> {
  public:
-  explicit Type(std::string text);
+  using Ptr = TypePtr;
+  using ElementType = Type;
+
+  virtual ~Type();
+  Type& operator=(const Type&) = delete;
+
+  TypeKind kind() const { return kind_; }
   /// As schemas write it: "int[]", "Dict(str, Tensor)", "(float, float)", "int?".
-  const std::string& str() const { return schema_text_; }
+  std::string str() const;
   /// As Python writes it and archives hold it: "List[int]", "Dict[str, Tensor]", "Tuple[float, float]",
-  /// "Optional[int]".
-  const std::string& annotation_str() const { return text_; }
-  const std::string& repr_str() const { return text_; }
-  bool operator==(const Type& other) const { return text_ == other.text_; }
-  bool operator!=(const Type& other) const { return text_ != other.text_; }
+  /// "Optional[int]". What the printer has no text for is written as usual.
+  std::string annotation_str() const;
+  std::string annotation_str(const TypePrinter& printer) const;
+  /// For messages.
+  std::string repr_str() const;
+
+  /// Whether a value of this type may stand where `rhs` is wanted.
+  bool isSubtypeOf(const Type& rhs) const { return isSubtypeOfExt(rhs, nullptr); }
+  bool isSubtypeOf(const ConstTypePtr& rhs) const { return isSubtypeOf(*rhs); }
+  /// Says in `why_not`, unless it is null, what the texts of the two types do not show.
+  bool isSubtypeOfExt(const Type& rhs, std::ostream* why_not) const;
+  bool isSubtypeOfExt(const ConstTypePtr& rhs, std::ostream* why_not) const { return isSubtypeOfExt(*rhs, why_not); }
+
+  bool is_module() const;
+  bool isUnionType() const { return kind_ == TypeKind::UnionType || kind_ == TypeKind::OptionalType; }
+  /// Whether tensors of this type may need gradients.
+  bool requires_grad() const;
+  /// Whether a variable stands in it, as "t" in "t[]".
+  bool hasFreeVariables() const;
+
+  /// The types that it is made of: the elements' of a list or tuple, key and value of a dict, a class's attributes'.
+  ArrayRef<TypePtr> containedTypes() const { return contained_; }
+  TypePtr containedType(size_t at) const;
+  size_t containedTypeSize() const { return contained_.size(); }
+  /// The same type made of others.
+  TypePtr withContained(std::vector<TypePtr> contained);
+  TypePtr createWithContained(std::vector<TypePtr> contained) const;
+
+  /// This type as a T; null where it is of another kind.
+  template <typename T>
+  std::shared_ptr<T> cast() {
+    return is_a<T>() ? std::static_pointer_cast<T>(shared_from_this()) : nullptr;
+  }
+  template <typename T>
+  std::shared_ptr<const T> cast() const {
+    return is_a<T>() ? std::static_pointer_cast<const T>(shared_from_this()) : nullptr;
+  }
+  template <typename T>
+  T* castRaw() {
+    return is_a<T>() ? static_cast<T*>(this) : nullptr;
+  }
+  template <typename T>
+  const T* castRaw() const {
+    return is_a<T>() ? static_cast<const T*>(this) : nullptr;
+  }
+  /// As cast(); throws for another kind.
+  template <typename T>
+  std::shared_ptr<T> expect() {
+    check_kind<T>();
+    return cast<T>();
+  }
+  template <typename T>
+  std::shared_ptr<const T> expect() const {
+    check_kind<T>();
+    return cast<T>();
+  }
+  template <typename T>
+  T& expectRef() {
+    check_kind<T>();
+    return *castRaw<T>();
+  }
+  template <typename T>
+  const T& expectRef() const {
+    check_kind<T>();
+    return *castRaw<T>();
+  }
+
+ protected:
+  explicit Type(TypeKind kind, std::vector<TypePtr> contained = {}) : kind_(kind), contained_(std::move(contained)) {}
+  Type(const Type& other) : std::enable_shared_from_this<Type>(), kind_(other.kind_), contained_(other.contained_) {}
+
+  TypeKind kind_;
+  std::vector<TypePtr> contained_;
 
  private:
-  std::string text_, schema_text_;
+  friend detail::TypeMaker;
+  template <typename T>
+  bool is_a() const {
+    if constexpr (std::is_same_v<std::remove_const_t<T>, NamedType>) {
+      return has_name();
+    } else {
+      return T::Kind == kind_;
+    }
+  }
+  template <typename T>
+  void check_kind() const {
+    if (!is_a<T>()) fail_kind(kind_of<T>());
+  }
+  template <typename T>
+  static const char* kind_of() {
+    if constexpr (std::is_same_v<std::remove_const_t<T>, NamedType>) {
+      return "NamedType";
+    } else {
+      return typeKindToString(T::Kind);
+    }
+  }
+  bool has_name() const;
+  [[noreturn]] void fail_kind(const char* wanted) const;
 };
 
-using TypePtr = std::shared_ptr<const Type>;
+HB_API bool operator==(const Type& left, const Type& right);
+inline bool operator!=(const Type& left, const Type& right) { return !(left == right); }
+/// With what is known of tensors' sizes: "Float(2, 3, strides=[3, 1], requires_grad=0, device=cpu)".
+HB_API std::ostream& operator<<(std::ostream& out, const Type& type);
+HB_API std::string toString(const Type& type);
+HB_API std::string toString(const TypePtr& type);
 
-HB_API TypePtr make_type(std::string text);
+/// The type of a text in Python's form or in that of schemas. Words that are no types are variables ("t") or classes
+/// ("__torch__.Net"), as are texts that are malformed or nested too deep.
+HB_API TypePtr make_type(std::string_view text);
 
-#define HB_SIMPLE_TYPE(NAME, TEXT)                 \
-  struct NAME {                                    \
-    static TypePtr get() {                         \
-      static const TypePtr type = make_type(TEXT); \
-      return type;                                 \
-    }                                              \
-  }
-HB_SIMPLE_TYPE(AnyType, "Any");
-HB_SIMPLE_TYPE(NoneType, "NoneType");
-HB_SIMPLE_TYPE(TensorType, "Tensor");
-HB_SIMPLE_TYPE(IntType, "int");
-HB_SIMPLE_TYPE(FloatType, "float");
-HB_SIMPLE_TYPE(ComplexType, "complex");
-HB_SIMPLE_TYPE(BoolType, "bool");
-HB_SIMPLE_TYPE(StringType, "str");
-HB_SIMPLE_TYPE(DeviceObjType, "Device");
-HB_SIMPLE_TYPE(NumberType, "Scalar");
-HB_SIMPLE_TYPE(GeneratorType, "Generator");
+#define HB_SIMPLE_TYPE(NAME)                       \
+  class HB_API NAME final : public Type {          \
+   public:                                         \
+    static constexpr TypeKind Kind = TypeKind::NAME; \
+    static std::shared_ptr<NAME> get();            \
+                                                   \
+   private:                                        \
+    NAME() : Type(Kind) {}                         \
+  };                                               \
+  using NAME##Ptr = std::shared_ptr<NAME>;
+HB_FORALL_SIMPLE_TYPES(HB_SIMPLE_TYPE)
 #undef HB_SIMPLE_TYPE
 
 class Tensor;
 class Device;
 class Scalar;
 class Generator;
+class Storage;
+class Stream;
 class SymInt;
 class IValue;
 template <class T>
@@ -74,34 +262,57 @@ class List;
 template <typename Key, typename Value>
 class Dict;
 
+namespace detail {
+HB_API TypePtr tensor_type();
+HB_API TypePtr list_type(TypePtr element);
+HB_API TypePtr dict_type(TypePtr key, TypePtr value);
+HB_API TypePtr optional_type(const TypePtr& inner);
+HB_API TypePtr tuple_type(std::vector<TypePtr> elements);
+template <class T>
+struct TypeIs {
+  static TypePtr get() { return T::get(); }
+};
+}  // namespace detail
+
+/// "__torch__.torch.classes.ns.Name"; throws for a class that is not registered.
+HB_API TypePtr registered_type(const std::type_info& type);
+
 /// The type that C++ values of type T have in an archive.
 template <typename T>
 struct TypeOf;
 
 template <>
-struct TypeOf<IValue> : AnyType {};
+struct TypeOf<IValue> : detail::TypeIs<AnyType> {};
 template <>
-struct TypeOf<Tensor> : TensorType {};
+struct TypeOf<Tensor> {
+  static TypePtr get() { return detail::tensor_type(); }
+};
 template <>
-struct TypeOf<int64_t> : IntType {};
+struct TypeOf<int64_t> : detail::TypeIs<IntType> {};
 template <>
-struct TypeOf<SymInt> : IntType {};
+struct TypeOf<SymInt> : detail::TypeIs<IntType> {};
 template <>
-struct TypeOf<double> : FloatType {};
+struct TypeOf<double> : detail::TypeIs<FloatType> {};
 template <>
-struct TypeOf<Complex<double>> : ComplexType {};
+struct TypeOf<Complex<double>> : detail::TypeIs<ComplexType> {};
 template <>
-struct TypeOf<bool> : BoolType {};
+struct TypeOf<bool> : detail::TypeIs<BoolType> {};
 template <>
-struct TypeOf<std::string> : StringType {};
+struct TypeOf<std::string> : detail::TypeIs<StringType> {};
 template <>
-struct TypeOf<Device> : DeviceObjType {};
+struct TypeOf<std::string_view> : detail::TypeIs<StringType> {};
 template <>
-struct TypeOf<Scalar> : NumberType {};
+struct TypeOf<Device> : detail::TypeIs<DeviceObjType> {};
 template <>
-struct TypeOf<Generator> : GeneratorType {};
-/// "__torch__.torch.classes.ns.Name"; throws for a class that is not registered.
-HB_API TypePtr registered_type(const std::type_info& type);
+struct TypeOf<Scalar> : detail::TypeIs<NumberType> {};
+template <>
+struct TypeOf<Generator> : detail::TypeIs<GeneratorType> {};
+template <>
+struct TypeOf<Storage> : detail::TypeIs<StorageType> {};
+template <>
+struct TypeOf<Stream> : detail::TypeIs<StreamObjType> {};
+template <>
+struct TypeOf<void> : detail::TypeIs<NoneType> {};
 template <typename T>
 struct TypeOf<intrusive_ptr<T>> {
   static TypePtr get() { return registered_type(typeid(T)); }
@@ -109,29 +320,40 @@ struct TypeOf<intrusive_ptr<T>> {
 template <typename... Ts>
 struct TypeOf<std::tuple<Ts...>> {
   static TypePtr get() {
-    std::string text;
-    ((text += (text.empty() ? "" : ", ") + TypeOf<Ts>::get()->annotation_str()), ...);
-    return make_type("Tuple[" + text + "]");
+    static const TypePtr type = detail::tuple_type({TypeOf<Ts>::get()...});
+    return type;
   }
 };
 template <typename T>
 struct TypeOf<List<T>> {
-  static TypePtr get() { return make_type("List[" + TypeOf<T>::get()->annotation_str() + "]"); }
+  static TypePtr get() {
+    static const TypePtr type = detail::list_type(TypeOf<T>::get());
+    return type;
+  }
 };
 template <typename T>
 struct TypeOf<std::vector<T>> : TypeOf<List<T>> {};
+template <typename T>
+struct TypeOf<ArrayRef<T>> : TypeOf<List<T>> {};
 template <typename T, size_t N>
 struct TypeOf<std::array<T, N>> : TypeOf<List<T>> {};
 template <typename Key, typename Value>
 struct TypeOf<Dict<Key, Value>> {
   static TypePtr get() {
-    return make_type("Dict[" + TypeOf<Key>::get()->annotation_str() + ", " + TypeOf<Value>::get()->annotation_str() +
-                     "]");
+    static const TypePtr type = detail::dict_type(TypeOf<Key>::get(), TypeOf<Value>::get());
+    return type;
+  }
+};
+template <typename Key, typename Value>
+struct TypeOf<std::unordered_map<Key, Value>> : TypeOf<Dict<Key, Value>> {};
+template <typename T>
+struct TypeOf<std::optional<T>> {
+  static TypePtr get() {
+    static const TypePtr type = detail::optional_type(TypeOf<T>::get());
+    return type;
   }
 };
 template <typename T>
-struct TypeOf<std::optional<T>> {
-  static TypePtr get() { return make_type("Optional[" + TypeOf<T>::get()->annotation_str() + "]"); }
-};
+struct TypeOf<OptionalArrayRef<T>> : TypeOf<std::optional<ArrayRef<T>>> {};
 
 }  // namespace hb

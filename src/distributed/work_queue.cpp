@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <halfbridge/grad_mode.h>
+#include <halfbridge/type_tree.h>
 
 namespace hb::distributed {
 
@@ -32,7 +33,7 @@ std::vector<Tensor> CollectiveWork::result() {
 
 intrusive_ptr<ivalue::Future> CollectiveWork::getFuture() {
   std::unique_lock<std::mutex> lock(mutex_);
-  if (!future_) future_ = make_intrusive<ivalue::Future>(make_type("List[Tensor]"));
+  if (!future_) future_ = make_intrusive<ivalue::Future>(ListType::ofTensors());
   const auto future = future_;
   const bool completed = completed_;
   lock.unlock();

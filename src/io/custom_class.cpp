@@ -5,6 +5,8 @@
 #include <mutex>
 #include <typeindex>
 
+#include <halfbridge/class_type.h>
+
 #include "core/demangled.h"
 
 namespace hb {
@@ -89,7 +91,7 @@ intrusive_ptr_target* capsule_of(const IValue& value, const std::type_info& type
 
 TypePtr registered_type(const std::type_info& type) {
   const auto found = ivalue::class_of(type);
-  return found->plain_type ? found->plain_type : make_type(found->name);
+  return found->type ? TypePtr(found->type) : make_type(found->name);
 }
 bool IValue::isCustomClass() const { return isObject() && toObject()->registered_class != nullptr; }
 

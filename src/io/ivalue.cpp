@@ -3,21 +3,16 @@
 #include <new>
 #include <variant>
 
+#include <halfbridge/class_type.h>
+#include <halfbridge/future.h>
+#include <halfbridge/stream.h>
+#include <halfbridge/tensor_type.h>
+
 #include "core/stack.h"
+#include "io/types/type_maker.h"
 
 namespace hb {
 namespace {
-
-std::string dict_text(const ivalue::DictData& dict) {
-  return "Dict[" + dict.key_type->annotation_str() + ", " + dict.value_type->annotation_str() + "]";
-}
-
-std::string tuple_text(const ivalue::TupleData& tuple) {
-  if (tuple.items.empty()) return "Tuple[()]";
-  std::string text = "Tuple[";
-  for (size_t i = 0; i < tuple.items.size(); ++i) text += (i ? ", " : "") + tuple.items[i].type()->annotation_str();
-  return text + "]";
-}
 
 bool equal_items(const std::vector<IValue>& left, const std::vector<IValue>& right) {
   if (left.size() != right.size()) return false;
@@ -45,18 +40,20 @@ bool equal_containers(const IValue& left, const IValue& right) {
 
 }  // namespace
 
-TypePtr make_type(std::string text) { return std::make_shared<const Type>(std::move(text)); }
-
 using StringPtr = std::shared_ptr<ivalue::StringData>;
 using ListPtr = std::shared_ptr<ivalue::ListData>;
 using DictPtr = std::shared_ptr<ivalue::DictData>;
 using TuplePtr = std::shared_ptr<ivalue::TupleData>;
 using ObjectPtr = std::shared_ptr<ivalue::ObjectData>;
+using FuturePtr = intrusive_ptr<ivalue::Future>;
+struct Uninitialized {
+  bool operator==(Uninitialized) const { return true; }
+};
 
 // In the order of Kind.
 struct IValue::Held {
   std::variant<std::monostate, Tensor, double, Complex<double>, int64_t, bool, Device, StringPtr, ListPtr, DictPtr,
-               TuplePtr, ObjectPtr, Generator>
+               TuplePtr, ObjectPtr, Generator, Storage, Stream, FuturePtr, Uninitialized>
       value;
 };
 
@@ -91,6 +88,9 @@ IValue::IValue(uint64_t value) : IValue(static_cast<int64_t>(value)) {
 IValue::IValue(bool value) { new (storage_) Held{value}; }
 IValue::IValue(Device value) { new (storage_) Held{value}; }
 IValue::IValue(Generator value) { new (storage_) Held{std::move(value)}; }
+IValue::IValue(Storage value) { new (storage_) Held{std::move(value)}; }
+IValue::IValue(Stream value) { new (storage_) Held{value}; }
+IValue::IValue(FuturePtr value) { new (storage_) Held{std::move(value)}; }
 IValue::IValue(StringPtr value) { new (storage_) Held{std::move(value)}; }
 IValue::IValue(ListPtr value) { new (storage_) Held{std::move(value)}; }
 IValue::IValue(DictPtr value) { new (storage_) Held{std::move(value)}; }
@@ -117,9 +117,17 @@ const T& IValue::get(const char* function, const char* wanted) const {
   throw Error(detail::str("[", function, "] Expected ", wanted, " but got ", tagKind()));
 }
 
-bool IValue::is_list_of(std::string_view element) const {
-  return isList() && std::get<ListPtr>(held().value)->element_type->annotation_str() == element;
+// A whole number that may be symbolic is an int here.
+bool IValue::is_list_of(TypeKind element) const {
+  if (!isList()) return false;
+  const TypeKind kind = std::get<ListPtr>(held().value)->element_type->kind();
+  return kind == element || (kind == TypeKind::SymIntType && element == TypeKind::IntType);
 }
+bool IValue::is_list_of(const Type& element) const {
+  if (element.containedTypes().empty() && element.kind() != TypeKind::ClassType) return is_list_of(element.kind());
+  return isList() && *std::get<ListPtr>(held().value)->element_type == element;
+}
+bool IValue::isOptionalTensorList() const { return is_list_of(*OptionalType::ofTensor()); }
 
 const Tensor& IValue::toTensor() const& { return get<Tensor>("IValue.toTensor", "Tensor"); }
 Tensor& IValue::toTensor() & { return const_cast<Tensor&>(std::as_const(*this).toTensor()); }
@@ -136,6 +144,9 @@ uint64_t IValue::toUInt() const {
 }
 bool IValue::toBool() const { return get<bool>("IValue.toBool", "Bool"); }
 Generator IValue::toGenerator() const { return get<Generator>("IValue.toGenerator", "Generator"); }
+Storage IValue::toStorage() const { return get<Storage>("IValue.toStorage", "Storage"); }
+Stream IValue::toStream() const { return get<Stream>("IValue.toStream", "Stream"); }
+FuturePtr IValue::toFuture() const { return get<FuturePtr>("IValue.toFuture", "Future"); }
 Device IValue::toDevice() const { return get<Device>("IValue.toDevice", "Device"); }
 
 Scalar IValue::toScalar() const {
@@ -199,13 +210,14 @@ std::shared_ptr<ivalue::Object> IValue::toObject() const { return get<ObjectPtr>
 std::string IValue::tagKind() const {
   constexpr const char* kNames[] = {"None",  "Tensor", "Double",   "ComplexDouble", "Int",
                                     "Bool",  "Device", "String",   "GenericList",   "GenericDict",
-                                    "Tuple", "Object", "Generator"};
+                                    "Tuple", "Object", "Generator",  "Storage",      "Stream",
+                                    "Future", "Uninitialized"};
   return kNames[static_cast<size_t>(kind())];
 }
 
 TypePtr IValue::type() const {
   if (isNone()) return NoneType::get();
-  if (isTensor()) return TensorType::get();
+  if (isTensor()) return TensorType::create(toTensor());
   if (isDouble()) return FloatType::get();
   if (isComplexDouble()) return ComplexType::get();
   if (isInt()) return IntType::get();
@@ -213,14 +225,17 @@ TypePtr IValue::type() const {
   if (isDevice()) return DeviceObjType::get();
   if (isString()) return StringType::get();
   if (isGenerator()) return GeneratorType::get();
-  if (isList()) return make_type("List[" + std::get<ListPtr>(held().value)->element_type->annotation_str() + "]");
-  if (isGenericDict()) return make_type(dict_text(*std::get<DictPtr>(held().value)));
-  if (isTuple()) return make_type(tuple_text(*std::get<TuplePtr>(held().value)));
-  const auto& object = *std::get<ObjectPtr>(held().value);
-  // Programs compare the address with that of getCustomClassType.
-  if (object.registered_class)
-    if (const auto custom_class = ivalue::find_custom_class(object.class_name)) return custom_class->plain_type;
-  return make_type(object.class_name);
+  if (isStorage()) return StorageType::get();
+  if (isStream()) return StreamObjType::get();
+  if (isFuture()) return FutureType::create(toFuture()->elementType());
+  if (isList()) return ListType::create(std::get<ListPtr>(held().value)->element_type);
+  if (isGenericDict()) {
+    const auto& dict = *std::get<DictPtr>(held().value);
+    return detail::TypeMaker::dict(dict.key_type, dict.value_type);
+  }
+  if (isTuple()) return std::get<TuplePtr>(held().value)->type();
+  if (isObject()) return std::get<ObjectPtr>(held().value)->type();
+  return AnyType::get();  // uninitialized
 }
 
 bool IValue::isModule() const {
@@ -237,8 +252,8 @@ bool IValue::is(const IValue& other) const {
         const T& theirs = std::get<T>(other.held().value);
         if constexpr (std::is_same_v<T, Tensor>) {
           return mine.is_same(theirs);
-        } else if constexpr (std::is_same_v<T, StringPtr>) {
-          return mine->text == theirs->text;
+        } else if constexpr (std::is_same_v<T, Storage>) {
+          return mine.unsafeGetStorageImpl() == theirs.unsafeGetStorageImpl();
         } else {
           return mine == theirs;
         }
@@ -246,9 +261,16 @@ bool IValue::is(const IValue& other) const {
       held().value);
 }
 
+IValue IValue::uninitialized() {
+  IValue value;
+  value.held().value = Uninitialized();
+  return value;
+}
+
 bool IValue::isPtrType() const {
   if (isTensor()) return toTensor().defined();
-  return isComplexDouble() || isString() || isList() || isGenericDict() || isTuple() || isObject() || isGenerator();
+  return isComplexDouble() || isString() || isList() || isGenericDict() || isTuple() || isObject() || isGenerator() ||
+         isStorage() || isStream() || isFuture();
 }
 
 namespace {
@@ -286,6 +308,7 @@ size_t IValue::use_count() const noexcept {
 
 bool operator==(const IValue& left, const IValue& right) {
   if (left.is(right)) return true;
+  if (left.isString() && right.isString()) return left.toStringRef() == right.toStringRef();
   return detail::with_stack([&] { return equal_containers(left, right); });
 }
 

@@ -6,7 +6,10 @@
 #include <random>
 #include <stdexcept>
 
+#include <halfbridge/type_tree.h>
+
 #include "core/remains.h"
+#include "core/stack.h"
 
 namespace hb::ivalue {
 namespace {
@@ -63,6 +66,22 @@ std::shared_ptr<TupleData> TupleData::create(std::vector<IValue> elements) {
   tuple->items = std::move(elements);
   return tuple;
 }
+std::shared_ptr<TupleData> TupleData::createNamed(std::vector<IValue> elements, std::shared_ptr<TupleType> type) {
+  HB_CHECK(type && type->elements().size() == elements.size(), "[Tuple::createNamed] expected a type of ",
+           elements.size(), " elements");
+  auto tuple = create(std::move(elements));
+  tuple->named_type_ = std::move(type);
+  return tuple;
+}
+std::shared_ptr<TupleType> TupleData::type() const {
+  if (named_type_) return named_type_;
+  return detail::with_stack([&] {
+    std::vector<TypePtr> types;
+    types.reserve(items.size());
+    for (const IValue& item : items) types.push_back(item.type());
+    return TupleType::create(std::move(types));
+  });
+}
 
 size_t DictData::find(const IValue& key) const {
   const auto [first, last] = index_.equal_range(hash_key(key));
@@ -109,12 +128,6 @@ void ObjectData::set(const std::string& name, IValue value, Role role) {
     attributes[at->second].value = std::move(value);
     attributes[at->second].role = role;
   }
-}
-
-const std::shared_ptr<ClassType>& ObjectData::type() const {
-  HB_CHECK(registered_class, "[Object.type] expected an object of a class that the program registered, got one of ",
-           class_name, ": of an archive's classes the attributes are read, their code is not run");
-  return registered_class;
 }
 
 const IValue& ObjectData::getAttr(const std::string& name) const {

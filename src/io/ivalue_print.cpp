@@ -5,6 +5,8 @@
 #include <limits>
 #include <ostream>
 
+#include <halfbridge/stream.h>
+
 #include "core/stack.h"
 
 namespace hb {
@@ -64,7 +66,11 @@ std::ostream& operator<<(std::ostream& out, const IValue& value) {
   if (value.isDevice()) return out << value.toDevice();
   if (value.isString()) return out << value.toStringRef();
   if (value.isGenerator()) return out << "Generator";
-  if (value.isObject()) return out << "<" << value.type()->annotation_str() << " object>";
+  if (value.isStorage()) return out << value.toStorage().unsafeGetStorageImpl();
+  if (value.isStream()) return out << value.toStream();
+  if (value.isFuture()) return out << "Future";
+  if (value.isObject()) return out << "<" << value.toObject()->class_name << " object>";
+  if (!value.isList() && !value.isTuple() && !value.isGenericDict()) return out << "Uninitialized";
   detail::with_stack([&] { print_container(out, value); });
   return out;
 }

@@ -77,7 +77,7 @@ class FileParser {
   void field(std::string name, std::string_view type) {
     ScriptLine line(type);
     if (!line.take("Final[")) {
-      now_->fields.push_back({std::move(name), make_type(std::string(type)), Role::Attribute});
+      now_->fields.push_back({std::move(name), make_type(type), Role::Attribute});
     } else if (const size_t value = type.find("] = "); value != std::string_view::npos) {
       now_->constants.emplace_back(std::move(name), std::string(type.substr(value + 4)));
     }
@@ -89,7 +89,7 @@ class FileParser {
     for (ClassData::Field& field : now_->fields) {
       const auto role = roles_.find(field.name);
       if (role == roles_.end()) continue;
-      if (role->second == Role::Parameter || field.type->annotation_str() == "Tensor") field.role = role->second;
+      if (role->second == Role::Parameter || field.type->kind() == TypeKind::TensorType) field.role = role->second;
     }
     roles_.clear();
     const std::string name = now_->name;

@@ -16,7 +16,7 @@
 namespace hb::io {
 
 /// Gives what the methods of a class do, for who may run them.
-using ClassCodeMaker = std::function<std::shared_ptr<bridge::script::ClassCode>(const std::string& class_name)>;
+using ClassCodeMaker = std::function<std::shared_ptr<ivalue::ClassMethods>(const std::string& class_name)>;
 
 /// Reads the declarations of an archive's classes, each file when its first class is asked for.
 class ScriptCode {

@@ -126,7 +126,7 @@ void TorchPickler::end_type_tag(const std::string& type) {
 }
 
 void TorchPickler::write_list(const ivalue::ListData& list) {
-  const std::string& element_type = list.element_type->annotation_str();
+  const std::string element_type = list.element_type->annotation_str();
   const char* builder = flavour_ == Flavour::TorchScript ? specialised_list(element_type) : nullptr;
   if (!builder) {
     begin_type_tag();

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include <halfbridge/type_tree.h>
+#include <halfbridge/tensor_type.h>
+
 #include "io/torch_types.h"
 
 namespace hb::io {
@@ -18,27 +21,20 @@ constexpr size_t kFreeText = size_t{1} << 20, kTextPerByte = 64;
 
 bool starts_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
 
-// "K, V" at the comma that is in no bracket.
-std::pair<std::string, std::string> split_types(const std::string& text) {
-  int level = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '[') ++level;
-    if (text[i] == ']') --level;
-    if (text[i] == ',' && level == 0) {
-      const size_t start = text.find_first_not_of(' ', i + 1);
-      return {text.substr(0, i), start == std::string::npos ? "" : text.substr(start)};
-    }
-  }
-  return {text, ""};
-}
-
 // Whether a value may stand in a list that build_intlist and its like make.
-bool fits(const IValue& item, std::string_view element_type) {
-  if (element_type == "int") return item.isInt();
-  if (element_type == "float") return item.isDouble();
-  if (element_type == "bool") return item.isBool();
-  if (element_type == "Tensor") return item.isTensor();
-  return true;
+bool fits(const IValue& item, TypeKind element) {
+  switch (element) {
+    case TypeKind::IntType:
+      return item.isInt();
+    case TypeKind::FloatType:
+      return item.isDouble();
+    case TypeKind::BoolType:
+      return item.isBool();
+    case TypeKind::TensorType:
+      return item.isTensor();
+    default:
+      return true;
+  }
 }
 
 }  // namespace
@@ -273,7 +269,7 @@ IValue TorchUnpickler::call_build_list(const PickleNode& call, TypePtr element_t
   charge_items(call, elements.items.size());
   list->items = convert_items(elements, call.arguments->shared || elements.shared);
   for (const IValue& item : list->items) {
-    if (!fits(item, element_type->annotation_str())) {
+    if (!fits(item, element_type->kind())) {
       fail(call, call.callee->text, ": expected elements of type ", element_type->annotation_str(), ", got ",
            item.tagKind());
     }
@@ -286,12 +282,12 @@ IValue TorchUnpickler::call_restore_type_tag(const PickleNode& call) {
   const std::string& tag = argument(call, 1, Kind::String, "the type").text;
   charge_text(call, tag.size());
   IValue value = convert(*call.arguments->items[0], call.arguments->shared);
-  if (value.isList() && starts_with(tag, "List[") && tag.back() == ']') {
-    value.toList().data()->element_type = make_type(tag.substr(5, tag.size() - 6));
-  } else if (value.isGenericDict() && starts_with(tag, "Dict[") && tag.back() == ']') {
-    auto [key, mapped] = split_types(tag.substr(5, tag.size() - 6));
-    value.toGenericDict().data()->key_type = make_type(std::move(key));
-    value.toGenericDict().data()->value_type = make_type(std::move(mapped));
+  const TypePtr type = make_type(tag);
+  if (value.isList() && type->kind() == TypeKind::ListType) {
+    value.toList().data()->element_type = type->containedType(0);
+  } else if (value.isGenericDict() && type->kind() == TypeKind::DictType) {
+    value.toGenericDict().data()->key_type = type->containedType(0);
+    value.toGenericDict().data()->value_type = type->containedType(1);
   }
   return value;
 }

@@ -8,7 +8,6 @@
 #include <torch/amp.h>
 #include <torch/autograd.h>
 #include <torch/cuda.h>
-#include <torch/custom_class.h>
 #include <torch/data.h>
 #include <torch/enum.h>
 #include <torch/fft.h>

@@ -1,3 +1,3 @@
 #pragma once
-#include <halfbridge/bridge/dispatch/custom_class.h>
+#include <ATen/core/class_type.h>
 #include <torch/library.h>

@@ -2,49 +2,14 @@
 
 #include <cctype>
 
+#include <halfbridge/class_type.h>
+
 namespace hb {
-namespace {
 
-template <class List>
-bridge::jit::Function* found(const List& list, const std::string& name) {
-  for (const auto& method : list) {
-    if (method->name() == name) return method.get();
-  }
-  return nullptr;
-}
-
-}  // namespace
-
-std::vector<ClassType::Function*> ClassType::methods() const {
-  std::vector<Function*> all;
-  for (const auto& method : methods_) all.push_back(method.get());
-  return all;
-}
-ClassType::Function* ClassType::findMethod(const std::string& name) const { return found(methods_, name); }
-ClassType::Function* ClassType::findStaticMethod(const std::string& name) const { return found(static_methods_, name); }
-ClassType::Function& ClassType::getMethod(const std::string& name) const {
-  Function* method = findMethod(name);
-  HB_CHECK(method, "Couldn't find method: '", name, "' on class: '", repr_str(), "'");
-  return *method;
-}
-std::optional<ClassType::Property> ClassType::getProperty(const std::string& name) const {
-  for (const Property& property : properties_) {
-    if (property.name == name) return property;
-  }
-  return std::nullopt;
-}
-
-ClassType::Function* ClassType::addMethod(std::unique_ptr<Function> method) {
-  HB_CHECK(!findMethod(method->name()), "Can't redefine method: ", method->name(), " on class: ", repr_str());
-  return methods_.emplace_back(std::move(method)).get();
-}
-ClassType::Function* ClassType::addStaticMethod(std::unique_ptr<Function> method) {
-  HB_CHECK(!findStaticMethod(method->name()), "Can't redefine method: ", method->name(), " on class: ", repr_str());
-  return static_methods_.emplace_back(std::move(method)).get();
-}
-void ClassType::addProperty(const std::string& name, Function* getter, Function* setter) {
-  HB_CHECK(!getProperty(name), "Property named ", name, " already exists!");
-  properties_.push_back({name, getter, setter});
+FunctionTypePtr FunctionType::create(bridge::jit::Function* function) {
+  FunctionTypePtr type(new FunctionType(Kind, function->qualname()));
+  type->function_ = function;
+  return type;
 }
 
 }  // namespace hb
@@ -83,12 +48,6 @@ IValue Function::operator()(Stack stack, const std::unordered_map<std::string, I
 }  // namespace jit
 
 inline namespace api {
-
-std::string QualifiedName::prefix() const {
-  const size_t dot = name_.rfind('.');
-  return dot == std::string::npos ? "" : name_.substr(0, dot);
-}
-std::string QualifiedName::name() const { return name_.substr(name_.rfind('.') + 1); }
 
 ClassTypePtr getCustomClass(const std::string& name) {
   const auto found = ivalue::find_custom_class(name);
@@ -131,8 +90,7 @@ ClassBase::ClassBase(const std::string& ns, const std::string& name, const std::
   check_identifier(ns, "Namespace name");
   check_identifier(name, "Class name");
   registered_->name = "__torch__.torch.classes." + ns + "." + name;
-  registered_->type = std::make_shared<ClassType>(registered_->name);
-  registered_->plain_type = registered_->type;
+  registered_->type = ClassType::create(registered_->name);
   ivalue::register_custom_class(type, registered_);
 }
 
@@ -140,10 +98,14 @@ jit::Function* ClassBase::define(const std::string& name, FunctionSchema schema,
                                  std::string doc, std::initializer_list<DefaultArgument> defaults, bool is_static) {
   schema = schema.cloneWithName(name, "");
   if (defaults.size() > 0) schema = with_defaults(schema, defaults);
-  auto method = std::make_unique<jit::Function>(registered_->name + "." + name, std::move(schema), std::move(run),
+  auto method = std::make_shared<jit::Function>(registered_->name + "." + name, std::move(schema), std::move(run),
                                                 std::move(doc));
-  return is_static ? registered_->type->addStaticMethod(std::move(method))
-                   : registered_->type->addMethod(std::move(method));
+  return is_static ? registered_->type->addStaticMethod(name, std::move(method))
+                   : registered_->type->addMethod(name, std::move(method));
+}
+
+void ClassBase::add_property(const std::string& name, jit::Function* getter, jit::Function* setter) {
+  registered_->type->addProperty(name, getter, setter);
 }
 
 void ClassBase::check_pickle() const {

@@ -1,4 +1,5 @@
 #include <halfbridge/bridge/dispatch/function_schema.h>
+#include <halfbridge/tensor_type.h>
 
 #include <algorithm>
 #include <iomanip>
@@ -6,10 +7,6 @@
 #include <sstream>
 
 #include "dispatch/schema_types.h"
-
-namespace hb {
-std::ostream& operator<<(std::ostream& out, const Type& type) { return out << type.str(); }
-}  // namespace hb
 
 namespace hb::bridge {
 inline namespace api {
@@ -33,8 +30,8 @@ void print_text(std::ostream& out, const std::string& text) {
   out << '"';
 }
 
-void print_default(std::ostream& out, const IValue& value, const std::string& type) {
-  if (value.isString() && type.rfind("Device", 0) != 0) return print_text(out, value.toStringRef());
+void print_default(std::ostream& out, const IValue& value, TypeKind type) {
+  if (value.isString() && type != TypeKind::DeviceObjType) return print_text(out, value.toStringRef());
   if (value.isDevice()) return print_text(out, value.toDevice().str());
   if (!value.isList()) {
     out << value;
@@ -44,7 +41,7 @@ void print_default(std::ostream& out, const IValue& value, const std::string& ty
   const char* before = "";
   for (const IValue& item : value.toListRef()) {
     out << before;
-    print_default(out, item, "");
+    print_default(out, item, TypeKind::AnyType);
     before = ", ";
   }
   out << "]";
@@ -52,7 +49,9 @@ void print_default(std::ostream& out, const IValue& value, const std::string& ty
 
 // The default of "int[2] x=1": one number for a list of them.
 bool stands_for_all(const Argument& argument) {
-  if (!argument.N() || argument.real_type()->str() != "int[]" || !argument.default_value()) return false;
+  const Type& type = *argument.real_type();
+  if (!argument.N() || type.kind() != TypeKind::ListType || !argument.default_value()) return false;
+  if (type.containedType(0)->kind() != TypeKind::IntType) return false;
   if (!argument.default_value()->isList() || argument.default_value()->toListRef().empty()) return false;
   const auto& items = argument.default_value()->toListRef();
   return std::all_of(items.begin(), items.end(), [&](const IValue& item) { return item == items[0]; });
@@ -131,7 +130,7 @@ Argument::Argument(std::string name, TypePtr type, std::optional<int32_t> N, std
       default_value_(std::move(default_value)),
       kwarg_only_(kwarg_only),
       alias_info_(std::move(alias_info)) {
-  type_ = make_type(held_type(real_type_->str()));
+  type_ = held_type(real_type_);
 }
 
 bool Argument::operator==(const Argument& o) const {
@@ -146,7 +145,7 @@ std::ostream& operator<<(std::ostream& out, const Argument& argument) {
     out << "=" << argument.default_value()->toListRef()[0];
   } else if (argument.default_value()) {
     out << "=";
-    print_default(out, *argument.default_value(), argument.real_type()->str());
+    print_default(out, *argument.default_value(), argument.real_type()->kind());
   }
   return out;
 }
@@ -201,9 +200,9 @@ void FunctionSchema::checkAndNormalizeInputs(std::vector<IValue>& stack) const {
                "'. Declaration: ", *this);
       stack.push_back(*argument.default_value());
     }
-    HB_CHECK(value_fits(stack[i], argument.type()->str()), name(), "() Expected a value of type '",
+    HB_CHECK(value_fits(stack[i], *argument.type()), name(), "() Expected a value of type '",
              argument.type()->str(), "' for argument '", argument.name(), "' but instead found type '",
-             schema_type_of(stack[i]), "'. Position: ", i, ". Declaration: ", *this);
+             stack[i].type()->annotation_str(), "'. Position: ", i, ". Declaration: ", *this);
   }
 }
 
@@ -235,13 +234,22 @@ std::string toString(const FunctionSchema& schema) {
 }
 
 namespace {
+// SymInt and int stand for each other.
+std::string without_symbols(const TypePtr& type) {
+  const auto symbol = [](const Type& one) -> std::optional<std::string> {
+    if (one.kind() == TypeKind::SymIntType) return "int";
+    return std::nullopt;
+  };
+  return type->annotation_str(symbol);
+}
+
 std::optional<std::string> differing(const char* kind, const std::vector<Argument>& expected,
                                      const std::vector<Argument>& inferred) {
   if (expected.size() != inferred.size()) {
     return hb::detail::str("The number of ", kind, "s is different. ", expected.size(), " vs ", inferred.size(), ".");
   }
   for (size_t i = 0; i < expected.size(); ++i) {
-    if (comparable_type(expected[i].real_type()->str()) == comparable_type(inferred[i].real_type()->str())) continue;
+    if (without_symbols(expected[i].real_type()) == without_symbols(inferred[i].real_type())) continue;
     return hb::detail::str("Type mismatch in ", kind, " ", i + 1, ": ", expected[i].real_type()->str(), " vs ",
                            inferred[i].real_type()->str(), ".");
   }

@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "dispatch/schema_lexer.h"
+#include "dispatch/schema_types.h"
 
 namespace hb::bridge {
 namespace {
@@ -21,8 +22,10 @@ constexpr int32_t kLongestDefault = 1024;
 
 constexpr std::string_view kTypes[] = {"Tensor",    "Scalar",  "int",      "SymInt",     "float",       "complex",
                                        "bool",      "str",     "Device",   "ScalarType", "Layout",      "MemoryFormat",
-                                       "Generator", "Any",     "NoneType", "Storage",    "Stream",      "QScheme",
-                                       "Dimname",   "Capsule", "AnyList",  "AnyTuple",   "AnyEnumType", "AnyClassType"};
+                                       "Generator", "Any",     "NoneType", "None", "Storage",    "Stream",      "QScheme",
+                                       "Dimname",   "Capsule", "AnyList",  "AnyTuple",   "AnyEnumType", "AnyClassType", "SymFloat", "SymBool", "Quantizer", "PyObject"};
+
+constexpr std::string_view kWrappers[] = {"Dict", "Future", "Await", "RRef", "Union"};
 
 struct ParsedType {
   std::string text;  // without annotations
@@ -85,7 +88,7 @@ class SchemaParser {
     std::string name(lexer_.expect_word().text);
     std::optional<IValue> value;
     if (lexer_.next_if("=")) value = default_value(type.text, type.N);
-    return Argument(std::move(name), make_type(std::move(type.text)), type.N, std::move(value), by_name,
+    return Argument(std::move(name), make_type(type.text), type.N, std::move(value), by_name,
                     std::move(type.alias));
   }
 
@@ -116,7 +119,7 @@ class SchemaParser {
     ParsedType type = parse_type();
     std::string name;
     if (lexer_.now().kind == Kind::Word && (in_parentheses || !lexer_.now().begins_line)) name = lexer_.take().text;
-    return Argument(std::move(name), make_type(std::move(type.text)), type.N, std::nullopt, false,
+    return Argument(std::move(name), make_type(type.text), type.N, std::nullopt, false,
                     std::move(type.alias));
   }
 
@@ -124,7 +127,7 @@ class SchemaParser {
     if (++depth_ > kDeepest) lexer_.fail("expected types nested at most 32 deep", lexer_.now().place);
     ParsedType type;
     type.text = base_type();
-    if (lexer_.is("(") && type.text != "Dict") type.alias = alias();
+    if (lexer_.is("(")) type.alias = alias();
     for (;;) {
       if (lexer_.next_if("?")) {
         type.text += "?";
@@ -141,6 +144,10 @@ class SchemaParser {
     return type;
   }
 
+  static bool is_wrapper(std::string_view name) {
+    return std::find(std::begin(kWrappers), std::end(kWrappers), name) != std::end(kWrappers);
+  }
+
   std::string base_type() {
     if (lexer_.next_if("(")) {
       std::string text = "(" + parse_type().text;
@@ -149,11 +156,11 @@ class SchemaParser {
       return text + ")";
     }
     const auto token = lexer_.expect_word();
-    if (token.text == "Dict") {
+    if (is_wrapper(token.text)) {
       lexer_.expect("(");
-      std::string text = "Dict(" + parse_type().text;
-      lexer_.expect(",");
-      text += ", " + parse_type().text;
+      std::string text = std::string(token.text) + "(" + parse_type().text;
+      const bool one = token.text != "Dict" && token.text != "Union";
+      while (one ? false : lexer_.next_if(",")) text += ", " + parse_type().text;
       lexer_.expect(")");
       return text + ")";
     }
@@ -229,9 +236,7 @@ class SchemaParser {
 
   // Lists of values name their elements' type as archives do.
   static TypePtr element_type(const std::string& element) {
-    if (element == "SymInt" || element == "ScalarType" || element == "Layout") return IntType::get();
-    if (element == "Tensor?") return TypeOf<std::optional<Tensor>>::get();
-    return make_type(element);
+    return held_type(make_type(element));
   }
 
   IValue default_item(const std::string& type) {

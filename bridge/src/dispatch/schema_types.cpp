@@ -1,108 +1,117 @@
 #include "dispatch/schema_types.h"
 
-#include <cctype>
-#include <initializer_list>
-#include <string_view>
+#include <algorithm>
 #include <vector>
+
+#include <halfbridge/type_tree.h>
 
 namespace hb::bridge {
 namespace {
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.'; }
-
-std::string replaced(const std::string& type, std::initializer_list<std::string_view> words, std::string_view by) {
-  std::string out;
-  for (size_t at = 0; at < type.size();) {
-    size_t end = at;
-    while (end < type.size() && is_word(type[end])) ++end;
-    const std::string_view word = std::string_view(type).substr(at, end - at);
-    bool found = false;
-    for (std::string_view candidate : words) found = found || word == candidate;
-    out += found ? by : word;
-    if (end < type.size()) out += type[end++];
-    at = end;
-  }
-  return out;
+bool all_fit(const std::vector<IValue>& items, const Type& type) {
+  return std::all_of(items.begin(), items.end(), [&](const IValue& item) { return value_fits(item, type); });
 }
 
-bool ends_with(const std::string& text, std::string_view ending) {
-  return text.size() > ending.size() && text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
-}
-
-// The parts of "A, B(C, D)" between the commas that stand outside of brackets.
-std::vector<std::string> parts(std::string_view list) {
-  std::vector<std::string> found;
-  int depth = 0;
-  size_t start = 0;
-  for (size_t i = 0; i <= list.size(); ++i) {
-    if (i < list.size() && (list[i] == '(' || list[i] == '[')) ++depth;
-    if (i < list.size() && (list[i] == ')' || list[i] == ']')) --depth;
-    if (i < list.size() && (list[i] != ',' || depth > 0)) continue;
-    while (start < i && list[start] == ' ') ++start;
-    if (start < i) found.emplace_back(list.substr(start, i - start));
-    start = i + 1;
-  }
-  return found;
-}
-
-bool list_fits(const IValue& value, const std::string& element) {
-  if (!value.isList()) return false;
-  for (const IValue& item : value.toListRef()) {
-    if (!value_fits(item, element)) return false;
-  }
-  return true;
-}
-
-bool tuple_fits(const IValue& value, std::string_view inside) {
+bool tuple_fits(const IValue& value, const Type& type) {
   if (!value.isTuple()) return false;
-  const auto types = parts(inside);
+  const auto types = type.containedTypes();
   const auto& items = value.toTupleRef().elements();
   if (items.size() != types.size()) return false;
   for (size_t i = 0; i < items.size(); ++i) {
-    if (!value_fits(items[i], types[i])) return false;
+    if (!value_fits(items[i], *types[i])) return false;
   }
   return true;
 }
 
-bool dict_fits(const IValue& value, std::string_view inside) {
+bool dict_fits(const IValue& value, const Type& type) {
   if (!value.isGenericDict()) return false;
-  const auto types = parts(inside);
-  if (types.size() != 2) return false;
-  for (const auto& [key, item] : value.toGenericDict().data()->entries) {
-    if (!value_fits(key, types[0]) || !value_fits(item, types[1])) return false;
-  }
-  return true;
+  const Type &key = *type.containedTypes()[0], &mapped = *type.containedTypes()[1];
+  const auto& entries = value.toGenericDict().data()->entries;
+  return std::all_of(entries.begin(), entries.end(), [&](const auto& entry) {
+    return value_fits(entry.first, key) && value_fits(entry.second, mapped);
+  });
+}
+
+// Of archives' classes, interfaces and NamedTuples only LibTorch knows what stands for what.
+bool class_fits(const IValue& value, const std::string& name) {
+  if (name.compare(0, 24, "__torch__.torch.classes.") != 0) return true;
+  return value.isObject() && value.toObject()->class_name == name;
 }
 
 }  // namespace
 
-std::string held_type(const std::string& type) {
-  return replaced(type, {"ScalarType", "Layout", "MemoryFormat", "SymInt", "QScheme"}, "int");
-}
-std::string comparable_type(const std::string& type) { return replaced(type, {"SymInt"}, "int"); }
-
-std::optional<bool> is_of_type(const IValue& value, std::string_view type) {
-  if (type == "Tensor") return value.isTensor();
-  if (type == "int") return value.isInt();
-  if (type == "float") return value.isDouble();
-  if (type == "bool") return value.isBool();
-  if (type == "str") return value.isString();
-  if (type == "Scalar") return value.isScalar();
-  if (type == "complex") return value.isComplexDouble();
-  if (type == "Device") return value.isDevice();
-  if (type == "Generator") return value.isGenerator();
-  if (type.starts_with("__torch__.")) return value.isObject() && value.toObject()->class_name == type;
-  return std::nullopt;
-}
-
-bool value_fits(const IValue& value, const std::string& type) {
-  if (ends_with(type, "?")) return value.isNone() || value_fits(value, type.substr(0, type.size() - 1));
-  if (ends_with(type, "[]")) return list_fits(value, type.substr(0, type.size() - 2));
-  if (type.rfind("Dict(", 0) == 0) return dict_fits(value, std::string_view(type).substr(5, type.size() - 6));
-  if (type.front() == '(') return tuple_fits(value, std::string_view(type).substr(1, type.size() - 2));
-  return is_of_type(value, type).value_or(true);  // Any, and variables
+TypePtr held_type(const TypePtr& type) {
+  switch (type->kind()) {
+    case TypeKind::ScalarTypeType:
+    case TypeKind::LayoutType:
+    case TypeKind::MemoryFormatType:
+    case TypeKind::QSchemeType:
+    case TypeKind::SymIntType:
+      return IntType::get();
+    case TypeKind::SymFloatType:
+      return FloatType::get();
+    case TypeKind::SymBoolType:
+      return BoolType::get();
+    case TypeKind::ClassType:
+      return type;
+    default:
+      break;
+  }
+  if (type->containedTypes().empty()) return type;
+  std::vector<TypePtr> inside;
+  for (const TypePtr& one : type->containedTypes()) inside.push_back(held_type(one));
+  return type->withContained(std::move(inside));
 }
 
-std::string schema_type_of(const IValue& value) { return value.type()->annotation_str(); }
+bool value_fits(const IValue& value, const Type& type) {
+  switch (type.kind()) {
+    case TypeKind::TensorType:
+      return value.isTensor();
+    case TypeKind::IntType:
+      return value.isInt();
+    case TypeKind::FloatType:
+      return value.isDouble();
+    case TypeKind::BoolType:
+      return value.isBool();
+    case TypeKind::StringType:
+      return value.isString();
+    case TypeKind::NumberType:
+      return value.isScalar();
+    case TypeKind::ComplexType:
+      return value.isComplexDouble();
+    case TypeKind::DeviceObjType:
+      return value.isDevice();
+    case TypeKind::GeneratorType:
+      return value.isGenerator();
+    case TypeKind::NoneType:
+      return value.isNone();
+    case TypeKind::OptionalType:
+      return value.isNone() || value_fits(value, *type.containedTypes()[0]);
+    case TypeKind::UnionType: {
+      const auto types = type.containedTypes();
+      return std::any_of(types.begin(), types.end(), [&](const TypePtr& one) { return value_fits(value, *one); });
+    }
+    case TypeKind::ListType:
+      return value.isList() && all_fit(value.toListRef(), *type.containedTypes()[0]);
+    case TypeKind::DictType:
+      return dict_fits(value, type);
+    case TypeKind::TupleType:
+      return tuple_fits(value, type);
+    case TypeKind::ClassType:
+      return class_fits(value, type.castRaw<NamedType>()->name()->qualifiedName());
+    case TypeKind::AnyListType:
+      return value.isList();
+    case TypeKind::AnyTupleType:
+      return value.isTuple();
+    case TypeKind::FutureType:
+      return value.isFuture();
+    case TypeKind::StorageType:
+      return value.isStorage();
+    case TypeKind::StreamObjType:
+      return value.isStream();
+    default:
+      return true;
+  }
+}
 
 }  // namespace hb::bridge

@@ -3,7 +3,9 @@
 
 #include <halfbridge/bridge/jit.h>
 #include <halfbridge/grad_mode.h>
+#include <halfbridge/class_type.h>
 #include <halfbridge/ops.h>
+#include <halfbridge/tensor_type.h>
 
 #include "io/io_error.h"
 

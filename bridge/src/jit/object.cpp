@@ -5,7 +5,7 @@
 
 #include "io/io_error.h"
 #include "io/script_code.h"
-#include "jit/value_type.h"
+#include "dispatch/schema_types.h"
 
 namespace hb::bridge::jit {
 namespace {
@@ -63,7 +63,7 @@ void Object::setattr(const std::string& name, IValue value) const {
     io::io_fail("jit.Module.setattr", "Module has no attribute '", name, "'");
   }
   const TypePtr* type = declared_type(*object, name);
-  if (type && !fits_type(value, (*type)->annotation_str())) {
+  if (type && !value_fits(value, **type)) {
     io::io_fail("jit.Module.setattr", "Expected a value of type '", (*type)->annotation_str(), "' for field '", name,
                 "', but found '", value.type()->annotation_str(), "'");
   }

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include <halfbridge/bridge/jit.h>
+#include <halfbridge/class_type.h>
+#include <halfbridge/future.h>
 #include <halfbridge/grad_mode.h>
 
 #include "io/io_error.h"
@@ -43,6 +45,25 @@ void Method::run(Stack& stack) const {
   IValue result = (*this)(std::exchange(stack, {}));
   stack.push_back(std::move(result));
 }
+intrusive_ptr<ivalue::Future> Method::run_async(Stack stack, const Kwargs& kwargs,
+                                                std::function<void(std::function<void()>)> launcher) const {
+  const auto& results = function().getSchema().returns();
+  auto future = make_intrusive<ivalue::Future>(results.size() == 1 ? results[0].type() : AnyType::get());
+  const auto task = [method = *this, stack = std::move(stack), kwargs, future] {
+    try {
+      future->markCompleted(method(stack, kwargs));
+    } catch (...) {
+      future->setError(std::current_exception());
+    }
+  };
+  if (launcher) {
+    launcher(task);
+  } else {
+    task();
+  }
+  return future;
+}
+Function& Method::function() const { return owner_->type()->getMethod(name_); }
 size_t Method::num_inputs() const { return function_of(owner_, name_).syntax().parameters.size(); }
 
 IValue Module::forward(Stack inputs, const Kwargs& kwargs) const {
@@ -55,7 +76,7 @@ void Object::add_methods(const std::string& source) const {
   const ObjectPtr object = _ivalue();
   auto declared =
       object->declared ? std::make_shared<ivalue::ClassData>(*object->declared) : std::make_shared<ivalue::ClassData>();
-  const auto& old = declared->code;
+  const script::ClassCode* old = script::class_code(*declared);
   auto unit = std::make_shared<script::Unit>(old ? old->unit : nullptr);
   auto code = std::make_shared<script::ClassCode>(old ? old->unit : unit, object->class_name);
   if (old) {
@@ -77,11 +98,12 @@ void Object::add_methods(const std::string& source) const {
 
 IValue Module::make_object(const std::string& class_name, Stack arguments) const {
   const auto& declared = _ivalue()->declared;
-  script::ScriptClass* of = declared && declared->code ? declared->code->unit->find_class(class_name) : nullptr;
+  script::ClassCode* code = declared ? script::class_code(*declared) : nullptr;
+  script::ScriptClass* of = code ? code->unit->find_class(class_name) : nullptr;
   if (!of) io::io_fail("jit.Module.create_class", "expected a class of the module's archive, got '", class_name, "'");
   auto object = std::make_shared<ivalue::Object>();
   object->class_name = class_name;
-  object->declared = declared->code->unit->declared(*of);
+  object->declared = code->unit->declared(*of);
   const auto start = of->methods.find("__init__");
   if (start == of->methods.end()) return IValue(std::move(object));
   arguments.insert(arguments.begin(), IValue(object));

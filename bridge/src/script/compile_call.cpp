@@ -85,7 +85,7 @@ NodePtr Compiler::is_instance(const Expr& tree) {
     types.push_back(type_text(several ? *wanted.parts[i] : wanted));
     if (types.back().empty()) fail(tree.line, "isinstance() expected a type");
   }
-  return std::make_unique<IsInstance>(tree.line, expression(*tree.parts[1]), std::move(types));
+  return std::make_unique<IsInstance>(tree.line, expression(*tree.parts[1]), types);
 }
 
 // getattr(x, "0"), getattr(x, "0", missing), hasattr(x, "0")

@@ -3,9 +3,10 @@
 #include <sstream>
 
 #include <halfbridge/error.h>
+#include <halfbridge/tensor_type.h>
 
 #include "core/stack.h"
-#include "jit/value_type.h"
+#include "dispatch/schema_types.h"
 #include "script/compiler.h"
 #include "script/unit.h"
 
@@ -40,6 +41,9 @@ void ScriptFunction::compile() const {
   const std::lock_guard lock(unit_.mutex());
   if (compiled_.load(std::memory_order_relaxed)) return;
   Compiler(*this).run();
+  parameter_types_.clear();
+  for (const Parameter& parameter : syntax_->parameters)
+    parameter_types_.push_back(parameter.type.empty() ? TensorType::get() : make_type(parameter.type));
   compiled_.store(true, std::memory_order_release);
 }
 
@@ -99,14 +103,14 @@ IValue ScriptFunction::run(Frame frame) const {
 void ScriptFunction::check_types(Frame& frame) const {
   const auto& parameters = syntax_->parameters;
   for (size_t i = owner_.empty() ? 0 : 1; i < parameters.size(); ++i) {
-    const std::string wanted = parameters[i].type.empty() ? "Tensor" : parameters[i].type;
+    const Type& wanted = *parameter_types_[i];
     IValue& value = frame.slots[i];
-    if (jit::fits_type(value, wanted)) continue;
-    if (wanted == "float" && value.isInt()) {
+    if (value_fits(value, wanted)) continue;
+    if (wanted.kind() == TypeKind::FloatType && value.isInt()) {
       value = static_cast<double>(value.toInt());
       continue;
     }
-    throw Error(hb::detail::str(name(), "() Expected a value of type '", wanted, "' for argument '", parameters[i].name,
+    throw Error(hb::detail::str(name(), "() Expected a value of type '", wanted.annotation_str(), "' for argument '", parameters[i].name,
                                 "' but instead found type '", value.type()->annotation_str(), "'.\nPosition: ", i,
                                 "\nDeclaration: ", schema()));
   }

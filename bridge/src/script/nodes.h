@@ -166,13 +166,14 @@ class Annotated final : public Node {
 /// isinstance(value, T).
 class IsInstance final : public Node {
  public:
-  IsInstance(int line, NodePtr value, std::vector<std::string> types)
-      : Node(line), value_(std::move(value)), types_(std::move(types)) {}
+  IsInstance(int line, NodePtr value, const std::vector<std::string>& types) : Node(line), value_(std::move(value)) {
+    for (const std::string& type : types) types_.emplace_back(type, make_type(type));
+  }
   IValue eval(Frame& frame) const override;
 
  private:
   NodePtr value_;
-  std::vector<std::string> types_;
+  std::vector<std::pair<std::string, TypePtr>> types_;
 };
 
 class HasAttribute final : public Node {

@@ -68,7 +68,7 @@ std::shared_ptr<const MethodCall::Entry> MethodCall::new_entry(const ivalue::Obj
   HB_CHECK(function, "[TorchScript] ", object.class_name, " has no method '", name_, "'",
            object.declared ? "" : ": the archive has no code of this class");
   auto entry = std::make_shared<Entry>();
-  entry->code = object.declared->code->id;
+  entry->code = class_code(*object.declared)->id;
   entry->function = function;
   entry->binding = function->bind(arguments_.size() + 1, names_);
   const std::lock_guard lock(mutex_);
@@ -81,7 +81,7 @@ std::shared_ptr<const MethodCall::Entry> MethodCall::new_entry(const ivalue::Obj
 
 const MethodCall::Entry* MethodCall::known_entry(const ivalue::ObjectData& object) const {
   if (!object.declared || !object.declared->code) return nullptr;
-  const uint64_t code = object.declared->code->id;
+  const uint64_t code = class_code(*object.declared)->id;
   for (const Entry* entry = entries_.load(std::memory_order_acquire); entry; entry = entry->next) {
     if (entry->code == code) return entry;
   }

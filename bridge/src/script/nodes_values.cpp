@@ -4,8 +4,9 @@
 
 #include <halfbridge/bridge/jit.h>
 #include <halfbridge/error.h>
+#include <halfbridge/tensor_type.h>
 
-#include "jit/value_type.h"
+#include "dispatch/schema_types.h"
 #include "script/nodes.h"
 
 namespace hb::bridge::script {
@@ -70,15 +71,13 @@ IValue DictOf::eval(Frame& frame) const {
 // --- types
 
 Annotated::Annotated(int line, const std::string& type, NodePtr value) : Node(line), value_(std::move(value)) {
-  std::string_view inside = type;
-  jit::take_wrapper(inside, "Optional");
-  if (jit::take_wrapper(inside, "List")) {
-    item_ = make_type(std::string(inside));
-  } else if (jit::take_wrapper(inside, "Dict")) {
-    const auto both = jit::type_arguments(inside);
-    if (both.size() != 2) return;
-    key_ = make_type(std::string(both[0]));
-    item_ = make_type(std::string(both[1]));
+  TypePtr wanted = make_type(type);
+  if (wanted->kind() == TypeKind::OptionalType) wanted = wanted->containedType(0);
+  if (wanted->kind() == TypeKind::ListType) {
+    item_ = wanted->containedType(0);
+  } else if (wanted->kind() == TypeKind::DictType) {
+    key_ = wanted->containedType(0);
+    item_ = wanted->containedType(1);
   }
 }
 
@@ -94,24 +93,30 @@ IValue Annotated::eval(Frame& frame) const {
 
 namespace {
 
-bool is_instance(const IValue& value, const std::string& type) {
-  if (type == "Any") return true;
-  if (type == "list" || type == "List") return value.isList();
-  if (type == "tuple" || type == "Tuple") return value.isTuple();
-  if (type == "dict" || type == "Dict") return value.isGenericDict();
-  if (type.rfind("__torch__.", 0) == 0) return value.isObject() && value.toObject()->class_name == type;
-  constexpr const char* kKnown[] = {"Tensor", "int", "float", "bool", "complex", "str", "Device", "NoneType", "Scalar"};
-  const bool known = std::any_of(std::begin(kKnown), std::end(kKnown), [&](const char* k) { return type == k; });
-  const bool made = type.find('[') != std::string::npos && type.rfind("Union[", 0) != 0;
-  HB_CHECK(known || made, "[TorchScript] isinstance() does not know the type '", type, "'");
-  return jit::fits_type(value, type);
+bool is_instance(const IValue& value, const std::string& text, const Type& type) {
+  if (text == "list" || text == "List") return value.isList();
+  if (text == "tuple" || text == "Tuple") return value.isTuple();
+  if (text == "dict" || text == "Dict") return value.isGenericDict();
+  switch (type.kind()) {
+    case TypeKind::AnyType:
+      return true;
+    case TypeKind::ClassType:
+      HB_CHECK(text.rfind("__torch__.", 0) == 0, "[TorchScript] isinstance() does not know the type '", text, "'");
+      return value.isObject() && value.toObject()->class_name == text;
+    case TypeKind::VarType:
+    case TypeKind::UnionType:
+      throw Error("[TorchScript] isinstance() does not know the type '" + text + "'");
+    default:
+      return value_fits(value, type);
+  }
 }
 
 }  // namespace
 
 IValue IsInstance::eval(Frame& frame) const {
   const IValue value = value_->eval(frame);
-  return std::any_of(types_.begin(), types_.end(), [&](const std::string& type) { return is_instance(value, type); });
+  return std::any_of(types_.begin(), types_.end(),
+                     [&](const auto& type) { return is_instance(value, type.first, *type.second); });
 }
 
 IValue HasAttribute::eval(Frame& frame) const {

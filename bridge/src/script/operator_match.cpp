@@ -11,50 +11,57 @@ namespace {
 
 // A type of a schema, taken apart.
 struct Wanted {
-  std::string_view base;  // of the elements for a list
+  const Type* base;  // of the elements for a list
   bool optional = false, list = false, optional_items = false;
 };
 
-bool take_end(std::string_view& text, std::string_view end) {
-  if (text.size() <= end.size() || text.substr(text.size() - end.size()) != end) return false;
-  text.remove_suffix(end.size());
+bool take_wrapper(const Type*& type, TypeKind kind) {
+  if (type->kind() != kind) return false;
+  type = type->containedTypes()[0].get();
   return true;
 }
 
-Wanted wanted_of(std::string_view type) {
-  Wanted wanted;
-  wanted.optional = take_end(type, "?");
-  wanted.list = take_end(type, "[]");
-  if (wanted.list) wanted.optional_items = take_end(type, "?");
-  wanted.base = type;
+Wanted wanted_of(const Type& type) {
+  Wanted wanted{&type};
+  wanted.optional = take_wrapper(wanted.base, TypeKind::OptionalType);
+  wanted.list = take_wrapper(wanted.base, TypeKind::ListType);
+  if (wanted.list) wanted.optional_items = take_wrapper(wanted.base, TypeKind::OptionalType);
   return wanted;
 }
 
-bool exact(const IValue& value, std::string_view base) {
-  if (const auto known = is_of_type(value, base)) return *known;
-  if (base.starts_with("Dict(")) return value.isGenericDict();
-  if (base[0] == '(') return value.isTuple();
-  return base == "Any" || (base[0] >= 'a' && base[0] <= 'z');  // or a variable
+bool exact(const IValue& value, const Type& base) {
+  switch (base.kind()) {
+    case TypeKind::DictType:
+      return value.isGenericDict();
+    case TypeKind::TupleType:
+      return value.isTuple();
+    case TypeKind::StorageType:
+    case TypeKind::StreamObjType:
+    case TypeKind::NoneType:
+      return false;
+    default:
+      return value_fits(value, base);
+  }
 }
 
 bool items_fit(const std::vector<IValue>& items, const Wanted& wanted) {
   return std::all_of(items.begin(), items.end(), [&](const IValue& item) {
-    return (wanted.optional_items && item.isNone()) || exact(item, wanted.base);
+    return (wanted.optional_items && item.isNone()) || exact(item, *wanted.base);
   });
 }
 
 // What one value becomes for a parameter that is no list.
-std::optional<Conversion> converted(const IValue& value, std::string_view base) {
+std::optional<Conversion> converted(const IValue& value, TypeKind base) {
   if (value.isTensor()) {
-    if (base == "int") return Conversion::TensorToInt;
-    if (base == "float") return Conversion::TensorToFloat;
-    if (base == "bool") return Conversion::TensorToBool;
-    if (base == "Scalar") return Conversion::TensorToScalar;
+    if (base == TypeKind::IntType) return Conversion::TensorToInt;
+    if (base == TypeKind::FloatType) return Conversion::TensorToFloat;
+    if (base == TypeKind::BoolType) return Conversion::TensorToBool;
+    if (base == TypeKind::NumberType) return Conversion::TensorToScalar;
   }
-  if (value.isInt() && base == "float") return Conversion::IntToFloat;
-  if (is_real(value) && base == "complex") return Conversion::ToComplex;
-  if (value.isScalar() && base == "Tensor") return Conversion::ToTensor;
-  if (value.isString() && base == "Device") return Conversion::ToDevice;
+  if (value.isInt() && base == TypeKind::FloatType) return Conversion::IntToFloat;
+  if (is_real(value) && base == TypeKind::ComplexType) return Conversion::ToComplex;
+  if (value.isScalar() && base == TypeKind::TensorType) return Conversion::ToTensor;
+  if (value.isString() && base == TypeKind::DeviceObjType) return Conversion::ToDevice;
   return std::nullopt;
 }
 
@@ -94,7 +101,7 @@ class Matcher {
   bool by_place(size_t i) {
     const auto& parameters = schema_.arguments();
     // view(2, 3): all numbers that are left are one list.
-    const Wanted wanted = wanted_of(parameters[i].type()->str());
+    const Wanted wanted = wanted_of(*parameters[i].type());
     const bool last = i + 1 == parameters.size() || parameters[i + 1].kwarg_only();
     if (convert_ && last && wanted.list && !parameters[i].N() && !arguments_[next_].isList()) {
       const std::vector<IValue> rest(arguments_.begin() + static_cast<std::ptrdiff_t>(next_),
@@ -109,7 +116,7 @@ class Matcher {
   }
 
   bool add(const Argument& parameter, size_t at) {
-    const Wanted wanted = wanted_of(parameter.type()->str());
+    const Wanted wanted = wanted_of(*parameter.type());
     const IValue& value = arguments_[at];
     Plan::Source source{static_cast<int>(at)};
     if (!fits(parameter, wanted, value, source)) return false;
@@ -118,11 +125,11 @@ class Matcher {
   }
 
   bool fits(const Argument& parameter, const Wanted& wanted, const IValue& value, Plan::Source& source) const {
-    if (wanted.base == "Any" && !wanted.list) return true;
+    if (wanted.base->kind() == TypeKind::AnyType && !wanted.list) return true;
     if (value.isNone()) return wanted.optional;
     if (!wanted.list) {
-      if (exact(value, wanted.base)) return true;
-      const auto conversion = convert_ ? converted(value, wanted.base) : std::nullopt;
+      if (exact(value, *wanted.base)) return true;
+      const auto conversion = convert_ ? converted(value, wanted.base->kind()) : std::nullopt;
       if (!conversion) return false;
       source.conversion = *conversion;
       return true;
@@ -132,7 +139,7 @@ class Matcher {
       source.conversion = Conversion::TupleToList;
       return items_fit(value.toTupleRef().elements(), wanted);
     }
-    if (!parameter.N() || !exact(value, wanted.base)) return false;
+    if (!parameter.N() || !exact(value, *wanted.base)) return false;
     source.conversion = Conversion::Repeat;
     source.count = *parameter.N();
     return true;

@@ -16,7 +16,7 @@ const std::shared_ptr<Unit>& unit_of(const ivalue::ObjectData& module) {
     io::io_fail(kWhere, "no code of ", module.class_name,
                 " is known: save the weights, with hb::io::save_state_dict_file or torch::save of a native module");
   }
-  return module.declared->code->unit;
+  return class_code(*module.declared)->unit;
 }
 
 // Throws unless the code of one archive declares all that a value holds.
@@ -46,7 +46,7 @@ class Declared {
     if (unit_of(object) != unit_) {
       io::io_fail(kWhere, "expected objects of one archive, got one of ", object.class_name, " from another");
     }
-    if (!object.declared->code->added.empty()) {
+    if (!class_code(*object.declared)->added.empty()) {
       io::io_fail(kWhere, object.class_name, " has methods of define(), which are not written");
     }
     // Attributes that the program registered are declared by a class of the object's own, not by the code.

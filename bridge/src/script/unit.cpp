@@ -1,9 +1,11 @@
 #include "script/unit.h"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
 #include <halfbridge/error.h>
+#include <halfbridge/tensor_type.h>
 
 namespace hb::bridge::script {
 namespace {
@@ -18,14 +20,14 @@ std::string before_last_dot(const std::string& name) {
   return dot == std::string::npos ? "" : name.substr(0, dot);
 }
 
-// What does not become part of a schema: its types are a closed list.
-TypePtr schema_type(const std::string& text) {
-  constexpr std::string_view kKnown[] = {"Tensor", "int", "float", "bool", "str", "Device", "complex", "NoneType"};
-  for (std::string_view known : kKnown) {
-    if (text == known || text == "Optional[" + std::string(known) + "]" || text == "List[" + std::string(known) + "]")
-      return make_type(text);
-  }
-  return text.empty() ? TensorType::get() : AnyType::get();
+TypePtr schema_type(const std::string& text) { return text.empty() ? TensorType::get() : make_type(text); }
+
+std::unique_ptr<jit::Function> callable_of(ScriptFunction* function) {
+  const auto run = [function](jit::Stack& stack) {
+    IValue result = function->call(std::exchange(stack, {}));
+    stack.push_back(std::move(result));
+  };
+  return std::make_unique<jit::Function>(function->qualified_name(), function->schema(), run, "");
 }
 
 }  // namespace
@@ -134,13 +136,7 @@ jit::Function* Unit::callable(const std::string& name) {
   if (!function) return nullptr;
   const std::lock_guard lock(mutex_);
   auto& made = callables_[name];
-  if (!made) {
-    const auto run = [function](jit::Stack& stack) {
-      IValue result = function->call(std::exchange(stack, {}));
-      stack.push_back(std::move(result));
-    };
-    made = std::make_unique<jit::Function>(function->qualified_name(), function->schema(), run, "");
-  }
+  if (!made) made = callable_of(function);
   return made.get();
 }
 
@@ -166,7 +162,7 @@ std::shared_ptr<const ivalue::ClassData> Unit::declared(ScriptClass& of) {
 ClassCode::ClassCode(std::shared_ptr<Unit> unit, std::string class_name)
     : unit(std::move(unit)), class_name(std::move(class_name)), id(next_id()) {}
 
-ScriptFunction* ClassCode::find(const std::string& name) const {
+ScriptFunction* ClassCode::method(const std::string& name) const {
   if (const auto found = added.find(name); found != added.end()) return found->second;
   ScriptClass* declared = unit->find_class(class_name);
   if (!declared) return nullptr;
@@ -177,9 +173,29 @@ ScriptFunction* ClassCode::find(const std::string& name) const {
   return found->second.get();
 }
 
+jit::Function* ClassCode::find(const std::string& name) {
+  ScriptFunction* function = method(name);
+  if (!function) return nullptr;
+  const std::lock_guard lock(mutex_);
+  auto& made = callables_[name];
+  if (!made) made = callable_of(function);
+  return made.get();
+}
+std::vector<jit::Function*> ClassCode::all() {
+  std::vector<jit::Function*> functions;
+  if (const ScriptClass* declared = unit->find_class(class_name)) {
+    for (const auto& entry : declared->methods) functions.push_back(find(entry.first));
+  }
+  for (const auto& entry : added) {
+    jit::Function* function = find(entry.first);
+    if (std::find(functions.begin(), functions.end(), function) == functions.end()) functions.push_back(function);
+  }
+  return functions;
+}
+
 ScriptFunction* find_method(const ivalue::ObjectData& object, const std::string& name) {
   if (!object.declared || !object.declared->code) return nullptr;
-  return object.declared->code->find(name);
+  return class_code(*object.declared)->method(name);
 }
 
 // --- the schema of a function

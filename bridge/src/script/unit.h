@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <halfbridge/bridge/dispatch/custom_class.h>
+#include <halfbridge/class_type.h>
 
 #include "script/node.h"
 #include "script/syntax.h"
@@ -17,6 +18,7 @@
 namespace hb::bridge::script {
 
 class Unit;
+struct ClassCode;
 using Names = std::vector<std::string>;
 
 /// Which parameter each argument of a call is for, and which parameters take their defaults.
@@ -64,6 +66,7 @@ class ScriptFunction {
   // What compile() makes, once:
   mutable std::atomic<bool> compiled_{false};
   mutable size_t places_ = 0;
+  mutable std::vector<TypePtr> parameter_types_;
   mutable Nodes defaults_;  // null where a parameter has none
   mutable Actions body_;
   mutable std::vector<std::unique_ptr<ScriptFunction>> inner_;
@@ -126,16 +129,24 @@ class Unit : public std::enable_shared_from_this<Unit> {
 };
 
 /// What the methods of a class do: those of the archive, and those that the program added.
-struct ClassCode {
+struct ClassCode final : ivalue::ClassMethods {
   ClassCode(std::shared_ptr<Unit> unit, std::string class_name);
-  ScriptFunction* find(const std::string& name) const;
+  ScriptFunction* method(const std::string& name) const;
+  jit::Function* find(const std::string& name) override;
+  std::vector<jit::Function*> all() override;
 
   std::shared_ptr<Unit> unit;
   std::string class_name;
   std::map<std::string, ScriptFunction*> added;
   std::vector<std::shared_ptr<Unit>> sources;  // of these
   const uint64_t id;                           // no other code has had it
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::unique_ptr<jit::Function>> callables_;
 };
+/// Null where the code of the class was not kept.
+inline ClassCode* class_code(const ivalue::ClassData& data) { return static_cast<ClassCode*>(data.code.get()); }
 
 /// A method of an object; null where its class has none of this name or no code.
 ScriptFunction* find_method(const ivalue::ObjectData& object, const std::string& name);

@@ -8,6 +8,8 @@
 
 #include <halfbridge/error.h>
 #include <halfbridge/ops.h>
+#include <halfbridge/type_tree.h>
+#include <halfbridge/tensor_type.h>
 
 #include "script/builtins.h"
 
@@ -164,7 +166,7 @@ IValue list_of_items(std::vector<IValue> items) {
       type = own;
     }
     if (mixed || !type) type = AnyType::get();
-    if (none && !mixed) type = make_type("Optional[" + type->annotation_str() + "]");
+    if (none && !mixed) type = OptionalType::create(type);
     list.data()->element_type = type;
   }
   list.data()->items = std::move(items);

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <halfbridge/distributed/error.h>
-#include <halfbridge/distributed/future.h>
+#include <halfbridge/future.h>
 #include <halfbridge/tensor.h>
 
 namespace hb::distributed {

@@ -3,6 +3,8 @@
 #include <cstdlib>
 #include <thread>
 
+#include <halfbridge/type_tree.h>
+
 #include "distributed/nccl/stream_queue.h"
 
 namespace hb::distributed::nccl {
@@ -85,7 +87,7 @@ void StreamWork::fail(std::exception_ptr error) {
 
 intrusive_ptr<ivalue::Future> StreamWork::getFuture() {
   synchronize();
-  auto future = make_intrusive<ivalue::Future>(make_type("List[Tensor]"));
+  auto future = make_intrusive<ivalue::Future>(ListType::ofTensors());
   if (const auto error = exception())
     future->setError(error);
   else

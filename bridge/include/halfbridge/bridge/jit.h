@@ -91,8 +91,13 @@ struct HB_API Method {
   /// Takes the arguments, without the module, from the stack and leaves the result there.
   void run(Stack& stack) const;
   void run(Stack&& stack) const { run(stack); }
+  /// Runs the code as a task of the launcher's, at::launch where there is none.
+  intrusive_ptr<ivalue::Future> run_async(Stack stack, const Kwargs& kwargs = {},
+                                          std::function<void(std::function<void()>)> launcher = nullptr) const;
   /// With the module.
   size_t num_inputs() const;
+  /// The function, with its schema.
+  Function& function() const;
 
  private:
   ObjectPtr owner_;
@@ -106,7 +111,7 @@ struct HB_API Object {
 
   /// Throws hb::Error for an object that holds none.
   ObjectPtr _ivalue() const;
-  TypePtr type() const { return make_type(_ivalue()->class_name); }
+  std::shared_ptr<ClassType> type() const { return _ivalue()->type(); }
 
   /// The value of an attribute or a constant; throws ObjectAttributeError where there is none, hb::Error for a constant
   /// that is more than numbers, texts, lists and tuples.

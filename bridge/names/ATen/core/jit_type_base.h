@@ -1,2 +1,3 @@
 #pragma once
 #include <ATen/core/ivalue.h>
+#include <halfbridge/type_tree.h>

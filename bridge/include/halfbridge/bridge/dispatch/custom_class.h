@@ -14,24 +14,14 @@
 #include <vector>
 
 #include <halfbridge/bridge/library.h>
+#include <halfbridge/qualified_name.h>
+
+namespace hb {
+class ClassType;  // <halfbridge/class_type.h>
+using ClassTypePtr = std::shared_ptr<ClassType>;
+}  // namespace hb
 
 namespace hb::bridge {
-
-inline namespace api {
-
-/// "__torch__.torch.classes.ns.Name" and its parts.
-class HB_API QualifiedName {
- public:
-  QualifiedName(std::string name) : name_(std::move(name)) {}  // NOLINT: implicit as in LibTorch
-  const std::string& qualifiedName() const { return name_; }
-  std::string prefix() const;
-  std::string name() const;
-
- private:
-  std::string name_;
-};
-
-}  // namespace api
 
 namespace jit {
 
@@ -67,40 +57,6 @@ using jit::CustomClassHolder;
 }  // namespace api
 }  // namespace hb::bridge
 
-namespace hb {
-
-/// A registered class and its methods.
-class HB_API ClassType : public Type {
- public:
-  using Function = bridge::jit::Function;
-  struct Property {
-    std::string name;
-    Function* getter;
-    Function* setter;  // null: cannot be set
-  };
-  using Type::Type;
-  std::optional<bridge::QualifiedName> name() const { return bridge::QualifiedName(str()); }
-  std::vector<Function*> methods() const;
-  Function* findMethod(const std::string& name) const;
-  /// Throws where there is no such method.
-  Function& getMethod(const std::string& name) const;
-  bool hasMethod(const std::string& name) const { return findMethod(name) != nullptr; }
-  Function* findStaticMethod(const std::string& name) const;
-  std::optional<Property> getProperty(const std::string& name) const;
-  const std::vector<Property>& properties() const { return properties_; }
-
-  Function* addMethod(std::unique_ptr<Function> method);
-  Function* addStaticMethod(std::unique_ptr<Function> method);
-  void addProperty(const std::string& name, Function* getter, Function* setter);
-
- private:
-  std::vector<std::unique_ptr<Function>> methods_, static_methods_;
-  std::vector<Property> properties_;
-};
-using ClassTypePtr = std::shared_ptr<ClassType>;
-
-}  // namespace hb
-
 namespace hb::bridge {
 
 namespace detail {
@@ -121,6 +77,7 @@ class HB_API ClassBase {
   ClassBase(const std::string& ns, const std::string& name, const std::type_info& type);
   jit::Function* define(const std::string& name, FunctionSchema schema, std::function<void(jit::Stack&)> run,
                         std::string doc, std::initializer_list<DefaultArgument> defaults, bool is_static = false);
+  void add_property(const std::string& name, jit::Function* getter, jit::Function* setter);
   void check_pickle() const;
   std::shared_ptr<ivalue::CustomClass> registered_;
 };
@@ -271,13 +228,12 @@ class class_ : detail::ClassBase {
   template <class Getter, class Setter>
   class_& def_property(const std::string& name, Getter getter, Setter setter, std::string doc = "") {
     jit::Function* get = add(name + "_getter", detail::method_of<T>(std::move(getter)), doc, {});
-    registered_->type->addProperty(name, get, add(name + "_setter", detail::method_of<T>(std::move(setter)), doc, {}));
+    add_property(name, get, add(name + "_setter", detail::method_of<T>(std::move(setter)), doc, {}));
     return *this;
   }
   template <class Getter>
   class_& def_property(const std::string& name, Getter getter, std::string doc = "") {
-    registered_->type->addProperty(name, add(name + "_getter", detail::method_of<T>(std::move(getter)), doc, {}),
-                                   nullptr);
+    add_property(name, add(name + "_getter", detail::method_of<T>(std::move(getter)), doc, {}), nullptr);
     return *this;
   }
   template <class Field>

@@ -16,11 +16,6 @@
 
 #include <halfbridge/ivalue.h>
 
-namespace hb {
-/// The text that schemas have for a type.
-HB_API std::ostream& operator<<(std::ostream& out, const Type& type);
-}  // namespace hb
-
 namespace hb::bridge {
 inline namespace api {
 
@@ -62,13 +57,62 @@ class AliasInfo {
   std::set<std::string> before_, after_;
 };
 
+namespace schema_types {
+// Where schemas tell more than values do.
+template <typename T>
+struct SchemaTypeOf : TypeOf<T> {};
+template <>
+struct SchemaTypeOf<SymInt> : hb::detail::TypeIs<SymIntType> {};
+template <>
+struct SchemaTypeOf<ScalarType> : hb::detail::TypeIs<ScalarTypeType> {};
+template <>
+struct SchemaTypeOf<Layout> : hb::detail::TypeIs<LayoutType> {};
+template <>
+struct SchemaTypeOf<MemoryFormat> : hb::detail::TypeIs<MemoryFormatType> {};
+template <>
+struct SchemaTypeOf<Generator> {
+  static TypePtr get() { return hb::detail::optional_type(GeneratorType::get()); }
+};
+template <>
+struct SchemaTypeOf<std::vector<SymInt>> {
+  static TypePtr get() { return hb::detail::list_type(SymIntType::get()); }
+};
+template <>
+struct SchemaTypeOf<ArrayRef<SymInt>> : SchemaTypeOf<std::vector<SymInt>> {};
+template <typename T>
+struct SchemaTypeOf<std::optional<T>> {
+  static TypePtr get() { return hb::detail::optional_type(SchemaTypeOf<T>::get()); }
+};
+template <typename T>
+struct FakeTypeOf : TypeOf<T> {};
+template <>
+struct FakeTypeOf<ScalarType> : TypeOf<int64_t> {};
+template <>
+struct FakeTypeOf<Layout> : TypeOf<int64_t> {};
+template <>
+struct FakeTypeOf<MemoryFormat> : TypeOf<int64_t> {};
+}  // namespace schema_types
+
 /// The type that C++ values of type T have in a schema.
 template <typename T>
 TypePtr getTypePtr() {
-  return TypeOf<T>::get();
+  return schema_types::SchemaTypeOf<T>::get();
+}
+template <typename T>
+TypePtr getTypePtrCopy() {
+  return getTypePtr<T>();
+}
+/// The type that values of them have: int for SymInt and ScalarType.
+template <typename T>
+TypePtr getFakeTypePtr() {
+  return schema_types::FakeTypeOf<T>::get();
+}
+template <typename T>
+TypePtr getFakeTypePtrCopy() {
+  return getFakeTypePtr<T>();
 }
 
-/// One argument or result. Types are texts of the schema language: "Tensor?", "int[]", "Dict(str, Tensor)".
+/// One argument or result.
 class HB_API Argument {
  public:
   explicit Argument(std::string name = "", TypePtr type = nullptr, std::optional<int32_t> N = std::nullopt,
