@@ -40,11 +40,11 @@ TupleTypePtr point() {
 
 PARITY_CASE(type_tree, simple) {
   const std::vector<TypePtr> types{
-      AnyType::get(),          TensorType::get(),    IntType::get(),        FloatType::get(),  BoolType::get(),
-      ComplexType::get(),      StringType::get(),    NumberType::get(),     NoneType::get(),   DeviceObjType::get(),
-      GeneratorType::get(),    StorageType::get(),   StreamObjType::get(),  CapsuleType::get(), QuantizerType::get(),
-      QSchemeType::get(),      LayoutType::get(),    ScalarTypeType::get(), SymIntType::get(), SymFloatType::get(),
-      MemoryFormatType::get(), SymBoolType::get(),   AnyListType::get(),    AnyTupleType::get(), AnyClassType::get(),
+      AnyType::get(),          TensorType::get(),  IntType::get(),        FloatType::get(),    BoolType::get(),
+      ComplexType::get(),      StringType::get(),  NumberType::get(),     NoneType::get(),     DeviceObjType::get(),
+      GeneratorType::get(),    StorageType::get(), StreamObjType::get(),  CapsuleType::get(),  QuantizerType::get(),
+      QSchemeType::get(),      LayoutType::get(),  ScalarTypeType::get(), SymIntType::get(),   SymFloatType::get(),
+      MemoryFormatType::get(), SymBoolType::get(), AnyListType::get(),    AnyTupleType::get(), AnyClassType::get(),
       AnyEnumType::get(),      PyObjectType::get()};
   for (size_t i = 0; i < types.size(); ++i) c.text(std::to_string(i), all_of(types[i]));
   const TypePtr a = IntType::get(), b = IntType::get();
@@ -54,32 +54,31 @@ PARITY_CASE(type_tree, simple) {
 
 PARITY_CASE(type_tree, made_of_others) {
   const TypePtr number = IntType::get(), text = StringType::get(), none = NoneType::get();
-  const std::vector<TypePtr> types{
-      ListType::create(number),
-      ListType::ofTensors(),
-      ListType::ofOptionalTensors(),
-      ListType::ofNumbers(),
-      ListType::ofSymInts(),
-      ListType::ofStrings(),
-      DictType::create(text, TensorType::get()),
-      OptionalType::create(number),
-      OptionalType::create(OptionalType::create(number)),
-      OptionalType::ofTensor(),
-      TupleType::create({number, FloatType::get()}),
-      TupleType::create({}),
-      point(),
-      UnionType::create({text, number}),
-      UnionType::create({number, none}),
-      UnionType::create({number, text, none}),
-      UnionType::create({number, FloatType::get(), ComplexType::get()}),
-      UnionType::create({number, FloatType::get(), ComplexType::get(), none}),
-      UnionType::create({ListType::ofInts(), OptionalType::create(text)}),
-      OptionalType::create(UnionType::create({number, text})),
-      FutureType::create(number),
-      RRefType::create(number),
-      AwaitType::create(number),
-      ListType::create(VarType::create("t")),
-      InterfaceType::create(QualifiedName("__torch__.Face"))};
+  const std::vector<TypePtr> types{ListType::create(number),
+                                   ListType::ofTensors(),
+                                   ListType::ofOptionalTensors(),
+                                   ListType::ofNumbers(),
+                                   ListType::ofSymInts(),
+                                   ListType::ofStrings(),
+                                   DictType::create(text, TensorType::get()),
+                                   OptionalType::create(number),
+                                   OptionalType::create(OptionalType::create(number)),
+                                   OptionalType::ofTensor(),
+                                   TupleType::create({number, FloatType::get()}),
+                                   TupleType::create({}),
+                                   point(),
+                                   UnionType::create({text, number}),
+                                   UnionType::create({number, none}),
+                                   UnionType::create({number, text, none}),
+                                   UnionType::create({number, FloatType::get(), ComplexType::get()}),
+                                   UnionType::create({number, FloatType::get(), ComplexType::get(), none}),
+                                   UnionType::create({ListType::ofInts(), OptionalType::create(text)}),
+                                   OptionalType::create(UnionType::create({number, text})),
+                                   FutureType::create(number),
+                                   RRefType::create(number),
+                                   AwaitType::create(number),
+                                   ListType::create(VarType::create("t")),
+                                   InterfaceType::create(QualifiedName("__torch__.Face"))};
   for (size_t i = 0; i < types.size(); ++i) c.text(std::to_string(i), all_of(types[i]));
   c.text("key", error_of([] { DictType::create(ListType::ofInts(), IntType::get()); }));
   c.text("names", std::string(point()->names()->at(1)) + point()->name()->name() + point()->name()->prefix());
@@ -92,32 +91,31 @@ PARITY_CASE(type_tree, made_of_others) {
 // Each pair: equal, and either fits the other.
 PARITY_CASE(type_tree, order) {
   const TypePtr number = NumberType::get();
-  const std::vector<TypePtr> types{
-      number,
-      IntType::get(),
-      FloatType::get(),
-      BoolType::get(),
-      NoneType::get(),
-      AnyType::get(),
-      OptionalType::create(IntType::get()),
-      OptionalType::create(number),
-      UnionType::create({IntType::get(), StringType::get()}),
-      UnionType::create({IntType::get(), FloatType::get(), ComplexType::get()}),
-      UnionType::create({NoneType::get(), IntType::get()}),
-      ListType::ofInts(),
-      ListType::create(number),
-      AnyListType::get(),
-      TupleType::create({IntType::get(), FloatType::get()}),
-      TupleType::create({number, FloatType::get()}),
-      AnyTupleType::get(),
-      point(),
-      DictType::create(StringType::get(), IntType::get()),
-      DictType::create(StringType::get(), AnyType::get()),
-      FutureType::create(IntType::get()),
-      FutureType::create(number),
-      TensorType::get(),
-      TensorType::create(torch::ones({2, 3}, torch::kCPU)),
-      OptionalType::ofTensor()};
+  const std::vector<TypePtr> types{number,
+                                   IntType::get(),
+                                   FloatType::get(),
+                                   BoolType::get(),
+                                   NoneType::get(),
+                                   AnyType::get(),
+                                   OptionalType::create(IntType::get()),
+                                   OptionalType::create(number),
+                                   UnionType::create({IntType::get(), StringType::get()}),
+                                   UnionType::create({IntType::get(), FloatType::get(), ComplexType::get()}),
+                                   UnionType::create({NoneType::get(), IntType::get()}),
+                                   ListType::ofInts(),
+                                   ListType::create(number),
+                                   AnyListType::get(),
+                                   TupleType::create({IntType::get(), FloatType::get()}),
+                                   TupleType::create({number, FloatType::get()}),
+                                   AnyTupleType::get(),
+                                   point(),
+                                   DictType::create(StringType::get(), IntType::get()),
+                                   DictType::create(StringType::get(), AnyType::get()),
+                                   FutureType::create(IntType::get()),
+                                   FutureType::create(number),
+                                   TensorType::get(),
+                                   TensorType::create(torch::ones({2, 3}, torch::kCPU)),
+                                   OptionalType::ofTensor()};
   for (size_t i = 0; i < types.size(); ++i) {
     std::string row;
     for (const TypePtr& other : types)
@@ -145,8 +143,8 @@ PARITY_CASE(type_tree, unify) {
   std::ostringstream why;
   c.check(!unifyTypeList({number, StringType::get()}, why), "no common type");
   c.text("why", why.str());
-  for (const TypePtr& type : {TypePtr(number), TypePtr(AnyType::get()), TypePtr(OptionalType::create(number)),
-                              TypePtr(NumberType::get())})
+  for (const TypePtr& type :
+       {TypePtr(number), TypePtr(AnyType::get()), TypePtr(OptionalType::create(number)), TypePtr(NumberType::get())})
     c.value("inferred " + type->str(), elementTypeCanBeInferredFromMembers(type));
   c.value("any", containsAnyType(ListType::create(AnyType::get())));
   c.check(tryScalarTypeFromJitType(*number) == torch::kLong && !tryScalarTypeFromJitType(*none), "dtype");
@@ -175,7 +173,8 @@ PARITY_CASE(type_tree, of_tensors) {
   show("named", *point());
   c.check(type->scalarType() == torch::kFloat && type->device()->is_cpu() && *type->dim() == 2, "what it knows");
   c.check((*type->sizes().concrete_sizes())[1] == 3 && *type->strides()[0] == 3 && *type->numel() == 6, "sizes");
-  c.check(type->isComplete() && !TensorType::get()->isComplete() && type->matchTensor(torch::ones({2, 3}, torch::kCPU)), "complete");
+  c.check(type->isComplete() && !TensorType::get()->isComplete() && type->matchTensor(torch::ones({2, 3}, torch::kCPU)),
+          "complete");
 }
 
 PARITY_CASE(type_tree, of_classes) {

@@ -39,8 +39,8 @@ using ConstantString = StringData;
 }  // namespace ivalue
 
 /// None, Tensor, float, complex, int, bool, string, Device, list, tuple, dict, object, generator, storage, stream or
-/// future; dtypes, layouts and memory formats are ints. Lists, tuples, dicts and objects are shared by copies, as in LibTorch. The to...()
-/// functions throw hb::Error when the value is of another kind.
+/// future; dtypes, layouts and memory formats are ints. Lists, tuples, dicts and objects are shared by copies, as in
+/// LibTorch. The to...() functions throw hb::Error when the value is of another kind.
 class HB_API IValue {
  public:
   IValue() noexcept;

@@ -11,8 +11,8 @@ namespace hb {
 /// "__torch__.torch.classes.ns.Name" and its parts.
 class HB_API QualifiedName {
  public:
-  QualifiedName(std::string name);                                          // NOLINT: implicit as in LibTorch
-  QualifiedName(const char* name) : QualifiedName(std::string(name)) {}     // NOLINT
+  QualifiedName(std::string name);                                       // NOLINT: implicit as in LibTorch
+  QualifiedName(const char* name) : QualifiedName(std::string(name)) {}  // NOLINT
   explicit QualifiedName(std::vector<std::string> atoms);
   QualifiedName(const QualifiedName& prefix, std::string name);
   const std::string& qualifiedName() const { return name_; }

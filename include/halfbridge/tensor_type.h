@@ -17,9 +17,9 @@ class HB_API VaryingSizes {
   using ListOfOptionalElements = std::vector<std::optional<int64_t>>;
   VaryingSizes() = default;
   /// A number of dimensions of unknown sizes.
-  VaryingSizes(std::optional<size_t> size);                                               // NOLINT: implicit
-  VaryingSizes(size_t size) : VaryingSizes(std::optional<size_t>(size)) {}                // NOLINT
-  VaryingSizes(ListOfOptionalElements dims) : dims_(std::move(dims)) {}                   // NOLINT
+  VaryingSizes(std::optional<size_t> size);                                                          // NOLINT: implicit
+  VaryingSizes(size_t size) : VaryingSizes(std::optional<size_t>(size)) {}                           // NOLINT
+  VaryingSizes(ListOfOptionalElements dims) : dims_(std::move(dims)) {}                              // NOLINT
   VaryingSizes(ArrayRef<int64_t> dims) : dims_(ListOfOptionalElements(dims.begin(), dims.end())) {}  // NOLINT
   bool operator==(const VaryingSizes& other) const { return dims_ == other.dims_; }
   const std::optional<int64_t>& operator[](size_t at) const;

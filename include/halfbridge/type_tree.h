@@ -114,16 +114,16 @@ class HB_API OptionalType final : public UnionType {
   using UnionType::UnionType;
 };
 
-#define HB_WRAPPING_TYPE(NAME)                            \
-  class HB_API NAME final : public Type {                 \
-   public:                                                \
-    static constexpr TypeKind Kind = TypeKind::NAME;      \
-    static NAME##Ptr create(TypePtr inner);               \
+#define HB_WRAPPING_TYPE(NAME)                                      \
+  class HB_API NAME final : public Type {                           \
+   public:                                                          \
+    static constexpr TypeKind Kind = TypeKind::NAME;                \
+    static NAME##Ptr create(TypePtr inner);                         \
     const TypePtr& getElementType() const { return contained_[0]; } \
-                                                          \
-   private:                                               \
-    friend detail::TypeMaker;                             \
-    using Type::Type;                                     \
+                                                                    \
+   private:                                                         \
+    friend detail::TypeMaker;                                       \
+    using Type::Type;                                               \
   };
 HB_WRAPPING_TYPE(FutureType)
 HB_WRAPPING_TYPE(AwaitType)
@@ -218,6 +218,28 @@ class HB_API InterfaceType final : public NamedType {
   friend detail::TypeMaker;
   using NamedType::NamedType;
   bool is_module_ = false;
+};
+
+// LibTorch tells pointers to types of which there is one object from others.
+using SharedType = Type;
+template <typename T>
+using SingletonTypePtr = std::shared_ptr<T>;
+template <typename T>
+using SingletonOrSharedTypePtr = std::shared_ptr<T>;
+
+/// A type, or why there is none.
+class InferredType {
+ public:
+  InferredType(TypePtr type) : type_(std::move(type)) {}            // NOLINT: implicit as in LibTorch
+  InferredType(std::string reason) : reason_(std::move(reason)) {}  // NOLINT
+  /// Null where there is none.
+  const TypePtr& type() const { return type_; }
+  bool success() const { return type_ != nullptr; }
+  const std::string& reason() const { return reason_; }
+
+ private:
+  TypePtr type_;
+  std::string reason_;
 };
 
 /// The smallest type that both fit, or nothing. `default_to_union`: a union where there is no other; `hint` is the type

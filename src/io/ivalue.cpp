@@ -208,10 +208,9 @@ Dict<IValue, IValue> IValue::toGenericDict() const {
 std::shared_ptr<ivalue::Object> IValue::toObject() const { return get<ObjectPtr>("IValue.toObject", "Object"); }
 
 std::string IValue::tagKind() const {
-  constexpr const char* kNames[] = {"None",  "Tensor", "Double",   "ComplexDouble", "Int",
-                                    "Bool",  "Device", "String",   "GenericList",   "GenericDict",
-                                    "Tuple", "Object", "Generator",  "Storage",      "Stream",
-                                    "Future", "Uninitialized"};
+  constexpr const char* kNames[] = {"None",      "Tensor",  "Double",      "ComplexDouble", "Int",          "Bool",
+                                    "Device",    "String",  "GenericList", "GenericDict",   "Tuple",        "Object",
+                                    "Generator", "Storage", "Stream",      "Future",        "Uninitialized"};
   return kNames[static_cast<size_t>(kind())];
 }
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include <halfbridge/type_tree.h>
 #include <halfbridge/tensor_type.h>
+#include <halfbridge/type_tree.h>
 
 #include "io/torch_types.h"
 

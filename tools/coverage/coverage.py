@@ -21,7 +21,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 PAGE = os.path.join(ROOT, "docs", "coverage.md")
 INCLUDE = [os.path.join(ROOT, d) for d in ("bridge/names", "bridge/include", "include")]
-HEADERS = ["torch/torch.h", "torch/library.h", "ATen/autocast_mode.h", "ATen/Parallel.h", "ATen/Dispatch.h", "ATen/Dispatch_v2.h",
+HEADERS = ["torch/torch.h", "torch/library.h", "ATen/core/class_type.h", "ATen/autocast_mode.h", "ATen/Parallel.h", "ATen/Dispatch.h", "ATen/Dispatch_v2.h",
            "c10/util/irange.h", "c10/util/MathConstants.h", "c10/util/Exception.h",
            "torch/csrc/utils/tensor_flatten.h", "c10/core/StreamGuard.h", "c10/util/CallOnce.h",
            "c10/util/FbcodeMaps.h", "c10/util/LeftRight.h", "c10/util/Synchronized.h", "c10/util/hash.h", "c10/util/overloaded.h",

@@ -40,8 +40,8 @@ TEST(TypeTree, ReadsBothForms) {
 }
 
 TEST(TypeTree, TakesAnyText) {
-  for (const char* text : {"", "List[", "List[int", "List[]", "Dict[int]", "int]", "(int", "Union[]", "List[int] x", "?",
-                           "Tuple[int,]", "[]", "Optional[int, str]", "a b"}) {
+  for (const char* text : {"", "List[", "List[int", "List[]", "Dict[int]", "int]", "(int", "Union[]", "List[int] x",
+                           "?", "Tuple[int,]", "[]", "Optional[int, str]", "a b"}) {
     const TypePtr type = hb::make_type(text);
     EXPECT_EQ(type->kind(), TypeKind::ClassType) << text;
     EXPECT_EQ(type->str(), text);
@@ -101,9 +101,8 @@ TEST(TypeTree, MethodsRunAsync) {
   auto done = module.get_method("forward").run_async({IValue(2)});
   EXPECT_EQ(done->value().toInt(), 3);
   std::thread worker;
-  auto later = module.get_method("forward").run_async({IValue(4)}, {}, [&](std::function<void()> task) {
-    worker = std::thread(std::move(task));
-  });
+  auto later = module.get_method("forward").run_async(
+      {IValue(4)}, {}, [&](std::function<void()> task) { worker = std::thread(std::move(task)); });
   later->wait();
   EXPECT_EQ(later->value().toInt(), 5);
   worker.join();

@@ -200,9 +200,9 @@ void FunctionSchema::checkAndNormalizeInputs(std::vector<IValue>& stack) const {
                "'. Declaration: ", *this);
       stack.push_back(*argument.default_value());
     }
-    HB_CHECK(value_fits(stack[i], *argument.type()), name(), "() Expected a value of type '",
-             argument.type()->str(), "' for argument '", argument.name(), "' but instead found type '",
-             stack[i].type()->annotation_str(), "'. Position: ", i, ". Declaration: ", *this);
+    HB_CHECK(value_fits(stack[i], *argument.type()), name(), "() Expected a value of type '", argument.type()->str(),
+             "' for argument '", argument.name(), "' but instead found type '", stack[i].type()->annotation_str(),
+             "'. Position: ", i, ". Declaration: ", *this);
   }
 }
 

@@ -20,10 +20,11 @@ using Kind = SchemaLexer::Kind;
 constexpr int kDeepest = 32;
 constexpr int32_t kLongestDefault = 1024;
 
-constexpr std::string_view kTypes[] = {"Tensor",    "Scalar",  "int",      "SymInt",     "float",       "complex",
-                                       "bool",      "str",     "Device",   "ScalarType", "Layout",      "MemoryFormat",
-                                       "Generator", "Any",     "NoneType", "None", "Storage",    "Stream",      "QScheme",
-                                       "Dimname",   "Capsule", "AnyList",  "AnyTuple",   "AnyEnumType", "AnyClassType", "SymFloat", "SymBool", "Quantizer", "PyObject"};
+constexpr std::string_view kTypes[] = {"Tensor",       "Scalar",   "int",      "SymInt",     "float",    "complex",
+                                       "bool",         "str",      "Device",   "ScalarType", "Layout",   "MemoryFormat",
+                                       "Generator",    "Any",      "NoneType", "None",       "Storage",  "Stream",
+                                       "QScheme",      "Dimname",  "Capsule",  "AnyList",    "AnyTuple", "AnyEnumType",
+                                       "AnyClassType", "SymFloat", "SymBool",  "Quantizer",  "PyObject"};
 
 constexpr std::string_view kWrappers[] = {"Dict", "Future", "Await", "RRef", "Union"};
 
@@ -88,8 +89,7 @@ class SchemaParser {
     std::string name(lexer_.expect_word().text);
     std::optional<IValue> value;
     if (lexer_.next_if("=")) value = default_value(type.text, type.N);
-    return Argument(std::move(name), make_type(type.text), type.N, std::move(value), by_name,
-                    std::move(type.alias));
+    return Argument(std::move(name), make_type(type.text), type.N, std::move(value), by_name, std::move(type.alias));
   }
 
   std::vector<Argument> return_list(bool& varret) {
@@ -119,8 +119,7 @@ class SchemaParser {
     ParsedType type = parse_type();
     std::string name;
     if (lexer_.now().kind == Kind::Word && (in_parentheses || !lexer_.now().begins_line)) name = lexer_.take().text;
-    return Argument(std::move(name), make_type(type.text), type.N, std::nullopt, false,
-                    std::move(type.alias));
+    return Argument(std::move(name), make_type(type.text), type.N, std::nullopt, false, std::move(type.alias));
   }
 
   ParsedType parse_type() {
@@ -235,9 +234,7 @@ class SchemaParser {
   }
 
   // Lists of values name their elements' type as archives do.
-  static TypePtr element_type(const std::string& element) {
-    return held_type(make_type(element));
-  }
+  static TypePtr element_type(const std::string& element) { return held_type(make_type(element)); }
 
   IValue default_item(const std::string& type) {
     if (type == "str") return IValue(text());

@@ -2,8 +2,8 @@
 #include <unordered_map>
 
 #include <halfbridge/bridge/jit.h>
-#include <halfbridge/grad_mode.h>
 #include <halfbridge/class_type.h>
+#include <halfbridge/grad_mode.h>
 #include <halfbridge/ops.h>
 #include <halfbridge/tensor_type.h>
 

@@ -3,9 +3,9 @@
 
 #include <halfbridge/bridge/jit.h>
 
+#include "dispatch/schema_types.h"
 #include "io/io_error.h"
 #include "io/script_code.h"
-#include "dispatch/schema_types.h"
 
 namespace hb::bridge::jit {
 namespace {

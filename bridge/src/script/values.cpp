@@ -8,8 +8,8 @@
 
 #include <halfbridge/error.h>
 #include <halfbridge/ops.h>
-#include <halfbridge/type_tree.h>
 #include <halfbridge/tensor_type.h>
+#include <halfbridge/type_tree.h>
 
 #include "script/builtins.h"
 

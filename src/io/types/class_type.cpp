@@ -27,9 +27,12 @@ std::optional<size_t> place_of(const std::vector<std::string>& names, const std:
 
 const char* kind_name(AttributeKind kind) {
   switch (kind) {
-    case AttributeKind::PARAMETER: return "parameter";
-    case AttributeKind::BUFFER: return "buffer";
-    default: return "attribute";
+    case AttributeKind::PARAMETER:
+      return "parameter";
+    case AttributeKind::BUFFER:
+      return "buffer";
+    default:
+      return "attribute";
   }
 }
 
@@ -87,9 +90,10 @@ size_t ClassType::addAttribute(const std::string& name, TypePtr type, bool is_pa
            taken ? attributes_[*taken].getType()->repr_str() : "");
   HB_CHECK(!hasConstant(name), "attempting to add ", kind_name(kind), " '", name, "' to ", repr_str(),
            " but a constant field of the same name already exists");
-  const bool tensor = kind == AttributeKind::REGULAR_ATTRIBUTE || type->kind() == TypeKind::TensorType ||
-                      type->kind() == TypeKind::NoneType ||
-                      (type->kind() == TypeKind::OptionalType && type->containedType(0)->kind() == TypeKind::TensorType);
+  const bool tensor =
+      kind == AttributeKind::REGULAR_ATTRIBUTE || type->kind() == TypeKind::TensorType ||
+      type->kind() == TypeKind::NoneType ||
+      (type->kind() == TypeKind::OptionalType && type->containedType(0)->kind() == TypeKind::TensorType);
   HB_CHECK(tensor, "Expecting parameter or buffer to have either None, Tensor or Optional[Tensor] type, but got: ",
            type->repr_str());
   contained_.push_back(type);
@@ -208,9 +212,12 @@ std::mutex& types_mutex() {
 
 AttributeKind kind_of(ObjectData::Role role) {
   switch (role) {
-    case ObjectData::Role::Parameter: return AttributeKind::PARAMETER;
-    case ObjectData::Role::Buffer: return AttributeKind::BUFFER;
-    default: return AttributeKind::REGULAR_ATTRIBUTE;
+    case ObjectData::Role::Parameter:
+      return AttributeKind::PARAMETER;
+    case ObjectData::Role::Buffer:
+      return AttributeKind::BUFFER;
+    default:
+      return AttributeKind::REGULAR_ATTRIBUTE;
   }
 }
 

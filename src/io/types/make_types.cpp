@@ -12,25 +12,22 @@ namespace hb {
 using detail::TypeMaker;
 
 const char* typeKindToString(TypeKind kind) {
-  constexpr const char* kNames[] = {"AnyType",        "EnumType",      "AnyEnumType",    "TensorType",
-                                    "StorageType",    "TupleType",     "ListType",       "DictType",
-                                    "NumberType",     "FloatType",     "ComplexType",    "FutureType",
-                                    "AwaitType",      "RRefType",      "IntType",        "NoneType",
-                                    "StringType",     "GeneratorType", "QuantizerType",  "BoolType",
-                                    "OptionalType",   "VarType",       "DeviceObjType",  "StreamObjType",
-                                    "FunctionType",   "ClassType",     "PyObjectType",   "CapsuleType",
-                                    "InterfaceType",  "QSchemeType",   "ScalarTypeType", "LayoutType",
-                                    "MemoryFormatType", "AnyListType", "AnyTupleType",   "AnyClassType",
-                                    "SymIntType",     "SymFloatType",  "SymBoolType",    "UnionType",
-                                    "DynamicType"};
+  constexpr const char* kNames[] = {
+      "AnyType",        "EnumType",     "AnyEnumType",      "TensorType",  "StorageType",   "TupleType",
+      "ListType",       "DictType",     "NumberType",       "FloatType",   "ComplexType",   "FutureType",
+      "AwaitType",      "RRefType",     "IntType",          "NoneType",    "StringType",    "GeneratorType",
+      "QuantizerType",  "BoolType",     "OptionalType",     "VarType",     "DeviceObjType", "StreamObjType",
+      "FunctionType",   "ClassType",    "PyObjectType",     "CapsuleType", "InterfaceType", "QSchemeType",
+      "ScalarTypeType", "LayoutType",   "MemoryFormatType", "AnyListType", "AnyTupleType",  "AnyClassType",
+      "SymIntType",     "SymFloatType", "SymBoolType",      "UnionType",   "DynamicType"};
   return kNames[static_cast<size_t>(kind)];
 }
 
 // Types that programs hold until the very end need them: none is ever destroyed.
-#define HB_SIMPLE_TYPE(NAME)                                     \
-  std::shared_ptr<NAME> NAME::get() {                            \
+#define HB_SIMPLE_TYPE(NAME)                                       \
+  std::shared_ptr<NAME> NAME::get() {                              \
     static auto* const type = new std::shared_ptr<NAME>(new NAME); \
-    return *type;                                                \
+    return *type;                                                  \
   }
 HB_FORALL_SIMPLE_TYPES(HB_SIMPLE_TYPE)
 #undef HB_SIMPLE_TYPE
@@ -60,7 +57,8 @@ bool Type::requires_grad() const {
 }
 bool Type::hasFreeVariables() const {
   if (kind_ == TypeKind::VarType) return true;
-  return std::any_of(contained_.begin(), contained_.end(), [](const TypePtr& type) { return type->hasFreeVariables(); });
+  return std::any_of(contained_.begin(), contained_.end(),
+                     [](const TypePtr& type) { return type->hasFreeVariables(); });
 }
 
 TypePtr Type::containedType(size_t at) const {
@@ -78,20 +76,28 @@ TypePtr Type::createWithContained(std::vector<TypePtr> contained) const {
   HB_CHECK(kind_ == TypeKind::TupleType || kind_ == TypeKind::UnionType || contained.size() == contained_.size(),
            "Expected ", contained_.size(), " contained types");
   switch (kind_) {
-    case TypeKind::ListType: return ListType::create(contained.at(0));
-    case TypeKind::DictType: return DictType::create(contained.at(0), contained.at(1));
-    case TypeKind::OptionalType: return OptionalType::create(contained.at(0));
-    case TypeKind::FutureType: return FutureType::create(contained.at(0));
-    case TypeKind::AwaitType: return AwaitType::create(contained.at(0));
-    case TypeKind::RRefType: return RRefType::create(contained.at(0));
-    case TypeKind::UnionType: return UnionType::create(std::move(contained));
+    case TypeKind::ListType:
+      return ListType::create(contained.at(0));
+    case TypeKind::DictType:
+      return DictType::create(contained.at(0), contained.at(1));
+    case TypeKind::OptionalType:
+      return OptionalType::create(contained.at(0));
+    case TypeKind::FutureType:
+      return FutureType::create(contained.at(0));
+    case TypeKind::AwaitType:
+      return AwaitType::create(contained.at(0));
+    case TypeKind::RRefType:
+      return RRefType::create(contained.at(0));
+    case TypeKind::UnionType:
+      return UnionType::create(std::move(contained));
     case TypeKind::TupleType: {
       const auto& own = static_cast<const TupleType&>(*this);
       auto made = TypeMaker::make<TupleType>(TypeKind::TupleType, own.name(), std::move(contained));
       made->names_ = own.names_;
       return made;
     }
-    default: break;
+    default:
+      break;
   }
   throw Error("type with contained types did not overload createWithContained: " + str());
 }
@@ -121,10 +127,10 @@ OptionalTypePtr OptionalType::ofTensor() {
   return *type;
 }
 
-#define HB_LIST_OF(NAME, ELEMENT)                           \
-  ListTypePtr ListType::NAME() {                            \
+#define HB_LIST_OF(NAME, ELEMENT)                               \
+  ListTypePtr ListType::NAME() {                                \
     static auto* const type = new ListTypePtr(create(ELEMENT)); \
-    return *type;                                           \
+    return *type;                                               \
   }
 HB_LIST_OF(ofTensors, TensorType::get())
 HB_LIST_OF(ofOptionalTensors, OptionalType::ofTensor())
@@ -147,7 +153,8 @@ DictTypePtr DictType::create(TypePtr key, TypePtr value) {
     case TypeKind::ComplexType:
     case TypeKind::StringType:
     case TypeKind::TensorType:
-    case TypeKind::DeviceObjType: break;
+    case TypeKind::DeviceObjType:
+      break;
     default:
       throw Error("Cannot create dict for key type '" + key->str() +
                   "', only int, float, complex, Tensor, device and string keys are supported");

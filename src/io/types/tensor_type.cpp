@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include <halfbridge/tensor.h>
-#include <halfbridge/type_tree.h>
 #include <halfbridge/tensor_type.h>
+#include <halfbridge/type_tree.h>
 
 namespace hb {
 

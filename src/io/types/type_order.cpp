@@ -46,7 +46,8 @@ Types members_of(const Types& types) {
   Types all, kept;
   for (const TypePtr& type : types) take_apart(type, all);
   for (const TypePtr& type : all) {
-    if (std::any_of(kept.begin(), kept.end(), [&](const TypePtr& other) { return type->isSubtypeOf(*other); })) continue;
+    if (std::any_of(kept.begin(), kept.end(), [&](const TypePtr& other) { return type->isSubtypeOf(*other); }))
+      continue;
     kept.erase(std::remove_if(kept.begin(), kept.end(), [&](const TypePtr& o) { return o->isSubtypeOf(*type); }),
                kept.end());
     kept.push_back(type);
@@ -56,9 +57,8 @@ Types members_of(const Types& types) {
 }
 
 bool is_number_union(const Types& members) {
-  return members.size() == 3 && std::all_of(members.begin(), members.end(), [](const TypePtr& type) {
-           return type->isSubtypeOf(*NumberType::get());
-         });
+  return members.size() == 3 && std::all_of(members.begin(), members.end(),
+                                            [](const TypePtr& type) { return type->isSubtypeOf(*NumberType::get()); });
 }
 
 // One of the union's own members, or a type all of whose members it holds.
@@ -95,10 +95,14 @@ bool kind_fits(const Type& type, const Type& wanted) {
   switch (type.kind()) {
     case TypeKind::IntType:
     case TypeKind::FloatType:
-    case TypeKind::ComplexType: return wanted.kind() == TypeKind::NumberType;
-    case TypeKind::ListType: return wanted.kind() == TypeKind::AnyListType;
-    case TypeKind::EnumType: return wanted.kind() == TypeKind::AnyEnumType;
-    case TypeKind::ClassType: return wanted.kind() == TypeKind::AnyClassType;
+    case TypeKind::ComplexType:
+      return wanted.kind() == TypeKind::NumberType;
+    case TypeKind::ListType:
+      return wanted.kind() == TypeKind::AnyListType;
+    case TypeKind::EnumType:
+      return wanted.kind() == TypeKind::AnyEnumType;
+    case TypeKind::ClassType:
+      return wanted.kind() == TypeKind::AnyClassType;
     case TypeKind::FutureType:
     case TypeKind::AwaitType:
       return wanted.kind() == type.kind() && type.containedType(0)->isSubtypeOf(*wanted.containedType(0));
@@ -110,7 +114,8 @@ bool kind_fits(const Type& type, const Type& wanted) {
       const auto* other = wanted.castRaw<TensorType>();
       return other && *type.castRaw<TensorType>()->merge(*other) == wanted;
     }
-    default: return false;
+    default:
+      return false;
   }
 }
 
@@ -137,20 +142,25 @@ bool operator==(const Type& left, const Type& right) {
   if (unions && left.kind() != right.kind()) return equal_unions(left, right);
   if (left.kind() != right.kind()) return false;
   switch (left.kind()) {
-    case TypeKind::UnionType: return equal_unions(left, right);
-    case TypeKind::TensorType: return left.castRaw<TensorType>()->same(*right.castRaw<TensorType>());
+    case TypeKind::UnionType:
+      return equal_unions(left, right);
+    case TypeKind::TensorType:
+      return left.castRaw<TensorType>()->same(*right.castRaw<TensorType>());
     case TypeKind::FunctionType:
       return left.castRaw<FunctionType>()->function() == right.castRaw<FunctionType>()->function();
-    case TypeKind::VarType: return left.castRaw<VarType>()->name() == right.castRaw<VarType>()->name();
+    case TypeKind::VarType:
+      return left.castRaw<VarType>()->name() == right.castRaw<VarType>()->name();
     case TypeKind::ClassType:
     case TypeKind::InterfaceType:
-    case TypeKind::EnumType: return left.castRaw<NamedType>()->name() == right.castRaw<NamedType>()->name();
+    case TypeKind::EnumType:
+      return left.castRaw<NamedType>()->name() == right.castRaw<NamedType>()->name();
     case TypeKind::TupleType: {
       const auto &a = *left.castRaw<TupleType>(), &b = *right.castRaw<TupleType>();
       if (a.name() != b.name() || a.names() != b.names()) return false;
       break;
     }
-    default: break;
+    default:
+      break;
   }
   return detail::with_stack([&] { return all_equal(left, right); });
 }

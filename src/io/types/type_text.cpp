@@ -12,57 +12,97 @@ namespace {
 // As schemas and most code write it.
 const char* simple_name(TypeKind kind) {
   switch (kind) {
-    case TypeKind::AnyType: return "Any";
-    case TypeKind::TensorType: return "Tensor";
-    case TypeKind::StorageType: return "Storage";
-    case TypeKind::NumberType: return "Scalar";
-    case TypeKind::FloatType: return "float";
-    case TypeKind::ComplexType: return "complex";
-    case TypeKind::IntType: return "int";
-    case TypeKind::StringType: return "str";
-    case TypeKind::GeneratorType: return "Generator";
-    case TypeKind::QuantizerType: return "Quantizer";
-    case TypeKind::BoolType: return "bool";
-    case TypeKind::DeviceObjType: return "Device";
-    case TypeKind::StreamObjType: return "Stream";
-    case TypeKind::FunctionType: return "Function";
-    case TypeKind::PyObjectType: return "PyObject";
-    case TypeKind::CapsuleType: return "Capsule";
-    case TypeKind::QSchemeType: return "QScheme";
-    case TypeKind::ScalarTypeType: return "ScalarType";
-    case TypeKind::LayoutType: return "Layout";
-    case TypeKind::MemoryFormatType: return "MemoryFormat";
-    case TypeKind::AnyListType: return "list";
-    case TypeKind::AnyTupleType: return "tuple";
-    case TypeKind::SymIntType: return "SymInt";
-    case TypeKind::SymFloatType: return "SymFloat";
-    case TypeKind::SymBoolType: return "SymBool";
-    default: return typeKindToString(kind);
+    case TypeKind::AnyType:
+      return "Any";
+    case TypeKind::TensorType:
+      return "Tensor";
+    case TypeKind::StorageType:
+      return "Storage";
+    case TypeKind::NumberType:
+      return "Scalar";
+    case TypeKind::FloatType:
+      return "float";
+    case TypeKind::ComplexType:
+      return "complex";
+    case TypeKind::IntType:
+      return "int";
+    case TypeKind::StringType:
+      return "str";
+    case TypeKind::GeneratorType:
+      return "Generator";
+    case TypeKind::QuantizerType:
+      return "Quantizer";
+    case TypeKind::BoolType:
+      return "bool";
+    case TypeKind::DeviceObjType:
+      return "Device";
+    case TypeKind::StreamObjType:
+      return "Stream";
+    case TypeKind::FunctionType:
+      return "Function";
+    case TypeKind::PyObjectType:
+      return "PyObject";
+    case TypeKind::CapsuleType:
+      return "Capsule";
+    case TypeKind::QSchemeType:
+      return "QScheme";
+    case TypeKind::ScalarTypeType:
+      return "ScalarType";
+    case TypeKind::LayoutType:
+      return "Layout";
+    case TypeKind::MemoryFormatType:
+      return "MemoryFormat";
+    case TypeKind::AnyListType:
+      return "list";
+    case TypeKind::AnyTupleType:
+      return "tuple";
+    case TypeKind::SymIntType:
+      return "SymInt";
+    case TypeKind::SymFloatType:
+      return "SymFloat";
+    case TypeKind::SymBoolType:
+      return "SymBool";
+    default:
+      return typeKindToString(kind);
   }
 }
 
 // Where Python has another word.
 const char* python_name(TypeKind kind) {
   switch (kind) {
-    case TypeKind::NumberType: return "number";
-    case TypeKind::SymIntType: return "int";
-    case TypeKind::SymFloatType: return "float";
-    case TypeKind::SymBoolType: return "bool";
-    default: return simple_name(kind);
+    case TypeKind::NumberType:
+      return "number";
+    case TypeKind::SymIntType:
+      return "int";
+    case TypeKind::SymFloatType:
+      return "float";
+    case TypeKind::SymBoolType:
+      return "bool";
+    default:
+      return simple_name(kind);
   }
 }
 
 const char* wrapper_name(TypeKind kind) {
   switch (kind) {
-    case TypeKind::ListType: return "List";
-    case TypeKind::DictType: return "Dict";
-    case TypeKind::OptionalType: return "Optional";
-    case TypeKind::TupleType: return "Tuple";
-    case TypeKind::UnionType: return "Union";
-    case TypeKind::FutureType: return "Future";
-    case TypeKind::AwaitType: return "Await";
-    case TypeKind::RRefType: return "RRef";
-    default: return nullptr;
+    case TypeKind::ListType:
+      return "List";
+    case TypeKind::DictType:
+      return "Dict";
+    case TypeKind::OptionalType:
+      return "Optional";
+    case TypeKind::TupleType:
+      return "Tuple";
+    case TypeKind::UnionType:
+      return "Union";
+    case TypeKind::FutureType:
+      return "Future";
+    case TypeKind::AwaitType:
+      return "Await";
+    case TypeKind::RRefType:
+      return "RRef";
+    default:
+      return nullptr;
   }
 }
 
@@ -115,10 +155,14 @@ class Writer {
   std::string of_name(const NamedType& type, const QualifiedName& name) const {
     if (python_) return name.qualifiedName();
     switch (type.kind()) {
-      case TypeKind::EnumType: return "Enum<" + name.qualifiedName() + ">";
-      case TypeKind::InterfaceType: return "InterfaceType<" + name.name() + ">";
-      case TypeKind::FunctionType: return "Function";
-      default: return name.qualifiedName();
+      case TypeKind::EnumType:
+        return "Enum<" + name.qualifiedName() + ">";
+      case TypeKind::InterfaceType:
+        return "InterfaceType<" + name.name() + ">";
+      case TypeKind::FunctionType:
+        return "Function";
+      default:
+        return name.qualifiedName();
     }
   }
 
@@ -191,24 +235,28 @@ void print_tuple(std::ostream& out, const TupleType& type) {
 
 void print(std::ostream& out, const Type& type) {
   switch (type.kind()) {
-    case TypeKind::TensorType: return print_tensor(out, *type.castRaw<TensorType>());
-    case TypeKind::TupleType: return print_tuple(out, *type.castRaw<TupleType>());
-    case TypeKind::ListType: out << *type.containedType(0) << "[]"; return;
-    case TypeKind::OptionalType: out << *type.containedType(0) << "?"; return;
+    case TypeKind::TensorType:
+      return print_tensor(out, *type.castRaw<TensorType>());
+    case TypeKind::TupleType:
+      return print_tuple(out, *type.castRaw<TupleType>());
+    case TypeKind::ListType:
+      out << *type.containedType(0) << "[]";
+      return;
+    case TypeKind::OptionalType:
+      out << *type.containedType(0) << "?";
+      return;
     case TypeKind::FutureType:
-    case TypeKind::AwaitType:
     case TypeKind::RRefType:
       out << wrapper_name(type.kind()) << "[" << *type.containedType(0) << "]";
       return;
-    default: out << type.str();
+    default:
+      out << type.str();
   }
 }
 
 }  // namespace
 
-std::string Type::str() const {
-  return Writer(false, nullptr).write(*this);
-}
+std::string Type::str() const { return Writer(false, nullptr).write(*this); }
 std::string Type::annotation_str() const { return Writer(true, nullptr).write(*this); }
 std::string Type::annotation_str(const TypePrinter& printer) const {
   return Writer(true, printer ? &printer : nullptr).write(*this);

@@ -3,8 +3,8 @@
 #include <ostream>
 
 #include <halfbridge/grad_mode.h>
-#include <halfbridge/type_tree.h>
 #include <halfbridge/tensor_type.h>
+#include <halfbridge/type_tree.h>
 
 #include "io/types/type_maker.h"
 
@@ -93,8 +93,10 @@ bool elementTypeCanBeInferredFromMembers(const TypePtr& element) {
     case TypeKind::OptionalType:
     case TypeKind::NumberType:
     case TypeKind::InterfaceType:
-    case TypeKind::AnyType: return false;
-    default: return true;
+    case TypeKind::AnyType:
+      return false;
+    default:
+      return true;
   }
 }
 
@@ -105,10 +107,14 @@ bool containsAnyType(const TypePtr& type) {
 
 std::optional<ScalarType> tryScalarTypeFromJitType(const Type& type) {
   switch (type.kind()) {
-    case TypeKind::FloatType: return get_default_dtype().toScalarType();
-    case TypeKind::IntType: return kLong;
-    case TypeKind::BoolType: return kBool;
-    default: return std::nullopt;
+    case TypeKind::FloatType:
+      return get_default_dtype().toScalarType();
+    case TypeKind::IntType:
+      return kLong;
+    case TypeKind::BoolType:
+      return kBool;
+    default:
+      return std::nullopt;
   }
 }
 ScalarType scalarTypeFromJitType(const Type& type) {

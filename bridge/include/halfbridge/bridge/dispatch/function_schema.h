@@ -17,6 +17,43 @@
 #include <halfbridge/ivalue.h>
 
 namespace hb::bridge {
+
+namespace schema_types {
+// Where schemas tell more than values do.
+template <typename T>
+struct SchemaTypeOf : TypeOf<T> {};
+template <>
+struct SchemaTypeOf<SymInt> : hb::detail::TypeIs<SymIntType> {};
+template <>
+struct SchemaTypeOf<ScalarType> : hb::detail::TypeIs<ScalarTypeType> {};
+template <>
+struct SchemaTypeOf<Layout> : hb::detail::TypeIs<LayoutType> {};
+template <>
+struct SchemaTypeOf<MemoryFormat> : hb::detail::TypeIs<MemoryFormatType> {};
+template <>
+struct SchemaTypeOf<Generator> {
+  static TypePtr get() { return hb::detail::optional_type(GeneratorType::get()); }
+};
+template <>
+struct SchemaTypeOf<std::vector<SymInt>> {
+  static TypePtr get() { return hb::detail::list_type(SymIntType::get()); }
+};
+template <>
+struct SchemaTypeOf<ArrayRef<SymInt>> : SchemaTypeOf<std::vector<SymInt>> {};
+template <typename T>
+struct SchemaTypeOf<std::optional<T>> {
+  static TypePtr get() { return hb::detail::optional_type(SchemaTypeOf<T>::get()); }
+};
+template <typename T>
+struct FakeTypeOf : TypeOf<T> {};
+template <>
+struct FakeTypeOf<ScalarType> : TypeOf<int64_t> {};
+template <>
+struct FakeTypeOf<Layout> : TypeOf<int64_t> {};
+template <>
+struct FakeTypeOf<MemoryFormat> : TypeOf<int64_t> {};
+}  // namespace schema_types
+
 inline namespace api {
 
 /// "ns::name" and the overload's name.
@@ -56,42 +93,6 @@ class AliasInfo {
   bool is_write_ = false;
   std::set<std::string> before_, after_;
 };
-
-namespace schema_types {
-// Where schemas tell more than values do.
-template <typename T>
-struct SchemaTypeOf : TypeOf<T> {};
-template <>
-struct SchemaTypeOf<SymInt> : hb::detail::TypeIs<SymIntType> {};
-template <>
-struct SchemaTypeOf<ScalarType> : hb::detail::TypeIs<ScalarTypeType> {};
-template <>
-struct SchemaTypeOf<Layout> : hb::detail::TypeIs<LayoutType> {};
-template <>
-struct SchemaTypeOf<MemoryFormat> : hb::detail::TypeIs<MemoryFormatType> {};
-template <>
-struct SchemaTypeOf<Generator> {
-  static TypePtr get() { return hb::detail::optional_type(GeneratorType::get()); }
-};
-template <>
-struct SchemaTypeOf<std::vector<SymInt>> {
-  static TypePtr get() { return hb::detail::list_type(SymIntType::get()); }
-};
-template <>
-struct SchemaTypeOf<ArrayRef<SymInt>> : SchemaTypeOf<std::vector<SymInt>> {};
-template <typename T>
-struct SchemaTypeOf<std::optional<T>> {
-  static TypePtr get() { return hb::detail::optional_type(SchemaTypeOf<T>::get()); }
-};
-template <typename T>
-struct FakeTypeOf : TypeOf<T> {};
-template <>
-struct FakeTypeOf<ScalarType> : TypeOf<int64_t> {};
-template <>
-struct FakeTypeOf<Layout> : TypeOf<int64_t> {};
-template <>
-struct FakeTypeOf<MemoryFormat> : TypeOf<int64_t> {};
-}  // namespace schema_types
 
 /// The type that C++ values of type T have in a schema.
 template <typename T>
