@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <halfbridge/error.h>
+#include <halfbridge/ops.h>
 #include <halfbridge/parallel.h>
 
 namespace hb::bridge {
@@ -23,38 +24,36 @@ bool TensorIteratorBase::is_contiguous() const {
   if (numel() == 1) return true;
   if (ndim() != 1) return false;
   return std::all_of(operands_.begin(), operands_.end(),
-                     [](const Operand& o) { return o.strides[0] == o.tensor.element_size(); });
-}
-
-bool TensorIteratorBase::can_use_32bit_indexing() const {
-  return std::all_of(operands_.begin(), operands_.end(), [&](const Operand& operand) {
-    int64_t last = 0;
-    for (int d = 0; d < ndim(); ++d) last += (shape_[d] - 1) * operand.strides[d];
-    return last <= INT32_MAX;
-  });
+                     [](const OperandInfo& o) { return o.stride_bytes[0] == o.given.element_size(); });
 }
 
 void TensorIteratorBase::cast_outputs() {
-  for (Operand& operand : operands_) {
-    if (!operand.original.defined()) continue;
-    operand.original.copy_(operand.tensor);
-    operand.tensor = std::move(operand.original);
+  for (OperandInfo& operand : operands_) {
+    if (!operand.is_output || !operand.original.defined()) continue;
+    operand.original.copy_(operand.given);
+    operand.given = std::move(operand.original);
     operand.original = Tensor();
   }
+}
+
+Scalar TensorIteratorBase::first_element(const Tensor& t, const char* data) {
+  const Tensor first = t.numel() == 1 ? t : t.as_strided({}, {});
+  if (!data) return first.item();
+  return from_blob(const_cast<char*>(data), {}, TensorOptions(t.scalar_type())).item();
 }
 
 /// Places and strides of the operands, which have or broadcast to `shape`.
 void TensorIteratorBase::set_geometry(IntArrayRef shape) {
   shape_.assign(shape.rbegin(), shape.rend());
-  for (Operand& operand : operands_) {
-    Tensor wide = operand.tensor;
+  for (OperandInfo& operand : operands_) {
+    Tensor wide = operand.given;
     // a static shape may be smaller than an operand, whose first elements the loop then sees
     for (int64_t d = 0; d < wide.dim() && wide.dim() == static_cast<int64_t>(shape.size()); ++d)
       if (wide.size(d) > shape[d]) wide = wide.narrow(d, 0, shape[d]);
     wide = wide.expand(shape);
-    operand.data = static_cast<char*>(const_cast<void*>(operand.tensor.const_data_ptr()));
-    operand.strides.clear();
-    for (int64_t d = wide.dim() - 1; d >= 0; --d) operand.strides.push_back(wide.stride(d) * wide.element_size());
+    operand.data = static_cast<char*>(const_cast<void*>(operand.given.const_data_ptr()));
+    operand.stride_bytes.clear();
+    for (int64_t d = wide.dim() - 1; d >= 0; --d) operand.stride_bytes.push_back(wide.stride(d) * wide.element_size());
   }
   merge_dimensions();
 }
@@ -63,17 +62,19 @@ void TensorIteratorBase::merge_dimensions() {
   int last = 0;  // the dimension that takes in what follows
   for (int d = 1; d < ndim(); ++d) {
     const bool merges = shape_[last] == 1 || shape_[d] == 1 ||
-                        std::all_of(operands_.begin(), operands_.end(),
-                                    [&](const Operand& o) { return o.strides[d] == o.strides[last] * shape_[last]; });
+                        std::all_of(operands_.begin(), operands_.end(), [&](const OperandInfo& o) {
+                          return o.stride_bytes[d] == o.stride_bytes[last] * shape_[last];
+                        });
     const int to = merges ? last : ++last;
     const bool takes_strides = !merges || shape_[last] == 1;
-    for (Operand& o : operands_)
-      if (takes_strides) o.strides[to] = o.strides[d];
+    for (OperandInfo& o : operands_)
+      if (takes_strides) o.stride_bytes[to] = o.stride_bytes[d];
     shape_[to] = merges ? shape_[to] * shape_[d] : shape_[d];
   }
   const size_t dims = shape_.empty() ? 0 : static_cast<size_t>(last) + 1;
   shape_.resize(dims);
-  for (Operand& o : operands_) o.strides.resize(dims);
+  for (OperandInfo& o : operands_) o.stride_bytes.resize(dims);
+  view_offsets_.assign(dims, 0);
 }
 
 void TensorIteratorBase::run(const Loop& loop, int64_t grain_size) {
@@ -85,39 +86,18 @@ void TensorIteratorBase::run_range(const Loop& loop, int64_t begin, int64_t end)
   // Of the innermost dimension, and none of a second one, for loops that take two.
   SmallVector<int64_t, 6> inner(2 * count, 0);
   for (size_t i = 0; i < count; ++i)
-    inner[i] = shape_.empty() ? operands_[i].tensor.element_size() : operands_[i].strides[0];
+    inner[i] = shape_.empty() ? operands_[i].given.element_size() : operands_[i].stride_bytes[0];
   SmallVector<char*, 4> data(count, nullptr);
   const int64_t row = shape_.empty() ? 1 : shape_[0];
   while (begin < end) {
     int64_t rest = begin;
     for (size_t i = 0; i < count; ++i) data[i] = operands_[i].data;
     for (int d = 0; d < ndim(); rest /= shape_[d++])
-      for (size_t i = 0; i < count; ++i) data[i] += rest % shape_[d] * operands_[i].strides[d];
+      for (size_t i = 0; i < count; ++i) data[i] += rest % shape_[d] * operands_[i].stride_bytes[d];
     const int64_t size = std::min(row - begin % row, end - begin);
     loop(data.data(), inner.data(), size);
     begin += size;
   }
-}
-
-TensorIterator TensorIterator::binary_op(Tensor& out, const Tensor& a, const Tensor& b) {
-  return borrowing_binary_op(out, a, b);
-}
-TensorIterator TensorIterator::borrowing_binary_op(const Tensor& out, const Tensor& a, const Tensor& b) {
-  return TensorIteratorConfig()
-      .add_output(out)
-      .add_input(a)
-      .add_input(b)
-      .promote_inputs_to_common_dtype(true)
-      .cast_common_dtype_to_outputs(true)
-      .enforce_safe_casting_to_output(true)
-      .build();
-}
-TensorIterator TensorIterator::unary_op(Tensor& out, const Tensor& a) {
-  return TensorIteratorConfig().add_output(out).add_input(a).build();
-}
-TensorIterator TensorIterator::nullary_op(Tensor& out) { return borrowing_nullary_op(out); }
-TensorIterator TensorIterator::borrowing_nullary_op(const Tensor& out) {
-  return TensorIteratorConfig().add_output(out).resize_outputs(false).check_all_same_dtype(false).build();
 }
 
 }  // namespace api

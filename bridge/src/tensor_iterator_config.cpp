@@ -30,10 +30,6 @@ TensorIteratorConfig& TensorIteratorConfig::cast_common_dtype_to_outputs(bool on
   if (on) same_dtype_ = false;
   return set(cast_outputs_, on);
 }
-TensorIteratorConfig& TensorIteratorConfig::is_reduction(bool on) {
-  HB_CHECK(!on, "[TensorIteratorConfig] expected loops over elements: reductions have no iterator here");
-  return *this;
-}
 TensorIteratorConfig& TensorIteratorConfig::declare_static_dtype(ScalarType dtype) {
   static_dtype_ = dtype;
   return check_all_same_dtype(false);
@@ -96,9 +92,9 @@ void TensorIteratorConfig::check_dtypes() const {
 }
 
 /// Makes, resizes or checks an output, and gives it memory of the dtype in which the loop computes.
-void TensorIteratorConfig::prepare_output(TensorIteratorBase::Operand& operand, IntArrayRef shape,
+void TensorIteratorConfig::prepare_output(OperandInfo& operand, IntArrayRef shape,
                                           std::optional<ScalarType> common) const {
-  Tensor& output = operand.tensor;
+  Tensor& output = operand.given;
   if (!output.defined()) {
     const ScalarType dtype = static_dtype_     ? *static_dtype_
                              : common          ? *common
@@ -115,13 +111,16 @@ void TensorIteratorConfig::prepare_output(TensorIteratorBase::Operand& operand, 
              " doesn't match the broadcast shape ", shape);
     output.resize_(shape);
   }
-  HB_CHECK(!check_overlap_ || !geometry::overlaps_itself(DimVector(output.sizes()), DimVector(output.strides())),
+  HB_CHECK(!check_overlap_ || reduction_ ||
+               !geometry::overlaps_itself(DimVector(output.sizes()), DimVector(output.strides())),
            "[TensorIteratorConfig] unsupported operation: more than one element of the written-to tensor refers to a "
            "single memory location. Please clone() the tensor before performing the operation.");
   if (!common || output.scalar_type() == *common) return;
   HB_CHECK(!safe_cast_ || can_cast(*common, output.scalar_type()), "[TensorIteratorConfig] result type ", *common,
            " can't be cast to the desired output type ", output.scalar_type());
   if (!cast_outputs_) return;
+  HB_CHECK(!reduction_, "[TensorIteratorConfig] expected an output of dtype ", *common, " for a reduction, got ",
+           output.scalar_type());
   operand.original = output;
   output = empty(shape, TensorOptions(*common));
 }
@@ -134,11 +133,17 @@ TensorIterator TensorIteratorConfig::build() {
   made.outputs_ = static_cast<int>(outputs_.size());
   const std::vector<int64_t> shape = broadcast_shape();
   for (const Tensor& output : outputs_) {
-    made.operands_.push_back({output, {}, nullptr, {}});
+    OperandInfo& operand = made.operands_.emplace_back();
+    operand.given = output;
+    operand.is_output = true;
+    operand.is_read_write = std::any_of(inputs_.begin(), inputs_.end(), [&](auto& t) { return t.is_same(output); });
     prepare_output(made.operands_.back(), shape, made.common_);
   }
-  for (const Tensor& input : inputs_)
-    made.operands_.push_back({made.common_ ? input.to(*made.common_) : input, {}, nullptr, {}});
+  for (const Tensor& input : inputs_) {
+    OperandInfo& operand = made.operands_.emplace_back();
+    operand.given = made.common_ ? input.to(*made.common_) : input;
+    if (!operand.given.is_same(input)) operand.original = input;
+  }
   if (!made.common_ && same_dtype_ && !inputs_.empty()) made.common_ = inputs_[0].scalar_type();
   made.set_geometry(shape);
   return made;

@@ -13,8 +13,8 @@ Tensor Generator::get_state() const {
 }
 
 void Generator::set_state(const Tensor& state) {
-  HB_CHECK(state.scalar_type() == kByte && state.device().is_cpu() && state.is_contiguous(),
-           "RNG state must be a torch.ByteTensor");
+  if (state.scalar_type() != kByte || !state.device().is_cpu() || !state.is_contiguous())
+    throw TypeError("RNG state must be a torch.ByteTensor");
   impl().set_state_bytes(state.data_ptr<uint8_t>(), state.numel());
 }
 

@@ -18,6 +18,7 @@
 #include <halfbridge/bridge/small_vector.h>
 #include <halfbridge/bridge/tensor_checks.h>
 #include <halfbridge/bridge/tensor_maker.h>
+#include <halfbridge/bridge/tensor_refs.h>
 #include <halfbridge/bridge/underscored.h>
 #include <halfbridge/bridge/underscored_gradients.h>
 #include <halfbridge/bridge/utility.h>

@@ -58,7 +58,7 @@ Tensor Adam::step(const std::vector<Tensor>& grads, LossClosure closure) {
 Tensor AdamW::step(const std::vector<Tensor>& grads, LossClosure closure) {
   for (const Tensor& grad : grads)
     if (grad.is_sparse())  // the kernel, which it shares, would say Adam
-      HB_NOT_SUPPORTED("[AdamW] AdamW does not support sparse gradients; use SGD or Adagrad, or sparse = false");
+      HB_CHECK(false, "[AdamW] AdamW does not support sparse gradients; use SGD or Adagrad, or sparse = false");
   return adam_step<AdamWOptions, AdamWParamState>(*this, grads, closure);
 }
 

@@ -55,10 +55,8 @@ void StepTensors::prepare_states(const Tensor& param, OptimizerParamState* state
 
 UpdateTensor StepTensors::add(UpdateCall& call, const Tensor& param, const Tensor& grad, OptimizerParamState* state,
                               const StateRefs& refs) {
-  if (HB_UNLIKELY(grad.is_sparse()))
-    HB_NOT_SUPPORTED("[", name_, "] ", name_,
-                     " does not support sparse gradients; use SGD or Adagrad, or a layer with "
-                     "sparse = false");
+  HB_CHECK(!grad.is_sparse(), "[", name_, "] ", name_,
+           " does not support sparse gradients; use SGD or Adagrad, or a layer with sparse = false");
   if (param.is_complex()) return add_parts(call, param, grad, refs);
   const ScalarType dtype = param.scalar_type();
   if (dtype != kDouble && !is_small_float(dtype))

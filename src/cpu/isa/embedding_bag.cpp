@@ -120,8 +120,8 @@ void forward(const EmbeddingBag& p, T* out) {
 
 void embedding_bag(const EmbeddingBag& p, void* out) {
   for (int64_t i = 0; i < p.indices; ++i)
-    HB_CHECK_INDEX(p.index[i] >= 0 && p.index[i] < p.rows, "[embedding_bag] Index ", i, " of input takes value ",
-                   p.index[i], " which is not in the valid range [0, ", p.rows, "): index out of range in self");
+    HB_CHECK(p.index[i] >= 0 && p.index[i] < p.rows, "[embedding_bag] Index ", i, " of input takes value ", p.index[i],
+             " which is not in the valid range [0, ", p.rows, "): index out of range in self");
   HB_FLOATING_SWITCH("embedding_bag", p.dtype, [&](auto type) { forward(p, static_cast<decltype(type)*>(out)); });
 }
 HB_REGISTER_ISA(embedding_bag_kernel, embedding_bag);

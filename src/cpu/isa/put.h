@@ -25,16 +25,19 @@ inline const int64_t* find_outside(const int64_t* index, int64_t step, int64_t c
   while (*index >= 0 && *index < n) index += step;
   return index;
 }
-/// Checks `count` indices that lie `step` apart, into dimension `dim` of `n` elements.
+/// Checks `count` indices that lie `step` apart, into dimension `dim` of `n` elements. As in LibTorch, no IndexError.
 inline void check_indices(const char* name, const int64_t* index, int64_t step, int64_t count, int64_t n, int64_t dim) {
   const int64_t* bad = find_outside(index, step, count, n);
-  HB_CHECK_INDEX(!bad, "[", name, "] index ", *bad, " is out of bounds for dimension ", dim, " with size ", n);
+  HB_CHECK(!bad, "[", name, "] index ", *bad, " is out of bounds for dimension ", dim, " with size ", n);
 }
 /// The same for indices of whole rows.
-inline void check_rows(const char* name, const int64_t* index, int64_t count, int64_t n) {
+inline void check_rows(const char* name, const int64_t* index, int64_t count, int64_t n, bool is_index_error = true) {
   const int64_t* bad = find_outside(index, 1, count, n);
-  HB_CHECK_INDEX(!bad, "[", name, "] index out of range in self: index ", *bad,
-                 " is out of bounds for a dimension of size ", n);
+  if (HB_LIKELY(!bad)) return;
+  const std::string text = detail::str("[", name, "] index out of range in self: index ", *bad,
+                                       " is out of bounds for a dimension of size ", n);
+  HB_CHECK_INDEX(!is_index_error, text);
+  HB_CHECK(false, text);
 }
 
 inline void check_order(const char* name, ScalarType t, PutOp op) {

@@ -110,7 +110,7 @@ void put_rows(const char* name, const Tensor& out, const Tensor& index, const Te
   check_order(name, out.scalar_type(), op);
   const int64_t count = index.numel();
   const auto* at = static_cast<const int64_t*>(index.impl().raw_data());
-  check_rows(name, at, count, l.n);
+  check_rows(name, at, count, l.n, op != PutOp::add || l.outer * l.inner == 1);  // the kinds of LibTorch's index_add
   if (l.outer * count * l.inner == 0) return;
   switch (moved_type(out.scalar_type())) {
 #define HB_CASE(T, Name)                                                                                            \

@@ -25,9 +25,9 @@ Tensor clone(const Tensor& self, std::optional<MemoryFormat> format) {
 }
 
 Tensor method::contiguous(const Tensor& self, MemoryFormat format) {
-  HB_CHECK(format != MemoryFormat::Preserve,
+  HB_CHECK(format != MemoryFormat::Preserve || self.is_contiguous(),
            "[contiguous] preserve memory format is unsupported by the contiguous operator");
-  return self.is_contiguous(format) ? self : clone(self, format);
+  return format == MemoryFormat::Preserve || self.is_contiguous(format) ? self : clone(self, format);
 }
 
 namespace {

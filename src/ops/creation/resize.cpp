@@ -21,6 +21,23 @@ void fill_new(const Tensor& t, int64_t from) {
 }
 }  // namespace
 
+namespace {
+void free_storage(void* held) { (void)intrusive_ptr<StorageImpl>::reclaim(static_cast<StorageImpl*>(held)); }
+
+// Others (views, a c10::Storage of the program) see the memory that grew, too. What is not ours cannot grow.
+void grow_for_all(StorageImpl& storage, intrusive_ptr<StorageImpl> grown) {
+  const size_t bytes = grown->nbytes();
+  void* const data = grown->data();
+  const bool borrowed = storage.is_borrowed();
+  DataPtr before = storage.set_data_ptr(DataPtr(data, grown.release(), &free_storage, storage.device()));
+  if (borrowed && before.get_deleter() != &free_storage) {
+    storage.set_data_ptr(std::move(before));
+    HB_CHECK(false, "[resize_] memory of somebody else cannot grow");
+  }
+  storage.set_nbytes(bytes);
+}
+}  // namespace
+
 const Tensor& Tensor::resize_(IntArrayRef size, std::optional<MemoryFormat> format) const {
   TensorImpl& i = impl();
   HB_CHECK(!requires_grad(), "[resize_] cannot resize variables that require grad");
@@ -36,10 +53,12 @@ const Tensor& Tensor::resize_(IntArrayRef size, std::optional<MemoryFormat> form
       geometry::bytes(geometry::extent(DimVector(1, geometry::numel(sizes)), DimVector(1, 1), offset), i.itemsize());
   const size_t bytes_before = i.storage()->nbytes();
   if (bytes > bytes_before) {
-    HB_CHECK(!i.storage()->is_borrowed(), "[resize_] memory of somebody else cannot grow");
     auto grown = StorageImpl::allocate(bytes, i.device());
     copy_memory(grown->data(), i.device(), i.storage()->data(), i.device(), bytes_before);
-    i.set_storage(std::move(grown), i.dtype());
+    if (i.storage()->is_borrowed() || i.storage().use_count() > 1)
+      grow_for_all(*i.storage(), std::move(grown));
+    else
+      i.set_storage(std::move(grown), i.dtype());
   }
   i.set_geometry(std::move(sizes), std::move(strides), offset);
   i.bump_version();

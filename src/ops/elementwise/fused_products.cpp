@@ -102,7 +102,7 @@ Tensor lerp_forward(const Tensor& self, const Tensor& end, const W& weight) {
   HB_CHECK(self.scalar_type() == end.scalar_type(), "[lerp] expected dtype ", toString(self.scalar_type()),
            " for `end`, got ", toString(end.scalar_type()));
   const ScalarType t = self.scalar_type();
-  HB_CHECK(is_floating_type(t), "[lerp] expected floating tensors, got ", toString(t));
+  HB_CHECK_SUPPORTED(is_floating_type(t), "[lerp] expected floating tensors, got ", toString(t));
   if constexpr (std::is_same_v<W, Scalar>) {
     check_factor_fits("lerp", t, weight);
     return ops::launch_new("lerp", lerp_number_formula, compute_type(t), t, {self, end}, weight.toDouble());

@@ -286,8 +286,8 @@ Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights_or_none
   const Tensor& weights = or_undefined(weights_or_none);
   HB_CHECK(self.dim() == 1 || self.numel() == 0,
            "[bincount] only supports 1-d non-negative integral inputs, got shape ", self.sizes());
-  HB_CHECK(is_integral_type(self.scalar_type(), false), "[bincount] only supports integral inputs, got ",
-           toString(self.scalar_type()));
+  HB_CHECK_SUPPORTED(is_integral_type(self.scalar_type(), false), "[bincount] only supports integral inputs, got ",
+                     toString(self.scalar_type()));
   HB_CHECK(minlength >= 0, "[bincount] minlength should be >= 0, got ", minlength);
   const Tensor values = self.to(kLong).contiguous();
   int64_t n = minlength;
@@ -313,7 +313,7 @@ Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights_or_none
 
 Tensor histc(const Tensor& self, int64_t bins, const Scalar& min, const Scalar& max) {
   HB_DEFINED(histc, self);
-  HB_CHECK(self.is_floating_point(), "[histc] is not supported for dtype ", toString(self.scalar_type()));
+  HB_CHECK_SUPPORTED(self.is_floating_point(), "[histc] is not supported for dtype ", toString(self.scalar_type()));
   HB_CHECK(bins > 0, "[histc] bins must be > 0, but got ", bins);
   check_value_fits("histc", self.scalar_type(), min);
   check_value_fits("histc", self.scalar_type(), max);

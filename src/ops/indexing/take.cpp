@@ -37,9 +37,9 @@ Tensor put(const Tensor& self, const Tensor& index, const Tensor& source, bool a
   HB_ONE_DEVICE(put, self, index, source);
   HB_CHECK(index.scalar_type() == kLong, "[put] Expected a long tensor for index, but got ",
            toString(index.scalar_type()));
-  HB_CHECK(index.numel() == source.numel(),
-           "[put] Expected source and index to have the same number of elements, but got source.numel() = ",
-           source.numel(), ", index.numel() = ", index.numel());
+  HB_CHECK_INDEX(index.numel() == source.numel(),
+                 "[put] Expected source and index to have the same number of elements, but got source.numel() = ",
+                 source.numel(), ", index.numel() = ", index.numel());
   const Tensor at = ops::in_range("put", index.reshape(-1), self.numel(), kFlattened);
   Tensor out = ops::in_strides(put_flat(self.detach(), at, source.detach(), accumulate), ops::strides_of_clone(self));
   if (needs_grad(self, source))

@@ -22,7 +22,8 @@ bool is_list_of_one(const Tensor& x, const Tensor& target) {
 
 void check_classes(const char* name, const Tensor& x, const Tensor& target, const Tensor& weight) {
   HB_CHECK(x.dim() >= 1, "[", name, "] expected an input of at least 1 dimension, got ", x.sizes());
-  HB_CHECK(is_floating_type(x.scalar_type()), "[", name, "] expected a floating input, got ", x.scalar_type());
+  HB_CHECK_SUPPORTED(is_floating_type(x.scalar_type()), "[", name, "] expected a floating input, got ",
+                     x.scalar_type());
   if (target.device() != x.device()) detail::fail_two_devices(name, x.device(), target.device());  // a single one
   const int64_t c = class_dim(x);
   bool fits = target.dim() == x.dim() - 1;

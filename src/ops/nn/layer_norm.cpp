@@ -94,7 +94,8 @@ std::string ending_in(IntArrayRef shape) {
 }
 
 void check(const char* name, const Tensor& x, IntArrayRef shape, const Tensor& weight, const Tensor& bias) {
-  HB_CHECK(is_floating_type(x.scalar_type()), "[", name, "] expected a floating input, got ", x.scalar_type());
+  HB_CHECK_SUPPORTED(is_floating_type(x.scalar_type()), "[", name, "] expected a floating input, got ",
+                     x.scalar_type());
   HB_CHECK(!shape.empty(), "[", name,
            "] Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
            "normalized_shape = ",

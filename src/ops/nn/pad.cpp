@@ -103,6 +103,15 @@ Tensor pad_spatial(const char* name, const char* node, int dims, const Tensor& s
   HB_CHECK(self.dim() == dims + 1 || self.dim() == dims + 2, "[", name, "] Expected ", dims + 1, "D or ", dims + 2,
            "D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: ",
            self.sizes());
+  for (int64_t d = self.dim() - dims - 1; d < self.dim(); ++d)  // the batch alone may be empty
+    HB_CHECK(self.size(d) != 0, "[", name, "] Expected ", dims + 1, "D or ", dims + 2,
+             "D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: ",
+             self.sizes());
+  for (int64_t k = 0; k < dims; ++k) {
+    const int64_t length = padded_size(self, k, padding);
+    HB_CHECK(length >= 1, "[", name, "] input (", "WHD"[k], ": ", self.size(self.dim() - 1 - k),
+             ") is too small. Calculated output ", "WHD"[k], ": ", length);
+  }
   ops::refuse_bool(name, self.scalar_type());
   return pad_by_index(name, node, self, padding, mode);
 }
@@ -131,10 +140,12 @@ Tensor pad(const Tensor& self, IntArrayRef pad, std::string_view mode, std::opti
   if (mode == "constant") return constant_pad_nd(self, pad, value.value_or(0));
   HB_CHECK(mode == "reflect" || mode == "replicate" || mode == "circular", "[pad] Unrecognised padding mode ", mode);
   HB_CHECK(!value || *value == 0, "[pad] expected no value in mode \"", mode, "\", got ", value.value_or(0));
+  check_pairs("pad", self, pad);
   const int64_t dims = static_cast<int64_t>(pad.size()) / 2;
-  HB_CHECK(pad.size() % 2 == 0 && dims >= 1 && dims <= 3 && (self.dim() == dims + 1 || self.dim() == dims + 2),
-           "[pad] Padding size ", pad.size(), " is not supported for ", self.dim(),
-           "D input tensor.\nSupported: paddings of the last 1 to 3 dimensions of a batched or unbatched input");
+  HB_CHECK_SUPPORTED(
+      pad.size() % 2 == 0 && dims >= 1 && dims <= 3 && (self.dim() == dims + 1 || self.dim() == dims + 2),
+      "[pad] Padding size ", pad.size(), " is not supported for ", self.dim(),
+      "D input tensor.\nSupported: paddings of the last 1 to 3 dimensions of a batched or unbatched input");
   if (mode == "reflect")
     return dims == 1   ? reflection_pad1d(self, pad)
            : dims == 2 ? reflection_pad2d(self, pad)

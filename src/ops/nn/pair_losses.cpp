@@ -105,8 +105,8 @@ Tensor pair_loss(const char* name, const char* node, PairLoss kind, const Tensor
     x = both[0], y = both[1];
   }
   const ScalarType dtype = result_type(self, target);
-  HB_CHECK(is_floating_type(dtype), "[", name, "] expected floating operands, got ", x.scalar_type(), " and ",
-           y.scalar_type());
+  HB_CHECK_SUPPORTED(is_floating_type(dtype), "[", name, "] expected floating operands, got ", x.scalar_type(), " and ",
+                     y.scalar_type());
   x = x.to(dtype), y = y.to(dtype);
   const auto scale = scale_of(reduction, x.numel());
   Tensor out = scale ? empty({}, x.options()) : ops::empty_in_order_of(x, dtype);
@@ -137,8 +137,8 @@ Tensor l1_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
 Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, int64_t reduction, double beta) {
   HB_AUTOCAST(smooth_l1_loss, fp32, fp32, self, target, reduction, beta);
   HB_CHECK(beta >= 0, "[smooth_l1_loss] smooth_l1_loss does not support negative values for beta. Got ", beta);
-  HB_CHECK(is_floating_type(result_type(self, target)), "[smooth_l1_loss] expected floating operands, got ",
-           self.scalar_type(), " and ", target.scalar_type());
+  HB_CHECK_SUPPORTED(is_floating_type(result_type(self, target)), "[smooth_l1_loss] expected floating operands, got ",
+                     self.scalar_type(), " and ", target.scalar_type());
   if (beta == 0) return l1_loss(self, target, reduction);
   return pair_loss("smooth_l1_loss", "SmoothL1LossBackward0", PairLoss::smooth_l1, self, target, reduction, beta);
 }

@@ -26,6 +26,13 @@ namespace {
 using ops::gradients;
 using ops::share_evenly;
 
+// Of no dimensions at all LibTorch says no IndexError.
+void check_whole(const char* name, const Tensor& self, IntArrayRef dim) {
+  HB_CHECK(!dim.empty() || self.numel() > 0, "[", name,
+           "] Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' "
+           "argument.");
+}
+
 Tensor value_of_all(const char* name, const char* node, const Tensor& self, uint64_t mask, bool keepdim, ReduceOp op,
                     bool whole = false) {
   HB_CHECK_INDEX(
@@ -130,11 +137,13 @@ TensorTuple2 min(const Tensor& self, int64_t dim, bool keepdim) {
 }
 Tensor amax(const Tensor& self, IntArrayRef dim, bool keepdim) {
   HB_FUNCTION(amax, self, dim, keepdim);
+  check_whole("amax", self, dim);
   return value_of_all("amax", "AmaxBackward0", self, ops::reduced_dims("amax", OptionalIntArrayRef(dim), self.dim()),
                       keepdim, ReduceOp::max);
 }
 Tensor amin(const Tensor& self, IntArrayRef dim, bool keepdim) {
   HB_FUNCTION(amin, self, dim, keepdim);
+  check_whole("amin", self, dim);
   return value_of_all("amin", "AminBackward0", self, ops::reduced_dims("amin", OptionalIntArrayRef(dim), self.dim()),
                       keepdim, ReduceOp::min);
 }

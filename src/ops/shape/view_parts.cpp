@@ -264,6 +264,7 @@ std::vector<Tensor> unsafe_chunk(const Tensor& self, int64_t chunks, int64_t dim
 
 std::vector<Tensor> tensor_split(const Tensor& self, int64_t sections, int64_t dim) {
   HB_OBSERVED(tensor_split, self, sections, dim);
+  HB_CHECK(self.dim() > 0, "[tensor_split] expected at least a 1-dimensional tensor, but got a tensor with 0 dims");
   HB_CHECK(sections > 0, "[tensor_split] number of sections must be larger than 0, got ", sections);
   const int64_t n = self.size(dim);
   std::vector<Tensor> parts;
@@ -279,6 +280,7 @@ std::vector<Tensor> tensor_split(const Tensor& self, int64_t sections, int64_t d
 
 std::vector<Tensor> tensor_split(const Tensor& self, IntArrayRef indices, int64_t dim) {
   HB_OBSERVED(tensor_split, self, indices, dim);
+  HB_CHECK(self.dim() > 0, "[tensor_split] expected at least a 1-dimensional tensor, but got a tensor with 0 dims");
   std::vector<Tensor> parts;
   int64_t from = 0;
   for (const int64_t to : indices) parts.push_back(slice(self, dim, from, to)), from = to;

@@ -35,6 +35,11 @@ void store(const R& results, char* const* outputs, const int64_t* strides, int64
   ((*reinterpret_cast<std::tuple_element_t<I, R>*>(outputs[I] + i * strides[I]) = std::get<I>(results)), ...);
 }
 
+template <typename Vector, typename F, size_t... I>
+Vector call_vector(const F& op, char* const* inputs, int64_t offset, std::index_sequence<I...>) {
+  return op(((void)I, Vector::loadu(inputs[I] + offset))...);
+}
+
 /// The loop over one dimension, after a look at the dtypes.
 template <typename F>
 auto loop_over(const TensorIteratorBase& iter, const F& op) {
@@ -61,6 +66,30 @@ auto loop_over(const TensorIteratorBase& iter, const F& op) {
 template <typename F>
 void cpu_kernel(TensorIteratorBase& iter, F&& op, int64_t grain_size = internal::GRAIN_SIZE) {
   iter.for_each(detail::loop_over(iter, op), grain_size);
+  iter.cast_outputs();
+}
+
+/// The same; `vector_op` computes whole vectors (at::vec::Vectorized) where all operands are contiguous.
+template <typename F, typename V>
+void cpu_kernel_vec(TensorIteratorBase& iter, F&& op, V&& vector_op, int64_t grain_size = internal::GRAIN_SIZE) {
+  using Args = signatures::to_tuple_t<typename traits_of<F>::parameter_types>;
+  using Vector = typename traits_of<V>::return_type;
+  const auto single = detail::loop_over(iter, op);
+  iter.for_each(
+      [&](char** data, const int64_t* strides, int64_t size) {
+        constexpr int64_t kItem = sizeof(typename Vector::value_type);
+        int64_t done = 0;
+        bool contiguous = true;
+        for (int arg = 0; arg < iter.ntensors(); ++arg) contiguous = contiguous && strides[arg] == kItem;
+        for (; contiguous && done + Vector::size() <= size; done += Vector::size())
+          detail::call_vector<Vector>(vector_op, data + 1, done * kItem,
+                                      std::make_index_sequence<std::tuple_size_v<Args>>{})
+              .store(data[0] + done * kItem);
+        SmallVector<char*, 4> rest(data, data + iter.ntensors());
+        for (int arg = 0; arg < iter.ntensors(); ++arg) rest[arg] += done * strides[arg];
+        if (done < size) single(rest.data(), strides, size - done);
+      },
+      grain_size);
   iter.cast_outputs();
 }
 

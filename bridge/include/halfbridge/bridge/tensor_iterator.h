@@ -3,6 +3,7 @@
 // in the CPU's memory.
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <type_traits>
 #include <vector>
@@ -10,12 +11,30 @@
 #include <halfbridge/array_ref.h>
 #include <halfbridge/bridge/at_internal.h>
 #include <halfbridge/bridge/small_vector.h>
+#include <halfbridge/scalar.h>
 #include <halfbridge/tensor.h>
 
 namespace hb::bridge {
 inline namespace api {
 
+class TensorIterator;
 class TensorIteratorConfig;
+class SplitUntil32Bit;
+
+/// An operand of an iterator: where it begins, and the strides in bytes by which it is walked.
+struct OperandInfo {
+  using StrideVector = SmallVector<int64_t, 6>;
+  /// What the loop walks, and the program's own tensor where that has another dtype (else undefined).
+  Tensor given, original;
+  char* data = nullptr;
+  StrideVector stride_bytes;
+  bool is_output = false, is_const = false, is_read_write = false, will_resize = false;
+  const Tensor& tensor() const { return given; }
+  const Tensor& tensor_base() const { return given; }
+  const Tensor& original_tensor() const { return original; }
+  const Tensor& original_tensor_base() const { return original; }
+  ScalarType current_dtype() const { return given.scalar_type(); }
+};
 
 /// Elements [begin, end).
 struct Range {
@@ -27,7 +46,8 @@ struct Range {
 /// strides in bytes by which it is walked, the innermost dimension first.
 class HB_API TensorIteratorBase {
  public:
-  using StrideVector = SmallVector<int64_t, 6>;
+  using StrideVector = OperandInfo::StrideVector;
+  using PtrVector = SmallVector<char*, 4>;
   using Loop = std::function<void(char** data, const int64_t* strides, int64_t size)>;
   using Loop2d = std::function<void(char** data, const int64_t* strides, int64_t size0, int64_t size1)>;
 
@@ -38,7 +58,7 @@ class HB_API TensorIteratorBase {
   int ntensors() const { return static_cast<int>(operands_.size()); }
   int noutputs() const { return outputs_; }
   int ninputs() const { return ntensors() - outputs_; }
-  IntArrayRef strides(int64_t arg) const { return operands_[arg].strides; }
+  IntArrayRef strides(int64_t arg) const { return operands_[arg].stride_bytes; }
   void* data_ptr(int64_t arg) const { return operands_[arg].data; }
   ScalarType dtype(int64_t arg = 0) const { return tensor(arg).scalar_type(); }
   ScalarType input_dtype(int64_t arg = 0) const { return dtype(outputs_ + arg); }
@@ -51,13 +71,81 @@ class HB_API TensorIteratorBase {
   bool is_trivial_1d() const { return ndim() == 1; }
   bool is_scalar(int64_t arg) const { return tensor(arg).numel() == 1; }
   bool is_cpu_scalar(int64_t arg) const { return is_scalar(arg) && device(arg).is_cpu(); }
-  const Tensor& tensor(int64_t arg) const { return operands_[arg].tensor; }
+  const Tensor& tensor(int64_t arg) const { return operands_[arg].given; }
   const Tensor& output(int64_t arg = 0) const { return tensor(arg); }
   const Tensor& input(int64_t arg = 0) const { return tensor(outputs_ + arg); }
   const Tensor& tensor_base(int64_t arg) const { return tensor(arg); }
   const Tensor& output_base(int64_t arg = 0) const { return output(arg); }
   const Tensor& input_base(int64_t arg = 0) const { return input(arg); }
+  const OperandInfo& operand(int64_t arg) const { return operands_[arg]; }
+  const Tensor& maybe_get_output(int64_t arg = 0) const { return output(arg); }
+  /// The first element of an operand as a `T`; the second form of the program's own tensor, where that has another
+  /// dtype.
+  template <typename T>
+  T scalar_value(int64_t arg) const {
+    return first_element(operands_[arg].given, operands_[arg].data).template to<T>();
+  }
+  template <typename T>
+  T original_scalar_value(int64_t arg) const {
+    const OperandInfo& o = operands_[arg];
+    return o.original.defined() ? first_element(o.original, nullptr).template to<T>() : scalar_value<T>(arg);
+  }
+  void remove_operand(int64_t arg) { operands_.erase(operands_.begin() + arg); }
+  /// Walks another memory with the same strides from now on.
+  void unsafe_replace_operand(int64_t arg, void* data) { operands_[arg].data = static_cast<char*>(data); }
+  /// The place of this iterator's first element in that which it was made from by narrow(), by dimensions.
+  IntArrayRef view_offsets() const { return view_offsets_; }
+  PtrVector get_base_ptrs() const;
+  /// Strides of all operands along each dimension in turn, of at least two dimensions.
+  StrideVector get_strides() const;
+  StrideVector get_dim_strides(int dim) const;
+  StrideVector get_inner_strides() const { return get_dim_strides(0); }
+  bool has_contiguous_first_dim() const;
+
+  // Reductions: outputs do not move along the dimensions that are reduced (their strides are 0).
+  bool is_dim_reduced(int dim) const;
+  int num_reduce_dims() const;
+  int64_t num_output_elements() const;
+  /// Calls `loop` with an iterator over what is reduced to each element of the output.
+  void foreach_reduced_elt(const std::function<void(TensorIteratorBase&)>& loop, bool parallelize = true);
+  /// Calls `loop` for all elements, and on several threads only for those of different outputs.
+  void parallel_reduce(const Loop2d& loop);
+
+  /// Leaves elements [start, start + size) of a dimension.
+  void narrow(int dim, int64_t start, int64_t size);
+  /// Leaves one element of each dimension from `start_dim` on.
+  void select_all_keeping_dim(int start_dim, IntArrayRef indices);
+  /// Halves the iterator: the result has the first half.
+  std::unique_ptr<TensorIterator> split(int dim);
+  int get_dim_to_split() const;
   bool can_use_32bit_indexing() const;
+  /// Iterators over parts that can_use_32bit_indexing(), all together over all elements.
+  SplitUntil32Bit with_32bit_indexing() const;
+  bool is_final_output() const { return true; }
+  bool should_accumulate() const { return false; }
+
+  // What TensorIterator's functions make, in place.
+  void build(TensorIteratorConfig& config);
+  void build_binary_op(const Tensor& out, const Tensor& a, const Tensor& b);
+  void build_borrowing_binary_op(const Tensor& out, const Tensor& a, const Tensor& b) { build_binary_op(out, a, b); }
+  void build_binary_float_op(const Tensor& out, const Tensor& a, const Tensor& b);
+  void build_borrowing_binary_float_op(const Tensor& out, const Tensor& a, const Tensor& b) {
+    build_binary_float_op(out, a, b);
+  }
+  void build_comparison_op(const Tensor& out, const Tensor& a, const Tensor& b);
+  void build_borrowing_comparison_op(const Tensor& out, const Tensor& a, const Tensor& b) {
+    build_comparison_op(out, a, b);
+  }
+  void build_borrowing_except_last_argument_comparison_op(const Tensor& out, const Tensor& a, const Tensor& b) {
+    build_comparison_op(out, a, b);
+  }
+  void build_ternary_op(const Tensor& out, const Tensor& a, const Tensor& b, const Tensor& c);
+  void build_unary_op(const Tensor& out, const Tensor& a);
+  void build_borrowing_unary_op(const Tensor& out, const Tensor& a) { build_unary_op(out, a); }
+  void build_output_borrowing_argument_owning_unary_op(const Tensor& out, const Tensor& a) { build_unary_op(out, a); }
+  void build_unary_float_op(const Tensor& out, const Tensor& a);
+  void build_borrowing_unary_float_op(const Tensor& out, const Tensor& a) { build_unary_float_op(out, a); }
+  void build_borrowing_unary_force_boolean_op(const Tensor& out, const Tensor& a);
   /// Copies results that were computed in the common dtype to the outputs that the program gave.
   void cast_outputs();
 
@@ -75,12 +163,6 @@ class HB_API TensorIteratorBase {
 
  private:
   friend class TensorIteratorConfig;
-  struct Operand {
-    Tensor tensor, original;  // the program's tensor, if `tensor` has another dtype
-    char* data = nullptr;
-    StrideVector strides;
-  };
-
   template <typename F>
   static Loop loop_of(const F& loop) {
     if constexpr (std::is_invocable_v<F, char**, const int64_t*, int64_t>)
@@ -95,9 +177,10 @@ class HB_API TensorIteratorBase {
   void run_range(const Loop& loop, int64_t begin, int64_t end) const;
   void set_geometry(IntArrayRef shape);
   void merge_dimensions();
+  static Scalar first_element(const Tensor& t, const char* data);
 
-  std::vector<Operand> operands_;
-  StrideVector shape_;
+  std::vector<OperandInfo> operands_;
+  StrideVector shape_, view_offsets_;
   int outputs_ = 0;
   std::optional<ScalarType> common_;
 };
@@ -109,8 +192,27 @@ class HB_API TensorIterator : public TensorIteratorBase {
   static TensorIterator binary_op(Tensor& out, const Tensor& a, const Tensor& b);
   static TensorIterator borrowing_binary_op(const Tensor& out, const Tensor& a, const Tensor& b);
   static TensorIterator unary_op(Tensor& out, const Tensor& a);
+  /// Integers are computed in the default dtype.
+  static TensorIterator binary_float_op(Tensor& out, const Tensor& a, const Tensor& b);
+  static TensorIterator unary_float_op(Tensor& out, const Tensor& a);
+  /// The result is bool unless `out` has a dtype.
+  static TensorIterator comparison_op(Tensor& out, const Tensor& a, const Tensor& b);
+  /// `out` (`out1` and `out2`) has the sizes of `a`, and strides of 0 where it is reduced.
+  static TensorIterator reduce_op(Tensor& out, const Tensor& a);
+  static TensorIterator reduce_op(Tensor& out1, Tensor& out2, const Tensor& a);
   static TensorIterator nullary_op(Tensor& out);
   static TensorIterator borrowing_nullary_op(const Tensor& out);
+};
+
+/// What with_32bit_indexing() gives, for loops over iterators.
+class HB_API SplitUntil32Bit {
+ public:
+  explicit SplitUntil32Bit(const TensorIteratorBase& whole);
+  auto begin() const { return parts_->begin(); }
+  auto end() const { return parts_->end(); }
+
+ private:
+  std::shared_ptr<std::vector<TensorIterator>> parts_;
 };
 
 /// Says what an iterator is made of. Outputs are added before inputs.
@@ -139,8 +241,8 @@ class HB_API TensorIteratorConfig {
   TensorIteratorConfig& check_all_same_device(bool /*on*/) { return *this; }
   TensorIteratorConfig& allow_cpu_scalars(bool /*on*/) { return *this; }
   TensorIteratorConfig& enforce_linear_iteration(bool /*on*/ = true) { return *this; }
-  /// Reductions have no iterator here: `true` throws.
-  TensorIteratorConfig& is_reduction(bool on);
+  /// Outputs have the inputs' sizes, and strides of 0 where they are reduced.
+  TensorIteratorConfig& is_reduction(bool on) { return set(reduction_, on); }
   TensorIteratorConfig& declare_static_dtype(ScalarType dtype);
   TensorIteratorConfig& declare_static_device(Device device);
   TensorIteratorConfig& declare_static_dtype_and_device(ScalarType dtype, Device device);
@@ -159,11 +261,11 @@ class HB_API TensorIteratorConfig {
   std::vector<int64_t> broadcast_shape() const;
   std::optional<ScalarType> common_dtype() const;
   void check_dtypes() const;
-  void prepare_output(TensorIteratorBase::Operand& operand, IntArrayRef shape, std::optional<ScalarType> common) const;
+  void prepare_output(OperandInfo& operand, IntArrayRef shape, std::optional<ScalarType> common) const;
 
   std::vector<Tensor> outputs_, inputs_;
   bool same_dtype_ = true, promote_ = false, integers_to_float_ = false, cast_outputs_ = false, safe_cast_ = false;
-  bool resize_ = true, check_overlap_ = true;
+  bool resize_ = true, check_overlap_ = true, reduction_ = false;
   std::optional<ScalarType> static_dtype_;
   std::optional<std::vector<int64_t>> static_shape_;
 };

@@ -1,6 +1,7 @@
 #pragma once
 // c10::complex and what LibTorch adds to namespace std for it.
 
+#include <halfbridge/bridge/complex_literals.h>
 #include <halfbridge/complex.h>
 #ifdef __CUDACC__
 #include <cuda/std/complex>
@@ -9,6 +10,9 @@
 namespace c10 {
 template <class T>
 using complex = ::hb::Complex<T>;
+namespace complex_literals {
+using namespace ::hb::imaginary;
+}
 }  // namespace c10
 
 namespace std {

@@ -91,6 +91,9 @@ class HB_API Optimizer {
   /// own; parameters with an undefined one are left out. They may be of another floating dtype than the parameters. A
   /// closure is called first, and what gradients it computes are not used.
   virtual Tensor step(const std::vector<Tensor>& grads, LossClosure closure = nullptr);
+  struct NoClosure;
+  /// `step({})` and `step(nullptr)`: without a closure.
+  Tensor step(NoClosure* /*none*/) { return step(LossClosure()); }
   /// A step in either form, whichever of the two a subclass overrides: `optimizer(grads)`, `optimizer()`.
   Tensor operator()(LossClosure closure = nullptr) { return step(std::move(closure)); }
   Tensor operator()(const std::vector<Tensor>& grads, LossClosure closure = nullptr) {

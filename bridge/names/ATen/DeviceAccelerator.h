@@ -1,0 +1,3 @@
+#pragma once
+#include <c10/names.h>
+#include <halfbridge/bridge/accelerator.h>
