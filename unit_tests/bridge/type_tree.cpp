@@ -40,8 +40,8 @@ TEST(TypeTree, ReadsBothForms) {
 }
 
 TEST(TypeTree, TakesAnyText) {
-  for (const char* text : {"", "List[", "List[int", "Dict[int]", "int]", "(int", "List[int] x",
-                           "?", "Tuple[int,]", "[]", "Optional[int, str]", "a b"}) {
+  for (const char* text : {"", "List[", "List[int", "Dict[int]", "int]", "(int", "List[int] x", "?", "Tuple[int,]",
+                           "[]", "Optional[int, str]", "a b"}) {
     const TypePtr type = hb::make_type(text);
     EXPECT_EQ(type->kind(), TypeKind::ClassType) << text;
     EXPECT_EQ(type->str(), text);
