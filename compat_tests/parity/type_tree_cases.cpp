@@ -81,7 +81,8 @@ PARITY_CASE(type_tree, made_of_others) {
                                    InterfaceType::create(QualifiedName("__torch__.Face"))};
   for (size_t i = 0; i < types.size(); ++i) c.text(std::to_string(i), all_of(types[i]));
   c.text("key", error_of([] { DictType::create(ListType::ofInts(), IntType::get()); }));
-  c.text("names", std::string(point()->names()->at(1)) + point()->name()->name() + point()->name()->prefix());
+  const TupleTypePtr named = point();
+  c.text("names", std::string(named->names()->at(1)) + named->name()->name() + named->name()->prefix());
   c.text("with", ListType::ofInts()->withContained({FloatType::get()})->str());
   c.text("printer", ListType::ofInts()->annotation_str([](const Type& type) -> std::optional<std::string> {
     return type.kind() == TypeKind::IntType ? std::optional<std::string>("X") : std::nullopt;

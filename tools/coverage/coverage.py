@@ -29,7 +29,8 @@ HEADERS = ["torch/torch.h", "torch/library.h", "ATen/core/class_type.h", "ATen/a
            "ATen/core/MT19937RNGEngine.h", "c10/core/thread_pool.h", "ATen/Dimname.h", "c10/core/impl/LocalDispatchKeySet.h",
            "c10/util/Flags.h", "c10/util/Type.h", "c10/util/TypeCast.h", "c10/util/env.h", "c10/util/safe_numerics.h",
            "c10/util/Float8_e4m3fn.h", "c10/util/Float8_e4m3fnuz.h", "c10/util/Float8_e5m2.h", "c10/util/Float8_e5m2fnuz.h",
-           "torch/csrc/autograd/autograd_not_implemented_fallback.h"]
+           "torch/csrc/autograd/autograd_not_implemented_fallback.h",
+           "ATen/core/DistributionsHelper.h", "ATen/DeviceAccelerator.h", "c10/util/ExclusivelyOwned.h"]
 # Headers that LibTorch does not have.
 OWN_HEADERS = ["torch/nn/parallel/distributed.h"]
 # Namespaces of which Halfbridge has a little: limits.tsv lists it.

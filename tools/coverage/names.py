@@ -36,7 +36,7 @@ SCOPES = {K.NAMESPACE, K.TRANSLATION_UNIT}
 CLASSES = {K.CLASS_DECL, K.STRUCT_DECL, K.CLASS_TEMPLATE}
 MEMBERS = {K.CXX_METHOD, K.FIELD_DECL, K.FUNCTION_TEMPLATE, K.USING_DECLARATION, K.VAR_DECL}
 # Classes that programs do not call methods of.
-INNER_CLASS = re.compile(r"^(TensorImpl|UndefinedTensorImpl|StorageImpl|TensorBase|\w*Type)$")
+INNER_CLASS = re.compile(r"^(TensorImpl|UndefinedTensorImpl|StorageImpl|TensorBase)$")
 IDENTIFIER = re.compile(r"^[A-Za-z_]\w*$")
 
 
