@@ -28,6 +28,7 @@ void wrap_index(const Tensor& out, const Tensor& index, int64_t size, const char
 
 template <class T>
 void pick_words(void* to, const void* from, const int64_t* index, int64_t count) {
+#pragma GCC unroll 4
   for (int64_t k = 0; k < count; ++k) static_cast<T*>(to)[k] = static_cast<const T*>(from)[index[k]];
 }
 void pick_elements(int64_t bytes, void* to, const void* from, const int64_t* index, int64_t count) {
@@ -45,13 +46,10 @@ void pick_elements(int64_t bytes, void* to, const void* from, const int64_t* ind
   }
 }
 
-constexpr int64_t kChecked = 1024;  // indices at a time
-
 void select_rows(const char* name, const Tensor& out, const Tensor& in, const Tensor& index, Lines l) {
   const int64_t count = index.numel();
   const auto* at = static_cast<const int64_t*>(index.impl().raw_data());
-  const bool checked_beside = l.outer == 1 && l.inner == 1;  // while the indices are near
-  if (!checked_beside) check_rows(name, at, count, l.n);
+  check_rows(name, at, count, l.n);
   if (l.outer * count * l.inner == 0) return;
   auto* to = static_cast<char*>(out.impl().visible_data());
   const auto* from = static_cast<const char*>(in.impl().visible_data());
@@ -62,13 +60,7 @@ void select_rows(const char* name, const Tensor& out, const Tensor& in, const Te
       const int64_t o = b / count, k = b % count, n = std::min(count - k, e - b);
       const char* base = from + o * l.n * row;
       char* dest = to + b * row;
-      if (checked_beside) {
-        for (int64_t j = 0; j < n; j += kChecked) {
-          const int64_t few = std::min(kChecked, n - j);
-          check_rows(name, at + k + j, few, l.n);
-          pick_elements(item, dest + j * item, base, at + k + j, few);
-        }
-      } else if (l.inner == 1) {
+      if (l.inner == 1) {
         pick_elements(item, dest, base, at + k, n);
       } else {
         for (int64_t j = 0; j < n; ++j) copy_bytes(dest + j * row, base + at[k + j] * row, row);
