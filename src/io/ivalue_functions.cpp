@@ -1,7 +1,6 @@
 // What values are made of: hashes, copies, parts, texts.
 #include <halfbridge/ivalue.h>
 
-#include <iomanip>
 #include <iostream>
 
 #include <halfbridge/future.h>
@@ -10,6 +9,7 @@
 #include <halfbridge/type_tree.h>
 
 #include "core/stack.h"
+#include "io/quoted.h"
 
 namespace hb {
 namespace {
@@ -120,24 +120,6 @@ class Copier {
   std::optional<Device> device_;
 };
 
-void write_quoted(std::ostream& out, const std::string& text) {
-  out << '"';
-  for (unsigned char c : text) {
-    if (c == '"' || c == '\\') {
-      out << '\\' << c;
-    } else if (c == '\n') {
-      out << "\\n";
-    } else if (c == '\t') {
-      out << "\\t";
-    } else if (c < 0x20 || c == 0x7f) {
-      out << '\\' << std::oct << std::setw(3) << std::setfill('0') << int{c} << std::dec << std::setfill(' ');
-    } else {
-      out << c;
-    }
-  }
-  out << '"';
-}
-
 using Formatter = std::function<bool(std::ostream&, const IValue&)>;
 
 void write_items(std::ostream& out, const std::vector<IValue>& items, const Formatter& formatter) {
@@ -220,7 +202,7 @@ IValue IValue::deepcopy(HashAliasedIValueMap& copies, std::optional<Device> devi
 
 std::ostream& IValue::repr(std::ostream& out, const Formatter& formatter) const {
   if (formatter(out, *this)) return out;
-  if (isString()) return write_quoted(out, toStringRef()), out;
+  if (isString()) return out << io::quoted(toStringRef());
   if (isDevice()) return out << "torch.device(\"" << toDevice().str() << "\")";
   return detail::with_stack([&]() -> std::ostream* {
     if (isList()) {

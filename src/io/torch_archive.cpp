@@ -1,4 +1,5 @@
 #include "io/torch_archive.h"
+#include "io/quoted.h"
 
 #include <cstdlib>
 #include <ostream>
@@ -33,22 +34,6 @@ intrusive_ptr<StorageImpl> read_storage(const ZipReader& zip, const std::string&
   auto memory = StorageImpl::allocate(nbytes, kCPU);
   if (nbytes > 0) zip.read_into(record, memory->data(), nbytes);
   return memory;
-}
-
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (unsigned char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += static_cast<char>(c);
-    } else if (c < 0x20 || c == 0x7f) {
-      out += '\\';
-      for (int shift = 6; shift >= 0; shift -= 3) out += static_cast<char>('0' + (c >> shift & 7));
-    } else {
-      out += static_cast<char>(c);
-    }
-  }
-  return out + '"';
 }
 
 // One class per object: LibTorch finds an object's attributes, and which of them are parameters, by its
