@@ -61,14 +61,13 @@ void TensorIteratorBase::foreach_reduced_elt(const std::function<void(TensorIter
   HB_CHECK(ninputs() == 1 && noutputs() >= 1, "[TensorIterator] expected a reduction of one input, got ", ninputs());
   if (tensor(0).numel() == 0) return;
   const auto part_of = [&](int64_t at) {
-    for (TensorIteratorBase part = *this;;) {
-      for (int d = 0; d < ndim(); ++d) {
-        if (operands_[0].stride_bytes[d] == 0 || shape_[d] <= 1) continue;
-        part.narrow(d, at % shape_[d], 1);
-        at /= shape_[d];
-      }
-      return loop(part);
+    TensorIteratorBase part = *this;
+    for (int d = 0; d < ndim(); ++d) {
+      if (operands_[0].stride_bytes[d] == 0 || shape_[d] <= 1) continue;
+      part.narrow(d, at % shape_[d], 1);
+      at /= shape_[d];
     }
+    loop(part);
   };
   const int64_t count = num_output_elements();
   const bool alone = !parallelize || numel() < internal::GRAIN_SIZE;

@@ -9,23 +9,17 @@
 #include <c10/util/string_view.h>
 
 #include "parity/case.h"
+#include "parity/error_of.h"
 
 namespace {
+using parity::error_of;
+
 template <class... Args>
 std::string text_of(const Args&... args) {
   std::ostringstream out;
   out << std::boolalpha;
   ((out << args << ' '), ...);
   return out.str();
-}
-template <class F>
-std::string error_of(F f) {
-  try {
-    f();
-  } catch (const c10::Error& e) {
-    return e.what_without_backtrace();
-  }
-  return "no error";
 }
 }  // namespace
 

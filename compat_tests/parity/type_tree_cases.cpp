@@ -8,10 +8,12 @@
 #include <vector>
 
 #include "parity/case.h"
+#include "parity/error_of.h"
 
 namespace {
 
 using namespace c10;
+using parity::error_of;
 
 std::string all_of(const TypePtr& type) {
   std::ostringstream out;
@@ -19,16 +21,6 @@ std::string all_of(const TypePtr& type) {
       << type->repr_str() << " " << *type << " " << type->containedTypes().size() << type->hasFreeVariables()
       << type->is_module() << type->requires_grad() << type->isUnionType();
   return out.str();
-}
-
-template <class F>
-std::string error_of(F f) {
-  try {
-    f();
-  } catch (const c10::Error& error) {
-    return error.what_without_backtrace();
-  }
-  return "no error";
 }
 
 TupleTypePtr point() {

@@ -19,9 +19,7 @@ void fill_new(const Tensor& t, int64_t from) {
   if (HB_UNLIKELY(detail::fill_new_memory != nullptr))
     detail::fill_if_asked(t.data().as_strided({places - from}, {1}, from));
 }
-}  // namespace
 
-namespace {
 void free_storage(void* held) { (void)intrusive_ptr<StorageImpl>::reclaim(static_cast<StorageImpl*>(held)); }
 
 // Others (views, a c10::Storage of the program) see the memory that grew, too. What is not ours cannot grow.

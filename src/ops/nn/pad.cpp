@@ -100,13 +100,11 @@ Tensor pad_spatial(const char* name, const char* node, int dims, const Tensor& s
                    std::string_view mode) {
   HB_CHECK(padding.size() == 2 * static_cast<size_t>(dims), "[", name, "] padding size is expected to be ", 2 * dims,
            ", but got: ", padding.size());
-  HB_CHECK(self.dim() == dims + 1 || self.dim() == dims + 2, "[", name, "] Expected ", dims + 1, "D or ", dims + 2,
+  bool fits = self.dim() == dims + 1 || self.dim() == dims + 2;
+  for (int64_t d = self.dim() - dims - 1; fits && d < self.dim(); ++d) fits = self.size(d) != 0;  // not of the batch
+  HB_CHECK(fits, "[", name, "] Expected ", dims + 1, "D or ", dims + 2,
            "D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: ",
            self.sizes());
-  for (int64_t d = self.dim() - dims - 1; d < self.dim(); ++d)  // the batch alone may be empty
-    HB_CHECK(self.size(d) != 0, "[", name, "] Expected ", dims + 1, "D or ", dims + 2,
-             "D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: ",
-             self.sizes());
   for (int64_t k = 0; k < dims; ++k) {
     const int64_t length = padded_size(self, k, padding);
     HB_CHECK(length >= 1, "[", name, "] input (", "WHD"[k], ": ", self.size(self.dim() - 1 - k),
