@@ -134,7 +134,9 @@ void TensorImpl::settle_slow() {
 
 void TensorImpl::drop_autograd_meta() { autograd_.reset(); }
 void TensorImpl::OwnedMeta::reset() {
-  if (AutogradMeta* const old = std::exchange(meta, nullptr)) detail::autograd_seam.destroy(old);
+  // Until its destructor has emptied the slot, a backward pass of another thread may reach what it holds through here.
+  if (meta) detail::autograd_seam.destroy(meta);
+  meta = nullptr;
 }
 
 }  // namespace hb
