@@ -86,6 +86,21 @@ def tensors(x):
   for (const auto& item : tensors.toListRef()) c.out("tensor " + std::to_string(i++), item.toTensor());
 }
 
+PARITY_CASE(script_run, frozen) {
+  torch::NoGradGuard no_grad;
+  c.tolerance(torch::kFloat, 1e-4, 1e-5);  // six layers, of which some amplify
+  for (const char* name : {"norms", "norms_traced"}) {
+    auto module = load(name);
+    module.eval();
+    const auto x = c.randn({2, 2, 8, 8});
+    c.out(std::string(name) + " frozen", torch::jit::freeze(module).forward({x}).toTensor());
+    // LibTorch's fails for padding="same" of scripted modules.
+    if (name == std::string("norms_traced"))
+      c.out("optimized", torch::jit::optimize_for_inference(module).forward({x}).toTensor());
+    c.out(std::string(name) + " as it was", module.forward({x}).toTensor());
+  }
+}
+
 // What scripted encoders call where no gradients are needed.
 PARITY_CASE(script_run, attention) {
   torch::NoGradGuard no_grad;

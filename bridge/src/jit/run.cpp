@@ -11,6 +11,7 @@
 #include "io/io_error.h"
 #include "io/torch_archive.h"
 #include "script/archive.h"
+#include "script/norm_folds.h"
 #include "script/unit.h"
 
 namespace hb::bridge::jit {
@@ -155,7 +156,7 @@ std::shared_ptr<CompilationUnit> compile(const std::string& source) {
 // --- copies that compute the same
 
 Module freeze(const Module& module, const std::optional<std::vector<std::string>>& /*preserved_attrs*/,
-              bool /*optimize_numerics*/) {
+              bool optimize_numerics) {
   if (module.hasattr("training") && module.is_training()) {
     io::io_fail("jit.freeze",
                 "Freezing is currently only implemented for modules in eval mode. Please call .eval() on "
@@ -163,6 +164,7 @@ Module freeze(const Module& module, const std::optional<std::vector<std::string>
   }
   Module frozen = module.clone();
   for (const Tensor& parameter : frozen.parameters()) parameter.set_requires_grad(false);
+  if (optimize_numerics) script::fold_batch_norms(frozen._ivalue());
   return frozen;
 }
 Module optimize_for_inference(Module& module, const std::vector<std::string>& /*other_methods*/) {

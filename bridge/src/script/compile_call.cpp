@@ -3,6 +3,7 @@
 #include <halfbridge/error.h>
 
 #include "script/compiler.h"
+#include "script/norm_folds.h"
 
 namespace hb::bridge::script {
 
@@ -181,7 +182,30 @@ NodePtr Compiler::call_of_path(const Expr& tree, const std::string& path) {
   fail(tree.line, "undefined function " + path);
 }
 
+NodePtr Compiler::module_of(const Names& path, int line) {
+  Expr self;
+  self.kind = Kind::Name;
+  self.line = line;
+  self.text = function_.syntax().parameters[0].name;
+  NodePtr node = name(self);
+  for (const std::string& part : path) node = std::make_unique<Attribute>(line, std::move(node), part);
+  return node;
+}
+
+NodePtr Compiler::folded(const Expr& tree) {
+  const NormFolds& folds = *function_.folds();
+  if (const auto found = folds.norms.find(&tree); found != folds.norms.end()) return expression(*found->second);
+  const auto found = folds.convolutions.find(&tree);
+  if (found == folds.convolutions.end()) return nullptr;
+  const NormFold& fold = found->second;
+  NodePtr convolution = module_of(fold.convolution, tree.line), norm = module_of(fold.norm, tree.line);
+  return std::make_unique<FoldedNorm>(tree.line, std::move(convolution), std::move(norm), expression(*fold.input));
+}
+
 NodePtr Compiler::call(const Expr& tree) {
+  if (function_.folds()) {
+    if (NodePtr node = folded(tree)) return node;
+  }
   const Expr& callee = *tree.parts[0];
   for (size_t i = 1; i < tree.parts.size(); ++i) {
     if (tree.parts[i]->kind == Kind::Starred) fail(tree.line, "*arguments are not supported");

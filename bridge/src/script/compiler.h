@@ -49,6 +49,8 @@ class Compiler {
 
   // --- compile_call.cpp
   NodePtr call(const Expr& tree);
+  NodePtr folded(const Expr& tree);
+  NodePtr module_of(const Names& path, int line);
   NodePtr call_of_path(const Expr& tree, const std::string& path);
   NodePtr call_of_word(const Expr& tree, const std::string& word);
   NodePtr special(const Expr& tree, const std::string& word);

@@ -35,6 +35,13 @@ ScriptFunction::ScriptFunction(Unit& unit, std::string owner, std::string qualif
       qualified_name_(std::move(qualified_name)),
       label_(std::move(label)),
       syntax_(std::move(syntax)) {}
+ScriptFunction::ScriptFunction(const ScriptFunction& other, std::shared_ptr<const NormFolds> folds)
+    : unit_(other.unit_),
+      owner_(other.owner_),
+      qualified_name_(other.qualified_name_),
+      label_(other.label_),
+      syntax_(other.syntax_),
+      folds_(std::move(folds)) {}
 ScriptFunction::~ScriptFunction() = default;
 
 void ScriptFunction::compile() const {

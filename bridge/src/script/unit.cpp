@@ -162,7 +162,16 @@ std::shared_ptr<const ivalue::ClassData> Unit::declared(ScriptClass& of) {
 ClassCode::ClassCode(std::shared_ptr<Unit> unit, std::string class_name)
     : unit(std::move(unit)), class_name(std::move(class_name)), id(next_id()) {}
 
+ClassCode::ClassCode(const ClassCode& other)
+    : unit(other.unit),
+      class_name(other.class_name),
+      added(other.added),
+      sources(other.sources),
+      folded(other.folded),
+      id(next_id()) {}
+
 ScriptFunction* ClassCode::method(const std::string& name) const {
+  if (const auto found = folded.find(name); found != folded.end()) return found->second.get();
   if (const auto found = added.find(name); found != added.end()) return found->second;
   ScriptClass* declared = unit->find_class(class_name);
   if (!declared) return nullptr;

@@ -19,6 +19,7 @@ namespace hb::bridge::script {
 
 class Unit;
 struct ClassCode;
+struct NormFolds;
 using Names = std::vector<std::string>;
 
 /// Which parameter each argument of a call is for, and which parameters take their defaults.
@@ -32,6 +33,8 @@ class ScriptFunction {
   /// `owner`: "__torch__.Net" for a method, whose first parameter is the object; "" for a function.
   ScriptFunction(Unit& unit, std::string owner, std::string qualified_name, std::string label,
                  std::shared_ptr<const FunctionSyntax> syntax);
+  /// The same function, compiled with folds.
+  ScriptFunction(const ScriptFunction& other, std::shared_ptr<const NormFolds> folds);
   ~ScriptFunction();
 
   const std::string& name() const { return syntax_->name; }
@@ -39,6 +42,8 @@ class ScriptFunction {
   const std::string& label() const { return label_; }
   const FunctionSyntax& syntax() const { return *syntax_; }
   Unit& unit() const { return unit_; }
+  /// Null where there are none.
+  const NormFolds* folds() const { return folds_.get(); }
   /// As schemas write it. Types that schemas do not know are Any.
   FunctionSchema schema() const;
 
@@ -63,6 +68,7 @@ class ScriptFunction {
   Unit& unit_;
   std::string owner_, qualified_name_, label_;
   std::shared_ptr<const FunctionSyntax> syntax_;
+  std::shared_ptr<const NormFolds> folds_;
   // What compile() makes, once:
   mutable std::atomic<bool> compiled_{false};
   mutable size_t places_ = 0;
@@ -131,6 +137,7 @@ class Unit : public std::enable_shared_from_this<Unit> {
 /// What the methods of a class do: those of the archive, and those that the program added.
 struct ClassCode final : ivalue::ClassMethods {
   ClassCode(std::shared_ptr<Unit> unit, std::string class_name);
+  ClassCode(const ClassCode& other);
   ScriptFunction* method(const std::string& name) const;
   jit::Function* find(const std::string& name) override;
   std::vector<jit::Function*> all() override;
@@ -138,8 +145,9 @@ struct ClassCode final : ivalue::ClassMethods {
   std::shared_ptr<Unit> unit;
   std::string class_name;
   std::map<std::string, ScriptFunction*> added;
-  std::vector<std::shared_ptr<Unit>> sources;  // of these
-  const uint64_t id;                           // no other code has had it
+  std::vector<std::shared_ptr<Unit>> sources;                     // of these
+  std::map<std::string, std::shared_ptr<ScriptFunction>> folded;  // stand before both
+  const uint64_t id;                                              // no other code has had it
 
  private:
   std::mutex mutex_;

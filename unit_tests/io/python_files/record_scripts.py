@@ -119,6 +119,42 @@ class OwnState(nn.Module):
         self.training = state[1]
 
 
+class Norms(nn.Module):
+    """Six convolutions whose result goes to a batch norm alone, then three that are something else."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv2d(2, 4, 3, padding="same", bias=False)
+        self.first_norm = nn.BatchNorm2d(4)
+        self.pairs = nn.Sequential(
+            nn.Conv2d(4, 6, 3, stride=2, padding=1, groups=2), nn.BatchNorm2d(6, affine=False), nn.ReLU(),
+            nn.Conv2d(6, 4, 1, dilation=2, bias=False), nn.BatchNorm2d(4, eps=0.1))
+        self.line = nn.Conv1d(4, 5, 3)
+        self.line_norm = nn.BatchNorm1d(5)
+        self.volume = nn.Conv3d(1, 2, 2)
+        self.volume_norm = nn.BatchNorm3d(2)
+        self.written = nn.Conv2d(4, 4, 1)
+        self.written_norm = nn.BatchNorm2d(4)
+        self.mirrored = nn.Conv2d(4, 4, 3, padding=1, padding_mode="reflect")
+        self.mirrored_norm = nn.BatchNorm2d(4)
+        self.twice = nn.Conv2d(4, 4, 1)
+        self.twice_norm = nn.BatchNorm2d(4)
+        self.batch = nn.Conv2d(4, 4, 1)
+        self.batch_norm = nn.BatchNorm2d(4, track_running_stats=False)
+
+    def forward(self, x):
+        y = self.pairs(self.first_norm(self.first(x)))
+        line = self.line_norm(self.line(y.flatten(2)))
+        volume = self.volume_norm(self.volume(y.unsqueeze(1)))
+        before = self.written(y)
+        y.mul_(2)
+        written = self.written_norm(before)
+        mirrored = self.mirrored_norm(self.mirrored(written))
+        both = self.twice(mirrored)
+        batch = self.batch_norm(self.batch(self.twice_norm(both) + both))
+        return torch.cat([line.flatten(), volume.flatten(), mirrored.flatten(), batch.flatten(), y.flatten()])
+
+
 def with_example(module, example):
     """A scripted module that holds the example and the result as attributes."""
     module = module.eval()
@@ -139,3 +175,12 @@ torch.jit.script(OwnState()).save(path("script_own_state.pt"))
 torch.backends.quantized.engine = "fbgemm" if "fbgemm" in torch.backends.quantized.supported_engines else "qnnpack"
 small = nn.Sequential(nn.Linear(2, 2))
 torch.jit.script(torch.ao.quantization.quantize_dynamic(small, {nn.Linear})).save(path("script_quantised.pt"))
+torch.manual_seed(8)
+norms = Norms()
+for module in norms.modules():
+    if isinstance(module, nn.modules.batchnorm._BatchNorm) and module.affine:
+        nn.init.uniform_(module.weight, 0.5, 1.5)
+        nn.init.uniform_(module.bias)
+norms(torch.randn(4, 2, 8, 8) * 2 + 1)
+with_example(norms, torch.randn(2, 2, 8, 8)).save(path("script_norms.pt"))
+torch.jit.trace(norms, norms.example, check_trace=False).save(path("script_norms_traced.pt"))

@@ -236,7 +236,9 @@ HB_API std::map<std::string, Tensor> _load_parameters(std::istream& stream,
                                                       std::optional<Device> device = std::nullopt);
 
 /// A copy that computes the same. As in LibTorch, the module must be in evaluation mode; unlike there, the copy keeps
-/// its submodules and parameters, which need no gradients.
+/// its submodules and parameters, which need no gradients. With `optimize_numerics`, a convolution of torch.nn whose
+/// result goes to a batch norm alone runs with weights that the norm is folded into, while the norm is in evaluation;
+/// results differ by rounding. They are folded anew where a tensor of theirs is replaced or written to in place.
 HB_API Module freeze(const Module& module,
                      const std::optional<std::vector<std::string>>& preserved_attrs = std::nullopt,
                      bool optimize_numerics = true);
