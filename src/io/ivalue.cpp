@@ -64,18 +64,45 @@ IValue::Held& IValue::held() noexcept {
 const IValue::Held& IValue::held() const noexcept { return *std::launder(reinterpret_cast<const Held*>(storage_)); }
 IValue::Kind IValue::kind() const noexcept { return static_cast<Kind>(held().value.index()); }
 
+// None and numbers, of which loops of programs are full, skip the tables of the variant's functions.
+namespace {
+template <typename F>
+bool with_plain(const auto& value, F use) {
+  switch (value.index()) {
+    case 0:
+      return use(*std::get_if<0>(&value)), true;
+    case 2:
+      return use(*std::get_if<2>(&value)), true;
+    case 4:
+      return use(*std::get_if<4>(&value)), true;
+    case 5:
+      return use(*std::get_if<5>(&value)), true;
+    default:
+      return false;
+  }
+}
+}  // namespace
+
 IValue::IValue() noexcept { new (storage_) Held(); }
-IValue::IValue(const IValue& other) { new (storage_) Held(other.held()); }
-IValue::IValue(IValue&& other) noexcept { new (storage_) Held(std::move(other.held())); }
+IValue::IValue(const IValue& other) {
+  if (with_plain(other.held().value, [&](auto plain) { new (storage_) Held{plain}; })) return;
+  new (storage_) Held(other.held());
+}
+IValue::IValue(IValue&& other) noexcept {
+  if (with_plain(other.held().value, [&](auto plain) { new (storage_) Held{plain}; })) return;
+  new (storage_) Held(std::move(other.held()));
+}
 IValue& IValue::operator=(const IValue& other) {
-  held() = other.held();
+  if (!with_plain(other.held().value, [&](auto plain) { held().value = plain; })) held() = other.held();
   return *this;
 }
 IValue& IValue::operator=(IValue&& other) noexcept {
-  held() = std::move(other.held());
+  if (!with_plain(other.held().value, [&](auto plain) { held().value = plain; })) held() = std::move(other.held());
   return *this;
 }
-IValue::~IValue() { held().~Held(); }
+IValue::~IValue() {
+  if (!with_plain(held().value, [](auto) {})) held().~Held();
+}
 
 IValue::IValue(Tensor value) { new (storage_) Held{std::move(value)}; }
 IValue::IValue(double value) { new (storage_) Held{value}; }

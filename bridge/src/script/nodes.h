@@ -213,9 +213,12 @@ class Comparisons final : public Node {
   IValue eval(Frame& frame) const override;
 
  private:
+  struct Step {
+    std::unique_ptr<OperatorCall> call;
+    bool contains, negated;  // in, not in
+  };
   Nodes values_;
-  std::vector<std::unique_ptr<OperatorCall>> calls_;
-  std::vector<std::string> operators_;
+  std::vector<Step> steps_;
 };
 
 /// range(...), enumerate(...), zip(...) as lists.

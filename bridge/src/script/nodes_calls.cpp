@@ -28,7 +28,7 @@ Scratch::~Scratch() {
 
 IValue call_of_two(const OperatorCall& call, IValue a, IValue b) {
   IValue result;
-  if (a.isInt() && b.isInt() && call.of_ints(a.toInt(), b.toInt(), result)) return result;
+  if (call.of_numbers(a, b, result)) return result;
   Scratch scratch;
   scratch.values.push_back(std::move(a));
   scratch.values.push_back(std::move(b));

@@ -141,7 +141,7 @@ IValue Choice::eval(Frame& frame) const {
 }
 
 Comparisons::Comparisons(int line, Nodes values, const std::vector<std::string>& operators)
-    : Node(line), values_(std::move(values)), operators_(operators) {
+    : Node(line), values_(std::move(values)) {
   for (const std::string& symbol : operators) {
     const char* name = symbol == "<"        ? "lt"
                        : symbol == ">"      ? "gt"
@@ -152,19 +152,22 @@ Comparisons::Comparisons(int line, Nodes values, const std::vector<std::string>&
                        : symbol == "is"     ? "__is__"
                        : symbol == "is not" ? "__isnot__"
                                             : "__contains__";
-    calls_.push_back(std::make_unique<OperatorCall>(std::string("aten::") + name, Names()));
+    steps_.push_back({std::make_unique<OperatorCall>(std::string("aten::") + name, Names()), symbol.ends_with("in"),
+                      symbol == "not in"});
   }
 }
 
 IValue Comparisons::eval(Frame& frame) const {
   IValue left = values_[0]->eval(frame), result;
-  for (size_t i = 0; i < calls_.size(); ++i) {
-    IValue right = values_[i + 1]->eval(frame);
-    const bool contains = operators_[i].ends_with("in");
-    result = contains ? call_of_two(*calls_[i], right, left) : call_of_two(*calls_[i], left, right);
-    if (operators_[i] == "not in") result = !result.toBool();
-    if (i + 1 < calls_.size() && !truth(result)) return result;
-    left = std::move(right);
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    const Step& step = steps_[i];
+    const bool last = i + 1 == steps_.size();
+    IValue right = values_[i + 1]->eval(frame), next = last ? IValue() : right;
+    if (step.contains) std::swap(left, right);
+    result = call_of_two(*step.call, std::move(left), std::move(right));
+    if (step.negated) result = !result.toBool();
+    if (!last && !truth(result)) return result;
+    left = std::move(next);
   }
   return result;
 }

@@ -165,17 +165,9 @@ OperatorCall::Simple OperatorCall::simple_of(const std::string& name) {
   return Simple::None;
 }
 
-bool OperatorCall::of_ints(int64_t a, int64_t b, IValue& result) const {
-  const auto x = static_cast<uint64_t>(a), y = static_cast<uint64_t>(b);  // sums wrap around
+template <typename T>
+bool OperatorCall::compare(T a, T b, IValue& result) const {
   switch (simple_) {
-    case Simple::None:
-      return false;
-    case Simple::Add:
-      return result = static_cast<int64_t>(x + y), true;
-    case Simple::Sub:
-      return result = static_cast<int64_t>(x - y), true;
-    case Simple::Mul:
-      return result = static_cast<int64_t>(x * y), true;
     case Simple::Eq:
       return result = a == b, true;
     case Simple::Ne:
@@ -188,9 +180,44 @@ bool OperatorCall::of_ints(int64_t a, int64_t b, IValue& result) const {
       return result = a <= b, true;
     case Simple::Ge:
       return result = a >= b, true;
+    default:
+      return false;
+  }
+}
+
+bool OperatorCall::of_ints(int64_t a, int64_t b, IValue& result) const {
+  const auto x = static_cast<uint64_t>(a), y = static_cast<uint64_t>(b);  // sums wrap around
+  switch (simple_) {
+    case Simple::Add:
+      return result = static_cast<int64_t>(x + y), true;
+    case Simple::Sub:
+      return result = static_cast<int64_t>(x - y), true;
+    case Simple::Mul:
+      return result = static_cast<int64_t>(x * y), true;
     case Simple::Remainder:
       return a >= 0 && b > 0 && (result = a % b, true);
+    default:
+      return compare(a, b, result);
   }
+}
+
+bool OperatorCall::of_floats(double a, double b, IValue& result) const {
+  switch (simple_) {
+    case Simple::Add:
+      return result = a + b, true;
+    case Simple::Sub:
+      return result = a - b, true;
+    case Simple::Mul:
+      return result = a * b, true;
+    default:
+      return compare(a, b, result);
+  }
+}
+
+bool OperatorCall::of_numbers(const IValue& a, const IValue& b, IValue& result) const {
+  if (simple_ == Simple::None) return false;
+  if (a.isInt() && b.isInt()) return of_ints(a.toInt(), b.toInt(), result);
+  if (a.isDouble() && b.isDouble()) return of_floats(a.toDouble(), b.toDouble(), result);
   return false;
 }
 

@@ -65,8 +65,8 @@ class OperatorCall {
   ~OperatorCall();
   /// Uses the arguments up. Throws for functions that code may not call, and where no overload fits.
   IValue call(Values& arguments) const;
-  /// The same for two integers, without the table; false where that is left to call().
-  bool of_ints(int64_t a, int64_t b, IValue& result) const;
+  /// The same for two integers or two floats, without the table; false where that is left to call().
+  bool of_numbers(const IValue& a, const IValue& b, IValue& result) const;
   /// Whether any function of this name is known.
   bool known() const;
   const std::string& name() const { return name_; }
@@ -89,6 +89,10 @@ class OperatorCall {
   const Builtins* builtins_;
   enum class Simple : uint8_t { None, Add, Sub, Mul, Eq, Ne, Lt, Gt, Le, Ge, Remainder } simple_;
   static Simple simple_of(const std::string& name);
+  template <typename T>
+  bool compare(T a, T b, IValue& result) const;
+  bool of_ints(int64_t a, int64_t b, IValue& result) const;
+  bool of_floats(double a, double b, IValue& result) const;
   mutable std::atomic<const Entry*> entries_{nullptr};
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Entry>> owned_;
