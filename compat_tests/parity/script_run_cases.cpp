@@ -1,5 +1,8 @@
 // Code of TorchScript that is run: archives that Python's PyTorch wrote, methods and functions of source texts.
+#include <torch/csrc/jit/runtime/jit_exception.h>
 #include <torch/script.h>
+
+#include <functional>
 
 #include "case.h"
 
@@ -86,13 +89,55 @@ def tensors(x):
   for (const auto& item : tensors.toListRef()) c.out("tensor " + std::to_string(i++), item.toTensor());
 }
 
+// What a program catches.
+PARITY_CASE(script_run, errors) {
+  const auto kind = [](const std::function<void()>& run) -> std::string {
+    try {
+      run();
+    } catch (const c10::NotImplementedError&) {
+      return "c10::NotImplementedError";
+    } catch (const c10::Error&) {
+      return "c10::Error";
+    } catch (const torch::jit::JITException& raised) {
+      return "JITException " + raised.getPythonClassName().value_or("-") + ", " + raised.getOriginalMsg().value_or("-");
+    } catch (const std::runtime_error&) {
+      return "std::runtime_error";
+    }
+    return "nothing";
+  };
+  const auto unit = torch::jit::compile(R"(
+def product(x):
+    return torch.matmul(x, x)
+def item(x):
+    return x.item()
+def place(x):
+    return x[7]
+def above(x: int):
+    assert x > 1, "small"
+    return x
+  )");
+  const auto of = [&](const char* name, const c10::IValue& x) { return kind([&] { unit->get_function(name)({x}); }); };
+  c.text("shapes", of("product", torch::ones({2, 3})));
+  c.text("item", of("item", torch::ones({2, 3})));
+  c.text("index", of("place", torch::ones({2})));
+  c.text("assert", of("above", 0));
+  c.text("argument", of("above", torch::ones({2})));
+  auto net = load("net");
+  net.eval();
+  c.text("channels", kind([&] { net.forward({torch::ones({1, 5, 6, 6}).cpu()}); }));
+  c.text("too few", kind([&] { net.forward({}); }));
+  c.text("a number", kind([&] { net.forward({2}); }));
+  auto norms = load("norms");  // in training its norms want more than one value of a channel
+  c.text("raised", kind([&] { norms.get_method("forward")({torch::ones({1, 2, 3}).cpu()}); }));
+}
+
 PARITY_CASE(script_run, frozen) {
   torch::NoGradGuard no_grad;
   c.tolerance(torch::kFloat, 1e-4, 1e-5);  // six layers, of which some amplify
   for (const char* name : {"norms", "norms_traced"}) {
     auto module = load(name);
     module.eval();
-    const auto x = c.randn({2, 2, 8, 8});
+    const auto x = c.randn({2, 2, 8, 8}).cpu();
     c.out(std::string(name) + " frozen", torch::jit::freeze(module).forward({x}).toTensor());
     // LibTorch's fails for padding="same" of scripted modules.
     if (name == std::string("norms_traced"))

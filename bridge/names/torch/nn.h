@@ -8,6 +8,9 @@
 
 namespace torch::nn {
 using namespace hb::bridge::nn::modules;
+namespace detail {
+using namespace hb::bridge::nn::detail;
+}
 namespace functional {
 using namespace hb::bridge::nn::functional;
 }

@@ -19,6 +19,11 @@ FusionStrategy getFusionStrategy() { return fusion_strategy(); }
 FusionStrategy setFusionStrategy(FusionStrategy& strategy) { return std::exchange(fusion_strategy(), strategy); }
 void setGraphExecutorOptimize(bool on) { optimize = on; }
 bool getGraphExecutorOptimize() { return optimize; }
+std::atomic<size_t>& getNumProfiledRuns() {
+  static std::atomic<size_t> runs{1};
+  return runs;
+}
+size_t getBailoutDepth() { return fusion_strategy().empty() ? 0 : fusion_strategy()[0].second; }
 namespace {
 bool tensor_expressions = true;
 }

@@ -6,6 +6,7 @@
 #include <halfbridge/ops.h>
 
 #include "script/builtins.h"
+#include "script/raised.h"
 
 namespace hb::bridge::script {
 namespace {
@@ -107,9 +108,9 @@ bool device_index(Values& a, IValue& out) { return a.size() == 1 && a[0].isDevic
 
 bool raise(Values& a, IValue&) {
   if (a.empty()) return false;
-  std::string kind = a.size() > 1 && a[1].isString() ? a[1].toStringRef() : "RuntimeError";
-  if (kind.rfind("builtins.", 0) == 0) kind = kind.substr(9);
-  throw Error(kind + ": " + to_text(a[0]));
+  std::optional<std::string> python_class;
+  if (a.size() > 1 && a[1].isString()) python_class = a[1].toStringRef();
+  throw Raised(std::move(python_class), to_text(a[0]));
 }
 bool warn(Values& a, IValue& out) {
   if (a.empty()) return false;

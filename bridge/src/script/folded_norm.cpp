@@ -66,7 +66,7 @@ bool can_be_folded(const Sources& sources) {
 IValue forward(const std::shared_ptr<ivalue::ObjectData>& module, IValue input) {
   const ScriptFunction* function = find_method(*module, "forward");
   HB_CHECK(function, "[TorchScript] ", module->class_name, " has no method 'forward'");
-  return function->call({IValue(module), std::move(input)});
+  return function->run({IValue(module), std::move(input)});
 }
 
 }  // namespace

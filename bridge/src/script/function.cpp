@@ -8,6 +8,7 @@
 #include "core/stack.h"
 #include "dispatch/schema_types.h"
 #include "script/compiler.h"
+#include "script/raised.h"
 #include "script/unit.h"
 
 namespace hb::bridge::script {
@@ -107,6 +108,14 @@ IValue ScriptFunction::run(Frame frame) const {
   return hb::detail::with_stack([&] { return run_body(frame); });
 }
 
+IValue ScriptFunction::run(std::vector<IValue> arguments) const {
+  const Binding binding = bind(arguments.size(), {});
+  Frame made = frame();
+  std::move(arguments.begin(), arguments.end(), made.slots.begin());
+  set_defaults(made, binding);
+  return run(std::move(made));
+}
+
 void ScriptFunction::check_types(Frame& frame) const {
   const auto& parameters = syntax_->parameters;
   for (size_t i = owner_.empty() ? 0 : 1; i < parameters.size(); ++i) {
@@ -129,7 +138,11 @@ IValue ScriptFunction::call(std::vector<IValue> arguments, const Names& names) c
   for (size_t i = 0; i < arguments.size(); ++i) made.slots[binding.parameter_of[i]] = std::move(arguments[i]);
   set_defaults(made, binding);
   check_types(made);
-  return run(std::move(made));
+  try {
+    return run(std::move(made));
+  } catch (...) {
+    rethrow_outside(std::current_exception());
+  }
 }
 
 }  // namespace hb::bridge::script

@@ -3,6 +3,7 @@
 #include <halfbridge/error.h>
 
 #include "script/nodes_statements.h"
+#include "script/raised.h"
 
 namespace hb::bridge::script {
 
@@ -130,7 +131,7 @@ Flow With::run(Frame& frame) const {
     if (!inner.slots.empty()) inner.slots[0] = context;
     leave->run(std::move(inner));
   };
-  IValue entered = method("__enter__")->call({context});
+  IValue entered = method("__enter__")->run({context});
   if (target_) target_->set(frame, std::move(entered));
   Flow flow = Flow::Next;
   try {
@@ -143,11 +144,11 @@ Flow With::run(Frame& frame) const {
   return flow;
 }
 
-Flow Raise::run(Frame& frame) const { throw Error(kind_ + (message_ ? ": " + to_text(message_->eval(frame)) : "")); }
+Flow Raise::run(Frame& frame) const { throw Raised(kind_, message_ ? to_text(message_->eval(frame)) : ""); }
 
 Flow Assert::run(Frame& frame) const {
   if (truth(condition_->eval(frame))) return Flow::Next;
-  throw Error("AssertionError: " + (message_ ? to_text(message_->eval(frame)) : std::string()));
+  throw Raised(std::nullopt, "AssertionError: " + (message_ ? to_text(message_->eval(frame)) : std::string()));
 }
 
 Flow Delete::run(Frame& frame) const {

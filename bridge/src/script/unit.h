@@ -53,7 +53,10 @@ class ScriptFunction {
   void set_defaults(Frame& frame, const Binding& binding) const;
   /// Runs with the arguments in the frame.
   IValue run(Frame frame) const;
-  /// A call from outside: arguments are checked against the types that are declared.
+  /// The same with all arguments, by their places.
+  IValue run(std::vector<IValue> arguments) const;
+  /// A call from outside: arguments are checked against the types that are declared, errors are those that LibTorch
+  /// throws (bridge/jit_exception.h).
   IValue call(std::vector<IValue> arguments, const Names& names = {}) const;
 
  private:

@@ -2,6 +2,7 @@
 // attributes and code, which forward and other methods run. Loading runs no code.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <iosfwd>
@@ -78,6 +79,9 @@ using buffer_list = slot_list_impl<Tensor>;
 using named_buffer_list = slot_list_impl<Named<Tensor>>;
 using attribute_list = slot_list_impl<IValue>;
 using named_attribute_list = slot_list_impl<Named<IValue>>;
+using NameModule = Named<Module>;
+using NameValue = Named<IValue>;
+using NameTensor = Named<Tensor>;
 
 /// A method that the module's code declares.
 struct HB_API Method {
@@ -85,8 +89,8 @@ struct HB_API Method {
 
   Module owner() const;
   const std::string& name() const { return name_; }
-  /// Runs the code. Throws hb::Error, which names the line of the code, for what it raises, for arguments that do not
-  /// fit and for functions that Halfbridge lacks.
+  /// Runs the code. What fails there is a std::runtime_error with a traceback, what it raises a JITException; arguments
+  /// that do not fit are an Error, functions that Halfbridge lacks a NotImplementedError.
   IValue operator()(Stack inputs, const Kwargs& kwargs = {}) const;
   /// Takes the arguments, without the module, from the stack and leaves the result there.
   void run(Stack& stack) const;
@@ -255,6 +259,18 @@ HB_API FusionStrategy getFusionStrategy();
 HB_API FusionStrategy setFusionStrategy(FusionStrategy& strategy);
 HB_API void setGraphExecutorOptimize(bool on);
 HB_API bool getGraphExecutorOptimize();
+/// Sets that while it lives.
+struct GraphOptimizerEnabledGuard {
+  explicit GraphOptimizerEnabledGuard(bool on) : before_(getGraphExecutorOptimize()) { setGraphExecutorOptimize(on); }
+  GraphOptimizerEnabledGuard(const GraphOptimizerEnabledGuard&) = delete;
+  GraphOptimizerEnabledGuard& operator=(const GraphOptimizerEnabledGuard&) = delete;
+  ~GraphOptimizerEnabledGuard() { setGraphExecutorOptimize(before_); }
+
+ private:
+  bool before_;
+};
+HB_API std::atomic<size_t>& getNumProfiledRuns();
+HB_API size_t getBailoutDepth();
 HB_API bool& getProfilingMode();
 HB_API bool& getExecutorMode();
 HB_API bool& getInlineEverythingMode();

@@ -16,7 +16,7 @@ class HB_API TensorMaker {
  public:
   TensorMaker(void* data, IntArrayRef sizes) : data_(data), sizes_(sizes) {}
 
-  TensorMaker& strides(std::optional<IntArrayRef> value) { return strides_ = value, *this; }
+  TensorMaker& strides(OptionalIntArrayRef value) { return strides_ = value, *this; }
   /// In elements.
   TensorMaker& storage_offset(std::optional<int64_t> value) { return offset_ = value, *this; }
   /// Called with `data` when the last tensor of it is gone.
@@ -36,7 +36,7 @@ class HB_API TensorMaker {
  private:
   void* data_;
   IntArrayRef sizes_;
-  std::optional<IntArrayRef> strides_;
+  OptionalIntArrayRef strides_;
   std::optional<int64_t> offset_;
   std::function<void(void*)> deleter_;
   TensorOptions options_;
