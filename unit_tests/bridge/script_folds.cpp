@@ -2,6 +2,7 @@
 // alike.
 #include <ATen/record_function.h>
 #include <gtest/gtest.h>
+#include <halfbridge/graph.h>
 #include <torch/script.h>
 #include <torch/torch.h>
 
@@ -136,6 +137,31 @@ TEST(ScriptFolds, HalfPrecisionAndGradients) {
     return (y.to(torch::kFloat) - expected).norm().item<float>();
   };
   EXPECT_LT(error(frozen), 1.5f * error(exact));
+}
+
+TEST(ScriptFolds, TensorsThatWantGradientsGetThem) {
+  auto frozen = torch::jit::freeze(load("norms")), exact = torch::jit::freeze(load("norms"), std::nullopt, false);
+  const auto gradient = [](const torch::jit::Module& of) {
+    auto pairs = child(of, "pairs");
+    const auto weight = child(pairs, "0").attr("weight").toTensor().requires_grad_();
+    compute(pairs, torch::linspace(-1, 1, 2 * 4 * 8 * 8).reshape({2, 4, 8, 8})).sum().backward();
+    return weight.grad();
+  };
+  EXPECT_TRUE(is_close(gradient(frozen), gradient(exact)));
+}
+
+// A recorded call folds the weights anew in each replay.
+TEST(ScriptFolds, ReplaysFollowTheTensors) {
+  auto frozen = torch::jit::freeze(load("norms"));
+  auto pairs = child(frozen, "pairs");
+  const torch::NoGradGuard no_grad;
+  auto captured = hb::graph::compile([&](torch::Tensor x) { return compute(pairs, x); });
+  const auto x = torch::linspace(-1, 1, 2 * 4 * 8 * 8).reshape({2, 4, 8, 8});
+  for (int i = 0; i < 8; ++i) {
+    EXPECT_TRUE(captured(x).equal(compute(pairs, x))) << "call " << i;
+    child(pairs, "0").attr("weight").toTensor().mul_(0.9);
+  }
+  EXPECT_GT(captured.counts().replayed, 0) << captured.counts().reason;
 }
 
 TEST(ScriptFolds, ThreadsShareThem) {

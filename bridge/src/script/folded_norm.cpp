@@ -4,6 +4,7 @@
 #include <halfbridge/grad_mode.h>
 #include <halfbridge/ops.h>
 
+#include "core/recorder.h"
 #include "script/nodes.h"
 #include "script/norm_folds.h"
 
@@ -26,7 +27,7 @@ struct Seen {
     if (!value.isTensor() || !value.toTensor().defined()) return;
     tensor = value.toTensor();
     version = tensor.unsafeGetTensorImpl()->version();
-    data = tensor.const_data_ptr();
+    if (!capture::any_recording()) data = tensor.const_data_ptr();  // to ask for it ends a recording
   }
   bool operator==(const Seen& other) const {
     return tensor.unsafeGetTensorImpl() == other.tensor.unsafeGetTensorImpl() && version == other.version &&
@@ -110,6 +111,11 @@ struct FoldedNorm::Folded {
     bias = shift.to(dtype);
   }
 
+  // Of the tensors, which the folded weights do not pass on.
+  bool has_gradients() const {
+    return std::any_of(sources.begin(), sources.end(),
+                       [](const Seen& source) { return source.tensor.defined() && source.tensor.requires_grad(); });
+  }
   bool is_of(const ObjectPtr& of_convolution, const ObjectPtr& of_norm) const {
     return convolution.lock() == of_convolution && norm.lock() == of_norm;
   }
@@ -125,6 +131,8 @@ FoldedNorm::~FoldedNorm() = default;
 
 std::shared_ptr<const FoldedNorm::Folded> FoldedNorm::folded(const ObjectPtr& convolution,
                                                              const ObjectPtr& norm) const {
+  // A replay has to fold what the tensors are by then.
+  if (capture::any_recording()) return std::make_shared<const Folded>(convolution, norm);
   const std::lock_guard lock(mutex_);
   for (const auto& known : known_) {
     if (known->is_of(convolution, norm) && known->is_current(*convolution, *norm)) return known;
@@ -141,7 +149,8 @@ IValue FoldedNorm::eval(Frame& frame) const {
   const ObjectPtr convolution = convolution_->eval(frame).toObject(), norm = norm_->eval(frame).toObject();
   IValue input = input_->eval(frame);
   const auto one = folded(convolution, norm);
-  if (!one->call || (one->asks_training && is_training(*norm)))
+  const bool wants_gradients = GradMode::is_enabled() && one->has_gradients();
+  if (!one->call || wants_gradients || (one->asks_training && is_training(*norm)))
     return forward(norm, forward(convolution, std::move(input)));
   Scratch scratch;
   scratch.values.push_back(std::move(input));
