@@ -13,7 +13,7 @@ if(HALFBRIDGE_SANITIZE STREQUAL "thread")
   if(NOT HALFBRIDGE_SANITIZED_LAYERS)
     set(HALFBRIDGE_SANITIZED_LAYERS core cpu autograd autocast ops tensor io profiler distributed graph train trace)
   endif()
-  set(HALFBRIDGE_SANITIZED_SOURCES "/bridge/src/(amp|autograd|data|distributed|script)/")
+  set(HALFBRIDGE_SANITIZED_SOURCES "/bridge/src/((amp|autograd|data|distributed|script)/|dispatch/([a-z_]+|aten/load)\\.cpp)")
   add_link_options(-fsanitize=thread)
 elseif(HALFBRIDGE_SANITIZE)
   # With -O1 and without the checks that AddressSanitizer makes too, and that of alignment, which the fuzzers make where
