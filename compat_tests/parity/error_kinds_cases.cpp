@@ -1,28 +1,9 @@
 // The kinds of errors: programs that catch c10::IndexError must not meet another one.
 #include "parity/bad.h"
+#include "parity/error_of.h"
 
+using parity::kind_of;
 using torch::Tensor;
-
-namespace {
-std::string kind_of(const std::function<void()>& fn) {
-  try {
-    fn();
-  } catch (const c10::IndexError&) {
-    return "IndexError";
-  } catch (const c10::ValueError&) {
-    return "ValueError";
-  } catch (const c10::TypeError&) {
-    return "TypeError";
-  } catch (const c10::NotImplementedError&) {
-    return "NotImplementedError";
-  } catch (const c10::Error&) {
-    return "Error";
-  } catch (const std::exception&) {
-    return "exception";
-  }
-  return "none";
-}
-}  // namespace
 
 #define KIND(...) c.text(#__VA_ARGS__, kind_of([&] { __VA_ARGS__; }))
 

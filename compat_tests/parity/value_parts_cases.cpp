@@ -7,11 +7,13 @@
 #include <string>
 
 #include "parity/case.h"
+#include "parity/error_of.h"
 
 namespace {
 
 using c10::IValue;
 using c10::ivalue::Future;
+using parity::error_of;
 
 std::vector<IValue> examples() {
   c10::Dict<std::string, int64_t> dict;
@@ -25,18 +27,6 @@ std::vector<IValue> examples() {
           IValue(std::vector<std::string>{"x"}),
           IValue(std::make_tuple(int64_t{1}, 2.0, std::string("q"))),
           IValue(dict)};
-}
-
-template <class F>
-std::string error_of(F f) {
-  try {
-    f();
-  } catch (const c10::Error& error) {
-    return error.what_without_backtrace();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 }  // namespace

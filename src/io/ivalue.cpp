@@ -55,6 +55,24 @@ struct IValue::Held {
   std::variant<std::monostate, Tensor, double, Complex<double>, int64_t, bool, Device, StringPtr, ListPtr, DictPtr,
                TuplePtr, ObjectPtr, Generator, Storage, Stream, FuturePtr, Uninitialized>
       value;
+
+  // Calls use(value) for None and numbers, of which loops of programs are full: they skip the tables of the variant's
+  // functions.
+  template <typename F>
+  bool with_plain(F use) const {
+    switch (static_cast<Kind>(value.index())) {
+      case Kind::None:
+        return use(std::monostate()), true;
+      case Kind::Double:
+        return use(*std::get_if<double>(&value)), true;
+      case Kind::Int:
+        return use(*std::get_if<int64_t>(&value)), true;
+      case Kind::Bool:
+        return use(*std::get_if<bool>(&value)), true;
+      default:
+        return false;
+    }
+  }
 };
 
 IValue::Held& IValue::held() noexcept {
@@ -64,44 +82,25 @@ IValue::Held& IValue::held() noexcept {
 const IValue::Held& IValue::held() const noexcept { return *std::launder(reinterpret_cast<const Held*>(storage_)); }
 IValue::Kind IValue::kind() const noexcept { return static_cast<Kind>(held().value.index()); }
 
-// None and numbers, of which loops of programs are full, skip the tables of the variant's functions.
-namespace {
-template <typename F>
-bool with_plain(const auto& value, F use) {
-  switch (value.index()) {
-    case 0:
-      return use(*std::get_if<0>(&value)), true;
-    case 2:
-      return use(*std::get_if<2>(&value)), true;
-    case 4:
-      return use(*std::get_if<4>(&value)), true;
-    case 5:
-      return use(*std::get_if<5>(&value)), true;
-    default:
-      return false;
-  }
-}
-}  // namespace
-
 IValue::IValue() noexcept { new (storage_) Held(); }
 IValue::IValue(const IValue& other) {
-  if (with_plain(other.held().value, [&](auto plain) { new (storage_) Held{plain}; })) return;
+  if (other.held().with_plain([&](auto plain) { new (storage_) Held{plain}; })) return;
   new (storage_) Held(other.held());
 }
 IValue::IValue(IValue&& other) noexcept {
-  if (with_plain(other.held().value, [&](auto plain) { new (storage_) Held{plain}; })) return;
+  if (other.held().with_plain([&](auto plain) { new (storage_) Held{plain}; })) return;
   new (storage_) Held(std::move(other.held()));
 }
 IValue& IValue::operator=(const IValue& other) {
-  if (!with_plain(other.held().value, [&](auto plain) { held().value = plain; })) held() = other.held();
+  if (!other.held().with_plain([&](auto plain) { held().value = plain; })) held() = other.held();
   return *this;
 }
 IValue& IValue::operator=(IValue&& other) noexcept {
-  if (!with_plain(other.held().value, [&](auto plain) { held().value = plain; })) held() = std::move(other.held());
+  if (!other.held().with_plain([&](auto plain) { held().value = plain; })) held() = std::move(other.held());
   return *this;
 }
 IValue::~IValue() {
-  if (!with_plain(held().value, [](auto) {})) held().~Held();
+  if (!held().with_plain([](auto) {})) held().~Held();
 }
 
 IValue::IValue(Tensor value) { new (storage_) Held{std::move(value)}; }

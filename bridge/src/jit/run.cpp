@@ -79,17 +79,15 @@ void Object::add_methods(const std::string& source) const {
       object->declared ? std::make_shared<ivalue::ClassData>(*object->declared) : std::make_shared<ivalue::ClassData>();
   const script::ClassCode* old = script::class_code(*declared);
   auto unit = std::make_shared<script::Unit>(old ? old->unit : nullptr);
-  auto code = std::make_shared<script::ClassCode>(old ? old->unit : unit, object->class_name);
-  if (old) {
-    code->added = old->added;
-    code->sources = old->sources;
-  }
+  auto code =
+      old ? std::make_shared<script::ClassCode>(*old) : std::make_shared<script::ClassCode>(unit, object->class_name);
   for (ScriptFunction* function : unit->add_source(source, object->class_name)) {
     const std::string& name = function->name();
     HB_CHECK(!function->syntax().parameters.empty(), "[jit.Module.define] the method '", name,
              "' expected self as its first parameter");
     auto& methods = declared->methods;
     if (std::find(methods.begin(), methods.end(), name) == methods.end()) methods.push_back(name);
+    code->folded.erase(name);
     code->added[name] = function;
   }
   code->sources.push_back(unit);

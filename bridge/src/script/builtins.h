@@ -2,6 +2,7 @@
 // Functions of TorchScript that are no operators of the dispatcher: those of numbers, texts, lists and dicts, and what
 // tensors know of themselves.
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -46,6 +47,8 @@ inline double real(const IValue& v) { return v.isDouble() ? v.toDouble() : stati
 
 /// What counts as true; throws for what has no truth value.
 bool truth(const IValue& value);
+/// What a number of a source text is; nothing for one that 64 bits do not hold.
+std::optional<IValue> number_of(const std::string& text);
 /// Conversions as int(), float() and str() make them.
 int64_t to_int(const IValue& value);
 double to_float(const IValue& value);

@@ -28,13 +28,8 @@ bool is_cast(const std::string& word) {
 }  // namespace
 
 std::string Compiler::path_of(const Expr& tree) const {
-  if (tree.kind == Kind::Name) {
-    const bool known = places_.count(tree.text) != 0;
-    return known ? "" : tree.text;
-  }
-  if (tree.kind != Kind::Attribute) return "";
-  const std::string base = path_of(*tree.parts[0]);
-  return base.empty() ? "" : base + "." + tree.text;
+  std::string path = dotted_name(tree);
+  return places_.count(path.substr(0, path.find('.'))) ? "" : path;
 }
 
 const ScriptFunction* Compiler::function_named(const std::string& path) const {

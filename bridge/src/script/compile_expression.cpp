@@ -1,5 +1,3 @@
-#include <cerrno>
-#include <cstdlib>
 #include <limits>
 
 #include <halfbridge/error.h>
@@ -46,17 +44,9 @@ NodePtr Compiler::constant_of(const std::string& path, int line) const {
 }
 
 NodePtr Compiler::number(const Expr& tree) const {
-  const std::string& text = tree.text;
-  if (text.back() == 'j')
-    return std::make_unique<Constant>(tree.line, IValue(Complex<double>(0, std::strtod(text.c_str(), nullptr))));
-  const bool hex = text.size() > 1 && (text[1] == 'x' || text[1] == 'X');
-  if (!hex && text.find_first_of(".eE") != std::string::npos)
-    return std::make_unique<Constant>(tree.line, IValue(std::strtod(text.c_str(), nullptr)));
-  errno = 0;
-  const unsigned long long value = std::strtoull(text.c_str(), nullptr, hex ? 16 : 10);
-  // The least int64 is written as a minus and 2^63.
-  if (errno != 0 || value > (uint64_t{1} << 63)) fail(tree.line, "expected a number that 64 bits hold, got " + text);
-  return std::make_unique<Constant>(tree.line, IValue(static_cast<int64_t>(value)));
+  auto value = number_of(tree.text);
+  if (!value) fail(tree.line, "expected a number that 64 bits hold, got " + tree.text);
+  return std::make_unique<Constant>(tree.line, std::move(*value));
 }
 
 NodePtr Compiler::name(const Expr& tree) {

@@ -44,10 +44,9 @@ void Compiler::collect_targets(const Expr& target) {
 }
 
 void Compiler::collect_comprehensions(const Expr& tree) {
-  if (tree.kind == Kind::Comprehension || tree.kind == Kind::DictComprehension) collect_targets(*tree.parts[1]);
-  for (const ExprPtr& part : tree.parts) {
-    if (part) collect_comprehensions(*part);
-  }
+  for_each_part(tree, [this](const Expr& part) {
+    if (part.kind == Kind::Comprehension || part.kind == Kind::DictComprehension) collect_targets(*part.parts[1]);
+  });
 }
 
 void Compiler::collect_names(const Block& statements) {

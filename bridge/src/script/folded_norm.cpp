@@ -50,7 +50,7 @@ Sources sources_of(const ivalue::ObjectData& convolution, const ivalue::ObjectDa
 
 bool is_training(const ivalue::ObjectData& norm) {
   const auto* training = norm.find("training");
-  return !training || !training->value.isBool() || training->value.toBool();
+  return training && training->value.isBool() && training->value.toBool();
 }
 
 bool can_be_folded(const Sources& sources) {
@@ -76,7 +76,6 @@ struct FoldedNorm::Folded {
   std::weak_ptr<ivalue::ObjectData> convolution, norm;
   std::shared_ptr<const ivalue::ClassData> classes[2];
   Sources sources;
-  bool asks_training = false;
   std::unique_ptr<OperatorCall> call;  // null: they are called one after the other
   Tensor weight, bias;
   std::vector<IValue> settings;
@@ -87,10 +86,9 @@ struct FoldedNorm::Folded {
         classes{of_convolution->declared, of_norm->declared},
         sources(sources_of(*of_convolution, *of_norm)) {
     auto made = convolution_code(*of_convolution);
-    const auto rule = norm_code(*of_norm);
-    if (!made || !rule || !can_be_folded(sources)) return;
-    asks_training = rule->asks_training;
-    fold(rule->eps);
+    const auto eps = norm_eps(*of_norm);
+    if (!made || !eps || !can_be_folded(sources)) return;
+    fold(*eps);
     settings = std::move(made->settings);
     call = std::make_unique<OperatorCall>(std::move(made->function), std::vector<std::string>());
   }
@@ -148,9 +146,8 @@ std::shared_ptr<const FoldedNorm::Folded> FoldedNorm::folded(const ObjectPtr& co
 IValue FoldedNorm::eval(Frame& frame) const {
   const ObjectPtr convolution = convolution_->eval(frame).toObject(), norm = norm_->eval(frame).toObject();
   IValue input = input_->eval(frame);
-  const auto one = folded(convolution, norm);
-  const bool wants_gradients = GradMode::is_enabled() && one->has_gradients();
-  if (!one->call || wants_gradients || (one->asks_training && is_training(*norm)))
+  const auto one = is_training(*norm) ? nullptr : folded(convolution, norm);
+  if (!one || !one->call || (GradMode::is_enabled() && one->has_gradients()))
     return forward(norm, forward(convolution, std::move(input)));
   Scratch scratch;
   scratch.values.push_back(std::move(input));

@@ -108,13 +108,15 @@ IValue ScriptFunction::run(Frame frame) const {
   return hb::detail::with_stack([&] { return run_body(frame); });
 }
 
-IValue ScriptFunction::run(std::vector<IValue> arguments) const {
-  const Binding binding = bind(arguments.size(), {});
+Frame ScriptFunction::frame_of(std::vector<IValue> arguments, const Names& names) const {
+  const Binding binding = bind(arguments.size(), names);
   Frame made = frame();
-  std::move(arguments.begin(), arguments.end(), made.slots.begin());
+  for (size_t i = 0; i < arguments.size(); ++i) made.slots[binding.parameter_of[i]] = std::move(arguments[i]);
   set_defaults(made, binding);
-  return run(std::move(made));
+  return made;
 }
+
+IValue ScriptFunction::run(std::vector<IValue> arguments) const { return run(frame_of(std::move(arguments), {})); }
 
 void ScriptFunction::check_types(Frame& frame) const {
   const auto& parameters = syntax_->parameters;
@@ -133,10 +135,7 @@ void ScriptFunction::check_types(Frame& frame) const {
 }
 
 IValue ScriptFunction::call(std::vector<IValue> arguments, const Names& names) const {
-  const Binding binding = bind(arguments.size(), names);
-  Frame made = frame();
-  for (size_t i = 0; i < arguments.size(); ++i) made.slots[binding.parameter_of[i]] = std::move(arguments[i]);
-  set_defaults(made, binding);
+  Frame made = frame_of(std::move(arguments), names);
   check_types(made);
   try {
     return run(std::move(made));

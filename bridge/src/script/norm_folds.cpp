@@ -1,9 +1,6 @@
 #include "script/norm_folds.h"
 
-#include <charconv>
 #include <functional>
-#include <optional>
-#include <string>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -17,33 +14,19 @@ using ivalue::ObjectData;
 
 // --- trees
 
-void for_each(const Expr& tree, const std::function<void(const Expr&)>& visit) {
-  visit(tree);
-  for (const ExprPtr& part : tree.parts) {
-    if (part) for_each(*part, visit);
-  }
-}
-void for_each(const Block& block, const std::function<void(const Stmt&)>& visit) {
+void for_each_statement(const Block& block, const std::function<void(const Stmt&)>& visit) {
   for (const Stmt& made : block) {
     visit(made);
-    for_each(made.body, visit);
-    for_each(made.otherwise, visit);
-    if (made.function) for_each(made.function->body, visit);
+    for_each_statement(made.body, visit);
+    for_each_statement(made.otherwise, visit);
+    if (made.function) for_each_statement(made.function->body, visit);
   }
 }
 void for_each_expression(const FunctionSyntax& function, const std::function<void(const Expr&)>& visit) {
-  for_each(function.body, [&](const Stmt& made) {
-    if (made.value) for_each(*made.value, visit);
-    for (const ExprPtr& target : made.targets) for_each(*target, visit);
+  for_each_statement(function.body, [&](const Stmt& made) {
+    if (made.value) for_each_part(*made.value, visit);
+    for (const ExprPtr& target : made.targets) for_each_part(*target, visit);
   });
-}
-
-// "torch.conv2d"; "" for anything else.
-std::string path_of(const Expr& tree) {
-  if (tree.kind == Kind::Name) return tree.text;
-  if (tree.kind != Kind::Attribute) return "";
-  const std::string base = path_of(*tree.parts[0]);
-  return base.empty() ? "" : base + "." + tree.text;
 }
 
 std::optional<IValue> literal(const Expr& tree) {
@@ -55,14 +38,8 @@ std::optional<IValue> literal(const Expr& tree) {
       return IValue(tree.kind == Kind::True);
     case Kind::Text:
       return IValue(tree.text);
-    case Kind::Number: {
-      const char *begin = tree.text.data(), *end = begin + tree.text.size();
-      int64_t whole = 0;
-      if (std::from_chars(begin, end, whole).ptr == end) return IValue(whole);
-      double real = 0;
-      if (std::from_chars(begin, end, real).ptr == end) return IValue(real);
-      return std::nullopt;
-    }
+    case Kind::Number:
+      return number_of(tree.text);
     case Kind::List: {
       std::vector<IValue> items;
       for (const ExprPtr& part : tree.parts) {
@@ -85,7 +62,7 @@ class Variables {
   Variables(const ObjectData& self, const FunctionSyntax& method) : self_(self) {
     for (const Parameter& parameter : method.parameters) ++of(parameter.name).set;
     if (!method.parameters.empty()) self_name_ = method.parameters[0].name;
-    for_each(method.body, [&](const Stmt& made) {
+    for_each_statement(method.body, [&](const Stmt& made) {
       if (made.value) count_uses(*made.value);
       for (const ExprPtr& target : made.targets) count_target(made, *target);
     });
@@ -109,8 +86,8 @@ class Variables {
       if (tree.text == self_name_) return Names();
       return found->second.value ? path(*found->second.value, depth + 1) : std::nullopt;
     }
-    const bool is_getattr = tree.kind == Kind::Call && tree.parts.size() == 3 && path_of(*tree.parts[0]) == "getattr" &&
-                            tree.parts[2]->kind == Kind::Text;
+    const bool is_getattr = tree.kind == Kind::Call && tree.parts.size() == 3 &&
+                            dotted_name(*tree.parts[0]) == "getattr" && tree.parts[2]->kind == Kind::Text;
     if (tree.kind != Kind::Attribute && !is_getattr) return std::nullopt;
     auto names = path(*tree.parts[is_getattr ? 1 : 0], depth + 1);
     if (names) names->push_back(is_getattr ? tree.parts[2]->text : tree.text);
@@ -135,13 +112,13 @@ class Variables {
   Variable& of(const std::string& name) { return all_[name]; }
 
   void count_uses(const Expr& tree) {
-    for_each(tree, [&](const Expr& part) {
+    for_each_part(tree, [&](const Expr& part) {
       if (part.kind == Kind::Name) ++of(part.text).uses;
       if (part.kind == Kind::Comprehension || part.kind == Kind::DictComprehension) count_names(*part.parts[1]);
     });
   }
   void count_names(const Expr& target) {
-    for_each(target, [&](const Expr& part) {
+    for_each_part(target, [&](const Expr& part) {
       if (part.kind == Kind::Name) ++of(part.text).set;
     });
   }
@@ -194,13 +171,13 @@ std::optional<ConvolutionCode> convolution_code(const ObjectData& object) {
   bool only = true;
   for (const auto& method : of->syntax->methods) {
     for_each_expression(*method, [&](const Expr& tree) {
-      if (tree.kind != Kind::Call || path_of(*tree.parts[0]) == "self._conv_forward") return;
+      if (tree.kind != Kind::Call || dotted_name(*tree.parts[0]) == "self._conv_forward") return;
       only = only && !call;
       call = &tree;
     });
   }
   if (!call || !only || call->parts.size() < 4 || !call->names.empty()) return std::nullopt;
-  const std::string function = path_of(*call->parts[0]);
+  const std::string function = dotted_name(*call->parts[0]);
   const bool general = function == "torch._convolution";
   if (!general && function != "torch._convolution_mode" && function.rfind("torch.conv", 0) != 0) return std::nullopt;
   ConvolutionCode code{"aten::" + function.substr(6), {}};
@@ -215,28 +192,26 @@ std::optional<ConvolutionCode> convolution_code(const ObjectData& object) {
   return code;
 }
 
-std::optional<NormCode> norm_code(const ObjectData& object) {
+std::optional<double> norm_eps(const ObjectData& object) {
   const ScriptClass* of = is_class(object, "batchnorm", "BatchNorm") ? class_of(object) : nullptr;
   const ScriptFunction* forward = of ? find_method(object, "forward") : nullptr;
   if (!forward) return std::nullopt;
   const Variables variables(object, forward->syntax());
-  std::optional<NormCode> code;
+  std::optional<double> found;
   for_each_expression(forward->syntax(), [&](const Expr& tree) {
     if (tree.kind != Kind::Call) return;
-    std::string function = path_of(*tree.parts[0]);
+    std::string function = dotted_name(*tree.parts[0]);
     const Expr* alias = variables.value(function);
-    if (alias) function = path_of(*alias);
+    if (alias) function = dotted_name(*alias);
     // torch.batch_norm(input, weight, bias, mean, variance, training, momentum, eps, cudnn), and the one of
     // torch.nn.functional(input, mean, variance, weight, bias, training, momentum, eps).
     const bool plain = function == "torch.batch_norm" && tree.parts.size() == 10;
     const bool functional = function == "__torch__.torch.nn.functional.batch_norm" && tree.parts.size() == 9;
     if (!plain && !functional) return;
     const auto eps = literal(*tree.parts[8]);
-    const Expr& training = *tree.parts[6];
-    if (!eps || !eps->isDouble() || training.kind == Kind::True) return;
-    code = NormCode{eps->toDouble(), training.kind != Kind::False};
+    if (eps && eps->isDouble() && tree.parts[6]->kind != Kind::True) found = eps->toDouble();
   });
-  return code;
+  return found;
 }
 
 NormFolds find_norm_folds(const ObjectData& object, const FunctionSyntax& method) {
@@ -246,7 +221,7 @@ NormFolds find_norm_folds(const ObjectData& object, const FunctionSyntax& method
     const Expr* callee = called_module(tree);
     const auto norm = callee ? variables.path(*callee) : std::nullopt;
     const ObjectData* norm_module = norm ? variables.module(*norm) : nullptr;
-    if (!norm_module || !norm_code(*norm_module)) return;
+    if (!norm_module || !norm_eps(*norm_module)) return;
     // norm(convolution(x)), or y = convolution(x) and norm(y) without another use of y.
     const Expr* call = tree.parts[1].get();
     if (call->kind == Kind::Name) call = variables.uses(call->text) == 1 ? variables.value(call->text) : nullptr;

@@ -6,6 +6,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "script/node.h"
@@ -37,12 +39,8 @@ struct ConvolutionCode {
   std::vector<IValue> settings;  // behind input, weight and bias
 };
 std::optional<ConvolutionCode> convolution_code(const ivalue::ObjectData& object);
-/// A batch norm of torch.nn with running statistics.
-struct NormCode {
-  double eps;
-  bool asks_training;  // else it was traced in evaluation
-};
-std::optional<NormCode> norm_code(const ivalue::ObjectData& object);
+/// Of a batch norm of torch.nn that was not traced in training; nothing for other objects.
+std::optional<double> norm_eps(const ivalue::ObjectData& object);
 
 /// Calls both modules as one convolution while the norm is in evaluation. The folded weights are made anew where a
 /// tensor of theirs is another or was written to.

@@ -1,6 +1,7 @@
 #pragma once
 // TorchScript's source text as trees: what the parser gives and the compiler takes.
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -112,6 +113,10 @@ struct FileSyntax {
 /// Throws hb::Error that names label and line where the text is malformed, nested more than 200 deep or too long.
 FileSyntax parse_source(std::string_view text, const std::string& label);
 
+/// The tree and all below it.
+void for_each_part(const Expr& tree, const std::function<void(const Expr&)>& visit);
+/// "torch.conv2d" for names and attributes of names; "" for anything else.
+std::string dotted_name(const Expr& tree);
 /// The type that an expression writes, in Python's form ("Optional[List[int]]"); "" where it is none.
 std::string type_text(const Expr& tree);
 

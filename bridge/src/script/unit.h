@@ -65,6 +65,7 @@ class ScriptFunction {
   void ensure_compiled() const {
     if (!compiled_.load(std::memory_order_acquire)) compile();
   }
+  Frame frame_of(std::vector<IValue> arguments, const Names& names) const;
   IValue run_body(Frame& frame) const;
   void check_types(Frame& frame) const;
 

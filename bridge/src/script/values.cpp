@@ -42,6 +42,17 @@ std::string joined(const std::vector<IValue>& items) {
 
 }  // namespace
 
+std::optional<IValue> number_of(const std::string& text) {
+  if (text.back() == 'j') return IValue(Complex<double>(0, std::strtod(text.c_str(), nullptr)));
+  const bool hex = text.size() > 1 && (text[1] == 'x' || text[1] == 'X');
+  if (!hex && text.find_first_of(".eE") != std::string::npos) return IValue(std::strtod(text.c_str(), nullptr));
+  errno = 0;
+  const unsigned long long value = std::strtoull(text.c_str(), nullptr, hex ? 16 : 10);
+  // The least int64 is written as a minus and 2^63.
+  if (errno != 0 || value > (uint64_t{1} << 63)) return std::nullopt;
+  return IValue(static_cast<int64_t>(value));
+}
+
 bool truth(const IValue& value) {
   if (value.isBool()) return value.toBool();
   if (value.isTensor()) return value.toTensor().item().to<bool>();
