@@ -139,6 +139,19 @@ TEST(ScriptFolds, HalfPrecisionAndGradients) {
   EXPECT_LT(error(frozen), 1.5f * error(exact));
 }
 
+// Weights that were folded in inference mode are used outside of it, too.
+TEST(ScriptFolds, InferenceModeLeavesNothingBehind) {
+  auto frozen = torch::jit::freeze(load("norms"));
+  auto pairs = child(frozen, "pairs");
+  const auto x = torch::linspace(-1, 1, 2 * 4 * 8 * 8).reshape({2, 4, 8, 8}).requires_grad_();
+  {
+    const c10::InferenceMode guard;
+    compute(pairs, x);
+  }
+  compute(pairs, x).sum().backward();
+  EXPECT_TRUE(x.grad().defined());
+}
+
 TEST(ScriptFolds, TensorsThatWantGradientsGetThem) {
   auto frozen = torch::jit::freeze(load("norms")), exact = torch::jit::freeze(load("norms"), std::nullopt, false);
   const auto gradient = [](const torch::jit::Module& of) {

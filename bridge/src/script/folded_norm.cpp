@@ -94,6 +94,7 @@ struct FoldedNorm::Folded {
   }
 
   void fold(double eps) {
+    const InferenceMode no_inference(false);  // they outlive this call
     const NoGradGuard no_grad;
     const ScalarType dtype = sources[kWeight].tensor.scalar_type();
     const ScalarType exact = dtype == kDouble ? kDouble : kFloat;
