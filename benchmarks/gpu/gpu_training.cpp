@@ -95,8 +95,8 @@ std::function<void()> gpt(bool half, Mode mode) {
 }
 
 /// Attention of (batch, heads, length, width), forward or with its gradients.
-std::function<void()> attention(int64_t length, int64_t width, bool causal, bool backward) {
-  const auto options = torch::TensorOptions(kGpu).dtype(torch::kBFloat16);
+std::function<void()> attention(int64_t length, int64_t width, bool causal, bool backward, torch::Dtype dtype) {
+  const auto options = torch::TensorOptions(kGpu).dtype(dtype);
   std::vector<Tensor> in;
   for (int i = 0; i < 4; ++i) in.push_back(torch::randn({4, 16, at_most(length, 32), width}, options));
   for (int i = 0; i < 3; ++i) in[i].requires_grad_(backward);
@@ -127,12 +127,13 @@ std::vector<Row> rows() {
   all.push_back({"ResNet-18, batch 256, bf16, graph", [=] { return resnet(true, Mode::graph); }});
   all.push_back({"GPT 124M, batch 8, bf16, graph", [=] { return gpt(true, Mode::graph); }});
 #endif
-  for (const bool backward : {false, true})
-    for (const bool causal : {false, true})
-      for (const int64_t width : {64, 128})
-        all.push_back({std::string("attention 4x16x2048x") + std::to_string(width) + (causal ? ", causal" : "") +
-                           (backward ? ", with gradients" : ""),
-                       [=] { return attention(2048, width, causal, backward); }});
+  for (const torch::Dtype t : {torch::kBFloat16, torch::kFloat})
+    for (const bool backward : {false, true})
+      for (const bool causal : {false, true})
+        for (const int64_t width : {64, 128})
+          all.push_back({std::string("attention 4x16x2048x") + std::to_string(width) + (causal ? ", causal" : "") +
+                             (backward ? ", with gradients" : "") + (t == torch::kFloat ? ", f32" : ""),
+                         [=] { return attention(2048, width, causal, backward, t); }});
   for (const torch::Dtype t : {torch::kFloat, torch::kBFloat16}) {
     const std::string type = t == torch::kFloat ? " f32" : " bf16";
     const auto add = [&](const std::string& name, int64_t n, int64_t m, const std::function<Tensor(const Tensor&)>& f) {

@@ -2,23 +2,26 @@
 
 namespace sweep {
 
+torch::Device device = torch::kCPU;
+torch::TensorOptions on_device(torch::Dtype dtype) { return torch::TensorOptions(device).dtype(dtype); }
+
 Tensor any(std::vector<int64_t> shape, torch::Dtype dtype) {
-  if (!torch::isFloatingType(dtype)) return torch::randint(-9, 10, shape, dtype);
-  return torch::randn(shape).to(dtype);
+  if (!torch::isFloatingType(dtype)) return torch::randint(-9, 10, shape, on_device(dtype));
+  return torch::randn(shape, on_device(torch::kFloat)).to(dtype);
 }
-Tensor below(int64_t end, std::vector<int64_t> shape) { return torch::randint(end, shape, torch::kLong); }
+Tensor below(int64_t end, std::vector<int64_t> shape) { return torch::randint(end, shape, on_device(torch::kLong)); }
 
 Tensor grid(int64_t n, torch::Dtype dtype) { return any({n, n}, dtype); }
 Tensor positive(int64_t n, torch::Dtype dtype) {
-  if (!torch::isFloatingType(dtype)) return torch::randint(1, 10, {n, n}, dtype);
-  return (torch::rand({n, n}) * 0.8 + 0.1).to(dtype);
+  if (!torch::isFloatingType(dtype)) return torch::randint(1, 10, {n, n}, on_device(dtype));
+  return (torch::rand({n, n}, on_device(torch::kFloat)) * 0.8 + 0.1).to(dtype);
 }
 Tensor flat(int64_t n, torch::Dtype dtype) { return any({n * n}, dtype); }
 Tensor row(int64_t n, torch::Dtype dtype) { return any({n}, dtype); }
 Tensor column(int64_t n, torch::Dtype dtype) { return any({n, 1}, dtype); }
 Tensor number(int64_t, torch::Dtype dtype) { return any({}, dtype); }
 Tensor transposed(int64_t n, torch::Dtype dtype) { return any({n, n}, dtype).t(); }
-Tensor mask(int64_t n, torch::Dtype) { return torch::rand({n, n}) < 0.5; }
+Tensor mask(int64_t n, torch::Dtype) { return torch::rand({n, n}, on_device(torch::kFloat)) < 0.5; }
 Tensor places(int64_t n, torch::Dtype) { return below(n, {n, n}); }
 Tensor indices(int64_t n, torch::Dtype) { return below(n, {n}); }
 Tensor images(int64_t n, torch::Dtype dtype) {

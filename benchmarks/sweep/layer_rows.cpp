@@ -13,7 +13,7 @@ Tensor signals(int64_t n, torch::Dtype dtype) { return any({n / 16, 16, n}, dtyp
 Tensor signal_filters(int64_t, torch::Dtype dtype) { return any({16, 16, 3}, dtype); }
 Tensor sampling(int64_t n, torch::Dtype dtype) {
   const Tensor x = images(n, dtype);
-  return (torch::rand({x.size(0), x.size(2), x.size(3), 2}) * 2 - 1).to(dtype);
+  return (torch::rand({x.size(0), x.size(2), x.size(3), 2}, on_device(torch::kFloat)) * 2 - 1).to(dtype);
 }
 Tensor classes(int64_t n, torch::Dtype) { return below(n, {n}); }
 Tensor half_rows(int64_t n, torch::Dtype dtype) { return any({16, n / 2}, dtype); }
@@ -105,8 +105,8 @@ std::vector<Row> random() {
       {"dropout", kFloats, {grid}, F(torch::dropout(x[0], 0.3, true))},
       {"rand", kFloats, {grid}, F(torch::rand_like(x[0]))},
       {"randn", kFloats, {grid}, F(torch::randn_like(x[0]))},
-      {"randint", kF32, {row}, F(torch::randint(100, {x[0].size(0), x[0].size(0)}))},
-      {"randperm", kF32, {row}, F(torch::randperm(x[0].size(0) * x[0].size(0)))},
+      {"randint", kF32, {row}, F(torch::randint(100, {x[0].size(0), x[0].size(0)}, on_device(torch::kLong)))},
+      {"randperm", kF32, {row}, F(torch::randperm(x[0].size(0) * x[0].size(0), on_device(torch::kLong)))},
       {"bernoulli", kFloats, {positive}, F(torch::bernoulli(x[0].detach()))},
       {"multinomial", kWide, {positive}, F(torch::multinomial(x[0].detach(), 4))},
   };

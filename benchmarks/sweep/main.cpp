@@ -1,11 +1,15 @@
-// sweep --list names what is timed, a line each; without it a request a line is read, `LINE MILLISECONDS`, and answered
-// with the shortest time of a call in microseconds. Two such processes, asked in turn, are compared by sweep.py.
+// sweep [--cuda] --list names what is timed, a line each; without it a request a line is read, `LINE MILLISECONDS`, and
+// answered with the shortest time of a call in microseconds. Two such processes, asked in turn, are compared by
+// sweep.py.
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <exception>
 #include <functional>
 #include <iostream>
+#include <stdexcept>
 
 #include "sweep.h"
 
@@ -32,7 +36,7 @@ std::vector<Timed> all_timed(const std::vector<std::pair<std::string, std::vecto
   for (const auto& [family, rows] : tables)
     for (const auto& row : rows)
       for (auto dtype : row.dtypes)
-        for (int64_t n : {32, 256, 1024})
+        for (const int64_t n : device.is_cuda() ? std::vector<int64_t>{256, 4096} : std::vector<int64_t>{32, 256, 1024})
           for (bool backward : {false, true})
             if (n <= row.largest && (!backward || torch::isFloatingType(dtype)))
               all.push_back({&row, family, dtype, n, backward});
@@ -55,7 +59,7 @@ std::function<void()> prepare(const Timed& what) {
   if (leaves.empty()) return nullptr;
   const Tensor result = what.row->function(inputs);
   if (!result.requires_grad()) return nullptr;
-  const Tensor gradient = torch::randn(result.sizes()).to(result.scalar_type());
+  const Tensor gradient = torch::randn(result.sizes(), result.options());
   return
       [=] { torch::autograd::grad({result}, leaves, {gradient}, /*retain_graph=*/true, false, /*allow_unused=*/true); };
 }
@@ -67,20 +71,31 @@ double now_us() {
 
 /// The shortest of many runs of calls. A run is long beside the clock's steps and short beside a turn of the scheduler.
 double shortest(const std::function<void()>& call, double budget_us) {
-  call();
-  const double begin = now_us();
-  call();
-  const auto calls = static_cast<int>(std::clamp(100 / std::max(now_us() - begin, 0.1), 1., 1000.));
-  double best = 1e30;
-  do {
+  const auto time_of = [&](int calls) {
     const double start = now_us();
     for (int i = 0; i < calls; ++i) call();
-    best = std::min(best, (now_us() - start) / calls);
+    if (device.is_cuda()) torch::cuda::synchronize();
+    return now_us() - start;
+  };
+  time_of(1);
+  const double begin = now_us(), run_us = device.is_cuda() ? 1000 : 100;
+  const auto calls = static_cast<int>(std::clamp(run_us / std::max(time_of(1), 0.1), 1., 1000.));
+  double best = 1e30;
+  do {
+    best = std::min(best, time_of(calls) / calls);
   } while (now_us() - begin < budget_us);
   return best;
 }
 
 int run(int argc, char** argv) {
+  if (argc > 1 && std::string(argv[1]) == "--cuda") {
+#if !__has_include(<halfbridge/graph.h>)
+    // LibTorch's CUDA functions register themselves.
+    if (!dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL)) throw std::runtime_error(dlerror());
+#endif
+    device = torch::Device(torch::kCUDA, 0);
+    --argc, ++argv;
+  }
   const auto tables = families();
   const auto all = all_timed(tables);
   if (argc == 2 && std::string(argv[1]) == "--list") {

@@ -9,9 +9,9 @@
 namespace sweep {
 namespace {
 
-Tensor bytes(int64_t n, torch::Dtype) { return torch::randint(256, {n, n}, torch::kByte); }
-Tensor ints(int64_t n, torch::Dtype) { return torch::randint(100, {n, n}, torch::kInt); }
-Tensor halves(int64_t n, torch::Dtype) { return torch::randn({n, n}).to(torch::kHalf); }
+Tensor bytes(int64_t n, torch::Dtype) { return torch::randint(256, {n, n}, on_device(torch::kByte)); }
+Tensor ints(int64_t n, torch::Dtype) { return torch::randint(100, {n, n}, on_device(torch::kInt)); }
+Tensor halves(int64_t n, torch::Dtype) { return any({n, n}, torch::kHalf); }
 Tensor steps(int64_t n, torch::Dtype dtype) { return any({n / 8, 8, 64}, dtype); }
 Tensor state(int64_t, torch::Dtype dtype) { return any({1, 8, 64}, dtype); }
 template <int64_t gates>
@@ -120,7 +120,7 @@ std::vector<Row> rare() {
       {"nanmedian_rows", kWide, {grid}, F(std::get<0>(x[0].nanmedian(1)))},
       {"unique_dim", kReals, {grid}, F(std::get<0>(torch::unique_dim(x[0].detach(), 0))), 256},
       {"cummax_columns", kReals, {grid}, F(std::get<0>(torch::cummax(x[0], 0)))},
-      {"tril_indices", kInt64, {row}, F(torch::tril_indices(x[0].size(0), x[0].size(0)))},
+      {"tril_indices", kInt64, {row}, F(torch::tril_indices(x[0].size(0), x[0].size(0), 0, on_device(torch::kLong)))},
   };
 }
 

@@ -136,7 +136,7 @@ std::vector<Row> broadcasts() {
       {"where_number", kNumbers, {mask, grid}, F(torch::where(x[0], x[1], 0))},
       {"div_column_sum", kFloats, {positive}, F(x[0] / x[0].sum(1, true))},
       {"add_channels", kFloats, {images}, F(x[0] + x[0].select(0, 0).select(1, 0).select(1, 0).view({1, 16, 1, 1}))},
-      {"add_f32_f64", kF32, {grid}, F(x[0] + torch::ones({1}, torch::kDouble))},
+      {"add_f32_f64", kF32, {grid}, F(x[0] + torch::ones({1}, on_device(torch::kDouble)))},
       {"mul_i64_f32", kInt64, {grid}, F(x[0] * 0.5)},
   };
 }

@@ -49,16 +49,16 @@ std::vector<Row> products() {
 
 std::vector<Row> decompositions() {
   return {
-      {"inverse", kWide, {definite}, F(torch::inverse(x[0]))},
-      {"solve", kWide, {definite, small_square}, F(torch::linalg_solve(x[0], x[1]))},
-      {"cholesky", kWide, {definite}, F(torch::linalg_cholesky(x[0]))},
-      {"qr", kWide, {small_square}, F(std::get<0>(torch::linalg_qr(x[0])))},
-      {"svd", kWide, {small_square}, F(std::get<1>(torch::linalg_svd(x[0])))},
-      {"eigh", kWide, {definite}, F(std::get<0>(torch::linalg_eigh(x[0])))},
-      {"det", kWide, {small_square}, F(torch::det(x[0]))},
-      {"stack_inverse", kWide, {stack_definite}, F(torch::inverse(x[0]))},
-      {"stack_cholesky", kWide, {stack_definite}, F(torch::linalg_cholesky(x[0]))},
-      {"stack_det", kWide, {stack_definite}, F(torch::det(x[0]))},
+      {"inverse", kWide, {definite}, F(torch::inverse(x[0])), 1024},
+      {"solve", kWide, {definite, small_square}, F(torch::linalg_solve(x[0], x[1])), 1024},
+      {"cholesky", kWide, {definite}, F(torch::linalg_cholesky(x[0])), 1024},
+      {"qr", kWide, {small_square}, F(std::get<0>(torch::linalg_qr(x[0]))), 1024},
+      {"svd", kWide, {small_square}, F(std::get<1>(torch::linalg_svd(x[0]))), 1024},
+      {"eigh", kWide, {definite}, F(std::get<0>(torch::linalg_eigh(x[0]))), 1024},
+      {"det", kWide, {small_square}, F(torch::det(x[0])), 1024},
+      {"stack_inverse", kWide, {stack_definite}, F(torch::inverse(x[0])), 1024},
+      {"stack_cholesky", kWide, {stack_definite}, F(torch::linalg_cholesky(x[0])), 1024},
+      {"stack_det", kWide, {stack_definite}, F(torch::det(x[0])), 1024},
   };
 }
 

@@ -78,8 +78,8 @@ std::vector<Row> indexed() {
       {"embedding_bag",
        kWide,
        {grid, indices},
-       F(std::get<0>(torch::embedding_bag(x[0], x[1], torch::arange(0, x[1].size(0), 4))))},
-      {"bucketize", kReals, {grid}, F(torch::bucketize(x[0], torch::arange(-8, 8)))},
+       F(std::get<0>(torch::embedding_bag(x[0], x[1], torch::arange(0, x[1].size(0), 4, x[1].options()))))},
+      {"bucketize", kReals, {grid}, F(torch::bucketize(x[0], torch::arange(-8, 8, on_device(torch::kLong))))},
       {"isin", kReals, {grid, row}, F(torch::isin(x[0], x[1].slice(0, 0, 16)))},
   };
 }

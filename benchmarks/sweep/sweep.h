@@ -14,7 +14,7 @@ namespace sweep {
 using torch::Tensor;
 using In = std::vector<Tensor>;
 
-/// Makes an input for size `n`; most have n * n elements. n is 32, 256 or 1024.
+/// Makes an input for size `n`; most have n * n elements. n is 32, 256 or 1024, on a GPU 256 or 4,096.
 using Input = Tensor (*)(int64_t n, torch::Dtype dtype);
 
 struct Row {
@@ -22,7 +22,7 @@ struct Row {
   std::vector<torch::Dtype> dtypes;
   std::vector<Input> inputs;      // those of a floating dtype also get gradients, where the result has one
   Tensor (*function)(const In&);  // its last result, where it has several
-  int64_t largest = 1024;         // the largest n that it is timed at
+  int64_t largest = 4096;         // the largest n that it is timed at
 };
 
 /// A row's function: an expression of the inputs x[0], x[1], …
@@ -36,6 +36,8 @@ inline const std::vector<torch::Dtype> kF32{torch::kFloat};
 inline const std::vector<torch::Dtype> kInt64{torch::kLong};
 
 // ---- inputs ----
+extern torch::Device device;  // all of them lie there
+torch::TensorOptions on_device(torch::Dtype dtype);
 Tensor any(std::vector<int64_t> shape, torch::Dtype dtype);  // randn; of integers -9 to 9
 Tensor below(int64_t end, std::vector<int64_t> shape);       // int64 in [0, end)
 Tensor grid(int64_t n, torch::Dtype dtype);                  // (n, n)

@@ -23,12 +23,16 @@ def program(side):
     return os.path.join(HERE, f"sweep_{side}")
 
 
+def command(side, args):
+    return [program(side), *(["--cuda"] if args.cuda else [])]
+
+
 class Process:
     """One library's build, which answers for as long as it lives."""
 
     def __init__(self, side, args):
         environment = dict(os.environ, OMP_NUM_THREADS=str(args.threads), **(AVX2 if args.avx2 else {}))
-        self.process = subprocess.Popen([program(side)], env=environment, text=True, stdin=subprocess.PIPE,
+        self.process = subprocess.Popen(command(side, args), env=environment, text=True, stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
 
     def time(self, line, ms):
@@ -48,6 +52,11 @@ def cpu_name():
         fields = dict(line.split(":", 1) for line in file if ":" in line)
     fields = {key.strip(): value.strip() for key, value in fields.items()}
     return f"{fields.get('model name', platform.machine())} (family {fields.get('cpu family')}, model {fields.get('model')})"
+
+
+def gpu_name():
+    asked = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
+    return subprocess.run(asked, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
 
 
 def time_row(line, processes, args):
@@ -111,7 +120,7 @@ def print_table(rows, args):
 
 def write_json(rows, failures, args):
     with open(args.json, "w") as file:
-        json.dump({"cpu": cpu_name(), "avx2": args.avx2, "rows": rows, "failures": failures}, file, indent=1)
+        json.dump({"cpu": cpu_name(), "gpu": gpu_name() if args.cuda else None, "avx2": args.avx2, "rows": rows, "failures": failures}, file, indent=1)
 
 
 def main():
@@ -122,14 +131,17 @@ def main():
     parser.add_argument("--ms", type=float, default=2, help="milliseconds of each round")
     parser.add_argument("--below", type=float, default=0.9)
     parser.add_argument("--avx2", action="store_true", help="keep both libraries to AVX2")
+    parser.add_argument("--cuda", action="store_true", help="time on the GPU, at larger sizes; both libraries must find CUDA's")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--verbose", action="store_true", help="print every row as it comes")
     args = parser.parse_args()
     if os.environ.get("HALFBRIDGE_CHECK_OPTIONS"):  # ./dev asks before it builds
         sys.exit()
-    listed = [subprocess.run([program(side), "--list"], check=True, stdout=subprocess.PIPE, text=True).stdout for side in SIDES]
+    listed = [subprocess.run([*command(side, args), "--list"], check=True, stdout=subprocess.PIPE, text=True).stdout for side in SIDES]
     if listed[0] != listed[1]:
         sys.exit("sweep: the two programs were not built of one source")
+    if args.cuda:
+        print(gpu_name(), end=", ")
     print(f"{cpu_name()}, threads of each: {args.threads}, {'AVX2, ' if args.avx2 else ''}{args.rounds} alternating rounds of {args.ms:g} ms")
     rows, failures = run_all(listed[0].splitlines(), args)
     if not rows:

@@ -14,8 +14,7 @@ foreach(file IN LISTS _case_files)
   endif()
 endforeach()
 
-set_property(SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/parity/script_cases.cpp
-                    ${CMAKE_CURRENT_SOURCE_DIR}/parity/script_run_cases.cpp
+set_property(SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/parity/harness/recorded_file.cpp
              PROPERTY COMPILE_DEFINITIONS HALFBRIDGE_RECORDED_FILES="${PROJECT_SOURCE_DIR}/unit_tests/io/python_files")
 include(${CMAKE_CURRENT_LIST_DIR}/group_cases.cmake)
 halfbridge_group_cases(_sources ${_sources})

@@ -9,10 +9,11 @@
 #include <fstream>
 
 #include "case.h"
+#include "recorded_file.h"
 
 namespace {
 
-std::string path(const std::string& name) { return std::string(HALFBRIDGE_RECORDED_FILES) + "/script_" + name + ".pt"; }
+std::string path(const std::string& name) { return parity::recorded_file("script_" + name + ".pt"); }
 
 torch::jit::script::Module load(const std::string& name) { return torch::jit::load(path(name)); }
 
@@ -138,7 +139,7 @@ PARITY_CASE(script, sources) {
     std::istringstream text("not an archive at all, and long enough to be one");
     torch::jit::load(text);
   });
-  c.throws("no module", [] { torch::jit::load(std::string(HALFBRIDGE_RECORDED_FILES) + "/checkpoint.pt"); });
+  c.throws("no module", [] { torch::jit::load(parity::recorded_file("checkpoint.pt")); });
 }
 
 PARITY_CASE(script, methods) {

@@ -4,11 +4,12 @@
 
 #include "case.h"
 #include "error_of.h"
+#include "recorded_file.h"
 
 namespace {
 
 torch::jit::Module load(const std::string& name) {
-  return torch::jit::load(std::string(HALFBRIDGE_RECORDED_FILES) + "/script_" + name + ".pt");
+  return torch::jit::load(parity::recorded_file("script_" + name + ".pt"));
 }
 
 }  // namespace

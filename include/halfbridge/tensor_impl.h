@@ -172,7 +172,6 @@ class HB_API TensorImpl final : public intrusive_ptr_target {
 
   AutogradMeta* autograd_meta() const { return autograd_.meta; }
   AutogradMeta& materialize_autograd_meta();
-  void drop_autograd_meta();
 
  private:
   void refresh();
@@ -194,8 +193,7 @@ class HB_API TensorImpl final : public intrusive_ptr_target {
   struct OwnedMeta {
     OwnedMeta() = default;
     OwnedMeta(const OwnedMeta&) = delete;
-    ~OwnedMeta() { reset(); }
-    void reset();
+    ~OwnedMeta();
     AutogradMeta* meta = nullptr;
   };
   OwnedMeta autograd_;

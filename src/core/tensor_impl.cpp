@@ -132,11 +132,10 @@ void TensorImpl::settle_slow() {
   deferred_.store(false, std::memory_order_release);
 }
 
-void TensorImpl::drop_autograd_meta() { autograd_.reset(); }
-void TensorImpl::OwnedMeta::reset() {
-  // Until its destructor has emptied the slot, a backward pass of another thread may reach what it holds through here.
+TensorImpl::OwnedMeta::~OwnedMeta() {
+  // `meta` stays: until it has emptied the slot, a backward pass of another thread may reach what it holds through
+  // here.
   if (meta) detail::autograd_seam.destroy(meta);
-  meta = nullptr;
 }
 
 }  // namespace hb

@@ -1,5 +1,6 @@
 #pragma once
-// Attention of float and double: by products of matrices (cuBLASLt) and passes over rows of scores, some at a time.
+// Attention of double, and of float that tiles do not take: by products of matrices (cuBLASLt) and passes over rows of
+// scores, some at a time.
 
 #include "backend/attention.h"
 

@@ -111,7 +111,7 @@ template <class F>
 bool with_tile(const Attention& a, const F& fn) {
   const int64_t width = a.width > a.value_width ? a.width : a.value_width;
   constexpr int64_t kMost = int64_t{1} << 29;  // rows are counted in int
-  if (a.queries > kMost || a.keys > kMost || width > 128 || (a.dtype != kHalf && a.dtype != kBFloat16)) return false;
+  if (a.queries > kMost || a.keys > kMost || width > 128) return false;
   const auto of_width = [&](auto type, auto tile_width) {
     if (a.mask)
       fn(type, tile_width, std::true_type());
@@ -126,22 +126,28 @@ bool with_tile(const Attention& a, const F& fn) {
   };
   if (a.dtype == kHalf)
     of_type(Half());
-  else
+  else if (a.dtype == kBFloat16)
     of_type(BFloat16());
+  else if (a.dtype == kFloat)
+    of_type(float());
+  else
+    return false;
   return true;
 }
 
-/// Whether rows of `width` elements of two bytes begin at multiples of 16 bytes.
-inline bool is_aligned(const HeadsRef& r, int64_t batches, int64_t heads, int64_t rows, int64_t width) {
-  const auto steps = [](int64_t count, int64_t stride) { return count <= 1 || stride % 8 == 0; };
+/// Whether rows of `width` elements, a multiple of 8, begin at multiples of 16 bytes.
+inline bool is_aligned(ScalarType dtype, const HeadsRef& r, int64_t batches, int64_t heads, int64_t rows,
+                       int64_t width) {
+  const int64_t group = 16 / static_cast<int64_t>(element_size(dtype));
+  const auto steps = [=](int64_t count, int64_t stride) { return count <= 1 || stride % group == 0; };
   return reinterpret_cast<uintptr_t>(r.data) % 16 == 0 && width % 8 == 0 && steps(batches, r.batch) &&
          steps(heads, r.head) && steps(rows, r.row);
 }
 inline bool operands_are_aligned(const Attention& a) {
-  return is_aligned(a.q, a.batch, a.heads, a.queries, a.width) &&
-         is_aligned(a.k, a.batch, a.kv_heads, a.keys, a.width) &&
-         is_aligned(a.v, a.batch, a.kv_heads, a.keys, a.value_width) &&
-         is_aligned(a.out, a.batch, a.heads, a.queries, a.value_width);
+  return is_aligned(a.dtype, a.q, a.batch, a.heads, a.queries, a.width) &&
+         is_aligned(a.dtype, a.k, a.batch, a.kv_heads, a.keys, a.width) &&
+         is_aligned(a.dtype, a.v, a.batch, a.kv_heads, a.keys, a.value_width) &&
+         is_aligned(a.dtype, a.out, a.batch, a.heads, a.queries, a.value_width);
 }
 
 }  // namespace hb::cuda

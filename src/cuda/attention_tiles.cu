@@ -1,4 +1,4 @@
-// Attention of half types: a block has 128 queries of a head, each of its four warps 32, and goes over tiles of keys
+// Attention of half types and of float: a block has 128 queries of a head, each of its four warps 32, and goes over tiles of keys
 // and values, of which the next are copied into shared memory while it multiplies by these.
 #include "cuda/attention_tiles.h"
 
@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(kTileThreads, 2) attention_tiles(HB_ARGUMENT(A
 
   const int row = static_cast<int>(threadIdx.y) * 16 * kTall, query = at.first + row, after = at.first + kQueries;
   const int seen = a.causal && after < a.keys ? after : static_cast<int>(a.keys);
-  const WarpRows<T, kTall, kWidth, kWidth == 64> of_queries(Room{memory}, row);
+  const WarpRows<T, kTall, kWidth, kWidth == 64 && sizeof(T) == 2> of_queries(Room{memory}, row);
   const Scores<T, false, kMasked> score(a, at.batch, at.head);
   RunningSums running;
   MatrixC sums[kTall][kWidth / 8];
@@ -146,7 +146,7 @@ bool attention_by_tiles(const Attention& a) {
            using T = decltype(type);
            constexpr int kWidth = decltype(width)::value;
            constexpr bool kMasked = decltype(masked)::value;
-           launch_tiles<T, kWidth, kMasked || kWidth == 128 ? 32 : 64, kMasked>(a);
+           launch_tiles<T, kWidth, (kMasked || kWidth == 128 ? 32 : 64) / (sizeof(T) / 2), kMasked>(a);
          });
 }
 

@@ -1,4 +1,4 @@
-// Gradients of attention of half types. A block has queries and goes over tiles of keys, or has keys and goes over
+// Gradients of attention of half types and of float. A block has queries and goes over tiles of keys, or has keys and goes over
 // tiles of queries; both compute the shares anew from what the forward pass kept of each query. Nothing is added by
 // atomics, so that gradients are the same each time.
 #include "cuda/attention_scores.h"
@@ -16,11 +16,14 @@ struct Plan {
   static constexpr int kTall = kTallRows, kStep = kStepRows, kOwn = 16 * kTileWarps * kTall, kColumns = kStep / 8;
   static constexpr bool kFirst = kKeepX, kSecond = kKeepY;
 };
-template <int kWidth, bool kMasked>
-using QueryPlan = std::conditional_t<kWidth == 64, Plan<2, 32, true, false>, Plan<2, kMasked ? 16 : 32, false, false>>;
-template <int kWidth, bool kMasked>
-using KeyPlan = std::conditional_t<kWidth == 128, Plan<1, 16, false, false>,
-                                   std::conditional_t<kMasked, Plan<1, 32, false, false>, Plan<2, 16, true, false>>>;
+template <class T, int kWidth, bool kMasked>
+using QueryPlan = std::conditional_t<
+    std::is_same_v<T, float>, std::conditional_t<kWidth == 64, Plan<2, 32, false, false>, Plan<1, 16, false, false>>,
+    std::conditional_t<kWidth == 64, Plan<2, 32, true, false>, Plan<2, kMasked ? 16 : 32, false, false>>>;
+template <class T, int kWidth, bool kMasked>
+using KeyPlan = std::conditional_t<
+    kWidth == 128, Plan<1, 16, false, false>,
+    std::conditional_t<kMasked, Plan<1, 32, false, false>, Plan<2, 16, !std::is_same_v<T, float>, false>>>;
 
 /// Rows that belong together: queries and gradients of their results, or keys and values.
 template <class T, int kWidth, int kRows>
@@ -61,7 +64,7 @@ struct Rooms {
 // grad_out * out of a query, summed by the four lanes that have its row.
 template <class T>
 __device__ float product_of(const Attention& a, const AttentionGrad& g, const TilePlace& at, int query) {
-  constexpr ScalarType kType = std::is_same_v<T, Half> ? kHalf : kBFloat16;
+  constexpr ScalarType kType = dtype_of<T>::value;
   float sum = 0;
   if (query < a.queries) {
     const T* const grad = rows_of<const T>(g.grad_out, at.batch, at.head) + query * g.grad_out.row;
@@ -79,7 +82,7 @@ __device__ float product_of(const Attention& a, const AttentionGrad& g, const Ti
 template <class T, int kWidth, bool kMasked>
 __global__ void __launch_bounds__(kTileThreads, 2)
     query_gradient_tiles(HB_ARGUMENT(Attention) a, HB_ARGUMENT(AttentionGrad) g, float* products) {
-  using P = QueryPlan<kWidth, kMasked>;
+  using P = QueryPlan<T, kWidth, kMasked>;
   constexpr int kTall = P::kTall;
   HB_DYNAMIC_SHARED(T, memory);
   const Rooms<T, kWidth, P, 0> rooms{memory};
@@ -220,10 +223,10 @@ __global__ void __launch_bounds__(kTileThreads, 2)
 }
 
 bool gradients_are_aligned(const Attention& a, const AttentionGrad& g) {
-  return is_aligned(g.grad_out, a.batch, a.heads, a.queries, a.value_width) &&
-         is_aligned(g.q, a.batch, a.heads, a.queries, a.width) &&
-         is_aligned(g.k, a.batch, a.kv_heads, a.keys, a.width) &&
-         is_aligned(g.v, a.batch, a.kv_heads, a.keys, a.value_width);
+  return is_aligned(a.dtype, g.grad_out, a.batch, a.heads, a.queries, a.value_width) &&
+         is_aligned(a.dtype, g.q, a.batch, a.heads, a.queries, a.width) &&
+         is_aligned(a.dtype, g.k, a.batch, a.kv_heads, a.keys, a.width) &&
+         is_aligned(a.dtype, g.v, a.batch, a.kv_heads, a.keys, a.value_width);
 }
 
 template <class T, int kWidth, bool kMasked, class P>
@@ -235,13 +238,13 @@ void launch_key_gradient(const Attention& a, const AttentionGrad& g, const float
 }
 template <class T, int kWidth, bool kMasked>
 void launch_gradients(const Attention& a, const AttentionGrad& g) {
-  using P = QueryPlan<kWidth, kMasked>;
+  using P = QueryPlan<T, kWidth, kMasked>;
   constexpr size_t kShared = Rooms<T, kWidth, P, 0>::kBytes;
   const Scratch<float> products(a.batch * a.heads * a.queries);
   allow_shared<&query_gradient_tiles<T, kWidth, kMasked>>(kShared);
   HB_LAUNCH((query_gradient_tiles<T, kWidth, kMasked>), blocks_of_tiles(a.queries, P::kOwn, a.heads * a.batch),
             dim3(kWarp, kTileWarps), kShared, current_stream(), a, g, products.get());
-  launch_key_gradient<T, kWidth, kMasked, KeyPlan<kWidth, kMasked>>(a, g, products.get());
+  launch_key_gradient<T, kWidth, kMasked, KeyPlan<T, kWidth, kMasked>>(a, g, products.get());
 }
 
 }  // namespace

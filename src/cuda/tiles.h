@@ -1,6 +1,6 @@
 #pragma once
-// Tiles of Half or BFloat16 in shared memory, and their products by warps (32 x kWarps threads), whose rows are 16 or a
-// multiple of it for each warp.
+// Tiles of Half, BFloat16 or float in shared memory, and their products by warps (32 x kWarps threads), whose rows are
+// 16 or a multiple of it for each warp.
 
 #include "cuda/tensor_core.h"
 
@@ -9,37 +9,65 @@ namespace hb::cuda {
 constexpr int kTileWarps = 4;
 constexpr int kTileThreads = kTileWarps * kWarp;
 
-/// Rows of kWidth (a multiple of 64) elements. Groups of 8 are stored in another order in each of 8 rows, so that a
-/// column of groups lies in all banks: column c of row r is where c ^ 8 (r % 8) would be.
+/// Elements of 16 bytes, which lie and are copied together.
+template <class T>
+constexpr int kGroup = 16 / sizeof(T);
+
+/// Rows of kWidth (64 or 128) elements. Groups are stored in another order in each of 8 rows, so that a column of
+/// groups lies in all banks: column c of row r is where c ^ kGroup (r % 8) would be.
 template <class T, int kWidth>
 struct Tile {
-  static_assert(kWidth % 64 == 0);
+  static_assert(kWidth == 64 || kWidth == 128);
+  static constexpr bool kFloats = std::is_same_v<T, float>;
   T* memory;
 
-  /// `column` is a multiple of 8.
-  __device__ T* at(int row, int column) const { return memory + row * kWidth + (column ^ row % 8 * 8); }
+  /// `column` is a multiple of a group.
+  __device__ T* at(int row, int column) const { return memory + row * kWidth + (column ^ row % 8 * kGroup<T>); }
 
   /// The 16 x 16 elements from there; rows and columns are multiples of 16 here and below.
   __device__ MatrixA<T> block(int row, int column) const {
     MatrixA<T> a;
-    load_matrices<false>(a.pairs, of_lane(lane() % 16, lane() / 16, row, column));
+    if constexpr (kFloats)
+      for (int half = 0; half < 2; ++half)
+        load_floats(a.x + 4 * half, of_lane(lane() % 16, lane() / 16, row, column + 8 * half));
+    else
+      load_matrices<false>(a.pairs, of_lane(lane() % 16, lane() / 16, row, column));
     return a;
   }
-  /// The same as two factors of 8 columns each.
+  /// The same as two factors of 8 columns each; of floats, whose rows are in the order of round_matrices.
   __device__ void columns(MatrixB<T> (&b)[2], int row, int column) const {
-    load_factors<true>(b, of_lane(lane() % 16, lane() / 16, row, column));
+    if constexpr (kFloats) {
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const int mine = lane() % 4 * 2 + i, place = mine * kWidth + ((lane() / 4) ^ (mine * kGroup<T>));
+#pragma unroll
+        for (int j = 0; j < 4; ++j)
+          b[j / 2].x[j % 2 * 2 + i] = memory[(place ^ (column + j / 2 * 8)) + (row + j % 2 * 8) * kWidth];
+      }
+    } else {
+      load_factors<true>(b, of_lane(lane() % 16, lane() / 16, row, column));
+    }
   }
   /// Its transpose as two factors of 8 columns each, which are rows here.
   __device__ void rows(MatrixB<T> (&b)[2], int row, int column) const {
-    load_factors<false>(b, of_lane(lane() / 16 * 8 + lane() % 8, lane() / 8 % 2, row, column));
+    if constexpr (kFloats)
+      for (int i = 0; i < 2; ++i) load_floats(b[i].x, of_lane(lane() % 8, lane() / 8, row + 8 * i, column));
+    else
+      load_factors<false>(b, of_lane(lane() / 16 * 8 + lane() % 8, lane() / 8 % 2, row, column));
   }
 
  private:
   __device__ static int lane() { return static_cast<int>(threadIdx.x); }
-  // at(row + lane_row, column + 8 lane_group), but for the row the same in each row: few addresses are kept.
+  // at(row + lane_row, column + kGroup lane_group), but for the row the same in each row: few addresses are kept.
   __device__ const T* of_lane(int lane_row, int lane_group, int row, int column) const {
-    const int place = lane_row * kWidth + (lane_group ^ lane_row % 8) * 8;
+    const int place = lane_row * kWidth + (lane_group ^ lane_row % 8) * kGroup<T>;
     return memory + (place ^ column) + row * kWidth;
+  }
+  __device__ static void load_floats(float* to, const T* row) {
+    uint32_t bits[4];
+    load_matrices<false>(bits, row);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) to[i] = __builtin_bit_cast(float, bits[i]);
   }
   template <bool kTransposed>
   __device__ static void load_factors(MatrixB<T> (&b)[2], const T* row) {
@@ -49,26 +77,32 @@ struct Tile {
   }
 };
 
-/// Rows of `width` elements (a multiple of 8) of which tiles of kRows are copied, one after another; zeros after the
-/// last of them and beside them.
+/// Rows of `width` elements (a multiple of a group) of which tiles of kRows are copied, one after another; zeros after
+/// the last of them and beside them.
 template <class T, int kWidth, int kRows>
 struct TileSource {
-  static constexpr int kAtOnce = kTileThreads / (kWidth / 8);  // rows; a multiple of 8: a thread's places are alike
-  const T* row;                                                // what this thread copies next
+  static constexpr int kGroups = kWidth / kGroup<T>, kAtOnce = kTileThreads / kGroups;  // of a row; rows
+  const T* row;                                                                         // what this thread copies next
   int64_t stride;
   int left, first, column;  // rows from this thread's on; where in a tile it is
   __device__ TileSource(const T* from, int64_t row_stride, int64_t rows, int64_t width) : stride(row_stride) {
     const int thread = static_cast<int>(threadIdx.y * kWarp + threadIdx.x);
-    first = thread / (kWidth / 8), column = thread % (kWidth / 8) * 8;
+    first = thread / kGroups, column = thread % kGroups * kGroup<T>;
     row = from + first * stride + column;
     left = column < width ? static_cast<int>(rows) - first : -(1 << 30);
   }
   /// Back by as many rows, and on by as many elements.
   __device__ void go_back(int rows, int64_t elements) { row += elements - rows * stride, left += rows; }
   __device__ void begin(const Tile<T, kWidth>& to) {
-    T* const place = to.at(first, column);
+    if constexpr (kAtOnce % 8 == 0) {  // a thread's places are alike
+      T* const place = to.at(first, column);
 #pragma unroll
-    for (int i = 0; i < kRows; i += kAtOnce, row += kAtOnce * stride) begin_copy(place + i * kWidth, row, i < left);
+      for (int i = 0; i < kRows; i += kAtOnce, row += kAtOnce * stride) begin_copy(place + i * kWidth, row, i < left);
+    } else {
+#pragma unroll
+      for (int i = 0; i < kRows; i += kAtOnce, row += kAtOnce * stride)
+        begin_copy(to.at(first + i, column), row, i < left);
+    }
     left -= kRows;
   }
 };
@@ -118,7 +152,8 @@ __device__ inline void walk(int steps, const Begin& begin, const Body& body) {
 template <int kTall, int kWide, bool kKept, class T, int kWidth>
 __device__ inline void multiply_by_rows(MatrixC (&sums)[kTall][kWide], const WarpRows<T, kTall, kWidth, kKept>& a,
                                         const Tile<T, kWidth>& b) {
-#pragma unroll
+  constexpr int kUnrolled = std::is_same_v<T, float> ? 2 : kWidth / 16;  // floats have no registers for more
+#pragma unroll kUnrolled
   for (int k = 0; k < kWidth / 16; ++k) {
     MatrixA<T> rows[kTall];
 #pragma unroll

@@ -41,7 +41,6 @@ HB_HD_ALWAYS T gelu_slope(T x) {
   const T pdf = math::quick_exp(T(-0.5) * x * x) * T(0.39894228040143267794);
   return normal_cdf(x) + x * pdf;
 }
-#ifndef __CUDA_ARCH__
 HB_HD_ALWAYS float normal_cdf(float x) {
   const auto [power, ratio] = math::normal_tail(x);
   const float tail = math::is_beyond_tail(x) ? 0.0f : power * ratio;
@@ -54,7 +53,6 @@ HB_HD_ALWAYS float gelu_slope(float x) {
               tail = math::is_beyond_tail(x) ? 0.0f * x : slope;
   return x < 0.0f ? tail : 1 - tail;
 }
-#endif
 HB_FLOATS_1(gelu_erf, 0, 8, return x * normal_cdf(x);)
 HB_FLOATS_2(gelu_erf_backward, 0, 8, return g * gelu_slope(x);)
 // (1 + tanh u) / 2 is the sigmoid of 2u, which does not cancel for negative u.

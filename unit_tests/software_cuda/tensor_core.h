@@ -68,6 +68,25 @@ void multiply_matrices(Product* const* lanes) {
     for (int i = 0; i < 4; ++i) lanes[lane]->c[i] = c[lane / 4 + i / 2 * 8][lane % 4 * 2 + i % 2];
 }
 
+/// mma.m16n8k8 of TF32: c (16, 8) += a (16, 8) b (8, 8). The last 13 bits of a float are not seen.
+inline void multiply_tf32(Product* const* lanes) {
+  const auto element = [](uint32_t bits) {
+    bits &= 0xffffe000u;
+    float x;
+    std::memcpy(&x, &bits, sizeof x);
+    return x;
+  };
+  float a[16][8], b[8][8];
+  for (int lane = 0; lane < 32; ++lane) {
+    const int group = lane / 4, in_group = lane % 4;
+    for (int i = 0; i < 4; ++i) a[group + i % 2 * 8][in_group + i / 2 * 4] = element(lanes[lane]->a[i]);
+    for (int i = 0; i < 2; ++i) b[in_group + i * 4][group] = element(lanes[lane]->b[i]);
+  }
+  for (int lane = 0; lane < 32; ++lane)
+    for (int i = 0; i < 4; ++i)
+      for (int k = 0; k < 8; ++k) lanes[lane]->c[i] += a[lane / 4 + i / 2 * 8][k] * b[k][lane % 4 * 2 + i % 2];
+}
+
 struct MatrixRow {
   uint32_t* to;
   const void* row;

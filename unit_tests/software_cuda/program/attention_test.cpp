@@ -1,4 +1,4 @@
-// Attention on the software device: half types by tiles where rows are aligned, beside the CPU's in double.
+// Attention on the software device: half types and float by tiles where rows are aligned, beside the CPU's in double.
 #include "software_cuda/program/beside_cpu.h"
 #include "software_cuda/program/control.h"
 
@@ -40,9 +40,10 @@ class AttentionTiles : public testing::TestWithParam<torch::Dtype> {
     control().reset_counts();
     const auto got = run(on_gpu, s);
     const char* const names[] = {"", ".grad q", ".grad k", ".grad v"};
+    const double tolerance = GetParam() == torch::kFloat ? 1e-5 : GetParam() == torch::kHalf ? 2e-3 : 1.5e-2;
     for (size_t i = 0; i < 4; ++i) {
       EXPECT_EQ(got[i].scalar_type(), GetParam());
-      expect_close(name + names[i], got[i].to(torch::kDouble), expected[i], GetParam() == torch::kHalf ? 2e-3 : 1.5e-2);
+      expect_close(name + names[i], got[i].to(torch::kDouble), expected[i], tolerance);
     }
     return control().kernels();
   }
@@ -64,7 +65,7 @@ class AttentionTiles : public testing::TestWithParam<torch::Dtype> {
   }
   static Tensor normal(torch::IntArrayRef size) { return torch::randn(size).to(GetParam()); }
 };
-INSTANTIATE_TEST_SUITE_P(, AttentionTiles, testing::Values(torch::kHalf, torch::kBFloat16));
+INSTANTIATE_TEST_SUITE_P(, AttentionTiles, testing::Values(torch::kHalf, torch::kBFloat16, torch::kFloat));
 
 TEST_P(AttentionTiles, WidthsAndLengths) {
   for (const bool causal : {false, true}) {
@@ -134,9 +135,10 @@ TEST_P(AttentionTiles, WhatIsLeftToRows) {
   expect_by_rows("12 columns", heads(1, 2, 2, 20, 20, 12));
   expect_by_rows("136 columns", heads(1, 1, 1, 20, 20, 136));
   auto in = heads(1, 2, 2, 20, 20, 64);
-  in[1] = normal({1, 2, 20, 68}).narrow(3, 0, 64);
-  expect_by_rows("rows of 136 bytes", in);
-  in[1] = normal({1, 2, 20, 72}).narrow(3, 4, 64);
+  const int64_t between = 8 / static_cast<int64_t>(torch::elementSize(GetParam()));
+  in[1] = normal({1, 2, 20, 64 + between}).narrow(3, 0, 64);
+  expect_by_rows("rows of 8 bytes more", in);
+  in[1] = normal({1, 2, 20, 64 + 2 * between}).narrow(3, between, 64);
   expect_by_rows("a part that begins between", in);
 }
 
@@ -155,7 +157,8 @@ TEST_P(AttentionTiles, NaNStaysInItsRow) {
   EXPECT_TRUE(row_is_nan[0][0][3].item<bool>());
 }
 
-// Float and double: by products of matrices from 32 queries and keys on, the causal ones in several parts.
+// Double, and float that tiles do not take: by products of matrices from 32 queries and keys on, the causal ones in
+// several parts.
 TEST(AttentionByProducts, BesideCpu) {
   struct Shape {
     std::string name;
