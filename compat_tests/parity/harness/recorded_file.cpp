@@ -1,4 +1,4 @@
-#include "recorded_file.h"
+#include "parity/recorded_file.h"
 
 #include <cstdlib>
 
