@@ -1,7 +1,7 @@
 // Attention without a matrix of all scores. A warp has one query, or one key: its lanes take 32 scores at a time, and
-// then share the columns of what is summed. Half types go by cuDNN where that pays (attention_cudnn.h), else they and float
-// by tiles where these can (attention_tiles.h), what is left of float and double by products of matrices unless they are
-// small (attention_products.h).
+// then share the columns of what is summed. Half types go by cuDNN where that pays (attention_cudnn.h), else they and
+// float by tiles where these can (attention_tiles.h), what is left of float and double by products of matrices unless
+// they are small (attention_products.h).
 #include "backend/attention.h"
 
 #include "cuda/attention_cudnn.h"

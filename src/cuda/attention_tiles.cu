@@ -1,5 +1,5 @@
-// Attention of half types and of float: a block has 128 queries of a head, each of its four warps 32, and goes over tiles of keys
-// and values, of which the next are copied into shared memory while it multiplies by these.
+// Attention of half types and of float: a block has 128 queries of a head, each of its four warps 32, and goes over
+// tiles of keys and values, of which the next are copied into shared memory while it multiplies by these.
 #include "cuda/attention_tiles.h"
 
 #include "cuda/attention_scores.h"

@@ -1,6 +1,6 @@
-// Gradients of attention of half types and of float. A block has queries and goes over tiles of keys, or has keys and goes over
-// tiles of queries; both compute the shares anew from what the forward pass kept of each query. Nothing is added by
-// atomics, so that gradients are the same each time.
+// Gradients of attention of half types and of float. A block has queries and goes over tiles of keys, or has keys and
+// goes over tiles of queries; both compute the shares anew from what the forward pass kept of each query. Nothing is
+// added by atomics, so that gradients are the same each time.
 #include "cuda/attention_scores.h"
 #include "cuda/attention_tiles.h"
 #include "cuda/convert.h"

@@ -83,7 +83,7 @@ void expect_product(unsigned seed) {
     for (size_t j = 0; j < 8; ++j) {
       double sum = c[i * 8 + j];
       for (size_t k = 0; k < 16; ++k) sum += double{a[i * 16 + k]} * double{b[k * 8 + j]};
-      EXPECT_NEAR(got[i * 8 + j], sum, 5e-6) << i << ", " << j;
+      EXPECT_NEAR(got[i * 8 + j], sum, 1e-5) << i << ", " << j;
     }
 }
 
