@@ -3,7 +3,9 @@
 #include "backend/conv.h"
 
 #include "backend/gemm.h"
-#include "cuda/conv_plan.h"
+#include "core/cuda_settings.h"
+#include "cuda/conv_graph.h"
+#include "cuda/lt_product.h"
 #include "cuda/register.h"
 #include "cuda/scratch.h"
 
@@ -81,9 +83,10 @@ void fail(const ConvTask& task, cudnnStatus_t status) {
            status == CUDNN_STATUS_SUCCESS ? "" : std::to_string(static_cast<int>(status)));
 }
 
-/// Calls `call` with the plan's algorithms in turn, until cuDNN accepts one; the plan remembers which.
+/// By a graph, or by `call` with the plan's algorithms in turn, until cuDNN accepts one; the plan remembers which.
 template <class Call>
 void run(const ConvTask& task, const char* name, const Call& call) {
+  if (convolve_by_graph(task)) return;
   ConvPlan& plan = conv_plan(task);
   cudnnStatus_t status = CUDNN_STATUS_SUCCESS;
   while (!plan.algorithms.empty()) {
@@ -96,7 +99,26 @@ void run(const ConvTask& task, const char* name, const Call& call) {
   fail(task, status);
 }
 
+/// Whether a convolution is a product of its rows of channels: cuBLASLt has more for few channels or few rows.
+bool is_product(const Tensor& x, const Tensor& weight, const ConvParams& p) {
+  bool plain = p.groups == 1 && x.numel() > 0 && weight.numel() > 0;
+  for (int d = 0; d < p.dims; ++d) plain = plain && weight.size(d + 2) == 1 && p.stride[d] == 1 && p.padding[d] == 0;
+  return plain;
+}
+/// Rows of channels, or their transpose.
+GemmMatrix rows(const Tensor& t, bool transposed = false) {
+  const int64_t width = t.size(1);
+  return {t.impl().raw_data(), transposed ? 1 : width, transposed ? width : 1, {}};
+}
+void multiply(int64_t m, int64_t n, int64_t k, const GemmMatrix& a, const GemmMatrix& b, const Tensor& to,
+              const Tensor& bias = {}) {
+  const Tf32Guard as_convolutions(cuda_settings().cudnn_tf32);
+  gemm_kernel(to.device())(
+      {to.scalar_type(), {1, 1}, m, n, k, a, b, rows(to), bias.defined() ? bias.impl().raw_data() : nullptr});
+}
+
 void forward(const Tensor& y, const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvParams& p) {
+  if (is_product(x, weight, p)) return multiply(rows_of(x), y.size(1), x.size(1), rows(x), rows(weight, true), y, bias);
   const Factors factors(x);
   run({ConvDirection::forward, x, weight, y, p}, "cudnnConvolutionForward",
       [&](const ConvDescriptors& d, const ConvAlgorithm& a, const Memory& at) {
@@ -109,6 +131,8 @@ void forward(const Tensor& y, const Tensor& x, const Tensor& weight, const Tenso
 }
 
 void backward_data(const Tensor& grad_x, const Tensor& grad_y, const Tensor& weight, const ConvParams& p) {
+  if (is_product(grad_x, weight, p))
+    return multiply(rows_of(grad_x), grad_x.size(1), grad_y.size(1), rows(grad_y), rows(weight), grad_x);
   const Factors factors(grad_x);
   run({ConvDirection::data, grad_x, weight, grad_y, p}, "cudnnConvolutionBackwardData",
       [&](const ConvDescriptors& d, const ConvAlgorithm& a, const Memory& at) {
@@ -118,8 +142,9 @@ void backward_data(const Tensor& grad_x, const Tensor& grad_y, const Tensor& wei
       });
 }
 
-void backward_weight(const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& x, const Tensor& grad_y,
-                     const ConvParams& p) {
+void weight_gradient(const Tensor& grad_weight, const Tensor& x, const Tensor& grad_y, const ConvParams& p) {
+  if (is_product(x, grad_weight, p))
+    return multiply(grad_y.size(1), x.size(1), rows_of(x), rows(grad_y, true), rows(x), grad_weight);
   const Factors factors(x);
   run({ConvDirection::weight, x, grad_weight, grad_y, p}, "cudnnConvolutionBackwardFilter",
       [&](const ConvDescriptors& d, const ConvAlgorithm& a, const Memory& at) {
@@ -128,6 +153,10 @@ void backward_weight(const Tensor& grad_weight, const Tensor& grad_bias, const T
             static_cast<cudnnConvolutionBwdFilterAlgo_t>(a.number), at.workspace, a.workspace, factors.zero(), d.w,
             at.w);
       });
+}
+void backward_weight(const Tensor& grad_weight, const Tensor& grad_bias, const Tensor& x, const Tensor& grad_y,
+                     const ConvParams& p) {
+  weight_gradient(grad_weight, x, grad_y, p);
   if (grad_bias.defined())
     column_sum_kernel(x.device())(grad_y.scalar_type(), grad_bias.impl().raw_data(), grad_y.impl().raw_data(),
                                   rows_of(grad_y), grad_y.size(1), grad_y.size(1));

@@ -205,11 +205,11 @@ ConvPlan make_plan(const ConvTask& task, bool channels_first, bool timed) {
   return plan;
 }
 
-/// What decides which algorithm is best.
-using Key = std::vector<int64_t>;
-Key key_of(const ConvTask& task) {
+}  // namespace
+
+ConvKey key_of(const ConvTask& task) {
   const ConvParams& p = task.p;
-  Key key{static_cast<int64_t>(task.direction),
+  ConvKey key{static_cast<int64_t>(task.direction),
           static_cast<int64_t>(task.x.scalar_type()),
           current_device(),
           p.dims,
@@ -220,12 +220,10 @@ Key key_of(const ConvTask& task) {
   return key;
 }
 
-}  // namespace
-
 ConvPlan& conv_plan(const ConvTask& task) {
-  const Key key = key_of(task);
+  const ConvKey key = key_of(task);
   constexpr size_t kMost = 1024;
-  using Plans = std::map<Key, std::unique_ptr<ConvPlan>>;
+  using Plans = std::map<ConvKey, std::unique_ptr<ConvPlan>>;
   thread_local auto* const plans = new std::array<Plans, 2>;  // cuDNN may end before the thread
   bool timed = cuda_settings().cudnn_benchmark;
   if (timed && !(*plans)[1].count(key)) timed = may_time();

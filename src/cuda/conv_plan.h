@@ -5,11 +5,9 @@
 #include <vector>
 
 #include "backend/conv.h"
-#include "cuda/cudnn.h"
+#include "cuda/cudnn_graph.h"
 
 namespace hb::cuda {
-
-enum class ConvDirection { forward, data, weight };
 
 /// A convolution of tensors that are channels-last: y of x and w forward; x is data's result, w the weight's.
 struct ConvTask {
@@ -17,6 +15,10 @@ struct ConvTask {
   const Tensor &x, &w, &y;
   const ConvParams& p;
 };
+
+/// What decides how a convolution is computed best.
+using ConvKey = std::vector<int64_t>;
+ConvKey key_of(const ConvTask& task);
 
 /// cuDNN has no such thing, in general (3000 and more) or of these parameters (2000 and more).
 inline bool is_refusal(cudnnStatus_t status) {

@@ -137,6 +137,47 @@ GraphValue OperationGraph::reduce(cudnnReduceTensorOp_t how, const GraphValue& x
   finish_operation(operation);
   return result;
 }
+void OperationGraph::convolve(ConvDirection direction, const ConvParams& p, const GraphValue& x, const GraphValue& w,
+                              const GraphValue& y) {
+  GraphDescriptor& how = add(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
+  const cudnnConvolutionMode_t mode = CUDNN_CROSS_CORRELATION;
+  const int64_t dims = 2;
+  std::array<int64_t, 2> stride{1, 1}, padding{0, 0}, dilation{1, 1};
+  for (int d = 0; d < p.dims; ++d) {  // one dimension is the second of two
+    const auto at = static_cast<size_t>(d + 2 - p.dims);
+    stride[at] = p.stride[d], padding[at] = p.padding[d], dilation[at] = p.dilation[d];
+  }
+  how.set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_DATA_FLOAT);
+  how.set(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE, &mode);
+  how.set(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, dims);
+  how.set(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, CUDNN_TYPE_INT64, stride.data(), dims);
+  how.set(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, CUDNN_TYPE_INT64, padding.data(), dims);
+  how.set(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, CUDNN_TYPE_INT64, padding.data(), dims);
+  how.set(CUDNN_ATTR_CONVOLUTION_DILATIONS, CUDNN_TYPE_INT64, dilation.data(), dims);
+  const cudnnBackendDescriptor_t finished = how.finish();
+  const auto finish = [&](cudnnBackendDescriptorType_t kind, int first) {
+    // Of each kind: the factors of the result and of what was there, the convolution, and w, x and y in an order of its
+    // own.
+    const auto name = [&](int i) { return static_cast<cudnnBackendAttributeName_t>(first + i); };
+    GraphDescriptor& operation = add(kind);
+    const float one = 1, zero = 0;
+    operation.set(name(0), CUDNN_TYPE_FLOAT, &one);
+    operation.set(name(1), CUDNN_TYPE_FLOAT, &zero);
+    operation.set(name(2), finished);
+    operation.set(name(3), w.descriptor);
+    operation.set(name(4), x.descriptor);
+    operation.set(name(5), y.descriptor);
+    finish_operation(operation);
+  };
+  if (direction == ConvDirection::forward)
+    finish(CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA);
+  else if (direction == ConvDirection::data)
+    finish(CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
+           CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA);
+  else
+    finish(CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR,
+           CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA);
+}
 GraphValue OperationGraph::reshape(const GraphValue& x, const GraphValue& result) {
   GraphDescriptor& operation = add(CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR);
   operation.set(CUDNN_ATTR_OPERATION_RESHAPE_XDESC, x.descriptor);
@@ -145,28 +186,76 @@ GraphValue OperationGraph::reshape(const GraphValue& x, const GraphValue& result
   return result;
 }
 
-GraphPlan::GraphPlan(OperationGraph graph) : descriptors_(std::move(graph.descriptors_)) {
+namespace {
+
+bool is_as_wished(cudnnBackendDescriptor_t config, const EngineWishes& wishes) {
+  if (!wishes.deterministic && !wishes.exact) return true;
+  GraphDescriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+  cudnnBackendDescriptor_t of_config = engine.get();
+  cudnnBackendNumericalNote_t notes[CUDNN_NUMERICAL_NOTE_TYPE_COUNT];
+  int64_t count = 0;
+  const auto get = HB_CUDA_SYMBOL(cudnn(), cudnnBackendGetAttribute);
+  succeed(get(config, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &count, &of_config));
+  succeed(get(of_config, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE, CUDNN_NUMERICAL_NOTE_TYPE_COUNT,
+              &count, notes));
+  for (int64_t i = 0; i < count; ++i)
+    if ((wishes.deterministic && notes[i] == CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC) ||
+        (wishes.exact && notes[i] == CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS))
+      return false;
+  return true;
+}
+
+/// The first `most` engines that cuDNN's heuristics name for a graph.
+std::vector<GraphDescriptor> engines_for(cudnnBackendDescriptor_t graph, int64_t most, GraphDescriptor& heuristics) {
+  heuristics.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph);
+  const cudnnBackendHeurMode_t mode = CUDNN_HEUR_MODE_A;
+  heuristics.set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, &mode);
+  std::vector<GraphDescriptor> engines;
+  std::vector<cudnnBackendDescriptor_t> found;
+  for (int64_t i = 0; i < most; ++i)
+    engines.emplace_back(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR), found.push_back(engines.back().get());
+  int64_t count = 0;
+  succeed(HB_CUDA_SYMBOL(cudnn(), cudnnBackendGetAttribute)(heuristics.finish(), CUDNN_ATTR_ENGINEHEUR_RESULTS,
+                                                            CUDNN_TYPE_BACKEND_DESCRIPTOR, most, &count, found.data()));
+  while (static_cast<int64_t>(engines.size()) > count) engines.pop_back();
+  return engines;
+}
+
+}  // namespace
+
+void GraphPlan::plan_by(GraphDescriptor engine, const EngineWishes& wishes) {
+  if (!is_as_wished(engine.get(), wishes)) throw CUDNN_STATUS_NOT_SUPPORTED;
+  cudnnHandle_t handle = cudnn_handle();
+  GraphDescriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+  plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, &handle);
+  plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, engine.get());
+  const cudnnBackendDescriptor_t finished = plan.finish();
+  int64_t count = 0, memory = 0;
+  succeed(HB_CUDA_SYMBOL(cudnn(), cudnnBackendGetAttribute)(finished, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
+                                                            CUDNN_TYPE_INT64, 1, &count, &memory));
+  if (wishes.most_memory >= 0 && memory > wishes.most_memory) throw CUDNN_STATUS_NOT_SUPPORTED;
+  plan_ = finished, workspace_ = memory;
+  descriptors_.push_back(std::move(engine)), descriptors_.push_back(std::move(plan));
+}
+
+GraphPlan::GraphPlan(OperationGraph graph, const EngineWishes& wishes) : descriptors_(std::move(graph.descriptors_)) {
   cudnnHandle_t handle = cudnn_handle();
   const Unrecorded guard;
-  GraphDescriptor operations(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
+  GraphDescriptor operations(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR), heuristics(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
   operations.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, &handle);
   operations.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR, graph.operations_.data(),
                  static_cast<int64_t>(graph.operations_.size()));
-  GraphDescriptor heuristics(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR), engine(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR),
-      plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
-  heuristics.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, operations.finish());
-  const cudnnBackendHeurMode_t mode = CUDNN_HEUR_MODE_A;
-  heuristics.set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, &mode);
-  cudnnBackendDescriptor_t first = engine.get();
-  const auto get = HB_CUDA_SYMBOL(cudnn(), cudnnBackendGetAttribute);
-  int64_t count = 0;
-  succeed(get(heuristics.finish(), CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &count, &first));
-  if (count == 0) throw CUDNN_STATUS_NOT_SUPPORTED;
-  plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, &handle);
-  plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, first);
-  plan_ = plan.finish();
-  succeed(get(plan_, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &count, &workspace_));
-  for (GraphDescriptor* kept : {&operations, &heuristics, &engine, &plan}) descriptors_.push_back(std::move(*kept));
+  cudnnStatus_t status = CUDNN_STATUS_NOT_SUPPORTED;
+  for (GraphDescriptor& engine : engines_for(operations.finish(), wishes.most, heuristics)) {
+    try {
+      plan_by(std::move(engine), wishes);
+      break;
+    } catch (cudnnStatus_t refused) {
+      status = refused;
+    }
+  }
+  if (!plan_) throw status;
+  for (GraphDescriptor* kept : {&operations, &heuristics}) descriptors_.push_back(std::move(*kept));
 }
 
 cudnnStatus_t GraphPlan::run(const std::vector<GraphArgument>& arguments, void* workspace) const {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "backend/conv.h"
 #include "cuda/cudnn.h"
 
 namespace hb::cuda {
@@ -42,6 +43,8 @@ struct GraphValue {
   GraphSizes sizes;
 };
 
+enum class ConvDirection { forward, data, weight };
+
 /// What a tensor of a graph is when it runs: an address on the device, or that of a number on the host.
 struct GraphArgument {
   int64_t name;
@@ -69,6 +72,10 @@ class OperationGraph {
   void copy(const GraphValue& from, const GraphValue& to);
   GraphValue multiply(const GraphValue& a, const GraphValue& b, const GraphValue& result);
   GraphValue reduce(cudnnReduceTensorOp_t how, const GraphValue& x, const GraphValue& result);
+  /// A convolution of images, channels standing second in `x`, `w` and `y` whatever their strides: y of x and w, or one
+  /// of the gradients, which is written to x or w.
+  void convolve(ConvDirection direction, const ConvParams& p, const GraphValue& x, const GraphValue& w,
+                const GraphValue& y);
   /// `x` as `result` describes it.
   GraphValue reshape(const GraphValue& x, const GraphValue& result);
 
@@ -85,17 +92,26 @@ class OperationGraph {
   int64_t last_name_ = 1000;
 };
 
+/// What an engine has to be to be taken.
+struct EngineWishes {
+  bool deterministic = false;
+  bool exact = false;        // does not round what it reads, as to TF32
+  int64_t most = 1;          // engines that are tried, from the first that cuDNN's heuristics name on
+  int64_t most_memory = -1;  // bytes of workspace, if not negative
+};
+
 /// How cuDNN computes a graph.
 class GraphPlan {
  public:
-  /// By the engine that cuDNN's heuristics name first; throws the status where there is none. cuDNN compiles a kernel,
-  /// which takes about a second.
-  explicit GraphPlan(OperationGraph graph);
+  /// By the first engine of cuDNN's heuristics that is as wished and takes the graph; throws a status where there is
+  /// none. cuDNN may compile a kernel, which takes about a second.
+  explicit GraphPlan(OperationGraph graph, const EngineWishes& wishes = {});
   /// Bytes of memory that a run wants.
   int64_t workspace() const { return workspace_; }
   cudnnStatus_t run(const std::vector<GraphArgument>& arguments, void* workspace) const;
 
  private:
+  void plan_by(GraphDescriptor engine, const EngineWishes& wishes);
   std::vector<GraphDescriptor> descriptors_;  // of all that the plan is made from
   cudnnBackendDescriptor_t plan_ = nullptr;
   int64_t workspace_ = 0;

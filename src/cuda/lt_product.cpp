@@ -20,6 +20,9 @@ uint32_t alignment(const void* data) {
 
 namespace {
 
+thread_local int guarded_tf32 = -1;  // -1: as the settings say
+bool rounds_to_tf32() { return guarded_tf32 < 0 ? cuda_settings().cublas_tf32.load() : guarded_tf32 == 1; }
+
 struct Types {
   cudaDataType_t data, scale;
   cublasComputeType_t compute;
@@ -34,7 +37,7 @@ Types types_of(ScalarType dtype) {
       return {CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F};
     default:
       HB_CHECK(dtype == kFloat, "[", current_function(), "] expected a floating dtype, got ", dtype);
-      return {CUDA_R_32F, CUDA_R_32F, cuda_settings().cublas_tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F};
+      return {CUDA_R_32F, CUDA_R_32F, rounds_to_tf32() ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F};
   }
 }
 
@@ -135,7 +138,7 @@ std::shared_ptr<Plan> make_plan(const LtProduct& p) {
 }
 
 Key key_of(const LtProduct& p) {
-  const auto flags = (cuda_settings().cublas_tf32 ? 1 : 0) | (cuda_settings().cublas_fp16_reduction ? 2 : 0) |
+  const auto flags = (rounds_to_tf32() ? 1 : 0) | (cuda_settings().cublas_fp16_reduction ? 2 : 0) |
                      (cuda_settings().cublas_bf16_reduction ? 4 : 0);
   return {static_cast<int64_t>(p.dtype),
           current_device(),
@@ -196,6 +199,9 @@ Plans& plans() {
 }
 
 }  // namespace
+
+Tf32Guard::Tf32Guard(bool allowed) : before_(guarded_tf32) { guarded_tf32 = allowed ? 1 : 0; }
+Tf32Guard::~Tf32Guard() { guarded_tf32 = before_; }
 
 bool has_algorithm(const LtProduct& p) { return plans().find(p).usable; }
 

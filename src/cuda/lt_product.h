@@ -28,6 +28,18 @@ struct LtProduct {
   int64_t beside_ld = 0;
 };
 
+/// While it lives, products of floats of this thread may round to TF32 or may not, whatever the settings say.
+class Tf32Guard {
+ public:
+  explicit Tf32Guard(bool allowed);
+  ~Tf32Guard();
+  Tf32Guard(const Tf32Guard&) = delete;
+  Tf32Guard& operator=(const Tf32Guard&) = delete;
+
+ private:
+  int before_;
+};
+
 /// Bytes, at most 256.
 uint32_t alignment(const void* data);
 /// Whether cuBLASLt can do this epilogue for such operands.

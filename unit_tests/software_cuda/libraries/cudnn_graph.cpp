@@ -54,8 +54,19 @@ bool is_product(const GraphObject& o) {
          a.sizes[1] % b.sizes[1] == 0 && a.sizes[2] == c.sizes[2] && a.sizes[3] == b.sizes[2] &&
          b.sizes[3] == c.sizes[3];
 }
+/// Channels lie together in all three tensors, whose sizes are those of a convolution.
+bool is_convolution(const GraphObject& o) {
+  const int first = software_cuda::first_of_convolution(o);
+  if (!has_parts(o, {first + 2, first + 3, first + 4, first + 5})) return false;
+  const GraphTensor w(*o.part(first + 3)), x(*o.part(first + 4)), y(*o.part(first + 5));
+  for (const GraphTensor* t : {&w, &x, &y})
+    if (t->strides[1] != 1 || t->strides[3] != t->sizes[1]) return false;
+  return x.sizes[0] == y.sizes[0] && y.sizes[1] == w.sizes[0] && x.sizes[1] % w.sizes[1] == 0 &&
+         o.one<float>(first, 0) == 1 && o.one<float>(first + 1, 1) == 0;
+}
 /// Whether what finishes a descriptor is there.
 bool is_complete(const GraphObject& o) {
+  if (software_cuda::first_of_convolution(o)) return is_convolution(o);
   switch (o.kind) {
     case CUDNN_BACKEND_TENSOR_DESCRIPTOR:
       return is_tensor(o);
@@ -107,9 +118,10 @@ bool take_arguments(const GraphObject& graph, const GraphObject& pack, std::map<
 }
 
 const char* title_of(GraphKind kind) {
-  return kind == GraphKind::attention   ? "cudnnBackendExecute: attention"
-         : kind == GraphKind::gradients ? "cudnnBackendExecute: attention's gradients"
-                                        : "cudnnBackendExecute: attention's deterministic gradients";
+  return kind == GraphKind::attention     ? "cudnnBackendExecute: attention"
+         : kind == GraphKind::convolution ? "cudnnBackendExecute: convolution"
+         : kind == GraphKind::gradients   ? "cudnnBackendExecute: attention's gradients"
+                                          : "cudnnBackendExecute: attention's deterministic gradients";
 }
 
 }  // namespace

@@ -40,9 +40,29 @@ bool tensors_fit(const GraphObject& graph) {
   return is_half(type);
 }
 
+GraphKind has_engine(const GraphObject& convolution) {
+  const int first = first_of_convolution(convolution);
+  const GraphTensor w(*convolution.part(first + 3)), x(*convolution.part(first + 4));
+  return is_half(x.type) && w.sizes[1] == x.sizes[1] ? GraphKind::convolution : GraphKind::none;
+}
+
 }  // namespace
 
+int first_of_convolution(const GraphObject& operation) {
+  switch (operation.kind) {
+    case CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR:
+      return CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA;
+    case CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR:
+      return CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA;
+    case CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR:
+      return CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA;
+    default:
+      return 0;
+  }
+}
+
 std::string name_of(const GraphObject& operation) {
+  if (first_of_convolution(operation)) return "convolve";
   switch (operation.kind) {
     case CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR:
       return "multiply";
@@ -78,6 +98,7 @@ std::map<int64_t, GraphTensor> tensors_of(const GraphObject& graph) {
 GraphKind recognise(const GraphObject& graph) {
   std::string all;
   for (const auto& operation : graph.parts.at(CUDNN_ATTR_OPERATIONGRAPH_OPS)) all += name_of(*operation) + " ";
+  if (all == "convolve ") return has_engine(*graph.parts.at(CUDNN_ATTR_OPERATIONGRAPH_OPS).front());
   // What may be missing: a causal mask, and sums over the heads that share keys.
   const std::string mask = "index index ge select ";
   if (const size_t at = all.find(mask); at != std::string::npos) all.erase(at, mask.size());

@@ -55,9 +55,13 @@ struct GraphTensor {
         is_number(t.one(CUDNN_ATTR_TENSOR_IS_BY_VALUE, false)) {}
 };
 
-enum class GraphKind { none, attention, gradients, deterministic_gradients };
+enum class GraphKind { none, attention, gradients, deterministic_gradients, convolution };
 
-/// Which graph the operations are, in their order: attention of half types, or its gradients.
+/// Where the attributes of a convolution's operation begin; 0: it is none.
+int first_of_convolution(const GraphObject& operation);
+
+/// Which graph the operations are, in their order: attention of half types, or its gradients, or a convolution of half
+/// types without groups; what else cuDNN has engines for, back ends have to compute in another way here.
 GraphKind recognise(const GraphObject& graph);
 /// Bytes that a run wants, and spoils.
 size_t workspace_of(const GraphObject& graph, GraphKind kind);

@@ -2,6 +2,7 @@
 // descriptors say.
 #include <halfbridge/engine.h>
 
+#include "backend/conv.h"
 #include "software_cuda/libraries/graph_objects.h"
 
 namespace software_cuda {
@@ -19,6 +20,8 @@ class Run {
     const std::string name = name_of(operation);
     if (name == "multiply")
       multiply(operation);
+    else if (name == "convolve")
+      convolve(operation);
     else if (name == "reshape")
       reshape(operation);
     else if (name == "sum" || name == "max")
@@ -53,6 +56,28 @@ class Run {
   void multiply(const GraphObject& o) {
     const hb::Tensor a = read(o, CUDNN_ATTR_OPERATION_MATMUL_ADESC), b = read(o, CUDNN_ATTR_OPERATION_MATMUL_BDESC);
     write(o, CUDNN_ATTR_OPERATION_MATMUL_CDESC, hb::matmul(a, all_heads(b, a.size(1))));
+  }
+  void convolve(const GraphObject& o) {
+    const int first = first_of_convolution(o), of_w = first + 3, of_x = first + 4, of_y = first + 5;
+    const GraphObject& how = *o.part(first + 2);
+    const auto strides = how.all<int64_t>(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES),
+               paddings = how.all<int64_t>(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS),
+               dilations = how.all<int64_t>(CUDNN_ATTR_CONVOLUTION_DILATIONS);
+    const hb::Tensor x = read(o, of_x), w = read(o, of_w), y = read(o, of_y);
+    hb::ConvParams p;
+    p.dims = 2, p.groups = x.size(1) / w.size(1);
+    for (size_t d = 0; d < 2; ++d) p.stride[d] = strides[d], p.padding[d] = paddings[d], p.dilation[d] = dilations[d];
+    if (o.kind == CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR) {
+      hb::conv_forward_kernel(hb::kCPU)(y, x, w.contiguous(), {}, p);
+      write(o, of_y, y);
+    } else if (o.kind == CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR) {
+      hb::conv_backward_data_kernel(hb::kCPU)(x, y, w.contiguous(), p);
+      write(o, of_x, x);
+    } else {
+      const hb::Tensor dense = hb::empty(w.sizes());
+      hb::conv_backward_weight_kernel(hb::kCPU)(dense, {}, x, y, p);
+      write(o, of_w, dense);
+    }
   }
   /// The same memory, described in another way.
   void reshape(const GraphObject& o) {
