@@ -64,21 +64,29 @@ cudnnRNNMode_t mode_of(RnnMode mode) {
 }
 int64_t gates_of(RnnMode mode) { return mode == RnnMode::lstm ? 4 : mode == RnnMode::gru ? 3 : 1; }
 
-bool describe_network(Plan& plan, const RnnNetwork& net) {
+/// One kernel for all steps, which keeps the weights on chip, where the hidden state is as small as PyTorch has it
+/// there. It does not take sequences of different lengths.
+cudnnRNNAlgo_t algorithm_of(const RnnNetwork& net, bool even) {
+  const bool gated = net.mode == RnnMode::lstm || net.mode == RnnMode::gru;
+  const int64_t most = (gated ? 128 : 256) * (net.trained ? 2 : 3) / 2;
+  const bool fits = (net.dtype == kFloat || net.dtype == kHalf) && net.hidden <= most && net.out == net.hidden && even;
+  return fits ? CUDNN_RNN_ALGO_PERSIST_STATIC_SMALL_H : CUDNN_RNN_ALGO_STANDARD;
+}
+
+bool describe_network(Plan& plan, const RnnNetwork& net, cudnnRNNAlgo_t algorithm) {
   HB_CUDNN(cudnnCreateDropoutDescriptor, &plan.dropout);
   HB_CUDNN(cudnnSetDropoutDescriptor, plan.dropout, cudnn_handle(), 0.0f, nullptr, 0, 0ull);
   HB_CUDNN(cudnnCreateRNNDescriptor, &plan.rnn);
   const cudnnMathType_t math = net.dtype == kHalf                                   ? CUDNN_TENSOR_OP_MATH
                                : net.dtype == kFloat && !cuda_settings().cudnn_tf32 ? CUDNN_FMA_MATH
                                                                                     : CUDNN_DEFAULT_MATH;
-  return supported(
-      HB_CUDA_SYMBOL(cudnn(), cudnnSetRNNDescriptor_v8)(
-          plan.rnn, CUDNN_RNN_ALGO_STANDARD, mode_of(net.mode), net.biased ? CUDNN_RNN_DOUBLE_BIAS : CUDNN_RNN_NO_BIAS,
-          net.bidirectional ? CUDNN_BIDIRECTIONAL : CUDNN_UNIDIRECTIONAL, CUDNN_LINEAR_INPUT, cudnn_type(net.dtype),
-          net.dtype == kDouble ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT, math, narrowed(net.features),
-          narrowed(net.hidden), narrowed(net.out), narrowed(net.layers), plan.dropout,
-          net.batch_first ? CUDNN_RNN_PADDED_IO_ENABLED : CUDNN_RNN_PADDED_IO_DISABLED),
-      "cudnnSetRNNDescriptor_v8");
+  return supported(HB_CUDA_SYMBOL(cudnn(), cudnnSetRNNDescriptor_v8)(
+                       plan.rnn, algorithm, mode_of(net.mode), net.biased ? CUDNN_RNN_DOUBLE_BIAS : CUDNN_RNN_NO_BIAS,
+                       net.bidirectional ? CUDNN_BIDIRECTIONAL : CUDNN_UNIDIRECTIONAL, CUDNN_LINEAR_INPUT,
+                       cudnn_type(net.dtype), net.dtype == kDouble ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT, math,
+                       narrowed(net.features), narrowed(net.hidden), narrowed(net.out), narrowed(net.layers),
+                       plan.dropout, net.batch_first ? CUDNN_RNN_PADDED_IO_ENABLED : CUDNN_RNN_PADDED_IO_DISABLED),
+                   "cudnnSetRNNDescriptor_v8");
 }
 
 cudnnRNNDataDescriptor_t describe_data(const RnnNetwork& net, ArrayRef<int64_t> batch_sizes, int64_t width) {
@@ -166,9 +174,9 @@ cudnnForwardMode_t forward_mode(const RnnNetwork& net) {
   return net.trained ? CUDNN_FWD_MODE_TRAINING : CUDNN_FWD_MODE_INFERENCE;
 }
 
-std::unique_ptr<Plan> make_plan(const RnnNetwork& net, ArrayRef<int64_t> batch_sizes) {
+std::unique_ptr<Plan> make_plan(const RnnNetwork& net, ArrayRef<int64_t> batch_sizes, cudnnRNNAlgo_t algorithm) {
   auto plan = std::make_unique<Plan>();
-  plan->usable = describe_network(*plan, net);
+  plan->usable = describe_network(*plan, net, algorithm);
   if (!plan->usable) return plan;
   plan->x = describe_data(net, batch_sizes, net.features);
   plan->y = describe_data(net, batch_sizes, net.directions() * net.out);
@@ -201,7 +209,11 @@ Plan& plan_for(const RnnNetwork& net, ArrayRef<int64_t> batch_sizes) {
   thread_local auto* const plans = new std::map<Key, std::unique_ptr<Plan>>;  // cuDNN may end before the thread
   if (plans->size() > kMost) plans->clear();
   std::unique_ptr<Plan>& plan = (*plans)[key];
-  if (!plan) plan = make_plan(net, batch_sizes);
+  if (plan) return *plan;
+  const cudnnRNNAlgo_t algorithm = algorithm_of(net, even);
+  plan = make_plan(net, batch_sizes, algorithm);
+  if (!plan->usable && algorithm != CUDNN_RNN_ALGO_STANDARD)
+    plan = make_plan(net, batch_sizes, CUDNN_RNN_ALGO_STANDARD);
   return *plan;
 }
 

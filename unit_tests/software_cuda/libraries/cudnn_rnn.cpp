@@ -90,8 +90,9 @@ cudnnStatus_t cudnnSetRNNDescriptor_v8(cudnnRNNDescriptor_t rnn, cudnnRNNAlgo_t 
                                        int32_t features, int32_t hidden, int32_t projected, int32_t layers,
                                        cudnnDropoutDescriptor_t dropout, uint32_t flags) {
   const bool wide = type == CUDNN_DATA_DOUBLE;
-  const bool good = algo == CUDNN_RNN_ALGO_STANDARD && dropout && dropout->set && features > 0 && hidden > 0 &&
-                    layers > 0 && projected > 0 && (projected == hidden || mode == CUDNN_LSTM) && projected <= hidden &&
+  const bool known = algo == CUDNN_RNN_ALGO_STANDARD || algo == CUDNN_RNN_ALGO_PERSIST_STATIC_SMALL_H;
+  const bool good = known && dropout && dropout->set && features > 0 && hidden > 0 && layers > 0 && projected > 0 &&
+                    (projected == hidden || mode == CUDNN_LSTM) && projected <= hidden &&
                     (compute == CUDNN_DATA_DOUBLE) == wide && (wide || compute == CUDNN_DATA_FLOAT) &&
                     !(wide && math == CUDNN_TENSOR_OP_MATH);
   if (!good) return CUDNN_STATUS_BAD_PARAM;
