@@ -34,7 +34,7 @@ struct ReduceLoop {
   Tensor held;                     // keeps the input's memory
 
   /// `out` has the dimensions of `in` (keepdim), of size 1 where `mask` says reduced.
-  ReduceLoop(const Tensor& out, const Tensor& in, uint64_t mask);
+  HB_API ReduceLoop(const Tensor& out, const Tensor& in, uint64_t mask);
 
   /// Bytes to element `i` of the reduced dimensions; at0: where it stands in the innermost.
   int64_t reduced_offset(int64_t i, int64_t& at0) const {

@@ -1,6 +1,9 @@
 #include "cuda/gemm.h"
 
+#include <halfbridge/ops/factories.h>
+
 #include "cuda/kernel_file.h"
+#include "cuda/reduce.h"
 #include "cuda/words.h"
 
 namespace hb::cuda {
@@ -62,35 +65,15 @@ __global__ void add_bias(Gemm g, int64_t n) {
   }
 }
 
-// A block sums 32 columns; its rows of threads share the rows.
-template <class T>
-__global__ void __launch_bounds__(1024) column_sums(T* out, const T* in, int64_t rows, int64_t cols, int64_t stride) {
-  using C = compute_t<T>;
-  HB_SHARED(C, of_rows, 1024);
-  for (int64_t first = int64_t{blockIdx.x} * kWarp; first < cols; first += int64_t{gridDim.x} * kWarp) {
-    const int64_t c = first + threadIdx.x;
-    C sum = 0;
-    if (c < cols)
-      for (int64_t r = threadIdx.y; r < rows; r += blockDim.y) sum += widen<C>(in[r * stride + c]);
-    __syncthreads();  // the sums before have been read
-    of_rows[threadIdx.y * kWarp + threadIdx.x] = sum;
-    __syncthreads();
-    if (threadIdx.y != 0 || c >= cols) continue;
-    for (unsigned y = 1; y < blockDim.y; ++y) sum += of_rows[y * kWarp + threadIdx.x];
-    out[c] = T(sum);
-  }
-}
-
 }  // namespace
 
 void column_sum(ScalarType dtype, void* out, const void* in, int64_t rows, int64_t cols, int64_t stride) {
   if (cols == 0) return;
-  HB_FLOATING_SWITCH("column_sum", dtype, [&](auto type) {
-    using T = decltype(type);
-    const unsigned deep = rows >= 256 ? 32 : rows >= 32 ? 8 : 1;
-    HB_LAUNCH(column_sums<T>, blocks_for(cols, kWarp), dim3(kWarp, deep), 0, current_stream(), static_cast<T*>(out),
-              static_cast<const T*>(in), rows, cols, stride);
-  });
+  if (rows == 0) return check(cudaMemsetAsync(out, 0, cols * element_size(dtype), current_stream()), "column_sum");
+  const auto options = TensorOptions().dtype(dtype).device(Device(kCUDA, current_device()));
+  const Tensor sums = from_blob(out, {1, cols}, options);
+  const Tensor matrix = from_blob(const_cast<void*>(in), {rows, cols}, {stride, 1}, options);
+  reduce(ReduceLoop(sums, matrix, 1), ReduceOp::sum, dtype == kDouble ? kDouble : kFloat, {});
 }
 HB_REGISTER_CUDA(column_sum_kernel, column_sum);
 

@@ -1,4 +1,6 @@
 // Reductions of any layout.
+#include "cuda/reduce.h"
+
 #include "cuda/fold.h"
 #include "cuda/register.h"
 
@@ -129,4 +131,9 @@ void reduce_cuda(const ReduceLoop& l, ReduceOp op, ScalarType compute, const Red
 HB_REGISTER_CUDA(reduce_kernel, reduce_cuda);
 
 }  // namespace
+
+void reduce(const ReduceLoop& l, ReduceOp op, ScalarType compute, const ReduceFinish& finish) {
+  reduce_cuda(l, op, compute, finish);
+}
+
 }  // namespace hb::cuda
