@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(kEachThreads)
   float u[4];
   unit_floats(philox_at(start, static_cast<uint64_t>(thread)).next(), u);
   for (int k = 0; k < kEachElements && first + k < walk.numel; ++k) {
-    int64_t offset[2];
+    int32_t offset[2];
     walk.offsets<2>(static_cast<uint32_t>(first + k), offset);
     const T probability = load_as<T>(walk.data[1] + offset[1], walk.dtype[1]);
     if (!(probability >= T(0) && probability <= T(1))) report.out_of_range(0, 0);

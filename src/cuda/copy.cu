@@ -22,17 +22,27 @@ namespace {
 /// Elements as bits. `from` may be one element for all.
 template <class Bits>
 __global__ void __launch_bounds__(kThreads) move_kernel(HB_ARGUMENT(Walk) walk) {
-  HB_GRID_LOOP(i, walk.numel) {
-    int64_t offset[2];
-    walk.offsets<2>(static_cast<uint32_t>(i), offset);
-    *reinterpret_cast<Bits*>(walk.data[0] + offset[0]) = *reinterpret_cast<const Bits*>(walk.data[1] + offset[1]);
+  constexpr uint32_t block = kThreads * kAtOnce;
+  for (int64_t first = int64_t{blockIdx.x} * block + threadIdx.x; first < walk.numel;
+       first += int64_t{gridDim.x} * block) {
+    int32_t offset[kAtOnce][2];
+    Bits moved[kAtOnce];
+#pragma unroll
+    for (int j = 0; j < kAtOnce; ++j) {
+      const auto i = static_cast<uint32_t>(first) + j * kThreads;
+      walk.offsets<2>(i < walk.numel ? i : static_cast<uint32_t>(first), offset[j]);
+      moved[j] = *reinterpret_cast<const Bits*>(walk.data[1] + offset[j][1]);
+    }
+#pragma unroll
+    for (int j = 0; j < kAtOnce; ++j)
+      if (first + j * kThreads < walk.numel) *reinterpret_cast<Bits*>(walk.data[0] + offset[j][0]) = moved[j];
   }
 }
 
 template <class Bits>
 __global__ void __launch_bounds__(kThreads) fill_kernel_of(HB_ARGUMENT(Walk) walk, Bits value) {
   HB_GRID_LOOP(i, walk.numel) {
-    int64_t offset[1];
+    int32_t offset[1];
     walk.offsets<1>(static_cast<uint32_t>(i), offset);
     *reinterpret_cast<Bits*>(walk.data[0] + offset[0]) = value;
   }
@@ -41,7 +51,11 @@ __global__ void __launch_bounds__(kThreads) fill_kernel_of(HB_ARGUMENT(Walk) wal
 /// Contiguous memory in vectors of 16 bytes, which repeat `value`.
 __global__ void __launch_bounds__(kThreads) fill_vectors(char* to, int64_t bytes, uint4 value) {
   const int64_t vectors = bytes / 16;
-  HB_GRID_LOOP(i, vectors) store_vector(reinterpret_cast<uint4*>(to) + i, value);
+  for (int64_t first = int64_t{blockIdx.x} * kThreads * kAtOnce + threadIdx.x; first < vectors;
+       first += grid_threads() * kAtOnce)
+#pragma unroll
+    for (int j = 0; j < kAtOnce; ++j)
+      if (first + j * kThreads < vectors) store_vector(reinterpret_cast<uint4*>(to) + first + j * kThreads, value);
   const int64_t i = vectors * 16 + grid_thread();
   if (i < bytes) to[i] = reinterpret_cast<const char*>(&value)[i % 16];
 }
@@ -54,7 +68,8 @@ void move(const Walk& walk, const void*) {
     return;
   }
   with_word(size, [&](auto bits) {
-    HB_LAUNCH((move_kernel<decltype(bits)>), blocks_for(walk.numel), kThreads, 0, current_stream(), walk);
+    HB_LAUNCH((move_kernel<decltype(bits)>), blocks_for(walk.numel, kThreads * kAtOnce), kThreads, 0, current_stream(),
+              walk);
   });
 }
 
@@ -64,8 +79,8 @@ void fill_bits(const Walk& walk, const void* bits) {
     uint4 value;
     for (size_t at = 0; at < 16; at += size) std::memcpy(reinterpret_cast<char*>(&value) + at, bits, size);
     const auto bytes = static_cast<int64_t>(walk.numel * size);
-    HB_LAUNCH(fill_vectors, blocks_for(bytes, kThreads * 16), kThreads, 0, current_stream(), walk.data[0], bytes,
-              value);
+    HB_LAUNCH(fill_vectors, blocks_for(bytes, kThreads * kAtOnce * 16), kThreads, 0, current_stream(), walk.data[0],
+              bytes, value);
     return;
   }
   with_word(size, [&](auto value) {

@@ -1,6 +1,6 @@
 #pragma once
-// The kernels of a formula: a general one for any dtypes and layouts in each compute type, and one with accesses of 16
-// bytes for contiguous floats and halves.
+// The kernels of a formula: a general one for any dtypes and layouts in each compute type, one for any layout of the
+// usual dtypes, four elements a thread, and one with accesses of 16 bytes for contiguous floats and halves.
 
 #include "cuda/convert.h"
 #include "cuda/register.h"
@@ -35,13 +35,75 @@ __global__ void __launch_bounds__(kThreads, kLeastBlocks<F>)
     formula_kernel(HB_ARGUMENT(Walk) walk, HB_ARGUMENT(FormulaArguments<T, F::params>) a) {
   constexpr int operands = F::inputs + 1;
   HB_GRID_LOOP(i, walk.numel) {
-    int64_t offset[operands];
+    int32_t offset[operands];
     walk.offsets<operands>(static_cast<uint32_t>(i), offset);
     T x[F::inputs];
 #pragma unroll
     for (int k = 1; k < operands; ++k)
       x[k - 1] = walk.numbers >> k & 1 ? a.number[k] : load_as<T>(walk.data[k] + offset[k], walk.dtype[k]);
     store_as<T>(walk.data[0] + offset[0], walk.dtype[0], apply_formula<F, T>(a.params, x));
+  }
+}
+
+/// Elements that a thread of the kernel for usual dtypes takes, a block's width apart: as many loads are in flight.
+constexpr int kAtOnce = 4;
+
+/// Dtypes whose elements that kernel takes, computed in T.
+template <class T>
+struct UsualTypes {};
+#define HB_USUAL_TYPES(T, ...)                                           \
+  template <>                                                            \
+  struct UsualTypes<T> {                                                 \
+    template <class F>                                                   \
+    __host__ __device__ static bool with(ScalarType dtype, const F& f) { \
+      return with_one_of<F, __VA_ARGS__>(dtype, f);                      \
+    }                                                                    \
+  }
+/// Calls f(X()) for the type of `dtype` if it is one of these.
+template <class F, class... X>
+__host__ __device__ inline bool with_one_of(ScalarType dtype, const F& f) {
+  return ((dtype == dtype_of<X>::value && (f(X()), true)) || ...);
+}
+HB_USUAL_TYPES(float, float, BFloat16, Half, bool);
+HB_USUAL_TYPES(double, double, bool);
+HB_USUAL_TYPES(int64_t, int64_t, int32_t, uint8_t, bool);
+#undef HB_USUAL_TYPES
+
+template <class F, class T>
+__global__ void __launch_bounds__(kThreads, 1)
+    usual_kernel(HB_ARGUMENT(Walk) walk, HB_ARGUMENT(FormulaArguments<T, F::params>) a) {
+  constexpr int operands = F::inputs + 1;
+  constexpr uint32_t block = kThreads * kAtOnce;
+  for (int64_t first = int64_t{blockIdx.x} * block + threadIdx.x; first < walk.numel;
+       first += int64_t{gridDim.x} * block) {
+    int32_t offset[kAtOnce][operands];
+    T x[kAtOnce][F::inputs];
+#pragma unroll
+    for (int j = 0; j < kAtOnce; ++j) {
+      const auto i = static_cast<uint32_t>(first) + j * kThreads;
+      walk.offsets<operands>(i < walk.numel ? i : static_cast<uint32_t>(first), offset[j]);
+    }
+#pragma unroll
+    for (int k = 1; k < operands; ++k) {
+      if (walk.numbers >> k & 1) {
+#pragma unroll
+        for (int j = 0; j < kAtOnce; ++j) x[j][k - 1] = a.number[k];
+        continue;
+      }
+      UsualTypes<T>::with(walk.dtype[k], [&](auto type) {
+#pragma unroll
+        for (int j = 0; j < kAtOnce; ++j) x[j][k - 1] = load_one<T, decltype(type)>(walk.data[k] + offset[j][k]);
+      });
+    }
+    T y[kAtOnce];
+#pragma unroll
+    for (int j = 0; j < kAtOnce; ++j) y[j] = apply_formula<F, T>(a.params, x[j]);
+    UsualTypes<T>::with(walk.dtype[0], [&](auto type) {
+      using X = decltype(type);
+#pragma unroll
+      for (int j = 0; j < kAtOnce; ++j)
+        if (first + j * kThreads < walk.numel) *reinterpret_cast<X*>(walk.data[0] + offset[j][0]) = convert<X>(y[j]);
+    });
   }
 }
 
@@ -89,9 +151,18 @@ inline bool floats_or_halves(const Walk& walk) {
   return true;
 }
 
-// What costs much for each element gains nothing from wide accesses.
+template <class T>
+bool all_usual(const Walk& walk) {
+  for (int k = 0; k < walk.operands; ++k)
+    if (!(walk.numbers >> k & 1) && !UsualTypes<T>::with(walk.dtype[k], [](auto) {})) return false;
+  return true;
+}
+
+// What costs much for each element gains nothing from wide accesses, or from several at a time.
 template <class F>
 constexpr bool has_vectors = F::cost <= 8;
+template <class F, class T>
+constexpr bool has_several = !is_complex_v<T> && F::cost <= (std::is_same_v<T, float> ? 16 : 8);
 
 template <class F, class T>
 void launch_formula(const Walk& walk, const double* params) {
@@ -102,6 +173,13 @@ void launch_formula(const Walk& walk, const double* params) {
   if constexpr (std::is_same_v<T, float> && has_vectors<F>) {
     if (floats_or_halves(walk) && contiguous(walk, kVector)) {
       HB_LAUNCH((contiguous_kernel<F>), blocks_for(walk.numel, kThreads * kVector), kThreads, 0, current_stream(), walk,
+                a);
+      return;
+    }
+  }
+  if constexpr (has_several<F, T>) {
+    if (all_usual<T>(walk)) {
+      HB_LAUNCH((usual_kernel<F, T>), blocks_for(walk.numel, kThreads * kAtOnce), kThreads, 0, current_stream(), walk,
                 a);
       return;
     }

@@ -9,7 +9,7 @@ namespace {
 template <class T>
 __global__ void __launch_bounds__(kThreads) values_and_slopes(HB_ARGUMENT(Walk) walk) {
   HB_GRID_LOOP(i, walk.numel) {
-    int64_t offset[3];
+    int32_t offset[3];
     walk.offsets<3>(static_cast<uint32_t>(i), offset);
     const T x = load_as<T>(walk.data[2] + offset[2], walk.dtype[2]);
     store_as<T>(walk.data[0] + offset[0], walk.dtype[0], formula::log_sigmoid::apply<T>(nullptr, x));

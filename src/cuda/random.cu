@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(DrawGrid::kThreads, 4)
     for (int k = 0; k < unroll; ++k) {
       const int64_t i = first + threads * k;
       if (i >= walk.numel) break;
-      int64_t offset[2];
+      int32_t offset[2];
       walk.offsets<2>(static_cast<uint32_t>(i), offset);
       d.put(walk.data[0] + offset[0], walk.dtype[0], value[k], walk.data[1] + offset[1], walk.dtype[1]);
     }

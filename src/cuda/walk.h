@@ -1,5 +1,5 @@
 #pragma once
-// Where the operands of an element-wise kernel are: any layout, up to 2^31 elements a launch.
+// Where the operands of an element-wise kernel are: any layout, up to 2^31 bytes of each a launch.
 
 #include <halfbridge/error.h>
 
@@ -32,22 +32,23 @@ struct Walk {
   char* data[kMostOperands] = {};
   ScalarType dtype[kMostOperands] = {};
   Divider size[kMostDims];
-  int64_t stride[kMostDims][kMostOperands] = {};
+  int32_t stride[kMostDims][kMostOperands] = {};
 
 #ifdef HB_DEVICE_CODE
   /// Byte offsets of element i.
   template <int Operands>
-  __device__ void offsets(uint32_t i, int64_t* offset) const {
+  __device__ void offsets(uint32_t i, int32_t* offset) const {
 #pragma unroll
     for (int k = 0; k < Operands; ++k) offset[k] = 0;
     for (int d = 0; d < dims - 1; ++d) {
-      const uint32_t rest = size[d](i), at = i - rest * size[d].divisor;
+      const uint32_t rest = size[d](i);
+      const auto at = static_cast<int32_t>(i - rest * size[d].divisor);
       i = rest;
 #pragma unroll
       for (int k = 0; k < Operands; ++k) offset[k] += at * stride[d][k];
     }
 #pragma unroll
-    for (int k = 0; k < Operands; ++k) offset[k] += i * stride[dims - 1][k];
+    for (int k = 0; k < Operands; ++k) offset[k] += static_cast<int32_t>(i) * stride[dims - 1][k];
   }
 #endif
 };
@@ -57,7 +58,8 @@ struct Walk {
 bool contiguous(const Walk& walk, int vector);
 
 using WalkFn = void (*)(const Walk& walk, const void* context);
-/// Calls `launch` for the operands, in parts where they have 2^31 elements or more. Nothing happens for empty ones.
+/// Calls `launch` for the operands, in parts where one of them spans 2^31 bytes or more. Nothing happens for empty
+/// ones.
 void for_walks(const char* name, const Loop& loop, WalkFn launch, const void* context);
 void for_walks(const char* name, const FlatLoop& loop, WalkFn launch, const void* context);
 
