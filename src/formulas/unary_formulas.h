@@ -132,14 +132,26 @@ HB_EXACT_FORMULA(erf, floats)
 HB_FLOAT_FORMULA(erfc, 8, math::erfc(x))
 HB_FLOAT_FORMULA(erfinv, 16, math::erfinv(x))
 HB_FLOAT_FORMULA(digamma, 16, T(math::digamma(x)))
-HB_FLOAT_FORMULA(i0, 16, T((math::bessel_i<0, false>(x))))
+struct i0 : Formula<1, 0, Kinds::floats, 16> {
+  template <class T>
+  static HB_HD_ALWAYS T apply(const T*, T x) {
+#ifdef __CUDA_ARCH__
+    if constexpr (sizeof(T) == sizeof(float)) return ::cyl_bessel_i0f(x);  // a GPU has few units for double
+#endif
+    return T(math::bessel_i<0, false>(x));
+  }
+};
 struct lgamma : Formula<1, 0, Kinds::floats, 16> {
   template <class T>
   static HB_HD_ALWAYS T apply(const T*, T x) {
+#ifdef __CUDA_ARCH__
+    return ::lgamma(x);
+#else
     if constexpr (sizeof(T) == sizeof(float))
       return T(math::log_gamma_for_float(x));
     else
       return math::log_gamma(x);
+#endif
   }
 };
 

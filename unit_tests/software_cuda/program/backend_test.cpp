@@ -30,7 +30,8 @@ void expect_same(const std::string& name, const Function& f, const std::vector<T
   Tensor expected, got;
   const std::string error = outcome(f, in, expected), cuda_error = outcome(f, there, got);
   if (!error.empty()) {
-    EXPECT_FALSE(cuda_error.empty()) << name << " throws on the CPU alone: " << error;
+    const bool of_cpu_alone = error.find("ZeroDivisionError") != std::string::npos;  // the host would have to wait
+    EXPECT_EQ(cuda_error.empty(), of_cpu_alone) << name << " throws on the CPU alone: " << error;
     return;
   }
   ASSERT_EQ(cuda_error, "") << name << " of " << in[0].scalar_type();
