@@ -8,6 +8,7 @@
 #include "cuda/register.h"
 #include "cuda/report.h"
 #include "cuda/scratch.h"
+#include "formulas/reduce_step.h"
 
 namespace hb::cuda {
 namespace {
@@ -15,18 +16,21 @@ namespace {
 /// Whether x at place i comes before what was found: a larger (smaller) value, the first NaN, or the same one earlier.
 template <class C, bool Largest>
 __device__ bool better(C x, int64_t i, C best, int64_t at) {
-  if (at < 0) return i >= 0;
-  if (i < 0) return false;
   const bool nan_x = x != x, nan_best = best != best;
   if (nan_x || nan_best) return nan_x && (!nan_best || i < at);
   return x == best ? i < at : Largest ? x > best : x < best;
 }
 
+/// At place -1 the value that no other is smaller (larger) than: if nothing beats that, all are the same.
 template <class C>
 struct Found {
   C value;
-  int64_t at;  // below 0: nothing
+  int64_t at;
 };
+template <class C, bool Largest>
+__device__ Found<C> nothing_found() {
+  return {formula::start<Largest ? ReduceOp::max : ReduceOp::min, C>(), -1};
+}
 
 template <class T, bool Largest>
 __global__ void __launch_bounds__(kThreads)
@@ -38,7 +42,7 @@ __global__ void __launch_bounds__(kThreads)
     const Member m(g, block);
     const bool there = m.output < g.outputs;
     const int64_t outer = m.output / l.inner, line = outer * l.n * l.inner + (m.output - outer * l.inner);
-    Found<C> best{C(), -1};
+    Found<C> best = nothing_found<C, Largest>();
     for (int64_t i = m.rank; there && i < l.n; i += g.width) {
       const C x = static_cast<C>(in[line + i * l.inner]);
       if (better<C, Largest>(x, i, best.value, best.at)) best = {x, i};
@@ -47,39 +51,46 @@ __global__ void __launch_bounds__(kThreads)
       return better<C, Largest>(b.value, b.at, a.value, a.at) ? b : a;
     });
     if (!there || m.rank != 0) continue;
-    indices[m.output] = best.at;
-    if (values) values[m.output] = in[line + best.at * l.inner];
+    const int64_t at = best.at < 0 ? 0 : best.at;
+    indices[m.output] = at;
+    if (values) values[m.output] = in[line + at * l.inner];
   }
 }
 
-/// For reduce_parts.h, of the dtypes that programs have most of.
+/// For reduce_parts.h.
 template <class X_, bool Largest>
 struct Best {
   using X = X_;
-  using Part = Found<Compared<X>>;
+  using C = Loaded<X>;
+  using Part = Found<C>;
   static constexpr int kBlocks = 2;
 
-  template <int kChains>
-  struct Mine : Chains<Best, kChains> {
-    __device__ void begin(Loaded<X>) {}
-    template <int k>
-    __device__ void take(Loaded<X> x, int64_t index) {
-      Part& best = this->chain[k];
-      if (better<Compared<X>, Largest>(x, index, best.value, best.at)) best = {x, index};
-    }
-  };
   struct Results {
     X* values;  // may be absent
     int64_t* indices;
     __device__ void store(int64_t output, const Part& best) const {
-      indices[output] = best.at;
+      indices[output] = best.at < 0 ? 0 : best.at;
       if (values) values[output] = X(best.value);
     }
   };
+  template <int kChains>
+  struct Mine : Chains<Best, kChains> {
+    /// Those before it have smaller places, so that equal ones need no look at them.
+    template <int k>
+    __device__ void take(C x, int64_t index) {
+      Part& best = this->chain[k];
+      const bool beaten = Largest ? !(x <= best.value) : !(x >= best.value);
+      if (beaten & (best.value == best.value)) best = {x, index};
+    }
+    __device__ void edge(C x, int64_t index) {
+      Part& best = this->chain[0];
+      if (better<C, Largest>(x, index, best.value, best.at)) best = {x, index};
+    }
+  };
 
-  __device__ static Part none() { return {Compared<X>(), -1}; }
+  __device__ static Part none() { return nothing_found<C, Largest>(); }
   __device__ static Part merged(const Part& a, const Part& b) {
-    return better<Compared<X>, Largest>(b.value, b.at, a.value, a.at) ? b : a;
+    return better<C, Largest>(b.value, b.at, a.value, a.at) ? b : a;
   }
   __device__ static Part from_lane(const Part& mine, int lanes) {
     return {__shfl_xor_sync(kFullWarp, mine.value, lanes), __shfl_xor_sync(kFullWarp, mine.at, lanes)};
@@ -108,8 +119,7 @@ void launch(const Tensor& values, const Tensor& indices, const Tensor& in, Lines
   T* const v = values.defined() ? static_cast<T*>(values.impl().raw_data()) : nullptr;
   auto* const at = static_cast<int64_t*>(indices.impl().raw_data());
   const T* const x = static_cast<const T*>(in.impl().raw_data());
-  if constexpr (std::is_same_v<T, float> || is_half_v<T> || std::is_same_v<T, int64_t>)
-    if (largest ? launch_best<T, true>(v, at, x, l) : launch_best<T, false>(v, at, x, l)) return;
+  if (largest ? launch_best<T, true>(v, at, x, l) : launch_best<T, false>(v, at, x, l)) return;
   const Groups g = groups_for(l.outer * l.inner, l.n, l.inner == 1, false);
   if (largest)
     HB_LAUNCH((extremum_lines<T, true>), g.blocks(), kThreads, 0, current_stream(), v, at, x, l, g);

@@ -33,25 +33,40 @@ __device__ inline W finished(W v, const ReduceFinish& f) {
   return v;
 }
 
+/// |x|^p, in a call: there are some twenty in a kernel.
+template <class T>
+__device__ __attribute__((noinline)) T power_of(T x, T p) {
+  return math::pow(math::abs(x), p);
+}
+
 /// Sums and products of floats are carried on in double: by NVIDIA's tables an H100 converts and adds doubles more than
 /// four times as fast as its memory brings floats.
 template <ReduceOp op, class X_>
 struct Fold {
   using X = X_;
-  static constexpr int kBlocks = sizeof(X) == 1 || (sizeof(X) == 2 && op == ReduceOp::abs_sum) ? 2 : 3;
+  static constexpr int kBlocks =
+      sizeof(X) == 1 || (sizeof(X) == 2 && op == ReduceOp::abs_sum) || op == ReduceOp::power_sum ? 2 : 3;
   static constexpr bool kExact = op == ReduceOp::max || op == ReduceOp::min || op == ReduceOp::any ||
                                  op == ReduceOp::all || op == ReduceOp::abs_max || op == ReduceOp::abs_min;
-  using Part =
-      std::conditional_t<kExact, Loaded<X>, std::conditional_t<std::is_integral_v<Loaded<X>>, int64_t, double>>;
+  static constexpr bool kWhole = std::is_integral_v<Loaded<X>> || op == ReduceOp::count;
+  using Part = std::conditional_t<kExact, Loaded<X>, std::conditional_t<kWhole, int64_t, double>>;
 
+  struct Results;
   template <int kChains>
   struct Mine : Chains<Fold, kChains> {
-    __device__ void begin(Loaded<X>) {}
+    Loaded<X> p;  // of power_sum
+    __device__ void prepare(const Results& results) { p = static_cast<Loaded<X>>(results.finish.p); }
     template <int k>
     __device__ void take(Loaded<X> x, int64_t) {
       Part& mine = this->chain[k];
-      mine = formula::step<op, Part>(mine, static_cast<Part>(x));
+      if constexpr (op == ReduceOp::count)
+        mine += x != Loaded<X>(0);
+      else if constexpr (op == ReduceOp::power_sum)
+        mine += static_cast<Part>(power_of(x, p));
+      else
+        mine = formula::step<op, Part>(mine, static_cast<Part>(x));
     }
+    __device__ void edge(Loaded<X> x, int64_t index) { take<0>(x, index); }
   };
   struct Results {
     char* out;
@@ -74,6 +89,14 @@ template <class X, ReduceOp... ops>
 bool fold_neighbours(const ReduceLoop& l, ReduceOp op, const ReduceFinish& finish) {
   const Places kept = places("reduce", l.kept, l.kept_out, l.outputs);
   return ((op == ops && reduce_neighbours<Fold<ops, X>>(l, {l.out, l.out_dtype, kept, finish})) || ...);
+}
+
+/// By any of the operations.
+template <class X>
+bool fold_real(const ReduceLoop& l, ReduceOp op, const ReduceFinish& finish) {
+  using enum ReduceOp;
+  return fold_neighbours<X, sum, nansum, prod, max, min, any, all, count, abs_sum, square_sum, abs_max, abs_min,
+                         power_sum>(l, op, finish);
 }
 
 // By the elements' types, each in a file of its own.

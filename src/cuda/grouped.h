@@ -58,10 +58,10 @@ inline Groups groups_for(int64_t outputs, int64_t count, bool along, bool may_sp
   while (g.width < most && g.width * 4 < count &&
          (along ? g.width < 32 || outputs * g.width < 65536 : outputs * g.width < 65536))
     g.width *= 2;
-  constexpr int64_t kPart = 4096;  // elements that a thread takes by itself
-  if (may_split && outputs * g.width < 32768 && count > g.width * kPart)
-    g.splits =
-        static_cast<int>(std::min<int64_t>({512, count / (g.width * kPart) + 1, 65536 / (outputs * g.width) + 1}));
+  constexpr int64_t kPart = 16, kBusy = 262144;  // elements that a thread takes by itself; threads of a large GPU
+  if (may_split && outputs * g.width < kBusy / 4 && count > g.width * kPart)
+    g.splits = static_cast<int>(std::min<int64_t>(
+        {1024, count / (g.width * kPart) + 1, (kBusy + outputs * g.width - 1) / (outputs * g.width)}));
   return g;
 }
 /// Whether neighbouring threads share a group: what is reduced lies closer together than the results do.

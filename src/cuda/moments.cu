@@ -35,6 +35,7 @@ struct Spread {
   struct Mine {
     double shift = 0, sum[kChains] = {}, squares[kChains] = {};
     int n = 0;
+    __device__ void prepare(const MomentsResults&) {}
     __device__ void begin(double x) {
       if (n == 0) shift = x - x == 0 ? x : 0;  // infinity stays one in the mean
     }
@@ -44,6 +45,7 @@ struct Spread {
       sum[k] += d, squares[k] += d * d;
       ++n;
     }
+    __device__ void edge(double x, int64_t index) { take<0>(x, index); }
     __device__ Moments part() const {
       if (n == 0) return none();
       double s = sum[0], q = squares[0];

@@ -59,10 +59,14 @@ __global__ void __launch_bounds__(kThreads, std::is_same_v<T, double> ? 1 : 0)
 template <ReduceOp op, class T>
 __global__ void __launch_bounds__(kThreads) reduce_partial(HB_ARGUMENT(ReduceWork) w, const Wide<T>* partial) {
   using W = Wide<T>;
-  HB_GRID_LOOP(o, w.groups.outputs) {
-    W acc = partial[o];
-    for (int s = 1; s < w.groups.splits; ++s) acc = formula::merge<op, W>(acc, partial[s * w.groups.outputs + o]);
-    store_as<W>(w.out + w.kept_out(o), w.out_dtype, finished(acc, w.finish));
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  for (int64_t o = grid_thread() / kWarp; o < w.groups.outputs; o += grid_threads() / kWarp) {
+    W acc = formula::start<op, W>();
+    for (int s = lane; s < w.groups.splits; s += kWarp)
+      acc = formula::merge<op, W>(acc, partial[s * w.groups.outputs + o]);
+    for (int lanes = kWarp / 2; lanes > 0; lanes /= 2)
+      acc = formula::merge<op, W>(acc, __shfl_xor_sync(kFullWarp, acc, lanes));
+    if (lane == 0) store_as<W>(w.out + w.kept_out(o), w.out_dtype, finished(acc, w.finish));
   }
 }
 
@@ -73,7 +77,7 @@ void launch(const ReduceWork& w) {
   HB_LAUNCH((reduce_groups<op, T>), dim3(g.blocks(), static_cast<unsigned>(g.splits)), kThreads, 0, current_stream(), w,
             partial.get());
   if (g.splits > 1)
-    HB_LAUNCH((reduce_partial<op, T>), blocks_for(g.outputs), kThreads, 0, current_stream(), w,
+    HB_LAUNCH((reduce_partial<op, T>), blocks_for(g.outputs, kThreads / kWarp), kThreads, 0, current_stream(), w,
               static_cast<const Wide<T>*>(partial.get()));
 }
 

@@ -107,6 +107,7 @@ __global__ void __launch_bounds__(kThreads, R::kBlocks)
   const char* const from = w.in + (there ? w.line(line) + column * static_cast<int64_t>(sizeof(X)) : 0);
   const int64_t begin = blockIdx.y * w.each, end = begin + w.each < w.count ? begin + w.each : w.count;
   typename R::template Mine<1> mine[kEach];
+  each_below<kEach>([&](auto e) { mine[e].prepare(results); });
   constexpr int kRows = kEach == 1 ? 2 * kInFlight : kInFlight;
   if (there && w.row.dims == 1)
     take_rows<R, kEach, kRows>(mine, from, begin + y, end, deep, [&](int64_t row) { return row * w.row.stride[0]; });

@@ -5,7 +5,8 @@
 //   X              the elements' type
 //   kBlocks        of a multiprocessor, whose registers they share
 //   Part           what some elements became; none() is that of none
-//   Mine<kChains>  what a thread has: begin(x) with its first element, take<chain>(x, index) with each, part()
+//   Mine<kChains>  what a thread has: prepare(results) at first, begin(x) with its first element, take<chain>(x, index)
+//                  with each, whose indices ascend in a chain, or edge(x, index) in any order, part()
 //   Results        where results go: store(output, part)
 //   merged(a, b), from_lane(part, lanes) (a shuffle), from_other(address)
 
@@ -24,12 +25,13 @@ constexpr int kInFlight = 4;
 #ifdef HB_DEVICE_CODE
 /// What an element is computed in at first.
 template <class X>
-using Loaded = std::conditional_t<is_half_v<X>, float, std::conditional_t<std::is_same_v<X, bool>, int, X>>;
+using Loaded =
+    std::conditional_t<is_half_v<X>, float, std::conditional_t<std::is_integral_v<X> && sizeof(X) < 4, int, X>>;
 
 /// kEach neighbours, loaded at once: one, or 16 bytes.
 template <class X, int kEach>
 struct Chunk {
-  static_assert(kEach * sizeof(X) == 16 && (sizeof(X) > 1 || std::is_same_v<X, bool>));
+  static_assert(kEach * sizeof(X) == 16);
   uint4 v = {};
   __device__ void load(const X* at) { v = load_vector<uint4>(at); }
   template <int e>
@@ -42,6 +44,8 @@ struct Chunk {
       return static_cast<float>(X(static_cast<uint16_t>(w >> e % 2 * 16), X::from_bits()));
     else if constexpr (std::is_same_v<X, bool>)
       return (w >> e % 4 * 8 & 0xff) != 0;
+    else if constexpr (sizeof(X) < 4)
+      return static_cast<X>(w >> e % (4 / sizeof(X)) * sizeof(X) * 8);
     else if constexpr (sizeof(X) == 4)
       return static_cast<X>(w);
     else
@@ -87,6 +91,8 @@ struct Chains {
   __device__ Chains() {
     for (auto& c : chain) c = R::none();
   }
+  __device__ void prepare(const typename R::Results&) {}
+  __device__ void begin(Loaded<typename R::X>) {}
   __device__ typename R::Part part() const {
     typename R::Part all = chain[0];
     for (int k = 1; k < kChains; ++k) all = R::merged(all, chain[k]);

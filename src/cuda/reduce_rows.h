@@ -101,7 +101,7 @@ __device__ inline void take_run(Mine& mine, const typename R::X* x, int64_t n, i
     const int64_t at = edge < head ? edge : edge + vectors * kEach;
     const auto value = static_cast<Loaded<X>>(x[at]);
     mine.begin(value);
-    mine.template take<0>(value, index + at);
+    mine.edge(value, index + at);
   }
 }
 
@@ -116,6 +116,7 @@ __global__ void __launch_bounds__(kThreads, R::kBlocks)
   const int64_t items = output < w.outputs ? w.runs * w.pieces : 0;
   const char* const from = w.in + (items > 0 ? w.kept(output) : 0);
   typename R::template Mine<4> mine;
+  mine.prepare(results);
   for (int64_t item = alone ? 0 : int64_t{blockIdx.y} * teams + team; item < items;
        item += alone ? 1 : int64_t{w.parts} * teams) {
     const int64_t run = w.pieces == 1 ? item : item / w.pieces, first = (item - run * w.pieces) * w.piece;

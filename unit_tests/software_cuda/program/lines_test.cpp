@@ -71,6 +71,57 @@ TEST(SoftwareLines, LongLines) {
   }
 }
 
+/// What becomes of x of two dimensions, whole and along each of them.
+void folds(const Tensor& x, int64_t off) {
+  const auto place_of = [](const Tensor& v, int64_t dim, bool largest) {
+    return dim < 0 ? largest ? v.argmax() : v.argmin() : largest ? v.argmax(dim) : v.argmin(dim);
+  };
+  const Tensor y = at_offset(x, off);
+  const bool floating = x.is_floating_point(), truth = x.scalar_type() == torch::kBool;
+  const double step = step_of(x.scalar_type()), inf = std::numeric_limits<double>::infinity();
+  for (const int64_t dim : {-1, 0, 1}) {
+    const std::vector<int64_t> dims = dim < 0 ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{dim};
+    const auto name = [&](const char* what) { return named(what, x, dim, off); };
+    expect_equal(name("count"), y.count_nonzero(dims), x.count_nonzero(dims));
+    expect_equal(name("any"), dim < 0 ? y.any() : y.any(dim), dim < 0 ? x.any() : x.any(dim));
+    expect_equal(name("all"), dim < 0 ? y.all() : y.all(dim), dim < 0 ? x.all() : x.all(dim));
+    expect_equal(name("amax"), y.amax(dims), x.amax(dims));
+    if (!truth) {
+      expect_equal(name("argmax"), place_of(y, dim, true), place_of(x, dim, true));
+      expect_equal(name("argmin"), place_of(y, dim, false), place_of(x, dim, false));
+    }
+    if (!floating) {
+      expect_equal(name("sum"), y.sum(dims), x.sum(dims));
+      expect_equal(name("prod"), dim < 0 ? y.prod() : y.prod(dim), dim < 0 ? x.prod() : x.prod(dim));
+      continue;
+    }
+    expect_close(name("nansum"), y.nansum(dims), x.nansum(dims), step);
+    const auto prod = [dim](const Tensor& v) {  // of what neither overflows nor vanishes
+      const Tensor near_one = v.tanh().mul(0.01).add(1);
+      return dim < 0 ? near_one.prod() : near_one.prod(dim);
+    };
+    expect_close(name("prod"), prod(y), prod(x), step);
+    for (const double p : {0.0, 1.0, 2.0, 3.0, 2.5, inf, -inf})
+      expect_close(name("norm"), y.norm(p, dims), x.norm(p, dims), step);
+  }
+}
+
+TEST(SoftwareLines, Folds) {
+  for (const int64_t n : {1, 3, 40, 1031, 4096, 20'001}) {
+    for (const torch::Dtype t : kFloats) {
+      Tensor x = values({4, n}, t);
+      x.select(0, 1).fill_(-std::numeric_limits<double>::infinity());
+      folds(x, n % 3);
+      x.select(0, 2).fill_(std::numeric_limits<double>::infinity());
+      if (n >= 40) x[0].slice(0, 5, n, 11).fill_(std::nan("")), x[3].slice(0, 7, n, 3).fill_(2);
+      folds(x, n % 2);
+    }
+    for (const torch::Dtype t : kIntegers) folds(values({4, n}).mul(3).to(torch::kLong).to(t), n % 3);
+    folds(values({4, n}).gt(0), 1);
+    folds(torch::full({4, n}, INT64_MIN), 0);
+  }
+}
+
 void order(const Tensor& x, int64_t dim, int64_t off) {
   const Tensor y = at_offset(x, off);
   for (const bool descending : {false, true}) {
