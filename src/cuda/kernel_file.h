@@ -32,9 +32,18 @@ __device__ inline bool index_is_good(int64_t index, int64_t size, const Reporter
   return false;
 }
 
-/// A team of threads that computes a row: a warp of several in a block (blockDim.x is 32), or a whole block.
+/// Over teams that share a warp, all of whose threads call it: blockDim.x is a power of two below 32.
+template <class C, class Combine>
+__device__ inline C narrow_team_reduce(C value, const Combine& combine) {
+  for (unsigned lanes = blockDim.x / 2; lanes; lanes /= 2)
+    value = combine(value, __shfl_xor_sync(kFullWarp, value, static_cast<int>(lanes)));
+  return value;
+}
+/// A team of threads that computes a row: a warp of several in a block (blockDim.x is 32) or a part of one, or a whole
+/// block.
 template <class C, class Combine>
 __device__ inline C team_reduce(C value, C identity, const Combine& combine) {
+  if (blockDim.x < kWarp) return narrow_team_reduce(value, combine);
   for (int lanes = kWarp / 2; lanes; lanes /= 2) value = combine(value, __shfl_xor_sync(kFullWarp, value, lanes));
   if (blockDim.x == kWarp) return value;
   HB_SHARED(C, of_warps, kWarp);
@@ -70,6 +79,16 @@ struct Teams {
     const bool warps = n <= 1024;
     block = warps ? dim3(kWarp, kRows) : dim3(kThreads);
     grid = dim3(static_cast<unsigned>(warps ? (rows + kRows - 1) / kRows : rows));
+  }
+  /// Parts of warps for short rows: for kernels whose threads all stay until the end.
+  static Teams narrow(int64_t rows, int64_t n) {
+    Teams teams(rows, n);
+    unsigned width = kWarp;
+    while (width > 1 && width / 2 >= n) width /= 2;
+    if (width == kWarp) return teams;
+    teams.block = dim3(width, 128 / width);
+    teams.grid = dim3(static_cast<unsigned>((rows + teams.block.y - 1) / teams.block.y));
+    return teams;
   }
 };
 

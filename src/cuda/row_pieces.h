@@ -27,16 +27,16 @@ __device__ inline compute_t<T> widened_anew(T x) {
 }
 
 /// Of a row of n elements that begins at a multiple of 16 bytes, and n is one of a vector's: this thread's vectors.
-template <class T>
+template <class T, int kVectors = kRowVectors>
 struct RowPieces {
   using C = compute_t<T>;
-  RowVector<T> v[kRowVectors];
+  RowVector<T> v[kVectors];
 
   /// Calls f(k, first element) for each vector that is there.
   template <class F>
   __device__ static void each(int64_t n, const F& f) {
 #pragma unroll
-    for (int k = 0; k < kRowVectors; ++k) {
+    for (int k = 0; k < kVectors; ++k) {
       const int i = (k * static_cast<int>(blockDim.x) + static_cast<int>(threadIdx.x)) * kRowEach<T>;
       if (i < n) f(k, i);
     }
@@ -87,10 +87,11 @@ __device__ inline void take_row(const T* x, int64_t n, bool may_load, const Vect
   for (int64_t e = threadIdx.x; e < n - count * kEach; e += width) edge(e < head ? e : e + count * kEach);
 }
 
-/// Over a team of blockDim.x threads, a multiple of a warp, of several in a block: all threads call it. of_warps is
-/// shared, of kWarp elements, and of this call alone.
+/// Over a team of blockDim.x threads, a power of two, of several in a block: all threads call it. of_warps is shared, of
+/// kWarp elements, and of this call alone.
 template <class C, class F>
 __device__ inline C teams_reduce(C value, C* of_warps, const F& merge) {
+  if (blockDim.x < kWarp) return narrow_team_reduce(value, merge);
   for (int lanes = kWarp / 2; lanes; lanes /= 2) value = merge(value, __shfl_xor_sync(kFullWarp, value, lanes));
   const int warps = static_cast<int>(blockDim.x) / kWarp, first = static_cast<int>(threadIdx.y) * warps;
   if (warps == 1) return value;
@@ -110,17 +111,20 @@ __device__ inline C teams_max(C value, C* of_warps) {
   return teams_reduce(value, of_warps, larger_or_nan<C>);
 }
 
-/// Blocks of kThreads for rows that fit registers: threads of a team, or 0 where they don't.
+/// Blocks of kThreads for rows that fit registers: threads of a team, or 0 where they don't. Those of a part of a warp
+/// have one vector each.
 template <class T>
-int row_team(int64_t n) {
-  int width = kWarp;
-  while (width < kThreads && width * kRowVectors * kRowEach<T> < n) width *= 2;
-  return width * kRowVectors * kRowEach<T> >= n && n % kRowEach<T> == 0 ? width : 0;
+int row_team(int64_t n, int most_vectors = kRowVectors) {
+  const auto room = [&](int width) { return width * (width < kWarp ? 1 : most_vectors) * kRowEach<T>; };
+  int width = 1;
+  while (width < kThreads && room(width) < n) width *= 2;
+  return room(width) >= n && n % kRowEach<T> == 0 ? width : 0;
 }
 struct RowTeams {
   dim3 grid, block;
   RowTeams(int64_t rows, int width)
-      : grid(blocks_for(rows, kThreads / width)), block(static_cast<unsigned>(width), kThreads / width) {}
+      : grid(static_cast<unsigned>((rows * width + kThreads - 1) / kThreads)),
+        block(static_cast<unsigned>(width), kThreads / width) {}
 };
 /// Whether all of them, where they are there, begin at multiples of 16 bytes.
 template <class... P>

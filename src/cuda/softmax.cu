@@ -7,10 +7,9 @@ namespace hb::cuda {
 namespace {
 
 template <class T, bool kLog>
-__global__ void softmax_rows(T* out, const T* in, int64_t rows, int64_t n) {
+__global__ void softmax_rows(T* out, const T* in, int64_t rows, int64_t length) {
   using C = compute_t<T>;
-  const int64_t row = team_row();
-  if (row >= rows) return;
+  const int64_t row = team_row(), n = row < rows ? length : 0;
   const T* x = in + row * n;
   C top = -C(INFINITY);
   for (int64_t i = threadIdx.x; i < n; i += blockDim.x) {
@@ -29,10 +28,9 @@ __global__ void softmax_rows(T* out, const T* in, int64_t rows, int64_t n) {
 }
 
 template <class T, bool kLog>
-__global__ void softmax_rows_backward(T* grad_in, const T* grad, const T* out, int64_t rows, int64_t n) {
+__global__ void softmax_rows_backward(T* grad_in, const T* grad, const T* out, int64_t rows, int64_t length) {
   using C = compute_t<T>;
-  const int64_t row = team_row();
-  if (row >= rows) return;
+  const int64_t row = team_row(), n = row < rows ? length : 0;
   C sum = 0;
   for (int64_t i = threadIdx.x; i < n; i += blockDim.x) {
     const C g = widen<C>(grad[row * n + i]);
@@ -46,13 +44,13 @@ __global__ void softmax_rows_backward(T* grad_in, const T* grad, const T* out, i
 }
 
 // The same of rows in registers.
-template <class T, bool kLog>
+template <class T, bool kLog, int kVectors>
 __global__ void __launch_bounds__(kThreads) softmax_pieces(T* out, const T* in, int64_t rows, int64_t length) {
   using C = compute_t<T>;
   HB_SHARED(C, largest, kWarp);
   HB_SHARED(C, sums, kWarp);
   const int64_t row = team_row(), n = row < rows ? length : 0;
-  RowPieces<T> x;
+  RowPieces<T, kVectors> x;
   x.load(in + row * n, n);
   C top = -C(INFINITY), sum = 0;
   x.each(n, [&](int k, int) {
@@ -77,13 +75,13 @@ __global__ void __launch_bounds__(kThreads) softmax_pieces(T* out, const T* in, 
   });
 }
 
-template <class T, bool kLog>
+template <class T, bool kLog, int kVectors>
 __global__ void __launch_bounds__(kThreads)
     softmax_pieces_backward(T* grad_in, const T* grad, const T* out, int64_t rows, int64_t length) {
   using C = compute_t<T>;
   HB_SHARED(C, sums, kWarp);
   const int64_t row = team_row(), n = row < rows ? length : 0;
-  RowPieces<T> g, y;
+  RowPieces<T, kVectors> g, y;
   g.load(grad + row * n, n), y.load(out + row * n, n);
   C sum = 0;
   g.each(n, [&](int k, int) {
@@ -138,21 +136,31 @@ __global__ void softmax_columns_backward(T* grad_in, const T* grad, const T* out
   }
 }
 
-/// Threads of a team for rows in registers, or 0. Doubles' exponentials would take too many registers.
+/// How rows lie in registers: threads of a team, or 0, with so many vectors each. More than one of doubles would take too
+/// many registers for their exponentials.
+struct InRegisters {
+  int width = 0;
+  bool one_vector = false;
+};
 template <class T, class... P>
-int width_for(const SoftmaxShape& s, const P*... at) {
-  return sizeof(T) <= sizeof(float) && s.inner == 1 && begin_vectors(at...) ? row_team<T>(s.n) : 0;
+InRegisters in_registers(const SoftmaxShape& s, const P*... at) {
+  if (s.inner != 1 || !begin_vectors(at...)) return {};
+  if (const int width = row_team<T>(s.n, 1); width > 0 && (width <= kWarp || sizeof(T) > sizeof(float)))
+    return {width, true};
+  return {sizeof(T) <= sizeof(float) ? row_team<T>(s.n) : 0, false};
 }
 
 template <class T, bool kLog>
 void forward(const SoftmaxShape& s, T* out, const T* in) {
-  const int width = width_for<T>(s, out, in);
-  if (width > 0) {
-    const RowTeams rows(s.outer, width);
-    if constexpr (sizeof(T) <= sizeof(float))
-      HB_LAUNCH((softmax_pieces<T, kLog>), rows.grid, rows.block, 0, current_stream(), out, in, s.outer, s.n);
+  if (const InRegisters rows = in_registers<T>(s, out, in); rows.width > 0) {
+    const RowTeams teams(s.outer, rows.width);
+    if (rows.one_vector)
+      HB_LAUNCH((softmax_pieces<T, kLog, 1>), teams.grid, teams.block, 0, current_stream(), out, in, s.outer, s.n);
+    else if constexpr (sizeof(T) <= sizeof(float))
+      HB_LAUNCH((softmax_pieces<T, kLog, kRowVectors>), teams.grid, teams.block, 0, current_stream(), out, in, s.outer,
+                s.n);
   } else if (s.inner == 1) {
-    const Teams teams(s.outer, s.n);
+    const Teams teams = Teams::narrow(s.outer, s.n);
     HB_LAUNCH((softmax_rows<T, kLog>), teams.grid, teams.block, 0, current_stream(), out, in, s.outer, s.n);
   } else {
     HB_LAUNCH((softmax_columns<T, kLog>), blocks_for(s.outer * s.inner), kThreads, 0, current_stream(), out, in,
@@ -161,14 +169,16 @@ void forward(const SoftmaxShape& s, T* out, const T* in) {
 }
 template <class T, bool kLog>
 void backward(const SoftmaxShape& s, T* grad_in, const T* grad, const T* out) {
-  const int width = width_for<T>(s, grad_in, grad, out);
-  if (width > 0) {
-    const RowTeams rows(s.outer, width);
-    if constexpr (sizeof(T) <= sizeof(float))
-      HB_LAUNCH((softmax_pieces_backward<T, kLog>), rows.grid, rows.block, 0, current_stream(), grad_in, grad, out,
+  if (const InRegisters rows = in_registers<T>(s, grad_in, grad, out); rows.width > 0) {
+    const RowTeams teams(s.outer, rows.width);
+    if (rows.one_vector)
+      HB_LAUNCH((softmax_pieces_backward<T, kLog, 1>), teams.grid, teams.block, 0, current_stream(), grad_in, grad, out,
                 s.outer, s.n);
+    else if constexpr (sizeof(T) <= sizeof(float))
+      HB_LAUNCH((softmax_pieces_backward<T, kLog, kRowVectors>), teams.grid, teams.block, 0, current_stream(), grad_in,
+                grad, out, s.outer, s.n);
   } else if (s.inner == 1) {
-    const Teams teams(s.outer, s.n);
+    const Teams teams = Teams::narrow(s.outer, s.n);
     HB_LAUNCH((softmax_rows_backward<T, kLog>), teams.grid, teams.block, 0, current_stream(), grad_in, grad, out,
               s.outer, s.n);
   } else {

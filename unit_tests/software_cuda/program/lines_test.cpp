@@ -179,6 +179,19 @@ TEST(SoftwareLines, LayerNorms) {
   for (const torch::Dtype t : kFloats)
     for (const int64_t n : {8, 30, 200, 768, 1000, 2048, 4096, 4100, 8192, 8200})
       layer_norms(n > 1000 ? 3 : 11, n, t, n % 16 == 0 ? 1 : 0), layer_norms(n > 1000 ? 2 : 5, n, t, 0);
+  for (const torch::Dtype t : kFloats)
+    for (const int64_t n : {4, 16, 24}) layer_norms(70, n, t, 0);
+}
+
+TEST(SoftwareLines, Softmax) {
+  for (const torch::Dtype t : kFloats) {
+    for (const int64_t n : {1, 2, 3, 8, 10, 16, 24, 31, 64, 100, 256, 512, 1000, 2048, 4100}) {
+      const Tensor x = values({n > 500 ? 3 : 77, n}, t);
+      const std::string name = "softmax of " + std::to_string(n) + " " + toString(t);
+      expect_same(name, [](auto& in) { return torch::softmax(in[0], 1); }, {x});
+      expect_same(name + "'s logarithm", [](auto& in) { return torch::log_softmax(in[0], 1); }, {x});
+    }
+  }
 }
 
 }  // namespace
