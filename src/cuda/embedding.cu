@@ -1,7 +1,7 @@
 #include "backend/attention.h"
 
-#include "cuda/cub.h"
 #include "cuda/kernel_file.h"
+#include "cuda/sorted_index.h"
 
 namespace hb::cuda {
 namespace {
@@ -41,19 +41,15 @@ void embedding(ScalarType dtype, void* out, const void* weight, const int64_t* i
 }
 HB_REGISTER_CUDA(embedding_kernel, embedding);
 
-__global__ void number_keys(uint32_t* keys, int32_t* places, const int64_t* index, int64_t n) {
-  HB_GRID_LOOP(i, n) keys[i] = static_cast<uint32_t>(index[i]), places[i] = static_cast<int32_t>(i);
-}
-
 // Places are sorted by their rows: the block row of each first one adds all of its row, in the order of places.
 template <class T>
 __global__ void sum_rows(T* grad_weight, const T* grad, const uint32_t* keys, const int32_t* places, int64_t n,
-                         int64_t rows, int64_t width, int64_t padding, bool by_frequency, Reporter report) {
+                         int64_t rows, int64_t width, int64_t padding, bool by_frequency) {
   using C = compute_t<T>;
   const int64_t first = int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
   if (first >= n) return;
   const int64_t row = keys[first];
-  if ((first > 0 && keys[first - 1] == row) || row == padding || !index_is_good(row, rows, report)) return;
+  if ((first > 0 && keys[first - 1] == row) || row == padding || row >= rows) return;
   int64_t last = first + 1;
   while (last < n && keys[last] == row) ++last;
   const C scale = by_frequency ? C(1) / static_cast<C>(last - first) : C(1);
@@ -64,34 +60,19 @@ __global__ void sum_rows(T* grad_weight, const T* grad, const uint32_t* keys, co
   }
 }
 
-int bits_of(int64_t rows) {
-  int bits = 1;
-  while (bits < 32 && (int64_t{1} << bits) < rows) ++bits;
-  return bits;
-}
-
 void embedding_backward(ScalarType dtype, void* grad_weight, const void* grad, const int64_t* index, int64_t n,
                         int64_t rows, int64_t width, int64_t padding, bool by_frequency) {
   const auto size = static_cast<int64_t>(element_size(dtype));
   check(cudaMemsetAsync(grad_weight, 0, static_cast<size_t>(rows * width * size), current_stream()),
         "embedding_backward");
   if (n * width == 0) return;
-  HB_CHECK(n < INT32_MAX && rows <= UINT32_MAX, "[embedding_backward] expected fewer than 2^31 indices, got ", n);
-  const Scratch<uint32_t> keys_memory(2 * n);
-  const Scratch<int32_t> places_memory(2 * n);
-  uint32_t *const keys = keys_memory.get(), *const sorted_keys = keys + n;
-  int32_t *const places = places_memory.get(), *const sorted_places = places + n;
-  HB_LAUNCH(number_keys, blocks_for(n), kThreads, 0, current_stream(), keys, places, index, n);
-  HB_CUB(cub::DeviceRadixSort::SortPairs, static_cast<const uint32_t*>(keys), sorted_keys,
-         static_cast<const int32_t*>(places), sorted_places, static_cast<int>(n), 0, bits_of(rows));
+  const SortedIndex sorted("embedding_backward", index, n, rows, reporter("embedding_backward"));
   HB_FLOATING_SWITCH("embedding_backward", dtype, [&](auto type) {
     using T = decltype(type);
     constexpr int kPlaces = 4;
     const dim3 grid(static_cast<unsigned>((n + kPlaces - 1) / kPlaces), static_cast<unsigned>((width + 127) / 128));
     HB_LAUNCH(sum_rows<T>, grid, dim3(kWarp, kPlaces), 0, current_stream(), static_cast<T*>(grad_weight),
-              static_cast<const T*>(grad), static_cast<const uint32_t*>(sorted_keys),
-              static_cast<const int32_t*>(sorted_places), n, rows, width, padding, by_frequency,
-              reporter("embedding_backward"));
+              static_cast<const T*>(grad), sorted.rows(), sorted.places(), n, rows, width, padding, by_frequency);
   });
 }
 HB_REGISTER_CUDA(embedding_backward_kernel, embedding_backward);

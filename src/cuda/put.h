@@ -6,8 +6,10 @@
 #include <type_traits>
 
 #include <halfbridge/dtype.h>
+#include <halfbridge/error.h>
 
 #include "backend/indexing.h"
+#include "core/cuda_settings.h"
 #include "cuda/launch.h"
 
 namespace hb::cuda {
@@ -48,6 +50,8 @@ __device__ void put_together(T* to, T value) {
   } else if constexpr (op == PutOp::add &&
                        (std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, int32_t>)) {
     atomicAdd(to, value);
+  } else if constexpr (op == PutOp::add && std::is_same_v<T, int64_t>) {
+    atomicAdd(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(value));
   } else if constexpr (puts_together<T>) {
     using Word = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned>;
     const auto place = reinterpret_cast<uintptr_t>(to);
@@ -63,10 +67,35 @@ __device__ void put_together(T* to, T value) {
       const T after = combined<op>(before, value);
       Word put = 0;
       memcpy(&put, &after, sizeof(T));
+      if (put == bits) return;  // as most that come late to a maximum
       seen = atomicCAS(word, assumed, (assumed & ~(all << shift)) | (put << shift));
     } while (seen != assumed);
   }
 }
+
+/// Calls fn(T()) for any dtype; wide unsigned integers as signed ones of their size.
+template <class F>
+void with_dtype(const char* name, ScalarType dtype, const F& fn) {
+  switch (moved_type(dtype)) {
+#define HB_CASE(T, Name) \
+  case ScalarType::Name: \
+    return fn(T());
+    HB_FORALL_COMPUTED_DTYPES(HB_CASE)
+#undef HB_CASE
+    default:
+      HB_NOT_SUPPORTED("[", name, "] is not supported for dtype ", dtype);
+  }
+}
+
+inline void check_order(const char* name, ScalarType t, PutOp op) {
+  if (is_complex_type(t) && (op == PutOp::max || op == PutOp::min))
+    HB_NOT_SUPPORTED("[", name, "] complex numbers have no order: not supported for dtype ", t);
+  if (is_wide_unsigned_type(t) && op != PutOp::assign && op != PutOp::add && op != PutOp::multiply)
+    HB_NOT_SUPPORTED("[", name, "] is not supported for dtype ", t, ": convert it with to(torch::kLong)");
+}
+
+/// Whether the program asked for results that do not depend on which thread comes first.
+inline bool in_fixed_order() { return cuda_settings().deterministic_algorithms.load(std::memory_order_relaxed); }
 
 /// Calls fn(operation) with a constant.
 template <class F>

@@ -24,6 +24,27 @@ struct Divider {
 #endif
 };
 
+/// Takes numbers below `most` apart: in 32 bits where they are small enough.
+struct Splitter {
+  Divider by;  // by 0: too large
+  int64_t size = 1;
+  Splitter() = default;
+  Splitter(int64_t of, int64_t most) : size(of) {
+    if (most <= INT32_MAX && of <= INT32_MAX)
+      by = Divider(static_cast<uint32_t>(of));
+    else
+      by.divisor = 0;
+  }
+#ifdef HB_DEVICE_CODE
+  /// What is left of i when it is divided by the size; i becomes the quotient.
+  __device__ int64_t split(int64_t& i) const {
+    const int64_t whole = i;
+    i = by.divisor ? int64_t{by(static_cast<uint32_t>(whole))} : whole / size;
+    return whole - i * size;
+  }
+#endif
+};
+
 /// Operands of one launch. Strides in bytes.
 struct Walk {
   int operands = 0, dims = 0;

@@ -1,0 +1,179 @@
+// Rows picked or written by index.
+#include "cuda/half_sums.h"
+#include "cuda/kernel_file.h"
+#include "cuda/put.h"
+#include "cuda/put_runs.h"
+#include "cuda/several.h"
+#include "cuda/walk.h"
+#include "formulas/compared.h"
+
+namespace hb::cuda {
+namespace {
+
+template <class T>
+T* data(const Tensor& t) {
+  return static_cast<T*>(t.impl().raw_data());
+}
+
+/// What is said of a bad index, in the CPU's words.
+constexpr const char *kBadElement = "index {value} is out of bounds for dimension {dim} with size {limit}",
+                     *kBadPlace = "out of range: tried to access index {value} on a tensor of {limit} elements.";
+
+__global__ void wrap(int64_t* out, const int64_t* index, int64_t n, int64_t size, bool check, Reporter report) {
+  HB_GRID_LOOP(i, n) {
+    const int64_t at = index[i];
+    if (check && (at < -size || at >= size)) {
+      report.out_of_range(at, size);
+      out[i] = 0;
+    } else {
+      out[i] = at < 0 ? at + size : at;
+    }
+  }
+}
+void wrap_index(const Tensor& out, const Tensor& index, int64_t size, const char* name, int64_t dim) {
+  const int64_t n = index.numel();
+  if (n > 0)
+    HB_LAUNCH(wrap, blocks_for(n), kThreads, 0, current_stream(), data<int64_t>(out), data<const int64_t>(index), n,
+              size, name != nullptr, reporter(name, dim < 0 ? kBadPlace : kBadElement, dim));
+}
+
+/// Blocks of rows of which an index names some: element i of `outer` blocks of `count` rows of `width` elements belongs
+/// to row index[k] of `rows` in its block.
+struct IndexedRows {
+  const int64_t* index;
+  int64_t n, rows, width;
+  Splitter by_width, by_count;
+  Reporter report;
+  IndexedRows(const char* name, const Tensor& at, const Lines& l, int64_t elements)
+      : index(data<const int64_t>(at)),
+        n(l.outer * at.numel() * elements),
+        rows(l.n),
+        width(elements),
+        by_width(elements, n),
+        by_count(at.numel(), n),
+        report(reporter(name, kBadRow)) {}
+  // Where it is among the indexed rows; -1 where the index is bad.
+  __device__ int64_t place(int64_t i) const {
+    const int64_t c = by_width.split(i), k = by_count.split(i), row = index[k];
+    return index_is_good(row, rows, report) ? (i * rows + row) * width + c : -1;
+  }
+};
+
+template <class Word>
+__global__ void pick_rows(Word* out, const Word* in, HB_ARGUMENT(IndexedRows) r) {
+  const int64_t step = grid_threads();
+  for (int64_t first = grid_thread(); first < r.n; first += kSeveral * step) {
+    int64_t place[kSeveral];
+    Word word[kSeveral];
+#pragma unroll
+    for (int e = 0; e < kSeveral; ++e) place[e] = first + e * step < r.n ? r.place(first + e * step) : -1;
+#pragma unroll
+    for (int e = 0; e < kSeveral; ++e) word[e] = place[e] >= 0 ? load_vector<Word>(in + place[e]) : Word{};
+#pragma unroll
+    for (int e = 0; e < kSeveral; ++e)
+      if (first + e * step < r.n) store_vector(out + first + e * step, word[e]);
+  }
+}
+template <class Word>
+__global__ void place_rows(Word* out, const Word* in, HB_ARGUMENT(IndexedRows) r) {
+  const int64_t step = grid_threads();
+  for (int64_t first = grid_thread(); first < r.n; first += kSeveral * step) {
+    int64_t place[kSeveral];
+    Word word[kSeveral];
+#pragma unroll
+    for (int e = 0; e < kSeveral; ++e) {
+      const bool there = first + e * step < r.n;
+      place[e] = there ? r.place(first + e * step) : -1;
+      word[e] = there ? load_vector<Word>(in + first + e * step) : Word{};
+    }
+#pragma unroll
+    for (int e = 0; e < kSeveral; ++e)
+      if (place[e] >= 0) store_vector(out + place[e], word[e]);
+  }
+}
+
+/// Calls fn(Word()) with the largest word that rows of `bytes` bytes in both tensors are made of.
+template <class F>
+void with_row_word(const void* a, const void* b, int64_t bytes, const F& fn) {
+  const auto alike = reinterpret_cast<uintptr_t>(a) | reinterpret_cast<uintptr_t>(b) | static_cast<uintptr_t>(bytes);
+  if (alike % 16 == 0) return fn(uint4());
+  if (alike % 8 == 0) return fn(uint64_t());
+  if (alike % 4 == 0) return fn(uint32_t());
+  if (alike % 2 == 0) return fn(uint16_t());
+  fn(uint8_t());
+}
+
+void select_rows(const char* name, const Tensor& out, const Tensor& in, const Tensor& index, Lines l) {
+  const int64_t bytes = l.inner * static_cast<int64_t>(in.impl().itemsize());
+  if (l.outer * index.numel() * bytes == 0) return;
+  void *to = out.impl().visible_data(), *from = in.impl().visible_data();
+  with_row_word(to, from, bytes, [&](auto word) {
+    using Word = decltype(word);
+    const IndexedRows rows(name, index, l, bytes / static_cast<int64_t>(sizeof(Word)));
+    HB_LAUNCH(pick_rows<Word>, blocks_for_several(rows.n), kThreads, 0, current_stream(), static_cast<Word*>(to),
+              static_cast<const Word*>(from), rows);
+  });
+}
+
+void assign_rows(const char* name, const Tensor& out, const Tensor& index, const Tensor& in, Lines l) {
+  const int64_t bytes = l.inner * static_cast<int64_t>(in.impl().itemsize());
+  void *to = out.impl().visible_data(), *from = in.impl().visible_data();
+  with_row_word(to, from, bytes, [&](auto word) {
+    using Word = decltype(word);
+    const IndexedRows rows(name, index, l, bytes / static_cast<int64_t>(sizeof(Word)));
+    HB_LAUNCH(place_rows<Word>, blocks_for_several(rows.n), kThreads, 0, current_stream(), static_cast<Word*>(to),
+              static_cast<const Word*>(from), rows);
+  });
+}
+
+// `to` has the elements that `r` indexes, in what they are summed in.
+template <class To, class T, PutOp op>
+__global__ void put_elements(To* to, const T* in, HB_ARGUMENT(IndexedRows) r) {
+  HB_GRID_LOOP(i, r.n) {
+    const int64_t place = r.place(i);
+    if (place >= 0) put_together<op>(to + place, static_cast<To>(in[i]));
+  }
+}
+template <class To, class T, PutOp op>
+void put_by_elements(To* to, const T* in, const IndexedRows& rows) {
+  HB_LAUNCH((put_elements<To, T, op>), blocks_for(rows.n), kThreads, 0, current_stream(), to, in, rows);
+}
+
+/// Whether the index is worth sorting: for many rows at once, each of which moves what is next to each other.
+bool is_large(int64_t n, int64_t columns) { return columns >= 16 && n >= (int64_t{1} << 18); }
+
+void put_rows(const char* name, const Tensor& out, const Tensor& index, const Tensor& in, Lines l, PutOp op) {
+  check_order(name, out.scalar_type(), op);
+  const int64_t columns = l.outer * l.inner, n = index.numel() * columns;
+  if (n == 0) return;
+  if (op == PutOp::assign) return assign_rows(name, out, index, in, l);
+  if (in_fixed_order() || is_large(n, columns)) return put_runs(name, out, index, in, l, op);
+  with_dtype(name, out.scalar_type(), [&](auto type) {
+    using T = decltype(type);
+    if constexpr (!puts_together<T>) {
+      put_runs(name, out, index, in, l, op);
+    } else {
+      T* const to = static_cast<T*>(out.impl().visible_data());
+      const T* const from = static_cast<const T*>(in.impl().visible_data());
+      const IndexedRows rows(name, index, l, l.inner);
+      with_put(op, [&](auto put) {
+        constexpr PutOp kOp = decltype(put)::value;
+        if constexpr (is_half_v<T> && kOp == PutOp::add) {
+          if (HalfSums<T>::worthwhile(columns * l.n, n)) {
+            const HalfSums<T> sums(to, columns * l.n);
+            put_by_elements<float, T, kOp>(sums.get(), from, rows);
+            return sums.finish();
+          }
+        }
+        if constexpr (kOp != PutOp::assign) put_by_elements<T, T, kOp>(to, from, rows);
+      });
+    }
+  });
+}
+
+HB_REGISTER_CUDA(wrap_index_kernel, wrap_index);
+HB_REGISTER_CUDA(select_rows_kernel, select_rows);
+HB_REGISTER_CUDA(put_rows_kernel, put_rows);
+
+}  // namespace
+}  // namespace hb::cuda

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "backend/indexing.h"
+
+namespace hb::cuda {
+
+/// out[o][index[k]][:] op= in[o][k][:] of contiguous tensors, in an order that does not depend on the launch: by an
+/// index that is sorted first. Half types are rounded once for about all that meets. `op` is not assign.
+void put_runs(const char* name, const Tensor& out, const Tensor& index, const Tensor& in, Lines l, PutOp op);
+
+/// What is said of a bad row, in the CPU's words.
+constexpr const char* kBadRow =
+    "index out of range in self: index {value} is out of bounds for a dimension of size {limit}";
+
+}  // namespace hb::cuda
