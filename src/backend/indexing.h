@@ -14,8 +14,10 @@ enum class PutOp { assign, add, multiply, max, min };
 // of range.
 
 /// out = index, `size` added where it is negative; contiguous. Throws [name] index i is out of bounds for dimension
-/// `dim` with size `size`, unless name is null.
-HB_API inline Kernel<void(const Tensor& out, const Tensor& index, int64_t size, const char* name, int64_t dim)>
+/// `dim` with size `size`, unless name is null. Where `before` is defined, places of the dimensions before this one,
+/// out = before * size + that.
+HB_API inline Kernel<void(const Tensor& out, const Tensor& index, const Tensor& before, int64_t size, const char* name,
+                          int64_t dim)>
     wrap_index_kernel{"index"};
 /// 0 counts[0] times, then 1 counts[1] times, and so on. counts: int64, contiguous; none negative.
 HB_API inline Kernel<Tensor(const Tensor& counts)> repeated_places_kernel{"repeat_interleave"};

@@ -103,15 +103,16 @@ __global__ void nll_costs(Classes l, const T* x, T* out, Total<T> total) {
   sum_costs(total);
 }
 
+// grad_x is 0 where no target points to.
 template <class T>
 __global__ void nll_gradient(Classes l, T* grad_x, const T* grad) {
   const double scale = l.mean ? 1 / *l.total : 1.0;
-  HB_GRID_LOOP(at, l.outer * l.classes * l.inner) {
-    const int64_t o = at / (l.classes * l.inner), c = at / l.inner % l.classes, i = o * l.inner + at % l.inner;
-    double g = 0;
-    if (l.target[i] == c && c != l.ignore_index)
-      g = -static_cast<double>(widen<compute_t<T>>(grad[l.per_target ? i : 0])) * scale * l.weight_of<T>(c);
-    grad_x[at] = T(static_cast<compute_t<T>>(g));
+  HB_GRID_LOOP(i, l.outer * l.inner) {
+    const int64_t c = l.target[i];
+    if (c == l.ignore_index || c < 0 || c >= l.classes) continue;
+    const double g =
+        -static_cast<double>(widen<compute_t<T>>(grad[l.per_target ? i : 0])) * scale * l.weight_of<T>(c);
+    grad_x[(i / l.inner * l.classes + c) * l.inner + i % l.inner] = T(static_cast<compute_t<T>>(g));
   }
 }
 
@@ -238,10 +239,11 @@ void nll(ScalarType dtype, const ClassLoss& l, void* out) {
 void nll_backward(ScalarType dtype, const ClassLoss& l, void* grad_x, const void* grad) {
   HB_FLOATING_SWITCH("nll_loss_backward", dtype, [&](auto type) {
     using T = decltype(type);
-    const int64_t n = l.outer * l.classes * l.inner;
-    if (n > 0)
-      HB_LAUNCH(nll_gradient<T>, blocks_for(n), kThreads, 0, current_stream(), Classes(l, "nll_loss"),
-                static_cast<T*>(grad_x), static_cast<const T*>(grad));
+    const int64_t n = l.outer * l.inner;
+    if (n * l.classes == 0) return;
+    check(cudaMemsetAsync(grad_x, 0, static_cast<size_t>(n * l.classes) * sizeof(T), current_stream()), "nll_loss");
+    HB_LAUNCH(nll_gradient<T>, blocks_for(n), kThreads, 0, current_stream(), Classes(l, "nll_loss"),
+              static_cast<T*>(grad_x), static_cast<const T*>(grad));
   });
 }
 

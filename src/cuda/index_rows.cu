@@ -19,22 +19,32 @@ T* data(const Tensor& t) {
 constexpr const char *kBadElement = "index {value} is out of bounds for dimension {dim} with size {limit}",
                      *kBadPlace = "out of range: tried to access index {value} on a tensor of {limit} elements.";
 
-__global__ void wrap(int64_t* out, const int64_t* index, int64_t n, int64_t size, bool check, Reporter report) {
-  HB_GRID_LOOP(i, n) {
-    const int64_t at = index[i];
-    if (check && (at < -size || at >= size)) {
-      report.out_of_range(at, size);
-      out[i] = 0;
-    } else {
-      out[i] = at < 0 ? at + size : at;
+// `before`: null, or places of the dimensions before this one.
+__global__ void wrap(int64_t* out, const int64_t* index, const int64_t* before, int64_t n, int64_t size, bool check,
+                     Reporter report) {
+  const int64_t step = grid_threads();
+  for (int64_t first = grid_thread(); first < n; first += kSeveral * step) {
+    int64_t at[kSeveral], outer[kSeveral];
+#pragma unroll
+    for (int e = 0; e < kSeveral; ++e) {
+      const int64_t i = first + e * step;
+      at[e] = i < n ? index[i] : 0, outer[e] = before && i < n ? before[i] : 0;
+    }
+#pragma unroll
+    for (int e = 0; e < kSeveral; ++e) {
+      if (first + e * step >= n) continue;
+      if (check && (at[e] < -size || at[e] >= size)) report.out_of_range(at[e], size), at[e] = 0;
+      out[first + e * step] = outer[e] * size + (at[e] < 0 ? at[e] + size : at[e]);
     }
   }
 }
-void wrap_index(const Tensor& out, const Tensor& index, int64_t size, const char* name, int64_t dim) {
+void wrap_index(const Tensor& out, const Tensor& index, const Tensor& before, int64_t size, const char* name,
+                int64_t dim) {
   const int64_t n = index.numel();
   if (n > 0)
-    HB_LAUNCH(wrap, blocks_for(n), kThreads, 0, current_stream(), data<int64_t>(out), data<const int64_t>(index), n,
-              size, name != nullptr, reporter(name, dim < 0 ? kBadPlace : kBadElement, dim));
+    HB_LAUNCH(wrap, blocks_for_several(n), kThreads, 0, current_stream(), data<int64_t>(out),
+              data<const int64_t>(index), before.defined() ? data<const int64_t>(before) : nullptr, n, size,
+              name != nullptr, reporter(name, dim < 0 ? kBadPlace : kBadElement, dim));
 }
 
 /// Blocks of rows of which an index names some: element i of `outer` blocks of `count` rows of `width` elements belongs

@@ -4,8 +4,10 @@
 namespace hb::cpu::HB_ISA {
 namespace {
 
-void wrap_index(const Tensor& out, const Tensor& index, int64_t size, const char* name, int64_t dim) {
+void wrap_index(const Tensor& out, const Tensor& index, const Tensor& before, int64_t size, const char* name,
+                int64_t dim) {
   const auto* from = static_cast<const int64_t*>(index.impl().raw_data());
+  const auto* outer = before.defined() ? static_cast<const int64_t*>(before.impl().raw_data()) : nullptr;
   auto* to = static_cast<int64_t*>(out.impl().raw_data());
   const auto n = static_cast<uint64_t>(size);
   parallel_for(0, index.numel(), kGrain, [&](int64_t begin, int64_t end) {
@@ -15,6 +17,7 @@ void wrap_index(const Tensor& out, const Tensor& index, int64_t size, const char
       signs |= (at + n) | (n - 1 - at);
       to[i] = from[i] < 0 ? static_cast<int64_t>(at + n) : from[i];
     }
+    for (int64_t i = begin; outer && i < end; ++i) to[i] += outer[i] * size;
     if (HB_LIKELY(!name || static_cast<int64_t>(signs) >= 0)) return;
     for (int64_t i = begin; i < end; ++i) {
       const bool fits = from[i] >= -size && from[i] < size;

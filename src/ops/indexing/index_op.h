@@ -10,8 +10,8 @@ namespace hb::ops {
 /// The index as contiguous int64; throws for other than int32 and int64.
 Tensor index_tensor(const char* name, const Tensor& index);
 /// The same places, contiguous, negative ones counted from the end; throws [name] for what is out of bounds for
-/// dimension `dim`, whose size it is.
-Tensor in_range(const char* name, const Tensor& index, int64_t size, int64_t dim);
+/// dimension `dim`, whose size it is. `before`: places of the dimensions before, with which they become places in both.
+Tensor in_range(const char* name, const Tensor& index, int64_t size, int64_t dim, const Tensor& before = Tensor());
 /// Negative indices count from the end.
 Tensor wrapped_index(const Tensor& index, int64_t size);
 /// A value without the leading dimensions of size 1 that it has more than the `dims` of what it is put into.

@@ -23,11 +23,11 @@ Tensor index_tensor(const char* name, const Tensor& index) {
   return (index.scalar_type() == kLong ? index : index.to(kLong)).contiguous();
 }
 
-Tensor in_range(const char* name, const Tensor& index, int64_t size, int64_t dim) {
+Tensor in_range(const char* name, const Tensor& index, int64_t size, int64_t dim, const Tensor& before) {
   if (index.numel() == 0) return index;
   const Tensor given = index.contiguous();
   Tensor out = empty_contiguous(given.impl().sizes(), kLong, given.device());
-  wrap_index_kernel(out.device())(out, given, size, name, dim);
+  wrap_index_kernel(out.device())(out, given, before, size, name, dim);
   return out;
 }
 

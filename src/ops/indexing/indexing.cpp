@@ -78,8 +78,9 @@ Advanced prepare(const Tensor& self, const IndexList& list) {
   }
   for (size_t k = 0; k < a.indices.size(); ++k) {
     const int64_t n = self.size(a.dims[k]);
-    const Tensor index = ops::in_range("index", a.indices[k], n, a.dims[k]);
-    a.linear = k == 0 ? index : index.add(a.linear, n);
+    const bool alike = k == 0 || (a.linear.sizes() == a.indices[k].sizes() && a.linear.is_contiguous());
+    const Tensor index = ops::in_range("index", a.indices[k], n, a.dims[k], alike ? a.linear : Tensor());
+    a.linear = alike ? index : index.add(a.linear, n);
   }
   if (a.linear.sizes() != IntArrayRef(a.shape)) a.linear = a.linear.expand(a.shape);
   if (a.linear.dim() != 1) a.linear = a.linear.reshape(-1);

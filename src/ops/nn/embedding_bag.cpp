@@ -79,7 +79,8 @@ variable_list composed_gradients(const Tensor& g, const Tensor& weight, DimVecto
 
 variable_list gradients(Backward& b, const Tensor& weight, DimVector sizes, const Bags& bags, Tensor places) {
   const bool of_weight = b.needs(0), of_samples = bags.samples.defined() && b.needs(1);
-  if (GradMode::is_enabled()) return composed_gradients(b.grad(), weight, sizes, bags, places, of_weight, of_samples);
+  if (GradMode::is_enabled() || !embedding_bag_backward_kernel.available(b.grad().device()))
+    return composed_gradients(b.grad(), weight, sizes, bags, places, of_weight, of_samples);
   const Tensor g = to_contiguous(b.grad());
   variable_list out(2);
   if (of_weight) out[0] = empty(sizes, g.options());
