@@ -5,43 +5,18 @@
 
 #include "backend/decompositions.h"
 #include "cuda/kernel_file.h"
+#include "cuda/matrix_view.h"
+#include "cuda/pivots.h"
 #include "formulas/complex_math.h"
 
 namespace hb::cuda {
 namespace {
 
-template <class T>
-T* data(const Tensor& t) {
-  return t.defined() ? static_cast<T*>(t.impl().visible_data()) : nullptr;
-}
-
-/// A stack as kernels take it.
-template <class T>
-struct View {
-  T* first;
-  int64_t count, rows, columns, step, row, column;
-  explicit View(const Tensor& t)
-      : first(data<T>(t)),
-        count(t.size(0)),
-        rows(t.size(1)),
-        columns(t.size(2)),
-        step(t.stride(0)),
-        row(t.stride(1)),
-        column(t.stride(2)) {}
-  __host__ __device__ int64_t numel() const { return count * rows * columns; }
-  __device__ T& operator()(int64_t i, int64_t r, int64_t c) const { return first[i * step + r * row + c * column]; }
-};
-
 __global__ void narrow(int32_t* to, const int64_t* from, int64_t n) {
   HB_GRID_LOOP(i, n) to[i] = static_cast<int32_t>(from[i]);
 }
-__global__ void put_wide(int64_t* to, const int32_t* from, int64_t n, int64_t rows, Reporter small, Reporter large) {
-  HB_GRID_LOOP(i, n) {
-    const int64_t pivot = from[i];
-    if (pivot < 1) small.out_of_range(pivot, rows);
-    if (pivot > rows) large.out_of_range(pivot, rows);
-    to[i] = pivot < 1 || pivot > rows ? 1 : pivot;
-  }
+__global__ void put_wide(int64_t* to, const int32_t* from, int64_t n, int64_t rows, PivotReporters report) {
+  HB_GRID_LOOP(i, n) to[i] = report.checked(from[i], rows);
 }
 template <class T>
 __global__ void clear_triangle(View<T> m, bool upper) {
@@ -145,13 +120,7 @@ void narrow_pivots(int32_t* to, const int64_t* from, int64_t n) {
   HB_LAUNCH(narrow, blocks_for(n), kThreads, 0, current_stream(), to, from, n);
 }
 void widen_pivots(int64_t* to, const int32_t* from, int64_t n, int64_t rows) {
-  HB_LAUNCH(put_wide, blocks_for(n), kThreads, 0, current_stream(), to, from, n, rows,
-            reporter("linalg_lu_solve",
-                     "Pivots given to lu_solve must all be greater or equal to 1. Did you properly pass the result of "
-                     "lu_factor?"),
-            reporter("linalg_lu_solve",
-                     "Pivots given to lu_solve must all be smaller or equal to LU.size(-2). Did you properly pass the "
-                     "result of lu_factor?"));
+  HB_LAUNCH(put_wide, blocks_for(n), kThreads, 0, current_stream(), to, from, n, rows, pivot_reporters());
 }
 void clear_other_triangle(const Tensor& factor, bool upper) {
   with_matrix_type(factor, [&](auto type) {

@@ -1,0 +1,27 @@
+#pragma once
+// Stacks of small matrices, each of which some lanes of a warp decompose in shared memory: a launch for a whole stack.
+
+#include <algorithm>
+#include <cstdint>
+
+#include <halfbridge/tensor.h>
+
+namespace hb::cuda {
+
+constexpr int64_t kSmallSide = 32;
+inline bool is_small(const Tensor& a) { return std::max(a.size(1), a.size(2)) <= kSmallSide; }
+
+/// As lu_factor_kernel and cholesky_kernel.
+void small_lu(const Tensor& a, const Tensor& lu, const Tensor& pivots, const Tensor& info);
+void small_cholesky(const Tensor& a, const Tensor& factor, bool upper, const Tensor& info);
+
+/// What x solves: form(A) x = right. Of A a triangle is read, both of an LU, or one of a Cholesky factor.
+struct SmallSystem {
+  enum Kind { triangle, lu, cholesky } kind;
+  bool upper = false, unit = false, turned = false, conjugate = false;  // form(A) is A turned, conjugated
+};
+/// `right` may be x itself; pivots are those of an LU.
+void small_solve(const SmallSystem& system, const Tensor& a, const Tensor& pivots, const Tensor& right,
+                 const Tensor& x);
+
+}  // namespace hb::cuda
