@@ -16,8 +16,9 @@ T* data(const Tensor& t) {
 
 template <class T>
 struct View {
-  T* first;
-  int64_t count, rows, columns, step, row, column;
+  T* first = nullptr;
+  int64_t count = 0, rows = 0, columns = 0, step = 0, row = 0, column = 0;
+  View() = default;
   explicit View(const Tensor& t)
       : first(data<T>(t)),
         count(t.size(0)),

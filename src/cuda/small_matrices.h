@@ -24,4 +24,7 @@ struct SmallSystem {
 void small_solve(const SmallSystem& system, const Tensor& a, const Tensor& pivots, const Tensor& right,
                  const Tensor& x);
 
+/// As svd_kernel, where the matrices are small enough.
+bool small_svd(const Tensor& a, const Tensor& u, const Tensor& s, const Tensor& vh, const Tensor& info);
+
 }  // namespace hb::cuda

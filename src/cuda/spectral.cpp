@@ -4,6 +4,7 @@
 #include "backend/decompositions.h"
 #include "cuda/matrices.h"
 #include "cuda/register.h"
+#include "cuda/small_matrices.h"
 
 namespace hb::cuda {
 namespace {
@@ -56,6 +57,7 @@ void eig(const Tensor& a, const Tensor& values, const Tensor& vectors, const Ten
 
 /// The routine wants no more columns than rows: else the adjoint is decomposed.
 void svd(const Tensor& a, const Tensor& u, const Tensor& s, const Tensor& vh, const Tensor& info) {
+  if (small_svd(a, u, s, vh, info)) return;
   const bool turned = a.size(1) < a.size(2), wanted = u.defined();
   const Tensor matrices = copied_columns(turned ? adjoint_of(a) : a);
   const Stack from(matrices);

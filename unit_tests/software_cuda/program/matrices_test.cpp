@@ -112,4 +112,46 @@ TEST(SoftwareMatrices, TrianglesAndCholesky) {
         }
 }
 
+/// U S V^H is A, U and V are unitary, the values are the CPU's.
+void expect_svd(const std::string& name, const Tensor& a, bool full) {
+  const auto near = [&](const char* what, const Tensor& x, const Tensor& y, double scale) {
+    const double step = tolerance(a.scalar_type()) * 0.1;
+    EXPECT_LE((x.cpu() - y).abs().max().item<double>(), step * scale)
+        << what << " of " << name << ", " << a.scalar_type() << " " << a.sizes();
+  };
+  const auto [u, s, vh] = torch::linalg_svd(a.to(kGpu), full);
+  const int64_t k = s.size(-1);
+  const double scale = std::max(a.abs().max().item<double>() * static_cast<double>(k), 1e-300);
+  const Tensor values = torch::linalg_svdvals(a);
+  near("values", s, values, scale);
+  near("values alone", torch::linalg_svdvals(a.to(kGpu)), values, scale);
+  near("product", (u.narrow(-1, 0, k) * s.unsqueeze(-2)).matmul(vh.narrow(-2, 0, k)), a, scale);
+  near("U", u.mH().matmul(u), torch::eye(u.size(-1), u.options().device(torch::kCPU)), 1);
+  near("V", vh.matmul(vh.mH()), torch::eye(vh.size(-2), vh.options().device(torch::kCPU)), 1);
+}
+
+TEST(SoftwareMatrices, SingularValues) {
+  for (const torch::Dtype t : kMatrices) {
+    for (const auto& [m, n] :
+         std::vector<std::pair<int64_t, int64_t>>{{1, 1}, {1, 5}, {5, 1}, {2, 2}, {7, 4}, {65, 66}, {200, 3}})
+      for (const bool full : {false, true}) expect_svd("a matrix", matrices({2, m, n}, t), full);
+    expect_svd("large", matrices({1, 40, 64}, t), false);
+    expect_svd("many", matrices({300, 4, 4}, t), false);
+    for (const auto& [m, n] : std::vector<std::pair<int64_t, int64_t>>{{4, 4}, {7, 5}, {5, 7}, {18, 12}}) {
+      const Tensor a = matrices({2, m, n}, t);
+      for (const Tensor& layout : layouts(a)) expect_svd("a layout", layout, false);
+      for (const bool full : {false, true}) {
+        expect_svd("one of rank 1", a.narrow(-1, 0, 1).matmul(a.narrow(-2, 0, 1)), full);
+        expect_svd("ones", torch::ones_like(a), full);
+        expect_svd("zeros", torch::zeros_like(a), full);
+        expect_svd("columns of zeros", a * (torch::arange(n) % 3 == 1).to(t), full);
+        expect_svd("rows of zeros", a * (torch::arange(m) % 3 == 1).to(t).unsqueeze(-1), full);
+        expect_svd("large and small columns", a * torch::pow(10., torch::arange(n) * -0.9).to(t), full);
+      }
+      expect_svd("large numbers", a * 1e30, false);
+      expect_svd("small numbers", a * 1e-30, false);
+    }
+  }
+}
+
 }  // namespace
