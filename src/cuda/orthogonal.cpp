@@ -4,6 +4,7 @@
 #include "backend/decompositions.h"
 #include "cuda/matrices.h"
 #include "cuda/register.h"
+#include "cuda/small_matrices.h"
 #include "cuda/solver.h"
 
 namespace hb::cuda {
@@ -115,6 +116,7 @@ void times_q(const Tensor& reflections, const Tensor& tau, const Tensor& c, bool
 }
 
 void qr(const Tensor& a, const Tensor& q, const Tensor& r) {
+  if (small_qr(a, {}, q, r, {})) return;
   const Tensor factored = copied_columns(a), tau = new_tau(a);
   factor(factored, tau);
   copy_upper(r, factored);
@@ -124,10 +126,12 @@ void qr(const Tensor& a, const Tensor& q, const Tensor& r) {
   form_q(q, tau);
 }
 void geqrf(const Tensor& a, const Tensor& reflections, const Tensor& tau) {
+  if (small_qr(a, {}, {}, reflections, tau)) return;
   copy_values(reflections, a);
   factor(reflections, tau);
 }
 void householder(const Tensor& reflections, const Tensor& tau, const Tensor& q) {
+  if (small_qr(reflections, tau, q, {}, {})) return;
   copy_values(q, reflections);
   form_q(q, tau);
 }

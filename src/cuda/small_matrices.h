@@ -24,6 +24,11 @@ struct SmallSystem {
 void small_solve(const SmallSystem& system, const Tensor& a, const Tensor& pivots, const Tensor& right,
                  const Tensor& x);
 
+/// QR of `a`, or, with `given` factors, of the reflections that it holds: Q and R, or the reflections with their
+/// factors `tau`, each undefined where it is not wanted; with `tau` the reflections are left below R. False where the
+/// matrices are too large.
+bool small_qr(const Tensor& a, const Tensor& given, const Tensor& q, const Tensor& r, const Tensor& tau);
+
 /// As svd_kernel, where the matrices are small enough.
 bool small_svd(const Tensor& a, const Tensor& u, const Tensor& s, const Tensor& vh, const Tensor& info);
 

@@ -57,22 +57,6 @@ __device__ T product(const T* a, const T* b, int n) {
   return warp_sum(sum);
 }
 template <class T>
-__device__ auto square(const T& x) {
-  if constexpr (is_complex_v<T>)
-    return norm(x);
-  else
-    return x * x;
-}
-template <class T>
-__device__ auto larger_part(const T& x) {
-  if constexpr (is_complex_v<T>) {
-    const auto a = std::abs(x.real()), b = std::abs(x.imag());
-    return a < b ? b : a;
-  } else {
-    return std::abs(x);
-  }
-}
-template <class T>
 __device__ auto squares(const T* a, int n) {
   math::magnitude_t<T> sum(0);
   for (int r = static_cast<int>(threadIdx.x) % kWarp; r < n; r += kWarp) sum += square(a[r]);
@@ -165,13 +149,6 @@ __device__ void add_column(const SvdRoom<T>& at, T* room, int c) {
   __syncthreads();
 }
 
-template <class T>
-__device__ T scaled(const T& x, int exponent) {
-  if constexpr (is_complex_v<T>)
-    return T(std::ldexp(x.real(), exponent), std::ldexp(x.imag(), exponent));
-  else
-    return std::ldexp(x, exponent);
-}
 /// The matrix, scaled by a power of two, and an identity. Returns the exponent.
 template <class T>
 __device__ auto load(const SvdWork<T>& w, const SvdRoom<T>& at, T* room) {

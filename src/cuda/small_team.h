@@ -47,6 +47,11 @@ struct SmallTeam {
   __device__ T* room(T* rooms, int elements) const {
     return rooms + static_cast<int>(threadIdx.x) / width * elements;
   }
+  template <class C, class Combine>
+  __device__ C reduce(C value, const Combine& combine) const {
+    for (int lanes = width / 2; lanes; lanes /= 2) value = combine(value, __shfl_xor_sync(kFullWarp, value, lanes));
+    return value;
+  }
   /// f(r, c) for all elements, neighbours in memory side by side.
   template <class T, class F>
   __device__ void each(const View<T>& m, int rows, int columns, const F& f) const {
@@ -69,6 +74,29 @@ __device__ inline auto real_part(const T& x) {
     return x.real();
   else
     return x;
+}
+template <class T>
+__device__ auto square(const T& x) {
+  if constexpr (is_complex_v<T>)
+    return norm(x);
+  else
+    return x * x;
+}
+template <class T>
+__device__ auto larger_part(const T& x) {
+  if constexpr (is_complex_v<T>) {
+    const auto a = std::abs(x.real()), b = std::abs(x.imag());
+    return a < b ? b : a;
+  } else {
+    return std::abs(x);
+  }
+}
+template <class T>
+__device__ T scaled(const T& x, int exponent) {
+  if constexpr (is_complex_v<T>)
+    return T(std::ldexp(x.real(), exponent), std::ldexp(x.imag(), exponent));
+  else
+    return std::ldexp(x, exponent);
 }
 
 }  // namespace hb::cuda

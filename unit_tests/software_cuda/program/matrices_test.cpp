@@ -10,14 +10,14 @@ const std::vector<torch::Dtype> kMatrices{torch::kFloat, torch::kDouble, torch::
 
 double tolerance(torch::Dtype t) { return torch::toRealValueType(t) == torch::kFloat ? 5e-4 : 1e-9; }
 
-/// Numbers whose matrices have full rank.
+/// Numbers without a pattern.
 Tensor matrices(torch::IntArrayRef size, torch::Dtype dtype, double phase = 0) {
   if (torch::isComplexType(dtype)) {
     const auto part = torch::toRealValueType(dtype);
     return torch::complex(matrices(size, part, phase), matrices(size, part, phase + 2));
   }
   const Tensor n = torch::arange(torch::zeros(size).numel(), torch::kDouble);
-  return n.mul(n).mul(0.37).add(phase + 0.1).sin().view(size).to(dtype);
+  return n.add(phase + 0.1).mul(12.9898).sin().mul(43758.5453).frac().view(size).to(dtype);
 }
 /// Matrices (count, n, n) far from singular, with large elements off the diagonal.
 Tensor regular(int64_t count, int64_t n, torch::Dtype dtype) {
@@ -152,6 +152,42 @@ TEST(SoftwareMatrices, SingularValues) {
       expect_svd("small numbers", a * 1e-30, false);
     }
   }
+}
+
+TEST(SoftwareMatrices, Qr) {
+  const auto qr = [](const std::string& mode) {
+    return [=](auto& in) {
+      const auto [q, r] = torch::linalg_qr(in[0], mode);
+      return mode == "r" ? std::vector{r} : std::vector{q, r};
+    };
+  };
+  const Parts reflections = [](auto& in) {
+    const auto [a, tau] = torch::geqrf(in[0]);
+    return std::vector{a, tau, torch::linalg_householder_product(a.narrow(-1, 0, tau.size(-1)), tau)};
+  };
+  for (const torch::Dtype t : kMatrices)
+    for (const auto& [m, n] : std::vector<std::pair<int64_t, int64_t>>{{1, 1},
+                                                                       {1, 4},
+                                                                       {4, 1},
+                                                                       {2, 2},
+                                                                       {3, 7},
+                                                                       {7, 3},
+                                                                       {32, 32},
+                                                                       {33, 33},
+                                                                       {31, 40},
+                                                                       {300, 5},
+                                                                       {600, 2},
+                                                                       {45, 17}})
+      for (const Tensor& a : layouts(matrices({3, m, n}, t))) {
+        for (const char* mode : {"reduced", "complete", "r"}) {
+          if (m > 100 && mode == std::string("complete")) continue;
+          expect_parts(mode, qr(mode), {a});
+          if (n > 1) expect_parts("a column of zeros", qr(mode), {a * (torch::arange(n) != 1).to(t)});
+          expect_parts("large numbers", qr(mode), {a * 1e30});
+          expect_parts("small numbers", qr(mode), {a * 1e-30});
+        }
+        expect_parts("reflections", reflections, {a});
+      }
 }
 
 }  // namespace
