@@ -1,158 +1,210 @@
-// Pooling over channels-last memory: a thread for each channel of each window.
+// Pooling over channels-last memory, or over contiguous memory as planes of one channel: a thread for each channel of
+// each window, or a warp for a large window of one channel.
 #include "backend/pool.h"
 
 #include "cuda/kernel_file.h"
+#include "cuda/planes.h"
 
 namespace hb::cuda {
 namespace {
 
-/// The windows as a kernel is given them, by value. `kMost` is the number of windows of all three dimensions together.
-template <int kMost>
-struct Table {
-  int32_t in[3], out[3], step[3], first[3];  // first: where the dimension's windows stand in the lists
-  int32_t begin[kMost], end[kMost], extent[kMost];
+/// The windows as a kernel is given them, by value.
+struct Rules {
+  PoolRule dim[3];
   double divisor;
+  int64_t channels;
 
-  explicit Table(const PoolWindows& w) : divisor(w.divisor) {
-    int at = 0;
-    for (int d = 0; d < 3; ++d) {
-      const PoolWindows::Dim& dim = w.dim[d];
-      in[d] = static_cast<int32_t>(dim.in), out[d] = static_cast<int32_t>(dim.out);
-      step[d] = static_cast<int32_t>(dim.step), first[d] = at;
-      for (int64_t o = 0; o < dim.out; ++o, ++at) {
-        begin[at] = static_cast<int32_t>(dim.begin[o]), end[at] = static_cast<int32_t>(dim.end[o]);
-        extent[at] = static_cast<int32_t>(dim.extent[o]);
-      }
-    }
-  }
-  __device__ int64_t inputs() const { return int64_t{in[0]} * in[1] * in[2]; }
-  __device__ int64_t outputs() const { return int64_t{out[0]} * out[1] * out[2]; }
-  // Places of window o in the lists.
-  __device__ void places(int64_t o, int* at) const {
-    at[0] = first[0] + static_cast<int>(o / (int64_t{out[1]} * out[2]));
-    at[1] = first[1] + static_cast<int>(o / out[2] % out[1]);
-    at[2] = first[2] + static_cast<int>(o % out[2]);
+  Rules(const PoolWindows& w, int64_t inmost)
+      : dim{w.dim[0], w.dim[1], w.dim[2]}, divisor(w.divisor), channels(inmost) {}
+  __host__ __device__ int64_t inputs() const { return dim[0].in * dim[1].in * dim[2].in; }
+  __host__ __device__ int64_t outputs() const { return dim[0].out * dim[1].out * dim[2].out; }
+  int64_t elements_of_window() const {
+    int64_t n = 1;
+    for (const PoolRule& d : dim) n *= d.adaptive ? (d.in + d.out - 1) / d.out : d.kernel;
+    return n;
   }
   // Calls f(position in the plane) for each element of window o.
   template <class F>
   __device__ void over_window(int64_t o, const F& f) const {
-    int at[3];
-    places(o, at);
-    for (int i = begin[at[0]]; i < end[at[0]]; i += step[0])
-      for (int j = begin[at[1]]; j < end[at[1]]; j += step[1])
-        for (int k = begin[at[2]]; k < end[at[2]]; k += step[2]) f((int64_t{i} * in[1] + j) * in[2] + k);
+    const int64_t at[3] = {o / dim[2].out / dim[1].out, o / dim[2].out % dim[1].out, o % dim[2].out};
+    uint32_t begin[3], end[3], step[3];  // each below 2^31
+    for (int d = 0; d < 3; ++d) {
+      begin[d] = static_cast<uint32_t>(dim[d].begin_of(at[d])), end[d] = static_cast<uint32_t>(dim[d].end_of(at[d]));
+      step[d] = static_cast<uint32_t>(dim[d].step);
+    }
+    for (uint32_t i = begin[0]; i < end[0]; i += step[0])
+      for (uint32_t j = begin[1]; j < end[1]; j += step[1]) {
+        const int64_t row = (i * dim[1].in + j) * dim[2].in;
+        for (uint32_t k = begin[2]; k < end[2]; k += step[2]) f(row + k);
+      }
   }
-  __device__ double divisor_of(int64_t o) const {
-    if (divisor != 0) return divisor;
-    int at[3];
-    places(o, at);
-    return static_cast<double>(extent[at[0]]) * extent[at[1]] * extent[at[2]];
+  // The same, shared by a warp.
+  template <class F>
+  __device__ void over_part_of_window(int64_t o, const F& f) const {
+    const int64_t at[3] = {o / dim[2].out / dim[1].out, o / dim[2].out % dim[1].out, o % dim[2].out};
+    int64_t begin[3];
+    uint32_t n[3];
+    for (int d = 0; d < 3; ++d) {
+      begin[d] = dim[d].begin_of(at[d]);
+      const int64_t span = dim[d].end_of(at[d]) - begin[d];
+      n[d] = span <= 0 ? 0 : static_cast<uint32_t>((span + dim[d].step - 1) / dim[d].step);
+    }
+    for (uint32_t e = threadIdx.x; e < n[0] * n[1] * n[2]; e += kWarp) {
+      const uint32_t row = e / n[2], k = e - row * n[2], i = row / n[1], j = row - i * n[1];
+      f(((begin[0] + i * dim[0].step) * dim[1].in + begin[1] + j * dim[1].step) * dim[2].in + begin[2] +
+        k * dim[2].step);
+    }
   }
-  // Calls f(o) for each window that element p of the plane is in.
+  // What the average of a window of that extent divides by.
+  template <class C>
+  __device__ C divisor_of(int64_t extent) const {
+    return divisor != 0 ? static_cast<C>(divisor) : static_cast<C>(extent);
+  }
+  __device__ int64_t extent_of(int64_t o) const {
+    return dim[0].extent_of(o / dim[2].out / dim[1].out) * dim[1].extent_of(o / dim[2].out % dim[1].out) *
+           dim[2].extent_of(o % dim[2].out);
+  }
+  // Calls f(o, its extent) for each window o that element p of the plane is in.
   template <class F>
   __device__ void over_windows_of(int64_t p, const F& f) const {
-    const int at[3] = {static_cast<int>(p / (int64_t{in[1]} * in[2])), static_cast<int>(p / in[2] % in[1]),
-                       static_cast<int>(p % in[2])};
-    int from[3], to[3];
+    const int64_t at[3] = {p / dim[2].in / dim[1].in, p / dim[2].in % dim[1].in, p % dim[2].in};
+    int32_t from[3], to[3];
     for (int d = 0; d < 3; ++d) {
-      from[d] = first_ending_after(d, at[d]);
-      to[d] = from[d];
-      while (to[d] < out[d] && begin[first[d] + to[d]] <= at[d]) ++to[d];
+      from[d] = static_cast<int32_t>(dim[d].first_over(at[d])), to[d] = static_cast<int32_t>(dim[d].end_over(at[d]));
     }
-    for (int i = from[0]; i < to[0]; ++i)
-      for (int j = from[1]; j < to[1]; ++j)
-        for (int k = from[2]; k < to[2]; ++k)
-          if (holds(0, i, at[0]) && holds(1, j, at[1]) && holds(2, k, at[2])) f((int64_t{i} * out[1] + j) * out[2] + k);
-  }
-
- private:
-  __device__ bool holds(int d, int o, int p) const {
-    const int b = begin[first[d] + o];
-    return p >= b && p < end[first[d] + o] && (p - b) % step[d] == 0;
-  }
-  // Windows begin and end in order.
-  __device__ int first_ending_after(int d, int p) const {
-    int low = 0, high = out[d];
-    while (low < high) {
-      const int middle = (low + high) / 2;
-      if (end[first[d] + middle] > p)
-        high = middle;
-      else
-        low = middle + 1;
+    for (int32_t i = from[0]; i < to[0]; ++i) {
+      const int64_t plane = dim[0].extent_of(i);
+      for (int32_t j = from[1]; dim[0].holds(i, at[0]) && j < to[1]; ++j) {
+        const int64_t row = (i * dim[1].out + j) * dim[2].out, line = plane * dim[1].extent_of(j);
+        for (int32_t k = from[2]; dim[1].holds(j, at[1]) && k < to[2]; ++k)
+          if (dim[2].holds(k, at[2])) f(row + k, line * dim[2].extent_of(k));
+      }
     }
-    return low;
   }
 };
 
-template <class T, class W>
-__global__ void max_pool_windows(T* y, int32_t* index, const T* x, int64_t n, int64_t channels, HB_ARGUMENT(W) w) {
-  using C = compute_t<T>;
-  HB_GRID_LOOP(i, n) {
-    const int64_t c = i % channels, o = i / channels % w.outputs(), image = i / channels / w.outputs();
-    const T* plane = x + image * w.inputs() * channels + c;
-    C top = 0;
-    int64_t place = -1;
-    w.over_window(o, [&](int64_t p) {
-      const C v = widen<C>(plane[p * channels]);
-      if (place >= 0 && !(v > top) && v == v) return;
-      top = v, place = p;
-    });
+/// The largest of a window so far, and where it stands: the first of equals, but the last NaN.
+template <class C>
+struct Largest {
+  C top = 0;
+  int32_t place = -1;
+  __device__ void see(C v, int32_t p) {
+    if (place < 0 || v > top || v != v) top = v, place = p;
+  }
+  /// Of two parts of a window whose elements alternate.
+  __device__ void join(C v, int32_t p) {
+    const bool own_nan = top != top;
+    const bool better = v != v ? !own_nan || p > place : !own_nan && (v > top || (v == top && p < place));
+    if (p >= 0 && (place < 0 || better)) top = v, place = p;
+  }
+  template <class T>
+  __device__ void write(T* y, int32_t* index, int64_t at) {
     if (place < 0) top = -C(INFINITY), place = 0;  // a window without elements
-    y[i] = T(top);
-    if (index) index[i] = static_cast<int32_t>(place);
+    y[at] = T(top);
+    if (index) index[at] = place;
   }
-}
-template <class T, class W>
-__global__ void max_pool_gradient(T* grad_x, const T* grad_y, const int32_t* index, int64_t n, int64_t channels,
-                                  HB_ARGUMENT(W) w) {
-  using C = compute_t<T>;
-  HB_GRID_LOOP(i, n) {
-    const int64_t c = i % channels, p = i / channels % w.inputs(), image = i / channels / w.inputs();
-    C sum = 0;
-    w.over_windows_of(p, [&](int64_t o) {
-      const int64_t at = (image * w.outputs() + o) * channels + c;
-      if (index[at] == p) sum += widen<C>(grad_y[at]);
-    });
-    grad_x[i] = T(sum);
-  }
-}
-template <class T, class W>
-__global__ void avg_pool_windows(T* y, const T* x, int64_t n, int64_t channels, HB_ARGUMENT(W) w) {
-  using C = compute_t<T>;
-  HB_GRID_LOOP(i, n) {
-    const int64_t c = i % channels, o = i / channels % w.outputs(), image = i / channels / w.outputs();
-    const T* plane = x + image * w.inputs() * channels + c;
-    C sum = 0;
-    w.over_window(o, [&](int64_t p) { sum += widen<C>(plane[p * channels]); });
-    y[i] = T(sum / static_cast<C>(w.divisor_of(o)));
-  }
-}
-template <class T, class W>
-__global__ void avg_pool_gradient(T* grad_x, const T* grad_y, int64_t n, int64_t channels, HB_ARGUMENT(W) w) {
-  using C = compute_t<T>;
-  HB_GRID_LOOP(i, n) {
-    const int64_t c = i % channels, p = i / channels % w.inputs(), image = i / channels / w.inputs();
-    C sum = 0;
-    w.over_windows_of(p, [&](int64_t o) {
-      sum += widen<C>(grad_y[(image * w.outputs() + o) * channels + c]) * static_cast<C>(1 / w.divisor_of(o));
-    });
-    grad_x[i] = T(sum);
-  }
-}
+};
 
-// Calls fn(T(), table) for the dtype and the smallest table that holds the windows.
-template <class F>
-void with_table(const char* name, ScalarType dtype, const PoolWindows& w, const F& fn) {
-  constexpr int kSmall = 256, kLarge = 2500;  // 3 KB and 30 KB: what a launch may carry
-  const int64_t windows = w.dim[0].out + w.dim[1].out + w.dim[2].out;
-  HB_CHECK(windows <= kLarge, "[", name, "] expected at most ", kLarge, " windows along all dimensions together on ",
-           "CUDA, got ", windows);
-  HB_FLOATING_SWITCH(name, dtype, [&](auto type) {
-    if (windows <= kSmall)
-      fn(type, Table<kSmall>(w));
-    else
-      fn(type, Table<kLarge>(w));
-  });
+template <int kEach, class T>
+__global__ void __launch_bounds__(kThreads)
+    max_pool_windows(T* y, int32_t* index, const T* x, PlaneWalk walk, HB_ARGUMENT(Rules) w) {
+  using C = compute_t<T>;
+  HB_GRID_LOOP(thread, walk.threads()) {
+    const PlanesOfThread<kEach> of(walk, thread);
+    const int64_t o = of.position / w.channels, c = of.position % w.channels;
+    const T* from[kEach];
+    for (int k = 0; k < kEach; ++k) from[k] = x + of[k] * w.inputs() * w.channels + c;
+    Largest<C> largest[kEach];
+    w.over_window(o, [&](int64_t p) {
+      for (int k = 0; k < kEach; ++k) largest[k].see(widen<C>(from[k][p * w.channels]), static_cast<int32_t>(p));
+    });
+    for (int k = 0; k < kEach; ++k)
+      if (of.has(k)) largest[k].write(y, index, of[k] * walk.positions + of.position);
+  }
+}
+template <class T>
+__global__ void __launch_bounds__(kThreads)
+    max_pool_by_warps(T* y, int32_t* index, const T* x, int64_t windows, HB_ARGUMENT(Rules) w) {
+  using C = compute_t<T>;
+  const int64_t window = team_row();
+  if (window >= windows) return;
+  const T* from = x + window / w.outputs() * w.inputs();
+  Largest<C> largest;
+  w.over_part_of_window(window % w.outputs(), [&](int64_t p) { largest.see(widen<C>(from[p]), static_cast<int32_t>(p)); });
+  for (int lanes = kWarp / 2; lanes; lanes /= 2) {
+    const C top = __shfl_xor_sync(kFullWarp, largest.top, lanes);
+    largest.join(top, __shfl_xor_sync(kFullWarp, largest.place, lanes));
+  }
+  if (threadIdx.x == 0) largest.write(y, index, window);
+}
+template <int kEach, class T>
+__global__ void __launch_bounds__(kThreads)
+    max_pool_gradient(T* grad_x, const T* grad_y, const int32_t* index, PlaneWalk walk, HB_ARGUMENT(Rules) w) {
+  using C = compute_t<T>;
+  HB_GRID_LOOP(thread, walk.threads()) {
+    const PlanesOfThread<kEach> of(walk, thread);
+    const int64_t p = of.position / w.channels, c = of.position % w.channels;
+    int64_t first[kEach];
+    for (int k = 0; k < kEach; ++k) first[k] = of[k] * w.outputs() * w.channels + c;
+    C sum[kEach] = {};
+    w.over_windows_of(p, [&](int64_t o, int64_t) {
+      for (int k = 0; k < kEach; ++k) {
+        const int64_t at = first[k] + o * w.channels;
+        const C grad = widen<C>(grad_y[at]);
+        if (index[at] == p) sum[k] += grad;
+      }
+    });
+    for (int k = 0; k < kEach; ++k)
+      if (of.has(k)) grad_x[of[k] * walk.positions + of.position] = T(sum[k]);
+  }
+}
+template <int kEach, class T>
+__global__ void __launch_bounds__(kThreads)
+    avg_pool_windows(T* y, const T* x, PlaneWalk walk, HB_ARGUMENT(Rules) w) {
+  using C = compute_t<T>;
+  HB_GRID_LOOP(thread, walk.threads()) {
+    const PlanesOfThread<kEach> of(walk, thread);
+    const int64_t o = of.position / w.channels, c = of.position % w.channels;
+    const T* from[kEach];
+    for (int k = 0; k < kEach; ++k) from[k] = x + of[k] * w.inputs() * w.channels + c;
+    C sum[kEach] = {};
+    w.over_window(o, [&](int64_t p) {
+      for (int k = 0; k < kEach; ++k) sum[k] += widen<C>(from[k][p * w.channels]);
+    });
+    const C divisor = w.divisor_of<C>(w.extent_of(o));
+    for (int k = 0; k < kEach; ++k)
+      if (of.has(k)) y[of[k] * walk.positions + of.position] = T(sum[k] / divisor);
+  }
+}
+template <class T>
+__global__ void __launch_bounds__(kThreads)
+    avg_pool_by_warps(T* y, const T* x, int64_t windows, HB_ARGUMENT(Rules) w) {
+  using C = compute_t<T>;
+  const int64_t window = team_row();
+  if (window >= windows) return;
+  const T* from = x + window / w.outputs() * w.inputs();
+  C sum = 0;
+  w.over_part_of_window(window % w.outputs(), [&](int64_t p) { sum += widen<C>(from[p]); });
+  sum = team_sum(sum);
+  if (threadIdx.x == 0) y[window] = T(sum / w.divisor_of<C>(w.extent_of(window % w.outputs())));
+}
+template <int kEach, class T>
+__global__ void __launch_bounds__(kThreads, 3)
+    avg_pool_gradient(T* grad_x, const T* grad_y, PlaneWalk walk, HB_ARGUMENT(Rules) w) {
+  using C = compute_t<T>;
+  HB_GRID_LOOP(thread, walk.threads()) {
+    const PlanesOfThread<kEach> of(walk, thread);
+    const int64_t p = of.position / w.channels, c = of.position % w.channels;
+    int64_t first[kEach];
+    for (int k = 0; k < kEach; ++k) first[k] = of[k] * w.outputs() * w.channels + c;
+    C sum[kEach] = {};
+    w.over_windows_of(p, [&](int64_t o, int64_t extent) {
+      const C share = 1 / w.divisor_of<C>(extent);
+      for (int k = 0; k < kEach; ++k) sum[k] += widen<C>(grad_y[first[k] + o * w.channels]) * share;
+    });
+    for (int k = 0; k < kEach; ++k)
+      if (of.has(k)) grad_x[of[k] * walk.positions + of.position] = T(sum[k]);
+  }
 }
 
 template <class T>
@@ -160,36 +212,72 @@ T* data(const Tensor& t) {
   return t.defined() ? static_cast<T*>(t.impl().raw_data()) : nullptr;
 }
 
+/// What a pooling of (N, C, spatial…) tensors `x` and `y` is: planes, each with the channels or of one channel.
+struct Call {
+  Rules rules;
+  int64_t planes;
+  Call(const PoolWindows& w, const Tensor& x, const Tensor& y)
+      : rules(w, x.impl().physically_contiguous() && y.impl().physically_contiguous() ? 1 : x.size(1)),
+        planes(rules.channels == 1 ? x.size(0) * x.size(1) : x.size(0)) {}
+  int64_t inputs() const { return rules.inputs() * rules.channels; }
+  int64_t outputs() const { return rules.outputs() * rules.channels; }
+  /// Whether a window of `planes` is work for a warp.
+  bool by_warps() const {
+    const int64_t elements = rules.elements_of_window();
+    return rules.channels == 1 && elements >= kWarp && elements <= INT32_MAX;
+  }
+};
+
 void max_pool(const Tensor& y, const Tensor& index, const Tensor& x, const PoolWindows& w) {
-  with_table("max_pool", x.scalar_type(), w, [&](auto type, const auto& table) {
+  const Call call(w, x, y);
+  HB_FLOATING_SWITCH("max_pool", x.scalar_type(), [&](auto type) {
     using T = decltype(type);
-    using W = std::decay_t<decltype(table)>;
-    HB_LAUNCH((max_pool_windows<T, W>), blocks_for(y.numel()), kThreads, 0, current_stream(), data<T>(y),
-              data<int32_t>(index), data<T>(x), y.numel(), x.size(1), table);
+    if (call.by_warps()) {
+      const Teams teams(y.numel(), 1);
+      HB_LAUNCH(max_pool_by_warps<T>, teams.grid, teams.block, 0, current_stream(), data<T>(y), data<int32_t>(index),
+                data<T>(x), y.numel(), call.rules);
+      return;
+    }
+    with_planes(call.outputs(), call.planes, [&](auto each, const PlaneWalk& walk) {
+      HB_LAUNCH((max_pool_windows<each(), T>), blocks_for(walk.threads()), kThreads, 0, current_stream(), data<T>(y),
+                data<int32_t>(index), data<T>(x), walk, call.rules);
+    });
   });
 }
 void max_pool_backward(const Tensor& grad_x, const Tensor& grad_y, const Tensor& index, const PoolWindows& w) {
-  with_table("max_pool_backward", grad_x.scalar_type(), w, [&](auto type, const auto& table) {
+  const Call call(w, grad_x, grad_y);
+  HB_FLOATING_SWITCH("max_pool_backward", grad_x.scalar_type(), [&](auto type) {
     using T = decltype(type);
-    using W = std::decay_t<decltype(table)>;
-    HB_LAUNCH((max_pool_gradient<T, W>), blocks_for(grad_x.numel()), kThreads, 0, current_stream(), data<T>(grad_x),
-              data<T>(grad_y), data<int32_t>(index), grad_x.numel(), grad_x.size(1), table);
+    with_planes(call.inputs(), call.planes, [&](auto each, const PlaneWalk& walk) {
+      HB_LAUNCH((max_pool_gradient<each(), T>), blocks_for(walk.threads()), kThreads, 0, current_stream(),
+                data<T>(grad_x), data<T>(grad_y), data<int32_t>(index), walk, call.rules);
+    });
   });
 }
 void avg_pool(const Tensor& y, const Tensor& x, const PoolWindows& w) {
-  with_table("avg_pool", x.scalar_type(), w, [&](auto type, const auto& table) {
+  const Call call(w, x, y);
+  HB_FLOATING_SWITCH("avg_pool", x.scalar_type(), [&](auto type) {
     using T = decltype(type);
-    using W = std::decay_t<decltype(table)>;
-    HB_LAUNCH((avg_pool_windows<T, W>), blocks_for(y.numel()), kThreads, 0, current_stream(), data<T>(y), data<T>(x),
-              y.numel(), x.size(1), table);
+    if (call.by_warps()) {
+      const Teams teams(y.numel(), 1);
+      HB_LAUNCH(avg_pool_by_warps<T>, teams.grid, teams.block, 0, current_stream(), data<T>(y), data<T>(x), y.numel(),
+                call.rules);
+      return;
+    }
+    with_planes(call.outputs(), call.planes, [&](auto each, const PlaneWalk& walk) {
+      HB_LAUNCH((avg_pool_windows<each(), T>), blocks_for(walk.threads()), kThreads, 0, current_stream(), data<T>(y),
+                data<T>(x), walk, call.rules);
+    });
   });
 }
 void avg_pool_backward(const Tensor& grad_x, const Tensor& grad_y, const PoolWindows& w) {
-  with_table("avg_pool_backward", grad_x.scalar_type(), w, [&](auto type, const auto& table) {
+  const Call call(w, grad_x, grad_y);
+  HB_FLOATING_SWITCH("avg_pool_backward", grad_x.scalar_type(), [&](auto type) {
     using T = decltype(type);
-    using W = std::decay_t<decltype(table)>;
-    HB_LAUNCH((avg_pool_gradient<T, W>), blocks_for(grad_x.numel()), kThreads, 0, current_stream(), data<T>(grad_x),
-              data<T>(grad_y), grad_x.numel(), grad_x.size(1), table);
+    with_planes(call.inputs(), call.planes, [&](auto each, const PlaneWalk& walk) {
+      HB_LAUNCH((avg_pool_gradient<each(), T>), blocks_for(walk.threads()), kThreads, 0, current_stream(),
+                data<T>(grad_x), data<T>(grad_y), walk, call.rules);
+    });
   });
 }
 HB_REGISTER_CUDA(max_pool_kernel, max_pool);

@@ -40,12 +40,24 @@ constexpr NodeNames kAdaptiveLargest{
 const char* node_name(const NodeNames& names, const Tensor& x) { return names.forward[x.dim() - 3]; }
 const char* gradient_name(const NodeNames& names, const Tensor& g) { return names.gradient[g.dim() - 3]; }
 
+/// How a pooling's tensors lie in memory: what CUDA's program keeps contiguous stays so, all else is channels-last.
+struct Layout {
+  bool last, visible;
+  explicit Layout(const Tensor& x)
+      : last(!x.device().is_cuda() || ops::is_physically_channels_last(x)), visible(ops::is_visibly_channels_last(x)) {}
+  Tensor result(const DimVector& sizes, ScalarType dtype, const Device& device) const {
+    return last ? ops::empty_channels_last(sizes, dtype, device, visible)
+                : empty(sizes, TensorOptions(dtype).device(device));
+  }
+  Tensor operand(const Tensor& t) const { return last ? ops::to_channels_last(t) : ops::to_contiguous(t); }
+};
+
 Tensor avg(const Tensor& x, const Windows& w, const NodeNames& names = kAverage);
 
 // The two are each other's transposes, so each is the other's gradient.
-Tensor avg_transposed(const Tensor& g, const DimVector& sizes, bool visible, const Windows& w, const NodeNames& names) {
-  Tensor out = ops::empty_channels_last(sizes, g.scalar_type(), g.device(), visible);
-  if (out.numel()) avg_pool_backward_kernel(g.device())(out, ops::to_channels_last(g), *w);
+Tensor avg_transposed(const Tensor& g, const DimVector& sizes, Layout lies, const Windows& w, const NodeNames& names) {
+  Tensor out = lies.result(sizes, g.scalar_type(), g.device());
+  if (out.numel()) avg_pool_backward_kernel(g.device())(out, lies.operand(g), *w);
   if (needs_grad(g))
     record(gradient_name(names, g), out, {&g},
            [w, &names](Backward& b) -> variable_list { return {avg(b.grad(), w, names)}; });
@@ -53,45 +65,46 @@ Tensor avg_transposed(const Tensor& g, const DimVector& sizes, bool visible, con
 }
 
 Tensor avg(const Tensor& x, const Windows& w, const NodeNames& names) {
-  const bool visible = ops::is_visibly_channels_last(x);
-  Tensor out = ops::empty_channels_last(output_sizes(x, *w), x.scalar_type(), x.device(), visible);
-  if (out.numel()) avg_pool_kernel(x.device())(out, ops::to_channels_last(x), *w);
+  const Layout lies(x);
+  Tensor out = lies.result(output_sizes(x, *w), x.scalar_type(), x.device());
+  if (out.numel()) avg_pool_kernel(x.device())(out, lies.operand(x), *w);
   if (needs_grad(x)) {
     record(node_name(names, x), out, {&x},
-           [w, visible, &names, sizes = DimVector(x.impl().sizes())](Backward& b) -> variable_list {
-             return {avg_transposed(b.grad(), sizes, visible, w, names)};
+           [w, lies, &names, sizes = DimVector(x.impl().sizes())](Backward& b) -> variable_list {
+             return {avg_transposed(b.grad(), sizes, lies, w, names)};
            });
   }
   return out;
 }
 
-Tensor max_gradient(const Tensor& g, const Tensor& index, const DimVector& sizes, bool visible, const PoolWindows& w,
+Tensor max_gradient(const Tensor& g, const Tensor& index, const DimVector& sizes, Layout lies, const PoolWindows& w,
                     const NodeNames& names) {
   if (GradMode::is_enabled() && g.requires_grad()) {
     const Tensor flat = zeros({sizes[0], sizes[1], w.inputs()}, g.options());
     const Tensor all = flat.scatter_add(2, index.to(kLong).flatten(2), g.flatten(2)).reshape(sizes);
     return named(gradient_name(names, g), all, g);
   }
-  Tensor out = ops::empty_channels_last(sizes, g.scalar_type(), g.device(), visible);
-  if (out.numel()) max_pool_backward_kernel(g.device())(out, ops::to_channels_last(g), ops::to_channels_last(index), w);
+  Tensor out = lies.result(sizes, g.scalar_type(), g.device());
+  if (out.numel()) max_pool_backward_kernel(g.device())(out, lies.operand(g), lies.operand(index), w);
   return out;
 }
 
 // The largest of each window, and (as int32) where it stands, if asked or needed.
 Tensor max_of(const Tensor& x, const Windows& w, Tensor* index, const NodeNames& names = kLargest) {
-  const bool visible = ops::is_visibly_channels_last(x), graph = needs_grad(x);
+  const Layout lies(x);
+  const bool graph = needs_grad(x);
   const DimVector sizes = output_sizes(x, *w);
-  Tensor out = ops::empty_channels_last(sizes, x.scalar_type(), x.device(), visible), place;
+  Tensor out = lies.result(sizes, x.scalar_type(), x.device()), place;
   if (index || graph) {
     HB_CHECK(w->inputs() <= INT32_MAX, "[max_pool] expected planes of fewer than 2^31 elements, got an input of shape ",
              x.sizes());
-    place = ops::empty_channels_last(sizes, kInt, x.device(), visible);
+    place = lies.result(sizes, kInt, x.device());
   }
-  if (out.numel()) max_pool_kernel(x.device())(out, place, ops::to_channels_last(x), *w);
+  if (out.numel()) max_pool_kernel(x.device())(out, place, lies.operand(x), *w);
   if (graph) {
     record(node_name(names, x), out, {&x}, {SavedTensor::input(place)},
-           [w, visible, &names, in = DimVector(x.impl().sizes())](Backward& b, auto& s) -> variable_list {
-             return {max_gradient(b.grad(), s[0], in, visible, *w, names)};
+           [w, lies, &names, in = DimVector(x.impl().sizes())](Backward& b, auto& s) -> variable_list {
+             return {max_gradient(b.grad(), s[0], in, lies, *w, names)};
            });
   }
   if (index) *index = place;

@@ -98,18 +98,10 @@ Windows plain_windows(const char* name, const Tensor& x, int dims, const PoolArg
     HB_CHECK(padding <= kernel / 2 || dims == 1, "[", name,
              "] pad should be smaller than or equal to half of kernel size, but got pad = ", a.padding,
              ", kernel size = ", a.kernel);
-    dim.in = x.size(2 + d), dim.step = step;
+    dim.in = x.size(2 + d), dim.step = step, dim.kernel = kernel, dim.stride = stride, dim.padding = padding;
+    dim.counts_padding = a.count_include_pad;
     dim.out = output_size(dim.in, kernel, stride, padding, step, a.ceil_mode);
-    if (dim.out <= 0) continue;
-    dim.begin.resize(dim.out), dim.end.resize(dim.out), dim.extent.resize(dim.out);
-    for (int64_t o = 0; o < dim.out; ++o) {
-      int64_t begin = o * stride - padding;
-      const int64_t end = begin + (kernel - 1) * step + 1, padded_end = std::min(end, dim.in + padding);
-      const int64_t padded = padded_end - begin;
-      while (begin < 0) begin += step;
-      dim.begin[o] = begin, dim.end[o] = std::min(end, dim.in);
-      dim.extent[o] = a.count_include_pad ? padded : dim.end[o] - begin;
-    }
+    if (dim.out > 0) dim.list();
   }
   check_result(name, x, dims, a, *w);
   return w;
@@ -124,12 +116,8 @@ Windows adaptive_windows(const char* name, const Tensor& x, int dims, IntArrayRe
   auto w = std::make_shared<PoolWindows>();
   for (int d = 0; d < dims; ++d) {
     auto& dim = w->dim[3 - dims + d];
-    dim.in = x.size(2 + d), dim.out = output[d];
-    dim.begin.resize(dim.out), dim.end.resize(dim.out), dim.extent.resize(dim.out);
-    for (int64_t o = 0; o < dim.out; ++o) {
-      dim.begin[o] = o * dim.in / dim.out, dim.end[o] = ((o + 1) * dim.in + dim.out - 1) / dim.out;
-      dim.extent[o] = dim.end[o] - dim.begin[o];
-    }
+    dim.in = x.size(2 + d), dim.out = output[d], dim.adaptive = true;
+    dim.list();
   }
   return w;
 }
