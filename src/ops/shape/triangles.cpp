@@ -61,8 +61,7 @@ Tensor triangle_indices(int64_t row, int64_t col, const TensorOptions& options, 
   if (geometry::numel(DimVector(IntArrayRef{row, col})) == 0) return empty({2, 0}, options);
   if (triangle_places_kernel.available(options.device())) {
     const Triangle t{1, row, col, offset, 0, lower};
-    int64_t count = 0;
-    for (int64_t r = 0; r < row; ++r) count += t.to(r) - t.from(r);
+    const int64_t count = t.before(row);
     const Tensor out = empty({2, count}, TensorOptions(kLong).device(options.device()));
     auto* rows = static_cast<int64_t*>(out.impl().visible_data());
     if (count) triangle_places_kernel(out.device())(t, rows, rows + count);
