@@ -111,7 +111,8 @@ class NumberBytes final {
     for (const auto& index : s.index) list(index);
   }
   void whole(const TapSum& s) {
-    raw(s.outer), raw(s.in), raw(s.inner), raw(s.index.size());
+    raw(s.outer), raw(s.inner), raw(s.rule.in), raw(s.rule.out), raw(s.rule.step);
+    raw(s.rule.corners), raw(s.rule.cubic), raw(s.index.size());
     for (const auto& index : s.index) list(index);
     for (const auto& weight : s.weight) list(weight);
   }

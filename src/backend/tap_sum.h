@@ -3,16 +3,18 @@
 #include <vector>
 
 #include "backend/kernel.h"
+#include "formulas/resampling.h"
 
 namespace hb {
 
 /// Weighted sums along one dimension: memory is (outer, in, inner), and element i of the result is the sum of
-/// weight[t][i] times element index[t][i], over all taps t.
+/// weight[t][i] times element index[t][i], over all taps t. These lists are what the rule says; for CUDA they are
+/// empty.
 struct TapSum {
-  int64_t outer = 1, in = 1, inner = 1;
+  int64_t outer = 1, inner = 1;
+  Resampling rule;
   std::vector<std::vector<int64_t>> index;
   std::vector<std::vector<double>> weight;
-  int64_t outputs() const { return static_cast<int64_t>(index[0].size()); }
 };
 HB_NO_OPERANDS(TapSum)
 

@@ -77,7 +77,7 @@ template <class C>
 void tap_sum_of(const TapSum& s, bool adjoint, C* out, const C* in) {
   std::vector<Tap<C>> taps;
   for (size_t t = 0; t < s.index.size(); ++t) taps.emplace_back(s.index[t], s.weight[t]);
-  const int64_t n = s.outputs(), inner = s.inner, results = n * inner, sources = s.in * inner;
+  const int64_t n = s.rule.out, inner = s.inner, results = n * inner, sources = s.rule.in * inner;
   const auto line = halves(taps, n) ? halve_line<C> : sum_line<C>;
   parallel_for(0, s.outer, std::max<int64_t>(1, kGrain / 4 / results), [&](int64_t from, int64_t to) {
     if (adjoint) std::fill(out + from * sources, out + to * sources, C(0));

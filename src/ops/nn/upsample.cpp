@@ -9,7 +9,6 @@
 #include "autograd/record.h"
 #include "backend/tap_sum.h"
 #include "core/geometry.h"
-#include "formulas/cubic_weight.h"
 #include "ops/common/layout.h"
 #include "ops/common/refused_dtypes.h"
 #include "ops/nn/separable.h"
@@ -36,48 +35,37 @@ Tensor nearest(const char* name, const char* node, const Tensor& self, IntArrayR
   return ops::select_separable(node, self, std::move(index));
 }
 
-// Where output element i lies between the input's elements, in the precision that LibTorch uses for the dtype.
-template <class C>
-C source(int64_t i, int64_t in, int64_t out, bool align_corners, std::optional<double> scale, bool cubic) {
-  if (align_corners) return out > 1 ? static_cast<C>(i) * (static_cast<C>(in - 1) / static_cast<C>(out - 1)) : C(0);
-  const C at = ops::upsample_step<C>(in, out, scale) * (static_cast<C>(i) + C(0.5)) - C(0.5);
-  return !cubic && at < 0 ? C(0) : at;
-}
-
-// Taps of one dimension: index and weight of each output element, `taps` times.
-struct Taps {
-  int64_t in;
+// Taps of one dimension: index and weight of each output element, as many times as there are taps.
+struct TapLists {
+  Resampling rule;
   std::vector<std::vector<int64_t>> index;
   std::vector<std::vector<double>> weight;
 };
 
-template <class C>
-Taps taps_of(int64_t in, int64_t out, bool align_corners, std::optional<double> scale, bool cubic) {
-  const int n = cubic ? 4 : 2;
-  Taps t{in, std::vector<std::vector<int64_t>>(n, std::vector<int64_t>(out)),
-         std::vector<std::vector<double>>(n, std::vector<double>(out))};
-  for (int64_t i = 0; i < out; ++i) {
-    const C at = source<C>(i, in, out, align_corners, scale, cubic);
-    if (!cubic) {
-      const int64_t low = std::min<int64_t>(static_cast<int64_t>(at), in - 1), high = low + (low < in - 1 ? 1 : 0);
-      const C part = std::min(std::max(at - static_cast<C>(low), C(0)), C(1));
-      t.index[0][i] = low, t.index[1][i] = high;
-      t.weight[0][i] = static_cast<double>(C(1) - part), t.weight[1][i] = static_cast<double>(part);
-      continue;
-    }
-    const int64_t base = static_cast<int64_t>(std::floor(at));
-    const C part = std::min(std::max(at - static_cast<C>(base), C(0)), C(1));
-    const C w[4] = {cubic_weight<C>(part + 1, false), cubic_weight<C>(part, true), cubic_weight<C>(1 - part, true),
-                    cubic_weight<C>(2 - part, false)};
-    for (int k = 0; k < 4; ++k) {
-      t.index[k][i] = std::clamp<int64_t>(base - 1 + k, 0, in - 1);
-      t.weight[k][i] = static_cast<double>(w[k]);
-    }
+template <class C, bool cubic>
+void list_taps(TapLists& t) {
+  const auto n = static_cast<size_t>(t.rule.out);
+  t.index.assign(Taps<C, cubic>::kCount, std::vector<int64_t>(n));
+  t.weight.assign(Taps<C, cubic>::kCount, std::vector<double>(n));
+  for (size_t i = 0; i < n; ++i) {
+    const auto taps = t.rule.taps<C, cubic>(static_cast<int64_t>(i));
+    for (size_t k = 0; k < t.index.size(); ++k)
+      t.index[k][i] = taps.at[k], t.weight[k][i] = static_cast<double>(taps.weight[k]);
   }
+}
+
+/// In the precision C, which is LibTorch's for the dtype.
+template <class C>
+TapLists taps_of(int64_t in, int64_t out, bool align_corners, std::optional<double> scale, bool cubic, bool listed) {
+  const C step = !align_corners ? ops::upsample_step<C>(in, out, scale)
+                 : out > 1      ? static_cast<C>(in - 1) / static_cast<C>(out - 1)
+                                : C(0);
+  TapLists t{{in, out, static_cast<double>(step), align_corners, cubic}, {}, {}};
+  if (listed) cubic ? list_taps<C, true>(t) : list_taps<C, false>(t);
   return t;
 }
 
-Tensor along(const Tensor& x, int64_t d, const Taps& t) {
+Tensor along(const Tensor& x, int64_t d, const TapLists& t) {
   DimVector shape(static_cast<size_t>(x.dim()), 1);
   shape[d] = static_cast<int64_t>(t.index[0].size());
   Tensor out;
@@ -90,19 +78,18 @@ Tensor along(const Tensor& x, int64_t d, const Taps& t) {
 }
 
 // The taps of the last dimensions of a tensor, and what the nodes of the graph are called.
-struct Resampling {
+struct Plan {
   const char *node, *node_of_gradient;
-  std::vector<Taps> taps;
+  std::vector<TapLists> taps;
 };
 
 // One dimension of a contiguous tensor of floats or doubles, or the transpose of that.
-Tensor along(const Tensor& x, int64_t d, const Taps& t, bool adjoint) {
-  TapSum s;
-  s.in = t.in, s.index = t.index, s.weight = t.weight;
+Tensor along(const Tensor& x, int64_t d, const TapLists& t, bool adjoint) {
+  TapSum s{1, 1, t.rule, t.index, t.weight};
   DimVector sizes(x.impl().sizes());
   for (int64_t k = 0; k < d; ++k) s.outer *= x.size(k);
   for (int64_t k = d + 1; k < x.dim(); ++k) s.inner *= x.size(k);
-  sizes[d] = adjoint ? s.in : s.outputs();
+  sizes[d] = adjoint ? s.rule.in : s.rule.out;
   Tensor out = empty(sizes, x.options());
   if (out.numel())
     tap_sum_kernel(x.device())(x.scalar_type(), s, adjoint, out.impl().visible_data(), x.impl().visible_data());
@@ -117,7 +104,7 @@ Tensor unrelated(const Tensor& view) {
 }
 
 // All dimensions, the last first, as in LibTorch's sums; half types are rounded once, at the end.
-Tensor resampled(const Tensor& x, std::shared_ptr<const Resampling> r, bool adjoint) {
+Tensor resampled(const Tensor& x, std::shared_ptr<const Plan> r, bool adjoint) {
   const ScalarType t = x.scalar_type();
   const auto dims = static_cast<int64_t>(r->taps.size()), last = x.dim() - 1;
   const bool channels_last = ops::is_visibly_channels_last(x);  // then the channels come along as the inmost dimension
@@ -135,7 +122,7 @@ Tensor resampled(const Tensor& x, std::shared_ptr<const Resampling> r, bool adjo
 }
 
 /// Where several taps of an element meet at the border, the first has the weight of all.
-void join_taps(Taps& t) {
+void join_taps(TapLists& t) {
   for (size_t i = 0; i < t.index[0].size(); ++i)
     for (size_t k = 1; k < t.index.size(); ++k)
       for (size_t first = 0; first < k; ++first) {
@@ -146,7 +133,7 @@ void join_taps(Taps& t) {
 }
 
 /// The same for bytes, with whole-numbered weights: a sum of integers that is rounded once.
-Tensor along_bytes(const Tensor& x, int64_t d, Taps t) {
+Tensor along_bytes(const Tensor& x, int64_t d, TapLists t) {
   join_taps(t);
   std::vector<double> all;
   for (const auto& weights : t.weight) all.insert(all.end(), weights.begin(), weights.end());
@@ -171,13 +158,15 @@ Tensor weighted(const char* name, const char* node, const char* node_of_gradient
   if (!bytes) ops::refuse_integers(name, self.scalar_type());
   HB_CHECK_SUPPORTED(!cubic || !self.is_complex(), "[", name, "] not implemented for '", toString(self.scalar_type()),
                      "'");
+  const bool summed = !bytes && self.is_floating_point() && tap_sum_kernel.available(self.device());
   const auto taps = [&, by = std::vector<std::optional<double>>(scales)](int64_t d) {
     const int64_t in = self.size(d), n = output[d - 2];
-    return self.scalar_type() == kDouble ? taps_of<double>(in, n, align_corners, by[d - 2], cubic)
-                                         : taps_of<float>(in, n, align_corners, by[d - 2], cubic);
+    const bool listed = !summed || !self.device().is_cuda();
+    return self.scalar_type() == kDouble ? taps_of<double>(in, n, align_corners, by[d - 2], cubic, listed)
+                                         : taps_of<float>(in, n, align_corners, by[d - 2], cubic, listed);
   };
-  if (!bytes && self.is_floating_point() && tap_sum_kernel.available(self.device())) {
-    auto r = std::make_shared<Resampling>(Resampling{node, node_of_gradient, {}});
+  if (summed) {
+    auto r = std::make_shared<Plan>(Plan{node, node_of_gradient, {}});
     for (int64_t d = 2; d < self.dim(); ++d) r->taps.push_back(taps(d));
     return resampled(self, std::move(r), false);
   }
@@ -187,7 +176,7 @@ Tensor weighted(const char* name, const char* node, const char* node_of_gradient
   for (int64_t d = self.dim() - 1; d >= 2; --d) {
     const int64_t in = self.size(d), n = output[d - 2];
     if (bytes) {
-      if (in != n) out = along_bytes(out.to(kLong), d, taps_of<double>(in, n, align_corners, by[d - 2], cubic));
+      if (in != n) out = along_bytes(out.to(kLong), d, taps_of<double>(in, n, align_corners, by[d - 2], cubic, true));
       continue;
     }
     out = along(out, d, taps(d));
