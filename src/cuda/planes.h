@@ -24,9 +24,8 @@ struct PlanesOfThread {
 };
 
 /// Calls f(number of planes for a thread, as a constant, and the walk): several where that leaves enough threads.
-template <class F>
+template <int kSeveral = 4, class F>
 void with_planes(int64_t positions, int64_t planes, const F& f) {
-  constexpr int kSeveral = 4;
   constexpr int64_t kEnough = 1 << 18;  // of large GPUs: what they run at a time
   if (planes >= kSeveral && positions * planes / kSeveral >= kEnough)
     f(std::integral_constant<int, kSeveral>(), PlaneWalk{positions, planes, (planes + kSeveral - 1) / kSeveral});
