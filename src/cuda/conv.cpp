@@ -1,10 +1,12 @@
-// Convolutions by cuDNN. Tensors are channels-last, weights and their gradients too. cuDNN gets them with channels
-// first where it has nothing for that order, which is the case for doubles.
+// Convolutions by cuDNN, but for those of single channels, whose results and inputs' gradients have a kernel. Tensors
+// are channels-last, weights and their gradients too. cuDNN gets them with channels first where it has nothing for that
+// order, which is the case for doubles.
 #include "backend/conv.h"
 
 #include "backend/gemm.h"
 #include "core/cuda_settings.h"
 #include "cuda/conv_graph.h"
+#include "cuda/depthwise.h"
 #include "cuda/lt_product.h"
 #include "cuda/register.h"
 #include "cuda/scratch.h"
@@ -119,6 +121,7 @@ void multiply(int64_t m, int64_t n, int64_t k, const GemmMatrix& a, const GemmMa
 
 void forward(const Tensor& y, const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvParams& p) {
   if (is_product(x, weight, p)) return multiply(rows_of(x), y.size(1), x.size(1), rows(x), rows(weight, true), y, bias);
+  if (is_depthwise(x, weight, p)) return depthwise(y, x, weight, bias, p);
   const Factors factors(x);
   run({ConvDirection::forward, x, weight, y, p}, "cudnnConvolutionForward",
       [&](const ConvDescriptors& d, const ConvAlgorithm& a, const Memory& at) {
@@ -133,6 +136,7 @@ void forward(const Tensor& y, const Tensor& x, const Tensor& weight, const Tenso
 void backward_data(const Tensor& grad_x, const Tensor& grad_y, const Tensor& weight, const ConvParams& p) {
   if (is_product(grad_x, weight, p))
     return multiply(rows_of(grad_x), grad_x.size(1), grad_y.size(1), rows(grad_y), rows(weight), grad_x);
+  if (is_depthwise(grad_x, weight, p)) return depthwise_backward_data(grad_x, grad_y, weight, p);
   const Factors factors(grad_x);
   run({ConvDirection::data, grad_x, weight, grad_y, p}, "cudnnConvolutionBackwardData",
       [&](const ConvDescriptors& d, const ConvAlgorithm& a, const Memory& at) {
