@@ -31,5 +31,7 @@ HB_API inline Kernel<void(const Tensor& out, const Tensor& indices, const Tensor
 /// counts[v] += weight or 1 for int64 values v in range.
 HB_API inline Kernel<void(const Tensor& counts, const Tensor& values, const Tensor& weights)> bincount_kernel{
     "bincount"};
+/// counts[k] (int64) += elements in the k-th of equal parts of [low, high], the last of which has high, too.
+HB_API inline Kernel<void(const Tensor& counts, const Tensor& in, double low, double high)> histogram_kernel{"histc"};
 
 }  // namespace hb

@@ -5,11 +5,16 @@
 namespace hb::cuda {
 namespace {
 
+/// Keys of elements of T; those of bytes have the low bits.
 template <class T>
-__global__ void make_keys(uint64_t* keys, int32_t* places, const T* in, int64_t total, bool descending) {
+using SortKey =
+    std::conditional_t<sizeof(T) == 8, uint64_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>>;
+
+template <class T>
+__global__ void make_keys(SortKey<T>* keys, int32_t* places, const T* in, int64_t total, bool descending) {
   HB_GRID_LOOP(i, total) {
-    const uint64_t key = key_of(in[i]);
-    keys[i] = descending ? ~key : key;
+    const auto key = static_cast<SortKey<T>>(key_of(in[i]));
+    keys[i] = static_cast<SortKey<T>>(descending ? ~key : key);
     places[i] = static_cast<int32_t>(i);
   }
 }
@@ -36,28 +41,56 @@ int bits_of(int64_t values) {
   return bits;
 }
 
+/// The value that `key` was made of at place `at`: other zeros and NaNs have the same key.
+template <class T>
+__device__ T value_of(SortKey<T> key, const T* in, int32_t at) {
+  constexpr KeyRule rule = key_rule<T>();
+  constexpr auto top = static_cast<SortKey<T>>(rule.top);
+  if (rule.floating && (key == top || key == static_cast<SortKey<T>>(~SortKey<T>{0}))) return in[at];
+  const auto bits = static_cast<SortKey<T>>(!rule.floating || (key & top) ? key ^ top : ~key);
+  T value;
+  memcpy(static_cast<void*>(&value), &bits, sizeof value);  // the low bytes
+  return value;
+}
+/// Of a single line, whose values are read in order with their keys.
+template <class T>
+__global__ void take_sorted(T* values, int64_t* indices, const T* in, const SortKey<T>* keys, const int32_t* places,
+                            int64_t from, int64_t count, bool descending) {
+  HB_GRID_LOOP(i, count) {
+    const SortKey<T> key = keys[from + i];
+    const int32_t at = places[from + i];
+    if (values) values[i] = value_of(static_cast<SortKey<T>>(descending ? ~key : key), in, at);
+    if (indices) indices[i] = at;
+  }
+}
+
 template <class T>
 void order_of(T* values, int64_t* indices, const T* in, const Lines& l, const Order& order) {
   if (sort_by_blocks({values, indices, in, l, order, key_rule<T>()})) return;
+  using Key = SortKey<T>;
   const int64_t lines = l.outer * l.inner, total = lines * l.n;
   HB_CHECK(total < INT32_MAX, "[", current_function(), "] expected fewer than 2^31 elements on CUDA, got ", total);
   const auto n = static_cast<int>(total);
-  const Scratch<uint64_t> keys(2 * total);
+  const Scratch<Key> keys(2 * total);
   const Scratch<int32_t> places(2 * total);
-  int32_t *const first = places.get(), *const second = first + total, *sorted = second;
+  int32_t *const first = places.get(), *const second = first + total;
+  Key* const sorted = keys.get() + total;
   HB_LAUNCH(make_keys<T>, blocks_for(total), kThreads, 0, current_stream(), keys.get(), first, in, total,
             order.descending);
-  HB_CUB(cub::DeviceRadixSort::SortPairs, static_cast<const uint64_t*>(keys.get()), keys.get() + total,
-         static_cast<const int32_t*>(first), second, n, 0, 64);
-  if (lines > 1) {  // then by lines, which leaves the order within each
-    auto* const of_lines = reinterpret_cast<uint32_t*>(keys.get());
-    HB_LAUNCH(make_lines, blocks_for(total), kThreads, 0, current_stream(), of_lines, second, total, l.n, l.inner);
-    HB_CUB(cub::DeviceRadixSort::SortPairs, static_cast<const uint32_t*>(of_lines), of_lines + total,
-           static_cast<const int32_t*>(second), first, n, 0, bits_of(lines));
-    sorted = first;
+  HB_CUB(cub::DeviceRadixSort::SortPairs, static_cast<const Key*>(keys.get()), sorted,
+         static_cast<const int32_t*>(first), second, n, 0, key_rule<T>().bits);
+  if (lines == 1) {
+    HB_LAUNCH(take_sorted<T>, blocks_for(order.count), kThreads, 0, current_stream(), values, indices, in,
+              static_cast<const Key*>(sorted), static_cast<const int32_t*>(second), order.from, order.count,
+              order.descending);
+    return;
   }
+  const Scratch<uint32_t> of_lines(2 * total);  // then by lines, which leaves the order within each
+  HB_LAUNCH(make_lines, blocks_for(total), kThreads, 0, current_stream(), of_lines.get(), second, total, l.n, l.inner);
+  HB_CUB(cub::DeviceRadixSort::SortPairs, static_cast<const uint32_t*>(of_lines.get()), of_lines.get() + total,
+         static_cast<const int32_t*>(second), first, n, 0, bits_of(lines));
   HB_LAUNCH(take_order<T>, blocks_for(l.outer * order.count * l.inner), kThreads, 0, current_stream(), values, indices,
-            in, static_cast<const int32_t*>(sorted), l, order.from, order.count);
+            in, static_cast<const int32_t*>(first), l, order.from, order.count);
 }
 
 /// Calls fn(T()) for the dtypes that have an order.
@@ -162,39 +195,6 @@ void searchsorted(const Tensor& out, const Tensor& sorted, const Tensor& in, int
   });
 }
 HB_REGISTER_CUDA(searchsorted_kernel, searchsorted);
-
-template <class W, class T>
-__global__ void count_values(T* counts, const int64_t* values, const W* weights, int64_t n, int64_t size,
-                             Reporter report) {
-  HB_GRID_LOOP(i, n) {
-    if (!index_is_good(values[i], size, report)) continue;
-    if constexpr (std::is_same_v<T, int64_t>)
-      atomicAdd(reinterpret_cast<unsigned long long*>(counts + values[i]), 1ull);
-    else
-      atomicAdd(counts + values[i], static_cast<T>(weights[i]));
-  }
-}
-void bincount(const Tensor& counts, const Tensor& values, const Tensor& weights) {
-  const int64_t n = values.numel(), size = counts.numel();
-  if (n == 0) return;
-  const auto run = [&](auto count, auto weight) {
-    using T = decltype(count);
-    using W = decltype(weight);
-    HB_LAUNCH((count_values<W, T>), blocks_for(n), kThreads, 0, current_stream(), data<T>(counts),
-              data<const int64_t>(values), data<const W>(weights), n, size, reporter("bincount"));
-  };
-  switch (counts.scalar_type()) {
-    case kLong:
-      return run(int64_t(), int64_t());
-    case kFloat:
-      return run(float(), float());
-    case kDouble:
-      return run(double(), double());
-    default:
-      HB_NOT_SUPPORTED("[bincount] is not supported for weights of dtype ", counts.scalar_type());
-  }
-}
-HB_REGISTER_CUDA(bincount_kernel, bincount);
 
 }  // namespace
 }  // namespace hb::cuda

@@ -183,6 +183,56 @@ TEST(SoftwareLines, LayerNorms) {
     for (const int64_t n : {4, 16, 24}) layer_norms(70, n, t, 0);
 }
 
+TEST(SoftwareLines, RunsAndHistograms) {
+  const auto runs = [](const std::string& name, const Tensor& x) {
+    const Tensor y = at_offset(x, 1);
+    const auto [values, inverse, counts] = torch::unique_consecutive(x, true, true);
+    const auto [values_there, inverse_there, counts_there] = torch::unique_consecutive(y, true, true);
+    expect_equal(name, values_there, values);
+    expect_equal(name + " inverse", inverse_there, inverse);
+    expect_equal(name + " counts", counts_there, counts);
+    expect_equal(name + " alone", std::get<0>(torch::unique_consecutive(y)), values);
+    const auto [all, all_inverse, all_counts] = torch::_unique2(x, true, true, true);
+    const auto [all_there, all_inverse_there, all_counts_there] = torch::_unique2(y, true, true, true);
+    expect_equal(name + " sorted", all_there, all);
+    expect_equal(name + " sorted inverse", all_inverse_there, all_inverse);
+    expect_equal(name + " sorted counts", all_counts_there, all_counts);
+  };
+  for (const int64_t n : {1, 2, 33, 1024, 1025, 20'000}) {
+    for (const torch::Dtype t : kFloats) runs("unique", values({n}).mul(3).round().to(t));
+    for (const torch::Dtype t : kIntegers) runs("unique", values({n}).mul(3).to(torch::kLong).to(t));
+    Tensor x = values({n});
+    x[n / 2] = std::nan(""), x[n - 1] = std::nan("");
+    runs("unique of NaN", x);
+    for (const torch::Dtype t : {torch::kFloat, torch::kDouble}) {
+      const Tensor v = values({n}, t), w = v.to(kGpu);
+      for (const int64_t bins : {1, 50, 5000}) {
+        expect_equal("histc", torch::histc(w, bins), torch::histc(v, bins));
+        expect_equal("histc of a range", torch::histc(w, bins, -0.5, 1), torch::histc(v, bins, -0.5, 1));
+        const Tensor places = v.mul(2).add(4).to(torch::kLong);
+        expect_equal("bincount", places.to(kGpu).bincount({}, bins), places.bincount({}, bins));
+        expect_close("weights", places.to(kGpu).bincount(w, bins), places.bincount(v, bins), 1e-4);
+      }
+    }
+  }
+}
+
+TEST(SoftwareLines, GroupNorms) {
+  const auto norms = [](const std::string& name, torch::IntArrayRef size, int64_t groups, torch::Dtype t) {
+    const std::vector<Tensor> inputs{values(size, t), values({size[1]}, t, 1), values({size[1]}, t, 2)};
+    expect_same(
+        name, [=](auto& in) { return torch::group_norm(in[0], groups, in[1], in[2]); }, inputs);
+    expect_same(name + " alone", [=](auto& in) { return torch::group_norm(in[0], groups); }, {inputs[0]});
+  };
+  for (const torch::Dtype t : kFloats) {
+    norms("group_norm of planes", {2, 12, 8, 8}, 4, t);
+    norms("group_norm of odd planes", {3, 10, 5, 7}, 2, t);
+    norms("group_norm of large planes", {2, 2, 36, 40}, 2, t);
+    norms("group_norm of few channels", {2, 6, 16, 16}, 2, t);
+    norms("group_norm of numbers", {300, 70}, 2, t);
+  }
+}
+
 TEST(SoftwareLines, Softmax) {
   for (const torch::Dtype t : kFloats) {
     for (const int64_t n : {1, 2, 3, 8, 10, 16, 24, 31, 64, 100, 256, 512, 1000, 2048, 4100}) {
