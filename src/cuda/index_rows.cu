@@ -149,8 +149,8 @@ void put_by_elements(To* to, const T* in, const IndexedRows& rows) {
   HB_LAUNCH((put_elements<To, T, op>), blocks_for(rows.n), kThreads, 0, current_stream(), to, in, rows);
 }
 
-/// Whether the index is worth sorting: for many rows at once, each of which moves what is next to each other.
-bool is_large(int64_t n, int64_t columns) { return columns >= 16 && n >= (int64_t{1} << 18); }
+/// Whether sorting the index costs little beside what it moves.
+bool is_large(int64_t n, int64_t columns) { return columns >= 16 && n >= (int64_t{1} << 20); }
 
 void put_rows(const char* name, const Tensor& out, const Tensor& index, const Tensor& in, Lines l, PutOp op) {
   check_order(name, out.scalar_type(), op);

@@ -1,6 +1,6 @@
 #pragma once
-// An index in the order of the rows that it points to, for sums in a fixed order: what goes to a row stands together, in
-// the order of its places.
+// An index in the order of the rows that it points to, for sums in a fixed order: what goes to a row stands together,
+// in the order of its places.
 
 #include "cuda/cub.h"
 #include "cuda/kernel_file.h"

@@ -205,6 +205,10 @@ Tensor ops::without_leading_ones(Tensor value, size_t dims) {
 
 Tensor index(const Tensor& self, const std::vector<std::optional<Tensor>>& indices) {
   if (!any_given(indices)) return self.alias();
+  // Without a gradient, which is faster with the places that are known then.
+  if (const Tensor* mask = needs_grad(self) ? nullptr : single_mask(self, indices);
+      mask && mask->dim() == self.dim() && mask->device() == self.device())
+    return masked_select(self, *mask);
   const Advanced a = prepare(self, indices);
   const Flattened f(self, a);
   const std::vector<int64_t> shape = f.result_shape(a);

@@ -142,6 +142,19 @@ TEST(SoftwareFunctions, Indexing) {
     expect_same("nonzero", [](auto& in) { return (in[0] > 0).nonzero(); }, {values({3, 5}, t)});
     expect_same("index", [](auto& in) { return in[0].index({in[1]}); }, {values({5, 4}, t), rows});
   }
+  const Tensor many = values({3, 57, 61});  // more than a block looks at
+  for (const double above : {-3.0, 0.0, 1.9, 3.0}) {
+    expect_same("many places", [=](auto& in) { return (in[0] > above).nonzero(); }, {many});
+    expect_same("many selected", [=](auto& in) { return in[0].masked_select(in[0] > above); }, {many});
+    expect_same("many by a mask", [=](auto& in) { return in[0].index({in[0] > above}); }, {many});
+    expect_same("many scattered", [=](auto& in) { return in[0].masked_scatter(in[0] > above, in[1]); },
+                {many, values({3, 57, 61}, torch::kFloat, 1)});
+  }
+  expect_same("places in two dimensions",
+              [](auto& in) {
+                return in[0].index({in[1], in[1]});
+              },
+              {values({5, 4}), torch::tensor({{2, -1}, {-3, 0}})});
   Tensor x = torch::ones({4, 2}, kGpu);
   const auto use = [&] { return x.index_select(0, torch::tensor({7}).to(kGpu)).cpu(); };
   EXPECT_THROW(use(), c10::IndexError);
