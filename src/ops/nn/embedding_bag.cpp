@@ -103,7 +103,7 @@ bool has_kernel(const Tensor& weight, const Bags& bags) {
 }  // namespace
 
 std::pair<Tensor, Tensor> numbers_of_bags(const Bags& bags) {
-  const Tensor begin = bags.begin.to(kCPU);
+  const Tensor begin = bags.begin_on_host.defined() ? bags.begin_on_host : bags.begin.to(kCPU);
   const auto* at = begin.data_ptr<int64_t>();
   const auto end_of = [&](int64_t b) { return b + 1 < begin.numel() ? at[b + 1] : bags.index.numel(); };
   const int64_t total = bags.count ? end_of(bags.count - 1) - at[0] : 0;

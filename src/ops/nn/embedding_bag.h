@@ -14,6 +14,7 @@ struct Bags {
   BagMode mode = BagMode::sum;
   int64_t padding = -1;  // this index counts as absent
   bool by_frequency = false, sparse = false;
+  Tensor begin_on_host = {};  // where the host has read it
 };
 
 /// (bags, width): the rows of `weight` (rows, width) pooled by bag; zeros for an empty one.

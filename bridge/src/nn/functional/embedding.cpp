@@ -36,11 +36,10 @@ Tensor embedding(const Tensor& input, const Tensor& weight, const EmbeddingFuncO
 
 namespace {
 
-// The number of bags. Offsets are read by the host.
-int64_t checked_bags(const Tensor& offsets, int64_t indices, bool include_last) {
-  HB_CHECK(!include_last || offsets.numel() > 0,
+// The number of bags, of offsets that the host has read.
+int64_t checked_bags(const Tensor& on_host, int64_t indices, bool include_last) {
+  HB_CHECK(!include_last || on_host.numel() > 0,
            "[embedding_bag] include_last_offset: expected at least 1 offset, got none");
-  const Tensor on_host = offsets.to(kCPU);
   const IntArrayRef begin(on_host.data_ptr<int64_t>(), on_host.numel());
   for (size_t i = 0; i < begin.size(); ++i) {
     const int64_t end = i + 1 < begin.size() ? begin[i + 1] : indices;
@@ -77,7 +76,8 @@ ops::Bags bags_of(const Tensor& input, const EmbeddingBagFuncOptions& o) {
   HB_CHECK(o.offsets().defined() && o.offsets().dim() == 1, "offsets has to be a 1D Tensor but got ",
            o.offsets().defined() ? "another" : "null");
   bags.begin = o.offsets().to(bags.index.device(), kLong).contiguous();
-  bags.count = checked_bags(bags.begin, input.numel(), o.include_last_offset());
+  bags.begin_on_host = bags.begin.to(kCPU);
+  bags.count = checked_bags(bags.begin_on_host, input.numel(), o.include_last_offset());
   return bags;
 }
 
