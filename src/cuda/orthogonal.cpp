@@ -1,4 +1,4 @@
-// QR, products of Householder reflections and least squares, by cuSOLVER.
+// QR, products of Householder reflections and least squares: of small matrices by kernels, of others by cuSOLVER.
 #include <halfbridge/error.h>
 
 #include "backend/decompositions.h"

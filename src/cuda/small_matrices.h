@@ -31,5 +31,7 @@ bool small_qr(const Tensor& a, const Tensor& given, const Tensor& q, const Tenso
 
 /// As svd_kernel, where the matrices are small enough.
 bool small_svd(const Tensor& a, const Tensor& u, const Tensor& s, const Tensor& vh, const Tensor& info);
+/// Of matrices by columns, which are finite: as eigh_kernel, with the vectors in place of the matrices where `vectors`.
+bool small_eigh(const Tensor& matrices, bool upper, const Tensor& values, bool vectors, const Tensor& info);
 
 }  // namespace hb::cuda

@@ -4,13 +4,14 @@
 
 #include "backend/decompositions.h"
 #include "cuda/allow_shared.h"
+#include "cuda/jacobi.h"
 #include "cuda/small_matrices.h"
 #include "cuda/small_team.h"
 
 namespace hb::cuda {
 namespace {
 
-constexpr int kPairThreads = 512, kSweeps = 40;
+constexpr int kPairThreads = 512;
 constexpr int64_t kSvdSide = 64, kSvdRows = 1024;
 constexpr size_t kSvdRoom = size_t{96} << 10;  // of every GPU since 8.0
 
@@ -86,26 +87,22 @@ __device__ bool turn_pair(const SvdRoom<T>& at, T* room, int p, int q) {
   const R size = math::abs(xy);
   const R enough = std::numeric_limits<R>::epsilon() * (4 + std::sqrt(R(at.m)));
   if (!(size > enough * std::sqrt(xx) * std::sqrt(yy))) return false;
-  const R zeta = (yy - xx) * (R(0.5) / size);
-  const R t = (zeta < 0 ? R(-1) : R(1)) / (std::abs(zeta) + math::hypot(R(1), zeta));
-  const R c = 1 / std::sqrt(1 + t * t), s = c * t;
+  const Rotation<R> turn(xx, yy, size);
   const T phase = xy * T(1 / size);
-  rotate(x, y, at.m, phase, c, s);
-  if (at.vectors) rotate(at.turns(room, p), at.turns(room, q), at.n, phase, c, s);
+  rotate(x, y, at.m, phase, turn.c, turn.s);
+  if (at.vectors) rotate(at.turns(room, p), at.turns(room, q), at.n, phase, turn.c, turn.s);
   return true;
 }
 
-/// Sweeps over all pairs, as in a tournament: player `last` stays, the others go round. Whether they ended.
+/// Sweeps over all pairs. Whether they ended.
 template <class T>
 __device__ bool turn_all(const SvdRoom<T>& at, T* room) {
   const int warp = static_cast<int>(threadIdx.x) / kWarp, warps = static_cast<int>(blockDim.x) / kWarp;
-  const int last = (at.n + 1) / 2 * 2 - 1;
   for (int sweep = 0; sweep < kSweeps; ++sweep) {
     bool turned = false;
-    for (int round = 0; round < last; ++round) {
-      for (int i = warp; i <= last / 2; i += warps) {
-        const int a = (round + i) % last, b = i == 0 ? last : (round + last - i) % last;
-        const int p = a < b ? a : b, q = a < b ? b : a;
+    for (int round = 0; round < rounds_of(at.n); ++round) {
+      for (int i = warp; i < (at.n + 1) / 2; i += warps) {
+        const auto [p, q] = pair_of(at.n, round, i);
         if (q < at.n) turned |= turn_pair(at, room, p, q);
       }
       __syncthreads();

@@ -1,4 +1,4 @@
-// Eigenvalues and singular values, by cuSOLVER.
+// Eigenvalues and singular values: of small matrices by kernels, of others by cuSOLVER.
 #include <halfbridge/error.h>
 
 #include "backend/decompositions.h"
@@ -11,14 +11,10 @@ namespace {
 
 cudaDataType_t real_type(const Tensor& t) { return data_type(to_real_type(t.scalar_type())); }
 
-void eigh(const Tensor& a, bool upper, const Tensor& values, const Tensor& vectors, const Tensor& info) {
-  const Tensor matrices = vectors.defined() ? vectors : new_columns(a, a.size(1), a.size(2));
-  copy_values(matrices, a);
+void eigh_of_each(const Tensor& matrices, bool upper, const Tensor& values, bool vectors, const Tensor& info) {
   const Stack to(matrices);
-  const Scratch<int32_t> bad(to.count);
-  set_aside_not_finite(matrices, upper, bad.get());
-  const cudaDataType_t type = data_type(a.scalar_type()), real = real_type(a);
-  const auto job = vectors.defined() ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR;
+  const cudaDataType_t type = data_type(matrices.scalar_type()), real = real_type(matrices);
+  const auto job = vectors ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR;
   const auto fill = upper ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER;
   const cusolverDnHandle_t handle = cusolver_handle();
   Workspace work;
@@ -29,6 +25,14 @@ void eigh(const Tensor& a, bool upper, const Tensor& values, const Tensor& vecto
     HB_CUSOLVER(cusolverDnXsyevd, handle, cusolver_params(), job, fill, to.rows, type, to.at(i), to.leading, real,
                 element(values, i * to.rows), type, work.on_device(), work.device, work.on_host(), work.host,
                 static_cast<int*>(element(info, i)));
+}
+void eigh(const Tensor& a, bool upper, const Tensor& values, const Tensor& vectors, const Tensor& info) {
+  const Tensor matrices = vectors.defined() ? vectors : new_columns(a, a.size(1), a.size(2));
+  copy_values(matrices, a);
+  const Scratch<int32_t> bad(matrices.size(0));
+  set_aside_not_finite(matrices, upper, bad.get());
+  if (!small_eigh(matrices, upper, values, vectors.defined(), info))
+    eigh_of_each(matrices, upper, values, vectors.defined(), info);
   put_nan(values, vectors, info, bad.get());
 }
 

@@ -190,4 +190,42 @@ TEST(SoftwareMatrices, Qr) {
       }
 }
 
+/// A V is V L, V is unitary, the values are the CPU's; only one triangle is read.
+void expect_eigh(const std::string& name, const Tensor& a) {
+  const double scale = std::max(a.abs().max().item<double>() * static_cast<double>(a.size(-1)), 1e-300);
+  for (const char* triangle : {"L", "U"}) {
+    const auto near = [&](const char* what, const Tensor& x, const Tensor& y, double size) {
+      EXPECT_LE((x.cpu() - y).abs().max().item<double>(), tolerance(a.scalar_type()) * 0.1 * size)
+          << what << " of " << name << ", " << triangle << ", " << a.scalar_type() << " " << a.sizes();
+    };
+    const Tensor half = *triangle == 'L' ? a.tril() : a.triu();
+    const auto [s, v] = torch::linalg_eigh(half.to(kGpu), triangle);
+    const Tensor values = torch::linalg_eigvalsh(a, triangle);
+    near("values", s, values, scale);
+    near("values alone", torch::linalg_eigvalsh(half.to(kGpu), triangle), values, scale);
+    near("product", (v * s.unsqueeze(-2)).matmul(v.mH()), a, scale);
+    near("V", v.mH().matmul(v), torch::eye(v.size(-1), v.options().device(torch::kCPU)), 1);
+  }
+}
+
+TEST(SoftwareMatrices, HermitianEigenvalues) {
+  for (const torch::Dtype t : kMatrices) {
+    for (const int64_t n : {1, 2, 3, 4, 7, 12, 32}) {
+      const Tensor a = matrices({2, n, n}, t), h = a + a.mH();
+      expect_eigh("a matrix", h);
+      if (n > 12) continue;
+      expect_eigh("one of rank 1", a.narrow(-1, 0, 1).matmul(a.narrow(-1, 0, 1).mH()));
+      expect_eigh("ones", torch::ones_like(h));
+      expect_eigh("zeros", torch::zeros_like(h));
+      expect_eigh("identity", torch::eye(n, t).expand(h.sizes()));
+      expect_eigh("large numbers", h * 1e30);
+      expect_eigh("small numbers", h * 1e-30);
+      const Tensor sizes = torch::pow(10., torch::arange(n) * -0.9).to(t);
+      expect_eigh("large and small elements", h * sizes * sizes.unsqueeze(-1));
+    }
+    expect_eigh("a pair of large ones", definite(2, 45, t));
+    expect_eigh("many", definite(300, 3, t));
+  }
+}
+
 }  // namespace
