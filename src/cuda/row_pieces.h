@@ -87,8 +87,8 @@ __device__ inline void take_row(const T* x, int64_t n, bool may_load, const Vect
   for (int64_t e = threadIdx.x; e < n - count * kEach; e += width) edge(e < head ? e : e + count * kEach);
 }
 
-/// Over a team of blockDim.x threads, a power of two, of several in a block: all threads call it. of_warps is shared, of
-/// kWarp elements, and of this call alone.
+/// Over a team of blockDim.x threads, a power of two, of several in a block: all threads call it. of_warps is shared,
+/// of kWarp elements, and of this call alone.
 template <class C, class F>
 __device__ inline C teams_reduce(C value, C* of_warps, const F& merge) {
   if (blockDim.x < kWarp) return narrow_team_reduce(value, merge);

@@ -206,6 +206,7 @@ TEST(SoftwareLines, RunsAndHistograms) {
     runs("unique of NaN", x);
     for (const torch::Dtype t : {torch::kFloat, torch::kDouble}) {
       const Tensor v = values({n}, t), w = v.to(kGpu);
+      expect_equal("isin", torch::isin(w, w.slice(0, 0, 7)), torch::isin(v, v.slice(0, 0, 7)));
       for (const int64_t bins : {1, 50, 5000}) {
         expect_equal("histc", torch::histc(w, bins), torch::histc(v, bins));
         expect_equal("histc of a range", torch::histc(w, bins, -0.5, 1), torch::histc(v, bins, -0.5, 1));
