@@ -299,5 +299,19 @@ struct prelu : Formula<2, 0, Kinds::floats> {
     return x > T(0) ? x : x * slope;
   }
 };
+/// Operands g, x, slope.
+struct prelu_backward : Formula<3, 0, Kinds::floats> {
+  template <class T>
+  static HB_HD T apply(const T*, T g, T x, T slope) {
+    return x > T(0) ? g : slope * g;
+  }
+};
+/// The slope's share of each element. Operands g, x.
+struct prelu_slope_backward : Formula<2, 0, Kinds::floats> {
+  template <class T>
+  static HB_HD T apply(const T*, T g, T x) {
+    return x > T(0) ? T(0) : x * g;
+  }
+};
 
 }  // namespace hb::formula

@@ -45,6 +45,9 @@ Tensor _prelu_kernel(const Tensor& self, const Tensor& weight) {
   return out;
 }
 TensorTuple2 _prelu_kernel_backward(const Tensor& grad_output, const Tensor& self, const Tensor& weight) {
+  if (!needs_grad(grad_output, self, weight))
+    return {ops::floating_op("prelu_backward", prelu_backward_formula, {grad_output, self, weight}),
+            ops::floating_op("prelu_backward", prelu_slope_backward_formula, {grad_output, self})};
   const Tensor positive = self > 0;
   const auto part = [&](const Tensor& t) { return named("PreluKernelBackwardBackward0", t, grad_output); };
   return {part(where(positive, grad_output, weight * grad_output)),
