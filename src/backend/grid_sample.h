@@ -12,7 +12,7 @@ namespace hb {
 enum class Interpolation : int64_t { bilinear, nearest, bicubic };
 enum class GridPadding : int64_t { zeros, border, reflection };
 
-/// Samples of images at positions of a grid, channels last.
+/// Samples of images at positions of a grid, channels last, or on CUDA without gradients also first.
 struct GridSampling {
   Interpolation mode;
   GridPadding padding;
@@ -22,10 +22,11 @@ struct GridSampling {
   int64_t batch, channels, samples;
   const void* in;    // (batch, size…, channels)
   const void* grid;  // (batch, samples, dims), the last dimension of `size` first
+  bool channels_first = false;
 };
 inline void operands(capture::Operands& v, GridSampling& s) { v.reads(s.in), v.reads(s.grid); }
 
-/// out (batch, samples, channels); float or double.
+/// out (batch, samples, channels), or with channels first as the images; float or double.
 HB_API inline Kernel<void(ScalarType dtype, const GridSampling& s, void* out)> grid_sample_kernel{"grid_sampler"};
 /// grad_in and grad_grid, either of which may be null, from grad (batch, samples, channels).
 HB_API inline Kernel<void(ScalarType dtype, const GridSampling& s, const void* grad, void* grad_in, void* grad_grid)>

@@ -1,5 +1,6 @@
-// Sampling at positions of a grid, over channels-last memory.
+// Sampling at positions of a grid.
 #include "cuda/kernel_file.h"
+#include "cuda/planes.h"
 #include "formulas/grid_sample.h"
 
 namespace hb::cuda {
@@ -7,20 +8,29 @@ namespace {
 
 using grid::Taps;
 
-/// A thread for each channel of a sample: neighbours read neighbours.
-template <class C, Interpolation mode, int kDims>
-__global__ void __launch_bounds__(kThreads) sample(HB_ARGUMENT(GridSampling) s, int64_t plane, C* out) {
+/// A thread for several channels of a sample; neighbours write neighbours.
+template <int kEach, class C, Interpolation mode, int kDims>
+__global__ void __launch_bounds__(kThreads)
+    sample(HB_ARGUMENT(GridSampling) s, PlaneWalk walk, int64_t plane, C* out) {
   using At = Taps<C, mode, kDims>;
-  HB_GRID_LOOP(i, s.batch * s.samples * s.channels) {
-    const int64_t which = i / s.channels, channel = i - which * s.channels;
-    const C* const image = static_cast<const C*>(s.in) + which / s.samples * plane * s.channels + channel;
-    const At at(s, static_cast<const C*>(s.grid) + which * kDims);
-    C sum = 0;
-    for (int k = 0; k < At::kCount; ++k) {
-      const int64_t place = at.place(s, k);
-      if (place >= 0) sum += image[place * s.channels] * at.weight(k);
+  const int64_t element = s.channels_first ? 1 : s.channels;  // how far apart they are, of a channel
+  const int64_t channel = s.channels_first ? plane : 1, written = s.channels_first ? s.samples : 1;
+  HB_GRID_LOOP(i, walk.threads()) {
+    const PlanesOfThread<kEach> of =
+        s.channels_first ? PlanesOfThread<kEach>(walk, i) : PlanesOfThread<kEach>(walk, i / walk.step, i % walk.step);
+    const int64_t image = of.position / s.samples, which = of.position - image * s.samples;
+    const C* const from = static_cast<const C*>(s.in) + image * plane * s.channels;
+    const At at(s, static_cast<const C*>(s.grid) + of.position * kDims);
+    C sum[kEach] = {};
+    for (int t = 0; t < At::kCount; ++t) {
+      const int64_t place = at.place(s, t);
+      if (place < 0) continue;
+      const C weight = at.weight(t);
+      for (int k = 0; k < kEach; ++k) sum[k] += from[place * element + of[k] * channel] * weight;
     }
-    out[i] = sum;
+    C* const to = out + image * s.samples * s.channels + which * element;
+    for (int k = 0; k < kEach; ++k)
+      if (of.has(k)) to[of[k] * written] = sum[k];
   }
 }
 
@@ -62,12 +72,13 @@ void with_kind(ScalarType dtype, const GridSampling& s, const F& f) {
 }
 
 void grid_sample(ScalarType dtype, const GridSampling& s, void* out) {
-  const int64_t n = s.batch * s.samples * s.channels;
-  if (n == 0) return;
+  if (s.batch * s.samples * s.channels == 0) return;
   with_kind(dtype, s, [&](auto type, auto mode, auto dims) {
     using C = decltype(type);
-    HB_LAUNCH((sample<C, mode(), static_cast<int>(dims())>), blocks_for(n), kThreads, 0, current_stream(), s,
-              grid::plane_of(s), static_cast<C*>(out));
+    with_planes(s.batch * s.samples, s.channels, [&](auto each, const PlaneWalk& walk) {
+      HB_LAUNCH((sample<each(), C, mode(), static_cast<int>(dims())>), blocks_for(walk.threads()), kThreads, 0,
+                current_stream(), s, walk, grid::plane_of(s), static_cast<C*>(out));
+    });
   });
 }
 

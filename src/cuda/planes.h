@@ -18,7 +18,9 @@ template <int kEach>
 struct PlanesOfThread {
   int64_t position, first, step, planes;
   __device__ PlanesOfThread(const PlaneWalk& w, int64_t thread)
-      : position(thread % w.positions), first(thread / w.positions), step(w.step), planes(w.planes) {}
+      : PlanesOfThread(w, thread % w.positions, thread / w.positions) {}
+  __device__ PlanesOfThread(const PlaneWalk& w, int64_t at, int64_t first_plane)
+      : position(at), first(first_plane), step(w.step), planes(w.planes) {}
   __device__ bool has(int k) const { return first + k * step < planes; }
   __device__ int64_t operator[](int k) const { return has(k) ? first + k * step : first; }
 };

@@ -165,10 +165,14 @@ Tensor grid_sampler(const Tensor& input, const Tensor& grid, int64_t interpolati
   DimVector sizes(grid.sizes());
   sizes.pop_back();
   sizes.insert(1, input.size(1));
-  Tensor out = ops::empty_channels_last(sizes, input.scalar_type(), input.device(), false);
+  const bool first = input.device().is_cuda() && !ops::is_physically_channels_last(input);
+  Tensor out = first ? empty(sizes, input.options())
+                     : ops::empty_channels_last(sizes, input.scalar_type(), input.device(), false);
   if (out.numel()) {
-    const Tensor x = ops::to_channels_last(input), at = grid.detach().contiguous();
-    grid_sample_kernel(x.device())(x.scalar_type(), describe(x, at, rule), out.impl().raw_data());
+    const Tensor x = first ? ops::to_contiguous(input) : ops::to_channels_last(input), at = grid.detach().contiguous();
+    GridSampling s = describe(x, at, rule);
+    s.channels_first = first;
+    grid_sample_kernel(x.device())(x.scalar_type(), s, out.impl().raw_data());
   }
   if (needs_grad(input, grid))
     record(input.dim() == 4 ? "GridSampler2DBackward0" : "GridSampler3DBackward0", out, {&input, &grid},
