@@ -29,6 +29,10 @@ TEST(SoftwareImages, ThreadsOfSeveralPlanes) {
        }},
   };
   for (const auto& [name, function] : functions) expect_same(name, function, {many_planes()});
+  const Tensor x = many_planes(), grid = values({53, 66, 65, 2}, torch::kFloat, 1).mul(0.6);
+  for (const Tensor& in : {x, x.contiguous(torch::MemoryFormat::ChannelsLast)})
+    expect_close("grid", torch::grid_sampler(in.to(kGpu), grid.to(kGpu), 0, 0, false),
+                 torch::grid_sampler(in, grid, 0, 0, false), step_of(torch::kFloat));
 }
 
 TEST(SoftwareImages, LayoutsOfPools) {
