@@ -52,11 +52,10 @@ cublasHandle_t cublas_handle() {
 }
 
 void triangular_solve(const Triangular& t, const Tensor& a, const Tensor& x, int64_t m, int64_t n) {
-  if (t.left && m <= kSmallSide) {
-    const Tensor square = a.narrow(1, 0, m), rows = x.narrow(1, 0, m);
-    return small_solve({SmallSystem::triangle, t.upper, t.unit, t.form != CUBLAS_OP_N, t.form == CUBLAS_OP_C}, square,
-                       {}, rows, rows);
-  }
+  const Tensor rows = x.narrow(1, 0, m);
+  if (t.left && small_solve({SmallSystem::triangle, t.upper, t.unit, t.form != CUBLAS_OP_N, t.form == CUBLAS_OP_C},
+                            a.narrow(1, 0, m), {}, rows, rows))
+    return;
   const Stack triangle(a), to(x);
   const cublasHandle_t handle = cublas_handle();
   const auto side = t.left ? CUBLAS_SIDE_LEFT : CUBLAS_SIDE_RIGHT;
@@ -88,7 +87,7 @@ void triangular_solve(const Triangular& t, const Tensor& a, const Tensor& x, int
 namespace {
 
 void lu_factor(const Tensor& a, const Tensor& lu, const Tensor& pivots, const Tensor& info) {
-  if (is_small(a)) return small_lu(a, lu, pivots, info);
+  if (small_lu(a, lu, pivots, info)) return;
   copy_values(lu, a);
   const Stack to(lu);
   const cudaDataType_t type = data_type(lu.scalar_type());
@@ -108,9 +107,8 @@ void lu_factor(const Tensor& a, const Tensor& lu, const Tensor& pivots, const Te
 
 void lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& right, const Tensor& x, MatrixForm form) {
   const Tensor swaps = pivots.contiguous();
-  if (is_small(lu))
-    return small_solve({SmallSystem::lu, false, false, form != MatrixForm::plain, form == MatrixForm::adjoint}, lu,
-                       swaps, right, x);
+  const SmallSystem system{SmallSystem::lu, false, false, form != MatrixForm::plain, form == MatrixForm::adjoint};
+  if (small_solve(system, lu, swaps, right, x)) return;
   const Tensor columns = in_columns(lu);
   copy_values(x, right);
   const Stack factors(columns), to(x);
@@ -128,11 +126,10 @@ void lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& right, const
 }
 
 void solve_triangular(const Tensor& a, const Tensor& right, const Tensor& x, bool upper, bool left, bool unit) {
-  if (is_small(a)) {
-    const SmallSystem system{SmallSystem::triangle, upper, unit, !left};
-    return left ? small_solve(system, a, {}, right, x)
-                : small_solve(system, a, {}, right.transpose(1, 2), x.transpose(1, 2));
-  }
+  const SmallSystem system{SmallSystem::triangle, upper, unit, !left};
+  if (left ? small_solve(system, a, {}, right, x)
+           : small_solve(system, a, {}, right.transpose(1, 2), x.transpose(1, 2)))
+    return;
   copy_values(x, right);
   // A matrix by rows is the transposed one by columns, whose other triangle is filled.
   const Tensor turned = a.transpose(1, 2);
@@ -144,7 +141,7 @@ void solve_triangular(const Tensor& a, const Tensor& right, const Tensor& x, boo
 cublasFillMode_t triangle_of(bool upper) { return upper ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER; }
 
 void cholesky(const Tensor& a, const Tensor& factor, bool upper, const Tensor& info) {
-  if (is_small(a)) return small_cholesky(a, factor, upper, info);
+  if (small_cholesky(a, factor, upper, info)) return;
   copy_values(factor, a);
   const Stack to(factor);
   const cudaDataType_t type = data_type(factor.scalar_type());
@@ -160,7 +157,7 @@ void cholesky(const Tensor& a, const Tensor& factor, bool upper, const Tensor& i
 }
 
 void cholesky_solve(const Tensor& factor, const Tensor& right, const Tensor& x, bool upper) {
-  if (is_small(factor)) return small_solve({SmallSystem::cholesky, upper, false, upper, upper}, factor, {}, right, x);
+  if (small_solve({SmallSystem::cholesky, upper, false, upper, upper}, factor, {}, right, x)) return;
   const Tensor columns = in_columns(factor);
   copy_values(x, right);
   const Stack factors(columns), to(x);

@@ -1,6 +1,7 @@
-// LU and Cholesky factors of small matrices, and what is solved with them. A lane has a row of a matrix that is
-// factored, or a right side.
+// LU and Cholesky factors of small matrices, and what is solved with them. A lane has rows of a matrix that is factored,
+// or a right side.
 #include "backend/decompositions.h"
+#include "cuda/allow_shared.h"
 #include "cuda/pivots.h"
 #include "cuda/small_matrices.h"
 #include "cuda/small_team.h"
@@ -24,8 +25,10 @@ __device__ auto pivot_size(const T& x, bool first) {
 template <class T>
 __device__ int find_pivot(const SmallTeam& team, const T* s, int step, int rows, int j) {
   using R = math::magnitude_t<T>;
-  int row = team.lane;
-  R size = row >= j && row < rows ? pivot_size(s[row * step + j], row == j) : R(-2);
+  int row = rows;
+  R size(-2);
+  for (int r = j + team.lane; r < rows; r += team.width)
+    if (const R other = pivot_size(s[r * step + j], r == j); other > size) size = other, row = r;
   for (int lanes = team.width / 2; lanes; lanes /= 2) {
     const R other = __shfl_xor_sync(kFullWarp, size, lanes);
     const int where = __shfl_xor_sync(kFullWarp, row, lanes);
@@ -42,28 +45,30 @@ __global__ void __launch_bounds__(kSmallBlock)
   const int m = static_cast<int>(a.rows), n = static_cast<int>(a.columns), k = m < n ? m : n, step = row_step(n);
   T* const s = team.room(rooms, m * step);
   team.each(a, m, n, [&](int r, int c) { s[r * step + c] = a(team.number, r, c); });
-  const int i = team.lane;
+  const int lane = team.lane;
   int32_t state = 0;
   for (int j = 0; j < k; ++j) {
     __syncwarp();
     const int p = find_pivot(team, s, step, m, j);
-    if (i == 0 && team.writes) pivots[team.number * k + j] = p + 1;
-    for (int c = i; c < n; c += width) {
+    if (lane == 0 && team.writes) pivots[team.number * k + j] = p + 1;
+    for (int c = lane; c < n; c += width) {
       const T kept = s[j * step + c];
       s[j * step + c] = s[p * step + c], s[p * step + c] = kept;
     }
     __syncwarp();
     const T pivot = s[j * step + j];
     if (pivot == T(0) && state == 0) state = j + 1;
-    if (i <= j || i >= m) continue;
-    T factor = s[i * step + j];
-    if (pivot != T(0)) s[i * step + j] = factor = factor / pivot;
-    for (int c = j + 1; c < n; ++c) s[i * step + c] -= factor * s[j * step + c];
+    for (int r = j + 1 + lane; r < m; r += width) {
+      T* const row = s + r * step;
+      if (pivot != T(0)) row[j] = row[j] / pivot;
+      const T factor = row[j];
+      for (int c = j + 1; c < n; ++c) row[c] -= factor * s[j * step + c];
+    }
   }
   __syncwarp();
   if (!team.writes) return;
   team.each(to, m, n, [&](int r, int c) { to(team.number, r, c) = s[r * step + c]; });
-  if (i == 0) info[team.number] = state;
+  if (lane == 0) info[team.number] = state;
 }
 
 /// The lower triangle of `a` is read, conjugated where `a` is an upper one turned.
@@ -77,25 +82,24 @@ __global__ void __launch_bounds__(kSmallBlock)
   team.each(a, n, n, [&](int r, int c) {
     s[r * step + c] = c <= r ? conjugate_if(conjugate, a(team.number, r, c)) : T(0);
   });
-  const int i = team.lane;
+  const int lane = team.lane;
   int32_t state = 0;
   for (int j = 0; j < n; ++j) {
     __syncwarp();
     const auto square = real_part(s[j * step + j]);
     if (state == 0 && !(square > 0)) state = j + 1;
-    const bool takes_part = state == 0 && i >= j && i < n;
+    const bool goes_on = state == 0;
     __syncwarp();
     const T root = T(std::sqrt(square));
-    T factor(0);
-    if (takes_part) s[i * step + j] = factor = i == j ? root : s[i * step + j] / root;
+    for (int r = j + lane; r < n && goes_on; r += width) s[r * step + j] = r == j ? root : s[r * step + j] / root;
     __syncwarp();
-    if (takes_part)
-      for (int c = j + 1; c <= i; ++c) s[i * step + c] -= factor * conjugate_if(true, s[c * step + j]);
+    for (int r = j + 1 + lane; r < n && goes_on; r += width)
+      for (int c = j + 1; c <= r; ++c) s[r * step + c] -= s[r * step + j] * conjugate_if(true, s[c * step + j]);
   }
   __syncwarp();
   if (!team.writes) return;
   team.each(to, n, n, [&](int r, int c) { to(team.number, r, c) = conjugate_if(conjugate, s[r * step + c]); });
-  if (i == 0) info[team.number] = state;
+  if (lane == 0) info[team.number] = state;
 }
 
 /// What is done with a right side, in this order.
@@ -189,42 +193,60 @@ Steps steps_of(const SmallSystem& system) {
 
 }  // namespace
 
-void small_lu(const Tensor& a, const Tensor& lu, const Tensor& pivots, const Tensor& info) {
+bool small_lu(const Tensor& a, const Tensor& lu, const Tensor& pivots, const Tensor& info) {
+  bool suits = false;
   with_matrix_type(a, [&](auto zero) {
     using T = decltype(zero);
     const int64_t m = a.size(1), n = a.size(2);
     const int width = team_width(m);
-    const SmallTeams teams(a.size(0), width, static_cast<size_t>(m * row_step(n)) * sizeof(T));
+    const size_t room = static_cast<size_t>(m * row_step(n)) * sizeof(T);
+    suits = suits_teams(a.size(0), std::max(m, n), room);
+    if (!suits) return;
+    const SmallTeams teams(a.size(0), width, room);
+    allow_shared<&factor_lu<T>>(kTeamRoom);
     HB_LAUNCH(factor_lu<T>, teams.blocks, teams.threads, teams.shared, current_stream(), View<const T>(a), View<T>(lu),
               data<int32_t>(pivots), data<int32_t>(info), width);
   });
+  return suits;
 }
-void small_cholesky(const Tensor& a, const Tensor& factor, bool upper, const Tensor& info) {
+bool small_cholesky(const Tensor& a, const Tensor& factor, bool upper, const Tensor& info) {
+  bool suits = false;
   with_matrix_type(a, [&](auto zero) {
     using T = decltype(zero);
     const int64_t n = a.size(1);
     const int width = team_width(n);
-    const SmallTeams teams(a.size(0), width, static_cast<size_t>(n * row_step(n)) * sizeof(T));
+    const size_t room = static_cast<size_t>(n * row_step(n)) * sizeof(T);
+    suits = suits_teams(a.size(0), n, room);
+    if (!suits) return;
+    const SmallTeams teams(a.size(0), width, room);
+    allow_shared<&factor_cholesky<T>>(kTeamRoom);
     const View<const T> from(a);
     const View<T> to(factor);
     HB_LAUNCH(factor_cholesky<T>, teams.blocks, teams.threads, teams.shared, current_stream(),
               upper ? from.turned() : from, upper ? to.turned() : to, upper, data<int32_t>(info), width);
   });
+  return suits;
 }
-void small_solve(const SmallSystem& system, const Tensor& a, const Tensor& pivots, const Tensor& right,
+bool small_solve(const SmallSystem& system, const Tensor& a, const Tensor& pivots, const Tensor& right,
                  const Tensor& x) {
+  bool suits = false;
   with_matrix_type(a, [&](auto zero) {
     using T = decltype(zero);
     const int64_t n = x.size(1), columns = x.size(2);
     const int width = team_width(std::max(n, columns));
     const int64_t parts = (columns + width - 1) / width;
-    const SmallTeams teams(a.size(0) * parts, width, static_cast<size_t>(n * (row_step(n) + width + 1)) * sizeof(T));
+    const size_t room = static_cast<size_t>(n * (row_step(n) + width + 1)) * sizeof(T);
+    suits = suits_teams(a.size(0), n, room);
+    if (!suits) return;
+    const SmallTeams teams(a.size(0) * parts, width, room);
+    allow_shared<&solve<T>>(kTeamRoom);
     const View<const T> matrix(a);
     HB_LAUNCH(solve<T>, teams.blocks, teams.threads, teams.shared, current_stream(),
               System<T>{system.turned ? matrix.turned() : matrix, View<const T>(right), View<T>(x),
                         data<const int32_t>(pivots), steps_of(system), pivot_reporters()},
               width, parts);
   });
+  return suits;
 }
 
 }  // namespace hb::cuda

@@ -4,12 +4,20 @@
 
 #include "cuda/kernel_file.h"
 #include "cuda/matrix_view.h"
+#include "cuda/small_matrices.h"
 #include "formulas/complex_math.h"
 
 namespace hb::cuda {
 
 constexpr int kSmallBlock = 64;
 
+/// Whether a team for each matrix is the way: for all that are small, and for many of some size, which a library would
+/// be called for one by one. `room`: a team's bytes; all GPUs since 8.0 have that many.
+constexpr size_t kTeamRoom = size_t{96} << 10;
+inline bool suits_teams(int64_t count, int64_t side, size_t room) {
+  constexpr int64_t kMany = 8, kMiddleSide = 128;
+  return room <= kTeamRoom && (side <= kSmallSide || (count >= kMany && side <= kMiddleSide));
+}
 /// How many lanes for what a team has to do side by side.
 inline int team_width(int64_t lanes) {
   int width = 2;

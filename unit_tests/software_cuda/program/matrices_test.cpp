@@ -228,4 +228,50 @@ TEST(SoftwareMatrices, HermitianEigenvalues) {
   }
 }
 
+TEST(SoftwareMatrices, ManyOfSomeSize) {
+  for (const torch::Dtype t : kMatrices)
+    for (const int64_t n : {33, 50, 90}) {
+      const Tensor a = definite(8, n, t), right = matrices({8, n, 35}, t);
+      expect_parts("inverse", [](auto& in) { return std::vector{torch::linalg_inv(in[0])}; }, {regular(8, n, t)});
+      expect_parts("cholesky", [](auto& in) { return std::vector{torch::linalg_cholesky(in[0])}; }, {a});
+      expect_parts("systems",
+                   [=](auto& in) {
+                     const Tensor x = torch::cholesky_solve(in[1], in[0] / n);
+                     return std::vector{x, torch::linalg_solve_triangular(in[0] / n, x.mT(), true, false)};
+                   },
+                   {a, right});
+      expect_parts("lu of more columns",
+                   [](auto& in) { return std::vector{std::get<0>(torch::linalg_lu_factor(in[0]))}; },
+                   {matrices({8, n, n + 7}, t)});
+    }
+}
+
+// What fails: as on the CPU, with the number of the matrix and of the element.
+TEST(SoftwareMatrices, Failures) {
+  for (const int64_t n : {4, 40})
+    for (const torch::Dtype t : kMatrices) {
+      Tensor broken = definite(9, n, t);
+      broken[1].fill_(0).diagonal().fill_(1);
+      broken[1][2][2] = 0;
+      Tensor nan = definite(9, n, t);
+      nan[2][1][1] = std::nan("");
+      const auto codes = [](const Tensor& a) {
+        return torch::stack({std::get<1>(torch::linalg_cholesky_ex(a)), std::get<1>(torch::linalg_inv_ex(a)),
+                             std::get<2>(torch::linalg_lu_factor_ex(a))});
+      };
+      for (const Tensor& a : {broken, nan, -broken, torch::zeros_like(broken)})
+        EXPECT_TRUE(torch::equal(codes(a), codes(a.to(kGpu)).cpu())) << t << "\n" << codes(a) << codes(a.to(kGpu));
+      const auto message = [&](const Tensor& a) -> std::string {
+        try {
+          torch::linalg_inv(a);
+        } catch (const c10::Error& e) {
+          return e.what_without_backtrace();
+        }
+        return "";
+      };
+      EXPECT_EQ(message(broken.to(kGpu)), message(broken));
+      EXPECT_NE(message(broken), "");
+    }
+}
+
 }  // namespace
