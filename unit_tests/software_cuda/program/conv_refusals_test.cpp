@@ -59,15 +59,21 @@ TEST(ConvRefusals, WhatWorkedIsRemembered) {
   const Tensor x = values({2, 6, 8, 11}, torch::kHalf).to(kGpu).requires_grad_();
   const Tensor depthwise = values({6, 1, 3, 3}, torch::kHalf, 1).to(kGpu),
                grouped = values({6, 3, 3, 3}, torch::kHalf, 1).to(kGpu);
+  const auto calls_with = [&](const Tensor& weight, int64_t groups) {
+    return calls_of([&] { torch::autograd::grad({torch::conv2d(x, weight, {}, 1, 1, 1, groups).sum()}, {x}); });
+  };
   for (int i = 0; i < 2; ++i) {
-    const std::string calls =
-        calls_of([&] { torch::autograd::grad({torch::conv2d(x, depthwise, {}, 1, 1, 1, 6).sum()}, {x}); });
-    EXPECT_TRUE(contains(calls, "cudnnConvolutionForward by 1\n")) << calls;
-    EXPECT_TRUE(contains(calls, "cudnnConvolutionBackwardData by 1, channels first\n")) << calls;
+    const std::string calls = calls_with(grouped, 2);
+    EXPECT_TRUE(contains(calls, "cudnnConvolutionForward by 2\n")) << calls;
+    EXPECT_TRUE(contains(calls, "cudnnConvolutionBackwardData by 2\n")) << calls;
   }
-  for (int i = 0; i < 2; ++i)
-    EXPECT_TRUE(
-        contains(calls_of([&] { torch::conv2d(x, grouped, {}, 1, 1, 1, 2); }), "cudnnConvolutionForward by 2\n"));
+  const Tensor wide = x.detach().to(torch::kDouble), weight = grouped.to(torch::kDouble);
+  for (int i = 0; i < 2; ++i) {
+    const std::string calls = calls_of([&] { torch::conv2d(wide, weight, {}, 1, 1, 1, 2); });
+    EXPECT_TRUE(contains(calls, "cudnnConvolutionForward by 1, channels first\n")) << calls;
+  }
+  const std::string calls = calls_with(depthwise, 6);  // by a kernel
+  EXPECT_FALSE(contains(calls, "cudnnConvolution")) << calls;
 }
 
 // Trials find what is refused, and rank the algorithms of the other order.
