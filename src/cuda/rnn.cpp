@@ -65,11 +65,13 @@ cudnnRNNMode_t mode_of(RnnMode mode) {
 int64_t gates_of(RnnMode mode) { return mode == RnnMode::lstm ? 4 : mode == RnnMode::gru ? 3 : 1; }
 
 /// One kernel for all steps, which keeps the weights on chip, where the hidden state is as small as PyTorch has it
-/// there. It does not take sequences of different lengths.
+/// there. It does not take sequences of different lengths. Its sigmoid and tanh of floats are within 1e-5 or so: that
+/// is for programs that allow TF32, too.
 cudnnRNNAlgo_t algorithm_of(const RnnNetwork& net, bool even) {
   const bool gated = net.mode == RnnMode::lstm || net.mode == RnnMode::gru;
   const int64_t most = (gated ? 128 : 256) * (net.trained ? 2 : 3) / 2;
-  const bool fits = (net.dtype == kFloat || net.dtype == kHalf) && net.hidden <= most && net.out == net.hidden && even;
+  const bool rounds = net.dtype == kHalf || (net.dtype == kFloat && cuda_settings().cudnn_tf32);
+  const bool fits = rounds && net.hidden <= most && net.out == net.hidden && even;
   return fits ? CUDNN_RNN_ALGO_PERSIST_STATIC_SMALL_H : CUDNN_RNN_ALGO_STANDARD;
 }
 

@@ -65,6 +65,7 @@ Options parse(int argc, char** argv) {
     } else if (arg == "--device" && i + 1 < argc) {
       input_device() = torch::Device(argv[++i]);
       options.any_device = true;
+      if (input_device().is_cuda()) at::globalContext().setAllowTF32CuDNN(false);  // the CPU rounds nothing
 #if __has_include(<halfbridge/graph.h>)
     } else if (arg == "--draw-on-cpu") {  // behind --device cuda
       if (!torch::cuda::is_available()) throw std::invalid_argument("--draw-on-cpu expects a CUDA device");
