@@ -93,7 +93,7 @@ Table* make_table() {
           max_pool_kernel, max_pool_backward_kernel, avg_pool_kernel, avg_pool_backward_kernel, reduce_kernel,
           moments_kernel, extremum_kernel, separable_select_kernel, separable_sum_kernel, softmax_kernel,
           softmax_backward_kernel, order_kernel, mode_kernel, searchsorted_kernel, scan_kernel, bincount_kernel,
-          transpose_list_kernel, log_normal_kernel, standard_gamma_kernel, standard_gamma_grad_kernel,
+          histogram_kernel, transpose_list_kernel, log_normal_kernel, standard_gamma_kernel, standard_gamma_grad_kernel,
           dirichlet_grad_kernel, tap_sum_kernel, triangle_kernel, gemm_and_sums_kernel, gemm_epilogue_kernel,
           group_norm_kernel, group_norm_backward_kernel, embedding_backward_kernel, embedding_bag_kernel, fold_kernel,
           embedding_bag_backward_kernel, solve_triangular_kernel, least_squares_kernel, fft_c2c_kernel,

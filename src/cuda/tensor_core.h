@@ -78,19 +78,19 @@ __device__ inline void mma_tf32(MatrixC& c, const uint32_t (&a)[4], const uint32
 #endif
 }
 
-/// Floats as sums of two of TF32, which has 11 bits of the 24, the first one rounded: of infinity the second is NaN.
+/// Floats as sums of two of TF32, which has 11 bits of the 24: of infinity the second is NaN.
 template <int kCount>
 struct SplitFloats {
   uint32_t upper[kCount], lower[kCount];
   __device__ explicit SplitFloats(const float* x) {
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
-      upper[i] = (__builtin_bit_cast(uint32_t, x[i]) + 0x1000u) & 0xffffe000u;
+      upper[i] = __builtin_bit_cast(uint32_t, x[i]) & 0xffffe000u;
       lower[i] = __builtin_bit_cast(uint32_t, x[i] - __builtin_bit_cast(float, upper[i]));
     }
   }
 };
-/// c += a b within 2^-22 or so of each product: three of the four products of upper and lower parts.
+/// c += a b within 2^-21 or so of each product: three of the four products of upper and lower parts.
 __device__ inline void mma(MatrixC& c, const MatrixA<float>& a, const MatrixB<float>& b) {
 #pragma unroll
   for (int half = 0; half < 2; ++half) {

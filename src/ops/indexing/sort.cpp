@@ -262,8 +262,8 @@ Tensor isin(const Tensor& elements, const Tensor& test_elements, bool /*assume_u
   if (test_elements.numel() == 0) return zeros(elements.sizes(), elements.options().dtype(kBool));
   const Tensor tests = test_elements.detach().reshape(-1).to(t), x = elements.detach().to(t);
   // A pass for each of a few values takes less time than a search for each element; of a device's launches a search has
-  // few.
-  if (tests.numel() < (x.is_cuda() ? 3 : 10 * std::pow(static_cast<double>(x.numel()), 0.145))) {
+  // few. Complex numbers have no order to search by.
+  if (is_complex_type(t) || tests.numel() < (x.is_cuda() ? 3 : 10 * std::pow(static_cast<double>(x.numel()), 0.145))) {
     Tensor found = x == tests[0];
     for (int64_t i = 1; i < tests.numel(); ++i) found.bitwise_or_(x == tests[i]);
     return found;

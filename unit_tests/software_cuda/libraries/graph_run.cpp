@@ -8,6 +8,8 @@
 namespace software_cuda {
 namespace {
 
+const hb::TensorOptions kHost{hb::kCPU};  // whatever the program's default device is
+
 hb::ScalarType dtype_of(cudnnDataType_t type) {
   return type == CUDNN_DATA_HALF ? hb::kHalf : type == CUDNN_DATA_BFLOAT16 ? hb::kBFloat16 : hb::kFloat;
 }
@@ -32,19 +34,19 @@ class Run {
 
  private:
   hb::Tensor in_memory(const GraphTensor& t) const {
-    return hb::from_blob(memory_.at(t.name), t.sizes, t.strides, hb::TensorOptions().dtype(dtype_of(t.type)));
+    return hb::from_blob(memory_.at(t.name), t.sizes, t.strides, kHost.dtype(dtype_of(t.type)));
   }
   /// In float, with the strides that are described.
   hb::Tensor read(const GraphObject& operation, int name) const {
     const GraphTensor t(*operation.part(name));
-    if (t.is_number) return hb::full(t.sizes, numbers_.at(t.name));
+    if (t.is_number) return hb::full(t.sizes, numbers_.at(t.name), kHost);
     const auto found = values_.find(t.name);
     if (found != values_.end()) return found->second;
-    return hb::empty_strided(t.sizes, t.strides).copy_(in_memory(t));
+    return hb::empty_strided(t.sizes, t.strides, kHost).copy_(in_memory(t));
   }
   void write(const GraphObject& operation, int name, const hb::Tensor& value) {
     const GraphTensor t(*operation.part(name));
-    hb::Tensor kept = hb::empty_strided(t.sizes, t.strides);
+    hb::Tensor kept = hb::empty_strided(t.sizes, t.strides, kHost);
     kept.copy_(value.to(dtype_of(t.type)));
     if (!t.is_between) in_memory(t).copy_(kept);
     values_[t.name] = kept;
@@ -74,7 +76,7 @@ class Run {
       hb::conv_backward_data_kernel(hb::kCPU)(x, y, w.contiguous(), p);
       write(o, of_x, x);
     } else {
-      const hb::Tensor dense = hb::empty(w.sizes());
+      const hb::Tensor dense = hb::empty(w.sizes(), kHost);
       hb::conv_backward_weight_kernel(hb::kCPU)(dense, {}, x, y, p);
       write(o, of_w, dense);
     }
@@ -114,7 +116,7 @@ class Run {
     const auto axis = how.one<int64_t>(CUDNN_ATTR_POINTWISE_AXIS, 0);
     std::vector<int64_t> sizes(4, 1);
     sizes[static_cast<size_t>(axis)] = -1;
-    return hb::arange(like.size(axis)).to(hb::kFloat).view(sizes).expand(like.sizes());
+    return hb::arange(like.size(axis), kHost).to(hb::kFloat).view(sizes).expand(like.sizes());
   }
 
   const std::map<int64_t, void*>& memory_;
