@@ -210,11 +210,11 @@ ConvPlan make_plan(const ConvTask& task, bool channels_first, bool timed) {
 ConvKey key_of(const ConvTask& task) {
   const ConvParams& p = task.p;
   ConvKey key{static_cast<int64_t>(task.direction),
-          static_cast<int64_t>(task.x.scalar_type()),
-          current_device(),
-          p.dims,
-          p.groups,
-          (cuda_settings().cudnn_tf32 ? 1 : 0) | (cuda_settings().deterministic() ? 2 : 0)};
+              static_cast<int64_t>(task.x.scalar_type()),
+              current_device(),
+              p.dims,
+              p.groups,
+              (cuda_settings().cudnn_tf32 ? 1 : 0) | (cuda_settings().deterministic() ? 2 : 0)};
   for (const Tensor* t : {&task.x, &task.w, &task.y}) key.insert(key.end(), t->sizes().begin(), t->sizes().end());
   for (int d = 0; d < p.dims; ++d) key.insert(key.end(), {p.stride[d], p.padding[d], p.dilation[d]});
   return key;
