@@ -6,7 +6,6 @@
 #include "core/attention_settings.h"
 #include "core/cuda_settings.h"
 #include "cuda/attention_graph.h"
-#include "cuda/conv_plan.h"
 #include "cuda/scratch.h"
 
 namespace hb::cuda {
@@ -76,58 +75,41 @@ Key key_of(const AttentionShape& s, Direction direction) {
   return key;
 }
 
-/// What is known of a shape. Plans stay for good: the kernels of a plan may be part of a recorded graph.
+/// A shape. Plans stay for good: the kernels of a plan may be part of a recorded graph.
 struct Known {
   int64_t calls = 0;
-  bool refused = false;
-  std::unique_ptr<GraphPlan> plan;
+  KnownGraph graph;
 };
 
-void make_plan(Known& known, const AttentionShape& s, Direction direction) {
-  try {
-    known.plan = std::make_unique<GraphPlan>(direction == Direction::forward
-                                                 ? attention_graph(s)
-                                                 : attention_gradient_graph(s, direction == Direction::deterministic));
-  } catch (cudnnStatus_t) {
-    known.refused = true;
-    cudaGetLastError();  // not for the next kernel's launch to find
-  }
+OperationGraph graph_of(const AttentionShape& s, Direction direction) {
+  return direction == Direction::forward ? attention_graph(s)
+                                         : attention_gradient_graph(s, direction == Direction::deterministic);
 }
 
 /// Null where cuDNN has no plan, or not yet one: a plan takes a tenth of a second to make, which pays for a program's
 /// first shapes, and for those that come often.
-Known* plan_for(const AttentionShape& s, Direction direction) {
+KnownGraph* plan_for(const AttentionShape& s, Direction direction) {
   thread_local auto* const all = new std::map<Key, Known>;  // cuDNN may end before the thread
   thread_local int64_t plans = 0;
   constexpr size_t kMostKnown = 4096;
   Key key = key_of(s, direction);
   if (all->size() >= kMostKnown && !all->count(key)) return nullptr;
   Known& known = (*all)[std::move(key)];
-  if (known.refused) return nullptr;
-  if (!known.plan) {
+  KnownGraph& graph = known.graph;
+  if (graph.is_refused()) return nullptr;
+  if (!graph.has_plan()) {
     if (plans >= kMostPlans || (plans >= kSoonPlans && ++known.calls < kCalls)) return nullptr;
-    make_plan(known, s, direction);
+    graph.make_plan([&] { return graph_of(s, direction); });
     ++plans;
   }
-  return known.plan ? &known : nullptr;
-}
-
-/// False where cuDNN refuses after all. It does so before it queues anything.
-bool run(Known& known, const std::vector<GraphArgument>& arguments) {
-  const Scratch<char> workspace(known.plan->workspace());
-  const cudnnStatus_t status = known.plan->run(arguments, workspace.get());
-  if (status == CUDNN_STATUS_SUCCESS) return true;
-  if (!is_refusal(status)) fail_cudnn(status, "cudnnBackendExecute");
-  cudaGetLastError();
-  known.refused = true;
-  return false;
+  return graph.has_plan() ? &graph : nullptr;
 }
 
 }  // namespace
 
 bool attention_by_cudnn(const Attention& a) {
   if (!is_wanted() || !fits(a) || !is_known_to_work()) return false;
-  Known* const known = plan_for(AttentionShape(a), Direction::forward);
+  KnownGraph* const known = plan_for(AttentionShape(a), Direction::forward);
   if (!known) return false;
   const Scratch<float> rows(a.normalizer ? 0 : a.batch * a.heads * a.queries);
   const float scale = static_cast<float>(a.scale), hidden = -std::numeric_limits<float>::infinity();
@@ -135,7 +117,7 @@ bool attention_by_cudnn(const Attention& a) {
   arguments.push_back({kNormalizer, a.normalizer ? a.normalizer : rows.get()});
   arguments.push_back({kScale, &scale});
   if (a.causal) arguments.push_back({kHidden, &hidden});
-  return run(*known, arguments);
+  return known->run(arguments);
 }
 
 bool attention_backward_by_cudnn(const Attention& a, const AttentionGrad& g) {
@@ -143,7 +125,8 @@ bool attention_backward_by_cudnn(const Attention& a, const AttentionGrad& g) {
   const bool deterministic = cuda_settings().deterministic();
   const int64_t rows = a.batch * a.heads * a.queries;
   if (deterministic && 2 * rows * a.keys > kMostWorkspace) return false;
-  Known* const known = plan_for(AttentionShape(a, g), deterministic ? Direction::deterministic : Direction::backward);
+  KnownGraph* const known =
+      plan_for(AttentionShape(a, g), deterministic ? Direction::deterministic : Direction::backward);
   if (!known) return false;
   const Scratch<float> products(rows), query_sums(deterministic ? 0 : rows * a.width);
   // Kernels add to these sums. 9.19 is known to begin with zeros by itself.
@@ -164,7 +147,7 @@ bool attention_backward_by_cudnn(const Attention& a, const AttentionGrad& g) {
                                        {kOne, &one}};
   if (!deterministic) arguments.push_back({kQuerySums, query_sums.get()});
   if (a.causal) arguments.push_back({kHidden, &hidden});
-  return run(*known, arguments);
+  return known->run(arguments);
 }
 
 }  // namespace hb::cuda

@@ -3,7 +3,6 @@
 #include <map>
 
 #include "core/cuda_settings.h"
-#include "cuda/scratch.h"
 
 namespace hb::cuda {
 namespace {
@@ -27,47 +26,31 @@ bool fits(const ConvTask& task) {
   return fits;
 }
 
-/// What is known of a shape.
-struct Known {
-  bool refused = false;
-  std::unique_ptr<GraphPlan> plan;
-};
-
-void make_plan(Known& known, const ConvTask& task) {
+OperationGraph graph_of(const ConvTask& task) {
+  OperationGraph graph;
+  const GraphValue x = channels_last(graph, kX, task.x), w = channels_last(graph, kW, task.w);
+  graph.convolve(task.direction, task.p, x, w, channels_last(graph, kY, task.y));
+  return graph;
+}
+EngineWishes wishes_for(const ConvTask& task) {
   EngineWishes wishes;
   wishes.deterministic = cuda_settings().deterministic();
   wishes.exact = task.x.scalar_type() == kFloat && !cuda_settings().cudnn_tf32;
   wishes.most = kEngines, wishes.most_memory = kMostMemory;
-  try {
-    OperationGraph graph;
-    const GraphValue x = channels_last(graph, kX, task.x), w = channels_last(graph, kW, task.w);
-    graph.convolve(task.direction, task.p, x, w, channels_last(graph, kY, task.y));
-    known.plan = std::make_unique<GraphPlan>(std::move(graph), wishes);
-  } catch (cudnnStatus_t) {
-    known.refused = true;
-    cudaGetLastError();  // not for the next kernel's launch to find
-  }
+  return wishes;
 }
 
 }  // namespace
 
 bool convolve_by_graph(const ConvTask& task) {
   if (!fits(task)) return false;
-  thread_local auto* const all = new std::map<ConvKey, Known>;  // cuDNN may end before the thread
+  thread_local auto* const all = new std::map<ConvKey, KnownGraph>;  // cuDNN may end before the thread
   ConvKey key = key_of(task);
   if (all->size() >= kMostPlans && !all->count(key)) return false;
-  Known& known = (*all)[std::move(key)];
-  if (!known.plan && !known.refused) make_plan(known, task);
-  if (known.refused) return false;
-  const Scratch<char> workspace(known.plan->workspace());
-  const cudnnStatus_t status =
-      known.plan->run({{kX, task.x.impl().raw_data()}, {kW, task.w.impl().raw_data()}, {kY, task.y.impl().raw_data()}},
-                      workspace.get());
-  if (status == CUDNN_STATUS_SUCCESS) return true;
-  if (!is_refusal(status)) fail_cudnn(status, "cudnnBackendExecute");
-  cudaGetLastError();
-  known.refused = true;
-  return false;
+  KnownGraph& known = (*all)[std::move(key)];
+  if (!known.has_plan() && !known.is_refused()) known.make_plan([&] { return graph_of(task); }, wishes_for(task));
+  if (known.is_refused()) return false;
+  return known.run({{kX, task.x.impl().raw_data()}, {kW, task.w.impl().raw_data()}, {kY, task.y.impl().raw_data()}});
 }
 
 }  // namespace hb::cuda

@@ -20,12 +20,6 @@ struct ConvTask {
 using ConvKey = std::vector<int64_t>;
 ConvKey key_of(const ConvTask& task);
 
-/// cuDNN has no such thing, in general (3000 and more) or of these parameters (2000 and more).
-inline bool is_refusal(cudnnStatus_t status) {
-  const int kind = static_cast<int>(status) / 1000;
-  return kind == CUDNN_STATUS_BAD_PARAM / 1000 || kind == CUDNN_STATUS_NOT_SUPPORTED / 1000;
-}
-
 struct ConvDescriptors {
   cudnnTensorDescriptor_t x = nullptr, y = nullptr;
   cudnnFilterDescriptor_t w = nullptr;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "cuda/runtime.h"
+#include "cuda/scratch.h"
 
 namespace hb::cuda {
 namespace {
@@ -272,6 +273,26 @@ cudnnStatus_t GraphPlan::run(const std::vector<GraphArgument>& arguments, void* 
   } catch (cudnnStatus_t status) {
     return status;
   }
+}
+
+void KnownGraph::refuse() {
+  refused_ = true;
+  cudaGetLastError();  // not for the next kernel's launch to find
+}
+void KnownGraph::make_plan(const std::function<OperationGraph()>& graph, const EngineWishes& wishes) {
+  try {
+    plan_ = std::make_unique<GraphPlan>(graph(), wishes);
+  } catch (cudnnStatus_t) {
+    refuse();
+  }
+}
+bool KnownGraph::run(const std::vector<GraphArgument>& arguments) {
+  const Scratch<char> workspace(plan_->workspace());
+  const cudnnStatus_t status = plan_->run(arguments, workspace.get());
+  if (status == CUDNN_STATUS_SUCCESS) return true;
+  if (!is_refusal(status)) fail_cudnn(status, "cudnnBackendExecute");
+  refuse();
+  return false;
 }
 
 }  // namespace hb::cuda

@@ -3,6 +3,7 @@
 // the tensors between the operations are: those are in no memory.
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -115,6 +116,27 @@ class GraphPlan {
   std::vector<GraphDescriptor> descriptors_;  // of all that the plan is made from
   cudnnBackendDescriptor_t plan_ = nullptr;
   int64_t workspace_ = 0;
+};
+
+/// cuDNN has no such thing, in general (3000 and more) or of these parameters (2000 and more).
+inline bool is_refusal(cudnnStatus_t status) {
+  const int kind = static_cast<int>(status) / 1000;
+  return kind == CUDNN_STATUS_BAD_PARAM / 1000 || kind == CUDNN_STATUS_NOT_SUPPORTED / 1000;
+}
+
+/// What is known of a graph: nothing yet, a plan, or that cuDNN refuses it.
+class KnownGraph {
+ public:
+  bool is_refused() const { return refused_; }
+  bool has_plan() const { return plan_ != nullptr; }
+  void make_plan(const std::function<OperationGraph()>& graph, const EngineWishes& wishes = {});
+  /// Of a graph with a plan. False where cuDNN refuses after all, which it does before it queues anything.
+  bool run(const std::vector<GraphArgument>& arguments);
+
+ private:
+  void refuse();
+  bool refused_ = false;
+  std::unique_ptr<GraphPlan> plan_;
 };
 
 }  // namespace hb::cuda

@@ -10,7 +10,6 @@
 namespace hb::cuda {
 namespace {
 
-constexpr const char* kBadElement = "index {value} is out of bounds for dimension {dim} with size {limit}";
 constexpr int kMostIndexed = 16;  // dimensions
 
 template <class T>
@@ -71,8 +70,7 @@ struct IndexedElements {
     const auto add = [&](IndexedDim one) {
       n *= one.size;
       if (one.size == 1) return;
-      if (dims > 0 && merged[dims - 1].goes_on_in(one))
-        one.size *= merged[--dims].size;
+      if (dims > 0 && merged[dims - 1].goes_on_in(one)) one.size *= merged[--dims].size;
       merged[dims++] = one;
     };
     for (int k = 0; k <= from.dims; ++k) {

@@ -15,9 +15,8 @@ T* data(const Tensor& t) {
   return static_cast<T*>(t.impl().raw_data());
 }
 
-/// What is said of a bad index, in the CPU's words.
-constexpr const char *kBadElement = "index {value} is out of bounds for dimension {dim} with size {limit}",
-                     *kBadPlace = "out of range: tried to access index {value} on a tensor of {limit} elements.";
+/// What is said of a bad place, in the CPU's words.
+constexpr const char* kBadPlace = "out of range: tried to access index {value} on a tensor of {limit} elements.";
 
 // `before`: null, or places of the dimensions before this one.
 __global__ void wrap(int64_t* out, const int64_t* index, const int64_t* before, int64_t n, int64_t size, bool check,

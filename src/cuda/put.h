@@ -14,6 +14,11 @@
 
 namespace hb::cuda {
 
+/// What is said of a bad index of an element, or of a row, in the CPU's words.
+constexpr const char *kBadElement = "index {value} is out of bounds for dimension {dim} with size {limit}",
+                     *kBadRow =
+                         "index out of range in self: index {value} is out of bounds for a dimension of size {limit}";
+
 /// NaN wins in max and min.
 template <PutOp op, class T>
 __device__ T combined(T a, T b) {

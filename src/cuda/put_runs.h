@@ -8,8 +8,4 @@ namespace hb::cuda {
 /// index that is sorted first. Half types are rounded once for about all that meets. `op` is not assign.
 void put_runs(const char* name, const Tensor& out, const Tensor& index, const Tensor& in, Lines l, PutOp op);
 
-/// What is said of a bad row, in the CPU's words.
-constexpr const char* kBadRow =
-    "index out of range in self: index {value} is out of bounds for a dimension of size {limit}";
-
 }  // namespace hb::cuda
